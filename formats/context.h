@@ -1,0 +1,97 @@
+/* context.h: what every part is handed: memory, the place for an error, and
+ * the flag that asks to stop. One per machine; nothing here is global.
+ *
+ * Errors: a function that fails fills ctx->diag by one of the fail_ functions
+ * and returns their status, so `return fail(cx, STC_ERR_DATA, "…")` is the
+ * idiom. Texts are owned by the diag (fixed buffers, long ones are cut).
+ *
+ * Memory: mem_alloc counts bytes against the cap; sizes are products checked
+ * by mem_array. A null result has already filled the diag.
+ */
+#ifndef STC_FORMATS_CONTEXT_H
+#define STC_FORMATS_CONTEXT_H
+
+#include "../include/stcvm.h"
+#include <stdatomic.h>
+#include <stdarg.h>
+
+/* A place in a text: byte offsets, so that line and column are found only
+ * when an error is told. */
+typedef struct span {
+    int32_t begin, end;
+} span;
+
+typedef struct diag {
+    stc_status status;
+    int line, column, length;
+    char file[256];
+    char message[768];
+    char text[512];
+} diag;
+
+typedef struct ctx {
+    stc_alloc_fn alloc;
+    void *alloc_context;
+    uint64_t max_memory;
+    _Atomic uint64_t used, peak;
+    atomic_bool interrupt;
+    uint64_t max_steps;
+    int threads;
+    bool no_super, profile;
+    stc_progress_fn progress;
+    void *progress_context;
+    diag diag;
+} ctx;
+
+#define PRINTF_LIKE(f, a) __attribute__((format(printf, f, a)))
+
+/* An error without a place in a text. */
+stc_status fail(ctx *cx, stc_status status, const char *format, ...) PRINTF_LIKE(3, 4);
+/* An error in a data file: line counts from 1, 0 if there is none. */
+stc_status fail_file(ctx *cx, stc_status status, const char *file, int64_t line,
+                     const char *format, ...) PRINTF_LIKE(5, 6);
+/* An error in a program text. */
+stc_status fail_text(ctx *cx, stc_status status, const char *file, const char *text,
+                     span at, const char *format, ...) PRINTF_LIKE(6, 7);
+void diag_clear(ctx *cx);
+
+void *mem_alloc(ctx *cx, size_t size);                        /* not cleared */
+void *mem_array(ctx *cx, int64_t count, size_t size);         /* not cleared */
+void *mem_zero(ctx *cx, int64_t count, size_t size);          /* cleared     */
+void *mem_resize(ctx *cx, void *block, size_t old_size, size_t size);
+void mem_free(ctx *cx, void *block, size_t size);
+char *mem_strdup(ctx *cx, const char *s);
+void mem_strfree(ctx *cx, char *s);
+bool size_mul(int64_t a, int64_t b, int64_t *out); /* false on overflow or < 0 */
+bool size_add(int64_t a, int64_t b, int64_t *out);
+
+/* Grows *block (elements of `size` bytes, *cap of them) to hold at least
+ * `need`, geometrically, in place where the allocator can. */
+stc_status mem_grow(ctx *cx, void *block_ptr, int64_t *cap, int64_t need, size_t size);
+
+/* An arena for one compile: everything in it is freed at once. */
+typedef struct arena_block arena_block;
+typedef struct arena {
+    ctx *cx;
+    arena_block *head;
+} arena;
+void arena_init(arena *a, ctx *cx);
+void *arena_alloc(arena *a, size_t size); /* cleared; NULL with the diag filled */
+void *arena_array(arena *a, int64_t count, size_t size);
+char *arena_text(arena *a, const char *s, size_t len);
+void arena_free(arena *a);
+
+/* A growing text, for printers. Never fails in the middle: when memory is
+ * out, `failed` is set, and text_take returns NULL. */
+typedef struct textbuf {
+    ctx *cx;
+    char *data;
+    int64_t len, cap;
+    bool failed;
+} textbuf;
+void text_init(textbuf *t, ctx *cx);
+void text_add(textbuf *t, const char *format, ...) PRINTF_LIKE(2, 3);
+char *text_take(textbuf *t); /* 0-terminated, freed with mem_strfree */
+void text_drop(textbuf *t);
+
+#endif

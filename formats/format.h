@@ -1,0 +1,72 @@
+/* format.h: a format is a map from a tensor's modes to its levels.
+ *
+ *     (i,j) -> (i : dense, j : compressed)                        csr
+ *     (i,j) -> (i/4 : dense, j/4 : compressed, i%4 : dense, j%4 : dense)
+ *     (i,j) -> (j-i : compressed, i : range, j : offset)          dia
+ *
+ * This is pure data without pointers into text; src/lang parses the notation,
+ * format_print writes it, .stb files store it. Modes are numbered as in the
+ * map's left side, that is, as in a logical access A(i,j).
+ */
+#ifndef STC_FORMATS_FORMAT_H
+#define STC_FORMATS_FORMAT_H
+
+#include "level.h"
+
+typedef enum map_op {
+    MAP_MODE,  /* mode                                                     */
+    MAP_DIV,   /* floor(mode / k)                                          */
+    MAP_MOD,   /* mode mod k                                               */
+    MAP_DIFF,  /* mode - mode2                                             */
+    MAP_COUNT, /* #mode: ordinal of an entry among those of its mode (ELL) */
+    MAP_FLAT,  /* flat(first mode, …): row-major over `modes` in order     */
+} map_op;
+
+typedef struct level_map {
+    uint8_t op, mode, mode2, modes; /* modes: how many from `mode` on (FLAT) */
+    int64_t k;
+} level_map;
+
+enum {
+    FMT_NONUNIQUE = 1,
+    FMT_UNORDERED = 2,
+    FMT_INDEX32 = 4,
+    FMT_INDEX64 = 8,
+    FMT_INTERLEAVED = 16,
+};
+
+typedef struct level_spec {
+    const level_kind *kind;
+    uint8_t flags; /* FMT_ bits */
+    level_map map;
+} level_spec;
+
+typedef struct format {
+    int order, levels;
+    level_spec level[STC_MAX_ORDER];
+} format;
+
+/* Every level's coordinate is one mode, each mode once: a permutation. Such a
+ * format is iterated directly; mode_of[l] is level l's mode. */
+bool format_is_plain(const format *f);
+bool format_equal(const format *a, const format *b);
+/* The properties level l has under this format. */
+uint32_t format_props(const format *f, int l);
+/* Refuses what can't be: a mode that no level determines, flags that a kind
+ * doesn't take, a branchless level at the root. `why` gets the reason. */
+bool format_valid(const format *f, char *why, size_t size);
+/* A plain format of `order` levels of one kind except as built by hand. */
+void format_init(format *f, int order);
+void format_set(format *f, int l, const level_kind *kind, int mode, uint8_t flags);
+void format_all(format *f, int order, const level_kind *kind); /* identity order */
+/* The built-in name if it has one ("csr"), else the whole map. */
+void format_print(const format *f, textbuf *out);
+void format_print_map(const format *f, textbuf *out);
+/* The built-in of that name for that order (-1: the name's own order); args
+ * are the parameters of bcsr(r,c). False if there is none or they don't fit. */
+bool format_builtin(const char *name, size_t len, int order, const int64_t *args,
+                    int nargs, format *out);
+/* TACO's short strings, "ds", "dss" with a mode order or NULL. */
+bool format_short(const char *s, size_t len, const int *modes, format *out);
+
+#endif

@@ -1,0 +1,218 @@
+/* level.h: the interface of a level kind, and the cursor that walks one.
+ *
+ * A tensor is a stack of levels; a level stores, for each position of its
+ * parent level, a *fiber*: a set of coordinates, each with a position of its
+ * own. What a kind can do it states as capabilities, what its data looks like
+ * as properties (formats paper, §3.2–3.4), and whoever plans, lowers or runs
+ * asks for these and never for a kind by name. One kind is one file in this
+ * folder and one row in levels.def.
+ *
+ * Cursors. A cursor stands on an interval [lo, hi) of coordinates on which
+ * its level is uniform, and knows where that is stored:
+ *
+ *     position of coordinate i in [lo, hi)  =  pos + (i - lo) mod period
+ *
+ * A stored coordinate of a compressed level is [c, c+1); a dense fiber is one
+ * interval [0, n) with an endless period; a run of rle is [lo, hi) with period
+ * 1; a repeat of lz77 has the period of its pattern. Between intervals the
+ * operand is absent. lo == CURSOR_END when the fiber is used up.
+ *
+ * `at` is the position for the coordinate at which a loop stands, NONE where
+ * the operand is absent there; at_end is one past the last duplicate (nonunique
+ * levels: [at, at_end) are the positions that share the coordinate). A cursor
+ * is opened from its parent's at: on NONE it opens empty.
+ */
+#ifndef STC_FORMATS_LEVEL_H
+#define STC_FORMATS_LEVEL_H
+
+#include "context.h"
+
+#define CURSOR_END INT64_MAX
+#define PERIOD_ENDLESS INT64_MAX
+#define NONE ((int64_t)-1)
+
+/* What a level kind can do. */
+enum {
+    CAP_ITER = 1 << 0,    /* open, next: coordinates in storage order           */
+    CAP_SEEK = 1 << 1,    /* seek: skip ahead in less than linear time           */
+    CAP_LOCATE = 1 << 2,  /* locate: position of a coordinate, about constant    */
+    CAP_INSERT = 1 << 3,  /* results are written at any coordinate in any order  */
+    CAP_APPEND = 1 << 4,  /* results are appended in order                       */
+    CAP_PACK = 1 << 5,    /* assembled at once from sorted entries               */
+    CAP_CHAIN = 1 << 6,   /* opens over a range of parent positions, in order    */
+    CAP_REGION = 1 << 7,  /* its cursor stands on intervals longer than one:
+                             fill_region of the compression paper               */
+    CAP_APPEND_REGION = 1 << 8, /* append_fill_region                           */
+};
+
+/* What its data looks like. */
+enum {
+    PROP_FULL = 1 << 0,       /* every coordinate is there                      */
+    PROP_ORDERED = 1 << 1,
+    PROP_UNIQUE = 1 << 2,
+    PROP_BRANCHLESS = 1 << 3, /* one child per parent position                  */
+    PROP_COMPACT = 1 << 4,    /* no unlabeled positions                         */
+};
+
+typedef struct level level;
+typedef struct level_kind level_kind;
+typedef struct cursor cursor;
+
+/* An index array. Elements have 4 or 8 bytes and are signed; stride lets an
+ * interleaved COO share one buffer. Owned ones have cap elements. */
+typedef struct index_array {
+    void *data;
+    int64_t len, cap;
+    int32_t width, stride;
+    bool owned;
+} index_array;
+
+static inline int64_t index_get(const index_array *a, int64_t i)
+{
+    const char *p = (const char *)a->data + i * a->stride;
+    return a->width == 4 ? *(const int32_t *)p : *(const int64_t *)p;
+}
+/* Appends, growing an owned array and widening it to 64 bits where it must. */
+stc_status index_push(ctx *cx, index_array *a, int64_t v);
+stc_status index_resize(ctx *cx, index_array *a, int64_t len); /* new part unset */
+stc_status index_widen(ctx *cx, index_array *a);               /* to 8 bytes     */
+void index_set(index_array *a, int64_t i, int64_t v);          /* v must fit     */
+void index_free(ctx *cx, index_array *a);
+/* An empty owned array wide enough for values up to `largest`. */
+void index_init(index_array *a, int64_t largest, int force_width);
+
+struct level {
+    const level_kind *kind;
+    uint32_t props;         /* PROP_ bits that hold for this level               */
+    uint8_t width;          /* index width asked for: 0 (choose), 4, 8           */
+    int64_t base, extent;   /* its coordinates lie in [base, base + extent)      */
+    int64_t size;           /* number of positions, unlabeled ones included      */
+    index_array a[3];       /* STC_POS, STC_CRD, STC_AUX as the kind says        */
+    int64_t param[2];       /* the kind's own: bucket count, slots per parent, … */
+    int64_t open_count;     /* append: entries that already have their edge      */
+    int64_t edges;          /* append: parents already closed                    */
+};
+
+struct cursor {
+    int64_t lo, hi;         /* the interval it stands on; lo == CURSOR_END: used up */
+    int64_t pos, pos_end;   /* position of lo; one past its last duplicate          */
+    int64_t period;
+    int64_t at, at_end;     /* where the loop stands; NONE: absent                  */
+    int64_t coord;          /* the level's own coordinate where the loop stands     */
+    int64_t p, end;         /* positions left to visit: the kind's own use          */
+    int64_t aux[2];         /* the kind's own use                                   */
+    const level *lv;
+    const cursor *up;       /* the parent level's cursor, NULL at the root          */
+};
+
+/* A fiber as plain memory, for handlers that run whole loops. */
+typedef enum view_shape {
+    VIEW_NONE,   /* the kind offers none: use the cursor                            */
+    VIEW_RANGE,  /* coordinates lo, lo+1, …, hi-1 at positions begin, begin+1, …    */
+    VIEW_COORDS, /* coordinates crd[begin … end) at positions begin … end-1,
+                    ascending and unique if the level is ordered and unique         */
+    VIEW_RUNS,   /* runs: [crd[p], crd[p+1]) at position p, begin <= p < end        */
+} view_shape;
+
+typedef struct fiber_view {
+    view_shape shape;
+    const void *crd;
+    int32_t width, stride;
+    int64_t begin, end;
+    int64_t lo, hi;
+} fiber_view;
+
+/* Sorted entries being assembled: see pack below. */
+typedef struct pack_in {
+    int64_t count;         /* entries                                             */
+    const int64_t *coord;  /* the level coordinate of each                        */
+    int64_t *pos;          /* in: parent position of each; out: its own position  */
+    int64_t parents;       /* number of parent positions                          */
+    bool last;             /* the leaf level: out positions may repeat only for
+                              duplicates, which the caller then sums              */
+    /* Values of the entries and the fill, for kinds that compress values; the
+     * kind may be NULL-tolerant: only leaf levels get them. */
+    const void *vals;
+    stc_type type;
+} pack_in;
+
+struct level_kind {
+    const char *name;
+    char letter;           /* TACO's short string; 0: none                       */
+    uint32_t caps;
+    uint32_t props;        /* the properties of an unadorned level               */
+    uint32_t fixed;        /* those a format may not take away                   */
+    uint8_t arrays;        /* bit r: the kind uses array role r (stc_array_role) */
+
+    /* Reading. open: the fiber below up->at … up->at_end (root: one fiber,
+     * position 0; at NONE: empty), standing on its first interval.
+     * next: the following interval. seek: the first interval with hi > i
+     * (kinds without CAP_SEEK may leave it NULL: cursor_seek then steps).
+     * locate: sets at/at_end/coord to coordinate i below the parent, or NONE. */
+    void (*open)(cursor *c, const level *lv, const cursor *up);
+    void (*next)(cursor *c);
+    void (*seek)(cursor *c, int64_t i);
+    void (*locate)(cursor *c, const level *lv, const cursor *up, int64_t i);
+    /* The fiber below one parent position as memory; VIEW_NONE where it has no
+     * such form. parent_coord: the parent level's coordinate (offset, range). */
+    void (*view)(const level *lv, int64_t parent, int64_t parent_coord, fiber_view *v);
+
+    /* Number of positions for so many parents, where that is known without
+     * data (dense, singleton); NONE otherwise. */
+    int64_t (*size)(const level *lv, int64_t parents);
+
+    /* Appending, in order (formats paper §3.4). init: empty, for `parents`
+     * parents (NONE: not known yet). coord: stores coordinate i as a new
+     * position, given in *pos. edges: everything appended since the last call
+     * belongs to `parent`; parents skipped over have empty fibers.
+     * finish: closes what remains, with the final number of parents. */
+    stc_status (*append_init)(ctx *cx, level *lv, int64_t parents);
+    stc_status (*append_coord)(ctx *cx, level *lv, int64_t parent, int64_t i, int64_t *pos);
+    stc_status (*append_edges)(ctx *cx, level *lv, int64_t parent);
+    stc_status (*append_finish)(ctx *cx, level *lv, int64_t parents);
+
+    /* All at once: entries sorted by (parent position, coordinate) as the
+     * level's order and uniqueness ask. Every kind has it. */
+    stc_status (*pack)(ctx *cx, level *lv, pack_in *in);
+
+    /* The claims of the data, against `parents` parent positions; fills size. */
+    stc_status (*check)(ctx *cx, level *lv, int64_t parents);
+};
+
+/* levels.def lists the kinds; the order is their number in .stb files. */
+typedef enum level_kind_id {
+#define LEVEL(name) LEVEL_##name,
+#include "levels.def"
+    LEVEL_COUNT
+} level_kind_id;
+
+const level_kind *level_kind_at(int id);                    /* NULL: no such id   */
+const level_kind *level_kind_named(const char *name, size_t len);
+int level_kind_number(const level_kind *k);
+
+/* Uniform steps over any kind. */
+static inline void cursor_open(cursor *c, const level *lv, const cursor *up)
+{
+    lv->kind->open(c, lv, up);
+}
+static inline void cursor_next(cursor *c) { c->lv->kind->next(c); }
+void cursor_seek(cursor *c, int64_t i); /* the first interval with hi > i */
+void cursor_empty(cursor *c, const level *lv, const cursor *up);
+/* Sets at, at_end and coord for coordinate i; i >= the last one asked. True if
+ * the operand is present there. The cursor must already stand on the first
+ * interval with hi > i. */
+static inline bool cursor_stand(cursor *c, int64_t i)
+{
+    if (i < c->lo || c->lo == CURSOR_END) {
+        c->at = c->at_end = NONE;
+        return false;
+    }
+    int64_t off = i - c->lo;
+    if (c->period != PERIOD_ENDLESS && off >= c->period) off %= c->period;
+    c->at = c->pos + off;
+    c->at_end = c->pos_end + off;
+    c->coord = i;
+    return true;
+}
+
+#endif

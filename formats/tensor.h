@@ -1,0 +1,81 @@
+/* tensor.h: a tensor: shape, type, fill, and a stack of levels with values.
+ *
+ * Positions of the last level index vals. A scalar (order 0) has no levels and
+ * one value. Values are borrowed from the host or owned; owned ones grow in
+ * place while results are appended.
+ */
+#ifndef STC_FORMATS_TENSOR_H
+#define STC_FORMATS_TENSOR_H
+
+#include "format.h"
+#include "types.h"
+
+struct stc_tensor {
+    ctx *cx;
+    format fmt;
+    stc_type type;
+    int order;
+    int64_t shape[STC_MAX_ORDER];
+    value fill;              /* in the type's class                            */
+    level level[STC_MAX_ORDER];
+    void *vals;
+    int64_t nvals, vals_cap; /* elements                                       */
+    bool vals_owned;
+    bool vouched;            /* the host answers for the arrays                */
+    uint64_t generation;     /* counts changes of data                         */
+    uint64_t checked;        /* the generation that tensor_check passed        */
+    char *fmt_text;          /* cache of stc_tensor_format                     */
+};
+typedef struct stc_tensor tensor;
+
+/* An empty, valid tensor: no entries, dense levels full of fill. */
+stc_status tensor_new(ctx *cx, const format *f, stc_type type, const int64_t *shape,
+                      value fill, tensor **out);
+void tensor_free(tensor *t);
+/* Level extents and bases from shape and format; overflow is an error. */
+stc_status tensor_set_shape(tensor *t, const int64_t *shape);
+/* Empties it for assembly: owned buffers are kept for reuse. */
+stc_status tensor_reset(tensor *t);
+stc_status tensor_reserve_values(tensor *t, int64_t n);
+/* Swaps the contents (not the context) of two tensors. */
+void tensor_swap(tensor *a, tensor *b);
+stc_status tensor_copy(const tensor *t, tensor **out);
+stc_status tensor_check(tensor *t);
+int64_t tensor_stored(const tensor *t);
+uint64_t tensor_bytes(const tensor *t);
+
+/* Entries: coordinates by mode, and values, both plain arrays. */
+typedef struct entries {
+    ctx *cx;
+    int order;
+    stc_type type;
+    int64_t n, cap;
+    int64_t *coord[STC_MAX_ORDER];
+    void *vals;
+} entries;
+void entries_init(entries *e, ctx *cx, int order, stc_type type);
+stc_status entries_reserve(entries *e, int64_t n);
+stc_status entries_push(entries *e, const int64_t *coords, value v);
+void entries_free(entries *e);
+/* Sorts by the given modes, first most significant; stable. Counting or radix
+ * passes where the extents allow, nothing of the shape's size allocated unless
+ * it is of the order of n. */
+stc_status entries_sort(entries *e, const int *modes, int count, const int64_t *extents);
+
+/* Stored entries of any tensor, in storage order, padding of blocks left out,
+ * explicit fills and duplicates as they are. */
+stc_status tensor_entries(const tensor *t, entries *out);
+/* Fills t (made by tensor_new) from entries in any order; duplicates are
+ * summed. The entries are sorted in place, and their values may be moved. */
+stc_status tensor_pack(tensor *t, entries *e);
+/* What every conversion falls back on: entries, then pack. drop_fill leaves
+ * out values equal to the new fill when the source is stored densely. */
+stc_status tensor_convert(const tensor *t, const format *f, stc_type type, value fill,
+                          tensor **out);
+/* Drops entries whose value equals the fill. */
+stc_status tensor_compact(const tensor *t, tensor **out);
+/* One element, duplicates summed, fill where it isn't stored. */
+value tensor_get(const tensor *t, const int64_t *coords);
+stc_status tensor_visit(const tensor *t, stc_visit_fn visit, void *context);
+
+#endif

@@ -1,0 +1,301 @@
+/* stcvm.h: evaluate sparse array expressions at once.
+ *
+ * The one public header. An embedding program opens a machine, makes or
+ * borrows tensors, compiles a text into a program, binds tensors to the
+ * program's names, and runs it as often as it likes:
+ *
+ *     stc_machine *m;  stc_open(NULL, &m);
+ *     stc_program *p;  stc_compile(m, "y(i) = A(i,j) * x(j)", decls, 2, &p);
+ *     stc_bind(p, "A", A);  stc_bind(p, "x", x);
+ *     stc_run(p);
+ *     const stc_tensor *y;  stc_result(p, "y", &y);
+ *
+ * Conventions. Every function that can fail returns a stc_status, leaves its
+ * outputs untouched on failure, never prints and never exits; stc_error() on
+ * the machine then tells where and why, until the machine's next call. Shapes
+ * count elements, coordinates count from 0, sizes of memory are bytes. Who
+ * creates an object frees it; stc_*_free(NULL) does nothing. A machine and
+ * all that belongs to it are used by one thread at a time (stc_interrupt
+ * excepted); two machines are independent of each other.
+ */
+#ifndef STCVM_H
+#define STCVM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define STC_API __attribute__((visibility("default")))
+#else
+#define STC_API
+#endif
+
+#define STC_VERSION "0.1.0"
+
+/* The largest order of a tensor, and the largest number of levels of one. */
+#define STC_MAX_ORDER 16
+
+/* ---- status and errors ------------------------------------------------ */
+
+typedef enum stc_status {
+    STC_OK = 0,
+    STC_ERR_ARGUMENT,  /* the call itself is wrong: a null, an unknown name   */
+    STC_ERR_SYNTAX,    /* program text that does not parse                    */
+    STC_ERR_PROGRAM,   /* program text that parses and makes no sense         */
+    STC_ERR_SHAPE,     /* extents that do not agree, an access out of bounds  */
+    STC_ERR_DATA,      /* a tensor or data file that breaks its format        */
+    STC_ERR_IO,        /* a file that can't be opened, read or written        */
+    STC_ERR_CORRUPT,   /* bytecode that is damaged, unknown or unsafe         */
+    STC_ERR_ARITHMETIC,/* a division by zero, a negative integer power        */
+    STC_ERR_MEMORY,    /* no memory, or over the machine's cap                */
+    STC_ERR_STEPS,     /* over the machine's step limit                       */
+    STC_ERR_INTERRUPT, /* stc_interrupt was called, or progress asked to stop */
+    STC_ERR_OVERFLOW,  /* a size or coordinate beyond 64 bits                 */
+} stc_status;
+
+/* Where and why the last call failed. line and column count from 1, and are 0
+ * where the fault has no place in a text. `text` is the offending line (or
+ * ""). Strings belong to the machine and live until its next call. */
+typedef struct stc_error_info {
+    stc_status status;
+    const char *file;    /* a path, or "eval", "stdin", … as given to the call */
+    int line, column;
+    int length;          /* how many columns the caret should underline, >= 1 */
+    const char *message; /* one sentence: what was found and what was expected */
+    const char *text;    /* the source line, without its newline               */
+} stc_error_info;
+
+/* ---- element types ---------------------------------------------------- */
+
+typedef enum stc_type {
+    STC_BOOL, STC_I8, STC_I16, STC_I32, STC_I64,
+    STC_U8, STC_U16, STC_U32, STC_U64,
+    STC_F32, STC_F64, STC_C64, STC_C128,
+} stc_type;
+
+/* One element of any type, in its widest form: .i for bool and signed, .u for
+ * unsigned, .f for f32 and f64, .c (real, imaginary) for complex. */
+typedef union stc_value {
+    int64_t i;
+    uint64_t u;
+    double f;
+    double c[2];
+} stc_value;
+
+STC_API const char *stc_type_name(stc_type type);
+STC_API bool stc_type_parse(const char *name, stc_type *type);
+STC_API size_t stc_type_size(stc_type type);
+
+/* ---- machines --------------------------------------------------------- */
+
+typedef struct stc_machine stc_machine;
+
+/* The host's allocator: like realloc with a context. size 0 frees; a null
+ * result for a nonzero size is a failure. old_size is what was asked for. */
+typedef void *(*stc_alloc_fn)(void *context, void *block, size_t old_size,
+                              size_t size);
+
+/* Called now and then during long work (reading, running, writing), with what
+ * is done and what there is in all (0: unknown), in the units of `what`.
+ * Returning nonzero stops the work with STC_ERR_INTERRUPT. */
+typedef int (*stc_progress_fn)(void *context, const char *what, uint64_t done,
+                               uint64_t total);
+
+typedef struct stc_config {
+    stc_alloc_fn alloc;        /* NULL: the C library, huge pages for large blocks */
+    void *alloc_context;
+    uint64_t max_memory;       /* bytes held at any time; 0: no cap               */
+    uint64_t max_steps;        /* loop iterations of one run; 0: no limit          */
+    int threads;               /* 0 and 1: sequential                              */
+    bool no_super;             /* run base operations only                         */
+    bool profile;              /* count executions and time per instruction        */
+    stc_progress_fn progress;
+    void *progress_context;
+} stc_config;
+
+/* Opens a machine; config may be NULL for the defaults. */
+STC_API stc_status stc_open(const stc_config *config, stc_machine **machine);
+/* Closes it, with all programs and sessions; free its tensors first. */
+STC_API void stc_close(stc_machine *machine);
+/* The last failure; status STC_OK if there was none. Never NULL. */
+STC_API const stc_error_info *stc_error(const stc_machine *machine);
+STC_API const char *stc_status_name(stc_status status);
+/* Ends the current run soon. May be called from any thread or a signal. */
+STC_API void stc_interrupt(stc_machine *machine);
+/* Bytes held now, and the most that were ever held. */
+STC_API uint64_t stc_memory_used(const stc_machine *machine);
+STC_API uint64_t stc_memory_peak(const stc_machine *machine);
+
+/* ---- tensors ---------------------------------------------------------- */
+
+typedef struct stc_tensor stc_tensor;
+
+/* Which array of a level: bounds per parent, coordinates, or a third one of
+ * the kind's own. formats/README.md lists what each level kind stores. */
+typedef enum stc_array_role { STC_POS, STC_CRD, STC_AUX } stc_array_role;
+
+/* An array of integers or values. width is bytes an element (4 or 8 for
+ * indices), stride the bytes from one to the next (0: width). */
+typedef struct stc_array {
+    void *data;
+    int64_t length;
+    int32_t width;
+    int32_t stride;
+} stc_array;
+
+/* A tensor without entries. format: a name or a map as in the language,
+ * "csr", "bcsr(4,4)", "(i,j) -> (i : dense, j : compressed)". fill may be
+ * NULL for 0. */
+STC_API stc_status stc_tensor_new(stc_machine *m, const char *format, stc_type type,
+                                  int order, const int64_t *shape,
+                                  const stc_value *fill, stc_tensor **out);
+/* From n entries in any order; coords[k*n + e] is mode k of entry e; values
+ * are n elements of `type`. Duplicates are summed. */
+STC_API stc_status stc_tensor_from_coords(stc_machine *m, const char *format,
+                                          stc_type type, int order,
+                                          const int64_t *shape, const stc_value *fill,
+                                          int64_t n, const int64_t *coords,
+                                          const void *values, stc_tensor **out);
+/* From a dense row-major array; what equals fill isn't stored in a sparse format. */
+STC_API stc_status stc_tensor_from_dense(stc_machine *m, const char *format,
+                                         stc_type type, int order, const int64_t *shape,
+                                         const stc_value *fill, const void *values,
+                                         stc_tensor **out);
+/* Borrows the host's arrays, zero copy: give the levels' arrays by
+ * stc_tensor_lend, the values by stc_tensor_lend_values, then use it. The host
+ * keeps them alive and unchanged, or calls stc_tensor_touch after a change. */
+STC_API stc_status stc_tensor_lend(stc_tensor *t, int level, stc_array_role role,
+                                   stc_array array);
+STC_API stc_status stc_tensor_lend_values(stc_tensor *t, void *values, int64_t length);
+STC_API void stc_tensor_touch(stc_tensor *t);
+/* The host vouches for the arrays: they aren't checked when bound. */
+STC_API void stc_tensor_vouch(stc_tensor *t);
+/* Checks every claim of the format: positions monotone, coordinates in range,
+ * sorted and unique where claimed. Runs by itself once per generation of data. */
+STC_API stc_status stc_tensor_check(stc_tensor *t);
+STC_API void stc_tensor_free(stc_tensor *t);
+
+STC_API int stc_tensor_order(const stc_tensor *t);
+STC_API const int64_t *stc_tensor_shape(const stc_tensor *t);
+STC_API stc_type stc_tensor_type(const stc_tensor *t);
+STC_API stc_value stc_tensor_fill(const stc_tensor *t);
+STC_API int64_t stc_tensor_stored(const stc_tensor *t); /* entries, explicit fills too */
+STC_API uint64_t stc_tensor_bytes(const stc_tensor *t); /* all arrays                 */
+STC_API const char *stc_tensor_format(const stc_tensor *t); /* "csr", or the whole map */
+STC_API int stc_tensor_levels(const stc_tensor *t);
+/* The arrays themselves, for reading; valid until the tensor changes. */
+STC_API stc_status stc_tensor_array(const stc_tensor *t, int level, stc_array_role role,
+                                    stc_array *out);
+STC_API stc_status stc_tensor_values(const stc_tensor *t, const void **values,
+                                     int64_t *length);
+/* One element, stored or not; coords has the order's length. */
+STC_API stc_status stc_tensor_get(const stc_tensor *t, const int64_t *coords,
+                                  stc_value *out);
+/* Calls visit for each stored entry in storage order until it returns
+ * nonzero. Duplicates come as they are stored. */
+typedef int (*stc_visit_fn)(void *context, const int64_t *coords, stc_value value);
+STC_API stc_status stc_tensor_visit(const stc_tensor *t, stc_visit_fn visit,
+                                    void *context);
+/* The same for every element of the shape, row-major, into a dense array. */
+STC_API stc_status stc_tensor_to_dense(const stc_tensor *t, void *values);
+/* A copy in another format and type; NULL and -1 keep what there is. */
+STC_API stc_status stc_tensor_convert(const stc_tensor *t, const char *format, int type,
+                                      stc_tensor **out);
+
+/* Files. format and type may be NULL and -1 for the file's own (csr for a
+ * sparse matrix, csf for .tns, else dense). By extension: .mtx .tns .npy
+ * .pgm .ppm. A file written is complete, or isn't there. */
+STC_API stc_status stc_tensor_read(stc_machine *m, const char *path, const char *format,
+                                   int type, const stc_value *fill, stc_tensor **out);
+STC_API stc_status stc_tensor_write(const stc_tensor *t, const char *path);
+
+/* ---- programs --------------------------------------------------------- */
+
+typedef struct stc_program stc_program;
+
+/* What a name of the program's text stands for: format, type and fill of an
+ * operand (or of a result that should not be chosen). type -1: f64. */
+typedef struct stc_decl {
+    const char *name;
+    const char *format;
+    int type;
+    const stc_value *fill;
+    int order;             /* -1: as the text uses it */
+} stc_decl;
+
+STC_API stc_status stc_compile(stc_machine *m, const char *text, const stc_decl *decls,
+                               int count, stc_program **out);
+STC_API void stc_program_free(stc_program *p);
+/* Binds an operand; the tensor must outlive the binding. NULL unbinds. */
+STC_API stc_status stc_bind(stc_program *p, const char *name, stc_tensor *t);
+/* Runs with what is bound. Results belong to the program until its next run. */
+STC_API stc_status stc_run(stc_program *p);
+STC_API stc_status stc_result(const stc_program *p, const char *name,
+                              const stc_tensor **out);
+/* Moves a result out of the program; the caller frees it. */
+STC_API stc_status stc_take(stc_program *p, const char *name, stc_tensor **out);
+/* The program's names: operands first, then results. NULL past the end. */
+STC_API const char *stc_program_name(const stc_program *p, int i, bool *is_result);
+
+/* Bytecode files and their text. Texts are allocated by the machine's
+ * allocator and freed with stc_text_free. */
+STC_API stc_status stc_program_save(const stc_program *p, const char *path);
+STC_API stc_status stc_program_load(stc_machine *m, const char *path, stc_program **out);
+STC_API stc_status stc_program_encode(const stc_program *p, void **bytes, size_t *size);
+STC_API stc_status stc_program_decode(stc_machine *m, const void *bytes, size_t size,
+                                      stc_program **out);
+STC_API stc_status stc_program_dump(const stc_program *p, char **text);
+STC_API stc_status stc_program_assemble(stc_machine *m, const char *text,
+                                        const char *file, stc_program **out);
+/* stage: "ast", "bound", "plan", "lattice" or "code". */
+STC_API stc_status stc_program_explain(const stc_program *p, const char *stage,
+                                       char **text);
+STC_API void stc_text_free(stc_machine *m, void *text);
+
+/* Microseconds spent in each stage of the last compile, load and run. */
+typedef struct stc_times {
+    double parse, bind, plan, lower, verify, load, run, save;
+} stc_times;
+STC_API stc_times stc_program_times(const stc_program *p);
+/* The profile of the last run, if the machine was opened with `profile`. */
+STC_API stc_status stc_program_profile(const stc_program *p, char **text);
+
+/* ---- sessions: scripts and the REPL ----------------------------------- */
+
+/* A session holds named tensors, formats and functions, and executes
+ * statements of the language one after another. */
+typedef struct stc_session stc_session;
+
+STC_API stc_status stc_session_open(stc_machine *m, stc_session **out);
+STC_API void stc_session_close(stc_session *s);
+/* Where `print` goes; default stdout's FILE is not used: no output is lost
+ * silently, a session without output refuses to print. */
+STC_API void stc_session_output(stc_session *s, FILE *out);
+/* Executes statements; `file` names the text in errors. What ran before an
+ * error stays; the failing statement leaves everything as it was. */
+STC_API stc_status stc_session_exec(stc_session *s, const char *text, const char *file);
+/* Tells whether text ends in the middle of a statement (an open bracket). */
+STC_API bool stc_session_incomplete(const char *text);
+/* Gives a tensor to the session under a name; the session takes it. */
+STC_API stc_status stc_session_put(stc_session *s, const char *name, stc_tensor *t);
+STC_API stc_status stc_session_get(const stc_session *s, const char *name,
+                                   const stc_tensor **out);
+/* The i-th name in order of definition, NULL past the end; and the name that
+ * was assigned last, NULL if none. */
+STC_API const char *stc_session_name(const stc_session *s, int i);
+STC_API const char *stc_session_last(const stc_session *s);
+/* Compiles a statement in the session's scope without running it. */
+STC_API stc_status stc_session_compile(stc_session *s, const char *text,
+                                       stc_program **out);
+STC_API stc_times stc_session_times(const stc_session *s);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

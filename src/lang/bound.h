@@ -1,0 +1,112 @@
+/* bound.h: typed index notation: what binding makes of a statement, and
+ * what planning takes.
+ *
+ * Every name is a tensor slot, an index or a function; every node has a type;
+ * implied sums have become explicit reductions; extents are known as
+ * expressions over shapes. Nothing refers to the program's text except spans.
+ * Lives in an arena; printed by `explain --stage=bound`.
+ */
+#ifndef STC_LANG_BOUND_H
+#define STC_LANG_BOUND_H
+
+#include "../../vm/functions.h"
+#include "../../vm/program.h"
+
+typedef struct bexpr bexpr;
+
+/* sum of coef[t] * index[t], plus constant; a bare index has one term with
+ * coefficient 1 and constant 0. Slices are affine too: stride * i + lo. */
+typedef struct affine {
+    int terms;
+    struct {
+        int index;
+        int64_t coef;
+    } term[6];
+    int64_t constant;
+} affine;
+
+/* The properties of a user's function; built-ins have theirs in functions.def. */
+typedef struct bfn_prop {
+    value value;      /* in the class of the position's parameter */
+    int position;     /* -1: any */
+} bfn_prop;
+
+typedef struct bfunction bfunction; /* a user's function, specialised for types */
+
+typedef enum bkind {
+    B_CONST,  /* value                                                         */
+    B_ACCESS, /* tensor(sub…)                                                  */
+    B_INDEX,  /* the value of an index, i64                                    */
+    B_CALL,   /* built-in fn of args, computed in `cls`                        */
+    B_USER,   /* user function of args                                         */
+    B_CONV,   /* args[0] converted to this node's type (class change)          */
+    B_REDUCE, /* args[0] reduced over `index` by fn or ufn, in class of type   */
+} bkind;
+
+struct bexpr {
+    bkind kind;
+    stc_type type;
+    span at;
+    int nargs;
+    bexpr **args;
+    value value;        /* CONST: in the type's class                          */
+    int tensor;         /* ACCESS: slot in the program's tensor table          */
+    affine *sub;        /* ACCESS: one per mode                                */
+    bool pad;           /* ACCESS: outside its bounds it reads as its fill     */
+    int index;          /* INDEX                                               */
+    int fn;             /* CALL, REDUCE: fn_id, or -1 for ufn                  */
+    vclass cls;         /* CALL: the class fn runs in; REDUCE: of accumulation */
+    bfunction *ufn;     /* USER, REDUCE                                        */
+    int nindex;         /* REDUCE: bound indices, in written order             */
+    int *indices;
+    int mark;           /* free for planning                                   */
+};
+
+struct bfunction {
+    const char *name;
+    int id;             /* in program.fn once lowered, -1 before               */
+    int nparams;
+    stc_type param[8];
+    stc_type result;
+    uint8_t flags;      /* FP_                                                 */
+    bfn_prop identity[8], annihilator[8];
+    int nidentity, nannihilator;
+    struct bset *algebra; /* after `over`, NULL if none                        */
+    const void *body;   /* syntax tree: lowered by src/lower/function.c        */
+};
+
+/* Iteration algebra as written: {param != value} combined. */
+typedef struct bset {
+    enum { SET_NOT_EQUAL, SET_AND, SET_OR, SET_NOT } op;
+    int param;
+    value value;
+    struct bset *a, *b;
+} bset;
+
+/* An index variable of the statement. Its values are lo <= i < hi. */
+typedef struct bindex {
+    const char *name;
+    int lo, hi;   /* extents in the program's table; lo -1: 0                  */
+    bool reduced; /* bound by a reduction                                      */
+    span at;
+} bindex;
+
+/* An assignment. `op` -1 for =; else target op= value, with value's own
+ * extra indices already reduced by op. */
+typedef struct bstmt {
+    span at;
+    int target;         /* slot in the program's tensor table                  */
+    int nsub;
+    affine *sub;        /* the left side's subscripts, one per mode            */
+    bool whole;         /* every element of the target is named: bare, distinct */
+    bool fresh;         /* the target is a new tensor: format, fill may be free */
+    bool format_given, fill_given;
+    int op;             /* fn_id of op= or -1                                  */
+    bexpr *value;
+    int nindex;
+    bindex *index;
+    /* The schedule (with …), as written; checked by the planner. */
+    const struct ast *schedule;
+} bstmt;
+
+#endif

@@ -1,0 +1,76 @@
+/* lang.h: from text to typed index notation.
+ *
+ *     parse   text → syntax tree (ast.h), whole script or a single statement
+ *     bind    assignment + scope → bstmt (bound.h), names entered in a program
+ *
+ * A scope is the table of names a text can see. Its owner (a compile, or a
+ * session) fills it; binding looks names up and adds tensors to the program's
+ * table as they are used, never executes anything, and leaves scope and
+ * program as they were when it fails.
+ */
+#ifndef STC_LANG_LANG_H
+#define STC_LANG_LANG_H
+
+#include "ast.h"
+#include "bound.h"
+
+typedef struct source {
+    ctx *cx;
+    const char *file; /* as shown in errors */
+    const char *text;
+} source;
+
+/* The statements of a text, in an arena that outlives the tree. */
+stc_status parse_script(arena *a, const source *src, ast **out);
+/* True if the text ends inside a bracket or right after a binary operator. */
+bool parse_incomplete(const char *text);
+void ast_print(const ast *tree, textbuf *out);
+
+typedef struct scope_tensor {
+    char *name;
+    int order;          /* -1: not known yet (declared without shape)          */
+    format fmt;         /* valid if has_format                                 */
+    stc_type type;
+    value fill;         /* in the type's class                                 */
+    bool has_format, has_type, has_fill; /* declared; else free to change       */
+    bool has_data;      /* it can be read; false: only assigned to              */
+    bool has_shape;     /* shape is known and kept                              */
+    int64_t shape[STC_MAX_ORDER];
+    int slot;           /* in the current program, -1 if not used by it         */
+} scope_tensor;
+
+typedef struct scope scope; /* tensors, formats, functions by name */
+
+scope *scope_new(ctx *cx);
+void scope_free(scope *s);
+/* Adds or replaces; the scope copies the name. Pointers stay valid until the
+ * next put. NULL: no memory. */
+scope_tensor *scope_put_tensor(scope *s, const char *name);
+scope_tensor *scope_find_tensor(const scope *s, const char *name);
+void scope_drop_tensor(scope *s, const char *name);
+int scope_tensor_count(const scope *s);
+scope_tensor *scope_tensor_at(scope *s, int i);
+/* Before a new program: no tensor has a slot. */
+void scope_clear_slots(scope *s);
+/* Definitions: `format …` and `fn …` statements (the scope keeps their text). */
+stc_status scope_define(scope *s, const source *src, const ast *definition);
+/* A format as written: name, name(args), short string or map. order -1: open. */
+stc_status scope_format(const scope *s, const source *src, const ast *node, int order,
+                        format *out);
+/* The same from a text of its own ("csr", "ds:1,0", "(i,j) -> (…)"). */
+stc_status format_parse(ctx *cx, const scope *s, const char *text, int order, format *out);
+
+/* Binds an assignment. `mask` … `p->tensor` gains the operands (ROLE_INPUT,
+ * or ROLE_INOUT when assigned later) and the target. The target's format,
+ * type and fill are set in the table as far as they are declared; type is
+ * inferred where it isn't. */
+stc_status bind_assignment(arena *a, scope *s, const source *src, program *p,
+                           const ast *statement, bstmt **out);
+/* A scalar expression (conditions of if and while): bound as an assignment to
+ * an anonymous scalar of its own type. */
+stc_status bind_scalar(arena *a, scope *s, const source *src, program *p,
+                       const ast *expression, bstmt **out);
+void bound_print(const bstmt *s, const program *p, textbuf *out);
+void affine_print(const affine *f, const bindex *index, textbuf *out);
+
+#endif
