@@ -1,0 +1,174 @@
+# The only build file. `make help` lists the targets.
+#
+# Options, all on the command line:
+#   CC=clang    the compiler                SAN=1      ASan and UBSan
+#   SWITCH=1    dispatch by plain switch    OPT=-O0    another optimisation level
+#   TSAN=1      ThreadSanitizer             WERROR=    warnings don't stop the build
+# Each combination has a build directory of its own, so they don't mix.
+
+CC := $(if $(filter default,$(origin CC)),gcc,$(CC))
+OPT ?= -O3
+WERROR ?= -Werror
+PREFIX ?= /usr/local
+DESTDIR ?=
+SECONDS ?= 60
+SEED ?= 0
+ROWS ?=
+VERSION := $(shell sed -n 's/^.define STC_VERSION "\(.*\)"/\1/p' include/stcvm.h)
+
+B := build$(if $(filter-out gcc,$(CC)),-$(notdir $(CC)))$(if $(filter-out -O3,$(OPT)),$(OPT))
+B := $(B)$(if $(SAN),-san)$(if $(TSAN),-tsan)$(if $(SWITCH),-switch)
+
+WARN := -Wall -Wextra -Wshadow $(WERROR)
+CFLAGS_ALL := -std=gnu17 $(OPT) -g $(WARN) -ffp-contract=off -fno-math-errno -fPIC \
+              -fvisibility=hidden -MMD -MP $(CFLAGS)
+ifdef SAN
+CFLAGS_ALL += -fsanitize=address,undefined -fno-sanitize-recover=undefined \
+              -fno-omit-frame-pointer -DSTC_SAN
+LDFLAGS_ALL := -fsanitize=address,undefined
+endif
+ifdef TSAN
+CFLAGS_ALL += -fsanitize=thread -DSTC_SAN
+LDFLAGS_ALL := -fsanitize=thread
+endif
+ifdef SWITCH
+CFLAGS_ALL += -DSTC_SWITCH
+endif
+LDFLAGS_ALL += $(LDFLAGS)
+LIBS := -lm -pthread
+
+LIB_C := $(filter-out src/cli/%,$(wildcard src/*.c src/*/*.c vm/*.c formats/*.c))
+CLI_C := $(wildcard src/cli/*.c)
+LIB_O := $(LIB_C:%.c=$(B)/%.o)
+CLI_O := $(CLI_C:%.c=$(B)/%.o)
+
+# A tests/*.c with a main() is a program; what the others define is linked
+# into each of them. The same holds for tests/bench and samples.
+mains = $(if $(wildcard $(1)/*.c),$(shell grep -lE '^int main\(' $(wildcard $(1)/*.c)))
+TEST_MAIN := $(call mains,tests)
+TEST_HELP := $(filter-out $(TEST_MAIN),$(wildcard tests/*.c))
+TESTS := $(TEST_MAIN:%.c=$(B)/%)
+TEST_O := $(TEST_HELP:%.c=$(B)/%.o)
+CHECKS := $(filter $(B)/tests/check%,$(TESTS))
+ORACLES := $(filter $(B)/tests/oracle%,$(TESTS))
+FUZZERS := $(filter $(B)/tests/fuzz%,$(TESTS))
+BENCH_MAIN := $(call mains,tests/bench)
+BENCH_HELP := $(filter-out $(BENCH_MAIN),$(wildcard tests/bench/*.c))
+BENCHES := $(BENCH_MAIN:%.c=$(B)/%)
+BENCH_O := $(BENCH_HELP:%.c=$(B)/%.o)
+SAMPLES := $(patsubst %.c,$(B)/%,$(wildcard samples/*.c))
+CHECK_LIBS = $(shell pkg-config --libs check 2>/dev/null || \
+             echo -lcheck_pic -lsubunit -lrt -lm)
+
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+## all: the tool build/stcvm, build/libstcvm.a and build/libstcvm.so
+all: $(B)/stcvm $(B)/libstcvm.a $(B)/libstcvm.so
+
+$(B)/%.o: %.c Makefile
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) $(if $(filter src/cli/% samples/%,$<),-Iinclude) \
+	  $(if $(filter tests/bench/%,$<),-march=native) -c -o $@ $<
+
+$(B)/libstcvm.a: $(LIB_O)
+	@rm -f $@
+	ar rcs $@ $^
+
+$(B)/libstcvm.so: $(LIB_O)
+	$(CC) -shared -Wl,-soname,libstcvm.so.0 -o $@ $^ $(LDFLAGS_ALL) $(LIBS)
+
+$(B)/stcvm: $(CLI_O) $(B)/libstcvm.a
+	$(CC) -o $@ $^ $(LDFLAGS_ALL) $(LIBS)
+
+$(TESTS): $(B)/%: $(B)/%.o $(TEST_O) $(B)/libstcvm.a
+	$(CC) -o $@ $^ $(LDFLAGS_ALL) $(if $(filter check%,$(@F)),$(CHECK_LIBS)) $(LIBS)
+
+$(BENCHES): $(B)/%: $(B)/%.o $(BENCH_O) $(B)/libstcvm.a
+	$(CC) -o $@ $^ $(LDFLAGS_ALL) $(LIBS)
+
+$(SAMPLES): $(B)/%: $(B)/%.o $(B)/libstcvm.a
+	$(CC) -o $@ $^ $(LDFLAGS_ALL) $(LIBS)
+
+## demo: builds the tool and runs the samples' main job, on data in samples/
+demo: $(B)/stcvm
+	./$(B)/stcvm samples/demo.stc
+
+## deps: installs what the tests need (the Check library), if it is missing
+deps:
+	@if echo '#include <check.h>' | $(CC) -E - >/dev/null 2>&1; then \
+	  echo "deps: Check is there"; \
+	elif command -v apt-get >/dev/null; then \
+	  sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; \
+	  $$sudo apt-get update -q && \
+	  DEBIAN_FRONTEND=noninteractive $$sudo apt-get install -y -q check pkg-config; \
+	else \
+	  echo "deps: install the Check unit test library (libcheck)" >&2; exit 1; \
+	fi
+
+## check: builds everything and runs every test (SAN=1, CC=clang, SWITCH=1 …)
+check: all samples $(TESTS)
+	@set -e; for t in $(CHECKS) $(ORACLES); do \
+	  echo "== $$t"; STCVM=./$(B)/stcvm CK_VERBOSITY=normal ./$$t; \
+	done
+	@set -e; for t in $(FUZZERS); do \
+	  echo "== $$t (smoke)"; STCVM=./$(B)/stcvm ./$$t --seconds 5 --seed 1; \
+	done
+	@set -e; for t in $(wildcard tests/*.sh); do \
+	  echo "== $$t"; STCVM=./$(B)/stcvm BUILD=$(B) sh $$t; \
+	done
+	@set -e; for t in $(SAMPLES); do \
+	  echo "== $$t"; ./$$t >$(B)/sample.out || { cat $(B)/sample.out; exit 1; }; \
+	done
+	@echo "check: all passed ($(B))"
+
+## fuzz: differential fuzzing for SECONDS=60, from SEED=0 (0: from the clock)
+fuzz: $(FUZZERS)
+	@set -e; for t in $(FUZZERS); do \
+	  echo "== $$t"; ./$$t --seconds $(SECONDS) --seed $(SEED); \
+	done
+
+## bench: prints ratios to hand-written C loops; ROWS=pattern picks rows
+bench: $(BENCHES)
+	@set -e; for t in $(BENCHES); do ./$$t $(ROWS); done
+
+## samples: builds the programs in samples/ that embed stcvm
+samples: $(SAMPLES)
+
+## format: runs clang-format over all sources
+format:
+	clang-format -i $(wildcard include/*.h formats/*.[ch] vm/*.[ch] src/*.[ch] \
+	  src/*/*.[ch] tests/*.[ch] tests/bench/*.[ch] samples/*.c)
+
+## install: to PREFIX=/usr/local (below DESTDIR), with a pkg-config file
+install: all
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin include lib/pkgconfig)
+	install -m 755 $(B)/stcvm $(DESTDIR)$(PREFIX)/bin/
+	install -m 644 include/stcvm.h $(DESTDIR)$(PREFIX)/include/
+	install -m 644 $(B)/libstcvm.a $(DESTDIR)$(PREFIX)/lib/
+	install -m 755 $(B)/libstcvm.so $(DESTDIR)$(PREFIX)/lib/libstcvm.so.0
+	ln -sf libstcvm.so.0 $(DESTDIR)$(PREFIX)/lib/libstcvm.so
+	printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$${prefix}/lib' \
+	  'includedir=$${prefix}/include' '' 'Name: stcvm' \
+	  'Description: evaluates sparse array expressions at once' \
+	  'Version: $(VERSION)' 'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lstcvm' \
+	  'Libs.private: -lm -pthread' >$(DESTDIR)$(PREFIX)/lib/pkgconfig/stcvm.pc
+
+## uninstall: removes what install put there
+uninstall:
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/stcvm include/stcvm.h lib/libstcvm.a \
+	  lib/libstcvm.so lib/libstcvm.so.0 lib/pkgconfig/stcvm.pc)
+
+## clean: removes every build directory
+clean:
+	rm -rf build build-*
+
+## help: this list
+help:
+	@sed -n 's/^## //p' Makefile
+
+.PHONY: all demo deps check fuzz bench samples format install uninstall clean help
+
+-include $(patsubst %.o,%.d,$(LIB_O) $(CLI_O) $(TEST_O) $(BENCH_O)) \
+  $(addsuffix .d,$(TESTS) $(BENCHES) $(SAMPLES))
