@@ -44,7 +44,7 @@ CLI_O := $(CLI_C:%.c=$(B)/%.o)
 
 # A tests/*.c with a main() is a program; what the others define is linked
 # into each of them. The same holds for tests/bench and samples.
-mains = $(if $(wildcard $(1)/*.c),$(shell grep -lE '^int main\(' $(wildcard $(1)/*.c)))
+mains = $(if $(wildcard $(1)/*.c),$(shell grep -lE '^int main\b' $(wildcard $(1)/*.c)))
 TEST_MAIN := $(call mains,tests)
 TEST_HELP := $(filter-out $(TEST_MAIN),$(wildcard tests/*.c))
 TESTS := $(TEST_MAIN:%.c=$(B)/%)
