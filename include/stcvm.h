@@ -215,6 +215,34 @@ STC_API stc_status stc_tensor_read(stc_machine *m, const char *path, const char 
                                    int type, const stc_value *fill, stc_tensor **out);
 STC_API stc_status stc_tensor_write(const stc_tensor *t, const char *path);
 
+/* Prints as the language's `print`: an order 0 its value alone, a small dense
+ * one a table, others a header and a line `(i,j) value` for each entry, numbers
+ * so that reading them gives the same value back. At most `limit` entries, then
+ * a line that tells how many more there are; 0: all of them. A failing write
+ * is STC_ERR_IO. */
+STC_API stc_status stc_tensor_print(const stc_tensor *t, FILE *out, int64_t limit);
+
+/* What a tensor can be made from whose shape (of all but files), and whose
+ * format, type and fill where they aren't given, come from its use. */
+typedef enum stc_source_kind {
+    STC_SOURCE_FILE,   /* path: .mtx .tns .npy .pgm .ppm                        */
+    STC_SOURCE_VALUE,  /* every element is `value`; order 0: a scalar           */
+    STC_SOURCE_RANDOM, /* `density` of the places have a number in [0, 1)       */
+} stc_source_kind;
+
+typedef struct stc_source {
+    stc_source_kind kind;
+    const char *path;
+    stc_value value;      /* VALUE: as an element of value_type                 */
+    stc_type value_type;  /* VALUE: its own type, taken if `type` is -1          */
+    bool scalar;          /* VALUE: only for a tensor of order 0                 */
+    double density;       /* RANDOM: 0 to 1                                      */
+    uint64_t seed;        /* RANDOM: the same seed, the same tensor              */
+    const char *format;   /* NULL: by kind and order: csr, csf, dense …          */
+    int type;             /* -1: the file's; f64 of ones, zeros and random       */
+    const stc_value *fill; /* NULL: 0 (in the class of the tensor's type)         */
+} stc_source;
+
 /* ---- programs --------------------------------------------------------- */
 
 typedef struct stc_program stc_program;
@@ -234,6 +262,12 @@ STC_API stc_status stc_compile(stc_machine *m, const char *text, const stc_decl 
 STC_API void stc_program_free(stc_program *p);
 /* Binds an operand; the tensor must outlive the binding. NULL unbinds. */
 STC_API stc_status stc_bind(stc_program *p, const char *name, stc_tensor *t);
+/* Binds what a source describes, in the format, type and fill the program has
+ * for the name (the source's own must be unset). Files are read now; what has
+ * its shape from other operands is made by stc_run. The program owns it. A
+ * name that the program doesn't use is allowed, and nothing is read then. */
+STC_API stc_status stc_bind_source(stc_program *p, const char *name,
+                                   const stc_source *source);
 /* Runs with what is bound. Results belong to the program until its next run. */
 STC_API stc_status stc_run(stc_program *p);
 STC_API stc_status stc_result(const stc_program *p, const char *name,
@@ -284,6 +318,11 @@ STC_API stc_status stc_session_exec(stc_session *s, const char *text, const char
 STC_API bool stc_session_incomplete(const char *text);
 /* Gives a tensor to the session under a name; the session takes it. */
 STC_API stc_status stc_session_put(stc_session *s, const char *name, stc_tensor *t);
+/* Gives a source: the tensor is made when a statement first uses the name, with
+ * the order it is used with (a matrix file of one row or column serves as order
+ * 1), and errors come then. Strings are copied. */
+STC_API stc_status stc_session_put_source(stc_session *s, const char *name,
+                                          const stc_source *source);
 STC_API stc_status stc_session_get(const stc_session *s, const char *name,
                                    const stc_tensor **out);
 /* The i-th name in order of definition, NULL past the end; and the name that
@@ -293,7 +332,17 @@ STC_API const char *stc_session_last(const stc_session *s);
 /* Compiles a statement in the session's scope without running it. */
 STC_API stc_status stc_session_compile(stc_session *s, const char *text,
                                        stc_program **out);
+/* Microseconds in each stage of the last stc_session_exec, over all of its
+ * statements; load is the reading of sources and files. */
 STC_API stc_times stc_session_times(const stc_session *s);
+/* From now on each assignment runs n times from the same inputs; what the last
+ * run gives is kept, and the times count the median run. n >= 1. */
+STC_API void stc_session_repeat(stc_session *s, int n);
+/* The threads of all later runs; 1: sequential. */
+STC_API stc_status stc_set_threads(stc_machine *m, int threads);
+/* The profile of the statements of the last stc_session_exec, if the machine was
+ * opened with `profile`: for each, its text, then as stc_program_profile. */
+STC_API stc_status stc_session_profile(const stc_session *s, char **text);
 
 #ifdef __cplusplus
 }
