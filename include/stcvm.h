@@ -240,7 +240,8 @@ typedef struct stc_source {
     uint64_t seed;        /* RANDOM: the same seed, the same tensor              */
     const char *format;   /* NULL: by kind and order: csr, csf, dense …          */
     int type;             /* -1: the file's; f64 of ones, zeros and random       */
-    const stc_value *fill; /* NULL: 0 (in the class of the tensor's type)         */
+    const stc_value *fill; /* as an element of fill_type, converted; NULL: 0      */
+    stc_type fill_type;
 } stc_source;
 
 /* ---- programs --------------------------------------------------------- */
