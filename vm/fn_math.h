@@ -1,0 +1,95 @@
+/* fn_math.h: the integer rules of the language, as functions that no operand
+ * can drive into undefined behaviour: 0/0 and 0%0 are 0, any other division
+ * by zero faults, a negative exponent faults, the rest wraps in 64 bits. For
+ * whoever expands fn_ops.def.
+ */
+#ifndef STC_VM_FN_MATH_H
+#define STC_VM_FN_MATH_H
+
+#include "functions.h"
+#include <limits.h>
+#include <math.h>
+
+static inline uint64_t i64_magnitude(int64_t x)
+{
+    return x < 0 ? 0 - (uint64_t)x : (uint64_t)x;
+}
+
+static inline int64_t i64_div(int64_t x, int64_t y, fn_fault *fault)
+{
+    if (y == 0) {
+        if (x != 0) *fault = FAULT_DIVIDE;
+        return 0;
+    }
+    return y == -1 ? (int64_t)(0 - (uint64_t)x) : x / y;
+}
+
+static inline int64_t i64_mod(int64_t x, int64_t y, fn_fault *fault)
+{
+    if (y == 0) {
+        if (x != 0) *fault = FAULT_DIVIDE;
+        return 0;
+    }
+    return y == -1 ? 0 : x % y;
+}
+
+static inline uint64_t u64_div(uint64_t x, uint64_t y, fn_fault *fault)
+{
+    if (y == 0 && x != 0) *fault = FAULT_DIVIDE;
+    return y == 0 ? 0 : x / y;
+}
+
+static inline uint64_t u64_mod(uint64_t x, uint64_t y, fn_fault *fault)
+{
+    if (y == 0 && x != 0) *fault = FAULT_DIVIDE;
+    return y == 0 ? 0 : x % y;
+}
+
+static inline uint64_t u64_pow(uint64_t x, uint64_t y)
+{
+    uint64_t r = 1;
+    for (; y != 0; y >>= 1, x *= x)
+        if (y & 1) r *= x;
+    return r;
+}
+
+/* 1 ** -n is 1 by the annihilator, stored or not. */
+static inline int64_t i64_pow(int64_t x, int64_t y, fn_fault *fault)
+{
+    if (y < 0) {
+        if (x != 1) *fault = FAULT_EXPONENT;
+        return x == 1;
+    }
+    return (int64_t)u64_pow((uint64_t)x, (uint64_t)y);
+}
+
+static inline uint64_t u64_gcd(uint64_t x, uint64_t y)
+{
+    while (y != 0) {
+        uint64_t r = x % y;
+        x = y;
+        y = r;
+    }
+    return x;
+}
+
+/* Exponents beyond these give 0 or infinity for any finite number. */
+static inline int i64_exponent(int64_t y)
+{
+    return y > 100000 ? 100000 : y < -100000 ? -100000 : (int)y;
+}
+
+/* The reentrant forms: lgamma itself writes a global. */
+static inline double log_gamma_f64(double x)
+{
+    int sign;
+    return lgamma_r(x, &sign);
+}
+
+static inline float log_gamma_f32(float x)
+{
+    int sign;
+    return lgammaf_r(x, &sign);
+}
+
+#endif
