@@ -136,6 +136,30 @@ typedef struct pack_in {
     stc_type type;
 } pack_in;
 
+/* All fibers of a level at once, for handlers that run two loops: what view()
+ * gives for each parent position p, without a call. */
+typedef struct fiber_table {
+    view_shape shape;        /* VIEW_NONE: ask view() fiber by fiber              */
+    const void *crd;         /* VIEW_COORDS: coordinates by position              */
+    int32_t width, stride;
+    const void *bounds;      /* VIEW_COORDS: fiber p is at bounds[p] … bounds[p+1]-1;
+                                NULL: one position a parent, p itself             */
+    int32_t bounds_width;    /* bytes, also the stride                            */
+    int64_t lo, hi;          /* VIEW_RANGE: lo … hi-1, at positions p*(hi-lo) …   */
+} fiber_table;
+
+/* Room for appending in bulk: the caller writes n coordinates from crd on
+ * (positions pos, pos+1, …), and the end of parent p's fiber to bounds[p+1]
+ * for p from `closed` on, and then calls append_done. */
+typedef struct append_room {
+    void *crd;
+    int32_t width;
+    int64_t pos;
+    void *bounds;            /* NULL: the level keeps none                        */
+    int32_t bounds_width;
+    int64_t closed;          /* parents that have their bound already             */
+} append_room;
+
 struct level_kind {
     const char *name;
     char letter;           /* TACO's short string; 0: none                       */
@@ -177,6 +201,16 @@ struct level_kind {
 
     /* The claims of the data, against `parents` parent positions; fills size. */
     stc_status (*check)(ctx *cx, level *lv, int64_t parents);
+
+    /* Optional, NULL where the data has no such form. table: every fiber of the
+     * level. append_room: room for n more coordinates, and for the bounds of
+     * parents below `parents` (0: none will be written). append_done: n
+     * coordinates were written, and bounds for all parents below `parents`
+     * (0: none), so that the single steps above may go on from there. */
+    void (*table)(const level *lv, fiber_table *out);
+    stc_status (*append_room)(ctx *cx, level *lv, int64_t n, int64_t parents,
+                              append_room *out);
+    void (*append_done)(level *lv, int64_t n, int64_t parents);
 };
 
 /* levels.def lists the kinds; the order is their number in .stb files. */
