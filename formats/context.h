@@ -41,6 +41,13 @@ typedef struct ctx {
     stc_progress_fn progress;
     void *progress_context;
     diag diag;
+    /* Large blocks that were freed and wait to be used again (memory.c): only
+     * with the default allocator, and without a cap. */
+    struct {
+        void *block;
+        size_t size;
+    } kept[4];
+    atomic_flag kept_lock;
 } ctx;
 
 #define PRINTF_LIKE(f, a) __attribute__((format(printf, f, a)))
@@ -55,6 +62,10 @@ stc_status fail_text(ctx *cx, stc_status status, const char *file, const char *t
                      span at, const char *format, ...) PRINTF_LIKE(6, 7);
 void diag_clear(ctx *cx);
 
+/* A ctx starts as zeros (but for its settings). mem_release gives back what
+ * the allocator keeps; call it last, when all else has been freed. */
+void mem_release(ctx *cx);
+/* Sizes of 0 give a block, too. old_size and size of a free are what was asked. */
 void *mem_alloc(ctx *cx, size_t size);                        /* not cleared */
 void *mem_array(ctx *cx, int64_t count, size_t size);         /* not cleared */
 void *mem_zero(ctx *cx, int64_t count, size_t size);          /* cleared     */

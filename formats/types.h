@@ -55,6 +55,8 @@ bool class_equal(vclass c, value a, value b); /* NaN equals NaN, -0 equals 0 */
 bool class_is_zero(vclass c, value v);
 /* v after a round trip through the type's storage. */
 value type_round(stc_type t, value v);
+/* A value of one type as another type stores it; to bool it is != 0. */
+value type_convert(stc_type to, stc_type from, value v);
 /* Between the public union and registers; type tells which member counts. */
 value value_from_public(stc_type t, stc_value v);
 stc_value value_to_public(stc_type t, value v);

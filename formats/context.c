@@ -1,0 +1,98 @@
+/* context.c: telling errors.
+ *
+ * Takes a status, a printf text and perhaps a place, and fills the machine's
+ * diag; line, column and the line's text are found here and nowhere else.
+ */
+#include "context.h"
+#include <stdio.h>
+#include <string.h>
+
+void diag_clear(ctx *cx)
+{
+    diag *d = &cx->diag;
+    d->status = STC_OK;
+    d->line = d->column = d->length = 0;
+    d->file[0] = d->message[0] = d->text[0] = 0;
+}
+
+static void copy_text(char *to, size_t size, const char *from, size_t len)
+{
+    if (len >= size) len = size - 1;
+    memcpy(to, from, len);
+    to[len] = 0;
+}
+
+static void set(ctx *cx, stc_status status, const char *file, const char *format,
+                va_list args)
+{
+    diag *d = &cx->diag;
+    char message[sizeof d->message]; /* an argument may be the old message */
+    vsnprintf(message, sizeof message, format, args);
+    diag_clear(cx);
+    d->status = status;
+    d->length = 1;
+    memcpy(d->message, message, sizeof message);
+    if (file) copy_text(d->file, sizeof d->file, file, strlen(file));
+}
+
+stc_status fail(ctx *cx, stc_status status, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    set(cx, status, NULL, format, args);
+    va_end(args);
+    return status;
+}
+
+stc_status fail_file(ctx *cx, stc_status status, const char *file, int64_t line,
+                     const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    set(cx, status, file, format, args);
+    va_end(args);
+    cx->diag.line = line > INT32_MAX ? INT32_MAX : (int)line;
+    return status;
+}
+
+/* Columns count characters, not bytes. */
+static int characters(const char *s, int n)
+{
+    int count = 0;
+    for (int i = 0; i < n; i++)
+        count += ((unsigned char)s[i] & 0xc0) != 0x80;
+    return count;
+}
+
+static void place(diag *d, const char *text, span at)
+{
+    const int size = (int)strnlen(text, INT32_MAX);
+    int begin = at.begin < 0 ? 0 : at.begin;
+    if (begin > size) begin = size;
+    int end = at.end > size ? size : at.end;
+    int start = 0, line = 1;
+    for (int i = 0; i < begin; i++) {
+        if (text[i] != '\n') continue;
+        line++;
+        start = i + 1;
+    }
+    int stop = begin;
+    while (stop < size && text[stop] != '\n' && text[stop] != '\r')
+        stop++;
+    if (end > stop) end = stop;
+    d->line = line;
+    d->column = characters(text + start, begin - start) + 1;
+    d->length = end > begin ? characters(text + begin, end - begin) : 1;
+    copy_text(d->text, sizeof d->text, text + start, (size_t)(stop - start));
+}
+
+stc_status fail_text(ctx *cx, stc_status status, const char *file, const char *text,
+                     span at, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    set(cx, status, file, format, args);
+    va_end(args);
+    if (text) place(&cx->diag, text, at);
+    return status;
+}

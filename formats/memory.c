@@ -1,0 +1,405 @@
+/* memory.c: the one allocator, and arena and text buffers over it.
+ *
+ * Every block is counted against the machine's cap, atomically. The default
+ * allocator is the C library's, except for blocks of 2 MB and more: these are
+ * mapped, aligned so that huge pages fit (a page fault costs more than copying
+ * its page), grown by moving page tables in place of bytes, and a few freed
+ * ones are kept for the next request.
+ */
+#define _GNU_SOURCE
+#include "context.h"
+#include <stdlib.h>
+#include <string.h>
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
+#if defined(__SANITIZE_ADDRESS__)
+#define PLAIN_MALLOC 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer)
+#define PLAIN_MALLOC 1
+#endif
+#endif
+#if !defined(__linux__)
+#define PLAIN_MALLOC 1
+#endif
+
+/* ---- the default allocator ------------------------------------------------ */
+
+#ifndef PLAIN_MALLOC
+#define HUGE ((size_t)2 << 20)
+#define KEPT_MAX ((size_t)256 << 20) /* larger blocks go back at once */
+
+static size_t huge_round(size_t size)
+{
+    return (size + HUGE - 1) & ~(HUGE - 1);
+}
+
+static void kept_lock(ctx *cx)
+{
+    while (atomic_flag_test_and_set_explicit(&cx->kept_lock, memory_order_acquire)) {
+    }
+}
+
+static void kept_unlock(ctx *cx)
+{
+    atomic_flag_clear_explicit(&cx->kept_lock, memory_order_release);
+}
+
+/* Takes the kept block that fits best, cut to size. */
+static void *kept_take(ctx *cx, size_t size)
+{
+    kept_lock(cx);
+    int best = -1;
+    for (int i = 0; i < 4; i++) {
+        if (!cx->kept[i].block || cx->kept[i].size < size) continue;
+        if (cx->kept[i].size > 2 * size) continue;
+        if (best < 0 || cx->kept[i].size < cx->kept[best].size) best = i;
+    }
+    void *block = NULL;
+    size_t have = 0;
+    if (best >= 0) {
+        block = cx->kept[best].block;
+        have = cx->kept[best].size;
+        cx->kept[best].block = NULL;
+    }
+    kept_unlock(cx);
+    if (have > size) munmap((char *)block + size, have - size);
+    return block;
+}
+
+/* Keeps a freed block, in the place of a smaller one if all are taken. */
+static void kept_give(ctx *cx, void *block, size_t size)
+{
+    void *out = block;
+    size_t out_size = size;
+    if (!cx->max_memory && size <= KEPT_MAX) {
+        kept_lock(cx);
+        int to = 0;
+        for (int i = 0; i < 4; i++) {
+            if (!cx->kept[i].block) {
+                to = i;
+                break;
+            }
+            if (cx->kept[i].size < cx->kept[to].size) to = i;
+        }
+        if (!cx->kept[to].block || cx->kept[to].size < size) {
+            out = cx->kept[to].block;
+            out_size = cx->kept[to].size;
+            cx->kept[to].block = block;
+            cx->kept[to].size = size;
+        }
+        kept_unlock(cx);
+    }
+    if (out) munmap(out, out_size);
+}
+
+/* Address space of `size`, aligned to huge pages. */
+static char *map_aligned(size_t size)
+{
+    if (size > SIZE_MAX - HUGE) return NULL;
+    char *raw =
+        mmap(NULL, size + HUGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (raw == MAP_FAILED) return NULL;
+    char *block = (char *)huge_round((size_t)raw);
+    if (block > raw) munmap(raw, (size_t)(block - raw));
+    const size_t tail = (size_t)(raw + size + HUGE - (block + size));
+    if (tail) munmap(block + size, tail);
+    return block;
+}
+
+static void *huge_alloc(ctx *cx, size_t size)
+{
+    size = huge_round(size);
+    void *block = kept_take(cx, size);
+    if (block) return block;
+    block = map_aligned(size);
+    if (block) madvise(block, size, MADV_HUGEPAGE);
+    return block;
+}
+
+static void *huge_resize(void *block, size_t old_size, size_t size)
+{
+    old_size = huge_round(old_size);
+    size = huge_round(size);
+    if (size == old_size) return block;
+    void *moved = mremap(block, old_size, size, 0);
+    if (moved == MAP_FAILED) {
+        char *to = map_aligned(size);
+        if (!to) return NULL;
+        moved = mremap(block, old_size, size, MREMAP_MAYMOVE | MREMAP_FIXED, to);
+        if (moved == MAP_FAILED) {
+            munmap(to, size);
+            return NULL;
+        }
+    }
+    if (size > old_size) madvise(moved, size, MADV_HUGEPAGE);
+    return moved;
+}
+
+static void default_free(ctx *cx, void *block, size_t size)
+{
+    if (size < HUGE) {
+        free(block);
+    } else {
+        kept_give(cx, block, huge_round(size));
+    }
+}
+
+static void *default_alloc(ctx *cx, void *block, size_t old_size, size_t size)
+{
+    if (size > SIZE_MAX / 2) return NULL;
+    if (!block) return size < HUGE ? malloc(size) : huge_alloc(cx, size);
+    if (old_size < HUGE && size < HUGE) return realloc(block, size);
+    if (old_size >= HUGE && size >= HUGE) return huge_resize(block, old_size, size);
+    void *to = size < HUGE ? malloc(size) : huge_alloc(cx, size);
+    if (!to) return NULL;
+    memcpy(to, block, old_size < size ? old_size : size);
+    default_free(cx, block, old_size);
+    return to;
+}
+
+void mem_release(ctx *cx)
+{
+    for (int i = 0; i < 4; i++) {
+        if (cx->kept[i].block) munmap(cx->kept[i].block, cx->kept[i].size);
+        cx->kept[i].block = NULL;
+    }
+}
+
+#else
+
+static void default_free(ctx *cx, void *block, size_t size)
+{
+    (void)cx;
+    (void)size;
+    free(block);
+}
+
+static void *default_alloc(ctx *cx, void *block, size_t old_size, size_t size)
+{
+    (void)cx;
+    (void)old_size;
+    return realloc(block, size);
+}
+
+void mem_release(ctx *cx)
+{
+    (void)cx;
+}
+
+#endif
+
+/* ---- counting ---------------------------------------------------------------- */
+
+static bool claim(ctx *cx, size_t size)
+{
+    const uint64_t before =
+        atomic_fetch_add_explicit(&cx->used, size, memory_order_relaxed);
+    const uint64_t now = before + size;
+    if (now < before || (cx->max_memory && now > cx->max_memory)) {
+        atomic_fetch_sub_explicit(&cx->used, size, memory_order_relaxed);
+        return false;
+    }
+    uint64_t peak = atomic_load_explicit(&cx->peak, memory_order_relaxed);
+    while (now > peak && !atomic_compare_exchange_weak_explicit(&cx->peak, &peak, now,
+                                                                memory_order_relaxed,
+                                                                memory_order_relaxed)) {
+    }
+    return true;
+}
+
+static void release(ctx *cx, size_t size)
+{
+    atomic_fetch_sub_explicit(&cx->used, size, memory_order_relaxed);
+}
+
+/* Without an error: for those who try, and try for less. */
+static void *try_resize(ctx *cx, void *block, size_t old_size, size_t size)
+{
+    if (!old_size) old_size = 1;
+    if (!size) size = 1;
+    if (!block) old_size = 0;
+    if (size > old_size && !claim(cx, size - old_size)) return NULL;
+    void *out = cx->alloc ? cx->alloc(cx->alloc_context, block, old_size, size)
+                          : default_alloc(cx, block, old_size, size);
+    if (!out) {
+        if (size > old_size) release(cx, size - old_size);
+        return NULL;
+    }
+    if (size < old_size) release(cx, old_size - size);
+    return out;
+}
+
+static void *out_of_memory(ctx *cx, size_t size)
+{
+    const uint64_t used = atomic_load_explicit(&cx->used, memory_order_relaxed);
+    if (cx->max_memory && (size > cx->max_memory || used > cx->max_memory - size)) {
+        fail(cx, STC_ERR_MEMORY,
+             "out of memory: %zu more bytes would exceed the cap of %llu (%llu are in use)",
+             size, (unsigned long long)cx->max_memory, (unsigned long long)used);
+    } else {
+        fail(cx, STC_ERR_MEMORY, "out of memory: no block of %zu bytes", size);
+    }
+    return NULL;
+}
+
+void *mem_resize(ctx *cx, void *block, size_t old_size, size_t size)
+{
+    void *out = try_resize(cx, block, old_size, size);
+    return out ? out : out_of_memory(cx, size);
+}
+
+void *mem_alloc(ctx *cx, size_t size)
+{
+    return mem_resize(cx, NULL, 0, size);
+}
+
+static bool array_size(ctx *cx, int64_t count, size_t size, size_t *bytes)
+{
+    if (count >= 0 && !__builtin_mul_overflow((size_t)count, size, bytes) &&
+        *bytes <= (size_t)INT64_MAX) {
+        return true;
+    }
+    fail(cx, STC_ERR_OVERFLOW, "an array of %lld elements of %zu bytes is too large",
+         (long long)count, size);
+    return false;
+}
+
+void *mem_array(ctx *cx, int64_t count, size_t size)
+{
+    size_t bytes;
+    return array_size(cx, count, size, &bytes) ? mem_alloc(cx, bytes) : NULL;
+}
+
+void *mem_zero(ctx *cx, int64_t count, size_t size)
+{
+    size_t bytes;
+    if (!array_size(cx, count, size, &bytes)) return NULL;
+    void *block = mem_alloc(cx, bytes);
+    if (block) memset(block, 0, bytes);
+    return block;
+}
+
+void mem_free(ctx *cx, void *block, size_t size)
+{
+    if (!block) return;
+    if (!size) size = 1;
+    if (cx->alloc) {
+        cx->alloc(cx->alloc_context, block, size, 0);
+    } else {
+        default_free(cx, block, size);
+    }
+    release(cx, size);
+}
+
+char *mem_strdup(ctx *cx, const char *s)
+{
+    const size_t size = strlen(s) + 1;
+    char *copy = mem_alloc(cx, size);
+    if (copy) memcpy(copy, s, size);
+    return copy;
+}
+
+void mem_strfree(ctx *cx, char *s)
+{
+    if (s) mem_free(cx, s, strlen(s) + 1);
+}
+
+bool size_mul(int64_t a, int64_t b, int64_t *out)
+{
+    return a >= 0 && b >= 0 && !__builtin_mul_overflow(a, b, out);
+}
+
+bool size_add(int64_t a, int64_t b, int64_t *out)
+{
+    return a >= 0 && b >= 0 && !__builtin_add_overflow(a, b, out);
+}
+
+stc_status mem_grow(ctx *cx, void *block_ptr, int64_t *cap, int64_t need, size_t size)
+{
+    if (need <= *cap) return STC_OK;
+    void **block = block_ptr;
+    size_t bytes, want;
+    if (!array_size(cx, need, size, &bytes)) return cx->diag.status;
+    int64_t more = *cap < (int64_t)1 << 20 ? *cap * 2 : *cap + *cap / 2;
+    if (more < need) more = need;
+    if (more < 8) more = 8;
+    const size_t old = (size_t)*cap * size;
+    void *out = NULL;
+    if (!__builtin_mul_overflow((size_t)more, size, &want) && want <= (size_t)INT64_MAX) {
+        out = try_resize(cx, *block, old, want);
+    }
+    if (!out && more > need) {
+        more = need;
+        out = try_resize(cx, *block, old, bytes);
+    }
+    if (!out) {
+        out_of_memory(cx, bytes > old ? bytes - old : bytes);
+        return STC_ERR_MEMORY;
+    }
+    *block = out;
+    *cap = more;
+    return STC_OK;
+}
+
+/* ---- arena ---------------------------------------------------------------------- */
+
+struct arena_block {
+    arena_block *next;
+    size_t size, used; /* bytes of the whole block, those handed out */
+};
+
+#define ARENA_ALIGN ((size_t)16)
+#define ARENA_HEAD ((sizeof(arena_block) + ARENA_ALIGN - 1) & ~(ARENA_ALIGN - 1))
+
+void arena_init(arena *a, ctx *cx)
+{
+    a->cx = cx;
+    a->head = NULL;
+}
+
+void *arena_alloc(arena *a, size_t size)
+{
+    if (size > SIZE_MAX / 4) return out_of_memory(a->cx, size);
+    size = (size + ARENA_ALIGN - 1) & ~(ARENA_ALIGN - 1);
+    arena_block *b = a->head;
+    if (!b || b->size - b->used < size) {
+        size_t whole = b ? 2 * b->size : 4096;
+        if (whole > (size_t)1 << 18) whole = (size_t)1 << 18;
+        if (whole < ARENA_HEAD + size) whole = ARENA_HEAD + size;
+        b = mem_alloc(a->cx, whole);
+        if (!b) return NULL;
+        b->next = a->head;
+        b->size = whole;
+        b->used = ARENA_HEAD;
+        a->head = b;
+    }
+    void *out = (char *)b + b->used;
+    b->used += size;
+    memset(out, 0, size);
+    return out;
+}
+
+void *arena_array(arena *a, int64_t count, size_t size)
+{
+    size_t bytes;
+    return array_size(a->cx, count, size, &bytes) ? arena_alloc(a, bytes) : NULL;
+}
+
+char *arena_text(arena *a, const char *s, size_t len)
+{
+    char *copy = arena_alloc(a, len + 1);
+    if (copy) memcpy(copy, s, len);
+    return copy;
+}
+
+void arena_free(arena *a)
+{
+    for (arena_block *b = a->head, *next; b; b = next) {
+        next = b->next;
+        mem_free(a->cx, b, b->size);
+    }
+    a->head = NULL;
+}

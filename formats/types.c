@@ -1,0 +1,458 @@
+/* types.c: element types and value classes: names, sizes, promotion, and
+ * conversion between storage, registers, and the public union.
+ *
+ * Everything here follows from the two tables of types.def; promotion is
+ * NumPy 2's for typed operands.
+ */
+#include "types.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct type_row {
+    const char *name;
+    uint8_t size, cls, rank;
+} type_row;
+
+static const type_row rows[TYPE_COUNT] = {
+#define TYPE(NAME, name, ctype, CLS, rank) {#name, sizeof(ctype), CLASS_##CLS, rank},
+#include "types.def"
+};
+
+static const struct {
+    const char *name;
+    stc_type type;
+} classes[CLASS_COUNT] = {
+#define CLASS(NAME, name, ctype) {#name, STC_##NAME},
+#include "types.def"
+};
+
+vclass type_class(stc_type t)
+{
+    return (vclass)rows[t].cls;
+}
+
+size_t type_size(stc_type t)
+{
+    return rows[t].size;
+}
+
+const char *type_name(stc_type t)
+{
+    return (unsigned)t < TYPE_COUNT ? rows[t].name : "unknown";
+}
+
+const char *class_name(vclass c)
+{
+    return (unsigned)c < CLASS_COUNT ? classes[c].name : "unknown";
+}
+
+bool type_parse(const char *name, size_t len, stc_type *out)
+{
+    for (int t = 0; t < TYPE_COUNT; t++) {
+        if (strlen(rows[t].name) == len && !memcmp(rows[t].name, name, len)) {
+            *out = (stc_type)t;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool type_is_float(stc_type t)
+{
+    return t == STC_F32 || t == STC_F64;
+}
+
+bool type_is_complex(stc_type t)
+{
+    return t == STC_C64 || t == STC_C128;
+}
+
+bool type_is_unsigned(stc_type t)
+{
+    return rows[t].cls == CLASS_U64;
+}
+
+bool type_is_integer(stc_type t)
+{
+    return t != STC_BOOL && (rows[t].cls == CLASS_I64 || rows[t].cls == CLASS_U64);
+}
+
+stc_type class_type(vclass c)
+{
+    return classes[c].type;
+}
+
+/* The signed type of so many bits or more. */
+static stc_type signed_of(int bits)
+{
+    return bits <= 8 ? STC_I8 : bits <= 16 ? STC_I16 : bits <= 32 ? STC_I32 : STC_I64;
+}
+
+static stc_type promote_integers(stc_type a, stc_type b)
+{
+    if (type_is_unsigned(a) == type_is_unsigned(b)) {
+        return rows[a].rank >= rows[b].rank ? a : b;
+    }
+    const stc_type u = type_is_unsigned(a) ? a : b, s = u == a ? b : a;
+    if (rows[s].rank > rows[u].rank) return s;
+    return rows[u].rank >= 64 ? STC_F64 : signed_of(2 * rows[u].rank);
+}
+
+stc_type type_promote(stc_type a, stc_type b)
+{
+    if (a == b || b == STC_BOOL) return a;
+    if (a == STC_BOOL) return b;
+    if (type_is_integer(a) && type_is_integer(b)) return promote_integers(a, b);
+    const bool cplx = type_is_complex(a) || type_is_complex(b);
+    /* 24 bits of mantissa hold the integers of 8 and 16 bits. */
+    const bool wide = rows[a].rank > 24 || rows[b].rank > 24;
+    if (cplx) return wide ? STC_C128 : STC_C64;
+    return wide ? STC_F64 : STC_F32;
+}
+
+value type_load(stc_type t, const void *base, int64_t index)
+{
+    value v;
+    memset(&v, 0, sizeof v);
+    switch (t) {
+    case STC_BOOL:
+        v.i64 = ((const uint8_t *)base)[index] != 0;
+        break;
+    case STC_I8:
+        v.i64 = ((const int8_t *)base)[index];
+        break;
+    case STC_I16:
+        v.i64 = ((const int16_t *)base)[index];
+        break;
+    case STC_I32:
+        v.i64 = ((const int32_t *)base)[index];
+        break;
+    case STC_I64:
+        v.i64 = ((const int64_t *)base)[index];
+        break;
+    case STC_U8:
+        v.u64 = ((const uint8_t *)base)[index];
+        break;
+    case STC_U16:
+        v.u64 = ((const uint16_t *)base)[index];
+        break;
+    case STC_U32:
+        v.u64 = ((const uint32_t *)base)[index];
+        break;
+    case STC_U64:
+        v.u64 = ((const uint64_t *)base)[index];
+        break;
+    case STC_F32:
+        v.f32 = ((const float *)base)[index];
+        break;
+    case STC_F64:
+        v.f64 = ((const double *)base)[index];
+        break;
+    case STC_C64:
+        v.c64 = ((const cfloat *)base)[index];
+        break;
+    case STC_C128:
+        v.c128 = ((const cdouble *)base)[index];
+        break;
+    }
+    return v;
+}
+
+void type_store(stc_type t, void *base, int64_t index, value v)
+{
+    switch (t) {
+    case STC_BOOL:
+        ((uint8_t *)base)[index] = v.i64 != 0;
+        break;
+    case STC_I8:
+        ((int8_t *)base)[index] = (int8_t)v.i64;
+        break;
+    case STC_I16:
+        ((int16_t *)base)[index] = (int16_t)v.i64;
+        break;
+    case STC_I32:
+        ((int32_t *)base)[index] = (int32_t)v.i64;
+        break;
+    case STC_I64:
+        ((int64_t *)base)[index] = v.i64;
+        break;
+    case STC_U8:
+        ((uint8_t *)base)[index] = (uint8_t)v.u64;
+        break;
+    case STC_U16:
+        ((uint16_t *)base)[index] = (uint16_t)v.u64;
+        break;
+    case STC_U32:
+        ((uint32_t *)base)[index] = (uint32_t)v.u64;
+        break;
+    case STC_U64:
+        ((uint64_t *)base)[index] = v.u64;
+        break;
+    case STC_F32:
+        ((float *)base)[index] = v.f32;
+        break;
+    case STC_F64:
+        ((double *)base)[index] = v.f64;
+        break;
+    case STC_C64:
+        ((cfloat *)base)[index] = v.c64;
+        break;
+    case STC_C128:
+        ((cdouble *)base)[index] = v.c128;
+        break;
+    }
+}
+
+static int64_t saturate_i64(double x)
+{
+    if (x != x) return 0;
+    if (x >= 0x1p63) return INT64_MAX;
+    return x <= -0x1p63 ? INT64_MIN : (int64_t)x;
+}
+
+static uint64_t saturate_u64(double x)
+{
+    if (!(x > 0)) return 0; /* NaN too */
+    return x >= 0x1p64 ? UINT64_MAX : (uint64_t)x;
+}
+
+/* A complex number from its parts: multiplying by I would turn an infinite
+ * part into NaN. */
+static cdouble make_c128(double re, double im)
+{
+    value v;
+    const double part[2] = {re, im};
+    memcpy(&v.c128, part, sizeof part);
+    return v.c128;
+}
+
+static cfloat make_c64(float re, float im)
+{
+    value v;
+    const float part[2] = {re, im};
+    memcpy(&v.c64, part, sizeof part);
+    return v.c64;
+}
+
+static value from_integer(vclass to, vclass from, value v)
+{
+    value r;
+    memset(&r, 0, sizeof r);
+    const bool neg = from == CLASS_I64;
+    const double d = neg ? (double)v.i64 : (double)v.u64;
+    const float f = neg ? (float)v.i64 : (float)v.u64;
+    switch (to) {
+    case CLASS_F32:
+        r.f32 = f;
+        break;
+    case CLASS_F64:
+        r.f64 = d;
+        break;
+    case CLASS_C64:
+        r.c64 = make_c64(f, 0);
+        break;
+    case CLASS_C128:
+        r.c128 = make_c128(d, 0);
+        break;
+    default:
+        r.u64 = v.u64; /* the same bits: wraps as C does */
+        break;
+    }
+    return r;
+}
+
+value class_convert(vclass to, vclass from, value v)
+{
+    if (to == from) return v;
+    if (from == CLASS_I64 || from == CLASS_U64) return from_integer(to, from, v);
+    double re = 0, im = 0;
+    switch (from) {
+    case CLASS_F32:
+        re = v.f32;
+        break;
+    case CLASS_F64:
+        re = v.f64;
+        break;
+    case CLASS_C64:
+        re = crealf(v.c64);
+        im = cimagf(v.c64);
+        break;
+    default:
+        re = creal(v.c128);
+        im = cimag(v.c128);
+        break;
+    }
+    value r;
+    memset(&r, 0, sizeof r);
+    switch (to) {
+    case CLASS_I64:
+        r.i64 = saturate_i64(re);
+        break;
+    case CLASS_U64:
+        r.u64 = saturate_u64(re);
+        break;
+    case CLASS_F32:
+        r.f32 = (float)re;
+        break;
+    case CLASS_F64:
+        r.f64 = re;
+        break;
+    case CLASS_C64:
+        r.c64 = make_c64((float)re, (float)im);
+        break;
+    default:
+        r.c128 = make_c128(re, im);
+        break;
+    }
+    return r;
+}
+
+static bool same(double a, double b)
+{
+    return a == b || (a != a && b != b);
+}
+
+bool class_equal(vclass c, value a, value b)
+{
+    switch (c) {
+    case CLASS_I64:
+    case CLASS_U64:
+        return a.u64 == b.u64;
+    case CLASS_F32:
+        return same(a.f32, b.f32);
+    case CLASS_F64:
+        return same(a.f64, b.f64);
+    case CLASS_C64:
+        return same(crealf(a.c64), crealf(b.c64)) && same(cimagf(a.c64), cimagf(b.c64));
+    default:
+        return same(creal(a.c128), creal(b.c128)) && same(cimag(a.c128), cimag(b.c128));
+    }
+}
+
+bool class_is_zero(vclass c, value v)
+{
+    value zero;
+    memset(&zero, 0, sizeof zero);
+    return class_equal(c, v, zero);
+}
+
+value type_round(stc_type t, value v)
+{
+    cdouble room; /* the largest element, aligned for any */
+    type_store(t, &room, 0, v);
+    return type_load(t, &room, 0);
+}
+
+value type_convert(stc_type to, stc_type from, value v)
+{
+    if (to == STC_BOOL) {
+        value r;
+        memset(&r, 0, sizeof r);
+        r.i64 = !class_is_zero(type_class(from), v);
+        return r;
+    }
+    return type_round(to, class_convert(type_class(to), type_class(from), v));
+}
+
+value value_from_public(stc_type t, stc_value v)
+{
+    value r;
+    memset(&r, 0, sizeof r);
+    switch (type_class(t)) {
+    case CLASS_I64:
+        r.i64 = v.i;
+        break;
+    case CLASS_U64:
+        r.u64 = v.u;
+        break;
+    case CLASS_F32:
+        r.f32 = (float)v.f;
+        break;
+    case CLASS_F64:
+        r.f64 = v.f;
+        break;
+    case CLASS_C64:
+        r.c64 = make_c64((float)v.c[0], (float)v.c[1]);
+        break;
+    default:
+        r.c128 = make_c128(v.c[0], v.c[1]);
+        break;
+    }
+    return type_round(t, r);
+}
+
+stc_value value_to_public(stc_type t, value v)
+{
+    stc_value r = {.c = {0, 0}};
+    switch (type_class(t)) {
+    case CLASS_I64:
+        r.i = v.i64;
+        break;
+    case CLASS_U64:
+        r.u = v.u64;
+        break;
+    case CLASS_F32:
+        r.f = v.f32;
+        break;
+    case CLASS_F64:
+        r.f = v.f64;
+        break;
+    case CLASS_C64:
+        r.c[0] = crealf(v.c64);
+        r.c[1] = cimagf(v.c64);
+        break;
+    default:
+        r.c[0] = creal(v.c128);
+        r.c[1] = cimag(v.c128);
+        break;
+    }
+    return r;
+}
+
+/* The shortest digits that read back: what has few digits prints as itself
+ * with `digits`, the rest needs at most two (double) or three (float) more. */
+static int print_real(double x, bool single, char *buf, size_t size)
+{
+    if (x != x) return snprintf(buf, size, "nan");
+    if (isinf(x)) return snprintf(buf, size, x < 0 ? "-inf" : "inf");
+    if (fabs(x) < 1e6 && x == (double)(int64_t)x && !(x == 0 && signbit(x))) {
+        return snprintf(buf, size, "%" PRId64, (int64_t)x);
+    }
+    char text[40];
+    const int most = single ? 9 : 17;
+    for (int digits = single ? 6 : 15; digits <= most; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, x);
+        if (single ? strtof(text, NULL) == (float)x : strtod(text, NULL) == x) break;
+    }
+    for (char *c = text; *c; c++) {
+        if (*c == ',') *c = '.'; /* the host's locale doesn't reach our texts */
+    }
+    return snprintf(buf, size, "%s", text);
+}
+
+int type_print(stc_type t, value v, char *buf, size_t size)
+{
+    char re[40], im[40];
+    switch (type_class(t)) {
+    case CLASS_I64:
+        return snprintf(buf, size, "%" PRId64, v.i64);
+    case CLASS_U64:
+        return snprintf(buf, size, "%" PRIu64, v.u64);
+    case CLASS_F32:
+        return print_real(v.f32, true, buf, size);
+    case CLASS_F64:
+        return print_real(v.f64, false, buf, size);
+    case CLASS_C64:
+        print_real(crealf(v.c64), true, re, sizeof re);
+        print_real(cimagf(v.c64), true, im, sizeof im);
+        break;
+    default:
+        print_real(creal(v.c128), false, re, sizeof re);
+        print_real(cimag(v.c128), false, im, sizeof im);
+        break;
+    }
+    return snprintf(buf, size, "%s %s", re, im);
+}
