@@ -26,6 +26,7 @@
 #define STC_FORMATS_LEVEL_H
 
 #include "context.h"
+#include "types.h"
 
 #define CURSOR_END INT64_MAX
 #define PERIOD_ENDLESS INT64_MAX
@@ -105,13 +106,16 @@ struct cursor {
     const cursor *up;       /* the parent level's cursor, NULL at the root          */
 };
 
-/* A fiber as plain memory, for handlers that run whole loops. */
+/* A fiber as plain memory, for handlers that run whole loops. Over a chain of
+ * parents at … at_end-1 the first one's begin and the last one's end bound the
+ * whole. lo and hi are set for every shape: the bounds of its coordinates. */
 typedef enum view_shape {
     VIEW_NONE,   /* the kind offers none: use the cursor                            */
     VIEW_RANGE,  /* coordinates lo, lo+1, …, hi-1 at positions begin, begin+1, …    */
     VIEW_COORDS, /* coordinates crd[begin … end) at positions begin … end-1,
                     ascending and unique if the level is ordered and unique         */
-    VIEW_RUNS,   /* runs: [crd[p], crd[p+1]) at position p, begin <= p < end        */
+    VIEW_RUNS,   /* runs begin at crd[p] and end where the next one begins, the
+                    last one at hi; run p is position p, begin <= p < end           */
 } view_shape;
 
 typedef struct fiber_view {
@@ -124,16 +128,19 @@ typedef struct fiber_view {
 
 /* Sorted entries being assembled: see pack below. */
 typedef struct pack_in {
-    int64_t count;         /* entries                                             */
+    int64_t count;         /* entries: duplicates are summed already              */
     const int64_t *coord;  /* the level coordinate of each                        */
-    int64_t *pos;          /* in: parent position of each; out: its own position  */
+    int64_t *pos;          /* in: parent position of each; out: its own position,
+                              or NONE: another entry stands for it                */
     int64_t parents;       /* number of parent positions                          */
-    bool last;             /* the leaf level: out positions may repeat only for
-                              duplicates, which the caller then sums              */
-    /* Values of the entries and the fill, for kinds that compress values; the
-     * kind may be NULL-tolerant: only leaf levels get them. */
+    /* What lies below this level, for kinds that store equal things once:
+     * coordinates of the levels below, and values. Positions that no entry has
+     * get the fill, or empty fibers. */
+    int deeper;
+    const int64_t *const *below;
     const void *vals;
     stc_type type;
+    value fill;
 } pack_in;
 
 /* All fibers of a level at once, for handlers that run two loops: what view()
@@ -185,21 +192,30 @@ struct level_kind {
      * data (dense, singleton); NONE otherwise. */
     int64_t (*size)(const level *lv, int64_t parents);
 
-    /* Appending, in order (formats paper §3.4). init: empty, for `parents`
+    /* Appending, in order (formats paper §3.4); kinds with CAP_INSERT have these
+     * as well, where each coordinate has its place. init: empty, for `parents`
      * parents (NONE: not known yet). coord: stores coordinate i as a new
-     * position, given in *pos. edges: everything appended since the last call
-     * belongs to `parent`; parents skipped over have empty fibers.
-     * finish: closes what remains, with the final number of parents. */
+     * position, given in *pos; while appending, lv->size is the position that
+     * the next coordinate gets, so that what is below can be stored first.
+     * edges: everything appended since the last call belongs to `parent`;
+     * parents skipped over have empty fibers. finish: closes what remains, with
+     * the final number of parents, and sets lv->size. Positions may be skipped
+     * (dense levels, gaps of rle): their values are the fill, as
+     * tensor_extend_values makes them. region (CAP_APPEND_REGION): coordinates
+     * lo … hi-1 as one position, whose value they share. */
     stc_status (*append_init)(ctx *cx, level *lv, int64_t parents);
     stc_status (*append_coord)(ctx *cx, level *lv, int64_t parent, int64_t i, int64_t *pos);
     stc_status (*append_edges)(ctx *cx, level *lv, int64_t parent);
     stc_status (*append_finish)(ctx *cx, level *lv, int64_t parents);
+    stc_status (*append_region)(ctx *cx, level *lv, int64_t parent, int64_t lo, int64_t hi,
+                                int64_t *pos);
 
     /* All at once: entries sorted by (parent position, coordinate) as the
      * level's order and uniqueness ask. Every kind has it. */
     stc_status (*pack)(ctx *cx, level *lv, pack_in *in);
 
-    /* The claims of the data, against `parents` parent positions; fills size. */
+    /* The claims of the data, against `parents` parent positions; fills size.
+     * Messages begin with the position: the caller puts the level before them. */
     stc_status (*check)(ctx *cx, level *lv, int64_t parents);
 
     /* Optional, NULL where the data has no such form. table: every fiber of the

@@ -36,7 +36,19 @@ void tensor_free(tensor *t);
 stc_status tensor_set_shape(tensor *t, const int64_t *shape);
 /* Empties it for assembly: owned buffers are kept for reuse. */
 stc_status tensor_reset(tensor *t);
+/* Room for n values: only the capacity changes, new ones are unset. */
 stc_status tensor_reserve_values(tensor *t, int64_t n);
+/* At least n values: nvals becomes n if it was less, new ones are the fill. */
+stc_status tensor_extend_values(tensor *t, int64_t n);
+/* The frame of an assembly by append and insert: begin empties t and starts
+ * every level (those of formats without append are refused); finish closes
+ * the levels from the root on, and makes nvals the last level's size. Between
+ * the two, levels are filled by their kinds' append functions, and values
+ * stored after tensor_extend_values. */
+stc_status tensor_begin(tensor *t);
+stc_status tensor_finish(tensor *t);
+/* Whether a format's results can be assembled that way. */
+bool format_appends(const format *f);
 /* Swaps the contents (not the context) of two tensors. */
 void tensor_swap(tensor *a, tensor *b);
 stc_status tensor_copy(const tensor *t, tensor **out);
