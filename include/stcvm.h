@@ -88,6 +88,10 @@ typedef union stc_value {
     double c[2];
 } stc_value;
 
+/* The words that a text can use without defining them, for completion and
+ * highlighting: reserved words, types, built-in formats and functions. NULL
+ * past the end. */
+STC_API const char *stc_word(int i);
 STC_API const char *stc_type_name(stc_type type);
 STC_API bool stc_type_parse(const char *name, stc_type *type);
 STC_API size_t stc_type_size(stc_type type);
@@ -277,6 +281,10 @@ STC_API stc_status stc_result(const stc_program *p, const char *name,
 STC_API stc_status stc_take(stc_program *p, const char *name, stc_tensor **out);
 /* The program's names: operands first, then results. NULL past the end. */
 STC_API const char *stc_program_name(const stc_program *p, int i, bool *is_result);
+/* What the program has for a name: format, type and order. The strings are the
+ * program's own. A fill that is only known when it runs is given as NULL. */
+STC_API stc_status stc_program_decl(const stc_program *p, const char *name,
+                                    stc_decl *out);
 
 /* Bytecode files and their text. Texts are allocated by the machine's
  * allocator and freed with stc_text_free. */
