@@ -24,11 +24,11 @@ typedef struct csf {
     double *val;
 } csf;
 
-csr gen_lap(int64_t side, uint64_t seed);                /* 5-point Laplacian      */
-csr gen_uni(int64_t n, int per_row, uint64_t seed);      /* uniform columns        */
-csr gen_rmat(int scale, int degree, uint64_t seed);      /* power law              */
-csr gen_band(int64_t n, int lo, int hi, uint64_t seed);  /* diagonals lo … hi      */
-csf gen_ten(int64_t dim, int64_t nnz, uint64_t seed);    /* uniform, order 3       */
+csr gen_lap(int64_t side, uint64_t seed);               /* 5-point Laplacian      */
+csr gen_uni(int64_t n, int per_row, uint64_t seed);     /* uniform columns        */
+csr gen_rmat(int scale, int degree, uint64_t seed);     /* power law              */
+csr gen_band(int64_t n, int lo, int hi, uint64_t seed); /* diagonals lo … hi      */
+csf gen_ten(int64_t dim, int64_t nnz, uint64_t seed);   /* uniform, order 3       */
 double *gen_dense(int64_t n, uint64_t seed);
 void csr_free(csr *a);
 void csf_free(csf *a);
@@ -39,7 +39,7 @@ void *xalloc(size_t size); /* or ends the benchmark */
 typedef struct ref_out {
     csr m;
     int64_t cap;
-    double *row;     /* SpGEMM's workspace: values, flags, list */
+    double *row; /* SpGEMM's workspace: values, flags, list */
     bool *set;
     int32_t *list;
 } ref_out;

@@ -44,7 +44,8 @@ static int64_t sort_unique(uint64_t *key, int64_t n)
 double *gen_dense(int64_t n, uint64_t seed)
 {
     double *v = xalloc((size_t)n * sizeof *v);
-    for (int64_t i = 0; i < n; i++) v[i] = (double)(1 + below(&seed, 1024)) / 1024;
+    for (int64_t i = 0; i < n; i++)
+        v[i] = (double)(1 + below(&seed, 1024)) / 1024;
     return v;
 }
 
@@ -59,7 +60,8 @@ static csr from_keys(int64_t rows, int64_t cols, uint64_t *key, int64_t nnz, uin
         a.pos[(key[p] >> 32) + 1]++;
         a.crd[p] = (int32_t)(key[p] & 0xffffffffu);
     }
-    for (int64_t i = 0; i < rows; i++) a.pos[i + 1] += a.pos[i];
+    for (int64_t i = 0; i < rows; i++)
+        a.pos[i + 1] += a.pos[i];
     a.val = gen_dense(nnz, seed ^ 0xABCDEF);
     free(key);
     return a;
@@ -162,7 +164,8 @@ csf gen_ten(int64_t dim, int64_t nnz, uint64_t seed)
     uint64_t *key = xalloc((size_t)nnz * sizeof *key);
     int64_t z = 0;
     while (z < nnz) {
-        for (int64_t e = z; e < nnz; e++) key[e] = below(&s, space);
+        for (int64_t e = z; e < nnz; e++)
+            key[e] = below(&s, space);
         z = sort_unique(key, nnz);
     }
     csf t = {.dim = dim};

@@ -33,7 +33,8 @@ static void grow(ref_out *o, int64_t need)
 {
     if (need <= o->cap) return;
     int64_t cap = o->cap ? o->cap : 1 << 20;
-    while (cap < need) cap *= 2;
+    while (cap < need)
+        cap *= 2;
     o->m.crd = realloc(o->m.crd, (size_t)cap * sizeof(int32_t));
     o->m.val = realloc(o->m.val, (size_t)cap * sizeof(double));
     if (!o->m.crd || !o->m.val) abort();
@@ -44,7 +45,8 @@ void ref_spmv(const csr *a, const double *restrict x, double *restrict y)
 {
     for (int64_t i = 0; i < a->rows; i++) {
         double sum = 0;
-        for (int32_t p = a->pos[i]; p < a->pos[i + 1]; p++) sum += a->val[p] * x[a->crd[p]];
+        for (int32_t p = a->pos[i]; p < a->pos[i + 1]; p++)
+            sum += a->val[p] * x[a->crd[p]];
         y[i] = sum;
     }
 }
@@ -56,7 +58,8 @@ void ref_masked_mxv(const int32_t *mask, int64_t count, const csr *a,
     for (int64_t q = 0; q < count; q++) {
         int32_t i = mask[q];
         double sum = 0;
-        for (int32_t p = a->pos[i]; p < a->pos[i + 1]; p++) sum += a->val[p] * x[a->crd[p]];
+        for (int32_t p = a->pos[i]; p < a->pos[i + 1]; p++)
+            sum += a->val[p] * x[a->crd[p]];
         y[i] = sum;
     }
 }
@@ -67,7 +70,8 @@ void ref_spmm(const csr *a, const double *restrict b, int64_t r, double *restric
     for (int64_t i = 0; i < a->rows; i++) {
         for (int32_t p = a->pos[i]; p < a->pos[i + 1]; p++) {
             int64_t k = a->crd[p];
-            for (int64_t j = 0; j < r; j++) c[i * r + j] += a->val[p] * b[k * r + j];
+            for (int64_t j = 0; j < r; j++)
+                c[i * r + j] += a->val[p] * b[k * r + j];
         }
     }
 }
@@ -81,7 +85,8 @@ void ref_sddmm(const csr *a, const double *restrict b, const double *restrict c,
         for (int32_t p = a->pos[i]; p < a->pos[i + 1]; p++) {
             int64_t j = a->crd[p];
             double sum = 0;
-            for (int64_t k = 0; k < r; k++) sum += a->val[p] * b[i * r + k] * c[j * r + k];
+            for (int64_t k = 0; k < r; k++)
+                sum += a->val[p] * b[i * r + k] * c[j * r + k];
             o->m.crd[p] = (int32_t)j;
             o->m.val[p] = sum;
         }
@@ -135,7 +140,7 @@ void ref_sddmm(const csr *a, const double *restrict b, const double *restrict c,
 
 UNION(ref_add, x + y, x, y)
 UNION(ref_max, (x > y ? x : y), (x > 0 ? x : 0), (y > 0 ? y : 0))
-UNION(ref_sqrt_sum, sqrt(x * x + y * y), sqrt(x * x), sqrt(y * y))
+UNION(ref_sqrt_sum, sqrt(x *x + y * y), sqrt(x *x), sqrt(y *y))
 
 void ref_mul(const csr *a, const csr *b, ref_out *o)
 {
@@ -286,7 +291,8 @@ void ref_ttm(const csf *b, const double *restrict c, int64_t r, double *restrict
         memset(row, 0, (size_t)r * sizeof *row);
         for (int32_t pk = b->pos[2][pj]; pk < b->pos[2][pj + 1]; pk++) {
             int64_t k = b->crd[2][pk];
-            for (int64_t f = 0; f < r; f++) row[f] += b->val[pk] * c[k * r + f];
+            for (int64_t f = 0; f < r; f++)
+                row[f] += b->val[pk] * c[k * r + f];
         }
     }
 }

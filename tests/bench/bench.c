@@ -1,0 +1,49 @@
+/* bench.c: measures stcvm against hand-written C loops, side by side.
+ *
+ *     bench [--csv] [--tool PATH] [FILTER]
+ *
+ * FILTER (or the environment's ROWS) picks the rows whose "name input"
+ * contains it; "latency" picks the latencies. It prints and never judges,
+ * except that results which differ make the exit status 1.
+ */
+#include "bench.h"
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+double now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static int compare(const void *pa, const void *pb)
+{
+    double a = *(const double *)pa, b = *(const double *)pb;
+    return (a > b) - (a < b);
+}
+
+double median(double *t, int n)
+{
+    qsort(t, (size_t)n, sizeof *t, compare);
+    return n % 2 ? t[n / 2] : (t[n / 2 - 1] + t[n / 2]) / 2;
+}
+
+int main(int argc, char **argv)
+{
+    const char *filter = getenv("ROWS"), *tool = NULL;
+    bool csv = getenv("CSV") != NULL;
+    for (int i = 1; i < argc; i++) {
+        if (!strcmp(argv[i], "--csv"))
+            csv = true;
+        else if (!strcmp(argv[i], "--tool") && i + 1 < argc)
+            tool = argv[++i];
+        else
+            filter = argv[i];
+    }
+    if (filter && !*filter) filter = NULL;
+    if (!tool) tool = getenv("STCVM");
+    int status = bench_rows(filter, csv);
+    return bench_latency(filter, csv, tool) | status;
+}

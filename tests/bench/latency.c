@@ -1,0 +1,149 @@
+/* latency.c: what a user waits for before the first number: text to a
+ * runnable program, a prepared program on a tiny problem, and the tool from
+ * process start to its result.
+ */
+#include "bench.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { COMPILES = 201, CALLS = 20000, STARTS = 21 };
+
+typedef struct statement {
+    const char *name, *text;
+    stc_decl decl[5];
+    int ndecl;
+} statement;
+
+static const statement statements[] = {
+    {"spmv",
+     "y(i) = A(i,j) * x(j)",
+     {{"A", "csr", STC_F64, NULL, -1},
+      {"x", "dense", STC_F64, NULL, -1},
+      {"y", "dense", STC_F64, NULL, -1}},
+     3},
+    {"add",
+     "C(i,j) = A(i,j) + B(i,j)",
+     {{"A", "csr", STC_F64, NULL, -1},
+      {"B", "csr", STC_F64, NULL, -1},
+      {"C", "csr", STC_F64, NULL, -1}},
+     3},
+    {"spgemm",
+     "C(i,j) = A(i,k) * B(k,j)",
+     {{"A", "csr", STC_F64, NULL, -1},
+      {"B", "csr", STC_F64, NULL, -1},
+      {"C", "csr", STC_F64, NULL, -1}},
+     3},
+    {"mttkrp",
+     "M(i,j) = P(i,k,l) * C(k,j) * D(l,j)",
+     {{"P", "csf", STC_F64, NULL, -1},
+      {"C", "dense", STC_F64, NULL, -1},
+      {"D", "dense", STC_F64, NULL, -1},
+      {"M", "dense", STC_F64, NULL, -1}},
+     4},
+};
+
+static void print(bool csv, const char *what, const char *name, double v, const char *unit)
+{
+    printf(csv ? "latency %s,%s,%.3f,%s\n" : "%-26s %-8s %10.2f %s\n", what, name, v, unit);
+}
+
+static bool failed(stc_machine *m, const char *name)
+{
+    printf("%s failed: %s\n", name, stc_error(m)->message);
+    return false;
+}
+
+static bool time_compile(stc_machine *m, const statement *s, bool csv)
+{
+    double t[COMPILES];
+    for (int i = 0; i < COMPILES; i++) {
+        stc_program *p = NULL;
+        double t0 = now_ns();
+        if (stc_compile(m, s->text, s->decl, s->ndecl, &p)) return failed(m, s->name);
+        t[i] = now_ns() - t0;
+        stc_program_free(p);
+    }
+    print(csv, "text to program", s->name, median(t, COMPILES) * 1e-3, "us");
+    return true;
+}
+
+/* A 10×10 matrix with three entries a row, or its dense vector of ones. */
+static stc_tensor *tiny(stc_machine *m, const stc_decl *d)
+{
+    int64_t shape[3] = {10, 10, 10}, coords[60];
+    double values[30];
+    stc_tensor *t = NULL;
+    int order = strcmp(d->format, "csr") ? 1 : 2;
+    for (int e = 0; e < 30; e++) {
+        coords[e] = e / 3;
+        coords[30 + e] = (e / 3 + e % 3 * 3) % 10;
+        values[e] = 1 + e % 5;
+    }
+    stc_status st =
+        order == 1 ? stc_tensor_from_dense(m, "dense", STC_F64, 1, shape, NULL, values, &t)
+                   : stc_tensor_from_coords(m, "csr", STC_F64, 2, shape, NULL, 30, coords,
+                                            values, &t);
+    return st ? NULL : t;
+}
+
+static bool time_calls(stc_machine *m, const statement *s, bool csv)
+{
+    stc_program *p = NULL;
+    stc_tensor *t[5] = {NULL};
+    bool ok = !stc_compile(m, s->text, s->decl, s->ndecl, &p);
+    for (int i = 0; ok && i < s->ndecl - 1; i++) {
+        t[i] = tiny(m, &s->decl[i]);
+        ok = t[i] && !stc_bind(p, s->decl[i].name, t[i]);
+    }
+    ok = ok && !stc_run(p);
+    double t0 = now_ns();
+    for (int i = 0; ok && i < CALLS; i++)
+        ok = !stc_run(p);
+    if (ok)
+        print(csv, "prepared, 10x10, again", s->name, (now_ns() - t0) / CALLS, "ns");
+    else
+        failed(m, s->name);
+    stc_program_free(p);
+    for (int i = 0; i < 5; i++)
+        stc_tensor_free(t[i]);
+    return ok;
+}
+
+static bool time_start(const char *tool, bool csv)
+{
+    char command[1024];
+    double t[STARTS];
+    snprintf(command, sizeof command, "%s eval 'a = 1 + 2' >/dev/null 2>&1", tool);
+    for (int i = 0; i < STARTS; i++) {
+        double t0 = now_ns();
+        if (system(command) != 0) {
+            printf("process start: %s can't be run\n", tool);
+            return false;
+        }
+        t[i] = now_ns() - t0;
+    }
+    double shell[STARTS];
+    for (int i = 0; i < STARTS; i++) {
+        double t0 = now_ns();
+        if (system("exit 0") != 0) return false;
+        shell[i] = now_ns() - t0;
+    }
+    print(csv, "process start to result", "eval",
+          (median(t, STARTS) - median(shell, STARTS)) * 1e-6, "ms");
+    return true;
+}
+
+int bench_latency(const char *filter, bool csv, const char *tool)
+{
+    stc_machine *m;
+    bool ok = true;
+    if (stc_open(NULL, &m)) return 1;
+    for (size_t i = 0; i < sizeof statements / sizeof *statements; i++) {
+        if (filter && !strstr("latency", filter)) break;
+        ok &= time_compile(m, &statements[i], csv);
+        if (strcmp(statements[i].name, "mttkrp")) ok &= time_calls(m, &statements[i], csv);
+    }
+    if (tool && (!filter || strstr("latency", filter))) ok &= time_start(tool, csv);
+    stc_close(m);
+    return !ok;
+}
