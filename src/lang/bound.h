@@ -27,8 +27,8 @@ typedef struct affine {
 
 /* The properties of a user's function; built-ins have theirs in functions.def. */
 typedef struct bfn_prop {
-    value value;      /* in the class of the position's parameter */
-    int position;     /* -1: any */
+    value value;  /* in the class of the position's parameter */
+    int position; /* -1: any */
 } bfn_prop;
 
 typedef struct bfunction bfunction; /* a user's function, specialised for types */
@@ -49,30 +49,30 @@ struct bexpr {
     span at;
     int nargs;
     bexpr **args;
-    value value;        /* CONST: in the type's class                          */
-    int tensor;         /* ACCESS: slot in the program's tensor table          */
-    affine *sub;        /* ACCESS: one per mode                                */
-    bool pad;           /* ACCESS: outside its bounds it reads as its fill     */
-    int index;          /* INDEX                                               */
-    int fn;             /* CALL, REDUCE: fn_id, or -1 for ufn                  */
-    vclass cls;         /* CALL: the class fn runs in; REDUCE: of accumulation */
-    bfunction *ufn;     /* USER, REDUCE                                        */
-    int nindex;         /* REDUCE: bound indices, in written order             */
+    value value;    /* CONST: in the type's class                          */
+    int tensor;     /* ACCESS: slot in the program's tensor table          */
+    affine *sub;    /* ACCESS: one per mode                                */
+    bool pad;       /* ACCESS: outside its bounds it reads as its fill     */
+    int index;      /* INDEX                                               */
+    int fn;         /* CALL, REDUCE: fn_id, or -1 for ufn                  */
+    vclass cls;     /* CALL: the class fn runs in; REDUCE: of accumulation */
+    bfunction *ufn; /* USER, REDUCE                                        */
+    int nindex;     /* REDUCE: bound indices, in written order             */
     int *indices;
-    int mark;           /* free for planning                                   */
+    int mark; /* free for planning                                   */
 };
 
 struct bfunction {
     const char *name;
-    int id;             /* in program.fn once lowered, -1 before               */
+    int id; /* in program.fn once lowered, -1 before               */
     int nparams;
     stc_type param[8];
     stc_type result;
-    uint8_t flags;      /* FP_                                                 */
+    uint8_t flags; /* FP_                                                 */
     bfn_prop identity[8], annihilator[8];
     int nidentity, nannihilator;
     struct bset *algebra; /* after `over`, NULL if none                        */
-    const void *body;   /* syntax tree: lowered by src/lower/function.c        */
+    const void *body;     /* syntax tree: lowered by src/lower/function.c        */
 };
 
 /* Iteration algebra as written: {param != value} combined. */
@@ -95,13 +95,13 @@ typedef struct bindex {
  * extra indices already reduced by op. */
 typedef struct bstmt {
     span at;
-    int target;         /* slot in the program's tensor table                  */
+    int target; /* slot in the program's tensor table                  */
     int nsub;
-    affine *sub;        /* the left side's subscripts, one per mode            */
-    bool whole;         /* every element of the target is named: bare, distinct */
-    bool fresh;         /* the target is a new tensor: format, fill may be free */
+    affine *sub; /* the left side's subscripts, one per mode            */
+    bool whole;  /* every element of the target is named: bare, distinct */
+    bool fresh;  /* the target is a new tensor: format, fill may be free */
     bool format_given, fill_given;
-    int op;             /* fn_id of op= or -1                                  */
+    int op; /* fn_id of op= or -1                                  */
     bexpr *value;
     int nindex;
     bindex *index;

@@ -28,15 +28,15 @@ void ast_print(const ast *tree, textbuf *out);
 
 typedef struct scope_tensor {
     char *name;
-    int order;          /* -1: not known yet (declared without shape)          */
-    format fmt;         /* valid if has_format                                 */
+    int order;  /* -1: not known yet (declared without shape)          */
+    format fmt; /* valid if has_format                                 */
     stc_type type;
-    value fill;         /* in the type's class                                 */
+    value fill; /* in the type's class                                 */
     bool has_format, has_type, has_fill; /* declared; else free to change       */
-    bool has_data;      /* it can be read; false: only assigned to              */
-    bool has_shape;     /* shape is known and kept                              */
+    bool has_data;  /* it can be read; false: only assigned to              */
+    bool has_shape; /* shape is known and kept                              */
     int64_t shape[STC_MAX_ORDER];
-    int slot;           /* in the current program, -1 if not used by it         */
+    int slot; /* in the current program, -1 if not used by it         */
 } scope_tensor;
 
 typedef struct scope scope; /* tensors, formats, functions by name */

@@ -1,0 +1,275 @@
+/* parse_expr.c: expressions → syntax tree, by precedence climbing over the
+ * table in ast.h: an operator takes on its left all that binds at least as
+ * strongly. Comparisons don't chain; `**` binds to the right and more strongly
+ * than a sign before it, but takes one behind it.
+ *
+ * After a name, parentheses hold subscripts or arguments, unless a colon
+ * follows: after names it is a reduction, `f(i, j: e)`, else a slice of the
+ * index that stands before the parenthesis, `i(lo:hi:stride)`.
+ */
+#include "parser.h"
+
+#include <math.h>
+
+static const uint8_t precedence_of[OPR_COUNT] = {
+#define OPERATOR(NAME, symbol, precedence) [OPR_##NAME] = precedence,
+    AST_OPERATORS(OPERATOR)
+#undef OPERATOR
+};
+
+enum { COMPARISON = 3 };
+
+static ast *binary_from(parser *p, int least);
+
+static ast *number(parser *p)
+{
+    const token t = p->tok;
+    ast *n = parse_node(p,
+                        t.kind == T_INT    ? N_INT
+                        : t.kind == T_IMAG ? N_IMAG
+                                           : N_REAL,
+                        t.at);
+    parse_advance(p);
+    if (n && t.kind == T_INT)
+        n->u = t.u;
+    else if (n)
+        n->f = t.f;
+    return n;
+}
+
+static ast *constant_word(parser *p)
+{
+    const token t = p->tok;
+    const bool truth = t.word == K_true || t.word == K_false;
+    ast *n = parse_node(p, truth ? N_BOOL : N_REAL, t.at);
+    parse_advance(p);
+    if (!n) return NULL;
+    if (truth)
+        n->u = t.word == K_true;
+    else
+        n->f = t.word == K_inf ? (double)INFINITY : (double)NAN;
+    return n;
+}
+
+ast *parse_integer(parser *p, bool sign, const char *what)
+{
+    const span at = p->tok.at;
+    const bool minus = sign && parse_at_op(p, OPR_SUB);
+    if (minus) parse_advance(p);
+    if (!parse_at(p, T_INT)) return parse_expected(p, what);
+    if (p->tok.u > INT64_MAX) return parse_fail(p, p->tok.at, "the number is too large");
+    ast *n = number(p);
+    if (!n || !minus) return n;
+    n->at.begin = at.begin;
+    n->u = -n->u;
+    return n;
+}
+
+/* One bound of a slice: absent before `:` and `)`. */
+static bool slice_bound(parser *p, ast **out)
+{
+    *out = NULL;
+    if (parse_at(p, T_COLON) || parse_at(p, T_RPAREN)) return true;
+    *out = parse_integer(p, false, "an integer literal in the slice");
+    return *out != NULL;
+}
+
+/* i(lo:hi:stride), from the first colon on; lo was read already. */
+static ast *slice(parser *p, span name, ast *lo)
+{
+    ast *part[3] = {lo};
+    if (lo && lo->kind != N_INT)
+        return parse_fail(p, lo->at,
+                          "a slice's bounds are integer literals; a reduction "
+                          "has the names of its indices before the colon");
+    ast *node = parse_named(p, N_SLICE, name, name);
+    if (!node || !parse_expect(p, T_COLON, "`:`") || !slice_bound(p, &part[1])) return NULL;
+    if (parse_accept(p, T_COLON) && !slice_bound(p, &part[2])) return NULL;
+    if (!parse_expect(p, T_RPAREN, "`)` after the slice")) return NULL;
+    return parse_children(p, node, part, 3);
+}
+
+/* `in lo:hi` after a bound index. */
+static ast *binding_range(parser *p, ast *name)
+{
+    ast *part[2];
+    if (name->kind != N_NAME)
+        return parse_fail(p, name->at, "only an index can stand before `in`");
+    parse_advance(p);
+    if (!(part[0] = parse_integer(p, true, "an integer literal before `:`")) ||
+        !parse_expect(p, T_COLON, "`:` between the bounds") ||
+        !(part[1] = parse_integer(p, true, "an integer literal after `:`")))
+        return NULL;
+    name->kind = N_BINDING;
+    return parse_children(p, name, part, 2);
+}
+
+/* The arguments from mark on are the indices of a reduction; at the colon. */
+static ast *reduction(parser *p, span name, int64_t mark)
+{
+    ast *node = parse_named(p, N_REDUCE, name, name);
+    for (int64_t i = mark; i < p->count; i++) {
+        ast *b = p->stack[i];
+        if (b->kind != N_NAME && b->kind != N_BINDING)
+            return parse_fail(p, b->at,
+                              "expected the name of an index before the colon of "
+                              "a reduction");
+        b->kind = N_BINDING;
+    }
+    parse_advance(p);
+    if (!node || !parse_push(p, parse_expression(p)) ||
+        !parse_expect(p, T_RPAREN, "`)` after the reduction"))
+        return NULL;
+    return parse_adopt(p, node, mark);
+}
+
+static ast *call_end(parser *p, span name, int64_t mark)
+{
+    for (int64_t i = mark; i < p->count; i++)
+        if (p->stack[i]->kind == N_BINDING)
+            return parse_fail(
+                p, p->stack[i]->at,
+                "a range `in lo:hi` belongs to a reduction, f(i in lo:hi: e)");
+    if (!parse_expect(p, T_RPAREN, "`,` or `)`")) return NULL;
+    return parse_adopt(p, parse_named(p, N_CALL, name, name), mark);
+}
+
+/* NAME ( … ): the name is read, the parenthesis is next. */
+static ast *call(parser *p, span name)
+{
+    const int64_t mark = p->count;
+    parse_advance(p);
+    if (parse_at(p, T_COLON)) return slice(p, name, NULL);
+    if (parse_at(p, T_RPAREN)) return parse_expected(p, "a subscript or an argument");
+    for (;;) {
+        ast *e = parse_expression(p);
+        if (e && parse_at_word(p, K_in)) e = binding_range(p, e);
+        if (!parse_push(p, e)) return NULL;
+        if (parse_at(p, T_COLON)) break;
+        if (!parse_accept(p, T_COMMA)) return call_end(p, name, mark);
+    }
+    ast *first = p->stack[mark];
+    if (p->count > mark + 1 || first->kind == N_NAME || first->kind == N_BINDING)
+        return reduction(p, name, mark);
+    p->count = mark;
+    return slice(p, name, first);
+}
+
+ast *parse_reference(parser *p, const char *what)
+{
+    if (p->tok.kind != T_NAME) return parse_expected(p, what);
+    const span at = p->tok.at;
+    parse_advance(p);
+    if (!parse_at(p, T_LPAREN)) return parse_named(p, N_NAME, at, at);
+    if (!parse_enter(p)) return NULL;
+    ast *n = call(p, at);
+    parse_leave(p);
+    return n;
+}
+
+static ast *padded(parser *p)
+{
+    ast *node = parse_node(p, N_PAD, p->tok.at);
+    parse_advance(p);
+    ast *access = parse_reference(p, "a tensor's element after `pad`");
+    if (!node || !access) return NULL;
+    if (access->kind != N_CALL)
+        return parse_fail(p, access->at, "`pad` stands before a tensor with subscripts");
+    return parse_children(p, node, &access, 1);
+}
+
+static ast *primary(parser *p)
+{
+    switch (p->tok.kind) {
+    case T_INT:
+    case T_REAL:
+    case T_IMAG:
+        return number(p);
+    case T_NAME:
+        return parse_reference(p, "an expression");
+    case T_LPAREN: {
+        parse_advance(p);
+        ast *e = parse_expression(p);
+        return e && parse_expect(p, T_RPAREN, "an operator or `)`") ? e : NULL;
+    }
+    case T_KEYWORD:
+        if (p->tok.word >= K_inf) return constant_word(p);
+        if (p->tok.word == K_pad) return padded(p);
+        break;
+    default:
+        break;
+    }
+    return parse_expected(p, "an expression");
+}
+
+static ast_op unary_operator(const parser *p)
+{
+    if (parse_at(p, T_NOT)) return OPR_NOT;
+    if (parse_at(p, T_TILDE)) return OPR_BITNOT;
+    if (parse_at_op(p, OPR_SUB)) return OPR_NEG;
+    return parse_at_op(p, OPR_ADD) ? OPR_PLUS : OPR_NONE;
+}
+
+static ast *unary(parser *p)
+{
+    const ast_op op = unary_operator(p);
+    if (op == OPR_NONE) return primary(p);
+    ast *node = parse_node(p, N_UNARY, p->tok.at);
+    if (!node || !parse_enter(p)) return NULL;
+    node->op = (uint8_t)op;
+    parse_advance(p);
+    ast *operand = binary_from(p, PRECEDENCE_UNARY);
+    parse_leave(p);
+    return operand ? parse_children(p, node, &operand, 1) : NULL;
+}
+
+/* An expression of operators of precedence `least` and above. */
+static ast *binary_from(parser *p, int least)
+{
+    ast *left = unary(p);
+    while (left && p->tok.kind == T_OP) {
+        const ast_op op = (ast_op)p->tok.word;
+        const int strength = precedence_of[op];
+        if (strength < least) break;
+        ast *node = parse_node(p, N_BINARY, left->at);
+        if (!node || !parse_enter(p)) return NULL;
+        node->op = (uint8_t)op;
+        parse_advance(p);
+        ast *right =
+            op == OPR_POW ? binary_from(p, PRECEDENCE_UNARY) : binary_from(p, strength + 1);
+        parse_leave(p);
+        if (!right) return NULL;
+        left = parse_children(p, node, (ast *[]){left, right}, 2);
+        if (left && strength == COMPARISON && p->tok.kind == T_OP &&
+            precedence_of[p->tok.word] == COMPARISON)
+            return parse_fail(p, p->tok.at, "comparisons don't chain: join them with `&&`");
+    }
+    return left;
+}
+
+ast *parse_expression(parser *p)
+{
+    if (!parse_enter(p)) return NULL;
+    ast *e = binary_from(p, 1);
+    parse_leave(p);
+    return e;
+}
+
+/* A number with a sign, or a complex one, a + bj. */
+ast *parse_constant(parser *p, const char *what)
+{
+    const bool signs = unary_operator(p) == OPR_NEG || unary_operator(p) == OPR_PLUS;
+    const bool begins = signs || parse_at(p, T_INT) || parse_at(p, T_REAL) ||
+                        parse_at(p, T_IMAG) ||
+                        (p->tok.kind == T_KEYWORD && p->tok.word >= K_inf);
+    if (!begins) return parse_expected(p, what);
+    ast *e = binary_from(p, PRECEDENCE_UNARY);
+    if (!e || !(parse_at_op(p, OPR_ADD) || parse_at_op(p, OPR_SUB))) return e;
+    if (parse_peek(p).kind != T_IMAG) return e;
+    ast *sum = parse_node(p, N_BINARY, e->at);
+    if (!sum) return NULL;
+    sum->op = p->tok.word;
+    parse_advance(p);
+    ast *imag = number(p);
+    return imag ? parse_children(p, sum, (ast *[]){e, imag}, 2) : NULL;
+}

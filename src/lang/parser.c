@@ -1,0 +1,474 @@
+/* parser.c: statements → syntax tree, and what the parser's parts share. */
+#include "parser.h"
+
+#include <string.h>
+
+/* ---- tokens ---------------------------------------------------------------- */
+
+void parse_advance(parser *p)
+{
+    p->ended = p->tok.at.end;
+    p->tok = lexer_next(&p->lx);
+}
+
+void parse_newlines(parser *p)
+{
+    while (p->tok.kind == T_NEWLINE)
+        parse_advance(p);
+}
+
+token parse_peek(const parser *p)
+{
+    lexer ahead = p->lx;
+    return lexer_next(&ahead);
+}
+
+static bool token_is(const parser *p, token t, const char *name)
+{
+    const size_t len = strlen(name);
+    return t.kind == T_NAME && (size_t)(t.at.end - t.at.begin) == len &&
+           !memcmp(p->src->text + t.at.begin, name, len);
+}
+
+bool parse_at_text(const parser *p, const char *name)
+{
+    return token_is(p, p->tok, name);
+}
+
+bool parse_accept(parser *p, token_kind kind)
+{
+    if (p->tok.kind != kind) return false;
+    parse_advance(p);
+    return true;
+}
+
+bool parse_accept_word(parser *p, keyword k)
+{
+    if (!parse_at_word(p, k)) return false;
+    parse_advance(p);
+    return true;
+}
+
+bool parse_expect(parser *p, token_kind kind, const char *what)
+{
+    if (parse_accept(p, kind)) return true;
+    parse_expected(p, what);
+    return false;
+}
+
+bool parse_continues(parser *p, keyword k)
+{
+    if (p->tok.kind == T_NEWLINE) {
+        const token next = parse_peek(p);
+        if (next.kind == T_KEYWORD && next.word == k) parse_advance(p);
+    }
+    return parse_at_word(p, k);
+}
+
+/* ---- errors ----------------------------------------------------------------- */
+
+void *parse_fail(parser *p, span at, const char *message, ...)
+{
+    char text[512];
+    va_list args;
+    va_start(args, message);
+    vsnprintf(text, sizeof text, message, args);
+    va_end(args);
+    fail_text(p->src->cx, STC_ERR_SYNTAX, p->src->file, p->src->text, at, "%s", text);
+    return NULL;
+}
+
+void *parse_expected(parser *p, const char *what)
+{
+    const token t = p->tok;
+    if (t.kind == T_ERROR) return parse_fail(p, t.at, "%s", p->lx.error);
+    if (t.kind == T_END) return parse_fail(p, t.at, "expected %s, but the text ends", what);
+    if (t.kind == T_NEWLINE)
+        return parse_fail(p, t.at, "expected %s, but the line ends", what);
+    int len = t.at.end - t.at.begin;
+    const char *dots = "";
+    if (len > 40) len = 40, dots = "…";
+    if (t.kind == T_KEYWORD)
+        return parse_fail(p, t.at, "expected %s, found the reserved word `%s`", what,
+                          keyword_name(t.word));
+    return parse_fail(p, t.at, "expected %s, found `%.*s%s`", what, len,
+                      p->src->text + t.at.begin, dots);
+}
+
+bool parse_enter(parser *p)
+{
+    if (++p->depth <= PARSE_MAX_DEPTH) return true;
+    parse_fail(p, p->tok.at, "the text is nested too deeply (more than %d levels)",
+               PARSE_MAX_DEPTH);
+    return false;
+}
+
+/* ---- nodes ------------------------------------------------------------------- */
+
+ast *parse_node(parser *p, ast_kind kind, span at)
+{
+    ast *n = arena_alloc(p->a, sizeof *n);
+    if (!n) return NULL;
+    n->kind = (uint8_t)kind;
+    n->at = at;
+    n->name = "";
+    n->height = 1;
+    return n;
+}
+
+ast *parse_named(parser *p, ast_kind kind, span at, span name)
+{
+    const size_t len = (size_t)(name.end - name.begin);
+    ast *n = arena_alloc(p->a, sizeof *n + len + 1);
+    if (!n) return NULL;
+    char *text = (char *)(n + 1);
+    memcpy(text, p->src->text + name.begin, len);
+    n->kind = (uint8_t)kind;
+    n->at = at;
+    n->name = text;
+    n->height = 1;
+    return n;
+}
+
+ast *parse_children(parser *p, ast *node, ast *const *child, int n)
+{
+    if (!node) return NULL;
+    node->child = arena_array(p->a, n ? n : 1, sizeof *node->child);
+    if (!node->child) return NULL;
+    node->count = n;
+    for (int i = 0; i < n; i++) {
+        node->child[i] = child[i];
+        if (child[i] && child[i]->height >= node->height)
+            node->height = (uint16_t)(child[i]->height + 1);
+    }
+    if (p->ended > node->at.end) node->at.end = p->ended;
+    if (node->height <= AST_MAX_HEIGHT) return node;
+    return parse_fail(p, node->at, "the expression is too large (more than %d levels)",
+                      AST_MAX_HEIGHT);
+}
+
+bool parse_push(parser *p, ast *child)
+{
+    if (!child) return false;
+    if (p->count == p->cap) {
+        ctx *cx = p->src->cx;
+        ast **grown = mem_array(cx, p->cap * 2, sizeof *grown);
+        if (!grown) return false;
+        memcpy(grown, p->stack, (size_t)p->count * sizeof *grown);
+        if (p->stack != p->room) mem_free(cx, p->stack, (size_t)p->cap * sizeof *grown);
+        p->stack = grown;
+        p->cap *= 2;
+    }
+    p->stack[p->count++] = child;
+    return true;
+}
+
+ast *parse_adopt(parser *p, ast *node, int64_t mark)
+{
+    if (p->count - mark > INT32_MAX / 2)
+        return parse_fail(p, p->tok.at, "the list is too long");
+    node = parse_children(p, node, p->stack + mark, (int)(p->count - mark));
+    p->count = mark;
+    return node;
+}
+
+ast *parse_name(parser *p, ast_kind kind, const char *what)
+{
+    if (p->tok.kind != T_NAME) return parse_expected(p, what);
+    const span at = p->tok.at;
+    parse_advance(p);
+    return parse_named(p, kind, at, at);
+}
+
+ast *parse_string(parser *p)
+{
+    if (p->tok.kind != T_STRING) return parse_expected(p, "a text in double quotes");
+    const span at = p->tok.at;
+    ast *n = parse_node(p, N_STRING, at);
+    char *text = n ? arena_alloc(p->a, (size_t)(at.end - at.begin)) : NULL;
+    if (!text) return NULL;
+    n->name = text;
+    for (const char *s = p->src->text + at.begin + 1; s < p->src->text + at.end - 1; s++) {
+        if (*s == '\\') {
+            s++;
+            *text++ = *s == 'n' ? '\n' : *s == 't' ? '\t' : *s;
+        } else {
+            *text++ = *s;
+        }
+    }
+    parse_advance(p);
+    return n;
+}
+
+ast *parse_names(parser *p, token_kind close, const char *what)
+{
+    ast *list = parse_node(p, N_NAMES, p->tok.at);
+    const int64_t mark = p->count;
+    if (!list) return NULL;
+    if (!parse_at(p, close)) {
+        do {
+            if (!parse_push(p, parse_name(p, N_NAME, what))) return NULL;
+        } while (parse_accept(p, T_COMMA));
+    }
+    if (!parse_accept(p, close)) return parse_expected(p, "`,` or the closing bracket");
+    return parse_adopt(p, list, mark);
+}
+
+/* ---- statements ----------------------------------------------------------------- */
+
+/* Statements up to `close` (T_END, or T_RBRACE, which is taken). */
+static ast *statements(parser *p, ast *node, token_kind close)
+{
+    const int64_t mark = p->count;
+    while (node) {
+        while (p->tok.kind == T_NEWLINE || p->tok.kind == T_SEMI)
+            parse_advance(p);
+        if (parse_at(p, close)) break;
+        if (!parse_push(p, parse_statement(p))) return NULL;
+        if (!parse_at(p, T_NEWLINE) && !parse_at(p, T_SEMI) && !parse_at(p, close))
+            return parse_expected(p, close == T_END ? "the end of the statement"
+                                                    : "the end of the statement or `}`");
+    }
+    if (close != T_END) parse_advance(p);
+    return node ? parse_adopt(p, node, mark) : NULL;
+}
+
+ast *parse_block(parser *p)
+{
+    const span at = p->tok.at;
+    if (!parse_enter(p) || !parse_expect(p, T_LBRACE, "`{`")) return NULL;
+    ast *block = statements(p, parse_node(p, N_BLOCK, at), T_RBRACE);
+    parse_leave(p);
+    return block;
+}
+
+static ast *assignment(parser *p)
+{
+    ast *part[3] = {parse_reference(p, "a statement")};
+    if (!part[0]) return NULL;
+    ast *node = parse_node(p, N_ASSIGN, part[0]->at);
+    if (!node) return NULL;
+    if (p->tok.kind == T_OPSET) {
+        node->op = p->tok.word;
+    } else if (p->tok.kind == T_NAME) {
+        node->op = parse_at_text(p, "min")   ? OPR_MIN
+                   : parse_at_text(p, "max") ? OPR_MAX
+                   : parse_at_text(p, "or")  ? OPR_OR
+                   : parse_at_text(p, "and") ? OPR_AND
+                                             : OPR_NONE;
+        if (node->op == OPR_NONE || parse_peek(p).kind != T_SET)
+            return parse_expected(p, "`=` or an operator with `=`");
+        parse_advance(p);
+    } else if (p->tok.kind != T_SET) {
+        return parse_expected(p, "`=` or an operator with `=`");
+    }
+    parse_advance(p);
+    if (!(part[1] = parse_expression(p))) return NULL;
+    if (!p->in_fn && parse_continues(p, K_with) && !(part[2] = parse_schedule(p)))
+        return NULL;
+    return parse_children(p, node, part, 3);
+}
+
+/* `while (e) {…}`, `if (e) {…} else …`: after the word. */
+static bool condition(parser *p, ast **out)
+{
+    return parse_expect(p, T_LPAREN, "`(` before the condition") &&
+           (*out = parse_expression(p)) && parse_expect(p, T_RPAREN, "`)`");
+}
+
+static bool at_else(parser *p)
+{
+    return parse_continues(p, K_else) && parse_accept_word(p, K_else);
+}
+
+static ast *if_statement(parser *p)
+{
+    ast *node = parse_node(p, N_IF, p->tok.at), *part[3] = {0};
+    parse_advance(p);
+    if (!node || !parse_enter(p) || !condition(p, &part[0]) || !(part[1] = parse_block(p)))
+        return NULL;
+    if (at_else(p)) {
+        part[2] = parse_at_word(p, K_if) ? if_statement(p) : parse_block(p);
+        if (!part[2]) return NULL;
+    }
+    parse_leave(p);
+    return parse_children(p, node, part, 3);
+}
+
+static ast *while_statement(parser *p)
+{
+    ast *node = parse_node(p, N_WHILE, p->tok.at), *part[2] = {0};
+    parse_advance(p);
+    if (!node || !condition(p, &part[0]) || !(part[1] = parse_block(p))) return NULL;
+    return parse_children(p, node, part, 2);
+}
+
+static ast *repeat_statement(parser *p)
+{
+    ast *node = parse_node(p, N_REPEAT, p->tok.at), *part[2] = {0};
+    parse_advance(p);
+    if (!node || !(part[0] = parse_integer(p, false, "how often to repeat, an integer")) ||
+        !(part[1] = parse_block(p)))
+        return NULL;
+    return parse_children(p, node, part, 2);
+}
+
+/* `print A` and its like. */
+static ast *naming_statement(parser *p, ast_kind kind)
+{
+    const span at = p->tok.at;
+    parse_advance(p);
+    if (kind == N_INCLUDE) {
+        ast *path = parse_string(p);
+        return path ? parse_children(p, parse_node(p, kind, at), &path, 1) : NULL;
+    }
+    ast *node = parse_name(p, kind, "the name of a tensor");
+    if (!node) return NULL;
+    node->at.begin = at.begin;
+    if (kind != N_SAVE) return node;
+    ast *path = parse_string(p);
+    return path ? parse_children(p, node, &path, 1) : NULL;
+}
+
+/* for (x = a; e; x = b) {…}; for x in lo:hi {…} is written out as one. */
+static ast *for_range(parser *p, ast *node)
+{
+    ast *var = parse_name(p, N_NAME, "`(` or a variable");
+    if (!var || !parse_accept_word(p, K_in)) return var ? parse_expected(p, "`in`") : NULL;
+    ast *lo = parse_expression(p), *hi = NULL;
+    if (!lo || !parse_expect(p, T_COLON, "`:` between the bounds")) return NULL;
+    if (!(hi = parse_expression(p))) return NULL;
+    ast *set = parse_node(p, N_ASSIGN, var->at), *less = parse_node(p, N_BINARY, hi->at);
+    ast *step = parse_node(p, N_ASSIGN, var->at), *one = parse_node(p, N_INT, var->at);
+    if (!set || !less || !step || !one) return NULL;
+    one->u = 1;
+    less->op = OPR_LT;
+    step->op = OPR_ADD;
+    ast *body = parse_block(p);
+    if (!body || !parse_children(p, set, (ast *[]){var, lo, NULL}, 3) ||
+        !parse_children(p, less, (ast *[]){var, hi}, 2) ||
+        !parse_children(p, step, (ast *[]){var, one, NULL}, 3))
+        return NULL;
+    return parse_children(p, node, (ast *[]){set, less, step, body}, 4);
+}
+
+static ast *for_statement(parser *p)
+{
+    ast *node = parse_node(p, N_FOR, p->tok.at), *part[4] = {0};
+    parse_advance(p);
+    if (!node) return NULL;
+    if (!parse_accept(p, T_LPAREN)) return for_range(p, node);
+    if (!(part[0] = assignment(p)) || !parse_expect(p, T_SEMI, "`;`") ||
+        !(part[1] = parse_expression(p)) || !parse_expect(p, T_SEMI, "`;`") ||
+        !(part[2] = assignment(p)) || !parse_expect(p, T_RPAREN, "`)`") ||
+        !(part[3] = parse_block(p)))
+        return NULL;
+    return parse_children(p, node, part, 4);
+}
+
+/* Statements that only the bodies of functions have; they aren't reserved. */
+static ast *fn_statement(parser *p, bool *taken)
+{
+    *taken = true;
+    const span at = p->tok.at;
+    const token_kind next = parse_peek(p).kind;
+    const bool ends = next == T_SEMI || next == T_NEWLINE || next == T_RBRACE;
+    if (parse_at_text(p, "for") && (next == T_LPAREN || next == T_NAME))
+        return for_statement(p);
+    if (ends && parse_at_text(p, "break")) {
+        parse_advance(p);
+        return parse_node(p, N_BREAK, at);
+    }
+    if (ends && parse_at_text(p, "continue")) {
+        parse_advance(p);
+        return parse_node(p, N_CONTINUE, at);
+    }
+    if (parse_at_text(p, "return") && next != T_SET && next != T_OPSET) {
+        parse_advance(p);
+        ast *e = parse_expression(p);
+        return e ? parse_children(p, parse_node(p, N_RETURN, at), &e, 1) : NULL;
+    }
+    *taken = false;
+    return NULL;
+}
+
+static ast *keyword_statement(parser *p)
+{
+    switch (p->tok.word) {
+    case K_while:
+        return while_statement(p);
+    case K_if:
+        return if_statement(p);
+    default:
+        break;
+    }
+    if (p->in_fn) return parse_expected(p, "a statement of a function's body");
+    switch (p->tok.word) {
+    case K_tensor:
+        return parse_tensor(p);
+    case K_format:
+        return parse_format(p);
+    case K_fn:
+        return parse_fn(p);
+    case K_print:
+        return naming_statement(p, N_PRINT);
+    case K_save:
+        return naming_statement(p, N_SAVE);
+    case K_compact:
+        return naming_statement(p, N_COMPACT);
+    case K_drop:
+        return naming_statement(p, N_DROP);
+    case K_include:
+        return naming_statement(p, N_INCLUDE);
+    case K_repeat:
+        return repeat_statement(p);
+    default:
+        return parse_expected(p, "a statement");
+    }
+}
+
+ast *parse_statement(parser *p)
+{
+    ast *out = NULL;
+    bool taken = false;
+    if (!parse_enter(p)) return NULL;
+    if (p->in_fn && p->tok.kind == T_NAME) out = fn_statement(p, &taken);
+    if (!taken) out = p->tok.kind == T_KEYWORD ? keyword_statement(p) : assignment(p);
+    parse_leave(p);
+    return out;
+}
+
+bool parser_init(parser *p, arena *a, const source *src)
+{
+    p->a = a;
+    p->src = src;
+    p->depth = 0;
+    p->in_fn = false;
+    p->stack = p->room;
+    p->count = 0;
+    p->cap = PARSE_INLINE;
+    p->tok = (token){0};
+    if (!lexer_init(&p->lx, src->text)) {
+        fail(src->cx, STC_ERR_SYNTAX, "the text is too long (2 GB or more)");
+        return false;
+    }
+    parse_advance(p);
+    return true;
+}
+
+void parser_done(parser *p)
+{
+    if (p->stack != p->room)
+        mem_free(p->src->cx, p->stack, (size_t)p->cap * sizeof *p->stack);
+}
+
+stc_status parse_script(arena *a, const source *src, ast **out)
+{
+    parser p;
+    if (!parser_init(&p, a, src)) return src->cx->diag.status;
+    ast *tree = statements(&p, parse_node(&p, N_SCRIPT, (span){0, 0}), T_END);
+    parser_done(&p);
+    if (!tree) return src->cx->diag.status;
+    *out = tree;
+    return STC_OK;
+}
