@@ -1,0 +1,135 @@
+/* api_machine.c: machines, errors, element types: the part of the public API
+ * that belongs to no tensor and no program.
+ */
+#include "api.h"
+#include <stdlib.h>
+#include <string.h>
+
+stc_status stc_open(const stc_config *config, stc_machine **out)
+{
+    if (!out) return STC_ERR_ARGUMENT;
+    ctx boot = {0};
+    if (config) {
+        boot.alloc = config->alloc;
+        boot.alloc_context = config->alloc_context;
+        boot.max_memory = config->max_memory;
+        boot.max_steps = config->max_steps;
+        boot.threads = config->threads;
+        boot.no_super = config->no_super;
+        boot.profile = config->profile;
+        boot.progress = config->progress;
+        boot.progress_context = config->progress_context;
+    }
+    stc_machine *m = mem_zero(&boot, 1, sizeof *m);
+    if (!m) return STC_ERR_MEMORY;
+    memcpy(&m->cx, &boot, sizeof boot);
+    diag_clear(&m->cx);
+    *out = m;
+    return STC_OK;
+}
+
+void stc_close(stc_machine *m)
+{
+    if (!m) return;
+    while (m->sessions)
+        stc_session_close(m->sessions);
+    while (m->programs)
+        stc_program_free(m->programs);
+    ctx last;
+    memcpy(&last, &m->cx, sizeof last);
+    mem_free(&last, m, sizeof *m);
+    mem_release(&last);
+}
+
+/* A null machine is the one that couldn't be opened. */
+const stc_error_info *stc_error(const stc_machine *m)
+{
+    static const stc_error_info none = {
+        .status = STC_ERR_MEMORY,
+        .file = "",
+        .message = "the machine could not be opened: no memory",
+        .text = "",
+    };
+    if (!m) return &none;
+    stc_error_info *info = &((stc_machine *)m)->info; /* a view of diag */
+    const diag *d = &m->cx.diag;
+    *info = (stc_error_info){.status = d->status, .file = "", .message = "", .text = ""};
+    if (d->status == STC_OK) return info;
+    info->file = d->file;
+    info->line = d->line;
+    info->column = d->column;
+    info->length = d->length > 0 ? d->length : 1;
+    info->message = d->message;
+    info->text = d->text;
+    return info;
+}
+
+const char *stc_status_name(stc_status status)
+{
+    static const char *const name[] = {
+        "ok",      "argument",   "syntax", "program", "shape",     "data",     "io",
+        "corrupt", "arithmetic", "memory", "steps",   "interrupt", "overflow",
+    };
+    size_t i = (size_t)status;
+    return i < sizeof name / sizeof *name ? name[i] : "unknown";
+}
+
+void stc_interrupt(stc_machine *m)
+{
+    if (m) atomic_store_explicit(&m->cx.interrupt, true, memory_order_relaxed);
+}
+
+uint64_t stc_memory_used(const stc_machine *m)
+{
+    return m ? atomic_load(&((stc_machine *)m)->cx.used) : 0;
+}
+
+uint64_t stc_memory_peak(const stc_machine *m)
+{
+    return m ? atomic_load(&((stc_machine *)m)->cx.peak) : 0;
+}
+
+stc_status stc_set_threads(stc_machine *m, int threads)
+{
+    if (!m) return STC_ERR_ARGUMENT;
+    api_enter(&m->cx);
+    if (threads < 0 || threads > 1024)
+        return fail(&m->cx, STC_ERR_ARGUMENT,
+                    "%d threads were asked for; expected 0 to 1024", threads);
+    m->cx.threads = threads;
+    return STC_OK;
+}
+
+const char *stc_type_name(stc_type type)
+{
+    return (unsigned)type < TYPE_COUNT ? type_name(type) : "?";
+}
+
+bool stc_type_parse(const char *name, stc_type *type)
+{
+    return name && type && type_parse(name, strlen(name), type);
+}
+
+size_t stc_type_size(stc_type type)
+{
+    return (unsigned)type < TYPE_COUNT ? type_size(type) : 0;
+}
+
+void stc_text_free(stc_machine *m, void *text)
+{
+    if (m && text) mem_strfree(&m->cx, text);
+}
+
+stc_status fail_null(ctx *cx, const char *what)
+{
+    return fail(cx, STC_ERR_ARGUMENT, "%s is NULL", what);
+}
+
+void shape_print(const int64_t *shape, int order, char *buf, size_t size)
+{
+    size_t n = (size_t)snprintf(buf, size, "[");
+    for (int k = 0; k < order && n < size; k++)
+        n += (size_t)snprintf(buf + n, size - n, "%s%lld", k ? "," : "",
+                              (long long)shape[k]);
+    if (n < size) snprintf(buf + n, size - n, "]");
+}
