@@ -1,0 +1,252 @@
+/* machine.h: a linked program: threaded code, registers, loop frames, tensor
+ * slots. What the dispatch loop (interp.c), the linker (link.c), assembly
+ * (assemble.c), workspaces (workspace.c) and the faster tiers share.
+ *
+ * Life: machine_new links once (one block for all fixed-size state, so linking
+ * costs little); each machine_run evaluates extents, checks what is bound, and
+ * dispatches. Nothing is allocated in a run except what results, workspaces
+ * and conversions grow to, and that is kept for the next run.
+ *
+ * Linked code. One lop per instruction: main code first, in order, the bodies
+ * of user functions after it; origin[] leads back to the instruction. A faster
+ * tier takes over a loop by giving the loop's lop a `super` (machine_fuse in
+ * fuse.c, called at the end of linking unless the context says no_super); the
+ * loop's own lops stay behind it, for replaying what faults.
+ */
+#ifndef STC_VM_MACHINE_H
+#define STC_VM_MACHINE_H
+
+#include "functions.h"
+#include "program.h"
+
+typedef struct lop lop;
+typedef struct loop loop;
+typedef struct super super;
+typedef struct slot slot;
+
+/* ---- linked instructions -------------------------------------------------------- */
+
+/* Handlers: those of the base opcodes, then what linking specialises. */
+typedef enum lop_code {
+#define OP(NAME, text, operands, effect) LOP_##NAME,
+#include "opcodes.def"
+#define TYPE(NAME, name, ctype, CLASS, rank) LOP_LOAD_##NAME,
+#include "../formats/types.def"
+    LOP_SUPER,   /* a loop that a faster tier runs                            */
+    LOP_PROFILE, /* counts, then does what the instruction is                 */
+    LOP_COUNT
+} lop_code;
+
+struct lop {
+    const void *label; /* where dispatch jumps; unused in the switch build */
+    uint16_t op;       /* lop_code                                         */
+    uint16_t arg[7];   /* as in insn                                       */
+    union {
+        const lop *to;        /* if, else, break, skip, test, endwhile     */
+        loop *loop;           /* loop, end                                 */
+        fn_scalar fn;         /* fn1 … fn3, acc                            */
+        const constant *k;    /* const, iconst, open.at, imuladd           */
+        super *super;         /* a loop on a faster tier                   */
+        const user_fn *ufn;   /* call                                      */
+    } u;
+};
+
+/* ---- cursors ----------------------------------------------------------------------- */
+
+/* A cursor register. The level's coordinate is coef * index + shift, where
+ * index is what the loop over it counts (1 and 0 but for open.at). For the
+ * cursors of `at` c.at is the place in the result, which holds only once
+ * `kept`; c.coord its coordinate. */
+typedef struct mcursor {
+    cursor c;
+    int64_t coef, shift;
+    uint64_t stores;  /* at: the result's count of stores when it was placed */
+    bool plain;       /* coef 1, shift 0                                     */
+    bool kept;        /* at: the coordinate has been appended                */
+} mcursor;
+
+/* ---- loops ------------------------------------------------------------------------- */
+
+/* One operand of a running merge. */
+typedef struct lane {
+    mcursor *c;
+    int64_t lo, hi; /* walk: its interval in values of the index; lo is
+                       CURSOR_END when it is used up                        */
+    uint64_t bit;   /* its bit in the mask                                  */
+    const merge_operand *op;
+} lane;
+
+/* The frame of one `loop` instruction; loops nest statically, so each has one. */
+struct loop {
+    const merge_desc *merge;
+    lane *lane;           /* all operands; walkers first, then follow and
+                             locate, then known                              */
+    int nwalk, nplace, nknown;
+    uint64_t placed;      /* bits of follow and locate                       */
+    int64_t i, end;       /* where it stands; one past the range             */
+    uint64_t produce, live; /* tables with the known bits put in (count <= 6) */
+    uint64_t known;       /* the known bits that are set, this time          */
+    bool universe;        /* visits every coordinate, this time              */
+    bool unordered;       /* its only walker's coordinates come in any order */
+    uint16_t index, mask; /* registers                                       */
+    const lop *body, *exit;
+    loop *outer;
+    int first, last;      /* lops of loop and end                            */
+};
+
+/* ---- faster tiers -------------------------------------------------------------------- */
+
+#define SUPER_REPLAY ((stc_status)-1) /* not done: run the loop by base operations */
+
+/* A loop taken over. run does all of it, ends included, and returns STC_OK, a
+ * failure with the diag filled, or SUPER_REPLAY with nothing changed that base
+ * operations would not overwrite. It counts its work by machine_count. */
+struct super {
+    stc_status (*run)(machine *mc, super *s);
+    void (*free)(machine *mc, super *s); /* NULL: nothing but the block itself    */
+    const lop *next;   /* where to go on: as a rule loop->exit                   */
+    loop *loop;
+    int tier;          /* 2, 3 or 4                                              */
+    char note[80];     /* for dumps: "merge2.union add -> append C.1"            */
+    size_t size;       /* of the block, for mem_free                             */
+};
+
+/* ---- tensors --------------------------------------------------------------------------- */
+
+/* Assembly of one level of a result. */
+typedef struct asm_level {
+    bool insert;         /* places come from locate; else appended in order     */
+    bool ordered, unique;
+    int64_t parent_max;  /* insert: parents beyond this would overflow          */
+    int64_t parent, coord; /* append: the last entry's; parent NONE at first    */
+} asm_level;
+
+typedef struct workspace workspace; /* workspace.c */
+
+struct slot {
+    const prog_tensor *row;
+    tensor *t;           /* what instructions see: bound or own                 */
+    tensor *bound;       /* the host's                                          */
+    tensor *own;         /* the machine's, made when first assembled            */
+    value fill;          /* of what is assembled                                */
+    uint64_t stores;     /* counts store and acc since begin                    */
+    asm_level *lev;      /* one per level                                       */
+    workspace *ws;
+    const tensor *from;  /* keep_while: what own was converted from,            */
+    uint64_t from_generation; /* and its generation                             */
+};
+
+/* ---- the machine ------------------------------------------------------------------------- */
+
+typedef struct profile_row {
+    uint64_t count, nanoseconds;
+    uint16_t op; /* the handler behind LOP_PROFILE */
+} profile_row;
+
+#define CALL_DEPTH_MAX 200
+
+typedef struct frame {
+    value *v;
+    int64_t cap;
+} frame;
+
+struct machine {
+    ctx *cx;
+    const program *p;
+    lop *code;
+    int ncode, nmain;   /* lops in all; those of the main code            */
+    uint32_t *origin;   /* instruction of each lop                        */
+    int *entry;         /* first lop of each user function                */
+    value *v;           /* the register files of the main code            */
+    int64_t *i;
+    uint64_t *m;
+    mcursor *c;
+    int64_t *ext;       /* extents of this run                            */
+    slot *slot;
+    loop *loops;
+    int nloop;
+    lane *lanes;
+    /* Steps are counted down from `slice`; when it is spent, machine_poll
+     * looks at the step limit, the interrupt flag and the progress call. */
+    int64_t left, slice;
+    uint64_t steps;     /* counted at the last poll                       */
+    frame frames[CALL_DEPTH_MAX];
+    int depth;
+    profile_row *profile; /* one per lop, NULL unless profiled            */
+    int profile_last;
+    uint64_t profile_since;
+    void *block;        /* all of the fixed-size state                    */
+    size_t block_size;
+};
+
+/* link.c */
+stc_status machine_link(machine *mc);
+/* fuse.c: gives loops to faster tiers; STC_OK if there is none to give. */
+stc_status machine_fuse(machine *mc);
+/* Puts s in front of its loop; the machine frees it. For machine_fuse. */
+void machine_give(machine *mc, super *s);
+
+/* interp.c: runs from the first lop to halt. */
+stc_status machine_dispatch(machine *mc);
+/* The label of a handler (NULL in the switch build). */
+const void *machine_label(int op);
+
+/* run.c: steps and faults. */
+stc_status machine_poll(machine *mc);
+/* n more rounds were done; n may be anything >= 0. */
+static inline stc_status machine_count(machine *mc, int64_t n)
+{
+    mc->left -= n;
+    return mc->left > 0 ? STC_OK : machine_poll(mc);
+}
+/* Fails with the place of lop `at` in the source, and the coordinates at
+ * which the loops around it stand. */
+stc_status machine_fault(machine *mc, const lop *at, fn_fault fault);
+stc_status machine_fail(machine *mc, const lop *at, stc_status status, const char *format,
+                        ...) PRINTF_LIKE(4, 5);
+
+/* extent.c: evaluates all extents and checks from the shapes of what is bound. */
+stc_status machine_extents(machine *mc);
+
+/* merge.c: the loop over a merge. start: from its lower bound; next: after
+ * the present coordinate. False: no more coordinates. Sets the registers and
+ * stands all of its cursors. */
+bool loop_start(machine *mc, loop *l);
+bool loop_next(machine *mc, loop *l);
+/* Tables with operand bits put in; see tables.c. */
+uint64_t table_fix(uint64_t table, int bit, bool set); /* bit's value is known     */
+uint64_t table_live(uint64_t table);                   /* OR over subsets          */
+bool postfix_eval(const uint8_t *pf, int len, uint64_t mask);
+/* Whether some mask with exactly `fixed` bits among `care`, others free, may
+ * produce: never false when one does. */
+bool postfix_may(const uint8_t *pf, int len, uint64_t care, uint64_t fixed);
+/* masks of a six-bit table in which bit b is set */
+uint64_t table_bit(int b);
+
+/* assemble.c: results. A result's values are valid up to nvals while it is
+ * assembled: asm_value makes position pos valid, and fills what it skips. */
+stc_status asm_begin(machine *mc, slot *s);
+stc_status asm_at(machine *mc, slot *s, int level, mcursor *c, const mcursor *up,
+                  int64_t coord, const lop *at);
+stc_status asm_keep(machine *mc, slot *s, int level, mcursor *c, const lop *at);
+/* The place of the value at c (NULL: the root of a scalar), appended if new. */
+stc_status asm_place(machine *mc, slot *s, mcursor *c, const lop *at, int64_t *pos);
+stc_status asm_value(machine *mc, slot *s, int64_t pos);
+stc_status asm_finish(machine *mc, slot *s);
+stc_status asm_move(machine *mc, slot *to, slot *from);
+stc_status asm_convert(machine *mc, slot *to, slot *from);
+stc_status asm_pack(machine *mc, slot *to, slot *from);
+/* Makes own exist, with the slot's shape and fill, and empties it. */
+stc_status asm_own(machine *mc, slot *s);
+
+/* workspace.c */
+stc_status ws_begin(machine *mc, slot *s);
+stc_status ws_add(machine *mc, slot *s, const int64_t *coords, int fn, vclass cls,
+                  const value *v, const lop *at);
+stc_status ws_end(machine *mc, slot *s, const lop *at);
+void ws_free(machine *mc, slot *s);
+
+/* The sum of positions [at, at_end) of t, in t's class. */
+value load_sum(const tensor *t, int64_t at, int64_t at_end);
+
+#endif
