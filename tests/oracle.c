@@ -1,0 +1,481 @@
+/* oracle.c: the naive evaluator: assignments by dense loops over every index,
+ * straight from the syntax tree (oracle.h). */
+#include "oracle_eval.h"
+#include "../src/lang/lang.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- worlds ----------------------------------------------------------------------- */
+
+void oworld_init(oworld *w, ctx *cx)
+{
+    *w = (oworld){.cx = cx};
+}
+
+void oworld_free(oworld *w)
+{
+    for (int k = 0; k < w->count; k++)
+        free(w->tensor[k].data);
+    free(w->tensor);
+    while (w->fn) {
+        ofunction *next = w->fn->next;
+        arena_free(&w->fn->memory);
+        free(w->fn);
+        w->fn = next;
+    }
+    *w = (oworld){.cx = w->cx};
+}
+
+otensor *oworld_find(const oworld *w, const char *name)
+{
+    for (int k = 0; k < w->count; k++)
+        if (strcmp(w->tensor[k].name, name) == 0) return &w->tensor[k];
+    return NULL;
+}
+
+otensor *oworld_put(oworld *w, const char *name, stc_type type, int order,
+                    const int64_t *shape, oval fill)
+{
+    otensor *t = oworld_find(w, name);
+    if (!t && w->count == w->cap) {
+        int cap = w->cap ? 2 * w->cap : 8;
+        otensor *more = realloc(w->tensor, (size_t)cap * sizeof *more);
+        if (!more) return NULL;
+        w->tensor = more;
+        w->cap = cap;
+    }
+    if (!t) {
+        t = &w->tensor[w->count++];
+        *t = (otensor){.order = 0};
+        snprintf(t->name, sizeof t->name, "%s", name);
+    }
+    int64_t count = 1;
+    for (int k = 0; k < order; k++) {
+        t->shape[k] = shape[k];
+        count *= shape[k];
+    }
+    free(t->data);
+    t->data = malloc((size_t)(count ? count : 1) * sizeof *t->data);
+    if (!t->data) return NULL;
+    t->order = order;
+    t->count = count;
+    t->type = type;
+    t->fill = fill;
+    for (int64_t k = 0; k < count; k++)
+        t->data[k] = fill;
+    return t;
+}
+
+/* ---- expressions ----------------------------------------------------------------------
+ */
+
+static oval eval(ostmt *s, const ast *e);
+
+static oval access(ostmt *s, const ast *e, const otensor *t, bool pad)
+{
+    if (s->fill_mode || (!t->has_data && t->count == 0)) return t->fill;
+    int64_t at = 0;
+    for (int k = 0; k < e->count; k++) {
+        osub u;
+        if (!ostmt_subscript(s, e->child[k], t->shape[k], &u)) return ov_any(t->type);
+        int64_t i = osub_value(s, &u);
+        if (i < 0 || i >= t->shape[k]) {
+            if (!pad) ostmt_refuse(s, ORACLE_UNSURE, "an access left its tensor");
+            return t->fill;
+        }
+        at = at * t->shape[k] + i;
+    }
+    return t->data[at];
+}
+
+/* Next point of a box; false when it is over. */
+static bool advance(ostmt *s, const int *index, int n)
+{
+    s->w->points++;
+    if (s->w->limit && s->w->points > s->w->limit) {
+        ostmt_refuse(s, ORACLE_UNSURE, "too many points for the oracle");
+        return false;
+    }
+    for (int k = n - 1; k >= 0; k--) {
+        oindex *x = &s->index[index[k]];
+        if (++x->value < x->hi) return true;
+        x->value = x->lo;
+    }
+    return false;
+}
+
+static bool begin(ostmt *s, const int *index, int n)
+{
+    bool some = true;
+    for (int k = 0; k < n; k++) {
+        oindex *x = &s->index[index[k]];
+        x->value = x->lo;
+        some = some && x->lo < x->hi;
+    }
+    return some;
+}
+
+/* Reduces body over the box, from acc or, without one, the first element. */
+static oval reduce(ostmt *s, const ast *body, const int *index, int n, int fn,
+                   const ofunction *user, oval acc, bool started)
+{
+    if (begin(s, index, n)) {
+        do {
+            oval v = eval(s, body);
+            v.weak = false;
+            if (!started && !user) v = ov_convert(v, of_reduce_type(fn, v.type));
+            if (!started) {
+                acc = v;
+                started = true;
+            } else if (user) {
+                oval two[2] = {acc, v};
+                acc = ouser_call(s, user, two, 2);
+            } else {
+                acc = of_step(fn, acc, v, &s->w->flags);
+            }
+        } while (advance(s, index, n));
+    }
+    if (!started) ostmt_refuse(s, ORACLE_UNSURE, "a reduction over nothing has no value");
+    return acc;
+}
+
+static oval eval_reduce(ostmt *s, const ast *e)
+{
+    int depth = s->depth, first = ostmt_reduce_first(s, e), n = e->count - 1;
+    int index[MAX_INDEX];
+    bool w, started;
+    for (int k = 0; k < n; k++)
+        s->scope[s->depth++] = index[k] = first + k;
+    const ast *body = e->child[n];
+    stc_type t = ostmt_type(s, body, &w);
+    const ofunction *user = oworld_function(s->w, e->name, 2);
+    int fn = user ? -1 : oracle_reduce_function(e->name);
+    oval acc = ov_any(t);
+    started = fn >= 0 && of_identity(fn, of_reduce_type(fn, t), &acc);
+    acc = reduce(s, body, index, n, fn, user, acc, started);
+    s->depth = depth;
+    return acc;
+}
+
+static oval lazy_logic(ostmt *s, const ast *e)
+{
+    bool until = e->op == OPR_OR;
+    oval a = eval(s, e->child[0]);
+    if (ov_is_any(&a)) {
+        eval(s, e->child[1]); /* for the faults it may have */
+        return ov_any(STC_BOOL);
+    }
+    if (ov_true(&a) == until && a.err == 0) return ov_int(STC_BOOL, until);
+    oval two[2] = {a, eval(s, e->child[1])};
+    return of_call(oracle_op_function(e->op), two, &s->w->flags);
+}
+
+static oval lazy_select(ostmt *s, const ast *e)
+{
+    bool w;
+    stc_type t = ostmt_type(s, e, &w);
+    oval c = ov_convert(eval(s, e->child[0]), STC_BOOL), v;
+    if (ov_is_any(&c)) {
+        eval(s, e->child[1]);
+        eval(s, e->child[2]);
+        v = ov_any(t);
+    } else {
+        v = ov_convert(eval(s, e->child[c.i ? 1 : 2]), t);
+    }
+    v.weak = w;
+    return v;
+}
+
+static oval eval_call(ostmt *s, const ast *e)
+{
+    const ofunction *user = NULL;
+    if (e->kind == N_CALL) {
+        const otensor *t = oworld_find(s->w, e->name);
+        if (t) return access(s, e, t, false);
+        user = oworld_function(s->w, e->name, e->count);
+    }
+    int fn = user ? -1 : ostmt_function(e);
+    bool logic = e->kind == N_BINARY && (e->op == OPR_AND || e->op == OPR_OR);
+    if (logic) return lazy_logic(s, e);
+    if (fn >= 0 && strcmp(of_name(fn), "select") == 0) return lazy_select(s, e);
+    oval arg[8] = {{0}};
+    for (int k = 0; k < e->count && k < 8; k++)
+        arg[k] = eval(s, e->child[k]);
+    if (user) return ouser_call(s, user, arg, e->count);
+    if (fn < 0) return ov_any(STC_F64);
+    return of_call(fn, arg, &s->w->flags);
+}
+
+static oval literal(stc_type t, double re, double im, int64_t i)
+{
+    oval v = t >= STC_F32 ? ov_complex(t, re, im) : ov_int(t, i);
+    v.weak = true;
+    return v;
+}
+
+static oval eval_name(ostmt *s, const ast *e)
+{
+    int k = ostmt_lookup(s, e->name);
+    if (k < 0) {
+        const otensor *t = oworld_find(s->w, e->name);
+        return t ? access(s, e, t, false) : ov_any(STC_F64);
+    }
+    if (s->fill_mode) {
+        s->fill_unknown = true;
+        return ov_any(STC_I64);
+    }
+    return ov_int(STC_I64, s->index[k].value);
+}
+
+static oval eval(ostmt *s, const ast *e)
+{
+    switch (e->kind) {
+    case N_INT:
+        return literal(STC_I64, 0, 0, (int64_t)e->u);
+    case N_REAL:
+        return literal(STC_F64, e->f, 0, 0);
+    case N_IMAG:
+        return literal(STC_C128, 0, e->f, 0);
+    case N_BOOL:
+        return literal(STC_BOOL, 0, 0, e->u != 0);
+    case N_NAME:
+        return eval_name(s, e);
+    case N_PAD: {
+        const otensor *t = oworld_find(s->w, e->child[0]->name);
+        return t ? access(s, e->child[0], t, true) : ov_any(STC_F64);
+    }
+    case N_UNARY:
+        if (e->op == OPR_PLUS) return eval(s, e->child[0]);
+        return eval_call(s, e);
+    case N_BINARY:
+    case N_CALL:
+        return eval_call(s, e);
+    case N_REDUCE:
+        return eval_reduce(s, e);
+    default:
+        return ov_any(STC_F64);
+    }
+}
+
+/* ---- assignments ------------------------------------------------------------------------
+ */
+
+typedef struct assignment {
+    const ast *tree, *right;
+    const char *left[STC_MAX_ORDER * 2];
+    int nleft;
+    int box[MAX_INDEX], nbox; /* the left side's indices                       */
+    int fn;                   /* of op=, -1                                     */
+    stc_type value_type;      /* of the right side, or of the accumulation      */
+} assignment;
+
+/* The right side of `=`, its terms summed each over their own indices. */
+static oval eval_terms(ostmt *s, const assignment *a, const ast *e)
+{
+    bool sum = e->kind == N_BINARY && (e->op == OPR_ADD || e->op == OPR_SUB);
+    bool sign = e->kind == N_UNARY && (e->op == OPR_NEG || e->op == OPR_PLUS);
+    if (sum || sign) {
+        oval arg[3] = {{0}};
+        for (int k = 0; k < e->count; k++)
+            arg[k] = eval_terms(s, a, e->child[k]);
+        if (e->op == OPR_PLUS) return arg[0];
+        return of_call(oracle_op_function(e->op), arg, &s->w->flags);
+    }
+    int summed[MAX_INDEX];
+    int n = ostmt_summed(s, e, a->left, a->nleft, summed);
+    if (n == 0) return eval(s, e);
+    bool w;
+    int add = of_find("add", 3, 2);
+    oval zero;
+    of_identity(add, ot_sum(ostmt_type(s, e, &w)), &zero);
+    return reduce(s, e, summed, n, add, NULL, zero, true);
+}
+
+/* One element: old is what op= starts from. */
+static oval eval_element(ostmt *s, const assignment *a, oval old)
+{
+    if (a->fn < 0) return eval_terms(s, a, a->right);
+    int summed[MAX_INDEX];
+    int n = ostmt_summed(s, a->right, a->left, a->nleft, summed);
+    return reduce(s, a->right, summed, n, a->fn, NULL, old, true);
+}
+
+static void left_names(ostmt *s, assignment *a, const ast *left)
+{
+    for (int k = 0; k < s->nfree; k++) {
+        bool named = false;
+        for (int j = 0; j < left->count; j++)
+            named = named || ostmt_mentions(left->child[j], s->index[k].name);
+        if (!named) continue;
+        a->left[a->nleft++] = s->index[k].name;
+        a->box[a->nbox++] = k;
+    }
+}
+
+static void types(ostmt *s, assignment *a)
+{
+    bool weak;
+    if (a->fn < 0) {
+        a->value_type = ostmt_terms_type(s, a->right, a->left, a->nleft, &weak);
+        return;
+    }
+    a->value_type = of_reduce_type(a->fn, ostmt_type(s, a->right, &weak));
+}
+
+static int64_t left_offset(const ostmt *s, const ast *left, const otensor *t)
+{
+    int64_t at = 0;
+    for (int k = 0; k < left->count; k++) {
+        osub u;
+        if (!ostmt_subscript((ostmt *)s, left->child[k], t->shape[k], &u)) return -1;
+        int64_t i = osub_value(s, &u);
+        if (i < 0 || i >= t->shape[k]) return -1;
+        at = at * t->shape[k] + i;
+    }
+    return at;
+}
+
+/* The fill of a result that has none declared. */
+static oval result_fill(ostmt *s, const assignment *a, stc_type type)
+{
+    unsigned flags = s->w->flags;
+    oval start = ov_any(type);
+    if (a->fn >= 0) of_identity(a->fn, a->value_type, &start);
+    s->fill_mode = true;
+    begin(s, a->box, a->nbox);
+    oval f = ov_store(eval_element(s, a, start), type);
+    s->fill_mode = false;
+    s->w->flags |= flags;
+    return f;
+}
+
+/* A new or replaced target, of the shape that its subscripts have. */
+static bool make_target(ostmt *s, const assignment *a, const char *name, otensor *out)
+{
+    const otensor *old = oworld_find(s->w, name);
+    const ast *left = a->tree->child[0];
+    int64_t shape[STC_MAX_ORDER];
+    stc_type type = old && old->keeps_type ? old->type : a->value_type;
+    oval fill = old && old->keeps_fill ? old->fill : ov_any(type);
+    for (int k = 0; k < left->count; k++) {
+        int x = ostmt_lookup(s, left->child[k]->name);
+        shape[k] = x >= 0 ? s->index[x].hi : 0;
+    }
+    if (old && old->keeps_shape) memcpy(shape, old->shape, sizeof shape);
+    if (!(old && old->keeps_fill)) fill = result_fill(s, a, type);
+    oworld one = {0};
+    otensor *t = oworld_put(&one, name, type, left->count, shape, fill);
+    if (!t) return false;
+    *out = *t;
+    free(one.tensor);
+    out->fill_unknown = s->fill_unknown || ov_is_any(&fill);
+    out->has_data = true;
+    if (old) {
+        out->keeps_type = old->keeps_type;
+        out->keeps_shape = old->keeps_shape;
+        out->keeps_fill = old->keeps_fill;
+    }
+    return true;
+}
+
+static void fill_target(ostmt *s, const assignment *a, const otensor *old, otensor *t)
+{
+    const ast *left = a->tree->child[0];
+    bool keep =
+        old && old->has_data && old->count == t->count && (a->fn >= 0 || old->keeps_shape);
+    if (keep) {
+        for (int64_t k = 0; k < t->count; k++)
+            t->data[k] = ov_store(old->data[k], t->type);
+    }
+    oval start = ov_any(t->type);
+    if (a->fn >= 0) of_identity(a->fn, a->value_type, &start);
+    if (!begin(s, a->box, a->nbox)) return;
+    do {
+        int64_t at = left_offset(s, left, t);
+        if (at < 0) {
+            ostmt_refuse(s, ORACLE_UNSURE, "the left side left its tensor");
+            return;
+        }
+        oval was = keep ? t->data[at] : start;
+        t->data[at] = ov_store(eval_element(s, a, was), t->type);
+    } while (advance(s, a->box, a->nbox) && s->verdict != ORACLE_ERROR);
+}
+
+static overdict assign(oworld *w, const ast *tree)
+{
+    ostmt *s = calloc(1, sizeof *s);
+    if (!s) return ORACLE_UNSURE;
+    s->w = w;
+    assignment a = {.tree = tree, .right = tree->child[1], .fn = -1};
+    const ast *left = tree->child[0];
+    if (tree->op != OPR_NONE) a.fn = oracle_op_function(tree->op);
+    const otensor *old = oworld_find(w, left->name);
+    bool shaped = old && (old->keeps_shape || (a.fn >= 0 && old->has_data));
+    snprintf(w->target_name, sizeof w->target_name, "%s", left->name);
+    w->target = w->target_name;
+    if (old && shaped && old->order != left->count)
+        ostmt_refuse(s, ORACLE_ERROR, "wrong number of subscripts on the left");
+    else
+        ostmt_collect_left(s, left, shaped ? old->shape : NULL);
+    left_names(s, &a, left);
+    ostmt_collect(s, a.right);
+    if (s->verdict != ORACLE_ERROR) ostmt_solve(s);
+    if (s->verdict != ORACLE_ERROR) types(s, &a);
+    otensor fresh = {.order = 0};
+    if (s->verdict != ORACLE_ERROR && make_target(s, &a, left->name, &fresh)) {
+        fill_target(s, &a, oworld_find(w, left->name), &fresh);
+        fresh.type_unknown = a.fn >= 0 && !fresh.keeps_type;
+        otensor *t = oworld_find(w, left->name);
+        if (!t) t = oworld_put(w, left->name, fresh.type, 0, NULL, fresh.fill);
+        if (t) {
+            free(t->data);
+            *t = fresh;
+        }
+    }
+    overdict v = s->verdict;
+    free(s);
+    return v;
+}
+
+/* Copies a function's tree out of the arena of one text: by parsing it again
+ * into an arena that stays. */
+static void define(oworld *w, const char *text, int which)
+{
+    ofunction *f = calloc(1, sizeof *f);
+    if (!f) return;
+    arena_init(&f->memory, w->cx);
+    ast *tree;
+    const source src = {w->cx, "oracle", text};
+    if (parse_script(&f->memory, &src, &tree) != STC_OK) {
+        free(f);
+        return;
+    }
+    f->tree = tree->child[which];
+    f->next = w->fn;
+    w->fn = f;
+}
+
+overdict oracle_exec(oworld *w, const char *text)
+{
+    arena memory;
+    arena_init(&memory, w->cx);
+    ast *tree;
+    const source src = {w->cx, "oracle", text};
+    overdict v = ORACLE_OK;
+    if (parse_script(&memory, &src, &tree) != STC_OK) {
+        snprintf(w->why, sizeof w->why, "%.190s", w->cx->diag.message);
+        v = ORACLE_ERROR;
+        tree = NULL;
+    }
+    for (int k = 0; tree && k < tree->count && v != ORACLE_ERROR; k++) {
+        const ast *e = tree->child[k];
+        overdict one = ORACLE_OK;
+        if (e->kind == N_FN)
+            define(w, text, k);
+        else if (e->kind == N_ASSIGN)
+            one = assign(w, e);
+        if (one != ORACLE_OK && (v == ORACLE_OK || one == ORACLE_ERROR)) v = one;
+    }
+    arena_free(&memory);
+    return v;
+}

@@ -1,0 +1,237 @@
+/* oracle_user.c: functions that the user writes, run by the oracle from their
+ * trees: expressions, cases, and bodies of statements. Types are those of the
+ * values that flow; a case's constants are compared by value. */
+#include "oracle_eval.h"
+#include <string.h>
+
+typedef struct local {
+    const char *name;
+    oval value;
+} local;
+
+typedef struct frame {
+    ostmt *s;
+    local local[MAX_LOCAL];
+    int n;
+    int64_t steps;
+    oval result;
+    enum { RUN, BROKEN, CONTINUED, RETURNED } state;
+} frame;
+
+static oval run_expr(frame *f, const ast *e);
+
+static local *find(frame *f, const char *name)
+{
+    for (int k = 0; k < f->n; k++)
+        if (strcmp(f->local[k].name, name) == 0) return &f->local[k];
+    return NULL;
+}
+
+static oval run_call(frame *f, const ast *e)
+{
+    const ofunction *user =
+        e->kind == N_CALL ? oworld_function(f->s->w, e->name, e->count) : NULL;
+    int fn = user ? -1 : ostmt_function(e);
+    bool logic = e->kind == N_BINARY && (e->op == OPR_AND || e->op == OPR_OR);
+    if (logic || (fn >= 0 && strcmp(of_name(fn), "select") == 0)) {
+        oval c = run_expr(f, e->child[0]);
+        bool truth = ov_true(&c), known = !ov_is_any(&c);
+        if (logic && known && truth == (e->op == OPR_OR)) return ov_int(STC_BOOL, truth);
+        oval arg[3] = {c, run_expr(f, e->child[1]), {0}};
+        if (!logic) arg[2] = run_expr(f, e->child[2]);
+        return of_call(fn, arg, &f->s->w->flags);
+    }
+    oval arg[8] = {{0}};
+    for (int k = 0; k < e->count && k < 8; k++)
+        arg[k] = run_expr(f, e->child[k]);
+    if (user) return ouser_call(f->s, user, arg, e->count);
+    return fn < 0 ? ov_any(STC_F64) : of_call(fn, arg, &f->s->w->flags);
+}
+
+static oval number(stc_type t, double re, double im, int64_t i)
+{
+    oval v = t >= STC_F32 ? ov_complex(t, re, im) : ov_int(t, i);
+    v.weak = true;
+    return v;
+}
+
+static oval run_expr(frame *f, const ast *e)
+{
+    switch (e->kind) {
+    case N_INT:
+        return number(STC_I64, 0, 0, (int64_t)e->u);
+    case N_REAL:
+        return number(STC_F64, e->f, 0, 0);
+    case N_IMAG:
+        return number(STC_C128, 0, e->f, 0);
+    case N_BOOL:
+        return number(STC_BOOL, 0, 0, e->u != 0);
+    case N_NAME: {
+        const local *v = find(f, e->name);
+        return v ? v->value : ov_any(STC_F64);
+    }
+    case N_UNARY:
+        if (e->op == OPR_PLUS) return run_expr(f, e->child[0]);
+        return run_call(f, e);
+    default:
+        return run_call(f, e);
+    }
+}
+
+static void run_assign(frame *f, const ast *e)
+{
+    const char *name = e->child[0]->name;
+    oval v = run_expr(f, e->child[1]);
+    local *x = find(f, name);
+    if (e->op != OPR_NONE && x) {
+        oval two[2] = {x->value, v};
+        v = of_call(oracle_op_function(e->op), two, &f->s->w->flags);
+    }
+    if (!x && f->n < MAX_LOCAL) {
+        x = &f->local[f->n++];
+        *x = (local){.name = name};
+    }
+    if (x) x->value = v;
+}
+
+static bool truth(frame *f, const ast *e)
+{
+    oval c = run_expr(f, e);
+    if (ov_is_any(&c) || c.err > 0) {
+        ostmt_refuse(f->s, ORACLE_UNSURE, "a condition that isn't certain");
+        f->state = RETURNED;
+        f->result = ov_any(STC_F64);
+    }
+    return ov_true(&c);
+}
+
+static void run(frame *f, const ast *e);
+
+static void run_loop(frame *f, const ast *condition, const ast *step, const ast *body)
+{
+    while (f->state == RUN && truth(f, condition) && f->state == RUN) {
+        run(f, body);
+        if (f->state == CONTINUED) f->state = RUN;
+        if (f->state == RUN && step) run(f, step);
+        if (++f->steps > 10000) {
+            ostmt_refuse(f->s, ORACLE_UNSURE, "a function that takes too long");
+            f->result = ov_any(STC_F64);
+            f->state = RETURNED;
+        }
+    }
+    if (f->state == BROKEN) f->state = RUN;
+}
+
+static void run(frame *f, const ast *e)
+{
+    if (!e || f->state != RUN) return;
+    switch (e->kind) {
+    case N_BLOCK:
+        for (int k = 0; k < e->count; k++)
+            run(f, e->child[k]);
+        break;
+    case N_ASSIGN:
+        run_assign(f, e);
+        break;
+    case N_IF:
+        if (truth(f, e->child[0]))
+            run(f, e->child[1]);
+        else if (e->count > 2)
+            run(f, e->child[2]);
+        break;
+    case N_WHILE:
+        run_loop(f, e->child[0], NULL, e->child[1]);
+        break;
+    case N_FOR:
+        run(f, e->child[0]);
+        run_loop(f, e->child[1], e->child[2], e->child[3]);
+        break;
+    case N_BREAK:
+        f->state = BROKEN;
+        break;
+    case N_CONTINUE:
+        f->state = CONTINUED;
+        break;
+    case N_RETURN:
+        f->result = run_expr(f, e->child[0]);
+        f->state = RETURNED;
+        break;
+    default:
+        break;
+    }
+}
+
+static bool constant(const ast *e)
+{
+    return e->kind != N_NAME;
+}
+
+/* The first case whose constants equal the arguments. */
+static const ast *choose(frame *f, const ast *cases, const oval *args)
+{
+    for (int c = 0; c < cases->count; c++) {
+        const ast *names = cases->child[c]->child[0];
+        bool fits = true;
+        for (int k = 0; k < names->count && fits; k++) {
+            if (!constant(names->child[k])) continue;
+            oval two[2] = {args[k], run_expr(f, names->child[k])};
+            oval same = of_call(of_find("eq", 2, 2), two, &f->s->w->flags);
+            if (ov_is_any(&same)) return NULL;
+            fits = ov_true(&same);
+        }
+        if (fits) return cases->child[c];
+    }
+    return NULL;
+}
+
+static void bind_names(frame *f, const ast *names, const oval *args)
+{
+    f->n = 0;
+    for (int k = 0; k < names->count && k < 8; k++) {
+        if (constant(names->child[k])) continue;
+        f->local[f->n] = (local){names->child[k]->name, args[k]};
+        f->local[f->n++].value.weak = false;
+    }
+}
+
+oval ouser_call(ostmt *s, const ofunction *fn, const oval *args, int n)
+{
+    (void)n;
+    frame f = {.s = s, .result = ov_any(STC_F64)};
+    const ast *names = fn->tree->child[0], *body = fn->tree->child[1];
+    if (s->calls > 40) return f.result;
+    s->calls++;
+    bind_names(&f, names, args);
+    if (body->kind == N_CASES) {
+        const ast *chosen = choose(&f, body, args);
+        if (!chosen) {
+            s->calls--;
+            return f.result;
+        }
+        bind_names(&f, chosen->child[0], args);
+        body = chosen->child[1];
+    }
+    if (body->kind == N_BLOCK)
+        run(&f, body);
+    else
+        f.result = run_expr(&f, body);
+    s->calls--;
+    f.result.weak = false;
+    return f.result;
+}
+
+/* The type of a call with such arguments: found by a trial on ones, as the
+ * oracle has no inference for bodies. */
+stc_type ouser_type(ostmt *s, const ofunction *fn, const stc_type *t, const bool *weak,
+                    int n)
+{
+    oval arg[8] = {{0}};
+    for (int k = 0; k < n && k < 8; k++) {
+        arg[k] = t[k] >= STC_F32 ? ov_real(t[k], 1) : ov_int(t[k], 1);
+        arg[k].weak = weak[k];
+    }
+    unsigned flags = s->w->flags;
+    oval r = ouser_call(s, fn, arg, n);
+    s->w->flags = flags;
+    return r.type;
+}
