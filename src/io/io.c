@@ -1,0 +1,333 @@
+/* io.c: the table of file types, and what lies between files and tensors:
+ * choosing a format, converting values, packing.
+ */
+#include "files.h"
+#include <string.h>
+#include <strings.h>
+
+/* An extension, its reader, and its writer or NULL. */
+typedef struct file_type {
+    const char *extension;
+    file_reader read;
+    file_writer write;
+} file_type;
+
+static const file_type file_types[] = {
+    {".mtx", mtx_read, mtx_write}, {".ttx", mtx_read, NULL},
+    {".tns", tns_read, tns_write}, {".npy", npy_read, npy_write},
+    {".pgm", pnm_read, pgm_write}, {".ppm", pnm_read, ppm_write},
+};
+
+#define FILE_TYPES ((int)(sizeof file_types / sizeof file_types[0]))
+
+static const file_type *find_type(const char *path)
+{
+    const size_t n = strlen(path);
+    for (int i = 0; i < FILE_TYPES; i++) {
+        const size_t len = strlen(file_types[i].extension);
+        if (n >= len && strcasecmp(path + n - len, file_types[i].extension) == 0)
+            return &file_types[i];
+    }
+    return NULL;
+}
+
+bool io_known(const char *path)
+{
+    return find_type(path) != NULL;
+}
+
+static stc_status unknown_type(ctx *cx, const char *path, bool writing)
+{
+    char known[128] = "";
+    for (int i = 0; i < FILE_TYPES; i++) {
+        if (writing && !file_types[i].write) continue;
+        const size_t len = strlen(known);
+        snprintf(known + len, sizeof known - len, "%s%s", len ? ", " : "",
+                 file_types[i].extension);
+    }
+    return fail_file(cx, STC_ERR_ARGUMENT, path, 0,
+                     "the path doesn't end in a file type that can be %s: one of %s",
+                     writing ? "written" : "read", known);
+}
+
+/* ---- reading ---------------------------------------------------------- */
+
+stc_status io_read(ctx *cx, const char *path, io_result *out)
+{
+    return io_read_as(cx, path, -1, out);
+}
+
+stc_status io_read_as(ctx *cx, const char *path, int type, io_result *out)
+{
+    const file_type *const ft = find_type(path);
+    if (!ft) return unknown_type(cx, path, false);
+    io_result r = {.cx = cx, .path = path};
+    /* What isn't zero is true, which a detour through integers would lose. */
+    const stc_status s = ft->read(cx, path, type == STC_BOOL ? -1 : type, &r);
+    if (s) {
+        io_free(&r);
+        return s;
+    }
+    *out = r;
+    return STC_OK;
+}
+
+void io_free(io_result *r)
+{
+    if (!r->cx) return;
+    if (r->e.cx) entries_free(&r->e);
+    if (r->dense) {
+        const size_t size = (size_t)r->count * type_size(r->type);
+        mem_free(r->cx, r->dense, size ? size : 1);
+    }
+    *r = (io_result){0};
+}
+
+bool shape_count(const int64_t *shape, int order, int64_t *count)
+{
+    int64_t n = 1;
+    for (int k = 0; k < order; k++)
+        if (!size_mul(n, shape[k], &n)) return false;
+    *count = n;
+    return true;
+}
+
+stc_status dense_alloc(io_result *out)
+{
+    if (!shape_count(out->shape, out->order, &out->count))
+        return fail_file(out->cx, STC_ERR_OVERFLOW, out->path, 0,
+                         "the shape has more than 2^63 elements");
+    out->dense = out->count ? mem_array(out->cx, out->count, type_size(out->type))
+                            : mem_alloc(out->cx, 1);
+    return out->dense ? STC_OK : out->cx->diag.status;
+}
+
+bool io_reshape(io_result *r, int order)
+{
+    if (r->order == order) return true;
+    if (r->kind != IO_MATRIX || r->order < order) return false;
+    int kept = 0;
+    int mode[STC_MAX_ORDER] = {0};
+    for (int k = 0; k < r->order; k++)
+        if (r->shape[k] != 1) mode[kept++] = k;
+    if (kept > order) return false;
+    /* A 1 x 1 matrix as a vector keeps one of its modes. */
+    for (int k = 0; k < r->order && kept < order; k++)
+        if (r->shape[k] == 1) mode[kept++] = k;
+    for (int k = 0; k < order; k++) {
+        r->shape[k] = r->shape[mode[k]];
+        if (!r->sparse || mode[k] == k) continue;
+        int64_t *const coord = r->e.coord[k];
+        r->e.coord[k] = r->e.coord[mode[k]];
+        r->e.coord[mode[k]] = coord;
+    }
+    if (r->sparse) {
+        for (int k = order; k < r->order; k++) {
+            mem_free(r->cx, r->e.coord[k], (size_t)r->e.cap * sizeof(int64_t));
+            r->e.coord[k] = NULL;
+        }
+        r->e.order = order;
+    }
+    r->order = order;
+    return true;
+}
+
+/* ---- packing ---------------------------------------------------------- */
+
+/* Row bounds of a csr take 8 bytes a row; from a gigabyte on, and where most
+ * rows are empty, a matrix is hypersparse. */
+static bool is_hypersparse(const io_result *r)
+{
+    return r->shape[0] > (int64_t)1 << 27 && r->shape[0] / 16 > r->e.n;
+}
+
+void io_default_format(const io_result *r, format *f)
+{
+    const char *name = "dense";
+    if (r->sparse && r->kind == IO_MATRIX && r->order == 2)
+        name = is_hypersparse(r) ? "dcsr" : "csr";
+    else if (r->sparse && r->order > 0)
+        name = r->order == 1 ? "svec" : "csf";
+    format_builtin(name, strlen(name), r->order, NULL, 0, f);
+}
+
+/* `n` values to another type, in a new block instead of the one that *vals
+ * points to. `cap` elements are allocated, before and after; not 0. */
+static stc_status convert_values(io_result *r, void **vals, int64_t n, int64_t cap,
+                                 stc_type type)
+{
+    const vclass from = type_class(r->type);
+    const bool drops = type_is_complex(r->type) && !type_is_complex(type);
+    void *const out = mem_array(r->cx, cap, type_size(type));
+    if (!out) return r->cx->diag.status;
+    for (int64_t i = 0; i < n; i++) {
+        const value v = type_load(r->type, *vals, i);
+        if (drops && (from == CLASS_C64 ? cimagf(v.c64) : cimag(v.c128)) != 0) {
+            mem_free(r->cx, out, (size_t)cap * type_size(type));
+            return fail_file(r->cx, STC_ERR_DATA, r->path, 0,
+                             "the file has complex values, which type %s can't hold",
+                             type_name(type));
+        }
+        type_store(type, out, i, type_convert(type, r->type, v));
+    }
+    mem_free(r->cx, *vals, (size_t)cap * type_size(r->type));
+    *vals = out;
+    return STC_OK;
+}
+
+static stc_status convert_result(io_result *r, stc_type type)
+{
+    if (r->type == type) return STC_OK;
+    stc_status s = STC_OK;
+    if (r->sparse && r->e.cap)
+        s = convert_values(r, &r->e.vals, r->e.n, r->e.cap, type);
+    else if (r->count)
+        s = convert_values(r, &r->dense, r->count, r->count, type);
+    if (s) return s;
+    r->type = type;
+    if (r->sparse) r->e.type = type;
+    return STC_OK;
+}
+
+static bool format_is_full(const format *f)
+{
+    for (int l = 0; l < f->levels; l++)
+        if (!(format_props(f, l) & PROP_FULL)) return false;
+    return true;
+}
+
+static void dense_format(int order, format *f)
+{
+    format_builtin("dense", 5, order, NULL, 0, f);
+}
+
+/* The elements of an array as entries. Those that equal the fill are left out
+ * unless the format stores every coordinate anyway. */
+static stc_status list_elements(const io_result *r, const format *f, value fill, entries *e)
+{
+    const bool all = format_is_full(f);
+    const vclass c = type_class(r->type);
+    int64_t n = 0;
+    for (int64_t i = 0; i < r->count; i++)
+        n += all || !class_equal(c, type_load(r->type, r->dense, i), fill);
+    const stc_status s = n ? entries_reserve(e, n) : STC_OK;
+    if (s) return s;
+    int64_t at[STC_MAX_ORDER] = {0};
+    for (int64_t i = 0; i < r->count; i++) {
+        const value v = type_load(r->type, r->dense, i);
+        if (all || !class_equal(c, v, fill)) {
+            for (int k = 0; k < r->order; k++)
+                e->coord[k][e->n] = at[k];
+            type_store(r->type, e->vals, e->n++, v);
+        }
+        for (int k = r->order - 1; k >= 0 && ++at[k] == r->shape[k]; k--)
+            at[k] = 0;
+    }
+    return STC_OK;
+}
+
+static stc_status pack_dense(const io_result *r, tensor *t)
+{
+    format dense;
+    dense_format(r->order, &dense);
+    if (format_equal(&t->fmt, &dense)) {
+        if (r->count) memcpy(t->vals, r->dense, (size_t)r->count * type_size(r->type));
+        return STC_OK;
+    }
+    entries e;
+    entries_init(&e, r->cx, r->order, r->type);
+    stc_status s = list_elements(r, &t->fmt, t->fill, &e);
+    if (!s) s = tensor_pack(t, &e);
+    entries_free(&e);
+    return s;
+}
+
+static stc_status wrong_order(const io_result *r, int order)
+{
+    char shape[24 * STC_MAX_ORDER] = "";
+    for (int k = 0; k < r->order; k++) {
+        const size_t len = strlen(shape);
+        snprintf(shape + len, sizeof shape - len, "%s%lld", k ? "," : "",
+                 (long long)r->shape[k]);
+    }
+    return fail_file(r->cx, STC_ERR_SHAPE, r->path, 0,
+                     "the file holds a tensor of order %d [%s], the format is for order %d",
+                     r->order, shape, order);
+}
+
+stc_status io_pack(io_result *r, const format *f, int type, const value *fill, tensor **out)
+{
+    format chosen;
+    if (f && !io_reshape(r, f->order)) return wrong_order(r, f->order);
+    if (f)
+        chosen = *f;
+    else
+        io_default_format(r, &chosen);
+    const stc_type t = type < 0 ? r->type : (stc_type)type;
+    stc_status s = convert_result(r, t);
+    if (s) return s;
+    const value zero = class_convert(type_class(t), CLASS_I64, (value){0});
+    tensor *made;
+    s = tensor_new(r->cx, &chosen, t, r->shape, fill ? *fill : zero, &made);
+    if (s) return s;
+    s = r->sparse ? tensor_pack(made, &r->e) : pack_dense(r, made);
+    if (s) {
+        tensor_free(made);
+        return s;
+    }
+    *out = made;
+    return STC_OK;
+}
+
+stc_status io_load(ctx *cx, const char *path, const format *f, int type, const value *fill,
+                   tensor **out)
+{
+    io_result r;
+    stc_status s = io_read_as(cx, path, type, &r);
+    if (s) return s;
+    s = io_pack(&r, f, type, fill, out);
+    io_free(&r);
+    return s;
+}
+
+/* ---- writing ---------------------------------------------------------- */
+
+stc_status io_save(const tensor *t, const char *path)
+{
+    const file_type *const ft = find_type(path);
+    if (!ft || !ft->write) return unknown_type(t->cx, path, true);
+    return ft->write(t, path);
+}
+
+stc_status dense_open(const tensor *t, dense_view *v)
+{
+    *v = (dense_view){0};
+    if (!shape_count(t->shape, t->order, &v->count))
+        return fail(t->cx, STC_ERR_OVERFLOW, "the tensor has more than 2^63 elements");
+    format dense;
+    dense_format(t->order, &dense);
+    if (format_equal(&t->fmt, &dense)) {
+        v->vals = t->vals;
+        return STC_OK;
+    }
+    const stc_status s = tensor_convert(t, &dense, t->type, t->fill, &v->own);
+    if (s) return s;
+    v->vals = v->own->vals;
+    return STC_OK;
+}
+
+void dense_close(dense_view *v)
+{
+    tensor_free(v->own);
+    *v = (dense_view){0};
+}
+
+bool tensor_is_sparse(const tensor *t)
+{
+    return !format_is_full(&t->fmt);
+}
+
+bool tensor_fill_is_zero(const tensor *t)
+{
+    return class_is_zero(type_class(t->type), t->fill);
+}

@@ -1,0 +1,76 @@
+/* io.h: data files: reading them, packing what they hold into a tensor, and
+ * writing tensors.
+ *
+ *     .mtx  Matrix Market         coordinate or array
+ *     .ttx  the same, for tensors of any order (TACO's extension; read only)
+ *     .tns  FROSTT                coordinate
+ *     .npy  NumPy                 array
+ *     .pgm .ppm                   images: u8 or u16, [h,w] or [h,w,3]
+ *
+ * The extension chooses the type (io.c has the table). Files are untrusted:
+ * nothing is allocated by what a header claims beyond what the file's size
+ * can hold, and a fault names the file and, in a text, the line and column.
+ *
+ * A caller that knows the format uses io_load. One whose format depends on the
+ * file's order, or whose fill depends on its type, calls io_read_as, looks at
+ * the result, then calls io_pack and io_free.
+ */
+#ifndef STC_IO_IO_H
+#define STC_IO_IO_H
+
+#include "../../formats/tensor.h"
+
+typedef enum io_kind { IO_MATRIX, IO_TENSOR, IO_ARRAY, IO_IMAGE } io_kind;
+
+/* What a file holds. Duplicates are as listed, symmetry is expanded. */
+typedef struct io_result {
+    ctx *cx;
+    const char *path; /* the caller's; for messages */
+    io_kind kind;
+    bool sparse;   /* entries are listed; else every element is              */
+    stc_type type; /* of the values as read                                  */
+    int order;
+    int64_t shape[STC_MAX_ORDER];
+    entries e;   /* sparse: coordinates from 0                             */
+    void *dense; /* else: `count` elements, row-major, at least one byte   */
+    int64_t count;
+} io_result;
+
+/* Reads with the file's own type: f64 for real and pattern, i64 for integer,
+ * u64 for unsigned-integer, c128 for complex, f64 for .tns (c128 where two
+ * values follow the coordinates of a `# shape`), an array's or image's own. */
+stc_status io_read(ctx *cx, const char *path, io_result *out);
+/* The same for a caller who will pack as `type` (-1: the file's own): numbers
+ * in a text are then read straight into that type's class, without a detour
+ * that could round. out->type is still the type to be converted from. */
+stc_status io_read_as(ctx *cx, const char *path, int type, io_result *out);
+void io_free(io_result *r);
+
+/* Reshapes a matrix of one row or one column to order 1, one of a single
+ * element to order 0. False, with nothing changed, where that can't be. */
+bool io_reshape(io_result *r, int order);
+/* The format of a file that is given none: csr for a coordinate matrix (dcsr
+ * where its row bounds alone would take a gigabyte for far fewer entries),
+ * all levels compressed for other coordinate files, dense for the rest. */
+void io_default_format(const io_result *r, format *f);
+/* Packs into a new tensor. f NULL: the default format; else a matrix is
+ * reshaped to f's order where it can be. type -1: r->type. fill NULL: 0; else
+ * it is in the class of the tensor's type. Elements of an array that equal the
+ * fill aren't stored in a sparse format, listed entries always are. Sorts r's
+ * entries. */
+stc_status io_pack(io_result *r, const format *f, int type, const value *fill,
+                   tensor **out);
+/* io_read_as, io_pack, io_free. With type -1, fill is in the class of the
+ * file's own type. */
+stc_status io_load(ctx *cx, const char *path, const format *f, int type, const value *fill,
+                   tensor **out);
+
+/* Writes by extension, to a temporary beside the target that is then renamed:
+ * the file is complete, or it isn't there (an older one stays as it was). A
+ * tensor whose fill isn't zero is written in full. */
+stc_status io_save(const tensor *t, const char *path);
+
+/* True if the path ends in one of the extensions above (any case). */
+bool io_known(const char *path);
+
+#endif

@@ -1,0 +1,37 @@
+/* output.h: the one writer of files: buffered, to a temporary beside the
+ * target that takes its place when all is written.
+ *
+ * A failure is kept in `status`, and what is written after it is ignored;
+ * output_close tells it. Loops look at `status` to stop early.
+ */
+#ifndef STC_IO_OUTPUT_H
+#define STC_IO_OUTPUT_H
+
+#include "../../formats/types.h"
+#include "../../formats/context.h"
+
+typedef struct output {
+    ctx *cx;
+    const char *path; /* as the caller gave it                       */
+    char *target;     /* where it really is: links are followed      */
+    char *temporary;
+    size_t target_size, temporary_size;
+    char *buf;
+    int64_t len, done, told; /* bytes in buf, written, told to progress */
+    int fd;
+    stc_status status;
+} output;
+
+/* Leaves nothing behind when it fails. */
+stc_status output_open(output *o, ctx *cx, const char *path);
+/* With STC_OK flushes and renames; with the caller's own failure, or one kept
+ * in status, removes the temporary. Gives what went wrong first. */
+stc_status output_close(output *o, stc_status status);
+
+void output_bytes(output *o, const void *data, size_t size);
+void output_text(output *o, const char *format, ...) PRINTF_LIKE(2, 3);
+void output_char(output *o, char c);
+void output_index(output *o, int64_t i); /* not negative */
+void output_value(output *o, stc_type t, value v);
+
+#endif
