@@ -105,6 +105,7 @@ typedef struct merge_operand {
 typedef struct merge_desc {
     uint16_t lo, hi;   /* extents of the loop's range; lo may be ROOT: 0        */
     bool universe;     /* coordinates where no operand drives may produce       */
+    /* `skip` uses a merge's table alone: its operands only count the bits.     */
     uint8_t count;
     merge_operand *operand;
     uint64_t produce;  /* truth table over the mask, for count <= 6             */

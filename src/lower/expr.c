@@ -1,0 +1,172 @@
+/* expr.c: scalar expressions to value instructions.
+ *
+ * Every access is loaded once per block; an absent one loads its fill. The
+ * sides of `&&`, `||` and `select` are evaluated only where taken if they could
+ * fault or not return; otherwise straight-line code is faster and the same.
+ */
+#include "lower.h"
+
+static bool may_fault(const bexpr *e)
+{
+    if (e->kind == B_USER) return true;
+    if (e->kind == B_CALL && (fn_at(e->fn)->flags & FP_FAULTS) &&
+        (e->cls == CLASS_I64 || e->cls == CLASS_U64))
+        return true;
+    if (e->kind == B_REDUCE) return false; /* evaluated before, as a temporary */
+    for (int k = 0; k < e->nargs; k++)
+        if (may_fault(e->args[k])) return true;
+    return false;
+}
+
+static int lower_constant(lowering *lo, vclass cls, value v)
+{
+    int r = lower_vreg(lo);
+    EMIT(lo, OP_CONST, r, lower_const(lo, cls, v));
+    return r;
+}
+
+static int lower_access(lowering *lo, const bexpr *e)
+{
+    const paccess *x = &lo->pl->access[e->mark];
+    const prog_tensor *t = &lo->p->tensor[x->tensor];
+    if (lo->on_fills && !t->fill_later)
+        return lower_constant(lo, type_class(t->type), t->fill);
+    if (lo->load[e->mark] >= 0 && !lo->on_fills) return lo->load[e->mark];
+    int r = lower_vreg(lo), at = x->levels ? lo->cursor[e->mark][x->levels - 1] : ROOT;
+    if (lo->on_fills && x->levels) { /* coordinate -1 is stored nowhere */
+        int i = lower_ireg(lo);
+        at = lower_creg(lo);
+        EMIT(lo, OP_ICONST, i, lower_iconst(lo, -1));
+        int up = ROOT;
+        for (int l = 0; l < x->levels; l++) {
+            EMIT(lo, OP_LOCATE, at, x->tensor, l, up, i);
+            up = at;
+            if (l + 1 < x->levels) at = lower_creg(lo);
+        }
+    }
+    EMIT(lo, OP_LOAD, r, x->tensor, at);
+    if (!lo->on_fills) lo->load[e->mark] = r;
+    return r;
+}
+
+static int lower_truth(lowering *lo, stc_type type, int r)
+{
+    vclass cls = type_class(type);
+    int out = lower_vreg(lo), zero = lower_constant(lo, cls, (value){0});
+    EMIT(lo, OP_FN2, out, FN_NE, cls, r, zero);
+    return out;
+}
+
+static int lower_conv(lowering *lo, const bexpr *e)
+{
+    stc_type from = e->args[0]->type;
+    vclass to = type_class(e->type), cls = type_class(from);
+    int r = lower_expr(lo, e->args[0]);
+    if (e->type == STC_BOOL) return from == STC_BOOL ? r : lower_truth(lo, from, r);
+    if (to == cls) return r;
+    int out = lower_vreg(lo);
+    EMIT(lo, OP_CONV, out, to, cls, r);
+    return out;
+}
+
+/* One side of a conditional: what it loads is known only inside it. */
+static void lower_branch(lowering *lo, const bexpr *e, int out)
+{
+    int saved[PLAN_ACCESSES];
+    for (int k = 0; k < lo->pl->naccess; k++)
+        saved[k] = lo->load[k];
+    EMIT(lo, OP_MOV, out, lower_expr(lo, e));
+    for (int k = 0; k < lo->pl->naccess; k++)
+        lo->load[k] = saved[k];
+}
+
+static int lower_conditional(lowering *lo, const bexpr *e)
+{
+    int out = lower_vreg(lo), cond = lower_expr(lo, e->args[0]);
+    value taken = {.i64 = e->fn == FN_OR};
+    EMIT(lo, OP_IF, cond);
+    if (e->fn == FN_OR)
+        EMIT(lo, OP_CONST, out, lower_const(lo, CLASS_I64, taken));
+    else
+        lower_branch(lo, e->args[1], out);
+    EMIT(lo, OP_ELSE, );
+    if (e->fn == FN_AND)
+        EMIT(lo, OP_CONST, out, lower_const(lo, CLASS_I64, taken));
+    else
+        lower_branch(lo, e->args[e->fn == FN_SELECT ? 2 : 1], out);
+    EMIT(lo, OP_ENDIF, );
+    return out;
+}
+
+static int lower_call(lowering *lo, const bexpr *e)
+{
+    bool lazy = e->fn == FN_AND || e->fn == FN_OR || e->fn == FN_SELECT;
+    for (int k = 1; lazy && k < e->nargs; k++)
+        if (may_fault(e->args[k])) return lower_conditional(lo, e);
+    int r[3] = {0};
+    for (int k = 0; k < e->nargs; k++)
+        r[k] = lower_expr(lo, e->args[k]);
+    int out = lower_vreg(lo);
+    if (e->nargs == 1)
+        EMIT(lo, OP_FN1, out, e->fn, e->cls, r[0]);
+    else if (e->nargs == 2)
+        EMIT(lo, OP_FN2, out, e->fn, e->cls, r[0], r[1]);
+    else
+        EMIT(lo, OP_FN3, out, e->fn, e->cls, r[0], r[1], r[2]);
+    return out;
+}
+
+static int lower_folded(lowering *lo, const bexpr *e)
+{
+    int r = lower_expr(lo, e->args[0]);
+    for (int k = 0; k < e->nindex; k++) {
+        int out = lower_vreg(lo);
+        EMIT(lo, OP_FOLD, out, e->fn, e->cls, r, lower_extent_length(lo, e->indices[k]));
+        r = out;
+    }
+    return r;
+}
+
+int lower_expr(lowering *lo, const bexpr *e)
+{
+    span saved = lo->at;
+    int r = 0;
+    if (e->at.end > e->at.begin) lo->at = e->at;
+    switch (e->kind) {
+    case B_CONST:
+        r = lower_constant(lo, type_class(e->type), e->value);
+        break;
+    case B_ACCESS:
+        r = lower_access(lo, e);
+        break;
+    case B_INDEX:
+        r = lower_vreg(lo);
+        EMIT(lo, OP_IVALUE, r, lo->index[e->index]);
+        break;
+    case B_CONV:
+        r = lower_conv(lo, e);
+        break;
+    case B_CALL:
+        r = lower_call(lo, e);
+        break;
+    case B_REDUCE:
+        r = lo->on_fills ? lower_folded(lo, e) : lo->temp[e->mark];
+        break;
+    case B_USER:
+        if (!lo->status)
+            lo->status =
+                fail_text(lo->p->cx, STC_ERR_PROGRAM, lo->pl->src->file, lo->pl->src->text,
+                          e->at, "functions of the user can't be called in programs");
+        break;
+    }
+    lo->at = saved;
+    return r;
+}
+
+int lower_fill(lowering *lo, const bexpr *e)
+{
+    lo->on_fills = true;
+    int r = lower_expr(lo, e);
+    lo->on_fills = false;
+    return r;
+}

@@ -1,0 +1,333 @@
+/* lower.c: loops, results and workspaces to bytecode.
+ *
+ * A loop becomes
+ *
+ *     open …                 cursors that walk or follow
+ *     loop i, m, merge       located and known operands are in the merge
+ *       locate …, present …  levels whose coordinate was bound further out
+ *       fill.bit …, skip     complements, decided by value
+ *       at …                 the result's place, for the levels i binds
+ *       …body…
+ *       keep …               the result's coordinate, if anything was stored
+ *     end
+ */
+#include "lower.h"
+#include <string.h>
+
+static void lower_list(lowering *lo, const cin *c);
+
+static int parent_cursor(const lowering *lo, int access, int l)
+{
+    return l ? lo->cursor[access][l - 1] : ROOT;
+}
+
+/* ---- operands -------------------------------------------------------------------- */
+
+static int64_t coefficient(const affine *f, int index)
+{
+    for (int t = 0; t < f->terms; t++)
+        if (f->term[t].index == index) return f->term[t].coef;
+    return 1;
+}
+
+static void lower_open(lowering *lo, const loop_operand *o, int index, merge_operand *m)
+{
+    const paccess *x = &lo->pl->access[o->access];
+    const affine *at = &x->level[o->level].at;
+    int up = parent_cursor(lo, o->access, o->level);
+    int c = o->role == MERGE_KNOWN ? lo->cursor[o->access][o->level] : lower_creg(lo);
+    *m = (merge_operand){.role = o->role, .cursor = (uint16_t)c, .shift = ROOT, .coef = 1};
+    if (o->role == MERGE_KNOWN) return;
+    lo->cursor[o->access][o->level] = (uint16_t)c;
+    m->tensor = (uint16_t)x->tensor;
+    m->level = (uint16_t)o->level;
+    m->up = (uint16_t)up;
+    if (o->role == MERGE_LOCATE) {
+        m->coef = coefficient(at, index);
+        m->shift = (uint16_t)lower_affine(lo, at, index, true);
+    } else if (o->affine) {
+        int shift = lower_affine(lo, at, index, false);
+        EMIT(lo, OP_OPENAT, c, x->tensor, o->level, up, shift,
+             lower_iconst(lo, coefficient(at, index)));
+    } else {
+        EMIT(lo, OP_OPEN, c, x->tensor, o->level, up);
+    }
+}
+
+static void lower_late(lowering *lo, const loop_late *l, int mask)
+{
+    const paccess *x = &lo->pl->access[l->access];
+    int up = parent_cursor(lo, l->access, l->level), c = lower_creg(lo);
+    int i = lower_affine(lo, &x->level[l->level].at, -1, false);
+    lo->cursor[l->access][l->level] = (uint16_t)c;
+    if (l->located) {
+        EMIT(lo, OP_LOCATE, c, x->tensor, l->level, up, i);
+    } else {
+        EMIT(lo, OP_OPEN, c, x->tensor, l->level, up);
+        EMIT(lo, OP_SEEK, c, i);
+    }
+    if (l->bit >= 0) EMIT(lo, OP_PRESENT, mask, l->bit, c);
+}
+
+static int lower_merge(lowering *lo, const lattice_table *t, int count, int index,
+                       merge_operand *operand, bool universe)
+{
+    const bindex *b = &lo->pl->s->index[index];
+    merge_desc m = {.lo = (uint16_t)(b->lo < 0 ? ROOT : b->lo),
+                    .hi = (uint16_t)b->hi,
+                    .universe = universe,
+                    .count = (uint8_t)count,
+                    .operand = operand,
+                    .produce = t->produce,
+                    .postfix = t->postfix,
+                    .postfix_len = t->postfix_len};
+    int id = program_merge(lo->p, &m);
+    if (id < 0 && !lo->status) lo->status = STC_ERR_MEMORY;
+    return id < 0 ? 0 : id;
+}
+
+/* The second test: bits of late operands, and of values that equal the fill. */
+static void lower_skip(lowering *lo, const cin *loop, int mask)
+{
+    const loop_info *info = loop->info;
+    for (int k = 0; k < info->fill_count; k++) {
+        int a = info->fill[k].access;
+        const paccess *x = &lo->pl->access[a];
+        EMIT(lo, OP_FILLBIT, mask, info->fill[k].bit, x->tensor,
+             x->levels ? lo->cursor[a][x->levels - 1] : ROOT);
+    }
+    if (!info->skip) return;
+    merge_operand none[PLAN_ACCESSES] = {{0}};
+    for (int k = 0; k < info->bits; k++)
+        none[k] =
+            (merge_operand){.role = MERGE_KNOWN, .cursor = ROOT, .shift = ROOT, .coef = 1};
+    EMIT(lo, OP_SKIP, mask,
+         lower_merge(lo, &info->skip_table, info->bits, loop->index, none, true));
+}
+
+/* ---- results ------------------------------------------------------------------------ */
+
+static const cin *target_store(const lowering *lo, const cin *c)
+{
+    for (; c; c = c->next) {
+        if ((c->kind == CIN_STORE || c->kind == CIN_ACC) && c->target == lo->pl->target)
+            return c;
+        const cin *inner = c->kind == CIN_FORALL ? target_store(lo, c->body) : NULL;
+        if (inner) return inner;
+    }
+    return NULL;
+}
+
+/* Places the result at the levels whose coordinates are bound by now. */
+static void lower_places(lowering *lo, const cin *store)
+{
+    while (store && lo->placed < store->nsub &&
+           affine_bound(&store->sub[lo->placed], lo->bound)) {
+        int c = lower_creg(lo), l = lo->placed++;
+        int i = lower_affine(lo, &store->sub[l], -1, false);
+        lo->place[l] = (uint16_t)c;
+        EMIT(lo, OP_AT, c, store->target, l, l ? lo->place[l - 1] : ROOT, i);
+    }
+}
+
+static void lower_keeps(lowering *lo, const cin *store, int before)
+{
+    if (!store || !store->append) return;
+    for (int l = lo->placed - 1; l >= before; l--)
+        if (l + 1 < store->nsub) EMIT(lo, OP_KEEP, store->target, l, lo->place[l]);
+}
+
+/* ---- nodes -----------------------------------------------------------------------------
+ */
+
+static void forget_loads(lowering *lo)
+{
+    memset(lo->load, -1, sizeof lo->load);
+}
+
+static void lower_forall(lowering *lo, const cin *loop)
+{
+    const loop_info *info = loop->info;
+    merge_operand operand[PLAN_ACCESSES];
+    int placed = lo->placed, mask = lower_mreg(lo);
+    uint64_t bound = lo->bound;
+    for (int k = 0; k < info->count; k++)
+        lower_open(lo, &info->operand[k], loop->index, &operand[k]);
+    int merge = lower_merge(lo, &info->loop_table, info->count, loop->index, operand,
+                            info->universe);
+    EMIT(lo, OP_LOOP, lo->index[loop->index], mask, merge);
+    lo->bound |= UINT64_C(1) << loop->index;
+    for (int k = 0; k < info->late_count; k++)
+        lower_late(lo, &info->late[k], mask);
+    lower_skip(lo, loop, mask);
+    const cin *store = target_store(lo, loop->body);
+    lower_places(lo, store);
+    lower_list(lo, loop->body);
+    lower_keeps(lo, store, placed);
+    EMIT(lo, OP_END, );
+    lo->placed = placed;
+    lo->bound = bound;
+}
+
+static int class_of_target(lowering *lo, const cin *c, int r)
+{
+    vclass from = type_class(c->value->type);
+    vclass to = type_class(lo->p->tensor[c->target].type);
+    if (from == to) return r;
+    int out = lower_vreg(lo);
+    EMIT(lo, OP_CONV, out, to, from, r);
+    return out;
+}
+
+static void lower_store(lowering *lo, const cin *c)
+{
+    lower_places(lo, c);
+    int r = class_of_target(lo, c, lower_expr(lo, c->value));
+    int place = c->nsub ? lo->place[c->nsub - 1] : ROOT;
+    if (c->kind == CIN_STORE)
+        EMIT(lo, OP_STORE, c->target, place, r);
+    else
+        EMIT(lo, OP_ACC, c->target, place, c->fn, c->cls, r);
+}
+
+static void lower_wsadd(lowering *lo, const cin *c)
+{
+    int r = class_of_target(lo, c, lower_expr(lo, c->value));
+    int first = c->nsub ? lower_affine(lo, &c->sub[0], -1, false) : 0;
+    for (int k = 1; k < c->nsub; k++) /* result indices have registers in a row */
+        if (lower_affine(lo, &c->sub[k], -1, false) != first + k && !lo->status)
+            lo->status = fail(lo->p->cx, STC_ERR_PROGRAM, "internal: scattered registers");
+    EMIT(lo, OP_WSADD, c->target, first, c->fn, c->cls, r);
+}
+
+static void lower_temp(lowering *lo, const cin *c)
+{
+    value id = {0};
+    const bexpr *r = c->value;
+    if (c->ufn)
+        ufn_identity(c->ufn, &id);
+    else
+        fn_identity(c->fn, c->cls, r->type, &id);
+    lo->temp[c->temp] = (uint16_t)lower_vreg(lo);
+    EMIT(lo, OP_CONST, lo->temp[c->temp], lower_const(lo, c->cls, id));
+}
+
+static void lower_reduce(lowering *lo, const cin *c)
+{
+    int r = lower_expr(lo, c->value), acc = lo->temp[c->temp];
+    EMIT(lo, OP_FN2, acc, c->fn, c->cls, acc, r);
+}
+
+static void lower_node(lowering *lo, const cin *c)
+{
+    switch (c->kind) {
+    case CIN_FORALL:
+        lower_forall(lo, c);
+        break;
+    case CIN_TEMP:
+        lower_temp(lo, c);
+        break;
+    case CIN_REDUCE:
+        lower_reduce(lo, c);
+        break;
+    case CIN_BEGIN:
+        EMIT(lo, OP_BEGIN, c->target);
+        break;
+    case CIN_STORE:
+    case CIN_ACC:
+        lower_store(lo, c);
+        break;
+    case CIN_FINISH:
+        EMIT(lo, OP_FINISH, c->target);
+        break;
+    case CIN_WSBEGIN:
+        EMIT(lo, OP_WSBEGIN, c->target);
+        break;
+    case CIN_WSADD:
+        lower_wsadd(lo, c);
+        break;
+    case CIN_WSEND:
+        EMIT(lo, OP_WSEND, c->target);
+        break;
+    case CIN_CONVERT:
+        EMIT(lo, OP_CONVERT, c->target, c->source);
+        break;
+    case CIN_MOVE:
+        EMIT(lo, OP_MOVE, c->target, c->source);
+        break;
+    }
+}
+
+static void lower_list(lowering *lo, const cin *c)
+{
+    for (; c && !lo->status; c = c->next) {
+        forget_loads(lo);
+        int placed = lo->placed;
+        lower_node(lo, c);
+        lo->placed = placed;
+    }
+    forget_loads(lo);
+}
+
+/* ---- a statement
+ * -------------------------------------------------------------------------- */
+
+static void lower_conversions(lowering *lo)
+{
+    const plan *pl = lo->pl;
+    for (int k = 0; k < pl->naccess; k++) {
+        bool done = !pl->access[k].converted;
+        for (int m = 0; m < k && !done; m++)
+            done = pl->access[m].converted && pl->access[m].tensor == pl->access[k].tensor;
+        if (!done) EMIT(lo, OP_CONVERT, pl->access[k].tensor, pl->access[k].source);
+    }
+}
+
+/* Result indices get registers in a row, in level order, so that a workspace
+ * finds its coordinates side by side; the others follow. */
+static void index_registers(lowering *lo)
+{
+    const plan *pl = lo->pl;
+    const format *f = &lo->p->tensor[pl->target].fmt;
+    uint64_t done = 0;
+    for (int l = 0; l < f->levels; l++) {
+        const affine *at = &pl->s->sub[f->level[l].map.mode];
+        if (!at->terms || ((done >> at->term[0].index) & 1)) continue;
+        lo->index[at->term[0].index] = (uint16_t)lower_ireg(lo);
+        done |= UINT64_C(1) << at->term[0].index;
+    }
+    for (int k = 0; k < pl->s->nindex; k++)
+        if (!((done >> k) & 1)) lo->index[k] = (uint16_t)lower_ireg(lo);
+}
+
+stc_status lower_plan(plan *pl)
+{
+    lowering *lo = arena_alloc(pl->a, sizeof *lo);
+    if (!lo) return STC_ERR_MEMORY;
+    *lo = (lowering){.pl = pl, .p = pl->p, .at = pl->s->at};
+    if (pl->ntemp > 256)
+        return fail_text(pl->p->cx, STC_ERR_PROGRAM, pl->src->file, pl->src->text,
+                         pl->s->at,
+                         "a statement has at most 256 reductions; split it in two");
+    for (int k = 0; k < pl->naccess; k++) {
+        lo->cursor[k] = arena_array(pl->a, STC_MAX_ORDER, sizeof(uint16_t));
+        if (!lo->cursor[k]) return STC_ERR_MEMORY;
+    }
+    forget_loads(lo);
+    index_registers(lo);
+    lower_conversions(lo);
+    for (int k = 0; k < pl->nbefore; k++)
+        lower_late(lo, &pl->before[k], 0);
+    if (pl->p->tensor[pl->s->target].fill_later) {
+        int r = lower_fill(lo, pl->root_value);
+        EMIT(lo, OP_SETFILL, pl->s->target, r);
+        if (pl->target != pl->s->target) EMIT(lo, OP_SETFILL, pl->target, r);
+    }
+    lower_list(lo, pl->root);
+    program *p = pl->p;
+    if (lo->ni > p->ni) p->ni = lo->ni;
+    if (lo->nv > p->nv) p->nv = lo->nv;
+    if (lo->nm > p->nm) p->nm = lo->nm;
+    if (lo->nc > p->nc) p->nc = lo->nc;
+    return lo->status;
+}

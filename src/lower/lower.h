@@ -1,0 +1,51 @@
+/* lower.h: from concrete index notation to bytecode.
+ *
+ * lower_plan appends a statement's code to the plan's program. What a loop
+ * iterates and how was settled by src/plan; here every node becomes the few
+ * instructions that it stands for, and registers are handed out.
+ */
+#ifndef STC_LOWER_LOWER_H
+#define STC_LOWER_LOWER_H
+
+#include "../plan/plan.h"
+
+typedef struct lowering {
+    plan *pl;
+    program *p;
+    span at;                         /* the place that emitted code belongs to      */
+    stc_status status;               /* the first failure; emitting goes on idly    */
+    int ni, nv, nm, nc;              /* registers handed out                        */
+    uint16_t index[64];              /* the register of each index                  */
+    uint16_t *cursor[PLAN_ACCESSES]; /* by level                                  */
+    int load[PLAN_ACCESSES];         /* a register that holds the value, -1: none   */
+    uint16_t place[STC_MAX_ORDER];   /* the result's cursors                        */
+    int placed;                      /* result levels that stand on a coordinate    */
+    uint16_t temp[256];              /* registers of the plan's temporaries         */
+    uint64_t bound;
+    bool on_fills; /* expressions are lowered over fills          */
+} lowering;
+
+stc_status lower_plan(plan *pl);
+
+/* emit.c */
+int lower_emit(lowering *lo, opcode op, int n, const int *args);
+#define EMIT(lo, op, ...)                                                                  \
+    lower_emit(lo, op, (int)(sizeof((int[]){__VA_ARGS__}) / sizeof(int)),                  \
+               (int[]){__VA_ARGS__})
+int lower_ireg(lowering *lo);
+int lower_vreg(lowering *lo);
+int lower_mreg(lowering *lo);
+int lower_creg(lowering *lo);
+int lower_const(lowering *lo, vclass cls, value v);
+int lower_iconst(lowering *lo, int64_t k);
+/* A register with the value of f, leaving out `without` (an index, or -1);
+ * ROOT if what is left is nothing and `maybe_none`. */
+int lower_affine(lowering *lo, const affine *f, int without, bool maybe_none);
+int lower_extent_length(lowering *lo, int index); /* hi - lo of an index         */
+
+/* expr.c: a value register with the value of e, in the class of its type. */
+int lower_expr(lowering *lo, const bexpr *e);
+/* The same where no operand is stored. */
+int lower_fill(lowering *lo, const bexpr *e);
+
+#endif

@@ -1,0 +1,120 @@
+/* accesses.c: the distinct accesses of a statement.
+ *
+ * Two accesses are one if they read the same tensor at the same coordinates:
+ * they share a cursor and a bit of every mask (so `A(i,j) * A(i,j)` needs no
+ * filtered product; array programming paper, appendix A.3).
+ */
+#include "plan.h"
+#include <string.h>
+
+bool affine_has(const affine *f, int index)
+{
+    for (int t = 0; t < f->terms; t++)
+        if (f->term[t].index == index) return true;
+    return false;
+}
+
+uint64_t affine_indices(const affine *f)
+{
+    uint64_t set = 0;
+    for (int t = 0; t < f->terms; t++)
+        set |= UINT64_C(1) << f->term[t].index;
+    return set;
+}
+
+bool affine_bound(const affine *f, uint64_t bound)
+{
+    return (affine_indices(f) & ~bound) == 0;
+}
+
+bool affine_bare(const affine *f, int index)
+{
+    return f->terms == 1 && f->term[0].index == index && f->term[0].coef == 1 &&
+           f->constant == 0;
+}
+
+static bool affine_equal(const affine *a, const affine *b)
+{
+    if (a->terms != b->terms || a->constant != b->constant) return false;
+    for (int t = 0; t < a->terms; t++)
+        if (a->term[t].index != b->term[t].index || a->term[t].coef != b->term[t].coef)
+            return false;
+    return true;
+}
+
+stc_status access_set_format(plan *pl, paccess *x, const format *f)
+{
+    x->level = arena_array(pl->a, f->levels + 1, sizeof *x->level);
+    if (!x->level) return STC_ERR_MEMORY;
+    x->levels = f->levels;
+    x->why = NULL;
+    for (int l = 0; l < f->levels; l++) {
+        const level_spec *spec = &f->level[l];
+        x->level[l] = (plevel){.kind = spec->kind, .props = format_props(f, l)};
+        if (spec->map.op == MAP_MODE) x->level[l].at = x->sub[spec->map.mode];
+    }
+    if (!format_is_plain(f)) x->why = "its levels aren't modes";
+    return STC_OK;
+}
+
+int plan_access_add(plan *pl, bexpr *e)
+{
+    int order = pl->p->tensor[e->tensor].order;
+    for (int k = 0; k < pl->naccess; k++) {
+        const paccess *x = &pl->access[k];
+        bool same = x->source == e->tensor && x->pad == e->pad && x->group == pl->group;
+        for (int m = 0; same && m < order; m++)
+            same = affine_equal(&x->sub[m], &e->sub[m]);
+        if (same) return e->mark = k;
+    }
+    if (pl->naccess == PLAN_ACCESSES) {
+        fail_text(pl->p->cx, STC_ERR_PROGRAM, pl->src->file, pl->src->text, e->at,
+                  "a statement reads at most %d distinct accesses; split it in two",
+                  PLAN_ACCESSES);
+        return -1;
+    }
+    paccess *x = &pl->access[pl->naccess];
+    *x = (paccess){.tensor = e->tensor,
+                   .source = e->tensor,
+                   .sub = e->sub,
+                   .pad = e->pad,
+                   .group = pl->group};
+    if (access_set_format(pl, x, &pl->p->tensor[e->tensor].fmt)) return -1;
+    return e->mark = pl->naccess++;
+}
+
+stc_status plan_accesses(plan *pl, bexpr *e)
+{
+    if (e->kind == B_ACCESS && plan_access_add(pl, e) < 0) return pl->p->cx->diag.status;
+    if (e->kind == B_REDUCE) e->mark = -1;
+    for (int k = 0; k < e->nargs; k++) {
+        stc_status st = plan_accesses(pl, e->args[k]);
+        if (st) return st;
+    }
+    return STC_OK;
+}
+
+uint64_t expr_uses(const bexpr *e)
+{
+    if (e->kind == B_ACCESS) return UINT64_C(1) << e->mark;
+    if (e->kind == B_REDUCE && e->mark >= 0) return 0; /* a temporary by now */
+    uint64_t set = 0;
+    for (int k = 0; k < e->nargs; k++)
+        set |= expr_uses(e->args[k]);
+    return set;
+}
+
+uint64_t expr_indices(const plan *pl, const bexpr *e)
+{
+    uint64_t set = 0;
+    if (e->kind == B_INDEX) set |= UINT64_C(1) << e->index;
+    if (e->kind == B_ACCESS)
+        for (int m = 0; m < pl->p->tensor[e->tensor].order; m++)
+            set |= affine_indices(&e->sub[m]);
+    for (int k = 0; k < e->nargs; k++)
+        set |= expr_indices(pl, e->args[k]);
+    if (e->kind == B_REDUCE)
+        for (int k = 0; k < e->nindex; k++)
+            set &= ~(UINT64_C(1) << e->indices[k]);
+    return set;
+}

@@ -1,0 +1,416 @@
+/* algebra.c: where an expression may differ from a constant.
+ *
+ * expr_space(e, c) is a set over "access x is stored here", outside of which e
+ * is known to equal c. It generalises the derivation of iteration algebras
+ * (array programming paper, §5.2): instead of one algebra per function, each
+ * node is asked for a target value, and passes targets on to its operands.
+ *
+ *   an annihilator α in position p, target α:  e ≠ α  ⇒  operand p ≠ α, for
+ *       every such p: the intersection over them;                  (case 1)
+ *   f(c₁,…) = target:  e ≠ target  ⇒  some operand k ≠ cₖ: the union, for the
+ *       operands' fills, or the target itself where f is idempotent, or an
+ *       identity in one position and the target in the other;      (cases 2–4)
+ *   a truth value of two values that isn't c is the other one, so `!m` and
+ *       masks give complements where m isn't stored.
+ *
+ * Properties are taken at their word: what isn't stored isn't looked at.
+ */
+#include "plan.h"
+
+static const pset ps_none = {.op = PS_NONE}, ps_all = {.op = PS_ALL};
+
+const pset *pset_make(plan *pl, int op, const pset *a, const pset *b)
+{
+    if (!a || !b) return NULL;
+    int unit = op == PS_AND ? PS_ALL : PS_NONE, zero = op == PS_AND ? PS_NONE : PS_ALL;
+    if (a->op == zero || b->op == unit) return a;
+    if (b->op == zero || a->op == unit) return b;
+    if (a->op == b->op && a->access == b->access &&
+        (a->op == PS_STORED || a->op == PS_ABSENT))
+        return a;
+    pset *s = arena_alloc(pl->a, sizeof *s);
+    if (s) *s = (pset){.op = op, .a = a, .b = b};
+    return s;
+}
+
+static const pset *pset_leaf(plan *pl, int op, int access)
+{
+    pset *s = arena_alloc(pl->a, sizeof *s);
+    if (s) *s = (pset){.op = op, .access = access};
+    return s;
+}
+
+const pset *pset_stored(plan *pl, int access)
+{
+    return pset_leaf(pl, PS_STORED, access);
+}
+
+uint64_t pset_accesses(const pset *s)
+{
+    if (s->op == PS_STORED || s->op == PS_ABSENT) return UINT64_C(1) << s->access;
+    if (s->op == PS_AND || s->op == PS_OR) return pset_accesses(s->a) | pset_accesses(s->b);
+    return 0;
+}
+
+/* ---- properties ---------------------------------------------------------- */
+
+static bool prop_value(const fn_prop *p, const bexpr *e, int position, value *out)
+{
+    if (p->value == FC_NONE) return false;
+    if (p->position != AT_ANY && p->position != position) return false;
+    bool boolean = (p->classes & 0x80) && e->args[position]->type == STC_BOOL;
+    if (!((p->classes >> e->cls) & 1) && !boolean) return false;
+    return fn_constant(p->value, e->cls, e->args[position]->type, out);
+}
+
+/* The k-th annihilator of a call in a position; false past the last. */
+static bool annihilator(const bexpr *e, int k, int position, value *out)
+{
+    if (e->kind == B_CALL) {
+        if (k >= 3) return false;
+        return prop_value(&fn_at(e->fn)->annihilator[k], e, position, out);
+    }
+    const bfunction *f = e->ufn;
+    if (k >= f->nannihilator) return false;
+    const bfn_prop *p = &f->annihilator[k];
+    if (p->position >= 0 && p->position != position) return false;
+    *out = p->value;
+    return true;
+}
+
+static int annihilators(const bexpr *e)
+{
+    return e->kind == B_CALL ? 3 : e->ufn->nannihilator;
+}
+
+bool fn_identity(int fn, vclass cls, stc_type t, value *out)
+{
+    const fn_info *f = fn_at(fn);
+    for (int k = 0; k < 2; k++) {
+        const fn_prop *p = &f->identity[k];
+        if (p->value == FC_NONE || p->position == 0) continue;
+        bool boolean = (p->classes & 0x80) && t == STC_BOOL;
+        if (!((p->classes >> cls) & 1) && !boolean) continue;
+        if (fn_constant(p->value, cls, t, out)) return true;
+    }
+    return false;
+}
+
+bool ufn_identity(const bfunction *f, value *out)
+{
+    for (int k = 0; k < f->nidentity; k++)
+        if (f->identity[k].position < 0 || (f->flags & FP_COMMUTATIVE)) {
+            *out = f->identity[k].value;
+            return true;
+        }
+    return false;
+}
+
+static bool call_identity(const bexpr *e, int position, value *out)
+{
+    if (e->kind == B_USER) {
+        for (int k = 0; k < e->ufn->nidentity; k++) {
+            const bfn_prop *p = &e->ufn->identity[k];
+            if (p->position >= 0 && p->position != position) continue;
+            *out = p->value;
+            return true;
+        }
+        return false;
+    }
+    for (int k = 0; k < 2; k++)
+        if (prop_value(&fn_at(e->fn)->identity[k], e, position, out)) return true;
+    return false;
+}
+
+/* ---- fills ------------------------------------------------------------------ */
+
+/* The class of operand k as the call takes it. */
+static vclass operand_class(const bexpr *e, int k)
+{
+    return e->kind == B_CALL ? fn_operand_class(e->fn, e->cls, k)
+                             : type_class(e->args[k]->type);
+}
+
+static bool evaluate(const bexpr *e, const value *args, value *out)
+{
+    if (e->kind != B_CALL) return false;
+    fn_scalar f = fn_scalar_of(e->fn, e->cls);
+    return f && f(out, &args[0], &args[1], &args[2]) == FAULT_NONE;
+}
+
+static value convert_to(stc_type to, stc_type from, value v)
+{
+    value out = class_convert(type_class(to), type_class(from), v);
+    if (to == STC_BOOL) out.i64 = !class_is_zero(type_class(from), v);
+    return out;
+}
+
+static fillval call_fill(const plan *pl, const bexpr *e)
+{
+    fillval arg[8], out = {.kind = FILL_KNOWN};
+    value args[8] = {{0}};
+    if (e->nargs > 8) return (fillval){.kind = FILL_VARIES};
+    for (int k = 0; k < e->nargs; k++) {
+        arg[k] = expr_fill(pl, e->args[k]);
+        args[k] = arg[k].v;
+        if (arg[k].kind != FILL_KNOWN && out.kind != FILL_VARIES) out.kind = arg[k].kind;
+    }
+    if (e->kind == B_CALL && e->fn == FN_SELECT && arg[0].kind == FILL_KNOWN)
+        return arg[arg[0].v.i64 ? 1 : 2];
+    for (int k = 0; k < e->nargs; k++)
+        for (int n = 0; n < annihilators(e) && arg[k].kind == FILL_KNOWN; n++) {
+            value v;
+            if (annihilator(e, n, k, &v) && class_equal(operand_class(e, k), v, args[k]))
+                return (fillval){FILL_KNOWN, v};
+        }
+    if (out.kind == FILL_KNOWN && !evaluate(e, args, &out.v))
+        out.kind = e->kind == B_USER ? FILL_LATER : FILL_VARIES;
+    return out;
+}
+
+static fillval reduce_fill(const plan *pl, const bexpr *e)
+{
+    fillval in = expr_fill(pl, e->args[0]);
+    if (in.kind != FILL_KNOWN) return in;
+    value id;
+    bool has =
+        e->ufn ? ufn_identity(e->ufn, &id) : fn_identity(e->fn, e->cls, e->type, &id);
+    if (has && class_equal(e->cls, id, in.v)) return in;
+    return (fillval){.kind = FILL_LATER};
+}
+
+fillval expr_fill(const plan *pl, const bexpr *e)
+{
+    switch (e->kind) {
+    case B_CONST:
+        return (fillval){FILL_KNOWN, e->value};
+    case B_INDEX:
+        return (fillval){.kind = FILL_VARIES};
+    case B_ACCESS: {
+        const prog_tensor *t = &pl->p->tensor[e->tensor];
+        return (fillval){t->fill_later ? FILL_LATER : FILL_KNOWN, t->fill};
+    }
+    case B_CONV: {
+        fillval f = expr_fill(pl, e->args[0]);
+        if (f.kind == FILL_KNOWN) f.v = convert_to(e->type, e->args[0]->type, f.v);
+        return f;
+    }
+    case B_REDUCE:
+        return reduce_fill(pl, e);
+    default:
+        return call_fill(pl, e);
+    }
+}
+
+/* ---- spaces -------------------------------------------------------------------- */
+
+static const pset *space_fill(plan *pl, const bexpr *e)
+{
+    const pset *s = &ps_none;
+    for (int k = 0; s && k < e->nargs; k++)
+        s = pset_make(pl, PS_OR, s, expr_space(pl, e->args[k], NULL));
+    return s;
+}
+
+/* Case 1: operands that annihilate to the target. NULL, false: no such. */
+static bool space_annihilated(plan *pl, const bexpr *e, value target, const pset **out)
+{
+    const pset *s = NULL;
+    bool any = false;
+    for (int k = 0; k < e->nargs; k++)
+        for (int n = 0; n < annihilators(e); n++) {
+            value v;
+            if (!annihilator(e, n, k, &v) || !class_equal(operand_class(e, k), v, target))
+                continue;
+            const pset *one = expr_space(pl, e->args[k], &v);
+            s = any ? pset_make(pl, PS_AND, s, one) : one;
+            any = true;
+            break;
+        }
+    *out = s;
+    return any;
+}
+
+/* The union over operands that differ from want[k]; ALL unless f(want) is the
+ * target. */
+static const pset *space_union(plan *pl, const bexpr *e, const value *want,
+                               const bool *own_fill, value target)
+{
+    value out;
+    if (!evaluate(e, want, &out) ||
+        !class_equal(fn_result_class(e->fn, e->cls), out, target))
+        return &ps_all;
+    const pset *s = &ps_none;
+    for (int k = 0; s && k < e->nargs; k++)
+        s = pset_make(pl, PS_OR, s,
+                      expr_space(pl, e->args[k], own_fill[k] ? NULL : &want[k]));
+    return s;
+}
+
+/* Cases 2 to 4: fills, the target in every place, an identity in one place. */
+static const pset *space_evaluated(plan *pl, const bexpr *e, value target)
+{
+    value want[3];
+    bool fills[3] = {true, true, true}, none[3] = {false, false, false}, known = true;
+    for (int k = 0; k < e->nargs; k++) {
+        fillval f = expr_fill(pl, e->args[k]);
+        known &= f.kind == FILL_KNOWN;
+        want[k] = f.v;
+    }
+    const pset *s = &ps_all;
+    if (known) s = space_union(pl, e, want, fills, target);
+    bool uniform = e->nargs == 2 && fn_result_class(e->fn, e->cls) == e->cls &&
+                   fn_operand_class(e->fn, e->cls, 1) == e->cls;
+    if (!s || s->op != PS_ALL || !uniform) return s;
+    want[0] = want[1] = target;
+    s = space_union(pl, e, want, none, target);
+    for (int k = 0; s && s->op == PS_ALL && k < 2; k++) {
+        want[1 - k] = target;
+        if (call_identity(e, k, &want[k])) s = space_union(pl, e, want, none, target);
+    }
+    return s;
+}
+
+/* Where e may be zero, or may be other than zero. */
+static const pset *space_truth(plan *pl, const bexpr *e, bool where_zero)
+{
+    vclass cls = type_class(e->type);
+    value zero = convert_to(e->type, STC_I64, (value){.i64 = 0});
+    if (!where_zero) return expr_space(pl, e, &zero);
+    if (e->kind == B_CONST) return class_is_zero(cls, e->value) ? &ps_all : &ps_none;
+    if (e->kind == B_ACCESS) {
+        const prog_tensor *t = &pl->p->tensor[e->tensor];
+        if (!t->fill_later && class_is_zero(cls, t->fill))
+            return pset_leaf(pl, PS_ABSENT, e->mark);
+    }
+    if (e->type == STC_BOOL) {
+        value one = {.i64 = 1};
+        return expr_space(pl, e, &one);
+    }
+    return &ps_all;
+}
+
+static const pset *space_select(plan *pl, const bexpr *e, const value *target)
+{
+    const pset *yes = pset_make(pl, PS_AND, space_truth(pl, e->args[0], false),
+                                expr_space(pl, e->args[1], target));
+    const pset *no = pset_make(pl, PS_AND, space_truth(pl, e->args[0], true),
+                               expr_space(pl, e->args[2], target));
+    return pset_make(pl, PS_OR, yes, no);
+}
+
+/* A user's algebra, {param != value} combined; `not` complements what is
+ * known exactly: where nothing is known it is everything, both ways. */
+static const pset *space_algebra(plan *pl, const bexpr *e, const bset *s, bool complement)
+{
+    if (s->op == SET_NOT) return space_algebra(pl, e, s->a, !complement);
+    if (s->op != SET_NOT_EQUAL) {
+        bool both = (s->op == SET_AND) != complement;
+        return pset_make(pl, both ? PS_AND : PS_OR, space_algebra(pl, e, s->a, complement),
+                         space_algebra(pl, e, s->b, complement));
+    }
+    const bexpr *arg = e->args[s->param];
+    while (arg->kind == B_CONV) /* fills convert with their values */
+        arg = arg->args[0];
+    fillval f = expr_fill(pl, e->args[s->param]);
+    bool same = f.kind == FILL_KNOWN &&
+                class_equal(type_class(e->args[s->param]->type), f.v, s->value);
+    if (!same) return &ps_all;
+    if (!complement) return expr_space(pl, arg, NULL);
+    return arg->kind == B_ACCESS ? pset_leaf(pl, PS_ABSENT, arg->mark) : &ps_all;
+}
+
+static const pset *space_call(plan *pl, const bexpr *e, const value *target)
+{
+    const pset *s;
+    fillval f = expr_fill(pl, e);
+    if (e->kind == B_USER && e->ufn->algebra) {
+        if (!target ||
+            (f.kind == FILL_KNOWN && class_equal(type_class(e->type), f.v, *target)) ||
+            f.kind == FILL_LATER)
+            return space_algebra(pl, e, e->ufn->algebra, false);
+    }
+    if (!target && f.kind == FILL_KNOWN) target = &f.v;
+    if (!target) return f.kind == FILL_LATER ? space_fill(pl, e) : &ps_all;
+    if (e->kind == B_CALL && e->fn == FN_SELECT) return space_select(pl, e, target);
+    if (e->kind == B_CALL && e->fn == FN_NOT) {
+        const bexpr *arg = e->args[0];
+        return space_truth(pl, arg, target->i64 == 0);
+    }
+    if (space_annihilated(pl, e, *target, &s)) return s;
+    return e->kind == B_CALL ? space_evaluated(pl, e, *target) : &ps_all;
+}
+
+static const pset *space_access(plan *pl, const bexpr *e, const value *target)
+{
+    const prog_tensor *t = &pl->p->tensor[e->tensor];
+    if (!target) return pset_stored(pl, e->mark);
+    if (t->fill_later) return &ps_all;
+    if (class_equal(type_class(t->type), t->fill, *target)) return pset_stored(pl, e->mark);
+    /* Of two values, what isn't this one is the other. */
+    return e->type == STC_BOOL ? pset_leaf(pl, PS_ABSENT, e->mark) : &ps_all;
+}
+
+static const pset *space_conv(plan *pl, const bexpr *e, const value *target)
+{
+    const bexpr *arg = e->args[0];
+    if (!target) return expr_space(pl, arg, NULL);
+    if (e->type == STC_BOOL) return space_truth(pl, arg, target->i64 != 0);
+    value u = convert_to(arg->type, e->type, *target);
+    value back = convert_to(e->type, arg->type, u);
+    if (!class_equal(type_class(e->type), back, *target)) return &ps_all;
+    return expr_space(pl, arg, &u);
+}
+
+static const pset *space_reduce(plan *pl, const bexpr *e, const value *target)
+{
+    const bexpr *arg = e->args[0];
+    if (!target) return expr_space(pl, arg, NULL);
+    value id;
+    bool has =
+        e->ufn ? ufn_identity(e->ufn, &id) : fn_identity(e->fn, e->cls, e->type, &id);
+    if (has && class_equal(e->cls, id, *target)) return expr_space(pl, arg, &id);
+    return &ps_all;
+}
+
+const pset *expr_space(plan *pl, const bexpr *e, const value *target)
+{
+    switch (e->kind) {
+    case B_CONST:
+        return !target || class_equal(type_class(e->type), e->value, *target) ? &ps_none
+                                                                              : &ps_all;
+    case B_INDEX:
+        return &ps_all;
+    case B_ACCESS:
+        return space_access(pl, e, target);
+    case B_CONV:
+        return space_conv(pl, e, target);
+    case B_REDUCE:
+        return space_reduce(pl, e, target);
+    default:
+        return space_call(pl, e, target);
+    }
+}
+
+void pset_print(const plan *pl, const pset *s, textbuf *out)
+{
+    static const char *const word[] = {[PS_NONE] = "nothing", [PS_ALL] = "everything"};
+    switch (s->op) {
+    case PS_NONE:
+    case PS_ALL:
+        text_add(out, "%s", word[s->op]);
+        break;
+    case PS_STORED:
+    case PS_ABSENT: {
+        const char *name = pl->p->tensor[pl->access[s->access].source].name;
+        text_add(out, "%s%s", s->op == PS_ABSENT ? "~" : "", name[0] ? name : "temp");
+        break;
+    }
+    default:
+        text_add(out, "(");
+        pset_print(pl, s->a, out);
+        text_add(out, s->op == PS_AND ? " & " : " | ");
+        pset_print(pl, s->b, out);
+        text_add(out, ")");
+    }
+}

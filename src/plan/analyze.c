@@ -1,0 +1,426 @@
+/* analyze.c: what each loop iterates, and how.
+ *
+ * Walks the tree of loops with the state of every access: how many of its
+ * levels stand on a coordinate, and whether it is certainly stored there. At a
+ * loop, the levels whose coordinate the loop binds become operands of its
+ * merge; levels whose coordinate is known already are placed after it. Roles
+ * follow from capabilities and properties (formats paper, §4.2–4.4, fig. 8):
+ * a smallest set of cursors that meets every producing mask walks, the others
+ * are located, or sought.
+ *
+ * An access that can't be read this way is marked with the reason, converted
+ * to a plain format in loop order, and the analysis starts again.
+ */
+#include "plan.h"
+#include <string.h>
+
+typedef struct state {
+    plan *pl;
+    uint64_t bound;
+    uint64_t certain;         /* accesses that are stored, as far as resolved   */
+    int depth[PLAN_ACCESSES]; /* levels resolved                                */
+    int seq[64], nseq;        /* the loops around                               */
+    bool again;               /* something was marked for conversion            */
+} state;
+
+static bool in(uint64_t set, int k)
+{
+    return (set >> k) & 1;
+}
+
+static int64_t coef_of(const affine *f, int index)
+{
+    for (int t = 0; t < f->terms; t++)
+        if (f->term[t].index == index) return f->term[t].coef;
+    return 0;
+}
+
+/* ---- conversion --------------------------------------------------------------- */
+
+static int same_conversion(const plan *pl, int slot, const format *f)
+{
+    for (int k = 0; k < pl->naccess; k++)
+        if (pl->access[k].converted && pl->access[k].source == slot &&
+            format_equal(&pl->p->tensor[pl->access[k].tensor].fmt, f))
+            return pl->access[k].tensor;
+    return -1;
+}
+
+/* Where along the loops each mode's coordinate is bound. */
+static void loop_order(const state *st, const paccess *x, int order, int *mode)
+{
+    int at[STC_MAX_ORDER];
+    for (int m = 0; m < order; m++) {
+        at[m] = -1;
+        for (int k = 0; k < st->nseq; k++)
+            if (affine_has(&x->sub[m], st->seq[k])) at[m] = k;
+        int place = m;
+        while (place > 0 && at[mode[place - 1]] > at[m]) {
+            mode[place] = mode[place - 1];
+            place--;
+        }
+        mode[place] = m;
+    }
+}
+
+static void converted_format(const state *st, const paccess *x, format *f)
+{
+    const prog_tensor *t = &st->pl->p->tensor[x->source];
+    const level_kind *dense = level_kind_at(LEVEL_dense);
+    const level_kind *sparse = level_kind_at(LEVEL_compressed);
+    bool full = true;
+    for (int l = 0; l < t->fmt.levels; l++)
+        full = full && (format_props(&t->fmt, l) & PROP_FULL);
+    int mode[STC_MAX_ORDER];
+    loop_order(st, x, t->order, mode);
+    format_init(f, t->order);
+    bool rows = t->order > 1 && (format_props(&t->fmt, 0) & PROP_FULL);
+    for (int l = 0; l < t->order; l++)
+        format_set(f, l, full || (l == 0 && rows) ? dense : sparse, mode[l], 0);
+}
+
+/* At a leaf, where all loops around are known: converts what is marked. */
+static stc_status convert_marked(state *st, uint64_t uses)
+{
+    plan *pl = st->pl;
+    for (int k = 0; k < pl->naccess; k++) {
+        paccess *x = &pl->access[k];
+        if (!in(uses, k) || !x->why) continue;
+        st->again = true;
+        if (x->converted)
+            return fail(pl->p->cx, STC_ERR_PROGRAM, "internal: %s was converted and %s",
+                        pl->p->tensor[x->source].name, x->why);
+        prog_tensor t = pl->p->tensor[x->source];
+        converted_format(st, x, &t.fmt);
+        int slot = same_conversion(pl, x->source, &t.fmt);
+        if (slot < 0) {
+            for (int m = 0; m < t.order; m++)
+                t.shape[m] = (uint16_t)program_extent(
+                    pl->p,
+                    (extent){.op = EXT_DIM, .a = (uint16_t)x->source, .b = (uint16_t)m});
+            t.keep_while = t.role == ROLE_INPUT;
+            t.source = (uint16_t)x->source;
+            t.role = ROLE_TEMP;
+            t.name = "";
+            slot = program_tensor(pl->p, &t);
+            if (slot < 0) return STC_ERR_MEMORY;
+        }
+        const char *why = x->why;
+        x->tensor = slot;
+        x->converted = true;
+        stc_status s = access_set_format(pl, x, &pl->p->tensor[slot].fmt);
+        if (s) return s;
+        if (pl->why) {
+            text_add(pl->why, "%s is converted to ", pl->p->tensor[x->source].name);
+            format_print(&t.fmt, pl->why);
+            text_add(pl->why, ": %s\n", why);
+        }
+    }
+    return STC_OK;
+}
+
+/* ---- what an access can do --------------------------------------------------------- */
+
+/* A nonunique level is read only if its duplicates chain: what is below has
+ * one child per position, in order (formats paper, §4.3). */
+static void check_chains(paccess *x)
+{
+    for (int l = 0; l < x->levels; l++) {
+        if (x->level[l].props & PROP_UNIQUE) continue;
+        if (!(x->level[l].props & PROP_ORDERED)) x->why = "its duplicates are unordered";
+        for (int d = l + 1; d < x->levels; d++)
+            if (!(x->level[d].props & PROP_BRANCHLESS))
+                x->why = "what is below its duplicates can't be chained";
+    }
+}
+
+/* Whether the loops inside assemble result levels in order of this index. */
+static bool appends_in_order(const plan *pl, const cin *c, int index)
+{
+    for (; c; c = c->next) {
+        if (c->kind == CIN_FORALL && appends_in_order(pl, c->body, index)) return true;
+        if (c->kind != CIN_STORE || !c->append) continue;
+        const format *f = &pl->p->tensor[c->target].fmt;
+        for (int l = 0; l < c->nsub; l++)
+            if (!(f->level[l].kind->caps & CAP_INSERT)) return true;
+    }
+    return false;
+}
+
+/* ---- levels placed after a loop -------------------------------------------------------
+ */
+
+static stc_status place_late(state *st, uint64_t uses, int index, loop_late *late, int *n)
+{
+    plan *pl = st->pl;
+    for (int k = 0; k < pl->naccess; k++) {
+        paccess *x = &pl->access[k];
+        if (!in(uses, k) || x->why) continue;
+        while (st->depth[k] < x->levels &&
+               affine_bound(&x->level[st->depth[k]].at, st->bound)) {
+            const plevel *lv = &x->level[st->depth[k]];
+            bool located = lv->kind->caps & CAP_LOCATE;
+            if (!located && !(lv->props & PROP_ORDERED)) {
+                x->why = "an unordered level would be searched";
+                break;
+            }
+            if (!located && lv->at.terms > 0 && !affine_has(&lv->at, index)) {
+                x->why = "the loops bind its levels in another order";
+                break;
+            }
+            if (!(lv->props & PROP_FULL) || x->pad) st->certain &= ~(UINT64_C(1) << k);
+            late[(*n)++] = (loop_late){k, st->depth[k]++, located, -1};
+        }
+    }
+    return STC_OK;
+}
+
+/* ---- one loop
+ * ---------------------------------------------------------------------------- */
+
+typedef struct candidates {
+    loop_operand op[PLAN_ACCESSES];
+    int n, here; /* the first `here` have a level at this loop       */
+    uint64_t accesses;
+} candidates;
+
+static void collect(state *st, const cin *loop, candidates *c)
+{
+    plan *pl = st->pl;
+    uint64_t shown = pset_accesses(loop->space);
+    for (int k = 0; k < pl->naccess; k++) {
+        paccess *x = &pl->access[k];
+        if (!in(loop->uses, k) || x->why || st->depth[k] >= x->levels) continue;
+        const affine *at = &x->level[st->depth[k]].at;
+        if (!affine_bound(at, st->bound) || coef_of(at, loop->index) <= 0) continue;
+        c->op[c->n++] =
+            (loop_operand){k, st->depth[k], MERGE_WALK, !affine_bare(at, loop->index)};
+        c->accesses |= UINT64_C(1) << k;
+    }
+    c->here = c->n;
+    for (int k = 0; k < pl->naccess; k++) {
+        if (!in(shown & loop->uses, k) || in(c->accesses | st->certain, k)) continue;
+        if (st->depth[k] == 0 || pl->access[k].why) continue;
+        c->op[c->n++] = (loop_operand){k, st->depth[k] - 1, MERGE_KNOWN, false};
+        c->accesses |= UINT64_C(1) << k;
+    }
+}
+
+/* Full levels under a certain parent are everywhere: their bit says nothing. */
+static bool everywhere(const state *st, const loop_operand *o)
+{
+    const paccess *x = &st->pl->access[o->access];
+    return in(st->certain, o->access) && !x->pad && (x->level[o->level].props & PROP_FULL);
+}
+
+static bool locates(const plan *pl, const loop_operand *o)
+{
+    return pl->access[o->access].level[o->level].kind->caps & CAP_LOCATE;
+}
+
+static bool ordered(const plan *pl, const loop_operand *o)
+{
+    return pl->access[o->access].level[o->level].props & PROP_ORDERED;
+}
+
+/* The best set of walkers: few, and none that could be located instead. */
+static uint64_t choose_drive(const state *st, const candidates *c, const lattice_table *t)
+{
+    uint64_t best = 0, all = 0;
+    int best_cost = 1 << 20;
+    for (int k = 0; k < c->here; k++)
+        all |= UINT64_C(1) << k;
+    if (c->here > MERGE_TABLE_MAX) return all;
+    for (uint64_t set = 1; set <= all; set++) {
+        int cost = 0;
+        for (int k = 0; k < c->here; k++)
+            if (in(set, k))
+                cost += 4 + (locates(st->pl, &c->op[k]) ? 2 : 0) +
+                        (ordered(st->pl, &c->op[k]) ? 0 : 1) +
+                        (everywhere(st, &c->op[k]) ? 40 : 0);
+        if (cost < best_cost && lattice_driven(t, c->n, set)) {
+            best = set;
+            best_cost = cost;
+        }
+    }
+    return best ? best : all;
+}
+
+static bool universe_needed(const candidates *c, const lattice_table *t)
+{
+    uint64_t known = 0;
+    for (int k = c->here; k < c->n; k++)
+        known |= UINT64_C(1) << k;
+    if (lattice_produces(t, known) || lattice_produces(t, 0)) return true;
+    for (int k = c->here; k < c->n; k++)
+        if (lattice_produces(t, UINT64_C(1) << k)) return true;
+    return false;
+}
+
+static void assign_roles(state *st, const cin *loop, candidates *c, const loop_info *info)
+{
+    plan *pl = st->pl;
+    uint64_t drive = info->universe ? 0 : choose_drive(st, c, &info->loop_table);
+    int walkers = 0, sought = 0;
+    for (int k = 0; k < c->here; k++) {
+        loop_operand *o = &c->op[k];
+        o->role = in(drive, k) ? MERGE_WALK : locates(pl, o) ? MERGE_LOCATE : MERGE_FOLLOW;
+        walkers += o->role == MERGE_WALK;
+        sought += o->role == MERGE_FOLLOW;
+    }
+    bool lone = walkers == 1 && sought == 0 && !info->universe &&
+                !appends_in_order(pl, loop->body, loop->index);
+    for (int k = 0; k < c->here; k++) {
+        loop_operand *o = &c->op[k];
+        if (o->role == MERGE_LOCATE || ordered(pl, o)) continue;
+        if (lone && o->role == MERGE_WALK && !o->affine) continue;
+        pl->access[o->access].why = "an unordered level would be merged";
+    }
+}
+
+static void bits_of(const state *st, const candidates *c, loop_bits *b, uint64_t shown)
+{
+    *b = (loop_bits){0};
+    memset(b->bit, -1, sizeof b->bit);
+    for (int k = 0; k < c->n; k++) {
+        const loop_operand *o = &c->op[k];
+        if (k < c->here && everywhere(st, o) && !in(shown, o->access)) continue;
+        b->bit[o->access] = k;
+    }
+}
+
+static uint64_t complemented(const pset *s)
+{
+    if (s->op == PS_AND || s->op == PS_OR) return complemented(s->a) | complemented(s->b);
+    return s->op == PS_ABSENT ? UINT64_C(1) << s->access : 0;
+}
+
+/* Bits of late operands and of exact complements, and the table over them. */
+static stc_status second_table(state *st, const cin *loop, loop_info *info, loop_bits *b)
+{
+    plan *pl = st->pl;
+    uint64_t shown = pset_accesses(loop->space), exact = complemented(loop->space);
+    info->bits = info->count;
+    for (int k = 0; k < info->late_count; k++) {
+        loop_late *l = &info->late[k];
+        bool last = k + 1 == info->late_count || info->late[k + 1].access != l->access;
+        if (!last || !in(shown, l->access) || in(st->certain, l->access)) continue;
+        if (b->bit[l->access] < 0) b->bit[l->access] = info->bits++;
+        b->late |= UINT64_C(1) << l->access;
+        l->bit = b->bit[l->access];
+    }
+    info->fill = arena_array(pl->a, pl->naccess + 1, sizeof *info->fill);
+    if (!info->fill) return STC_ERR_MEMORY;
+    for (int k = 0; k < pl->naccess; k++) {
+        if (!in(exact & loop->uses, k) || b->bit[k] < 0) continue;
+        if (st->depth[k] < pl->access[k].levels) continue;
+        info->fill[info->fill_count].bit = b->bit[k];
+        info->fill[info->fill_count++].access = k;
+        b->exact |= UINT64_C(1) << k;
+    }
+    info->skip = b->late || info->fill_count;
+    if (!info->skip) return STC_OK;
+    return lattice_table_make(pl, loop->space, b, true, info->bits, &info->skip_table);
+}
+
+static void note_certain(state *st, const loop_info *info, const loop_bits *b)
+{
+    const lattice_table *t = info->skip ? &info->skip_table : &info->loop_table;
+    uint64_t sure = lattice_certain(t, info->skip ? info->bits : info->count);
+    for (int k = 0; k < info->count; k++) {
+        const loop_operand *o = &info->operand[k];
+        uint64_t bit = UINT64_C(1) << o->access;
+        if (in(sure, k) && b->bit[o->access] == k)
+            st->certain |= bit;
+        else if (o->role != MERGE_KNOWN && !everywhere(st, o))
+            st->certain &= ~bit;
+    }
+}
+
+/* Room for every level of every access. */
+static loop_late *late_room(plan *pl)
+{
+    int64_t n = 1;
+    for (int k = 0; k < pl->naccess; k++)
+        n += pl->access[k].levels;
+    return arena_array(pl->a, n, sizeof(loop_late));
+}
+
+static stc_status analyze_list(state *st, cin *c);
+
+static stc_status analyze_loop(state *st, cin *loop)
+{
+    plan *pl = st->pl;
+    state inner = *st;
+    candidates c = {.n = 0};
+    loop_bits bits;
+    loop_info *info = arena_alloc(pl->a, sizeof *info);
+    if (!info) return STC_ERR_MEMORY;
+    loop->info = info;
+    inner.bound |= UINT64_C(1) << loop->index;
+    inner.seq[inner.nseq++] = loop->index;
+    inner.again = false;
+    collect(&inner, loop, &c);
+    bits_of(&inner, &c, &bits, 0);
+    stc_status s =
+        lattice_table_make(pl, loop->space, &bits, false, c.n, &info->loop_table);
+    if (s) return s;
+    info->universe = universe_needed(&c, &info->loop_table);
+    assign_roles(&inner, loop, &c, info);
+    info->count = c.n;
+    info->operand = arena_array(pl->a, c.n + 1, sizeof *info->operand);
+    info->late = late_room(pl);
+    if (!info->operand || !info->late) return STC_ERR_MEMORY;
+    memcpy(info->operand, c.op, (size_t)c.n * sizeof *c.op);
+    for (int k = 0; k < c.here; k++)
+        inner.depth[c.op[k].access] = c.op[k].level + 1;
+    note_certain(&inner, info, &bits);
+    s = place_late(&inner, loop->uses, loop->index, info->late, &info->late_count);
+    if (!s) s = second_table(&inner, loop, info, &bits);
+    if (s) return s;
+    if (info->skip) note_certain(&inner, info, &bits);
+    s = analyze_list(&inner, loop->body);
+    st->again |= inner.again;
+    return s;
+}
+
+static stc_status analyze_list(state *st, cin *c)
+{
+    for (; c; c = c->next) {
+        stc_status s =
+            c->kind == CIN_FORALL ? analyze_loop(st, c) : convert_marked(st, c->uses);
+        if (s) return s;
+    }
+    return STC_OK;
+}
+
+static uint64_t note_uses(cin *c)
+{
+    uint64_t all = 0;
+    for (; c; c = c->next) {
+        if (c->kind == CIN_FORALL)
+            c->uses = note_uses(c->body);
+        else if (c->value && c->kind != CIN_TEMP)
+            c->uses = expr_uses(c->value);
+        all |= c->uses;
+    }
+    return all;
+}
+
+stc_status plan_analyze(plan *pl)
+{
+    uint64_t uses = note_uses(pl->root);
+    for (int k = 0; k < pl->naccess; k++)
+        if (!pl->access[k].why) check_chains(&pl->access[k]);
+    for (int round = 0; round <= 2 * PLAN_ACCESSES; round++) {
+        state st = {.pl = pl, .certain = UINT64_MAX};
+        pl->nbefore = 0;
+        pl->before = late_room(pl);
+        if (!pl->before) return STC_ERR_MEMORY;
+        stc_status s = place_late(&st, uses, -1, pl->before, &pl->nbefore);
+        if (!s) s = analyze_list(&st, pl->root);
+        if (s) return s;
+        if (!st.again) return STC_OK;
+    }
+    return fail(pl->p->cx, STC_ERR_PROGRAM, "internal: the analysis doesn't settle");
+}

@@ -1,0 +1,559 @@
+/* build.c: concrete index notation: loops, temporaries, workspaces.
+ *
+ * The right side is seen as additive terms with reductions of their own. Given
+ * a prefix of loops that all terms share (order.c), each term's own loops run
+ * inside it and meet in the innermost place:
+ *
+ *   prefix = all of the result's indices   every reduction is a scalar
+ *       temporary, evaluated as soon as its free indices are bound (hoisted);
+ *   the result inserts                     terms accumulate in it;
+ *   otherwise                              in a workspace over the result's
+ *       other indices, then read in order (workspaces paper, §6.2: this is
+ *       where results would be scattered into levels that only append).
+ *
+ * The cases of planning.md 3 (terms with reductions of their own), 8 (results
+ * out of order) and 2 (fills) are all this one mechanism.
+ */
+#include "plan.h"
+
+enum { MAX_TERMS = 16 };
+
+typedef struct builder {
+    plan *pl;
+    bexpr *root; /* the right side, in the target's type            */
+    bexpr *sum;  /* what the terms add up to: root without its last
+                    conversions                                     */
+    term term[MAX_TERMS];
+    int nterm, fn; /* fn: what combines terms; -1: there is one term  */
+    vclass cls;
+    value identity;
+    const value *fill; /* the result's, in its type; NULL: its own        */
+    const pset *space; /* of root                                         */
+    int result[STC_MAX_ORDER], nresult; /* the index of each result level       */
+    affine *sub; /* the coordinate of each result level             */
+} builder;
+
+cin *cin_new(plan *pl, cin_kind kind)
+{
+    cin *c = arena_alloc(pl->a, sizeof *c);
+    if (c) *c = (cin){.kind = kind, .index = -1, .target = -1, .source = -1, .fn = -1};
+    return c;
+}
+
+/* A list of cin nodes under construction; `failed` once memory ran out. */
+typedef struct list {
+    cin *first, **end;
+    bool failed;
+} list;
+
+static void list_init(list *l)
+{
+    *l = (list){.end = &l->first};
+}
+
+static void list_add(list *l, cin *c)
+{
+    if (!c) {
+        l->failed = true;
+        return;
+    }
+    *l->end = c;
+    while (*l->end)
+        l->end = &(*l->end)->next;
+}
+
+static void list_join(list *l, list *more)
+{
+    l->failed |= more->failed;
+    if (more->first) list_add(l, more->first);
+}
+
+static cin *cin_target(plan *pl, cin_kind kind, int target)
+{
+    cin *c = cin_new(pl, kind);
+    if (c) c->target = target;
+    return c;
+}
+
+/* ---- expressions ------------------------------------------------------------- */
+
+static bexpr *expr_new(plan *pl, bkind kind, stc_type type, span at, int nargs)
+{
+    bexpr *e = arena_alloc(pl->a, sizeof *e);
+    if (!e) return NULL;
+    *e =
+        (bexpr){.kind = kind, .type = type, .at = at, .nargs = nargs, .fn = -1, .mark = -1};
+    if (nargs) e->args = arena_array(pl->a, nargs, sizeof *e->args);
+    return nargs && !e->args ? NULL : e;
+}
+
+static bexpr *expr_conv(plan *pl, bexpr *x, stc_type type)
+{
+    if (!x || x->type == type) return x;
+    bexpr *e = expr_new(pl, B_CONV, type, x->at, 1);
+    if (e) e->args[0] = x;
+    return e;
+}
+
+static bexpr *expr_call(plan *pl, int fn, stc_type type, vclass cls, bexpr *a, bexpr *b)
+{
+    if (!a) return NULL;
+    bexpr *e = expr_new(pl, B_CALL, type, a->at, b ? 2 : 1);
+    if (!e) return NULL;
+    e->fn = fn;
+    e->cls = cls;
+    e->args[0] = a;
+    if (b) e->args[1] = b;
+    return e;
+}
+
+static bexpr *expr_access(plan *pl, int slot, affine *sub, span at)
+{
+    bexpr *e = expr_new(pl, B_ACCESS, pl->p->tensor[slot].type, at, 0);
+    if (!e) return NULL;
+    e->tensor = slot;
+    e->sub = sub;
+    return e;
+}
+
+/* target op= e, as target = op(target, e). */
+static bexpr *accumulated(plan *pl, const bstmt *s)
+{
+    prog_tensor *t = &pl->p->tensor[s->target];
+    bool logic = fn_at(s->op)->typing == TY_LOGIC;
+    stc_type type = logic ? STC_BOOL : type_promote(t->type, s->value->type);
+    bexpr *old = expr_conv(pl, expr_access(pl, s->target, s->sub, s->at), type);
+    bexpr *new = expr_conv(pl, s->value, type);
+    if (!old || !new) return NULL;
+    return expr_call(pl, s->op, type, type_class(type), old, new);
+}
+
+/* ---- terms ---------------------------------------------------------------------- */
+
+static bool has_sum(const bexpr *e)
+{
+    if (e->kind == B_REDUCE) return !e->ufn && e->fn == FN_ADD;
+    if (e->kind != B_CALL || (e->fn != FN_ADD && e->fn != FN_SUB && e->fn != FN_NEG))
+        return false;
+    for (int k = 0; k < e->nargs; k++)
+        if (has_sum(e->args[k])) return true;
+    return false;
+}
+
+static bool add_term(builder *b, bexpr *e, uint64_t reduced, bool negative)
+{
+    if (b->nterm == MAX_TERMS) return false;
+    if (negative) e = expr_call(b->pl, FN_NEG, e->type, type_class(e->type), e, NULL);
+    b->term[b->nterm++] = (term){.value = e, .reduced = reduced};
+    return e != NULL;
+}
+
+static uint64_t reduce_indices(const bexpr *e)
+{
+    uint64_t set = 0;
+    for (int k = 0; k < e->nindex; k++)
+        set |= UINT64_C(1) << e->indices[k];
+    return set;
+}
+
+/* Sums of terms: false if they aren't, or are too many. */
+static bool collect_terms(builder *b, bexpr *e, bool negative)
+{
+    bool same = type_class(e->type) == b->cls;
+    if (same && e->kind == B_REDUCE && !e->ufn && e->fn == FN_ADD)
+        return add_term(b, e->args[0], reduce_indices(e), negative);
+    if (same && e->kind == B_CALL && e->cls == b->cls && has_sum(e)) {
+        if (e->fn == FN_NEG) return collect_terms(b, e->args[0], !negative);
+        return collect_terms(b, e->args[0], negative) &&
+               collect_terms(b, e->args[1], negative != (e->fn == FN_SUB));
+    }
+    return same && add_term(b, e, 0, negative);
+}
+
+/* Splits the right side; afterwards there is at least one term. */
+static stc_status find_terms(builder *b)
+{
+    bexpr *e = b->root;
+    while (e->kind == B_CONV && (e->args[0]->kind == B_CONV ||
+                                 e->args[0]->kind == B_REDUCE || has_sum(e->args[0])))
+        e = e->args[0];
+    b->sum = e;
+    b->cls = type_class(e->type);
+    b->fn = -1;
+    if (e->kind == B_REDUCE && !e->ufn &&
+        fn_identity(e->fn, e->cls, e->type, &b->identity)) {
+        b->fn = e->fn;
+        b->cls = e->cls;
+        b->term[b->nterm++] = (term){.value = e->args[0], .reduced = reduce_indices(e)};
+        return STC_OK;
+    }
+    if (has_sum(e) && collect_terms(b, e, false)) {
+        b->fn = FN_ADD;
+        b->identity = (value){0};
+        return STC_OK;
+    }
+    b->nterm = 0;
+    b->sum = b->root;
+    b->term[b->nterm++] = (term){.value = b->root};
+    return STC_OK;
+}
+
+/* ---- nests ------------------------------------------------------------------------ */
+
+static stc_status reduce_nest(plan *pl, bexpr *r, uint64_t bound, list *out);
+
+/* The outermost reductions of e that have no temporary yet. */
+static int pending_reductions(bexpr *e, bexpr **out, int n, int max)
+{
+    if (e->kind == B_REDUCE) {
+        if (e->mark < 0 && n < max) out[n++] = e;
+        return n;
+    }
+    for (int k = 0; k < e->nargs; k++)
+        n = pending_reductions(e->args[k], out, n, max);
+    return n;
+}
+
+typedef struct nest {
+    plan *pl;
+    const int *seq;
+    int n;
+    const pset *space;
+    bexpr *todo[64];
+    int ntodo;
+    cin *leaf;
+} nest;
+
+static stc_status nest_from(nest *ne, int depth, uint64_t bound, list *out)
+{
+    for (int k = 0; k < ne->ntodo; k++) {
+        bexpr *r = ne->todo[k];
+        if (r->mark >= 0 || (expr_indices(ne->pl, r) & ~bound)) continue;
+        stc_status st = reduce_nest(ne->pl, r, bound, out);
+        if (st) return st;
+    }
+    if (depth == ne->n) {
+        list_add(out, ne->leaf);
+        return STC_OK;
+    }
+    list inner;
+    list_init(&inner);
+    cin *loop = cin_new(ne->pl, CIN_FORALL);
+    if (!loop) return STC_ERR_MEMORY;
+    loop->index = ne->seq[depth];
+    loop->space = ne->space;
+    stc_status st = nest_from(ne, depth + 1, bound | UINT64_C(1) << loop->index, &inner);
+    if (st) return st;
+    if (inner.failed) out->failed = true;
+    loop->body = inner.first;
+    list_add(out, loop);
+    return STC_OK;
+}
+
+/* Loops over seq around leaf, with e's reductions as temporaries before the
+ * first loop that doesn't change them. */
+static stc_status nest_build(plan *pl, const int *seq, int n, const pset *space,
+                             uint64_t bound, bexpr *e, cin *leaf, list *out)
+{
+    nest ne = {.pl = pl, .seq = seq, .n = n, .space = space, .leaf = leaf};
+    if (!leaf || !space) return STC_ERR_MEMORY;
+    ne.ntodo = pending_reductions(e, ne.todo, 0, 64);
+    return nest_from(&ne, 0, bound, out);
+}
+
+static stc_status reduce_nest(plan *pl, bexpr *r, uint64_t bound, list *out)
+{
+    value id;
+    const pset *space;
+    bool known =
+        r->ufn ? ufn_identity(r->ufn, &id) : fn_identity(r->fn, r->cls, r->type, &id);
+    if (!known)
+        return fail_text(pl->p->cx, STC_ERR_PROGRAM, pl->src->file, pl->src->text, r->at,
+                         "this reduction's function has no identity to start from");
+    space = expr_space(pl, r->args[0], &id);
+    cin *temp = cin_new(pl, CIN_TEMP), *leaf = cin_new(pl, CIN_REDUCE);
+    if (!temp || !leaf || !space) return STC_ERR_MEMORY;
+    int seq[64];
+    if (r->nindex > 64) return STC_ERR_PROGRAM;
+    plan_inner_order(pl, space, expr_uses(r->args[0]), bound, r->indices, r->nindex, seq);
+    temp->temp = leaf->temp = r->mark = pl->ntemp++;
+    temp->fn = leaf->fn = r->fn;
+    temp->ufn = leaf->ufn = r->ufn;
+    temp->cls = leaf->cls = r->cls;
+    temp->value = r;
+    leaf->value = r->args[0];
+    list_add(out, temp);
+    return nest_build(pl, seq, r->nindex, space, bound, r->args[0], leaf, out);
+}
+
+/* ---- sinks -------------------------------------------------------------------------- */
+
+static cin *sink(plan *pl, cin_kind kind, int target, bexpr *value_, int nsub, affine *sub)
+{
+    cin *c = cin_target(pl, kind, target);
+    if (!c) return NULL;
+    c->value = value_;
+    c->nsub = nsub;
+    c->sub = sub;
+    return c;
+}
+
+static int add_tensor(plan *pl, const prog_tensor *t)
+{
+    return program_tensor(pl->p, t);
+}
+
+/* A workspace over the result's indices from `prefix` on. */
+static int workspace_slot(builder *b, int prefix)
+{
+    plan *pl = b->pl;
+    prog_tensor w = {.name = "", .role = ROLE_WORK, .type = class_type(b->cls)};
+    if (b->sum->type == STC_BOOL) w.type = STC_BOOL;
+    w.order = b->nresult - prefix;
+    for (int k = 0; k < w.order; k++)
+        w.shape[k] = (uint16_t)pl->s->index[b->result[prefix + k]].hi;
+    format_all(&w.fmt, w.order, level_kind_at(LEVEL_compressed));
+    w.fill = b->identity;
+    return add_tensor(pl, &w);
+}
+
+static affine *bare_subs(plan *pl, const int *index, int n)
+{
+    affine *sub = arena_array(pl->a, n ? n : 1, sizeof *sub);
+    for (int k = 0; sub && k < n; k++)
+        sub[k] = (affine){.terms = 1, .term = {{index[k], 1}}};
+    return sub;
+}
+
+/* The root expression with its sum replaced by what stands for it. */
+static bexpr *root_over(builder *b, bexpr *from, bexpr *stand_in)
+{
+    if (from == b->sum) return expr_conv(b->pl, stand_in, from->type);
+    bexpr *inner = root_over(b, from->args[0], stand_in);
+    return inner ? expr_conv(b->pl, inner, from->type) : NULL;
+}
+
+/* Reads workspace w in order into the target. */
+static stc_status drain(builder *b, int w, int prefix, int target, list *out)
+{
+    plan *pl = b->pl;
+    affine *sub = bare_subs(pl, b->result + prefix, b->nresult - prefix);
+    bexpr *read = sub ? expr_access(pl, w, sub, pl->s->at) : NULL;
+    if (!read || plan_access_add(pl, read) < 0) return STC_ERR_MEMORY;
+    bexpr *all = root_over(b, b->root, read);
+    cin *store = sink(pl, CIN_STORE, target, all, b->nresult, b->sub);
+    if (!all || !store) return STC_ERR_MEMORY;
+    store->append = true;
+    const pset *space = pset_stored(pl, read->mark);
+    return nest_build(pl, b->result + prefix, b->nresult - prefix, space, 0, all, store,
+                      out);
+}
+
+/* The loops of every term below the prefix, into result or workspace. */
+static stc_status term_nests(builder *b, int prefix, int target, bool insert, list *out)
+{
+    plan *pl = b->pl;
+    uint64_t bound = 0;
+    for (int k = 0; k < prefix; k++)
+        bound |= UINT64_C(1) << b->result[k];
+    for (int t = 0; t < b->nterm; t++) {
+        term *te = &b->term[t];
+        cin_kind kind = !insert ? CIN_WSADD : b->fn < 0 ? CIN_STORE : CIN_ACC;
+        cin *leaf = insert ? sink(pl, kind, target, te->value, b->nresult, b->sub)
+                           : sink(pl, kind, target, te->value, b->nresult - prefix,
+                                  bare_subs(pl, b->result + prefix, b->nresult - prefix));
+        if (!leaf) return STC_ERR_MEMORY;
+        leaf->fn = b->fn < 0 ? FN_ADD : b->fn;
+        leaf->cls = b->cls;
+        stc_status st =
+            nest_build(pl, te->order, te->norder, te->space, bound, te->value, leaf, out);
+        if (st) return st;
+    }
+    return STC_OK;
+}
+
+/* Wraps `inner` in loops over the first `prefix` result indices. */
+static void wrap_prefix(builder *b, int prefix, list *inner, list *out)
+{
+    for (int k = prefix - 1; k >= 0; k--) {
+        cin *loop = cin_new(b->pl, CIN_FORALL);
+        if (!loop || inner->failed) {
+            out->failed = true;
+            return;
+        }
+        loop->index = b->result[k];
+        loop->space = b->space;
+        loop->body = inner->first;
+        list_init(inner);
+        list_add(inner, loop);
+    }
+    list_join(out, inner);
+}
+
+static stc_status build_split(builder *b, const choice *c, int target, list *out)
+{
+    plan *pl = b->pl;
+    list inner;
+    list_init(&inner);
+    int w = c->insert ? target : workspace_slot(b, c->prefix);
+    if (w < 0) return STC_ERR_MEMORY;
+    if (!c->insert) list_add(&inner, cin_target(pl, CIN_WSBEGIN, w));
+    stc_status st = term_nests(b, c->prefix, w, c->insert, &inner);
+    if (st) return st;
+    if (!c->insert) {
+        list_add(&inner, cin_target(pl, CIN_WSEND, w));
+        st = drain(b, w, c->prefix, target, &inner);
+        if (st) return st;
+    }
+    wrap_prefix(b, c->prefix, &inner, out);
+    return STC_OK;
+}
+
+static stc_status build_whole(builder *b, int target, list *out)
+{
+    plan *pl = b->pl;
+    cin *store = sink(pl, CIN_STORE, target, b->root, b->nresult, b->sub);
+    if (!store) return STC_ERR_MEMORY;
+    store->append = true;
+    return nest_build(pl, b->result, b->nresult, b->space, 0, b->root, store, out);
+}
+
+/* ---- the statement --------------------------------------------------------------------
+ */
+
+/* How a format is assembled while loops run. */
+static bool appendable(const format *f)
+{
+    if (!format_is_plain(f)) return false;
+    for (int l = 0; l < f->levels; l++) {
+        uint32_t caps = f->level[l].kind->caps, props = format_props(f, l);
+        bool inserts = (caps & CAP_INSERT) && (props & PROP_FULL);
+        bool appends = (caps & CAP_APPEND) && !(caps & CAP_APPEND_REGION);
+        if ((!inserts && !appends) || (props & PROP_BRANCHLESS)) return false;
+    }
+    return true;
+}
+
+static bool all_insert(const format *f)
+{
+    for (int l = 0; l < f->levels; l++)
+        if (!(f->level[l].kind->caps & CAP_INSERT) || !(format_props(f, l) & PROP_FULL))
+            return false;
+    return format_is_plain(f);
+}
+
+static bool reads_target(const plan *pl)
+{
+    for (int k = 0; k < pl->naccess; k++)
+        if (pl->access[k].source == pl->s->target) return true;
+    return false;
+}
+
+/* Where the result is assembled: the target itself, or a temporary that is
+ * moved or converted into it at the end. */
+static int assembly_slot(plan *pl, cin_kind *last)
+{
+    prog_tensor t = pl->p->tensor[pl->s->target];
+    bool direct = appendable(&t.fmt);
+    *last = direct ? CIN_MOVE : CIN_CONVERT;
+    if (direct && !reads_target(pl) && t.role != ROLE_INOUT) return pl->s->target;
+    if (!direct) format_all(&t.fmt, t.order, level_kind_at(LEVEL_compressed));
+    t.role = ROLE_TEMP;
+    t.name = "";
+    return add_tensor(pl, &t);
+}
+
+static void result_levels(builder *b, int target)
+{
+    plan *pl = b->pl;
+    const format *f = &pl->p->tensor[target].fmt;
+    b->nresult = f->levels;
+    for (int l = 0; l < f->levels; l++) {
+        b->sub[l] = pl->s->sub[f->level[l].map.mode];
+        b->result[l] = b->sub[l].term[0].index;
+    }
+}
+
+/* The parts of the choice that don't depend on cost. */
+static void freedoms(const builder *b, int target, bool *splittable, bool *insertable)
+{
+    const prog_tensor *t = &b->pl->p->tensor[target];
+    bool single = b->nterm == 1 && b->fn < 0;
+    bool starts = b->fn >= 0 && b->fill && !t->fill_later;
+    if (starts) {
+        value f = class_convert(b->cls, type_class(t->type), *b->fill);
+        starts = class_equal(b->cls, f, b->identity);
+    }
+    *splittable = single || starts;
+    *insertable = all_insert(&t->fmt) && (single || (starts && t->type == b->sum->type));
+}
+
+/* Terms may loop in different orders: an access that two of them make is two. */
+static stc_status separate_terms(builder *b)
+{
+    plan *pl = b->pl;
+    for (int t = 0; t < b->nterm && b->nterm > 1; t++) {
+        pl->group = t + 1;
+        stc_status st = plan_accesses(pl, b->term[t].value);
+        if (st) return st;
+    }
+    if (b->nterm > 1) b->space = expr_space(pl, b->root, b->fill);
+    return b->space ? STC_OK : STC_ERR_MEMORY;
+}
+
+static stc_status order_terms(builder *b, int target, choice *c)
+{
+    plan *pl = b->pl;
+    bool splittable, insertable;
+    freedoms(b, target, &splittable, &insertable);
+    for (int t = 0; t < b->nterm; t++) {
+        const value *from = b->fn >= 0 ? &b->identity : b->fill;
+        b->term[t].space = expr_space(pl, b->term[t].value, from);
+        if (!b->term[t].space) return STC_ERR_MEMORY;
+    }
+    return plan_order(pl, b->term, b->nterm, b->result, b->nresult, splittable, insertable,
+                      c);
+}
+
+stc_status plan_build(plan *pl)
+{
+    bstmt *s = pl->s;
+    builder b = {.pl = pl};
+    prog_tensor *t = &pl->p->tensor[s->target];
+    b.sub = arena_array(pl->a, STC_MAX_ORDER, sizeof *b.sub);
+    b.root = s->op >= 0 ? accumulated(pl, s) : s->value;
+    b.root = expr_conv(pl, b.root, t->type);
+    if (!b.root || !b.sub) return STC_ERR_MEMORY;
+    pl->root_value = b.root;
+    stc_status st = plan_accesses(pl, b.root);
+    if (!st) st = plan_result(pl, b.root, &b.space);
+    if (!st) st = find_terms(&b);
+    if (st) return st;
+    t = &pl->p->tensor[s->target];
+    b.fill = t->fill_later ? NULL : &t->fill;
+    value fill = t->fill;
+    if (b.fill) b.fill = &fill;
+
+    cin_kind last;
+    choice c;
+    list out;
+    list_init(&out);
+    pl->target = assembly_slot(pl, &last);
+    if (pl->target < 0) return STC_ERR_MEMORY;
+    result_levels(&b, pl->target);
+    st = separate_terms(&b);
+    if (!st) st = order_terms(&b, pl->target, &c);
+    if (st) return st;
+    list_add(&out, cin_target(pl, CIN_BEGIN, pl->target));
+    st = c.prefix == b.nresult ? build_whole(&b, pl->target, &out)
+                               : build_split(&b, &c, pl->target, &out);
+    if (st) return st;
+    list_add(&out, cin_target(pl, CIN_FINISH, pl->target));
+    if (pl->target != s->target) {
+        cin *end = cin_target(pl, last, s->target);
+        if (end) end->source = pl->target;
+        list_add(&out, end);
+    }
+    pl->root = out.first;
+    return out.failed ? STC_ERR_MEMORY : STC_OK;
+}

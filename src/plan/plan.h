@@ -1,0 +1,216 @@
+/* plan.h: from index notation to concrete index notation.
+ *
+ *     bstmt ── accesses ── algebra ── order ── build ── analyze ──► plan
+ *
+ * - accesses: the distinct accesses of a statement, each a stack of levels
+ *   with the affine coordinate at which it is read;
+ * - algebra: for every expression a set, over "access is stored here", outside
+ *   of which it is known to equal a given constant (array programming paper,
+ *   §5.2, generalised);
+ * - order: the loop order and the place of the workspace, by estimated work;
+ * - build: loops, temporaries, workspaces: a tree of `cin`;
+ * - analyze: for each loop, which cursors walk, follow or are located, and the
+ *   truth tables of its lattice (§6; formats paper §4.2–4.4). What can't be
+ *   iterated in the loop order is marked for conversion, and analyzed again.
+ *
+ * Everything asks levels for capabilities and properties, never for a kind.
+ */
+#ifndef STC_PLAN_PLAN_H
+#define STC_PLAN_PLAN_H
+
+#include "../lang/lang.h"
+
+#define PLAN_ACCESSES 64
+
+/* ---- accesses --------------------------------------------------------- */
+
+typedef struct plevel {
+    const level_kind *kind;
+    uint32_t props;
+    affine at; /* the coordinate, over the statement's indices     */
+} plevel;
+
+typedef struct paccess {
+    int tensor;        /* slot read: the operand's, or its conversion's    */
+    int source;        /* slot of the operand itself                       */
+    const affine *sub; /* by mode                                          */
+    bool pad;
+    int group;       /* accesses of different terms stay apart           */
+    const char *why; /* set: it must be converted, for this reason       */
+    bool converted;
+    int levels;
+    plevel *level;
+} paccess;
+
+/* ---- sets: where an expression may differ from a constant --------------- */
+
+typedef enum pset_op { PS_NONE, PS_ALL, PS_STORED, PS_ABSENT, PS_AND, PS_OR } pset_op;
+
+typedef struct pset {
+    int op;     /* pset_op */
+    int access; /* STORED, ABSENT                                   */
+    const struct pset *a, *b;
+} pset;
+
+/* What an expression is where none of its operands is stored. */
+typedef struct fillval {
+    enum { FILL_KNOWN, FILL_LATER, FILL_VARIES } kind; /* later: needs extents   */
+    value v; /* in the class of the expression's type            */
+} fillval;
+
+/* ---- concrete index notation ---------------------------------------------- */
+
+typedef enum cin_kind {
+    CIN_FORALL, /* for each value of index in space: body                     */
+    CIN_TEMP,   /* temp = fn's identity                                       */
+    CIN_REDUCE, /* temp = fn(temp, value)                                     */
+    CIN_BEGIN,  /* assembly of tensor target starts                           */
+    CIN_STORE,  /* target(…) = value                                          */
+    CIN_ACC,    /* target(…) = fn(target(…), value)                           */
+    CIN_FINISH,
+    CIN_WSBEGIN, /* workspace target is empty                                  */
+    CIN_WSADD,   /* target(…) = fn(target(…), value), in any order             */
+    CIN_WSEND,   /* target is sorted and merged: readable                      */
+    CIN_CONVERT, /* target = tensor source, in target's format                 */
+    CIN_MOVE,    /* target takes source's contents                             */
+} cin_kind;
+
+/* A level resolved at a loop: its role in the merge, or after it. */
+typedef struct loop_operand {
+    int access, level;
+    uint8_t role; /* merge_role                                       */
+    bool affine;  /* not just the loop's own index                    */
+} loop_operand;
+
+typedef struct loop_late {
+    int access, level;
+    bool located; /* by locate; else open and seek                    */
+    int bit;      /* in the mask, -1 if its presence doesn't matter   */
+} loop_late;
+
+/* A truth table over the presence mask (program.h: merge_desc). */
+typedef struct lattice_table {
+    uint64_t produce;
+    uint8_t *postfix; /* over six bits                                    */
+    int postfix_len;
+} lattice_table;
+
+typedef struct loop_info {
+    int count; /* operands of the merge, in order of mask bits     */
+    loop_operand *operand;
+    int late_count; /* levels whose coordinate was bound further out    */
+    loop_late *late;
+    int fill_count; /* bits to be cleared where the value is the fill   */
+    struct {
+        int bit, access;
+    } * fill;
+    int bits;            /* of the skip table: count and those of late       */
+    bool universe, skip; /* skip: tested after late operands and fills       */
+    lattice_table loop_table, skip_table;
+} loop_info;
+
+typedef struct cin {
+    cin_kind kind;
+    struct cin *body, *next;
+    int index;         /* FORALL                                           */
+    const pset *space; /* FORALL                                           */
+    loop_info *info;   /* FORALL: after analyze                            */
+    int target;        /* a tensor slot                                    */
+    int source;
+    int temp; /* TEMP, REDUCE                                     */
+    int fn;   /* fn_id                                            */
+    bfunction *ufn;
+    vclass cls;
+    bexpr *value;
+    int nsub;      /* STORE, ACC, WSADD: the target's levels, in order: */
+    affine *sub;   /* the coordinate of each                           */
+    bool append;   /* STORE: levels are kept as loops close            */
+    uint64_t uses; /* accesses in it and below                         */
+} cin;
+
+typedef struct plan {
+    arena *a;
+    program *p;
+    const source *src;
+    bstmt *s;
+    int naccess, group;
+    paccess access[PLAN_ACCESSES];
+    int ntemp;
+    vclass *temp_class;
+    cin *root;
+    bexpr *root_value; /* the right side, in the target's type             */
+    loop_late *before; /* constant subscripts: placed before all loops     */
+    int nbefore;
+    int target;   /* the slot assembled: s->target or a temporary     */
+    textbuf *why; /* remarks for explain, NULL if not wanted          */
+} plan;
+
+/* accesses.c */
+stc_status plan_accesses(plan *pl, bexpr *e);
+int plan_access_add(plan *pl, bexpr *e); /* -1: the diag is filled    */
+uint64_t expr_uses(const bexpr *e);      /* bit set of access ids     */
+bool affine_has(const affine *f, int index);
+bool affine_bound(const affine *f, uint64_t bound); /* all its indices are bound */
+bool affine_bare(const affine *f, int index);       /* is just that index        */
+uint64_t affine_indices(const affine *f);
+uint64_t expr_indices(const plan *pl, const bexpr *e); /* free indices           */
+stc_status access_set_format(plan *pl, paccess *x, const format *f);
+
+/* algebra.c */
+fillval expr_fill(const plan *pl, const bexpr *e);
+const pset *expr_space(plan *pl, const bexpr *e, const value *target); /* NULL: its fill */
+const pset *pset_make(plan *pl, int op, const pset *a, const pset *b);
+const pset *pset_stored(plan *pl, int access);
+bool fn_identity(int fn, vclass cls, stc_type t, value *out); /* of a reduction  */
+bool ufn_identity(const bfunction *f, value *out);
+uint64_t pset_accesses(const pset *s);
+void pset_print(const plan *pl, const pset *s, textbuf *out);
+
+/* order.c */
+typedef struct term { /* an additive term of the right side               */
+    bexpr *value;     /* what is reduced (or the term itself)             */
+    int fn;           /* the reduction that combines terms, -1: none      */
+    uint64_t reduced; /* its reduction indices                            */
+    int order[64];    /* loops inside the shared prefix, outermost first  */
+    int norder;
+    const pset *space;
+} term;
+typedef struct choice {
+    int prefix;  /* result levels looped over by all terms together  */
+    bool insert; /* terms write the result itself, at any place      */
+    double cost;
+} choice;
+stc_status plan_order(plan *pl, term *terms, int nterms, const int *result_index,
+                      int nresult, bool splittable, bool insertable, choice *out);
+void plan_inner_order(plan *pl, const pset *space, uint64_t uses, uint64_t bound,
+                      const int *index, int n, int *order);
+
+/* result.c */
+stc_status plan_result(plan *pl, bexpr *root, const pset **space);
+
+/* build.c */
+stc_status plan_build(plan *pl);
+cin *cin_new(plan *pl, cin_kind kind);
+
+/* analyze.c: fills in every loop's info, converting what must be. */
+stc_status plan_analyze(plan *pl);
+
+/* lattice.c: the tables of one loop, and which operands drive it. */
+typedef struct loop_bits {  /* how each access is seen in a loop                */
+    int bit[PLAN_ACCESSES]; /* its bit in the mask, -1: none                    */
+    uint64_t late;          /* accesses whose bit is set after the merge        */
+    uint64_t exact;         /* accesses whose bit means "differs from fill"     */
+} loop_bits;
+stc_status lattice_table_make(plan *pl, const pset *s, const loop_bits *b, bool skip,
+                              int bits, lattice_table *out);
+bool lattice_produces(const lattice_table *t, uint64_t mask);
+/* Bits set in every producing mask, as far as that can be told. */
+uint64_t lattice_certain(const lattice_table *t, int bits);
+/* True if every producing mask has a bit of `drive`. */
+bool lattice_driven(const lattice_table *t, int bits, uint64_t drive);
+
+/* print.c */
+void plan_print(const plan *pl, textbuf *out);
+void lattice_print(const plan *pl, textbuf *out);
+
+#endif

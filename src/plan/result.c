@@ -1,0 +1,68 @@
+/* result.c: what is free about a result: its fill, and its format.
+ *
+ * The fill is what the expression gives to its operands' fills. The format of
+ * a result that isn't declared is dense where the iteration space, projected
+ * onto the result's indices, is full; else dense in the first of two or more
+ * modes and compressed in the rest (language.md).
+ */
+#include "plan.h"
+
+/* Whether an access stores something at every coordinate of the indices in
+ * `onto`, whatever the data: every level that they reach, and all above it,
+ * are full. */
+static bool access_full(const paccess *x, uint64_t onto)
+{
+    bool full = !x->why && !x->pad;
+    for (int l = 0; l < x->levels; l++) {
+        full = full && (x->level[l].props & PROP_FULL);
+        if ((affine_indices(&x->level[l].at) & onto) && !full) return false;
+    }
+    return true;
+}
+
+static bool space_full(const plan *pl, const pset *s, uint64_t onto)
+{
+    switch (s->op) {
+    case PS_ALL:
+        return true;
+    case PS_STORED:
+        return access_full(&pl->access[s->access], onto);
+    case PS_AND:
+        return space_full(pl, s->a, onto) && space_full(pl, s->b, onto);
+    case PS_OR:
+        return space_full(pl, s->a, onto) || space_full(pl, s->b, onto);
+    default:
+        return false;
+    }
+}
+
+static void choose_format(plan *pl, const pset *space, prog_tensor *t)
+{
+    uint64_t onto = 0;
+    for (int m = 0; m < pl->s->nsub; m++)
+        onto |= affine_indices(&pl->s->sub[m]);
+    const level_kind *dense = level_kind_at(LEVEL_dense);
+    const level_kind *sparse = level_kind_at(LEVEL_compressed);
+    bool full = space_full(pl, space, onto);
+    format_init(&t->fmt, t->order);
+    for (int l = 0; l < t->order; l++)
+        format_set(&t->fmt, l, full || (l == 0 && t->order > 1) ? dense : sparse, l, 0);
+}
+
+/* Completes the target's row, and tells where the right side may differ from
+ * its fill. */
+stc_status plan_result(plan *pl, bexpr *root, const pset **space)
+{
+    prog_tensor *t = &pl->p->tensor[pl->s->target];
+    const value *target = &t->fill;
+    if (!pl->s->fill_given) {
+        fillval f = expr_fill(pl, root);
+        t->fill_later = f.kind == FILL_LATER;
+        t->fill = f.kind == FILL_KNOWN ? type_round(t->type, f.v) : (value){0};
+        if (t->fill_later) target = NULL;
+    }
+    *space = expr_space(pl, root, target);
+    if (!*space) return STC_ERR_MEMORY;
+    if (!pl->s->format_given) choose_format(pl, *space, t);
+    return STC_OK;
+}
