@@ -42,12 +42,12 @@ struct lop {
     uint16_t op;       /* lop_code                                         */
     uint16_t arg[7];   /* as in insn                                       */
     union {
-        const lop *to;        /* if, else, break, skip, test, endwhile     */
-        loop *loop;           /* loop, end                                 */
-        fn_scalar fn;         /* fn1 … fn3, acc                            */
-        const constant *k;    /* const, iconst, open.at, imuladd           */
-        super *super;         /* a loop on a faster tier                   */
-        const user_fn *ufn;   /* call                                      */
+        const lop *to;      /* if, else, break, skip, test, endwhile     */
+        loop *loop;         /* loop, end                                 */
+        fn_scalar fn;       /* fn1 … fn3, acc                            */
+        const constant *k;  /* const, iconst, open.at, imuladd           */
+        super *super;       /* a loop on a faster tier                   */
+        const user_fn *ufn; /* call                                      */
     } u;
 };
 
@@ -60,9 +60,9 @@ struct lop {
 typedef struct mcursor {
     cursor c;
     int64_t coef, shift;
-    uint64_t stores;  /* at: the result's count of stores when it was placed */
-    bool plain;       /* coef 1, shift 0                                     */
-    bool kept;        /* at: the coordinate has been appended                */
+    uint64_t stores; /* at: the result's count of stores when it was placed */
+    bool plain;      /* coef 1, shift 0                                     */
+    bool kept;       /* at: the coordinate has been appended                */
 } mcursor;
 
 /* ---- loops ------------------------------------------------------------------------- */
@@ -79,19 +79,19 @@ typedef struct lane {
 /* The frame of one `loop` instruction; loops nest statically, so each has one. */
 struct loop {
     const merge_desc *merge;
-    lane *lane;           /* all operands; walkers first, then follow and
-                             locate, then known                              */
+    lane *lane; /* all operands; walkers first, then follow and
+                   locate, then known                              */
     int nwalk, nplace, nknown;
-    uint64_t placed;      /* bits of follow and locate                       */
-    int64_t i, end;       /* where it stands; one past the range             */
+    uint64_t placed;        /* bits of follow and locate                       */
+    int64_t i, end;         /* where it stands; one past the range             */
     uint64_t produce, live; /* tables with the known bits put in (count <= 6) */
-    uint64_t known;       /* the known bits that are set, this time          */
-    bool universe;        /* visits every coordinate, this time              */
-    bool unordered;       /* its only walker's coordinates come in any order */
-    uint16_t index, mask; /* registers                                       */
+    uint64_t known;         /* the known bits that are set, this time          */
+    bool universe;          /* visits every coordinate, this time              */
+    bool unordered;         /* its only walker's coordinates come in any order */
+    uint16_t index, mask;   /* registers                                       */
     const lop *body, *exit;
     loop *outer;
-    int first, last;      /* lops of loop and end                            */
+    int first, last; /* lops of loop and end                            */
 };
 
 /* ---- faster tiers -------------------------------------------------------------------- */
@@ -104,20 +104,21 @@ struct loop {
 struct super {
     stc_status (*run)(machine *mc, super *s);
     void (*free)(machine *mc, super *s); /* NULL: nothing but the block itself    */
-    const lop *next;   /* where to go on: as a rule loop->exit                   */
+    const lop *next; /* where to go on: as a rule loop->exit                   */
     loop *loop;
-    int tier;          /* 2, 3 or 4                                              */
-    char note[80];     /* for dumps: "merge2.union add -> append C.1"            */
-    size_t size;       /* of the block, for mem_free                             */
+    int tier;      /* 2, 3 or 4                                              */
+    char note[80]; /* for dumps: "merge2.union add -> append C.1"            */
+    size_t size;   /* of the block, for mem_free                             */
 };
 
-/* ---- tensors --------------------------------------------------------------------------- */
+/* ---- tensors ---------------------------------------------------------------------------
+ */
 
 /* Assembly of one level of a result. */
 typedef struct asm_level {
-    bool insert;         /* places come from locate; else appended in order     */
+    bool insert; /* places come from locate; else appended in order     */
     bool ordered, unique;
-    int64_t parent_max;  /* insert: parents beyond this would overflow          */
+    int64_t parent_max;    /* insert: parents beyond this would overflow          */
     int64_t parent, coord; /* append: the last entry's; parent NONE at first    */
 } asm_level;
 
@@ -125,18 +126,19 @@ typedef struct workspace workspace; /* workspace.c */
 
 struct slot {
     const prog_tensor *row;
-    tensor *t;           /* what instructions see: bound or own                 */
-    tensor *bound;       /* the host's                                          */
-    tensor *own;         /* the machine's, made when first assembled            */
-    value fill;          /* of what is assembled                                */
-    uint64_t stores;     /* counts store and acc since begin                    */
-    asm_level *lev;      /* one per level                                       */
+    tensor *t;       /* what instructions see: bound or own                 */
+    tensor *bound;   /* the host's                                          */
+    tensor *own;     /* the machine's, made when first assembled            */
+    value fill;      /* of what is assembled                                */
+    uint64_t stores; /* counts store and acc since begin                    */
+    asm_level *lev;  /* one per level                                       */
     workspace *ws;
-    const tensor *from;  /* keep_while: what own was converted from,            */
+    const tensor *from;       /* keep_while: what own was converted from,            */
     uint64_t from_generation; /* and its generation                             */
 };
 
-/* ---- the machine ------------------------------------------------------------------------- */
+/* ---- the machine
+ * ------------------------------------------------------------------------- */
 
 typedef struct profile_row {
     uint64_t count, nanoseconds;
@@ -154,14 +156,14 @@ struct machine {
     ctx *cx;
     const program *p;
     lop *code;
-    int ncode, nmain;   /* lops in all; those of the main code            */
-    uint32_t *origin;   /* instruction of each lop                        */
-    int *entry;         /* first lop of each user function                */
-    value *v;           /* the register files of the main code            */
+    int ncode, nmain; /* lops in all; those of the main code            */
+    uint32_t *origin; /* instruction of each lop                        */
+    int *entry;       /* first lop of each user function                */
+    value *v;         /* the register files of the main code            */
     int64_t *i;
     uint64_t *m;
     mcursor *c;
-    int64_t *ext;       /* extents of this run                            */
+    int64_t *ext; /* extents of this run                            */
     slot *slot;
     loop *loops;
     int nloop;
@@ -169,13 +171,13 @@ struct machine {
     /* Steps are counted down from `slice`; when it is spent, machine_poll
      * looks at the step limit, the interrupt flag and the progress call. */
     int64_t left, slice;
-    uint64_t steps;     /* counted at the last poll                       */
+    uint64_t steps; /* counted at the last poll                       */
     frame frames[CALL_DEPTH_MAX];
     int depth;
     profile_row *profile; /* one per lop, NULL unless profiled            */
     int profile_last;
     uint64_t profile_since;
-    void *block;        /* all of the fixed-size state                    */
+    void *block; /* all of the fixed-size state                    */
     size_t block_size;
 };
 

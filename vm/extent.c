@@ -1,0 +1,106 @@
+/* extent.c: extents are expressions over the shapes of what is bound.
+ *
+ * Takes a machine with its inputs bound, and gives mc->ext, every value
+ * checked for overflow, and every relation between them (an access that would
+ * leave its tensor, ranges that don't agree) as an error with its place.
+ */
+#include "machine.h"
+#include <string.h>
+
+static stc_status overflow(machine *mc)
+{
+    return fail(mc->cx, STC_ERR_OVERFLOW, "an extent is more than 64 bits can count");
+}
+
+static const char *name_of(const prog_tensor *row)
+{
+    return row->name[0] ? row->name : "a temporary";
+}
+
+/* The size of a mode: the bound tensor's own, or what the program says of its
+ * results (an earlier extent). */
+static stc_status dim(machine *mc, int id, int t, int mode, int64_t *out)
+{
+    const slot *s = &mc->slot[t];
+    if (s->bound) {
+        *out = s->bound->shape[mode];
+        return STC_OK;
+    }
+    if (s->row->role == ROLE_INPUT || s->row->shape[mode] >= id)
+        return fail(mc->cx, STC_ERR_ARGUMENT, "tensor %s is not bound", name_of(s->row));
+    *out = mc->ext[s->row->shape[mode]];
+    return STC_OK;
+}
+
+static int64_t floor_div(int64_t a, int64_t k)
+{
+    int64_t q = a / k;
+    return a % k < 0 ? q - 1 : q;
+}
+
+static stc_status evaluate(machine *mc, int id, int64_t *out)
+{
+    const extent *e = &mc->p->ext[id];
+    const int64_t *x = mc->ext;
+    switch ((ext_op)e->op) {
+    case EXT_CONST:
+        *out = e->k;
+        return STC_OK;
+    case EXT_DIM:
+        return dim(mc, id, e->a, e->b, out);
+    case EXT_ADD:
+        return __builtin_add_overflow(x[e->a], x[e->b], out) ? overflow(mc) : STC_OK;
+    case EXT_MULC:
+        return __builtin_mul_overflow(x[e->a], e->k, out) ? overflow(mc) : STC_OK;
+    case EXT_ADDC:
+        return __builtin_add_overflow(x[e->a], e->k, out) ? overflow(mc) : STC_OK;
+    case EXT_FLOORDIV:
+        *out = floor_div(x[e->a], e->k);
+        return STC_OK;
+    case EXT_MIN:
+        *out = x[e->a] < x[e->b] ? x[e->a] : x[e->b];
+        return STC_OK;
+    case EXT_MAX0:
+        *out = x[e->a] > 0 ? x[e->a] : 0;
+        return STC_OK;
+    }
+    return overflow(mc);
+}
+
+/* The check's text with %a and %b replaced. */
+static stc_status broken(machine *mc, const ext_check *c)
+{
+    textbuf t;
+    text_init(&t, mc->cx);
+    for (const char *s = c->text; *s; s++) {
+        if (s[0] == '%' && (s[1] == 'a' || s[1] == 'b')) {
+            s++;
+            text_add(&t, "%lld", (long long)mc->ext[*s == 'a' ? c->a : c->b]);
+        } else {
+            text_add(&t, "%c", *s);
+        }
+    }
+    char *text = text_take(&t);
+    if (!text) return mc->cx->diag.status;
+    const program *p = mc->p;
+    stc_status status =
+        p->source ? fail_text(mc->cx, STC_ERR_SHAPE, p->file, p->source, c->at, "%s", text)
+                  : fail(mc->cx, STC_ERR_SHAPE, "%s", text);
+    mem_strfree(mc->cx, text);
+    return status;
+}
+
+stc_status machine_extents(machine *mc)
+{
+    const program *p = mc->p;
+    for (int i = 0; i < p->next; i++) {
+        stc_status status = evaluate(mc, i, &mc->ext[i]);
+        if (status) return status;
+    }
+    for (int i = 0; i < p->ncheck; i++) {
+        const ext_check *c = &p->check[i];
+        int64_t a = mc->ext[c->a], b = mc->ext[c->b];
+        if (c->rel == REL_EQ ? a != b : a > b) return broken(mc, c);
+    }
+    return STC_OK;
+}
