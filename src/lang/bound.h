@@ -41,6 +41,7 @@ typedef enum bkind {
     B_USER,   /* user function of args                                         */
     B_CONV,   /* args[0] converted to this node's type (class change)          */
     B_REDUCE, /* args[0] reduced over `index` by fn or ufn, in class of type   */
+    B_EXTENT, /* the value of extent `index` of the program, i64 (planning)    */
 } bkind;
 
 struct bexpr {

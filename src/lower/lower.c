@@ -190,14 +190,32 @@ static void lower_store(lowering *lo, const cin *c)
         EMIT(lo, OP_ACC, c->target, place, c->fn, c->cls, r);
 }
 
+/* The first of registers in a row that hold the coordinates: the result's
+ * indices have such registers; anything else is copied. */
+static int coordinates(lowering *lo, const cin *c)
+{
+    int reg[STC_MAX_ORDER], row = true;
+    for (int k = 0; k < c->nsub; k++) {
+        reg[k] = lower_affine(lo, &c->sub[k], -1, false);
+        row = row && reg[k] == reg[0] + k;
+    }
+    if (row) return c->nsub ? reg[0] : 0;
+    int zero = lower_ireg(lo), one = lower_iconst(lo, 1), first = -1;
+    EMIT(lo, OP_ICONST, zero, lower_iconst(lo, 0));
+    for (int k = 0; k < c->nsub; k++) {
+        int r = lower_ireg(lo);
+        if (!k) first = r;
+        EMIT(lo, OP_IMULADD, r, reg[k], one, zero);
+    }
+    return first;
+}
+
 static void lower_wsadd(lowering *lo, const cin *c)
 {
+    if (c->guard) EMIT(lo, OP_IF, lower_expr(lo, c->guard));
     int r = class_of_target(lo, c, lower_expr(lo, c->value));
-    int first = c->nsub ? lower_affine(lo, &c->sub[0], -1, false) : 0;
-    for (int k = 1; k < c->nsub; k++) /* result indices have registers in a row */
-        if (lower_affine(lo, &c->sub[k], -1, false) != first + k && !lo->status)
-            lo->status = fail(lo->p->cx, STC_ERR_PROGRAM, "internal: scattered registers");
-    EMIT(lo, OP_WSADD, c->target, first, c->fn, c->cls, r);
+    EMIT(lo, OP_WSADD, c->target, coordinates(lo, c), c->fn, c->cls, r);
+    if (c->guard) EMIT(lo, OP_ENDIF, );
 }
 
 static void lower_temp(lowering *lo, const cin *c)

@@ -14,24 +14,7 @@
  * The cases of planning.md 3 (terms with reductions of their own), 8 (results
  * out of order) and 2 (fills) are all this one mechanism.
  */
-#include "plan.h"
-
-enum { MAX_TERMS = 16 };
-
-typedef struct builder {
-    plan *pl;
-    bexpr *root; /* the right side, in the target's type            */
-    bexpr *sum;  /* what the terms add up to: root without its last
-                    conversions                                     */
-    term term[MAX_TERMS];
-    int nterm, fn; /* fn: what combines terms; -1: there is one term  */
-    vclass cls;
-    value identity;
-    const value *fill; /* the result's, in its type; NULL: its own        */
-    const pset *space; /* of root                                         */
-    int result[STC_MAX_ORDER], nresult; /* the index of each result level       */
-    affine *sub; /* the coordinate of each result level             */
-} builder;
+#include "build.h"
 
 cin *cin_new(plan *pl, cin_kind kind)
 {
@@ -40,18 +23,12 @@ cin *cin_new(plan *pl, cin_kind kind)
     return c;
 }
 
-/* A list of cin nodes under construction; `failed` once memory ran out. */
-typedef struct list {
-    cin *first, **end;
-    bool failed;
-} list;
-
-static void list_init(list *l)
+void list_init(list *l)
 {
     *l = (list){.end = &l->first};
 }
 
-static void list_add(list *l, cin *c)
+void list_add(list *l, cin *c)
 {
     if (!c) {
         l->failed = true;
@@ -62,59 +39,20 @@ static void list_add(list *l, cin *c)
         l->end = &(*l->end)->next;
 }
 
-static void list_join(list *l, list *more)
+void list_join(list *l, list *more)
 {
     l->failed |= more->failed;
     if (more->first) list_add(l, more->first);
 }
 
-static cin *cin_target(plan *pl, cin_kind kind, int target)
+cin *cin_target(plan *pl, cin_kind kind, int target)
 {
     cin *c = cin_new(pl, kind);
     if (c) c->target = target;
     return c;
 }
 
-/* ---- expressions ------------------------------------------------------------- */
-
-static bexpr *expr_new(plan *pl, bkind kind, stc_type type, span at, int nargs)
-{
-    bexpr *e = arena_alloc(pl->a, sizeof *e);
-    if (!e) return NULL;
-    *e =
-        (bexpr){.kind = kind, .type = type, .at = at, .nargs = nargs, .fn = -1, .mark = -1};
-    if (nargs) e->args = arena_array(pl->a, nargs, sizeof *e->args);
-    return nargs && !e->args ? NULL : e;
-}
-
-static bexpr *expr_conv(plan *pl, bexpr *x, stc_type type)
-{
-    if (!x || x->type == type) return x;
-    bexpr *e = expr_new(pl, B_CONV, type, x->at, 1);
-    if (e) e->args[0] = x;
-    return e;
-}
-
-static bexpr *expr_call(plan *pl, int fn, stc_type type, vclass cls, bexpr *a, bexpr *b)
-{
-    if (!a) return NULL;
-    bexpr *e = expr_new(pl, B_CALL, type, a->at, b ? 2 : 1);
-    if (!e) return NULL;
-    e->fn = fn;
-    e->cls = cls;
-    e->args[0] = a;
-    if (b) e->args[1] = b;
-    return e;
-}
-
-static bexpr *expr_access(plan *pl, int slot, affine *sub, span at)
-{
-    bexpr *e = expr_new(pl, B_ACCESS, pl->p->tensor[slot].type, at, 0);
-    if (!e) return NULL;
-    e->tensor = slot;
-    e->sub = sub;
-    return e;
-}
+/* ---- terms ----------------------------------------------------------------------- */
 
 /* target op= e, as target = op(target, e). */
 static bexpr *accumulated(plan *pl, const bstmt *s)
@@ -127,8 +65,6 @@ static bexpr *accumulated(plan *pl, const bstmt *s)
     if (!old || !new) return NULL;
     return expr_call(pl, s->op, type, type_class(type), old, new);
 }
-
-/* ---- terms ---------------------------------------------------------------------- */
 
 static bool has_sum(const bexpr *e)
 {
@@ -252,8 +188,8 @@ static stc_status nest_from(nest *ne, int depth, uint64_t bound, list *out)
 
 /* Loops over seq around leaf, with e's reductions as temporaries before the
  * first loop that doesn't change them. */
-static stc_status nest_build(plan *pl, const int *seq, int n, const pset *space,
-                             uint64_t bound, bexpr *e, cin *leaf, list *out)
+stc_status nest_build(plan *pl, const int *seq, int n, const pset *space, uint64_t bound,
+                      bexpr *e, cin *leaf, list *out)
 {
     nest ne = {.pl = pl, .seq = seq, .n = n, .space = space, .leaf = leaf};
     if (!leaf || !space) return STC_ERR_MEMORY;
@@ -288,7 +224,7 @@ static stc_status reduce_nest(plan *pl, bexpr *r, uint64_t bound, list *out)
 
 /* ---- sinks -------------------------------------------------------------------------- */
 
-static cin *sink(plan *pl, cin_kind kind, int target, bexpr *value_, int nsub, affine *sub)
+cin *cin_sink(plan *pl, cin_kind kind, int target, bexpr *value_, int nsub, affine *sub)
 {
     cin *c = cin_target(pl, kind, target);
     if (!c) return NULL;
@@ -304,7 +240,7 @@ static int add_tensor(plan *pl, const prog_tensor *t)
 }
 
 /* A workspace over the result's indices from `prefix` on. */
-static int workspace_slot(builder *b, int prefix)
+int workspace_slot(builder *b, int prefix)
 {
     plan *pl = b->pl;
     prog_tensor w = {.name = "", .role = ROLE_WORK, .type = class_type(b->cls)};
@@ -314,15 +250,7 @@ static int workspace_slot(builder *b, int prefix)
         w.shape[k] = (uint16_t)pl->s->index[b->result[prefix + k]].hi;
     format_all(&w.fmt, w.order, level_kind_at(LEVEL_compressed));
     w.fill = b->identity;
-    return add_tensor(pl, &w);
-}
-
-static affine *bare_subs(plan *pl, const int *index, int n)
-{
-    affine *sub = arena_array(pl->a, n ? n : 1, sizeof *sub);
-    for (int k = 0; sub && k < n; k++)
-        sub[k] = (affine){.terms = 1, .term = {{index[k], 1}}};
-    return sub;
+    return program_tensor(pl->p, &w);
 }
 
 /* The root expression with its sum replaced by what stands for it. */
@@ -334,14 +262,14 @@ static bexpr *root_over(builder *b, bexpr *from, bexpr *stand_in)
 }
 
 /* Reads workspace w in order into the target. */
-static stc_status drain(builder *b, int w, int prefix, int target, list *out)
+stc_status drain_workspace(builder *b, int w, int prefix, int target, list *out)
 {
     plan *pl = b->pl;
     affine *sub = bare_subs(pl, b->result + prefix, b->nresult - prefix);
     bexpr *read = sub ? expr_access(pl, w, sub, pl->s->at) : NULL;
     if (!read || plan_access_add(pl, read) < 0) return STC_ERR_MEMORY;
     bexpr *all = root_over(b, b->root, read);
-    cin *store = sink(pl, CIN_STORE, target, all, b->nresult, b->sub);
+    cin *store = cin_sink(pl, CIN_STORE, target, all, b->nresult, b->sub);
     if (!all || !store) return STC_ERR_MEMORY;
     store->append = true;
     const pset *space = pset_stored(pl, read->mark);
@@ -359,9 +287,10 @@ static stc_status term_nests(builder *b, int prefix, int target, bool insert, li
     for (int t = 0; t < b->nterm; t++) {
         term *te = &b->term[t];
         cin_kind kind = !insert ? CIN_WSADD : b->fn < 0 ? CIN_STORE : CIN_ACC;
-        cin *leaf = insert ? sink(pl, kind, target, te->value, b->nresult, b->sub)
-                           : sink(pl, kind, target, te->value, b->nresult - prefix,
-                                  bare_subs(pl, b->result + prefix, b->nresult - prefix));
+        cin *leaf = insert
+                        ? cin_sink(pl, kind, target, te->value, b->nresult, b->sub)
+                        : cin_sink(pl, kind, target, te->value, b->nresult - prefix,
+                                   bare_subs(pl, b->result + prefix, b->nresult - prefix));
         if (!leaf) return STC_ERR_MEMORY;
         leaf->fn = b->fn < 0 ? FN_ADD : b->fn;
         leaf->cls = b->cls;
@@ -402,7 +331,7 @@ static stc_status build_split(builder *b, const choice *c, int target, list *out
     if (st) return st;
     if (!c->insert) {
         list_add(&inner, cin_target(pl, CIN_WSEND, w));
-        st = drain(b, w, c->prefix, target, &inner);
+        st = drain_workspace(b, w, c->prefix, target, &inner);
         if (st) return st;
     }
     wrap_prefix(b, c->prefix, &inner, out);
@@ -412,7 +341,7 @@ static stc_status build_split(builder *b, const choice *c, int target, list *out
 static stc_status build_whole(builder *b, int target, list *out)
 {
     plan *pl = b->pl;
-    cin *store = sink(pl, CIN_STORE, target, b->root, b->nresult, b->sub);
+    cin *store = cin_sink(pl, CIN_STORE, target, b->root, b->nresult, b->sub);
     if (!store) return STC_ERR_MEMORY;
     store->append = true;
     return nest_build(pl, b->result, b->nresult, b->space, 0, b->root, store, out);
@@ -446,7 +375,7 @@ static bool reads_target(const plan *pl)
 {
     for (int k = 0; k < pl->naccess; k++)
         if (pl->access[k].source == pl->s->target) return true;
-    return false;
+    return !pl->s->whole && !pl->s->fresh;
 }
 
 /* Where the result is assembled: the target itself, or a temporary that is
@@ -460,7 +389,7 @@ static int assembly_slot(plan *pl, cin_kind *last)
     if (!direct) format_all(&t.fmt, t.order, level_kind_at(LEVEL_compressed));
     t.role = ROLE_TEMP;
     t.name = "";
-    return add_tensor(pl, &t);
+    return program_tensor(pl->p, &t);
 }
 
 static void result_levels(builder *b, int target)
@@ -545,8 +474,9 @@ stc_status plan_build(plan *pl)
     if (!st) st = order_terms(&b, pl->target, &c);
     if (st) return st;
     list_add(&out, cin_target(pl, CIN_BEGIN, pl->target));
-    st = c.prefix == b.nresult ? build_whole(&b, pl->target, &out)
-                               : build_split(&b, &c, pl->target, &out);
+    st = !s->whole               ? build_partial(&b, pl->target, &out)
+         : c.prefix == b.nresult ? build_whole(&b, pl->target, &out)
+                                 : build_split(&b, &c, pl->target, &out);
     if (st) return st;
     list_add(&out, cin_target(pl, CIN_FINISH, pl->target));
     if (pl->target != s->target) {

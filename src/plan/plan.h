@@ -122,6 +122,7 @@ typedef struct cin {
     bfunction *ufn;
     vclass cls;
     bexpr *value;
+    bexpr *guard;  /* WSADD: only where this is true, if not NULL               */
     int nsub;      /* STORE, ACC, WSADD: the target's levels, in order: */
     affine *sub;   /* the coordinate of each                           */
     bool append;   /* STORE: levels are kept as loops close            */
@@ -190,7 +191,6 @@ stc_status plan_result(plan *pl, bexpr *root, const pset **space);
 
 /* build.c */
 stc_status plan_build(plan *pl);
-cin *cin_new(plan *pl, cin_kind kind);
 
 /* analyze.c: fills in every loop's info, converting what must be. */
 stc_status plan_analyze(plan *pl);

@@ -55,7 +55,8 @@ stc_status plan_result(plan *pl, bexpr *root, const pset **space)
 {
     prog_tensor *t = &pl->p->tensor[pl->s->target];
     const value *target = &t->fill;
-    if (!pl->s->fill_given) {
+    bool kept = !pl->s->whole && !pl->s->fresh; /* what isn't named stays as it is */
+    if (!pl->s->fill_given && !kept) {
         fillval f = expr_fill(pl, root);
         t->fill_later = f.kind == FILL_LATER;
         t->fill = f.kind == FILL_KNOWN ? type_round(t->type, f.v) : (value){0};
@@ -63,6 +64,6 @@ stc_status plan_result(plan *pl, bexpr *root, const pset **space)
     }
     *space = expr_space(pl, root, target);
     if (!*space) return STC_ERR_MEMORY;
-    if (!pl->s->format_given) choose_format(pl, *space, t);
+    if (!pl->s->format_given && !kept) choose_format(pl, *space, t);
     return STC_OK;
 }

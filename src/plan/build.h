@@ -1,0 +1,60 @@
+/* build.h: what the files that build concrete index notation share. */
+#ifndef STC_PLAN_BUILD_H
+#define STC_PLAN_BUILD_H
+
+#include "plan.h"
+
+enum { MAX_TERMS = 16 };
+
+typedef struct builder {
+    plan *pl;
+    bexpr *root; /* the right side, in the target's type            */
+    bexpr *sum;  /* what the terms add up to: root without its last
+                    conversions                                     */
+    term term[MAX_TERMS];
+    int nterm, fn; /* fn: what combines terms; -1: there is one term  */
+    vclass cls;
+    value identity;
+    const value *fill; /* the result's, in its type; NULL: its own        */
+    const pset *space; /* of root                                         */
+    int result[STC_MAX_ORDER], nresult; /* the index of each result level       */
+    affine *sub; /* the coordinate of each result level             */
+} builder;
+
+/* A list of cin nodes under construction; `failed` once memory ran out. */
+typedef struct list {
+    cin *first, **end;
+    bool failed;
+} list;
+
+void list_init(list *l);
+void list_add(list *l, cin *c); /* one node, or several joined; NULL: no memory  */
+void list_join(list *l, list *more);
+
+cin *cin_new(plan *pl, cin_kind kind);
+cin *cin_target(plan *pl, cin_kind kind, int target);
+cin *cin_sink(plan *pl, cin_kind kind, int target, bexpr *value, int nsub, affine *sub);
+
+/* expr.c: nodes of typed expressions. All give NULL when memory is out, and
+ * take NULL for operands that failed before. */
+bexpr *expr_new(plan *pl, bkind kind, stc_type type, span at, int nargs);
+bexpr *expr_conv(plan *pl, bexpr *x, stc_type type);
+bexpr *expr_call(plan *pl, int fn, stc_type type, vclass cls, bexpr *a, bexpr *b);
+bexpr *expr_access(plan *pl, int slot, affine *sub, span at);
+bexpr *expr_int(plan *pl, int64_t k, span at);
+bexpr *expr_index(plan *pl, int index, span at);
+affine *bare_subs(plan *pl, const int *index, int n);
+
+/* Loops over seq around leaf, with e's reductions as temporaries before the
+ * first loop that doesn't change them. */
+stc_status nest_build(plan *pl, const int *seq, int n, const pset *space, uint64_t bound,
+                      bexpr *e, cin *leaf, list *out);
+/* A workspace over the result's indices from `prefix` on, -1: no memory. */
+int workspace_slot(builder *b, int prefix);
+/* Reads workspace w in order into the target. */
+stc_status drain_workspace(builder *b, int w, int prefix, int target, list *out);
+
+/* partial.c: left sides that name only some of the target's elements. */
+stc_status build_partial(builder *b, int target, list *out);
+
+#endif

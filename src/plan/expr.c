@@ -1,0 +1,63 @@
+/* expr.c: making nodes of typed expressions, for rewrites by the planner. */
+#include "build.h"
+
+bexpr *expr_new(plan *pl, bkind kind, stc_type type, span at, int nargs)
+{
+    bexpr *e = arena_alloc(pl->a, sizeof *e);
+    if (!e) return NULL;
+    *e =
+        (bexpr){.kind = kind, .type = type, .at = at, .nargs = nargs, .fn = -1, .mark = -1};
+    if (nargs) e->args = arena_array(pl->a, nargs, sizeof *e->args);
+    return nargs && !e->args ? NULL : e;
+}
+
+bexpr *expr_conv(plan *pl, bexpr *x, stc_type type)
+{
+    if (!x || x->type == type) return x;
+    bexpr *e = expr_new(pl, B_CONV, type, x->at, 1);
+    if (e) e->args[0] = x;
+    return e;
+}
+
+bexpr *expr_call(plan *pl, int fn, stc_type type, vclass cls, bexpr *a, bexpr *b)
+{
+    if (!a) return NULL;
+    bexpr *e = expr_new(pl, B_CALL, type, a->at, b ? 2 : 1);
+    if (!e) return NULL;
+    e->fn = fn;
+    e->cls = cls;
+    e->args[0] = a;
+    if (b) e->args[1] = b;
+    return e;
+}
+
+bexpr *expr_access(plan *pl, int slot, affine *sub, span at)
+{
+    bexpr *e = expr_new(pl, B_ACCESS, pl->p->tensor[slot].type, at, 0);
+    if (!e) return NULL;
+    e->tensor = slot;
+    e->sub = sub;
+    return e;
+}
+
+bexpr *expr_int(plan *pl, int64_t k, span at)
+{
+    bexpr *e = expr_new(pl, B_CONST, STC_I64, at, 0);
+    if (e) e->value.i64 = k;
+    return e;
+}
+
+bexpr *expr_index(plan *pl, int index, span at)
+{
+    bexpr *e = expr_new(pl, B_INDEX, STC_I64, at, 0);
+    if (e) e->index = index;
+    return e;
+}
+
+affine *bare_subs(plan *pl, const int *index, int n)
+{
+    affine *sub = arena_array(pl->a, n ? n : 1, sizeof *sub);
+    for (int k = 0; sub && k < n; k++)
+        sub[k] = (affine){.terms = 1, .term = {{index[k], 1}}};
+    return sub;
+}
