@@ -1,0 +1,118 @@
+/* fuse.h: what a loop does, in a form that faster tiers can take over.
+ *
+ * A loop_summary is read off the base operations of an innermost loop whose
+ * body is straight-line: where its operands' places come from, what is
+ * computed as a graph of nodes in the order of execution, and where the
+ * results go. Superinstructions (super.c) are matched against it; the strip
+ * engine (strip.c) runs any of them. Nothing in it depends on data: views of
+ * fibers are asked for when the loop runs.
+ */
+#ifndef STC_VM_FUSE_H
+#define STC_VM_FUSE_H
+
+#include "machine.h"
+
+enum { NODE_MAX = 64, PLACE_MAX = 32, ICOL_MAX = 16, STEP_MAX = 128, SINK_MAX = 4 };
+
+/* An integer of the body: the loop's coordinate, or made from it. */
+typedef enum icol_kind { ICOL_LOOP, ICOL_FIXED, ICOL_CONST, ICOL_MULADD } icol_kind;
+typedef struct icol {
+    uint8_t kind;
+    bool varies;
+    uint16_t a, b; /* FIXED: register a; MULADD: icol a * k + icol b */
+    int64_t k;
+    const lop *at;
+} icol;
+
+/* Where a tensor's value or fiber is. */
+typedef enum place_kind {
+    PLACE_OPERAND, /* of the merge: an open or located cursor             */
+    PLACE_FIXED,   /* a cursor that the loop leaves alone                 */
+    PLACE_LOCATE,  /* located in the body                                 */
+    PLACE_SEEK,    /* opened in the body, and sought                      */
+    PLACE_AT,      /* a place in a result                                 */
+} place_kind;
+typedef struct place {
+    uint8_t kind;
+    bool varies, sought, stored, kept;
+    uint16_t cursor;        /* its register; ROOT: the root              */
+    uint16_t operand;       /* OPERAND: number in the merge              */
+    uint16_t tensor, level; /* LOCATE, SEEK, AT                          */
+    uint16_t up, icol;      /* the same: below which place, at what      */
+    const lop *at, *keep;
+} place;
+#define PLACE_ROOT 0 /* the first place of a summary: the root of a tensor */
+
+/* A value of the body. */
+typedef enum node_kind {
+    NODE_LIVE,   /* value register a as it was before the loop */
+    NODE_CONST,  /* constant a                                 */
+    NODE_LOAD,   /* tensor a at place b                        */
+    NODE_FN,     /* fn in class fn_cls of arg[0 … nargs)       */
+    NODE_CONV,   /* arg[0] from class fn_cls to cls            */
+    NODE_WRAP,   /* arg[0] through element type `type`         */
+    NODE_INDEX,  /* icol a                                     */
+    NODE_EXTENT, /* extent a                                   */
+} node_kind;
+typedef struct node {
+    uint8_t kind, cls, fn_cls, type, nargs;
+    bool varies;
+    int16_t fn;
+    uint16_t a, b, arg[3];
+    uint16_t uses;
+    const lop *at;
+} node;
+
+/* What happens in the body, in order, besides sinks. */
+typedef enum step_kind {
+    STEP_ICOL,
+    STEP_PLACE,
+    STEP_NODE,
+    STEP_PRESENT,
+    STEP_FILLBIT,
+    STEP_SKIP
+} step_kind;
+typedef struct step {
+    uint8_t kind, bit;
+    uint16_t a, b; /* icol, place or node; PRESENT: place a; FILLBIT: tensor a at
+                      place b; SKIP: merge a                                       */
+} step;
+
+typedef enum sink_kind {
+    SINK_REDUCE, /* value register a = fn(a, node)      */
+    SINK_STORE,  /* tensor a at place b = node          */
+    SINK_ACC,    /* tensor a at place b = fn(it, node)  */
+    SINK_WSADD,  /* workspace a at icols from b on      */
+} sink_kind;
+typedef struct sink {
+    uint8_t kind, cls;
+    bool right; /* REDUCE: the register is the second argument */
+    int16_t fn;
+    uint16_t a, b, node;
+    uint16_t icol[STC_MAX_ORDER];
+    const lop *at;
+} sink;
+
+typedef struct loop_summary {
+    loop *l;
+    int nicol, nplace, nnode, nstep, nsink;
+    icol icol[ICOL_MAX];
+    place place[PLACE_MAX];
+    node node[NODE_MAX];
+    step step[STEP_MAX];
+    sink sink[SINK_MAX];
+} loop_summary;
+
+/* Reads the summary of innermost loop l. False: something in its body has no
+ * place in one. */
+bool summary_read(const machine *mc, loop *l, loop_summary *out);
+/* The operation of lop k, before linking specialised it. */
+static inline const insn *insn_of(const machine *mc, int k)
+{
+    return &mc->p->code[mc->origin[k]];
+}
+
+/* The tiers: each takes the loop over and gives *out, or leaves it NULL. */
+stc_status strip_fuse(machine *mc, const loop_summary *s, super **out);
+
+#endif

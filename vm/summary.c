@@ -1,0 +1,472 @@
+/* summary.c: reads what an innermost loop does off its base operations.
+ *
+ * Registers are followed through the body as a compiler numbers values: each
+ * write makes a new node, so that registers used twice don't matter. A
+ * register that is read before it is written must be the accumulator of one
+ * reduction, v = fn(v, e), and nothing else.
+ */
+#include "fuse.h"
+#include <string.h>
+
+#define UNSET 0xffff
+
+typedef struct reader {
+    const machine *mc;
+    loop_summary *s;
+    uint16_t *v;    /* value register → node                       */
+    uint16_t *live; /* value register → its NODE_LIVE              */
+    uint16_t *i;    /* integer register → icol                     */
+    uint16_t *c;    /* cursor register → place                     */
+    bool sunk;      /* a sink has been seen: no more skipping      */
+} reader;
+
+/* ---- tables that grow up to their limit ----------------------------------------- */
+
+static uint16_t new_icol(reader *r, icol x)
+{
+    if (r->s->nicol == ICOL_MAX) return UNSET;
+    r->s->icol[r->s->nicol] = x;
+    return (uint16_t)r->s->nicol++;
+}
+
+static uint16_t new_place(reader *r, place x)
+{
+    if (r->s->nplace == PLACE_MAX) return UNSET;
+    r->s->place[r->s->nplace] = x;
+    return (uint16_t)r->s->nplace++;
+}
+
+static uint16_t new_node(reader *r, node x)
+{
+    if (r->s->nnode == NODE_MAX) return UNSET;
+    r->s->node[r->s->nnode] = x;
+    return (uint16_t)r->s->nnode++;
+}
+
+static bool new_step(reader *r, step x)
+{
+    if (r->s->nstep == STEP_MAX) return false;
+    r->s->step[r->s->nstep++] = x;
+    return true;
+}
+
+/* ---- operands --------------------------------------------------------------------- */
+
+static uint16_t read_value(reader *r, uint16_t reg)
+{
+    if (r->v[reg] != UNSET) return r->v[reg];
+    if (r->live[reg] == UNSET) {
+        r->live[reg] = new_node(r, (node){.kind = NODE_LIVE, .cls = CLASS_COUNT, .a = reg});
+    }
+    return r->live[reg];
+}
+
+static uint16_t read_integer(reader *r, uint16_t reg)
+{
+    if (r->i[reg] == UNSET) r->i[reg] = new_icol(r, (icol){.kind = ICOL_FIXED, .a = reg});
+    return r->i[reg];
+}
+
+static uint16_t read_place(reader *r, uint16_t reg)
+{
+    if (reg == ROOT) return PLACE_ROOT;
+    if (r->c[reg] == UNSET) {
+        r->c[reg] = new_place(r, (place){.kind = PLACE_FIXED, .cursor = reg});
+    }
+    return r->c[reg];
+}
+
+/* ---- one instruction ---------------------------------------------------------------- */
+
+static bool define(reader *r, uint16_t reg, node x)
+{
+    for (int k = 0; k < x.nargs; k++) {
+        if (x.arg[k] == UNSET) return false;
+        node *arg = &r->s->node[x.arg[k]];
+        arg->uses++;
+        x.varies |= arg->varies;
+    }
+    r->v[reg] = new_node(r, x);
+    return r->v[reg] != UNSET && new_step(r, (step){.kind = STEP_NODE, .a = r->v[reg]});
+}
+
+static bool read_load(reader *r, const uint16_t *a, const lop *at)
+{
+    const uint16_t p = read_place(r, a[2]);
+    if (p == UNSET) return false;
+    const place *pl = &r->s->place[p];
+    if (pl->kind == PLACE_AT || (pl->kind == PLACE_SEEK && !pl->sought)) return false;
+    return define(r, a[0],
+                  (node){.kind = NODE_LOAD,
+                         .cls = (uint8_t)type_class(r->mc->p->tensor[a[1]].type),
+                         .a = a[1],
+                         .b = p,
+                         .varies = pl->varies,
+                         .at = at});
+}
+
+/* v = fn(v, e) or fn(e, v), v not written before in the body. */
+static bool read_reduction(reader *r, const uint16_t *a, const lop *at, bool right)
+{
+    const uint16_t e = read_value(r, a[right ? 3 : 4]);
+    if (e == UNSET || r->s->nsink == SINK_MAX) return false;
+    const uint16_t own = read_value(r, a[0]);
+    if (own == UNSET || own == e) return false;
+    r->s->node[e].uses++;
+    r->s->node[own].uses += 2; /* read and written: nothing else may */
+    r->s->sink[r->s->nsink++] = (sink){.kind = SINK_REDUCE,
+                                       .cls = (uint8_t)a[2],
+                                       .fn = (int16_t)a[1],
+                                       .a = a[0],
+                                       .node = e,
+                                       .right = right,
+                                       .at = at};
+    return true;
+}
+
+static bool read_function(reader *r, int n, const uint16_t *a, const lop *at)
+{
+    if (n == 2 && r->v[a[0]] == UNSET && (a[3] == a[0]) != (a[4] == a[0])) {
+        return read_reduction(r, a, at, a[4] == a[0]);
+    }
+    node x = {.kind = NODE_FN,
+              .cls = (uint8_t)fn_result_class(a[1], (vclass)a[2]),
+              .fn_cls = (uint8_t)a[2],
+              .fn = (int16_t)a[1],
+              .nargs = (uint8_t)n,
+              .at = at};
+    for (int k = 0; k < n; k++) {
+        x.arg[k] = read_value(r, a[3 + k]);
+        if (x.arg[k] == UNSET) return false;
+        node *arg = &r->s->node[x.arg[k]];
+        if (arg->cls == CLASS_COUNT)
+            arg->cls = (uint8_t)fn_operand_class(a[1], (vclass)a[2], k);
+    }
+    return define(r, a[0], x);
+}
+
+static bool read_unary(reader *r, uint16_t out, uint16_t in, node x)
+{
+    x.nargs = 1;
+    x.arg[0] = read_value(r, in);
+    if (x.arg[0] == UNSET) return false;
+    node *arg = &r->s->node[x.arg[0]];
+    if (arg->cls == CLASS_COUNT) arg->cls = x.kind == NODE_CONV ? x.fn_cls : x.cls;
+    return define(r, out, x);
+}
+
+static bool read_cursor(reader *r, const insn *in, place_kind kind, const lop *at)
+{
+    const uint16_t *a = in->arg;
+    const bool placed = kind != PLACE_SEEK; /* open has no coordinate yet */
+    if (r->c[a[0]] != UNSET && r->s->place[r->c[a[0]]].kind == PLACE_FIXED) return false;
+    place x = {
+        .kind = (uint8_t)kind, .cursor = a[0], .tensor = a[1], .level = a[2], .at = at};
+    x.up = read_place(r, a[3]);
+    if (x.up == UNSET) return false;
+    x.varies = r->s->place[x.up].varies;
+    if (placed) {
+        x.icol = read_integer(r, a[4]);
+        if (x.icol == UNSET) return false;
+        x.varies |= r->s->icol[x.icol].varies;
+    }
+    if (kind == PLACE_AT && r->s->place[x.up].kind == PLACE_OPERAND) return false;
+    r->c[a[0]] = new_place(r, x);
+    if (r->c[a[0]] == UNSET) return false;
+    return !placed || new_step(r, (step){.kind = STEP_PLACE, .a = r->c[a[0]]});
+}
+
+static bool read_seek(reader *r, const uint16_t *a)
+{
+    const uint16_t p = r->c[a[0]];
+    if (p == UNSET) return false;
+    place *pl = &r->s->place[p];
+    if (pl->kind != PLACE_SEEK || pl->sought) return false;
+    pl->icol = read_integer(r, a[1]);
+    if (pl->icol == UNSET) return false;
+    pl->varies |= r->s->icol[pl->icol].varies;
+    pl->sought = true;
+    return new_step(r, (step){.kind = STEP_PLACE, .a = p});
+}
+
+/* Whether the body may write integer register reg: not if an earlier read took
+ * it for fixed, since the next round would read what is written now. */
+static bool may_write_integer(const reader *r, uint16_t reg)
+{
+    return r->i[reg] == UNSET || r->s->icol[r->i[reg]].kind != ICOL_FIXED;
+}
+
+static bool read_muladd(reader *r, const uint16_t *a, const lop *at)
+{
+    if (!may_write_integer(r, a[0])) return false;
+    icol x = {.kind = ICOL_MULADD, .k = r->mc->p->konst[a[2]].v.i64, .at = at};
+    x.a = read_integer(r, a[1]);
+    x.b = read_integer(r, a[3]);
+    if (x.a == UNSET || x.b == UNSET) return false;
+    x.varies = r->s->icol[x.a].varies || r->s->icol[x.b].varies;
+    r->i[a[0]] = new_icol(r, x);
+    return r->i[a[0]] != UNSET && new_step(r, (step){.kind = STEP_ICOL, .a = r->i[a[0]]});
+}
+
+static bool read_mask_step(reader *r, uint16_t mask, step x)
+{
+    return mask == r->s->l->mask && !r->sunk && new_step(r, x);
+}
+
+static bool read_sink(reader *r, const insn *in, const lop *at)
+{
+    const uint16_t *a = in->arg;
+    if (r->s->nsink == SINK_MAX) return false;
+    sink x = {.a = a[0], .fn = -1, .at = at};
+    if (in->op == OP_WSADD) {
+        x = (sink){.kind = SINK_WSADD,
+                   .a = a[0],
+                   .fn = (int16_t)a[2],
+                   .cls = (uint8_t)a[3],
+                   .at = at};
+        const int order = r->mc->p->tensor[a[0]].order;
+        for (int k = 0; k < order; k++) {
+            x.icol[k] = read_integer(r, (uint16_t)(a[1] + k));
+            if (x.icol[k] == UNSET) return false;
+        }
+        x.node = read_value(r, a[4]);
+    } else {
+        x.kind = in->op == OP_STORE ? SINK_STORE : SINK_ACC;
+        x.cls = (uint8_t)type_class(r->mc->p->tensor[a[0]].type);
+        x.b = read_place(r, a[1]);
+        if (x.b == UNSET) return false;
+        place *pl = &r->s->place[x.b];
+        if (pl->kind != PLACE_AT && pl->kind != PLACE_FIXED) return false;
+        pl->stored = true;
+        if (x.kind == SINK_ACC) {
+            x.fn = (int16_t)a[2];
+            x.cls = (uint8_t)a[3];
+        }
+        x.node = read_value(r, a[x.kind == SINK_ACC ? 4 : 2]);
+    }
+    if (x.node == UNSET) return false;
+    node *n = &r->s->node[x.node];
+    n->uses++;
+    if (n->cls == CLASS_COUNT) n->cls = x.cls;
+    r->sunk = true;
+    r->s->sink[r->s->nsink++] = x;
+    return true;
+}
+
+static bool read_keep(reader *r, const uint16_t *a, const lop *at)
+{
+    const uint16_t p = a[2] == ROOT ? UNSET : r->c[a[2]];
+    if (p == UNSET) return false;
+    place *pl = &r->s->place[p];
+    if (pl->kind != PLACE_AT || pl->level != a[1] || pl->kept) return false;
+    pl->kept = true;
+    pl->keep = at;
+    return true;
+}
+
+static bool read_integer_op(reader *r, const insn *in, const lop *at)
+{
+    const uint16_t *a = in->arg;
+    if (in->op == OP_IMULADD) return read_muladd(r, a, at);
+    if (in->op == OP_ICONST) {
+        if (!may_write_integer(r, a[0])) return false;
+        r->i[a[0]] =
+            new_icol(r, (icol){.kind = ICOL_CONST, .k = r->mc->p->konst[a[1]].v.i64});
+        return r->i[a[0]] != UNSET;
+    }
+    if (in->op == OP_EXTENT) {
+        return define(r, a[0], (node){.kind = NODE_EXTENT, .cls = CLASS_I64, .a = a[1]});
+    }
+    const uint16_t i = read_integer(r, a[1]);
+    return i != UNSET && define(r, a[0],
+                                (node){.kind = NODE_INDEX,
+                                       .cls = CLASS_I64,
+                                       .a = i,
+                                       .varies = r->s->icol[i].varies});
+}
+
+static bool read_insn(reader *r, const insn *in, const lop *at)
+{
+    const uint16_t *a = in->arg;
+    switch (in->op) {
+    case OP_OPEN:
+        return read_cursor(r, in, PLACE_SEEK, at);
+    case OP_LOCATE:
+        return read_cursor(r, in, PLACE_LOCATE, at);
+    case OP_AT:
+        return read_cursor(r, in, PLACE_AT, at);
+    case OP_SEEK:
+        return read_seek(r, a);
+    case OP_PRESENT: {
+        const uint16_t p = read_place(r, a[2]);
+        return p != UNSET &&
+               read_mask_step(r, a[0], (step){STEP_PRESENT, (uint8_t)a[1], p, 0});
+    }
+    case OP_FILLBIT: {
+        const uint16_t p = read_place(r, a[3]);
+        return p != UNSET &&
+               read_mask_step(r, a[0], (step){STEP_FILLBIT, (uint8_t)a[1], a[2], p});
+    }
+    case OP_SKIP:
+        return read_mask_step(r, a[0], (step){STEP_SKIP, 0, a[1], 0});
+    case OP_ICONST:
+    case OP_IMULADD:
+    case OP_IVALUE:
+    case OP_EXTENT:
+        return read_integer_op(r, in, at);
+    case OP_CONST:
+        return define(
+            r, a[0],
+            (node){.kind = NODE_CONST, .cls = r->mc->p->konst[a[1]].cls, .a = a[1]});
+    case OP_MOV:
+        r->v[a[0]] = read_value(r, a[1]);
+        return r->v[a[0]] != UNSET;
+    case OP_LOAD:
+        return read_load(r, a, at);
+    case OP_FN1:
+        return read_function(r, 1, a, at);
+    case OP_FN2:
+        return read_function(r, 2, a, at);
+    case OP_FN3:
+        return read_function(r, 3, a, at);
+    case OP_CONV:
+        return read_unary(r, a[0], a[3],
+                          (node){.kind = NODE_CONV,
+                                 .cls = (uint8_t)a[1],
+                                 .fn_cls = (uint8_t)a[2],
+                                 .at = at});
+    case OP_WRAP:
+        return read_unary(r, a[0], a[2],
+                          (node){.kind = NODE_WRAP,
+                                 .cls = (uint8_t)type_class((stc_type)a[1]),
+                                 .type = (uint8_t)a[1],
+                                 .at = at});
+    case OP_STORE:
+    case OP_ACC:
+    case OP_WSADD:
+        return read_sink(r, in, at);
+    case OP_KEEP:
+        return read_keep(r, a, at);
+    default:
+        return false;
+    }
+}
+
+/* ---- what the loop leaves behind ----------------------------------------------------- */
+
+static int operand_letters(int op, const char **letters)
+{
+    static const char *const table[] = {
+#define OP(NAME, text, operands, effect) operands,
+#include "opcodes.def"
+    };
+    *letters = table[op];
+    return (int)strlen(table[op]);
+}
+
+static bool reads_value(const insn *in, uint16_t reg)
+{
+    const char *l;
+    const int n = operand_letters(in->op, &l);
+    if (in->op == OP_CALL) return reg >= in->arg[2] && reg < in->arg[2] + in->arg[3];
+    for (int k = 0; k < n; k++)
+        if (l[k] == 'v' && in->arg[k] == reg) return true;
+    return false;
+}
+
+static bool writes_value(const insn *in, uint16_t reg)
+{
+    const char *l;
+    return operand_letters(in->op, &l) > 0 && l[0] == 'V' && in->arg[0] == reg;
+}
+
+/* Whether what `reg` holds after lop `from` may be read in [from, to). A write
+ * counts up to the end of the block that it stands in. */
+static bool read_later(const machine *mc, int from, int to, uint16_t reg)
+{
+    int depth = 0, written = -1; /* depth of the block of the last write */
+    for (int k = from; k < to; k++) {
+        const insn *in = insn_of(mc, k);
+        const int op = in->op;
+        if (op == OP_END || op == OP_ELSE || op == OP_ENDIF || op == OP_ENDWHILE) {
+            depth--;
+            if (written > depth && depth >= 0) written = -1;
+        }
+        if (written < 0 && reads_value(in, reg)) return true;
+        if (op == OP_LOOP || op == OP_IF || op == OP_ELSE || op == OP_WHILE) depth++;
+        if (written < 0 && writes_value(in, reg)) {
+            if (depth <= 0) return false;
+            written = depth;
+        }
+    }
+    return false;
+}
+
+/* Registers that the body writes, other than accumulators, must not be read
+ * after the loop: the tiers don't leave the last round's values in them. */
+static bool leaves_nothing(const reader *r)
+{
+    const loop *l = r->s->l;
+    for (int reg = 0; reg < r->mc->p->nv; reg++) {
+        if (r->v[reg] == UNSET) continue;
+        if (r->live[reg] != UNSET) return false; /* carried into the next round */
+        if (read_later(r->mc, l->last + 1, r->mc->nmain, (uint16_t)reg)) return false;
+        if (l->outer && read_later(r->mc, l->outer->first, l->first, (uint16_t)reg))
+            return false;
+    }
+    for (int k = 0; k < r->s->nsink; k++) {
+        const sink *x = &r->s->sink[k];
+        if (x->kind != SINK_REDUCE) continue;
+        if (r->v[x->a] != UNSET || r->s->node[r->live[x->a]].uses != 2) return false;
+    }
+    return true;
+}
+
+static bool read_body(reader *r)
+{
+    loop_summary *s = r->s;
+    const merge_desc *m = s->l->merge;
+    s->place[0] = (place){.kind = PLACE_FIXED, .cursor = ROOT};
+    s->nplace = 1;
+    s->icol[0] = (icol){.kind = ICOL_LOOP, .varies = true};
+    s->nicol = 1;
+    r->i[s->l->index] = 0;
+    for (uint16_t b = 0; b < m->count; b++) {
+        const merge_operand *o = &m->operand[b];
+        const bool fixed = o->role == MERGE_KNOWN;
+        r->c[o->cursor] = new_place(r, (place){.kind = fixed ? PLACE_FIXED : PLACE_OPERAND,
+                                               .varies = !fixed,
+                                               .cursor = o->cursor,
+                                               .operand = b});
+        if (r->c[o->cursor] == UNSET) return false;
+    }
+    for (int k = s->l->first + 1; k < s->l->last; k++)
+        if (!read_insn(r, insn_of(r->mc, k), &r->mc->code[k])) return false;
+    return leaves_nothing(r);
+}
+
+bool summary_read(const machine *mc, loop *l, loop_summary *out)
+{
+    const program *p = mc->p;
+    for (int k = l->first + 1; k < l->last; k++) { /* most rejections, at once */
+        const int op = insn_of(mc, k)->op;
+        if (op == OP_LOOP || op == OP_WHILE || op == OP_IF || op == OP_CALL ||
+            op == OP_BREAK)
+            return false;
+    }
+    const int64_t n = 2 * p->nv + p->ni + p->nc;
+    uint16_t few[256], *regs = n <= 256 ? few : mem_array(mc->cx, n, sizeof *regs);
+    if (!regs) return false;
+    memset(regs, 0xff, (size_t)n * sizeof *regs);
+    reader r = {.mc = mc,
+                .s = out,
+                .v = regs,
+                .live = regs + p->nv,
+                .i = regs + 2 * p->nv,
+                .c = regs + 2 * p->nv + p->ni};
+    out->l = l;
+    out->nnode = out->nstep = out->nsink = 0;
+    const bool ok = read_body(&r);
+    if (regs != few) mem_free(mc->cx, regs, (size_t)n * sizeof *regs);
+    return ok;
+}
