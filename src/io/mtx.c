@@ -361,7 +361,8 @@ static stc_status read_coordinates(mtx *m)
     if (s) return s;
     if (input_next(in, '%'))
         return input_fail(in, in->p,
-                          "found %s after the %lld entries that the header claims",
+                          "found %s, expected the end of the file after %lld entries, as "
+                          "the header claims",
                           input_word(in, in->p).text, (long long)m->claimed);
     return STC_OK;
 }
