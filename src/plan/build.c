@@ -234,16 +234,15 @@ cin *cin_sink(plan *pl, cin_kind kind, int target, bexpr *value_, int nsub, affi
     return c;
 }
 
-static int add_tensor(plan *pl, const prog_tensor *t)
-{
-    return program_tensor(pl->p, t);
-}
-
 /* A workspace over the result's indices from `prefix` on. */
 int workspace_slot(builder *b, int prefix)
 {
     plan *pl = b->pl;
-    prog_tensor w = {.name = "", .role = ROLE_WORK, .type = class_type(b->cls)};
+    prog_tensor w = {.name = "",
+                     .role = ROLE_WORK,
+                     .type = class_type(b->cls),
+                     .policy = pl->schedule.policy,
+                     .capacity = pl->schedule.capacity};
     if (b->sum->type == STC_BOOL) w.type = STC_BOOL;
     w.order = b->nresult - prefix;
     for (int k = 0; k < w.order; k++)
@@ -454,7 +453,8 @@ stc_status plan_build(plan *pl)
     b.root = expr_conv(pl, b.root, t->type);
     if (!b.root || !b.sub) return STC_ERR_MEMORY;
     pl->root_value = b.root;
-    stc_status st = plan_accesses(pl, b.root);
+    stc_status st = plan_schedule(pl);
+    if (!st) st = plan_accesses(pl, b.root);
     if (!st) st = plan_result(pl, b.root, &b.space);
     if (!st) st = find_terms(&b);
     if (st) return st;

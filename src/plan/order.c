@@ -147,8 +147,21 @@ typedef struct search {
     int order[64];
 } search;
 
+/* Whether an order keeps to what `reorder` asks for. */
+static bool as_scheduled(const plan *pl, const int *seq, int n)
+{
+    int last = -1;
+    for (int k = 0; k < n && pl->schedule.ordered; k++) {
+        int rank = pl->schedule.rank[seq[k]];
+        if (rank >= 0 && rank < last) return false;
+        if (rank >= 0) last = rank;
+    }
+    return true;
+}
+
 static void try_order(search *s)
 {
+    if (!as_scheduled(s->pl, s->seq, s->n)) return;
     double inner, cost = work(s->pl, s->space, s->uses, s->seq, s->n, &inner);
     cost += inner * s->add;
     if (cost >= s->best) return;
@@ -200,9 +213,30 @@ static void follow_accesses(search *s)
     }
 }
 
+/* With a schedule, the written order first sorted by rank: always allowed. */
+static void try_ranked(search *s)
+{
+    int kept[64];
+    for (int k = 0; k < s->n; k++)
+        kept[k] = s->seq[k];
+    for (int k = s->fixed + 1; k < s->n; k++)
+        for (int m = k; m > s->fixed; m--) {
+            int a = s->pl->schedule.rank[s->seq[m - 1]],
+                b = s->pl->schedule.rank[s->seq[m]];
+            if (b < 0 || a <= b) break;
+            int swap = s->seq[m];
+            s->seq[m] = s->seq[m - 1];
+            s->seq[m - 1] = swap;
+        }
+    try_order(s);
+    for (int k = 0; k < s->n; k++)
+        s->seq[k] = kept[k];
+}
+
 static double search_run(search *s)
 {
     s->best = DBL_MAX;
+    if (s->pl->schedule.ordered) try_ranked(s);
     permute(s, s->fixed);
     if (s->n - s->fixed > MAX_PERMUTED) follow_accesses(s);
     return s->best;
@@ -217,9 +251,9 @@ void plan_inner_order(plan *pl, const pset *space, uint64_t uses, uint64_t bound
     s.n = s.fixed;
     for (int k = 0; k < n; k++)
         s.seq[s.n++] = index[k];
-    search_run(&s);
+    bool found = search_run(&s) < DBL_MAX;
     for (int k = 0; k < n; k++)
-        order[k] = s.order[s.fixed + k];
+        order[k] = found ? s.order[s.fixed + k] : index[k];
 }
 
 /* ---- the choice ------------------------------------------------------------------ */
@@ -257,7 +291,7 @@ stc_status plan_order(plan *pl, term *terms, int nterms, const int *result, int 
         for (int t = 0; t < nterms; t++)
             cost += term_order(pl, &terms[t], result, nresult, prefix, add, order[t],
                                &norder[t]);
-        if (cost >= best.cost) continue;
+        if (!(cost < best.cost)) continue;
         best = (choice){prefix, !whole && insertable, cost};
         for (int t = 0; t < nterms; t++) {
             terms[t].norder = norder[t];
@@ -265,6 +299,11 @@ stc_status plan_order(plan *pl, term *terms, int nterms, const int *result, int 
                 terms[t].order[k] = order[t][k];
         }
     }
+    if (best.cost == DBL_MAX)
+        return schedule_fail(pl, splittable ? "the result's indices don't allow this order"
+                                            : "a reduction inside a function, or one that "
+                                              "doesn't start from the result's fill, is "
+                                              "evaluated inside the loops of the result");
     *out = best;
     return STC_OK;
 }

@@ -129,11 +129,20 @@ typedef struct cin {
     uint64_t uses; /* accesses in it and below                         */
 } cin;
 
+/* What `with` asks for. */
+typedef struct schedule {
+    bool ordered; /* reorder: rank[i] is i's place, -1: anywhere              */
+    int8_t rank[64];
+    uint8_t policy;   /* ws_policy                                                */
+    int64_t capacity; /* of a workspace; 0: chosen                                */
+} schedule;
+
 typedef struct plan {
     arena *a;
     program *p;
     const source *src;
     bstmt *s;
+    schedule schedule;
     int naccess, group;
     paccess access[PLAN_ACCESSES];
     int ntemp;
@@ -166,6 +175,10 @@ bool fn_identity(int fn, vclass cls, stc_type t, value *out); /* of a reduction 
 bool ufn_identity(const bfunction *f, value *out);
 uint64_t pset_accesses(const pset *s);
 void pset_print(const plan *pl, const pset *s, textbuf *out);
+
+/* schedule.c: reads s->schedule; what can't be done is an error. */
+stc_status plan_schedule(plan *pl);
+stc_status schedule_fail(const plan *pl, const char *why);
 
 /* order.c */
 typedef struct term { /* an additive term of the right side               */
