@@ -29,7 +29,7 @@ void ast_print(const ast *tree, textbuf *out);
 typedef struct scope_tensor {
     char *name;
     int order;  /* -1: not known yet (declared without shape)          */
-    format fmt; /* valid if has_format                                 */
+    format fmt; /* valid if has_format or has_data; may be open        */
     stc_type type;
     value fill; /* in the type's class                                 */
     bool has_format, has_type, has_fill; /* declared; else free to change       */
@@ -54,16 +54,27 @@ scope_tensor *scope_tensor_at(scope *s, int i);
 void scope_clear_slots(scope *s);
 /* Definitions: `format …` and `fn …` statements (the scope keeps their text). */
 stc_status scope_define(scope *s, const source *src, const ast *definition);
-/* A format as written: name, name(args), short string or map. order -1: open. */
+/* A format as written: name, name(args), short string or map. A name that fits
+ * any order (dense, coo, …) gives an open format if order is -1: its order is
+ * -1, and format_close makes it one of a given order, when that is known. */
 stc_status scope_format(const scope *s, const source *src, const ast *node, int order,
                         format *out);
+bool format_is_open(const format *f);
+bool format_close(format *f, int order);
 /* The same from a text of its own ("csr", "ds:1,0", "(i,j) -> (…)"). */
 stc_status format_parse(ctx *cx, const scope *s, const char *text, int order, format *out);
+/* The value of a literal (INT, REAL, IMAG, BOOL, signs and operators on them) as
+ * an element of type t; and the type it has by itself: i64, f64, c128, bool. */
+stc_status literal_value(const source *src, const ast *node, stc_type t, value *out);
+stc_status literal_type(const source *src, const ast *node, stc_type *out);
 
-/* Binds an assignment. `mask` … `p->tensor` gains the operands (ROLE_INPUT,
- * or ROLE_INOUT when assigned later) and the target. The target's format,
- * type and fill are set in the table as far as they are declared; type is
- * inferred where it isn't. */
+/* Binds an assignment. `p->tensor` gains the operands (ROLE_INPUT, or ROLE_INOUT
+ * when assigned later) and the target. The target's format, type and fill are
+ * set in the table as far as they are declared; type is inferred where it
+ * isn't. On success the target is in the scope, with its slot, order and type,
+ * and can be read from then on (has_data): its format is the program's. Who
+ * then fails to compile or run it undoes that. An undeclared name that is
+ * assigned anew gets a new slot; reads on the right side are of the old one. */
 stc_status bind_assignment(arena *a, scope *s, const source *src, program *p,
                            const ast *statement, bstmt **out);
 /* A scalar expression (conditions of if and while): bound as an assignment to

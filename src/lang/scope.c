@@ -1,0 +1,263 @@
+/* scope.c: the table of names: tensors, formats, functions.
+ *
+ * Two tables of the same make, one for tensors and one for definitions: an
+ * array of pointers in order of definition, and an open-addressed index over
+ * it. Every item begins with its name, which it owns.
+ */
+#include "scope.h"
+
+#include <string.h>
+
+typedef struct named {
+    char *name;
+} named;
+
+typedef struct table {
+    named **item;
+    int64_t count, cap;
+    int32_t *bucket; /* number of an item + 1, 0: free; a power of two of them */
+    int64_t buckets;
+} table;
+
+struct scope {
+    ctx *cx;
+    table tensors, definitions;
+};
+
+/* ---- tables ------------------------------------------------------------------ */
+
+static uint32_t hash_name(const char *s)
+{
+    uint32_t h = 2166136261u; /* FNV-1a */
+    for (; *s; s++)
+        h = (h ^ (uint8_t)*s) * 16777619u;
+    return h;
+}
+
+/* The bucket that holds the name, or the free one where it belongs. */
+static int64_t bucket_of(const table *t, const char *name)
+{
+    int64_t b = hash_name(name) & (t->buckets - 1);
+    while (t->bucket[b] && strcmp(t->item[t->bucket[b] - 1]->name, name) != 0)
+        b = (b + 1) & (t->buckets - 1);
+    return b;
+}
+
+static void *table_find(const table *t, const char *name)
+{
+    if (!t->count) return NULL;
+    const int32_t at = t->bucket[bucket_of(t, name)];
+    return at ? t->item[at - 1] : NULL;
+}
+
+static void table_fill(table *t)
+{
+    memset(t->bucket, 0, (size_t)t->buckets * sizeof *t->bucket);
+    for (int64_t i = 0; i < t->count; i++)
+        t->bucket[bucket_of(t, t->item[i]->name)] = (int32_t)i + 1;
+}
+
+/* Makes room for one more item: after it, table_add can't fail. */
+static bool table_room(ctx *cx, table *t)
+{
+    if (mem_grow(cx, &t->item, &t->cap, t->count + 1, sizeof *t->item) != STC_OK)
+        return false;
+    if (2 * (t->count + 1) <= t->buckets) return true;
+    const int64_t buckets = t->buckets ? 2 * t->buckets : 16;
+    int32_t *const bucket = mem_array(cx, buckets, sizeof *bucket);
+    if (!bucket) return false;
+    mem_free(cx, t->bucket, (size_t)t->buckets * sizeof *bucket);
+    t->bucket = bucket;
+    t->buckets = buckets;
+    table_fill(t);
+    return true;
+}
+
+static void table_add(table *t, named *n)
+{
+    t->bucket[bucket_of(t, n->name)] = (int32_t)t->count + 1;
+    t->item[t->count++] = n;
+}
+
+static void table_remove(table *t, const named *n)
+{
+    int64_t i = 0;
+    while (t->item[i] != n)
+        i++;
+    memmove(t->item + i, t->item + i + 1, (size_t)(t->count - i - 1) * sizeof *t->item);
+    t->count--;
+    table_fill(t);
+}
+
+static void table_free(ctx *cx, table *t)
+{
+    mem_free(cx, t->item, (size_t)t->cap * sizeof *t->item);
+    mem_free(cx, t->bucket, (size_t)t->buckets * sizeof *t->bucket);
+}
+
+/* ---- tensors ------------------------------------------------------------------- */
+
+static void tensor_entry_free(ctx *cx, scope_tensor *t)
+{
+    mem_strfree(cx, t->name);
+    mem_free(cx, t, sizeof *t);
+}
+
+scope_tensor *scope_find_tensor(const scope *s, const char *name)
+{
+    return table_find(&s->tensors, name);
+}
+
+scope_tensor *scope_put_tensor(scope *s, const char *name)
+{
+    scope_tensor *t = scope_find_tensor(s, name);
+    char *own;
+    if (t) {
+        own = t->name;
+    } else {
+        if (!table_room(s->cx, &s->tensors)) return NULL;
+        own = mem_strdup(s->cx, name);
+        t = own ? mem_alloc(s->cx, sizeof *t) : NULL;
+        if (!t) {
+            mem_strfree(s->cx, own);
+            return NULL;
+        }
+        t->name = own;
+        table_add(&s->tensors, (named *)t);
+    }
+    *t = (scope_tensor){.name = own, .order = -1, .type = STC_F64, .slot = -1};
+    return t;
+}
+
+void scope_drop_tensor(scope *s, const char *name)
+{
+    scope_tensor *t = scope_find_tensor(s, name);
+    if (!t) return;
+    table_remove(&s->tensors, (named *)t);
+    tensor_entry_free(s->cx, t);
+}
+
+int scope_tensor_count(const scope *s)
+{
+    return (int)s->tensors.count;
+}
+
+scope_tensor *scope_tensor_at(scope *s, int i)
+{
+    return i >= 0 && i < s->tensors.count ? (scope_tensor *)s->tensors.item[i] : NULL;
+}
+
+void scope_clear_slots(scope *s)
+{
+    for (int64_t i = 0; i < s->tensors.count; i++)
+        ((scope_tensor *)s->tensors.item[i])->slot = -1;
+}
+
+/* ---- definitions ------------------------------------------------------------------ */
+
+static void definition_free(ctx *cx, definition *d)
+{
+    if (!d) return;
+    arena_free(&d->a);
+    mem_strfree(cx, (char *)d->src.text);
+    mem_strfree(cx, (char *)d->src.file);
+    mem_strfree(cx, d->name);
+    mem_free(cx, d, sizeof *d);
+}
+
+definition *scope_find(const scope *s, const char *name, ast_kind kind)
+{
+    definition *d = table_find(&s->definitions, name);
+    return d && d->node->kind == kind ? d : NULL;
+}
+
+int scope_definition_count(const scope *s)
+{
+    return (int)s->definitions.count;
+}
+
+definition *scope_definition_at(const scope *s, int i)
+{
+    return (definition *)s->definitions.item[i];
+}
+
+/* The text of a definition, after as many newlines and blanks as put it at the
+ * line and column that it has in the original. */
+static char *definition_text(ctx *cx, const char *text, span at)
+{
+    int64_t lines = 0, column = 0;
+    for (int32_t i = 0; i < at.begin; i++) {
+        lines += text[i] == '\n';
+        column = text[i] == '\n' ? 0 : column + 1;
+    }
+    const size_t len = (size_t)(at.end - at.begin), before = (size_t)(lines + column);
+    char *const out = mem_alloc(cx, before + len + 1);
+    if (!out) return NULL;
+    memset(out, '\n', (size_t)lines);
+    memset(out + lines, ' ', (size_t)column);
+    memcpy(out + before, text + at.begin, len);
+    out[before + len] = 0;
+    return out;
+}
+
+static definition *definition_new(ctx *cx, const source *src, const ast *node)
+{
+    definition *d = mem_zero(cx, 1, sizeof *d);
+    if (!d) return NULL;
+    arena_init(&d->a, cx);
+    d->src.cx = cx;
+    d->name = mem_strdup(cx, node->name);
+    d->src.file = mem_strdup(cx, src->file ? src->file : "");
+    d->src.text = definition_text(cx, src->text, node->at);
+    ast *script = NULL;
+    if (d->name && d->src.file && d->src.text &&
+        parse_script(&d->a, &d->src, &script) == STC_OK && script->count == 1) {
+        d->node = script->child[0];
+        return d;
+    }
+    definition_free(cx, d);
+    return NULL;
+}
+
+stc_status scope_define(scope *s, const source *src, const ast *node)
+{
+    ctx *const cx = s->cx;
+    format f;
+    stc_status status = STC_OK;
+    if (node->kind == N_FN)
+        status = fn_check_definition(src, node);
+    else if (!node->child[0])
+        status = scope_format(s, src, node->child[1], -1, &f);
+    if (status != STC_OK) return status;
+    definition *const old = table_find(&s->definitions, node->name);
+    if (!table_room(cx, &s->definitions)) return cx->diag.status;
+    definition *const d = definition_new(cx, src, node);
+    if (!d) return cx->diag.status;
+    if (old) {
+        table_remove(&s->definitions, (named *)old);
+        definition_free(cx, old);
+    }
+    table_add(&s->definitions, (named *)d);
+    return STC_OK;
+}
+
+/* ---- the scope ---------------------------------------------------------------------- */
+
+scope *scope_new(ctx *cx)
+{
+    scope *s = mem_zero(cx, 1, sizeof *s);
+    if (s) s->cx = cx;
+    return s;
+}
+
+void scope_free(scope *s)
+{
+    if (!s) return;
+    for (int64_t i = 0; i < s->tensors.count; i++)
+        tensor_entry_free(s->cx, (scope_tensor *)s->tensors.item[i]);
+    for (int64_t i = 0; i < s->definitions.count; i++)
+        definition_free(s->cx, (definition *)s->definitions.item[i]);
+    table_free(s->cx, &s->tensors);
+    table_free(s->cx, &s->definitions);
+    mem_free(s->cx, s, sizeof *s);
+}

@@ -1,0 +1,25 @@
+/* scope.h: what lang's own parts see of a scope: definitions. */
+#ifndef STC_LANG_SCOPE_H
+#define STC_LANG_SCOPE_H
+
+#include "lang.h"
+#include "suggest.h"
+
+/* A `format` or `fn` statement. It lives as long as the scope, or until its
+ * name is defined again; its tree was parsed from its own copy of the text, in
+ * which places have the line and column of the original. */
+typedef struct definition {
+    char *name;
+    source src;
+    arena a;
+    const ast *node;
+    bool busy; /* a function being specialised: meeting it again is recursion */
+} definition;
+
+definition *scope_find(const scope *s, const char *name, ast_kind kind);
+int scope_definition_count(const scope *s);
+definition *scope_definition_at(const scope *s, int i);
+/* Checks of a function's syntax tree that need no types (bind_fn.c). */
+stc_status fn_check_definition(const source *src, const ast *node);
+
+#endif
