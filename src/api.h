@@ -41,10 +41,13 @@ stc_type origin_type(const origin *o);
 /* A generated tensor (not a file) of a known shape. */
 stc_status origin_make(ctx *cx, const origin *o, const format *f, stc_type type,
                        const int64_t *shape, value fill, tensor **out);
-/* Reads a file. order -1: the file's own; 1: a matrix of one row or column
- * serves too. fmt NULL: chosen by kind and order. type -1: the file's. */
-stc_status origin_load(ctx *cx, const char *path, int order, const format *fmt, int type,
-                       const value *fill, stc_type fill_type, tensor **out);
+/* Its fill as an element of that type; 0 where it has none. */
+value origin_fill(const origin *o, stc_type type);
+/* Reads a file. order -1: the file's own; else a matrix of one row or column
+ * is reshaped where it fits. fmt NULL: chosen by kind and order; else parsed in
+ * the scope (may be NULL) for the order read. type -1: the file's. fill NULL: 0. */
+stc_status origin_load(ctx *cx, const char *path, int order, const char *fmt,
+                       const scope *sc, int type, const origin *fill, tensor **out);
 
 /* The shapes that generated operands take from the other operands' extents.
  * known[slot] is the bound tensor, or NULL; shapes of slots with want[slot]
@@ -53,6 +56,11 @@ stc_status shapes_solve(const program *p, tensor *const *known, const bool *want
                         int64_t (*shape)[STC_MAX_ORDER]);
 
 /* ---- programs ------------------------------------------------------------ */
+
+typedef struct shown_decl {
+    char *format;
+    stc_value fill;
+} shown_decl;
 
 typedef struct binding {
     tensor *t;       /* bound; the host's, or made (then owned)        */
@@ -74,13 +82,21 @@ struct stc_program {
     program *p;
     machine *mc;
     stc_times times;
-    binding *bind;   /* one per slot */
-    bool ready;      /* every operand is bound, nothing changed since */
-    bool ran;        /* results are there */
-    decl_copy *decl; /* to compile again for explain; text is p->source */
+    shown_decl *shown; /* one per slot: what stc_program_decl hands out */
+    binding *bind;     /* one per slot */
+    bool ready;        /* every operand is bound, nothing changed since */
+    bool ran;          /* results are there */
+    bool from_text;    /* not decoded from bytes: the stages can be explained */
+    decl_copy *decl;   /* to compile again for explain; text is p->source */
     int ndecl;
     char *stage[4]; /* ast, bound, plan, lattice: made when first asked for */
 };
+
+/* Forgets what is bound, freeing what was made. */
+void binding_clear(ctx *cx, binding *b);
+/* The slot that a name is bound to or read from; -1: none. */
+int program_input(const program *p, const char *name);
+int program_output(const program *p, const char *name);
 
 /* The order a text uses a tensor's name with; -1: it doesn't use it. */
 int ast_use_order(const ast *tree, const char *name);
@@ -91,6 +107,13 @@ typedef struct explain_texts {
 } explain_texts;
 void explain_init(explain_texts *e, ctx *cx);
 void explain_drop(explain_texts *e);
+/* Moves the texts into the program. */
+stc_status explain_keep(stc_program *w, explain_texts *e);
+/* What a `tensor` statement declares, initial data aside; use_order is the
+ * order the text uses the name with, -1 if it doesn't. order stays -1 where
+ * neither says. Name and data of *out are left alone. */
+stc_status decl_read(const scope *sc, const source *src, const ast *n, int use_order,
+                     scope_tensor *out);
 
 /* Binds and compiles one assignment of a text into p (no halt), and enters the
  * result in the scope; *target is the slot. */
@@ -118,6 +141,10 @@ static inline double now_us(void)
     return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
 }
 
+/* A block for the host, which stc_text_free frees: n bytes and a 0 after them.
+ * api_text_of also drops the buffer. */
+stc_status api_text(ctx *cx, const void *data, size_t n, void *out);
+stc_status api_text_of(textbuf *b, stc_status status, char **out);
 stc_status fail_null(ctx *cx, const char *what);
 /* A session as its machine closes (session.c). */
 void session_free(stc_session *s);

@@ -115,9 +115,37 @@ size_t stc_type_size(stc_type type)
     return (unsigned)type < TYPE_COUNT ? type_size(type) : 0;
 }
 
+/* Blocks for the host know their size: they may hold zeros. */
+typedef struct host_block {
+    _Alignas(16) size_t size;
+    char data[];
+} host_block;
+
+stc_status api_text(ctx *cx, const void *data, size_t n, void *out)
+{
+    host_block *b = mem_alloc(cx, sizeof *b + n + 1);
+    if (!b) return cx->diag.status;
+    b->size = sizeof *b + n + 1;
+    if (n) memcpy(b->data, data, n);
+    b->data[n] = 0;
+    *(void **)out = b->data;
+    return STC_OK;
+}
+
+stc_status api_text_of(textbuf *b, stc_status status, char **out)
+{
+    char *text = text_take(b);
+    if (!status)
+        status = text ? api_text(b->cx, text, strlen(text), out) : b->cx->diag.status;
+    mem_strfree(b->cx, text);
+    return status;
+}
+
 void stc_text_free(stc_machine *m, void *text)
 {
-    if (m && text) mem_strfree(&m->cx, text);
+    if (!m || !text) return;
+    host_block *b = (void *)((char *)text - offsetof(host_block, data));
+    mem_free(&m->cx, b, b->size);
 }
 
 stc_status fail_null(ctx *cx, const char *what)

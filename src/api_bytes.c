@@ -1,0 +1,169 @@
+/* api_bytes.c: programs as bytes and as text: .stb files, dumps, assembly.
+ *
+ * What is read is untrusted: it is verified before it is linked.
+ */
+#include "api.h"
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define STB_MAX ((int64_t)1 << 30) /* no sane program is larger than a gigabyte */
+
+/* Verifies, links and wraps; takes p. */
+static stc_status adopt(stc_machine *m, program *p, double load, stc_program **out)
+{
+    const double start = now_us();
+    machine *mc = NULL;
+    stc_status st = program_verify(p);
+    if (!st) st = machine_new(p, &mc);
+    if (st) {
+        program_free(p);
+        return st;
+    }
+    const double verify = now_us() - start;
+    stc_program *w = NULL;
+    if ((st = program_wrap(m, p, mc, &w))) return st;
+    w->times.load = load;
+    w->times.verify = verify;
+    *out = w;
+    return STC_OK;
+}
+
+stc_status stc_program_encode(const stc_program *w, void **bytes, size_t *size)
+{
+    if (!w) return STC_ERR_ARGUMENT;
+    api_enter(&w->m->cx);
+    if (!bytes || !size) return fail_null(&w->m->cx, "bytes or size");
+    void *made;
+    size_t n;
+    stc_status st = program_encode(w->p, &made, &n);
+    if (st) return st;
+    if (!(st = api_text(&w->m->cx, made, n, bytes))) *size = n;
+    mem_free(&w->m->cx, made, n);
+    return st;
+}
+
+stc_status stc_program_decode(stc_machine *m, const void *bytes, size_t size,
+                              stc_program **out)
+{
+    if (!m) return STC_ERR_ARGUMENT;
+    ctx *cx = &m->cx;
+    api_enter(cx);
+    if (!bytes) return fail_null(cx, "bytes");
+    if (!out) return fail_null(cx, "out");
+    const double start = now_us();
+    program *p = NULL;
+    stc_status st = program_decode(cx, bytes, size, &p);
+    return st ? st : adopt(m, p, now_us() - start, out);
+}
+
+stc_status stc_program_dump(const stc_program *w, char **text)
+{
+    if (!w) return STC_ERR_ARGUMENT;
+    ctx *cx = &w->m->cx;
+    api_enter(cx);
+    if (!text) return fail_null(cx, "text");
+    textbuf b;
+    text_init(&b, cx);
+    return api_text_of(&b, program_dump(w->p, &b), text);
+}
+
+stc_status stc_program_assemble(stc_machine *m, const char *text, const char *file,
+                                stc_program **out)
+{
+    if (!m) return STC_ERR_ARGUMENT;
+    ctx *cx = &m->cx;
+    api_enter(cx);
+    if (!text) return fail_null(cx, "text");
+    if (!out) return fail_null(cx, "out");
+    const double start = now_us();
+    program *p = NULL;
+    stc_status st = program_assemble(cx, text, file ? file : "asm", &p);
+    return st ? st : adopt(m, p, now_us() - start, out);
+}
+
+/* ---- files --------------------------------------------------------------------- */
+
+/* Writes to a file beside the target that then takes its name. */
+static stc_status write_file(ctx *cx, const char *path, const void *bytes, size_t size)
+{
+    const size_t room = strlen(path) + 8;
+    char *temp = mem_alloc(cx, room);
+    if (!temp) return cx->diag.status;
+    snprintf(temp, room, "%s.part", path);
+    const char *verb = "opened";
+    FILE *f = fopen(temp, "wb");
+    bool ok = f != NULL;
+    if (ok) {
+        verb = "written";
+        ok = fwrite(bytes, 1, size, f) == size;
+        ok = fflush(f) == 0 && ok;
+        ok = fclose(f) == 0 && ok;
+        ok = ok && rename(temp, path) == 0;
+    }
+    const int why = errno;
+    if (!ok && f) remove(temp);
+    mem_free(cx, temp, room);
+    if (ok) return STC_OK;
+    return fail_file(cx, STC_ERR_IO, path, 0, "the file can't be %s: %s", verb,
+                     strerror(why));
+}
+
+stc_status stc_program_save(const stc_program *w, const char *path)
+{
+    if (!w) return STC_ERR_ARGUMENT;
+    ctx *cx = &w->m->cx;
+    api_enter(cx);
+    if (!path) return fail_null(cx, "path");
+    const double start = now_us();
+    void *bytes;
+    size_t size;
+    stc_status st = program_encode(w->p, &bytes, &size);
+    if (st) return st;
+    st = write_file(cx, path, bytes, size);
+    mem_free(cx, bytes, size);
+    ((stc_program *)w)->times.save = now_us() - start;
+    return st;
+}
+
+static stc_status read_all(ctx *cx, FILE *f, const char *path, char **out, int64_t *cap,
+                           int64_t *size)
+{
+    for (;;) {
+        stc_status st = mem_grow(cx, out, cap, *size + 4096, 1);
+        if (st) return st;
+        const size_t n = fread(*out + *size, 1, (size_t)(*cap - *size), f);
+        *size += (int64_t)n;
+        if (ferror(f))
+            return fail_file(cx, STC_ERR_IO, path, 0, "the file can't be read: %s",
+                             strerror(errno));
+        if (!n) return STC_OK;
+        if (*size > STB_MAX)
+            return fail_file(cx, STC_ERR_CORRUPT, path, 0,
+                             "more than 1 GB; expected a bytecode file");
+    }
+}
+
+stc_status stc_program_load(stc_machine *m, const char *path, stc_program **out)
+{
+    if (!m) return STC_ERR_ARGUMENT;
+    ctx *cx = &m->cx;
+    api_enter(cx);
+    if (!path) return fail_null(cx, "path");
+    if (!out) return fail_null(cx, "out");
+    const double start = now_us();
+    FILE *f = fopen(path, "rb");
+    if (!f)
+        return fail_file(cx, STC_ERR_IO, path, 0, "the file can't be opened: %s",
+                         strerror(errno));
+    char *bytes = NULL;
+    int64_t cap = 0, size = 0;
+    program *p = NULL;
+    stc_status st = read_all(cx, f, path, &bytes, &cap, &size);
+    fclose(f);
+    if (!st) st = program_decode(cx, bytes, (size_t)size, &p);
+    mem_free(cx, bytes, (size_t)cap);
+    if (!st) st = adopt(m, p, now_us() - start, out);
+    if (st && !cx->diag.file[0]) snprintf(cx->diag.file, sizeof cx->diag.file, "%s", path);
+    return st;
+}

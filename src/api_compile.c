@@ -1,0 +1,442 @@
+/* api_compile.c: from a text to a program: parse, then for each assignment
+ * bind, plan, lower; then verify and link.
+ *
+ * A text may hold definitions (format, fn), declarations of tensors without
+ * data, and assignments; results of earlier statements are operands of later
+ * ones. What only a session can do (print, loops, files) is refused.
+ */
+#include "api.h"
+#include <string.h>
+
+/* ---- explain's texts --------------------------------------------------------- */
+
+void explain_init(explain_texts *e, ctx *cx)
+{
+    text_init(&e->ast, cx);
+    text_init(&e->bound, cx);
+    text_init(&e->plan, cx);
+    text_init(&e->lattice, cx);
+}
+
+void explain_drop(explain_texts *e)
+{
+    text_drop(&e->ast);
+    text_drop(&e->bound);
+    text_drop(&e->plan);
+    text_drop(&e->lattice);
+}
+
+/* ---- one statement -------------------------------------------------------------- */
+
+int ast_use_order(const ast *tree, const char *name)
+{
+    if (!tree || tree->kind == N_FN || tree->kind == N_FORMAT || tree->kind == N_TENSOR)
+        return -1;
+    if (tree->kind == N_CALL && strcmp(tree->name, name) == 0) return tree->count;
+    int order = -1;
+    if (tree->kind == N_NAME && strcmp(tree->name, name) == 0) order = 0;
+    const int count = tree->kind == N_ASSIGN ? 2 : tree->count;
+    for (int i = 0; i < count && order <= 0; i++) {
+        const int below = ast_use_order(tree->child[i], name);
+        if (below > order) order = below;
+    }
+    return order;
+}
+
+/* What later statements see of a result. */
+static stc_status enter_result(scope *sc, const program *p, int slot)
+{
+    const prog_tensor *row = &p->tensor[slot];
+    scope_tensor *t = scope_find_tensor(sc, row->name);
+    if (!t) t = scope_put_tensor(sc, row->name);
+    if (!t) return p->cx->diag.status;
+    t->order = row->order;
+    t->fmt = row->fmt;
+    t->type = row->type;
+    t->fill = row->fill;
+    t->has_data = true;
+    t->slot = slot;
+    return STC_OK;
+}
+
+stc_status compile_statement(arena *a, scope *sc, program *p, const source *src,
+                             const ast *statement, explain_texts *texts, stc_times *times,
+                             int *target)
+{
+    const double start = now_us();
+    bstmt *b = NULL;
+    stc_status st = statement->kind == N_ASSIGN
+                        ? bind_assignment(a, sc, src, p, statement, &b)
+                        : bind_scalar(a, sc, src, p, statement, &b);
+    times->bind += now_us() - start;
+    if (st) return st;
+    if (texts) bound_print(b, p, &texts->bound);
+    stage_texts stages = {0};
+    if (texts) stages = (stage_texts){.plan = &texts->plan, .lattice = &texts->lattice};
+    if ((st = compile_assignment(a, p, src, b, texts ? &stages : NULL, times))) return st;
+    *target = b->target;
+    return statement->kind == N_ASSIGN ? enter_result(sc, p, b->target) : STC_OK;
+}
+
+stc_status compile_begin(ctx *cx, const source *src, program **out)
+{
+    program *p = program_new(cx);
+    if (!p) return cx->diag.status;
+    p->source = mem_strdup(cx, src->text);
+    p->file = mem_strdup(cx, src->file);
+    if (!p->source || !p->file) {
+        program_free(p);
+        return cx->diag.status;
+    }
+    *out = p;
+    return STC_OK;
+}
+
+stc_status compile_finish(program *p, stc_times *times, machine **out)
+{
+    if (program_emit(p, (span){0, 0}, OP_HALT, NULL, 0) < 0) return p->cx->diag.status;
+    const double start = now_us();
+    stc_status st = program_verify(p);
+    if (!st) st = machine_new(p, out);
+    times->verify += now_us() - start;
+    return st;
+}
+
+stc_status program_wrap(stc_machine *m, program *p, machine *mc, stc_program **out)
+{
+    ctx *cx = &m->cx;
+    stc_program *w = mem_zero(cx, 1, sizeof *w);
+    binding *bind = mem_zero(cx, p->ntensor + 1, sizeof *bind);
+    shown_decl *shown = mem_zero(cx, p->ntensor + 1, sizeof *shown);
+    if (!w || !bind || !shown) {
+        mem_free(cx, w, sizeof *w);
+        mem_free(cx, bind, (size_t)(p->ntensor + 1) * sizeof *bind);
+        mem_free(cx, shown, (size_t)(p->ntensor + 1) * sizeof *shown);
+        machine_free(mc);
+        program_free(p);
+        return cx->diag.status;
+    }
+    w->m = m;
+    w->bind = bind;
+    w->shown = shown;
+    w->p = p;
+    w->mc = mc;
+    w->next = m->programs;
+    if (w->next) w->next->prev = w;
+    m->programs = w;
+    *out = w;
+    return STC_OK;
+}
+
+/* ---- a whole text ----------------------------------------------------------------- */
+
+static stc_status enter_decl(scope *sc, const source *src, const ast *tree,
+                             const stc_decl *d)
+{
+    ctx *cx = src->cx;
+    if (!d->name || !*d->name)
+        return fail(cx, STC_ERR_ARGUMENT, "a declaration has no name");
+    if (d->type < -1 || d->type >= TYPE_COUNT)
+        return fail(cx, STC_ERR_ARGUMENT, "%s: %d is no element type", d->name, d->type);
+    int order = d->order;
+    if (order < -1 || order > STC_MAX_ORDER)
+        return fail(cx, STC_ERR_ARGUMENT, "%s: the order is %d; expected 0 to %d", d->name,
+                    order, STC_MAX_ORDER);
+    if (order < 0) order = ast_use_order(tree, d->name);
+    if (order < 0) return STC_OK; /* not used: allowed */
+    format f = {0};
+    if (d->format) {
+        stc_status st = format_parse(cx, sc, d->format, order, &f);
+        if (st) return st;
+        if (f.order != order)
+            return fail(cx, STC_ERR_PROGRAM,
+                        "%s is used with %d %s, its format %s has order %d", d->name, order,
+                        order == 1 ? "subscript" : "subscripts", d->format, f.order);
+    } else {
+        stc_status st = format_parse(cx, sc, "dense", order, &f);
+        if (st) return st;
+    }
+    scope_tensor *t = scope_put_tensor(sc, d->name);
+    if (!t) return cx->diag.status;
+    t->order = order;
+    t->fmt = f;
+    t->type = d->type < 0 ? STC_F64 : (stc_type)d->type;
+    t->fill = (value){0};
+    if (d->fill) t->fill = type_round(t->type, value_from_public(t->type, *d->fill));
+    t->has_format = d->format != NULL;
+    t->has_type = d->type >= 0;
+    t->has_fill = d->fill != NULL;
+    t->has_data = true;
+    t->slot = -1;
+    return STC_OK;
+}
+
+/* A declaration inside the text: what a decl says, in the language. */
+static stc_status enter_tensor(scope *sc, const source *src, const ast *tree, const ast *n)
+{
+    ctx *cx = src->cx;
+    if (n->child[4])
+        return fail_text(cx, STC_ERR_PROGRAM, src->file, src->text, n->child[4]->at,
+                         "a compiled program's tensors get their data when they are bound; "
+                         "expected a declaration of %s without '='",
+                         n->name);
+    scope_tensor d;
+    stc_status st = decl_read(sc, src, n, ast_use_order(tree, n->name), &d);
+    if (st) return st;
+    if (d.order < 0) return STC_OK;
+    scope_tensor *t = scope_put_tensor(sc, n->name);
+    if (!t) return cx->diag.status;
+    char *name = t->name;
+    *t = d;
+    t->name = name;
+    t->has_data = true;
+    t->slot = -1;
+    return STC_OK;
+}
+
+static stc_status refuse(const source *src, const ast *n)
+{
+    return fail_text(src->cx, STC_ERR_PROGRAM, src->file, src->text, n->at,
+                     "'%s' runs in a script or session only; a program is made of "
+                     "assignments and definitions",
+                     ast_kind_name(n->kind));
+}
+
+typedef struct text_job {
+    source src;
+    const stc_decl *decl;
+    int ndecl;
+    explain_texts *texts; /* NULL: not wanted */
+    stc_times times;
+} text_job;
+
+static stc_status compile_all(arena *a, text_job *job, scope *sc, program *p)
+{
+    const source *src = &job->src;
+    const double start = now_us();
+    ast *tree;
+    stc_status st = parse_script(a, src, &tree);
+    job->times.parse = now_us() - start;
+    if (st) return st;
+    if (job->texts) ast_print(tree, &job->texts->ast);
+    for (int i = 0; i < job->ndecl; i++) {
+        if ((st = enter_decl(sc, src, tree, &job->decl[i]))) return st;
+    }
+    int assignments = 0;
+    for (int i = 0; i < tree->count; i++) {
+        const ast *n = tree->child[i];
+        int target;
+        if (n->kind == N_FORMAT || n->kind == N_FN) {
+            st = scope_define(sc, src, n);
+        } else if (n->kind == N_TENSOR) {
+            st = enter_tensor(sc, src, tree, n);
+        } else if (n->kind == N_ASSIGN) {
+            assignments++;
+            st = compile_statement(a, sc, p, src, n, job->texts, &job->times, &target);
+        } else {
+            st = refuse(src, n);
+        }
+        if (st) return st;
+    }
+    if (!assignments)
+        return fail_text(src->cx, STC_ERR_PROGRAM, src->file, src->text, tree->at,
+                         "nothing to compute: expected at least one assignment");
+    return STC_OK;
+}
+
+static stc_status compile_job(text_job *job, program **p, machine **mc)
+{
+    ctx *cx = job->src.cx;
+    arena a;
+    arena_init(&a, cx);
+    scope *sc = scope_new(cx);
+    stc_status st = sc ? compile_begin(cx, &job->src, p) : cx->diag.status;
+    if (!st) {
+        st = compile_all(&a, job, sc, *p);
+        if (!st) st = compile_finish(*p, &job->times, mc);
+        if (st) program_free(*p);
+    }
+    scope_free(sc);
+    arena_free(&a);
+    return st;
+}
+
+/* ---- the public calls -----------------------------------------------------------------
+ */
+
+static void decls_free(stc_program *w)
+{
+    ctx *cx = &w->m->cx;
+    for (int i = 0; i < w->ndecl; i++) {
+        mem_strfree(cx, w->decl[i].name);
+        mem_strfree(cx, w->decl[i].format);
+    }
+    mem_free(cx, w->decl, (size_t)w->ndecl * sizeof *w->decl);
+}
+
+static stc_status decls_copy(stc_program *w, const stc_decl *decl, int count)
+{
+    ctx *cx = &w->m->cx;
+    if (!count) return STC_OK;
+    w->decl = mem_zero(cx, count, sizeof *w->decl);
+    if (!w->decl) return cx->diag.status;
+    w->ndecl = count;
+    for (int i = 0; i < count; i++) {
+        decl_copy *d = &w->decl[i];
+        d->name = mem_strdup(cx, decl[i].name);
+        if (!d->name) return cx->diag.status;
+        if (decl[i].format) d->format = mem_strdup(cx, decl[i].format);
+        if (decl[i].format && !d->format) return cx->diag.status;
+        d->type = decl[i].type;
+        d->order = decl[i].order;
+        d->has_fill = decl[i].fill != NULL;
+        if (d->has_fill) d->fill = *decl[i].fill;
+    }
+    return STC_OK;
+}
+
+stc_status stc_compile(stc_machine *m, const char *text, const stc_decl *decls, int count,
+                       stc_program **out)
+{
+    if (!m) return STC_ERR_ARGUMENT;
+    ctx *cx = &m->cx;
+    api_enter(cx);
+    if (!text) return fail_null(cx, "text");
+    if (!out) return fail_null(cx, "out");
+    if (count < 0 || (count && !decls)) return fail_null(cx, "decls");
+    text_job job = {
+        .src = {.cx = cx, .file = "eval", .text = text}, .decl = decls, .ndecl = count};
+    program *p = NULL;
+    machine *mc = NULL;
+    stc_program *w = NULL;
+    stc_status st = compile_job(&job, &p, &mc);
+    if (!st) st = program_wrap(m, p, mc, &w);
+    if (st) return st;
+    w->times = job.times;
+    w->from_text = true;
+    if ((st = decls_copy(w, decls, count))) {
+        stc_program_free(w);
+        return st;
+    }
+    *out = w;
+    return STC_OK;
+}
+
+void stc_program_free(stc_program *w)
+{
+    if (!w) return;
+    ctx *cx = &w->m->cx;
+    machine_free(w->mc);
+    for (int i = 0; i < w->p->ntensor; i++)
+        binding_clear(cx, &w->bind[i]);
+    mem_free(cx, w->bind, (size_t)(w->p->ntensor + 1) * sizeof *w->bind);
+    for (int i = 0; i < 4; i++)
+        mem_strfree(cx, w->stage[i]);
+    decls_free(w);
+    program_free(w->p);
+    if (w->next) w->next->prev = w->prev;
+    if (w->prev) {
+        w->prev->next = w->next;
+    } else {
+        w->m->programs = w->next;
+    }
+    mem_free(cx, w, sizeof *w);
+}
+
+/* Moves the texts into the program, all or none. */
+stc_status explain_keep(stc_program *w, explain_texts *e)
+{
+    textbuf *from[4] = {&e->ast, &e->bound, &e->plan, &e->lattice};
+    char *text[4];
+    stc_status st = STC_OK;
+    for (int i = 0; i < 4; i++) {
+        text[i] = text_take(from[i]);
+        if (!text[i]) st = w->m->cx.diag.status;
+    }
+    for (int i = 0; i < 4; i++) {
+        if (st) {
+            mem_strfree(&w->m->cx, text[i]);
+        } else {
+            w->stage[i] = text[i];
+        }
+    }
+    return st;
+}
+
+/* The stages' texts cost more than compiling: made by compiling once more. */
+static stc_status explain_again(stc_program *w)
+{
+    ctx *cx = &w->m->cx;
+    stc_decl *decl = mem_zero(cx, w->ndecl + 1, sizeof *decl);
+    if (!decl) return cx->diag.status;
+    for (int i = 0; i < w->ndecl; i++) {
+        const decl_copy *d = &w->decl[i];
+        decl[i] = (stc_decl){.name = d->name,
+                             .format = d->format,
+                             .type = d->type,
+                             .order = d->order,
+                             .fill = d->has_fill ? &d->fill : NULL};
+    }
+    explain_texts texts;
+    explain_init(&texts, cx);
+    text_job job = {.src = {.cx = cx, .file = w->p->file, .text = w->p->source},
+                    .decl = decl,
+                    .ndecl = w->ndecl,
+                    .texts = &texts};
+    program *p = NULL;
+    machine *mc = NULL;
+    stc_status st = compile_job(&job, &p, &mc);
+    if (!st) {
+        machine_free(mc);
+        program_free(p);
+        st = explain_keep(w, &texts);
+    }
+    explain_drop(&texts);
+    mem_free(cx, decl, (size_t)(w->ndecl + 1) * sizeof *decl);
+    return st;
+}
+
+stc_status stc_program_explain(const stc_program *w, const char *stage, char **text)
+{
+    static const char *const name[] = {"ast", "bound", "plan", "lattice"};
+    if (!w) return STC_ERR_ARGUMENT;
+    ctx *cx = &w->m->cx;
+    api_enter(cx);
+    if (!stage) return fail_null(cx, "stage");
+    if (!text) return fail_null(cx, "text");
+    if (strcmp(stage, "code") == 0) {
+        textbuf b;
+        text_init(&b, cx);
+        return api_text_of(&b, machine_dump(w->mc, &b), text);
+    }
+    int i = 0;
+    while (i < 4 && strcmp(stage, name[i]) != 0)
+        i++;
+    if (i == 4)
+        return fail(cx, STC_ERR_ARGUMENT,
+                    "'%s' is no stage; expected ast, bound, plan, lattice or code", stage);
+    if (!w->stage[i]) {
+        if (!w->from_text)
+            return fail(cx, STC_ERR_ARGUMENT,
+                        "a program from bytecode has no stage '%s'; expected code", stage);
+        stc_status st = explain_again((stc_program *)w); /* the texts are a cache */
+        if (st) return st;
+    }
+    return api_text(cx, w->stage[i], strlen(w->stage[i]), text);
+}
+
+stc_times stc_program_times(const stc_program *w)
+{
+    return w ? w->times : (stc_times){0};
+}
+
+stc_status stc_program_profile(const stc_program *w, char **text)
+{
+    if (!w) return STC_ERR_ARGUMENT;
+    ctx *cx = &w->m->cx;
+    api_enter(cx);
+    if (!text) return fail_null(cx, "text");
+    textbuf b;
+    text_init(&b, cx);
+    return api_text_of(&b, machine_profile(w->mc, &b), text);
+}
