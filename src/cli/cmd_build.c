@@ -1,0 +1,108 @@
+/* cmd_build.c: `stcvm build` and `stcvm explain`: statements compiled for
+ * declared formats, without data: into a bytecode file, or printed stage by
+ * stage.
+ */
+#include "cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int output_file(const args *a, const char **path)
+{
+    if (a->outs != 1) return usage_error("%s needs one -o FILE.stb", a->command);
+    *path = a->out[0];
+    return STATUS_OK;
+}
+
+/* The declarations that the operands after the text make; an undeclared type
+ * is f64, so a fill given without one has to be an f64. */
+static int declare(spec *specs, int n, stc_decl *decls)
+{
+    for (int i = 0; i < n; i++) {
+        const stc_source *s = &specs[i].source;
+        if (s->fill && s->type < 0 && !value_convert(&specs[i].fill, s->fill_type, STC_F64))
+            return usage_error("%s: the fill is not a value of type f64; give a type, "
+                               "%s=FORMAT:TYPE:fill=V",
+                               specs[i].name, specs[i].name);
+        decls[i] = (stc_decl){.name = specs[i].name,
+                              .format = s->format,
+                              .type = s->type,
+                              .fill = s->fill,
+                              .order = -1};
+    }
+    return STATUS_OK;
+}
+
+/* Compiles operand 0 with the declarations after it. */
+static int compile(cli *c, const args *a, stc_program **out)
+{
+    spec *specs;
+    int n, status = specs_parse(a, 1, SPEC_FORMAT, &specs, &n);
+    if (status != STATUS_OK) return status;
+    stc_decl *decls = xrealloc(NULL, (size_t)(n + 1) * sizeof *decls);
+    status = declare(specs, n, decls);
+    if (status == STATUS_OK &&
+        stc_compile(c->machine, a->operand[0], decls, n, out) != STC_OK)
+        status = report_error(c, 1);
+    free(decls);
+    specs_free(specs, n);
+    return status;
+}
+
+int cmd_build(cli *c, const args *a)
+{
+    const char *path;
+    stc_program *p = NULL;
+    int status = output_file(a, &path);
+    if (status == STATUS_OK) status = compile(c, a, &p);
+    if (status != STATUS_OK) return status;
+    const double start = now_us();
+    if (stc_program_save(p, path) != STC_OK) {
+        status = report_error(c, 1);
+    } else if (c->opt.time) {
+        stc_times t = stc_program_times(p);
+        t.save = now_us() - start;
+        report_times(&t);
+    }
+    stc_program_free(p);
+    return status;
+}
+
+/* `title` NULL: the text alone. */
+static int print_stage(cli *c, const stc_program *p, const char *stage, bool title)
+{
+    char *text;
+    if (stc_program_explain(p, stage, &text) != STC_OK) return report_error(c, 1);
+    const size_t n = strlen(text);
+    if (title) printf("-- %s --\n", stage);
+    fputs(text, stdout);
+    if (n && text[n - 1] != '\n') fputc('\n', stdout);
+    stc_text_free(c->machine, text);
+    return STATUS_OK;
+}
+
+int cmd_explain(cli *c, const args *a)
+{
+    static const char *const stages[] = {"ast", "bound", "plan", "lattice", "code", NULL};
+    stc_program *p = NULL;
+    int known = 0, status;
+    while (a->stage && stages[known] && strcmp(stages[known], a->stage))
+        known++;
+    if (a->stage && !stages[known])
+        return usage_error("--stage is ast, bound, plan, lattice or code, not '%s'",
+                           a->stage);
+    status = compile(c, a, &p);
+    if (status != STATUS_OK) return status;
+    if (a->stage) {
+        status = print_stage(c, p, a->stage, false);
+    } else {
+        status = print_stage(c, p, "plan", true);
+        if (status == STATUS_OK) status = print_stage(c, p, "code", true);
+    }
+    if (status == STATUS_OK && c->opt.time) {
+        const stc_times t = stc_program_times(p);
+        report_times(&t);
+    }
+    stc_program_free(p);
+    return status;
+}

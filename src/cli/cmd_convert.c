@@ -1,0 +1,91 @@
+/* cmd_convert.c: `stcvm convert` and `stcvm info`: data files.
+ */
+#include "cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int cmd_convert(cli *c, const args *a)
+{
+    stc_tensor *t;
+    const char *format = NULL;
+    char *text = NULL;
+    int type = -1, status = STATUS_OK;
+    for (int i = 0; i < 2; i++)
+        if (!path_known(a->operand[i]))
+            return usage_error("'%s' has to end in .mtx .tns .npy .pgm or .ppm",
+                               a->operand[i]);
+    if (a->operands > 2) {
+        text = xstrndup(a->operand[2], strlen(a->operand[2]));
+        status = spec_format(text, &format, &type);
+    }
+    stc_times times = {0};
+    const double start = now_us();
+    if (status == STATUS_OK &&
+        stc_tensor_read(c->machine, a->operand[0], format, type, NULL, &t) != STC_OK)
+        status = report_error(c, 1);
+    free(text);
+    if (status != STATUS_OK) return status;
+    times.load = now_us() - start;
+    status = output_write(c, t, a->operand[1], &times.save);
+    if (status == STATUS_OK && c->opt.time) report_times(&times);
+    stc_tensor_free(t);
+    return status;
+}
+
+static int info_program(cli *c, const char *path)
+{
+    stc_program *p;
+    const char *name;
+    bool is_result;
+    if (stc_program_load(c->machine, path, &p) != STC_OK) return report_error(c, 1);
+    for (int i = 0; (name = stc_program_name(p, i, &is_result)); i++) {
+        stc_decl d;
+        printf("%-8s %s", is_result ? "result" : "operand", name);
+        if (stc_program_decl(p, name, &d) == STC_OK)
+            printf("  order %d  %s  %s", d.order, stc_type_name((stc_type)d.type),
+                   d.format);
+        fputc('\n', stdout);
+    }
+    stc_program_free(p);
+    return STATUS_OK;
+}
+
+static void info_tensor(const stc_tensor *t)
+{
+    char bytes[16];
+    const int order = stc_tensor_order(t);
+    const int64_t *shape = stc_tensor_shape(t);
+    double places = 1;
+    printf("shape    [");
+    for (int k = 0; k < order; k++) {
+        printf("%s%lld", k ? "," : "", (long long)shape[k]);
+        places *= (double)shape[k];
+    }
+    const int64_t stored = stc_tensor_stored(t);
+    printf("]\ntype     %s\nformat   %s\nstored   %lld", stc_type_name(stc_tensor_type(t)),
+           stc_tensor_format(t), (long long)stored);
+    if (places > 0)
+        printf(" (%.3g%% of %.6g places)", 100 * (double)stored / places, places);
+    const uint64_t held = stc_tensor_bytes(t);
+    const double flat = places * (double)stc_type_size(stc_tensor_type(t));
+    printf("\nbytes    %llu (%s", (unsigned long long)held, format_bytes(held, bytes));
+    if (held && flat > 0) printf(", %.3g times as many if dense", flat / (double)held);
+    printf(")\n");
+}
+
+int cmd_info(cli *c, const args *a)
+{
+    const char *path = a->operand[0];
+    const size_t n = strlen(path);
+    stc_tensor *t;
+    if (n > 4 && !strcmp(path + n - 4, ".stb")) return info_program(c, path);
+    if (!path_known(path))
+        return usage_error("'%s' has to end in .mtx .tns .npy .pgm .ppm or .stb", path);
+    if (stc_tensor_read(c->machine, path, NULL, -1, NULL, &t) != STC_OK)
+        return report_error(c, 1);
+    progress_end(&c->progress);
+    info_tensor(t);
+    stc_tensor_free(t);
+    return STATUS_OK;
+}

@@ -1,0 +1,106 @@
+/* cmd_eval.c: `stcvm eval` and `stcvm SCRIPT.stc`: statements, run in a session
+ * of their own whose tensors come from the command line or the text itself.
+ */
+#include "cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int output_write(cli *c, const stc_tensor *t, const char *path, double *save)
+{
+    const double start = now_us();
+    stc_status status = path ? stc_tensor_write(t, path) : stc_tensor_print(t, stdout, 0);
+    if (status != STC_OK) return report_error(c, 1);
+    if (path) *save += now_us() - start;
+    return STATUS_OK;
+}
+
+/* What --time and --profile ask for, after everything else. */
+static int report_session(cli *c, const stc_session *s, double save)
+{
+    if (c->opt.profile) {
+        char *text;
+        if (stc_session_profile(s, &text) != STC_OK) return report_error(c, 1);
+        fflush(stdout);
+        fputs(text, stderr);
+        stc_text_free(c->machine, text);
+    }
+    if (c->opt.time) {
+        stc_times t = stc_session_times(s);
+        t.save += save;
+        report_times(&t);
+    }
+    return STATUS_OK;
+}
+
+static int write_results(cli *c, const stc_session *s, const output *o, int count,
+                         double *save)
+{
+    const stc_tensor *t;
+    const char *last = stc_session_last(s);
+    if (!count && last) {
+        if (stc_session_get(s, last, &t) != STC_OK) return report_error(c, 1);
+        return output_write(c, t, NULL, save);
+    }
+    for (int i = 0; i < count; i++) {
+        if (stc_session_get(s, o[i].name, &t) != STC_OK) return report_error(c, 1);
+        const int status = output_write(c, t, o[i].path, save);
+        if (status != STATUS_OK) return status;
+    }
+    return STATUS_OK;
+}
+
+static int eval_in(cli *c, stc_session *s, const char *text, const spec *specs, int n,
+                   const output *outs, int nouts)
+{
+    double save = 0;
+    stc_session_output(s, stdout);
+    stc_session_repeat(s, c->opt.repeat);
+    for (int i = 0; i < n; i++)
+        if (stc_session_put_source(s, specs[i].name, &specs[i].source) != STC_OK)
+            return report_error(c, 1);
+    if (stc_session_exec(s, text, "eval") != STC_OK) return report_error(c, 1);
+    progress_end(&c->progress);
+    const int status = write_results(c, s, outs, nouts, &save);
+    return status == STATUS_OK ? report_session(c, s, save) : status;
+}
+
+int cmd_eval(cli *c, const args *a)
+{
+    spec *specs;
+    output *outs;
+    int n, status = specs_parse(a, 1, SPEC_SOURCE, &specs, &n);
+    if (status != STATUS_OK) return status;
+    status = outputs_parse(a, &outs);
+    if (status == STATUS_OK) {
+        stc_session *s;
+        if (stc_session_open(c->machine, &s) == STC_OK) {
+            status = eval_in(c, s, a->operand[0], specs, n, outs, a->outs);
+            stc_session_close(s);
+        } else {
+            status = report_error(c, 1);
+        }
+        outputs_free(outs, a->outs);
+    }
+    specs_free(specs, n);
+    return status;
+}
+
+int cmd_script(cli *c, const args *a)
+{
+    stc_session *s;
+    char *text = read_text(a->command);
+    if (!text) return STATUS_FAULT;
+    int status = STATUS_FAULT;
+    if (stc_session_open(c->machine, &s) != STC_OK) {
+        status = report_error(c, 1);
+    } else {
+        stc_session_output(s, stdout);
+        stc_session_repeat(s, c->opt.repeat);
+        status = stc_session_exec(s, text, a->command) == STC_OK ? report_session(c, s, 0)
+                                                                 : report_error(c, 1);
+        stc_session_close(s);
+    }
+    free(text);
+    return status;
+}

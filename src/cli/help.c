@@ -1,0 +1,203 @@
+/* help.c: the topics of `:help`, each with an example that can be typed in.
+ */
+#include "repl.h"
+
+#include <string.h>
+
+typedef struct topic {
+    const char *name, *summary, *text;
+} topic;
+
+static const topic topics[] = {
+    {"start", "the first five minutes",
+     "A statement is an assignment in index notation. Type the lines after the arrows:\n"
+     "\n"
+     "  > tensor A csr f64 [3,3] = { (0,0): 2, (1,2): 3, (2,1): -1 }\n"
+     "  > tensor x dense f64 [3] = 1.0\n"
+     "  > y(i) = A(i,j) * x(j)\n"
+     "  > y\n"
+     "  > :spy A\n"
+     "\n"
+     "j is not on the left, so it is summed over. A matrix of your own:\n"
+     "\n"
+     "  > :load A matrix.mtx csr\n"
+     "  > C(i,j) = A(i,k) * A(j,k)\n"
+     "  > save C \"c.mtx\"\n"},
+    {"commands", "what begins with a colon", NULL},
+    {"keys", "editing a line",
+     "  arrows, Home, End, Delete        as everywhere; up and down: earlier lines\n"
+     "  Ctrl-A, Ctrl-E, Alt-B, Alt-F     start and end of the line, words\n"
+     "  Ctrl-K, Ctrl-U, Ctrl-W, Ctrl-Y   cut to the end, to the start, a word; paste\n"
+     "  Ctrl-R                           search earlier lines\n"
+     "  Tab                              complete a name, a command, a file\n"
+     "  Ctrl-C                           drop the line; stop a running statement\n"
+     "  Ctrl-D                           leave, on an empty line\n"
+     "\n"
+     "A line goes on in the next one after an open bracket, an operator or a `\\`:\n"
+     "\n"
+     "  > C(i,j) = A(i,k) * B(k,j) \\\n"
+     "  ...> with reorder(i,k,j)\n"
+     "\n"
+     "Earlier lines are kept in ~/.stcvm_history.\n"},
+    {"statements", "what a line can be",
+     "  NAME(indices) = EXPRESSION    an assignment; also += -= *= /= min= max= |= &= ^=\n"
+     "                                or= and=\n"
+     "  NAME = EXPRESSION             a scalar, a tensor of order 0\n"
+     "  tensor, format, fn            definitions (:help tensors, formats, functions)\n"
+     "  print A    save A \"file\"      compact A    drop A    include \"file.stc\"\n"
+     "  repeat N { … }    while (e) { … }    if (e) { … } else { … }\n"
+     "\n"
+     "A statement ends at the end of the line or at `;`. `#` starts a comment.\n"
+     "\n"
+     "  > s = 0; repeat 3 { s += 2 }; print s\n"},
+    {"indices", "subscripts and implied sums",
+     "An index that isn't on the left is summed, over the top-level term it stands in:\n"
+     "\n"
+     "  > y(i) = A(i,j) * x(j) + b(i)       # the sum covers the product only\n"
+     "  > t(i) = A(i,i)                     # a repeated index: the diagonal\n"
+     "  > D(i,j) = A(i,j) + B(j,i)          # any order, any formats\n"
+     "  > n = A(i,j) > 0                    # counts\n"
+     "\n"
+     "A bare index in an expression is its value: `R(i,j) = i + 10 * j`, where the\n"
+     "left side is declared.\n"},
+    {"reductions", "explicit ones: f(i,j: e)",
+     "Any function of two arguments reduces: sum, prod, min, max, any, all, xor, …\n"
+     "\n"
+     "  > m = max(i,j: A(i,j))\n"
+     "  > d(i) = min(j: A(i,j) + x(j))\n"
+     "  > P(i) = max(p in 0:2: v(2*i + p))\n"},
+    {"expressions", "operators and functions",
+     "Operators, strongest first: **   - ! ~   * / %   + -   << >>   &   ^   |\n"
+     "comparisons   &&   ||. Functions: abs sqrt exp log sin cos tan tanh floor ceil\n"
+     "round min max pow ldexp hypot atan2 sign conj real imag select xor gcd isnan and\n"
+     "the rest of C's math library.\n"
+     "\n"
+     "  > B(i,j) = select(A(i,j) > 2, sqrt(A(i,j)), 0)\n"},
+    {"types", "bool, i8 … i64, u8 … u64, f32, f64, c64, c128",
+     "Types promote as in NumPy 2, and literals are weak. Comparisons give bool; sums\n"
+     "of bool and integers are i64 (u64 if unsigned). `2j` is imaginary; inf, nan, true\n"
+     "and false are literals.\n"
+     "\n"
+     "  > tensor k dense i32 [3] = 2\n"
+     "  > h(i) = k(i) * 0.5                 # f64\n"},
+    {"tensors", "declaring and filling them",
+     "  > tensor A csr = \"bcsstk13.mtx\"               # shape and type from the file\n"
+     "  > tensor x dense f64 [1138] = 1.0\n"
+     "  > tensor d csr f64 [4,4] fill inf = { (0,1): 3, (2,0): 1 }\n"
+     "  > tensor M dense i32 = [[1,2,3],[4,5,6]]\n"
+     "  > tensor R csr f64 [1000,1000] = random(density=0.01, seed=7)\n"
+     "  > tensor C csc                                # shape from its first assignment\n"
+     "\n"
+     "A declared tensor keeps its format, type and fill; an undeclared one takes those\n"
+     "of what is assigned to it.\n"},
+    {"formats", "how tensors are stored",
+     "Built in: dense svec csr csc dcsr dcsc coo csf bcsr(r,c) csb(r,c) dia ell hash rle\n"
+     "lz77, and short strings such as ds, ss, ds:1,0 (d dense, s compressed, q singleton,\n"
+     "u compressed nonunique). Any other is a map from coordinates to levels:\n"
+     "\n"
+     "  > format mine = (i,j) -> (j : dense, i : compressed)\n"
+     "  > tensor B mine f64 [4,4] = { (0,1): 3 }\n"
+     "\n"
+     "A format changes speed, never values: `B(i,j) = A(i,j)` converts.\n"},
+    {"fill", "the value of what isn't stored",
+     "Places that aren't stored have the tensor's fill, 0 unless `fill` gives another.\n"
+     "A result's fill is what the expression makes of its operands' fills. In a graph of\n"
+     "distances the fill is inf:\n"
+     "\n"
+     "  > tensor W csr f64 [3,3] fill inf = { (0,1): 3, (1,2): 1 }\n"
+     "  > tensor d dense f64 [3] = [0, inf, inf]\n"
+     "  > d(j) min= d(i) + W(i,j)\n"},
+    {"slices", "parts of a mode, affine subscripts, pad",
+     "  > B(i,j) = A(i(1:5:2), j(2:6:2))      # lo:hi:stride, each may be left out\n"
+     "  > S(i) = v(i+1) - v(i)                # i runs as far as v allows\n"
+     "  > T(i) = pad v(i-1)                   # T declared; outside, v reads as its "
+     "fill\n"},
+    {"functions", "functions of your own",
+     "  > fn relu(x) = max(x, 0)\n"
+     "  > fn band(x, y) = x & y with commutative, annihilator(0)\n"
+     "  > B(i,j) = relu(A(i,j))\n"
+     "\n"
+     "Properties (commutative, associative, idempotent, annihilator(v), identity(v)) are\n"
+     "taken at their word: what they decide isn't computed.\n"},
+    {"schedules", "with …: how a statement runs",
+     "  reorder(i,k,j)  split(i,i0,i1,32)  fuse(i,j,f)  pos(i,p,A)  parallelize(i)\n"
+     "  precompute(e, W, {i,j})  workspace(dense|coord|bucket|hash [, capacity])\n"
+     "\n"
+     "  > C(i,j) = A(i,k) * B(k,j) with reorder(i,k,j)\n"
+     "\n"
+     "A schedule changes speed, never values. `:explain` shows the loops that come of "
+     "it.\n"},
+    {"files", ".mtx .tns .npy .pgm .ppm .stc",
+     "  > :load A matrix.mtx csr              # or: tensor A csr = \"matrix.mtx\"\n"
+     "  > :save y y.npy                       # or: save y \"y.npy\"\n"
+     "\n"
+     "Matrix Market and FROSTT files hold entries, NumPy files and images are dense. A\n"
+     "file has no place for a fill: a tensor whose fill isn't zero is written in full. A\n"
+     "script (`stcvm script.stc`, `include \"script.stc\"`) holds what could be typed "
+     "here.\n"},
+    {"errors", "what they say, and what they leave",
+     "An error names the place, what was found and what was expected. The statement that\n"
+     "fails leaves everything as it was:\n"
+     "\n"
+     "  > y(i) = A(i,j) * x(k\n"
+     "  > z(i) = A(i,j) * q(j)\n"
+     "\n"
+     "Ctrl-C stops a running statement in the same way.\n"},
+};
+enum { TOPIC_COUNT = sizeof topics / sizeof *topics };
+
+const char *help_topic(int i)
+{
+    return i >= 0 && i < TOPIC_COUNT ? topics[i].name : NULL;
+}
+
+static void print_commands(FILE *out)
+{
+    static const struct {
+        const char *name, *operands, *summary;
+    } row[] = {
+#define C(name, operands, summary, kind) {#name, operands, summary},
+        REPL_COMMANDS(C)
+#undef C
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        const int n = fprintf(out, "  :%s %s", row[i].name, row[i].operands);
+        fprintf(out, "%*s  %s\n", n < 26 ? 26 - n : 0, "", row[i].summary);
+    }
+    fputs(
+        "\nA command may be shortened: `:lo A m.mtx`. Everything else is a statement; the\n"
+        "name of a tensor prints it.\n"
+        "\n"
+        "  > :time y(i) = A(i,j) * x(j)\n",
+        out);
+}
+
+static void print_topics(FILE *out)
+{
+    fputs("A line is a statement, a tensor's name (prints it), or a command:\n\n", out);
+    print_commands(out);
+    fputs("\ntopics, `:help TOPIC`:\n", out);
+    for (int i = 0; i < TOPIC_COUNT; i++)
+        fprintf(out, "  %-12s  %s\n", topics[i].name, topics[i].summary);
+}
+
+bool help_print(const char *name, FILE *out)
+{
+    const topic *found = NULL;
+    int matches = 0;
+    if (!name) {
+        print_topics(out);
+        return true;
+    }
+    for (int i = 0; i < TOPIC_COUNT && *name; i++)
+        if (!strncmp(topics[i].name, name, strlen(name))) {
+            found = &topics[i];
+            matches++;
+        }
+    if (matches != 1 && !(found && !strcmp(found->name, name))) return false;
+    if (found->text)
+        fputs(found->text, out);
+    else
+        print_commands(out);
+    return true;
+}

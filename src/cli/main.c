@@ -1,0 +1,132 @@
+/* main.c: stcvm, the tool: from a command line to a command.
+ *
+ * One table (COMMANDS in cli.h) names the commands, checks their operands and
+ * prints the usage. Without a command there is the REPL; a word that ends in
+ * .stc, or has a slash, is a script.
+ */
+#include "cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct command {
+    const char *name;
+    int least, most;
+    bool outs;
+    const char *usage;
+    int (*run)(cli *c, const args *a);
+} command;
+
+static const command commands[] = {
+#define C(name, least, most, outs, usage) {#name, least, most, outs, usage, cmd_##name},
+    COMMANDS(C)
+#undef C
+};
+enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
+
+static const char options_text[] =
+    "common options:\n"
+    "  --threads N       run on N threads\n"
+    "  --time            `time STAGE MICROSECONDS` for each stage, on standard error\n"
+    "  --repeat N        run N times from the same inputs; --time gives the median\n"
+    "  --profile         executions and time per instruction, on standard error\n"
+    "  --max-memory 2G   stop when more memory than this would be held\n"
+    "  --max-steps N     stop a run after N loop iterations\n"
+    "  --no-super        run base operations only\n"
+    "  --quiet           no progress, no greeting\n"
+    "  --help, --version\n"
+    "\n"
+    "SOURCE is a file (.mtx .tns .npy .pgm .ppm), ones, zeros, random, random(DENSITY),\n"
+    "or a number. FORMAT is csr, csc, coo, csf, dense, ds:1,0, (i,j) -> (…), and so on;\n"
+    "TYPE is bool, i8 … i64, u8 … u64, f32, f64, c64, c128. In the REPL, :help tells "
+    "more.\n"
+    "\n"
+    "example:\n"
+    "  stcvm eval 'y(i) = A(i,j) * x(j)' A=matrix.mtx:csr x=ones -o y=y.npy\n";
+
+static void print_usage(FILE *out)
+{
+    fputs("stcvm evaluates sparse array expressions.\n\n"
+          "usage:\n"
+          "  stcvm                 the REPL (:help lists its topics)\n"
+          "  stcvm SCRIPT.stc      run a script\n",
+          out);
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        fprintf(out, "  stcvm %-7s %s\n", commands[i].name, commands[i].usage);
+    fputs("\n", out);
+    fputs(options_text, out);
+}
+
+static const command *find_command(const char *name)
+{
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        if (!strcmp(commands[i].name, name)) return &commands[i];
+    return NULL;
+}
+
+static bool is_script(const char *word)
+{
+    const size_t n = strlen(word);
+    return strchr(word, '/') || (n > 4 && !strcmp(word + n - 4, ".stc"));
+}
+
+static int unknown_command(const char *word)
+{
+    const char *names[COMMAND_COUNT + 1] = {NULL};
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        names[i] = commands[i].name;
+    const char *near = near_name(word, names);
+    if (near) return usage_error("unknown command '%s'; did you mean %s?", word, near);
+    return usage_error("unknown command '%s' (a script's name ends in .stc); "
+                       "`stcvm --help` lists them",
+                       word);
+}
+
+/* What the table and the options alone show to be wrong. */
+static int check_usage(const command *k, const args *a)
+{
+    if (a->stage && !(k && !strcmp(k->name, "explain")))
+        return usage_error("--stage goes with `stcvm explain`");
+    if (a->outs && !(k && k->outs))
+        return usage_error("-o goes with eval, build, run and asm");
+    if (!k)
+        return a->operands ? usage_error("a script takes no operands, but '%s' follows it",
+                                         a->operand[0])
+                           : STATUS_OK;
+    if (a->operands < k->least) return usage_error("usage: stcvm %s %s", k->name, k->usage);
+    if (k->most >= 0 && a->operands > k->most)
+        return usage_error("'%s' is one operand too many\nusage: stcvm %s %s",
+                           a->operand[k->most], k->name, k->usage);
+    return STATUS_OK;
+}
+
+static int dispatch(const args *a)
+{
+    const command *k = a->command ? find_command(a->command) : NULL;
+    if (a->version) {
+        puts("stcvm " STC_VERSION);
+        return STATUS_OK;
+    }
+    if (a->help && k)
+        printf("usage: stcvm %s %s\n\n%s", k->name, k->usage, options_text);
+    else if (a->help)
+        print_usage(stdout);
+    if (a->help) return STATUS_OK;
+    if (a->command && !k && !is_script(a->command)) return unknown_command(a->command);
+    cli c;
+    int status = check_usage(k, a);
+    if (status == STATUS_OK) status = cli_open(&c, &a->opt);
+    if (status != STATUS_OK) return status;
+    status = k ? k->run(&c, a) : a->command ? cmd_script(&c, a) : cmd_repl(&c, a);
+    return cli_close(&c, status);
+}
+
+int main(int argc, char **argv)
+{
+    args a;
+    int status = args_parse(argc, argv, &a);
+    if (status != STATUS_OK) return status;
+    status = dispatch(&a);
+    args_free(&a);
+    return status;
+}

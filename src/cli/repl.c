@@ -1,0 +1,251 @@
+/* repl.c: the REPL: gathers statements and commands, and runs them.
+ *
+ * On a terminal there are prompts, and an error leaves everything as it was.
+ * From a pipe or a file there are none; results go to standard output, errors
+ * to standard error with the line of the input, what follows an error still
+ * runs, and the exit status is 1 if anything failed. A line is a statement
+ * unless it ends in `\` or in the middle of one. Without a terminal a statement
+ * also waits for the next line, which may begin with `with` or `over`; one that
+ * ends in `;` doesn't wait.
+ */
+#include "repl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char blanks[] = " \t\r\n";
+
+static void clear(repl *r)
+{
+    r->length = 0;
+    r->text[0] = 0;
+}
+
+static void add(repl *r, const char *text, size_t n)
+{
+    if (r->length + n + 1 > r->room) {
+        r->room = 2 * (r->length + n) + 256;
+        r->text = xrealloc(r->text, r->room);
+    }
+    memcpy(r->text + r->length, text, n);
+    r->length += n;
+    r->text[r->length] = 0;
+}
+
+/* The next line, in r->ahead. */
+static line_result next_line(repl *r, const char *prompt)
+{
+    const char *line;
+    size_t n;
+    if (r->ahead) return LINE_READ;
+    const line_result result = lineedit_read(r->edit, prompt, &line, &n);
+    if (result != LINE_READ) return result;
+    if (strlen(line) != n)
+        line = "\x01"; /* a zero byte is no more a text than this is          */
+    r->ahead = xstrndup(line, strlen(line));
+    return LINE_READ;
+}
+
+/* Takes r->ahead into the text; true if its end asks for another line. */
+static bool take_line(repl *r)
+{
+    size_t n = strlen(r->ahead);
+    const bool more = n && r->ahead[n - 1] == '\\';
+    r->line++;
+    if (!r->length) r->first = r->line;
+    if (more) r->ahead[n - 1] = ' ';
+    add(r, r->ahead, n);
+    free(r->ahead);
+    r->ahead = NULL;
+    return more;
+}
+
+static bool is_command(const repl *r)
+{
+    return r->text[strspn(r->text, blanks)] == ':';
+}
+
+static bool ends_statement(const repl *r)
+{
+    size_t n = r->length;
+    while (n && strchr(blanks, r->text[n - 1]))
+        n--;
+    return !n || r->text[n - 1] == ';';
+}
+
+static bool continues(const char *line)
+{
+    line += strspn(line, blanks);
+    for (int i = 0; i < 2; i++) {
+        const char *word = i ? "over" : "with";
+        if (!strncmp(line, word, 4) && !name_valid(line, 5)) return true;
+    }
+    return false;
+}
+
+/* Gathers one statement or command; LINE_ENDED only if there is nothing. */
+static line_result gather(repl *r)
+{
+    line_result result;
+    clear(r);
+    for (;;) {
+        result = next_line(r, r->length ? "  ...> " : "stcvm> ");
+        if (result == LINE_CANCELLED) return result;
+        if (result == LINE_ENDED) return r->length ? LINE_READ : LINE_ENDED;
+        if (take_line(r)) continue;
+        if (is_command(r)) return LINE_READ;
+        if (stc_session_incomplete(r->text)) {
+            add(r, "\n", 1);
+            continue;
+        }
+        if (lineedit_prompts(r->edit) || ends_statement(r)) return LINE_READ;
+        if (next_line(r, "") != LINE_READ || !continues(r->ahead)) return LINE_READ;
+        add(r, "\n", 1);
+    }
+}
+
+/* The line that errors count from: a person sees each input on its own. */
+static int first_line(const repl *r)
+{
+    return lineedit_prompts(r->edit) ? 1 : r->first;
+}
+
+void repl_idle(const repl *r)
+{
+    if (lineedit_prompts(r->edit))
+        signals_open(NULL, true);
+    else
+        signals_close();
+}
+
+/* Whether the text is a name alone, which then is copied to *name. */
+static bool bare_name(const char *text, char **name)
+{
+    const char *begin = text + strspn(text, blanks);
+    const size_t n = strcspn(begin, " \t\r\n;#");
+    const char *rest = begin + n + strspn(begin + n, " \t\r\n;");
+    if ((*rest && *rest != '#') || !name_valid(begin, n)) return false;
+    *name = xstrndup(begin, n);
+    return true;
+}
+
+static bool is_word(const char *name)
+{
+    for (int i = 0; stc_word(i); i++)
+        if (!strcmp(stc_word(i), name)) return true;
+    return false;
+}
+
+/* Prints a tensor; on a terminal a large one is cut short (`print A` isn't). */
+static int print_tensor(repl *r, const stc_tensor *t)
+{
+    enum { SHOWN = 30 };
+    const int64_t limit = lineedit_prompts(r->edit) ? SHOWN : 0;
+    return stc_tensor_print(t, stdout, limit) == STC_OK ? STATUS_OK : report_error(r->c, 1);
+}
+
+/* A name that stands for nothing. */
+static int no_such_name(repl *r, const char *name)
+{
+    stc_error_info e = *stc_error(r->c->machine);
+    e.file = "stdin";
+    e.text = r->text;
+    e.line = 1;
+    e.column = (int)strspn(r->text, blanks) + 1;
+    e.length = (int)strlen(name);
+    return report_info(r->c, &e, first_line(r));
+}
+
+int repl_statement(repl *r, const char *text)
+{
+    cli *c = r->c;
+    signals_open(c->machine, lineedit_prompts(r->edit));
+    const stc_status status = stc_session_exec(r->s, text, "stdin");
+    repl_idle(r);
+    progress_end(&c->progress);
+    if (status == STC_OK) return STATUS_OK;
+    if (status == STC_ERR_INTERRUPT && !lineedit_prompts(r->edit)) r->quit = true;
+    return report_error(c, first_line(r));
+}
+
+/* A statement or a tensor's name, which prints it. */
+static int run_statement(repl *r)
+{
+    char *name = NULL;
+    const stc_tensor *t;
+    int status = -1;
+    if (bare_name(r->text, &name)) {
+        if (stc_session_get(r->s, name, &t) == STC_OK)
+            status = print_tensor(r, t);
+        else if (!is_word(name))
+            status = no_such_name(r, name);
+        free(name);
+    }
+    if (status >= 0) return status;
+    status = repl_statement(r, r->text);
+    if (status == STATUS_OK && r->c->opt.time) {
+        const stc_times times = stc_session_times(r->s);
+        report_times(&times);
+    }
+    return status;
+}
+
+static int run_text(repl *r)
+{
+    return is_command(r) ? repl_command(r, r->text + strspn(r->text, blanks))
+                         : run_statement(r);
+}
+
+static bool is_blank(const char *text)
+{
+    text += strspn(text, " \t\r\n;");
+    return !*text || (*text == '#' && !strchr(text, '\n'));
+}
+
+static void loop(repl *r)
+{
+    while (!r->quit) {
+        const line_result result = gather(r);
+        if (result == LINE_ENDED) break;
+        if (result == LINE_READ && !is_blank(r->text) && run_text(r) != STATUS_OK)
+            r->failed = true;
+        fflush(stdout);
+    }
+}
+
+char *expand_home(const char *path)
+{
+    const char *home = getenv("HOME");
+    if (path[0] != '~' || path[1] != '/' || !home) return xstrndup(path, strlen(path));
+    const size_t n = strlen(home), m = strlen(path + 1);
+    char *out = xrealloc(NULL, n + m + 1);
+    memcpy(out, home, n);
+    memcpy(out + n, path + 1, m + 1);
+    return out;
+}
+
+int cmd_repl(cli *c, const args *a)
+{
+    repl r = {.c = c};
+    (void)a;
+    if (stc_session_open(c->machine, &r.s) != STC_OK) return report_error(c, 1);
+    stc_session_output(r.s, stdout);
+    stc_session_repeat(r.s, c->opt.repeat);
+    add(&r, "", 0);
+    r.edit = lineedit_new(&r.past, repl_complete, &r);
+    const bool person = lineedit_prompts(r.edit);
+    if (person) {
+        history_open(&r.past, getenv("HOME") ? expand_home("~/.stcvm_history") : NULL);
+        if (!c->opt.quiet)
+            puts("stcvm " STC_VERSION ". A line is a statement or a command; :help "
+                 "explains both.");
+    }
+    repl_idle(&r);
+    loop(&r);
+    lineedit_free(r.edit);
+    history_close(&r.past);
+    stc_session_close(r.s);
+    free(r.ahead);
+    free(r.text);
+    return r.failed && !person ? STATUS_FAULT : STATUS_OK;
+}

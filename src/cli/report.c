@@ -1,0 +1,211 @@
+/* report.c: opening and closing a run of the tool, and what it says of faults.
+ *
+ * A fault is printed as `stcvm: FILE:LINE:COLUMN: error: …`, then the
+ * offending line and a caret below the place. The line may come from any
+ * file, so what can't be shown safely on a terminal is replaced, and only the
+ * part around the caret of a very long line is shown.
+ */
+#include "cli.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void *xrealloc(void *block, size_t size)
+{
+    void *p = realloc(block, size ? size : 1);
+    if (!p) {
+        fputs("stcvm: error: out of memory\n", stderr);
+        exit(STATUS_FAULT);
+    }
+    return p;
+}
+
+char *xstrndup(const char *text, size_t length)
+{
+    char *copy = xrealloc(NULL, length + 1);
+    memcpy(copy, text, length);
+    copy[length] = 0;
+    return copy;
+}
+
+int cli_open(cli *c, const options *opt)
+{
+    *c = (cli){.opt = *opt};
+    c->progress.on = !opt->quiet && isatty(STDERR_FILENO);
+    const stc_config config = {
+        .max_memory = opt->max_memory,
+        .max_steps = opt->max_steps,
+        .threads = opt->threads,
+        .no_super = opt->no_super,
+        .profile = opt->profile,
+        .progress = progress_show,
+        .progress_context = &c->progress,
+    };
+    const stc_status status = stc_open(&config, &c->machine);
+    if (status != STC_OK)
+        return report_fault(NULL, "the machine can't start: %s", stc_status_name(status));
+    signals_open(c->machine, false);
+    return STATUS_OK;
+}
+
+int cli_close(cli *c, int status)
+{
+    progress_end(&c->progress);
+    signals_close();
+    stc_close(c->machine);
+    c->machine = NULL;
+    errno = 0;
+    if (fflush(stdout) || ferror(stdout)) {
+        const char *why = errno ? strerror(errno) : "write error";
+        return report_fault("standard output", "can't be written: %s", why);
+    }
+    return status;
+}
+
+int report_fault(const char *file, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    fflush(stdout);
+    fprintf(stderr, "stcvm: %s%serror: ", file ? file : "", file ? ": " : "");
+    vfprintf(stderr, format, list);
+    fputs("\n", stderr);
+    va_end(list);
+    return STATUS_FAULT;
+}
+
+static bool is_start(char byte)
+{
+    return ((unsigned char)byte & 0xc0) != 0x80;
+}
+
+/* A character of the line as the screen may see it. */
+static void put_shown(char byte)
+{
+    const unsigned char u = (unsigned char)byte;
+    if (u == '\t')
+        fputc(' ', stderr);
+    else
+        fputc(u < 32 || u == 127 ? '?' : u, stderr);
+}
+
+/* The line, at most `room` columns of it around the caret, and the caret. */
+static void show_place(const stc_error_info *e, int room)
+{
+    const int length = (int)strnlen(e->text, 1 << 20);
+    int at = e->column > 0 ? e->column - 1 : 0;
+    int begin = 0, end = length;
+    if (at > length) at = length;
+    if (length > room) {
+        begin = at > room * 2 / 3 ? at - room * 2 / 3 : 0;
+        while (begin < at && !is_start(e->text[begin]))
+            begin++;
+        end = begin + room < length ? begin + room : length;
+    }
+    fputs(begin ? "  ..." : "  ", stderr);
+    for (int i = begin; i < end; i++)
+        put_shown(e->text[i]);
+    fputs(end < length ? "...\n" : "\n", stderr);
+    if (e->column < 1) return;
+    fputs(begin ? "     " : "  ", stderr);
+    for (int i = begin; i < at; i++)
+        if (is_start(e->text[i])) fputc(' ', stderr);
+    fputc('^', stderr);
+    for (int i = at + 1; i < at + e->length && i < end; i++)
+        if (is_start(e->text[i])) fputc('~', stderr);
+    fputc('\n', stderr);
+}
+
+int report_error(cli *c, int first)
+{
+    return report_info(c, stc_error(c->machine), first);
+}
+
+int report_info(cli *c, const stc_error_info *e, int first)
+{
+    const char *file = e->file ? e->file : "";
+    int line = e->line;
+    progress_end(&c->progress);
+    fflush(stdout);
+    if (line > 0 && !strcmp(file, "stdin")) line += first - 1;
+    fprintf(stderr, "stcvm: %s%s", file, *file ? ":" : "");
+    if (line > 0) fprintf(stderr, "%d:", line);
+    if (line > 0 && e->column > 0) fprintf(stderr, "%d:", e->column);
+    fprintf(stderr, "%serror: %s\n", *file || line > 0 ? " " : "", e->message);
+    if (e->text && *e->text) {
+        int room = isatty(STDERR_FILENO) ? terminal_columns(STDERR_FILENO) - 9 : 150;
+        show_place(e, room < 20 ? 20 : room);
+    }
+    return STATUS_FAULT;
+}
+
+void report_times(const stc_times *t)
+{
+    const struct {
+        const char *stage;
+        double us;
+    } row[] = {
+        {"parse", t->parse},   {"bind", t->bind}, {"plan", t->plan}, {"lower", t->lower},
+        {"verify", t->verify}, {"load", t->load}, {"run", t->run},   {"save", t->save},
+    };
+    fflush(stdout);
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++)
+        fprintf(stderr, "time %s %.1f\n", row[i].stage, row[i].us);
+}
+
+const char *format_bytes(uint64_t bytes, char out[16])
+{
+    static const char *const unit[] = {"B", "KB", "MB", "GB", "TB", "PB", "EB"};
+    double v = (double)bytes;
+    int k = 0;
+    while (v >= 1024 && k < 6) {
+        v /= 1024;
+        k++;
+    }
+    snprintf(out, 16, "%.*f %s", k && v < 100 ? 1 : 0, v, unit[k]);
+    return out;
+}
+
+void print_summary(const stc_tensor *t, FILE *out)
+{
+    char bytes[16];
+    const int order = stc_tensor_order(t);
+    const int64_t *shape = stc_tensor_shape(t);
+    fprintf(out, "%s %s [", stc_tensor_format(t), stc_type_name(stc_tensor_type(t)));
+    for (int k = 0; k < order; k++)
+        fprintf(out, "%s%lld", k ? "," : "", (long long)shape[k]);
+    fprintf(out, "], %lld stored, %s", (long long)stc_tensor_stored(t),
+            format_bytes(stc_tensor_bytes(t), bytes));
+}
+
+char *read_text(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    char *text = NULL;
+    size_t length = 0, room = 0, got;
+    if (!file) {
+        report_fault(path, "can't be opened: %s", strerror(errno));
+        return NULL;
+    }
+    do {
+        room = room ? 2 * room : 8192;
+        text = xrealloc(text, room + 1);
+        got = fread(text + length, 1, room - length, file);
+        length += got;
+    } while (length == room);
+    const bool failed = ferror(file);
+    const int why = errno;
+    fclose(file);
+    text[length] = 0;
+    if (!failed && strlen(text) == length) return text;
+    if (failed)
+        report_fault(path, "can't be read: %s", strerror(why));
+    else
+        report_fault(path, "holds a zero byte at offset %zu, so it isn't a text",
+                     strlen(text));
+    free(text);
+    return NULL;
+}
