@@ -83,7 +83,7 @@ struct loop {
                    locate, then known                              */
     int nwalk, nplace, nknown;
     uint64_t placed;        /* bits of follow and locate                       */
-    int64_t i, end;         /* where it stands; one past the range             */
+    int64_t i, begin, end;  /* where it stands; the range                       */
     uint64_t produce, live; /* tables with the known bits put in (count <= 6) */
     uint64_t known;         /* the known bits that are set, this time          */
     bool universe;          /* visits every coordinate, this time              */
@@ -174,6 +174,8 @@ struct machine {
     uint64_t steps; /* counted at the last poll                       */
     frame frames[CALL_DEPTH_MAX];
     int depth;
+    const void *const *labels;
+    const lop *call_site; /* the outermost call, while depth > 0          */
     profile_row *profile; /* one per lop, NULL unless profiled            */
     int profile_last;
     uint64_t profile_since;
@@ -181,7 +183,7 @@ struct machine {
     size_t block_size;
 };
 
-/* link.c */
+/* link.c: allocates the block and fills the lops. */
 stc_status machine_link(machine *mc);
 /* fuse.c: gives loops to faster tiers; STC_OK if there is none to give. */
 stc_status machine_fuse(machine *mc);
@@ -190,8 +192,8 @@ void machine_give(machine *mc, super *s);
 
 /* interp.c: runs from the first lop to halt. */
 stc_status machine_dispatch(machine *mc);
-/* The label of a handler (NULL in the switch build). */
-const void *machine_label(int op);
+/* The labels by lop_code; NULL in the switch build. */
+const void *const *machine_labels(void);
 
 /* run.c: steps and faults. */
 stc_status machine_poll(machine *mc);
@@ -211,10 +213,14 @@ stc_status machine_fail(machine *mc, const lop *at, stc_status status, const cha
 stc_status machine_extents(machine *mc);
 
 /* merge.c: the loop over a merge. start: from its lower bound; next: after
- * the present coordinate. False: no more coordinates. Sets the registers and
- * stands all of its cursors. */
-bool loop_start(machine *mc, loop *l);
-bool loop_next(machine *mc, loop *l);
+ * the present coordinate. Sets the registers and stands all of its cursors;
+ * LOOP_FAILED with the diag filled when a limit was hit on the way. */
+typedef enum loop_state { LOOP_DONE, LOOP_ON, LOOP_FAILED } loop_state;
+loop_state loop_start(machine *mc, loop *l);
+loop_state loop_next(machine *mc, loop *l);
+/* Stands c at coordinate x of a level, or on nothing; levels that can't locate
+ * are walked. */
+bool cursor_locate_any(cursor *c, const level *lv, const cursor *up, int64_t x);
 /* Tables with operand bits put in; see tables.c. */
 uint64_t table_fix(uint64_t table, int bit, bool set); /* bit's value is known     */
 uint64_t table_live(uint64_t table);                   /* OR over subsets          */
@@ -228,9 +234,9 @@ uint64_t table_bit(int b);
 /* assemble.c: results. A result's values are valid up to nvals while it is
  * assembled: asm_value makes position pos valid, and fills what it skips. */
 stc_status asm_begin(machine *mc, slot *s);
-stc_status asm_at(machine *mc, slot *s, int level, mcursor *c, const mcursor *up,
-                  int64_t coord, const lop *at);
-stc_status asm_keep(machine *mc, slot *s, int level, mcursor *c, const lop *at);
+stc_status asm_at(machine *mc, slot *s, int l, mcursor *c, const mcursor *up, int64_t coord,
+                  const lop *at);
+stc_status asm_keep(machine *mc, slot *s, int l, mcursor *c, const lop *at);
 /* The place of the value at c (NULL: the root of a scalar), appended if new. */
 stc_status asm_place(machine *mc, slot *s, mcursor *c, const lop *at, int64_t *pos);
 stc_status asm_value(machine *mc, slot *s, int64_t pos);
@@ -240,6 +246,8 @@ stc_status asm_convert(machine *mc, slot *to, slot *from);
 stc_status asm_pack(machine *mc, slot *to, slot *from);
 /* Makes own exist, with the slot's shape and fill, and empties it. */
 stc_status asm_own(machine *mc, slot *s);
+/* Forgets everything assembled: the next begin starts from nothing. */
+void asm_drop(slot *s);
 
 /* workspace.c */
 stc_status ws_begin(machine *mc, slot *s);

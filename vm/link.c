@@ -1,0 +1,330 @@
+/* link.c: from a verified program to threaded code.
+ *
+ * Takes a machine with its program, allocates all of its fixed-size state in
+ * one block, and gives each instruction its handler, its jump target and what
+ * its operands lead to. Trusts the verifier: blocks nest, operands are in
+ * range. Jumps that lead forward wait in a chain (through u.to) at the block
+ * they leave.
+ */
+#include "machine.h"
+#include <string.h>
+
+#define BLOCKS_MAX 256 /* the verifier's limit on nesting */
+
+typedef struct block {
+    int op, first;
+    loop *loop;
+    lop *leave, *skip; /* jumps behind the block's end; to its end */
+} block;
+
+typedef struct linker {
+    machine *mc;
+    block block[BLOCKS_MAX];
+    int depth;
+    int loops, lanes; /* handed out so far */
+} linker;
+
+/* ---- the block --------------------------------------------------------------------- */
+
+typedef struct layout {
+    size_t size;
+    char *base; /* NULL while sizes are added up */
+} layout;
+
+static void *place(layout *l, int64_t count, size_t size)
+{
+    void *at = l->base ? l->base + l->size : NULL;
+    l->size += ((size_t)count * size + 15) & ~(size_t)15;
+    return at;
+}
+
+static void count_loops(const program *p, int *loops, int *lanes)
+{
+    *loops = *lanes = 0;
+    for (int i = 0; i < p->ncode; i++) {
+        if (p->code[i].op != OP_LOOP) continue;
+        ++*loops;
+        *lanes += p->merge[p->code[i].arg[2]].count;
+    }
+}
+
+/* Run twice: for the size, then for the places. */
+static void lay_out(machine *mc, layout *l, int loops, int lanes, int levels)
+{
+    const program *p = mc->p;
+    mc->code = place(l, p->ncode, sizeof *mc->code);
+    mc->v = place(l, p->nv, sizeof *mc->v);
+    mc->i = place(l, p->ni, sizeof *mc->i);
+    mc->m = place(l, p->nm, sizeof *mc->m);
+    mc->c = place(l, p->nc, sizeof *mc->c);
+    mc->ext = place(l, p->next, sizeof *mc->ext);
+    mc->slot = place(l, p->ntensor, sizeof *mc->slot);
+    mc->loops = place(l, loops, sizeof *mc->loops);
+    mc->lanes = place(l, lanes, sizeof *mc->lanes);
+    mc->origin = place(l, p->ncode, sizeof *mc->origin);
+    mc->entry = place(l, p->nfn, sizeof *mc->entry);
+    asm_level *lev = place(l, levels, sizeof *lev);
+    if (mc->cx->profile) mc->profile = place(l, p->ncode, sizeof *mc->profile);
+    if (!l->base) return;
+    for (int t = 0; t < p->ntensor; t++) {
+        mc->slot[t].row = &p->tensor[t];
+        mc->slot[t].fill = p->tensor[t].fill;
+        mc->slot[t].lev = lev;
+        lev += p->tensor[t].fmt.levels;
+    }
+}
+
+static stc_status allocate(machine *mc)
+{
+    int loops, lanes, levels = 0;
+    count_loops(mc->p, &loops, &lanes);
+    for (int t = 0; t < mc->p->ntensor; t++)
+        levels += mc->p->tensor[t].fmt.levels;
+    layout l = {0};
+    lay_out(mc, &l, loops, lanes, levels);
+    char *base = mem_zero(mc->cx, 1, l.size);
+    if (!base) return mc->cx->diag.status;
+    mc->block = base;
+    mc->block_size = l.size;
+    l = (layout){.base = base};
+    lay_out(mc, &l, loops, lanes, levels);
+    mc->nloop = loops;
+    return STC_OK;
+}
+
+/* ---- loops ----------------------------------------------------------------------------
+ */
+
+static int kind_of(uint8_t role)
+{
+    return role == MERGE_WALK ? 0 : role == MERGE_KNOWN ? 2 : 1;
+}
+
+static loop *link_loop(linker *k, lop *at)
+{
+    machine *mc = k->mc;
+    loop *l = &mc->loops[k->loops++];
+    const merge_desc *m = &mc->p->merge[at->arg[2]];
+    l->merge = m;
+    l->index = at->arg[0];
+    l->mask = at->arg[1];
+    l->lane = mc->lanes + k->lanes;
+    l->first = (int)(at - mc->code);
+    l->body = at + 1;
+    for (int pass = 0; pass < 3; pass++) {
+        for (int b = 0; b < m->count; b++) {
+            const merge_operand *op = &m->operand[b];
+            if (kind_of(op->role) != pass) continue;
+            uint64_t bit = (uint64_t)1 << b;
+            mc->lanes[k->lanes++] = (lane){.c = &mc->c[op->cursor], .bit = bit, .op = op};
+            if (pass == 1) l->placed |= bit;
+            ++*(pass == 0 ? &l->nwalk : pass == 1 ? &l->nplace : &l->nknown);
+        }
+    }
+    for (int d = k->depth - 1; d >= 0 && !l->outer; d--)
+        l->outer = k->block[d].loop;
+    return l;
+}
+
+/* ---- blocks and jumps
+ * -------------------------------------------------------------------- */
+
+static block *push(linker *k, lop *at)
+{
+    block *b = &k->block[k->depth++];
+    *b = (block){.op = at->op, .first = (int)(at - k->mc->code)};
+    return b;
+}
+
+/* Sends a chain of waiting jumps to their target. */
+static void resolve(lop *chain, const lop *to)
+{
+    while (chain) {
+        lop *next = (lop *)chain->u.to;
+        chain->u.to = to;
+        chain = next;
+    }
+}
+
+static void await(lop **chain, lop *jump)
+{
+    jump->u.to = *chain;
+    *chain = jump;
+}
+
+static bool is_loop(const block *b)
+{
+    return b->op == LOP_LOOP || b->op == LOP_WHILE;
+}
+
+/* The n-th enclosing loop or while, from 1. */
+static block *enclosing(linker *k, int n)
+{
+    for (int d = k->depth - 1; d >= 0; d--)
+        if (is_loop(&k->block[d]) && --n == 0) return &k->block[d];
+    return NULL;
+}
+
+static block *innermost(linker *k, int op)
+{
+    for (int d = k->depth - 1; d >= 0; d--)
+        if (k->block[d].op == op) return &k->block[d];
+    return NULL;
+}
+
+static void link_end(linker *k, lop *at)
+{
+    block *b = &k->block[--k->depth];
+    resolve(b->skip, at);
+    resolve(b->leave, at + 1);
+    if (at->op == LOP_END) {
+        at->u.loop = b->loop;
+        b->loop->last = (int)(at - k->mc->code);
+        b->loop->exit = at + 1;
+    } else if (at->op == LOP_ENDWHILE) {
+        at->u.to = &k->mc->code[b->first];
+    }
+}
+
+static void link_control(linker *k, lop *at)
+{
+    switch (at->op) {
+    case LOP_LOOP: {
+        loop *l = link_loop(k, at);
+        at->u.loop = l;
+        push(k, at)->loop = l;
+        break;
+    }
+    case LOP_WHILE:
+        push(k, at);
+        break;
+    case LOP_IF:
+        await(&push(k, at)->skip, at);
+        break;
+    case LOP_ELSE: {
+        block *b = &k->block[k->depth - 1];
+        resolve(b->skip, at + 1);
+        b->skip = NULL;
+        await(&b->skip, at);
+        break;
+    }
+    case LOP_SKIP:
+        await(&innermost(k, LOP_LOOP)->skip, at);
+        break;
+    case LOP_TEST:
+        await(&innermost(k, LOP_WHILE)->leave, at);
+        break;
+    case LOP_BREAK:
+        await(&enclosing(k, at->arg[1])->leave, at);
+        break;
+    case LOP_END:
+    case LOP_ENDIF:
+    case LOP_ENDWHILE:
+        link_end(k, at);
+        break;
+    default:
+        break;
+    }
+}
+
+static void set_label(machine *mc, lop *at, int op)
+{
+    at->op = (uint16_t)op;
+    at->label = mc->labels ? mc->labels[op] : NULL;
+}
+
+/* ---- instructions
+ * --------------------------------------------------------------------------- */
+
+static void link_one(linker *k, lop *at, const insn *in)
+{
+    const program *p = k->mc->p;
+    at->op = in->op;
+    memcpy(at->arg, in->arg, sizeof at->arg);
+    switch (in->op) {
+    case OP_CONST:
+    case OP_ICONST:
+        at->u.k = &p->konst[in->arg[1]];
+        break;
+    case OP_IMULADD:
+        at->u.k = &p->konst[in->arg[2]];
+        break;
+    case OP_OPENAT:
+        at->u.k = &p->konst[in->arg[5]];
+        break;
+    case OP_FN1:
+    case OP_FN2:
+    case OP_FN3:
+        at->u.fn = fn_scalar_of(in->arg[1], in->arg[2]);
+        break;
+    case OP_ACC:
+        at->u.fn = fn_scalar_of(in->arg[2], in->arg[3]);
+        break;
+    case OP_CALL:
+        at->u.ufn = &p->fn[in->arg[1]];
+        break;
+    case OP_LOAD:
+        if (in->arg[2] != ROOT)
+            at->op = (uint16_t)(LOP_LOAD_BOOL + p->tensor[in->arg[1]].type);
+        break;
+    default:
+        link_control(k, at);
+    }
+    set_label(k->mc, at, at->op);
+}
+
+static int link_range(linker *k, int to, int begin, int end)
+{
+    machine *mc = k->mc;
+    for (int i = begin; i < end; i++, to++) {
+        mc->origin[to] = (uint32_t)i;
+        link_one(k, &mc->code[to], &mc->p->code[i]);
+    }
+    return to;
+}
+
+/* Main code without the functions that stand in it, then the functions. */
+static void link_code(linker *k)
+{
+    machine *mc = k->mc;
+    const program *p = mc->p;
+    int to = 0, from = 0;
+    for (int f = 0; f < p->nfn; f++) {
+        to = link_range(k, to, from, (int)p->fn[f].begin);
+        from = (int)p->fn[f].end;
+    }
+    mc->nmain = to = link_range(k, to, from, p->ncode);
+    for (int f = 0; f < p->nfn; f++) {
+        mc->entry[f] = to;
+        to = link_range(k, to, (int)p->fn[f].begin, (int)p->fn[f].end);
+    }
+    mc->ncode = to;
+}
+
+static void profile_all(machine *mc)
+{
+    for (int i = 0; i < mc->ncode; i++) {
+        mc->profile[i].op = mc->code[i].op;
+        set_label(mc, &mc->code[i], LOP_PROFILE);
+    }
+}
+
+void machine_give(machine *mc, super *s)
+{
+    lop *at = &mc->code[s->loop->first];
+    set_label(mc, at, LOP_SUPER);
+    at->u.super = s;
+}
+
+stc_status machine_link(machine *mc)
+{
+    if (allocate(mc)) return mc->cx->diag.status;
+    mc->labels = machine_labels();
+    linker k;
+    k.mc = mc;
+    k.depth = k.loops = k.lanes = 0;
+    link_code(&k);
+    if (!mc->cx->no_super && machine_fuse(mc)) return mc->cx->diag.status;
+    if (mc->profile) profile_all(mc);
+    return STC_OK;
+}

@@ -1,0 +1,260 @@
+/* merge.c: co-iteration: one loop over any number of operands.
+ *
+ * Takes a loop frame whose walked cursors are open, and gives one coordinate
+ * after another with its presence mask, all cursors standing on it. The
+ * lattice is data (tables.c): a candidate is the smallest coordinate at which
+ * a walker stands, or simply the next one if the universe is needed; followers
+ * are sought and the rest located at it; then the table says whether it
+ * produces. It ends with the range, or when nothing live is left.
+ *
+ * Walkers keep their interval in values of the index: [lo, hi) of the level is
+ * divided by coef, rounded up, after taking off shift; coordinates that are no
+ * multiple fall between intervals.
+ */
+#include "machine.h"
+
+/* ceil(a / k) for k > 0. */
+static int64_t ceil_div(int64_t a, int64_t k)
+{
+    int64_t q = a / k;
+    return a % k > 0 ? q + 1 : q;
+}
+
+/* From a level's coordinate to the index: saturates where 64 bits end. */
+static int64_t to_index(const mcursor *c, int64_t x)
+{
+    int64_t d;
+    if (__builtin_sub_overflow(x, c->shift, &d))
+        return c->shift > 0 ? INT64_MIN : INT64_MAX;
+    return ceil_div(d, c->coef);
+}
+
+static bool to_level(const mcursor *c, int64_t i, int64_t *x)
+{
+    if (c->plain) {
+        *x = i;
+        return true;
+    }
+    int64_t t;
+    return !__builtin_mul_overflow(i, c->coef, &t) &&
+           !__builtin_add_overflow(t, c->shift, x);
+}
+
+/* The same, saturated to what a cursor can be sought at. */
+static int64_t to_level_within(const mcursor *c, int64_t i)
+{
+    __int128 x = (__int128)i * c->coef + c->shift;
+    return x < INT64_MIN ? INT64_MIN : x >= CURSOR_END ? CURSOR_END - 1 : (int64_t)x;
+}
+
+/* The lane's interval from its cursor's, passing over empty ones. */
+static void lane_settle(lane *w)
+{
+    cursor *c = &w->c->c;
+    for (;; cursor_next(c)) {
+        if (c->lo == CURSOR_END) {
+            w->lo = w->hi = CURSOR_END;
+            return;
+        }
+        if (w->c->plain) {
+            w->lo = c->lo;
+            w->hi = c->hi;
+            return;
+        }
+        w->lo = to_index(w->c, c->lo);
+        w->hi = to_index(w->c, c->hi);
+        if (w->lo < w->hi) return;
+    }
+}
+
+static bool absent(cursor *c)
+{
+    c->at = c->at_end = NONE;
+    return false;
+}
+
+/* Stands a walker's cursor at i, which is below its hi. */
+static inline bool lane_stand(lane *w, int64_t i)
+{
+    cursor *c = &w->c->c;
+    if (i < w->lo || w->lo == CURSOR_END) return absent(c);
+    int64_t x;
+    return to_level(w->c, i, &x) && cursor_stand(c, x);
+}
+
+static bool follow(lane *w, int64_t i)
+{
+    cursor *c = &w->c->c;
+    int64_t x;
+    if (!to_level(w->c, i, &x)) return absent(c);
+    if (c->hi <= x) cursor_seek(c, x);
+    return cursor_stand(c, x);
+}
+
+bool cursor_locate_any(cursor *c, const level *lv, const cursor *up, int64_t x)
+{
+    c->lv = lv;
+    c->up = up;
+    if (x < lv->base || x - lv->base >= lv->extent || (up && up->at == NONE))
+        return absent(c);
+    if (lv->kind->locate) {
+        lv->kind->locate(c, lv, up, x);
+        return c->at != NONE;
+    }
+    cursor_open(c, lv, up);
+    if (lv->props & PROP_ORDERED) {
+        cursor_seek(c, x);
+    } else {
+        while (c->lo != CURSOR_END && (x < c->lo || x >= c->hi))
+            cursor_next(c);
+    }
+    return cursor_stand(c, x);
+}
+
+static bool locate(machine *mc, lane *w, int64_t i)
+{
+    const merge_operand *op = w->op;
+    int64_t x = i;
+    if (op->coef != 1 && __builtin_mul_overflow(x, op->coef, &x)) return absent(&w->c->c);
+    if (op->shift != ROOT && __builtin_add_overflow(x, mc->i[op->shift], &x))
+        return absent(&w->c->c);
+    return cursor_locate_any(&w->c->c, &mc->slot[op->tensor].t->level[op->level],
+                             op->up == ROOT ? NULL : &mc->c[op->up].c, x);
+}
+
+static bool produces(const loop *l, uint64_t mask)
+{
+    const merge_desc *m = l->merge;
+    if (m->count <= MERGE_TABLE_MAX) return l->produce >> (mask & 63) & 1;
+    return postfix_eval(m->postfix, m->postfix_len, mask);
+}
+
+static bool live(const loop *l, uint64_t left)
+{
+    const merge_desc *m = l->merge;
+    if (m->count <= MERGE_TABLE_MAX) return l->live >> (left & 63) & 1;
+    uint64_t walks = 0;
+    for (int k = 0; k < l->nwalk; k++)
+        walks |= l->lane[k].bit;
+    return postfix_may(m->postfix, m->postfix_len, ~(left & (walks | l->placed)), l->known);
+}
+
+/* Places the operands that don't drive; the mask with their bits added. */
+static uint64_t place(machine *mc, loop *l, int64_t i, uint64_t mask)
+{
+    lane *w = l->lane + l->nwalk;
+    for (int k = 0; k < l->nplace; k++, w++) {
+        bool found = w->op->role == MERGE_LOCATE ? locate(mc, w, i) : follow(w, i);
+        if (found) mask |= w->bit;
+    }
+    return mask;
+}
+
+static loop_state stand(machine *mc, loop *l, int64_t i, uint64_t mask)
+{
+    l->i = i;
+    mc->i[l->index] = i;
+    mc->m[l->mask] = mask;
+    return LOOP_ON;
+}
+
+/* The first coordinate from `from` on that produces. */
+static loop_state advance(machine *mc, loop *l, int64_t from)
+{
+    for (;; from++) {
+        if (from >= l->end) return LOOP_DONE;
+        int64_t i = l->universe ? from : CURSOR_END;
+        uint64_t left = l->known | l->placed;
+        for (int k = 0; k < l->nwalk; k++) {
+            lane *w = &l->lane[k];
+            while (w->hi <= from) {
+                cursor_next(&w->c->c);
+                lane_settle(w);
+            }
+            if (w->lo == CURSOR_END) continue;
+            left |= w->bit;
+            int64_t lo = w->lo > from ? w->lo : from;
+            if (lo < i) i = lo;
+        }
+        if (i >= l->end || !live(l, left)) return LOOP_DONE;
+        uint64_t mask = l->known;
+        for (int k = 0; k < l->nwalk; k++)
+            if (lane_stand(&l->lane[k], i)) mask |= l->lane[k].bit;
+        mask = place(mc, l, i, mask);
+        if (produces(l, mask)) return stand(mc, l, i, mask);
+        if (machine_count(mc, 1)) return LOOP_FAILED;
+        from = i;
+    }
+}
+
+/* A single walker whose coordinates come as they are stored. */
+static loop_state advance_unordered(machine *mc, loop *l, int64_t from)
+{
+    lane *w = &l->lane[0];
+    for (;; from++) {
+        while (w->lo != CURSOR_END && from >= w->hi) {
+            cursor_next(&w->c->c);
+            lane_settle(w);
+            from = w->lo;
+        }
+        if (w->lo == CURSOR_END) return LOOP_DONE;
+        if (from < l->begin) from = l->begin < w->hi ? l->begin : w->hi;
+        if (from >= l->end || from >= w->hi) {
+            from = w->hi - 1;
+            continue;
+        }
+        uint64_t mask = l->known;
+        if (lane_stand(w, from)) mask |= w->bit;
+        mask = place(mc, l, from, mask);
+        if (produces(l, mask)) return stand(mc, l, from, mask);
+        if (machine_count(mc, 1)) return LOOP_FAILED;
+    }
+}
+
+/* Puts the bits that are fixed during the loop into its tables, and finds out
+ * whether coordinates without any walker can produce. */
+static void loop_tables(loop *l)
+{
+    const merge_desc *m = l->merge;
+    const lane *known = l->lane + l->nwalk + l->nplace;
+    l->known = 0;
+    for (int k = 0; k < l->nknown; k++)
+        if (known[k].c->c.at != NONE) l->known |= known[k].bit;
+    if (m->count > MERGE_TABLE_MAX) {
+        uint64_t free = l->placed; /* unknown; all others are, with walkers absent */
+        l->universe =
+            m->universe && postfix_may(m->postfix, m->postfix_len, ~free, l->known);
+        return;
+    }
+    uint64_t t = m->produce;
+    for (int k = 0; k < l->nknown; k++) {
+        int b = __builtin_ctzll(known[k].bit);
+        t = table_fix(t, b, l->known >> b & 1);
+    }
+    l->produce = t;
+    l->live = table_live(t);
+    l->universe = m->universe && (l->live >> l->placed & 1);
+}
+
+loop_state loop_start(machine *mc, loop *l)
+{
+    const merge_desc *m = l->merge;
+    int64_t lo = m->lo == ROOT ? 0 : mc->ext[m->lo];
+    l->end = mc->ext[m->hi];
+    loop_tables(l);
+    l->unordered = l->nwalk == 1 && !(l->lane[0].c->c.lv->props & PROP_ORDERED);
+    for (int k = 0; k < l->nwalk; k++) {
+        lane *w = &l->lane[k];
+        if (!l->unordered) cursor_seek(&w->c->c, to_level_within(w->c, lo));
+        lane_settle(w);
+    }
+    l->begin = lo;
+    if (l->unordered) return advance_unordered(mc, l, l->lane[0].lo);
+    return advance(mc, l, lo);
+}
+
+loop_state loop_next(machine *mc, loop *l)
+{
+    if (l->unordered) return advance_unordered(mc, l, l->i + 1);
+    return advance(mc, l, l->i + 1);
+}
