@@ -237,6 +237,7 @@ static void complete(lineedit *e)
         if (c.count == 1 && last != '/' && last != '"' && e->text[e->cursor] != ' ')
             insert(e, " ", 1);
     } else {
+        refresh(e);
         list_completions(&c);
     }
     completions_free(&c);
@@ -414,6 +415,8 @@ static line_result edit(lineedit *e)
             refresh(e);
             return LINE_READ;
         case 'C' - 64:
+            e->cursor = e->length;
+            refresh(e);
             fputs("^C", stdout);
             return LINE_CANCELLED;
         case KEY_END_OF_INPUT:
