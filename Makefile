@@ -83,7 +83,8 @@ $(B)/stcvm: $(CLI_O) $(B)/libstcvm.a
 	$(CC) -o $@ $^ $(LDFLAGS_ALL) $(LIBS)
 
 $(TESTS): $(B)/%: $(B)/%.o $(TEST_O) $(B)/libstcvm.a
-	$(CC) -o $@ $^ $(LDFLAGS_ALL) $(if $(filter check%,$(@F)),$(CHECK_LIBS)) $(LIBS)
+	$(CC) -o $@ $(if $(filter check%,$(@F)),$^,$(filter-out $(B)/tests/check_%,$^)) \
+	  $(LDFLAGS_ALL) $(if $(filter check%,$(@F)),$(CHECK_LIBS)) $(LIBS)
 
 $(BENCHES): $(B)/%: $(B)/%.o $(BENCH_O) $(B)/libstcvm.a
 	$(CC) -o $@ $^ $(LDFLAGS_ALL) $(LIBS)

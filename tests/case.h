@@ -1,0 +1,111 @@
+/* case.h: one test of the whole system: tensors, definitions, one statement.
+ *
+ * A case is plain data without pointers into the system, so that it can be
+ * printed as a script, shrunk by editing, run in several ways (by the API with
+ * and without superinstructions, through .stb bytes, by a session, as a
+ * script), and handed to the oracle.
+ */
+#ifndef TESTS_CASE_H
+#define TESTS_CASE_H
+
+#include "oracle.h"
+
+enum { CASE_TENSORS = 10, CASE_ORDER = 4, CASE_LEVELS = 8 };
+
+/* A format whose arrays can be built by hand and lent: dense levels, then one
+ * compressed level, then singletons. */
+typedef struct craw {
+    bool possible;
+    int levels, dense; /* the first `dense` levels are dense          */
+    int mode[CASE_LEVELS];
+    bool nonunique, unordered, interleaved; /* duplicates; no order; one buffer */
+    bool wide; /* 64-bit indices                              */
+} craw;
+
+typedef struct cformat {
+    char text[240]; /* "" for none: chosen by the system           */
+    craw raw;
+} cformat;
+
+typedef struct ctensor {
+    char name[8];
+    cformat format;
+    stc_type type;
+    int order;
+    int64_t shape[CASE_ORDER];
+    bool has_fill;
+    oval fill;
+    bool has_data;  /* an operand, or a target with old values     */
+    bool lend;      /* arrays built by hand, duplicates kept       */
+    bool declared;  /* a result with declared format, type, fill   */
+    bool shaped;    /* … and shape: needs a session                */
+    uint64_t seed;  /* of the arrangement of lent arrays           */
+    int64_t n;      /* entries                                     */
+    int64_t *coord; /* n × order                                   */
+    oval *value;
+} ctensor;
+
+typedef struct fcase {
+    ctensor t[CASE_TENSORS];
+    int count;
+    char defs[1200]; /* fn definitions                              */
+    char stmt[1600];
+    char target[8];
+    unsigned features;
+    uint64_t seed;
+} fcase;
+
+enum {
+    RUN_NOSUPER = 1,
+    RUN_STB = 2,     /* encoded and decoded again before it runs             */
+    RUN_SESSION = 4, /* declared and executed in a session                   */
+    RUN_SCRIPT = 8,  /* the printed script, operands too                     */
+    RUN_AGAIN = 16,  /* the program runs twice; the second result counts     */
+};
+
+typedef struct outcome {
+    stc_status status;
+    char message[800];
+    bool present;
+    stc_type type;
+    int order;
+    int64_t shape[STC_MAX_ORDER], count, stored;
+    stc_value fill;
+    void *dense;
+    char format[160];
+    uint64_t leak; /* bytes held after everything was freed       */
+} outcome;
+
+typedef enum cverdict { CASE_PASS, CASE_FAIL, CASE_REFUSED, CASE_UNSURE } cverdict;
+
+void case_free(fcase *c);
+bool case_copy(const fcase *from, fcase *to);
+ctensor *case_tensor(fcase *c, const char *name);
+/* Sets the entries: takes both arrays. */
+void ctensor_entries(ctensor *t, int64_t n, int64_t *coord, oval *value);
+/* A script that reproduces the case; the caller frees it. */
+char *case_script(const fcase *c, const char *note);
+
+/* case_run.c */
+void case_run(const fcase *c, unsigned how, outcome *out);
+void outcome_free(outcome *o);
+
+/* case_check.c: what the oracle makes of it, and whether they agree. */
+typedef struct judged {
+    cverdict verdict;
+    char why[1200];
+    int64_t elements, poisoned; /* compared, and not compared                 */
+    char result_format[160];
+} judged;
+bool case_world(const fcase *c, oworld *w);
+void case_judge(const fcase *c, unsigned how, judged *out);
+
+/* case_build.c */
+typedef struct lent {
+    void *block[CASE_LEVELS * 2 + 1];
+    int count;
+} lent;
+void lent_free(lent *l);
+stc_status case_build(stc_machine *m, const ctensor *t, lent *l, stc_tensor **out);
+
+#endif

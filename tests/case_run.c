@@ -1,0 +1,190 @@
+/* case_run.c: runs a case through the public interface in one of several ways
+ * and keeps what came out. Memory is counted: all of it must come back. */
+#include "case.h"
+#include <stdlib.h>
+#include <string.h>
+
+static void *counting(void *context, void *block, size_t old, size_t size)
+{
+    int64_t *held = context;
+    if (size == 0) {
+        free(block);
+        *held -= (int64_t)old;
+        return NULL;
+    }
+    void *p = realloc(block, size);
+    if (p) *held += (int64_t)size - (int64_t)old;
+    return p;
+}
+
+typedef struct run {
+    const fcase *c;
+    unsigned how;
+    stc_machine *m;
+    stc_tensor *t[CASE_TENSORS];
+    lent lent[CASE_TENSORS];
+    stc_value fill[CASE_TENSORS];
+    stc_program *p;
+    stc_session *s;
+    const stc_tensor *result;
+} run;
+
+static stc_status compile(run *r)
+{
+    const fcase *c = r->c;
+    stc_decl d[CASE_TENSORS];
+    int n = 0;
+    for (int k = 0; k < c->count; k++) {
+        const ctensor *t = &c->t[k];
+        if (!t->has_data && !t->declared) continue;
+        r->fill[k] = ov_public(&t->fill);
+        d[n++] = (stc_decl){.name = t->name,
+                            .format = t->format.text[0] ? t->format.text : "dense",
+                            .type = (int)t->type,
+                            .fill = t->has_fill ? &r->fill[k] : NULL,
+                            .order = t->order};
+    }
+    char text[sizeof c->defs + sizeof c->stmt + 2];
+    snprintf(text, sizeof text, "%s%s\n", c->defs, c->stmt);
+    return stc_compile(r->m, text, d, n, &r->p);
+}
+
+static stc_status through_bytes(run *r)
+{
+    void *bytes;
+    size_t size;
+    stc_status st = stc_program_encode(r->p, &bytes, &size);
+    if (st != STC_OK) return st;
+    /* A copy of exactly that size lets a sanitizer see any read beyond it. */
+    void *copy = malloc(size ? size : 1);
+    if (!copy) return STC_ERR_MEMORY;
+    memcpy(copy, bytes, size);
+    stc_text_free(r->m, bytes);
+    stc_program_free(r->p);
+    r->p = NULL;
+    st = stc_program_decode(r->m, copy, size, &r->p);
+    free(copy);
+    return st;
+}
+
+static stc_status by_program(run *r)
+{
+    const fcase *c = r->c;
+    stc_status st = compile(r);
+    if (st == STC_OK && r->how & RUN_STB) st = through_bytes(r);
+    for (int k = 0; k < c->count && st == STC_OK; k++) {
+        if (c->t[k].has_data) st = stc_bind(r->p, c->t[k].name, r->t[k]);
+    }
+    if (st == STC_OK) st = stc_run(r->p);
+    if (st == STC_OK && r->how & RUN_AGAIN) st = stc_run(r->p);
+    if (st == STC_OK) st = stc_result(r->p, c->target, &r->result);
+    return st;
+}
+
+/* Declares results by text; operands are handed over. */
+static stc_status declare(run *r, int k)
+{
+    ctensor t = r->c->t[k];
+    fcase one = {.count = 1};
+    one.t[0] = t;
+    char *text = case_script(&one, "");
+    if (!text) return STC_ERR_MEMORY;
+    char *end = strrchr(text, '\n'); /* without the empty statement and print */
+    while (end && end > text && strncmp(end, "\n\nprint", 7) != 0)
+        end--;
+    if (end) *end = 0;
+    stc_status st = stc_session_exec(r->s, text, "declaration");
+    free(text);
+    return st;
+}
+
+static stc_status by_session(run *r)
+{
+    const fcase *c = r->c;
+    stc_status st = stc_session_open(r->m, &r->s);
+    for (int k = 0; k < c->count && st == STC_OK; k++) {
+        const ctensor *t = &c->t[k];
+        if (t->has_data) {
+            st = stc_session_put(r->s, t->name, r->t[k]);
+            if (st == STC_OK) r->t[k] = NULL; /* taken */
+        } else if (t->declared) {
+            st = declare(r, k);
+        }
+    }
+    if (st == STC_OK && c->defs[0]) st = stc_session_exec(r->s, c->defs, "defs");
+    if (st == STC_OK) st = stc_session_exec(r->s, c->stmt, "stmt");
+    if (st == STC_OK) st = stc_session_get(r->s, c->target, &r->result);
+    return st;
+}
+
+static stc_status by_script(run *r)
+{
+    char *text = case_script(r->c, "");
+    if (!text) return STC_ERR_MEMORY;
+    char *print = strstr(text, "\nprint ");
+    if (print) print[1] = 0;
+    stc_status st = stc_session_open(r->m, &r->s);
+    if (st == STC_OK) st = stc_session_exec(r->s, text, "script");
+    if (st == STC_OK) st = stc_session_get(r->s, r->c->target, &r->result);
+    free(text);
+    return st;
+}
+
+static stc_status keep_result(run *r, outcome *out)
+{
+    const stc_tensor *t = r->result;
+    stc_status st = stc_tensor_check((stc_tensor *)t);
+    if (st != STC_OK) return st;
+    out->present = true;
+    out->type = stc_tensor_type(t);
+    out->order = stc_tensor_order(t);
+    out->count = 1;
+    for (int k = 0; k < out->order; k++) {
+        out->shape[k] = stc_tensor_shape(t)[k];
+        out->count *= out->shape[k];
+    }
+    out->stored = stc_tensor_stored(t);
+    out->fill = stc_tensor_fill(t);
+    snprintf(out->format, sizeof out->format, "%s", stc_tensor_format(t));
+    out->dense = malloc((size_t)(out->count + 1) * stc_type_size(out->type));
+    if (!out->dense) return STC_ERR_MEMORY;
+    return stc_tensor_to_dense(t, out->dense);
+}
+
+void case_run(const fcase *c, unsigned how, outcome *out)
+{
+    *out = (outcome){.status = STC_OK};
+    int64_t held = 0;
+    stc_config config = {.alloc = counting,
+                         .alloc_context = &held,
+                         .max_memory = 1u << 28,
+                         .max_steps = 50000000,
+                         .no_super = how & RUN_NOSUPER};
+    run r = {.c = c, .how = how};
+    stc_status st = stc_open(&config, &r.m);
+    for (int k = 0; k < c->count && st == STC_OK && !(how & RUN_SCRIPT); k++)
+        if (c->t[k].has_data) st = case_build(r.m, &c->t[k], &r.lent[k], &r.t[k]);
+    if (st == STC_OK) {
+        st = how & RUN_SCRIPT    ? by_script(&r)
+             : how & RUN_SESSION ? by_session(&r)
+                                 : by_program(&r);
+        if (st == STC_OK) st = keep_result(&r, out);
+    }
+    out->status = st;
+    if (st != STC_OK && r.m)
+        snprintf(out->message, sizeof out->message, "%s", stc_error(r.m)->message);
+    stc_program_free(r.p);
+    if (r.s) stc_session_close(r.s);
+    for (int k = 0; k < c->count; k++) {
+        stc_tensor_free(r.t[k]);
+        lent_free(&r.lent[k]);
+    }
+    stc_close(r.m);
+    out->leak = (uint64_t)held;
+}
+
+void outcome_free(outcome *o)
+{
+    free(o->dense);
+    o->dense = NULL;
+}

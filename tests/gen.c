@@ -1,0 +1,234 @@
+/* gen.c: random numbers, and statements: the pool of indices, the terms of the
+ * right side, and the left side that fits it. */
+#include "gen.h"
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    int percent;
+} feature[] = {
+#define FEATURE(NAME, text, percent) {text, percent},
+    FEATURES(FEATURE)
+#undef FEATURE
+};
+
+const char *feature_name(int k)
+{
+    return feature[k].name;
+}
+int feature_percent(int k)
+{
+    return feature[k].percent;
+}
+
+uint64_t gen_next(gen *g)
+{
+    uint64_t z = g->state += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+int gen_below(gen *g, int n)
+{
+    return n > 0 ? (int)(gen_next(g) >> 33) % n : 0;
+}
+bool gen_chance(gen *g, int percent)
+{
+    return gen_below(g, 100) < percent;
+}
+bool gen_has(const gen *g, int k)
+{
+    return g->c->features >> k & 1;
+}
+
+void gen_say(char *to, size_t size, const char *format, ...)
+{
+    size_t len = strlen(to);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(to + len, size - len, format, args);
+    va_end(args);
+}
+
+/* ---- statements ------------------------------------------------------------------- */
+
+static const char pool[] = "ijklmn";
+
+static void make_pool(gen *g)
+{
+    g->nindex = 2 + gen_below(g, 3);
+    for (int k = 0; k < g->nindex; k++) {
+        g->extent[k] = 2 + gen_below(g, 5);
+        if (gen_has(g, FEATURE_SHAPES) && gen_chance(g, 30)) g->extent[k] = gen_below(g, 2);
+        if (g->nindex == 4 && g->extent[k] > 4) g->extent[k] = 4;
+    }
+}
+
+static void right_side(gen *g, char *out, size_t size)
+{
+    int terms = gen_has(g, FEATURE_TERMS) ? 2 + gen_below(g, 2) : 1;
+    want w =
+        g->domain == D_BOOL && terms == 1 && gen_chance(g, 60) ? WANT_BOOL : WANT_NUMBER;
+    if (gen_has(g, FEATURE_TERMS) && gen_chance(g, 10)) gen_say(out, size, "-");
+    for (int k = 0; k < terms; k++) {
+        if (k) gen_say(out, size, " %c ", gen_chance(g, 75) ? '+' : '-');
+        bool paren = gen_chance(g, 6);
+        if (paren) gen_say(out, size, "(");
+        gen_expr(g, w, terms > 1 ? 1 + gen_below(g, 2) : 1 + gen_below(g, 3), out, size);
+        if (paren) gen_say(out, size, ")");
+    }
+}
+
+/* Some of the indices that have a range, in some order. */
+static int choose_left(gen *g, int *left)
+{
+    int n = 0;
+    for (int k = 0; k < g->nindex; k++) {
+        if (g->bare[k] && n < 3 && gen_chance(g, 65)) left[n++] = k;
+    }
+    for (int k = n - 1; k > 0; k--) {
+        int j = gen_below(g, k + 1), x = left[k];
+        left[k] = left[j];
+        left[j] = x;
+    }
+    return n;
+}
+
+static void add_declared(gen *g, int order, const int64_t *shape, bool data)
+{
+    fcase *c = g->c;
+    if (c->count == CASE_TENSORS) return;
+    ctensor *t = &c->t[c->count++];
+    *t = (ctensor){.declared = true, .order = order, .has_data = data};
+    snprintf(t->name, sizeof t->name, "%s", c->target);
+    t->type = gen_chance(g, 60) ? gen_type(g, WANT_NUMBER)
+                                : (stc_type)gen_below(g, g->domain == D_COMPLEX ? 13 : 11);
+    for (int k = 0; k < order; k++)
+        t->shape[k] = shape[k];
+    gen_format(g, order, shape, true, &t->format);
+    t->fill = t->type >= STC_F32 ? ov_real(t->type, 0) : ov_int(t->type, 0);
+    t->has_fill = gen_chance(g, 40);
+    if (t->has_fill || data) t->fill = gen_fill(g, t->type);
+    if (data) t->has_fill = true;
+    t->seed = gen_next(g);
+    if (data) gen_entries(g, t);
+}
+
+static const char *op_for(gen *g)
+{
+    static const char *const number[] = {"+=", "+=", "-=", "*=", "min=", "max="};
+    static const char *const whole[] = {"+=", "|=", "&=", "^=", "min=", "max="};
+    static const char *const truth[] = {"or=", "and=", "|=", "&=", "^=", "+="};
+    if (g->domain == D_COMPLEX) return number[gen_below(g, 4)];
+    if (g->domain == D_BOOL) return truth[gen_below(g, 6)];
+    if (g->domain == D_INT || g->domain == D_UINT) return whole[gen_below(g, 6)];
+    return number[gen_below(g, 6)];
+}
+
+/* A left side that names only some elements of a target with old values. */
+static void partial_left(gen *g, const int *left, int n, char *out, size_t size)
+{
+    int64_t shape[CASE_ORDER] = {0};
+    gen_say(out, size, "y(");
+    int order = 0;
+    for (int k = 0; k < n && order < CASE_ORDER; k++) {
+        int x = left[k];
+        int64_t e = g->extent[x];
+        gen_say(out, size, "%s", order ? ", " : "");
+        int how = gen_below(g, 4);
+        if (how == 0 && order + 1 < CASE_ORDER && n < 3) {
+            gen_say(out, size, "%c, %c", pool[x], pool[x]);
+            shape[order++] = e;
+            shape[order++] = e;
+        } else if (how == 1) {
+            int stride = 1 + gen_below(g, 2), lo = gen_below(g, 3);
+            int64_t hi = lo + (e > 0 ? (e - 1) * stride + 1 : 0);
+            shape[order++] = hi + gen_below(g, 2);
+            gen_say(out, size, "%c(%d:%" PRId64 ":%d)", pool[x], lo, hi, stride);
+        } else if (how == 2) {
+            int c = gen_below(g, 3);
+            shape[order++] = e + c + gen_below(g, 2);
+            gen_say(out, size, "%c+%d", pool[x], c);
+        } else {
+            shape[order++] = e;
+            gen_say(out, size, "%c", pool[x]);
+        }
+    }
+    gen_say(out, size, ")");
+    add_declared(g, order, shape, true);
+}
+
+static void left_side(gen *g, char *out, size_t size)
+{
+    int left[6], n = choose_left(g, left);
+    int64_t shape[CASE_ORDER] = {0};
+    bool op = gen_has(g, FEATURE_OPASSIGN);
+    if (gen_has(g, FEATURE_PARTIAL) && n > 0 && n < 3) {
+        partial_left(g, left, n, out, size);
+    } else {
+        bool broadcast = gen_has(g, FEATURE_BROADCAST) && n < 3 && !op;
+        gen_say(out, size, n || broadcast ? "y(" : "y");
+        for (int k = 0; k < n; k++) {
+            gen_say(out, size, "%s%c", k ? "," : "", pool[left[k]]);
+            shape[k] = g->extent[left[k]];
+        }
+        if (broadcast) {
+            gen_say(out, size, "%sz", n ? "," : "");
+            shape[n++] = 1 + gen_below(g, 3);
+        }
+        if (n) gen_say(out, size, ")");
+        if (gen_has(g, FEATURE_DECLARED) || broadcast) add_declared(g, n, shape, op);
+        if (broadcast) g->c->t[g->c->count - 1].shaped = true;
+    }
+    gen_say(out, size, " %s ", op ? op_for(g) : "=");
+}
+
+#define CASES "fn u1(x, y) { x, 0 => abs(x)\n 0, y => abs(y)\n x, y => "
+#define UNION " } over {x != 0} | {y != 0}\n"
+
+static const char *const real_functions[] = {
+    "fn u1(x, y) = x * y + x\n",
+    "fn u1(x, y) = max(x, y) - min(x, y) with commutative\n",
+    (CASES "{ if (x < y) { return x + y } else { return x - y } }" UNION),
+    "fn u1(x, y) = x * y with annihilator(0)\n",
+    ("fn u1(x, y) { t = x; s = y - y; for (n = 0; n < 3; n = n + 1) { if (n == 1) { "
+     "continue }; s = s + t }; return s + y }\n"),
+};
+static const char *const whole_functions[] = {
+    "fn u1(x, y) = x & y with commutative, annihilator(0)\n",
+    (CASES "{ while (x != 0) { t = x; x = y % x; y = t }; return abs(y) }" UNION),
+    "fn u1(x, y) = x ^ y with commutative\n",
+    "fn u1(x, y) = x + 2 * y\n",
+};
+
+static void define_functions(gen *g)
+{
+    bool ints = g->domain == D_INT || g->domain == D_UINT || g->domain == D_BOOL;
+    gen_say(g->c->defs, sizeof g->c->defs, "%s",
+            ints ? whole_functions[gen_below(g, 4)] : real_functions[gen_below(g, 5)]);
+}
+
+void gen_case(fcase *c, uint64_t seed, unsigned allowed, unsigned forced)
+{
+    *c = (fcase){.seed = seed, .target = "y"};
+    gen g = {.c = c, .state = seed};
+    for (int k = 0; k < FEATURE_COUNT; k++) {
+        bool on = gen_chance(&g, feature[k].percent);
+        if ((on && allowed >> k & 1) || forced >> k & 1) c->features |= 1u << k;
+    }
+    static const int domains[] = {D_BOOL, D_INT,  D_INT,    D_UINT, D_REAL,
+                                  D_REAL, D_REAL, D_SINGLE, D_MIXED};
+    g.domain = gen_has(&g, FEATURE_COMPLEX) ? D_COMPLEX : domains[gen_below(&g, 9)];
+    if (g.domain == D_COMPLEX) c->features &= ~(1u << FEATURE_USER | 1u << FEATURE_BITS);
+    bool ints = g.domain == D_INT || g.domain == D_UINT || g.domain == D_BOOL;
+    if (!ints) c->features &= ~(1u << FEATURE_BITS);
+    make_pool(&g);
+    if (gen_has(&g, FEATURE_USER)) define_functions(&g);
+    char right[1200] = "";
+    right_side(&g, right, sizeof right);
+    left_side(&g, c->stmt, sizeof c->stmt);
+    gen_say(c->stmt, sizeof c->stmt, "%s", right);
+}

@@ -1,0 +1,173 @@
+/* gen_format.c: random formats of a given order: built-in names, short
+ * strings, and maps of random level kinds, flags and mode orders. */
+#include "gen.h"
+#include <inttypes.h>
+#include <string.h>
+
+static void permutation(gen *g, int n, int *out)
+{
+    for (int k = 0; k < n; k++)
+        out[k] = k;
+    if (gen_chance(g, 50)) return;
+    for (int k = n - 1; k > 0; k--) {
+        int j = gen_below(g, k + 1), x = out[k];
+        out[k] = out[j];
+        out[j] = x;
+    }
+}
+
+static bool named(gen *g, int order, cformat *out)
+{
+    static const char *const any[] = {"dense", "coo", "csf"};
+    static const char *const two[] = {"csr", "csc", "dcsr", "dcsc", "csr"};
+    static const char *const other[] = {"hash", "rle"};
+    const char *name = any[gen_below(g, 3)];
+    if (order == 0) name = "dense";
+    if (order == 1 && gen_chance(g, 60)) name = gen_chance(g, 70) ? "svec" : "dense";
+    if (order == 2 && gen_chance(g, 70)) name = two[gen_below(g, 5)];
+    if (gen_has(g, FEATURE_KINDS) && order > 0 && gen_chance(g, 50)) {
+        name = other[gen_below(g, 2)];
+        if (order == 2 && gen_chance(g, 40)) name = gen_chance(g, 50) ? "dia" : "ell";
+    }
+    if (gen_has(g, FEATURE_BLOCKS) && order == 2 && gen_chance(g, 60)) {
+        gen_say(out->text, sizeof out->text, "%s(%d,%d)",
+                gen_chance(g, 70) ? "bcsr" : "csb", 1 + gen_below(g, 3),
+                1 + gen_below(g, 3));
+        return true;
+    }
+    gen_say(out->text, sizeof out->text, "%s", name);
+    return true;
+}
+
+static bool shorthand(gen *g, int order, cformat *out)
+{
+    int mode[CASE_ORDER];
+    permutation(g, order, mode);
+    for (int k = 0; k < order; k++)
+        gen_say(out->text, sizeof out->text, "%c", gen_chance(g, 50) ? 'd' : 's');
+    for (int k = 0; k < order; k++)
+        gen_say(out->text, sizeof out->text, "%s%d", k ? "," : ":", mode[k]);
+    return true;
+}
+
+static const char letters[] = "ijklmn";
+
+static void heading(int order, cformat *out)
+{
+    gen_say(out->text, sizeof out->text, "(");
+    for (int k = 0; k < order; k++)
+        gen_say(out->text, sizeof out->text, "%s%c", k ? "," : "", letters[k]);
+    gen_say(out->text, sizeof out->text, ") -> (");
+}
+
+/* Dense levels, one compressed with flags, singletons: arrays can be lent. */
+static void lendable(gen *g, int order, cformat *out)
+{
+    craw *r = &out->raw;
+    *r = (craw){.possible = true, .levels = order};
+    permutation(g, order, r->mode);
+    r->dense = gen_chance(g, 50) ? 0 : gen_below(g, order);
+    int singles = order - r->dense - 1;
+    r->nonunique = gen_chance(g, 60);
+    r->unordered = gen_chance(g, 35);
+    r->interleaved = singles > 0 && gen_chance(g, 35);
+    r->wide = gen_chance(g, 30);
+    heading(order, out);
+    for (int l = 0; l < order; l++) {
+        bool last = l == order - 1, chain = l >= r->dense;
+        gen_say(out->text, sizeof out->text, "%s%c : %s", l ? ", " : "",
+                letters[r->mode[l]],
+                !chain          ? "dense"
+                : l == r->dense ? "compressed"
+                                : "singleton");
+        char flags[80] = "";
+        if (chain && (r->nonunique || !last)) gen_say(flags, sizeof flags, ", nonunique");
+        if (chain && r->unordered) gen_say(flags, sizeof flags, ", unordered");
+        if (chain && r->wide) gen_say(flags, sizeof flags, ", index64");
+        if (l == r->dense && r->interleaved) gen_say(flags, sizeof flags, ", interleaved");
+        if (flags[0]) gen_say(out->text, sizeof out->text, "(%s)", flags + 2);
+    }
+    gen_say(out->text, sizeof out->text, ")");
+}
+
+static void mapped(gen *g, int order, bool result, cformat *out)
+{
+    int mode[CASE_ORDER];
+    bool chain = false;
+    permutation(g, order, mode);
+    heading(order, out);
+    for (int l = 0; l < order; l++) {
+        bool last = l == order - 1;
+        gen_say(out->text, sizeof out->text, "%s%c : ", l ? ", " : "", letters[mode[l]]);
+        if (chain) {
+            chain = !last && gen_chance(g, 60);
+            gen_say(out->text, sizeof out->text, "%s%s", chain ? "singleton" : "singleton",
+                    chain ? "(nonunique)" : "");
+            if (!chain && !last) chain = true; /* singletons go on to the end */
+            continue;
+        }
+        int kind = gen_below(g, 100);
+        if (gen_has(g, FEATURE_KINDS) && kind < 25) {
+            gen_say(out->text, sizeof out->text, "%s", kind < 15 ? "hashed" : "rle");
+        } else if (kind < 50) {
+            gen_say(out->text, sizeof out->text, "dense");
+        } else if (kind < 75 || last) {
+            gen_say(out->text, sizeof out->text, "compressed%s",
+                    gen_chance(g, 20)                     ? "(index64)"
+                    : gen_chance(g, 12)                   ? "(unordered)"
+                    : last && !result && gen_chance(g, 8) ? "(nonunique)"
+                                                          : "");
+        } else {
+            gen_say(out->text, sizeof out->text, "compressed(nonunique%s)",
+                    gen_chance(g, 25) ? ", interleaved" : "");
+            chain = true;
+        }
+    }
+    gen_say(out->text, sizeof out->text, ")");
+}
+
+/* Splits one or two modes into blocks, or flattens two into one level. */
+static void blocked(gen *g, int order, cformat *out)
+{
+    int split = gen_below(g, order), k = 1 + gen_below(g, 3);
+    heading(order, out);
+    if (order >= 2 && gen_chance(g, 30)) {
+        gen_say(out->text, sizeof out->text, "flat(%c,%c) : %s", letters[0], letters[1],
+                gen_chance(g, 50) ? "dense" : "compressed");
+        for (int l = 2; l < order; l++)
+            gen_say(out->text, sizeof out->text, ", %c : %s", letters[l],
+                    gen_chance(g, 50) ? "dense" : "compressed");
+        gen_say(out->text, sizeof out->text, ")");
+        return;
+    }
+    for (int l = 0; l < order; l++) {
+        const char *kind = gen_chance(g, 50) ? "dense" : "compressed";
+        if (l == split)
+            gen_say(out->text, sizeof out->text, "%s%c/%d : %s", l ? ", " : "", letters[l],
+                    k, kind);
+        else
+            gen_say(out->text, sizeof out->text, "%s%c : %s", l ? ", " : "", letters[l],
+                    kind);
+    }
+    gen_say(out->text, sizeof out->text, ", %c%%%d : %s)", letters[split], k,
+            gen_chance(g, 80) ? "dense" : "compressed");
+}
+
+void gen_format(gen *g, int order, const int64_t *shape, bool result, cformat *out)
+{
+    (void)shape;
+    *out = (cformat){.text = ""};
+    int pick = gen_below(g, 100);
+    if (order == 0)
+        named(g, order, out);
+    else if (gen_has(g, FEATURE_BLOCKS) && pick < 20)
+        blocked(g, order, out);
+    else if (gen_has(g, FEATURE_LEND) && pick < 60)
+        lendable(g, order, out);
+    else if (pick < 45)
+        named(g, order, out);
+    else if (pick < 60)
+        shorthand(g, order, out);
+    else
+        mapped(g, order, result, out);
+}
