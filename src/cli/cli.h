@@ -84,6 +84,7 @@ const char *format_bytes(uint64_t bytes, char out[16]);
 /* "csr f64 [4,4], 7 stored, 128 B", as notes and lists show a tensor. */
 void print_summary(const stc_tensor *t, FILE *out);
 int terminal_columns(int fd);
+int terminal_rows(int fd);
 
 int progress_show(void *context, const char *what, uint64_t done, uint64_t total);
 void progress_end(progress *p); /* wipes the line, if there is one           */
@@ -167,8 +168,9 @@ int report_info(cli *c, const stc_error_info *e, int first);
 
 /* ---- pictures and help ---------------------------------------------------- */
 
-/* Draws where the stored entries of t are, in braille, at most columns wide. */
-stc_status spy_draw(const stc_tensor *t, int columns, FILE *out);
+/* Draws where the stored entries of t are, in braille, at most columns wide and
+ * rows high (the frame apart). */
+stc_status spy_draw(const stc_tensor *t, int columns, int rows, FILE *out);
 /* The text of a topic, or the list of them (NULL); false: no such topic. */
 bool help_print(const char *topic, FILE *out);
 const char *help_topic(int i); /* NULL past the end                          */

@@ -29,8 +29,7 @@ static void forget_oldest(history *h, int n)
     for (int i = 0; i < n; i++)
         free(h->line[i]);
     h->count -= n;
-    if (!h->count)
-        return;
+    if (!h->count) return;
     memmove(h->line, h->line + n, (size_t)h->count * sizeof *h->line);
 }
 

@@ -26,6 +26,13 @@ int terminal_columns(int fd)
     return size.ws_col;
 }
 
+int terminal_rows(int fd)
+{
+    struct winsize size;
+    if (ioctl(fd, TIOCGWINSZ, &size) || size.ws_row < 1) return 24;
+    return size.ws_row;
+}
+
 /* A number of units short enough for the line: 950, 12.3k, 4.56G. */
 static void short_count(uint64_t n, char out[16])
 {

@@ -237,8 +237,9 @@ int cmd_repl(cli *c, const args *a)
     if (person) {
         history_open(&r.past, getenv("HOME") ? expand_home("~/.stcvm_history") : NULL);
         if (!c->opt.quiet)
-            puts("stcvm " STC_VERSION ". A line is a statement or a command; :help "
-                 "explains both.");
+            fputs("stcvm " STC_VERSION ". A line is a statement or a command; :help "
+                  "explains both.\n",
+                  stderr);
     }
     repl_idle(&r);
     loop(&r);

@@ -162,10 +162,13 @@ static int run_spy(repl *r, char *rest)
     const stc_tensor *t;
     const int status = find(r, take_word(&rest), &t);
     if (status != STATUS_OK) return status;
-    const int columns = isatty(STDOUT_FILENO) ? terminal_columns(STDOUT_FILENO) : 80;
+    const bool screen = isatty(STDOUT_FILENO);
+    const int columns = screen ? terminal_columns(STDOUT_FILENO) : 80;
+    const int rows = screen ? terminal_rows(STDOUT_FILENO) - 5 : 40;
     print_summary(t, stdout);
     fputc('\n', stdout);
-    if (spy_draw(t, columns < 82 ? columns : 82, stdout) != STC_OK) return library_fault(r);
+    if (spy_draw(t, columns < 82 ? columns : 82, rows, stdout) != STC_OK)
+        return library_fault(r);
     return STATUS_OK;
 }
 
@@ -191,9 +194,9 @@ static int run_load(repl *r, char *rest)
     if (status != STC_OK) return library_fault(r);
     progress_end(&c->progress);
     if (lineedit_prompts(r->edit) && !c->opt.quiet) {
-        printf("%s: ", name);
-        print_summary(t, stdout);
-        fputc('\n', stdout);
+        fprintf(stderr, "%s: ", name);
+        print_summary(t, stderr);
+        fputc('\n', stderr);
     }
     return STATUS_OK;
 }

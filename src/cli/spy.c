@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS_MOST = 40 }; /* characters; a picture fits on a screen */
-
 typedef struct picture {
     int order;
     int64_t rows, columns;       /* of the tensor                             */
@@ -32,10 +30,10 @@ static int divide_up(int a, int b)
 }
 
 /* As many dots as fit, at most one for a place, in the shape's proportions. */
-static void fit(picture *p, int columns)
+static void fit(picture *p, int columns, int rows)
 {
     const double n = (double)p->rows, m = (double)p->columns;
-    const double most_high = ROWS_MOST * p->cell_rows;
+    const double most_high = (double)(rows < 1 ? 1 : rows) * p->cell_rows;
     const double most_wide = (double)(columns < 1 ? 1 : columns) * p->cell_columns;
     double scale = 1;
     if (m * scale > most_wide) scale = most_wide / m;
@@ -105,7 +103,7 @@ static void draw(const picture *p, bool ascii, FILE *out)
     put_edge(ascii ? "+" : "└", ascii ? "-" : "─", ascii ? "+\n" : "┘\n", p->width, out);
 }
 
-stc_status spy_draw(const stc_tensor *t, int columns, FILE *out)
+stc_status spy_draw(const stc_tensor *t, int columns, int rows, FILE *out)
 {
     const char *term = getenv("TERM");
     const bool ascii = term && !strcmp(term, "dumb");
@@ -115,7 +113,7 @@ stc_status spy_draw(const stc_tensor *t, int columns, FILE *out)
     p.cell_columns = ascii ? 1 : 2;
     if (p.order > 1) p.rows = at_least_one(shape[0]);
     if (p.order) p.columns = at_least_one(shape[p.order > 1]);
-    fit(&p, columns - 2);
+    fit(&p, columns - 2, rows);
     const size_t cells = (size_t)p.lines * (size_t)p.width;
     p.cell = xrealloc(NULL, cells);
     memset(p.cell, 0, cells);
