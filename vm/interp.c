@@ -257,6 +257,11 @@ dispatch:
             if (!merge_produces(&mc->p->merge[pc->arg[1]], M(0))) GOTO(pc->u.to);
             NEXT();
         }
+        CASE(WITHIN)
+        {
+            if (INT(0) < 0 || INT(0) >= mc->ext[pc->arg[1]]) GOTO(pc->u.to);
+            NEXT();
+        }
         CASE(BREAK)
         {
             if (V(0).i64) GOTO(pc->u.to);

@@ -209,6 +209,7 @@ static void link_control(linker *k, lop *at)
         break;
     }
     case LOP_SKIP:
+    case LOP_WITHIN:
         await(&innermost(k, LOP_LOOP)->skip, at);
         break;
     case LOP_TEST:
@@ -314,6 +315,7 @@ void machine_give(machine *mc, super *s)
     lop *at = &mc->code[s->loop->first];
     set_label(mc, at, LOP_SUPER);
     at->u.super = s;
+    s->loop->super = s;
 }
 
 stc_status machine_link(machine *mc)

@@ -91,6 +91,7 @@ struct loop {
     uint16_t index, mask;   /* registers                                       */
     const lop *body, *exit;
     loop *outer;
+    super *super;    /* what runs it on a faster tier, owned             */
     int first, last; /* lops of loop and end                            */
 };
 
@@ -116,10 +117,9 @@ struct super {
 
 /* Assembly of one level of a result. */
 typedef struct asm_level {
-    bool insert; /* places come from locate; else appended in order     */
-    bool ordered, unique;
-    int64_t parent_max;    /* insert: parents beyond this would overflow          */
-    int64_t parent, coord; /* append: the last entry's; parent NONE at first    */
+    bool insert;     /* every coordinate has its place; else appended in order */
+    bool branchless; /* one child a parent: keeping it keeps a parent of its own */
+    int64_t parent;  /* append: that of the last entry; NONE at first           */
 } asm_level;
 
 typedef struct workspace workspace; /* workspace.c */
@@ -244,10 +244,11 @@ stc_status asm_finish(machine *mc, slot *s);
 stc_status asm_move(machine *mc, slot *to, slot *from);
 stc_status asm_convert(machine *mc, slot *to, slot *from);
 stc_status asm_pack(machine *mc, slot *to, slot *from);
-/* Makes own exist, with the slot's shape and fill, and empties it. */
+/* Shows the machine's own tensor in the slot: made if need be, with the shape
+ * and fill of this run, its contents as they were. */
 stc_status asm_own(machine *mc, slot *s);
-/* Forgets everything assembled: the next begin starts from nothing. */
-void asm_drop(slot *s);
+/* The same, without entries, and whole: every level closed. */
+stc_status asm_empty(machine *mc, slot *s);
 
 /* workspace.c */
 stc_status ws_begin(machine *mc, slot *s);

@@ -1,0 +1,212 @@
+/* assemble.c: results: begin, at, keep, store, finish, and whole-tensor ops.
+ *
+ * Takes a slot and coordinates in the order in which the program makes them,
+ * and gives a well-formed tensor, or a fault. `at` promises a place: on levels
+ * where every coordinate has one it is final; on levels that append it is the
+ * position that the next coordinate will get, and is taken up only when
+ * something is stored below it (`keep`, or the store itself on the last
+ * level). So a row that stays empty leaves no trace, whatever was planned.
+ * What a program asks for out of order is refused here or by the level.
+ */
+#include "machine.h"
+#include <string.h>
+
+static stc_status shape_of(machine *mc, const slot *s, int64_t *shape)
+{
+    for (int m = 0; m < s->row->order; m++) {
+        shape[m] = mc->ext[s->row->shape[m]];
+        if (shape[m] < 0)
+            return fail(mc->cx, STC_ERR_SHAPE, "mode %d of result %s has extent %lld", m,
+                        s->row->name, (long long)shape[m]);
+    }
+    return STC_OK;
+}
+
+stc_status asm_own(machine *mc, slot *s)
+{
+    int64_t shape[STC_MAX_ORDER] = {0};
+    if (shape_of(mc, s, shape)) return mc->cx->diag.status;
+    if (!s->own) {
+        if (tensor_new(mc->cx, &s->row->fmt, s->row->type, shape, s->fill, &s->own))
+            return mc->cx->diag.status;
+    } else {
+        size_t size = (size_t)s->row->order * sizeof *shape;
+        if (memcmp(s->own->shape, shape, size) && tensor_set_shape(s->own, shape))
+            return mc->cx->diag.status;
+        s->own->fill = type_round(s->row->type, s->fill);
+    }
+    s->t = s->own;
+    return STC_OK;
+}
+
+stc_status asm_empty(machine *mc, slot *s)
+{
+    tensor_free(s->own);
+    s->own = NULL;
+    return asm_own(mc, s);
+}
+
+stc_status asm_begin(machine *mc, slot *s)
+{
+    if (asm_own(mc, s) || tensor_begin(s->own)) return mc->cx->diag.status;
+    s->stores = 0;
+    for (int l = 0; l < s->row->fmt.levels; l++) {
+        const level *lv = &s->own->level[l];
+        s->lev[l] = (asm_level){.insert = lv->kind->caps & CAP_INSERT,
+                                .branchless = lv->props & PROP_BRANCHLESS,
+                                .parent = NONE};
+    }
+    return STC_OK;
+}
+
+/* ---- places ---------------------------------------------------------------------------
+ */
+
+stc_status asm_at(machine *mc, slot *s, int l, mcursor *c, const mcursor *up, int64_t coord,
+                  const lop *at)
+{
+    level *lv = &s->t->level[l];
+    const asm_level *a = &s->lev[l];
+    int64_t parent = up ? up->c.at : 0;
+    c->c.lv = lv;
+    c->c.up = up ? &up->c : NULL;
+    c->c.coord = coord;
+    c->stores = s->stores;
+    c->kept = a->insert;
+    if (a->insert) {
+        if (lv->kind->append_coord(mc->cx, lv, parent, coord, &c->c.at))
+            return mc->cx->diag.status;
+    } else {
+        if (coord < lv->base || coord - lv->base >= lv->extent)
+            return machine_fail(mc, at, STC_ERR_SHAPE,
+                                "coordinate %lld of result %s is outside %lld:%lld",
+                                (long long)coord, s->row->name, (long long)lv->base,
+                                (long long)(lv->base + lv->extent));
+        c->c.at = a->branchless ? parent : lv->size;
+    }
+    c->c.at_end = c->c.at + 1;
+    return STC_OK;
+}
+
+static stc_status out_of_order(machine *mc, const slot *s, const mcursor *c, const lop *at)
+{
+    return machine_fail(mc, at, STC_ERR_CORRUPT,
+                        "coordinate %lld of result %s is appended out of order",
+                        (long long)c->c.coord, s->row->name);
+}
+
+static stc_status commit(machine *mc, slot *s, int l, mcursor *c, const lop *at);
+
+/* Each entry of a branchless level has a parent position to itself: the
+ * parent's coordinate is appended now, again if its last one is taken. */
+static stc_status commit_parent(machine *mc, slot *s, int l, mcursor *c, const lop *at)
+{
+    mcursor *up = (mcursor *)c->c.up; /* a result's cursor register, as c is */
+    if (s->lev[l - 1].insert) return STC_OK;
+    if (up->kept && up->c.at < s->t->level[l].size) {
+        up->kept = false;
+        up->c.at = s->t->level[l - 1].size;
+    }
+    if (!up->kept && commit(mc, s, l - 1, up, at)) return mc->cx->diag.status;
+    c->c.at = up->c.at;
+    return STC_OK;
+}
+
+/* Appends the coordinate that `at` placed. */
+static stc_status commit(machine *mc, slot *s, int l, mcursor *c, const lop *at)
+{
+    level *lv = &s->t->level[l];
+    asm_level *a = &s->lev[l];
+    if (a->branchless && c->c.up && commit_parent(mc, s, l, c, at))
+        return mc->cx->diag.status;
+    int64_t parent = c->c.up ? c->c.up->at : 0, pos;
+    if (parent < a->parent) return out_of_order(mc, s, c, at);
+    if (lv->kind->append_coord(mc->cx, lv, parent, c->c.coord, &pos))
+        return mc->cx->diag.status;
+    /* What is below was stored for the promised place. */
+    if (l + 1 < s->t->fmt.levels && pos != c->c.at) return out_of_order(mc, s, c, at);
+    a->parent = parent;
+    c->c.at = pos;
+    c->c.at_end = pos + 1;
+    c->kept = true;
+    return STC_OK;
+}
+
+stc_status asm_keep(machine *mc, slot *s, int l, mcursor *c, const lop *at)
+{
+    if (l + 1 == s->t->fmt.levels) {
+        if (c->kept) return STC_OK;
+        s->stores++;
+        return commit(mc, s, l, c, at);
+    }
+    if (s->stores == c->stores) return STC_OK;
+    if (!c->kept && commit(mc, s, l, c, at)) return mc->cx->diag.status;
+    level *child = &s->t->level[l + 1];
+    if (s->lev[l + 1].insert) return STC_OK;
+    return child->kind->append_edges(mc->cx, child, c->c.at);
+}
+
+stc_status asm_place(machine *mc, slot *s, mcursor *c, const lop *at, int64_t *pos)
+{
+    s->stores++;
+    if (!c) {
+        *pos = 0;
+        return STC_OK;
+    }
+    if (!c->kept && commit(mc, s, s->t->fmt.levels - 1, c, at)) return mc->cx->diag.status;
+    *pos = c->c.at;
+    return STC_OK;
+}
+
+stc_status asm_value(machine *mc, slot *s, int64_t pos)
+{
+    (void)mc;
+    return pos < s->t->nvals ? STC_OK : tensor_extend_values(s->t, pos + 1);
+}
+
+stc_status asm_finish(machine *mc, slot *s)
+{
+    (void)mc;
+    return tensor_finish(s->t);
+}
+
+/* ---- whole tensors ---------------------------------------------------------------------
+ */
+
+stc_status asm_move(machine *mc, slot *to, slot *from)
+{
+    if (asm_own(mc, to)) return mc->cx->diag.status;
+    tensor_swap(to->own, from->own);
+    to->from = NULL;
+    return STC_OK;
+}
+
+stc_status asm_convert(machine *mc, slot *to, slot *from)
+{
+    const tensor *t = from->t;
+    if (to->row->keep_while && to->own && to->from == t &&
+        to->from_generation == t->generation) {
+        to->t = to->own;
+        return STC_OK;
+    }
+    tensor *made;
+    value fill = to->row->fill_later ? to->fill : to->row->fill;
+    if (tensor_convert(t, &to->row->fmt, to->row->type, fill, &made))
+        return mc->cx->diag.status;
+    tensor_free(to->own);
+    to->own = to->t = made;
+    to->from = t;
+    to->from_generation = t->generation;
+    return STC_OK;
+}
+
+stc_status asm_pack(machine *mc, slot *to, slot *from)
+{
+    entries e;
+    entries_init(&e, mc->cx, to->row->order, to->row->type);
+    stc_status status = tensor_entries(from->t, &e);
+    if (!status) status = asm_own(mc, to);
+    if (!status) status = tensor_pack(to->own, &e);
+    entries_free(&e);
+    return status;
+}

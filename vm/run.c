@@ -1,0 +1,274 @@
+/* run.c: the life of a machine: making, binding, running, taking results;
+ * steps and interrupts; faults with their place.
+ *
+ * Slots. An input is always the host's tensor. An inout slot begins a run with
+ * what the host bound (or with an empty tensor of its shape), and shows the
+ * machine's own from the moment it is written: the host's is never changed.
+ * All others are the machine's own, made when they are first assembled and
+ * reused by the next run unless they were taken.
+ */
+#include "machine.h"
+#include <stdio.h>
+#include <string.h>
+
+/* How many rounds may pass before somebody looks at limits and interrupts. */
+#define POLL_ROUNDS 4096
+#define PROGRESS_ROUNDS (1 << 22)
+
+stc_status machine_new(const program *p, machine **out)
+{
+    machine *mc = mem_zero(p->cx, 1, sizeof *mc);
+    if (!mc) return p->cx->diag.status;
+    mc->cx = p->cx;
+    mc->p = p;
+    if (machine_link(mc)) {
+        stc_status status = p->cx->diag.status;
+        machine_free(mc);
+        return status;
+    }
+    *out = mc;
+    return STC_OK;
+}
+
+static void free_supers(machine *mc)
+{
+    for (int i = 0; i < mc->nloop; i++) {
+        super *s = mc->loops[i].super;
+        if (!s) continue;
+        if (s->free) s->free(mc, s);
+        mem_free(mc->cx, s, s->size);
+    }
+}
+
+void machine_free(machine *mc)
+{
+    if (!mc) return;
+    ctx *cx = mc->cx;
+    if (mc->block) {
+        free_supers(mc);
+        for (int t = 0; t < mc->p->ntensor; t++) {
+            ws_free(mc, &mc->slot[t]);
+            tensor_free(mc->slot[t].own);
+        }
+    }
+    for (int d = 0; d < CALL_DEPTH_MAX; d++)
+        mem_free(cx, mc->frames[d].v, (size_t)mc->frames[d].cap * sizeof(value));
+    mem_free(cx, mc->block, mc->block_size);
+    mem_free(cx, mc, sizeof *mc);
+}
+
+/* ---- binding ----------------------------------------------------------------------------
+ */
+
+static stc_status mismatch(ctx *cx, const prog_tensor *row, const tensor *t)
+{
+    textbuf want, have;
+    text_init(&want, cx);
+    text_init(&have, cx);
+    format_print(&row->fmt, &want);
+    format_print(&t->fmt, &have);
+    char *w = text_take(&want), *h = text_take(&have);
+    stc_status status =
+        w && h ? fail(cx, STC_ERR_ARGUMENT,
+                      "tensor %s has format %s, type %s, order %d; the program expects "
+                      "format %s, type %s, order %d",
+                      row->name, h, type_name(t->type), t->order, w, type_name(row->type),
+                      row->order)
+               : cx->diag.status;
+    mem_strfree(cx, w);
+    mem_strfree(cx, h);
+    return status;
+}
+
+stc_status machine_bind(machine *mc, int id, tensor *t)
+{
+    ctx *cx = mc->cx;
+    if (id < 0 || id >= mc->p->ntensor)
+        return fail(cx, STC_ERR_ARGUMENT, "the program has no tensor %d", id);
+    slot *s = &mc->slot[id];
+    const prog_tensor *row = s->row;
+    if (row->role != ROLE_INPUT && row->role != ROLE_INOUT)
+        return fail(cx, STC_ERR_ARGUMENT,
+                    "tensor %s is a result of the program, not an operand", row->name);
+    if (t) {
+        if (t->order != row->order || t->type != row->type ||
+            !format_equal(&t->fmt, &row->fmt))
+            return mismatch(cx, row, t);
+        if (!row->fill_later && !class_equal(type_class(t->type), t->fill, row->fill))
+            return fail(cx, STC_ERR_ARGUMENT,
+                        "tensor %s has another fill than the program was compiled for",
+                        row->name);
+    }
+    s->bound = t;
+    for (int i = 0; i < mc->p->ntensor; i++) /* t may be new at an old address */
+        if (mc->slot[i].row->keep_while && mc->slot[i].row->source == id)
+            mc->slot[i].from = NULL;
+    return STC_OK;
+}
+
+tensor *machine_tensor(machine *mc, int id)
+{
+    return id < 0 || id >= mc->p->ntensor ? NULL : mc->slot[id].t;
+}
+
+tensor *machine_take(machine *mc, int id)
+{
+    if (id < 0 || id >= mc->p->ntensor) return NULL;
+    slot *s = &mc->slot[id];
+    if (!s->own || s->t != s->own) return NULL;
+    tensor *t = s->own;
+    s->own = s->t = NULL;
+    s->from = NULL;
+    return t;
+}
+
+/* ---- a run
+ * -------------------------------------------------------------------------------- */
+
+static stc_status check_bound(machine *mc, slot *s)
+{
+    tensor *t = s->bound;
+    if (!t) {
+        if (s->row->role == ROLE_INOUT) return STC_OK;
+        return fail(mc->cx, STC_ERR_ARGUMENT, "tensor %s is not bound", s->row->name);
+    }
+    if (t->vouched || t->checked == t->generation) return STC_OK;
+    return tensor_check(t);
+}
+
+/* An inout tensor that isn't bound begins empty. */
+static stc_status start_slot(machine *mc, slot *s)
+{
+    switch (s->row->role) {
+    case ROLE_INPUT:
+        s->t = s->bound;
+        return STC_OK;
+    case ROLE_INOUT:
+        s->t = s->bound;
+        return s->bound ? STC_OK : asm_empty(mc, s);
+    default:
+        s->t = s->own;
+        return STC_OK;
+    }
+}
+
+static stc_status start(machine *mc)
+{
+    const program *p = mc->p;
+    for (int i = 0; i < p->ntensor; i++) {
+        slot *s = &mc->slot[i];
+        if (s->row->role > ROLE_INOUT || s->row->role == ROLE_OUTPUT) continue;
+        stc_status status = check_bound(mc, s);
+        if (status) return status;
+    }
+    stc_status status = machine_extents(mc);
+    for (int i = 0; i < p->ntensor && !status; i++)
+        status = start_slot(mc, &mc->slot[i]);
+    return status;
+}
+
+/* After a failure no half-assembled result is to be seen. */
+static void forget_results(machine *mc)
+{
+    for (int i = 0; i < mc->p->ntensor; i++) {
+        slot *s = &mc->slot[i];
+        if (s->row->role == ROLE_INPUT) continue;
+        s->t = s->row->role == ROLE_INOUT ? s->bound : NULL;
+        s->from = NULL;
+    }
+}
+
+static void set_slice(machine *mc)
+{
+    uint64_t max = mc->cx->max_steps;
+    mc->slice = POLL_ROUNDS;
+    if (max && max - mc->steps < POLL_ROUNDS) mc->slice = (int64_t)(max - mc->steps) + 1;
+    mc->left = mc->slice;
+}
+
+stc_status machine_run(machine *mc)
+{
+    mc->steps = 0;
+    mc->profile_last = -1;
+    if (mc->profile)
+        for (int i = 0; i < mc->ncode; i++)
+            mc->profile[i].count = mc->profile[i].nanoseconds = 0;
+    stc_status status = start(mc);
+    if (status) {
+        forget_results(mc);
+        return status;
+    }
+    set_slice(mc);
+    status = machine_dispatch(mc);
+    mc->steps += (uint64_t)(mc->slice - mc->left);
+    mc->slice = mc->left = 0;
+    if (status) forget_results(mc);
+    return status;
+}
+
+uint64_t machine_steps(const machine *mc)
+{
+    return mc->steps;
+}
+
+stc_status machine_poll(machine *mc)
+{
+    ctx *cx = mc->cx;
+    uint64_t before = mc->steps;
+    mc->steps += (uint64_t)(mc->slice - mc->left);
+    mc->slice = mc->left = 0;
+    if (cx->max_steps && mc->steps > cx->max_steps)
+        return fail(cx, STC_ERR_STEPS, "stopped after %llu steps, the limit of a run",
+                    (unsigned long long)cx->max_steps);
+    if (atomic_load_explicit(&cx->interrupt, memory_order_relaxed)) {
+        atomic_store(&cx->interrupt, false);
+        return fail(cx, STC_ERR_INTERRUPT, "interrupted");
+    }
+    if (cx->progress && before / PROGRESS_ROUNDS != mc->steps / PROGRESS_ROUNDS &&
+        cx->progress(cx->progress_context, "steps", mc->steps, 0))
+        return fail(cx, STC_ERR_INTERRUPT, "stopped by the progress function");
+    set_slice(mc);
+    return STC_OK;
+}
+
+/* ---- faults
+ * ---------------------------------------------------------------------------------- */
+
+/* " at (3,5)": the coordinates of the loops around lop `at`, outermost first. */
+static void coordinates(const machine *mc, const lop *at, char *buf, size_t size)
+{
+    const loop *around[64];
+    int n = 0, place = (int)(at - mc->code);
+    for (int i = 0; i < mc->nloop && n < 64; i++)
+        if (mc->loops[i].first < place && place <= mc->loops[i].last)
+            around[n++] = &mc->loops[i];
+    size_t len = 0;
+    buf[0] = 0;
+    for (int i = 0; i < n && len < size; i++)
+        len += (size_t)snprintf(buf + len, size - len, "%s%lld", i ? "," : " at (",
+                                (long long)around[i]->i);
+    if (n && len + 1 < size) snprintf(buf + len, size - len, ")");
+}
+
+stc_status machine_fail(machine *mc, const lop *at, stc_status status, const char *text,
+                        ...)
+{
+    char message[512], where[200];
+    if (mc->depth > 0) at = mc->call_site;
+    va_list args;
+    va_start(args, text);
+    vsnprintf(message, sizeof message, text, args);
+    va_end(args);
+    coordinates(mc, at, where, sizeof where);
+    const program *p = mc->p;
+    if (!p->source) return fail(mc->cx, status, "%s%s", message, where);
+    span place = p->at[mc->origin[at - mc->code]];
+    return fail_text(mc->cx, status, p->file, p->source, place, "%s%s", message, where);
+}
+
+stc_status machine_fault(machine *mc, const lop *at, fn_fault fault)
+{
+    return machine_fail(mc, at, STC_ERR_ARITHMETIC, "%s",
+                        fault == FAULT_DIVIDE ? "integer division by zero"
+                                              : "a negative exponent of an integer power");
+}
