@@ -264,6 +264,7 @@ static bool parse(int argc, char **argv, options *o)
                 return false;
         }
     }
+    if (o->seed == 0) o->seed = (uint64_t)time(NULL);
     return true;
 }
 

@@ -100,6 +100,11 @@ static int64_t affine(gen *g, bool pad, char *out, size_t size)
     int64_t a = c * (extent_of(g, x) - 1), b = d * (extent_of(g, y) - 1);
     int64_t lo = (a < 0 ? a : 0) + (b < 0 ? b : 0), hi = (a > 0 ? a : 0) + (b > 0 ? b : 0);
     int64_t shift = -lo + (pad ? gen_below(g, 4) - 2 : gen_below(g, 2));
+    if (c == 1 && !two && shift == 0) { /* bare after all */
+        say_index(g, x, out, size);
+        if (!pad) mark(g, x);
+        return extent_of(g, x);
+    }
     if (c == 1)
         say_index(g, x, out, size);
     else if (gen_chance(g, 80))
