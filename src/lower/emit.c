@@ -63,6 +63,13 @@ int lower_iconst(lowering *lo, int64_t k)
     return lower_const(lo, CLASS_I64, (value){.i64 = k});
 }
 
+int lower_zero(lowering *lo)
+{
+    int r = lower_ireg(lo);
+    EMIT(lo, OP_ICONST, r, lower_iconst(lo, 0));
+    return r;
+}
+
 int lower_affine(lowering *lo, const affine *f, int without, bool maybe_none)
 {
     int left = 0, only = -1;

@@ -145,6 +145,24 @@ static void forget_loads(lowering *lo)
     memset(lo->load, -1, sizeof lo->load);
 }
 
+/* Derived indices that the loop completes: their value, which must lie in the
+ * index's range, or this round is padding. */
+static void lower_derived(lowering *lo, uint64_t before)
+{
+    const plan *pl = lo->pl;
+    for (int k = 0; k < pl->nderived; k++) {
+        const derived_index *d = &pl->derived[k];
+        if (((before >> d->index) & 1) || !((lo->bound >> d->index) & 1)) continue;
+        const bindex *b = &pl->s->index[d->index];
+        int rest = lower_ireg(lo);
+        EMIT(lo, OP_IMULADD, rest, lo->index[d->at.term[0].index],
+             lower_iconst(lo, d->at.term[0].coef), lower_zero(lo));
+        EMIT(lo, OP_IMULADD, lo->index[d->index], lo->index[d->at.term[1].index],
+             lower_iconst(lo, d->at.term[1].coef), rest);
+        EMIT(lo, OP_WITHIN, lo->index[d->index], b->hi);
+    }
+}
+
 static void lower_forall(lowering *lo, const cin *loop)
 {
     const loop_info *info = loop->info;
@@ -156,7 +174,8 @@ static void lower_forall(lowering *lo, const cin *loop)
     int merge = lower_merge(lo, &info->loop_table, info->count, loop->index, operand,
                             info->universe);
     EMIT(lo, OP_LOOP, lo->index[loop->index], mask, merge);
-    lo->bound |= UINT64_C(1) << loop->index;
+    lo->bound = plan_bound(lo->pl, bound | UINT64_C(1) << loop->index);
+    lower_derived(lo, bound);
     for (int k = 0; k < info->late_count; k++)
         lower_late(lo, &info->late[k], mask);
     lower_skip(lo, loop, mask);
@@ -200,8 +219,7 @@ static int coordinates(lowering *lo, const cin *c)
         row = row && reg[k] == reg[0] + k;
     }
     if (row) return c->nsub ? reg[0] : 0;
-    int zero = lower_ireg(lo), one = lower_iconst(lo, 1), first = -1;
-    EMIT(lo, OP_ICONST, zero, lower_iconst(lo, 0));
+    int zero = lower_zero(lo), one = lower_iconst(lo, 1), first = -1;
     for (int k = 0; k < c->nsub; k++) {
         int r = lower_ireg(lo);
         if (!k) first = r;

@@ -38,6 +38,7 @@ int lower_mreg(lowering *lo);
 int lower_creg(lowering *lo);
 int lower_const(lowering *lo, vclass cls, value v);
 int lower_iconst(lowering *lo, int64_t k);
+int lower_zero(lowering *lo); /* an integer register that holds 0 */
 /* A register with the value of f, leaving out `without` (an index, or -1);
  * ROOT if what is left is nothing and `maybe_none`. */
 int lower_affine(lowering *lo, const affine *f, int without, bool maybe_none);

@@ -150,7 +150,8 @@ static bool appends_in_order(const plan *pl, const cin *c, int index)
 /* ---- levels placed after a loop -------------------------------------------------------
  */
 
-static stc_status place_late(state *st, uint64_t uses, int index, loop_late *late, int *n)
+static stc_status place_late(state *st, uint64_t uses, uint64_t before, loop_late *late,
+                             int *n)
 {
     plan *pl = st->pl;
     for (int k = 0; k < pl->naccess; k++) {
@@ -164,7 +165,7 @@ static stc_status place_late(state *st, uint64_t uses, int index, loop_late *lat
                 x->why = "an unordered level would be searched";
                 break;
             }
-            if (!located && lv->at.terms > 0 && !affine_has(&lv->at, index)) {
+            if (!located && lv->at.terms > 0 && affine_bound(&lv->at, before)) {
                 x->why = "the loops bind its levels in another order";
                 break;
             }
@@ -357,7 +358,7 @@ static stc_status analyze_loop(state *st, cin *loop)
     loop_info *info = arena_alloc(pl->a, sizeof *info);
     if (!info) return STC_ERR_MEMORY;
     loop->info = info;
-    inner.bound |= UINT64_C(1) << loop->index;
+    inner.bound = plan_bound(pl, st->bound | UINT64_C(1) << loop->index);
     inner.seq[inner.nseq++] = loop->index;
     inner.again = false;
     collect(&inner, loop, &c);
@@ -375,7 +376,7 @@ static stc_status analyze_loop(state *st, cin *loop)
     for (int k = 0; k < c.here; k++)
         inner.depth[c.op[k].access] = c.op[k].level + 1;
     note_certain(&inner, info, &bits);
-    s = place_late(&inner, loop->uses, loop->index, info->late, &info->late_count);
+    s = place_late(&inner, loop->uses, st->bound, info->late, &info->late_count);
     if (!s) s = second_table(&inner, loop, info, &bits);
     if (s) return s;
     if (info->skip) note_certain(&inner, info, &bits);
@@ -417,7 +418,7 @@ stc_status plan_analyze(plan *pl)
         pl->nbefore = 0;
         pl->before = late_room(pl);
         if (!pl->before) return STC_ERR_MEMORY;
-        stc_status s = place_late(&st, uses, -1, pl->before, &pl->nbefore);
+        stc_status s = place_late(&st, uses, 0, pl->before, &pl->nbefore);
         if (!s) s = analyze_list(&st, pl->root);
         if (s) return s;
         if (!st.again) return STC_OK;

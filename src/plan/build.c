@@ -76,6 +76,14 @@ static bool has_sum(const bexpr *e)
     return false;
 }
 
+bool has_reduction(const bexpr *e)
+{
+    if (e->kind == B_REDUCE) return true;
+    for (int k = 0; k < e->nargs; k++)
+        if (has_reduction(e->args[k])) return true;
+    return false;
+}
+
 static bool add_term(builder *b, bexpr *e, uint64_t reduced, bool negative)
 {
     if (b->nterm == MAX_TERMS) return false;
@@ -349,10 +357,8 @@ static stc_status build_whole(builder *b, int target, list *out)
 /* ---- the statement --------------------------------------------------------------------
  */
 
-/* How a format is assembled while loops run. */
-static bool appendable(const format *f)
+bool levels_append(const format *f)
 {
-    if (!format_is_plain(f)) return false;
     for (int l = 0; l < f->levels; l++) {
         uint32_t caps = f->level[l].kind->caps, props = format_props(f, l);
         bool inserts = (caps & CAP_INSERT) && (props & PROP_FULL);
@@ -360,6 +366,12 @@ static bool appendable(const format *f)
         if ((!inserts && !appends) || (props & PROP_BRANCHLESS)) return false;
     }
     return true;
+}
+
+/* Whether a format is assembled while loops over its modes run. */
+static bool appendable(const format *f)
+{
+    return format_is_plain(f) && levels_append(f);
 }
 
 static bool all_insert(const format *f)
@@ -379,10 +391,11 @@ static bool reads_target(const plan *pl)
 
 /* Where the result is assembled: the target itself, or a temporary that is
  * moved or converted into it at the end. */
-static int assembly_slot(plan *pl, cin_kind *last)
+static int assembly_slot(const builder *b, cin_kind *last)
 {
+    plan *pl = b->pl;
     prog_tensor t = pl->p->tensor[pl->s->target];
-    bool direct = appendable(&t.fmt);
+    bool direct = appendable(&t.fmt) || b->native == NATIVE_LEVELS;
     *last = direct ? CIN_MOVE : CIN_CONVERT;
     if (direct && !reads_target(pl) && t.role != ROLE_INOUT) return pl->s->target;
     if (!direct) format_all(&t.fmt, t.order, level_kind_at(LEVEL_compressed));
@@ -398,7 +411,8 @@ static void result_levels(builder *b, int target)
     b->nresult = f->levels;
     for (int l = 0; l < f->levels; l++) {
         b->sub[l] = pl->s->sub[f->level[l].map.mode];
-        b->result[l] = b->sub[l].term[0].index;
+        if (b->native == NATIVE_LEVELS) b->sub[l] = (affine){1, {{b->result[l], 1}}, 0};
+        b->result[l] = b->sub[l].terms ? b->sub[l].term[0].index : -1;
     }
 }
 
@@ -412,7 +426,7 @@ static void freedoms(const builder *b, int target, bool *splittable, bool *inser
         value f = class_convert(b->cls, type_class(t->type), *b->fill);
         starts = class_equal(b->cls, f, b->identity);
     }
-    *splittable = single || starts;
+    *splittable = (single || starts) && b->native != NATIVE_LEVELS;
     *insertable = all_insert(&t->fmt) && (single || (starts && t->type == b->sum->type));
 }
 
@@ -439,6 +453,12 @@ static stc_status order_terms(builder *b, int target, choice *c)
         b->term[t].space = expr_space(pl, b->term[t].value, from);
         if (!b->term[t].space) return STC_ERR_MEMORY;
     }
+    if (b->native == NATIVE_INSERT) { /* one term, all of whose loops are its own */
+        b->term[0].reduced = (b->term[0].reduced | b->loops) & ~pl->derived_set;
+        stc_status st = plan_order(pl, b->term, 1, NULL, 0, false, true, c);
+        c->insert = true;
+        return st;
+    }
     return plan_order(pl, b->term, b->nterm, b->result, b->nresult, splittable, insertable,
                       c);
 }
@@ -463,20 +483,24 @@ stc_status plan_build(plan *pl)
     value fill = t->fill;
     if (b.fill) b.fill = &fill;
 
+    bool splittable, inserts;
+    freedoms(&b, s->target, &splittable, &inserts);
+    st = plan_native(&b, inserts);
+    if (st) return st;
     cin_kind last;
-    choice c;
+    choice c = {0};
     list out;
     list_init(&out);
-    pl->target = assembly_slot(pl, &last);
+    pl->target = assembly_slot(&b, &last);
     if (pl->target < 0) return STC_ERR_MEMORY;
     result_levels(&b, pl->target);
     st = separate_terms(&b);
     if (!st) st = order_terms(&b, pl->target, &c);
     if (st) return st;
     list_add(&out, cin_target(pl, CIN_BEGIN, pl->target));
-    st = !s->whole               ? build_partial(&b, pl->target, &out)
-         : c.prefix == b.nresult ? build_whole(&b, pl->target, &out)
-                                 : build_split(&b, &c, pl->target, &out);
+    st = !s->whole                            ? build_partial(&b, pl->target, &out)
+         : c.prefix == b.nresult && !c.insert ? build_whole(&b, pl->target, &out)
+                                              : build_split(&b, &c, pl->target, &out);
     if (st) return st;
     list_add(&out, cin_target(pl, CIN_FINISH, pl->target));
     if (pl->target != s->target) {

@@ -6,6 +6,9 @@
 
 enum { MAX_TERMS = 16 };
 
+/* How loops over levels meet the result: it inserts, or has the same levels. */
+enum { NATIVE_NONE, NATIVE_INSERT, NATIVE_LEVELS };
+
 typedef struct builder {
     plan *pl;
     bexpr *root; /* the right side, in the target's type            */
@@ -18,7 +21,9 @@ typedef struct builder {
     const value *fill; /* the result's, in its type; NULL: its own        */
     const pset *space; /* of root                                         */
     int result[STC_MAX_ORDER], nresult; /* the index of each result level       */
-    affine *sub; /* the coordinate of each result level             */
+    affine *sub;    /* the coordinate of each result level             */
+    int native;     /* loops run over an operand's levels: native.c    */
+    uint64_t loops; /* NATIVE_INSERT: the loops besides reductions     */
 } builder;
 
 /* A list of cin nodes under construction; `failed` once memory ran out. */
@@ -53,6 +58,12 @@ stc_status nest_build(plan *pl, const int *seq, int n, const pset *space, uint64
 int workspace_slot(builder *b, int prefix);
 /* Reads workspace w in order into the target. */
 stc_status drain_workspace(builder *b, int w, int prefix, int target, list *out);
+
+/* native.c: lets the loops run over an operand's levels where that serves;
+ * inserts: the result takes values at any place in any order. */
+stc_status plan_native(builder *b, bool inserts);
+bool has_reduction(const bexpr *e);
+bool levels_append(const format *f); /* every level can be assembled in order     */
 
 /* partial.c: left sides that name only some of the target's elements. */
 stc_status build_partial(builder *b, int target, list *out);

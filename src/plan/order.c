@@ -46,22 +46,25 @@ static double level_density(const paccess *x, int l)
     return l == 0 ? first_level : deeper_level;
 }
 
-/* The first loop after which level l's coordinate is known; -1: before all. */
-static int bound_at(const affine *f, const int *seq, int n)
+/* The loop after which level l's coordinate is known; -1: before all. */
+static int bound_at(const plan *pl, const affine *f, const int *seq, int n)
 {
-    int at = -1;
-    for (int k = 0; k < n; k++)
-        if (affine_has(f, seq[k])) at = k;
-    return at;
+    uint64_t bound = 0;
+    if (affine_bound(f, bound)) return -1;
+    for (int k = 0; k < n; k++) {
+        bound |= UINT64_C(1) << seq[k];
+        if (affine_bound(f, plan_bound(pl, bound))) return k;
+    }
+    return n;
 }
 
 /* Whether an access can be read as it is stored under this order. */
-static bool follows(const paccess *x, const int *seq, int n)
+static bool follows(const plan *pl, const paccess *x, const int *seq, int n)
 {
     int reached = -1;
     if (x->why && !x->converted) return false;
     for (int l = 0; l < x->levels; l++) {
-        int at = bound_at(&x->level[l].at, seq, n);
+        int at = bound_at(pl, &x->level[l].at, seq, n);
         bool late = at < reached && x->level[l].at.terms > 0;
         if (late && !(x->level[l].kind->caps & CAP_LOCATE)) return false;
         if (at > reached) reached = at;
@@ -118,14 +121,14 @@ static double work(plan *pl, const pset *space, uint64_t uses, const int *seq, i
     double cost = 0, rounds = 1;
     uint64_t bound = 0;
     for (int k = 0; k < pl->naccess; k++)
-        if (((uses >> k) & 1) && !follows(&pl->access[k], seq, n)) {
+        if (((uses >> k) & 1) && !follows(pl, &pl->access[k], seq, n)) {
             e.converted |= UINT64_C(1) << k;
             cost += conversion_price(&pl->access[k]);
         }
     for (int s = 0; s < n; s++) {
         bound |= UINT64_C(1) << seq[s];
         for (int k = 0; k < pl->naccess; k++)
-            if ((uses >> k) & 1) enter(&e, k, seq[s], bound);
+            if ((uses >> k) & 1) enter(&e, k, seq[s], plan_bound(pl, bound));
         density d = judge(&e, space);
         double steps = rounds * extent_of(pl, seq[s]);
         cost += steps * d.step * (d.step < 1 ? 2 : 1);

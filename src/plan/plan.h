@@ -137,12 +137,21 @@ typedef struct schedule {
     int64_t capacity; /* of a workspace; 0: chosen                                */
 } schedule;
 
+/* An index that isn't looped over but follows from others (native.c). */
+typedef struct derived_index {
+    int index;
+    affine at;
+} derived_index;
+
 typedef struct plan {
     arena *a;
     program *p;
     const source *src;
     bstmt *s;
     schedule schedule;
+    derived_index derived[STC_MAX_ORDER];
+    int nderived;
+    uint64_t derived_set;
     int naccess, group;
     paccess access[PLAN_ACCESSES];
     int ntemp;
@@ -179,6 +188,9 @@ void pset_print(const plan *pl, const pset *s, textbuf *out);
 /* schedule.c: reads s->schedule; what can't be done is an error. */
 stc_status plan_schedule(plan *pl);
 stc_status schedule_fail(const plan *pl, const char *why);
+
+/* native.c: `bound` and the derived indices that follow from it. */
+uint64_t plan_bound(const plan *pl, uint64_t bound);
 
 /* order.c */
 typedef struct term { /* an additive term of the right side               */

@@ -1,0 +1,266 @@
+/* native.c: blocked, diagonal and slotted formats, iterated by their own levels.
+ *
+ * The levels of `(i,j) -> (i/4 : dense, j/4 : compressed, i%4 : dense, …)` aren't
+ * modes. Instead of converting such an operand, the loops can run over its
+ * levels: each level that isn't a mode gets an index of its own, and the modes'
+ * indices are *derived* from those, i = 4*i0 + i2; the diagonals' j = i + d
+ * (formats paper, §2 and fig. 4: such formats are stacks of more levels). A
+ * derived index is bound as soon as what it is made of is bound; there, other
+ * operands are located, and results inserted. Padding outside the shape is
+ * skipped by a test on each derived index.
+ *
+ * This serves where one map reaches: all operands that touch a derived index
+ * have the same map, or can be located; and the result inserts, or has the
+ * same map too. Otherwise the operand is converted, as ever.
+ */
+#include "build.h"
+#include "../../formats/recipe.h"
+
+uint64_t plan_bound(const plan *pl, uint64_t bound)
+{
+    for (int k = 0; k < pl->nderived; k++)
+        if (affine_bound(&pl->derived[k].at, bound))
+            bound |= UINT64_C(1) << pl->derived[k].index;
+    return bound;
+}
+
+/* ---- which access --------------------------------------------------------------- */
+
+static bool bare_distinct(const plan *pl, const affine *sub, int n)
+{
+    uint64_t seen = 0;
+    for (int m = 0; m < n; m++) {
+        if (sub[m].terms != 1 || !affine_bare(&sub[m], sub[m].term[0].index)) return false;
+        int i = sub[m].term[0].index;
+        if (((seen >> i) & 1) || pl->s->index[i].lo >= 0) return false;
+        seen |= UINT64_C(1) << i;
+    }
+    return true;
+}
+
+static bool same_subs(const affine *a, const affine *b, int n)
+{
+    for (int m = 0; m < n; m++)
+        if (b[m].terms != 1 || !affine_bare(&b[m], b[m].term[0].index) ||
+            !affine_bare(&a[m], b[m].term[0].index))
+            return false;
+    return true;
+}
+
+static bool has_map(const format *f, map_op op)
+{
+    for (int l = 0; l < f->levels; l++)
+        if (f->level[l].map.op == op) return true;
+    return false;
+}
+
+/* Whether nothing is produced where the access stores nothing. */
+static bool requires(const pset *s, int access)
+{
+    switch (s->op) {
+    case PS_NONE:
+        return true;
+    case PS_STORED:
+        return s->access == access;
+    case PS_AND:
+        return requires(s->a, access)
+        || requires(s->b, access);
+    case PS_OR:
+        return requires(s->a, access)
+        &&requires(s->b, access);
+    default:
+        return false;
+    }
+}
+
+static int find_access(const plan *pl)
+{
+    for (int k = 0; k < pl->naccess; k++) {
+        const prog_tensor *t = &pl->p->tensor[pl->access[k].source];
+        if (format_is_plain(&t->fmt)) continue;
+        if (!bare_distinct(pl, pl->access[k].sub, t->order) || pl->access[k].pad) return -1;
+        return has_map(&t->fmt, MAP_FLAT) ? -1 : k;
+    }
+    return -1;
+}
+
+/* ---- level indices ------------------------------------------------------------------ */
+
+static int extent_of_level(plan *pl, const level_map *m, const affine *sub, bool low)
+{
+    program *p = pl->p;
+    int n = pl->s->index[sub[m->mode].term[0].index].hi, e;
+    switch ((map_op)m->op) {
+    case MAP_DIV:
+        e = program_extent(p, (extent){.op = EXT_ADDC, .a = (uint16_t)n, .k = m->k - 1});
+        if (e < 0) return -1;
+        return program_extent(p, (extent){.op = EXT_FLOORDIV, .a = (uint16_t)e, .k = m->k});
+    case MAP_MOD:
+        return program_extent(p, (extent){.op = EXT_CONST, .k = m->k});
+    case MAP_DIFF:
+        if (!low) return n;
+        n = pl->s->index[sub[m->mode2].term[0].index].hi;
+        e = program_extent(p, (extent){.op = EXT_MULC, .a = (uint16_t)n, .k = -1});
+        if (e < 0) return -1;
+        return program_extent(p, (extent){.op = EXT_ADDC, .a = (uint16_t)e, .k = 1});
+    default: /* slots: as many as there are; the level knows */
+        return program_extent(p, (extent){.op = EXT_CONST, .k = INT64_MAX - 1});
+    }
+}
+
+/* An index for each level: the mode's own, or a new one. */
+static stc_status level_indices(plan *pl, const format *f, const affine *sub, int *own)
+{
+    bstmt *s = pl->s;
+    bindex *index = arena_array(pl->a, s->nindex + f->levels + 1, sizeof *index);
+    if (!index) return STC_ERR_MEMORY;
+    int n = s->nindex;
+    for (int k = 0; k < n; k++)
+        index[k] = s->index[k];
+    for (int l = 0; l < f->levels; l++) {
+        const level_map *m = &f->level[l].map;
+        own[l] = sub[m->mode].term[0].index;
+        if (m->op == MAP_MODE) continue;
+        bool low = m->op == MAP_DIFF;
+        index[n] = (bindex){.name = "level", .lo = -1, .at = s->at};
+        index[n].hi = extent_of_level(pl, m, sub, false);
+        if (low) index[n].lo = extent_of_level(pl, m, sub, true);
+        if (index[n].hi < 0 || (low && index[n].lo < 0)) return STC_ERR_MEMORY;
+        own[l] = n++;
+    }
+    s->index = index;
+    s->nindex = n;
+    return STC_OK;
+}
+
+static void derive(plan *pl, int index, affine at)
+{
+    pl->derived[pl->nderived].index = index;
+    pl->derived[pl->nderived++].at = at;
+    pl->derived_set |= UINT64_C(1) << index;
+}
+
+/* The modes' indices from the levels'. */
+static void derive_indices(plan *pl, const format *f, const affine *sub, const int *own)
+{
+    recipe r;
+    format_recipe(f, &r);
+    for (int k = 0; k < r.count; k++) {
+        const mode_recipe *m = &r.step[k];
+        int mode = sub[m->mode].term[0].index;
+        if (m->op == MAP_DIV)
+            derive(pl, mode, (affine){2, {{own[m->a], m->k}, {own[m->b], 1}}, 0});
+        if (m->op == MAP_DIFF)
+            derive(pl, mode,
+                   (affine){2, {{sub[m->b].term[0].index, 1}, {own[m->a], m->k}}, 0});
+    }
+    for (int l = 0; l < f->levels; l++) {
+        int diff, other;
+        if (f->level[l].map.op != MAP_MODE || !format_implied(f, l, &diff, &other))
+            continue;
+        if (other < 0 || ((pl->derived_set >> own[l]) & 1)) continue;
+        const level_map *d = &f->level[diff].map;
+        int sign = d->mode == f->level[l].map.mode ? 1 : -1;
+        derive(pl, own[l], (affine){2, {{own[other], 1}, {own[diff], sign}}, 0});
+    }
+}
+
+/* ---- the decision ---------------------------------------------------------------------
+ */
+
+/* Whether access k, of another format, can be read at derived indices. */
+static bool locatable(const paccess *x, uint64_t derived)
+{
+    bool late = false;
+    if (x->why) return false;
+    for (int l = 0; l < x->levels; l++) {
+        late = late || (affine_indices(&x->level[l].at) & derived);
+        if (late && !(x->level[l].kind->caps & CAP_LOCATE)) return false;
+    }
+    return true;
+}
+
+/* The modes whose index the format would derive. */
+static uint64_t would_derive(const format *f, const affine *sub)
+{
+    uint64_t set = 0;
+    for (int l = 0; l < f->levels; l++) {
+        int diff, other;
+        const level_map *m = &f->level[l].map;
+        bool implied =
+            m->op == MAP_MODE && format_implied(f, l, &diff, &other) && other >= 0;
+        if (m->op == MAP_DIV || m->op == MAP_MOD || implied)
+            set |= UINT64_C(1) << sub[m->mode].term[0].index;
+    }
+    return set;
+}
+
+static bool others_agree(const plan *pl, const format *f, int first, uint64_t derived)
+{
+    const affine *sub = pl->access[first].sub;
+    for (int k = 0; k < pl->naccess; k++) {
+        const paccess *x = &pl->access[k];
+        bool same = format_equal(&pl->p->tensor[x->source].fmt, f) && !x->pad &&
+                    same_subs(x->sub, sub, f->order);
+        if (same && k != first && has_map(f, MAP_COUNT)) return false;
+        if (!same && !locatable(x, derived)) return false;
+    }
+    return true;
+}
+
+static bool result_agrees(const builder *b, const format *f, const affine *sub,
+                          bool inserts)
+{
+    const plan *pl = b->pl;
+    const prog_tensor *t = &pl->p->tensor[pl->s->target];
+    if (inserts) return true;
+    if (!format_equal(&t->fmt, f) || !same_subs(pl->s->sub, sub, f->order)) return false;
+    return b->fn < 0 && !has_map(f, MAP_COUNT) && levels_append(f);
+}
+
+static void read_by_levels(plan *pl, const format *f, int first, const int *own)
+{
+    const affine *sub = pl->access[first].sub;
+    for (int k = 0; k < pl->naccess; k++) {
+        paccess *x = &pl->access[k];
+        if (!format_equal(&pl->p->tensor[x->source].fmt, f) ||
+            !same_subs(x->sub, sub, f->order))
+            continue;
+        x->why = NULL;
+        for (int l = 0; l < x->levels; l++) {
+            x->level[l].at = (affine){1, {{own[l], 1}}, 0};
+            if (f->level[l].map.op == MAP_COUNT) x->level[l].props &= ~(uint32_t)PROP_FULL;
+        }
+    }
+}
+
+stc_status plan_native(builder *b, bool inserts)
+{
+    plan *pl = b->pl;
+    int first = find_access(pl), own[STC_MAX_ORDER];
+    if (first < 0 || b->nterm != 1 || !pl->s->whole || has_reduction(b->term[0].value))
+        return STC_OK;
+    const affine *sub = pl->access[first].sub;
+    const format *f = &pl->p->tensor[pl->access[first].source].fmt;
+    uint64_t derived = would_derive(f, sub);
+    const value *from = b->fn >= 0 ? &b->identity : b->fill;
+    const pset *space = expr_space(pl, b->term[0].value, from);
+    if (!space) return STC_ERR_MEMORY;
+    if (has_map(f, MAP_COUNT) && !requires(space, first)) return STC_OK;
+    if (pl->s->nindex + f->levels > 64 || !others_agree(pl, f, first, derived) ||
+        !result_agrees(b, f, sub, inserts))
+        return STC_OK;
+    stc_status st = level_indices(pl, f, sub, own);
+    if (st) return st;
+    derive_indices(pl, f, sub, own);
+    read_by_levels(pl, f, first, own);
+    b->native = inserts ? NATIVE_INSERT : NATIVE_LEVELS;
+    for (int l = 0; l < f->levels; l++) {
+        b->result[l] = own[l];
+        b->loops |= UINT64_C(1) << own[l];
+    }
+    for (int m = 0; m < pl->s->nsub; m++)
+        b->loops |= affine_indices(&pl->s->sub[m]);
+    b->loops &= ~pl->derived_set;
+    return STC_OK;
+}
