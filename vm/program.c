@@ -207,3 +207,12 @@ int program_fn(program *p, const user_fn *f)
     p->fn[p->nfn] = row;
     return p->nfn++;
 }
+
+void program_rewind(program *p, int tensors, int extents, int checks)
+{
+    while (p->ntensor > tensors)
+        mem_strfree(p->cx, p->tensor[--p->ntensor].name);
+    while (p->ncheck > checks)
+        mem_strfree(p->cx, p->check[--p->ncheck].text);
+    if (p->next > extents) p->next = extents;
+}

@@ -168,6 +168,8 @@ int program_check(program *p, ext_check c);          /* copies text            *
 int program_tensor(program *p, const prog_tensor *t); /* copies name           */
 int program_merge(program *p, const merge_desc *m);  /* copies operands, tables */
 int program_fn(program *p, const user_fn *f);        /* copies name            */
+/* Forgets the rows that were added after there were so many. */
+void program_rewind(program *p, int tensors, int extents, int checks);
 
 /* Reading and writing (stb.c, asm.c, disasm.c). */
 stc_status program_encode(const program *p, void **bytes, size_t *size);
