@@ -44,10 +44,10 @@ stc_status origin_make(ctx *cx, const origin *o, const format *f, stc_type type,
 /* Its fill as an element of that type; 0 where it has none. */
 value origin_fill(const origin *o, stc_type type);
 /* Reads a file. order -1: the file's own; else a matrix of one row or column
- * is reshaped where it fits. fmt NULL: chosen by kind and order; else parsed in
- * the scope (may be NULL) for the order read. type -1: the file's. fill NULL: 0. */
-stc_status origin_load(ctx *cx, const char *path, int order, const char *fmt,
-                       const scope *sc, int type, const origin *fill, tensor **out);
+ * is reshaped to it. fmt NULL: chosen by kind and order; it may be open. type
+ * -1: the file's. fill: an origin with the fill, or NULL for 0. */
+stc_status origin_load(ctx *cx, const char *path, int order, const format *fmt, int type,
+                       const origin *fill, tensor **out);
 
 /* The shapes that generated operands take from the other operands' extents.
  * known[slot] is the bound tensor, or NULL; shapes of slots with want[slot]
@@ -109,12 +109,6 @@ void explain_init(explain_texts *e, ctx *cx);
 void explain_drop(explain_texts *e);
 /* Moves the texts into the program. */
 stc_status explain_keep(stc_program *w, explain_texts *e);
-/* What a `tensor` statement declares, initial data aside; use_order is the
- * order the text uses the name with, -1 if it doesn't. order stays -1 where
- * neither says. Name and data of *out are left alone. */
-stc_status decl_read(const scope *sc, const source *src, const ast *n, int use_order,
-                     scope_tensor *out);
-
 /* Binds and compiles one assignment of a text into p (no halt), and enters the
  * result in the scope; *target is the slot. */
 stc_status compile_statement(arena *a, scope *sc, program *p, const source *src,
@@ -146,9 +140,9 @@ static inline double now_us(void)
 stc_status api_text(ctx *cx, const void *data, size_t n, void *out);
 stc_status api_text_of(textbuf *b, stc_status status, char **out);
 stc_status fail_null(ctx *cx, const char *what);
-/* A session as its machine closes (session.c). */
-void session_free(stc_session *s);
-/* The size of a matrix file's vector and the like: prints a shape as [a,b]. */
+/* Prints as `print` does; at most limit entries, 0: all (print.c). */
+stc_status tensor_print(const tensor *t, FILE *out, int64_t limit);
+/* A shape as [a,b]. */
 void shape_print(const int64_t *shape, int order, char *buf, size_t size);
 
 #endif

@@ -5,7 +5,7 @@
  * data, and assignments; results of earlier statements are operands of later
  * ones. What only a session can do (print, loops, files) is refused.
  */
-#include "api.h"
+#include "decl.h"
 #include <string.h>
 
 /* ---- explain's texts --------------------------------------------------------- */
@@ -143,19 +143,14 @@ static stc_status enter_decl(scope *sc, const source *src, const ast *tree,
         return fail(cx, STC_ERR_ARGUMENT, "%s: the order is %d; expected 0 to %d", d->name,
                     order, STC_MAX_ORDER);
     if (order < 0) order = ast_use_order(tree, d->name);
+    format f;
+    stc_status st = format_parse(cx, sc, d->format ? d->format : "dense", -1, &f);
+    if (st) return st;
     if (order < 0) return STC_OK; /* not used: allowed */
-    format f = {0};
-    if (d->format) {
-        stc_status st = format_parse(cx, sc, d->format, order, &f);
-        if (st) return st;
-        if (f.order != order)
-            return fail(cx, STC_ERR_PROGRAM,
-                        "%s is used with %d %s, its format %s has order %d", d->name, order,
-                        order == 1 ? "subscript" : "subscripts", d->format, f.order);
-    } else {
-        stc_status st = format_parse(cx, sc, "dense", order, &f);
-        if (st) return st;
-    }
+    if (!format_close(&f, order))
+        return fail(cx, STC_ERR_PROGRAM,
+                    "%s is used with %d subscripts, its format %s has order %d", d->name,
+                    order, d->format, f.order);
     scope_tensor *t = scope_put_tensor(sc, d->name);
     if (!t) return cx->diag.status;
     t->order = order;
@@ -172,25 +167,22 @@ static stc_status enter_decl(scope *sc, const source *src, const ast *tree,
 }
 
 /* A declaration inside the text: what a decl says, in the language. */
-static stc_status enter_tensor(scope *sc, const source *src, const ast *tree, const ast *n)
+static stc_status enter_tensor(scope *sc, const source *src, const ast *n)
 {
-    ctx *cx = src->cx;
-    if (n->child[4])
-        return fail_text(cx, STC_ERR_PROGRAM, src->file, src->text, n->child[4]->at,
+    if (n->child[DECL_DATA])
+        return fail_text(src->cx, STC_ERR_PROGRAM, src->file, src->text,
+                         n->child[DECL_DATA]->at,
                          "a compiled program's tensors get their data when they are bound; "
-                         "expected a declaration of %s without '='",
+                         "expected a declaration of %s without `=`",
                          n->name);
-    scope_tensor d;
-    stc_status st = decl_read(sc, src, n, ast_use_order(tree, n->name), &d);
+    scope_tensor d = {.slot = -1};
+    stc_status st = decl_read(sc, src, n, &d);
     if (st) return st;
-    if (d.order < 0) return STC_OK;
     scope_tensor *t = scope_put_tensor(sc, n->name);
-    if (!t) return cx->diag.status;
-    char *name = t->name;
+    if (!t) return src->cx->diag.status;
+    d.name = t->name;
+    d.has_data = true;
     *t = d;
-    t->name = name;
-    t->has_data = true;
-    t->slot = -1;
     return STC_OK;
 }
 
@@ -229,7 +221,7 @@ static stc_status compile_all(arena *a, text_job *job, scope *sc, program *p)
         if (n->kind == N_FORMAT || n->kind == N_FN) {
             st = scope_define(sc, src, n);
         } else if (n->kind == N_TENSOR) {
-            st = enter_tensor(sc, src, tree, n);
+            st = enter_tensor(sc, src, n);
         } else if (n->kind == N_ASSIGN) {
             assignments++;
             st = compile_statement(a, sc, p, src, n, job->texts, &job->times, &target);

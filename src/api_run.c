@@ -81,7 +81,7 @@ static stc_status make_bound(stc_program *w, int slot, origin *o, tensor **out)
         const double start = now_us();
         origin as = {.has_fill = true, .fill = row->fill, .fill_type = row->type};
         stc_status st =
-            origin_load(cx, o->path, row->order, NULL, NULL, row->type, &as, out);
+            origin_load(cx, o->path, row->order, &row->fmt, row->type, &as, out);
         w->times.load += now_us() - start;
         return st;
     }

@@ -61,17 +61,27 @@ value origin_fill(const origin *o, stc_type type)
                       class_convert(type_class(type), type_class(o->fill_type), o->fill));
 }
 
-stc_status origin_load(ctx *cx, const char *path, int order, const char *fmt,
-                       const scope *sc, int type, const origin *fill, tensor **out)
+stc_status origin_load(ctx *cx, const char *path, int order, const format *fmt, int type,
+                       const origin *fill, tensor **out)
 {
     io_result r;
     stc_status st = io_read_as(cx, path, type, &r);
     if (st) return st;
     const stc_type to = type < 0 ? r.type : (stc_type)type;
     const value v = fill ? origin_fill(fill, to) : (value){0};
-    format f;
     if (order >= 0 && order != r.order) io_reshape(&r, order);
-    if (fmt) st = format_parse(cx, sc, fmt, r.order, &f);
+    format f;
+    if (fmt) {
+        f = *fmt;
+        if (!format_close(&f, r.order) && !(f.order >= 0 && io_reshape(&r, f.order)))
+            st = fail_file(cx, STC_ERR_SHAPE, path, 0,
+                           "the file holds a tensor of order %d; expected order %d",
+                           r.order, f.order);
+    } else if (order >= 0 && order != r.order) {
+        st = fail_file(cx, STC_ERR_SHAPE, path, 0,
+                       "the file holds a tensor of order %d; it is used with %d subscripts",
+                       r.order, order);
+    }
     if (!st) st = io_pack(&r, fmt ? &f : NULL, type, &v, out);
     io_free(&r);
     return st;

@@ -1,0 +1,345 @@
+/* session_run.c: one assignment or condition of a session: compiled (or found
+ * prepared), bound to the session's variables, run, and its result put in
+ * place. Until the last step nothing that can be seen has changed.
+ */
+#include "session.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- prepared statements ------------------------------------------------------------ */
+
+static void prepared_free(stc_session *s, prepared *c)
+{
+    machine_free(c->mc);
+    program_free(c->p);
+    mem_free(&s->m->cx, c, sizeof *c);
+}
+
+void session_forget(stc_session *s)
+{
+    while (s->cache) {
+        prepared *c = s->cache;
+        s->cache = c->next;
+        prepared_free(s, c);
+    }
+}
+
+static bool same_entry(const scope_tensor *a, const scope_tensor *b)
+{
+    if (a->has_data != b->has_data || a->has_format != b->has_format ||
+        a->has_type != b->has_type || a->has_fill != b->has_fill ||
+        a->has_shape != b->has_shape || a->order != b->order || a->type != b->type)
+        return false;
+    for (int k = 0; a->has_shape && k < a->order; k++) {
+        if (a->shape[k] != b->shape[k]) return false;
+    }
+    if (a->has_fill && !class_equal(type_class(a->type), a->fill, b->fill)) return false;
+    return a->order < 0 || format_equal(&a->fmt, &b->fmt);
+}
+
+/* Whether what it was compiled for is still so. */
+static bool still_fits(const stc_session *s, const prepared *c)
+{
+    if (c->definitions != s->definitions) return false;
+    for (int i = 0; i < c->p->ntensor; i++) {
+        const prog_tensor *row = &c->p->tensor[i];
+        if (row->role != ROLE_INPUT && row->role != ROLE_INOUT) continue;
+        const variable *v = session_find(s, row->name);
+        if (!v || !v->t || v->t->type != row->type || v->t->order != row->order ||
+            !format_equal(&v->t->fmt, &row->fmt) ||
+            !class_equal(type_class(row->type), v->t->fill, row->fill))
+            return false;
+    }
+    const prog_tensor *target = &c->p->tensor[c->target];
+    if (!*target->name) return true;
+    const scope_tensor *now = scope_find_tensor(s->sc, target->name);
+    return now ? c->known_before && same_entry(&c->before, now) : !c->known_before;
+}
+
+static prepared *find_prepared(stc_session *s, const ast *key)
+{
+    for (prepared **at = &s->cache; *at; at = &(*at)->next) {
+        prepared *c = *at;
+        if (c->key != key) continue;
+        if (still_fits(s, c)) return c;
+        *at = c->next;
+        prepared_free(s, c);
+        return NULL;
+    }
+    return NULL;
+}
+
+/* The name an assignment gives a value to; NULL for a condition. */
+static const char *target_name(const ast *statement)
+{
+    return statement->kind == N_ASSIGN ? statement->child[0]->name : NULL;
+}
+
+/* Puts the target's scope entry back as it was before compiling. */
+static void restore_entry(stc_session *s, const prepared *c, const char *name)
+{
+    if (!name) return;
+    scope_tensor *e = scope_find_tensor(s->sc, name);
+    if (!e) return;
+    if (!c->known_before) {
+        scope_drop_tensor(s->sc, name);
+        return;
+    }
+    char *own = e->name;
+    *e = c->before;
+    e->name = own;
+}
+
+static stc_status compile_in(stc_session *s, const script *in, const ast *statement,
+                             prepared *c)
+{
+    ctx *cx = &s->m->cx;
+    const char *name = target_name(statement);
+    const scope_tensor *e = name ? scope_find_tensor(s->sc, name) : NULL;
+    c->known_before = e != NULL;
+    if (e) c->before = *e;
+    c->definitions = s->definitions;
+    scope_clear_slots(s->sc);
+    arena a;
+    arena_init(&a, cx);
+    stc_status st = compile_begin(cx, &in->src, &c->p);
+    if (!st)
+        st = compile_statement(&a, s->sc, c->p, &in->src, statement, NULL, &s->times,
+                               &c->target);
+    if (!st) st = compile_finish(c->p, &s->times, &c->mc);
+    arena_free(&a);
+    restore_entry(s, c, name);
+    return st;
+}
+
+/* Compiles, or finds what was compiled in an earlier round. */
+static stc_status prepare(stc_session *s, const script *in, const ast *statement,
+                          prepared **out)
+{
+    ctx *cx = &s->m->cx;
+    stc_status st = session_resolve(s, statement);
+    if (st) return st;
+    prepared *c = in->loops ? find_prepared(s, statement) : NULL;
+    if (!c) {
+        c = mem_zero(cx, 1, sizeof *c);
+        if (!c) return cx->diag.status;
+        c->key = statement;
+        if ((st = compile_in(s, in, statement, c))) {
+            prepared_free(s, c);
+            return st;
+        }
+        c->next = s->cache;
+        s->cache = c;
+    }
+    *out = c;
+    return STC_OK;
+}
+
+/* ---- operands -------------------------------------------------------------------------
+ */
+
+/* Tensors made for one run, which the variables take when it has succeeded. */
+typedef struct operands {
+    tensor **made;
+    bool *want;
+    tensor **known;
+    int64_t (*shape)[STC_MAX_ORDER];
+    void *block;
+    size_t size;
+} operands;
+
+static stc_status operands_room(ctx *cx, int n, operands *o)
+{
+    o->size = (size_t)(n + 1) *
+              (2 * sizeof(tensor *) + sizeof(bool) + sizeof(int64_t[STC_MAX_ORDER]));
+    o->block = mem_zero(cx, 1, o->size);
+    if (!o->block) return cx->diag.status;
+    o->shape = o->block;
+    o->made = (tensor **)(o->shape + n);
+    o->known = o->made + n;
+    o->want = (bool *)(o->known + n);
+    return STC_OK;
+}
+
+static stc_status generate(stc_session *s, prepared *c, operands *o)
+{
+    stc_status st = shapes_solve(c->p, o->known, o->want, o->shape);
+    for (int i = 0; !st && i < c->p->ntensor; i++) {
+        if (!o->want[i]) continue;
+        const prog_tensor *row = &c->p->tensor[i];
+        const variable *v = session_find(s, row->name);
+        st = origin_make(&s->m->cx, &v->from, &row->fmt, row->type, o->shape[i], row->fill,
+                         &o->made[i]);
+        if (!st) st = machine_bind(c->mc, i, o->made[i]);
+    }
+    return st;
+}
+
+static stc_status bind_all(stc_session *s, prepared *c, operands *o)
+{
+    bool any = false;
+    for (int i = 0; i < c->p->ntensor; i++) {
+        const prog_tensor *row = &c->p->tensor[i];
+        if (row->role != ROLE_INPUT && row->role != ROLE_INOUT) continue;
+        variable *v = session_find(s, row->name);
+        if (!v) {
+            if (row->role == ROLE_INOUT) continue;
+            return fail(&s->m->cx, STC_ERR_PROGRAM, "%s has no value", row->name);
+        }
+        if (!v->t && v->has_origin) {
+            o->want[i] = any = true;
+            continue;
+        }
+        stc_status st = session_tensor(s, v, &o->known[i]);
+        if (!st) st = machine_bind(c->mc, i, o->known[i]);
+        if (st) return st;
+    }
+    return any ? generate(s, c, o) : STC_OK;
+}
+
+/* The variables take what was made for them; the rest is freed. */
+static void operands_done(stc_session *s, prepared *c, operands *o, bool keep)
+{
+    for (int i = 0; o->block && i < c->p->ntensor; i++) {
+        if (!o->made[i]) continue;
+        variable *v = keep ? session_find(s, c->p->tensor[i].name) : NULL;
+        if (v && !v->t) {
+            session_set(s, v, o->made[i]);
+        } else {
+            machine_bind(c->mc, i, NULL);
+            tensor_free(o->made[i]);
+        }
+    }
+    mem_free(&s->m->cx, o->block, o->size);
+}
+
+/* ---- running ----------------------------------------------------------------------------
+ */
+
+static int compare(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* As often as asked for; the time counted is the median's. */
+static stc_status run_timed(stc_session *s, prepared *c)
+{
+    ctx *cx = &s->m->cx;
+    const int n = s->repeat;
+    double one, *us = n > 1 ? mem_array(cx, n, sizeof *us) : &one;
+    if (!us) return cx->diag.status;
+    stc_status st = STC_OK;
+    for (int i = 0; i < n && !st; i++) {
+        const double start = now_us();
+        st = machine_run(c->mc);
+        us[i] = now_us() - start;
+    }
+    if (!st) {
+        qsort(us, (size_t)n, sizeof *us, compare);
+        s->times.run += n % 2 ? us[n / 2] : 0.5 * (us[n / 2 - 1] + us[n / 2]);
+    }
+    if (n > 1) mem_free(cx, us, (size_t)n * sizeof *us);
+    return st;
+}
+
+static void add_profile(stc_session *s, const script *in, const ast *statement, prepared *c)
+{
+    if (!s->m->cx.profile) return;
+    text_add(&s->profile, "# %.*s\n", statement->at.end - statement->at.begin,
+             in->src.text + statement->at.begin);
+    machine_profile(c->mc, &s->profile);
+}
+
+static stc_status run_prepared(stc_session *s, prepared *c, operands *o)
+{
+    stc_status st = operands_room(&s->m->cx, c->p->ntensor, o);
+    if (!st) st = bind_all(s, c, o);
+    if (!st) st = run_timed(s, c);
+    return st;
+}
+
+/* In a loop, variable and machine trade buffers from round to round. */
+static bool may_swap(const variable *v, const tensor *result)
+{
+    if (!v->t || !v->t->vals_owned || v->t->type != result->type ||
+        !format_equal(&v->t->fmt, &result->fmt))
+        return false;
+    for (int l = 0; l < result->fmt.levels; l++) {
+        for (int r = 0; r < 3; r++) {
+            const index_array *a = &v->t->level[l].a[r];
+            if (a->data && !a->owned) return false;
+        }
+    }
+    return true;
+}
+
+static stc_status keep_result(stc_session *s, const script *in, prepared *c, variable *v,
+                              const char *name)
+{
+    ctx *cx = &s->m->cx;
+    tensor *t = machine_tensor(c->mc, c->target);
+    if (in->loops && t && may_swap(v, t)) {
+        tensor_swap(v->t, t);
+        t->generation = ++s->generation;
+        session_set(s, v, v->t);
+        return STC_OK;
+    }
+    t = machine_take(c->mc, c->target);
+    if (!t) return fail(cx, STC_ERR_MEMORY, "%s: the result is not there", name);
+    session_set(s, v, t);
+    return STC_OK;
+}
+
+/* Room for the target: variable, scope entry and name, which can fail, are
+ * there before anything runs. */
+static stc_status reserve(stc_session *s, const char *name, variable **v, bool *fresh)
+{
+    *fresh = !session_find(s, name);
+    *v = session_var(s, name);
+    if (!*v) return s->m->cx.diag.status;
+    if (!scope_find_tensor(s->sc, name) && !scope_put_tensor(s->sc, name)) {
+        if (*fresh) session_remove(s, name);
+        return s->m->cx.diag.status;
+    }
+    return STC_OK;
+}
+
+stc_status session_assign(stc_session *s, const script *in, const ast *statement)
+{
+    const char *name = target_name(statement);
+    prepared *c = NULL;
+    stc_status st = prepare(s, in, statement, &c);
+    if (st) return st;
+    operands o = {0};
+    variable *v = NULL;
+    bool fresh = false;
+    st = run_prepared(s, c, &o);
+    if (!st) add_profile(s, in, statement, c);
+    if (!st) st = reserve(s, name, &v, &fresh);
+    if (!st) {
+        st = session_set_last(s, name);
+        if (!st) st = keep_result(s, in, c, v, name);
+        if (st && fresh) session_remove(s, name);
+    }
+    operands_done(s, c, &o, !st);
+    if (!in->loops) session_forget(s);
+    return st;
+}
+
+stc_status session_condition(stc_session *s, const script *in, const ast *expression,
+                             bool *out)
+{
+    prepared *c = NULL;
+    stc_status st = prepare(s, in, expression, &c);
+    if (st) return st;
+    operands o = {0};
+    st = run_prepared(s, c, &o);
+    if (!st) {
+        const tensor *t = machine_tensor(c->mc, c->target);
+        *out = !class_is_zero(type_class(t->type), tensor_get(t, NULL));
+    }
+    operands_done(s, c, &o, !st);
+    if (!in->loops) session_forget(s);
+    return st;
+}
