@@ -81,6 +81,10 @@ void index_set(index_array *a, int64_t i, int64_t v);          /* v must fit    
 void index_free(ctx *cx, index_array *a);
 /* An empty owned array wide enough for values up to `largest`. */
 void index_init(index_array *a, int64_t largest, int force_width);
+/* The same for an array in use: what it owns is kept if it serves, what it
+ * borrows is let go; it gets `len` unset elements. */
+stc_status index_ready(ctx *cx, index_array *a, int64_t largest, int force_width,
+                       int64_t len);
 
 struct level {
     const level_kind *kind;
@@ -209,6 +213,9 @@ struct level_kind {
     stc_status (*append_finish)(ctx *cx, level *lv, int64_t parents);
     stc_status (*append_region)(ctx *cx, level *lv, int64_t parent, int64_t lo, int64_t hi,
                                 int64_t *pos);
+    /* After append_finish of a last level: joins what its values show to be
+     * equal, moving values along. Optional. */
+    void (*append_join)(level *lv, void *vals, stc_type type);
 
     /* All at once: entries sorted by (parent position, coordinate) as the
      * level's order and uniqueness ask. Every kind has it. */

@@ -69,9 +69,9 @@ void entries_init(entries *e, ctx *cx, int order, stc_type type);
 stc_status entries_reserve(entries *e, int64_t n);
 stc_status entries_push(entries *e, const int64_t *coords, value v);
 void entries_free(entries *e);
-/* Sorts by the given modes, first most significant; stable. Counting or radix
- * passes where the extents allow, nothing of the shape's size allocated unless
- * it is of the order of n. */
+/* Sorts by the given modes, first most significant; stable; extents are by
+ * mode, coordinates outside them are an error. Linear, with memory of the order
+ * of n, and none if the entries are in order already. */
 stc_status entries_sort(entries *e, const int *modes, int count, const int64_t *extents);
 
 /* Stored entries of any tensor, in storage order, padding of blocks left out,

@@ -1,0 +1,129 @@
+/* check.c: whether a tensor's arrays are what its format claims.
+ *
+ * Whoever reads a tensor relies on it without looking again, so arrays that
+ * come from outside are checked once for each generation of their data. Each
+ * level checks its own arrays; what concerns two levels is checked here.
+ */
+#include "internal.h"
+#include <stdio.h>
+#include <string.h>
+
+/* Puts the level before what a level's check said. */
+static stc_status at_level(const tensor *t, int l, stc_status status)
+{
+    char said[sizeof t->cx->diag.message];
+    memcpy(said, t->cx->diag.message, sizeof said);
+    return fail(t->cx, status, "level %d (%s): %s", l, t->fmt.level[l].kind->name, said);
+}
+
+/* A level that counts entries takes its extent from the data: as many as make
+ * the next level that stores something, or the values, come out even. */
+static stc_status count_extent(tensor *t, int l, int64_t parents)
+{
+    int64_t stored = t->nvals, times = parents;
+    for (int d = l + 1; d < t->fmt.levels; d++) {
+        const level *lv = &t->level[d];
+        if (lv->kind->arrays >> STC_POS & 1) {
+            stored = lv->a[STC_POS].len - 1;
+            break;
+        }
+        if (lv->kind->arrays >> STC_CRD & 1) {
+            stored = lv->a[STC_CRD].len;
+            break;
+        }
+        if (!(lv->kind->props & PROP_BRANCHLESS) && !size_mul(times, lv->extent, &times)) {
+            return fail(t->cx, STC_ERR_OVERFLOW, "level %d has more than 2^63 positions",
+                        d);
+        }
+    }
+    if (stored < 0 || (times ? stored % times : stored) != 0) {
+        return fail(t->cx, STC_ERR_DATA,
+                    "level %d (%s): %lld positions below it are no multiple of %lld", l,
+                    t->fmt.level[l].kind->name, (long long)stored, (long long)times);
+    }
+    t->level[l].extent = times ? stored / times : 0;
+    return STC_OK;
+}
+
+/* Chains: below several positions of one coordinate, coordinates have to be in
+ * order across them. `l` is the level checked. */
+static stc_status check_chain(const tensor *t, int at, int l, const cursor *up)
+{
+    const level *lv = &t->level[at];
+    int64_t last = INT64_MIN;
+    cursor c;
+    for (cursor_open(&c, lv, up); c.lo != CURSOR_END; cursor_next(&c)) {
+        if (at == l && c.lo < last) {
+            return fail(
+                t->cx, STC_ERR_DATA,
+                "level %d (%s): coordinate %lld at position %lld follows %lld; expected "
+                "%s below equal coordinates",
+                l, lv->kind->name, (long long)c.lo, (long long)c.pos, (long long)last - 1,
+                c.lo + 1 == last ? "no duplicates" : "ascending ones");
+        }
+        last = c.hi;
+        for (int64_t i = c.lo; at < l && i < c.hi; i++) {
+            cursor_stand(&c, i);
+            if (check_chain(t, at + 1, l, &c)) return STC_ERR_DATA;
+        }
+    }
+    return STC_OK;
+}
+
+static stc_status check_chains(const tensor *t)
+{
+    for (int l = 1; l < t->fmt.levels; l++) {
+        if (t->level[l - 1].props & PROP_UNIQUE || !(t->level[l].props & PROP_ORDERED))
+            continue;
+        if (check_chain(t, 0, l, NULL)) return STC_ERR_DATA;
+    }
+    return STC_OK;
+}
+
+/* Sizes of levels whose arrays the host answers for. */
+static stc_status trust_level(const tensor *t, level *lv, int64_t parents)
+{
+    const bool stores = lv->kind->arrays >> STC_CRD & 1;
+    const int64_t size = lv->kind->size(lv, parents);
+    if (size != NONE) {
+        lv->size = size;
+    } else if (stores) {
+        lv->size = lv->kind->arrays >> STC_AUX & 1 && lv->kind->props & PROP_FULL
+                       ? t->nvals
+                       : lv->a[STC_CRD].len;
+    } else {
+        return fail(t->cx, STC_ERR_OVERFLOW, "more positions than 64 bits can count");
+    }
+    return STC_OK;
+}
+
+stc_status tensor_check(tensor *t)
+{
+    if (t->checked == t->generation) return STC_OK;
+    int64_t parents = 1;
+    level *lv = NULL;
+    for (int l = 0; l < t->fmt.levels; l++) {
+        lv = &t->level[l];
+        if (t->fmt.level[l].map.op == MAP_COUNT && count_extent(t, l, parents)) {
+            return t->cx->diag.status;
+        }
+        const stc_status status =
+            t->vouched ? trust_level(t, lv, parents) : lv->kind->check(t->cx, lv, parents);
+        if (status) return at_level(t, l, status);
+        parents = lv->size;
+    }
+    const bool fits =
+        lv && lv->kind->caps & CAP_REGION ? t->nvals >= parents : t->nvals == parents;
+    if (!fits || (parents && !t->vals)) {
+        return fail(t->cx, STC_ERR_DATA, "values: %lld elements, expected %lld",
+                    t->vals ? (long long)t->nvals : 0LL, (long long)parents);
+    }
+    if ((uintptr_t)t->vals %
+        (type_is_complex(t->type) ? type_size(t->type) / 2 : type_size(t->type))) {
+        return fail(t->cx, STC_ERR_DATA, "values: not aligned to their type, %s",
+                    type_name(t->type));
+    }
+    if (!t->vouched && check_chains(t)) return t->cx->diag.status;
+    t->checked = t->generation;
+    return STC_OK;
+}

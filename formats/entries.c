@@ -1,0 +1,177 @@
+/* entries.c: lists of entries: coordinates by mode, and values.
+ *
+ * What readers produce, what packing takes, what a tensor of any format can be
+ * turned into.
+ */
+#include "internal.h"
+#include <string.h>
+
+void entries_init(entries *e, ctx *cx, int order, stc_type type)
+{
+    memset(e, 0, sizeof *e);
+    e->cx = cx;
+    e->order = order;
+    e->type = type;
+}
+
+/* All arrays have one capacity: if one can't grow, those that did shrink back. */
+stc_status entries_reserve(entries *e, int64_t n)
+{
+    if (n <= e->cap) return STC_OK;
+    int64_t more = e->cap < 1 << 20 ? 2 * e->cap : e->cap + e->cap / 2;
+    if (more < n) more = n;
+    if (more < 16) more = 16;
+    const size_t size = type_size(e->type);
+    int64_t bytes;
+    if (!size_mul(more, sizeof(value), &bytes)) {
+        return fail(e->cx, STC_ERR_OVERFLOW, "%lld entries are too many", (long long)n);
+    }
+    int grown = 0;
+    for (; grown < e->order; grown++) {
+        void *block = mem_resize(e->cx, e->coord[grown], (size_t)e->cap * sizeof(int64_t),
+                                 (size_t)more * sizeof(int64_t));
+        if (!block) goto shrink;
+        e->coord[grown] = block;
+    }
+    void *vals = mem_resize(e->cx, e->vals, (size_t)e->cap * size, (size_t)more * size);
+    if (!vals) goto shrink;
+    e->vals = vals;
+    e->cap = more;
+    return STC_OK;
+shrink:
+    while (grown-- > 0) {
+        void *block = NULL;
+        if (e->cap) {
+            const diag kept = e->cx->diag;
+            block = mem_resize(e->cx, e->coord[grown], (size_t)more * sizeof(int64_t),
+                               (size_t)e->cap * sizeof(int64_t));
+            e->cx->diag = kept;
+        }
+        if (!block) { /* an allocator that can't even shrink: the list is lost */
+            mem_free(e->cx, e->coord[grown], (size_t)more * sizeof(int64_t));
+            e->n = 0;
+        }
+        e->coord[grown] = block;
+    }
+    return STC_ERR_MEMORY;
+}
+
+stc_status entries_push(entries *e, const int64_t *coords, value v)
+{
+    if (e->n == e->cap && entries_reserve(e, e->n + 1)) return e->cx->diag.status;
+    for (int m = 0; m < e->order; m++)
+        e->coord[m][e->n] = coords[m];
+    type_store(e->type, e->vals, e->n++, v);
+    return STC_OK;
+}
+
+void entries_free(entries *e)
+{
+    for (int m = 0; m < e->order; m++) {
+        mem_free(e->cx, e->coord[m], (size_t)e->cap * sizeof(int64_t));
+        e->coord[m] = NULL;
+    }
+    mem_free(e->cx, e->vals, (size_t)e->cap * type_size(e->type));
+    e->vals = NULL;
+    e->n = e->cap = 0;
+}
+
+stc_status entries_retype(entries *e, stc_type type)
+{
+    if (type == e->type) return STC_OK;
+    void *vals = mem_array(e->cx, e->cap, type_size(type));
+    if (!vals) return e->cx->diag.status;
+    for (int64_t i = 0; i < e->n; i++) {
+        type_store(type, vals, i,
+                   type_convert(type, e->type, type_load(e->type, e->vals, i)));
+    }
+    mem_free(e->cx, e->vals, (size_t)e->cap * type_size(e->type));
+    e->vals = vals;
+    e->type = type;
+    return STC_OK;
+}
+
+stc_status entries_in_shape(const entries *e, const int64_t *shape)
+{
+    for (int m = 0; m < e->order; m++) {
+        const int64_t *c = e->coord[m], n = shape[m];
+        for (int64_t i = 0; i < e->n; i++) {
+            if (c[i] >= 0 && c[i] < n) continue;
+            return fail(e->cx, STC_ERR_SHAPE,
+                        "coordinate %lld of mode %d is outside its extent %lld",
+                        (long long)c[i], m, (long long)n);
+        }
+    }
+    return STC_OK;
+}
+
+value value_add(stc_type t, value a, value b)
+{
+    switch (type_class(t)) {
+    case CLASS_I64:
+    case CLASS_U64:
+        a.u64 += b.u64; /* wraps; bool is stored as != 0 */
+        break;
+    case CLASS_F32:
+        a.f32 += b.f32;
+        break;
+    case CLASS_F64:
+        a.f64 += b.f64;
+        break;
+    case CLASS_C64:
+        a.c64 += b.c64;
+        break;
+    default:
+        a.c128 += b.c128;
+        break;
+    }
+    return a;
+}
+
+void copy_element(void *to, int64_t i, const void *from, int64_t j, size_t size)
+{
+    memcpy((char *)to + (size_t)i * size, (const char *)from + (size_t)j * size, size);
+}
+
+void fill_elements(void *to, int64_t begin, int64_t end, const void *one, size_t size)
+{
+    if (begin >= end) return;
+    const char *byte = one;
+    bool same = true;
+    for (size_t b = 1; b < size; b++)
+        same &= byte[b] == byte[0];
+    char *p = (char *)to + (size_t)begin * size;
+    const size_t total = (size_t)(end - begin) * size;
+    if (same) {
+        memset(p, byte[0], total);
+        return;
+    }
+    memcpy(p, one, size);
+    for (size_t done = size; done < total; done *= 2) {
+        memcpy(p + done, p, done < total - done ? done : total - done);
+    }
+}
+
+void entries_sum(entries *e)
+{
+    int64_t n = e->n < 1 ? e->n : 1;
+    const size_t size = type_size(e->type);
+    for (int64_t i = 1; i < e->n; i++) {
+        int m = 0;
+        while (m < e->order && e->coord[m][i] == e->coord[m][n - 1])
+            m++;
+        if (m == e->order) {
+            const value a = type_load(e->type, e->vals, n - 1);
+            const value b = type_load(e->type, e->vals, i);
+            type_store(e->type, e->vals, n - 1, value_add(e->type, a, b));
+            continue;
+        }
+        if (n != i) {
+            for (m = 0; m < e->order; m++)
+                e->coord[m][n] = e->coord[m][i];
+            copy_element(e->vals, n, e->vals, i, size);
+        }
+        n++;
+    }
+    e->n = n;
+}

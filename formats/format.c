@@ -1,0 +1,278 @@
+/* format.c: what a format's map says: whether it is a permutation, what its
+ * levels' properties are, and whether it makes sense at all.
+ */
+#include "recipe.h"
+#include <stdio.h>
+#include <string.h>
+
+void format_init(format *f, int order)
+{
+    memset(f, 0, sizeof *f);
+    f->order = order;
+    f->levels = order;
+}
+
+void format_set(format *f, int l, const level_kind *kind, int mode, uint8_t flags)
+{
+    f->level[l] = (level_spec){
+        .kind = kind, .flags = flags, .map = {.op = MAP_MODE, .mode = (uint8_t)mode}};
+}
+
+void format_all(format *f, int order, const level_kind *kind)
+{
+    format_init(f, order);
+    for (int l = 0; l < order; l++)
+        format_set(f, l, kind, l, 0);
+}
+
+bool format_is_plain(const format *f)
+{
+    uint32_t seen = 0;
+    if (f->levels != f->order) return false;
+    for (int l = 0; l < f->levels; l++) {
+        if (f->level[l].map.op != MAP_MODE) return false;
+        seen |= 1u << f->level[l].map.mode;
+    }
+    return seen == (1u << f->order) - 1;
+}
+
+static bool map_equal(const level_map *a, const level_map *b)
+{
+    if (a->op != b->op || a->mode != b->mode) return false;
+    switch ((map_op)a->op) {
+    case MAP_DIV:
+    case MAP_MOD:
+        return a->k == b->k;
+    case MAP_DIFF:
+        return a->mode2 == b->mode2;
+    case MAP_FLAT:
+        return a->modes == b->modes;
+    default:
+        return true;
+    }
+}
+
+bool format_equal(const format *a, const format *b)
+{
+    if (a->order != b->order || a->levels != b->levels) return false;
+    for (int l = 0; l < a->levels; l++) {
+        const level_spec *x = &a->level[l], *y = &b->level[l];
+        if (x->kind != y->kind || x->flags != y->flags || !map_equal(&x->map, &y->map)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Chains of branchless levels below a nonunique one: all but the last repeat
+ * coordinates too, or there would be nothing to be nonunique for. */
+static bool repeats(const format *f, int l)
+{
+    if (f->level[l].flags & FMT_NONUNIQUE) return true;
+    if (l == 0 || l + 1 == f->levels) return false;
+    if (!(f->level[l].kind->props & PROP_BRANCHLESS)) return false;
+    if (!(f->level[l + 1].kind->props & PROP_BRANCHLESS)) return false;
+    return repeats(f, l - 1) && f->level[l].kind->caps & CAP_CHAIN;
+}
+
+/* Whether level l has positions that no entry leads to. */
+static bool has_padding(const format *f, int l)
+{
+    for (; l >= 0; l--) {
+        const uint32_t props = f->level[l].kind->props;
+        if (props & PROP_FULL || !(props & PROP_COMPACT)) return true;
+        if (!(props & PROP_BRANCHLESS)) return false;
+    }
+    return false;
+}
+
+uint32_t format_props(const format *f, int l)
+{
+    const level_spec *s = &f->level[l];
+    uint32_t props = s->kind->props;
+    if (s->flags & FMT_UNORDERED) props &= ~(uint32_t)PROP_ORDERED;
+    if (repeats(f, l)) props &= ~(uint32_t)PROP_UNIQUE;
+    if (props & PROP_BRANCHLESS && l > 0 && has_padding(f, l - 1)) {
+        props &= ~(uint32_t)PROP_COMPACT;
+    }
+    return props;
+}
+
+bool format_appends(const format *f)
+{
+    if (!format_is_plain(f)) return false;
+    for (int l = 0; l < f->levels; l++) {
+        const level_kind *k = f->level[l].kind;
+        if (!(k->caps & (CAP_APPEND | CAP_INSERT)) || k->props & PROP_BRANCHLESS)
+            return false;
+    }
+    return true;
+}
+
+/* ---- the inverse map ---------------------------------------------------------- */
+
+static int find_level(const format *f, map_op op, int mode, int64_t k)
+{
+    for (int l = 0; l < f->levels; l++) {
+        const level_map *m = &f->level[l].map;
+        if (m->op != op || m->mode != mode) continue;
+        if ((op == MAP_DIV || op == MAP_MOD) && m->k != k) continue;
+        return l;
+    }
+    return -1;
+}
+
+static bool recipe_of(const format *f, int mode, uint32_t known, mode_recipe *r)
+{
+    const int direct = find_level(f, MAP_MODE, mode, 0);
+    if (direct >= 0) {
+        *r = (mode_recipe){.op = MAP_MODE, .a = direct};
+        return true;
+    }
+    for (int l = 0; l < f->levels; l++) {
+        const level_map *m = &f->level[l].map;
+        if (m->op == MAP_DIV && m->mode == mode) {
+            const int mod = find_level(f, MAP_MOD, mode, m->k);
+            if (mod < 0) continue;
+            *r = (mode_recipe){.op = MAP_DIV, .a = l, .b = mod, .k = m->k};
+            return true;
+        }
+        if (m->op == MAP_FLAT && mode >= m->mode && mode < m->mode + m->modes) {
+            *r = (mode_recipe){.op = MAP_FLAT, .a = l, .b = m->mode, .modes = m->modes};
+            return true;
+        }
+        if (m->op != MAP_DIFF || (m->mode != mode && m->mode2 != mode)) continue;
+        const int other = m->mode == mode ? m->mode2 : m->mode;
+        if (!(known >> other & 1)) continue;
+        *r = (mode_recipe){
+            .op = MAP_DIFF, .a = l, .b = other, .k = m->mode == mode ? 1 : -1};
+        return true;
+    }
+    return false;
+}
+
+int format_recipe(const format *f, recipe *r)
+{
+    uint32_t known = 0;
+    r->count = 0;
+    for (bool more = true; more;) {
+        more = false;
+        for (int m = 0; m < f->order; m++) {
+            if (known >> m & 1 || !recipe_of(f, m, known, &r->step[r->count])) continue;
+            r->step[r->count++].mode = m;
+            known |= 1u << m;
+            more = true;
+        }
+    }
+    for (int m = 0; m < f->order; m++) {
+        if (!(known >> m & 1)) return m;
+    }
+    return -1;
+}
+
+/* ---- what can't be -------------------------------------------------------------- */
+
+static const char *map_fault(const format *f, const level_map *m)
+{
+    const bool mode_ok = m->mode < f->order;
+    switch ((map_op)m->op) {
+    case MAP_MODE:
+    case MAP_COUNT:
+        return mode_ok ? NULL : "its mode isn't on the left";
+    case MAP_DIV:
+    case MAP_MOD:
+        if (m->k < 1 || m->k > (int64_t)1 << 40)
+            return "it divides by less than 1 or more than 2^40";
+        return mode_ok ? NULL : "its mode isn't on the left";
+    case MAP_DIFF:
+        if (!mode_ok || m->mode2 >= f->order) return "its mode isn't on the left";
+        return m->mode == m->mode2 ? "it subtracts a mode from itself" : NULL;
+    case MAP_FLAT:
+        return m->modes >= 1 && m->mode + m->modes <= f->order
+                   ? NULL
+                   : "it flattens modes that aren't on the left";
+    }
+    return "its map is unknown";
+}
+
+bool format_implied(const format *f, int l, int *diff, int *other)
+{
+    const level_map *m = &f->level[l].map;
+    if (m->op != MAP_MODE) return false;
+    for (*diff = l - 1; *diff >= 0; --*diff) {
+        const level_map *d = &f->level[*diff].map;
+        if (d->op != MAP_DIFF || (d->mode != m->mode && d->mode2 != m->mode)) continue;
+        const int wanted = d->mode == m->mode ? d->mode2 : d->mode;
+        for (*other = l - 1; *other >= 0; --*other) {
+            const level_map *o = &f->level[*other].map;
+            if (o->op == MAP_MODE && o->mode == wanted) break;
+        }
+        return true;
+    }
+    return false;
+}
+
+static const char *flags_fault(const format *f, int l)
+{
+    const level_spec *s = &f->level[l];
+    const level_kind *k = s->kind, *next = l + 1 < f->levels ? f->level[l + 1].kind : NULL;
+    if (s->flags & FMT_NONUNIQUE && k->fixed & PROP_UNIQUE) return "it can't be nonunique";
+    if (s->flags & FMT_UNORDERED && k->fixed & PROP_ORDERED) return "it can't be unordered";
+    if (s->flags & FMT_UNORDERED && !(k->props & PROP_ORDERED)) {
+        return "it is unordered as it is";
+    }
+    if (s->flags & FMT_INDEX32 && s->flags & FMT_INDEX64) {
+        return "it can't be index32 and index64 at once";
+    }
+    if (s->flags & (FMT_INDEX32 | FMT_INDEX64) && !k->arrays) return "it stores no indices";
+    if (s->flags & FMT_INTERLEAVED && !(s->flags & FMT_NONUNIQUE && next &&
+                                        next->props & PROP_BRANCHLESS && next->arrays)) {
+        return "only a nonunique level above singletons can be interleaved";
+    }
+    if (repeats(f, l) && next && !(next->caps & CAP_CHAIN)) {
+        return "below it must stand a compressed or singleton level, as it is nonunique";
+    }
+    return NULL;
+}
+
+static const char *level_fault(const format *f, int l)
+{
+    const level_spec *s = &f->level[l];
+    int diff, other;
+    if (!s->kind) return "it has no kind";
+    const char *fault = map_fault(f, &s->map);
+    if (fault) return fault;
+    if (l == 0 && s->kind->props & PROP_BRANCHLESS) {
+        return "it has one coordinate for each parent, and at the root there is none";
+    }
+    const bool computed = !s->kind->arrays && !(s->kind->props & PROP_FULL);
+    if (computed && !format_implied(f, l, &diff, &other)) {
+        return "no level above it has the difference of its mode and another";
+    }
+    if (computed && s->kind->props & PROP_BRANCHLESS && other < 0) {
+        return "no level above it has the other mode of the difference";
+    }
+    return flags_fault(f, l);
+}
+
+bool format_valid(const format *f, char *why, size_t size)
+{
+    if (f->order < 0 || f->order > STC_MAX_ORDER || f->levels < 0 ||
+        f->levels > STC_MAX_ORDER) {
+        snprintf(why, size, "a format has at most %d modes and %d levels", STC_MAX_ORDER,
+                 STC_MAX_ORDER);
+        return false;
+    }
+    for (int l = 0; l < f->levels; l++) {
+        const char *fault = level_fault(f, l);
+        if (!fault) continue;
+        const level_kind *k = f->level[l].kind;
+        snprintf(why, size, "level %d (%s): %s", l, k ? k->name : "?", fault);
+        return false;
+    }
+    recipe r;
+    const int lost = format_recipe(f, &r);
+    if (lost < 0) return true;
+    snprintf(why, size, "no level determines mode %d (%c)", lost, "ijklmnopqrstuvwx"[lost]);
+    return false;
+}

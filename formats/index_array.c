@@ -1,0 +1,82 @@
+/* index_array.c: arrays of coordinates and positions.
+ *
+ * They start with 32-bit elements and are widened to 64 bits once a value
+ * doesn't fit; what the host lends is never changed.
+ */
+#include "level.h"
+#include <string.h>
+
+static size_t bytes(const index_array *a)
+{
+    return (size_t)a->cap * (size_t)a->stride;
+}
+
+void index_init(index_array *a, int64_t largest, int force_width)
+{
+    const int width = force_width ? force_width : largest > INT32_MAX ? 8 : 4;
+    *a = (index_array){.width = width, .stride = width, .owned = true};
+}
+
+void index_free(ctx *cx, index_array *a)
+{
+    if (a->owned) mem_free(cx, a->data, bytes(a));
+    *a = (index_array){.width = 4, .stride = 4, .owned = true};
+}
+
+stc_status index_ready(ctx *cx, index_array *a, int64_t largest, int force_width,
+                       int64_t len)
+{
+    index_array want;
+    index_init(&want, largest, force_width);
+    if (!a->owned || a->width != want.width || a->stride != want.stride) {
+        index_free(cx, a);
+        *a = want;
+    }
+    a->len = 0;
+    return index_resize(cx, a, len);
+}
+
+stc_status index_resize(ctx *cx, index_array *a, int64_t len)
+{
+    const stc_status status = mem_grow(cx, &a->data, &a->cap, len, (size_t)a->stride);
+    if (!status) a->len = len;
+    return status;
+}
+
+stc_status index_widen(ctx *cx, index_array *a)
+{
+    if (a->width == 8) return STC_OK;
+    index_array wide;
+    index_init(&wide, 0, 8);
+    if (index_resize(cx, &wide, a->cap)) return cx->diag.status;
+    int64_t *to = wide.data;
+    for (int64_t i = 0; i < a->len; i++)
+        to[i] = index_get(a, i);
+    wide.len = a->len;
+    index_free(cx, a);
+    *a = wide;
+    return STC_OK;
+}
+
+void index_set(index_array *a, int64_t i, int64_t v)
+{
+    char *p = (char *)a->data + i * a->stride;
+    if (a->width == 4) {
+        *(int32_t *)p = (int32_t)v;
+    } else {
+        *(int64_t *)p = v;
+    }
+}
+
+stc_status index_push(ctx *cx, index_array *a, int64_t v)
+{
+    if (a->width == 4 && (v > INT32_MAX || v < INT32_MIN) && index_widen(cx, a)) {
+        return cx->diag.status;
+    }
+    if (a->len == a->cap &&
+        mem_grow(cx, &a->data, &a->cap, a->len + 1, (size_t)a->stride)) {
+        return cx->diag.status;
+    }
+    index_set(a, a->len++, v);
+    return STC_OK;
+}

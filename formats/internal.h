@@ -1,0 +1,53 @@
+/* internal.h: what the files of formats/ share among themselves, beyond the
+ * headers that others may include.
+ */
+#ifndef STC_FORMATS_INTERNAL_H
+#define STC_FORMATS_INTERNAL_H
+
+#include "recipe.h"
+#include "tensor.h"
+
+/* Sorts entries by `count` of their modes, the first most significant; stable.
+ * Coordinates lie in [base, base + extent), or it is an error. The last
+ * `sorted` of the modes are known to be in order among equal others. */
+typedef struct sort_order {
+    int count, sorted;
+    int mode[STC_MAX_ORDER];
+    int64_t base[STC_MAX_ORDER], extent[STC_MAX_ORDER]; /* per place in `mode` */
+} sort_order;
+stc_status entries_sort_by(entries *e, const sort_order *order);
+/* Sums neighbours with equal coordinates. */
+void entries_sum(entries *e);
+/* Values in another type. */
+stc_status entries_retype(entries *e, stc_type type);
+stc_status entries_in_shape(const entries *e, const int64_t *shape);
+
+/* tensor_pack for entries in the order `held` of modes (NULL: none known). */
+stc_status tensor_pack_held(tensor *t, entries *e, const int *held);
+
+/* Walks the stored entries in storage order. Entries gather in `batch`; `full`
+ * is called whenever many have (it empties the batch), NULL: they all stay. */
+typedef struct walk {
+    const tensor *t;
+    entries *batch;
+    stc_status (*full)(struct walk *w);
+    void *context;
+    /* private */
+    bool plain, drop;
+    recipe recipe;
+    int64_t coord[STC_MAX_ORDER]; /* of the levels above the last */
+    char fill[sizeof(value)];
+} walk;
+stc_status tensor_walk(walk *w);
+/* Whether what equals the fill can't be told from padding. */
+bool tensor_stores_padding(const format *f);
+
+/* Copies elements of `size` bytes; fills n of them with one. */
+void copy_element(void *to, int64_t i, const void *from, int64_t j, size_t size);
+void fill_elements(void *to, int64_t begin, int64_t end, const void *one, size_t size);
+/* Joins the coordinates of interleaved levels into arrays of structs. */
+stc_status tensor_interleave(tensor *t);
+/* The sum of two values as values of type t. */
+value value_add(stc_type t, value a, value b);
+
+#endif

@@ -1,0 +1,115 @@
+/* kinds.h: what the files level_*.c share: small helpers for cursors, checks
+ * and appending. Nobody else includes it.
+ */
+#ifndef STC_FORMATS_KINDS_H
+#define STC_FORMATS_KINDS_H
+
+#include "level.h"
+
+static inline void cursor_used_up(cursor *c)
+{
+    c->lo = c->hi = CURSOR_END;
+    c->pos = c->pos_end = NONE;
+    c->p = c->end = 0;
+}
+
+static inline void cursor_begin(cursor *c, const level *lv, const cursor *up)
+{
+    c->lv = lv;
+    c->up = up;
+    c->at = c->at_end = NONE;
+    c->coord = 0;
+    c->period = PERIOD_ENDLESS;
+}
+
+/* The parent positions below which a cursor opens. False: absent there. */
+static inline bool parent_range(const cursor *up, int64_t *begin, int64_t *end)
+{
+    *begin = up ? up->at : 0;
+    *end = up ? up->at_end : 1;
+    return *begin != NONE;
+}
+
+static inline bool in_extent(const level *lv, int64_t i)
+{
+    return i >= lv->base && i - lv->base < lv->extent;
+}
+
+/* What a coordinate array holds for an unlabeled position: -1 for plain modes. */
+static inline int64_t unlabeled(const level *lv)
+{
+    return lv->base - 1;
+}
+
+/* What an array of coordinates must be able to hold. */
+static inline int64_t largest_coord(const level *lv)
+{
+    const int64_t top = lv->base + lv->extent - 1;
+    return top > 1 - lv->base ? top : 1 - lv->base;
+}
+
+/* Makes `c` stand at coordinate i, position p; NONE: on nothing. */
+static inline void cursor_place(cursor *c, const level *lv, const cursor *up, int64_t i,
+                                int64_t p)
+{
+    c->lv = lv;
+    c->up = up;
+    c->at = p;
+    c->at_end = p == NONE ? NONE : p + 1;
+    c->coord = i;
+}
+
+/* The last p in [begin, end) with a[p] <= i; a is ascending, a[begin] <= i. */
+static inline int64_t index_last_below(const index_array *a, int64_t begin, int64_t end,
+                                       int64_t i)
+{
+    while (end - begin > 1) {
+        const int64_t mid = begin + (end - begin) / 2;
+        if (index_get(a, mid) <= i) {
+            begin = mid;
+        } else {
+            end = mid;
+        }
+    }
+    return begin;
+}
+
+stc_status check_array(ctx *cx, const index_array *a, const char *what, int64_t len);
+/* Positions of `parents` fibers: from 0, monotone, up to the coordinates' number. */
+stc_status check_bounds(ctx *cx, const level *lv, int64_t parents, const char *what);
+stc_status bad_coord(ctx *cx, const level *lv, int64_t p, int64_t v);
+stc_status refuse_append(ctx *cx, const level *lv, int64_t i, int64_t last);
+stc_status refuse_edges(ctx *cx, int64_t parent, int64_t closed);
+/* parents * extent, or an error. */
+stc_status level_size(ctx *cx, int64_t parents, int64_t extent, int64_t *size);
+
+/* Levels with bounds per parent and coordinates (compressed, hashed, rle): the
+ * shared part of appending. segments.c. */
+stc_status segments_init(ctx *cx, level *lv, int64_t parents);
+stc_status segments_edges(ctx *cx, level *lv, int64_t parent);
+stc_status segments_finish(ctx *cx, level *lv, int64_t parents);
+stc_status segments_pack(ctx *cx, level *lv, pack_in *in);
+/* What refuses a format's index32 when the data outgrew it. */
+stc_status segments_width(ctx *cx, const level *lv);
+/* The first coordinate that occurs twice in an unordered fiber. */
+stc_status segments_unique(ctx *cx, const level *lv, int64_t parents);
+
+/* Groups of entries with one coordinate below one parent, and the gaps between
+ * them, in order, with equal neighbours told: for kinds that store equal
+ * things once. runs.c. */
+typedef struct run_walk {
+    const level *lv;
+    const pack_in *in;
+    int64_t e;              /* the next entry                                     */
+    int64_t parent, next;   /* where the walk is: the next coordinate to be told  */
+    int64_t prev, prev_end; /* entries of the group before; equal: a gap          */
+    /* The step just made: coordinates [lo, hi), entries [begin, end), none for
+     * a gap; same: equal to the step before it in the same fiber. */
+    int64_t lo, hi, begin, end;
+    bool first, same;
+} run_walk;
+void run_walk_start(run_walk *w, const level *lv, const pack_in *in);
+bool run_walk_fiber(run_walk *w, int64_t parent); /* false: extent 0 */
+bool run_walk_step(run_walk *w);                  /* false: the fiber is used up */
+
+#endif

@@ -1,0 +1,132 @@
+/* level.c: the table of level kinds, and what holds for cursors of any kind. */
+#include "kinds.h"
+#include <string.h>
+
+#define LEVEL(name) extern const level_kind level_##name;
+#include "levels.def"
+
+static const level_kind *const kinds[] = {
+#define LEVEL(name) &level_##name,
+#include "levels.def"
+};
+
+const level_kind *level_kind_at(int id)
+{
+    return id >= 0 && id < LEVEL_COUNT ? kinds[id] : NULL;
+}
+
+const level_kind *level_kind_named(const char *name, size_t len)
+{
+    for (int k = 0; k < LEVEL_COUNT; k++) {
+        if (strlen(kinds[k]->name) == len && !memcmp(kinds[k]->name, name, len)) {
+            return kinds[k];
+        }
+    }
+    return NULL;
+}
+
+int level_kind_number(const level_kind *k)
+{
+    for (int i = 0; i < LEVEL_COUNT; i++) {
+        if (kinds[i] == k) return i;
+    }
+    return -1;
+}
+
+void cursor_empty(cursor *c, const level *lv, const cursor *up)
+{
+    cursor_begin(c, lv, up);
+    cursor_used_up(c);
+}
+
+void cursor_seek(cursor *c, int64_t i)
+{
+    if (c->hi > i) return;
+    if (c->lv->kind->seek) {
+        c->lv->kind->seek(c, i);
+        return;
+    }
+    while (c->hi <= i)
+        c->lv->kind->next(c);
+}
+
+/* ---- checks that several kinds share -------------------------------------------- */
+
+stc_status check_array(ctx *cx, const index_array *a, const char *what, int64_t len)
+{
+    if ((a->width != 4 && a->width != 8) || a->stride < a->width) {
+        return fail(cx, STC_ERR_DATA, "%s: %d bytes an element, %d apart; expected 4 or 8",
+                    what, (int)a->width, (int)a->stride);
+    }
+    if (((uintptr_t)a->data | (uintptr_t)a->stride) % (uintptr_t)a->width) {
+        return fail(cx, STC_ERR_DATA, "%s: not aligned to its %d bytes an element", what,
+                    (int)a->width);
+    }
+    if (a->len < 0 || (len >= 0 && a->len != len) || (a->len && !a->data)) {
+        return fail(cx, STC_ERR_DATA, "%s: %lld elements, expected %lld", what,
+                    a->data ? (long long)a->len : 0LL, len >= 0 ? (long long)len : 0LL);
+    }
+    return STC_OK;
+}
+
+stc_status check_bounds(ctx *cx, const level *lv, int64_t parents, const char *what)
+{
+    const index_array *pos = &lv->a[STC_POS], *crd = &lv->a[STC_CRD];
+    int64_t bounds;
+    if (!size_add(parents, 1, &bounds)) {
+        return fail(cx, STC_ERR_OVERFLOW, "more positions above than 64 bits can count");
+    }
+    if (check_array(cx, pos, "positions", bounds)) return cx->diag.status;
+    if (check_array(cx, crd, what, -1)) return cx->diag.status;
+    int64_t last = index_get(pos, 0);
+    if (last != 0) {
+        return fail(cx, STC_ERR_DATA, "positions[0] is %lld, expected 0", (long long)last);
+    }
+    for (int64_t p = 1; p <= parents; p++) {
+        const int64_t v = index_get(pos, p);
+        if (v < last) {
+            return fail(cx, STC_ERR_DATA,
+                        "positions[%lld] is %lld, below the %lld before it", (long long)p,
+                        (long long)v, (long long)last);
+        }
+        last = v;
+    }
+    if (last != crd->len) {
+        return fail(cx, STC_ERR_DATA, "positions end at %lld, but there are %lld %s",
+                    (long long)last, (long long)crd->len, what);
+    }
+    return STC_OK;
+}
+
+stc_status bad_coord(ctx *cx, const level *lv, int64_t p, int64_t v)
+{
+    return fail(cx, STC_ERR_DATA, "coordinate %lld at position %lld is outside %lld:%lld",
+                (long long)v, (long long)p, (long long)lv->base,
+                (long long)(lv->base + lv->extent));
+}
+
+/* Appended coordinates come from programs: in range, and in order where the
+ * level claims it. */
+stc_status refuse_append(ctx *cx, const level *lv, int64_t i, int64_t last)
+{
+    if (!in_extent(lv, i)) {
+        return fail(cx, STC_ERR_SHAPE, "coordinate %lld of a result is outside %lld:%lld",
+                    (long long)i, (long long)lv->base, (long long)(lv->base + lv->extent));
+    }
+    return fail(cx, STC_ERR_CORRUPT, "coordinate %lld of a result was appended after %lld",
+                (long long)i, (long long)last);
+}
+
+stc_status refuse_edges(ctx *cx, int64_t parent, int64_t closed)
+{
+    return fail(cx, STC_ERR_CORRUPT, "fiber %lld of a result was closed after fiber %lld",
+                (long long)parent, (long long)closed - 1);
+}
+
+stc_status level_size(ctx *cx, int64_t parents, int64_t extent, int64_t *size)
+{
+    if (size_mul(parents, extent, size)) return STC_OK;
+    return fail(cx, STC_ERR_OVERFLOW,
+                "%lld x %lld positions of a dense level are more than 64 bits can count",
+                (long long)parents, (long long)extent);
+}

@@ -1,0 +1,208 @@
+/* level_compressed.c: a segment of coordinates for each parent.
+ *
+ * STC_POS has a bound per parent and one more, STC_CRD the coordinates: those
+ * below parent p are crd[pos[p]] … crd[pos[p+1]-1], and a coordinate's place in
+ * crd is its position. With `nonunique` equal neighbours are one coordinate
+ * with several positions; with `unordered` coordinates come as they are
+ * stored. Formats paper, §3.1 and appendix A.
+ */
+#include "kinds.h"
+
+/* Stands on the coordinate at c->p, with the duplicates that follow it. */
+static void settle(cursor *c)
+{
+    if (c->p >= c->end) {
+        cursor_used_up(c);
+        return;
+    }
+    const index_array *crd = &c->lv->a[STC_CRD];
+    const int64_t i = index_get(crd, c->p);
+    int64_t e = c->p + 1;
+    if (!(c->lv->props & PROP_UNIQUE)) {
+        while (e < c->end && index_get(crd, e) == i)
+            e++;
+    }
+    c->lo = i;
+    c->hi = i + 1;
+    c->pos = c->p;
+    c->pos_end = e;
+}
+
+static void compressed_open(cursor *c, const level *lv, const cursor *up)
+{
+    int64_t begin, end;
+    cursor_begin(c, lv, up);
+    if (!parent_range(up, &begin, &end)) {
+        cursor_used_up(c);
+        return;
+    }
+    c->p = index_get(&lv->a[STC_POS], begin);
+    c->end = index_get(&lv->a[STC_POS], end);
+    settle(c);
+}
+
+static void compressed_next(cursor *c)
+{
+    c->p = c->pos_end;
+    settle(c);
+}
+
+/* Gallops, then halves: about log of the distance. */
+static void compressed_seek(cursor *c, int64_t i)
+{
+    if (!(c->lv->props & PROP_ORDERED)) {
+        while (c->hi <= i)
+            compressed_next(c);
+        return;
+    }
+    if (c->hi > i) return;
+    const index_array *crd = &c->lv->a[STC_CRD];
+    int64_t below = c->p, step = 1; /* crd[below] < i */
+    while (below + step < c->end && index_get(crd, below + step) < i) {
+        below += step;
+        step *= 2;
+    }
+    int64_t above = below + step < c->end ? below + step : c->end;
+    while (above - below > 1) {
+        const int64_t mid = below + (above - below) / 2;
+        if (index_get(crd, mid) < i) {
+            below = mid;
+        } else {
+            above = mid;
+        }
+    }
+    c->p = above;
+    settle(c);
+}
+
+static void compressed_view(const level *lv, int64_t parent, int64_t parent_coord,
+                            fiber_view *v)
+{
+    const index_array *crd = &lv->a[STC_CRD];
+    (void)parent_coord;
+    *v = (fiber_view){.shape = VIEW_COORDS,
+                      .crd = crd->data,
+                      .width = crd->width,
+                      .stride = crd->stride,
+                      .begin = index_get(&lv->a[STC_POS], parent),
+                      .end = index_get(&lv->a[STC_POS], parent + 1),
+                      .lo = lv->base,
+                      .hi = lv->base + lv->extent};
+}
+
+static void compressed_table(const level *lv, fiber_table *out)
+{
+    const index_array *crd = &lv->a[STC_CRD], *pos = &lv->a[STC_POS];
+    *out = (fiber_table){.shape = pos->stride == pos->width ? VIEW_COORDS : VIEW_NONE,
+                         .crd = crd->data,
+                         .width = crd->width,
+                         .stride = crd->stride,
+                         .bounds = pos->data,
+                         .bounds_width = pos->width,
+                         .lo = lv->base,
+                         .hi = lv->base + lv->extent};
+}
+
+static int64_t compressed_size(const level *lv, int64_t parents)
+{
+    (void)lv;
+    return parents == 0 ? 0 : NONE;
+}
+
+static stc_status compressed_coord(ctx *cx, level *lv, int64_t parent, int64_t i,
+                                   int64_t *pos)
+{
+    index_array *crd = &lv->a[STC_CRD];
+    (void)parent;
+    if (!in_extent(lv, i)) return refuse_append(cx, lv, i, 0);
+    if (crd->len > lv->open_count && lv->props & PROP_ORDERED) {
+        const int64_t last = index_get(crd, crd->len - 1);
+        if (i < last || (i == last && lv->props & PROP_UNIQUE)) {
+            return refuse_append(cx, lv, i, last);
+        }
+    }
+    *pos = crd->len;
+    if (index_push(cx, crd, i)) return cx->diag.status;
+    lv->size = crd->len;
+    return STC_OK;
+}
+
+static stc_status compressed_room(ctx *cx, level *lv, int64_t n, int64_t parents,
+                                  append_room *out)
+{
+    index_array *crd = &lv->a[STC_CRD], *pos = &lv->a[STC_POS];
+    int64_t len;
+    if (!size_add(crd->len, n, &len)) {
+        return fail(cx, STC_ERR_OVERFLOW, "a level has more than 2^63 positions");
+    }
+    if (len > INT32_MAX && index_widen(cx, pos)) return cx->diag.status;
+    if (mem_grow(cx, &crd->data, &crd->cap, len, (size_t)crd->stride) ||
+        mem_grow(cx, &pos->data, &pos->cap, parents + 1, (size_t)pos->stride)) {
+        return cx->diag.status;
+    }
+    *out = (append_room){.crd = (char *)crd->data + crd->len * crd->stride,
+                         .width = crd->width,
+                         .pos = crd->len,
+                         .bounds = pos->data,
+                         .bounds_width = pos->width,
+                         .closed = lv->edges};
+    return STC_OK;
+}
+
+static void compressed_done(level *lv, int64_t n, int64_t parents)
+{
+    index_array *crd = &lv->a[STC_CRD];
+    crd->len += n;
+    lv->size = crd->len;
+    if (parents <= lv->edges) return;
+    lv->a[STC_POS].len = parents + 1;
+    lv->edges = parents;
+    lv->open_count = crd->len;
+}
+
+static stc_status compressed_check(ctx *cx, level *lv, int64_t parents)
+{
+    const index_array *pos = &lv->a[STC_POS], *crd = &lv->a[STC_CRD];
+    if (check_bounds(cx, lv, parents, "coordinates")) return cx->diag.status;
+    const bool ordered = lv->props & PROP_ORDERED, unique = lv->props & PROP_UNIQUE;
+    for (int64_t p = 0, q = 0; p < parents; p++) {
+        const int64_t end = index_get(pos, p + 1);
+        int64_t last = INT64_MIN;
+        for (; q < end; q++) {
+            const int64_t i = index_get(crd, q);
+            if (!in_extent(lv, i)) return bad_coord(cx, lv, q, i);
+            if (ordered && (i < last || (unique && i == last))) {
+                return fail(
+                    cx, STC_ERR_DATA, "coordinate %lld at position %lld follows %lld%s",
+                    (long long)i, (long long)q, (long long)last,
+                    i == last ? "; expected no duplicates" : "; expected ascending");
+            }
+            last = i;
+        }
+    }
+    lv->size = crd->len;
+    return unique && !ordered ? segments_unique(cx, lv, parents) : STC_OK;
+}
+
+const level_kind level_compressed = {
+    .name = "compressed",
+    .letter = 's',
+    .caps = CAP_ITER | CAP_SEEK | CAP_APPEND | CAP_PACK | CAP_CHAIN,
+    .props = PROP_ORDERED | PROP_UNIQUE | PROP_COMPACT,
+    .fixed = PROP_COMPACT,
+    .arrays = 1 << STC_POS | 1 << STC_CRD,
+    .open = compressed_open,
+    .next = compressed_next,
+    .seek = compressed_seek,
+    .view = compressed_view,
+    .table = compressed_table,
+    .size = compressed_size,
+    .append_init = segments_init,
+    .append_coord = compressed_coord,
+    .append_edges = segments_edges,
+    .append_finish = segments_finish,
+    .append_room = compressed_room,
+    .append_done = compressed_done,
+    .pack = segments_pack,
+    .check = compressed_check,
+};

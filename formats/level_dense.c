@@ -1,0 +1,121 @@
+/* level_dense.c: every coordinate of the extent has a position.
+ *
+ * Stores nothing: coordinate i below parent p is at position
+ * p * extent + (i - base). Formats paper, §3.1.
+ */
+#include "kinds.h"
+
+static void dense_open(cursor *c, const level *lv, const cursor *up)
+{
+    int64_t parent, end;
+    cursor_begin(c, lv, up);
+    if (!parent_range(up, &parent, &end) || !lv->extent) {
+        cursor_used_up(c);
+        return;
+    }
+    c->lo = lv->base;
+    c->hi = lv->base + lv->extent;
+    c->pos = parent * lv->extent;
+    c->pos_end = c->pos + 1;
+    c->p = c->end = 0;
+}
+
+static void dense_next(cursor *c)
+{
+    cursor_used_up(c);
+}
+
+static void dense_seek(cursor *c, int64_t i)
+{
+    if (c->hi <= i) cursor_used_up(c);
+}
+
+static void dense_locate(cursor *c, const level *lv, const cursor *up, int64_t i)
+{
+    int64_t parent, end;
+    const bool found = parent_range(up, &parent, &end) && in_extent(lv, i);
+    cursor_place(c, lv, up, i, found ? parent * lv->extent + (i - lv->base) : NONE);
+}
+
+static void dense_view(const level *lv, int64_t parent, int64_t parent_coord, fiber_view *v)
+{
+    (void)parent_coord;
+    *v = (fiber_view){.shape = VIEW_RANGE,
+                      .begin = parent * lv->extent,
+                      .end = (parent + 1) * lv->extent,
+                      .lo = lv->base,
+                      .hi = lv->base + lv->extent};
+}
+
+static void dense_table(const level *lv, fiber_table *out)
+{
+    *out = (fiber_table){.shape = VIEW_RANGE, .lo = lv->base, .hi = lv->base + lv->extent};
+}
+
+static int64_t dense_size(const level *lv, int64_t parents)
+{
+    int64_t size;
+    return parents != NONE && size_mul(parents, lv->extent, &size) ? size : NONE;
+}
+
+static stc_status dense_init(ctx *cx, level *lv, int64_t parents)
+{
+    lv->size = 0;
+    return parents == NONE ? STC_OK : level_size(cx, parents, lv->extent, &lv->size);
+}
+
+static stc_status dense_coord(ctx *cx, level *lv, int64_t parent, int64_t i, int64_t *pos)
+{
+    if (!in_extent(lv, i)) return refuse_append(cx, lv, i, 0);
+    if (level_size(cx, parent, lv->extent, pos)) return cx->diag.status;
+    *pos += i - lv->base;
+    return STC_OK;
+}
+
+static stc_status dense_edges(ctx *cx, level *lv, int64_t parent)
+{
+    (void)cx;
+    (void)lv;
+    (void)parent;
+    return STC_OK;
+}
+
+static stc_status dense_finish(ctx *cx, level *lv, int64_t parents)
+{
+    return level_size(cx, parents, lv->extent, &lv->size);
+}
+
+static stc_status dense_pack(ctx *cx, level *lv, pack_in *in)
+{
+    if (level_size(cx, in->parents, lv->extent, &lv->size)) return cx->diag.status;
+    for (int64_t e = 0; e < in->count; e++) {
+        in->pos[e] = in->pos[e] * lv->extent + (in->coord[e] - lv->base);
+    }
+    return STC_OK;
+}
+
+static stc_status dense_check(ctx *cx, level *lv, int64_t parents)
+{
+    return level_size(cx, parents, lv->extent, &lv->size);
+}
+
+const level_kind level_dense = {
+    .name = "dense",
+    .letter = 'd',
+    .caps = CAP_ITER | CAP_SEEK | CAP_LOCATE | CAP_INSERT | CAP_PACK,
+    .props = PROP_FULL | PROP_ORDERED | PROP_UNIQUE | PROP_COMPACT,
+    .fixed = PROP_FULL | PROP_ORDERED | PROP_UNIQUE | PROP_COMPACT,
+    .open = dense_open,
+    .next = dense_next,
+    .seek = dense_seek,
+    .locate = dense_locate,
+    .view = dense_view,
+    .table = dense_table,
+    .size = dense_size,
+    .append_init = dense_init,
+    .append_coord = dense_coord,
+    .append_edges = dense_edges,
+    .append_finish = dense_finish,
+    .pack = dense_pack,
+    .check = dense_check,
+};

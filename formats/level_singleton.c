@@ -1,0 +1,188 @@
+/* level_singleton.c: one coordinate for each parent, at the parent's position.
+ *
+ * STC_CRD has one coordinate per parent. Where parents may lack a child (a
+ * dense level above, as in ELL) the level isn't compact, and base - 1 (-1 for a
+ * plain mode) marks an unlabeled position: what lies below it is padding. Formats paper,
+ * §3.1.
+ */
+#include "kinds.h"
+
+static void settle(cursor *c)
+{
+    const level *lv = c->lv;
+    const index_array *crd = &lv->a[STC_CRD];
+    if (!(lv->props & PROP_COMPACT)) {
+        while (c->p < c->end && index_get(crd, c->p) == unlabeled(lv))
+            c->p++;
+    }
+    if (c->p >= c->end) {
+        cursor_used_up(c);
+        return;
+    }
+    const int64_t i = index_get(crd, c->p);
+    int64_t e = c->p + 1;
+    if (!(lv->props & PROP_UNIQUE)) {
+        while (e < c->end && index_get(crd, e) == i)
+            e++;
+    }
+    c->lo = i;
+    c->hi = i + 1;
+    c->pos = c->p;
+    c->pos_end = e;
+}
+
+static void singleton_open(cursor *c, const level *lv, const cursor *up)
+{
+    cursor_begin(c, lv, up);
+    if (!parent_range(up, &c->p, &c->end)) {
+        cursor_used_up(c);
+        return;
+    }
+    settle(c);
+}
+
+static void singleton_next(cursor *c)
+{
+    c->p = c->pos_end;
+    settle(c);
+}
+
+static void singleton_view(const level *lv, int64_t parent, int64_t parent_coord,
+                           fiber_view *v)
+{
+    const index_array *crd = &lv->a[STC_CRD];
+    (void)parent_coord;
+    const bool labeled =
+        lv->props & PROP_COMPACT || index_get(crd, parent) != unlabeled(lv);
+    *v = (fiber_view){.shape = VIEW_COORDS,
+                      .crd = crd->data,
+                      .width = crd->width,
+                      .stride = crd->stride,
+                      .begin = parent,
+                      .end = parent + labeled,
+                      .lo = lv->base,
+                      .hi = lv->base + lv->extent};
+}
+
+static void singleton_table(const level *lv, fiber_table *out)
+{
+    const index_array *crd = &lv->a[STC_CRD];
+    *out = (fiber_table){.shape = lv->props & PROP_COMPACT ? VIEW_COORDS : VIEW_NONE,
+                         .crd = crd->data,
+                         .width = crd->width,
+                         .stride = crd->stride,
+                         .lo = lv->base,
+                         .hi = lv->base + lv->extent};
+}
+
+static int64_t singleton_size(const level *lv, int64_t parents)
+{
+    (void)lv;
+    return parents;
+}
+
+static stc_status singleton_init(ctx *cx, level *lv, int64_t parents)
+{
+    (void)parents;
+    lv->size = 0;
+    return index_ready(cx, &lv->a[STC_CRD], largest_coord(lv), lv->width, 0);
+}
+
+/* Leaves positions up to `parents` unlabeled, where the level may. */
+static stc_status skip_until(ctx *cx, level *lv, int64_t parents)
+{
+    if (lv->size < parents && lv->props & PROP_COMPACT) {
+        return fail(cx, STC_ERR_DATA, "no coordinate for position %lld of the level above",
+                    (long long)lv->size);
+    }
+    for (; lv->size < parents; lv->size++) {
+        if (index_push(cx, &lv->a[STC_CRD], unlabeled(lv))) return cx->diag.status;
+    }
+    return STC_OK;
+}
+
+static stc_status singleton_coord(ctx *cx, level *lv, int64_t parent, int64_t i,
+                                  int64_t *pos)
+{
+    if (!in_extent(lv, i)) return refuse_append(cx, lv, i, 0);
+    if (parent < lv->size) return refuse_edges(cx, parent, lv->size);
+    if (skip_until(cx, lv, parent) || index_push(cx, &lv->a[STC_CRD], i)) {
+        return cx->diag.status;
+    }
+    *pos = parent;
+    lv->size = parent + 1;
+    return STC_OK;
+}
+
+static stc_status singleton_edges(ctx *cx, level *lv, int64_t parent)
+{
+    (void)cx;
+    (void)lv;
+    (void)parent;
+    return STC_OK;
+}
+
+static stc_status singleton_finish(ctx *cx, level *lv, int64_t parents)
+{
+    return skip_until(cx, lv, parents);
+}
+
+static stc_status singleton_pack(ctx *cx, level *lv, pack_in *in)
+{
+    index_array *crd = &lv->a[STC_CRD];
+    if (index_ready(cx, crd, largest_coord(lv), lv->width, in->parents)) {
+        return cx->diag.status;
+    }
+    int64_t next = 0; /* parents below it have their coordinate */
+    for (int64_t e = 0; e < in->count; e++) {
+        const int64_t p = in->pos[e], i = in->coord[e];
+        if (p < next) {
+            if (index_get(crd, p) == i) continue;
+            return fail(cx, STC_ERR_DATA,
+                        "two coordinates, %lld and %lld, below position %lld of the level "
+                        "above: a singleton level holds one",
+                        (long long)index_get(crd, p), (long long)i, (long long)p);
+        }
+        for (; next < p; next++)
+            index_set(crd, next, unlabeled(lv));
+        index_set(crd, next++, i);
+    }
+    for (; next < in->parents; next++)
+        index_set(crd, next, unlabeled(lv));
+    lv->size = in->parents;
+    return STC_OK;
+}
+
+static stc_status singleton_check(ctx *cx, level *lv, int64_t parents)
+{
+    const index_array *crd = &lv->a[STC_CRD];
+    if (check_array(cx, crd, "coordinates", parents)) return cx->diag.status;
+    const bool compact = lv->props & PROP_COMPACT;
+    for (int64_t p = 0; p < parents; p++) {
+        const int64_t i = index_get(crd, p);
+        if (!in_extent(lv, i) && (compact || i != unlabeled(lv)))
+            return bad_coord(cx, lv, p, i);
+    }
+    lv->size = parents;
+    return STC_OK;
+}
+
+const level_kind level_singleton = {
+    .name = "singleton",
+    .letter = 'q',
+    .caps = CAP_ITER | CAP_APPEND | CAP_PACK | CAP_CHAIN,
+    .props = PROP_ORDERED | PROP_UNIQUE | PROP_BRANCHLESS | PROP_COMPACT,
+    .fixed = PROP_BRANCHLESS,
+    .arrays = 1 << STC_CRD,
+    .open = singleton_open,
+    .next = singleton_next,
+    .view = singleton_view,
+    .table = singleton_table,
+    .size = singleton_size,
+    .append_init = singleton_init,
+    .append_coord = singleton_coord,
+    .append_edges = singleton_edges,
+    .append_finish = singleton_finish,
+    .pack = singleton_pack,
+    .check = singleton_check,
+};

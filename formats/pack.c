@@ -1,0 +1,225 @@
+/* pack.c: from entries to a tensor of any format.
+ *
+ * Entries get a coordinate for each level (by the format's map), are sorted by
+ * these, and every level then turns the parents' positions of the entries into
+ * its own, storing what it stores. The last level's positions are the places
+ * of the values.
+ */
+#include "internal.h"
+#include <string.h>
+
+/* Drops the entries that another one stands for. */
+static void drop_represented(entries *e, int64_t *pos)
+{
+    const size_t size = type_size(e->type);
+    int64_t n = 0;
+    for (int64_t i = 0; i < e->n; i++) {
+        if (pos[i] == NONE) continue;
+        if (n != i) {
+            for (int m = 0; m < e->order; m++)
+                e->coord[m][n] = e->coord[m][i];
+            copy_element(e->vals, n, e->vals, i, size);
+            pos[n] = pos[i];
+        }
+        n++;
+    }
+    e->n = n;
+}
+
+/* Values into their places; all other places get the fill. */
+static stc_status place_values(tensor *t, entries *e, const int64_t *pos, int64_t size)
+{
+    const size_t width = type_size(t->type);
+    bool identity = e->n == size;
+    for (int64_t i = 0; identity && i < e->n; i++)
+        identity = pos[i] == i;
+    if (identity && e->cap && t->vals_owned) { /* the entries' array is the tensor's */
+        void *vals = t->vals;
+        const int64_t cap = t->vals_cap;
+        t->vals = e->vals;
+        t->vals_cap = e->cap;
+        t->nvals = size;
+        e->vals = vals;
+        e->n = 0;
+        if (cap != e->cap) { /* entries have one capacity for all */
+            mem_free(e->cx, vals, (size_t)cap * width);
+            e->vals = NULL;
+            for (int m = 0; m < e->order; m++) {
+                mem_free(e->cx, e->coord[m], (size_t)e->cap * sizeof(int64_t));
+                e->coord[m] = NULL;
+            }
+            e->cap = 0;
+        }
+        return STC_OK;
+    }
+    if (tensor_extend_values(t, size)) return t->cx->diag.status;
+    for (int64_t i = 0; i < e->n; i++) {
+        if (pos[i] != NONE) copy_element(t->vals, pos[i], e->vals, i, width);
+    }
+    return STC_OK;
+}
+
+/* All levels from sorted, summed entries; column[l] is the entries' coordinate
+ * that is level l's. */
+static stc_status pack_levels(tensor *t, entries *e, const int *column)
+{
+    const int levels = t->fmt.levels;
+    int64_t *pos = mem_zero(t->cx, e->n, sizeof *pos);
+    if (!pos) return t->cx->diag.status;
+    const size_t bytes = (size_t)e->n * sizeof *pos;
+    const int64_t *below[STC_MAX_ORDER];
+    stc_status status = STC_OK;
+    int64_t parents = 1;
+    for (int l = 0; l < levels && !status; l++) {
+        level *lv = &t->level[l];
+        for (int d = l + 1; d < levels; d++)
+            below[d - l - 1] = e->coord[column[d]];
+        pack_in in = {.count = e->n,
+                      .coord = e->coord[column[l]],
+                      .pos = pos,
+                      .parents = parents,
+                      .deeper = levels - l - 1,
+                      .below = below,
+                      .vals = e->vals,
+                      .type = t->type,
+                      .fill = t->fill};
+        status = lv->kind->pack(t->cx, lv, &in);
+        if (status) break;
+        parents = lv->size;
+        if (l + 1 < levels && lv->props & PROP_FULL && lv->kind->arrays) {
+            drop_represented(e, pos);
+        }
+    }
+    if (!status) status = place_values(t, e, pos, parents);
+    mem_free(t->cx, pos, bytes);
+    return status;
+}
+
+static stc_status pack_plain(tensor *t, entries *e, const int *held)
+{
+    sort_order o = {.count = t->order};
+    int column[STC_MAX_ORDER];
+    for (int l = 0; l < t->order; l++) {
+        column[l] = o.mode[l] = t->fmt.level[l].map.mode;
+        o.extent[l] = t->shape[o.mode[l]];
+    }
+    if (held) { /* the longest tail of the order in which entries come already */
+        int h = t->order;
+        while (o.sorted < t->order) {
+            const int want = o.mode[t->order - 1 - o.sorted];
+            while (h > 0 && held[h - 1] != want)
+                h--;
+            if (!h) break;
+            h--;
+            o.sorted++;
+        }
+    }
+    if (entries_sort_by(e, &o)) return t->cx->diag.status;
+    entries_sum(e);
+    return pack_levels(t, e, column);
+}
+
+/* Ordinals of entries among those of one mode: entries are sorted by it. */
+static int64_t count_ordinals(const int64_t *mode, int64_t n, int64_t *out)
+{
+    int64_t most = 0;
+    for (int64_t i = 0; i < n; i++) {
+        out[i] = i && mode[i] == mode[i - 1] ? out[i - 1] + 1 : 0;
+        if (out[i] >= most) most = out[i] + 1;
+    }
+    return most;
+}
+
+/* Sorts by mode m, then by the others, and sums duplicates. */
+static stc_status sort_by_mode(const tensor *t, entries *e, int m)
+{
+    sort_order o = {.count = t->order};
+    o.mode[0] = m;
+    for (int k = 0, to = 1; k < t->order; k++) {
+        if (k != m) o.mode[to++] = k;
+    }
+    for (int k = 0; k < t->order; k++)
+        o.extent[k] = t->shape[o.mode[k]];
+    const stc_status status = entries_sort_by(e, &o);
+    if (!status) entries_sum(e);
+    return status;
+}
+
+/* Entries by level coordinates: `to` takes the values of `e`. */
+static stc_status map_entries(tensor *t, entries *e, entries *to)
+{
+    int counted = -1;
+    for (int l = 0; l < t->fmt.levels; l++) {
+        const level_map *m = &t->fmt.level[l].map;
+        if (m->op != MAP_COUNT) continue;
+        if (counted >= 0 && counted != m->mode) {
+            return fail(t->cx, STC_ERR_ARGUMENT,
+                        "a format can count the entries of one mode only");
+        }
+        counted = m->mode;
+    }
+    if (counted >= 0 && sort_by_mode(t, e, counted)) return t->cx->diag.status;
+    if (entries_reserve(to, e->n)) return t->cx->diag.status;
+    int64_t coords[STC_MAX_ORDER];
+    for (int l = 0; l < t->fmt.levels; l++) {
+        const level_map *m = &t->fmt.level[l].map;
+        if (m->op == MAP_COUNT) {
+            t->level[l].extent = count_ordinals(e->coord[m->mode], e->n, to->coord[l]);
+            continue;
+        }
+        for (int64_t i = 0; i < e->n; i++) {
+            for (int k = 0; k < t->order; k++)
+                coords[k] = e->coord[k][i];
+            to->coord[l][i] = map_coord(m, t->shape, coords);
+        }
+    }
+    if (e->n) memcpy(to->vals, e->vals, (size_t)e->n * type_size(e->type));
+    to->n = e->n;
+    return STC_OK;
+}
+
+static stc_status pack_mapped(tensor *t, entries *e)
+{
+    entries by_level;
+    entries_init(&by_level, t->cx, t->fmt.levels, e->type);
+    if (entries_in_shape(e, t->shape) || map_entries(t, e, &by_level)) goto failed;
+    sort_order o = {.count = t->fmt.levels};
+    int column[STC_MAX_ORDER];
+    for (int l = 0; l < t->fmt.levels; l++) {
+        column[l] = o.mode[l] = l;
+        o.base[l] = t->level[l].base;
+        o.extent[l] = t->level[l].extent;
+    }
+    if (entries_sort_by(&by_level, &o)) goto failed;
+    entries_sum(&by_level);
+    if (pack_levels(t, &by_level, column)) goto failed;
+    entries_free(&by_level);
+    return STC_OK;
+failed:
+    entries_free(&by_level);
+    return t->cx->diag.status;
+}
+
+stc_status tensor_pack_held(tensor *t, entries *e, const int *held)
+{
+    if (e->order != t->order) {
+        return fail(t->cx, STC_ERR_ARGUMENT, "entries of order %d for a tensor of order %d",
+                    e->order, t->order);
+    }
+    if (entries_retype(e, t->type) || tensor_reset(t)) return t->cx->diag.status;
+    const bool plain = format_is_plain(&t->fmt);
+    if (plain ? pack_plain(t, e, held) : pack_mapped(t, e)) {
+        const stc_status status = t->cx->diag.status;
+        tensor_reset(t);
+        return status;
+    }
+    if (tensor_interleave(t)) return t->cx->diag.status;
+    t->generation++;
+    t->checked = t->generation;
+    return STC_OK;
+}
+
+stc_status tensor_pack(tensor *t, entries *e)
+{
+    return tensor_pack_held(t, e, NULL);
+}

@@ -1,0 +1,157 @@
+/* segments.c: levels that keep a segment of coordinates per parent: pos[p] to
+ * pos[p+1] bound the coordinates below parent p.
+ *
+ * The common half of compressed, hashed and rle: appending, assembly from
+ * sorted entries, and the check for duplicates in unordered fibers.
+ */
+#include "kinds.h"
+
+stc_status segments_init(ctx *cx, level *lv, int64_t parents)
+{
+    (void)parents;
+    const int64_t largest = largest_coord(lv);
+    if (index_ready(cx, &lv->a[STC_CRD], largest, lv->width, 0) ||
+        index_ready(cx, &lv->a[STC_POS], 0, lv->width, 1)) {
+        return cx->diag.status;
+    }
+    index_set(&lv->a[STC_POS], 0, 0);
+    lv->size = 0;
+    lv->open_count = 0;
+    lv->edges = 0;
+    return STC_OK;
+}
+
+static stc_status close_until(ctx *cx, level *lv, int64_t parent, int64_t bound)
+{
+    for (; lv->edges < parent; lv->edges++) {
+        if (index_push(cx, &lv->a[STC_POS], bound)) return cx->diag.status;
+    }
+    return STC_OK;
+}
+
+stc_status segments_edges(ctx *cx, level *lv, int64_t parent)
+{
+    if (parent < lv->edges) return refuse_edges(cx, parent, lv->edges);
+    if (close_until(cx, lv, parent, lv->open_count)) return cx->diag.status;
+    lv->open_count = lv->a[STC_CRD].len;
+    return close_until(cx, lv, parent + 1, lv->open_count);
+}
+
+stc_status segments_finish(ctx *cx, level *lv, int64_t parents)
+{
+    if (parents < lv->edges ||
+        (parents == lv->edges && lv->a[STC_CRD].len > lv->open_count)) {
+        return fail(cx, STC_ERR_CORRUPT, "a result has %lld fibers for %lld parents",
+                    (long long)lv->edges, (long long)parents);
+    }
+    if (lv->a[STC_CRD].len > lv->open_count && segments_edges(cx, lv, lv->edges)) {
+        return cx->diag.status;
+    }
+    if (close_until(cx, lv, parents, lv->a[STC_CRD].len)) return cx->diag.status;
+    lv->size = lv->a[STC_CRD].len;
+    return segments_width(cx, lv);
+}
+
+stc_status segments_width(ctx *cx, const level *lv)
+{
+    if (lv->width == 4 && (lv->a[STC_POS].width == 8 || lv->size > INT32_MAX)) {
+        return fail(cx, STC_ERR_OVERFLOW, "%lld positions of a level don't fit its index32",
+                    (long long)lv->size);
+    }
+    return STC_OK;
+}
+
+/* One loop per pair of widths: this is where large inputs spend their time. */
+#define PACK_LOOP(NAME, PT, CT)                                                            \
+    static int64_t NAME(const pack_in *in, PT *pos, CT *crd, bool unique)                  \
+    {                                                                                      \
+        int64_t n = 0, closed = 0, parent = NONE, last = 0;                                \
+        for (int64_t e = 0; e < in->count; e++) {                                          \
+            const int64_t p = in->pos[e], i = in->coord[e];                                \
+            if (p != parent) {                                                             \
+                for (; closed <= p; closed++)                                              \
+                    pos[closed] = (PT)n;                                                   \
+                parent = p;                                                                \
+            } else if (unique && i == last) {                                              \
+                in->pos[e] = n - 1;                                                        \
+                continue;                                                                  \
+            }                                                                              \
+            crd[n] = (CT)i;                                                                \
+            in->pos[e] = n++;                                                              \
+            last = i;                                                                      \
+        }                                                                                  \
+        for (; closed <= in->parents; closed++)                                            \
+            pos[closed] = (PT)n;                                                           \
+        return n;                                                                          \
+    }
+PACK_LOOP(pack_44, int32_t, int32_t)
+PACK_LOOP(pack_48, int32_t, int64_t)
+PACK_LOOP(pack_84, int64_t, int32_t)
+PACK_LOOP(pack_88, int64_t, int64_t)
+
+stc_status segments_pack(ctx *cx, level *lv, pack_in *in)
+{
+    index_array *pos = &lv->a[STC_POS], *crd = &lv->a[STC_CRD];
+    const bool unique = lv->props & PROP_UNIQUE;
+    int64_t bounds;
+    if (!size_add(in->parents, 1, &bounds)) {
+        return fail(cx, STC_ERR_OVERFLOW, "more positions above than 64 bits can count");
+    }
+    if (index_ready(cx, crd, largest_coord(lv), lv->width, in->count) ||
+        index_ready(cx, pos, in->count, lv->width, bounds)) {
+        return cx->diag.status;
+    }
+    int64_t n;
+    if (pos->width == 4) {
+        n = crd->width == 4 ? pack_44(in, pos->data, crd->data, unique)
+                            : pack_48(in, pos->data, crd->data, unique);
+    } else {
+        n = crd->width == 4 ? pack_84(in, pos->data, crd->data, unique)
+                            : pack_88(in, pos->data, crd->data, unique);
+    }
+    crd->len = n;
+    lv->size = n;
+    lv->edges = in->parents;
+    lv->open_count = n;
+    return segments_width(cx, lv);
+}
+
+stc_status segments_unique(ctx *cx, const level *lv, int64_t parents)
+{
+    const index_array *pos = &lv->a[STC_POS], *crd = &lv->a[STC_CRD];
+    int64_t longest = 0;
+    for (int64_t p = 0; p < parents; p++) {
+        const int64_t n = index_get(pos, p + 1) - index_get(pos, p);
+        if (n > longest) longest = n;
+    }
+    if (longest < 2) return STC_OK;
+    int64_t slots = 4;
+    while (slots < 2 * longest)
+        slots *= 2;
+    int64_t *seen = mem_array(cx, slots, sizeof *seen);
+    if (!seen) return STC_ERR_MEMORY;
+    stc_status status = STC_OK;
+    for (int64_t p = 0; p < parents && !status; p++) {
+        const int64_t begin = index_get(pos, p), end = index_get(pos, p + 1);
+        int64_t mask = 4;
+        while (mask < 2 * (end - begin))
+            mask *= 2;
+        for (int64_t s = 0; s < mask; s++)
+            seen[s] = NONE;
+        mask--;
+        for (int64_t q = begin; q < end && !status; q++) {
+            const int64_t i = index_get(crd, q);
+            uint64_t s = ((uint64_t)i * 0x9e3779b97f4a7c15u) >> 20;
+            for (s &= (uint64_t)mask; seen[s] != NONE; s = (s + 1) & (uint64_t)mask) {
+                if (index_get(crd, seen[s]) != i) continue;
+                status = fail(cx, STC_ERR_DATA,
+                              "coordinate %lld is at positions %lld and %lld of one fiber",
+                              (long long)i, (long long)seen[s], (long long)q);
+                break;
+            }
+            seen[s] = q;
+        }
+    }
+    mem_free(cx, seen, (size_t)slots * sizeof *seen);
+    return status;
+}

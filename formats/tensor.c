@@ -1,0 +1,309 @@
+/* tensor.c: making, emptying, assembling, copying and freeing tensors.
+ *
+ * A tensor owns what it allocated and borrows what the host lent; every array
+ * knows which. Buffers that are owned are kept from one assembly to the next.
+ */
+#include "internal.h"
+#include <string.h>
+
+static void free_arrays(tensor *t)
+{
+    for (int l = 0; l < t->fmt.levels; l++) {
+        for (int r = 0; r < 3; r++)
+            index_free(t->cx, &t->level[l].a[r]);
+    }
+    if (t->vals_owned) mem_free(t->cx, t->vals, (size_t)t->vals_cap * type_size(t->type));
+    t->vals = NULL;
+    t->nvals = t->vals_cap = 0;
+}
+
+void tensor_free(tensor *t)
+{
+    if (!t) return;
+    free_arrays(t);
+    mem_strfree(t->cx, t->fmt_text);
+    mem_free(t->cx, t, sizeof *t);
+}
+
+/* ---- shapes ----------------------------------------------------------------------- */
+
+/* Where a computed level finds the difference and the other mode. */
+static void set_implied(tensor *t, int l)
+{
+    level *lv = &t->level[l];
+    const level_kind *k = lv->kind;
+    int diff, other;
+    if (k->arrays || k->props & PROP_FULL || !format_implied(&t->fmt, l, &diff, &other))
+        return;
+    const level_map *d = &t->fmt.level[diff].map, *m = &t->fmt.level[l].map;
+    const bool minuend = d->mode == m->mode; /* this level's mode is a of a - b */
+    if (k->props & PROP_BRANCHLESS) {
+        lv->param[0] = minuend ? l - diff : diff - l;
+        lv->param[1] = l - other;
+    } else {
+        lv->param[0] = t->shape[minuend ? d->mode2 : d->mode];
+        lv->param[1] = minuend ? diff - l : l - diff;
+    }
+}
+
+static stc_status set_level(tensor *t, int l)
+{
+    level *lv = &t->level[l];
+    const level_spec *s = &t->fmt.level[l];
+    lv->kind = s->kind;
+    lv->props = format_props(&t->fmt, l);
+    lv->width = s->flags & FMT_INDEX32 ? 4 : s->flags & FMT_INDEX64 ? 8 : 0;
+    if (!map_bounds(&s->map, t->shape, &lv->base, &lv->extent)) {
+        return fail(t->cx, STC_ERR_OVERFLOW, "level %d (%s): its extent is beyond 64 bits",
+                    l, s->kind->name);
+    }
+    if (lv->width == 4 &&
+        (lv->base < INT32_MIN + 1 || lv->base + lv->extent - 1 > INT32_MAX)) {
+        return fail(t->cx, STC_ERR_OVERFLOW,
+                    "level %d (%s): coordinates up to %lld don't fit its index32", l,
+                    s->kind->name, (long long)(lv->base + lv->extent - 1));
+    }
+    set_implied(t, l);
+    return STC_OK;
+}
+
+stc_status tensor_set_shape(tensor *t, const int64_t *shape)
+{
+    for (int m = 0; m < t->order; m++) {
+        if (shape[m] >= 0 && shape[m] < INT64_MAX / 4) continue;
+        return fail(t->cx, STC_ERR_SHAPE, "mode %d has extent %lld, expected 0 to 2^61", m,
+                    (long long)shape[m]);
+    }
+    memmove(t->shape, shape, (size_t)t->order * sizeof *shape);
+    for (int l = 0; l < t->fmt.levels; l++) {
+        if (set_level(t, l)) return t->cx->diag.status;
+    }
+    return STC_OK;
+}
+
+stc_status tensor_new(ctx *cx, const format *f, stc_type type, const int64_t *shape,
+                      value fill, tensor **out)
+{
+    char why[256];
+    if (!format_valid(f, why, sizeof why)) return fail(cx, STC_ERR_ARGUMENT, "%s", why);
+    tensor *t = mem_zero(cx, 1, sizeof *t);
+    if (!t) return cx->diag.status;
+    t->cx = cx;
+    t->fmt = *f;
+    t->type = type;
+    t->order = f->order;
+    t->fill = type_round(type, fill);
+    t->vals_owned = true;
+    for (int l = 0; l < f->levels; l++) {
+        for (int r = 0; r < 3; r++)
+            index_init(&t->level[l].a[r], 0, 0);
+    }
+    entries none;
+    entries_init(&none, cx, t->order, type);
+    if (tensor_set_shape(t, shape) || tensor_pack(t, &none)) {
+        tensor_free(t);
+        return cx->diag.status;
+    }
+    *out = t;
+    return STC_OK;
+}
+
+/* ---- assembly ------------------------------------------------------------------------ */
+
+stc_status tensor_reset(tensor *t)
+{
+    for (int l = 0; l < t->fmt.levels; l++) {
+        level *lv = &t->level[l];
+        for (int r = 0; r < 3; r++) {
+            index_array *a = &lv->a[r];
+            if (!a->owned || a->stride != a->width) index_free(t->cx, a);
+            a->len = 0;
+        }
+        lv->size = lv->open_count = lv->edges = 0;
+    }
+    if (!t->vals_owned) {
+        t->vals = NULL;
+        t->vals_cap = 0;
+        t->vals_owned = true;
+    }
+    t->nvals = 0;
+    t->vouched = false;
+    t->generation++;
+    return STC_OK;
+}
+
+stc_status tensor_reserve_values(tensor *t, int64_t n)
+{
+    return mem_grow(t->cx, &t->vals, &t->vals_cap, n, type_size(t->type));
+}
+
+stc_status tensor_extend_values(tensor *t, int64_t n)
+{
+    if (n <= t->nvals) return STC_OK;
+    if (n > t->vals_cap && tensor_reserve_values(t, n)) return t->cx->diag.status;
+    value one;
+    type_store(t->type, &one, 0, t->fill);
+    fill_elements(t->vals, t->nvals, n, &one, type_size(t->type));
+    t->nvals = n;
+    return STC_OK;
+}
+
+stc_status tensor_begin(tensor *t)
+{
+    if (!format_appends(&t->fmt)) {
+        return fail(t->cx, STC_ERR_ARGUMENT, "this format can't be assembled by appending");
+    }
+    if (tensor_reset(t)) return t->cx->diag.status;
+    int64_t parents = 1;
+    for (int l = 0; l < t->fmt.levels; l++) {
+        level *lv = &t->level[l];
+        if (lv->kind->append_init(t->cx, lv, parents)) return t->cx->diag.status;
+        parents = lv->kind->size(lv, parents);
+    }
+    /* Where every place is known beforehand, values may come in any order. */
+    return parents == NONE ? STC_OK : tensor_extend_values(t, parents);
+}
+
+stc_status tensor_finish(tensor *t)
+{
+    int64_t parents = 1;
+    level *last = NULL;
+    for (int l = 0; l < t->fmt.levels; l++) {
+        last = &t->level[l];
+        if (last->kind->append_finish(t->cx, last, parents)) return t->cx->diag.status;
+        parents = last->size;
+    }
+    if (tensor_extend_values(t, parents)) return t->cx->diag.status;
+    t->nvals = parents;
+    if (last && last->kind->append_join) {
+        last->kind->append_join(last, t->vals, t->type);
+        t->nvals = last->size;
+    }
+    if (tensor_interleave(t)) return t->cx->diag.status;
+    t->generation++;
+    t->checked = t->generation;
+    return STC_OK;
+}
+
+/* One chain of interleaved levels, from l on, `count` of them. */
+static stc_status interleave_chain(tensor *t, int l, int count)
+{
+    index_array *first = &t->level[l].a[STC_CRD];
+    if (first->stride != first->width) return STC_OK; /* is so already */
+    int width = 4;
+    for (int k = 0; k < count; k++) {
+        if (t->level[l + k].a[STC_CRD].width == 8) width = 8;
+    }
+    const int64_t n = first->len;
+    index_array whole = {.width = width, .stride = width * count, .owned = true};
+    if (index_resize(t->cx, &whole, n ? n : 1)) return t->cx->diag.status;
+    for (int k = 0; k < count; k++) {
+        index_array *from = &t->level[l + k].a[STC_CRD];
+        index_array part = whole;
+        part.data = (char *)whole.data + k * width;
+        part.len = n;
+        part.owned = k == 0;
+        if (k) part.cap = 0;
+        for (int64_t i = 0; i < n; i++)
+            index_set(&part, i, index_get(from, i));
+        index_free(t->cx, from);
+        *from = part;
+    }
+    return STC_OK;
+}
+
+stc_status tensor_interleave(tensor *t)
+{
+    for (int l = 0; l < t->fmt.levels; l++) {
+        if (!(t->fmt.level[l].flags & FMT_INTERLEAVED)) continue;
+        int count = 1;
+        while (l + count < t->fmt.levels) {
+            const level_kind *k = t->fmt.level[l + count].kind;
+            if (!(k->props & PROP_BRANCHLESS) || !k->arrays) break;
+            count++;
+        }
+        if (interleave_chain(t, l, count)) return t->cx->diag.status;
+        l += count - 1;
+    }
+    return STC_OK;
+}
+
+/* ---- the whole -------------------------------------------------------------------------
+ */
+
+void tensor_swap(tensor *a, tensor *b)
+{
+    const tensor both = *a;
+    ctx *const ca = a->cx, *const cb = b->cx;
+    *a = *b;
+    *b = both;
+    a->cx = ca;
+    b->cx = cb;
+}
+
+static stc_status copy_array(ctx *cx, const index_array *from, index_array *to)
+{
+    index_init(to, 0, from->width);
+    if (!from->len) return STC_OK;
+    if (index_resize(cx, to, from->len)) return cx->diag.status;
+    if (from->stride == from->width) {
+        memcpy(to->data, from->data, (size_t)from->len * (size_t)from->width);
+    } else {
+        for (int64_t i = 0; i < from->len; i++)
+            index_set(to, i, index_get(from, i));
+    }
+    return STC_OK;
+}
+
+stc_status tensor_copy(const tensor *t, tensor **out)
+{
+    ctx *cx = t->cx;
+    tensor *c = mem_alloc(cx, sizeof *c);
+    if (!c) return cx->diag.status;
+    *c = *t;
+    c->fmt_text = NULL;
+    c->vals = NULL;
+    c->nvals = c->vals_cap = 0;
+    c->vals_owned = true;
+    for (int l = 0; l < t->fmt.levels; l++) {
+        for (int r = 0; r < 3; r++)
+            index_init(&c->level[l].a[r], 0, 0);
+    }
+    for (int l = 0; l < t->fmt.levels; l++) {
+        for (int r = 0; r < 3; r++) {
+            if (copy_array(cx, &t->level[l].a[r], &c->level[l].a[r])) goto failed;
+        }
+    }
+    if (tensor_reserve_values(c, t->nvals) || tensor_interleave(c)) goto failed;
+    if (t->nvals) memcpy(c->vals, t->vals, (size_t)t->nvals * type_size(t->type));
+    c->nvals = t->nvals;
+    *out = c;
+    return STC_OK;
+failed:
+    tensor_free(c);
+    return cx->diag.status;
+}
+
+int64_t tensor_stored(const tensor *t)
+{
+    int64_t n = t->nvals;
+    if (!t->fmt.levels) return n;
+    const level *last = &t->level[t->fmt.levels - 1];
+    if (!(last->kind->arrays >> STC_CRD & 1) || last->props & PROP_COMPACT) return n;
+    const index_array *crd = &last->a[STC_CRD]; /* may have unlabeled positions */
+    for (int64_t p = 0; p < crd->len; p++)
+        n -= index_get(crd, p) == last->base - 1;
+    return n;
+}
+
+uint64_t tensor_bytes(const tensor *t)
+{
+    uint64_t sum = (uint64_t)t->nvals * type_size(t->type);
+    for (int l = 0; l < t->fmt.levels; l++) {
+        for (int r = 0; r < 3; r++) {
+            const index_array *a = &t->level[l].a[r];
+            sum += (uint64_t)a->len * (uint64_t)a->width;
+        }
+    }
+    return sum;
+}

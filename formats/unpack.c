@@ -1,0 +1,230 @@
+/* unpack.c: from a tensor of any format to its entries, in storage order.
+ *
+ * Walks the levels by their cursors, and the last one by its view where it has
+ * one. Level coordinates become logical ones by the inverse of the map; what
+ * falls outside the shape is padding, and so is the fill where a level stores
+ * every place of a block.
+ */
+#include "internal.h"
+#include <string.h>
+
+#define BATCH 4096 /* entries after which a full batch is handed on */
+
+bool tensor_stores_padding(const format *f)
+{
+    if (format_is_plain(f)) return false;
+    int l = f->levels - 1;
+    while (l > 0 && f->level[l].kind->props & PROP_BRANCHLESS && !f->level[l].kind->arrays)
+        l--;
+    return l >= 0 && !f->level[l].kind->arrays;
+}
+
+static stc_status room(walk *w, int64_t n)
+{
+    entries *b = w->batch;
+    if (b->n && w->full && b->n + n > BATCH) {
+        const stc_status status = w->full(w);
+        if (status) return status;
+    }
+    int64_t need;
+    if (!size_add(b->n, n, &need)) {
+        return fail(b->cx, STC_ERR_OVERFLOW, "a tensor has more than 2^63 entries");
+    }
+    return need > b->cap ? entries_reserve(b, need) : STC_OK;
+}
+
+/* n entries at coordinates first, first+1, … (step 1) or all at first (step 0),
+ * whose values lie at pos, pos+1, … of a plain tensor. */
+static stc_status put_plain(walk *w, int64_t first, int step, int64_t pos, int64_t n)
+{
+    const tensor *t = w->t;
+    const int last = t->fmt.levels - 1;
+    entries *b = w->batch;
+    while (n > 0) {
+        const int64_t k = w->full && n > BATCH ? BATCH : n;
+        const stc_status status = room(w, k);
+        if (status) return status;
+        for (int l = 0; l < last; l++) {
+            int64_t *c = b->coord[t->fmt.level[l].map.mode] + b->n;
+            for (int64_t i = 0; i < k; i++)
+                c[i] = w->coord[l];
+        }
+        int64_t *c = b->coord[t->fmt.level[last].map.mode] + b->n;
+        for (int64_t i = 0; i < k; i++)
+            c[i] = first + i * step;
+        const size_t size = type_size(t->type);
+        memcpy((char *)b->vals + (size_t)b->n * size,
+               (const char *)t->vals + (size_t)pos * size, (size_t)k * size);
+        b->n += k;
+        n -= k;
+        pos += k;
+        first += k * step;
+    }
+    return STC_OK;
+}
+
+/* The same where coordinates are stored. */
+static stc_status put_coords(walk *w, const fiber_view *v)
+{
+    const tensor *t = w->t;
+    const int last = t->fmt.levels - 1;
+    const index_array crd = {
+        .data = (void *)(uintptr_t)v->crd, .width = v->width, .stride = v->stride};
+    entries *b = w->batch;
+    for (int64_t p = v->begin; p < v->end;) {
+        const int64_t n = v->end - p, k = w->full && n > BATCH ? BATCH : n;
+        const stc_status status = put_plain(w, 0, 0, p, k);
+        if (status) return status;
+        int64_t *c = b->coord[t->fmt.level[last].map.mode] + (b->n - k);
+        if (crd.width == 4 && crd.stride == 4) {
+            const int32_t *from = (const int32_t *)crd.data + p;
+            for (int64_t i = 0; i < k; i++)
+                c[i] = from[i];
+        } else {
+            for (int64_t i = 0; i < k; i++)
+                c[i] = index_get(&crd, p + i);
+        }
+        p += k;
+    }
+    return STC_OK;
+}
+
+/* One entry of a mapped tensor; w->coord has all its level coordinates. */
+static stc_status put_mapped(walk *w, int64_t pos)
+{
+    const tensor *t = w->t;
+    const size_t size = type_size(t->type);
+    int64_t coords[STC_MAX_ORDER];
+    if (w->drop && !memcmp((const char *)t->vals + (size_t)pos * size, w->fill, size)) {
+        return STC_OK;
+    }
+    if (!recipe_apply(&w->recipe, t->shape, w->coord, coords)) return STC_OK;
+    const stc_status status = room(w, 1);
+    if (status) return status;
+    entries *b = w->batch;
+    for (int m = 0; m < t->order; m++)
+        b->coord[m][b->n] = coords[m];
+    copy_element(b->vals, b->n++, t->vals, pos, size);
+    return STC_OK;
+}
+
+static stc_status interval_plain(walk *w, const cursor *c)
+{
+    if (c->pos_end - c->pos > 1) return put_plain(w, c->lo, 0, c->pos, c->pos_end - c->pos);
+    if (c->period >= c->hi - c->lo) return put_plain(w, c->lo, 1, c->pos, c->hi - c->lo);
+    for (int64_t i = c->lo; i < c->hi; i += c->period) {
+        const int64_t n = c->hi - i < c->period ? c->hi - i : c->period;
+        const stc_status status = put_plain(w, i, 1, c->pos, n);
+        if (status) return status;
+    }
+    return STC_OK;
+}
+
+static stc_status interval_mapped(walk *w, const cursor *c, int l)
+{
+    for (int64_t i = c->lo; i < c->hi; i++) {
+        const int64_t off =
+            c->period == PERIOD_ENDLESS ? i - c->lo : (i - c->lo) % c->period;
+        w->coord[l] = i;
+        for (int64_t p = c->pos + off; p < c->pos_end + off; p++) {
+            const stc_status status = put_mapped(w, p);
+            if (status) return status;
+        }
+    }
+    return STC_OK;
+}
+
+static stc_status last_level(walk *w, int l, const cursor *up)
+{
+    const level *lv = &w->t->level[l];
+    if (w->plain && (!up || up->at_end - up->at == 1)) {
+        fiber_view v = {.shape = VIEW_NONE};
+        lv->kind->view(lv, up ? up->at : 0, up ? up->coord : 0, &v);
+        if (v.shape == VIEW_RANGE) return put_plain(w, v.lo, 1, v.begin, v.end - v.begin);
+        if (v.shape == VIEW_COORDS) return put_coords(w, &v);
+    }
+    cursor c;
+    for (cursor_open(&c, lv, up); c.lo != CURSOR_END; cursor_next(&c)) {
+        const stc_status status =
+            w->plain ? interval_plain(w, &c) : interval_mapped(w, &c, l);
+        if (status) return status;
+    }
+    return STC_OK;
+}
+
+static stc_status walk_level(walk *w, int l, const cursor *up)
+{
+    const level *lv = &w->t->level[l];
+    if (l + 1 == w->t->fmt.levels) return last_level(w, l, up);
+    cursor c;
+    for (cursor_open(&c, lv, up); c.lo != CURSOR_END; cursor_next(&c)) {
+        for (int64_t i = c.lo; i < c.hi; i++) {
+            cursor_stand(&c, i);
+            w->coord[l] = i;
+            const stc_status status = walk_level(w, l + 1, &c);
+            if (status) return status;
+        }
+    }
+    return STC_OK;
+}
+
+stc_status tensor_walk(walk *w)
+{
+    const tensor *t = w->t;
+    w->plain = format_is_plain(&t->fmt);
+    w->drop = tensor_stores_padding(&t->fmt);
+    type_store(t->type, w->fill, 0, t->fill);
+    format_recipe(&t->fmt, &w->recipe);
+    stc_status status;
+    if (t->fmt.levels) {
+        status = walk_level(w, 0, NULL);
+    } else {
+        status = room(w, 1);
+        if (!status) {
+            copy_element(w->batch->vals, w->batch->n++, t->vals, 0, type_size(t->type));
+        }
+    }
+    if (status) return status;
+    return w->full && w->batch->n ? w->full(w) : STC_OK;
+}
+
+stc_status tensor_entries(const tensor *t, entries *out)
+{
+    walk w = {.t = t, .batch = out};
+    out->n = 0;
+    return tensor_walk(&w);
+}
+
+/* ---- visiting ---------------------------------------------------------------------- */
+
+typedef struct visitor {
+    stc_visit_fn visit;
+    void *context;
+    bool stopped;
+} visitor;
+
+static stc_status visit_batch(walk *w)
+{
+    visitor *v = w->context;
+    entries *b = w->batch;
+    int64_t coords[STC_MAX_ORDER];
+    for (int64_t i = 0; i < b->n && !v->stopped; i++) {
+        for (int m = 0; m < b->order; m++)
+            coords[m] = b->coord[m][i];
+        const value x = type_load(b->type, b->vals, i);
+        v->stopped = v->visit(v->context, coords, value_to_public(b->type, x)) != 0;
+    }
+    b->n = 0;
+    return v->stopped ? STC_ERR_INTERRUPT : STC_OK;
+}
+
+stc_status tensor_visit(const tensor *t, stc_visit_fn visit, void *context)
+{
+    visitor v = {.visit = visit, .context = context};
+    entries batch;
+    entries_init(&batch, t->cx, t->order, t->type);
+    walk w = {.t = t, .batch = &batch, .full = visit_batch, .context = &v};
+    const stc_status status = tensor_walk(&w);
+    entries_free(&batch);
+    return v.stopped ? STC_OK : status;
+}
