@@ -434,6 +434,7 @@ static bool read_body(reader *r)
     for (uint16_t b = 0; b < m->count; b++) {
         const merge_operand *o = &m->operand[b];
         const bool fixed = o->role == MERGE_KNOWN;
+        if (o->cursor == ROOT) return false;
         r->c[o->cursor] = new_place(r, (place){.kind = fixed ? PLACE_FIXED : PLACE_OPERAND,
                                                .varies = !fixed,
                                                .cursor = o->cursor,

@@ -1,0 +1,124 @@
+/* strip.c: a loop on the strip engine: its columns, and the round of fill,
+ * eval and sink until the loop is done.
+ *
+ * Columns are allocated when the loop first runs, so that linking stays cheap.
+ */
+#include "strip.h"
+#include <stdio.h>
+#include <string.h>
+
+/* Columns begin on different cache sets. */
+static size_t column_bytes(size_t size, int *nth)
+{
+    return STRIP * size + 64 * (size_t)(1 + (*nth)++ % 7);
+}
+
+/* Hands out the parts of block (NULL: only measures); the bytes in all. */
+static size_t lay_out(strip *s, char *block)
+{
+    size_t at = 0;
+    int nth = 0;
+#define PART(field, size)                                                                  \
+    do {                                                                                   \
+        if (block) (field) = (void *)(block + at);                                         \
+        at += column_bytes(size, &nth);                                                    \
+    } while (0)
+    PART(s->mask, sizeof(uint64_t));
+    PART(s->keep, sizeof(int));
+    PART(s->scratch, sizeof(value));
+    for (int k = 0; k < s->s.nicol; k++)
+        if (s->s.icol[k].varies) PART(s->icol[k].data, sizeof(int64_t));
+    for (int k = 0; k < s->s.nplace; k++) {
+        if (s->s.place[k].varies) PART(s->place[k].data, sizeof(int64_t));
+        PART(s->place[k].end, s->s.place[k].varies ? sizeof(int64_t) : 1);
+    }
+    for (int k = 0; k < s->s.nnode; k++)
+        PART(s->node[k].data, class_size((vclass)s->s.node[k].cls));
+#undef PART
+    return at;
+}
+
+static stc_status allocate(machine *mc, strip *s)
+{
+    s->block_size = lay_out(s, NULL);
+    s->block = mem_alloc(mc->cx, s->block_size);
+    if (!s->block) return mc->cx->diag.status;
+    lay_out(s, s->block);
+    for (int k = 0; k < s->s.nnode; k++)
+        memset(&s->node[k].one, 0xff, sizeof(value));
+    return STC_OK;
+}
+
+static stc_status strip_run(machine *mc, super *base)
+{
+    strip *s = (strip *)base;
+    if (!s->block && allocate(mc, s)) return mc->cx->diag.status;
+    if (!strip_enter(mc, s)) return s->failed ? mc->cx->diag.status : STC_OK;
+    while (strip_next(mc, s)) {
+        const int rounds = s->n;
+        stc_status st = rounds > 0 ? strip_eval(mc, s) : STC_OK;
+        for (int k = 0; !st && s->n > 0 && k < s->s.nsink; k++)
+            st = strip_sink(mc, s, &s->s.sink[k]);
+        if (!st) st = machine_count(mc, rounds);
+        if (st) return st;
+    }
+    return s->failed ? mc->cx->diag.status : STC_OK;
+}
+
+static void strip_free(machine *mc, super *base)
+{
+    strip *s = (strip *)base;
+    mem_free(mc->cx, s->block, s->block_size);
+}
+
+/* Classes that no use has settled are those of registers that nothing reads
+ * as numbers: the loop isn't fused then. Array forms must exist. */
+static bool evaluable(const loop_summary *s)
+{
+    for (int k = 0; k < s->nnode; k++) {
+        const node *x = &s->node[k];
+        if (x->cls >= CLASS_COUNT) return false;
+        if (x->kind == NODE_FN && (!fn_array_of(x->fn, (vclass)x->fn_cls) ||
+                                   !fn_scalar_of(x->fn, (vclass)x->fn_cls)))
+            return false;
+    }
+    for (int k = 0; k < s->nsink; k++)
+        if (s->sink[k].fn >= 0 && !fn_array_of(s->sink[k].fn, (vclass)s->sink[k].cls))
+            return false;
+    return true;
+}
+
+static void describe(const loop_summary *s, char *note, size_t size)
+{
+    static const char *const sinks[] = {"reduce", "store", "accumulate", "workspace"};
+    const merge_desc *m = s->l->merge;
+    int walk = 0, ops = 0;
+    for (int b = 0; b < m->count; b++)
+        walk += m->operand[b].role == MERGE_WALK || m->operand[b].role == MERGE_FOLLOW;
+    for (int k = 0; k < s->nnode; k++)
+        ops += s->node[k].kind >= NODE_FN && s->node[k].kind <= NODE_WRAP;
+    snprintf(note, size, "strip %d walked%s, %d operation%s -> %s", walk,
+             m->universe ? " in the universe" : "", ops, ops == 1 ? "" : "s",
+             s->nsink ? sinks[s->sink[0].kind] : "nothing");
+}
+
+stc_status strip_fuse(machine *mc, const loop_summary *sum, super **out)
+{
+    if (!evaluable(sum)) return STC_OK;
+    strip *s = mem_alloc(mc->cx, sizeof *s);
+    if (!s) return mc->cx->diag.status;
+    memset(s, 0, sizeof *s);
+    s->base = (super){.run = strip_run,
+                      .free = strip_free,
+                      .next = sum->l->exit,
+                      .loop = sum->l,
+                      .tier = 4,
+                      .size = sizeof *s};
+    s->s = *sum;
+    for (int k = 0; k < sum->nstep; k++)
+        s->masks |= sum->step[k].kind == STEP_PRESENT ||
+                    sum->step[k].kind == STEP_FILLBIT || sum->step[k].kind == STEP_SKIP;
+    describe(sum, s->base.note, sizeof s->base.note);
+    *out = &s->base;
+    return STC_OK;
+}

@@ -1,0 +1,102 @@
+/* strip.h: the strip engine: any straight-line innermost loop, a strip of up to
+ * STRIP coordinates at a time.
+ *
+ *     fill (strip_fill.c)   coordinates, presence masks, a position per operand
+ *     eval (strip_eval.c)   every node of the body once, over arrays
+ *     sink (strip_sink.c)   the strip into a register, a result, a workspace
+ *
+ * After numexpr's blocks; the fill is the iteration lattice run ahead of the
+ * arithmetic. Columns that are consecutive positions, or one value, are kept
+ * as such and never written out, so the common loads cost nothing.
+ */
+#ifndef STC_VM_STRIP_H
+#define STC_VM_STRIP_H
+
+#include "fuse.h"
+
+enum { STRIP = 1024 };
+
+/* A column of integers: positions (NONE: absent) or coordinates. */
+typedef enum col_form {
+    COL_FIXED, /* `base` in every lane              */
+    COL_STEP,  /* base, base+1, …                   */
+    COL_ARRAY, /* data[lane]                        */
+} col_form;
+typedef struct column {
+    uint8_t form;
+    bool full; /* positions: none is NONE           */
+    int64_t base;
+    int64_t *data; /* its buffer, STRIP elements        */
+    int64_t *end;  /* positions: one past duplicates; NULL where there are none */
+    bool ranged;   /* `end` holds for this strip        */
+} column;
+
+static inline int64_t column_get(const column *c, int k)
+{
+    return c->form == COL_ARRAY ? c->data[k] : c->form == COL_STEP ? c->base + k : c->base;
+}
+
+/* A column of values, in its node's class. */
+typedef struct vcolumn {
+    const void *p; /* the lanes; NULL: `one` in all of them */
+    void *data;    /* its buffer                            */
+    value one;
+    int spread; /* lanes of data that hold `one`         */
+} vcolumn;
+
+typedef struct strip {
+    super base;
+    loop_summary s;
+    column icol[ICOL_MAX], place[PLACE_MAX];
+    vcolumn node[NODE_MAX];
+    uint64_t *mask; /* presence                           */
+    bool masks;     /* some step reads it                 */
+    int *keep;      /* lanes that a skip leaves           */
+    char *scratch;  /* STRIP values, for sinks            */
+    int done;       /* nodes evaluated in this strip      */
+    void *block;
+    size_t block_size;
+    int n;              /* lanes                              */
+    bool entered;       /* columns that don't vary are there  */
+    int fill;           /* fill_kind of this time             */
+    int64_t next, last; /* coordinates, or positions left  */
+    struct strip_walk {
+        const char *crd;
+        int32_t width, stride;
+        int64_t p, end;
+        uint16_t operand;
+        int64_t lo, hi;
+    } walk[2];
+    int nwalk;
+    uint64_t produce, known;
+    bool more;   /* stepping: loop_start or loop_next said so */
+    bool failed; /* … or failed: the diag is filled           */
+    int fault_lane;
+    fn_fault fault;
+    const lop *fault_at;
+} strip;
+
+/* strip_fill.c */
+bool strip_enter(machine *mc, strip *s); /* false: nothing to do        */
+bool strip_next(machine *mc, strip *s);  /* false: no more; else n lanes */
+void strip_compact(strip *s, int n);     /* to the lanes in keep        */
+
+/* strip_eval.c */
+stc_status strip_eval(machine *mc, strip *s);
+const void *strip_spread(strip *s, int node); /* as an array of n lanes */
+void strip_place(machine *mc, strip *s, int place);
+int64_t strip_place_coord(const machine *mc, const strip *s, int place, int lane);
+
+/* strip_load.c */
+void strip_load(stc_type t, void *out, const void *vals, const column *at, int n,
+                value fill);
+void strip_store(stc_type t, void *vals, int64_t pos, const void *from, vclass cls, int n);
+void strip_conv(vclass to, vclass from, void *out, const void *in, int n);
+value class_get(vclass cls, const void *p, int64_t k);
+void class_put(vclass cls, void *p, int64_t k, value v);
+size_t class_size(vclass cls);
+
+/* strip_sink.c */
+stc_status strip_sink(machine *mc, strip *s, const sink *x);
+
+#endif

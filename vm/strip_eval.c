@@ -1,0 +1,352 @@
+/* strip_eval.c: the body of the loop, each of its operations once for a strip.
+ *
+ * What doesn't vary in the loop is evaluated once, when its first strip is
+ * there: a loop without rounds evaluates nothing, and can't fault. If an
+ * operation faults, the first lane in which any does is found; the run ends
+ * there with the error that base operations would give.
+ */
+#include "strip.h"
+#include <string.h>
+
+/* ---- integers and places ---------------------------------------------------------- */
+
+static stc_status eval_icol(machine *mc, strip *s, int id)
+{
+    const icol *x = &s->s.icol[id];
+    column *c = &s->icol[id];
+    const column *a = &s->icol[x->a], *b = &s->icol[x->b];
+    const int n = x->varies ? s->n : 1;
+    for (int k = 0; k < n; k++) {
+        int64_t v;
+        if (__builtin_mul_overflow(column_get(a, k), x->k, &v) ||
+            __builtin_add_overflow(v, column_get(b, k), &v))
+            return machine_fail(mc, x->at, STC_ERR_OVERFLOW,
+                                "a coordinate is beyond 64 bits");
+        if (x->varies) {
+            c->data[k] = v;
+        } else {
+            c->base = v;
+        }
+    }
+    c->form = x->varies ? COL_ARRAY : COL_FIXED;
+    return STC_OK;
+}
+
+/* The level's coordinate at which a place stands in a lane. */
+int64_t strip_place_coord(const machine *mc, const strip *s, int id, int k)
+{
+    const place *x = &s->s.place[id];
+    if (x->kind == PLACE_FIXED) return x->cursor == ROOT ? 0 : mc->c[x->cursor].c.coord;
+    if (x->kind != PLACE_OPERAND) return column_get(&s->icol[x->icol], k);
+    const merge_operand *o = &s->s.l->merge->operand[x->operand];
+    const int64_t i = column_get(&s->icol[0], k);
+    if (o->role != MERGE_LOCATE) return i * mc->c[x->cursor].coef + mc->c[x->cursor].shift;
+    return i * o->coef + (o->shift == ROOT ? 0 : mc->i[o->shift]);
+}
+
+/* A cursor that stands where place `id` does in lane k. */
+static const cursor *stand_in(const machine *mc, const strip *s, int id, int k, cursor *c)
+{
+    const column *p = &s->place[id];
+    if (id == PLACE_ROOT) return NULL;
+    *c = (cursor){.at = column_get(p, k), .coord = strip_place_coord(mc, s, id, k)};
+    c->at_end = c->at == NONE ? NONE : p->ranged ? p->end[k] : c->at + 1;
+    return c;
+}
+
+/* All lanes at once: a range under one parent, or a table of ranges. */
+static bool place_in_ranges(const machine *mc, strip *s, int id, const level *lv)
+{
+    const place *x = &s->s.place[id];
+    column *c = &s->place[id];
+    const column *up = &s->place[x->up], *i = &s->icol[x->icol];
+    fiber_table t;
+    if (!lv->kind->table || !lv->kind->locate || up->ranged) return false;
+    lv->kind->table(lv, &t);
+    if (t.shape != VIEW_RANGE) return false;
+    bool full = true;
+    (void)mc;
+    for (int k = 0; k < s->n; k++) {
+        const int64_t p = column_get(up, k), j = column_get(i, k);
+        const bool in = p >= 0 && j >= t.lo && j < t.hi;
+        c->data[k] = in ? p * (t.hi - t.lo) + (j - t.lo) : NONE;
+        full &= in;
+    }
+    c->form = COL_ARRAY;
+    c->full = full;
+    c->ranged = false;
+    return true;
+}
+
+static void eval_place(machine *mc, strip *s, int id)
+{
+    const place *x = &s->s.place[id];
+    column *c = &s->place[id];
+    const level *lv = &mc->slot[x->tensor].t->level[x->level];
+    if (x->varies && x->kind == PLACE_LOCATE && place_in_ranges(mc, s, id, lv)) return;
+    const int n = x->varies ? s->n : 1;
+    cursor up, found = {0};
+    for (int k = 0; k < n; k++) {
+        const cursor *at = stand_in(mc, s, x->up, k, &up);
+        cursor_locate_any(&found, lv, at, column_get(&s->icol[x->icol], k));
+        if (x->varies) {
+            c->data[k] = found.at;
+            c->end[k] = found.at_end;
+        } else {
+            c->base = found.at;
+            c->end[0] = found.at_end;
+        }
+    }
+    c->form = x->varies ? COL_ARRAY : COL_FIXED;
+    c->full = false;
+    c->ranged = !(lv->props & PROP_UNIQUE);
+}
+
+void strip_place(machine *mc, strip *s, int id)
+{
+    eval_place(mc, s, id);
+}
+
+/* ---- values ---------------------------------------------------------------------------
+ */
+
+const void *strip_spread(strip *s, int id)
+{
+    vcolumn *c = &s->node[id];
+    if (c->p) return c->p;
+    const vclass cls = (vclass)s->s.node[id].cls;
+    for (; c->spread < s->n; c->spread++)
+        class_put(cls, c->data, c->spread, c->one);
+    return c->data;
+}
+
+static value load_one(const tensor *t, const column *at, int k)
+{
+    const int64_t p = column_get(at, k);
+    if (p == NONE) return t->fill;
+    return at->ranged ? load_sum(t, p, at->end[at->form == COL_FIXED ? 0 : k])
+                      : type_load(t->type, t->vals, p);
+}
+
+static void eval_load(machine *mc, strip *s, const node *x, vcolumn *c)
+{
+    const tensor *t = mc->slot[x->a].t;
+    const column *at = &s->place[x->b];
+    const vclass cls = (vclass)x->cls;
+    if (!x->varies || at->form == COL_FIXED) {
+        const value v = load_one(t, at, 0);
+        if (c->p || memcmp(&v, &c->one, class_size(cls))) c->spread = 0;
+        c->one = v;
+        c->p = NULL;
+        return;
+    }
+    c->spread = 0;
+    c->p = c->data;
+    if (at->ranged) {
+        for (int k = 0; k < s->n; k++)
+            class_put(cls, c->data, k, load_one(t, at, k));
+    } else if (at->form == COL_STEP && class_type(cls) == t->type) {
+        c->p = (const char *)t->vals + at->base * (int64_t)class_size(cls);
+    } else {
+        strip_load(t->type, c->data, t->vals, at, s->n, t->fill);
+    }
+}
+
+static void note_fault(strip *s, int at_lane, fn_fault fault, const lop *at)
+{
+    if (s->fault && at_lane >= s->fault_lane) return;
+    s->fault = fault;
+    s->fault_lane = at_lane;
+    s->fault_at = at;
+}
+
+static value arg_one(const strip *s, const node *x, int k, int row)
+{
+    const vcolumn *c = &s->node[x->arg[k]];
+    return c->p ? class_get((vclass)s->s.node[x->arg[k]].cls, c->p, row) : c->one;
+}
+
+/* Lane by lane up to the first that faults. */
+static void find_fault(strip *s, const node *x, int n)
+{
+    const fn_scalar fn = fn_scalar_of(x->fn, (vclass)x->fn_cls);
+    for (int k = 0; k < n; k++) {
+        value a[3] = {{0}}, out;
+        for (int j = 0; j < x->nargs; j++)
+            a[j] = arg_one(s, x, j, k);
+        const fn_fault f = fn(&out, &a[0], &a[1], &a[2]);
+        if (!f) continue;
+        note_fault(s, k, f, x->at);
+        return;
+    }
+}
+
+static void eval_function(strip *s, const node *x, vcolumn *c)
+{
+    if (!x->varies) {
+        value a[3] = {{0}}, v = {0};
+        for (int j = 0; j < x->nargs; j++)
+            a[j] = arg_one(s, x, j, 0);
+        const fn_fault f = fn_scalar_of(x->fn, (vclass)x->fn_cls)(&v, &a[0], &a[1], &a[2]);
+        if (f) note_fault(s, 0, f, x->at);
+        if (memcmp(&v, &c->one, class_size((vclass)x->cls))) c->spread = 0;
+        c->one = v;
+        return;
+    }
+    const void *a[3] = {NULL};
+    for (int j = 0; j < x->nargs; j++)
+        a[j] = strip_spread(s, x->arg[j]);
+    const fn_array fn = fn_array_of(x->fn, (vclass)x->fn_cls);
+    if ((fn_at(x->fn)->flags & FP_FAULTS) && x->fn_cls <= CLASS_U64) find_fault(s, x, s->n);
+    fn(c->data, a[0], a[1], a[2], s->n);
+    c->p = c->data;
+    c->spread = 0;
+}
+
+static void eval_one(machine *mc, strip *s, const node *x, vcolumn *c)
+{
+    value v = {0};
+    switch (x->kind) {
+    case NODE_LIVE:
+        v = mc->v[x->a];
+        break;
+    case NODE_CONST:
+        v = mc->p->konst[x->a].v;
+        break;
+    case NODE_EXTENT:
+        v.i64 = mc->ext[x->a];
+        break;
+    case NODE_INDEX:
+        v.i64 = s->icol[x->a].base;
+        break;
+    case NODE_CONV:
+        v = class_convert((vclass)x->cls, (vclass)x->fn_cls, s->node[x->arg[0]].one);
+        break;
+    default:
+        v = type_round((stc_type)x->type, s->node[x->arg[0]].one);
+        break;
+    }
+    if (memcmp(&v, &c->one, class_size((vclass)x->cls))) c->spread = 0;
+    c->one = v;
+    c->p = NULL;
+}
+
+static void eval_node(machine *mc, strip *s, int id)
+{
+    const node *x = &s->s.node[id];
+    vcolumn *c = &s->node[id];
+    if (x->kind == NODE_LOAD) {
+        eval_load(mc, s, x, c);
+    } else if (x->kind == NODE_FN) {
+        eval_function(s, x, c);
+    } else if (!x->varies) {
+        eval_one(mc, s, x, c);
+    } else if (x->kind == NODE_INDEX) {
+        int64_t *out = c->data;
+        for (int k = 0; k < s->n; k++)
+            out[k] = column_get(&s->icol[x->a], k);
+        c->p = out;
+    } else if (x->kind == NODE_CONV) {
+        strip_conv((vclass)x->cls, (vclass)x->fn_cls, c->data, strip_spread(s, x->arg[0]),
+                   s->n);
+        c->p = c->data;
+    } else {
+        const vclass cls = (vclass)x->cls;
+        const void *in = strip_spread(s, x->arg[0]);
+        for (int k = 0; k < s->n; k++)
+            class_put(cls, c->data, k,
+                      type_round((stc_type)x->type, class_get(cls, in, k)));
+        c->p = c->data;
+    }
+}
+
+/* ---- masks ------------------------------------------------------------------------------
+ */
+
+static void set_bit(uint64_t *mask, int bit, bool on)
+{
+    *mask = (*mask & ~(UINT64_C(1) << bit)) | (uint64_t)on << bit;
+}
+
+static void eval_fillbit(machine *mc, strip *s, const step *x)
+{
+    const tensor *t = mc->slot[x->a].t;
+    for (int k = 0; k < s->n; k++) {
+        const value v = load_one(t, &s->place[x->b], k);
+        if (class_equal(type_class(t->type), v, t->fill))
+            set_bit(&s->mask[k], x->bit, false);
+    }
+}
+
+static void eval_skip(machine *mc, strip *s, const step *x)
+{
+    const merge_desc *m = &mc->p->merge[x->a];
+    int n = 0;
+    for (int k = 0; k < s->n; k++)
+        if (merge_produces(m, s->mask[k])) s->keep[n++] = k;
+    if (n < s->n) strip_compact(s, n);
+}
+
+static stc_status eval_step(machine *mc, strip *s, const step *x)
+{
+    switch (x->kind) {
+    case STEP_ICOL:
+        return s->entered && !s->s.icol[x->a].varies ? STC_OK : eval_icol(mc, s, x->a);
+    case STEP_PLACE: {
+        const place *pl = &s->s.place[x->a];
+        if (pl->kind != PLACE_AT && (pl->varies || !s->entered)) eval_place(mc, s, x->a);
+        return STC_OK;
+    }
+    case STEP_NODE:
+        if (s->s.node[x->a].varies || !s->entered) eval_node(mc, s, x->a);
+        s->done = x->a + 1;
+        return STC_OK;
+    case STEP_PRESENT:
+        for (int k = 0; k < s->n; k++)
+            set_bit(&s->mask[k], x->bit, column_get(&s->place[x->a], k) != NONE);
+        return STC_OK;
+    case STEP_FILLBIT:
+        eval_fillbit(mc, s, x);
+        return STC_OK;
+    default:
+        eval_skip(mc, s, x);
+        return STC_OK;
+    }
+}
+
+/* What the loop finds when it starts: registers and cursors. */
+static void enter(machine *mc, strip *s)
+{
+    for (int k = 0; k < s->s.nicol; k++) {
+        const icol *x = &s->s.icol[k];
+        if (x->kind == ICOL_FIXED) s->icol[k].base = mc->i[x->a];
+        if (x->kind == ICOL_CONST) s->icol[k].base = x->k;
+    }
+    for (int k = 0; k < s->s.nplace; k++) {
+        const place *x = &s->s.place[k];
+        column *c = &s->place[k];
+        if (x->kind != PLACE_FIXED) continue;
+        c->form = COL_FIXED;
+        c->base = x->cursor == ROOT ? 0 : mc->c[x->cursor].c.at;
+        c->ranged = x->cursor != ROOT;
+        if (c->ranged) c->end[0] = mc->c[x->cursor].c.at_end;
+    }
+    for (int k = 0; k < s->s.nnode; k++)
+        if (s->s.node[k].kind == NODE_LIVE) eval_node(mc, s, k);
+}
+
+stc_status strip_eval(machine *mc, strip *s)
+{
+    s->fault = FAULT_NONE;
+    s->done = 0;
+    if (!s->entered) enter(mc, s);
+    for (int k = 0; k < s->s.nstep && s->n > 0; k++) {
+        const stc_status st = eval_step(mc, s, &s->s.step[k]);
+        if (st) return st;
+    }
+    if (s->n > 0) s->entered = true;
+    if (!s->fault) return STC_OK;
+    mc->i[s->s.l->index] = column_get(&s->icol[0], s->fault_lane);
+    s->s.l->i = mc->i[s->s.l->index];
+    return machine_fault(mc, s->fault_at, s->fault);
+}

@@ -1,0 +1,399 @@
+/* strip_fill.c: coordinates, masks and positions of the next strip.
+ *
+ * Whether fibers are plain memory is asked when the loop starts: one fiber of
+ * coordinates, a range, or two fibers of coordinates have fills of their own;
+ * anything else is stepped by the base merge, which then only serves the
+ * arithmetic in bulk. Filling stops at STRIP lanes, and goes on from there.
+ */
+#include "strip.h"
+#include <string.h>
+
+enum { FILL_STEPS, FILL_COORDS, FILL_RANGE, FILL_MERGE };
+
+/* The fiber at which an open, unmoved walker's parent stands. */
+static bool walker_view(const machine *mc, const merge_operand *o, fiber_view *v)
+{
+    const mcursor *c = &mc->c[o->cursor];
+    const level *lv = c->c.lv;
+    const cursor *up = c->c.up;
+    if (!c->plain || !lv->kind->view ||
+        (lv->props & (PROP_ORDERED | PROP_UNIQUE)) != (PROP_ORDERED | PROP_UNIQUE))
+        return false;
+    if (up && up->at == NONE) {
+        *v = (fiber_view){.shape = VIEW_COORDS, .width = 4, .stride = 4};
+        return true;
+    }
+    if (up && up->at_end != up->at + 1) return false;
+    lv->kind->view(lv, up ? up->at : 0, up ? up->coord : 0, v);
+    return v->shape == VIEW_COORDS || v->shape == VIEW_RANGE;
+}
+
+static int64_t crd_get(const struct strip_walk *w, int64_t p)
+{
+    const char *at = w->crd + p * w->stride;
+    return w->width == 4 ? *(const int32_t *)at : *(const int64_t *)at;
+}
+
+/* The first of [p, end) whose coordinate is at least i. */
+static int64_t lower_bound(const struct strip_walk *w, int64_t p, int64_t end, int64_t i)
+{
+    while (p < end) {
+        const int64_t mid = p + (end - p) / 2;
+        if (crd_get(w, mid) < i) {
+            p = mid + 1;
+        } else {
+            end = mid;
+        }
+    }
+    return p;
+}
+
+/* Cuts the fiber to the loop's range. */
+static void trim(struct strip_walk *w, int64_t lo, int64_t hi)
+{
+    if (w->p < w->end && crd_get(w, w->p) < lo) w->p = lower_bound(w, w->p, w->end, lo);
+    if (w->p < w->end && crd_get(w, w->end - 1) >= hi)
+        w->end = lower_bound(w, w->p, w->end, hi);
+}
+
+/* A located operand: the fiber that it is located in must be one range, for
+ * its positions to follow from coordinates. */
+static bool locate_view(machine *mc, const strip *s, const merge_operand *o)
+{
+    if (o->up != ROOT && mc->c[o->up].c.at == NONE) return true;
+    for (int k = 0; k < s->s.l->merge->count; k++)
+        if (o->up == s->s.l->merge->operand[k].cursor &&
+            s->s.l->merge->operand[k].role != MERGE_KNOWN)
+            return false;
+    const cursor *up = o->up == ROOT ? NULL : &mc->c[o->up].c;
+    const level *lv = &mc->slot[o->tensor].t->level[o->level];
+    if (!lv->kind->view || !lv->kind->locate || (up && up->at_end != up->at + 1))
+        return false;
+    fiber_view v;
+    lv->kind->view(lv, up ? up->at : 0, up ? up->coord : 0, &v);
+    return v.shape == VIEW_RANGE;
+}
+
+/* The summary's places begin with the root and the operands. */
+static column *operand_column(strip *s, int b)
+{
+    return &s->place[1 + b];
+}
+
+static int choose_fill(machine *mc, strip *s, int64_t lo, int64_t hi)
+{
+    const merge_desc *m = s->s.l->merge;
+    if (m->count > MERGE_TABLE_MAX || s->s.l->unordered) return FILL_STEPS;
+    bool range = false;
+    s->nwalk = 0;
+    s->next = lo;
+    s->last = hi;
+    for (int b = 0; b < m->count; b++) {
+        const merge_operand *o = &m->operand[b];
+        fiber_view v;
+        if (o->role == MERGE_FOLLOW) return FILL_STEPS;
+        if (o->role == MERGE_LOCATE && !locate_view(mc, s, o)) return FILL_STEPS;
+        if (o->role != MERGE_WALK) continue;
+        if (!walker_view(mc, o, &v) || range || s->nwalk == 2) return FILL_STEPS;
+        if (v.shape == VIEW_RANGE) {
+            if (s->nwalk > 0) return FILL_STEPS;
+            range = true;
+            if (v.lo > s->next) s->next = v.lo;
+            if (v.hi < s->last) s->last = v.hi;
+            s->walk[0] =
+                (struct strip_walk){.p = v.begin, .lo = v.lo, .operand = (uint16_t)b};
+            continue;
+        }
+        struct strip_walk *w = &s->walk[s->nwalk++];
+        *w = (struct strip_walk){v.crd, v.width,     v.stride, v.begin,
+                                 v.end, (uint16_t)b, 0,        0};
+        trim(w, lo, hi);
+    }
+    if (range) return m->universe ? FILL_STEPS : FILL_RANGE;
+    if (s->nwalk == 0) return m->universe ? FILL_RANGE : FILL_STEPS;
+    if (m->universe) return FILL_STEPS;
+    return s->nwalk == 1 ? FILL_COORDS : FILL_MERGE;
+}
+
+static bool on(strip *s, loop_state state)
+{
+    s->failed = state == LOOP_FAILED;
+    return state == LOOP_ON;
+}
+
+bool strip_enter(machine *mc, strip *s)
+{
+    loop *l = s->s.l;
+    const merge_desc *m = l->merge;
+    const int64_t lo = m->lo == ROOT ? 0 : mc->ext[m->lo], hi = mc->ext[m->hi];
+    s->entered = s->failed = false;
+    s->known = 0;
+    s->fill = choose_fill(mc, s, lo, hi);
+    if (s->fill == FILL_STEPS) {
+        s->more = on(s, loop_start(mc, l));
+        return s->more;
+    }
+    s->produce = m->produce;
+    for (int b = 0; b < m->count; b++) {
+        if (m->operand[b].role != MERGE_KNOWN) continue;
+        if (mc->c[m->operand[b].cursor].c.at != NONE) s->known |= UINT64_C(1) << b;
+    }
+    if (s->fill == FILL_RANGE) return s->next < s->last;
+    return s->walk[0].p < s->walk[0].end ||
+           (s->nwalk == 2 && s->walk[1].p < s->walk[1].end);
+}
+
+/* ---- one strip -------------------------------------------------------------------- */
+
+static void fill_steps(machine *mc, strip *s)
+{
+    loop *l = s->s.l;
+    int n = 0;
+    while (s->more && n < STRIP) {
+        s->icol[0].data[n] = l->i;
+        s->mask[n] = mc->m[l->mask];
+        for (int k = 1; k < s->s.nplace; k++) {
+            if (s->s.place[k].kind != PLACE_OPERAND) continue;
+            const cursor *c = &mc->c[s->s.place[k].cursor].c;
+            s->place[k].data[n] = c->at;
+            s->place[k].end[n] = c->at_end;
+        }
+        n++;
+        s->more = on(s, loop_next(mc, l));
+    }
+    for (int k = 1; k < s->s.nplace; k++) {
+        if (s->s.place[k].kind != PLACE_OPERAND) continue;
+        s->place[k].form = COL_ARRAY;
+        s->place[k].full = false;
+        s->place[k].ranged = !(mc->c[s->s.place[k].cursor].c.lv->props & PROP_UNIQUE);
+    }
+    s->icol[0].form = COL_ARRAY;
+    s->n = n;
+}
+
+static void set_operand(strip *s, int b, column form)
+{
+    column *c = operand_column(s, b);
+    form.data = c->data;
+    form.end = c->end;
+    *c = form;
+}
+
+/* Up to STRIP coordinates of one fiber into icol[0]. */
+static void fill_coords(strip *s)
+{
+    struct strip_walk *w = &s->walk[0];
+    const int64_t left = w->end - w->p;
+    const int n = left < STRIP ? (int)left : STRIP;
+    int64_t *to = s->icol[0].data;
+    if (w->width == 4 && w->stride == 4) {
+        const int32_t *crd = (const int32_t *)w->crd + w->p;
+        for (int k = 0; k < n; k++)
+            to[k] = crd[k];
+    } else {
+        for (int k = 0; k < n; k++)
+            to[k] = crd_get(w, w->p + k);
+    }
+    s->icol[0].form = COL_ARRAY;
+    set_operand(s, w->operand, (column){.form = COL_STEP, .full = true, .base = w->p});
+    w->p += n;
+    s->n = n;
+}
+
+static void fill_range(strip *s)
+{
+    const int64_t left = s->last - s->next;
+    s->n = left < STRIP ? (int)left : STRIP;
+    s->icol[0].form = COL_STEP;
+    s->icol[0].base = s->next;
+    const merge_desc *m = s->s.l->merge;
+    for (int b = 0; b < m->count; b++) {
+        if (m->operand[b].role != MERGE_WALK) continue;
+        const int64_t p = s->walk[0].p + (s->next - s->walk[0].lo);
+        set_operand(s, b, (column){.form = COL_STEP, .full = true, .base = p});
+    }
+    s->next += s->n;
+}
+
+/* Merges two fibers without a branch on their order; every coordinate of
+ * either is kept, and the table then decides by the strip. */
+static void fill_merge(strip *s)
+{
+    struct strip_walk *a = &s->walk[0], *b = &s->walk[1];
+    column *ca = operand_column(s, a->operand), *cb = operand_column(s, b->operand);
+    int64_t *at = s->icol[0].data, *pa = ca->data, *pb = cb->data;
+    const uint64_t bit_a = UINT64_C(1) << a->operand, bit_b = UINT64_C(1) << b->operand;
+    const uint64_t any = s->known;
+    int n = 0;
+    int64_t p = a->p, q = b->p;
+    while (p < a->end && q < b->end && n < STRIP) {
+        const int64_t i = crd_get(a, p), j = crd_get(b, q);
+        const bool left = i <= j, right = j <= i;
+        const uint64_t mask = any | (left ? bit_a : 0) | (right ? bit_b : 0);
+        at[n] = left ? i : j;
+        pa[n] = left ? p : NONE;
+        pb[n] = right ? q : NONE;
+        s->mask[n] = mask;
+        n += s->produce >> mask & 1;
+        p += left;
+        q += right;
+    }
+    const bool only_a = s->produce >> (any | bit_a) & 1;
+    const bool only_b = s->produce >> (any | bit_b) & 1;
+    if (q == b->end && !only_a) p = a->end;
+    if (p == a->end && !only_b) q = b->end;
+    for (; q == b->end && p < a->end && n < STRIP; p++, n++) {
+        at[n] = crd_get(a, p);
+        pa[n] = p;
+        pb[n] = NONE;
+        s->mask[n] = any | bit_a;
+    }
+    for (; p == a->end && q < b->end && n < STRIP; q++, n++) {
+        at[n] = crd_get(b, q);
+        pa[n] = NONE;
+        pb[n] = q;
+        s->mask[n] = any | bit_b;
+    }
+    a->p = p;
+    b->p = q;
+    *ca = (column){COL_ARRAY, !only_b, 0, pa, ca->end, false};
+    *cb = (column){COL_ARRAY, !only_a, 0, pb, cb->end, false};
+    s->icol[0].form = COL_ARRAY;
+    s->n = n;
+}
+
+/* Positions of a located operand from the strip's coordinates. Lanes in which
+ * it lies outside its level are absent. */
+static void place_located(machine *mc, strip *s, int b)
+{
+    const merge_operand *o = &s->s.l->merge->operand[b];
+    column *c = operand_column(s, b);
+    const cursor *up = o->up == ROOT ? NULL : &mc->c[o->up].c;
+    const level *lv = &mc->slot[o->tensor].t->level[o->level];
+    fiber_view v;
+    c->ranged = false;
+    if (up && up->at == NONE) {
+        c->form = COL_FIXED;
+        c->base = NONE;
+        return;
+    }
+    lv->kind->view(lv, up ? up->at : 0, up ? up->coord : 0, &v);
+    const int64_t shift = o->shift == ROOT ? 0 : mc->i[o->shift];
+    const column *i = &s->icol[0];
+    c->full = true;
+    if (o->coef == 1 && i->form == COL_STEP && i->base + shift >= v.lo &&
+        i->base + shift + s->n <= v.hi) {
+        c->form = COL_STEP;
+        c->base = v.begin + (i->base + shift - v.lo);
+        return;
+    }
+    c->form = COL_ARRAY;
+    bool full = true;
+    for (int k = 0; k < s->n; k++) {
+        int64_t x;
+        const bool in = !__builtin_mul_overflow(column_get(i, k), o->coef, &x) &&
+                        !__builtin_add_overflow(x, shift, &x) && x >= v.lo && x < v.hi;
+        c->data[k] = in ? v.begin + (x - v.lo) : NONE;
+        full &= in;
+    }
+    c->full = full;
+}
+
+/* Masks of the strip, known from its columns; lanes that don't produce go. */
+static void settle_masks(strip *s)
+{
+    const merge_desc *m = s->s.l->merge;
+    uint64_t sure = s->known, maybe = 0;
+    for (int b = 0; b < m->count; b++) {
+        if (m->operand[b].role == MERGE_KNOWN) continue;
+        const column *c = operand_column(s, b);
+        if (c->form == COL_FIXED ? c->base != NONE : c->full) {
+            sure |= UINT64_C(1) << b;
+        } else if (c->form != COL_FIXED) {
+            maybe |= UINT64_C(1) << b;
+        }
+    }
+    if (!maybe) {
+        if (!(s->produce >> sure & 1)) s->n = 0;
+        for (int k = 0; s->masks && k < s->n; k++)
+            s->mask[k] = sure;
+        return;
+    }
+    int n = 0;
+    for (int k = 0; k < s->n; k++) {
+        uint64_t mask = sure;
+        for (int b = 0; b < m->count; b++) {
+            if (!(maybe >> b & 1)) continue;
+            const column *c = operand_column(s, b);
+            mask |= (uint64_t)(c->data[k] >= 0) << b;
+        }
+        s->mask[k] = mask;
+        if (s->produce >> mask & 1) s->keep[n++] = k;
+    }
+    if (n < s->n) strip_compact(s, n);
+}
+
+bool strip_next(machine *mc, strip *s)
+{
+    const merge_desc *m = s->s.l->merge;
+    switch (s->fill) {
+    case FILL_STEPS:
+        if (!s->more) return false;
+        fill_steps(mc, s);
+        return true;
+    case FILL_COORDS:
+        if (s->walk[0].p == s->walk[0].end) return false;
+        fill_coords(s);
+        break;
+    case FILL_RANGE:
+        if (s->next >= s->last) return false;
+        fill_range(s);
+        break;
+    default:
+        if (s->walk[0].p == s->walk[0].end && s->walk[1].p == s->walk[1].end) return false;
+        fill_merge(s);
+        break;
+    }
+    int located = 0;
+    for (int b = 0; b < m->count; b++) {
+        if (m->operand[b].role != MERGE_LOCATE) continue;
+        place_located(mc, s, b);
+        located++;
+    }
+    if (located > 0 || s->fill != FILL_MERGE) settle_masks(s);
+    return true;
+}
+
+/* ---- leaving lanes out --------------------------------------------------------------- */
+
+static void compact_column(column *c, const int *keep, int n)
+{
+    if (c->form == COL_FIXED) return;
+    for (int k = 0; k < n; k++) {
+        if (c->ranged) c->end[k] = c->end[keep[k]];
+        c->data[k] = column_get(c, keep[k]);
+    }
+    c->form = COL_ARRAY;
+}
+
+/* Keeps lanes keep[0 … n) of every column that is there. */
+void strip_compact(strip *s, int n)
+{
+    for (int k = 0; k < n; k++)
+        s->mask[k] = s->mask[s->keep[k]];
+    for (int k = 0; k < s->s.nicol; k++)
+        if (s->s.icol[k].varies) compact_column(&s->icol[k], s->keep, n);
+    for (int k = 1; k < s->s.nplace; k++)
+        if (s->s.place[k].varies && s->s.place[k].kind != PLACE_AT)
+            compact_column(&s->place[k], s->keep, n);
+    for (int k = 0; k < s->done; k++) {
+        const node *x = &s->s.node[k];
+        vcolumn *c = &s->node[k];
+        if (!x->varies || !c->p) continue;
+        for (int j = 0; j < n; j++)
+            class_put((vclass)x->cls, c->data, j,
+                      class_get((vclass)x->cls, c->p, s->keep[j]));
+        c->p = c->data;
+    }
+    s->n = n;
+}

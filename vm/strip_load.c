@@ -1,0 +1,141 @@
+/* strip_load.c: between arrays of element types and strips of their classes. */
+#include "strip.h"
+#include <string.h>
+
+#define CLASS(NAME, name, ctype) typedef ctype ct_##NAME;
+#include "../formats/types.def"
+
+size_t class_size(vclass cls)
+{
+    static const uint8_t size[CLASS_COUNT] = {
+#define CLASS(NAME, name, ctype) sizeof(ctype),
+#include "../formats/types.def"
+    };
+    return size[cls];
+}
+
+value class_get(vclass cls, const void *p, int64_t k)
+{
+    value v = {0};
+    switch (cls) {
+#define CLASS(NAME, name, ctype)                                                           \
+    case CLASS_##NAME:                                                                     \
+        v.name = ((const ctype *)p)[k];                                                    \
+        break;
+#include "../formats/types.def"
+    default:
+        break;
+    }
+    return v;
+}
+
+void class_put(vclass cls, void *p, int64_t k, value v)
+{
+    switch (cls) {
+#define CLASS(NAME, name, ctype)                                                           \
+    case CLASS_##NAME:                                                                     \
+        ((ctype *)p)[k] = v.name;                                                          \
+        break;
+#include "../formats/types.def"
+    default:
+        break;
+    }
+}
+
+#define MEMBER_I64 i64
+#define MEMBER_U64 u64
+#define MEMBER_F32 f32
+#define MEMBER_F64 f64
+#define MEMBER_C64 c64
+#define MEMBER_C128 c128
+
+/* One function a type: consecutive positions, given ones, ones that may be
+ * absent. Absent lanes load element 0 of the fill instead of branching. */
+#define TYPE(NAME, name, ctype, CLASS, rank)                                               \
+    static void load_##NAME(void *to, const void *vals, const column *at, int n,           \
+                            value fill)                                                    \
+    {                                                                                      \
+        ct_##CLASS *out = to;                                                              \
+        const ctype *v = vals;                                                             \
+        const ct_##CLASS f = fill.MEMBER_##CLASS;                                          \
+        if (at->form == COL_STEP) {                                                        \
+            for (int k = 0; k < n; k++)                                                    \
+                out[k] = v[at->base + k];                                                  \
+        } else if (at->full) {                                                             \
+            for (int k = 0; k < n; k++)                                                    \
+                out[k] = v[at->data[k]];                                                   \
+        } else {                                                                           \
+            for (int k = 0; k < n; k++) {                                                  \
+                const int64_t p = at->data[k];                                             \
+                out[k] = p < 0 ? f : (ct_##CLASS)v[p];                                     \
+            }                                                                              \
+        }                                                                                  \
+    }
+#include "../formats/types.def"
+
+void strip_load(stc_type t, void *out, const void *vals, const column *at, int n,
+                value fill)
+{
+    static void (*const load[])(void *, const void *, const column *, int, value) = {
+#define TYPE(NAME, name, ctype, CLASS, rank) load_##NAME,
+#include "../formats/types.def"
+    };
+    load[t](out, vals, at, n, fill);
+}
+
+/* Storing narrows: integers wrap, bool is != 0. */
+#define TYPE(NAME, name, ctype, CLASS, rank)                                               \
+    static void store_##NAME(void *vals, int64_t pos, const void *from, int n)             \
+    {                                                                                      \
+        ctype *v = (ctype *)vals + pos;                                                    \
+        const ct_##CLASS *x = from;                                                        \
+        for (int k = 0; k < n; k++)                                                        \
+            v[k] = (ctype)x[k];                                                            \
+    }
+#include "../formats/types.def"
+
+static void store_truth(void *vals, int64_t pos, const void *from, int n)
+{
+    uint8_t *v = (uint8_t *)vals + pos;
+    const int64_t *x = from;
+    for (int k = 0; k < n; k++)
+        v[k] = x[k] != 0;
+}
+
+void strip_store(stc_type t, void *vals, int64_t pos, const void *from, vclass cls, int n)
+{
+    static void (*const store[])(void *, int64_t, const void *, int) = {
+#define TYPE(NAME, name, ctype, CLASS, rank) store_##NAME,
+#include "../formats/types.def"
+    };
+    (void)cls;
+    if (t == STC_BOOL) {
+        store_truth(vals, pos, from, n);
+    } else {
+        store[t](vals, pos, from, n);
+    }
+}
+
+/* Conversions that C makes as class_convert does; the rest lane by lane. */
+#define CONVERT(TO, FROM)                                                                  \
+    if (to == CLASS_##TO && from == CLASS_##FROM) {                                        \
+        ct_##TO *o = out;                                                                  \
+        const ct_##FROM *i = in;                                                           \
+        for (int k = 0; k < n; k++)                                                        \
+            o[k] = (ct_##TO)i[k];                                                          \
+        return;                                                                            \
+    }
+
+void strip_conv(vclass to, vclass from, void *out, const void *in, int n)
+{
+    CONVERT(F64, I64)
+    CONVERT(F64, U64)
+    CONVERT(F64, F32)
+    CONVERT(F32, F64)
+    CONVERT(F32, I64)
+    CONVERT(F32, U64)
+    CONVERT(U64, I64)
+    CONVERT(I64, U64)
+    for (int k = 0; k < n; k++)
+        class_put(to, out, k, class_convert(to, from, class_get(from, in, k)));
+}

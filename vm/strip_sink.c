@@ -1,0 +1,263 @@
+/* strip_sink.c: a strip's values into a register, a result or a workspace.
+ *
+ * Results: the strip's first lane goes the way of the base operations, which
+ * opens parents that have nothing yet; the others then follow in bulk, at
+ * places that differ from the first one's by their coordinate (levels that
+ * insert) or by one (levels that append).
+ */
+#include "strip.h"
+#include <string.h>
+
+/* ---- reductions ------------------------------------------------------------------- */
+
+/* Lane by lane, in order: functions that mustn't be reassociated. */
+static stc_status reduce_in_order(machine *mc, strip *s, const sink *x)
+{
+    const vclass cls = (vclass)x->cls;
+    const fn_scalar fn = fn_scalar_of(x->fn, cls);
+    const vcolumn *c = &s->node[x->node];
+    value acc = mc->v[x->a];
+    for (int k = 0; k < s->n; k++) {
+        const value v = c->p ? class_get(cls, c->p, k) : c->one;
+        const fn_fault f = x->right ? fn(&acc, &v, &acc, NULL) : fn(&acc, &acc, &v, NULL);
+        if (!f) continue;
+        mc->i[s->s.l->index] = s->s.l->i = column_get(&s->icol[0], k);
+        return machine_fault(mc, x->at, f);
+    }
+    mc->v[x->a] = acc;
+    return STC_OK;
+}
+
+/* Halves fold onto each other until one is left: the same order every time. */
+static stc_status strip_reduce(machine *mc, strip *s, const sink *x)
+{
+    enum { BOTH = FP_ASSOCIATIVE | FP_COMMUTATIVE };
+    const vclass cls = (vclass)x->cls;
+    const uint8_t flags = fn_at(x->fn)->flags;
+    if ((flags & BOTH) != BOTH || flags & FP_FAULTS || s->n < 8 ||
+        fn_result_class(x->fn, cls) != cls)
+        return reduce_in_order(mc, s, x);
+    const fn_array fn = fn_array_of(x->fn, cls);
+    const size_t size = class_size(cls);
+    const char *in = strip_spread(s, x->node);
+    char *out = s->scratch;
+    int n = s->n;
+    while (n > 1) { /* the odd one stays where it is, past the half */
+        const int half = n / 2;
+        fn(out, in, in + (size_t)(n - half) * size, NULL, half);
+        if (in != out && n % 2)
+            memcpy(out + (size_t)half * size, in + (size_t)half * size, size);
+        n -= half;
+        in = out;
+    }
+    const value v = class_get(cls, in, 0);
+    fn_scalar_of(x->fn, cls)(&mc->v[x->a], &mc->v[x->a], &v, NULL);
+    return STC_OK;
+}
+
+/* ---- results ------------------------------------------------------------------------ */
+
+static value lane_value(const strip *s, const sink *x, int k)
+{
+    const vcolumn *c = &s->node[x->node];
+    return c->p ? class_get((vclass)s->s.node[x->node].cls, c->p, k) : c->one;
+}
+
+static mcursor *target_cursor(machine *mc, const place *x)
+{
+    return x->cursor == ROOT ? NULL : &mc->c[x->cursor];
+}
+
+/* Everything that base operations do for one lane; *pos: where it went. */
+static stc_status store_lane(machine *mc, strip *s, const sink *x, int k, int64_t *pos)
+{
+    slot *r = &mc->slot[x->a];
+    for (int id = 1; id < s->s.nplace; id++) {
+        const place *p = &s->s.place[id];
+        if (p->kind != PLACE_AT || p->tensor != x->a) continue;
+        const mcursor *up = target_cursor(mc, &s->s.place[p->up]);
+        const stc_status st = asm_at(mc, r, p->level, &mc->c[p->cursor], up,
+                                     column_get(&s->icol[p->icol], k), p->at);
+        if (st) return st;
+    }
+    if (asm_place(mc, r, target_cursor(mc, &s->s.place[x->b]), x->at, pos) ||
+        asm_value(mc, r, *pos))
+        return mc->cx->diag.status;
+    value v = lane_value(s, x, k);
+    if (x->kind == SINK_ACC) {
+        const value old = type_load(r->t->type, r->t->vals, *pos);
+        const fn_fault f = fn_scalar_of(x->fn, (vclass)x->cls)(&v, &old, &v, NULL);
+        if (f) {
+            mc->i[s->s.l->index] = s->s.l->i = column_get(&s->icol[0], k);
+            return machine_fault(mc, x->at, f);
+        }
+    }
+    type_store(r->t->type, r->t->vals, *pos, v);
+    for (int id = s->s.nplace - 1; id > 0; id--) {
+        const place *p = &s->s.place[id];
+        if (p->kind != PLACE_AT || p->tensor != x->a || !p->kept) continue;
+        const stc_status st = asm_keep(mc, r, p->level, &mc->c[p->cursor], p->keep);
+        if (st) return st;
+    }
+    return STC_OK;
+}
+
+static stc_status store_lanes(machine *mc, strip *s, const sink *x, int from)
+{
+    int64_t pos;
+    for (int k = from; k < s->n; k++) {
+        mc->i[s->s.l->index] = s->s.l->i = column_get(&s->icol[0], k);
+        const stc_status st = store_lane(mc, s, x, k, &pos);
+        if (st) return st;
+    }
+    return STC_OK;
+}
+
+/* Values of consecutive lanes to consecutive positions. */
+static void put_run(strip *s, const sink *x, const tensor *t, int64_t pos, int k, int n)
+{
+    const vclass cls = type_class(t->type);
+    const char *from = strip_spread(s, x->node);
+    from += (size_t)k * class_size(cls);
+    if (x->kind == SINK_ACC) {
+        const fn_array fn = fn_array_of(x->fn, cls);
+        if (class_type(cls) == t->type) {
+            char *to = (char *)t->vals + pos * (int64_t)class_size(cls);
+            fn(to, to, from, NULL, n);
+            return;
+        }
+        char *tmp = s->scratch;
+        for (int j = 0; j < n; j++) {
+            value v = class_get(cls, from, j);
+            const value old = type_load(t->type, t->vals, pos + j);
+            fn_scalar_of(x->fn, cls)(&v, &old, &v, NULL);
+            class_put(cls, tmp, j, v);
+        }
+        from = tmp;
+    }
+    strip_store(t->type, t->vals, pos, from, cls, n);
+}
+
+static bool append_in_bulk(const machine *mc, const strip *s, const sink *x, const place *p)
+{
+    const slot *r = &mc->slot[x->a];
+    return x->kind == SINK_STORE && !r->lev[p->level].insert &&
+           !r->lev[p->level].branchless && !s->s.l->unordered &&
+           r->t->level[p->level].kind->append_room && p->icol == 0 &&
+           r->t->level[p->level].props & PROP_UNIQUE;
+}
+
+static void put_coords(const append_room *room, const column *i, int from, int n)
+{
+    if (room->width == 4) {
+        int32_t *to = room->crd;
+        for (int k = 0; k < n; k++)
+            to[k] = (int32_t)column_get(i, from + k);
+    } else {
+        int64_t *to = room->crd;
+        for (int k = 0; k < n; k++)
+            to[k] = column_get(i, from + k);
+    }
+}
+
+/* Lanes 1 … n-1 behind the first, whose position was pos. Coordinates ascend,
+ * as those of every ordered loop do; the range is checked at its ends. */
+static stc_status append_rest(machine *mc, strip *s, const sink *x, const place *p,
+                              int64_t pos)
+{
+    slot *r = &mc->slot[x->a];
+    level *lv = &r->t->level[p->level];
+    const int n = s->n - 1;
+    const int64_t last = column_get(&s->icol[0], n);
+    append_room room;
+    if (last - lv->base >= lv->extent || (lv->a[STC_CRD].width == 4 && last > INT32_MAX))
+        return store_lanes(mc, s, x, 1);
+    if (lv->kind->append_room(mc->cx, lv, n, 0, &room)) return mc->cx->diag.status;
+    if (room.pos != pos + 1) return store_lanes(mc, s, x, 1);
+    put_coords(&room, &s->icol[0], 1, n);
+    lv->kind->append_done(lv, n, 0);
+    r->stores += (uint64_t)n;
+    if (asm_value(mc, r, pos + n)) return mc->cx->diag.status;
+    put_run(s, x, r->t, pos + 1, 1, n);
+    return STC_OK;
+}
+
+/* The same for a level that inserts, if its fibers are ranges. */
+static stc_status insert_rest(machine *mc, strip *s, const sink *x, const place *p,
+                              int64_t pos)
+{
+    slot *r = &mc->slot[x->a];
+    const level *lv = &r->t->level[p->level];
+    const column *i = &s->icol[p->icol];
+    const int64_t first = column_get(i, 0), last = column_get(i, s->n - 1);
+    fiber_table t = {.shape = VIEW_NONE};
+    if (lv->kind->table) lv->kind->table(lv, &t);
+    if (t.shape != VIEW_RANGE || first < t.lo || last >= t.hi || last < first)
+        return store_lanes(mc, s, x, 1);
+    if (i->form == COL_STEP) {
+        r->stores += (uint64_t)s->n - 1;
+        if (asm_value(mc, r, pos + (last - first))) return mc->cx->diag.status;
+        put_run(s, x, r->t, pos + 1, 1, s->n - 1);
+        return STC_OK;
+    }
+    for (int k = 1; k < s->n; k++)
+        if (column_get(i, k) <= column_get(i, k - 1)) return store_lanes(mc, s, x, 1);
+    r->stores += (uint64_t)s->n - 1;
+    if (asm_value(mc, r, pos + (last - first))) return mc->cx->diag.status;
+    for (int k = 1; k < s->n; k++)
+        put_run(s, x, r->t, pos + (column_get(i, k) - first), k, 1);
+    return STC_OK;
+}
+
+/* The only place of the strip in the result is the last level's, below one
+ * parent: what bulk storing needs. */
+static bool single_place(const strip *s, const sink *x)
+{
+    const place *p = &s->s.place[x->b];
+    if (p->kind != PLACE_AT || s->s.place[p->up].varies || !s->s.icol[p->icol].varies)
+        return false;
+    for (int id = 1; id < s->s.nplace; id++)
+        if (id != x->b && s->s.place[id].kind == PLACE_AT && s->s.place[id].tensor == x->a)
+            return false;
+    return true;
+}
+
+static stc_status sink_result(machine *mc, strip *s, const sink *x)
+{
+    const place *p = &s->s.place[x->b];
+    int64_t pos;
+    if (!single_place(s, x) || (x->kind == SINK_ACC && fn_at(x->fn)->flags & FP_FAULTS))
+        return store_lanes(mc, s, x, 0);
+    mc->i[s->s.l->index] = s->s.l->i = column_get(&s->icol[0], 0);
+    const stc_status st = store_lane(mc, s, x, 0, &pos);
+    if (st || s->n == 1) return st;
+    if (append_in_bulk(mc, s, x, p)) return append_rest(mc, s, x, p, pos);
+    if (mc->slot[x->a].lev[p->level].insert) return insert_rest(mc, s, x, p, pos);
+    return store_lanes(mc, s, x, 1);
+}
+
+/* ---- workspaces ------------------------------------------------------------------------
+ */
+
+static stc_status sink_workspace(machine *mc, strip *s, const sink *x)
+{
+    slot *w = &mc->slot[x->a];
+    const int order = w->row->order;
+    int64_t coords[STC_MAX_ORDER];
+    for (int k = 0; k < s->n; k++) {
+        for (int d = 0; d < order; d++)
+            coords[d] = column_get(&s->icol[x->icol[d]], k);
+        const value v = lane_value(s, x, k);
+        mc->i[s->s.l->index] = s->s.l->i = column_get(&s->icol[0], k);
+        const stc_status st = ws_add(mc, w, coords, x->fn, (vclass)x->cls, &v, x->at);
+        if (st) return st;
+    }
+    return STC_OK;
+}
+
+stc_status strip_sink(machine *mc, strip *s, const sink *x)
+{
+    if (x->kind == SINK_REDUCE) return strip_reduce(mc, s, x);
+    if (x->kind == SINK_WSADD) return sink_workspace(mc, s, x);
+    return sink_result(mc, s, x);
+}
