@@ -4,6 +4,7 @@
 #   CC=clang    the compiler                SAN=1      ASan and UBSan
 #   SWITCH=1    dispatch by plain switch    OPT=-O0    another optimisation level
 #   TSAN=1      ThreadSanitizer             WERROR=    warnings don't stop the build
+#   V=1         print the commands
 # Each combination has a build directory of its own, so they don't mix.
 
 CC := $(if $(filter default,$(origin CC)),gcc,$(CC))
@@ -20,6 +21,8 @@ B := build$(if $(filter-out gcc,$(CC)),-$(notdir $(CC)))$(if $(filter-out -O3,$(
 B := $(B)$(if $(SAN),-san)$(if $(TSAN),-tsan)$(if $(SWITCH),-switch)
 
 WARN := -Wall -Wextra -Wshadow $(WERROR)
+# Outputs stay untouched when a call fails, which gcc can't see from outside.
+WARN += $(if $(findstring clang,$(CC)),,-Wno-maybe-uninitialized)
 CFLAGS_ALL := -std=gnu17 $(OPT) -g $(WARN) -ffp-contract=off -fno-math-errno -fPIC \
               -fvisibility=hidden -MMD -MP $(CFLAGS)
 ifdef SAN
@@ -36,6 +39,7 @@ CFLAGS_ALL += -DSTC_SWITCH
 endif
 LDFLAGS_ALL += $(LDFLAGS)
 LIBS := -lm -pthread
+Q := $(if $(V),,@)
 
 LIB_C := $(filter-out src/cli/%,$(wildcard src/*.c src/*/*.c vm/*.c formats/*.c))
 CLI_C := $(wildcard src/cli/*.c)
@@ -69,28 +73,34 @@ all: $(B)/stcvm $(B)/libstcvm.a $(B)/libstcvm.so
 
 $(B)/%.o: %.c Makefile
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) $(if $(filter src/cli/% samples/%,$<),-Iinclude) \
+	@echo "  cc $@"
+	$(Q)$(CC) $(CFLAGS_ALL) $(if $(filter src/cli/% samples/%,$<),-Iinclude) \
 	  $(if $(filter tests/bench/%,$<),-march=native) -c -o $@ $<
 
 $(B)/libstcvm.a: $(LIB_O)
-	@rm -f $@
-	ar rcs $@ $^
+	@echo "  ar $@"; rm -f $@
+	$(Q)ar rcs $@ $^
 
 $(B)/libstcvm.so: $(LIB_O)
-	$(CC) -shared -Wl,-soname,libstcvm.so.0 -o $@ $^ $(LDFLAGS_ALL) $(LIBS)
+	@echo "  ld $@"
+	$(Q)$(CC) -shared -Wl,-soname,libstcvm.so.0 -o $@ $^ $(LDFLAGS_ALL) $(LIBS)
 
 $(B)/stcvm: $(CLI_O) $(B)/libstcvm.a
-	$(CC) -o $@ $^ $(LDFLAGS_ALL) $(LIBS)
+	@echo "  ld $@"
+	$(Q)$(CC) -o $@ $^ $(LDFLAGS_ALL) $(LIBS)
 
 $(TESTS): $(B)/%: $(B)/%.o $(TEST_O) $(B)/libstcvm.a
-	$(CC) -o $@ $(if $(filter check%,$(@F)),$^,$(filter-out $(B)/tests/check_%,$^)) \
+	@echo "  ld $@"
+	$(Q)$(CC) -o $@ $(if $(filter check%,$(@F)),$^,$(filter-out $(B)/tests/check_%,$^)) \
 	  $(LDFLAGS_ALL) $(if $(filter check%,$(@F)),$(CHECK_LIBS)) $(LIBS)
 
 $(BENCHES): $(B)/%: $(B)/%.o $(BENCH_O) $(B)/libstcvm.a
-	$(CC) -o $@ $^ $(LDFLAGS_ALL) $(LIBS)
+	@echo "  ld $@"
+	$(Q)$(CC) -o $@ $^ $(LDFLAGS_ALL) $(LIBS)
 
 $(SAMPLES): $(B)/%: $(B)/%.o $(B)/libstcvm.a
-	$(CC) -o $@ $^ $(LDFLAGS_ALL) $(LIBS)
+	@echo "  ld $@"
+	$(Q)$(CC) -o $@ $^ $(LDFLAGS_ALL) $(LIBS)
 
 ## demo: builds the tool and runs the samples' main job, on data in samples/
 demo: $(B)/stcvm

@@ -24,7 +24,8 @@ static stc_status check_shape(ctx *cx, int order, const int64_t *shape)
 static stc_status parse_format(ctx *cx, const char *text, int order, format *out)
 {
     format f;
-    stc_status st = format_parse(cx, NULL, text ? text : "dense", order, &f);
+    if (!text) text = "dense";
+    stc_status st = format_parse(cx, NULL, text, order, &f);
     if (st) return st;
     if (f.order != order)
         return fail(cx, STC_ERR_ARGUMENT,
