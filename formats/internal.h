@@ -36,7 +36,7 @@ typedef struct walk {
     bool plain, drop;
     recipe recipe;
     int64_t coord[STC_MAX_ORDER]; /* of the levels above the last */
-    char fill[sizeof(value)];
+    value fill;
 } walk;
 stc_status tensor_walk(walk *w);
 /* Whether what equals the fill can't be told from padding. */

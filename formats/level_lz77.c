@@ -94,7 +94,7 @@ typedef struct encoder {
     int64_t *seq;   /* a stretch of the fiber: entries, NONE for the fill   */
     int64_t nseq, seq_cap;
     bool literal_open; /* the last token is literals and may grow              */
-    char fill[sizeof(value)];
+    value fill;
 } encoder;
 
 static stc_status token(encoder *z, int64_t lo, int64_t start, int64_t pattern)
@@ -109,7 +109,8 @@ static stc_status token(encoder *z, int64_t lo, int64_t start, int64_t pattern)
 
 static const char *value_of(const encoder *z, int64_t e)
 {
-    return e == NONE ? z->fill : (const char *)z->in->vals + (size_t)e * z->size;
+    return e == NONE ? (const char *)&z->fill
+                     : (const char *)z->in->vals + (size_t)e * z->size;
 }
 
 static uint64_t hash_of(const encoder *z, int64_t p)
@@ -225,7 +226,7 @@ static stc_status gap(encoder *z, int64_t lo, int64_t hi)
 {
     int64_t start = NONE;
     for (int64_t p = z->nlits - 1; p >= 0 && p >= z->nlits - 64 && start == NONE; p--) {
-        if (!memcmp(z->lits + (size_t)p * z->size, z->fill, z->size)) start = p;
+        if (!memcmp(z->lits + (size_t)p * z->size, &z->fill, z->size)) start = p;
     }
     if (start == NONE) {
         start = z->nlits;
@@ -309,7 +310,7 @@ static stc_status lz77_pack(ctx *cx, level *lv, pack_in *in)
     z->least = (int64_t)(20 / z->size) > SEED ? (int64_t)(20 / z->size) : SEED;
     for (int h = 0; h < 1 << HASH_BITS; h++)
         z->head[h] = NONE;
-    type_store(in->type, z->fill, 0, in->fill);
+    type_store(in->type, &z->fill, 0, in->fill);
     stc_status status = STC_OK;
     if (index_ready(cx, &lv->a[STC_CRD], largest_coord(lv), lv->width, 0) ||
         index_ready(cx, &lv->a[STC_AUX], 0, lv->width, 0) ||

@@ -24,10 +24,10 @@ bool run_walk_fiber(run_walk *w, int64_t parent)
 
 static bool is_fill(const run_walk *w, int64_t e)
 {
-    char fill[sizeof(value)];
+    value fill;
     const size_t size = type_size(w->in->type);
-    type_store(w->in->type, fill, 0, w->in->fill);
-    return !memcmp((const char *)w->in->vals + (size_t)e * size, fill, size);
+    type_store(w->in->type, &fill, 0, w->in->fill);
+    return !memcmp((const char *)w->in->vals + (size_t)e * size, &fill, size);
 }
 
 static bool equal_groups(const run_walk *w, int64_t a, int64_t a_end, int64_t b,

@@ -95,7 +95,7 @@ static stc_status put_mapped(walk *w, int64_t pos)
     const tensor *t = w->t;
     const size_t size = type_size(t->type);
     int64_t coords[STC_MAX_ORDER];
-    if (w->drop && !memcmp((const char *)t->vals + (size_t)pos * size, w->fill, size)) {
+    if (w->drop && !memcmp((const char *)t->vals + (size_t)pos * size, &w->fill, size)) {
         return STC_OK;
     }
     if (!recipe_apply(&w->recipe, t->shape, w->coord, coords)) return STC_OK;
@@ -173,7 +173,7 @@ stc_status tensor_walk(walk *w)
     const tensor *t = w->t;
     w->plain = format_is_plain(&t->fmt);
     w->drop = tensor_stores_padding(&t->fmt);
-    type_store(t->type, w->fill, 0, t->fill);
+    type_store(t->type, &w->fill, 0, t->fill);
     format_recipe(&t->fmt, &w->recipe);
     stc_status status;
     if (t->fmt.levels) {
