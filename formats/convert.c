@@ -189,7 +189,7 @@ stc_status tensor_compact(const tensor *t, tensor **out)
     entries e;
     tensor *c = NULL;
     int held[STC_MAX_ORDER];
-    const bool in_order = held_order(t, held) == t->order;
+    bool in_order = held_order(t, held) == t->order;
     entries_init(&e, cx, t->order, t->type);
     if (tensor_entries(t, &e) || tensor_new(cx, &t->fmt, t->type, t->shape, t->fill, &c)) {
         goto failed;
@@ -202,6 +202,7 @@ stc_status tensor_compact(const tensor *t, tensor **out)
             modes[m] = m;
         if (entries_sort(&e, modes, t->order, t->shape)) goto failed;
         entries_sum(&e);
+        in_order = false;
         break;
     }
     drop_equal(&e, t->fill);

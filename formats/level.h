@@ -141,6 +141,7 @@ typedef struct pack_in {
      * coordinates of the levels below, and values. Positions that no entry has
      * get the fill, or empty fibers. */
     int deeper;
+    int chain;             /* how many of them are branchless, right below        */
     const int64_t *const *below;
     const void *vals;
     stc_type type;

@@ -72,6 +72,9 @@ static stc_status pack_levels(tensor *t, entries *e, const int *column)
     int64_t parents = 1;
     for (int l = 0; l < levels && !status; l++) {
         level *lv = &t->level[l];
+        int chain = 0;
+        while (l + 1 + chain < levels && t->level[l + 1 + chain].props & PROP_BRANCHLESS)
+            chain++;
         for (int d = l + 1; d < levels; d++)
             below[d - l - 1] = e->coord[column[d]];
         pack_in in = {.count = e->n,
@@ -79,6 +82,7 @@ static stc_status pack_levels(tensor *t, entries *e, const int *column)
                       .pos = pos,
                       .parents = parents,
                       .deeper = levels - l - 1,
+                      .chain = chain,
                       .below = below,
                       .vals = e->vals,
                       .type = t->type,

@@ -61,6 +61,18 @@ stc_status segments_width(ctx *cx, const level *lv)
     return STC_OK;
 }
 
+/* Whether a nonunique level needs no second position for entry e, which has
+ * the coordinate of the one before it: where the branchless levels below agree
+ * too, both are the same coordinates so far. */
+static bool same_chain(const pack_in *in, int64_t e)
+{
+    if (in->chain == in->deeper) return false; /* they would be duplicates */
+    for (int d = 0; d < in->chain; d++) {
+        if (in->below[d][e] != in->below[d][e - 1]) return false;
+    }
+    return true;
+}
+
 /* One loop per pair of widths: this is where large inputs spend their time. */
 #define PACK_LOOP(NAME, PT, CT)                                                            \
     static int64_t NAME(const pack_in *in, PT *pos, CT *crd, bool unique)                  \
@@ -72,7 +84,7 @@ stc_status segments_width(ctx *cx, const level *lv)
                 for (; closed <= p; closed++)                                              \
                     pos[closed] = (PT)n;                                                   \
                 parent = p;                                                                \
-            } else if (unique && i == last) {                                              \
+            } else if (i == last && (unique || same_chain(in, e))) {                       \
                 in->pos[e] = n - 1;                                                        \
                 continue;                                                                  \
             }                                                                              \
