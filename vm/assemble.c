@@ -52,9 +52,7 @@ stc_status asm_begin(machine *mc, slot *s)
     s->stores = 0;
     for (int l = 0; l < s->row->fmt.levels; l++) {
         const level *lv = &s->own->level[l];
-        s->lev[l] = (asm_level){.insert = lv->kind->caps & CAP_INSERT,
-                                .branchless = lv->props & PROP_BRANCHLESS,
-                                .parent = NONE};
+        s->lev[l] = (asm_level){.insert = lv->kind->caps & CAP_INSERT, .parent = NONE};
     }
     return STC_OK;
 }
@@ -82,7 +80,7 @@ stc_status asm_at(machine *mc, slot *s, int l, mcursor *c, const mcursor *up, in
                                 "coordinate %lld of result %s is outside %lld:%lld",
                                 (long long)coord, s->row->name, (long long)lv->base,
                                 (long long)(lv->base + lv->extent));
-        c->c.at = a->branchless ? parent : lv->size;
+        c->c.at = lv->size;
     }
     c->c.at_end = c->c.at + 1;
     return STC_OK;
@@ -95,30 +93,11 @@ static stc_status out_of_order(machine *mc, const slot *s, const mcursor *c, con
                         (long long)c->c.coord, s->row->name);
 }
 
-static stc_status commit(machine *mc, slot *s, int l, mcursor *c, const lop *at);
-
-/* Each entry of a branchless level has a parent position to itself: the
- * parent's coordinate is appended now, again if its last one is taken. */
-static stc_status commit_parent(machine *mc, slot *s, int l, mcursor *c, const lop *at)
-{
-    mcursor *up = (mcursor *)c->c.up; /* a result's cursor register, as c is */
-    if (s->lev[l - 1].insert) return STC_OK;
-    if (up->kept && up->c.at < s->t->level[l].size) {
-        up->kept = false;
-        up->c.at = s->t->level[l - 1].size;
-    }
-    if (!up->kept && commit(mc, s, l - 1, up, at)) return mc->cx->diag.status;
-    c->c.at = up->c.at;
-    return STC_OK;
-}
-
 /* Appends the coordinate that `at` placed. */
 static stc_status commit(machine *mc, slot *s, int l, mcursor *c, const lop *at)
 {
     level *lv = &s->t->level[l];
     asm_level *a = &s->lev[l];
-    if (a->branchless && c->c.up && commit_parent(mc, s, l, c, at))
-        return mc->cx->diag.status;
     int64_t parent = c->c.up ? c->c.up->at : 0, pos;
     if (parent < a->parent) return out_of_order(mc, s, c, at);
     if (lv->kind->append_coord(mc->cx, lv, parent, c->c.coord, &pos))

@@ -117,9 +117,8 @@ struct super {
 
 /* Assembly of one level of a result. */
 typedef struct asm_level {
-    bool insert;     /* every coordinate has its place; else appended in order */
-    bool branchless; /* one child a parent: keeping it keeps a parent of its own */
-    int64_t parent;  /* append: that of the last entry; NONE at first           */
+    bool insert;    /* every coordinate has its place; else appended in order */
+    int64_t parent; /* append: that of the last entry; NONE at first           */
 } asm_level;
 
 /* What is added in any order (workspace.c). Between ws.begin and ws.end; after
