@@ -2,7 +2,7 @@
  * statement of the language; a line that is only a name prints it. Errors
  * change nothing, and say where.
  *
- *     $ build/samples/calc
+ *     $ build/samples/calc -
  *     tensor A csr f64 [2,2] = { (0,0): 2, (1,0): 1 }
  *     B(i,j) = A(i,j) + A(j,i)
  *     B
