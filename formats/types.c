@@ -5,6 +5,7 @@
  * NumPy 2's for typed operands.
  */
 #include "types.h"
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -412,18 +413,21 @@ stc_value value_to_public(stc_type t, value v)
     return r;
 }
 
-/* The shortest digits that read back: what has few digits prints as itself
- * with `digits`, the rest needs at most two (double) or three (float) more. */
+/* The shortest digits that read back: with 15 (float: 6) whatever has as few
+ * prints as itself, and 17 (9) tell all apart; below the normal numbers there
+ * are fewer to tell. */
 static int print_real(double x, bool single, char *buf, size_t size)
 {
     if (x != x) return snprintf(buf, size, "nan");
     if (isinf(x)) return snprintf(buf, size, x < 0 ? "-inf" : "inf");
-    if (fabs(x) < 1e6 && x == (double)(int64_t)x && !(x == 0 && signbit(x))) {
+    if (fabs(x) < (single ? 0x1p24 : 1e15) && x == (double)(int64_t)x &&
+        !(x == 0 && signbit(x))) {
         return snprintf(buf, size, "%" PRId64, (int64_t)x);
     }
     char text[40];
     const int most = single ? 9 : 17;
-    for (int digits = single ? 6 : 15; digits <= most; digits++) {
+    const bool tiny = fabs(x) < (single ? FLT_MIN : DBL_MIN);
+    for (int digits = tiny ? 1 : single ? 6 : 15; digits <= most; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, x);
         if (single ? strtof(text, NULL) == (float)x : strtod(text, NULL) == x) break;
     }
