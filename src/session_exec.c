@@ -250,11 +250,14 @@ static stc_status exec_statement(stc_session *s, script *in, const ast *n)
         st = exec_include(s, in, n);
         break;
     case N_REPEAT:
-        return exec_repeat(s, in, n);
+        st = exec_repeat(s, in, n);
+        break;
     case N_WHILE:
-        return exec_while(s, in, n);
+        st = exec_while(s, in, n);
+        break;
     case N_IF:
-        return exec_if(s, in, n);
+        st = exec_if(s, in, n);
+        break;
     case N_BLOCK:
         return exec_list(s, in, n);
     default:

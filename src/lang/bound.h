@@ -42,6 +42,7 @@ typedef enum bkind {
     B_CONV,   /* args[0] converted to this node's type (class change)          */
     B_REDUCE, /* args[0] reduced over `index` by fn or ufn, in class of type   */
     B_EXTENT, /* the value of extent `index` of the program, i64 (planning)    */
+    B_LOCAL,  /* in a function's body: its parameter or variable `index`       */
 } bkind;
 
 struct bexpr {
@@ -73,8 +74,26 @@ struct bfunction {
     bfn_prop identity[8], annihilator[8];
     int nidentity, nannihilator;
     struct bset *algebra; /* after `over`, NULL if none                        */
-    const void *body;     /* syntax tree: lowered by src/lower/function.c        */
+    const void *body;     /* syntax tree                                         */
+    struct fstmt *code;   /* the same, typed                                     */
+    int nlocals;          /* parameters first                                    */
+    stc_type *local;      /* the type of each                                    */
 };
+
+/* A statement of a function's body. Cases have become a chain of IFs. Every
+ * path sets a local before it reads it, and ends with a RETURN. Places in it
+ * refer to the text of the definition, so its code is charged to the call. */
+typedef struct fstmt {
+    enum { F_SET, F_IF, F_WHILE, F_BREAK, F_CONTINUE, F_RETURN } op;
+    span at;
+    int local;           /* SET                                                 */
+    bexpr *value;        /* SET, RETURN: in the class of the local, the result;
+                            IF, WHILE: the condition, bool                      */
+    struct fstmt *body;  /* IF, WHILE                                           */
+    struct fstmt *other; /* IF: else; WHILE: the step of a `for`, done after the
+                            body, after `continue` too                          */
+    struct fstmt *next;
+} fstmt;
 
 /* Iteration algebra as written: {param != value} combined. */
 typedef struct bset {

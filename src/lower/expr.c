@@ -143,9 +143,15 @@ int lower_expr(lowering *lo, const bexpr *e)
         r = lower_vreg(lo);
         EMIT(lo, OP_IVALUE, r, lo->index[e->index]);
         break;
+    case B_LOCAL:
+        r = lo->local[e->index];
+        break;
     case B_EXTENT:
         r = lower_vreg(lo);
         EMIT(lo, OP_EXTENT, r, e->index);
+        break;
+    case B_LOCAL: /* local k of a function's frame is register v k */
+        r = e->index;
         break;
     case B_CONV:
         r = lower_conv(lo, e);

@@ -19,7 +19,8 @@ enum { EXTENT = 1000, MAX_PERMUTED = 5 };
 
 static const double first_level = 0.3, deeper_level = 0.01;
 static const double convert_dense = 5, convert_sparse = 30;
-static const double add_inserted = 1.5, add_vector = 3, add_sorted = 40;
+static const double add_inserted = 0.5, add_vector = 3, add_sorted = 40;
+static const double strided = 0.7; /* an operand whose innermost level stays put */
 
 typedef struct estimate {
     plan *pl;
@@ -90,10 +91,10 @@ static void enter(estimate *e, int k, int index, uint64_t bound)
 {
     const paccess *x = &e->pl->access[k];
     e->density[k] = 0;
-    if ((e->converted >> k) & 1) {
+    if ((e->converted >> k) & 1) { /* its levels will be in loop order */
         for (int l = 0; l < x->levels; l++)
             if (affine_has(&x->level[l].at, index) && affine_bound(&x->level[l].at, bound))
-                e->density[k] = level_density(x, l);
+                e->density[k] = level_density(x, e->depth[k]++);
         return;
     }
     while (e->depth[k] < x->levels && affine_bound(&x->level[e->depth[k]].at, bound)) {
@@ -111,6 +112,15 @@ static double conversion_price(const paccess *x)
         if (!(x->level[l].props & PROP_FULL)) price = convert_sparse;
     }
     return stored * price;
+}
+
+/* Whether the innermost loop jumps through an access: it moves a level that
+ * has others below. */
+static bool strides(const paccess *x, int index)
+{
+    for (int l = 0; l + 1 < x->levels; l++)
+        if (affine_has(&x->level[l].at, index)) return true;
+    return false;
 }
 
 /* The work of one order; *inner gets how often the innermost body runs. */
@@ -135,6 +145,8 @@ static double work(plan *pl, const pset *space, uint64_t uses, const int *seq, i
         rounds = steps * d.produce;
     }
     *inner = rounds;
+    for (int k = 0; n && k < pl->naccess; k++)
+        if (((uses >> k) & 1) && strides(&pl->access[k], seq[n - 1])) cost += rounds * strided;
     return cost;
 }
 

@@ -20,6 +20,14 @@ static bool access_full(const paccess *x, uint64_t onto)
     return true;
 }
 
+static bool reads_sparse(const plan *pl, const pset *s)
+{
+    uint64_t set = pset_accesses(s);
+    for (int k = 0; k < pl->naccess; k++)
+        if (((set >> k) & 1) && !access_full(&pl->access[k], UINT64_MAX)) return true;
+    return false;
+}
+
 static bool space_full(const plan *pl, const pset *s, uint64_t onto)
 {
     switch (s->op) {
@@ -27,8 +35,9 @@ static bool space_full(const plan *pl, const pset *s, uint64_t onto)
         return true;
     case PS_STORED:
         return access_full(&pl->access[s->access], onto);
-    case PS_AND:
-        return space_full(pl, s->a, onto) && space_full(pl, s->b, onto);
+    case PS_AND: /* what two sparse operands share may be nothing */
+        return space_full(pl, s->a, onto) && space_full(pl, s->b, onto) &&
+               !(reads_sparse(pl, s->a) && reads_sparse(pl, s->b));
     case PS_OR:
         return space_full(pl, s->a, onto) || space_full(pl, s->b, onto);
     default:

@@ -1,0 +1,167 @@
+/* bind.h: what the parts of binding share.
+ *
+ *     bind.c          statements: terms, implied sums, the target; rolling back
+ *     bind_expr.c     expressions: names → tensors, indices, functions
+ *     bind_access.c   accesses: subscripts → affine functions of indices
+ *     bind_type.c     types: promotion, weak literals, conversions
+ *     bind_extent.c   ranges of indices, and what must hold of shapes
+ *     bind_target.c   the left side: which tensor it is, whether it's injective
+ *     bind_fn.c       the user's functions, specialised by types
+ *     literal.c       constants
+ *
+ * A binder is one statement's. The tree of the right side is bound first, with
+ * tensors entered in the program as they are met; then the target is chosen,
+ * ranges are solved, and the scope learns of the target. Whatever fails, the
+ * program's tables are cut back and the scope's tensors restored.
+ *
+ * Ranges belong to *families*: all uses of one free name in a statement are one
+ * family, though each top-level term has an index of its own for it (terms
+ * are separate loops); an index bound by a reduction is a family by itself.
+ */
+#ifndef STC_LANG_BIND_H
+#define STC_LANG_BIND_H
+
+#include "scope.h"
+
+#define BIND_MAX_INDEX 64 /* indices of a statement, each a bit in the planner */
+#define BIND_MAX_TERMS 6  /* indices in one subscript (affine.term)            */
+
+/* While binding, bexpr.mark of a CONST says that its type is weak. */
+enum { WEAK = 1 };
+
+typedef struct family {
+    const char *name;
+    span at;                   /* where it was met first                                  */
+    bool free;                 /* not bound by a reduction                                */
+    bool given;                /* `in lo:hi`                                              */
+    bool known;                /* hi is set                                               */
+    int64_t lo, to;            /* given: the literals; else lo is 0                       */
+    int hi;                    /* extent                                                  */
+    const struct access *bare; /* the bare subscript that gave it its range    */
+} family;
+
+/* One subscript of one access: what it says of ranges. */
+typedef struct access {
+    const affine *sub;
+    const char *name; /* of the tensor                                         */
+    int tensor;       /* slot; -1 for the left side until its slot is known    */
+    int mode;
+    bool pad, slice, left;
+    bool done;              /* it gave an index its range: it can't leave the tensor */
+    int64_t lo, hi, stride; /* of a slice; hi -1: to the end                   */
+    span at;
+} access;
+
+/* Undoing: a tensor of the scope as it was before the statement. */
+typedef struct touched {
+    scope_tensor *t;
+    int slot, order;
+    format *open; /* its open format if it was closed, else NULL */
+    struct touched *next;
+} touched;
+
+typedef struct fn_env fn_env; /* of a function's body: bind_fn.c */
+
+/* A function of the user's for some types, so that it is bound once. */
+typedef struct specialised {
+    definition *d;
+    bfunction *f;
+    struct specialised *next;
+} specialised;
+
+typedef struct binder {
+    arena *a;
+    scope *s;
+    const source *src;
+    program *p;
+    int tensors, extents, checks; /* in the program before it                  */
+    touched *undo;
+    int old_slot; /* a row whose role changed, -1: none        */
+    uint8_t old_role;
+    /* indices */
+    int nindex, nfamily, nbound, nterm, nleft;
+    bindex index[BIND_MAX_INDEX];
+    uint8_t family_of[BIND_MAX_INDEX];
+    family family[BIND_MAX_INDEX];
+    uint8_t bound[BIND_MAX_INDEX], term[BIND_MAX_INDEX]; /* visible ones        */
+    /* subscripts */
+    access *access;
+    int naccess, access_cap;
+    /* tensors of order 0 met by a bare name */
+    const ast **scalar;
+    int nscalar, scalar_cap;
+    fn_env *env; /* binding a function's body: names are its variables         */
+    specialised *fns;
+    /* the left side */
+    const ast *left; /* NULL: an anonymous scalar */
+    int nsub;
+    affine *sub;
+    access *left_access;
+} binder;
+
+/* bind.c */
+stc_status bind_fail(const binder *b, span at, const char *message, ...) PRINTF_LIKE(3, 4);
+void *bind_null(const binder *b, span at, const char *message, ...) PRINTF_LIKE(3, 4);
+bool bind_grow(binder *b, void *array, int *cap, int count, size_t size);
+
+/* bind_expr.c */
+bexpr *bind_expr(binder *b, const ast *e);
+bexpr *bind_terms(binder *b, const ast *e); /* top level: implied sums made explicit */
+bexpr *bind_one_term(binder *b, const ast *e, int fn); /* one term, reduced by fn */
+bexpr *bind_node(binder *b, bkind kind, stc_type type, span at);
+bexpr *bind_reduce(binder *b, span at, int fn, bfunction *ufn, const int *index, int n,
+                   bexpr *value);
+int bind_op_fn(int op); /* the built-in of an ast_op */
+
+/* bind_access.c */
+bexpr *bind_access(binder *b, const ast *e, scope_tensor *t, bool pad);
+bool bind_subscripts(binder *b, const ast *e, affine *sub, access *out);
+int bind_index_named(binder *b, const ast *name, bool make); /* -1: none, or no memory */
+int bind_index_new(binder *b, const ast *name, int family);
+int bind_family_new(binder *b, const ast *name, bool is_free);
+int bind_slot(binder *b, scope_tensor *t, int order, span at); /* for reading */
+bool bind_touch(binder *b, scope_tensor *t);
+bool bind_close_format(binder *b, scope_tensor *t, int order, span at);
+
+/* bind_type.c */
+bexpr *bind_call(binder *b, span at, int fn, bexpr **args, int n);
+bexpr *bind_convert(binder *b, bexpr *e,
+                    stc_type t); /* to t's class, or a weak one's type */
+bexpr *bind_to_bool(binder *b, bexpr *e);
+bexpr *bind_strong(binder *b, bexpr *e);            /* a weak literal gets its own type */
+bexpr *bind_store(binder *b, bexpr *e, stc_type t); /* as it is stored in type t */
+bexpr *bind_const(binder *b, span at, stc_type t, value v);
+stc_type bind_common(bexpr *const *args, int n); /* promoted, weak ones last */
+
+/* bind_extent.c */
+stc_status bind_ranges(binder *b, int target, bool target_has_shape);
+int bind_constant_extent(binder *b, int64_t k);
+int bind_size(binder *b, int slot, int mode);
+/* Σ coef·ext + plus as an extent. */
+int bind_linear(binder *b, const int *ext, const int64_t *coef, int n, int64_t plus);
+stc_status bind_left_sizes(binder *b, int target);
+stc_status bind_relation(binder *b, ext_rel rel, int x, int y, span at, const char *text);
+const char *bind_source_text(const binder *b, span at, char *buf, size_t size);
+
+/* bind_target.c */
+stc_status bind_left(binder *b, const ast *left);
+/* Chooses the target's row of the program, and makes value what is stored. */
+stc_status bind_target(binder *b, bstmt *st, int op, bexpr *value);
+stc_status bind_injective(binder *b);
+
+/* bind_fn.c */
+bfunction *bind_specialise(binder *b, definition *d, const stc_type *types, int n, span at);
+bexpr *bind_local(binder *b, const ast *name); /* a variable, in a body */
+bexpr *bind_user(binder *b, definition *d, span at, bexpr **args, int n);
+
+/* literal.c: constants as (type, value), the type one of bool, i64, u64, f64, c128 */
+typedef struct literal {
+    stc_type type;
+    value v;
+} literal;
+bool literal_leaf(const ast *e, literal *out);
+/* The operator or function on constants; false if it can't be done here. */
+bool literal_fold(int fn, const literal *args, int n, literal *out);
+stc_status literal_to(const source *src, span at, literal l, stc_type t, value *out);
+
+#endif

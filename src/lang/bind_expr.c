@@ -1,0 +1,311 @@
+/* bind_expr.c: expressions → typed index notation.
+ *
+ * A bare name is a tensor of order 0 or an index. A name with parentheses is a
+ * tensor's element, a user's function, or a built-in, looked for in this order.
+ * At the top level, terms joined by + and - are bound one by one, and the
+ * indices of each that aren't on the left are summed over it.
+ */
+#include "bind.h"
+
+#include <string.h>
+
+bexpr *bind_node(binder *b, bkind kind, stc_type type, span at)
+{
+    bexpr *e = arena_alloc(b->a, sizeof *e);
+    if (!e) return NULL;
+    e->kind = kind;
+    e->type = type;
+    e->at = at;
+    return e;
+}
+
+int bind_op_fn(int op)
+{
+    static const int16_t fn[OPR_COUNT] = {
+        [OPR_OR] = FN_OR,         [OPR_AND] = FN_AND, [OPR_EQ] = FN_EQ,
+        [OPR_NE] = FN_NE,         [OPR_LT] = FN_LT,   [OPR_LE] = FN_LE,
+        [OPR_GT] = FN_GT,         [OPR_GE] = FN_GE,   [OPR_BITOR] = FN_BITOR,
+        [OPR_BITXOR] = FN_BITXOR, [OPR_SHL] = FN_SHL, [OPR_SHR] = FN_SHR,
+        [OPR_ADD] = FN_ADD,       [OPR_SUB] = FN_SUB, [OPR_MUL] = FN_MUL,
+        [OPR_DIV] = FN_DIV,       [OPR_MOD] = FN_MOD, [OPR_POW] = FN_POW,
+        [OPR_NEG] = FN_NEG,       [OPR_NOT] = FN_NOT, [OPR_BITNOT] = FN_BITNOT,
+        [OPR_MIN] = FN_MIN,       [OPR_MAX] = FN_MAX, [OPR_BITAND] = FN_BITAND,
+    };
+    return fn[op];
+}
+
+/* ---- names ------------------------------------------------------------------------ */
+
+static bexpr *index_value(binder *b, const ast *e, int i)
+{
+    bexpr *x = bind_node(b, B_INDEX, STC_I64, e->at);
+    if (x) x->index = i;
+    return x;
+}
+
+static bexpr *bare_name(binder *b, const ast *e)
+{
+    if (b->env) return bind_local(b, e);
+    scope_tensor *const t = scope_find_tensor(b->s, e->name);
+    const int i = bind_index_named(b, e, false);
+    const bool scalar = t && t->order <= 0;
+    if (scalar && i >= 0)
+        return bind_null(b, e->at,
+                         "`%s` is both a tensor of order 0 and an index here; rename one",
+                         e->name);
+    if (i >= 0) return index_value(b, e, i);
+    if (t && !scalar)
+        return bind_null(b, e->at, "%s has %d mode%s and needs as many subscripts", e->name,
+                         t->order, t->order == 1 ? "" : "s");
+    if (!t) {
+        const int made = bind_index_named(b, e, true);
+        return made < 0 ? NULL : index_value(b, e, made);
+    }
+    if (!bind_grow(b, &b->scalar, &b->scalar_cap, b->nscalar + 1, sizeof *b->scalar))
+        return NULL;
+    b->scalar[b->nscalar++] = e;
+    return bind_access(b, e, t, false);
+}
+
+static bexpr *unknown_name(binder *b, const ast *e)
+{
+    suggestion near;
+    char text[96];
+    const int id = fn_named(e->name, strlen(e->name), -1);
+    if (id >= 0 && e->count == 1 && fn_at(id)->arity == 2)
+        return bind_null(b, e->at,
+                         "`%s` takes 2 arguments; a reduction names its indices, %s(i: …)",
+                         e->name, e->name);
+    if (id >= 0)
+        return bind_null(b, e->at, "`%s` takes %d argument%s, not %d", e->name,
+                         fn_at(id)->arity, fn_at(id)->arity == 1 ? "" : "s", e->count);
+    suggest_begin(&near, e->name);
+    for (int i = 0; i < scope_tensor_count(b->s); i++)
+        suggest_try(&near, scope_tensor_at(b->s, i)->name);
+    for (int i = 0; i < scope_definition_count(b->s); i++)
+        if (scope_definition_at(b->s, i)->node->kind == N_FN)
+            suggest_try(&near, scope_definition_at(b->s, i)->name);
+    for (int i = 0; i < FN_COUNT; i++)
+        suggest_try(&near, fn_at(i)->name);
+    return bind_null(b, e->at, "there is no tensor or function `%s`%s", e->name,
+                     suggest_text(&near, text, sizeof text));
+}
+
+static bexpr *call_or_access(binder *b, const ast *e)
+{
+    scope_tensor *const t = b->env ? NULL : scope_find_tensor(b->s, e->name);
+    if (t) return bind_access(b, e, t, false);
+    definition *const d = scope_find(b->s, e->name, N_FN);
+    const int id = d ? -1 : fn_named(e->name, strlen(e->name), e->count);
+    if (!d && id < 0) return unknown_name(b, e);
+    bexpr **args = arena_array(b->a, e->count, sizeof *args);
+    if (!args) return NULL;
+    for (int i = 0; i < e->count; i++)
+        if (!(args[i] = bind_expr(b, e->child[i]))) return NULL;
+    return d ? bind_user(b, d, e->at, args, e->count)
+             : bind_call(b, e->at, id, args, e->count);
+}
+
+static bexpr *padded(binder *b, const ast *e)
+{
+    const ast *const call = e->child[0];
+    scope_tensor *const t = b->env ? NULL : scope_find_tensor(b->s, call->name);
+    if (t) return bind_access(b, call, t, true);
+    return bind_null(b, call->at, "`pad` stands before a tensor, and `%s` is none",
+                     call->name);
+}
+
+/* ---- reductions -------------------------------------------------------------------- */
+
+/* The type in which a built-in accumulates values of type t. */
+static stc_type accumulated(int fn, stc_type t)
+{
+    switch (fn_at(fn)->typing) {
+    case TY_ARITH:
+    case TY_DIVIDE:
+        return type_is_unsigned(t) ? STC_U64 : type_class(t) == CLASS_I64 ? STC_I64 : t;
+    case TY_SHIFT:
+        return t == STC_BOOL ? STC_I64 : t;
+    case TY_LOGIC:
+        return STC_BOOL;
+    case TY_FLOAT:
+    case TY_REAL:
+    case TY_FLOATINT:
+        return type_is_float(t) || type_is_complex(t) ? t : STC_F64;
+    default:
+        return t;
+    }
+}
+
+static bexpr *reduce_builtin(binder *b, bexpr *e, int fn)
+{
+    e->args[0] = bind_strong(b, e->args[0]);
+    e->type = accumulated(fn, e->args[0]->type);
+    const vclass cls = type_class(e->type);
+    if (!(fn_at(fn)->classes >> cls & 1))
+        return bind_null(b, e->at, "`%s` isn't defined for %s", fn_at(fn)->name,
+                         type_name(e->type));
+    const bool closed = fn_result_class(fn, cls) == cls &&
+                        fn_operand_class(fn, cls, 1) == cls &&
+                        (fn_at(fn)->typing != TY_COMPARE || e->type == STC_BOOL);
+    if (!closed)
+        return bind_null(
+            b, e->at, "`%s` can't reduce %s: its result isn't of the type of its operands",
+            fn_at(fn)->name, type_name(e->type));
+    e->fn = fn;
+    e->cls = cls;
+    e->args[0] = e->type == STC_BOOL ? bind_to_bool(b, e->args[0])
+                                     : bind_convert(b, e->args[0], e->type);
+    return e->args[0] ? e : NULL;
+}
+
+/* A user's f(T, T) must give T: T is widened until it does. */
+static bexpr *reduce_user(binder *b, bexpr *e, bfunction *first)
+{
+    definition *const d = scope_find(b->s, first->name, N_FN);
+    stc_type t = first->param[0];
+    bfunction *f = first;
+    for (int round = 0; d && f->result != t && round < TYPE_COUNT; round++) {
+        t = type_promote(t, f->result);
+        f = bind_specialise(b, d, (stc_type[]){t, t}, 2, e->at);
+        if (!f) return NULL;
+    }
+    if (f->result != t)
+        return bind_null(b, e->at, "`%s` can't reduce %s: its result is %s", f->name,
+                         type_name(t), type_name(f->result));
+    e->fn = -1;
+    e->ufn = f;
+    e->type = t;
+    e->cls = type_class(t);
+    e->args[0] = bind_convert(b, e->args[0], t);
+    return e->args[0] ? e : NULL;
+}
+
+bexpr *bind_reduce(binder *b, span at, int fn, bfunction *ufn, const int *index, int n,
+                   bexpr *val)
+{
+    bexpr *e = bind_node(b, B_REDUCE, val->type, at);
+    if (!e || !(e->args = arena_alloc(b->a, sizeof *e->args)) ||
+        !(e->indices = arena_array(b->a, n, sizeof *e->indices)))
+        return NULL;
+    e->args[0] = val;
+    e->nargs = 1;
+    e->nindex = n;
+    for (int i = 0; i < n; i++) {
+        e->indices[i] = index[i];
+        b->index[index[i]].reduced = true;
+    }
+    return ufn ? reduce_user(b, e, ufn) : reduce_builtin(b, e, fn);
+}
+
+/* Makes the bound index of one BINDING visible. */
+static int bound_index(binder *b, const ast *node, int from)
+{
+    for (int k = from; k < b->nbound; k++)
+        if (!strcmp(b->index[b->bound[k]].name, node->name)) {
+            bind_fail(b, node->at, "the index `%s` is bound twice here", node->name);
+            return -1;
+        }
+    const int fam = bind_family_new(b, node, false);
+    const int i = fam < 0 ? -1 : bind_index_new(b, node, fam);
+    if (i < 0) return -1;
+    if (node->count) {
+        b->family[fam].given = true;
+        b->family[fam].lo = (int64_t)node->child[0]->u;
+        b->family[fam].to = (int64_t)node->child[1]->u;
+    }
+    b->bound[b->nbound++] = (uint8_t)i;
+    return i;
+}
+
+static bexpr *reduction(binder *b, const ast *e)
+{
+    const int n = e->count - 1, from = b->nbound;
+    int index[BIND_MAX_INDEX];
+    if (b->env)
+        return bind_null(b, e->at, "a function's body has no indices to reduce over");
+    definition *const d = scope_find(b->s, e->name, N_FN);
+    const int fn = d ? -1 : fn_named(e->name, strlen(e->name), 2);
+    if (!d && fn < 0) {
+        if (fn_named(e->name, strlen(e->name), -1) >= 0)
+            return bind_null(b, e->at, "`%s` can't reduce: it doesn't take two arguments",
+                             e->name);
+        return unknown_name(b, e);
+    }
+    for (int i = 0; i < n; i++) {
+        if (i == BIND_MAX_INDEX) return bind_null(b, e->at, "too many indices");
+        if ((index[i] = bound_index(b, e->child[i], from)) < 0) return NULL;
+    }
+    bexpr *val = bind_expr(b, e->child[n]);
+    b->nbound = from;
+    if (!val) return NULL;
+    bfunction *f = NULL;
+    if (d) {
+        val = bind_strong(b, val);
+        f = bind_specialise(b, d, (stc_type[]){val->type, val->type}, 2, e->at);
+        if (!f) return NULL;
+    }
+    return bind_reduce(b, e->at, fn, f, index, n, val);
+}
+
+/* ---- expressions ------------------------------------------------------------------- */
+
+static bexpr *operation(binder *b, const ast *e)
+{
+    bexpr *args[2];
+    for (int i = 0; i < e->count; i++)
+        if (!(args[i] = bind_expr(b, e->child[i]))) return NULL;
+    if (e->op == OPR_PLUS) return args[0];
+    return bind_call(b, e->at, bind_op_fn(e->op), args, e->count);
+}
+
+bexpr *bind_expr(binder *b, const ast *e)
+{
+    literal l;
+    switch (e->kind) {
+    case N_NAME:
+        return bare_name(b, e);
+    case N_CALL:
+        return call_or_access(b, e);
+    case N_PAD:
+        return padded(b, e);
+    case N_UNARY:
+    case N_BINARY:
+        return operation(b, e);
+    case N_REDUCE:
+        return reduction(b, e);
+    case N_SLICE:
+        return bind_null(b, e->at,
+                         "a slice belongs to an index in a subscript, as in A(%s(…))", "i");
+    default:
+        break;
+    }
+    if (!literal_leaf(e, &l)) return bind_null(b, e->at, "expected an expression here");
+    bexpr *c = bind_const(b, e->at, l.type, l.v);
+    if (c && l.type != STC_BOOL) c->mark = WEAK;
+    return c;
+}
+
+bexpr *bind_one_term(binder *b, const ast *e, int fn)
+{
+    int index[BIND_MAX_INDEX];
+    b->nterm = 0;
+    bexpr *val = bind_expr(b, e);
+    const int n = b->nterm;
+    for (int i = 0; i < n; i++)
+        index[i] = b->term[i];
+    b->nterm = 0;
+    return val && n ? bind_reduce(b, e->at, fn, NULL, index, n, val) : val;
+}
+
+bexpr *bind_terms(binder *b, const ast *e)
+{
+    bexpr *args[2];
+    const bool joins = (e->kind == N_BINARY && (e->op == OPR_ADD || e->op == OPR_SUB)) ||
+                       (e->kind == N_UNARY && (e->op == OPR_NEG || e->op == OPR_PLUS));
+    if (!joins) return bind_one_term(b, e, FN_ADD);
+    for (int i = 0; i < e->count; i++)
+        if (!(args[i] = bind_terms(b, e->child[i]))) return NULL;
+    if (e->op == OPR_PLUS) return args[0];
+    return bind_call(b, e->at, bind_op_fn(e->op), args, e->count);
+}

@@ -1,0 +1,621 @@
+/* bind_fn.c: the user's functions, specialised for the types of a call.
+ *
+ * A body is bound as often as it takes for the types of its variables to
+ * settle: each assignment widens its variable's type by promotion, which can't
+ * go on for ever. Its cases become a chain of ifs; its properties and its
+ * algebra become values. Functions can call others, but not themselves.
+ */
+#include "bind.h"
+
+#include <string.h>
+
+#define FN_MAX_PARAMS 8
+#define FN_MAX_LOCALS 64
+#define FN_MAX_DEPTH 32 /* functions that call each other */
+
+typedef struct fn_local {
+    const char *name; /* NULL: not visible (the parameter of another case) */
+    stc_type type;
+    bool typed, weak; /* weak: only literals were assigned so far          */
+} fn_local;
+
+struct fn_env {
+    fn_env *outer;
+    bfunction *f;
+    const source *src;
+    fn_local local[FN_MAX_LOCALS]; /* numbered by first assignment, in every round */
+    int nlocals;
+    int place[FN_MAX_PARAMS]; /* the local that is read as a parameter            */
+    unsigned copied;          /* parameters whose variable has another class      */
+    uint64_t set, unsure;     /* surely assigned here; read where that isn't sure */
+    bool changed;             /* a type was widened in this round                 */
+    int loops, depth;
+    fstmt **returned;
+    int nreturned, returned_cap;
+};
+
+/* ---- checks without types -------------------------------------------------------- */
+
+static stc_status bad(const source *src, const ast *at, const char *what)
+{
+    return fail_text(src->cx, STC_ERR_PROGRAM, src->file, src->text, at->at, "%s", what);
+}
+
+static stc_status check_cases(const source *src, const ast *cases, int params)
+{
+    for (int i = 0; i < cases->count; i++) {
+        const ast *const c = cases->child[i], *const pattern = c->child[0];
+        if (pattern->count != params)
+            return bad(src, c,
+                       "a case has as many names and constants as the function has "
+                       "parameters");
+        for (int k = 0; k < params; k++) {
+            const ast *const name = pattern->child[k];
+            stc_type t;
+            if (name->kind != N_NAME) {
+                if (i + 1 == cases->count)
+                    return bad(src, name,
+                               "the last case has names only, so that there is always "
+                               "one that is taken");
+                const stc_status status = literal_type(src, name, &t);
+                if (status != STC_OK) return status;
+                continue;
+            }
+            for (int l = 0; l < k; l++)
+                if (!strcmp(pattern->child[l]->name, name->name) &&
+                    pattern->child[l]->kind == N_NAME)
+                    return bad(src, name, "this name is in the case twice");
+        }
+    }
+    return cases->count ? STC_OK : bad(src, cases, "the function has no case");
+}
+
+static stc_status check_properties(const source *src, const ast *props, int params)
+{
+    for (int i = 0; props && i < props->count; i++) {
+        const ast *const p = props->child[i];
+        const bool valued = !strcmp(p->name, "annihilator") || !strcmp(p->name, "identity");
+        const bool plain = !strcmp(p->name, "commutative") ||
+                           !strcmp(p->name, "associative") ||
+                           !strcmp(p->name, "idempotent");
+        stc_type t;
+        if (!valued && !plain)
+            return bad(src, p,
+                       "this is no property of a function (commutative, associative, "
+                       "idempotent, annihilator(v), identity(v))");
+        if (plain && params != 2)
+            return bad(src, p, "only a function of two has this property");
+        if (valued != (p->count > 0))
+            return bad(src, p,
+                       valued ? "this property has a value, as in identity(0)"
+                              : "this property has no value");
+        if (!valued) continue;
+        const stc_status status = literal_type(src, p->child[0], &t);
+        if (status != STC_OK) return status;
+        if (p->child[1] && p->child[1]->u >= (uint64_t)params)
+            return bad(src, p->child[1],
+                       "the function has no such argument (they are counted "
+                       "from 0)");
+    }
+    return STC_OK;
+}
+
+static int param_named(const ast *params, const char *name)
+{
+    for (int i = 0; i < params->count; i++)
+        if (!strcmp(params->child[i]->name, name)) return i;
+    return -1;
+}
+
+static stc_status check_algebra(const source *src, const ast *e, const ast *params)
+{
+    stc_type t;
+    if (e->kind == N_SET)
+        return param_named(params, e->name) < 0
+                   ? bad(src, e, "a set names one of the function's parameters")
+                   : literal_type(src, e->child[0], &t);
+    for (int i = 0; i < e->count; i++) {
+        const stc_status status = check_algebra(src, e->child[i], params);
+        if (status != STC_OK) return status;
+    }
+    return STC_OK;
+}
+
+stc_status fn_check_definition(const source *src, const ast *node)
+{
+    const ast *const params = node->child[0], *const body = node->child[1];
+    if (params->count < 1 || params->count > FN_MAX_PARAMS)
+        return bad(src, params, "a function has 1 to 8 parameters");
+    for (int i = 0; i < params->count; i++)
+        if (param_named(params, params->child[i]->name) < i)
+            return bad(src, params->child[i], "this parameter is there twice");
+    stc_status status = STC_OK;
+    if (body->kind == N_CASES) status = check_cases(src, body, params->count);
+    if (status == STC_OK) status = check_properties(src, node->child[2], params->count);
+    if (status == STC_OK && node->child[3])
+        status = check_algebra(src, node->child[3], params);
+    return status;
+}
+
+/* ---- locals ----------------------------------------------------------------------- */
+
+static int local_named(const fn_env *env, const char *name)
+{
+    for (int i = env->nlocals - 1; i >= 0; i--)
+        if (env->local[i].name && !strcmp(env->local[i].name, name)) return i;
+    return -1;
+}
+
+bexpr *bind_local(binder *b, const ast *name)
+{
+    fn_env *const env = b->env;
+    const int i = local_named(env, name->name);
+    if (i < 0)
+        return bind_null(
+            b, name->at,
+            "`%s` is no parameter of the function, and nothing was assigned to it "
+            "before this",
+            name->name);
+    if (!(env->set >> i & 1)) env->unsure |= 1ull << i;
+    bexpr *e = bind_node(b, B_LOCAL, env->local[i].type, name->at);
+    if (!e) return NULL;
+    e->index = i;
+    if (env->local[i].weak) e->mark = WEAK;
+    return e;
+}
+
+/* The variable takes in one more type. */
+static void widen(binder *b, fn_local *l, bexpr *e)
+{
+    bexpr old = {.kind = B_LOCAL, .type = l->type, .mark = l->weak ? WEAK : 0};
+    const bool weak = e->mark == WEAK && (!l->typed || l->weak);
+    const stc_type t = l->typed ? bind_common((bexpr *[]){&old, e}, 2) : e->type;
+    if (!l->typed || t != l->type || weak != l->weak) b->env->changed = true;
+    l->type = t;
+    l->weak = weak;
+    l->typed = true;
+}
+
+/* ---- statements --------------------------------------------------------------------- */
+
+static fstmt *body(binder *b, const ast *list);
+
+static fstmt *new_fstmt(binder *b, int op, span at)
+{
+    fstmt *s = arena_alloc(b->a, sizeof *s);
+    if (!s) return NULL;
+    s->op = op;
+    s->at = at;
+    return s;
+}
+
+/* The next local. What earlier rounds found of its type stays. */
+static int new_local(binder *b, const ast *name)
+{
+    fn_env *const env = b->env;
+    if (env->nlocals == FN_MAX_LOCALS) {
+        bind_fail(b, name->at, "a function has at most %d variables", FN_MAX_LOCALS);
+        return -1;
+    }
+    env->local[env->nlocals].name = name->name;
+    return env->nlocals++;
+}
+
+static fstmt *set_local(binder *b, const ast *node)
+{
+    fn_env *const env = b->env;
+    const ast *const left = node->child[0];
+    if (left->kind != N_NAME)
+        return bind_null(b, left->at, "a function's body assigns to variables only");
+    bexpr *e = bind_expr(b, node->child[1]);
+    if (e && node->op != OPR_NONE) {
+        bexpr *old = bind_local(b, left);
+        e = old ? bind_call(b, node->at, bind_op_fn(node->op), (bexpr *[]){old, e}, 2)
+                : NULL;
+    }
+    fstmt *s = e ? new_fstmt(b, F_SET, node->at) : NULL;
+    if (!s) return NULL;
+    s->local = local_named(env, left->name);
+    if (s->local < 0) {
+        if (env->nlocals == FN_MAX_LOCALS)
+            return bind_null(b, left->at, "a function has at most %d variables",
+                             FN_MAX_LOCALS);
+        s->local = env->nlocals++;
+        env->local[s->local] = (fn_local){.name = left->name};
+    }
+    widen(b, &env->local[s->local], e);
+    env->set |= 1ull << s->local;
+    s->value = bind_store(b, e, env->local[s->local].type);
+    return s->value ? s : NULL;
+}
+
+static fstmt *branch(binder *b, const ast *node)
+{
+    fn_env *const env = b->env;
+    fstmt *s = new_fstmt(b, F_IF, node->at);
+    if (!s || !(s->value = bind_to_bool(b, bind_expr(b, node->child[0])))) return NULL;
+    const uint64_t before = env->set;
+    const ast *const other = node->child[2];
+    if (node->child[1]->count && !(s->body = body(b, node->child[1]))) return NULL;
+    const uint64_t then = env->set;
+    env->set = before;
+    if (other && other->kind == N_IF && !(s->other = branch(b, other))) return NULL;
+    if (other && other->kind == N_BLOCK && other->count && !(s->other = body(b, other)))
+        return NULL;
+    env->set &= then;
+    return s;
+}
+
+/* while (e) {…}, and for with its first assignment before it. */
+static fstmt *loop(binder *b, const ast *node)
+{
+    fn_env *const env = b->env;
+    const bool steps = node->kind == N_FOR;
+    fstmt *first = steps ? set_local(b, node->child[0]) : NULL, *s = NULL;
+    if (steps && !first) return NULL;
+    if (!(s = new_fstmt(b, F_WHILE, node->at))) return NULL;
+    if (!(s->value = bind_to_bool(b, bind_expr(b, node->child[steps])))) return NULL;
+    const uint64_t before = env->set;
+    const ast *const block = node->child[steps ? 3 : 1];
+    env->loops++;
+    if (block->count && !(s->body = body(b, block))) return NULL;
+    env->set = before; /* `continue` may have left out what the body sets */
+    if (steps && !(s->other = set_local(b, node->child[2]))) return NULL;
+    env->loops--;
+    env->set = before;
+    if (first) first->next = s;
+    return first ? first : s;
+}
+
+static fstmt *give_back(binder *b, const ast *value_node, span at)
+{
+    fn_env *const env = b->env;
+    fstmt *s = new_fstmt(b, F_RETURN, at);
+    if (!s || !(s->value = bind_expr(b, value_node)) ||
+        !bind_grow(b, &env->returned, &env->returned_cap, env->nreturned + 1,
+                   sizeof *env->returned))
+        return NULL;
+    env->returned[env->nreturned++] = s;
+    env->set = UINT64_MAX; /* nothing is read after it */
+    return s;
+}
+
+static fstmt *statement(binder *b, const ast *node)
+{
+    switch (node->kind) {
+    case N_ASSIGN:
+        return set_local(b, node);
+    case N_IF:
+        return branch(b, node);
+    case N_WHILE:
+    case N_FOR:
+        return loop(b, node);
+    case N_RETURN:
+        return give_back(b, node->child[0], node->at);
+    case N_BREAK:
+    case N_CONTINUE:
+        if (!b->env->loops)
+            return bind_null(b, node->at, "this stands outside of any loop");
+        b->env->set = UINT64_MAX;
+        return new_fstmt(b, node->kind == N_BREAK ? F_BREAK : F_CONTINUE, node->at);
+    default:
+        return bind_null(b, node->at, "this can't be in a function's body");
+    }
+}
+
+static fstmt *body(binder *b, const ast *list)
+{
+    fstmt *first = NULL, **end = &first;
+    for (int i = 0; i < list->count; i++) {
+        if (!(*end = statement(b, list->child[i]))) return NULL;
+        while (*end)
+            end = &(*end)->next;
+    }
+    return first;
+}
+
+static bool always_returns(const fstmt *s)
+{
+    for (; s; s = s->next) {
+        if (s->op == F_RETURN) return true;
+        if (s->op == F_IF && always_returns(s->body) && always_returns(s->other))
+            return true;
+        if (s->op == F_WHILE && s->value->kind == B_CONST && s->value->value.i64)
+            return true;
+    }
+    return false;
+}
+
+/* ---- cases -------------------------------------------------------------------------- */
+
+static fstmt *body_or_value(binder *b, const ast *node)
+{
+    if (node->kind == N_BLOCK) return body(b, node);
+    return give_back(b, node, node->at);
+}
+
+/* The condition that the arguments equal the case's constants; NULL in *out if
+ * there are none. */
+static bool case_condition(binder *b, const ast *pattern, bexpr **out)
+{
+    *out = NULL;
+    for (int k = 0; k < pattern->count; k++) {
+        const ast *const c = pattern->child[k];
+        if (c->kind == N_NAME) continue;
+        bexpr *args[2] = {bind_node(b, B_LOCAL, b->env->local[k].type, c->at),
+                          bind_expr(b, c)};
+        if (!args[0] || !args[1]) return false;
+        args[0]->index = k;
+        bexpr *equal = bind_call(b, c->at, FN_EQ, args, 2);
+        *out = equal && *out ? bind_call(b, c->at, FN_AND, (bexpr *[]){*out, equal}, 2)
+                             : equal;
+        if (!*out) return false;
+    }
+    return true;
+}
+
+static fstmt *cases(binder *b, const ast *list)
+{
+    fn_env *const env = b->env;
+    fstmt *first = NULL, **end = &first;
+    const uint64_t params = env->set;
+    for (int i = 0; i < list->count; i++) {
+        const ast *const pattern = list->child[i]->child[0];
+        bexpr *condition;
+        for (int k = 0; k < env->nlocals; k++) /* the names of this case only */
+            env->local[k].name = NULL;
+        for (int k = 0; k < pattern->count; k++)
+            if (pattern->child[k]->kind == N_NAME)
+                env->local[k].name = pattern->child[k]->name;
+        env->set = params;
+        if (!case_condition(b, pattern, &condition)) return NULL;
+        fstmt *s = body_or_value(b, list->child[i]->child[1]);
+        if (!s) return NULL;
+        if (condition) {
+            if (!always_returns(s))
+                return bind_null(b, list->child[i]->at,
+                                 "this case may end without a `return`");
+            if (!(*end = new_fstmt(b, F_IF, list->child[i]->at))) return NULL;
+            (*end)->value = condition;
+            (*end)->body = s;
+            end = &(*end)->next;
+        } else {
+            *end = s;
+            break;
+        }
+    }
+    return first;
+}
+
+/* ---- specialising ------------------------------------------------------------------- */
+
+static stc_status add_value(binder *b, bfunction *f, const ast *prop, int position,
+                            bool identity)
+{
+    int *const n = identity ? &f->nidentity : &f->nannihilator;
+    bfn_prop *const out = (identity ? f->identity : f->annihilator) + *n;
+    if (*n == 8) return bind_fail(b, prop->at, "too many properties of this kind");
+    (*n)++;
+    out->position = position;
+    return literal_value(b->src, prop->child[0], f->param[position < 0 ? 0 : position],
+                         &out->value);
+}
+
+static stc_status properties(binder *b, bfunction *f, const ast *props)
+{
+    bool same = true;
+    for (int i = 1; i < f->nparams; i++)
+        same &= type_class(f->param[i]) == type_class(f->param[0]);
+    for (int i = 0; props && i < props->count; i++) {
+        const ast *const p = props->child[i];
+        const bool identity = p->name[0] == 'i' && p->count > 0;
+        stc_status status = STC_OK;
+        if (p->count == 0) {
+            f->flags |= p->name[0] == 'c'   ? FP_COMMUTATIVE
+                        : p->name[0] == 'a' ? FP_ASSOCIATIVE
+                                            : FP_IDEMPOTENT;
+        } else if (p->child[1]) {
+            status = add_value(b, f, p, (int)p->child[1]->u, identity);
+        } else if (same) {
+            status = add_value(b, f, p, -1, identity);
+        } else {
+            for (int k = 0; k < f->nparams && status == STC_OK; k++)
+                status = add_value(b, f, p, k, identity);
+        }
+        if (status != STC_OK) return status;
+    }
+    return STC_OK;
+}
+
+static bset *algebra(binder *b, const bfunction *f, const ast *e, const ast *params)
+{
+    bset *s = arena_alloc(b->a, sizeof *s);
+    if (!s) return NULL;
+    if (e->kind == N_SET) {
+        s->op = SET_NOT_EQUAL;
+        s->param = param_named(params, e->name);
+        return literal_value(b->src, e->child[0], f->param[s->param], &s->value) == STC_OK
+                   ? s
+                   : NULL;
+    }
+    s->op = e->kind == N_UNARY ? SET_NOT : e->op == OPR_BITAND ? SET_AND : SET_OR;
+    s->a = algebra(b, f, e->child[0], params);
+    if (s->a && e->count > 1) s->b = algebra(b, f, e->child[1], params);
+    return s->a && (s->b || e->count == 1) ? s : NULL;
+}
+
+/* Locals that some path reads without having set them begin with zero. */
+static fstmt *with_zeros(binder *b, fstmt *code, uint64_t unsure)
+{
+    for (int i = 0; i < b->env->nlocals; i++) {
+        if (!(unsure >> i & 1)) continue;
+        value zero;
+        memset(&zero, 0, sizeof zero);
+        fstmt *s = new_fstmt(b, F_SET, (span){0, 0});
+        if (!s || !(s->value = bind_const(b, s->at, b->env->local[i].type, zero)))
+            return NULL;
+        s->local = i;
+        s->next = code;
+        code = s;
+    }
+    return code;
+}
+
+/* Parameters that need a variable of another class are copied to one first. */
+static bool copy_params(binder *b, const ast *params, fstmt **first)
+{
+    fn_env *const env = b->env;
+    fstmt **end = first;
+    for (int k = 0; k < params->count; k++) {
+        env->place[k] = k;
+        if (!(env->copied >> k & 1)) continue;
+        bexpr *from = bind_node(b, B_LOCAL, env->f->param[k], params->child[k]->at);
+        fstmt *s = new_fstmt(b, F_SET, params->child[k]->at);
+        if (!from || !s || (s->local = new_local(b, params->child[k])) < 0) return false;
+        from->index = k;
+        widen(b, &env->local[s->local], from);
+        env->place[k] = s->local;
+        env->set |= 1ull << s->local;
+        if (!(s->value = bind_store(b, from, env->local[s->local].type))) return false;
+        *end = s;
+        end = &s->next;
+    }
+    return true;
+}
+
+/* One round: the body with the types that the variables have so far. */
+static fstmt *bind_body(binder *b, const ast *node)
+{
+    fn_env *const env = b->env;
+    const ast *const params = node->child[0], *const what = node->child[1];
+    fstmt *copies = NULL;
+    env->changed = false;
+    env->nreturned = env->loops = 0;
+    env->unsure = 0;
+    env->set = (1ull << params->count) - 1;
+    env->nlocals = params->count;
+    for (int k = 0; k < params->count; k++)
+        env->local[k].name = params->child[k]->name;
+    if (!copy_params(b, params, &copies)) return NULL;
+    fstmt *const code = what->kind == N_CASES ? cases(b, what) : body_or_value(b, what);
+    if (!copies || !code) return code;
+    fstmt *last = copies;
+    while (last->next)
+        last = last->next;
+    last->next = code;
+    return copies;
+}
+
+/* Rounds until no type changes any more. */
+static fstmt *settle_types(binder *b, const ast *node)
+{
+    fn_env *const env = b->env;
+    for (int round = 0; round < 2 * TYPE_COUNT * FN_MAX_LOCALS; round++) {
+        fstmt *code = bind_body(b, node);
+        if (!code) return NULL;
+        const unsigned copied = env->copied;
+        for (int k = 0; k < env->f->nparams; k++) {
+            if (type_class(env->local[k].type) == type_class(env->f->param[k])) continue;
+            env->copied |= 1u << k;
+            env->local[k] = (fn_local){.type = env->f->param[k], .typed = true};
+        }
+        if (env->copied != copied) { /* the others' numbers move: they begin anew */
+            for (int i = env->f->nparams; i < FN_MAX_LOCALS; i++)
+                env->local[i] = (fn_local){.typed = false};
+        } else if (!env->changed) {
+            return code;
+        }
+    }
+    return bind_null(b, node->at, "the types of the function's variables don't settle");
+}
+
+static bool finish(binder *b, bfunction *f, const ast *node)
+{
+    fn_env *const env = b->env;
+    fstmt *code = settle_types(b, node);
+    if (!code) return false;
+    if (!always_returns(code))
+        return bind_null(b, node->at, "the function may end without a `return`");
+    bexpr **results = arena_array(b->a, env->nreturned, sizeof *results);
+    if (!results) return false;
+    for (int i = 0; i < env->nreturned; i++)
+        results[i] = env->returned[i]->value;
+    f->result = bind_common(results, env->nreturned);
+    for (int i = 0; i < env->nreturned; i++) {
+        fstmt *const s = env->returned[i];
+        if (!(s->value = bind_store(b, s->value, f->result))) return false;
+    }
+    f->code = with_zeros(b, code, env->unsure);
+    f->nlocals = env->nlocals;
+    f->local = arena_array(b->a, env->nlocals, sizeof *f->local);
+    if (!f->code || !f->local) return false;
+    for (int i = 0; i < env->nlocals; i++)
+        f->local[i] = env->local[i].type;
+    return properties(b, f, node->child[2]) == STC_OK &&
+           (!node->child[3] ||
+            (f->algebra = algebra(b, f, node->child[3], node->child[0])) != NULL);
+}
+
+static bool callable(binder *b, const definition *d, int n, span at)
+{
+    int depth = 0;
+    for (const fn_env *env = b->env; env; env = env->outer)
+        depth++;
+    if (d->node->child[0]->count != n)
+        return bind_null(b, at, "`%s` takes %d argument%s, not %d", d->name,
+                         d->node->child[0]->count, d->node->child[0]->count == 1 ? "" : "s",
+                         n);
+    if (d->busy)
+        return bind_null(b, at, "`%s` calls itself: functions don't recur", d->name);
+    if (depth == FN_MAX_DEPTH)
+        return bind_null(b, at, "functions call each other too deeply");
+    return true;
+}
+
+bfunction *bind_specialise(binder *b, definition *d, const stc_type *types, int n, span at)
+{
+    if (!callable(b, d, n, at)) return NULL;
+    for (specialised *known = b->fns; known; known = known->next)
+        if (known->d == d && !memcmp(known->f->param, types, (size_t)n * sizeof *types))
+            return known->f;
+    bfunction *f = arena_alloc(b->a, sizeof *f);
+    fn_env *env = arena_alloc(b->a, sizeof *env);
+    specialised *mine = arena_alloc(b->a, sizeof *mine);
+    if (!f || !env || !mine) return NULL;
+    f->name = d->name;
+    f->id = -1;
+    f->nparams = n;
+    f->body = d->node->child[1];
+    memcpy(f->param, types, (size_t)n * sizeof *types);
+    *env = (fn_env){.outer = b->env, .f = f, .nlocals = n};
+    for (int i = 0; i < n; i++)
+        env->local[i] = (fn_local){.type = types[i], .typed = true};
+    const source *const src = b->src;
+    d->busy = true;
+    b->env = env;
+    b->src = &d->src;
+    const bool fine = finish(b, f, d->node);
+    b->env = env->outer;
+    b->src = src;
+    d->busy = false;
+    if (!fine) return NULL;
+    *mine = (specialised){d, f, b->fns};
+    b->fns = mine;
+    return f;
+}
+
+bexpr *bind_user(binder *b, definition *d, span at, bexpr **args, int n)
+{
+    stc_type types[FN_MAX_PARAMS];
+    if (n > FN_MAX_PARAMS) return bind_null(b, at, "a function has at most 8 parameters");
+    for (int i = 0; i < n; i++)
+        types[i] = bind_strong(b, args[i])->type;
+    bfunction *f = bind_specialise(b, d, types, n, at);
+    bexpr *e = f ? bind_node(b, B_USER, f->result, at) : NULL;
+    if (!e) return NULL;
+    e->args = args;
+    e->nargs = n;
+    e->fn = -1;
+    e->ufn = f;
+    return e;
+}

@@ -1,0 +1,233 @@
+/* bind_target.c: the left side of an assignment.
+ *
+ * Which row of the program it writes: the tensor's own where it is declared or
+ * keeps some of its elements, else a new one. And whether the subscripts name
+ * every element at most once.
+ */
+#include "bind.h"
+
+#include <string.h>
+
+stc_status bind_left(binder *b, const ast *left)
+{
+    b->left = left;
+    if (left->kind != N_NAME && left->kind != N_CALL)
+        return bind_fail(b, left->at, "expected a tensor with its indices before `=`");
+    if (left->count > STC_MAX_ORDER)
+        return bind_fail(b, left->at, "a tensor has at most %d modes", STC_MAX_ORDER);
+    b->nsub = left->count;
+    if (!left->count) return STC_OK;
+    b->sub = arena_array(b->a, left->count, sizeof *b->sub);
+    b->left_access = arena_array(b->a, left->count, sizeof *b->left_access);
+    if (!b->sub || !b->left_access || !bind_subscripts(b, left, b->sub, b->left_access))
+        return b->p->cx->diag.status;
+    for (int k = 0; k < b->nsub; k++)
+        b->left_access[k].left = true;
+    b->nleft = b->nindex;
+    b->nterm = 0;
+    return STC_OK;
+}
+
+/* All subscripts are bare and no index is there twice. */
+static bool is_whole(const binder *b)
+{
+    uint64_t seen = 0;
+    for (int k = 0; k < b->nsub; k++) {
+        const affine *const f = &b->sub[k];
+        if (f->terms != 1 || f->term[0].coef != 1 || f->constant || b->left_access[k].slice)
+            return false;
+        const uint64_t bit = 1ull << f->term[0].index;
+        if (seen & bit) return false;
+        seen |= bit;
+    }
+    return true;
+}
+
+/* ---- the row ---------------------------------------------------------------------- */
+
+/* A new row; what was declared of t holds (t may be NULL). */
+static int new_row(binder *b, bstmt *st, const scope_tensor *t, stc_type type)
+{
+    prog_tensor row;
+    memset(&row, 0, sizeof row);
+    row.name = b->left ? (char *)b->left->name : (char *)"";
+    row.role = b->left ? ROLE_OUTPUT : ROLE_TEMP;
+    row.order = b->nsub;
+    row.type = t && t->has_type ? t->type : type;
+    st->fresh = true;
+    st->format_given = t && t->has_format;
+    st->fill_given = t && t->has_fill;
+    if (st->format_given) row.fmt = t->fmt;
+    if (st->fill_given) row.fill = t->fill;
+    for (int k = 0; t && t->has_shape && k < b->nsub; k++) {
+        const int n = bind_constant_extent(b, t->shape[k]);
+        if (n < 0) return -1;
+        row.shape[k] = (uint16_t)n;
+    }
+    return program_tensor(b->p, &row);
+}
+
+/* The tensor's own row, which is written from now on. */
+static int own_row(binder *b, bstmt *st, scope_tensor *t)
+{
+    const int slot = bind_slot(b, t, b->nsub, b->left->at);
+    if (slot < 0) return -1;
+    uint8_t role = b->p->tensor[slot].role;
+    if (role == ROLE_INPUT) {
+        for (int k = 0; k < b->nsub; k++) {
+            const int n = bind_size(b, slot, k);
+            if (n < 0) return -1;
+            b->p->tensor[slot].shape[k] = (uint16_t)n;
+        }
+        b->old_slot = slot;
+        b->old_role = role;
+        b->p->tensor[slot].role = ROLE_INOUT;
+    }
+    st->format_given = st->fill_given = true;
+    return slot;
+}
+
+/* ---- op= ---------------------------------------------------------------------------- */
+
+/* val as `op=` leaves it in a tensor that starts from op's identity. */
+static bexpr *from_identity(binder *b, int op, bexpr *val)
+{
+    const bool one = op == OPR_DIV;
+    val = bind_strong(b, val);
+    if (op == OPR_OR || op == OPR_AND) return bind_to_bool(b, val);
+    if (op != OPR_SUB && op != OPR_DIV && !(op == OPR_ADD && val->type == STC_BOOL))
+        return val;
+    bexpr *identity = bind_const(b, val->at, STC_I64, (value){.i64 = one});
+    if (!identity) return NULL;
+    identity->mark = WEAK;
+    return bind_call(b, val->at, bind_op_fn(op), (bexpr *[]){identity, val}, 2);
+}
+
+/* target op= val, or target = target op val where the classes differ. */
+static bexpr *accumulate(binder *b, bstmt *st, int op, bexpr *val)
+{
+    const stc_type t = b->p->tensor[st->target].type;
+    bexpr *old = bind_node(b, B_ACCESS, t, b->left->at);
+    if (!old) return NULL;
+    old->tensor = st->target;
+    old->sub = b->sub;
+    bexpr *e = bind_call(b, b->left->at, bind_op_fn(op), (bexpr *[]){old, val}, 2);
+    if (!e) return NULL;
+    if (e->args[0] == old && type_class(e->type) == type_class(t)) {
+        st->op = e->fn;
+        return e->args[1];
+    }
+    return bind_store(b, e, t);
+}
+
+static stc_status check_order(binder *b, const scope_tensor *t, bool kept)
+{
+    const bool fixed = t && (kept || t->has_format || t->has_shape);
+    if (!fixed || t->order < 0 || t->order == b->nsub) return STC_OK;
+    return bind_fail(b, b->left->at, "%s has %d mode%s and is assigned with %d subscript%s",
+                     t->name, t->order, t->order == 1 ? "" : "s", b->nsub,
+                     b->nsub == 1 ? "" : "s");
+}
+
+stc_status bind_target(binder *b, bstmt *st, int op, bexpr *val)
+{
+    ctx *const cx = b->p->cx;
+    scope_tensor *const t = b->left ? scope_find_tensor(b->s, b->left->name) : NULL;
+    const bool exists = t && (t->slot >= 0 || t->has_data);
+    st->whole = is_whole(b);
+    st->op = -1;
+    const bool keeps = exists && (op != OPR_NONE || !st->whole);
+    const bool kept = keeps || (exists && t->has_format && t->slot >= 0);
+    stc_status status = check_order(b, t, keeps);
+    if (status != STC_OK) return status;
+    if (t && !bind_touch(b, t)) return cx->diag.status;
+    if (t && t->has_format && !bind_close_format(b, t, b->nsub, b->left->at))
+        return cx->diag.status;
+    if (kept) {
+        st->target = own_row(b, st, t);
+        if (st->target < 0) return cx->diag.status;
+        val = op != OPR_NONE ? accumulate(b, st, op, val)
+                             : bind_store(b, val, b->p->tensor[st->target].type);
+    } else {
+        val = op != OPR_NONE ? from_identity(b, op, val) : bind_strong(b, val);
+        if (!val) return cx->diag.status;
+        st->target = new_row(b, st, t, val->type);
+        if (st->target < 0) return cx->diag.status;
+        val = bind_store(b, val, b->p->tensor[st->target].type);
+    }
+    st->value = val;
+    return val ? STC_OK : cx->diag.status;
+}
+
+/* ---- injective -------------------------------------------------------------------- */
+
+static int64_t magnitude(int64_t c)
+{
+    return c < 0 && c != INT64_MIN ? -c : c;
+}
+
+/* The indices of one subscript that aren't determined yet are its digits:
+ * sorted by coefficient, each must outweigh all below it together. */
+static stc_status check_digits(binder *b, int mode, uint64_t determined)
+{
+    const affine *const f = &b->sub[mode];
+    int order[BIND_MAX_TERMS], n = 0;
+    for (int t = 0; t < f->terms; t++) {
+        if (determined >> f->term[t].index & 1) continue;
+        int k = n++;
+        for (; k > 0 && magnitude(f->term[order[k - 1]].coef) > magnitude(f->term[t].coef);
+             k--)
+            order[k] = order[k - 1];
+        order[k] = t;
+    }
+    int ext[BIND_MAX_TERMS];
+    int64_t coef[BIND_MAX_TERMS], sum = 1;
+    for (int k = 0; k + 1 < n; k++) {
+        const int64_t c = magnitude(f->term[order[k]].coef);
+        const int64_t above = magnitude(f->term[order[k + 1]].coef);
+        if (c == above || __builtin_sub_overflow(sum, c, &sum))
+            return bind_fail(
+                b, b->left_access[mode].at,
+                "this subscript names an element more than once: %s and %s have the "
+                "same coefficient",
+                b->index[f->term[order[k]].index].name,
+                b->index[f->term[order[k + 1]].index].name);
+        ext[k] = b->family[b->family_of[f->term[order[k]].index]].hi;
+        coef[k] = c;
+        const stc_status status =
+            bind_relation(b, REL_LE, bind_linear(b, ext, coef, k + 1, sum),
+                          bind_constant_extent(b, above), b->left_access[mode].at,
+                          "the left side names an element more than once: its smaller "
+                          "terms span %a, and the "
+                          "next coefficient is %b");
+        if (status != STC_OK) return status;
+    }
+    return STC_OK;
+}
+
+/* Indices are determined by subscripts, one after another. */
+stc_status bind_injective(binder *b)
+{
+    uint64_t determined = 0;
+    const uint64_t all = b->nleft ? UINT64_MAX >> (64 - b->nleft) : 0;
+    while (determined != all) {
+        int best = -1, fewest = BIND_MAX_TERMS + 1;
+        for (int k = 0; k < b->nsub; k++) {
+            int open = 0;
+            for (int t = 0; t < b->sub[k].terms; t++)
+                open += !(determined >> b->sub[k].term[t].index & 1);
+            if (open && open < fewest) {
+                fewest = open;
+                best = k;
+            }
+        }
+        if (best < 0) /* an index that cancelled out */
+            return bind_fail(b, b->left->at,
+                             "the left side names an element more than once");
+        const stc_status status = fewest > 1 ? check_digits(b, best, determined) : STC_OK;
+        if (status != STC_OK) return status;
+        for (int t = 0; t < b->sub[best].terms; t++)
+            determined |= 1ull << b->sub[best].term[t].index;
+    }
+    return STC_OK;
+}
