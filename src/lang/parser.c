@@ -216,6 +216,12 @@ ast *parse_names(parser *p, token_kind close, const char *what)
 
 /* ---- statements ----------------------------------------------------------------- */
 
+/* After a closing brace the next statement may follow at once. */
+static bool ends_with_block(const ast *s)
+{
+    return s->kind == N_IF || s->kind == N_WHILE || s->kind == N_FOR || s->kind == N_REPEAT;
+}
+
 /* Statements up to `close` (T_END, or T_RBRACE, which is taken). */
 static ast *statements(parser *p, ast *node, token_kind close)
 {
@@ -225,6 +231,7 @@ static ast *statements(parser *p, ast *node, token_kind close)
             parse_advance(p);
         if (parse_at(p, close)) break;
         if (!parse_push(p, parse_statement(p))) return NULL;
+        if (ends_with_block(p->stack[p->count - 1])) continue;
         if (!parse_at(p, T_NEWLINE) && !parse_at(p, T_SEMI) && !parse_at(p, close))
             return parse_expected(p, close == T_END ? "the end of the statement"
                                                     : "the end of the statement or `}`");

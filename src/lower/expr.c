@@ -150,9 +150,6 @@ int lower_expr(lowering *lo, const bexpr *e)
         r = lower_vreg(lo);
         EMIT(lo, OP_EXTENT, r, e->index);
         break;
-    case B_LOCAL: /* local k of a function's frame is register v k */
-        r = e->index;
-        break;
     case B_CONV:
         r = lower_conv(lo, e);
         break;

@@ -59,9 +59,6 @@ static void print_expr(const plan *pl, const bexpr *e, textbuf *out)
     case B_EXTENT:
         text_add(out, "extent %d", e->index);
         break;
-    case B_LOCAL:
-        text_add(out, "local %d", e->index);
-        break;
     case B_CALL:
         print_call(pl, fn_at(e->fn)->name, fn_at(e->fn)->symbol, e, out);
         break;
