@@ -131,9 +131,6 @@ stc_status stc_tensor_print(const stc_tensor *t, FILE *out, int64_t limit)
     api_enter(t->cx);
     if (!out) return fail_null(t->cx, "out");
     if (limit < 0) return fail(t->cx, STC_ERR_ARGUMENT, "the limit is negative");
-    if (!t->vouched && t->checked != t->generation) {
-        stc_status st = tensor_check((tensor *)t);
-        if (st) return st;
-    }
-    return tensor_print(t, out, limit);
+    stc_status st = tensor_check((tensor *)t); /* once per generation of the data */
+    return st ? st : tensor_print(t, out, limit);
 }

@@ -132,8 +132,7 @@ static stc_status check_bound(machine *mc, slot *s)
         if (s->row->role == ROLE_INOUT) return STC_OK;
         return fail(mc->cx, STC_ERR_ARGUMENT, "tensor %s is not bound", s->row->name);
     }
-    if (t->vouched || t->checked == t->generation) return STC_OK;
-    return tensor_check(t);
+    return t->checked == t->generation ? STC_OK : tensor_check(t);
 }
 
 /* An inout tensor that isn't bound begins empty. */
