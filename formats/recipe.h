@@ -1,5 +1,5 @@
 /* recipe.h: how logical coordinates follow from level coordinates, and back:
- * private to formats/.
+ * the arithmetic of a format's map.
  */
 #ifndef STC_FORMATS_RECIPE_H
 #define STC_FORMATS_RECIPE_H
