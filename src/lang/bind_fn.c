@@ -9,7 +9,6 @@
 
 #include <string.h>
 
-#define FN_MAX_PARAMS 8
 #define FN_MAX_LOCALS 64
 #define FN_MAX_DEPTH 32 /* functions that call each other */
 
@@ -33,109 +32,6 @@ struct fn_env {
     fstmt **returned;
     int nreturned, returned_cap;
 };
-
-/* ---- checks without types -------------------------------------------------------- */
-
-static stc_status bad(const source *src, const ast *at, const char *what)
-{
-    return fail_text(src->cx, STC_ERR_PROGRAM, src->file, src->text, at->at, "%s", what);
-}
-
-static stc_status check_cases(const source *src, const ast *cases, int params)
-{
-    for (int i = 0; i < cases->count; i++) {
-        const ast *const c = cases->child[i], *const pattern = c->child[0];
-        if (pattern->count != params)
-            return bad(src, c,
-                       "a case has as many names and constants as the function has "
-                       "parameters");
-        for (int k = 0; k < params; k++) {
-            const ast *const name = pattern->child[k];
-            stc_type t;
-            if (name->kind != N_NAME) {
-                if (i + 1 == cases->count)
-                    return bad(src, name,
-                               "the last case has names only, so that there is always "
-                               "one that is taken");
-                const stc_status status = literal_type(src, name, &t);
-                if (status != STC_OK) return status;
-                continue;
-            }
-            for (int l = 0; l < k; l++)
-                if (!strcmp(pattern->child[l]->name, name->name) &&
-                    pattern->child[l]->kind == N_NAME)
-                    return bad(src, name, "this name is in the case twice");
-        }
-    }
-    return cases->count ? STC_OK : bad(src, cases, "the function has no case");
-}
-
-static stc_status check_properties(const source *src, const ast *props, int params)
-{
-    for (int i = 0; props && i < props->count; i++) {
-        const ast *const p = props->child[i];
-        const bool valued = !strcmp(p->name, "annihilator") || !strcmp(p->name, "identity");
-        const bool plain = !strcmp(p->name, "commutative") ||
-                           !strcmp(p->name, "associative") ||
-                           !strcmp(p->name, "idempotent");
-        stc_type t;
-        if (!valued && !plain)
-            return bad(src, p,
-                       "this is no property of a function (commutative, associative, "
-                       "idempotent, annihilator(v), identity(v))");
-        if (plain && params != 2)
-            return bad(src, p, "only a function of two has this property");
-        if (valued != (p->count > 0))
-            return bad(src, p,
-                       valued ? "this property has a value, as in identity(0)"
-                              : "this property has no value");
-        if (!valued) continue;
-        const stc_status status = literal_type(src, p->child[0], &t);
-        if (status != STC_OK) return status;
-        if (p->child[1] && p->child[1]->u >= (uint64_t)params)
-            return bad(src, p->child[1],
-                       "the function has no such argument (they are counted "
-                       "from 0)");
-    }
-    return STC_OK;
-}
-
-static int param_named(const ast *params, const char *name)
-{
-    for (int i = 0; i < params->count; i++)
-        if (!strcmp(params->child[i]->name, name)) return i;
-    return -1;
-}
-
-static stc_status check_algebra(const source *src, const ast *e, const ast *params)
-{
-    stc_type t;
-    if (e->kind == N_SET)
-        return param_named(params, e->name) < 0
-                   ? bad(src, e, "a set names one of the function's parameters")
-                   : literal_type(src, e->child[0], &t);
-    for (int i = 0; i < e->count; i++) {
-        const stc_status status = check_algebra(src, e->child[i], params);
-        if (status != STC_OK) return status;
-    }
-    return STC_OK;
-}
-
-stc_status fn_check_definition(const source *src, const ast *node)
-{
-    const ast *const params = node->child[0], *const body = node->child[1];
-    if (params->count < 1 || params->count > FN_MAX_PARAMS)
-        return bad(src, params, "a function has 1 to 8 parameters");
-    for (int i = 0; i < params->count; i++)
-        if (param_named(params, params->child[i]->name) < i)
-            return bad(src, params->child[i], "this parameter is there twice");
-    stc_status status = STC_OK;
-    if (body->kind == N_CASES) status = check_cases(src, body, params->count);
-    if (status == STC_OK) status = check_properties(src, node->child[2], params->count);
-    if (status == STC_OK && node->child[3])
-        status = check_algebra(src, node->child[3], params);
-    return status;
-}
 
 /* ---- locals ----------------------------------------------------------------------- */
 
@@ -216,13 +112,7 @@ static fstmt *set_local(binder *b, const ast *node)
     fstmt *s = e ? new_fstmt(b, F_SET, node->at) : NULL;
     if (!s) return NULL;
     s->local = local_named(env, left->name);
-    if (s->local < 0) {
-        if (env->nlocals == FN_MAX_LOCALS)
-            return bind_null(b, left->at, "a function has at most %d variables",
-                             FN_MAX_LOCALS);
-        s->local = env->nlocals++;
-        env->local[s->local] = (fn_local){.name = left->name};
-    }
+    if (s->local < 0 && (s->local = new_local(b, left)) < 0) return NULL;
     widen(b, &env->local[s->local], e);
     env->set |= 1ull << s->local;
     s->value = bind_store(b, e, env->local[s->local].type);
@@ -366,7 +256,7 @@ static fstmt *cases(binder *b, const ast *list)
             env->local[k].name = NULL;
         for (int k = 0; k < pattern->count; k++)
             if (pattern->child[k]->kind == N_NAME)
-                env->local[k].name = pattern->child[k]->name;
+                env->local[env->place[k]].name = pattern->child[k]->name;
         env->set = params;
         if (!case_condition(b, pattern, &condition)) return NULL;
         fstmt *s = body_or_value(b, list->child[i]->child[1]);
@@ -433,7 +323,7 @@ static bset *algebra(binder *b, const bfunction *f, const ast *e, const ast *par
     if (!s) return NULL;
     if (e->kind == N_SET) {
         s->op = SET_NOT_EQUAL;
-        s->param = param_named(params, e->name);
+        s->param = fn_param_named(params, e->name);
         return literal_value(b->src, e->child[0], f->param[s->param], &s->value) == STC_OK
                    ? s
                    : NULL;

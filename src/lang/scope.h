@@ -19,7 +19,9 @@ typedef struct definition {
 definition *scope_find(const scope *s, const char *name, ast_kind kind);
 int scope_definition_count(const scope *s);
 definition *scope_definition_at(const scope *s, int i);
-/* Checks of a function's syntax tree that need no types (bind_fn.c). */
+#define FN_MAX_PARAMS 8
+/* Checks of a function's syntax tree that need no types (fn_check.c). */
 stc_status fn_check_definition(const source *src, const ast *node);
+int fn_param_named(const ast *params, const char *name); /* -1: none */
 
 #endif
