@@ -262,6 +262,14 @@ dispatch:
             if (INT(0) < 0 || INT(0) >= mc->ext[pc->arg[1]]) GOTO(pc->u.to);
             NEXT();
         }
+        CASE(REQUIRE)
+        {
+            if (!V(0).i64)
+                return machine_fail(mc, pc, STC_ERR_ARITHMETIC,
+                                    "a reduction over nothing, by a function that has no "
+                                    "identity to give");
+            NEXT();
+        }
         CASE(BREAK)
         {
             if (V(0).i64) GOTO(pc->u.to);

@@ -119,6 +119,7 @@ static int lower_call(lowering *lo, const bexpr *e)
 static int lower_folded(lowering *lo, const bexpr *e)
 {
     int r = lower_expr(lo, e->args[0]);
+    if (e->ufn) return lower_repeated(lo, e, r);
     for (int k = 0; k < e->nindex; k++) {
         int out = lower_vreg(lo);
         EMIT(lo, OP_FOLD, out, e->fn, e->cls, r, lower_extent_length(lo, e->indices[k]));
@@ -131,7 +132,7 @@ int lower_expr(lowering *lo, const bexpr *e)
 {
     span saved = lo->at;
     int r = 0;
-    if (e->at.end > e->at.begin) lo->at = e->at;
+    if (e->at.end > e->at.begin && !lo->in_function) lo->at = e->at;
     switch (e->kind) {
     case B_CONST:
         r = lower_constant(lo, type_class(e->type), e->value);
@@ -144,7 +145,7 @@ int lower_expr(lowering *lo, const bexpr *e)
         EMIT(lo, OP_IVALUE, r, lo->index[e->index]);
         break;
     case B_LOCAL:
-        r = lo->local[e->index];
+        r = e->index;
         break;
     case B_EXTENT:
         r = lower_vreg(lo);
@@ -160,10 +161,7 @@ int lower_expr(lowering *lo, const bexpr *e)
         r = lo->on_fills ? lower_folded(lo, e) : lo->temp[e->mark];
         break;
     case B_USER:
-        if (!lo->status)
-            lo->status =
-                fail_text(lo->p->cx, STC_ERR_PROGRAM, lo->pl->src->file, lo->pl->src->text,
-                          e->at, "functions of the user can't be called in programs");
+        r = lower_user(lo, e);
         break;
     }
     lo->at = saved;

@@ -236,22 +236,39 @@ static void lower_wsadd(lowering *lo, const cin *c)
     if (c->guard) EMIT(lo, OP_ENDIF, );
 }
 
+static bool temp_identity(const cin *c, value *id)
+{
+    if (c->ufn) return ufn_identity(c->ufn, id);
+    return fn_identity(c->fn, c->cls, c->value->type, id);
+}
+
+/* A reduction without an identity starts with its first element: `started`
+ * tells whether there was one. */
 static void lower_temp(lowering *lo, const cin *c)
 {
     value id = {0};
-    const bexpr *r = c->value;
-    if (c->ufn)
-        ufn_identity(c->ufn, &id);
-    else
-        fn_identity(c->fn, c->cls, r->type, &id);
+    bool known = temp_identity(c, &id);
     lo->temp[c->temp] = (uint16_t)lower_vreg(lo);
+    lo->started[c->temp] = ROOT;
     EMIT(lo, OP_CONST, lo->temp[c->temp], lower_const(lo, c->cls, id));
+    if (known) return;
+    lo->started[c->temp] = (uint16_t)lower_vreg(lo);
+    EMIT(lo, OP_CONST, lo->started[c->temp], lower_iconst(lo, 0));
 }
 
 static void lower_reduce(lowering *lo, const cin *c)
 {
-    int r = lower_expr(lo, c->value), acc = lo->temp[c->temp];
-    EMIT(lo, OP_FN2, acc, c->fn, c->cls, acc, r);
+    int r = lower_expr(lo, c->value), acc = lo->temp[c->temp], on = lo->started[c->temp];
+    if (on == ROOT) {
+        lower_combine(lo, c->fn, c->ufn, c->cls, acc, r);
+        return;
+    }
+    EMIT(lo, OP_IF, on);
+    lower_combine(lo, c->fn, c->ufn, c->cls, acc, r);
+    EMIT(lo, OP_ELSE, );
+    EMIT(lo, OP_MOV, acc, r);
+    EMIT(lo, OP_CONST, on, lower_iconst(lo, 1));
+    EMIT(lo, OP_ENDIF, );
 }
 
 static void lower_node(lowering *lo, const cin *c)
@@ -265,6 +282,9 @@ static void lower_node(lowering *lo, const cin *c)
         break;
     case CIN_REDUCE:
         lower_reduce(lo, c);
+        break;
+    case CIN_REQUIRE:
+        EMIT(lo, OP_REQUIRE, lo->started[c->temp]);
         break;
     case CIN_BEGIN:
         EMIT(lo, OP_BEGIN, c->target);
@@ -350,6 +370,7 @@ stc_status lower_plan(plan *pl)
         if (!lo->cursor[k]) return STC_ERR_MEMORY;
     }
     forget_loads(lo);
+    lower_functions(lo, pl->root_value);
     index_registers(lo);
     lower_conversions(lo);
     for (int k = 0; k < pl->nbefore; k++)

@@ -22,6 +22,8 @@ typedef struct lowering {
     int placed;                      /* result levels that stand on a coordinate    */
     uint16_t temp[256];              /* registers of the plan's temporaries         */
     uint64_t bound;
+    uint16_t started[256]; /* of those without identity: has one come?            */
+    bool in_function;
     bool on_fills; /* expressions are lowered over fills          */
 } lowering;
 
@@ -48,5 +50,13 @@ int lower_extent_length(lowering *lo, int index); /* hi - lo of an index        
 int lower_expr(lowering *lo, const bexpr *e);
 /* The same where no operand is stored. */
 int lower_fill(lowering *lo, const bexpr *e);
+
+/* function.c: the user's functions that e calls, before the code of e; calls;
+ * acc = f(acc, v); v combined with itself as often as e reduces. */
+void lower_functions(lowering *lo, const bexpr *e);
+int lower_user(lowering *lo, const bexpr *e);
+void lower_apply(lowering *lo, const bfunction *f, int out, const int *args);
+void lower_combine(lowering *lo, int fn, const bfunction *ufn, vclass cls, int acc, int v);
+int lower_repeated(lowering *lo, const bexpr *e, int v);
 
 #endif

@@ -45,6 +45,11 @@ const pset *pset_stored(plan *pl, int access)
     return pset_leaf(pl, PS_STORED, access);
 }
 
+const pset *pset_all(void)
+{
+    return &ps_all;
+}
+
 uint64_t pset_accesses(const pset *s)
 {
     if (s->op == PS_STORED || s->op == PS_ABSENT) return UINT64_C(1) << s->access;
@@ -99,7 +104,7 @@ bool fn_identity(int fn, vclass cls, stc_type t, value *out)
 bool ufn_identity(const bfunction *f, value *out)
 {
     for (int k = 0; k < f->nidentity; k++)
-        if (f->identity[k].position < 0 || (f->flags & FP_COMMUTATIVE)) {
+        if (f->identity[k].position != 0 || (f->flags & FP_COMMUTATIVE)) {
             *out = f->identity[k].value;
             return true;
         }

@@ -124,7 +124,7 @@ static stc_status find_terms(builder *b)
     b->sum = e;
     b->cls = type_class(e->type);
     b->fn = -1;
-    if (e->kind == B_REDUCE && !e->ufn &&
+    if (e->kind == B_REDUCE && !e->ufn && (fn_at(e->fn)->flags & FP_ASSOCIATIVE) &&
         fn_identity(e->fn, e->cls, e->type, &b->identity)) {
         b->fn = e->fn;
         b->cls = e->cls;
@@ -205,21 +205,31 @@ stc_status nest_build(plan *pl, const int *seq, int n, const pset *space, uint64
     return nest_from(&ne, 0, bound, out);
 }
 
+/* Reassociated only if the function allows it; otherwise in written order. */
+static void reduction_order(plan *pl, const bexpr *r, const pset *space, uint64_t bound,
+                            int *seq)
+{
+    uint8_t flags = r->ufn ? r->ufn->flags : fn_at(r->fn)->flags;
+    uint8_t free_order = FP_ASSOCIATIVE | FP_COMMUTATIVE;
+    if ((flags & free_order) == free_order)
+        plan_inner_order(pl, space, expr_uses(r->args[0]), bound, r->indices, r->nindex,
+                         seq);
+    else
+        for (int k = 0; k < r->nindex; k++)
+            seq[k] = r->indices[k];
+}
+
 static stc_status reduce_nest(plan *pl, bexpr *r, uint64_t bound, list *out)
 {
     value id;
-    const pset *space;
     bool known =
         r->ufn ? ufn_identity(r->ufn, &id) : fn_identity(r->fn, r->cls, r->type, &id);
-    if (!known)
-        return fail_text(pl->p->cx, STC_ERR_PROGRAM, pl->src->file, pl->src->text, r->at,
-                         "this reduction's function has no identity to start from");
-    space = expr_space(pl, r->args[0], &id);
+    const pset *space = known ? expr_space(pl, r->args[0], &id) : pset_all();
     cin *temp = cin_new(pl, CIN_TEMP), *leaf = cin_new(pl, CIN_REDUCE);
     if (!temp || !leaf || !space) return STC_ERR_MEMORY;
     int seq[64];
     if (r->nindex > 64) return STC_ERR_PROGRAM;
-    plan_inner_order(pl, space, expr_uses(r->args[0]), bound, r->indices, r->nindex, seq);
+    reduction_order(pl, r, space, bound, seq);
     temp->temp = leaf->temp = r->mark = pl->ntemp++;
     temp->fn = leaf->fn = r->fn;
     temp->ufn = leaf->ufn = r->ufn;
@@ -227,7 +237,12 @@ static stc_status reduce_nest(plan *pl, bexpr *r, uint64_t bound, list *out)
     temp->value = r;
     leaf->value = r->args[0];
     list_add(out, temp);
-    return nest_build(pl, seq, r->nindex, space, bound, r->args[0], leaf, out);
+    stc_status st = nest_build(pl, seq, r->nindex, space, bound, r->args[0], leaf, out);
+    if (st || known) return st;
+    cin *check = cin_new(pl, CIN_REQUIRE);
+    if (check) check->temp = temp->temp;
+    list_add(out, check);
+    return STC_OK;
 }
 
 /* ---- sinks -------------------------------------------------------------------------- */

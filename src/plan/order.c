@@ -146,7 +146,8 @@ static double work(plan *pl, const pset *space, uint64_t uses, const int *seq, i
     }
     *inner = rounds;
     for (int k = 0; n && k < pl->naccess; k++)
-        if (((uses >> k) & 1) && strides(&pl->access[k], seq[n - 1])) cost += rounds * strided;
+        if (((uses >> k) & 1) && strides(&pl->access[k], seq[n - 1]))
+            cost += rounds * strided;
     return cost;
 }
 

@@ -61,12 +61,13 @@ typedef struct fillval {
 /* ---- concrete index notation ---------------------------------------------- */
 
 typedef enum cin_kind {
-    CIN_FORALL, /* for each value of index in space: body                     */
-    CIN_TEMP,   /* temp = fn's identity                                       */
-    CIN_REDUCE, /* temp = fn(temp, value)                                     */
-    CIN_BEGIN,  /* assembly of tensor target starts                           */
-    CIN_STORE,  /* target(…) = value                                          */
-    CIN_ACC,    /* target(…) = fn(target(…), value)                           */
+    CIN_FORALL,  /* for each value of index in space: body                     */
+    CIN_TEMP,    /* temp = fn's identity                                       */
+    CIN_REDUCE,  /* temp = fn(temp, value)                                     */
+    CIN_REQUIRE, /* temp has had an element                                   */
+    CIN_BEGIN,   /* assembly of tensor target starts                           */
+    CIN_STORE,   /* target(…) = value                                          */
+    CIN_ACC,     /* target(…) = fn(target(…), value)                           */
     CIN_FINISH,
     CIN_WSBEGIN, /* workspace target is empty                                  */
     CIN_WSADD,   /* target(…) = fn(target(…), value), in any order             */
@@ -180,6 +181,7 @@ fillval expr_fill(const plan *pl, const bexpr *e);
 const pset *expr_space(plan *pl, const bexpr *e, const value *target); /* NULL: its fill */
 const pset *pset_make(plan *pl, int op, const pset *a, const pset *b);
 const pset *pset_stored(plan *pl, int access);
+const pset *pset_all(void);
 bool fn_identity(int fn, vclass cls, stc_type t, value *out); /* of a reduction  */
 bool ufn_identity(const bfunction *f, value *out);
 uint64_t pset_accesses(const pset *s);

@@ -1,0 +1,188 @@
+/* function.c: a user's functions to bytecode, and calls of them.
+ *
+ * A function is a stretch of code of its own, with its own value registers:
+ * parameters arrive in the first ones, variables follow. It is lowered when a
+ * statement first calls it, in front of the statement's own code.
+ *
+ *     while (c) { … continue … }      while
+ *                                       …c…  test
+ *                                       while            only if there is a
+ *                                         …body…          `continue`: it breaks
+ *                                         break true, 1   out of this one
+ *                                       endwhile
+ *                                       …step…
+ *                                     endwhile
+ */
+#include "lower.h"
+
+static void lower_body(lowering *lo, const fstmt *s, int to_break);
+
+static int true_register(lowering *lo)
+{
+    int r = lower_vreg(lo);
+    EMIT(lo, OP_CONST, r, lower_iconst(lo, 1));
+    return r;
+}
+
+static bool has_continue(const fstmt *s)
+{
+    for (; s; s = s->next) {
+        if (s->op == F_CONTINUE) return true;
+        if (s->op == F_IF && (has_continue(s->body) || has_continue(s->other))) return true;
+    }
+    return false;
+}
+
+static void lower_while(lowering *lo, const fstmt *s)
+{
+    bool once = has_continue(s->body);
+    EMIT(lo, OP_WHILE, );
+    EMIT(lo, OP_TEST, lower_expr(lo, s->value));
+    if (once) EMIT(lo, OP_WHILE, );
+    lower_body(lo, s->body, once ? 2 : 1);
+    if (once) {
+        EMIT(lo, OP_BREAK, true_register(lo), 1);
+        EMIT(lo, OP_ENDWHILE, );
+    }
+    lower_body(lo, s->other, 1);
+    EMIT(lo, OP_ENDWHILE, );
+}
+
+static void lower_if(lowering *lo, const fstmt *s, int to_break)
+{
+    EMIT(lo, OP_IF, lower_expr(lo, s->value));
+    lower_body(lo, s->body, to_break);
+    if (s->other) {
+        EMIT(lo, OP_ELSE, );
+        lower_body(lo, s->other, to_break);
+    }
+    EMIT(lo, OP_ENDIF, );
+}
+
+/* to_break: how many loops of the bytecode a `break` leaves. */
+static void lower_body(lowering *lo, const fstmt *s, int to_break)
+{
+    for (; s && !lo->status; s = s->next) {
+        switch (s->op) {
+        case F_SET:
+            EMIT(lo, OP_MOV, s->local, lower_expr(lo, s->value));
+            break;
+        case F_IF:
+            lower_if(lo, s, to_break);
+            break;
+        case F_WHILE:
+            lower_while(lo, s);
+            break;
+        case F_BREAK:
+            EMIT(lo, OP_BREAK, true_register(lo), to_break);
+            break;
+        case F_CONTINUE:
+            EMIT(lo, OP_BREAK, true_register(lo), 1);
+            break;
+        case F_RETURN:
+            EMIT(lo, OP_RETURN, lower_expr(lo, s->value));
+            break;
+        }
+    }
+}
+
+/* ---- functions of an expression ------------------------------------------------- */
+
+static void lower_functions_of(lowering *lo, const fstmt *s)
+{
+    for (; s; s = s->next) {
+        if (s->value) lower_functions(lo, s->value);
+        lower_functions_of(lo, s->body);
+        lower_functions_of(lo, s->other);
+    }
+}
+
+static void lower_function(lowering *lo, bfunction *f)
+{
+    lower_functions_of(lo, f->code); /* what it calls comes first */
+    user_fn u = {.name = (char *)(uintptr_t)f->name,
+                 .params = (uint16_t)f->nparams,
+                 .result = (uint8_t)type_class(f->result),
+                 .begin = (uint32_t)lo->p->ncode};
+    for (int k = 0; k < f->nparams; k++)
+        u.cls[k] = (uint8_t)type_class(f->param[k]);
+    int saved = lo->nv;
+    span at = lo->at;
+    lo->nv = f->nlocals;
+    lo->in_function = true;
+    lower_body(lo, f->code, 1);
+    lo->in_function = false;
+    u.end = (uint32_t)lo->p->ncode;
+    u.nv = (uint16_t)lo->nv;
+    lo->nv = saved;
+    lo->at = at;
+    if (lo->status) return;
+    f->id = program_fn(lo->p, &u);
+    if (f->id < 0) lo->status = STC_ERR_MEMORY;
+}
+
+void lower_functions(lowering *lo, const bexpr *e)
+{
+    if (e->ufn && e->ufn->id < 0 && !lo->status) lower_function(lo, e->ufn);
+    for (int k = 0; k < e->nargs; k++)
+        lower_functions(lo, e->args[k]);
+}
+
+/* ---- calls ------------------------------------------------------------------------- */
+
+void lower_apply(lowering *lo, const bfunction *f, int out, const int *args)
+{
+    int first = 0;
+    for (int k = 0; k < f->nparams; k++) {
+        int r = lower_vreg(lo);
+        if (!k) first = r;
+        EMIT(lo, OP_MOV, r, args[k]);
+    }
+    EMIT(lo, OP_CALL, out, f->id, first, f->nparams);
+}
+
+int lower_user(lowering *lo, const bexpr *e)
+{
+    int args[8] = {0}, out;
+    for (int k = 0; k < e->nargs && k < 8; k++)
+        args[k] = lower_expr(lo, e->args[k]);
+    out = lower_vreg(lo);
+    lower_apply(lo, e->ufn, out, args);
+    return out;
+}
+
+/* acc = f(acc, v) */
+void lower_combine(lowering *lo, int fn, const bfunction *ufn, vclass cls, int acc, int v)
+{
+    if (ufn)
+        lower_apply(lo, ufn, acc, (int[]){acc, v});
+    else
+        EMIT(lo, OP_FN2, acc, fn, cls, acc, v);
+}
+
+/* v combined with itself over the extents of a reduction by a user's function:
+ * what the reduction gives where no operand is stored. */
+int lower_repeated(lowering *lo, const bexpr *e, int v)
+{
+    int acc = lower_vreg(lo), i = lower_vreg(lo), n = lower_vreg(lo), more = lower_vreg(lo);
+    value id = {0};
+    bool known = ufn_identity(e->ufn, &id);
+    EMIT(lo, OP_EXTENT, n, lower_extent_length(lo, e->indices[0]));
+    for (int k = 1; k < e->nindex; k++) {
+        int r = lower_vreg(lo);
+        EMIT(lo, OP_EXTENT, r, lower_extent_length(lo, e->indices[k]));
+        EMIT(lo, OP_FN2, n, FN_MUL, CLASS_I64, n, r);
+    }
+    if (known)
+        EMIT(lo, OP_CONST, acc, lower_const(lo, e->cls, id));
+    else
+        EMIT(lo, OP_MOV, acc, v);
+    EMIT(lo, OP_CONST, i, lower_iconst(lo, known ? 0 : 1));
+    EMIT(lo, OP_WHILE, );
+    EMIT(lo, OP_FN2, more, FN_LT, CLASS_I64, i, n);
+    EMIT(lo, OP_TEST, more);
+    lower_apply(lo, e->ufn, acc, (int[]){acc, v});
+    EMIT(lo, OP_FN2, i, FN_ADD, CLASS_I64, i, true_register(lo));
+    EMIT(lo, OP_ENDWHILE, );
+    return acc;
+}
