@@ -5,16 +5,6 @@
  * level checks its own arrays; what concerns two levels is checked here.
  */
 #include "internal.h"
-#include <stdio.h>
-#include <string.h>
-
-/* Puts the level before what a level's check said. */
-static stc_status at_level(const tensor *t, int l, stc_status status)
-{
-    char said[sizeof t->cx->diag.message];
-    memcpy(said, t->cx->diag.message, sizeof said);
-    return fail(t->cx, status, "level %d (%s): %s", l, t->fmt.level[l].kind->name, said);
-}
 
 /* A level that counts entries takes its extent from the data: as many as make
  * the next level that stores something, or the values, come out even. */
@@ -109,7 +99,7 @@ stc_status tensor_check(tensor *t)
         }
         const stc_status status =
             t->vouched ? trust_level(t, lv, parents) : lv->kind->check(t->cx, lv, parents);
-        if (status) return at_level(t, l, status);
+        if (status) return fail_level(t, l, status);
         parents = lv->size;
     }
     const bool fits =

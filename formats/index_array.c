@@ -43,6 +43,18 @@ stc_status index_resize(ctx *cx, index_array *a, int64_t len)
     return status;
 }
 
+void index_trim(ctx *cx, index_array *a)
+{
+    const int64_t cap = a->len ? a->len : 1;
+    if (!a->owned || a->cap < 64 || a->cap / 2 < cap) return;
+    const diag kept = cx->diag;
+    void *less = mem_resize(cx, a->data, bytes(a), (size_t)cap * (size_t)a->stride);
+    cx->diag = kept; /* not to shrink is no failure */
+    if (!less) return;
+    a->data = less;
+    a->cap = cap;
+}
+
 stc_status index_widen(ctx *cx, index_array *a)
 {
     if (a->width == 8) return STC_OK;

@@ -47,6 +47,8 @@ void copy_element(void *to, int64_t i, const void *from, int64_t j, size_t size)
 void fill_elements(void *to, int64_t begin, int64_t end, const void *one, size_t size);
 /* Joins the coordinates of interleaved levels into arrays of structs. */
 stc_status tensor_interleave(tensor *t);
+/* Puts the level before what its kind said in an error, and returns status. */
+stc_status fail_level(const tensor *t, int l, stc_status status);
 /* The sum of two values as values of type t. */
 value value_add(stc_type t, value a, value b);
 

@@ -79,6 +79,8 @@ stc_status index_resize(ctx *cx, index_array *a, int64_t len); /* new part unset
 stc_status index_widen(ctx *cx, index_array *a);               /* to 8 bytes     */
 void index_set(index_array *a, int64_t i, int64_t v);          /* v must fit     */
 void index_free(ctx *cx, index_array *a);
+/* Gives back room that is far more than the length, if the allocator takes it. */
+void index_trim(ctx *cx, index_array *a);
 /* An empty owned array wide enough for values up to `largest`. */
 void index_init(index_array *a, int64_t largest, int force_width);
 /* The same for an array in use: what it owns is kept if it serves, what it

@@ -184,6 +184,7 @@ static stc_status rle_pack(ctx *cx, level *lv, pack_in *in)
     }
     crd->len = n;
     lv->size = n;
+    index_trim(cx, crd);
     return segments_width(cx, lv);
 }
 

@@ -26,6 +26,21 @@ static void drop_represented(entries *e, int64_t *pos)
     e->n = n;
 }
 
+/* Lists of entries grow generously; a tensor needn't. */
+static void trim_values(tensor *t)
+{
+    const size_t width = type_size(t->type);
+    const int64_t cap = t->nvals ? t->nvals : 1;
+    if (t->vals_cap < 64 || t->vals_cap - t->vals_cap / 8 < cap) return;
+    const diag kept = t->cx->diag;
+    void *less =
+        mem_resize(t->cx, t->vals, (size_t)t->vals_cap * width, (size_t)cap * width);
+    t->cx->diag = kept; /* not to shrink is no failure */
+    if (!less) return;
+    t->vals = less;
+    t->vals_cap = cap;
+}
+
 /* Values into their places; all other places get the fill. */
 static stc_status place_values(tensor *t, entries *e, const int64_t *pos, int64_t size)
 {
@@ -50,6 +65,7 @@ static stc_status place_values(tensor *t, entries *e, const int64_t *pos, int64_
             }
             e->cap = 0;
         }
+        trim_values(t);
         return STC_OK;
     }
     if (tensor_extend_values(t, size)) return t->cx->diag.status;
@@ -88,7 +104,10 @@ static stc_status pack_levels(tensor *t, entries *e, const int *column)
                       .type = t->type,
                       .fill = t->fill};
         status = lv->kind->pack(t->cx, lv, &in);
-        if (status) break;
+        if (status) {
+            if (status != STC_ERR_MEMORY) fail_level(t, l, status);
+            break;
+        }
         parents = lv->size;
         if (l + 1 < levels && lv->props & PROP_FULL && lv->kind->arrays) {
             drop_represented(e, pos);
@@ -204,6 +223,26 @@ failed:
     return t->cx->diag.status;
 }
 
+/* After a failure: a tensor without entries, so that it can be read; where
+ * there's no memory even for that, one that no check accepts. */
+static stc_status leave_empty(tensor *t)
+{
+    const diag kept = t->cx->diag;
+    entries none;
+    entries_init(&none, t->cx, t->order, t->type);
+    tensor_reset(t);
+    const bool plain = format_is_plain(&t->fmt);
+    if ((plain ? pack_plain(t, &none, NULL) : pack_mapped(t, &none)) ||
+        tensor_interleave(t)) {
+        tensor_reset(t);
+    } else {
+        t->checked = t->generation;
+    }
+    entries_free(&none);
+    t->cx->diag = kept;
+    return kept.status;
+}
+
 stc_status tensor_pack_held(tensor *t, entries *e, const int *held)
 {
     if (e->order != t->order) {
@@ -212,12 +251,9 @@ stc_status tensor_pack_held(tensor *t, entries *e, const int *held)
     }
     if (entries_retype(e, t->type) || tensor_reset(t)) return t->cx->diag.status;
     const bool plain = format_is_plain(&t->fmt);
-    if (plain ? pack_plain(t, e, held) : pack_mapped(t, e)) {
-        const stc_status status = t->cx->diag.status;
-        tensor_reset(t);
-        return status;
+    if ((plain ? pack_plain(t, e, held) : pack_mapped(t, e)) || tensor_interleave(t)) {
+        return leave_empty(t);
     }
-    if (tensor_interleave(t)) return t->cx->diag.status;
     t->generation++;
     t->checked = t->generation;
     return STC_OK;

@@ -122,6 +122,7 @@ stc_status segments_pack(ctx *cx, level *lv, pack_in *in)
                             : pack_88(in, pos->data, crd->data, unique);
     }
     crd->len = n;
+    index_trim(cx, crd);
     lv->size = n;
     lv->edges = in->parents;
     lv->open_count = n;

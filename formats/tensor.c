@@ -25,6 +25,13 @@ void tensor_free(tensor *t)
     mem_free(t->cx, t, sizeof *t);
 }
 
+stc_status fail_level(const tensor *t, int l, stc_status status)
+{
+    char said[sizeof t->cx->diag.message];
+    memcpy(said, t->cx->diag.message, sizeof said);
+    return fail(t->cx, status, "level %d (%s): %s", l, t->fmt.level[l].kind->name, said);
+}
+
 /* ---- shapes ----------------------------------------------------------------------- */
 
 /* Where a computed level finds the difference and the other mode. */

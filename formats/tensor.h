@@ -78,7 +78,8 @@ stc_status entries_sort(entries *e, const int *modes, int count, const int64_t *
  * explicit fills and duplicates as they are. */
 stc_status tensor_entries(const tensor *t, entries *out);
 /* Fills t (made by tensor_new) from entries in any order; duplicates are
- * summed. The entries are sorted in place, and their values may be moved. */
+ * summed. The entries are sorted in place, and their values may be moved. On
+ * failure t is left without entries. */
 stc_status tensor_pack(tensor *t, entries *e);
 /* What every conversion falls back on: entries, then pack. drop_fill leaves
  * out values equal to the new fill when the source is stored densely. */
