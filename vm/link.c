@@ -9,8 +9,6 @@
 #include "machine.h"
 #include <string.h>
 
-#define BLOCKS_MAX 256 /* the verifier's limit on nesting */
-
 typedef struct block {
     int op, first;
     loop *loop;

@@ -24,6 +24,9 @@ typedef struct loop loop;
 typedef struct super super;
 typedef struct slot slot;
 
+/* How deep loops, whiles and branches may nest: the verifier's limit. */
+#define BLOCKS_MAX 256
+
 /* ---- linked instructions -------------------------------------------------------- */
 
 /* Handlers: those of the base opcodes, then what linking specialises. */

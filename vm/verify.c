@@ -1,0 +1,485 @@
+/* verify.c: proves a program safe for any tensors of its formats.
+ *
+ * One linear pass over the code, each instruction held against its row in
+ * opcodes.def (operands in range and of their kind, registers written before
+ * they are read), then against what it means (classes, cursors, the state of
+ * tensors, nesting). Shares nothing with what builds programs. What depends on
+ * data is checked when it runs: coordinates of results, the order in which
+ * they are appended, overflow, depth of calls.
+ *
+ * To add an opcode: if its operands say all there is to check, nothing; if it
+ * writes a value, its class goes into value_class; if it touches cursors or
+ * results, its rule goes into verify_cursor.c.
+ */
+#include "verify.h"
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    const char *text, *operands;
+} ops[OP_COUNT] = {
+#define OP(NAME, text, operands, effect) {text, operands},
+#include "opcodes.def"
+};
+
+stc_status refuse(verifier *vf, const char *text, ...)
+{
+    char why[300];
+    va_list args;
+    va_start(args, text);
+    vsnprintf(why, sizeof why, text, args);
+    va_end(args);
+    const char *name = vf->pc < vf->p->ncode && vf->p->code[vf->pc].op < OP_COUNT
+                           ? ops[vf->p->code[vf->pc].op].text
+                           : "?";
+    return fail(vf->cx, STC_ERR_CORRUPT, "unsafe bytecode: instruction %d (%s): %s", vf->pc,
+                name, why);
+}
+
+/* ---- operands
+ * ------------------------------------------------------------------------------ */
+
+typedef struct kind_of_operand {
+    int limit; /* operands are below it                */
+    int first; /* their first cell, -1: they have none */
+    const char *name;
+} operand_kind;
+
+static operand_kind kind_of(const verifier *vf, char letter)
+{
+    const program *p = vf->p;
+    switch (letter) {
+    case 'V':
+    case 'v':
+        return (operand_kind){vf->nv, vf->v0, "v"};
+    case 'I':
+    case 'i':
+        return (operand_kind){p->ni, vf->i0, "i"};
+    case 'M':
+    case 'm':
+    case 'X':
+        return (operand_kind){p->nm, vf->m0, "m"};
+    case 'C':
+    case 'c':
+    case 'Q':
+        return (operand_kind){p->nc, vf->c0, "c"};
+    case 'T':
+    case 'R':
+    case 'W':
+        return (operand_kind){p->ntensor, -1, "t"};
+    case 'E':
+        return (operand_kind){p->next, -1, "e"};
+    case 'K':
+        return (operand_kind){p->nconst, -1, "k"};
+    case 'G':
+        return (operand_kind){p->nmerge, -1, "g"};
+    case 'F':
+        return (operand_kind){FN_COUNT, -1, "function "};
+    case 'Y':
+        return (operand_kind){CLASS_COUNT, -1, "class "};
+    case 'Z':
+        return (operand_kind){TYPE_COUNT, -1, "type "};
+    case 'U':
+        return (operand_kind){p->nfn, -1, "f"};
+    default: /* L is held against its tensor below; N is free */
+        return (operand_kind){0x10000, -1, ""};
+    }
+}
+
+static bool is_read(char letter)
+{
+    return letter == 'v' || letter == 'i' || letter == 'm' || letter == 'X';
+}
+
+static stc_status check_cursor_operand(verifier *vf, char letter, int x)
+{
+    if (x == ROOT && letter == 'c') return STC_OK;
+    if (!cursor_valid(vf, x))
+        return refuse(vf, "c%d isn't open here, or what it stood on has changed", x);
+    if (letter == 'Q' && cursor_kind(vf->cell[vf->c0 + x].v) != C_OPEN)
+        return refuse(vf, "c%d was located, it can't move", x);
+    return STC_OK;
+}
+
+/* Every operand in range; those that are read known, with all paths agreeing. */
+static stc_status check_operands(verifier *vf, const insn *in)
+{
+    const char *letters = ops[in->op].operands;
+    int n = (int)strlen(letters), t = -1;
+    for (int k = n; k < 7; k++)
+        if (in->arg[k]) return refuse(vf, "an operand too many");
+    for (int k = 0; k < n; k++) {
+        char letter = letters[k];
+        int x = in->arg[k];
+        operand_kind kind = kind_of(vf, letter);
+        if (x >= kind.limit && !(letter == 'c' && x == ROOT))
+            return refuse(vf, "there is no %s%d", kind.name, x);
+        if (vf->fn && !strchr("VvKFYZNU", letter))
+            return refuse(vf, "not allowed in a function");
+        if (letter == 'T' || letter == 'R') t = x;
+        if (letter == 'L' && x >= vf->p->tensor[t].fmt.levels)
+            return refuse(vf, "t%d has no level %d", t, x);
+        if (letter == 'W' && vf->p->tensor[x].role != ROLE_WORK)
+            return refuse(vf, "t%d isn't a workspace", x);
+        if (is_read(letter)) {
+            if (!vf->cell[kind.first + x].v)
+                return refuse(vf, "%s%d is read before it is written", kind.name, x);
+            cell_read(vf, kind.first + x);
+        }
+        if ((letter == 'c' || letter == 'Q') && check_cursor_operand(vf, letter, x))
+            return vf->cx->diag.status;
+    }
+    return STC_OK;
+}
+
+/* ---- values
+ * ---------------------------------------------------------------------------------- */
+
+/* The class of a value register that is known to be written. */
+static int class_of(const verifier *vf, int v)
+{
+    return (int)vf->cell[vf->v0 + v].v - 1;
+}
+
+static stc_status want_class(verifier *vf, int v, int cls)
+{
+    if (class_of(vf, v) == cls) return STC_OK;
+    return refuse(vf, "v%d is %s, expected %s", v, class_name((vclass)class_of(vf, v)),
+                  class_name((vclass)cls));
+}
+
+static stc_status check_call(verifier *vf, const insn *in)
+{
+    int id = in->arg[1], cls = in->arg[2];
+    if (fn_at(id)->arity != in->op - OP_FN1 + 1 || !fn_scalar_of(id, (vclass)cls))
+        return refuse(vf, "%s isn't a function of %d in class %s", fn_at(id)->name,
+                      in->op - OP_FN1 + 1, class_name((vclass)cls));
+    for (int k = 0; k < fn_at(id)->arity; k++)
+        if (want_class(vf, in->arg[3 + k], (int)fn_operand_class(id, (vclass)cls, k)))
+            return vf->cx->diag.status;
+    return STC_OK;
+}
+
+/* A function of two arguments that stays in its class: what merges and folds. */
+static stc_status check_fold(verifier *vf, int id, int cls, int v)
+{
+    bool ok = fn_at(id)->arity == 2 && fn_scalar_of(id, (vclass)cls) &&
+              (int)fn_result_class(id, (vclass)cls) == cls &&
+              (int)fn_operand_class(id, (vclass)cls, 1) == cls;
+    if (!ok)
+        return refuse(vf, "%s can't be accumulated in class %s", fn_at(id)->name,
+                      class_name((vclass)cls));
+    return want_class(vf, v, cls);
+}
+
+static stc_status check_user_call(verifier *vf, const insn *in)
+{
+    const user_fn *f = &vf->p->fn[in->arg[1]];
+    if (in->arg[3] != f->params)
+        return refuse(vf, "%d arguments, f%d has %d parameters", in->arg[3], in->arg[1],
+                      f->params);
+    if (in->arg[2] + f->params > vf->nv)
+        return refuse(vf, "arguments beyond the registers");
+    for (int k = 0; k < f->params; k++) {
+        int v = in->arg[2] + k;
+        if (!vf->cell[vf->v0 + v].v)
+            return refuse(vf, "v%d is read before it is written", v);
+        cell_read(vf, vf->v0 + v);
+        if (want_class(vf, v, f->cls[k])) return vf->cx->diag.status;
+    }
+    return STC_OK;
+}
+
+static stc_status check_value(verifier *vf, const insn *in)
+{
+    const uint16_t *a = in->arg;
+    switch (in->op) {
+    case OP_IF:
+    case OP_TEST:
+    case OP_BREAK:
+        return want_class(vf, a[0], CLASS_I64);
+    case OP_CALL:
+        return check_user_call(vf, in);
+    case OP_RETURN:
+        if (!vf->fn) return refuse(vf, "only functions return");
+        return want_class(vf, a[0], vf->fn->result);
+    case OP_FN1:
+    case OP_FN2:
+    case OP_FN3:
+        return check_call(vf, in);
+    case OP_CONV:
+        return want_class(vf, a[3], a[2]);
+    case OP_WRAP:
+        return want_class(vf, a[2], (int)type_class((stc_type)a[1]));
+    case OP_FOLD:
+        return check_fold(vf, a[1], a[2], a[3]);
+    case OP_SETFILL:
+        return want_class(vf, a[1], (int)type_class(vf->p->tensor[a[0]].type));
+    case OP_STORE:
+        return want_class(vf, a[2], (int)type_class(vf->p->tensor[a[0]].type));
+    case OP_ACC:
+        if (a[3] != type_class(vf->p->tensor[a[0]].type))
+            return refuse(vf, "t%d has another class", a[0]);
+        return check_fold(vf, a[2], a[3], a[4]);
+    case OP_WSADD:
+        if (a[3] != type_class(vf->p->tensor[a[0]].type))
+            return refuse(vf, "t%d has another class", a[0]);
+        return check_fold(vf, a[2], a[3], a[4]);
+    case OP_ICONST:
+        if (vf->p->konst[a[1]].cls != CLASS_I64)
+            return refuse(vf, "k%d isn't an i64", a[1]);
+        return STC_OK;
+    case OP_IMULADD:
+        if (vf->p->konst[a[2]].cls != CLASS_I64)
+            return refuse(vf, "k%d isn't an i64", a[2]);
+        return STC_OK;
+    default:
+        return STC_OK;
+    }
+}
+
+/* The class of what an instruction writes to value register a. */
+static int value_class(const verifier *vf, const insn *in)
+{
+    const uint16_t *a = in->arg;
+    switch (in->op) {
+    case OP_CALL:
+        return vf->p->fn[a[1]].result;
+    case OP_CONST:
+        return vf->p->konst[a[1]].cls;
+    case OP_MOV:
+        return class_of(vf, a[1]);
+    case OP_LOAD:
+        return (int)type_class(vf->p->tensor[a[1]].type);
+    case OP_FN1:
+    case OP_FN2:
+    case OP_FN3:
+        return (int)fn_result_class(a[1], (vclass)a[2]);
+    case OP_CONV:
+        return a[1];
+    case OP_WRAP:
+        return (int)type_class((stc_type)a[1]);
+    case OP_FOLD:
+        return a[2];
+    default: /* ivalue, extent */
+        return CLASS_I64;
+    }
+}
+
+static stc_status write_operands(verifier *vf, const insn *in)
+{
+    const char *letters = ops[in->op].operands;
+    if (in->op == OP_LOOP) return STC_OK; /* within the block: verify_loop */
+    if (letters[0] == 'V')
+        return cell_put(vf, vf->v0 + in->arg[0], 1 + (uint64_t)value_class(vf, in));
+    if (letters[0] == 'I') return cell_put(vf, vf->i0 + in->arg[0], 1);
+    if (letters[0] == 'M') return cell_put(vf, vf->m0 + in->arg[0], 1);
+    return STC_OK;
+}
+
+/* ---- control
+ * ------------------------------------------------------------------------------------ */
+
+static stc_status check_closes(verifier *vf, int open)
+{
+    if (vf->depth && vf->block[vf->depth - 1].op == open) return STC_OK;
+    return refuse(vf, "it closes nothing: %s is open",
+                  vf->depth ? ops[vf->block[vf->depth - 1].op].text : "no block");
+}
+
+static stc_status check_control(verifier *vf, const insn *in)
+{
+    switch (in->op) {
+    case OP_LOOP:
+        return verify_loop(vf, in);
+    case OP_END:
+        return check_closes(vf, OP_LOOP) ? vf->cx->diag.status : verify_loop(vf, in);
+    case OP_SKIP:
+    case OP_WITHIN:
+        return loop_leave(vf, 1, true);
+    case OP_BREAK:
+        return loop_leave(vf, in->arg[1] ? in->arg[1] : BLOCKS_MAX + 1, false);
+    case OP_IF:
+    case OP_WHILE:
+        return block_push(vf, in->op, NULL);
+    case OP_ELSE:
+        if (check_closes(vf, OP_IF)) return vf->cx->diag.status;
+        if (vf->block[vf->depth - 1].other >= 0) return refuse(vf, "a second else");
+        return block_else(vf);
+    case OP_ENDIF:
+        return check_closes(vf, OP_IF) ? vf->cx->diag.status : block_endif(vf);
+    case OP_TEST:
+        return check_closes(vf, OP_WHILE) ? vf->cx->diag.status : loop_leave(vf, 1, false);
+    case OP_ENDWHILE:
+        return check_closes(vf, OP_WHILE) ? vf->cx->diag.status : loop_close(vf);
+    default:
+        return STC_OK;
+    }
+}
+
+/* ---- workspaces
+ * ------------------------------------------------------------------------------------ */
+
+static stc_status check_workspace(verifier *vf, const insn *in)
+{
+    int t = in->arg[0];
+    uint64_t next = ++vf->epoch << 2;
+    if (in->op == OP_WSBEGIN)
+        return cell_set(vf, vf->t0 + t, (cell){.v = next | T_COLLECTING});
+    if (tensor_state(vf, t, T_COLLECTING)) return vf->cx->diag.status;
+    if (in->op == OP_WSEND) return cell_set(vf, vf->t0 + t, (cell){.v = next | T_READY});
+    for (int m = 0; m < vf->p->tensor[t].order; m++) {
+        int i = in->arg[1] + m;
+        if (i >= vf->p->ni || !vf->cell[vf->i0 + i].v)
+            return refuse(vf, "i%d is read before it is written", i);
+        cell_read(vf, vf->i0 + i);
+    }
+    return STC_OK;
+}
+
+/* ---- the pass
+ * ----------------------------------------------------------------------------------------
+ */
+
+static stc_status check_meaning(verifier *vf, const insn *in)
+{
+    switch (in->op) {
+    case OP_OPEN:
+    case OP_OPENAT:
+    case OP_LOCATE:
+    case OP_LOAD:
+    case OP_FILLBIT:
+        return verify_cursor(vf, in);
+    case OP_PRESENT:
+        break;
+    case OP_BEGIN:
+    case OP_SETFILL:
+    case OP_AT:
+    case OP_KEEP:
+    case OP_STORE:
+    case OP_ACC:
+    case OP_FINISH:
+    case OP_MOVE:
+    case OP_CONVERT:
+    case OP_PACK:
+        return verify_result(vf, in);
+    case OP_WSBEGIN:
+    case OP_WSADD:
+    case OP_WSEND:
+        return check_workspace(vf, in);
+    default:
+        return check_control(vf, in);
+    }
+    return STC_OK;
+}
+
+static stc_status check_insn(verifier *vf, const insn *in)
+{
+    if (in->op >= OP_COUNT) return refuse(vf, "there is no opcode %d", in->op);
+    if (check_operands(vf, in) || check_value(vf, in)) return vf->cx->diag.status;
+    if ((in->op == OP_PRESENT || in->op == OP_FILLBIT) && in->arg[1] > 63)
+        return refuse(vf, "a mask has no bit %d", in->arg[1]);
+    if (check_meaning(vf, in)) return vf->cx->diag.status;
+    return write_operands(vf, in);
+}
+
+/* Instructions [begin, end), the last of which must be `last`, outside blocks. */
+static stc_status check_range(verifier *vf, int begin, int end)
+{
+    for (vf->pc = begin; vf->pc < end; vf->pc++)
+        if (check_insn(vf, &vf->p->code[vf->pc])) return vf->cx->diag.status;
+    return STC_OK;
+}
+
+static stc_status check_last(verifier *vf, int last, int op)
+{
+    vf->pc = last < 0 ? 0 : last;
+    if (last < 0 || vf->p->code[last].op != op || vf->depth)
+        return refuse(vf, "expected %s as the last instruction, outside blocks",
+                      ops[op].text);
+    return STC_OK;
+}
+
+static stc_status check_main(verifier *vf)
+{
+    const program *p = vf->p;
+    for (int t = 0; t < p->ntensor; t++) /* inputs are whole from the start */
+        if (p->tensor[t].role == ROLE_INPUT || p->tensor[t].role == ROLE_INOUT)
+            vf->cell[vf->t0 + t].v = ++vf->epoch << 2 | T_READY;
+    int from = 0, last = -1;
+    for (int f = 0; f <= p->nfn; f++) {
+        int to = f < p->nfn ? (int)p->fn[f].begin : p->ncode;
+        if (check_range(vf, from, to)) return vf->cx->diag.status;
+        if (to > from) last = to - 1;
+        from = f < p->nfn ? (int)p->fn[f].end : to;
+    }
+    return check_last(vf, last, OP_HALT);
+}
+
+static stc_status check_function(verifier *vf, const user_fn *f)
+{
+    vf->fn = f;
+    vf->nv = f->nv;
+    vf->depth = 0;
+    vf->nlog = vf->nout = 0;
+    memset(vf->cell, 0, (size_t)f->nv * sizeof *vf->cell);
+    for (int k = 0; k < f->params; k++)
+        vf->cell[vf->v0 + k].v = 1 + (uint64_t)f->cls[k];
+    if (check_range(vf, (int)f->begin, (int)f->end)) return vf->cx->diag.status;
+    return check_last(vf, (int)f->end - 1, OP_RETURN);
+}
+
+/* halt ends main code only, and only at its end. */
+static stc_status check_halts(verifier *vf)
+{
+    const program *p = vf->p;
+    int halts = 0;
+    for (int k = 0; k < p->ncode; k++)
+        if (p->code[k].op == OP_HALT && ++halts > 1) {
+            vf->pc = k;
+            return refuse(vf, "a second halt");
+        }
+    return STC_OK;
+}
+
+static stc_status set_up(verifier *vf)
+{
+    const program *p = vf->p;
+    int nv = p->nv;
+    for (int f = 0; f < p->nfn; f++)
+        if (p->fn[f].nv > nv) nv = p->fn[f].nv;
+    vf->nv = p->nv;
+    vf->v0 = 0;
+    vf->i0 = nv;
+    vf->m0 = vf->i0 + p->ni;
+    vf->c0 = vf->m0 + p->nm;
+    vf->t0 = vf->c0 + p->nc;
+    vf->ncell = vf->t0 + p->ntensor;
+    size_t each = sizeof *vf->cell + 2 * sizeof *vf->seen;
+    vf->cell = mem_zero(vf->cx, vf->ncell + 1, each);
+    if (!vf->cell) return vf->cx->diag.status;
+    vf->seen = (uint32_t *)(vf->cell + vf->ncell + 1);
+    vf->changed = vf->seen + vf->ncell + 1;
+    return STC_OK;
+}
+
+stc_status program_verify(const program *p)
+{
+    stc_status status = verify_tables(p);
+    if (status) return status;
+    verifier vf;
+    memset(&vf, 0, offsetof(verifier, block));
+    vf.depth = 0;
+    vf.cx = p->cx;
+    vf.p = p;
+    status = set_up(&vf);
+    if (!status) status = check_halts(&vf);
+    if (!status) status = check_main(&vf);
+    for (int f = 0; f < p->nfn && !status; f++)
+        status = check_function(&vf, &p->fn[f]);
+    size_t each = sizeof *vf.cell + 2 * sizeof *vf.seen;
+    mem_free(p->cx, vf.cell, (size_t)(vf.ncell + 1) * each);
+    mem_free(p->cx, vf.log, (size_t)vf.log_cap * sizeof *vf.log);
+    mem_free(p->cx, vf.out, (size_t)vf.out_cap * sizeof *vf.out);
+    return status;
+}

@@ -1,0 +1,317 @@
+/* verify_cursor.c: cursors stand where they should: opened on a level of a
+ * tensor that is whole, below a cursor of the level above; results are stored
+ * at places of the very assembly that is going on.
+ */
+#include "verify.h"
+
+/* ---- values of cells
+ * ------------------------------------------------------------------------ */
+
+uint64_t cursor_value(verifier *vf, int kind, int t, int l)
+{
+    return ++vf->epoch << 24 | (uint64_t)t << 8 | (uint64_t)l << 3 | (uint64_t)kind;
+}
+
+int cursor_kind(uint64_t v)
+{
+    return (int)(v & 7);
+}
+
+int cursor_level(uint64_t v)
+{
+    return (int)(v >> 3 & 31);
+}
+
+int cursor_tensor(uint64_t v)
+{
+    return (int)(v >> 8 & 0xffff);
+}
+
+bool cursor_valid(verifier *vf, int c)
+{
+    for (;;) {
+        const cell *k = &vf->cell[vf->c0 + c];
+        if (!k->v) return false;
+        int t = vf->t0 + cursor_tensor(k->v);
+        if (vf->cell[t].v != k->t_v) return false;
+        cell_read(vf, vf->c0 + c);
+        cell_read(vf, t);
+        if (k->up == ROOT) return true;
+        if (vf->cell[vf->c0 + k->up].v != k->up_v) return false;
+        c = k->up;
+    }
+}
+
+static uint64_t tensor_value(verifier *vf, int state)
+{
+    return ++vf->epoch << 2 | (uint64_t)state;
+}
+
+stc_status tensor_state(verifier *vf, int t, int state)
+{
+    const cell *c = &vf->cell[vf->t0 + t];
+    static const char *const words[] = {"", "whole", "being assembled", "being collected"};
+    if ((int)(c->v & T_MASK) != state)
+        return refuse(vf, "t%d isn't %s here", t, words[state]);
+    cell_read(vf, vf->t0 + t);
+    return STC_OK;
+}
+
+static stc_status tensor_become(verifier *vf, int t, int state)
+{
+    return cell_set(vf, vf->t0 + t, (cell){.v = state ? tensor_value(vf, state) : 0});
+}
+
+static stc_status define_cursor(verifier *vf, int c, int kind, int t, int l, int up)
+{
+    cell k = {.v = cursor_value(vf, kind, t, l),
+              .t_v = vf->cell[vf->t0 + t].v,
+              .up_v = up == ROOT ? 0 : vf->cell[vf->c0 + up].v,
+              .up = (uint16_t)up};
+    if (up == c) return refuse(vf, "c%d can't be its own parent", c);
+    return cell_set(vf, vf->c0 + c, k);
+}
+
+/* up must be the cursor of the level above (kind C_RESULT or any of reading),
+ * or ROOT above the first. */
+static stc_status check_up(verifier *vf, int t, int l, int up, bool result)
+{
+    if (up == ROOT) {
+        if (l == 0) return STC_OK;
+        return refuse(vf, "level %d of t%d needs a cursor of the level above it", l, t);
+    }
+    if (up >= vf->p->nc) return refuse(vf, "there is no c%d", up);
+    uint64_t v = vf->cell[vf->c0 + up].v;
+    if (!cursor_valid(vf, up) || cursor_tensor(v) != t || cursor_level(v) != l - 1 ||
+        (cursor_kind(v) == C_RESULT) != result)
+        return refuse(vf, "c%d isn't a cursor of the level above level %d of t%d", up, l,
+                      t);
+    return STC_OK;
+}
+
+/* ---- reading
+ * ---------------------------------------------------------------------------------- */
+
+static stc_status check_located(verifier *vf, int t, int l, int up)
+{
+    if (tensor_state(vf, t, T_READY)) return vf->cx->diag.status;
+    if (l >= vf->p->tensor[t].fmt.levels) return refuse(vf, "t%d has no level %d", t, l);
+    return check_up(vf, t, l, up, false);
+}
+
+stc_status verify_cursor(verifier *vf, const insn *in)
+{
+    const uint16_t *a = in->arg;
+    switch (in->op) {
+    case OP_OPENAT:
+        if (vf->p->konst[a[5]].cls != CLASS_I64 || vf->p->konst[a[5]].v.i64 <= 0)
+            return refuse(vf, "the coefficient must be a positive i64");
+        /* fall through */
+    case OP_OPEN:
+        if (check_located(vf, a[1], a[2], a[3])) return vf->cx->diag.status;
+        return define_cursor(vf, a[0], C_OPEN, a[1], a[2], a[3]);
+    case OP_LOCATE:
+        if (check_located(vf, a[1], a[2], a[3])) return vf->cx->diag.status;
+        return define_cursor(vf, a[0], C_PLACED, a[1], a[2], a[3]);
+    case OP_LOAD:
+    case OP_FILLBIT: {
+        int t = in->op == OP_LOAD ? a[1] : a[2], c = in->op == OP_LOAD ? a[2] : a[3];
+        int levels = vf->p->tensor[t].fmt.levels;
+        if (tensor_state(vf, t, T_READY)) return vf->cx->diag.status;
+        if (c == ROOT) return levels == 0 ? STC_OK : refuse(vf, "t%d isn't a scalar", t);
+        uint64_t v = vf->cell[vf->c0 + c].v;
+        if (cursor_tensor(v) != t || cursor_level(v) != levels - 1 ||
+            cursor_kind(v) == C_RESULT)
+            return refuse(vf, "c%d isn't a cursor of the last level of t%d", c, t);
+        return STC_OK;
+    }
+    default:
+        return STC_OK;
+    }
+}
+
+/* ---- merges
+ * ----------------------------------------------------------------------------------- */
+
+static bool level_ordered(const verifier *vf, uint64_t v)
+{
+    const format *f = &vf->p->tensor[cursor_tensor(v)].fmt;
+    return format_props(f, cursor_level(v)) & PROP_ORDERED;
+}
+
+static stc_status check_walker(verifier *vf, const merge_desc *m, const merge_operand *o)
+{
+    uint64_t v = vf->cell[vf->c0 + o->cursor].v;
+    if (cursor_kind(v) != C_OPEN)
+        return refuse(vf, "c%d isn't open: it can't be walked or followed", o->cursor);
+    if (level_ordered(vf, v)) return STC_OK;
+    if (o->role == MERGE_FOLLOW || m->universe)
+        return refuse(vf, "c%d walks an unordered level: nothing can be merged with it",
+                      o->cursor);
+    for (int k = 0; k < m->count; k++)
+        if (&m->operand[k] != o && m->operand[k].role <= MERGE_FOLLOW)
+            return refuse(vf, "c%d walks an unordered level: nothing can be merged with it",
+                          o->cursor);
+    return STC_OK;
+}
+
+static stc_status check_operand(verifier *vf, const merge_desc *m, const merge_operand *o)
+{
+    if (o->cursor >= vf->p->nc) return refuse(vf, "there is no c%d", o->cursor);
+    if (o->role == MERGE_LOCATE) {
+        if (o->tensor >= vf->p->ntensor) return refuse(vf, "there is no t%d", o->tensor);
+        if (o->shift != ROOT && (o->shift >= vf->p->ni || !vf->cell[vf->i0 + o->shift].v))
+            return refuse(vf, "i%d is read before it is written", o->shift);
+        if (check_located(vf, o->tensor, o->level, o->up)) return vf->cx->diag.status;
+        return define_cursor(vf, o->cursor, C_PLACED, o->tensor, o->level, o->up);
+    }
+    if (!cursor_valid(vf, o->cursor))
+        return refuse(vf, "c%d isn't open where it is merged", o->cursor);
+    return o->role == MERGE_KNOWN ? STC_OK : check_walker(vf, m, o);
+}
+
+/* Cursors that the loop moves: each one once. */
+static stc_status check_distinct(verifier *vf, const merge_desc *m)
+{
+    vf->pass++;
+    for (int k = 0; k < m->count; k++) {
+        const merge_operand *o = &m->operand[k];
+        if (o->role == MERGE_KNOWN || o->cursor >= vf->p->nc) continue;
+        uint32_t *seen = &vf->seen[vf->c0 + o->cursor];
+        if (*seen == vf->pass) return refuse(vf, "c%d is merged twice", o->cursor);
+        *seen = vf->pass;
+    }
+    return STC_OK;
+}
+
+static stc_status loop_open(verifier *vf, const insn *in)
+{
+    const merge_desc *m = &vf->p->merge[in->arg[2]];
+    if (check_distinct(vf, m) || block_push(vf, OP_LOOP, m)) return vf->cx->diag.status;
+    for (int k = 0; k < m->count; k++) /* before located ones are defined */
+        if (m->operand[k].role != MERGE_LOCATE && check_operand(vf, m, &m->operand[k]))
+            return vf->cx->diag.status;
+    for (int k = 0; k < m->count; k++)
+        if (m->operand[k].role == MERGE_LOCATE && check_operand(vf, m, &m->operand[k]))
+            return vf->cx->diag.status;
+    if (cell_put(vf, vf->i0 + in->arg[0], 1)) return vf->cx->diag.status;
+    return cell_put(vf, vf->m0 + in->arg[1], 1);
+}
+
+static bool is_located(const merge_desc *m, int c)
+{
+    for (int k = 0; k < m->count; k++)
+        if (m->operand[k].role == MERGE_LOCATE && m->operand[k].cursor == c) return true;
+    return false;
+}
+
+/* The end moves the loop's cursors again: they must be what they were. */
+static stc_status loop_end(verifier *vf)
+{
+    const vblock *b = &vf->block[vf->depth - 1];
+    for (int k = 0; k < b->merge->count; k++) {
+        const merge_operand *o = &b->merge->operand[k];
+        if (o->role == MERGE_KNOWN) continue;
+        int c = o->cursor;
+        if (o->role == MERGE_LOCATE) {
+            const cell *t = &vf->cell[vf->t0 + o->tensor];
+            if ((t->v & T_MASK) != T_READY || t->stamp > b->start)
+                return refuse(vf, "t%d changes in a loop that locates in it", o->tensor);
+            if (o->up == ROOT || is_located(b->merge, o->up)) continue;
+            c = o->up;
+        }
+        if (!cursor_valid(vf, c) || vf->cell[vf->c0 + c].stamp > b->start)
+            return refuse(vf, "c%d changes in the loop that moves it", c);
+    }
+    return loop_close(vf);
+}
+
+stc_status verify_loop(verifier *vf, const insn *in)
+{
+    return in->op == OP_LOOP ? loop_open(vf, in) : loop_end(vf);
+}
+
+/* ---- results
+ * ---------------------------------------------------------------------------------- */
+
+static stc_status check_place(verifier *vf, int t, int l, int c)
+{
+    uint64_t v = c == ROOT ? 0 : vf->cell[vf->c0 + c].v;
+    if (c == ROOT || !cursor_valid(vf, c) || cursor_kind(v) != C_RESULT ||
+        cursor_tensor(v) != t || cursor_level(v) != l)
+        return refuse(vf, "the cursor isn't a place in level %d of t%d", l, t);
+    return STC_OK;
+}
+
+static stc_status check_target(verifier *vf, int t)
+{
+    if (vf->p->tensor[t].role == ROLE_INPUT || vf->p->tensor[t].role == ROLE_WORK)
+        return refuse(vf, "t%d isn't a result", t);
+    return STC_OK;
+}
+
+/* The last level's place, or the root of a scalar. */
+static stc_status check_store(verifier *vf, int t, int c)
+{
+    int levels = vf->p->tensor[t].fmt.levels;
+    if (tensor_state(vf, t, T_ASSEMBLING)) return vf->cx->diag.status;
+    if (levels == 0) return c == ROOT ? STC_OK : refuse(vf, "t%d is a scalar", t);
+    return check_place(vf, t, levels - 1, c);
+}
+
+/* Whole-tensor operations: a is made from b. */
+static stc_status check_made(verifier *vf, const insn *in)
+{
+    const prog_tensor *a = &vf->p->tensor[in->arg[0]], *b = &vf->p->tensor[in->arg[1]];
+    if (in->arg[0] == in->arg[1]) return refuse(vf, "both tensors are the same");
+    if (a->order != b->order) return refuse(vf, "the tensors have different orders");
+    if (in->op != OP_CONVERT && a->type != b->type)
+        return refuse(vf, "the tensors have different types");
+    if (in->op == OP_MOVE) {
+        if (b->role != ROLE_TEMP && b->role != ROLE_OUTPUT)
+            return refuse(vf, "t%d isn't the program's own", in->arg[1]);
+        if (!format_equal(&a->fmt, &b->fmt))
+            return refuse(vf, "the tensors have different formats");
+    }
+    if (tensor_state(vf, in->arg[1], T_READY)) return vf->cx->diag.status;
+    if (in->op == OP_MOVE && tensor_become(vf, in->arg[1], 0)) return vf->cx->diag.status;
+    return tensor_become(vf, in->arg[0], T_READY);
+}
+
+static stc_status check_at(verifier *vf, const insn *in)
+{
+    const uint16_t *a = in->arg;
+    if (tensor_state(vf, a[1], T_ASSEMBLING) || check_up(vf, a[1], a[2], a[3], true))
+        return vf->cx->diag.status;
+    return define_cursor(vf, a[0], C_RESULT, a[1], a[2], a[3]);
+}
+
+stc_status verify_result(verifier *vf, const insn *in)
+{
+    const uint16_t *a = in->arg;
+    int r = in->op == OP_AT ? a[1] : a[0];
+    if (check_target(vf, r)) return vf->cx->diag.status;
+    switch (in->op) {
+    case OP_BEGIN:
+        if (!format_appends(&vf->p->tensor[r].fmt))
+            return refuse(vf, "the format of t%d can't be assembled in order", r);
+        return tensor_become(vf, r, T_ASSEMBLING);
+    case OP_AT:
+        return check_at(vf, in);
+    case OP_KEEP:
+        if (tensor_state(vf, r, T_ASSEMBLING)) return vf->cx->diag.status;
+        return check_place(vf, r, a[1], a[2]);
+    case OP_STORE:
+    case OP_ACC:
+        return check_store(vf, r, a[1]);
+    case OP_FINISH:
+        if (tensor_state(vf, r, T_ASSEMBLING)) return vf->cx->diag.status;
+        return tensor_become(vf, r, T_READY);
+    case OP_MOVE:
+    case OP_CONVERT:
+    case OP_PACK:
+        return check_made(vf, in);
+    default: /* set.fill */
+        return STC_OK;
+    }
+}

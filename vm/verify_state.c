@@ -1,0 +1,171 @@
+/* verify_state.c: cells, the log of their changes, and how paths meet. */
+#include "verify.h"
+
+stc_status cell_set(verifier *vf, int idx, cell c)
+{
+    if (mem_grow(vf->cx, &vf->log, &vf->log_cap, vf->nlog + 1, sizeof *vf->log))
+        return vf->cx->diag.status;
+    vf->log[vf->nlog++] = (change){.idx = idx, .old = vf->cell[idx]};
+    c.stamp = ++vf->clock;
+    c.read = 0;
+    vf->cell[idx] = c;
+    return STC_OK;
+}
+
+stc_status cell_put(verifier *vf, int idx, uint64_t v)
+{
+    if (vf->cell[idx].v == v) return STC_OK;
+    return cell_set(vf, idx, (cell){.v = v});
+}
+
+void cell_read(verifier *vf, int idx)
+{
+    vf->cell[idx].read = ++vf->clock;
+}
+
+/* Programs whose blocks nest and change so much aren't written by anybody. */
+static stc_status spend(verifier *vf, int64_t n)
+{
+    vf->work += n;
+    if (vf->work > 1000000 + 256 * (int64_t)vf->p->ncode)
+        return refuse(vf, "the nesting is too complex to be verified");
+    return STC_OK;
+}
+
+stc_status block_push(verifier *vf, int op, const merge_desc *m)
+{
+    if (vf->depth == BLOCKS_MAX)
+        return refuse(vf, "blocks nest more than %d deep", BLOCKS_MAX);
+    vf->block[vf->depth++] = (vblock){.op = op,
+                                      .pc = vf->pc,
+                                      .start = ++vf->clock,
+                                      .log = vf->nlog,
+                                      .then = vf->nout,
+                                      .other = -1,
+                                      .merge = m};
+    return STC_OK;
+}
+
+/* ---- branches
+ * ---------------------------------------------------------------------------- */
+
+/* Puts the state at `if` back, and keeps what the first branch made of it. */
+stc_status block_else(verifier *vf)
+{
+    vblock *b = &vf->block[vf->depth - 1];
+    int64_t n = vf->nlog - b->log;
+    if (spend(vf, n) ||
+        mem_grow(vf->cx, &vf->out, &vf->out_cap, vf->nout + n, sizeof *vf->out))
+        return vf->cx->diag.status;
+    vf->pass++;
+    for (int64_t k = b->log; k < vf->nlog; k++) {
+        int idx = vf->log[k].idx;
+        if (vf->seen[idx] == vf->pass) continue;
+        vf->seen[idx] = vf->pass;
+        vf->out[vf->nout++] = (outcome){.idx = idx, .v = vf->cell[idx].v};
+    }
+    for (int64_t k = vf->nlog - 1; k >= b->log; k--)
+        vf->cell[vf->log[k].idx] = vf->log[k].old;
+    b->other = vf->nlog;
+    return STC_OK;
+}
+
+/* What the branches disagree about is unknown. */
+static stc_status meet(verifier *vf, int idx, uint64_t v)
+{
+    return vf->cell[idx].v == v ? STC_OK : cell_set(vf, idx, (cell){.v = 0});
+}
+
+stc_status block_endif(verifier *vf)
+{
+    vblock *b = &vf->block[--vf->depth];
+    int64_t from = b->other < 0 ? b->log : b->other, to = vf->nlog;
+    if (spend(vf, to - from + vf->nout - b->then)) return vf->cx->diag.status;
+    vf->pass++;
+    for (int64_t k = b->then; k < vf->nout; k++) {
+        vf->seen[vf->out[k].idx] = vf->pass;
+        if (meet(vf, vf->out[k].idx, vf->out[k].v)) return vf->cx->diag.status;
+    }
+    for (int64_t k = from; k < to; k++) {
+        int idx = vf->log[k].idx;
+        if (vf->seen[idx] == vf->pass) continue;
+        vf->seen[idx] = vf->pass;
+        if (meet(vf, idx, vf->log[k].old.v)) return vf->cx->diag.status;
+    }
+    vf->nout = b->then;
+    return STC_OK;
+}
+
+/* ---- loops
+ * ---------------------------------------------------------------------------------- */
+
+static const char *cell_kind(const verifier *vf, int idx, int *number)
+{
+    *number = idx - (idx < vf->i0   ? vf->v0
+                     : idx < vf->m0 ? vf->i0
+                     : idx < vf->c0 ? vf->m0
+                     : idx < vf->t0 ? vf->c0
+                                    : vf->t0);
+    return idx < vf->i0   ? "v"
+           : idx < vf->m0 ? "i"
+           : idx < vf->c0 ? "m"
+           : idx < vf->t0 ? "c"
+                          : "t";
+}
+
+/* Cells that aren't what they were at the loop's start, here or where a jump
+ * left; and whether the loop read them as they were. */
+static stc_status find_changed(verifier *vf, const vblock *b)
+{
+    vf->pass++;
+    for (int64_t k = b->log; k < vf->nlog; k++) {
+        const change *e = &vf->log[k];
+        if (vf->seen[e->idx] == vf->pass) continue;
+        vf->seen[e->idx] = vf->pass;
+        if (e->dirty || vf->cell[e->idx].v != e->old.v) vf->changed[e->idx] = vf->pass;
+    }
+    for (int64_t k = b->log; k < vf->nlog; k++) {
+        const change *e = &vf->log[k];
+        if (vf->changed[e->idx] != vf->pass || !e->old.v) continue;
+        if (e->old.stamp >= b->start || e->old.read <= b->start) continue;
+        int number;
+        const char *kind = cell_kind(vf, e->idx, &number);
+        return refuse(vf, "%s%d is read in this loop, and differs in its next round", kind,
+                      number);
+    }
+    return STC_OK;
+}
+
+stc_status loop_close(verifier *vf)
+{
+    vblock *b = &vf->block[--vf->depth];
+    if (spend(vf, vf->nlog - b->log) || find_changed(vf, b)) return vf->cx->diag.status;
+    for (int64_t k = b->log; k < vf->nlog; k++) {
+        int idx = vf->log[k].idx;
+        cell *c = &vf->cell[idx];
+        if (vf->changed[idx] == vf->pass && c->v) *c = (cell){.stamp = ++vf->clock};
+    }
+    return STC_OK;
+}
+
+static bool is_loop(const vblock *b, bool loops_only)
+{
+    return b->op == OP_LOOP || (!loops_only && b->op == OP_WHILE);
+}
+
+stc_status loop_leave(verifier *vf, int n, bool loops_only)
+{
+    int d = vf->depth - 1;
+    for (; d >= 0; d--)
+        if (is_loop(&vf->block[d], loops_only) && --n == 0) break;
+    if (d < 0) return refuse(vf, "there is no loop around it to leave");
+    if (spend(vf, vf->nlog - vf->block[d].log)) return vf->cx->diag.status;
+    vf->pass++;
+    for (int64_t k = vf->block[d].log; k < vf->nlog; k++) {
+        change *e = &vf->log[k];
+        if (vf->seen[e->idx] == vf->pass) continue;
+        vf->seen[e->idx] = vf->pass;
+        if (vf->cell[e->idx].v != e->old.v) e->dirty = true;
+    }
+    return STC_OK;
+}
