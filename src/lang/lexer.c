@@ -12,11 +12,15 @@
 
 enum { IS_SPACE = 1, IS_DIGIT = 2, IS_NAME = 4 };
 
+static const uint8_t class_of[256] = {
+    [' '] = IS_SPACE,        ['\t'] = IS_SPACE,       ['\r'] = IS_SPACE,
+    ['\v'] = IS_SPACE,       ['\f'] = IS_SPACE,       ['_'] = IS_NAME,
+    ['a' ... 'z'] = IS_NAME, ['A' ... 'Z'] = IS_NAME, ['0' ... '9'] = IS_DIGIT | IS_NAME,
+};
+
 static inline int char_class(char c)
 {
-    if (c >= '0' && c <= '9') return IS_DIGIT | IS_NAME;
-    if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_') return IS_NAME;
-    return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f' ? IS_SPACE : 0;
+    return class_of[(uint8_t)c];
 }
 
 static const char *const keywords[K_COUNT] = {
@@ -47,11 +51,10 @@ static bool in_braces(const lexer *lx)
 static bool skip_blank(lexer *lx)
 {
     bool newline = false;
-    const bool counts = in_braces(lx);
     while (lx->at < lx->end) {
         const char c = lx->text[lx->at];
         if (c == '\n') {
-            newline |= counts;
+            newline |= in_braces(lx);
         } else if (c == '#' && !lx->format_open) {
             while (lx->at < lx->end && lx->text[lx->at] != '\n')
                 lx->at++;
@@ -184,7 +187,12 @@ static token lex_number(lexer *lx, token t)
 
 static int keyword_find(const char *s, int len)
 {
-    if (len < 2 || len > 7) return -1;
+    /* the letters with which reserved words begin */
+    const uint32_t first = 1u << ('t' - 'a') | 1u << ('f' - 'a') | 1u << ('w' - 'a') |
+                           1u << ('o' - 'a') | 1u << ('p' - 'a') | 1u << ('i' - 'a') |
+                           1u << ('s' - 'a') | 1u << ('c' - 'a') | 1u << ('d' - 'a') |
+                           1u << ('r' - 'a') | 1u << ('e' - 'a') | 1u << ('n' - 'a');
+    if (len < 2 || len > 7 || s[0] < 'a' || !(first >> (s[0] - 'a') & 1)) return -1;
     for (int k = 0; k < K_COUNT; k++)
         if (keywords[k][0] == s[0] && !strncmp(keywords[k], s, (size_t)len) &&
             !keywords[k][len])
