@@ -13,23 +13,31 @@ static bool innermost(const machine *mc, const loop *l)
     return true;
 }
 
-static stc_status fuse_inner(machine *mc, loop *l)
+/* The innermost loop l, and the loop around it if l is all there is in that. */
+static stc_status fuse_from(machine *mc, loop *l, loop_summary *in, loop_summary *out)
 {
-    loop_summary s;
+    nest_links links;
     super *taken = NULL;
-    if (!summary_read(mc, l, &s)) return STC_OK;
-    const stc_status st = strip_fuse(mc, &s, &taken);
+    if (!summary_read(mc, l, in)) return STC_OK;
+    stc_status st = strip_fuse(mc, in, &taken);
+    if (st) return st;
+    if (taken) machine_give(mc, taken);
+    if (!l->outer || !summary_read_nest(mc, l->outer, in, out, &links)) return STC_OK;
+    taken = NULL;
+    st = nest_fuse(mc, out, in, &links, &taken);
     if (taken) machine_give(mc, taken);
     return st;
 }
 
 stc_status machine_fuse(machine *mc)
 {
-    for (int k = 0; k < mc->nloop; k++) {
+    if (mc->nloop == 0) return STC_OK;
+    loop_summary *s = mem_array(mc->cx, 2, sizeof *s);
+    stc_status st = s ? STC_OK : mc->cx->diag.status;
+    for (int k = 0; !st && k < mc->nloop; k++) {
         loop *l = &mc->loops[k];
-        if (l->first >= mc->nmain || !innermost(mc, l)) continue;
-        const stc_status st = fuse_inner(mc, l);
-        if (st) return st;
+        if (l->first < mc->nmain && innermost(mc, l)) st = fuse_from(mc, l, &s[0], &s[1]);
     }
-    return STC_OK;
+    mem_free(mc->cx, s, 2 * sizeof *s);
+    return st;
 }

@@ -53,6 +53,7 @@ typedef enum node_kind {
     NODE_WRAP,   /* arg[0] through element type `type`         */
     NODE_INDEX,  /* icol a                                     */
     NODE_EXTENT, /* extent a                                   */
+    NODE_INNER,  /* what the loop inside reduces, from arg[0] on */
 } node_kind;
 typedef struct node {
     uint8_t kind, cls, fn_cls, type, nargs;
@@ -70,7 +71,8 @@ typedef enum step_kind {
     STEP_NODE,
     STEP_PRESENT,
     STEP_FILLBIT,
-    STEP_SKIP
+    STEP_SKIP,
+    STEP_INNER
 } step_kind;
 typedef struct step {
     uint8_t kind, bit;
@@ -112,7 +114,25 @@ static inline const insn *insn_of(const machine *mc, int k)
     return &mc->p->code[mc->origin[k]];
 }
 
+/* How an innermost loop hangs in the body of the loop around it: what it
+ * leaves alone is a column of the outer loop, one lane a round of it. */
+#define UNLINKED 0xffff
+typedef struct nest_links {
+    uint16_t up[PLACE_MAX];    /* OPERAND: outer place it is below; FIXED: itself   */
+    uint16_t shift[PLACE_MAX]; /* OPERAND that is located: outer icol, or UNLINKED */
+    uint16_t node[NODE_MAX];   /* node that doesn't vary: outer node               */
+    uint16_t icol[ICOL_MAX];   /* FIXED: outer icol                                */
+    uint16_t result;           /* outer NODE_INNER, UNLINKED if nothing is reduced */
+} nest_links;
+
+/* Reads a loop whose body has one loop more, `inner`, read already. False as
+ * above, or if the inner one needs what columns can't give. */
+bool summary_read_nest(const machine *mc, loop *l, const loop_summary *inner,
+                       loop_summary *out, nest_links *links);
+
 /* The tiers: each takes the loop over and gives *out, or leaves it NULL. */
 stc_status strip_fuse(machine *mc, const loop_summary *s, super **out);
+stc_status nest_fuse(machine *mc, const loop_summary *outer, const loop_summary *inner,
+                     const nest_links *links, super **out);
 
 #endif

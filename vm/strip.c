@@ -49,7 +49,7 @@ static stc_status allocate(machine *mc, strip *s)
     return STC_OK;
 }
 
-static stc_status strip_run(machine *mc, super *base)
+stc_status strip_run(machine *mc, super *base)
 {
     strip *s = (strip *)base;
     if (!s->block && allocate(mc, s)) return mc->cx->diag.status;
@@ -73,7 +73,7 @@ static void strip_free(machine *mc, super *base)
 
 /* Classes that no use has settled are those of registers that nothing reads
  * as numbers: the loop isn't fused then. Array forms must exist. */
-static bool evaluable(const loop_summary *s)
+bool strip_evaluable(const loop_summary *s)
 {
     for (int k = 0; k < s->nnode; k++) {
         const node *x = &s->node[k];
@@ -102,12 +102,8 @@ static void describe(const loop_summary *s, char *note, size_t size)
              s->nsink ? sinks[s->sink[0].kind] : "nothing");
 }
 
-stc_status strip_fuse(machine *mc, const loop_summary *sum, super **out)
+void strip_setup(strip *s, const loop_summary *sum)
 {
-    if (!evaluable(sum)) return STC_OK;
-    strip *s = mem_alloc(mc->cx, sizeof *s);
-    if (!s) return mc->cx->diag.status;
-    memset(s, 0, sizeof *s);
     s->base = (super){.run = strip_run,
                       .free = strip_free,
                       .next = sum->l->exit,
@@ -118,6 +114,15 @@ stc_status strip_fuse(machine *mc, const loop_summary *sum, super **out)
     for (int k = 0; k < sum->nstep; k++)
         s->masks |= sum->step[k].kind == STEP_PRESENT ||
                     sum->step[k].kind == STEP_FILLBIT || sum->step[k].kind == STEP_SKIP;
+}
+
+stc_status strip_fuse(machine *mc, const loop_summary *sum, super **out)
+{
+    if (!strip_evaluable(sum)) return STC_OK;
+    strip *s = mem_alloc(mc->cx, sizeof *s);
+    if (!s) return mc->cx->diag.status;
+    memset(s, 0, sizeof *s);
+    strip_setup(s, sum);
     describe(sum, s->base.note, sizeof s->base.note);
     *out = &s->base;
     return STC_OK;

@@ -44,7 +44,8 @@ typedef struct vcolumn {
     int spread; /* lanes of data that hold `one`         */
 } vcolumn;
 
-typedef struct strip {
+typedef struct strip strip;
+struct strip {
     super base;
     loop_summary s;
     column icol[ICOL_MAX], place[PLACE_MAX];
@@ -74,7 +75,13 @@ typedef struct strip {
     int fault_lane;
     fn_fault fault;
     const lop *fault_at;
-} strip;
+    stc_status (*inner)(machine *mc, strip *s); /* runs the loop inside, for all lanes */
+};
+
+/* strip.c */
+bool strip_evaluable(const loop_summary *s);
+void strip_setup(strip *s, const loop_summary *sum); /* of zeroed memory */
+stc_status strip_run(machine *mc, super *base);
 
 /* strip_fill.c */
 bool strip_enter(machine *mc, strip *s); /* false: nothing to do        */

@@ -297,7 +297,14 @@ static stc_status eval_step(machine *mc, strip *s, const step *x)
         if (pl->kind != PLACE_AT && (pl->varies || !s->entered)) eval_place(mc, s, x->a);
         return STC_OK;
     }
+    case STEP_INNER:
+        return s->inner(mc, s);
     case STEP_NODE:
+        if (s->s.node[x->a].kind == NODE_INNER) {
+            s->node[x->a].p = s->node[x->a].data;
+            s->done = x->a + 1;
+            return s->inner(mc, s);
+        }
         if (s->s.node[x->a].varies || !s->entered) eval_node(mc, s, x->a);
         s->done = x->a + 1;
         return STC_OK;

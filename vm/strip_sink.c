@@ -142,9 +142,9 @@ static bool append_in_bulk(const machine *mc, const strip *s, const sink *x, con
 {
     const slot *r = &mc->slot[x->a];
     return x->kind == SINK_STORE && !r->lev[p->level].insert &&
-           !r->lev[p->level].branchless && !s->s.l->unordered &&
+           !s->s.l->unordered &&
            r->t->level[p->level].kind->append_room && p->icol == 0 &&
-           r->t->level[p->level].props & PROP_UNIQUE;
+           (r->t->level[p->level].props & (PROP_UNIQUE | PROP_BRANCHLESS)) == PROP_UNIQUE;
 }
 
 static void put_coords(const append_room *room, const column *i, int from, int n)

@@ -422,7 +422,7 @@ static bool leaves_nothing(const reader *r)
     return true;
 }
 
-static bool read_body(reader *r)
+static bool read_operands(reader *r)
 {
     loop_summary *s = r->s;
     const merge_desc *m = s->l->merge;
@@ -441,33 +441,186 @@ static bool read_body(reader *r)
                                                .operand = b});
         if (r->c[o->cursor] == UNSET) return false;
     }
-    for (int k = s->l->first + 1; k < s->l->last; k++)
+    return true;
+}
+
+static bool read_range(reader *r, int from, int to)
+{
+    for (int k = from; k < to; k++)
         if (!read_insn(r, insn_of(r->mc, k), &r->mc->code[k])) return false;
-    return leaves_nothing(r);
+    return true;
+}
+
+/* ---- the loop inside -------------------------------------------------------------------
+ */
+
+static bool link_places(reader *r, const loop_summary *in, nest_links *links)
+{
+    const merge_desc *m = in->l->merge;
+    links->up[0] = PLACE_ROOT;
+    for (int k = 1; k < in->nplace; k++) {
+        const place *p = &in->place[k];
+        links->shift[k] = UNLINKED;
+        if (p->kind == PLACE_FIXED) {
+            links->up[k] = read_place(r, p->cursor);
+        } else if (p->kind == PLACE_AT) {
+            links->up[k] = links->up[p->up];
+            if (in->place[p->up].kind != PLACE_FIXED || p->icol != 0) return false;
+        } else if (p->kind == PLACE_OPERAND &&
+                   m->operand[p->operand].role == MERGE_LOCATE) {
+            const merge_operand *o = &m->operand[p->operand];
+            links->up[k] = read_place(r, o->up);
+            if (o->shift != ROOT) links->shift[k] = read_integer(r, o->shift);
+        } else if (p->kind == PLACE_OPERAND && m->operand[p->operand].role == MERGE_WALK) {
+            const uint16_t opened = r->c[p->cursor];
+            if (opened == UNSET || r->s->place[opened].kind != PLACE_SEEK ||
+                r->s->place[opened].sought)
+                return false;
+            links->up[k] = opened;
+        } else {
+            return false;
+        }
+        if (links->up[k] == UNSET) return false;
+    }
+    return true;
+}
+
+/* What the inner loop computes of things that it leaves alone moves out of it;
+ * not what could fault, as the loop may have no rounds. */
+static bool link_node(reader *r, const loop_summary *in, nest_links *links, int k)
+{
+    node x = in->node[k];
+    x.uses = 0;
+    if (x.kind == NODE_LIVE) {
+        links->node[k] = read_value(r, x.a);
+        if (links->node[k] == UNSET) return false;
+        node *live = &r->s->node[links->node[k]];
+        if (live->cls == CLASS_COUNT) live->cls = x.cls;
+        return live->cls == x.cls;
+    }
+    if (x.kind == NODE_INDEX) x.a = links->icol[x.a];
+    if (x.kind == NODE_LOAD) {
+        x.b = links->up[x.b];
+        x.varies = r->s->place[x.b].varies;
+    }
+    if (x.kind == NODE_INDEX) x.varies = r->s->icol[x.a].varies;
+    if (x.kind == NODE_FN && fn_at(x.fn)->flags & FP_FAULTS) return false;
+    for (int j = 0; j < x.nargs; j++) {
+        x.arg[j] = links->node[x.arg[j]];
+        r->s->node[x.arg[j]].uses++;
+        x.varies |= r->s->node[x.arg[j]].varies;
+    }
+    links->node[k] = new_node(r, x);
+    return links->node[k] != UNSET &&
+           new_step(r, (step){.kind = STEP_NODE, .a = links->node[k]});
+}
+
+/* The result of a reduction is a node of the outer body. If it goes on across
+ * rounds of the outer loop, each round starts from nothing and is added. */
+static bool link_reduction(reader *r, const sink *x, nest_links *links)
+{
+    const uint16_t init = r->v[x->a];
+    node n = {.kind = NODE_INNER, .cls = x->cls, .fn = x->fn, .varies = true, .at = x->at};
+    if (x->right) return false;
+    if (init != UNSET) {
+        n.nargs = 1;
+        n.arg[0] = init;
+        if (r->s->node[init].cls != x->cls || !define(r, x->a, n)) return false;
+        links->result = r->v[x->a];
+        return true;
+    }
+    const uint16_t own = read_value(r, x->a);
+    links->result = new_node(r, n);
+    if (own == UNSET || links->result == UNSET || r->s->nsink == SINK_MAX) return false;
+    r->s->node[own].uses += 2;
+    r->s->node[own].cls = x->cls;
+    r->s->node[links->result].uses++;
+    sink out = *x;
+    out.node = links->result;
+    r->s->sink[r->s->nsink++] = out;
+    r->sunk = true;
+    return new_step(r, (step){.kind = STEP_NODE, .a = links->result});
+}
+
+static bool link_inner(reader *r, const loop_summary *in, nest_links *links)
+{
+    links->result = UNLINKED;
+    if (in->nsink != 1 || r->sunk || in->l->outer != r->s->l || in->l->unordered)
+        return false;
+    for (int k = 0; k < in->nicol; k++) {
+        links->icol[k] = UNLINKED;
+        if (in->icol[k].kind == ICOL_FIXED) {
+            links->icol[k] = read_integer(r, in->icol[k].a);
+        } else if (in->icol[k].kind != ICOL_LOOP) {
+            return false;
+        }
+    }
+    for (int k = 0; k < in->nstep; k++)
+        if (in->step[k].kind != STEP_NODE && in->step[k].kind != STEP_PLACE) return false;
+    if (!link_places(r, in, links)) return false;
+    const sink *x = &in->sink[0];
+    for (int k = 0; k < in->nnode; k++) {
+        links->node[k] = UNLINKED;
+        const bool own = in->node[k].kind == NODE_LIVE && x->kind == SINK_REDUCE &&
+                         in->node[k].a == x->a;
+        if (!in->node[k].varies && !own && !link_node(r, in, links, k)) return false;
+    }
+    if (x->kind == SINK_REDUCE) return link_reduction(r, x, links);
+    r->sunk = true;
+    return new_step(r, (step){.kind = STEP_INNER});
+}
+
+/* ---- entries
+ * ------------------------------------------------------------------------------ */
+
+typedef struct registers {
+    uint16_t few[256], *all;
+    int64_t n;
+} registers;
+
+static bool reader_open(reader *r, const machine *mc, loop *l, loop_summary *out,
+                        registers *g)
+{
+    const program *p = mc->p;
+    g->n = 2 * p->nv + p->ni + p->nc;
+    g->all = g->n <= 256 ? g->few : mem_array(mc->cx, g->n, sizeof *g->all);
+    if (!g->all) return false;
+    memset(g->all, 0xff, (size_t)g->n * sizeof *g->all);
+    *r = (reader){.mc = mc,
+                  .s = out,
+                  .v = g->all,
+                  .live = g->all + p->nv,
+                  .i = g->all + 2 * p->nv,
+                  .c = g->all + 2 * p->nv + p->ni};
+    out->l = l;
+    out->nnode = out->nstep = out->nsink = 0;
+    return true;
+}
+
+static bool reader_close(reader *r, registers *g, bool ok)
+{
+    if (g->all != g->few) mem_free(r->mc->cx, g->all, (size_t)g->n * sizeof *g->all);
+    return ok;
 }
 
 bool summary_read(const machine *mc, loop *l, loop_summary *out)
 {
-    const program *p = mc->p;
-    for (int k = l->first + 1; k < l->last; k++) { /* most rejections, at once */
-        const int op = insn_of(mc, k)->op;
-        if (op == OP_LOOP || op == OP_WHILE || op == OP_IF || op == OP_CALL ||
-            op == OP_BREAK)
-            return false;
-    }
-    const int64_t n = 2 * p->nv + p->ni + p->nc;
-    uint16_t few[256], *regs = n <= 256 ? few : mem_array(mc->cx, n, sizeof *regs);
-    if (!regs) return false;
-    memset(regs, 0xff, (size_t)n * sizeof *regs);
-    reader r = {.mc = mc,
-                .s = out,
-                .v = regs,
-                .live = regs + p->nv,
-                .i = regs + 2 * p->nv,
-                .c = regs + 2 * p->nv + p->ni};
-    out->l = l;
-    out->nnode = out->nstep = out->nsink = 0;
-    const bool ok = read_body(&r);
-    if (regs != few) mem_free(mc->cx, regs, (size_t)n * sizeof *regs);
-    return ok;
+    reader r;
+    registers g;
+    if (!reader_open(&r, mc, l, out, &g)) return false;
+    const bool ok =
+        read_operands(&r) && read_range(&r, l->first + 1, l->last) && leaves_nothing(&r);
+    return reader_close(&r, &g, ok);
+}
+
+bool summary_read_nest(const machine *mc, loop *l, const loop_summary *in,
+                       loop_summary *out, nest_links *links)
+{
+    reader r;
+    registers g;
+    if (!reader_open(&r, mc, l, out, &g)) return false;
+    const bool ok = read_operands(&r) && read_range(&r, l->first + 1, in->l->first) &&
+                    link_inner(&r, in, links) && read_range(&r, in->l->last + 1, l->last) &&
+                    leaves_nothing(&r);
+    return reader_close(&r, &g, ok);
 }

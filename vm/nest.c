@@ -1,0 +1,298 @@
+/* nest.c: matches nests of two loops, and prepares what their kernels need.
+ *
+ * Matched when linking: the value is a product of loads and scalars (or a
+ * function of two loads), the merge is one of three shapes, and super.def has
+ * a row for shape, sink and class. Found out when running: whether the fibers
+ * are tables of ordered, unique coordinates of one width and the located
+ * levels cover them. If they don't, base operations run the outer loop, and
+ * the inner one's own tier applies.
+ */
+#include "super.h"
+#include <stdio.h>
+#include <string.h>
+
+/* ---- matching ----------------------------------------------------------------------- */
+
+/* Flattens a product into loads and scalars. */
+static bool match_product(nest *ns, int id)
+{
+    const node *x = &ns->in.node[id];
+    if (x->cls != ns->cls) return false;
+    if (!x->varies) {
+        if (ns->nscalar == 4) return false;
+        ns->scalar[ns->nscalar++] = ns->link.node[id];
+        return true;
+    }
+    if (x->kind == NODE_FN && x->fn == FN_MUL && x->fn_cls == ns->cls)
+        return match_product(ns, x->arg[0]) && match_product(ns, x->arg[1]);
+    if (x->kind != NODE_LOAD || ns->nload == NEST_LOADS) return false;
+    ns->load[ns->nload++] = (nest_load){.node = (uint16_t)id};
+    return true;
+}
+
+/* f(load, load), as of a sum of two tensors. */
+static bool match_binary(nest *ns, int id)
+{
+    const node *x = &ns->in.node[id];
+    if (x->kind != NODE_FN || x->nargs != 2 || x->cls != ns->cls || x->fn_cls != ns->cls)
+        return false;
+    for (int k = 0; k < 2; k++) {
+        const node *arg = &ns->in.node[x->arg[k]];
+        if (arg->kind != NODE_LOAD || !arg->varies) return false;
+        ns->load[ns->nload++] = (nest_load){.node = x->arg[k]};
+    }
+    ns->fn = x->fn;
+    return true;
+}
+
+static bool match_value(nest *ns, const machine *mc)
+{
+    const sink *x = &ns->in.sink[0];
+    ns->cls = ns->in.node[x->node].cls;
+    if (x->cls != ns->cls || (x->kind != SINK_STORE && x->fn != FN_ADD)) return false;
+    if (x->kind == SINK_STORE ? !match_binary(ns, x->node) : !match_product(ns, x->node))
+        return false;
+    for (int k = 0; k < ns->nload; k++) {
+        const node *n = &ns->in.node[ns->load[k].node];
+        if (mc->p->tensor[n->a].type != class_type((vclass)ns->cls)) return false;
+    }
+    return true;
+}
+
+/* The masks of so many operands. */
+static uint64_t table_mask(int count)
+{
+    return count == MERGE_TABLE_MAX ? ~UINT64_C(0) : (UINT64_C(1) << (1 << count)) - 1;
+}
+
+/* An inner operand that no lane lacks: below the root, or below an outer
+ * operand without which the outer loop produces nothing. */
+static bool certain(const nest *ns, int id)
+{
+    const merge_operand *o = &ns->in.l->merge->operand[ns->in.place[id].operand];
+    const uint16_t up = ns->link.up[id];
+    const uint16_t parent = o->role == MERGE_WALK ? ns->o.s.place[up].up : up;
+    const place *p = &ns->o.s.place[parent];
+    const merge_desc *m = ns->o.s.l->merge;
+    if (parent == PLACE_ROOT) return true;
+    if (p->kind != PLACE_OPERAND || m->count > MERGE_TABLE_MAX) return false;
+    return !(m->produce & ~table_bit(p->operand) & table_mask(m->count));
+}
+
+/* Which fibers are walked, as far as the program says; the produce table for
+ * located operands present. */
+static bool match_shape(nest *ns, const machine *mc)
+{
+    const merge_desc *m = ns->in.l->merge;
+    uint64_t sure = 0, bit[NEST_WALKS] = {0};
+    bool full = m->universe;
+    if (m->count > MERGE_TABLE_MAX) return false;
+    for (int b = 0; b < m->count; b++) {
+        const merge_operand *o = &m->operand[b];
+        if (o->role == MERGE_LOCATE && o->coef != 1) return false;
+        if (o->role == MERGE_LOCATE && o->shift != ROOT) return false;
+        if (o->role == MERGE_LOCATE) sure |= UINT64_C(1) << b;
+        if (o->role == MERGE_KNOWN || o->role == MERGE_FOLLOW) return false;
+        if (o->role != MERGE_WALK) continue;
+        const place *opened = &ns->o.s.place[ns->link.up[1 + b]];
+        if (format_props(&mc->p->tensor[opened->tensor].fmt, opened->level) & PROP_FULL) {
+            sure |= UINT64_C(1) << b;
+            full = true;
+            continue;
+        }
+        if (ns->nwalk == NEST_WALKS) return false;
+        bit[ns->nwalk] = UINT64_C(1) << b;
+        ns->walk[ns->nwalk++] = (nest_walk){.place = (uint16_t)(1 + b)};
+    }
+    if (full && ns->nwalk > 0) return false;
+    ns->shape = full ? NEST_RANGE : ns->nwalk == 1 ? NEST_FIBER : NEST_MERGE;
+    if (!full && ns->nwalk == 0) return false;
+    for (int b = 0; b < m->count; b++) /* a missing operand: no round at all */
+        if (sure >> b & 1 && m->produce & ~table_bit(b) & table_mask(m->count)) {
+            if (!certain(ns, 1 + b)) return false;
+        }
+    ns->both = m->produce >> (sure | bit[0] | bit[1]) & 1;
+    ns->only[0] = m->produce >> (sure | bit[0]) & 1;
+    ns->only[1] = m->produce >> (sure | bit[1]) & 1;
+    return ns->both;
+}
+
+/* The outer body has nothing that its strips would do in another order. */
+static bool match_sink(const nest *ns)
+{
+    const sink *x = &ns->in.sink[0];
+    const loop_summary *o = &ns->o.s;
+    if (x->kind == SINK_REDUCE) return true;
+    if (o->nsink > 0) return false;
+    if (x->kind == SINK_WSADD) return x->icol[0] == 0 && x->icol[1] == 0;
+    const place *at = &ns->in.place[x->b];
+    if (at->kind != PLACE_AT || at->icol != 0) return false;
+    const place *up = &o->place[ns->link.up[x->b]];
+    if (x->kind == SINK_ACC) return up->kind == PLACE_FIXED;
+    return up->kind == PLACE_AT && up->kept && o->place[up->up].kind == PLACE_FIXED &&
+           up->icol == 0;
+}
+
+/* ---- preparing a run ------------------------------------------------------------------
+ */
+
+/* Parents stand on one position each. */
+static bool unique_down_to(const tensor *t, int l)
+{
+    for (int k = 0; k <= l; k++)
+        if (!(t->level[k].props & PROP_UNIQUE)) return false;
+    return true;
+}
+
+/* The tensor and level of an operand's place. */
+static const level *level_of(const machine *mc, const nest *ns, int id, const tensor **t)
+{
+    const place *p = &ns->in.place[id];
+    const merge_operand *o = &ns->in.l->merge->operand[p->operand];
+    const place *opened = &ns->o.s.place[ns->link.up[id]];
+    const bool walked = o->role == MERGE_WALK;
+    *t = mc->slot[walked ? opened->tensor : o->tensor].t;
+    return &(*t)->level[walked ? opened->level : o->level];
+}
+
+/* The column of positions below which an operand's fibers are. */
+static const column *parent_of(const nest *ns, int id)
+{
+    const place *p = &ns->in.place[id];
+    const uint16_t up = ns->link.up[id];
+    const merge_operand *o = &ns->in.l->merge->operand[p->operand];
+    return &ns->o.place[o->role == MERGE_WALK ? ns->o.s.place[up].up : up];
+}
+
+static bool prepare_walk(const machine *mc, nest *ns, nest_walk *w, int *width)
+{
+    const tensor *t;
+    const level *lv = level_of(mc, ns, w->place, &t);
+    fiber_table f;
+    if (!lv->kind->table || !(lv->props & PROP_ORDERED)) return false;
+    if (!unique_down_to(t, (int)(lv - t->level))) return false;
+    lv->kind->table(lv, &f);
+    if (f.shape != VIEW_COORDS || !f.bounds || f.stride != f.width ||
+        f.bounds_width != f.width || (*width && *width != f.width))
+        return false;
+    if (lv->base < ns->lo || lv->base + lv->extent > ns->hi) return false;
+    *width = f.width;
+    w->bounds = f.bounds;
+    w->crd = f.crd;
+    w->parent = parent_of(ns, w->place);
+    return true;
+}
+
+static bool prepare_load(const machine *mc, nest *ns, nest_load *x)
+{
+    const node *n = &ns->in.node[x->node];
+    x->vals = mc->slot[n->a].t->vals;
+    x->walk = -1;
+    for (int k = 0; k < ns->nwalk; k++)
+        if (ns->walk[k].place == n->b) x->walk = k;
+    if (x->walk >= 0) return true;
+    const tensor *t;
+    const level *lv = level_of(mc, ns, n->b, &t);
+    fiber_table f;
+    if (!lv->kind->table || !lv->kind->locate) return false;
+    if (!unique_down_to(t, (int)(lv - t->level))) return false;
+    lv->kind->table(lv, &f);
+    if (f.shape != VIEW_RANGE || f.lo > ns->lo || f.hi < ns->hi) return false;
+    x->parent = parent_of(ns, n->b);
+    x->extent = f.hi - f.lo;
+    x->lo = f.lo;
+    return true;
+}
+
+/* Located operands that are in the mask but aren't loaded must be present too. */
+static bool prepare_rest(const machine *mc, const nest *ns)
+{
+    const merge_desc *m = ns->in.l->merge;
+    for (int b = 0; b < m->count; b++) {
+        bool walked = false;
+        for (int k = 0; k < ns->nwalk; k++)
+            walked |= ns->walk[k].place == 1 + b;
+        if (walked) continue;
+        const tensor *t;
+        const level *lv = level_of(mc, ns, 1 + b, &t);
+        if (lv->base > ns->lo || lv->base + lv->extent < ns->hi) return false;
+    }
+    return true;
+}
+
+static bool prepare(machine *mc, nest *ns)
+{
+    const merge_desc *m = ns->in.l->merge;
+    int width = 0;
+    ns->lo = m->lo == ROOT ? 0 : mc->ext[m->lo];
+    ns->hi = mc->ext[m->hi];
+    for (int k = 0; k < ns->nwalk; k++)
+        if (!prepare_walk(mc, ns, &ns->walk[k], &width)) return false;
+    for (int k = 0; k < ns->nload; k++)
+        if (!prepare_load(mc, ns, &ns->load[k])) return false;
+    if (!prepare_rest(mc, ns)) return false;
+    if (ns->in.sink[0].kind == SINK_STORE && !super_rows_ready(mc, ns, width)) return false;
+    ns->kernel = width == 8 ? ns->wide : ns->narrow;
+    ns->rounds = 0;
+    return ns->kernel != NULL;
+}
+
+/* Some located operand may be absent in some lane of this strip. */
+static bool gaps(const nest *ns)
+{
+    for (int k = 0; k < ns->nload; k++) {
+        const column *c = ns->load[k].parent;
+        if (ns->load[k].walk >= 0 || c->full) continue;
+        if (c->form == COL_ARRAY || c->base < 0) return true;
+    }
+    return false;
+}
+
+bool nest_lane(const nest *ns, int k)
+{
+    for (int j = 0; ns->gaps && j < ns->nload; j++)
+        if (ns->load[j].walk < 0 && column_get(ns->load[j].parent, k) < 0) return false;
+    return true;
+}
+
+static stc_status nest_inner(machine *mc, strip *o)
+{
+    nest *ns = (nest *)o;
+    ns->gaps = gaps(ns);
+    return ns->kernel(mc, ns);
+}
+
+static stc_status nest_run(machine *mc, super *base)
+{
+    nest *ns = (nest *)base;
+    if (!prepare(mc, ns)) return SUPER_REPLAY;
+    const stc_status st = strip_run(mc, base);
+    return st ? st : machine_count(mc, ns->rounds);
+}
+
+stc_status nest_fuse(machine *mc, const loop_summary *outer, const loop_summary *inner,
+                     const nest_links *links, super **out)
+{
+    static const char *const shapes[] = {"fiber", "range", "merge"};
+    static const char *const sinks[] = {"sum", "store", "accumulate", "workspace"};
+    nest *ns = mem_alloc(mc->cx, sizeof *ns);
+    if (!ns) return mc->cx->diag.status;
+    memset(ns, 0, sizeof *ns);
+    ns->in = *inner;
+    ns->link = *links;
+    strip_setup(&ns->o, outer);
+    ns->o.base.size = sizeof *ns;
+    ns->o.base.tier = 3;
+    ns->o.base.run = nest_run;
+    ns->o.inner = nest_inner;
+    if (!strip_evaluable(outer) || !match_shape(ns, mc) || !match_value(ns, mc) ||
+        !match_sink(ns) || !super_choose(ns)) {
+        mem_free(mc->cx, ns, sizeof *ns);
+        return STC_OK;
+    }
+    snprintf(ns->o.base.note, sizeof ns->o.base.note, "nest %s, %d load%s -> %s",
+             shapes[ns->shape], ns->nload, ns->nload == 1 ? "" : "s",
+             sinks[inner->sink[0].kind]);
+    *out = &ns->o.base;
+    return STC_OK;
+}

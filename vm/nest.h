@@ -1,0 +1,77 @@
+/* nest.h: two loops in one handler: the outer one by strips (strip.c), the
+ * inner one by a superinstruction that runs all lanes of the strip.
+ *
+ * What the inner loop leaves alone is a column of the outer strip: parent
+ * positions of its fibers, scalars, starting values. A kernel is handed these
+ * and the fibers as tables, and does for each lane what the inner loop does
+ * for that round of the outer one. Kernels are rows of super.def.
+ */
+#ifndef STC_VM_NEST_H
+#define STC_VM_NEST_H
+
+#include "strip.h"
+
+enum { NEST_LOADS = 3, NEST_WALKS = 2 };
+
+/* The inner loop's fibers, as a kernel sees them. */
+typedef enum nest_shape {
+    NEST_FIBER, /* one fiber of coordinates                    */
+    NEST_RANGE, /* all coordinates of the loop's range         */
+    NEST_MERGE, /* two fibers of coordinates                   */
+} nest_shape;
+
+/* A fiber of coordinates per lane: [bounds[parent], bounds[parent + 1]). */
+typedef struct nest_walk {
+    const void *bounds, *crd;
+    const column *parent;
+    uint16_t place; /* of the inner loop */
+} nest_walk;
+
+/* A factor of the inner loop's value. */
+typedef struct nest_load {
+    const void *vals;
+    int walk;             /* the walk whose position it is at; -1: by coordinate */
+    const column *parent; /* by coordinate i: at parent * extent + i - lo      */
+    int64_t extent, lo;
+    uint16_t node; /* of the inner loop */
+} nest_load;
+
+typedef struct nest nest;
+typedef stc_status (*nest_kernel)(machine *mc, nest *ns);
+
+struct nest {
+    strip o;
+    loop_summary in;
+    nest_links link;
+    uint8_t shape, cls;       /* nest_shape, vclass        */
+    int16_t fn;               /* NEST_MERGE into a result: fn of the two loads       */
+    nest_kernel narrow, wide; /* for 32-bit and 64-bit indices                  */
+    nest_kernel kernel;       /* of this run                                         */
+    int nwalk, nload, nscalar;
+    nest_walk walk[NEST_WALKS];
+    nest_load load[NEST_LOADS];
+    uint16_t scalar[4]; /* outer nodes                                         */
+    bool gaps;          /* in this strip, lanes lack a located operand         */
+    value fill[2];      /* NEST_MERGE into a result: of the two loads          */
+    bool both, only[2]; /* NEST_MERGE: what produces                           */
+    int64_t lo, hi;     /* the inner loop's range                              */
+    int64_t rounds;     /* of the inner loop, counted by the kernel            */
+};
+
+/* Lane k's parent; NONE: the fiber is empty. */
+static inline int64_t walk_parent(const nest_walk *w, int k)
+{
+    return column_get(w->parent, k);
+}
+static inline int64_t load_base(const nest_load *x, int k)
+{
+    return column_get(x->parent, k) * x->extent - x->lo;
+}
+
+/* Whether lane k has what is located; without it there are no rounds. */
+bool nest_lane(const nest *ns, int k);
+
+/* super.c: the kernels for a matched nest; false if no row has it. */
+bool super_choose(nest *ns);
+
+#endif

@@ -1,0 +1,43 @@
+/* super.h: the instances that super.def lists, and what their files share. */
+#ifndef STC_VM_SUPER_H
+#define STC_VM_SUPER_H
+
+#include "nest.h"
+
+#define SUPER(name, CLASS, ctype, index, ictype)                                           \
+    stc_status super_##name##_##CLASS##_##index(machine *mc, nest *ns);
+#include "super.def"
+
+/* Whether rows can be appended in bulk, with coordinates of `width` bytes. */
+bool super_rows_ready(machine *mc, nest *ns, int width);
+
+#define INLINE static inline __attribute__((always_inline))
+
+/* Work that long handlers do between two looks at limits and interrupts. */
+enum { SUPER_POLL = 1 << 16 };
+
+static inline stc_status super_poll(machine *mc, nest *ns)
+{
+    if (ns->rounds < SUPER_POLL) return STC_OK;
+    const int64_t n = ns->rounds;
+    ns->rounds = 0;
+    return machine_count(mc, n);
+}
+
+/* The value of an outer node in lane k, as one of the class's C type. */
+#define LANE_VALUE(T, ns, id, k)                                                           \
+    ((ns)->o.node[id].p ? ((const T *)(ns)->o.node[id].p)[k]                               \
+                        : *(const T *)&(ns)->o.node[id].one)
+
+/* Arithmetic of a class: integers wrap. */
+#define ADD_F64(a, b) ((a) + (b))
+#define ADD_F32(a, b) ((a) + (b))
+#define ADD_I64(a, b) ((int64_t)((uint64_t)(a) + (uint64_t)(b)))
+#define SUB_F64(a, b) ((a) - (b))
+#define SUB_F32(a, b) ((a) - (b))
+#define SUB_I64(a, b) ((int64_t)((uint64_t)(a) - (uint64_t)(b)))
+#define MUL_F64(a, b) ((a) * (b))
+#define MUL_F32(a, b) ((a) * (b))
+#define MUL_I64(a, b) ((int64_t)((uint64_t)(a) * (uint64_t)(b)))
+
+#endif
