@@ -319,9 +319,12 @@ void stc_program_free(stc_program *w)
     if (!w) return;
     ctx *cx = &w->m->cx;
     machine_free(w->mc);
-    for (int i = 0; i < w->p->ntensor; i++)
+    for (int i = 0; i < w->p->ntensor; i++) {
         binding_clear(cx, &w->bind[i]);
+        mem_strfree(cx, w->shown[i].format);
+    }
     mem_free(cx, w->bind, (size_t)(w->p->ntensor + 1) * sizeof *w->bind);
+    mem_free(cx, w->shown, (size_t)(w->p->ntensor + 1) * sizeof *w->shown);
     for (int i = 0; i < 4; i++)
         mem_strfree(cx, w->stage[i]);
     decls_free(w);
