@@ -4,17 +4,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Each block remembers its size, so that a wrong old_size is seen at once. */
 static void *counting(void *context, void *block, size_t old, size_t size)
 {
     int64_t *held = context;
+    char *base = block ? (char *)block - 16 : NULL;
+    size_t was = 0;
+    if (base) memcpy(&was, base, sizeof was);
+    if (was != old) {
+        fprintf(stderr, "old_size is %zu, but the block has %zu\n", old, was);
+        abort();
+    }
     if (size == 0) {
-        free(block);
+        free(base);
         *held -= (int64_t)old;
         return NULL;
     }
-    void *p = realloc(block, size);
-    if (p) *held += (int64_t)size - (int64_t)old;
-    return p;
+    char *p = realloc(base, size + 16);
+    if (!p) return NULL;
+    memcpy(p, &size, sizeof size);
+    *held += (int64_t)size - (int64_t)old;
+    return p + 16;
 }
 
 typedef struct run {

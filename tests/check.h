@@ -1,0 +1,92 @@
+/* check.h: what the suites share: the list of them, and helpers to run small
+ * programs and scripts and to compare what comes out.
+ *
+ * A suite is one file check_NAME.c that defines suite_NAME; check_main.c runs
+ * them all. Helpers fail the running test themselves.
+ */
+#ifndef TESTS_CHECK_H
+#define TESTS_CHECK_H
+
+#include "../formats/tensor.h"
+#include "../include/stcvm.h"
+#include <check.h>
+#undef fail /* the context has one */
+
+#define SUITES(SUITE)                                                                    \
+    SUITE(types)                                                                         \
+    SUITE(memory)                                                                        \
+    SUITE(levels)                                                                        \
+    SUITE(format)                                                                        \
+    SUITE(tensor)                                                                        \
+    SUITE(functions)                                                                     \
+    SUITE(parser)                                                                        \
+    SUITE(bind)                                                                          \
+    SUITE(program)                                                                       \
+    SUITE(machine)                                                                       \
+    SUITE(io)                                                                            \
+    SUITE(api)                                                                           \
+    SUITE(session)                                                                       \
+    SUITE(merge)                                                                         \
+    SUITE(faults)                                                                        \
+    SUITE(bad)                                                                           \
+    SUITE(data)
+
+#define SUITE(name) Suite *suite_##name(void);
+SUITES(SUITE)
+#undef SUITE
+
+/* A context that counts what it holds; closing it checks that all came back. */
+typedef struct heap {
+    int64_t held;    /* bytes                                                   */
+    int64_t calls;   /* allocations so far                                      */
+    int64_t fail_at; /* the call to fail, and all after it if `lasting`; 0: none */
+    bool lasting, failed;
+} heap;
+void *heap_alloc(void *context, void *block, size_t old, size_t size);
+ctx *ctx_open(heap *h);
+void ctx_close(ctx *cx, heap *h);
+
+/* A machine on a counting heap. */
+stc_machine *machine_open(heap *h, bool no_super);
+void machine_shut(stc_machine *m, heap *h);
+
+/* Runs a script in a session, with and without superinstructions; the named
+ * tensor must then hold these elements, row-major, converted to double. */
+void expect_dense(const char *script, const char *name, const double *want, int64_t n);
+#define EXPECT(script, name, ...)                                                        \
+    do {                                                                                 \
+        const double want_[] = {__VA_ARGS__};                                            \
+        expect_dense(script, name, want_, (int64_t)(sizeof want_ / sizeof *want_));      \
+    } while (0)
+/* Running it must fail with that status, and a message that has all the words
+ * given (separated by |). */
+void expect_error(const char *script, stc_status status, const char *words);
+bool has_words(const char *text, const char *words);
+
+/* One element of any real type, from a dense array. */
+double element(stc_type t, const void *base, int64_t k);
+/* A small csr matrix [4,5] with 6 entries, and its dense elements. */
+stc_tensor *sample_matrix(stc_machine *m, const char *name);
+extern const double sample_dense[20];
+
+/* Paths of the test data: STC_DATA, or ../shared/data; NULL if not there. */
+const char *data_dir(void);
+/* The directory of this project's own test files: STC_TESTS, or tests. */
+const char *tests_dir(void);
+/* The whole file, 0-terminated; NULL if it can't be read. */
+char *read_text(const char *path, size_t *size);
+
+#define ck_ok(m, call)                                                                   \
+    do {                                                                                 \
+        const stc_status st_ = (call);                                                   \
+        ck_assert_msg(st_ == STC_OK, "%s: %s: %s", #call, stc_status_name(st_),          \
+                      stc_error(m)->message);                                            \
+    } while (0)
+#define ck_ctx(cx, call)                                                                 \
+    do {                                                                                 \
+        const stc_status st_ = (call);                                                   \
+        ck_assert_msg(st_ == STC_OK, "%s: %s: %s", #call, stc_status_name(st_),          \
+                      (cx)->diag.message);                                               \
+    } while (0)
+
+#endif

@@ -1,0 +1,178 @@
+/* check_functions.c: built-in functions: scalar implementations against the
+ * oracle's, array ones against scalar ones, and declared properties against
+ * what the functions compute. */
+#include "../vm/functions.h"
+#include "check.h"
+#include "oracle_value.h"
+#include <math.h>
+#include <string.h>
+
+static const stc_type class_types[CLASS_COUNT] = {STC_I64, STC_U64, STC_F32,
+                                                  STC_F64, STC_C64, STC_C128};
+
+static value to_value(const oval *o)
+{
+    return value_from_public(o->type, ov_public(o));
+}
+
+static oval from_value(stc_type t, value v)
+{
+    char block[16];
+    type_store(t, block, 0, v);
+    return ov_load(t, block, 0);
+}
+
+static oval sample(stc_type t, int k)
+{
+    static const double real[] = {0, 1, -1, 0.5, -2.25, 3, 7, 1e6};
+    if (t == STC_I64) return ov_int(t, (int64_t)(real[k % 8] * 2));
+    if (t == STC_U64) return ov_int(t, k % 8 + (k == 7 ? 1000 : 0));
+    return ov_complex(t, real[k % 8], t >= STC_C64 ? real[(k + 3) % 8] : 0);
+}
+
+/* Where the oracle makes a claim, the function must agree. */
+static void against_oracle(int id, int cls)
+{
+    const fn_info *f = fn_at(id);
+    const int of = of_find(f->name, strlen(f->name), f->arity);
+    fn_scalar run = fn_scalar_of(id, (vclass)cls);
+    if (of < 0 || !run || f->typing == TY_SELECT || f->typing == TY_FLOATINT) return;
+    const stc_type t = class_types[cls];
+    const stc_type rt = class_type(fn_result_class(id, (vclass)cls));
+    for (int k = 0; k < 8 * 8; k++) {
+        const oval a[3] = {sample(t, k % 8), sample(t, k / 8), sample(t, k % 5)};
+        const value v[3] = {to_value(&a[0]), to_value(&a[1]), to_value(&a[2])};
+        value out;
+        memset(&out, 0, sizeof out);
+        unsigned flags = 0;
+        const fn_fault fault = run(&out, &v[0], &v[1], &v[2]);
+        oval want = of_call(of, a, &flags);
+        if (flags & OV_FAULT) {
+            const bool one = fault == FAULT_NONE && !(flags & OV_FAULT);
+            ck_assert_msg(one || fault != FAULT_NONE || strcmp(f->name, "pow") == 0,
+                          "%s should fault", f->name);
+            continue;
+        }
+        const oval got = from_value(rt, out);
+        if (want.type != rt) want = ov_convert(want, rt);
+        char x[64], y[64];
+        ov_print(&want, x, sizeof x);
+        ov_print(&got, y, sizeof y);
+        ck_assert_msg(ov_agrees(&want, &got), "%s in %s, sample %d: %s, expected %s", f->name,
+                      class_name((vclass)cls), k, y, x);
+    }
+}
+
+START_TEST(scalars)
+{
+    for (int id = 0; id < FN_COUNT; id++)
+        for (int cls = 0; cls < CLASS_COUNT; cls++) against_oracle(id, cls);
+}
+END_TEST
+
+static void arrays_against_scalars(int id, int cls)
+{
+    enum { N = 40 };
+    const fn_info *f = fn_at(id);
+    fn_scalar one = fn_scalar_of(id, (vclass)cls);
+    fn_array many = fn_array_of(id, (vclass)cls);
+    ck_assert_msg(!one == !many, "%s: one of scalar and array is missing", f->name);
+    if (!one) return;
+    char in[3][N * 16], out[N * 16];
+    const vclass rc = fn_result_class(id, (vclass)cls);
+    fn_fault fault = FAULT_NONE;
+    value want[N];
+    for (int k = 0; k < N; k++) {
+        value v[3];
+        for (int p = 0; p < 3; p++) {
+            const vclass pc = p < f->arity ? fn_operand_class(id, (vclass)cls, p) : (vclass)cls;
+            const oval o = sample(class_types[pc], k * (p + 1) + p);
+            v[p] = to_value(&o);
+            type_store(class_types[pc], in[p], k, v[p]);
+        }
+        const fn_fault g = one(&want[k], &v[0], &v[1], &v[2]);
+        if (g != FAULT_NONE) fault = g;
+    }
+    const fn_fault got = many(out, in[0], in[1], in[2], N);
+    ck_assert_msg((got != FAULT_NONE) == (fault != FAULT_NONE), "%s: faults differ", f->name);
+    for (int k = 0; k < N && fault == FAULT_NONE; k++) {
+        const value g = type_load(class_types[rc], out, k);
+        ck_assert_msg(class_equal(rc, g, want[k]), "%s in %s: element %d", f->name,
+                      class_name((vclass)cls), k);
+    }
+}
+
+START_TEST(arrays)
+{
+    for (int id = 0; id < FN_COUNT; id++)
+        for (int cls = 0; cls < CLASS_COUNT; cls++) arrays_against_scalars(id, cls);
+}
+END_TEST
+
+/* An identity gives the other operand back, an annihilator itself, for finite
+ * samples at least. */
+static void property(int id, int cls, const fn_prop *p, bool identity)
+{
+    const fn_info *f = fn_at(id);
+    fn_scalar run = fn_scalar_of(id, (vclass)cls);
+    value c;
+    if (p->value == FC_NONE || f->arity != 2 || !run || !(p->classes >> cls & 1)) return;
+    if (!fn_constant(p->value, (vclass)cls, class_types[cls], &c)) return;
+    for (int at = 0; at < 2; at++) {
+        if (p->position != AT_ANY && p->position != at) continue;
+        for (int k = 0; k < 8; k++) {
+            const oval o = sample(class_types[cls], k);
+            value x = to_value(&o), out;
+            if (run(&out, at ? &x : &c, at ? &c : &x, &x) != FAULT_NONE) continue;
+            const value want = identity ? x : c;
+            if (isnan(from_value(class_type(fn_result_class(id, (vclass)cls)), out).re))
+                continue; /* 0 / 0 and its kin */
+            ck_assert_msg(class_equal(fn_result_class(id, (vclass)cls), out, want),
+                          "%s in %s: %s at %d, sample %d", f->name, class_name((vclass)cls),
+                          identity ? "identity" : "annihilator", at, k);
+        }
+    }
+}
+
+START_TEST(properties)
+{
+    for (int id = 0; id < FN_COUNT; id++) {
+        const fn_info *f = fn_at(id);
+        if (f->typing == TY_LOGIC) continue; /* theirs hold for truth values */
+        for (int cls = 0; cls < CLASS_COUNT; cls++) {
+            for (int k = 0; k < 2; k++) property(id, cls, &f->identity[k], true);
+            for (int k = 0; k < 3; k++) property(id, cls, &f->annihilator[k], false);
+        }
+    }
+}
+END_TEST
+
+START_TEST(integer_rules)
+{
+    EXPECT("tensor a i64 = 0\ntensor b i64 = 0\nc = a / b\n", "c", 0);
+    EXPECT("tensor a i64 = 0\ntensor b i64 = 0\nc = a % b\n", "c", 0);
+    EXPECT("tensor a i64 = 7\nc = a / -2\n", "c", -3);
+    EXPECT("tensor a i64 = -7\nc = a % 3\n", "c", -1);
+    EXPECT("tensor a i64 = 2\nc = a ** 10\n", "c", 1024);
+    EXPECT("tensor a f64 = 0\nc = a ** 0\n", "c", 1);
+    EXPECT("tensor a f64 = 2\nc = a ** -1\n", "c", 0.5);
+    EXPECT("tensor a f64 = 2.5\nc = round(a)\n", "c", 2);
+    EXPECT("tensor a i64 = 12\nc = gcd(a, -18)\n", "c", 6);
+    EXPECT("tensor a i8 = 100\ntensor c i8 = 0\nc = a + a\n", "c", -56);
+    expect_error("tensor a i64 = 1\ntensor b i64 = 0\nc = a / b\n", STC_ERR_ARITHMETIC, "zero");
+    expect_error("tensor a i64 = 2\ntensor b i64 = -1\nc = a ** b\n", STC_ERR_ARITHMETIC,
+                 "negative");
+}
+END_TEST
+
+Suite *suite_functions(void)
+{
+    Suite *s = suite_create("functions");
+    TCase *c = tcase_create("functions");
+    tcase_add_test(c, scalars);
+    tcase_add_test(c, arrays);
+    tcase_add_test(c, properties);
+    tcase_add_test(c, integer_rules);
+    suite_add_tcase(s, c);
+    return s;
+}

@@ -1,0 +1,178 @@
+/* check_help.c: the helpers of check.h. */
+#include "check.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- memory that is counted, and fails when asked --------------------------------- */
+
+void *heap_alloc(void *context, void *block, size_t old, size_t size)
+{
+    heap *h = context;
+    if (size == 0) {
+        free(block);
+        h->held -= (int64_t)old;
+        return NULL;
+    }
+    h->calls++;
+    bool fails = h->fail_at && (h->lasting ? h->calls >= h->fail_at : h->calls == h->fail_at);
+    if (fails) {
+        h->failed = true;
+        return NULL;
+    }
+    void *p = realloc(block, size);
+    if (p) h->held += (int64_t)size - (int64_t)old;
+    return p;
+}
+
+ctx *ctx_open(heap *h)
+{
+    static const ctx blank;
+    ctx *cx = malloc(sizeof *cx);
+    ck_assert_ptr_nonnull(cx);
+    memcpy(cx, &blank, sizeof *cx);
+    *h = (heap){.held = 0};
+    cx->alloc = heap_alloc;
+    cx->alloc_context = h;
+    return cx;
+}
+
+void ctx_close(ctx *cx, heap *h)
+{
+    ck_assert_int_eq(h->held, 0);
+    free(cx);
+}
+
+stc_machine *machine_open(heap *h, bool no_super)
+{
+    *h = (heap){.held = 0};
+    const stc_config config = {
+        .alloc = heap_alloc, .alloc_context = h, .no_super = no_super};
+    stc_machine *m = NULL;
+    ck_assert_int_eq(stc_open(&config, &m), STC_OK);
+    return m;
+}
+
+void machine_shut(stc_machine *m, heap *h)
+{
+    stc_close(m);
+    ck_assert_msg(h->held == 0, "%lld bytes are still held", (long long)h->held);
+}
+
+/* ---- comparing ----------------------------------------------------------------------- */
+
+double element(stc_type t, const void *base, int64_t k)
+{
+    const value v = type_load(t, base, k);
+    return class_convert(CLASS_F64, type_class(t), v).f64;
+}
+
+static void compare(const stc_tensor *t, const double *want, int64_t n, const char *script)
+{
+    int64_t count = 1;
+    for (int k = 0; k < stc_tensor_order(t); k++) count *= stc_tensor_shape(t)[k];
+    ck_assert_msg(count == n, "%s\n%lld elements, expected %lld", script, (long long)count,
+                  (long long)n);
+    void *dense = malloc((size_t)(n + 1) * 16);
+    ck_assert_int_eq(stc_tensor_to_dense(t, dense), STC_OK);
+    for (int64_t k = 0; k < n; k++) {
+        const double got = element(stc_tensor_type(t), dense, k);
+        const bool same = got == want[k] || (isnan(got) && isnan(want[k])) ||
+                          fabs(got - want[k]) <= 1e-12 * fabs(want[k]);
+        ck_assert_msg(same, "%s\nelement %lld is %.17g, expected %.17g", script, (long long)k,
+                      got, want[k]);
+    }
+    free(dense);
+}
+
+void expect_dense(const char *script, const char *name, const double *want, int64_t n)
+{
+    for (int way = 0; way < 2; way++) {
+        heap h;
+        stc_machine *m = machine_open(&h, way == 1);
+        stc_session *s;
+        const stc_tensor *t;
+        ck_ok(m, stc_session_open(m, &s));
+        const stc_status st = stc_session_exec(s, script, "test");
+        ck_assert_msg(st == STC_OK, "%s\n%s", script, stc_error(m)->message);
+        ck_ok(m, stc_session_get(s, name, &t));
+        ck_ok(m, stc_tensor_check((stc_tensor *)t));
+        compare(t, want, n, script);
+        stc_session_close(s);
+        machine_shut(m, &h);
+    }
+}
+
+bool has_words(const char *text, const char *words)
+{
+    while (*words) {
+        char one[200];
+        const size_t len = strcspn(words, "|");
+        snprintf(one, sizeof one, "%.*s", (int)len, words);
+        if (!strstr(text, one)) return false;
+        words += len + (words[len] == '|');
+    }
+    return true;
+}
+
+void expect_error(const char *script, stc_status status, const char *words)
+{
+    heap h;
+    stc_machine *m = machine_open(&h, false);
+    stc_session *s;
+    ck_ok(m, stc_session_open(m, &s));
+    const stc_status st = stc_session_exec(s, script, "test");
+    const stc_error_info *e = stc_error(m);
+    ck_assert_msg(st == status, "%s\nstatus %s (%s), expected %s", script,
+                  stc_status_name(st), e->message, stc_status_name(status));
+    ck_assert_int_eq(e->status, status);
+    ck_assert_msg(has_words(e->message, words), "%s\nthe message `%s` lacks one of `%s`",
+                  script, e->message, words);
+    stc_session_close(s);
+    machine_shut(m, &h);
+}
+
+const double sample_dense[20] = {0, 1, 0, 0, 2, 0, 0, 0, 0, 0, 3, 0, 4, 0, 0, 0, 0, 0, -5, 6};
+
+stc_tensor *sample_matrix(stc_machine *m, const char *name)
+{
+    static const int64_t shape[] = {4, 5};
+    stc_tensor *t = NULL;
+    ck_ok(m, stc_tensor_from_dense(m, name, STC_F64, 2, shape, NULL, sample_dense, &t));
+    return t;
+}
+
+/* ---- files ------------------------------------------------------------------------------- */
+
+const char *data_dir(void)
+{
+    const char *dir = getenv("STC_DATA");
+    if (!dir || !*dir) dir = "../shared/data";
+    return access(dir, R_OK) == 0 ? dir : NULL;
+}
+
+const char *tests_dir(void)
+{
+    const char *dir = getenv("STC_TESTS");
+    return dir && *dir ? dir : "tests";
+}
+
+char *read_text(const char *path, size_t *size)
+{
+    FILE *f = fopen(path, "rb");
+    if (!f) return NULL;
+    size_t len = 0, cap = 1 << 16;
+    char *text = malloc(cap);
+    while (text) {
+        len += fread(text + len, 1, cap - len - 1, f);
+        if (len + 1 < cap) break;
+        char *more = realloc(text, cap *= 2);
+        if (!more) free(text);
+        text = more;
+    }
+    fclose(f);
+    if (text) text[len] = 0;
+    if (size) *size = len;
+    return text;
+}

@@ -1,0 +1,225 @@
+/* check_io.c: data files: what is written reads back, in every file type; the
+ * small rules of the formats; and files that stay whole. */
+#include "check.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char folder[64];
+
+static void setup(void)
+{
+    snprintf(folder, sizeof folder, "/tmp/stc-check-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+}
+
+static const char *path_of(const char *name)
+{
+    static char path[128];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+static void teardown(void)
+{
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    ck_assert_int_eq(system(command), 0);
+}
+
+static void write_file(const char *name, const char *text, size_t size)
+{
+    FILE *f = fopen(path_of(name), "wb");
+    ck_assert_ptr_nonnull(f);
+    ck_assert_uint_eq(fwrite(text, 1, size, f), size);
+    fclose(f);
+}
+
+static void holds(const stc_tensor *t, const double *want, int64_t n)
+{
+    void *dense = malloc((size_t)n * 16 + 16);
+    ck_assert_int_eq(stc_tensor_to_dense(t, dense), STC_OK);
+    for (int64_t k = 0; k < n; k++) {
+        const double got = element(stc_tensor_type(t), dense, k);
+        ck_assert_msg(got == want[k], "element %lld is %.17g, expected %.17g", (long long)k, got,
+                      want[k]);
+    }
+    free(dense);
+}
+
+START_TEST(round_trips)
+{
+    static const struct {
+        const char *file, *name;
+        stc_type type;
+    } trip[] = {
+        {"a.mtx", "csr", STC_F64},  {"b.mtx", "dense", STC_F64}, {"c.tns", "csr", STC_F64},
+        {"d.npy", "dense", STC_F64}, {"e.npy", "csr", STC_F32},  {"f.mtx", "coo", STC_I64},
+        {"g.npy", "dense", STC_I8}, {"h.tns", "dense", STC_F32}, {"i.npy", "dense", STC_I16},
+        {"j.mtx", "dcsc", STC_F32}, {"k.npy", "csc", STC_C128},  {"l.mtx", "csr", STC_C64},
+    };
+    heap h;
+    stc_machine *m = machine_open(&h, false);
+    for (size_t k = 0; k < sizeof trip / sizeof *trip; k++) {
+        stc_tensor *a = sample_matrix(m, "csr"), *b, *c;
+        ck_ok(m, stc_tensor_convert(a, trip[k].name, (int)trip[k].type, &b));
+        ck_ok(m, stc_tensor_write(b, path_of(trip[k].file)));
+        ck_ok(m, stc_tensor_read(m, path_of(trip[k].file), NULL, -1, NULL, &c));
+        holds(c, sample_dense, 20);
+        stc_tensor_free(a);
+        stc_tensor_free(b);
+        stc_tensor_free(c);
+    }
+    machine_shut(m, &h);
+}
+END_TEST
+
+START_TEST(exact_numbers)
+{
+    static const double odd[] = {0.1, 1.0 / 3, 1e300, 5e-324, 1.7976931348623157e308, -2.5e-9};
+    const int64_t shape[] = {6};
+    heap h;
+    stc_machine *m = machine_open(&h, false);
+    static const char *const file[] = {"a.mtx", "a.tns", "a.npy"};
+    for (int k = 0; k < 3; k++) {
+        stc_tensor *a, *b;
+        ck_ok(m, stc_tensor_from_dense(m, "dense", STC_F64, 1, shape, NULL, odd, &a));
+        ck_ok(m, stc_tensor_write(a, path_of(file[k])));
+        ck_ok(m, stc_tensor_read(m, path_of(file[k]), "dense", -1, NULL, &b));
+        holds(b, odd, 6);
+        stc_tensor_free(a);
+        stc_tensor_free(b);
+    }
+    machine_shut(m, &h);
+}
+END_TEST
+
+START_TEST(images)
+{
+    static const double grey[] = {0, 128, 255, 7, 9, 11};
+    const int64_t shape[] = {2, 3};
+    heap h;
+    stc_machine *m = machine_open(&h, false);
+    stc_tensor *a, *b;
+    ck_ok(m, stc_tensor_from_dense(m, "dense", STC_F64, 2, shape, NULL, grey, &a));
+    ck_ok(m, stc_tensor_write(a, path_of("a.pgm")));
+    ck_ok(m, stc_tensor_read(m, path_of("a.pgm"), NULL, -1, NULL, &b));
+    ck_assert_int_eq(stc_tensor_type(b), STC_U8);
+    holds(b, grey, 6);
+    stc_tensor_free(a);
+    stc_tensor_free(b);
+    const double high[] = {0, 1, 2, 3, 4, 70000};
+    ck_ok(m, stc_tensor_from_dense(m, "dense", STC_F64, 2, shape, NULL, high, &a));
+    ck_assert_int_ne(stc_tensor_write(a, path_of("high.pgm")), STC_OK);
+    ck_assert_int_ne(access(path_of("high.pgm"), F_OK), 0);
+    stc_tensor_free(a);
+    write_file("plain.pgm", "P2\n# a comment\n2 2\n255\n1 2\n3 4\n", 31);
+    ck_ok(m, stc_tensor_read(m, path_of("plain.pgm"), NULL, -1, NULL, &a));
+    holds(a, (const double[]){1, 2, 3, 4}, 4);
+    stc_tensor_free(a);
+    machine_shut(m, &h);
+}
+END_TEST
+
+#define HEAD "%%MatrixMarket matrix coordinate "
+
+START_TEST(matrix_market)
+{
+    static const struct {
+        const char *text;
+        double want[4];
+    } file[] = {
+        {HEAD "real general\n2 2 2\n1 2 5\n2 1 6\n", {0, 5, 6, 0}},
+        {HEAD "real symmetric\n2 2 2\n1 1 1\n2 1 6\n", {1, 6, 6, 0}},
+        {HEAD "real skew-symmetric\n2 2 1\n2 1 6\n", {0, -6, 6, 0}},
+        {HEAD "pattern general\n2 2 1\n2 2\n", {0, 0, 0, 1}},
+        {HEAD "integer general\n% c\n\n2 2 1\n1 1 -7\n", {-7, 0, 0, 0}},
+        {"%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n4\n", {1, 3, 2, 4}},
+        {"%%MatrixMarket matrix array real symmetric\n2 2\n1\n2\n4\n", {1, 2, 2, 4}},
+    };
+    heap h;
+    stc_machine *m = machine_open(&h, false);
+    for (size_t k = 0; k < sizeof file / sizeof *file; k++) {
+        stc_tensor *t;
+        write_file("a.mtx", file[k].text, strlen(file[k].text));
+        ck_ok(m, stc_tensor_read(m, path_of("a.mtx"), NULL, -1, NULL, &t));
+        holds(t, file[k].want, 4);
+        stc_tensor_free(t);
+    }
+    machine_shut(m, &h);
+}
+END_TEST
+
+/* Any prefix of a good file, and any byte of it replaced, is read or refused
+ * with a message, never more. */
+START_TEST(damaged)
+{
+    static const char *const file[] = {"a.mtx", "b.mtx", "c.tns", "d.npy", "e.pgm"};
+    heap h;
+    stc_machine *m = machine_open(&h, false);
+    stc_tensor *a = sample_matrix(m, _i == 1 || _i > 2 ? "dense" : "csr"), *t;
+    stc_tensor *absolute;
+    ck_ok(m, stc_tensor_convert(a, NULL, _i == 4 ? STC_U8 : -1, &absolute));
+    if (_i == 4) {
+        stc_tensor_free(absolute);
+        static const uint8_t grey[20] = {1, 2, 3};
+        ck_ok(m, stc_tensor_from_dense(m, "dense", STC_U8, 2, (const int64_t[]){4, 5}, NULL,
+                                       grey, &absolute));
+    }
+    ck_ok(m, stc_tensor_write(absolute, path_of(file[_i])));
+    size_t size;
+    char *text = read_text(path_of(file[_i]), &size);
+    ck_assert_ptr_nonnull(text);
+    for (size_t n = 0; n < size; n++) {
+        write_file(file[_i], text, n);
+        if (stc_tensor_read(m, path_of(file[_i]), NULL, -1, NULL, &t) == STC_OK)
+            stc_tensor_free(t);
+        else
+            ck_assert(stc_error(m)->message[0] != 0);
+        const char old = text[n];
+        static const char odd[] = {'-', '9', '\n', 0, (char)0xff};
+        for (size_t b = 0; b < sizeof odd; b++) {
+            text[n] = odd[b];
+            write_file(file[_i], text, size);
+            if (stc_tensor_read(m, path_of(file[_i]), NULL, -1, NULL, &t) == STC_OK)
+                stc_tensor_free(t);
+        }
+        text[n] = old;
+    }
+    free(text);
+    stc_tensor_free(a);
+    stc_tensor_free(absolute);
+    machine_shut(m, &h);
+}
+END_TEST
+
+START_TEST(files_stay_whole)
+{
+    heap h;
+    stc_machine *m = machine_open(&h, false);
+    stc_tensor *a = sample_matrix(m, "csr"), *t = NULL;
+    ck_assert_int_eq(stc_tensor_write(a, "/nowhere/at/all.mtx"), STC_ERR_IO);
+    ck_assert_int_ne(stc_tensor_write(a, path_of("a.unknown")), STC_OK);
+    ck_assert_int_eq(stc_tensor_read(m, path_of("missing.mtx"), NULL, -1, NULL, &t), STC_ERR_IO);
+    ck_assert_ptr_null(t);
+    stc_tensor_free(a);
+    machine_shut(m, &h);
+}
+END_TEST
+
+Suite *suite_io(void)
+{
+    Suite *s = suite_create("io");
+    TCase *c = tcase_create("io");
+    tcase_add_checked_fixture(c, setup, teardown);
+    tcase_set_timeout(c, 60);
+    tcase_add_test(c, round_trips);
+    tcase_add_test(c, exact_numbers);
+    tcase_add_test(c, images);
+    tcase_add_test(c, matrix_market);
+    tcase_add_loop_test(c, damaged, 0, 5);
+    tcase_add_test(c, files_stay_whole);
+    suite_add_tcase(s, c);
+    return s;
+}

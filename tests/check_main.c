@@ -1,0 +1,16 @@
+/* check_main.c: runs all suites. CK_RUN_SUITE and CK_RUN_CASE pick some, and
+ * CK_FORK=no keeps them in this process (for a debugger). */
+#include "check.h"
+#include <stdlib.h>
+
+int main(void)
+{
+    SRunner *r = srunner_create(NULL);
+#define SUITE(name) srunner_add_suite(r, suite_##name());
+    SUITES(SUITE)
+#undef SUITE
+    srunner_run_all(r, CK_ENV);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,136 @@
+/* check_memory.c: the context: counted memory, the cap, arenas, growing texts,
+ * and where an error in a text is told to be. */
+#include "check.h"
+#include <string.h>
+
+START_TEST(counted_and_capped)
+{
+    heap h;
+    ctx *cx = ctx_open(&h);
+    cx->max_memory = 1000;
+    void *a = mem_alloc(cx, 600);
+    ck_assert_ptr_nonnull(a);
+    ck_assert_ptr_null(mem_alloc(cx, 600));
+    ck_assert_int_eq(cx->diag.status, STC_ERR_MEMORY);
+    ck_assert_uint_eq(cx->used, 600);
+    a = mem_resize(cx, a, 600, 900);
+    ck_assert_ptr_nonnull(a);
+    ck_assert_ptr_null(mem_resize(cx, a, 900, 1100));
+    mem_free(cx, a, 900);
+    ck_assert_uint_eq(cx->used, 0);
+    ck_assert_uint_ge(cx->peak, 900);
+    ctx_close(cx, &h);
+}
+END_TEST
+
+START_TEST(sizes_are_checked)
+{
+    int64_t out;
+    ck_assert(size_mul(3, 4, &out) && out == 12);
+    ck_assert(!size_mul(INT64_MAX / 2, 3, &out));
+    ck_assert(!size_mul(-1, 3, &out));
+    ck_assert(!size_add(INT64_MAX, 1, &out));
+    heap h;
+    ctx *cx = ctx_open(&h);
+    ck_assert_ptr_null(mem_array(cx, INT64_MAX / 4, 8));
+    ck_assert_ptr_null(mem_array(cx, -5, 8));
+    ck_assert_int_ne(cx->diag.status, STC_OK);
+    ctx_close(cx, &h);
+}
+END_TEST
+
+START_TEST(growing)
+{
+    heap h;
+    ctx *cx = ctx_open(&h);
+    int64_t *block = NULL, cap = 0;
+    for (int64_t k = 0; k < 1000; k++) {
+        ck_ctx(cx, mem_grow(cx, &block, &cap, k + 1, sizeof *block));
+        block[k] = k;
+    }
+    for (int64_t k = 0; k < 1000; k++) ck_assert_int_eq(block[k], k);
+    ck_assert_int_lt(h.calls, 40);
+    mem_free(cx, block, (size_t)cap * sizeof *block);
+    ctx_close(cx, &h);
+}
+END_TEST
+
+START_TEST(arenas)
+{
+    heap h;
+    ctx *cx = ctx_open(&h);
+    arena a;
+    arena_init(&a, cx);
+    for (size_t n = 1; n < 100000; n = n * 3 + 1) {
+        char *p = arena_alloc(&a, n);
+        ck_assert_ptr_nonnull(p);
+        ck_assert_uint_eq((uintptr_t)p % 16, 0);
+        for (size_t k = 0; k < n; k++) ck_assert_int_eq(p[k], 0);
+        memset(p, 1, n);
+    }
+    ck_assert_str_eq(arena_text(&a, "hello", 3), "hel");
+    ck_assert_ptr_null(arena_array(&a, INT64_MAX / 2, 16));
+    arena_free(&a);
+    ctx_close(cx, &h);
+}
+END_TEST
+
+START_TEST(texts)
+{
+    heap h;
+    ctx *cx = ctx_open(&h);
+    textbuf t;
+    text_init(&t, cx);
+    for (int k = 0; k < 500; k++) text_add(&t, "%d,", k);
+    char *s = text_take(&t);
+    ck_assert_ptr_nonnull(s);
+    ck_assert_int_eq((int)strlen(s), 10 * 2 + 90 * 3 + 400 * 4);
+    mem_strfree(cx, s);
+    text_init(&t, cx);
+    text_add(&t, "%s", "dropped");
+    text_drop(&t);
+    h.fail_at = h.calls + 1;
+    text_init(&t, cx);
+    text_add(&t, "lost");
+    text_add(&t, "too");
+    ck_assert_ptr_null(text_take(&t));
+    ctx_close(cx, &h);
+}
+END_TEST
+
+START_TEST(places)
+{
+    heap h;
+    ctx *cx = ctx_open(&h);
+    const char *text = "first\nsecond here\nthird";
+    fail_text(cx, STC_ERR_SYNTAX, "f.stc", text, (span){13, 17}, "no %s", "here");
+    ck_assert_int_eq(cx->diag.line, 2);
+    ck_assert_int_eq(cx->diag.column, 8);
+    ck_assert_int_eq(cx->diag.length, 4);
+    ck_assert_str_eq(cx->diag.text, "second here");
+    ck_assert_str_eq(cx->diag.message, "no here");
+    fail_text(cx, STC_ERR_SYNTAX, "f.stc", text, (span){23, 23}, "end");
+    ck_assert_int_eq(cx->diag.line, 3);
+    ck_assert_int_ge(cx->diag.length, 1);
+    char longer[2000];
+    memset(longer, 'x', sizeof longer);
+    longer[sizeof longer - 1] = 0;
+    fail(cx, STC_ERR_DATA, "%s", longer);
+    ck_assert_uint_lt(strlen(cx->diag.message), sizeof cx->diag.message);
+    ctx_close(cx, &h);
+}
+END_TEST
+
+Suite *suite_memory(void)
+{
+    Suite *s = suite_create("memory");
+    TCase *c = tcase_create("memory");
+    tcase_add_test(c, counted_and_capped);
+    tcase_add_test(c, sizes_are_checked);
+    tcase_add_test(c, growing);
+    tcase_add_test(c, arenas);
+    tcase_add_test(c, texts);
+    tcase_add_test(c, places);
+    suite_add_tcase(s, c);
+    return s;
+}
