@@ -310,7 +310,9 @@ stc_status stc_session_get(const stc_session *s, const char *name, const stc_ten
     if (!name) return fail_null(cx, "name");
     if (!out) return fail_null(cx, "out");
     variable *v = session_find(s, name);
-    if (!v) return fail(cx, STC_ERR_ARGUMENT, "there is no tensor named %s", name);
+    if (!v)
+        return fail_file(cx, STC_ERR_ARGUMENT, s->file, 0, "there is no tensor named %s",
+                         name);
     tensor *t;
     stc_status st = session_tensor((stc_session *)s, v, &t); /* it may wait */
     if (!st) *out = t;

@@ -44,6 +44,7 @@ struct stc_session {
     uint64_t generation;  /* of the tensors it makes: never used twice       */
     uint64_t definitions; /* counts format and fn statements                 */
     prepared *cache;      /* of the running exec                             */
+    char file[256];       /* names the last text executed, for errors        */
     textbuf profile;
 };
 

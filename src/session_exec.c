@@ -327,6 +327,7 @@ stc_status stc_session_exec(stc_session *s, const char *text, const char *file)
     atomic_store_explicit(&cx->interrupt, false, memory_order_relaxed);
     s->times = (stc_times){0};
     text_drop(&s->profile);
+    snprintf(s->file, sizeof s->file, "%s", file ? file : "eval");
     return exec_text(s, NULL, text, file ? file : "eval");
 }
 
