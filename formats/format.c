@@ -100,11 +100,11 @@ uint32_t format_props(const format *f, int l)
 
 bool format_appends(const format *f)
 {
-    if (!format_is_plain(f)) return false;
     for (int l = 0; l < f->levels; l++) {
         const level_kind *k = f->level[l].kind;
         if (!(k->caps & (CAP_APPEND | CAP_INSERT)) || k->props & PROP_BRANCHLESS)
             return false;
+        if (f->level[l].map.op == MAP_COUNT) return false; /* its extent is data */
     }
     return true;
 }
