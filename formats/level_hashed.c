@@ -4,10 +4,10 @@
  * STC_POS and STC_CRD are as in a compressed level, so that a coordinate's
  * position is an ordinal that never moves, values stay dense, and fibers are
  * walked as memory. STC_AUX holds the buckets: a fiber of n coordinates at
- * pos[p] has 2n of them, from 2*pos[p] on, each a position or -1. The home of
- * coordinate i is (hash(i) * 2n) >> 64 (`home` below), collisions go to
- * the next bucket, cyclically. Formats paper, §3.1 (there, buckets themselves
- * are the positions).
+ * pos[p] has 2n of them, from 2*pos[p] on, each a position or -1. `home` gives
+ * the bucket where the search for a coordinate begins; it goes on to the next
+ * bucket, cyclically. Formats paper, §3.1 (there, buckets themselves are the
+ * positions).
  */
 #include "kinds.h"
 
@@ -16,7 +16,8 @@ static uint64_t home(int64_t i, int64_t buckets)
     uint64_t h = (uint64_t)i * 0x9e3779b97f4a7c15u;
     h ^= h >> 32;
     h *= 0xd6e8feb86659fd93u;
-    return (uint64_t)(((unsigned __int128)h * (uint64_t)buckets) >> 64);
+    const uint64_t n = (uint64_t)buckets;
+    return n >> 32 ? h % n : (h >> 32) * n >> 32;
 }
 
 static void settle(cursor *c)
