@@ -70,19 +70,8 @@ static stc_status result_row(machine *mc, nest *ns, void **row)
 /* Room for n more touched coordinates. */
 static stc_status touch_room(machine *mc, workspace *w, int64_t n)
 {
-    int64_t cap = w->cap, order_cap = w->cap;
     if (w->n + n <= w->cap) return STC_OK;
-    if (mem_grow(mc->cx, &w->order, &order_cap, w->n + n, sizeof *w->order))
-        return mc->cx->diag.status;
-    if (mem_grow(mc->cx, &w->touched, &cap, w->n + n, sizeof *w->touched)) {
-        /* both have one capacity: the one that grew goes back */
-        int64_t *back = mem_resize(mc->cx, w->order, (size_t)order_cap * sizeof *back,
-                                   (size_t)w->cap * sizeof *back);
-        if (back || !w->cap) w->order = back;
-        return mc->cx->diag.status;
-    }
-    w->cap = cap;
-    return STC_OK;
+    return mem_grow(mc->cx, &w->touched, &w->cap, w->n + n, sizeof *w->touched);
 }
 
 #define INSTANCE_axpy_fiber(CLS, T, W, I)                                                  \
