@@ -105,6 +105,8 @@ bool format_appends(const format *f)
         if (!(k->caps & (CAP_APPEND | CAP_INSERT)) || k->props & PROP_BRANCHLESS)
             return false;
         if (f->level[l].map.op == MAP_COUNT) return false; /* its extent is data */
+        /* where positions may be skipped, what is below can't be stored first */
+        if (k->caps & CAP_APPEND_REGION && l + 1 < f->levels) return false;
     }
     return true;
 }
