@@ -107,7 +107,7 @@ static stc_status check_fn(const program *p, int id)
         return bad(p, "f", id, "its code overlaps another's, or is out of range");
     if (f->params > 8 || f->nv < f->params || f->result >= CLASS_COUNT)
         return bad(p, "f", id, "its parameters or result make no sense");
-    if (f->nv - f->params > f->end - f->begin)
+    if ((uint32_t)(f->nv - f->params) > f->end - f->begin)
         return bad(p, "f", id, "it has registers that nothing writes");
     for (int k = 0; k < f->params; k++)
         if (f->cls[k] >= CLASS_COUNT) return bad(p, "f", id, "there is no such class");

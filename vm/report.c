@@ -1,0 +1,66 @@
+/* report.c: what a machine runs, for people: the code with the tier that each
+ * loop got, and the profile of the last run.
+ */
+#include "machine.h"
+#include "text.h"
+
+typedef struct report {
+    const machine *mc;
+    const loop **of; /* per instruction: the loop that begins there */
+} report;
+
+static void note_tier(void *context, int pc, textbuf *out)
+{
+    const report *r = context;
+    const loop *l = r->of[pc];
+    if (!l) return;
+    if (l->super) {
+        text_add(out, "  ; tier %d: %s\n", l->super->tier, l->super->note);
+        return;
+    }
+    for (int i = 0; i < r->mc->nloop; i++) /* inside a loop that is taken over */
+        if (r->mc->loops[i].super && r->mc->loops[i].first < l->first &&
+            l->last < r->mc->loops[i].last)
+            return;
+    text_add(out, "  ; tier 1\n");
+}
+
+static stc_status loops_by_instruction(const machine *mc, report *r)
+{
+    *r = (report){.mc = mc, .of = mem_zero(mc->cx, mc->p->ncode + 1, sizeof *r->of)};
+    if (!r->of) return mc->cx->diag.status;
+    for (int i = 0; i < mc->nloop; i++)
+        r->of[mc->origin[mc->loops[i].first]] = &mc->loops[i];
+    return STC_OK;
+}
+
+stc_status machine_dump(const machine *mc, textbuf *out)
+{
+    report r;
+    if (loops_by_instruction(mc, &r)) return mc->cx->diag.status;
+    tables_print(mc->p, out);
+    code_print(mc->p, out, note_tier, &r);
+    mem_free(mc->cx, r.of, (size_t)(mc->p->ncode + 1) * sizeof *r.of);
+    return out->failed ? mc->cx->diag.status : STC_OK;
+}
+
+stc_status machine_profile(const machine *mc, textbuf *out)
+{
+    if (!mc->profile)
+        return fail(mc->cx, STC_ERR_ARGUMENT,
+                    "there is no profile: the machine was opened without it");
+    text_add(out, "%12s %12s  %s\n", "executions", "ns each", "instruction");
+    for (int i = 0; i < mc->ncode; i++) {
+        const profile_row *row = &mc->profile[i];
+        if (!row->count) continue;
+        text_add(out, "%12llu %12.1f  ", (unsigned long long)row->count,
+                 (double)row->nanoseconds / (double)row->count);
+        insn_print(&mc->p->code[mc->origin[i]], out);
+        if (row->op == LOP_SUPER) {
+            const super *s = mc->code[i].u.super;
+            text_add(out, " ; tier %d: %s", s->tier, s->note);
+        }
+        text_add(out, "\n");
+    }
+    return out->failed ? mc->cx->diag.status : STC_OK;
+}
