@@ -1,0 +1,187 @@
+#!/bin/sh
+# check_cli.sh: every command of the tool, end to end: its exit status, what
+# goes to standard output and what to standard error. `make check` runs it with
+# STCVM set to the tool; each case is a status, two patterns as in `case`, and
+# a command line.
+set -u
+tool=${STCVM:-./build/stcvm}
+case $tool in /*) ;; *) tool=$PWD/$tool ;; esac
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 1
+HOME=$dir
+export HOME
+cases=0
+failures=0
+
+judge() { # name status out err: against $got, out.txt, err.txt
+    cases=$((cases + 1))
+    out=$(cat out.txt)
+    err=$(cat err.txt)
+    bad=
+    [ "$got" = "$2" ] || bad="exit status $got instead of $2"
+    # shellcheck disable=SC2254
+    case $out in $3) ;; *) bad="$bad; standard output isn't: $3" ;; esac
+    # shellcheck disable=SC2254
+    case $err in $4) ;; *) bad="$bad; standard error isn't: $4" ;; esac
+    [ -n "$bad" ] || return 0
+    failures=$((failures + 1))
+    printf 'FAILED %s: %s\n--- out\n%s\n--- err\n%s\n' "$1" "$bad" "$out" "$err"
+}
+
+check() { # status out err command…
+    status=$1 want_out=$2 want_err=$3
+    shift 3
+    "$tool" "$@" >out.txt 2>err.txt </dev/null
+    got=$?
+    judge "stcvm $*" "$status" "$want_out" "$want_err"
+}
+
+repl() { # status out err input
+    printf "$4" | "$tool" >out.txt 2>err.txt
+    got=$?
+    judge "repl '$4'" "$1" "$2" "$3"
+}
+
+cat >A.mtx <<'END'
+%%MatrixMarket matrix coordinate real general
+3 3 4
+1 1 2
+2 3 3
+3 2 -1
+3 3 0.5
+END
+printf '%%%%MatrixMarket matrix coordinate real general\n2 2 1\n3 1 1\n' >bad.mtx
+printf '# no shape\n1 1 1 2.5\n2 3 4 -1\n' >T.tns
+
+# ---- eval -------------------------------------------------------------------
+spmv='y(i) = A(i,j) * x(j)'
+total="$spmv; s = y(i)"
+for format in csr csc coo dcsr dcsc dense ds:1,0 '(i,j) -> (j : compressed, i : compressed)'; do
+    check 0 4.5 '' eval "$total" "A=A.mtx:$format" x=ones
+done
+check 0 4.5 '' eval 's = A(i,j)' A=A.mtx
+check 0 9 '' eval 's = a * A(i,j)' A=A.mtx a=2
+check 0 4 '' eval 's = A(i,j)' A=A.mtx:csr:i64
+check 0 1.5 '' eval 's = T(i,j,k)' T=T.tns
+check 0 '*(2,1)*-1*' '' eval 'B(i,j) = A(i,j)' A=A.mtx
+check 0 '4.5' '' eval "$total" A=A.mtx x=ones unused=random
+check 0 "9
+4.5" '' eval 's = A(i,j); t = 2 * s' A=A.mtx -o t -o s
+check 0 '' '' eval "$spmv" A=A.mtx x=ones -o y=y.npy
+check 0 4.5 '' eval 's = y(i)' y=y.npy
+check 0 '' '' eval 'B(i,j) = A(j,i)' A=A.mtx -o B=B.mtx --quiet
+check 0 0 '' eval 's = abs(A(i,j) - B(j,i))' A=A.mtx B=B.mtx
+check 0 3 'time parse *time bind *time plan *time lower *time verify *time load *time run *time save *' \
+    eval 's = 3' --time --repeat 5
+check 0 4.5 '' eval 's = A(i,j)' A=A.mtx --no-super --threads 2 --max-steps 1000 --max-memory 1G
+check 0 0 '' eval 's = min(i,j: A(i,j) + 1)' A=A.mtx:csr:f64:fill=inf
+check 0 4.5 '?*' eval 's = A(i,j)' A=A.mtx --profile
+
+# ---- faults in program or data: 1, with the place and a caret ----------------
+check 1 '' 'stcvm: eval:1:*: error: *
+  y(i) = A(i,j * x(j)
+*^*' eval 'y(i) = A(i,j * x(j)' A=A.mtx x=ones
+check 1 '' 'stcvm: eval:*: error: *' eval 's = nowhere(i)'
+check 1 '' 'stcvm: bad.mtx:3:*: error: *
+  3 1 1
+*' eval 's = A(i,j)' A=bad.mtx
+check 1 '' 'stcvm: *none.mtx*: error: *' eval 's = A(i,j)' A=none.mtx
+check 1 '' 'stcvm: *: error: *' eval 's = A(i,j)' A=A.mtx -o t
+check 1 '' 'stcvm: *: error: *' eval 's = A(i,j)' A=A.mtx -o s=no/such/folder/s.mtx
+check 1 '' 'stcvm: *: error: *' eval 's = A(i,j)' A=A.mtx:nonsense
+check 1 '' 'stcvm: *: error: *step*' eval 's = sum(i in 0:1000000: i)' --max-steps 10 --no-super
+check 1 '' 'stcvm: *: error: *' eval 'x(i) = A(i,j)' A=A.mtx -o x=x.pgm
+
+# ---- usage: 2, only for what the command line alone shows ---------------------
+check 2 '' 'stcvm: usage: *' eval
+check 2 '' '*did you mean eval*' evla
+check 2 '' '*unknown command*' nonsense
+check 2 '' '*unknown option*' eval 's = 1' --nonsense
+check 2 '' '*NAME=SOURCE*' eval 's = 1' A
+check 2 '' '*is not a source*' eval 's = 1' A=A.txt
+check 2 '' '*element type*' eval 's = 1' A=A.mtx:csr:f65
+check 2 '' '*fill*' eval 's = 1' A=A.mtx:csr:f64:fill=x
+check 2 '' '*given twice*' eval 's = 1' A=1 A=2
+check 2 '' '*has to end in*' eval 's = 1' -o s=s.txt
+check 2 '' '*--threads*' eval 's = 1' --threads 0
+check 2 '' '*--max-memory*' eval 's = 1' --max-memory lots
+check 2 '' '*program*' run p.stb A=A.mtx:csr
+check 2 '' '*-o FILE.stb*' build 's = 1'
+check 2 '' '*--stage*' explain 's = 1' --stage=all
+check 2 '' '*--stage*' eval 's = 1' --stage=code
+check 2 '' '*one operand too many*' dump a.stb b.stb
+check 2 '' '*a format is wanted*' build "$spmv" A=A.mtx -o p.stb
+check 2 '' '*no operands*' script.stc A=A.mtx
+check 2 '' '*has to end in*' info A.txt
+check 0 'stcvm *' '' --version
+check 0 '*usage:*eval*explain*' '' --help
+check 0 'usage: stcvm build*' '' build --help
+
+# ---- bytecode files -------------------------------------------------------------
+check 0 '' '' build "$spmv" A=csr x=dense -o p.stb
+check 0 'p.stb: verified' '' verify p.stb
+check 0 '*halt*' '' dump p.stb
+cp out.txt p.txt
+check 0 '' '' asm p.txt -o q.stb
+cmp -s p.stb q.stb || { failures=$((failures + 1)); echo 'FAILED: asm of a dump differs'; }
+check 0 '' '' run p.stb A=A.mtx x=ones -o y=y2.npy
+cmp -s y.npy y2.npy || { failures=$((failures + 1)); echo 'FAILED: run differs from eval'; }
+check 0 '*' '*time run *' run p.stb A=A.mtx x=ones --time --repeat 3
+check 0 '*operand*A*csr*result*y*' '' info p.stb
+check 1 '' 'stcvm: *: error: *x*' run p.stb A=A.mtx
+check 1 '' 'stcvm: none.stb: error: *' dump none.stb
+head -c 40 p.stb >short.stb
+check 1 '' 'stcvm: *short.stb*: error: *' verify short.stb
+echo nonsense >bad.txt
+check 1 '' 'stcvm: bad.txt:1:*: error: *' asm bad.txt -o r.stb
+[ ! -e r.stb ] || { failures=$((failures + 1)); echo 'FAILED: a faulty asm left a file'; }
+
+# ---- explain, convert, info -------------------------------------------------------
+for stage in ast bound plan lattice code; do
+    check 0 '?*' '' explain "$spmv" A=csr x=dense "--stage=$stage"
+done
+check 0 '*plan*code*' '' explain "$spmv" A=csr x=dense
+check 1 '' 'stcvm: *: error: *' explain 'y(i) = A(i'
+check 0 '' '' convert A.mtx C.mtx csc
+check 0 '' '' convert A.mtx D.npy
+check 0 0 '' eval 's = abs(A(i,j) - C(i,j)) + abs(A(i,j) - D(i,j))' A=A.mtx C=C.mtx D=D.npy
+check 0 '*[[]3,3]*f64*csr*4 *' '' info A.mtx
+check 1 '' 'stcvm: bad.mtx:3:*: error: *' info bad.mtx
+
+# ---- scripts -------------------------------------------------------------------------
+printf 'tensor A csr = "A.mtx"\ns = A(i,j)\nprint s\n' >good.stc
+printf 's = 1\nt = 2 +* 3\n' >faulty.stc
+check 0 4.5 '' good.stc
+check 1 '' 'stcvm: faulty.stc:2:*: error: *
+  t = 2 +\* 3
+*^*' faulty.stc
+check 1 '' 'stcvm: ./none.stc: error: *' ./none.stc
+
+# ---- the REPL from a pipe ---------------------------------------------------------------
+repl 0 4.5 '' 'tensor A csr = "A.mtx"\ns = A(i,j)\ns\n'
+repl 0 '' '' ''
+repl 0 7 '' 's = 3; t = s + 4\nt'
+repl 1 3 'stcvm: stdin:3:*: error: *
+  s = = 4
+*^*' '# a comment\ns = 3\ns = = 4\ns\n'
+repl 1 3 'stcvm: stdin:2:1: error: *' 's = 3\nunknown\ns\n'
+repl 0 4.5 '' ':load A A.mtx csr\ns = A(i,\n  j)\ns\n'
+repl 0 4.5 '' ':load A A.mtx csc\ns = \\\nA(i,j)\nprint s\n'
+repl 0 'A *csr*' '' ':load A A.mtx\n:list\n'
+repl 0 '*┌*┐*' '' ':load A A.mtx\n:spy A\n'
+repl 0 '' '' ':load A A.mtx\n:save A E.mtx\n'
+check 0 4.5 '' eval 's = E(i,j)' E=E.mtx
+repl 0 '*run*in all*' '' ':time s = 3\n'
+repl 0 '?*' '' ':load A A.mtx\n:explain s = A(i,j)\n:code s = A(i,j)\n'
+repl 0 '*threads 2*' '' ':set threads 2\n:set\n'
+repl 0 '*topics*' '' ':help\n'
+repl 0 '*sum*' '' ':help indices\n'
+repl 1 '' 'stcvm: stdin:1: error: *' ':nonsense\n'
+repl 1 '' 'stcvm: stdin:1:15: error: *' ':explain s = (\n'
+repl 1 '' 'stcvm: stdin:1: error: *' ':set threads none\n'
+repl 1 '' 'stcvm: none.mtx: error: *' ':load A none.mtx\n'
+repl 0 3 '' 's = 3\ns\n:quit\nnonsense nonsense\n'
+
+echo "check_cli: $cases cases, $failures failed"
+[ "$failures" = 0 ]
