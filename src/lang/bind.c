@@ -54,8 +54,6 @@ static void begin(binder *b, arena *a, scope *s, const source *src, program *p)
     b->nindex = b->nfamily = b->nbound = b->nterm = b->nleft = 0;
     b->access = NULL;
     b->naccess = b->access_cap = 0;
-    b->scalar = NULL;
-    b->nscalar = b->scalar_cap = 0;
     b->env = NULL;
     b->fns = NULL;
     b->left = NULL;
@@ -78,20 +76,6 @@ static stc_status undo(binder *b)
     return p->cx->diag.status;
 }
 
-/* A name can't be an index in one place and a tensor in another. */
-static stc_status check_names(const binder *b)
-{
-    for (int i = 0; i < b->nscalar; i++)
-        for (int k = 0; k < b->nfamily; k++)
-            if (b->family[k].free && !strcmp(b->family[k].name, b->scalar[i]->name))
-                return bind_fail(
-                    b, b->scalar[i]->at,
-                    "`%s` is a tensor of order 0 here and an index elsewhere in the "
-                    "statement; rename one",
-                    b->scalar[i]->name);
-    return STC_OK;
-}
-
 /* After the right side: target, ranges, sizes. */
 static stc_status settle(binder *b, bstmt *st, int op, bexpr *val)
 {
@@ -103,7 +87,6 @@ static stc_status settle(binder *b, bstmt *st, int op, bexpr *val)
     if ((status = bind_ranges(b, st->target, shaped)) != STC_OK) return status;
     if (!shaped && (status = bind_left_sizes(b, st->target)) != STC_OK) return status;
     if (!st->whole && (status = bind_injective(b)) != STC_OK) return status;
-    if (b->nscalar && (status = check_names(b)) != STC_OK) return status;
     st->nsub = b->nsub;
     st->sub = b->sub;
     st->nindex = b->nindex;

@@ -87,9 +87,6 @@ typedef struct binder {
     /* subscripts */
     access *access;
     int naccess, access_cap;
-    /* tensors of order 0 met by a bare name */
-    const ast **scalar;
-    int nscalar, scalar_cap;
     fn_env *env; /* binding a function's body: names are its variables         */
     specialised *fns;
     /* the left side */

@@ -48,7 +48,18 @@ int bind_index_named(binder *b, const ast *name, bool make)
     while (fam < b->nfamily &&
            !(b->family[fam].free && !strcmp(b->family[fam].name, name->name)))
         fam++;
-    if (fam == b->nfamily && bind_family_new(b, name, true) < 0) return -1;
+    if (fam == b->nfamily) {
+        const scope_tensor *const t = scope_find_tensor(b->s, name->name);
+        if (t && t->order == 0) {
+            bind_fail(
+                b, name->at,
+                "`%s` is an index here, and there is a tensor of order 0 of that name; "
+                "rename one or drop the tensor",
+                name->name);
+            return -1;
+        }
+        if (bind_family_new(b, name, true) < 0) return -1;
+    }
     i = bind_index_new(b, name, fam);
     if (i >= 0) b->term[b->nterm++] = (uint8_t)i;
     return i;

@@ -61,9 +61,6 @@ static bexpr *bare_name(binder *b, const ast *e)
         const int made = bind_index_named(b, e, true);
         return made < 0 ? NULL : index_value(b, e, made);
     }
-    if (!bind_grow(b, &b->scalar, &b->scalar_cap, b->nscalar + 1, sizeof *b->scalar))
-        return NULL;
-    b->scalar[b->nscalar++] = e;
     return bind_access(b, e, t, false);
 }
 

@@ -1,6 +1,6 @@
 /* parse_decl.c: declarations of tensors and formats → syntax tree.
  *
- *     tensor NAME [format] [type] [shape] [fill v] [= initial] in this order
+ *     tensor NAME [format] [type] [shape] [fill v] [= initial] the first two in any order
  *     format NAME [(parameters)] = (modes) -> (coordinate : kind[(flags)], …)
  *
  * A type's name after `tensor NAME` may stand without a format.
@@ -225,10 +225,12 @@ ast *parse_tensor(parser *p)
     ast *node = parse_name(p, N_TENSOR, "a name for the tensor");
     if (!node) return NULL;
     node->at.begin = at.begin;
-    if ((parse_at(p, T_NAME) && !at_type(p)) || parse_at(p, T_LPAREN)) {
-        if (!(part[0] = parse_format_use(p))) return NULL;
+    while (parse_at(p, T_NAME) || parse_at(p, T_LPAREN)) {
+        const bool type = at_type(p);
+        if (part[type]) break;
+        if (!(part[type] = type ? parse_name(p, N_NAME, "a type") : parse_format_use(p)))
+            return NULL;
     }
-    if (at_type(p) && !(part[1] = parse_name(p, N_NAME, "a type"))) return NULL;
     if (parse_at(p, T_NAME))
         return parse_expected(
             p, "a type (bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 c64 c128)");
