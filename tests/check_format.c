@@ -10,14 +10,32 @@ static stc_status parse(ctx *cx, const char *text, int order, format *out)
 }
 
 static const char *const good[] = {
-    "dense", "csr", "csc", "dcsr", "dcsc", "coo", "csf", "svec", "bcsr(2,3)", "csb(2,2)",
-    "dia", "ell", "hash", "rle", "ds", "ss", "sd:1,0", "dss:1,0,2", "u",
+    "dense",
+    "csr",
+    "csc",
+    "dcsr",
+    "dcsc",
+    "coo",
+    "csf",
+    "svec",
+    "bcsr(2,3)",
+    "csb(2,2)",
+    "dia",
+    "ell",
+    "hash",
+    "rle",
+    "ds",
+    "ss",
+    "sd:1,0",
+    "dss:1,0,2",
+    "u",
     "(i) -> (i : compressed)",
     "(i,j) -> (i : dense, j : compressed)",
     "(i,j) -> (j : dense, i : compressed(unordered))",
     "(i,j) -> (i : compressed(nonunique), j : singleton)",
     "(i,j) -> (i : compressed(nonunique, interleaved), j : singleton)",
-    "(i,j,k) -> (k : compressed(nonunique, index64), i : singleton(nonunique), j : singleton)",
+    "(i,j,k) -> (k : compressed(nonunique, index64), i : singleton(nonunique), j : "
+    "singleton)",
     "(i,j) -> (i/2 : dense, j/3 : compressed, i%2 : dense, j%3 : dense)",
     "(i,j) -> (j-i : compressed, i : range, j : offset)",
     "(i,j) -> (#i : dense, i : dense, j : singleton)",
@@ -32,7 +50,9 @@ START_TEST(printing_reads_back)
     for (size_t k = 0; k < sizeof good / sizeof *good; k++) {
         format f, g;
         char why[200] = "";
-        ck_assert_msg(parse(cx, good[k], -1, &f) == STC_OK || parse(cx, good[k], 2, &f) == STC_OK,
+        /* open ones (dense, coo, …) take the order of their use */
+        ck_assert_msg((parse(cx, good[k], -1, &f) == STC_OK && f.order >= 0) ||
+                          parse(cx, good[k], 2, &f) == STC_OK,
                       "%s: %s", good[k], cx->diag.message);
         ck_assert_msg(format_valid(&f, why, sizeof why), "%s: %s", good[k], why);
         for (int map = 0; map < 2; map++) {
@@ -44,8 +64,8 @@ START_TEST(printing_reads_back)
                 format_print(&f, &t);
             char *s = text_take(&t);
             ck_assert_ptr_nonnull(s);
-            ck_assert_msg(parse(cx, s, f.order, &g) == STC_OK, "%s prints as %s: %s", good[k],
-                          s, cx->diag.message);
+            ck_assert_msg(parse(cx, s, f.order, &g) == STC_OK, "%s prints as %s: %s",
+                          good[k], s, cx->diag.message);
             ck_assert_msg(format_equal(&f, &g), "%s prints as %s", good[k], s);
             mem_strfree(cx, s);
         }
