@@ -90,7 +90,7 @@ static stc_status read_banner(mtx *m)
 {
     input *const in = &m->in;
     static const keyword banner[] = {{"%%MatrixMarket", 0}};
-    int ignored, o, l, f, s;
+    int ignored = 0, o = MATRIX, l = true, f = REAL, s = GENERAL;
     stc_status st;
     if ((st = take_word(m, "the header of a Matrix Market file", banner, 1, &ignored)) ||
         (st = take_word(m, "the kind of object", objects, COUNT(objects), &o)) ||
