@@ -128,6 +128,9 @@ int report_info(cli *c, const stc_error_info *e, int first)
 {
     const char *file = e->file ? e->file : "";
     int line = e->line;
+    /* A terminal has shown ^C where the message would begin. */
+    if (e->status == STC_ERR_INTERRUPT && !c->progress.shown && isatty(STDERR_FILENO))
+        fputc('\n', stderr);
     progress_end(&c->progress);
     fflush(stdout);
     if (line > 0 && !strcmp(file, "stdin")) line += first - 1;

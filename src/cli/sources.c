@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const extensions[] = {".mtx", ".tns", ".npy", ".pgm", ".ppm", NULL};
+static const char *const extensions[] = {".mtx", ".ttx", ".tns", ".npy",
+                                         ".pgm", ".ppm", NULL};
 
 bool name_valid(const char *name, size_t length)
 {
