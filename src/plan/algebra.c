@@ -65,7 +65,7 @@ static bool prop_value(const fn_prop *p, const bexpr *e, int position, value *ou
     if (p->position != AT_ANY && p->position != position) return false;
     bool boolean = (p->classes & 0x80) && e->args[position]->type == STC_BOOL;
     if (!((p->classes >> e->cls) & 1) && !boolean) return false;
-    return fn_constant(p->value, e->cls, e->args[position]->type, out);
+    return fn_constant(p->value, e->cls, e->type, out); /* limits: of what is computed */
 }
 
 /* The k-th annihilator of a call in a position; false past the last. */
