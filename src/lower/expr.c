@@ -116,14 +116,26 @@ static int lower_call(lowering *lo, const bexpr *e)
     return out;
 }
 
+/* v, or the identity in its own type where an extent is zero. */
+static int lower_unless_empty(lowering *lo, const bexpr *e, int v, int ext)
+{
+    value id;
+    if (!fn_identity(e->fn, e->cls, e->type, &id)) return v;
+    int n = lower_vreg(lo), some = lower_vreg(lo), out = lower_vreg(lo);
+    EMIT(lo, OP_EXTENT, n, ext);
+    EMIT(lo, OP_FN2, some, FN_GT, CLASS_I64, n, lower_constant(lo, CLASS_I64, (value){0}));
+    EMIT(lo, OP_FN3, out, FN_SELECT, e->cls, some, v, lower_constant(lo, e->cls, id));
+    return out;
+}
+
 static int lower_folded(lowering *lo, const bexpr *e)
 {
     int r = lower_expr(lo, e->args[0]);
     if (e->ufn) return lower_repeated(lo, e, r);
     for (int k = 0; k < e->nindex; k++) {
-        int out = lower_vreg(lo);
-        EMIT(lo, OP_FOLD, out, e->fn, e->cls, r, lower_extent_length(lo, e->indices[k]));
-        r = out;
+        int out = lower_vreg(lo), ext = lower_extent_length(lo, e->indices[k]);
+        EMIT(lo, OP_FOLD, out, e->fn, e->cls, r, ext);
+        r = lower_unless_empty(lo, e, out, ext);
     }
     return r;
 }
@@ -132,6 +144,10 @@ int lower_expr(lowering *lo, const bexpr *e)
 {
     span saved = lo->at;
     int r = 0;
+    if (lo->on_fills && e->kind != B_CONST) { /* what properties settle isn't evaluated */
+        fillval f = expr_fill(lo->pl, e);
+        if (f.kind == FILL_KNOWN) return lower_constant(lo, type_class(e->type), f.v);
+    }
     if (e->at.end > e->at.begin && !lo->in_function) lo->at = e->at;
     switch (e->kind) {
     case B_CONST:

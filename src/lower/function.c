@@ -97,6 +97,15 @@ static void lower_functions_of(lowering *lo, const fstmt *s)
     }
 }
 
+/* Every path has returned by now, but the verifier sees that only of code that
+ * ends with a return. */
+static void lower_last_return(lowering *lo, vclass cls)
+{
+    int r = lower_vreg(lo);
+    EMIT(lo, OP_CONST, r, lower_const(lo, cls, (value){0}));
+    EMIT(lo, OP_RETURN, r);
+}
+
 static void lower_function(lowering *lo, bfunction *f)
 {
     lower_functions_of(lo, f->code); /* what it calls comes first */
@@ -111,6 +120,7 @@ static void lower_function(lowering *lo, bfunction *f)
     lo->nv = f->nlocals;
     lo->in_function = true;
     lower_body(lo, f->code, 1);
+    lower_last_return(lo, type_class(f->result));
     lo->in_function = false;
     u.end = (uint32_t)lo->p->ncode;
     u.nv = (uint16_t)lo->nv;
