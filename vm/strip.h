@@ -36,6 +36,11 @@ static inline int64_t column_get(const column *c, int k)
     return c->form == COL_ARRAY ? c->data[k] : c->form == COL_STEP ? c->base + k : c->base;
 }
 
+static inline int64_t column_end(const column *c, int k)
+{
+    return c->end[c->form == COL_FIXED ? 0 : k];
+}
+
 /* A column of values, in its node's class. */
 typedef struct vcolumn {
     const void *p; /* the lanes; NULL: `one` in all of them */

@@ -8,7 +8,7 @@
 #include "strip.h"
 #include <string.h>
 
-/* ---- integers and places ---------------------------------------------------------- */
+/* ---- integers and places ------------------------------------------------------- */
 
 static stc_status eval_icol(machine *mc, strip *s, int id)
 {
@@ -50,7 +50,7 @@ static const cursor *stand_in(const machine *mc, const strip *s, int id, int k, 
     const column *p = &s->place[id];
     if (id == PLACE_ROOT) return NULL;
     *c = (cursor){.at = column_get(p, k), .coord = strip_place_coord(mc, s, id, k)};
-    c->at_end = c->at == NONE ? NONE : p->ranged ? p->end[k] : c->at + 1;
+    c->at_end = c->at == NONE ? NONE : p->ranged ? column_end(p, k) : c->at + 1;
     return c;
 }
 
@@ -107,8 +107,7 @@ void strip_place(machine *mc, strip *s, int id)
     eval_place(mc, s, id);
 }
 
-/* ---- values ---------------------------------------------------------------------------
- */
+/* ---- values -------------------------------------------------------------------- */
 
 const void *strip_spread(strip *s, int id)
 {
@@ -124,7 +123,7 @@ static value load_one(const tensor *t, const column *at, int k)
 {
     const int64_t p = column_get(at, k);
     if (p == NONE) return t->fill;
-    return at->ranged ? load_sum(t, p, at->end[at->form == COL_FIXED ? 0 : k])
+    return at->ranged ? load_sum(t, p, column_end(at, k))
                       : type_load(t->type, t->vals, p);
 }
 
@@ -260,8 +259,7 @@ static void eval_node(machine *mc, strip *s, int id)
     }
 }
 
-/* ---- masks ------------------------------------------------------------------------------
- */
+/* ---- masks --------------------------------------------------------------------- */
 
 static void set_bit(uint64_t *mask, int bit, bool on)
 {

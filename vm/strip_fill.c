@@ -143,7 +143,7 @@ bool strip_enter(machine *mc, strip *s)
            (s->nwalk == 2 && s->walk[1].p < s->walk[1].end);
 }
 
-/* ---- one strip -------------------------------------------------------------------- */
+/* ---- one strip ----------------------------------------------------------------- */
 
 static void fill_steps(machine *mc, strip *s)
 {
@@ -364,7 +364,7 @@ bool strip_next(machine *mc, strip *s)
     return true;
 }
 
-/* ---- leaving lanes out --------------------------------------------------------------- */
+/* ---- leaving lanes out --------------------------------------------------------- */
 
 static void compact_column(column *c, const int *keep, int n)
 {

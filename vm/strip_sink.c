@@ -8,7 +8,7 @@
 #include "strip.h"
 #include <string.h>
 
-/* ---- reductions ------------------------------------------------------------------- */
+/* ---- reductions ---------------------------------------------------------------- */
 
 /* Lane by lane, in order: functions that mustn't be reassociated. */
 static stc_status reduce_in_order(machine *mc, strip *s, const sink *x)
@@ -55,7 +55,7 @@ static stc_status strip_reduce(machine *mc, strip *s, const sink *x)
     return STC_OK;
 }
 
-/* ---- results ------------------------------------------------------------------------ */
+/* ---- results ------------------------------------------------------------------- */
 
 static value lane_value(const strip *s, const sink *x, int k)
 {
@@ -236,8 +236,7 @@ static stc_status sink_result(machine *mc, strip *s, const sink *x)
     return store_lanes(mc, s, x, 1);
 }
 
-/* ---- workspaces ------------------------------------------------------------------------
- */
+/* ---- workspaces ---------------------------------------------------------------- */
 
 static stc_status sink_workspace(machine *mc, strip *s, const sink *x)
 {

@@ -20,7 +20,7 @@ typedef struct reader {
     bool sunk;      /* a sink has been seen: no more skipping      */
 } reader;
 
-/* ---- tables that grow up to their limit ----------------------------------------- */
+/* ---- tables that grow up to their limit ---------------------------------------- */
 
 static uint16_t new_icol(reader *r, icol x)
 {
@@ -50,7 +50,7 @@ static bool new_step(reader *r, step x)
     return true;
 }
 
-/* ---- operands --------------------------------------------------------------------- */
+/* ---- operands ------------------------------------------------------------------ */
 
 static uint16_t read_value(reader *r, uint16_t reg)
 {
@@ -76,7 +76,7 @@ static uint16_t read_place(reader *r, uint16_t reg)
     return r->c[reg];
 }
 
-/* ---- one instruction ---------------------------------------------------------------- */
+/* ---- one instruction ----------------------------------------------------------- */
 
 static bool define(reader *r, uint16_t reg, node x)
 {
@@ -114,6 +114,7 @@ static bool read_reduction(reader *r, const uint16_t *a, const lop *at, bool rig
     if (own == UNSET || own == e) return false;
     r->s->node[e].uses++;
     r->s->node[own].uses += 2; /* read and written: nothing else may */
+    if (r->s->node[own].cls == CLASS_COUNT) r->s->node[own].cls = (uint8_t)a[2];
     r->s->sink[r->s->nsink++] = (sink){.kind = SINK_REDUCE,
                                        .cls = (uint8_t)a[2],
                                        .fn = (int16_t)a[1],
@@ -352,7 +353,7 @@ static bool read_insn(reader *r, const insn *in, const lop *at)
     }
 }
 
-/* ---- what the loop leaves behind ----------------------------------------------------- */
+/* ---- what the loop leaves behind ----------------------------------------------- */
 
 static int operand_letters(int op, const char **letters)
 {
@@ -451,8 +452,7 @@ static bool read_range(reader *r, int from, int to)
     return true;
 }
 
-/* ---- the loop inside -------------------------------------------------------------------
- */
+/* ---- the loop inside ----------------------------------------------------------- */
 
 static bool link_places(reader *r, const loop_summary *in, nest_links *links)
 {
@@ -570,8 +570,7 @@ static bool link_inner(reader *r, const loop_summary *in, nest_links *links)
     return new_step(r, (step){.kind = STEP_INNER});
 }
 
-/* ---- entries
- * ------------------------------------------------------------------------------ */
+/* ---- entries ------------------------------------------------------------------- */
 
 typedef struct registers {
     uint16_t few[256], *all;
