@@ -77,13 +77,24 @@ static stc_status through_bytes(run *r)
     return st;
 }
 
+/* What the statement doesn't mention, or replaces whole, is no operand. */
+static bool takes(const run *r, const char *name)
+{
+    const char *one;
+    bool result;
+    for (int k = 0; (one = stc_program_name(r->p, k, &result)); k++)
+        if (!result && strcmp(one, name) == 0) return true;
+    return false;
+}
+
 static stc_status by_program(run *r)
 {
     const fcase *c = r->c;
     stc_status st = compile(r);
     if (st == STC_OK && r->how & RUN_STB) st = through_bytes(r);
     for (int k = 0; k < c->count && st == STC_OK; k++) {
-        if (c->t[k].has_data) st = stc_bind(r->p, c->t[k].name, r->t[k]);
+        if (c->t[k].has_data && takes(r, c->t[k].name))
+            st = stc_bind(r->p, c->t[k].name, r->t[k]);
     }
     if (st == STC_OK) st = stc_run(r->p);
     if (st == STC_OK && r->how & RUN_AGAIN) st = stc_run(r->p);
@@ -114,7 +125,7 @@ static stc_status by_session(run *r)
     stc_status st = stc_session_open(r->m, &r->s);
     for (int k = 0; k < c->count && st == STC_OK; k++) {
         const ctensor *t = &c->t[k];
-        if (t->has_data) {
+        if (t->has_data && !t->declared) {
             st = stc_session_put(r->s, t->name, r->t[k]);
             if (st == STC_OK) r->t[k] = NULL; /* taken */
         } else if (t->declared) {

@@ -12,23 +12,23 @@
 #include <check.h>
 #undef fail /* the context has one */
 
-#define SUITES(SUITE)                                                                    \
-    SUITE(types)                                                                         \
-    SUITE(memory)                                                                        \
-    SUITE(levels)                                                                        \
-    SUITE(format)                                                                        \
-    SUITE(tensor)                                                                        \
-    SUITE(functions)                                                                     \
-    SUITE(parser)                                                                        \
-    SUITE(bind)                                                                          \
-    SUITE(program)                                                                       \
-    SUITE(machine)                                                                       \
-    SUITE(io)                                                                            \
-    SUITE(api)                                                                           \
-    SUITE(session)                                                                       \
-    SUITE(merge)                                                                         \
-    SUITE(faults)                                                                        \
-    SUITE(bad)                                                                           \
+#define SUITES(SUITE)                                                                      \
+    SUITE(types)                                                                           \
+    SUITE(memory)                                                                          \
+    SUITE(levels)                                                                          \
+    SUITE(format)                                                                          \
+    SUITE(tensor)                                                                          \
+    SUITE(functions)                                                                       \
+    SUITE(parser)                                                                          \
+    SUITE(bind)                                                                            \
+    SUITE(program)                                                                         \
+    SUITE(machine)                                                                         \
+    SUITE(io)                                                                              \
+    SUITE(api)                                                                             \
+    SUITE(session)                                                                         \
+    SUITE(merge)                                                                           \
+    SUITE(faults)                                                                          \
+    SUITE(bad)                                                                             \
     SUITE(data)
 
 #define SUITE(name) Suite *suite_##name(void);
@@ -53,10 +53,10 @@ void machine_shut(stc_machine *m, heap *h);
 /* Runs a script in a session, with and without superinstructions; the named
  * tensor must then hold these elements, row-major, converted to double. */
 void expect_dense(const char *script, const char *name, const double *want, int64_t n);
-#define EXPECT(script, name, ...)                                                        \
-    do {                                                                                 \
-        const double want_[] = {__VA_ARGS__};                                            \
-        expect_dense(script, name, want_, (int64_t)(sizeof want_ / sizeof *want_));      \
+#define EXPECT(script, name, ...)                                                          \
+    do {                                                                                   \
+        const double want_[] = {__VA_ARGS__};                                              \
+        expect_dense(script, name, want_, (int64_t)(sizeof want_ / sizeof *want_));        \
     } while (0)
 /* Running it must fail with that status, and a message that has all the words
  * given (separated by |). */
@@ -76,17 +76,17 @@ const char *tests_dir(void);
 /* The whole file, 0-terminated; NULL if it can't be read. */
 char *read_text(const char *path, size_t *size);
 
-#define ck_ok(m, call)                                                                   \
-    do {                                                                                 \
-        const stc_status st_ = (call);                                                   \
-        ck_assert_msg(st_ == STC_OK, "%s: %s: %s", #call, stc_status_name(st_),          \
-                      stc_error(m)->message);                                            \
+#define ck_ok(m, call)                                                                     \
+    do {                                                                                   \
+        const stc_status st_ = (call);                                                     \
+        ck_assert_msg(st_ == STC_OK, "%s: %s: %s", #call, stc_status_name(st_),            \
+                      stc_error(m)->message);                                              \
     } while (0)
-#define ck_ctx(cx, call)                                                                 \
-    do {                                                                                 \
-        const stc_status st_ = (call);                                                   \
-        ck_assert_msg(st_ == STC_OK, "%s: %s: %s", #call, stc_status_name(st_),          \
-                      (cx)->diag.message);                                               \
+#define ck_ctx(cx, call)                                                                   \
+    do {                                                                                   \
+        const stc_status st_ = (call);                                                     \
+        ck_assert_msg(st_ == STC_OK, "%s: %s: %s", #call, stc_status_name(st_),            \
+                      (cx)->diag.message);                                                 \
     } while (0)
 
 #endif

@@ -10,8 +10,8 @@
 START_TEST(implied_sums)
 {
     EXPECT(M23 V3 "y(i) = A(i,j) * x(j)", "y", 321, 654);
-    EXPECT(M23 V3 "tensor b dense f64 = [1000,2000]\ny(i) = A(i,j) * x(j) + b(i)", "y", 1321,
-           2654);
+    EXPECT(M23 V3 "tensor b dense f64 = [1000,2000]\ny(i) = A(i,j) * x(j) + b(i)", "y",
+           1321, 2654);
     EXPECT(M23 "a = A(i,j)", "a", 21);
     EXPECT(M23 "a = -A(i,j) + 1", "a", -20);
     EXPECT(M23 "y(i) = (A(i,j) - 1) * 2", "y", 6, 24);
@@ -31,8 +31,8 @@ START_TEST(reductions)
     EXPECT(S34 "m(i) = min(j: S(i,j))", "m", 0, 0, 0);
     EXPECT(S34 "m(i) = any(j: S(i,j) > 4)", "m", 0, 0, 1);
     EXPECT(S34 "m(i) = all(j: S(i,j) >= 0)", "m", 1, 1, 1);
-    EXPECT("tensor e dense f64 [0]\na = sum(i: e(i)); b = min(i: e(i)); c = prod(i: e(i))", "b",
-           INFINITY);
+    EXPECT("tensor e dense f64 [0]\na = sum(i: e(i)); b = min(i: e(i)); c = prod(i: e(i))",
+           "b", INFINITY);
     EXPECT("tensor e dense f64 [0]\nc = prod(i: e(i))", "c", 1);
     EXPECT(M23 "y(i) = sum(i: A(0,i)) + A(i,0)", "y", 7, 10);
     EXPECT("tensor I dense f64 = [[1,2,3,4],[5,6,7,8]]\n"
@@ -62,12 +62,13 @@ START_TEST(left_sides)
     EXPECT("tensor A dense f64 = [[1,2],[3,4]]\nA(i,j) = A(i,j) + A(j,i)", "A", 2, 5, 5, 8);
     EXPECT("tensor A dense f64 = [[1,2],[3,4]]\nA(i,i) = 0", "A", 0, 2, 3, 0);
     EXPECT("tensor x dense f64 = [5,6]\nD(i,i) = x(i)", "D", 5, 0, 0, 6);
-    EXPECT("tensor x dense f64 = [5,6]\ntensor y dense f64 = [1,1,1,1,1]\ny(i(1:4:2)) = x(i)",
+    EXPECT(
+        "tensor x dense f64 = [5,6]\ntensor y dense f64 = [1,1,1,1,1]\ny(i(1:4:2)) = x(i)",
+        "y", 1, 5, 1, 6, 1);
+    EXPECT("tensor x dense f64 = [5,6]\ntensor y dense f64 = [1,1,1,1,1]\ny(2*i+1) = x(i)",
            "y", 1, 5, 1, 6, 1);
-    EXPECT("tensor x dense f64 = [5,6]\ntensor y dense f64 = [1,1,1,1,1]\ny(2*i+1) = x(i)", "y",
-           1, 5, 1, 6, 1);
-    EXPECT("tensor x dense f64 = [5,6]\ntensor y dense f64 [2,3]\ny(i,j) = x(i)", "y", 5, 5, 5,
-           6, 6, 6);
+    EXPECT("tensor x dense f64 = [5,6]\ntensor y dense f64 [2,3]\ny(i,j) = x(i)", "y", 5, 5,
+           5, 6, 6, 6);
     EXPECT("tensor x dense f64 = [5,6]\ny(j,i) = x(i) * x(j)", "y", 25, 30, 30, 36);
 }
 END_TEST

@@ -59,12 +59,13 @@ static void run(stc_machine *m, stc_session *s, const char *text)
     ck_assert_msg(st == STC_OK, "%s\n%s", text, stc_error(m)->message);
 }
 
-/* ---- matrices ------------------------------------------------------------------------- */
+/* ---- matrices -------------------------------------------------------------------------
+ */
 
 static const char *const matrices[] = {
-    "1138_bus.mtx", "bcsstk13.mtx",  "GD01_b.mtx",   "LFAT5.mtx",    "Erdos971.mtx",
-    "ash219.mtx",   "10x_subset.mtx", "bcspwr01.mtx", "bcspwr10.mtx", "Ragusa16.mtx",
-    "Trec4.mtx",    "bfwa62.mtx",
+    "1138_bus.mtx", "bcsstk13.mtx", "GD01_b.mtx",     "LFAT5.mtx",
+    "Erdos971.mtx", "ash219.mtx",   "10x_subset.mtx", "bcspwr01.mtx",
+    "bcspwr10.mtx", "Ragusa16.mtx", "Trec4.mtx",      "bfwa62.mtx",
 };
 enum { MATRICES = sizeof matrices / sizeof *matrices };
 
@@ -104,8 +105,8 @@ static void matrix_sums(stc_machine *m, const line *l, const char *name)
         const double got = number(s, want[k].name), ref = atof(l->field[want[k].field]);
         const double scale = fabs(atof(l->field[5])) + 1;
         ck_assert_msg(near(got, ref) || fabs(got - ref) < 1e-11 * scale,
-                      "%s in %s: %s is %.15g, expected %.15g", l->field[0], name, want[k].name,
-                      got, ref);
+                      "%s in %s: %s is %.15g, expected %.15g", l->field[0], name,
+                      want[k].name, got, ref);
     }
     ck_assert(number(s, "zero") == 0);
     const bool square = rows == cols && strstr(l->field[8], "A*A");
@@ -121,8 +122,8 @@ static void matrix_sums(stc_machine *m, const line *l, const char *name)
         ck_ok(m, stc_session_get(s, "P", &p));
         if (strcmp(name, "dense") != 0)
             ck_assert_msg(stc_tensor_stored(p) == atoll(l->field[9]),
-                          "%s in %s: product has %lld entries, expected %s", l->field[0], name,
-                          (long long)stc_tensor_stored(p), l->field[9]);
+                          "%s in %s: product has %lld entries, expected %s", l->field[0],
+                          name, (long long)stc_tensor_stored(p), l->field[9]);
         if (square) ck_assert(near(number(s, "tsum"), 2 * atof(l->field[4])));
     }
     stc_session_close(s);
@@ -150,7 +151,8 @@ START_TEST(real_matrices)
 }
 END_TEST
 
-/* ---- tensors --------------------------------------------------------------------------- */
+/* ---- tensors ---------------------------------------------------------------------------
+ */
 
 static const char *const tensors[] = {"kg_kinship.tns", "kg_nations.tns",
                                       "kjv_book_chapter_word.tns"};
@@ -179,8 +181,8 @@ static void tensor_sums(stc_machine *m, const line *l, const char *name)
     } want[] = {{"total", 4}, {"inner", 5}, {"tsum", 7}, {"frob", 9}};
     for (int k = 0; k < 4; k++) {
         const double got = number(s, want[k].name), ref = atof(l->field[want[k].field]);
-        ck_assert_msg(near(got, ref), "%s in %s: %s is %.15g, expected %.15g", l->field[0], name,
-                      want[k].name, got, ref);
+        ck_assert_msg(near(got, ref), "%s in %s: %s is %.15g, expected %.15g", l->field[0],
+                      name, want[k].name, got, ref);
     }
     stc_session_close(s);
 }
@@ -205,7 +207,8 @@ START_TEST(real_tensors)
 }
 END_TEST
 
-/* ---- bad files ---------------------------------------------------------------------------- */
+/* ---- bad files
+ * ---------------------------------------------------------------------------- */
 
 START_TEST(verdicts)
 {

@@ -58,15 +58,16 @@ static void against_oracle(int id, int cls)
         char x[64], y[64];
         ov_print(&want, x, sizeof x);
         ov_print(&got, y, sizeof y);
-        ck_assert_msg(ov_agrees(&want, &got), "%s in %s, sample %d: %s, expected %s", f->name,
-                      class_name((vclass)cls), k, y, x);
+        ck_assert_msg(ov_agrees(&want, &got), "%s in %s, sample %d: %s, expected %s",
+                      f->name, class_name((vclass)cls), k, y, x);
     }
 }
 
 START_TEST(scalars)
 {
     for (int id = 0; id < FN_COUNT; id++)
-        for (int cls = 0; cls < CLASS_COUNT; cls++) against_oracle(id, cls);
+        for (int cls = 0; cls < CLASS_COUNT; cls++)
+            against_oracle(id, cls);
 }
 END_TEST
 
@@ -85,7 +86,8 @@ static void arrays_against_scalars(int id, int cls)
     for (int k = 0; k < N; k++) {
         value v[3];
         for (int p = 0; p < 3; p++) {
-            const vclass pc = p < f->arity ? fn_operand_class(id, (vclass)cls, p) : (vclass)cls;
+            const vclass pc =
+                p < f->arity ? fn_operand_class(id, (vclass)cls, p) : (vclass)cls;
             const oval o = sample(class_types[pc], k * (p + 1) + p);
             v[p] = to_value(&o);
             type_store(class_types[pc], in[p], k, v[p]);
@@ -94,7 +96,8 @@ static void arrays_against_scalars(int id, int cls)
         if (g != FAULT_NONE) fault = g;
     }
     const fn_fault got = many(out, in[0], in[1], in[2], N);
-    ck_assert_msg((got != FAULT_NONE) == (fault != FAULT_NONE), "%s: faults differ", f->name);
+    ck_assert_msg((got != FAULT_NONE) == (fault != FAULT_NONE), "%s: faults differ",
+                  f->name);
     for (int k = 0; k < N && fault == FAULT_NONE; k++) {
         const value g = type_load(class_types[rc], out, k);
         ck_assert_msg(class_equal(rc, g, want[k]), "%s in %s: element %d", f->name,
@@ -105,7 +108,8 @@ static void arrays_against_scalars(int id, int cls)
 START_TEST(arrays)
 {
     for (int id = 0; id < FN_COUNT; id++)
-        for (int cls = 0; cls < CLASS_COUNT; cls++) arrays_against_scalars(id, cls);
+        for (int cls = 0; cls < CLASS_COUNT; cls++)
+            arrays_against_scalars(id, cls);
 }
 END_TEST
 
@@ -140,8 +144,10 @@ START_TEST(properties)
         const fn_info *f = fn_at(id);
         if (f->typing == TY_LOGIC) continue; /* theirs hold for truth values */
         for (int cls = 0; cls < CLASS_COUNT; cls++) {
-            for (int k = 0; k < 2; k++) property(id, cls, &f->identity[k], true);
-            for (int k = 0; k < 3; k++) property(id, cls, &f->annihilator[k], false);
+            for (int k = 0; k < 2; k++)
+                property(id, cls, &f->identity[k], true);
+            for (int k = 0; k < 3; k++)
+                property(id, cls, &f->annihilator[k], false);
         }
     }
 }
@@ -159,7 +165,8 @@ START_TEST(integer_rules)
     EXPECT("tensor a f64 = 2.5\nc = round(a)\n", "c", 2);
     EXPECT("tensor a i64 = 12\nc = gcd(a, -18)\n", "c", 6);
     EXPECT("tensor a i8 = 100\ntensor c i8 = 0\nc = a + a\n", "c", -56);
-    expect_error("tensor a i64 = 1\ntensor b i64 = 0\nc = a / b\n", STC_ERR_ARITHMETIC, "zero");
+    expect_error("tensor a i64 = 1\ntensor b i64 = 0\nc = a / b\n", STC_ERR_ARITHMETIC,
+                 "zero");
     expect_error("tensor a i64 = 2\ntensor b i64 = -1\nc = a ** b\n", STC_ERR_ARITHMETIC,
                  "negative");
 }

@@ -16,7 +16,8 @@ void *heap_alloc(void *context, void *block, size_t old, size_t size)
         return NULL;
     }
     h->calls++;
-    bool fails = h->fail_at && (h->lasting ? h->calls >= h->fail_at : h->calls == h->fail_at);
+    bool fails =
+        h->fail_at && (h->lasting ? h->calls >= h->fail_at : h->calls == h->fail_at);
     if (fails) {
         h->failed = true;
         return NULL;
@@ -71,7 +72,8 @@ double element(stc_type t, const void *base, int64_t k)
 static void compare(const stc_tensor *t, const double *want, int64_t n, const char *script)
 {
     int64_t count = 1;
-    for (int k = 0; k < stc_tensor_order(t); k++) count *= stc_tensor_shape(t)[k];
+    for (int k = 0; k < stc_tensor_order(t); k++)
+        count *= stc_tensor_shape(t)[k];
     ck_assert_msg(count == n, "%s\n%lld elements, expected %lld", script, (long long)count,
                   (long long)n);
     void *dense = malloc((size_t)(n + 1) * 16);
@@ -80,8 +82,8 @@ static void compare(const stc_tensor *t, const double *want, int64_t n, const ch
         const double got = element(stc_tensor_type(t), dense, k);
         const bool same = got == want[k] || (isnan(got) && isnan(want[k])) ||
                           fabs(got - want[k]) <= 1e-12 * fabs(want[k]);
-        ck_assert_msg(same, "%s\nelement %lld is %.17g, expected %.17g", script, (long long)k,
-                      got, want[k]);
+        ck_assert_msg(same, "%s\nelement %lld is %.17g, expected %.17g", script,
+                      (long long)k, got, want[k]);
     }
     free(dense);
 }
@@ -133,7 +135,8 @@ void expect_error(const char *script, stc_status status, const char *words)
     machine_shut(m, &h);
 }
 
-const double sample_dense[20] = {0, 1, 0, 0, 2, 0, 0, 0, 0, 0, 3, 0, 4, 0, 0, 0, 0, 0, -5, 6};
+const double sample_dense[20] = {0, 1, 0, 0, 2, 0, 0, 0, 0,  0,
+                                 3, 0, 4, 0, 0, 0, 0, 0, -5, 6};
 
 stc_tensor *sample_matrix(stc_machine *m, const char *name)
 {
@@ -143,7 +146,8 @@ stc_tensor *sample_matrix(stc_machine *m, const char *name)
     return t;
 }
 
-/* ---- files ------------------------------------------------------------------------------- */
+/* ---- files
+ * ------------------------------------------------------------------------------- */
 
 const char *data_dir(void)
 {

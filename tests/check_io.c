@@ -42,8 +42,8 @@ static void holds(const stc_tensor *t, const double *want, int64_t n)
     ck_assert_int_eq(stc_tensor_to_dense(t, dense), STC_OK);
     for (int64_t k = 0; k < n; k++) {
         const double got = element(stc_tensor_type(t), dense, k);
-        ck_assert_msg(got == want[k], "element %lld is %.17g, expected %.17g", (long long)k, got,
-                      want[k]);
+        ck_assert_msg(got == want[k], "element %lld is %.17g, expected %.17g", (long long)k,
+                      got, want[k]);
     }
     free(dense);
 }
@@ -54,10 +54,12 @@ START_TEST(round_trips)
         const char *file, *name;
         stc_type type;
     } trip[] = {
-        {"a.mtx", "csr", STC_F64},  {"b.mtx", "dense", STC_F64}, {"c.tns", "csr", STC_F64},
-        {"d.npy", "dense", STC_F64}, {"e.npy", "csr", STC_F32},  {"f.mtx", "coo", STC_I64},
-        {"g.npy", "dense", STC_I8}, {"h.tns", "dense", STC_F32}, {"i.npy", "dense", STC_I16},
-        {"j.mtx", "dcsc", STC_F32}, {"k.npy", "csc", STC_C128},  {"l.mtx", "csr", STC_C64},
+        {"a.mtx", "csr", STC_F64},   {"b.mtx", "dense", STC_F64},
+        {"c.tns", "csr", STC_F64},   {"d.npy", "dense", STC_F64},
+        {"e.npy", "csr", STC_F32},   {"f.mtx", "coo", STC_I64},
+        {"g.npy", "dense", STC_I8},  {"h.tns", "dense", STC_F32},
+        {"i.npy", "dense", STC_I16}, {"j.mtx", "dcsc", STC_F32},
+        {"k.npy", "csc", STC_C128},  {"l.mtx", "csr", STC_C64},
     };
     heap h;
     stc_machine *m = machine_open(&h, false);
@@ -77,7 +79,8 @@ END_TEST
 
 START_TEST(exact_numbers)
 {
-    static const double odd[] = {0.1, 1.0 / 3, 1e300, 5e-324, 1.7976931348623157e308, -2.5e-9};
+    static const double odd[] = {0.1,    1.0 / 3, 1e300, 5e-324, 1.7976931348623157e308,
+                                 -2.5e-9};
     const int64_t shape[] = {6};
     heap h;
     stc_machine *m = machine_open(&h, false);
@@ -201,7 +204,8 @@ START_TEST(files_stay_whole)
     stc_tensor *a = sample_matrix(m, "csr"), *t = NULL;
     ck_assert_int_eq(stc_tensor_write(a, "/nowhere/at/all.mtx"), STC_ERR_IO);
     ck_assert_int_ne(stc_tensor_write(a, path_of("a.unknown")), STC_OK);
-    ck_assert_int_eq(stc_tensor_read(m, path_of("missing.mtx"), NULL, -1, NULL, &t), STC_ERR_IO);
+    ck_assert_int_eq(stc_tensor_read(m, path_of("missing.mtx"), NULL, -1, NULL, &t),
+                     STC_ERR_IO);
     ck_assert_ptr_null(t);
     stc_tensor_free(a);
     machine_shut(m, &h);

@@ -10,8 +10,13 @@ static const int64_t stored[] = {1, 2, 5, 6, 7, 11};
 enum { STORED = sizeof stored / sizeof *stored };
 
 static const char *const formats1[] = {
-    "dense", "svec", "hash", "rle", "(i) -> (i : compressed(index64))",
-    "(i) -> (i : compressed(nonunique))", "(i) -> (i : compressed(unordered))",
+    "dense",
+    "svec",
+    "hash",
+    "rle",
+    "(i) -> (i : compressed(index64))",
+    "(i) -> (i : compressed(nonunique))",
+    "(i) -> (i : compressed(unordered))",
     "(i) -> (i/3 : compressed, i%3 : dense)",
 };
 
@@ -117,10 +122,12 @@ START_TEST(index_arrays)
     index_array a;
     index_init(&a, 100, 0);
     ck_assert_int_eq(a.width, 4);
-    for (int64_t k = 0; k < 100; k++) ck_ctx(cx, index_push(cx, &a, k));
+    for (int64_t k = 0; k < 100; k++)
+        ck_ctx(cx, index_push(cx, &a, k));
     ck_ctx(cx, index_push(cx, &a, INT64_C(1) << 40));
     ck_assert_int_eq(a.width, 8);
-    for (int64_t k = 0; k < 100; k++) ck_assert_int_eq(index_get(&a, k), k);
+    for (int64_t k = 0; k < 100; k++)
+        ck_assert_int_eq(index_get(&a, k), k);
     ck_assert_int_eq(index_get(&a, 100), INT64_C(1) << 40);
     index_free(cx, &a);
     index_init(&a, INT64_C(1) << 33, 0);

@@ -48,7 +48,8 @@ START_TEST(growing)
         ck_ctx(cx, mem_grow(cx, &block, &cap, k + 1, sizeof *block));
         block[k] = k;
     }
-    for (int64_t k = 0; k < 1000; k++) ck_assert_int_eq(block[k], k);
+    for (int64_t k = 0; k < 1000; k++)
+        ck_assert_int_eq(block[k], k);
     ck_assert_int_lt(h.calls, 40);
     mem_free(cx, block, (size_t)cap * sizeof *block);
     ctx_close(cx, &h);
@@ -65,7 +66,8 @@ START_TEST(arenas)
         char *p = arena_alloc(&a, n);
         ck_assert_ptr_nonnull(p);
         ck_assert_uint_eq((uintptr_t)p % 16, 0);
-        for (size_t k = 0; k < n; k++) ck_assert_int_eq(p[k], 0);
+        for (size_t k = 0; k < n; k++)
+            ck_assert_int_eq(p[k], 0);
         memset(p, 1, n);
     }
     ck_assert_str_eq(arena_text(&a, "hello", 3), "hel");
@@ -81,7 +83,8 @@ START_TEST(texts)
     ctx *cx = ctx_open(&h);
     textbuf t;
     text_init(&t, cx);
-    for (int k = 0; k < 500; k++) text_add(&t, "%d,", k);
+    for (int k = 0; k < 500; k++)
+        text_add(&t, "%d,", k);
     char *s = text_take(&t);
     ck_assert_ptr_nonnull(s);
     ck_assert_int_eq((int)strlen(s), 10 * 2 + 90 * 3 + 400 * 4);

@@ -31,28 +31,23 @@ static void shape_of(const ast *e, textbuf *out)
         shape_of(e->child[0], out);
         text_add(out, ")");
         break;
-    case N_INT: text_add(out, "%d", (int)e->u); break;
-    default: text_add(out, "%s", e->name);
+    case N_INT:
+        text_add(out, "%d", (int)e->u);
+        break;
+    default:
+        text_add(out, "%s", e->name);
     }
 }
 
 static const char *const precedence[][2] = {
-    {"a + b * c", "(a+(b*c))"},
-    {"a - b - c", "((a-b)-c)"},
-    {"-a ** b", "(-(a**b))"},
-    {"2 ** -1", "(2**(-1))"},
-    {"a ** b ** c", "(a**(b**c))"},
-    {"-a * b", "((-a)*b)"},
-    {"a << b + c", "(a<<(b+c))"},
-    {"a & b << c", "(a&(b<<c))"},
-    {"a ^ b & c", "(a^(b&c))"},
-    {"a | b ^ c", "(a|(b^c))"},
-    {"a | b == c", "((a|b)==c)"},
-    {"a && b == c", "(a&&(b==c))"},
-    {"a || b && c", "(a||(b&&c))"},
-    {"!a && b", "((!a)&&b)"},
-    {"~a & b", "((~a)&b)"},
-    {"a % b / c", "((a%b)/c)"},
+    {"a + b * c", "(a+(b*c))"},     {"a - b - c", "((a-b)-c)"},
+    {"-a ** b", "(-(a**b))"},       {"2 ** -1", "(2**(-1))"},
+    {"a ** b ** c", "(a**(b**c))"}, {"-a * b", "((-a)*b)"},
+    {"a << b + c", "(a<<(b+c))"},   {"a & b << c", "(a&(b<<c))"},
+    {"a ^ b & c", "(a^(b&c))"},     {"a | b ^ c", "(a|(b^c))"},
+    {"a | b == c", "((a|b)==c)"},   {"a && b == c", "(a&&(b==c))"},
+    {"a || b && c", "(a||(b&&c))"}, {"!a && b", "((!a)&&b)"},
+    {"~a & b", "((~a)&b)"},         {"a % b / c", "((a%b)/c)"},
     {"a <= b + 1", "(a<=(b+1))"},
 };
 
@@ -95,7 +90,8 @@ static const struct {
     {"S(i) = pad C(i+j-1) * F(j)", 1},
     {"P(i,j) = max(p in 0:2, q in -1:2: I(2*i+p, 2*j+q))", 1},
     {"format csr2 = (i,j) -> (i : dense, j : compressed)", 1},
-    {"format blk(r,c) = (i,j) -> (i/r : dense, j/c : compressed, i%r : dense, j%c : dense)", 1},
+    {"format blk(r,c) = (i,j) -> (i/r : dense, j/c : compressed, i%r : dense, j%c : dense)",
+     1},
     {"format ell2 = (i,j) -> (#i : dense, i : dense, j : singleton)", 1},
     {"tensor A csr = \"file.mtx\"", 1},
     {"tensor x dense f64 [1138] = 1.0", 1},
@@ -105,7 +101,8 @@ static const struct {
     {"tensor C csr", 1},
     {"tensor s dense f64 [] = 3", 1},
     {"fn f(x, y) = x & y with commutative, annihilator(0)", 1},
-    {"fn g(x, y) {\n x, 0 => abs(x)\n 0, y => abs(y)\n x, y => { while (x != 0) { t = x; x = y "
+    {"fn g(x, y) {\n x, 0 => abs(x)\n 0, y => abs(y)\n x, y => { while (x != 0) { t = x; x "
+     "= y "
      "% x; y = t }; return abs(y) }\n} over {x != 0} | {y != 0}",
      1},
     {"if (a > 1) { b = 1 } else { b = 2 }", 1},
@@ -126,8 +123,8 @@ START_TEST(statements)
         const stc_status st = parse(cx, &a, good[k].text, &tree);
         if (good[k].statements >= 0) {
             ck_assert_msg(st == STC_OK, "%s: %s", good[k].text, cx->diag.message);
-            ck_assert_msg(tree->count == good[k].statements, "%s: %d statements", good[k].text,
-                          tree->count);
+            ck_assert_msg(tree->count == good[k].statements, "%s: %d statements",
+                          good[k].text, tree->count);
             textbuf out;
             text_init(&out, cx);
             ast_print(tree, &out);
@@ -179,10 +176,12 @@ START_TEST(errors)
         ast *tree;
         const stc_status st = parse(cx, &a, bad[k].text, &tree);
         ck_assert_msg(st == STC_ERR_SYNTAX, "%s: %s", bad[k].text, stc_status_name(st));
-        ck_assert_msg(cx->diag.line == bad[k].line, "%s: line %d", bad[k].text, cx->diag.line);
+        ck_assert_msg(cx->diag.line == bad[k].line, "%s: line %d", bad[k].text,
+                      cx->diag.line);
         if (bad[k].column)
-            ck_assert_msg(cx->diag.column == bad[k].column, "%s: column %d, expected %d (%s)",
-                          bad[k].text, cx->diag.column, bad[k].column, cx->diag.message);
+            ck_assert_msg(cx->diag.column == bad[k].column,
+                          "%s: column %d, expected %d (%s)", bad[k].text, cx->diag.column,
+                          bad[k].column, cx->diag.message);
         arena_free(&a);
     }
     ctx_close(cx, &h);
@@ -195,12 +194,14 @@ START_TEST(deep)
     enum { DEPTH = 20000 };
     heap h;
     ctx *cx = ctx_open(&h);
-    static const char *const open[] = {"(", "-", "!", "abs(", "sum(i: ", "2 ** ", "a + ", "["};
+    static const char *const open[] = {"(",       "-",     "!",    "abs(",
+                                       "sum(i: ", "2 ** ", "a + ", "["};
     for (size_t k = 0; k < sizeof open / sizeof *open; k++) {
         textbuf t;
         text_init(&t, cx);
         text_add(&t, "%s", strcmp(open[k], "[") == 0 ? "tensor a dense f64 = " : "a = ");
-        for (int d = 0; d < DEPTH; d++) text_add(&t, "%s", open[k]);
+        for (int d = 0; d < DEPTH; d++)
+            text_add(&t, "%s", open[k]);
         char *s = text_take(&t);
         arena a;
         arena_init(&a, cx);

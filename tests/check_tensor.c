@@ -6,8 +6,23 @@
 #include <string.h>
 
 static const char *const formats2[] = {
-    "dense", "csr", "csc", "dcsr", "dcsc", "coo", "csf", "bcsr(2,3)", "bcsr(3,2)",
-    "csb(2,2)", "dia", "ell", "hash", "rle", "ds:1,0", "sd", "ss:1,0",
+    "dense",
+    "csr",
+    "csc",
+    "dcsr",
+    "dcsc",
+    "coo",
+    "csf",
+    "bcsr(2,3)",
+    "bcsr(3,2)",
+    "csb(2,2)",
+    "dia",
+    "ell",
+    "hash",
+    "rle",
+    "ds:1,0",
+    "sd",
+    "ss:1,0",
     "(i,j) -> (i : compressed(nonunique, interleaved), j : singleton)",
     "(i,j) -> (j : compressed(nonunique, index64), i : singleton(index64))",
     "(i,j) -> (i : dense, j : compressed(unordered))",
@@ -74,7 +89,8 @@ START_TEST(visiting)
     heap h;
     stc_machine *m = machine_open(&h, false);
     double want = 0;
-    for (int k = 0; k < 20; k++) want += sample_dense[k] * (1 + k / 5 * 10 + k % 5);
+    for (int k = 0; k < 20; k++)
+        want += sample_dense[k] * (1 + k / 5 * 10 + k % 5);
     stc_tensor *t = sample_matrix(m, formats2[_i]);
     tally seen = {0, 0};
     ck_ok(m, stc_tensor_visit(t, add_up, &seen));
@@ -93,8 +109,8 @@ START_TEST(duplicates_are_summed)
     const double vals[] = {1, 2, 10, 4, 100};
     const double want[] = {2, 0, 0, 0, 0, 4, 0, 111, 0};
     stc_tensor *t;
-    ck_ok(m, stc_tensor_from_coords(m, formats2[_i], STC_F64, 2, shape, NULL, 5, coords, vals,
-                                    &t));
+    ck_ok(m, stc_tensor_from_coords(m, formats2[_i], STC_F64, 2, shape, NULL, 5, coords,
+                                    vals, &t));
     ck_ok(m, stc_tensor_check(t));
     same(t, want, 9, formats2[_i]);
     stc_tensor_free(t);
@@ -110,8 +126,8 @@ START_TEST(fills)
     const double vals[] = {5, 7}, want[] = {INFINITY, 7, INFINITY, INFINITY, INFINITY, 5};
     const stc_value inf = {.f = INFINITY};
     stc_tensor *t;
-    ck_ok(m,
-          stc_tensor_from_coords(m, formats2[_i], STC_F64, 2, shape, &inf, 2, coords, vals, &t));
+    ck_ok(m, stc_tensor_from_coords(m, formats2[_i], STC_F64, 2, shape, &inf, 2, coords,
+                                    vals, &t));
     ck_ok(m, stc_tensor_check(t));
     same(t, want, 6, formats2[_i]);
     ck_assert(stc_tensor_fill(t).f == INFINITY);
@@ -174,7 +190,8 @@ START_TEST(too_large)
 }
 END_TEST
 
-/* ---- borrowed arrays ------------------------------------------------------------------ */
+/* ---- borrowed arrays ------------------------------------------------------------------
+ */
 
 typedef struct arrays {
     int32_t pos[4], crd[5];
@@ -221,17 +238,38 @@ START_TEST(broken_claims)
 {
     arrays a = sound;
     switch (_i) {
-    case 0: a.pos[0] = 1; break;
-    case 1: a.pos[1] = 3, a.pos[2] = 2; break;
-    case 2: a.pos[3] = 6; break;
-    case 3: a.pos[3] = 4; break;
-    case 4: a.crd[0] = -1; break;
-    case 5: a.crd[4] = 4; break;
-    case 6: a.crd[0] = 3, a.crd[1] = 1; break;
-    case 7: a.crd[1] = 1; break;
-    case 8: a.pos[1] = -1; break;
-    case 9: a.pos[3] = INT32_MAX; break;
-    default: break;
+    case 0:
+        a.pos[0] = 1;
+        break;
+    case 1:
+        a.pos[1] = 3, a.pos[2] = 2;
+        break;
+    case 2:
+        a.pos[3] = 6;
+        break;
+    case 3:
+        a.pos[3] = 4;
+        break;
+    case 4:
+        a.crd[0] = -1;
+        break;
+    case 5:
+        a.crd[4] = 4;
+        break;
+    case 6:
+        a.crd[0] = 3, a.crd[1] = 1;
+        break;
+    case 7:
+        a.crd[1] = 1;
+        break;
+    case 8:
+        a.pos[1] = -1;
+        break;
+    case 9:
+        a.pos[3] = INT32_MAX;
+        break;
+    default:
+        break;
     }
     heap h;
     stc_machine *m = machine_open(&h, false);
@@ -271,13 +309,15 @@ START_TEST(wrong_arrays)
     stc_machine *m = machine_open(&h, false);
     arrays a = sound;
     stc_tensor *t = lend(m, &a, "csr");
-    const stc_array odd = {a.crd, 5, 3, 0}, none = {NULL, 5, 4, 0}, minus = {a.crd, -5, 4, 0};
+    const stc_array odd = {a.crd, 5, 3, 0}, none = {NULL, 5, 4, 0},
+                    minus = {a.crd, -5, 4, 0};
     ck_assert_int_ne(stc_tensor_lend(t, 1, STC_CRD, odd), STC_OK);
     ck_assert_int_ne(stc_tensor_lend(t, 1, STC_CRD, none), STC_OK);
     ck_assert_int_ne(stc_tensor_lend(t, 1, STC_CRD, minus), STC_OK);
     ck_assert_int_ne(stc_tensor_lend(t, 7, STC_CRD, odd), STC_OK);
     ck_assert_int_ne(stc_tensor_lend(t, 0, STC_CRD, (stc_array){a.crd, 5, 4, 0}), STC_OK);
-    ck_assert_int_ne(stc_tensor_get(t, (const int64_t[]){3, 0}, &(stc_value){.i = 0}), STC_OK);
+    ck_assert_int_ne(stc_tensor_get(t, (const int64_t[]){3, 0}, &(stc_value){.i = 0}),
+                     STC_OK);
     stc_tensor_free(t);
     machine_shut(m, &h);
 }

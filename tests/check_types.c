@@ -27,9 +27,9 @@ START_TEST(promotion)
         for (int b = 0; b < TYPE_COUNT; b++) {
             const stc_type want = ot_promote((stc_type)a, false, (stc_type)b, false);
             const stc_type got = type_promote((stc_type)a, (stc_type)b);
-            ck_assert_msg(got == want, "%s, %s: %s, expected %s", stc_type_name((stc_type)a),
-                          stc_type_name((stc_type)b), stc_type_name(got),
-                          stc_type_name(want));
+            ck_assert_msg(got == want, "%s, %s: %s, expected %s",
+                          stc_type_name((stc_type)a), stc_type_name((stc_type)b),
+                          stc_type_name(got), stc_type_name(want));
         }
     }
     ck_assert_int_eq(type_promote(STC_U8, STC_I8), STC_I16);
@@ -52,7 +52,8 @@ END_TEST
 
 START_TEST(conversion)
 {
-    const double odd[] = {0, -0.5, 1.9, -1.9, 1e30, -1e30, INFINITY, -INFINITY, NAN, 255, 3e9};
+    const double odd[] = {0,        -0.5,      1.9, -1.9, 1e30, -1e30,
+                          INFINITY, -INFINITY, NAN, 255,  3e9};
     for (size_t k = 0; k < sizeof odd / sizeof *odd; k++) {
         const value v = {.f64 = odd[k]};
         const oval o = ov_real(STC_F64, odd[k]);
@@ -61,7 +62,8 @@ START_TEST(conversion)
         ck_assert_uint_eq(class_convert(CLASS_U64, CLASS_F64, v).u64,
                           (uint64_t)ov_convert(o, STC_U64).i);
     }
-    ck_assert(class_convert(CLASS_F64, CLASS_U64, (value){.u64 = UINT64_MAX}).f64 == 0x1p64);
+    ck_assert(class_convert(CLASS_F64, CLASS_U64, (value){.u64 = UINT64_MAX}).f64 ==
+              0x1p64);
     const value z = {.c128 = 3.0 + 4.0 * I};
     ck_assert(class_convert(CLASS_F64, CLASS_C128, z).f64 == 3);
 }
@@ -78,7 +80,8 @@ START_TEST(loads_and_stores)
         ov_save(&o, block, 1);
         const value v = type_load(ty, block, 1);
         type_store(ty, block, 2, v);
-        ck_assert(memcmp(block + type_size(ty), block + 2 * type_size(ty), type_size(ty)) == 0);
+        ck_assert(memcmp(block + type_size(ty), block + 2 * type_size(ty), type_size(ty)) ==
+                  0);
         const value back = value_from_public(ty, value_to_public(ty, v));
         ck_assert(class_equal(type_class(ty), v, back));
     }

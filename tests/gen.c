@@ -149,7 +149,7 @@ static void partial_left(gen *g, const int *left, int n, char *out, size_t size)
             shape[order++] = hi + gen_below(g, 2);
             gen_say(out, size, "%c(%d:%" PRId64 ":%d)", pool[x], lo, hi, stride);
         } else if (how == 2) {
-            int c = gen_below(g, 3);
+            int c = 1 + gen_below(g, 2);
             shape[order++] = e + c + gen_below(g, 2);
             gen_say(out, size, "%c+%d", pool[x], c);
         } else {

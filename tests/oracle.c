@@ -182,7 +182,7 @@ static oval lazy_select(ostmt *s, const ast *e)
     } else {
         v = ov_convert(eval(s, e->child[c.i ? 1 : 2]), t);
     }
-    v.weak = w;
+    v.weak = false;
     return v;
 }
 
@@ -203,7 +203,9 @@ static oval eval_call(ostmt *s, const ast *e)
         arg[k] = eval(s, e->child[k]);
     if (user) return ouser_call(s, user, arg, e->count);
     if (fn < 0) return ov_any(STC_F64);
-    return of_call(fn, arg, &s->w->flags);
+    oval v = of_call(fn, arg, &s->w->flags);
+    if (e->kind == N_CALL) v.weak = false;
+    return v;
 }
 
 static oval literal(stc_type t, double re, double im, int64_t i)
@@ -267,6 +269,7 @@ typedef struct assignment {
     int box[MAX_INDEX], nbox; /* the left side's indices                       */
     int fn;                   /* of op=, -1                                     */
     stc_type value_type;      /* of the right side, or of the accumulation      */
+    stc_type right_type;      /* of op=: of one element of the right side        */
 } assignment;
 
 /* The right side of `=`, its terms summed each over their own indices. */
@@ -291,13 +294,21 @@ static oval eval_terms(ostmt *s, const assignment *a, const ast *e)
     return reduce(s, e, summed, n, add, NULL, zero, true);
 }
 
-/* One element: old is what op= starts from. */
-static oval eval_element(ostmt *s, const assignment *a, oval old)
+/* One element: op= reduces the right side by op, then applies op to the old
+ * value, where there is one, and that. */
+static oval eval_element(ostmt *s, const assignment *a, const oval *old)
 {
     if (a->fn < 0) return eval_terms(s, a, a->right);
-    int summed[MAX_INDEX];
+    int summed[MAX_INDEX], fn = a->fn;
     int n = ostmt_summed(s, a->right, a->left, a->nleft, summed);
-    return reduce(s, a->right, summed, n, a->fn, NULL, old, true);
+    if (strcmp(of_name(fn), "sub") == 0) fn = of_find("add", 3, 2); /* y - a - b */
+    oval start;
+    of_identity(fn, of_reduce_type(fn, a->right_type), &start);
+    oval v = n ? reduce(s, a->right, summed, n, fn, NULL, start, true) : eval(s, a->right);
+    oval two[2] = {start, v};
+    if (old) two[0] = *old;
+    if (!old) of_identity(a->fn, a->value_type, &two[0]);
+    return of_call(a->fn, two, &s->w->flags);
 }
 
 static void left_names(ostmt *s, assignment *a, const ast *left)
@@ -319,7 +330,15 @@ static void types(ostmt *s, assignment *a)
         a->value_type = ostmt_terms_type(s, a->right, a->left, a->nleft, &weak);
         return;
     }
-    a->value_type = of_reduce_type(a->fn, ostmt_type(s, a->right, &weak));
+    stc_type right = ostmt_type(s, a->right, &weak);
+    const otensor *old = oworld_find(s->w, a->tree->child[0]->name);
+    stc_type two[2] = {old && (old->keeps_type || old->has_data) ? old->type : right,
+                       right};
+    bool strong[2] = {false, weak};
+    if (!of_accepts(a->fn, two, strong))
+        ostmt_refuse(s, ORACLE_ERROR, "an op= of elements that it isn't for");
+    a->right_type = right;
+    a->value_type = of_reduce_type(a->fn, right);
 }
 
 static int64_t left_offset(const ostmt *s, const ast *left, const otensor *t)
@@ -339,11 +358,9 @@ static int64_t left_offset(const ostmt *s, const ast *left, const otensor *t)
 static oval result_fill(ostmt *s, const assignment *a, stc_type type)
 {
     unsigned flags = s->w->flags;
-    oval start = ov_any(type);
-    if (a->fn >= 0) of_identity(a->fn, a->value_type, &start);
     s->fill_mode = true;
     begin(s, a->box, a->nbox);
-    oval f = ov_store(eval_element(s, a, start), type);
+    oval f = ov_store(eval_element(s, a, NULL), type);
     s->fill_mode = false;
     s->w->flags |= flags;
     return f;
@@ -387,8 +404,6 @@ static void fill_target(ostmt *s, const assignment *a, const otensor *old, otens
         for (int64_t k = 0; k < t->count; k++)
             t->data[k] = ov_store(old->data[k], t->type);
     }
-    oval start = ov_any(t->type);
-    if (a->fn >= 0) of_identity(a->fn, a->value_type, &start);
     if (!begin(s, a->box, a->nbox)) return;
     do {
         int64_t at = left_offset(s, left, t);
@@ -396,7 +411,7 @@ static void fill_target(ostmt *s, const assignment *a, const otensor *old, otens
             ostmt_refuse(s, ORACLE_UNSURE, "the left side left its tensor");
             return;
         }
-        oval was = keep ? t->data[at] : start;
+        const oval *was = keep ? &t->data[at] : NULL;
         t->data[at] = ov_store(eval_element(s, a, was), t->type);
     } while (advance(s, a->box, a->nbox) && s->verdict != ORACLE_ERROR);
 }

@@ -591,6 +591,10 @@ oval of_call(int fn, const oval *args, unsigned *flags)
     bool sure = true, exact = true;
     for (int p = 0; p < n; p++) {
         bool keep = k->typing == T_LOGIC || (k->typing == T_SELECT && p == 0);
+        bool literal =
+            w[p] && !keep && ct <= STC_U64 && ct != STC_BOOL && args[p].type <= STC_U64;
+        if (literal && beyond(ct, args[p].i)) *flags |= OV_LITERAL;
+        if (literal && ot_unsigned(ct) && args[p].i < 0) *flags |= OV_LITERAL;
         a[p] = keep ? args[p] : ov_convert(args[p], k->op == O_LDEXP && p ? STC_I64 : ct);
         sure = sure && !ov_is_any(&a[p]);
         exact = exact && a[p].err == 0;

@@ -85,7 +85,9 @@ static stc_type call_type(ostmt *s, const ast *e, bool *weak)
     }
     if (!of_accepts(fn, t, w))
         ostmt_refuse(s, ORACLE_ERROR, "a function of operands that it isn't for");
-    return of_type(fn, t, w, weak);
+    stc_type result = of_type(fn, t, w, weak);
+    if (e->kind == N_CALL) *weak = false; /* as in NumPy: only operators keep literals */
+    return result;
 }
 
 stc_type ostmt_type(ostmt *s, const ast *e, bool *weak)

@@ -33,8 +33,9 @@ typedef struct oval {
 
 /* What an evaluation ran into. */
 enum {
-    OV_FAULT = 1,  /* an integer division by zero or a negative exponent   */
-    OV_HAZARD = 2, /* 0 * inf and its kin: properties decide, not the loops */
+    OV_FAULT = 1,   /* an integer division by zero or a negative exponent   */
+    OV_LITERAL = 4, /* a literal that the other operand's type can't hold  */
+    OV_HAZARD = 2,  /* 0 * inf and its kin: properties decide, not the loops */
 };
 
 oval ov_int(stc_type t, int64_t i);

@@ -45,13 +45,27 @@ typedef struct shrinker {
     fcase *c;
     unsigned how;
     int tries;
+    char kind[40]; /* how it fails, so that it goes on to fail that way */
 } shrinker;
+
+/* The first words of a failure: a status with its message, a wrong element. */
+static void kind_of(const char *why, char *kind, size_t size)
+{
+    size_t n = strncmp(why, "status", 6) == 0 ? size - 1 : 4, len = 0;
+    for (; *why && len < n; why++) {
+        bool name = *why >= '0' && *why <= '9';
+        if (!name) kind[len++] = *why;
+    }
+    kind[len] = 0;
+}
 
 /* Keeps the changed copy if it still fails. */
 static bool attempt(shrinker *s, fcase *changed)
 {
-    char why[1200];
-    if (s->tries-- > 0 && fails(changed, s->how, why, sizeof why)) {
+    char why[1200], kind[sizeof s->kind] = "";
+    bool bad = s->tries-- > 0 && fails(changed, s->how, why, sizeof why);
+    if (bad) kind_of(why, kind, sizeof kind);
+    if (bad && strcmp(kind, s->kind) == 0) {
         case_free(s->c);
         *s->c = *changed;
         return true;
@@ -188,7 +202,10 @@ static void drop_unused(shrinker *s)
 
 void shrink(fcase *c, unsigned how)
 {
-    shrinker s = {c, how, 600};
+    shrinker s = {.c = c, .how = how, .tries = 600};
+    char why[1200];
+    if (!fails(c, how, why, sizeof why)) return;
+    kind_of(why, s.kind, sizeof s.kind);
     while (s.tries > 0 && simplify_statement(&s))
         continue;
     drop_unused(&s);
