@@ -57,17 +57,18 @@ typedef struct progress {
 typedef struct cli {
     options opt;
     stc_machine *machine;
+    const char *subject; /* FILE of messages that have none of their own       */
     progress progress;
 } cli;
 
 /* Opens the machine as the options want it, and routes Ctrl-C to it. */
-int cli_open(cli *c, const options *opt);
+int cli_open(cli *c, const options *opt, const char *subject);
 /* Closes it; STATUS_FAULT if standard output couldn't be written. */
 int cli_close(cli *c, int status);
 
 /* The machine's last failure with its line and a caret; `first` is the number
- * of the line of `stdin` at which the failing text began, 1 otherwise. Returns
- * STATUS_FAULT. */
+ * of the line of `stdin` at which the failing text began, 0 where that isn't
+ * counted. Returns STATUS_FAULT. */
 int report_error(cli *c, int first);
 /* A fault that the tool itself found: `stcvm: FILE: error: …`. */
 __attribute__((format(printf, 2, 3))) int report_fault(const char *file, const char *format,

@@ -11,9 +11,9 @@ int cmd_dump(cli *c, const args *a)
     char *text;
     int status = STATUS_OK;
     if (stc_program_load(c->machine, a->operand[0], &p) != STC_OK)
-        return report_error(c, 1);
+        return report_error(c, 0);
     if (stc_program_dump(p, &text) != STC_OK) {
-        status = report_error(c, 1);
+        status = report_error(c, 0);
     } else {
         fputs(text, stdout);
         stc_text_free(c->machine, text);
@@ -32,7 +32,7 @@ int cmd_asm(cli *c, const args *a)
     if (!text) return STATUS_FAULT;
     if (stc_program_assemble(c->machine, text, a->operand[0], &p) != STC_OK ||
         stc_program_save(p, path) != STC_OK)
-        status = report_error(c, 1);
+        status = report_error(c, 0);
     stc_program_free(p);
     free(text);
     return status;
@@ -43,7 +43,7 @@ int cmd_verify(cli *c, const args *a)
 {
     stc_program *p;
     if (stc_program_load(c->machine, a->operand[0], &p) != STC_OK)
-        return report_error(c, 1);
+        return report_error(c, 0);
     printf("%s: verified\n", a->operand[0]);
     stc_program_free(p);
     return STATUS_OK;

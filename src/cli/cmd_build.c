@@ -43,7 +43,7 @@ static int compile(cli *c, const args *a, stc_program **out)
     status = declare(specs, n, decls);
     if (status == STATUS_OK &&
         stc_compile(c->machine, a->operand[0], decls, n, out) != STC_OK)
-        status = report_error(c, 1);
+        status = report_error(c, 0);
     free(decls);
     specs_free(specs, n);
     return status;
@@ -58,7 +58,7 @@ int cmd_build(cli *c, const args *a)
     if (status != STATUS_OK) return status;
     const double start = now_us();
     if (stc_program_save(p, path) != STC_OK) {
-        status = report_error(c, 1);
+        status = report_error(c, 0);
     } else if (c->opt.time) {
         stc_times t = stc_program_times(p);
         t.save = now_us() - start;
@@ -72,7 +72,7 @@ int cmd_build(cli *c, const args *a)
 static int print_stage(cli *c, const stc_program *p, const char *stage, bool title)
 {
     char *text;
-    if (stc_program_explain(p, stage, &text) != STC_OK) return report_error(c, 1);
+    if (stc_program_explain(p, stage, &text) != STC_OK) return report_error(c, 0);
     const size_t n = strlen(text);
     if (title) printf("-- %s --\n", stage);
     fputs(text, stdout);

@@ -23,7 +23,7 @@ int cmd_convert(cli *c, const args *a)
     const double start = now_us();
     if (status == STATUS_OK &&
         stc_tensor_read(c->machine, a->operand[0], format, type, NULL, &t) != STC_OK)
-        status = report_error(c, 1);
+        status = report_error(c, 0);
     free(text);
     if (status != STATUS_OK) return status;
     times.load = now_us() - start;
@@ -38,7 +38,7 @@ static int info_program(cli *c, const char *path)
     stc_program *p;
     const char *name;
     bool is_result;
-    if (stc_program_load(c->machine, path, &p) != STC_OK) return report_error(c, 1);
+    if (stc_program_load(c->machine, path, &p) != STC_OK) return report_error(c, 0);
     for (int i = 0; (name = stc_program_name(p, i, &is_result)); i++) {
         stc_decl d;
         printf("%-8s %s", is_result ? "result" : "operand", name);
@@ -83,7 +83,7 @@ int cmd_info(cli *c, const args *a)
     if (!path_known(path))
         return usage_error("'%s' has to end in .mtx .tns .npy .pgm .ppm or .stb", path);
     if (stc_tensor_read(c->machine, path, NULL, -1, NULL, &t) != STC_OK)
-        return report_error(c, 1);
+        return report_error(c, 0);
     progress_end(&c->progress);
     info_tensor(t);
     stc_tensor_free(t);

@@ -10,7 +10,7 @@ int output_write(cli *c, const stc_tensor *t, const char *path, double *save)
 {
     const double start = now_us();
     stc_status status = path ? stc_tensor_write(t, path) : stc_tensor_print(t, stdout, 0);
-    if (status != STC_OK) return report_error(c, 1);
+    if (status != STC_OK) return report_error(c, 0);
     if (path) *save += now_us() - start;
     return STATUS_OK;
 }
@@ -20,7 +20,7 @@ static int report_session(cli *c, const stc_session *s, double save)
 {
     if (c->opt.profile) {
         char *text;
-        if (stc_session_profile(s, &text) != STC_OK) return report_error(c, 1);
+        if (stc_session_profile(s, &text) != STC_OK) return report_error(c, 0);
         fflush(stdout);
         fputs(text, stderr);
         stc_text_free(c->machine, text);
@@ -39,11 +39,11 @@ static int write_results(cli *c, const stc_session *s, const output *o, int coun
     const stc_tensor *t;
     const char *last = stc_session_last(s);
     if (!count && last) {
-        if (stc_session_get(s, last, &t) != STC_OK) return report_error(c, 1);
+        if (stc_session_get(s, last, &t) != STC_OK) return report_error(c, 0);
         return output_write(c, t, NULL, save);
     }
     for (int i = 0; i < count; i++) {
-        if (stc_session_get(s, o[i].name, &t) != STC_OK) return report_error(c, 1);
+        if (stc_session_get(s, o[i].name, &t) != STC_OK) return report_error(c, 0);
         const int status = output_write(c, t, o[i].path, save);
         if (status != STATUS_OK) return status;
     }
@@ -58,8 +58,8 @@ static int eval_in(cli *c, stc_session *s, const char *text, const spec *specs, 
     stc_session_repeat(s, c->opt.repeat);
     for (int i = 0; i < n; i++)
         if (stc_session_put_source(s, specs[i].name, &specs[i].source) != STC_OK)
-            return report_error(c, 1);
-    if (stc_session_exec(s, text, "eval") != STC_OK) return report_error(c, 1);
+            return report_error(c, 0);
+    if (stc_session_exec(s, text, "eval") != STC_OK) return report_error(c, 0);
     progress_end(&c->progress);
     const int status = write_results(c, s, outs, nouts, &save);
     return status == STATUS_OK ? report_session(c, s, save) : status;
@@ -78,7 +78,7 @@ int cmd_eval(cli *c, const args *a)
             status = eval_in(c, s, a->operand[0], specs, n, outs, a->outs);
             stc_session_close(s);
         } else {
-            status = report_error(c, 1);
+            status = report_error(c, 0);
         }
         outputs_free(outs, a->outs);
     }
@@ -93,12 +93,12 @@ int cmd_script(cli *c, const args *a)
     if (!text) return STATUS_FAULT;
     int status = STATUS_FAULT;
     if (stc_session_open(c->machine, &s) != STC_OK) {
-        status = report_error(c, 1);
+        status = report_error(c, 0);
     } else {
         stc_session_output(s, stdout);
         stc_session_repeat(s, c->opt.repeat);
         status = stc_session_exec(s, text, a->command) == STC_OK ? report_session(c, s, 0)
-                                                                 : report_error(c, 1);
+                                                                 : report_error(c, 0);
         stc_session_close(s);
     }
     free(text);

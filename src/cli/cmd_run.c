@@ -24,7 +24,7 @@ static int run_times(cli *c, stc_program *p, double *middle)
     int status = STATUS_OK;
     for (int i = 0; i < n && status == STATUS_OK; i++) {
         if (stc_run(p) != STC_OK)
-            status = report_error(c, 1);
+            status = report_error(c, 0);
         else
             us[i] = stc_program_times(p).run;
     }
@@ -54,7 +54,7 @@ static int write_results(cli *c, const stc_program *p, const output *o, int coun
     }
     for (int i = 0; i < count; i++) {
         const stc_tensor *t;
-        if (stc_result(p, o[i].name, &t) != STC_OK) return report_error(c, 1);
+        if (stc_result(p, o[i].name, &t) != STC_OK) return report_error(c, 0);
         const int status = output_write(c, t, o[i].path, save);
         if (status != STATUS_OK) return status;
     }
@@ -66,7 +66,7 @@ static int report_program(cli *c, const stc_program *p, double load, double midd
 {
     if (c->opt.profile) {
         char *text;
-        if (stc_program_profile(p, &text) != STC_OK) return report_error(c, 1);
+        if (stc_program_profile(p, &text) != STC_OK) return report_error(c, 0);
         fflush(stdout);
         fputs(text, stderr);
         stc_text_free(c->machine, text);
@@ -87,12 +87,12 @@ static int run_on(cli *c, const args *a, const spec *specs, int n, const output 
     double middle = 0, save = 0, load = now_us();
     int status = STATUS_OK;
     if (stc_program_load(c->machine, a->operand[0], &p) != STC_OK)
-        return report_error(c, 1);
+        return report_error(c, 0);
     load = now_us() - load - stc_program_times(p).verify;
     const double start = now_us();
     for (int i = 0; i < n && status == STATUS_OK; i++)
         if (stc_bind_source(p, specs[i].name, &specs[i].source) != STC_OK)
-            status = report_error(c, 1);
+            status = report_error(c, 0);
     load += now_us() - start;
     if (status == STATUS_OK) status = run_times(c, p, &middle);
     if (status == STATUS_OK) status = write_results(c, p, outs, a->outs, &save);

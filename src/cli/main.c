@@ -100,6 +100,15 @@ static int check_usage(const command *k, const args *a)
     return STATUS_OK;
 }
 
+/* What messages that have no place of their own are about. */
+static const char *subject(const command *k, const args *a)
+{
+    if (!a->command) return "stdin";
+    if (!k) return a->command;
+    const bool text = k->run == cmd_eval || k->run == cmd_build || k->run == cmd_explain;
+    return text ? "eval" : a->operand[0];
+}
+
 static int dispatch(const args *a)
 {
     const command *k = a->command ? find_command(a->command) : NULL;
@@ -115,7 +124,7 @@ static int dispatch(const args *a)
     if (a->command && !k && !is_script(a->command)) return unknown_command(a->command);
     cli c;
     int status = check_usage(k, a);
-    if (status == STATUS_OK) status = cli_open(&c, &a->opt);
+    if (status == STATUS_OK) status = cli_open(&c, &a->opt, subject(k, a));
     if (status != STATUS_OK) return status;
     status = k ? k->run(&c, a) : a->command ? cmd_script(&c, a) : cmd_repl(&c, a);
     return cli_close(&c, status);

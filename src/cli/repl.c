@@ -104,10 +104,9 @@ static line_result gather(repl *r)
     }
 }
 
-/* The line that errors count from: a person sees each input on its own. */
-static int first_line(const repl *r)
+int repl_first(const repl *r)
 {
-    return lineedit_prompts(r->edit) ? 1 : r->first;
+    return lineedit_prompts(r->edit) ? 0 : r->first;
 }
 
 void repl_idle(const repl *r)
@@ -141,7 +140,8 @@ static int print_tensor(repl *r, const stc_tensor *t)
 {
     enum { SHOWN = 30 };
     const int64_t limit = lineedit_prompts(r->edit) ? SHOWN : 0;
-    return stc_tensor_print(t, stdout, limit) == STC_OK ? STATUS_OK : report_error(r->c, 1);
+    return stc_tensor_print(t, stdout, limit) == STC_OK ? STATUS_OK
+                                                        : report_error(r->c, repl_first(r));
 }
 
 /* A name that stands for nothing. */
@@ -153,7 +153,7 @@ static int no_such_name(repl *r, const char *name)
     e.line = 1;
     e.column = (int)strspn(r->text, blanks) + 1;
     e.length = (int)strlen(name);
-    return report_info(r->c, &e, first_line(r));
+    return report_info(r->c, &e, repl_first(r));
 }
 
 int repl_statement(repl *r, const char *text)
@@ -165,7 +165,7 @@ int repl_statement(repl *r, const char *text)
     progress_end(&c->progress);
     if (status == STC_OK) return STATUS_OK;
     if (status == STC_ERR_INTERRUPT && !lineedit_prompts(r->edit)) r->quit = true;
-    return report_error(c, first_line(r));
+    return report_error(c, repl_first(r));
 }
 
 /* A statement or a tensor's name, which prints it. */
@@ -228,7 +228,7 @@ int cmd_repl(cli *c, const args *a)
 {
     repl r = {.c = c};
     (void)a;
-    if (stc_session_open(c->machine, &r.s) != STC_OK) return report_error(c, 1);
+    if (stc_session_open(c->machine, &r.s) != STC_OK) return report_error(c, 0);
     stc_session_output(r.s, stdout);
     stc_session_repeat(r.s, c->opt.repeat);
     add(&r, "", 0);

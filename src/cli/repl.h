@@ -37,6 +37,8 @@ typedef struct repl {
 int repl_command(repl *r, const char *text);
 /* Runs a statement of the session, interruptible; STATUS_FAULT after a message. */
 int repl_statement(repl *r, const char *text);
+/* The line that errors count from; 0 for a person, who sees each input alone. */
+int repl_first(const repl *r);
 /* After work: Ctrl-C only ends a person's line again; it ends a session that
  * reads a pipe. */
 void repl_idle(const repl *r);

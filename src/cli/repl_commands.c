@@ -50,7 +50,7 @@ static int fault(repl *r, const char *message, const char *what)
 
 static int library_fault(repl *r)
 {
-    return report_error(r->c, lineedit_prompts(r->edit) ? 1 : r->first);
+    return report_error(r->c, repl_first(r));
 }
 
 static int find(repl *r, const char *name, const stc_tensor **t)

@@ -31,9 +31,9 @@ char *xstrndup(const char *text, size_t length)
     return copy;
 }
 
-int cli_open(cli *c, const options *opt)
+int cli_open(cli *c, const options *opt, const char *subject)
 {
-    *c = (cli){.opt = *opt};
+    *c = (cli){.opt = *opt, .subject = subject};
     c->progress.on = !opt->quiet && isatty(STDERR_FILENO);
     const stc_config config = {
         .max_memory = opt->max_memory,
@@ -126,18 +126,19 @@ int report_error(cli *c, int first)
 
 int report_info(cli *c, const stc_error_info *e, int first)
 {
-    const char *file = e->file ? e->file : "";
-    int line = e->line;
+    const bool nowhere = !e->file || !*e->file;
+    const char *file = nowhere ? c->subject : e->file;
+    int line = nowhere ? 0 : e->line;
     /* A terminal has shown ^C where the message would begin. */
     if (e->status == STC_ERR_INTERRUPT && !c->progress.shown && isatty(STDERR_FILENO))
         fputc('\n', stderr);
     progress_end(&c->progress);
     fflush(stdout);
-    if (line > 0 && !strcmp(file, "stdin")) line += first - 1;
-    fprintf(stderr, "stcvm: %s%s", file, *file ? ":" : "");
+    if (first > 0 && !strcmp(file, "stdin")) line = line > 0 ? line + first - 1 : first;
+    fprintf(stderr, "stcvm: %s:", file);
     if (line > 0) fprintf(stderr, "%d:", line);
-    if (line > 0 && e->column > 0) fprintf(stderr, "%d:", e->column);
-    fprintf(stderr, "%serror: %s\n", *file || line > 0 ? " " : "", e->message);
+    if (line > 0 && !nowhere && e->column > 0) fprintf(stderr, "%d:", e->column);
+    fprintf(stderr, " error: %s\n", e->message);
     if (e->text && *e->text) {
         int room = isatty(STDERR_FILENO) ? terminal_columns(STDERR_FILENO) - 9 : 150;
         show_place(e, room < 20 ? 20 : room);
