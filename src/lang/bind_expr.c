@@ -140,7 +140,8 @@ static bexpr *reduce_builtin(binder *b, bexpr *e, int fn)
     e->type = accumulated(fn, e->args[0]->type);
     const vclass cls = type_class(e->type);
     if (!(fn_at(fn)->classes >> cls & 1))
-        return bind_null(b, e->at, "`%s` isn't defined for %s", fn_at(fn)->name,
+        return bind_null(b, e->at, "`%s` isn't defined for %s",
+                         fn_at(fn)->symbol ? fn_at(fn)->symbol : fn_at(fn)->name,
                          type_name(e->type));
     const bool closed = fn_result_class(fn, cls) == cls &&
                         fn_operand_class(fn, cls, 1) == cls &&
