@@ -358,6 +358,10 @@ void ostmt_solve(ostmt *s)
 {
     for (int k = 0; k < s->nsub; k++)
         if (s->sub[k].exact && !s->sub[k].pad) set_exact(s, &s->sub[k]);
+    /* A bare subscript after `pad` gives a range where none else does. */
+    for (int k = 0; k < s->nsub; k++)
+        if (s->sub[k].exact && s->sub[k].pad && !s->index[s->sub[k].index[0]].known)
+            set_exact(s, &s->sub[k]);
     while (s->verdict != ORACLE_ERROR && solve_round(s)) {
         int t;
         for (int k = 0; k < s->nsub; k++) {
