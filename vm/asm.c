@@ -26,8 +26,7 @@ static stc_status complain(assembler *as, const char *what)
                      (span){begin, end > begin ? end : begin + 1}, "expected %s", what);
 }
 
-/* ---- words
- * ------------------------------------------------------------------------------------ */
+/* ---- words --------------------------------------------------------------------- */
 
 static void blanks(assembler *as)
 {
@@ -248,8 +247,7 @@ static stc_status place(assembler *as, span *out)
     return STC_OK;
 }
 
-/* ---- formats
- * ------------------------------------------------------------------------------------ */
+/* ---- formats ------------------------------------------------------------------- */
 
 static stc_status map(assembler *as, level_map *m)
 {
@@ -302,8 +300,7 @@ static stc_status format_words(assembler *as, format *f)
     }
 }
 
-/* ---- tables
- * ------------------------------------------------------------------------------------- */
+/* ---- tables -------------------------------------------------------------------- */
 
 static stc_status tensor_shape(assembler *as, prog_tensor *t)
 {
@@ -532,9 +529,7 @@ static stc_status directive(assembler *as)
     return complain(as, "a directive");
 }
 
-/* ---- code
- * ------------------------------------------------------------------------------------------
- */
+/* ---- code ---------------------------------------------------------------------- */
 
 static stc_status function_word(assembler *as, uint16_t *out)
 {

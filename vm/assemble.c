@@ -57,8 +57,7 @@ stc_status asm_begin(machine *mc, slot *s)
     return STC_OK;
 }
 
-/* ---- places ---------------------------------------------------------------------------
- */
+/* ---- places -------------------------------------------------------------------- */
 
 stc_status asm_at(machine *mc, slot *s, int l, mcursor *c, const mcursor *up, int64_t coord,
                   const lop *at)
@@ -149,8 +148,7 @@ stc_status asm_finish(machine *mc, slot *s)
     return tensor_finish(s->t);
 }
 
-/* ---- whole tensors ---------------------------------------------------------------------
- */
+/* ---- whole tensors ------------------------------------------------------------- */
 
 stc_status asm_move(machine *mc, slot *to, slot *from)
 {

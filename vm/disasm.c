@@ -43,8 +43,7 @@ void quoted_print(const char *s, textbuf *out)
     text_add(out, "\"");
 }
 
-/* ---- values and formats
- * -------------------------------------------------------------------- */
+/* ---- values and formats -------------------------------------------------------- */
 
 static void value_print(vclass cls, value v, textbuf *out)
 {
@@ -124,8 +123,7 @@ static void ref_print(char letter, int x, textbuf *out)
     }
 }
 
-/* ---- tables
- * ---------------------------------------------------------------------------------- */
+/* ---- tables -------------------------------------------------------------------- */
 
 static void tensor_print(const prog_tensor *t, int id, textbuf *out)
 {
@@ -146,12 +144,14 @@ static void tensor_print(const prog_tensor *t, int id, textbuf *out)
     if (t->keep_while) text_add(out, " while t%d", t->source);
     text_add(out, " ");
     format_rows(&t->fmt, out);
-    text_add(out, " ; ");
-    format_print(&t->fmt, out);
+    char buf[256];
+    if (format_valid(&t->fmt, buf, sizeof buf)) {
+        text_add(out, " ; ");
+        format_print(&t->fmt, out);
+    }
     if (cls != CLASS_I64 && cls != CLASS_U64) {
-        char buf[80];
         type_print(t->type, t->fill, buf, sizeof buf);
-        text_add(out, ", fill %s", buf);
+        text_add(out, "; fill %s", buf);
     }
     text_add(out, "\n");
 }
@@ -271,8 +271,7 @@ void tables_print(const program *p, textbuf *out)
         fn_print(&p->fn[i], i, out);
 }
 
-/* ---- code
- * ------------------------------------------------------------------------------------- */
+/* ---- code ---------------------------------------------------------------------- */
 
 static void operand(char letter, int x, textbuf *out)
 {

@@ -25,7 +25,7 @@ typedef struct implementation {
 #define MEMBER_(p, m) (p)->m
 #define MEMBER(p, m) MEMBER_(p, m)
 
-/* ---- one value ---------------------------------------------------------------- */
+/* ---- one value ----------------------------------------------------------------- */
 
 #define IMPL1(N, K, R, A, e)                                                               \
     static fn_fault scalar_##N##_##K(value *out, const value *a, const value *b,           \
@@ -127,7 +127,7 @@ typedef struct implementation {
     }
 #include "fn_ops.def"
 
-/* ---- the tables ------------------------------------------------------------------ */
+/* ---- the tables ---------------------------------------------------------------- */
 
 static const implementation table[FN_COUNT][CLASS_COUNT] = {
 #define IMPL1(N, K, ...) [FN_##N][CLASS_##K] = {scalar_##N##_##K, array_##N##_##K},

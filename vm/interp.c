@@ -29,8 +29,7 @@ static void profile_step(machine *mc, const lop *pc)
     mc->profile_since = now();
 }
 
-/* ---- instructions that aren't one line ------------------------------------------------
- */
+/* ---- instructions that aren't one line ----------------------------------------- */
 
 value load_sum(const tensor *t, int64_t at, int64_t at_end)
 {
@@ -150,8 +149,7 @@ static value *call_frame(machine *mc, const lop *at, const user_fn *f)
     return fr->v;
 }
 
-/* ---- the loop
- * ------------------------------------------------------------------------------ */
+/* ---- the loop ------------------------------------------------------------------ */
 
 #define V(k) v[pc->arg[k]]
 #define INT(k) mc->i[pc->arg[k]]

@@ -22,7 +22,7 @@ typedef struct linker {
     int loops, lanes; /* handed out so far */
 } linker;
 
-/* ---- the block --------------------------------------------------------------------- */
+/* ---- the block ----------------------------------------------------------------- */
 
 typedef struct layout {
     size_t size;
@@ -90,8 +90,7 @@ static stc_status allocate(machine *mc)
     return STC_OK;
 }
 
-/* ---- loops ----------------------------------------------------------------------------
- */
+/* ---- loops --------------------------------------------------------------------- */
 
 static int kind_of(uint8_t role)
 {
@@ -124,8 +123,7 @@ static loop *link_loop(linker *k, lop *at)
     return l;
 }
 
-/* ---- blocks and jumps
- * -------------------------------------------------------------------- */
+/* ---- blocks and jumps ---------------------------------------------------------- */
 
 static block *push(linker *k, lop *at)
 {
@@ -232,8 +230,7 @@ static void set_label(machine *mc, lop *at, int op)
     at->label = mc->labels ? mc->labels[op] : NULL;
 }
 
-/* ---- instructions
- * --------------------------------------------------------------------------- */
+/* ---- instructions -------------------------------------------------------------- */
 
 static void link_one(linker *k, lop *at, const insn *in)
 {

@@ -27,7 +27,7 @@ typedef struct slot slot;
 /* How deep loops, whiles and branches may nest: the verifier's limit. */
 #define BLOCKS_MAX 256
 
-/* ---- linked instructions -------------------------------------------------------- */
+/* ---- linked instructions ------------------------------------------------------- */
 
 /* Handlers: those of the base opcodes, then what linking specialises. */
 typedef enum lop_code {
@@ -54,7 +54,7 @@ struct lop {
     } u;
 };
 
-/* ---- cursors ----------------------------------------------------------------------- */
+/* ---- cursors ------------------------------------------------------------------- */
 
 /* A cursor register. The level's coordinate is coef * index + shift, where
  * index is what the loop over it counts (1 and 0 but for open.at). For the
@@ -68,7 +68,7 @@ typedef struct mcursor {
     bool kept;       /* at: the coordinate has been appended                */
 } mcursor;
 
-/* ---- loops ------------------------------------------------------------------------- */
+/* ---- loops --------------------------------------------------------------------- */
 
 /* One operand of a running merge. */
 typedef struct lane {
@@ -98,7 +98,7 @@ struct loop {
     int first, last; /* lops of loop and end                            */
 };
 
-/* ---- faster tiers -------------------------------------------------------------------- */
+/* ---- faster tiers -------------------------------------------------------------- */
 
 #define SUPER_REPLAY ((stc_status)-1) /* not done: run the loop by base operations */
 
@@ -115,8 +115,7 @@ struct super {
     size_t size;   /* of the block, for mem_free                             */
 };
 
-/* ---- tensors ---------------------------------------------------------------------------
- */
+/* ---- tensors ------------------------------------------------------------------- */
 
 /* Assembly of one level of a result. */
 typedef struct asm_level {
@@ -152,8 +151,7 @@ struct slot {
     uint64_t from_generation; /* and its generation                             */
 };
 
-/* ---- the machine
- * ------------------------------------------------------------------------- */
+/* ---- the machine --------------------------------------------------------------- */
 
 typedef struct profile_row {
     uint64_t count, nanoseconds;

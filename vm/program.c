@@ -65,7 +65,7 @@ void program_free(program *p)
     mem_free(cx, p, sizeof *p);
 }
 
-/* ---- code -------------------------------------------------------------------------- */
+/* ---- code ---------------------------------------------------------------------- */
 
 /* code and at grow together and share code_cap. */
 stc_status program_reserve(program *p, int n)
@@ -106,7 +106,7 @@ int program_emit(program *p, span at, opcode op, const uint16_t *args, int n)
     return p->ncode++;
 }
 
-/* ---- tables -------------------------------------------------------------------------- */
+/* ---- tables -------------------------------------------------------------------- */
 
 int program_push_const(program *p, constant k)
 {

@@ -26,7 +26,7 @@ typedef struct insn {
     uint16_t arg[7]; /* a … g */
 } insn;
 
-/* ---- extents: small expressions over shapes ----------------------------- */
+/* ---- extents: small expressions over shapes ------------------------------------ */
 
 typedef enum ext_op {
     EXT_CONST,    /* k                                                */
@@ -55,7 +55,7 @@ typedef struct ext_check {
     char *text; /* printf-like: first %a, then %b are replaced by the numbers */
 } ext_check;
 
-/* ---- tensors ------------------------------------------------------------- */
+/* ---- tensors ------------------------------------------------------------------- */
 
 typedef enum tensor_role {
     ROLE_INPUT,  /* bound by the host                                        */
@@ -82,7 +82,7 @@ typedef struct prog_tensor {
     uint16_t source;
 } prog_tensor;
 
-/* ---- merges --------------------------------------------------------------- */
+/* ---- merges -------------------------------------------------------------------- */
 
 /* How an operand takes part in a loop. Bit b of the mask is operand b. */
 typedef enum merge_role {
@@ -121,7 +121,7 @@ bool merge_produces(const merge_desc *m, uint64_t mask);
  * have coordinates: OR of produce over all masks within `left`. */
 bool merge_live(const merge_desc *m, uint64_t left);
 
-/* ---- the program ------------------------------------------------------------ */
+/* ---- the program --------------------------------------------------------------- */
 
 typedef struct constant {
     uint8_t cls; /* vclass; integers for ICONST, OPENAT are CLASS_I64 */
@@ -180,7 +180,7 @@ stc_status program_assemble(ctx *cx, const char *text, const char *file, program
 /* Proves the program safe for any tensors of its formats (verify.c). */
 stc_status program_verify(const program *p);
 
-/* ---- running (machine.h holds the rest) -------------------------------------- */
+/* ---- running (machine.h holds the rest) ---------------------------------------- */
 
 typedef struct machine machine; /* a linked program with its registers and tensors */
 

@@ -57,8 +57,7 @@ void machine_free(machine *mc)
     mem_free(cx, mc, sizeof *mc);
 }
 
-/* ---- binding ----------------------------------------------------------------------------
- */
+/* ---- binding ------------------------------------------------------------------- */
 
 static stc_status mismatch(ctx *cx, const prog_tensor *row, const tensor *t)
 {
@@ -122,8 +121,7 @@ tensor *machine_take(machine *mc, int id)
     return t;
 }
 
-/* ---- a run
- * -------------------------------------------------------------------------------- */
+/* ---- a run --------------------------------------------------------------------- */
 
 static stc_status check_bound(machine *mc, slot *s)
 {
@@ -230,8 +228,7 @@ stc_status machine_poll(machine *mc)
     return STC_OK;
 }
 
-/* ---- faults
- * ---------------------------------------------------------------------------------- */
+/* ---- faults -------------------------------------------------------------------- */
 
 /* " at (3,5)": the coordinates of the loops around lop `at`, outermost first. */
 static void coordinates(const machine *mc, const lop *at, char *buf, size_t size)

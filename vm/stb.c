@@ -38,8 +38,27 @@ static uint64_t checksum(const uint8_t *p, size_t n)
     return h;
 }
 
-/* ---- writing
- * ------------------------------------------------------------------------------------ */
+/* One form for each program: what an operation doesn't use is 0, here as in
+ * the printed form, and refused otherwise when it is read. */
+static extent plain_extent(const extent *e)
+{
+    bool b = e->op == EXT_DIM || e->op == EXT_ADD || e->op == EXT_MIN;
+    return (extent){.op = e->op,
+                    .a = e->op == EXT_CONST ? 0 : e->a,
+                    .b = b ? e->b : 0,
+                    .k = b || e->op == EXT_MAX0 ? 0 : e->k};
+}
+
+static level_map plain_map(const level_map *m)
+{
+    return (level_map){.op = m->op,
+                       .mode = m->mode,
+                       .mode2 = m->op == MAP_DIFF ? m->mode2 : 0,
+                       .modes = m->op == MAP_FLAT ? m->modes : 0,
+                       .k = m->op == MAP_DIV || m->op == MAP_MOD ? m->k : 0};
+}
+
+/* ---- writing ------------------------------------------------------------------- */
 
 typedef struct writer {
     ctx *cx;
@@ -99,11 +118,12 @@ static void put_format(writer *w, const format *f)
         const level_spec *s = &f->level[l];
         put_uint(w, (uint64_t)level_kind_number(s->kind), 1);
         put_uint(w, s->flags, 1);
-        put_uint(w, s->map.op, 1);
-        put_uint(w, s->map.mode, 1);
-        put_uint(w, s->map.mode2, 1);
-        put_uint(w, s->map.modes, 1);
-        put_uint(w, (uint64_t)s->map.k, 8);
+        const level_map m = plain_map(&s->map);
+        put_uint(w, m.op, 1);
+        put_uint(w, m.mode, 1);
+        put_uint(w, m.mode2, 1);
+        put_uint(w, m.modes, 1);
+        put_uint(w, (uint64_t)m.k, 8);
     }
 }
 
@@ -167,10 +187,11 @@ static void put_section(writer *w, const program *p, int tag)
     case SEC_EXTENTS:
         put_uint(w, (uint64_t)p->next, 4);
         for (int i = 0; i < p->next; i++) {
-            put_uint(w, p->ext[i].op, 1);
-            put_uint(w, p->ext[i].a, 2);
-            put_uint(w, p->ext[i].b, 2);
-            put_uint(w, (uint64_t)p->ext[i].k, 8);
+            const extent e = plain_extent(&p->ext[i]);
+            put_uint(w, e.op, 1);
+            put_uint(w, e.a, 2);
+            put_uint(w, e.b, 2);
+            put_uint(w, (uint64_t)e.k, 8);
         }
         break;
     case SEC_CHECKS:
@@ -264,8 +285,7 @@ stc_status program_encode(const program *p, void **bytes, size_t *size)
     return out ? STC_OK : p->cx->diag.status;
 }
 
-/* ---- reading
- * ------------------------------------------------------------------------------------- */
+/* ---- reading ------------------------------------------------------------------- */
 
 /* The only way to the bytes: past the end everything is 0 and `bad` is set. */
 typedef struct reader {
@@ -354,7 +374,10 @@ static void get_format(reader *r, format *f)
         s->map.mode2 = (uint8_t)get(r, 1);
         s->map.modes = (uint8_t)get(r, 1);
         s->map.k = (int64_t)get(r, 8);
-        if (s->map.op > MAP_FLAT) r->bad = true;
+        level_map m = plain_map(&s->map);
+        if (m.op > MAP_FLAT || m.mode2 != s->map.mode2 || m.modes != s->map.modes ||
+            m.k != s->map.k || s->flags >= 2 * FMT_INTERLEAVED)
+            r->bad = true;
     }
 }
 
@@ -373,7 +396,7 @@ static stc_status get_tensor(reader *r, program *p)
     t.source = (uint16_t)get(r, 2);
     t.capacity = (int64_t)get(r, 8);
     if (t.role > ROLE_WORK || (unsigned)t.type >= TYPE_COUNT || t.policy > WS_HASH ||
-        flags > 3)
+        flags > 3 || (t.source && !t.keep_while))
         r->bad = true;
     if (!r->bad) t.fill = get_value(r, type_class(t.type));
     if (!r->bad) get_format(r, &t.fmt);
@@ -398,7 +421,9 @@ static stc_status get_merge(reader *r, program *p)
     m.count = (uint8_t)get(r, 1);
     m.produce = get(r, 8);
     m.postfix_len = (int)get(r, 2);
-    if (m.count > 64 || m.postfix_len > 1024 || universe > 1) r->bad = true;
+    if (m.count > 64 || m.postfix_len > 1024 || universe > 1 ||
+        (m.count > MERGE_TABLE_MAX && m.produce))
+        r->bad = true;
     for (int k = 0; k < m.postfix_len && !r->bad; k++) {
         pf[k] = (uint8_t)get(r, 1);
         if (pf[k] > PF_FALSE) r->bad = true;
@@ -447,7 +472,7 @@ static stc_status get_function(reader *r, program *p)
 static stc_status get_row(reader *r, program *p, int tag)
 {
     stc_status status = STC_OK;
-    extent e = {0};
+    extent e = {0}, x;
     ext_check c = {0};
     constant k;
     switch (tag) {
@@ -458,7 +483,8 @@ static stc_status get_row(reader *r, program *p, int tag)
         e.a = (uint16_t)get(r, 2);
         e.b = (uint16_t)get(r, 2);
         e.k = (int64_t)get(r, 8);
-        if (e.op > EXT_MAX0) r->bad = true;
+        x = plain_extent(&e);
+        if (e.op > EXT_MAX0 || x.a != e.a || x.b != e.b || x.k != e.k) r->bad = true;
         return program_push_extent(p, e) < 0 ? p->cx->diag.status : STC_OK;
     case SEC_CHECKS:
         c.rel = (uint8_t)get(r, 1);
@@ -556,7 +582,8 @@ static stc_status check_header(ctx *cx, reader *r, const uint8_t *bytes, size_t 
         return fail(cx, STC_ERR_CORRUPT,
                     "bytecode of version %llu.%llu; this stcvm reads version %d",
                     (unsigned long long)major, (unsigned long long)minor, MAJOR);
-    get(r, 4);
+    if (get(r, 4) != SEC_END - 1 && minor <= MINOR)
+        return corrupt(cx, "it has an unknown number of sections");
     if (get(r, 8) != size) return corrupt(cx, "it isn't as long as it says");
     if (get(r, 8) != checksum(bytes + HEADER, size - HEADER))
         return corrupt(cx, "its checksum is wrong");

@@ -36,8 +36,7 @@ stc_status refuse(verifier *vf, const char *text, ...)
                 name, why);
 }
 
-/* ---- operands
- * ------------------------------------------------------------------------------ */
+/* ---- operands ------------------------------------------------------------------ */
 
 typedef struct kind_of_operand {
     int limit; /* operands are below it                */
@@ -132,8 +131,7 @@ static stc_status check_operands(verifier *vf, const insn *in)
     return STC_OK;
 }
 
-/* ---- values
- * ---------------------------------------------------------------------------------- */
+/* ---- values -------------------------------------------------------------------- */
 
 /* The class of a value register that is known to be written. */
 static int class_of(const verifier *vf, int v)
@@ -277,8 +275,7 @@ static stc_status write_operands(verifier *vf, const insn *in)
     return STC_OK;
 }
 
-/* ---- control
- * ------------------------------------------------------------------------------------ */
+/* ---- control ------------------------------------------------------------------- */
 
 static stc_status check_closes(verifier *vf, int open)
 {
@@ -317,8 +314,7 @@ static stc_status check_control(verifier *vf, const insn *in)
     }
 }
 
-/* ---- workspaces
- * ------------------------------------------------------------------------------------ */
+/* ---- workspaces ---------------------------------------------------------------- */
 
 static stc_status check_workspace(verifier *vf, const insn *in)
 {
@@ -337,9 +333,7 @@ static stc_status check_workspace(verifier *vf, const insn *in)
     return STC_OK;
 }
 
-/* ---- the pass
- * ----------------------------------------------------------------------------------------
- */
+/* ---- the pass ------------------------------------------------------------------ */
 
 static stc_status check_meaning(verifier *vf, const insn *in)
 {

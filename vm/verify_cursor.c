@@ -4,8 +4,7 @@
  */
 #include "verify.h"
 
-/* ---- values of cells
- * ------------------------------------------------------------------------ */
+/* ---- values of cells ----------------------------------------------------------- */
 
 uint64_t cursor_value(verifier *vf, int kind, int t, int l)
 {
@@ -89,8 +88,7 @@ static stc_status check_up(verifier *vf, int t, int l, int up, bool result)
     return STC_OK;
 }
 
-/* ---- reading
- * ---------------------------------------------------------------------------------- */
+/* ---- reading ------------------------------------------------------------------- */
 
 static stc_status check_located(verifier *vf, int t, int l, int up)
 {
@@ -130,8 +128,7 @@ stc_status verify_cursor(verifier *vf, const insn *in)
     }
 }
 
-/* ---- merges
- * ----------------------------------------------------------------------------------- */
+/* ---- merges -------------------------------------------------------------------- */
 
 static bool level_ordered(const verifier *vf, uint64_t v)
 {
@@ -231,8 +228,7 @@ stc_status verify_loop(verifier *vf, const insn *in)
     return in->op == OP_LOOP ? loop_open(vf, in) : loop_end(vf);
 }
 
-/* ---- results
- * ---------------------------------------------------------------------------------- */
+/* ---- results ------------------------------------------------------------------- */
 
 static stc_status check_place(verifier *vf, int t, int l, int c)
 {

@@ -46,8 +46,7 @@ stc_status block_push(verifier *vf, int op, const merge_desc *m)
     return STC_OK;
 }
 
-/* ---- branches
- * ---------------------------------------------------------------------------- */
+/* ---- branches ------------------------------------------------------------------ */
 
 /* Puts the state at `if` back, and keeps what the first branch made of it. */
 stc_status block_else(verifier *vf)
@@ -96,8 +95,7 @@ stc_status block_endif(verifier *vf)
     return STC_OK;
 }
 
-/* ---- loops
- * ---------------------------------------------------------------------------------- */
+/* ---- loops --------------------------------------------------------------------- */
 
 static const char *cell_kind(const verifier *vf, int idx, int *number)
 {

@@ -53,8 +53,7 @@ void ws_free(machine *mc, slot *s)
     s->ws = NULL;
 }
 
-/* ---- begin ------------------------------------------------------------------------------
- */
+/* ---- begin --------------------------------------------------------------------- */
 
 /* Room for an accumulator over `size` coordinates; false if there is none. */
 static bool ready_dense(ctx *cx, workspace *w, int64_t size)
@@ -109,8 +108,7 @@ stc_status ws_begin(machine *mc, slot *s)
     return STC_OK;
 }
 
-/* ---- add --------------------------------------------------------------------------------
- */
+/* ---- add ----------------------------------------------------------------------- */
 
 static stc_status merge_into(machine *mc, workspace *w, void *array, int64_t i,
                              const value *v, const lop *at)
@@ -165,8 +163,7 @@ stc_status ws_add(machine *mc, slot *s, const int64_t *coords, int fn, vclass cl
     return add_coord(mc, w, coords, v, at);
 }
 
-/* ---- end --------------------------------------------------------------------------------
- */
+/* ---- end ----------------------------------------------------------------------- */
 
 /* Byte by byte from the lowest; keys are below `limit`. */
 static void sort_radix(int64_t *key, int64_t *other, int64_t n, int64_t limit)
