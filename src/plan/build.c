@@ -510,7 +510,7 @@ stc_status plan_build(plan *pl)
     if (pl->target < 0) return STC_ERR_MEMORY;
     result_levels(&b, pl->target);
     st = separate_terms(&b);
-    if (!st) st = order_terms(&b, pl->target, &c);
+    if (!st && s->whole) st = order_terms(&b, pl->target, &c);
     if (st) return st;
     list_add(&out, cin_target(pl, CIN_BEGIN, pl->target));
     st = !s->whole                            ? build_partial(&b, pl->target, &out)
