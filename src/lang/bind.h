@@ -65,6 +65,7 @@ typedef struct fn_env fn_env; /* of a function's body: bind_fn.c */
 /* A function of the user's for some types, so that it is bound once. */
 typedef struct specialised {
     definition *d;
+    unsigned weak; /* bit k: argument k is a literal, and weak in the body too */
     bfunction *f;
     struct specialised *next;
 } specialised;
@@ -147,7 +148,8 @@ stc_status bind_target(binder *b, bstmt *st, int op, bexpr *value);
 stc_status bind_injective(binder *b);
 
 /* bind_fn.c */
-bfunction *bind_specialise(binder *b, definition *d, const stc_type *types, int n, span at);
+bfunction *bind_specialise(binder *b, definition *d, const stc_type *types, unsigned weak,
+                           int n, span at);
 bexpr *bind_local(binder *b, const ast *name); /* a variable, in a body */
 bexpr *bind_user(binder *b, definition *d, span at, bexpr **args, int n);
 

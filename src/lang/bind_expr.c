@@ -165,7 +165,7 @@ static bexpr *reduce_user(binder *b, bexpr *e, bfunction *first)
     bfunction *f = first;
     for (int round = 0; d && f->result != t && round < TYPE_COUNT; round++) {
         t = type_promote(t, f->result);
-        f = bind_specialise(b, d, (stc_type[]){t, t}, 2, e->at);
+        f = bind_specialise(b, d, (stc_type[]){t, t}, 0, 2, e->at);
         if (!f) return NULL;
     }
     if (f->result != t)
@@ -240,7 +240,7 @@ static bexpr *reduction(binder *b, const ast *e)
     bfunction *f = NULL;
     if (d) {
         val = bind_strong(b, val);
-        f = bind_specialise(b, d, (stc_type[]){val->type, val->type}, 2, e->at);
+        f = bind_specialise(b, d, (stc_type[]){val->type, val->type}, 0, 2, e->at);
         if (!f) return NULL;
     }
     return bind_reduce(b, e->at, fn, f, index, n, val);

@@ -26,6 +26,7 @@ struct fn_env {
     int nlocals;
     int place[FN_MAX_PARAMS]; /* the local that is read as a parameter            */
     unsigned copied;          /* parameters whose variable has another class      */
+    unsigned weak;            /* parameters that are given literals               */
     uint64_t set, unsure;     /* surely assigned here; read where that isn't sure */
     bool changed;             /* a type was widened in this round                 */
     int loops, depth;
@@ -236,6 +237,7 @@ static bool case_condition(binder *b, const ast *pattern, bexpr **out)
                           bind_expr(b, c)};
         if (!args[0] || !args[1]) return false;
         args[0]->index = k;
+        args[0]->mark = b->env->weak >> k & 1 ? WEAK : 0;
         bexpr *equal = bind_call(b, c->at, FN_EQ, args, 2);
         *out = equal && *out ? bind_call(b, c->at, FN_AND, (bexpr *[]){*out, equal}, 2)
                              : equal;
@@ -363,6 +365,7 @@ static bool copy_params(binder *b, const ast *params, fstmt **first)
         fstmt *s = new_fstmt(b, F_SET, params->child[k]->at);
         if (!from || !s || (s->local = new_local(b, params->child[k])) < 0) return false;
         from->index = k;
+        from->mark = env->weak >> k & 1 ? WEAK : 0;
         widen(b, &env->local[s->local], from);
         env->place[k] = s->local;
         env->set |= 1ull << s->local;
@@ -396,6 +399,11 @@ static fstmt *bind_body(binder *b, const ast *node)
     return copies;
 }
 
+static fn_local parameter(const fn_env *env, int k)
+{
+    return (fn_local){.type = env->f->param[k], .typed = true, .weak = env->weak >> k & 1};
+}
+
 /* Rounds until no type changes any more. */
 static fstmt *settle_types(binder *b, const ast *node)
 {
@@ -407,7 +415,7 @@ static fstmt *settle_types(binder *b, const ast *node)
         for (int k = 0; k < env->f->nparams; k++) {
             if (type_class(env->local[k].type) == type_class(env->f->param[k])) continue;
             env->copied |= 1u << k;
-            env->local[k] = (fn_local){.type = env->f->param[k], .typed = true};
+            env->local[k] = parameter(env, k);
         }
         if (env->copied != copied) { /* the others' numbers move: they begin anew */
             for (int i = env->f->nparams; i < FN_MAX_LOCALS; i++)
@@ -462,11 +470,13 @@ static bool callable(binder *b, const definition *d, int n, span at)
     return true;
 }
 
-bfunction *bind_specialise(binder *b, definition *d, const stc_type *types, int n, span at)
+bfunction *bind_specialise(binder *b, definition *d, const stc_type *types, unsigned weak,
+                           int n, span at)
 {
     if (!callable(b, d, n, at)) return NULL;
     for (specialised *known = b->fns; known; known = known->next)
-        if (known->d == d && !memcmp(known->f->param, types, (size_t)n * sizeof *types))
+        if (known->d == d && known->weak == weak &&
+            !memcmp(known->f->param, types, (size_t)n * sizeof *types))
             return known->f;
     bfunction *f = arena_alloc(b->a, sizeof *f);
     fn_env *env = arena_alloc(b->a, sizeof *env);
@@ -477,9 +487,9 @@ bfunction *bind_specialise(binder *b, definition *d, const stc_type *types, int 
     f->nparams = n;
     f->body = d->node->child[1];
     memcpy(f->param, types, (size_t)n * sizeof *types);
-    *env = (fn_env){.outer = b->env, .f = f, .nlocals = n};
+    *env = (fn_env){.outer = b->env, .f = f, .nlocals = n, .weak = weak};
     for (int i = 0; i < n; i++)
-        env->local[i] = (fn_local){.type = types[i], .typed = true};
+        env->local[i] = parameter(env, i);
     const source *const src = b->src;
     d->busy = true;
     b->env = env;
@@ -489,7 +499,7 @@ bfunction *bind_specialise(binder *b, definition *d, const stc_type *types, int 
     b->src = src;
     d->busy = false;
     if (!fine) return NULL;
-    *mine = (specialised){d, f, b->fns};
+    *mine = (specialised){d, weak, f, b->fns};
     b->fns = mine;
     return f;
 }
@@ -498,9 +508,12 @@ bexpr *bind_user(binder *b, definition *d, span at, bexpr **args, int n)
 {
     stc_type types[FN_MAX_PARAMS];
     if (n > FN_MAX_PARAMS) return bind_null(b, at, "a function has at most 8 parameters");
-    for (int i = 0; i < n; i++)
+    unsigned weak = 0;
+    for (int i = 0; i < n; i++) {
+        weak |= args[i]->mark == WEAK ? 1u << i : 0;
         types[i] = bind_strong(b, args[i])->type;
-    bfunction *f = bind_specialise(b, d, types, n, at);
+    }
+    bfunction *f = bind_specialise(b, d, types, weak, n, at);
     bexpr *e = f ? bind_node(b, B_USER, f->result, at) : NULL;
     if (!e) return NULL;
     e->args = args;
