@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- matching ----------------------------------------------------------------------- */
+/* ---- matching ------------------------------------------------------------------ */
 
 /* Flattens a product into loads and scalars. */
 static bool match_product(nest *ns, int id)
@@ -65,20 +65,6 @@ static uint64_t table_mask(int count)
     return count == MERGE_TABLE_MAX ? ~UINT64_C(0) : (UINT64_C(1) << (1 << count)) - 1;
 }
 
-/* An inner operand that no lane lacks: below the root, or below an outer
- * operand without which the outer loop produces nothing. */
-static bool certain(const nest *ns, int id)
-{
-    const merge_operand *o = &ns->in.l->merge->operand[ns->in.place[id].operand];
-    const uint16_t up = ns->link.up[id];
-    const uint16_t parent = o->role == MERGE_WALK ? ns->o.s.place[up].up : up;
-    const place *p = &ns->o.s.place[parent];
-    const merge_desc *m = ns->o.s.l->merge;
-    if (parent == PLACE_ROOT) return true;
-    if (p->kind != PLACE_OPERAND || m->count > MERGE_TABLE_MAX) return false;
-    return !(m->produce & ~table_bit(p->operand) & table_mask(m->count));
-}
-
 /* Which fibers are walked, as far as the program says; the produce table for
  * located operands present. */
 static bool match_shape(nest *ns, const machine *mc)
@@ -107,10 +93,9 @@ static bool match_shape(nest *ns, const machine *mc)
     if (full && ns->nwalk > 0) return false;
     ns->shape = full ? NEST_RANGE : ns->nwalk == 1 ? NEST_FIBER : NEST_MERGE;
     if (!full && ns->nwalk == 0) return false;
-    for (int b = 0; b < m->count; b++) /* a missing operand: no round at all */
-        if (sure >> b & 1 && m->produce & ~table_bit(b) & table_mask(m->count)) {
-            if (!certain(ns, 1 + b)) return false;
-        }
+    for (int b = 0; b < m->count; b++)
+        if (sure >> b & 1 && m->produce & ~table_bit(b) & table_mask(m->count))
+            ns->must |= UINT64_C(1) << b;
     ns->both = m->produce >> (sure | bit[0] | bit[1]) & 1;
     ns->only[0] = m->produce >> (sure | bit[0]) & 1;
     ns->only[1] = m->produce >> (sure | bit[1]) & 1;
@@ -133,8 +118,7 @@ static bool match_sink(const nest *ns)
            up->icol == 0;
 }
 
-/* ---- preparing a run ------------------------------------------------------------------
- */
+/* ---- preparing a run ----------------------------------------------------------- */
 
 /* Parents stand on one position each. */
 static bool unique_down_to(const tensor *t, int l)
@@ -220,6 +204,43 @@ static bool prepare_rest(const machine *mc, const nest *ns)
     return true;
 }
 
+/* Whether no lane lacks the outer operand (or fixed place) `id`. */
+static bool always_there(const machine *mc, const nest *ns, int id)
+{
+    const place *p = &ns->o.s.place[id];
+    const loop *l = ns->o.s.l;
+    const merge_desc *m = l->merge;
+    if (id == PLACE_ROOT) return true;
+    if (p->kind == PLACE_FIXED) return mc->c[p->cursor].c.at != NONE;
+    if (p->kind != PLACE_OPERAND || m->count > MERGE_TABLE_MAX) return false;
+    if (!(m->produce & ~table_bit(p->operand) & table_mask(m->count))) return true;
+    const merge_operand *o = &m->operand[p->operand];
+    const cursor *c = &mc->c[o->cursor].c, *up = c->up;
+    const level *lv = c->lv;
+    if (o->role == MERGE_LOCATE) {
+        if (o->coef != 1 || o->shift != ROOT) return false;
+        up = o->up == ROOT ? NULL : &mc->c[o->up].c;
+        lv = &mc->slot[o->tensor].t->level[o->level];
+    }
+    return lv->props & PROP_FULL && !(up && up->at == NONE) &&
+           lv->base <= (m->lo == ROOT ? 0 : mc->ext[m->lo]) &&
+           lv->base + lv->extent >= mc->ext[m->hi];
+}
+
+/* Operands without which the inner loop would still have rounds, reading fills:
+ * they must be there, since kernels have no fills for them. */
+static bool prepare_musts(const machine *mc, const nest *ns)
+{
+    const merge_desc *m = ns->in.l->merge;
+    for (int b = 0; b < m->count; b++) {
+        if (!(ns->must >> b & 1)) continue;
+        const uint16_t up = ns->link.up[1 + b];
+        const bool walked = m->operand[b].role == MERGE_WALK;
+        if (!always_there(mc, ns, walked ? ns->o.s.place[up].up : up)) return false;
+    }
+    return true;
+}
+
 static bool prepare(machine *mc, nest *ns)
 {
     const merge_desc *m = ns->in.l->merge;
@@ -230,7 +251,7 @@ static bool prepare(machine *mc, nest *ns)
         if (!prepare_walk(mc, ns, &ns->walk[k], &width)) return false;
     for (int k = 0; k < ns->nload; k++)
         if (!prepare_load(mc, ns, &ns->load[k])) return false;
-    if (!prepare_rest(mc, ns)) return false;
+    if (!prepare_rest(mc, ns) || !prepare_musts(mc, ns)) return false;
     if (ns->in.sink[0].kind == SINK_STORE && !super_rows_ready(mc, ns, width)) return false;
     ns->kernel = width == 8 ? ns->wide : ns->narrow;
     ns->rounds = 0;

@@ -51,6 +51,7 @@ struct nest {
     nest_walk walk[NEST_WALKS];
     nest_load load[NEST_LOADS];
     uint16_t scalar[4]; /* outer nodes                                         */
+    uint64_t must;      /* inner operands whose absence kernels can't do       */
     bool gaps;          /* in this strip, lanes lack a located operand         */
     value fill[2];      /* NEST_MERGE into a result: of the two loads          */
     bool both, only[2]; /* NEST_MERGE: what produces                           */

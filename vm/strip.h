@@ -75,6 +75,7 @@ struct strip {
     } walk[2];
     int nwalk;
     uint64_t produce, known;
+    uint64_t maybe; /* produce, for some presence of what is located */
     bool more;   /* stepping: loop_start or loop_next said so */
     bool failed; /* … or failed: the diag is filled           */
     int fault_lane;

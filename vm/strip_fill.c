@@ -133,8 +133,10 @@ bool strip_enter(machine *mc, strip *s)
         s->more = on(s, loop_start(mc, l));
         return s->more;
     }
-    s->produce = m->produce;
+    s->produce = s->maybe = m->produce;
     for (int b = 0; b < m->count; b++) {
+        if (m->operand[b].role == MERGE_LOCATE)
+            s->maybe = table_fix(s->maybe, b, true) | table_fix(s->maybe, b, false);
         if (m->operand[b].role != MERGE_KNOWN) continue;
         if (mc->c[m->operand[b].cursor].c.at != NONE) s->known |= UINT64_C(1) << b;
     }
@@ -216,7 +218,7 @@ static void fill_range(strip *s)
 }
 
 /* Merges two fibers without a branch on their order; every coordinate of
- * either is kept, and the table then decides by the strip. */
+ * either that may produce, with located operands still unknown, is kept. */
 static void fill_merge(strip *s)
 {
     struct strip_walk *a = &s->walk[0], *b = &s->walk[1];
@@ -234,12 +236,12 @@ static void fill_merge(strip *s)
         pa[n] = left ? p : NONE;
         pb[n] = right ? q : NONE;
         s->mask[n] = mask;
-        n += s->produce >> mask & 1;
+        n += s->maybe >> mask & 1;
         p += left;
         q += right;
     }
-    const bool only_a = s->produce >> (any | bit_a) & 1;
-    const bool only_b = s->produce >> (any | bit_b) & 1;
+    const bool only_a = s->maybe >> (any | bit_a) & 1;
+    const bool only_b = s->maybe >> (any | bit_b) & 1;
     if (q == b->end && !only_a) p = a->end;
     if (p == a->end && !only_b) q = b->end;
     for (; q == b->end && p < a->end && n < STRIP; p++, n++) {
