@@ -189,8 +189,7 @@ static void bind_names(frame *f, const ast *names, const oval *args)
     f->n = 0;
     for (int k = 0; k < names->count && k < 8; k++) {
         if (constant(names->child[k])) continue;
-        f->local[f->n] = (local){names->child[k]->name, args[k]};
-        f->local[f->n++].value.weak = false;
+        f->local[f->n++] = (local){names->child[k]->name, args[k]};
     }
 }
 
