@@ -34,8 +34,8 @@ static const char *const good[] = {
     "(i,j) -> (j : dense, i : compressed(unordered))",
     "(i,j) -> (i : compressed(nonunique), j : singleton)",
     "(i,j) -> (i : compressed(nonunique, interleaved), j : singleton)",
-    "(i,j,k) -> (k : compressed(nonunique, index64), i : singleton(nonunique), j : "
-    "singleton)",
+    ("(i,j,k) -> (k : compressed(nonunique, index64), i : singleton(nonunique), j : "
+     "singleton)"),
     "(i,j) -> (i/2 : dense, j/3 : compressed, i%2 : dense, j%3 : dense)",
     "(i,j) -> (j-i : compressed, i : range, j : offset)",
     "(i,j) -> (#i : dense, i : dense, j : singleton)",
