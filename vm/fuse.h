@@ -105,6 +105,13 @@ typedef struct loop_summary {
     sink sink[SINK_MAX];
 } loop_summary;
 
+/* An operand that has an open cursor: followers are walked as well where fibers
+ * are plain memory, since the table keeps what only they have from producing. */
+static inline bool operand_walks(const merge_operand *o)
+{
+    return o->role == MERGE_WALK || o->role == MERGE_FOLLOW;
+}
+
 /* Reads the summary of innermost loop l. False: something in its body has no
  * place in one. */
 bool summary_read(const machine *mc, loop *l, loop_summary *out);

@@ -78,8 +78,8 @@ static bool match_shape(nest *ns, const machine *mc)
         if (o->role == MERGE_LOCATE && o->coef != 1) return false;
         if (o->role == MERGE_LOCATE && o->shift != ROOT) return false;
         if (o->role == MERGE_LOCATE) sure |= UINT64_C(1) << b;
-        if (o->role == MERGE_KNOWN || o->role == MERGE_FOLLOW) return false;
-        if (o->role != MERGE_WALK) continue;
+        if (o->role == MERGE_KNOWN) return false;
+        if (!operand_walks(o)) continue;
         const place *opened = &ns->o.s.place[ns->link.up[1 + b]];
         if (format_props(&mc->p->tensor[opened->tensor].fmt, opened->level) & PROP_FULL) {
             sure |= UINT64_C(1) << b;
@@ -134,7 +134,7 @@ static const level *level_of(const machine *mc, const nest *ns, int id, const te
     const place *p = &ns->in.place[id];
     const merge_operand *o = &ns->in.l->merge->operand[p->operand];
     const place *opened = &ns->o.s.place[ns->link.up[id]];
-    const bool walked = o->role == MERGE_WALK;
+    const bool walked = operand_walks(o);
     *t = mc->slot[walked ? opened->tensor : o->tensor].t;
     return &(*t)->level[walked ? opened->level : o->level];
 }
@@ -145,7 +145,7 @@ static const column *parent_of(const nest *ns, int id)
     const place *p = &ns->in.place[id];
     const uint16_t up = ns->link.up[id];
     const merge_operand *o = &ns->in.l->merge->operand[p->operand];
-    return &ns->o.place[o->role == MERGE_WALK ? ns->o.s.place[up].up : up];
+    return &ns->o.place[operand_walks(o) ? ns->o.s.place[up].up : up];
 }
 
 static bool prepare_walk(const machine *mc, nest *ns, nest_walk *w, int *width)
@@ -235,7 +235,7 @@ static bool prepare_musts(const machine *mc, const nest *ns)
     for (int b = 0; b < m->count; b++) {
         if (!(ns->must >> b & 1)) continue;
         const uint16_t up = ns->link.up[1 + b];
-        const bool walked = m->operand[b].role == MERGE_WALK;
+        const bool walked = operand_walks(&m->operand[b]);
         if (!always_there(mc, ns, walked ? ns->o.s.place[up].up : up)) return false;
     }
     return true;

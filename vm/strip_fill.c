@@ -80,20 +80,26 @@ static column *operand_column(strip *s, int b)
     return &s->place[1 + b];
 }
 
+/* One fiber is so much the longer that seeking in it beats walking it. */
+static bool lopsided(const strip *s)
+{
+    const int64_t a = s->walk[0].end - s->walk[0].p, b = s->walk[1].end - s->walk[1].p;
+    return s->nwalk == 2 && (a / 32 > b || b / 32 > a);
+}
+
 static int choose_fill(machine *mc, strip *s, int64_t lo, int64_t hi)
 {
     const merge_desc *m = s->s.l->merge;
     if (m->count > MERGE_TABLE_MAX || s->s.l->unordered) return FILL_STEPS;
-    bool range = false;
+    bool range = false, followed = false;
     s->nwalk = 0;
     s->next = lo;
     s->last = hi;
     for (int b = 0; b < m->count; b++) {
         const merge_operand *o = &m->operand[b];
         fiber_view v;
-        if (o->role == MERGE_FOLLOW) return FILL_STEPS;
         if (o->role == MERGE_LOCATE && !locate_view(mc, s, o)) return FILL_STEPS;
-        if (o->role != MERGE_WALK) continue;
+        if (!operand_walks(o)) continue;
         if (!walker_view(mc, o, &v) || range || s->nwalk == 2) return FILL_STEPS;
         if (v.shape == VIEW_RANGE) {
             if (s->nwalk > 0) return FILL_STEPS;
@@ -104,6 +110,7 @@ static int choose_fill(machine *mc, strip *s, int64_t lo, int64_t hi)
                 (struct strip_walk){.p = v.begin, .lo = v.lo, .operand = (uint16_t)b};
             continue;
         }
+        followed |= o->role == MERGE_FOLLOW;
         struct strip_walk *w = &s->walk[s->nwalk++];
         *w = (struct strip_walk){v.crd, v.width,     v.stride, v.begin,
                                  v.end, (uint16_t)b, 0,        0};
@@ -112,6 +119,7 @@ static int choose_fill(machine *mc, strip *s, int64_t lo, int64_t hi)
     if (range) return m->universe ? FILL_STEPS : FILL_RANGE;
     if (s->nwalk == 0) return m->universe ? FILL_RANGE : FILL_STEPS;
     if (m->universe) return FILL_STEPS;
+    if (followed && lopsided(s)) return FILL_STEPS;
     return s->nwalk == 1 ? FILL_COORDS : FILL_MERGE;
 }
 
@@ -210,7 +218,7 @@ static void fill_range(strip *s)
     s->icol[0].base = s->next;
     const merge_desc *m = s->s.l->merge;
     for (int b = 0; b < m->count; b++) {
-        if (m->operand[b].role != MERGE_WALK) continue;
+        if (!operand_walks(&m->operand[b])) continue;
         const int64_t p = s->walk[0].p + (s->next - s->walk[0].lo);
         set_operand(s, b, (column){.form = COL_STEP, .full = true, .base = p});
     }

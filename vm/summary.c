@@ -471,7 +471,7 @@ static bool link_places(reader *r, const loop_summary *in, nest_links *links)
             const merge_operand *o = &m->operand[p->operand];
             links->up[k] = read_place(r, o->up);
             if (o->shift != ROOT) links->shift[k] = read_integer(r, o->shift);
-        } else if (p->kind == PLACE_OPERAND && m->operand[p->operand].role == MERGE_WALK) {
+        } else if (p->kind == PLACE_OPERAND && operand_walks(&m->operand[p->operand])) {
             const uint16_t opened = r->c[p->cursor];
             if (opened == UNSET || r->s->place[opened].kind != PLACE_SEEK ||
                 r->s->place[opened].sought)

@@ -64,8 +64,7 @@ static stc_status result_row(machine *mc, nest *ns, void **row)
         return super_poll(mc, ns);                                                         \
     }
 
-/* ---- a workspace -----------------------------------------------------------------------
- */
+/* ---- a workspace --------------------------------------------------------------- */
 
 /* Room for n more touched coordinates. */
 static stc_status touch_room(machine *mc, workspace *w, int64_t n)

@@ -341,11 +341,10 @@ static stc_status check_meaning(verifier *vf, const insn *in)
     case OP_OPEN:
     case OP_OPENAT:
     case OP_LOCATE:
+    case OP_SEEK:
     case OP_LOAD:
     case OP_FILLBIT:
         return verify_cursor(vf, in);
-    case OP_PRESENT:
-        break;
     case OP_BEGIN:
     case OP_SETFILL:
     case OP_AT:
@@ -364,7 +363,6 @@ static stc_status check_meaning(verifier *vf, const insn *in)
     default:
         return check_control(vf, in);
     }
-    return STC_OK;
 }
 
 static stc_status check_insn(verifier *vf, const insn *in)

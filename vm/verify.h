@@ -75,6 +75,7 @@ stc_status refuse(verifier *vf, const char *text, ...) PRINTF_LIKE(2, 3);
 
 /* verify_state.c */
 stc_status cell_set(verifier *vf, int idx, cell c);
+stc_status verify_spend(verifier *vf, int64_t n); /* bounds the work of nested blocks */
 stc_status cell_put(verifier *vf, int idx, uint64_t v); /* plain registers */
 void cell_read(verifier *vf, int idx);
 stc_status block_push(verifier *vf, int op, const merge_desc *m);

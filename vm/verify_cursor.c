@@ -88,6 +88,20 @@ static stc_status check_up(verifier *vf, int t, int l, int up, bool result)
     return STC_OK;
 }
 
+/* A loop remembers the interval on which a cursor that it walks stands: nothing
+ * else may move it. The outermost `depth` blocks are looked at. */
+static stc_status check_free(verifier *vf, int c, int depth)
+{
+    for (int d = 0; d < depth; d++) {
+        const merge_desc *m = vf->block[d].merge;
+        if (m && verify_spend(vf, m->count)) return vf->cx->diag.status;
+        for (int k = 0; m && k < m->count; k++)
+            if (m->operand[k].role == MERGE_WALK && m->operand[k].cursor == c)
+                return refuse(vf, "c%d is walked by a loop around it", c);
+    }
+    return STC_OK;
+}
+
 /* ---- reading ------------------------------------------------------------------- */
 
 static stc_status check_located(verifier *vf, int t, int l, int up)
@@ -111,6 +125,8 @@ stc_status verify_cursor(verifier *vf, const insn *in)
     case OP_LOCATE:
         if (check_located(vf, a[1], a[2], a[3])) return vf->cx->diag.status;
         return define_cursor(vf, a[0], C_PLACED, a[1], a[2], a[3]);
+    case OP_SEEK:
+        return check_free(vf, a[0], vf->depth);
     case OP_LOAD:
     case OP_FILLBIT: {
         int t = in->op == OP_LOAD ? a[1] : a[2], c = in->op == OP_LOAD ? a[2] : a[3];
@@ -164,7 +180,9 @@ static stc_status check_operand(verifier *vf, const merge_desc *m, const merge_o
     }
     if (!cursor_valid(vf, o->cursor))
         return refuse(vf, "c%d isn't open where it is merged", o->cursor);
-    return o->role == MERGE_KNOWN ? STC_OK : check_walker(vf, m, o);
+    if (o->role == MERGE_KNOWN) return STC_OK;
+    if (check_free(vf, o->cursor, vf->depth - 1)) return vf->cx->diag.status;
+    return check_walker(vf, m, o);
 }
 
 /* Cursors that the loop moves: each one once. */

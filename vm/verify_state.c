@@ -24,7 +24,7 @@ void cell_read(verifier *vf, int idx)
 }
 
 /* Programs whose blocks nest and change so much aren't written by anybody. */
-static stc_status spend(verifier *vf, int64_t n)
+stc_status verify_spend(verifier *vf, int64_t n)
 {
     vf->work += n;
     if (vf->work > 1000000 + 256 * (int64_t)vf->p->ncode)
@@ -53,7 +53,7 @@ stc_status block_else(verifier *vf)
 {
     vblock *b = &vf->block[vf->depth - 1];
     int64_t n = vf->nlog - b->log;
-    if (spend(vf, n) ||
+    if (verify_spend(vf, n) ||
         mem_grow(vf->cx, &vf->out, &vf->out_cap, vf->nout + n, sizeof *vf->out))
         return vf->cx->diag.status;
     vf->pass++;
@@ -79,7 +79,7 @@ stc_status block_endif(verifier *vf)
 {
     vblock *b = &vf->block[--vf->depth];
     int64_t from = b->other < 0 ? b->log : b->other, to = vf->nlog;
-    if (spend(vf, to - from + vf->nout - b->then)) return vf->cx->diag.status;
+    if (verify_spend(vf, to - from + vf->nout - b->then)) return vf->cx->diag.status;
     vf->pass++;
     for (int64_t k = b->then; k < vf->nout; k++) {
         vf->seen[vf->out[k].idx] = vf->pass;
@@ -137,7 +137,8 @@ static stc_status find_changed(verifier *vf, const vblock *b)
 stc_status loop_close(verifier *vf)
 {
     vblock *b = &vf->block[--vf->depth];
-    if (spend(vf, vf->nlog - b->log) || find_changed(vf, b)) return vf->cx->diag.status;
+    if (verify_spend(vf, vf->nlog - b->log) || find_changed(vf, b))
+        return vf->cx->diag.status;
     for (int64_t k = b->log; k < vf->nlog; k++) {
         int idx = vf->log[k].idx;
         cell *c = &vf->cell[idx];
@@ -157,7 +158,7 @@ stc_status loop_leave(verifier *vf, int n, bool loops_only)
     for (; d >= 0; d--)
         if (is_loop(&vf->block[d], loops_only) && --n == 0) break;
     if (d < 0) return refuse(vf, "there is no loop around it to leave");
-    if (spend(vf, vf->nlog - vf->block[d].log)) return vf->cx->diag.status;
+    if (verify_spend(vf, vf->nlog - vf->block[d].log)) return vf->cx->diag.status;
     vf->pass++;
     for (int64_t k = vf->block[d].log; k < vf->nlog; k++) {
         change *e = &vf->log[k];
