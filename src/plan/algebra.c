@@ -325,6 +325,8 @@ static const pset *space_algebra(plan *pl, const bexpr *e, const bset *s, bool c
     return arg->kind == B_ACCESS ? pset_leaf(pl, PS_ABSENT, arg->mark) : &ps_all;
 }
 
+static bool is_truth(const value *v) { return v->i64 == 0 || v->i64 == 1; }
+
 static const pset *space_call(plan *pl, const bexpr *e, const value *target)
 {
     const pset *s;
@@ -338,7 +340,7 @@ static const pset *space_call(plan *pl, const bexpr *e, const value *target)
     if (!target && f.kind == FILL_KNOWN) target = &f.v;
     if (!target) return f.kind == FILL_LATER ? space_fill(pl, e) : &ps_all;
     if (e->kind == B_CALL && e->fn == FN_SELECT) return space_select(pl, e, target);
-    if (e->kind == B_CALL && e->fn == FN_NOT) {
+    if (e->kind == B_CALL && e->fn == FN_NOT && is_truth(target)) {
         const bexpr *arg = e->args[0];
         return space_truth(pl, arg, target->i64 == 0);
     }
@@ -353,14 +355,15 @@ static const pset *space_access(plan *pl, const bexpr *e, const value *target)
     if (t->fill_later) return &ps_all;
     if (class_equal(type_class(t->type), t->fill, *target)) return pset_stored(pl, e->mark);
     /* Of two values, what isn't this one is the other. */
-    return e->type == STC_BOOL ? pset_leaf(pl, PS_ABSENT, e->mark) : &ps_all;
+    return e->type == STC_BOOL && is_truth(target) ? pset_leaf(pl, PS_ABSENT, e->mark) : &ps_all;
 }
 
 static const pset *space_conv(plan *pl, const bexpr *e, const value *target)
 {
     const bexpr *arg = e->args[0];
     if (!target) return expr_space(pl, arg, NULL);
-    if (e->type == STC_BOOL) return space_truth(pl, arg, target->i64 != 0);
+    if (e->type == STC_BOOL)
+        return is_truth(target) ? space_truth(pl, arg, target->i64 != 0) : &ps_all;
     value u = convert_to(arg->type, e->type, *target);
     value back = convert_to(e->type, arg->type, u);
     if (!class_equal(type_class(e->type), back, *target)) return &ps_all;
