@@ -70,7 +70,10 @@ static void info_tensor(const stc_tensor *t)
     const uint64_t held = stc_tensor_bytes(t);
     const double flat = places * (double)stc_type_size(stc_tensor_type(t));
     printf("\nbytes    %llu (%s", (unsigned long long)held, format_bytes(held, bytes));
-    if (held && flat > 0) printf(", %.3g times as many if dense", flat / (double)held);
+    if (held && flat > 0) {
+        const double times = flat / (double)held;
+        printf("; dense: %.*f times that", times < 10 ? 2 : 0, times);
+    }
     printf(")\n");
 }
 

@@ -10,6 +10,7 @@ int output_write(cli *c, const stc_tensor *t, const char *path, double *save)
 {
     const double start = now_us();
     stc_status status = path ? stc_tensor_write(t, path) : stc_tensor_print(t, stdout, 0);
+    progress_end(&c->progress);
     if (status != STC_OK) return report_error(c, 0);
     if (path) *save += now_us() - start;
     return STATUS_OK;
