@@ -422,7 +422,11 @@ stc_status stc_program_explain(const stc_program *w, const char *stage, char **t
 
 stc_times stc_program_times(const stc_program *w)
 {
-    return w ? w->times : (stc_times){0};
+    if (!w) return (stc_times){0};
+    stc_times times = w->times;
+    const uint64_t ticks = now_ticks() - w->m->open_ticks;
+    if (ticks) times.run = (double)w->run_ticks / (double)ticks * (now_us() - w->m->open_us);
+    return times;
 }
 
 stc_status stc_program_profile(const stc_program *w, char **text)

@@ -24,6 +24,8 @@ stc_status stc_open(const stc_config *config, stc_machine **out)
     if (!m) return STC_ERR_MEMORY;
     memcpy(&m->cx, &boot, sizeof boot);
     diag_clear(&m->cx);
+    m->open_ticks = now_ticks();
+    m->open_us = now_us();
     *out = m;
     return STC_OK;
 }

@@ -193,10 +193,10 @@ stc_status stc_run(stc_program *w)
         stc_status st = prepare(w);
         if (st) return st;
     }
-    const double start = now_us();
+    const uint64_t start = now_ticks();
     w->ran = false;
     stc_status st = machine_run(w->mc);
-    w->times.run = now_us() - start;
+    w->run_ticks = now_ticks() - start;
     w->ran = !st;
     return st;
 }
