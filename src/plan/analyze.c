@@ -387,7 +387,7 @@ static stc_status analyze_loop(state *st, cin *loop)
 
 static stc_status analyze_list(state *st, cin *c)
 {
-    for (; c; c = c->next) {
+    for (; c && !st->again; c = c->next) { /* a conversion starts it all again */
         stc_status s =
             c->kind == CIN_FORALL ? analyze_loop(st, c) : convert_marked(st, c->uses);
         if (s) return s;
