@@ -8,7 +8,8 @@
 
 #include <string.h>
 
-/* Literals, and variables of a function that only had literals so far. */
+/* Literals, variables of a function that only had literals so far, and what
+ * operators make of such. */
 static bool is_weak(const bexpr *e)
 {
     return e->mark == WEAK;
@@ -223,6 +224,9 @@ bexpr *bind_call(binder *b, span at, int fn, bexpr **args, int n)
 {
     bexpr *const folded = fold(b, at, fn, args, n);
     if (folded) return folded;
+    bool weak = fn_at(fn)->symbol || b->env; /* as Python's own functions in a body */
+    for (int i = 0; i < n; i++)
+        weak &= is_weak(args[i]);
     if (fn == FN_BITNOT && args[0]->type == STC_BOOL) fn = FN_NOT;
     const call_types t = typing(fn, args, n);
     const vclass cls = type_class(t.computed);
@@ -236,5 +240,6 @@ bexpr *bind_call(binder *b, span at, int fn, bexpr **args, int n)
     e->nargs = n;
     e->fn = fn;
     e->cls = cls;
+    if (weak && t.result != STC_BOOL) e->mark = WEAK;
     return e;
 }
