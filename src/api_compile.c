@@ -130,6 +130,14 @@ stc_status program_wrap(stc_machine *m, program *p, machine *mc, stc_program **o
 
 /* ---- a whole text ----------------------------------------------------------------- */
 
+static bool has_formats(const ast *tree)
+{
+    for (int i = 0; i < tree->count; i++) {
+        if (tree->child[i]->kind == N_FORMAT) return true;
+    }
+    return false;
+}
+
 static stc_status enter_decl(scope *sc, const source *src, const ast *tree,
                              const stc_decl *d)
 {
@@ -144,7 +152,11 @@ static stc_status enter_decl(scope *sc, const source *src, const ast *tree,
                     order, STC_MAX_ORDER);
     if (order < 0) order = ast_use_order(tree, d->name);
     format f;
-    stc_status st = format_parse(cx, sc, d->format ? d->format : "dense", -1, &f);
+    const char *text = d->format ? d->format : "dense";
+    /* a bare name needs no parser, unless the text may define it */
+    const bool plain = !has_formats(tree) && order >= 0 &&
+                       format_builtin(text, strlen(text), order, NULL, 0, &f);
+    stc_status st = plain ? STC_OK : format_parse(cx, sc, text, -1, &f);
     if (st) return st;
     if (order < 0) return STC_OK; /* not used: allowed */
     if (!format_close(&f, order))
@@ -211,14 +223,20 @@ static stc_status compile_all(arena *a, text_job *job, scope *sc, program *p)
     job->times.parse = now_us() - start;
     if (st) return st;
     if (job->texts) ast_print(tree, &job->texts->ast);
-    for (int i = 0; i < job->ndecl; i++) {
-        if ((st = enter_decl(sc, src, tree, &job->decl[i]))) return st;
+    /* decls may name formats that the text defines */
+    for (int i = 0; i < tree->count && !st; i++) {
+        if (tree->child[i]->kind == N_FORMAT) st = scope_define(sc, src, tree->child[i]);
     }
+    for (int i = 0; i < job->ndecl && !st; i++)
+        st = enter_decl(sc, src, tree, &job->decl[i]);
+    if (st) return st;
     int assignments = 0;
     for (int i = 0; i < tree->count; i++) {
         const ast *n = tree->child[i];
         int target;
-        if (n->kind == N_FORMAT || n->kind == N_FN) {
+        if (n->kind == N_FORMAT) {
+            continue;
+        } else if (n->kind == N_FN) {
             st = scope_define(sc, src, n);
         } else if (n->kind == N_TENSOR) {
             st = enter_tensor(sc, src, n);
@@ -425,7 +443,8 @@ stc_times stc_program_times(const stc_program *w)
     if (!w) return (stc_times){0};
     stc_times times = w->times;
     const uint64_t ticks = now_ticks() - w->m->open_ticks;
-    if (ticks) times.run = (double)w->run_ticks / (double)ticks * (now_us() - w->m->open_us);
+    if (ticks)
+        times.run = (double)w->run_ticks / (double)ticks * (now_us() - w->m->open_us);
     return times;
 }
 

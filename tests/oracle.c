@@ -367,6 +367,17 @@ static oval result_fill(ostmt *s, const assignment *a, stc_type type)
 }
 
 /* A new or replaced target, of the shape that its subscripts have. */
+/* An index as a value, outside subscripts: there is no telling a fill. */
+static bool has_index_value(const ostmt *s, const ast *e)
+{
+    if (!e || e->kind == N_BINDING) return false;
+    if (e->kind == N_NAME) return oworld_find(s->w, e->name) == NULL;
+    if (e->kind == N_CALL && oworld_find(s->w, e->name)) return false;
+    for (int k = 0; k < e->count; k++)
+        if (has_index_value(s, e->child[k])) return true;
+    return false;
+}
+
 static bool make_target(ostmt *s, const assignment *a, const char *name, otensor *out)
 {
     const otensor *old = oworld_find(s->w, name);
@@ -385,7 +396,7 @@ static bool make_target(ostmt *s, const assignment *a, const char *name, otensor
     if (!t) return false;
     *out = *t;
     free(one.tensor);
-    out->fill_unknown = s->fill_unknown || ov_is_any(&fill);
+    out->fill_unknown = s->fill_unknown || ov_is_any(&fill) || has_index_value(s, a->right);
     out->has_data = true;
     if (old) {
         out->keeps_type = old->keeps_type;

@@ -368,6 +368,15 @@ static bool log_like(double (*f)(double))
     return f == log || f == log2 || f == log10 || f == log1p;
 }
 
+/* Factors may be multiplied in another order where the product isn't exact. */
+static oval product(stc_type t, double x, double y)
+{
+    oval r = ov_real(t, t == STC_F32 ? (float)x * (float)y : x * y);
+    if (isfinite(r.re) && fma(x, y, -r.re) != 0)
+        r.err = r.mag * (t == STC_F32 ? 0x1p-22 : 0x1p-51);
+    return r;
+}
+
 static oval call_real(const row *k, stc_type t, const oval *a, unsigned *flags)
 {
     double x = a[0].re, y = a[1].re;

@@ -78,6 +78,10 @@ static stc_type call_type(ostmt *s, const ast *e, bool *weak)
     for (int k = 0; k < e->count && k < 8; k++)
         t[k] = ostmt_type(s, e->child[k], &w[k]);
     if (f) return ouser_type(s, f, t, w, e->count);
+    bool literals = e->kind == N_CALL && e->count > 0;
+    for (int k = 0; k < e->count && k < 8; k++)
+        literals = literals && w[k];
+    if (literals) ostmt_refuse(s, ORACLE_UNSURE, "a function of literals: weak or not?");
     int fn = ostmt_function(e);
     if (fn < 0) {
         ostmt_refuse(s, ORACLE_ERROR, "no such function");

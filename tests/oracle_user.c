@@ -1,6 +1,7 @@
 /* oracle_user.c: functions that the user writes, run by the oracle from their
- * trees: expressions, cases, and bodies of statements. Types are those of the
- * values that flow; a case's constants are compared by value. */
+ * trees: expressions, cases, and bodies of statements. A first walk finds the
+ * result's type, what all returns promote to; a case's constants are compared
+ * by value. */
 #include "oracle_eval.h"
 #include <string.h>
 
@@ -11,6 +12,9 @@ typedef struct local {
 
 typedef struct frame {
     ostmt *s;
+    bool typing; /* only types: both branches, loops twice, every case        */
+    bool typed;  /* some return was seen, of type `joined` or narrower        */
+    stc_type joined;
     local local[MAX_LOCAL];
     int n;
     int64_t steps;
@@ -35,6 +39,7 @@ static oval run_call(frame *f, const ast *e)
     bool logic = e->kind == N_BINARY && (e->op == OPR_AND || e->op == OPR_OR);
     if (logic || (fn >= 0 && strcmp(of_name(fn), "select") == 0)) {
         oval c = run_expr(f, e->child[0]);
+        if (f->typing) c = ov_any(c.type);
         bool truth = ov_true(&c), known = !ov_is_any(&c);
         if (logic && known && truth == (e->op == OPR_OR)) return ov_int(STC_BOOL, truth);
         oval arg[3] = {c, run_expr(f, e->child[1]), {0}};
@@ -45,7 +50,18 @@ static oval run_call(frame *f, const ast *e)
     for (int k = 0; k < e->count && k < 8; k++)
         arg[k] = run_expr(f, e->child[k]);
     if (user) return ouser_call(f->s, user, arg, e->count);
-    return fn < 0 ? ov_any(STC_F64) : of_call(fn, arg, &f->s->w->flags);
+    if (fn < 0) return ov_any(STC_F64);
+    if (f->typing) {
+        stc_type t[8] = {0};
+        bool w[8] = {false};
+        for (int k = 0; k < e->count && k < 8; k++)
+            t[k] = arg[k].type, w[k] = arg[k].weak;
+        if (!of_accepts(fn, t, w))
+            ostmt_refuse(f->s, ORACLE_ERROR, "a function of operands that it isn't for");
+    }
+    oval v = of_call(fn, arg, &f->s->w->flags);
+    if (e->kind == N_CALL) v.weak = false;
+    return v;
 }
 
 static oval number(stc_type t, double re, double im, int64_t i)
@@ -91,6 +107,8 @@ static void run_assign(frame *f, const ast *e)
         x = &f->local[f->n++];
         *x = (local){.name = name};
     }
+    if (x && f->typing && x->value.type != v.type)
+        v = ov_any(ot_promote(x->value.type, false, v.type, v.weak));
     if (x) x->value = v;
 }
 
@@ -105,10 +123,28 @@ static bool truth(frame *f, const ast *e)
     return ov_true(&c);
 }
 
+/* The value of a return, or its type's part of the result's type. */
+static void give(frame *f, oval v)
+{
+    if (!f->typing) {
+        f->result = v;
+        f->state = RETURNED;
+        return;
+    }
+    f->joined = f->typed ? ot_promote(f->joined, false, v.type, v.weak) : v.type;
+    f->typed = true;
+}
+
 static void run(frame *f, const ast *e);
 
 static void run_loop(frame *f, const ast *condition, const ast *step, const ast *body)
 {
+    for (int k = 0; f->typing && k < 3; k++) {
+        run_expr(f, condition);
+        run(f, body);
+        if (step) run(f, step);
+    }
+    if (f->typing) return;
     while (f->state == RUN && truth(f, condition) && f->state == RUN) {
         run(f, body);
         if (f->state == CONTINUED) f->state = RUN;
@@ -134,7 +170,11 @@ static void run(frame *f, const ast *e)
         run_assign(f, e);
         break;
     case N_IF:
-        if (truth(f, e->child[0]))
+        if (f->typing) {
+            run_expr(f, e->child[0]);
+            run(f, e->child[1]);
+            if (e->count > 2) run(f, e->child[2]);
+        } else if (truth(f, e->child[0]))
             run(f, e->child[1]);
         else if (e->count > 2)
             run(f, e->child[2]);
@@ -193,44 +233,62 @@ static void bind_names(frame *f, const ast *names, const oval *args)
     }
 }
 
-oval ouser_call(ostmt *s, const ofunction *fn, const oval *args, int n)
+static void run_body(frame *f, const ast *body)
 {
-    (void)n;
-    frame f = {.s = s, .result = ov_any(STC_F64)};
-    const ast *names = fn->tree->child[0], *body = fn->tree->child[1];
-    if (s->calls > 40) return f.result;
-    s->calls++;
-    bind_names(&f, names, args);
-    if (body->kind == N_CASES) {
-        const ast *chosen = choose(&f, body, args);
-        if (!chosen) {
-            s->calls--;
-            return f.result;
-        }
-        bind_names(&f, chosen->child[0], args);
-        body = chosen->child[1];
-    }
     if (body->kind == N_BLOCK)
-        run(&f, body);
+        run(f, body);
     else
-        f.result = run_expr(&f, body);
-    s->calls--;
-    f.result.weak = false;
-    return f.result;
+        give(f, run_expr(f, body));
 }
 
-/* The type of a call with such arguments: found by a trial on ones, as the
- * oracle has no inference for bodies. */
+static void run_cases(frame *f, const ast *cases, const oval *args)
+{
+    const ast *chosen = f->typing ? NULL : choose(f, cases, args);
+    for (int k = 0; k < cases->count; k++) {
+        const ast *one = cases->child[k];
+        if (!f->typing && one != chosen) continue;
+        bind_names(f, one->child[0], args);
+        run_body(f, one->child[1]);
+    }
+}
+
+static oval call_frame(ostmt *s, const ofunction *fn, const oval *args, bool typing)
+{
+    frame f = {.s = s, .typing = typing, .joined = STC_F64, .result = ov_any(STC_F64)};
+    const ast *body = fn->tree->child[1];
+    if (s->calls > 20) return f.result;
+    s->calls++;
+    bind_names(&f, fn->tree->child[0], args);
+    if (body->kind == N_CASES)
+        run_cases(&f, body, args);
+    else
+        run_body(&f, body);
+    s->calls--;
+    return typing ? ov_any(f.joined) : f.result;
+}
+
 stc_type ouser_type(ostmt *s, const ofunction *fn, const stc_type *t, const bool *weak,
                     int n)
 {
     oval arg[8] = {{0}};
     for (int k = 0; k < n && k < 8; k++) {
-        arg[k] = t[k] >= STC_F32 ? ov_real(t[k], 1) : ov_int(t[k], 1);
+        arg[k] = ov_any(t[k]);
         arg[k].weak = weak[k];
     }
     unsigned flags = s->w->flags;
-    oval r = ouser_call(s, fn, arg, n);
+    oval r = call_frame(s, fn, arg, true);
     s->w->flags = flags;
     return r.type;
+}
+
+oval ouser_call(ostmt *s, const ofunction *fn, const oval *args, int n)
+{
+    stc_type t[8] = {0};
+    bool weak[8] = {false};
+    for (int k = 0; k < n && k < 8; k++)
+        t[k] = args[k].type, weak[k] = args[k].weak;
+    stc_type result = ouser_type(s, fn, t, weak, n);
+    oval r = ov_convert(call_frame(s, fn, args, false), result);
+    r.weak = false;
+    return r;
 }

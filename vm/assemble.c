@@ -11,30 +11,33 @@
 #include "machine.h"
 #include <string.h>
 
-static stc_status shape_of(machine *mc, const slot *s, int64_t *shape)
+/* The slot's shape in this run; whether that is what its own tensor has. */
+static stc_status shape_of(machine *mc, const slot *s, int64_t *shape, bool *same)
 {
+    const tensor *t = s->own;
+    *same = t != NULL;
     for (int m = 0; m < s->row->order; m++) {
         shape[m] = mc->ext[s->row->shape[m]];
         if (shape[m] < 0)
             return fail(mc->cx, STC_ERR_SHAPE, "mode %d of result %s has extent %lld", m,
                         s->row->name, (long long)shape[m]);
+        *same = *same && t->shape[m] == shape[m];
     }
     return STC_OK;
 }
 
 stc_status asm_own(machine *mc, slot *s)
 {
-    int64_t shape[STC_MAX_ORDER] = {0};
-    if (shape_of(mc, s, shape)) return mc->cx->diag.status;
+    int64_t shape[STC_MAX_ORDER];
+    bool same;
+    if (shape_of(mc, s, shape, &same)) return mc->cx->diag.status;
     if (!s->own) {
         if (tensor_new(mc->cx, &s->row->fmt, s->row->type, shape, s->fill, &s->own))
             return mc->cx->diag.status;
-    } else {
-        size_t size = (size_t)s->row->order * sizeof *shape;
-        if (memcmp(s->own->shape, shape, size) && tensor_set_shape(s->own, shape))
-            return mc->cx->diag.status;
-        s->own->fill = type_round(s->row->type, s->fill);
+    } else if (!same && tensor_set_shape(s->own, shape)) {
+        return mc->cx->diag.status;
     }
+    s->own->fill = s->fill;
     s->t = s->own;
     return STC_OK;
 }

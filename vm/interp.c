@@ -442,7 +442,7 @@ dispatch:
         }
         CASE(SETFILL)
         {
-            SLOT(0)->fill = V(1);
+            SLOT(0)->fill = type_round(SLOT(0)->row->type, V(1));
             NEXT();
         }
         CASE(AT)

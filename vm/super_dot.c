@@ -31,6 +31,20 @@
         return ADD_##CLS(ADD_##CLS(a, b), ADD_##CLS(c, d));                                \
     }                                                                                      \
                                                                                            \
+    /* Rows that follow each other, all with the same gathered row: SpMV. */               \
+    INLINE int64_t plain_##CLS##_##W(const I *bounds, const I *crd, const T *v,            \
+                                     const T *x, T init, T *out, int n, int nx)            \
+    {                                                                                      \
+        int64_t p = bounds[0];                                                             \
+        for (int k = 0; k < n; k++) {                                                      \
+            const int64_t e = bounds[k + 1];                                               \
+            out[k] =                                                                       \
+                ADD_##CLS(init, fiber_##CLS##_##W(v, crd, p, e, x, NULL, 1, nx, false));   \
+            p = e;                                                                         \
+        }                                                                                  \
+        return p - bounds[0];                                                              \
+    }                                                                                      \
+                                                                                           \
     INLINE stc_status fibers_##CLS##_##W(machine *mc, nest *ns, const nest_load *own,      \
                                          nest_load *const *by, int nx, bool scaled)        \
     {                                                                                      \
@@ -40,6 +54,15 @@
         const node *r = &ns->o.s.node[ns->link.result];                                    \
         T *out = ns->o.node[ns->link.result].data;                                         \
         int64_t rounds = 0;                                                                \
+        if (nx < 2 && !scaled && w->parent->form == COL_STEP && !ns->gaps &&               \
+            (nx == 0 || by[0]->parent->form == COL_FIXED) &&                               \
+            (!r->nargs || !ns->o.node[r->arg[0]].p)) {                                     \
+            const T *x = nx ? (const T *)by[0]->vals + load_base(by[0], 0) : NULL;         \
+            ns->rounds += plain_##CLS##_##W(                                               \
+                bounds + w->parent->base, crd, v, x,                                       \
+                r->nargs ? LANE_VALUE(T, ns, r->arg[0], 0) : 0, out, ns->o.n, nx);         \
+            return super_poll(mc, ns);                                                     \
+        }                                                                                  \
         for (int k = 0; k < ns->o.n; k++) {                                                \
             const int64_t parent = walk_parent(w, k);                                      \
             T sum = r->nargs ? LANE_VALUE(T, ns, r->arg[0], k) : 0, s = 1;                 \

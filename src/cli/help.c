@@ -139,10 +139,12 @@ static const topic topics[] = {
      "An error names the place, what was found and what was expected. The statement that\n"
      "fails leaves everything as it was:\n"
      "\n"
-     "  > y(i) = A(i,j) * x(k\n"
+     "  > y(i) = A(i,j * x(j)\n"
      "  > z(i) = A(i,j) * q(j)\n"
      "\n"
-     "Ctrl-C stops a running statement in the same way.\n"},
+     "Ctrl-C stops a running statement in the same way. When statements come from a pipe\n"
+     "(`stcvm < file`), what follows an error still runs, errors tell the line of the\n"
+     "input, and the exit status is 1 if anything failed.\n"},
 };
 enum { TOPIC_COUNT = sizeof topics / sizeof *topics };
 
