@@ -42,9 +42,8 @@ static char *take_rest(char *rest)
 /* Faults of a command, with its place in a pipe. */
 static int fault(repl *r, const char *message, const char *what)
 {
-    char file[40];
-    if (lineedit_prompts(r->edit)) return report_fault(NULL, message, what);
-    snprintf(file, sizeof file, "stdin:%d", r->first);
+    char file[40] = "stdin";
+    if (repl_first(r)) snprintf(file, sizeof file, "stdin:%d", repl_first(r));
     return report_fault(file, message, what);
 }
 
