@@ -9,7 +9,6 @@
  * What a program asks for out of order is refused here or by the level.
  */
 #include "machine.h"
-#include <string.h>
 
 /* The slot's shape in this run; whether that is what its own tensor has. */
 static stc_status shape_of(machine *mc, const slot *s, int64_t *shape, bool *same)
@@ -35,6 +34,8 @@ stc_status asm_own(machine *mc, slot *s)
         if (tensor_new(mc->cx, &s->row->fmt, s->row->type, shape, s->fill, &s->own))
             return mc->cx->diag.status;
     } else if (!same && tensor_set_shape(s->own, shape)) {
+        tensor_free(s->own); /* shape and levels may not agree any more */
+        s->own = s->t = NULL;
         return mc->cx->diag.status;
     }
     s->own->fill = s->fill;

@@ -66,7 +66,7 @@ static void lay_out(machine *mc, layout *l, int loops, int lanes, int levels)
     if (!l->base) return;
     for (int t = 0; t < p->ntensor; t++) {
         mc->slot[t].row = &p->tensor[t];
-        mc->slot[t].fill = p->tensor[t].fill;
+        mc->slot[t].fill = type_round(p->tensor[t].type, p->tensor[t].fill);
         mc->slot[t].lev = lev;
         lev += p->tensor[t].fmt.levels;
     }
