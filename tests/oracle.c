@@ -366,7 +366,6 @@ static oval result_fill(ostmt *s, const assignment *a, stc_type type)
     return f;
 }
 
-/* A new or replaced target, of the shape that its subscripts have. */
 /* An index as a value, outside subscripts: there is no telling a fill. */
 static bool has_index_value(const ostmt *s, const ast *e)
 {
@@ -378,6 +377,7 @@ static bool has_index_value(const ostmt *s, const ast *e)
     return false;
 }
 
+/* A new or replaced target, of the shape that its subscripts have. */
 static bool make_target(ostmt *s, const assignment *a, const char *name, otensor *out)
 {
     const otensor *old = oworld_find(s->w, name);

@@ -390,7 +390,7 @@ static oval call_real(const row *k, stc_type t, const oval *a, unsigned *flags)
         r = ov_real(t, t == STC_F32 ? (float)x - (float)y : x - y);
         break;
     case O_MUL:
-        r = ov_real(t, t == STC_F32 ? (float)x * (float)y : x * y);
+        r = product(t, x, y);
         break;
     case O_DIV:
         r = ov_real(t, t == STC_F32 ? (float)x / (float)y : x / y);

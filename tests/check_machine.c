@@ -1,0 +1,216 @@
+/* check_machine.c: running: limits, interrupts, running again, what is bound,
+ * and that base operations and superinstructions give the same. */
+#include "check.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static stc_tensor *vector(stc_machine *m, const char *name, int64_t n)
+{
+    double *v = malloc((size_t)(n + 1) * sizeof *v);
+    for (int64_t k = 0; k < n; k++) v[k] = (double)(k % 7) - 3;
+    stc_tensor *t = NULL;
+    ck_ok(m, stc_tensor_from_dense(m, name, STC_F64, 1, &n, NULL, v, &t));
+    free(v);
+    return t;
+}
+
+static stc_program *spmv(stc_machine *m)
+{
+    const stc_decl d[] = {{"A", "csr", STC_F64, NULL, 2}, {"x", "dense", STC_F64, NULL, 1}};
+    stc_program *p = NULL;
+    ck_ok(m, stc_compile(m, "y(i) = A(i,j) * x(j)", d, 2, &p));
+    return p;
+}
+
+START_TEST(runs_again)
+{
+    heap h;
+    stc_machine *m = machine_open(&h, _i == 1);
+    stc_program *p = spmv(m);
+    stc_tensor *a = sample_matrix(m, "csr"), *x = vector(m, "dense", 5);
+    ck_ok(m, stc_bind(p, "A", a));
+    ck_ok(m, stc_bind(p, "x", x));
+    double y[4];
+    for (int round = 0; round < 3; round++) {
+        const stc_tensor *t;
+        ck_ok(m, stc_run(p));
+        ck_ok(m, stc_result(p, "y", &t));
+        ck_ok(m, stc_tensor_to_dense(t, y));
+        const double right[] = {0, 0, -13, 6};
+        for (int k = 0; k < 4; k++) ck_assert_msg(y[k] == right[k], "y(%d) is %g", k, y[k]);
+    }
+    stc_tensor *taken;
+    ck_ok(m, stc_take(p, "y", &taken));
+    ck_ok(m, stc_run(p));
+    stc_program_free(p);
+    ck_ok(m, stc_tensor_to_dense(taken, y));
+    ck_assert(y[3] == 6);
+    stc_tensor_free(taken);
+    stc_tensor_free(a);
+    stc_tensor_free(x);
+    machine_shut(m, &h);
+}
+END_TEST
+
+START_TEST(wrong_bindings)
+{
+    heap h;
+    stc_machine *m = machine_open(&h, false);
+    stc_program *p = spmv(m);
+    stc_tensor *a = sample_matrix(m, "csr"), *c = sample_matrix(m, "csc");
+    stc_tensor *x = vector(m, "dense", 5), *wide = vector(m, "dense", 6);
+    ck_assert_int_eq(stc_run(p), STC_ERR_ARGUMENT);
+    ck_assert_int_ne(stc_bind(p, "A", c), STC_OK);
+    ck_assert_int_ne(stc_bind(p, "A", x), STC_OK);
+    ck_assert_int_eq(stc_bind(p, "nope", x), STC_ERR_ARGUMENT);
+    ck_ok(m, stc_bind(p, "A", a));
+    ck_ok(m, stc_bind(p, "x", wide));
+    ck_assert_int_eq(stc_run(p), STC_ERR_SHAPE);
+    ck_assert(has_words(stc_error(m)->message, "5|6"));
+    ck_ok(m, stc_bind(p, "x", x));
+    ck_ok(m, stc_run(p));
+    ck_ok(m, stc_bind(p, "x", NULL));
+    ck_assert_int_eq(stc_run(p), STC_ERR_ARGUMENT);
+    stc_program_free(p);
+    stc_tensor_free(a);
+    stc_tensor_free(c);
+    stc_tensor_free(x);
+    stc_tensor_free(wide);
+    machine_shut(m, &h);
+}
+END_TEST
+
+START_TEST(steps_are_limited)
+{
+    heap h = {0};
+    const stc_config config = {
+        .alloc = heap_alloc, .alloc_context = &h, .max_steps = 100, .no_super = _i == 1};
+    stc_machine *m;
+    ck_assert_int_eq(stc_open(&config, &m), STC_OK);
+    const stc_decl d = {"x", "svec", STC_F64, NULL, 1};
+    stc_program *p;
+    ck_ok(m, stc_compile(m, "a = sin(x(i)) * x(i) + x(i)", &d, 1, &p));
+    stc_tensor *small = vector(m, "svec", 10), *large = vector(m, "svec", 10000);
+    ck_ok(m, stc_bind(p, "x", small));
+    ck_ok(m, stc_run(p));
+    ck_ok(m, stc_bind(p, "x", large));
+    ck_assert_int_eq(stc_run(p), STC_ERR_STEPS);
+    ck_ok(m, stc_bind(p, "x", small));
+    ck_ok(m, stc_run(p));
+    stc_program_free(p);
+    stc_tensor_free(small);
+    stc_tensor_free(large);
+    machine_shut(m, &h);
+}
+END_TEST
+
+START_TEST(endless_function)
+{
+    heap h = {0};
+    const stc_config config = {
+        .alloc = heap_alloc, .alloc_context = &h, .max_steps = 10000, .no_super = _i == 1};
+    stc_machine *m;
+    ck_assert_int_eq(stc_open(&config, &m), STC_OK);
+    const stc_decl d = {"x", "dense", STC_F64, NULL, 1};
+    stc_program *p;
+    ck_ok(m, stc_compile(m, "fn f(x) { while (true) { x = x + 1 }; return x }\ny(i) = f(x(i))",
+                         &d, 1, &p));
+    stc_tensor *x = vector(m, "dense", 3);
+    ck_ok(m, stc_bind(p, "x", x));
+    ck_assert_int_eq(stc_run(p), STC_ERR_STEPS);
+    stc_program_free(p);
+    stc_tensor_free(x);
+    machine_shut(m, &h);
+}
+END_TEST
+
+typedef struct stopper {
+    stc_machine *m;
+    int calls;
+} stopper;
+
+static int stop(void *context, const char *what, uint64_t done, uint64_t total)
+{
+    stopper *s = context;
+    (void)what, (void)done, (void)total;
+    return ++s->calls > 0;
+}
+
+START_TEST(interrupted)
+{
+    heap h;
+    stc_machine *m = machine_open(&h, _i == 1);
+    stc_program *p = spmv(m);
+    stc_tensor *a = sample_matrix(m, "csr"), *x = vector(m, "dense", 5);
+    ck_ok(m, stc_bind(p, "A", a));
+    ck_ok(m, stc_bind(p, "x", x));
+    ck_ok(m, stc_run(p));
+    stc_program_free(p);
+    stc_tensor_free(a);
+    stc_tensor_free(x);
+    machine_shut(m, &h);
+    stopper s = {NULL, 0};
+    h = (heap){0};
+    const stc_config config = {.alloc = heap_alloc, .alloc_context = &h, .no_super = _i == 1,
+                               .progress = stop, .progress_context = &s};
+    ck_assert_int_eq(stc_open(&config, &m), STC_OK);
+    const stc_decl d = {"x", "dense", STC_F64, NULL, 1};
+    ck_ok(m, stc_compile(m, "a = max(i, j, k: x(i) * x(j) + cos(x(k)))", &d, 1, &p));
+    x = vector(m, "dense", 600);
+    ck_ok(m, stc_bind(p, "x", x));
+    const stc_status st = stc_run(p);
+    ck_assert_msg(st == STC_ERR_INTERRUPT, "%s after %d calls", stc_status_name(st), s.calls);
+    stc_program_free(p);
+    stc_tensor_free(x);
+    machine_shut(m, &h);
+}
+END_TEST
+
+START_TEST(memory_is_capped)
+{
+    heap h = {0};
+    const stc_config config = {
+        .alloc = heap_alloc, .alloc_context = &h, .max_memory = 1 << 20};
+    stc_machine *m;
+    ck_assert_int_eq(stc_open(&config, &m), STC_OK);
+    const stc_decl d = {"x", "dense", STC_F64, NULL, 1};
+    stc_program *p;
+    ck_ok(m, stc_compile(m, "y(i,j) = x(i) * x(j)", &d, 1, &p));
+    stc_tensor *x = vector(m, "dense", 1000);
+    ck_ok(m, stc_bind(p, "x", x));
+    ck_assert_int_eq(stc_run(p), STC_ERR_MEMORY);
+    ck_assert_uint_le(stc_memory_peak(m), 1 << 20);
+    stc_tensor *small = vector(m, "dense", 10);
+    ck_ok(m, stc_bind(p, "x", small));
+    ck_ok(m, stc_run(p));
+    stc_program_free(p);
+    stc_tensor_free(x);
+    stc_tensor_free(small);
+    machine_shut(m, &h);
+}
+END_TEST
+
+START_TEST(faults_name_their_place)
+{
+    expect_error("tensor x dense i64 = [4,3,0]\ntensor z dense i64 = [1,1,0]\ny(i) = z(i) / x(i)\n"
+                 "tensor w dense i64 = [1,1,5]\ny(i) = w(i) / x(i)",
+                 STC_ERR_ARITHMETIC, "zero|2");
+}
+END_TEST
+
+Suite *suite_machine(void)
+{
+    Suite *s = suite_create("machine");
+    TCase *c = tcase_create("machine");
+    tcase_set_timeout(c, 60);
+    tcase_add_loop_test(c, runs_again, 0, 2);
+    tcase_add_test(c, wrong_bindings);
+    tcase_add_loop_test(c, steps_are_limited, 0, 2);
+    tcase_add_loop_test(c, endless_function, 0, 2);
+    tcase_add_loop_test(c, interrupted, 0, 2);
+    tcase_add_test(c, memory_is_capped);
+    tcase_add_test(c, faults_name_their_place);
+    suite_add_tcase(s, c);
+    return s;
+}

@@ -1,0 +1,194 @@
+/* check_program.c: bytecode: texts and bytes that give the same program back,
+ * damage that is refused, and the reference that is generated from the opcodes. */
+#include "../vm/program.h"
+#include "check.h"
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    const char *text;
+    stc_decl d[4];
+    int n;
+} sample[] = {
+    {"y(i) = A(i,j) * x(j)", {{"A", "csr", STC_F64, NULL, 2}, {"x", "dense", STC_F64, NULL, 1}}, 2},
+    {"C(i,j) = A(i,k) * B(k,j)",
+     {{"A", "csr", STC_F64, NULL, 2}, {"B", "csr", STC_F64, NULL, 2}, {"C", "csr", STC_F64, NULL, 2}},
+     3},
+    {"C(i,j) = A(i,j) + B(i,j)",
+     {{"A", "coo", STC_F32, NULL, 2}, {"B", "csc", STC_I32, NULL, 2}},
+     2},
+    {"a = min(i, j: A(i,j) + A(j,i))", {{"A", "dcsr", STC_I64, NULL, 2}}, 1},
+    {"y(i) += A(i,j) * x(j)\nz = y(i) * y(i)",
+     {{"A", "bcsr(2,2)", STC_F64, NULL, 2}, {"x", "svec", STC_F64, NULL, 1}},
+     2},
+    {"y(i) = select(x(i) > 1 && w(i) != 0, x(i) / w(i), -1)",
+     {{"w", "svec", STC_F64, NULL, 1}, {"x", "dense", STC_F64, NULL, 1}},
+     2},
+    {"s(i) = x(i+j) * f(j)",
+     {{"x", "dense", STC_F64, NULL, 1}, {"f", "dense", STC_F64, NULL, 1}},
+     2},
+    {"fn g(x, y) { x, 0 => abs(x)\n0, y => abs(y)\nx, y => { while (x != 0) { t = x; x = y % x; "
+     "y = t }; return abs(y) } } over {x != 0} | {y != 0}\nz(i) = g(u(i), v(i))",
+     {{"u", "svec", STC_I64, NULL, 1}, {"v", "svec", STC_I64, NULL, 1}},
+     2},
+};
+enum { SAMPLES = sizeof sample / sizeof *sample };
+
+static stc_program *compile(stc_machine *m, int k)
+{
+    stc_program *p = NULL;
+    ck_ok(m, stc_compile(m, sample[k].text, sample[k].d, sample[k].n, &p));
+    return p;
+}
+
+START_TEST(bytes_read_back)
+{
+    heap h;
+    stc_machine *m = machine_open(&h, false);
+    stc_program *p = compile(m, _i), *q;
+    void *a, *b;
+    size_t na, nb;
+    ck_ok(m, stc_program_encode(p, &a, &na));
+    ck_ok(m, stc_program_decode(m, a, na, &q));
+    ck_ok(m, stc_program_encode(q, &b, &nb));
+    ck_assert_uint_eq(na, nb);
+    ck_assert(memcmp(a, b, na) == 0);
+    stc_text_free(m, a);
+    stc_text_free(m, b);
+    stc_program_free(p);
+    stc_program_free(q);
+    machine_shut(m, &h);
+}
+END_TEST
+
+START_TEST(text_reads_back)
+{
+    heap h;
+    stc_machine *m = machine_open(&h, false);
+    stc_program *p = compile(m, _i), *q;
+    char *text, *again;
+    void *a, *b;
+    size_t na, nb;
+    ck_ok(m, stc_program_dump(p, &text));
+    ck_ok(m, stc_program_assemble(m, text, "dump", &q));
+    ck_ok(m, stc_program_dump(q, &again));
+    ck_assert_str_eq(text, again);
+    ck_ok(m, stc_program_encode(p, &a, &na));
+    ck_ok(m, stc_program_encode(q, &b, &nb));
+    ck_assert_uint_eq(na, nb);
+    ck_assert(memcmp(a, b, na) == 0);
+    stc_text_free(m, a);
+    stc_text_free(m, b);
+    stc_text_free(m, text);
+    stc_text_free(m, again);
+    stc_program_free(p);
+    stc_program_free(q);
+    machine_shut(m, &h);
+}
+END_TEST
+
+/* Every prefix, and every byte changed without the checksum, is refused. */
+START_TEST(damage)
+{
+    heap h;
+    stc_machine *m = machine_open(&h, false);
+    stc_program *p = compile(m, _i), *q = NULL;
+    void *bytes;
+    size_t n;
+    ck_ok(m, stc_program_encode(p, &bytes, &n));
+    for (size_t k = 0; k < n; k += 1 + k / 64) {
+        char *part = malloc(k + 1);
+        memcpy(part, bytes, k);
+        ck_assert_int_eq(stc_program_decode(m, part, k, &q), STC_ERR_CORRUPT);
+        free(part);
+        ((char *)bytes)[k] ^= 0x41;
+        const stc_status st = stc_program_decode(m, bytes, n, &q);
+        ck_assert_msg(st == STC_ERR_CORRUPT, "byte %zu: %s", k, stc_status_name(st));
+        ((char *)bytes)[k] ^= 0x41;
+    }
+    ck_assert_ptr_null(q);
+    ck_assert_int_eq(stc_program_decode(m, bytes, 0, &q), STC_ERR_CORRUPT);
+    stc_text_free(m, bytes);
+    stc_program_free(p);
+    machine_shut(m, &h);
+}
+END_TEST
+
+/* Lines left out of a dump, or doubled, don't crash and mostly don't pass. */
+START_TEST(texts_cut_up)
+{
+    heap h;
+    stc_machine *m = machine_open(&h, false);
+    stc_program *p = compile(m, _i), *q;
+    char *text;
+    ck_ok(m, stc_program_dump(p, &text));
+    const size_t len = strlen(text);
+    char *cut = malloc(2 * len + 2);
+    for (size_t at = 0; at < len;) {
+        const size_t line = strcspn(text + at, "\n") + 1, end = at + line > len ? len : at + line;
+        memcpy(cut, text, at);
+        strcpy(cut + at, text + end);
+        if (stc_program_assemble(m, cut, "cut", &q) == STC_OK) stc_program_free(q);
+        memcpy(cut, text, end);
+        strcpy(cut + end, text + at);
+        if (stc_program_assemble(m, cut, "doubled", &q) == STC_OK) stc_program_free(q);
+        at = end;
+    }
+    free(cut);
+    ck_assert_int_ne(stc_program_assemble(m, "nonsense", "x", &q), STC_OK);
+    ck_assert_int_ne(stc_program_assemble(m, "", "x", &q), STC_OK);
+    stc_text_free(m, text);
+    stc_program_free(p);
+    machine_shut(m, &h);
+}
+END_TEST
+
+START_TEST(stages)
+{
+    static const char *const stage[] = {"ast", "bound", "plan", "lattice", "code"};
+    heap h;
+    stc_machine *m = machine_open(&h, false);
+    stc_program *p = compile(m, _i);
+    for (int k = 0; k < 5; k++) {
+        char *text;
+        ck_ok(m, stc_program_explain(p, stage[k], &text));
+        ck_assert_msg(strlen(text) > 5, "%s: %s", stage[k], text);
+        stc_text_free(m, text);
+    }
+    char *text;
+    ck_assert_int_eq(stc_program_explain(p, "nothing", &text), STC_ERR_ARGUMENT);
+    stc_program_free(p);
+    machine_shut(m, &h);
+}
+END_TEST
+
+START_TEST(files)
+{
+    heap h;
+    stc_machine *m = machine_open(&h, false);
+    stc_program *p = compile(m, _i), *q;
+    ck_ok(m, stc_program_save(p, "/tmp/stc-check.stb"));
+    ck_ok(m, stc_program_load(m, "/tmp/stc-check.stb", &q));
+    stc_program_free(q);
+    ck_assert_int_eq(stc_program_load(m, "/tmp/stc-check-none.stb", &q), STC_ERR_IO);
+    ck_assert_int_eq(stc_program_save(p, "/nowhere/x.stb"), STC_ERR_IO);
+    ck_assert_int_eq(remove("/tmp/stc-check.stb"), 0);
+    stc_program_free(p);
+    machine_shut(m, &h);
+}
+END_TEST
+
+Suite *suite_program(void)
+{
+    Suite *s = suite_create("program");
+    TCase *c = tcase_create("program");
+    tcase_set_timeout(c, 60);
+    tcase_add_loop_test(c, bytes_read_back, 0, SAMPLES);
+    tcase_add_loop_test(c, text_reads_back, 0, SAMPLES);
+    tcase_add_loop_test(c, damage, 0, SAMPLES);
+    tcase_add_loop_test(c, texts_cut_up, 0, SAMPLES);
+    tcase_add_loop_test(c, stages, 0, SAMPLES);
+    tcase_add_loop_test(c, files, 0, SAMPLES);
+    suite_add_tcase(s, c);
+    return s;
+}
