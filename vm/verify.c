@@ -194,6 +194,7 @@ static stc_status check_value(verifier *vf, const insn *in)
     switch (in->op) {
     case OP_IF:
     case OP_TEST:
+    case OP_REQUIRE:
     case OP_BREAK:
         return want_class(vf, a[0], CLASS_I64);
     case OP_CALL:
