@@ -19,7 +19,13 @@ typedef struct completions {
     int count, room;
 } completions;
 
-void completions_add(completions *c, const char *text);
+void completions_add(completions *c, const char *text); /* each text once       */
+void completions_sort(completions *c);
+/* The bytes with which all of them begin, whole characters; there is one. */
+size_t completions_common(const completions *c);
+/* In columns, as many as the window takes. */
+void completions_print(const completions *c);
+void completions_free(completions *c);
 /* Fills *out with what the word before the cursor could become. A candidate
  * that ends in '/' or '"' is taken as it is, others get a blank after them. */
 typedef void (*complete_fn)(void *context, const char *line, size_t cursor,
