@@ -104,6 +104,8 @@ int64_t strip_place_coord(const machine *mc, const strip *s, int place, int lane
 void strip_load(stc_type t, void *out, const void *vals, const column *at, int n,
                 value fill);
 void strip_store(stc_type t, void *vals, int64_t pos, const void *from, vclass cls, int n);
+void strip_scatter(stc_type t, void *vals, int64_t pos, const int64_t *at, const void *from,
+                   int n);
 void strip_conv(vclass to, vclass from, void *out, const void *in, int n);
 value class_get(vclass cls, const void *p, int64_t k);
 void class_put(vclass cls, void *p, int64_t k, value v);

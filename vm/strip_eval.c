@@ -123,8 +123,7 @@ static value load_one(const tensor *t, const column *at, int k)
 {
     const int64_t p = column_get(at, k);
     if (p == NONE) return t->fill;
-    return at->ranged ? load_sum(t, p, column_end(at, k))
-                      : type_load(t->type, t->vals, p);
+    return at->ranged ? load_sum(t, p, column_end(at, k)) : type_load(t->type, t->vals, p);
 }
 
 static void eval_load(machine *mc, strip *s, const node *x, vcolumn *c)

@@ -94,6 +94,41 @@ void strip_load(stc_type t, void *out, const void *vals, const column *at, int n
     }
 #include "../formats/types.def"
 
+/* Lane k to position pos + at[k]. */
+#define TYPE(NAME, name, ctype, CLASS, rank)                                               \
+    static void scatter_##NAME(void *vals, int64_t pos, const int64_t *at,                 \
+                               const void *from, int n)                                    \
+    {                                                                                      \
+        ctype *v = (ctype *)vals + pos;                                                    \
+        const ct_##CLASS *x = from;                                                        \
+        for (int k = 0; k < n; k++)                                                        \
+            v[at[k]] = (ctype)x[k];                                                        \
+    }
+#include "../formats/types.def"
+
+static void scatter_truth(void *vals, int64_t pos, const int64_t *at, const void *from,
+                          int n)
+{
+    uint8_t *v = (uint8_t *)vals + pos;
+    const int64_t *x = from;
+    for (int k = 0; k < n; k++)
+        v[at[k]] = x[k] != 0;
+}
+
+void strip_scatter(stc_type t, void *vals, int64_t pos, const int64_t *at, const void *from,
+                   int n)
+{
+    static void (*const scatter[])(void *, int64_t, const int64_t *, const void *, int) = {
+#define TYPE(NAME, name, ctype, CLASS, rank) scatter_##NAME,
+#include "../formats/types.def"
+    };
+    if (t == STC_BOOL) {
+        scatter_truth(vals, pos, at, from, n);
+    } else {
+        scatter[t](vals, pos, at, from, n);
+    }
+}
+
 static void store_truth(void *vals, int64_t pos, const void *from, int n)
 {
     uint8_t *v = (uint8_t *)vals + pos;

@@ -141,8 +141,7 @@ static void put_run(strip *s, const sink *x, const tensor *t, int64_t pos, int k
 static bool append_in_bulk(const machine *mc, const strip *s, const sink *x, const place *p)
 {
     const slot *r = &mc->slot[x->a];
-    return x->kind == SINK_STORE && !r->lev[p->level].insert &&
-           !s->s.l->unordered &&
+    return x->kind == SINK_STORE && !r->lev[p->level].insert && !s->s.l->unordered &&
            r->t->level[p->level].kind->append_room && p->icol == 0 &&
            (r->t->level[p->level].props & (PROP_UNIQUE | PROP_BRANCHLESS)) == PROP_UNIQUE;
 }
@@ -201,11 +200,16 @@ static stc_status insert_rest(machine *mc, strip *s, const sink *x, const place 
         return STC_OK;
     }
     for (int k = 1; k < s->n; k++)
-        if (column_get(i, k) <= column_get(i, k - 1)) return store_lanes(mc, s, x, 1);
+        if (i->data[k] <= i->data[k - 1]) return store_lanes(mc, s, x, 1);
     r->stores += (uint64_t)s->n - 1;
     if (asm_value(mc, r, pos + (last - first))) return mc->cx->diag.status;
+    if (x->kind == SINK_STORE) {
+        const char *from = strip_spread(s, x->node);
+        strip_scatter(r->t->type, r->t->vals, pos - first, i->data, from, s->n);
+        return STC_OK;
+    }
     for (int k = 1; k < s->n; k++)
-        put_run(s, x, r->t, pos + (column_get(i, k) - first), k, 1);
+        put_run(s, x, r->t, pos + (i->data[k] - first), k, 1);
     return STC_OK;
 }
 

@@ -66,6 +66,7 @@ static bexpr *bare_name(binder *b, const ast *e)
 
 static bexpr *unknown_name(binder *b, const ast *e)
 {
+    static const char *const reductions[] = {"sum", "prod", "any", "all", "xor", "pow"};
     suggestion near;
     char text[96];
     const int id = fn_named(e->name, strlen(e->name), -1);
@@ -79,11 +80,13 @@ static bexpr *unknown_name(binder *b, const ast *e)
     suggest_begin(&near, e->name);
     for (int i = 0; i < scope_tensor_count(b->s); i++)
         suggest_try(&near, scope_tensor_at(b->s, i)->name);
-    for (int i = 0; i < scope_definition_count(b->s); i++)
-        if (scope_definition_at(b->s, i)->node->kind == N_FN)
-            suggest_try(&near, scope_definition_at(b->s, i)->name);
+    const definition *d;
+    for (int i = 0; (d = scope_definition_at(b->s, N_FN, i)) != NULL; i++)
+        suggest_try(&near, d->name);
     for (int i = 0; i < FN_COUNT; i++)
-        suggest_try(&near, fn_at(i)->name);
+        if (!fn_at(i)->symbol) suggest_try(&near, fn_at(i)->name);
+    for (unsigned i = 0; i < sizeof reductions / sizeof *reductions; i++)
+        suggest_try(&near, reductions[i]);
     return bind_null(b, e->at, "there is no tensor or function `%s`%s", e->name,
                      suggest_text(&near, text, sizeof text));
 }

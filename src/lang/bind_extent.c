@@ -383,6 +383,8 @@ static void say_leaves(binder *b, words *w, const access *x)
         say(w, "index ");
         say(w, first_index(b, x));
         say(w, ": ");
+    } else {
+        say(w, "the subscript ");
     }
     say(w, bind_source_text(b, x->at, buf, sizeof buf));
     say(w, " leaves ");

@@ -208,9 +208,9 @@ static stc_status unknown_format(const scope *s, const source *src, const ast *n
     char text[96];
     format any;
     suggest_begin(&near, node->name);
-    for (int i = 0; s && i < scope_definition_count(s); i++)
-        if (scope_definition_at(s, i)->node->kind == N_FORMAT)
-            suggest_try(&near, scope_definition_at(s, i)->name);
+    const definition *d;
+    for (int i = 0; s && (d = scope_definition_at(s, N_FORMAT, i)) != NULL; i++)
+        suggest_try(&near, d->name);
     for (unsigned i = 0; i < sizeof known / sizeof *known; i++)
         suggest_try(&near, known[i]);
     const int64_t args[2] = {2, 2};

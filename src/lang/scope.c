@@ -1,8 +1,8 @@
 /* scope.c: the table of names: tensors, formats, functions.
  *
- * Two tables of the same make, one for tensors and one for definitions: an
- * array of pointers in order of definition, and an open-addressed index over
- * it. Every item begins with its name, which it owns.
+ * Three tables of the same make: an array of pointers in order of definition,
+ * and an open-addressed index over it. Every item begins with its name, which
+ * it owns.
  */
 #include "scope.h"
 
@@ -21,7 +21,7 @@ typedef struct table {
 
 struct scope {
     ctx *cx;
-    table tensors, definitions;
+    table tensors, formats, functions;
 };
 
 /* ---- tables ------------------------------------------------------------------ */
@@ -165,20 +165,20 @@ static void definition_free(ctx *cx, definition *d)
     mem_free(cx, d, sizeof *d);
 }
 
+static const table *definitions(const scope *s, ast_kind kind)
+{
+    return kind == N_FN ? &s->functions : &s->formats;
+}
+
 definition *scope_find(const scope *s, const char *name, ast_kind kind)
 {
-    definition *d = table_find(&s->definitions, name);
-    return d && d->node->kind == kind ? d : NULL;
+    return table_find(definitions(s, kind), name);
 }
 
-int scope_definition_count(const scope *s)
+definition *scope_definition_at(const scope *s, ast_kind kind, int i)
 {
-    return (int)s->definitions.count;
-}
-
-definition *scope_definition_at(const scope *s, int i)
-{
-    return (definition *)s->definitions.item[i];
+    const table *const t = definitions(s, kind);
+    return i < t->count ? (definition *)t->item[i] : NULL;
 }
 
 /* The text of a definition, after as many newlines and blanks as put it at the
@@ -229,15 +229,16 @@ stc_status scope_define(scope *s, const source *src, const ast *node)
     else if (!node->child[0])
         status = scope_format(s, src, node->child[1], -1, &f);
     if (status != STC_OK) return status;
-    definition *const old = table_find(&s->definitions, node->name);
-    if (!table_room(cx, &s->definitions)) return cx->diag.status;
+    table *const t = node->kind == N_FN ? &s->functions : &s->formats;
+    definition *const old = table_find(t, node->name);
+    if (!table_room(cx, t)) return cx->diag.status;
     definition *const d = definition_new(cx, src, node);
     if (!d) return cx->diag.status;
     if (old) {
-        table_remove(&s->definitions, (named *)old);
+        table_remove(t, (named *)old);
         definition_free(cx, old);
     }
-    table_add(&s->definitions, (named *)d);
+    table_add(t, (named *)d);
     return STC_OK;
 }
 
@@ -255,9 +256,12 @@ void scope_free(scope *s)
     if (!s) return;
     for (int64_t i = 0; i < s->tensors.count; i++)
         tensor_entry_free(s->cx, (scope_tensor *)s->tensors.item[i]);
-    for (int64_t i = 0; i < s->definitions.count; i++)
-        definition_free(s->cx, (definition *)s->definitions.item[i]);
+    for (int64_t i = 0; i < s->formats.count; i++)
+        definition_free(s->cx, (definition *)s->formats.item[i]);
+    for (int64_t i = 0; i < s->functions.count; i++)
+        definition_free(s->cx, (definition *)s->functions.item[i]);
     table_free(s->cx, &s->tensors);
-    table_free(s->cx, &s->definitions);
+    table_free(s->cx, &s->formats);
+    table_free(s->cx, &s->functions);
     mem_free(s->cx, s, sizeof *s);
 }

@@ -17,8 +17,8 @@ typedef struct definition {
 } definition;
 
 definition *scope_find(const scope *s, const char *name, ast_kind kind);
-int scope_definition_count(const scope *s);
-definition *scope_definition_at(const scope *s, int i);
+definition *scope_definition_at(const scope *s, ast_kind kind,
+                                int i); /* NULL past the end */
 #define FN_MAX_PARAMS 8
 /* Checks of a function's syntax tree that need no types (fn_check.c). */
 stc_status fn_check_definition(const source *src, const ast *node);
