@@ -69,10 +69,10 @@ int bind_linear(binder *b, const int *ext, const int64_t *coef, int n, int64_t p
 const char *bind_source_text(const binder *b, span at, char *buf, size_t size)
 {
     int len = at.end - at.begin;
-    if (len > 32 || len >= (int)size) return "the subscript";
+    if (len > 32 || len >= (int)size) return "…";
     memcpy(buf, b->src->text + at.begin, (size_t)len);
     buf[len] = 0;
-    return strchr(buf, '\n') ? "the subscript" : buf;
+    return strchr(buf, '\n') ? "…" : buf;
 }
 
 stc_status bind_relation(binder *b, ext_rel rel, int x, int y, span at, const char *text)
