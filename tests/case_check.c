@@ -107,7 +107,8 @@ static void compare(const otensor *want, const outcome *got, judged *j)
 
 static void judge(const oworld *w, overdict v, const outcome *o, judged *j)
 {
-    bool sound = o->status == STC_OK || o->status == STC_ERR_PROGRAM ||
+    bool endless = o->status == STC_ERR_STEPS && w->flags & OV_HAZARD; /* while (nan) */
+    bool sound = endless || o->status == STC_OK || o->status == STC_ERR_PROGRAM ||
                  o->status == STC_ERR_SHAPE || o->status == STC_ERR_ARITHMETIC ||
                  o->status == STC_ERR_SYNTAX;
     if (o->leak != 0) {
@@ -123,6 +124,8 @@ static void judge(const oworld *w, overdict v, const outcome *o, judged *j)
             say(j, CASE_FAIL, "accepted, but: %s", w->why);
         else
             say(j, CASE_REFUSED, "%s / %s", w->why, o->message);
+    } else if (endless) {
+        say(j, CASE_UNSURE, "%s", o->message);
     } else if (o->status == STC_ERR_ARITHMETIC && w->flags & OV_FAULT) {
         say(j, CASE_REFUSED, "%s", o->message);
     } else if (o->status != STC_OK) {

@@ -29,7 +29,8 @@
     SUITE(merge)                                                                           \
     SUITE(faults)                                                                          \
     SUITE(bad)                                                                             \
-    SUITE(data)
+    SUITE(data)                                                                            \
+    SUITE(kernels)
 
 #define SUITE(name) Suite *suite_##name(void);
 SUITES(SUITE)

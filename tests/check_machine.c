@@ -8,7 +8,8 @@
 static stc_tensor *vector(stc_machine *m, const char *name, int64_t n)
 {
     double *v = malloc((size_t)(n + 1) * sizeof *v);
-    for (int64_t k = 0; k < n; k++) v[k] = (double)(k % 7) - 3;
+    for (int64_t k = 0; k < n; k++)
+        v[k] = (double)(k % 7) - 3;
     stc_tensor *t = NULL;
     ck_ok(m, stc_tensor_from_dense(m, name, STC_F64, 1, &n, NULL, v, &t));
     free(v);
@@ -38,7 +39,8 @@ START_TEST(runs_again)
         ck_ok(m, stc_result(p, "y", &t));
         ck_ok(m, stc_tensor_to_dense(t, y));
         const double right[] = {0, 0, -13, 6};
-        for (int k = 0; k < 4; k++) ck_assert_msg(y[k] == right[k], "y(%d) is %g", k, y[k]);
+        for (int k = 0; k < 4; k++)
+            ck_assert_msg(y[k] == right[k], "y(%d) is %g", k, y[k]);
     }
     stc_tensor *taken;
     ck_ok(m, stc_take(p, "y", &taken));
@@ -114,8 +116,9 @@ START_TEST(endless_function)
     ck_assert_int_eq(stc_open(&config, &m), STC_OK);
     const stc_decl d = {"x", "dense", STC_F64, NULL, 1};
     stc_program *p;
-    ck_ok(m, stc_compile(m, "fn f(x) { while (true) { x = x + 1 }; return x }\ny(i) = f(x(i))",
-                         &d, 1, &p));
+    ck_ok(m,
+          stc_compile(m, "fn f(x) { while (true) { x = x + 1 }; return x }\ny(i) = f(x(i))",
+                      &d, 1, &p));
     stc_tensor *x = vector(m, "dense", 3);
     ck_ok(m, stc_bind(p, "x", x));
     ck_assert_int_eq(stc_run(p), STC_ERR_STEPS);
@@ -152,15 +155,19 @@ START_TEST(interrupted)
     machine_shut(m, &h);
     stopper s = {NULL, 0};
     h = (heap){0};
-    const stc_config config = {.alloc = heap_alloc, .alloc_context = &h, .no_super = _i == 1,
-                               .progress = stop, .progress_context = &s};
+    const stc_config config = {.alloc = heap_alloc,
+                               .alloc_context = &h,
+                               .no_super = _i == 1,
+                               .progress = stop,
+                               .progress_context = &s};
     ck_assert_int_eq(stc_open(&config, &m), STC_OK);
     const stc_decl d = {"x", "dense", STC_F64, NULL, 1};
     ck_ok(m, stc_compile(m, "a = max(i, j, k: x(i) * x(j) + cos(x(k)))", &d, 1, &p));
     x = vector(m, "dense", 600);
     ck_ok(m, stc_bind(p, "x", x));
     const stc_status st = stc_run(p);
-    ck_assert_msg(st == STC_ERR_INTERRUPT, "%s after %d calls", stc_status_name(st), s.calls);
+    ck_assert_msg(st == STC_ERR_INTERRUPT, "%s after %d calls", stc_status_name(st),
+                  s.calls);
     stc_program_free(p);
     stc_tensor_free(x);
     machine_shut(m, &h);
@@ -193,9 +200,10 @@ END_TEST
 
 START_TEST(faults_name_their_place)
 {
-    expect_error("tensor x dense i64 = [4,3,0]\ntensor z dense i64 = [1,1,0]\ny(i) = z(i) / x(i)\n"
-                 "tensor w dense i64 = [1,1,5]\ny(i) = w(i) / x(i)",
-                 STC_ERR_ARITHMETIC, "zero|2");
+    expect_error(
+        "tensor x dense i64 = [4,3,0]\ntensor z dense i64 = [1,1,0]\ny(i) = z(i) / x(i)\n"
+        "tensor w dense i64 = [1,1,5]\ny(i) = w(i) / x(i)",
+        STC_ERR_ARITHMETIC, "zero|2");
 }
 END_TEST
 

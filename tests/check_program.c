@@ -10,9 +10,13 @@ static const struct {
     stc_decl d[4];
     int n;
 } sample[] = {
-    {"y(i) = A(i,j) * x(j)", {{"A", "csr", STC_F64, NULL, 2}, {"x", "dense", STC_F64, NULL, 1}}, 2},
+    {"y(i) = A(i,j) * x(j)",
+     {{"A", "csr", STC_F64, NULL, 2}, {"x", "dense", STC_F64, NULL, 1}},
+     2},
     {"C(i,j) = A(i,k) * B(k,j)",
-     {{"A", "csr", STC_F64, NULL, 2}, {"B", "csr", STC_F64, NULL, 2}, {"C", "csr", STC_F64, NULL, 2}},
+     {{"A", "csr", STC_F64, NULL, 2},
+      {"B", "csr", STC_F64, NULL, 2},
+      {"C", "csr", STC_F64, NULL, 2}},
      3},
     {"C(i,j) = A(i,j) + B(i,j)",
      {{"A", "coo", STC_F32, NULL, 2}, {"B", "csc", STC_I32, NULL, 2}},
@@ -27,7 +31,8 @@ static const struct {
     {"s(i) = x(i+j) * f(j)",
      {{"x", "dense", STC_F64, NULL, 1}, {"f", "dense", STC_F64, NULL, 1}},
      2},
-    {"fn g(x, y) { x, 0 => abs(x)\n0, y => abs(y)\nx, y => { while (x != 0) { t = x; x = y % x; "
+    {"fn g(x, y) { x, 0 => abs(x)\n0, y => abs(y)\nx, y => { while (x != 0) { t = x; x = y "
+     "% x; "
      "y = t }; return abs(y) } } over {x != 0} | {y != 0}\nz(i) = g(u(i), v(i))",
      {{"u", "svec", STC_I64, NULL, 1}, {"v", "svec", STC_I64, NULL, 1}},
      2},
@@ -125,7 +130,8 @@ START_TEST(texts_cut_up)
     const size_t len = strlen(text);
     char *cut = malloc(2 * len + 2);
     for (size_t at = 0; at < len;) {
-        const size_t line = strcspn(text + at, "\n") + 1, end = at + line > len ? len : at + line;
+        const size_t line = strcspn(text + at, "\n") + 1,
+                     end = at + line > len ? len : at + line;
         memcpy(cut, text, at);
         strcpy(cut + at, text + end);
         if (stc_program_assemble(m, cut, "cut", &q) == STC_OK) stc_program_free(q);

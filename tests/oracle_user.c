@@ -187,14 +187,13 @@ static void run(frame *f, const ast *e)
         run_loop(f, e->child[1], e->child[2], e->child[3]);
         break;
     case N_BREAK:
-        f->state = BROKEN;
+        if (!f->typing) f->state = BROKEN;
         break;
     case N_CONTINUE:
-        f->state = CONTINUED;
+        if (!f->typing) f->state = CONTINUED;
         break;
     case N_RETURN:
-        f->result = run_expr(f, e->child[0]);
-        f->state = RETURNED;
+        give(f, run_expr(f, e->child[0]));
         break;
     default:
         break;

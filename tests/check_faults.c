@@ -1,0 +1,224 @@
+/* check_faults.c: every allocation is made to fail in turn, in each of a set of
+ * scenarios: a clean error, everything freed, and the machine still works. */
+#include "check.h"
+#include <stdlib.h>
+#include <string.h>
+
+typedef stc_status (*scenario)(stc_machine *m);
+
+/* Frees what there is of these, whatever failed. */
+typedef struct things {
+    stc_tensor *a, *b;
+    stc_program *p;
+    stc_session *s;
+    void *bytes;
+    char *text;
+} things;
+
+static stc_status finish(stc_machine *m, things *t, stc_status st)
+{
+    const stc_status kept = st;
+    if (t->bytes) stc_text_free(m, t->bytes);
+    if (t->text) stc_text_free(m, t->text);
+    stc_program_free(t->p);
+    if (t->s) stc_session_close(t->s);
+    stc_tensor_free(t->a);
+    stc_tensor_free(t->b);
+    return kept;
+}
+
+static stc_status matrix(stc_machine *m, const char *name, stc_tensor **out)
+{
+    static const int64_t shape[] = {4, 5};
+    return stc_tensor_from_dense(m, name, STC_F64, 2, shape, NULL, sample_dense, out);
+}
+
+static stc_status tensors(stc_machine *m)
+{
+    static const char *const formats[] = {"csr", "coo", "bcsr(2,2)", "hash",
+                                          "rle", "dia", "ell",       "dense"};
+    stc_status st = STC_OK;
+    for (size_t k = 0; k < sizeof formats / sizeof *formats && !st; k++) {
+        things t = {0};
+        st = matrix(m, formats[k], &t.a);
+        if (!st) st = stc_tensor_check(t.a);
+        if (!st) st = stc_tensor_convert(t.a, "csc", STC_F32, &t.b);
+        st = finish(m, &t, st);
+    }
+    return st;
+}
+
+static stc_status run_text(stc_machine *m, const char *text, const char *format_a,
+                           const char *format_c)
+{
+    things t = {0};
+    const stc_decl d[] = {{"A", format_a, STC_F64, NULL, 2},
+                          {"C", format_c, STC_F64, NULL, -1}};
+    stc_status st = matrix(m, format_a, &t.a);
+    if (!st) st = stc_compile(m, text, d, format_c ? 2 : 1, &t.p);
+    if (!st) st = stc_bind(t.p, "A", t.a);
+    if (!st) st = stc_run(t.p);
+    if (!st) st = stc_run(t.p);
+    if (!st) st = stc_take(t.p, "C", &t.b);
+    return finish(m, &t, st);
+}
+
+static stc_status products(stc_machine *m)
+{
+    return run_text(m, "C(i,j) = A(i,k) * A(j,k)", "csr", "csr");
+}
+
+static stc_status unions(stc_machine *m)
+{
+    return run_text(m, "C(j,i) = A(i,j) + A(i,j) * A(i,j) - 2 * A(i,j)", "coo", "dcsr");
+}
+
+static stc_status blocks(stc_machine *m)
+{
+    return run_text(m, "C(i,j) = A(i,j) + 1", "bcsr(2,2)", NULL);
+}
+
+static stc_status functions(stc_machine *m)
+{
+    return run_text(m,
+                    "fn f(x, y) { while (x > 4) { x = x - y }; return x + y }\n"
+                    "C(i) = min(j: f(A(i,j), 3))",
+                    "csr", NULL);
+}
+
+static stc_status bytes(stc_machine *m)
+{
+    things t = {0};
+    size_t size;
+    stc_program *q = NULL;
+    const stc_decl d = {"A", "csr", STC_F64, NULL, 2};
+    stc_status st = stc_compile(m, "y(i) = A(i,j) * A(i,j)", &d, 1, &t.p);
+    if (!st) st = stc_program_encode(t.p, &t.bytes, &size);
+    if (!st) st = stc_program_decode(m, t.bytes, size, &q);
+    stc_program_free(q);
+    q = NULL;
+    if (!st) st = stc_program_dump(t.p, &t.text);
+    if (!st) st = stc_program_assemble(m, t.text, "x", &q);
+    stc_program_free(q);
+    if (t.text) stc_text_free(m, t.text);
+    t.text = NULL;
+    if (!st) st = stc_program_explain(t.p, "plan", &t.text);
+    return finish(m, &t, st);
+}
+
+static stc_status scripts(stc_machine *m)
+{
+    things t = {0};
+    stc_status st = stc_session_open(m, &t.s);
+    if (!st)
+        st = stc_session_exec(t.s,
+                              "format mine = (i,j) -> (j : dense, i : compressed)\n"
+                              "fn sq(x) = x * x\n"
+                              "tensor A mine f64 [3,3] = { (0,1): 3, (2,2): 1, (0,1): 2 }\n"
+                              "tensor R csr f64 [3,3] = random(density=0.5, seed=3)\n"
+                              "B(i,j) = sq(A(i,j)) + R(j,i)\n"
+                              "repeat 2 { B(i,j) = B(i,j) + A(i,j) }\n"
+                              "s = B(i,j)\nif (s > 1) { s = 2 }\ncompact B\ndrop R\n",
+                              "x");
+    return finish(m, &t, st);
+}
+
+static stc_status files(stc_machine *m)
+{
+    static const char *const path[] = {"/tmp/stc-fault.mtx", "/tmp/stc-fault.tns",
+                                       "/tmp/stc-fault.npy"};
+    stc_status st = STC_OK;
+    for (int k = 0; k < 3 && !st; k++) {
+        things t = {0};
+        st = matrix(m, "csr", &t.a);
+        if (!st) st = stc_tensor_write(t.a, path[k]);
+        if (!st) st = stc_tensor_read(m, path[k], "dcsr", STC_F32, NULL, &t.b);
+        st = finish(m, &t, st);
+        remove(path[k]);
+    }
+    return st;
+}
+
+static stc_status errors(stc_machine *m)
+{
+    things t = {0};
+    stc_status st = stc_compile(m, "y(i) = nope(i) + 1", NULL, 0, &t.p);
+    st = finish(m, &t, st);
+    return st == STC_ERR_PROGRAM ? STC_OK : st;
+}
+
+static const struct {
+    const char *name;
+    scenario run;
+} all[] = {
+    {"tensors", tensors}, {"products", products},   {"unions", unions},
+    {"blocks", blocks},   {"functions", functions}, {"bytes", bytes},
+    {"scripts", scripts}, {"files", files},         {"errors", errors},
+};
+enum { ALL = sizeof all / sizeof *all };
+
+static stc_machine *faulty(heap *h, bool no_super)
+{
+    const stc_config config = {
+        .alloc = heap_alloc, .alloc_context = h, .no_super = no_super};
+    stc_machine *m = NULL;
+    return stc_open(&config, &m) == STC_OK ? m : NULL;
+}
+
+/* One failing call, then a second try on the same machine. */
+static bool fail_one(int k, int64_t at, bool lasting, bool no_super)
+{
+    heap h = {.fail_at = 0};
+    stc_machine *m = faulty(&h, no_super);
+    ck_assert_ptr_nonnull(m);
+    h.fail_at = h.calls + at;
+    h.lasting = lasting;
+    const stc_status st = all[k].run(m);
+    const bool failed = h.failed;
+    /* A shortage may be lived with (a smaller workspace), but never hidden. */
+    if (st != STC_OK)
+        ck_assert_msg(st == STC_ERR_MEMORY, "%s, allocation %lld: %s (%s)", all[k].name,
+                      (long long)at, stc_status_name(st), stc_error(m)->message);
+    if (st != STC_OK) ck_assert_int_eq(stc_error(m)->status, STC_ERR_MEMORY);
+    h.fail_at = 0;
+    const stc_status again = all[k].run(m);
+    ck_assert_msg(again == STC_OK, "%s, after allocation %lld failed: %s (%s)", all[k].name,
+                  (long long)at, stc_status_name(again), stc_error(m)->message);
+    stc_close(m);
+    ck_assert_msg(h.held == 0, "%s, allocation %lld: %lld bytes are still held",
+                  all[k].name, (long long)at, (long long)h.held);
+    return failed;
+}
+
+START_TEST(each_allocation)
+{
+    int64_t at = 1;
+    while (fail_one(_i, at, false, at % 2 == 0))
+        at++;
+    ck_assert_int_gt(at, 3);
+    for (int64_t k = 1; k < at; k += 7)
+        fail_one(_i, k, true, false);
+}
+END_TEST
+
+START_TEST(opening)
+{
+    for (int64_t at = 1; at < 10; at++) {
+        heap h = {.fail_at = at};
+        stc_machine *m = faulty(&h, false);
+        if (m) stc_close(m);
+        ck_assert_int_eq(h.held, 0);
+    }
+}
+END_TEST
+
+Suite *suite_faults(void)
+{
+    Suite *s = suite_create("faults");
+    TCase *c = tcase_create("faults");
+    tcase_set_timeout(c, 120);
+    tcase_add_loop_test(c, each_allocation, 0, ALL);
+    tcase_add_test(c, opening);
+    suite_add_tcase(s, c);
+    return s;
+}

@@ -1,0 +1,159 @@
+/* check_merge.c: proofs of the interface: operands of every kind meeting in one
+ * loop through cursors, and results that are assembled out of order; then what
+ * earlier faults left behind. */
+#include "check.h"
+
+#define RLE                                                                                \
+    "tensor R rle f64 [2,6] = { (0,0): 1, (0,1): 1, (0,2): 1, (1,3): 2, (1,4): 2, (1,5): " \
+    "2 }\n"
+#define CSR "tensor A csr f64 [2,6] = { (0,1): 10, (1,0): 20, (1,5): 30 }\n"
+
+START_TEST(rle_and_csr)
+{
+    EXPECT(RLE CSR "C(i,j) = R(i,j) + A(i,j)", "C", 1, 11, 1, 0, 0, 0, 20, 0, 0, 2, 2, 32);
+    EXPECT(RLE CSR "C(i,j) = R(i,j) * A(i,j)", "C", 0, 10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 60);
+    EXPECT(RLE "y(i) = R(i,j)", "y", 3, 6);
+    EXPECT(RLE CSR "y(i) = max(j: R(i,j) + A(i,j))", "y", 11, 32);
+}
+END_TEST
+
+START_TEST(affine_on_csr)
+{
+    EXPECT("tensor A csr f64 [2,5] = { (0,1): 10, (0,3): 5, (1,4): 30 }\n"
+           "tensor f dense f64 = [1,100]\ny(r,i) = A(r,i+j) * f(j)",
+           "y", 1000, 10, 500, 5, 0, 0, 0, 3000);
+    EXPECT("tensor x svec f64 [5] = { (1): 10, (3): 5 }\ny(i) = x(2*i)", "y", 0, 0, 0);
+    EXPECT("tensor x svec f64 [5] = { (1): 10, (3): 5 }\ny(i) = x(2*i+1)", "y", 10, 5);
+    EXPECT("tensor x svec f64 [5] = { (1): 10, (3): 5 }\ny(i) = x(4-i)", "y", 0, 5, 0, 10,
+           0);
+}
+END_TEST
+
+START_TEST(xor_on_dcsr)
+{
+    EXPECT("tensor A dcsr bool [4,3] = { (0,0): true, (2,1): true, (2,2): true }\n"
+           "tensor B dcsr bool [4,3] = { (2,1): true, (3,0): true }\n"
+           "E(i,j) = xor(A(i,j), B(i,j))",
+           "E", 1, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0);
+    EXPECT("tensor A dcsr bool [2,2] = { (0,0): true, (1,1): true }\n"
+           "tensor B dcsr bool [2,2] = { (0,0): true, (1,0): true }\n"
+           "tensor R dcsr bool [2,2] = { (0,0): true, (1,0): true }\n"
+           "E(i,j) = xor(A(i,j) && R(i,j), B(i,j) && R(i,j))",
+           "E", 0, 0, 1, 0);
+}
+END_TEST
+
+START_TEST(three_way_union)
+{
+    EXPECT("tensor A coo f64 [2,2,2] = { (0,0,1): 1, (1,1,1): 2 }\n"
+           "tensor B coo f64 [2,2,2] = { (0,0,1): 10, (0,1,0): 20 }\n"
+           "tensor C coo f64 [2,2,2] = { (0,0,0): 100, (1,1,1): 200 }\n"
+           "D(i,j,k) = A(i,j,k) + B(i,j,k) + C(i,j,k)",
+           "D", 100, 11, 20, 0, 0, 0, 0, 202);
+    EXPECT("tensor A coo f64 [2,2,2] = { (0,0,1): 1, (1,1,1): 2 }\n"
+           "tensor B coo f64 [2,2,2] = { (0,0,1): 10, (0,1,0): 20 }\n"
+           "tensor C coo f64 [2,2,2] = { (0,0,0): 100, (1,1,1): 200 }\n"
+           "s = A(i,j,k) * (B(i,j,k) + C(i,j,k))",
+           "s", 410);
+}
+END_TEST
+
+START_TEST(hashed_operand)
+{
+    EXPECT("tensor H hash f64 [3,4] = { (0,3): 1, (2,0): 2, (2,2): 3 }\n"
+           "tensor A csr f64 [3,4] = { (0,3): 10, (1,1): 20, (2,2): 30 }\n"
+           "C(i,j) = A(i,j) * H(i,j)",
+           "C", 0, 0, 0, 10, 0, 0, 0, 0, 0, 0, 90, 0);
+    EXPECT("tensor H hash f64 [3,4] = { (0,3): 1, (2,0): 2, (2,2): 3 }\n"
+           "tensor A csr f64 [3,4] = { (0,3): 10, (1,1): 20, (2,2): 30 }\n"
+           "C(i,j) = A(i,j) + H(i,j)",
+           "C", 0, 0, 0, 11, 0, 20, 0, 0, 2, 0, 33, 0);
+    EXPECT("tensor A csr f64 [3,4] = { (0,3): 10, (1,1): 20, (2,2): 30 }\n"
+           "tensor C hash f64 [4,3]\nC(j,i) = A(i,j)",
+           "C", 0, 0, 0, 0, 20, 0, 0, 0, 30, 10, 0, 0);
+}
+END_TEST
+
+START_TEST(through_workspaces)
+{
+    EXPECT("tensor A csc f64 [2,3] = { (0,1): 3, (1,0): 2, (1,2): 5 }\n"
+           "tensor B csr f64 [3,2] = { (0,0): 1, (1,1): 4, (2,0): 6 }\n"
+           "tensor C csr f64 [2,2]\nC(i,j) = A(i,k) * B(k,j)",
+           "C", 0, 12, 32, 0);
+    EXPECT("tensor B csf f64 [2,2,2] = { (0,0,1): 1, (1,1,0): 2, (1,1,1): 3 }\n"
+           "tensor C coo f64 [2,2]\nC(k,i) = B(i,j,k)",
+           "C", 0, 2, 1, 3);
+    EXPECT("tensor A csr f64 [2,2] = { (0,1): 3 }\ntensor D csr f64 [2,2] = { (1,1): 1 }\n"
+           "tensor B csr f64 [2,2] = { (1,0): 2 }\ntensor C csr f64 [2,2]\n"
+           "C(i,j) = A(i,k) * B(k,j) + D(i,j)",
+           "C", 6, 0, 0, 1);
+}
+END_TEST
+
+START_TEST(terms_of_their_own)
+{
+    EXPECT("tensor A csr f64 [2,3] = { (0,1): 3, (1,2): 5 }\ntensor x dense f64 = [1,2,3]\n"
+           "tensor B csr f64 [2,2] = { (1,0): 7 }\ntensor z dense f64 = [10,20]\n"
+           "tensor b dense f64 = [100,200]\n"
+           "y(i) = A(i,j) * x(j) + B(i,k) * z(k) + b(i)",
+           "y", 106, 285);
+    EXPECT(
+        "tensor A csr f64 [2,3] = { (0,1): 3, (1,2): 5 }\ny(i) = exp(sum(j: A(i,j)) - 3)",
+        "y", 1, 7.3890560989306502);
+    EXPECT("tensor A csr f64 [3,3] = { (0,1): 3, (1,0): 1, (1,2): 5 }\nC(i,j) = A(i,j) + "
+           "A(j,i)",
+           "C", 0, 4, 0, 4, 0, 5, 0, 5, 0);
+    EXPECT("tensor A csr f64 [3,3] = { (0,1): 3, (1,1): 1, (1,2): 5 }\nt = A(i,i)", "t", 1);
+}
+END_TEST
+
+START_TEST(tropical)
+{
+    EXPECT("tensor d csr f64 [3,3] fill inf = { (0,1): 3, (1,2): 1, (0,2): 9 }\n"
+           "e(i,j) = min(k: d(i,k) + d(k,j))\ntensor f dense f64 [3,3]\n"
+           "f(i,j) = select(isinf(e(i,j)), -1, e(i,j))",
+           "f", -1, -1, 4, -1, -1, -1, -1, -1, -1);
+}
+END_TEST
+
+/* Values that once came out wrong. */
+START_TEST(mended)
+{
+    EXPECT("tensor Z csr bool [2,2] = { }\ntensor b i64 = -2\n"
+           "y(i) = min(Z(i,k), b)",
+           "y", -4, -4);
+    EXPECT("tensor A coo i16 [3,3] = { }\ntensor y dense i32 [3]\ny(j) = max(p in 0:0: "
+           "A(p,j))",
+           "y", -32768, -32768, -32768);
+    EXPECT("tensor D coo i64 [4,6,9,3] = { (2,0,5,2): 1 }\ntensor y dense i64 [4,3]\n"
+           "y(i,j) = 1 + D(i,-2*j+4,i*2+1,j)",
+           "y", 1, 1, 1, 1, 1, 1, 1, 1, 2, 1, 1, 1);
+    EXPECT("tensor C csr f64 [4,4] = { (2,1): 1 }\ny(l) = 1 + C(3-j,l)", "y", 1, 2, 1, 1);
+    EXPECT("tensor A csr bool [4,3] = { (3,2): true }\ny(i) = max(p: A(i,p) << 0)", "y", 0,
+           0, 0, 1);
+    EXPECT(
+        "tensor A coo bool [2,2] fill true = { (1,0): false }\ntensor y dense i16 fill 3\n"
+        "y(j,i) = A(i,j) * 1",
+        "y", 1, 0, 1, 1);
+    EXPECT("tensor A coo f64 [2,2] = { (0,0): 2, (0,1): 3 }\n"
+           "y(i,j) = A(i,j) * A(i,i) - sum(p in 0:1: A(i,i))",
+           "y", 2, 4, 0, 0);
+}
+END_TEST
+
+Suite *suite_merge(void)
+{
+    Suite *s = suite_create("merge");
+    TCase *c = tcase_create("merge");
+    tcase_add_test(c, rle_and_csr);
+    tcase_add_test(c, affine_on_csr);
+    tcase_add_test(c, xor_on_dcsr);
+    tcase_add_test(c, three_way_union);
+    tcase_add_test(c, hashed_operand);
+    tcase_add_test(c, through_workspaces);
+    tcase_add_test(c, terms_of_their_own);
+    tcase_add_test(c, tropical);
+    tcase_add_test(c, mended);
+    suite_add_tcase(s, c);
+    return s;
+}

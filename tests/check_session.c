@@ -1,0 +1,201 @@
+/* check_session.c: scripts: statements one after another, what an error leaves
+ * behind, printing, loops, files. */
+#include "check.h"
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What a script prints; the caller frees it. */
+static char *printed(const char *script, stc_status want)
+{
+    heap h;
+    stc_machine *m = machine_open(&h, false);
+    stc_session *s;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    ck_assert_ptr_nonnull(out);
+    ck_ok(m, stc_session_open(m, &s));
+    stc_session_output(s, out);
+    const stc_status st = stc_session_exec(s, script, "test");
+    ck_assert_msg(st == want, "%s\n%s", script, stc_error(m)->message);
+    stc_session_close(s);
+    machine_shut(m, &h);
+    fclose(out);
+    return text;
+}
+
+static void prints(const char *script, const char *want)
+{
+    char *text = printed(script, STC_OK);
+    ck_assert_msg(strstr(text, want), "%s\nprinted: %s\nexpected: %s", script, text, want);
+    free(text);
+}
+
+START_TEST(printing)
+{
+    prints("a = 3\nprint a", "3\n");
+    prints("a = 0.1\nprint a", "0.1\n");
+    prints("tensor a bool = true\nprint a", "1");
+    prints("tensor A csr f64 [2,3] = { (1,2): 5 }\nprint A", "(1,2) 5");
+    prints("tensor x dense i32 = [1,2,3]\nprint x", "2");
+    expect_error("print nothing", STC_ERR_PROGRAM, "nothing");
+}
+END_TEST
+
+START_TEST(control)
+{
+    EXPECT("a = 1\nrepeat 5 { a = a * 2 }", "a", 32);
+    EXPECT("a = 1\nwhile (a < 100) { a = a * 3 }", "a", 243);
+    EXPECT("a = 5\nif (a > 3) { b = 1 } else { b = 2 }", "b", 1);
+    EXPECT("a = 5\nif (a > 7) { b = 1 } else if (a > 4) { b = 3 } else { b = 2 }", "b", 3);
+    EXPECT("tensor x dense f64 = [1,2]\nrepeat 3 { x(i) = x(i) + 1 }", "x", 4, 5);
+    EXPECT("a = 1; b = a + 1; a = b + 1", "a", 3);
+}
+END_TEST
+
+START_TEST(errors_leave_things)
+{
+    heap h;
+    stc_machine *m = machine_open(&h, false);
+    stc_session *s;
+    ck_ok(m, stc_session_open(m, &s));
+    ck_ok(m, stc_session_exec(s, "a = 1\ntensor x dense f64 = [1,2,3]", "one"));
+    ck_assert_int_ne(stc_session_exec(s, "a = 2\na = nope(1)", "two"), STC_OK);
+    ck_assert_str_eq(stc_error(m)->file, "two");
+    ck_assert_int_eq(stc_error(m)->line, 2);
+    const stc_tensor *t;
+    stc_value v;
+    ck_ok(m, stc_session_get(s, "a", &t)); /* what ran before stays */
+    ck_ok(m, stc_tensor_get(t, NULL, &v));
+    ck_assert_int_eq(v.i, 2);
+    ck_ok(m, stc_session_exec(s, "tensor w dense i64 = [5,6,7]", "w"));
+    ck_assert_int_eq(stc_session_exec(s, "w(i) = w(i) / (2 - i)", "three"),
+                     STC_ERR_ARITHMETIC);
+    ck_ok(m, stc_session_get(s, "w", &t));
+    int64_t w[3];
+    ck_ok(m, stc_tensor_to_dense(t, w));
+    ck_assert(w[0] == 5 && w[1] == 6 && w[2] == 7);
+    ck_assert_int_ne(stc_session_exec(s, "x(i) = x(i", "four"), STC_OK);
+    ck_ok(m, stc_session_get(s, "x", &t));
+    t = NULL;
+    ck_assert_int_eq(stc_session_get(s, "zzz", &t), STC_ERR_ARGUMENT);
+    ck_assert_ptr_null(t);
+    stc_session_close(s);
+    machine_shut(m, &h);
+}
+END_TEST
+
+START_TEST(declarations)
+{
+    EXPECT("tensor A csr f64 [2,2] = { (0,1): 3, (0,1): 4 }", "A", 0, 7, 0, 0);
+    EXPECT("tensor A csr f64 [2,2] fill 9 = { (0,1): 3 }", "A", 9, 3, 9, 9);
+    EXPECT("tensor M dense i32 = [[1,2,3],[4,5,6]]", "M", 1, 2, 3, 4, 5, 6);
+    EXPECT("tensor x dense f64 [3] = 2.5", "x", 2.5, 2.5, 2.5);
+    EXPECT("tensor C csr\ntensor A dense f64 = [[1,0],[0,2]]\nC(i,j) = A(i,j)", "C", 1, 0,
+           0, 2);
+    EXPECT("format mine = (i,j) -> (j : dense, i : compressed)\n"
+           "tensor A mine f64 [2,2] = { (0,1): 3 }",
+           "A", 0, 3, 0, 0);
+    EXPECT("format blk(r,c) = (i,j) -> (i/r : dense, j/c : compressed, i%r : dense, j%c : "
+           "dense)\n"
+           "tensor A blk(2,1) f64 [3,2] = { (2,1): 3 }",
+           "A", 0, 0, 0, 0, 0, 3);
+    EXPECT("tensor A csr f64 [2,2] = { (0,1): 0, (1,1): 1 }\ncompact A", "A", 0, 0, 0, 1);
+    EXPECT("tensor R csr f64 [9,9] = random(density=0.5, seed=7)\n"
+           "tensor S csr f64 [9,9] = random(density=0.5, seed=7)\n"
+           "d = max(i, j: abs(R(i,j) - S(i,j)))",
+           "d", 0);
+    expect_error("drop nothing", STC_ERR_PROGRAM, "nothing");
+    expect_error("a = 1\ndrop a\nb = a + 1", STC_ERR_PROGRAM, "a");
+}
+END_TEST
+
+START_TEST(functions)
+{
+    EXPECT("fn sq(x) = x * x\na = sq(3) + sq(4)", "a", 25);
+    EXPECT("fn f(n) { r = 1; for (k = 1; k <= n; k = k + 1) { r = r * k }; return r }\na = "
+           "f(5)",
+           "a", 120);
+    EXPECT("fn g(x, y) {\n x, 0 => abs(x)\n 0, y => abs(y)\n x, y => { while (x != 0) { t "
+           "= x; x "
+           "= y % x; y = t }; return abs(y) }\n} over {x != 0} | {y != 0}\n"
+           "tensor u svec i64 [3] = { (0): 12, (1): -5 }\n"
+           "tensor v svec i64 [3] = { (0): 18, (2): 4 }\nw(i) = g(u(i), v(i))",
+           "w", 6, 5, 4);
+    EXPECT("fn top(x, y) = select(x > y, x, y) with commutative, associative\n"
+           "tensor x dense f64 = [3,9,2]\na = top(i: x(i))",
+           "a", 9);
+    expect_error("fn f(x) = y", STC_ERR_PROGRAM, "y");
+    expect_error("fn top(x, y) = x\ntensor e dense f64 [0]\na = top(i: e(i))",
+                 STC_ERR_ARITHMETIC, "top");
+}
+END_TEST
+
+START_TEST(files)
+{
+    char script[400];
+    snprintf(script, sizeof script,
+             "tensor A csr f64 [2,2] = { (0,1): 3 }\nsave A \"/tmp/stc-check-a.mtx\"\n"
+             "tensor B csc = \"/tmp/stc-check-a.mtx\"\n");
+    EXPECT(script, "B", 0, 3, 0, 0);
+    FILE *f = fopen("/tmp/stc-check-i.stc", "w");
+    ck_assert_ptr_nonnull(f);
+    fputs("k = 7\n", f);
+    fclose(f);
+    EXPECT("include \"/tmp/stc-check-i.stc\"\na = k + 1", "a", 8);
+    f = fopen("/tmp/stc-check-i.stc", "w");
+    fputs("include \"/tmp/stc-check-i.stc\"\n", f);
+    fclose(f);
+    heap h;
+    stc_machine *m = machine_open(&h, false);
+    stc_session *s;
+    ck_ok(m, stc_session_open(m, &s));
+    ck_assert_int_ne(stc_session_exec(s, "include \"/tmp/stc-check-i.stc\"", "x"), STC_OK);
+    stc_session_close(s);
+    machine_shut(m, &h);
+    unlink("/tmp/stc-check-i.stc");
+    unlink("/tmp/stc-check-a.mtx");
+    expect_error("include \"/nowhere.stc\"", STC_ERR_IO, "nowhere");
+}
+END_TEST
+
+START_TEST(schedules)
+{
+    static const char *const with[] = {
+        "",
+        "with reorder(i,k,j)",
+        "with reorder(k,i,j)",
+        "with reorder(i,k,j), workspace(hash)",
+        "with workspace(coord, 64)",
+        "with workspace(dense)",
+        "with parallelize(i)",
+    };
+    char script[500];
+    for (size_t k = 0; k < sizeof with / sizeof *with; k++) {
+        snprintf(script, sizeof script,
+                 "tensor A csr f64 [2,3] = { (0,1): 3, (1,0): 2, (1,2): 5 }\n"
+                 "tensor B csr f64 [3,2] = { (0,0): 1, (1,1): 4, (2,0): 6 }\n"
+                 "tensor C csr f64\nC(i,j) = A(i,k) * B(k,j)\n  %s\n",
+                 with[k]);
+        EXPECT(script, "C", 0, 12, 32, 0);
+    }
+    expect_error("tensor x dense f64 = [1]\ny(i) = x(i) with reorder(q)", STC_ERR_PROGRAM,
+                 "q");
+}
+END_TEST
+
+Suite *suite_session(void)
+{
+    Suite *s = suite_create("session");
+    TCase *c = tcase_create("session");
+    tcase_add_test(c, printing);
+    tcase_add_test(c, control);
+    tcase_add_test(c, errors_leave_things);
+    tcase_add_test(c, declarations);
+    tcase_add_test(c, functions);
+    tcase_add_test(c, files);
+    tcase_add_test(c, schedules);
+    suite_add_tcase(s, c);
+    return s;
+}
