@@ -45,6 +45,10 @@ int cli_open(cli *c, const options *opt, const char *subject)
         .progress_context = &c->progress,
     };
     const stc_status status = stc_open(&config, &c->machine);
+    if (status == STC_ERR_MEMORY)
+        return report_fault(NULL, "%s",
+                            opt->max_memory ? "--max-memory leaves too little to start with"
+                                            : "there is no memory to start with");
     if (status != STC_OK)
         return report_fault(NULL, "the machine can't start: %s", stc_status_name(status));
     signals_open(c->machine, false);
@@ -58,7 +62,7 @@ int cli_close(cli *c, int status)
     stc_close(c->machine);
     c->machine = NULL;
     errno = 0;
-    if (fflush(stdout) || ferror(stdout)) {
+    if ((fflush(stdout) || ferror(stdout)) && status == STATUS_OK) {
         const char *why = errno ? strerror(errno) : "write error";
         return report_fault("standard output", "can't be written: %s", why);
     }
