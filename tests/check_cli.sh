@@ -77,6 +77,8 @@ check 0 3 'time parse *time bind *time plan *time lower *time verify *time load 
 check 0 4.5 '' eval 's = A(i,j)' A=A.mtx --no-super --threads 2 --max-steps 1000 --max-memory 1G
 check 0 0 '' eval 's = min(i,j: A(i,j) + 1)' A=A.mtx:csr:f64:fill=inf
 check 0 4.5 '?*' eval 's = A(i,j)' A=A.mtx --profile
+check 0 6 '' eval 's += 1' s=5 --repeat 3
+check 0 '-3 4' '' eval 'c = a * a' a=1+2j
 
 # ---- faults in program or data: 1, with the place and a caret ----------------
 check 1 '' 'stcvm: eval:1:*: error: *
@@ -92,6 +94,14 @@ check 1 '' 'stcvm: *: error: *' eval 's = A(i,j)' A=A.mtx -o s=no/such/folder/s.
 check 1 '' 'stcvm: *: error: *' eval 's = A(i,j)' A=A.mtx:nonsense
 check 1 '' 'stcvm: *: error: *step*' eval 's = sum(i in 0:1000000: i)' --max-steps 10 --no-super
 check 1 '' 'stcvm: *: error: *' eval 'x(i) = A(i,j)' A=A.mtx -o x=x.pgm
+
+check 1 '' 'stcvm: *: error: *memory*' eval 'x(i) = A(i,j)' A=A.mtx --max-memory 64K
+if [ -w /dev/full ]; then
+    "$tool" eval 's = 1' >/dev/full 2>err.txt
+    got=$?
+    : >out.txt
+    judge 'a full disk' 1 '' 'stcvm: *: error: *'
+fi
 
 # ---- usage: 2, only for what the command line alone shows ---------------------
 check 2 '' 'stcvm: usage: *' eval
