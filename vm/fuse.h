@@ -53,6 +53,7 @@ typedef enum node_kind {
     NODE_WRAP,   /* arg[0] through element type `type`         */
     NODE_INDEX,  /* icol a                                     */
     NODE_EXTENT, /* extent a                                   */
+    NODE_GIVEN,  /* put there by who runs the strip            */
     NODE_INNER,  /* what the loop inside reduces, from arg[0] on */
 } node_kind;
 typedef struct node {

@@ -67,7 +67,7 @@ static uint64_t table_mask(int count)
 
 /* Which fibers are walked, as far as the program says; the produce table for
  * located operands present. */
-static bool match_shape(nest *ns, const machine *mc)
+static bool match_shape(nest *ns, const machine *mc, bool general)
 {
     const merge_desc *m = ns->in.l->merge;
     uint64_t sure = 0, bit[NEST_WALKS] = {0};
@@ -78,7 +78,7 @@ static bool match_shape(nest *ns, const machine *mc)
         if (o->role == MERGE_LOCATE && o->coef != 1) return false;
         if (o->role == MERGE_LOCATE && o->shift != ROOT) return false;
         if (o->role == MERGE_LOCATE) sure |= UINT64_C(1) << b;
-        if (o->role == MERGE_KNOWN) return false;
+        if (o->role == MERGE_KNOWN && !general) return false;
         if (!operand_walks(o)) continue;
         const place *opened = &ns->o.s.place[ns->link.up[1 + b]];
         if (format_props(&mc->p->tensor[opened->tensor].fmt, opened->level) & PROP_FULL) {
@@ -99,7 +99,7 @@ static bool match_shape(nest *ns, const machine *mc)
     ns->both = m->produce >> (sure | bit[0] | bit[1]) & 1;
     ns->only[0] = m->produce >> (sure | bit[0]) & 1;
     ns->only[1] = m->produce >> (sure | bit[1]) & 1;
-    return ns->both;
+    return general || ns->both;
 }
 
 /* The outer body has nothing that its strips would do in another order. */
@@ -129,7 +129,7 @@ static bool unique_down_to(const tensor *t, int l)
 }
 
 /* The tensor and level of an operand's place. */
-static const level *level_of(const machine *mc, const nest *ns, int id, const tensor **t)
+const level *nest_level(const machine *mc, const nest *ns, int id, const tensor **t)
 {
     const place *p = &ns->in.place[id];
     const merge_operand *o = &ns->in.l->merge->operand[p->operand];
@@ -140,7 +140,7 @@ static const level *level_of(const machine *mc, const nest *ns, int id, const te
 }
 
 /* The column of positions below which an operand's fibers are. */
-static const column *parent_of(const nest *ns, int id)
+const column *nest_parent(const nest *ns, int id)
 {
     const place *p = &ns->in.place[id];
     const uint16_t up = ns->link.up[id];
@@ -151,7 +151,7 @@ static const column *parent_of(const nest *ns, int id)
 static bool prepare_walk(const machine *mc, nest *ns, nest_walk *w, int *width)
 {
     const tensor *t;
-    const level *lv = level_of(mc, ns, w->place, &t);
+    const level *lv = nest_level(mc, ns, w->place, &t);
     fiber_table f;
     if (!lv->kind->table || !(lv->props & PROP_ORDERED)) return false;
     if (!unique_down_to(t, (int)(lv - t->level))) return false;
@@ -163,7 +163,7 @@ static bool prepare_walk(const machine *mc, nest *ns, nest_walk *w, int *width)
     *width = f.width;
     w->bounds = f.bounds;
     w->crd = f.crd;
-    w->parent = parent_of(ns, w->place);
+    w->parent = nest_parent(ns, w->place);
     return true;
 }
 
@@ -176,13 +176,13 @@ static bool prepare_load(const machine *mc, nest *ns, nest_load *x)
         if (ns->walk[k].place == n->b) x->walk = k;
     if (x->walk >= 0) return true;
     const tensor *t;
-    const level *lv = level_of(mc, ns, n->b, &t);
+    const level *lv = nest_level(mc, ns, n->b, &t);
     fiber_table f;
     if (!lv->kind->table || !lv->kind->locate) return false;
     if (!unique_down_to(t, (int)(lv - t->level))) return false;
     lv->kind->table(lv, &f);
     if (f.shape != VIEW_RANGE || f.lo > ns->lo || f.hi < ns->hi) return false;
-    x->parent = parent_of(ns, n->b);
+    x->parent = nest_parent(ns, n->b);
     x->extent = f.hi - f.lo;
     x->lo = f.lo;
     return true;
@@ -198,7 +198,7 @@ static bool prepare_rest(const machine *mc, const nest *ns)
             walked |= ns->walk[k].place == 1 + b;
         if (walked) continue;
         const tensor *t;
-        const level *lv = level_of(mc, ns, 1 + b, &t);
+        const level *lv = nest_level(mc, ns, 1 + b, &t);
         if (lv->base > ns->lo || lv->base + lv->extent < ns->hi) return false;
     }
     return true;
@@ -251,10 +251,17 @@ static bool prepare(machine *mc, nest *ns)
         if (!prepare_walk(mc, ns, &ns->walk[k], &width)) return false;
     for (int k = 0; k < ns->nload; k++)
         if (!prepare_load(mc, ns, &ns->load[k])) return false;
-    if (!prepare_rest(mc, ns) || !prepare_musts(mc, ns)) return false;
-    if (ns->in.sink[0].kind == SINK_STORE && !super_rows_ready(mc, ns, width)) return false;
-    ns->kernel = width == 8 ? ns->wide : ns->narrow;
+    ns->width = width;
     ns->rounds = 0;
+    if (ns->in.sink[0].kind == SINK_STORE &&
+        !super_rows_ready(mc, ns, ns->general ? 0 : width))
+        return false;
+    if (ns->general) {
+        ns->kernel = segment_kernel;
+        return segment_prepare(mc, ns);
+    }
+    if (!prepare_rest(mc, ns) || !prepare_musts(mc, ns)) return false;
+    ns->kernel = width == 8 ? ns->wide : ns->narrow;
     return ns->kernel != NULL;
 }
 
@@ -286,9 +293,30 @@ static stc_status nest_inner(machine *mc, strip *o)
 static stc_status nest_run(machine *mc, super *base)
 {
     nest *ns = (nest *)base;
+    if (ns->general && segment_ready(mc, ns)) return mc->cx->diag.status;
     if (!prepare(mc, ns)) return SUPER_REPLAY;
     const stc_status st = strip_run(mc, base);
     return st ? st : machine_count(mc, ns->rounds);
+}
+
+static void nest_free(machine *mc, super *base)
+{
+    segment_free(mc, (nest *)base);
+    strip_free(mc, base);
+}
+
+static bool match_row(nest *ns, const machine *mc)
+{
+    return match_shape(ns, mc, false) && match_value(ns, mc) && match_sink(ns) &&
+           super_choose(ns);
+}
+
+static bool match_general(nest *ns, const machine *mc)
+{
+    ns->nwalk = ns->nload = ns->nscalar = 0;
+    ns->general = true;
+    ns->o.base.tier = 4;
+    return match_shape(ns, mc, true) && match_sink(ns) && segment_match(ns);
 }
 
 stc_status nest_fuse(machine *mc, const loop_summary *outer, const loop_summary *inner,
@@ -305,14 +333,14 @@ stc_status nest_fuse(machine *mc, const loop_summary *outer, const loop_summary 
     ns->o.base.size = sizeof *ns;
     ns->o.base.tier = 3;
     ns->o.base.run = nest_run;
+    ns->o.base.free = nest_free;
     ns->o.inner = nest_inner;
-    if (!strip_evaluable(outer) || !match_shape(ns, mc) || !match_value(ns, mc) ||
-        !match_sink(ns) || !super_choose(ns)) {
+    if (!strip_evaluable(outer) || (!match_row(ns, mc) && !match_general(ns, mc))) {
         mem_free(mc->cx, ns, sizeof *ns);
         return STC_OK;
     }
-    snprintf(ns->o.base.note, sizeof ns->o.base.note, "nest %s, %d load%s -> %s",
-             shapes[ns->shape], ns->nload, ns->nload == 1 ? "" : "s",
+    snprintf(ns->o.base.note, sizeof ns->o.base.note, "%s %s, %d walked -> %s",
+             ns->general ? "segments" : "nest", shapes[ns->shape], ns->nwalk,
              sinks[inner->sink[0].kind]);
     *out = &ns->o.base;
     return STC_OK;

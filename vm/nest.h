@@ -37,6 +37,13 @@ typedef struct nest_load {
 } nest_load;
 
 typedef struct nest nest;
+typedef struct segment segment;
+
+typedef struct row_places {
+    int64_t base;
+    level *leaf;
+    slot *r;
+} row_places;
 typedef stc_status (*nest_kernel)(machine *mc, nest *ns);
 
 struct nest {
@@ -56,7 +63,10 @@ struct nest {
     value fill[2];      /* NEST_MERGE into a result: of the two loads          */
     bool both, only[2]; /* NEST_MERGE: what produces                           */
     int64_t lo, hi;     /* the inner loop's range                              */
-    int64_t rounds;     /* of the inner loop, counted by the kernel            */
+    int width;          /* bytes of coordinates and bounds, 0 if there are none */
+    bool general;       /* no row in super.def: segments                       */
+    segment *segment;
+    int64_t rounds; /* of the inner loop, counted by the kernel            */
 };
 
 /* Lane k's parent; NONE: the fiber is empty. */
@@ -71,6 +81,17 @@ static inline int64_t load_base(const nest_load *x, int k)
 
 /* Whether lane k has what is located; without it there are no rounds. */
 bool nest_lane(const nest *ns, int k);
+
+/* The level of an inner operand, and the column of positions it is below. */
+const level *nest_level(const machine *mc, const nest *ns, int place, const tensor **t);
+const column *nest_parent(const nest *ns, int place);
+
+/* segment.c */
+bool segment_match(const nest *ns);
+bool segment_prepare(const machine *mc, nest *ns);
+stc_status segment_ready(machine *mc, nest *ns);
+stc_status segment_kernel(machine *mc, nest *ns);
+void segment_free(machine *mc, nest *ns);
 
 /* super.c: the kernels for a matched nest; false if no row has it. */
 bool super_choose(nest *ns);

@@ -38,7 +38,7 @@ static size_t lay_out(strip *s, char *block)
     return at;
 }
 
-static stc_status allocate(machine *mc, strip *s)
+stc_status strip_allocate(machine *mc, strip *s)
 {
     s->block_size = lay_out(s, NULL);
     s->block = mem_alloc(mc->cx, s->block_size);
@@ -52,7 +52,7 @@ static stc_status allocate(machine *mc, strip *s)
 stc_status strip_run(machine *mc, super *base)
 {
     strip *s = (strip *)base;
-    if (!s->block && allocate(mc, s)) return mc->cx->diag.status;
+    if (!s->block && strip_allocate(mc, s)) return mc->cx->diag.status;
     if (!strip_enter(mc, s)) return s->failed ? mc->cx->diag.status : STC_OK;
     while (strip_next(mc, s)) {
         const int rounds = s->n;
@@ -65,7 +65,7 @@ stc_status strip_run(machine *mc, super *base)
     return s->failed ? mc->cx->diag.status : STC_OK;
 }
 
-static void strip_free(machine *mc, super *base)
+void strip_free(machine *mc, super *base)
 {
     strip *s = (strip *)base;
     mem_free(mc->cx, s->block, s->block_size);

@@ -76,18 +76,22 @@ struct strip {
     int nwalk;
     uint64_t produce, known;
     uint64_t maybe; /* produce, for some presence of what is located */
-    bool more;   /* stepping: loop_start or loop_next said so */
-    bool failed; /* … or failed: the diag is filled           */
+    bool more;      /* stepping: loop_start or loop_next said so */
+    bool failed;    /* … or failed: the diag is filled           */
     int fault_lane;
     fn_fault fault;
     const lop *fault_at;
     stc_status (*inner)(machine *mc, strip *s); /* runs the loop inside, for all lanes */
+    const strip *around; /* segments: the strip of the outer loop,               */
+    const int *rows;     /* and the lane of it that each of these belongs to     */
 };
 
 /* strip.c */
 bool strip_evaluable(const loop_summary *s);
 void strip_setup(strip *s, const loop_summary *sum); /* of zeroed memory */
+stc_status strip_allocate(machine *mc, strip *s);
 stc_status strip_run(machine *mc, super *base);
+void strip_free(machine *mc, super *base);
 
 /* strip_fill.c */
 bool strip_enter(machine *mc, strip *s); /* false: nothing to do        */
@@ -112,6 +116,7 @@ void class_put(vclass cls, void *p, int64_t k, value v);
 size_t class_size(vclass cls);
 
 /* strip_sink.c */
+void strip_put_coords(const append_room *room, const column *i, int from, int n);
 stc_status strip_sink(machine *mc, strip *s, const sink *x);
 
 #endif

@@ -235,6 +235,8 @@ static void eval_node(machine *mc, strip *s, int id)
     vcolumn *c = &s->node[id];
     if (x->kind == NODE_LOAD) {
         eval_load(mc, s, x, c);
+    } else if (x->kind == NODE_GIVEN) {
+        return;
     } else if (x->kind == NODE_FN) {
         eval_function(s, x, c);
     } else if (!x->varies) {
@@ -350,6 +352,10 @@ stc_status strip_eval(machine *mc, strip *s)
     }
     if (s->n > 0) s->entered = true;
     if (!s->fault) return STC_OK;
+    if (s->around) {
+        loop *o = s->around->s.l;
+        o->i = mc->i[o->index] = column_get(&s->around->icol[0], s->rows[s->fault_lane]);
+    }
     mc->i[s->s.l->index] = column_get(&s->icol[0], s->fault_lane);
     s->s.l->i = mc->i[s->s.l->index];
     return machine_fault(mc, s->fault_at, s->fault);

@@ -146,7 +146,7 @@ static bool append_in_bulk(const machine *mc, const strip *s, const sink *x, con
            (r->t->level[p->level].props & (PROP_UNIQUE | PROP_BRANCHLESS)) == PROP_UNIQUE;
 }
 
-static void put_coords(const append_room *room, const column *i, int from, int n)
+void strip_put_coords(const append_room *room, const column *i, int from, int n)
 {
     if (room->width == 4) {
         int32_t *to = room->crd;
@@ -173,7 +173,7 @@ static stc_status append_rest(machine *mc, strip *s, const sink *x, const place 
         return store_lanes(mc, s, x, 1);
     if (lv->kind->append_room(mc->cx, lv, n, 0, &room)) return mc->cx->diag.status;
     if (room.pos != pos + 1) return store_lanes(mc, s, x, 1);
-    put_coords(&room, &s->icol[0], 1, n);
+    strip_put_coords(&room, &s->icol[0], 1, n);
     lv->kind->append_done(lv, n, 0);
     r->stores += (uint64_t)n;
     if (asm_value(mc, r, pos + n)) return mc->cx->diag.status;

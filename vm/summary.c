@@ -529,6 +529,7 @@ static bool link_reduction(reader *r, const sink *x, nest_links *links)
         links->result = r->v[x->a];
         return true;
     }
+    if (x->fn != FN_ADD) return false; /* nothing is 0 for sums alone */
     const uint16_t own = read_value(r, x->a);
     links->result = new_node(r, n);
     if (own == UNSET || links->result == UNSET || r->s->nsink == SINK_MAX) return false;

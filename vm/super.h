@@ -8,8 +8,21 @@
     stc_status super_##name##_##CLASS##_##index(machine *mc, nest *ns);
 #include "super.def"
 
+/* The rows of a result that the inner loop appends: lane k's has parent position
+ * base + its coordinate, in a level that inserts below a place that the outer
+ * loop leaves alone. False if they aren't like that. */
+bool super_rows(machine *mc, nest *ns, row_places *out);
 /* Whether rows can be appended in bulk, with coordinates of `width` bytes. */
 bool super_rows_ready(machine *mc, nest *ns, int width);
+
+static inline void super_bound(const append_room *room, int64_t parent, int64_t end)
+{
+    if (room->bounds_width == 4) {
+        ((int32_t *)room->bounds)[parent] = (int32_t)end;
+    } else {
+        ((int64_t *)room->bounds)[parent] = end;
+    }
+}
 
 #define INLINE static inline __attribute__((always_inline))
 

@@ -10,15 +10,7 @@
 #include "super.h"
 #include <string.h>
 
-/* The parent position in the result of lane k's row: the fibers of a level
- * that inserts, below a place that the outer loop leaves alone. */
-typedef struct row_places {
-    int64_t base; /* position = base + coordinate */
-    level *leaf;
-    slot *r;
-} row_places;
-
-static bool find_rows(machine *mc, nest *ns, row_places *out)
+bool super_rows(machine *mc, nest *ns, row_places *out)
 {
     const sink *x = &ns->in.sink[0];
     const place *at = &ns->in.place[x->b];
@@ -46,18 +38,9 @@ bool super_rows_ready(machine *mc, nest *ns, int width)
 {
     row_places rp;
     append_room room;
-    if (!find_rows(mc, ns, &rp)) return false;
+    if (!super_rows(mc, ns, &rp)) return false;
     return !rp.leaf->kind->append_room(mc->cx, rp.leaf, 0, 0, &room) &&
-           room.width == width && room.bounds;
-}
-
-static void put_bound(const append_room *room, int64_t parent, int64_t end)
-{
-    if (room->bounds_width == 4) {
-        ((int32_t *)room->bounds)[parent] = (int32_t)end;
-    } else {
-        ((int64_t *)room->bounds)[parent] = end;
-    }
+           (!width || room.width == width) && room.bounds;
 }
 
 #define OP_ROWS(CLS, T, W, I, OPNAME, OP)                                                  \
@@ -144,7 +127,7 @@ static void put_bound(const append_room *room, int64_t parent, int64_t end)
             const int64_t q = pb < 0 ? 0 : bb[pb], nb = pb < 0 ? 0 : bb[pb + 1] - q;       \
             const int64_t row = rp->base + column_get(&ns->o.icol[0], k);                  \
             for (; closed < row; closed++)                                                 \
-                put_bound(room, closed + 1, room->pos + z);                                \
+                super_bound(room, closed + 1, room->pos + z);                              \
             if (oa && ob && na == nb && na < 8 && same_##W(ca + p, cb + q, na)) {          \
                 for (int64_t j = 0; j < na; j++) {                                         \
                     co[z + j] = ca[p + j];                                                 \
@@ -155,7 +138,7 @@ static void put_bound(const append_room *room, int64_t parent, int64_t end)
                 z += row_##OPNAME##_##CLS##_##W(ca + p, va + p, na, cb + q, vb + q, nb,    \
                                                 co + z, vals + z, fa, fb, oa, ob);         \
             }                                                                              \
-            put_bound(room, ++closed, room->pos + z);                                      \
+            super_bound(room, ++closed, room->pos + z);                                    \
             ns->rounds += na + nb;                                                         \
         }                                                                                  \
         return z;                                                                          \
@@ -201,7 +184,7 @@ static inline bool same_64(const int64_t *a, const int64_t *b, int64_t n)
         row_places rp;                                                                     \
         append_room room;                                                                  \
         if (ns->o.n == 0) return STC_OK;                                                   \
-        if (!find_rows(mc, ns, &rp)) return SUPER_REPLAY;                                  \
+        if (!super_rows(mc, ns, &rp)) return SUPER_REPLAY;                                 \
         tensor *t = rp.r->t;                                                               \
         const int64_t most = most_##CLS##_##W(ns);                                         \
         const int64_t parents = rp.base + column_get(&ns->o.icol[0], ns->o.n - 1) + 1;     \
