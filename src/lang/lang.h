@@ -22,7 +22,8 @@ typedef struct source {
 
 /* The statements of a text, in an arena that outlives the tree. */
 stc_status parse_script(arena *a, const source *src, ast **out);
-/* True if the text ends inside a bracket or right after a binary operator. */
+/* True if the text ends inside a bracket, right after a binary operator, or with
+ * a backslash: the statement goes on in the next line. */
 bool parse_incomplete(const char *text);
 void ast_print(const ast *tree, textbuf *out);
 

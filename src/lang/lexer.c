@@ -365,7 +365,8 @@ bool parse_incomplete(const char *text)
     token last = {.kind = T_NEWLINE};
     for (;;) {
         const token t = lexer_next(&lx);
-        if (t.kind == T_ERROR) return false;
+        if (t.kind == T_ERROR) /* a backslash that ends the text continues the line */
+            return text[t.at.begin] == '\\' && !text[t.at.begin + 1];
         if (t.kind == T_END) break;
         if (t.kind != T_NEWLINE) last = t;
     }
