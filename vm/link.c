@@ -118,6 +118,7 @@ static loop *link_loop(linker *k, lop *at)
             ++*(pass == 0 ? &l->nwalk : pass == 1 ? &l->nplace : &l->nknown);
         }
     }
+    if (!l->nknown) loop_tables(l);
     for (int d = k->depth - 1; d >= 0 && !l->outer; d--)
         l->outer = k->block[d].loop;
     return l;

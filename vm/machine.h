@@ -230,6 +230,10 @@ stc_status machine_extents(machine *mc);
  * LOOP_FAILED with the diag filled when a limit was hit on the way. */
 typedef enum loop_state { LOOP_DONE, LOOP_ON, LOOP_FAILED } loop_state;
 loop_state loop_start(machine *mc, loop *l);
+/* Puts the bits that are fixed during the loop into its tables, and finds out
+ * whether coordinates without any walker can produce. Linking does it once
+ * for loops without known operands. */
+void loop_tables(loop *l);
 loop_state loop_next(machine *mc, loop *l);
 /* Stands c at coordinate x of a level, or on nothing; levels that can't locate
  * are walked. */

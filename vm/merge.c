@@ -211,9 +211,7 @@ static loop_state advance_unordered(machine *mc, loop *l, int64_t from)
     }
 }
 
-/* Puts the bits that are fixed during the loop into its tables, and finds out
- * whether coordinates without any walker can produce. */
-static void loop_tables(loop *l)
+void loop_tables(loop *l)
 {
     const merge_desc *m = l->merge;
     const lane *known = l->lane + l->nwalk + l->nplace;
@@ -241,7 +239,7 @@ loop_state loop_start(machine *mc, loop *l)
     const merge_desc *m = l->merge;
     int64_t lo = m->lo == ROOT ? 0 : mc->ext[m->lo];
     l->end = mc->ext[m->hi];
-    loop_tables(l);
+    if (l->nknown) loop_tables(l);
     l->unordered = l->nwalk == 1 && !(l->lane[0].c->c.lv->props & PROP_ORDERED);
     for (int k = 0; k < l->nwalk; k++) {
         lane *w = &l->lane[k];
