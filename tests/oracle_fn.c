@@ -596,6 +596,11 @@ oval of_call(int fn, const oval *args, unsigned *flags)
     for (int p = 0; p < n; p++)
         t[p] = args[p].type, w[p] = args[p].weak;
     stc_type rt = of_type(fn, t, w, &weak), ct = compute_type(fn, t, w);
+    const bool strong[3] = {false, false, false};
+    for (int p = 0; p < n && k->typing == T_COMPARE; p++) /* literals compare exactly */
+        if (w[p] && ct <= STC_U64 && ct != STC_BOOL && t[p] <= STC_U64 &&
+            (beyond(ct, args[p].i) || (ot_unsigned(ct) && args[p].i < 0)))
+            ct = compute_type(fn, t, strong);
     oval a[3] = {{0}}, r;
     bool sure = true, exact = true;
     for (int p = 0; p < n; p++) {
