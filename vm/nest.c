@@ -251,6 +251,10 @@ static bool prepare(machine *mc, nest *ns)
         if (!prepare_walk(mc, ns, &ns->walk[k], &width)) return false;
     for (int k = 0; k < ns->nload; k++)
         if (!prepare_load(mc, ns, &ns->load[k])) return false;
+    /* the handlers scatter into an accumulator; a coordinate list has none */
+    const sink *to = &ns->in.sink[0];
+    if (to->kind == SINK_WSADD && !ns->general && mc->slot[to->a].ws->policy != WS_DENSE)
+        return false;
     ns->width = width;
     ns->rounds = 0;
     if (ns->in.sink[0].kind == SINK_STORE &&
