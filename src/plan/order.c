@@ -15,11 +15,12 @@
 #include "plan.h"
 #include <float.h>
 
-enum { EXTENT = 1000, MAX_PERMUTED = 5 };
+enum { EXTENT = 1000, FILTER = 5, MAX_PERMUTED = 5 };
 
 static const double first_level = 0.3, deeper_level = 0.01;
 static const double convert_dense = 5, convert_sparse = 30;
-static const double add_inserted = 0.5, add_vector = 3, add_sorted = 40;
+static const double add_inserted = 0.5, add_vector = 2, add_sorted = 40;
+static const double entering = 30; /* a loop costs that before its first step */
 static const double strided = 0.7; /* an operand whose innermost level stays put */
 
 typedef struct estimate {
@@ -33,10 +34,24 @@ typedef struct density {
     double step, produce;
 } density;
 
+/* Whether an index moves a window: it is reduced, and shares a subscript. A
+ * filter is small (convolutions paper, §6.3.1). */
+static bool in_filter(const plan *pl, int index)
+{
+    if (!pl->s->index[index].reduced) return false;
+    for (int k = 0; k < pl->naccess; k++)
+        for (int l = 0; l < pl->access[k].levels; l++) {
+            const affine *at = &pl->access[k].level[l].at;
+            if (at->terms > 1 && affine_has(at, index)) return true;
+        }
+    return false;
+}
+
 static double extent_of(const plan *pl, int index)
 {
     const bindex *b = &pl->s->index[index];
     if (b->hi < 0) return EXTENT;
+    if (in_filter(pl, index)) return FILTER;
     const extent *hi = &pl->p->ext[b->hi];
     return hi->op == EXT_CONST && hi->k > 0 && hi->k < EXTENT ? (double)hi->k : EXTENT;
 }
@@ -141,7 +156,7 @@ static double work(plan *pl, const pset *space, uint64_t uses, const int *seq, i
             if ((uses >> k) & 1) enter(&e, k, seq[s], plan_bound(pl, bound));
         density d = judge(&e, space);
         double steps = rounds * extent_of(pl, seq[s]);
-        cost += steps * d.step * (d.step < 1 ? 2 : 1);
+        cost += steps * d.step * (d.step < 1 ? 2 : 1) + rounds * entering;
         rounds = steps * d.produce;
     }
     *inner = rounds;
