@@ -106,7 +106,8 @@ bool format_appends(const format *f)
             return false;
         if (f->level[l].map.op == MAP_COUNT) return false; /* its extent is data */
         /* where positions may be skipped, what is below can't be stored first */
-        if (k->caps & CAP_APPEND_REGION && l + 1 < f->levels) return false;
+        if (k->caps & CAP_INSERT || l + 1 == f->levels) continue;
+        if (k->caps & CAP_APPEND_REGION || !(k->props & PROP_COMPACT)) return false;
     }
     return true;
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Levels by letter: d dense, s compressed, q singleton, h hashed, r rle,
- * z lz77, u compressed nonunique. */
+ * z lz77, b bytemap, u compressed nonunique. */
 static const level_kind *kind_of_letter(char c)
 {
     switch (c) {
@@ -23,6 +23,8 @@ static const level_kind *kind_of_letter(char c)
         return level_kind_at(LEVEL_rle);
     case 'z':
         return level_kind_at(LEVEL_lz77);
+    case 'b':
+        return level_kind_at(LEVEL_bytemap);
     default:
         return NULL;
     }
@@ -34,7 +36,7 @@ static const struct any_order {
     char first, last;
 } any_order[] = {
     {"dense", 'd', 'd'}, {"csf", 's', 's'},  {"hash", 'd', 'h'},
-    {"rle", 'd', 'r'},   {"lz77", 'd', 'z'},
+    {"rle", 'd', 'r'},   {"lz77", 'd', 'z'},  {"bytemap", 'd', 'b'},
 };
 
 /* Plain ones of a fixed order: letters, and the mode of each level. */

@@ -291,11 +291,28 @@ failed:
     return cx->diag.status;
 }
 
+/* Entries of a level that has a place for every coordinate, but not all of them
+ * stored. */
+static int64_t count_places(const level *lv)
+{
+    const int64_t fiber = lv->kind->size(lv, 1);
+    int64_t n = 0;
+    for (int64_t p = 0; fiber > 0 && p < lv->size / fiber; p++) {
+        const cursor up = {.at = p, .at_end = p + 1};
+        cursor c;
+        for (cursor_open(&c, lv, &up); c.lo != CURSOR_END; cursor_next(&c))
+            n += c.hi - c.lo;
+    }
+    return n;
+}
+
 int64_t tensor_stored(const tensor *t)
 {
     int64_t n = t->nvals;
     if (!t->fmt.levels) return n;
     const level *last = &t->level[t->fmt.levels - 1];
+    const uint32_t places = PROP_FULL | PROP_BRANCHLESS | PROP_COMPACT;
+    if (last->kind->arrays && !(last->kind->props & places)) return count_places(last);
     if (!(last->kind->arrays >> STC_CRD & 1) || last->props & PROP_COMPACT) return n;
     const index_array *crd = &last->a[STC_CRD]; /* may have unlabeled positions */
     for (int64_t p = 0; p < crd->len; p++)

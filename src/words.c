@@ -12,9 +12,9 @@ static const char *const keywords[] = {
 #undef KEYWORD
 };
 
-static const char *const formats[] = {"dense", "svec", "csr",  "csc",  "dcsr",
-                                      "dcsc",  "coo",  "csf",  "bcsr", "csb",
-                                      "dia",   "ell",  "hash", "rle",  "lz77"};
+static const char *const formats[] = {"dense", "svec", "csr",  "csc",    "dcsr", "dcsc",
+                                      "coo",   "csf",  "bcsr", "csb",    "dia",  "ell",
+                                      "hash",  "rle",  "lz77", "bytemap"};
 
 #define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))
 

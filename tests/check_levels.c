@@ -14,6 +14,7 @@ static const char *const formats1[] = {
     "svec",
     "hash",
     "rle",
+    "bytemap",
     "(i) -> (i : compressed(index64))",
     "(i) -> (i : compressed(nonunique))",
     "(i) -> (i : compressed(unordered))",

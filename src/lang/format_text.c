@@ -201,9 +201,9 @@ bool format_close(format *f, int order)
 
 static stc_status unknown_format(const scope *s, const source *src, const ast *node)
 {
-    static const char *const known[] = {"dense", "svec", "csr",  "csc",  "dcsr",
-                                        "dcsc",  "coo",  "csf",  "bcsr", "csb",
-                                        "dia",   "ell",  "hash", "rle",  "lz77"};
+    static const char *const known[] = {"dense", "svec", "csr",  "csc",    "dcsr", "dcsc",
+                                        "coo",   "csf",  "bcsr", "csb",    "dia",  "ell",
+                                        "hash",  "rle",  "lz77", "bytemap"};
     suggestion near;
     char text[96];
     format any;

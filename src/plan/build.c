@@ -379,6 +379,8 @@ bool levels_append(const format *f)
         bool inserts = (caps & CAP_INSERT) && (props & PROP_FULL);
         bool appends = (caps & CAP_APPEND) && !(caps & CAP_APPEND_REGION);
         if ((!inserts && !appends) || (props & PROP_BRANCHLESS)) return false;
+        /* where places are skipped, what is below can't be stored first */
+        if (!inserts && !(props & PROP_COMPACT) && l + 1 < f->levels) return false;
     }
     return true;
 }

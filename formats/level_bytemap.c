@@ -1,0 +1,230 @@
+/* level_bytemap.c: a place for every coordinate, and a byte that says whether
+ * it is stored.
+ *
+ * Coordinate i below parent p is at position p * extent + (i - base), as in a
+ * dense level; STC_AUX is memory with one byte a position, 0: absent, 1:
+ * stored, in whole words of 8 bytes (those past the last position are 0). The
+ * bitmap of GraphBLAS (paper 003, table 3): for fibers too full to be worth
+ * coordinates, and too empty to be worth computing everywhere.
+ */
+#include "kinds.h"
+#include <string.h>
+
+#define WORD 8
+
+static const uint8_t *flags_of(const level *lv)
+{
+    return lv->a[STC_AUX].data;
+}
+
+/* The first stored position in [p, end), or end. */
+static int64_t next_stored(const uint8_t *flag, int64_t p, int64_t end)
+{
+    while (p < end) {
+        uint64_t word;
+        if (p % WORD == 0) { /* the array has whole words */
+            memcpy(&word, flag + p, WORD);
+            if (!word) {
+                p += WORD;
+                continue;
+            }
+        }
+        if (flag[p]) return p;
+        p++;
+    }
+    return end;
+}
+
+static void settle(cursor *c)
+{
+    c->p = next_stored(flags_of(c->lv), c->p, c->end);
+    if (c->p >= c->end) {
+        cursor_used_up(c);
+        return;
+    }
+    c->pos = c->p;
+    c->pos_end = c->p + 1;
+    c->lo = c->lv->base + (c->p - c->aux[0]);
+    c->hi = c->lo + 1;
+}
+
+static void bytemap_open(cursor *c, const level *lv, const cursor *up)
+{
+    int64_t parent, end;
+    cursor_begin(c, lv, up);
+    if (!parent_range(up, &parent, &end) || !lv->extent) {
+        cursor_used_up(c);
+        return;
+    }
+    c->aux[0] = c->p = parent * lv->extent; /* the fiber's first position */
+    c->end = c->p + lv->extent;
+    settle(c);
+}
+
+static void bytemap_next(cursor *c)
+{
+    c->p++;
+    settle(c);
+}
+
+static void bytemap_seek(cursor *c, int64_t i)
+{
+    if (c->lo == CURSOR_END) return;
+    const int64_t p =
+        i - c->lv->base >= c->lv->extent ? c->end : c->aux[0] + (i - c->lv->base);
+    if (p > c->p) c->p = p;
+    settle(c);
+}
+
+static void bytemap_locate(cursor *c, const level *lv, const cursor *up, int64_t i)
+{
+    int64_t parent, end, p = NONE;
+    if (parent_range(up, &parent, &end) && in_extent(lv, i)) {
+        p = parent * lv->extent + (i - lv->base);
+        if (!flags_of(lv)[p]) p = NONE;
+    }
+    cursor_place(c, lv, up, i, p);
+}
+
+/* Only a fiber that is all there is plain memory, and to know takes a look at
+ * all of it. */
+static void bytemap_view(const level *lv, int64_t parent, int64_t parent_coord,
+                         fiber_view *v)
+{
+    (void)parent;
+    (void)parent_coord;
+    *v = (fiber_view){.shape = VIEW_NONE, .lo = lv->base, .hi = lv->base + lv->extent};
+}
+
+static int64_t bytemap_size(const level *lv, int64_t parents)
+{
+    int64_t size;
+    return parents != NONE && size_mul(parents, lv->extent, &size) ? size : NONE;
+}
+
+/* ---- assembly -------------------------------------------------------------------- */
+
+static stc_status words_of(ctx *cx, int64_t size, int64_t *words)
+{
+    if (!size_add(size, WORD - 1, words)) {
+        return fail(cx, STC_ERR_OVERFLOW, "a byte map has too many positions");
+    }
+    *words /= WORD;
+    return STC_OK;
+}
+
+/* The map gets at least `size` flags; new ones are 0. */
+static stc_status cover(ctx *cx, level *lv, int64_t size)
+{
+    index_array *aux = &lv->a[STC_AUX];
+    const int64_t old = aux->len;
+    int64_t words;
+    if (words_of(cx, size, &words)) return cx->diag.status;
+    if (words <= old) return STC_OK;
+    if (index_resize(cx, aux, words)) return cx->diag.status;
+    memset((char *)aux->data + old * WORD, 0, (size_t)(words - old) * WORD);
+    return STC_OK;
+}
+
+static stc_status clear(ctx *cx, level *lv, int64_t size)
+{
+    if (index_ready(cx, &lv->a[STC_AUX], 0, WORD, 0)) return cx->diag.status;
+    lv->size = 0;
+    return cover(cx, lv, size);
+}
+
+static stc_status bytemap_init(ctx *cx, level *lv, int64_t parents)
+{
+    int64_t size = 0;
+    lv->open_count = lv->edges = 0;
+    if (parents != NONE && level_size(cx, parents, lv->extent, &size)) {
+        return cx->diag.status;
+    }
+    return clear(cx, lv, size);
+}
+
+static stc_status bytemap_coord(ctx *cx, level *lv, int64_t parent, int64_t i, int64_t *pos)
+{
+    int64_t first, end;
+    if (!in_extent(lv, i)) return refuse_append(cx, lv, i, 0);
+    if (level_size(cx, parent, lv->extent, &first)) return cx->diag.status;
+    if (!size_add(first, lv->extent, &end)) {
+        return fail(cx, STC_ERR_OVERFLOW, "a byte map has too many positions");
+    }
+    if (cover(cx, lv, end)) return cx->diag.status;
+    *pos = first + (i - lv->base);
+    ((uint8_t *)lv->a[STC_AUX].data)[*pos] = 1;
+    return STC_OK;
+}
+
+static stc_status bytemap_edges(ctx *cx, level *lv, int64_t parent)
+{
+    (void)cx;
+    (void)lv;
+    (void)parent;
+    return STC_OK;
+}
+
+static stc_status bytemap_finish(ctx *cx, level *lv, int64_t parents)
+{
+    if (level_size(cx, parents, lv->extent, &lv->size)) return cx->diag.status;
+    return cover(cx, lv, lv->size);
+}
+
+static stc_status bytemap_pack(ctx *cx, level *lv, pack_in *in)
+{
+    int64_t size;
+    if (level_size(cx, in->parents, lv->extent, &size) || clear(cx, lv, size)) {
+        return cx->diag.status;
+    }
+    uint8_t *flag = lv->a[STC_AUX].data;
+    for (int64_t e = 0; e < in->count; e++) {
+        in->pos[e] = in->pos[e] * lv->extent + (in->coord[e] - lv->base);
+        flag[in->pos[e]] = 1;
+    }
+    lv->size = size;
+    return STC_OK;
+}
+
+static stc_status bytemap_check(ctx *cx, level *lv, int64_t parents)
+{
+    const index_array *aux = &lv->a[STC_AUX];
+    int64_t size, words;
+    if (level_size(cx, parents, lv->extent, &size) || words_of(cx, size, &words) ||
+        check_array(cx, aux, "flags, in words,", words)) {
+        return cx->diag.status;
+    }
+    if (words && (aux->width != WORD || aux->stride != WORD)) {
+        return fail(cx, STC_ERR_DATA, "flags: words of %d bytes, expected 8, contiguous",
+                    (int)aux->width);
+    }
+    const uint8_t *flag = aux->data;
+    for (int64_t p = 0; p < words * WORD; p++) {
+        if (flag[p] <= (p < size)) continue;
+        return fail(cx, STC_ERR_DATA, "the flag of position %lld is %d, expected %s",
+                    (long long)p, flag[p], p < size ? "0 or 1" : "0 after the last");
+    }
+    lv->size = size;
+    return STC_OK;
+}
+
+const level_kind level_bytemap = {
+    .name = "bytemap",
+    .letter = 'b',
+    .caps = CAP_ITER | CAP_SEEK | CAP_LOCATE | CAP_APPEND | CAP_PACK,
+    .props = PROP_ORDERED | PROP_UNIQUE,
+    .fixed = PROP_ORDERED | PROP_UNIQUE,
+    .arrays = 1 << STC_AUX,
+    .open = bytemap_open,
+    .next = bytemap_next,
+    .seek = bytemap_seek,
+    .locate = bytemap_locate,
+    .view = bytemap_view,
+    .size = bytemap_size,
+    .append_init = bytemap_init,
+    .append_coord = bytemap_coord,
+    .append_edges = bytemap_edges,
+    .append_finish = bytemap_finish,
+    .pack = bytemap_pack,
+    .check = bytemap_check,
+};
