@@ -81,7 +81,7 @@ stc_status tensor_set_shape(tensor *t, const int64_t *shape)
         return fail(t->cx, STC_ERR_SHAPE, "mode %d has extent %lld, expected 0 to 2^61", m,
                     (long long)shape[m]);
     }
-    memmove(t->shape, shape, (size_t)t->order * sizeof *shape);
+    if (t->order) memmove(t->shape, shape, (size_t)t->order * sizeof *shape);
     for (int l = 0; l < t->fmt.levels; l++) {
         if (set_level(t, l)) return t->cx->diag.status;
     }
