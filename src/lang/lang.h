@@ -82,6 +82,9 @@ stc_status bind_assignment(arena *a, scope *s, const source *src, program *p,
  * an anonymous scalar of its own type. */
 stc_status bind_scalar(arena *a, scope *s, const source *src, program *p,
                        const ast *expression, bstmt **out);
+/* f of constants, each in its parameter's class; false if that isn't known
+ * before it runs: it faults, or takes long. */
+bool fn_evaluate(const bfunction *f, const value *args, value *out);
 void bound_print(const bstmt *s, const program *p, textbuf *out);
 void affine_print(const affine *f, const bindex *index, textbuf *out);
 

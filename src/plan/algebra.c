@@ -138,7 +138,7 @@ static vclass operand_class(const bexpr *e, int k)
 
 static bool evaluate(const bexpr *e, const value *args, value *out)
 {
-    if (e->kind != B_CALL) return false;
+    if (e->kind == B_USER) return fn_evaluate(e->ufn, args, out);
     fn_scalar f = fn_scalar_of(e->fn, e->cls);
     return f && f(out, &args[0], &args[1], &args[2]) == FAULT_NONE;
 }
@@ -148,6 +148,12 @@ static value convert_to(stc_type to, stc_type from, value v)
     value out = class_convert(type_class(to), type_class(from), v);
     if (to == STC_BOOL) out.i64 = !class_is_zero(type_class(from), v);
     return out;
+}
+
+/* A value of a user's parameter k as the function's result. */
+static value user_result(const bexpr *e, int k, value v)
+{
+    return convert_to(e->type, e->args[k]->type, v);
 }
 
 static fillval call_fill(const plan *pl, const bexpr *e)
@@ -166,10 +172,10 @@ static fillval call_fill(const plan *pl, const bexpr *e)
         for (int n = 0; n < annihilators(e) && arg[k].kind == FILL_KNOWN; n++) {
             value v;
             if (annihilator(e, n, k, &v) && class_equal(operand_class(e, k), v, args[k]))
-                return (fillval){FILL_KNOWN, v};
+                return (fillval){FILL_KNOWN, e->kind == B_CALL ? v : user_result(e, k, v)};
         }
     if (out.kind == FILL_KNOWN && !evaluate(e, args, &out.v))
-        out.kind = e->kind == B_USER ? FILL_LATER : FILL_VARIES;
+        out.kind = FILL_VARIES;
     return out;
 }
 
@@ -325,7 +331,10 @@ static const pset *space_algebra(plan *pl, const bexpr *e, const bset *s, bool c
     return arg->kind == B_ACCESS ? pset_leaf(pl, PS_ABSENT, arg->mark) : &ps_all;
 }
 
-static bool is_truth(const value *v) { return v->i64 == 0 || v->i64 == 1; }
+static bool is_truth(const value *v)
+{
+    return v->i64 == 0 || v->i64 == 1;
+}
 
 static const pset *space_call(plan *pl, const bexpr *e, const value *target)
 {
@@ -333,8 +342,7 @@ static const pset *space_call(plan *pl, const bexpr *e, const value *target)
     fillval f = expr_fill(pl, e);
     if (e->kind == B_USER && e->ufn->algebra) {
         if (!target ||
-            (f.kind == FILL_KNOWN && class_equal(type_class(e->type), f.v, *target)) ||
-            f.kind == FILL_LATER)
+            (f.kind == FILL_KNOWN && class_equal(type_class(e->type), f.v, *target)))
             return space_algebra(pl, e, e->ufn->algebra, false);
     }
     if (!target && f.kind == FILL_KNOWN) target = &f.v;
@@ -355,7 +363,8 @@ static const pset *space_access(plan *pl, const bexpr *e, const value *target)
     if (t->fill_later) return &ps_all;
     if (class_equal(type_class(t->type), t->fill, *target)) return pset_stored(pl, e->mark);
     /* Of two values, what isn't this one is the other. */
-    return e->type == STC_BOOL && is_truth(target) ? pset_leaf(pl, PS_ABSENT, e->mark) : &ps_all;
+    return e->type == STC_BOOL && is_truth(target) ? pset_leaf(pl, PS_ABSENT, e->mark)
+                                                   : &ps_all;
 }
 
 static const pset *space_conv(plan *pl, const bexpr *e, const value *target)
