@@ -20,11 +20,10 @@ static stc_status check_shape(ctx *cx, int order, const int64_t *shape)
     return STC_OK;
 }
 
-/* A format by its text for a known order; NULL is dense. */
+/* A format by its text for a known order. */
 static stc_status parse_format(ctx *cx, const char *text, int order, format *out)
 {
     format f;
-    if (!text) text = "dense";
     stc_status st = format_parse(cx, NULL, text, order, &f);
     if (st) return st;
     if (f.order != order)
@@ -39,6 +38,7 @@ static stc_status make(stc_machine *m, const char *fmt, stc_type type, int order
                        const int64_t *shape, const stc_value *fill, tensor **out)
 {
     ctx *cx = &m->cx;
+    if (!fmt) return fail_null(cx, "format");
     if (!out) return fail_null(cx, "out");
     if ((unsigned)type >= TYPE_COUNT)
         return fail(cx, STC_ERR_ARGUMENT, "%d is no element type", (int)type);
@@ -121,7 +121,7 @@ static stc_status borrow_dense(stc_machine *m, stc_type type, int order,
             return fail(cx, STC_ERR_OVERFLOW, "the shape has more than 2^63 elements");
     }
     if (n && !values) return fail_null(cx, "values");
-    if ((st = make(m, NULL, type, order, shape, NULL, out))) return st;
+    if ((st = make(m, "dense", type, order, shape, NULL, out))) return st;
     if (n) memcpy((*out)->vals, values, (size_t)n * type_size(type));
     return STC_OK;
 }
@@ -133,6 +133,7 @@ stc_status stc_tensor_from_dense(stc_machine *m, const char *fmt, stc_type type,
     if (!m) return STC_ERR_ARGUMENT;
     ctx *cx = &m->cx;
     api_enter(cx);
+    if (!fmt) return fail_null(cx, "format");
     if (!out) return fail_null(cx, "out");
     if ((unsigned)type >= TYPE_COUNT)
         return fail(cx, STC_ERR_ARGUMENT, "%d is no element type", (int)type);
@@ -338,7 +339,7 @@ stc_status stc_tensor_to_dense(const stc_tensor *t, void *values)
     stc_status st = checked(t);
     if (st) return st;
     format f;
-    if ((st = parse_format(t->cx, NULL, t->order, &f))) return st;
+    if ((st = parse_format(t->cx, "dense", t->order, &f))) return st;
     tensor *dense = NULL;
     if ((st = tensor_convert(t, &f, t->type, t->fill, &dense))) return st;
     if (dense->nvals)

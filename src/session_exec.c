@@ -24,13 +24,14 @@ static stc_status fail_at(const script *in, stc_status status, const ast *n,
     return fail_text(in->src.cx, status, in->src.file, in->src.text, n->at, "%s", what);
 }
 
-/* An error without a place in the text gets that of the statement. */
+/* An error without a place in a text gets that of the statement; one about a
+ * whole file then begins with the file's name. */
 static stc_status place_error(const script *in, const ast *n, stc_status st)
 {
     diag *d = &in->src.cx->diag;
-    if (!st || d->line || d->file[0]) return st;
-    char message[sizeof d->message];
-    memcpy(message, d->message, sizeof message);
+    if (!st || d->line) return st;
+    char message[sizeof d->message + sizeof d->file + 2];
+    snprintf(message, sizeof message, "%s%s%s", d->file, *d->file ? ": " : "", d->message);
     span at = n->at;
     for (int32_t i = at.begin; i < at.end; i++) {
         if (in->src.text[i] == '\n') at.end = i;
