@@ -96,8 +96,10 @@ static outcome run_one(frame *fr, const fstmt *s)
 {
     value c;
     switch (s->op) {
-    case F_SET:
-        return evaluate(fr, s->value, &fr->local[s->local]) ? GO_ON : FAILED;
+    case F_SET: /* the local may be read on the way */
+        if (!evaluate(fr, s->value, &c)) return FAILED;
+        fr->local[s->local] = c;
+        return GO_ON;
     case F_RETURN:
         return evaluate(fr, s->value, &fr->result) ? RETURNED : FAILED;
     case F_IF:
