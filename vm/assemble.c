@@ -47,12 +47,16 @@ stc_status asm_empty(machine *mc, slot *s)
 {
     tensor_free(s->own);
     s->own = NULL;
+    s->open = false;
     return asm_own(mc, s);
 }
 
 stc_status asm_begin(machine *mc, slot *s)
 {
-    if (asm_own(mc, s) || tensor_begin(s->own)) return mc->cx->diag.status;
+    if (asm_own(mc, s)) return mc->cx->diag.status;
+    s->open = true;
+    s->from = NULL;
+    if (tensor_begin(s->own)) return mc->cx->diag.status;
     s->stores = 0;
     for (int l = 0; l < s->row->fmt.levels; l++) {
         const level *lv = &s->own->level[l];
@@ -148,8 +152,9 @@ stc_status asm_value(machine *mc, slot *s, int64_t pos)
 
 stc_status asm_finish(machine *mc, slot *s)
 {
-    (void)mc;
-    return tensor_finish(s->t);
+    if (tensor_finish(s->t)) return mc->cx->diag.status;
+    s->open = false;
+    return STC_OK;
 }
 
 /* ---- whole tensors ------------------------------------------------------------- */
@@ -158,7 +163,10 @@ stc_status asm_move(machine *mc, slot *to, slot *from)
 {
     if (asm_own(mc, to)) return mc->cx->diag.status;
     tensor_swap(to->own, from->own);
-    to->from = NULL;
+    from->open = to->open;
+    from->t = NULL; /* until it is assembled again */
+    to->open = false;
+    to->from = from->from = NULL;
     return STC_OK;
 }
 
@@ -176,6 +184,7 @@ stc_status asm_convert(machine *mc, slot *to, slot *from)
         return mc->cx->diag.status;
     tensor_free(to->own);
     to->own = to->t = made;
+    to->open = false;
     to->from = t;
     to->from_generation = t->generation;
     return STC_OK;
@@ -187,7 +196,12 @@ stc_status asm_pack(machine *mc, slot *to, slot *from)
     entries_init(&e, mc->cx, to->row->order, to->row->type);
     stc_status status = tensor_entries(from->t, &e);
     if (!status) status = asm_own(mc, to);
-    if (!status) status = tensor_pack(to->own, &e);
+    if (!status) {
+        to->open = true;
+        to->from = NULL;
+        status = tensor_pack(to->own, &e);
+        to->open = status;
+    }
     entries_free(&e);
     return status;
 }

@@ -145,6 +145,7 @@ struct slot {
     tensor *own;     /* the machine's, made when first assembled            */
     value fill;      /* of what is assembled                                */
     uint64_t stores; /* counts store and acc since begin                    */
+    bool open;       /* between begin and finish: own is no whole tensor      */
     asm_level *lev;  /* one per level                                       */
     workspace *ws;
     const tensor *from;       /* keep_while: what own was converted from,            */

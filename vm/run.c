@@ -144,7 +144,7 @@ static stc_status start_slot(machine *mc, slot *s)
         s->t = s->bound;
         return s->bound ? STC_OK : asm_empty(mc, s);
     default:
-        s->t = s->own;
+        s->t = s->open ? NULL : s->own;
         return STC_OK;
     }
 }
@@ -175,6 +175,18 @@ static void forget_results(machine *mc)
     }
 }
 
+/* The verifier can't know which branches begin what. */
+static stc_status check_finished(machine *mc)
+{
+    for (int i = 0; i < mc->p->ntensor; i++) {
+        const slot *s = &mc->slot[i];
+        if (s->open && s->t == s->own)
+            return fail(mc->cx, STC_ERR_CORRUPT, "result %s is begun and not finished",
+                        s->row->name);
+    }
+    return STC_OK;
+}
+
 static void set_slice(machine *mc)
 {
     uint64_t max = mc->cx->max_steps;
@@ -199,6 +211,7 @@ stc_status machine_run(machine *mc)
     status = machine_dispatch(mc);
     mc->steps += (uint64_t)(mc->slice - mc->left);
     mc->slice = mc->left = 0;
+    if (!status) status = check_finished(mc);
     if (status) forget_results(mc);
     return status;
 }
