@@ -227,6 +227,7 @@ static void read_by_levels(plan *pl, const format *f, int first, const int *own)
             !same_subs(x->sub, sub, f->order))
             continue;
         x->why = NULL;
+        x->native = true;
         for (int l = 0; l < x->levels; l++) {
             x->level[l].at = (affine){1, {{own[l], 1}}, 0};
             if (f->level[l].map.op == MAP_COUNT) x->level[l].props &= ~(uint32_t)PROP_FULL;

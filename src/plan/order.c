@@ -147,6 +147,7 @@ static double work(plan *pl, const pset *space, uint64_t uses, const int *seq, i
     uint64_t bound = 0;
     for (int k = 0; k < pl->naccess; k++)
         if (((uses >> k) & 1) && !follows(pl, &pl->access[k], seq, n)) {
+            if (pl->access[k].native) return DBL_MAX;
             e.converted |= UINT64_C(1) << k;
             cost += conversion_price(&pl->access[k]);
         }

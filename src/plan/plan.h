@@ -38,6 +38,7 @@ typedef struct paccess {
     int group;       /* accesses of different terms stay apart           */
     const char *why; /* set: it must be converted, for this reason       */
     bool converted;
+    bool native;  /* read by its own levels: it must be followed                */
     int levels;
     plevel *level;
 } paccess;
