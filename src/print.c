@@ -90,7 +90,7 @@ typedef struct printer {
 static int print_entry(void *context, const int64_t *coords, stc_value v)
 {
     printer *p = context;
-    if (p->limit && p->count >= p->limit) return 1;
+    if (p->limit && p->count++ >= p->limit) return 0; /* only counted */
     char line[STC_MAX_ORDER * 24 + NUMBER_MAX];
     size_t n = 0;
     line[n++] = '(';
@@ -101,7 +101,6 @@ static int print_entry(void *context, const int64_t *coords, stc_value v)
     n += (size_t)type_print(p->t->type, value_from_public(p->t->type, v), line + n,
                             sizeof line - n);
     line[n++] = '\n';
-    p->count++;
     p->failed = fwrite(line, 1, n, p->out) != n;
     return p->failed;
 }
@@ -119,7 +118,7 @@ stc_status tensor_print(const tensor *t, FILE *out, int64_t limit)
     printer p = {.t = t, .out = out, .limit = limit};
     if ((st = tensor_visit(t, print_entry, &p))) return st;
     if (p.failed) return write_failed(t->cx);
-    const int64_t more = tensor_stored(t) - p.count;
+    const int64_t more = p.count - limit;
     if (limit && more > 0 && fprintf(out, "… and %lld more\n", (long long)more) < 0)
         return write_failed(t->cx);
     return STC_OK;
