@@ -145,6 +145,9 @@ static void eval_load(machine *mc, strip *s, const node *x, vcolumn *c)
             class_put(cls, c->data, k, load_one(t, at, k));
     } else if (at->form == COL_STEP && class_type(cls) == t->type) {
         c->p = (const char *)t->vals + at->base * (int64_t)class_size(cls);
+    } else if (t->nvals == 0) {
+        for (int k = 0; k < s->n; k++)
+            class_put(cls, c->data, k, t->fill);
     } else {
         strip_load(t->type, c->data, t->vals, at, s->n, t->fill);
     }

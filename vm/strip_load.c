@@ -49,8 +49,30 @@ void class_put(vclass cls, void *p, int64_t k, value v)
 #define MEMBER_C64 c64
 #define MEMBER_C128 c128
 
+/* The bits of x where absent is 0, of f where it is all ones: no branch on what
+ * can't be predicted. */
+#define SELECT_64(T)                                                                       \
+    {                                                                                      \
+        uint64_t a, b;                                                                     \
+        memcpy(&a, &x, 8), memcpy(&b, &f, 8);                                              \
+        a = (a & ~(uint64_t)absent) | (b & (uint64_t)absent);                              \
+        memcpy(&out[k], &a, 8);                                                            \
+    }
+#define SELECT_F32                                                                         \
+    {                                                                                      \
+        uint32_t a, b;                                                                     \
+        memcpy(&a, &x, 4), memcpy(&b, &f, 4);                                              \
+        a = (a & ~(uint32_t)absent) | (b & (uint32_t)absent);                              \
+        memcpy(&out[k], &a, 4);                                                            \
+    }
+#define SELECT_I64 SELECT_64(int64_t)
+#define SELECT_U64 SELECT_64(uint64_t)
+#define SELECT_F64 SELECT_64(double)
+#define SELECT_C64 SELECT_64(cfloat)
+#define SELECT_C128 out[k] = absent ? f : x;
+
 /* One function a type: consecutive positions, given ones, ones that may be
- * absent. Absent lanes load element 0 of the fill instead of branching. */
+ * absent (there are values, so position 0 can be read for those). */
 #define TYPE(NAME, name, ctype, CLASS, rank)                                               \
     static void load_##NAME(void *to, const void *vals, const column *at, int n,           \
                             value fill)                                                    \
@@ -66,8 +88,9 @@ void class_put(vclass cls, void *p, int64_t k, value v)
                 out[k] = v[at->data[k]];                                                   \
         } else {                                                                           \
             for (int k = 0; k < n; k++) {                                                  \
-                const int64_t p = at->data[k];                                             \
-                out[k] = p < 0 ? f : (ct_##CLASS)v[p];                                     \
+                const int64_t absent = at->data[k] >> 63;                                  \
+                const ct_##CLASS x = v[at->data[k] & ~absent];                             \
+                SELECT_##CLASS                                                             \
             }                                                                              \
         }                                                                                  \
     }
