@@ -76,6 +76,7 @@ struct strip {
         int64_t p, end;
         uint16_t operand;
         int64_t lo, hi;
+        int64_t shift; /* coordinate - index */
     } walk[2];
     int nwalk;
     uint64_t produce, known;

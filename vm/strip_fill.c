@@ -10,13 +10,20 @@
 
 enum { FILL_STEPS, FILL_COORDS, FILL_RANGE, FILL_MERGE };
 
-/* The fiber at which an open, unmoved walker's parent stands. */
-static bool walker_view(const machine *mc, const merge_operand *o, fiber_view *v)
+/* Subsections further off, or of larger levels, are stepped: their differences
+ * could overflow. */
+#define SHIFT_MAX ((int64_t)1 << 62)
+
+/* The fiber at which an open, unmoved walker's parent stands, and what its
+ * coordinates are ahead of the loop's index (a subsection: `C(i+j)`). */
+static bool walker_view(const machine *mc, const merge_operand *o, fiber_view *v,
+                        int64_t *shift)
 {
     const mcursor *c = &mc->c[o->cursor];
     const level *lv = c->c.lv;
     const cursor *up = c->c.up;
-    if (!c->plain || !lv->kind->view ||
+    *shift = c->shift;
+    if (c->coef != 1 || !lv->kind->view ||
         (lv->props & (PROP_ORDERED | PROP_UNIQUE)) != (PROP_ORDERED | PROP_UNIQUE))
         return false;
     if (up && up->at == NONE) {
@@ -25,13 +32,17 @@ static bool walker_view(const machine *mc, const merge_operand *o, fiber_view *v
     }
     if (up && up->at_end != up->at + 1) return false;
     lv->kind->view(lv, up ? up->at : 0, up ? up->coord : 0, v);
-    return v->shape == VIEW_COORDS || v->shape == VIEW_RANGE;
+    if (v->shape == VIEW_RANGE)
+        return !__builtin_sub_overflow(v->lo, c->shift, &v->lo) &&
+               !__builtin_sub_overflow(v->hi, c->shift, &v->hi);
+    if (c->shift && lv->extent >= SHIFT_MAX) return false;
+    return v->shape == VIEW_COORDS && c->shift > -SHIFT_MAX && c->shift < SHIFT_MAX;
 }
 
 static int64_t crd_get(const struct strip_walk *w, int64_t p)
 {
     const char *at = w->crd + p * w->stride;
-    return w->width == 4 ? *(const int32_t *)at : *(const int64_t *)at;
+    return (w->width == 4 ? *(const int32_t *)at : *(const int64_t *)at) - w->shift;
 }
 
 /* The first of [p, end) whose coordinate is at least i. */
@@ -98,9 +109,10 @@ static int choose_fill(machine *mc, strip *s, int64_t lo, int64_t hi)
     for (int b = 0; b < m->count; b++) {
         const merge_operand *o = &m->operand[b];
         fiber_view v;
+        int64_t shift;
         if (o->role == MERGE_LOCATE && !locate_view(mc, s, o)) return FILL_STEPS;
         if (!operand_walks(o)) continue;
-        if (!walker_view(mc, o, &v) || range || s->nwalk == 2) return FILL_STEPS;
+        if (!walker_view(mc, o, &v, &shift) || range || s->nwalk == 2) return FILL_STEPS;
         if (v.shape == VIEW_RANGE) {
             if (s->nwalk > 0) return FILL_STEPS;
             range = true;
@@ -112,8 +124,13 @@ static int choose_fill(machine *mc, strip *s, int64_t lo, int64_t hi)
         }
         followed |= o->role == MERGE_FOLLOW;
         struct strip_walk *w = &s->walk[s->nwalk++];
-        *w = (struct strip_walk){v.crd, v.width,     v.stride, v.begin,
-                                 v.end, (uint16_t)b, 0,        0};
+        *w = (struct strip_walk){.crd = v.crd,
+                                 .width = v.width,
+                                 .stride = v.stride,
+                                 .p = v.begin,
+                                 .end = v.end,
+                                 .operand = (uint16_t)b,
+                                 .shift = shift};
         trim(w, lo, hi);
     }
     if (range) return m->universe ? FILL_STEPS : FILL_RANGE;
@@ -199,7 +216,7 @@ static void fill_coords(strip *s)
     if (w->width == 4 && w->stride == 4) {
         const int32_t *crd = (const int32_t *)w->crd + w->p;
         for (int k = 0; k < n; k++)
-            to[k] = crd[k];
+            to[k] = crd[k] - w->shift;
     } else {
         for (int k = 0; k < n; k++)
             to[k] = crd_get(w, w->p + k);
