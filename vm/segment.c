@@ -10,7 +10,8 @@
 #include <string.h>
 
 struct segment {
-    strip g;   /* the inner body                                   */
+    strip *g; /* the inner body: `own`, or that of the deep nest          */
+    strip own;
     int lane;  /* of the outer strip: where filling stands         */
     bool open; /* in the middle of that lane                       */
     int64_t p[NEST_WALKS], end[NEST_WALKS], next;
@@ -46,6 +47,7 @@ bool segment_match(const nest *ns)
 {
     const sink *x = &ns->in.sink[0];
     if (!strip_evaluable(&ns->in)) return false;
+    if (!ns->in.nsink) return ns->deep;
     if (x->kind == SINK_REDUCE)
         return fn_result_class(x->fn, (vclass)x->cls) == x->cls &&
                !(fn_at(x->fn)->flags & FP_FAULTS);
@@ -62,10 +64,11 @@ stc_status segment_ready(machine *mc, nest *ns)
         sg = mem_zero(mc->cx, 1, sizeof *sg);
         if (!sg) return mc->cx->diag.status;
         ns->segment = sg;
-        strip_setup(&sg->g, &ns->in);
-        spread_summary(ns, &sg->g.s);
+        sg->g = ns->deep ? &ns->deep->o : &sg->own;
+        if (!ns->deep) strip_setup(sg->g, &ns->in);
+        spread_summary(ns, &sg->g->s);
     }
-    if (!sg->g.block && strip_allocate(mc, &sg->g)) return mc->cx->diag.status;
+    if (!sg->g->block && strip_allocate(mc, sg->g)) return mc->cx->diag.status;
     if (!sg->row) sg->row = mem_array(mc->cx, STRIP, sizeof *sg->row);
     return sg->row ? STC_OK : mc->cx->diag.status;
 }
@@ -74,7 +77,7 @@ void segment_free(machine *mc, nest *ns)
 {
     segment *sg = ns->segment;
     if (!sg) return;
-    mem_free(mc->cx, sg->g.block, sg->g.block_size);
+    if (!ns->deep) mem_free(mc->cx, sg->own.block, sg->own.block_size);
     mem_free(mc->cx, sg->row, STRIP * sizeof *sg->row);
     mem_free(mc->cx, sg, sizeof *sg);
 }
@@ -116,8 +119,8 @@ static void open_lane(const nest *ns, segment *sg)
 /* Elements of one fiber; returns how many there are then. */
 static int fill_fiber(const nest *ns, segment *sg, int n)
 {
-    column *c = &sg->g.place[ns->walk[0].place];
-    int64_t *at = sg->g.icol[0].data;
+    column *c = &sg->g->place[ns->walk[0].place];
+    int64_t *at = sg->g->icol[0].data;
     const int64_t left = sg->only[0] ? sg->end[0] - sg->p[0] : 0;
     const int take = left < STRIP - n ? (int)left : STRIP - n;
     const int64_t p = sg->p[0];
@@ -127,7 +130,7 @@ static int fill_fiber(const nest *ns, segment *sg, int n)
         const int32_t *crd = (const int32_t *)ns->walk[0].crd + p;
         for (int k = 0; k < take; k++)
             at[n + k] = crd[k];
-    } else {
+    } else if (take > 0) {
         memcpy(at + n, (const int64_t *)ns->walk[0].crd + p, (size_t)take * sizeof *at);
     }
     for (int k = 0; k < take; k++) {
@@ -143,9 +146,9 @@ static int fill_fiber(const nest *ns, segment *sg, int n)
     static int NAME(const nest *ns, segment *sg, int n)                                    \
     {                                                                                      \
         const I *ca = ns->walk[0].crd, *cb = ns->walk[1].crd;                              \
-        int64_t *at = sg->g.icol[0].data, p = sg->p[0], q = sg->p[1];                      \
-        int64_t *pa = sg->g.place[ns->walk[0].place].data;                                 \
-        int64_t *pb = sg->g.place[ns->walk[1].place].data;                                 \
+        int64_t *at = sg->g->icol[0].data, p = sg->p[0], q = sg->p[1];                     \
+        int64_t *pa = sg->g->place[ns->walk[0].place].data;                                \
+        int64_t *pb = sg->g->place[ns->walk[1].place].data;                                \
         const int64_t pe = sg->end[0], qe = sg->end[1];                                    \
         const bool oa = sg->only[0], ob = sg->only[1], both = sg->both;                    \
         while (n < STRIP && p < pe && q < qe) {                                            \
@@ -178,7 +181,7 @@ FILL_MERGED(fill_merged_8, int64_t)
 
 static int fill_range(const nest *ns, segment *sg, int n)
 {
-    int64_t *at = sg->g.icol[0].data;
+    int64_t *at = sg->g->icol[0].data;
     const int64_t end = sg->both ? ns->hi : sg->next;
     for (; n < STRIP && sg->next < end; n++) {
         at[n] = sg->next++;
@@ -192,11 +195,11 @@ static int fill(const nest *ns, segment *sg)
 {
     int n = 0;
     for (int w = 0; w < ns->nwalk; w++) {
-        column *c = &sg->g.place[ns->walk[w].place];
+        column *c = &sg->g->place[ns->walk[w].place];
         c->form = ns->shape == NEST_FIBER ? COL_STEP : COL_ARRAY;
         c->full = ns->shape == NEST_FIBER;
     }
-    sg->g.icol[0].form = COL_ARRAY;
+    sg->g->icol[0].form = COL_ARRAY;
     while (n < STRIP && sg->lane < ns->o.n) {
         if (!sg->open) open_lane(ns, sg);
         n = ns->shape == NEST_FIBER   ? fill_fiber(ns, sg, n)
@@ -213,16 +216,16 @@ static int fill(const nest *ns, segment *sg)
 
 static void spread_places(const nest *ns, segment *sg)
 {
-    const int64_t *i = sg->g.icol[0].data;
+    const int64_t *i = sg->g->icol[0].data;
     for (int k = 1; k < ns->in.nplace; k++) {
-        column *c = &sg->g.place[k];
+        column *c = &sg->g->place[k];
         const place *p = &ns->in.place[k];
-        if (p->kind == PLACE_FIXED && sg->g.s.place[k].varies) {
+        if (p->kind == PLACE_FIXED && sg->g->s.place[k].varies) {
             const column *from = &ns->o.place[ns->link.up[k]];
-            for (int e = 0; e < sg->g.n; e++)
+            for (int e = 0; e < sg->g->n; e++)
                 c->data[e] = column_get(from, sg->row[e]);
         } else if (p->kind == PLACE_OPERAND && sg->at[k].parent) {
-            for (int e = 0; e < sg->g.n; e++) {
+            for (int e = 0; e < sg->g->n; e++) {
                 const int64_t up = column_get(sg->at[k].parent, sg->row[e]);
                 c->data[e] = up < 0 ? NONE : up * sg->at[k].extent + i[e] - sg->at[k].lo;
             }
@@ -237,10 +240,10 @@ static void spread_places(const nest *ns, segment *sg)
 static void spread_nodes(const nest *ns, segment *sg)
 {
     for (int k = 0; k < ns->in.nnode; k++) {
-        const node *x = &sg->g.s.node[k];
+        const node *x = &sg->g->s.node[k];
         if (x->kind != NODE_GIVEN || ns->link.node[k] == UNLINKED) continue;
         const vcolumn *from = &ns->o.node[ns->link.node[k]];
-        vcolumn *to = &sg->g.node[k];
+        vcolumn *to = &sg->g->node[k];
         const size_t size = class_size((vclass)x->cls);
         if (!from->p) {
             if (to->p || memcmp(&to->one, &from->one, size)) to->spread = 0;
@@ -248,7 +251,7 @@ static void spread_nodes(const nest *ns, segment *sg)
             to->p = NULL;
             continue;
         }
-        for (int e = 0; e < sg->g.n; e++)
+        for (int e = 0; e < sg->g->n; e++)
             class_put((vclass)x->cls, to->data, e,
                       class_get((vclass)x->cls, from->p, sg->row[e]));
         to->p = to->data;
@@ -278,17 +281,17 @@ static void reduce_runs(nest *ns, segment *sg)
 {
     const sink *x = &ns->in.sink[0];
     const vclass cls = (vclass)x->cls;
-    const void *v = strip_spread(&sg->g, x->node);
+    const void *v = strip_spread(sg->g, x->node);
     void *out = ns->o.node[ns->link.result].data;
     if (x->fn == FN_ADD && cls == CLASS_F64) {
-        add_runs_F64(out, v, sg->row, sg->g.n);
+        add_runs_F64(out, v, sg->row, sg->g->n);
     } else if (x->fn == FN_ADD && cls == CLASS_F32) {
-        add_runs_F32(out, v, sg->row, sg->g.n);
+        add_runs_F32(out, v, sg->row, sg->g->n);
     } else if (x->fn == FN_ADD && cls == CLASS_I64) {
-        add_runs_I64(out, v, sg->row, sg->g.n);
+        add_runs_I64(out, v, sg->row, sg->g->n);
     } else {
         const fn_scalar fn = fn_scalar_of(x->fn, cls);
-        for (int k = 0; k < sg->g.n; k++) {
+        for (int k = 0; k < sg->g->n; k++) {
             value acc = class_get(cls, out, sg->row[k]), e = class_get(cls, v, k);
             fn(&acc, &acc, &e, NULL);
             class_put(cls, out, sg->row[k], acc);
@@ -307,7 +310,7 @@ static stc_status append_runs(machine *mc, nest *ns, segment *sg, bool last)
 {
     const sink *x = &ns->in.sink[0];
     const row_places *rp = &sg->places;
-    const int n = sg->g.n;
+    const int n = sg->g->n;
     tensor *t = rp->r->t;
     append_room room;
     const int64_t base = rp->base;
@@ -321,13 +324,13 @@ static stc_status append_runs(machine *mc, nest *ns, segment *sg, bool last)
         if (room.closed < row) close_rows(&room, row, room.pos + k);
     }
     if (last) close_rows(&room, parents, room.pos + n);
-    strip_put_coords(&room, &sg->g.icol[0], 0, n);
+    strip_put_coords(&room, &sg->g->icol[0], 0, n);
     const int64_t pos = room.pos;
     rp->leaf->kind->append_done(rp->leaf, n, room.closed);
     if (pos + n > t->nvals) t->nvals = pos + n;
     rp->r->stores += (uint64_t)n;
     if (n > 0) {
-        const void *v = strip_spread(&sg->g, x->node);
+        const void *v = strip_spread(sg->g, x->node);
         strip_store(t->type, t->vals, pos, v, type_class(t->type), n);
     }
     return STC_OK;
@@ -374,25 +377,25 @@ bool segment_prepare(const machine *mc, nest *ns)
 stc_status segment_kernel(machine *mc, nest *ns)
 {
     segment *sg = ns->segment;
-    const bool reduces = ns->link.result != UNLINKED;
+    const bool reduces = ns->link.result != UNLINKED, appends = !reduces && ns->in.nsink;
     sg->lane = 0;
-    sg->open = sg->g.entered = false;
-    sg->g.rows = sg->row;
-    sg->g.around = &ns->o;
+    sg->open = sg->g->entered = false;
+    sg->g->rows = sg->row;
+    sg->g->around = &ns->o;
     if (reduces) start_runs(ns);
-    if (!reduces && !super_rows(mc, ns, &sg->places)) return SUPER_REPLAY;
+    if (appends && !super_rows(mc, ns, &sg->places)) return SUPER_REPLAY;
     bool last = ns->o.n == 0;
     while (!last) {
-        sg->g.n = fill(ns, sg);
+        sg->g->n = fill(ns, sg);
         last = sg->lane == ns->o.n;
-        ns->rounds += sg->g.n;
-        if (sg->g.n > 0) {
+        ns->rounds += sg->g->n;
+        if (sg->g->n > 0) {
             spread_places(ns, sg);
             spread_nodes(ns, sg);
-            if (strip_eval(mc, &sg->g)) return mc->cx->diag.status;
+            if (strip_eval(mc, sg->g)) return mc->cx->diag.status;
             if (reduces) reduce_runs(ns, sg);
         }
-        if (!reduces && append_runs(mc, ns, sg, last)) return mc->cx->diag.status;
+        if (appends && append_runs(mc, ns, sg, last)) return mc->cx->diag.status;
         if (super_poll(mc, ns)) return mc->cx->diag.status;
     }
     return STC_OK;
