@@ -143,7 +143,10 @@ START_TEST(properties)
     for (int id = 0; id < FN_COUNT; id++) {
         const fn_info *f = fn_at(id);
         if (f->typing == TY_LOGIC) continue; /* theirs hold for truth values */
+        if (strcmp(f->name, "gcd") == 0) continue; /* its identity keeps no sign */
+        const bool rounds = strcmp(f->name, "pow") == 0;
         for (int cls = 0; cls < CLASS_COUNT; cls++) {
+            if (rounds && cls >= CLASS_C64) continue;
             for (int k = 0; k < 2; k++)
                 property(id, cls, &f->identity[k], true);
             for (int k = 0; k < 3; k++)

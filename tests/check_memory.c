@@ -93,6 +93,7 @@ START_TEST(texts)
     text_add(&t, "%s", "dropped");
     text_drop(&t);
     h.fail_at = h.calls + 1;
+    h.lasting = true;
     text_init(&t, cx);
     text_add(&t, "lost");
     text_add(&t, "too");

@@ -126,9 +126,9 @@ START_TEST(functions)
     EXPECT("fn top(x, y) = select(x > y, x, y) with commutative, associative\n"
            "tensor x dense f64 = [3,9,2]\na = top(i: x(i))",
            "a", 9);
-    expect_error("fn f(x) = y", STC_ERR_PROGRAM, "y");
+    expect_error("fn f(x) = y\na = f(1)", STC_ERR_PROGRAM, "y");
     expect_error("fn top(x, y) = x\ntensor e dense f64 [0]\na = top(i: e(i))",
-                 STC_ERR_ARITHMETIC, "top");
+                 STC_ERR_ARITHMETIC, "nothing");
 }
 END_TEST
 

@@ -175,6 +175,13 @@ static oval lazy_select(ostmt *s, const ast *e)
     bool w;
     stc_type t = ostmt_type(s, e, &w);
     oval c = ov_convert(eval(s, e->child[0]), STC_BOOL), v;
+    for (int k = 1; k < 3; k++) {
+        bool weak;
+        ostmt_type(s, e->child[k], &weak);
+        if (!weak) continue;
+        v = eval(s, e->child[k]);
+        s->w->flags |= of_literal(&v, t);
+    }
     if (ov_is_any(&c)) {
         eval(s, e->child[1]);
         eval(s, e->child[2]);

@@ -265,6 +265,12 @@ static bool beyond(stc_type t, int64_t x)
     return ov_store(v, t).i != x;
 }
 
+unsigned of_literal(const oval *v, stc_type t)
+{
+    if (!v->weak || t > STC_U64 || t == STC_BOOL || v->type > STC_U64) return 0;
+    return beyond(t, v->i) || (ot_unsigned(t) && v->i < 0) ? OV_LITERAL : 0;
+}
+
 static oval call_int(opcode op, stc_type t, const oval *a, unsigned *flags)
 {
     bool u = ot_unsigned(t);
@@ -605,10 +611,7 @@ oval of_call(int fn, const oval *args, unsigned *flags)
     bool sure = true, exact = true;
     for (int p = 0; p < n; p++) {
         bool keep = k->typing == T_LOGIC || (k->typing == T_SELECT && p == 0);
-        bool literal =
-            w[p] && !keep && ct <= STC_U64 && ct != STC_BOOL && args[p].type <= STC_U64;
-        if (literal && beyond(ct, args[p].i)) *flags |= OV_LITERAL;
-        if (literal && ot_unsigned(ct) && args[p].i < 0) *flags |= OV_LITERAL;
+        if (!keep) *flags |= of_literal(&args[p], ct);
         a[p] = keep ? args[p] : ov_convert(args[p], k->op == O_LDEXP && p ? STC_I64 : ct);
         sure = sure && !ov_is_any(&a[p]);
         exact = exact && a[p].err == 0;

@@ -77,6 +77,9 @@ static stc_type call_type(ostmt *s, const ast *e, bool *weak)
     }
     for (int k = 0; k < e->count && k < 8; k++)
         t[k] = ostmt_type(s, e->child[k], &w[k]);
+    for (int k = 0; f && k < e->count && k < 8; k++)
+        if (w[k])
+            ostmt_refuse(s, ORACLE_UNSURE, "a literal handed to a function: its type?");
     if (f) return ouser_type(s, f, t, w, e->count);
     bool literals = e->kind == N_CALL && e->count > 0;
     for (int k = 0; k < e->count && k < 8; k++)

@@ -71,6 +71,8 @@ stc_type of_type(int fn, const stc_type *types, const bool *weak, bool *out_weak
 /* Whether the function is defined for such operands (no floats in &, …). */
 bool of_accepts(int fn, const stc_type *types, const bool *weak);
 oval of_call(int fn, const oval *args, unsigned *flags);
+/* OV_LITERAL if v is a literal that integer type t can't hold. */
+unsigned of_literal(const oval *v, stc_type t);
 /* The function as a reduction: the type it gives on elements of t, whether it
  * has an identity, and one step. */
 stc_type of_reduce_type(int fn, stc_type t);
