@@ -1,5 +1,6 @@
 /* parser.c: statements → syntax tree, and what the parser's parts share. */
 #include "parser.h"
+#include "suggest.h"
 
 #include <string.h>
 
@@ -249,6 +250,22 @@ ast *parse_block(parser *p)
     return block;
 }
 
+/* After a name, no `=` and no `op=`: perhaps the name was to be a word. */
+static ast *no_assignment(parser *p, const ast *left)
+{
+    suggestion near;
+    char hint[96];
+    const bool word =
+        left->kind == N_NAME && (parse_at(p, T_NAME) || parse_at(p, T_STRING));
+    suggest_begin(&near, left->name);
+    for (int k = 0; word && k < K_COUNT; k++)
+        if (k <= K_fn || (k >= K_print && k <= K_if)) suggest_try(&near, keyword_name(k));
+    if (near.best)
+        return parse_fail(p, left->at, "there is no statement `%.40s`%s", left->name,
+                          suggest_text(&near, hint, sizeof hint));
+    return parse_expected(p, "`=` or an operator with `=`");
+}
+
 static ast *assignment(parser *p)
 {
     ast *part[3] = {parse_reference(p, "a statement")};
@@ -264,10 +281,10 @@ static ast *assignment(parser *p)
                    : parse_at_text(p, "and") ? OPR_AND
                                              : OPR_NONE;
         if (node->op == OPR_NONE || parse_peek(p).kind != T_SET)
-            return parse_expected(p, "`=` or an operator with `=`");
+            return no_assignment(p, part[0]);
         parse_advance(p);
     } else if (p->tok.kind != T_SET) {
-        return parse_expected(p, "`=` or an operator with `=`");
+        return no_assignment(p, part[0]);
     }
     parse_advance(p);
     if (!(part[1] = parse_expression(p))) return NULL;
