@@ -39,7 +39,7 @@ value load_sum(const tensor *t, int64_t at, int64_t at_end)
         value x = type_load(t->type, t->vals, at);
         add(&sum, &sum, &x, NULL);
     }
-    return sum;
+    return type_round(t->type, sum);
 }
 
 static value load_at(const tensor *t, const mcursor *c)
@@ -397,7 +397,8 @@ dispatch:
         } else if (c->at_end - c->at > 1) {                                                \
             V(0) = load_sum(t, c->at, c->at_end);                                          \
         } else {                                                                           \
-            V(0).CLASS_OF_##CLS = ((const ctype *)t->vals)[c->at];                         \
+            const ctype x = ((const ctype *)t->vals)[c->at];                               \
+            V(0).CLASS_OF_##CLS = rank == 1 ? x != 0 : x; /* any byte but 0 is true */     \
         }                                                                                  \
         NEXT();                                                                            \
     }
