@@ -1,0 +1,251 @@
+/* fuzz_text.c: damaged texts: random statements and scripts of every kind with
+ * pieces left out, doubled, swapped or replaced are executed in a session.
+ *
+ *     fuzz_text [SECONDS [SEED]] [--seconds N] [--seed N]
+ *
+ * Whatever happens must be an answer: no complaint of a sanitizer, no hang, no
+ * memory kept, and every refusal with a message and a place.
+ */
+#include "gen.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { LENGTH = 6000 };
+
+static const char *const seeds[] = {
+    "tensor A csr f64 [4,5] = { (0,1): 3, (2,4): 1 }\ny(i) = A(i,j) * A(i,j)\nprint y\n",
+    "format blk(r,c) = (i,j) -> (i/r : dense, j/c : compressed, i%r : dense, j%c : dense)\n"
+    "tensor B blk(2,2) f32 [4,4] = { (0,1): 3 }\nC(i,j) = B(j,i) + 1\ncompact C\n",
+    "fn g(x, y) {\n x, 0 => abs(x)\n 0, y => abs(y)\n x, y => { while (x != 0) { t = x; x "
+    "= y % x; y "
+    "= t }; return abs(y) }\n} over {x != 0} | {y != 0}\na = g(12, 18)\n",
+    "x = 1\nrepeat 3 { x = x * 2 }\nwhile (x > 1) { x = x - 1 }\nif (x == 1) { z = 2 } "
+    "else { z = 3 "
+    "}\n",
+    "tensor M dense i32 = [[1,2,3],[4,5,6]]\nP(i) = max(p in 0:2: M(i,p)) + sum(q: "
+    "M(i,q))\n"
+    "M(i,i(0:2)) = 0\ndrop P\n",
+    "tensor R csr f64 [9,9] = random(density=0.3, seed=7)\nS(i,j) = R(i,k) * R(k,j)\n  "
+    "with "
+    "reorder(i,k,j), workspace(hash, 16)\n",
+    "format ell2 = (i,j) -> (#i : dense, i : dense, j : singleton)\ntensor E ell2 f64 "
+    "[3,3]\n"
+    "E(i,j) = select(i == j && i > 0, 1, 0)\n",
+    "tensor z c128 dense [2] = 1+2j\nw(i) = conj(z(i)) * z(1-i) + pad z(i+1)\n",
+};
+
+static const char *const words[] = {
+    "(",
+    ")",
+    "[",
+    "]",
+    "{",
+    "}",
+    ",",
+    ";",
+    ":",
+    "=",
+    "+=",
+    "min=",
+    "->",
+    "**",
+    "<<",
+    "&&",
+    "%",
+    "~",
+    "tensor",
+    "format",
+    "fn",
+    "with",
+    "over",
+    "pad",
+    "in",
+    "fill",
+    "print",
+    "repeat",
+    "while",
+    "if",
+    "else",
+    "inf",
+    "nan",
+    "true",
+    "0",
+    "-1",
+    "99999999999999999999",
+    "1e400",
+    "0.5",
+    "2j",
+    "i",
+    "A",
+    "csr",
+    "dense",
+    "compressed(nonunique)",
+    "singleton",
+    "hashed",
+    "rle",
+    "lz77",
+    "offset",
+    "\n",
+    "sum(i: ",
+    "return",
+    "break",
+    "\"x\"",
+    "random(density=2)",
+    "0:3",
+    "#",
+    "\\",
+    "reorder(i,j)",
+    "split(i,i0,i1,2)",
+    "workspace(dense)",
+    "c64",
+    "u8",
+    "9223372036854775807",
+};
+enum { SEEDS = sizeof seeds / sizeof *seeds, WORDS = sizeof words / sizeof *words };
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void splice(char *text, size_t at, size_t drop, const char *with)
+{
+    size_t len = strlen(text), add = strlen(with);
+    if (at > len) at = len;
+    if (drop > len - at) drop = len - at;
+    if (len - drop + add >= LENGTH) return;
+    memmove(text + at + add, text + at + drop, len - at - drop + 1);
+    memcpy(text + at, with, add);
+}
+
+static void damage(gen *g, char *text)
+{
+    size_t len = strlen(text), at = len ? (size_t)(gen_next(g) % len) : 0;
+    char part[64];
+    switch (gen_below(g, 6)) {
+    case 0:
+        splice(text, at, (size_t)gen_below(g, 8), "");
+        break;
+    case 1:
+        splice(text, at, 0, words[gen_below(g, WORDS)]);
+        break;
+    case 2:
+        splice(text, at, 1 + (size_t)gen_below(g, 3), words[gen_below(g, WORDS)]);
+        break;
+    case 3:
+        snprintf(part, sizeof part, "%.*s", 1 + gen_below(g, 40), text + at);
+        splice(text, len ? (size_t)(gen_next(g) % len) : 0, 0, part);
+        break;
+    case 4:
+        part[0] = (char)(1 + gen_below(g, 255));
+        part[1] = 0;
+        splice(text, at, 1, part);
+        break;
+    default:
+        text[at] = text[at] >= '0' && text[at] < '9' ? (char)(text[at] + 1) : text[at];
+    }
+}
+
+static void begin(gen *g, char *text)
+{
+    if (gen_chance(g, 50)) {
+        snprintf(text, LENGTH, "%s", seeds[gen_below(g, SEEDS)]);
+        return;
+    }
+    fcase c;
+    gen_case(&c, gen_next(g), ~0u, 0);
+    char *script = case_script(&c, "");
+    snprintf(text, LENGTH, "%s", script ? script : "");
+    free(script);
+    case_free(&c);
+}
+
+static void *counting(void *context, void *block, size_t old, size_t size)
+{
+    int64_t *held = context;
+    void *p = NULL;
+    if (size)
+        p = realloc(block, size);
+    else
+        free(block);
+    if (p || !size) *held += (int64_t)size - (int64_t)old;
+    return p;
+}
+
+/* False if something is wrong with the answer. */
+static bool run(const char *text, uint64_t *accepted, FILE *sink)
+{
+    int64_t held = 0;
+    const stc_config config = {.alloc = counting,
+                               .alloc_context = &held,
+                               .max_memory = 1 << 24,
+                               .max_steps = 20000};
+    stc_machine *m;
+    stc_session *s;
+    bool ok = true;
+    if (stc_open(&config, &m) != STC_OK) return false;
+    if (stc_session_open(m, &s) == STC_OK) {
+        stc_session_output(s, sink);
+        stc_status st = stc_session_exec(s, text, "fuzz");
+        const stc_error_info *e = stc_error(m);
+        *accepted += st == STC_OK;
+        if (st != STC_OK) {
+            bool placed = e->line > 0 || st == STC_ERR_MEMORY || st == STC_ERR_IO;
+            ok = e->status == st && e->message[0] && placed;
+            if (!ok)
+                printf("fuzz_text: %s: `%s` at line %d\n", stc_status_name(st), e->message,
+                       e->line);
+        }
+        stc_session_close(s);
+    }
+    stc_close(m);
+    if (held) printf("fuzz_text: %" PRId64 " bytes are still held\n", held);
+    return ok && held == 0;
+}
+
+int main(int argc, char **argv)
+{
+    double seconds = 5;
+    uint64_t seed = 1, tried = 0, accepted = 0;
+    int plain = 0, bad = 0;
+    for (int k = 1; k < argc; k++) {
+        bool named = argv[k][0] == '-' && k + 1 < argc;
+        if (strcmp(argv[k], "--seconds") == 0 && named)
+            seconds = atof(argv[++k]);
+        else if (strcmp(argv[k], "--seed") == 0 && named)
+            seed = strtoull(argv[++k], NULL, 0);
+        else if (plain++ == 0)
+            seconds = atof(argv[k]);
+        else
+            seed = strtoull(argv[k], NULL, 0);
+    }
+    if (seed == 0) seed = (uint64_t)time(NULL);
+    fcase none = {.features = 0};
+    gen g = {.c = &none, .state = seed};
+    FILE *sink = fopen("/dev/null", "w");
+    static char text[LENGTH + 1];
+    double until = now() + seconds;
+    while (sink && now() < until && bad < 5) {
+        begin(&g, text);
+        for (int k = gen_below(&g, 5); k >= 0; k--)
+            damage(&g, text);
+        if (strstr(text, "save") || strstr(text, "include"))
+            continue; /* touches no files */
+        tried++;
+        alarm(30);
+        if (!run(text, &accepted, sink)) {
+            bad++;
+            printf("---- FAIL\n%s\n----\n", text);
+        }
+    }
+    if (sink) fclose(sink);
+    printf("fuzz_text: seed %" PRIu64 ": %" PRIu64 " texts, %" PRIu64
+           " accepted, %d wrong answers\n",
+           seed, tried, accepted, bad);
+    return bad ? 1 : 0;
+}
