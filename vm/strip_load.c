@@ -71,6 +71,9 @@ void class_put(vclass cls, void *p, int64_t k, value v)
 #define SELECT_C64 SELECT_64(cfloat)
 #define SELECT_C128 out[k] = absent ? f : x;
 
+/* Any byte but 0 is true, whoever lent it; bool is the type of rank 1. */
+#define READ(x, rank) ((rank) == 1 ? (x) != 0 : (x))
+
 /* One function a type: consecutive positions, given ones, ones that may be
  * absent (there are values, so position 0 can be read for those). */
 #define TYPE(NAME, name, ctype, CLASS, rank)                                               \
@@ -82,14 +85,14 @@ void class_put(vclass cls, void *p, int64_t k, value v)
         const ct_##CLASS f = fill.MEMBER_##CLASS;                                          \
         if (at->form == COL_STEP) {                                                        \
             for (int k = 0; k < n; k++)                                                    \
-                out[k] = v[at->base + k];                                                  \
+                out[k] = READ(v[at->base + k], rank);                                      \
         } else if (at->full) {                                                             \
             for (int k = 0; k < n; k++)                                                    \
-                out[k] = v[at->data[k]];                                                   \
+                out[k] = READ(v[at->data[k]], rank);                                       \
         } else {                                                                           \
             for (int k = 0; k < n; k++) {                                                  \
                 const int64_t absent = at->data[k] >> 63;                                  \
-                const ct_##CLASS x = v[at->data[k] & ~absent];                             \
+                const ct_##CLASS x = READ(v[at->data[k] & ~absent], rank);                 \
                 SELECT_##CLASS                                                             \
             }                                                                              \
         }                                                                                  \
