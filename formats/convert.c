@@ -1,7 +1,8 @@
 /* convert.c: a tensor in another format, type or fill; dropping fills.
  *
  * Everything goes through entries and packing, except that a tensor whose
- * format and fill stay keeps its structure. Entries of a tensor that is walked
+ * format and fill stay keeps its structure, and that matrices are converted by
+ * counting where that serves (convert_count.c). Entries of a tensor that is walked
  * in order by some modes needn't be sorted by these again.
  */
 #include "internal.h"
@@ -159,14 +160,22 @@ stc_status tensor_convert(const tensor *t, const format *f, stc_type type, value
     entries e;
     tensor *c = NULL;
     int held[STC_MAX_ORDER];
-    bool in_order = held_order(t, held) == t->order;
+    bool in_order = held_order(t, held) == t->order, done = false;
     entries_init(&e, cx, t->order, t->type);
+    if (same_fill) {
+        if (tensor_new(cx, f, type, t->shape, fill, &c)) goto failed;
+        if (convert_by_counting(t, c, &done)) goto failed;
+        if (done) {
+            *out = c;
+            return STC_OK;
+        }
+    }
     if (same_fill && stored_densely(&t->fmt) && !stored_densely(f)) {
         if (sparse_entries(t, &e)) goto failed;
     } else if (entries_reserve(&e, t->nvals) || tensor_entries(t, &e)) {
         goto failed;
     }
-    if (tensor_new(cx, f, type, t->shape, fill, &c)) goto failed;
+    if (!c && tensor_new(cx, f, type, t->shape, fill, &c)) goto failed;
     if (!same_fill) {
         if (write_in_full(t, &e)) goto failed;
         in_order = false;

@@ -180,9 +180,10 @@ stc_status asm_convert(machine *mc, slot *to, slot *from)
     }
     tensor *made;
     value fill = to->row->fill_later ? to->fill : to->row->fill;
+    tensor_free(to->own); /* first, so that its memory serves again */
+    to->own = to->t = NULL;
     if (tensor_convert(t, &to->row->fmt, to->row->type, fill, &made))
         return mc->cx->diag.status;
-    tensor_free(to->own);
     to->own = to->t = made;
     to->open = false;
     to->from = t;

@@ -480,6 +480,56 @@ static stc_status order_terms(builder *b, int target, choice *c)
                       c);
 }
 
+/* ---- copies ---------------------------------------------------------------------- */
+
+/* Whether conversions keep all that the tensor stores, once each. */
+static bool stores_entries(const format *f)
+{
+    if (!format_is_plain(f) || f->levels == 0) return false;
+    for (int l = 0; l < f->levels; l++) {
+        const uint32_t props = format_props(f, l);
+        bool last = l + 1 == f->levels;
+        if (last && ((props & PROP_FULL) || !(props & PROP_UNIQUE))) return false;
+        if (!(props & PROP_ORDERED)) return false;
+    }
+    return true;
+}
+
+/* B(i,j) = A(i,j), where only the format changes: the slot of A, else -1. */
+static int copied_slot(const builder *b)
+{
+    const plan *pl = b->pl;
+    const bstmt *s = pl->s;
+    const bexpr *e = b->root;
+    if (!s->whole || s->op >= 0 || e->kind != B_ACCESS || e->pad) return -1;
+    const prog_tensor *to = &pl->p->tensor[s->target], *from = &pl->p->tensor[e->tensor];
+    if (e->tensor == s->target || from->order != to->order || to->fill_later ||
+        from->fill_later || from->type != to->type || format_equal(&from->fmt, &to->fmt) ||
+        !stores_entries(&from->fmt) ||
+        !class_equal(type_class(to->type), to->fill, from->fill))
+        return -1;
+    uint64_t seen = 0;
+    for (int m = 0; m < to->order; m++) {
+        if (s->sub[m].terms != 1 || e->sub[m].terms != 1) return -1;
+        int i = s->sub[m].term[0].index;
+        if (!affine_bare(&s->sub[m], i) || !affine_bare(&e->sub[m], i)) return -1;
+        if (((seen >> i) & 1) || s->index[i].lo >= 0) return -1;
+        seen |= UINT64_C(1) << i;
+    }
+    return e->tensor;
+}
+
+static stc_status build_copy(builder *b, int from)
+{
+    plan *pl = b->pl;
+    cin *c = cin_target(pl, CIN_CONVERT, pl->s->target);
+    if (!c) return STC_ERR_MEMORY;
+    c->source = from;
+    pl->target = pl->s->target;
+    pl->root = c;
+    return STC_OK;
+}
+
 stc_status plan_build(plan *pl)
 {
     bstmt *s = pl->s;
@@ -500,6 +550,8 @@ stc_status plan_build(plan *pl)
     value fill = t->fill;
     if (b.fill) b.fill = &fill;
 
+    int copied = copied_slot(&b);
+    if (copied >= 0) return build_copy(&b, copied);
     bool splittable, inserts;
     freedoms(&b, s->target, &splittable, &inserts);
     st = plan_native(&b, inserts);

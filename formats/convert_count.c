@@ -1,0 +1,433 @@
+/* convert_count.c: conversions of matrices by counting, without entries.
+ *
+ * What tensor_convert tries first. The source is seen as rows: any two levels
+ * whose fibers are plain memory and whose entries come in order (csr, csc, dcsr,
+ * coo, …; a "row" is a coordinate of the first level). Then the target is made
+ * in one or two passes, as a converter by hand for that pair would do it:
+ *
+ *   same order       bounds by counting, coordinates and values copied
+ *   other order      counting the columns, then one pass that scatters
+ *   blocks           a merge of the rows of a block row, one division a block
+ *   diagonals        marking the diagonals, then one pass that scatters
+ *
+ * Which one serves follows from the target's map and from what its levels can
+ * do; where none does, `done` stays false, and nothing has happened.
+ */
+#include "internal.h"
+#include <string.h>
+
+typedef struct rows {
+    int mode, inner; /* the modes of rows and columns                     */
+    int64_t count, columns;
+    const int32_t *bound; /* row r has entries bound[r] … bound[r+1]-1         */
+    int32_t *own;         /* bound, if it was made here                        */
+    const char *crd;      /* columns, 4 bytes, `stride` apart                  */
+    int64_t stride, n;
+    const char *vals; /* of entry 0 on                                     */
+} rows;
+
+static int32_t column_of(const rows *r, int64_t p)
+{
+    return *(const int32_t *)(r->crd + p * r->stride);
+}
+
+/* ---- the source -------------------------------------------------------------------- */
+
+static bool narrow(const fiber_table *t)
+{
+    return t->shape == VIEW_COORDS && t->width == 4 && (!t->bounds || t->bounds_width == 4);
+}
+
+/* Bounds of all rows from the first level's coordinates. */
+static stc_status count_rows(const tensor *t, const fiber_table *first,
+                             const fiber_table *second, int64_t fibers, rows *r)
+{
+    r->own = mem_zero(t->cx, r->count + 1, sizeof *r->own);
+    if (!r->own) return t->cx->diag.status;
+    const int32_t *end = second->bounds;
+    for (int64_t q = 0; q < fibers; q++) {
+        const int32_t row =
+            *(const int32_t *)((const char *)first->crd + q * first->stride);
+        r->own[row + 1] += end ? end[q + 1] - end[q] : 1;
+    }
+    for (int64_t k = 0; k < r->count; k++)
+        r->own[k + 1] += r->own[k];
+    r->bound = r->own;
+    return STC_OK;
+}
+
+/* Entries in order, each place once. */
+static bool in_order(const tensor *t)
+{
+    return t->level[0].props & PROP_ORDERED && t->level[1].props & PROP_ORDERED &&
+           t->level[1].props & PROP_UNIQUE;
+}
+
+static stc_status open_rows(const tensor *t, rows *r, bool *ok)
+{
+    *ok = false;
+    if (t->order != 2 || !format_is_plain(&t->fmt) || !in_order(t)) return STC_OK;
+    const level *outer = &t->level[0], *inner = &t->level[1];
+    fiber_table a, b;
+    if (!outer->kind->table || !inner->kind->table) return STC_OK;
+    outer->kind->table(outer, &a);
+    inner->kind->table(inner, &b);
+    if (!narrow(&b) || inner->size > INT32_MAX || outer->base || inner->base) return STC_OK;
+    *r = (rows){.mode = t->fmt.level[0].map.mode,
+                .inner = t->fmt.level[1].map.mode,
+                .count = outer->extent,
+                .columns = inner->extent,
+                .crd = b.crd,
+                .stride = b.stride,
+                .n = inner->size,
+                .vals = t->vals};
+    if (a.shape == VIEW_RANGE && b.bounds) {
+        r->bound = b.bounds;
+        *ok = true;
+        return STC_OK;
+    }
+    /* Rows are counted only where they aren't far more than there are entries. */
+    if (!narrow(&a) || r->count > 8 * inner->size + 1024) return STC_OK;
+    *ok = true;
+    return count_rows(t, &a, &b, outer->size, r);
+}
+
+/* ---- values ------------------------------------------------------------------------ */
+
+/* One loop per width of a value; `body` uses TO and FROM, arrays of V. */
+#define BY_WIDTH(size, to, from, body)                                                     \
+    switch (size) {                                                                        \
+        WIDTH_CASE(1, uint8_t, to, from, body)                                             \
+        WIDTH_CASE(2, uint16_t, to, from, body)                                            \
+        WIDTH_CASE(4, uint32_t, to, from, body)                                            \
+        WIDTH_CASE(8, uint64_t, to, from, body)                                            \
+        WIDTH_CASE(16, wide_value, to, from, body)                                         \
+    default:                                                                               \
+        break;                                                                             \
+    }
+#define WIDTH_CASE(n, type, to, from, body)                                                \
+    case n: {                                                                              \
+        type *TO = (type *)(to);                                                           \
+        const type *FROM = (const type *)(from);                                           \
+        body;                                                                              \
+        break;                                                                             \
+    }
+typedef struct wide_value {
+    uint64_t half[2];
+} wide_value;
+
+/* ---- targets of two levels ----------------------------------------------------------- */
+
+static bool takes_rows(const tensor *c)
+{
+    const level *outer = &c->level[0], *inner = &c->level[1];
+    const uint32_t full = PROP_FULL | PROP_ORDERED | PROP_UNIQUE;
+    return c->fmt.levels == 2 && format_is_plain(&c->fmt) && format_appends(&c->fmt) &&
+           (outer->props & full) == full && outer->kind->caps & CAP_INSERT &&
+           inner->kind->append_room && inner->props & PROP_UNIQUE;
+}
+
+/* Room for n coordinates below `parents` rows, of 32 bits each. */
+static stc_status room_for(tensor *c, level *lv, int64_t n, int64_t parents,
+                           append_room *room, bool *ok)
+{
+    if (lv->kind->append_room(c->cx, lv, n, parents, room)) return c->cx->diag.status;
+    *ok = room->width == 4 && room->bounds && room->bounds_width == 4;
+    return STC_OK;
+}
+
+static stc_status same_rows(tensor *c, const rows *r, bool *done)
+{
+    append_room room;
+    level *inner = &c->level[1];
+    if (tensor_begin(c) || room_for(c, inner, r->n, r->count, &room, done)) goto failed;
+    if (!*done) return STC_OK;
+    if (tensor_reserve_values(c, r->n)) goto failed;
+    memcpy(room.bounds, r->bound, (size_t)(r->count + 1) * sizeof(int32_t));
+    int32_t *crd = room.crd;
+    for (int64_t p = 0; p < r->n; p++)
+        crd[p] = column_of(r, p);
+    memcpy(c->vals, r->vals, (size_t)r->n * type_size(c->type));
+    c->nvals = r->n;
+    inner->kind->append_done(inner, r->n, r->count);
+    return tensor_finish(c);
+failed:
+    return c->cx->diag.status;
+}
+
+/* at[j + 1] counts column j, then is where its next entry goes; in the end it is
+ * where the column ends, so that `at` is the bounds. */
+static void count_columns(const rows *r, int32_t *at)
+{
+    memset(at, 0, (size_t)(r->columns + 1) * sizeof *at);
+    for (int64_t p = 0; p < r->n; p++) {
+        const int32_t j = column_of(r, p);
+        if (j + 1 < r->columns) at[j + 2]++;
+    }
+    for (int64_t j = 2; j <= r->columns; j++)
+        at[j] += at[j - 1];
+}
+
+static stc_status other_rows(tensor *c, const rows *r, bool *done)
+{
+    append_room room;
+    level *inner = &c->level[1];
+    if (tensor_begin(c) || room_for(c, inner, r->n, r->columns, &room, done)) goto failed;
+    if (!*done) return STC_OK;
+    if (tensor_reserve_values(c, r->n)) goto failed;
+    int32_t *at = room.bounds, *crd = room.crd;
+    count_columns(r, at);
+    BY_WIDTH(type_size(c->type), c->vals, r->vals, {
+        for (int64_t i = 0; i < r->count; i++) {
+            for (int64_t p = r->bound[i]; p < r->bound[i + 1]; p++) {
+                const int32_t q = at[column_of(r, p) + 1]++;
+                crd[q] = (int32_t)i;
+                TO[q] = FROM[p];
+            }
+        }
+    })
+    c->nvals = r->n;
+    inner->kind->append_done(inner, r->n, r->columns);
+    return tensor_finish(c);
+failed:
+    return c->cx->diag.status;
+}
+
+/* ---- blocks ------------------------------------------------------------------------ */
+
+static bool maps_to(const level_map *m, map_op op, int mode, int64_t k)
+{
+    return m->op == op && m->mode == mode && m->k == k;
+}
+
+enum { BLOCK_ROWS = 64 };
+
+/* (rows/h : full, columns/w : appends, rows%h : full, columns%w : full) */
+static bool takes_blocks(const tensor *c, const rows *r)
+{
+    const level_spec *s = c->fmt.level;
+    if (c->fmt.levels != 4 || c->fmt.order != 2) return false;
+    const int64_t h = s[0].map.k, w = s[1].map.k;
+    if (!maps_to(&s[0].map, MAP_DIV, r->mode, h) ||
+        !maps_to(&s[1].map, MAP_DIV, r->inner, w) ||
+        !maps_to(&s[2].map, MAP_MOD, r->mode, h) ||
+        !maps_to(&s[3].map, MAP_MOD, r->inner, w))
+        return false;
+    for (int l = 0; l < 4; l++) {
+        const level_kind *k = s[l].kind;
+        const bool full = k->caps & CAP_INSERT && k->props & PROP_FULL && !k->arrays;
+        if (l == 1 ? !k->append_room || !(c->level[l].props & PROP_UNIQUE) : !full)
+            return false;
+    }
+    return h <= BLOCK_ROWS && format_appends(&c->fmt);
+}
+
+typedef struct block_row {
+    int64_t first, height, width; /* of the blocks; the row they begin with       */
+    int64_t at[BLOCK_ROWS], end[BLOCK_ROWS];
+} block_row;
+
+static int64_t begin_block_row(const rows *r, int64_t number, block_row *b)
+{
+    int64_t n = 0;
+    b->first = number * b->height;
+    for (int64_t k = 0; k < b->height; k++) {
+        const bool there = b->first + k < r->count;
+        b->at[k] = there ? r->bound[b->first + k] : 0;
+        b->end[k] = there ? r->bound[b->first + k + 1] : 0;
+        n += b->end[k] - b->at[k];
+    }
+    return n;
+}
+
+/* The least column that is left; false: none is. */
+static bool next_column(const rows *r, const block_row *b, int32_t *least)
+{
+    bool any = false;
+    for (int64_t k = 0; k < b->height; k++) {
+        if (b->at[k] == b->end[k]) continue;
+        const int32_t j = column_of(r, b->at[k]);
+        if (!any || j < *least) *least = j;
+        any = true;
+    }
+    return any;
+}
+
+static int64_t count_blocks(const rows *r, block_row *b, int64_t number)
+{
+    int64_t n = 0;
+    int32_t j = 0;
+    if (!begin_block_row(r, number, b)) return 0;
+    for (; next_column(r, b, &j); n++) {
+        const int64_t stop = ((uint32_t)j / (uint32_t)b->width + 1) * b->width;
+        for (int64_t k = 0; k < b->height; k++)
+            while (b->at[k] < b->end[k] && column_of(r, b->at[k]) < stop)
+                b->at[k]++;
+    }
+    return n;
+}
+
+/* One block row's blocks, from position `n` on; gives the position after them. */
+static int64_t put_blocks(tensor *c, const rows *r, block_row *b, int64_t number,
+                          int32_t *crd, int64_t n)
+{
+    int32_t j = 0;
+    if (!begin_block_row(r, number, b)) return n;
+    while (next_column(r, b, &j)) {
+        const int64_t column = (uint32_t)j / (uint32_t)b->width, from = column * b->width;
+        crd[n] = (int32_t)column;
+        for (int64_t k = 0; k < b->height; k++) {
+            int64_t p = b->at[k];
+            const int64_t end = b->end[k], to = (n * b->height + k) * b->width - from;
+            BY_WIDTH(type_size(c->type), c->vals, r->vals, {
+                for (; p < end && column_of(r, p) < from + b->width; p++)
+                    TO[to + column_of(r, p)] = FROM[p];
+            })
+            b->at[k] = p;
+        }
+        n++;
+    }
+    return n;
+}
+
+static stc_status blocks(tensor *c, const rows *r, bool *done)
+{
+    append_room room;
+    level *lv = &c->level[1];
+    block_row b = {.height = c->fmt.level[0].map.k, .width = c->fmt.level[1].map.k};
+    const int64_t count = c->level[0].extent;
+    int64_t n = 0, values;
+    for (int64_t k = 0; k < count; k++)
+        n += count_blocks(r, &b, k);
+    if (tensor_begin(c) || room_for(c, lv, n, count, &room, done)) goto failed;
+    if (!*done) return STC_OK;
+    if (!size_mul(n, b.height, &values) || !size_mul(values, b.width, &values)) {
+        return fail(c->cx, STC_ERR_OVERFLOW, "blocks have more than 2^63 values");
+    }
+    if (tensor_extend_values(c, values)) goto failed;
+    int32_t *crd = room.crd, *bound = room.bounds;
+    n = 0;
+    for (int64_t k = 0; k < count; k++)
+        bound[k + 1] = (int32_t)(n = put_blocks(c, r, &b, k, crd, n));
+    lv->kind->append_done(lv, n, count);
+    return tensor_finish(c);
+failed:
+    return c->cx->diag.status;
+}
+
+/* ---- diagonals --------------------------------------------------------------------- */
+
+/* (columns-rows : appends, rows : places, columns : the parent's place) */
+static bool takes_diagonals(const tensor *c, const rows *r)
+{
+    const level_spec *s = c->fmt.level;
+    if (c->fmt.levels != 3 || c->fmt.order != 2) return false;
+    return s[0].map.op == MAP_DIFF && s[0].map.mode == r->inner &&
+           s[0].map.mode2 == r->mode && s[0].kind->append_room &&
+           c->level[0].props & PROP_UNIQUE && maps_to(&s[1].map, MAP_MODE, r->mode, 0) &&
+           maps_to(&s[2].map, MAP_MODE, r->inner, 0) && !s[1].kind->arrays &&
+           !s[2].kind->arrays && s[2].kind->props & PROP_BRANCHLESS;
+}
+
+/* offset[d] != 0 for each diagonal d = j - i + rows - 1 that has an entry. */
+static int64_t mark_diagonals(const rows *r, int64_t *offset, int64_t n)
+{
+    int64_t marked = 0;
+    for (int64_t i = 0; i < r->count; i++) {
+        int64_t *d = offset + (r->count - 1 - i);
+        for (int64_t p = r->bound[i]; p < r->bound[i + 1]; p++)
+            d[column_of(r, p)] = 1;
+    }
+    for (int64_t d = 0; d < n; d++)
+        marked += offset[d];
+    return marked;
+}
+
+/* The marked diagonals are appended; offset becomes what a row is added to. */
+static void name_diagonals(const level *places, const rows *r, int64_t *offset, int64_t n,
+                           int32_t *crd)
+{
+    int64_t next = 0;
+    for (int64_t d = 0; d < n; d++) {
+        if (!offset[d]) continue;
+        const int64_t diagonal = d - (r->count - 1);
+        fiber_view v;
+        places->kind->view(places, next, diagonal, &v);
+        offset[d] = v.begin - v.lo;
+        crd[next++] = (int32_t)diagonal;
+    }
+}
+
+static stc_status size_diagonals(tensor *c, int64_t n)
+{
+    int64_t size = n;
+    for (int l = 1; l < 3; l++) {
+        size = c->level[l].kind->size(&c->level[l], size);
+        if (size == NONE) {
+            return fail(c->cx, STC_ERR_OVERFLOW,
+                        "%lld diagonals have more values than 64 bits can count",
+                        (long long)n);
+        }
+        c->level[l].size = size;
+    }
+    return tensor_extend_values(c, size);
+}
+
+static stc_status diagonals(tensor *c, const rows *r, bool *done)
+{
+    level *lv = &c->level[0];
+    const int64_t all = r->count + r->columns - 1;
+    if (all < 1) return STC_OK;
+    append_room room;
+    fiber_view v;
+    int64_t *offset = mem_zero(c->cx, all, sizeof *offset);
+    if (!offset) return c->cx->diag.status;
+    const int64_t n = mark_diagonals(r, offset, all);
+    stc_status st = tensor_reset(c);
+    if (!st) st = lv->kind->append_init(c->cx, lv, 1);
+    if (!st) st = room_for(c, lv, n, 1, &room, done);
+    c->level[1].kind->view(&c->level[1], 0, 0, &v);
+    *done = !st && *done && v.shape == VIEW_RANGE;
+    if (*done) st = size_diagonals(c, n);
+    if (*done && !st) {
+        name_diagonals(&c->level[1], r, offset, all, room.crd);
+        BY_WIDTH(type_size(c->type), c->vals, r->vals, {
+            for (int64_t i = 0; i < r->count; i++) {
+                const int64_t *to = offset + (r->count - 1 - i);
+                for (int64_t p = r->bound[i]; p < r->bound[i + 1]; p++)
+                    TO[to[column_of(r, p)] + i] = FROM[p];
+            }
+        })
+        ((int32_t *)room.bounds)[1] = (int32_t)n;
+        lv->kind->append_done(lv, n, 1);
+        st = lv->kind->append_finish(c->cx, lv, 1);
+    }
+    mem_free(c->cx, offset, (size_t)all * sizeof *offset);
+    return st;
+}
+
+/* ---- the choice -------------------------------------------------------------------- */
+
+stc_status convert_by_counting(const tensor *t, tensor *c, bool *done)
+{
+    rows r;
+    *done = false;
+    if (t->type != c->type) return STC_OK;
+    bool ok;
+    if (open_rows(t, &r, &ok)) return t->cx->diag.status;
+    if (!ok) return STC_OK;
+    const bool same = c->fmt.level[0].map.mode == r.mode;
+    stc_status st = STC_OK;
+    if (takes_rows(c)) {
+        st = same ? same_rows(c, &r, done) : other_rows(c, &r, done);
+    } else if (takes_blocks(c, &r)) {
+        st = blocks(c, &r, done);
+    } else if (takes_diagonals(c, &r)) {
+        st = diagonals(c, &r, done);
+    }
+    if (r.own) mem_free(t->cx, r.own, (size_t)(r.count + 1) * sizeof *r.own);
+    if (st || !*done) return st;
+    c->generation++;
+    c->checked = c->generation;
+    return STC_OK;
+}
