@@ -147,7 +147,7 @@ static stc_status same_rows(tensor *c, const rows *r, bool *done)
     int32_t *crd = room.crd;
     for (int64_t p = 0; p < r->n; p++)
         crd[p] = column_of(r, p);
-    memcpy(c->vals, r->vals, (size_t)r->n * type_size(c->type));
+    if (r->n) memcpy(c->vals, r->vals, (size_t)r->n * type_size(c->type));
     c->nvals = r->n;
     inner->kind->append_done(inner, r->n, r->count);
     return tensor_finish(c);
