@@ -143,6 +143,8 @@ static value *call_frame(machine *mc, const lop *at, const user_fn *f)
                      f->name, CALL_DEPTH_MAX);
         return NULL;
     }
+    if (!mc->frames) mc->frames = mem_zero(mc->cx, CALL_DEPTH_MAX, sizeof *mc->frames);
+    if (!mc->frames) return NULL;
     frame *fr = &mc->frames[mc->depth];
     if (fr->cap < f->nv && mem_grow(mc->cx, &fr->v, &fr->cap, f->nv, sizeof *fr->v))
         return NULL;

@@ -186,7 +186,7 @@ struct machine {
      * looks at the step limit, the interrupt flag and the progress call. */
     int64_t left, slice;
     uint64_t steps; /* counted at the last poll                       */
-    frame frames[CALL_DEPTH_MAX];
+    frame *frames;  /* by depth of calls; made by the first call */
     int depth;
     const void *const *labels;
     const lop *call_site; /* the outermost call, while depth > 0          */

@@ -103,8 +103,10 @@ stc_status ws_begin(machine *mc, slot *s)
     }
     clear(w);
     w->policy = choose(s);
-    if (w->policy == WS_DENSE && !ready_dense(mc->cx, w, s->own->shape[0]))
+    if (w->policy == WS_DENSE && !ready_dense(mc->cx, w, s->own->shape[0])) {
+        diag_clear(mc->cx); /* there is another way */
         w->policy = WS_COORD;
+    }
     return STC_OK;
 }
 
