@@ -20,9 +20,11 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { KINDS = 8 };
-static const char *const kinds[KINDS] = {"dense",  "compressed", "singleton", "range",
-                                         "offset", "hashed",     "rle",       "lz77"};
+/* Level kinds, then what maps are told by. */
+static const char *const kinds[] = {
+    "dense", "compressed", "singleton", "range", "offset", "hashed", "rle",
+    "lz77",  "bytemap",    "/",         "%",     "-",      "#",      "flat"};
+enum { KINDS = sizeof kinds / sizeof *kinds };
 
 typedef struct totals {
     uint64_t cases, runs, verdict[4], feature[FEATURE_COUNT], passed[FEATURE_COUNT];
@@ -59,10 +61,13 @@ static const char *kinds_of(const char *format)
         {"csf", "compressed"},
         {"svec", "compressed"},
         {"hash", "dense hashed"},
-        {"dia", "compressed range offset"},
-        {"ell", "dense singleton"},
-        {"bcsr", "dense compressed"},
-        {"csb", "dense compressed"},
+        {"rle", "dense rle"},
+        {"lz77", "dense lz77"},
+        {"bytemap", "dense bytemap"},
+        {"dia", "- compressed range offset"},
+        {"ell", "# dense singleton"},
+        {"bcsr", "/ % dense compressed"},
+        {"csb", "/ % dense compressed singleton"},
     };
     size_t len = strcspn(format, "(: ");
     for (size_t k = 0; k < sizeof known / sizeof known[0]; k++)
@@ -73,7 +78,8 @@ static const char *kinds_of(const char *format)
 
 static void count_kinds(totals *t, const char *format)
 {
-    const char *text = kinds_of(format);
+    const char *text = kinds_of(format), *map = strstr(text, "->");
+    if (map) text = map + 2;
     for (int k = 0; k < KINDS; k++)
         t->kind[k] += strstr(text, kinds[k]) != NULL;
 }

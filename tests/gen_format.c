@@ -20,14 +20,14 @@ static bool named(gen *g, int order, cformat *out)
 {
     static const char *const any[] = {"dense", "coo", "csf"};
     static const char *const two[] = {"csr", "csc", "dcsr", "dcsc", "csr"};
-    static const char *const other[] = {"hash", "rle"};
+    static const char *const other[] = {"hash", "rle", "lz77", "bytemap"};
     const char *name = any[gen_below(g, 3)];
     if (order == 0) name = "dense";
     if (order == 1 && gen_chance(g, 60)) name = gen_chance(g, 70) ? "svec" : "dense";
     if (order == 2 && gen_chance(g, 70)) name = two[gen_below(g, 5)];
     if (gen_has(g, FEATURE_KINDS) && order > 0 && gen_chance(g, 50)) {
-        name = other[gen_below(g, 2)];
-        if (order == 2 && gen_chance(g, 40)) name = gen_chance(g, 50) ? "dia" : "ell";
+        name = other[gen_below(g, 4)];
+        if (order == 2 && gen_chance(g, 50)) name = gen_chance(g, 60) ? "dia" : "ell";
     }
     if (gen_has(g, FEATURE_BLOCKS) && order == 2 && gen_chance(g, 60)) {
         gen_say(out->text, sizeof out->text, "%s(%d,%d)",
@@ -108,7 +108,11 @@ static void mapped(gen *g, int order, bool result, cformat *out)
         }
         int kind = gen_below(g, 100);
         if (gen_has(g, FEATURE_KINDS) && kind < 25) {
-            gen_say(out->text, sizeof out->text, "%s", kind < 15 ? "hashed" : "rle");
+            gen_say(out->text, sizeof out->text, "%s",
+                    kind < 9    ? "hashed"
+                    : kind < 14 ? "rle"
+                    : kind < 18 ? "lz77"
+                                : "bytemap");
         } else if (kind < 50) {
             gen_say(out->text, sizeof out->text, "dense");
         } else if (kind < 75 || last) {
@@ -153,6 +157,34 @@ static void blocked(gen *g, int order, cformat *out)
             gen_chance(g, 80) ? "dense" : "compressed");
 }
 
+/* Diagonals of two modes, stored as any kind, above or below the other modes;
+ * or the entries of one mode in slots. */
+static void computed(gen *g, int order, cformat *out)
+{
+    int mode[CASE_ORDER], rest = order - 2;
+    permutation(g, order, mode);
+    const char a = letters[mode[0]], b = letters[mode[1]];
+    const bool first = gen_chance(g, 50); /* the other modes come first */
+    heading(order, out);
+    for (int l = 0; first && l < rest; l++)
+        gen_say(out->text, sizeof out->text, "%c : %s, ", letters[mode[2 + l]],
+                gen_chance(g, 50) ? "dense" : "compressed");
+    if (gen_chance(g, 75)) {
+        const bool minuend = gen_chance(g, 50);
+        static const char *const stored[] = {"compressed", "compressed", "hashed", "dense",
+                                             "bytemap"};
+        gen_say(out->text, sizeof out->text, "%c-%c : %s, %c : range, %c : offset", a, b,
+                stored[gen_below(g, 5)], minuend ? a : b, minuend ? b : a);
+    } else {
+        gen_say(out->text, sizeof out->text, "#%c : dense, %c : dense, %c : singleton", a,
+                a, b);
+    }
+    for (int l = 0; !first && l < rest; l++)
+        gen_say(out->text, sizeof out->text, ", %c : %s", letters[mode[2 + l]],
+                gen_chance(g, 50) ? "dense" : "compressed");
+    gen_say(out->text, sizeof out->text, ")");
+}
+
 void gen_format(gen *g, int order, const int64_t *shape, bool result, cformat *out)
 {
     (void)shape;
@@ -162,6 +194,8 @@ void gen_format(gen *g, int order, const int64_t *shape, bool result, cformat *o
         named(g, order, out);
     else if (gen_has(g, FEATURE_BLOCKS) && pick < 20)
         blocked(g, order, out);
+    else if (gen_has(g, FEATURE_KINDS) && order >= 2 && pick < 32)
+        computed(g, order, out);
     else if (gen_has(g, FEATURE_LEND) && pick < 60)
         lendable(g, order, out);
     else if (pick < 45)
