@@ -85,12 +85,12 @@ struct stc_program {
     machine *mc;
     stc_times times;
     uint64_t run_ticks; /* of the last run; turned into times.run when asked for */
-    shown_decl *shown; /* one per slot: what stc_program_decl hands out */
-    binding *bind;     /* one per slot */
-    bool ready;        /* every operand is bound, nothing changed since */
-    bool ran;          /* results are there */
-    bool from_text;    /* not decoded from bytes: the stages can be explained */
-    decl_copy *decl;   /* to compile again for explain; text is p->source */
+    shown_decl *shown;  /* one per slot: what stc_program_decl hands out */
+    binding *bind;      /* one per slot */
+    bool ready;         /* every operand is bound, nothing changed since */
+    bool ran;           /* results are there */
+    bool from_text;     /* not decoded from bytes: the stages can be explained */
+    decl_copy *decl;    /* to compile again for explain; text is p->source */
     int ndecl;
     char *stage[4]; /* ast, bound, plan, lattice: made when first asked for */
 };

@@ -161,8 +161,8 @@ static stc_status enter_decl(scope *sc, const source *src, const ast *tree,
     if (order < 0) return STC_OK; /* not used: allowed */
     if (!format_close(&f, order))
         return fail(cx, STC_ERR_PROGRAM,
-                    "%s is used with %d subscripts, its format %s has order %d", d->name,
-                    order, d->format, f.order);
+                    "%s is used as a tensor of order %d, its format %s has order %d",
+                    d->name, order, d->format, f.order);
     scope_tensor *t = scope_put_tensor(sc, d->name);
     if (!t) return cx->diag.status;
     t->order = order;

@@ -87,8 +87,8 @@ static stc_status make_bound(stc_program *w, int slot, origin *o, tensor **out)
     }
     if (o->scalar && row->order)
         return fail(cx, STC_ERR_SHAPE,
-                    "%s is used with %d subscripts; a number is a tensor of order 0",
-                    row->name, row->order);
+                    "%s is used as a tensor of order %d; a number has order 0", row->name,
+                    row->order);
     if (row->order) return STC_OK;
     return origin_make(cx, o, &row->fmt, row->type, NULL, row->fill, out);
 }

@@ -79,7 +79,7 @@ stc_status origin_load(ctx *cx, const char *path, int order, const format *fmt, 
                            r.order, f.order);
     } else if (order >= 0 && order != r.order) {
         st = fail_file(cx, STC_ERR_SHAPE, path, 0,
-                       "the file holds a tensor of order %d; it is used with %d subscripts",
+                       "the file holds a tensor of order %d; it is used as one of order %d",
                        r.order, order);
     }
     if (!st) st = io_pack(&r, fmt ? &f : NULL, type, &v, out);

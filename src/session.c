@@ -124,12 +124,12 @@ static stc_status enter_origin(stc_session *s, variable *v, int order)
     if (st) return st;
     if (!format_close(&f, order))
         return fail(cx, STC_ERR_PROGRAM,
-                    "%s is used with %d subscripts, its format %s has order %d", v->name,
-                    order, o->format ? o->format : "dense", f.order);
+                    "%s is used as a tensor of order %d, its format %s has order %d",
+                    v->name, order, o->format ? o->format : "dense", f.order);
     if (o->scalar && order)
         return fail(cx, STC_ERR_SHAPE,
-                    "%s is used with %d subscripts; a number is a tensor of order 0",
-                    v->name, order);
+                    "%s is used as a tensor of order %d; a number has order 0", v->name,
+                    order);
     scope_tensor *e = scope_find_tensor(s->sc, v->name);
     e->order = order;
     e->fmt = f;
