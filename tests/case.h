@@ -51,6 +51,7 @@ typedef struct fcase {
     char defs[1200]; /* fn definitions                              */
     char stmt[1600];
     char target[8];
+    bool scheduled; /* it may be refused: an impossible schedule is an error */
     unsigned features;
     uint64_t seed;
 } fcase;

@@ -105,7 +105,7 @@ static void compare(const otensor *want, const outcome *got, judged *j)
     }
 }
 
-static void judge(const oworld *w, overdict v, const outcome *o, judged *j)
+static void judge(const oworld *w, overdict v, bool scheduled, const outcome *o, judged *j)
 {
     bool endless = o->status == STC_ERR_STEPS && w->flags & OV_HAZARD; /* while (nan) */
     bool sound = endless || o->status == STC_OK || o->status == STC_ERR_PROGRAM ||
@@ -125,6 +125,8 @@ static void judge(const oworld *w, overdict v, const outcome *o, judged *j)
         else
             say(j, CASE_REFUSED, "%s / %s", w->why, o->message);
     } else if (endless) {
+        say(j, CASE_UNSURE, "%s", o->message);
+    } else if (scheduled && o->status == STC_ERR_PROGRAM) {
         say(j, CASE_UNSURE, "%s", o->message);
     } else if (o->status == STC_ERR_ARITHMETIC && w->flags & OV_FAULT) {
         say(j, CASE_REFUSED, "%s", o->message);
@@ -157,7 +159,7 @@ void case_judge(const fcase *c, unsigned how, judged *out)
         overdict v = oracle_exec(&w, text);
         outcome o;
         case_run(c, how, &o);
-        judge(&w, v, &o, out);
+        judge(&w, v, c->scheduled, &o, out);
         outcome_free(&o);
     }
     oworld_free(&w);

@@ -137,6 +137,7 @@ START_TEST(real_matrices)
     static line l[200];
     const int n = read_table("REF_matrices.tsv", &text, l, 200);
     const line *r = row_of(l, n, matrices[_i]);
+    ck_assert_msg(r, "%s has no reference", matrices[_i]);
     if (r) {
         for (int f = 0; f < 5; f++) {
             heap h;
@@ -195,6 +196,7 @@ START_TEST(real_tensors)
     static line l[50];
     const int n = read_table("REF_tensors.tsv", &text, l, 50);
     const line *r = row_of(l, n, tensors[_i]);
+    ck_assert_msg(r, "%s has no reference", tensors[_i]);
     if (r) {
         for (int f = 0; f < 3; f++) {
             heap h;
