@@ -45,6 +45,11 @@ const pset *pset_stored(plan *pl, int access)
     return pset_leaf(pl, PS_STORED, access);
 }
 
+const pset *pset_absent(plan *pl, int access)
+{
+    return pset_leaf(pl, PS_ABSENT, access);
+}
+
 const pset *pset_all(void)
 {
     return &ps_all;

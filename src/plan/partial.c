@@ -7,7 +7,9 @@
  *
  * Whether an element is named is decided by arithmetic on its coordinates: a
  * mode at coef * i + c names m if (m - c) is divisible by coef, the quotient
- * lies in i's range, and other modes that read i give the same quotient.
+ * lies in i's range, and other modes that read i give the same quotient. With
+ * several indices in one subscript (`B(2*i+k)`) the named elements are
+ * collected in a second workspace, and old ones kept where it has nothing.
  */
 #include "build.h"
 
@@ -94,28 +96,30 @@ static stc_status fresh_indices(plan *pl, int slot, int *own)
     return STC_OK;
 }
 
-static stc_status check_left(plan *pl)
+/* Whether arithmetic decides: at most one index in each subscript. */
+static bool decided_by_arithmetic(const plan *pl)
 {
     for (int m = 0; m < pl->s->nsub; m++)
-        if (pl->s->sub[m].terms > 1)
-            return fail_text(pl->p->cx, STC_ERR_PROGRAM, pl->src->file, pl->src->text,
-                             pl->s->at,
-                             "a subscript on the left side has at most one index: "
-                             "more could name an element twice");
-    return STC_OK;
+        if (pl->s->sub[m].terms > 1) return false;
+    return true;
+}
+
+/* The indices of the left side, each once. */
+static int left_indices(const plan *pl, int *index)
+{
+    uint64_t set = 0;
+    int n = 0;
+    for (int m = 0; m < pl->s->nsub; m++)
+        set |= affine_indices(&pl->s->sub[m]);
+    for (int k = 0; k < 64; k++)
+        if ((set >> k) & 1) index[n++] = k;
+    return n;
 }
 
 static stc_status add_new(builder *b, int w, affine *at, list *out)
 {
     plan *pl = b->pl;
-    int index[64], seq[64], n = 0;
-    uint64_t seen = 0;
-    for (int m = 0; m < pl->s->nsub; m++) {
-        const affine *f = &pl->s->sub[m];
-        if (!f->terms || ((seen >> f->term[0].index) & 1)) continue;
-        seen |= UINT64_C(1) << f->term[0].index;
-        index[n++] = f->term[0].index;
-    }
+    int index[64], seq[64], n = left_indices(pl, index);
     plan_inner_order(pl, b->space, expr_uses(b->root), 0, index, n, seq);
     cin *leaf = cin_sink(pl, CIN_WSADD, w, b->root, b->nresult, at);
     if (!leaf) return STC_ERR_MEMORY;
@@ -124,21 +128,55 @@ static stc_status add_new(builder *b, int w, affine *at, list *out)
     return nest_build(pl, seq, n, b->space, 0, b->root, leaf, out);
 }
 
-static stc_status add_old(builder *b, int w, const int *own, list *out)
+/* The set of named elements as a workspace, where arithmetic can't tell:
+ * *named reads it at the target's modes. */
+static stc_status collect_named(builder *b, affine *at, affine *lev, bexpr **named,
+                                list *out)
+{
+    plan *pl = b->pl;
+    int index[64], n = left_indices(pl, index);
+    builder set = *b;
+    bexpr *yes = expr_new(pl, B_CONST, STC_BOOL, pl->s->at, 0);
+    if (!yes) return STC_ERR_MEMORY;
+    yes->value.i64 = 1;
+    set.sum = yes;
+    set.cls = CLASS_I64;
+    int w = workspace_slot(&set, 0);
+    cin *leaf = w < 0 ? NULL : cin_sink(pl, CIN_WSADD, w, yes, b->nresult, at);
+    if (!leaf) return STC_ERR_MEMORY;
+    leaf->fn = FN_OR;
+    leaf->cls = CLASS_I64;
+    list_add(out, cin_target(pl, CIN_WSBEGIN, w));
+    stc_status st = nest_build(pl, index, n, pset_all(), 0, yes, leaf, out);
+    if (st) return st;
+    list_add(out, cin_target(pl, CIN_WSEND, w));
+    *named = expr_access(pl, w, lev, pl->s->at);
+    return *named && plan_access_add(pl, *named) >= 0 ? STC_OK : STC_ERR_MEMORY;
+}
+
+static stc_status add_old(builder *b, int w, const int *own, affine *at, list *out)
 {
     plan *pl = b->pl;
     affine *mode = bare_subs(pl, own, pl->s->nsub);
     affine *lev = bare_subs(pl, b->result, b->nresult);
-    bexpr *old = mode ? expr_access(pl, pl->s->target, mode, pl->s->at) : NULL;
+    bexpr *named = NULL,
+          *old = mode ? expr_access(pl, pl->s->target, mode, pl->s->at) : NULL;
     if (!old || !lev || plan_access_add(pl, old) < 0) return STC_ERR_MEMORY;
+    const pset *space = pset_stored(pl, old->mark);
     cin *leaf = cin_sink(pl, CIN_WSADD, w, old, b->nresult, lev);
-    if (!leaf) return STC_ERR_MEMORY;
+    if (!leaf || !space) return STC_ERR_MEMORY;
     leaf->fn = FN_ADD;
     leaf->cls = b->cls;
-    leaf->guard = not_named(pl, own);
-    if (!leaf->guard) return STC_ERR_MEMORY;
+    if (decided_by_arithmetic(pl)) {
+        leaf->guard = not_named(pl, own);
+    } else {
+        stc_status st = collect_named(b, at, lev, &named, out);
+        if (st) return st;
+        space = pset_make(pl, PS_AND, space, pset_absent(pl, named->mark));
+        leaf->guard = expr_call(pl, FN_NOT, STC_BOOL, CLASS_I64, named, NULL);
+    }
+    if (!leaf->guard || !space) return STC_ERR_MEMORY;
     int seq[STC_MAX_ORDER];
-    const pset *space = pset_stored(pl, old->mark);
     plan_inner_order(pl, space, expr_uses(old), 0, b->result, b->nresult, seq);
     return nest_build(pl, seq, b->nresult, space, 0, old, leaf, out);
 }
@@ -147,8 +185,7 @@ stc_status build_partial(builder *b, int target, list *out)
 {
     plan *pl = b->pl;
     int own[STC_MAX_ORDER];
-    stc_status st = check_left(pl);
-    if (!st) st = fresh_indices(pl, pl->s->target, own);
+    stc_status st = fresh_indices(pl, pl->s->target, own);
     if (st) return st;
     const format *f = &pl->p->tensor[target].fmt;
     affine *at = arena_array(pl->a, f->levels + 1, sizeof *at);
@@ -165,7 +202,7 @@ stc_status build_partial(builder *b, int target, list *out)
     if (w < 0) return STC_ERR_MEMORY;
     list_add(out, cin_target(pl, CIN_WSBEGIN, w));
     st = add_new(b, w, at, out);
-    if (!st && !pl->s->fresh) st = add_old(b, w, own, out);
+    if (!st && !pl->s->fresh) st = add_old(b, w, own, at, out);
     if (st) return st;
     list_add(out, cin_target(pl, CIN_WSEND, w));
     return drain_workspace(b, w, 0, target, out);

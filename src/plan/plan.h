@@ -182,6 +182,7 @@ fillval expr_fill(const plan *pl, const bexpr *e);
 const pset *expr_space(plan *pl, const bexpr *e, const value *target); /* NULL: its fill */
 const pset *pset_make(plan *pl, int op, const pset *a, const pset *b);
 const pset *pset_stored(plan *pl, int access);
+const pset *pset_absent(plan *pl, int access);
 const pset *pset_all(void);
 bool fn_identity(int fn, vclass cls, stc_type t, value *out); /* of a reduction  */
 bool ufn_identity(const bfunction *f, value *out);
