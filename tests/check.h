@@ -23,6 +23,7 @@
     SUITE(bind)                                                                            \
     SUITE(program)                                                                         \
     SUITE(machine)                                                                         \
+    SUITE(verify)                                                                          \
     SUITE(io)                                                                              \
     SUITE(api)                                                                             \
     SUITE(session)                                                                         \
