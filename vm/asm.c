@@ -289,7 +289,7 @@ static stc_status format_words(assembler *as, format *f)
         const char *s = peek(as, &len);
         if (!len) return STC_OK;
         level_spec *l = &f->level[f->levels];
-        const level_kind *kind = level_kind_named(s, len);
+        const level_kind *kind = level_kind_find(as->cx, s, len);
         if (!kind || f->levels == STC_MAX_ORDER) return complain(as, "a level kind");
         as->at += len;
         l->kind = kind;

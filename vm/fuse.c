@@ -13,18 +13,25 @@ static bool innermost(const machine *mc, const loop *l)
     return true;
 }
 
-/* The innermost loop l, and the loop around it if l is all there is in that. */
-static stc_status fuse_from(machine *mc, loop *l, loop_summary *in, loop_summary *out)
+/* The innermost loop l, and the loops around it, as long as each is all there is
+ * in the next: two loops as a nest, three as a nest in a nest. s: room for
+ * three summaries. */
+static stc_status fuse_from(machine *mc, loop *l, loop_summary *s)
 {
-    nest_links links;
+    nest_links links[2];
     super *taken = NULL;
-    if (!summary_read(mc, l, in)) return STC_OK;
-    stc_status st = strip_fuse(mc, in, &taken);
-    if (st) return st;
+    if (!summary_read(mc, l, &s[0])) return STC_OK;
+    stc_status st = strip_fuse(mc, &s[0], &taken);
     if (taken) machine_give(mc, taken);
-    if (!l->outer || !summary_read_nest(mc, l->outer, in, out, &links)) return STC_OK;
+    if (st || !l->outer || !summary_read_nest(mc, l->outer, &s[0], &s[1], &links[0]))
+        return st;
     taken = NULL;
-    st = nest_fuse(mc, out, in, &links, &taken);
+    st = nest_fuse(mc, &s[1], &s[0], &links[0], &taken);
+    if (taken) machine_give(mc, taken);
+    loop *out = l->outer->outer;
+    if (st || !out || !summary_read_nest(mc, out, &s[1], &s[2], &links[1])) return st;
+    taken = NULL;
+    st = nest_fuse_deep(mc, &s[2], &s[1], &s[0], &links[1], &links[0], &taken);
     if (taken) machine_give(mc, taken);
     return st;
 }
@@ -32,12 +39,12 @@ static stc_status fuse_from(machine *mc, loop *l, loop_summary *in, loop_summary
 stc_status machine_fuse(machine *mc)
 {
     if (mc->nloop == 0) return STC_OK;
-    loop_summary *s = mem_array(mc->cx, 2, sizeof *s);
+    loop_summary *s = mem_array(mc->cx, 3, sizeof *s);
     stc_status st = s ? STC_OK : mc->cx->diag.status;
     for (int k = 0; !st && k < mc->nloop; k++) {
         loop *l = &mc->loops[k];
-        if (l->first < mc->nmain && innermost(mc, l)) st = fuse_from(mc, l, &s[0], &s[1]);
+        if (l->first < mc->nmain && innermost(mc, l)) st = fuse_from(mc, l, s);
     }
-    mem_free(mc->cx, s, 2 * sizeof *s);
+    mem_free(mc->cx, s, 3 * sizeof *s);
     return st;
 }

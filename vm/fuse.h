@@ -140,6 +140,9 @@ bool summary_read_nest(const machine *mc, loop *l, const loop_summary *inner,
 
 /* The tiers: each takes the loop over and gives *out, or leaves it NULL. */
 stc_status strip_fuse(machine *mc, const loop_summary *s, super **out);
+stc_status nest_fuse_deep(machine *mc, const loop_summary *outer, const loop_summary *mid,
+                          const loop_summary *inner, const nest_links *outer_mid,
+                          const nest_links *mid_inner, super **out);
 stc_status nest_fuse(machine *mc, const loop_summary *outer, const loop_summary *inner,
                      const nest_links *links, super **out);
 

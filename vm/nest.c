@@ -107,6 +107,7 @@ static bool match_sink(const nest *ns)
 {
     const sink *x = &ns->in.sink[0];
     const loop_summary *o = &ns->o.s;
+    if (!ns->in.nsink) return o->nsink == 0;
     if (x->kind == SINK_REDUCE) return true;
     if (o->nsink > 0) return false;
     if (x->kind == SINK_WSADD) return x->icol[0] == 0 && x->icol[1] == 0;
@@ -211,10 +212,13 @@ static bool always_there(const machine *mc, const nest *ns, int id)
     const loop *l = ns->o.s.l;
     const merge_desc *m = l->merge;
     if (id == PLACE_ROOT) return true;
+    if (ns->around && ns->around->in.place[id].kind == PLACE_FIXED)
+        return always_there(mc, ns->around, ns->around->link.up[id]);
     if (p->kind == PLACE_FIXED) return mc->c[p->cursor].c.at != NONE;
     if (p->kind != PLACE_OPERAND || m->count > MERGE_TABLE_MAX) return false;
     if (!(m->produce & ~table_bit(p->operand) & table_mask(m->count))) return true;
     const merge_operand *o = &m->operand[p->operand];
+    if (ns->around && (o->role != MERGE_LOCATE || o->up != ROOT)) return false;
     const cursor *c = &mc->c[o->cursor].c, *up = c->up;
     const level *lv = c->lv;
     if (o->role == MERGE_LOCATE) {
@@ -257,12 +261,12 @@ static bool prepare(machine *mc, nest *ns)
         return false;
     ns->width = width;
     ns->rounds = 0;
-    if (ns->in.sink[0].kind == SINK_STORE &&
+    if (ns->in.nsink && ns->in.sink[0].kind == SINK_STORE &&
         !super_rows_ready(mc, ns, ns->general ? 0 : width))
         return false;
     if (ns->general) {
         ns->kernel = segment_kernel;
-        return segment_prepare(mc, ns);
+        return segment_prepare(mc, ns) && (!ns->deep || prepare(mc, ns->deep));
     }
     if (!prepare_rest(mc, ns) || !prepare_musts(mc, ns)) return false;
     ns->kernel = width == 8 ? ns->wide : ns->narrow;
@@ -280,17 +284,64 @@ static bool gaps(const nest *ns)
     return false;
 }
 
-bool nest_lane(const nest *ns, int k)
+bool nest_lane_there(const nest *ns, int k)
 {
-    for (int j = 0; ns->gaps && j < ns->nload; j++)
+    for (int j = 0; j < ns->nload; j++)
         if (ns->load[j].walk < 0 && column_get(ns->load[j].parent, k) < 0) return false;
     return true;
+}
+
+/* The result's places that the outermost of three loops sets for its lane k. */
+static stc_status place_results(machine *mc, const nest *ns, int k, bool keep)
+{
+    for (int id = 1; id < ns->o.s.nplace; id++) {
+        const place *p = &ns->o.s.place[id];
+        if (p->kind != PLACE_AT || (keep && !p->kept)) continue;
+        const uint16_t above = ns->o.s.place[p->up].cursor;
+        slot *r = &mc->slot[p->tensor];
+        mcursor *c = &mc->c[p->cursor];
+        const stc_status st =
+            keep ? asm_keep(mc, r, p->level, c, p->keep)
+                 : asm_at(mc, r, p->level, c, above == ROOT ? NULL : &mc->c[above],
+                          column_get(&ns->o.icol[p->icol], k), p->at);
+        if (st) return st;
+    }
+    return STC_OK;
+}
+
+/* The kernel of a deep nest, run by run of lanes that have one outer lane; all
+ * at once where only that tells them apart what the kernel doesn't look at. */
+static stc_status deep_runs(machine *mc, nest *ns)
+{
+    const int *row = ns->o.rows, n = ns->o.n;
+    const int to = ns->in.sink[0].kind;
+    ns->from = 0;
+    ns->to = n;
+    bool rows = false; /* the place in the result depends on the outer lane */
+    for (int id = 1; id < ns->around->o.s.nplace; id++)
+        rows |= ns->around->o.s.place[id].kind == PLACE_AT;
+    if (to == SINK_REDUCE || to == SINK_WSADD || !rows) return ns->kernel(mc, ns);
+    while (ns->from < n) {
+        const int k = row[ns->from];
+        ns->to = ns->from;
+        while (ns->to < n && row[ns->to] == k)
+            ns->to++;
+        stc_status st = place_results(mc, ns->around, k, false);
+        if (!st) st = ns->kernel(mc, ns);
+        if (!st) st = place_results(mc, ns->around, k, true);
+        if (st) return st;
+        ns->from = ns->to;
+    }
+    return STC_OK;
 }
 
 static stc_status nest_inner(machine *mc, strip *o)
 {
     nest *ns = (nest *)o;
     ns->gaps = gaps(ns);
+    if (ns->around) return deep_runs(mc, ns);
+    ns->from = 0;
+    ns->to = o->n;
     return ns->kernel(mc, ns);
 }
 
@@ -300,12 +351,17 @@ static stc_status nest_run(machine *mc, super *base)
     if (ns->general && segment_ready(mc, ns)) return mc->cx->diag.status;
     if (!prepare(mc, ns)) return SUPER_REPLAY;
     const stc_status st = strip_run(mc, base);
-    return st ? st : machine_count(mc, ns->rounds);
+    return st ? st : machine_count(mc, ns->rounds + (ns->deep ? ns->deep->rounds : 0));
 }
 
 static void nest_free(machine *mc, super *base)
 {
-    segment_free(mc, (nest *)base);
+    nest *ns = (nest *)base;
+    segment_free(mc, ns);
+    if (ns->deep) {
+        strip_free(mc, &ns->deep->o.base);
+        mem_free(mc->cx, ns->deep, sizeof *ns->deep);
+    }
     strip_free(mc, base);
 }
 
@@ -323,13 +379,11 @@ static bool match_general(nest *ns, const machine *mc)
     return match_shape(ns, mc, true) && match_sink(ns) && segment_match(ns);
 }
 
-stc_status nest_fuse(machine *mc, const loop_summary *outer, const loop_summary *inner,
-                     const nest_links *links, super **out)
+static nest *nest_make(machine *mc, const loop_summary *outer, const loop_summary *inner,
+                       const nest_links *links)
 {
-    static const char *const shapes[] = {"fiber", "range", "merge"};
-    static const char *const sinks[] = {"sum", "store", "accumulate", "workspace"};
     nest *ns = mem_alloc(mc->cx, sizeof *ns);
-    if (!ns) return mc->cx->diag.status;
+    if (!ns) return NULL;
     memset(ns, 0, sizeof *ns);
     ns->in = *inner;
     ns->link = *links;
@@ -339,13 +393,54 @@ stc_status nest_fuse(machine *mc, const loop_summary *outer, const loop_summary 
     ns->o.base.run = nest_run;
     ns->o.base.free = nest_free;
     ns->o.inner = nest_inner;
-    if (!strip_evaluable(outer) || (!match_row(ns, mc) && !match_general(ns, mc))) {
+    return ns;
+}
+
+static void describe(nest *ns)
+{
+    static const char *const shapes[] = {"fiber", "range", "merge"};
+    static const char *const sinks[] = {"sum", "store", "accumulate", "workspace"};
+    const nest *last = ns->deep ? ns->deep : ns;
+    char deep[16] = "";
+    if (ns->deep) snprintf(deep, sizeof deep, " x %s", shapes[last->shape]);
+    snprintf(ns->o.base.note, sizeof ns->o.base.note, "%s %s%s -> %s",
+             ns->general && !ns->deep ? "segments" : "nest", shapes[ns->shape], deep,
+             sinks[last->in.sink[0].kind]);
+}
+
+stc_status nest_fuse(machine *mc, const loop_summary *outer, const loop_summary *inner,
+                     const nest_links *links, super **out)
+{
+    nest *ns = nest_make(mc, outer, inner, links);
+    if (!ns) return mc->cx->diag.status;
+    if (!inner->nsink || !strip_evaluable(outer) ||
+        (!match_row(ns, mc) && !match_general(ns, mc))) {
         mem_free(mc->cx, ns, sizeof *ns);
         return STC_OK;
     }
-    snprintf(ns->o.base.note, sizeof ns->o.base.note, "%s %s, %d walked -> %s",
-             ns->general ? "segments" : "nest", shapes[ns->shape], ns->nwalk,
-             sinks[inner->sink[0].kind]);
+    describe(ns);
     *out = &ns->o.base;
     return STC_OK;
+}
+
+stc_status nest_fuse_deep(machine *mc, const loop_summary *outer, const loop_summary *mid,
+                          const loop_summary *inner, const nest_links *outer_mid,
+                          const nest_links *mid_inner, super **out)
+{
+    nest *ns = nest_make(mc, outer, mid, outer_mid);
+    nest *deep = nest_make(mc, mid, inner, mid_inner);
+    if (ns && deep) {
+        deep->around = ns;
+        ns->deep = deep;
+        if (strip_evaluable(outer) && match_row(deep, mc) && match_general(ns, mc)) {
+            ns->o.base.tier = 3;
+            describe(ns);
+            *out = &ns->o.base;
+            return STC_OK;
+        }
+    }
+    const bool failed = !ns || !deep;
+    mem_free(mc->cx, ns, sizeof *ns);
+    mem_free(mc->cx, deep, sizeof *deep);
+    return failed ? mc->cx->diag.status : STC_OK;
 }

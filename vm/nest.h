@@ -66,6 +66,10 @@ struct nest {
     int width;          /* bytes of coordinates and bounds, 0 if there are none */
     bool general;       /* no row in super.def: segments                       */
     segment *segment;
+    nest *deep;     /* a nest that segments' elements are the lanes of     */
+    nest *around;   /* of that one: the nest it is in                      */
+    int from, to;   /* lanes that a kernel is to run                       */
+    bool avx2;      /* the processor has it                                */
     int64_t rounds; /* of the inner loop, counted by the kernel            */
 };
 
@@ -80,7 +84,11 @@ static inline int64_t load_base(const nest_load *x, int k)
 }
 
 /* Whether lane k has what is located; without it there are no rounds. */
-bool nest_lane(const nest *ns, int k);
+bool nest_lane_there(const nest *ns, int k);
+static inline bool nest_lane(const nest *ns, int k)
+{
+    return !ns->gaps || nest_lane_there(ns, k);
+}
 
 /* The level of an inner operand, and the column of positions it is below. */
 const level *nest_level(const machine *mc, const nest *ns, int place, const tensor **t);

@@ -220,20 +220,24 @@ static void spread_places(const nest *ns, segment *sg)
     for (int k = 1; k < ns->in.nplace; k++) {
         column *c = &sg->g->place[k];
         const place *p = &ns->in.place[k];
+        int64_t any = 0; /* negative if one is absent */
         if (p->kind == PLACE_FIXED && sg->g->s.place[k].varies) {
             const column *from = &ns->o.place[ns->link.up[k]];
             for (int e = 0; e < sg->g->n; e++)
-                c->data[e] = column_get(from, sg->row[e]);
+                any |= c->data[e] = column_get(from, sg->row[e]);
         } else if (p->kind == PLACE_OPERAND && sg->at[k].parent) {
+            const column *from = sg->at[k].parent;
+            const int64_t rows = sg->at[k].extent, lo = sg->at[k].lo;
             for (int e = 0; e < sg->g->n; e++) {
-                const int64_t up = column_get(sg->at[k].parent, sg->row[e]);
-                c->data[e] = up < 0 ? NONE : up * sg->at[k].extent + i[e] - sg->at[k].lo;
+                const int64_t up = column_get(from, sg->row[e]);
+                any |= c->data[e] = up < 0 ? NONE : up * rows + i[e] - lo;
             }
         } else {
             continue;
         }
         c->form = COL_ARRAY;
-        c->full = c->ranged = false;
+        c->full = any >= 0;
+        c->ranged = false;
     }
 }
 

@@ -110,13 +110,17 @@ static void put_value(writer *w, vclass cls, value v)
     }
 }
 
+enum { HOST_KIND = 255 }; /* a level kind of the host's own: its name follows */
+
 static void put_format(writer *w, const format *f)
 {
     put_uint(w, (uint64_t)f->order, 1);
     put_uint(w, (uint64_t)f->levels, 1);
     for (int l = 0; l < f->levels; l++) {
         const level_spec *s = &f->level[l];
-        put_uint(w, (uint64_t)level_kind_number(s->kind), 1);
+        const int kind = level_kind_number(s->kind);
+        put_uint(w, kind < 0 ? HOST_KIND : (uint64_t)kind, 1);
+        if (kind < 0) put_text(w, s->kind->name);
         put_uint(w, s->flags, 1);
         const level_map m = plain_map(&s->map);
         put_uint(w, m.op, 1);
@@ -356,6 +360,18 @@ static value get_value(reader *r, vclass cls)
     return v;
 }
 
+static const level_kind *get_kind(reader *r)
+{
+    const int number = (int)get(r, 1);
+    if (number != HOST_KIND) return level_kind_at(number);
+    stc_status status = STC_OK;
+    char *name = get_text(r, &status);
+    if (!name) return NULL;
+    const level_kind *k = level_kind_find(r->cx, name, strlen(name));
+    mem_strfree(r->cx, name);
+    return k && level_kind_number(k) < 0 ? k : NULL;
+}
+
 static void get_format(reader *r, format *f)
 {
     f->order = (int)get(r, 1);
@@ -366,7 +382,7 @@ static void get_format(reader *r, format *f)
     }
     for (int l = 0; l < f->levels; l++) {
         level_spec *s = &f->level[l];
-        s->kind = level_kind_at((int)get(r, 1));
+        s->kind = get_kind(r);
         if (!s->kind) r->bad = true;
         s->flags = (uint8_t)get(r, 1);
         s->map.op = (uint8_t)get(r, 1);

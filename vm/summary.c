@@ -477,6 +477,8 @@ static bool link_places(reader *r, const loop_summary *in, nest_links *links)
                 r->s->place[opened].sought)
                 return false;
             links->up[k] = opened;
+        } else if (p->kind == PLACE_SEEK && !p->sought) {
+            links->up[k] = PLACE_ROOT; /* opened for a loop inside that one */
         } else {
             return false;
         }
@@ -543,10 +545,18 @@ static bool link_reduction(reader *r, const sink *x, nest_links *links)
     return new_step(r, (step){.kind = STEP_NODE, .a = links->result});
 }
 
+static bool has_inner(const loop_summary *s)
+{
+    for (int k = 0; k < s->nstep; k++)
+        if (s->step[k].kind == STEP_INNER) return true;
+    return false;
+}
+
 static bool link_inner(reader *r, const loop_summary *in, nest_links *links)
 {
     links->result = UNLINKED;
-    if (in->nsink != 1 || r->sunk || in->l->outer != r->s->l || in->l->unordered)
+    if (in->nsink > 1 || (!in->nsink && !has_inner(in)) || r->sunk ||
+        in->l->outer != r->s->l || in->l->unordered)
         return false;
     for (int k = 0; k < in->nicol; k++) {
         links->icol[k] = UNLINKED;
@@ -557,16 +567,18 @@ static bool link_inner(reader *r, const loop_summary *in, nest_links *links)
         }
     }
     for (int k = 0; k < in->nstep; k++)
-        if (in->step[k].kind != STEP_NODE && in->step[k].kind != STEP_PLACE) return false;
+        if (in->step[k].kind != STEP_NODE && in->step[k].kind != STEP_PLACE &&
+            in->step[k].kind != STEP_INNER)
+            return false;
     if (!link_places(r, in, links)) return false;
-    const sink *x = &in->sink[0];
+    const sink *x = in->nsink ? &in->sink[0] : NULL;
+    const bool reduces = x && x->kind == SINK_REDUCE;
     for (int k = 0; k < in->nnode; k++) {
         links->node[k] = UNLINKED;
-        const bool own = in->node[k].kind == NODE_LIVE && x->kind == SINK_REDUCE &&
-                         in->node[k].a == x->a;
+        const bool own = reduces && in->node[k].kind == NODE_LIVE && in->node[k].a == x->a;
         if (!in->node[k].varies && !own && !link_node(r, in, links, k)) return false;
     }
-    if (x->kind == SINK_REDUCE) return link_reduction(r, x, links);
+    if (reduces) return link_reduction(r, x, links);
     r->sunk = true;
     return new_step(r, (step){.kind = STEP_INNER});
 }

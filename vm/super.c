@@ -55,6 +55,7 @@ bool super_choose(nest *ns)
         if (r->width == 32) ns->narrow = r->run;
         if (r->width == 64) ns->wide = r->run;
     }
+    ns->avx2 = SUPER_HAS_AVX2;
     if (ns->shape == NEST_RANGE) ns->wide = ns->narrow; /* no indices at all */
     return ns->narrow || ns->wide;
 }

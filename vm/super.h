@@ -24,6 +24,16 @@ static inline void super_bound(const append_room *room, int64_t parent, int64_t 
     }
 }
 
+/* Variants of the hottest loops for wider vectors, chosen when a program is
+ * linked. Only the width differs, never the order of a lane's arithmetic. */
+#if defined(__x86_64__) && defined(__GNUC__)
+#define AVX2 __attribute__((target("avx2")))
+#define SUPER_HAS_AVX2 (__builtin_cpu_supports("avx2") != 0)
+#else
+#define AVX2
+#define SUPER_HAS_AVX2 false
+#endif
+
 #define INLINE static inline __attribute__((always_inline))
 
 /* Work that long handlers do between two looks at limits and interrupts. */
@@ -35,6 +45,20 @@ static inline stc_status super_poll(machine *mc, nest *ns)
     const int64_t n = ns->rounds;
     ns->rounds = 0;
     return machine_count(mc, n);
+}
+
+/* Rows come from all over memory: those of a later lane are asked for ahead. */
+enum { SUPER_AHEAD = 6 };
+static inline const void *super_row(const nest *ns, const nest_load *x, int k, size_t size)
+{
+    if (x->parent->form == COL_ARRAY && k + SUPER_AHEAD < ns->to) {
+        const int64_t next = x->parent->data[k + SUPER_AHEAD];
+        const int64_t bytes = x->extent * (int64_t)size;
+        const char *row = (const char *)x->vals + (next < 0 ? 0 : next) * bytes;
+        for (int64_t b = 0; b < 256 && b < bytes; b += 64)
+            __builtin_prefetch(row + b);
+    }
+    return (const char *)x->vals + (load_base(x, k) + ns->lo) * (int64_t)size;
 }
 
 /* The value of an outer node in lane k, as one of the class's C type. */

@@ -31,12 +31,12 @@ static stc_status result_row(machine *mc, nest *ns, void **row)
     INLINE void rows_##CLS(nest *ns, T *restrict to, int nx)                               \
     {                                                                                      \
         const int64_t n = ns->hi - ns->lo;                                                 \
-        for (int k = 0; k < ns->o.n; k++) {                                                \
+        for (int k = ns->from; k < ns->to; k++) {                                          \
             T s = 1;                                                                       \
             if (!nest_lane(ns, k)) continue;                                               \
             const T *x[3] = {NULL};                                                        \
             for (int j = 0; j < nx; j++)                                                   \
-                x[j] = (const T *)ns->load[j].vals + load_base(&ns->load[j], k) + ns->lo;  \
+                x[j] = (const T *)super_row(ns, &ns->load[j], k, sizeof(T));               \
             for (int j = 0; j < ns->nscalar; j++)                                          \
                 s = MUL_##CLS(s, LANE_VALUE(T, ns, ns->scalar[j], k));                     \
             const T *restrict a = x[0], *restrict b = x[1], *restrict c = x[2];            \
@@ -50,17 +50,34 @@ static stc_status result_row(machine *mc, nest *ns, void **row)
         }                                                                                  \
     }                                                                                      \
                                                                                            \
+    INLINE void any_rows_##CLS(nest *ns, T *row)                                           \
+    {                                                                                      \
+        if (ns->nload == 1) rows_##CLS(ns, row, 1);                                        \
+        if (ns->nload == 2) rows_##CLS(ns, row, 2);                                        \
+        if (ns->nload == 3) rows_##CLS(ns, row, 3);                                        \
+    }                                                                                      \
+    static void all_rows_##CLS(nest *ns, T *row)                                           \
+    {                                                                                      \
+        any_rows_##CLS(ns, row);                                                           \
+    }                                                                                      \
+    AVX2 static void wide_rows_##CLS(nest *ns, T *row)                                     \
+    {                                                                                      \
+        any_rows_##CLS(ns, row);                                                           \
+    }                                                                                      \
+                                                                                           \
     stc_status super_axpy_range_##CLS##_##W(machine *mc, nest *ns)                         \
     {                                                                                      \
         void *row;                                                                         \
         bool some = false;                                                                 \
-        for (int k = 0; k < ns->o.n && !some; k++)                                         \
+        for (int k = ns->from; k < ns->to && !some; k++)                                   \
             some = nest_lane(ns, k);                                                       \
         if (ns->hi <= ns->lo || !some) return STC_OK;                                      \
         if (result_row(mc, ns, &row)) return mc->cx->diag.status;                          \
-        if (ns->nload == 1) rows_##CLS(ns, row, 1);                                        \
-        if (ns->nload == 2) rows_##CLS(ns, row, 2);                                        \
-        if (ns->nload == 3) rows_##CLS(ns, row, 3);                                        \
+        if (ns->avx2) {                                                                    \
+            wide_rows_##CLS(ns, row);                                                      \
+        } else {                                                                           \
+            all_rows_##CLS(ns, row);                                                       \
+        }                                                                                  \
         return super_poll(mc, ns);                                                         \
     }
 
@@ -103,7 +120,7 @@ static stc_status touch_room(machine *mc, workspace *w, int64_t n)
         slot *sl = &mc->slot[x->a];                                                        \
         workspace *w = sl->ws;                                                             \
         const T *v = ns->nload > 0 ? ns->load[0].vals : NULL;                              \
-        for (int k = 0; k < ns->o.n; k++) {                                                \
+        for (int k = ns->from; k < ns->to; k++) {                                          \
             const int64_t parent = walk_parent(fiber, k);                                  \
             if (parent < 0) continue;                                                      \
             const int64_t p = bounds[parent], n = bounds[parent + 1] - p;                  \

@@ -166,8 +166,7 @@
             if (nest_lane(ns, k)) {                                                        \
                 const T *x[3] = {NULL};                                                    \
                 for (int j = 0; j < nx; j++)                                               \
-                    x[j] =                                                                 \
-                        (const T *)ns->load[j].vals + load_base(&ns->load[j], k) + ns->lo; \
+                    x[j] = (const T *)super_row(ns, &ns->load[j], k, sizeof(T));           \
                 for (int j = 0; j < ns->nscalar; j++)                                      \
                     s = MUL_##CLS(s, LANE_VALUE(T, ns, ns->scalar[j], k));                 \
                 sum = ADD_##CLS(sum, range_##CLS(x[0], x[1], x[2], s, n, nx));             \
@@ -177,12 +176,29 @@
         }                                                                                  \
     }                                                                                      \
                                                                                            \
-    stc_status super_dot_range_##CLS##_##W(machine *mc, nest *ns)                          \
+    INLINE void any_ranges_##CLS(nest *ns, T *out)                                         \
     {                                                                                      \
-        T *out = ns->o.node[ns->link.result].data;                                         \
         if (ns->nload == 1) ranges_##CLS(ns, out, 1);                                      \
         if (ns->nload == 2) ranges_##CLS(ns, out, 2);                                      \
         if (ns->nload == 3) ranges_##CLS(ns, out, 3);                                      \
+    }                                                                                      \
+    static void all_ranges_##CLS(nest *ns, T *out)                                         \
+    {                                                                                      \
+        any_ranges_##CLS(ns, out);                                                         \
+    }                                                                                      \
+    AVX2 static void wide_ranges_##CLS(nest *ns, T *out)                                   \
+    {                                                                                      \
+        any_ranges_##CLS(ns, out);                                                         \
+    }                                                                                      \
+                                                                                           \
+    stc_status super_dot_range_##CLS##_##W(machine *mc, nest *ns)                          \
+    {                                                                                      \
+        T *out = ns->o.node[ns->link.result].data;                                         \
+        if (ns->avx2) {                                                                    \
+            wide_ranges_##CLS(ns, out);                                                    \
+        } else {                                                                           \
+            all_ranges_##CLS(ns, out);                                                     \
+        }                                                                                  \
         return super_poll(mc, ns);                                                         \
     }
 
