@@ -81,8 +81,8 @@ static stc_status trust_level(const tensor *t, level *lv, int64_t parents)
         lv->size = lv->kind->arrays >> STC_AUX & 1 && lv->kind->props & PROP_FULL
                        ? t->nvals
                        : lv->a[STC_CRD].len;
-    } else {
-        return fail(t->cx, STC_ERR_OVERFLOW, "more positions than 64 bits can count");
+    } else { /* only looking tells */
+        return lv->kind->check(t->cx, lv, parents);
     }
     return STC_OK;
 }

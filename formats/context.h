@@ -48,6 +48,7 @@ typedef struct ctx {
         size_t size;
     } kept[4];
     atomic_flag kept_lock;
+    struct host_kind *host_kinds; /* level kinds of the host's own (level_host.c)  */
 } ctx;
 
 #define PRINTF_LIKE(f, a) __attribute__((format(printf, f, a)))

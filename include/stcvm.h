@@ -136,10 +136,6 @@ STC_API void stc_interrupt(stc_machine *machine);
 STC_API uint64_t stc_memory_used(const stc_machine *machine);
 STC_API uint64_t stc_memory_peak(const stc_machine *machine);
 
-/* ---- tensors ---------------------------------------------------------- */
-
-typedef struct stc_tensor stc_tensor;
-
 /* Which array of a level: bounds per parent, coordinates, or a third one of
  * the kind's own. formats/README.md lists what each level kind stores. */
 typedef enum stc_array_role { STC_POS, STC_CRD, STC_AUX } stc_array_role;
@@ -152,6 +148,68 @@ typedef struct stc_array {
     int32_t width;
     int32_t stride;
 } stc_array;
+
+/* ---- level kinds of the host's own ------------------------------------- */
+
+/* A level of a tensor, as the functions of its kind see it. It stores a fiber
+ * for each of its parent positions: coordinates in [base, base+extent), each at
+ * a position of its own in [0, size). */
+typedef struct stc_level {
+    int64_t base, extent;
+    int64_t parents; /* in pack and check: positions above; else -1           */
+    int64_t size;    /* positions; set by pack and check                      */
+    stc_array array[3]; /* by role                                            */
+    void *internal;
+} stc_level;
+
+/* Coordinates lo … hi-1, at positions from `position` on, one each. */
+typedef struct stc_interval {
+    int64_t lo, hi, position;
+} stc_interval;
+
+enum {
+    STC_KIND_FULL = 1,    /* every coordinate of a fiber is there              */
+    STC_KIND_COMPACT = 2, /* every position has a coordinate                   */
+};
+
+/* A level kind: named in formats like the built-in ones, `(i) -> (i : NAME)`,
+ * and by its name in bytecode files. The functions are trusted, the data isn't:
+ * only what `check` (or `pack`) let pass is read by seek and locate. Fibers are
+ * walked in ascending order, coordinates are unique. Results in such a format
+ * are assembled by pack, conversions from and to any other format included. */
+typedef struct stc_level_kind {
+    size_t size;      /* sizeof(stc_level_kind): the version of this struct     */
+    const char *name; /* a name of the language; copied                         */
+    unsigned flags;   /* STC_KIND_ bits                                         */
+    unsigned arrays;  /* bit r: it uses the array of role r; at least one       */
+    void *context;    /* handed to every function                               */
+    /* The first interval of fiber `parent` with hi > i; 0: there is none. */
+    int (*seek)(void *context, const stc_level *lv, int64_t parent, int64_t i,
+                stc_interval *out);
+    /* The position of coordinate i below `parent`, -1: it isn't stored. NULL:
+     * that isn't known in about constant time, and is sought. */
+    int64_t (*locate)(void *context, const stc_level *lv, int64_t parent, int64_t i);
+    /* Stores n coordinates, sorted by parent position and coordinate, each once:
+     * pos[e] is entry e's parent position, and becomes its own. Sets lv->size. */
+    stc_status (*pack)(void *context, stc_level *lv, int64_t n, const int64_t *coord,
+                       int64_t *pos);
+    /* Whether the arrays are what lv->parents fibers need, whatever bytes they
+     * hold; sets lv->size. */
+    stc_status (*check)(void *context, stc_level *lv);
+} stc_level_kind;
+
+/* For this machine, until it is closed. A name can be given once. */
+STC_API stc_status stc_level_register(stc_machine *m, const stc_level_kind *kind);
+/* In pack: makes the array of a role, `length` elements of 4 or 8 bytes, unset;
+ * lv->array has it too. NULL: no memory (return STC_ERR_MEMORY). */
+STC_API void *stc_level_array(stc_level *lv, stc_array_role role, int width,
+                              int64_t length);
+/* In pack and check: the reason of a failure; gives `status` back. */
+STC_API stc_status stc_level_fail(stc_level *lv, stc_status status, const char *message);
+
+/* ---- tensors ---------------------------------------------------------- */
+
+typedef struct stc_tensor stc_tensor;
 
 /* A tensor without entries. format: a name or a map as in the language,
  * "csr", "bcsr(4,4)", "(i,j) -> (i : dense, j : compressed)". fill may be

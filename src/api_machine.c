@@ -37,6 +37,7 @@ void stc_close(stc_machine *m)
         stc_session_close(m->sessions);
     while (m->programs)
         stc_program_free(m->programs);
+    level_kinds_free(&m->cx);
     ctx last;
     memcpy(&last, &m->cx, sizeof last);
     mem_free(&last, m, sizeof *m);
@@ -64,6 +65,14 @@ const stc_error_info *stc_error(const stc_machine *m)
     info->message = d->message;
     info->text = d->text;
     return info;
+}
+
+stc_status stc_level_register(stc_machine *m, const stc_level_kind *kind)
+{
+    if (!m) return STC_ERR_ARGUMENT;
+    api_enter(&m->cx);
+    if (!kind) return fail(&m->cx, STC_ERR_ARGUMENT, "the level kind is NULL");
+    return level_kind_register(&m->cx, kind);
 }
 
 const char *stc_status_name(stc_status status)

@@ -127,7 +127,7 @@ static stc_status map_flags(const map_names *m, const ast *names, uint8_t *out)
 
 static stc_status map_level(const map_names *m, const ast *node, level_spec *out)
 {
-    out->kind = level_kind_named(node->name, strlen(node->name));
+    out->kind = level_kind_find(m->src->cx, node->name, strlen(node->name));
     if (!out->kind) {
         suggestion near;
         char text[96], kinds[128] = "";
