@@ -147,6 +147,10 @@ int lower_expr(lowering *lo, const bexpr *e)
     if (lo->on_fills && e->kind != B_CONST) { /* what properties settle isn't evaluated */
         fillval f = expr_fill(lo->pl, e);
         if (f.kind == FILL_KNOWN) return lower_constant(lo, type_class(e->type), f.v);
+        if (e->kind == B_CALL && e->fn == FN_SELECT) {
+            f = expr_fill(lo->pl, e->args[0]);
+            if (f.kind == FILL_KNOWN) return lower_expr(lo, e->args[f.v.i64 ? 1 : 2]);
+        }
     }
     if (e->at.end > e->at.begin && !lo->in_function) lo->at = e->at;
     switch (e->kind) {

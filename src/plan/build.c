@@ -440,8 +440,10 @@ static void freedoms(const builder *b, int target, bool *splittable, bool *inser
     bool single = b->nterm == 1 && b->fn < 0;
     bool starts = b->fn >= 0 && b->fill && !t->fill_later;
     if (starts) {
-        value f = class_convert(b->cls, type_class(t->type), *b->fill);
-        starts = class_equal(b->cls, f, b->identity);
+        vclass cls = type_class(t->type); /* nothing added must be the fill */
+        value none = class_convert(cls, b->cls, b->identity);
+        if (t->type == STC_BOOL) none.i64 = !class_is_zero(b->cls, b->identity);
+        starts = class_equal(cls, type_round(t->type, none), *b->fill);
     }
     *splittable = (single || starts) && b->native != NATIVE_LEVELS;
     *insertable = all_insert(&t->fmt) && (single || (starts && t->type == b->sum->type));
