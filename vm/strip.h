@@ -81,6 +81,7 @@ struct strip {
     int nwalk;
     uint64_t produce, known;
     uint64_t maybe; /* produce, for some presence of what is located */
+    int64_t resume; /* stepping: the coordinate of the next lane          */
     bool more;      /* stepping: loop_start or loop_next said so */
     bool failed;    /* … or failed: the diag is filled           */
     int fault_lane;

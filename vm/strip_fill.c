@@ -156,6 +156,7 @@ bool strip_enter(machine *mc, strip *s)
     s->fill = choose_fill(mc, s, lo, hi);
     if (s->fill == FILL_STEPS) {
         s->more = on(s, loop_start(mc, l));
+        s->resume = l->i;
         return s->more;
     }
     s->produce = s->maybe = m->produce;
@@ -176,6 +177,7 @@ static void fill_steps(machine *mc, strip *s)
 {
     loop *l = s->s.l;
     int n = 0;
+    if (s->more) l->i = s->resume; /* sinks stand it on their lanes */
     while (s->more && n < STRIP) {
         s->icol[0].data[n] = l->i;
         s->mask[n] = mc->m[l->mask];
@@ -196,6 +198,7 @@ static void fill_steps(machine *mc, strip *s)
     }
     s->icol[0].form = COL_ARRAY;
     s->n = n;
+    s->resume = l->i;
 }
 
 static void set_operand(strip *s, int b, column form)
