@@ -3,7 +3,8 @@
  *     bench [--csv] [--tool PATH] [FILTER]
  *
  * FILTER (or the environment's ROWS) picks the rows whose "name input"
- * contains it; "latency" picks the latencies. It prints and never judges,
+ * contains it; "latency" picks the latencies, "formats" the rows over formats,
+ * and "peaks" what large runs hold at most. It prints and never judges,
  * except that results which differ make the exit status 1.
  */
 #include "bench.h"
@@ -45,5 +46,6 @@ int main(int argc, char **argv)
     if (filter && !*filter) filter = NULL;
     if (!tool) tool = getenv("STCVM");
     int status = bench_rows(filter, csv);
+    status |= bench_formats(filter, csv);
     return bench_latency(filter, csv, tool) | status;
 }

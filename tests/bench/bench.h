@@ -67,6 +67,8 @@ double median(double *t, int n); /* sorts t */
 
 /* rows.c: all rows, or those whose "name input" contains `filter`. */
 int bench_rows(const char *filter, bool csv);
+/* formats.c: the same, for matrices and vectors in many formats. */
+int bench_formats(const char *filter, bool csv);
 /* latency.c */
 int bench_latency(const char *filter, bool csv, const char *tool);
 
