@@ -73,12 +73,13 @@ typedef enum step_kind {
     STEP_PRESENT,
     STEP_FILLBIT,
     STEP_SKIP,
-    STEP_INNER
+    STEP_INNER,
+    STEP_WITHIN
 } step_kind;
 typedef struct step {
     uint8_t kind, bit;
     uint16_t a, b; /* icol, place or node; PRESENT: place a; FILLBIT: tensor a at
-                      place b; SKIP: merge a                                       */
+                      place b; SKIP: merge a; WITHIN: icol a is below extent b     */
 } step;
 
 typedef enum sink_kind {

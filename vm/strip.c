@@ -116,9 +116,31 @@ void strip_setup(strip *s, const loop_summary *sum)
                     sum->step[k].kind == STEP_FILLBIT || sum->step[k].kind == STEP_SKIP;
 }
 
+/* Loops that are known to have few rounds are faster on base operations: those
+ * over one child per parent, or a block's side. */
+static bool few_rounds(const machine *mc, const loop_summary *s)
+{
+    enum { FEW = 24 };
+    const merge_desc *m = s->l->merge;
+    const extent *hi = &mc->p->ext[m->hi];
+    if (m->lo == ROOT && hi->op == EXT_CONST && hi->k < FEW) return true;
+    for (int b = 0; b < m->count; b++) {
+        const merge_operand *o = &m->operand[b];
+        if (o->role != MERGE_WALK) continue;
+        int k = s->l->first - 1;
+        while (k >= 0 &&
+               (insn_of(mc, k)->op != OP_OPEN || insn_of(mc, k)->arg[0] != o->cursor))
+            k--;
+        if (k < 0) continue;
+        const format *f = &mc->p->tensor[insn_of(mc, k)->arg[1]].fmt;
+        if (format_props(f, insn_of(mc, k)->arg[2]) & PROP_BRANCHLESS) return true;
+    }
+    return false;
+}
+
 stc_status strip_fuse(machine *mc, const loop_summary *sum, super **out)
 {
-    if (!strip_evaluable(sum)) return STC_OK;
+    if (!strip_evaluable(sum) || few_rounds(mc, sum)) return STC_OK;
     strip *s = mem_alloc(mc->cx, sizeof *s);
     if (!s) return mc->cx->diag.status;
     memset(s, 0, sizeof *s);

@@ -10,11 +10,27 @@
 
 /* ---- integers and places ------------------------------------------------------- */
 
+/* A column of consecutive integers stays one, if both its ends fit. */
+static bool icol_steps(const strip *s, const icol *x, column *c)
+{
+    const column *a = &s->icol[x->a], *b = &s->icol[x->b];
+    const bool first = a->form == COL_STEP && x->k == 1 && b->form == COL_FIXED;
+    if (!first && !(a->form == COL_FIXED && b->form == COL_STEP)) return false;
+    int64_t lo, last;
+    if (__builtin_mul_overflow(a->base, x->k, &lo) ||
+        __builtin_add_overflow(lo, b->base, &lo) || __builtin_add_overflow(lo, s->n, &last))
+        return false;
+    c->form = COL_STEP;
+    c->base = lo;
+    return true;
+}
+
 static stc_status eval_icol(machine *mc, strip *s, int id)
 {
     const icol *x = &s->s.icol[id];
     column *c = &s->icol[id];
     const column *a = &s->icol[x->a], *b = &s->icol[x->b];
+    if (x->varies && icol_steps(s, x, c)) return STC_OK;
     const int n = x->varies ? s->n : 1;
     for (int k = 0; k < n; k++) {
         int64_t v;
@@ -44,14 +60,50 @@ int64_t strip_place_coord(const machine *mc, const strip *s, int id, int k)
     return i * o->coef + (o->shift == ROOT ? 0 : mc->i[o->shift]);
 }
 
-/* A cursor that stands where place `id` does in lane k. */
+/* A cursor that stands where place `id` does in lane k, and those above it:
+ * c has room for all levels. */
 static const cursor *stand_in(const machine *mc, const strip *s, int id, int k, cursor *c)
 {
+    const place *x = &s->s.place[id];
     const column *p = &s->place[id];
     if (id == PLACE_ROOT) return NULL;
     *c = (cursor){.at = column_get(p, k), .coord = strip_place_coord(mc, s, id, k)};
     c->at_end = c->at == NONE ? NONE : p->ranged ? column_end(p, k) : c->at + 1;
+    if (x->kind == PLACE_LOCATE || x->kind == PLACE_SEEK) {
+        c->up = stand_in(mc, s, x->up, k, c + 1);
+    } else if (s->around || x->cursor == ROOT) {
+        c->up = NULL;
+    } else if (x->kind == PLACE_OPERAND &&
+               s->s.l->merge->operand[x->operand].role == MERGE_LOCATE) {
+        const uint16_t up = s->s.l->merge->operand[x->operand].up;
+        c->up = up == ROOT ? NULL : &mc->c[up].c;
+    } else {
+        c->up = mc->c[x->cursor].c.up;
+    }
     return c;
+}
+
+/* A computed level, which has its parents' positions: where parent and
+ * coordinate go on in steps of one, and the first and last lane have it, all do. */
+static bool place_in_step(const machine *mc, strip *s, int id, const level *lv)
+{
+    const place *x = &s->s.place[id];
+    const column *up = &s->place[x->up], *i = &s->icol[x->icol];
+    if (!(lv->kind->props & PROP_BRANCHLESS) || lv->kind->arrays || up->form != COL_STEP ||
+        up->ranged || i->form != COL_STEP || s->icol[0].form != COL_STEP ||
+        s->s.place[x->up].kind != PLACE_OPERAND)
+        return false;
+    cursor above[STC_MAX_ORDER], found = {0};
+    for (int k = 0; k<s->n; k += s->n> 1 ? s->n - 1 : 1) {
+        cursor_locate_any(&found, lv, stand_in(mc, s, x->up, k, above), i->base + k);
+        if (found.at != up->base + k) return false;
+    }
+    column *c = &s->place[id];
+    c->form = COL_STEP;
+    c->base = up->base;
+    c->full = true;
+    c->ranged = false;
+    return true;
 }
 
 /* All lanes at once: a range under one parent, or a table of ranges. */
@@ -66,6 +118,14 @@ static bool place_in_ranges(const machine *mc, strip *s, int id, const level *lv
     if (t.shape != VIEW_RANGE) return false;
     bool full = true;
     (void)mc;
+    if (up->form == COL_FIXED && up->base >= 0 && i->form == COL_STEP && i->base >= t.lo &&
+        i->base + s->n <= t.hi) {
+        c->form = COL_STEP;
+        c->base = up->base * (t.hi - t.lo) + (i->base - t.lo);
+        c->full = true;
+        c->ranged = false;
+        return true;
+    }
     for (int k = 0; k < s->n; k++) {
         const int64_t p = column_get(up, k), j = column_get(i, k);
         const bool in = p >= 0 && j >= t.lo && j < t.hi;
@@ -83,11 +143,13 @@ static void eval_place(machine *mc, strip *s, int id)
     const place *x = &s->s.place[id];
     column *c = &s->place[id];
     const level *lv = &mc->slot[x->tensor].t->level[x->level];
-    if (x->varies && x->kind == PLACE_LOCATE && place_in_ranges(mc, s, id, lv)) return;
+    if (x->varies && x->kind == PLACE_LOCATE &&
+        (place_in_ranges(mc, s, id, lv) || place_in_step(mc, s, id, lv)))
+        return;
     const int n = x->varies ? s->n : 1;
-    cursor up, found = {0};
+    cursor up[STC_MAX_ORDER], found = {0};
     for (int k = 0; k < n; k++) {
-        const cursor *at = stand_in(mc, s, x->up, k, &up);
+        const cursor *at = stand_in(mc, s, x->up, k, up);
         cursor_locate_any(&found, lv, at, column_get(&s->icol[x->icol], k));
         if (x->varies) {
             c->data[k] = found.at;
@@ -289,6 +351,20 @@ static void eval_skip(machine *mc, strip *s, const step *x)
     if (n < s->n) strip_compact(s, n);
 }
 
+/* Lanes whose derived index is outside its extent are left out. */
+static void eval_within(machine *mc, strip *s, const step *x)
+{
+    const column *i = &s->icol[x->a];
+    const int64_t hi = mc->ext[x->b];
+    if (i->form == COL_STEP && i->base >= 0 && i->base + s->n <= hi) return;
+    int n = 0;
+    for (int k = 0; k < s->n; k++) {
+        const int64_t at = column_get(i, k);
+        if (at >= 0 && at < hi) s->keep[n++] = k;
+    }
+    if (n < s->n) strip_compact(s, n);
+}
+
 static stc_status eval_step(machine *mc, strip *s, const step *x)
 {
     switch (x->kind) {
@@ -316,6 +392,9 @@ static stc_status eval_step(machine *mc, strip *s, const step *x)
         return STC_OK;
     case STEP_FILLBIT:
         eval_fillbit(mc, s, x);
+        return STC_OK;
+    case STEP_WITHIN:
+        eval_within(mc, s, x);
         return STC_OK;
     default:
         eval_skip(mc, s, x);

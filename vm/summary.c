@@ -308,6 +308,10 @@ static bool read_insn(reader *r, const insn *in, const lop *at)
         return p != UNSET &&
                read_mask_step(r, a[0], (step){STEP_FILLBIT, (uint8_t)a[1], a[2], p});
     }
+    case OP_WITHIN: {
+        const uint16_t i = read_integer(r, a[0]);
+        return i != UNSET && !r->sunk && new_step(r, (step){STEP_WITHIN, 0, i, a[1]});
+    }
     case OP_SKIP:
         return read_mask_step(r, a[0], (step){STEP_SKIP, 0, a[1], 0});
     case OP_ICONST:
