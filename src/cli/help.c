@@ -109,7 +109,7 @@ static const topic topics[] = {
      "  > d(j) min= d(i) + W(i,j)\n"},
     {"slices", "parts of a mode, affine subscripts, pad",
      "  > B(i,j) = A(i(1:5:2), j(2:6:2))      # lo:hi:stride, each may be left out\n"
-     "  > S(i) = v(i+1) - v(i)                # i runs as far as v allows\n"
+     "  > S(i) = v(i+1)                       # i runs as far as v allows\n"
      "  > T(i) = pad v(i-1)                   # T declared; outside, v reads as its "
      "fill\n"},
     {"functions", "functions of your own",

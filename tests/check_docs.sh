@@ -1,0 +1,62 @@
+#!/bin/sh
+# check_docs.sh: what the documents say is so. Every block marked `stc` in
+# src/lang/README.md is run, and must print what the block after it shows;
+# blocks marked `err` must fail with the message after them. `make check` runs
+# it with STCVM set to the tool; with UPDATE=1 it writes what was printed into
+# the document.
+set -u
+tool=${STCVM:-./build/stcvm}
+case $tool in /*) ;; *) tool=$PWD/$tool ;; esac
+doc=$PWD/src/lang/README.md
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 1
+
+# Blocks go to NUMBER.stc or NUMBER.err, what follows them to NUMBER.want.
+awk '/^```(stc|err)$/ { file = ++n "." substr($0, 4); next }
+     /^```text$/      { file = n ".want"; next }
+     /^```$/          { file = ""; next }
+     file             { print > file }' "$doc"
+
+run() { # block: what the tool prints, in NUMBER.got
+    number=${1%.*}
+    mv "$1" doc.stc
+    "$tool" doc.stc >out.txt 2>err.txt </dev/null
+    status=$?
+    cat out.txt err.txt >"$number.got"
+    case $1:$status in
+    *.stc:0 | *.err:1) ;;
+    *) echo "FAILED $1: exit status $status" >>"$number.got" ;;
+    esac
+    mv doc.stc "$number.was"
+    touch "$number.want"
+}
+
+blocks=0
+failures=0
+for block in *.stc *.err; do
+    run "$block"
+    blocks=$((blocks + 1))
+    cmp -s "$number.want" "$number.got" && continue
+    failures=$((failures + 1))
+    [ "${UPDATE:-}" ] || { echo "FAILED:"; cat "$number.was"; diff "$number.want" "$number.got"; }
+done
+
+if [ "${UPDATE:-}" ]; then
+    awk '/^```(stc|err)$/   { n++; inside = 1; print; next }
+         /^```$/ && inside  {
+             print "```\n\n```text"
+             while ((getline line < (n ".got")) > 0) print line
+             print "```"; inside = 0; after = 1; next
+         }
+         skip               { skip = $0 != "```"; next }
+         after && /^```text/ { skip = 1; after = 0; next }
+         after && /^$/      { next }
+         after              { print ""; after = 0 }
+         { print }' "$doc" >new.md
+    cat new.md >"$doc"
+    echo "check_docs: $failures of $blocks blocks written anew"
+    exit 0
+fi
+[ "$failures" = 0 ] || { echo "check_docs: $failures of $blocks blocks failed"; exit 1; }
+echo "check_docs: $blocks blocks of the language reference print what they say"
