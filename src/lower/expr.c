@@ -8,7 +8,7 @@
 
 static bool may_fault(const bexpr *e)
 {
-    if (e->kind == B_USER) return true;
+    if (e->kind == B_USER && !inline_fits(e->ufn)) return true;
     if (e->kind == B_CALL && (fn_at(e->fn)->flags & FP_FAULTS) &&
         (e->cls == CLASS_I64 || e->cls == CLASS_U64))
         return true;
@@ -165,7 +165,7 @@ int lower_expr(lowering *lo, const bexpr *e)
         EMIT(lo, OP_IVALUE, r, lo->index[e->index]);
         break;
     case B_LOCAL:
-        r = e->index;
+        r = lo->local ? lo->local[e->index] : e->index;
         break;
     case B_EXTENT:
         r = lower_vreg(lo);

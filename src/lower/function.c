@@ -133,7 +133,8 @@ static void lower_function(lowering *lo, bfunction *f)
 
 void lower_functions(lowering *lo, const bexpr *e)
 {
-    if (e->ufn && e->ufn->id < 0 && !lo->status) lower_function(lo, e->ufn);
+    if (e->ufn && e->ufn->id < 0 && !lo->status && !inline_fits(e->ufn))
+        lower_function(lo, e->ufn);
     for (int k = 0; k < e->nargs; k++)
         lower_functions(lo, e->args[k]);
 }
@@ -143,6 +144,10 @@ void lower_functions(lowering *lo, const bexpr *e)
 void lower_apply(lowering *lo, const bfunction *f, int out, const int *args)
 {
     int first = 0;
+    if (inline_fits(f)) {
+        EMIT(lo, OP_MOV, out, lower_inline(lo, f, args));
+        return;
+    }
     for (int k = 0; k < f->nparams; k++) {
         int r = lower_vreg(lo);
         if (!k) first = r;
@@ -156,6 +161,7 @@ int lower_user(lowering *lo, const bexpr *e)
     int args[8] = {0}, out;
     for (int k = 0; k < e->nargs && k < 8; k++)
         args[k] = lower_expr(lo, e->args[k]);
+    if (inline_fits(e->ufn)) return lower_inline(lo, e->ufn, args);
     out = lower_vreg(lo);
     lower_apply(lo, e->ufn, out, args);
     return out;
@@ -164,7 +170,8 @@ int lower_user(lowering *lo, const bexpr *e)
 /* acc = f(acc, v) */
 void lower_combine(lowering *lo, int fn, const bfunction *ufn, vclass cls, int acc, int v)
 {
-    if (ufn)
+    if (ufn) fn = inline_builtin(ufn, cls);
+    if (fn < 0)
         lower_apply(lo, ufn, acc, (int[]){acc, v});
     else
         EMIT(lo, OP_FN2, acc, fn, cls, acc, v);

@@ -24,6 +24,7 @@ typedef struct lowering {
     uint64_t bound;
     uint16_t started[256]; /* of those without identity: has one come?            */
     bool in_function;
+    int *local; /* inside an inlined function: the register of each of its locals */
     bool on_fills; /* expressions are lowered over fills          */
 } lowering;
 
@@ -50,6 +51,12 @@ int lower_extent_length(lowering *lo, int index); /* hi - lo of an index        
 int lower_expr(lowering *lo, const bexpr *e);
 /* The same where no operand is stored. */
 int lower_fill(lowering *lo, const bexpr *e);
+
+/* inline.c: whether a function becomes straight-line code where it is called; that
+ * code; the built-in that it is another name of, -1 if none. */
+bool inline_fits(const bfunction *f);
+int lower_inline(lowering *lo, const bfunction *f, const int *args);
+int inline_builtin(const bfunction *f, vclass cls);
 
 /* function.c: the user's functions that e calls, before the code of e; calls;
  * acc = f(acc, v); v combined with itself as often as e reduces. */

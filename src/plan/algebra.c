@@ -27,7 +27,7 @@ const pset *pset_make(plan *pl, int op, const pset *a, const pset *b)
     if (b->op == zero || a->op == unit) return b;
     if (a->op == b->op && a->access == b->access &&
         (a->op == PS_STORED || a->op == PS_ABSENT))
-        return a;
+        return (op == PS_AND) == b->exact ? b : a;
     pset *s = arena_alloc(pl->a, sizeof *s);
     if (s) *s = (pset){.op = op, .a = a, .b = b};
     return s;
@@ -287,6 +287,31 @@ static const pset *space_evaluated(plan *pl, const bexpr *e, value target)
     return s;
 }
 
+static bool has_reduce(const bexpr *e)
+{
+    if (e->kind == B_REDUCE) return true;
+    for (int k = 0; k < e->nargs; k++)
+        if (has_reduce(e->args[k])) return true;
+    return false;
+}
+
+/* A mask before a reduction: if it is stored everywhere, its values decide, so
+ * that nothing is reduced where it is false. */
+static const pset *space_mask(plan *pl, const bexpr *e)
+{
+    const bexpr *m = e->args[0];
+    while (m->kind == B_CONV && m->type == STC_BOOL)
+        m = m->args[0];
+    if (m->kind != B_ACCESS || !has_reduce(e->args[1])) return &ps_all;
+    const prog_tensor *t = &pl->p->tensor[m->tensor];
+    if (t->fill_later || !class_is_zero(type_class(t->type), t->fill)) return &ps_all;
+    for (int l = 0; l < t->fmt.levels; l++)
+        if (!(format_props(&t->fmt, l) & PROP_FULL)) return &ps_all;
+    pset *s = arena_alloc(pl->a, sizeof *s);
+    if (s) *s = (pset){.op = PS_STORED, .access = m->mark, .exact = true};
+    return s;
+}
+
 /* Where e may be zero, or may be other than zero. */
 static const pset *space_truth(plan *pl, const bexpr *e, bool where_zero)
 {
@@ -357,8 +382,12 @@ static const pset *space_call(plan *pl, const bexpr *e, const value *target)
         const bexpr *arg = e->args[0];
         return space_truth(pl, arg, target->i64 == 0);
     }
-    if (space_annihilated(pl, e, *target, &s)) return s;
-    return e->kind == B_CALL ? space_evaluated(pl, e, *target) : &ps_all;
+    if (!space_annihilated(pl, e, *target, &s)) s = &ps_all;
+    if (!s) return NULL;
+    if (s->op == PS_ALL) return e->kind == B_CALL ? space_evaluated(pl, e, *target) : s;
+    if (e->kind == B_CALL && e->fn == FN_AND && class_is_zero(e->cls, *target))
+        return pset_make(pl, PS_AND, space_mask(pl, e), s);
+    return s;
 }
 
 static const pset *space_access(plan *pl, const bexpr *e, const value *target)

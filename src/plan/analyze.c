@@ -293,7 +293,8 @@ static void bits_of(const state *st, const candidates *c, loop_bits *b, uint64_t
 static uint64_t complemented(const pset *s)
 {
     if (s->op == PS_AND || s->op == PS_OR) return complemented(s->a) | complemented(s->b);
-    return s->op == PS_ABSENT ? UINT64_C(1) << s->access : 0;
+    bool exact = s->op == PS_ABSENT || (s->op == PS_STORED && s->exact);
+    return exact ? UINT64_C(1) << s->access : 0;
 }
 
 /* Bits of late operands and of exact complements, and the table over them. */
@@ -362,7 +363,7 @@ static stc_status analyze_loop(state *st, cin *loop)
     inner.seq[inner.nseq++] = loop->index;
     inner.again = false;
     collect(&inner, loop, &c);
-    bits_of(&inner, &c, &bits, 0);
+    bits_of(&inner, &c, &bits, complemented(loop->space));
     stc_status s =
         lattice_table_make(pl, loop->space, &bits, false, c.n, &info->loop_table);
     if (s) return s;

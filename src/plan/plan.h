@@ -50,6 +50,7 @@ typedef enum pset_op { PS_NONE, PS_ALL, PS_STORED, PS_ABSENT, PS_AND, PS_OR } ps
 typedef struct pset {
     int op;     /* pset_op */
     int access; /* STORED, ABSENT                                   */
+    bool exact; /* STORED: and the value isn't the fill, as far as tested */
     const struct pset *a, *b;
 } pset;
 
