@@ -142,7 +142,7 @@ START_TEST(properties)
 {
     for (int id = 0; id < FN_COUNT; id++) {
         const fn_info *f = fn_at(id);
-        if (f->typing == TY_LOGIC) continue; /* theirs hold for truth values */
+        if (f->typing == TY_LOGIC) continue;       /* theirs hold for truth values */
         if (strcmp(f->name, "gcd") == 0) continue; /* its identity keeps no sign */
         const bool rounds = strcmp(f->name, "pow") == 0;
         for (int cls = 0; cls < CLASS_COUNT; cls++) {

@@ -65,6 +65,11 @@ static void make_pool(gen *g)
         if (gen_has(g, FEATURE_SHAPES) && gen_chance(g, 30)) g->extent[k] = gen_below(g, 2);
         if (g->nindex == 4 && g->extent[k] > 4) g->extent[k] = 4;
     }
+    if (!gen_has(g, FEATURE_LARGE)) return;
+    if (g->nindex > 3) g->nindex = 3;
+    for (int k = 0; k < g->nindex; k++)
+        g->extent[k] = 1 + gen_below(g, 3);
+    g->extent[gen_below(g, g->nindex)] = 700 + gen_below(g, 2000);
 }
 
 static void right_side(gen *g, char *out, size_t size)
@@ -139,7 +144,7 @@ static void partial_left(gen *g, const int *left, int n, char *out, size_t size)
         int64_t e = g->extent[x];
         gen_say(out, size, "%s", order ? ", " : "");
         int how = gen_below(g, 4);
-        if (how == 0 && order + 1 < CASE_ORDER && n < 3) {
+        if (how == 0 && e < 50 && order + 1 < CASE_ORDER && n < 3) {
             gen_say(out, size, "%c, %c", pool[x], pool[x]);
             shape[order++] = e;
             shape[order++] = e;

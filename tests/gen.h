@@ -38,6 +38,7 @@
     FEATURE(DECLARED, "declared", 50)                                                      \
     FEATURE(SHAPES, "shapes", 15) /* extents of 0 and 1 */                                 \
     FEATURE(ROUGH, "rough", 15)   /* floats that don't add exactly */                      \
+    FEATURE(LARGE, "large", 4)    /* one index of a thousand or more */                    \
     FEATURE(SCHEDULE, "schedule", 10)                                                      \
     FEATURE(BROADCAST, "broadcast", 6)
 

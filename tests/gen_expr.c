@@ -118,7 +118,7 @@ static int64_t affine(gen *g, bool pad, char *out, size_t size)
     }
     if (shift) gen_say(out, size, "%+" PRId64, shift);
     int64_t n = hi + shift + 1 + (pad ? gen_below(g, 4) - 2 : gen_below(g, 2));
-    return n < 0 ? 0 : n > 24 ? 24 : n;
+    return n < 0 ? 0 : n;
 }
 
 static int64_t slice(gen *g, char *out, size_t size)
@@ -163,6 +163,34 @@ static bool some_bare(const gen *g)
     return false;
 }
 
+/* A new tensor, as it is accessed; its shape follows. */
+static void new_access(gen *g, ctensor *t, char *out, size_t size)
+{
+    static const int orders[] = {0, 1, 1, 1, 2, 2, 2, 2, 2, 3, 3, 4};
+    t->order = orders[gen_below(g, 12)];
+    bool pad = gen_has(g, FEATURE_PAD) && t->order > 0 && some_bare(g) && gen_chance(g, 40);
+    if (pad) gen_say(out, size, "pad ");
+    gen_say(out, size, "%s%s", t->name, t->order ? "(" : "");
+    int used[CASE_ORDER];
+    for (int k = 0; k < t->order; k++) {
+        gen_say(out, size, "%s", k ? "," : "");
+        size_t before = strlen(out);
+        t->shape[k] = subscript(g, pad, used, k, out, size);
+        used[k] = -1;
+        for (int x = 0; x < g->nindex; x++)
+            if (out[before] == "ijklmn"[x] && out[before + 1] == 0) used[k] = x;
+    }
+    if (t->order) gen_say(out, size, ")");
+}
+
+static int64_t volume(const ctensor *t)
+{
+    int64_t n = 1;
+    for (int k = 0; k < t->order; k++)
+        n *= t->shape[k];
+    return n;
+}
+
 void gen_access(gen *g, want w, char *out, size_t size)
 {
     fcase *c = g->c;
@@ -172,22 +200,17 @@ void gen_access(gen *g, want w, char *out, size_t size)
         if (!again(g, w, out, size)) gen_say(out, size, w == WANT_BOOL ? "true" : "2");
         return;
     }
-    static const int orders[] = {0, 1, 1, 1, 2, 2, 2, 2, 2, 3, 3, 4};
-    ctensor t = {.has_data = true, .order = orders[gen_below(g, 12)]};
-    bool pad = gen_has(g, FEATURE_PAD) && t.order > 0 && some_bare(g) && gen_chance(g, 40);
+    ctensor t = {.has_data = true};
     snprintf(t.name, sizeof t.name, "%c", "ABCDEFGH"[c->count]);
-    if (pad) gen_say(out, size, "pad ");
-    gen_say(out, size, "%s%s", t.name, t.order ? "(" : "");
-    int used[CASE_ORDER];
-    for (int k = 0; k < t.order; k++) {
-        gen_say(out, size, "%s", k ? "," : "");
-        size_t before = strlen(out);
-        t.shape[k] = subscript(g, pad, used, k, out, size);
-        used[k] = -1;
-        for (int x = 0; x < g->nindex; x++)
-            if (out[before] == "ijklmn"[x] && out[before + 1] == 0) used[k] = x;
-    }
-    if (t.order) gen_say(out, size, ")");
+    const size_t start = strlen(out);
+    const gen saved = *g;
+    do { /* until it isn't too large */
+        const uint64_t state = g->state;
+        *g = saved;
+        g->state = state;
+        out[start] = 0;
+        new_access(g, &t, out, size);
+    } while (volume(&t) > 20000);
     t.type = gen_type(g, w);
     t.fill = gen_fill(g, t.type);
     oval zero = t.type >= STC_F32 ? ov_real(t.type, 0) : ov_int(t.type, 0);

@@ -240,7 +240,8 @@ static int64_t divide(bool u, bool rest, int64_t x, int64_t y)
 
 static int64_t greatest(bool u, int64_t x, int64_t y)
 {
-    uint64_t a = (uint64_t)(!u && x < 0 ? -x : x), b = (uint64_t)(!u && y < 0 ? -y : y);
+    uint64_t a = !u && x < 0 ? 0 - (uint64_t)x : (uint64_t)x;
+    uint64_t b = !u && y < 0 ? 0 - (uint64_t)y : (uint64_t)y;
     while (b) {
         uint64_t r = a % b;
         a = b, b = r;

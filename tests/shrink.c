@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 bool fails(const fcase *c, unsigned how, char *why, size_t size)
@@ -45,6 +46,7 @@ typedef struct shrinker {
     fcase *c;
     unsigned how;
     int tries;
+    time_t until;  /* large cases take long */
     char kind[40]; /* how it fails, so that it goes on to fail that way */
 } shrinker;
 
@@ -63,6 +65,7 @@ static void kind_of(const char *why, char *kind, size_t size)
 static bool attempt(shrinker *s, fcase *changed)
 {
     char why[1200], kind[sizeof s->kind] = "";
+    if (time(NULL) > s->until) s->tries = 0;
     bool bad = s->tries-- > 0 && fails(changed, s->how, why, sizeof why);
     if (bad) kind_of(why, kind, sizeof kind);
     if (bad && strcmp(kind, s->kind) == 0) {
@@ -202,7 +205,7 @@ static void drop_unused(shrinker *s)
 
 void shrink(fcase *c, unsigned how)
 {
-    shrinker s = {.c = c, .how = how, .tries = 600};
+    shrinker s = {.c = c, .how = how, .tries = 600, .until = time(NULL) + 20};
     char why[1200];
     if (!fails(c, how, why, sizeof why)) return;
     kind_of(why, s.kind, sizeof s.kind);
