@@ -54,6 +54,20 @@ END
 printf '%%%%MatrixMarket matrix coordinate real general\n2 2 1\n3 1 1\n' >bad.mtx
 printf '# no shape\n1 1 1 2.5\n2 3 4 -1\n' >T.tns
 
+# ---- spy --------------------------------------------------------------------
+TERM=dumb
+export TERM
+check 0 'csr f64 *3,3*4 stored*+---+
+|. '"'"'|
+*' '' spy A.mtx
+check 0 '' '' spy A.mtx -o A.pgm
+check 0 5 '' eval 'n = sum(i,j: A(i,j) == 255)' A=A.pgm
+check 2 '' '*has to end in .pgm' spy A.mtx -o A.npy
+check 2 '' '*takes one -o' spy A.mtx -o A.pgm -o B.pgm
+check 2 '' '*has to end in*' spy A.txt
+check 1 '' '*nowhere.mtx*' spy nowhere.mtx
+check 1 '' '*' spy A.mtx -o nowhere/A.pgm
+
 # ---- eval -------------------------------------------------------------------
 spmv='y(i) = A(i,j) * x(j)'
 total="$spmv; s = y(i)"

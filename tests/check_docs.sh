@@ -43,16 +43,16 @@ for block in *.stc *.err; do
 done
 
 if [ "${UPDATE:-}" ]; then
-    awk '/^```(stc|err)$/   { n++; inside = 1; print; next }
+    awk 'skip               { skip = $0 != "```"; next }
+         after && /^```text/{ skip = 1; next }
+         after && /^$/      { next }
+         after              { print ""; after = 0 }
+         /^```(stc|err)$/   { n++; inside = 1; print; next }
          /^```$/ && inside  {
              print "```\n\n```text"
              while ((getline line < (n ".got")) > 0) print line
              print "```"; inside = 0; after = 1; next
          }
-         skip               { skip = $0 != "```"; next }
-         after && /^```text/ { skip = 1; after = 0; next }
-         after && /^$/      { next }
-         after              { print ""; after = 0 }
          { print }' "$doc" >new.md
     cat new.md >"$doc"
     echo "check_docs: $failures of $blocks blocks written anew"

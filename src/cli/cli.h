@@ -150,7 +150,8 @@ void outputs_free(output *o, int count);
       "'STATEMENT' NAME=FORMAT… "                                                        \
       "[--stage=ast|bound|plan|lattice|code]")                                             \
     C(convert, 2, 3, false, "IN OUT [FORMAT]")                                             \
-    C(info, 1, 1, false, "FILE")
+    C(info, 1, 1, false, "FILE")                                                           \
+    C(spy, 1, 1, true, "FILE [-o PICTURE.pgm]")
 
 #define C(name, least, most, outs, usage) int cmd_##name(cli *c, const args *a);
 COMMANDS(C)
@@ -172,6 +173,9 @@ int report_info(cli *c, const stc_error_info *e, int first);
 /* Draws where the stored entries of t are, in braille, at most columns wide and
  * rows high (the frame apart). */
 stc_status spy_draw(const stc_tensor *t, int columns, int rows, FILE *out);
+/* The same as an image, u8 [h,w] with neither beyond `most`: 0 where entries are,
+ * 255 elsewhere. */
+stc_status spy_pixels(stc_machine *m, const stc_tensor *t, int most, stc_tensor **out);
 /* The text of a topic, or the list of them (NULL); false: no such topic. */
 bool help_print(const char *topic, FILE *out);
 const char *help_topic(int i); /* NULL past the end                          */

@@ -1,9 +1,10 @@
-/* cmd_convert.c: `stcvm convert` and `stcvm info`: data files.
+/* cmd_convert.c: `stcvm convert`, `stcvm info` and `stcvm spy`: data files.
  */
 #include "cli.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 int cmd_convert(cli *c, const args *a)
 {
@@ -91,4 +92,44 @@ int cmd_info(cli *c, const args *a)
     info_tensor(t);
     stc_tensor_free(t);
     return STATUS_OK;
+}
+
+static int spy_write(cli *c, const stc_tensor *t, const char *path)
+{
+    enum { MOST = 1024 };
+    stc_tensor *image;
+    if (spy_pixels(c->machine, t, MOST, &image) != STC_OK) return report_error(c, 0);
+    const stc_status status = stc_tensor_write(image, path);
+    stc_tensor_free(image);
+    return status == STC_OK ? STATUS_OK : report_error(c, 0);
+}
+
+static int spy_print(cli *c, const stc_tensor *t)
+{
+    const bool screen = isatty(STDOUT_FILENO);
+    const int columns = screen ? terminal_columns(STDOUT_FILENO) : 80;
+    const int rows = screen ? terminal_rows(STDOUT_FILENO) - 5 : 40;
+    print_summary(t, stdout);
+    fputc('\n', stdout);
+    if (spy_draw(t, columns < 82 ? columns : 82, rows, stdout) != STC_OK)
+        return report_error(c, 0);
+    return STATUS_OK;
+}
+
+int cmd_spy(cli *c, const args *a)
+{
+    const char *path = a->outs ? a->out[0] : NULL;
+    const size_t n = path ? strlen(path) : 0;
+    stc_tensor *t;
+    if (!path_known(a->operand[0]))
+        return usage_error("'%s' has to end in .mtx .tns .npy .pgm or .ppm", a->operand[0]);
+    if (a->outs > 1) return usage_error("spy draws one picture, and takes one -o");
+    if (path && (n < 5 || strcmp(path + n - 4, ".pgm") != 0))
+        return usage_error("'%s' has to end in .pgm", path);
+    if (stc_tensor_read(c->machine, a->operand[0], NULL, -1, NULL, &t) != STC_OK)
+        return report_error(c, 0);
+    progress_end(&c->progress);
+    const int status = path ? spy_write(c, t, path) : spy_print(c, t);
+    stc_tensor_free(t);
+    return status;
 }

@@ -88,7 +88,7 @@ static int check_usage(const command *k, const args *a)
     if (a->stage && !(k && !strcmp(k->name, "explain")))
         return usage_error("--stage goes with `stcvm explain`");
     if (a->outs && !(k && k->outs))
-        return usage_error("-o goes with eval, build, run and asm");
+        return usage_error("-o goes with eval, build, run, asm and spy");
     if (!k)
         return a->operands ? usage_error("a script takes no operands, but '%s' follows it",
                                          a->operand[0])

@@ -1,4 +1,4 @@
-/* spy.c: a picture of where a tensor has stored entries, in braille.
+/* spy.c: a picture of where a tensor has stored entries, in braille or as pixels.
  *
  * A braille character is a grid of 2 by 4 dots (U+2800 plus a bit for each), so
  * 80 columns show 160 places, one dot for each or for each block of them. On a
@@ -103,26 +103,44 @@ static void draw(const picture *p, bool ascii, FILE *out)
     put_edge(ascii ? "+" : "└", ascii ? "-" : "─", ascii ? "+\n" : "┘\n", p->width, out);
 }
 
+/* Marks the entries in as many characters as fit; p->cell is to be freed. */
+static stc_status take(const stc_tensor *t, int columns, int rows, picture *p)
+{
+    const int64_t *shape = stc_tensor_shape(t);
+    p->order = stc_tensor_order(t);
+    p->rows = p->order > 1 ? at_least_one(shape[0]) : 1;
+    p->columns = p->order ? at_least_one(shape[p->order > 1]) : 1;
+    fit(p, columns, rows);
+    const size_t cells = (size_t)p->lines * (size_t)p->width;
+    p->cell = xrealloc(NULL, cells);
+    memset(p->cell, 0, cells);
+    return stc_tensor_visit(t, put_dot, p);
+}
+
 stc_status spy_draw(const stc_tensor *t, int columns, int rows, FILE *out)
 {
     const char *term = getenv("TERM");
     const bool ascii = term && !strcmp(term, "dumb");
-    const int64_t *shape = stc_tensor_shape(t);
-    picture p = {.order = stc_tensor_order(t), .rows = 1, .columns = 1};
-    p.cell_rows = ascii ? 2 : 4;
-    p.cell_columns = ascii ? 1 : 2;
-    if (p.order > 1) p.rows = at_least_one(shape[0]);
-    if (p.order) p.columns = at_least_one(shape[p.order > 1]);
-    fit(&p, columns - 2, rows);
-    const size_t cells = (size_t)p.lines * (size_t)p.width;
-    p.cell = xrealloc(NULL, cells);
-    memset(p.cell, 0, cells);
-    const stc_status status = stc_tensor_visit(t, put_dot, &p);
+    picture p = {.cell_rows = ascii ? 2 : 4, .cell_columns = ascii ? 1 : 2};
+    const stc_status status = take(t, columns - 2, rows, &p);
     if (status == STC_OK) {
         draw(&p, ascii, out);
         if (p.order > 2)
             fprintf(out, "modes 0 and 1; the others lie on top of each other\n");
     }
+    free(p.cell);
+    return status;
+}
+
+stc_status spy_pixels(stc_machine *m, const stc_tensor *t, int most, stc_tensor **out)
+{
+    picture p = {.cell_rows = 1, .cell_columns = 1};
+    stc_status status = take(t, most, most, &p);
+    for (int k = 0; k < p.lines * p.width; k++)
+        p.cell[k] = p.cell[k] ? 0 : 255;
+    const int64_t shape[2] = {p.lines, p.width};
+    if (status == STC_OK)
+        status = stc_tensor_from_dense(m, "dense", STC_U8, 2, shape, NULL, p.cell, out);
     free(p.cell);
     return status;
 }
