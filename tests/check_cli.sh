@@ -55,11 +55,7 @@ printf '%%%%MatrixMarket matrix coordinate real general\n2 2 1\n3 1 1\n' >bad.mt
 printf '# no shape\n1 1 1 2.5\n2 3 4 -1\n' >T.tns
 
 # ---- spy --------------------------------------------------------------------
-TERM=dumb
-export TERM
-check 0 'csr f64 *3,3*4 stored*+---+
-|. '"'"'|
-*' '' spy A.mtx
+check 0 'csr f64 *3,3*4 stored*' '' spy A.mtx
 check 0 '' '' spy A.mtx -o A.pgm
 check 0 5 '' eval 'n = sum(i,j: A(i,j) == 255)' A=A.pgm
 check 2 '' '*has to end in .pgm' spy A.mtx -o A.npy
