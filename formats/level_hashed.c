@@ -90,6 +90,19 @@ static void hashed_view(const level *lv, int64_t parent, int64_t parent_coord,
                       .hi = lv->base + lv->extent};
 }
 
+static void hashed_table(const level *lv, fiber_table *out)
+{
+    const index_array *pos = &lv->a[STC_POS], *crd = &lv->a[STC_CRD];
+    *out = (fiber_table){.shape = pos->stride == pos->width ? VIEW_COORDS : VIEW_NONE,
+                         .crd = crd->data,
+                         .width = crd->width,
+                         .stride = crd->stride,
+                         .bounds = pos->data,
+                         .bounds_width = pos->width,
+                         .lo = lv->base,
+                         .hi = lv->base + lv->extent};
+}
+
 static int64_t hashed_size(const level *lv, int64_t parents)
 {
     (void)lv;
@@ -202,6 +215,7 @@ const level_kind level_hashed = {
     .next = hashed_next,
     .locate = hashed_locate,
     .view = hashed_view,
+    .table = hashed_table,
     .size = hashed_size,
     .append_init = segments_init,
     .append_coord = hashed_coord,

@@ -154,7 +154,11 @@ static bool prepare_walk(const machine *mc, nest *ns, nest_walk *w, int *width)
     const tensor *t;
     const level *lv = nest_level(mc, ns, w->place, &t);
     fiber_table f;
-    if (!lv->kind->table || !(lv->props & PROP_ORDERED)) return false;
+    /* one fiber, into places that any order reaches, may come in any */
+    const uint8_t to = ns->in.sink[0].kind;
+    const bool any =
+        ns->nwalk == 1 && ns->in.nsink && (to == SINK_REDUCE || to == SINK_ACC);
+    if (!lv->kind->table || !(lv->props & PROP_ORDERED || any)) return false;
     if (!unique_down_to(t, (int)(lv - t->level))) return false;
     lv->kind->table(lv, &f);
     if (f.shape != VIEW_COORDS || !f.bounds || f.stride != f.width ||

@@ -22,6 +22,7 @@ struct segment {
         int64_t extent, lo;
     } at[PLACE_MAX];   /* located operands                                 */
     row_places places; /* STORE                                            */
+    int64_t target;    /* ACC: coordinate i is at target + i               */
 };
 
 /* ---- the inner body as a strip of its own -------------------------------------------- */
@@ -51,7 +52,10 @@ bool segment_match(const nest *ns)
     if (x->kind == SINK_REDUCE)
         return fn_result_class(x->fn, (vclass)x->cls) == x->cls &&
                !(fn_at(x->fn)->flags & FP_FAULTS);
-    if (x->kind != SINK_STORE) return false;
+    if (x->kind != SINK_STORE && x->kind != SINK_ACC) return false;
+    if (x->kind == SINK_ACC && (fn_result_class(x->fn, (vclass)x->cls) != x->cls ||
+                                fn_at(x->fn)->flags & FP_FAULTS))
+        return false;
     for (int b = 1; b < ns->in.nplace; b++)
         if (ns->in.place[b].kind == PLACE_AT && b != x->b) return false;
     return true;
@@ -303,6 +307,32 @@ static void reduce_runs(nest *ns, segment *sg)
     }
 }
 
+/* Element by element, in order: a place may come several times. */
+static void accumulate_runs(machine *mc, nest *ns, segment *sg)
+{
+    const sink *x = &ns->in.sink[0];
+    const slot *r = &mc->slot[x->a];
+    const stc_type type = r->t->type;
+    const vclass cls = (vclass)x->cls;
+    const void *v = strip_spread(sg->g, x->node);
+    const int64_t *i = sg->g->icol[0].data, to = sg->target;
+    const int n = sg->g->n;
+    mc->slot[x->a].stores += (uint64_t)n;
+    if (x->fn == FN_ADD && type == STC_F64) {
+        double *out = r->t->vals;
+        const double *from = v;
+        for (int k = 0; k < n; k++)
+            out[to + i[k]] += from[k];
+        return;
+    }
+    const fn_scalar fn = fn_scalar_of(x->fn, cls);
+    for (int k = 0; k < n; k++) {
+        value acc = type_load(type, r->t->vals, to + i[k]), e = class_get(cls, v, k);
+        fn(&acc, &acc, &e, NULL);
+        type_store(type, r->t->vals, to + i[k], acc);
+    }
+}
+
 /* Closes the rows before `row` in the result. */
 static void close_rows(append_room *room, int64_t row, int64_t end)
 {
@@ -354,9 +384,34 @@ static void start_runs(nest *ns)
     }
 }
 
+/* Where a result that is accumulated in has its places: a range below a place that
+ * no loop moves. */
+static bool find_target(const machine *mc, const nest *ns, segment *sg)
+{
+    const sink *x = &ns->in.sink[0];
+    const place *at = &ns->in.place[x->b];
+    const place *above = &ns->o.s.place[ns->link.up[x->b]];
+    const slot *r = &mc->slot[x->a];
+    const level *lv = &r->t->level[at->level];
+    const int64_t parent = above->cursor == ROOT ? 0 : mc->c[above->cursor].c.at;
+    fiber_table f;
+    int64_t end;
+    if (at->level + 1 != r->row->fmt.levels || !r->lev[at->level].insert ||
+        !lv->kind->table || parent < 0 || (x->cls != type_class(r->t->type)))
+        return false;
+    lv->kind->table(lv, &f);
+    if (f.shape != VIEW_RANGE || f.lo > ns->lo || f.hi < ns->hi ||
+        !size_mul(parent + 1, f.hi - f.lo, &end) || end > r->t->nvals)
+        return false;
+    sg->target = parent * (f.hi - f.lo) - f.lo;
+    return true;
+}
+
 bool segment_prepare(const machine *mc, nest *ns)
 {
     segment *sg = ns->segment;
+    if (ns->in.nsink && ns->in.sink[0].kind == SINK_ACC && !find_target(mc, ns, sg))
+        return false;
     const merge_desc *m = ns->in.l->merge;
     for (int b = 0; b < m->count; b++) {
         bool walked = m->operand[b].role == MERGE_KNOWN;
@@ -381,7 +436,9 @@ bool segment_prepare(const machine *mc, nest *ns)
 stc_status segment_kernel(machine *mc, nest *ns)
 {
     segment *sg = ns->segment;
-    const bool reduces = ns->link.result != UNLINKED, appends = !reduces && ns->in.nsink;
+    const bool reduces = ns->link.result != UNLINKED;
+    const bool accumulates = !reduces && ns->in.nsink && ns->in.sink[0].kind == SINK_ACC;
+    const bool appends = !reduces && !accumulates && ns->in.nsink;
     sg->lane = 0;
     sg->open = sg->g->entered = false;
     sg->g->rows = sg->row;
@@ -398,6 +455,7 @@ stc_status segment_kernel(machine *mc, nest *ns)
             spread_nodes(ns, sg);
             if (strip_eval(mc, sg->g)) return mc->cx->diag.status;
             if (reduces) reduce_runs(ns, sg);
+            if (accumulates && sg->g->n > 0) accumulate_runs(mc, ns, sg);
         }
         if (appends && append_runs(mc, ns, sg, last)) return mc->cx->diag.status;
         if (super_poll(mc, ns)) return mc->cx->diag.status;

@@ -208,8 +208,16 @@ static stc_status insert_rest(machine *mc, strip *s, const sink *x, const place 
         strip_scatter(r->t->type, r->t->vals, pos - first, i->data, from, s->n);
         return STC_OK;
     }
-    for (int k = 1; k < s->n; k++)
-        put_run(s, x, r->t, pos + (i->data[k] - first), k, 1);
+    /* every place once: gathered, computed and scattered as columns */
+    const vclass cls = type_class(r->t->type);
+    const char *vals = (const char *)r->t->vals;
+    const column at = {.form = COL_ARRAY, .full = true, .data = i->data + 1};
+    const char *from = (const char *)strip_spread(s, x->node) + class_size(cls);
+    strip_load(r->t->type, s->scratch,
+               vals + (pos - first) * (int64_t)type_size(r->t->type), &at, s->n - 1,
+               r->t->fill);
+    fn_array_of(x->fn, cls)(s->scratch, s->scratch, from, NULL, s->n - 1);
+    strip_scatter(r->t->type, r->t->vals, pos - first, i->data + 1, s->scratch, s->n - 1);
     return STC_OK;
 }
 
