@@ -16,6 +16,7 @@
  * Properties are taken at their word: what isn't stored isn't looked at.
  */
 #include "plan.h"
+#include <string.h>
 
 static const pset ps_none = {.op = PS_NONE}, ps_all = {.op = PS_ALL};
 
@@ -236,8 +237,10 @@ static bool space_annihilated(plan *pl, const bexpr *e, value target, const pset
     for (int k = 0; k < e->nargs; k++)
         for (int n = 0; n < annihilators(e); n++) {
             value v;
-            if (!annihilator(e, n, k, &v) || !class_equal(operand_class(e, k), v, target))
-                continue;
+            if (!annihilator(e, n, k, &v)) continue;
+            value gives = e->kind == B_CALL ? v : user_result(e, k, v);
+            vclass cls = e->kind == B_CALL ? operand_class(e, k) : type_class(e->type);
+            if (!class_equal(cls, gives, target)) continue;
             const pset *one = expr_space(pl, e->args[k], &v);
             s = any ? pset_make(pl, PS_AND, s, one) : one;
             any = true;
@@ -247,14 +250,25 @@ static bool space_annihilated(plan *pl, const bexpr *e, value target, const pset
     return any;
 }
 
+static vclass result_class(const bexpr *e)
+{
+    return e->kind == B_CALL ? fn_result_class(e->fn, e->cls) : type_class(e->type);
+}
+
+/* Two operands and the result in one class. */
+static bool is_uniform(const bexpr *e)
+{
+    const vclass cls = result_class(e);
+    return e->nargs == 2 && operand_class(e, 0) == cls && operand_class(e, 1) == cls;
+}
+
 /* The union over operands that differ from want[k]; ALL unless f(want) is the
  * target. */
 static const pset *space_union(plan *pl, const bexpr *e, const value *want,
                                const bool *own_fill, value target)
 {
     value out;
-    if (!evaluate(e, want, &out) ||
-        !class_equal(fn_result_class(e->fn, e->cls), out, target))
+    if (!evaluate(e, want, &out) || !class_equal(result_class(e), out, target))
         return &ps_all;
     const pset *s = &ps_none;
     for (int k = 0; s && k < e->nargs; k++)
@@ -266,8 +280,10 @@ static const pset *space_union(plan *pl, const bexpr *e, const value *want,
 /* Cases 2 to 4: fills, the target in every place, an identity in one place. */
 static const pset *space_evaluated(plan *pl, const bexpr *e, value target)
 {
-    value want[3];
-    bool fills[3] = {true, true, true}, none[3] = {false, false, false}, known = true;
+    value want[8];
+    bool fills[8], none[8] = {false}, known = e->nargs <= 8;
+    memset(fills, true, sizeof fills);
+    if (!known) return &ps_all;
     for (int k = 0; k < e->nargs; k++) {
         fillval f = expr_fill(pl, e->args[k]);
         known &= f.kind == FILL_KNOWN;
@@ -275,9 +291,7 @@ static const pset *space_evaluated(plan *pl, const bexpr *e, value target)
     }
     const pset *s = &ps_all;
     if (known) s = space_union(pl, e, want, fills, target);
-    bool uniform = e->nargs == 2 && fn_result_class(e->fn, e->cls) == e->cls &&
-                   fn_operand_class(e->fn, e->cls, 1) == e->cls;
-    if (!s || s->op != PS_ALL || !uniform) return s;
+    if (!s || s->op != PS_ALL || !is_uniform(e)) return s;
     want[0] = want[1] = target;
     s = space_union(pl, e, want, none, target);
     for (int k = 0; s && s->op == PS_ALL && k < 2; k++) {
@@ -384,7 +398,7 @@ static const pset *space_call(plan *pl, const bexpr *e, const value *target)
     }
     if (!space_annihilated(pl, e, *target, &s)) s = &ps_all;
     if (!s) return NULL;
-    if (s->op == PS_ALL) return e->kind == B_CALL ? space_evaluated(pl, e, *target) : s;
+    if (s->op == PS_ALL) return space_evaluated(pl, e, *target);
     if (e->kind == B_CALL && e->fn == FN_AND && class_is_zero(e->cls, *target))
         return pset_make(pl, PS_AND, space_mask(pl, e), s);
     return s;
