@@ -169,7 +169,7 @@ static void computed(gen *g, int order, cformat *out)
     for (int l = 0; first && l < rest; l++)
         gen_say(out->text, sizeof out->text, "%c : %s, ", letters[mode[2 + l]],
                 gen_chance(g, 50) ? "dense" : "compressed");
-    if (gen_chance(g, 75)) {
+    if (order > 2 || gen_chance(g, 75)) { /* slots of more modes are mostly padding */
         const bool minuend = gen_chance(g, 50);
         static const char *const stored[] = {"compressed", "compressed", "hashed", "dense",
                                              "bytemap"};

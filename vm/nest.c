@@ -65,6 +65,12 @@ static uint64_t table_mask(int count)
     return count == MERGE_TABLE_MAX ? ~UINT64_C(0) : (UINT64_C(1) << (1 << count)) - 1;
 }
 
+static bool branchless(const machine *mc, const place *opened)
+{
+    return format_props(&mc->p->tensor[opened->tensor].fmt, opened->level) &
+           PROP_BRANCHLESS;
+}
+
 /* Which fibers are walked, as far as the program says; the produce table for
  * located operands present. */
 static bool match_shape(nest *ns, const machine *mc, bool general)
@@ -87,6 +93,7 @@ static bool match_shape(nest *ns, const machine *mc, bool general)
             continue;
         }
         if (ns->nwalk == NEST_WALKS) return false;
+        if (!general && branchless(mc, opened)) return false;
         bit[ns->nwalk] = UINT64_C(1) << b;
         ns->walk[ns->nwalk++] = (nest_walk){.place = (uint16_t)(1 + b)};
     }
@@ -159,11 +166,17 @@ static bool prepare_walk(const machine *mc, nest *ns, nest_walk *w, int *width)
     const bool any =
         ns->nwalk == 1 && ns->in.nsink && (to == SINK_REDUCE || to == SINK_ACC);
     if (!lv->kind->table || !(lv->props & PROP_ORDERED || any)) return false;
-    if (!unique_down_to(t, (int)(lv - t->level))) return false;
     lv->kind->table(lv, &f);
-    if (f.shape != VIEW_COORDS || !f.bounds || f.stride != f.width ||
-        f.bounds_width != f.width || (*width && *width != f.width))
+    if (f.shape != VIEW_COORDS || (*width && *width != f.width)) return false;
+    const int depth = (int)(lv - t->level);
+    if (f.bounds) { /* else the parent's position and its duplicates bound it */
+        if (!unique_down_to(t, depth) || f.stride != f.width || f.bounds_width != f.width)
+            return false;
+    } else if (!ns->general || ns->nwalk != 1 || !(lv->props & PROP_UNIQUE) ||
+               f.stride % f.width) {
         return false;
+    }
+    w->step = f.stride / f.width;
     if (lv->base < ns->lo || lv->base + lv->extent > ns->hi) return false;
     *width = f.width;
     w->bounds = f.bounds;

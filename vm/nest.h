@@ -22,7 +22,8 @@ typedef enum nest_shape {
 
 /* A fiber of coordinates per lane: [bounds[parent], bounds[parent + 1]). */
 typedef struct nest_walk {
-    const void *bounds, *crd;
+    const void *bounds, *crd; /* bounds NULL: one child a parent, at its position */
+    int step;                 /* from coordinate to coordinate, in widths         */
     const column *parent;
     uint16_t place; /* of the inner loop */
 } nest_walk;

@@ -107,8 +107,16 @@ static void open_lane(const nest *ns, segment *sg)
             const int64_t parent = walk_parent(&ns->walk[w], sg->lane);
             const void *bounds = ns->walk[w].bounds;
             bit[w] = UINT64_C(1) << b;
-            sg->p[w] = parent < 0 ? 0 : index_at(bounds, ns->width, parent);
-            sg->end[w] = parent < 0 ? 0 : index_at(bounds, ns->width, parent + 1);
+            const column *c = ns->walk[w].parent;
+            if (!bounds) {
+                sg->p[w] = parent < 0 ? 0 : parent;
+                sg->end[w] = parent < 0  ? 0
+                             : c->ranged ? column_end(c, sg->lane)
+                                         : parent + 1;
+            } else {
+                sg->p[w] = parent < 0 ? 0 : index_at(bounds, ns->width, parent);
+                sg->end[w] = parent < 0 ? 0 : index_at(bounds, ns->width, parent + 1);
+            }
         } else if (column_get(nest_parent(ns, 1 + b), sg->lane) >= 0) {
             mask |= UINT64_C(1) << b;
         }
@@ -130,12 +138,14 @@ static int fill_fiber(const nest *ns, segment *sg, int n)
     const int64_t p = sg->p[0];
     if (n == 0) c->base = p;
     if (take > 0 && c->base + n != p) c->form = COL_ARRAY; /* a gap between rows */
-    if (ns->width == 4) {
+    const int64_t stride = ns->walk[0].step;
+    if (ns->width == 4 && stride == 1) {
         const int32_t *crd = (const int32_t *)ns->walk[0].crd + p;
         for (int k = 0; k < take; k++)
             at[n + k] = crd[k];
-    } else if (take > 0) {
-        memcpy(at + n, (const int64_t *)ns->walk[0].crd + p, (size_t)take * sizeof *at);
+    } else {
+        for (int k = 0; k < take; k++)
+            at[n + k] = index_at(ns->walk[0].crd, ns->width, (p + k) * stride);
     }
     for (int k = 0; k < take; k++) {
         c->data[n + k] = p + k;
