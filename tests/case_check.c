@@ -118,7 +118,8 @@ static void judge(const oworld *w, overdict v, bool scheduled, const outcome *o,
         say(j, CASE_FAIL, "%" PRId64 " bytes are still held", (int64_t)o->leak);
     } else if (!sound) {
         say(j, CASE_FAIL, "status %s: %s", stc_status_name(o->status), o->message);
-    } else if (v == ORACLE_OK && w->flags & OV_LITERAL && o->status == STC_ERR_PROGRAM) {
+    } else if (v == ORACLE_OK && o->status == STC_ERR_PROGRAM &&
+               (w->flags & OV_LITERAL || strstr(o->message, "fit the type"))) {
         say(j, CASE_REFUSED, "%s", o->message);
     } else if (v == ORACLE_UNSURE) {
         say(j, CASE_UNSURE, "%s", w->why);

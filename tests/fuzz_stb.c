@@ -5,6 +5,7 @@
  *
  *     fuzz_stb [SECONDS [SEED]] [--seconds N] [--seed N]
  *
+ * With STC_LAST=FILE each program is written there before it is decoded.
  * Nothing is compared: a sanitizer's complaint, a crash, a hang or memory not
  * given back is the failure. How many were accepted and run is printed.
  */
@@ -225,6 +226,16 @@ static void run_program(gen *g, stc_machine *m, stc_program *p, tally *t)
         stc_tensor_free(held[k]);
 }
 
+/* What runs now, for whoever comes after a crash: a file named by STC_LAST. */
+static void keep_last(const bytes *b)
+{
+    const char *path = getenv("STC_LAST");
+    FILE *f = path ? fopen(path, "wb") : NULL;
+    if (!f) return;
+    if (fwrite(b->data, 1, b->size, f) != b->size) remove(path);
+    fclose(f);
+}
+
 static void one(gen *g, const bytes *from, tally *t)
 {
     bytes b = {malloc(from->size), from->size};
@@ -243,6 +254,7 @@ static void one(gen *g, const bytes *from, tally *t)
     stc_machine *m;
     stc_program *p = NULL;
     t->tried++;
+    keep_last(&b);
     if (stc_open(&config, &m) == STC_OK) {
         if (stc_program_decode(m, b.data, b.size, &p) == STC_OK) {
             t->accepted++;
