@@ -27,7 +27,8 @@ static int cost_of_expr(const bexpr *e, int left)
     if (e->kind == B_REDUCE || e->kind == B_ACCESS) return -1;
     left -= e->kind != B_LOCAL;
     if (e->kind == B_USER)
-        left = e->ufn->nlocals > INLINE_LOCALS ? -1 : cost_of_list(e->ufn->code, NULL, left);
+        left =
+            e->ufn->nlocals > INLINE_LOCALS ? -1 : cost_of_list(e->ufn->code, NULL, left);
     for (int k = 0; k < e->nargs && left >= 0; k++)
         left = cost_of_expr(e->args[k], left);
     return left;

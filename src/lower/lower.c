@@ -256,11 +256,28 @@ static void lower_temp(lowering *lo, const cin *c)
     EMIT(lo, OP_CONST, lo->started[c->temp], lower_iconst(lo, 0));
 }
 
+/* Once a user's function has its annihilator, nothing changes that. Only where
+ * it is called: straight loops are faster to the end than with a way out. */
+static void lower_exit(lowering *lo, const cin *c, int acc)
+{
+    const bfunction *f = c->ufn;
+    if (!f || inline_fits(f)) return;
+    for (int k = 0; k < f->nannihilator; k++) {
+        const bfn_prop *p = &f->annihilator[k];
+        if (p->position > 0 && !(f->flags & FP_COMMUTATIVE)) continue;
+        int out = lower_vreg(lo), v = lower_vreg(lo);
+        EMIT(lo, OP_CONST, v, lower_const(lo, c->cls, p->value));
+        EMIT(lo, OP_FN2, out, FN_EQ, c->cls, acc, v);
+        EMIT(lo, OP_BREAK, out, c->loops);
+    }
+}
+
 static void lower_reduce(lowering *lo, const cin *c)
 {
     int r = lower_expr(lo, c->value), acc = lo->temp[c->temp], on = lo->started[c->temp];
     if (on == ROOT) {
         lower_combine(lo, c->fn, c->ufn, c->cls, acc, r);
+        if (!c->next) lower_exit(lo, c, acc);
         return;
     }
     EMIT(lo, OP_IF, on);
@@ -268,6 +285,32 @@ static void lower_reduce(lowering *lo, const cin *c)
     EMIT(lo, OP_ELSE, );
     EMIT(lo, OP_MOV, acc, r);
     EMIT(lo, OP_CONST, on, lower_iconst(lo, 1));
+    EMIT(lo, OP_ENDIF, );
+    lower_exit(lo, c, acc);
+}
+
+/* acc = f(acc, fill) where there were fewer elements than the extents make;
+ * else acc = f(acc, acc), which changes nothing. */
+static void lower_rest(lowering *lo, const cin *c)
+{
+    const bexpr *r = c->value;
+    int acc = lo->temp[c->temp], n = lower_vreg(lo), fewer = lower_vreg(lo);
+    EMIT(lo, OP_EXTENT, n, lower_extent_length(lo, r->indices[0]));
+    for (int k = 1; k < r->nindex; k++) {
+        int more = lower_vreg(lo), all = lower_vreg(lo);
+        EMIT(lo, OP_EXTENT, more, lower_extent_length(lo, r->indices[k]));
+        EMIT(lo, OP_FN2, all, FN_MUL, CLASS_I64, n, more);
+        n = all;
+    }
+    EMIT(lo, OP_FN2, fewer, FN_LT, CLASS_I64, lo->temp[c->count], n);
+    if (expr_fill(lo->pl, r->args[0]).kind == FILL_KNOWN) {
+        int v = lower_vreg(lo);
+        EMIT(lo, OP_FN3, v, FN_SELECT, c->cls, fewer, lower_fill(lo, r->args[0]), acc);
+        lower_combine(lo, c->fn, c->ufn, c->cls, acc, v);
+        return;
+    }
+    EMIT(lo, OP_IF, fewer);
+    lower_combine(lo, c->fn, c->ufn, c->cls, acc, lower_fill(lo, r->args[0]));
     EMIT(lo, OP_ENDIF, );
 }
 
@@ -282,6 +325,9 @@ static void lower_node(lowering *lo, const cin *c)
         break;
     case CIN_REDUCE:
         lower_reduce(lo, c);
+        break;
+    case CIN_REST:
+        lower_rest(lo, c);
         break;
     case CIN_REQUIRE:
         EMIT(lo, OP_REQUIRE, lo->started[c->temp]);

@@ -180,8 +180,7 @@ static fillval call_fill(const plan *pl, const bexpr *e)
             if (annihilator(e, n, k, &v) && class_equal(operand_class(e, k), v, args[k]))
                 return (fillval){FILL_KNOWN, e->kind == B_CALL ? v : user_result(e, k, v)};
         }
-    if (out.kind == FILL_KNOWN && !evaluate(e, args, &out.v))
-        out.kind = FILL_VARIES;
+    if (out.kind == FILL_KNOWN && !evaluate(e, args, &out.v)) out.kind = FILL_VARIES;
     return out;
 }
 

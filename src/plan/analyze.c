@@ -402,7 +402,7 @@ static uint64_t note_uses(cin *c)
     for (; c; c = c->next) {
         if (c->kind == CIN_FORALL)
             c->uses = note_uses(c->body);
-        else if (c->value && c->kind != CIN_TEMP)
+        else if (c->value && c->kind != CIN_TEMP && c->kind != CIN_REST)
             c->uses = expr_uses(c->value) | (c->guard ? expr_uses(c->guard) : 0);
         all |= c->uses;
     }

@@ -219,12 +219,60 @@ static void reduction_order(plan *pl, const bexpr *r, const pset *space, uint64_
             seq[k] = r->indices[k];
 }
 
+/* Something in the space is stored sparsely. */
+static bool space_sparse(const plan *pl, const pset *s)
+{
+    for (uint64_t set = pset_accesses(s); set; set &= set - 1) {
+        const paccess *x = &pl->access[__builtin_ctzll(set)];
+        for (int l = 0; l < x->levels; l++)
+            if (!(x->level[l].props & PROP_FULL)) return true;
+    }
+    return false;
+}
+
+/* Where an idempotent function needs all of r's elements, but those that aren't
+ * stored are all the same, one of them does: the space of the others, or NULL. */
+static const pset *rest_space(plan *pl, const bexpr *r)
+{
+    uint8_t flags = r->ufn ? r->ufn->flags : fn_at(r->fn)->flags;
+    uint8_t needed = FP_ASSOCIATIVE | FP_COMMUTATIVE | FP_IDEMPOTENT;
+    if ((flags & needed) != needed || expr_fill(pl, r->args[0]).kind == FILL_VARIES)
+        return NULL;
+    const pset *s = expr_space(pl, r->args[0], NULL);
+    return s && s->op != PS_ALL && space_sparse(pl, s) ? s : NULL;
+}
+
+/* Counts the elements of a reduction, and adds the fill if some are missing. */
+static stc_status count_rest(plan *pl, bexpr *r, cin *leaf, list *before, cin **after)
+{
+    cin *temp = cin_new(pl, CIN_TEMP), *count = cin_new(pl, CIN_REDUCE);
+    cin *rest = cin_new(pl, CIN_REST);
+    bexpr *one = expr_int(pl, 1, r->at);
+    if (!temp || !count || !rest || !one) return STC_ERR_MEMORY;
+    temp->temp = count->temp = rest->count = pl->ntemp++;
+    temp->fn = count->fn = FN_ADD;
+    temp->cls = count->cls = CLASS_I64;
+    temp->value = count->value = one;
+    rest->temp = r->mark;
+    rest->fn = r->fn;
+    rest->ufn = r->ufn;
+    rest->cls = r->cls;
+    rest->value = r;
+    leaf->next = count;
+    list_add(before, temp);
+    *after = rest;
+    return STC_OK;
+}
+
 static stc_status reduce_nest(plan *pl, bexpr *r, uint64_t bound, list *out)
 {
     value id;
+    cin *rest = NULL;
     bool known =
         r->ufn ? ufn_identity(r->ufn, &id) : fn_identity(r->fn, r->cls, r->type, &id);
     const pset *space = known ? expr_space(pl, r->args[0], &id) : pset_all();
+    const pset *stored = known && space && space->op == PS_ALL ? rest_space(pl, r) : NULL;
+    if (stored) space = stored;
     cin *temp = cin_new(pl, CIN_TEMP), *leaf = cin_new(pl, CIN_REDUCE);
     if (!temp || !leaf || !space) return STC_ERR_MEMORY;
     int seq[64];
@@ -236,8 +284,11 @@ static stc_status reduce_nest(plan *pl, bexpr *r, uint64_t bound, list *out)
     temp->cls = leaf->cls = r->cls;
     temp->value = r;
     leaf->value = r->args[0];
+    leaf->loops = r->nindex;
     list_add(out, temp);
-    stc_status st = nest_build(pl, seq, r->nindex, space, bound, r->args[0], leaf, out);
+    stc_status st = stored ? count_rest(pl, r, leaf, out, &rest) : STC_OK;
+    if (!st) st = nest_build(pl, seq, r->nindex, space, bound, r->args[0], leaf, out);
+    if (rest) list_add(out, rest);
     if (st || known) return st;
     cin *check = cin_new(pl, CIN_REQUIRE);
     if (check) check->temp = temp->temp;

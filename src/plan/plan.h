@@ -38,7 +38,7 @@ typedef struct paccess {
     int group;       /* accesses of different terms stay apart           */
     const char *why; /* set: it must be converted, for this reason       */
     bool converted;
-    bool native;  /* read by its own levels: it must be followed                */
+    bool native; /* read by its own levels: it must be followed                */
     int levels;
     plevel *level;
 } paccess;
@@ -66,6 +66,8 @@ typedef enum cin_kind {
     CIN_FORALL,  /* for each value of index in space: body                     */
     CIN_TEMP,    /* temp = fn's identity                                       */
     CIN_REDUCE,  /* temp = fn(temp, value)                                     */
+    CIN_REST,    /* if count has less than value's elements: the fill of what
+                    value reduces belongs to temp too                        */
     CIN_REQUIRE, /* temp has had an element                                   */
     CIN_BEGIN,   /* assembly of tensor target starts                           */
     CIN_STORE,   /* target(…) = value                                          */
@@ -120,8 +122,10 @@ typedef struct cin {
     loop_info *info;   /* FORALL: after analyze                            */
     int target;        /* a tensor slot                                    */
     int source;
-    int temp; /* TEMP, REDUCE                                     */
-    int fn;   /* fn_id                                            */
+    int temp;  /* TEMP, REDUCE, REST                               */
+    int count; /* REST: the temp that counts elements              */
+    int loops; /* REDUCE: how many loops around are the reduction's */
+    int fn;    /* fn_id                                            */
     bfunction *ufn;
     vclass cls;
     bexpr *value;

@@ -130,6 +130,9 @@ static void print_list(const plan *pl, const cin *c, int depth, textbuf *out)
             text_add(out, "t%d %s= ", c->temp, c->ufn ? c->ufn->name : fn_at(c->fn)->name);
             print_expr(pl, c->value, out);
             break;
+        case CIN_REST:
+            text_add(out, "t%d gets the fill, unless t%d has all", c->temp, c->count);
+            break;
         case CIN_REQUIRE:
             text_add(out, "t%d must have begun", c->temp);
             break;
