@@ -297,6 +297,7 @@ typedef struct reader {
     const uint8_t *at;
     size_t left;
     bool bad;
+    stc_status failed; /* no memory for a name */
 } reader;
 
 static uint64_t get(reader *r, int bytes)
@@ -364,8 +365,7 @@ static const level_kind *get_kind(reader *r)
 {
     const int number = (int)get(r, 1);
     if (number != HOST_KIND) return level_kind_at(number);
-    stc_status status = STC_OK;
-    char *name = get_text(r, &status);
+    char *name = get_text(r, &r->failed);
     if (!name) return NULL;
     const level_kind *k = level_kind_find(r->cx, name, strlen(name));
     mem_strfree(r->cx, name);
@@ -416,6 +416,7 @@ static stc_status get_tensor(reader *r, program *p)
         r->bad = true;
     if (!r->bad) t.fill = get_value(r, type_class(t.type));
     if (!r->bad) get_format(r, &t.fmt);
+    if (!status) status = r->failed;
     t.order = t.fmt.order;
     if (t.role != ROLE_INPUT && !r->bad)
         for (int m = 0; m < t.order; m++)
