@@ -120,6 +120,8 @@ typedef enum view_shape {
     VIEW_RANGE,  /* coordinates lo, lo+1, …, hi-1 at positions begin, begin+1, …    */
     VIEW_COORDS, /* coordinates crd[begin … end) at positions begin … end-1,
                     ascending and unique if the level is ordered and unique         */
+    VIEW_GAPS,   /* tables only: as VIEW_COORDS, but a coordinate of lo - 1 marks a
+                    position that has none                                          */
     VIEW_RUNS,   /* runs begin at crd[p] and end where the next one begins, the
                     last one at hi; run p is position p, begin <= p < end           */
 } view_shape;

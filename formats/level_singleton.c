@@ -67,7 +67,7 @@ static void singleton_view(const level *lv, int64_t parent, int64_t parent_coord
 static void singleton_table(const level *lv, fiber_table *out)
 {
     const index_array *crd = &lv->a[STC_CRD];
-    *out = (fiber_table){.shape = lv->props & PROP_COMPACT ? VIEW_COORDS : VIEW_NONE,
+    *out = (fiber_table){.shape = lv->props & PROP_COMPACT ? VIEW_COORDS : VIEW_GAPS,
                          .crd = crd->data,
                          .width = crd->width,
                          .stride = crd->stride,

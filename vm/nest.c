@@ -119,6 +119,11 @@ static bool match_sink(const nest *ns)
     if (o->nsink > 0) return false;
     if (x->kind == SINK_WSADD) return x->icol[0] == 0 && x->icol[1] == 0;
     const place *at = &ns->in.place[x->b];
+    if (x->kind == SINK_ACC && at->kind == PLACE_FIXED && ns->general) {
+        const place *row = &o->place[ns->link.up[x->b]];
+        return row->kind == PLACE_AT && row->icol == 0 && !row->kept &&
+               o->place[row->up].kind == PLACE_FIXED;
+    }
     if (at->kind != PLACE_AT || at->icol != 0) return false;
     const place *up = &o->place[ns->link.up[x->b]];
     if (x->kind == SINK_ACC) return up->kind == PLACE_FIXED;
@@ -167,7 +172,9 @@ static bool prepare_walk(const machine *mc, nest *ns, nest_walk *w, int *width)
         ns->nwalk == 1 && ns->in.nsink && (to == SINK_REDUCE || to == SINK_ACC);
     if (!lv->kind->table || !(lv->props & PROP_ORDERED || any)) return false;
     lv->kind->table(lv, &f);
-    if (f.shape != VIEW_COORDS || (*width && *width != f.width)) return false;
+    w->gaps = f.shape == VIEW_GAPS;
+    if ((f.shape != VIEW_COORDS && !w->gaps) || (*width && *width != f.width)) return false;
+    if (w->gaps && (!any || !ns->general || f.bounds || lv->base != ns->lo)) return false;
     const int depth = (int)(lv - t->level);
     if (f.bounds) { /* else the parent's position and its duplicates bound it */
         if (!unique_down_to(t, depth) || f.stride != f.width || f.bounds_width != f.width)

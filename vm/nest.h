@@ -24,6 +24,7 @@ typedef enum nest_shape {
 typedef struct nest_walk {
     const void *bounds, *crd; /* bounds NULL: one child a parent, at its position */
     int step;                 /* from coordinate to coordinate, in widths         */
+    bool gaps;                /* some positions have no coordinate                */
     const column *parent;
     uint16_t place; /* of the inner loop */
 } nest_walk;

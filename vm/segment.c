@@ -23,6 +23,7 @@ struct segment {
     } at[PLACE_MAX];   /* located operands                                 */
     row_places places; /* STORE                                            */
     int64_t target;    /* ACC: coordinate i is at target + i               */
+    bool by_row;       /* ACC: i is the outer loop's                       */
 };
 
 /* ---- the inner body as a strip of its own -------------------------------------------- */
@@ -151,6 +152,13 @@ static int fill_fiber(const nest *ns, segment *sg, int n)
         c->data[n + k] = p + k;
         sg->row[n + k] = sg->lane;
     }
+    const bool none = ns->walk[0].gaps && take > 0 && at[n] < ns->lo;
+    if (none) { /* one child a parent, and it isn't there */
+        sg->p[0] = sg->end[0];
+        sg->open = false;
+        if (n == 0) c->form = COL_ARRAY;
+        return n;
+    }
     sg->p[0] = left > take ? p + take : sg->end[0];
     sg->open = sg->p[0] < sg->end[0];
     return n + take;
@@ -236,6 +244,7 @@ static void spread_places(const nest *ns, segment *sg)
         const place *p = &ns->in.place[k];
         int64_t any = 0; /* negative if one is absent */
         if (p->kind == PLACE_FIXED && sg->g->s.place[k].varies) {
+            if (ns->o.s.place[ns->link.up[k]].kind == PLACE_AT) continue;
             const column *from = &ns->o.place[ns->link.up[k]];
             for (int e = 0; e < sg->g->n; e++)
                 any |= c->data[e] = column_get(from, sg->row[e]);
@@ -325,9 +334,12 @@ static void accumulate_runs(machine *mc, nest *ns, segment *sg)
     const stc_type type = r->t->type;
     const vclass cls = (vclass)x->cls;
     const void *v = strip_spread(sg->g, x->node);
-    const int64_t *i = sg->g->icol[0].data, to = sg->target;
+    int64_t *i = sg->g->icol[0].data;
+    const int64_t to = sg->target;
     const int n = sg->g->n;
     mc->slot[x->a].stores += (uint64_t)n;
+    for (int k = 0; sg->by_row && k < n; k++) /* nothing reads the columns any more */
+        i[k] = column_get(&ns->o.icol[0], sg->row[k]);
     if (x->fn == FN_ADD && type == STC_F64) {
         double *out = r->t->vals;
         const double *from = v;
@@ -401,6 +413,15 @@ static bool find_target(const machine *mc, const nest *ns, segment *sg)
     const sink *x = &ns->in.sink[0];
     const place *at = &ns->in.place[x->b];
     const place *above = &ns->o.s.place[ns->link.up[x->b]];
+    const merge_desc *m = ns->o.s.l->merge;
+    int64_t first = ns->lo, last = ns->hi;
+    sg->by_row = at->kind == PLACE_FIXED;
+    if (sg->by_row) {
+        at = above;
+        above = &ns->o.s.place[at->up];
+        first = m->lo == ROOT ? 0 : mc->ext[m->lo];
+        last = mc->ext[m->hi];
+    }
     const slot *r = &mc->slot[x->a];
     const level *lv = &r->t->level[at->level];
     const int64_t parent = above->cursor == ROOT ? 0 : mc->c[above->cursor].c.at;
@@ -410,7 +431,7 @@ static bool find_target(const machine *mc, const nest *ns, segment *sg)
         !lv->kind->table || parent < 0 || (x->cls != type_class(r->t->type)))
         return false;
     lv->kind->table(lv, &f);
-    if (f.shape != VIEW_RANGE || f.lo > ns->lo || f.hi < ns->hi ||
+    if (f.shape != VIEW_RANGE || f.lo > first || f.hi < last ||
         !size_mul(parent + 1, f.hi - f.lo, &end) || end > r->t->nvals)
         return false;
     sg->target = parent * (f.hi - f.lo) - f.lo;

@@ -346,6 +346,13 @@ static void eval_skip(machine *mc, strip *s, const step *x)
 {
     const merge_desc *m = &mc->p->merge[x->a];
     int n = 0;
+    uint64_t differ = 0;
+    for (int k = 1; k < s->n; k++)
+        differ |= s->mask[k] ^ s->mask[0];
+    if (!differ) {
+        if (!merge_produces(m, s->mask[0])) s->n = 0;
+        return;
+    }
     for (int k = 0; k < s->n; k++)
         if (merge_produces(m, s->mask[k])) s->keep[n++] = k;
     if (n < s->n) strip_compact(s, n);
@@ -386,10 +393,15 @@ static stc_status eval_step(machine *mc, strip *s, const step *x)
         if (s->s.node[x->a].varies || !s->entered) eval_node(mc, s, x->a);
         s->done = x->a + 1;
         return STC_OK;
-    case STEP_PRESENT:
-        for (int k = 0; k < s->n; k++)
-            set_bit(&s->mask[k], x->bit, column_get(&s->place[x->a], k) != NONE);
+    case STEP_PRESENT: {
+        const column *at = &s->place[x->a];
+        const bool all = at->form != COL_ARRAY && at->base != NONE;
+        for (int k = 0; all && k < s->n; k++)
+            set_bit(&s->mask[k], x->bit, true);
+        for (int k = 0; !all && k < s->n; k++)
+            set_bit(&s->mask[k], x->bit, column_get(at, k) != NONE);
         return STC_OK;
+    }
     case STEP_FILLBIT:
         eval_fillbit(mc, s, x);
         return STC_OK;
