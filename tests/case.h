@@ -61,7 +61,7 @@ enum {
     RUN_STB = 2,     /* encoded and decoded again before it runs             */
     RUN_SESSION = 4, /* declared and executed in a session                   */
     RUN_SCRIPT = 8,  /* the printed script, operands too                     */
-    RUN_AGAIN = 16,  /* the program runs twice; the second result counts     */
+    RUN_AGAIN = 16,  /* it runs on other data before, and once more after    */
 };
 
 typedef struct outcome {
