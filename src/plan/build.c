@@ -578,6 +578,9 @@ static stc_status build_copy(builder *b, int from)
     cin *c = cin_target(pl, CIN_CONVERT, pl->s->target);
     if (!c) return STC_ERR_MEMORY;
     c->source = from;
+    if (pl->why)
+        text_add(pl->why, "only the format changes: %s is converted as a whole\n",
+                 pl->p->tensor[from].name);
     pl->target = pl->s->target;
     pl->root = c;
     return STC_OK;

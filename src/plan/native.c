@@ -235,27 +235,63 @@ static void read_by_levels(plan *pl, const format *f, int first, const int *own)
     }
 }
 
+/* For explain: what becomes of an operand whose levels aren't its modes. */
+static stc_status remark(const plan *pl, int access, const char *what)
+{
+    if (pl->why && access >= 0)
+        text_add(pl->why, "%s %s\n", pl->p->tensor[pl->access[access].source].name, what);
+    return STC_OK;
+}
+
+static int first_mapped(const plan *pl)
+{
+    for (int k = 0; k < pl->naccess; k++)
+        if (!format_is_plain(&pl->p->tensor[pl->access[k].source].fmt)) return k;
+    return -1;
+}
+
 stc_status plan_native(builder *b, bool inserts)
 {
     plan *pl = b->pl;
     int first = find_access(pl), own[STC_MAX_ORDER];
-    if (first < 0 || b->nterm != 1 || !pl->s->whole || has_reduction(b->term[0].value))
-        return STC_OK;
+    if (first < 0)
+        return remark(pl, first_mapped(pl),
+                      "isn't iterated by its own levels: a subscript isn't a bare index of "
+                      "its own, or a level has several modes");
+    if (!pl->s->whole)
+        return remark(pl, first,
+                      "isn't iterated by its own levels: the left side names "
+                      "only some elements");
+    if (b->nterm != 1 || has_reduction(b->term[0].value))
+        return remark(pl, first,
+                      "isn't iterated by its own levels: the right side has "
+                      "several sums");
     const affine *sub = pl->access[first].sub;
     const format *f = &pl->p->tensor[pl->access[first].source].fmt;
     uint64_t derived = would_derive(f, sub);
     const value *from = b->fn >= 0 ? &b->identity : b->fill;
     const pset *space = expr_space(pl, b->term[0].value, from);
     if (!space) return STC_ERR_MEMORY;
-    if (has_map(f, MAP_COUNT) && !requires(space, first)) return STC_OK;
-    if (pl->s->nindex + f->levels > 64 || !others_agree(pl, f, first, derived) ||
-        !result_agrees(b, f, sub, inserts))
-        return STC_OK;
+    if (has_map(f, MAP_COUNT) && !requires(space, first))
+        return remark(pl, first,
+                      "isn't iterated by its own levels: there are results where "
+                      "it has no slot");
+    if (pl->s->nindex + f->levels > 64 || !others_agree(pl, f, first, derived))
+        return remark(pl, first,
+                      "isn't iterated by its own levels: another operand has "
+                      "other levels and can't be located");
+    if (!result_agrees(b, f, sub, inserts))
+        return remark(pl, first,
+                      "isn't iterated by its own levels: the result neither "
+                      "inserts nor has the same levels");
     stc_status st = level_indices(pl, f, sub, own);
     if (st) return st;
     derive_indices(pl, f, sub, own);
     read_by_levels(pl, f, first, own);
     b->native = inserts ? NATIVE_INSERT : NATIVE_LEVELS;
+    remark(pl, first,
+           inserts ? "is iterated by its own levels: the result inserts"
+                   : "is iterated by its own levels: the result has the same");
     for (int l = 0; l < f->levels; l++) {
         b->result[l] = own[l];
         b->loops |= UINT64_C(1) << own[l];
