@@ -22,8 +22,12 @@ static void profile_step(machine *mc, const lop *pc)
 {
     uint64_t t = now();
     int i = (int)(pc - mc->code);
-    if (mc->profile_last >= 0)
+    uint64_t rounds = mc->steps + (uint64_t)(mc->slice - mc->left);
+    if (mc->profile_last >= 0) {
         mc->profile[mc->profile_last].nanoseconds += t - mc->profile_since;
+        mc->profile[mc->profile_last].rounds += rounds - mc->profile_rounds;
+    }
+    mc->profile_rounds = rounds;
     mc->profile[i].count++;
     mc->profile_last = i;
     mc->profile_since = now();

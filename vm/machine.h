@@ -156,6 +156,7 @@ struct slot {
 
 typedef struct profile_row {
     uint64_t count, nanoseconds;
+    uint64_t rounds; /* that loops made since it began, its own and those inside */
     uint16_t op; /* the handler behind LOP_PROFILE */
 } profile_row;
 
@@ -192,7 +193,7 @@ struct machine {
     const lop *call_site; /* the outermost call, while depth > 0          */
     profile_row *profile; /* one per lop, NULL unless profiled            */
     int profile_last;
-    uint64_t profile_since;
+    uint64_t profile_since, profile_rounds;
     void *block; /* all of the fixed-size state                    */
     size_t block_size;
 };

@@ -58,7 +58,8 @@ stc_status machine_profile(const machine *mc, textbuf *out)
         insn_print(&mc->p->code[mc->origin[i]], out);
         if (row->op == LOP_SUPER) {
             const super *s = mc->code[i].u.super;
-            text_add(out, " ; tier %d: %s", s->tier, s->note);
+            text_add(out, " ; %llu rounds, tier %d: %s", (unsigned long long)row->rounds,
+                     s->tier, s->note);
         }
         text_add(out, "\n");
     }

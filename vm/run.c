@@ -202,7 +202,7 @@ stc_status machine_run(machine *mc)
     mc->profile_last = -1;
     if (mc->profile)
         for (int i = 0; i < mc->ncode; i++)
-            mc->profile[i].count = mc->profile[i].nanoseconds = 0;
+            mc->profile[i].count = mc->profile[i].nanoseconds = mc->profile[i].rounds = 0;
     stc_status status = start(mc);
     if (status) {
         forget_results(mc);

@@ -49,6 +49,15 @@ stc_status strip_allocate(machine *mc, strip *s)
     return STC_OK;
 }
 
+/* The one thing that the loop makes is a truth value, which is settled: a
+ * reduction by `or` that is true, or by `and` that is false. Asked once a strip. */
+static bool settled(const machine *mc, const strip *s)
+{
+    const sink *x = &s->s.sink[0];
+    if (s->s.nsink != 1 || x->kind != SINK_REDUCE || x->cls != CLASS_I64) return false;
+    return (x->fn == FN_OR && mc->v[x->a].i64) || (x->fn == FN_AND && !mc->v[x->a].i64);
+}
+
 stc_status strip_run(machine *mc, super *base)
 {
     strip *s = (strip *)base;
@@ -61,6 +70,7 @@ stc_status strip_run(machine *mc, super *base)
             st = strip_sink(mc, s, &s->s.sink[k]);
         if (!st) st = machine_count(mc, rounds);
         if (st) return st;
+        if (settled(mc, s)) break;
     }
     return s->failed ? mc->cx->diag.status : STC_OK;
 }
