@@ -10,8 +10,24 @@
 /* Whether an access stores something at every coordinate of the indices in
  * `onto`, whatever the data: every level that they reach, and all above it,
  * are full. */
-static bool access_full(const paccess *x, uint64_t onto)
+/* The same where levels aren't modes: those that are made of a mode in `onto`. */
+static bool mapped_full(const plan *pl, const paccess *x, uint64_t onto)
 {
+    const format *f = &pl->p->tensor[x->source].fmt;
+    for (int l = 0; l < f->levels; l++) {
+        const level_map *m = &f->level[l].map;
+        const int last = m->op == MAP_FLAT ? m->mode + m->modes - 1 : m->mode;
+        uint64_t of = m->op == MAP_DIFF ? affine_indices(&x->sub[m->mode2]) : 0;
+        for (int k = m->mode; k <= last; k++)
+            of |= affine_indices(&x->sub[k]);
+        if (of & onto && !(format_props(f, l) & PROP_FULL)) return false;
+    }
+    return !x->pad;
+}
+
+static bool access_full(const plan *pl, const paccess *x, uint64_t onto)
+{
+    if (!format_is_plain(&pl->p->tensor[x->source].fmt)) return mapped_full(pl, x, onto);
     bool full = !x->why && !x->pad;
     for (int l = 0; l < x->levels; l++) {
         full = full && (x->level[l].props & PROP_FULL);
@@ -24,7 +40,7 @@ static bool reads_sparse(const plan *pl, const pset *s)
 {
     uint64_t set = pset_accesses(s);
     for (int k = 0; k < pl->naccess; k++)
-        if (((set >> k) & 1) && !access_full(&pl->access[k], UINT64_MAX)) return true;
+        if (((set >> k) & 1) && !access_full(pl, &pl->access[k], UINT64_MAX)) return true;
     return false;
 }
 
@@ -34,7 +50,7 @@ static bool space_full(const plan *pl, const pset *s, uint64_t onto)
     case PS_ALL:
         return true;
     case PS_STORED:
-        return access_full(&pl->access[s->access], onto);
+        return access_full(pl, &pl->access[s->access], onto);
     case PS_AND: /* what two sparse operands share may be nothing */
         return space_full(pl, s->a, onto) && space_full(pl, s->b, onto) &&
                !(reads_sparse(pl, s->a) && reads_sparse(pl, s->b));
