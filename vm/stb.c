@@ -170,6 +170,67 @@ static void put_merge(writer *w, const merge_desc *m)
     }
 }
 
+static void put_extents(writer *w, const program *p)
+{
+    put_uint(w, (uint64_t)p->next, 4);
+    for (int i = 0; i < p->next; i++) {
+        const extent e = plain_extent(&p->ext[i]);
+        put_uint(w, e.op, 1);
+        put_uint(w, e.a, 2);
+        put_uint(w, e.b, 2);
+        put_uint(w, (uint64_t)e.k, 8);
+    }
+}
+
+static void put_checks(writer *w, const program *p)
+{
+    put_uint(w, (uint64_t)p->ncheck, 4);
+    for (int i = 0; i < p->ncheck; i++) {
+        const ext_check *c = &p->check[i];
+        put_uint(w, c->rel, 1);
+        put_uint(w, c->a, 2);
+        put_uint(w, c->b, 2);
+        put_uint(w, (uint32_t)c->at.begin, 4);
+        put_uint(w, (uint32_t)c->at.end, 4);
+        put_text(w, c->text);
+    }
+}
+
+static void put_functions(writer *w, const program *p)
+{
+    put_uint(w, (uint64_t)p->nfn, 4);
+    for (int i = 0; i < p->nfn; i++) {
+        const user_fn *f = &p->fn[i];
+        put_text(w, f->name);
+        put_uint(w, f->params, 1);
+        for (int k = 0; k < f->params; k++)
+            put_uint(w, f->cls[k], 1);
+        put_uint(w, f->result, 1);
+        put_uint(w, f->nv, 2);
+        put_uint(w, f->begin, 4);
+        put_uint(w, f->end, 4);
+    }
+}
+
+static void put_code(writer *w, const program *p)
+{
+    put_uint(w, (uint64_t)p->ncode, 4);
+    for (int i = 0; i < p->ncode; i++) {
+        put_uint(w, p->code[i].op, 2);
+        for (int k = 0; k < 7; k++)
+            put_uint(w, p->code[i].arg[k], 2);
+    }
+}
+
+static void put_lines(writer *w, const program *p)
+{
+    put_uint(w, (uint64_t)p->ncode, 4);
+    for (int i = 0; i < p->ncode; i++) {
+        put_uint(w, (uint32_t)p->at[i].begin, 4);
+        put_uint(w, (uint32_t)p->at[i].end, 4);
+    }
+}
+
 static void put_section(writer *w, const program *p, int tag)
 {
     switch (tag) {
@@ -189,26 +250,10 @@ static void put_section(writer *w, const program *p, int tag)
             put_tensor(w, &p->tensor[i]);
         break;
     case SEC_EXTENTS:
-        put_uint(w, (uint64_t)p->next, 4);
-        for (int i = 0; i < p->next; i++) {
-            const extent e = plain_extent(&p->ext[i]);
-            put_uint(w, e.op, 1);
-            put_uint(w, e.a, 2);
-            put_uint(w, e.b, 2);
-            put_uint(w, (uint64_t)e.k, 8);
-        }
+        put_extents(w, p);
         break;
     case SEC_CHECKS:
-        put_uint(w, (uint64_t)p->ncheck, 4);
-        for (int i = 0; i < p->ncheck; i++) {
-            const ext_check *c = &p->check[i];
-            put_uint(w, c->rel, 1);
-            put_uint(w, c->a, 2);
-            put_uint(w, c->b, 2);
-            put_uint(w, (uint32_t)c->at.begin, 4);
-            put_uint(w, (uint32_t)c->at.end, 4);
-            put_text(w, c->text);
-        }
+        put_checks(w, p);
         break;
     case SEC_CONSTANTS:
         put_uint(w, (uint64_t)p->nconst, 4);
@@ -223,33 +268,13 @@ static void put_section(writer *w, const program *p, int tag)
             put_merge(w, &p->merge[i]);
         break;
     case SEC_FUNCTIONS:
-        put_uint(w, (uint64_t)p->nfn, 4);
-        for (int i = 0; i < p->nfn; i++) {
-            const user_fn *f = &p->fn[i];
-            put_text(w, f->name);
-            put_uint(w, f->params, 1);
-            for (int k = 0; k < f->params; k++)
-                put_uint(w, f->cls[k], 1);
-            put_uint(w, f->result, 1);
-            put_uint(w, f->nv, 2);
-            put_uint(w, f->begin, 4);
-            put_uint(w, f->end, 4);
-        }
+        put_functions(w, p);
         break;
     case SEC_CODE:
-        put_uint(w, (uint64_t)p->ncode, 4);
-        for (int i = 0; i < p->ncode; i++) {
-            put_uint(w, p->code[i].op, 2);
-            for (int k = 0; k < 7; k++)
-                put_uint(w, p->code[i].arg[k], 2);
-        }
+        put_code(w, p);
         break;
     case SEC_LINES:
-        put_uint(w, (uint64_t)p->ncode, 4);
-        for (int i = 0; i < p->ncode; i++) {
-            put_uint(w, (uint32_t)p->at[i].begin, 4);
-            put_uint(w, (uint32_t)p->at[i].end, 4);
-        }
+        put_lines(w, p);
         break;
     }
 }
