@@ -3,7 +3,7 @@
  *     bench [--csv] [--tool PATH] [FILTER]
  *
  * FILTER (or the environment's ROWS) picks the rows whose "name input"
- * contains it; "latency" picks the latencies, "formats" the rows over formats,
+ * contains it; "latency" picks the latencies, "formats" the rows over formats, "arrays" those of other functions,
  * and "peaks" what large runs hold at most. It prints and never judges,
  * except that results which differ make the exit status 1.
  */
@@ -47,5 +47,6 @@ int main(int argc, char **argv)
     if (!tool) tool = getenv("STCVM");
     int status = bench_rows(filter, csv);
     status |= bench_formats(filter, csv);
+    status |= bench_arrays(filter, csv);
     return bench_latency(filter, csv, tool) | status;
 }

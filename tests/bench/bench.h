@@ -69,6 +69,8 @@ double median(double *t, int n); /* sorts t */
 int bench_rows(const char *filter, bool csv);
 /* formats.c: the same, for matrices and vectors in many formats. */
 int bench_formats(const char *filter, bool csv);
+/* arrays.c: the same, for functions besides + and *. */
+int bench_arrays(const char *filter, bool csv);
 /* latency.c */
 int bench_latency(const char *filter, bool csv, const char *tool);
 
