@@ -458,6 +458,12 @@ static bool read_range(reader *r, int from, int to)
 
 /* ---- the loop inside ----------------------------------------------------------- */
 
+/* A cursor that was opened and never stood has no place that strips know. */
+static bool unstood(const reader *r, uint16_t id)
+{
+    return id != UNSET && r->s->place[id].kind == PLACE_SEEK && !r->s->place[id].sought;
+}
+
 static bool link_places(reader *r, const loop_summary *in, nest_links *links)
 {
     const merge_desc *m = in->l->merge;
@@ -467,6 +473,7 @@ static bool link_places(reader *r, const loop_summary *in, nest_links *links)
         links->shift[k] = UNLINKED;
         if (p->kind == PLACE_FIXED) {
             links->up[k] = read_place(r, p->cursor);
+            if (unstood(r, links->up[k])) return false;
         } else if (p->kind == PLACE_AT) {
             links->up[k] = links->up[p->up];
             if (in->place[p->up].kind != PLACE_FIXED || p->icol != 0) return false;
@@ -474,6 +481,7 @@ static bool link_places(reader *r, const loop_summary *in, nest_links *links)
                    m->operand[p->operand].role == MERGE_LOCATE) {
             const merge_operand *o = &m->operand[p->operand];
             links->up[k] = read_place(r, o->up);
+            if (unstood(r, links->up[k])) return false;
             if (o->shift != ROOT) links->shift[k] = read_integer(r, o->shift);
         } else if (p->kind == PLACE_OPERAND && operand_walks(&m->operand[p->operand])) {
             const uint16_t opened = r->c[p->cursor];
