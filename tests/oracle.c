@@ -345,7 +345,8 @@ static void types(ostmt *s, assignment *a)
     if (!of_accepts(a->fn, two, strong))
         ostmt_refuse(s, ORACLE_ERROR, "an op= of elements that it isn't for");
     a->right_type = right;
-    a->value_type = of_reduce_type(a->fn, right);
+    bool minus = strcmp(of_name(a->fn), "sub") == 0; /* its terms are added up */
+    a->value_type = of_reduce_type(minus ? of_find("add", 3, 2) : a->fn, right);
 }
 
 static int64_t left_offset(const ostmt *s, const ast *left, const otensor *t)
