@@ -5,7 +5,7 @@
 set -u
 tool=${STCVM:-./build/stcvm}
 case $tool in /*) ;; *) tool=$PWD/$tool ;; esac
-data=${STCVM_DATA:-../shared/data}/images/pgm
+data=${STC_DATA:-../shared/data}/images/pgm
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 failures=0

@@ -5,7 +5,7 @@
 set -u
 tool=${STCVM:-./build/stcvm}
 case $tool in /*) ;; *) tool=$PWD/$tool ;; esac
-data=${STCVM_DATA:-../shared/data}/matrices
+data=${STC_DATA:-../shared/data}/matrices
 if ! command -v python3 >/dev/null; then
     echo "check_graphs: skipped, there is no python3 to check with"
     exit 0
