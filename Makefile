@@ -122,7 +122,7 @@ deps:
 	fi
 
 ## check: builds everything and runs every test (SAN=1, CC=clang, SWITCH=1 …)
-check: all samples $(TESTS)
+check: all $(SAMPLES) $(TESTS)
 	@set -e; for t in $(CHECKS) $(ORACLES); do \
 	  echo "== $$t"; STCVM=./$(B)/stcvm CK_VERBOSITY=normal ./$$t; \
 	done
@@ -147,8 +147,10 @@ fuzz: $(FUZZERS)
 bench: $(BENCHES)
 	@set -e; for t in $(BENCHES); do ./$$t $(ROWS); done
 
-## samples: builds the programs in samples/ that embed stcvm
+## samples: builds samples/ against an installed stcvm with pkg-config, and runs it
 samples: $(SAMPLES)
+	@$(MAKE) --no-print-directory install DESTDIR= PREFIX=$(CURDIR)/$(B)/stage >/dev/null
+	@sh samples/run.sh $(CURDIR)/$(B)/stage $(CC)
 
 ## format: runs clang-format over all sources
 format:
@@ -157,9 +159,10 @@ format:
 
 ## install: to PREFIX=/usr/local (below DESTDIR), with a pkg-config file
 install: all
-	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin include lib/pkgconfig)
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin include lib/pkgconfig share/man/man1)
 	install -m 755 $(B)/stcvm $(DESTDIR)$(PREFIX)/bin/
 	install -m 644 include/stcvm.h $(DESTDIR)$(PREFIX)/include/
+	install -m 644 src/cli/stcvm.1 $(DESTDIR)$(PREFIX)/share/man/man1/
 	install -m 644 $(B)/libstcvm.a $(DESTDIR)$(PREFIX)/lib/
 	install -m 755 $(B)/libstcvm.so $(DESTDIR)$(PREFIX)/lib/libstcvm.so.0
 	ln -sf libstcvm.so.0 $(DESTDIR)$(PREFIX)/lib/libstcvm.so
@@ -172,17 +175,28 @@ install: all
 ## uninstall: removes what install put there
 uninstall:
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/stcvm include/stcvm.h lib/libstcvm.a \
-	  lib/libstcvm.so lib/libstcvm.so.0 lib/pkgconfig/stcvm.pc)
+	  lib/libstcvm.so lib/libstcvm.so.0 lib/pkgconfig/stcvm.pc share/man/man1/stcvm.1)
+
+## dist: stcvm-VERSION.tar.gz of what is committed
+dist:
+	git archive --format=tar.gz --prefix=stcvm-$(VERSION)/ \
+	  -o stcvm-$(VERSION).tar.gz HEAD
+
+## exports: fails if the shared library exports anything but stc_*
+exports: $(B)/libstcvm.so
+	@nm -D --defined-only $< | awk '$$3 !~ /^stc_/ { print; bad = 1 } \
+	  END { print "exports: " NR " names" (bad ? "" : ", all of them stc_*"); exit bad }'
 
 ## clean: removes every build directory
 clean:
-	rm -rf build build-*
+	rm -rf build build-* stcvm-*.tar.gz
 
 ## help: this list
 help:
 	@sed -n 's/^## //p' Makefile
 
-.PHONY: all demo deps check fuzz bench samples format install uninstall clean help
+.PHONY: all demo deps check fuzz bench samples format install uninstall dist exports \
+  clean help
 
 -include $(patsubst %.o,%.d,$(LIB_O) $(CLI_O) $(TEST_O) $(BENCH_O)) \
   $(addsuffix .d,$(TESTS) $(BENCHES) $(SAMPLES))

@@ -34,6 +34,8 @@ static const char options_text[] =
     "  --max-steps N     stop a run after N loop iterations\n"
     "  --no-super        run base operations only\n"
     "  --quiet           no progress, no greeting\n"
+    "  --stage=NAME      explain: ast, bound, plan, lattice or code; else plan and code\n"
+    "  -o …              eval, run: a result to print or write; build, asm, spy: the file\n"
     "  --help, --version\n"
     "\n"
     "SOURCE is a file (.mtx .tns .npy .pgm .ppm), ones, zeros, random, random(DENSITY),\n"

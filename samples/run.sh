@@ -1,0 +1,62 @@
+#!/bin/sh
+# run.sh PREFIX CC: builds every sample against the stcvm installed below PREFIX,
+# with what pkg-config says and nothing else, and runs it. What needs a tool that
+# isn't here is skipped, and said so. `make samples` calls it.
+set -eu
+prefix=$1 cc=$2
+here=$(cd "$(dirname "$0")" && pwd)
+out=$prefix/samples
+mkdir -p "$out"
+PKG_CONFIG_PATH=$prefix/lib/pkgconfig
+LD_LIBRARY_PATH=$prefix/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+export PKG_CONFIG_PATH LD_LIBRARY_PATH
+if command -v pkg-config >/dev/null; then
+    flags=$(pkg-config --cflags --libs stcvm)
+else
+    echo "(pkg-config isn't here: its flags are written out)"
+    flags="-I$prefix/include -L$prefix/lib -lstcvm"
+fi
+has() { command -v "$1" >/dev/null; }
+skip() { echo "== $1: skipped, there is no $2"; }
+cd "$here"
+
+for c in *.c; do
+    echo "== $c"
+    # shellcheck disable=SC2086
+    $cc -std=gnu17 -O2 -Wall -Wextra -o "$out/${c%.c}" "$c" $flags -lm -pthread
+    "$out/${c%.c}" </dev/null 2>&1
+done
+
+if ! echo '#include <sqlite3ext.h>' | $cc -E - >/dev/null 2>&1; then
+    skip sqlite "sqlite3ext.h (libsqlite3-dev)"
+elif ! has sqlite3; then
+    skip sqlite sqlite3
+else
+    echo "== sqlite, with SQLite $(sqlite3 --version | cut -d' ' -f1)"
+    # shellcheck disable=SC2086
+    $cc -std=gnu17 -O2 -Wall -Wextra -shared -fPIC -o "$out/stcvm_sqlite.so" \
+        sqlite/stcvm_sqlite.c $flags
+    # The last statement is a mistake, on purpose.
+    sqlite3 -batch -init /dev/null -cmd ".load $out/stcvm_sqlite" :memory: \
+        <sqlite/demo.sql 2>&1 || :
+fi
+
+python=
+for p in python3 /usr/bin/python3; do
+    if has $p && $p -c 'import numpy, scipy' 2>/dev/null; then python=$p && break; fi
+done
+if [ -z "$python" ]; then
+    skip python "Python with NumPy and SciPy"
+else
+    echo "== python"
+    STCVM_LIBRARY=$prefix/lib/libstcvm.so.0 PYTHONDONTWRITEBYTECODE=1 $python python/demo.py
+fi
+
+if ! has mpicc || ! has mpirun; then
+    skip mpi mpicc
+else
+    echo "== mpi"
+    # shellcheck disable=SC2086
+    mpicc -std=gnu17 -O2 -Wall -Wextra -o "$out/rows" mpi/rows.c $flags -lm
+    mpirun -n 2 "$out/rows"
+fi
