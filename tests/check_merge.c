@@ -138,6 +138,19 @@ START_TEST(mended)
     EXPECT("tensor A coo f64 [2,2] = { (0,0): 2, (0,1): 3 }\n"
            "y(i,j) = A(i,j) * A(i,i) - sum(p in 0:1: A(i,i))",
            "y", 2, 4, 0, 0);
+    /* an annihilator of one type against a result of another */
+    EXPECT("fn u(x, y) = x * y with annihilator(0)\ntensor A svec f32 [2] = { }\n"
+           "tensor D dense i64 [2] = { }\n"
+           "tensor F dense f64 [2] fill -inf = { (1): 1 }\ny(i) = u(A(i), D(i)) + F(i)",
+           "y", -INFINITY, 1);
+    /* strips that step go on where they were */
+    EXPECT("tensor o svec i64 [1300] = { (1200): 3 }\ntensor v svec i64 [1300]\n"
+           "v(i) = i + 0 * o(i)\ny = v(i)",
+           "y", 844350);
+    /* idempotent reductions: one fill for all that isn't stored */
+    EXPECT("tensor T csr f64 [3,2] = { (0,0): -3, (0,1): -4, (1,0): -5 }\n"
+           "y(i) = max(j: T(i,j))",
+           "y", -3, 0, 0);
 }
 END_TEST
 
