@@ -98,7 +98,7 @@ check 1 '' 'stcvm: eval:*: error: *' eval 's = nowhere(i)'
 check 1 '' 'stcvm: bad.mtx:3:*: error: *
   3 1 1
 *' eval 's = A(i,j)' A=bad.mtx
-check 1 '' 'stcvm: *none.mtx*: error: *' eval 's = A(i,j)' A=none.mtx
+check 1 '' 'stcvm: *error: none.mtx: *opened*' eval 's = A(i,j)' A=none.mtx
 check 1 '' 'stcvm: *: error: *' eval 's = A(i,j)' A=A.mtx -o t
 check 1 '' 'stcvm: *: error: *' eval 's = A(i,j)' A=A.mtx -o s=no/such/folder/s.mtx
 check 1 '' 'stcvm: *: error: *' eval 's = A(i,j)' A=A.mtx:nonsense
