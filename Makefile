@@ -4,6 +4,7 @@
 #   CC=clang    the compiler                SAN=1      ASan and UBSan
 #   SWITCH=1    dispatch by plain switch    OPT=-O0    another optimisation level
 #   TSAN=1      ThreadSanitizer             WERROR=    warnings don't stop the build
+#   M32=1       for 32-bit x86             COV=1      counts lines and branches
 #   V=1         print the commands
 # Each combination has a build directory of its own, so they don't mix.
 
@@ -18,7 +19,7 @@ ROWS ?=
 VERSION := $(shell sed -n 's/^.define STC_VERSION "\(.*\)"/\1/p' include/stcvm.h)
 
 B := build$(if $(filter-out gcc,$(CC)),-$(notdir $(CC)))$(if $(filter-out -O3,$(OPT)),$(OPT))
-B := $(B)$(if $(SAN),-san)$(if $(TSAN),-tsan)$(if $(SWITCH),-switch)
+B := $(B)$(if $(SAN),-san)$(if $(TSAN),-tsan)$(if $(SWITCH),-switch)$(if $(M32),-m32)$(if $(COV),-cov)
 
 WARN := -Wall -Wextra -Wshadow $(WERROR)
 # Outputs stay untouched when a call fails, which gcc can't see from outside.
@@ -36,6 +37,14 @@ endif
 ifdef TSAN
 CFLAGS_ALL += -fsanitize=thread -DSTC_SAN
 LDFLAGS_ALL := -fsanitize=thread
+endif
+ifdef M32
+CFLAGS_ALL += -m32 -msse2 -mfpmath=sse -Wno-psabi
+LDFLAGS_ALL += -m32
+endif
+ifdef COV
+CFLAGS_ALL += --coverage -DSTC_SAN
+LDFLAGS_ALL += --coverage
 endif
 ifdef SWITCH
 CFLAGS_ALL += -DSTC_SWITCH

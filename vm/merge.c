@@ -43,8 +43,9 @@ static bool to_level(const mcursor *c, int64_t i, int64_t *x)
 /* The same, saturated to what a cursor can be sought at. */
 static int64_t to_level_within(const mcursor *c, int64_t i)
 {
-    __int128 x = (__int128)i * c->coef + c->shift;
-    return x < INT64_MIN ? INT64_MIN : x >= CURSOR_END ? CURSOR_END - 1 : (int64_t)x;
+    int64_t x;
+    if (to_level(c, i, &x)) return x < CURSOR_END ? x : CURSOR_END - 1;
+    return i < 0 ? INT64_MIN : CURSOR_END - 1;
 }
 
 /* The lane's interval from its cursor's, passing over empty ones. */
