@@ -366,7 +366,7 @@ void *arena_alloc(arena *a, size_t size)
     size = (size + ARENA_ALIGN - 1) & ~(ARENA_ALIGN - 1);
     arena_block *b = a->head;
     if (!b || b->size - b->used < size) {
-        size_t whole = b ? 2 * b->size : 4096;
+        size_t whole = b ? 2 * b->size : 16384;
         if (whole > (size_t)1 << 18) whole = (size_t)1 << 18;
         if (whole < ARENA_HEAD + size) whole = ARENA_HEAD + size;
         b = mem_alloc(a->cx, whole);

@@ -121,7 +121,7 @@ stc_status tensor_reset(tensor *t)
 {
     for (int l = 0; l < t->fmt.levels; l++) {
         level *lv = &t->level[l];
-        for (int r = 0; r < 3; r++) {
+        for (int r = 0; lv->kind->arrays && r < 3; r++) {
             index_array *a = &lv->a[r];
             if (!a->owned || a->stride != a->width) index_free(t->cx, a);
             a->len = 0;

@@ -10,7 +10,6 @@
 #define STC_API_INTERNAL_H
 
 #include "compile.h"
-#include <time.h>
 
 struct stc_machine {
     ctx cx;
@@ -83,14 +82,15 @@ struct stc_program {
     stc_program *next, *prev;
     program *p;
     machine *mc;
-    stc_times times;
-    uint64_t run_ticks; /* of the last run; turned into times.run when asked for */
+    stc_times times;    /* parse … verify in ticks, the others in microseconds */
+    uint64_t run_ticks; /* of the last run                                     */
     shown_decl *shown;  /* one per slot: what stc_program_decl hands out */
     binding *bind;      /* one per slot */
     bool ready;         /* every operand is bound, nothing changed since */
     bool ran;           /* results are there */
     bool from_text;     /* not decoded from bytes: the stages can be explained */
     decl_copy *decl;    /* to compile again for explain; text is p->source */
+    size_t decl_size;   /* of their block, texts included */
     int ndecl;
     char *stage[4]; /* ast, bound, plan, lattice: made when first asked for */
 };
@@ -117,6 +117,8 @@ stc_status explain_keep(stc_program *w, explain_texts *e);
 stc_status compile_statement(arena *a, scope *sc, program *p, const source *src,
                              const ast *statement, explain_texts *texts, stc_times *times,
                              int *target);
+/* times with the ticks of its stages turned into microseconds. */
+stc_times times_told(const stc_machine *m, stc_times times);
 /* Halt, verify, link. */
 stc_status compile_finish(program *p, stc_times *times, machine **out);
 /* A new program with its text kept for messages. */
@@ -129,23 +131,6 @@ stc_status program_wrap(stc_machine *m, program *p, machine *mc, stc_program **o
 static inline void api_enter(ctx *cx)
 {
     cx->diag.status = STC_OK;
-}
-
-static inline double now_us(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
-}
-
-/* A cheaper clock for runs that take less than reading the other one. */
-static inline uint64_t now_ticks(void)
-{
-#if defined(__x86_64__)
-    return __builtin_ia32_rdtsc();
-#else
-    return (uint64_t)(now_us() * 1e3);
-#endif
 }
 
 /* A block for the host, which stc_text_free frees: n bytes and a 0 after them.

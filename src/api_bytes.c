@@ -12,7 +12,7 @@
 /* Verifies, links and wraps; takes p. */
 static stc_status adopt(stc_machine *m, program *p, double load, stc_program **out)
 {
-    const double start = now_us();
+    const uint64_t start = now_ticks();
     machine *mc = NULL;
     stc_status st = program_verify(p);
     if (!st) st = machine_new(p, &mc);
@@ -20,7 +20,7 @@ static stc_status adopt(stc_machine *m, program *p, double load, stc_program **o
         program_free(p);
         return st;
     }
-    const double verify = now_us() - start;
+    const double verify = (double)(now_ticks() - start);
     stc_program *w = NULL;
     if ((st = program_wrap(m, p, mc, &w))) return st;
     w->times.load = load;

@@ -63,12 +63,12 @@ stc_status compile_statement(arena *a, scope *sc, program *p, const source *src,
                              const ast *statement, explain_texts *texts, stc_times *times,
                              int *target)
 {
-    const double start = now_us();
+    const uint64_t start = now_ticks();
     bstmt *b = NULL;
     stc_status st = statement->kind == N_ASSIGN
                         ? bind_assignment(a, sc, src, p, statement, &b)
                         : bind_scalar(a, sc, src, p, statement, &b);
-    times->bind += now_us() - start;
+    times->bind += (double)(now_ticks() - start);
     if (st) return st;
     if (texts) bound_print(b, p, &texts->bound);
     stage_texts stages = {0};
@@ -95,10 +95,10 @@ stc_status compile_begin(ctx *cx, const source *src, program **out)
 stc_status compile_finish(program *p, stc_times *times, machine **out)
 {
     if (program_emit(p, (span){0, 0}, OP_HALT, NULL, 0) < 0) return p->cx->diag.status;
-    const double start = now_us();
+    const uint64_t start = now_ticks();
     stc_status st = program_verify(p);
     if (!st) st = machine_new(p, out);
-    times->verify += now_us() - start;
+    times->verify += (double)(now_ticks() - start);
     return st;
 }
 
@@ -217,10 +217,10 @@ typedef struct text_job {
 static stc_status compile_all(arena *a, text_job *job, scope *sc, program *p)
 {
     const source *src = &job->src;
-    const double start = now_us();
+    const uint64_t start = now_ticks();
     ast *tree;
     stc_status st = parse_script(a, src, &tree);
-    job->times.parse = now_us() - start;
+    job->times.parse = (double)(now_ticks() - start);
     if (st) return st;
     if (job->texts) ast_print(tree, &job->texts->ast);
     /* decls may name formats that the text defines */
@@ -276,31 +276,39 @@ static stc_status compile_job(text_job *job, program **p, machine **mc)
 
 static void decls_free(stc_program *w)
 {
-    ctx *cx = &w->m->cx;
-    for (int i = 0; i < w->ndecl; i++) {
-        mem_strfree(cx, w->decl[i].name);
-        mem_strfree(cx, w->decl[i].format);
-    }
-    mem_free(cx, w->decl, (size_t)w->ndecl * sizeof *w->decl);
+    mem_free(&w->m->cx, w->decl, w->decl_size);
 }
 
+static char *put_text(char **at, const char *text)
+{
+    char *to = *at;
+    const size_t size = strlen(text) + 1;
+    memcpy(to, text, size);
+    *at += size;
+    return to;
+}
+
+/* All in one block: the rows, and the texts behind them. */
 static stc_status decls_copy(stc_program *w, const stc_decl *decl, int count)
 {
-    ctx *cx = &w->m->cx;
     if (!count) return STC_OK;
-    w->decl = mem_zero(cx, count, sizeof *w->decl);
-    if (!w->decl) return cx->diag.status;
+    size_t size = (size_t)count * sizeof *w->decl;
+    for (int i = 0; i < count; i++)
+        size +=
+            strlen(decl[i].name) + 1 + (decl[i].format ? strlen(decl[i].format) + 1 : 0);
+    w->decl = mem_alloc(&w->m->cx, size);
+    if (!w->decl) return w->m->cx.diag.status;
+    w->decl_size = size;
     w->ndecl = count;
+    char *at = (char *)(w->decl + count);
     for (int i = 0; i < count; i++) {
-        decl_copy *d = &w->decl[i];
-        d->name = mem_strdup(cx, decl[i].name);
-        if (!d->name) return cx->diag.status;
-        if (decl[i].format) d->format = mem_strdup(cx, decl[i].format);
-        if (decl[i].format && !d->format) return cx->diag.status;
-        d->type = decl[i].type;
-        d->order = decl[i].order;
-        d->has_fill = decl[i].fill != NULL;
-        if (d->has_fill) d->fill = *decl[i].fill;
+        w->decl[i] =
+            (decl_copy){.name = put_text(&at, decl[i].name),
+                        .format = decl[i].format ? put_text(&at, decl[i].format) : NULL,
+                        .type = decl[i].type,
+                        .order = decl[i].order,
+                        .has_fill = decl[i].fill != NULL};
+        if (decl[i].fill) w->decl[i].fill = *decl[i].fill;
     }
     return STC_OK;
 }
@@ -438,13 +446,29 @@ stc_status stc_program_explain(const stc_program *w, const char *stage, char **t
     return api_text(cx, w->stage[i], strlen(w->stage[i]), text);
 }
 
+/* Microseconds of a tick, by both clocks since the machine was opened. */
+static double tick_us(const stc_machine *m)
+{
+    const uint64_t ticks = now_ticks() - m->open_ticks;
+    return ticks ? (now_us() - m->open_us) / (double)ticks : 0;
+}
+
+stc_times times_told(const stc_machine *m, stc_times times)
+{
+    const double us = tick_us(m);
+    times.parse *= us;
+    times.bind *= us;
+    times.plan *= us;
+    times.lower *= us;
+    times.verify *= us;
+    return times;
+}
+
 stc_times stc_program_times(const stc_program *w)
 {
     if (!w) return (stc_times){0};
-    stc_times times = w->times;
-    const uint64_t ticks = now_ticks() - w->m->open_ticks;
-    if (ticks)
-        times.run = (double)w->run_ticks / (double)ticks * (now_us() - w->m->open_us);
+    stc_times times = times_told(w->m, w->times);
+    times.run = (double)w->run_ticks * tick_us(w->m);
     return times;
 }
 

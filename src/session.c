@@ -331,7 +331,7 @@ const char *stc_session_last(const stc_session *s)
 
 stc_times stc_session_times(const stc_session *s)
 {
-    return s ? s->times : (stc_times){0};
+    return s ? times_told(s->m, s->times) : (stc_times){0};
 }
 
 void stc_session_repeat(stc_session *s, int n)

@@ -40,7 +40,7 @@ struct stc_session {
     char *last;  /* the name assigned last, NULL if none                  */
     FILE *out;
     int repeat;
-    stc_times times;
+    stc_times times;      /* as in stc_program                                 */
     uint64_t generation;  /* of the tensors it makes: never used twice       */
     uint64_t definitions; /* counts format and fn statements                 */
     prepared *cache;      /* of the running exec                             */

@@ -306,10 +306,10 @@ static stc_status exec_text(stc_session *s, const script *outer, const char *tex
                  .a = &a,
                  .loops = outer ? outer->loops : 0,
                  .includes = outer ? outer->includes + 1 : 0};
-    const double start = now_us();
+    const uint64_t start = now_ticks();
     ast *tree;
     st = parse_script(&a, &in.src, &tree);
-    s->times.parse += now_us() - start;
+    s->times.parse += (double)(now_ticks() - start);
     if (!st) st = exec_list(s, &in, tree);
     /* what is prepared is keyed by this text's tree */
     session_forget(s);

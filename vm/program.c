@@ -17,7 +17,7 @@ static stc_status grow(program *p, void *table, int *cap, int count, int max, si
                     "one kind",
                     max);
     if (count < *cap) return STC_OK;
-    int next = *cap ? 2 * *cap : 16;
+    int next = *cap ? 2 * *cap : 4;
     void *b = mem_resize(p->cx, *block, (size_t)*cap * size, (size_t)next * size);
     if (!b) return p->cx->diag.status;
     *block = b;

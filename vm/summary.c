@@ -365,8 +365,12 @@ static int operand_letters(int op, const char **letters)
 #define OP(NAME, text, operands, effect) operands,
 #include "opcodes.def"
     };
+    static const uint8_t count[] = {
+#define OP(NAME, text, operands, effect) sizeof operands - 1,
+#include "opcodes.def"
+    };
     *letters = table[op];
-    return (int)strlen(table[op]);
+    return count[op];
 }
 
 static bool reads_value(const insn *in, uint16_t reg)

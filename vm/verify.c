@@ -17,8 +17,9 @@
 
 static const struct {
     const char *text, *operands;
+    int count; /* of operands */
 } ops[OP_COUNT] = {
-#define OP(NAME, text, operands, effect) {text, operands},
+#define OP(NAME, text, operands, effect) {text, operands, sizeof operands - 1},
 #include "opcodes.def"
 };
 
@@ -104,7 +105,7 @@ static stc_status check_cursor_operand(verifier *vf, char letter, int x)
 static stc_status check_operands(verifier *vf, const insn *in)
 {
     const char *letters = ops[in->op].operands;
-    int n = (int)strlen(letters), t = -1;
+    int n = ops[in->op].count, t = -1;
     for (int k = n; k < 7; k++)
         if (in->arg[k]) return refuse(vf, "an operand too many");
     for (int k = 0; k < n; k++) {
