@@ -49,6 +49,8 @@ typedef struct ctx {
     } kept[4];
     atomic_flag kept_lock;
     struct host_kind *host_kinds; /* level kinds of the host's own (level_host.c)  */
+    struct host_fn *host_fns;     /* its functions (vm/host.c) …                   */
+    struct scope *host_scope;     /* … as texts see them (src/lang/scope.c)        */
 } ctx;
 
 #define PRINTF_LIKE(f, a) __attribute__((format(printf, f, a)))

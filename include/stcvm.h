@@ -207,6 +207,48 @@ STC_API void *stc_level_array(stc_level *lv, stc_array_role role, int width,
 /* In pack and check: the reason of a failure; gives `status` back. */
 STC_API stc_status stc_level_fail(stc_level *lv, stc_status status, const char *message);
 
+/* ---- functions of the host's own --------------------------------------- */
+
+/* Computes n results at once, n >= 1: out[e] of args[0][e], args[1][e], …. The
+ * arrays have the C type of their element's class: int64_t for bool (0 or 1),
+ * uint64_t, float, double, float _Complex, double _Complex; `out` overlaps none of
+ * them. What it gives may depend on nothing but the arguments: it is called as
+ * often, in whatever order and for whatever elements that suits the machine, by
+ * several threads at once if it has some, and while a text is compiled to learn
+ * fills. Anything but STC_OK ends the statement with that status, and *why, if
+ * set, is the message (copied); to tell which element failed, it may be called
+ * for single ones again. */
+typedef stc_status (*stc_call_fn)(void *context, int64_t n, const void *const *args,
+                                  void *out, const char **why);
+
+/* One way to call it: types of the parameters and of the result, each of
+ * STC_BOOL, STC_I64, STC_U64, STC_F32, STC_F64, STC_C64, STC_C128. */
+typedef struct stc_signature {
+    stc_type param[8];
+    stc_type result;
+    stc_call_fn call;
+} stc_signature;
+
+/* A function: named in texts like the language's own, in reductions too, and by
+ * name and types in bytecode files. `head` is its name, its parameters (at most
+ * 8) and what is true of it, as in a definition of the language without a body:
+ *
+ *     "overlap(x, y) with commutative, annihilator(0) over {x != 0} & {y != 0}"
+ *
+ * Properties are taken at their word. A call takes the first signature whose
+ * parameters have the arguments' classes, else the first that they promote to;
+ * literals adapt to it. A text's own function of that name hides it. */
+typedef struct stc_function {
+    size_t size; /* sizeof(stc_function): the version of this struct */
+    const char *head;
+    int count; /* of signatures, no two with parameters of the same classes */
+    const stc_signature *signature;
+    void *context; /* handed to every call */
+} stc_function;
+
+/* For this machine, until it is closed. A name can be given once. */
+STC_API stc_status stc_function_register(stc_machine *m, const stc_function *f);
+
 /* ---- tensors ---------------------------------------------------------- */
 
 typedef struct stc_tensor stc_tensor;

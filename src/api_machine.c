@@ -37,6 +37,8 @@ void stc_close(stc_machine *m)
         stc_session_close(m->sessions);
     while (m->programs)
         stc_program_free(m->programs);
+    scope_free_host(&m->cx);
+    host_free(&m->cx);
     level_kinds_free(&m->cx);
     ctx last;
     memcpy(&last, &m->cx, sizeof last);
@@ -73,6 +75,19 @@ stc_status stc_level_register(stc_machine *m, const stc_level_kind *kind)
     api_enter(&m->cx);
     if (!kind) return fail(&m->cx, STC_ERR_ARGUMENT, "the level kind is NULL");
     return level_kind_register(&m->cx, kind);
+}
+
+stc_status stc_function_register(stc_machine *m, const stc_function *f)
+{
+    if (!m) return STC_ERR_ARGUMENT;
+    api_enter(&m->cx);
+    if (!f) return fail(&m->cx, STC_ERR_ARGUMENT, "the function is NULL");
+    if (f->size != sizeof *f)
+        return fail(&m->cx, STC_ERR_ARGUMENT,
+                    "the function can't be registered: its struct has another size: it is "
+                    "of another version");
+    if (!f->head) return fail_null(&m->cx, "head");
+    return scope_define_host(&m->cx, f);
 }
 
 const char *stc_status_name(stc_status status)

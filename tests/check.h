@@ -31,7 +31,8 @@
     SUITE(faults)                                                                          \
     SUITE(bad)                                                                             \
     SUITE(data)                                                                            \
-    SUITE(kernels)
+    SUITE(kernels)                                                                         \
+    SUITE(host)
 
 #define SUITE(name) Suite *suite_##name(void);
 SUITES(SUITE)

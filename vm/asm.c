@@ -473,7 +473,9 @@ static stc_status fn_rest(assembler *as, user_fn *f)
         if (f->params == 8) return complain(as, ")");
         if (class_word(as, &f->cls[f->params++])) return as->cx->diag.status;
     }
-    if (class_word(as, &f->result) || expect_word(as, "registers") ||
+    if (class_word(as, &f->result)) return as->cx->diag.status;
+    f->host = accept_word(as, "host");
+    if (expect_word(as, "registers") ||
         integer_in(as, 0, ROOT, &nv) || expect_word(as, "code") ||
         integer_in(as, 0, CODE_MAX, &begin) || expect(as, ':') ||
         integer_in(as, 0, CODE_MAX, &end))

@@ -230,8 +230,8 @@ static void fn_print(const user_fn *f, int id, textbuf *out)
     text_add(out, " (");
     for (int k = 0; k < f->params; k++)
         text_add(out, "%s%s", k ? " " : "", class_name(f->cls[k]));
-    text_add(out, ") %s registers %d code %u:%u\n", class_name(f->result), f->nv,
-             (unsigned)f->begin, (unsigned)f->end);
+    text_add(out, ") %s %sregisters %d code %u:%u\n", class_name(f->result),
+             f->host ? "host " : "", f->nv, (unsigned)f->begin, (unsigned)f->end);
 }
 
 void tables_print(const program *p, textbuf *out)

@@ -61,7 +61,12 @@ int fn_named(const char *name, size_t len, int arity); /* -1: none; arity -1: an
 bool fn_constant(uint8_t fc, vclass cls, stc_type t, value *out);
 
 /* What a faulting call says; NULL while nothing faulted. */
-typedef enum fn_fault { FAULT_NONE, FAULT_DIVIDE, FAULT_EXPONENT } fn_fault;
+typedef enum fn_fault {
+    FAULT_NONE,
+    FAULT_DIVIDE,
+    FAULT_EXPONENT,
+    FAULT_HOST, /* a function of the host's says so itself */
+} fn_fault;
 
 /* Scalar evaluation in class cls; results of comparisons, logic and tests
  * are i64 0 or 1; abs, real, imag of complex give the real class. The class of

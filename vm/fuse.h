@@ -49,6 +49,7 @@ typedef enum node_kind {
     NODE_CONST,  /* constant a                                 */
     NODE_LOAD,   /* tensor a at place b                        */
     NODE_FN,     /* fn in class fn_cls of arg[0 … nargs)       */
+    NODE_HOST,   /* the host's function of call `at`, of arg[0 … nargs) */
     NODE_CONV,   /* arg[0] from class fn_cls to cls            */
     NODE_WRAP,   /* arg[0] through element type `type`         */
     NODE_INDEX,  /* icol a                                     */
@@ -87,6 +88,7 @@ typedef enum sink_kind {
     SINK_STORE,  /* tensor a at place b = node          */
     SINK_ACC,    /* tensor a at place b = fn(it, node)  */
     SINK_WSADD,  /* workspace a at icols from b on      */
+    SINK_HOST,   /* register a = the host's function of call `at`, of a and node */
 } sink_kind;
 typedef struct sink {
     uint8_t kind, cls;

@@ -217,6 +217,13 @@ static stc_status call(machine *mc, const lop *pc, const value *args, value *out
     return status;
 }
 
+static stc_status call_host(machine *mc, const lop *pc, const value *args, value *out)
+{
+    const char *why;
+    const stc_status status = host_call_one(pc->u.host, args, out, &why);
+    return status ? machine_host_failed(mc, pc, status, why) : STC_OK;
+}
+
 /* With mc NULL, result receives the address of the label table. */
 static stc_status run(machine *mc, const lop *pc, value *v, value *result)
 {
@@ -230,6 +237,7 @@ dispatch:
 #include "opcodes.def"
 #define TYPE(NAME, name, ctype, CLASS, rank) &&L_LOAD_##NAME,
 #include "../formats/types.def"
+        &&L_HOST,
         &&L_SUPER,
         &&L_PROFILE,
     };
@@ -301,6 +309,13 @@ dispatch:
         {
             value out;
             TRY(call(mc, pc, &V(2), &out));
+            V(0) = out;
+            NEXT();
+        }
+        CASE(HOST)
+        {
+            value out;
+            TRY(call_host(mc, pc, &V(2), &out));
             V(0) = out;
             NEXT();
         }

@@ -7,6 +7,7 @@
  * they leave.
  */
 #include "machine.h"
+#include <stdio.h>
 #include <string.h>
 
 typedef struct block {
@@ -231,6 +232,32 @@ static void set_label(machine *mc, lop *at, int op)
     at->label = mc->labels ? mc->labels[op] : NULL;
 }
 
+/* ---- functions of the host's ------------------------------------------------------ */
+
+static const host_form *host_of(const ctx *cx, const user_fn *f)
+{
+    return host_find(cx, f->name, f->params, f->cls, f->result);
+}
+
+static stc_status check_hosts(const machine *mc)
+{
+    for (int k = 0; k < mc->p->nfn; k++) {
+        const user_fn *f = &mc->p->fn[k];
+        char list[64];
+        size_t n = 0;
+        if (!f->host || host_of(mc->cx, f)) continue;
+        list[0] = 0;
+        for (int i = 0; i < f->params && n < sizeof list; i++)
+            n += (size_t)snprintf(list + n, sizeof list - n, "%s%s", i ? ", " : "",
+                                  class_name(f->cls[i]));
+        return fail(mc->cx, STC_ERR_PROGRAM,
+                    "the program calls the host's function `%s`(%s) of class %s: expected "
+                    "it to be registered with the machine",
+                    f->name, list, class_name(f->result));
+    }
+    return STC_OK;
+}
+
 /* ---- instructions -------------------------------------------------------------- */
 
 static void link_one(linker *k, lop *at, const insn *in)
@@ -259,6 +286,9 @@ static void link_one(linker *k, lop *at, const insn *in)
         break;
     case OP_CALL:
         at->u.ufn = &p->fn[in->arg[1]];
+        if (!at->u.ufn->host) break;
+        at->op = LOP_HOST;
+        at->u.host = host_of(k->mc->cx, at->u.ufn);
         break;
     case OP_LOAD:
         if (in->arg[2] != ROOT)
@@ -316,7 +346,7 @@ void machine_give(machine *mc, super *s)
 
 stc_status machine_link(machine *mc)
 {
-    if (allocate(mc)) return mc->cx->diag.status;
+    if (check_hosts(mc) || allocate(mc)) return mc->cx->diag.status;
     mc->labels = machine_labels();
     linker k;
     k.mc = mc;

@@ -17,6 +17,7 @@
 #define STC_VM_MACHINE_H
 
 #include "functions.h"
+#include "host.h"
 #include "program.h"
 
 typedef struct lop lop;
@@ -35,6 +36,7 @@ typedef enum lop_code {
 #include "opcodes.def"
 #define TYPE(NAME, name, ctype, CLASS, rank) LOP_LOAD_##NAME,
 #include "../formats/types.def"
+    LOP_HOST,    /* a call of a function of the host's                        */
     LOP_SUPER,   /* a loop that a faster tier runs                            */
     LOP_PROFILE, /* counts, then does what the instruction is                 */
     LOP_COUNT
@@ -45,12 +47,13 @@ struct lop {
     uint16_t op;       /* lop_code                                         */
     uint16_t arg[7];   /* as in insn                                       */
     union {
-        const lop *to;      /* if, else, break, skip, test, endwhile     */
-        loop *loop;         /* loop, end                                 */
-        fn_scalar fn;       /* fn1 … fn3, acc                            */
-        const constant *k;  /* const, iconst, open.at, imuladd           */
-        super *super;       /* a loop on a faster tier                   */
-        const user_fn *ufn; /* call                                      */
+        const lop *to;         /* if, else, break, skip, test, endwhile     */
+        loop *loop;            /* loop, end                                 */
+        fn_scalar fn;          /* fn1 … fn3, acc                            */
+        const constant *k;     /* const, iconst, open.at, imuladd           */
+        super *super;          /* a loop on a faster tier                   */
+        const user_fn *ufn;    /* call                                      */
+        const host_form *host; /* call of a function of the host's       */
     } u;
 };
 
@@ -157,7 +160,7 @@ struct slot {
 typedef struct profile_row {
     uint64_t count, nanoseconds;
     uint64_t rounds; /* that loops made since it began, its own and those inside */
-    uint16_t op; /* the handler behind LOP_PROFILE */
+    uint16_t op;     /* the handler behind LOP_PROFILE */
 } profile_row;
 
 #define CALL_DEPTH_MAX 200
@@ -223,6 +226,9 @@ static inline stc_status machine_count(machine *mc, int64_t n)
 stc_status machine_fault(machine *mc, const lop *at, fn_fault fault);
 stc_status machine_fail(machine *mc, const lop *at, stc_status status, const char *format,
                         ...) PRINTF_LIKE(4, 5);
+/* What the host's function of call `at` said; why may be NULL. */
+stc_status machine_host_failed(machine *mc, const lop *at, stc_status status,
+                               const char *why);
 
 /* extent.c: evaluates all extents and checks from the shapes of what is bound. */
 stc_status machine_extents(machine *mc);

@@ -128,8 +128,11 @@ typedef struct constant {
     value v;
 } constant;
 
+/* A user's function; or the host's, which has a name and classes, no code, and
+ * as many registers as parameters. */
 typedef struct user_fn {
     char *name;
+    bool host;
     uint16_t params;
     uint8_t cls[8];    /* classes of the parameters                            */
     uint8_t result;    /* class                                                */

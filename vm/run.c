@@ -276,6 +276,14 @@ stc_status machine_fail(machine *mc, const lop *at, stc_status status, const cha
     return fail_text(mc->cx, status, p->file, p->source, place, "%s%s", message, where);
 }
 
+stc_status machine_host_failed(machine *mc, const lop *at, stc_status status,
+                               const char *why)
+{
+    const char *name = at->u.host->of->name;
+    if (!why) return machine_fail(mc, at, status, "the function `%s` failed", name);
+    return machine_fail(mc, at, status, "`%s`: %s", name, why);
+}
+
 stc_status machine_fault(machine *mc, const lop *at, fn_fault fault)
 {
     return machine_fail(mc, at, STC_ERR_ARITHMETIC, "%s",

@@ -110,6 +110,7 @@ static void put_value(writer *w, vclass cls, value v)
     }
 }
 
+enum { FN_HOST = 128 };  /* with a function's parameters: the host computes it */
 enum { HOST_KIND = 255 }; /* a level kind of the host's own: its name follows */
 
 static void put_format(writer *w, const format *f)
@@ -202,7 +203,7 @@ static void put_functions(writer *w, const program *p)
     for (int i = 0; i < p->nfn; i++) {
         const user_fn *f = &p->fn[i];
         put_text(w, f->name);
-        put_uint(w, f->params, 1);
+        put_uint(w, f->params | (f->host ? FN_HOST : 0), 1);
         for (int k = 0; k < f->params; k++)
             put_uint(w, f->cls[k], 1);
         put_uint(w, f->result, 1);
@@ -496,6 +497,8 @@ static stc_status get_function(reader *r, program *p)
     stc_status status = STC_OK;
     f.name = get_text(r, &status);
     f.params = (uint16_t)get(r, 1);
+    f.host = f.params & FN_HOST;
+    f.params &= FN_HOST - 1;
     if (f.params > 8) r->bad = true;
     for (int k = 0; k < f.params && !r->bad; k++) {
         f.cls[k] = (uint8_t)get(r, 1);

@@ -87,6 +87,8 @@ struct strip {
     int fault_lane;
     fn_fault fault;
     const lop *fault_at;
+    stc_status host_status; /* FAULT_HOST: what the host said */
+    const char *host_why;
     stc_status (*inner)(machine *mc, strip *s); /* runs the loop inside, for all lanes */
     const strip *around; /* segments: the strip of the outer loop,               */
     const int *rows;     /* and the lane of it that each of these belongs to     */

@@ -266,6 +266,48 @@ static void eval_function(strip *s, const node *x, vcolumn *c)
     c->spread = 0;
 }
 
+/* Lane by lane up to the first that fails; the first of all if it was only the
+ * strip as a whole. */
+static void find_failure(strip *s, const node *x, int n, stc_status status, const char *why)
+{
+    int at = 0;
+    for (int k = 0; k < n; k++) {
+        value a[3] = {{0}}, out;
+        const char *said;
+        for (int j = 0; j < x->nargs; j++)
+            a[j] = arg_one(s, x, j, k);
+        const stc_status one = host_call_one(x->at->u.host, a, &out, &said);
+        if (!one) continue;
+        at = k;
+        status = one;
+        why = said;
+        break;
+    }
+    if (s->fault && at >= s->fault_lane) return;
+    note_fault(s, at, FAULT_HOST, x->at);
+    s->host_status = status;
+    s->host_why = why;
+}
+
+static void eval_host(strip *s, const node *x, vcolumn *c)
+{
+    const host_form *f = x->at->u.host;
+    const void *a[3] = {NULL};
+    value v = {0};
+    for (int j = 0; j < x->nargs; j++)
+        a[j] = x->varies ? strip_spread(s, x->arg[j]) : &s->node[x->arg[j]].one;
+    const char *why;
+    const int n = x->varies ? s->n : 1;
+    const stc_status status = host_call(f, n, a, x->varies ? c->data : &v, &why);
+    if (status) find_failure(s, x, n, status, why);
+    if (!x->varies && memcmp(&v, &c->one, class_size((vclass)x->cls))) c->spread = 0;
+    if (!x->varies) c->one = v;
+    if (x->varies) {
+        c->p = c->data;
+        c->spread = 0;
+    }
+}
+
 static void eval_one(machine *mc, strip *s, const node *x, vcolumn *c)
 {
     value v = {0};
@@ -304,6 +346,8 @@ static void eval_node(machine *mc, strip *s, int id)
         return;
     } else if (x->kind == NODE_FN) {
         eval_function(s, x, c);
+    } else if (x->kind == NODE_HOST) {
+        eval_host(s, x, c);
     } else if (!x->varies) {
         eval_one(mc, s, x, c);
     } else if (x->kind == NODE_INDEX) {
@@ -452,5 +496,7 @@ stc_status strip_eval(machine *mc, strip *s)
     }
     mc->i[s->s.l->index] = column_get(&s->icol[0], s->fault_lane);
     s->s.l->i = mc->i[s->s.l->index];
+    if (s->fault == FAULT_HOST)
+        return machine_host_failed(mc, s->fault_at, s->host_status, s->host_why);
     return machine_fault(mc, s->fault_at, s->fault);
 }

@@ -55,6 +55,48 @@ static stc_status strip_reduce(machine *mc, strip *s, const sink *x)
     return STC_OK;
 }
 
+static stc_status host_reduce_in_order(machine *mc, strip *s, const sink *x)
+{
+    const vclass cls = (vclass)x->cls;
+    const vcolumn *c = &s->node[x->node];
+    for (int k = 0; k < s->n; k++) {
+        const value v = c->p ? class_get(cls, c->p, k) : c->one;
+        const value two[2] = {x->right ? v : mc->v[x->a], x->right ? mc->v[x->a] : v};
+        const char *why;
+        const stc_status st = host_call_one(x->at->u.host, two, &mc->v[x->a], &why);
+        if (!st) continue;
+        mc->i[s->s.l->index] = s->s.l->i = column_get(&s->icol[0], k);
+        return machine_host_failed(mc, x->at, st, why);
+    }
+    return STC_OK;
+}
+
+/* As above, by the host's function: halves onto each other if it may be
+ * reassociated. What fails is done again in order, to fail at its place. */
+static stc_status host_reduce(machine *mc, strip *s, const sink *x)
+{
+    enum { BOTH = FP_ASSOCIATIVE | FP_COMMUTATIVE };
+    const host_form *f = x->at->u.host;
+    const size_t size = class_size((vclass)x->cls);
+    const char *in = strip_spread(s, x->node), *why;
+    char *out = s->scratch, *other = out + STRIP / 2 * sizeof(value);
+    int n = s->n;
+    if ((f->of->flags & BOTH) != BOTH) return host_reduce_in_order(mc, s, x);
+    while (n > 1) {
+        const int half = n / 2;
+        const void *two[2] = {in, in + (size_t)(n - half) * size};
+        if (host_call(f, half, two, out, &why)) return host_reduce_in_order(mc, s, x);
+        if (n % 2) memcpy(out + (size_t)half * size, in + (size_t)half * size, size);
+        n -= half;
+        in = out;
+        out = other;
+        other = (char *)(uintptr_t)in;
+    }
+    const value two[2] = {mc->v[x->a], class_get((vclass)x->cls, in, 0)};
+    if (host_call_one(f, two, &mc->v[x->a], &why)) return host_reduce_in_order(mc, s, x);
+    return STC_OK;
+}
+
 /* ---- results ------------------------------------------------------------------- */
 
 static value lane_value(const strip *s, const sink *x, int k)
@@ -269,6 +311,7 @@ static stc_status sink_workspace(machine *mc, strip *s, const sink *x)
 stc_status strip_sink(machine *mc, strip *s, const sink *x)
 {
     if (x->kind == SINK_REDUCE) return strip_reduce(mc, s, x);
+    if (x->kind == SINK_HOST) return host_reduce(mc, s, x);
     if (x->kind == SINK_WSADD) return sink_workspace(mc, s, x);
     return sink_result(mc, s, x);
 }

@@ -146,6 +146,36 @@ static bool read_function(reader *r, int n, const uint16_t *a, const lop *at)
     return define(r, a[0], x);
 }
 
+/* A function of the host's; v = f(v, e) or f(e, v) with v not written before is a
+ * reduction. */
+static bool read_host(reader *r, const uint16_t *a, const lop *at)
+{
+    const host_form *f = at->u.host;
+    node x = {.kind = NODE_HOST, .cls = f->result, .nargs = (uint8_t)a[3], .at = at};
+    if (a[3] > 3) return false;
+    for (int k = 0; k < x.nargs; k++) {
+        x.arg[k] = r->v[a[2] + k]; /* lowering has just moved it there */
+        if (x.arg[k] == UNSET) return false;
+        node *arg = &r->s->node[x.arg[k]];
+        if (arg->cls == CLASS_COUNT) arg->cls = f->cls[k];
+    }
+    const uint16_t own = r->live[a[0]];
+    if (own == UNSET || r->v[a[0]] != UNSET) return define(r, a[0], x);
+    const bool right = x.arg[1] == own;
+    if (x.nargs != 2 || (x.arg[0] == own) == right || r->s->nsink == SINK_MAX) return false;
+    const uint16_t e = x.arg[!right];
+    r->s->node[e].uses++;
+    r->s->node[own].uses += 2;
+    r->s->sink[r->s->nsink++] = (sink){.kind = SINK_HOST,
+                                       .cls = f->result,
+                                       .fn = -1,
+                                       .a = a[0],
+                                       .node = e,
+                                       .right = right,
+                                       .at = at};
+    return true;
+}
+
 static bool read_unary(reader *r, uint16_t out, uint16_t in, node x)
 {
     x.nargs = 1;
@@ -334,6 +364,8 @@ static bool read_insn(reader *r, const insn *in, const lop *at)
         return read_function(r, 2, a, at);
     case OP_FN3:
         return read_function(r, 3, a, at);
+    case OP_CALL:
+        return r->mc->p->fn[a[1]].host && read_host(r, a, at);
     case OP_CONV:
         return read_unary(r, a[0], a[3],
                           (node){.kind = NODE_CONV,
@@ -425,7 +457,7 @@ static bool leaves_nothing(const reader *r)
     }
     for (int k = 0; k < r->s->nsink; k++) {
         const sink *x = &r->s->sink[k];
-        if (x->kind != SINK_REDUCE) continue;
+        if (x->kind != SINK_REDUCE && x->kind != SINK_HOST) continue;
         if (r->v[x->a] != UNSET || r->s->node[r->live[x->a]].uses != 2) return false;
     }
     return true;
@@ -523,6 +555,7 @@ static bool link_node(reader *r, const loop_summary *in, nest_links *links, int 
     }
     if (x.kind == NODE_INDEX) x.varies = r->s->icol[x.a].varies;
     if (x.kind == NODE_FN && fn_at(x.fn)->flags & FP_FAULTS) return false;
+    if (x.kind == NODE_HOST) return false;
     for (int j = 0; j < x.nargs; j++) {
         x.arg[j] = links->node[x.arg[j]];
         r->s->node[x.arg[j]].uses++;
@@ -589,6 +622,7 @@ static bool link_inner(reader *r, const loop_summary *in, nest_links *links)
     if (!link_places(r, in, links)) return false;
     const sink *x = in->nsink ? &in->sink[0] : NULL;
     const bool reduces = x && x->kind == SINK_REDUCE;
+    if (x && x->kind == SINK_HOST) return false;
     for (int k = 0; k < in->nnode; k++) {
         links->node[k] = UNLINKED;
         const bool own = reduces && in->node[k].kind == NODE_LIVE && in->node[k].a == x->a;

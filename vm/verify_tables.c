@@ -103,7 +103,8 @@ static stc_status check_fn(const program *p, int id)
 {
     const user_fn *f = &p->fn[id];
     uint32_t after = id ? p->fn[id - 1].end : 0;
-    if (f->begin < after || f->end <= f->begin || f->end > (uint32_t)p->ncode)
+    if (f->begin < after || f->end < f->begin || f->end > (uint32_t)p->ncode ||
+        (f->end == f->begin) != f->host)
         return bad(p, "f", id, "its code overlaps another's, or is out of range");
     if (f->params > 8 || f->nv < f->params || f->result >= CLASS_COUNT)
         return bad(p, "f", id, "its parameters or result make no sense");

@@ -7,6 +7,8 @@
  *     bind_extent.c   ranges of indices, and what must hold of shapes
  *     bind_target.c   the left side: which tensor it is, whether it's injective
  *     bind_fn.c       the user's functions, specialised by types
+ *     bind_host.c     the host's functions: which signature
+ *     bind_props.c    what is said of either
  *     literal.c       constants
  *
  * A binder is one statement's. The tree of the right side is bound first, with
@@ -152,6 +154,13 @@ bfunction *bind_specialise(binder *b, definition *d, const stc_type *types, unsi
                            int n, span at);
 bexpr *bind_local(binder *b, const ast *name); /* a variable, in a body */
 bexpr *bind_user(binder *b, definition *d, span at, bexpr **args, int n);
+
+/* bind_props.c: properties and algebra of a definition, for f's types */
+bool bind_properties(binder *b, bfunction *f, const ast *node);
+
+/* bind_host.c */
+bfunction *bind_host(binder *b, definition *d, const stc_type *types, unsigned weak,
+                     span at);
 
 /* literal.c: constants as (type, value), the type one of bool, i64, u64, f64, c128 */
 typedef struct literal {

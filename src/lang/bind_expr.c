@@ -171,7 +171,7 @@ static bexpr *reduce_user(binder *b, bexpr *e, bfunction *first)
         f = bind_specialise(b, d, (stc_type[]){t, t}, 0, 2, e->at);
         if (!f) return NULL;
     }
-    if (f->result != t)
+    if (f->result != t || f->param[0] != t || f->param[1] != t)
         return bind_null(b, e->at, "`%s` can't reduce %s: its result is %s", f->name,
                          type_name(t), type_name(f->result));
     e->fn = -1;

@@ -281,61 +281,6 @@ static fstmt *cases(binder *b, const ast *list)
 
 /* ---- specialising ------------------------------------------------------------------- */
 
-static stc_status add_value(binder *b, bfunction *f, const ast *prop, int position,
-                            bool identity)
-{
-    int *const n = identity ? &f->nidentity : &f->nannihilator;
-    bfn_prop *const out = (identity ? f->identity : f->annihilator) + *n;
-    if (*n == 8) return bind_fail(b, prop->at, "too many properties of this kind");
-    (*n)++;
-    out->position = position;
-    return literal_value(b->src, prop->child[0], f->param[position < 0 ? 0 : position],
-                         &out->value);
-}
-
-static stc_status properties(binder *b, bfunction *f, const ast *props)
-{
-    bool same = true;
-    for (int i = 1; i < f->nparams; i++)
-        same &= type_class(f->param[i]) == type_class(f->param[0]);
-    for (int i = 0; props && i < props->count; i++) {
-        const ast *const p = props->child[i];
-        const bool identity = p->name[0] == 'i' && p->count > 0;
-        stc_status status = STC_OK;
-        if (p->count == 0) {
-            f->flags |= p->name[0] == 'c'   ? FP_COMMUTATIVE
-                        : p->name[0] == 'a' ? FP_ASSOCIATIVE
-                                            : FP_IDEMPOTENT;
-        } else if (p->child[1]) {
-            status = add_value(b, f, p, (int)p->child[1]->u, identity);
-        } else if (same) {
-            status = add_value(b, f, p, -1, identity);
-        } else {
-            for (int k = 0; k < f->nparams && status == STC_OK; k++)
-                status = add_value(b, f, p, k, identity);
-        }
-        if (status != STC_OK) return status;
-    }
-    return STC_OK;
-}
-
-static bset *algebra(binder *b, const bfunction *f, const ast *e, const ast *params)
-{
-    bset *s = arena_alloc(b->a, sizeof *s);
-    if (!s) return NULL;
-    if (e->kind == N_SET) {
-        s->op = SET_NOT_EQUAL;
-        s->param = fn_param_named(params, e->name);
-        return literal_value(b->src, e->child[0], f->param[s->param], &s->value) == STC_OK
-                   ? s
-                   : NULL;
-    }
-    s->op = e->kind == N_UNARY ? SET_NOT : e->op == OPR_BITAND ? SET_AND : SET_OR;
-    s->a = algebra(b, f, e->child[0], params);
-    if (s->a && e->count > 1) s->b = algebra(b, f, e->child[1], params);
-    return s->a && (s->b || e->count == 1) ? s : NULL;
-}
-
 /* Locals that some path reads without having set them begin with zero. */
 static fstmt *with_zeros(binder *b, fstmt *code, uint64_t unsure)
 {
@@ -449,9 +394,7 @@ static bool finish(binder *b, bfunction *f, const ast *node)
     if (!f->code || !f->local) return false;
     for (int i = 0; i < env->nlocals; i++)
         f->local[i] = env->local[i].type;
-    return properties(b, f, node->child[2]) == STC_OK &&
-           (!node->child[3] ||
-            (f->algebra = algebra(b, f, node->child[3], node->child[0])) != NULL);
+    return bind_properties(b, f, node);
 }
 
 static bool callable(binder *b, const definition *d, int n, span at)
@@ -474,6 +417,7 @@ bfunction *bind_specialise(binder *b, definition *d, const stc_type *types, unsi
                            int n, span at)
 {
     if (!callable(b, d, n, at)) return NULL;
+    if (d->host) return bind_host(b, d, types, weak, at);
     for (specialised *known = b->fns; known; known = known->next)
         if (known->d == d && known->weak == weak &&
             !memcmp(known->f->param, types, (size_t)n * sizeof *types))
@@ -511,9 +455,13 @@ bexpr *bind_user(binder *b, definition *d, span at, bexpr **args, int n)
     unsigned weak = 0;
     for (int i = 0; i < n; i++) {
         weak |= args[i]->mark == WEAK ? 1u << i : 0;
-        types[i] = bind_strong(b, args[i])->type;
+        types[i] = d->host ? args[i]->type : bind_strong(b, args[i])->type;
     }
     bfunction *f = bind_specialise(b, d, types, weak, n, at);
+    for (int i = 0; f && f->host && i < n; i++)
+        if (!(args[i] = f->param[i] == STC_BOOL ? bind_to_bool(b, args[i])
+                                                 : bind_convert(b, args[i], f->param[i])))
+            return NULL;
     bexpr *e = f ? bind_node(b, B_USER, f->result, at) : NULL;
     if (!e) return NULL;
     e->args = args;

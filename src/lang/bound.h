@@ -10,6 +10,7 @@
 #define STC_LANG_BOUND_H
 
 #include "../../vm/functions.h"
+#include "../../vm/host.h"
 #include "../../vm/program.h"
 
 typedef struct bexpr bexpr;
@@ -75,6 +76,7 @@ struct bfunction {
     int nidentity, nannihilator;
     struct bset *algebra; /* after `over`, NULL if none                        */
     const void *body;     /* syntax tree                                         */
+    const host_form *host; /* the host computes it: there is no code              */
     struct fstmt *code;   /* the same, typed                                     */
     int nlocals;          /* parameters first                                    */
     stc_type *local;      /* the type of each                                    */

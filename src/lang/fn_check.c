@@ -90,6 +90,14 @@ static stc_status check_algebra(const source *src, const ast *e, const ast *para
     return STC_OK;
 }
 
+unsigned fn_property_flag(const ast *prop)
+{
+    if (prop->count) return 0;
+    return prop->name[0] == 'c'   ? FP_COMMUTATIVE
+           : prop->name[0] == 'a' ? FP_ASSOCIATIVE
+                                  : FP_IDEMPOTENT;
+}
+
 stc_status fn_check_definition(const source *src, const ast *node)
 {
     const ast *const params = node->child[0], *const body = node->child[1];
@@ -99,7 +107,7 @@ stc_status fn_check_definition(const source *src, const ast *node)
         if (fn_param_named(params, params->child[i]->name) < i)
             return bad(src, params->child[i], "this parameter is there twice");
     stc_status status = STC_OK;
-    if (body->kind == N_CASES) status = check_cases(src, body, params->count);
+    if (body && body->kind == N_CASES) status = check_cases(src, body, params->count);
     if (status == STC_OK) status = check_properties(src, node->child[2], params->count);
     if (status == STC_OK && node->child[3])
         status = check_algebra(src, node->child[3], params);

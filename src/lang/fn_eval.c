@@ -1,7 +1,7 @@
 /* fn_eval.c: a user's function applied to constants: what it gives where none of
  * its arguments is stored, as far as that is known before anything runs.
  *
- * Takes a specialised function and its arguments, gives its value; false if
+ * Takes a specialised function (or the host's) and its arguments, gives its value; false if
  * it faults, or takes more steps than a compiler should spend on it.
  */
 #include "lang.h"
@@ -128,6 +128,8 @@ static bool apply(const bfunction *f, const value *args, int *steps, value *out)
 {
     frame fr;
     fr.steps = steps;
+    const char *why;
+    if (f->host) return host_call_one(f->host, args, out, &why) == STC_OK;
     if (!f->code || f->nlocals > EVAL_MAX_LOCALS) return false;
     memset(fr.local, 0, (size_t)f->nlocals * sizeof *fr.local);
     memcpy(fr.local, args, (size_t)f->nparams * sizeof *args);

@@ -22,6 +22,9 @@ typedef struct source {
 
 /* The statements of a text, in an arena that outlives the tree. */
 stc_status parse_script(arena *a, const source *src, ast **out);
+/* The head of a function that the host computes: NAME(params) [with …] [over …],
+ * as an N_FN without a body. */
+stc_status parse_host_function(arena *a, const source *src, ast **out);
 /* True if the text ends inside a bracket, right after a binary operator, or with
  * a backslash: the statement goes on in the next line. */
 bool parse_incomplete(const char *text);
@@ -55,6 +58,10 @@ scope_tensor *scope_tensor_at(scope *s, int i);
 void scope_clear_slots(scope *s);
 /* Definitions: `format …` and `fn …` statements (the scope keeps their text). */
 stc_status scope_define(scope *s, const source *src, const ast *definition);
+/* A function of the host's by its head: it is registered with the machine
+ * (vm/host.h), and seen by all scopes that don't define its name themselves. */
+stc_status scope_define_host(ctx *cx, const stc_function *f);
+void scope_free_host(ctx *cx);
 /* A format as written: name, name(args), short string or map. A name that fits
  * any order (dense, coo, …) gives an open format if order is -1: its order is
  * -1, and format_close makes it one of a given order, when that is known. */

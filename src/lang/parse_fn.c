@@ -3,8 +3,8 @@
  *     fn NAME(params) (= e | {…}) [with properties] [over algebra]
  *
  * Braces hold cases if a `=>` follows the first list of names and constants,
- * statements otherwise. The algebra's `&`, `|`, `~` are the operators' own
- * nodes over sets {x != c}.
+ * statements otherwise. A function of the host's has no body. The algebra's `&`, `|`, `~`
+ * are the operators' own nodes over sets {x != c}.
  */
 #include "parser.h"
 
@@ -167,30 +167,59 @@ static ast *algebra(parser *p, int depth)
     return left;
 }
 
+/* with properties, over algebra */
+static bool fn_tail(parser *p, ast **part)
+{
+    if (parse_continues(p, K_with)) {
+        parse_advance(p);
+        if (!(part[0] = properties(p))) return false;
+    }
+    if (parse_continues(p, K_over)) {
+        parse_advance(p);
+        if (!(part[1] = algebra(p, 0))) return false;
+    }
+    return true;
+}
+
+/* NAME(params) */
+static ast *fn_head(parser *p, ast **params)
+{
+    ast *node = parse_name(p, N_FN, "a name for the function");
+    if (!node || !parse_expect(p, T_LPAREN, "`(` and the parameters")) return NULL;
+    *params = parse_names(p, T_RPAREN, "a parameter");
+    return *params ? node : NULL;
+}
+
 ast *parse_fn(parser *p)
 {
     const span at = p->tok.at;
     ast *part[4] = {0}; /* parameters, body, properties, algebra */
     parse_advance(p);
-    ast *node = parse_name(p, N_FN, "a name for the function");
+    ast *node = fn_head(p, &part[0]);
     if (!node) return NULL;
     node->at.begin = at.begin;
-    if (!parse_expect(p, T_LPAREN, "`(` and the parameters") ||
-        !(part[0] = parse_names(p, T_RPAREN, "a parameter")))
-        return NULL;
     p->in_fn = true;
     part[1] = fn_body(p);
     p->in_fn = false;
-    if (!part[1]) return NULL;
-    if (parse_continues(p, K_with)) {
-        parse_advance(p);
-        if (!(part[2] = properties(p))) return NULL;
-    }
-    if (parse_continues(p, K_over)) {
-        parse_advance(p);
-        if (!(part[3] = algebra(p, 0))) return NULL;
-    }
+    if (!part[1] || !fn_tail(p, part + 2)) return NULL;
     return parse_children(p, node, part, 4);
+}
+
+stc_status parse_host_function(arena *a, const source *src, ast **out)
+{
+    parser p;
+    ast *part[4] = {0}, *node = NULL;
+    if (!parser_init(&p, a, src)) return src->cx->diag.status;
+    if ((node = fn_head(&p, &part[0])) && fn_tail(&p, part + 2)) {
+        node = parse_at(&p, T_END) ? parse_children(&p, node, part, 4)
+                                   : parse_expected(&p, "`with`, `over` or the end");
+    } else {
+        node = NULL;
+    }
+    parser_done(&p);
+    if (!node) return src->cx->diag.status;
+    *out = node;
+    return STC_OK;
 }
 
 /* ---- schedules ----------------------------------------------------------------- */

@@ -172,13 +172,17 @@ static const table *definitions(const scope *s, ast_kind kind)
 
 definition *scope_find(const scope *s, const char *name, ast_kind kind)
 {
-    return table_find(definitions(s, kind), name);
+    const scope *const host = s->cx->host_scope;
+    definition *const d = table_find(definitions(s, kind), name);
+    return d || !host ? d : table_find(definitions(host, kind), name);
 }
 
 definition *scope_definition_at(const scope *s, ast_kind kind, int i)
 {
     const table *const t = definitions(s, kind);
-    return i < t->count ? (definition *)t->item[i] : NULL;
+    if (i < t->count) return (definition *)t->item[i];
+    const scope *const host = s->cx->host_scope;
+    return host && host != s ? scope_definition_at(host, kind, i - (int)t->count) : NULL;
 }
 
 /* The text of a definition, after as many newlines and blanks as put it at the
@@ -240,6 +244,57 @@ stc_status scope_define(scope *s, const source *src, const ast *node)
     }
     table_add(t, (named *)d);
     return STC_OK;
+}
+
+/* ---- functions of the host's ------------------------------------------------------ */
+
+/* The head is the definition's whole text. */
+static definition *host_definition(ctx *cx, const char *head)
+{
+    definition *d = mem_zero(cx, 1, sizeof *d);
+    ast *node = NULL;
+    if (!d) return NULL;
+    arena_init(&d->a, cx);
+    d->src.cx = cx;
+    d->src.file = mem_strdup(cx, "function");
+    d->src.text = mem_strdup(cx, head);
+    if (d->src.file && d->src.text && !parse_host_function(&d->a, &d->src, &node) &&
+        !fn_check_definition(&d->src, node) && (d->name = mem_strdup(cx, node->name))) {
+        d->node = node;
+        return d;
+    }
+    definition_free(cx, d);
+    return NULL;
+}
+
+static unsigned host_flags(const ast *props)
+{
+    unsigned flags = 0;
+    for (int i = 0; props && i < props->count; i++)
+        flags |= fn_property_flag(props->child[i]);
+    return flags;
+}
+
+stc_status scope_define_host(ctx *cx, const stc_function *f)
+{
+    if (!cx->host_scope && !(cx->host_scope = scope_new(cx))) return cx->diag.status;
+    table *const t = &cx->host_scope->functions;
+    if (!table_room(cx, t)) return cx->diag.status;
+    definition *const d = host_definition(cx, f->head);
+    if (!d) return cx->diag.status;
+    const int params = d->node->child[0]->count;
+    if (host_register(cx, f, d->name, params, host_flags(d->node->child[2]), &d->host)) {
+        definition_free(cx, d);
+        return cx->diag.status;
+    }
+    table_add(t, (named *)d);
+    return STC_OK;
+}
+
+void scope_free_host(ctx *cx)
+{
+    scope_free(cx->host_scope);
+    cx->host_scope = NULL;
 }
 
 /* ---- the scope ---------------------------------------------------------------------- */

@@ -13,6 +13,7 @@ typedef struct definition {
     source src;
     arena a;
     const ast *node;
+    const host_fn *host; /* what computes it, NULL: its body */
     bool busy; /* a function being specialised: meeting it again is recursion */
 } definition;
 
@@ -22,6 +23,8 @@ definition *scope_definition_at(const scope *s, ast_kind kind,
 #define FN_MAX_PARAMS 8
 /* Checks of a function's syntax tree that need no types (fn_check.c). */
 stc_status fn_check_definition(const source *src, const ast *node);
+/* FP_ of a property without a value; 0 of others. */
+unsigned fn_property_flag(const ast *prop);
 int fn_param_named(const ast *params, const char *name); /* -1: none */
 
 #endif

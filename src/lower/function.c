@@ -2,7 +2,8 @@
  *
  * A function is a stretch of code of its own, with its own value registers:
  * parameters arrive in the first ones, variables follow. It is lowered when a
- * statement first calls it, in front of the statement's own code.
+ * statement first calls it, in front of the statement's own code. A function of
+ * the host's has no code, only its row.
  *
  *     while (c) { … continue … }      while
  *                                       …c…  test
@@ -106,15 +107,35 @@ static void lower_last_return(lowering *lo, vclass cls)
     EMIT(lo, OP_RETURN, r);
 }
 
+static void enter_function(lowering *lo, bfunction *f, const user_fn *u)
+{
+    if (lo->status) return;
+    f->id = program_fn(lo->p, u);
+    if (f->id < 0) lo->status = STC_ERR_MEMORY;
+}
+
+static user_fn function_row(const lowering *lo, const bfunction *f)
+{
+    user_fn u = {.name = (char *)(uintptr_t)f->name,
+                 .host = f->host != NULL,
+                 .params = (uint16_t)f->nparams,
+                 .result = (uint8_t)type_class(f->result),
+                 .nv = (uint16_t)f->nparams,
+                 .begin = (uint32_t)lo->p->ncode,
+                 .end = (uint32_t)lo->p->ncode};
+    for (int k = 0; k < f->nparams; k++)
+        u.cls[k] = (uint8_t)type_class(f->param[k]);
+    return u;
+}
+
 static void lower_function(lowering *lo, bfunction *f)
 {
     lower_functions_of(lo, f->code); /* what it calls comes first */
-    user_fn u = {.name = (char *)(uintptr_t)f->name,
-                 .params = (uint16_t)f->nparams,
-                 .result = (uint8_t)type_class(f->result),
-                 .begin = (uint32_t)lo->p->ncode};
-    for (int k = 0; k < f->nparams; k++)
-        u.cls[k] = (uint8_t)type_class(f->param[k]);
+    user_fn u = function_row(lo, f);
+    if (f->host) {
+        enter_function(lo, f, &u);
+        return;
+    }
     int saved = lo->nv;
     span at = lo->at;
     lo->nv = f->nlocals;
@@ -126,9 +147,7 @@ static void lower_function(lowering *lo, bfunction *f)
     u.nv = (uint16_t)lo->nv;
     lo->nv = saved;
     lo->at = at;
-    if (lo->status) return;
-    f->id = program_fn(lo->p, &u);
-    if (f->id < 0) lo->status = STC_ERR_MEMORY;
+    enter_function(lo, f, &u);
 }
 
 void lower_functions(lowering *lo, const bexpr *e)

@@ -27,8 +27,9 @@ static int cost_of_expr(const bexpr *e, int left)
     if (e->kind == B_REDUCE || e->kind == B_ACCESS) return -1;
     left -= e->kind != B_LOCAL;
     if (e->kind == B_USER)
-        left =
-            e->ufn->nlocals > INLINE_LOCALS ? -1 : cost_of_list(e->ufn->code, NULL, left);
+        left = e->ufn->host || e->ufn->nlocals > INLINE_LOCALS
+                   ? -1
+                   : cost_of_list(e->ufn->code, NULL, left);
     for (int k = 0; k < e->nargs && left >= 0; k++)
         left = cost_of_expr(e->args[k], left);
     return left;
@@ -54,7 +55,8 @@ static int cost_of_list(const fstmt *s, const rest *up, int left)
 
 bool inline_fits(const bfunction *f)
 {
-    return f->nlocals <= INLINE_LOCALS && cost_of_list(f->code, NULL, INLINE_MAX) >= 0;
+    return !f->host && f->nlocals <= INLINE_LOCALS &&
+           cost_of_list(f->code, NULL, INLINE_MAX) >= 0;
 }
 
 static int inline_list(lowering *lo, const bfunction *f, const fstmt *s, const rest *up)
@@ -93,7 +95,7 @@ int lower_inline(lowering *lo, const bfunction *f, const int *args)
 
 int inline_builtin(const bfunction *f, vclass cls)
 {
-    const bexpr *e = f->code->op == F_RETURN ? f->code->value : NULL;
+    const bexpr *e = !f->host && f->code->op == F_RETURN ? f->code->value : NULL;
     if (!e || e->kind != B_CALL || e->nargs != 2 || f->nparams != 2 || e->cls != cls)
         return -1;
     for (int k = 0; k < 2; k++)

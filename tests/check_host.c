@@ -1,0 +1,329 @@
+/* check_host.c: functions of the host's: where they are computed follows from their
+ * properties, strips hand them arrays, their failures are the statement's, and
+ * bytecode that names them needs them. */
+#include "check.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct calls {
+    int64_t elements, most; /* computed in all; in one call */
+} calls;
+
+static void count(void *context, int64_t n)
+{
+    calls *c = context;
+    if (!c) return;
+    c->elements += n;
+    if (n > c->most) c->most = n;
+}
+
+/* x * y + the larger of both: nothing that the machine has. */
+static stc_status mixed_f64(void *context, int64_t n, const void *const *args, void *out,
+                            const char **why)
+{
+    const double *x = args[0], *y = args[1];
+    (void)why;
+    count(context, n);
+    for (int64_t k = 0; k < n; k++)
+        ((double *)out)[k] = x[k] * y[k] * (x[k] > y[k] ? x[k] : y[k]);
+    return STC_OK;
+}
+
+static stc_status mixed_i64(void *context, int64_t n, const void *const *args, void *out,
+                            const char **why)
+{
+    const int64_t *x = args[0], *y = args[1];
+    count(context, n);
+    for (int64_t k = 0; k < n; k++) {
+        if (x[k] == 13 || y[k] == 13) {
+            *why = "13 is refused";
+            return STC_ERR_DATA;
+        }
+        ((int64_t *)out)[k] = x[k] * y[k] * (x[k] > y[k] ? x[k] : y[k]);
+    }
+    return STC_OK;
+}
+
+/* 2 where both are there: a truth value all the same. */
+static stc_status both(void *context, int64_t n, const void *const *args, void *out,
+                       const char **why)
+{
+    const int64_t *x = args[0], *y = args[1];
+    (void)context, (void)why;
+    for (int64_t k = 0; k < n; k++)
+        ((int64_t *)out)[k] = 2 * (x[k] && y[k]);
+    return STC_OK;
+}
+
+static stc_status larger(void *context, int64_t n, const void *const *args, void *out,
+                         const char **why)
+{
+    const double *x = args[0], *y = args[1];
+    (void)why;
+    count(context, n);
+    for (int64_t k = 0; k < n; k++)
+        ((double *)out)[k] = x[k] > y[k] ? x[k] : y[k];
+    return STC_OK;
+}
+
+/* The last one wins: order tells. */
+static stc_status digits(void *context, int64_t n, const void *const *args, void *out,
+                         const char **why)
+{
+    const double *x = args[0], *y = args[1];
+    (void)context, (void)why;
+    for (int64_t k = 0; k < n; k++)
+        ((double *)out)[k] = fmod(x[k] * 3, 1001) + y[k];
+    return STC_OK;
+}
+
+static stc_status three(void *context, int64_t n, const void *const *args, void *out,
+                        const char **why)
+{
+    const double *x = args[0], *y = args[1], *z = args[2];
+    (void)context, (void)why;
+    for (int64_t k = 0; k < n; k++)
+        ((double *)out)[k] = x[k] + y[k] * z[k] + 1;
+    return STC_OK;
+}
+
+static const stc_signature mixed_as[] = {{{STC_I64, STC_I64}, STC_I64, mixed_i64},
+                                         {{STC_F64, STC_F64}, STC_F64, mixed_f64}};
+static const stc_signature both_as[] = {{{STC_BOOL, STC_BOOL}, STC_BOOL, both}};
+static const stc_signature larger_as[] = {{{STC_F64, STC_F64}, STC_F64, larger}};
+static const stc_signature digits_as[] = {{{STC_F64, STC_F64}, STC_F64, digits}};
+static const stc_signature three_as[] = {{{STC_F64, STC_F64, STC_F64}, STC_F64, three}};
+
+static const struct given {
+    const char *head;
+    const stc_signature *as;
+    int count;
+} given[] = {
+    {"mixed(x, y) with commutative, annihilator(0)", mixed_as, 2},
+    {"both(x, y) with commutative, annihilator(false)", both_as, 1},
+    {"larger(x, y) with commutative, associative, idempotent, identity(-inf)", larger_as,
+     1},
+    {"digits(x, y)", digits_as, 1},
+    {"three(a, b, c)\n over {a != 0} | {b != 0}", three_as, 1},
+};
+
+static void bring(stc_machine *m, calls *c)
+{
+    for (size_t k = 0; k < sizeof given / sizeof *given; k++) {
+        const stc_function f = {sizeof f, given[k].head, given[k].count, given[k].as, c};
+        ck_ok(m, stc_function_register(m, &f));
+    }
+}
+
+static const char setting[] = "tensor A svec f64 [3000] = random(density=0.5, seed=1)\n"
+                              "tensor B svec f64 [3000] = random(density=0.5, seed=2)\n"
+                              "tensor K svec i64 [3000]\ntensor L svec i8 [3000]\n"
+                              "K(i) = floor(A(i) * 8)\nL(i) = floor(B(i) * 8)\n"
+                              "fn mine(x, y) = x * y * max(x, y) with annihilator(0)\n";
+
+/* In a session with the functions, the scalar `a` must then be want. */
+static void expect_scalar(const char *script, double want, calls *c)
+{
+    for (int no_super = 0; no_super < 2; no_super++) {
+        heap h;
+        stc_machine *m = machine_open(&h, no_super);
+        stc_session *s;
+        const stc_tensor *a;
+        stc_value v;
+        if (c) *c = (calls){0, 0};
+        bring(m, c);
+        ck_ok(m, stc_session_open(m, &s));
+        ck_ok(m, stc_session_exec(s, setting, "setting"));
+        ck_ok(m, stc_session_exec(s, script, "script"));
+        ck_ok(m, stc_session_get(s, "a", &a));
+        ck_ok(m, stc_tensor_get(a, NULL, &v));
+        const stc_type t = stc_tensor_type(a);
+        const double got = t == STC_F64 ? v.f : (double)v.i;
+        ck_assert_msg(got == want, "%s: %.17g, not %.17g", script, got, want);
+        if (c && no_super) ck_assert_int_eq(c->most, 1);
+        if (c && !no_super) ck_assert_int_ge(c->most, 2);
+        stc_session_close(s);
+        machine_shut(m, &h);
+    }
+}
+
+START_TEST(values)
+{
+    calls c;
+    expect_scalar("C(i) = mixed(A(i), B(i)) - mine(A(i), B(i))\na = max(i: abs(C(i)))", 0,
+                  &c);
+    expect_scalar("C(i) = mixed(K(i), L(i)) - mine(K(i), L(i))\na = max(i: abs(C(i)))", 0,
+                  &c);
+    expect_scalar("C(i) = mixed(K(i), B(i)) - mine(K(i), B(i))\na = max(i: abs(C(i)))", 0,
+                  &c);
+    expect_scalar("C(i) = mixed(A(i), 2) - mine(A(i), 2)\na = max(i: abs(C(i)))", 0, &c);
+    expect_scalar("C(i) = both(K(i) > 3, L(i) > 3)\nD(i) = K(i) > 3 && L(i) > 3\n"
+                  "a = C(i) - (0 + D(i))",
+                  0, NULL);
+    expect_scalar("a = three(1, 2, 3)", 8, NULL);
+}
+END_TEST
+
+/* An annihilator visits what both have, the algebra what it says, and where nothing
+ * is stored the function of the fills is. */
+START_TEST(work)
+{
+    calls c;
+    const char *const both_have = "n = A(i) != 0 && B(i) != 0\n";
+    heap h;
+    stc_machine *m = machine_open(&h, true);
+    stc_session *s;
+    const stc_tensor *n;
+    stc_value v;
+    bring(m, &c);
+    ck_ok(m, stc_session_open(m, &s));
+    ck_ok(m, stc_session_exec(s, setting, "setting"));
+    ck_ok(m, stc_session_exec(s, both_have, "count"));
+    ck_ok(m, stc_session_get(s, "n", &n));
+    ck_ok(m, stc_tensor_get(n, NULL, &v));
+    c = (calls){0, 0};
+    ck_ok(m, stc_session_exec(s, "C(i) = mixed(A(i), B(i))", "work"));
+    ck_assert_int_ge(c.elements, v.i);
+    ck_assert_int_le(c.elements, v.i + 8); /* a few on fills */
+    ck_ok(m, stc_session_exec(s, "D(i) = three(A(i), B(i), 5)", "fill"));
+    ck_ok(m, stc_session_get(s, "D", &n));
+    ck_assert(stc_tensor_fill(n).f == 1);
+    ck_assert_str_eq(stc_tensor_format(n), "svec");
+    stc_session_close(s);
+    machine_shut(m, &h);
+}
+END_TEST
+
+START_TEST(reductions)
+{
+    calls c;
+    expect_scalar("a = larger(i: A(i)) - max(i: A(i))", 0, &c);
+    expect_scalar("a = larger(i: 5 - A(i)) - max(i: 5 - A(i))", 0, &c);
+    expect_scalar("tensor M csr f64 [40,300] = random(density=0.3, seed=5)\n"
+                  "r(i) = larger(j: M(i,j))\nq(i) = max(j: M(i,j))\na = r(i) - q(i)",
+                  0, &c);
+    expect_scalar("fn last(x, y) = fmod(x * 3, 1001) + y\n"
+                  "a = digits(i: floor(A(i) * 9)) - last(i: floor(A(i) * 9))",
+                  0, NULL);
+}
+END_TEST
+
+static void expect_failure(const char *script, stc_status status, const char *words)
+{
+    for (int no_super = 0; no_super < 2; no_super++) {
+        heap h;
+        stc_machine *m = machine_open(&h, no_super);
+        stc_session *s;
+        bring(m, NULL);
+        ck_ok(m, stc_session_open(m, &s));
+        ck_ok(m, stc_session_exec(s, setting, "setting"));
+        const stc_status got = stc_session_exec(s, script, "script");
+        ck_assert_msg(got == status && has_words(stc_error(m)->message, words),
+                      "%s: %s: %s", script, stc_status_name(got), stc_error(m)->message);
+        ck_ok(m, stc_session_exec(s, "a = mixed(2, 3)", "after"));
+        stc_session_close(s);
+        machine_shut(m, &h);
+    }
+}
+
+START_TEST(failures)
+{
+    expect_failure(
+        "tensor v dense i64 [2000] = 1\nC(i) = mixed(v(i) + (i == 1500) * 12, 2)",
+        STC_ERR_DATA, "mixed|13 is refused|(1500)");
+    expect_failure("tensor v dense i64 [2000] = 13\na = mixed(i: v(i))", STC_ERR_DATA,
+                   "13 is refused");
+    expect_failure("a = mixed(13, 2)", STC_ERR_DATA, "13 is refused");
+    expect_failure("a = mixed(2j, 2)", STC_ERR_PROGRAM, "mixed|c128");
+    expect_failure("a = mixed(2)", STC_ERR_PROGRAM, "2 arguments");
+    expect_failure("C(i) = larger(A(i) > 1, B(i) > 1)\na = both(i: A(i))", STC_ERR_PROGRAM,
+                   "both");
+}
+END_TEST
+
+static stc_status add_one(stc_machine *m, const char *head, const stc_signature *as, int n)
+{
+    const stc_function f = {sizeof f, head, n, as, NULL};
+    return stc_function_register(m, &f);
+}
+
+START_TEST(registering)
+{
+    heap h;
+    stc_machine *m = machine_open(&h, false);
+    const stc_signature small = {{STC_I8, STC_I8}, STC_I64, mixed_i64};
+    const stc_signature none = {{STC_I64, STC_I64}, STC_I64, NULL};
+    const stc_signature twice[] = {{{STC_BOOL, STC_I64}, STC_I64, mixed_i64},
+                                   {{STC_I64, STC_I64}, STC_I64, mixed_i64}};
+    static const char *const heads[] = {"",
+                                        "f",
+                                        "f(x",
+                                        "f(x, x)",
+                                        "f(x) x",
+                                        "f(x, y) with idempotence",
+                                        "while(x, y)",
+                                        "f(x, y) with identity(0, 2)",
+                                        "f(x, y) over {z != 0}",
+                                        "f() = 1"};
+    for (size_t k = 0; k < sizeof heads / sizeof *heads; k++)
+        ck_assert_msg(add_one(m, heads[k], mixed_as, 2) != STC_OK, "%s", heads[k]);
+    ck_assert_int_eq(add_one(m, "f(x, y)", &small, 1), STC_ERR_ARGUMENT);
+    ck_assert_int_eq(add_one(m, "f(x, y)", &none, 1), STC_ERR_ARGUMENT);
+    ck_assert_int_eq(add_one(m, "f(x, y)", twice, 2), STC_ERR_ARGUMENT);
+    ck_assert_int_eq(add_one(m, "f(x, y)", mixed_as, 0), STC_ERR_ARGUMENT);
+    ck_assert_int_eq(stc_function_register(m, NULL), STC_ERR_ARGUMENT);
+    ck_ok(m, add_one(m, "f(x, y)", mixed_as, 2));
+    ck_assert_int_eq(add_one(m, "f(x, y)", mixed_as, 2), STC_ERR_ARGUMENT);
+    ck_assert(has_words(stc_error(m)->message, "already"));
+    machine_shut(m, &h);
+}
+END_TEST
+
+/* Bytes and text name the function; a machine without it says so. */
+START_TEST(bytecode)
+{
+    heap h;
+    stc_machine *m = machine_open(&h, false);
+    stc_program *p, *q;
+    void *bytes;
+    char *text;
+    size_t size;
+    bring(m, NULL);
+    ck_ok(m, stc_compile(m, "a = mixed(2, 3) + larger(4.5, 2)", NULL, 0, &p));
+    ck_ok(m, stc_program_encode(p, &bytes, &size));
+    ck_ok(m, stc_program_dump(p, &text));
+    ck_ok(m, stc_program_decode(m, bytes, size, &q));
+    const stc_tensor *a;
+    stc_value v;
+    ck_ok(m, stc_run(q));
+    ck_ok(m, stc_result(q, "a", &a));
+    ck_ok(m, stc_tensor_get(a, NULL, &v));
+    ck_assert(v.f == 22.5);
+    stc_program_free(q);
+    ck_ok(m, stc_program_assemble(m, text, "dump", &q));
+    ck_ok(m, stc_run(q));
+    heap other;
+    stc_machine *n = machine_open(&other, false);
+    ck_assert_int_eq(stc_program_decode(n, bytes, size, &q), STC_ERR_PROGRAM);
+    ck_assert(has_words(stc_error(n)->message, "mixed|registered"));
+    machine_shut(n, &other);
+    stc_text_free(m, bytes);
+    stc_text_free(m, text);
+    machine_shut(m, &h);
+}
+END_TEST
+
+Suite *suite_host(void)
+{
+    Suite *s = suite_create("host");
+    TCase *t = tcase_create("functions");
+    tcase_add_test(t, values);
+    tcase_add_test(t, work);
+    tcase_add_test(t, reductions);
+    tcase_add_test(t, failures);
+    tcase_add_test(t, registering);
+    tcase_add_test(t, bytecode);
+    suite_add_tcase(s, t);
+    return s;
+}
