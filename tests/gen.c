@@ -233,8 +233,11 @@ static void schedule(gen *g, char *out, size_t size)
         for (int k = 0; k < n; k++)
             gen_say(out, size, "%s%c", k ? "," : "", pool[order[k]]);
         gen_say(out, size, ")");
-        if (gen_chance(g, 40))
-            gen_say(out, size, ", workspace(%s)", policy[gen_below(g, 4)]);
+        if (gen_chance(g, 40)) {
+            gen_say(out, size, ", workspace(%s", policy[gen_below(g, 4)]);
+            if (gen_chance(g, 60)) gen_say(out, size, ", %d", 1 + gen_below(g, 9));
+            gen_say(out, size, ")");
+        }
     } else {
         gen_say(out, size, "\n  with workspace(%s, %d)", policy[gen_below(g, 4)],
                 1 + gen_below(g, 20));

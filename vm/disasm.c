@@ -8,7 +8,10 @@
 #include <string.h>
 
 const char *const role_words[] = {"input", "output", "inout", "temp", "work", NULL};
-const char *const policy_words[] = {"auto", "dense", "coord", "bucket", "hash", NULL};
+const char *const policy_words[] = {"auto",
+#define WS_POLICY(NAME, name, meaning) #name,
+#include "ws_policies.def"
+                                    NULL};
 const char *const ext_words[] = {"const",    "dim", "add",  "mulc", "addc",
                                  "floordiv", "min", "max0", NULL};
 const char *const merge_words[] = {"walk", "follow", "locate", "known", NULL};

@@ -126,20 +126,9 @@ typedef struct asm_level {
     int64_t parent; /* append: that of the last entry; NONE at first           */
 } asm_level;
 
-/* What is added in any order (workspace.c). Between ws.begin and ws.end; after
- * it the slot's tensor has the entries. */
-typedef struct workspace {
-    uint8_t policy;            /* WS_DENSE or WS_COORD, chosen by ws.begin               */
-    uint8_t cls;               /* of the values: the class of the tensor's type          */
-    int fn;                    /* what merges duplicates: that of the last ws.add        */
-    int64_t n, cap, order_cap; /* DENSE: touched coordinates                             */
-    int64_t *touched, *order;  /* in order of first touch; scratch for sorting */
-    uint64_t *set;             /* DENSE: bit i: coordinate i was touched                 */
-    void *acc;                 /* DENSE: its value, elements of class cls                */
-    int64_t extent;            /* DENSE: what set and acc are allocated for              */
-    entries e;                 /* COORD: what was added, in order                        */
-    int64_t *pos, pos_cap;     /* ws.end: places of the entries                   */
-} workspace;
+/* What is added in any order, between ws.begin and ws.end (ws.h); after it the
+ * slot's tensor has the entries. */
+typedef struct workspace workspace;
 
 struct slot {
     const prog_tensor *row;

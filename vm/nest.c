@@ -8,6 +8,7 @@
  * the inner one's own tier applies.
  */
 #include "super.h"
+#include "ws.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -281,7 +282,7 @@ static bool prepare(machine *mc, nest *ns)
         if (!prepare_load(mc, ns, &ns->load[k])) return false;
     /* the handlers scatter into an accumulator; a coordinate list has none */
     const sink *to = &ns->in.sink[0];
-    if (to->kind == SINK_WSADD && !ns->general && mc->slot[to->a].ws->policy != WS_DENSE)
+    if (to->kind == SINK_WSADD && !ns->general && !ws_is_vector(&mc->slot[to->a]))
         return false;
     ns->width = width;
     ns->rounds = 0;

@@ -65,7 +65,12 @@ typedef enum tensor_role {
     ROLE_WORK,   /* a workspace                                              */
 } tensor_role;
 
-typedef enum ws_policy { WS_AUTO, WS_DENSE, WS_COORD, WS_BUCKET, WS_HASH } ws_policy;
+typedef enum ws_policy {
+    WS_AUTO,
+#define WS_POLICY(NAME, name, meaning) WS_##NAME,
+#include "ws_policies.def"
+    WS_POLICY_COUNT
+} ws_policy;
 
 typedef struct prog_tensor {
     char *name;      /* "" for temporaries                                     */

@@ -437,7 +437,7 @@ static stc_status get_tensor(reader *r, program *p)
     t.keep_while = flags >> 1 & 1;
     t.source = (uint16_t)get(r, 2);
     t.capacity = (int64_t)get(r, 8);
-    if (t.role > ROLE_WORK || (unsigned)t.type >= TYPE_COUNT || t.policy > WS_HASH ||
+    if (t.role > ROLE_WORK || (unsigned)t.type >= TYPE_COUNT || t.policy >= WS_POLICY_COUNT ||
         flags > 3 || (t.source && !t.keep_while))
         r->bad = true;
     if (!r->bad) t.fill = get_value(r, type_class(t.type));

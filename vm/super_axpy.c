@@ -5,7 +5,7 @@
  * lane adds to it is then one vector loop.
  */
 #include "super.h"
-#include <string.h>
+#include "ws.h"
 
 /* The row of the result, valid over [lo, hi). */
 static stc_status result_row(machine *mc, nest *ns, void **row)
@@ -83,18 +83,11 @@ static stc_status result_row(machine *mc, nest *ns, void **row)
 
 /* ---- a workspace --------------------------------------------------------------- */
 
-/* Room for n more touched coordinates. */
-static stc_status touch_room(machine *mc, workspace *w, int64_t n)
-{
-    if (w->n + n <= w->cap) return STC_OK;
-    return mem_grow(mc->cx, &w->touched, &w->cap, w->n + n, sizeof *w->touched);
-}
-
 #define INSTANCE_axpy_fiber(CLS, T, W, I)                                                  \
     static void scatter_##CLS##_##W(workspace *w, const I *crd, const T *v, int64_t n,     \
                                     T s)                                                   \
     {                                                                                      \
-        T *acc = w->acc;                                                                   \
+        T *acc = w->dense;                                                                 \
         uint64_t *set = w->set;                                                            \
         int64_t *touched = w->touched, count = w->n;                                       \
         for (int64_t p = 0; p < n; p++) {                                                  \
@@ -128,8 +121,8 @@ static stc_status touch_room(machine *mc, workspace *w, int64_t n)
             for (int j = 0; j < ns->nscalar; j++)                                          \
                 s = MUL_##CLS(s, LANE_VALUE(T, ns, ns->scalar[j], k));                     \
             if (n == 0) continue;                                                          \
-            if (touch_room(mc, w, n)) return mc->cx->diag.status;                          \
-            w->fn = x->fn;                                                                 \
+            if (ws_use(mc, w, x->fn, x->at) || ws_touch_room(mc, w, n))                    \
+                return mc->cx->diag.status;                                                \
             scatter_##CLS##_##W(w, crd + p, v ? v + p : NULL, n, s);                       \
             ns->rounds += n;                                                               \
             if (super_poll(mc, ns)) return mc->cx->diag.status;                            \

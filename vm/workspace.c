@@ -1,153 +1,170 @@
 /* workspace.c: results that come in any order: insert, sort, merge.
  *
- * ws.add takes coordinates in any order, ws.end gives an ordinary tensor with
- * each of them once, sorted, duplicates merged by the function in the order in
- * which they came. (Workspaces paper: insert-sort-merge over an accumulation
- * array and an all array.) Two policies behind one interface, equal in their
- * results to the last bit:
- *
- *   dense  one index of moderate extent: an accumulator over all coordinates,
- *          a bitmap, and the list of those that were touched
- *   coord  anything else: the entries as they come; what has the coordinates
- *          of the entry before it is merged at once
+ * ws.add takes coordinates in any order; ws.end gives an ordinary tensor with
+ * each of them once, sorted, duplicates merged. (Workspaces paper, §4: the
+ * template; §5: the policies, which are the files ws_*.c behind ws.h.) Here
+ * are the steps that all have in common, the choice of a policy, and the
+ * compression of what was collected into the tensor's levels.
  *
  * Nothing is cleared or sorted beyond what was touched, so that a workspace
  * within a loop costs what is put in.
  */
-#include "machine.h"
+#include "ws.h"
 #include <string.h>
 
 /* Beyond this many coordinates an accumulator isn't worth its memory. */
 #define DENSE_MAX ((int64_t)1 << 22)
 
-static size_t acc_size(const workspace *w)
+const ws_kind *ws_kind_at(int policy)
 {
-    return type_size(class_type(w->cls));
-}
-
-/* Words of a bitmap over so many coordinates. */
-static int64_t words(int64_t size)
-{
-    return size / 64 + 1;
-}
-
-static void free_dense(ctx *cx, workspace *w)
-{
-    mem_free(cx, w->set, (size_t)words(w->extent) * sizeof *w->set);
-    mem_free(cx, w->acc, (size_t)w->extent * acc_size(w));
-    w->set = NULL;
-    w->acc = NULL;
-    w->extent = 0;
+    static const ws_kind *const kinds[] = {
+        NULL,
+#define WS_POLICY(NAME, name, meaning) &ws_kind_##name,
+#include "ws_policies.def"
+    };
+    return kinds[policy];
 }
 
 void ws_free(machine *mc, slot *s)
 {
     workspace *w = s->ws;
+    ctx *cx = mc->cx;
     if (!w) return;
-    if (w->set) free_dense(mc->cx, w);
-    mem_free(mc->cx, w->touched, (size_t)w->cap * sizeof *w->touched);
-    mem_free(mc->cx, w->order, (size_t)w->order_cap * sizeof *w->order);
-    mem_free(mc->cx, w->pos, (size_t)w->pos_cap * sizeof *w->pos);
-    entries_free(&w->e);
-    mem_free(mc->cx, w, sizeof *w);
+#define WS_POLICY(NAME, name, meaning) ws_kind_##name.free(cx, w);
+#include "ws_policies.def"
+    ws_list_free(cx, w, &w->acc);
+    ws_list_free(cx, w, &w->all);
+    ws_list_free(cx, w, &w->other);
+    mem_free(cx, w->record, (size_t)w->record_cap * 2 * sizeof *w->record);
+    for (int m = 0; m < s->row->order; m++)
+        mem_free(cx, w->coord[m], (size_t)w->coord_cap * sizeof *w->coord[m]);
+    mem_free(cx, w->pos, (size_t)w->pos_cap * sizeof *w->pos);
+    mem_free(cx, w, sizeof *w);
     s->ws = NULL;
 }
 
 /* ---- begin --------------------------------------------------------------------- */
 
-/* Room for an accumulator over `size` coordinates; false if there is none. */
-static bool ready_dense(ctx *cx, workspace *w, int64_t size)
+/* Lays the modes out in words, the innermost in the lowest bits of the last. */
+static void form_labels(const slot *s, ws_label *f)
 {
-    if (size == 0) size = 1;
-    if (w->set && w->extent >= size) return true;
-    if (w->set) free_dense(cx, w);
-    uint64_t *set = mem_zero(cx, words(size), sizeof *set);
-    void *acc = set ? mem_array(cx, size, acc_size(w)) : NULL;
-    if (!acc) {
-        mem_free(cx, set, (size_t)words(size) * sizeof *set);
-        return false;
+    const tensor *t = s->own;
+    int word = 0, at = 0, words;
+    memset(f, 0, sizeof *f);
+    for (int l = t->fmt.levels - 1; l >= 0; l--) {
+        const int m = t->fmt.level[l].map.mode;
+        const int64_t n = t->shape[m];
+        const int bits = n <= 1 ? 0 : 64 - __builtin_clzll((uint64_t)n - 1);
+        if (at + bits > 64) {
+            word++;
+            at = 0;
+        }
+        f->word[m] = (uint8_t)word;
+        f->shift[m] = (uint8_t)(at & 63);
+        f->bits[m] = (uint8_t)bits;
+        at += bits;
+        f->used[word] = (uint8_t)at;
+        f->outer = (uint8_t)m;
     }
-    w->set = set;
-    w->acc = acc;
-    w->extent = size;
-    return true;
+    words = f->words = word + 1;
+    for (int m = 0; m < t->order; m++) /* the most significant comes first */
+        f->word[m] = (uint8_t)(words - 1 - f->word[m]);
+    for (int k = 0; k < words / 2; k++) {
+        const uint8_t swap = f->used[k];
+        f->used[k] = f->used[words - 1 - k];
+        f->used[words - 1 - k] = swap;
+    }
 }
 
-/* Forgets what is left of a run that failed in the middle. */
-static void clear(workspace *w)
+/* Coordinates in all; INT64_MAX if there are more than that. */
+static int64_t places(const tensor *t)
 {
-    for (int64_t k = 0; k < w->n; k++)
-        w->set[w->touched[k] >> 6] = 0;
-    w->n = 0;
-    w->e.n = 0;
+    int64_t n = 1;
+    for (int m = 0; m < t->order; m++)
+        if (!size_mul(n, t->shape[m] > 0 ? t->shape[m] : 1, &n)) return INT64_MAX;
+    return n;
 }
 
-static uint8_t choose(const slot *s)
+static const ws_kind *choose(const machine *mc, const slot *s)
 {
-    const prog_tensor *row = s->row;
-    if (row->order != 1 || row->policy == WS_COORD) return WS_COORD;
-    bool fits = s->own->shape[0] <= DENSE_MAX || row->policy == WS_DENSE;
-    return fits ? WS_DENSE : WS_COORD;
+    const int64_t n = places(s->own);
+    workspace *w = s->ws;
+    if (s->row->policy != WS_AUTO) {
+        w->why = "asked for";
+        return ws_kind_at(s->row->policy);
+    }
+    if (n <= DENSE_MAX && (s->row->order == 1 || n <= 4 * ws_operands(mc))) {
+        w->why = "few coordinates";
+        return &ws_kind_dense;
+    }
+    w->why = "more coordinates than an accumulator is worth";
+    return s->row->order == 1 ? &ws_kind_hash : &ws_kind_coord;
+}
+
+static stc_status make(machine *mc, slot *s)
+{
+    workspace *w = s->ws = mem_zero(mc->cx, 1, sizeof *w);
+    if (!w) return mc->cx->diag.status;
+    w->cls = (uint8_t)type_class(s->row->type);
+    w->size = (uint8_t)type_size(class_type(w->cls));
+    w->fn = -1;
+    w->base = 1;
+    return STC_OK;
+}
+
+/* Lists are laid out by the form of labels, which follows from the shape. */
+static void ready_lists(machine *mc, slot *s)
+{
+    workspace *w = s->ws;
+    ws_label form;
+    form_labels(s, &form);
+    if (form.words != w->form.words) {
+        ws_list_free(mc->cx, w, &w->acc);
+        ws_list_free(mc->cx, w, &w->all);
+        ws_list_free(mc->cx, w, &w->other);
+    }
+    w->form = form;
+    w->capacity = s->row->capacity ? s->row->capacity : ws_default_capacity(mc);
 }
 
 stc_status ws_begin(machine *mc, slot *s)
 {
-    if (asm_own(mc, s)) return mc->cx->diag.status;
+    if (asm_own(mc, s) || (!s->ws && make(mc, s))) return mc->cx->diag.status;
     workspace *w = s->ws;
-    if (!w) {
-        w = s->ws = mem_zero(mc->cx, 1, sizeof *w);
-        if (!w) return mc->cx->diag.status;
-        w->cls = (uint8_t)type_class(s->row->type);
-        w->fn = FN_ADD;
-        entries_init(&w->e, mc->cx, s->row->order, class_type(w->cls));
-    }
-    clear(w);
-    w->policy = choose(s);
-    if (w->policy == WS_DENSE && !ready_dense(mc->cx, w, s->own->shape[0])) {
-        diag_clear(mc->cx); /* there is another way */
-        w->policy = WS_COORD;
-    }
-    return STC_OK;
+    if (w->kind) w->kind->clear(w); /* a run may have failed in the middle */
+    w->acc.n = w->all.n = w->batches = 0;
+    w->kind = choose(mc, s);
+    if (w->kind != &ws_kind_dense) ready_lists(mc, s);
+    if (w->kind->ready(mc, s)) return STC_OK;
+    w->why = "no room for another";
+    w->kind = &ws_kind_coord;
+    ready_lists(mc, s);
+    return w->kind->ready(mc, s) ? STC_OK : mc->cx->diag.status;
 }
 
 /* ---- add ----------------------------------------------------------------------- */
 
-static stc_status merge_into(machine *mc, workspace *w, void *array, int64_t i,
-                             const value *v, const lop *at)
+fn_fault ws_fold(const workspace *w, void *array, int64_t i, const value *v)
 {
-    stc_type t = class_type(w->cls);
-    value x = type_load(t, array, i);
-    fn_fault fault = fn_scalar_of(w->fn, w->cls)(&x, &x, v, NULL);
-    if (fault) return machine_fault(mc, at, fault);
-    type_store(t, array, i, x);
-    return STC_OK;
-}
-
-static stc_status add_dense(machine *mc, workspace *w, int64_t i, const value *v,
-                            const lop *at)
-{
-    uint64_t bit = (uint64_t)1 << (i & 63);
-    if (w->set[i >> 6] & bit) return merge_into(mc, w, w->acc, i, v, at);
-    if (w->n == w->cap &&
-        mem_grow(mc->cx, &w->touched, &w->cap, w->n + 1, sizeof *w->touched))
-        return mc->cx->diag.status;
-    w->set[i >> 6] |= bit;
-    w->touched[w->n++] = i;
-    type_store(class_type(w->cls), w->acc, i, *v);
-    return STC_OK;
-}
-
-static stc_status add_coord(machine *mc, workspace *w, const int64_t *coords,
-                            const value *v, const lop *at)
-{
-    entries *e = &w->e;
-    if (e->n) {
-        int m = 0;
-        while (m < e->order && e->coord[m][e->n - 1] == coords[m])
-            m++;
-        if (m == e->order) return merge_into(mc, w, e->vals, e->n - 1, v, at);
+    if (w->fn == FN_ADD && w->cls == CLASS_F64) {
+        ((double *)array)[i] += v->f64;
+        return FAULT_NONE;
     }
-    return entries_push(e, coords, *v);
+    const stc_type t = class_type(w->cls);
+    value x = type_load(t, array, i);
+    const fn_fault fault = w->apply(&x, &x, v, NULL);
+    if (!fault) type_store(t, array, i, x);
+    return fault;
+}
+
+stc_status ws_use(machine *mc, workspace *w, int fn, const lop *at)
+{
+    if (fn == w->fn) return STC_OK;
+    if (w->acc.n && ws_flush(mc, w, at)) return mc->cx->diag.status;
+    w->fn = fn;
+    w->apply = fn_scalar_of(fn, w->cls);
+    w->regroup = fn_at(fn)->flags & FP_ASSOCIATIVE;
+    return STC_OK;
 }
 
 stc_status ws_add(machine *mc, slot *s, const int64_t *coords, int fn, vclass cls,
@@ -155,69 +172,16 @@ stc_status ws_add(machine *mc, slot *s, const int64_t *coords, int fn, vclass cl
 {
     workspace *w = s->ws;
     (void)cls;
-    w->fn = fn;
+    if (fn != w->fn && ws_use(mc, w, fn, at)) return mc->cx->diag.status;
     for (int m = 0; m < s->row->order; m++)
         if (coords[m] < 0 || coords[m] >= s->own->shape[m])
             return machine_fail(mc, at, STC_ERR_SHAPE,
                                 "coordinate %lld is outside 0:%lld, mode %d of a workspace",
                                 (long long)coords[m], (long long)s->own->shape[m], m);
-    if (w->policy == WS_DENSE) return add_dense(mc, w, coords[0], v, at);
-    return add_coord(mc, w, coords, v, at);
+    return w->kind->insert(mc, s, coords, v, at);
 }
 
-/* ---- end ----------------------------------------------------------------------- */
-
-/* Byte by byte from the lowest; keys are below `limit`. */
-static void sort_radix(int64_t *key, int64_t *other, int64_t n, int64_t limit)
-{
-    int64_t *from = key, *to = other;
-    for (int shift = 0; shift < 63 && limit >> shift; shift += 8) {
-        int64_t at[257] = {0};
-        for (int64_t k = 0; k < n; k++)
-            at[(from[k] >> shift & 255) + 1]++;
-        for (int b = 0; b < 256; b++)
-            at[b + 1] += at[b];
-        for (int64_t k = 0; k < n; k++)
-            to[at[from[k] >> shift & 255]++] = from[k];
-        int64_t *swap = from;
-        from = to;
-        to = swap;
-    }
-    if (from != key) memcpy(key, from, (size_t)n * sizeof *key);
-}
-
-static void sort_insert(int64_t *key, int64_t n)
-{
-    for (int64_t k = 1; k < n; k++) {
-        int64_t x = key[k], j = k;
-        for (; j > 0 && key[j - 1] > x; j--)
-            key[j] = key[j - 1];
-        key[j] = x;
-    }
-}
-
-/* The set bits in order: for accumulators that are well filled. */
-static void scan_bits(const workspace *w, int64_t size, int64_t *out)
-{
-    int64_t n = 0;
-    for (int64_t word = 0; word < words(size); word++)
-        for (uint64_t b = w->set[word]; b; b &= b - 1)
-            out[n++] = word * 64 + __builtin_ctzll(b);
-}
-
-static stc_status sort_touched(ctx *cx, workspace *w, int64_t size)
-{
-    if (w->n <= 24) {
-        sort_insert(w->touched, w->n);
-    } else if (w->n >= words(size) / 8) {
-        scan_bits(w, size, w->touched);
-    } else {
-        if (mem_grow(cx, &w->order, &w->order_cap, w->n, sizeof *w->order))
-            return cx->diag.status;
-        sort_radix(w->touched, w->order, w->n, size);
-    }
-    return STC_OK;
-}
+/* ---- end: compression ------------------------------------------------------------ */
 
 /* The tensor's levels from n sorted coordinates, and places for the values. */
 static stc_status pack_levels(machine *mc, slot *s, int64_t n, int64_t *const *coord)
@@ -271,59 +235,72 @@ static void put_values(const slot *s, const void *from, const int64_t *index, in
         type_store(t->type, t->vals, w->pos[k], type_load(cls, from, index ? index[k] : k));
 }
 
+static stc_status coord_room(ctx *cx, workspace *w, int order, int64_t n)
+{
+    int64_t had = w->coord_cap, cap = had;
+    if (n <= had) return STC_OK;
+    for (int m = 0; m < order; m++) {
+        cap = had;
+        if (mem_grow(cx, &w->coord[m], &cap, n, sizeof *w->coord[m])) {
+            for (; m >= 0; m--) { /* all or none: they share one capacity */
+                mem_free(cx, w->coord[m],
+                         (size_t)(cap > had ? cap : had) * sizeof(int64_t));
+                w->coord[m] = NULL;
+            }
+            w->coord_cap = 0;
+            return cx->diag.status;
+        }
+    }
+    w->coord_cap = cap;
+    return STC_OK;
+}
+
 static stc_status end_dense(machine *mc, slot *s)
 {
     workspace *w = s->ws;
-    int64_t n = w->n;
-    if (sort_touched(mc->cx, w, s->own->shape[0]) || pack_levels(mc, s, n, &w->touched))
-        return mc->cx->diag.status;
-    put_values(s, w->acc, w->touched, n);
-    clear(w);
-    return STC_OK;
-}
-
-/* Folds neighbours with equal coordinates into the first of them. */
-static stc_status merge_entries(machine *mc, workspace *w, const lop *at)
-{
-    entries *e = &w->e;
-    int64_t n = 0;
-    stc_type t = class_type(w->cls);
-    for (int64_t k = 0; k < e->n; k++) {
-        value v = type_load(t, e->vals, k);
-        int m = 0;
-        while (n && m < e->order && e->coord[m][n - 1] == e->coord[m][k])
-            m++;
-        if (n && m == e->order) {
-            if (merge_into(mc, w, e->vals, n - 1, &v, at)) return mc->cx->diag.status;
-            continue;
+    const tensor *t = s->own;
+    const int64_t n = w->n;
+    int64_t *const *coord = &w->touched;
+    if (ws_sort_touched(mc->cx, w)) return mc->cx->diag.status;
+    if (t->order != 1) {
+        if (coord_room(mc->cx, w, t->order, n)) return mc->cx->diag.status;
+        for (int m = 0; m < t->order; m++) {
+            const int64_t stride = w->stride[m], size = t->shape[m];
+            for (int64_t k = 0; k < n; k++)
+                w->coord[m][k] = w->touched[k] / stride % size;
         }
-        for (m = 0; m < e->order; m++)
-            e->coord[m][n] = e->coord[m][k];
-        type_store(t, e->vals, n++, v);
+        coord = w->coord;
     }
-    e->n = n;
+    if (pack_levels(mc, s, n, coord)) return mc->cx->diag.status;
+    put_values(s, w->dense, w->touched, n);
+    ws_untouch(w);
     return STC_OK;
 }
 
-static stc_status end_coord(machine *mc, slot *s, const lop *at)
+static stc_status end_lists(machine *mc, slot *s, const lop *at)
 {
     workspace *w = s->ws;
-    const format *f = &s->own->fmt;
-    int modes[STC_MAX_ORDER];
-    for (int l = 0; l < f->levels; l++)
-        modes[l] = f->level[l].map.mode;
-    if (entries_sort(&w->e, modes, f->levels, s->own->shape) || merge_entries(mc, w, at) ||
-        pack_levels(mc, s, w->e.n, w->e.coord))
-        return mc->cx->diag.status;
-    put_values(s, w->e.vals, NULL, w->e.n);
-    w->e.n = 0;
+    const tensor *t = s->own;
+    if (w->acc.n && ws_flush(mc, w, at)) return mc->cx->diag.status;
+    const int64_t n = w->all.n;
+    if (w->batches > 1) { /* what merging took isn't needed beside what comes now */
+        ws_list_free(mc->cx, w, &w->other);
+        ws_list_free(mc->cx, w, &w->acc);
+    }
+    if (coord_room(mc->cx, w, t->order, n)) return mc->cx->diag.status;
+    for (int m = 0; m < t->order; m++)
+        for (int64_t k = 0; k < n; k++)
+            w->coord[m][k] = ws_label_coord(&w->form, ws_label_of(w, &w->all, k), m);
+    if (pack_levels(mc, s, n, w->coord)) return mc->cx->diag.status;
+    put_values(s, w->all.val, NULL, n);
+    w->all.n = 0;
     return STC_OK;
 }
 
 stc_status ws_end(machine *mc, slot *s, const lop *at)
 {
-    stc_status status = s->ws->policy == WS_DENSE ? end_dense(mc, s) : end_coord(mc, s, at);
-    if (status) return status;
+    if (s->ws->kind == &ws_kind_dense ? end_dense(mc, s) : end_lists(mc, s, at))
+        return mc->cx->diag.status;
     s->own->generation++;
     s->own->checked = s->own->generation;
     return STC_OK;

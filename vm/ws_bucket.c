@@ -1,0 +1,117 @@
+/* ws_bucket.c: the policy `bucket`: a list of accumulation indices for each
+ * value of the coordinate that is stored outermost (workspaces paper, §5.2,
+ * bucket sort with h(i, j) = i).
+ *
+ * Where there are far more such coordinates than entries, neighbours share a
+ * bucket, which keeps buckets in order. A list is searched for duplicates a
+ * few entries back; what isn't found there waits for the merge.
+ */
+#include "ws.h"
+#include <string.h>
+
+enum { LOOK_BACK = 12, LEAST = 1024 };
+
+static bool bucket_ready(machine *mc, slot *s)
+{
+    workspace *w = s->ws;
+    const int64_t size = s->row->order ? s->own->shape[w->form.outer] : 1;
+    const int64_t most = w->capacity < LEAST ? LEAST : 4 * w->capacity;
+    w->down = 0;
+    while (size >> w->down > most)
+        w->down++;
+    const int64_t heads = (size >> w->down) + 1;
+    if (heads <= w->heads) return true;
+    int64_t *head = mem_zero(mc->cx, heads, sizeof *head);
+    if (!head) {
+        diag_clear(mc->cx);
+        return false;
+    }
+    mem_free(mc->cx, w->head, (size_t)w->heads * sizeof *head);
+    w->head = head;
+    w->heads = heads;
+    return true;
+}
+
+static int64_t find(const workspace *w, int64_t bucket, const uint64_t *label)
+{
+    int64_t id = w->head[bucket] - w->base;
+    for (int k = 0; id >= 0 && k < LOOK_BACK; k++, id = w->next[id])
+        if (ws_label_equal(w, ws_label_of(w, &w->acc, id), label)) return id;
+    return NONE;
+}
+
+static stc_status bucket_insert(machine *mc, slot *s, const int64_t *coords, const value *v,
+                                const lop *at)
+{
+    workspace *w = s->ws;
+    uint64_t label[STC_MAX_ORDER];
+    const int64_t bucket = s->row->order ? coords[w->form.outer] >> w->down : 0;
+    ws_label_put(&w->form, s->row->order, coords, label);
+    const int64_t old = w->regroup ? find(w, bucket, label) : NONE;
+    if (old != NONE) {
+        const fn_fault fault = ws_fold(w, w->acc.val, old, v);
+        return fault ? machine_fault(mc, at, fault) : STC_OK;
+    }
+    if (ws_room(mc, s, at) ||
+        mem_grow(mc->cx, &w->next, &w->next_cap, w->acc.n + 1, sizeof *w->next))
+        return mc->cx->diag.status;
+    const int64_t id = ws_append(w, label, v), before = w->head[bucket] - w->base;
+    w->next[id] = before >= 0 ? before : NONE;
+    w->head[bucket] = w->base + id;
+    return STC_OK;
+}
+
+/* Sorts records of one bucket, in order of insertion, by their labels. */
+static void sort_few(ws_record *r, int64_t n)
+{
+    for (int64_t k = 1; k < n; k++) {
+        const ws_record x = r[k];
+        int64_t j = k;
+        for (; j > 0 && r[j - 1].key > x.key; j--)
+            r[j] = r[j - 1];
+        r[j] = x;
+    }
+}
+
+/* Bucket by bucket, each list turned round; if some list is long, or labels
+ * have several words, all at once instead. */
+static stc_status bucket_sort(machine *mc, workspace *w)
+{
+    enum { LONG = 48 };
+    const int64_t total = w->acc.n;
+    if (w->form.words > 1 || w->heads > 8 * total + LEAST) return ws_sort_labels(mc, w);
+    if (ws_record_room(mc->cx, w, total)) return mc->cx->diag.status;
+    int64_t n = 0;
+    for (int64_t b = 0; b < w->heads && n < total; b++) {
+        int64_t id = w->head[b] - w->base, count = 0;
+        if (id < 0) continue;
+        for (int64_t k = id; k >= 0; k = w->next[k])
+            count++;
+        if (count > LONG) return ws_sort_labels(mc, w);
+        for (int64_t to = n + count - 1; id >= 0; id = w->next[id], to--)
+            w->record[to] = (ws_record){w->acc.label[id], id};
+        sort_few(w->record + n, count);
+        n += count;
+    }
+    return STC_OK;
+}
+
+static void bucket_clear(workspace *w)
+{
+    w->base += w->acc.n;
+}
+
+static void bucket_free(ctx *cx, workspace *w)
+{
+    mem_free(cx, w->head, (size_t)w->heads * sizeof *w->head);
+    mem_free(cx, w->next, (size_t)w->next_cap * sizeof *w->next);
+    w->head = w->next = NULL;
+    w->heads = w->next_cap = 0;
+}
+
+const ws_kind ws_kind_bucket = {.name = "bucket",
+                                .ready = bucket_ready,
+                                .insert = bucket_insert,
+                                .sort = bucket_sort,
+                                .clear = bucket_clear,
+                                .free = bucket_free};

@@ -1,0 +1,140 @@
+/* ws_dense.c: the policy `dense`: an accumulator over all coordinates, a bit
+ * for each, and the list of those that were touched.
+ *
+ * Gustavson's row, of any order (workspaces paper, §4.4): insertion finds
+ * duplicates by their bit, so that there is nothing to merge, and the all
+ * array is the list of touched coordinates, sorted. Several modes are numbered
+ * through, the one stored outermost first.
+ */
+#include "ws.h"
+
+/* An accumulator that was asked for may have so many coordinates. */
+#define DENSE_LIMIT ((int64_t)1 << 28)
+
+/* Words of a bitmap over so many coordinates. */
+static int64_t bit_words(int64_t size)
+{
+    return size / 64 + 1;
+}
+
+static void drop(ctx *cx, workspace *w)
+{
+    mem_free(cx, w->set, (size_t)bit_words(w->extent) * sizeof *w->set);
+    mem_free(cx, w->dense, (size_t)w->extent * w->size);
+    w->set = NULL;
+    w->dense = NULL;
+    w->extent = 0;
+}
+
+static void dense_free(ctx *cx, workspace *w)
+{
+    if (w->set) drop(cx, w);
+    mem_free(cx, w->touched, (size_t)w->cap * sizeof *w->touched);
+    mem_free(cx, w->scratch, (size_t)w->scratch_cap * sizeof *w->scratch);
+}
+
+/* Numbers the coordinates; false: there are too many. */
+static bool number(const tensor *t, int64_t *stride, int64_t *size)
+{
+    *size = 1;
+    for (int l = t->fmt.levels - 1; l >= 0; l--) {
+        const int m = t->fmt.level[l].map.mode;
+        stride[m] = *size;
+        if (!size_mul(*size, t->shape[m] > 0 ? t->shape[m] : 1, size)) return false;
+    }
+    return *size <= DENSE_LIMIT;
+}
+
+static bool dense_ready(machine *mc, slot *s)
+{
+    workspace *w = s->ws;
+    ctx *cx = mc->cx;
+    int64_t size;
+    if (!number(s->own, w->stride, &size)) return false;
+    if (w->set && w->extent >= size) return true;
+    if (w->set) drop(cx, w);
+    uint64_t *set = mem_zero(cx, bit_words(size), sizeof *set);
+    void *dense = set ? mem_array(cx, size, w->size) : NULL;
+    if (!dense) {
+        mem_free(cx, set, (size_t)bit_words(size) * sizeof *set);
+        diag_clear(cx); /* there is another way */
+        return false;
+    }
+    w->set = set;
+    w->dense = dense;
+    w->extent = size;
+    return true;
+}
+
+stc_status ws_touch_room(machine *mc, workspace *w, int64_t n)
+{
+    if (w->n + n <= w->cap) return STC_OK;
+    return mem_grow(mc->cx, &w->touched, &w->cap, w->n + n, sizeof *w->touched);
+}
+
+static stc_status dense_insert(machine *mc, slot *s, const int64_t *coords, const value *v,
+                               const lop *at)
+{
+    workspace *w = s->ws;
+    int64_t i = 0;
+    for (int m = 0; m < s->row->order; m++)
+        i += coords[m] * w->stride[m];
+    const uint64_t bit = UINT64_C(1) << (i & 63);
+    if (w->set[i >> 6] & bit) {
+        const fn_fault fault = ws_fold(w, w->dense, i, v);
+        return fault ? machine_fault(mc, at, fault) : STC_OK;
+    }
+    if (ws_touch_room(mc, w, 1)) return mc->cx->diag.status;
+    w->set[i >> 6] |= bit;
+    w->touched[w->n++] = i;
+    type_store(class_type(w->cls), w->dense, i, *v);
+    return STC_OK;
+}
+
+/* The set bits in order: for accumulators that are well filled. */
+static void scan_bits(const workspace *w, int64_t *out)
+{
+    int64_t n = 0;
+    const int64_t most = w->n;
+    for (int64_t word = 0; n < most; word++)
+        for (uint64_t b = w->set[word]; b; b &= b - 1)
+            out[n++] = word * 64 + __builtin_ctzll(b);
+}
+
+stc_status ws_sort_touched(ctx *cx, workspace *w)
+{
+    if (w->n > 24 && w->n >= bit_words(w->extent) / 8) {
+        scan_bits(w, w->touched);
+        return STC_OK;
+    }
+    if (w->scratch_cap < w->n &&
+        mem_grow(cx, &w->scratch, &w->scratch_cap, w->n, sizeof *w->scratch))
+        return cx->diag.status;
+    ws_sort_coords(w->touched, w->scratch, w->n, w->extent);
+    return STC_OK;
+}
+
+void ws_untouch(workspace *w)
+{
+    for (int64_t k = 0; k < w->n; k++)
+        w->set[w->touched[k] >> 6] = 0;
+    w->n = 0;
+}
+
+bool ws_is_vector(const slot *s)
+{
+    return s->row->order == 1 && s->ws->kind == &ws_kind_dense;
+}
+
+/* There is no accumulation array. */
+static stc_status dense_sort(machine *mc, workspace *w)
+{
+    return ws_record_room(mc->cx, w, w->acc.n);
+}
+
+const ws_kind ws_kind_dense = {.name = "dense",
+                               .ready = dense_ready,
+                               .insert = dense_insert,
+                               .sort = dense_sort,
+                               .clear = ws_untouch,
+                               .free = dense_free};

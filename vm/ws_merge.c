@@ -1,0 +1,206 @@
+/* ws_merge.c: the accumulation array into the all array, and how large the
+ * accumulation array is.
+ *
+ * The all array is in order and has each label once. Merging is out of place,
+ * from one all array to the other, which then change places (workspaces paper,
+ * §5.3, double buffering); with `single`, through a copy that is made for each
+ * merge. Entries that all come after what is there are just appended.
+ */
+#include "ws.h"
+#include <string.h>
+
+/* ---- lists ----------------------------------------------------------------------- */
+
+stc_status ws_list_reserve(ctx *cx, const workspace *w, ws_list *l, int64_t n)
+{
+    if (n <= l->cap) return STC_OK;
+    const size_t label = (size_t)w->form.words * sizeof *l->label;
+    int64_t more = l->cap + l->cap / 2, bytes;
+    if (more < n) more = n;
+    if (more < 16) more = 16;
+    if (!size_mul(more, (int64_t)label, &bytes) || !size_mul(more, w->size, &bytes))
+        return fail(cx, STC_ERR_OVERFLOW, "%lld entries are too many", (long long)n);
+    uint64_t *to = mem_resize(cx, l->label, (size_t)l->cap * label, (size_t)more * label);
+    if (!to) return cx->diag.status;
+    l->label = to;
+    char *val = mem_resize(cx, l->val, (size_t)l->cap * w->size, (size_t)more * w->size);
+    if (!val) { /* one capacity for both: labels go back, or all is lost */
+        const diag kept = cx->diag;
+        to = l->cap ? mem_resize(cx, to, (size_t)more * label, (size_t)l->cap * label)
+                    : NULL;
+        cx->diag = kept;
+        if (to) {
+            l->label = to;
+            return kept.status;
+        }
+        mem_free(cx, l->label, (size_t)more * label);
+        mem_free(cx, l->val, (size_t)l->cap * w->size);
+        *l = (ws_list){0};
+        return kept.status;
+    }
+    l->val = val;
+    l->cap = more;
+    return STC_OK;
+}
+
+void ws_list_free(ctx *cx, const workspace *w, ws_list *l)
+{
+    mem_free(cx, l->label, (size_t)l->cap * (size_t)w->form.words * sizeof *l->label);
+    mem_free(cx, l->val, (size_t)l->cap * w->size);
+    *l = (ws_list){0};
+}
+
+static void put(const workspace *w, ws_list *to, int64_t at, const ws_list *from, int64_t k)
+{
+    const int words = w->form.words;
+    for (int j = 0; j < words; j++)
+        to->label[at * words + j] = from->label[k * words + j];
+    if (w->size == 8)
+        ((uint64_t *)to->val)[at] = ((const uint64_t *)from->val)[k];
+    else
+        memcpy(to->val + at * w->size, from->val + k * w->size, w->size);
+}
+
+static int compare(const workspace *w, const uint64_t *a, const uint64_t *b)
+{
+    for (int k = 0; k < w->form.words; k++)
+        if (a[k] != b[k]) return a[k] < b[k] ? -1 : 1;
+    return 0;
+}
+
+/* ---- the accumulation array -------------------------------------------------------- */
+
+int64_t ws_append(workspace *w, const uint64_t *label, const value *v)
+{
+    const int64_t k = w->acc.n++;
+    const int words = w->form.words;
+    for (int j = 0; j < words; j++)
+        w->acc.label[k * words + j] = label[j];
+    type_store(class_type(w->cls), w->acc.val, k, *v);
+    return k;
+}
+
+stc_status ws_room(machine *mc, slot *s, const lop *at)
+{
+    workspace *w = s->ws;
+    if (w->acc.n < w->acc.cap && w->acc.n < w->capacity) return STC_OK;
+    if (w->acc.n >= w->capacity && ws_flush(mc, w, at)) return mc->cx->diag.status;
+    return ws_list_reserve(mc->cx, w, &w->acc, w->acc.n + 1);
+}
+
+int64_t ws_operands(const machine *mc)
+{
+    int64_t n = 0;
+    for (int k = 0; k < mc->p->ntensor; k++) {
+        const slot *s = &mc->slot[k];
+        if (s->row->role <= ROLE_INOUT && s->row->role != ROLE_OUTPUT && s->bound &&
+            s->bound->nvals > n)
+            n = s->bound->nvals;
+    }
+    return n;
+}
+
+/* After the paper, the next power of two from the operands' entries on. */
+int64_t ws_default_capacity(const machine *mc)
+{
+    enum { LEAST = 1 << 8, MOST = 1 << 20 };
+    const int64_t n = ws_operands(mc);
+    int64_t capacity = LEAST;
+    while (capacity < n && capacity < MOST)
+        capacity *= 2;
+    return capacity;
+}
+
+/* Three pieces, each linear in the all array's length (§5.1): merges are so few
+ * that an entry is moved a bounded number of times, and the array never takes
+ * much beside what has been collected. */
+static int64_t grown(int64_t capacity, int64_t all)
+{
+    enum { FEW = 1 << 12, MANY = 1 << 20 };
+    const int64_t n = all <= FEW    ? all / 2
+                      : all <= MANY ? FEW / 2 + (all - FEW)
+                                    : FEW / 2 + (MANY - FEW) + (all - MANY) / 4;
+    return n > capacity ? n : capacity;
+}
+
+/* ---- merging ----------------------------------------------------------------------- */
+
+/* Entry k of the accumulation array behind those of `to`, or into the last. */
+static fn_fault take(const workspace *w, ws_list *to, int64_t k)
+{
+    const ws_list *acc = &w->acc;
+    if (to->n && ws_label_equal(w, ws_label_of(w, to, to->n - 1), ws_label_of(w, acc, k))) {
+        const value v = type_load(class_type(w->cls), acc->val, k);
+        return ws_fold(w, to->val, to->n - 1, &v);
+    }
+    put(w, to, to->n++, acc, k);
+    return FAULT_NONE;
+}
+
+static fn_fault merge(const workspace *w, const ws_list *all, ws_list *to)
+{
+    const ws_list *acc = &w->acc;
+    int64_t p = 0;
+    to->n = 0;
+    for (int64_t k = 0; k < acc->n; k++) {
+        const int64_t id = w->record[k].id;
+        const uint64_t *label = ws_label_of(w, acc, id);
+        for (; p < all->n && compare(w, ws_label_of(w, all, p), label) <= 0; p++)
+            put(w, to, to->n++, all, p);
+        const fn_fault fault = take(w, to, id);
+        if (fault) return fault;
+    }
+    const int64_t rest = all->n - p, words = w->form.words;
+    memcpy(to->label + to->n * words, all->label + p * words,
+           (size_t)(rest * words) * sizeof *to->label);
+    memcpy(to->val + to->n * w->size, all->val + p * w->size, (size_t)(rest * w->size));
+    to->n += rest;
+    return FAULT_NONE;
+}
+
+/* Behind all that there is: nothing of the all array moves. */
+static bool follows(const workspace *w)
+{
+    return !w->all.n || compare(w, ws_label_of(w, &w->all, w->all.n - 1),
+                                ws_label_of(w, &w->acc, w->record[0].id)) <= 0;
+}
+
+static stc_status merge_all(machine *mc, workspace *w, const lop *at)
+{
+    ctx *cx = mc->cx;
+    const int64_t most = w->all.n + w->acc.n;
+    fn_fault fault = FAULT_NONE;
+    if (follows(w)) {
+        if (ws_list_reserve(cx, w, &w->all, most)) return cx->diag.status;
+        for (int64_t k = 0; k < w->acc.n && !fault; k++)
+            fault = take(w, &w->all, w->record[k].id);
+        return fault ? machine_fault(mc, at, fault) : STC_OK;
+    }
+    if (ws_list_reserve(cx, w, &w->other, most)) return cx->diag.status;
+    fault = merge(w, &w->all, &w->other);
+    if (fault) return machine_fault(mc, at, fault);
+    if (!w->single) {
+        const ws_list swap = w->all;
+        w->all = w->other;
+        w->other = swap;
+        return STC_OK;
+    }
+    if (ws_list_reserve(cx, w, &w->all, w->other.n)) return cx->diag.status;
+    w->all.n = w->other.n;
+    memcpy(w->all.label, w->other.label,
+           (size_t)(w->all.n * w->form.words) * sizeof *w->all.label);
+    memcpy(w->all.val, w->other.val, (size_t)(w->all.n * w->size));
+    ws_list_free(cx, w, &w->other);
+    return STC_OK;
+}
+
+stc_status ws_flush(machine *mc, workspace *w, const lop *at)
+{
+    if (w->kind->sort(mc, w)) return mc->cx->diag.status;
+    const stc_status st = merge_all(mc, w, at);
+    w->kind->clear(w);
+    w->acc.n = 0;
+    w->batches++;
+    w->capacity = grown(w->capacity, w->all.n);
+    return st;
+}

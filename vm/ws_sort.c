@@ -1,0 +1,129 @@
+/* ws_sort.c: sorting accumulation indices by their entries' labels.
+ *
+ * Counting passes over the bits that labels use, from the lowest; few entries
+ * by insertion. Only records of a word and an index move, never an entry
+ * (workspaces paper, §5.1, accumulation indexing). Stable.
+ */
+#include "ws.h"
+#include <string.h>
+
+stc_status ws_record_room(ctx *cx, workspace *w, int64_t n)
+{
+    int64_t twice, cap = 2 * w->record_cap;
+    if (n <= w->record_cap) return STC_OK;
+    if (!size_mul(n + n / 2, 2, &twice)) twice = INT64_MAX;
+    if (mem_grow(cx, &w->record, &cap, twice, sizeof *w->record)) return cx->diag.status;
+    if (cap & 1) { /* two halves of one size */
+        ws_record *r = mem_resize(cx, w->record, (size_t)cap * sizeof *r,
+                                  (size_t)(cap - 1) * sizeof *r);
+        if (!r) return cx->diag.status;
+        w->record = r;
+    }
+    w->record_cap = cap / 2;
+    return STC_OK;
+}
+
+static void insertion(ws_record *r, int64_t n)
+{
+    for (int64_t k = 1; k < n; k++) {
+        const ws_record x = r[k];
+        int64_t j = k;
+        for (; j > 0 && r[j - 1].key > x.key; j--)
+            r[j] = r[j - 1];
+        r[j] = x;
+    }
+}
+
+/* By the lowest `bits` bits of the keys; the result is in *a (they may swap). */
+static void radix(ws_record **a, ws_record **b, int64_t n, int bits)
+{
+    enum { DIGIT = 11 };
+    const int most = n < 4096 ? 8 : DIGIT;
+    const int passes = (bits + most - 1) / most;
+    const int digit = passes ? (bits + passes - 1) / passes : 0;
+    int64_t count[1 << DIGIT];
+    for (int p = 0; p < passes; p++) {
+        const int shift = p * digit;
+        const uint64_t mask = (UINT64_C(1) << digit) - 1;
+        memset(count, 0, sizeof *count << digit);
+        for (int64_t k = 0; k < n; k++)
+            count[(*a)[k].key >> shift & mask]++;
+        if (count[(*a)[0].key >> shift & mask] == n) continue;
+        int64_t sum = 0;
+        for (uint64_t d = 0; d <= mask; d++) {
+            const int64_t here = count[d];
+            count[d] = sum;
+            sum += here;
+        }
+        const ws_record *restrict from = *a;
+        ws_record *restrict to = *b;
+        for (int64_t k = 0; k < n; k++)
+            to[count[from[k].key >> shift & mask]++] = from[k];
+        ws_record *swap = *a;
+        *a = *b;
+        *b = swap;
+    }
+}
+
+static bool in_order(const ws_record *r, int64_t n)
+{
+    for (int64_t k = 1; k < n; k++)
+        if (r[k].key < r[k - 1].key) return false;
+    return true;
+}
+
+stc_status ws_sort_labels(machine *mc, workspace *w)
+{
+    const int64_t n = w->acc.n;
+    const int words = w->form.words;
+    if (ws_record_room(mc->cx, w, n)) return mc->cx->diag.status;
+    ws_record *a = w->record, *b = a + w->record_cap;
+    for (int64_t k = 0; k < n; k++)
+        a[k].id = k;
+    for (int j = words - 1; j >= 0; j--) {
+        for (int64_t k = 0; k < n; k++)
+            a[k].key = w->acc.label[a[k].id * words + j];
+        if (in_order(a, n)) continue;
+        if (n <= 32)
+            insertion(a, n);
+        else
+            radix(&a, &b, n, w->form.used[j]);
+    }
+    if (a != w->record) memcpy(w->record, a, (size_t)n * sizeof *a);
+    return STC_OK;
+}
+
+/* ---- coordinates alone ------------------------------------------------------------- */
+
+static void insert_coords(int64_t *c, int64_t n)
+{
+    for (int64_t k = 1; k < n; k++) {
+        const int64_t x = c[k];
+        int64_t j = k;
+        for (; j > 0 && c[j - 1] > x; j--)
+            c[j] = c[j - 1];
+        c[j] = x;
+    }
+}
+
+void ws_sort_coords(int64_t *coord, int64_t *room, int64_t n, int64_t limit)
+{
+    int64_t *from = coord, *to = room;
+    if (n <= 24) {
+        insert_coords(coord, n);
+        return;
+    }
+    for (int shift = 0; shift < 63 && limit >> shift; shift += 8) {
+        int64_t at[257] = {0};
+        for (int64_t k = 0; k < n; k++)
+            at[(from[k] >> shift & 255) + 1]++;
+        for (int b = 0; b < 256; b++)
+            at[b + 1] += at[b];
+        for (int64_t k = 0; k < n; k++)
+            to[at[from[k] >> shift & 255]++] = from[k];
+        int64_t *swap = from;
+        from = to;
+        to = swap;
+    }
+    if (from != coord) memcpy(coord, from, (size_t)n * sizeof *coord);
+}
