@@ -44,6 +44,8 @@ enum {
     CAP_REGION = 1 << 7,  /* its cursor stands on intervals longer than one:
                              fill_region of the compression paper               */
     CAP_APPEND_REGION = 1 << 8, /* append_fill_region                           */
+    CAP_SUBSECT = 1 << 9, /* its subsections can be visited: where a cursor opens
+                             depends on its parent's position alone             */
 };
 
 /* What its data looks like. */

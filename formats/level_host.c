@@ -247,7 +247,8 @@ stc_status level_kind_register(ctx *cx, const stc_level_kind *kind)
                            (kind->flags & STC_KIND_COMPACT ? PROP_COMPACT : 0);
     h->kind = (level_kind){
         .name = h->name,
-        .caps = CAP_ITER | CAP_SEEK | CAP_PACK | (kind->locate ? CAP_LOCATE : 0),
+        .caps = CAP_ITER | CAP_SEEK | CAP_PACK | CAP_SUBSECT |
+                (kind->locate ? CAP_LOCATE : 0),
         .props = props,
         .fixed = props,
         .arrays = (uint8_t)kind->arrays,

@@ -386,7 +386,7 @@ static stc_status lz77_check(ctx *cx, level *lv, int64_t parents)
 
 const level_kind level_lz77 = {
     .name = "lz77",
-    .caps = CAP_ITER | CAP_SEEK | CAP_PACK | CAP_REGION,
+    .caps = CAP_ITER | CAP_SEEK | CAP_PACK | CAP_REGION | CAP_SUBSECT,
     .props = PROP_FULL | PROP_ORDERED | PROP_UNIQUE | PROP_COMPACT,
     .fixed = PROP_FULL | PROP_ORDERED | PROP_UNIQUE | PROP_COMPACT,
     .arrays = 1 << STC_POS | 1 << STC_CRD | 1 << STC_AUX,

@@ -219,7 +219,8 @@ static stc_status rle_check(ctx *cx, level *lv, int64_t parents)
 
 const level_kind level_rle = {
     .name = "rle",
-    .caps = CAP_ITER | CAP_SEEK | CAP_APPEND | CAP_PACK | CAP_REGION | CAP_APPEND_REGION,
+    .caps = CAP_ITER | CAP_SEEK | CAP_APPEND | CAP_PACK | CAP_REGION | CAP_APPEND_REGION |
+            CAP_SUBSECT,
     .props = PROP_FULL | PROP_ORDERED | PROP_UNIQUE | PROP_COMPACT,
     .fixed = PROP_FULL | PROP_ORDERED | PROP_UNIQUE | PROP_COMPACT,
     .arrays = 1 << STC_POS | 1 << STC_CRD,

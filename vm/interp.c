@@ -63,6 +63,20 @@ static void open_cursor(mcursor *c, const tensor *t, int l, const mcursor *up, i
     c->plain = coef == 1 && shift == 0;
 }
 
+static stc_status open_subsections(machine *mc, const lop *at)
+{
+    const uint16_t *a = at->arg;
+    mcursor *c = &mc->c[a[0]];
+    subsect *s = at->u.sub;
+    if (subsect_begin(mc->cx, s, &mc->slot[a[1]].t->level[a[2]], mc->ext[a[6]],
+                      a[3] == ROOT ? NULL : &mc->c[a[3]].c, &c->c))
+        return mc->cx->diag.status;
+    c->coef = mc->p->konst[a[5]].v.i64;
+    c->shift = mc->i[a[4]];
+    c->plain = c->coef == 1 && c->shift == 0;
+    return machine_count(mc, s->n);
+}
+
 /* Ahead to index i: coordinate coef * i + shift of the cursor's level. */
 static void seek(mcursor *c, int64_t i)
 {
@@ -335,6 +349,11 @@ dispatch:
             open_cursor(C(0), SLOT(1)->t, pc->arg[2], C_OR_ROOT(3), pc->u.k->v.i64, INT(4));
             NEXT();
         }
+        CASE(SUBSECT)
+        {
+            TRY(open_subsections(mc, pc));
+            NEXT();
+        }
         CASE(LOCATE)
         {
             const mcursor *up = C_OR_ROOT(3);
@@ -374,6 +393,11 @@ dispatch:
                 __builtin_add_overflow(x, INT(3), &INT(0)))
                 return machine_fail(mc, pc, STC_ERR_OVERFLOW,
                                     "a coordinate is beyond 64 bits");
+            NEXT();
+        }
+        CASE(IEXTENT)
+        {
+            INT(0) = mc->ext[pc->arg[1]];
             NEXT();
         }
         CASE(IVALUE)

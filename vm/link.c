@@ -20,7 +20,7 @@ typedef struct linker {
     machine *mc;
     block block[BLOCKS_MAX];
     int depth;
-    int loops, lanes; /* handed out so far */
+    int loops, lanes, subs; /* handed out so far */
 } linker;
 
 /* ---- the block ----------------------------------------------------------------- */
@@ -37,10 +37,11 @@ static void *place(layout *l, int64_t count, size_t size)
     return at;
 }
 
-static void count_loops(const program *p, int *loops, int *lanes)
+static void count_loops(const program *p, int *loops, int *lanes, int *subs)
 {
-    *loops = *lanes = 0;
+    *loops = *lanes = *subs = 0;
     for (int i = 0; i < p->ncode; i++) {
+        *subs += p->code[i].op == OP_SUBSECT;
         if (p->code[i].op != OP_LOOP) continue;
         ++*loops;
         *lanes += p->merge[p->code[i].arg[2]].count;
@@ -60,6 +61,7 @@ static void lay_out(machine *mc, layout *l, int loops, int lanes, int levels)
     mc->slot = place(l, p->ntensor, sizeof *mc->slot);
     mc->loops = place(l, loops, sizeof *mc->loops);
     mc->lanes = place(l, lanes, sizeof *mc->lanes);
+    mc->subs = place(l, mc->nsub, sizeof *mc->subs);
     mc->origin = place(l, p->ncode, sizeof *mc->origin);
     mc->entry = place(l, p->nfn, sizeof *mc->entry);
     asm_level *lev = place(l, levels, sizeof *lev);
@@ -76,7 +78,7 @@ static void lay_out(machine *mc, layout *l, int loops, int lanes, int levels)
 static stc_status allocate(machine *mc)
 {
     int loops, lanes, levels = 0;
-    count_loops(mc->p, &loops, &lanes);
+    count_loops(mc->p, &loops, &lanes, &mc->nsub);
     for (int t = 0; t < mc->p->ntensor; t++)
         levels += mc->p->tensor[t].fmt.levels;
     layout l = {0};
@@ -116,6 +118,7 @@ static loop *link_loop(linker *k, lop *at)
             uint64_t bit = (uint64_t)1 << b;
             mc->lanes[k->lanes++] = (lane){.c = &mc->c[op->cursor], .bit = bit, .op = op};
             if (pass == 1) l->placed |= bit;
+            if (pass < 2 && mc->c[op->cursor].subsections) l->subsections |= bit;
             ++*(pass == 0 ? &l->nwalk : pass == 1 ? &l->nplace : &l->nknown);
         }
     }
@@ -276,6 +279,10 @@ static void link_one(linker *k, lop *at, const insn *in)
     case OP_OPENAT:
         at->u.k = &p->konst[in->arg[5]];
         break;
+    case OP_SUBSECT:
+        at->u.sub = &k->mc->subs[k->subs++];
+        k->mc->c[in->arg[0]].subsections = true;
+        break;
     case OP_FN1:
     case OP_FN2:
     case OP_FN3:
@@ -350,7 +357,7 @@ stc_status machine_link(machine *mc)
     mc->labels = machine_labels();
     linker k;
     k.mc = mc;
-    k.depth = k.loops = k.lanes = 0;
+    k.depth = k.loops = k.lanes = k.subs = 0;
     link_code(&k);
     if (!mc->cx->no_super && machine_fuse(mc)) return mc->cx->diag.status;
     if (mc->profile) profile_all(mc);

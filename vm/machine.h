@@ -19,6 +19,7 @@
 #include "functions.h"
 #include "host.h"
 #include "program.h"
+#include "subsect.h"
 
 typedef struct lop lop;
 typedef struct loop loop;
@@ -54,6 +55,7 @@ struct lop {
         super *super;          /* a loop on a faster tier                   */
         const user_fn *ufn;    /* call                                      */
         const host_form *host; /* call of a function of the host's       */
+        subsect *sub;          /* subsect                                   */
     } u;
 };
 
@@ -66,9 +68,10 @@ struct lop {
 typedef struct mcursor {
     cursor c;
     int64_t coef, shift;
-    uint64_t stores; /* at: the result's count of stores when it was placed */
-    bool plain;      /* coef 1, shift 0                                     */
-    bool kept;       /* at: the coordinate has been appended                */
+    uint64_t stores;  /* at: the result's count of stores when it was placed */
+    bool plain;       /* coef 1, shift 0                                     */
+    bool kept;        /* at: the coordinate has been appended                */
+    bool subsections; /* opened by subsect                                  */
 } mcursor;
 
 /* ---- loops --------------------------------------------------------------------- */
@@ -92,6 +95,8 @@ struct loop {
     int64_t i, begin, end;  /* where it stands; the range                       */
     uint64_t produce, live; /* tables with the known bits put in (count <= 6) */
     uint64_t known;         /* the known bits that are set, this time          */
+    uint64_t subsections;   /* bits of operands that are subsections           */
+    uint64_t visited;       /* subsections visited in this run                 */
     bool universe;          /* visits every coordinate, this time              */
     bool unordered;         /* its only walker's coordinates come in any order */
     uint16_t index, mask;   /* registers                                       */
@@ -175,6 +180,8 @@ struct machine {
     loop *loops;
     int nloop;
     lane *lanes;
+    subsect *subs;
+    int nsub;
     /* Steps are counted down from `slice`; when it is spent, machine_poll
      * looks at the step limit, the interrupt flag and the progress call. */
     int64_t left, slice;

@@ -156,6 +156,8 @@ static loop_state stand(machine *mc, loop *l, int64_t i, uint64_t mask)
     l->i = i;
     mc->i[l->index] = i;
     mc->m[l->mask] = mask;
+    if (mask & l->subsections)
+        l->visited += (uint64_t)__builtin_popcountll(mask & l->subsections);
     return LOOP_ON;
 }
 

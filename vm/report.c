@@ -61,6 +61,9 @@ stc_status machine_profile(const machine *mc, textbuf *out)
             text_add(out, " ; %llu rounds, tier %d: %s", (unsigned long long)row->rounds,
                      s->tier, s->note);
         }
+        if (row->op == LOP_LOOP && mc->code[i].u.loop->subsections)
+            text_add(out, " ; %llu subsections visited",
+                     (unsigned long long)mc->code[i].u.loop->visited);
         text_add(out, "\n");
     }
     return out->failed ? mc->cx->diag.status : STC_OK;

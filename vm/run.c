@@ -51,6 +51,8 @@ void machine_free(machine *mc)
             tensor_free(mc->slot[t].own);
         }
     }
+    for (int k = 0; k < mc->nsub && mc->block; k++)
+        subsect_free(cx, &mc->subs[k]);
     for (int d = 0; mc->frames && d < CALL_DEPTH_MAX; d++)
         mem_free(cx, mc->frames[d].v, (size_t)mc->frames[d].cap * sizeof(value));
     mem_free(cx, mc->frames, CALL_DEPTH_MAX * sizeof *mc->frames);
@@ -200,6 +202,8 @@ stc_status machine_run(machine *mc)
 {
     mc->steps = 0;
     mc->profile_last = -1;
+    for (int i = 0; i < mc->nloop; i++)
+        mc->loops[i].visited = 0;
     if (mc->profile)
         for (int i = 0; i < mc->ncode; i++)
             mc->profile[i].count = mc->profile[i].nanoseconds = mc->profile[i].rounds = 0;

@@ -96,7 +96,8 @@ static stc_status check_cursor_operand(verifier *vf, char letter, int x)
     if (x == ROOT && letter == 'c') return STC_OK;
     if (!cursor_valid(vf, x))
         return refuse(vf, "c%d isn't open here, or what it stood on has changed", x);
-    if (letter == 'Q' && cursor_kind(vf->cell[vf->c0 + x].v) != C_OPEN)
+    const int state = cursor_kind(vf->cell[vf->c0 + x].v);
+    if (letter == 'Q' && state != C_OPEN && state != C_SUBSECT)
         return refuse(vf, "c%d was located, it can't move", x);
     return STC_OK;
 }
@@ -342,6 +343,7 @@ static stc_status check_meaning(verifier *vf, const insn *in)
     switch (in->op) {
     case OP_OPEN:
     case OP_OPENAT:
+    case OP_SUBSECT:
     case OP_LOCATE:
     case OP_SEEK:
     case OP_LOAD:

@@ -48,7 +48,7 @@ typedef struct vblock {
 /* Tensor states, in the low bits of their cells' values. */
 enum { T_READY = 1, T_ASSEMBLING, T_COLLECTING, T_MASK = 3 };
 /* Cursor states. */
-enum { C_OPEN = 1, C_PLACED, C_RESULT };
+enum { C_OPEN = 1, C_PLACED, C_RESULT, C_SUBSECT };
 
 typedef struct verifier {
     ctx *cx;

@@ -71,8 +71,8 @@ static stc_status define_cursor(verifier *vf, int c, int kind, int t, int l, int
     return cell_set(vf, vf->c0 + c, k);
 }
 
-/* up must be the cursor of the level above (kind C_RESULT or any of reading),
- * or ROOT above the first. */
+/* up must be the cursor of the level above (kind C_RESULT or one that stands in
+ * what is read), or ROOT above the first. */
 static stc_status check_up(verifier *vf, int t, int l, int up, bool result)
 {
     if (up == ROOT) {
@@ -82,7 +82,7 @@ static stc_status check_up(verifier *vf, int t, int l, int up, bool result)
     if (up >= vf->p->nc) return refuse(vf, "there is no c%d", up);
     uint64_t v = vf->cell[vf->c0 + up].v;
     if (!cursor_valid(vf, up) || cursor_tensor(v) != t || cursor_level(v) != l - 1 ||
-        (cursor_kind(v) == C_RESULT) != result)
+        cursor_kind(v) == C_SUBSECT || (cursor_kind(v) == C_RESULT) != result)
         return refuse(vf, "c%d isn't a cursor of the level above level %d of t%d", up, l,
                       t);
     return STC_OK;
@@ -111,13 +111,42 @@ static stc_status check_located(verifier *vf, int t, int l, int up)
     return check_up(vf, t, l, up, false);
 }
 
+static stc_status check_coefficient(verifier *vf, int k)
+{
+    if (vf->p->konst[k].cls == CLASS_I64 && vf->p->konst[k].v.i64 > 0) return STC_OK;
+    return refuse(vf, "the coefficient must be a positive i64");
+}
+
+/* Subsections hang below a cursor that stands on a coordinate, or below other
+ * subsections: of the level above, or wider ones of the same level. */
+static stc_status check_subsections(verifier *vf, const uint16_t *a)
+{
+    const int t = a[1], l = a[2], up = a[3];
+    if (check_coefficient(vf, a[5]) || tensor_state(vf, t, T_READY))
+        return vf->cx->diag.status;
+    const level_spec *of = &vf->p->tensor[t].fmt.level[l];
+    if (!(of->kind->caps & CAP_SUBSECT) ||
+        !(format_props(&vf->p->tensor[t].fmt, l) & PROP_ORDERED))
+        return refuse(vf, "level %d of t%d has no subsections in order", l, t);
+    const uint64_t v = up == ROOT ? 0 : vf->cell[vf->c0 + up].v;
+    const bool nested = up != ROOT && cursor_kind(v) == C_SUBSECT;
+    if (!nested && check_up(vf, t, l, up, false)) return vf->cx->diag.status;
+    if (nested && (!cursor_valid(vf, up) || cursor_tensor(v) != t ||
+                   (cursor_level(v) != l - 1 && cursor_level(v) != l)))
+        return refuse(vf,
+                      "c%d isn't at subsections of level %d of t%d, or of the one above it",
+                      up, l, t);
+    return define_cursor(vf, a[0], C_SUBSECT, t, l, up);
+}
+
 stc_status verify_cursor(verifier *vf, const insn *in)
 {
     const uint16_t *a = in->arg;
     switch (in->op) {
+    case OP_SUBSECT:
+        return check_subsections(vf, a);
     case OP_OPENAT:
-        if (vf->p->konst[a[5]].cls != CLASS_I64 || vf->p->konst[a[5]].v.i64 <= 0)
-            return refuse(vf, "the coefficient must be a positive i64");
+        if (check_coefficient(vf, a[5])) return vf->cx->diag.status;
         /* fall through */
     case OP_OPEN:
         if (check_located(vf, a[1], a[2], a[3])) return vf->cx->diag.status;
@@ -135,7 +164,7 @@ stc_status verify_cursor(verifier *vf, const insn *in)
         if (c == ROOT) return levels == 0 ? STC_OK : refuse(vf, "t%d isn't a scalar", t);
         uint64_t v = vf->cell[vf->c0 + c].v;
         if (cursor_tensor(v) != t || cursor_level(v) != levels - 1 ||
-            cursor_kind(v) == C_RESULT)
+            cursor_kind(v) == C_RESULT || cursor_kind(v) == C_SUBSECT)
             return refuse(vf, "c%d isn't a cursor of the last level of t%d", c, t);
         return STC_OK;
     }
@@ -155,7 +184,7 @@ static bool level_ordered(const verifier *vf, uint64_t v)
 static stc_status check_walker(verifier *vf, const merge_desc *m, const merge_operand *o)
 {
     uint64_t v = vf->cell[vf->c0 + o->cursor].v;
-    if (cursor_kind(v) != C_OPEN)
+    if (cursor_kind(v) != C_OPEN && cursor_kind(v) != C_SUBSECT)
         return refuse(vf, "c%d isn't open: it can't be walked or followed", o->cursor);
     if (level_ordered(vf, v)) return STC_OK;
     if (o->role == MERGE_FOLLOW || m->universe)

@@ -34,6 +34,12 @@ static void lower_open(lowering *lo, const loop_operand *o, int index, merge_ope
 {
     const paccess *x = &lo->pl->access[o->access];
     const affine *at = &x->level[o->level].at;
+    if (o->subsect) {
+        const int sub = lower_subsect(lo, o->access, o->level, o->root, index);
+        *m = (merge_operand){
+            .role = o->role, .cursor = (uint16_t)sub, .shift = ROOT, .coef = 1};
+        return;
+    }
     int up = parent_cursor(lo, o->access, o->level);
     int c = o->role == MERGE_KNOWN ? lo->cursor[o->access][o->level] : lower_creg(lo);
     *m = (merge_operand){.role = o->role, .cursor = (uint16_t)c, .shift = ROOT, .coef = 1};
@@ -163,12 +169,30 @@ static void lower_derived(lowering *lo, uint64_t before)
     }
 }
 
+/* What a loop opens is no longer there after it. */
+static uint16_t *subsects_within(lowering *lo, const uint16_t *around)
+{
+    const int64_t n = (int64_t)lo->pl->naccess * STC_MAX_ORDER + 1;
+    uint16_t *in = arena_array(lo->pl->a, n, sizeof *in);
+    if (!in) {
+        lo->status = STC_ERR_MEMORY;
+        return lo->subsect;
+    }
+    if (around)
+        memcpy(in, around, (size_t)n * sizeof *in);
+    else
+        memset(in, 0xff, (size_t)n * sizeof *in);
+    return in;
+}
+
 static void lower_forall(lowering *lo, const cin *loop)
 {
     const loop_info *info = loop->info;
     merge_operand operand[PLAN_ACCESSES];
     int placed = lo->placed, mask = lower_mreg(lo);
     uint64_t bound = lo->bound;
+    uint16_t *subsect = lo->subsect;
+    lo->subsect = subsects_within(lo, subsect);
     for (int k = 0; k < info->count; k++)
         lower_open(lo, &info->operand[k], loop->index, &operand[k]);
     int merge = lower_merge(lo, &info->loop_table, info->count, loop->index, operand,
@@ -186,6 +210,7 @@ static void lower_forall(lowering *lo, const cin *loop)
     EMIT(lo, OP_END, );
     lo->placed = placed;
     lo->bound = bound;
+    lo->subsect = subsect;
 }
 
 static int class_of_target(lowering *lo, const cin *c, int r)
@@ -416,6 +441,7 @@ stc_status lower_plan(plan *pl)
         if (!lo->cursor[k]) return STC_ERR_MEMORY;
     }
     forget_loads(lo);
+    lo->subsect = subsects_within(lo, NULL);
     lower_functions(lo, pl->root_value);
     index_registers(lo);
     lower_conversions(lo);

@@ -17,14 +17,15 @@ typedef struct lowering {
     int ni, nv, nm, nc;              /* registers handed out                        */
     uint16_t index[64];              /* the register of each index                  */
     uint16_t *cursor[PLAN_ACCESSES]; /* by level                                  */
-    int load[PLAN_ACCESSES];         /* a register that holds the value, -1: none   */
-    uint16_t place[STC_MAX_ORDER];   /* the result's cursors                        */
-    int placed;                      /* result levels that stand on a coordinate    */
-    uint16_t temp[256];              /* registers of the plan's temporaries         */
+    uint16_t *subsect;       /* by access and level: a cursor at subsections; ROOT: none */
+    int load[PLAN_ACCESSES]; /* a register that holds the value, -1: none   */
+    uint16_t place[STC_MAX_ORDER]; /* the result's cursors                        */
+    int placed;                    /* result levels that stand on a coordinate    */
+    uint16_t temp[256];            /* registers of the plan's temporaries         */
     uint64_t bound;
     uint16_t started[256]; /* of those without identity: has one come?            */
     bool in_function;
-    int *local; /* inside an inlined function: the register of each of its locals */
+    int *local;    /* inside an inlined function: the register of each of its locals */
     bool on_fills; /* expressions are lowered over fills          */
 } lowering;
 
@@ -51,6 +52,11 @@ int lower_extent_length(lowering *lo, int index); /* hi - lo of an index        
 int lower_expr(lowering *lo, const bexpr *e);
 /* The same where no operand is stored. */
 int lower_fill(lowering *lo, const bexpr *e);
+
+/* subsect.c: a cursor over the subsections of an access's level l, that the loop
+ * over `index` visits (-1: where all that is bound puts it); root: the first
+ * level without a coordinate. */
+int lower_subsect(lowering *lo, int access, int l, int root, int index);
 
 /* inline.c: whether a function becomes straight-line code where it is called; that
  * code; the built-in that it is another name of, -1 if none. */

@@ -185,7 +185,7 @@ typedef struct candidates {
     uint64_t accesses;
 } candidates;
 
-static void collect(state *st, const cin *loop, candidates *c)
+static void collect(state *st, const cin *loop, uint64_t before, candidates *c)
 {
     plan *pl = st->pl;
     uint64_t shown = pset_accesses(loop->space);
@@ -193,16 +193,24 @@ static void collect(state *st, const cin *loop, candidates *c)
         paccess *x = &pl->access[k];
         if (!in(loop->uses, k) || x->why || st->depth[k] >= x->levels) continue;
         const affine *at = &x->level[st->depth[k]].at;
-        if (!affine_bound(at, st->bound) || coef_of(at, loop->index) <= 0) continue;
-        c->op[c->n++] =
-            (loop_operand){k, st->depth[k], MERGE_WALK, !affine_bare(at, loop->index)};
+        const int subsect =
+            plan_subsect(pl, x, st->depth[k], in(st->certain, k), before, loop->index);
+        if (subsect < 0 && (!affine_bound(at, st->bound) || coef_of(at, loop->index) <= 0))
+            continue;
+        c->op[c->n++] = (loop_operand){.access = k,
+                                       .level = subsect < 0 ? st->depth[k] : subsect,
+                                       .role = MERGE_WALK,
+                                       .affine = !affine_bare(at, loop->index),
+                                       .subsect = subsect >= 0,
+                                       .root = st->depth[k]};
         c->accesses |= UINT64_C(1) << k;
     }
     c->here = c->n;
     for (int k = 0; k < pl->naccess; k++) {
         if (!in(shown & loop->uses, k) || in(c->accesses | st->certain, k)) continue;
         if (st->depth[k] == 0 || pl->access[k].why) continue;
-        c->op[c->n++] = (loop_operand){k, st->depth[k] - 1, MERGE_KNOWN, false};
+        c->op[c->n++] =
+            (loop_operand){.access = k, .level = st->depth[k] - 1, .role = MERGE_KNOWN};
         c->accesses |= UINT64_C(1) << k;
     }
 }
@@ -211,12 +219,13 @@ static void collect(state *st, const cin *loop, candidates *c)
 static bool everywhere(const state *st, const loop_operand *o)
 {
     const paccess *x = &st->pl->access[o->access];
-    return in(st->certain, o->access) && !x->pad && (x->level[o->level].props & PROP_FULL);
+    return !o->subsect && in(st->certain, o->access) && !x->pad &&
+           (x->level[o->level].props & PROP_FULL);
 }
 
 static bool locates(const plan *pl, const loop_operand *o)
 {
-    return pl->access[o->access].level[o->level].kind->caps & CAP_LOCATE;
+    return !o->subsect && pl->access[o->access].level[o->level].kind->caps & CAP_LOCATE;
 }
 
 static bool ordered(const plan *pl, const loop_operand *o)
@@ -237,7 +246,7 @@ static uint64_t choose_drive(const state *st, const candidates *c, const lattice
         for (int k = 0; k < c->here; k++)
             if (in(set, k))
                 cost += 4 + (locates(st->pl, &c->op[k]) ? 2 : 0) +
-                        (ordered(st->pl, &c->op[k]) ? 0 : 1) +
+                        (ordered(st->pl, &c->op[k]) ? 0 : 1) + c->op[k].subsect +
                         (everywhere(st, &c->op[k]) ? 40 : 0);
         if (cost < best_cost && lattice_driven(t, c->n, set)) {
             best = set;
@@ -332,6 +341,7 @@ static void note_certain(state *st, const loop_info *info, const loop_bits *b)
     for (int k = 0; k < info->count; k++) {
         const loop_operand *o = &info->operand[k];
         uint64_t bit = UINT64_C(1) << o->access;
+        if (o->subsect) continue; /* it may be there: further in that is decided */
         if (in(sure, k) && b->bit[o->access] == k)
             st->certain |= bit;
         else if (o->role != MERGE_KNOWN && !everywhere(st, o))
@@ -362,7 +372,7 @@ static stc_status analyze_loop(state *st, cin *loop)
     inner.bound = plan_bound(pl, st->bound | UINT64_C(1) << loop->index);
     inner.seq[inner.nseq++] = loop->index;
     inner.again = false;
-    collect(&inner, loop, &c);
+    collect(&inner, loop, st->bound, &c);
     bits_of(&inner, &c, &bits, complemented(loop->space));
     stc_status s =
         lattice_table_make(pl, loop->space, &bits, false, c.n, &info->loop_table);
@@ -375,7 +385,7 @@ static stc_status analyze_loop(state *st, cin *loop)
     if (!info->operand || !info->late) return STC_ERR_MEMORY;
     memcpy(info->operand, c.op, (size_t)c.n * sizeof *c.op);
     for (int k = 0; k < c.here; k++)
-        inner.depth[c.op[k].access] = c.op[k].level + 1;
+        if (!c.op[k].subsect) inner.depth[c.op[k].access] = c.op[k].level + 1;
     note_certain(&inner, info, &bits);
     s = place_late(&inner, loop->uses, st->bound, info->late, &info->late_count);
     if (!s) s = second_table(&inner, loop, info, &bits);

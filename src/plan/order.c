@@ -34,24 +34,11 @@ typedef struct density {
     double step, produce;
 } density;
 
-/* Whether an index moves a window: it is reduced, and shares a subscript. A
- * filter is small (convolutions paper, §6.3.1). */
-static bool in_filter(const plan *pl, int index)
-{
-    if (!pl->s->index[index].reduced) return false;
-    for (int k = 0; k < pl->naccess; k++)
-        for (int l = 0; l < pl->access[k].levels; l++) {
-            const affine *at = &pl->access[k].level[l].at;
-            if (at->terms > 1 && affine_has(at, index)) return true;
-        }
-    return false;
-}
-
 static double extent_of(const plan *pl, int index)
 {
     const bindex *b = &pl->s->index[index];
     if (b->hi < 0) return EXTENT;
-    if (in_filter(pl, index)) return FILTER;
+    if (plan_in_filter(pl, index)) return FILTER;
     const extent *hi = &pl->p->ext[b->hi];
     return hi->op == EXT_CONST && hi->k > 0 && hi->k < EXTENT ? (double)hi->k : EXTENT;
 }

@@ -85,6 +85,8 @@ typedef struct loop_operand {
     int access, level;
     uint8_t role; /* merge_role                                       */
     bool affine;  /* not just the loop's own index                    */
+    bool subsect; /* its subsections: the level stays unresolved      */
+    int root;     /* subsect: the first unresolved level              */
 } loop_operand;
 
 typedef struct loop_late {
@@ -219,6 +221,16 @@ stc_status plan_order(plan *pl, term *terms, int nterms, const int *result_index
                       int nresult, bool splittable, bool insertable, choice *out);
 void plan_inner_order(plan *pl, const pset *space, uint64_t uses, uint64_t bound,
                       const int *index, int n, int *order);
+
+/* subsect.c */
+/* Whether an index moves a window: it is reduced, and shares a subscript. A
+ * filter is small (convolutions paper, §6.3.1). */
+bool plan_in_filter(const plan *pl, int index);
+/* The level of x whose subsections a loop over `index` visits, -1: none. `depth`
+ * levels are resolved, `before` was bound outside; certain: x is stored as far
+ * as it is resolved. */
+int plan_subsect(const plan *pl, const paccess *x, int depth, bool certain, uint64_t before,
+                 int index);
 
 /* result.c */
 stc_status plan_result(plan *pl, bexpr *root, const pset **space);

@@ -87,7 +87,8 @@ static void print_operands(const plan *pl, const loop_info *info, textbuf *out)
     }
     for (int k = 0; k < info->count; k++) {
         const loop_operand *o = &info->operand[k];
-        text_add(out, "%s%s %s.%d", sep, role[o->role],
+        text_add(out, "%s%s %s%s.%d", sep, role[o->role],
+                 o->subsect ? "subsections of " : "",
                  name_of(pl, pl->access[o->access].tensor), o->level);
         sep = ", ";
     }

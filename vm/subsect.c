@@ -1,0 +1,140 @@
+/* subsect.c: the non-empty subsections of a level, one offset after another.
+ *
+ * Takes a level, the fibers that lie within the subsections of the levels above
+ * it (their list is made once, when the cursor is opened), and the width of the
+ * window. Gives an ordinary cursor, which stands on intervals of offsets: a
+ * stored coordinate x is seen from the offsets x - size + 1 … x. So merges join
+ * subsections as they join anything else. (Convolutions paper, §5.2.1: the
+ * three cases of `begin`, by what `up` is; §5.2.2: `next` drops the coordinates
+ * that the window has left, and takes the smallest that remains.)
+ *
+ * Kinds are asked for nothing but open, next and seek, so stacks of any ordered
+ * levels serve. The cost is that of the paper: the fibers of a window each time
+ * it moves, one where all levels above stand on a coordinate.
+ */
+#include "subsect.h"
+
+static const level_kind subsection;
+
+static bool is_subsection(const cursor *c)
+{
+    return c && c->lv->kind == &subsection;
+}
+
+/* ---- the offsets, as a level ---------------------------------------------------- */
+
+/* The offset from which x is the last coordinate seen. */
+static int64_t first_offset(int64_t x, int64_t size)
+{
+    int64_t o;
+    return __builtin_sub_overflow(x, size - 1, &o) ? INT64_MIN : o;
+}
+
+/* Stands c on the first interval of offsets from `from` on, where no fiber
+ * stands on coordinates that lie before it. */
+static void settle(cursor *c, int64_t from)
+{
+    const subsect *s = (const subsect *)c->lv;
+    c->lo = c->hi = CURSOR_END;
+    for (int64_t k = 0; k < s->n; k++) {
+        const cursor *f = &s->fiber[k].c;
+        if (f->lo == CURSOR_END) continue;
+        int64_t lo = first_offset(f->lo, s->size);
+        if (lo < from) lo = from;
+        if (lo > c->lo || (lo == c->lo && f->hi <= c->hi)) continue;
+        c->lo = lo;
+        c->hi = f->hi;
+    }
+}
+
+static void subsect_seek(cursor *c, int64_t o)
+{
+    const subsect *s = (const subsect *)c->lv;
+    for (int64_t k = 0; k < s->n; k++)
+        if (s->fiber[k].c.hi <= o) cursor_seek(&s->fiber[k].c, o);
+    settle(c, o);
+}
+
+static void subsect_next(cursor *c)
+{
+    subsect_seek(c, c->hi);
+}
+
+static const level_kind subsection = {
+    .name = "subsection",
+    .caps = CAP_ITER | CAP_SEEK,
+    .props = PROP_ORDERED | PROP_UNIQUE,
+    .next = subsect_next,
+    .seek = subsect_seek,
+};
+
+/* ---- the fibers ------------------------------------------------------------------ */
+
+static stc_status add_fiber(ctx *cx, subsect *s, const cursor *up)
+{
+    if (s->n == s->cap && mem_grow(cx, &s->fiber, &s->cap, s->n + 1, sizeof *s->fiber))
+        return cx->diag.status;
+    subsect_fiber *f = &s->fiber[s->n];
+    if (up) f->up = *up;
+    cursor_open(&f->c, s->of, up ? &f->up : NULL);
+    s->n += f->c.lo != CURSOR_END;
+    return STC_OK;
+}
+
+/* Below every coordinate that the subsection `up` has of the level above. */
+static stc_status add_children(ctx *cx, subsect *s, const cursor *up)
+{
+    const subsect *above = (const subsect *)up->lv;
+    int64_t end;
+    if (__builtin_add_overflow(up->coord, above->size, &end)) end = CURSOR_END;
+    for (int64_t k = 0; k < above->n; k++) {
+        cursor x = above->fiber[k].c;
+        if (x.hi <= up->coord) cursor_seek(&x, up->coord);
+        for (; x.lo < end; cursor_next(&x)) {
+            const int64_t last = x.hi < end ? x.hi : end;
+            for (int64_t i = x.lo > up->coord ? x.lo : up->coord; i < last; i++) {
+                cursor_stand(&x, i);
+                if (add_fiber(cx, s, &x)) return cx->diag.status;
+            }
+        }
+    }
+    return STC_OK;
+}
+
+/* A narrower window over the same fibers. */
+static stc_status copy_fibers(ctx *cx, subsect *s, const subsect *wider)
+{
+    if (s->cap < wider->n && mem_grow(cx, &s->fiber, &s->cap, wider->n, sizeof *s->fiber))
+        return cx->diag.status;
+    for (s->n = 0; s->n < wider->n; s->n++)
+        s->fiber[s->n] = wider->fiber[s->n];
+    return STC_OK;
+}
+
+stc_status subsect_begin(ctx *cx, subsect *s, const level *of, int64_t size,
+                         const cursor *up, cursor *c)
+{
+    stc_status status = STC_OK;
+    s->lv = (level){.kind = &subsection, .props = subsection.props};
+    s->of = of;
+    s->size = size;
+    s->n = 0;
+    *c = (cursor){.lv = &s->lv, .at = NONE, .at_end = NONE, .period = PERIOD_ENDLESS};
+    if (size > 0 && (!up || up->at != NONE)) {
+        if (!is_subsection(up))
+            status = add_fiber(cx, s, up);
+        else if (((const subsect *)up->lv)->of == of)
+            status = copy_fibers(cx, s, (const subsect *)up->lv);
+        else
+            status = add_children(cx, s, up);
+    }
+    for (int64_t k = 0; k < s->n; k++) /* the list may have moved as it grew */
+        if (s->fiber[k].c.up) s->fiber[k].c.up = &s->fiber[k].up;
+    settle(c, INT64_MIN);
+    return status;
+}
+
+void subsect_free(ctx *cx, subsect *s)
+{
+    mem_free(cx, s->fiber, (size_t)s->cap * sizeof *s->fiber);
+}
