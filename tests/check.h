@@ -32,7 +32,8 @@
     SUITE(bad)                                                                             \
     SUITE(data)                                                                            \
     SUITE(kernels)                                                                         \
-    SUITE(host)
+    SUITE(host)                                                                            \
+    SUITE(super)
 
 #define SUITE(name) Suite *suite_##name(void);
 SUITES(SUITE)

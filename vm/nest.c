@@ -14,7 +14,7 @@
 
 /* ---- matching ------------------------------------------------------------------ */
 
-/* Flattens a product into loads and scalars. */
+/* Flattens a product, by whatever function it is, into loads and scalars. */
 static bool match_product(nest *ns, int id)
 {
     const node *x = &ns->in.node[id];
@@ -24,7 +24,7 @@ static bool match_product(nest *ns, int id)
         ns->scalar[ns->nscalar++] = ns->link.node[id];
         return true;
     }
-    if (x->kind == NODE_FN && x->fn == FN_MUL && x->fn_cls == ns->cls)
+    if (x->kind == NODE_FN && x->fn == ns->times && x->fn_cls == ns->cls)
         return match_product(ns, x->arg[0]) && match_product(ns, x->arg[1]);
     if (x->kind != NODE_LOAD || ns->nload == NEST_LOADS) return false;
     ns->load[ns->nload++] = (nest_load){.node = (uint16_t)id};
@@ -42,22 +42,42 @@ static bool match_binary(nest *ns, int id)
         if (arg->kind != NODE_LOAD || !arg->varies) return false;
         ns->load[ns->nload++] = (nest_load){.node = x->arg[k]};
     }
-    ns->fn = x->fn;
+    ns->times = x->fn;
     return true;
+}
+
+/* A function whose operands may come in any grouping: of factors, that is. */
+static bool makes_products(const node *x)
+{
+    enum { BOTH = FP_ASSOCIATIVE | FP_COMMUTATIVE };
+    return x->kind == NODE_FN && x->nargs == 2 && (fn_at(x->fn)->flags & BOTH) == BOTH;
+}
+
+/* All loads, and what is stored into, have one element type. */
+static bool match_types(nest *ns, const machine *mc)
+{
+    const sink *x = &ns->in.sink[0];
+    ns->type = (uint8_t)class_type((vclass)ns->cls);
+    for (int k = 0; k < ns->nload; k++) {
+        const uint8_t type = mc->p->tensor[ns->in.node[ns->load[k].node].a].type;
+        if (k > 0 && type != ns->type) return false;
+        ns->type = type;
+    }
+    return (x->kind != SINK_STORE && x->kind != SINK_ACC) ||
+           mc->p->tensor[x->a].type == ns->type;
 }
 
 static bool match_value(nest *ns, const machine *mc)
 {
     const sink *x = &ns->in.sink[0];
-    ns->cls = ns->in.node[x->node].cls;
-    if (x->cls != ns->cls || (x->kind != SINK_STORE && x->fn != FN_ADD)) return false;
+    const node *made = &ns->in.node[x->node];
+    ns->cls = made->cls;
+    ns->plus = x->kind == SINK_STORE ? FN_NONE : x->fn;
+    ns->times = makes_products(made) ? made->fn : FN_NONE;
+    if (x->cls != ns->cls) return false;
     if (x->kind == SINK_STORE ? !match_binary(ns, x->node) : !match_product(ns, x->node))
         return false;
-    for (int k = 0; k < ns->nload; k++) {
-        const node *n = &ns->in.node[ns->load[k].node];
-        if (mc->p->tensor[n->a].type != class_type((vclass)ns->cls)) return false;
-    }
-    return true;
+    return match_types(ns, mc);
 }
 
 /* The masks of so many operands. */
@@ -94,13 +114,14 @@ static bool match_shape(nest *ns, const machine *mc, bool general)
             continue;
         }
         if (ns->nwalk == NEST_WALKS) return false;
-        if (!general && branchless(mc, opened)) return false;
         bit[ns->nwalk] = UINT64_C(1) << b;
         ns->walk[ns->nwalk++] = (nest_walk){.place = (uint16_t)(1 + b)};
     }
     if (full && ns->nwalk > 0) return false;
     ns->shape = full ? NEST_RANGE : ns->nwalk == 1 ? NEST_FIBER : NEST_MERGE;
     if (!full && ns->nwalk == 0) return false;
+    for (int w = 0; !general && ns->nwalk == 2 && w < 2; w++)
+        if (branchless(mc, &ns->o.s.place[ns->link.up[ns->walk[w].place]])) return false;
     for (int b = 0; b < m->count; b++)
         if (sure >> b & 1 && m->produce & ~table_bit(b) & table_mask(m->count))
             ns->must |= UINT64_C(1) << b;
@@ -180,8 +201,7 @@ static bool prepare_walk(const machine *mc, nest *ns, nest_walk *w, int *width)
     if (f.bounds) { /* else the parent's position and its duplicates bound it */
         if (!unique_down_to(t, depth) || f.stride != f.width || f.bounds_width != f.width)
             return false;
-    } else if (!ns->general || ns->nwalk != 1 || !(lv->props & PROP_UNIQUE) ||
-               f.stride % f.width) {
+    } else if (ns->nwalk != 1 || !(lv->props & PROP_UNIQUE) || f.stride % f.width) {
         return false;
     }
     w->step = f.stride / f.width;

@@ -11,7 +11,7 @@
 
 #include "strip.h"
 
-enum { NEST_LOADS = 3, NEST_WALKS = 2 };
+enum { NEST_LOADS = 3, NEST_WALKS = 2, FN_NONE = -1 };
 
 /* The inner loop's fibers, as a kernel sees them. */
 typedef enum nest_shape {
@@ -52,8 +52,9 @@ struct nest {
     strip o;
     loop_summary in;
     nest_links link;
-    uint8_t shape, cls;       /* nest_shape, vclass        */
-    int16_t fn;               /* NEST_MERGE into a result: fn of the two loads       */
+    uint8_t shape, cls, type; /* nest_shape, vclass, stc_type of what is loaded       */
+    int16_t plus, times;      /* of the sink (STORE: none); of the factors, FN_NONE:
+                                 there is only one. STORE: of the two loads           */
     nest_kernel narrow, wide; /* for 32-bit and 64-bit indices                  */
     nest_kernel kernel;       /* of this run                                         */
     int nwalk, nload, nscalar;

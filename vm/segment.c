@@ -243,11 +243,15 @@ static void spread_places(const nest *ns, segment *sg)
         column *c = &sg->g->place[k];
         const place *p = &ns->in.place[k];
         int64_t any = 0; /* negative if one is absent */
+        bool ranged = false;
         if (p->kind == PLACE_FIXED && sg->g->s.place[k].varies) {
             if (ns->o.s.place[ns->link.up[k]].kind == PLACE_AT) continue;
             const column *from = &ns->o.place[ns->link.up[k]];
+            ranged = from->ranged;
             for (int e = 0; e < sg->g->n; e++)
                 any |= c->data[e] = column_get(from, sg->row[e]);
+            for (int e = 0; ranged && e < sg->g->n; e++)
+                c->end[e] = column_end(from, sg->row[e]);
         } else if (p->kind == PLACE_OPERAND && sg->at[k].parent) {
             const column *from = sg->at[k].parent;
             const int64_t rows = sg->at[k].extent, lo = sg->at[k].lo;
@@ -260,7 +264,7 @@ static void spread_places(const nest *ns, segment *sg)
         }
         c->form = COL_ARRAY;
         c->full = any >= 0;
-        c->ranged = false;
+        c->ranged = ranged;
     }
 }
 
@@ -296,8 +300,8 @@ static void spread_nodes(const nest *ns, segment *sg)
             const int r = row[k];                                                          \
             T sum = x[k++];                                                                \
             for (; k < n && row[k] == r; k++)                                              \
-                sum = ADD_##CLS(sum, x[k]);                                                \
-            out[r] = ADD_##CLS(out[r], sum);                                               \
+                sum = FN_ADD_##CLS(sum, x[k]);                                                \
+            out[r] = FN_ADD_##CLS(out[r], sum);                                               \
         }                                                                                  \
     }
 ADD_RUNS(F64, double)

@@ -7,6 +7,12 @@ typedef enum kernel_id {
     KERNEL_COUNT
 } kernel_id;
 
+typedef enum body_id {
+#define BODY(name, PLUS, TIMES) BODY_##name,
+#include "super.def"
+    BODY_COUNT
+} body_id;
+
 static const struct kernel_row {
     uint8_t shape, sink;
 } kernels[] = {
@@ -14,12 +20,20 @@ static const struct kernel_row {
 #include "super.def"
 };
 
+static const struct body_row {
+    int16_t plus, times;
+} bodies[] = {
+#define BODY(name, PLUS, TIMES) {PLUS, TIMES},
+#include "super.def"
+};
+
 static const struct super_row {
-    uint8_t kernel, cls, width;
+    uint8_t kernel, type, body, width;
     nest_kernel run;
 } supers[] = {
-#define SUPER(name, CLASS, ctype, index, ictype)                                           \
-    {KERNEL_##name, CLASS_##CLASS, index, super_##name##_##CLASS##_##index},
+#define SUPER(kernel, TYPE, body, index)                                                   \
+    {KERNEL_##kernel, STC_##TYPE, BODY_##body, index,                                      \
+     super_##kernel##_##TYPE##_##body##_##index},
 #include "super.def"
 };
 
@@ -35,25 +49,34 @@ static bool fits(const nest *ns, kernel_id kernel)
     case KERNEL_dot_merge:
         return !ns->only[0] && !ns->only[1] && walked == ns->nload;
     case KERNEL_merge_fibers:
-        return walked == 2 && (ns->fn == FN_ADD || ns->fn == FN_SUB || ns->fn == FN_MUL) &&
+        return walked == 2 &&
                ns->in.node[ns->load[0].node].b != ns->in.node[ns->load[1].node].b;
     case KERNEL_axpy_fiber:
+    case KERNEL_scatter_fiber:
         return walked == ns->nload && ns->nload <= 1;
     default:
         return ns->nload > 0;
     }
 }
 
+/* A value of one factor goes with any body that reduces alike. */
+static bool same_body(const nest *ns, const struct body_row *b)
+{
+    return b->plus == ns->plus && (b->times == ns->times || ns->times == FN_NONE);
+}
+
 bool super_choose(nest *ns)
 {
     const int to = ns->in.sink[0].kind;
+    ns->narrow = ns->wide = NULL;
     for (size_t k = 0; k < sizeof supers / sizeof *supers; k++) {
         const struct super_row *r = &supers[k];
         if (kernels[r->kernel].shape != ns->shape || kernels[r->kernel].sink != to ||
-            r->cls != ns->cls || !fits(ns, (kernel_id)r->kernel))
+            r->type != ns->type || !same_body(ns, &bodies[r->body]) ||
+            !fits(ns, (kernel_id)r->kernel))
             continue;
-        if (r->width == 32) ns->narrow = r->run;
-        if (r->width == 64) ns->wide = r->run;
+        if (r->width == 32 && !ns->narrow) ns->narrow = r->run;
+        if (r->width == 64 && !ns->wide) ns->wide = r->run;
     }
     ns->avx2 = SUPER_HAS_AVX2;
     if (ns->shape == NEST_RANGE) ns->wide = ns->narrow; /* no indices at all */

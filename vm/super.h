@@ -3,10 +3,22 @@
 #define STC_VM_SUPER_H
 
 #include "nest.h"
+#include <math.h>
 
-#define SUPER(name, CLASS, ctype, index, ictype)                                           \
-    stc_status super_##name##_##CLASS##_##index(machine *mc, nest *ns);
+#define SUPER(kernel, TYPE, body, index)                                                   \
+    stc_status super_##kernel##_##TYPE##_##body##_##index(machine *mc, nest *ns);
 #include "super.def"
+
+/* elem_TYPE: how a type's elements are stored; num_TYPE: what they are computed
+ * in; index_BITS: coordinates and bounds. */
+#define CLASS(NAME, name, ctype) typedef ctype class_##NAME;
+#include "../formats/types.def"
+#define TYPE(NAME, name, ctype, CLASS, rank)                                               \
+    typedef ctype elem_##NAME;                                                             \
+    typedef class_##CLASS num_##NAME;
+#include "../formats/types.def"
+typedef int32_t index_32;
+typedef int64_t index_64;
 
 /* The rows of a result that the inner loop appends: lane k's has parent position
  * base + its coordinate, in a level that inserts below a place that the outer
@@ -66,15 +78,108 @@ static inline const void *super_row(const nest *ns, const nest_load *x, int k, s
     ((ns)->o.node[id].p ? ((const T *)(ns)->o.node[id].p)[k]                               \
                         : *(const T *)&(ns)->o.node[id].one)
 
-/* Arithmetic of a class: integers wrap. */
-#define ADD_F64(a, b) ((a) + (b))
-#define ADD_F32(a, b) ((a) + (b))
-#define ADD_I64(a, b) ((int64_t)((uint64_t)(a) + (uint64_t)(b)))
-#define SUB_F64(a, b) ((a) - (b))
-#define SUB_F32(a, b) ((a) - (b))
-#define SUB_I64(a, b) ((int64_t)((uint64_t)(a) - (uint64_t)(b)))
-#define MUL_F64(a, b) ((a) * (b))
-#define MUL_F32(a, b) ((a) * (b))
-#define MUL_I64(a, b) ((int64_t)((uint64_t)(a) * (uint64_t)(b)))
+/* What lane k's sum starts from; only sums of the first body start from nothing. */
+#define START(T, ns, r, k) ((r)->nargs ? LANE_VALUE(T, ns, (r)->arg[0], k) : (T)0)
+
+/* Lane k's fiber, [*p, *e); false: there is none. */
+#define SPAN(W)                                                                            \
+    static inline bool span_##W(const nest_walk *w, int k, int64_t *p, int64_t *e)         \
+    {                                                                                      \
+        const int64_t parent = walk_parent(w, k);                                          \
+        const index_##W *bounds = w->bounds;                                               \
+        *p = *e = 0;                                                                       \
+        if (parent < 0) return false;                                                      \
+        *p = bounds ? bounds[parent] : parent;                                             \
+        *e = bounds              ? bounds[parent + 1]                                      \
+             : w->parent->ranged ? column_end(w->parent, k)                                \
+                                 : parent + 1;                                             \
+        return true;                                                                       \
+    }
+SPAN(32)
+SPAN(64)
+
+/* An element as a number. Any byte but 0 is true, whoever lent it. */
+#define GET(TYPE, x) GET_##TYPE(x)
+#define GET_F64(x) (x)
+#define GET_F32(x) (x)
+#define GET_I64(x) (x)
+#define GET_I32(x) ((int64_t)(x))
+#define GET_U8(x) ((uint64_t)(x))
+#define GET_BOOL(x) ((int64_t)((x) != 0))
+
+/* Arithmetic, as fn_ops.def has it; integers wrap. */
+#define FN_ADD_F64(a, b) ((a) + (b))
+#define FN_ADD_F32(a, b) ((a) + (b))
+#define FN_ADD_I64(a, b) ((int64_t)((uint64_t)(a) + (uint64_t)(b)))
+#define FN_ADD_I32(a, b) FN_ADD_I64(a, b)
+#define FN_ADD_U8(a, b) ((a) + (b))
+#define FN_SUB_F64(a, b) ((a) - (b))
+#define FN_SUB_F32(a, b) ((a) - (b))
+#define FN_SUB_I64(a, b) ((int64_t)((uint64_t)(a) - (uint64_t)(b)))
+#define FN_MUL_F64(a, b) ((a) * (b))
+#define FN_MUL_F32(a, b) ((a) * (b))
+#define FN_MUL_I64(a, b) ((int64_t)((uint64_t)(a) * (uint64_t)(b)))
+#define FN_MUL_I32(a, b) FN_MUL_I64(a, b)
+#define FN_MUL_U8(a, b) ((a) * (b))
+#define FN_MIN_F64(a, b) min_f64(a, b)
+#define FN_MIN_F32(a, b) min_f32(a, b)
+#define FN_MIN_I64(a, b) ((a) < (b) ? (a) : (b))
+#define FN_MAX_F64(a, b) max_f64(a, b)
+#define FN_OR_BOOL(a, b) ((int64_t)(((a) != 0) | ((b) != 0)))
+#define FN_AND_BOOL(a, b) ((int64_t)(((a) != 0) & ((b) != 0)))
+
+INLINE double min_f64(double a, double b)
+{
+    return a < b || a != a ? a : b;
+}
+INLINE float min_f32(float a, float b)
+{
+    return a < b || a != a ? a : b;
+}
+INLINE double max_f64(double a, double b)
+{
+    return a > b || a != a ? a : b;
+}
+
+/* The functions of a body, PLUS's value of nothing, and TIMES's of no factors. */
+#define PLUS(body, TYPE, a, b) PLUS_##body(TYPE, a, b)
+#define TIMES(body, TYPE, a, b) TIMES_##body(TYPE, a, b)
+#define NOTHING(body, TYPE) NOTHING_##body(TYPE)
+#define NO_FACTORS(body, TYPE) NO_FACTORS_##body(TYPE)
+
+#define PLUS_plus_times(TYPE, a, b) FN_ADD_##TYPE(a, b)
+#define TIMES_plus_times(TYPE, a, b) FN_MUL_##TYPE(a, b)
+#define NOTHING_plus_times(TYPE) 0
+#define NO_FACTORS_plus_times(TYPE) 1
+#define PLUS_min_plus(TYPE, a, b) FN_MIN_##TYPE(a, b)
+#define TIMES_min_plus(TYPE, a, b) FN_ADD_##TYPE(a, b)
+#define NOTHING_min_plus(TYPE) HIGHEST_##TYPE
+#define NO_FACTORS_min_plus(TYPE) ZERO_##TYPE
+#define PLUS_max_plus(TYPE, a, b) FN_MAX_##TYPE(a, b)
+#define TIMES_max_plus(TYPE, a, b) FN_ADD_##TYPE(a, b)
+#define NOTHING_max_plus(TYPE) LOWEST_##TYPE
+#define NO_FACTORS_max_plus(TYPE) ZERO_##TYPE
+#define PLUS_max_times(TYPE, a, b) FN_MAX_##TYPE(a, b)
+#define TIMES_max_times(TYPE, a, b) FN_MUL_##TYPE(a, b)
+#define NOTHING_max_times(TYPE) LOWEST_##TYPE
+#define NO_FACTORS_max_times(TYPE) 1
+#define PLUS_or_and(TYPE, a, b) FN_OR_##TYPE(a, b)
+#define TIMES_or_and(TYPE, a, b) FN_AND_##TYPE(a, b)
+#define NOTHING_or_and(TYPE) 0
+#define NO_FACTORS_or_and(TYPE) 1
+#define TIMES_add(TYPE, a, b) FN_ADD_##TYPE(a, b)
+#define TIMES_sub(TYPE, a, b) FN_SUB_##TYPE(a, b)
+#define TIMES_mul(TYPE, a, b) FN_MUL_##TYPE(a, b)
+#define TIMES_min(TYPE, a, b) FN_MIN_##TYPE(a, b)
+#define TIMES_max(TYPE, a, b) FN_MAX_##TYPE(a, b)
+#define TIMES_or(TYPE, a, b) FN_OR_##TYPE(a, b)
+#define TIMES_and(TYPE, a, b) FN_AND_##TYPE(a, b)
+#define HIGHEST_F64 INFINITY
+#define HIGHEST_F32 INFINITY
+#define HIGHEST_I64 INT64_MAX
+#define LOWEST_F64 (-INFINITY)
+#define ZERO_F64 (-0.0) /* -0 + x is x, whatever x is */
+#define ZERO_F32 (-0.0f)
+#define ZERO_I64 0
 
 #endif

@@ -27,45 +27,52 @@ static stc_status result_row(machine *mc, nest *ns, void **row)
     return STC_OK;
 }
 
-#define INSTANCE_axpy_range(CLS, T, W, I)                                                  \
-    INLINE void rows_##CLS(nest *ns, T *restrict to, int nx)                               \
+/* What lane k's scalars make of one another. */
+#define SCALE(TYPE, B, s, k)                                                               \
+    num_##TYPE s = NO_FACTORS(B, TYPE);                                                    \
+    for (int j = 0; j < ns->nscalar; j++)                                                  \
+        s = TIMES(B, TYPE, s, LANE_VALUE(num_##TYPE, ns, ns->scalar[j], k));
+
+#define AXPY_ROWS(TYPE, B, W)                                                              \
+    INLINE void rows_##TYPE##_##B(nest *ns, elem_##TYPE *restrict to, int nx)              \
     {                                                                                      \
         const int64_t n = ns->hi - ns->lo;                                                 \
         for (int k = ns->from; k < ns->to; k++) {                                          \
-            T s = 1;                                                                       \
             if (!nest_lane(ns, k)) continue;                                               \
-            const T *x[3] = {NULL};                                                        \
+            const elem_##TYPE *x[3] = {NULL};                                              \
             for (int j = 0; j < nx; j++)                                                   \
-                x[j] = (const T *)super_row(ns, &ns->load[j], k, sizeof(T));               \
-            for (int j = 0; j < ns->nscalar; j++)                                          \
-                s = MUL_##CLS(s, LANE_VALUE(T, ns, ns->scalar[j], k));                     \
-            const T *restrict a = x[0], *restrict b = x[1], *restrict c = x[2];            \
+                x[j] = super_row(ns, &ns->load[j], k, sizeof(elem_##TYPE));                \
+            SCALE(TYPE, B, s, k)                                                           \
+            const elem_##TYPE *restrict a = x[0], *restrict b = x[1], *restrict c = x[2];  \
             for (int64_t i = 0; i < n; i++) {                                              \
-                T t = MUL_##CLS(s, a[i]);                                                  \
-                if (nx > 1) t = MUL_##CLS(t, b[i]);                                        \
-                if (nx > 2) t = MUL_##CLS(t, c[i]);                                        \
-                to[i] = ADD_##CLS(to[i], t);                                               \
+                num_##TYPE t = TIMES(B, TYPE, s, GET(TYPE, a[i]));                         \
+                if (nx > 1) t = TIMES(B, TYPE, t, GET(TYPE, b[i]));                        \
+                if (nx > 2) t = TIMES(B, TYPE, t, GET(TYPE, c[i]));                        \
+                to[i] = (elem_##TYPE)PLUS(B, TYPE, GET(TYPE, to[i]), t);                   \
             }                                                                              \
             ns->rounds += n;                                                               \
         }                                                                                  \
+    }
+
+#define INSTANCE_axpy_range(TYPE, B, W)                                                    \
+    AXPY_ROWS(TYPE, B, W)                                                                  \
+                                                                                           \
+    INLINE void any_rows_##TYPE##_##B(nest *ns, elem_##TYPE *row)                          \
+    {                                                                                      \
+        if (ns->nload == 1) rows_##TYPE##_##B(ns, row, 1);                                 \
+        if (ns->nload == 2) rows_##TYPE##_##B(ns, row, 2);                                 \
+        if (ns->nload == 3) rows_##TYPE##_##B(ns, row, 3);                                 \
+    }                                                                                      \
+    static void all_rows_##TYPE##_##B(nest *ns, elem_##TYPE *row)                          \
+    {                                                                                      \
+        any_rows_##TYPE##_##B(ns, row);                                                    \
+    }                                                                                      \
+    AVX2 static void wide_rows_##TYPE##_##B(nest *ns, elem_##TYPE *row)                    \
+    {                                                                                      \
+        any_rows_##TYPE##_##B(ns, row);                                                    \
     }                                                                                      \
                                                                                            \
-    INLINE void any_rows_##CLS(nest *ns, T *row)                                           \
-    {                                                                                      \
-        if (ns->nload == 1) rows_##CLS(ns, row, 1);                                        \
-        if (ns->nload == 2) rows_##CLS(ns, row, 2);                                        \
-        if (ns->nload == 3) rows_##CLS(ns, row, 3);                                        \
-    }                                                                                      \
-    static void all_rows_##CLS(nest *ns, T *row)                                           \
-    {                                                                                      \
-        any_rows_##CLS(ns, row);                                                           \
-    }                                                                                      \
-    AVX2 static void wide_rows_##CLS(nest *ns, T *row)                                     \
-    {                                                                                      \
-        any_rows_##CLS(ns, row);                                                           \
-    }                                                                                      \
-                                                                                           \
-    stc_status super_axpy_range_##CLS##_##W(machine *mc, nest *ns)                         \
+    stc_status super_axpy_range_##TYPE##_##B##_##W(machine *mc, nest *ns)                  \
     {                                                                                      \
         void *row;                                                                         \
         bool some = false;                                                                 \
@@ -74,28 +81,82 @@ static stc_status result_row(machine *mc, nest *ns, void **row)
         if (ns->hi <= ns->lo || !some) return STC_OK;                                      \
         if (result_row(mc, ns, &row)) return mc->cx->diag.status;                          \
         if (ns->avx2) {                                                                    \
-            wide_rows_##CLS(ns, row);                                                      \
+            wide_rows_##TYPE##_##B(ns, row);                                               \
         } else {                                                                           \
-            all_rows_##CLS(ns, row);                                                       \
+            all_rows_##TYPE##_##B(ns, row);                                                \
         }                                                                                  \
         return super_poll(mc, ns);                                                         \
     }
 
-/* ---- a workspace --------------------------------------------------------------- */
+/* ---- fibers into a row --------------------------------------------------------- */
 
-#define INSTANCE_axpy_fiber(CLS, T, W, I)                                                  \
-    static void scatter_##CLS##_##W(workspace *w, const I *crd, const T *v, int64_t n,     \
-                                    T s)                                                   \
+/* v NULL: each coordinate gets s. */
+#define SCATTER_LANES(TYPE, B, W)                                                          \
+    INLINE void scatter_lanes_##TYPE##_##B##_##W(nest *ns, elem_##TYPE *to,                \
+                                                 const elem_##TYPE *v, int64_t stride)     \
     {                                                                                      \
-        T *acc = w->dense;                                                                 \
+        const nest_walk *w = &ns->walk[0];                                                 \
+        const index_##W *crd = w->crd;                                                     \
+        for (int k = ns->from; k < ns->to; k++) {                                          \
+            int64_t p, e;                                                                  \
+            if (!span_##W(w, k, &p, &e)) continue;                                         \
+            SCALE(TYPE, B, s, k)                                                           \
+            ns->rounds += e - p;                                                           \
+            for (; p < e; p++) {                                                           \
+                elem_##TYPE *at = &to[crd[p * stride]];                                    \
+                *at = (elem_##TYPE)PLUS(B, TYPE, GET(TYPE, *at),                           \
+                                        v ? TIMES(B, TYPE, s, GET(TYPE, v[p])) : s);       \
+            }                                                                              \
+        }                                                                                  \
+    }
+
+/* Whether some lane has a fiber with something in it. */
+#define SCATTERS(W)                                                                        \
+    static bool scatters_##W(const nest *ns)                                               \
+    {                                                                                      \
+        int64_t p, e;                                                                      \
+        for (int k = ns->from; k < ns->to; k++)                                            \
+            if (span_##W(&ns->walk[0], k, &p, &e) && p < e) return true;                   \
+        return false;                                                                      \
+    }
+SCATTERS(32)
+SCATTERS(64)
+
+#define INSTANCE_scatter_fiber(TYPE, B, W)                                                 \
+    SCATTER_LANES(TYPE, B, W)                                                              \
+                                                                                           \
+    stc_status super_scatter_fiber_##TYPE##_##B##_##W(machine *mc, nest *ns)               \
+    {                                                                                      \
+        void *row;                                                                         \
+        if (!scatters_##W(ns)) return STC_OK;                                              \
+        if (result_row(mc, ns, &row)) return mc->cx->diag.status;                          \
+        elem_##TYPE *to = (elem_##TYPE *)row - ns->lo;                                     \
+        if (ns->nload == 0) {                                                              \
+            scatter_lanes_##TYPE##_##B##_##W(ns, to, NULL, ns->walk[0].step);              \
+        } else if (ns->walk[0].step == 1) {                                                \
+            scatter_lanes_##TYPE##_##B##_##W(ns, to, ns->load[0].vals, 1);                 \
+        } else {                                                                           \
+            scatter_lanes_##TYPE##_##B##_##W(ns, to, ns->load[0].vals, ns->walk[0].step);  \
+        }                                                                                  \
+        return super_poll(mc, ns);                                                         \
+    }
+
+/* ---- fibers into a workspace --------------------------------------------------- */
+
+#define WORKSPACE_FIBER(TYPE, B, W)                                                        \
+    static void into_workspace_##TYPE##_##B##_##W(workspace *w, const index_##W *crd,      \
+                                                  int64_t stride, const elem_##TYPE *v,    \
+                                                  int64_t n, num_##TYPE s)                 \
+    {                                                                                      \
+        num_##TYPE *acc = w->dense;                                                        \
         uint64_t *set = w->set;                                                            \
         int64_t *touched = w->touched, count = w->n;                                       \
         for (int64_t p = 0; p < n; p++) {                                                  \
-            const int64_t i = crd[p];                                                      \
-            const T x = v ? MUL_##CLS(s, v[p]) : s;                                        \
+            const int64_t i = crd[p * stride];                                             \
+            const num_##TYPE x = v ? TIMES(B, TYPE, s, GET(TYPE, v[p])) : s;               \
             const uint64_t bit = UINT64_C(1) << (i & 63), word = set[i >> 6];              \
             if (word & bit) {                                                              \
-                acc[i] = ADD_##CLS(acc[i], x);                                             \
+                acc[i] = PLUS(B, TYPE, acc[i], x);                                         \
             } else {                                                                       \
                 set[i >> 6] = word | bit;                                                  \
                 acc[i] = x;                                                                \
@@ -103,38 +164,37 @@ static stc_status result_row(machine *mc, nest *ns, void **row)
             }                                                                              \
         }                                                                                  \
         w->n = count;                                                                      \
-    }                                                                                      \
+    }
+
+#define INSTANCE_axpy_fiber(TYPE, B, W)                                                    \
+    WORKSPACE_FIBER(TYPE, B, W)                                                            \
                                                                                            \
-    stc_status super_axpy_fiber_##CLS##_##W(machine *mc, nest *ns)                         \
+    stc_status super_axpy_fiber_##TYPE##_##B##_##W(machine *mc, nest *ns)                  \
     {                                                                                      \
         const nest_walk *fiber = &ns->walk[0];                                             \
-        const I *bounds = fiber->bounds, *crd = fiber->crd;                                \
+        const index_##W *crd = fiber->crd;                                                 \
+        const int64_t stride = fiber->step;                                                \
         const sink *x = &ns->in.sink[0];                                                   \
-        slot *sl = &mc->slot[x->a];                                                        \
-        workspace *w = sl->ws;                                                             \
-        const T *v = ns->nload > 0 ? ns->load[0].vals : NULL;                              \
+        workspace *w = mc->slot[x->a].ws;                                                  \
+        const elem_##TYPE *v = ns->nload > 0 ? ns->load[0].vals : NULL;                    \
         for (int k = ns->from; k < ns->to; k++) {                                          \
-            const int64_t parent = walk_parent(fiber, k);                                  \
-            if (parent < 0) continue;                                                      \
-            const int64_t p = bounds[parent], n = bounds[parent + 1] - p;                  \
-            T s = 1;                                                                       \
-            for (int j = 0; j < ns->nscalar; j++)                                          \
-                s = MUL_##CLS(s, LANE_VALUE(T, ns, ns->scalar[j], k));                     \
-            if (n == 0) continue;                                                          \
-            if (ws_use(mc, w, x->fn, x->at) || ws_touch_room(mc, w, n))                    \
+            int64_t p, e;                                                                  \
+            if (!span_##W(fiber, k, &p, &e) || p == e) continue;                           \
+            SCALE(TYPE, B, s, k)                                                           \
+            if (ws_use(mc, w, x->fn, x->at) || ws_touch_room(mc, w, e - p))                \
                 return mc->cx->diag.status;                                                \
-            scatter_##CLS##_##W(w, crd + p, v ? v + p : NULL, n, s);                       \
-            ns->rounds += n;                                                               \
+            into_workspace_##TYPE##_##B##_##W(w, crd + p * stride, stride,                 \
+                                              v ? v + p : NULL, e - p, s);                 \
+            ns->rounds += e - p;                                                           \
             if (super_poll(mc, ns)) return mc->cx->diag.status;                            \
         }                                                                                  \
         return STC_OK;                                                                     \
     }
 
-#define INSTANCE_dot_fiber(CLS, T, W, I)
-#define INSTANCE_dot_range(CLS, T, W, I)
-#define INSTANCE_dot_merge(CLS, T, W, I)
-#define INSTANCE_merge_fibers(CLS, T, W, I)
+#define INSTANCE_dot_fiber(TYPE, B, W)
+#define INSTANCE_dot_range(TYPE, B, W)
+#define INSTANCE_dot_merge(TYPE, B, W)
+#define INSTANCE_merge_fibers(TYPE, B, W)
 
-#define SUPER(name, CLASS, ctype, index, ictype)                                           \
-    INSTANCE_##name(CLASS, ctype, index, ictype)
+#define SUPER(kernel, TYPE, body, index) INSTANCE_##kernel(TYPE, body, index)
 #include "super.def"

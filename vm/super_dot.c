@@ -6,229 +6,270 @@
  */
 #include "super.h"
 
-/* Factors of one element at position p, coordinate i; which ones there are is
- * known where this is inlined. */
-#define DOT_TERM(CLS, p, i)                                                                \
-    (nx == 2   ? MUL_##CLS(MUL_##CLS(scaled ? MUL_##CLS(s, v[p]) : v[p], x[i]), y[i])      \
-     : nx == 1 ? MUL_##CLS(scaled ? MUL_##CLS(s, v[p]) : v[p], x[i])                       \
-               : (scaled ? MUL_##CLS(s, v[p]) : v[p]))
+/* ---- one fiber ----------------------------------------------------------------- */
 
-#define INSTANCE_dot_fiber(CLS, T, W, I)                                                   \
-    INLINE T fiber_##CLS##_##W(const T *v, const I *crd, int64_t p, int64_t e, const T *x, \
-                               const T *y, T s, int nx, bool scaled)                       \
+/* Factors of the element at position p; which ones there are is known where this
+ * is inlined. */
+#define DOT_TERM(TYPE, B, p)                                                               \
+    (nx == 2   ? TIMES(B, TYPE, DOT_TIMES_X(TYPE, B, p), GET(TYPE, y[crd[(p)*stride]]))    \
+     : nx == 1 ? DOT_TIMES_X(TYPE, B, p)                                                   \
+               : DOT_OWN(TYPE, B, p))
+#define DOT_TIMES_X(TYPE, B, p)                                                            \
+    TIMES(B, TYPE, DOT_OWN(TYPE, B, p), GET(TYPE, x[crd[(p)*stride]]))
+#define DOT_OWN(TYPE, B, p) (scaled ? TIMES(B, TYPE, s, GET(TYPE, v[p])) : GET(TYPE, v[p]))
+
+#define DOT_FIBER(TYPE, B, W)                                                              \
+    INLINE num_##TYPE fiber_##TYPE##_##B##_##W(                                            \
+        const elem_##TYPE *v, const index_##W *crd, int64_t stride, int64_t p, int64_t e,  \
+        const elem_##TYPE *x, const elem_##TYPE *y, num_##TYPE s, int nx, bool scaled)     \
     {                                                                                      \
-        T a = 0, b = 0, c = 0, d = 0;                                                      \
+        num_##TYPE a = NOTHING(B, TYPE), b = a, c = a, d = a;                              \
         if (e - p >= 8) {                                                                  \
             for (; p + 4 <= e; p += 4) {                                                   \
-                a = ADD_##CLS(a, DOT_TERM(CLS, p, crd[p]));                                \
-                b = ADD_##CLS(b, DOT_TERM(CLS, p + 1, crd[p + 1]));                        \
-                c = ADD_##CLS(c, DOT_TERM(CLS, p + 2, crd[p + 2]));                        \
-                d = ADD_##CLS(d, DOT_TERM(CLS, p + 3, crd[p + 3]));                        \
+                a = PLUS(B, TYPE, a, DOT_TERM(TYPE, B, p));                                \
+                b = PLUS(B, TYPE, b, DOT_TERM(TYPE, B, p + 1));                            \
+                c = PLUS(B, TYPE, c, DOT_TERM(TYPE, B, p + 2));                            \
+                d = PLUS(B, TYPE, d, DOT_TERM(TYPE, B, p + 3));                            \
             }                                                                              \
         }                                                                                  \
         for (; p < e; p++)                                                                 \
-            a = ADD_##CLS(a, DOT_TERM(CLS, p, crd[p]));                                    \
-        return ADD_##CLS(ADD_##CLS(a, b), ADD_##CLS(c, d));                                \
-    }                                                                                      \
-                                                                                           \
-    /* Rows that follow each other, all with the same gathered row: SpMV. */               \
-    INLINE int64_t plain_##CLS##_##W(const I *bounds, const I *crd, const T *v,            \
-                                     const T *x, T init, T *out, int n, int nx)            \
+            a = PLUS(B, TYPE, a, DOT_TERM(TYPE, B, p));                                    \
+        a = PLUS(B, TYPE, a, b);                                                           \
+        c = PLUS(B, TYPE, c, d);                                                           \
+        return PLUS(B, TYPE, a, c);                                                        \
+    }
+
+/* Rows that follow each other, all with the same gathered row: SpMV. */
+#define DOT_PLAIN(TYPE, B, W)                                                              \
+    INLINE int64_t plain_##TYPE##_##B##_##W(const index_##W *bounds, const index_##W *crd, \
+                                            int64_t stride, const elem_##TYPE *v,          \
+                                            const elem_##TYPE *x, num_##TYPE init,         \
+                                            num_##TYPE *out, int n, int nx)                \
     {                                                                                      \
         int64_t p = bounds[0];                                                             \
         for (int k = 0; k < n; k++) {                                                      \
             const int64_t e = bounds[k + 1];                                               \
-            out[k] =                                                                       \
-                ADD_##CLS(init, fiber_##CLS##_##W(v, crd, p, e, x, NULL, 1, nx, false));   \
+            const num_##TYPE sum = fiber_##TYPE##_##B##_##W(                               \
+                v, crd, stride, p, e, x, NULL, NO_FACTORS(B, TYPE), nx, false);            \
+            out[k] = PLUS(B, TYPE, init, sum);                                             \
             p = e;                                                                         \
         }                                                                                  \
         return p - bounds[0];                                                              \
-    }                                                                                      \
-                                                                                           \
-    INLINE stc_status fibers_##CLS##_##W(machine *mc, nest *ns, const nest_load *own,      \
-                                         nest_load *const *by, int nx, bool scaled)        \
+    }
+
+/* ---- all lanes ----------------------------------------------------------------- */
+
+#define DOT_LANES(TYPE, B, W)                                                              \
+    INLINE stc_status fibers_##TYPE##_##B##_##W(                                           \
+        machine *mc, nest *ns, const nest_load *own, nest_load *const *by, int nx,         \
+        int64_t stride, bool scaled)                                                       \
     {                                                                                      \
         const nest_walk *w = &ns->walk[0];                                                 \
-        const I *bounds = w->bounds, *crd = w->crd;                                        \
-        const T *v = own->vals;                                                            \
+        const index_##W *crd = w->crd;                                                     \
+        const elem_##TYPE *v = own->vals;                                                  \
         const node *r = &ns->o.s.node[ns->link.result];                                    \
-        T *out = ns->o.node[ns->link.result].data;                                         \
+        num_##TYPE *out = ns->o.node[ns->link.result].data;                                \
         int64_t rounds = 0;                                                                \
-        if (nx < 2 && !scaled && w->parent->form == COL_STEP && !ns->gaps &&               \
+        if (nx < 2 && !scaled && w->bounds && w->parent->form == COL_STEP && !ns->gaps &&  \
             (nx == 0 || by[0]->parent->form == COL_FIXED) &&                               \
             (!r->nargs || !ns->o.node[r->arg[0]].p)) {                                     \
-            const T *x = nx ? (const T *)by[0]->vals + load_base(by[0], 0) : NULL;         \
-            ns->rounds += plain_##CLS##_##W(                                               \
-                bounds + w->parent->base, crd, v, x,                                       \
-                r->nargs ? LANE_VALUE(T, ns, r->arg[0], 0) : 0, out, ns->o.n, nx);         \
+            const elem_##TYPE *x =                                                         \
+                nx ? (const elem_##TYPE *)by[0]->vals + load_base(by[0], 0) : NULL;        \
+            ns->rounds += plain_##TYPE##_##B##_##W(                                        \
+                (const index_##W *)w->bounds + w->parent->base, crd, stride, v, x,         \
+                START(num_##TYPE, ns, r, 0), out, ns->o.n, nx);                            \
             return super_poll(mc, ns);                                                     \
         }                                                                                  \
         for (int k = 0; k < ns->o.n; k++) {                                                \
-            const int64_t parent = walk_parent(w, k);                                      \
-            T sum = r->nargs ? LANE_VALUE(T, ns, r->arg[0], k) : 0, s = 1;                 \
-            if (parent >= 0 && nest_lane(ns, k)) {                                         \
-                const int64_t p = bounds[parent], e = bounds[parent + 1];                  \
-                const T *x = nx > 0 ? (const T *)by[0]->vals + load_base(by[0], k) : NULL; \
-                const T *y = nx > 1 ? (const T *)by[1]->vals + load_base(by[1], k) : NULL; \
+            num_##TYPE sum = START(num_##TYPE, ns, r, k), s = NO_FACTORS(B, TYPE);         \
+            int64_t p, e;                                                                  \
+            if (span_##W(w, k, &p, &e) && nest_lane(ns, k)) {                              \
+                const elem_##TYPE *x = NULL, *y = NULL;                                    \
+                if (nx > 0) x = (const elem_##TYPE *)by[0]->vals + load_base(by[0], k);    \
+                if (nx > 1) y = (const elem_##TYPE *)by[1]->vals + load_base(by[1], k);    \
                 for (int j = 0; scaled && j < ns->nscalar; j++)                            \
-                    s = MUL_##CLS(s, LANE_VALUE(T, ns, ns->scalar[j], k));                 \
-                sum =                                                                      \
-                    ADD_##CLS(sum, fiber_##CLS##_##W(v, crd, p, e, x, y, s, nx, scaled));  \
+                    s = TIMES(B, TYPE, s, LANE_VALUE(num_##TYPE, ns, ns->scalar[j], k));   \
+                sum = PLUS(                                                                \
+                    B, TYPE, sum,                                                          \
+                    fiber_##TYPE##_##B##_##W(v, crd, stride, p, e, x, y, s, nx, scaled));  \
                 rounds += e - p;                                                           \
             }                                                                              \
             out[k] = sum;                                                                  \
         }                                                                                  \
         ns->rounds += rounds;                                                              \
         return super_poll(mc, ns);                                                         \
-    }                                                                                      \
-                                                                                           \
-    stc_status super_dot_fiber_##CLS##_##W(machine *mc, nest *ns)                          \
-    {                                                                                      \
-        nest_load *own = NULL, *by[NEST_LOADS];                                            \
-        int nx = 0;                                                                        \
-        for (int j = 0; j < ns->nload; j++) {                                              \
-            if (ns->load[j].walk >= 0 && !own) {                                           \
-                own = &ns->load[j];                                                        \
-            } else if (ns->load[j].walk < 0) {                                             \
-                by[nx++] = &ns->load[j];                                                   \
-            } else {                                                                       \
-                return dot_general_##CLS##_##W(mc, ns);                                    \
-            }                                                                              \
-        }                                                                                  \
-        if (!own || nx > 2) return dot_general_##CLS##_##W(mc, ns);                        \
-        if (nx == 1 && !ns->nscalar) return fibers_##CLS##_##W(mc, ns, own, by, 1, false); \
-        if (nx == 0 && !ns->nscalar) return fibers_##CLS##_##W(mc, ns, own, by, 0, false); \
-        if (nx == 1) return fibers_##CLS##_##W(mc, ns, own, by, 1, true);                  \
-        if (nx == 0) return fibers_##CLS##_##W(mc, ns, own, by, 0, true);                  \
-        return fibers_##CLS##_##W(mc, ns, own, by, 2, true);                               \
     }
 
 /* Any factors, element by element. */
-#define GENERAL(CLS, T, W, I)                                                              \
-    static stc_status dot_general_##CLS##_##W(machine *mc, nest *ns)                       \
+#define DOT_GENERAL(TYPE, B, W)                                                            \
+    static stc_status general_##TYPE##_##B##_##W(machine *mc, nest *ns)                    \
     {                                                                                      \
         const nest_walk *w = &ns->walk[0];                                                 \
-        const I *bounds = w->bounds, *crd = w->crd;                                        \
+        const index_##W *crd = w->crd;                                                     \
         const node *r = &ns->o.s.node[ns->link.result];                                    \
-        T *out = ns->o.node[ns->link.result].data;                                         \
+        num_##TYPE *out = ns->o.node[ns->link.result].data;                                \
         for (int k = 0; k < ns->o.n; k++) {                                                \
-            const int64_t parent = walk_parent(w, k);                                      \
-            T sum = r->nargs ? LANE_VALUE(T, ns, r->arg[0], k) : 0;                        \
-            int64_t p = 0, e = 0;                                                          \
-            if (parent >= 0 && nest_lane(ns, k))                                           \
-                p = bounds[parent], e = bounds[parent + 1];                                \
+            num_##TYPE sum = START(num_##TYPE, ns, r, k);                                  \
+            int64_t p, e;                                                                  \
+            if (!span_##W(w, k, &p, &e) || !nest_lane(ns, k)) e = p;                       \
             ns->rounds += e - p;                                                           \
             for (; p < e; p++) {                                                           \
-                T t = 1;                                                                   \
+                num_##TYPE t = NO_FACTORS(B, TYPE);                                        \
                 for (int j = 0; j < ns->nscalar; j++)                                      \
-                    t = MUL_##CLS(t, LANE_VALUE(T, ns, ns->scalar[j], k));                 \
+                    t = TIMES(B, TYPE, t, LANE_VALUE(num_##TYPE, ns, ns->scalar[j], k));   \
                 for (int j = 0; j < ns->nload; j++) {                                      \
                     const nest_load *x = &ns->load[j];                                     \
-                    const int64_t at = x->walk >= 0 ? p : load_base(x, k) + crd[p];        \
-                    t = MUL_##CLS(t, ((const T *)x->vals)[at]);                            \
+                    const int64_t at =                                                     \
+                        x->walk >= 0 ? p : load_base(x, k) + crd[p * w->step];             \
+                    t = TIMES(B, TYPE, t, GET(TYPE, ((const elem_##TYPE *)x->vals)[at]));  \
                 }                                                                          \
-                sum = ADD_##CLS(sum, t);                                                   \
+                sum = PLUS(B, TYPE, sum, t);                                               \
             }                                                                              \
             out[k] = sum;                                                                  \
         }                                                                                  \
         return super_poll(mc, ns);                                                         \
     }
 
-#define INSTANCE_dot_range(CLS, T, W, I)                                                   \
-    INLINE T range_##CLS(const T *x, const T *y, const T *z, T s, int64_t n, int nx)       \
+#define INSTANCE_dot_fiber(TYPE, B, W)                                                     \
+    DOT_FIBER(TYPE, B, W)                                                                  \
+    DOT_PLAIN(TYPE, B, W)                                                                  \
+    DOT_LANES(TYPE, B, W)                                                                  \
+    DOT_GENERAL(TYPE, B, W)                                                                \
+                                                                                           \
+    stc_status super_dot_fiber_##TYPE##_##B##_##W(machine *mc, nest *ns)                   \
     {                                                                                      \
-        T a[8] = {0}, sum = 0;                                                             \
+        nest_load *own = NULL, *by[NEST_LOADS] = {NULL};                                   \
+        const int64_t stride = ns->walk[0].step;                                           \
+        int nx = 0, walked = 0;                                                            \
+        for (int j = 0; j < ns->nload; j++) {                                              \
+            if (ns->load[j].walk >= 0) {                                                   \
+                own = &ns->load[j];                                                        \
+                walked++;                                                                  \
+            } else {                                                                       \
+                by[nx++] = &ns->load[j];                                                   \
+            }                                                                              \
+        }                                                                                  \
+        const bool scaled = ns->nscalar > 0;                                               \
+        if (walked == 1 && stride == 1 && nx == 1 && !scaled)                              \
+            return fibers_##TYPE##_##B##_##W(mc, ns, own, by, 1, 1, false);                \
+        if (walked == 1 && stride == 1 && nx == 0 && !scaled)                              \
+            return fibers_##TYPE##_##B##_##W(mc, ns, own, by, 0, 1, false);                \
+        if (walked == 1 && nx == 1)                                                        \
+            return fibers_##TYPE##_##B##_##W(mc, ns, own, by, 1, stride, scaled);          \
+        if (walked == 1 && nx == 0)                                                        \
+            return fibers_##TYPE##_##B##_##W(mc, ns, own, by, 0, stride, scaled);          \
+        if (walked == 1 && nx == 2)                                                        \
+            return fibers_##TYPE##_##B##_##W(mc, ns, own, by, 2, stride, scaled);          \
+        return general_##TYPE##_##B##_##W(mc, ns);                                         \
+    }
+
+/* ---- a range ------------------------------------------------------------------- */
+
+#define RANGE_TERM(TYPE, B, i)                                                             \
+    num_##TYPE t = TIMES(B, TYPE, s, GET(TYPE, x[i]));                                     \
+    if (nx > 1) t = TIMES(B, TYPE, t, GET(TYPE, y[i]));                                    \
+    if (nx > 2) t = TIMES(B, TYPE, t, GET(TYPE, z[i]));
+
+#define DOT_RANGE(TYPE, B, W)                                                              \
+    INLINE num_##TYPE range_##TYPE##_##B(const elem_##TYPE *x, const elem_##TYPE *y,       \
+                                         const elem_##TYPE *z, num_##TYPE s, int64_t n,    \
+                                         int nx)                                           \
+    {                                                                                      \
+        num_##TYPE a[8], sum = NOTHING(B, TYPE);                                           \
         int64_t i = 0;                                                                     \
+        for (int j = 0; j < 8; j++)                                                        \
+            a[j] = sum;                                                                    \
         for (; i + 8 <= n; i += 8)                                                         \
             for (int j = 0; j < 8; j++) {                                                  \
-                T t = MUL_##CLS(s, x[i + j]);                                              \
-                if (nx > 1) t = MUL_##CLS(t, y[i + j]);                                    \
-                if (nx > 2) t = MUL_##CLS(t, z[i + j]);                                    \
-                a[j] = ADD_##CLS(a[j], t);                                                 \
+                RANGE_TERM(TYPE, B, i + j)                                                 \
+                a[j] = PLUS(B, TYPE, a[j], t);                                             \
             }                                                                              \
         for (; i < n; i++) {                                                               \
-            T t = MUL_##CLS(s, x[i]);                                                      \
-            if (nx > 1) t = MUL_##CLS(t, y[i]);                                            \
-            if (nx > 2) t = MUL_##CLS(t, z[i]);                                            \
-            sum = ADD_##CLS(sum, t);                                                       \
+            RANGE_TERM(TYPE, B, i)                                                         \
+            sum = PLUS(B, TYPE, sum, t);                                                   \
         }                                                                                  \
         for (int j = 0; j < 4; j++)                                                        \
-            a[j] = ADD_##CLS(a[j], a[j + 4]);                                              \
-        return ADD_##CLS(sum, ADD_##CLS(ADD_##CLS(a[0], a[2]), ADD_##CLS(a[1], a[3])));    \
-    }                                                                                      \
+            a[j] = PLUS(B, TYPE, a[j], a[j + 4]);                                          \
+        a[0] = PLUS(B, TYPE, a[0], a[2]);                                                  \
+        a[1] = PLUS(B, TYPE, a[1], a[3]);                                                  \
+        a[0] = PLUS(B, TYPE, a[0], a[1]);                                                  \
+        return PLUS(B, TYPE, sum, a[0]);                                                   \
+    }
+
+#define INSTANCE_dot_range(TYPE, B, W)                                                     \
+    DOT_RANGE(TYPE, B, W)                                                                  \
                                                                                            \
-    INLINE void ranges_##CLS(nest *ns, T *out, int nx)                                     \
+    INLINE void ranges_##TYPE##_##B(nest *ns, num_##TYPE *out, int nx)                     \
     {                                                                                      \
         const node *r = &ns->o.s.node[ns->link.result];                                    \
         const int64_t n = ns->hi > ns->lo ? ns->hi - ns->lo : 0;                           \
         for (int k = 0; k < ns->o.n; k++) {                                                \
-            T sum = r->nargs ? LANE_VALUE(T, ns, r->arg[0], k) : 0, s = 1;                 \
+            num_##TYPE sum = START(num_##TYPE, ns, r, k), s = NO_FACTORS(B, TYPE);         \
             if (nest_lane(ns, k)) {                                                        \
-                const T *x[3] = {NULL};                                                    \
+                const elem_##TYPE *x[3] = {NULL};                                          \
                 for (int j = 0; j < nx; j++)                                               \
-                    x[j] = (const T *)super_row(ns, &ns->load[j], k, sizeof(T));           \
+                    x[j] = super_row(ns, &ns->load[j], k, sizeof(elem_##TYPE));            \
                 for (int j = 0; j < ns->nscalar; j++)                                      \
-                    s = MUL_##CLS(s, LANE_VALUE(T, ns, ns->scalar[j], k));                 \
-                sum = ADD_##CLS(sum, range_##CLS(x[0], x[1], x[2], s, n, nx));             \
+                    s = TIMES(B, TYPE, s, LANE_VALUE(num_##TYPE, ns, ns->scalar[j], k));   \
+                sum = PLUS(B, TYPE, sum, range_##TYPE##_##B(x[0], x[1], x[2], s, n, nx));  \
                 ns->rounds += n;                                                           \
             }                                                                              \
             out[k] = sum;                                                                  \
         }                                                                                  \
     }                                                                                      \
                                                                                            \
-    INLINE void any_ranges_##CLS(nest *ns, T *out)                                         \
+    INLINE void any_ranges_##TYPE##_##B(nest *ns, num_##TYPE *out)                         \
     {                                                                                      \
-        if (ns->nload == 1) ranges_##CLS(ns, out, 1);                                      \
-        if (ns->nload == 2) ranges_##CLS(ns, out, 2);                                      \
-        if (ns->nload == 3) ranges_##CLS(ns, out, 3);                                      \
+        if (ns->nload == 1) ranges_##TYPE##_##B(ns, out, 1);                               \
+        if (ns->nload == 2) ranges_##TYPE##_##B(ns, out, 2);                               \
+        if (ns->nload == 3) ranges_##TYPE##_##B(ns, out, 3);                               \
     }                                                                                      \
-    static void all_ranges_##CLS(nest *ns, T *out)                                         \
+    static void all_ranges_##TYPE##_##B(nest *ns, num_##TYPE *out)                         \
     {                                                                                      \
-        any_ranges_##CLS(ns, out);                                                         \
+        any_ranges_##TYPE##_##B(ns, out);                                                  \
     }                                                                                      \
-    AVX2 static void wide_ranges_##CLS(nest *ns, T *out)                                   \
+    AVX2 static void wide_ranges_##TYPE##_##B(nest *ns, num_##TYPE *out)                   \
     {                                                                                      \
-        any_ranges_##CLS(ns, out);                                                         \
+        any_ranges_##TYPE##_##B(ns, out);                                                  \
     }                                                                                      \
                                                                                            \
-    stc_status super_dot_range_##CLS##_##W(machine *mc, nest *ns)                          \
+    stc_status super_dot_range_##TYPE##_##B##_##W(machine *mc, nest *ns)                   \
     {                                                                                      \
-        T *out = ns->o.node[ns->link.result].data;                                         \
+        num_##TYPE *out = ns->o.node[ns->link.result].data;                                \
         if (ns->avx2) {                                                                    \
-            wide_ranges_##CLS(ns, out);                                                    \
+            wide_ranges_##TYPE##_##B(ns, out);                                             \
         } else {                                                                           \
-            all_ranges_##CLS(ns, out);                                                     \
+            all_ranges_##TYPE##_##B(ns, out);                                              \
         }                                                                                  \
         return super_poll(mc, ns);                                                         \
     }
 
-/* What two fibers share: the step is a comparison, not a branch on it. */
-#define INSTANCE_dot_merge(CLS, T, W, I)                                                   \
-    stc_status super_dot_merge_##CLS##_##W(machine *mc, nest *ns)                          \
+/* ---- two fibers ---------------------------------------------------------------- */
+
+/* What they share: the step is a comparison, not a branch on it. */
+#define INSTANCE_dot_merge(TYPE, B, W)                                                     \
+    stc_status super_dot_merge_##TYPE##_##B##_##W(machine *mc, nest *ns)                   \
     {                                                                                      \
         const nest_walk *wa = &ns->walk[0], *wb = &ns->walk[1];                            \
-        const I *ba = wa->bounds, *bb = wb->bounds, *ca = wa->crd, *cb = wb->crd;          \
+        const index_##W *ca = wa->crd, *cb = wb->crd;                                      \
         const node *r = &ns->o.s.node[ns->link.result];                                    \
-        T *out = ns->o.node[ns->link.result].data;                                         \
+        num_##TYPE *out = ns->o.node[ns->link.result].data;                                \
         for (int k = 0; k < ns->o.n; k++) {                                                \
-            const int64_t pa = walk_parent(wa, k), pb = walk_parent(wb, k);                \
-            T sum = r->nargs ? LANE_VALUE(T, ns, r->arg[0], k) : 0, s = 1;                 \
+            num_##TYPE sum = START(num_##TYPE, ns, r, k), s = NO_FACTORS(B, TYPE);         \
+            int64_t p, pe, q, qe;                                                          \
+            const bool both = span_##W(wa, k, &p, &pe) & span_##W(wb, k, &q, &qe);         \
             for (int j = 0; j < ns->nscalar; j++)                                          \
-                s = MUL_##CLS(s, LANE_VALUE(T, ns, ns->scalar[j], k));                     \
-            int64_t p = 0, pe = 0, q = 0, qe = 0;                                          \
-            if (pa >= 0 && pb >= 0) {                                                      \
-                p = ba[pa], pe = ba[pa + 1];                                               \
-                q = bb[pb], qe = bb[pb + 1];                                               \
-            }                                                                              \
+                s = TIMES(B, TYPE, s, LANE_VALUE(num_##TYPE, ns, ns->scalar[j], k));       \
             ns->rounds += 1;                                                               \
-            while (p < pe && q < qe) {                                                     \
-                const I i = ca[p], j = cb[q];                                              \
+            while (both && p < pe && q < qe) {                                             \
+                const index_##W i = ca[p], j = cb[q];                                      \
                 if (i == j) {                                                              \
-                    T t = s;                                                               \
-                    for (int x = 0; x < ns->nload; x++)                                    \
-                        t = MUL_##CLS(                                                     \
-                            t, ((const T *)ns->load[x].vals)[ns->load[x].walk ? q : p]);   \
-                    sum = ADD_##CLS(sum, t);                                               \
+                    num_##TYPE t = s;                                                      \
+                    for (int x = 0; x < ns->nload; x++) {                                  \
+                        const elem_##TYPE *vals = ns->load[x].vals;                        \
+                        t = TIMES(B, TYPE, t, GET(TYPE, vals[ns->load[x].walk ? q : p]));  \
+                    }                                                                      \
+                    sum = PLUS(B, TYPE, sum, t);                                           \
                     ns->rounds++;                                                          \
                 }                                                                          \
                 p += i <= j;                                                               \
@@ -239,16 +280,10 @@
         return super_poll(mc, ns);                                                         \
     }
 
-#define BEFORE_dot_fiber(CLS, T, W, I) GENERAL(CLS, T, W, I)
-#define BEFORE_dot_range(CLS, T, W, I)
-#define BEFORE_dot_merge(CLS, T, W, I)
-#define BEFORE_axpy_range(CLS, T, W, I)
-#define BEFORE_axpy_fiber(CLS, T, W, I)
-#define BEFORE_merge_fibers(CLS, T, W, I)
-#define INSTANCE_axpy_range(CLS, T, W, I)
-#define INSTANCE_axpy_fiber(CLS, T, W, I)
-#define INSTANCE_merge_fibers(CLS, T, W, I)
+#define INSTANCE_axpy_range(TYPE, B, W)
+#define INSTANCE_scatter_fiber(TYPE, B, W)
+#define INSTANCE_axpy_fiber(TYPE, B, W)
+#define INSTANCE_merge_fibers(TYPE, B, W)
 
-#define SUPER(name, CLASS, ctype, index, ictype)                                           \
-    BEFORE_##name(CLASS, ctype, index, ictype) INSTANCE_##name(CLASS, ctype, index, ictype)
+#define SUPER(kernel, TYPE, body, index) INSTANCE_##kernel(TYPE, body, index)
 #include "super.def"

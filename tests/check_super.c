@@ -1,0 +1,207 @@
+/* check_super.c: every row of super.def is taken by a statement that is written
+ * for it, and gives what base operations give. */
+#include "../vm/functions.h"
+#include "check.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a kernel is written for: P and T in the text are the body's functions,
+ * `#` in a format is where an index's width goes. */
+static const struct statement {
+    const char *kernel, *text, *a, *b, *r;
+} statements[] = {
+    {"dot_fiber", "R(i) = P(j: T(A(i,j), B(j)))", "(i,j) -> (i : dense, j : compressed#)",
+     "dense", "dense"},
+    {"dot_range", "R(i) = P(j: T(A(i,j), B(j)))", "dense", "dense", "dense"},
+    {"dot_merge", "R(i) = P(j: T(A(i,j), B(i,j)))", "(i,j) -> (i : dense, j : compressed#)",
+     "(i,j) -> (i : dense, j : compressed#)", "dense"},
+    {"axpy_range", "R(i,k) = P(j: T(A(i,j), B(j,k)))", "csr", "dense", "dense"},
+    {"scatter_fiber", "R(i) = P(j: T(A(i,j), B(j)))",
+     "(i,j) -> (j : dense, i : compressed#)", "dense", "dense"},
+    {"axpy_fiber", "R(i,k) = P(j: T(A(i,j), B(j,k)))", "csr",
+     "(i,j) -> (i : dense, j : compressed#)", "csr"},
+    {"merge_fibers", "R(i,j) = T(A(i,j), B(i,j))", "(i,j) -> (i : dense, j : compressed#)",
+     "(i,j) -> (i : dense, j : compressed#)", "(i,j) -> (i : dense, j : compressed#)"},
+};
+
+static const struct row {
+    const char *kernel, *body;
+    stc_type type;
+    int index;
+} rows[] = {
+#define SUPER(kernel, TYPE, body, index) {#kernel, #body, STC_##TYPE, index},
+#include "../vm/super.def"
+};
+enum { ROWS = sizeof rows / sizeof *rows };
+
+#define FN_NONE -1
+static const struct body {
+    const char *name;
+    int plus, times;
+} bodies[] = {
+#define BODY(name, PLUS, TIMES) {#name, PLUS, TIMES},
+#include "../vm/super.def"
+};
+
+static const struct statement *statement_of(const char *kernel)
+{
+    for (size_t k = 0; k < sizeof statements / sizeof *statements; k++)
+        if (!strcmp(statements[k].kernel, kernel)) return &statements[k];
+    ck_abort_msg("no statement for %s", kernel);
+}
+
+static const struct body *body_of(const char *name)
+{
+    for (size_t k = 0; k < sizeof bodies / sizeof *bodies; k++)
+        if (!strcmp(bodies[k].name, name)) return &bodies[k];
+    ck_abort_msg("no body %s", name);
+}
+
+/* The text with the body's functions in it. */
+static void text_of(const struct statement *s, const struct body *b, char *out)
+{
+    for (const char *p = s->text; *p; p++) {
+        const int fn = *p == 'P' ? b->plus : *p == 'T' ? b->times : FN_NONE;
+        if (fn < 0) {
+            *out++ = *p;
+            continue;
+        }
+        out += sprintf(out, "%s", fn == FN_ADD && *p == 'P' ? "sum" : fn_at(fn)->name);
+    }
+    *out = 0;
+}
+
+static void format_of(const char *text, int index, char *out)
+{
+    for (; *text; text++)
+        if (*text == '#') {
+            out += sprintf(out, "%s", index == 64 ? "(index64)" : "");
+        } else {
+            *out++ = *text;
+        }
+    *out = 0;
+}
+
+/* What isn't stored leaves a reduction alone. */
+static stc_value fill_of(const struct body *b, stc_type t)
+{
+    stc_value v = {0};
+    if (b->plus != FN_MIN && b->plus != FN_MAX) return v;
+    if (type_class(t) == CLASS_F64 || type_class(t) == CLASS_F32) {
+        v.f = b->plus == FN_MIN ? INFINITY : -INFINITY;
+    } else {
+        v.i = b->plus == FN_MIN ? INT64_MAX : INT64_MIN;
+    }
+    return v;
+}
+
+enum { SIDE = 40 };
+
+/* A third is stored, in an order of magnitude that every type has. */
+static stc_tensor *operand(stc_machine *m, const char *how, stc_type t, int order,
+                           const stc_value *fill, int seed)
+{
+    const int64_t shape[] = {SIDE, SIDE};
+    const int64_t n = order == 1 ? SIDE : SIDE * SIDE;
+    int64_t *coords = calloc((size_t)(n * order), sizeof *coords), count = 0;
+    char *vals = calloc((size_t)n, 8);
+    const bool all = !strcmp(how, "dense");
+    for (int64_t k = 0; k < n; k++) {
+        const uint64_t dice = (uint64_t)(k + seed) * 0x9e3779b97f4a7c15u >> 33;
+        if (!all && dice % 3) continue;
+        for (int d = 0; d < order; d++)
+            coords[count * order + d] = order == 1 ? k : d ? k % SIDE : k / SIDE;
+        value v = {.i64 = (int64_t)(dice / 3 % 5)};
+        v = class_convert(type_class(t), CLASS_I64, v);
+        type_store(t, vals, count++, v);
+    }
+    stc_tensor *out = NULL;
+    ck_ok(m,
+          stc_tensor_from_coords(m, how, t, order, shape, fill, count, coords, vals, &out));
+    free(coords);
+    free(vals);
+    return out;
+}
+
+typedef struct made {
+    double *vals;
+    int64_t n;
+    bool taken;
+} made;
+
+static made run_row(const struct row *r, bool no_super)
+{
+    heap h;
+    char text[100], a[80], b[80], to[80], *code;
+    const struct statement *s = statement_of(r->kernel);
+    const struct body *body = body_of(r->body);
+    const stc_value fill = fill_of(body, r->type);
+    stc_machine *m = machine_open(&h, no_super);
+    text_of(s, body, text);
+    format_of(s->a, r->index, a);
+    format_of(s->b, r->index, b);
+    format_of(s->r, r->index, to);
+    const stc_decl d[] = {{"A", a, r->type, &fill, -1},
+                          {"B", b, r->type, &fill, -1},
+                          {"R", to, r->type, &fill, -1}};
+    stc_program *p;
+    const stc_status st = stc_compile(m, text, d, 3, &p);
+    ck_assert_msg(st == STC_OK, "%s: %s", text, stc_error(m)->message);
+    stc_tensor *ta = operand(m, a, r->type, 2, &fill, 1), *dense;
+    stc_tensor *tb = operand(m, b, r->type, strstr(text, "B(j))") ? 1 : 2, &fill, 7);
+    const stc_tensor *got;
+    ck_ok(m, stc_bind(p, "A", ta));
+    ck_ok(m, stc_bind(p, "B", tb));
+    ck_ok(m, stc_run(p));
+    ck_ok(m, stc_result(p, "R", &got));
+    ck_ok(m, stc_tensor_convert(got, "dense", STC_F64, &dense));
+    ck_ok(m, stc_program_explain(p, "code", &code));
+    made out = {.n = stc_tensor_order(got) == 1 ? SIDE : SIDE * SIDE,
+                .taken = strstr(code, "tier 3: nest") != NULL};
+    out.vals = calloc((size_t)out.n, sizeof *out.vals);
+    ck_ok(m, stc_tensor_to_dense(dense, out.vals));
+    stc_text_free(m, code);
+    stc_tensor_free(dense);
+    stc_tensor_free(ta);
+    stc_tensor_free(tb);
+    stc_program_free(p);
+    machine_shut(m, &h);
+    return out;
+}
+
+START_TEST(each_row)
+{
+    const struct row *r = &rows[_i];
+    made fast = run_row(r, false), base = run_row(r, true);
+    ck_assert_msg(fast.taken && !base.taken, "%s, %s, %s, %d bits isn't taken", r->kernel,
+                  r->body, type_name(r->type), r->index);
+    for (int64_t k = 0; k < fast.n; k++)
+        ck_assert_msg(class_equal(CLASS_F64, (value){.f64 = fast.vals[k]},
+                                  (value){.f64 = base.vals[k]}),
+                      "%s, %s, %s: element %lld is %g, not %g", r->kernel, r->body,
+                      type_name(r->type), (long long)k, fast.vals[k], base.vals[k]);
+    free(fast.vals);
+    free(base.vals);
+}
+END_TEST
+
+/* Sums of one type stored as another: no row writes elements of its own type. */
+START_TEST(narrow_result)
+{
+    EXPECT("tensor A csr i64 [2,3]\nA(i,j) = i + j\ntensor B csr i64 [2,3]\n"
+           "B(i,j) = 70000 * i\ntensor R csr i16\nR(i,j) = A(i,j) + B(i,j)",
+           "R", 0, 1, 2, 4465, 4466, 4467);
+}
+END_TEST
+
+Suite *suite_super(void)
+{
+    Suite *s = suite_create("super");
+    TCase *t = tcase_create("rows");
+    tcase_add_loop_test(t, each_row, 0, ROWS);
+    tcase_add_test(t, narrow_result);
+    suite_add_tcase(s, t);
+    return s;
+}
