@@ -152,6 +152,12 @@ fuzz: $(FUZZERS)
 	  echo "== $$t"; ./$$t --seconds $(SECONDS) --seed $(SEED); \
 	done
 
+## coverage: with COV=1: the lines and branches of vm/ and formats/ that ran so far
+coverage:
+	@for d in vm formats; do \
+	  gcov -b -n -o $(B)/$$d $$d/*.c 2>/dev/null | awk -v dirs=$$d -f tests/coverage.awk; \
+	done
+
 ## bench: prints ratios to hand-written C loops; ROWS=pattern picks rows
 bench: $(BENCHES)
 	@set -e; for t in $(BENCHES); do ./$$t $(ROWS); done
@@ -204,7 +210,7 @@ clean:
 help:
 	@sed -n 's/^## //p' Makefile
 
-.PHONY: all demo deps check fuzz bench samples format install uninstall dist exports \
+.PHONY: all demo deps check fuzz coverage bench samples format install uninstall dist exports \
   clean help
 
 -include $(patsubst %.o,%.d,$(LIB_O) $(CLI_O) $(TEST_O) $(BENCH_O)) \

@@ -125,13 +125,13 @@ static value random_value(uint64_t *state, stc_type type)
     return type_round(type, class_convert(cls, CLASS_F64, x));
 }
 
-/* The distance to the next place that has a number, at least 1. */
+/* How many places stay empty before the next that has a number, at most `limit`. */
 static int64_t random_skip(uint64_t *state, double density, int64_t limit)
 {
-    if (density >= 1) return 1;
+    if (density >= 1) return 0;
     const double u = 1 - random_unit(state); /* (0, 1] */
     const double skip = floor(log(u) / log1p(-density));
-    return skip >= (double)limit ? limit : 1 + (int64_t)skip;
+    return skip >= (double)limit ? limit : (int64_t)skip;
 }
 
 static stc_status random_entries(const origin *o, stc_type type, int order,
@@ -141,10 +141,10 @@ static stc_status random_entries(const origin *o, stc_type type, int order,
     int64_t coords[STC_MAX_ORDER] = {0};
     stc_status st = entries_reserve(e, (int64_t)(o->density * (double)places * 1.01) + 8);
     if (st || o->density <= 0) return st;
-    for (int64_t at = -1;;) {
-        const int64_t step = random_skip(&state, o->density, places);
-        if (step >= places - at) return STC_OK;
-        at += step;
+    for (int64_t at = 0;; at++) {
+        const int64_t left = places - at, skip = random_skip(&state, o->density, left);
+        if (skip >= left) return STC_OK;
+        at += skip;
         int64_t rest = at;
         for (int k = order - 1; k >= 0; k--) {
             coords[k] = rest % shape[k];

@@ -106,6 +106,8 @@ START_TEST(declarations)
            "tensor S csr f64 [9,9] = random(density=0.5, seed=7)\n"
            "d = max(i, j: abs(R(i,j) - S(i,j)))",
            "d", 0);
+    EXPECT("tensor R csr f64 [3,0] = random(density=0.5, seed=7)\ns = sum(i, j: R(i,j))",
+           "s", 0);
     expect_error("drop nothing", STC_ERR_PROGRAM, "nothing");
     expect_error("a = 1\ndrop a\nb = a + 1", STC_ERR_PROGRAM, "a");
 }

@@ -9,12 +9,10 @@
  * Nothing is compared: a sanitizer's complaint, a crash, a hang or memory not
  * given back is the failure. How many were accepted and run is printed.
  */
-#include "gen.h"
+#include "fuzzing.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 enum { HEADER = 32, CORPUS = 60 };
 
@@ -26,13 +24,6 @@ typedef struct bytes {
 typedef struct tally {
     uint64_t tried, accepted, bound, finished, refused, leaks;
 } tally;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 /* ---- the container: header of 32 bytes, then tag, size, rows for each section ---- */
 
@@ -157,18 +148,6 @@ static int make_corpus(uint64_t seed, bytes *corpus)
 /* ---- running what is accepted ---------------------------------------------------------
  */
 
-static void *counting(void *context, void *block, size_t old, size_t size)
-{
-    int64_t *held = context;
-    void *p = NULL;
-    if (size)
-        p = realloc(block, size);
-    else
-        free(block);
-    if (p || !size) *held += (int64_t)size - (int64_t)old;
-    return p;
-}
-
 /* A tensor of what the program says about the name, with random entries. */
 static stc_tensor *operand(gen *g, stc_machine *m, const stc_decl *d)
 {
@@ -246,7 +225,7 @@ static void one(gen *g, const bytes *from, tally *t)
         change_one(g, &b);
     mend(&b);
     int64_t held = 0;
-    const stc_config config = {.alloc = counting,
+    const stc_config config = {.alloc = fuzzing_alloc,
                                .alloc_context = &held,
                                .max_memory = 1 << 24,
                                .max_steps = 20000,
@@ -273,39 +252,21 @@ static void one(gen *g, const bytes *from, tally *t)
 
 int main(int argc, char **argv)
 {
-    double seconds = 5;
-    uint64_t seed = 1;
-    int plain = 0;
-    for (int k = 1; k < argc; k++) {
-        bool named = argv[k][0] == '-' && k + 1 < argc;
-        if (strcmp(argv[k], "--seconds") == 0 && named)
-            seconds = atof(argv[++k]);
-        else if (strcmp(argv[k], "--seed") == 0 && named)
-            seed = strtoull(argv[++k], NULL, 0);
-        else if (plain++ == 0)
-            seconds = atof(argv[k]);
-        else
-            seed = strtoull(argv[k], NULL, 0);
-    }
-    if (seed == 0) seed = (uint64_t)time(NULL);
+    fuzzing f;
+    fuzzing_begin(&f, argc, argv);
     bytes corpus[CORPUS];
-    int n = make_corpus(seed, corpus);
+    int n = make_corpus(f.seed, corpus);
     if (n == 0) {
         printf("fuzz_stb: no program to begin with\n");
         return 1;
     }
-    fcase none = {.features = 0};
-    gen g = {.c = &none, .state = seed};
     tally t = {0};
-    double until = now() + seconds;
-    while (now() < until && t.leaks == 0) {
-        alarm(60); /* a hang is a failure too */
-        one(&g, &corpus[gen_below(&g, n)], &t);
-    }
+    while (fuzzing_on(&f) && t.leaks == 0)
+        one(&f.g, &corpus[gen_below(&f.g, n)], &t);
     printf("fuzz_stb: seed %" PRIu64 ": %" PRIu64 " tried, %" PRIu64
            " accepted and run (%" PRIu64 " with every operand, %" PRIu64
            " to their end), %" PRIu64 " refused\n",
-           seed, t.tried, t.accepted, t.bound, t.finished, t.refused);
+           f.seed, t.tried, t.accepted, t.bound, t.finished, t.refused);
     for (int k = 0; k < n; k++)
         free(corpus[k].data);
     return t.leaks ? 1 : 0;

@@ -6,12 +6,10 @@
  * Whatever happens must be an answer: no complaint of a sanitizer, no hang, no
  * memory kept, and every refusal with a message and a place.
  */
-#include "gen.h"
+#include "fuzzing.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 enum { LENGTH = 6000 };
 
@@ -106,13 +104,6 @@ static const char *const words[] = {
 };
 enum { SEEDS = sizeof seeds / sizeof *seeds, WORDS = sizeof words / sizeof *words };
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 static void splice(char *text, size_t at, size_t drop, const char *with)
 {
     size_t len = strlen(text), add = strlen(with);
@@ -165,23 +156,11 @@ static void begin(gen *g, char *text)
     case_free(&c);
 }
 
-static void *counting(void *context, void *block, size_t old, size_t size)
-{
-    int64_t *held = context;
-    void *p = NULL;
-    if (size)
-        p = realloc(block, size);
-    else
-        free(block);
-    if (p || !size) *held += (int64_t)size - (int64_t)old;
-    return p;
-}
-
 /* False if something is wrong with the answer. */
 static bool run(const char *text, uint64_t *accepted, FILE *sink)
 {
     int64_t held = 0;
-    const stc_config config = {.alloc = counting,
+    const stc_config config = {.alloc = fuzzing_alloc,
                                .alloc_context = &held,
                                .max_memory = 1 << 24,
                                .max_steps = 20000};
@@ -210,34 +189,19 @@ static bool run(const char *text, uint64_t *accepted, FILE *sink)
 
 int main(int argc, char **argv)
 {
-    double seconds = 5;
-    uint64_t seed = 1, tried = 0, accepted = 0;
-    int plain = 0, bad = 0;
-    for (int k = 1; k < argc; k++) {
-        bool named = argv[k][0] == '-' && k + 1 < argc;
-        if (strcmp(argv[k], "--seconds") == 0 && named)
-            seconds = atof(argv[++k]);
-        else if (strcmp(argv[k], "--seed") == 0 && named)
-            seed = strtoull(argv[++k], NULL, 0);
-        else if (plain++ == 0)
-            seconds = atof(argv[k]);
-        else
-            seed = strtoull(argv[k], NULL, 0);
-    }
-    if (seed == 0) seed = (uint64_t)time(NULL);
-    fcase none = {.features = 0};
-    gen g = {.c = &none, .state = seed};
+    fuzzing f;
+    uint64_t tried = 0, accepted = 0;
+    int bad = 0;
     FILE *sink = fopen("/dev/null", "w");
     static char text[LENGTH + 1];
-    double until = now() + seconds;
-    while (sink && now() < until && bad < 5) {
-        begin(&g, text);
-        for (int k = gen_below(&g, 5); k >= 0; k--)
-            damage(&g, text);
+    fuzzing_begin(&f, argc, argv);
+    while (sink && fuzzing_on(&f) && bad < 5) {
+        begin(&f.g, text);
+        for (int k = gen_below(&f.g, 5); k >= 0; k--)
+            damage(&f.g, text);
         if (strstr(text, "save") || strstr(text, "include"))
             continue; /* touches no files */
         tried++;
-        alarm(30);
         if (!run(text, &accepted, sink)) {
             bad++;
             printf("---- FAIL\n%s\n----\n", text);
@@ -246,6 +210,6 @@ int main(int argc, char **argv)
     if (sink) fclose(sink);
     printf("fuzz_text: seed %" PRIu64 ": %" PRIu64 " texts, %" PRIu64
            " accepted, %d wrong answers\n",
-           seed, tried, accepted, bad);
+           f.seed, tried, accepted, bad);
     return bad ? 1 : 0;
 }

@@ -255,6 +255,13 @@ static stc_status wrong_order(const io_result *r, int order)
                      r->order, shape, order);
 }
 
+/* What the tensor itself refuses (its shape, an overflow) is the file's fault. */
+static stc_status blame_file(const io_result *r, stc_status s)
+{
+    if (r->cx->diag.file[0]) return s;
+    return fail_file(r->cx, s, r->path, 0, "%s", r->cx->diag.message);
+}
+
 stc_status io_pack(io_result *r, const format *f, int type, const value *fill, tensor **out)
 {
     format chosen;
@@ -269,11 +276,11 @@ stc_status io_pack(io_result *r, const format *f, int type, const value *fill, t
     const value zero = class_convert(type_class(t), CLASS_I64, (value){0});
     tensor *made;
     s = tensor_new(r->cx, &chosen, t, r->shape, fill ? *fill : zero, &made);
-    if (s) return s;
+    if (s) return blame_file(r, s);
     s = r->sparse ? tensor_pack(made, &r->e) : pack_dense(r, made);
     if (s) {
         tensor_free(made);
-        return s;
+        return blame_file(r, s);
     }
     *out = made;
     return STC_OK;

@@ -1,0 +1,168 @@
+/* fuzz_files.c: damaged data files of every type that is read: the bytes of
+ * good ones (written by stcvm itself, and those of tests/bad) are changed at
+ * random and read again. What is accepted must pass stc_tensor_check; what is
+ * refused says why, and in which file.
+ *
+ *     fuzz_files [SECONDS [SEED]] [--seconds N] [--seed N]
+ */
+#include "fuzzing.h"
+#include <dirent.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { CORPUS = 96, FILE_MAX = 4096 };
+
+typedef struct sample {
+    char ending[8];
+    unsigned char bytes[FILE_MAX];
+    size_t size;
+} sample;
+
+typedef struct corpus {
+    sample file[CORPUS];
+    int count;
+} corpus;
+
+typedef struct tally {
+    uint64_t tried, accepted, refused;
+    int wrong;
+} tally;
+
+static bool slurp(const char *path, sample *s)
+{
+    FILE *f = fopen(path, "rb");
+    if (!f) return false;
+    s->size = fread(s->bytes, 1, sizeof s->bytes, f);
+    fclose(f);
+    return s->size > 0 && s->size < sizeof s->bytes;
+}
+
+static bool spill(const char *path, const unsigned char *bytes, size_t size)
+{
+    FILE *f = fopen(path, "wb");
+    if (!f) return false;
+    const bool ok = fwrite(bytes, 1, size, f) == size;
+    return fclose(f) == 0 && ok;
+}
+
+static const char *ending_of(const char *path)
+{
+    static const char *const endings[] = {".mtx", ".tns", ".npy", ".pgm", ".ppm"};
+    const char *dot = strrchr(path, '.');
+    for (int k = 0; dot && k < 5; k++)
+        if (strcmp(dot, endings[k]) == 0) return endings[k];
+    return NULL;
+}
+
+static void take(corpus *c, const char *path)
+{
+    const char *ending = ending_of(path);
+    if (!ending || c->count == CORPUS || !slurp(path, &c->file[c->count])) return;
+    snprintf(c->file[c->count++].ending, sizeof c->file->ending, "%s", ending);
+}
+
+/* Files that stcvm writes, by a script that saves one of each type. */
+static void written(corpus *c, const char *dir)
+{
+    static const char *const names[] = {"a.mtx", "b.mtx", "c.tns", "d.npy",
+                                        "e.npy", "f.pgm", "g.ppm", "h.mtx"};
+    static const char text[] =
+        "tensor a csr f64 [5,4] = { (0,1): 1.5, (4,3): -2e-300 }\nsave a \"%s/a.mtx\"\n"
+        "tensor b dense i32 = [[1,2],[3,4]]\nsave b \"%s/b.mtx\"\n"
+        "tensor c csf f64 [3,3,3] = { (0,1,2): 1, (2,2,2): 0.1 }\nsave c \"%s/c.tns\"\n"
+        "tensor d dense f32 = [[1,2],[3,4.5]]\nsave d \"%s/d.npy\"\n"
+        "tensor e dense c128 = [1+2j, 3]\nsave e \"%s/e.npy\"\n"
+        "tensor f dense u8 = [[0,255],[3,4]]\nsave f \"%s/f.pgm\"\n"
+        "tensor g dense u8 [2,2,3] = { (0,0,0): 7 }\nsave g \"%s/g.ppm\"\n"
+        "tensor h csr bool [3,3] = { (1,1): true }\nsave h \"%s/h.mtx\"\n";
+    char script[2048], path[512];
+    stc_machine *m;
+    stc_session *s;
+    snprintf(script, sizeof script, text, dir, dir, dir, dir, dir, dir, dir, dir);
+    if (stc_open(NULL, &m) != STC_OK) return;
+    if (stc_session_open(m, &s) == STC_OK) {
+        if (stc_session_exec(s, script, "corpus") != STC_OK)
+            printf("fuzz_files: %s\n", stc_error(m)->message);
+        stc_session_close(s);
+    }
+    stc_close(m);
+    for (int k = 0; k < 8; k++) {
+        snprintf(path, sizeof path, "%s/%s", dir, names[k]);
+        take(c, path);
+        remove(path);
+    }
+}
+
+static void kept(corpus *c, const char *dir)
+{
+    DIR *d = opendir(dir);
+    char path[512];
+    if (!d) return;
+    for (struct dirent *e; (e = readdir(d));) {
+        snprintf(path, sizeof path, "%s/%s", dir, e->d_name);
+        take(c, path);
+    }
+    closedir(d);
+}
+
+static void one(gen *g, const corpus *c, const char *dir, tally *n)
+{
+    const sample *from = &c->file[gen_below(g, c->count)];
+    unsigned char bytes[FILE_MAX];
+    char path[512];
+    int64_t held = 0;
+    const stc_config config = {
+        .alloc = fuzzing_alloc, .alloc_context = &held, .max_memory = 1 << 24};
+    stc_machine *m;
+    stc_tensor *t;
+    memcpy(bytes, from->bytes, from->size);
+    const size_t size = fuzzing_damage(g, bytes, from->size, sizeof bytes);
+    /* now and then under another type's name */
+    const char *ending = gen_chance(g, 3) ? ".npy" : from->ending;
+    snprintf(path, sizeof path, "%s/x%s", dir, ending);
+    if (!spill(path, bytes, size) || stc_open(&config, &m) != STC_OK) return;
+    n->tried++;
+    const char *what = NULL;
+    if (stc_tensor_read(m, path, NULL, -1, NULL, &t) == STC_OK) {
+        n->accepted++;
+        if (stc_tensor_check(t) != STC_OK) what = "what was read fails its check";
+        stc_tensor_free(t);
+    } else {
+        n->refused++;
+        const stc_error_info *e = stc_error(m);
+        if (!e->message[0]) what = "a refusal without a message";
+        if (e->status != STC_ERR_MEMORY && !(e->file && strstr(e->file, "/x.")) &&
+            !strstr(e->message, "/x."))
+            what = "a refusal that doesn't name the file";
+        if (what) printf("fuzz_files: %s: %s\n", stc_status_name(e->status), e->message);
+    }
+    stc_close(m);
+    if (held) what = "bytes are still held";
+    if (what) {
+        printf("fuzz_files: %s: %s is kept\n", what, path);
+        n->wrong++;
+    } else {
+        remove(path);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static corpus c;
+    fuzzing f;
+    tally n = {0};
+    char dir[] = "/tmp/stcvm-files-XXXXXX";
+    fuzzing_begin(&f, argc, argv);
+    if (!mkdtemp(dir)) return 1;
+    written(&c, dir);
+    kept(&c, "tests/bad");
+    while (fuzzing_on(&f) && n.wrong == 0 && c.count > 0)
+        one(&f.g, &c, dir, &n);
+    if (!n.wrong) rmdir(dir);
+    printf("fuzz_files: seed %" PRIu64 ": %d files, %" PRIu64 " tried, %" PRIu64
+           " accepted, %" PRIu64 " refused\n",
+           f.seed, c.count, n.tried, n.accepted, n.refused);
+    return n.wrong || c.count < 8;
+}
