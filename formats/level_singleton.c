@@ -170,7 +170,7 @@ static stc_status singleton_check(ctx *cx, level *lv, int64_t parents)
 const level_kind level_singleton = {
     .name = "singleton",
     .letter = 'q',
-    .caps = CAP_ITER | CAP_APPEND | CAP_PACK | CAP_CHAIN | CAP_SUBSECT,
+    .caps = CAP_ITER | CAP_APPEND | CAP_PACK | CAP_CHAIN | CAP_SUBSECT | CAP_POSITION,
     .props = PROP_ORDERED | PROP_UNIQUE | PROP_BRANCHLESS | PROP_COMPACT,
     .fixed = PROP_BRANCHLESS,
     .arrays = 1 << STC_CRD,

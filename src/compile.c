@@ -19,6 +19,7 @@ stc_status compile_assignment(arena *a, program *p, const source *src, bstmt *s,
     pl->why = texts ? texts->plan : NULL;
     stc_status st = plan_build(pl);
     if (!st) st = plan_analyze(pl);
+    if (!st) st = schedule_check(pl);
     if (st) return st;
     if (texts && texts->plan) plan_print(pl, texts->plan);
     if (texts && texts->lattice) lattice_print(pl, texts->lattice);

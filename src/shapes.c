@@ -59,6 +59,8 @@ static bool ext_value(const solver *s, int id, int64_t *out)
         if (!ext_value(s, e->b, &b)) return false;
         *out = a < b ? a : b;
         return true;
+    case EXT_MUL:
+        return ext_value(s, e->b, &b) && !__builtin_mul_overflow(a, b, out);
     case EXT_MAX0:
         *out = a > 0 ? a : 0;
         return true;

@@ -366,7 +366,10 @@ static stc_status extent_row(assembler *as)
         break;
     case EXT_ADD:
     case EXT_MIN:
+    case EXT_MUL:
         if (!(status = ref(as, 'e', false, &e.a))) status = ref(as, 'e', false, &e.b);
+        break;
+    case EXT_SPAN:
         break;
     case EXT_MAX0:
         status = ref(as, 'e', false, &e.a);

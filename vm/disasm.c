@@ -13,7 +13,7 @@ const char *const policy_words[] = {"auto",
 #include "ws_policies.def"
                                     NULL};
 const char *const ext_words[] = {"const",    "dim", "add",  "mulc", "addc",
-                                 "floordiv", "min", "max0", NULL};
+                                 "floordiv", "min", "max0", "mul", "span", NULL};
 const char *const merge_words[] = {"walk", "follow", "locate", "known", NULL};
 const char *const flag_words[] = {"nonunique", "unordered",   "index32",
                                   "index64",   "interleaved", NULL};
@@ -161,7 +161,8 @@ static void tensor_print(const prog_tensor *t, int id, textbuf *out)
 
 static void extent_print(const extent *e, int id, textbuf *out)
 {
-    text_add(out, ".extent e%d %s ", id, ext_words[e->op]);
+    text_add(out, ".extent e%d %s", id, ext_words[e->op]);
+    if (e->op != EXT_SPAN) text_add(out, " ");
     switch ((ext_op)e->op) {
     case EXT_CONST:
         text_add(out, "%lld\n", (long long)e->k);
@@ -171,10 +172,14 @@ static void extent_print(const extent *e, int id, textbuf *out)
         break;
     case EXT_ADD:
     case EXT_MIN:
+    case EXT_MUL:
         text_add(out, "e%d e%d\n", e->a, e->b);
         break;
     case EXT_MAX0:
         text_add(out, "e%d\n", e->a);
+        break;
+    case EXT_SPAN:
+        text_add(out, "\n");
         break;
     default:
         text_add(out, "e%d %lld\n", e->a, (long long)e->k);

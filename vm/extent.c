@@ -60,6 +60,11 @@ static stc_status evaluate(machine *mc, int id, int64_t *out)
     case EXT_MIN:
         *out = x[e->a] < x[e->b] ? x[e->a] : x[e->b];
         return STC_OK;
+    case EXT_MUL:
+        return __builtin_mul_overflow(x[e->a], x[e->b], out) ? overflow(mc) : STC_OK;
+    case EXT_SPAN:
+        *out = 0;
+        return STC_OK;
     case EXT_MAX0:
         *out = x[e->a] > 0 ? x[e->a] : 0;
         return STC_OK;

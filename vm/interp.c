@@ -361,6 +361,33 @@ dispatch:
                               INT(4));
             NEXT();
         }
+        CASE(SPAN)
+        {
+            const mcursor *up = C_OR_ROOT(4);
+            span_find(SLOT(2)->t, pc->arg[3], up ? &up->c : NULL, pc->arg[5], &INT(0),
+                      &mc->ext[pc->arg[1]]);
+            mc->ext[pc->arg[1]] = span_blocks(mc->ext[pc->arg[1]], pc->u.k->v.i64);
+            NEXT();
+        }
+        CASE(POSITION)
+        {
+            const mcursor *up = C_OR_ROOT(4);
+            position_stand(&C(1)->c, SLOT(2)->t, pc->arg[3], up ? &up->c : NULL, INT(5),
+                           pc->arg[6], &INT(0));
+            NEXT();
+        }
+        CASE(IDIV)
+        {
+            const int64_t by = mc->ext[pc->arg[2]];
+            INT(0) = by > 0 ? INT(1) / by : 0;
+            NEXT();
+        }
+        CASE(IMOD)
+        {
+            const int64_t by = mc->ext[pc->arg[2]];
+            INT(0) = by > 0 ? INT(1) % by : 0;
+            NEXT();
+        }
         CASE(SEEK)
         {
             seek(C(0), INT(1));

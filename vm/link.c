@@ -276,6 +276,9 @@ static void link_one(linker *k, lop *at, const insn *in)
     case OP_IMULADD:
         at->u.k = &p->konst[in->arg[2]];
         break;
+    case OP_SPAN:
+        at->u.k = &p->konst[in->arg[6]];
+        break;
     case OP_OPENAT:
         at->u.k = &p->konst[in->arg[5]];
         break;

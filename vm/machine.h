@@ -242,6 +242,15 @@ loop_state loop_next(machine *mc, loop *l);
 /* Stands c at coordinate x of a level, or on nothing; levels that can't locate
  * are walked. */
 bool cursor_locate_any(cursor *c, const level *lv, const cursor *up, int64_t x);
+/* position.c: the positions of level `last` that lie below cursor up, which stands
+ * above level l: the first, and how many; so many in blocks of n. */
+void span_find(const tensor *t, int l, const cursor *up, int last, int64_t *first,
+               int64_t *count);
+int64_t span_blocks(int64_t count, int64_t n);
+/* Stands c in level l where position p of level `last` is, or lies below; on nothing
+ * where there is no such position. */
+void position_stand(cursor *c, const tensor *t, int l, const cursor *up, int64_t p,
+                    int last, int64_t *coord);
 /* Tables with operand bits put in; see tables.c. */
 uint64_t table_fix(uint64_t table, int bit, bool set); /* bit's value is known     */
 uint64_t table_live(uint64_t table);                   /* OR over subsets          */

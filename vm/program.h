@@ -37,6 +37,8 @@ typedef enum ext_op {
     EXT_FLOORDIV, /* floor(ext a / k), k > 0                           */
     EXT_MIN,      /* min(ext a, ext b)                                 */
     EXT_MAX0,     /* max(ext a, 0)                                     */
+    EXT_MUL,      /* ext a * ext b                                     */
+    EXT_SPAN,     /* what `span` counted last; 0 before                */
 } ext_op;
 
 typedef struct extent {

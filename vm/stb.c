@@ -42,11 +42,12 @@ static uint64_t checksum(const uint8_t *p, size_t n)
  * the printed form, and refused otherwise when it is read. */
 static extent plain_extent(const extent *e)
 {
-    bool b = e->op == EXT_DIM || e->op == EXT_ADD || e->op == EXT_MIN;
+    bool b = e->op == EXT_DIM || e->op == EXT_ADD || e->op == EXT_MIN || e->op == EXT_MUL;
+    bool none = e->op == EXT_CONST || e->op == EXT_SPAN;
     return (extent){.op = e->op,
-                    .a = e->op == EXT_CONST ? 0 : e->a,
+                    .a = none ? 0 : e->a,
                     .b = b ? e->b : 0,
-                    .k = b || e->op == EXT_MAX0 ? 0 : e->k};
+                    .k = b || e->op == EXT_MAX0 || e->op == EXT_SPAN ? 0 : e->k};
 }
 
 static level_map plain_map(const level_map *m)
@@ -529,7 +530,7 @@ static stc_status get_row(reader *r, program *p, int tag)
         e.b = (uint16_t)get(r, 2);
         e.k = (int64_t)get(r, 8);
         x = plain_extent(&e);
-        if (e.op > EXT_MAX0 || x.a != e.a || x.b != e.b || x.k != e.k) r->bad = true;
+        if (e.op > EXT_SPAN || x.a != e.a || x.b != e.b || x.k != e.k) r->bad = true;
         return program_push_extent(p, e) < 0 ? p->cx->diag.status : STC_OK;
     case SEC_CHECKS:
         c.rel = (uint8_t)get(r, 1);

@@ -348,6 +348,8 @@ static stc_status check_meaning(verifier *vf, const insn *in)
     case OP_SEEK:
     case OP_LOAD:
     case OP_FILLBIT:
+    case OP_SPAN:
+    case OP_POSITION:
         return verify_cursor(vf, in);
     case OP_BEGIN:
     case OP_SETFILL:

@@ -139,6 +139,18 @@ static stc_status check_subsections(verifier *vf, const uint16_t *a)
     return define_cursor(vf, a[0], C_SUBSECT, t, l, up);
 }
 
+/* Levels l … last of t, whose positions are counted. */
+static stc_status check_spanned(verifier *vf, int t, int l, int up, int last)
+{
+    if (check_located(vf, t, l, up)) return vf->cx->diag.status;
+    const format *f = &vf->p->tensor[t].fmt;
+    if (last < l || last >= f->levels) return refuse(vf, "t%d has no level %d", t, last);
+    for (int k = l; k <= last; k++)
+        if (!(f->level[k].kind->caps & CAP_POSITION))
+            return refuse(vf, "positions of level %d of t%d have no coordinates", k, t);
+    return STC_OK;
+}
+
 stc_status verify_cursor(verifier *vf, const insn *in)
 {
     const uint16_t *a = in->arg;
@@ -154,6 +166,15 @@ stc_status verify_cursor(verifier *vf, const insn *in)
     case OP_LOCATE:
         if (check_located(vf, a[1], a[2], a[3])) return vf->cx->diag.status;
         return define_cursor(vf, a[0], C_PLACED, a[1], a[2], a[3]);
+    case OP_SPAN:
+        if (vf->p->ext[a[1]].op != EXT_SPAN)
+            return refuse(vf, "e%d isn't counted by a span", a[1]);
+        if (vf->p->konst[a[6]].cls != CLASS_I64 || vf->p->konst[a[6]].v.i64 <= 0)
+            return refuse(vf, "the divisor must be a positive i64");
+        return check_spanned(vf, a[2], a[3], a[4], a[5]);
+    case OP_POSITION:
+        if (check_spanned(vf, a[2], a[3], a[4], a[6])) return vf->cx->diag.status;
+        return define_cursor(vf, a[1], C_PLACED, a[2], a[3], a[4]);
     case OP_SEEK:
         return check_free(vf, a[0], vf->depth);
     case OP_LOAD:

@@ -13,6 +13,7 @@ static stc_status check_extent(const program *p, int id)
     const extent *e = &p->ext[id];
     switch ((ext_op)e->op) {
     case EXT_CONST:
+    case EXT_SPAN:
         return STC_OK;
     case EXT_DIM:
         if (e->a >= p->ntensor || e->b >= p->tensor[e->a].order)
@@ -20,6 +21,7 @@ static stc_status check_extent(const program *p, int id)
         return STC_OK;
     case EXT_ADD:
     case EXT_MIN:
+    case EXT_MUL:
         if (e->b >= id) return bad(p, "e", id, "it refers to a later extent");
         /* fall through */
     case EXT_MULC:

@@ -43,6 +43,16 @@ static void print_extent(const program *p, int id, textbuf *out)
         print_extent(p, e->b, out);
         text_add(out, ")");
         break;
+    case EXT_MUL:
+        text_add(out, "(");
+        print_extent(p, e->a, out);
+        text_add(out, ")*(");
+        print_extent(p, e->b, out);
+        text_add(out, ")");
+        break;
+    case EXT_SPAN:
+        text_add(out, "a count of positions");
+        break;
     case EXT_MAX0:
         text_add(out, "max(");
         print_extent(p, e->a, out);

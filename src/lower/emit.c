@@ -95,14 +95,7 @@ int lower_affine(lowering *lo, const affine *f, int without, bool maybe_none)
 
 int lower_extent_length(lowering *lo, int index)
 {
-    const bindex *b = &lo->pl->s->index[index];
-    if (b->lo < 0) return b->hi;
-    int minus =
-        program_extent(lo->p, (extent){.op = EXT_MULC, .a = (uint16_t)b->lo, .k = -1});
-    if (minus < 0) return 0;
-    int sum = program_extent(
-        lo->p, (extent){.op = EXT_ADD, .a = (uint16_t)b->hi, .b = (uint16_t)minus});
-    int length = program_extent(lo->p, (extent){.op = EXT_MAX0, .a = (uint16_t)sum});
+    int length = plan_length(lo->pl, index);
     if (length < 0 && !lo->status) lo->status = STC_ERR_MEMORY;
     return length < 0 ? 0 : length;
 }

@@ -60,8 +60,14 @@ static void lower_open(lowering *lo, const loop_operand *o, int index, merge_ope
     }
 }
 
+static void lower_stored(lowering *lo, const loop_late *l);
+
 static void lower_late(lowering *lo, const loop_late *l, int mask)
 {
+    if (l->stored) {
+        lower_stored(lo, l);
+        return;
+    }
     const paccess *x = &lo->pl->access[l->access];
     int up = parent_cursor(lo, l->access, l->level), c = lower_creg(lo);
     int i = lower_affine(lo, &x->level[l->level].at, -1, false);
@@ -151,22 +157,87 @@ static void forget_loads(lowering *lo)
     memset(lo->load, -1, sizeof lo->load);
 }
 
-/* Derived indices that the loop completes: their value, which must lie in the
- * index's range, or this round is padding. */
-static void lower_derived(lowering *lo, uint64_t before)
+/* A register that gets an index counted from 0, and then the index itself. */
+static int counted(lowering *lo, const derived_index *d)
+{
+    return d->base ? lower_ireg(lo) : lo->index[d->index];
+}
+
+static void add_base(lowering *lo, const derived_index *d, int from)
+{
+    if (!d->base) return;
+    int base = lower_ireg(lo);
+    EMIT(lo, OP_ICONST, base, lower_iconst(lo, d->base));
+    EMIT(lo, OP_IMULADD, lo->index[d->index], from, lower_iconst(lo, 1), base);
+}
+
+static void lower_sum(lowering *lo, const derived_index *d)
+{
+    int rest = lower_ireg(lo), sum = counted(lo, d);
+    EMIT(lo, OP_IMULADD, rest, lo->index[d->at.term[0].index],
+         lower_iconst(lo, d->at.term[0].coef), lower_zero(lo));
+    EMIT(lo, OP_IMULADD, sum, lo->index[d->at.term[1].index],
+         lower_iconst(lo, d->at.term[1].coef), rest);
+    EMIT(lo, OP_WITHIN, sum, d->by);
+    add_base(lo, d, sum);
+}
+
+/* Derived indices that the loop completes. A sum must lie in the index's range,
+ * or this round is padding. Those from positions come with their cursors. */
+static void lower_derived(lowering *lo, int loop, uint64_t before)
 {
     const plan *pl = lo->pl;
     for (int k = 0; k < pl->nderived; k++) {
         const derived_index *d = &pl->derived[k];
-        if (((before >> d->index) & 1) || !((lo->bound >> d->index) & 1)) continue;
-        const bindex *b = &pl->s->index[d->index];
-        int rest = lower_ireg(lo);
-        EMIT(lo, OP_IMULADD, rest, lo->index[d->at.term[0].index],
-             lower_iconst(lo, d->at.term[0].coef), lower_zero(lo));
-        EMIT(lo, OP_IMULADD, lo->index[d->index], lo->index[d->at.term[1].index],
-             lower_iconst(lo, d->at.term[1].coef), rest);
-        EMIT(lo, OP_WITHIN, lo->index[d->index], b->hi);
+        if (((before >> d->index) & 1) || d->index == loop) continue;
+        if (!affine_bound(&d->at, lo->bound)) continue;
+        if (d->kind == DERIVED_AFFINE) lower_sum(lo, d);
+        if (d->kind != DERIVED_QUOTIENT && d->kind != DERIVED_REMAINDER) continue;
+        int part = counted(lo, d), whole = lo->index[d->at.term[0].index];
+        EMIT(lo, d->kind == DERIVED_QUOTIENT ? OP_IDIV : OP_IMOD, part, whole, d->by);
+        add_base(lo, d, part);
     }
+}
+
+/* ---- positions -------------------------------------------------------------------- */
+
+/* Before the first of the loops that p is made of: where the positions begin,
+ * how many there are, and in how many blocks. */
+static void lower_spans(lowering *lo, const cin *loop)
+{
+    const plan *pl = lo->pl;
+    for (int k = 0; k < pl->schedule.nrel; k++) {
+        const relation *r = &pl->schedule.rel[k];
+        if (r->kind != REL_POS || !r->real) continue;
+        int p = r->child[0], a = 0;
+        uint64_t parts = loops_set(pl, UINT64_C(1) << p, 0);
+        if (!((parts >> loop->index) & 1) || (parts & lo->bound)) continue;
+        while (a < pl->naccess && !(((loop->uses >> a) & 1) && loops_read(pl, r, a)))
+            a++;
+        if (a == pl->naccess) continue;
+        int up = parent_cursor(lo, a, r->level), last = r->level + r->levels - 1;
+        int blocks = pl->s->index[pl->schedule.rel[r->split].child[0]].hi;
+        lo->first[k] = lower_ireg(lo);
+        EMIT(lo, OP_SPAN, lo->first[k], blocks, pl->access[a].tensor, r->level, up, last,
+             lower_iconst(lo, pl->schedule.rel[r->split].size));
+        EMIT(lo, OP_SPAN, lo->first[k], pl->s->index[p].hi, pl->access[a].tensor, r->level,
+             up, last, lower_iconst(lo, 1));
+    }
+}
+
+static void lower_stored(lowering *lo, const loop_late *l)
+{
+    const plan *pl = lo->pl;
+    const relation *r = l->stored;
+    const paccess *x = &pl->access[l->access];
+    int up = parent_cursor(lo, l->access, l->level), c = lower_creg(lo);
+    int i = x->level[l->level].at.term[0].index, at = lower_ireg(lo);
+    lo->cursor[l->access][l->level] = (uint16_t)c;
+    EMIT(lo, OP_IMULADD, at, lo->index[r->child[0]], lower_iconst(lo, 1),
+         lo->first[r - pl->schedule.rel]);
+    EMIT(lo, OP_POSITION, lo->index[i], c, x->tensor, l->level, up, at,
+         r->level + r->levels - 1);
+    EMIT(lo, OP_WITHIN, lo->index[i], pl->s->index[i].hi);
 }
 
 /* What a loop opens is no longer there after it. */
@@ -193,13 +264,14 @@ static void lower_forall(lowering *lo, const cin *loop)
     uint64_t bound = lo->bound;
     uint16_t *subsect = lo->subsect;
     lo->subsect = subsects_within(lo, subsect);
+    lower_spans(lo, loop);
     for (int k = 0; k < info->count; k++)
         lower_open(lo, &info->operand[k], loop->index, &operand[k]);
     int merge = lower_merge(lo, &info->loop_table, info->count, loop->index, operand,
                             info->universe);
     EMIT(lo, OP_LOOP, lo->index[loop->index], mask, merge);
     lo->bound = plan_bound(lo->pl, bound | UINT64_C(1) << loop->index);
-    lower_derived(lo, bound);
+    lower_derived(lo, loop->index, bound);
     for (int k = 0; k < info->late_count; k++)
         lower_late(lo, &info->late[k], mask);
     lower_skip(lo, loop, mask);

@@ -23,7 +23,8 @@ typedef struct lowering {
     int placed;                    /* result levels that stand on a coordinate    */
     uint16_t temp[256];            /* registers of the plan's temporaries         */
     uint64_t bound;
-    uint16_t started[256]; /* of those without identity: has one come?            */
+    int first[RELATIONS_MAX]; /* registers: where a relation's positions begin   */
+    uint16_t started[256];    /* of those without identity: has one come?            */
     bool in_function;
     int *local;    /* inside an inlined function: the register of each of its locals */
     bool on_fills; /* expressions are lowered over fills          */

@@ -33,7 +33,7 @@ bool affine_bare(const affine *f, int index)
            f->constant == 0;
 }
 
-static bool affine_equal(const affine *a, const affine *b)
+bool affine_equal(const affine *a, const affine *b)
 {
     if (a->terms != b->terms || a->constant != b->constant) return false;
     for (int t = 0; t < a->terms; t++)
@@ -83,9 +83,21 @@ int plan_access_add(plan *pl, bexpr *e)
     return e->mark = pl->naccess++;
 }
 
+/* Adds an access of the right side, whose subscripts become those of the loops. */
+static stc_status add_looped(plan *pl, bexpr *e)
+{
+    bexpr looped = *e;
+    const affine *sub = e->sub;
+    stc_status st = loops_subscripts(pl, &sub, pl->p->tensor[e->tensor].order);
+    if (st) return st;
+    looped.sub = (affine *)sub;
+    e->mark = plan_access_add(pl, &looped);
+    return e->mark < 0 ? pl->p->cx->diag.status : STC_OK;
+}
+
 stc_status plan_accesses(plan *pl, bexpr *e)
 {
-    if (e->kind == B_ACCESS && plan_access_add(pl, e) < 0) return pl->p->cx->diag.status;
+    if (e->kind == B_ACCESS) return add_looped(pl, e);
     if (e->kind == B_REDUCE) e->mark = -1;
     for (int k = 0; k < e->nargs; k++) {
         stc_status st = plan_accesses(pl, e->args[k]);

@@ -63,6 +63,13 @@ uint64_t pset_accesses(const pset *s)
     return 0;
 }
 
+bool pset_requires(const pset *s, int access)
+{
+    if (s->op == PS_AND) return pset_requires(s->a, access) || pset_requires(s->b, access);
+    if (s->op == PS_OR) return pset_requires(s->a, access) && pset_requires(s->b, access);
+    return s->op == PS_NONE || (s->op == PS_STORED && s->access == access);
+}
+
 /* ---- properties ---------------------------------------------------------- */
 
 static bool prop_value(const fn_prop *p, const bexpr *e, int position, value *out)

@@ -11,7 +11,7 @@
  * An access that can't be read this way is marked with the reason, converted
  * to a plain format in loop order, and the analysis starts again.
  */
-#include "plan.h"
+#include "schedule.h"
 #include <string.h>
 
 typedef struct state {
@@ -170,7 +170,33 @@ static stc_status place_late(state *st, uint64_t uses, uint64_t before, loop_lat
                 break;
             }
             if (!(lv->props & PROP_FULL) || x->pad) st->certain &= ~(UINT64_C(1) << k);
-            late[(*n)++] = (loop_late){k, st->depth[k]++, located, -1};
+            late[(*n)++] = (loop_late){k, st->depth[k]++, located, NULL, -1};
+        }
+    }
+    return STC_OK;
+}
+
+/* Levels whose positions the loop has settled: their coordinates are read there. */
+static stc_status place_stored(state *st, uint64_t uses, uint64_t before, loop_late *late,
+                               int *n)
+{
+    plan *pl = st->pl;
+    for (int m = 0; m < pl->schedule.nrel; m++) {
+        const relation *r = &pl->schedule.rel[m];
+        if (r->kind != REL_POS || !r->real || in(before, r->child[0]) ||
+            !in(st->bound, r->child[0]))
+            continue;
+        for (int k = 0; k < pl->naccess; k++) {
+            if (!in(uses, k) || !loops_read(pl, r, k)) continue;
+            const paccess *x = &pl->access[k];
+            if (x->why || x->converted || st->depth[k] != r->level)
+                return command_fail(
+                    pl, r->at,
+                    "pos: the levels of %s above those counted by %s must be bound "
+                    "by loops outside of it",
+                    pl->p->tensor[x->source].name, pl->s->index[r->child[0]].name);
+            while (st->depth[k] < r->level + r->levels)
+                late[(*n)++] = (loop_late){k, st->depth[k]++, false, r, -1};
         }
     }
     return STC_OK;
@@ -387,7 +413,8 @@ static stc_status analyze_loop(state *st, cin *loop)
     for (int k = 0; k < c.here; k++)
         if (!c.op[k].subsect) inner.depth[c.op[k].access] = c.op[k].level + 1;
     note_certain(&inner, info, &bits);
-    s = place_late(&inner, loop->uses, st->bound, info->late, &info->late_count);
+    s = place_stored(&inner, loop->uses, st->bound, info->late, &info->late_count);
+    if (!s) s = place_late(&inner, loop->uses, st->bound, info->late, &info->late_count);
     if (!s) s = second_table(&inner, loop, info, &bits);
     if (s) return s;
     if (info->skip) note_certain(&inner, info, &bits);

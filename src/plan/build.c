@@ -142,160 +142,6 @@ static stc_status find_terms(builder *b)
     return STC_OK;
 }
 
-/* ---- nests ------------------------------------------------------------------------ */
-
-static stc_status reduce_nest(plan *pl, bexpr *r, uint64_t bound, list *out);
-
-/* The outermost reductions of e that have no temporary yet. */
-static int pending_reductions(bexpr *e, bexpr **out, int n, int max)
-{
-    if (e->kind == B_REDUCE) {
-        if (e->mark < 0 && n < max) out[n++] = e;
-        return n;
-    }
-    for (int k = 0; k < e->nargs; k++)
-        n = pending_reductions(e->args[k], out, n, max);
-    return n;
-}
-
-typedef struct nest {
-    plan *pl;
-    const int *seq;
-    int n;
-    const pset *space;
-    bexpr *todo[64];
-    int ntodo;
-    cin *leaf;
-} nest;
-
-static stc_status nest_from(nest *ne, int depth, uint64_t bound, list *out)
-{
-    for (int k = 0; k < ne->ntodo; k++) {
-        bexpr *r = ne->todo[k];
-        if (r->mark >= 0 || (expr_indices(ne->pl, r) & ~bound)) continue;
-        stc_status st = reduce_nest(ne->pl, r, bound, out);
-        if (st) return st;
-    }
-    if (depth == ne->n) {
-        list_add(out, ne->leaf);
-        return STC_OK;
-    }
-    list inner;
-    list_init(&inner);
-    cin *loop = cin_new(ne->pl, CIN_FORALL);
-    if (!loop) return STC_ERR_MEMORY;
-    loop->index = ne->seq[depth];
-    loop->space = ne->space;
-    stc_status st = nest_from(ne, depth + 1, bound | UINT64_C(1) << loop->index, &inner);
-    if (st) return st;
-    if (inner.failed) out->failed = true;
-    loop->body = inner.first;
-    list_add(out, loop);
-    return STC_OK;
-}
-
-/* Loops over seq around leaf, with e's reductions as temporaries before the
- * first loop that doesn't change them. */
-stc_status nest_build(plan *pl, const int *seq, int n, const pset *space, uint64_t bound,
-                      bexpr *e, cin *leaf, list *out)
-{
-    nest ne = {.pl = pl, .seq = seq, .n = n, .space = space, .leaf = leaf};
-    if (!leaf || !space) return STC_ERR_MEMORY;
-    ne.ntodo = pending_reductions(e, ne.todo, 0, 64);
-    return nest_from(&ne, 0, bound, out);
-}
-
-/* Reassociated only if the function allows it; otherwise in written order. */
-static void reduction_order(plan *pl, const bexpr *r, const pset *space, uint64_t bound,
-                            int *seq)
-{
-    uint8_t flags = r->ufn ? r->ufn->flags : fn_at(r->fn)->flags;
-    uint8_t free_order = FP_ASSOCIATIVE | FP_COMMUTATIVE;
-    if ((flags & free_order) == free_order)
-        plan_inner_order(pl, space, expr_uses(r->args[0]), bound, r->indices, r->nindex,
-                         seq);
-    else
-        for (int k = 0; k < r->nindex; k++)
-            seq[k] = r->indices[k];
-}
-
-/* Something in the space is stored sparsely. */
-static bool space_sparse(const plan *pl, const pset *s)
-{
-    for (uint64_t set = pset_accesses(s); set; set &= set - 1) {
-        const paccess *x = &pl->access[__builtin_ctzll(set)];
-        for (int l = 0; l < x->levels; l++)
-            if (!(x->level[l].props & PROP_FULL)) return true;
-    }
-    return false;
-}
-
-/* Where an idempotent function needs all of r's elements, but those that aren't
- * stored are all the same, one of them does: the space of the others, or NULL. */
-static const pset *rest_space(plan *pl, const bexpr *r)
-{
-    uint8_t flags = r->ufn ? r->ufn->flags : fn_at(r->fn)->flags;
-    uint8_t needed = FP_ASSOCIATIVE | FP_COMMUTATIVE | FP_IDEMPOTENT;
-    if ((flags & needed) != needed || expr_fill(pl, r->args[0]).kind == FILL_VARIES)
-        return NULL;
-    const pset *s = expr_space(pl, r->args[0], NULL);
-    return s && s->op != PS_ALL && space_sparse(pl, s) ? s : NULL;
-}
-
-/* Counts the elements of a reduction, and adds the fill if some are missing. */
-static stc_status count_rest(plan *pl, bexpr *r, cin *leaf, list *before, cin **after)
-{
-    cin *temp = cin_new(pl, CIN_TEMP), *count = cin_new(pl, CIN_REDUCE);
-    cin *rest = cin_new(pl, CIN_REST);
-    bexpr *one = expr_int(pl, 1, r->at);
-    if (!temp || !count || !rest || !one) return STC_ERR_MEMORY;
-    temp->temp = count->temp = rest->count = pl->ntemp++;
-    temp->fn = count->fn = FN_ADD;
-    temp->cls = count->cls = CLASS_I64;
-    temp->value = count->value = one;
-    rest->temp = r->mark;
-    rest->fn = r->fn;
-    rest->ufn = r->ufn;
-    rest->cls = r->cls;
-    rest->value = r;
-    leaf->next = count;
-    list_add(before, temp);
-    *after = rest;
-    return STC_OK;
-}
-
-static stc_status reduce_nest(plan *pl, bexpr *r, uint64_t bound, list *out)
-{
-    value id;
-    cin *rest = NULL;
-    bool known =
-        r->ufn ? ufn_identity(r->ufn, &id) : fn_identity(r->fn, r->cls, r->type, &id);
-    const pset *space = known ? expr_space(pl, r->args[0], &id) : pset_all();
-    const pset *stored = known && space && space->op == PS_ALL ? rest_space(pl, r) : NULL;
-    if (stored) space = stored;
-    cin *temp = cin_new(pl, CIN_TEMP), *leaf = cin_new(pl, CIN_REDUCE);
-    if (!temp || !leaf || !space) return STC_ERR_MEMORY;
-    int seq[64];
-    if (r->nindex > 64) return STC_ERR_PROGRAM;
-    reduction_order(pl, r, space, bound, seq);
-    temp->temp = leaf->temp = r->mark = pl->ntemp++;
-    temp->fn = leaf->fn = r->fn;
-    temp->ufn = leaf->ufn = r->ufn;
-    temp->cls = leaf->cls = r->cls;
-    temp->value = r;
-    leaf->value = r->args[0];
-    leaf->loops = r->nindex;
-    list_add(out, temp);
-    stc_status st = stored ? count_rest(pl, r, leaf, out, &rest) : STC_OK;
-    if (!st) st = nest_build(pl, seq, r->nindex, space, bound, r->args[0], leaf, out);
-    if (rest) list_add(out, rest);
-    if (st || known) return st;
-    cin *check = cin_new(pl, CIN_REQUIRE);
-    if (check) check->temp = temp->temp;
-    list_add(out, check);
-    return STC_OK;
-}
-
 /* ---- sinks -------------------------------------------------------------------------- */
 
 cin *cin_sink(plan *pl, cin_kind kind, int target, bexpr *value_, int nsub, affine *sub)
@@ -309,7 +155,7 @@ cin *cin_sink(plan *pl, cin_kind kind, int target, bexpr *value_, int nsub, affi
 }
 
 /* A workspace over the result's indices from `prefix` on. */
-int workspace_slot(builder *b, int prefix)
+int workspace_slot(builder *b, int first)
 {
     plan *pl = b->pl;
     prog_tensor w = {.name = "",
@@ -318,9 +164,9 @@ int workspace_slot(builder *b, int prefix)
                      .policy = pl->schedule.policy,
                      .capacity = pl->schedule.capacity};
     if (b->sum->type == STC_BOOL) w.type = STC_BOOL;
-    w.order = b->nresult - prefix;
+    w.order = b->nresult - first;
     for (int k = 0; k < w.order; k++)
-        w.shape[k] = (uint16_t)pl->s->index[b->result[prefix + k]].hi;
+        w.shape[k] = (uint16_t)pl->s->index[b->result[first + k]].hi;
     format_all(&w.fmt, w.order, level_kind_at(LEVEL_compressed));
     w.fill = b->identity;
     return program_tensor(pl->p, &w);
@@ -335,19 +181,19 @@ static bexpr *root_over(builder *b, bexpr *from, bexpr *stand_in)
 }
 
 /* Reads workspace w in order into the target. */
-stc_status drain_workspace(builder *b, int w, int prefix, int target, list *out)
+stc_status drain_workspace(builder *b, int w, int first, int target, list *out)
 {
     plan *pl = b->pl;
-    affine *sub = bare_subs(pl, b->result + prefix, b->nresult - prefix);
+    affine *sub = bare_subs(pl, b->result + first, b->nresult - first);
     bexpr *read = sub ? expr_access(pl, w, sub, pl->s->at) : NULL;
     if (!read || plan_access_add(pl, read) < 0) return STC_ERR_MEMORY;
+    pl->access[read->mark].drain = true;
     bexpr *all = root_over(b, b->root, read);
     cin *store = cin_sink(pl, CIN_STORE, target, all, b->nresult, b->sub);
     if (!all || !store) return STC_ERR_MEMORY;
     store->append = true;
     const pset *space = pset_stored(pl, read->mark);
-    return nest_build(pl, b->result + prefix, b->nresult - prefix, space, 0, all, store,
-                      out);
+    return nest_build(pl, b->result + first, b->nresult - first, space, 0, all, store, out);
 }
 
 /* The loops of every term below the prefix, into result or workspace. */
@@ -355,15 +201,15 @@ static stc_status term_nests(builder *b, int prefix, int target, bool insert, li
 {
     plan *pl = b->pl;
     uint64_t bound = 0;
+    const int first = b->shared.cover[prefix];
     for (int k = 0; k < prefix; k++)
-        bound |= UINT64_C(1) << b->result[k];
+        bound |= UINT64_C(1) << b->shared.index[k];
     for (int t = 0; t < b->nterm; t++) {
         term *te = &b->term[t];
         cin_kind kind = !insert ? CIN_WSADD : b->fn < 0 ? CIN_STORE : CIN_ACC;
-        cin *leaf = insert
-                        ? cin_sink(pl, kind, target, te->value, b->nresult, b->sub)
-                        : cin_sink(pl, kind, target, te->value, b->nresult - prefix,
-                                   bare_subs(pl, b->result + prefix, b->nresult - prefix));
+        cin *leaf = insert ? cin_sink(pl, kind, target, te->value, b->nresult, b->sub)
+                           : cin_sink(pl, kind, target, te->value, b->nresult - first,
+                                      bare_subs(pl, b->result + first, b->nresult - first));
         if (!leaf) return STC_ERR_MEMORY;
         leaf->fn = b->fn < 0 ? FN_ADD : b->fn;
         leaf->cls = b->cls;
@@ -374,7 +220,7 @@ static stc_status term_nests(builder *b, int prefix, int target, bool insert, li
     return STC_OK;
 }
 
-/* Wraps `inner` in loops over the first `prefix` result indices. */
+/* Wraps `inner` in the first `prefix` of the shared loops. */
 static void wrap_prefix(builder *b, int prefix, list *inner, list *out)
 {
     for (int k = prefix - 1; k >= 0; k--) {
@@ -383,7 +229,7 @@ static void wrap_prefix(builder *b, int prefix, list *inner, list *out)
             out->failed = true;
             return;
         }
-        loop->index = b->result[k];
+        loop->index = b->shared.index[k];
         loop->space = b->space;
         loop->body = inner->first;
         list_init(inner);
@@ -397,14 +243,15 @@ static stc_status build_split(builder *b, const choice *c, int target, list *out
     plan *pl = b->pl;
     list inner;
     list_init(&inner);
-    int w = c->insert ? target : workspace_slot(b, c->prefix);
+    const int first = b->shared.cover[c->prefix];
+    int w = c->insert ? target : workspace_slot(b, first);
     if (w < 0) return STC_ERR_MEMORY;
     if (!c->insert) list_add(&inner, cin_target(pl, CIN_WSBEGIN, w));
     stc_status st = term_nests(b, c->prefix, w, c->insert, &inner);
     if (st) return st;
     if (!c->insert) {
         list_add(&inner, cin_target(pl, CIN_WSEND, w));
-        st = drain_workspace(b, w, c->prefix, target, &inner);
+        st = drain_workspace(b, w, first, target, &inner);
         if (st) return st;
     }
     wrap_prefix(b, c->prefix, &inner, out);
@@ -417,7 +264,7 @@ static stc_status build_whole(builder *b, int target, list *out)
     cin *store = cin_sink(pl, CIN_STORE, target, b->root, b->nresult, b->sub);
     if (!store) return STC_ERR_MEMORY;
     store->append = true;
-    return nest_build(pl, b->result, b->nresult, b->space, 0, b->root, store, out);
+    return nest_build(pl, b->shared.index, b->shared.n, b->space, 0, b->root, store, out);
 }
 
 /* ---- the statement --------------------------------------------------------------------
@@ -513,6 +360,26 @@ static stc_status separate_terms(builder *b)
     return b->space ? STC_OK : STC_ERR_MEMORY;
 }
 
+/* The loops that the terms share, and those that each has of its own. */
+static stc_status term_loops(builder *b)
+{
+    plan *pl = b->pl;
+    uint64_t result = 0, shared = 0, uses = expr_uses(b->term[0].value);
+    for (int l = 0; l < b->nresult; l++)
+        result |= UINT64_C(1) << b->result[l];
+    loops_of_result(pl, b->result, b->nresult, uses, b->nterm > 1, &b->shared);
+    for (int k = 0; k < b->shared.n; k++)
+        shared |= UINT64_C(1) << b->shared.index[k];
+    for (int t = 0; t < b->nterm; t++) {
+        term *te = &b->term[t];
+        uses = expr_uses(te->value);
+        te->own = loops_set(pl, result | te->reduced, uses) & ~shared;
+        stc_status st = loops_check_space(pl, te->space, uses);
+        if (st) return st;
+    }
+    return STC_OK;
+}
+
 static stc_status order_terms(builder *b, int target, choice *c)
 {
     plan *pl = b->pl;
@@ -524,13 +391,15 @@ static stc_status order_terms(builder *b, int target, choice *c)
         if (!b->term[t].space) return STC_ERR_MEMORY;
     }
     if (b->native == NATIVE_INSERT) { /* one term, all of whose loops are its own */
-        b->term[0].reduced = (b->term[0].reduced | b->loops) & ~pl->derived_set;
-        stc_status st = plan_order(pl, b->term, 1, NULL, 0, false, true, c);
+        b->term[0].own = (b->term[0].reduced | b->loops) & ~pl->derived_set;
+        b->shared.complete = true;
+        stc_status st = plan_order(pl, b->term, 1, &b->shared, false, true, c);
         c->insert = true;
         return st;
     }
-    return plan_order(pl, b->term, b->nterm, b->result, b->nresult, splittable, insertable,
-                      c);
+    stc_status st = term_loops(b);
+    if (st) return st;
+    return plan_order(pl, b->term, b->nterm, &b->shared, splittable, insertable, c);
 }
 
 /* ---- copies ---------------------------------------------------------------------- */
@@ -607,7 +476,7 @@ stc_status plan_build(plan *pl)
     if (b.fill) b.fill = &fill;
 
     int copied = copied_slot(&b);
-    if (copied >= 0) return build_copy(&b, copied);
+    if (copied >= 0 && !pl->schedule.nrel) return build_copy(&b, copied);
     bool splittable, inserts;
     freedoms(&b, s->target, &splittable, &inserts);
     st = plan_native(&b, inserts);
@@ -623,9 +492,9 @@ stc_status plan_build(plan *pl)
     if (!st && s->whole) st = order_terms(&b, pl->target, &c);
     if (st) return st;
     list_add(&out, cin_target(pl, CIN_BEGIN, pl->target));
-    st = !s->whole                            ? build_partial(&b, pl->target, &out)
-         : c.prefix == b.nresult && !c.insert ? build_whole(&b, pl->target, &out)
-                                              : build_split(&b, &c, pl->target, &out);
+    st = !s->whole              ? build_partial(&b, pl->target, &out)
+         : c.whole && !c.insert ? build_whole(&b, pl->target, &out)
+                                : build_split(&b, &c, pl->target, &out);
     if (st) return st;
     list_add(&out, cin_target(pl, CIN_FINISH, pl->target));
     if (pl->target != s->target) {

@@ -21,9 +21,10 @@ typedef struct builder {
     const value *fill; /* the result's, in its type; NULL: its own        */
     const pset *space; /* of root                                         */
     int result[STC_MAX_ORDER], nresult; /* the index of each result level       */
-    affine *sub;    /* the coordinate of each result level             */
-    int native;     /* loops run over an operand's levels: native.c    */
-    uint64_t loops; /* NATIVE_INSERT: the loops besides reductions     */
+    result_loops shared; /* the loops of these indices                         */
+    affine *sub;         /* the coordinate of each result level             */
+    int native;          /* loops run over an operand's levels: native.c    */
+    uint64_t loops;      /* NATIVE_INSERT: the loops besides reductions     */
 } builder;
 
 /* A list of cin nodes under construction; `failed` once memory ran out. */
@@ -50,19 +51,19 @@ bexpr *expr_int(plan *pl, int64_t k, span at);
 bexpr *expr_index(plan *pl, int index, span at);
 affine *bare_subs(plan *pl, const int *index, int n);
 
-/* Loops over seq around leaf, with e's reductions as temporaries before the
+/* nests.c: loops over seq around leaf, with e's reductions as temporaries before the
  * first loop that doesn't change them. */
 stc_status nest_build(plan *pl, const int *seq, int n, const pset *space, uint64_t bound,
                       bexpr *e, cin *leaf, list *out);
-/* A workspace over the result's indices from `prefix` on, -1: no memory. */
-int workspace_slot(builder *b, int prefix);
+/* A workspace over the result's levels from `first` on, -1: no memory. */
+int workspace_slot(builder *b, int first);
 /* Reads workspace w in order into the target. */
-stc_status drain_workspace(builder *b, int w, int prefix, int target, list *out);
+stc_status drain_workspace(builder *b, int w, int first, int target, list *out);
 
 /* native.c: lets the loops run over an operand's levels where that serves;
  * inserts: the result takes values at any place in any order. */
 stc_status plan_native(builder *b, bool inserts);
-bool has_reduction(const bexpr *e);
+bool has_reduction(const bexpr *e);  /* build.c */
 bool levels_append(const format *f); /* every level can be assembled in order     */
 
 /* partial.c: left sides that name only some of the target's elements. */

@@ -54,25 +54,6 @@ static bool has_map(const format *f, map_op op)
     return false;
 }
 
-/* Whether nothing is produced where the access stores nothing. */
-static bool requires(const pset *s, int access)
-{
-    switch (s->op) {
-    case PS_NONE:
-        return true;
-    case PS_STORED:
-        return s->access == access;
-    case PS_AND:
-        return requires(s->a, access)
-        || requires(s->b, access);
-    case PS_OR:
-        return requires(s->a, access)
-        &&requires(s->b, access);
-    default:
-        return false;
-    }
-}
-
 static int find_access(const plan *pl)
 {
     for (int k = 0; k < pl->naccess; k++) {
@@ -135,8 +116,8 @@ static stc_status level_indices(plan *pl, const format *f, const affine *sub, in
 
 static void derive(plan *pl, int index, affine at)
 {
-    pl->derived[pl->nderived].index = index;
-    pl->derived[pl->nderived++].at = at;
+    pl->derived[pl->nderived++] = (derived_index){
+        .kind = DERIVED_AFFINE, .index = index, .at = at, .by = pl->s->index[index].hi};
     pl->derived_set |= UINT64_C(1) << index;
 }
 
@@ -258,6 +239,10 @@ stc_status plan_native(builder *b, bool inserts)
         return remark(pl, first_mapped(pl),
                       "isn't iterated by its own levels: a subscript isn't a bare index of "
                       "its own, or a level has several modes");
+    if (pl->schedule.nseq || pl->schedule.nrel)
+        return remark(pl, first,
+                      "isn't iterated by its own levels: the schedule is about loops over "
+                      "its modes");
     if (!pl->s->whole)
         return remark(pl, first,
                       "isn't iterated by its own levels: the left side names "
@@ -272,7 +257,7 @@ stc_status plan_native(builder *b, bool inserts)
     const value *from = b->fn >= 0 ? &b->identity : b->fill;
     const pset *space = expr_space(pl, b->term[0].value, from);
     if (!space) return STC_ERR_MEMORY;
-    if (has_map(f, MAP_COUNT) && !requires(space, first))
+    if (has_map(f, MAP_COUNT) && !pset_requires(space, first))
         return remark(pl, first,
                       "isn't iterated by its own levels: there are results where "
                       "it has no slot");

@@ -12,8 +12,9 @@
  * the rest of the result's indices and its reduction), which meet in a
  * workspace, in a scalar, or in the result itself where that inserts.
  */
-#include "plan.h"
+#include "schedule.h"
 #include <float.h>
+#include <string.h>
 
 enum { EXTENT = 1000, FILTER = 5, MAX_PERMUTED = 5 };
 
@@ -161,26 +162,73 @@ typedef struct search {
     const pset *space;
     uint64_t uses;
     int seq[64], fixed, n; /* seq[0 … fixed) stays                            */
+    int from;              /* seq[0 … from) are in no order                   */
     double add;            /* price of each run of the innermost body         */
     double best;
     int order[64];
 } search;
 
-/* Whether an order keeps to what `reorder` asks for. */
-static bool as_scheduled(const plan *pl, const int *seq, int n)
+static int place_in(const search *s, int index)
 {
-    int last = -1;
-    for (int k = 0; k < n && pl->schedule.ordered; k++) {
-        int rank = pl->schedule.rank[seq[k]];
-        if (rank >= 0 && rank < last) return false;
-        if (rank >= 0) last = rank;
+    for (int k = s->from; k < s->n; k++)
+        if (s->seq[k] == index) return k;
+    return -1;
+}
+
+static uint64_t among(const search *s)
+{
+    uint64_t set = 0;
+    for (int k = s->from; k < s->n; k++)
+        set |= UINT64_C(1) << s->seq[k];
+    return set;
+}
+
+/* Whether what binds the levels above r's positions is outside of r's loops. */
+static bool parents_outside(const search *s, const relation *r)
+{
+    const format *f = &s->pl->p->tensor[r->access->tensor].fmt;
+    uint64_t loops = loops_set(s->pl, UINT64_C(1) << r->child[0], 0), bound = 0;
+    for (int k = s->from; k < s->n && !((loops >> s->seq[k]) & 1); k++)
+        bound |= UINT64_C(1) << s->seq[k];
+    bound = plan_bound(s->pl, bound);
+    for (int l = 0; l < r->level && (loops & among(s)); l++)
+        if (!affine_bound(&r->sub[f->level[l].map.mode], bound)) return false;
+    return true;
+}
+
+/* Whether blocks are outside of what is in them, and fused loops nested. */
+static bool keeps_relations(const search *s)
+{
+    for (int k = 0; k < s->pl->schedule.nrel; k++) {
+        const relation *r = &s->pl->schedule.rel[k];
+        if (r->kind == REL_POS && r->real && !parents_outside(s, r)) return false;
+        if (r->kind == REL_POS || r->real != (r->kind == REL_SPLIT)) continue;
+        const int *pair = r->kind == REL_SPLIT ? r->child : r->parent;
+        int a = place_in(s, relation_loop(s->pl, pair[0], true));
+        int b = place_in(s, relation_loop(s->pl, pair[1], false));
+        if (a < 0 || b < 0) continue;
+        if (r->kind == REL_FUSE && b != a + 1) return false;
+        bool free = s->pl->schedule.rank[pair[0]] < 0 || s->pl->schedule.rank[pair[1]] < 0;
+        if (r->kind == REL_SPLIT && b < a && free) return false;
     }
     return true;
 }
 
+/* Whether an order keeps to what the schedule asks for. */
+static bool as_scheduled(const search *s)
+{
+    int last = -1;
+    for (int k = s->from; k < s->n; k++) {
+        int rank = s->pl->schedule.rank[s->seq[k]];
+        if (rank >= 0 && rank < last) return false;
+        if (rank >= 0) last = rank;
+    }
+    return keeps_relations(s);
+}
+
 static void try_order(search *s)
 {
-    if (!as_scheduled(s->pl, s->seq, s->n)) return;
+    if (!as_scheduled(s)) return;
     double inner, cost = work(s->pl, s->space, s->uses, s->seq, s->n, &inner);
     cost += inner * s->add;
     if (cost >= s->best) return;
@@ -232,30 +280,41 @@ static void follow_accesses(search *s)
     }
 }
 
-/* With a schedule, the written order first sorted by rank: always allowed. */
+/* With a schedule, the written order with those that have ranks sorted among
+ * themselves, and then what is fused brought together: one that is allowed. */
 static void try_ranked(search *s)
 {
+    const schedule *sc = &s->pl->schedule;
     int kept[64];
-    for (int k = 0; k < s->n; k++)
-        kept[k] = s->seq[k];
-    for (int k = s->fixed + 1; k < s->n; k++)
-        for (int m = k; m > s->fixed; m--) {
-            int a = s->pl->schedule.rank[s->seq[m - 1]],
-                b = s->pl->schedule.rank[s->seq[m]];
-            if (b < 0 || a <= b) break;
-            int swap = s->seq[m];
-            s->seq[m] = s->seq[m - 1];
-            s->seq[m - 1] = swap;
-        }
+    memcpy(kept, s->seq, sizeof kept);
+    for (int k = s->fixed; k < s->n; k++)
+        for (int m = k + 1; m < s->n && sc->rank[s->seq[k]] >= 0; m++)
+            if (sc->rank[s->seq[m]] >= 0 && sc->rank[s->seq[m]] < sc->rank[s->seq[k]]) {
+                int swap = s->seq[m];
+                s->seq[m] = s->seq[k];
+                s->seq[k] = swap;
+            }
+    for (int k = 0; k < sc->nrel; k++) {
+        const relation *r = &sc->rel[k];
+        if (r->kind != REL_FUSE || r->real) continue;
+        int a = place_in(s, relation_loop(s->pl, r->parent[0], true));
+        int b = place_in(s, relation_loop(s->pl, r->parent[1], false));
+        if (a < 0 || b < s->fixed || (b > a && a + 1 < s->fixed)) continue;
+        int moved = s->seq[b];
+        if (b > a)
+            memmove(s->seq + a + 2, s->seq + a + 1, (size_t)(b - a - 1) * sizeof *s->seq);
+        else
+            memmove(s->seq + b, s->seq + b + 1, (size_t)(a - b) * sizeof *s->seq);
+        s->seq[b > a ? a + 1 : a] = moved;
+    }
     try_order(s);
-    for (int k = 0; k < s->n; k++)
-        s->seq[k] = kept[k];
+    memcpy(s->seq, kept, sizeof kept);
 }
 
 static double search_run(search *s)
 {
     s->best = DBL_MAX;
-    if (s->pl->schedule.ordered) try_ranked(s);
+    if (s->pl->schedule.nseq || s->pl->schedule.nrel) try_ranked(s);
     permute(s, s->fixed);
     if (s->n - s->fixed > MAX_PERMUTED) follow_accesses(s);
     return s->best;
@@ -267,7 +326,7 @@ void plan_inner_order(plan *pl, const pset *space, uint64_t uses, uint64_t bound
     search s = {.pl = pl, .space = space, .uses = uses};
     for (int k = 0; k < 64; k++)
         if ((bound >> k) & 1) s.seq[s.fixed++] = k;
-    s.n = s.fixed;
+    s.from = s.n = s.fixed;
     for (int k = 0; k < n; k++)
         s.seq[s.n++] = index[k];
     bool found = search_run(&s) < DBL_MAX;
@@ -277,15 +336,15 @@ void plan_inner_order(plan *pl, const pset *space, uint64_t uses, uint64_t bound
 
 /* ---- the choice ------------------------------------------------------------------ */
 
-/* The best order of one term's own loops below a prefix of the result's. */
-static double term_order(plan *pl, term *t, const int *result, int nresult, int prefix,
+/* The best order of one term's own loops below the shared ones. */
+static double term_order(plan *pl, const term *t, const result_loops *result, int prefix,
                          double add, int *order, int *norder)
 {
     search s = {.pl = pl, .space = t->space, .uses = expr_uses(t->value), .add = add};
-    for (int k = 0; k < nresult; k++)
-        s.seq[s.n++] = result[k];
+    for (int k = 0; k < result->n; k++)
+        s.seq[s.n++] = result->index[k];
     for (int k = 0; k < 64; k++)
-        if ((t->reduced >> k) & 1) s.seq[s.n++] = k;
+        if ((t->own >> k) & 1) s.seq[s.n++] = k;
     s.fixed = prefix;
     double cost = search_run(&s);
     *norder = s.n - prefix;
@@ -294,35 +353,38 @@ static double term_order(plan *pl, term *t, const int *result, int nresult, int 
     return cost;
 }
 
-stc_status plan_order(plan *pl, term *terms, int nterms, const int *result, int nresult,
+static stc_status no_order(plan *pl, bool splittable)
+{
+    return schedule_fail(pl, splittable ? "the result's indices don't allow this order"
+                                        : "a reduction inside a function, or one that "
+                                          "doesn't start from the result's fill, is "
+                                          "evaluated inside the loops of the result");
+}
+
+stc_status plan_order(plan *pl, term *terms, int nterms, const result_loops *result,
                       bool splittable, bool insertable, choice *out)
 {
-    choice best = {.prefix = nresult, .cost = DBL_MAX};
-    for (int prefix = nresult; prefix >= 0; prefix--) {
-        bool whole = prefix == nresult;
-        if (!whole && !splittable) break;
-        double add = whole                   ? 0
-                     : insertable            ? add_inserted
-                     : nresult - prefix == 1 ? add_vector
-                                             : add_sorted;
+    choice best = {.prefix = result->n, .cost = DBL_MAX};
+    for (int prefix = result->n; prefix >= 0; prefix--) {
+        bool whole = result->complete && prefix == result->n;
+        if (!whole && !splittable) continue;
+        double add = whole                                         ? 0
+                     : insertable                                  ? add_inserted
+                     : result->levels - result->cover[prefix] == 1 ? add_vector
+                                                                   : add_sorted;
         int order[16][64], norder[16];
         double cost = 0;
         for (int t = 0; t < nterms; t++)
-            cost += term_order(pl, &terms[t], result, nresult, prefix, add, order[t],
-                               &norder[t]);
+            cost += term_order(pl, &terms[t], result, prefix, add, order[t], &norder[t]);
         if (!(cost < best.cost)) continue;
-        best = (choice){prefix, !whole && insertable, cost};
+        best = (choice){prefix, whole, !whole && insertable, cost};
         for (int t = 0; t < nterms; t++) {
             terms[t].norder = norder[t];
             for (int k = 0; k < norder[t]; k++)
                 terms[t].order[k] = order[t][k];
         }
     }
-    if (best.cost == DBL_MAX)
-        return schedule_fail(pl, splittable ? "the result's indices don't allow this order"
-                                            : "a reduction inside a function, or one that "
-                                              "doesn't start from the result's fill, is "
-                                              "evaluated inside the loops of the result");
+    if (best.cost == DBL_MAX) return no_order(pl, splittable);
     *out = best;
     return STC_OK;
 }

@@ -119,8 +119,11 @@ static int left_indices(const plan *pl, int *index)
 static stc_status add_new(builder *b, int w, affine *at, list *out)
 {
     plan *pl = b->pl;
-    int index[64], seq[64], n = left_indices(pl, index);
-    plan_inner_order(pl, b->space, expr_uses(b->root), 0, index, n, seq);
+    int index[64], loop[64], seq[64], n = left_indices(pl, index);
+    n = loops_list(pl, index, n, expr_uses(b->root), loop);
+    plan_inner_order(pl, b->space, expr_uses(b->root), 0, loop, n, seq);
+    stc_status st = loops_check_space(pl, b->space, expr_uses(b->root));
+    if (st) return st;
     cin *leaf = cin_sink(pl, CIN_WSADD, w, b->root, b->nresult, at);
     if (!leaf) return STC_ERR_MEMORY;
     leaf->fn = FN_ADD;

@@ -39,6 +39,7 @@ typedef struct paccess {
     const char *why; /* set: it must be converted, for this reason       */
     bool converted;
     bool native; /* read by its own levels: it must be followed                */
+    bool drain;  /* a workspace that is only read back in order                */
     int levels;
     plevel *level;
 } paccess;
@@ -59,6 +60,23 @@ typedef struct fillval {
     enum { FILL_KNOWN, FILL_LATER, FILL_VARIES } kind; /* later: needs extents   */
     value v; /* in the class of the expression's type            */
 } fillval;
+
+enum { RELATIONS_MAX = 32 };
+
+typedef enum relation_kind { REL_SPLIT, REL_FUSE, REL_POS } relation_kind;
+
+/* Indices in place of others: relation.c. */
+typedef struct relation {
+    relation_kind kind;
+    int parent[2], child[2]; /* indices; -1: there is no second one           */
+    int64_t size;            /* SPLIT: of a block                             */
+    const bexpr *access;     /* POS: what is walked                           */
+    const affine *sub;       /* POS: its subscripts, over the loops' indices  */
+    int level, levels;       /* POS: the levels of it                         */
+    int split;               /* POS: the relation that splits the positions   */
+    bool real;               /* the children are loops of their own           */
+    const ast *at;
+} relation;
 
 /* ---- concrete index notation ---------------------------------------------- */
 
@@ -91,8 +109,9 @@ typedef struct loop_operand {
 
 typedef struct loop_late {
     int access, level;
-    bool located; /* by locate; else open and seek                    */
-    int bit;      /* in the mask, -1 if its presence doesn't matter   */
+    bool located;           /* by locate; else open and seek                    */
+    const relation *stored; /* not NULL: it stands where a position says      */
+    int bit;                /* in the mask, -1 if its presence doesn't matter   */
 } loop_late;
 
 /* A truth table over the presence mask (program.h: merge_desc). */
@@ -140,16 +159,31 @@ typedef struct cin {
 
 /* What `with` asks for. */
 typedef struct schedule {
-    bool ordered; /* reorder: rank[i] is i's place, -1: anywhere              */
-    int8_t rank[64];
-    uint8_t policy;   /* ws_policy                                                */
-    int64_t capacity; /* of a workspace; 0: chosen                                */
+    const char *seq[64]; /* names of loops in the order asked for             */
+    int nseq;
+    int16_t rank[64]; /* the place of a loop in it, -1: anywhere              */
+    relation rel[RELATIONS_MAX];
+    int nrel;
+    uint64_t gone;    /* parents: no loops any more                           */
+    uint8_t policy;   /* ws_policy                                            */
+    int64_t capacity; /* of a workspace; 0: chosen                            */
 } schedule;
 
-/* An index that isn't looped over but follows from others (native.c). */
+/* An index that isn't looped over but follows from others (native.c, relation.c). */
+typedef enum derived_kind {
+    DERIVED_AFFINE,    /* base + at, where 0 <= at < the extent               */
+    DERIVED_QUOTIENT,  /* base + at / the extent                              */
+    DERIVED_REMAINDER, /* base + at % the extent                              */
+    DERIVED_POSITION,  /* the coordinate at position `at` of a level          */
+} derived_kind;
+
 typedef struct derived_index {
+    derived_kind kind;
     int index;
     affine at;
+    int64_t base;
+    int by; /* an extent; POSITION: the level                                 */
+    const relation *rel;
 } derived_index;
 
 typedef struct plan {
@@ -158,7 +192,7 @@ typedef struct plan {
     const source *src;
     bstmt *s;
     schedule schedule;
-    derived_index derived[STC_MAX_ORDER];
+    derived_index derived[64];
     int nderived;
     uint64_t derived_set;
     int naccess, group;
@@ -179,7 +213,8 @@ int plan_access_add(plan *pl, bexpr *e); /* -1: the diag is filled    */
 uint64_t expr_uses(const bexpr *e);      /* bit set of access ids     */
 bool affine_has(const affine *f, int index);
 bool affine_bound(const affine *f, uint64_t bound); /* all its indices are bound */
-bool affine_bare(const affine *f, int index);       /* is just that index        */
+bool affine_equal(const affine *a, const affine *b);
+bool affine_bare(const affine *f, int index); /* is just that index        */
 uint64_t affine_indices(const affine *f);
 uint64_t expr_indices(const plan *pl, const bexpr *e); /* free indices           */
 stc_status access_set_format(plan *pl, paccess *x, const format *f);
@@ -194,11 +229,40 @@ const pset *pset_all(void);
 bool fn_identity(int fn, vclass cls, stc_type t, value *out); /* of a reduction  */
 bool ufn_identity(const bfunction *f, value *out);
 uint64_t pset_accesses(const pset *s);
+/* Whether nothing is produced where the access stores nothing. */
+bool pset_requires(const pset *s, int access);
 void pset_print(const plan *pl, const pset *s, textbuf *out);
 
 /* schedule.c: reads s->schedule; what can't be done is an error. */
 stc_status plan_schedule(plan *pl);
-stc_status schedule_fail(const plan *pl, const char *why);
+stc_status schedule_fail(const plan *pl, const char *why, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* relation.c: the extent of an index's range, -1: no memory. */
+int plan_length(plan *pl, int index);
+
+/* The result's loops, outermost first, as far as their order is that of its
+ * levels: the first k of them, if shared by all terms, settle cover[k] levels. */
+typedef struct result_loops {
+    int index[64], n;
+    int cover[65], levels;
+    bool complete; /* all of them settle all levels                   */
+} result_loops;
+
+/* loops.c: the loops of a set or a list of the statement's indices where the
+ * accesses in `uses` are read; the result's; subscripts over loops' indices. */
+uint64_t loops_set(const plan *pl, uint64_t set, uint64_t uses);
+int loops_list(const plan *pl, const int *index, int n, uint64_t uses, int *seq);
+void loops_of_result(const plan *pl, const int *result, int n, uint64_t uses, bool shared,
+                     result_loops *out);
+stc_status loops_subscripts(plan *pl, const affine **sub, int order);
+/* Whether a relation of positions walks this access. */
+bool loops_read(const plan *pl, const relation *r, int access);
+/* An error if positions are asked for where more than they is needed. */
+stc_status loops_check_space(const plan *pl, const pset *space, uint64_t uses);
+
+/* schedule_check.c: whether the loops that were built are those asked for. */
+stc_status schedule_check(plan *pl);
 
 /* native.c: `bound` and the derived indices that follow from it. */
 uint64_t plan_bound(const plan *pl, uint64_t bound);
@@ -208,17 +272,19 @@ typedef struct term { /* an additive term of the right side               */
     bexpr *value;     /* what is reduced (or the term itself)             */
     int fn;           /* the reduction that combines terms, -1: none      */
     uint64_t reduced; /* its reduction indices                            */
+    uint64_t own;     /* loops that aren't among the shared ones          */
     int order[64];    /* loops inside the shared prefix, outermost first  */
     int norder;
     const pset *space;
 } term;
 typedef struct choice {
-    int prefix;  /* result levels looped over by all terms together  */
+    int prefix;  /* loops of the result that all terms share         */
+    bool whole;  /* these are all: every result is evaluated at once */
     bool insert; /* terms write the result itself, at any place      */
     double cost;
 } choice;
-stc_status plan_order(plan *pl, term *terms, int nterms, const int *result_index,
-                      int nresult, bool splittable, bool insertable, choice *out);
+stc_status plan_order(plan *pl, term *terms, int nterms, const result_loops *result,
+                      bool splittable, bool insertable, choice *out);
 void plan_inner_order(plan *pl, const pset *space, uint64_t uses, uint64_t bound,
                       const int *index, int n, int *order);
 

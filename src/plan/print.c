@@ -94,7 +94,10 @@ static void print_operands(const plan *pl, const loop_info *info, textbuf *out)
     }
     for (int k = 0; k < info->late_count; k++) {
         const loop_late *l = &info->late[k];
-        text_add(out, "%sthen %s %s.%d", sep, l->located ? "locate" : "seek",
+        text_add(out, "%sthen %s %s.%d", sep,
+                 l->stored    ? "stand in"
+                 : l->located ? "locate"
+                              : "seek",
                  name_of(pl, pl->access[l->access].tensor), l->level);
         sep = ", ";
     }

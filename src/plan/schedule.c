@@ -1,82 +1,212 @@
 /* schedule.c: what `with …` asks of a plan.
  *
- *     reorder(k,i,j)                 these loops in this order
- *     workspace(policy[, capacity])  how a workspace is kept, if one is needed
- *     parallelize(i)                 accepted: it changes speed, never values
+ *     reorder(i,…)                     these loops in this order
+ *     split(i,i0,i1,n), fuse(i,j,f), pos(i,p,A(i,k))
+ *                                      loops over other indices: relation.c
+ *     workspace(policy[, capacity])    how a workspace is kept, if one is needed
+ *     parallelize(i)                   accepted: it changes speed, never values
  *
- * Commands are read left to right. One that names nothing in the statement, or
- * that can't be carried out, is an error that says what would break.
+ * Commands are read left to right. What they say of the loops' order is one
+ * sequence of names, in which later commands find what earlier ones made
+ * (workspaces paper, fig. 11). One that names nothing in the statement, or that
+ * can't be carried out, is an error that says what would break: what the text
+ * alone shows, here; what only the loops show, in schedule_check.c.
  */
-#include "plan.h"
+#include "schedule.h"
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
-static stc_status command_fail(const plan *pl, const ast *at, const char *what)
+stc_status command_fail(const plan *pl, const ast *at, const char *what, ...)
 {
-    return fail_text(pl->p->cx, STC_ERR_PROGRAM, pl->src->file, pl->src->text, at->at,
-                     "%s: %s", at->name, what);
+    char text[400];
+    va_list args;
+    va_start(args, what);
+    vsnprintf(text, sizeof text, what, args);
+    va_end(args);
+    return fail_text(pl->p->cx, STC_ERR_PROGRAM, pl->src->file, pl->src->text, at->at, "%s",
+                     text);
 }
 
-stc_status schedule_fail(const plan *pl, const char *why)
+stc_status schedule_fail(const plan *pl, const char *why, ...)
 {
+    char text[400];
+    va_list args;
     const ast *at = pl->s->schedule;
+    va_start(args, why);
+    vsnprintf(text, sizeof text, why, args);
+    va_end(args);
     return fail_text(pl->p->cx, STC_ERR_PROGRAM, pl->src->file, pl->src->text,
-                     at ? at->at : pl->s->at, "the schedule can't be followed: %s", why);
+                     at ? at->at : pl->s->at, "the schedule can't be followed: %s", text);
 }
 
-/* Every index of that name: reductions may use one name twice. */
-static int rank_index(plan *pl, const char *name, int rank)
+/* ---- names ------------------------------------------------------------------------ */
+
+uint64_t schedule_named(const plan *pl, const char *name)
 {
-    int found = 0;
+    uint64_t set = 0;
     for (int k = 0; k < pl->s->nindex; k++)
-        if (strcmp(pl->s->index[k].name, name) == 0) {
-            pl->schedule.rank[k] = (int8_t)rank;
-            found++;
-        }
-    return found;
+        if (strcmp(pl->s->index[k].name, name) == 0) set |= UINT64_C(1) << k;
+    return set & ~pl->schedule.gone;
 }
 
+/* Which command took an index of that name apart; NULL: none did. */
+static const ast *taken_by(const plan *pl, const char *name)
+{
+    const schedule *s = &pl->schedule;
+    for (int r = 0; r < s->nrel; r++)
+        for (int k = 0; k < 2; k++) {
+            int i = s->rel[r].parent[k];
+            if (i >= 0 && strcmp(pl->s->index[i].name, name) == 0) return s->rel[r].at;
+        }
+    return NULL;
+}
+
+uint64_t schedule_argument(const plan *pl, const ast *command, int k, const char *usage)
+{
+    if (k >= command->count || command->child[k]->kind != N_NAME) {
+        command_fail(pl, command, "expected %s", usage);
+        return 0;
+    }
+    const ast *at = command->child[k];
+    uint64_t set = schedule_named(pl, at->name);
+    if (set) return set;
+    const ast *by = taken_by(pl, at->name);
+    if (by)
+        command_fail(pl, at, "%s: %s is no loop any more after its %s", command->name,
+                     at->name, by->name);
+    else
+        command_fail(pl, at, "%s: the statement has no index %s", command->name, at->name);
+    return 0;
+}
+
+/* ---- the order of loops --------------------------------------------------------------
+ */
+
+int schedule_place(const plan *pl, const char *name)
+{
+    for (int k = 0; k < pl->schedule.nseq; k++)
+        if (strcmp(pl->schedule.seq[k], name) == 0) return k;
+    return -1;
+}
+
+static void seq_remove(schedule *s, int at)
+{
+    s->nseq--;
+    for (int k = at; k < s->nseq; k++)
+        s->seq[k] = s->seq[k + 1];
+}
+
+static void seq_insert(schedule *s, int at, const char *name)
+{
+    if (s->nseq == 64) return; /* a statement has at most 64 indices */
+    for (int k = s->nseq++; k > at; k--)
+        s->seq[k] = s->seq[k - 1];
+    s->seq[at] = name;
+}
+
+void schedule_replace(plan *pl, const char *from, const char *a, const char *b)
+{
+    int at = schedule_place(pl, from);
+    if (at < 0) return;
+    seq_remove(&pl->schedule, at);
+    if (b) seq_insert(&pl->schedule, at, b);
+    if (a) seq_insert(&pl->schedule, at, a);
+}
+
+/* The named loops take, in this order, the places they have; those that have
+ * none yet follow the one before. */
 static stc_status read_reorder(plan *pl, const ast *c)
 {
-    memset(pl->schedule.rank, -1, sizeof pl->schedule.rank);
-    pl->schedule.ordered = true;
+    schedule *s = &pl->schedule;
+    int at = -1;
+    if (!c->count) return command_fail(pl, c, "expected reorder(i,…)");
     for (int k = 0; k < c->count; k++) {
-        if (c->child[k]->kind != N_NAME)
-            return command_fail(pl, c, "expected the names of indices");
-        if (!rank_index(pl, c->child[k]->name, k))
-            return fail_text(pl->p->cx, STC_ERR_PROGRAM, pl->src->file, pl->src->text,
-                             c->child[k]->at, "reorder: the statement has no index %s",
-                             c->child[k]->name);
+        if (!schedule_argument(pl, c, k, "reorder(i,…)")) return STC_ERR_PROGRAM;
+        for (int m = 0; m < k; m++)
+            if (strcmp(c->child[m]->name, c->child[k]->name) == 0)
+                return command_fail(pl, c->child[k], "reorder: %s stands twice",
+                                    c->child[k]->name);
     }
+    bool all = true;
+    for (int k = 0; k < c->count; k++)
+        all = all && schedule_place(pl, c->child[k]->name) >= 0;
+    if (all) {
+        uint64_t places = 0;
+        for (int k = 0; k < c->count; k++)
+            places |= UINT64_C(1) << schedule_place(pl, c->child[k]->name);
+        for (int k = 0; k < c->count; k++, places &= places - 1)
+            s->seq[__builtin_ctzll(places)] = c->child[k]->name;
+        return STC_OK;
+    }
+    for (int k = 0; k < c->count; k++) {
+        int place = schedule_place(pl, c->child[k]->name);
+        if (place < 0) continue;
+        if (at < 0 || place < at) at = place;
+        seq_remove(s, place);
+    }
+    if (at < 0) at = s->nseq;
+    for (int k = 0; k < c->count; k++)
+        seq_insert(s, at + k, c->child[k]->name);
     return STC_OK;
 }
 
-static stc_status read_workspace(plan *pl, const ast *c)
+/* ---- other commands -------------------------------------------------------------------
+ */
+
+int schedule_policy(const ast *at)
 {
     static const char *const name[] = {[WS_AUTO] = "auto",
                                        [WS_DENSE] = "dense",
                                        [WS_COORD] = "coord",
                                        [WS_BUCKET] = "bucket",
                                        [WS_HASH] = "hash"};
-    int policy = -1;
-    for (int k = 0; c->count && c->child[0]->kind == N_NAME && k <= WS_HASH; k++)
-        if (strcmp(c->child[0]->name, name[k]) == 0) policy = k;
-    if (policy < 0) return command_fail(pl, c, "expected dense, coord, bucket or hash");
+    for (int k = 0; at->kind == N_NAME && k <= WS_HASH; k++)
+        if (strcmp(at->name, name[k]) == 0) return k;
+    return -1;
+}
+
+static stc_status read_workspace(plan *pl, const ast *c)
+{
+    int policy = c->count ? schedule_policy(c->child[0]) : -1;
+    if (policy < 0)
+        return command_fail(pl, c, "workspace: expected dense, coord, bucket or hash");
     pl->schedule.policy = (uint8_t)policy;
     if (c->count < 2) return STC_OK;
-    if (c->child[1]->kind != N_INT || c->child[1]->u == 0 ||
+    if (c->count > 2 || c->child[1]->kind != N_INT || c->child[1]->u == 0 ||
         c->child[1]->u > INT64_MAX / 64)
-        return command_fail(pl, c, "expected a capacity of at least 1");
+        return command_fail(pl, c, "workspace: expected a capacity of at least 1");
     pl->schedule.capacity = (int64_t)c->child[1]->u;
     return STC_OK;
 }
 
 static stc_status read_parallelize(plan *pl, const ast *c)
 {
-    for (int k = 0; c->count == 1 && k < pl->s->nindex; k++)
-        if (c->child[0]->kind == N_NAME &&
-            strcmp(pl->s->index[k].name, c->child[0]->name) == 0)
-            return STC_OK;
-    return command_fail(pl, c, "expected one index of the statement");
+    if (c->count > 1) return command_fail(pl, c, "expected parallelize(i)");
+    return schedule_argument(pl, c, 0, "parallelize(i)") ? STC_OK : STC_ERR_PROGRAM;
+}
+
+/* Ranks of the loops that an index stands for; the next free rank. */
+static int rank_index(plan *pl, int index, int rank)
+{
+    const schedule *s = &pl->schedule;
+    for (int k = s->nrel - 1; k >= 0; k--) {
+        const relation *r = &s->rel[k];
+        if (r->real || r->child[0] != index) continue;
+        rank = rank_index(pl, r->parent[0], rank);
+        return r->kind == REL_FUSE ? rank_index(pl, r->parent[1], rank) : rank;
+    }
+    pl->schedule.rank[index] = (int16_t)rank;
+    return rank + 1;
+}
+
+static void rank_loops(plan *pl)
+{
+    for (int k = 0; k < pl->schedule.nseq; k++) {
+        uint64_t set = schedule_named(pl, pl->schedule.seq[k]);
+        for (; set; set &= set - 1)
+            rank_index(pl, __builtin_ctzll(set), 64 * k);
+    }
 }
 
 stc_status plan_schedule(plan *pl)
@@ -84,22 +214,25 @@ stc_status plan_schedule(plan *pl)
     static const struct {
         const char *name;
         stc_status (*read)(plan *, const ast *);
-    } command[] = {{"reorder", read_reorder},
-                   {"workspace", read_workspace},
-                   {"parallelize", read_parallelize}};
+    } command[] = {{"reorder", read_reorder},     {"split", schedule_split},
+                   {"fuse", schedule_fuse},       {"pos", schedule_pos},
+                   {"workspace", read_workspace}, {"parallelize", read_parallelize}};
     enum { COMMANDS = sizeof command / sizeof *command };
     const ast *s = pl->s->schedule;
+    memset(pl->schedule.rank, -1, sizeof pl->schedule.rank);
     for (int k = 0; s && k < s->count; k++) {
-        stc_status st = STC_ERR_PROGRAM;
         int which = 0;
         while (which < COMMANDS && strcmp(s->child[k]->name, command[which].name))
             which++;
         if (which == COMMANDS)
             return command_fail(pl, s->child[k],
-                                "no such schedule command; there are reorder, workspace "
-                                "and parallelize");
-        st = command[which].read(pl, s->child[k]);
+                                "no such schedule command: %s; there are reorder, split, "
+                                "fuse, pos, precompute, workspace and parallelize",
+                                s->child[k]->name);
+        stc_status st = command[which].read(pl, s->child[k]);
         if (st) return st;
     }
-    return STC_OK;
+    stc_status st = relation_settle(pl);
+    if (!st) rank_loops(pl);
+    return st;
 }

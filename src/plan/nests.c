@@ -1,0 +1,162 @@
+/* nests.c: loops around a leaf, and reductions as scalar temporaries.
+ *
+ * Every reduction inside an expression becomes a temporary, evaluated by loops
+ * of its own before the first loop that doesn't change it (hoisting). Takes a
+ * sequence of loops, a space and a leaf; gives a list of nodes.
+ */
+#include "build.h"
+
+static stc_status reduce_nest(plan *pl, bexpr *r, uint64_t bound, list *out);
+
+/* The outermost reductions of e that have no temporary yet. */
+static int pending_reductions(bexpr *e, bexpr **out, int n, int max)
+{
+    if (e->kind == B_REDUCE) {
+        if (e->mark < 0 && n < max) out[n++] = e;
+        return n;
+    }
+    for (int k = 0; k < e->nargs; k++)
+        n = pending_reductions(e->args[k], out, n, max);
+    return n;
+}
+
+typedef struct nest {
+    plan *pl;
+    const int *seq;
+    int n;
+    const pset *space;
+    bexpr *todo[64];
+    int ntodo;
+    cin *leaf;
+} nest;
+
+static stc_status nest_from(nest *ne, int depth, uint64_t bound, list *out)
+{
+    for (int k = 0; k < ne->ntodo; k++) {
+        bexpr *r = ne->todo[k];
+        uint64_t known = plan_bound(ne->pl, bound);
+        if (r->mark >= 0 || (expr_indices(ne->pl, r) & ~known)) continue;
+        stc_status st = reduce_nest(ne->pl, r, bound, out);
+        if (st) return st;
+    }
+    if (depth == ne->n) {
+        list_add(out, ne->leaf);
+        return STC_OK;
+    }
+    list inner;
+    list_init(&inner);
+    cin *loop = cin_new(ne->pl, CIN_FORALL);
+    if (!loop) return STC_ERR_MEMORY;
+    loop->index = ne->seq[depth];
+    loop->space = ne->space;
+    stc_status st = nest_from(ne, depth + 1, bound | UINT64_C(1) << loop->index, &inner);
+    if (st) return st;
+    if (inner.failed) out->failed = true;
+    loop->body = inner.first;
+    list_add(out, loop);
+    return STC_OK;
+}
+
+/* Loops over seq around leaf, with e's reductions as temporaries before the
+ * first loop that doesn't change them. */
+stc_status nest_build(plan *pl, const int *seq, int n, const pset *space, uint64_t bound,
+                      bexpr *e, cin *leaf, list *out)
+{
+    nest ne = {.pl = pl, .seq = seq, .n = n, .space = space, .leaf = leaf};
+    if (!leaf || !space) return STC_ERR_MEMORY;
+    ne.ntodo = pending_reductions(e, ne.todo, 0, 64);
+    return nest_from(&ne, 0, bound, out);
+}
+
+/* Reassociated only if the function allows it; otherwise in written order. */
+static int reduction_order(plan *pl, const bexpr *r, const pset *space, uint64_t bound,
+                           int *seq)
+{
+    int loop[64], n = loops_list(pl, r->indices, r->nindex, expr_uses(r->args[0]), loop);
+    uint8_t flags = r->ufn ? r->ufn->flags : fn_at(r->fn)->flags;
+    uint8_t free_order = FP_ASSOCIATIVE | FP_COMMUTATIVE;
+    if ((flags & free_order) == free_order)
+        plan_inner_order(pl, space, expr_uses(r->args[0]), bound, loop, n, seq);
+    else
+        for (int k = 0; k < n; k++)
+            seq[k] = loop[k];
+    return n;
+}
+
+/* Something in the space is stored sparsely. */
+static bool space_sparse(const plan *pl, const pset *s)
+{
+    for (uint64_t set = pset_accesses(s); set; set &= set - 1) {
+        const paccess *x = &pl->access[__builtin_ctzll(set)];
+        for (int l = 0; l < x->levels; l++)
+            if (!(x->level[l].props & PROP_FULL)) return true;
+    }
+    return false;
+}
+
+/* Where an idempotent function needs all of r's elements, but those that aren't
+ * stored are all the same, one of them does: the space of the others, or NULL. */
+static const pset *rest_space(plan *pl, const bexpr *r)
+{
+    uint8_t flags = r->ufn ? r->ufn->flags : fn_at(r->fn)->flags;
+    uint8_t needed = FP_ASSOCIATIVE | FP_COMMUTATIVE | FP_IDEMPOTENT;
+    if ((flags & needed) != needed || expr_fill(pl, r->args[0]).kind == FILL_VARIES)
+        return NULL;
+    const pset *s = expr_space(pl, r->args[0], NULL);
+    return s && s->op != PS_ALL && space_sparse(pl, s) ? s : NULL;
+}
+
+/* Counts the elements of a reduction, and adds the fill if some are missing. */
+static stc_status count_rest(plan *pl, bexpr *r, cin *leaf, list *before, cin **after)
+{
+    cin *temp = cin_new(pl, CIN_TEMP), *count = cin_new(pl, CIN_REDUCE);
+    cin *rest = cin_new(pl, CIN_REST);
+    bexpr *one = expr_int(pl, 1, r->at);
+    if (!temp || !count || !rest || !one) return STC_ERR_MEMORY;
+    temp->temp = count->temp = rest->count = pl->ntemp++;
+    temp->fn = count->fn = FN_ADD;
+    temp->cls = count->cls = CLASS_I64;
+    temp->value = count->value = one;
+    rest->temp = r->mark;
+    rest->fn = r->fn;
+    rest->ufn = r->ufn;
+    rest->cls = r->cls;
+    rest->value = r;
+    leaf->next = count;
+    list_add(before, temp);
+    *after = rest;
+    return STC_OK;
+}
+
+static stc_status reduce_nest(plan *pl, bexpr *r, uint64_t bound, list *out)
+{
+    value id;
+    cin *rest = NULL;
+    bool known =
+        r->ufn ? ufn_identity(r->ufn, &id) : fn_identity(r->fn, r->cls, r->type, &id);
+    const pset *space = known ? expr_space(pl, r->args[0], &id) : pset_all();
+    const pset *stored = known && space && space->op == PS_ALL ? rest_space(pl, r) : NULL;
+    if (stored) space = stored;
+    cin *temp = cin_new(pl, CIN_TEMP), *leaf = cin_new(pl, CIN_REDUCE);
+    if (!temp || !leaf || !space) return STC_ERR_MEMORY;
+    int seq[64];
+    if (r->nindex > 64) return STC_ERR_PROGRAM;
+    int n = reduction_order(pl, r, space, bound, seq);
+    temp->temp = leaf->temp = r->mark = pl->ntemp++;
+    temp->fn = leaf->fn = r->fn;
+    temp->ufn = leaf->ufn = r->ufn;
+    temp->cls = leaf->cls = r->cls;
+    temp->value = r;
+    leaf->value = r->args[0];
+    leaf->loops = n;
+    list_add(out, temp);
+    stc_status st = loops_check_space(pl, space, expr_uses(r->args[0]));
+    if (!st && stored) st = count_rest(pl, r, leaf, out, &rest);
+    if (!st) st = nest_build(pl, seq, n, space, bound, r->args[0], leaf, out);
+    if (rest) list_add(out, rest);
+    if (st || known) return st;
+    cin *check = cin_new(pl, CIN_REQUIRE);
+    if (check) check->temp = temp->temp;
+    list_add(out, check);
+    return STC_OK;
+}

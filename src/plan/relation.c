@@ -1,0 +1,462 @@
+/* relation.c: loops over indices that stand in place of others.
+ *
+ *     split(i,i0,i1,n)    i = n*i0 + i1, blocks of n
+ *     fuse(i,j,f)         f counts the pairs (i,j)
+ *     pos(i,p,A(i,k))     p counts what A stores; also pos(f,p,A(i,k)) after fuse
+ *
+ * (Workspaces paper, §6.2; the provenance graphs of TACO.) The statement keeps
+ * its indices: one that isn't looped over any more is *derived* from those
+ * that are, as soon as they are bound, just as the modes of a blocked format
+ * are from its levels (native.c). Subscripts are rewritten only by split, so
+ * that operands are walked within a block.
+ *
+ * A fused index, or one of positions, that no split takes apart needs no
+ * arithmetic: its loop is the two loops, one right inside the other, or the
+ * loop that walks A. Such relations are not `real`; they only bind the order.
+ */
+#include "schedule.h"
+#include "../../vm/build.h"
+#include <string.h>
+
+enum { BLOCK_MAX = INT32_MAX };
+
+static const char *index_name(const plan *pl, int i)
+{
+    return pl->s->index[i].name;
+}
+
+static int order_of(const plan *pl, const relation *r)
+{
+    return pl->p->tensor[r->access->tensor].order;
+}
+
+static const char *tensor_name(const plan *pl, const relation *r)
+{
+    return pl->p->tensor[r->access->tensor].name;
+}
+
+/* ---- new indices ---------------------------------------------------------------------
+ */
+
+/* Argument k must be a new name. */
+static stc_status new_name(const plan *pl, const ast *c, int k, const char *usage)
+{
+    if (k >= c->count || c->child[k]->kind != N_NAME)
+        return command_fail(pl, c, "expected %s", usage);
+    const ast *at = c->child[k];
+    for (int i = 0; i < pl->s->nindex; i++)
+        if (strcmp(index_name(pl, i), at->name) == 0)
+            return command_fail(pl, at, "%s: %s is an index already; a new one is expected",
+                                c->name, at->name);
+    return STC_OK;
+}
+
+static int add_index(plan *pl, const ast *at, bindex like)
+{
+    bstmt *s = pl->s;
+    if (s->nindex == 64) {
+        command_fail(pl, at, "a statement has at most 64 indices");
+        return -1;
+    }
+    bindex *index = arena_array(pl->a, s->nindex + 1, sizeof *index);
+    if (!index) return -1;
+    memcpy(index, s->index, (size_t)s->nindex * sizeof *index);
+    like.name = at->name;
+    like.at = at->at;
+    index[s->nindex] = like;
+    s->index = index;
+    return s->nindex++;
+}
+
+static relation *add_relation(plan *pl, relation r)
+{
+    schedule *s = &pl->schedule;
+    if (s->nrel == RELATIONS_MAX) {
+        command_fail(pl, r.at, "a schedule takes at most %d indices apart", RELATIONS_MAX);
+        return NULL;
+    }
+    for (int k = 0; k < 2; k++)
+        if (r.parent[k] >= 0) s->gone |= UINT64_C(1) << r.parent[k];
+    s->rel[s->nrel] = r;
+    return &s->rel[s->nrel++];
+}
+
+/* The relation that made an index; NULL: the statement did. */
+static relation *maker(plan *pl, int index)
+{
+    for (int r = 0; r < pl->schedule.nrel; r++)
+        for (int k = 0; k < 2; k++)
+            if (pl->schedule.rel[r].child[k] == index) return &pl->schedule.rel[r];
+    return NULL;
+}
+
+int plan_length(plan *pl, int index)
+{
+    const bindex *b = &pl->s->index[index];
+    if (b->lo < 0) return b->hi;
+    extent minus = {.op = EXT_MULC, .a = (uint16_t)b->lo, .k = -1};
+    int low = program_extent(pl->p, minus);
+    if (low < 0) return -1;
+    extent sum = {.op = EXT_ADD, .a = (uint16_t)b->hi, .b = (uint16_t)low};
+    int length = program_extent(pl->p, sum);
+    if (length < 0) return -1;
+    return program_extent(pl->p, (extent){.op = EXT_MAX0, .a = (uint16_t)length});
+}
+
+/* ---- split --------------------------------------------------------------------------- */
+
+static int blocks_of(plan *pl, int index, int64_t n)
+{
+    int length = plan_length(pl, index);
+    if (length < 0) return -1;
+    extent up = {.op = EXT_ADDC, .a = (uint16_t)length, .k = n - 1};
+    int e = program_extent(pl->p, up);
+    if (e < 0) return -1;
+    return program_extent(pl->p, (extent){.op = EXT_FLOORDIV, .a = (uint16_t)e, .k = n});
+}
+
+/* A fused index has as many values as there are pairs. */
+static int fused_extent(plan *pl, const relation *r)
+{
+    int length[2];
+    for (int k = 0; k < 2; k++) {
+        const relation *of = maker(pl, r->parent[k]);
+        bool fused = of && of->kind == REL_FUSE;
+        length[k] = fused ? fused_extent(pl, of) : plan_length(pl, r->parent[k]);
+        if (length[k] < 0) return -1;
+    }
+    extent all = {.op = EXT_MUL, .a = (uint16_t)length[0], .b = (uint16_t)length[1]};
+    return pl->s->index[r->child[0]].hi = program_extent(pl->p, all);
+}
+
+static stc_status split_one(plan *pl, const ast *c, int i)
+{
+    const relation *from = maker(pl, i);
+    const int64_t n = (int64_t)c->child[3]->u;
+    const int lo = pl->s->index[i].lo;
+    if (from && from->kind == REL_SPLIT && from->child[0] == i) {
+        const relation *p = maker(pl, from->parent[0]);
+        if (p && p->kind == REL_POS)
+            return command_fail(pl, c,
+                                "split: %s counts blocks of positions, whose number is "
+                                "known only inside its loop; split %s instead",
+                                index_name(pl, i), index_name(pl, from->child[1]));
+    }
+    if (lo >= 0 && pl->p->ext[lo].op != EXT_CONST)
+        return command_fail(pl, c, "split: the range of %s doesn't begin at a constant",
+                            index_name(pl, i));
+    bool counted = from && from->kind == REL_POS;
+    extent count = {.op = EXT_SPAN}, size = {.op = EXT_CONST, .k = n};
+    if (counted) pl->s->index[i].hi = program_push_extent(pl->p, count);
+    if (from && from->kind == REL_FUSE && fused_extent(pl, from) < 0) return STC_ERR_MEMORY;
+    bindex like = pl->s->index[i];
+    int blocks = counted ? program_push_extent(pl->p, count) : blocks_of(pl, i, n);
+    int within = program_extent(pl->p, size);
+    if (blocks < 0 || within < 0 || pl->s->index[i].hi < 0) return STC_ERR_MEMORY;
+    like.lo = -1;
+    like.hi = blocks;
+    int i0 = add_index(pl, c->child[1], like);
+    like.hi = within;
+    int i1 = i0 < 0 ? -1 : add_index(pl, c->child[2], like);
+    relation r = {REL_SPLIT, {i, -1}, {i0, i1}, .size = n, .at = c};
+    return i1 >= 0 && add_relation(pl, r) ? STC_OK : pl->p->cx->diag.status;
+}
+
+stc_status schedule_split(plan *pl, const ast *c)
+{
+    static const char usage[] = "split(i,i0,i1,n)";
+    uint64_t set = schedule_argument(pl, c, 0, usage);
+    if (!set) return STC_ERR_PROGRAM;
+    stc_status st = new_name(pl, c, 1, usage);
+    if (!st) st = new_name(pl, c, 2, usage);
+    if (st) return st;
+    if (strcmp(c->child[1]->name, c->child[2]->name) == 0)
+        return command_fail(pl, c->child[2], "split: %s stands twice", c->child[2]->name);
+    if (c->count != 4 || c->child[3]->kind != N_INT || c->child[3]->u == 0 ||
+        c->child[3]->u > BLOCK_MAX)
+        return command_fail(pl, c, "split: expected a size of blocks from 1 to %d",
+                            BLOCK_MAX);
+    for (; set && !st; set &= set - 1)
+        st = split_one(pl, c, __builtin_ctzll(set));
+    schedule_replace(pl, c->child[0]->name, c->child[1]->name, c->child[2]->name);
+    return st;
+}
+
+/* ---- fuse ------------------------------------------------------------------------------
+ */
+
+static stc_status fuse_two(plan *pl, const ast *c, int i, int j)
+{
+    const bindex *index = pl->s->index;
+    for (int k = 0; k < 2; k++) {
+        const relation *of = maker(pl, k ? j : i);
+        if (of && of->kind == REL_POS)
+            return command_fail(pl, c->child[k],
+                                "fuse: %s counts positions: fuse before pos",
+                                c->child[k]->name);
+        if ((k ? index[j].lo : index[i].lo) >= 0 &&
+            pl->p->ext[k ? index[j].lo : index[i].lo].op != EXT_CONST)
+            return command_fail(pl, c->child[k],
+                                "fuse: the range of %s doesn't begin at a constant",
+                                c->child[k]->name);
+    }
+    bindex like = {.lo = -1, .hi = index[i].hi};
+    like.reduced = index[i].reduced && index[j].reduced;
+    int f = add_index(pl, c->child[2], like);
+    relation r = {REL_FUSE, {i, j}, {f, -1}, .at = c};
+    return f >= 0 && add_relation(pl, r) ? STC_OK : pl->p->cx->diag.status;
+}
+
+stc_status schedule_fuse(plan *pl, const ast *c)
+{
+    static const char usage[] = "fuse(i,j,f)";
+    uint64_t outer = schedule_argument(pl, c, 0, usage);
+    uint64_t inner = outer ? schedule_argument(pl, c, 1, usage) : 0;
+    if (!inner) return STC_ERR_PROGRAM;
+    stc_status st = c->count == 3 ? new_name(pl, c, 2, usage)
+                                  : command_fail(pl, c, "expected %s", usage);
+    if (st) return st;
+    const char *i = c->child[0]->name, *j = c->child[1]->name;
+    if (outer == inner) return command_fail(pl, c, "fuse: %s stands twice", i);
+    int pi = schedule_place(pl, i), pj = schedule_place(pl, j);
+    if (pi >= 0 && pj >= 0 && pj != pi + 1)
+        return command_fail(pl, c, "fuse: the loop over %s isn't right inside that over %s",
+                            j, i);
+    for (uint64_t a = outer; a && !st; a &= a - 1)
+        for (uint64_t b = inner; b && !st; b &= b - 1)
+            st = fuse_two(pl, c, __builtin_ctzll(a), __builtin_ctzll(b));
+    schedule_replace(pl, pi >= 0 ? i : j, c->child[2]->name, NULL);
+    if (pi >= 0) schedule_replace(pl, j, NULL, NULL);
+    return st;
+}
+
+/* ---- pos -------------------------------------------------------------------------------
+ */
+
+/* The indices of the statement that a fused one is made of, outermost first;
+ * 0: not only of such. */
+static int statement_indices(plan *pl, int i, int *out)
+{
+    const relation *r = maker(pl, i);
+    if (!r) {
+        *out = i;
+        return 1;
+    }
+    if (r->kind != REL_FUSE) return 0;
+    int a = statement_indices(pl, r->parent[0], out);
+    int b = a ? statement_indices(pl, r->parent[1], out + a) : 0;
+    return b ? a + b : 0;
+}
+
+static bool same_access(const plan *pl, const bexpr *a, const bexpr *b)
+{
+    for (int m = 0; m < pl->p->tensor[a->tensor].order; m++)
+        if (!affine_equal(&a->sub[m], &b->sub[m])) return false;
+    return a->tensor == b->tensor;
+}
+
+/* Whether e is the access that is written in the command. */
+static bool as_written(const plan *pl, const bexpr *e, const ast *at)
+{
+    const prog_tensor *t = &pl->p->tensor[e->tensor];
+    if (strcmp(t->name, at->name) != 0) return false;
+    if (at->kind == N_NAME) return true;
+    if (at->count != t->order) return false;
+    for (int m = 0; m < t->order; m++) {
+        const affine *f = &e->sub[m];
+        if (at->child[m]->kind != N_NAME || f->terms != 1) return false;
+        int i = f->term[0].index;
+        if (!affine_bare(f, i) || strcmp(index_name(pl, i), at->child[m]->name) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* The level of e's tensor that the n indices walk, one a level: -1 if none. */
+static int walked_level(const plan *pl, const bexpr *e, const int *index, int n)
+{
+    const format *f = &pl->p->tensor[e->tensor].fmt;
+    if (!format_is_plain(f)) return -1;
+    for (int l = 0; l + n <= f->levels; l++) {
+        int k = 0;
+        while (k < n && affine_bare(&e->sub[f->level[l + k].map.mode], index[k]))
+            k++;
+        if (k == n) return l;
+    }
+    return -1;
+}
+
+typedef struct pos_search {
+    const ast *at;
+    const int *index;
+    int n, first, other; /* other: accesses of that name that don't serve   */
+    const bexpr *found;
+    bool several;
+} pos_search;
+
+static void find_walked(const plan *pl, const bexpr *e, pos_search *s)
+{
+    if (e->kind == B_ACCESS && as_written(pl, e, s->at)) {
+        int first = walked_level(pl, e, s->index, s->n);
+        s->other += first < 0;
+        if (first >= 0) {
+            s->several |= s->found && !same_access(pl, s->found, e);
+            s->found = e;
+            s->first = first;
+        }
+    }
+    for (int k = 0; k < e->nargs; k++)
+        find_walked(pl, e->args[k], s);
+}
+
+static stc_status pos_one(plan *pl, const ast *c, int i, int *other)
+{
+    int index[64], n = statement_indices(pl, i, index);
+    pos_search s = {.at = c->child[2], .index = index, .n = n};
+    if (n == 0)
+        return command_fail(pl, c->child[0], "pos: %s is no subscript of %s",
+                            c->child[0]->name, s.at->name);
+    for (int k = 0; k < n; k++)
+        if (pl->s->index[index[k]].lo >= 0)
+            return command_fail(pl, c->child[0], "pos: the range of %s is narrowed",
+                                index_name(pl, index[k]));
+    find_walked(pl, pl->s->value, &s);
+    *other += s.other;
+    if (!s.found) return STC_OK;
+    if (s.several)
+        return command_fail(pl, s.at,
+                            "pos: %s stands at several places: say which, as in "
+                            "pos(i,p,A(i,k))",
+                            s.at->name);
+    int p = add_index(pl, c->child[1], pl->s->index[i]);
+    relation r = {REL_POS, {i, -1}, {p, -1}, .access = s.found, .at = c};
+    r.level = s.first;
+    r.levels = n;
+    return p >= 0 && add_relation(pl, r) ? STC_OK : pl->p->cx->diag.status;
+}
+
+stc_status schedule_pos(plan *pl, const ast *c)
+{
+    static const char usage[] = "pos(i,p,A(i,k))";
+    uint64_t set = schedule_argument(pl, c, 0, usage);
+    if (!set) return STC_ERR_PROGRAM;
+    stc_status st = new_name(pl, c, 1, usage);
+    if (st) return st;
+    if (c->count != 3 || (c->child[2]->kind != N_NAME && c->child[2]->kind != N_CALL))
+        return command_fail(pl, c, "expected %s", usage);
+    int before = pl->schedule.nrel, other = 0;
+    for (; set && !st; set &= set - 1)
+        st = pos_one(pl, c, __builtin_ctzll(set), &other);
+    if (st) return st;
+    if (pl->schedule.nrel == before && other)
+        return command_fail(pl, c, "pos: no levels of %s are walked by %s, in that order",
+                            c->child[2]->name, c->child[0]->name);
+    if (pl->schedule.nrel == before)
+        return command_fail(pl, c->child[2], "pos: the right side doesn't read that");
+    schedule_replace(pl, c->child[0]->name, c->child[1]->name, NULL);
+    return STC_OK;
+}
+
+/* ---- all of them together ---------------------------------------------------------------
+ */
+
+static void derive(plan *pl, derived_index d)
+{
+    pl->derived_set |= UINT64_C(1) << d.index;
+    pl->derived[pl->nderived++] = d;
+}
+
+static int64_t low_end(const plan *pl, int index)
+{
+    int lo = pl->s->index[index].lo;
+    return lo < 0 ? 0 : pl->p->ext[lo].k;
+}
+
+static stc_status derive_split(plan *pl, const relation *r)
+{
+    int i = r->parent[0];
+    affine at = {2, {{r->child[0], r->size}, {r->child[1], 1}}, 0};
+    int length = plan_length(pl, i);
+    if (length < 0) return STC_ERR_MEMORY;
+    derive(pl, (derived_index){DERIVED_AFFINE, i, at, low_end(pl, i), length, NULL});
+    return STC_OK;
+}
+
+static void derive_fused(plan *pl, const relation *r)
+{
+    int i = r->parent[0], j = r->parent[1], inner = plan_length(pl, j);
+    affine at = {1, {{r->child[0], 1}}, 0};
+    derive(pl, (derived_index){DERIVED_QUOTIENT, i, at, low_end(pl, i), inner, NULL});
+    derive(pl, (derived_index){DERIVED_REMAINDER, j, at, low_end(pl, j), inner, NULL});
+}
+
+static void derive_stored(plan *pl, const relation *r)
+{
+    int index[64], n = statement_indices(pl, r->parent[0], index);
+    affine at = {1, {{r->child[0], 1}}, 0};
+    for (int k = 0; k < n; k++)
+        derive(pl, (derived_index){DERIVED_POSITION, index[k], at, 0, r->level + k, r});
+}
+
+/* The relation that takes a child of r apart or replaces it; NULL: none. */
+static const relation *user_of(const plan *pl, int child)
+{
+    const schedule *s = &pl->schedule;
+    for (int r = 0; r < s->nrel; r++)
+        if (s->rel[r].parent[0] == child || s->rel[r].parent[1] == child) return &s->rel[r];
+    return NULL;
+}
+
+static stc_status check_positions(const plan *pl, const relation *r)
+{
+    const format *f = &pl->p->tensor[r->access->tensor].fmt;
+    for (int l = r->level; l < r->level + r->levels; l++) {
+        const uint32_t props = format_props(f, l);
+        if (!(f->level[l].kind->caps & CAP_POSITION) || !(props & PROP_UNIQUE))
+            return command_fail(
+                pl, r->at,
+                "pos: positions of level %d of %s, %s, can't be split: they "
+                "have no coordinates of their own",
+                l, tensor_name(pl, r), f->level[l].kind->name);
+    }
+    return STC_OK;
+}
+
+/* Children come after their parents: the last relations are the first that can
+ * be computed. */
+stc_status relation_settle(plan *pl)
+{
+    schedule *s = &pl->schedule;
+    for (int k = s->nrel - 1; k >= 0; k--) {
+        relation *r = &s->rel[k];
+        const relation *user = user_of(pl, r->child[0]);
+        r->real = r->kind == REL_SPLIT || (user && user->real);
+        stc_status st = STC_OK;
+        if (r->kind == REL_SPLIT) st = derive_split(pl, r);
+        if (r->kind == REL_FUSE && r->real && user->kind != REL_POS) derive_fused(pl, r);
+        if (r->kind == REL_POS && user) r->split = (int)(user - s->rel);
+        r->sub = r->access ? r->access->sub : NULL;
+        if (r->kind == REL_POS) st = loops_subscripts(pl, &r->sub, order_of(pl, r));
+        if (r->kind == REL_POS && r->real && !st) st = check_positions(pl, r);
+        if (r->kind == REL_POS && r->real && !st) derive_stored(pl, r);
+        if (st) return st;
+    }
+    return STC_OK;
+}
+
+/* ---- the order --------------------------------------------------------------------------
+ */
+
+/* The statement's index or real child that an index stands for, first or last of
+ * the loops that are one right inside the other. */
+int relation_loop(const plan *pl, int index, bool last)
+{
+    const schedule *s = &pl->schedule;
+    for (int k = s->nrel - 1; k >= 0; k--) {
+        const relation *r = &s->rel[k];
+        if (r->real || r->child[0] != index) continue;
+        index = r->parent[last && r->kind == REL_FUSE];
+        return relation_loop(pl, index, last);
+    }
+    return index;
+}

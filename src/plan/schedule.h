@@ -1,0 +1,33 @@
+/* schedule.h: what the files of schedule commands share. */
+#ifndef STC_PLAN_SCHEDULE_H
+#define STC_PLAN_SCHEDULE_H
+
+#include "build.h"
+
+/* An error at a command or at one of its arguments. */
+stc_status command_fail(const plan *pl, const ast *at, const char *what, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The indices of that name that are still loops: reductions of several terms may
+ * share one. */
+uint64_t schedule_named(const plan *pl, const char *name);
+/* Argument k of a command, the name of an index: its indices; 0: none, told. */
+uint64_t schedule_argument(const plan *pl, const ast *command, int k, const char *usage);
+/* Takes `from` out of the order of loops, and puts the names (NULL: none) there. */
+void schedule_replace(plan *pl, const char *from, const char *a, const char *b);
+/* The place of a name in the order, -1: anywhere. */
+int schedule_place(const plan *pl, const char *name);
+
+/* relation.c: the commands; afterwards, what follows from them together. */
+stc_status schedule_split(plan *pl, const ast *command);
+stc_status schedule_fuse(plan *pl, const ast *command);
+stc_status schedule_pos(plan *pl, const ast *command);
+stc_status relation_settle(plan *pl);
+/* The first or last of the nested loops that an index stands for: itself, or those
+ * of a relation that isn't real. */
+int relation_loop(const plan *pl, int index, bool last);
+
+/* The number of a policy, -1: no such. */
+int schedule_policy(const ast *at);
+
+#endif

@@ -1,0 +1,135 @@
+/* schedule_check.c: whether the loops that were built are those asked for.
+ *
+ * Takes the tree of loops. On every way from the outside in, the loops must
+ * come in the order of the schedule, fused ones must be nested one right in the
+ * other, and what a command put in place of an index must be looped over
+ * somewhere. Loops that only read a workspace back are the result's affair:
+ * they may come in any order (workspaces paper, §6.2: the consumer's side).
+ */
+#include "schedule.h"
+
+typedef struct path {
+    const plan *pl;
+    int loop[64], n;
+    uint64_t seen; /* loops on any way so far                               */
+    uint32_t used; /* relations                                             */
+} path;
+
+static const char *loop_name(const plan *pl, int index)
+{
+    return pl->s->index[index].name;
+}
+
+static int on_path(const path *p, int index)
+{
+    for (int k = 0; k < p->n; k++)
+        if (p->loop[k] == index) return k;
+    return -1;
+}
+
+static stc_status check_rank(const path *p, int index)
+{
+    const plan *pl = p->pl;
+    const int16_t *rank = pl->schedule.rank;
+    for (int k = 0; k < p->n; k++)
+        if (rank[index] >= 0 && rank[p->loop[k]] > rank[index])
+            return schedule_fail(pl,
+                                 "the loop over %s would have to be inside that over %s, "
+                                 "but what is computed there needs %s first",
+                                 loop_name(pl, p->loop[k]), loop_name(pl, index),
+                                 loop_name(pl, p->loop[k]));
+    return STC_OK;
+}
+
+/* The loop over index is about to be entered: pairs that it completes. */
+static stc_status check_pairs(path *p, int index)
+{
+    const plan *pl = p->pl;
+    for (int k = 0; k < pl->schedule.nrel; k++) {
+        const relation *r = &pl->schedule.rel[k];
+        if (r->kind != REL_FUSE || r->real) continue;
+        int outer = relation_loop(pl, r->parent[0], true);
+        int inner = relation_loop(pl, r->parent[1], false);
+        if (index == inner && on_path(p, outer) >= 0) p->used |= UINT32_C(1) << k;
+        bool apart = index == inner && on_path(p, outer) >= 0 && p->loop[p->n - 1] != outer;
+        bool inverse = index == outer && on_path(p, inner) >= 0;
+        if (apart || inverse)
+            return command_fail(
+                pl, r->at, "fuse: the loop over %s can't run right inside that over %s",
+                loop_name(pl, inner), loop_name(pl, outer));
+    }
+    return STC_OK;
+}
+
+static bool drains(const plan *pl, const cin *loop)
+{
+    for (uint64_t set = loop->uses; set; set &= set - 1)
+        if (!pl->access[__builtin_ctzll(set)].drain) return false;
+    return loop->uses != 0;
+}
+
+static stc_status check_list(path *p, const cin *c)
+{
+    for (; c; c = c->next) {
+        if (c->kind != CIN_FORALL || drains(p->pl, c)) continue;
+        stc_status st = check_rank(p, c->index);
+        if (!st) st = check_pairs(p, c->index);
+        if (st) return st;
+        p->seen |= UINT64_C(1) << c->index;
+        p->loop[p->n++] = c->index;
+        st = check_list(p, c->body);
+        p->n--;
+        if (st) return st;
+    }
+    return STC_OK;
+}
+
+/* A command none of whose relations came to anything. */
+static stc_status check_used(const path *p)
+{
+    const schedule *s = &p->pl->schedule;
+    for (int k = 0; k < s->nrel; k++) {
+        bool used = false;
+        for (int m = 0; m < s->nrel && !used; m++)
+            used = s->rel[m].at == s->rel[k].at && ((p->used >> m) & 1);
+        if (used) continue;
+        const relation *r = &s->rel[k];
+        if (r->kind == REL_FUSE)
+            return command_fail(
+                p->pl, r->at, "fuse: %s and %s aren't loops of the same nest",
+                loop_name(p->pl, r->parent[0]), loop_name(p->pl, r->parent[1]));
+        return command_fail(p->pl, r->at, "%s: there is no loop over %s", r->at->name,
+                            loop_name(p->pl, r->parent[0]));
+    }
+    return STC_OK;
+}
+
+/* A relation is used if its own children are looped over, or what they became. */
+static bool reached(const path *p, const relation *r)
+{
+    const schedule *s = &p->pl->schedule;
+    for (int c = 0; c < 2; c++) {
+        if (r->child[c] < 0) continue;
+        if ((p->seen >> relation_loop(p->pl, r->child[c], false)) & 1) return true;
+        for (int k = 0; k < s->nrel; k++)
+            if ((s->rel[k].parent[0] == r->child[c] ||
+                 s->rel[k].parent[1] == r->child[c]) &&
+                reached(p, &s->rel[k]))
+                return true;
+    }
+    return false;
+}
+
+stc_status schedule_check(plan *pl)
+{
+    path p = {.pl = pl};
+    if (!pl->schedule.nseq && !pl->schedule.nrel) return STC_OK;
+    stc_status st = check_list(&p, pl->root);
+    if (st) return st;
+    for (int k = 0; k < pl->schedule.nrel; k++) {
+        const relation *r = &pl->schedule.rel[k];
+        bool nested = r->kind == REL_FUSE && !r->real;
+        if (!nested && reached(&p, r)) p.used |= UINT32_C(1) << k;
+    }
+    return check_used(&p);
+}
