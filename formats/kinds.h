@@ -48,6 +48,13 @@ static inline int64_t largest_coord(const level *lv)
     return top > 1 - lv->base ? top : 1 - lv->base;
 }
 
+/* The k-th of the coordinates that locate_many is given. */
+static inline int64_t crd_at(const void *crd, int32_t width, int32_t stride, int64_t k)
+{
+    const char *p = (const char *)crd + k * stride;
+    return width == 4 ? *(const int32_t *)p : *(const int64_t *)p;
+}
+
 /* Makes `c` stand at coordinate i, position p; NONE: on nothing. */
 static inline void cursor_place(cursor *c, const level *lv, const cursor *up, int64_t i,
                                 int64_t p)

@@ -197,6 +197,11 @@ struct level_kind {
     void (*next)(cursor *c);
     void (*seek)(cursor *c, int64_t i);
     void (*locate)(cursor *c, const level *lv, const cursor *up, int64_t i);
+    /* Optional: locate for n coordinates below one parent position, read from crd
+     * (elements of 4 or 8 bytes): pos[k] is the k-th one's position, NONE where it
+     * is absent or outside the extent. Gives how many are there. crd may be pos. */
+    int64_t (*locate_many)(const level *lv, int64_t parent, const void *crd, int32_t width,
+                           int32_t stride, int64_t n, int64_t *pos);
     /* The fiber below one parent position as memory; VIEW_NONE where it has no
      * such form. parent_coord: the parent level's coordinate (offset, range). */
     void (*view)(const level *lv, int64_t parent, int64_t parent_coord, fiber_view *v);

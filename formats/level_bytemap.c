@@ -86,6 +86,38 @@ static void bytemap_locate(cursor *c, const level *lv, const cursor *up, int64_t
     cursor_place(c, lv, up, i, p);
 }
 
+/* Without a branch on what is there; width and stride are known where inlined. */
+static inline __attribute__((always_inline)) int64_t
+look_up(const level *lv, int64_t parent, const void *crd, int32_t width, int32_t stride,
+        int64_t n, int64_t *pos)
+{
+    const uint8_t *flag = flags_of(lv) + parent * lv->extent;
+    const uint64_t base = (uint64_t)lv->base, extent = (uint64_t)lv->extent;
+    const int64_t first = parent * lv->extent;
+    int64_t count = 0;
+    for (int64_t k = 0; k < n; k++) {
+        const uint64_t off = (uint64_t)crd_at(crd, width, stride, k) - base;
+        const uint64_t at = off < extent ? off : 0;
+        const int64_t there = flag[at] & (off < extent);
+        pos[k] = (first + (int64_t)at) | (there - 1); /* all ones is NONE */
+        count += there;
+    }
+    return count;
+}
+
+static int64_t bytemap_locate_many(const level *lv, int64_t parent, const void *crd,
+                                   int32_t width, int32_t stride, int64_t n, int64_t *pos)
+{
+    if (!lv->extent) {
+        for (int64_t k = 0; k < n; k++)
+            pos[k] = NONE;
+        return 0;
+    }
+    if (width == 4 && stride == 4) return look_up(lv, parent, crd, 4, 4, n, pos);
+    if (width == 8 && stride == 8) return look_up(lv, parent, crd, 8, 8, n, pos);
+    return look_up(lv, parent, crd, width, stride, n, pos);
+}
+
 /* Only a fiber that is all there is plain memory, and to know takes a look at
  * all of it. */
 static void bytemap_view(const level *lv, int64_t parent, int64_t parent_coord,
@@ -219,6 +251,7 @@ const level_kind level_bytemap = {
     .next = bytemap_next,
     .seek = bytemap_seek,
     .locate = bytemap_locate,
+    .locate_many = bytemap_locate_many,
     .view = bytemap_view,
     .size = bytemap_size,
     .append_init = bytemap_init,

@@ -75,6 +75,44 @@ static void hashed_locate(cursor *c, const level *lv, const cursor *up, int64_t 
     cursor_place(c, lv, up, i, p);
 }
 
+/* Index arrays of 32 bits, as almost all are: no look at widths in the loop. */
+static int64_t find_many(const level *lv, int64_t begin, int64_t end, const void *crd,
+                         int32_t width, int32_t stride, int64_t n, int64_t *pos)
+{
+    const int32_t *const own = lv->a[STC_CRD].data;
+    const int32_t *const bucket = (const int32_t *)lv->a[STC_AUX].data + 2 * begin;
+    const int64_t buckets = 2 * (end - begin);
+    int64_t count = 0;
+    for (int64_t k = 0; k < n; k++) {
+        const int64_t i = crd_at(crd, width, stride, k);
+        int64_t b = (int64_t)home(i, buckets), p = bucket[b];
+        while (p != NONE && own[p] != i) { /* half of the buckets are free */
+            if (++b == buckets) b = 0;
+            p = bucket[b];
+        }
+        pos[k] = p;
+        count += p != NONE;
+    }
+    return count;
+}
+
+static int64_t hashed_locate_many(const level *lv, int64_t parent, const void *crd,
+                                  int32_t width, int32_t stride, int64_t n, int64_t *pos)
+{
+    const index_array *own = &lv->a[STC_CRD], *aux = &lv->a[STC_AUX];
+    const int64_t begin = index_get(&lv->a[STC_POS], parent);
+    const int64_t end = index_get(&lv->a[STC_POS], parent + 1);
+    int64_t count = 0;
+    if (begin < end && own->width == 4 && own->stride == 4 && aux->width == 4 &&
+        aux->stride == 4)
+        return find_many(lv, begin, end, crd, width, stride, n, pos);
+    for (int64_t k = 0; k < n; k++) {
+        pos[k] = find(lv, begin, end, crd_at(crd, width, stride, k));
+        count += pos[k] != NONE;
+    }
+    return count;
+}
+
 static void hashed_view(const level *lv, int64_t parent, int64_t parent_coord,
                         fiber_view *v)
 {
@@ -214,6 +252,7 @@ const level_kind level_hashed = {
     .open = hashed_open,
     .next = hashed_next,
     .locate = hashed_locate,
+    .locate_many = hashed_locate_many,
     .view = hashed_view,
     .table = hashed_table,
     .size = hashed_size,

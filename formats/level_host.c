@@ -87,6 +87,22 @@ static void host_locate(cursor *c, const level *lv, const cursor *up, int64_t i)
     cursor_place(c, lv, up, i, p < 0 ? NONE : p);
 }
 
+static int64_t host_locate_many(const level *lv, int64_t parent, const void *crd,
+                                int32_t width, int32_t stride, int64_t n, int64_t *pos)
+{
+    const stc_level_kind *h = host_of(lv);
+    stc_level view;
+    int64_t count = 0;
+    show(lv, NONE, NULL, &view);
+    for (int64_t k = 0; k < n; k++) {
+        const int64_t i = crd_at(crd, width, stride, k);
+        const int64_t p = in_extent(lv, i) ? h->locate(h->context, &view, parent, i) : NONE;
+        pos[k] = p < 0 ? NONE : p;
+        count += p >= 0;
+    }
+    return count;
+}
+
 static void host_view(const level *lv, int64_t parent, int64_t parent_coord, fiber_view *v)
 {
     (void)parent;
@@ -247,8 +263,8 @@ stc_status level_kind_register(ctx *cx, const stc_level_kind *kind)
                            (kind->flags & STC_KIND_COMPACT ? PROP_COMPACT : 0);
     h->kind = (level_kind){
         .name = h->name,
-        .caps = CAP_ITER | CAP_SEEK | CAP_PACK | CAP_SUBSECT |
-                (kind->locate ? CAP_LOCATE : 0),
+        .caps =
+            CAP_ITER | CAP_SEEK | CAP_PACK | CAP_SUBSECT | (kind->locate ? CAP_LOCATE : 0),
         .props = props,
         .fixed = props,
         .arrays = (uint8_t)kind->arrays,
@@ -256,6 +272,7 @@ stc_status level_kind_register(ctx *cx, const stc_level_kind *kind)
         .next = host_next,
         .seek = host_seek,
         .locate = kind->locate ? host_locate : NULL,
+        .locate_many = kind->locate ? host_locate_many : NULL,
         .view = host_view,
         .size = host_size,
         .pack = host_pack,

@@ -85,6 +85,43 @@ START_TEST(walking)
 }
 END_TEST
 
+/* Many at once are what each of them is; those outside the extent are absent. */
+START_TEST(locating_many)
+{
+    static const char *const texts[] = {"hash", "bytemap", "(i) -> (i : hashed(index64))",
+                                        "(i) -> (i/3 : compressed, i%3 : bytemap)",
+                                        "(i) -> (i/3 : dense, i%3 : hashed)"};
+    heap h;
+    ctx *cx = ctx_open(&h);
+    tensor *t = vector(cx, texts[_i]);
+    const level *lv = &t->level[t->fmt.levels - 1];
+    const int64_t parents = t->fmt.levels > 1 ? t->level[0].size : 1;
+    int32_t narrow[3 * N];
+    int64_t wide[N], pos[N];
+    for (int k = 0; k < N; k++) { /* not in order, some outside */
+        wide[k] = (k * 7 + 2) % (N + 3) - 1;
+        narrow[3 * k] = (int32_t)wide[k];
+    }
+    for (int64_t p = 0; p < parents; p++) {
+        int64_t there = 0, apart[N];
+        const cursor up = {.at = p, .at_end = p + 1};
+        for (int k = 0; k < N; k++) {
+            cursor c = {0};
+            lv->kind->locate(&c, lv, &up, wide[k]);
+            apart[k] = c.at;
+            there += c.at != NONE;
+        }
+        ck_assert_int_eq(lv->kind->locate_many(lv, p, narrow, 4, 12, N, pos), there);
+        ck_assert(!memcmp(pos, apart, sizeof pos));
+        memcpy(pos, wide, sizeof pos);
+        ck_assert_int_eq(lv->kind->locate_many(lv, p, pos, 8, 8, N, pos), there);
+        ck_assert(!memcmp(pos, apart, sizeof pos));
+    }
+    tensor_free(t);
+    ctx_close(cx, &h);
+}
+END_TEST
+
 /* Below an absent parent every kind is empty. */
 START_TEST(below_nothing)
 {
@@ -161,6 +198,7 @@ Suite *suite_levels(void)
     Suite *s = suite_create("levels");
     TCase *c = tcase_create("levels");
     tcase_add_loop_test(c, walking, 0, sizeof formats1 / sizeof *formats1);
+    tcase_add_loop_test(c, locating_many, 0, 5);
     tcase_add_test(c, below_nothing);
     tcase_add_test(c, index_arrays);
     tcase_add_loop_test(c, new_is_whole, 0, 4);

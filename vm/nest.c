@@ -213,6 +213,15 @@ static bool prepare_walk(const machine *mc, nest *ns, nest_walk *w, int *width)
     return true;
 }
 
+/* Whether positions in a located operand's level are looked for, by a kernel that
+ * does that; what isn't there must not produce. */
+static bool probed(const nest *ns, const level *lv, int id)
+{
+    const uint64_t bit = UINT64_C(1) << ns->in.place[id].operand;
+    return ns->probes && !ns->general && lv->kind->locate_many &&
+           !(lv->props & PROP_FULL) && !(ns->must & bit);
+}
+
 static bool prepare_load(const machine *mc, nest *ns, nest_load *x)
 {
     const node *n = &ns->in.node[x->node];
@@ -224,14 +233,28 @@ static bool prepare_load(const machine *mc, nest *ns, nest_load *x)
     const tensor *t;
     const level *lv = nest_level(mc, ns, n->b, &t);
     fiber_table f;
-    if (!lv->kind->table || !lv->kind->locate) return false;
-    if (!unique_down_to(t, (int)(lv - t->level))) return false;
+    x->probe = NULL;
+    if (!lv->kind->locate || !unique_down_to(t, (int)(lv - t->level))) return false;
+    if (probed(ns, lv, n->b)) {
+        x->probe = lv;
+        x->nvals = t->nvals;
+        x->parent = nest_parent(ns, n->b);
+        return true;
+    }
+    if (!lv->kind->table) return false;
     lv->kind->table(lv, &f);
     if (f.shape != VIEW_RANGE || f.lo > ns->lo || f.hi < ns->hi) return false;
     x->parent = nest_parent(ns, n->b);
     x->extent = f.hi - f.lo;
     x->lo = f.lo;
     return true;
+}
+
+static bool loaded(const nest *ns, int id)
+{
+    for (int k = 0; k < ns->nload; k++)
+        if (ns->in.node[ns->load[k].node].b == id) return true;
+    return false;
 }
 
 /* Located operands that are in the mask but aren't loaded must be present too. */
@@ -245,6 +268,7 @@ static bool prepare_rest(const machine *mc, const nest *ns)
         if (walked) continue;
         const tensor *t;
         const level *lv = nest_level(mc, ns, 1 + b, &t);
+        if (!(lv->props & PROP_FULL) && !loaded(ns, 1 + b)) return false;
         if (lv->base > ns->lo || lv->base + lv->extent < ns->hi) return false;
     }
     return true;

@@ -35,6 +35,8 @@ typedef struct nest_load {
     int walk;             /* the walk whose position it is at; -1: by coordinate */
     const column *parent; /* by coordinate i: at parent * extent + i - lo      */
     int64_t extent, lo;
+    const level *probe; /* not NULL: by coordinate, each looked for below parent    */
+    int64_t nvals;
     uint16_t node; /* of the inner loop */
 } nest_load;
 
@@ -62,6 +64,7 @@ struct nest {
     nest_load load[NEST_LOADS];
     uint16_t scalar[4]; /* outer nodes                                         */
     uint64_t must;      /* inner operands whose absence kernels can't do       */
+    bool probes;        /* the kernel can do with located operands that aren't ranges */
     bool gaps;          /* in this strip, lanes lack a located operand         */
     value fill[2];      /* NEST_MERGE into a result: of the two loads          */
     bool both, only[2]; /* NEST_MERGE: what produces                           */

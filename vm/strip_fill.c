@@ -1,14 +1,15 @@
 /* strip_fill.c: coordinates, masks and positions of the next strip.
  *
  * Whether fibers are plain memory is asked when the loop starts: one fiber of
- * coordinates, a range, or two fibers of coordinates have fills of their own;
+ * coordinates (equal neighbours are one lane where it has any), a range, or two
+ * fibers of coordinates have fills of their own;
  * anything else is stepped by the base merge, which then only serves the
  * arithmetic in bulk. Filling stops at STRIP lanes, and goes on from there.
  */
 #include "strip.h"
 #include <string.h>
 
-enum { FILL_STEPS, FILL_COORDS, FILL_RANGE, FILL_MERGE };
+enum { FILL_STEPS, FILL_COORDS, FILL_GROUPS, FILL_RANGE, FILL_MERGE };
 
 /* Subsections further off, or of larger levels, are stepped: their differences
  * could overflow. */
@@ -23,9 +24,7 @@ static bool walker_view(const machine *mc, const merge_operand *o, fiber_view *v
     const level *lv = c->c.lv;
     const cursor *up = c->c.up;
     *shift = c->shift;
-    if (c->coef != 1 || !lv->kind->view ||
-        (lv->props & (PROP_ORDERED | PROP_UNIQUE)) != (PROP_ORDERED | PROP_UNIQUE))
-        return false;
+    if (c->coef != 1 || !lv->kind->view || !(lv->props & PROP_ORDERED)) return false;
     if (up && up->at == NONE) {
         *v = (fiber_view){.shape = VIEW_COORDS, .width = 4, .stride = 4};
         return true;
@@ -67,8 +66,8 @@ static void trim(struct strip_walk *w, int64_t lo, int64_t hi)
         w->end = lower_bound(w, w->p, w->end, hi);
 }
 
-/* A located operand: the fiber that it is located in must be one range, for
- * its positions to follow from coordinates. */
+/* A located operand: the fiber that it is located in is one range, so that
+ * positions follow from coordinates, or is asked for many of them at once. */
 static bool locate_view(machine *mc, const strip *s, const merge_operand *o)
 {
     if (o->up != ROOT && mc->c[o->up].c.at == NONE) return true;
@@ -80,6 +79,7 @@ static bool locate_view(machine *mc, const strip *s, const merge_operand *o)
     const level *lv = &mc->slot[o->tensor].t->level[o->level];
     if (!lv->kind->view || !lv->kind->locate || (up && up->at_end != up->at + 1))
         return false;
+    if (lv->kind->locate_many && lv->props & PROP_UNIQUE) return true;
     fiber_view v;
     lv->kind->view(lv, up ? up->at : 0, up ? up->coord : 0, &v);
     return v.shape == VIEW_RANGE;
@@ -102,7 +102,7 @@ static int choose_fill(machine *mc, strip *s, int64_t lo, int64_t hi)
 {
     const merge_desc *m = s->s.l->merge;
     if (m->count > MERGE_TABLE_MAX || s->s.l->unordered) return FILL_STEPS;
-    bool range = false, followed = false;
+    bool range = false, followed = false, groups = false;
     s->nwalk = 0;
     s->next = lo;
     s->last = hi;
@@ -123,6 +123,7 @@ static int choose_fill(machine *mc, strip *s, int64_t lo, int64_t hi)
             continue;
         }
         followed |= o->role == MERGE_FOLLOW;
+        groups |= !(mc->c[o->cursor].c.lv->props & PROP_UNIQUE);
         struct strip_walk *w = &s->walk[s->nwalk++];
         *w = (struct strip_walk){.crd = v.crd,
                                  .width = v.width,
@@ -137,6 +138,7 @@ static int choose_fill(machine *mc, strip *s, int64_t lo, int64_t hi)
     if (s->nwalk == 0) return m->universe ? FILL_RANGE : FILL_STEPS;
     if (m->universe) return FILL_STEPS;
     if (followed && lopsided(s)) return FILL_STEPS;
+    if (groups) return s->nwalk == 1 ? FILL_GROUPS : FILL_STEPS;
     return s->nwalk == 1 ? FILL_COORDS : FILL_MERGE;
 }
 
@@ -230,6 +232,45 @@ static void fill_coords(strip *s)
     s->n = n;
 }
 
+/* Where the groups of equal coordinates from w->p on begin, up to STRIP of them;
+ * moves w->p past them. Without a branch on where that is. */
+#define GROUPS(NAME, I)                                                                    \
+    static int NAME(struct strip_walk *w, int64_t *start)                                  \
+    {                                                                                      \
+        const int64_t stride = w->stride / (int)sizeof(I);                                 \
+        const I *crd = (const void *)w->crd;                                               \
+        I last = ~crd[w->p * stride];                                                      \
+        int n = 0;                                                                         \
+        while (n < STRIP && w->p < w->end) {                                               \
+            const int64_t left = w->end - w->p, room = STRIP - n;                          \
+            for (int64_t k = left < room ? left : room; k > 0; k--, w->p++) {              \
+                start[n] = w->p;                                                           \
+                n += crd[w->p * stride] != last;                                           \
+                last = crd[w->p * stride];                                                 \
+            }                                                                              \
+        }                                                                                  \
+        while (w->p < w->end && crd[w->p * stride] == last)                                \
+            w->p++;                                                                        \
+        return n;                                                                          \
+    }
+GROUPS(groups_4, int32_t)
+GROUPS(groups_8, int64_t)
+
+/* The same for a fiber in which coordinates occur several times: each is one lane. */
+static void fill_groups(strip *s)
+{
+    struct strip_walk *w = &s->walk[0];
+    column *c = operand_column(s, w->operand);
+    const int n = w->width == 4 ? groups_4(w, c->data) : groups_8(w, c->data);
+    for (int k = 0; k < n; k++) {
+        c->end[k] = k + 1 < n ? c->data[k + 1] : w->p;
+        s->icol[0].data[k] = crd_get(w, c->data[k]);
+    }
+    c->form = s->icol[0].form = COL_ARRAY;
+    c->full = c->ranged = true;
+    s->n = n;
+}
+
 static void fill_range(strip *s)
 {
     const int64_t left = s->last - s->next;
@@ -292,6 +333,22 @@ static void fill_merge(strip *s)
     s->n = n;
 }
 
+/* The located operand's coordinate in each lane, as an array in c->data; one
+ * beyond 64 bits is in no level. */
+static void located_coords(const machine *mc, const strip *s, const merge_operand *o,
+                           column *c)
+{
+    const int64_t shift = o->shift == ROOT ? 0 : mc->i[o->shift];
+    const column *i = &s->icol[0];
+    for (int k = 0; k < s->n; k++) {
+        int64_t x;
+        if (__builtin_mul_overflow(column_get(i, k), o->coef, &x) ||
+            __builtin_add_overflow(x, shift, &x))
+            x = INT64_MAX;
+        c->data[k] = x;
+    }
+}
+
 /* Positions of a located operand from the strip's coordinates. Lanes in which
  * it lies outside its level are absent. */
 static void place_located(machine *mc, strip *s, int b)
@@ -308,6 +365,13 @@ static void place_located(machine *mc, strip *s, int b)
         return;
     }
     lv->kind->view(lv, up ? up->at : 0, up ? up->coord : 0, &v);
+    if (v.shape != VIEW_RANGE) {
+        located_coords(mc, s, o, c);
+        c->form = COL_ARRAY;
+        c->full = lv->kind->locate_many(lv, up ? up->at : 0, c->data, sizeof *c->data,
+                                        sizeof *c->data, s->n, c->data) == s->n;
+        return;
+    }
     const int64_t shift = o->shift == ROOT ? 0 : mc->i[o->shift];
     const column *i = &s->icol[0];
     c->full = true;
@@ -374,6 +438,10 @@ bool strip_next(machine *mc, strip *s)
     case FILL_COORDS:
         if (s->walk[0].p == s->walk[0].end) return false;
         fill_coords(s);
+        break;
+    case FILL_GROUPS:
+        if (s->walk[0].p == s->walk[0].end) return false;
+        fill_groups(s);
         break;
     case FILL_RANGE:
         if (s->next >= s->last) return false;

@@ -75,6 +75,7 @@ bool super_choose(nest *ns)
             r->type != ns->type || !same_body(ns, &bodies[r->body]) ||
             !fits(ns, (kernel_id)r->kernel))
             continue;
+        ns->probes = r->kernel == KERNEL_dot_fiber && ns->nload == 2;
         if (r->width == 32 && !ns->narrow) ns->narrow = r->run;
         if (r->width == 64 && !ns->wide) ns->wide = r->run;
     }

@@ -100,6 +100,66 @@
         return super_poll(mc, ns);                                                         \
     }
 
+/* How many coordinates are looked for at once. */
+enum { PROBES = 256 };
+
+/* Where the last lane's fiber ends, if all of them follow each other. */
+#define FIBERS_END(W)                                                                      \
+    static bool fibers_end_##W(const nest *ns, int64_t *end)                               \
+    {                                                                                      \
+        const nest_walk *w = &ns->walk[0];                                                 \
+        int64_t p;                                                                         \
+        return w->bounds && w->parent->form == COL_STEP &&                                 \
+               span_##W(w, ns->o.n - 1, &p, end);                                          \
+    }
+FIBERS_END(32)
+FIBERS_END(64)
+
+/* The gathered factor's level is asked where it has the fibers' coordinates, many
+ * at once and ahead of the lane, if fibers follow each other. */
+#define DOT_PROBED(TYPE, B, W)                                                             \
+    static stc_status probed_##TYPE##_##B##_##W(machine *mc, nest *ns,                     \
+                                                const nest_load *own, const nest_load *x)  \
+    {                                                                                      \
+        const nest_walk *w = &ns->walk[0];                                                 \
+        const index_##W *crd = w->crd;                                                     \
+        const elem_##TYPE *v = own->vals, none = 0, *xv = x->nvals ? x->vals : &none;      \
+        const node *r = &ns->o.s.node[ns->link.result];                                    \
+        num_##TYPE *out = ns->o.node[ns->link.result].data;                                \
+        int64_t at[PROBES], from = 0, until = 0, found = 0, below = NONE, last = 0;        \
+        const bool ahead = x->parent->form == COL_FIXED && fibers_end_##W(ns, &last);      \
+        for (int k = 0; k < ns->o.n; k++) {                                                \
+            const int64_t parent = column_get(x->parent, k);                               \
+            int64_t p, e;                                                                  \
+            num_##TYPE sum = START(num_##TYPE, ns, r, k), s = NO_FACTORS(B, TYPE);         \
+            if (!span_##W(w, k, &p, &e) || parent < 0) e = p;                              \
+            ns->rounds += e - p;                                                           \
+            for (int j = 0; j < ns->nscalar; j++)                                          \
+                s = TIMES(B, TYPE, s, LANE_VALUE(num_##TYPE, ns, ns->scalar[j], k));       \
+            while (p < e) {                                                                \
+                if (p < from || p >= until || parent != below) {                           \
+                    until = ahead ? last : e;                                              \
+                    until = until < p + PROBES ? until : p + PROBES;                       \
+                    from = p, below = parent;                                              \
+                    found = x->probe->kind->locate_many(                                   \
+                        x->probe, parent, crd + p * w->step, sizeof *crd,                  \
+                        (int32_t)(w->step * (int64_t)sizeof *crd), until - p, at);         \
+                }                                                                          \
+                const int64_t stop = e < until ? e : until;                                \
+                for (; found && p < stop; p++) {                                           \
+                    const int64_t gone = at[p - from] >> 63;                               \
+                    num_##TYPE t = TIMES(B, TYPE, s, GET(TYPE, v[p]));                     \
+                    t = TIMES(B, TYPE, t, GET(TYPE, xv[at[p - from] & ~gone]));            \
+                    t = PLUS(B, TYPE, sum, t);                                             \
+                    sum = gone ? sum : t;                                                  \
+                }                                                                          \
+                p = stop;                                                                  \
+            }                                                                              \
+            out[k] = sum;                                                                  \
+        }                                                                                  \
+        return super_poll(mc, ns);                                                         \
+    }
+
 /* Any factors, element by element. */
 #define DOT_GENERAL(TYPE, B, W)                                                            \
     static stc_status general_##TYPE##_##B##_##W(machine *mc, nest *ns)                    \
@@ -134,6 +194,7 @@
     DOT_FIBER(TYPE, B, W)                                                                  \
     DOT_PLAIN(TYPE, B, W)                                                                  \
     DOT_LANES(TYPE, B, W)                                                                  \
+    DOT_PROBED(TYPE, B, W)                                                                 \
     DOT_GENERAL(TYPE, B, W)                                                                \
                                                                                            \
     stc_status super_dot_fiber_##TYPE##_##B##_##W(machine *mc, nest *ns)                   \
@@ -149,6 +210,7 @@
                 by[nx++] = &ns->load[j];                                                   \
             }                                                                              \
         }                                                                                  \
+        if (nx == 1 && by[0]->probe) return probed_##TYPE##_##B##_##W(mc, ns, own, by[0]); \
         const bool scaled = ns->nscalar > 0;                                               \
         if (walked == 1 && stride == 1 && nx == 1 && !scaled)                              \
             return fibers_##TYPE##_##B##_##W(mc, ns, own, by, 1, 1, false);                \
