@@ -5,7 +5,7 @@
  * NumPy 2's for typed operands.
  */
 #include "types.h"
-#include <float.h>
+#include "decimal.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -413,49 +413,37 @@ stc_value value_to_public(stc_type t, value v)
     return r;
 }
 
-/* The shortest digits that read back: with 15 (float: 6) whatever has as few
- * prints as itself, and 17 (9) tell all apart; below the normal numbers there
- * are fewer to tell. */
-static int print_real(double x, bool single, char *buf, size_t size)
+/* Copies a text of n bytes as snprintf would. */
+static int give(const char *text, int n, char *buf, size_t size)
 {
-    if (x != x) return snprintf(buf, size, "nan");
-    if (isinf(x)) return snprintf(buf, size, x < 0 ? "-inf" : "inf");
-    if (fabs(x) < (single ? 0x1p24 : 1e15) && x == (double)(int64_t)x &&
-        !(x == 0 && signbit(x))) {
-        return snprintf(buf, size, "%" PRId64, (int64_t)x);
+    if (size > (size_t)n) {
+        memcpy(buf, text, (size_t)n + 1);
+    } else if (size > 0) {
+        memcpy(buf, text, size - 1);
+        buf[size - 1] = 0;
     }
-    char text[40];
-    const int most = single ? 9 : 17;
-    const bool tiny = fabs(x) < (single ? FLT_MIN : DBL_MIN);
-    for (int digits = tiny ? 1 : single ? 6 : 15; digits <= most; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, x);
-        if (single ? strtof(text, NULL) == (float)x : strtod(text, NULL) == x) break;
-    }
-    for (char *c = text; *c; c++) {
-        if (*c == ',') *c = '.'; /* the host's locale doesn't reach our texts */
-    }
-    return snprintf(buf, size, "%s", text);
+    return n;
 }
 
 int type_print(stc_type t, value v, char *buf, size_t size)
 {
-    char re[40], im[40];
+    char re[DECIMAL_MAX], im[DECIMAL_MAX];
     switch (type_class(t)) {
     case CLASS_I64:
         return snprintf(buf, size, "%" PRId64, v.i64);
     case CLASS_U64:
         return snprintf(buf, size, "%" PRIu64, v.u64);
     case CLASS_F32:
-        return print_real(v.f32, true, buf, size);
+        return give(re, decimal_print(v.f32, true, re), buf, size);
     case CLASS_F64:
-        return print_real(v.f64, false, buf, size);
+        return give(re, decimal_print(v.f64, false, re), buf, size);
     case CLASS_C64:
-        print_real(crealf(v.c64), true, re, sizeof re);
-        print_real(cimagf(v.c64), true, im, sizeof im);
+        decimal_print(crealf(v.c64), true, re);
+        decimal_print(cimagf(v.c64), true, im);
         break;
     default:
-        print_real(creal(v.c128), false, re, sizeof re);
-        print_real(cimag(v.c128), false, im, sizeof im);
+        decimal_print(creal(v.c128), false, re);
+        decimal_print(cimag(v.c128), false, im);
         break;
     }
     return snprintf(buf, size, "%s %s", re, im);

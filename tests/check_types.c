@@ -1,5 +1,6 @@
 /* check_types.c: element types: promotion, storing, conversion, printing. */
 #include "check.h"
+#include <float.h>
 #include "oracle_value.h"
 #include <math.h>
 #include <stdlib.h>
@@ -109,6 +110,47 @@ START_TEST(printing_reads_back)
 }
 END_TEST
 
+/* The first of 15, 16 and 17 digits (floats: 6 … 9) that reads back, by printf. */
+static void by_printf(double x, bool single, char *out, size_t size)
+{
+    const bool tiny = fabs(x) < (single ? FLT_MIN : DBL_MIN);
+    if (fabs(x) < (single ? 0x1p24 : 1e15) && x == (double)(int64_t)x) {
+        snprintf(out, size, "%lld", (long long)x);
+        return;
+    }
+    for (int digits = tiny ? 1 : single ? 6 : 15;; digits++) {
+        snprintf(out, size, "%.*g", digits, x);
+        if (single ? strtof(out, NULL) == (float)x : strtod(out, NULL) == x) return;
+    }
+}
+
+/* Random bits, numbers of few digits and of few bits, and their neighbours. */
+START_TEST(printing_is_shortest)
+{
+    uint64_t dice = 0x9e3779b97f4a7c15u;
+    char text[64], want[64];
+    for (int k = 0; k < 60000; k++) {
+        value v;
+        dice = dice * 6364136223846793005u + 1442695040888963407u;
+        v.u64 = dice ^ dice >> 29;
+        if (k % 4 == 1) v.f64 = ldexp((double)(dice >> 40), (int)(dice % 160) - 120);
+        if (k % 4 == 2) v.f64 = (double)(dice >> 50) / pow(10, (double)(dice % 23));
+        if (k % 4 == 3)
+            v.f64 = nextafter(ldexp(1, (int)(dice >> 56) - 128), dice & 1 ? 0 : 9);
+        if (!isfinite(v.f64) || v.f64 == 0) continue;
+        by_printf(v.f64, false, want, sizeof want);
+        type_print(STC_F64, v, text, sizeof text);
+        ck_assert_msg(!strcmp(text, want), "%a prints as %s, not %s", v.f64, text, want);
+        v.f32 = (float)v.f64;
+        if (!isfinite(v.f32) || v.f32 == 0) continue;
+        by_printf(v.f32, true, want, sizeof want);
+        type_print(STC_F32, v, text, sizeof text);
+        ck_assert_msg(!strcmp(text, want), "%a prints as %s, not %s", (double)v.f32, text,
+                      want);
+    }
+}
+END_TEST
+
 Suite *suite_types(void)
 {
     Suite *s = suite_create("types");
@@ -119,6 +161,7 @@ Suite *suite_types(void)
     tcase_add_test(c, conversion);
     tcase_add_test(c, loads_and_stores);
     tcase_add_test(c, printing_reads_back);
+    tcase_add_test(c, printing_is_shortest);
     suite_add_tcase(s, c);
     return s;
 }
