@@ -72,7 +72,7 @@ static oval fill_value(const outcome *o)
 
 static void compare(const otensor *want, const outcome *got, judged *j)
 {
-    if (!want->type_unknown && want->type != got->type) {
+    if (want->type != got->type) {
         say(j, CASE_FAIL, "type is %s, expected %s", stc_type_name(got->type),
             stc_type_name(want->type));
         return;

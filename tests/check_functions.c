@@ -142,8 +142,8 @@ START_TEST(properties)
 {
     for (int id = 0; id < FN_COUNT; id++) {
         const fn_info *f = fn_at(id);
-        if (f->typing == TY_LOGIC) continue;       /* theirs hold for truth values */
-        if (strcmp(f->name, "gcd") == 0) continue; /* its identity keeps no sign */
+        if (f->typing == TY_LOGIC) continue;    /* theirs hold for truth values */
+        if (f->flags & FP_NORMALISES) continue; /* … of normal forms */
         const bool rounds = strcmp(f->name, "pow") == 0;
         for (int cls = 0; cls < CLASS_COUNT; cls++) {
             if (rounds && cls >= CLASS_C64) continue;
@@ -153,6 +153,27 @@ START_TEST(properties)
                 property(id, cls, &f->annihilator[k], false);
         }
     }
+}
+END_TEST
+
+/* What comes of literals alone adapts as a literal does: 2**24 + 1 is no f32. */
+START_TEST(literals)
+{
+    EXPECT("tensor x f32 = 0\ny = x + abs(-16777217)\n", "y", 16777216);
+    EXPECT("fn same(v) = v\ntensor x f32 = 0\ny = x + same(16777217)\n", "y", 16777216);
+    EXPECT("tensor k i8 = 100\ny = k + max(100, 3)\n", "y", -56);
+    EXPECT("tensor k i8 = 100\nfn more(a) { if (a > 2) { a = a + 1 }; return a }\n"
+           "y = k + more(99)\n",
+           "y", -56);
+    EXPECT("tensor k i8 = 100\ny = k + select(k > 3, 100, 1)\n", "y", 200);
+    EXPECT("tensor u dense u8 [3] = 200\ny += u(i)\n", "y", 600);
+    EXPECT("tensor m dense bool [3] = true\ny *= m(i)\n", "y", 1);
+    expect_error("tensor u u8 = 1\ny = u + max(300, 2)\n", STC_ERR_PROGRAM, "300|u8");
+    expect_error("tensor u u8 = 1\ny = u - (-2)\n", STC_ERR_PROGRAM, "-2|u8");
+    expect_error("fn f(a, b) { a = b; return a }\ntensor u u8 = 1\ny = f(-2, u)\n",
+                 STC_ERR_PROGRAM, "-2|u8");
+    expect_error("fn half(v) = v / 2.0\ntensor u u8 = 1\ny ^= half(u)\n", STC_ERR_PROGRAM,
+                 "^|f64");
 }
 END_TEST
 
@@ -167,6 +188,9 @@ START_TEST(integer_rules)
     EXPECT("tensor a f64 = 2\nc = a ** -1\n", "c", 0.5);
     EXPECT("tensor a f64 = 2.5\nc = round(a)\n", "c", 2);
     EXPECT("tensor a i64 = 12\nc = gcd(a, -18)\n", "c", 6);
+    EXPECT("tensor v csr i64 [2,3] = { (0,1): -4, (1,2): -6, (0,2): 9 }\n"
+           "tensor g dense i64 [3]\ng(j) = gcd(i: v(i,j))\n",
+           "g", 0, 4, 3);
     EXPECT("tensor a i8 = 100\ntensor c i8 = 0\nc = a + a\n", "c", -56);
     expect_error("tensor a i64 = 1\ntensor b i64 = 0\nc = a / b\n", STC_ERR_ARITHMETIC,
                  "zero");
@@ -182,6 +206,7 @@ Suite *suite_functions(void)
     tcase_add_test(c, scalars);
     tcase_add_test(c, arrays);
     tcase_add_test(c, properties);
+    tcase_add_test(c, literals);
     tcase_add_test(c, integer_rules);
     suite_add_tcase(s, c);
     return s;

@@ -280,7 +280,7 @@ static void call(gen *g, want w, int depth, const char *fn, int args, char *out,
 static void reduction(gen *g, want w, int depth, char *out, size_t size)
 {
     static const char *const number[] = {"sum", "sum", "prod", "min", "max"};
-    static const char *const whole[] = {"sum", "xor", "min", "max"};
+    static const char *const whole[] = {"sum", "xor", "min", "max", "gcd"};
     static const char *const truth[] = {"any", "all", "xor"};
     int n = gen_chance(g, 75) ? 1 : 2, first = g->nbound;
     if (first + n > 8 || g->names > 20) {
@@ -295,10 +295,11 @@ static void reduction(gen *g, want w, int depth, char *out, size_t size)
         snprintf(g->bound_name[x], sizeof g->bound_name[x], "p%d", ++g->names % 100);
     }
     const char *f = w == WANT_BOOL  ? truth[gen_below(g, 3)]
-                    : w == WANT_INT ? whole[gen_below(g, 4)]
+                    : w == WANT_INT ? whole[gen_below(g, 5)]
                                     : number[gen_below(g, 5)];
     if (g->domain == D_COMPLEX && w == WANT_NUMBER) f = number[gen_below(g, 3)];
-    want inside = w == WANT_INT && strcmp(f, "xor") == 0 ? WANT_INT : w;
+    const bool bits = strcmp(f, "xor") == 0 || strcmp(f, "gcd") == 0;
+    want inside = w == WANT_INT && bits ? WANT_INT : w;
     char body[TEXT] = "";
     gen_expr(g, inside, depth, body, sizeof body);
     gen_say(out, size, "%s(", f);

@@ -189,7 +189,7 @@ static oval lazy_select(ostmt *s, const ast *e)
     } else {
         v = ov_convert(eval(s, e->child[c.i ? 1 : 2]), t);
     }
-    v.weak = false;
+    v.weak = w;
     return v;
 }
 
@@ -210,9 +210,7 @@ static oval eval_call(ostmt *s, const ast *e)
         arg[k] = eval(s, e->child[k]);
     if (user) return ouser_call(s, user, arg, e->count);
     if (fn < 0) return ov_any(STC_F64);
-    oval v = of_call(fn, arg, &s->w->flags);
-    if (e->kind == N_CALL) v.weak = false;
-    return v;
+    return of_call(fn, arg, &s->w->flags);
 }
 
 static oval literal(stc_type t, double re, double im, int64_t i)
@@ -345,8 +343,18 @@ static void types(ostmt *s, assignment *a)
     if (!of_accepts(a->fn, two, strong))
         ostmt_refuse(s, ORACLE_ERROR, "an op= of elements that it isn't for");
     a->right_type = right;
-    bool minus = strcmp(of_name(a->fn), "sub") == 0; /* its terms are added up */
-    a->value_type = of_reduce_type(minus ? of_find("add", 3, 2) : a->fn, right);
+    /* Where an index is reduced, the value is a sum's (of terms for -=, of factors
+     * for /=); elsewhere it is the right side's. */
+    int summed[MAX_INDEX];
+    const char *const name = of_name(a->fn);
+    const char *const by = strcmp(name, "sub") == 0   ? "add"
+                           : strcmp(name, "div") == 0 ? "mul"
+                                                      : name;
+    stc_type same[2] = {right, right};
+    bool none[2] = {false, false};
+    bool reduces = ostmt_summed(s, a->right, a->left, a->nleft, summed) > 0;
+    a->value_type = reduces ? of_reduce_type(of_find(by, strlen(by), 2), right)
+                            : of_type(a->fn, same, none, NULL);
 }
 
 static int64_t left_offset(const ostmt *s, const ast *left, const otensor *t)
@@ -458,7 +466,6 @@ static overdict assign(oworld *w, const ast *tree)
     otensor fresh = {.order = 0};
     if (s->verdict != ORACLE_ERROR && make_target(s, &a, left->name, &fresh)) {
         fill_target(s, &a, oworld_find(w, left->name), &fresh);
-        fresh.type_unknown = a.fn >= 0 && !fresh.keeps_type;
         otensor *t = oworld_find(w, left->name);
         if (!t) t = oworld_put(w, left->name, fresh.type, 0, NULL, fresh.fill);
         if (t) {

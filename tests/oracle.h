@@ -24,7 +24,6 @@ typedef struct otensor {
     bool has_data; /* it can be read                                    */
     bool keeps_type, keeps_shape, keeps_fill; /* declared                     */
     bool fill_unknown; /* the oracle makes no claim about the fill          */
-    bool type_unknown; /* … or about the element type                       */
 } otensor;
 
 typedef enum overdict {

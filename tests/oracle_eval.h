@@ -78,6 +78,7 @@ ofunction *oworld_function(const oworld *w, const char *name, int arity);
 
 /* oracle_user.c */
 oval ouser_call(ostmt *s, const ofunction *f, const oval *args, int n);
+bool ouser_weak(const bool *weak, int n); /* of literals alone: one itself */
 stc_type ouser_type(ostmt *s, const ofunction *f, const stc_type *t, const bool *weak,
                     int n);
 

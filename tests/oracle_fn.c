@@ -161,7 +161,7 @@ stc_type of_type(int fn, const stc_type *t, const bool *weak, bool *out_weak)
     const row *r = &table[fn];
     stc_type p = compute_type(fn, t, weak);
     bool w = true;
-    for (int k = r->typing == T_SELECT; k < r->arity; k++)
+    for (int k = 0; k < r->arity; k++)
         w = w && weak[k];
     if (out_weak) *out_weak = w;
     switch (r->typing) {
@@ -550,7 +550,8 @@ static double eps_of(stc_type t)
 static oval with_sum_error(oval r, const oval *a, const oval *b)
 {
     if (ov_is_any(&r) || !(ot_float(r.type) || ot_complex(r.type))) return r;
-    if (!isfinite(r.re) || !isfinite(r.im)) return r;
+    if (!isfinite(r.re) || !isfinite(r.im)) /* the other part has no magnitude here */
+        return ot_complex(r.type) ? ov_any(r.type) : r;
     int mant = r.type == STC_F32 || r.type == STC_C64 ? 24 : 53;
     r.gran = a->gran < b->gran ? a->gran : b->gran;
     r.mag = a->mag + b->mag;
@@ -696,6 +697,16 @@ oval of_step(int fn, oval acc, oval v, unsigned *flags)
     two[0].weak = two[1].weak = false;
     oval r = of_call(fn, two, flags);
     bool real = ot_float(r.type) || ot_complex(r.type);
+    if (table[fn].op == O_MUL && real && isfinite(v.mag)) {
+        const double by = log2(fabs(v.re) + fabs(v.im));
+        r.up = acc.up + (by > 0 ? by : 0);
+        if (r.up > (eps_of(r.type) > 0x1p-40 ? 120 : 1000)) {
+            const double up = r.up; /* inf in one order, 0 in another */
+            *flags |= OV_HAZARD;
+            r = ov_any(r.type);
+            r.up = up;
+        }
+    }
     if (table[fn].op == O_MUL && real && !ov_is_any(&r)) {
         /* Factors may be multiplied in any order, or as a power. */
         int mant = r.type == STC_F32 || r.type == STC_C64 ? 24 : 53;

@@ -77,14 +77,10 @@ static stc_type call_type(ostmt *s, const ast *e, bool *weak)
     }
     for (int k = 0; k < e->count && k < 8; k++)
         t[k] = ostmt_type(s, e->child[k], &w[k]);
-    for (int k = 0; f && k < e->count && k < 8; k++)
-        if (w[k])
-            ostmt_refuse(s, ORACLE_UNSURE, "a literal handed to a function: its type?");
-    if (f) return ouser_type(s, f, t, w, e->count);
-    bool literals = e->kind == N_CALL && e->count > 0;
-    for (int k = 0; k < e->count && k < 8; k++)
-        literals = literals && w[k];
-    if (literals) ostmt_refuse(s, ORACLE_UNSURE, "a function of literals: weak or not?");
+    if (f) {
+        *weak = ouser_weak(w, e->count);
+        return ouser_type(s, f, t, w, e->count);
+    }
     int fn = ostmt_function(e);
     if (fn < 0) {
         ostmt_refuse(s, ORACLE_ERROR, "no such function");
@@ -92,9 +88,7 @@ static stc_type call_type(ostmt *s, const ast *e, bool *weak)
     }
     if (!of_accepts(fn, t, w))
         ostmt_refuse(s, ORACLE_ERROR, "a function of operands that it isn't for");
-    stc_type result = of_type(fn, t, w, weak);
-    if (e->kind == N_CALL) *weak = false; /* as in NumPy: only operators keep literals */
-    return result;
+    return of_type(fn, t, w, weak);
 }
 
 stc_type ostmt_type(ostmt *s, const ast *e, bool *weak)

@@ -13,8 +13,10 @@ typedef struct local {
 typedef struct frame {
     ostmt *s;
     bool typing; /* only types: both branches, loops twice, every case        */
-    bool typed;  /* some return was seen, of type `joined` or narrower        */
-    stc_type joined;
+    struct joined {
+        bool any;
+        stc_type type;
+    } joined[2]; /* what all returns promote to: [1]: those that are literals  */
     local local[MAX_LOCAL];
     int n;
     int64_t steps;
@@ -59,9 +61,7 @@ static oval run_call(frame *f, const ast *e)
         if (!of_accepts(fn, t, w))
             ostmt_refuse(f->s, ORACLE_ERROR, "a function of operands that it isn't for");
     }
-    oval v = of_call(fn, arg, &f->s->w->flags);
-    if (e->kind == N_CALL) v.weak = false;
-    return v;
+    return of_call(fn, arg, &f->s->w->flags);
 }
 
 static oval number(stc_type t, double re, double im, int64_t i)
@@ -105,10 +105,13 @@ static void run_assign(frame *f, const ast *e)
     }
     if (!x && f->n < MAX_LOCAL) {
         x = &f->local[f->n++];
-        *x = (local){.name = name};
+        *x = (local){.name = name, .value = v};
     }
-    if (x && f->typing && x->value.type != v.type)
-        v = ov_any(ot_promote(x->value.type, false, v.type, v.weak));
+    if (x && f->typing && x->value.type != v.type) {
+        const bool literal = x->value.weak && v.weak;
+        v = ov_any(ot_promote(x->value.type, x->value.weak, v.type, v.weak));
+        v.weak = literal;
+    }
     if (x) x->value = v;
 }
 
@@ -131,8 +134,17 @@ static void give(frame *f, oval v)
         f->state = RETURNED;
         return;
     }
-    f->joined = f->typed ? ot_promote(f->joined, false, v.type, v.weak) : v.type;
-    f->typed = true;
+    struct joined *j = &f->joined[v.weak];
+    j->type = j->any ? ot_promote(j->type, false, v.type, false) : v.type;
+    j->any = true;
+}
+
+static stc_type joined(const frame *f)
+{
+    const struct joined *typed = &f->joined[0], *literals = &f->joined[1];
+    if (!typed->any) return literals->any ? literals->type : STC_F64;
+    if (!literals->any) return typed->type;
+    return ot_promote(typed->type, false, literals->type, true);
 }
 
 static void run(frame *f, const ast *e);
@@ -253,7 +265,7 @@ static void run_cases(frame *f, const ast *cases, const oval *args)
 
 static oval call_frame(ostmt *s, const ofunction *fn, const oval *args, bool typing)
 {
-    frame f = {.s = s, .typing = typing, .joined = STC_F64, .result = ov_any(STC_F64)};
+    frame f = {.s = s, .typing = typing, .result = ov_any(STC_F64)};
     const ast *body = fn->tree->child[1];
     if (s->calls > 20) return f.result;
     s->calls++;
@@ -263,7 +275,15 @@ static oval call_frame(ostmt *s, const ofunction *fn, const oval *args, bool typ
     else
         run_body(&f, body);
     s->calls--;
-    return typing ? ov_any(f.joined) : f.result;
+    return typing ? ov_any(joined(&f)) : f.result;
+}
+
+bool ouser_weak(const bool *weak, int n)
+{
+    bool all = n > 0;
+    for (int k = 0; k < n; k++)
+        all = all && weak[k];
+    return all;
 }
 
 stc_type ouser_type(ostmt *s, const ofunction *fn, const stc_type *t, const bool *weak,
@@ -288,6 +308,6 @@ oval ouser_call(ostmt *s, const ofunction *fn, const oval *args, int n)
         t[k] = args[k].type, weak[k] = args[k].weak;
     stc_type result = ouser_type(s, fn, t, weak, n);
     oval r = ov_convert(call_frame(s, fn, args, false), result);
-    r.weak = false;
+    r.weak = ouser_weak(weak, n);
     return r;
 }

@@ -29,6 +29,7 @@ typedef struct oval {
     double re, im; /* floats; f32 values are exact in a double         */
     double err, mag;
     int gran;
+    double up; /* of a product: no partial one, in any order, is above 2^up */
 } oval;
 
 /* What an evaluation ran into. */

@@ -35,7 +35,14 @@ typedef enum fn_typing {
 /* Symbolic constants of properties: a value in any class. */
 typedef enum fn_const { FC_NONE, FC_ZERO, FC_ONE, FC_ONES, FC_INF, FC_NINF } fn_const;
 
-enum { FP_COMMUTATIVE = 1, FP_ASSOCIATIVE = 2, FP_IDEMPOTENT = 4, FP_FAULTS = 8 };
+enum {
+    FP_COMMUTATIVE = 1,
+    FP_ASSOCIATIVE = 2,
+    FP_IDEMPOTENT = 4,
+    FP_FAULTS = 8,
+    FP_NORMALISES = 16, /* with its identity it gives a value's normal form, on which
+                           that is one: gcd(0, -4) is 4. Reductions take these.     */
+};
 #define AT_ANY 7 /* a property that holds in every position */
 
 typedef struct fn_prop {

@@ -137,6 +137,19 @@ static stc_type accumulated(int fn, stc_type t)
     }
 }
 
+/* Elements in the form on which fn's identity is one: a single one that nothing
+ * is combined with is reduced, too. */
+static bexpr *normal(binder *b, int fn, bexpr *val)
+{
+    value v;
+    const fn_prop *const identity = &fn_at(fn)->identity[0];
+    if (!val || !(fn_at(fn)->flags & FP_NORMALISES) ||
+        !fn_constant(identity->value, type_class(val->type), val->type, &v))
+        return val;
+    bexpr *args[2] = {bind_const(b, val->at, val->type, v), val};
+    return args[0] ? bind_call(b, val->at, fn, args, 2) : NULL;
+}
+
 static bexpr *reduce_builtin(binder *b, bexpr *e, int fn)
 {
     e->args[0] = bind_strong(b, e->args[0]);
@@ -157,6 +170,7 @@ static bexpr *reduce_builtin(binder *b, bexpr *e, int fn)
     e->cls = cls;
     e->args[0] = e->type == STC_BOOL ? bind_to_bool(b, e->args[0])
                                      : bind_convert(b, e->args[0], e->type);
+    e->args[0] = normal(b, fn, e->args[0]);
     return e->args[0] ? e : NULL;
 }
 
@@ -283,7 +297,7 @@ bexpr *bind_expr(binder *b, const ast *e)
     }
     if (!literal_leaf(e, &l)) return bind_null(b, e->at, "expected an expression here");
     bexpr *c = bind_const(b, e->at, l.type, l.v);
-    if (c && l.type != STC_BOOL) c->mark = WEAK;
+    if (c) c->mark = WEAK;
     return c;
 }
 

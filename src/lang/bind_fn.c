@@ -394,6 +394,7 @@ static bool finish(binder *b, bfunction *f, const ast *node)
     if (!f->code || !f->local) return false;
     for (int i = 0; i < env->nlocals; i++)
         f->local[i] = env->local[i].type;
+    memcpy(f->place, env->place, (size_t)f->nparams * sizeof *f->place);
     return bind_properties(b, f, node);
 }
 
@@ -448,6 +449,31 @@ bfunction *bind_specialise(binder *b, definition *d, const stc_type *types, unsi
     return f;
 }
 
+/* The value of a function of literals alone; false: it faults, or takes long. */
+static bool fold(const bfunction *f, bexpr *const *args, value *out)
+{
+    value v[FN_MAX_PARAMS];
+    for (int i = 0; i < f->nparams; i++) {
+        if (args[i]->kind != B_CONST) return false;
+        v[i] = args[i]->value;
+    }
+    return fn_evaluate(f, v, out);
+}
+
+/* A literal given to a parameter must fit the type that the body makes of it. */
+static bool literals_fit(binder *b, const bfunction *f, bexpr *const *args, unsigned weak)
+{
+    for (int i = 0; i < f->nparams; i++) {
+        const bexpr *const e = args[i];
+        value v;
+        if (!(weak >> i & 1) || e->kind != B_CONST) continue;
+        const stc_type t = f->local[f->place[i]];
+        if (t != STC_BOOL && literal_to(b->src, e->at, (literal){e->type, e->value}, t, &v))
+            return false;
+    }
+    return true;
+}
+
 bexpr *bind_user(binder *b, definition *d, span at, bexpr **args, int n)
 {
     stc_type types[FN_MAX_PARAMS];
@@ -460,10 +486,16 @@ bexpr *bind_user(binder *b, definition *d, span at, bexpr **args, int n)
     bfunction *f = bind_specialise(b, d, types, weak, n, at);
     for (int i = 0; f && f->host && i < n; i++)
         if (!(args[i] = f->param[i] == STC_BOOL ? bind_to_bool(b, args[i])
-                                                 : bind_convert(b, args[i], f->param[i])))
+                                                : bind_convert(b, args[i], f->param[i])))
             return NULL;
-    bexpr *e = f ? bind_node(b, B_USER, f->result, at) : NULL;
+    if (!f || (!f->host && !literals_fit(b, f, args, weak))) return NULL;
+    const bool literals = !f->host && weak == (1u << n) - 1;
+    value known;
+    bexpr *e = literals && fold(f, args, &known) ? bind_const(b, at, f->result, known)
+                                                 : bind_node(b, B_USER, f->result, at);
     if (!e) return NULL;
+    if (literals) e->mark = WEAK; /* what comes of literals alone is one */
+    if (e->kind == B_CONST) return e;
     e->args = args;
     e->nargs = n;
     e->fn = -1;

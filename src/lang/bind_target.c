@@ -93,15 +93,15 @@ static int own_row(binder *b, bstmt *st, scope_tensor *t)
 static bexpr *from_identity(binder *b, int op, bexpr *val)
 {
     if (!val) return NULL;
-    const bool one = op == OPR_DIV;
+    const bool one = op == OPR_DIV || op == OPR_MUL;
     const fn_info *const f = fn_at(bind_op_fn(op));
     val = bind_strong(b, val);
     if (!(f->classes >> type_class(val->type) & 1))
         return bind_null(b, val->at, "`%s=` isn't defined for %s", ast_op_symbol(op),
                          type_name(val->type));
     if (op == OPR_OR || op == OPR_AND) return bind_to_bool(b, val);
-    if (op != OPR_SUB && op != OPR_DIV && !(op == OPR_ADD && val->type == STC_BOOL))
-        return val;
+    const bool number = (op == OPR_ADD || op == OPR_MUL) && val->type == STC_BOOL;
+    if (op != OPR_SUB && op != OPR_DIV && !number) return val;
     bexpr *identity = bind_const(b, val->at, STC_I64, (value){.i64 = one});
     if (!identity) return NULL;
     identity->mark = WEAK;

@@ -202,16 +202,15 @@ static bool convert_args(binder *b, int fn, stc_type computed, bexpr **args, int
 
 static bexpr *fold(binder *b, span at, int fn, bexpr *const *args, int n)
 {
-    literal l[2], r;
-    if (n > 2) return NULL;
+    literal l[3], r;
+    if (n > 3) return NULL;
     for (int i = 0; i < n; i++) {
-        if (args[i]->kind != B_CONST || !(is_literal(args[i]) || args[i]->type == STC_BOOL))
-            return NULL;
+        if (!is_literal(args[i])) return NULL;
         l[i] = literal_of(args[i]);
     }
     if (!literal_fold(fn, l, n, &r)) return NULL;
     bexpr *e = bind_const(b, at, r.type, r.v);
-    if (e && r.type != STC_BOOL) e->mark = WEAK;
+    if (e) e->mark = WEAK;
     return e;
 }
 
@@ -224,7 +223,7 @@ bexpr *bind_call(binder *b, span at, int fn, bexpr **args, int n)
 {
     bexpr *const folded = fold(b, at, fn, args, n);
     if (folded) return folded;
-    bool weak = fn_at(fn)->symbol || b->env; /* as Python's own functions in a body */
+    bool weak = true; /* what comes of literals alone is one */
     for (int i = 0; i < n; i++)
         weak &= is_weak(args[i]);
     if (fn == FN_BITNOT && args[0]->type == STC_BOOL) fn = FN_NOT;
@@ -240,6 +239,6 @@ bexpr *bind_call(binder *b, span at, int fn, bexpr **args, int n)
     e->nargs = n;
     e->fn = fn;
     e->cls = cls;
-    if (weak && t.result != STC_BOOL) e->mark = WEAK;
+    if (weak) e->mark = WEAK;
     return e;
 }

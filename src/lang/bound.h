@@ -80,6 +80,7 @@ struct bfunction {
     struct fstmt *code;   /* the same, typed                                     */
     int nlocals;          /* parameters first                                    */
     stc_type *local;      /* the type of each                                    */
+    int place[8];         /* the local that a parameter is                       */
 };
 
 /* A statement of a function's body. Cases have become a chain of IFs. Every

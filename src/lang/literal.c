@@ -30,27 +30,38 @@ bool literal_leaf(const ast *e, literal *out)
     }
 }
 
-static bool fold_in(int fn, const literal *args, int n, stc_type t, literal *out)
+/* fn of literals, computed in t and giving `result`. */
+static bool fold_in(int fn, const literal *args, int n, stc_type t, stc_type result,
+                    literal *out)
 {
     const vclass cls = type_class(t);
     const fn_scalar f = fn_scalar_of(fn, cls);
     value v[3] = {0};
     if (!f || n > 3) return false;
-    for (int i = 0; i < n; i++)
-        v[i] = class_convert(cls, type_class(args[i].type), args[i].v);
+    for (int i = 0; i < n; i++) {
+        const vclass from = type_class(args[i].type), to = fn_operand_class(fn, cls, i);
+        if (fn_at(fn)->typing == TY_FLOATINT && i && from > CLASS_U64) return false;
+        v[i] = class_convert(to, from, args[i].v);
+        if (fn == FN_SELECT && i == 0) v[i].i64 = !class_is_zero(from, args[i].v);
+    }
     value r;
     memset(&r, 0, sizeof r);
     if (f(&r, &v[0], &v[1], &v[2]) != FAULT_NONE) return false;
-    const int typing = fn_at(fn)->typing;
-    const bool truth = typing == TY_COMPARE || typing == TY_LOGIC;
-    *out = (literal){truth ? STC_BOOL : t, r};
+    *out = (literal){result, r};
     return true;
+}
+
+static stc_type real_part(stc_type t)
+{
+    return t == STC_C128 ? STC_F64 : t;
 }
 
 bool literal_fold(int fn, const literal *args, int n, literal *out)
 {
-    stc_type t = args[0].type;
-    if (n == 2) t = type_promote(t, args[1].type);
+    const bool select = fn == FN_SELECT, first = fn_at(fn)->typing == TY_FLOATINT;
+    stc_type t = args[select].type;
+    for (int i = 1 + select; i < n && !first; i++)
+        t = type_promote(t, args[i].type);
     const bool integer = type_class(t) == CLASS_I64 || type_class(t) == CLASS_U64;
     switch (fn_at(fn)->typing) {
     case TY_ARITH:
@@ -71,11 +82,20 @@ bool literal_fold(int fn, const literal *args, int n, literal *out)
         break;
     case TY_COMPARE:
     case TY_LOGIC:
+    case TY_TEST:
+        return fold_in(fn, args, n, t, STC_BOOL, out);
+    case TY_FLOAT:
+    case TY_REAL:
+    case TY_FLOATINT:
+        if (integer) t = STC_F64;
         break;
+    case TY_ABS:
+    case TY_PART:
+        return fold_in(fn, args, n, t, real_part(t), out);
     default:
-        return false;
+        break;
     }
-    return fold_in(fn, args, n, t, out);
+    return fold_in(fn, args, n, t, t, out);
 }
 
 /* ---- as an element of a type ------------------------------------------------ */
