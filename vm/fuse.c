@@ -4,7 +4,7 @@
  * superinstructions first, then to the strip engine; loops around them to the
  * nests. A loop that nobody takes stays on base operations.
  */
-#include "fuse.h"
+#include "scatter.h"
 
 static bool innermost(const machine *mc, const loop *l)
 {
@@ -22,11 +22,13 @@ static stc_status fuse_from(machine *mc, loop *l, loop_summary *s)
     super *taken = NULL;
     if (!summary_read(mc, l, &s[0])) return STC_OK;
     stc_status st = strip_fuse(mc, &s[0], &taken);
+    if (!st) st = scatter_fuse(mc, NULL, &s[0], NULL, &taken);
     if (taken) machine_give(mc, taken);
     if (st || !l->outer || !summary_read_nest(mc, l->outer, &s[0], &s[1], &links[0]))
         return st;
     taken = NULL;
     st = nest_fuse(mc, &s[1], &s[0], &links[0], &taken);
+    if (!st) st = scatter_fuse(mc, &s[1], &s[0], &links[0], &taken);
     if (taken) machine_give(mc, taken);
     loop *out = l->outer->outer;
     if (st || !out || !summary_read_nest(mc, out, &s[1], &s[2], &links[1])) return st;
@@ -46,5 +48,5 @@ stc_status machine_fuse(machine *mc)
         if (l->first < mc->nmain && innermost(mc, l)) st = fuse_from(mc, l, s);
     }
     mem_free(mc->cx, s, 3 * sizeof *s);
-    return st;
+    return st ? st : rows_fuse(mc);
 }

@@ -1,0 +1,169 @@
+/* super_drain.c: a row out of a dense workspace, in order, onto the end of a
+ * result.
+ *
+ * Three ways to put coordinates in order, by how many there are: few by their
+ * rank, the number of smaller ones, which needs no branch and fills vectors;
+ * many among the coordinates there can be, by walking the bitmap; others by
+ * counting passes. What is read is cleared on the way.
+ */
+#include "scatter.h"
+#include "super.h"
+#include <string.h>
+
+enum { RANK_BLOCK = 32, RANK_MAX = 96 };
+
+/* rank[a] = how many of key[0 … n) are smaller than key[a], for `width` a. */
+#define RANK(width)                                                                        \
+    INLINE void rank_##width(const int32_t *key, int n, const int32_t *of, int32_t *rank)  \
+    {                                                                                      \
+        int32_t r[width] = {0}, x[width];                                                  \
+        memcpy(x, of, sizeof x);                                                           \
+        for (int b = 0; b < n; b++)                                                        \
+            for (int a = 0; a < width; a++)                                                \
+                r[a] += key[b] < x[a];                                                     \
+        memcpy(rank, r, sizeof r);                                                         \
+    }
+RANK(8)
+RANK(16)
+RANK(32)
+
+INLINE void ranks(const int32_t *key, int n, int32_t *rank)
+{
+    if (n <= 8)
+        rank_8(key, n, key, rank);
+    else if (n <= 16)
+        rank_16(key, n, key, rank);
+    else
+        for (int a = 0; a < n; a += RANK_BLOCK)
+            rank_32(key, n, key + a, rank + a);
+}
+
+static void plain_ranks(const int32_t *key, int n, int32_t *rank)
+{
+    ranks(key, n, rank);
+}
+AVX2 static void wide_ranks(const int32_t *key, int n, int32_t *rank)
+{
+    ranks(key, n, rank);
+}
+
+/* ---- values -------------------------------------------------------------------------- */
+
+/* Value from[i] of the workspace's class to element k of the result. */
+static void put_value(const tensor *t, stc_type cls, int64_t k, const void *from, int64_t i)
+{
+    type_store(t->type, t->vals, k, type_load(cls, from, i));
+}
+
+static void put_values(const tensor *t, const workspace *w, int64_t pos,
+                       const int64_t *coord, int64_t n)
+{
+    const stc_type cls = class_type(w->cls);
+    if (t->type == STC_F64) {
+        double *to = (double *)t->vals + pos;
+        for (int64_t k = 0; k < n; k++)
+            to[k] = ((const double *)w->dense)[coord[k]];
+        return;
+    }
+    for (int64_t k = 0; k < n; k++)
+        put_value(t, cls, pos + k, w->dense, coord[k]);
+}
+
+/* ---- rows ---------------------------------------------------------------------------- */
+
+static void drain_few(workspace *w, const append_room *room, const tensor *t)
+{
+    int32_t key[RANK_MAX + RANK_BLOCK], rank[RANK_MAX + RANK_BLOCK], *to = room->crd;
+    const int n = (int)w->n;
+    for (int k = 0; k < n; k++)
+        key[k] = (int32_t)w->touched[k];
+    for (int k = n; k < n + RANK_BLOCK; k++)
+        key[k] = 0;
+    if (SUPER_HAS_AVX2)
+        wide_ranks(key, n, rank);
+    else
+        plain_ranks(key, n, rank);
+    for (int k = 0; k < n; k++) {
+        to[rank[k]] = key[k];
+        w->set[key[k] >> 6] = 0;
+    }
+    if (t->type == STC_F64) {
+        double *vals = (double *)t->vals + room->pos;
+        for (int k = 0; k < n; k++)
+            vals[rank[k]] = ((const double *)w->dense)[key[k]];
+    } else {
+        for (int k = 0; k < n; k++)
+            put_value(t, class_type(w->cls), room->pos + rank[k], w->dense, key[k]);
+    }
+    w->n = 0;
+}
+
+static stc_status drain_many(machine *mc, workspace *w, const append_room *room,
+                             const tensor *t)
+{
+    if (ws_sort_touched(mc->cx, w)) return mc->cx->diag.status;
+    const int64_t n = w->n;
+    if (room->width == 4) {
+        int32_t *to = room->crd;
+        for (int64_t k = 0; k < n; k++)
+            to[k] = (int32_t)w->touched[k];
+    } else {
+        memcpy(room->crd, w->touched, (size_t)n * sizeof *w->touched);
+    }
+    put_values(t, w, room->pos, w->touched, n);
+    ws_untouch(w);
+    return STC_OK;
+}
+
+bool drain_ready(const machine *mc, const drain *d)
+{
+    const slot *r = &mc->slot[d->result], *s = &mc->slot[d->work];
+    const level *leaf = &r->t->level[d->level];
+    enum { BOTH = PROP_ORDERED | PROP_UNIQUE };
+    return !r->lev[d->level].insert && leaf->kind->append_room &&
+           (leaf->props & (BOTH | PROP_BRANCHLESS)) == BOTH && leaf->base <= 0 &&
+           leaf->base + leaf->extent >= s->own->shape[0] &&
+           (leaf->a[STC_CRD].width == 8 || leaf->extent <= INT32_MAX) &&
+           r->t->type == s->row->type;
+}
+
+/* A fiber that has entries already goes the way of the base operations. */
+static stc_status follow_on(machine *mc, const drain *d, const mcursor *up)
+{
+    slot *r = &mc->slot[d->result];
+    workspace *w = mc->slot[d->work].ws;
+    if (ws_sort_touched(mc->cx, w)) return mc->cx->diag.status;
+    for (int64_t k = 0; k < w->n; k++) {
+        int64_t pos;
+        if (asm_at(mc, r, d->level, d->cursor, up, w->touched[k], d->at) ||
+            asm_place(mc, r, d->cursor, d->at, &pos) || asm_value(mc, r, pos))
+            return mc->cx->diag.status;
+        put_value(r->t, class_type(w->cls), pos, w->dense, w->touched[k]);
+    }
+    ws_untouch(w);
+    return STC_OK;
+}
+
+stc_status drain_row(machine *mc, const drain *d, const mcursor *up)
+{
+    slot *r = &mc->slot[d->result];
+    workspace *w = mc->slot[d->work].ws;
+    tensor *t = r->t;
+    level *leaf = &t->level[d->level];
+    const int64_t parent = up ? up->c.at : 0, n = w->n;
+    append_room room;
+    if (!n) return STC_OK;
+    if (parent <= r->lev[d->level].parent) return follow_on(mc, d, up);
+    if (leaf->kind->append_room(mc->cx, leaf, n, 0, &room) ||
+        tensor_reserve_values(t, room.pos + n))
+        return mc->cx->diag.status;
+    if (n <= RANK_MAX && room.width == 4)
+        drain_few(w, &room, t);
+    else if (drain_many(mc, w, &room, t))
+        return mc->cx->diag.status;
+    leaf->kind->append_done(leaf, n, 0);
+    if (room.pos + n > t->nvals) t->nvals = room.pos + n;
+    r->stores += (uint64_t)n;
+    r->lev[d->level].parent = parent;
+    return STC_OK;
+}

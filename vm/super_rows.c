@@ -1,0 +1,261 @@
+/* super_rows.c: the loop around scatters, in one handler: for each of its
+ * rounds a workspace is filled, sorted, and appended to a result as a row.
+ *
+ *     for i …:  at; ws.begin; scatters; ws.end; for j in w: append; keep
+ *
+ * The outer loop is any: it is driven by the base merge, and what else stands
+ * in its body must be places of results and operands. Matched when all other
+ * loops have been given their tiers; the workspace must be of no use elsewhere,
+ * since it never becomes a tensor here.
+ */
+#include "scatter.h"
+#include <stdio.h>
+#include <string.h>
+
+enum { ROW_STEPS = 24, ROW_FILLS = 4 };
+
+typedef struct row_step {
+    uint8_t op; /* OP_AT, OP_KEEP, OP_OPEN, OP_LOCATE; OP_LOOP: fill; OP_WSEND: drain */
+    const lop *at;
+    scatter *fill;
+} row_step;
+
+typedef struct rows {
+    super base;
+    int nstep, nfill;
+    row_step step[ROW_STEPS];
+    drain out;
+    uint16_t up; /* the cursor below which rows are appended, or ROOT */
+} rows;
+
+/* ---- matching ---------------------------------------------------------------------- */
+
+static loop *loop_at(const machine *mc, int first)
+{
+    for (int k = 0; k < mc->nloop; k++)
+        if (mc->loops[k].first == first) return &mc->loops[k];
+    return NULL;
+}
+
+/* The body is at, load and store, of the workspace into a last level. */
+static bool match_drain(const machine *mc, rows *r, const loop *l, uint16_t over)
+{
+    const merge_desc *m = l->merge;
+    const insn *at = NULL, *load = NULL, *store = NULL;
+    if (l->last - l->first != 4 || m->count != 1 || m->universe || (m->produce & 3) != 2 ||
+        m->lo != ROOT || m->operand[0].role != MERGE_WALK || m->operand[0].cursor != over)
+        return false;
+    for (int k = l->first + 1; k < l->last; k++) {
+        const insn *in = insn_of(mc, k);
+        if (in->op == OP_AT) at = in;
+        if (in->op == OP_LOAD) load = in;
+        if (in->op == OP_STORE) store = in;
+        if (in->op == OP_AT) r->out.at = &mc->code[k];
+    }
+    if (!at || !load || !store) return false;
+    r->out.result = at->arg[1];
+    r->out.level = at->arg[2];
+    r->out.cursor = &mc->c[at->arg[0]];
+    r->up = at->arg[3];
+    return at->arg[4] == l->index && load->arg[1] == r->out.work && load->arg[2] == over &&
+           store->arg[0] == at->arg[1] && store->arg[1] == at->arg[0] &&
+           store->arg[2] == load->arg[0] &&
+           at->arg[2] + 1 == mc->p->tensor[at->arg[1]].fmt.levels;
+}
+
+/* How often the program names tensor t as an operand. */
+static int uses(const program *p, uint16_t t)
+{
+    static const char *const letters[] = {
+#define OP(NAME, text, operands, effect) operands,
+#include "opcodes.def"
+    };
+    int n = 0;
+    for (int k = 0; k < p->ncode; k++) {
+        const char *l = letters[p->code[k].op];
+        for (int j = 0; l[j]; j++)
+            n += (l[j] == 'T' || l[j] == 'R' || l[j] == 'W') && p->code[k].arg[j] == t;
+    }
+    for (int k = 0; k < p->nmerge; k++)
+        for (int b = 0; b < p->merge[k].count; b++)
+            n += p->merge[k].operand[b].role == MERGE_LOCATE &&
+                 p->merge[k].operand[b].tensor == t;
+    return n;
+}
+
+/* Whether a scatter walks the cursor: it looks its fiber up by itself. */
+static bool walked(const rows *r, uint16_t reg)
+{
+    for (int k = 0; k < r->nstep; k++) {
+        const scatter *sc = r->step[k].fill;
+        if (!sc) continue;
+        if (!sc->mid && sc->inner->merge->operand[0].cursor == reg) return true;
+        for (int b = 0; b < sc->noperand; b++)
+            if (sc->operand[b].cursor == reg && operand_walks(&sc->mid->merge->operand[b]))
+                return true;
+    }
+    return false;
+}
+
+static bool add_step(rows *r, int op, const lop *at, scatter *fill)
+{
+    if (r->nstep == ROW_STEPS) return false;
+    r->step[r->nstep++] = (row_step){(uint8_t)op, at, fill};
+    r->nfill += fill != NULL;
+    return true;
+}
+
+typedef struct row_reader {
+    int begun, ended, drained;
+    uint16_t cursor; /* over the workspace */
+} row_reader;
+
+static bool read_loop(const machine *mc, rows *r, row_reader *rd, int *k)
+{
+    const loop *l = loop_at(mc, *k);
+    if (!l || !rd->begun) return false;
+    scatter *fill = rd->ended ? NULL : scatter_of(l, r->out.work);
+    if (rd->ended) {
+        if (rd->drained++ || !match_drain(mc, r, l, rd->cursor)) return false;
+        if (!add_step(r, OP_WSEND, NULL, NULL)) return false;
+    } else if (!fill || !add_step(r, OP_LOOP, NULL, fill)) {
+        return false;
+    }
+    *k = l->last;
+    return true;
+}
+
+static bool read_body(const machine *mc, rows *r, const loop *l)
+{
+    row_reader rd = {0};
+    for (int k = l->first + 1; k < l->last; k++) {
+        const insn *in = insn_of(mc, k);
+        switch (in->op) {
+        case OP_WSBEGIN:
+            if (rd.begun++) return false;
+            r->out.work = in->arg[0];
+            break;
+        case OP_WSEND:
+            if (rd.ended++ || in->arg[0] != r->out.work) return false;
+            break;
+        case OP_OPEN:
+            if (rd.ended && in->arg[1] == r->out.work) {
+                rd.cursor = in->arg[0];
+                break;
+            }
+            if (!add_step(r, in->op, &mc->code[k], NULL)) return false;
+            break;
+        case OP_AT:
+        case OP_KEEP:
+        case OP_LOCATE:
+            if (!add_step(r, in->op, &mc->code[k], NULL)) return false;
+            break;
+        case OP_LOOP:
+            if (!read_loop(mc, r, &rd, &k)) return false;
+            break;
+        default:
+            return false;
+        }
+    }
+    return rd.drained && r->nfill &&
+           uses(mc->p, r->out.work) == 4 + r->nfill; /* begin, end, open, load */
+}
+
+/* What scatters open themselves isn't opened here. */
+static void drop_opens(rows *r)
+{
+    int n = 0;
+    for (int k = 0; k < r->nstep; k++)
+        if (r->step[k].op != OP_OPEN || !walked(r, r->step[k].at->arg[0]))
+            r->step[n++] = r->step[k];
+    r->nstep = n;
+}
+
+/* ---- running ----------------------------------------------------------------------- */
+
+static mcursor *cursor_at(machine *mc, uint16_t reg)
+{
+    return reg == ROOT ? NULL : &mc->c[reg];
+}
+
+static stc_status run_op(machine *mc, const lop *at)
+{
+    const uint16_t *a = at->arg;
+    if (at->op == LOP_KEEP) return asm_keep(mc, &mc->slot[a[0]], a[1], &mc->c[a[2]], at);
+    mcursor *c = &mc->c[a[0]], *up = cursor_at(mc, a[3]);
+    if (at->op == LOP_AT) return asm_at(mc, &mc->slot[a[1]], a[2], c, up, mc->i[a[4]], at);
+    const level *lv = &mc->slot[a[1]].t->level[a[2]];
+    if (at->op == LOP_LOCATE) {
+        cursor_locate_any(&c->c, lv, up ? &up->c : NULL, mc->i[a[4]]);
+        return STC_OK;
+    }
+    cursor_open(&c->c, lv, up ? &up->c : NULL);
+    c->c.at = c->c.at_end = NONE;
+    c->coef = 1;
+    c->shift = 0;
+    c->plain = true;
+    return STC_OK;
+}
+
+static stc_status run_row(machine *mc, rows *r)
+{
+    for (int k = 0; k < r->nstep; k++) {
+        const row_step *s = &r->step[k];
+        const stc_status st = s->op == OP_LOOP ? scatter_row(mc, s->fill)
+                              : s->op == OP_WSEND
+                                  ? drain_row(mc, &r->out, cursor_at(mc, r->up))
+                                  : run_op(mc, s->at);
+        if (st) return st;
+    }
+    return machine_count(mc, 1);
+}
+
+static bool ready(machine *mc, rows *r)
+{
+    for (int k = 0; k < r->nstep; k++)
+        if (r->step[k].fill && !scatter_ready(mc, r->step[k].fill)) return false;
+    return drain_ready(mc, &r->out);
+}
+
+static stc_status rows_run(machine *mc, super *base)
+{
+    rows *r = (rows *)base;
+    if (ws_begin(mc, &mc->slot[r->out.work])) return mc->cx->diag.status;
+    if (!ready(mc, r)) return SUPER_REPLAY;
+    loop_state state = loop_start(mc, base->loop);
+    while (state == LOOP_ON) {
+        const stc_status st = run_row(mc, r);
+        if (st) return st;
+        state = loop_next(mc, base->loop);
+    }
+    return state == LOOP_FAILED ? mc->cx->diag.status : STC_OK;
+}
+
+static stc_status fuse_loop(machine *mc, loop *l)
+{
+    rows try = {0};
+    if (!read_body(mc, &try, l)) return STC_OK;
+    drop_opens(&try);
+    rows *r = mem_alloc(mc->cx, sizeof *r);
+    if (!r) return mc->cx->diag.status;
+    *r = try;
+    r->base =
+        (super){.run = rows_run, .next = l->exit, .loop = l, .tier = 3, .size = sizeof *r};
+    snprintf(r->base.note, sizeof r->base.note, "rows: %d scattered, sorted, appended",
+             r->nfill);
+    machine_give(mc, &r->base);
+    return STC_OK;
+}
+
+stc_status rows_fuse(machine *mc)
+{
+    bool any = false;
+    for (int k = 0; k < mc->p->ntensor && !any; k++)
+        any = mc->p->tensor[k].role == ROLE_WORK && mc->p->tensor[k].order == 1;
+    stc_status st = STC_OK;
+    for (int k = 0; any && !st && k < mc->nloop; k++) {
+        loop *l = &mc->loops[k];
+        if (!l->super && l->first < mc->nmain) st = fuse_loop(mc, l);
+    }
+    return st;
+}
