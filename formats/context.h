@@ -29,7 +29,11 @@ typedef struct diag {
     char text[512];
 } diag;
 
+struct pool;
 typedef struct ctx {
+    /* A worker thread's context counts its memory in the machine's, which is this
+     * one; NULL: it is the machine's. Its errors are its own. */
+    struct ctx *root;
     stc_alloc_fn alloc;
     void *alloc_context;
     uint64_t max_memory;
@@ -48,6 +52,9 @@ typedef struct ctx {
         size_t size;
     } kept[4];
     atomic_flag kept_lock;
+    atomic_flag alloc_lock;       /* around the host's allocator, when threads run */
+    struct pool *pool;            /* threads, started when first needed (vm/pool.h) */
+    int64_t grain;                /* least work of a thread's share; 0: the default */
     struct host_kind *host_kinds; /* level kinds of the host's own (level_host.c)  */
     struct host_fn *host_fns;     /* its functions (vm/host.c) …                   */
     struct scope *host_scope;     /* … as texts see them (src/lang/scope.c)        */
@@ -69,9 +76,9 @@ void diag_clear(ctx *cx);
  * the allocator keeps; call it last, when all else has been freed. */
 void mem_release(ctx *cx);
 /* Sizes of 0 give a block, too. old_size and size of a free are what was asked. */
-void *mem_alloc(ctx *cx, size_t size);                        /* not cleared */
-void *mem_array(ctx *cx, int64_t count, size_t size);         /* not cleared */
-void *mem_zero(ctx *cx, int64_t count, size_t size);          /* cleared     */
+void *mem_alloc(ctx *cx, size_t size);                /* not cleared */
+void *mem_array(ctx *cx, int64_t count, size_t size); /* not cleared */
+void *mem_zero(ctx *cx, int64_t count, size_t size);  /* cleared     */
 void *mem_resize(ctx *cx, void *block, size_t old_size, size_t size);
 void mem_free(ctx *cx, void *block, size_t size);
 char *mem_strdup(ctx *cx, const char *s);

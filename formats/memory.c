@@ -193,6 +193,11 @@ void mem_release(ctx *cx)
 
 /* ---- counting ---------------------------------------------------------------- */
 
+static ctx *root_of(ctx *cx)
+{
+    return cx->root ? cx->root : cx;
+}
+
 static bool claim(ctx *cx, size_t size)
 {
     const uint64_t before =
@@ -215,30 +220,45 @@ static void release(ctx *cx, size_t size)
     atomic_fetch_sub_explicit(&cx->used, size, memory_order_relaxed);
 }
 
+/* The host's allocator needn't know of threads: theirs call it one at a time. */
+static void *host_alloc(ctx *cx, void *block, size_t old_size, size_t size)
+{
+    ctx *const root = root_of(cx);
+    if (!cx->root) return root->alloc(root->alloc_context, block, old_size, size);
+    while (atomic_flag_test_and_set_explicit(&root->alloc_lock, memory_order_acquire)) {
+    }
+    void *out = root->alloc(root->alloc_context, block, old_size, size);
+    atomic_flag_clear_explicit(&root->alloc_lock, memory_order_release);
+    return out;
+}
+
 /* Without an error: for those who try, and try for less. */
 static void *try_resize(ctx *cx, void *block, size_t old_size, size_t size)
 {
     if (!old_size) old_size = 1;
     if (!size) size = 1;
     if (!block) old_size = 0;
-    if (size > old_size && !claim(cx, size - old_size)) return NULL;
-    void *out = cx->alloc ? cx->alloc(cx->alloc_context, block, old_size, size)
-                          : default_alloc(cx, block, old_size, size);
+    ctx *const root = root_of(cx);
+    if (size > old_size && !claim(root, size - old_size)) return NULL;
+    void *out = root->alloc ? host_alloc(cx, block, old_size, size)
+                            : default_alloc(root, block, old_size, size);
     if (!out) {
-        if (size > old_size) release(cx, size - old_size);
+        if (size > old_size) release(root, size - old_size);
         return NULL;
     }
-    if (size < old_size) release(cx, old_size - size);
+    if (size < old_size) release(root, old_size - size);
     return out;
 }
 
 static void *out_of_memory(ctx *cx, size_t size)
 {
-    const uint64_t used = atomic_load_explicit(&cx->used, memory_order_relaxed);
-    if (cx->max_memory && (size > cx->max_memory || used > cx->max_memory - size)) {
+    ctx *const root = root_of(cx);
+    const uint64_t used = atomic_load_explicit(&root->used, memory_order_relaxed);
+    const uint64_t cap = root->max_memory;
+    if (cap && (size > cap || used > cap - size)) {
         fail(cx, STC_ERR_MEMORY,
              "out of memory: %zu more bytes would exceed the cap of %llu (%llu are in use)",
-             size, (unsigned long long)cx->max_memory, (unsigned long long)used);
+             size, (unsigned long long)cap, (unsigned long long)used);
     } else {
         fail(cx, STC_ERR_MEMORY, "out of memory: no block of %zu bytes", size);
     }
@@ -286,12 +306,13 @@ void mem_free(ctx *cx, void *block, size_t size)
 {
     if (!block) return;
     if (!size) size = 1;
-    if (cx->alloc) {
-        cx->alloc(cx->alloc_context, block, size, 0);
+    ctx *const root = root_of(cx);
+    if (root->alloc) {
+        host_alloc(cx, block, size, 0);
     } else {
-        default_free(cx, block, size);
+        default_free(root, block, size);
     }
-    release(cx, size);
+    release(root, size);
 }
 
 char *mem_strdup(ctx *cx, const char *s)
@@ -328,12 +349,12 @@ stc_status mem_grow(ctx *cx, void *block_ptr, int64_t *cap, int64_t need, size_t
     if (more < 8) more = 8;
     const size_t old = (size_t)*cap * size;
     void *out = NULL;
-    if (!__builtin_mul_overflow((size_t)more, size, &want) && want <= (size_t)INT64_MAX) {
-        out = try_resize(cx, *block, old, want);
-    }
-    if (!out && more > need) {
-        more = need;
-        out = try_resize(cx, *block, old, bytes);
+    /* Where there isn't room for that much, for less: what is left of a cap is
+     * taken in steps that halve, not one by one. */
+    for (;; more = need + (more - need) / 2) {
+        if (!__builtin_mul_overflow((size_t)more, size, &want) && want <= INT64_MAX)
+            out = try_resize(cx, *block, old, want);
+        if (out || more == need) break;
     }
     if (!out) {
         out_of_memory(cx, bytes > old ? bytes - old : bytes);

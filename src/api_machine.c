@@ -2,6 +2,7 @@
  * that belongs to no tensor and no program.
  */
 #include "api.h"
+#include "../vm/pool.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,6 +40,7 @@ void stc_close(stc_machine *m)
         stc_program_free(m->programs);
     scope_free_host(&m->cx);
     host_free(&m->cx);
+    pool_free(&m->cx);
     level_kinds_free(&m->cx);
     ctx last;
     memcpy(&last, &m->cx, sizeof last);

@@ -62,6 +62,7 @@ enum {
     RUN_SESSION = 4, /* declared and executed in a session                   */
     RUN_SCRIPT = 8,  /* the printed script, operands too                     */
     RUN_AGAIN = 16,  /* it runs on other data before, and once more after    */
+    RUN_THREADS = 32, /* loops are shared, however little there is to do      */
 };
 
 typedef struct outcome {

@@ -1,6 +1,7 @@
 /* case_run.c: runs a case through the public interface in one of several ways
  * and keeps what came out. Memory is counted: all of it must come back. */
 #include "case.h"
+#include "../src/api.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -211,6 +212,10 @@ void case_run(const fcase *c, unsigned how, outcome *out)
                          .no_super = how & RUN_NOSUPER};
     run r = {.c = c, .how = how};
     stc_status st = stc_open(&config, &r.m);
+    if (st == STC_OK && how & RUN_THREADS) {
+        st = stc_set_threads(r.m, 2 + (int)(c->seed & 1));
+        r.m->cx.grain = 1;
+    }
     for (int k = 0; k < c->count && st == STC_OK && !(how & RUN_SCRIPT); k++)
         if (c->t[k].has_data) st = case_build(r.m, &c->t[k], &r.lent[k], &r.t[k]);
     if (st == STC_OK) {

@@ -115,10 +115,14 @@ static int ways(const fcase *c, unsigned *how)
         how[n++] = 0;
         how[n++] = RUN_NOSUPER;
         how[n++] = RUN_STB | (dice & 1 ? RUN_NOSUPER : 0) | (dice & 2 ? RUN_AGAIN : 0);
+        how[n++] = RUN_THREADS | (dice & 8 ? RUN_NOSUPER : 0) | (dice & 16 ? RUN_AGAIN : 0);
     }
     if (needs_session(c) || dice % 4 == 0) how[n++] = RUN_SESSION;
     if (!lends(c) && dice % 4 == 1) how[n++] = RUN_SCRIPT;
-    if (needs_session(c)) how[n++] = RUN_SESSION | RUN_NOSUPER;
+    if (needs_session(c)) {
+        how[n++] = RUN_SESSION | RUN_NOSUPER;
+        how[n++] = RUN_SESSION | RUN_THREADS;
+    }
     return n;
 }
 
@@ -129,6 +133,7 @@ static const char *way_name(unsigned how, char *buf, size_t size)
              how & (RUN_SCRIPT | RUN_SESSION) ? "" : "program",
              how & RUN_STB ? ", through bytes" : "",
              how & RUN_NOSUPER ? ", base operations" : "");
+    if (how & RUN_THREADS) strncat(buf, ", threads", size - strlen(buf) - 1);
     if (how & RUN_AGAIN) strncat(buf, ", twice", size - strlen(buf) - 1);
     return buf;
 }

@@ -6,7 +6,7 @@
  * operands and nesting; what depends on data (coordinates of results, depth of
  * calls, faults of arithmetic) is checked here or in what is called.
  */
-#include "machine.h"
+#include "parallel.h"
 #include <math.h>
 #include <time.h>
 
@@ -254,6 +254,7 @@ dispatch:
         &&L_HOST,
         &&L_SUPER,
         &&L_PROFILE,
+        &&L_PARALLEL,
     };
     if (!mc) {
         result->u64 = (uintptr_t)labels;
@@ -590,6 +591,14 @@ dispatch:
             profile_step(mc, pc);
             REDO(mc->profile[pc - mc->code].op);
         }
+        CASE(PARALLEL)
+        {
+            const lop *next;
+            unsigned as;
+            TRY(parallel_run(mc, pc, &next, &as));
+            if (next) GOTO(next);
+            REDO(as);
+        }
 #ifdef STC_SWITCH
     }
     return STC_OK;
@@ -607,9 +616,9 @@ const void *const *machine_labels(void)
 #endif
 }
 
-stc_status machine_dispatch(machine *mc)
+stc_status machine_dispatch(machine *mc, const lop *from)
 {
     value none;
     mc->depth = 0;
-    return run(mc, mc->code, mc->v, &none);
+    return run(mc, from, mc->v, &none);
 }

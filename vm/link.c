@@ -6,7 +6,7 @@
  * range. Jumps that lead forward wait in a chain (through u.to) at the block
  * they leave.
  */
-#include "machine.h"
+#include "parallel.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -57,7 +57,7 @@ static void lay_out(machine *mc, layout *l, int loops, int lanes, int levels)
     mc->i = place(l, p->ni, sizeof *mc->i);
     mc->m = place(l, p->nm, sizeof *mc->m);
     mc->c = place(l, p->nc, sizeof *mc->c);
-    mc->ext = place(l, p->next, sizeof *mc->ext);
+    mc->ext = place(l, p->next + 2 * parallel_loops(mc), sizeof *mc->ext);
     mc->slot = place(l, p->ntensor, sizeof *mc->slot);
     mc->loops = place(l, loops, sizeof *mc->loops);
     mc->lanes = place(l, lanes, sizeof *mc->lanes);
@@ -229,7 +229,7 @@ static void link_control(linker *k, lop *at)
     }
 }
 
-static void set_label(machine *mc, lop *at, int op)
+void machine_patch(machine *mc, lop *at, int op)
 {
     at->op = (uint16_t)op;
     at->label = mc->labels ? mc->labels[op] : NULL;
@@ -307,7 +307,7 @@ static void link_one(linker *k, lop *at, const insn *in)
     default:
         link_control(k, at);
     }
-    set_label(k->mc, at, at->op);
+    machine_patch(k->mc, at, at->op);
 }
 
 static int link_range(linker *k, int to, int begin, int end)
@@ -342,14 +342,14 @@ static void profile_all(machine *mc)
 {
     for (int i = 0; i < mc->ncode; i++) {
         mc->profile[i].op = mc->code[i].op;
-        set_label(mc, &mc->code[i], LOP_PROFILE);
+        machine_patch(mc, &mc->code[i], LOP_PROFILE);
     }
 }
 
 void machine_give(machine *mc, super *s)
 {
     lop *at = &mc->code[s->loop->first];
-    set_label(mc, at, LOP_SUPER);
+    machine_patch(mc, at, LOP_SUPER);
     at->u.super = s;
     s->loop->super = s;
 }
@@ -362,6 +362,7 @@ stc_status machine_link(machine *mc)
     k.mc = mc;
     k.depth = k.loops = k.lanes = k.subs = 0;
     link_code(&k);
+    if (mc->worker) parallel_narrow(mc);
     if (!mc->cx->no_super && machine_fuse(mc)) return mc->cx->diag.status;
     if (mc->profile) profile_all(mc);
     return STC_OK;

@@ -37,9 +37,10 @@ typedef enum lop_code {
 #include "opcodes.def"
 #define TYPE(NAME, name, ctype, CLASS, rank) LOP_LOAD_##NAME,
 #include "../formats/types.def"
-    LOP_HOST,    /* a call of a function of the host's                        */
-    LOP_SUPER,   /* a loop that a faster tier runs                            */
-    LOP_PROFILE, /* counts, then does what the instruction is                 */
+    LOP_HOST,     /* a call of a function of the host's                        */
+    LOP_SUPER,    /* a loop that a faster tier runs                            */
+    LOP_PROFILE,  /* counts, then does what the instruction is                 */
+    LOP_PARALLEL, /* a loop that threads may share (parallel.h)               */
     LOP_COUNT
 } lop_code;
 
@@ -193,7 +194,9 @@ struct machine {
     profile_row *profile; /* one per lop, NULL unless profiled            */
     int profile_last;
     uint64_t profile_since, profile_rounds;
-    void *block; /* all of the fixed-size state                    */
+    struct parallel *parallel; /* shared loops, once looked for; NULL before */
+    struct worker *worker;     /* this machine runs for a thread; NULL: the host's */
+    void *block;               /* all of the fixed-size state                    */
     size_t block_size;
 };
 
@@ -204,8 +207,11 @@ stc_status machine_fuse(machine *mc);
 /* Puts s in front of its loop; the machine frees it. For machine_fuse. */
 void machine_give(machine *mc, super *s);
 
-/* interp.c: runs from the first lop to halt. */
-stc_status machine_dispatch(machine *mc);
+/* Makes lop `at` do what handler op does; what its operands lead to stays. */
+void machine_patch(machine *mc, lop *at, int op);
+
+/* interp.c: runs from lop `from` (the first) to halt. */
+stc_status machine_dispatch(machine *mc, const lop *from);
 /* The labels by lop_code; NULL in the switch build. */
 const void *const *machine_labels(void);
 

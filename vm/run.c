@@ -7,7 +7,7 @@
  * All others are the machine's own, made when they are first assembled and
  * reused by the next run unless they were taken.
  */
-#include "machine.h"
+#include "parallel.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -44,6 +44,7 @@ void machine_free(machine *mc)
 {
     if (!mc) return;
     ctx *cx = mc->cx;
+    parallel_free(mc);
     if (mc->block) {
         free_supers(mc);
         for (int t = 0; t < mc->p->ntensor; t++) {
@@ -200,6 +201,8 @@ static void set_slice(machine *mc)
 
 stc_status machine_run(machine *mc)
 {
+    if (mc->cx->threads > 1 && !mc->parallel && parallel_prepare(mc))
+        return mc->cx->diag.status;
     mc->steps = 0;
     mc->profile_last = -1;
     for (int i = 0; i < mc->nloop; i++)
@@ -213,7 +216,7 @@ stc_status machine_run(machine *mc)
         return status;
     }
     set_slice(mc);
-    status = machine_dispatch(mc);
+    status = machine_dispatch(mc, mc->code);
     mc->steps += (uint64_t)(mc->slice - mc->left);
     mc->slice = mc->left = 0;
     if (!status) status = check_finished(mc);
@@ -229,6 +232,7 @@ uint64_t machine_steps(const machine *mc)
 stc_status machine_poll(machine *mc)
 {
     ctx *cx = mc->cx;
+    if (mc->worker) return parallel_poll(mc);
     uint64_t before = mc->steps;
     mc->steps += (uint64_t)(mc->slice - mc->left);
     mc->slice = mc->left = 0;

@@ -1,0 +1,434 @@
+/* parallel_find.c: which loops may be shared by threads: those whose rounds don't
+ * need each other.
+ *
+ * Takes a linked program, which the verifier accepted, and reads the body of a
+ * loop outside all others once, from top to bottom. A register is the round's own
+ * if every path writes it before it is read; one that isn't is an accumulator, or
+ * the loop isn't shared. A tensor is the round's own, or every place of it that is
+ * written lies below the loop's own coordinate. What is written in the loop must
+ * not be read after it, accumulators aside.
+ *
+ * Nothing here is a promise of the program's author: bytecode from a file is
+ * examined like any other.
+ */
+#include "parallel.h"
+#include "../formats/join.h"
+#include <string.h>
+
+/* Registers of all four files are cells in a row. */
+typedef struct finder {
+    const machine *mc;
+    const program *p;
+    const loop *l;
+    parallel_loop *out;
+    int v0, i0, m0, c0, ncell;
+    uint8_t *written;  /* per cell: somewhere in the loop                       */
+    uint8_t *sum;      /* per value register: 1 + its accumulator, or 0          */
+    uint16_t *defined; /* per cell: 1 + depth of the block of a write, 0: none   */
+    uint8_t *below;    /* per cursor: `at` below the loop's own coordinate: 1; 2 not */
+    int depth, loops;  /* of blocks, and of loops and whiles among them          */
+} finder;
+
+static const struct {
+    const char *letters;
+    int count;
+} operands[] = {
+#define OP(NAME, text, operands, effect) {operands, sizeof operands - 1},
+#include "opcodes.def"
+};
+
+static const insn *at(const finder *f, int k)
+{
+    return &f->p->code[f->mc->origin[k]];
+}
+
+/* ---- what an instruction reads and writes ---------------------------------------- */
+
+typedef bool (*cell_fn)(finder *f, const insn *in, int cell);
+
+static int cell_of(const finder *f, char letter, int x)
+{
+    switch (letter) {
+    case 'v':
+    case 'V':
+        return f->v0 + x;
+    case 'i':
+    case 'I':
+        return f->i0 + x;
+    case 'm':
+    case 'M':
+    case 'X':
+        return f->m0 + x;
+    case 'c':
+    case 'C':
+    case 'Q':
+        return x == ROOT ? -1 : f->c0 + x;
+    default:
+        return -1;
+    }
+}
+
+/* The operands of a loop's merge: walkers are read and moved, located ones
+ * written, from what they are below. */
+static bool merge_cells(finder *f, const insn *in, bool writes, cell_fn fn)
+{
+    const merge_desc *m = &f->p->merge[in->arg[2]];
+    for (int b = 0; b < m->count; b++) {
+        const merge_operand *o = &m->operand[b];
+        const bool walks = o->role == MERGE_WALK || o->role == MERGE_FOLLOW;
+        const bool located = o->role == MERGE_LOCATE;
+        if (writes) {
+            if ((walks || located) && o->cursor != ROOT && !fn(f, in, f->c0 + o->cursor))
+                return false;
+            continue;
+        }
+        if (!located && o->cursor != ROOT && !fn(f, in, f->c0 + o->cursor)) return false;
+        if (located && o->up != ROOT && !fn(f, in, f->c0 + o->up)) return false;
+        if (located && o->shift != ROOT && !fn(f, in, f->i0 + o->shift)) return false;
+    }
+    return true;
+}
+
+static bool each_read(finder *f, const insn *in, cell_fn fn)
+{
+    const char *letters = operands[in->op].letters;
+    for (int k = 0; k < operands[in->op].count; k++) {
+        if (!strchr("vimcQX", letters[k])) continue;
+        int count = 1; /* some read a row of registers */
+        if (in->op == OP_CALL) count = in->arg[3];
+        if (in->op == OP_WSADD && letters[k] == 'i') count = f->p->tensor[in->arg[0]].order;
+        const int cell = cell_of(f, letters[k], in->arg[k]);
+        for (int j = 0; cell >= 0 && j < count; j++)
+            if (!fn(f, in, cell + j)) return false;
+    }
+    return in->op != OP_LOOP || merge_cells(f, in, false, fn);
+}
+
+static bool each_write(finder *f, const insn *in, cell_fn fn)
+{
+    const char *letters = operands[in->op].letters;
+    for (int k = 0; k < operands[in->op].count; k++)
+        if (strchr("VIMCQX", letters[k]) && !fn(f, in, cell_of(f, letters[k], in->arg[k])))
+            return false;
+    return in->op != OP_LOOP || merge_cells(f, in, true, fn);
+}
+
+/* ---- registers --------------------------------------------------------------------- */
+
+static bool mark_written(finder *f, const insn *in, int cell)
+{
+    (void)in;
+    f->written[cell] = 1;
+    return true;
+}
+
+static bool define(finder *f, const insn *in, int cell)
+{
+    (void)in;
+    if (!f->defined[cell]) f->defined[cell] = (uint16_t)(1 + f->depth);
+    return true;
+}
+
+/* The two arguments of a reduction are the register itself and what is added. */
+static bool accumulates(const insn *in, int reg)
+{
+    return in->op == OP_FN2 && in->arg[0] == reg &&
+           (in->arg[3] == reg) != (in->arg[4] == reg);
+}
+
+static bool same_reduction(finder *f, const insn *in, int reg)
+{
+    parallel_loop *o = f->out;
+    if (f->sum[reg]) {
+        const int k = f->sum[reg] - 1;
+        return o->sum[k].fn == in->arg[1] && o->sum[k].cls == in->arg[2];
+    }
+    const fn_info *fn = fn_at(in->arg[1]);
+    const int both = FP_COMMUTATIVE | FP_ASSOCIATIVE;
+    if (o->nsum == PARALLEL_SUMS || (fn->flags & both) != both) return false;
+    const vclass cls = (vclass)in->arg[2];
+    value identity;
+    if (fn->identity[0].position != AT_ANY || !(fn->identity[0].classes >> cls & 1) ||
+        !fn_constant(fn->identity[0].value, cls, class_type(cls), &identity))
+        return false;
+    o->sum[o->nsum].reg = (uint16_t)reg;
+    o->sum[o->nsum].cls = in->arg[2];
+    o->sum[o->nsum].fn = in->arg[1];
+    o->sum[o->nsum].identity = identity;
+    f->sum[reg] = (uint8_t)++o->nsum;
+    return true;
+}
+
+/* A read in the loop: of what this round wrote, of what no round does, or by an
+ * accumulator of itself. */
+static bool read_in_loop(finder *f, const insn *in, int cell)
+{
+    if (f->defined[cell] || !f->written[cell]) return true;
+    const int reg = cell - f->v0;
+    return reg < f->p->nv && accumulates(in, reg) && same_reduction(f, in, reg);
+}
+
+static bool read_after(finder *f, const insn *in, int cell)
+{
+    (void)in;
+    if (f->defined[cell] || !f->written[cell]) return true;
+    return cell - f->v0 < f->p->nv && f->sum[cell - f->v0];
+}
+
+static void close_block(finder *f)
+{
+    for (int c = 0; c < f->ncell; c++)
+        if (f->defined[c] > f->depth) f->defined[c] = 0;
+    f->depth--;
+}
+
+/* One instruction of a straight reading: reads, blocks, writes. */
+static bool pass_over(finder *f, const insn *in, cell_fn read)
+{
+    const int op = in->op;
+    if (op == OP_END || op == OP_ENDIF || op == OP_ENDWHILE || op == OP_ELSE)
+        close_block(f);
+    if (op == OP_END || op == OP_ENDWHILE) f->loops--;
+    if (!each_read(f, in, read)) return false;
+    if (op == OP_LOOP || op == OP_IF || op == OP_WHILE || op == OP_ELSE) f->depth++;
+    if (op == OP_LOOP || op == OP_WHILE) f->loops++;
+    return each_write(f, in, define);
+}
+
+static bool reads_no_sum(finder *f, const insn *in, int cell)
+{
+    const int reg = cell - f->v0;
+    return reg >= f->p->nv || !f->sum[reg] || accumulates(in, reg);
+}
+
+/* An accumulator is written and read by its reductions alone. */
+static bool sums_hold(finder *f)
+{
+    for (int k = f->l->first + 1; k < f->l->last; k++) {
+        const insn *in = at(f, k);
+        if (!each_read(f, in, reads_no_sum)) return false;
+        if (operands[in->op].count && operands[in->op].letters[0] == 'V' &&
+            f->sum[in->arg[0]] && !accumulates(in, in->arg[0]))
+            return false;
+    }
+    return true;
+}
+
+static bool find_registers(finder *f)
+{
+    const loop *l = f->l;
+    /* subsections from outside aren't copied; they count as changing */
+    for (int k = 0; k < l->last; k++)
+        if (k >= l->first || at(f, k)->op == OP_SUBSECT)
+            each_write(f, at(f, k), mark_written);
+    /* what the loop itself sets is each round's own; its walkers it moves */
+    each_write(f, at(f, l->first), define);
+    for (int k = l->first + 1; k < l->last; k++) {
+        const insn *in = at(f, k);
+        if (in->op == OP_BREAK && in->arg[1] > f->loops) return false; /* out of it */
+        if (in->op == OP_TEST && !f->loops) return false;
+        if (in->op != OP_LOOP && operands[in->op].count &&
+            operands[in->op].letters[0] == 'I' && in->arg[0] == l->index)
+            return false;
+        if (in->op == OP_LOOP && in->arg[0] == l->index) return false;
+        if (!pass_over(f, in, read_in_loop)) return false;
+    }
+    if (!sums_hold(f)) return false;
+    memset(f->defined, 0, (size_t)f->ncell * sizeof *f->defined);
+    f->depth = f->loops = 0;
+    for (int k = l->last + 1; k < f->mc->nmain; k++)
+        if (!pass_over(f, at(f, k), read_after)) return false;
+    return true;
+}
+
+/* ---- tensors ----------------------------------------------------------------------- */
+
+/* The tensors that an instruction names. */
+static int tensors_of(const finder *f, const insn *in, uint16_t *t)
+{
+    int n = 0;
+    for (int k = 0; k < operands[in->op].count; k++)
+        if (strchr("TRW", operands[in->op].letters[k])) t[n++] = in->arg[k];
+    if (in->op != OP_LOOP) return n;
+    const merge_desc *m = &f->p->merge[in->arg[2]];
+    for (int b = 0; b < m->count && n < 64; b++)
+        if (m->operand[b].role == MERGE_LOCATE) t[n++] = m->operand[b].tensor;
+    return n;
+}
+
+static bool used_outside(const finder *f, uint16_t t)
+{
+    uint16_t named[66];
+    for (int k = 0; k < f->mc->nmain; k++) {
+        if (k >= f->l->first && k <= f->l->last) continue;
+        const int n = tensors_of(f, at(f, k), named);
+        for (int j = 0; j < n; j++)
+            if (named[j] == t) return true;
+    }
+    return false;
+}
+
+/* Every place is known before anything is stored, and storing moves nothing. */
+static bool has_places(const format *fmt)
+{
+    for (int l = 0; l < fmt->levels; l++) {
+        const level_kind *k = fmt->level[l].kind;
+        if (!(k->caps & CAP_INSERT) || k->arrays) return false;
+    }
+    return fmt->levels > 0;
+}
+
+static bool share(finder *f, uint16_t t, sharing how)
+{
+    uint8_t *as = &f->out->sharing[t];
+    if (*as == how) return true;
+    if (*as != SHARE_READ) return false;
+    if (how == SHARE_PARTS) {
+        if (f->out->nparts == PARALLEL_PARTS) return false;
+        f->out->parts[f->out->nparts++] = t;
+    }
+    *as = (uint8_t)how;
+    return true;
+}
+
+/* `at`: whether the place, or one above it, is that of the loop's coordinate. */
+static bool find_place(finder *f, const insn *in)
+{
+    const prog_tensor *row = &f->p->tensor[in->arg[1]];
+    const bool here = in->arg[4] == f->l->index;
+    const uint16_t up = in->arg[3];
+    if (f->out->sharing[in->arg[1]] == SHARE_OWN) return true;
+    if (!has_places(&row->fmt)) {
+        if (!join_possible(&row->fmt)) return false;
+        if (in->arg[2] == 0 && (up != ROOT || !here)) return false;
+    }
+    const bool below = here || (up != ROOT && f->below[up] == 1);
+    if (f->below[in->arg[0]] != 2) f->below[in->arg[0]] = below ? 1 : 2;
+    return true;
+}
+
+static bool stores(finder *f, uint16_t t, uint16_t place)
+{
+    if (f->out->sharing[t] == SHARE_OWN) return true;
+    if (place == ROOT || f->below[place] != 1) return false;
+    return share(f, t, has_places(&f->p->tensor[t].fmt) ? SHARE_PLACES : SHARE_PARTS);
+}
+
+static bool find_tensor(finder *f, const insn *in)
+{
+    const uint16_t *a = in->arg;
+    switch (in->op) {
+    case OP_BEGIN:
+    case OP_WSBEGIN: {
+        const uint8_t role = f->p->tensor[a[0]].role;
+        return (role == ROLE_TEMP || role == ROLE_WORK) && !used_outside(f, a[0]) &&
+               share(f, a[0], SHARE_OWN);
+    }
+    case OP_FINISH:
+    case OP_WSADD:
+    case OP_WSEND:
+        return f->out->sharing[a[0]] == SHARE_OWN;
+    case OP_AT:
+        return find_place(f, in);
+    case OP_KEEP:
+        return stores(f, a[0], a[2]);
+    case OP_STORE:
+    case OP_ACC:
+        return stores(f, a[0], a[1]);
+    case OP_SPAN:
+    case OP_SETFILL:
+    case OP_MOVE:
+    case OP_CONVERT:
+    case OP_PACK:
+        return false;
+    default:
+        return true;
+    }
+}
+
+/* Kinds and functions of the host's own may not be called from threads that it
+ * doesn't know. */
+static bool all_built_in(const machine *mc)
+{
+    const program *p = mc->p;
+    for (int k = 0; k < mc->ncode; k++)
+        if (mc->code[k].op == LOP_HOST) return false;
+    for (int t = 0; t < p->ntensor; t++)
+        for (int l = 0; l < p->tensor[t].fmt.levels; l++)
+            if (level_kind_number(p->tensor[t].fmt.level[l].kind) < 0) return false;
+    return true;
+}
+
+static bool find_tensors(finder *f)
+{
+    if (!all_built_in(f->mc)) return false;
+    for (int k = f->l->first + 1; k < f->l->last; k++)
+        if (!find_tensor(f, at(f, k))) return false;
+    return true;
+}
+
+/* ---- weights ----------------------------------------------------------------------- */
+
+/* The tensor whose first level a walker of the loop is open on; -1: another level. */
+static int walked_tensor(const finder *f, uint16_t walker)
+{
+    for (int k = f->l->first - 1; k >= 0; k--) {
+        const insn *in = at(f, k);
+        if ((in->op == OP_OPEN || in->op == OP_OPENAT) && in->arg[0] == walker)
+            return in->op == OP_OPEN && in->arg[2] == 0 ? in->arg[1] : -1;
+    }
+    return -1;
+}
+
+static void find_weights(finder *f)
+{
+    const merge_desc *m = f->l->merge;
+    parallel_loop *o = f->out;
+    for (int b = 0; b < m->count && o->nweight < MERGE_TABLE_MAX; b++) {
+        const merge_operand *x = &m->operand[b];
+        int t = -1;
+        if (x->role == MERGE_LOCATE && x->level == 0 && x->shift == ROOT && x->coef == 1)
+            t = x->tensor;
+        if (x->role == MERGE_WALK) t = walked_tensor(f, x->cursor);
+        if (t >= 0) o->weight[o->nweight++] = (uint16_t)t;
+    }
+}
+
+/* ---- the loop ---------------------------------------------------------------------- */
+
+static bool find(finder *f)
+{
+    const merge_desc *m = f->l->merge;
+    for (int b = 0; b < m->count; b++) {
+        const merge_operand *o = &m->operand[b];
+        if (o->role != MERGE_WALK) continue;
+        const int t = walked_tensor(f, o->cursor);
+        if (t < 0 || !(format_props(&f->p->tensor[t].fmt, 0) & PROP_ORDERED)) return false;
+    }
+    if (!find_registers(f) || !find_tensors(f)) return false;
+    find_weights(f);
+    return true;
+}
+
+bool parallel_find(const machine *mc, int first, parallel_loop *out)
+{
+    const program *p = mc->p;
+    finder f = {.mc = mc, .p = p, .l = mc->code[first].u.loop, .out = out};
+    for (int k = 0; k < mc->nloop; k++)
+        if (mc->loops[k].first == first) f.l = &mc->loops[out->number = k];
+    out->first = first;
+    f.i0 = p->nv;
+    f.m0 = f.i0 + p->ni;
+    f.c0 = f.m0 + p->nm;
+    f.ncell = f.c0 + p->nc;
+    const size_t cells = (size_t)f.ncell + 1;
+    const size_t size = cells * (sizeof *f.defined + 3);
+    f.defined = mem_zero(mc->cx, 1, (int64_t)size);
+    if (!f.defined) return false;
+    f.written = (uint8_t *)(f.defined + cells);
+    f.sum = f.written + cells;
+    f.below = f.sum + cells;
+    const bool found = find(&f);
+    mem_free(mc->cx, f.defined, size);
+    return found;
+}

@@ -1,0 +1,126 @@
+/* parallel_split.c: a loop's range in chunks of about equal work.
+ *
+ * Rows differ: what a range costs is told by the stored elements below it, in the
+ * operand that has the most of them. Positions of the first level lead to
+ * positions of the last one by the bounds of the levels between, so a chunk's end
+ * is found by bisection, whatever the stack of levels. There are more chunks than
+ * threads, since what an element costs isn't known, and they are taken in order.
+ */
+#include "parallel.h"
+
+enum {
+    CHUNKS_PER_THREAD = 8,
+    GRAIN = 1 << 14, /* elements: less isn't worth a thread's waking up */
+};
+
+static int64_t bound_at(const fiber_table *f, int64_t p)
+{
+    return f->bounds_width == 4 ? ((const int32_t *)f->bounds)[p]
+                                : ((const int64_t *)f->bounds)[p];
+}
+
+/* The first position below position p of level 0, as deep as levels have tables. */
+static int64_t below(const tensor *t, int64_t p)
+{
+    for (int l = 1; l < t->fmt.levels; l++) {
+        const level *lv = &t->level[l];
+        fiber_table f;
+        if (!lv->kind->table) break;
+        lv->kind->table(lv, &f);
+        if (f.shape == VIEW_RANGE) {
+            if (!size_mul(p, f.hi - f.lo, &p)) return INT64_MAX;
+        } else if (f.bounds) {
+            p = bound_at(&f, p);
+        }
+    }
+    return p;
+}
+
+/* Level 0 of an operand within the loop's range: positions begin … end, and the
+ * coordinates they stand for. */
+typedef struct weight {
+    const tensor *t;
+    fiber_table top;
+    int64_t begin, end;
+} weight;
+
+static int64_t coordinate(const weight *w, int64_t p)
+{
+    if (w->top.shape == VIEW_RANGE) return w->top.lo + p;
+    const char *crd = (const char *)w->top.crd + p * w->top.stride;
+    return w->top.width == 4 ? *(const int32_t *)crd : *(const int64_t *)crd;
+}
+
+/* The first position of a coordinate that isn't below i. */
+static int64_t position(const weight *w, int64_t begin, int64_t end, int64_t i)
+{
+    while (begin < end) {
+        const int64_t mid = begin + (end - begin) / 2;
+        if (coordinate(w, mid) < i) {
+            begin = mid + 1;
+        } else {
+            end = mid;
+        }
+    }
+    return begin;
+}
+
+static bool weigh(const tensor *t, int64_t lo, int64_t hi, weight *w)
+{
+    const level *lv = &t->level[0];
+    if (!lv->kind->table || !(lv->props & PROP_ORDERED)) return false;
+    *w = (weight){.t = t};
+    lv->kind->table(lv, &w->top);
+    int64_t end;
+    if (w->top.shape == VIEW_RANGE) {
+        end = w->top.hi - w->top.lo;
+        w->begin = 0;
+    } else if (w->top.shape == VIEW_COORDS && w->top.bounds) {
+        w->begin = bound_at(&w->top, 0);
+        end = bound_at(&w->top, 1);
+    } else {
+        return false;
+    }
+    w->begin = position(w, w->begin, end, lo);
+    w->end = position(w, w->begin, end, hi);
+    return true;
+}
+
+int parallel_split(const machine *mc, const parallel_loop *pl, int64_t lo, int64_t hi,
+                   int threads, int64_t *bound)
+{
+    weight best = {0};
+    int64_t most = 0, grain = mc->cx->grain ? mc->cx->grain : GRAIN;
+    for (int k = 0; k < pl->nweight; k++) {
+        const tensor *t = mc->slot[pl->weight[k]].t;
+        weight w;
+        if (!t || !weigh(t, lo, hi, &w)) continue;
+        const int64_t n = below(t, w.end) - below(t, w.begin);
+        if (n <= most) continue;
+        most = n;
+        best = w;
+    }
+    int64_t chunks = most / grain, limit = (int64_t)threads * CHUNKS_PER_THREAD;
+    if (limit > CHUNKS_MAX) limit = CHUNKS_MAX;
+    if (chunks > limit) chunks = limit;
+    int n = 0;
+    bound[0] = lo;
+    const int64_t from = chunks > 1 ? below(best.t, best.begin) : 0;
+    for (int64_t c = 1; c < chunks; c++) {
+        const int64_t want = from + (int64_t)((double)most * (double)c / (double)chunks);
+        int64_t p = best.begin, q = best.end;
+        while (p < q) {
+            const int64_t mid = p + (q - p) / 2;
+            if (below(best.t, mid) < want) {
+                p = mid + 1;
+            } else {
+                q = mid;
+            }
+        }
+        if (p == best.end) break;
+        const int64_t i = coordinate(&best, p);
+        if (i > bound[n] && i < hi) bound[++n] = i;
+    }
+    bound[++n] = hi;
+    return n;
+}
