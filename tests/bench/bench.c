@@ -48,5 +48,6 @@ int main(int argc, char **argv)
     int status = bench_rows(filter, csv);
     status |= bench_formats(filter, csv);
     status |= bench_arrays(filter, csv);
+    status |= bench_convolution(filter, csv);
     return bench_latency(filter, csv, tool) | status;
 }

@@ -71,6 +71,8 @@ int bench_rows(const char *filter, bool csv);
 int bench_formats(const char *filter, bool csv);
 /* arrays.c: the same, for functions besides + and *. */
 int bench_arrays(const char *filter, bool csv);
+/* convolution.c: the same, for convolutions. */
+int bench_convolution(const char *filter, bool csv);
 /* latency.c */
 int bench_latency(const char *filter, bool csv, const char *tool);
 

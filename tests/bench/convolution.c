@@ -1,0 +1,345 @@
+/* convolution.c: the convolution paper's evaluation (§6).
+ *
+ * - 1-, 2- and 3-D convolutions with filters of 3, 3x3 and 3x3x3 (fig. 17), at
+ *   sparsities from 0 to 99.9 per cent, against the dense C loops on the same
+ *   data: where a sparse operand begins to pay;
+ * - a 3x3 filter over 1000 x 1000 with 50 000 nonzeros, into a dense and into a
+ *   csr result, against C loops over the nonzeros;
+ * - a layer of ResNet50 with its input in dccc (fig. 16), from 90 to 99.9 per
+ *   cent, against C loops over the nonzeros: time has to follow their number.
+ */
+#include "bench.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RUNS = 7, SIDE1 = 999999, SIDE2 = 999, SIDE3 = 99, FILTER = 3 };
+enum { IMAGE = 112, CHANNELS = 64, FEATURES = 64 };
+
+/* The operands as plain arrays; nonzeros by row for the C loops over them. */
+typedef struct data {
+    int64_t shape[4], all;
+    double *a, *f, *out, *line;
+    bool *set;
+    csr nz; /* of the operand as a matrix: all modes but the last, the last one */
+    int64_t stored;
+} data;
+
+/* ---- C loops --------------------------------------------------------------------- */
+
+static void dense_1d(data *s)
+{
+    const int64_t n = s->shape[0] - FILTER + 1;
+    for (int64_t i = 0; i < n; i++) {
+        double sum = 0;
+        for (int p = 0; p < FILTER; p++)
+            sum += s->a[i + p] * s->f[p];
+        s->out[i] = sum;
+    }
+}
+
+static void dense_2d(data *s)
+{
+    const int64_t w = s->shape[1], n = s->shape[0] - FILTER + 1, m = w - FILTER + 1;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < m; j++) {
+            double sum = 0;
+            for (int p = 0; p < FILTER; p++)
+                for (int q = 0; q < FILTER; q++)
+                    sum += s->a[(i + p) * w + j + q] * s->f[p * FILTER + q];
+            s->out[i * m + j] = sum;
+        }
+}
+
+static void dense_3d(data *s)
+{
+    const int64_t w = s->shape[0], n = w - FILTER + 1;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < n; j++)
+            for (int64_t k = 0; k < n; k++) {
+                double sum = 0;
+                for (int p = 0; p < FILTER; p++)
+                    for (int q = 0; q < FILTER; q++)
+                        for (int r = 0; r < FILTER; r++)
+                            sum += s->a[((i + p) * w + j + q) * w + k + r] *
+                                   s->f[(p * FILTER + q) * FILTER + r];
+                s->out[(i * n + j) * n + k] = sum;
+            }
+}
+
+/* As a sparse compiler has it in the order p, q, i, j. */
+static void sparse_to_dense(data *s)
+{
+    const int64_t n = s->shape[0] - FILTER + 1, m = s->shape[1] - FILTER + 1;
+    memset(s->out, 0, (size_t)(n * m) * sizeof *s->out);
+    for (int p = 0; p < FILTER; p++)
+        for (int q = 0; q < FILTER; q++)
+            for (int64_t i = 0; i < n; i++)
+                for (int32_t e = s->nz.pos[i + p]; e < s->nz.pos[i + p + 1]; e++) {
+                    const int64_t j = s->nz.crd[e] - q;
+                    if (j < 0) continue;
+                    if (j >= m) break;
+                    s->out[i * m + j] += s->nz.val[e] * s->f[p * FILTER + q];
+                }
+}
+
+static int by_number(const void *a, const void *b)
+{
+    return *(const int32_t *)a - *(const int32_t *)b;
+}
+
+/* A row at a time, through a dense line with a list of what was touched; the
+ * result's arrays are as large as they can get, and are kept. */
+static void sparse_to_csr(data *s)
+{
+    const int64_t n = s->shape[0] - FILTER + 1, m = s->shape[1] - FILTER + 1;
+    static int32_t touched[SIDE2 + FILTER], *crd;
+    if (!crd) crd = xalloc((size_t)s->nz.nnz * FILTER * FILTER * sizeof *crd);
+    s->stored = 0;
+    for (int64_t i = 0; i < n; i++) {
+        int32_t k = 0;
+        for (int p = 0; p < FILTER; p++)
+            for (int q = 0; q < FILTER; q++)
+                for (int32_t e = s->nz.pos[i + p]; e < s->nz.pos[i + p + 1]; e++) {
+                    const int64_t j = s->nz.crd[e] - q;
+                    if (j < 0) continue;
+                    if (j >= m) break;
+                    if (!s->set[j]) {
+                        s->set[j] = true;
+                        s->line[j] = 0;
+                        touched[k++] = (int32_t)j;
+                    }
+                    s->line[j] += s->nz.val[e] * s->f[p * FILTER + q];
+                }
+        qsort(touched, (size_t)k, sizeof *touched, by_number);
+        for (int32_t t = 0; t < k; t++) {
+            const int32_t j = touched[t];
+            s->set[j] = false;
+            crd[s->stored] = j;
+            s->out[s->stored++] = s->line[j];
+        }
+    }
+}
+
+/* Rows of nz are pixels, columns channels. */
+static void layer(data *s)
+{
+    const int64_t n = IMAGE - FILTER + 1;
+    memset(s->out, 0, (size_t)(n * n * FEATURES) * sizeof *s->out);
+    for (int r = 0; r < FILTER; r++)
+        for (int q = 0; q < FILTER; q++)
+            for (int64_t h = 0; h < n; h++)
+                for (int64_t w = 0; w < n; w++) {
+                    const int64_t pixel = (h + r) * IMAGE + w + q;
+                    double *out = s->out + (h * n + w) * FEATURES;
+                    for (int32_t e = s->nz.pos[pixel]; e < s->nz.pos[pixel + 1]; e++) {
+                        const int64_t c = s->nz.crd[e];
+                        const double x = s->nz.val[e];
+                        const double *f =
+                            s->f + ((r * FILTER + q) * CHANNELS + c) * FEATURES;
+                        for (int64_t k = 0; k < FEATURES; k++)
+                            out[k] += x * f[k];
+                    }
+                }
+}
+
+/* ---- rows ------------------------------------------------------------------------ */
+
+typedef struct row {
+    const char *name, *text, *a, *result;
+    int order, filter_order;
+    int64_t shape[4], filter[4];
+    void (*run)(data *s);
+    bool against_dense; /* one row for each sparsity, and where it begins to win */
+    bool stored;        /* compares the values stored, in order                  */
+} row;
+
+#define SPARSE(name, text, a, order, side, run)                                            \
+    {                                                                                      \
+        name, text, a, "dense", order, order, {side, side, side}, {3, 3, 3}, run, true,    \
+            false                                                                          \
+    }
+#define PLANE "C(i,j) = A(i+p,j+q) * F(p,q)"
+#define SOLID "C(i,j,k) = A(i+p,j+q,k+r) * F(p,q,r)"
+
+static const row rows[] = {
+    SPARSE("1-D svec", "C(i) = A(i+p) * F(p)", "svec", 1, SIDE1, dense_1d),
+    SPARSE("2-D csr", PLANE, "csr", 2, SIDE2, dense_2d),
+    SPARSE("2-D dcsr", PLANE, "dcsr", 2, SIDE2, dense_2d),
+    SPARSE("2-D csc", PLANE, "csc", 2, SIDE2, dense_2d),
+    SPARSE("3-D csf", SOLID, "csf", 3, SIDE3, dense_3d),
+    SPARSE("3-D dds", SOLID, "dds", 3, SIDE3, dense_3d),
+    {"3x3 to dense",
+     PLANE,
+     "csr",
+     "dense",
+     2,
+     2,
+     {1000, 1000},
+     {3, 3},
+     sparse_to_dense,
+     false,
+     false},
+    {"3x3 to csr",
+     PLANE,
+     "csr",
+     "csr",
+     2,
+     2,
+     {1000, 1000},
+     {3, 3},
+     sparse_to_csr,
+     false,
+     true},
+    {"layer dccc",
+     "C(n,h,w,f) = A(n,h+r,w+q,c) * F(r,q,c,f)",
+     "dsss",
+     "dense",
+     4,
+     4,
+     {1, IMAGE, IMAGE, CHANNELS},
+     {FILTER, FILTER, CHANNELS, FEATURES},
+     layer,
+     false,
+     false},
+};
+
+static int64_t volume(const int64_t *shape, int order)
+{
+    int64_t n = 1;
+    for (int k = 0; k < order; k++)
+        n *= shape[k];
+    return n;
+}
+
+/* A dense operand of which `zeros` per cent are zero, its nonzeros by row. */
+static void make(data *s, const row *r, double zeros)
+{
+    memcpy(s->shape, r->shape, sizeof s->shape);
+    s->all = volume(r->shape, r->order);
+    s->a = gen_dense(s->all, 71);
+    s->f = gen_dense(volume(r->filter, r->filter_order), 72);
+    double *chance = gen_dense(2 * s->all, 73);
+    for (int64_t k = 0; k < s->all; k++) /* two draws: steps of a millionth */
+        if (chance[2 * k] + chance[2 * k + 1] / 1024 <= zeros / 100 + 1.0 / 1024)
+            s->a[k] = 0;
+    free(chance);
+    const int64_t cols = r->shape[r->order - 1];
+    s->nz = (csr){s->all / cols, cols, 0, NULL, NULL, NULL};
+    s->nz.pos = xalloc((size_t)(s->nz.rows + 1) * sizeof *s->nz.pos);
+    s->nz.crd = xalloc((size_t)s->all * sizeof *s->nz.crd);
+    s->nz.val = xalloc((size_t)s->all * sizeof *s->nz.val);
+    s->nz.pos[0] = 0;
+    for (int64_t k = 0; k < s->all; k++) {
+        if (s->a[k] != 0) {
+            s->nz.crd[s->nz.nnz] = (int32_t)(k % cols);
+            s->nz.val[s->nz.nnz++] = s->a[k];
+        }
+        s->nz.pos[k / cols + 1] = (int32_t)s->nz.nnz;
+    }
+    const int64_t room = s->all > s->nz.nnz * 9 ? s->all : s->nz.nnz * 9;
+    s->out = xalloc((size_t)room * sizeof *s->out);
+    s->line = gen_dense(cols, 74);
+    s->set = xalloc((size_t)cols);
+    memset(s->set, 0, (size_t)cols);
+}
+
+static void discard(data *s)
+{
+    csr_free(&s->nz);
+    free(s->a);
+    free(s->f);
+    free(s->out);
+    free(s->line);
+    free(s->set);
+}
+
+static bool agree(const row *r, const data *s, const stc_tensor *c)
+{
+    const void *values;
+    int64_t n;
+    if (stc_tensor_values(c, &values, &n)) return false;
+    if (r->stored && n != s->stored) return false;
+    for (int64_t k = 0; k < n; k++)
+        if (fabs(((const double *)values)[k] - s->out[k]) > 1e-9) return false;
+    return true;
+}
+
+static void tiers(stc_machine *m, const stc_program *p, char out[16])
+{
+    char *code = NULL;
+    int n = 0;
+    if (!stc_program_explain(p, "code", &code))
+        for (const char *q = code; (q = strstr(q, "; tier ")) && n < 15; q += 7)
+            out[n++] = q[7];
+    out[n] = 0;
+    stc_text_free(m, code);
+}
+
+/* ours / theirs at so many per cent of zeros; 0: it failed, or results differ. */
+static double run_row(const row *r, double zeros, bool csv)
+{
+    data s = {.stored = 0};
+    stc_machine *m = NULL;
+    stc_tensor *a = NULL, *f = NULL;
+    stc_program *p = NULL;
+    const stc_tensor *c = NULL;
+    double ours[RUNS], theirs[RUNS], ratio = 0;
+    char tier[16];
+    const stc_decl decl[] = {{"A", r->a, STC_F64, NULL, -1},
+                             {"F", "dense", STC_F64, NULL, -1},
+                             {"C", r->result, STC_F64, NULL, -1}};
+    make(&s, r, zeros);
+    bool ok = !stc_open(NULL, &m) &&
+              !stc_tensor_from_dense(m, r->a, STC_F64, r->order, r->shape, NULL, s.a, &a) &&
+              !stc_tensor_from_dense(m, "dense", STC_F64, r->filter_order, r->filter, NULL,
+                                     s.f, &f) &&
+              !stc_compile(m, r->text, decl, 3, &p) && !stc_bind(p, "A", a) &&
+              !stc_bind(p, "F", f);
+    for (int k = -1; ok && k < RUNS; k++) {
+        const double t0 = now_ns();
+        ok = !stc_run(p);
+        const double t1 = now_ns();
+        r->run(&s);
+        if (k >= 0) ours[k] = t1 - t0, theirs[k] = now_ns() - t1;
+    }
+    ok = ok && !stc_result(p, "C", &c);
+    if (ok && agree(r, &s, c)) {
+        const double us = median(ours, RUNS), them = median(theirs, RUNS);
+        tiers(m, p, tier);
+        ratio = us / them;
+        printf(csv ? "%s,%g%% of %lld,%.4f,%.4f,%.3f,%s\n"
+                   : "%-14s %5g%% zeros %9lld nonzeros %9.3f %9.3f ms %7.2f  tier %s\n",
+               r->name, zeros, (long long)s.nz.nnz, us * 1e-6, them * 1e-6, ratio, tier);
+    } else {
+        printf("%s: %s\n", r->name, ok ? "results differ" : stc_error(m)->message);
+    }
+    fflush(stdout);
+    stc_program_free(p);
+    stc_tensor_free(a);
+    stc_tensor_free(f);
+    stc_close(m);
+    discard(&s);
+    return ratio;
+}
+
+int bench_convolution(const char *filter, bool csv)
+{
+    static const double fig17[] = {0, 40, 60, 80, 90, 95, 99, 99.9, -1},
+                        fig16[] = {90, 96, 98.4, 99, 99.9, -1}, one[] = {95, -1};
+    bool wrong = false;
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        const row *r = &rows[k];
+        if (filter && !strstr(r->name, filter) && strcmp(filter, "convolution")) continue;
+        double wins = 100;
+        const double *z = r->against_dense ? fig17 : r->order == 4 ? fig16 : one;
+        for (; *z >= 0; z++) {
+            const double ratio = run_row(r, *z, csv);
+            wrong |= ratio <= 0;
+            if (ratio > 0 && ratio < 1 && *z < wins) wins = *z;
+        }
+        if (r->against_dense && !csv)
+            printf("%-14s ahead of the dense loops from %g%% zeros on\n", r->name, wins);
+    }
+    return wrong;
+}
