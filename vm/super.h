@@ -125,6 +125,7 @@ SPAN(64)
 #define FN_MIN_F32(a, b) min_f32(a, b)
 #define FN_MIN_I64(a, b) ((a) < (b) ? (a) : (b))
 #define FN_MAX_F64(a, b) max_f64(a, b)
+#define FN_MAX_I64(a, b) ((a) > (b) ? (a) : (b))
 #define FN_OR_BOOL(a, b) ((int64_t)(((a) != 0) | ((b) != 0)))
 #define FN_AND_BOOL(a, b) ((int64_t)(((a) != 0) & ((b) != 0)))
 

@@ -14,17 +14,6 @@
 
 /* ---- kernels ----------------------------------------------------------------------- */
 
-#define FOLD_ADD_F64(a, b) ADD_F64(a, b)
-#define FOLD_ADD_F32(a, b) ADD_F32(a, b)
-#define FOLD_ADD_I64(a, b) ADD_I64(a, b)
-#define FOLD_MUL_F64(a, b) MUL_F64(a, b)
-#define FOLD_MUL_F32(a, b) MUL_F32(a, b)
-#define FOLD_MUL_I64(a, b) MUL_I64(a, b)
-#define FOLD_MIN_F64(a, b) ((a) < (b) || (a) != (a) ? (a) : (b))
-#define FOLD_MAX_F64(a, b) ((a) > (b) || (a) != (a) ? (a) : (b))
-#define FOLD_MIN_I64(a, b) ((a) < (b) ? (a) : (b))
-#define FOLD_MAX_I64(a, b) ((a) > (b) ? (a) : (b))
-
 #define SCATTER(CLS, T, W, I, TERM, FOLD)                                                  \
     static void scatter_##TERM##_##FOLD##_##CLS##_##W(const scatter *sc, workspace *w,     \
                                                       int n)                               \
@@ -42,10 +31,10 @@
             }                                                                              \
             for (int64_t p = sc->from[k], e = sc->to[k]; p < e; p++) {                     \
                 const int64_t i = crd[p];                                                  \
-                const T x = vals ? FOLD_##TERM##_##CLS(s, vals[p]) : s;                    \
+                const T x = vals ? FN_##TERM##_##CLS(s, vals[p]) : s;                      \
                 const uint64_t bit = UINT64_C(1) << (i & 63), word = set[i >> 6];          \
                 if (word & bit) {                                                          \
-                    acc[i] = FOLD_##FOLD##_##CLS(acc[i], x);                               \
+                    acc[i] = FN_##FOLD##_##CLS(acc[i], x);                                 \
                 } else {                                                                   \
                     set[i >> 6] = word | bit;                                              \
                     acc[i] = x;                                                            \
