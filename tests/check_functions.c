@@ -188,6 +188,17 @@ START_TEST(integer_rules)
     EXPECT("tensor a f64 = 2\nc = a ** -1\n", "c", 0.5);
     EXPECT("tensor a f64 = 2.5\nc = round(a)\n", "c", 2);
     EXPECT("tensor a i64 = 12\nc = gcd(a, -18)\n", "c", 6);
+    EXPECT("x = lrint(2.5) + 10 * lround(2.5) + 100 * ilogb(9) + 1000 * llrint(-0.5)\n",
+           "x", 332);
+    EXPECT(
+        "x = lrint(inf) == 9223372036854775807 && lrint(nan) == 0 && isunordered(1, nan)\n",
+        "x", 1);
+    EXPECT("x = fabs(-3) + scalbn(3, 2) + nearbyint(1.5) + (isgreater(3, 2) && isless(2, "
+           "3))\n",
+           "x", 18);
+    EXPECT(
+        "x = arg(-2) == arg(-2 + 0j) && carg(1j) == atan2(1, 0) && real(proj(3j)) == 0\n",
+        "x", 1);
     EXPECT("tensor v csr i64 [2,3] = { (0,1): -4, (1,2): -6, (0,2): 9 }\n"
            "tensor g dense i64 [3]\ng(j) = gcd(i: v(i,j))\n",
            "g", 0, 4, 3);

@@ -79,6 +79,19 @@ static inline int i64_exponent(int64_t y)
     return y > 100000 ? 100000 : y < -100000 ? -100000 : (int)y;
 }
 
+/* Real to integer: nan is 0, what is beyond a limit the limit. */
+static inline int64_t whole_f64(double x)
+{
+    if (!(x >= -9223372036854775808.0)) return x < 0 ? INT64_MIN : 0;
+    return x < 9223372036854775808.0 ? (int64_t)x : INT64_MAX;
+}
+
+/* As ilogb, whose values for 0, inf and nan are the C library's own choice. */
+static inline int64_t exponent_of(double x)
+{
+    return whole_f64(logb(x));
+}
+
 /* The reentrant forms: lgamma itself writes a global. */
 static inline double log_gamma_f64(double x)
 {

@@ -2,7 +2,8 @@
  *
  * Takes names and classes, gives rows of functions.def and the classes that
  * a function reads and writes. What the functions compute is in fn_impl.c.
- * The words of reductions (sum, prod, any, all, xor) are second names of rows.
+ * The words of reductions (sum, prod, any, all, xor) and some of C's are second
+ * names of rows.
  */
 #include "functions.h"
 #include <math.h>
@@ -46,8 +47,23 @@ int fn_named(const char *name, size_t len, int arity)
         const char *name;
         int id;
     } alias[] = {
-        {"sum", FN_ADD}, {"prod", FN_MUL},   {"any", FN_OR},
-        {"all", FN_AND}, {"xor", FN_BITXOR},
+        {"sum", FN_ADD},
+        {"prod", FN_MUL},
+        {"any", FN_OR},
+        {"all", FN_AND},
+        {"xor", FN_BITXOR},
+        /* C's own names of rows */
+        {"nearbyint", FN_RINT},
+        {"scalbn", FN_LDEXP},
+        {"scalbln", FN_LDEXP},
+        {"llrint", FN_LRINT},
+        {"llround", FN_LROUND},
+        {"nexttoward", FN_NEXTAFTER},
+        {"cabs", FN_ABS},
+        {"carg", FN_ARG},
+        {"cproj", FN_PROJ},
+        {"creal", FN_REAL},
+        {"cimag", FN_IMAG},
     };
     for (size_t i = 0; i < sizeof alias / sizeof *alias; i++)
         if (same(alias[i].name, name, len))
@@ -104,9 +120,11 @@ vclass fn_result_class(int id, vclass cls)
     case TY_COMPARE:
     case TY_LOGIC:
     case TY_TEST:
+    case TY_WHOLE:
         return CLASS_I64;
     case TY_ABS:
     case TY_PART:
+    case TY_ANGLE:
         return cls == CLASS_C64 ? CLASS_F32 : cls == CLASS_C128 ? CLASS_F64 : cls;
     default:
         return cls;

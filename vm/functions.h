@@ -30,6 +30,8 @@ typedef enum fn_typing {
     TY_SELECT,   /* first bool, the others promoted, result theirs              */
     TY_FLOATINT, /* ldexp: first float, second i64, result the first            */
     TY_TEST,     /* isnan …: any, result bool                                   */
+    TY_WHOLE,    /* lrint …: as REAL, result i64                                */
+    TY_ANGLE,    /* arg: as FLOAT, result real                                  */
 } fn_typing;
 
 /* Symbolic constants of properties: a value in any class. */

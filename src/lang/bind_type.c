@@ -160,6 +160,10 @@ static call_types typing(int fn, bexpr *const *args, int n)
     case TY_FLOAT:
     case TY_REAL:
         return (call_types){floating(t), floating(t)};
+    case TY_WHOLE:
+        return (call_types){floating(t), STC_I64};
+    case TY_ANGLE:
+        return (call_types){floating(t), real_part(floating(t))};
     case TY_ABS:
     case TY_PART:
         return (call_types){t, real_part(t)};

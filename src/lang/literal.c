@@ -89,6 +89,11 @@ bool literal_fold(int fn, const literal *args, int n, literal *out)
     case TY_FLOATINT:
         if (integer) t = STC_F64;
         break;
+    case TY_WHOLE:
+        return fold_in(fn, args, n, integer ? STC_F64 : t, STC_I64, out);
+    case TY_ANGLE:
+        if (integer) t = STC_F64;
+        return fold_in(fn, args, n, t, real_part(t), out);
     case TY_ABS:
     case TY_PART:
         return fold_in(fn, args, n, t, real_part(t), out);
