@@ -216,35 +216,6 @@ static void define_functions(gen *g)
             ints ? whole_functions[gen_below(g, 4)] : real_functions[gen_below(g, 5)]);
 }
 
-/* A schedule that may or may not be possible; values don't depend on it. */
-static void schedule(gen *g, char *out, size_t size)
-{
-    static const char *const policy[] = {"dense", "coord", "bucket", "hash"};
-    int order[6], n = 0;
-    for (int k = 0; k < g->nindex; k++)
-        if (g->bare[k]) order[n++] = k;
-    for (int k = n - 1; k > 0; k--) {
-        int j = gen_below(g, k + 1), x = order[k];
-        order[k] = order[j];
-        order[j] = x;
-    }
-    if (n > 0 && gen_chance(g, 70)) {
-        gen_say(out, size, "\n  with reorder(");
-        for (int k = 0; k < n; k++)
-            gen_say(out, size, "%s%c", k ? "," : "", pool[order[k]]);
-        gen_say(out, size, ")");
-        if (gen_chance(g, 40)) {
-            gen_say(out, size, ", workspace(%s", policy[gen_below(g, 4)]);
-            if (gen_chance(g, 60)) gen_say(out, size, ", %d", 1 + gen_below(g, 9));
-            gen_say(out, size, ")");
-        }
-    } else {
-        gen_say(out, size, "\n  with workspace(%s, %d)", policy[gen_below(g, 4)],
-                1 + gen_below(g, 20));
-    }
-    g->c->scheduled = true;
-}
-
 void gen_case(fcase *c, uint64_t seed, unsigned allowed, unsigned forced)
 {
     *c = (fcase){.seed = seed, .target = "y"};
@@ -265,5 +236,5 @@ void gen_case(fcase *c, uint64_t seed, unsigned allowed, unsigned forced)
     right_side(&g, right, sizeof right);
     left_side(&g, c->stmt, sizeof c->stmt);
     gen_say(c->stmt, sizeof c->stmt, "%s", right);
-    if (gen_has(&g, FEATURE_SCHEDULE)) schedule(&g, c->stmt, sizeof c->stmt);
+    if (gen_has(&g, FEATURE_SCHEDULE)) gen_schedule(&g, pool, c->stmt, sizeof c->stmt);
 }

@@ -96,4 +96,7 @@ void gen_format(gen *g, int order, const int64_t *shape, bool result, cformat *o
 void gen_expr(gen *g, want w, int depth, char *out, size_t size);
 void gen_access(gen *g, want w, char *out, size_t size);
 
+/* gen_schedule.c: indices are called names[0], names[1], … */
+void gen_schedule(gen *g, const char *names, char *out, size_t size);
+
 #endif

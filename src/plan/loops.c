@@ -17,10 +17,14 @@ bool loops_read(const plan *pl, const relation *r, int access)
     return true;
 }
 
-/* Whether a relation of positions has something to walk among `uses`. */
+/* Whether a relation of positions, or the one that fuses for it, has something to
+ * walk among `uses`. */
 static bool applies(const plan *pl, const relation *r, uint64_t uses)
 {
     if (!r->real) return false;
+    const relation *user = relation_user(pl, r->child[0]);
+    if (r->kind == REL_FUSE && user && user->kind != REL_SPLIT)
+        return applies(pl, user, uses);
     for (int k = 0; r->kind == REL_POS && k < pl->naccess; k++)
         if (((uses >> k) & 1) && loops_read(pl, r, k)) return true;
     return r->kind != REL_POS;

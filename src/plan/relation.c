@@ -90,6 +90,14 @@ static relation *maker(plan *pl, int index)
     return NULL;
 }
 
+const relation *relation_user(const plan *pl, int index)
+{
+    const schedule *s = &pl->schedule;
+    for (int r = 0; r < s->nrel; r++)
+        if (s->rel[r].parent[0] == index || s->rel[r].parent[1] == index) return &s->rel[r];
+    return NULL;
+}
+
 int plan_length(plan *pl, int index)
 {
     const bindex *b = &pl->s->index[index];
@@ -115,14 +123,28 @@ static int blocks_of(plan *pl, int index, int64_t n)
     return program_extent(pl->p, (extent){.op = EXT_FLOORDIV, .a = (uint16_t)e, .k = n});
 }
 
+/* Blocks of positions are counted only when their loop begins. */
+static stc_status check_counted(plan *pl, const ast *c, int i)
+{
+    const relation *from = maker(pl, i);
+    if (!from || from->kind != REL_SPLIT || from->child[0] != i) return STC_OK;
+    const relation *p = maker(pl, from->parent[0]);
+    if (!p || p->kind != REL_POS) return STC_OK;
+    return command_fail(pl, c,
+                        "split: %s counts blocks of positions, whose number is known only "
+                        "when its loop begins; split %s instead",
+                        index_name(pl, i), index_name(pl, from->child[1]));
+}
+
 /* A fused index has as many values as there are pairs. */
-static int fused_extent(plan *pl, const relation *r)
+static int fused_extent(plan *pl, const ast *c, const relation *r)
 {
     int length[2];
     for (int k = 0; k < 2; k++) {
+        if (check_counted(pl, c, r->parent[k])) return -1;
         const relation *of = maker(pl, r->parent[k]);
         bool fused = of && of->kind == REL_FUSE;
-        length[k] = fused ? fused_extent(pl, of) : plan_length(pl, r->parent[k]);
+        length[k] = fused ? fused_extent(pl, c, of) : plan_length(pl, r->parent[k]);
         if (length[k] < 0) return -1;
     }
     extent all = {.op = EXT_MUL, .a = (uint16_t)length[0], .b = (uint16_t)length[1]};
@@ -134,21 +156,15 @@ static stc_status split_one(plan *pl, const ast *c, int i)
     const relation *from = maker(pl, i);
     const int64_t n = (int64_t)c->child[3]->u;
     const int lo = pl->s->index[i].lo;
-    if (from && from->kind == REL_SPLIT && from->child[0] == i) {
-        const relation *p = maker(pl, from->parent[0]);
-        if (p && p->kind == REL_POS)
-            return command_fail(pl, c,
-                                "split: %s counts blocks of positions, whose number is "
-                                "known only inside its loop; split %s instead",
-                                index_name(pl, i), index_name(pl, from->child[1]));
-    }
+    if (check_counted(pl, c, i)) return STC_ERR_PROGRAM;
     if (lo >= 0 && pl->p->ext[lo].op != EXT_CONST)
         return command_fail(pl, c, "split: the range of %s doesn't begin at a constant",
                             index_name(pl, i));
     bool counted = from && from->kind == REL_POS;
     extent count = {.op = EXT_SPAN}, size = {.op = EXT_CONST, .k = n};
     if (counted) pl->s->index[i].hi = program_push_extent(pl->p, count);
-    if (from && from->kind == REL_FUSE && fused_extent(pl, from) < 0) return STC_ERR_MEMORY;
+    if (from && from->kind == REL_FUSE && fused_extent(pl, c, from) < 0)
+        return pl->p->cx->diag.status;
     bindex like = pl->s->index[i];
     int blocks = counted ? program_push_extent(pl->p, count) : blocks_of(pl, i, n);
     int within = program_extent(pl->p, size);
@@ -398,15 +414,6 @@ static void derive_stored(plan *pl, const relation *r)
         derive(pl, (derived_index){DERIVED_POSITION, index[k], at, 0, r->level + k, r});
 }
 
-/* The relation that takes a child of r apart or replaces it; NULL: none. */
-static const relation *user_of(const plan *pl, int child)
-{
-    const schedule *s = &pl->schedule;
-    for (int r = 0; r < s->nrel; r++)
-        if (s->rel[r].parent[0] == child || s->rel[r].parent[1] == child) return &s->rel[r];
-    return NULL;
-}
-
 static stc_status check_positions(const plan *pl, const relation *r)
 {
     const format *f = &pl->p->tensor[r->access->tensor].fmt;
@@ -429,7 +436,7 @@ stc_status relation_settle(plan *pl)
     schedule *s = &pl->schedule;
     for (int k = s->nrel - 1; k >= 0; k--) {
         relation *r = &s->rel[k];
-        const relation *user = user_of(pl, r->child[0]);
+        const relation *user = relation_user(pl, r->child[0]);
         r->real = r->kind == REL_SPLIT || (user && user->real);
         stc_status st = STC_OK;
         if (r->kind == REL_SPLIT) st = derive_split(pl, r);

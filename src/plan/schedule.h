@@ -23,6 +23,8 @@ stc_status schedule_split(plan *pl, const ast *command);
 stc_status schedule_fuse(plan *pl, const ast *command);
 stc_status schedule_pos(plan *pl, const ast *command);
 stc_status relation_settle(plan *pl);
+/* The relation that takes an index apart or replaces it; NULL: none. */
+const relation *relation_user(const plan *pl, int index);
 /* The first or last of the nested loops that an index stands for: itself, or those
  * of a relation that isn't real. */
 int relation_loop(const plan *pl, int index, bool last);
