@@ -192,7 +192,7 @@ stc_status drain_workspace(builder *b, int w, int first, int target, list *out)
     cin *store = cin_sink(pl, CIN_STORE, target, all, b->nresult, b->sub);
     if (!all || !store) return STC_ERR_MEMORY;
     store->append = true;
-    const pset *space = pset_stored(pl, read->mark);
+    const pset *space = b->everywhere ? pset_all() : pset_stored(pl, read->mark);
     return nest_build(pl, b->result + first, b->nresult - first, space, 0, all, store, out);
 }
 
@@ -393,13 +393,19 @@ static stc_status order_terms(builder *b, int target, choice *c)
     if (b->native == NATIVE_INSERT) { /* one term, all of whose loops are its own */
         b->term[0].own = (b->term[0].reduced | b->loops) & ~pl->derived_set;
         b->shared.complete = true;
-        stc_status st = plan_order(pl, b->term, 1, &b->shared, false, true, c);
+        bool found = plan_order(pl, b->term, 1, &b->shared, false, true, c);
         c->insert = true;
-        return st;
+        return found ? STC_OK : schedule_fail(pl, "there is no such order of levels");
     }
     stc_status st = term_loops(b);
     if (st) return st;
-    return plan_order(pl, b->term, b->nterm, &b->shared, splittable, insertable, c);
+    if (plan_order(pl, b->term, b->nterm, &b->shared, splittable, insertable, c))
+        return STC_OK;
+    b->everywhere = !splittable && b->native != NATIVE_LEVELS;
+    b->shared.apart = b->everywhere; /* each workspace is read to the last value */
+    if (b->everywhere && plan_order(pl, b->term, b->nterm, &b->shared, true, false, c))
+        return STC_OK;
+    return schedule_fail(pl, "no order of the loops is like that");
 }
 
 /* ---- copies ---------------------------------------------------------------------- */

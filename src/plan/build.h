@@ -23,6 +23,7 @@ typedef struct builder {
     int result[STC_MAX_ORDER], nresult; /* the index of each result level       */
     result_loops shared; /* the loops of these indices                         */
     affine *sub;         /* the coordinate of each result level             */
+    bool everywhere;     /* where a workspace has nothing the result isn\'t its fill */
     int native;          /* loops run over an operand's levels: native.c    */
     uint64_t loops;      /* NATIVE_INSERT: the loops besides reductions     */
 } builder;

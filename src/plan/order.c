@@ -209,6 +209,7 @@ static bool keeps_relations(const search *s)
         if (a < 0 || b < 0) continue;
         if (r->kind == REL_FUSE && b != a + 1) return false;
         bool free = s->pl->schedule.rank[pair[0]] < 0 || s->pl->schedule.rank[pair[1]] < 0;
+        free = free && !relation_user(s->pl, pair[0]) && !relation_user(s->pl, pair[1]);
         if (r->kind == REL_SPLIT && b < a && free) return false;
     }
     return true;
@@ -353,21 +354,14 @@ static double term_order(plan *pl, const term *t, const result_loops *result, in
     return cost;
 }
 
-static stc_status no_order(plan *pl, bool splittable)
-{
-    return schedule_fail(pl, splittable ? "the result's indices don't allow this order"
-                                        : "a reduction inside a function, or one that "
-                                          "doesn't start from the result's fill, is "
-                                          "evaluated inside the loops of the result");
-}
-
-stc_status plan_order(plan *pl, term *terms, int nterms, const result_loops *result,
-                      bool splittable, bool insertable, choice *out)
+bool plan_order(plan *pl, term *terms, int nterms, const result_loops *result,
+                bool splittable, bool insertable, choice *out)
 {
     choice best = {.prefix = result->n, .cost = DBL_MAX};
     for (int prefix = result->n; prefix >= 0; prefix--) {
         bool whole = result->complete && prefix == result->n;
-        if (!whole && !splittable) continue;
+        bool inside = prefix > 0 && result->cover[prefix] == result->cover[prefix - 1];
+        if ((!whole && !splittable) || (inside && result->apart)) continue;
         double add = whole                                         ? 0
                      : insertable                                  ? add_inserted
                      : result->levels - result->cover[prefix] == 1 ? add_vector
@@ -384,7 +378,6 @@ stc_status plan_order(plan *pl, term *terms, int nterms, const result_loops *res
                 terms[t].order[k] = order[t][k];
         }
     }
-    if (best.cost == DBL_MAX) return no_order(pl, splittable);
     *out = best;
-    return STC_OK;
+    return best.cost < DBL_MAX;
 }

@@ -247,6 +247,7 @@ typedef struct result_loops {
     int index[64], n;
     int cover[65], levels;
     bool complete; /* all of them settle all levels                   */
+    bool apart;    /* not to be shared up to within a level           */
 } result_loops;
 
 /* loops.c: the loops of a set or a list of the statement's indices where the
@@ -283,8 +284,9 @@ typedef struct choice {
     bool insert; /* terms write the result itself, at any place      */
     double cost;
 } choice;
-stc_status plan_order(plan *pl, term *terms, int nterms, const result_loops *result,
-                      bool splittable, bool insertable, choice *out);
+/* The cheapest order that the schedule allows; false: there is none. */
+bool plan_order(plan *pl, term *terms, int nterms, const result_loops *result,
+                bool splittable, bool insertable, choice *out);
 void plan_inner_order(plan *pl, const pset *space, uint64_t uses, uint64_t bound,
                       const int *index, int n, int *order);
 

@@ -419,12 +419,13 @@ static stc_status check_positions(const plan *pl, const relation *r)
     const format *f = &pl->p->tensor[r->access->tensor].fmt;
     for (int l = r->level; l < r->level + r->levels; l++) {
         const uint32_t props = format_props(f, l);
-        if (!(f->level[l].kind->caps & CAP_POSITION) || !(props & PROP_UNIQUE))
-            return command_fail(
-                pl, r->at,
-                "pos: positions of level %d of %s, %s, can't be split: they "
-                "have no coordinates of their own",
-                l, tensor_name(pl, r), f->level[l].kind->name);
+        const char *why = NULL;
+        if (!(f->level[l].kind->caps & CAP_POSITION))
+            why = "positions have no coordinates of their own";
+        if (!(props & PROP_UNIQUE)) why = "coordinates repeat";
+        if (why)
+            return command_fail(pl, r->at, "pos: in level %d of %s, which is %s, %s", l,
+                                tensor_name(pl, r), f->level[l].kind->name, why);
     }
     return STC_OK;
 }
