@@ -4,6 +4,7 @@
  * superinstructions first, then to the strip engine; loops around them to the
  * nests. A loop that nobody takes stays on base operations.
  */
+#include "affine.h"
 #include "scatter.h"
 
 static bool innermost(const machine *mc, const loop *l)
@@ -38,6 +39,20 @@ static stc_status fuse_from(machine *mc, loop *l, loop_summary *s)
     return st;
 }
 
+/* Nests that one sparse operand drives, last: they take over all of their loops,
+ * whatever these were given to; what they can't run goes back there. */
+static stc_status fuse_affine(machine *mc)
+{
+    for (int k = 0; k < mc->nloop; k++) {
+        loop *l = &mc->loops[k];
+        super *taken = NULL;
+        if (l->first >= mc->nmain || !innermost(mc, l)) continue;
+        if (affine_fuse(mc, l, &taken)) return mc->cx->diag.status;
+        if (taken) machine_give(mc, taken);
+    }
+    return STC_OK;
+}
+
 stc_status machine_fuse(machine *mc)
 {
     if (mc->nloop == 0) return STC_OK;
@@ -48,5 +63,6 @@ stc_status machine_fuse(machine *mc)
         if (l->first < mc->nmain && innermost(mc, l)) st = fuse_from(mc, l, s);
     }
     mem_free(mc->cx, s, 3 * sizeof *s);
+    if (!st) st = fuse_affine(mc);
     return st ? st : rows_fuse(mc);
 }

@@ -1,0 +1,419 @@
+/* affine.c: a run of an affine nest: what the program says becomes pointers and
+ * linear forms of this run's shapes, then the levels of the sparse operand are
+ * walked, and each coordinate is solved for the indices of its subscript.
+ *
+ * Everything that could fail is found out first: a coordinate of a located
+ * operand that could leave its level, a level that isn't a table, a workspace
+ * that isn't dense. Then base operations and the other tiers run the loops.
+ */
+#include "affine.h"
+#include "super.h"
+#include "ws.h"
+#include <string.h>
+
+/* ---- linear forms of this run ------------------------------------------------------ */
+
+static bool add_times(int64_t *sum, int64_t a, int64_t b)
+{
+    int64_t t;
+    return !__builtin_mul_overflow(a, b, &t) && !__builtin_add_overflow(*sum, t, sum);
+}
+
+static bool line_of(const machine *mc, const affine *a, const affine_form *f,
+                    affine_line *out)
+{
+    out->base = f->k;
+    memcpy(out->coef, f->coef, sizeof out->coef);
+    for (int r = 0; r < f->live; r++)
+        if (!add_times(&out->base, mc->i[f->reg[r]], f->times[r])) return false;
+    (void)a;
+    return true;
+}
+
+/* Least and greatest value, over the indices in `over` (a bit set); so far from
+ * the ends of 64 bits that sums of a few such don't overflow. */
+static bool bounds_of(const affine *a, const affine_line *x, uint64_t over, int64_t *min,
+                      int64_t *max)
+{
+    enum { FAR = 60 };
+    const int64_t far = INT64_C(1) << FAR;
+    *min = *max = 0;
+    for (int d = 0; d < a->nindex; d++) {
+        const int64_t c = x->coef[d], first = a->lo[d], last = a->hi[d] - 1;
+        if (!(over >> d & 1) || c == 0) continue;
+        if (!add_times(min, c, c > 0 ? first : last) ||
+            !add_times(max, c, c > 0 ? last : first))
+            return false;
+    }
+    return *min > -far && *max < far && x->base > -far && x->base < far;
+}
+
+static bool within(const affine *a, const affine_line *x, int64_t lo, int64_t hi)
+{
+    int64_t min, max;
+    return bounds_of(a, x, UINT64_MAX, &min, &max) && x->base + min >= lo &&
+           x->base + max < hi;
+}
+
+/* out = out * n + x - lo. */
+static bool descend(affine_line *out, int64_t n, const affine_line *x, int64_t lo)
+{
+    bool ok = !__builtin_mul_overflow(out->base, n, &out->base) &&
+              !__builtin_add_overflow(out->base, x->base - lo, &out->base);
+    for (int d = 0; ok && d < AFFINE_INDICES; d++)
+        ok = !__builtin_mul_overflow(out->coef[d], n, &out->coef[d]) &&
+             !__builtin_add_overflow(out->coef[d], x->coef[d], &out->coef[d]);
+    return ok;
+}
+
+/* ---- dense operands and results ------------------------------------------------------ */
+
+static bool range_table(const level *lv, fiber_table *f)
+{
+    if (!lv->kind->table) return false;
+    lv->kind->table(lv, f);
+    return f->shape == VIEW_RANGE;
+}
+
+/* The position of a chain of levels that are all ranges. */
+static bool position(const machine *mc, const affine *a, uint16_t at, affine_line *out)
+{
+    const affine_place *x = &a->place[at];
+    affine_line here;
+    fiber_table f;
+    if (x->kind == AFFINE_ROOT || x->kind == AFFINE_GIVEN) {
+        const cursor *c = &mc->c[x->cursor].c;
+        *out = (affine_line){.base = x->kind == AFFINE_ROOT ? 0 : c->at};
+        return x->kind == AFFINE_ROOT || (c->at >= 0 && c->at_end == c->at + 1);
+    }
+    const slot *s = &mc->slot[x->tensor];
+    const level *lv = &s->t->level[x->level];
+    const bool placed = x->kind == AFFINE_PLACED;
+    if (x->kind != AFFINE_DENSE && !placed) return false;
+    if (placed ? !s->lev[x->level].insert : !lv->kind->locate) return false;
+    return position(mc, a, x->up, out) && range_table(lv, &f) &&
+           line_of(mc, a, &x->at, &here) && within(a, &here, f.lo, f.hi) &&
+           descend(out, f.hi - f.lo, &here, f.lo);
+}
+
+/* Every cursor of a mask that isn't part of a chain must stand, too. */
+static bool all_stand(const machine *mc, const affine *a)
+{
+    for (int k = 1; k < a->nplace; k++) {
+        const affine_place *x = &a->place[k];
+        affine_line here;
+        fiber_table f;
+        if (x->kind == AFFINE_GIVEN && mc->c[x->cursor].c.at == NONE) return false;
+        if (x->kind == AFFINE_OPEN) return false;
+        if (x->kind != AFFINE_DENSE) continue;
+        if (!range_table(&mc->slot[x->tensor].t->level[x->level], &f) ||
+            !line_of(mc, a, &x->at, &here) || !within(a, &here, f.lo, f.hi))
+            return false;
+    }
+    return true;
+}
+
+/* ---- the sparse operand ---------------------------------------------------------- */
+
+/* The next line for a coordinate: that of place x; a cursor that was opened
+ * outside has its own coefficient and shift. */
+static bool coordinate(const machine *mc, affine *a, const affine_place *x, int line)
+{
+    if (!line_of(mc, a, &x->at, &a->line[line])) return false;
+    if (x->kind != AFFINE_WALKED || x->cursor == ROOT) return true;
+    const mcursor *c = &mc->c[x->cursor];
+    for (int d = 0; d < a->nindex; d++)
+        a->line[line].coef[d] *= c->coef;
+    a->line[line].base = c->shift;
+    return true;
+}
+
+static bool level_of(const machine *mc, const affine_place *x, affine_level *out)
+{
+    const level *lv =
+        x->cursor != ROOT ? mc->c[x->cursor].c.lv : &mc->slot[x->tensor].t->level[x->level];
+    fiber_table f;
+    if (!lv->kind->table) return false;
+    lv->kind->table(lv, &f);
+    *out = (affine_level){.walked = f.shape == VIEW_COORDS,
+                          .ordered = lv->props & PROP_ORDERED,
+                          .grouped = !(lv->props & PROP_UNIQUE),
+                          .crd = f.crd,
+                          .bounds = f.bounds,
+                          .width = f.width,
+                          .stride = f.stride,
+                          .bounds_width = f.bounds_width,
+                          .lo = f.lo,
+                          .extent = f.hi - f.lo};
+    return f.shape == VIEW_COORDS || f.shape == VIEW_RANGE;
+}
+
+/* Which index of a level's coordinate is computed from the others: the one with
+ * most values. `left`: the indices that no level before has. */
+static bool solve(affine *a, affine_level *lv, uint64_t *left)
+{
+    const affine_line *x = &a->line[lv->line];
+    uint64_t here = 0;
+    lv->solved = -1;
+    lv->ntried = 0;
+    for (int d = 0; d < a->nindex; d++) {
+        if (!(*left >> d & 1) || x->coef[d] == 0) continue;
+        here |= UINT64_C(1) << d;
+        if (lv->solved < 0 || a->hi[d] - a->lo[d] > a->hi[lv->solved] - a->lo[lv->solved])
+            lv->solved = d;
+    }
+    for (int d = 0; d < a->nindex; d++)
+        if (here >> d & 1 && d != lv->solved) lv->tried[lv->ntried++] = d;
+    *left &= ~here;
+    return bounds_of(a, x, here, &lv->min, &lv->max);
+}
+
+static bool prepare_levels(const machine *mc, affine *a)
+{
+    uint16_t chain[STC_MAX_ORDER], at = a->load[0].place;
+    uint64_t left = (UINT64_C(1) << a->nindex) - 1;
+    const cursor *up = NULL;
+    a->nlevel = 0;
+    for (; a->place[at].kind == AFFINE_DENSE || a->place[at].kind == AFFINE_WALKED;
+         at = a->place[at].up) {
+        if (a->nlevel == STC_MAX_ORDER) return false;
+        chain[a->nlevel++] = at;
+        if (a->place[at].kind == AFFINE_WALKED && a->place[at].cursor != ROOT) {
+            up = mc->c[a->place[at].cursor].c.up;
+            break;
+        }
+    }
+    if (a->place[at].kind == AFFINE_GIVEN) up = &mc->c[a->place[at].cursor].c;
+    a->begin = up ? up->at : 0;
+    a->end = up ? up->at_end : 1;
+    if (a->begin < 0) a->end = a->begin; /* absent: nothing */
+    for (int l = 0; l < a->nlevel; l++) {
+        const affine_place *x = &a->place[chain[a->nlevel - 1 - l]];
+        affine_level *lv = &a->level[l];
+        if (!level_of(mc, x, lv)) return false;
+        lv->line = a->nload + l;
+        const bool single = l ? !a->level[l - 1].grouped : a->end - a->begin == 1;
+        if (!lv->walked && !single && a->end > a->begin) return false;
+        if (!coordinate(mc, a, x, lv->line) || !solve(a, lv, &left)) return false;
+        if (!lv->walked && !within(a, &a->line[lv->line], lv->lo, lv->lo + lv->extent))
+            return false;
+    }
+    a->nrest = 0;
+    for (int d = 0; d < a->nindex; d++)
+        if (left >> d & 1) a->rest[a->nrest++] = d;
+    return true;
+}
+
+/* ---- what it adds to --------------------------------------------------------------- */
+
+static bool prepare_result(machine *mc, affine *a, int64_t *last)
+{
+    int64_t min, max;
+    slot *s = &mc->slot[a->sink.a];
+    if (a->sink.kind == SINK_WSADD) {
+        *last = 0;
+        return ws_is_vector(s) && line_of(mc, a, &a->workspace, &a->line[0]) &&
+               within(a, &a->line[0], 0, s->own->shape[0]);
+    }
+    for (int l = 0; l < s->row->fmt.levels; l++)
+        if (!s->lev[l].insert) return false;
+    if (!position(mc, a, a->sink.b, &a->line[0]) ||
+        !bounds_of(a, &a->line[0], UINT64_MAX, &min, &max))
+        return false;
+    *last = a->line[0].base + max;
+    return a->line[0].base + min >= 0;
+}
+
+static void scalars(const machine *mc, affine *a)
+{
+    value one = {0}, v;
+    one = class_convert((vclass)a->cls, CLASS_I64, (value){.i64 = 1});
+    for (int k = 0; k < a->nscalar; k++) {
+        v = a->scalar[k].constant ? mc->p->konst[a->scalar[k].id].v
+                                  : mc->v[a->scalar[k].id];
+        fn_scalar_of(FN_MUL, (vclass)a->cls)(&one, &one, &v, NULL);
+    }
+    a->factor = one;
+}
+
+/* false: not this way. *none: there is nothing to do. */
+static bool prepare(machine *mc, affine *a, bool *none, int64_t *last)
+{
+    *none = false;
+    for (int d = 0; d < a->nindex; d++) {
+        const merge_desc *m = a->index[d]->merge;
+        a->lo[d] = m->lo == ROOT ? 0 : mc->ext[m->lo];
+        a->hi[d] = mc->ext[m->hi];
+        *none |= a->lo[d] >= a->hi[d];
+    }
+    if (*none) return true;
+    for (int k = 1; k < a->nload; k++)
+        if (!position(mc, a, a->load[k].place, &a->line[k])) return false;
+    if (!all_stand(mc, a) || !prepare_levels(mc, a) || !prepare_result(mc, a, last))
+        return false;
+    for (int k = 0; k < a->nload; k++)
+        a->vals[k] = mc->slot[a->load[k].tensor].t->vals;
+    scalars(mc, a);
+    return true;
+}
+
+static stc_status ready_result(machine *mc, affine *a, int64_t last)
+{
+    slot *s = &mc->slot[a->sink.a];
+    a->ws = s->ws;
+    if (a->sink.kind == SINK_WSADD) {
+        workspace *w = s->ws;
+        if (ws_use(mc, w, a->sink.fn, a->sink.at) ||
+            ws_touch_room(mc, w, s->own->shape[0] - w->n + 1))
+            return mc->cx->diag.status;
+        a->out = w->dense;
+        return STC_OK;
+    }
+    if (asm_value(mc, s, last)) return mc->cx->diag.status;
+    s->stores++;
+    a->out = s->t->vals;
+    return STC_OK;
+}
+
+/* ---- the walk ------------------------------------------------------------------- */
+
+static int64_t index_of(const char *a, int width, int64_t k)
+{
+    return width == 4 ? ((const int32_t *)a)[k] : ((const int64_t *)a)[k];
+}
+
+static int64_t coord_of(const affine_level *lv, int64_t p)
+{
+    const char *at = lv->crd + p * lv->stride;
+    return lv->width == 4 ? *(const int32_t *)at : *(const int64_t *)at;
+}
+
+static stc_status walk_level(machine *mc, affine *a, int l, const int64_t *at,
+                             int64_t begin, int64_t end);
+
+/* The lines that are still of use below level l, with index d at value v. */
+static void bind(const affine *a, int l, int64_t *out, const int64_t *at, int d, int64_t v)
+{
+    const int lines = a->nload + a->nlevel;
+    for (int k = 0; k < a->nload; k++)
+        out[k] = at[k] + a->line[k].coef[d] * v;
+    for (int k = a->nload + l; k < lines; k++)
+        out[k] = at[k] + a->line[k].coef[d] * v;
+}
+
+/* The coordinate of level l is x, at positions begin … end-1: for each value of
+ * the indices that are tried, from the t-th on. */
+static stc_status solve_level(machine *mc, affine *a, int l, const int64_t *at, int t,
+                              int64_t x, int64_t begin, int64_t end)
+{
+    const affine_level *lv = &a->level[l];
+    const int64_t *coef = a->line[lv->line].coef;
+    int64_t here[AFFINE_FORMS];
+    if (lv->ntried - t > 1) {
+        const int d = lv->tried[t];
+        for (int64_t v = a->lo[d]; v < a->hi[d]; v++) {
+            bind(a, l, here, at, d, v);
+            if (solve_level(mc, a, l, here, t + 1, x, begin, end))
+                return mc->cx->diag.status;
+        }
+        return STC_OK;
+    }
+    const int64_t rest = x - at[lv->line];
+    const int d = lv->solved, q = t < lv->ntried ? lv->tried[t] : -1;
+    if (d < 0) return rest ? STC_OK : walk_level(mc, a, l + 1, at, begin, end);
+    const int64_t c = coef[d], cq = q < 0 ? 0 : coef[q], lo = a->lo[d], hi = a->hi[d];
+    for (int64_t w = q < 0 ? 0 : a->lo[q]; w < (q < 0 ? 1 : a->hi[q]); w++) {
+        const int64_t left = rest - cq * w, v = c == 1 ? left : left / c;
+        if (v < lo || v >= hi || v * c != left) continue;
+        bind(a, l + 1, here, at, d, v);
+        if (q >= 0) bind(a, l + 1, here, here, q, w);
+        if (walk_level(mc, a, l + 1, here, begin, end)) return mc->cx->diag.status;
+    }
+    return STC_OK;
+}
+
+/* The first position of an ordered fiber with a coordinate of at least x. */
+static int64_t lower_bound(const affine_level *lv, int64_t begin, int64_t end, int64_t x)
+{
+    while (begin < end) {
+        const int64_t mid = begin + (end - begin) / 2;
+        if (coord_of(lv, mid) < x)
+            begin = mid + 1;
+        else
+            end = mid;
+    }
+    return begin;
+}
+
+static stc_status poll(machine *mc, affine *a)
+{
+    if (a->rounds < SUPER_POLL) return STC_OK;
+    const int64_t n = a->rounds;
+    a->rounds = 0;
+    return machine_count(mc, n);
+}
+
+static stc_status walk_range(machine *mc, affine *a, int l, const int64_t *at,
+                             int64_t parent)
+{
+    const affine_level *lv = &a->level[l];
+    const int64_t base = at[lv->line], first = base + lv->min, last = base + lv->max;
+    const int64_t from = first > lv->lo ? first : lv->lo;
+    for (int64_t x = from; x <= last && x < lv->lo + lv->extent; x++) {
+        const int64_t p = parent * lv->extent + x - lv->lo;
+        a->rounds++;
+        if (solve_level(mc, a, l, at, 0, x, p, p + 1)) return mc->cx->diag.status;
+    }
+    return poll(mc, a);
+}
+
+/* Level l below parents begin … end-1, which share a coordinate. */
+static stc_status walk_level(machine *mc, affine *a, int l, const int64_t *at,
+                             int64_t begin, int64_t end)
+{
+    const affine_level *lv = &a->level[l];
+    if (l == a->nlevel) {
+        for (; begin < end; begin++)
+            a->entry(a, at, begin);
+        return poll(mc, a);
+    }
+    if (begin >= end) return STC_OK;
+    if (!lv->walked) return walk_range(mc, a, l, at, begin);
+    if (lv->bounds) {
+        begin = index_of(lv->bounds, lv->bounds_width, begin);
+        end = index_of(lv->bounds, lv->bounds_width, end);
+    }
+    const int64_t first = at[lv->line] + lv->min, last = at[lv->line] + lv->max;
+    if (lv->ordered && begin < end && coord_of(lv, begin) < first)
+        begin = lower_bound(lv, begin, end, first);
+    if (a->fiber && l + 1 == a->nlevel) {
+        a->fiber(a, at, begin, end);
+        return poll(mc, a);
+    }
+    for (int64_t p = begin, next; p < end; p = next) {
+        const int64_t x = coord_of(lv, p);
+        for (next = p + 1; lv->grouped && next < end && coord_of(lv, next) == x;)
+            next++;
+        a->rounds++;
+        if (x > last && lv->ordered) break;
+        if (x < first || x > last) continue;
+        if (solve_level(mc, a, l, at, 0, x, p, next)) return mc->cx->diag.status;
+    }
+    return poll(mc, a);
+}
+
+stc_status affine_run(machine *mc, super *base)
+{
+    affine *a = (affine *)base;
+    int64_t at[AFFINE_FORMS], last;
+    bool none;
+    if (!prepare(mc, a, &none, &last)) return SUPER_REPLAY;
+    if (none || a->begin == a->end) return machine_count(mc, 1);
+    if (ready_result(mc, a, last)) return mc->cx->diag.status;
+    affine_choose(a);
+    for (int k = 0; k < a->nload + a->nlevel; k++)
+        at[k] = a->line[k].base;
+    a->rounds = 1;
+    const stc_status st = walk_level(mc, a, 0, at, a->begin, a->end);
+    return st ? st : machine_count(mc, a->rounds);
+}

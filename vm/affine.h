@@ -1,0 +1,116 @@
+/* affine.h: whole nests of loops that read one sparse operand at affine
+ * coordinates, as convolutions do, driven by what that operand stores.
+ *
+ *     out(i, j, …) += A(i+p, j+q, …) * F(p, q, …) * …
+ *
+ * However the loops are ordered, such a nest adds a product to a place of the
+ * result for each tuple of its indices at which A stores something, and places
+ * of the result and of dense factors are linear in the indices. So the stored
+ * entries are walked once, each level's coordinate is solved for the indices
+ * in it (all but one tried, the last one computed), and the product scattered:
+ * work in proportion to the nonzeros and the filter, in storage order. (The
+ * convolutions paper iterates input subsections, §3.1; this is its loop
+ * p → i, Fig. 19, for all filter elements at once.)
+ *
+ *     affine_match.c  reads the nest off its base operations when linking
+ *     affine.c        shapes and pointers of a run, the walk over the levels
+ *     affine_leaf.c   what the last level's fibers add, by element type
+ */
+#ifndef STC_VM_AFFINE_H
+#define STC_VM_AFFINE_H
+
+#include "fuse.h"
+
+enum { AFFINE_INDICES = 10, AFFINE_PLACES = 28, AFFINE_LOADS = 4, AFFINE_LIVE = 4 };
+enum { AFFINE_FORMS = AFFINE_LOADS + STC_MAX_ORDER };
+
+/* k + the indices and the registers of outer loops, each times a number. */
+typedef struct affine_form {
+    int64_t k, coef[AFFINE_INDICES];
+    int live;
+    uint16_t reg[AFFINE_LIVE];
+    int64_t times[AFFINE_LIVE];
+} affine_form;
+
+/* A cursor of the nest. */
+typedef enum affine_kind {
+    AFFINE_ROOT,    /* of a tensor                                          */
+    AFFINE_GIVEN,   /* stands outside the nest: register `cursor`           */
+    AFFINE_DENSE,   /* level `level` of `tensor` at coordinate `at`         */
+    AFFINE_WALKED,  /* the same, by the loop that walks it; opened outside
+                       the nest if cursor isn't ROOT                        */
+    AFFINE_OPEN,    /* to be walked further in                              */
+    AFFINE_PLACED,  /* a place in the result                                */
+    AFFINE_SUBSECT, /* subsections: what they leave out isn't there anyway */
+} affine_kind;
+typedef struct affine_place {
+    uint8_t kind;
+    uint16_t tensor, level, cursor, up;
+    affine_form at;
+} affine_place;
+
+typedef struct affine_load {
+    uint16_t tensor, place;
+} affine_load;
+
+/* A linear form with everything but the nest's indices put in. */
+typedef struct affine_line {
+    int64_t base, coef[AFFINE_INDICES];
+} affine_line;
+
+/* A level of the sparse operand in a run: its fibers, and how its coordinate is
+ * solved. */
+typedef struct affine_level {
+    bool walked, ordered, grouped; /* grouped: duplicates are one coordinate   */
+    const char *crd, *bounds;      /* bounds NULL: one child a parent          */
+    int32_t width, stride, bounds_width;
+    int64_t lo, extent; /* not walked: coordinate x of parent p is at
+                           p * extent + x - lo                                */
+    int line;           /* of its coordinate                                  */
+    int solved;         /* the index that follows from the others, -1: none   */
+    int tried[AFFINE_INDICES], ntried;
+    int64_t min, max; /* what its free indices add to the coordinate          */
+} affine_level;
+
+typedef struct affine affine;
+struct affine {
+    super base;
+    /* What the program says. */
+    int nindex, nplace, nload, nscalar;
+    loop *index[AFFINE_INDICES];
+    affine_place place[AFFINE_PLACES];
+    affine_load load[AFFINE_LOADS]; /* the first one is the sparse operand's */
+    struct {
+        bool constant;
+        uint16_t id; /* constant or register */
+    } scalar[AFFINE_LOADS];
+    uint8_t cls;
+    sink sink;             /* ACC: b is its place; WSADD                       */
+    affine_form workspace; /* WSADD: the coordinate                            */
+    /* One run. Lines: 0 the result's position, 1 … the factors', then levels. */
+    int64_t lo[AFFINE_INDICES], hi[AFFINE_INDICES];
+    int nlevel, nrest;
+    affine_level level[STC_MAX_ORDER];
+    affine_line line[AFFINE_FORMS];
+    int rest[AFFINE_INDICES]; /* indices that the operand doesn't have          */
+    const void *vals[AFFINE_LOADS];
+    void *out;
+    workspace *ws;
+    value factor;       /* of the scalars                                   */
+    int64_t begin, end; /* the sparse operand's first parents         */
+    void (*fiber)(affine *a, const int64_t *at, int64_t begin, int64_t end);
+    void (*entry)(affine *a, const int64_t *at, int64_t pos);
+    int64_t rounds;
+};
+
+/* The nest around innermost loop l, from the outermost loop on that fits. *out
+ * stays NULL if there is none. */
+stc_status affine_fuse(machine *mc, loop *l, super **out);
+
+/* affine.c */
+stc_status affine_run(machine *mc, super *base);
+
+/* affine_leaf.c: sets a->fiber (NULL: entry by entry) and a->entry. */
+void affine_choose(affine *a);
+
+#endif
