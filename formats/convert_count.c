@@ -7,7 +7,7 @@
  *
  *   same order       bounds by counting, coordinates and values copied
  *   other order      counting the columns, then one pass that scatters
- *   blocks           a merge of the rows of a block row, one division a block
+ *   blocks           a row of blocks at a time: marking them, then its entries
  *   diagonals        marking the diagonals, then one pass that scatters
  *
  * Which one serves follows from the target's map and from what its levels can
@@ -200,8 +200,6 @@ static bool maps_to(const level_map *m, map_op op, int mode, int64_t k)
     return m->op == op && m->mode == mode && m->k == k;
 }
 
-enum { BLOCK_ROWS = 64 };
-
 /* (rows/h : full, columns/w : appends, rows%h : full, columns%w : full) */
 static bool takes_blocks(const tensor *c, const rows *r)
 {
@@ -216,103 +214,136 @@ static bool takes_blocks(const tensor *c, const rows *r)
     for (int l = 0; l < 4; l++) {
         const level_kind *k = s[l].kind;
         const bool full = k->caps & CAP_INSERT && k->props & PROP_FULL && !k->arrays;
-        if (l == 1 ? !k->append_room || !(c->level[l].props & PROP_UNIQUE) : !full)
+        if (l == 1 ? !k->append_room || !k->table || !(c->level[l].props & PROP_UNIQUE)
+                   : !full)
             return false;
     }
-    return h <= BLOCK_ROWS && format_appends(&c->fmt);
+    return format_appends(&c->fmt);
 }
 
+/* Blocks, a row of them at a time. */
 typedef struct block_row {
-    int64_t first, height, width; /* of the blocks; the row they begin with       */
-    int64_t at[BLOCK_ROWS], end[BLOCK_ROWS];
+    int64_t height, width; /* of a block                                            */
+    int64_t begin, end;    /* rows                                                  */
+    int32_t *mark;         /* the block at a column of blocks; below `n`: none here  */
+    int32_t *list;         /* columns of this row's blocks                          */
+    int64_t n, count;      /* blocks before this row, and in it                     */
 } block_row;
 
-static int64_t begin_block_row(const rows *r, int64_t number, block_row *b)
+static void begin_block_row(const rows *r, block_row *b, int64_t number)
 {
-    int64_t n = 0;
-    b->first = number * b->height;
-    for (int64_t k = 0; k < b->height; k++) {
-        const bool there = b->first + k < r->count;
-        b->at[k] = there ? r->bound[b->first + k] : 0;
-        b->end[k] = there ? r->bound[b->first + k + 1] : 0;
-        n += b->end[k] - b->at[k];
-    }
-    return n;
+    b->begin = number * b->height;
+    b->end = b->begin + b->height < r->count ? b->begin + b->height : r->count;
 }
 
-/* The least column that is left; false: none is. */
-static bool next_column(const rows *r, const block_row *b, int32_t *least)
+/* Ascending, in place: rows of blocks are short, and most are in order already. */
+static void sort_columns(int32_t *a, int64_t n)
 {
-    bool any = false;
-    for (int64_t k = 0; k < b->height; k++) {
-        if (b->at[k] == b->end[k]) continue;
-        const int32_t j = column_of(r, b->at[k]);
-        if (!any || j < *least) *least = j;
-        any = true;
-    }
-    return any;
-}
-
-static int64_t count_blocks(const rows *r, block_row *b, int64_t number)
-{
-    int64_t n = 0;
-    int32_t j = 0;
-    if (!begin_block_row(r, number, b)) return 0;
-    for (; next_column(r, b, &j); n++) {
-        const int64_t stop = ((uint32_t)j / (uint32_t)b->width + 1) * b->width;
-        for (int64_t k = 0; k < b->height; k++)
-            while (b->at[k] < b->end[k] && column_of(r, b->at[k]) < stop)
-                b->at[k]++;
-    }
-    return n;
-}
-
-/* One block row's blocks, from position `n` on; gives the position after them. */
-static int64_t put_blocks(tensor *c, const rows *r, block_row *b, int64_t number,
-                          int32_t *crd, int64_t n)
-{
-    int32_t j = 0;
-    if (!begin_block_row(r, number, b)) return n;
-    while (next_column(r, b, &j)) {
-        const int64_t column = (uint32_t)j / (uint32_t)b->width, from = column * b->width;
-        crd[n] = (int32_t)column;
-        for (int64_t k = 0; k < b->height; k++) {
-            int64_t p = b->at[k];
-            const int64_t end = b->end[k], to = (n * b->height + k) * b->width - from;
-            BY_WIDTH(type_size(c->type), c->vals, r->vals, {
-                for (; p < end && column_of(r, p) < from + b->width; p++)
-                    TO[to + column_of(r, p)] = FROM[p];
-            })
-            b->at[k] = p;
+    int64_t gap = 1;
+    while (gap < n / 3)
+        gap = 3 * gap + 1;
+    for (; gap > 0; gap /= 3)
+        for (int64_t k = gap; k < n; k++) {
+            const int32_t x = a[k];
+            int64_t at = k;
+            for (; at >= gap && a[at - gap] > x; at -= gap)
+                a[at] = a[at - gap];
+            a[at] = x;
         }
-        n++;
+}
+
+/* Which blocks there are, in order: one division a block of a row. */
+static void find_blocks(const rows *r, block_row *b)
+{
+    const int32_t n = (int32_t)b->n;
+    int32_t count = 0;
+    for (int64_t i = b->begin; i < b->end; i++)
+        for (int64_t p = r->bound[i], stop = 0; p < r->bound[i + 1]; p++) {
+            const int32_t j = column_of(r, p);
+            if (j < stop) continue;
+            const int32_t at = (int32_t)((uint32_t)j / (uint32_t)b->width);
+            stop = (at + 1) * b->width;
+            if (b->mark[at] >= n) continue;
+            b->mark[at] = n;
+            b->list[count++] = at;
+        }
+    sort_columns(b->list, count);
+    b->count = count;
+}
+
+static void put_blocks(tensor *c, const rows *r, const block_row *b)
+{
+    const int64_t w = b->width;
+    BY_WIDTH(type_size(c->type), c->vals, r->vals, {
+        for (int64_t i = b->begin; i < b->end; i++) {
+            int64_t to = 0;
+            for (int64_t p = r->bound[i], stop = 0; p < r->bound[i + 1]; p++) {
+                const int32_t j = column_of(r, p);
+                if (j >= stop) {
+                    const int32_t at = (int32_t)((uint32_t)j / (uint32_t)w);
+                    to = (b->mark[at] * b->height + i - b->begin) * w - at * w;
+                    stop = (at + 1) * w;
+                }
+                TO[to + j] = FROM[p];
+            }
+        }
+    })
+}
+
+/* The level's coordinates and bounds, row by row. */
+static stc_status append_blocks(tensor *c, const rows *r, block_row *b, bool *done)
+{
+    level *lv = &c->level[1];
+    append_room room;
+    for (int64_t k = 0; k < c->level[0].extent; k++, b->n += b->count) {
+        begin_block_row(r, b, k);
+        find_blocks(r, b);
+        if (room_for(c, lv, b->count, k + 1, &room, done)) return c->cx->diag.status;
+        if (!*done) return STC_OK;
+        memcpy(room.crd, b->list, (size_t)b->count * sizeof *b->list);
+        ((int32_t *)room.bounds)[k + 1] = (int32_t)(b->n + b->count);
+        lv->kind->append_done(lv, b->count, k + 1);
     }
-    return n;
+    return STC_OK;
+}
+
+/* Values are the fill until a row's turn comes, and then near. */
+static stc_status fill_blocks(tensor *c, const rows *r, block_row *b)
+{
+    fiber_table t;
+    int64_t size;
+    c->level[1].kind->table(&c->level[1], &t);
+    if (!size_mul(b->n, b->height, &size) || !size_mul(size, b->width, &size))
+        return fail(c->cx, STC_ERR_OVERFLOW, "blocks have more than 2^63 values");
+    if (tensor_reserve_values(c, size)) return c->cx->diag.status;
+    const int32_t *bound = t.bounds, *crd = t.crd;
+    for (int64_t k = 0; k < c->level[0].extent; k++) {
+        begin_block_row(r, b, k);
+        for (int32_t n = bound[k]; n < bound[k + 1]; n++)
+            b->mark[crd[n]] = n;
+        if (tensor_extend_values(c, bound[k + 1] * b->height * b->width))
+            return c->cx->diag.status;
+        put_blocks(c, r, b);
+    }
+    return STC_OK;
 }
 
 static stc_status blocks(tensor *c, const rows *r, bool *done)
 {
-    append_room room;
-    level *lv = &c->level[1];
     block_row b = {.height = c->fmt.level[0].map.k, .width = c->fmt.level[1].map.k};
-    const int64_t count = c->level[0].extent;
-    int64_t n = 0, values;
-    for (int64_t k = 0; k < count; k++)
-        n += count_blocks(r, &b, k);
-    if (tensor_begin(c) || room_for(c, lv, n, count, &room, done)) goto failed;
-    if (!*done) return STC_OK;
-    if (!size_mul(n, b.height, &values) || !size_mul(values, b.width, &values)) {
-        return fail(c->cx, STC_ERR_OVERFLOW, "blocks have more than 2^63 values");
-    }
-    if (tensor_extend_values(c, values)) goto failed;
-    int32_t *crd = room.crd, *bound = room.bounds;
-    n = 0;
-    for (int64_t k = 0; k < count; k++)
-        bound[k + 1] = (int32_t)(n = put_blocks(c, r, &b, k, crd, n));
-    lv->kind->append_done(lv, n, count);
-    return tensor_finish(c);
-failed:
-    return c->cx->diag.status;
+    const int64_t columns = c->level[1].extent;
+    if (columns > 8 * r->n + 1024) return STC_OK; /* marks would be most of the work */
+    b.mark = mem_array(c->cx, columns, sizeof *b.mark);
+    b.list = b.mark ? mem_array(c->cx, columns, sizeof *b.list) : NULL;
+    if (b.mark) memset(b.mark, 0xff, (size_t)columns * sizeof *b.mark);
+    *done = true; /* if there are no rows */
+    stc_status st = b.list && !tensor_begin(c) ? STC_OK : c->cx->diag.status;
+    if (!st) st = append_blocks(c, r, &b, done);
+    if (!st && *done) st = fill_blocks(c, r, &b);
+    if (!st && *done) st = tensor_finish(c);
+    mem_free(c->cx, b.list, (size_t)columns * sizeof *b.list);
+    mem_free(c->cx, b.mark, (size_t)columns * sizeof *b.mark);
+    return st;
 }
 
 /* ---- diagonals --------------------------------------------------------------------- */
