@@ -159,7 +159,7 @@ static made run_row(const struct row *r, bool no_super)
     ck_ok(m, stc_tensor_convert(got, "dense", STC_F64, &dense));
     ck_ok(m, stc_program_explain(p, "code", &code));
     made out = {.n = stc_tensor_order(got) == 1 ? SIDE : SIDE * SIDE,
-                .taken = strstr(code, "tier 3: nest") != NULL};
+                .taken = strstr(code, "tier 3: ") != NULL};
     out.vals = calloc((size_t)out.n, sizeof *out.vals);
     ck_ok(m, stc_tensor_to_dense(dense, out.vals));
     stc_text_free(m, code);
