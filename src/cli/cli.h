@@ -176,7 +176,8 @@ stc_status spy_draw(const stc_tensor *t, int columns, int rows, FILE *out);
 /* The same as an image, u8 [h,w] with neither beyond `most`: 0 where entries are,
  * 255 elsewhere. */
 stc_status spy_pixels(stc_machine *m, const stc_tensor *t, int most, stc_tensor **out);
-/* The text of a topic, or the list of them (NULL); false: no such topic. */
+/* The text of a topic, what a command does, or the lines that mention a word; NULL:
+ * the list of topics. False: nothing mentions it. */
 bool help_print(const char *topic, FILE *out);
 const char *help_topic(int i); /* NULL past the end                          */
 

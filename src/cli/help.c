@@ -1,7 +1,9 @@
-/* help.c: the topics of `:help`, each with an example that can be typed in.
+/* help.c: the topics of `:help`, each with an example that can be typed in. What
+ * is neither a topic nor a command is looked for in the topics' texts.
  */
 #include "repl.h"
 
+#include <ctype.h>
 #include <string.h>
 
 typedef struct topic {
@@ -153,19 +155,25 @@ const char *help_topic(int i)
     return i >= 0 && i < TOPIC_COUNT ? topics[i].name : NULL;
 }
 
+static const struct {
+    const char *name, *operands, *summary;
+} commands[] = {
+#define C(name, operands, summary, kind) {#name, operands, summary},
+    REPL_COMMANDS(C)
+#undef C
+};
+enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
+
+static void print_command(int i, FILE *out)
+{
+    const int n = fprintf(out, "  :%s %s", commands[i].name, commands[i].operands);
+    fprintf(out, "%*s  %s\n", n < 26 ? 26 - n : 0, "", commands[i].summary);
+}
+
 static void print_commands(FILE *out)
 {
-    static const struct {
-        const char *name, *operands, *summary;
-    } row[] = {
-#define C(name, operands, summary, kind) {#name, operands, summary},
-        REPL_COMMANDS(C)
-#undef C
-    };
-    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
-        const int n = fprintf(out, "  :%s %s", row[i].name, row[i].operands);
-        fprintf(out, "%*s  %s\n", n < 26 ? 26 - n : 0, "", row[i].summary);
-    }
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        print_command(i, out);
     fputs(
         "\nA command may be shortened: `:lo A m.mtx`. Everything else is a statement; the\n"
         "name of a tensor prints it.\n"
@@ -183,23 +191,71 @@ static void print_topics(FILE *out)
         fprintf(out, "  %-12s  %s\n", topics[i].name, topics[i].summary);
 }
 
-bool help_print(const char *name, FILE *out)
+/* The topic that the name begins, NULL if there is none or several. */
+static const topic *find_topic(const char *name)
 {
     const topic *found = NULL;
     int matches = 0;
+    for (int i = 0; i < TOPIC_COUNT && *name; i++) {
+        if (strncmp(topics[i].name, name, strlen(name))) continue;
+        if (!strcmp(topics[i].name, name)) return &topics[i];
+        found = &topics[i];
+        matches++;
+    }
+    return matches == 1 ? found : NULL;
+}
+
+static bool is_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+/* Whether the line [p, end) has the word by itself. */
+static bool line_mentions(const char *p, const char *end, const char *word)
+{
+    const size_t n = strlen(word);
+    for (const char *q = p; q + n <= end; q++)
+        if (!strncmp(q, word, n) && (q == p || !is_word(q[-1])) && !is_word(q[n]))
+            return true;
+    return false;
+}
+
+/* The lines of all topics that mention a word: a function's, an operator's. */
+static bool print_mentions(const char *word, FILE *out)
+{
+    bool any = false;
+    for (int i = 0; i < TOPIC_COUNT && *word; i++) {
+        bool here = false;
+        for (const char *p = topics[i].text, *end; p && *p; p = *end ? end + 1 : end) {
+            end = p + strcspn(p, "\n");
+            if (!line_mentions(p, end, word)) continue;
+            if (!here) fprintf(out, "in `:help %s`:\n", topics[i].name);
+            fprintf(out, "  %.*s\n", (int)(end - p), p);
+            any = here = true;
+        }
+    }
+    return any;
+}
+
+bool help_print(const char *name, FILE *out)
+{
     if (!name) {
         print_topics(out);
         return true;
     }
-    for (int i = 0; i < TOPIC_COUNT && *name; i++)
-        if (!strncmp(topics[i].name, name, strlen(name))) {
-            found = &topics[i];
-            matches++;
-        }
-    if (matches != 1 && !(found && !strcmp(found->name, name))) return false;
-    if (found->text)
+    const topic *found = find_topic(name);
+    if (found && found->text) {
         fputs(found->text, out);
-    else
+        return true;
+    }
+    if (found) {
         print_commands(out);
-    return true;
+        return true;
+    }
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        if (!strcmp(commands[i].name, name)) {
+            print_command(i, out);
+            return true;
+        }
+    return print_mentions(name, out);
 }
