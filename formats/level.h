@@ -128,6 +128,8 @@ typedef enum view_shape {
                     position that has none                                          */
     VIEW_RUNS,   /* runs begin at crd[p] and end where the next one begins, the
                     last one at hi; run p is position p, begin <= p < end           */
+    VIEW_TOKENS, /* tables only: as VIEW_RUNS, but run p begins at position
+                    aux[2p], and goes round aux[2p + 1] positions (0: one each)     */
 } view_shape;
 
 typedef struct fiber_view {
@@ -165,7 +167,10 @@ typedef struct fiber_table {
     const void *bounds;      /* VIEW_COORDS: fiber p is at bounds[p] … bounds[p+1]-1;
                                 NULL: one position a parent, p itself             */
     int32_t bounds_width;    /* bytes, also the stride                            */
-    int64_t lo, hi;          /* VIEW_RANGE: lo … hi-1, at positions p*(hi-lo) …   */
+    int64_t lo, hi;          /* bounds of the coordinates; VIEW_RANGE: at
+                                positions p*(hi-lo) …                             */
+    const void *aux;         /* VIEW_TOKENS: two numbers a run, of aux_width bytes */
+    int32_t aux_width;
 } fiber_table;
 
 /* Room for appending in bulk: the caller writes n coordinates from crd on
@@ -219,17 +224,21 @@ struct level_kind {
      * parents skipped over have empty fibers. finish: closes what remains, with
      * the final number of parents, and sets lv->size. Positions may be skipped
      * (dense levels, gaps of rle): their values are the fill, as
-     * tensor_extend_values makes them. region (CAP_APPEND_REGION): coordinates
-     * lo … hi-1 as one position, whose value they share. */
+     * tensor_extend_values makes them. regions (CAP_APPEND_REGION): n intervals
+     * of one fiber, in order; coordinates lo[k] … lo[k]+len[k]-1 are one position,
+     * pos[k], whose value they share. repeat (optional): coordinates lo … hi-1 go
+     * round the `size` positions from `start` on. */
     stc_status (*append_init)(ctx *cx, level *lv, int64_t parents);
     stc_status (*append_coord)(ctx *cx, level *lv, int64_t parent, int64_t i, int64_t *pos);
     stc_status (*append_edges)(ctx *cx, level *lv, int64_t parent);
     stc_status (*append_finish)(ctx *cx, level *lv, int64_t parents);
-    stc_status (*append_region)(ctx *cx, level *lv, int64_t parent, int64_t lo, int64_t hi,
-                                int64_t *pos);
-    /* After append_finish of a last level: joins what its values show to be
-     * equal, moving values along. Optional. */
-    void (*append_join)(level *lv, void *vals, stc_type type);
+    stc_status (*append_regions)(ctx *cx, level *lv, int64_t parent, int64_t n,
+                                 const int64_t *lo, const int64_t *len, int64_t *pos);
+    stc_status (*append_repeat)(ctx *cx, level *lv, int64_t parent, int64_t lo, int64_t hi,
+                                int64_t start, int64_t size);
+    /* After append_finish: joins what the values show to be equal, `size` bytes
+     * a position, moving values along; sets lv->size. Optional. */
+    stc_status (*append_join)(ctx *cx, level *lv, void *vals, size_t size);
 
     /* All at once: entries sorted by (parent position, coordinate) as the
      * level's order and uniqueness ask. Every kind has it. */

@@ -68,6 +68,24 @@ static void lz77_view(const level *lv, int64_t parent, int64_t parent_coord, fib
     *v = (fiber_view){.shape = VIEW_NONE};
 }
 
+static void lz77_table(const level *lv, fiber_table *out)
+{
+    const index_array *crd = &lv->a[STC_CRD], *pos = &lv->a[STC_POS],
+                      *aux = &lv->a[STC_AUX];
+    const bool plain =
+        pos->stride == pos->width && crd->stride == crd->width && aux->stride == aux->width;
+    *out = (fiber_table){.shape = plain ? VIEW_TOKENS : VIEW_NONE,
+                         .crd = crd->data,
+                         .width = crd->width,
+                         .stride = crd->stride,
+                         .bounds = pos->data,
+                         .bounds_width = pos->width,
+                         .lo = lv->base,
+                         .hi = lv->base + lv->extent,
+                         .aux = aux->data,
+                         .aux_width = aux->width};
+}
+
 static int64_t lz77_size(const level *lv, int64_t parents)
 {
     return parents == 0 || lv->extent == 0 ? 0 : NONE;
@@ -394,6 +412,7 @@ const level_kind level_lz77 = {
     .next = lz77_next,
     .seek = lz77_seek,
     .view = lz77_view,
+    .table = lz77_table,
     .size = lz77_size,
     .pack = lz77_pack,
     .check = lz77_check,

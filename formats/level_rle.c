@@ -67,6 +67,20 @@ static void rle_view(const level *lv, int64_t parent, int64_t parent_coord, fibe
                       .hi = lv->base + lv->extent};
 }
 
+static void rle_table(const level *lv, fiber_table *out)
+{
+    const index_array *crd = &lv->a[STC_CRD], *pos = &lv->a[STC_POS];
+    const bool plain = pos->stride == pos->width && crd->stride == crd->width;
+    *out = (fiber_table){.shape = plain ? VIEW_RUNS : VIEW_NONE,
+                         .crd = crd->data,
+                         .width = crd->width,
+                         .stride = crd->stride,
+                         .bounds = pos->data,
+                         .bounds_width = pos->width,
+                         .lo = lv->base,
+                         .hi = lv->base + lv->extent};
+}
+
 static int64_t rle_size(const level *lv, int64_t parents)
 {
     return parents == 0 || lv->extent == 0 ? 0 : NONE;
@@ -100,22 +114,67 @@ static stc_status skip_fibers(ctx *cx, level *lv, int64_t parent)
     return STC_OK;
 }
 
-static stc_status rle_region(ctx *cx, level *lv, int64_t parent, int64_t lo, int64_t hi,
-                             int64_t *pos)
+/* Whether the intervals follow each other from `next` on, inside the extent. */
+static bool in_chain(int64_t next, int64_t top, int64_t n, const int64_t *lo,
+                     const int64_t *len)
 {
-    if (!in_extent(lv, lo) || hi <= lo) return refuse_append(cx, lv, lo, lo);
-    if (hi - lv->base > lv->extent) return refuse_append(cx, lv, hi - 1, lo);
+    bool chain = n > 0 && lo[0] == next;
+    for (int64_t k = 0; k + 1 < n; k++)
+        chain &= lo[k] + len[k] == lo[k + 1] && lo[k] < lo[k + 1];
+    return chain && len[n - 1] > 0 && len[n - 1] <= top - lo[n - 1];
+}
+
+/* One after the other; what is passed over is a run of the fill. */
+static stc_status put_regions(ctx *cx, level *lv, int64_t top, int64_t n, const int64_t *lo,
+                              const int64_t *len, int64_t *pos)
+{
+    index_array *crd = &lv->a[STC_CRD];
+    int64_t at = crd->len, next = lv->param[0];
+    for (int64_t k = 0; k < n; k++) {
+        if (lo[k] < next || len[k] <= 0 || len[k] > top - lo[k]) {
+            return refuse_append(cx, lv, lo[k] < next ? lo[k] : lo[k] + len[k] - 1,
+                                 next - 1);
+        }
+        if (next < lo[k]) index_set(crd, at++, next);
+        index_set(crd, at, lo[k]);
+        pos[k] = at++;
+        next = lo[k] + len[k];
+    }
+    crd->len = lv->size = at;
+    lv->param[0] = next;
+    return STC_OK;
+}
+
+static stc_status rle_regions(ctx *cx, level *lv, int64_t parent, int64_t n,
+                              const int64_t *lo, const int64_t *len, int64_t *pos)
+{
+    index_array *crd = &lv->a[STC_CRD];
     if (parent < lv->edges) return refuse_edges(cx, parent, lv->edges);
-    if (skip_fibers(cx, lv, parent)) return cx->diag.status;
-    if (lo < lv->param[0]) return refuse_append(cx, lv, lo, lv->param[0] - 1);
-    if (cover(cx, lv, lo)) return cx->diag.status;
-    *pos = lv->size;
-    return cover(cx, lv, hi);
+    if (lv->edges < parent && skip_fibers(cx, lv, parent)) return cx->diag.status;
+    const int64_t top = lv->base + lv->extent, at = crd->len;
+    int64_t most;
+    if (!size_mul(n, 2, &most) || !size_add(most, at, &most))
+        return fail(cx, STC_ERR_OVERFLOW, "a level has more than 2^63 positions");
+    if (most > crd->cap && mem_grow(cx, &crd->data, &crd->cap, most, (size_t)crd->stride)) {
+        return cx->diag.status;
+    }
+    if (crd->width != 4 || !in_chain(lv->param[0], top, n, lo, len))
+        return put_regions(cx, lv, top, n, lo, len, pos);
+    int32_t *to = (int32_t *)crd->data + at;
+    for (int64_t k = 0; k < n; k++) {
+        to[k] = (int32_t)lo[k];
+        pos[k] = at + k;
+    }
+    crd->len = lv->size = at + n;
+    lv->param[0] = lo[n - 1] + len[n - 1];
+    return STC_OK;
 }
 
 static stc_status rle_coord(ctx *cx, level *lv, int64_t parent, int64_t i, int64_t *pos)
 {
-    return rle_region(cx, lv, parent, i, i + 1, pos);
+    const int64_t one = 1;
+    if (!in_extent(lv, i)) return refuse_append(cx, lv, i, i);
+    return rle_regions(cx, lv, parent, 1, &i, &one, pos);
 }
 
 static stc_status rle_edges(ctx *cx, level *lv, int64_t parent)
@@ -130,29 +189,61 @@ static stc_status rle_finish(ctx *cx, level *lv, int64_t parents)
     return segments_finish(cx, lv, parents);
 }
 
-static void rle_join(level *lv, void *vals, stc_type type)
+/* One loop per width of coordinates and values, without a branch on what is
+ * equal; and one for the rest. Returns where the fiber now ends. */
+#define JOIN(NAME, C, T)                                                                   \
+    static int64_t join_##NAME(void *crd, void *vals, int64_t p, int64_t end, int64_t n)   \
+    {                                                                                      \
+        C *c = crd;                                                                        \
+        T *v = vals, last = 0;                                                             \
+        for (const int64_t first = n; p < end; p++) {                                      \
+            const T x = v[p];                                                              \
+            c[n] = c[p];                                                                   \
+            v[n] = x;                                                                      \
+            n += n == first || x != last;                                                  \
+            last = x;                                                                      \
+        }                                                                                  \
+        return n;                                                                          \
+    }
+JOIN(4_1, int32_t, uint8_t)
+JOIN(4_2, int32_t, uint16_t)
+JOIN(4_4, int32_t, uint32_t)
+JOIN(4_8, int32_t, uint64_t)
+
+static int64_t join_any(index_array *crd, char *v, int64_t p, int64_t end, int64_t n,
+                        size_t size)
+{
+    for (const int64_t first = n; p < end; p++) {
+        if (n > first && !memcmp(v + (size_t)(n - 1) * size, v + (size_t)p * size, size))
+            continue;
+        index_set(crd, n, index_get(crd, p));
+        memmove(v + (size_t)n * size, v + (size_t)p * size, size);
+        n++;
+    }
+    return n;
+}
+
+static stc_status rle_join(ctx *cx, level *lv, void *vals, size_t size)
 {
     index_array *pos = &lv->a[STC_POS], *crd = &lv->a[STC_CRD];
-    const size_t size = type_size(type);
-    char *v = vals;
+    const bool narrow = crd->width == 4 && crd->stride == 4;
     int64_t n = 0, p = 0;
+    (void)cx;
     for (int64_t f = 0; f + 1 < pos->len; f++) {
-        const int64_t end = index_get(pos, f + 1), first = n;
-        for (; p < end; p++) {
-            if (n > first &&
-                !memcmp(v + (n - 1) * (int64_t)size, v + p * (int64_t)size, size)) {
-                continue;
-            }
-            if (n != p) {
-                index_set(crd, n, index_get(crd, p));
-                memcpy(v + n * (int64_t)size, v + p * (int64_t)size, size);
-            }
-            n++;
+        const int64_t end = index_get(pos, f + 1);
+        if (p < end) {
+            n = narrow && size == 1   ? join_4_1(crd->data, vals, p, end, n)
+                : narrow && size == 2 ? join_4_2(crd->data, vals, p, end, n)
+                : narrow && size == 4 ? join_4_4(crd->data, vals, p, end, n)
+                : narrow && size == 8 ? join_4_8(crd->data, vals, p, end, n)
+                                      : join_any(crd, vals, p, end, n, size);
         }
+        p = end;
         index_set(pos, f + 1, n);
     }
     crd->len = n;
     lv->size = n;
+    return STC_OK;
 }
 
 static stc_status rle_pack(ctx *cx, level *lv, pack_in *in)
@@ -228,12 +319,13 @@ const level_kind level_rle = {
     .next = rle_next,
     .seek = rle_seek,
     .view = rle_view,
+    .table = rle_table,
     .size = rle_size,
     .append_init = rle_init,
     .append_coord = rle_coord,
     .append_edges = rle_edges,
     .append_finish = rle_finish,
-    .append_region = rle_region,
+    .append_regions = rle_regions,
     .append_join = rle_join,
     .pack = rle_pack,
     .check = rle_check,

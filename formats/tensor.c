@@ -183,7 +183,8 @@ stc_status tensor_finish(tensor *t)
     if (tensor_extend_values(t, parents)) return t->cx->diag.status;
     t->nvals = parents;
     if (last && last->kind->append_join) {
-        last->kind->append_join(last, t->vals, t->type);
+        if (last->kind->append_join(t->cx, last, t->vals, type_size(t->type)))
+            return t->cx->diag.status;
         t->nvals = last->size;
     }
     if (tensor_interleave(t)) return t->cx->diag.status;

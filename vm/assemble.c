@@ -100,14 +100,16 @@ static stc_status out_of_order(machine *mc, const slot *s, const mcursor *c, con
                         (long long)c->c.coord, s->row->name);
 }
 
-/* Appends the coordinate that `at` placed. */
-static stc_status commit(machine *mc, slot *s, int l, mcursor *c, const lop *at)
+/* Appends the coordinate that `at` placed, or `len` from there on as one. */
+static stc_status commit(machine *mc, slot *s, int l, mcursor *c, int64_t len,
+                         const lop *at)
 {
     level *lv = &s->t->level[l];
     asm_level *a = &s->lev[l];
     int64_t parent = c->c.up ? c->c.up->at : 0, pos;
     if (parent < a->parent) return out_of_order(mc, s, c, at);
-    if (lv->kind->append_coord(mc->cx, lv, parent, c->c.coord, &pos))
+    if (len == 1 ? lv->kind->append_coord(mc->cx, lv, parent, c->c.coord, &pos)
+                 : lv->kind->append_regions(mc->cx, lv, parent, 1, &c->c.coord, &len, &pos))
         return mc->cx->diag.status;
     /* What is below was stored for the promised place. */
     if (l + 1 < s->t->fmt.levels && pos != c->c.at) return out_of_order(mc, s, c, at);
@@ -118,18 +120,23 @@ static stc_status commit(machine *mc, slot *s, int l, mcursor *c, const lop *at)
     return STC_OK;
 }
 
-stc_status asm_keep(machine *mc, slot *s, int l, mcursor *c, const lop *at)
+stc_status asm_keep_run(machine *mc, slot *s, int l, mcursor *c, int64_t len, const lop *at)
 {
     if (l + 1 == s->t->fmt.levels) {
         if (c->kept) return STC_OK;
         s->stores++;
-        return commit(mc, s, l, c, at);
+        return commit(mc, s, l, c, len, at);
     }
     if (s->stores == c->stores) return STC_OK;
-    if (!c->kept && commit(mc, s, l, c, at)) return mc->cx->diag.status;
+    if (!c->kept && commit(mc, s, l, c, len, at)) return mc->cx->diag.status;
     level *child = &s->t->level[l + 1];
     if (s->lev[l + 1].insert) return STC_OK;
     return child->kind->append_edges(mc->cx, child, c->c.at);
+}
+
+stc_status asm_keep(machine *mc, slot *s, int l, mcursor *c, const lop *at)
+{
+    return asm_keep_run(mc, s, l, c, 1, at);
 }
 
 stc_status asm_place(machine *mc, slot *s, mcursor *c, const lop *at, int64_t *pos)
@@ -139,7 +146,8 @@ stc_status asm_place(machine *mc, slot *s, mcursor *c, const lop *at, int64_t *p
         *pos = 0;
         return STC_OK;
     }
-    if (!c->kept && commit(mc, s, s->t->fmt.levels - 1, c, at)) return mc->cx->diag.status;
+    if (!c->kept && commit(mc, s, s->t->fmt.levels - 1, c, 1, at))
+        return mc->cx->diag.status;
     *pos = c->c.at;
     return STC_OK;
 }

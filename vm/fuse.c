@@ -24,17 +24,20 @@ static stc_status fuse_from(machine *mc, loop *l, loop_summary *s)
     if (!summary_read(mc, l, &s[0])) return STC_OK;
     stc_status st = strip_fuse(mc, &s[0], &taken);
     if (!st) st = scatter_fuse(mc, NULL, &s[0], NULL, &taken);
+    if (!st) st = interval_fuse(mc, s, links, 1, &taken);
     if (taken) machine_give(mc, taken);
     if (st || !l->outer || !summary_read_nest(mc, l->outer, &s[0], &s[1], &links[0]))
         return st;
     taken = NULL;
     st = nest_fuse(mc, &s[1], &s[0], &links[0], &taken);
     if (!st) st = scatter_fuse(mc, &s[1], &s[0], &links[0], &taken);
+    if (!st) st = interval_fuse(mc, s, links, 2, &taken);
     if (taken) machine_give(mc, taken);
     loop *out = l->outer->outer;
     if (st || !out || !summary_read_nest(mc, out, &s[1], &s[2], &links[1])) return st;
     taken = NULL;
     st = nest_fuse_deep(mc, &s[2], &s[1], &s[0], &links[1], &links[0], &taken);
+    if (!st) st = interval_fuse(mc, s, links, 3, &taken);
     if (taken) machine_give(mc, taken);
     return st;
 }

@@ -148,5 +148,9 @@ stc_status nest_fuse_deep(machine *mc, const loop_summary *outer, const loop_sum
                           const nest_links *mid_inner, super **out);
 stc_status nest_fuse(machine *mc, const loop_summary *outer, const loop_summary *inner,
                      const nest_links *links, super **out);
+/* The n loops s[0] (innermost) … s[n-1], links[k] from s[k] out: *out, if it is there, is
+ * what runs them where the interval tier can't after all. */
+stc_status interval_fuse(machine *mc, const loop_summary *s, const nest_links *links, int n,
+                         super **out);
 
 #endif

@@ -273,6 +273,9 @@ stc_status asm_begin(machine *mc, slot *s);
 stc_status asm_at(machine *mc, slot *s, int l, mcursor *c, const mcursor *up, int64_t coord,
                   const lop *at);
 stc_status asm_keep(machine *mc, slot *s, int l, mcursor *c, const lop *at);
+/* The same for a level that takes regions: `len` coordinates from c's on. */
+stc_status asm_keep_run(machine *mc, slot *s, int l, mcursor *c, int64_t len,
+                        const lop *at);
 /* The place of the value at c (NULL: the root of a scalar), appended if new. */
 stc_status asm_place(machine *mc, slot *s, mcursor *c, const lop *at, int64_t *pos);
 stc_status asm_value(machine *mc, slot *s, int64_t pos);

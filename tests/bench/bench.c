@@ -4,8 +4,9 @@
  *
  * FILTER (or the environment's ROWS) picks the rows whose "name input"
  * contains it; "latency" picks the latencies, "formats" the rows over formats, "arrays"
- * those of other functions, and "peaks" what large runs hold at most. It prints and never
- * judges, except that results which differ make the exit status 1.
+ * those of other functions, "compressed" those on rle and lz77, and "peaks" what large runs
+ * hold at most. It prints and never judges, except that results which differ make the exit
+ * status 1.
  */
 #include "bench.h"
 #include <stdlib.h>
@@ -49,5 +50,6 @@ int main(int argc, char **argv)
     status |= bench_formats(filter, csv);
     status |= bench_arrays(filter, csv);
     status |= bench_convolution(filter, csv);
+    status |= bench_compressed(filter, csv);
     return bench_latency(filter, csv, tool) | status;
 }

@@ -73,6 +73,8 @@ int bench_formats(const char *filter, bool csv);
 int bench_arrays(const char *filter, bool csv);
 /* convolution.c: the same, for convolutions. */
 int bench_convolution(const char *filter, bool csv);
+/* compressed.c: the same, for operands in rle and lz77 against dense ones. */
+int bench_compressed(const char *filter, bool csv);
 /* latency.c */
 int bench_latency(const char *filter, bool csv, const char *tool);
 

@@ -1,0 +1,111 @@
+/* interval.h: loops that step over intervals: runs of equal elements, repeats of
+ * a pattern, and single elements where nothing else will do.
+ *
+ * Compressed operands (compression paper, §III and §IV) are constant, or go
+ * round a pattern, on intervals [lo, hi) of their coordinates. Here a lane of a
+ * strip is such an interval: the body is computed once for it, a reduction
+ * takes it by its length, and a result takes it as a run. So time goes with
+ * the number of runs, not of elements.
+ *
+ *     fill (interval_fill.c)   intervals on which every operand is constant
+ *     eval (strip_eval.c)      the body, once a lane
+ *     sink (interval_sink.c)   n·v into a register, a run into a result
+ *
+ * A nest of loops is a stack of strips: the lanes of an inner one are strung
+ * together across the lanes of the one around it, so short rows are cheap too.
+ * Which levels have intervals is asked of their tables (level.h), when the loop
+ * runs; what a table doesn't know is left to other tiers.
+ */
+#ifndef STC_VM_INTERVAL_H
+#define STC_VM_INTERVAL_H
+
+#include "strip.h"
+
+enum { IVL_LOOPS = 4, IVL_WALKS = 8, IVL_TARGETS = SINK_MAX };
+
+/* An operand of a loop: its fibers, and the interval [lo, hi) it stands on;
+ * coordinate i is at position pos + (i - lo) mod period. */
+typedef struct ivl_walk {
+    fiber_table t;
+    uint16_t place; /* of the loop's summary                            */
+    bool drives;    /* coordinates that only it has are visited         */
+    bool absent;    /* in some lane of this strip                       */
+    uint64_t bit;
+    const column *parent; /* by lane of the loop outside; NULL: root */
+    int64_t root;
+    int64_t p, end, lo, hi, pos, period;
+} ivl_walk;
+
+/* After the first `after` lanes of a strip: coordinates up to hi repeat the
+ * last `size` ones. */
+typedef struct ivl_repeat {
+    int after;
+    int64_t lo, hi, size;
+} ivl_repeat;
+
+typedef struct interval interval;
+typedef struct ivl_loop {
+    strip g; /* its body */
+    interval *of;
+    int depth;       /* 0: the outermost                                      */
+    nest_links link; /* to the loop outside                                   */
+    bool whole;      /* lanes may be longer than one coordinate               */
+    bool weighs;     /* what it makes is reduced: patterns are taken by weight */
+    bool repeats;    /* … or stored where patterns can be repeated            */
+    int64_t *len;    /* of each lane                                          */
+    int *row;        /* the outer loop's lane it belongs to                   */
+    ivl_repeat *rep; /* of this strip                                         */
+    int nrep;
+    int nwalk;
+    ivl_walk walk[IVL_WALKS];
+    uint64_t known;     /* bits of this row that don't depend on the loop */
+    int64_t begin, end; /* its range                                      */
+    int lane, lanes;    /* of the loop outside: where filling stands      */
+    bool open;          /* in the middle of that lane                     */
+    bool spelt;         /* lanes of this strip are parts of an interval    */
+    int64_t i;          /* the next coordinate                            */
+    int64_t left, turn; /* of the interval being spelt out: elements left,
+                           and of which pattern                           */
+    int64_t until;      /* … its end                                      */
+    uint64_t here;      /* … who is present                               */
+} ivl_loop;
+
+/* A result: its places, level by level, each in a loop. */
+typedef struct ivl_target {
+    const sink *x;
+    int loop; /* of the sink */
+    int n;
+    bool direct; /* outer levels have a place for every coordinate: see target_parent */
+    int64_t base, parent; /* direct: the first parent; the last one stored below     */
+    struct {
+        int64_t lo, extent;
+    } outer[IVL_LOOPS];
+    struct {
+        int loop, lane; /* lane: of that loop, whose place is open; -1: none */
+        uint16_t place;
+    } at[IVL_LOOPS];
+} ivl_target;
+
+struct interval {
+    super base;
+    super *other; /* who runs the nest if this can't; NULL: base operations */
+    void *block;
+    size_t block_size;
+    int64_t *pos; /* scratch: a position a lane      */
+    int ntarget;
+    ivl_target target[IVL_TARGETS];
+    int loops;
+    ivl_loop loop[];
+};
+
+/* interval_fill.c: lanes for the next strip, from the lanes of the loop outside. */
+int interval_fill(ivl_loop *v);
+
+/* interval_sink.c */
+bool interval_folds(const sink *x); /* a run is reduced at once */
+void interval_start(ivl_loop *v);   /* the outer lanes' reductions */
+stc_status interval_sink(machine *mc, ivl_loop *v, const sink *x);
+stc_status interval_close(machine *mc, interval *iv, int from); /* places of its lanes */
+stc_status interval_finish(machine *mc, ivl_target *t);         /* what is open then */
+
+#endif

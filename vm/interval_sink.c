@@ -1,0 +1,432 @@
+/* interval_sink.c: lanes that are intervals into registers and results.
+ *
+ * A reduction takes a lane at once: n·v for sums, v**n for products, v where
+ * taking it twice changes nothing (compression paper, §IV-D). A result whose
+ * last level takes regions gets the lane as a run, and what a lane repeats as a
+ * repeat (append_fill_region, §IV-C), so that nothing is expanded that needn't
+ * be. The places of outer levels are opened and kept as base operations would.
+ */
+#include "interval.h"
+#include <string.h>
+
+/* ---- reductions ---------------------------------------------------------------- */
+
+bool interval_folds(const sink *x)
+{
+    const uint8_t flags = fn_at(x->fn)->flags;
+    const bool real = x->cls != CLASS_C64 && x->cls != CLASS_C128;
+    if (!(flags & FP_ASSOCIATIVE)) return false;
+    return flags & FP_IDEMPOTENT || (real && (x->fn == FN_ADD || x->fn == FN_MUL));
+}
+
+#define ADD_RUNS(NAME, T, U)                                                               \
+    static void add_runs_##NAME(T *out, const T *x, const int *row, const int64_t *len,    \
+                                int n)                                                     \
+    {                                                                                      \
+        for (int k = 0; k < n;) {                                                          \
+            const int r = row[k];                                                          \
+            U sum = 0;                                                                     \
+            for (; k < n && row[k] == r; k++)                                              \
+                sum += (U)x[k] * (U)len[k];                                                \
+            out[r] = (T)((U)out[r] + sum);                                                 \
+        }                                                                                  \
+    }
+ADD_RUNS(F64, double, double)
+ADD_RUNS(F32, float, float)
+ADD_RUNS(I64, int64_t, uint64_t)
+
+/* v taken n times, n > 1. */
+static value fold_run(const sink *x, vclass cls, value v, int64_t n)
+{
+    if (fn_at(x->fn)->flags & FP_IDEMPOTENT) return v;
+    const value count = class_convert(cls, CLASS_I64, (value){.i64 = n});
+    if (x->fn == FN_ADD) {
+        fn_scalar_of(FN_MUL, cls)(&v, &v, &count, NULL);
+        return v;
+    }
+    if (cls == CLASS_F32 || cls == CLASS_F64) {
+        fn_scalar_of(FN_POW, cls)(&v, &v, &count, NULL);
+        return v;
+    }
+    value y = v, sum = v;
+    const fn_scalar apply = fn_scalar_of(x->fn, cls);
+    for (n--; n > 0; n >>= 1) {
+        if (n & 1) apply(&sum, &sum, &y, NULL);
+        apply(&y, &y, &y, NULL);
+    }
+    return sum;
+}
+
+/* Lanes into out[row]. */
+static void reduce(ivl_loop *v, const sink *x, void *out)
+{
+    const vclass cls = (vclass)x->cls;
+    const void *in = strip_spread(&v->g, x->node);
+    const int n = v->g.n;
+    if (x->fn == FN_ADD && cls == CLASS_F64) {
+        add_runs_F64(out, in, v->row, v->len, n);
+        return;
+    }
+    if (x->fn == FN_ADD && cls == CLASS_F32) {
+        add_runs_F32(out, in, v->row, v->len, n);
+        return;
+    }
+    if (x->fn == FN_ADD && (cls == CLASS_I64 || cls == CLASS_U64)) {
+        add_runs_I64(out, in, v->row, v->len, n);
+        return;
+    }
+    const fn_scalar fn = fn_scalar_of(x->fn, cls);
+    for (int k = 0; k < n; k++) {
+        value acc = class_get(cls, out, v->row[k]), e = class_get(cls, in, k);
+        if (v->len[k] > 1) e = fold_run(x, cls, e, v->len[k]);
+        fn(&acc, &acc, &e, NULL);
+        class_put(cls, out, v->row[k], acc);
+    }
+}
+
+/* The outer lanes' values before anything is added: what the outer body gives,
+ * or nothing, which is 0 for sums. */
+void interval_start(ivl_loop *v)
+{
+    if (!v->depth || v->link.result == UNLINKED) return;
+    strip *o = &v->of->loop[v->depth - 1].g;
+    const node *r = &o->s.node[v->link.result];
+    vcolumn *to = &o->node[v->link.result];
+    const vcolumn *from = r->nargs ? &o->node[r->arg[0]] : NULL;
+    const value zero = {0};
+    for (int k = 0; k < o->n; k++) {
+        class_put((vclass)r->cls, to->data, k,
+                  !from     ? zero
+                  : from->p ? class_get((vclass)r->cls, from->p, k)
+                            : from->one);
+    }
+}
+
+/* ---- places of outer levels ------------------------------------------------------ */
+
+static mcursor *up_cursor(machine *mc, const loop_summary *s, const place *p)
+{
+    const uint16_t c = s->place[p->up].cursor;
+    return c == ROOT ? NULL : &mc->c[c];
+}
+
+/* Below outer levels that have a place for every coordinate, parents are counted:
+ * the position for lane e of the sink's loop. */
+static int64_t target_parent(const interval *iv, const ivl_target *t, int e)
+{
+    int64_t parent = t->base;
+    int of[IVL_LOOPS];
+    of[t->loop] = e;
+    for (int j = t->loop; j > 0; j--)
+        of[j - 1] = iv->loop[j].row[of[j]];
+    for (int k = 0; k + 1 < t->n; k++) {
+        const int64_t i = iv->loop[t->at[k].loop].g.icol[0].data[of[t->at[k].loop]];
+        parent = parent * t->outer[k].extent + i - t->outer[k].lo;
+    }
+    return parent;
+}
+
+/* Closes the fiber before that of parent `to`. */
+static stc_status pass_on(machine *mc, ivl_target *t, int64_t to)
+{
+    if (t->parent == to) return STC_OK;
+    slot *r = &mc->slot[t->x->a];
+    level *lv = &r->t->level[r->t->fmt.levels - 1];
+    const int64_t last = t->parent;
+    t->parent = to;
+    if (last == NONE || r->lev[r->t->fmt.levels - 1].insert) return STC_OK;
+    return lv->kind->append_edges(mc->cx, lv, last);
+}
+
+static stc_status close_place(machine *mc, const interval *iv, ivl_target *t, int k)
+{
+    const ivl_loop *v = &iv->loop[t->at[k].loop];
+    const place *p = &v->g.s.place[t->at[k].place];
+    const int at = t->at[k].lane;
+    t->at[k].lane = -1;
+    if (!p->kept || at < 0) return STC_OK;
+    return asm_keep_run(mc, &mc->slot[t->x->a], p->level, &mc->c[p->cursor], v->len[at],
+                        p->keep);
+}
+
+/* Opens the places above the last one for lane e of the sink's loop. */
+static stc_status open_places(machine *mc, interval *iv, ivl_target *t, int e)
+{
+    int of[IVL_LOOPS]; /* by loop: the lane that e belongs to */
+    of[t->loop] = e;
+    for (int j = t->loop; j > 0; j--)
+        of[j - 1] = iv->loop[j].row[of[j]];
+    int first = 0;
+    while (first + 1 < t->n && t->at[first].lane == of[t->at[first].loop])
+        first++;
+    for (int k = t->n - 2; k >= first; k--)
+        if (close_place(mc, iv, t, k)) return mc->cx->diag.status;
+    for (int k = first; k + 1 < t->n; k++) {
+        const ivl_loop *v = &iv->loop[t->at[k].loop];
+        const place *p = &v->g.s.place[t->at[k].place];
+        const int at = of[t->at[k].loop];
+        if (asm_at(mc, &mc->slot[t->x->a], p->level, &mc->c[p->cursor],
+                   up_cursor(mc, &v->g.s, p), v->g.icol[0].data[at], p->at))
+            return mc->cx->diag.status;
+        t->at[k].lane = at;
+    }
+    return STC_OK;
+}
+
+stc_status interval_close(machine *mc, interval *iv, int from)
+{
+    for (int j = 0; j < iv->ntarget; j++) {
+        ivl_target *t = &iv->target[j];
+        for (int k = t->n - 2; !t->direct && k >= 0; k--)
+            if (t->at[k].loop >= from && close_place(mc, iv, t, k))
+                return mc->cx->diag.status;
+    }
+    return STC_OK;
+}
+
+stc_status interval_finish(machine *mc, ivl_target *t)
+{
+    return t->direct ? pass_on(mc, t, NONE) : STC_OK;
+}
+
+/* ---- values into a result -------------------------------------------------------- */
+
+/* Lanes [from, to), which are of one fiber of the result's last level. */
+typedef struct piece {
+    ivl_loop *v;
+    const sink *x;
+    const place *p;
+    slot *r;
+    level *lv;
+    mcursor *up;
+    int64_t parent;
+    bool direct;
+    int from, to;
+} piece;
+
+/* Element by element, as base operations do. */
+static stc_status put_slowly(machine *mc, const piece *w, int from, int to)
+{
+    mcursor over = {.c = {.at = w->parent, .at_end = w->parent + 1}, .kept = true};
+    mcursor *c = &mc->c[w->p->cursor];
+    const vclass cls = (vclass)w->v->g.s.node[w->x->node].cls;
+    const void *in = strip_spread(&w->v->g, w->x->node);
+    for (int k = from; k < to; k++) {
+        const int64_t lo = w->v->g.icol[0].data[k], hi = lo + w->v->len[k];
+        for (int64_t i = lo; i < hi; i++) {
+            int64_t pos;
+            value e = class_get(cls, in, k);
+            mc->i[w->v->g.s.l->index] = w->v->g.s.l->i = i;
+            if (asm_at(mc, w->r, w->p->level, c, w->direct ? &over : w->up, i, w->p->at) ||
+                asm_place(mc, w->r, c, w->x->at, &pos) || asm_value(mc, w->r, pos))
+                return mc->cx->diag.status;
+            if (w->x->kind == SINK_ACC) {
+                const value old = type_load(w->r->t->type, w->r->t->vals, pos);
+                fn_scalar_of(w->x->fn, (vclass)w->x->cls)(&e, &old, &e, NULL);
+            }
+            type_store(w->r->t->type, w->r->t->vals, pos, e);
+        }
+    }
+    return STC_OK;
+}
+
+/* n times the element at `one`. */
+static void fill_run(char *to, int64_t n, const char *one, size_t size)
+{
+    if (size == 1) {
+        memset(to, *one, (size_t)n);
+    } else if (size == 4) {
+        uint32_t x;
+        memcpy(&x, one, 4);
+        for (int64_t k = 0; k < n; k++)
+            memcpy(to + 4 * k, &x, 4);
+    } else if (size == 8) {
+        uint64_t x;
+        memcpy(&x, one, 8);
+        for (int64_t k = 0; k < n; k++)
+            memcpy(to + 8 * k, &x, 8);
+    } else {
+        for (int64_t k = 0; k < n; k++)
+            memcpy(to + size * (size_t)k, one, size);
+    }
+}
+
+/* A level whose fibers are ranges: every lane fills its part. */
+static stc_status put_range(machine *mc, const piece *w)
+{
+    ivl_loop *v = w->v;
+    tensor *t = w->r->t;
+    fiber_table f = {.shape = VIEW_NONE};
+    if (w->lv->kind->table) w->lv->kind->table(w->lv, &f);
+    const int64_t *i = v->g.icol[0].data;
+    const int last = w->to - 1;
+    if (f.shape != VIEW_RANGE || w->x->kind == SINK_ACC || i[w->from] < f.lo ||
+        i[last] + v->len[last] > f.hi || i[last] < i[w->from])
+        return put_slowly(mc, w, w->from, w->to);
+    const int64_t base = w->parent * (f.hi - f.lo) - f.lo;
+    const size_t size = type_size(t->type);
+    const vclass cls = type_class(t->type);
+    if (asm_value(mc, w->r, base + i[last] + v->len[last] - 1)) return mc->cx->diag.status;
+    w->r->stores += (uint64_t)(w->to - w->from);
+    const char *in = strip_spread(&v->g, w->x->node);
+    in += (size_t)w->from * class_size(cls);
+    const int n = w->to - w->from;
+    if (i[last] - i[w->from] == n - 1 && v->len[last] == 1) {
+        strip_store(t->type, t->vals, base + i[w->from], in, cls, n);
+        return STC_OK;
+    }
+    strip_store(t->type, v->g.scratch, 0, in, cls, n);
+    for (int k = 0; k < n; k++)
+        fill_run((char *)t->vals + (base + i[w->from + k]) * (int64_t)size,
+                 v->len[w->from + k], v->g.scratch + (size_t)k * size, size);
+    return STC_OK;
+}
+
+/* Equal neighbours of a spelt out interval become one lane; their values stay in
+ * scratch. */
+static int join_lanes(const piece *w, int64_t *lo, int64_t *len, size_t size)
+{
+    const int64_t *i = w->v->g.icol[0].data + w->from;
+    char *val = w->v->g.scratch;
+    int n = 0;
+    for (int k = 0; k < w->to - w->from; k++) {
+        const char *e = val + (size_t)k * size, *last = val + (size_t)(n - 1) * size;
+        const bool same = n && lo[n - 1] + len[n - 1] == i[k] &&
+                          (size == 1   ? *last == *e
+                           : size == 4 ? !memcmp(last, e, 4)
+                           : size == 8 ? !memcmp(last, e, 8)
+                                       : !memcmp(last, e, size));
+        if (same) {
+            len[n - 1] += len[k];
+            continue;
+        }
+        memmove(val + (size_t)n * size, e, size);
+        lo[n] = i[k];
+        len[n++] = len[k];
+    }
+    return n;
+}
+
+/* Values of regions, at pos[0 … n), from scratch, which has the element type. */
+static void put_values(tensor *t, const int64_t *pos, const char *val, int n, size_t size)
+{
+    char *to = t->vals;
+    if (pos[n - 1] - pos[0] == n - 1) {
+        memcpy(to + pos[0] * (int64_t)size, val, (size_t)n * size);
+        return;
+    }
+    for (int k = 0; k < n; k++)
+        memcpy(to + pos[k] * (int64_t)size, val + (size_t)k * size, size);
+}
+
+/* A level that takes regions: runs, and repeats where lanes go on as such. */
+static stc_status put_regions(machine *mc, const piece *w)
+{
+    ivl_loop *v = w->v;
+    tensor *t = w->r->t;
+    level *lv = w->lv;
+    const vclass cls = type_class(t->type);
+    const size_t size = type_size(t->type);
+    const int64_t parent = w->parent;
+    int64_t *pos = v->of->pos;
+    int rep = 0;
+    while (rep < v->nrep && v->rep[rep].after <= w->from)
+        rep++;
+    for (int k = w->from; k < w->to;) {
+        const int to =
+            rep < v->nrep && v->rep[rep].after <= w->to ? v->rep[rep].after : w->to;
+        const piece part = {.v = v, .from = k, .to = to};
+        const char *in = strip_spread(&v->g, w->x->node);
+        int64_t *lo = v->g.icol[0].data + k, *len = v->len + k;
+        int n = to - k;
+        strip_store(t->type, v->g.scratch, 0, in + (size_t)k * class_size(cls), cls, n);
+        if (!v->repeats && v->spelt) n = join_lanes(&part, lo, len, size);
+        if (lv->kind->append_regions(mc->cx, lv, parent, n, lo, len, pos) ||
+            asm_value(mc, w->r, pos[n - 1]))
+            return mc->cx->diag.status;
+        put_values(t, pos, v->g.scratch, n, size);
+        if (to < w->to || (rep < v->nrep && v->rep[rep].after == to)) {
+            const ivl_repeat *x = &v->rep[rep++];
+            if (lv->kind->append_repeat(mc->cx, lv, parent, x->lo, x->hi,
+                                        lv->size - x->size, x->size))
+                return mc->cx->diag.status;
+        }
+        k = to;
+    }
+    w->r->stores += (uint64_t)(w->to - w->from);
+    return STC_OK;
+}
+
+/* A level that takes coordinates: all of a row at once. */
+static stc_status put_coords(machine *mc, const piece *w)
+{
+    ivl_loop *v = w->v;
+    level *lv = w->lv;
+    asm_level *a = &w->r->lev[w->p->level];
+    const int64_t parent = w->parent;
+    const int n = w->to - w->from, last = w->to - 1;
+    const int64_t *i = v->g.icol[0].data;
+    append_room room;
+    bool bulk = lv->kind->append_room && w->x->kind == SINK_STORE && parent > a->parent &&
+                (lv->props & (PROP_UNIQUE | PROP_BRANCHLESS)) == PROP_UNIQUE &&
+                i[w->from] >= lv->base && i[last] - lv->base < lv->extent;
+    for (int k = w->from; bulk && k < w->to; k++)
+        bulk = v->len[k] == 1 && (k == w->from || i[k] > i[k - 1]);
+    if (!bulk) return put_slowly(mc, w, w->from, w->to);
+    if (lv->kind->append_room(mc->cx, lv, n, 0, &room)) return mc->cx->diag.status;
+    if (room.width == 4 && i[last] > INT32_MAX) return put_slowly(mc, w, w->from, w->to);
+    strip_put_coords(&room, &v->g.icol[0], w->from, n);
+    lv->kind->append_done(lv, n, 0);
+    a->parent = parent;
+    w->r->stores += (uint64_t)n;
+    if (asm_value(mc, w->r, room.pos + n - 1)) return mc->cx->diag.status;
+    const vclass cls = type_class(w->r->t->type);
+    const char *in = strip_spread(&v->g, w->x->node);
+    strip_store(w->r->t->type, w->r->t->vals, room.pos,
+                in + (size_t)w->from * class_size(cls), cls, n);
+    return STC_OK;
+}
+
+static stc_status put_result(machine *mc, ivl_loop *v, ivl_target *t)
+{
+    interval *iv = v->of;
+    piece w = {.v = v, .x = t->x, .r = &mc->slot[t->x->a], .direct = t->direct};
+    w.p = &v->g.s.place[t->x->b];
+    w.lv = &w.r->t->level[w.p->level];
+    w.up = up_cursor(mc, &v->g.s, w.p);
+    const bool insert = w.r->lev[w.p->level].insert;
+    const bool regions = w.lv->kind->append_regions && t->x->kind == SINK_STORE;
+    for (w.from = 0; w.from < v->g.n; w.from = w.to) {
+        w.to = v->depth ? w.from + 1 : v->g.n;
+        while (w.to < v->g.n && v->row[w.to] == v->row[w.from])
+            w.to++;
+        if (t->direct) {
+            w.parent = target_parent(iv, t, w.from);
+            if (pass_on(mc, t, w.parent)) return mc->cx->diag.status;
+        } else {
+            if (open_places(mc, iv, t, w.from)) return mc->cx->diag.status;
+            w.parent = w.up ? w.up->c.at : 0;
+        }
+        if (insert ? put_range(mc, &w) : regions ? put_regions(mc, &w) : put_coords(mc, &w))
+            return mc->cx->diag.status;
+    }
+    return STC_OK;
+}
+
+/* ---- the strip ------------------------------------------------------------------- */
+
+stc_status interval_sink(machine *mc, ivl_loop *v, const sink *x)
+{
+    if (x->kind == SINK_REDUCE) {
+        if (v->depth) {
+            strip *o = &v->of->loop[v->depth - 1].g;
+            reduce(v, x, o->node[v->link.result].data);
+        } else {
+            reduce(v, x, &mc->v[x->a]);
+        }
+        return STC_OK;
+    }
+    for (int k = 0; k < v->of->ntarget; k++)
+        if (v->of->target[k].x == x) return put_result(mc, v, &v->of->target[k]);
+    return STC_OK;
+}
