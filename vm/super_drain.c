@@ -12,30 +12,36 @@
 
 enum { RANK_BLOCK = 32, RANK_MAX = 96 };
 
-/* rank[a] = how many of key[0 … n) are smaller than key[a], for `width` a. */
-#define RANK(width)                                                                        \
-    INLINE void rank_##width(const int32_t *key, int n, const int32_t *of, int32_t *rank)  \
-    {                                                                                      \
-        int32_t r[width] = {0}, x[width];                                                  \
-        memcpy(x, of, sizeof x);                                                           \
-        for (int b = 0; b < n; b++)                                                        \
-            for (int a = 0; a < width; a++)                                                \
-                r[a] += key[b] < x[a];                                                     \
-        memcpy(rank, r, sizeof r);                                                         \
+typedef int32_t lanes __attribute__((vector_size(32)));
+enum { LANES = 8 };
+
+/* rank[a] = how many of key[0 … n) are smaller than of[a], for so many vectors. */
+INLINE void rank_block(const int32_t *key, int n, const int32_t *of, int32_t *rank,
+                       int vectors)
+{
+    lanes x[RANK_BLOCK / LANES], r[RANK_BLOCK / LANES];
+    for (int j = 0; j < vectors; j++) {
+        memcpy(&x[j], of + j * LANES, sizeof x[j]);
+        r[j] = (lanes){0};
     }
-RANK(8)
-RANK(16)
-RANK(32)
+    for (int b = 0; b < n; b++) {
+        const lanes y = (lanes){0} + key[b];
+        for (int j = 0; j < vectors; j++)
+            r[j] -= y < x[j]; /* true is -1 */
+    }
+    for (int j = 0; j < vectors; j++)
+        memcpy(rank + j * LANES, &r[j], sizeof r[j]);
+}
 
 INLINE void ranks(const int32_t *key, int n, int32_t *rank)
 {
-    if (n <= 8)
-        rank_8(key, n, key, rank);
-    else if (n <= 16)
-        rank_16(key, n, key, rank);
+    if (n <= LANES)
+        rank_block(key, n, key, rank, 1);
+    else if (n <= 2 * LANES)
+        rank_block(key, n, key, rank, 2);
     else
         for (int a = 0; a < n; a += RANK_BLOCK)
-            rank_32(key, n, key + a, rank + a);
+            rank_block(key, n, key + a, rank + a, RANK_BLOCK / LANES);
 }
 
 static void plain_ranks(const int32_t *key, int n, int32_t *rank)
