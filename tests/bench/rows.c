@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { RUNS = 7, RUNS_THREADS = 15, OPERANDS = 4 };
 #define RANK 16
@@ -496,45 +497,60 @@ static int threads_asked(void)
     return n > 1 ? n : 1;
 }
 
-static bool timed_run(side *d, int threads, double *ns)
+/* *cpu: what all threads together took. */
+static bool timed_run(side *d, int threads, double *ns, double *cpu)
 {
+    struct timespec t0, t1;
     if (stc_set_threads(d->machine, threads)) return false;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t0);
     const double start = now_ns();
     if (stc_run(d->program)) return false;
     *ns = now_ns() - start;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t1);
+    *cpu = (double)(t1.tv_sec - t0.tv_sec) * 1e9 + (double)(t1.tv_nsec - t0.tv_nsec);
     return true;
 }
 
-/* Both sides in turn, medians; *faster: how many times faster it is on threads, by
- * the best runs of both. False: stcvm failed, and its error has been printed. */
+/* What threads gain, by the best runs of both: times faster, and, for a processor
+ * that others use as well, the same if its cores had been there for it alone. */
+typedef struct gain {
+    double wall, cpu;
+} gain;
+
+/* Both sides in turn, medians. False: stcvm failed, and its error has been printed. */
 static bool measure(side *d, const row *r, state *s, double *ours, double *theirs,
-                    double *faster)
+                    gain *faster)
 {
     const int threads = threads_asked(), runs = threads > 1 ? RUNS_THREADS : RUNS;
-    double a[RUNS_THREADS], b[RUNS_THREADS], best = 1e300, best_threads = 1e300, ns;
+    double a[RUNS_THREADS], b[RUNS_THREADS], ns, cpu;
+    gain one = {1e300, 1e300}, all = {1e300, 1e300};
     int n = 0;
     for (int i = -1; i < runs; i++) {
-        if (!timed_run(d, 1, &a[n])) return false;
+        if (!timed_run(d, 1, &a[n], &cpu)) return false;
+        if (a[n] < one.wall) one.wall = a[n];
+        if (cpu < one.cpu) one.cpu = cpu;
         double t1 = now_ns();
         r->run(s);
         b[n] = now_ns() - t1;
-        if (threads > 1 && !timed_run(d, threads, &ns)) return false;
-        if (i < 0) continue; /* the first of each warms caches and buffers */
-        if (a[n] < best) best = a[n];
-        if (threads > 1 && ns < best_threads) best_threads = ns;
-        n++;
+        if (threads > 1) {
+            if (!timed_run(d, threads, &ns, &cpu)) return false;
+            if (ns < all.wall) all.wall = ns;
+            if (cpu < all.cpu) all.cpu = cpu;
+        }
+        if (i >= 0) n++; /* the first of each warms caches and buffers */
     }
     *ours = median(a, n);
     *theirs = median(b, n);
-    *faster = best / best_threads;
+    *faster = (gain){one.wall / all.wall, threads * one.cpu / all.cpu};
     return true;
 }
 
 static double run_row(const row *r, state *s, bool csv, bool *wrong)
 {
     side d;
-    double ours = 0, theirs = 1, ratio = 0, faster = 0;
-    char on_threads[32] = "";
+    double ours = 0, theirs = 1, ratio = 0;
+    gain faster = {0};
+    char on_threads[48] = "";
     pick_inputs(s, r->input);
     prepare_out(s, r);
     bool ran = side_open(&d, r, s) && measure(&d, r, s, &ours, &theirs, &faster);
@@ -548,7 +564,8 @@ static double run_row(const row *r, state *s, bool csv, bool *wrong)
         ratio = ours / theirs;
         *wrong |= !equal;
         if (threads_asked() > 1)
-            snprintf(on_threads, sizeof on_threads, csv ? ",%.2f" : "  x%.2f", faster);
+            snprintf(on_threads, sizeof on_threads, csv ? ",%.2f,%.2f" : "  x%.2f (x%.2f)",
+                     faster.wall, faster.cpu);
         printf(csv ? "%s,%s,%.4f,%.4f,%.3f,%s%s%s\n"
                    : "%-14s %-6s %10.3f %10.3f %7.2f  %s%s%s\n",
                r->name, r->input, ours * 1e-6, theirs * 1e-6, ratio, d.tier, on_threads,
