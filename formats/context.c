@@ -35,6 +35,17 @@ static void set(ctx *cx, stc_status status, const char *file, const char *format
     if (file) copy_text(d->file, sizeof d->file, file, strlen(file));
 }
 
+enum { STEPS_TOLD = 1 << 22 }; /* between two calls of progress */
+
+stc_status work_done(ctx *cx, uint64_t n)
+{
+    cx->worked += n;
+    if (!cx->progress || cx->worked - cx->told < STEPS_TOLD) return STC_OK;
+    cx->told = cx->worked;
+    if (!cx->progress(cx->progress_context, "steps", cx->worked, 0)) return STC_OK;
+    return fail(cx, STC_ERR_INTERRUPT, "stopped by the progress function");
+}
+
 stc_status fail(ctx *cx, stc_status status, const char *format, ...)
 {
     va_list args;

@@ -44,6 +44,7 @@ typedef struct ctx {
     bool no_super, profile;
     stc_progress_fn progress;
     void *progress_context;
+    uint64_t worked, told; /* steps of all runs; when progress was last told  */
     diag diag;
     /* Large blocks that were freed and wait to be used again (memory.c): only
      * with the default allocator, and without a cap. */
@@ -71,6 +72,9 @@ stc_status fail_file(ctx *cx, stc_status status, const char *file, int64_t line,
 stc_status fail_text(ctx *cx, stc_status status, const char *file, const char *text,
                      span at, const char *format, ...) PRINTF_LIKE(6, 7);
 void diag_clear(ctx *cx);
+/* n more steps were done; now and then, asks the host's progress function whether
+ * to go on. Counts from run to run, so that many short ones are seen, too. */
+stc_status work_done(ctx *cx, uint64_t n);
 
 /* A ctx starts as zeros (but for its settings). mem_release gives back what
  * the allocator keeps; call it last, when all else has been freed. */

@@ -164,9 +164,12 @@ static stc_status exec_include(stc_session *s, script *in, const ast *n)
 /* ---- loops and conditions
  * ----------------------------------------------------------------- */
 
+enum { ROUND_STEPS = 1 << 12 }; /* what a round of a script's loop counts as */
+
 static stc_status stopped(ctx *cx)
 {
-    if (!atomic_load_explicit(&cx->interrupt, memory_order_relaxed)) return STC_OK;
+    if (!atomic_load_explicit(&cx->interrupt, memory_order_relaxed))
+        return work_done(cx, ROUND_STEPS);
     return fail(cx, STC_ERR_INTERRUPT, "interrupted");
 }
 

@@ -27,6 +27,7 @@
     SUITE(io)                                                                              \
     SUITE(api)                                                                             \
     SUITE(session)                                                                         \
+    SUITE(threads)                                                                         \
     SUITE(merge)                                                                           \
     SUITE(faults)                                                                          \
     SUITE(bad)                                                                             \
@@ -53,8 +54,10 @@ void ctx_close(ctx *cx, heap *h);
 /* A machine on a counting heap. */
 stc_machine *machine_open(heap *h, bool no_super);
 void machine_shut(stc_machine *m, heap *h);
+/* Threads for its runs, for loops of any size. */
+void machine_share(stc_machine *m, int threads);
 
-/* Runs a script in a session, with and without superinstructions; the named
+/* Runs a script in a session, with and without superinstructions, and on threads; the named
  * tensor must then hold these elements, row-major, converted to double. */
 void expect_dense(const char *script, const char *name, const double *want, int64_t n);
 #define EXPECT(script, name, ...)                                                          \

@@ -1,5 +1,6 @@
 /* check_help.c: the helpers of check.h. */
 #include "check.h"
+#include "../src/api.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,6 +56,12 @@ stc_machine *machine_open(heap *h, bool no_super)
     return m;
 }
 
+void machine_share(stc_machine *m, int threads)
+{
+    ck_assert_int_eq(stc_set_threads(m, threads), STC_OK);
+    m->cx.grain = 1;
+}
+
 void machine_shut(stc_machine *m, heap *h)
 {
     stc_close(m);
@@ -90,9 +97,10 @@ static void compare(const stc_tensor *t, const double *want, int64_t n, const ch
 
 void expect_dense(const char *script, const char *name, const double *want, int64_t n)
 {
-    for (int way = 0; way < 2; way++) {
+    for (int way = 0; way < 3; way++) {
         heap h;
         stc_machine *m = machine_open(&h, way == 1);
+        if (way == 2) machine_share(m, 2);
         stc_session *s;
         const stc_tensor *t;
         ck_ok(m, stc_session_open(m, &s));

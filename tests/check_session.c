@@ -187,6 +187,36 @@ START_TEST(schedules)
 }
 END_TEST
 
+static int stop_at_once(void *context, const char *what, uint64_t done, uint64_t total)
+{
+    (void)what, (void)done, (void)total;
+    ++*(int *)context;
+    return 1;
+}
+
+/* Statements too short to be asked about alone, and a loop that has none. */
+START_TEST(progress_stops_loops)
+{
+    static const char *const endless[] = {"a = 1\nwhile (a > 0) { a = a + 1 }",
+                                          "a = 1\nwhile (a > 0) { }",
+                                          "a = 1\nrepeat 1000000000 { a = a + 1 }"};
+    heap h = {0};
+    int calls = 0;
+    const stc_config config = {.alloc = heap_alloc,
+                               .alloc_context = &h,
+                               .progress = stop_at_once,
+                               .progress_context = &calls};
+    stc_machine *m;
+    stc_session *s;
+    ck_assert_int_eq(stc_open(&config, &m), STC_OK);
+    ck_ok(m, stc_session_open(m, &s));
+    ck_assert_int_eq(stc_session_exec(s, endless[_i], "test"), STC_ERR_INTERRUPT);
+    ck_assert_int_eq(calls, 1);
+    stc_session_close(s);
+    machine_shut(m, &h);
+}
+END_TEST
+
 Suite *suite_session(void)
 {
     Suite *s = suite_create("session");
@@ -198,6 +228,7 @@ Suite *suite_session(void)
     tcase_add_test(c, functions);
     tcase_add_test(c, files);
     tcase_add_test(c, schedules);
+    tcase_add_loop_test(c, progress_stops_loops, 0, 3);
     suite_add_tcase(s, c);
     return s;
 }

@@ -20,7 +20,7 @@ typedef struct worker {
     machine *mc;
     const struct parallel *of;
     struct job *job; /* what it is doing, and of which chunk */
-    int chunk;
+    int number, chunk;
     merge_desc *merge; /* of the shared loops, with their own ranges */
     lop stop;          /* what was behind the loop */
 } worker;
@@ -85,6 +85,7 @@ static worker *worker_new(machine *mc)
     worker *w = mem_zero(cx, 1, sizeof *w);
     if (!w) return NULL;
     w->of = mc->parallel;
+    w->number = mc->parallel->nworker;
     w->cx.root = cx;
     w->cx.no_super = cx->no_super;
     w->merge = mem_array(cx, w->of->nloop, sizeof *w->merge);
@@ -221,12 +222,16 @@ static void drop_slots(worker *w, const parallel_loop *pl)
 
 /* ---- chunks ------------------------------------------------------------------------ */
 
-/* Adds the rounds done since the last look; the sum of all threads. */
+/* Adds the rounds done since the last look; the sum of all threads. The host's
+ * progress function is called by its own thread only. */
 static uint64_t count_steps(machine *mc)
 {
+    job *j = mc->worker->job;
     const uint64_t n = (uint64_t)(mc->slice - mc->left);
     mc->slice = mc->left = WORKER_ROUNDS;
-    return atomic_fetch_add(&mc->worker->job->steps, n) + n;
+    if (mc->worker->number == 0 && work_done(j->mc->cx, n * (uint64_t)j->threads))
+        atomic_store(&j->stop, true);
+    return atomic_fetch_add(&j->steps, n) + n;
 }
 
 stc_status parallel_poll(machine *mc)

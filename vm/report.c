@@ -14,6 +14,7 @@ static void note_tier(void *context, int pc, textbuf *out)
     const report *r = context;
     const loop *l = r->of[pc];
     if (!l) return;
+    if (r->mc->code[l->first].op == LOP_PARALLEL) text_add(out, "  ; shared by threads\n");
     if (l->super) {
         text_add(out, "  ; tier %d: %s\n", l->super->tier, l->super->note);
         return;

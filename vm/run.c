@@ -13,7 +13,6 @@
 
 /* How many rounds may pass before somebody looks at limits and interrupts. */
 #define POLL_ROUNDS 4096
-#define PROGRESS_ROUNDS (1 << 22)
 
 stc_status machine_new(const program *p, machine **out)
 {
@@ -218,6 +217,7 @@ stc_status machine_run(machine *mc)
     set_slice(mc);
     status = machine_dispatch(mc, mc->code);
     mc->steps += (uint64_t)(mc->slice - mc->left);
+    mc->cx->worked += (uint64_t)(mc->slice - mc->left); /* the next one may tell */
     mc->slice = mc->left = 0;
     if (!status) status = check_finished(mc);
     if (status) forget_results(mc);
@@ -233,8 +233,8 @@ stc_status machine_poll(machine *mc)
 {
     ctx *cx = mc->cx;
     if (mc->worker) return parallel_poll(mc);
-    uint64_t before = mc->steps;
-    mc->steps += (uint64_t)(mc->slice - mc->left);
+    const uint64_t n = (uint64_t)(mc->slice - mc->left);
+    mc->steps += n;
     mc->slice = mc->left = 0;
     if (cx->max_steps && mc->steps > cx->max_steps)
         return fail(cx, STC_ERR_STEPS, "stopped after %llu steps, the limit of a run",
@@ -243,9 +243,7 @@ stc_status machine_poll(machine *mc)
         atomic_store(&cx->interrupt, false);
         return fail(cx, STC_ERR_INTERRUPT, "interrupted");
     }
-    if (cx->progress && before / PROGRESS_ROUNDS != mc->steps / PROGRESS_ROUNDS &&
-        cx->progress(cx->progress_context, "steps", mc->steps, 0))
-        return fail(cx, STC_ERR_INTERRUPT, "stopped by the progress function");
+    if (work_done(cx, n)) return cx->diag.status;
     set_slice(mc);
     return STC_OK;
 }

@@ -1,0 +1,203 @@
+/* check_threads.c: loops that threads share: which they are, that results are
+ * those of one thread, which error is told, and that limits hold. */
+#include "check.h"
+#include "../src/api.h"
+#include <string.h>
+
+enum { N = 300 };
+
+/* A csr matrix [N,N] with a few entries a row, rows of very different lengths. */
+static stc_tensor *skewed(stc_machine *m, const char *form, stc_type type)
+{
+    static int64_t coords[2 * N * 40];
+    static double f64[N * 40];
+    static int64_t i64[N * 40];
+    int64_t n = 0, shape[2] = {N, N};
+    static int64_t row[N * 40], col[N * 40];
+    for (int64_t i = 0; i < N; i++) {
+        const int64_t count = i % 50 == 0 ? 37 : i % 4;
+        for (int64_t k = 0; k < count; k++) {
+            row[n] = i;
+            col[n] = (i * 7 + k * 8) % N;
+            f64[n] = 0.1 + (double)(n % 17);
+            i64[n] = n % 5;
+            n++;
+        }
+    }
+    memcpy(coords, row, (size_t)n * sizeof *row);
+    memcpy(coords + n, col, (size_t)n * sizeof *col);
+    stc_tensor *t;
+    const void *values = type == STC_F64 ? (void *)f64 : (void *)i64;
+    ck_ok(m, stc_tensor_from_coords(m, form, type, 2, shape, NULL, n, coords, values, &t));
+    return t;
+}
+
+static stc_program *compiled(stc_machine *m, const char *text, const char *form,
+                             const char *result, stc_type type)
+{
+    const stc_decl d[] = {{"A", form, type, NULL, 2}, {"R", result, type, NULL, -1}};
+    stc_program *p;
+    ck_ok(m, stc_compile(m, text, d, result ? 2 : 1, &p));
+    return p;
+}
+
+static bool shares(stc_program *p)
+{
+    char *code;
+    ck_assert_int_eq(stc_program_explain(p, "code", &code), STC_OK);
+    const bool shared = strstr(code, "shared by threads");
+    stc_text_free(p->m, code);
+    return shared;
+}
+
+typedef struct sharing_case {
+    const char *text, *format, *result;
+    bool shared;
+} sharing_case;
+
+static const sharing_case cases[] = {
+    {"R(i) = A(i,j)", "csr", "dense", true},
+    {"R(i,j) = A(i,j) * 2", "csr", "csr", true},
+    {"R(i,j) = A(i,j) + A(i,k) * A(k,j)", "csr", "csr", true},
+    {"R(i,j) = A(i,j) * 2", "dcsr", "dcsr", true},
+    {"R(i,j) = A(i,k) * A(k,j)", "csr", "dense", true},
+    {"R(i,j) = A(i,j) + 1", "dense", "dense", true},
+    {"R = A(i,j) * A(i,j)", "csr", NULL, true},
+    {"R = max(i, j: A(i,j))", "dcsr", NULL, true},
+    {"R(j) = A(i,j)", "csr", "dense", false}, /* a column from all rows  */
+};
+
+/* The same, and the same again; sums are by chunks, and so only near. */
+START_TEST(results_agree)
+{
+    const sharing_case *c = &cases[_i];
+    heap h;
+    stc_machine *m = machine_open(&h, false);
+    stc_tensor *a = skewed(m, c->format, STC_F64), *first;
+    const stc_tensor *again;
+    stc_program *p = compiled(m, c->text, c->format, c->result, STC_F64);
+    ck_ok(m, stc_bind(p, "A", a));
+    ck_ok(m, stc_run(p));
+    ck_ok(m, stc_take(p, "R", &first));
+    for (int threads = 2; threads < 6; threads++) {
+        machine_share(m, threads);
+        ck_ok(m, stc_run(p));
+        ck_ok(m, stc_result(p, "R", &again));
+        ck_ok(m, stc_tensor_check((stc_tensor *)again));
+        ck_assert(shares(p) == c->shared);
+        const void *x, *y;
+        int64_t nx, ny;
+        ck_ok(m, stc_tensor_values(first, &x, &nx));
+        ck_ok(m, stc_tensor_values(again, &y, &ny));
+        ck_assert_int_eq(nx, ny);
+        if (c->result) ck_assert(memcmp(x, y, (size_t)nx * sizeof(double)) == 0);
+        if (!c->result) ck_assert_double_eq_tol(*(double *)x, *(double *)y, 1e-6);
+        const double once = *(const double *)y;
+        ck_ok(m, stc_run(p));
+        ck_ok(m, stc_result(p, "R", &again));
+        ck_ok(m, stc_tensor_values(again, &y, &ny));
+        ck_assert(memcmp(&once, y, sizeof once) == 0);
+    }
+    stc_tensor_free(first);
+    stc_program_free(p);
+    stc_tensor_free(a);
+    machine_shut(m, &h);
+}
+END_TEST
+
+/* Two rows fail; the first in the loop's order is told, however late it is found. */
+START_TEST(first_error_is_told)
+{
+    heap h;
+    stc_machine *m = machine_open(&h, _i == 1);
+    stc_tensor *a = skewed(m, "csr", STC_I64);
+    stc_program *p = compiled(m, "R(i,j) = 1 / (1 - A(i,j))", "csr", "csr", STC_I64);
+    char one[300];
+    ck_ok(m, stc_bind(p, "A", a));
+    ck_assert_int_eq(stc_run(p), STC_ERR_ARITHMETIC);
+    snprintf(one, sizeof one, "%s", stc_error(m)->message);
+    machine_share(m, 3);
+    for (int k = 0; k < 20; k++) {
+        ck_assert_int_eq(stc_run(p), STC_ERR_ARITHMETIC);
+        ck_assert_str_eq(stc_error(m)->message, one);
+    }
+    stc_program_free(p);
+    stc_tensor_free(a);
+    machine_shut(m, &h);
+}
+END_TEST
+
+static int stop_at_once(void *context, const char *what, uint64_t done, uint64_t total)
+{
+    (void)context, (void)what, (void)done, (void)total;
+    return 1;
+}
+
+/* Steps, memory, and the host's wish to stop end a run on threads. */
+START_TEST(limits_hold)
+{
+    static const stc_status want[] = {STC_ERR_STEPS, STC_ERR_MEMORY, STC_ERR_INTERRUPT};
+    heap h = {0};
+    stc_config config = {.alloc = heap_alloc, .alloc_context = &h};
+    if (_i == 0) config.max_steps = 100000;
+    if (_i == 1) config.max_memory = 1 << 20;
+    if (_i == 2) config.progress = stop_at_once;
+    stc_machine *m;
+    ck_assert_int_eq(stc_open(&config, &m), STC_OK);
+    machine_share(m, 2);
+    stc_tensor *a = skewed(m, "csr", STC_F64);
+    const char *text = _i == 1 ? "R(i,j,k) = A(i,j) * (1 + A(j,k) )"
+                               : "R(i) = sum(j, k, l in 0:50: A(i,j) + sin(A(j,k)) * l)";
+    const char *result =
+        _i == 1 ? "(i,j,k) -> (i : dense, j : compressed, k : compressed)" : "dense";
+    stc_program *p = compiled(m, text, "csr", result, STC_F64);
+    ck_ok(m, stc_bind(p, "A", a));
+    for (int k = 0; k < 2; k++) {
+        const stc_status st = stc_run(p);
+        ck_assert_msg(st == want[_i], "%d: %s: %s", _i, stc_status_name(st),
+                      stc_error(m)->message);
+    }
+    ck_assert(shares(p));
+    stc_program_free(p);
+    stc_tensor_free(a);
+    machine_shut(m, &h);
+}
+END_TEST
+
+/* No allocation that fails on a thread leaves anything behind. */
+START_TEST(failed_allocations)
+{
+    for (int64_t k = 1; k < 100000; k++) {
+        heap h;
+        stc_machine *m = machine_open(&h, false);
+        machine_share(m, 2);
+        stc_tensor *a = skewed(m, "csr", STC_F64);
+        stc_program *p = compiled(m, "R(i,j) = A(i,k) * A(k,j)", "csr", "csr", STC_F64);
+        ck_ok(m, stc_bind(p, "A", a));
+        h.fail_at = h.calls + k;
+        const stc_status st = stc_run(p);
+        const bool done = !h.failed;
+        h.fail_at = 0;
+        ck_assert(st == STC_OK || st == STC_ERR_MEMORY);
+        ck_ok(m, stc_run(p));
+        stc_program_free(p);
+        stc_tensor_free(a);
+        machine_shut(m, &h);
+        if (done) return;
+        ck_assert_int_lt(k, 5000);
+    }
+}
+END_TEST
+
+Suite *suite_threads(void)
+{
+    Suite *s = suite_create("threads");
+    TCase *c = tcase_create("threads");
+    tcase_set_timeout(c, 120);
+    tcase_add_loop_test(c, results_agree, 0, (int)(sizeof cases / sizeof *cases));
+    tcase_add_loop_test(c, first_error_is_told, 0, 2);
+    tcase_add_loop_test(c, limits_hold, 0, 3);
+    tcase_add_test(c, failed_allocations);
+    suite_add_tcase(s, c);
+    return s;
+}
