@@ -4,6 +4,8 @@
 #include "gen.h"
 #include <string.h>
 
+#define WORD "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+
 enum { LOOPS = 24, NAME = 8 };
 
 typedef struct drawn {
@@ -104,6 +106,67 @@ static void positions(drawn *d)
     if (gen_chance(d->g, 75)) split(d, k);
 }
 
+static void say_policy(drawn *d, const char *before)
+{
+    static const char *const policy[] = {"dense", "coord", "bucket", "hash"};
+    static const int capacity[] = {1, 2, 7, 16, 1000};
+    gen_say(d->text, sizeof d->text, "%s%s", before, policy[gen_below(d->g, 4)]);
+    if (gen_chance(d->g, 50))
+        gen_say(d->text, sizeof d->text, ", %d", capacity[gen_below(d->g, 5)]);
+}
+
+/* A part of the right side, as written: what is in parentheses, or before them, too.
+ * False if there is none. */
+static bool choose_part(const drawn *d, char *text, size_t size)
+{
+    const char *right = strchr(d->g->c->stmt, '='), *open[40];
+    int n = 0, depth = 0;
+    for (const char *s = right; s && *s && n < 40; s++)
+        if (*s == '(') open[n++] = s;
+    if (n == 0) return false;
+    const char *begin = open[gen_below(d->g, n)], *end = begin;
+    do
+        depth += (*end == '(') - (*end == ')');
+    while (*end++ && depth > 0);
+    bool named = begin > right && begin[-1] >= 'A' && begin[-1] <= 'Z';
+    begin += named ? -1 : 1;
+    size_t len = (size_t)(end - begin) - !named;
+    if (depth || len >= size) return false;
+    memcpy(text, begin, len);
+    text[len] = 0;
+    return true;
+}
+
+static bool alone(const char *text, const char *at)
+{
+    return (at == text || !strchr(WORD, at[-1])) && (!at[1] || !strchr(WORD, at[1]));
+}
+
+/* A part of the right side first, over some of its indices; new names for them. */
+static void precompute(drawn *d, const char *names)
+{
+    char text[300], name[NAME];
+    int n = 0;
+    if (!choose_part(d, text, sizeof text)) return;
+    say_command(d);
+    gen_say(d->text, sizeof d->text, "precompute(%s, W%d, {", text, ++d->made % 100);
+    for (int k = 0; k < d->g->nindex; k++) {
+        const char *at = strchr(text, names[k]);
+        while (at && !alone(text, at))
+            at = strchr(at + 1, names[k]);
+        if (at && gen_chance(d->g, 75))
+            gen_say(d->text, sizeof d->text, "%s%c", n++ ? "," : "", names[k]);
+    }
+    gen_say(d->text, sizeof d->text, "}");
+    if (gen_chance(d->g, 25)) {
+        for (int k = 0; k < n; k++)
+            gen_say(d->text, sizeof d->text, "%s%s", k ? "," : ", {", fresh(d, name));
+        gen_say(d->text, sizeof d->text, "}");
+    }
+    if (gen_chance(d->g, 40)) say_policy(d, ", ");
+    gen_say(d->text, sizeof d->text, ")");
+}
+
 static void reorder(drawn *d)
 {
     for (int k = d->n - 1; k > 0; k--) {
@@ -123,12 +186,8 @@ static void reorder(drawn *d)
 
 static void workspace(drawn *d)
 {
-    static const char *const policy[] = {"dense", "coord", "bucket", "hash"};
-    static const int capacity[] = {1, 2, 7, 16, 1000};
     say_command(d);
-    gen_say(d->text, sizeof d->text, "workspace(%s", policy[gen_below(d->g, 4)]);
-    if (gen_chance(d->g, 50))
-        gen_say(d->text, sizeof d->text, ", %d", capacity[gen_below(d->g, 5)]);
+    say_policy(d, "workspace(");
     gen_say(d->text, sizeof d->text, ")");
 }
 
@@ -138,6 +197,7 @@ void gen_schedule(gen *g, const char *names, char *out, size_t size)
     for (int k = 0; k < g->nindex; k++)
         if (g->bare[k]) d.loop[d.n++][0] = names[k];
     if (d.n && gen_chance(g, 40)) reorder(&d);
+    if (gen_chance(g, 30)) precompute(&d, names);
     for (int steps = gen_below(g, 4); steps > 0 && d.n; steps--) {
         int k = gen_below(g, d.n), j = gen_below(g, d.n);
         switch (gen_below(g, 3)) {
@@ -152,6 +212,7 @@ void gen_schedule(gen *g, const char *names, char *out, size_t size)
         }
     }
     if (d.n && gen_chance(g, 40)) reorder(&d);
+    if (gen_chance(g, 10)) precompute(&d, names);
     if (d.n && gen_chance(g, 10)) {
         say_command(&d);
         gen_say(d.text, sizeof d.text, "parallelize(%s)", d.loop[gen_below(g, d.n)]);

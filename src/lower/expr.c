@@ -29,6 +29,8 @@ static int lower_access(lowering *lo, const bexpr *e)
 {
     const paccess *x = &lo->pl->access[e->mark];
     const prog_tensor *t = &lo->p->tensor[x->tensor];
+    const precomputed *p = precompute_of(lo->pl, e->tensor);
+    if (lo->on_fills && p) return lower_expr(lo, p->whole);
     if (lo->on_fills && !t->fill_later)
         return lower_constant(lo, type_class(t->type), t->fill);
     if (lo->load[e->mark] >= 0 && !lo->on_fills) return lo->load[e->mark];

@@ -515,6 +515,8 @@ stc_status lower_plan(plan *pl)
     forget_loads(lo);
     lo->subsect = subsects_within(lo, NULL);
     lower_functions(lo, pl->root_value);
+    for (int k = 0; k < pl->npre; k++)
+        lower_functions(lo, pl->pre[k].value);
     index_registers(lo);
     lower_conversions(lo);
     for (int k = 0; k < pl->nbefore; k++)

@@ -78,6 +78,7 @@ int plan_access_add(plan *pl, bexpr *e)
                    .source = e->tensor,
                    .sub = e->sub,
                    .pad = e->pad,
+                   .native = pl->p->tensor[e->tensor].role == ROLE_WORK,
                    .group = pl->group};
     if (access_set_format(pl, x, &pl->p->tensor[e->tensor].fmt)) return -1;
     return e->mark = pl->naccess++;
@@ -120,9 +121,11 @@ uint64_t expr_indices(const plan *pl, const bexpr *e)
 {
     uint64_t set = 0;
     if (e->kind == B_INDEX) set |= UINT64_C(1) << e->index;
-    if (e->kind == B_ACCESS)
+    if (e->kind == B_ACCESS) {
+        set |= precompute_outer(pl, e->tensor);
         for (int m = 0; m < pl->p->tensor[e->tensor].order; m++)
             set |= affine_indices(&e->sub[m]);
+    }
     for (int k = 0; k < e->nargs; k++)
         set |= expr_indices(pl, e->args[k]);
     if (e->kind == B_REDUCE)

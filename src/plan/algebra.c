@@ -211,6 +211,8 @@ fillval expr_fill(const plan *pl, const bexpr *e)
         return (fillval){.kind = FILL_VARIES};
     case B_ACCESS: {
         const prog_tensor *t = &pl->p->tensor[e->tensor];
+        const precomputed *p = precompute_of(pl, e->tensor);
+        if (p) return expr_fill(pl, p->whole);
         return (fillval){t->fill_later ? FILL_LATER : FILL_KNOWN, t->fill};
     }
     case B_CONV: {
@@ -413,6 +415,12 @@ static const pset *space_call(plan *pl, const bexpr *e, const value *target)
 static const pset *space_access(plan *pl, const bexpr *e, const value *target)
 {
     const prog_tensor *t = &pl->p->tensor[e->tensor];
+    const precomputed *p = precompute_of(pl, e->tensor);
+    if (!target && p) { /* what it stands for may have another fill */
+        fillval f = expr_fill(pl, p->whole);
+        bool same = f.kind == FILL_KNOWN && class_equal(type_class(t->type), f.v, t->fill);
+        return same ? pset_stored(pl, e->mark) : &ps_all;
+    }
     if (!target) return pset_stored(pl, e->mark);
     if (t->fill_later) return &ps_all;
     if (class_equal(type_class(t->type), t->fill, *target)) return pset_stored(pl, e->mark);

@@ -221,16 +221,20 @@ static stc_status term_nests(builder *b, int prefix, int target, bool insert, li
 }
 
 /* Wraps `inner` in the first `prefix` of the shared loops. */
-static void wrap_prefix(builder *b, int prefix, list *inner, list *out)
+static void wrap_prefix(builder *b, int prefix, list *due, list *inner, list *out)
 {
     for (int k = prefix - 1; k >= 0; k--) {
+        list_join(&due[k + 1], inner);
+        *inner = due[k + 1];
+        if (!inner->first) list_init(inner);
         cin *loop = cin_new(b->pl, CIN_FORALL);
         if (!loop || inner->failed) {
             out->failed = true;
             return;
         }
         loop->index = b->shared.index[k];
-        loop->space = b->space;
+        loop->space = precompute_space(b->pl, b->space, k);
+        inner->failed |= !loop->space;
         loop->body = inner->first;
         list_init(inner);
         list_add(inner, loop);
@@ -241,8 +245,15 @@ static void wrap_prefix(builder *b, int prefix, list *inner, list *out)
 static stc_status build_split(builder *b, const choice *c, int target, list *out)
 {
     plan *pl = b->pl;
-    list inner;
+    list inner, due[65];
     list_init(&inner);
+    uint64_t bound = 0;
+    for (int k = 1; k <= c->prefix; k++) {
+        list_init(&due[k]);
+        bound |= UINT64_C(1) << b->shared.index[k - 1];
+        stc_status st = precompute_emit(pl, bound, 0, k, &due[k]);
+        if (st) return st;
+    }
     const int first = b->shared.cover[c->prefix];
     int w = c->insert ? target : workspace_slot(b, first);
     if (w < 0) return STC_ERR_MEMORY;
@@ -254,7 +265,7 @@ static stc_status build_split(builder *b, const choice *c, int target, list *out
         st = drain_workspace(b, w, first, target, &inner);
         if (st) return st;
     }
-    wrap_prefix(b, c->prefix, &inner, out);
+    wrap_prefix(b, c->prefix, due, &inner, out);
     return STC_OK;
 }
 
@@ -466,13 +477,15 @@ stc_status plan_build(plan *pl)
 {
     bstmt *s = pl->s;
     builder b = {.pl = pl};
-    prog_tensor *t = &pl->p->tensor[s->target];
+    prog_tensor *t;
     b.sub = arena_array(pl->a, STC_MAX_ORDER, sizeof *b.sub);
+    stc_status st = plan_schedule(pl);
+    if (st) return st;
     b.root = s->op >= 0 ? accumulated(pl, s) : s->value;
-    b.root = expr_conv(pl, b.root, t->type);
+    b.root = expr_conv(pl, b.root, pl->p->tensor[s->target].type);
     if (!b.root || !b.sub) return STC_ERR_MEMORY;
     pl->root_value = b.root;
-    stc_status st = plan_schedule(pl);
+    st = precompute_accesses(pl);
     if (!st) st = plan_accesses(pl, b.root);
     if (!st) st = plan_result(pl, b.root, &b.space);
     if (!st) st = find_terms(&b);
@@ -483,7 +496,7 @@ stc_status plan_build(plan *pl)
     if (b.fill) b.fill = &fill;
 
     int copied = copied_slot(&b);
-    if (copied >= 0 && !pl->schedule.nrel) return build_copy(&b, copied);
+    if (copied >= 0 && !pl->schedule.nrel && !pl->npre) return build_copy(&b, copied);
     bool splittable, inserts;
     freedoms(&b, s->target, &splittable, &inserts);
     st = plan_native(&b, inserts);
@@ -499,6 +512,8 @@ stc_status plan_build(plan *pl)
     if (!st && s->whole) st = order_terms(&b, pl->target, &c);
     if (st) return st;
     list_add(&out, cin_target(pl, CIN_BEGIN, pl->target));
+    st = precompute_emit(pl, 0, 0, 0, &out);
+    if (st) return st;
     st = !s->whole              ? build_partial(&b, pl->target, &out)
          : c.whole && !c.insert ? build_whole(&b, pl->target, &out)
                                 : build_split(&b, &c, pl->target, &out);

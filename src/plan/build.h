@@ -61,6 +61,10 @@ int workspace_slot(builder *b, int first);
 /* Reads workspace w in order into the target. */
 stc_status drain_workspace(builder *b, int w, int first, int target, list *out);
 
+/* precompute.c: the producers whose outer indices are bound by now and that nothing
+ * has emitted: at a depth of shared loops, or INSIDE, for what `uses` reads. */
+stc_status precompute_emit(plan *pl, uint64_t bound, uint64_t uses, int depth, list *out);
+
 /* native.c: lets the loops run over an operand's levels where that serves;
  * inserts: the result takes values at any place in any order. */
 stc_status plan_native(builder *b, bool inserts);

@@ -239,7 +239,7 @@ stc_status plan_native(builder *b, bool inserts)
         return remark(pl, first_mapped(pl),
                       "isn't iterated by its own levels: a subscript isn't a bare index of "
                       "its own, or a level has several modes");
-    if (pl->schedule.nseq || pl->schedule.nrel)
+    if (pl->schedule.nseq || pl->schedule.nrel || pl->npre)
         return remark(pl, first,
                       "isn't iterated by its own levels: the schedule is about loops over "
                       "its modes");

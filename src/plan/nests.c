@@ -25,6 +25,7 @@ typedef struct nest {
     const int *seq;
     int n;
     const pset *space;
+    uint64_t uses;
     bexpr *todo[64];
     int ntodo;
     cin *leaf;
@@ -32,6 +33,8 @@ typedef struct nest {
 
 static stc_status nest_from(nest *ne, int depth, uint64_t bound, list *out)
 {
+    stc_status due = precompute_emit(ne->pl, bound, ne->uses, PRECOMPUTE_INSIDE, out);
+    if (due) return due;
     for (int k = 0; k < ne->ntodo; k++) {
         bexpr *r = ne->todo[k];
         uint64_t known = plan_bound(ne->pl, bound);
@@ -48,7 +51,8 @@ static stc_status nest_from(nest *ne, int depth, uint64_t bound, list *out)
     cin *loop = cin_new(ne->pl, CIN_FORALL);
     if (!loop) return STC_ERR_MEMORY;
     loop->index = ne->seq[depth];
-    loop->space = ne->space;
+    loop->space = precompute_space(ne->pl, ne->space, PRECOMPUTE_INSIDE);
+    if (!loop->space) return STC_ERR_MEMORY;
     stc_status st = nest_from(ne, depth + 1, bound | UINT64_C(1) << loop->index, &inner);
     if (st) return st;
     if (inner.failed) out->failed = true;
@@ -63,6 +67,7 @@ stc_status nest_build(plan *pl, const int *seq, int n, const pset *space, uint64
                       bexpr *e, cin *leaf, list *out)
 {
     nest ne = {.pl = pl, .seq = seq, .n = n, .space = space, .leaf = leaf};
+    ne.uses = expr_uses(e);
     if (!leaf || !space) return STC_ERR_MEMORY;
     ne.ntodo = pending_reductions(e, ne.todo, 0, 64);
     return nest_from(&ne, 0, bound, out);

@@ -62,11 +62,24 @@ static int bound_at(const plan *pl, const affine *f, const int *seq, int n)
     return n;
 }
 
+/* The loop after which all indices of a set are known; -1: before all. */
+static int outside_of(const plan *pl, uint64_t set, const int *seq, int n)
+{
+    uint64_t bound = 0;
+    int k = -1;
+    while (set & ~plan_bound(pl, bound) && ++k < n)
+        bound |= UINT64_C(1) << seq[k];
+    return k;
+}
+
 /* Whether an access can be read as it is stored under this order. */
 static bool follows(const plan *pl, const paccess *x, const int *seq, int n)
 {
-    int reached = -1;
     if (x->why && !x->converted) return false;
+    int reached = outside_of(pl, precompute_outer(pl, x->source), seq, n);
+    for (int l = 0; l < x->levels; l++)
+        for (int k = 0; k <= reached && k < n; k++)
+            if (affine_has(&x->level[l].at, seq[k])) return false;
     for (int l = 0; l < x->levels; l++) {
         int at = bound_at(pl, &x->level[l].at, seq, n);
         bool late = at < reached && x->level[l].at.terms > 0;

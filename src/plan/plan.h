@@ -169,6 +169,22 @@ typedef struct schedule {
     int64_t capacity; /* of a workspace; 0: chosen                            */
 } schedule;
 
+enum { PRECOMPUTED_MAX = 8, PRECOMPUTE_INSIDE = 1 << 20, PRECOMPUTE_LATER };
+
+/* A part of the right side that is evaluated first: precompute.c. */
+typedef struct precomputed {
+    int slot;                        /* of the workspace                      */
+    int order, index[STC_MAX_ORDER]; /* its indices on the producer's side    */
+    bexpr *value, *whole;            /* what is put in; with the reduction that moved    */
+    int fn;                          /* what reduces it over `moved`          */
+    stc_type type;                   /* of the reduction, if anything moved   */
+    uint64_t vars, moved, outer;     /* indices: W's, reduced before, outside of it */
+    const pset *space;
+    int depth; /* it is produced inside so many shared loops; INSIDE: of others;
+                  LATER: not yet                                           */
+    const ast *at;
+} precomputed;
+
 /* An index that isn't looped over but follows from others (native.c, relation.c). */
 typedef enum derived_kind {
     DERIVED_AFFINE,    /* base + at, where 0 <= at < the extent               */
@@ -192,6 +208,8 @@ typedef struct plan {
     const source *src;
     bstmt *s;
     schedule schedule;
+    precomputed pre[PRECOMPUTED_MAX];
+    int npre;
     derived_index derived[64];
     int nderived;
     uint64_t derived_set;
@@ -261,6 +279,14 @@ stc_status loops_subscripts(plan *pl, const affine **sub, int order);
 bool loops_read(const plan *pl, const relation *r, int access);
 /* An error if positions are asked for where more than they is needed. */
 stc_status loops_check_space(const plan *pl, const pset *space, uint64_t uses);
+
+/* precompute.c. Accesses of the producers; the outer indices of a workspace; a space
+ * for loops inside `depth` shared ones, where what is produced further in is still
+ * what its producer reads; producers that are due, for what is read by `uses`. */
+stc_status precompute_accesses(plan *pl);
+const precomputed *precompute_of(const plan *pl, int slot); /* NULL: no such workspace */
+uint64_t precompute_outer(const plan *pl, int slot);
+const pset *precompute_space(plan *pl, const pset *s, int depth);
 
 /* schedule_check.c: whether the loops that were built are those asked for. */
 stc_status schedule_check(plan *pl);

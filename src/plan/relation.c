@@ -38,20 +38,24 @@ static const char *tensor_name(const plan *pl, const relation *r)
 /* ---- new indices ---------------------------------------------------------------------
  */
 
+stc_status schedule_new_name(const plan *pl, const ast *command, const ast *at)
+{
+    for (int i = 0; i < pl->s->nindex; i++)
+        if (strcmp(index_name(pl, i), at->name) == 0)
+            return command_fail(pl, at, "%s: %s is an index already; a new one is expected",
+                                command->name, at->name);
+    return STC_OK;
+}
+
 /* Argument k must be a new name. */
 static stc_status new_name(const plan *pl, const ast *c, int k, const char *usage)
 {
     if (k >= c->count || c->child[k]->kind != N_NAME)
         return command_fail(pl, c, "expected %s", usage);
-    const ast *at = c->child[k];
-    for (int i = 0; i < pl->s->nindex; i++)
-        if (strcmp(index_name(pl, i), at->name) == 0)
-            return command_fail(pl, at, "%s: %s is an index already; a new one is expected",
-                                c->name, at->name);
-    return STC_OK;
+    return schedule_new_name(pl, c, c->child[k]);
 }
 
-static int add_index(plan *pl, const ast *at, bindex like)
+int schedule_add_index(plan *pl, const ast *at, bindex like)
 {
     bstmt *s = pl->s;
     if (s->nindex == 64) {
@@ -171,9 +175,9 @@ static stc_status split_one(plan *pl, const ast *c, int i)
     if (blocks < 0 || within < 0 || pl->s->index[i].hi < 0) return STC_ERR_MEMORY;
     like.lo = -1;
     like.hi = blocks;
-    int i0 = add_index(pl, c->child[1], like);
+    int i0 = schedule_add_index(pl, c->child[1], like);
     like.hi = within;
-    int i1 = i0 < 0 ? -1 : add_index(pl, c->child[2], like);
+    int i1 = i0 < 0 ? -1 : schedule_add_index(pl, c->child[2], like);
     relation r = {REL_SPLIT, {i, -1}, {i0, i1}, .size = n, .at = c};
     return i1 >= 0 && add_relation(pl, r) ? STC_OK : pl->p->cx->diag.status;
 }
@@ -218,7 +222,7 @@ static stc_status fuse_two(plan *pl, const ast *c, int i, int j)
     }
     bindex like = {.lo = -1, .hi = index[i].hi};
     like.reduced = index[i].reduced && index[j].reduced;
-    int f = add_index(pl, c->child[2], like);
+    int f = schedule_add_index(pl, c->child[2], like);
     relation r = {REL_FUSE, {i, j}, {f, -1}, .at = c};
     return f >= 0 && add_relation(pl, r) ? STC_OK : pl->p->cx->diag.status;
 }
@@ -337,6 +341,8 @@ static stc_status pos_one(plan *pl, const ast *c, int i, int *other)
             return command_fail(pl, c->child[0], "pos: the range of %s is narrowed",
                                 index_name(pl, index[k]));
     find_walked(pl, pl->s->value, &s);
+    for (int k = 0; k < pl->npre; k++)
+        find_walked(pl, pl->pre[k].value, &s);
     *other += s.other;
     if (!s.found) return STC_OK;
     if (s.several)
@@ -344,7 +350,7 @@ static stc_status pos_one(plan *pl, const ast *c, int i, int *other)
                             "pos: %s stands at several places: say which, as in "
                             "pos(i,p,A(i,k))",
                             s.at->name);
-    int p = add_index(pl, c->child[1], pl->s->index[i]);
+    int p = schedule_add_index(pl, c->child[1], pl->s->index[i]);
     relation r = {REL_POS, {i, -1}, {p, -1}, .access = s.found, .at = c};
     r.level = s.first;
     r.levels = n;

@@ -89,6 +89,7 @@ stc_status plan_result(plan *pl, bexpr *root, const pset **space)
     }
     *space = expr_space(pl, root, target);
     if (!*space) return STC_ERR_MEMORY;
-    if (!pl->s->format_given && !kept) choose_format(pl, *space, t);
+    if (!pl->s->format_given && !kept)
+        choose_format(pl, precompute_space(pl, *space, PRECOMPUTE_INSIDE), t);
     return STC_OK;
 }

@@ -3,6 +3,7 @@
  *     reorder(i,…)                     these loops in this order
  *     split(i,i0,i1,n), fuse(i,j,f), pos(i,p,A(i,k))
  *                                      loops over other indices: relation.c
+ *     precompute(e, W, {i,j}, …)       a part of the right side first: precompute.c
  *     workspace(policy[, capacity])    how a workspace is kept, if one is needed
  *     parallelize(i)                   accepted: it changes speed, never values
  *
@@ -214,9 +215,13 @@ stc_status plan_schedule(plan *pl)
     static const struct {
         const char *name;
         stc_status (*read)(plan *, const ast *);
-    } command[] = {{"reorder", read_reorder},     {"split", schedule_split},
-                   {"fuse", schedule_fuse},       {"pos", schedule_pos},
-                   {"workspace", read_workspace}, {"parallelize", read_parallelize}};
+    } command[] = {{"reorder", read_reorder},
+                   {"split", schedule_split},
+                   {"fuse", schedule_fuse},
+                   {"pos", schedule_pos},
+                   {"precompute", schedule_precompute},
+                   {"workspace", read_workspace},
+                   {"parallelize", read_parallelize}};
     enum { COMMANDS = sizeof command / sizeof *command };
     const ast *s = pl->s->schedule;
     memset(pl->schedule.rank, -1, sizeof pl->schedule.rank);

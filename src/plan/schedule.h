@@ -23,6 +23,12 @@ stc_status schedule_split(plan *pl, const ast *command);
 stc_status schedule_fuse(plan *pl, const ast *command);
 stc_status schedule_pos(plan *pl, const ast *command);
 stc_status relation_settle(plan *pl);
+/* Whether `at` may be the name of a new index; adds it, -1 told. */
+stc_status schedule_new_name(const plan *pl, const ast *command, const ast *at);
+int schedule_add_index(plan *pl, const ast *at, bindex like);
+
+/* precompute.c */
+stc_status schedule_precompute(plan *pl, const ast *command);
 /* The relation that takes an index apart or replaces it; NULL: none. */
 const relation *relation_user(const plan *pl, int index);
 /* The first or last of the nested loops that an index stands for: itself, or those

@@ -13,6 +13,7 @@ typedef struct path {
     int loop[64], n;
     uint64_t seen; /* loops on any way so far                               */
     uint32_t used; /* relations                                             */
+    uint32_t made; /* precomputed workspaces that are there by now          */
 } path;
 
 static const char *loop_name(const plan *pl, int index)
@@ -68,9 +69,41 @@ static bool drains(const plan *pl, const cin *loop)
     return loop->uses != 0;
 }
 
+static bool reads_slot(const plan *pl, const cin *loop, int slot)
+{
+    const loop_info *info = loop->info;
+    for (int k = 0; k < info->count; k++)
+        if (pl->access[info->operand[k].access].source == slot) return true;
+    for (int k = 0; k < info->late_count; k++)
+        if (pl->access[info->late[k].access].source == slot) return true;
+    return false;
+}
+
+/* What a loop walks must have been produced before it. */
+static stc_status check_made(const path *p, const cin *loop)
+{
+    const plan *pl = p->pl;
+    for (int k = 0; k < pl->npre; k++)
+        if (!((p->made >> k) & 1) && reads_slot(pl, loop, pl->pre[k].slot))
+            return command_fail(
+                pl, pl->pre[k].at,
+                "precompute: the loop over %s would have to be outside of one "
+                "that reads %s",
+                loop_name(pl, __builtin_ctzll(pl->pre[k].outer)),
+                pl->p->tensor[pl->pre[k].slot].name);
+    return STC_OK;
+}
+
 static stc_status check_list(path *p, const cin *c)
 {
+    uint32_t made = p->made;
     for (; c; c = c->next) {
+        for (int k = 0; c->kind == CIN_WSEND && k < p->pl->npre; k++)
+            if (c->target == p->pl->pre[k].slot) p->made |= UINT32_C(1) << k;
+        if (c->kind == CIN_FORALL) {
+            stc_status st = check_made(p, c);
+            if (st) return st;
+        }
         if (c->kind != CIN_FORALL || drains(p->pl, c)) continue;
         stc_status st = check_rank(p, c->index);
         if (!st) st = check_pairs(p, c->index);
@@ -81,6 +114,7 @@ static stc_status check_list(path *p, const cin *c)
         p->n--;
         if (st) return st;
     }
+    p->made = made;
     return STC_OK;
 }
 
@@ -123,7 +157,7 @@ static bool reached(const path *p, const relation *r)
 stc_status schedule_check(plan *pl)
 {
     path p = {.pl = pl};
-    if (!pl->schedule.nseq && !pl->schedule.nrel) return STC_OK;
+    if (!pl->schedule.nseq && !pl->schedule.nrel && !pl->npre) return STC_OK;
     stc_status st = check_list(&p, pl->root);
     if (st) return st;
     for (int k = 0; k < pl->schedule.nrel; k++) {
