@@ -34,7 +34,8 @@
     SUITE(data)                                                                            \
     SUITE(kernels)                                                                         \
     SUITE(host)                                                                            \
-    SUITE(super)
+    SUITE(super)                                                                           \
+    SUITE(convolution)
 
 #define SUITE(name) Suite *suite_##name(void);
 SUITES(SUITE)

@@ -1,0 +1,309 @@
+/* check_convolution.c: affine subscripts against the oracle: convolutions in all
+ * loop orders, formats and results, strided, dilated, padded; pooling,
+ * stencils, sparse filters; subsections merged with other operands; affine left
+ * sides. And the work: the subsections that a loop visits are those that
+ * aren't empty (convolutions paper, §3.1 and fig. 3). */
+#include "case.h"
+#include "check.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { OPERANDS = 3 };
+
+typedef struct statement {
+    const char *text;       /* assigns y, from A, and F and B where it has them     */
+    const char *loops;      /* the indices to permute; NULL: no schedule            */
+    int order;              /* of the result                                        */
+    int shape[OPERANDS][4]; /* of A, F and B, ended by 0; none: not there      */
+    int every;              /* takes each n-th of the loop orders                   */
+    int y[4];               /* its shape, if it has old values or `pad` needs one   */
+    bool old;
+} statement;
+
+static const statement statements[] = {
+    {"y(i) = A(i+p) * F(p)", "ip", 1, {{9}, {3}}, 1, {0}, 0},
+    {"y(i) = A(2*i+3*p+1) * F(p)", "ip", 1, {{14}, {3}}, 1, {0}, 0},
+    {"y(i) = A(i-p+2) * F(p)", "ip", 1, {{8}, {3}}, 1, {0}, 0},
+    {"y(i) = A(i+j+k) * F(j) * B(k)", "ijk", 1, {{12}, {3}, {2}}, 1, {0}, 0},
+    {"y(i) = A(i+p) * F(p) * B(i)", "ip", 1, {{9}, {3}, {7}}, 1, {0}, 0},
+    {"y(i) = A(i+p) * A(i+p+1) * F(p)", "ip", 1, {{10}, {3}}, 1, {0}, 0},
+    {"y(i) = sum(p in 1:4: A(i+p)) - A(2*i)", NULL, 1, {{13}}, 1, {0}, 0},
+    {"y(i) = max(p in 0:2: A(2*i+p))", NULL, 1, {{10}}, 1, {0}, 0},
+    {"y(i) = A(8-i) + B(i)", NULL, 1, {{9}, {0}, {9}}, 1, {0}, 0},
+    {"y(i,j) = B(i) + A(i+j)", "ij", 2, {{9}, {0}, {4}}, 1, {0}, 0},
+    {"y(i) = any(p in 0:3: A(i+p) == 0 && B(i) != 0)", NULL, 1, {{9}, {0}, {7}}, 1, {0}, 0},
+    {"y(i) = pad A(i+p-1) * F(p)", "ip", 1, {{7}, {3}}, 1, {7}, 0},
+    {"y(2*i) = A(i)", NULL, 1, {{4}}, 1, {9}, 1},
+    {"y(i+3) = A(i) * B(i)", NULL, 1, {{4}, {0}, {4}}, 1, {9}, 1},
+    {"y(8-i) = A(i)", NULL, 1, {{9}}, 1, {9}, 1},
+    {"y(3*i+1) += A(i+p) * F(p)", NULL, 1, {{6}, {4}}, 1, {9}, 1},
+    {"y(i,j) = A(i+p,j+q) * F(p,q)", "ijpq", 2, {{6, 7}, {3, 3}}, 1, {0}, 0},
+    {"y(i,j) = A(2*i+p,j+2*q) * F(p,q)", "ijpq", 2, {{7, 7}, {3, 2}}, 3, {0}, 0},
+    {"y(i,j) = A(i+p,k) * F(p,j) * B(k)", "ijpk", 2, {{5, 6}, {3, 4}, {6}}, 2, {0}, 0},
+    {"y(j,i) = A(i+p,j+p) * F(p)", "ijp", 2, {{6, 6}, {3}}, 1, {0}, 0},
+    {"y(i,j) = pad A(i+p-1,j+q-1) * F(p,q)", "ijpq", 2, {{5, 5}, {3, 3}}, 3, {5, 5}, 0},
+    {"y(i,j) = max(p in 0:2, q in 0:2: A(2*i+p,2*j+q))", NULL, 2, {{6, 6}}, 1, {0}, 0},
+    {"y(i,j) = sum(p in 0:2, q in 0:2: A(2*i+p,2*j+q)) / 4", NULL, 2, {{6, 6}}, 1, {0}, 0},
+    {"y(i,j) = pad A(i-1,j) + pad A(i+1,j) + pad A(i,j-1) + pad A(i,j+1) - 4 * A(i,j)",
+     NULL,
+     2,
+     {{5, 6}},
+     1,
+     {0},
+     0},
+    {"y(i,j,k) = pad A(i-1,j,k) + pad A(i+1,j,k) + pad A(i,j-1,k) + pad A(i,j+1,k) + "
+     "pad A(i,j,k-1) + pad A(i,j,k+1) - 6 * A(i,j,k)",
+     NULL,
+     3,
+     {{3, 4, 3}},
+     1,
+     {0},
+     0},
+    {"y(i,j,k) = A(i+p,j+q,k+r) * F(p,q,r)",
+     "ijkpqr",
+     3,
+     {{4, 4, 4}, {2, 2, 2}},
+     29,
+     {0},
+     0},
+    {"y(n,h,w,f) = A(n,2*h+r,2*w+q,c) * F(r,q,c,f)",
+     NULL,
+     4,
+     {{2, 5, 5, 2}, {3, 3, 2, 2}},
+     1,
+     {0},
+     0},
+};
+enum { STATEMENTS = sizeof statements / sizeof *statements };
+
+static const char *const formats[5][8] = {
+    {NULL},
+    {"dense", "svec", "hash", "rle", "lz77", "bytemap", NULL},
+    {"dense", "csr", "csc", "dcsr", "coo", "hash", "sd", NULL},
+    {"dense", "csf", "coo", "dds", "sds", "sss:2,0,1", NULL},
+    {"dense", "csf", "dsss", "coo", "dssd", NULL},
+};
+static const char *const results[5][5] = {
+    {NULL},
+    {"dense", "svec", NULL},
+    {"dense", "csr", "csc", "coo", NULL},
+    {"dense", "csf", "dss:1,0,2", NULL},
+    {"dense", "dssd", NULL},
+};
+
+static int order_of(const int *shape)
+{
+    int n = 0;
+    while (n < 4 && shape[n])
+        n++;
+    return n;
+}
+
+static uint64_t draw(uint64_t *s)
+{
+    *s = *s * 6364136223846793005u + 1442695040888963407u;
+    return *s >> 33;
+}
+
+/* An operand of which about `filled` per cent is stored, in quarters. */
+static void operand(fcase *c, const char *name, const char *stored, const int *shape,
+                    int filled, uint64_t *seed)
+{
+    ctensor *t = &c->t[c->count++];
+    int64_t all = 1, n = 0;
+    snprintf(t->name, sizeof t->name, "%s", name);
+    snprintf(t->format.text, sizeof t->format.text, "%s", stored);
+    t->type = STC_F64;
+    t->fill = ov_real(STC_F64, 0);
+    t->order = order_of(shape);
+    for (int k = 0; k < t->order; k++)
+        all *= t->shape[k] = shape[k];
+    t->has_data = true;
+    int64_t *coord = malloc((size_t)(all * t->order) * sizeof *coord);
+    oval *val = malloc((size_t)all * sizeof *val);
+    for (int64_t at = 0; at < all; at++) {
+        if ((int)(draw(seed) % 100) >= filled) continue;
+        int64_t rest = at;
+        for (int k = t->order - 1; k >= 0; k--) {
+            coord[n * t->order + k] = rest % t->shape[k];
+            rest /= t->shape[k];
+        }
+        val[n++] = ov_real(STC_F64, (double)(draw(seed) % 17) * 0.25 - 2);
+    }
+    ctensor_entries(t, n, coord, val);
+}
+
+static fcase *build(const statement *s, const char *a, const char *y, const char *loops,
+                    uint64_t seed)
+{
+    fcase *c = calloc(1, sizeof *c);
+    ck_assert_ptr_nonnull(c);
+    operand(c, "A", a, s->shape[0], seed % 3 ? 30 : 70, &seed);
+    if (s->shape[1][0])
+        operand(c, "F", seed % 2 ? "dense" : formats[order_of(s->shape[1])][1], s->shape[1],
+                80, &seed);
+    if (s->shape[2][0])
+        operand(c, "B", seed % 2 ? "dense" : "svec", s->shape[2], 50, &seed);
+    if (s->old) {
+        operand(c, "y", y, s->y, 40, &seed);
+    } else {
+        ctensor *t = &c->t[c->count++];
+        *t = (ctensor){.name = "y", .type = STC_F64, .order = s->order};
+        t->fill = ov_real(STC_F64, 0);
+        t->shaped = s->y[0] > 0;
+        for (int k = 0; k < s->order; k++)
+            t->shape[k] = t->shaped ? s->y[k] : 0;
+        snprintf(t->format.text, sizeof t->format.text, "%s", y);
+    }
+    c->t[c->count - 1].declared = true;
+    if (strstr(s->text, "any(")) c->t[c->count - 1].type = STC_BOOL;
+    snprintf(c->target, sizeof c->target, "y");
+    int n = snprintf(c->stmt, sizeof c->stmt, "%s", s->text);
+    for (int k = 0; loops && loops[k]; k++)
+        n += snprintf(c->stmt + n, sizeof c->stmt - (size_t)n, "%s%c",
+                      k ? "," : " with reorder(", loops[k]);
+    if (loops) snprintf(c->stmt + n, sizeof c->stmt - (size_t)n, ")");
+    return c;
+}
+
+static void expect_agreement(fcase *c)
+{
+    for (int k = 0; k < 2; k++) {
+        judged j = {.verdict = CASE_PASS};
+        case_judge(c, RUN_SESSION | (k ? RUN_NOSUPER : 0u), &j);
+        if (j.verdict == CASE_PASS) continue;
+        char *script = case_script(c, j.why);
+        ck_abort_msg("%s\n%s", script, k ? "(on base operations)" : "");
+    }
+    case_free(c);
+    free(c);
+}
+
+/* The n-th permutation of the letters; false: there are fewer. */
+static bool permutation(const char *letters, int n, char *out)
+{
+    char left[16];
+    int count = (int)strlen(letters), all = 1;
+    snprintf(left, sizeof left, "%s", letters);
+    for (int k = 2; k <= count; k++)
+        all *= k;
+    if (n >= all) return false;
+    out[count] = 0;
+    for (int k = 0; k < count; k++) {
+        all /= count - k;
+        const int pick = n / all;
+        n %= all;
+        out[k] = left[pick];
+        memmove(left + pick, left + pick + 1, strlen(left + pick));
+    }
+    return true;
+}
+
+START_TEST(agrees_with_the_oracle)
+{
+    const statement *s = &statements[_i];
+    const char *const *as = formats[order_of(s->shape[0])];
+    char loops[16] = "";
+    uint64_t seed = 1;
+    for (int f = 0; as[f]; f++)
+        for (int y = 0; results[s->order][y]; y++) {
+            int n = (f + 3 * y) % s->every; /* others for each pair of formats */
+            if (!s->loops)
+                expect_agreement(build(s, as[f], results[s->order][y], NULL, seed++));
+            for (; s->loops && permutation(s->loops, n, loops); n += s->every)
+                expect_agreement(build(s, as[f], results[s->order][y], loops, seed++));
+        }
+}
+END_TEST
+
+/* ---- the work -------------------------------------------------------------------- */
+
+/* What the profile of the script's last statement says was visited, in all. */
+static long visited(const char *script)
+{
+    heap h;
+    (void)h;
+    stc_machine *m;
+    stc_session *s;
+    char *text;
+    const stc_config config = {.profile = true};
+    ck_assert_int_eq(stc_open(&config, &m), STC_OK);
+    ck_ok(m, stc_session_open(m, &s));
+    const stc_status st = stc_session_exec(s, script, "test");
+    ck_assert_msg(st == STC_OK, "%s\n%s", script, stc_error(m)->message);
+    ck_ok(m, stc_session_profile(s, &text));
+    long sum = 0;
+    for (const char *p = text; (p = strstr(p, " subsections visited")) != NULL; p++) {
+        const char *digits = p;
+        while (digits > text && digits[-1] >= '0' && digits[-1] <= '9')
+            digits--;
+        sum += strtol(digits, NULL, 10);
+    }
+    stc_text_free(m, text);
+    stc_session_close(s);
+    stc_close(m);
+    return sum;
+}
+
+static const struct {
+    const char *script;
+    long visits;
+} work[] = {
+    /* fig. 3: offsets 1, 2, 7 and 8 */
+    {"tensor C svec f64 [10] = { (2): 1, (8): 1, (9): 1 }\n"
+     "tensor B dense f64 [2] = [1, 10]\n"
+     "tensor S svec f64\n"
+     "S(i) = C(i+j) * B(j) with reorder(i,j)",
+     4},
+    /* twice as far apart, from the third coordinate on */
+    {"tensor C svec f64 [12] = { (2): 1, (5): 1, (11): 1 }\n"
+     "tensor B dense f64 [2] = [1, 10]\n"
+     "tensor S svec f64\n"
+     "S(i) = C(2*i+j+2) * B(j) with reorder(i,j)",
+     3},
+    /* nothing stored: nothing visited, whatever the extent */
+    {"tensor C svec f64 [1000000000000] = {}\n"
+     "tensor B dense f64 [3] = 1\n"
+     "tensor S svec f64\n"
+     "S(i) = C(i+j) * B(j) with reorder(i,j)",
+     0},
+    /* rows 1 … 3 see the one at 3, then columns 4 and 5 that at 5, in each */
+    {"tensor C dcsr f64 [9,9] = { (3,5): 1 }\n"
+     "tensor B dense f64 [3,2] = 1\n"
+     "tensor S dcsr f64\n"
+     "S(i,j) = C(i+p,j+q) * B(p,q) with reorder(i,j,p,q)",
+     3 + 3 * 2},
+    /* a narrower window each time: 3 offsets of 4 wide, then those of 2 wide */
+    {"tensor C svec f64 [20] = { (10): 1 }\n"
+     "tensor B dense f64 [3] = 1\n"
+     "tensor D dense f64 [2] = 1\n"
+     "tensor S svec f64\n"
+     "S(i) = C(i+j+k) * B(j) * D(k) with reorder(i,j,k)",
+     4 + 1 + 2 + 2 + 1},
+    /* another operand leaves some of them out */
+    {"tensor C svec f64 [10] = { (2): 1, (8): 1, (9): 1 }\n"
+     "tensor B dense f64 [2] = 1\n"
+     "tensor D svec f64 [9] = { (0): 1, (2): 1, (7): 1 }\n"
+     "tensor S svec f64\n"
+     "S(i) = C(i+j) * B(j) * D(i) with reorder(i,j)",
+     2},
+};
+
+START_TEST(visits_what_isnt_empty)
+{
+    ck_assert_int_eq(visited(work[_i].script), work[_i].visits);
+}
+END_TEST
+
+Suite *suite_convolution(void)
+{
+    Suite *s = suite_create("convolution");
+    TCase *t = tcase_create("oracle");
+    tcase_set_timeout(t, 120);
+    tcase_add_loop_test(t, agrees_with_the_oracle, 0, STATEMENTS);
+    suite_add_tcase(s, t);
+    t = tcase_create("work");
+    tcase_add_loop_test(t, visits_what_isnt_empty, 0, sizeof work / sizeof *work);
+    suite_add_tcase(s, t);
+    return s;
+}
