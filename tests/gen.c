@@ -82,7 +82,11 @@ static void right_side(gen *g, char *out, size_t size)
         if (k) gen_say(out, size, " %c ", gen_chance(g, 75) ? '+' : '-');
         bool paren = gen_chance(g, 6);
         if (paren) gen_say(out, size, "(");
-        gen_expr(g, w, terms > 1 ? 1 + gen_below(g, 2) : 1 + gen_below(g, 3), out, size);
+        if (gen_has(g, FEATURE_CONVOLVE) && gen_chance(g, 75))
+            gen_convolution(g, w, out, size);
+        else
+            gen_expr(g, w, terms > 1 ? 1 + gen_below(g, 2) : 1 + gen_below(g, 3), out,
+                     size);
         if (paren) gen_say(out, size, ")");
     }
 }
@@ -236,5 +240,8 @@ void gen_case(fcase *c, uint64_t seed, unsigned allowed, unsigned forced)
     right_side(&g, right, sizeof right);
     left_side(&g, c->stmt, sizeof c->stmt);
     gen_say(c->stmt, sizeof c->stmt, "%s", right);
+    if (gen_has(&g, FEATURE_CONVOLVE) && !gen_has(&g, FEATURE_SCHEDULE) &&
+        gen_chance(&g, 50))
+        gen_window_order(&g, c->stmt, sizeof c->stmt);
     if (gen_has(&g, FEATURE_SCHEDULE)) gen_schedule(&g, pool, c->stmt, sizeof c->stmt);
 }

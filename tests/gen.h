@@ -15,6 +15,7 @@
 /* FEATURE(NAME, "name", percent of the cases that have it) */
 #define FEATURES(FEATURE)                                                                  \
     FEATURE(AFFINE, "affine", 12)                                                          \
+    FEATURE(CONVOLVE, "convolve", 8)                                                       \
     FEATURE(SLICE, "slice", 10)                                                            \
     FEATURE(PAD, "pad", 6)                                                                 \
     FEATURE(REDUCE, "reduce", 25)                                                          \
@@ -95,6 +96,12 @@ void gen_format(gen *g, int order, const int64_t *shape, bool result, cformat *o
 /* gen_expr.c */
 void gen_expr(gen *g, want w, int depth, char *out, size_t size);
 void gen_access(gen *g, want w, char *out, size_t size);
+/* Takes t, named and shaped, for the next operand: draws the rest of it. */
+void gen_operand(gen *g, want w, ctensor *t);
+
+/* gen_convolution.c: a term; the order of its loops, if it's all of the statement. */
+void gen_convolution(gen *g, want w, char *out, size_t size);
+void gen_window_order(gen *g, char *out, size_t size);
 
 /* gen_schedule.c: indices are called names[0], names[1], … */
 void gen_schedule(gen *g, const char *names, char *out, size_t size);

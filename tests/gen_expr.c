@@ -191,6 +191,21 @@ static int64_t volume(const ctensor *t)
     return n;
 }
 
+void gen_operand(gen *g, want w, ctensor *t)
+{
+    snprintf(t->name, sizeof t->name, "%c", "ABCDEFGH"[g->c->count]);
+    t->has_data = true;
+    t->type = gen_type(g, w);
+    t->fill = gen_fill(g, t->type);
+    oval zero = t->type >= STC_F32 ? ov_real(t->type, 0) : ov_int(t->type, 0);
+    t->has_fill = !ov_agrees(&zero, &t->fill) || gen_chance(g, 20);
+    t->seed = gen_next(g);
+    gen_format(g, t->order, t->shape, false, &t->format);
+    t->lend = t->format.raw.possible && gen_has(g, FEATURE_LEND);
+    gen_entries(g, t);
+    g->c->t[g->c->count++] = *t;
+}
+
 void gen_access(gen *g, want w, char *out, size_t size)
 {
     fcase *c = g->c;
@@ -211,15 +226,7 @@ void gen_access(gen *g, want w, char *out, size_t size)
         out[start] = 0;
         new_access(g, &t, out, size);
     } while (volume(&t) > 20000);
-    t.type = gen_type(g, w);
-    t.fill = gen_fill(g, t.type);
-    oval zero = t.type >= STC_F32 ? ov_real(t.type, 0) : ov_int(t.type, 0);
-    t.has_fill = !ov_agrees(&zero, &t.fill) || gen_chance(g, 20);
-    t.seed = gen_next(g);
-    gen_format(g, t.order, t.shape, false, &t.format);
-    t.lend = t.format.raw.possible && gen_has(g, FEATURE_LEND);
-    gen_entries(g, &t);
-    c->t[c->count++] = t;
+    gen_operand(g, w, &t);
 }
 
 /* ---- leaves
