@@ -147,6 +147,13 @@ START_TEST(mended)
     EXPECT("tensor o svec i64 [1300] = { (1200): 3 }\ntensor v svec i64 [1300]\n"
            "v(i) = i + 0 * o(i)\ny = v(i)",
            "y", 844350);
+    /* a conversion beside derived indices has its levels in the order they are known */
+    EXPECT("format fA = (i,j,k) -> (i : dense, j-k : hashed, j : range, k : offset)\n"
+           "tensor A fA f64 [2,3,3] = { (0,0,1): 2, (0,2,1): 3, (1,1,2): 4, (0,1,0): 5 }\n"
+           "format fB = (i,j) -> (i : compressed(unordered), j : dense)\n"
+           "tensor B fB f64 [2,3] = { (0,0): 1, (0,1): 2, (1,1): 6 }\n"
+           "y(k,j) = max(A(j,k,l), B(i,l))",
+           "y", 9, 9, 18, 17, 10, 9);
     /* idempotent reductions: one fill for all that isn't stored */
     EXPECT("tensor T csr f64 [3,2] = { (0,0): -3, (0,1): -4, (1,0): -5 }\n"
            "y(i) = max(j: T(i,j))",

@@ -46,14 +46,23 @@ static int same_conversion(const plan *pl, int slot, const format *f)
     return -1;
 }
 
-/* Where along the loops each mode's coordinate is bound. */
+/* The loop after which a subscript is known, derived indices included; -1: before
+ * all. */
+static int known_after(const state *st, const affine *sub)
+{
+    uint64_t bound = 0;
+    int k = -1;
+    while (!affine_bound(sub, plan_bound(st->pl, bound)) && ++k < st->nseq)
+        bound |= UINT64_C(1) << st->seq[k];
+    return k;
+}
+
+/* Modes in the order in which the loops bind their coordinates. */
 static void loop_order(const state *st, const paccess *x, int order, int *mode)
 {
     int at[STC_MAX_ORDER];
     for (int m = 0; m < order; m++) {
-        at[m] = -1;
-        for (int k = 0; k < st->nseq; k++)
-            if (affine_has(&x->sub[m], st->seq[k])) at[m] = k;
+        at[m] = known_after(st, &x->sub[m]);
         int place = m;
         while (place > 0 && at[mode[place - 1]] > at[m]) {
             mode[place] = mode[place - 1];
