@@ -11,8 +11,7 @@
  * What isn't given is a repeat of the fill. Above the last level equal
  * subtensors are repeated only where they follow each other.
  */
-#include "kinds.h"
-#include <string.h>
+#include "lz77.h"
 
 static void settle(cursor *c)
 {
@@ -91,258 +90,126 @@ static int64_t lz77_size(const level *lv, int64_t parents)
     return parents == 0 || lv->extent == 0 ? 0 : NONE;
 }
 
-/* ---- encoding ------------------------------------------------------------------------ */
+/* ---- appending -------------------------------------------------------------------- */
 
-#define HASH_BITS 14
-#define SEED 4   /* elements that a hash covers: the shortest match found by it */
-#define TRIES 24 /* candidates looked at for one match                          */
-
-typedef struct encoder {
-    ctx *cx;
-    level *lv;
-    const pack_in *in;
-    size_t size;   /* bytes of a value                                     */
-    int64_t least; /* elements that a repeat has to save                   */
-    char *lits;    /* values of the positions so far (last level only)     */
-    int64_t nlits, lits_cap;
-    int64_t *chain; /* per position: the one before it with its hash        */
-    int64_t chain_cap;
-    int64_t head[1 << HASH_BITS];
-    int64_t hashed; /* positions below it are in the chains                 */
-    int64_t *seq;   /* a stretch of the fiber: entries, NONE for the fill   */
-    int64_t nseq, seq_cap;
-    bool literal_open; /* the last token is literals and may grow              */
-    value fill;
-} encoder;
-
-static stc_status token(encoder *z, int64_t lo, int64_t start, int64_t pattern)
+/* param[0]: the first coordinate of the open fiber that no token covers yet;
+ * param[1]: a repeat was appended as such, so that it is compressed already. */
+static stc_status lz77_init(ctx *cx, level *lv, int64_t parents)
 {
-    z->literal_open = !pattern;
-    if (index_push(z->cx, &z->lv->a[STC_CRD], lo) ||
-        index_push(z->cx, &z->lv->a[STC_AUX], start)) {
-        return z->cx->diag.status;
+    lv->param[0] = lv->base;
+    lv->param[1] = 0;
+    if (index_ready(cx, &lv->a[STC_AUX], 0, lv->width, 0)) return cx->diag.status;
+    return segments_init(cx, lv, parents);
+}
+
+stc_status lz77_token(ctx *cx, level *lv, int64_t lo, int64_t start, int64_t pattern)
+{
+    if (index_push(cx, &lv->a[STC_CRD], lo) || index_push(cx, &lv->a[STC_AUX], start))
+        return cx->diag.status;
+    return index_push(cx, &lv->a[STC_AUX], pattern);
+}
+
+/* What the last token of the open fiber is: its start and its size. */
+static bool last_token(const level *lv, int64_t *start, int64_t *pattern)
+{
+    const int64_t last = lv->a[STC_CRD].len - 1;
+    if (last < lv->open_count) return false;
+    *start = index_get(&lv->a[STC_AUX], 2 * last);
+    *pattern = index_get(&lv->a[STC_AUX], 2 * last + 1);
+    return true;
+}
+
+/* One position for [lo, hi): a literal, or a pattern of one. */
+static stc_status put_region(ctx *cx, level *lv, int64_t lo, int64_t hi, int64_t *pos)
+{
+    int64_t start, pattern = 1;
+    const bool grows = hi - lo == 1 && last_token(lv, &start, &pattern) && !pattern;
+    *pos = lv->size;
+    if (!grows && lz77_token(cx, lv, lo, lv->size, hi - lo > 1)) return cx->diag.status;
+    lv->size++;
+    lv->param[0] = hi;
+    return STC_OK;
+}
+
+/* Covers the open fiber up to coordinate i by the fill. */
+static stc_status cover(ctx *cx, level *lv, int64_t i)
+{
+    int64_t pos;
+    return lv->param[0] < i ? put_region(cx, lv, lv->param[0], i, &pos) : STC_OK;
+}
+
+/* Fibers of parents before `parent` that were passed over. */
+static stc_status skip_fibers(ctx *cx, level *lv, int64_t parent)
+{
+    while (lv->edges < parent) {
+        if (cover(cx, lv, lv->base + lv->extent)) return cx->diag.status;
+        if (segments_edges(cx, lv, lv->edges)) return cx->diag.status;
+        lv->param[0] = lv->base;
     }
-    return index_push(z->cx, &z->lv->a[STC_AUX], pattern);
+    return STC_OK;
 }
 
-static const char *value_of(const encoder *z, int64_t e)
+/* What an appended interval of `parent` must be; the fiber is covered up to it. */
+static stc_status reach(ctx *cx, level *lv, int64_t parent, int64_t lo, int64_t len)
 {
-    return e == NONE ? (const char *)&z->fill
-                     : (const char *)z->in->vals + (size_t)e * z->size;
+    if (parent < lv->edges) return refuse_edges(cx, parent, lv->edges);
+    if (skip_fibers(cx, lv, parent)) return cx->diag.status;
+    if (lo < lv->param[0]) return refuse_append(cx, lv, lo, lv->param[0] - 1);
+    if (!in_extent(lv, lo) || len <= 0) return refuse_append(cx, lv, lo, lo);
+    if (len > lv->base + lv->extent - lo) return refuse_append(cx, lv, lo + len - 1, lo);
+    return cover(cx, lv, lo);
 }
 
-static uint64_t hash_of(const encoder *z, int64_t p)
+static stc_status lz77_regions(ctx *cx, level *lv, int64_t parent, int64_t n,
+                               const int64_t *lo, const int64_t *len, int64_t *pos)
 {
-    uint64_t h = 0;
-    const char *v = z->lits + (size_t)p * z->size;
-    for (size_t b = 0; b < SEED * z->size; b++)
-        h = (h ^ (uint8_t)v[b]) * 0x100000001b3u;
-    return (h ^ h >> 29) & ((1 << HASH_BITS) - 1);
-}
-
-/* The hash of the next SEED elements of the stretch from s on. */
-static uint64_t hash_ahead(const encoder *z, int64_t s)
-{
-    uint64_t h = 0;
-    for (int k = 0; k < SEED; k++) {
-        const char *v = value_of(z, z->seq[s + k]);
-        for (size_t b = 0; b < z->size; b++)
-            h = (h ^ (uint8_t)v[b]) * 0x100000001b3u;
+    for (int64_t k = 0; k < n; k++) {
+        if (reach(cx, lv, parent, lo[k], len[k]) ||
+            put_region(cx, lv, lo[k], lo[k] + len[k], &pos[k]))
+            return cx->diag.status;
     }
-    return (h ^ h >> 29) & ((1 << HASH_BITS) - 1);
+    return STC_OK;
 }
 
-/* A new position holding entry e (NONE: the fill). */
-static stc_status literal(encoder *z, int64_t e)
+static stc_status lz77_coord(ctx *cx, level *lv, int64_t parent, int64_t i, int64_t *pos)
 {
-    if (z->in->deeper) {
-        z->nlits++;
+    const int64_t one = 1;
+    return lz77_regions(cx, lv, parent, 1, &i, &one, pos);
+}
+
+/* Repeats of stretches that follow each other, once each, are one. */
+static stc_status lz77_repeat(ctx *cx, level *lv, int64_t parent, int64_t lo, int64_t hi,
+                              int64_t start, int64_t size)
+{
+    int64_t before, pattern;
+    if (reach(cx, lv, parent, lo, hi - lo)) return cx->diag.status;
+    if (size <= 0 || start < 0 || start > lv->size - size)
+        return fail(cx, STC_ERR_CORRUPT, "a repeat of positions %lld:%lld, where %lld are",
+                    (long long)start, (long long)(start + size), (long long)lv->size);
+    lv->param[0] = hi;
+    lv->param[1] = 1;
+    const int64_t last = lv->a[STC_CRD].len - 1;
+    if (hi - lo == size && last_token(lv, &before, &pattern) && pattern &&
+        before + pattern == start && lo - index_get(&lv->a[STC_CRD], last) == pattern &&
+        start + size <= INT32_MAX) {
+        index_set(&lv->a[STC_AUX], 2 * last + 1, pattern + size);
         return STC_OK;
     }
-    if (mem_grow(z->cx, &z->lits, &z->lits_cap, z->nlits + 1, z->size) ||
-        mem_grow(z->cx, &z->chain, &z->chain_cap, z->nlits + 1, sizeof *z->chain)) {
-        return z->cx->diag.status;
-    }
-    memcpy(z->lits + (size_t)z->nlits * z->size, value_of(z, e), z->size);
-    z->nlits++;
-    for (; z->hashed + SEED <= z->nlits; z->hashed++) {
-        int64_t *head = &z->head[hash_of(z, z->hashed)];
-        z->chain[z->hashed] = *head;
-        *head = z->hashed;
-    }
-    return STC_OK;
+    return lz77_token(cx, lv, lo, start, size);
 }
 
-/* How far the stretch from s on repeats what is stored from `start` on; past
- * the last position the pattern goes round. */
-static int64_t match_length(const encoder *z, int64_t s, int64_t start)
+static stc_status lz77_edges(ctx *cx, level *lv, int64_t parent)
 {
-    int64_t k = 0, p = start;
-    while (s + k < z->nseq &&
-           !memcmp(value_of(z, z->seq[s + k]), z->lits + (size_t)p * z->size, z->size)) {
-        k++;
-        if (++p == z->nlits) p = start;
-    }
-    return k;
+    if (parent < lv->edges) return refuse_edges(cx, parent, lv->edges);
+    return skip_fibers(cx, lv, parent + 1);
 }
 
-static int64_t best_match(const encoder *z, int64_t s, int64_t *start)
+static stc_status lz77_finish(ctx *cx, level *lv, int64_t parents)
 {
-    int64_t best = 0;
-    for (int64_t d = 1; d <= 4 && d <= z->nlits; d++) { /* short periods right behind */
-        const int64_t n = match_length(z, s, z->nlits - d);
-        if (n > best) {
-            best = n;
-            *start = z->nlits - d;
-        }
-    }
-    if (s + SEED > z->nseq || best >= 64 * z->least) return best;
-    int64_t p = z->head[hash_ahead(z, s)];
-    for (int tries = 0; p != NONE && tries < TRIES; tries++, p = z->chain[p]) {
-        const int64_t n = match_length(z, s, p);
-        if (n <= best) continue;
-        best = n;
-        *start = p;
-    }
-    return best;
-}
-
-/* Encodes the stretch, which begins at coordinate lo. */
-static stc_status stretch(encoder *z, int64_t lo)
-{
-    int64_t *pos = z->in->pos;
-    for (int64_t s = 0; s < z->nseq;) {
-        int64_t start = 0, n = best_match(z, s, &start);
-        if (n >= z->least) {
-            const int64_t pattern = n < z->nlits - start ? n : z->nlits - start;
-            if (token(z, lo + s, start, pattern)) return z->cx->diag.status;
-            for (; n > 0; n--, s++) {
-                if (z->seq[s] != NONE) pos[z->seq[s]] = NONE;
-            }
-            continue;
-        }
-        if (!z->literal_open && token(z, lo + s, z->nlits, 0)) return z->cx->diag.status;
-        if (z->seq[s] != NONE) pos[z->seq[s]] = z->nlits;
-        if (literal(z, z->seq[s])) return z->cx->diag.status;
-        s++;
-    }
-    z->nseq = 0;
-    return STC_OK;
-}
-
-static stc_status push_seq(encoder *z, int64_t e)
-{
-    if (mem_grow(z->cx, &z->seq, &z->seq_cap, z->nseq + 1, sizeof *z->seq)) {
-        return z->cx->diag.status;
-    }
-    z->seq[z->nseq++] = e;
-    return STC_OK;
-}
-
-/* A long gap: the fill once, unless it is stored, and a repeat of it. */
-static stc_status gap(encoder *z, int64_t lo, int64_t hi)
-{
-    int64_t start = NONE;
-    for (int64_t p = z->nlits - 1; p >= 0 && p >= z->nlits - 64 && start == NONE; p--) {
-        if (!memcmp(z->lits + (size_t)p * z->size, &z->fill, z->size)) start = p;
-    }
-    if (start == NONE) {
-        start = z->nlits;
-        if (!z->literal_open && token(z, lo, start, 0)) return z->cx->diag.status;
-        if (literal(z, NONE)) return z->cx->diag.status;
-        lo++;
-    }
-    return lo < hi ? token(z, lo, start, 1) : STC_OK;
-}
-
-#define SHORT_GAP 16 /* up to so many fills are part of a stretch */
-
-static stc_status encode_fiber(encoder *z, run_walk *w)
-{
-    int64_t lo = w->next; /* where the stretch begins */
-    while (run_walk_step(w)) {
-        if (w->begin < w->end) {
-            if (push_seq(z, w->begin)) return z->cx->diag.status;
-            continue;
-        }
-        if (w->hi - w->lo <= SHORT_GAP) {
-            for (int64_t i = w->lo; i < w->hi; i++) {
-                if (push_seq(z, NONE)) return z->cx->diag.status;
-            }
-            continue;
-        }
-        if (stretch(z, lo) || gap(z, w->lo, w->hi)) return z->cx->diag.status;
-        lo = w->hi;
-    }
-    return stretch(z, lo);
-}
-
-/* Above the last level: each run of equal subtensors is stored once. */
-static stc_status encode_outer(encoder *z, run_walk *w)
-{
-    int64_t *pos = z->in->pos;
-    while (run_walk_step(w)) {
-        if (w->same) {
-            const bool again =
-                index_get(&z->lv->a[STC_AUX], z->lv->a[STC_AUX].len - 1) != 0;
-            if (!again && token(z, w->lo, z->nlits - 1, 1)) return z->cx->diag.status;
-            for (int64_t e = w->begin; e < w->end; e++)
-                pos[e] = NONE;
-            continue;
-        }
-        if (!z->literal_open && token(z, w->lo, z->nlits, 0)) return z->cx->diag.status;
-        for (int64_t e = w->begin; e < w->end; e++)
-            pos[e] = z->nlits;
-        if (literal(z, NONE)) return z->cx->diag.status;
-        if (w->hi - w->lo > 1 && token(z, w->lo + 1, z->nlits - 1, 1))
-            return z->cx->diag.status;
-    }
-    return STC_OK;
-}
-
-static stc_status encode(encoder *z)
-{
-    run_walk w;
-    run_walk_start(&w, z->lv, z->in);
-    for (int64_t p = 0; p < z->in->parents; p++) {
-        z->literal_open = false;
-        if (run_walk_fiber(&w, p) &&
-            (z->in->deeper ? encode_outer(z, &w) : encode_fiber(z, &w))) {
-            return z->cx->diag.status;
-        }
-        if (index_push(z->cx, &z->lv->a[STC_POS], z->lv->a[STC_CRD].len)) {
-            return z->cx->diag.status;
-        }
-    }
-    return STC_OK;
-}
-
-static stc_status lz77_pack(ctx *cx, level *lv, pack_in *in)
-{
-    encoder *z = mem_zero(cx, 1, sizeof *z);
-    if (!z) return cx->diag.status;
-    z->cx = cx;
-    z->lv = lv;
-    z->in = in;
-    z->size = type_size(in->type);
-    z->least = (int64_t)(20 / z->size) > SEED ? (int64_t)(20 / z->size) : SEED;
-    for (int h = 0; h < 1 << HASH_BITS; h++)
-        z->head[h] = NONE;
-    type_store(in->type, &z->fill, 0, in->fill);
-    stc_status status = STC_OK;
-    if (index_ready(cx, &lv->a[STC_CRD], largest_coord(lv), lv->width, 0) ||
-        index_ready(cx, &lv->a[STC_AUX], 0, lv->width, 0) ||
-        index_ready(cx, &lv->a[STC_POS], 0, lv->width, 1)) {
-        status = cx->diag.status;
-    } else {
-        index_set(&lv->a[STC_POS], 0, 0);
-        status = encode(z);
-    }
-    lv->size = z->nlits;
-    mem_free(cx, z->lits, (size_t)z->lits_cap * z->size);
-    mem_free(cx, z->chain, (size_t)z->chain_cap * sizeof *z->chain);
-    mem_free(cx, z->seq, (size_t)z->seq_cap * sizeof *z->seq);
-    mem_free(cx, z, sizeof *z);
+    if (skip_fibers(cx, lv, parents)) return cx->diag.status;
+    const int64_t size = lv->size; /* segments know of one position a token */
+    const stc_status status = segments_finish(cx, lv, parents);
+    lv->size = size;
     return status ? status : segments_width(cx, lv);
 }
 
@@ -404,7 +271,8 @@ static stc_status lz77_check(ctx *cx, level *lv, int64_t parents)
 
 const level_kind level_lz77 = {
     .name = "lz77",
-    .caps = CAP_ITER | CAP_SEEK | CAP_PACK | CAP_REGION | CAP_SUBSECT,
+    .caps = CAP_ITER | CAP_SEEK | CAP_APPEND | CAP_PACK | CAP_REGION | CAP_APPEND_REGION |
+            CAP_SUBSECT,
     .props = PROP_FULL | PROP_ORDERED | PROP_UNIQUE | PROP_COMPACT,
     .fixed = PROP_FULL | PROP_ORDERED | PROP_UNIQUE | PROP_COMPACT,
     .arrays = 1 << STC_POS | 1 << STC_CRD | 1 << STC_AUX,
@@ -414,6 +282,13 @@ const level_kind level_lz77 = {
     .view = lz77_view,
     .table = lz77_table,
     .size = lz77_size,
+    .append_init = lz77_init,
+    .append_coord = lz77_coord,
+    .append_edges = lz77_edges,
+    .append_finish = lz77_finish,
+    .append_regions = lz77_regions,
+    .append_repeat = lz77_repeat,
+    .append_join = lz77_join,
     .pack = lz77_pack,
     .check = lz77_check,
 };

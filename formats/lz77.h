@@ -1,0 +1,15 @@
+/* lz77.h: what the level kind (level_lz77.c) and its encoder (lz77_encode.c)
+ * share. Nobody else includes it. */
+#ifndef STC_FORMATS_LZ77_H
+#define STC_FORMATS_LZ77_H
+
+#include "kinds.h"
+
+/* A token from coordinate lo on: positions from `start`, round `pattern` of
+ * them; 0: literals. */
+stc_status lz77_token(ctx *cx, level *lv, int64_t lo, int64_t start, int64_t pattern);
+stc_status lz77_pack(ctx *cx, level *lv, pack_in *in);
+/* Compresses literals that were appended one by one. */
+stc_status lz77_join(ctx *cx, level *lv, void *vals, size_t size);
+
+#endif

@@ -1,0 +1,335 @@
+/* lz77_encode.c: finds what repeats: from sorted entries, or literals, to tokens.
+ *
+ * Hash chains over the stored elements, as in deflate: the next SEED elements
+ * are looked up among those that were stored, and the longest match is taken if
+ * it is worth a token. Matches may go past the last element and round again.
+ * Short periods right behind are tried first, since a run is a match of one.
+ */
+#include "lz77.h"
+#include <string.h>
+
+#define HASH_BITS 14
+#define SEED 4   /* elements that a hash covers: the shortest match found by it */
+#define TRIES 24 /* candidates looked at for one match                          */
+
+typedef struct encoder {
+    ctx *cx;
+    level *lv;
+    const pack_in *in;
+    size_t size;   /* bytes of a value                                     */
+    int64_t least; /* elements that a repeat has to save                   */
+    char *lits;    /* values of the positions so far (last level only)     */
+    int64_t nlits, lits_cap;
+    int64_t *chain; /* per position: the one before it with its hash        */
+    int64_t chain_cap;
+    int64_t head[1 << HASH_BITS];
+    int64_t hashed; /* positions below it are in the chains                 */
+    int64_t *seq;   /* a stretch of the fiber: entries, NONE for the fill   */
+    int64_t nseq, seq_cap;
+    bool literal_open; /* the last token is literals and may grow              */
+    value fill;
+} encoder;
+
+static stc_status token(encoder *z, int64_t lo, int64_t start, int64_t pattern)
+{
+    z->literal_open = !pattern;
+    return lz77_token(z->cx, z->lv, lo, start, pattern);
+}
+
+static const char *value_of(const encoder *z, int64_t e)
+{
+    return e == NONE ? (const char *)&z->fill
+                     : (const char *)z->in->vals + (size_t)e * z->size;
+}
+
+/* Of SEED elements in a row: words at a time. */
+static uint64_t hash_bytes(const char *v, size_t n)
+{
+    uint64_t h = 0, x;
+    for (; n >= 8; n -= 8, v += 8) {
+        memcpy(&x, v, 8);
+        h = (h ^ x) * 0x9e3779b97f4a7c15u;
+        h ^= h >> 29;
+    }
+    x = 0;
+    memcpy(&x, v, n);
+    h = (h ^ x) * 0x9e3779b97f4a7c15u;
+    return h >> (64 - HASH_BITS);
+}
+
+static uint64_t hash_of(const encoder *z, int64_t p)
+{
+    return hash_bytes(z->lits + (size_t)p * z->size, SEED * z->size);
+}
+
+/* The hash of the next SEED elements of the stretch from s on. */
+static uint64_t hash_ahead(const encoder *z, int64_t s)
+{
+    char v[SEED * sizeof(value)];
+    for (int k = 0; k < SEED; k++)
+        memcpy(v + (size_t)k * z->size, value_of(z, z->seq[s + k]), z->size);
+    return hash_bytes(v, SEED * z->size);
+}
+
+/* A new position holding entry e (NONE: the fill). */
+static stc_status literal(encoder *z, int64_t e)
+{
+    if (z->in->deeper) {
+        z->nlits++;
+        return STC_OK;
+    }
+    if (mem_grow(z->cx, &z->lits, &z->lits_cap, z->nlits + 1, z->size) ||
+        mem_grow(z->cx, &z->chain, &z->chain_cap, z->nlits + 1, sizeof *z->chain)) {
+        return z->cx->diag.status;
+    }
+    memcpy(z->lits + (size_t)z->nlits * z->size, value_of(z, e), z->size);
+    z->nlits++;
+    for (; z->hashed + SEED <= z->nlits; z->hashed++) {
+        int64_t *head = &z->head[hash_of(z, z->hashed)];
+        z->chain[z->hashed] = *head;
+        *head = z->hashed;
+    }
+    return STC_OK;
+}
+
+/* How far the stretch from s on repeats what is stored from `start` on; past
+ * the last position the pattern goes round. */
+static int64_t match_length(const encoder *z, int64_t s, int64_t start)
+{
+    int64_t k = 0, p = start;
+    while (s + k < z->nseq &&
+           !memcmp(value_of(z, z->seq[s + k]), z->lits + (size_t)p * z->size, z->size)) {
+        k++;
+        if (++p == z->nlits) p = start;
+    }
+    return k;
+}
+
+static int64_t best_match(const encoder *z, int64_t s, int64_t *start)
+{
+    int64_t best = 0;
+    for (int64_t d = 1; d <= 4 && d <= z->nlits; d++) { /* short periods right behind */
+        const int64_t n = match_length(z, s, z->nlits - d);
+        if (n > best) {
+            best = n;
+            *start = z->nlits - d;
+        }
+    }
+    if (s + SEED > z->nseq || best >= 64 * z->least) return best;
+    int64_t p = z->head[hash_ahead(z, s)];
+    for (int tries = 0; p != NONE && tries < TRIES; tries++, p = z->chain[p]) {
+        const int64_t n = match_length(z, s, p);
+        if (n <= best) continue;
+        best = n;
+        *start = p;
+    }
+    return best;
+}
+
+/* Encodes the stretch, which begins at coordinate lo. */
+static stc_status stretch(encoder *z, int64_t lo)
+{
+    int64_t *pos = z->in->pos;
+    for (int64_t s = 0; s < z->nseq;) {
+        int64_t start = 0, n = best_match(z, s, &start);
+        if (n >= z->least) {
+            const int64_t pattern = n < z->nlits - start ? n : z->nlits - start;
+            if (token(z, lo + s, start, pattern)) return z->cx->diag.status;
+            for (; n > 0; n--, s++) {
+                if (z->seq[s] != NONE) pos[z->seq[s]] = NONE;
+            }
+            continue;
+        }
+        if (!z->literal_open && token(z, lo + s, z->nlits, 0)) return z->cx->diag.status;
+        if (z->seq[s] != NONE) pos[z->seq[s]] = z->nlits;
+        if (literal(z, z->seq[s])) return z->cx->diag.status;
+        s++;
+    }
+    z->nseq = 0;
+    return STC_OK;
+}
+
+static stc_status push_seq(encoder *z, int64_t e)
+{
+    if (mem_grow(z->cx, &z->seq, &z->seq_cap, z->nseq + 1, sizeof *z->seq)) {
+        return z->cx->diag.status;
+    }
+    z->seq[z->nseq++] = e;
+    return STC_OK;
+}
+
+/* A long run of entry e's value (NONE: the fill): once, unless it is stored, and
+ * a repeat of it. */
+static stc_status run(encoder *z, int64_t e, int64_t lo, int64_t hi)
+{
+    const char *v = value_of(z, e);
+    int64_t start = NONE;
+    for (int64_t p = z->nlits - 1; p >= 0 && p >= z->nlits - 64 && start == NONE; p--) {
+        if (!memcmp(z->lits + (size_t)p * z->size, v, z->size)) start = p;
+    }
+    if (start == NONE) {
+        start = z->nlits;
+        if (!z->literal_open && token(z, lo, start, 0)) return z->cx->diag.status;
+        if (literal(z, e)) return z->cx->diag.status;
+        lo++;
+    }
+    return lo < hi ? token(z, lo, start, 1) : STC_OK;
+}
+
+#define SHORT_GAP 16 /* up to so many fills are part of a stretch */
+
+static stc_status encode_fiber(encoder *z, run_walk *w)
+{
+    int64_t lo = w->next; /* where the stretch begins */
+    while (run_walk_step(w)) {
+        if (w->begin < w->end) {
+            if (push_seq(z, w->begin)) return z->cx->diag.status;
+            continue;
+        }
+        if (w->hi - w->lo <= SHORT_GAP) {
+            for (int64_t i = w->lo; i < w->hi; i++) {
+                if (push_seq(z, NONE)) return z->cx->diag.status;
+            }
+            continue;
+        }
+        if (stretch(z, lo) || run(z, NONE, w->lo, w->hi)) return z->cx->diag.status;
+        lo = w->hi;
+    }
+    return stretch(z, lo);
+}
+
+/* Above the last level: each run of equal subtensors is stored once. */
+static stc_status encode_outer(encoder *z, run_walk *w)
+{
+    int64_t *pos = z->in->pos;
+    while (run_walk_step(w)) {
+        if (w->same) {
+            const bool again =
+                index_get(&z->lv->a[STC_AUX], z->lv->a[STC_AUX].len - 1) != 0;
+            if (!again && token(z, w->lo, z->nlits - 1, 1)) return z->cx->diag.status;
+            for (int64_t e = w->begin; e < w->end; e++)
+                pos[e] = NONE;
+            continue;
+        }
+        if (!z->literal_open && token(z, w->lo, z->nlits, 0)) return z->cx->diag.status;
+        for (int64_t e = w->begin; e < w->end; e++)
+            pos[e] = z->nlits;
+        if (literal(z, NONE)) return z->cx->diag.status;
+        if (w->hi - w->lo > 1 && token(z, w->lo + 1, z->nlits - 1, 1))
+            return z->cx->diag.status;
+    }
+    return STC_OK;
+}
+
+static stc_status encode(encoder *z)
+{
+    run_walk w;
+    run_walk_start(&w, z->lv, z->in);
+    for (int64_t p = 0; p < z->in->parents; p++) {
+        z->literal_open = false;
+        if (run_walk_fiber(&w, p) &&
+            (z->in->deeper ? encode_outer(z, &w) : encode_fiber(z, &w))) {
+            return z->cx->diag.status;
+        }
+        if (index_push(z->cx, &z->lv->a[STC_POS], z->lv->a[STC_CRD].len)) {
+            return z->cx->diag.status;
+        }
+    }
+    return STC_OK;
+}
+
+static encoder *encoder_new(ctx *cx, level *lv, const pack_in *in, size_t size)
+{
+    encoder *z = mem_zero(cx, 1, sizeof *z);
+    if (!z) return NULL;
+    z->cx = cx;
+    z->lv = lv;
+    z->in = in;
+    z->size = size;
+    z->least = (int64_t)(20 / size) > SEED ? (int64_t)(20 / size) : SEED;
+    for (int h = 0; h < 1 << HASH_BITS; h++)
+        z->head[h] = NONE;
+    return z;
+}
+
+static void encoder_free(encoder *z)
+{
+    mem_free(z->cx, z->lits, (size_t)z->lits_cap * z->size);
+    mem_free(z->cx, z->chain, (size_t)z->chain_cap * sizeof *z->chain);
+    mem_free(z->cx, z->seq, (size_t)z->seq_cap * sizeof *z->seq);
+    mem_free(z->cx, z, sizeof *z);
+}
+
+static stc_status ready(ctx *cx, level *lv)
+{
+    if (index_ready(cx, &lv->a[STC_CRD], largest_coord(lv), lv->width, 0) ||
+        index_ready(cx, &lv->a[STC_AUX], 0, lv->width, 0) ||
+        index_ready(cx, &lv->a[STC_POS], 0, lv->width, 1))
+        return cx->diag.status;
+    index_set(&lv->a[STC_POS], 0, 0);
+    return STC_OK;
+}
+
+stc_status lz77_pack(ctx *cx, level *lv, pack_in *in)
+{
+    encoder *z = encoder_new(cx, lv, in, type_size(in->type));
+    if (!z) return cx->diag.status;
+    type_store(in->type, &z->fill, 0, in->fill);
+    stc_status status = ready(cx, lv);
+    if (!status) status = encode(z);
+    lv->size = z->nlits;
+    encoder_free(z);
+    return status ? status : segments_width(cx, lv);
+}
+
+/* ---- what was appended ------------------------------------------------------------- */
+
+/* Tokens of old fiber f: literals are looked at again, runs stay. */
+static stc_status encode_again(encoder *z, const level *old, int64_t f)
+{
+    const int64_t end = index_get(&old->a[STC_POS], f + 1), top = old->base + old->extent;
+    int64_t lo = NONE; /* where the stretch begins */
+    z->literal_open = false;
+    for (int64_t p = index_get(&old->a[STC_POS], f); p < end; p++) {
+        const int64_t from = index_get(&old->a[STC_CRD], p);
+        const int64_t to = p + 1 < end ? index_get(&old->a[STC_CRD], p + 1) : top;
+        const int64_t start = index_get(&old->a[STC_AUX], 2 * p);
+        if (index_get(&old->a[STC_AUX], 2 * p + 1)) {
+            if ((lo != NONE && stretch(z, lo)) || run(z, start, from, to))
+                return z->cx->diag.status;
+            lo = NONE;
+            continue;
+        }
+        if (lo == NONE) lo = from;
+        for (int64_t k = 0; k < to - from; k++) {
+            if (push_seq(z, start + k)) return z->cx->diag.status;
+        }
+    }
+    return lo == NONE ? STC_OK : stretch(z, lo);
+}
+
+stc_status lz77_join(ctx *cx, level *lv, void *vals, size_t size)
+{
+    if (lv->param[1] || !lv->size) return STC_OK;
+    level old = *lv;
+    const int64_t parents = old.a[STC_POS].len - 1;
+    pack_in in = {.vals = vals, .pos = mem_array(cx, old.size, sizeof *in.pos)};
+    if (!in.pos) return cx->diag.status;
+    for (int k = 0; k < 3; k++)
+        index_init(&lv->a[k], 0, 0);
+    encoder *z = encoder_new(cx, lv, &in, size);
+    stc_status status = z ? ready(cx, lv) : cx->diag.status;
+    for (int64_t f = 0; !status && f < parents; f++) {
+        status = encode_again(z, &old, f);
+        if (!status) status = index_push(cx, &lv->a[STC_POS], lv->a[STC_CRD].len);
+    }
+    if (!status) {
+        memcpy(vals, z->lits, (size_t)z->nlits * size);
+        lv->size = z->nlits;
+    }
+    if (z) encoder_free(z);
+    mem_free(cx, in.pos, (size_t)old.size * sizeof *in.pos);
+    for (int k = 0; k < 3; k++)
+        index_free(cx, &old.a[k]);
+    return status ? status : segments_width(cx, lv);
+}
