@@ -1,8 +1,9 @@
 /* fn_impl.c: scalar and array implementations of the built-in functions.
  *
- * Expands fn_ops.def twice: once into functions on one value, once into loops
- * over arrays, and fills the tables by (function, class). A loop that widens
- * its elements runs backwards, so that its result may overwrite an operand.
+ * Expands fn_ops.def into functions on one value, into loops over arrays, and into
+ * the same loops for processors with AVX2; and fills the tables by (function,
+ * class). A loop that widens its elements runs backwards, so that its result may
+ * overwrite an operand.
  */
 #include "functions.h"
 #include <tgmath.h>
@@ -10,7 +11,7 @@
 
 typedef struct implementation {
     fn_scalar scalar;
-    fn_array array;
+    fn_array array, wide; /* the same; wide: for processors with AVX2, or NULL */
 } implementation;
 
 #define CLASS(NAME, name, ctype) typedef ctype ct_##NAME;
@@ -83,9 +84,9 @@ typedef struct implementation {
         }                                                                                  \
     }
 
-#define IMPL1(N, K, R, A, e)                                                               \
-    static fn_fault array_##N##_##K(void *out, const void *a, const void *b,               \
-                                    const void *c, int n)                                  \
+#define ARRAY1(ATTRIBUTE, NAME, R, A, e)                                                   \
+    ATTRIBUTE static fn_fault NAME(void *out, const void *a, const void *b, const void *c, \
+                                   int n)                                                  \
     {                                                                                      \
         (void)b, (void)c;                                                                  \
         fn_fault fault = FAULT_NONE;                                                       \
@@ -95,9 +96,9 @@ typedef struct implementation {
         })                                                                                 \
         return fault;                                                                      \
     }
-#define IMPL2(N, K, R, A, B, e)                                                            \
-    static fn_fault array_##N##_##K(void *out, const void *a, const void *b,               \
-                                    const void *c, int n)                                  \
+#define ARRAY2(ATTRIBUTE, NAME, R, A, B, e)                                                \
+    ATTRIBUTE static fn_fault NAME(void *out, const void *a, const void *b, const void *c, \
+                                   int n)                                                  \
     {                                                                                      \
         (void)c;                                                                           \
         fn_fault fault = FAULT_NONE;                                                       \
@@ -111,9 +112,9 @@ typedef struct implementation {
 /* The second operand has the result's type: the loop may run either way for it,
  * and a narrower or wider first one (select, f32 or c128) is kept apart by the
  * caller. */
-#define IMPL3(N, K, R, A, B, C, e)                                                         \
-    static fn_fault array_##N##_##K(void *out, const void *a, const void *b,               \
-                                    const void *c, int n)                                  \
+#define ARRAY3(ATTRIBUTE, NAME, R, A, B, C, e)                                             \
+    ATTRIBUTE static fn_fault NAME(void *out, const void *a, const void *b, const void *c, \
+                                   int n)                                                  \
     {                                                                                      \
         fn_fault fault = FAULT_NONE;                                                       \
         INDEPENDENT                                                                        \
@@ -125,14 +126,37 @@ typedef struct implementation {
         }                                                                                  \
         return fault;                                                                      \
     }
+
+#define PLAIN /* for any processor */
+#define IMPL1(N, K, ...) ARRAY1(PLAIN, array_##N##_##K, __VA_ARGS__)
+#define IMPL2(N, K, ...) ARRAY2(PLAIN, array_##N##_##K, __VA_ARGS__)
+#define IMPL3(N, K, ...) ARRAY3(PLAIN, array_##N##_##K, __VA_ARGS__)
 #include "fn_ops.def"
+
+/* The same with 32-byte vectors, bit for bit: contraction is off. */
+#if defined(__x86_64__) && !defined(STC_SAN)
+#define WIDE 1
+#define AVX2 __attribute__((target("avx2")))
+#define IMPL1(N, K, ...) ARRAY1(AVX2, wide_##N##_##K, __VA_ARGS__)
+#define IMPL2(N, K, ...) ARRAY2(AVX2, wide_##N##_##K, __VA_ARGS__)
+#define IMPL3(N, K, ...) ARRAY3(AVX2, wide_##N##_##K, __VA_ARGS__)
+#include "fn_ops.def"
+#else
+#define WIDE 0
+#endif
 
 /* ---- the tables ---------------------------------------------------------------- */
 
+#if WIDE
+#define ROW(N, K) [FN_##N][CLASS_##K] = {scalar_##N##_##K, array_##N##_##K, wide_##N##_##K},
+#else
+#define ROW(N, K) [FN_##N][CLASS_##K] = {scalar_##N##_##K, array_##N##_##K, NULL},
+#endif
+
 static const implementation table[FN_COUNT][CLASS_COUNT] = {
-#define IMPL1(N, K, ...) [FN_##N][CLASS_##K] = {scalar_##N##_##K, array_##N##_##K},
-#define IMPL2(N, K, ...) [FN_##N][CLASS_##K] = {scalar_##N##_##K, array_##N##_##K},
-#define IMPL3(N, K, ...) [FN_##N][CLASS_##K] = {scalar_##N##_##K, array_##N##_##K},
+#define IMPL1(N, K, ...) ROW(N, K)
+#define IMPL2(N, K, ...) ROW(N, K)
+#define IMPL3(N, K, ...) ROW(N, K)
 #include "fn_ops.def"
 };
 
@@ -143,5 +167,8 @@ fn_scalar fn_scalar_of(int id, vclass cls)
 
 fn_array fn_array_of(int id, vclass cls)
 {
+#if WIDE
+    if (__builtin_cpu_supports("avx2") && table[id][cls].wide) return table[id][cls].wide;
+#endif
     return table[id][cls].array;
 }

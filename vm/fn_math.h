@@ -9,6 +9,7 @@
 #include "functions.h"
 #include <limits.h>
 #include <math.h>
+#include <string.h>
 
 static inline uint64_t i64_magnitude(int64_t x)
 {
@@ -77,6 +78,22 @@ static inline uint64_t u64_gcd(uint64_t x, uint64_t y)
 static inline int i64_exponent(int64_t y)
 {
     return y > 100000 ? 100000 : y < -100000 ? -100000 : (int)y;
+}
+
+/* ldexp. Where number and result are normal that is a sum of exponents; what isn't
+ * stored, 0 and 2 ** 0, needs no more either. */
+static inline double scale_f64(double x, int64_t y)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    const int64_t had = (int64_t)(bits >> 52 & 0x7ff);
+    if (y == 0 || x == 0) return x;
+    if (had > 0 && had < 0x7ff && y > -had && y < 0x7ff - had) {
+        bits += (uint64_t)y << 52;
+        memcpy(&x, &bits, sizeof x);
+        return x;
+    }
+    return ldexp(x, i64_exponent(y));
 }
 
 /* Real to integer: nan is 0, what is beyond a limit the limit. */

@@ -400,11 +400,23 @@ static void set_bit(uint64_t *mask, int bit, bool on)
     *mask = (*mask & ~(UINT64_C(1) << bit)) | (uint64_t)on << bit;
 }
 
+/* Masks are mostly bytes, one after another. */
+static void fillbit_bytes(strip *s, int bit, const uint8_t *from, bool fill)
+{
+    for (int k = 0; k < s->n; k++)
+        s->mask[k] &= ~((uint64_t)((from[k] != 0) == fill) << bit);
+}
+
 static void eval_fillbit(machine *mc, strip *s, const step *x)
 {
     const tensor *t = mc->slot[x->a].t;
+    const column *at = &s->place[x->b];
+    if (at->form == COL_STEP && !at->ranged && t->type == STC_BOOL) {
+        fillbit_bytes(s, x->bit, (const uint8_t *)t->vals + at->base, t->fill.i64 != 0);
+        return;
+    }
     for (int k = 0; k < s->n; k++) {
-        const value v = load_one(t, &s->place[x->b], k);
+        const value v = load_one(t, at, k);
         if (class_equal(type_class(t->type), v, t->fill))
             set_bit(&s->mask[k], x->bit, false);
     }
@@ -421,8 +433,15 @@ static void eval_skip(machine *mc, strip *s, const step *x)
         if (!merge_produces(m, s->mask[0])) s->n = 0;
         return;
     }
-    for (int k = 0; k < s->n; k++)
-        if (merge_produces(m, s->mask[k])) s->keep[n++] = k;
+    if (m->count <= MERGE_TABLE_MAX) { /* without a branch: masks are as good as random */
+        for (int k = 0; k < s->n; k++) {
+            s->keep[n] = k;
+            n += m->produce >> s->mask[k] & 1;
+        }
+    } else {
+        for (int k = 0; k < s->n; k++)
+            if (merge_produces(m, s->mask[k])) s->keep[n++] = k;
+    }
     if (n < s->n) strip_compact(s, n);
 }
 
