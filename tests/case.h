@@ -58,10 +58,10 @@ typedef struct fcase {
 
 enum {
     RUN_NOSUPER = 1,
-    RUN_STB = 2,     /* encoded and decoded again before it runs             */
-    RUN_SESSION = 4, /* declared and executed in a session                   */
-    RUN_SCRIPT = 8,  /* the printed script, operands too                     */
-    RUN_AGAIN = 16,  /* it runs on other data before, and once more after    */
+    RUN_STB = 2,      /* encoded and decoded again before it runs             */
+    RUN_SESSION = 4,  /* declared and executed in a session                   */
+    RUN_SCRIPT = 8,   /* the printed script, operands too                     */
+    RUN_AGAIN = 16,   /* it runs on other data before, and once more after    */
     RUN_THREADS = 32, /* loops are shared, however little there is to do      */
 };
 
@@ -91,6 +91,9 @@ char *case_script(const fcase *c, const char *note);
 /* case_run.c */
 void case_run(const fcase *c, unsigned how, outcome *out);
 void outcome_free(outcome *o);
+
+/* host_levels.c: the level kinds `hosted` and `walked` for this machine. */
+stc_status host_levels_register(stc_machine *m);
 
 /* case_check.c: what the oracle makes of it, and whether they agree. */
 typedef struct judged {

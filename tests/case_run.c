@@ -212,6 +212,7 @@ void case_run(const fcase *c, unsigned how, outcome *out)
                          .no_super = how & RUN_NOSUPER};
     run r = {.c = c, .how = how};
     stc_status st = stc_open(&config, &r.m);
+    if (st == STC_OK) st = host_levels_register(r.m);
     if (st == STC_OK && how & RUN_THREADS) {
         st = stc_set_threads(r.m, 2 + (int)(c->seed & 1));
         r.m->cx.grain = 1;

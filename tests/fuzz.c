@@ -22,13 +22,13 @@
 
 /* Level kinds, then what maps are told by. */
 static const char *const kinds[] = {
-    "dense", "compressed", "singleton", "range", "offset", "hashed", "rle",
-    "lz77",  "bytemap",    "/",         "%",     "-",      "#",      "flat"};
+    "dense",   "compressed", "singleton", "range", "offset", "hashed", "rle", "lz77",
+    "bytemap", "hosted",     "walked",    "/",     "%",      "-",      "#",   "flat"};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 typedef struct totals {
     uint64_t cases, runs, verdict[4], feature[FEATURE_COUNT], passed[FEATURE_COUNT];
-    uint64_t kind[KINDS], elements, poisoned;
+    uint64_t kind[KINDS], result[KINDS], elements, poisoned;
     uint64_t seed; /* of the case that is running */
     unsigned how;
     bool running;
@@ -76,12 +76,12 @@ static const char *kinds_of(const char *format)
     return format;
 }
 
-static void count_kinds(totals *t, const char *format)
+static void count_kinds(uint64_t *count, const char *format)
 {
     const char *text = kinds_of(format), *map = strstr(text, "->");
     if (map) text = map + 2;
     for (int k = 0; k < KINDS; k++)
-        t->kind[k] += strstr(text, kinds[k]) != NULL;
+        count[k] += strstr(text, kinds[k]) != NULL;
 }
 
 static void count_case(totals *t, const fcase *c)
@@ -90,7 +90,7 @@ static void count_case(totals *t, const fcase *c)
     for (int k = 0; k < FEATURE_COUNT; k++)
         t->feature[k] += c->features >> k & 1;
     for (int k = 0; k < c->count; k++)
-        count_kinds(t, c->t[k].format.text);
+        count_kinds(t->kind, c->t[k].format.text);
 }
 
 static bool needs_session(const fcase *c)
@@ -176,7 +176,7 @@ static bool run_some(const options *o, totals *t, double until)
             t->elements += (uint64_t)j.elements;
             t->poisoned += (uint64_t)j.poisoned;
             if (j.verdict == CASE_PASS) {
-                count_kinds(t, j.result_format);
+                count_kinds(t->result, j.result_format);
                 for (int f = 0; f < FEATURE_COUNT; f++)
                     t->passed[f] += c.features >> f & 1;
             }
@@ -222,9 +222,12 @@ static void report(const options *o, const totals *t, int failed)
     printf("\n  agreeing runs by feature:");
     for (int k = 0; k < FEATURE_COUNT; k++)
         printf(" %s %" PRIu64, feature_name(k), t->passed[k]);
-    printf("\n  level kinds:");
+    printf("\n  level kinds of operands:");
     for (int k = 0; k < KINDS; k++)
         printf(" %s %" PRIu64, kinds[k], t->kind[k]);
+    printf("\n  of results that agree:");
+    for (int k = 0; k < KINDS; k++)
+        printf(" %s %" PRIu64, kinds[k], t->result[k]);
     printf("\n");
 }
 

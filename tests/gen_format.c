@@ -107,13 +107,15 @@ static void mapped(gen *g, int order, bool result, cformat *out)
             continue;
         }
         int kind = gen_below(g, 100);
-        if (gen_has(g, FEATURE_KINDS) && kind < 25) {
+        if (gen_has(g, FEATURE_KINDS) && kind < 33) {
             gen_say(out->text, sizeof out->text, "%s",
                     kind < 9    ? "hashed"
                     : kind < 14 ? "rle"
                     : kind < 18 ? "lz77"
-                                : "bytemap");
-        } else if (kind < 50) {
+                    : kind < 25 ? "bytemap"
+                    : kind < 30 ? "hosted"
+                                : "walked");
+        } else if (kind < 54) {
             gen_say(out->text, sizeof out->text, "dense");
         } else if (kind < 75 || last) {
             gen_say(out->text, sizeof out->text, "compressed%s",
@@ -159,7 +161,7 @@ static void blocked(gen *g, int order, cformat *out)
 
 /* Diagonals of two modes, stored as any kind, above or below the other modes;
  * or the entries of one mode in slots. */
-static void computed(gen *g, int order, cformat *out)
+static void computed(gen *g, int order, const int64_t *shape, cformat *out)
 {
     int mode[CASE_ORDER], rest = order - 2;
     permutation(g, order, mode);
@@ -173,8 +175,10 @@ static void computed(gen *g, int order, cformat *out)
         const bool minuend = gen_chance(g, 50);
         static const char *const stored[] = {"compressed", "compressed", "hashed", "dense",
                                              "bytemap"};
+        /* all diagonals of a long mode would be most of the memory */
+        const bool few = !shape || (shape[mode[0]] < 200 && shape[mode[1]] < 200);
         gen_say(out->text, sizeof out->text, "%c-%c : %s, %c : range, %c : offset", a, b,
-                stored[gen_below(g, 5)], minuend ? a : b, minuend ? b : a);
+                stored[gen_below(g, few ? 5 : 3)], minuend ? a : b, minuend ? b : a);
     } else {
         gen_say(out->text, sizeof out->text, "#%c : dense, %c : dense, %c : singleton", a,
                 a, b);
@@ -187,7 +191,6 @@ static void computed(gen *g, int order, cformat *out)
 
 void gen_format(gen *g, int order, const int64_t *shape, bool result, cformat *out)
 {
-    (void)shape;
     *out = (cformat){.text = ""};
     int pick = gen_below(g, 100);
     if (order == 0)
@@ -195,7 +198,7 @@ void gen_format(gen *g, int order, const int64_t *shape, bool result, cformat *o
     else if (gen_has(g, FEATURE_BLOCKS) && pick < 20)
         blocked(g, order, out);
     else if (gen_has(g, FEATURE_KINDS) && order >= 2 && pick < 32)
-        computed(g, order, out);
+        computed(g, order, shape, out);
     else if (gen_has(g, FEATURE_LEND) && pick < 60)
         lendable(g, order, out);
     else if (pick < 45)
