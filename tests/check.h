@@ -27,6 +27,7 @@
     SUITE(io)                                                                              \
     SUITE(api)                                                                             \
     SUITE(session)                                                                         \
+    SUITE(schedule)                                                                        \
     SUITE(threads)                                                                         \
     SUITE(merge)                                                                           \
     SUITE(faults)                                                                          \

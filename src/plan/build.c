@@ -92,14 +92,6 @@ static bool add_term(builder *b, bexpr *e, uint64_t reduced, bool negative)
     return e != NULL;
 }
 
-static uint64_t reduce_indices(const bexpr *e)
-{
-    uint64_t set = 0;
-    for (int k = 0; k < e->nindex; k++)
-        set |= UINT64_C(1) << e->indices[k];
-    return set;
-}
-
 /* Sums of terms: false if they aren't, or are too many. */
 static bool collect_terms(builder *b, bexpr *e, bool negative)
 {
@@ -386,7 +378,7 @@ static stc_status term_loops(builder *b)
         term *te = &b->term[t];
         uses = expr_uses(te->value);
         te->own = loops_set(pl, result | te->reduced, uses) & ~shared;
-        stc_status st = loops_check_space(pl, te->space, uses);
+        stc_status st = loops_check_space(pl, result | te->reduced, te->space, uses);
         if (st) return st;
     }
     return STC_OK;

@@ -56,6 +56,7 @@ affine *bare_subs(plan *pl, const int *index, int n);
  * first loop that doesn't change them. */
 stc_status nest_build(plan *pl, const int *seq, int n, const pset *space, uint64_t bound,
                       bexpr *e, cin *leaf, list *out);
+uint64_t reduce_indices(const bexpr *e);
 /* A workspace over the result's levels from `first` on, -1: no memory. */
 int workspace_slot(builder *b, int first);
 /* Reads workspace w in order into the target. */

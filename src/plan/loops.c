@@ -164,11 +164,13 @@ stc_status loops_subscripts(plan *pl, const affine **sub, int order)
  * --------------------------------------------------------------------
  */
 
-stc_status loops_check_space(const plan *pl, const pset *space, uint64_t uses)
+stc_status loops_check_space(const plan *pl, uint64_t set, const pset *space, uint64_t uses)
 {
     for (int r = 0; r < pl->schedule.nrel; r++) {
         const relation *rel = &pl->schedule.rel[r];
-        for (int k = 0; rel->kind == REL_POS && k < pl->naccess; k++)
+        int outer = relation_first(pl, rel->parent[0]);
+        bool looped = rel->kind == REL_POS && ((set >> outer) & 1);
+        for (int k = 0; looped && k < pl->naccess; k++)
             if (((uses >> k) & 1) && loops_read(pl, rel, k) && !pset_requires(space, k))
                 return command_fail(pl, rel->at,
                                     "pos: there are results where %s stores nothing",

@@ -8,6 +8,14 @@
 
 static stc_status reduce_nest(plan *pl, bexpr *r, uint64_t bound, list *out);
 
+uint64_t reduce_indices(const bexpr *e)
+{
+    uint64_t set = 0;
+    for (int k = 0; k < e->nindex; k++)
+        set |= UINT64_C(1) << e->indices[k];
+    return set;
+}
+
 /* The outermost reductions of e that have no temporary yet. */
 static int pending_reductions(bexpr *e, bexpr **out, int n, int max)
 {
@@ -155,7 +163,7 @@ static stc_status reduce_nest(plan *pl, bexpr *r, uint64_t bound, list *out)
     leaf->value = r->args[0];
     leaf->loops = n;
     list_add(out, temp);
-    stc_status st = loops_check_space(pl, space, expr_uses(r->args[0]));
+    stc_status st = loops_check_space(pl, reduce_indices(r), space, expr_uses(r->args[0]));
     if (!st && stored) st = count_rest(pl, r, leaf, out, &rest);
     if (!st) st = nest_build(pl, seq, n, space, bound, r->args[0], leaf, out);
     if (rest) list_add(out, rest);

@@ -104,13 +104,19 @@ static bool decided_by_arithmetic(const plan *pl)
     return true;
 }
 
+static uint64_t left_set(const plan *pl)
+{
+    uint64_t set = 0;
+    for (int m = 0; m < pl->s->nsub; m++)
+        set |= affine_indices(&pl->s->sub[m]);
+    return set;
+}
+
 /* The indices of the left side, each once. */
 static int left_indices(const plan *pl, int *index)
 {
-    uint64_t set = 0;
+    uint64_t set = left_set(pl);
     int n = 0;
-    for (int m = 0; m < pl->s->nsub; m++)
-        set |= affine_indices(&pl->s->sub[m]);
     for (int k = 0; k < 64; k++)
         if ((set >> k) & 1) index[n++] = k;
     return n;
@@ -122,7 +128,7 @@ static stc_status add_new(builder *b, int w, affine *at, list *out)
     int index[64], loop[64], seq[64], n = left_indices(pl, index);
     n = loops_list(pl, index, n, expr_uses(b->root), loop);
     plan_inner_order(pl, b->space, expr_uses(b->root), 0, loop, n, seq);
-    stc_status st = loops_check_space(pl, b->space, expr_uses(b->root));
+    stc_status st = loops_check_space(pl, left_set(pl), b->space, expr_uses(b->root));
     if (st) return st;
     cin *leaf = cin_sink(pl, CIN_WSADD, w, b->root, b->nresult, at);
     if (!leaf) return STC_ERR_MEMORY;

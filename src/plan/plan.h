@@ -277,8 +277,9 @@ void loops_of_result(const plan *pl, const int *result, int n, uint64_t uses, bo
 stc_status loops_subscripts(plan *pl, const affine **sub, int order);
 /* Whether a relation of positions walks this access. */
 bool loops_read(const plan *pl, const relation *r, int access);
-/* An error if positions are asked for where more than they is needed. */
-stc_status loops_check_space(const plan *pl, const pset *space, uint64_t uses);
+/* An error if positions of an index in `set` are asked for where others are needed. */
+stc_status loops_check_space(const plan *pl, uint64_t set, const pset *space,
+                             uint64_t uses);
 
 /* precompute.c. Accesses of the producers; the outer indices of a workspace; a space
  * for loops inside `depth` shared ones, where what is produced further in is still

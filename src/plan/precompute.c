@@ -387,7 +387,7 @@ stc_status precompute_accesses(plan *pl)
         w->fill = p->moved ? id : f.kind == FILL_KNOWN ? f.v : (value){0};
         bexpr *read = reading(pl->s->value, p->slot);
         if (read) order_modes(pl, p, read);
-        st = loops_check_space(pl, p->space, expr_uses(p->value));
+        st = loops_check_space(pl, p->vars | p->moved, p->space, expr_uses(p->value));
         if (st) return st;
     }
     pl->group = 0;

@@ -268,6 +268,15 @@ static int statement_indices(plan *pl, int i, int *out)
     return b ? a + b : 0;
 }
 
+int relation_first(const plan *pl, int index)
+{
+    const schedule *s = &pl->schedule;
+    for (int k = s->nrel - 1; k >= 0; k--)
+        if (s->rel[k].child[0] == index || s->rel[k].child[1] == index)
+            index = s->rel[k].parent[0];
+    return index;
+}
+
 static bool same_access(const plan *pl, const bexpr *a, const bexpr *b)
 {
     for (int m = 0; m < pl->p->tensor[a->tensor].order; m++)

@@ -31,6 +31,8 @@ int schedule_add_index(plan *pl, const ast *at, bindex like);
 stc_status schedule_precompute(plan *pl, const ast *command);
 /* The relation that takes an index apart or replaces it; NULL: none. */
 const relation *relation_user(const plan *pl, int index);
+/* The statement's own index, the outermost that an index is made of. */
+int relation_first(const plan *pl, int index);
 /* The first or last of the nested loops that an index stands for: itself, or those
  * of a relation that isn't real. */
 int relation_loop(const plan *pl, int index, bool last);
