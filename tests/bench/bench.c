@@ -20,6 +20,13 @@ double now_ns(void)
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
+double own_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
 static int compare(const void *pa, const void *pb)
 {
     double a = *(const double *)pa, b = *(const double *)pb;

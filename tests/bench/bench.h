@@ -63,6 +63,8 @@ void ref_ttv(const csf *b, const double *c, double *a);
 void ref_ttm(const csf *b, const double *c, int64_t r, double *a);
 
 double now_ns(void);
+/* The thread's own time: other load on the machine changes caches and nothing else. */
+double own_ns(void);
 double median(double *t, int n); /* sorts t */
 
 /* rows.c: all rows, or those whose "name input" contains `filter`. */

@@ -114,15 +114,6 @@ static raw arrays(const stc_tensor *t)
 /* ---- one row --------------------------------------------------------------------------
  */
 
-/* Everything here is one thread: its own time, so that other load on the machine
- * changes caches and nothing else. */
-static double own_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
-
 typedef struct bench {
     stc_machine *m;
     stc_program *p;
