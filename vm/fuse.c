@@ -1,8 +1,11 @@
 /* fuse.c: gives loops to faster tiers when a program is linked.
  *
- * Innermost loops are summarised (summary.c) and offered to the tables of
- * superinstructions first, then to the strip engine; loops around them to the
- * nests. A loop that nobody takes stays on base operations.
+ * Loops are read from the innermost outwards (summary.c); a loop is read if
+ * all inside it are. Then the outermost that were are given away, each with
+ * all that is inside: to the strip engine if it is alone, else to a cascade,
+ * which asks the tables of superinstructions. Rows that are scattered, and
+ * nests that one sparse operand drives, go before these. A loop that nobody
+ * takes stays on base operations.
  */
 #include "affine.h"
 #include "scatter.h"
@@ -14,32 +17,73 @@ static bool innermost(const machine *mc, const loop *l)
     return true;
 }
 
-/* The innermost loop l, and the loops around it, as long as each is all there is
- * in the next: two loops as a nest, three as a nest in a nest. s: room for
- * three summaries. */
-static stc_status fuse_from(machine *mc, loop *l, loop_summary *s)
+static bool has_regions(const machine *mc)
 {
-    nest_links links[2];
-    super *taken = NULL;
-    if (!summary_read(mc, l, &s[0])) return STC_OK;
-    stc_status st = strip_fuse(mc, &s[0], &taken);
-    if (!st) st = scatter_fuse(mc, NULL, &s[0], NULL, &taken);
-    if (!st) st = interval_fuse(mc, s, links, 1, &taken);
-    if (taken) machine_give(mc, taken);
-    if (st || !l->outer || !summary_read_nest(mc, l->outer, &s[0], &s[1], &links[0]))
-        return st;
-    taken = NULL;
-    st = nest_fuse(mc, &s[1], &s[0], &links[0], &taken);
-    if (!st) st = scatter_fuse(mc, &s[1], &s[0], &links[0], &taken);
-    if (!st) st = interval_fuse(mc, s, links, 2, &taken);
-    if (taken) machine_give(mc, taken);
-    loop *out = l->outer->outer;
-    if (st || !out || !summary_read_nest(mc, out, &s[1], &s[2], &links[1])) return st;
-    taken = NULL;
-    st = nest_fuse_deep(mc, &s[2], &s[1], &s[0], &links[1], &links[0], &taken);
-    if (!st) st = interval_fuse(mc, s, links, 3, &taken);
-    if (taken) machine_give(mc, taken);
+    for (int t = 0; t < mc->p->ntensor; t++) {
+        const format *f = &mc->p->tensor[t].fmt;
+        for (int l = 0; l < f->levels; l++)
+            if (f->level[l].kind->caps & (CAP_REGION | CAP_APPEND_REGION)) return true;
+    }
+    return false;
+}
+
+/* What steps over intervals can do in a nest: one loop in the other, nothing read at
+ * a distance, one reduction out of each. */
+static int nest_depth(const loop_tree *t)
+{
+    int n = 1;
+    for (; t->nchild; t = t->child[0], n++) {
+        if (t->nchild > 1 || t->child[0]->s.nsink > 1 || n == INTERVAL_LOOPS) return 0;
+        for (int k = 1; k < t->s.nplace; k++)
+            if (t->s.place[k].kind == PLACE_SEEK && t->s.place[k].shift != UNLINKED)
+                return 0;
+    }
+    return n;
+}
+
+static stc_status fuse_intervals(machine *mc, const loop_tree *t, super **out)
+{
+    const int n = has_regions(mc) ? nest_depth(t) : 0;
+    if (n == 0) return STC_OK;
+    loop_summary *s = mem_array(mc->cx, n, sizeof *s);
+    nest_links links[INTERVAL_LOOPS];
+    if (!s) return mc->cx->diag.status;
+    for (int k = n - 1; k >= 0; k--, t = t->child[0]) {
+        s[k] = t->s;
+        if (k > 0) links[k - 1] = t->child[0]->link;
+    }
+    const stc_status st = interval_fuse(mc, s, links, n, out);
+    mem_free(mc->cx, s, (size_t)n * sizeof *s);
     return st;
+}
+
+/* A loop that was read, and all inside it. */
+static stc_status fuse_tree(machine *mc, const loop_tree *t, super **out)
+{
+    const bool nest = t->nchild == 1 && !t->child[0]->nchild;
+    stc_status st = t->nchild ? cascade_fuse(mc, t, out) : strip_fuse(mc, &t->s, out);
+    if (!st && !t->nchild) st = scatter_fuse(mc, NULL, &t->s, NULL, out);
+    if (!st && nest) st = scatter_fuse(mc, &t->s, &t->child[0]->s, &t->child[0]->link, out);
+    return st ? st : fuse_intervals(mc, t, out);
+}
+
+static stc_status fuse_all(machine *mc, loop_tree *all)
+{
+    int taken = -1; /* up to which lop loops are taken care of */
+    for (int k = mc->nloop - 1; k >= 0; k--) {
+        all[k].read = false;
+        if (mc->loops[k].first < mc->nmain) summary_read(mc, &mc->loops[k], all);
+    }
+    for (int k = 0; k < mc->nloop; k++) {
+        const loop *l = &mc->loops[k];
+        super *s = NULL;
+        if (!all[k].read || l->first < taken) continue;
+        if (fuse_tree(mc, &all[k], &s)) return mc->cx->diag.status;
+        if (!s) continue;
+        machine_give(mc, s);
+        taken = l->last;
+    }
+    return STC_OK;
 }
 
 /* Nests that one sparse operand drives, last: they take over all of their loops,
@@ -59,13 +103,9 @@ static stc_status fuse_affine(machine *mc)
 stc_status machine_fuse(machine *mc)
 {
     if (mc->nloop == 0) return STC_OK;
-    loop_summary *s = mem_array(mc->cx, 3, sizeof *s);
-    stc_status st = s ? STC_OK : mc->cx->diag.status;
-    for (int k = 0; !st && k < mc->nloop; k++) {
-        loop *l = &mc->loops[k];
-        if (l->first < mc->nmain && innermost(mc, l)) st = fuse_from(mc, l, s);
-    }
-    mem_free(mc->cx, s, 3 * sizeof *s);
+    loop_tree *all = mem_array(mc->cx, mc->nloop, sizeof *all);
+    stc_status st = all ? fuse_all(mc, all) : mc->cx->diag.status;
+    mem_free(mc->cx, all, (size_t)mc->nloop * sizeof *all);
     if (!st) st = fuse_affine(mc);
     return st ? st : rows_fuse(mc);
 }

@@ -1,11 +1,12 @@
 /* fuse.h: what a loop does, in a form that faster tiers can take over.
  *
- * A loop_summary is read off the base operations of an innermost loop whose
- * body is straight-line: where its operands' places come from, what is
- * computed as a graph of nodes in the order of execution, and where the
- * results go. Superinstructions (super.c) are matched against it; the strip
- * engine (strip.c) runs any of them. Nothing in it depends on data: views of
- * fibers are asked for when the loop runs.
+ * A loop_summary is read off the base operations of a loop whose body is
+ * straight-line but for the loops inside it: where its operands' places come
+ * from, what is computed as a graph of nodes in the order of execution, and
+ * where the results go. Superinstructions (super.c) are matched against it; the
+ * strip engine (strip.c) runs any single loop, the cascade (cascade.c) any
+ * tree of them. Nothing in it depends on data: views of fibers are asked for
+ * when the loop runs.
  */
 #ifndef STC_VM_FUSE_H
 #define STC_VM_FUSE_H
@@ -13,9 +14,16 @@
 #include "machine.h"
 
 enum { NODE_MAX = 64, PLACE_MAX = 32, ICOL_MAX = 16, STEP_MAX = 128, SINK_MAX = 4 };
+enum { CHILD_MAX = 4 }; /* loops side by side in the body of another */
 
 /* An integer of the body: the loop's coordinate, or made from it. */
-typedef enum icol_kind { ICOL_LOOP, ICOL_FIXED, ICOL_CONST, ICOL_MULADD } icol_kind;
+typedef enum icol_kind {
+    ICOL_LOOP,
+    ICOL_FIXED,
+    ICOL_CONST,
+    ICOL_MULADD,
+    ICOL_GIVEN, /* put there by who runs the strip */
+} icol_kind;
 typedef struct icol {
     uint8_t kind;
     bool varies;
@@ -31,6 +39,7 @@ typedef enum place_kind {
     PLACE_LOCATE,  /* located in the body                                 */
     PLACE_SEEK,    /* opened in the body, and sought                      */
     PLACE_AT,      /* a place in a result                                 */
+    PLACE_GIVEN,   /* put there by who runs the strip                     */
 } place_kind;
 typedef struct place {
     uint8_t kind;
@@ -39,6 +48,8 @@ typedef struct place {
     uint16_t operand;       /* OPERAND: number in the merge              */
     uint16_t tensor, level; /* LOCATE, SEEK, AT                          */
     uint16_t up, icol;      /* the same: below which place, at what      */
+    uint16_t shift;         /* SEEK for a loop: its icol, or UNLINKED     */
+    int64_t coef;           /* the same: the level is read at coef * index + shift */
     const lop *at, *keep;
 } place;
 #define PLACE_ROOT 0 /* the first place of a summary: the root of a tensor */
@@ -55,7 +66,8 @@ typedef enum node_kind {
     NODE_INDEX,  /* icol a                                     */
     NODE_EXTENT, /* extent a                                   */
     NODE_GIVEN,  /* put there by who runs the strip            */
-    NODE_INNER,  /* what the loop inside reduces, from arg[0] on */
+    NODE_START,  /* the neutral value of fn                    */
+    NODE_INNER,  /* what a loop inside reduces, from arg[0] on   */
 } node_kind;
 typedef struct node {
     uint8_t kind, cls, fn_cls, type, nargs;
@@ -102,6 +114,7 @@ typedef struct sink {
 typedef struct loop_summary {
     loop *l;
     int nicol, nplace, nnode, nstep, nsink;
+    bool effects; /* more than reductions, here or in the loops inside */
     icol icol[ICOL_MAX];
     place place[PLACE_MAX];
     node node[NODE_MAX];
@@ -116,38 +129,46 @@ static inline bool operand_walks(const merge_operand *o)
     return o->role == MERGE_WALK || o->role == MERGE_FOLLOW;
 }
 
-/* Reads the summary of innermost loop l. False: something in its body has no
- * place in one. */
-bool summary_read(const machine *mc, loop *l, loop_summary *out);
 /* The operation of lop k, before linking specialised it. */
 static inline const insn *insn_of(const machine *mc, int k)
 {
     return &mc->p->code[mc->origin[k]];
 }
 
-/* How an innermost loop hangs in the body of the loop around it: what it
- * leaves alone is a column of the outer loop, one lane a round of it. */
+/* How a loop hangs in the body of the loop around it: what it leaves alone is a
+ * column of the outer loop, one lane a round of it. */
 #define UNLINKED 0xffff
 typedef struct nest_links {
-    uint16_t up[PLACE_MAX];    /* OPERAND: outer place it is below; FIXED: itself   */
-    uint16_t shift[PLACE_MAX]; /* OPERAND that is located: outer icol, or UNLINKED */
-    uint16_t node[NODE_MAX];   /* node that doesn't vary: outer node               */
-    uint16_t icol[ICOL_MAX];   /* FIXED: outer icol                                */
-    uint16_t result;           /* outer NODE_INNER, UNLINKED if nothing is reduced */
+    uint16_t up[PLACE_MAX];     /* OPERAND: outer place it is below; FIXED: itself   */
+    uint16_t shift[PLACE_MAX];  /* OPERAND that is located: outer icol, or UNLINKED */
+    uint16_t node[NODE_MAX];    /* node that is worked out in the outer body: there */
+    uint16_t icol[ICOL_MAX];    /* FIXED: outer icol                                */
+    uint16_t results[SINK_MAX]; /* REDUCE: outer NODE_INNER; else UNLINKED         */
+    uint16_t result;            /* that of the first sink                          */
 } nest_links;
 
-/* Reads a loop whose body has one loop more, `inner`, read already. False as
- * above, or if the inner one needs what columns can't give. */
-bool summary_read_nest(const machine *mc, loop *l, const loop_summary *inner,
-                       loop_summary *out, nest_links *links);
+/* A loop, and the loops in its body in their order. */
+typedef struct loop_tree loop_tree;
+struct loop_tree {
+    loop_summary s;
+    nest_links link; /* to the loop around it */
+    bool read;       /* this loop, and all inside it */
+    int nchild;
+    loop_tree *child[CHILD_MAX];
+};
+
+/* Reads loop l into all[its number]; those inside it are there already. False:
+ * something in its body has no place in a summary. */
+bool summary_read(const machine *mc, loop *l, loop_tree *all);
+
+/* The value that fn leaves what it is combined with, from either side; truth
+ * values for the functions of those. False: it has none. */
+bool reduction_start(int fn, vclass cls, value *out);
 
 /* The tiers: each takes the loop over and gives *out, or leaves it NULL. */
 stc_status strip_fuse(machine *mc, const loop_summary *s, super **out);
-stc_status nest_fuse_deep(machine *mc, const loop_summary *outer, const loop_summary *mid,
-                          const loop_summary *inner, const nest_links *outer_mid,
-                          const nest_links *mid_inner, super **out);
-stc_status nest_fuse(machine *mc, const loop_summary *outer, const loop_summary *inner,
-                     const nest_links *links, super **out);
+stc_status cascade_fuse(machine *mc, const loop_tree *t, super **out);
+enum { INTERVAL_LOOPS = 4 };
 /* The n loops s[0] (innermost) … s[n-1], links[k] from s[k] out: *out, if it is there, is
  * what runs them where the interval tier can't after all. */
 stc_status interval_fuse(machine *mc, const loop_summary *s, const nest_links *links, int n,

@@ -580,6 +580,8 @@ dispatch:
         {
             super *s = pc->u.super;
             stc_status status = s->run(mc, s);
+            for (; status == SUPER_REPLAY && s->behind; status = s->run(mc, s))
+                s = s->behind;
             if (status == STC_OK) GOTO(s->next);
             if (status != SUPER_REPLAY) return status;
             loop_state state = loop_start(mc, s->loop);

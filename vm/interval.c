@@ -355,8 +355,9 @@ static stc_status run_loop(machine *mc, ivl_loop *v)
     return v->depth ? interval_close(mc, iv, v->depth - 1) : STC_OK;
 }
 
-static stc_status run_inside(machine *mc, strip *s)
+static stc_status run_inside(machine *mc, strip *s, int child)
 {
+    (void)child; /* there is one */
     ivl_loop *v = (ivl_loop *)s;
     return run_loop(mc, &v->of->loop[v->depth + 1]);
 }

@@ -21,7 +21,7 @@
 
 #include "strip.h"
 
-enum { IVL_LOOPS = 4, IVL_WALKS = 8, IVL_TARGETS = SINK_MAX };
+enum { IVL_LOOPS = INTERVAL_LOOPS, IVL_WALKS = 8, IVL_TARGETS = SINK_MAX };
 
 /* An operand of a loop: its fibers, and the interval [lo, hi) it stands on;
  * coordinate i is at position pos + (i - lo) mod period. */

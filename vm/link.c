@@ -349,9 +349,7 @@ static void profile_all(machine *mc)
 void machine_give(machine *mc, super *s)
 {
     lop *at = &mc->code[s->loop->first];
-    super *before = s->loop->super;
-    if (before && before->free) before->free(mc, before);
-    if (before) mem_free(mc->cx, before, before->size);
+    s->behind = s->loop->super;
     machine_patch(mc, at, LOP_SUPER);
     at->u.super = s;
     s->loop->super = s;

@@ -118,6 +118,7 @@ struct super {
     stc_status (*run)(machine *mc, super *s);
     void (*free)(machine *mc, super *s); /* NULL: nothing but the block itself    */
     const lop *next; /* where to go on: as a rule loop->exit                   */
+    super *behind;   /* what runs the loop if this one can't: NULL: base operations */
     loop *loop;
     int tier;      /* 2, 3 or 4                                              */
     char note[80]; /* for dumps: "merge2.union add -> append C.1"            */
@@ -204,7 +205,8 @@ struct machine {
 stc_status machine_link(machine *mc);
 /* fuse.c: gives loops to faster tiers; STC_OK if there is none to give. */
 stc_status machine_fuse(machine *mc);
-/* Puts s in front of its loop; the machine frees it. For machine_fuse. */
+/* Puts s in front of its loop, and of what took that before; the machine frees
+ * it. For machine_fuse. */
 void machine_give(machine *mc, super *s);
 
 /* Makes lop `at` do what handler op does; what its operands lead to stays. */

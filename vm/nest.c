@@ -4,8 +4,8 @@
  * function of two loads), the merge is one of three shapes, and super.def has
  * a row for shape, sink and class. Found out when running: whether the fibers
  * are tables of ordered, unique coordinates of one width and the located
- * levels cover them. If they don't, base operations run the outer loop, and
- * the inner one's own tier applies.
+ * levels cover them. If they don't, the inner loop is a stage of the cascade
+ * like any other.
  */
 #include "super.h"
 #include "ws.h"
@@ -94,7 +94,7 @@ static bool branchless(const machine *mc, const place *opened)
 
 /* Which fibers are walked, as far as the program says; the produce table for
  * located operands present. */
-static bool match_shape(nest *ns, const machine *mc, bool general)
+static bool match_shape(nest *ns, const machine *mc)
 {
     const merge_desc *m = ns->in.l->merge;
     uint64_t sure = 0, bit[NEST_WALKS] = {0};
@@ -105,9 +105,10 @@ static bool match_shape(nest *ns, const machine *mc, bool general)
         if (o->role == MERGE_LOCATE && o->coef != 1) return false;
         if (o->role == MERGE_LOCATE && o->shift != ROOT) return false;
         if (o->role == MERGE_LOCATE) sure |= UINT64_C(1) << b;
-        if (o->role == MERGE_KNOWN && !general) return false;
+        if (o->role == MERGE_KNOWN) return false;
         if (!operand_walks(o)) continue;
         const place *opened = &ns->o.s.place[ns->link.up[1 + b]];
+        if (opened->shift != UNLINKED) return false;
         if (format_props(&mc->p->tensor[opened->tensor].fmt, opened->level) & PROP_FULL) {
             sure |= UINT64_C(1) << b;
             full = true;
@@ -120,7 +121,7 @@ static bool match_shape(nest *ns, const machine *mc, bool general)
     if (full && ns->nwalk > 0) return false;
     ns->shape = full ? NEST_RANGE : ns->nwalk == 1 ? NEST_FIBER : NEST_MERGE;
     if (!full && ns->nwalk == 0) return false;
-    for (int w = 0; !general && ns->nwalk == 2 && w < 2; w++)
+    for (int w = 0; ns->nwalk == 2 && w < 2; w++)
         if (branchless(mc, &ns->o.s.place[ns->link.up[ns->walk[w].place]])) return false;
     for (int b = 0; b < m->count; b++)
         if (sure >> b & 1 && m->produce & ~table_bit(b) & table_mask(m->count))
@@ -128,7 +129,18 @@ static bool match_shape(nest *ns, const machine *mc, bool general)
     ns->both = m->produce >> (sure | bit[0] | bit[1]) & 1;
     ns->only[0] = m->produce >> (sure | bit[0]) & 1;
     ns->only[1] = m->produce >> (sure | bit[1]) & 1;
-    return general || ns->both;
+    return ns->both;
+}
+
+/* Nothing in the inner body but loads and arithmetic on what the merge gives. */
+static bool plain_body(const nest *ns)
+{
+    for (int k = 0; k < ns->in.nstep; k++) {
+        const step *x = &ns->in.step[k];
+        if (x->kind == STEP_NODE) continue;
+        if (x->kind != STEP_PLACE || ns->in.place[x->a].kind != PLACE_AT) return false;
+    }
+    return true;
 }
 
 /* The outer body has nothing that its strips would do in another order. */
@@ -141,11 +153,6 @@ static bool match_sink(const nest *ns)
     if (o->nsink > 0) return false;
     if (x->kind == SINK_WSADD) return x->icol[0] == 0 && x->icol[1] == 0;
     const place *at = &ns->in.place[x->b];
-    if (x->kind == SINK_ACC && at->kind == PLACE_FIXED && ns->general) {
-        const place *row = &o->place[ns->link.up[x->b]];
-        return row->kind == PLACE_AT && row->icol == 0 && !row->kept &&
-               o->place[row->up].kind == PLACE_FIXED;
-    }
     if (at->kind != PLACE_AT || at->icol != 0) return false;
     const place *up = &o->place[ns->link.up[x->b]];
     if (x->kind == SINK_ACC) return up->kind == PLACE_FIXED;
@@ -190,16 +197,13 @@ static bool prepare_walk(const machine *mc, nest *ns, nest_walk *w, int *width)
     fiber_table f;
     /* one fiber, into places that any order reaches, may come in any */
     const uint8_t to = ns->in.sink[0].kind;
-    const bool any =
-        ns->nwalk == 1 && ns->in.nsink && (to == SINK_REDUCE || to == SINK_ACC);
+    const bool any = ns->nwalk == 1 && (to == SINK_REDUCE || to == SINK_ACC);
     if (!lv->kind->table || !(lv->props & PROP_ORDERED || any)) return false;
     lv->kind->table(lv, &f);
-    w->gaps = f.shape == VIEW_GAPS;
-    if ((f.shape != VIEW_COORDS && !w->gaps) || (*width && *width != f.width)) return false;
-    if (w->gaps && (!any || !ns->general || f.bounds || lv->base != ns->lo)) return false;
-    const int depth = (int)(lv - t->level);
+    if (f.shape != VIEW_COORDS || (*width && *width != f.width)) return false;
     if (f.bounds) { /* else the parent's position and its duplicates bound it */
-        if (!unique_down_to(t, depth) || f.stride != f.width || f.bounds_width != f.width)
+        if (!unique_down_to(t, (int)(lv - t->level)) || f.stride != f.width ||
+            f.bounds_width != f.width)
             return false;
     } else if (ns->nwalk != 1 || !(lv->props & PROP_UNIQUE) || f.stride % f.width) {
         return false;
@@ -218,8 +222,8 @@ static bool prepare_walk(const machine *mc, nest *ns, nest_walk *w, int *width)
 static bool probed(const nest *ns, const level *lv, int id)
 {
     const uint64_t bit = UINT64_C(1) << ns->in.place[id].operand;
-    return ns->probes && !ns->general && lv->kind->locate_many &&
-           !(lv->props & PROP_FULL) && !(ns->must & bit);
+    return ns->probes && lv->kind->locate_many && !(lv->props & PROP_FULL) &&
+           !(ns->must & bit);
 }
 
 static bool prepare_load(const machine *mc, nest *ns, nest_load *x)
@@ -274,26 +278,24 @@ static bool prepare_rest(const machine *mc, const nest *ns)
     return true;
 }
 
-/* Whether no lane lacks the outer operand (or fixed place) `id`. */
-static bool always_there(const machine *mc, const nest *ns, int id)
+/* Whether no lane of strip o lacks the operand (or fixed place) `id`. */
+static bool always_there(const machine *mc, const strip *o, int id)
 {
-    const place *p = &ns->o.s.place[id];
-    const loop *l = ns->o.s.l;
-    const merge_desc *m = l->merge;
+    const place *p = &o->s.place[id];
+    const merge_desc *m = o->s.l->merge;
     if (id == PLACE_ROOT) return true;
-    if (ns->around && ns->around->in.place[id].kind == PLACE_FIXED)
-        return always_there(mc, ns->around, ns->around->link.up[id]);
+    if (p->kind == PLACE_GIVEN) return always_there(mc, o->around, o->link->up[id]);
     if (p->kind == PLACE_FIXED) return mc->c[p->cursor].c.at != NONE;
     if (p->kind != PLACE_OPERAND || m->count > MERGE_TABLE_MAX) return false;
     if (!(m->produce & ~table_bit(p->operand) & table_mask(m->count))) return true;
-    const merge_operand *o = &m->operand[p->operand];
-    if (ns->around && (o->role != MERGE_LOCATE || o->up != ROOT)) return false;
-    const cursor *c = &mc->c[o->cursor].c, *up = c->up;
+    const merge_operand *x = &m->operand[p->operand];
+    if (o->around && (x->role != MERGE_LOCATE || x->up != ROOT)) return false;
+    const cursor *c = &mc->c[x->cursor].c, *up = c->up;
     const level *lv = c->lv;
-    if (o->role == MERGE_LOCATE) {
-        if (o->coef != 1 || o->shift != ROOT) return false;
-        up = o->up == ROOT ? NULL : &mc->c[o->up].c;
-        lv = &mc->slot[o->tensor].t->level[o->level];
+    if (x->role == MERGE_LOCATE) {
+        if (x->coef != 1 || x->shift != ROOT) return false;
+        up = x->up == ROOT ? NULL : &mc->c[x->up].c;
+        lv = &mc->slot[x->tensor].t->level[x->level];
     }
     return lv->props & PROP_FULL && !(up && up->at == NONE) &&
            lv->base <= (m->lo == ROOT ? 0 : mc->ext[m->lo]) &&
@@ -309,12 +311,12 @@ static bool prepare_musts(const machine *mc, const nest *ns)
         if (!(ns->must >> b & 1)) continue;
         const uint16_t up = ns->link.up[1 + b];
         const bool walked = operand_walks(&m->operand[b]);
-        if (!always_there(mc, ns, walked ? ns->o.s.place[up].up : up)) return false;
+        if (!always_there(mc, &ns->o, walked ? ns->o.s.place[up].up : up)) return false;
     }
     return true;
 }
 
-static bool prepare(machine *mc, nest *ns)
+bool nest_prepare(machine *mc, nest *ns)
 {
     const merge_desc *m = ns->in.l->merge;
     int width = 0;
@@ -326,31 +328,24 @@ static bool prepare(machine *mc, nest *ns)
         if (!prepare_load(mc, ns, &ns->load[k])) return false;
     /* the handlers scatter into an accumulator; a coordinate list has none */
     const sink *to = &ns->in.sink[0];
-    if (to->kind == SINK_WSADD && !ns->general && !ws_is_vector(&mc->slot[to->a]))
-        return false;
+    if (to->kind == SINK_WSADD && !ws_is_vector(&mc->slot[to->a])) return false;
     ns->width = width;
     ns->rounds = 0;
-    if (ns->in.nsink && ns->in.sink[0].kind == SINK_STORE &&
-        !super_rows_ready(mc, ns, ns->general ? 0 : width))
-        return false;
-    if (ns->general) {
-        ns->kernel = segment_kernel;
-        return segment_prepare(mc, ns) && (!ns->deep || prepare(mc, ns->deep));
-    }
+    if (to->kind == SINK_STORE && !super_rows_ready(mc, ns, width)) return false;
     if (!prepare_rest(mc, ns) || !prepare_musts(mc, ns)) return false;
     ns->kernel = width == 8 ? ns->wide : ns->narrow;
     return ns->kernel != NULL;
 }
 
-/* Some located operand may be absent in some lane of this strip. */
-static bool gaps(const nest *ns)
+/* Whether some located operand may be absent in some lane of this strip. */
+void nest_gaps(nest *ns)
 {
+    ns->gaps = false;
     for (int k = 0; k < ns->nload; k++) {
         const column *c = ns->load[k].parent;
         if (ns->load[k].walk >= 0 || c->full) continue;
-        if (c->form == COL_ARRAY || c->base < 0) return true;
+        ns->gaps |= c->form == COL_ARRAY || c->base < 0;
     }
-    return false;
 }
 
 bool nest_lane_there(const nest *ns, int k)
@@ -360,156 +355,28 @@ bool nest_lane_there(const nest *ns, int k)
     return true;
 }
 
-/* The result's places that the outermost of three loops sets for its lane k. */
-static stc_status place_results(machine *mc, const nest *ns, int k, bool keep)
+stc_status nest_match(machine *mc, const loop_summary *outer, const loop_tree *inner,
+                      nest **out)
 {
-    for (int id = 1; id < ns->o.s.nplace; id++) {
-        const place *p = &ns->o.s.place[id];
-        if (p->kind != PLACE_AT || (keep && !p->kept)) continue;
-        const uint16_t above = ns->o.s.place[p->up].cursor;
-        slot *r = &mc->slot[p->tensor];
-        mcursor *c = &mc->c[p->cursor];
-        const stc_status st =
-            keep ? asm_keep(mc, r, p->level, c, p->keep)
-                 : asm_at(mc, r, p->level, c, above == ROOT ? NULL : &mc->c[above],
-                          column_get(&ns->o.icol[p->icol], k), p->at);
-        if (st) return st;
-    }
-    return STC_OK;
-}
-
-/* The kernel of a deep nest, run by run of lanes that have one outer lane; all
- * at once where only that tells them apart what the kernel doesn't look at. */
-static stc_status deep_runs(machine *mc, nest *ns)
-{
-    const int *row = ns->o.rows, n = ns->o.n;
-    const int to = ns->in.sink[0].kind;
-    ns->from = 0;
-    ns->to = n;
-    bool rows = false; /* the place in the result depends on the outer lane */
-    for (int id = 1; id < ns->around->o.s.nplace; id++)
-        rows |= ns->around->o.s.place[id].kind == PLACE_AT;
-    if (to == SINK_REDUCE || to == SINK_WSADD || !rows) return ns->kernel(mc, ns);
-    while (ns->from < n) {
-        const int k = row[ns->from];
-        ns->to = ns->from;
-        while (ns->to < n && row[ns->to] == k)
-            ns->to++;
-        stc_status st = place_results(mc, ns->around, k, false);
-        if (!st) st = ns->kernel(mc, ns);
-        if (!st) st = place_results(mc, ns->around, k, true);
-        if (st) return st;
-        ns->from = ns->to;
-    }
-    return STC_OK;
-}
-
-static stc_status nest_inner(machine *mc, strip *o)
-{
-    nest *ns = (nest *)o;
-    ns->gaps = gaps(ns);
-    if (ns->around) return deep_runs(mc, ns);
-    ns->from = 0;
-    ns->to = o->n;
-    return ns->kernel(mc, ns);
-}
-
-static stc_status nest_run(machine *mc, super *base)
-{
-    nest *ns = (nest *)base;
-    if (ns->general && segment_ready(mc, ns)) return mc->cx->diag.status;
-    if (!prepare(mc, ns)) return SUPER_REPLAY;
-    const stc_status st = strip_run(mc, base);
-    return st ? st : machine_count(mc, ns->rounds + (ns->deep ? ns->deep->rounds : 0));
-}
-
-static void nest_free(machine *mc, super *base)
-{
-    nest *ns = (nest *)base;
-    segment_free(mc, ns);
-    if (ns->deep) {
-        strip_free(mc, &ns->deep->o.base);
-        mem_free(mc->cx, ns->deep, sizeof *ns->deep);
-    }
-    strip_free(mc, base);
-}
-
-static bool match_row(nest *ns, const machine *mc)
-{
-    return match_shape(ns, mc, false) && match_value(ns, mc) && match_sink(ns) &&
-           super_choose(ns);
-}
-
-static bool match_general(nest *ns, const machine *mc)
-{
-    ns->nwalk = ns->nload = ns->nscalar = 0;
-    ns->general = true;
-    ns->o.base.tier = 4;
-    return match_shape(ns, mc, true) && match_sink(ns) && segment_match(ns);
-}
-
-static nest *nest_make(machine *mc, const loop_summary *outer, const loop_summary *inner,
-                       const nest_links *links)
-{
+    if (inner->s.nsink != 1) return STC_OK;
     nest *ns = mem_alloc(mc->cx, sizeof *ns);
-    if (!ns) return NULL;
+    if (!ns) return mc->cx->diag.status;
     memset(ns, 0, sizeof *ns);
-    ns->in = *inner;
-    ns->link = *links;
-    strip_setup(&ns->o, outer);
-    ns->o.base.size = sizeof *ns;
-    ns->o.base.tier = 3;
-    ns->o.base.run = nest_run;
-    ns->o.base.free = nest_free;
-    ns->o.inner = nest_inner;
-    return ns;
+    ns->in = inner->s;
+    ns->link = inner->link;
+    ns->o.s = *outer;
+    if (plain_body(ns) && match_shape(ns, mc) && match_value(ns, mc) && match_sink(ns) &&
+        super_choose(ns)) {
+        *out = ns;
+        return STC_OK;
+    }
+    mem_free(mc->cx, ns, sizeof *ns);
+    return STC_OK;
 }
 
-static void describe(nest *ns)
+void nest_describe(const nest *ns, char *note, size_t size)
 {
     static const char *const shapes[] = {"fiber", "range", "merge"};
     static const char *const sinks[] = {"sum", "store", "accumulate", "workspace"};
-    const nest *last = ns->deep ? ns->deep : ns;
-    char deep[16] = "";
-    if (ns->deep) snprintf(deep, sizeof deep, " x %s", shapes[last->shape]);
-    snprintf(ns->o.base.note, sizeof ns->o.base.note, "%s %s%s -> %s",
-             ns->general && !ns->deep ? "segments" : "nest", shapes[ns->shape], deep,
-             sinks[last->in.sink[0].kind]);
-}
-
-stc_status nest_fuse(machine *mc, const loop_summary *outer, const loop_summary *inner,
-                     const nest_links *links, super **out)
-{
-    nest *ns = nest_make(mc, outer, inner, links);
-    if (!ns) return mc->cx->diag.status;
-    if (!inner->nsink || !strip_evaluable(outer) ||
-        (!match_row(ns, mc) && !match_general(ns, mc))) {
-        mem_free(mc->cx, ns, sizeof *ns);
-        return STC_OK;
-    }
-    describe(ns);
-    *out = &ns->o.base;
-    return STC_OK;
-}
-
-stc_status nest_fuse_deep(machine *mc, const loop_summary *outer, const loop_summary *mid,
-                          const loop_summary *inner, const nest_links *outer_mid,
-                          const nest_links *mid_inner, super **out)
-{
-    nest *ns = nest_make(mc, outer, mid, outer_mid);
-    nest *deep = nest_make(mc, mid, inner, mid_inner);
-    if (ns && deep) {
-        deep->around = ns;
-        ns->deep = deep;
-        if (strip_evaluable(outer) && match_row(deep, mc) && match_general(ns, mc)) {
-            ns->o.base.tier = 3;
-            describe(ns);
-            *out = &ns->o.base;
-            return STC_OK;
-        }
-    }
-    const bool failed = !ns || !deep;
-    mem_free(mc->cx, ns, sizeof *ns);
-    mem_free(mc->cx, deep, sizeof *deep);
-    return failed ? mc->cx->diag.status : STC_OK;
+    snprintf(note, size, "nest %s -> %s", shapes[ns->shape], sinks[ns->in.sink[0].kind]);
 }

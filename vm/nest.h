@@ -24,7 +24,6 @@ typedef enum nest_shape {
 typedef struct nest_walk {
     const void *bounds, *crd; /* bounds NULL: one child a parent, at its position */
     int step;                 /* from coordinate to coordinate, in widths         */
-    bool gaps;                /* some positions have no coordinate                */
     const column *parent;
     uint16_t place; /* of the inner loop */
 } nest_walk;
@@ -41,7 +40,6 @@ typedef struct nest_load {
 } nest_load;
 
 typedef struct nest nest;
-typedef struct segment segment;
 
 typedef struct row_places {
     int64_t base;
@@ -70,13 +68,9 @@ struct nest {
     bool both, only[2]; /* NEST_MERGE: what produces                           */
     int64_t lo, hi;     /* the inner loop's range                              */
     int width;          /* bytes of coordinates and bounds, 0 if there are none */
-    bool general;       /* no row in super.def: segments                       */
-    segment *segment;
-    nest *deep;     /* a nest that segments' elements are the lanes of     */
-    nest *around;   /* of that one: the nest it is in                      */
-    int from, to;   /* lanes that a kernel is to run                       */
-    bool avx2;      /* the processor has it                                */
-    int64_t rounds; /* of the inner loop, counted by the kernel            */
+    int from, to;       /* lanes that a kernel is to run                       */
+    bool avx2;          /* the processor has it                                */
+    int64_t rounds;     /* of the inner loop, counted by the kernel            */
 };
 
 /* Lane k's parent; NONE: the fiber is empty. */
@@ -100,12 +94,13 @@ static inline bool nest_lane(const nest *ns, int k)
 const level *nest_level(const machine *mc, const nest *ns, int place, const tensor **t);
 const column *nest_parent(const nest *ns, int place);
 
-/* segment.c */
-bool segment_match(const nest *ns);
-bool segment_prepare(const machine *mc, nest *ns);
-stc_status segment_ready(machine *mc, nest *ns);
-stc_status segment_kernel(machine *mc, nest *ns);
-void segment_free(machine *mc, nest *ns);
+/* nest.c. Matching: *out stays NULL if super.def has no row. prepare: false if
+ * this run's fibers aren't as the kernel needs them. gaps: for a new strip. */
+stc_status nest_match(machine *mc, const loop_summary *outer, const loop_tree *inner,
+                      nest **out);
+bool nest_prepare(machine *mc, nest *ns);
+void nest_gaps(nest *ns);
+void nest_describe(const nest *ns, char *note, size_t size);
 
 /* super.c: the kernels for a matched nest; false if no row has it. */
 bool super_choose(nest *ns);

@@ -32,10 +32,11 @@ stc_status machine_new(const program *p, machine **out)
 static void free_supers(machine *mc)
 {
     for (int i = 0; i < mc->nloop; i++) {
-        super *s = mc->loops[i].super;
-        if (!s) continue;
-        if (s->free) s->free(mc, s);
-        mem_free(mc->cx, s, s->size);
+        for (super *s = mc->loops[i].super, *behind; s; s = behind) {
+            behind = s->behind;
+            if (s->free) s->free(mc, s);
+            mem_free(mc->cx, s, s->size);
+        }
     }
 }
 

@@ -3,7 +3,7 @@
  *
  * Columns are allocated when the loop first runs, so that linking stays cheap.
  */
-#include "strip.h"
+#include "cascade.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -58,13 +58,12 @@ static bool settled(const machine *mc, const strip *s)
     return (x->fn == FN_OR && mc->v[x->a].i64) || (x->fn == FN_AND && !mc->v[x->a].i64);
 }
 
-stc_status strip_run(machine *mc, super *base)
+stc_status strip_rounds(machine *mc, strip *s)
 {
-    strip *s = (strip *)base;
-    if (!s->block && strip_allocate(mc, s)) return mc->cx->diag.status;
     if (!strip_enter(mc, s)) return s->failed ? mc->cx->diag.status : STC_OK;
     while (strip_next(mc, s)) {
         const int rounds = s->n;
+        if (s->stage) s->stage->serial += STRIP;
         stc_status st = rounds > 0 ? strip_eval(mc, s) : STC_OK;
         for (int k = 0; !st && s->n > 0 && k < s->s.nsink; k++)
             st = strip_sink(mc, s, &s->s.sink[k]);
@@ -73,6 +72,13 @@ stc_status strip_run(machine *mc, super *base)
         if (settled(mc, s)) break;
     }
     return s->failed ? mc->cx->diag.status : STC_OK;
+}
+
+static stc_status strip_run(machine *mc, super *base)
+{
+    strip *s = (strip *)base;
+    if (!s->block && strip_allocate(mc, s)) return mc->cx->diag.status;
+    return strip_rounds(mc, s);
 }
 
 void strip_free(machine *mc, super *base)

@@ -89,16 +89,19 @@ struct strip {
     const lop *fault_at;
     stc_status host_status; /* FAULT_HOST: what the host said */
     const char *host_why;
-    stc_status (*inner)(machine *mc, strip *s); /* runs the loop inside, for all lanes */
-    const strip *around; /* segments: the strip of the outer loop,               */
-    const int *rows;     /* and the lane of it that each of these belongs to     */
+    /* What a cascade adds: runs loop number `child` inside, for all lanes. */
+    stc_status (*inner)(machine *mc, strip *s, int child);
+    struct stage *stage;
+    const strip *around;    /* the strip of the loop around it,              */
+    const nest_links *link; /* how this one hangs in that,                   */
+    int *rows;              /* and the lane of it that each lane belongs to  */
 };
 
 /* strip.c */
 bool strip_evaluable(const loop_summary *s);
 void strip_setup(strip *s, const loop_summary *sum); /* of zeroed memory */
 stc_status strip_allocate(machine *mc, strip *s);
-stc_status strip_run(machine *mc, super *base);
+stc_status strip_rounds(machine *mc, strip *s); /* fill, eval and sink to the end */
 void strip_free(machine *mc, super *base);
 
 /* strip_fill.c */
@@ -109,8 +112,12 @@ void strip_compact(strip *s, int n);     /* to the lanes in keep        */
 /* strip_eval.c */
 stc_status strip_eval(machine *mc, strip *s);
 const void *strip_spread(strip *s, int node); /* as an array of n lanes */
-void strip_place(machine *mc, strip *s, int place);
+void strip_at_lane(machine *mc, const strip *s, int lane);
 int64_t strip_place_coord(const machine *mc, const strip *s, int place, int lane);
+/* A cursor that stands where a place does in a lane, and those above it; c has
+ * room for all levels. NULL: the root. */
+const cursor *strip_stand(const machine *mc, const strip *s, int place, int lane,
+                          cursor *c);
 
 /* strip_load.c */
 void strip_load(stc_type t, void *out, const void *vals, const column *at, int n,
@@ -125,6 +132,8 @@ size_t class_size(vclass cls);
 
 /* strip_sink.c */
 void strip_put_coords(const append_room *room, const column *i, int from, int n);
+/* Everything that base operations do to store lane k. */
+stc_status strip_store_lane(machine *mc, strip *s, const sink *x, int k);
 stc_status strip_sink(machine *mc, strip *s, const sink *x);
 
 #endif

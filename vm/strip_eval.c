@@ -5,7 +5,7 @@
  * operation faults, the first lane in which any does is found; the run ends
  * there with the error that base operations would give.
  */
-#include "strip.h"
+#include "cascade.h"
 #include <string.h>
 
 /* ---- integers and places ------------------------------------------------------- */
@@ -52,31 +52,54 @@ static stc_status eval_icol(machine *mc, strip *s, int id)
 int64_t strip_place_coord(const machine *mc, const strip *s, int id, int k)
 {
     const place *x = &s->s.place[id];
+    if (x->kind == PLACE_GIVEN)
+        return strip_place_coord(mc, s->around, s->link->up[id], s->rows[k]);
     if (x->kind == PLACE_FIXED) return x->cursor == ROOT ? 0 : mc->c[x->cursor].c.coord;
     if (x->kind != PLACE_OPERAND) return column_get(&s->icol[x->icol], k);
     const merge_operand *o = &s->s.l->merge->operand[x->operand];
     const int64_t i = column_get(&s->icol[0], k);
-    if (o->role != MERGE_LOCATE) return i * mc->c[x->cursor].coef + mc->c[x->cursor].shift;
-    return i * o->coef + (o->shift == ROOT ? 0 : mc->i[o->shift]);
+    if (o->role == MERGE_LOCATE && !s->around)
+        return i * o->coef + (o->shift == ROOT ? 0 : mc->i[o->shift]);
+    if (!s->around) return i * mc->c[x->cursor].coef + mc->c[x->cursor].shift;
+    uint16_t shift = s->link->shift[id];
+    int64_t coef = o->coef;
+    if (o->role != MERGE_LOCATE) {
+        const place *opened = &s->around->s.place[s->link->up[id]];
+        shift = opened->shift;
+        coef = opened->coef;
+    }
+    return i * coef +
+           (shift == UNLINKED ? 0 : column_get(&s->around->icol[shift], s->rows[k]));
 }
 
-/* A cursor that stands where place `id` does in lane k, and those above it:
- * c has room for all levels. */
-static const cursor *stand_in(const machine *mc, const strip *s, int id, int k, cursor *c)
+/* The cursor above an operand's place in lane k. */
+static const cursor *above_operand(const machine *mc, const strip *s, int id, int k,
+                                   cursor *c)
+{
+    const place *x = &s->s.place[id];
+    const merge_operand *o = &s->s.l->merge->operand[x->operand];
+    if (!s->around) {
+        if (o->role != MERGE_LOCATE) return mc->c[x->cursor].c.up;
+        return o->up == ROOT ? NULL : &mc->c[o->up].c;
+    }
+    uint16_t up = s->link->up[id];
+    if (o->role != MERGE_LOCATE) up = s->around->s.place[up].up;
+    return strip_stand(mc, s->around, up, s->rows[k], c);
+}
+
+const cursor *strip_stand(const machine *mc, const strip *s, int id, int k, cursor *c)
 {
     const place *x = &s->s.place[id];
     const column *p = &s->place[id];
     if (id == PLACE_ROOT) return NULL;
+    if (x->kind == PLACE_GIVEN)
+        return strip_stand(mc, s->around, s->link->up[id], s->rows[k], c);
     *c = (cursor){.at = column_get(p, k), .coord = strip_place_coord(mc, s, id, k)};
     c->at_end = c->at == NONE ? NONE : p->ranged ? column_end(p, k) : c->at + 1;
     if (x->kind == PLACE_LOCATE || x->kind == PLACE_SEEK) {
-        c->up = stand_in(mc, s, x->up, k, c + 1);
-    } else if (s->around || x->cursor == ROOT) {
-        c->up = NULL;
-    } else if (x->kind == PLACE_OPERAND &&
-               s->s.l->merge->operand[x->operand].role == MERGE_LOCATE) {
-        const uint16_t up = s->s.l->merge->operand[x->operand].up;
-        c->up = up == ROOT ? NULL : &mc->c[up].c;
+        c->up = strip_stand(mc, s, x->up, k, c + 1);
+    } else if (x->kind == PLACE_OPERAND) {
+        c->up = above_operand(mc, s, id, k, c + 1);
     } else {
         c->up = mc->c[x->cursor].c.up;
     }
@@ -95,7 +118,7 @@ static bool place_in_step(const machine *mc, strip *s, int id, const level *lv)
         return false;
     cursor above[STC_MAX_ORDER], found = {0};
     for (int k = 0; k<s->n; k += s->n> 1 ? s->n - 1 : 1) {
-        cursor_locate_any(&found, lv, stand_in(mc, s, x->up, k, above), i->base + k);
+        cursor_locate_any(&found, lv, strip_stand(mc, s, x->up, k, above), i->base + k);
         if (found.at != up->base + k) return false;
     }
     column *c = &s->place[id];
@@ -173,7 +196,7 @@ static void eval_place(machine *mc, strip *s, int id)
     const int n = x->varies ? s->n : 1;
     cursor up[STC_MAX_ORDER], found = {0};
     for (int k = 0; k < n; k++) {
-        const cursor *at = stand_in(mc, s, x->up, k, up);
+        const cursor *at = strip_stand(mc, s, x->up, k, up);
         cursor_locate_any(&found, lv, at, column_get(&s->icol[x->icol], k));
         if (x->varies) {
             c->data[k] = found.at;
@@ -348,6 +371,9 @@ static void eval_one(machine *mc, strip *s, const node *x, vcolumn *c)
     case NODE_INDEX:
         v.i64 = s->icol[x->a].base;
         break;
+    case NODE_START:
+        reduction_start(x->fn, (vclass)x->cls, &v);
+        break;
     case NODE_CONV:
         v = class_convert((vclass)x->cls, (vclass)x->fn_cls, s->node[x->arg[0]].one);
         break;
@@ -366,7 +392,7 @@ static void eval_node(machine *mc, strip *s, int id)
     vcolumn *c = &s->node[id];
     if (x->kind == NODE_LOAD) {
         eval_load(mc, s, x, c);
-    } else if (x->kind == NODE_GIVEN) {
+    } else if (x->kind == NODE_GIVEN || x->kind == NODE_INNER) {
         return;
     } else if (x->kind == NODE_FN) {
         eval_function(s, x, c);
@@ -466,17 +492,18 @@ static stc_status eval_step(machine *mc, strip *s, const step *x)
         return s->entered && !s->s.icol[x->a].varies ? STC_OK : eval_icol(mc, s, x->a);
     case STEP_PLACE: {
         const place *pl = &s->s.place[x->a];
-        if (pl->kind != PLACE_AT && (pl->varies || !s->entered)) eval_place(mc, s, x->a);
+        if (pl->kind == PLACE_AT)
+            return s->stage ? cascade_place(mc, s->stage, x->a) : STC_OK;
+        if (pl->varies || !s->entered) eval_place(mc, s, x->a);
         return STC_OK;
     }
     case STEP_INNER:
-        return s->inner(mc, s);
+        s->done = x->b;
+        for (int k = 0; k < x->b; k++)
+            if (s->s.node[k].kind == NODE_INNER) s->node[k].p = s->node[k].data;
+        if (s->fault) s->n = s->fault_lane; /* what comes before it goes on */
+        return s->n > 0 ? s->inner(mc, s, x->a) : STC_OK;
     case STEP_NODE:
-        if (s->s.node[x->a].kind == NODE_INNER) {
-            s->node[x->a].p = s->node[x->a].data;
-            s->done = x->a + 1;
-            return s->inner(mc, s);
-        }
         if (s->s.node[x->a].varies || !s->entered) eval_node(mc, s, x->a);
         s->done = x->a + 1;
         return STC_OK;
@@ -522,6 +549,16 @@ static void enter(machine *mc, strip *s)
         if (s->s.node[k].kind == NODE_LIVE) eval_node(mc, s, k);
 }
 
+/* The loops stand where lane k is, for messages. */
+void strip_at_lane(machine *mc, const strip *s, int k)
+{
+    for (;; k = s->rows[k], s = s->around) {
+        loop *l = s->s.l;
+        l->i = mc->i[l->index] = column_get(&s->icol[0], k);
+        if (!s->around) return;
+    }
+}
+
 stc_status strip_eval(machine *mc, strip *s)
 {
     s->fault = FAULT_NONE;
@@ -531,14 +568,9 @@ stc_status strip_eval(machine *mc, strip *s)
         const stc_status st = eval_step(mc, s, &s->s.step[k]);
         if (st) return st;
     }
-    if (s->n > 0) s->entered = true;
+    if (s->n > 0 && !s->fault) s->entered = true;
     if (!s->fault) return STC_OK;
-    if (s->around) {
-        loop *o = s->around->s.l;
-        o->i = mc->i[o->index] = column_get(&s->around->icol[0], s->rows[s->fault_lane]);
-    }
-    mc->i[s->s.l->index] = column_get(&s->icol[0], s->fault_lane);
-    s->s.l->i = mc->i[s->s.l->index];
+    strip_at_lane(mc, s, s->fault_lane);
     if (s->fault == FAULT_HOST)
         return machine_host_failed(mc, s->fault_at, s->host_status, s->host_why);
     return machine_fault(mc, s->fault_at, s->fault);

@@ -424,6 +424,7 @@ static void settle_masks(strip *s)
         s->mask[k] = mask;
         if (s->produce >> mask & 1) s->keep[n++] = k;
     }
+    s->done = -1; /* nothing but operands is there yet */
     if (n < s->n) strip_compact(s, n);
 }
 
@@ -474,20 +475,25 @@ static void compact_column(column *c, const int *keep, int n)
     c->form = COL_ARRAY;
 }
 
-/* Keeps lanes keep[0 … n) of every column that is there. */
+/* Keeps lanes keep[0 … n) of every column that is there: of the operands alone
+ * if nothing else has been made yet (done < 0). */
 void strip_compact(strip *s, int n)
 {
+    const bool all = s->done >= 0;
+    const int icols = all ? s->s.nicol : 1;
+    const int places = all ? s->s.nplace : 1 + s->s.l->merge->count;
     for (int k = 0; k < n; k++)
         s->mask[k] = s->mask[s->keep[k]];
-    for (int k = 0; k < s->s.nicol; k++)
+    for (int k = 0; s->rows && k < n; k++)
+        s->rows[k] = s->rows[s->keep[k]];
+    for (int k = 0; k < icols; k++)
         if (s->s.icol[k].varies) compact_column(&s->icol[k], s->keep, n);
-    for (int k = 1; k < s->s.nplace; k++)
-        if (s->s.place[k].varies && s->s.place[k].kind != PLACE_AT)
-            compact_column(&s->place[k], s->keep, n);
-    for (int k = 0; k < s->done; k++) {
+    for (int k = 1; k < places; k++)
+        if (s->s.place[k].varies) compact_column(&s->place[k], s->keep, n);
+    for (int k = 0; all && k < s->s.nnode; k++) {
         const node *x = &s->s.node[k];
         vcolumn *c = &s->node[k];
-        if (!x->varies || !c->p) continue;
+        if (!x->varies || !c->p || (k >= s->done && x->kind != NODE_GIVEN)) continue;
         for (int j = 0; j < n; j++)
             class_put((vclass)x->cls, c->data, j,
                       class_get((vclass)x->cls, c->p, s->keep[j]));

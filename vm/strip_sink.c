@@ -144,6 +144,12 @@ static stc_status store_lane(machine *mc, strip *s, const sink *x, int k, int64_
     return STC_OK;
 }
 
+stc_status strip_store_lane(machine *mc, strip *s, const sink *x, int k)
+{
+    int64_t pos;
+    return store_lane(mc, s, x, k, &pos);
+}
+
 static stc_status store_lanes(machine *mc, strip *s, const sink *x, int from)
 {
     int64_t pos;

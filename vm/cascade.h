@@ -1,0 +1,137 @@
+/* cascade.h: strips across any number of loops.
+ *
+ * Each loop of a tree of loops is a stage. The lanes of a stage's strip expand
+ * into a string of elements of the loop inside, `row` telling the lane of each;
+ * the body of that loop is evaluated over the string, and so on inwards. What a
+ * loop reduces is folded back by row. So every loop costs by the element and
+ * none by the fiber: columnar evaluation of the tree of iterations.
+ *
+ *     cascade.c        the stages, and the round of fill, eval and sink
+ *     cascade_fill.c   the elements below a strip's lanes
+ *     cascade_spread.c what an element has from the lane that it belongs to
+ *     cascade_sink.c   reductions, workspaces, results; …_place.c where these go
+ *
+ * The innermost two loops may be a nest that super.def has a kernel for.
+ */
+#ifndef STC_VM_CASCADE_H
+#define STC_VM_CASCADE_H
+
+#include "nest.h"
+
+enum { STAGE_MAX = 12, WALK_MAX = MERGE_TABLE_MAX };
+
+typedef struct stage stage;
+typedef struct cascade cascade;
+
+/* An operand that is walked: below each lane of the stage around, a fiber. */
+typedef struct stage_walk {
+    uint16_t place; /* in the stage's summary; its number in the merge is one less */
+    const level *lv;
+    const column *parent; /* positions of the lanes' parents                       */
+    const column *shift;  /* coordinate = index + shift; NULL: they are the same   */
+    bool tabled, dups, trims;
+    fiber_table t;
+    fiber_view v;     /* of the lane where filling stands; end: what is not filled */
+    int64_t p, ahead; /* position reached; shift                                   */
+} stage_walk;
+
+/* How a stage's lane is filled. */
+typedef enum lane_way {
+    LANE_NONE,
+    LANE_FIBER,
+    LANE_RANGE,
+    LANE_MERGE,
+    LANE_STEPS
+} lane_way;
+
+/* A level of a result on the way to where a sink stores. */
+typedef struct rung {
+    stage *at; /* its coordinate is that of place `place` in this stage */
+    uint16_t place, level;
+    bool insert;
+    int64_t lo, extent; /* insert: position = parent's * extent + coordinate - lo */
+    int64_t last;       /* append: the serial of the lane with the newest entry   */
+} rung;
+
+typedef enum sink_way {
+    SINK_BY_LANE,  /* as base operations do it                            */
+    SINK_BY_PLACE, /* every place is a column                            */
+    SINK_APPENDED, /* some levels get their entries in bulk              */
+} sink_way;
+
+typedef struct stage_sink {
+    uint8_t way;
+    uint16_t above; /* the cursor, not of the cascade, that the rungs are below */
+    int nrung;
+    rung rung[STC_MAX_ORDER];
+} stage_sink;
+
+struct stage {
+    strip own, *g; /* its strip: own, or that of the pair          */
+    nest *pair;    /* a kernel for this loop and the one inside it */
+    bool paired;   /* in this run                                  */
+    cascade *all;
+    stage *out; /* the loop around */
+    nest_links link;
+    int nchild;
+    stage *child[CHILD_MAX];
+    /* filling */
+    stage_walk walk[WALK_MAX];
+    int nwalk;
+    bool simple, unordered;
+    int64_t lo, hi, next;
+    uint64_t maybe, live; /* produce, for any presence of what is located; what goes on */
+    uint64_t located, known;
+    int lane; /* of the strip around: where filling stands */
+    uint8_t way;
+    bool open, every; /* in the middle of that lane; all coordinates of the range */
+    cursor *stand;    /* stepping: the cursors above the operands */
+    bool stepped;     /* this string was                          */
+    int *row;         /* of each element                          */
+    bool same;        /* they all have the same                   */
+    int64_t serial;   /* of the strip's first lane                */
+    /* sinks */
+    stage_sink sink[SINK_MAX];
+    bool column[PLACE_MAX]; /* places in results whose positions are a column     */
+    bool turn[PLACE_MAX];   /* places in results that cursors stand at, lane by lane */
+    int64_t stood;          /* the serial at which its cursors in results stand */
+};
+
+struct cascade {
+    super base;
+    int nstage;
+    stage *stage;      /* outermost first, each before those inside it */
+    struct sink_list { /* entries of a rung that get something, in order */
+        int *lane, *parent;
+        int64_t *pos;
+        int n;
+    } list[STC_MAX_ORDER + 1];
+    void *block;
+    size_t block_size;
+};
+
+/* cascade_fill.c */
+void stage_fill_prepare(machine *mc, stage *st);
+void stage_fill_start(stage *st);
+stc_status stage_fill(machine *mc, stage *st, bool *more);
+
+/* cascade_spread.c */
+stc_status stage_settle(machine *mc, stage *st);
+void stage_spread(machine *mc, stage *st);
+
+/* cascade_place.c: whether sinks of this tree of loops can be done out of turn;
+ * how this run does them. */
+bool stage_sinks_match(const machine *mc, const loop_tree *t);
+void stage_sinks_prepare(machine *mc, stage *st);
+void stage_results_turn(stage *st, uint16_t result);
+stc_status stage_results_leave(machine *mc, stage *st);
+stc_status stage_results_stand(machine *mc, stage *st, int k);
+
+/* cascade_sink.c */
+void stage_reductions_start(stage *st);
+stc_status stage_sinks(machine *mc, stage *st);
+
+/* Positions of a place in a result, if they are a column in this run. */
+stc_status cascade_place(machine *mc, stage *st, int id);
+
+#endif

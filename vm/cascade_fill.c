@@ -1,0 +1,606 @@
+/* cascade_fill.c: the elements of a stage: what its loop goes through below each
+ * lane of the strip around, strung together up to STRIP of them.
+ *
+ * Fibers that are plain memory (tables, views) are copied or merged here; lanes
+ * whose fibers have no such form, or whose operands are too many for a table,
+ * are stepped by the base merge, one coordinate at a time. Which elements
+ * produce is settled afterwards, when what is located is known as well; here
+ * only those go that can't produce whatever is located.
+ */
+#include "cascade.h"
+#include <string.h>
+
+/* Subsections further off are stepped: their differences could overflow. */
+#define AHEAD_MAX ((int64_t)1 << 61)
+/* A lane so long makes strings of its own: all that it has in common stays one
+ * value. */
+enum { LONG_LANE = STRIP / 8 };
+
+static int64_t index_at(const void *a, int width, int64_t k)
+{
+    return width == 4 ? ((const int32_t *)a)[k] : ((const int64_t *)a)[k];
+}
+
+static int64_t crd_at(const fiber_view *v, int64_t p)
+{
+    const char *at = (const char *)v->crd + p * v->stride;
+    return v->width == 4 ? *(const int32_t *)at : *(const int64_t *)at;
+}
+
+/* ---- a run --------------------------------------------------------------------- */
+
+static void prepare_walk(machine *mc, const stage *st, stage_walk *w)
+{
+    const strip *o = st->out->g;
+    const place *opened = &o->s.place[st->link.up[w->place]];
+    w->lv = &mc->slot[opened->tensor].t->level[opened->level];
+    w->parent = &o->place[opened->up];
+    w->shift = opened->shift == UNLINKED ? NULL : &o->icol[opened->shift];
+    w->dups = !(w->lv->props & PROP_UNIQUE);
+    w->tabled = w->lv->kind->table && opened->coef == 1;
+    w->t.shape = VIEW_NONE;
+    if (w->tabled) w->lv->kind->table(w->lv, &w->t);
+    w->tabled =
+        w->t.shape == VIEW_RANGE || w->t.shape == VIEW_COORDS || w->t.shape == VIEW_GAPS;
+    w->trims = w->shift || w->lv->base < st->lo || w->lv->base + w->lv->extent > st->hi;
+}
+
+/* One fiber a lane, which all is there for: the common case. */
+static bool is_simple(const stage *st)
+{
+    const stage_walk *w = &st->walk[0];
+    return st->nwalk == 1 && !st->known && !st->g->s.l->merge->universe && w->tabled &&
+           w->t.shape == VIEW_COORDS && !w->trims && !w->dups &&
+           st->maybe >> (1 << (w->place - 1)) & 1 && w->t.stride == w->t.width &&
+           (!w->t.bounds || w->t.bounds_width == w->t.width) &&
+           !(w->t.bounds && w->parent->ranged);
+}
+
+void stage_fill_prepare(machine *mc, stage *st)
+{
+    const merge_desc *m = st->g->s.l->merge;
+    st->lo = m->lo == ROOT ? 0 : mc->ext[m->lo];
+    st->hi = mc->ext[m->hi];
+    st->nwalk = 0;
+    st->located = st->known = 0;
+    st->unordered = false;
+    if (m->count > MERGE_TABLE_MAX) return;
+    uint64_t maybe = m->produce;
+    for (uint16_t b = 0; b < m->count; b++) {
+        const merge_operand *o = &m->operand[b];
+        if (operand_walks(o)) {
+            stage_walk *w = &st->walk[st->nwalk++];
+            w->place = (uint16_t)(1 + b);
+            prepare_walk(mc, st, w);
+            st->unordered |= !(w->lv->props & PROP_ORDERED);
+        } else if (o->role == MERGE_LOCATE) {
+            st->located |= UINT64_C(1) << b;
+            maybe = table_fix(maybe, b, true) | table_fix(maybe, b, false);
+        } else {
+            st->known |= UINT64_C(1) << b;
+        }
+    }
+    st->maybe = maybe;
+    st->live = table_live(maybe);
+}
+
+void stage_fill_start(stage *st)
+{
+    st->lane = 0;
+    st->open = false;
+    st->simple = is_simple(st);
+}
+
+/* ---- a lane -------------------------------------------------------------------- */
+
+/* The first of [p, end) whose coordinate is at least i. */
+static int64_t lower_bound(const fiber_view *v, int64_t p, int64_t end, int64_t i)
+{
+    while (p < end) {
+        const int64_t mid = p + (end - p) / 2;
+        if (crd_at(v, mid) < i) {
+            p = mid + 1;
+        } else {
+            end = mid;
+        }
+    }
+    return p;
+}
+
+/* Cuts the fiber to the loop's range. False: it has to be stepped. */
+static bool trim(const stage *st, stage_walk *w)
+{
+    if (w->ahead <= -AHEAD_MAX || w->ahead >= AHEAD_MAX || st->lo <= -AHEAD_MAX ||
+        st->hi >= AHEAD_MAX || w->v.shape == VIEW_GAPS || !(w->lv->props & PROP_ORDERED))
+        return false;
+    const int64_t lo = st->lo + w->ahead, hi = st->hi + w->ahead;
+    if (w->v.shape == VIEW_COORDS) {
+        w->p = lower_bound(&w->v, w->p, w->v.end, lo);
+        w->v.end = lower_bound(&w->v, w->p, w->v.end, hi);
+        return true;
+    }
+    if (w->v.lo < lo) {
+        w->v.begin += lo - w->v.lo;
+        w->v.lo = lo;
+    }
+    if (w->v.hi > hi) w->v.hi = hi;
+    return true;
+}
+
+/* The fiber of walker w below the stage's lane. False: it has no such form. */
+static bool open_walk(const machine *mc, const stage *st, stage_walk *w)
+{
+    const int64_t parent = column_get(w->parent, st->lane);
+    const int64_t end = parent == NONE      ? NONE
+                        : w->parent->ranged ? column_end(w->parent, st->lane)
+                                            : parent + 1;
+    w->ahead = w->shift ? column_get(w->shift, st->lane) : 0;
+    w->v = (fiber_view){.shape = VIEW_COORDS, .width = 4, .stride = 4};
+    w->p = 0;
+    if (parent == NONE) return true;
+    if (w->tabled) {
+        const fiber_table *t = &w->t;
+        w->v.shape = t->shape;
+        w->v.crd = t->crd;
+        w->v.width = t->width;
+        w->v.stride = t->stride;
+        if (t->shape == VIEW_RANGE) {
+            if (end != parent + 1) return false;
+            w->v.lo = t->lo;
+            w->v.hi = t->hi;
+            w->v.begin = parent * (t->hi - t->lo);
+        } else if (t->bounds) {
+            if (end != parent + 1) return false;
+            w->p = index_at(t->bounds, t->bounds_width, parent);
+            w->v.end = index_at(t->bounds, t->bounds_width, parent + 1);
+        } else {
+            w->p = parent;
+            w->v.end = end;
+        }
+    } else {
+        if (!w->lv->kind->view || end != parent + 1) return false;
+        const place *opened = &st->out->g->s.place[st->link.up[w->place]];
+        if (opened->coef != 1) return false;
+        const int64_t above = opened->up == PLACE_ROOT
+                                  ? 0
+                                  : strip_place_coord(mc, st->out->g, opened->up, st->lane);
+        w->lv->kind->view(w->lv, parent, above, &w->v);
+        if (w->v.shape != VIEW_RANGE && w->v.shape != VIEW_COORDS) return false;
+        w->p = w->v.begin;
+    }
+    return !w->trims || trim(st, w);
+}
+
+/* Operand b's cursors above it, and one that is put aside. */
+static cursor *stand_of(const stage *st, int b)
+{
+    return st->stand + (size_t)b * (STC_MAX_ORDER + 1);
+}
+
+/* Operands below the lane as registers, for the base merge: what is located
+ * or known there, and the walkers' cursors, open unless they are already. */
+static stc_status stand_lane(machine *mc, stage *st, bool open)
+{
+    const strip *o = st->out->g;
+    const merge_desc *m = st->g->s.l->merge;
+    const int k = st->lane;
+    if (!st->stand)
+        st->stand = mem_array(mc->cx, m->count, (STC_MAX_ORDER + 1) * sizeof *st->stand);
+    if (!st->stand) return mc->cx->diag.status;
+    for (int b = 0; b < m->count; b++) {
+        const merge_operand *x = &m->operand[b];
+        const uint16_t up = st->link.up[1 + b];
+        cursor *above = stand_of(st, b);
+        if (operand_walks(x)) {
+            if (open) continue;
+            const place *opened = &o->s.place[up];
+            mcursor *c = &mc->c[x->cursor];
+            cursor_open(&c->c, &mc->slot[opened->tensor].t->level[opened->level],
+                        strip_stand(mc, o, opened->up, k, above));
+            c->c.at = c->c.at_end = NONE;
+            c->coef = opened->coef;
+            c->shift =
+                opened->shift == UNLINKED ? 0 : column_get(&o->icol[opened->shift], k);
+            c->plain = c->coef == 1 && c->shift == 0;
+            continue;
+        }
+        const uint16_t reg = x->role == MERGE_KNOWN ? x->cursor : x->up;
+        const cursor *at = strip_stand(mc, o, up, k, above);
+        if (x->role == MERGE_LOCATE && x->shift != ROOT)
+            mc->i[x->shift] = column_get(&o->icol[st->link.shift[1 + b]], k);
+        if (!at) continue;
+        above[STC_MAX_ORDER] = mc->c[reg].c;
+        mc->c[reg].c = *at;
+    }
+    return STC_OK;
+}
+
+/* The registers of loops around, as those left them. */
+static void restore_cursors(machine *mc, const stage *st)
+{
+    const merge_desc *m = st->g->s.l->merge;
+    for (int b = m->count - 1; b >= 0; b--) {
+        const merge_operand *x = &m->operand[b];
+        const uint16_t reg = x->role == MERGE_KNOWN ? x->cursor : x->up;
+        if (operand_walks(x) || reg == ROOT) continue;
+        mc->c[reg].c = stand_of(st, b)[STC_MAX_ORDER];
+    }
+}
+
+/* The known operands that are there in the lane, as bits. */
+static uint64_t lane_known(const stage *st)
+{
+    uint64_t mask = 0;
+    for (int b = 0; st->known >> b; b++)
+        if (st->known >> b & 1 &&
+            column_get(&st->out->g->place[st->link.up[1 + b]], st->lane) >= 0)
+            mask |= UINT64_C(1) << b;
+    return mask;
+}
+
+/* What the lane's fibers ask for. */
+static lane_way open_lane(const machine *mc, stage *st)
+{
+    const merge_desc *m = st->g->s.l->merge;
+    if (m->count > MERGE_TABLE_MAX) return LANE_STEPS;
+    const uint64_t mask = lane_known(st);
+    uint64_t walks = 0;
+    int ranges = 0, used = 0;
+    for (int k = 0; k < st->nwalk; k++) {
+        stage_walk *w = &st->walk[k];
+        if (!open_walk(mc, st, w)) return LANE_STEPS;
+        if (st->nwalk > 1 && !(w->lv->props & PROP_ORDERED)) return LANE_STEPS;
+        walks |= UINT64_C(1) << (w->place - 1);
+        ranges += w->v.shape == VIEW_RANGE;
+        used += w->v.shape == VIEW_GAPS;
+    }
+    st->every = m->universe && st->maybe >> mask & 1;
+    st->next = st->lo;
+    if (!(st->live >> (mask | walks) & 1)) return LANE_NONE;
+    if (st->nwalk == 0) return st->every ? LANE_RANGE : LANE_NONE;
+    if (st->nwalk == 1 && !st->every) {
+        if (!(st->maybe >> (mask | walks) & 1)) return LANE_NONE;
+        if (!ranges) return LANE_FIBER;
+        st->next = st->walk[0].v.lo - st->walk[0].ahead;
+        return LANE_RANGE;
+    }
+    if (used || (ranges && !st->every)) return LANE_STEPS;
+    return LANE_MERGE;
+}
+
+/* ---- elements ------------------------------------------------------------------ */
+
+static void put_rows(stage *st, int from, int to)
+{
+    for (int k = from; k < to; k++)
+        st->row[k] = st->lane;
+}
+
+/* One fiber; duplicates are one element with several positions. */
+static int fill_fiber(stage *st, int n)
+{
+    stage_walk *w = &st->walk[0];
+    column *c = &st->g->place[w->place];
+    int64_t *at = st->g->icol[0].data;
+    const int from = n;
+    const int64_t none = w->v.shape == VIEW_GAPS ? w->t.lo - 1 : INT64_MIN;
+    while (w->p < w->v.end && n < STRIP) {
+        const int64_t i = crd_at(&w->v, w->p);
+        int64_t e = w->p + 1;
+        if (w->dups) {
+            while (e < w->v.end && crd_at(&w->v, e) == i)
+                e++;
+            c->end[n] = e;
+        }
+        at[n] = i - w->ahead;
+        c->data[n] = w->p;
+        n += i != none;
+        w->p = e;
+    }
+    put_rows(st, from, n);
+    st->open = w->p < w->v.end;
+    return n;
+}
+
+/* All coordinates of a range, which is the loop's or a walker's. */
+static int fill_range(stage *st, int n)
+{
+    const stage_walk *w = st->nwalk ? &st->walk[0] : NULL;
+    const int64_t end = w ? w->v.hi - w->ahead : st->hi, i = st->next;
+    const int64_t left = end > i ? end - i : 0;
+    const int take = left < STRIP - n ? (int)left : STRIP - n;
+    int64_t *at = st->g->icol[0].data + n;
+    for (int k = 0; k < take; k++)
+        at[k] = i + k;
+    if (w) {
+        int64_t *p = st->g->place[w->place].data + n;
+        const int64_t first = w->v.begin + (i + w->ahead - w->v.lo);
+        for (int k = 0; k < take; k++)
+            p[k] = first + k;
+    }
+    put_rows(st, n, n + take);
+    if (n == 0 && take > 0) {
+        st->g->icol[0].base = i;
+        st->g->icol[0].form = COL_STEP; /* while it is all there is */
+    }
+    st->next += take;
+    st->open = st->next < end;
+    return n + take;
+}
+
+/* Any number of fibers and ranges. */
+static int fill_merged(stage *st, uint64_t known, int n)
+{
+    strip *g = st->g;
+    while (n < STRIP) {
+        uint64_t left = known | st->located, mask = known;
+        int64_t i = st->every ? st->next : INT64_MAX;
+        for (int k = 0; k < st->nwalk; k++) {
+            stage_walk *w = &st->walk[k];
+            if (w->v.shape == VIEW_RANGE || w->p >= w->v.end) continue;
+            left |= UINT64_C(1) << (w->place - 1);
+            const int64_t at = crd_at(&w->v, w->p) - w->ahead;
+            if (at < i) i = at;
+        }
+        if (i >= st->hi || !(st->every || st->live >> left & 1)) {
+            st->open = false;
+            break;
+        }
+        for (int k = 0; k < st->nwalk; k++) {
+            stage_walk *w = &st->walk[k];
+            column *c = &g->place[w->place];
+            int64_t p = NONE, e = NONE;
+            if (w->v.shape == VIEW_RANGE) {
+                const int64_t x = i + w->ahead;
+                if (x >= w->v.lo && x < w->v.hi) p = w->v.begin + (x - w->v.lo);
+                e = p + 1;
+            } else if (w->p < w->v.end && crd_at(&w->v, w->p) - w->ahead == i) {
+                p = w->p;
+                e = p + 1;
+                while (w->dups && e < w->v.end && crd_at(&w->v, e) - w->ahead == i)
+                    e++;
+                w->p = e;
+            }
+            c->data[n] = p;
+            c->end[n] = e;
+            mask |= (uint64_t)(p != NONE) << (w->place - 1);
+        }
+        g->icol[0].data[n] = i;
+        st->next = i + 1;
+        n += st->maybe >> mask & 1;
+    }
+    return n;
+}
+
+/* Two plain fibers, and no coordinate besides theirs. */
+static bool plain_pair(const stage *st)
+{
+    const stage_walk *a = &st->walk[0], *b = &st->walk[1];
+    return st->nwalk == 2 && !st->every && !a->dups && !b->dups && !a->ahead && !b->ahead &&
+           a->v.width == b->v.width && a->v.stride == a->v.width &&
+           b->v.stride == b->v.width;
+}
+
+#define FILL_PAIR(W, I)                                                                    \
+    static int fill_pair_##W(stage *st, uint64_t known, int n)                             \
+    {                                                                                      \
+        stage_walk *a = &st->walk[0], *b = &st->walk[1];                                   \
+        const uint64_t bit_a = UINT64_C(1) << (a->place - 1), bit_b = UINT64_C(1)          \
+                                                                      << (b->place - 1);   \
+        const bool both = st->maybe >> (known | bit_a | bit_b) & 1;                        \
+        const bool oa = st->maybe >> (known | bit_a) & 1;                                  \
+        const bool ob = st->maybe >> (known | bit_b) & 1;                                  \
+        const I *ca = a->v.crd, *cb = b->v.crd;                                            \
+        int64_t *at = st->g->icol[0].data, p = a->p, q = b->p;                             \
+        int64_t *pa = st->g->place[a->place].data, *pb = st->g->place[b->place].data;      \
+        const int64_t pe = a->v.end, qe = b->v.end;                                        \
+        while (n < STRIP && p < pe && q < qe) {                                            \
+            const I i = ca[p], j = cb[q];                                                  \
+            const bool left = i <= j, right = j <= i;                                      \
+            at[n] = left ? i : j;                                                          \
+            pa[n] = left ? p : NONE;                                                       \
+            pb[n] = right ? q : NONE;                                                      \
+            n += (left & right & both) | (left & !right & oa) | (right & !left & ob);      \
+            p += left;                                                                     \
+            q += right;                                                                    \
+        }                                                                                  \
+        if (q == qe && !oa) p = pe;                                                        \
+        if (p == pe && !ob) q = qe;                                                        \
+        for (; q == qe && p < pe && n < STRIP; p++, n++)                                   \
+            at[n] = ca[p], pa[n] = p, pb[n] = NONE;                                        \
+        for (; p == pe && q < qe && n < STRIP; q++, n++)                                   \
+            at[n] = cb[q], pa[n] = NONE, pb[n] = q;                                        \
+        a->p = p, b->p = q;                                                                \
+        st->open = p < pe || q < qe;                                                       \
+        return n;                                                                          \
+    }
+FILL_PAIR(4, int32_t)
+FILL_PAIR(8, int64_t)
+
+static int fill_merge(stage *st, int n)
+{
+    const int from = n;
+    uint64_t known = lane_known(st);
+    st->open = true;
+    if (!plain_pair(st)) {
+        n = fill_merged(st, known, n);
+    } else if (st->walk[0].v.width == 4) {
+        n = fill_pair_4(st, known, n);
+    } else {
+        n = fill_pair_8(st, known, n);
+    }
+    put_rows(st, from, n);
+    return n;
+}
+
+/* By the base merge, whose cursors stand on one coordinate after another. */
+static stc_status fill_steps(machine *mc, stage *st, int *n)
+{
+    strip *g = st->g;
+    loop *l = g->s.l;
+    const merge_desc *m = l->merge;
+    loop_state state = LOOP_ON;
+    if (stand_lane(mc, st, st->open)) return mc->cx->diag.status;
+    if (!st->open) {
+        state = loop_start(mc, l);
+    } else {
+        l->i = st->next;
+    }
+    st->unordered |= l->unordered;
+    while (state == LOOP_ON && *n < STRIP) {
+        g->icol[0].data[*n] = l->i;
+        st->row[*n] = st->lane;
+        for (int b = 0; b < m->count; b++) {
+            if (!operand_walks(&m->operand[b])) continue;
+            const cursor *c = &mc->c[m->operand[b].cursor].c;
+            g->place[1 + b].data[*n] = c->at;
+            g->place[1 + b].end[*n] = c->at_end;
+        }
+        ++*n;
+        state = loop_next(mc, l);
+        st->next = l->i;
+    }
+    st->open = state == LOOP_ON;
+    restore_cursors(mc, st);
+    return state == LOOP_FAILED ? mc->cx->diag.status : STC_OK;
+}
+
+/* ---- a string ------------------------------------------------------------------ */
+
+#define FILL_SIMPLE(W, I)                                                                  \
+    static int fill_simple_##W(stage *st)                                                  \
+    {                                                                                      \
+        stage_walk *w = &st->walk[0];                                                      \
+        const I *bounds = w->t.bounds, *crd = w->t.crd;                                    \
+        int64_t *restrict at = st->g->icol[0].data;                                        \
+        int64_t *restrict data = st->g->place[w->place].data;                              \
+        int *restrict row = st->row;                                                       \
+        const int lanes = st->out->g->n;                                                   \
+        int n = 0, k = st->lane;                                                           \
+        int64_t p = w->p;                                                                  \
+        bool open = st->open;                                                              \
+        for (; k < lanes && n < STRIP; k++) {                                              \
+            const int64_t parent = column_get(w->parent, k);                               \
+            if (parent < 0) continue;                                                      \
+            const int64_t end = bounds              ? bounds[parent + 1]                   \
+                                : w->parent->ranged ? column_end(w->parent, k)             \
+                                                    : parent + 1;                          \
+            if (!open) p = bounds ? bounds[parent] : parent;                               \
+            if (n > 0 && end - p >= LONG_LANE) break;                                      \
+            const int take = end - p < STRIP - n ? (int)(end - p) : STRIP - n;             \
+            for (int j = 0; j < take; j++) {                                               \
+                at[n + j] = crd[p + j];                                                    \
+                data[n + j] = p + j;                                                       \
+                row[n + j] = k;                                                            \
+            }                                                                              \
+            n += take;                                                                     \
+            p += take;                                                                     \
+            open = p < end;                                                                \
+            if (open) break;                                                               \
+            if (take >= LONG_LANE) {                                                       \
+                k++;                                                                       \
+                break;                                                                     \
+            }                                                                              \
+        }                                                                                  \
+        w->p = p;                                                                          \
+        st->lane = k;                                                                      \
+        st->open = open;                                                                   \
+        return n;                                                                          \
+    }
+FILL_SIMPLE(4, int32_t)
+FILL_SIMPLE(8, int64_t)
+
+static int64_t lane_length(const stage *st)
+{
+    const stage_walk *w = &st->walk[0];
+    if (st->way == LANE_FIBER) return w->v.end - w->p;
+    if (st->way == LANE_RANGE) return (st->nwalk ? w->v.hi - w->ahead : st->hi) - st->next;
+    return 0;
+}
+
+static stc_status fill_lanes(machine *mc, stage *st, int *out)
+{
+    int n = 0;
+    bool stepped = false;
+    const int lanes = st->out->g->n;
+    for (; n < STRIP && st->lane < lanes; st->lane++) {
+        if (!st->open) st->way = (uint8_t)open_lane(mc, st);
+        const bool alone = lane_length(st) >= LONG_LANE;
+        if (n > 0 && st->way != LANE_NONE &&
+            (alone || stepped != (st->way == LANE_STEPS))) {
+            st->open = false; /* the next string opens it again */
+            break;
+        }
+        stepped = st->way == LANE_STEPS;
+        switch (st->way) {
+        case LANE_FIBER:
+            n = fill_fiber(st, n);
+            break;
+        case LANE_RANGE:
+            n = fill_range(st, n);
+            break;
+        case LANE_MERGE:
+            n = fill_merge(st, n);
+            break;
+        case LANE_STEPS:
+            if (fill_steps(mc, st, &n)) return mc->cx->diag.status;
+            break;
+        default:
+            st->open = false;
+            break;
+        }
+        if (st->open) break;
+        if (alone && n > 0) {
+            st->lane++;
+            break;
+        }
+    }
+    *out = n;
+    st->stepped = stepped && n > 0;
+    return STC_OK;
+}
+
+/* Positions that follow each other are kept as such. */
+static void set_forms(stage *st, int n, bool fibers)
+{
+    column *i = &st->g->icol[0];
+    st->same = n > 0 && st->row[0] == st->row[n - 1];
+    if (!st->same) i->form = COL_ARRAY;
+    const merge_desc *m = st->g->s.l->merge;
+    for (int b = 0; b < m->count; b++) {
+        if (!operand_walks(&m->operand[b])) continue;
+        column *c = &st->g->place[1 + b];
+        c->form = COL_ARRAY;
+        c->full = fibers;
+        c->ranged = st->stepped;
+        for (int k = 0; k < st->nwalk; k++)
+            if (st->walk[k].place == 1 + b) c->ranged |= st->walk[k].dups;
+        if (!fibers || c->ranged || n == 0) continue;
+        if (c->data[n - 1] - c->data[0] != n - 1) continue;
+        c->base = c->data[0];
+        bool steps = true;
+        for (int k = 0; k < n; k++)
+            steps &= c->data[k] == c->base + k;
+        if (steps) c->form = COL_STEP;
+    }
+}
+
+stc_status stage_fill(machine *mc, stage *st, bool *more)
+{
+    strip *g = st->g;
+    int n = 0;
+    bool fibers = st->nwalk == 1;
+    g->icol[0].form = COL_ARRAY;
+    st->stepped = false;
+    if (st->simple) {
+        n = st->walk[0].t.width == 4 ? fill_simple_4(st) : fill_simple_8(st);
+    } else {
+        if (fill_lanes(mc, st, &n)) return mc->cx->diag.status;
+        fibers = fibers && !g->s.l->merge->universe;
+    }
+    set_forms(st, n, fibers);
+    g->n = n;
+    st->serial += STRIP;
+    *more = st->open || st->lane < st->out->g->n;
+    return STC_OK;
+}

@@ -1,0 +1,284 @@
+/* cascade_place.c: where the sinks of a cascade store.
+ *
+ * The way from a tensor's root to the place of a sink leads over rungs: one
+ * level each, whose coordinate some stage has. Where all levels insert, every
+ * place is a column of positions, computed where the level's coordinate is.
+ * Where levels append below stages that each have one, in order, they are
+ * given their entries in bulk. All else is done lane by lane as base
+ * operations do it, the cursors of the stages around standing on their lanes.
+ */
+#include "cascade.h"
+
+/* ---- when linking -------------------------------------------------------------- */
+
+static bool inserts(const machine *mc, uint16_t id)
+{
+    const format *f = &mc->p->tensor[id].fmt;
+    for (int l = 0; l < f->levels; l++)
+        if (!(f->level[l].kind->caps & CAP_INSERT)) return false;
+    return true;
+}
+
+/* Sinks into one tensor come in another order than base operations have them:
+ * they must not mind. */
+static bool agree(const machine *mc, const sink *x, const sink *y)
+{
+    enum { FREE = FP_ASSOCIATIVE | FP_COMMUTATIVE };
+    if (x->kind == SINK_REDUCE || y->kind == SINK_REDUCE || x->kind == SINK_HOST ||
+        y->kind == SINK_HOST || x->a != y->a)
+        return true;
+    if (x->kind != y->kind || x->kind == SINK_STORE || x->fn != y->fn) return false;
+    return (fn_at(x->fn)->flags & FREE) == FREE &&
+           (x->kind == SINK_WSADD || inserts(mc, x->a));
+}
+
+static bool all_agree(const machine *mc, const loop_tree *t, const sink *x)
+{
+    for (int k = 0; k < t->s.nsink; k++)
+        if (&t->s.sink[k] != x && !agree(mc, x, &t->s.sink[k])) return false;
+    for (int k = 0; k < t->nchild; k++)
+        if (!all_agree(mc, t->child[k], x)) return false;
+    return true;
+}
+
+/* A place of the last level that is kept without a value. */
+static bool bare_place(const machine *mc, const loop_tree *t)
+{
+    for (int k = 1; k < t->s.nplace; k++) {
+        const place *p = &t->s.place[k];
+        if (p->kind == PLACE_AT && p->kept &&
+            p->level + 1 == mc->p->tensor[p->tensor].fmt.levels && !p->stored)
+            return true;
+    }
+    return false;
+}
+
+static bool sinks_match(const machine *mc, const loop_tree *t, const loop_tree *root)
+{
+    for (int k = 0; k < t->s.nsink; k++) {
+        const sink *x = &t->s.sink[k];
+        if (!all_agree(mc, root, x)) return false;
+        if (x->kind == SINK_ACC && (fn_at(x->fn)->flags & FP_FAULTS ||
+                                    fn_result_class(x->fn, (vclass)x->cls) != x->cls))
+            return false;
+    }
+    for (int k = 0; k < t->nchild; k++)
+        if (!sinks_match(mc, t->child[k], root)) return false;
+    return !bare_place(mc, t);
+}
+
+bool stage_sinks_match(const machine *mc, const loop_tree *t)
+{
+    return sinks_match(mc, t, t);
+}
+
+/* ---- a run --------------------------------------------------------------------- */
+
+/* The rungs to place `id` of stage st, outermost first. False: it isn't made of
+ * places that the cascade or those before it set. */
+static bool find_rungs(stage *st, uint16_t id, stage_sink *to)
+{
+    rung found[STC_MAX_ORDER];
+    int n = 0;
+    for (;;) {
+        const place *p = &st->g->s.place[id];
+        if (p->kind == PLACE_GIVEN) {
+            id = st->link.up[id];
+            st = st->out;
+        } else if (p->kind == PLACE_AT) {
+            if (n == STC_MAX_ORDER) return false;
+            found[n++] = (rung){.at = st, .place = id, .level = p->level, .last = -1};
+            id = p->up;
+        } else if (p->kind == PLACE_FIXED) {
+            to->above = p->cursor;
+            break;
+        } else {
+            return false;
+        }
+    }
+    to->nrung = n;
+    for (int k = 0; k < n; k++)
+        to->rung[k] = found[n - 1 - k];
+    return true;
+}
+
+static bool rung_is_range(const level *lv, rung *g)
+{
+    fiber_table t;
+    if (!lv->kind->table) return false;
+    lv->kind->table(lv, &t);
+    g->lo = t.lo;
+    g->extent = t.hi - t.lo;
+    return t.shape == VIEW_RANGE;
+}
+
+/* Stages from the outermost down to that of the last level that appends have one
+ * rung each, and go through their coordinates in order: then entries come in
+ * order, each once. */
+static bool in_order(const stage_sink *x, const slot *r)
+{
+    int last = -1;
+    for (int k = 0; k < x->nrung; k++)
+        if (!x->rung[k].insert) last = k;
+    for (int k = 0; k <= last; k++) {
+        const rung *g = &x->rung[k];
+        const stage *around = k > 0 ? x->rung[k - 1].at : NULL;
+        const place *p = &g->at->g->s.place[g->place];
+        const level *lv = &r->t->level[g->level];
+        const bool leaf = g->level + 1 == r->row->fmt.levels;
+        if (g->at->out != around || p->icol != 0 || g->at->unordered) return false;
+        if (lv->base > g->at->lo || lv->base + lv->extent < g->at->hi) return false;
+        if (!leaf && !p->kept) return false;
+        if (!g->insert && lv->a[STC_CRD].width == 4 && g->at->hi > INT32_MAX) return false;
+    }
+    return true;
+}
+
+static bool appends_in_bulk(const level *lv)
+{
+    enum { ASK = PROP_UNIQUE | PROP_ORDERED | PROP_BRANCHLESS };
+    return lv->kind->append_room && (lv->props & ASK) == (PROP_UNIQUE | PROP_ORDERED) &&
+           lv->a[STC_CRD].stride == lv->a[STC_CRD].width;
+}
+
+static sink_way way_of(machine *mc, stage_sink *x, const slot *r)
+{
+    bool columns = true, bulk = true;
+    int64_t above = x->above == ROOT ? 0 : mc->c[x->above].c.at;
+    if (x->above != ROOT && !mc->c[x->above].kept) return SINK_BY_LANE;
+    if (above == NONE || x->nrung == 0) return SINK_BY_LANE;
+    for (int k = 0; k < x->nrung; k++) {
+        rung *g = &x->rung[k];
+        const level *lv = &r->t->level[g->level];
+        g->insert = r->lev[g->level].insert;
+        columns &= g->insert;
+        bulk &= g->insert ? rung_is_range(lv, g) : appends_in_bulk(lv);
+    }
+    if (columns) return SINK_BY_PLACE;
+    return bulk && in_order(x, r) ? SINK_APPENDED : SINK_BY_LANE;
+}
+
+/* The places in the tensor that st and those around it set are for cursors. */
+void stage_results_turn(stage *st, uint16_t result)
+{
+    for (; st; st = st->out)
+        for (int id = 1; id < st->g->s.nplace; id++)
+            st->turn[id] |=
+                st->g->s.place[id].kind == PLACE_AT && st->g->s.place[id].tensor == result;
+}
+
+void stage_sinks_prepare(machine *mc, stage *st)
+{
+    const loop_summary *s = &st->g->s;
+    st->stood = -1;
+    for (int k = 0; k < s->nsink; k++) {
+        const sink *x = &s->sink[k];
+        stage_sink *to = &st->sink[k];
+        to->way = SINK_BY_LANE;
+        if (x->kind != SINK_STORE && x->kind != SINK_ACC) continue;
+        if (find_rungs(st, x->b, to)) to->way = (uint8_t)way_of(mc, to, &mc->slot[x->a]);
+        if (to->way == SINK_BY_LANE) stage_results_turn(st->out, x->a);
+        for (int j = 0; to->way == SINK_BY_PLACE && j < to->nrung; j++)
+            to->rung[j].at->column[to->rung[j].place] = true;
+    }
+}
+
+/* ---- places as columns --------------------------------------------------------- */
+
+/* One coordinate after another, as base operations do it. */
+static stc_status place_each(machine *mc, stage *st, int id, const column *up)
+{
+    strip *g = st->g;
+    const place *p = &g->s.place[id];
+    level *lv = &mc->slot[p->tensor].t->level[p->level];
+    column *c = &g->place[id];
+    for (int k = 0; k < g->n; k++) {
+        const int64_t i = column_get(&g->icol[p->icol], k);
+        if (lv->kind->append_coord(mc->cx, lv, column_get(up, k), i, &c->data[k]))
+            return mc->cx->diag.status;
+    }
+    c->form = COL_ARRAY;
+    return STC_OK;
+}
+
+stc_status cascade_place(machine *mc, stage *st, int id)
+{
+    strip *g = st->g;
+    const place *p = &g->s.place[id];
+    column *c = &g->place[id];
+    if (!st->column[id]) return STC_OK;
+    const level *lv = &mc->slot[p->tensor].t->level[p->level];
+    const column *up = &g->place[p->up], *i = &g->icol[p->icol];
+    rung x;
+    c->full = true;
+    c->ranged = false;
+    const int n = p->varies ? g->n : 1;
+    if (!p->varies || !rung_is_range(lv, &x)) {
+        const int all = g->n;
+        g->n = n;
+        const stc_status status = place_each(mc, st, id, up);
+        g->n = all;
+        if (!p->varies) {
+            c->base = c->data[0];
+            c->form = COL_FIXED;
+        }
+        return status;
+    }
+    if (i->form == COL_STEP && up->form == COL_FIXED && i->base >= x.lo &&
+        x.lo + x.extent - i->base >= n) {
+        c->form = COL_STEP;
+        c->base = up->base * x.extent + (i->base - x.lo);
+        return STC_OK;
+    }
+    bool in = true;
+    for (int k = 0; k < n; k++) {
+        const int64_t at = column_get(i, k);
+        in &= at >= x.lo && at - x.lo < x.extent;
+        c->data[k] = (int64_t)((uint64_t)column_get(up, k) * (uint64_t)x.extent +
+                               (uint64_t)(at - x.lo));
+    }
+    c->form = COL_ARRAY;
+    return in ? STC_OK : place_each(mc, st, id, up); /* which says what is wrong */
+}
+
+/* ---- places as cursors --------------------------------------------------------- */
+
+static stc_status keep_places(machine *mc, stage *st)
+{
+    for (int id = st->g->s.nplace - 1; id > 0; id--) {
+        const place *p = &st->g->s.place[id];
+        if (!st->turn[id] || !p->kept) continue;
+        if (asm_keep(mc, &mc->slot[p->tensor], p->level, &mc->c[p->cursor], p->keep))
+            return mc->cx->diag.status;
+    }
+    return STC_OK;
+}
+
+/* The lane at which the cursors stand is done, and all inside it. */
+stc_status stage_results_leave(machine *mc, stage *st)
+{
+    for (int k = 0; k < st->nchild; k++)
+        if (stage_results_leave(mc, st->child[k])) return mc->cx->diag.status;
+    if (st->stood < 0) return STC_OK;
+    st->stood = -1;
+    return keep_places(mc, st);
+}
+
+stc_status stage_results_stand(machine *mc, stage *st, int k)
+{
+    strip *g = st->g;
+    if (st->stood == st->serial + k) return STC_OK;
+    if (stage_results_leave(mc, st)) return mc->cx->diag.status;
+    if (st->out && stage_results_stand(mc, st->out, st->row[k])) return mc->cx->diag.status;
+    for (int id = 1; id < g->s.nplace; id++) {
+        const place *p = &g->s.place[id];
+        if (!st->turn[id]) continue;
+        const place *up = &g->s.place[p->up];
+        const mcursor *above = up->cursor == ROOT ? NULL : &mc->c[up->cursor];
+        if (asm_at(mc, &mc->slot[p->tensor], p->level, &mc->c[p->cursor], above,
+                   column_get(&g->icol[p->icol], k), p->at))
+            return mc->cx->diag.status;
+    }
+    st->stood = st->serial + k;
+    return STC_OK;
+}

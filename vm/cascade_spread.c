@@ -1,0 +1,292 @@
+/* cascade_spread.c: what an element has from the lane that it belongs to, and
+ * which elements there are in the end.
+ *
+ * A string of elements that all belong to one lane has that lane's positions,
+ * coordinates and values as columns of one value. Operands that are located are
+ * placed for the whole string at once where their fibers are ranges, else one
+ * by one.
+ */
+#include "cascade.h"
+#include <string.h>
+
+static bool given(const stage *st, int id)
+{
+    const place *p = &st->g->s.place[id];
+    const uint16_t from = st->link.up[id];
+    if (p->kind != PLACE_GIVEN || from == UNLINKED) return false;
+    const place *x = &st->out->g->s.place[from];
+    return x->kind != PLACE_AT || st->out->column[from];
+}
+
+/* A column of integers of the strip around, by the rows of this one's lanes. */
+static void spread_column(const stage *st, column *to, const column *from)
+{
+    const int n = st->g->n;
+    to->ranged = from->ranged;
+    to->full = from->full;
+    if (from->form == COL_FIXED || st->same) {
+        const int k = st->same ? st->row[0] : 0;
+        to->form = COL_FIXED;
+        to->base = column_get(from, k);
+        to->full = to->base != NONE;
+        if (from->ranged) to->end[0] = column_end(from, k);
+        return;
+    }
+    to->form = COL_ARRAY;
+    const int *row = st->row;
+    if (from->form == COL_STEP) {
+        for (int k = 0; k < n; k++)
+            to->data[k] = from->base + row[k];
+    } else {
+        for (int k = 0; k < n; k++)
+            to->data[k] = from->data[row[k]];
+    }
+    for (int k = 0; from->ranged && k < n; k++)
+        to->end[k] = column_end(from, row[k]);
+}
+
+static void spread_place(const stage *st, int id)
+{
+    column *to = &st->g->place[id];
+    const column *from = &st->out->g->place[st->link.up[id]];
+    if (!st->g->s.place[id].varies) {
+        to->form = COL_FIXED;
+        to->base = from->base;
+        to->full = to->base != NONE;
+        to->ranged = from->ranged;
+        if (to->ranged) to->end[0] = from->end[0];
+        return;
+    }
+    spread_column(st, to, from);
+}
+
+static void spread_node(const stage *st, int id)
+{
+    const node *x = &st->g->s.node[id];
+    const vcolumn *from = &st->out->g->node[st->link.node[id]];
+    vcolumn *to = &st->g->node[id];
+    const vclass cls = (vclass)x->cls;
+    const size_t size = class_size(cls);
+    if (!from->p || st->same) {
+        const value v = from->p ? class_get(cls, from->p, st->row[0]) : from->one;
+        if (to->p || memcmp(&to->one, &v, size)) to->spread = 0;
+        to->one = v;
+        to->p = NULL;
+        return;
+    }
+    const int n = st->g->n;
+    if (size == 8) {
+        const int64_t *in = from->p;
+        int64_t *out = to->data;
+        for (int k = 0; k < n; k++)
+            out[k] = in[st->row[k]];
+    } else {
+        for (int k = 0; k < n; k++)
+            class_put(cls, to->data, k, class_get(cls, from->p, st->row[k]));
+    }
+    to->p = to->data;
+    to->spread = 0;
+}
+
+void stage_spread(machine *mc, stage *st)
+{
+    const loop_summary *s = &st->g->s;
+    (void)mc;
+    for (int k = 1; k < s->nicol; k++) {
+        if (s->icol[k].kind != ICOL_GIVEN) continue;
+        const column *from = &st->out->g->icol[st->link.icol[k]];
+        if (s->icol[k].varies) {
+            spread_column(st, &st->g->icol[k], from);
+        } else {
+            st->g->icol[k].form = COL_FIXED;
+            st->g->icol[k].base = from->base;
+        }
+    }
+    for (int k = 1 + s->l->merge->count; k < s->nplace; k++)
+        if (given(st, k)) spread_place(st, k);
+    for (int k = 0; k < s->nnode; k++)
+        if (s->node[k].kind == NODE_GIVEN && st->link.node[k] != UNLINKED &&
+            s->node[k].uses)
+            spread_node(st, k);
+}
+
+/* ---- what is located ----------------------------------------------------------- */
+
+/* The positions above operand b of the string's elements, as far as that is
+ * one value. */
+static bool one_above(const stage *st, const column *up, int64_t *pos)
+{
+    if (up->form != COL_FIXED && !st->same) return false;
+    *pos = column_get(up, st->same ? st->row[0] : 0);
+    return true;
+}
+
+typedef struct located {
+    const column *up, *shift;
+    int64_t coef, lo, hi;
+} located;
+
+static int64_t shift_of(const stage *st, const located *x, int k)
+{
+    return x->shift ? column_get(x->shift, st->row[k]) : 0;
+}
+
+/* Below one position, with one shift: positions go as coordinates do. */
+static bool locate_steps(const stage *st, const located *x, column *c)
+{
+    const column *i = &st->g->icol[0];
+    int64_t up, at;
+    if (i->form != COL_STEP || x->coef != 1 || !st->same || !one_above(st, x->up, &up))
+        return false;
+    if (up == NONE) {
+        c->form = COL_FIXED;
+        c->base = NONE;
+        c->full = false;
+        return true;
+    }
+    if (__builtin_add_overflow(i->base, shift_of(st, x, 0), &at) || at < x->lo ||
+        x->hi - at < st->g->n)
+        return false;
+    c->form = COL_STEP;
+    c->base = up * (x->hi - x->lo) + (at - x->lo);
+    c->full = true;
+    return true;
+}
+
+/* All coordinates are in range: no element can lack it but by its parent. */
+static bool covers(const stage *st, const located *x)
+{
+    return x->coef == 1 && !x->shift && x->lo <= st->lo && x->hi >= st->hi;
+}
+
+static void locate_each(const stage *st, const located *x, column *c)
+{
+    const column *i = &st->g->icol[0];
+    const int64_t rows = x->hi - x->lo, lo = x->lo;
+    int64_t up, any = 0;
+    c->form = COL_ARRAY;
+    if (covers(st, x) && i->form == COL_ARRAY && one_above(st, x->up, &up)) {
+        for (int e = 0; e < st->g->n; e++)
+            c->data[e] = up < 0 ? NONE : up * rows + (i->data[e] - lo);
+        c->full = up >= 0;
+        return;
+    }
+    if (covers(st, x)) {
+        for (int e = 0; e < st->g->n; e++) {
+            up = column_get(x->up, st->row[e]);
+            any |= c->data[e] = up < 0 ? NONE : up * rows + (column_get(i, e) - lo);
+        }
+        c->full = any >= 0;
+        return;
+    }
+    for (int e = 0; e < st->g->n; e++) {
+        int64_t at;
+        up = column_get(x->up, st->row[e]);
+        const bool in = !__builtin_mul_overflow(column_get(i, e), x->coef, &at) &&
+                        !__builtin_add_overflow(at, shift_of(st, x, e), &at) &&
+                        at >= x->lo && at < x->hi && up >= 0;
+        any |= c->data[e] = in ? up * rows + (at - lo) : NONE;
+    }
+    c->full = any >= 0;
+}
+
+/* Any kind of level, element by element. */
+static void locate_any(machine *mc, const stage *st, int id, const level *lv,
+                       const located *x)
+{
+    column *c = &st->g->place[id];
+    cursor above[STC_MAX_ORDER], found = {0};
+    const uint16_t up = st->link.up[id];
+    for (int e = 0; e < st->g->n; e++) {
+        int64_t at;
+        if (__builtin_mul_overflow(column_get(&st->g->icol[0], e), x->coef, &at) ||
+            __builtin_add_overflow(at, shift_of(st, x, e), &at)) {
+            found.at = found.at_end = NONE;
+        } else {
+            cursor_locate_any(&found, lv,
+                              strip_stand(mc, st->out->g, up, st->row[e], above), at);
+        }
+        c->data[e] = found.at;
+        c->end[e] = found.at_end;
+    }
+    c->form = COL_ARRAY;
+    c->full = false;
+    c->ranged = !(lv->props & PROP_UNIQUE);
+}
+
+static void locate(machine *mc, const stage *st, int b)
+{
+    const merge_operand *o = &st->g->s.l->merge->operand[b];
+    const int id = 1 + b;
+    const level *lv = &mc->slot[o->tensor].t->level[o->level];
+    const uint16_t shift = st->link.shift[id];
+    located x = {.up = &st->out->g->place[st->link.up[id]],
+                 .shift = shift == UNLINKED ? NULL : &st->out->g->icol[shift],
+                 .coef = o->coef};
+    fiber_table t = {.shape = VIEW_NONE};
+    if (lv->kind->table && lv->kind->locate && !x.up->ranged) lv->kind->table(lv, &t);
+    if (t.shape != VIEW_RANGE) {
+        locate_any(mc, st, id, lv, &x);
+        return;
+    }
+    column *c = &st->g->place[id];
+    x.lo = t.lo;
+    x.hi = t.hi;
+    c->ranged = false;
+    if (!locate_steps(st, &x, c)) locate_each(st, &x, c);
+}
+
+/* ---- which elements produce ---------------------------------------------------- */
+
+static void operand_columns(machine *mc, stage *st)
+{
+    const merge_desc *m = st->g->s.l->merge;
+    for (int b = 0; b < m->count; b++) {
+        if (m->operand[b].role == MERGE_KNOWN) spread_place(st, 1 + b);
+        if (m->operand[b].role == MERGE_LOCATE) locate(mc, st, b);
+    }
+}
+
+/* Which operands all elements have, and which some may have. */
+static void presence(const stage *st, uint64_t *sure, uint64_t *maybe)
+{
+    const merge_desc *m = st->g->s.l->merge;
+    *sure = *maybe = 0;
+    for (int b = 0; b < m->count; b++) {
+        const column *c = &st->g->place[1 + b];
+        if (c->form != COL_ARRAY ? c->form == COL_STEP || c->base != NONE : c->full) {
+            *sure |= UINT64_C(1) << b;
+        } else if (c->form == COL_ARRAY) {
+            *maybe |= UINT64_C(1) << b;
+        }
+    }
+}
+
+stc_status stage_settle(machine *mc, stage *st)
+{
+    strip *g = st->g;
+    const merge_desc *m = g->s.l->merge;
+    uint64_t sure, maybe;
+    operand_columns(mc, st);
+    presence(st, &sure, &maybe);
+    if (!maybe) {
+        if (!merge_produces(m, sure)) g->n = 0;
+        for (int k = 0; g->masks && k < g->n; k++)
+            g->mask[k] = sure;
+        return STC_OK;
+    }
+    int n = 0;
+    for (int k = 0; k < g->n; k++) {
+        uint64_t mask = sure;
+        for (uint64_t left = maybe; left; left &= left - 1) {
+            const int b = __builtin_ctzll(left);
+            mask |= (uint64_t)(g->place[1 + b].data[k] >= 0) << b;
+        }
+        g->mask[k] = mask;
+        g->keep[n] = k;
+        n += m->count <= MERGE_TABLE_MAX ? m->produce >> mask & 1 : merge_produces(m, mask);
+    }
+    g->done = -1; /* nothing but operands is there yet */
+    if (n < g->n) strip_compact(g, n);
+    return STC_OK;
+}

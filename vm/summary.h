@@ -1,0 +1,38 @@
+/* summary.h: what the two halves of reading a loop share: summary.c for its own
+ * instructions, summary_link.c for the loops inside.
+ */
+#ifndef STC_VM_SUMMARY_H
+#define STC_VM_SUMMARY_H
+
+#include "fuse.h"
+
+#define UNSET 0xffff
+
+typedef struct reader {
+    const machine *mc;
+    loop_tree *t;
+    loop_summary *s; /* t's                                        */
+    uint16_t *v;     /* value register → node                       */
+    uint16_t *live;  /* value register → its NODE_LIVE              */
+    uint16_t *i;     /* integer register → icol                     */
+    uint16_t *c;     /* cursor register → place                     */
+    bool sunk;       /* a sink has been seen: no more skipping      */
+} reader;
+
+/* Tables that grow up to their limit; UNSET or false beyond it. */
+uint16_t summary_new_icol(reader *r, icol x);
+uint16_t summary_new_place(reader *r, place x);
+uint16_t summary_new_node(reader *r, node x);
+bool summary_new_step(reader *r, step x);
+
+/* What a register stands for; at first what it held before the loop. */
+uint16_t summary_read_value(reader *r, uint16_t reg);
+uint16_t summary_read_integer(reader *r, uint16_t reg);
+uint16_t summary_read_place(reader *r, uint16_t reg);
+/* Value register reg is x from here on. */
+bool summary_define(reader *r, uint16_t reg, node x);
+
+/* Hangs a loop that has been read into the body read so far. */
+bool summary_link(reader *r, loop_tree *inner);
+
+#endif

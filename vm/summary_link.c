@@ -1,0 +1,226 @@
+/* summary_link.c: hangs a loop into the body of the loop around it.
+ *
+ * What the inner loop finds there when it starts (registers, cursors) is looked
+ * up among what the outer body has made so far; what it makes of these alone,
+ * and can't fault, is worked out in the outer body, once a round. What it
+ * reduces is a node of the outer body.
+ */
+#include "summary.h"
+
+bool reduction_start(int fn, vclass cls, value *out)
+{
+    const fn_info *f = fn_at(fn);
+    for (int k = 0; k < 2; k++)
+        if (f->identity[k].position == AT_ANY &&
+            fn_constant(f->identity[k].value, cls, class_type(cls), out))
+            return true;
+    return false;
+}
+
+/* A cursor that was opened and never stood has no place that columns know. */
+static bool unstood(const reader *r, uint16_t id)
+{
+    return id != UNSET && r->s->place[id].kind == PLACE_SEEK && !r->s->place[id].sought;
+}
+
+/* ---- places -------------------------------------------------------------------- */
+
+/* Below which outer place an operand is, and what is added to its coordinate. */
+static bool link_operand(reader *r, const loop_summary *in, nest_links *links, int k)
+{
+    const merge_desc *m = in->l->merge;
+    const place *p = &in->place[k];
+    const merge_operand *o = &m->operand[p->operand];
+    if (o->role == MERGE_LOCATE) {
+        for (int b = 0; b < m->count; b++)
+            if (m->operand[b].role != MERGE_KNOWN && m->operand[b].cursor == o->up)
+                return false; /* below another operand of the same loop */
+        links->up[k] = summary_read_place(r, o->up);
+        if (unstood(r, links->up[k])) return false;
+        if (o->shift != ROOT) {
+            links->shift[k] = summary_read_integer(r, o->shift);
+            if (links->shift[k] == UNSET) return false;
+        }
+        return links->up[k] != UNSET;
+    }
+    links->up[k] = r->c[p->cursor]; /* an open cursor, which the loop moves */
+    return links->up[k] != UNSET && unstood(r, links->up[k]);
+}
+
+static bool link_places(reader *r, const loop_summary *in, nest_links *links)
+{
+    links->up[0] = PLACE_ROOT;
+    links->shift[0] = UNLINKED;
+    for (int k = 1; k < in->nplace; k++) {
+        const place *p = &in->place[k];
+        links->up[k] = links->shift[k] = UNLINKED;
+        if (p->kind == PLACE_FIXED) {
+            links->up[k] = summary_read_place(r, p->cursor);
+            if (links->up[k] == UNSET || unstood(r, links->up[k])) return false;
+        } else if (p->kind == PLACE_OPERAND) {
+            if (!link_operand(r, in, links, k)) return false;
+        } else if (p->kind == PLACE_AT && in->place[p->up].kind == PLACE_FIXED) {
+            links->up[k] = links->up[p->up];
+        }
+    }
+    return true;
+}
+
+static bool link_icols(reader *r, const loop_summary *in, nest_links *links)
+{
+    for (int k = 0; k < in->nicol; k++) {
+        links->icol[k] = UNLINKED;
+        if (in->icol[k].kind != ICOL_FIXED) continue;
+        links->icol[k] = summary_read_integer(r, in->icol[k].a);
+        if (links->icol[k] == UNSET) return false;
+    }
+    return true;
+}
+
+/* ---- values -------------------------------------------------------------------- */
+
+/* Whether node k of the inner body can be worked out in the outer one: not what
+ * could fault, as the loop may have no rounds. */
+static bool movable(const loop_summary *in, const nest_links *links, int k)
+{
+    const node *x = &in->node[k];
+    if (x->varies || x->kind == NODE_INNER || x->kind == NODE_HOST) return false;
+    if (x->kind == NODE_INDEX) return links->icol[x->a] != UNLINKED;
+    if (x->kind == NODE_LOAD) return links->up[x->b] != UNLINKED;
+    return x->kind != NODE_FN || !(fn_at(x->fn)->flags & FP_FAULTS);
+}
+
+static bool link_live(reader *r, const node *x, uint16_t *to)
+{
+    *to = summary_read_value(r, x->a);
+    if (*to == UNSET) return false;
+    node *live = &r->s->node[*to];
+    live->uses++;
+    if (live->cls == CLASS_COUNT) live->cls = x->cls;
+    return live->cls == x->cls;
+}
+
+static bool link_node(reader *r, const loop_summary *in, nest_links *links, int k)
+{
+    node x = in->node[k];
+    x.uses = 1; /* by the loop inside */
+    if (x.kind == NODE_LIVE) return link_live(r, &x, &links->node[k]);
+    if (x.kind == NODE_INDEX) {
+        x.a = links->icol[x.a];
+        x.varies = r->s->icol[x.a].varies;
+    }
+    if (x.kind == NODE_LOAD) {
+        x.b = links->up[x.b];
+        x.varies = r->s->place[x.b].varies;
+    }
+    for (int j = 0; j < x.nargs; j++) {
+        x.arg[j] = links->node[x.arg[j]];
+        r->s->node[x.arg[j]].uses++;
+        x.varies |= r->s->node[x.arg[j]].varies;
+    }
+    links->node[k] = summary_new_node(r, x);
+    return links->node[k] != UNLINKED &&
+           summary_new_step(r, (step){.kind = STEP_NODE, .a = links->node[k]});
+}
+
+/* An accumulator of the inner loop: nothing else of it has to do with that. */
+static bool accumulator(const loop_summary *in, int k)
+{
+    if (in->node[k].kind != NODE_LIVE) return false;
+    for (int j = 0; j < in->nsink; j++)
+        if (in->sink[j].kind == SINK_REDUCE && in->sink[j].a == in->node[k].a) return true;
+    return false;
+}
+
+static bool link_nodes(reader *r, loop_summary *in, nest_links *links)
+{
+    for (int k = 0; k < in->nnode; k++) {
+        node *x = &in->node[k];
+        links->node[k] = UNLINKED;
+        if (accumulator(in, k)) continue;
+        for (int j = 0; j < x->nargs && x->kind != NODE_INNER; j++)
+            x->varies |= in->node[x->arg[j]].varies;
+        if (!movable(in, links, k)) {
+            x->varies = true;
+        } else if (!link_node(r, in, links, k)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- reductions ---------------------------------------------------------------- */
+
+/* The result of a reduction is a node of the outer body. If it goes on across
+ * rounds of the outer loop, each round starts from the neutral value, and what
+ * it gives is reduced in its turn. */
+static bool link_reduction(reader *r, const sink *x, uint16_t *result)
+{
+    const uint16_t init = r->v[x->a];
+    node n = {.kind = NODE_INNER, .cls = x->cls, .fn = x->fn, .varies = true, .at = x->at};
+    if (fn_result_class(x->fn, (vclass)x->cls) != x->cls || fn_at(x->fn)->flags & FP_FAULTS)
+        return false;
+    if (init != UNSET) {
+        n.nargs = 1;
+        n.arg[0] = init;
+        r->s->node[init].uses++;
+        *result = summary_new_node(r, n);
+        r->v[x->a] = *result;
+        return *result != UNSET && r->s->node[init].cls == x->cls;
+    }
+    value start;
+    if (x->right || !(fn_at(x->fn)->flags & FP_ASSOCIATIVE) ||
+        !reduction_start(x->fn, (vclass)x->cls, &start))
+        return false;
+    const uint16_t own = summary_read_value(r, x->a);
+    n.nargs = 1;
+    n.arg[0] = summary_new_node(
+        r, (node){.kind = NODE_START, .cls = x->cls, .fn = x->fn, .uses = 1});
+    if (!summary_new_step(r, (step){.kind = STEP_NODE, .a = n.arg[0]})) return false;
+    *result = summary_new_node(r, n);
+    if (own == UNSET || n.arg[0] == UNSET || *result == UNSET || r->s->nsink == SINK_MAX)
+        return false;
+    r->s->node[own].uses += 2;
+    r->s->node[own].cls = x->cls;
+    r->s->node[*result].uses++;
+    sink out = *x;
+    out.node = *result;
+    r->s->sink[r->s->nsink++] = out;
+    r->sunk = true;
+    return true;
+}
+
+/* Two sinks into one register: the second goes on where the first ended. */
+static bool link_reductions(reader *r, const loop_summary *in, nest_links *links)
+{
+    for (int k = 0; k < SINK_MAX; k++)
+        links->results[k] = UNLINKED;
+    for (int k = 0; k < in->nsink; k++) {
+        const sink *x = &in->sink[k];
+        if (x->kind == SINK_HOST) return false;
+        if (x->kind != SINK_REDUCE) continue;
+        for (int j = 0; j < k; j++)
+            if (in->sink[j].kind == SINK_REDUCE && in->sink[j].a == x->a)
+                links->results[k] = links->results[j];
+        if (links->results[k] == UNLINKED && !link_reduction(r, x, &links->results[k]))
+            return false;
+    }
+    links->result = links->results[0];
+    return true;
+}
+
+bool summary_link(reader *r, loop_tree *inner)
+{
+    loop_summary *in = &inner->s;
+    nest_links *links = &inner->link;
+    if (r->t->nchild == CHILD_MAX || !link_icols(r, in, links) ||
+        !link_places(r, in, links) || !link_nodes(r, in, links) ||
+        !link_reductions(r, in, links))
+        return false;
+    r->sunk |= in->effects;
+    r->s->effects |= in->effects;
+    r->t->child[r->t->nchild] = inner;
+    return summary_new_step(r, (step){.kind = STEP_INNER,
+                                      .a = (uint16_t)r->t->nchild++,
+                                      .b = (uint16_t)r->s->nnode});
+}
