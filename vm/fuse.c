@@ -78,9 +78,10 @@ static stc_status fuse_all(machine *mc, loop_tree *all)
         const loop *l = &mc->loops[k];
         super *s = NULL;
         if (!all[k].read || l->first < taken) continue;
-        if (fuse_tree(mc, &all[k], &s)) return mc->cx->diag.status;
+        const stc_status st = fuse_tree(mc, &all[k], &s);
+        if (s) machine_give(mc, s); /* what there is, for the machine to free */
+        if (st) return st;
         if (!s) continue;
-        machine_give(mc, s);
         taken = l->last;
     }
     return STC_OK;
