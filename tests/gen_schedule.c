@@ -188,6 +188,9 @@ static void workspace(drawn *d)
 {
     say_command(d);
     say_policy(d, "workspace(");
+    const char last = d->text[strlen(d->text) - 1]; /* of a capacity, if it was given */
+    if (last >= '0' && last <= '9' && gen_chance(d->g, 30))
+        gen_say(d->text, sizeof d->text, ", single");
     gen_say(d->text, sizeof d->text, ")");
 }
 

@@ -328,6 +328,7 @@ static stc_status tensor_rest(assembler *as, prog_tensor *t)
             return as->cx->diag.status;
         t->policy = (uint8_t)policy;
     }
+    t->single = accept_word(as, "single");
     t->keep_while = accept_word(as, "while");
     if (t->keep_while && ref(as, 't', false, &t->source)) return as->cx->diag.status;
     if (format_words(as, &t->fmt)) return as->cx->diag.status;

@@ -144,6 +144,7 @@ static void tensor_print(const prog_tensor *t, int id, textbuf *out)
     }
     if (t->policy || t->capacity)
         text_add(out, " policy %s %lld", policy_words[t->policy], (long long)t->capacity);
+    if (t->single) text_add(out, " single");
     if (t->keep_while) text_add(out, " while t%d", t->source);
     text_add(out, " ");
     format_rows(&t->fmt, out);

@@ -84,6 +84,7 @@ typedef struct prog_tensor {
     bool fill_later; /* set by set.fill when it runs                           */
     uint16_t shape[STC_MAX_ORDER]; /* extents: for all but inputs              */
     uint8_t policy;  /* ws_policy, of a workspace                              */
+    bool single;     /* its merges go through a copy (ws_merge.c)               */
     int64_t capacity;
     bool keep_while; /* a conversion: reuse while tensor `source` is unchanged */
     uint16_t source;

@@ -139,7 +139,7 @@ static void put_tensor(writer *w, const prog_tensor *t)
     put_uint(w, t->role, 1);
     put_uint(w, (uint64_t)t->type, 1);
     put_uint(w, t->policy, 1);
-    put_uint(w, (uint64_t)(t->fill_later | t->keep_while << 1), 1);
+    put_uint(w, (uint64_t)(t->fill_later | t->keep_while << 1 | t->single << 2), 1);
     put_uint(w, t->keep_while ? t->source : 0, 2);
     put_uint(w, (uint64_t)t->capacity, 8);
     put_value(w, type_class(t->type), t->fill);
@@ -436,10 +436,11 @@ static stc_status get_tensor(reader *r, program *p)
     uint64_t flags = get(r, 1);
     t.fill_later = flags & 1;
     t.keep_while = flags >> 1 & 1;
+    t.single = flags >> 2 & 1;
     t.source = (uint16_t)get(r, 2);
     t.capacity = (int64_t)get(r, 8);
     if (t.role > ROLE_WORK || (unsigned)t.type >= TYPE_COUNT || t.policy >= WS_POLICY_COUNT ||
-        flags > 3 || (t.source && !t.keep_while))
+        flags > 7 || (t.source && !t.keep_while))
         r->bad = true;
     if (!r->bad) t.fill = get_value(r, type_class(t.type));
     if (!r->bad) get_format(r, &t.fmt);

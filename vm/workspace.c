@@ -30,6 +30,7 @@ void ws_free(machine *mc, slot *s)
     workspace *w = s->ws;
     ctx *cx = mc->cx;
     if (!w) return;
+    ws_pipe_free(cx, w);
 #define WS_POLICY(NAME, name, meaning) ws_kind_##name.free(cx, w);
 #include "ws_policies.def"
     ws_list_free(cx, w, &w->acc);
@@ -119,6 +120,7 @@ static void ready_lists(machine *mc, slot *s)
     ws_label form;
     form_labels(s, &form);
     if (form.words != w->form.words) {
+        ws_pipe_free(mc->cx, w);
         ws_list_free(mc->cx, w, &w->acc);
         ws_list_free(mc->cx, w, &w->all);
         ws_list_free(mc->cx, w, &w->other);
@@ -131,8 +133,10 @@ stc_status ws_begin(machine *mc, slot *s)
 {
     if (asm_own(mc, s) || (!s->ws && make(mc, s))) return mc->cx->diag.status;
     workspace *w = s->ws;
+    ws_pipe_drop(w);
     if (w->kind) w->kind->clear(w); /* a run may have failed in the middle */
-    w->acc.n = w->all.n = w->batches = 0;
+    w->acc.n = w->all.n = w->about = w->batches = 0;
+    w->single = s->row->single;
     w->kind = choose(mc, s);
     if (w->kind != &ws_kind_dense) ready_lists(mc, s);
     if (w->kind->ready(mc, s)) return STC_OK;
@@ -160,7 +164,8 @@ fn_fault ws_fold(const workspace *w, void *array, int64_t i, const value *v)
 stc_status ws_use(machine *mc, workspace *w, int fn, const lop *at)
 {
     if (fn == w->fn) return STC_OK;
-    if (w->acc.n && ws_flush(mc, w, at)) return mc->cx->diag.status;
+    if ((w->acc.n && ws_flush(mc, w, at, false)) || ws_pipe_wait(mc, w, at))
+        return mc->cx->diag.status;
     w->fn = fn;
     w->apply = fn_scalar_of(fn, w->cls);
     w->regroup = fn_at(fn)->flags & FP_ASSOCIATIVE;
@@ -281,7 +286,8 @@ static stc_status end_lists(machine *mc, slot *s, const lop *at)
 {
     workspace *w = s->ws;
     const tensor *t = s->own;
-    if (w->acc.n && ws_flush(mc, w, at)) return mc->cx->diag.status;
+    if ((w->acc.n && ws_flush(mc, w, at, false)) || ws_pipe_wait(mc, w, at))
+        return mc->cx->diag.status;
     const int64_t n = w->all.n;
     if (w->batches > 1) { /* what merging took isn't needed beside what comes now */
         ws_list_free(mc->cx, w, &w->other);

@@ -9,6 +9,7 @@
  *     workspace.c  begin, add, end; the choice of a policy; compression
  *     ws_merge.c   the accumulation array into the all array; capacities
  *     ws_sort.c    sorting accumulation indices
+ *     ws_pipe.c    sorting and merging on a second thread
  *     ws_NAME.c    the policies: where an entry is put and found again
  *
  * Coordinates are *labels*: the bits of all of them in one word if they fit,
@@ -46,6 +47,8 @@ typedef struct ws_record {
     int64_t id;
 } ws_record;
 
+typedef struct ws_pipe ws_pipe; /* ws_pipe.c */
+
 struct workspace {
     const ws_kind *kind;
     uint8_t cls;     /* of the values: the class of the tensor's type     */
@@ -59,6 +62,8 @@ struct workspace {
     int64_t capacity;        /* of the accumulation array, this time          */
     ws_record *record;       /* two times record_cap                          */
     int64_t record_cap;
+    ws_pipe *pipe;   /* merges on a thread of its own; NULL: none yet */
+    int64_t about;   /* at most so many entries are in the all array */
     int64_t batches; /* merges since ws.begin                         */
     /* dense: bit i is set: coordinate i was touched, and has value acc[i] */
     uint64_t *set;
@@ -137,18 +142,39 @@ stc_status ws_room(machine *mc, slot *s, const lop *at);
 int64_t ws_append(workspace *w, const uint64_t *label, const value *v);
 /* What comes now is merged by fn: what came before for another is merged first. */
 stc_status ws_use(machine *mc, workspace *w, int fn, const lop *at);
-/* Sorts and merges what is in the accumulation array. */
-stc_status ws_flush(machine *mc, workspace *w, const lop *at);
+/* Sorts and merges what is in the accumulation array. With `more` to come that
+ * may go on while this returns. */
+stc_status ws_flush(machine *mc, workspace *w, const lop *at, bool more);
 /* The most entries that an operand of this run has. */
 int64_t ws_operands(const machine *mc);
 /* A capacity for when none is given, from what the program's operands have. */
 int64_t ws_default_capacity(const machine *mc);
+
+/* Merges n entries of `acc`, in the order of `record`, with the all array. Both
+ * all arrays have room for all of them. */
+fn_fault ws_merge(workspace *w, const ws_list *acc, const ws_record *record);
+
+/* ---- merging on another thread (ws_pipe.c) --------------------------------------------
+ */
+
+/* Hands the accumulation array over to be sorted and merged, and gives an empty
+ * one back, once what was handed over before is done. False: nothing has been
+ * done, the caller does it itself; or *st is a failure. */
+bool ws_pipe_flush(machine *mc, workspace *w, const lop *at, stc_status *st);
+/* Waits for what was handed over; a failure there is raised here. */
+stc_status ws_pipe_wait(machine *mc, workspace *w, const lop *at);
+/* Waits, and forgets a failure. */
+void ws_pipe_drop(workspace *w);
+void ws_pipe_free(ctx *cx, workspace *w);
 
 /* ---- sorting (ws_sort.c) ----------------------------------------------------------- */
 
 /* w->record = the accumulation array's entries in order of their labels; stable. */
 stc_status ws_sort_labels(machine *mc, workspace *w);
 stc_status ws_record_room(ctx *cx, workspace *w, int64_t n);
+/* The same without memory of its own: record has two halves of `half` records,
+ * half >= l->n; the result is in the first. */
+void ws_sort_list(const workspace *w, const ws_list *l, ws_record *record, int64_t half);
 /* Sorts coordinates below `limit`; `room` has as many. */
 void ws_sort_coords(int64_t *coord, int64_t *room, int64_t n, int64_t limit);
 

@@ -84,7 +84,7 @@ stc_status ws_room(machine *mc, slot *s, const lop *at)
 {
     workspace *w = s->ws;
     if (w->acc.n < w->acc.cap && w->acc.n < w->capacity) return STC_OK;
-    if (w->acc.n >= w->capacity && ws_flush(mc, w, at)) return mc->cx->diag.status;
+    if (w->acc.n >= w->capacity && ws_flush(mc, w, at, true)) return mc->cx->diag.status;
     return ws_list_reserve(mc->cx, w, &w->acc, w->acc.n + 1);
 }
 
@@ -126,9 +126,8 @@ static int64_t grown(int64_t capacity, int64_t all)
 /* ---- merging ----------------------------------------------------------------------- */
 
 /* Entry k of the accumulation array behind those of `to`, or into the last. */
-static fn_fault take(const workspace *w, ws_list *to, int64_t k)
+static fn_fault take(const workspace *w, ws_list *to, const ws_list *acc, int64_t k)
 {
-    const ws_list *acc = &w->acc;
     if (to->n && ws_label_equal(w, ws_label_of(w, to, to->n - 1), ws_label_of(w, acc, k))) {
         const value v = type_load(class_type(w->cls), acc->val, k);
         return ws_fold(w, to->val, to->n - 1, &v);
@@ -137,17 +136,17 @@ static fn_fault take(const workspace *w, ws_list *to, int64_t k)
     return FAULT_NONE;
 }
 
-static fn_fault merge(const workspace *w, const ws_list *all, ws_list *to)
+static fn_fault merge(const workspace *w, const ws_list *all, const ws_list *acc,
+                      const ws_record *record, ws_list *to)
 {
-    const ws_list *acc = &w->acc;
     int64_t p = 0;
     to->n = 0;
     for (int64_t k = 0; k < acc->n; k++) {
-        const int64_t id = w->record[k].id;
+        const int64_t id = record[k].id;
         const uint64_t *label = ws_label_of(w, acc, id);
         for (; p < all->n && compare(w, ws_label_of(w, all, p), label) <= 0; p++)
             put(w, to, to->n++, all, p);
-        const fn_fault fault = take(w, to, id);
+        const fn_fault fault = take(w, to, acc, id);
         if (fault) return fault;
     }
     const int64_t rest = all->n - p, words = w->form.words;
@@ -159,48 +158,64 @@ static fn_fault merge(const workspace *w, const ws_list *all, ws_list *to)
 }
 
 /* Behind all that there is: nothing of the all array moves. */
-static bool follows(const workspace *w)
+static bool follows(const workspace *w, const ws_list *acc, const ws_record *record)
 {
-    return !w->all.n || compare(w, ws_label_of(w, &w->all, w->all.n - 1),
-                                ws_label_of(w, &w->acc, w->record[0].id)) <= 0;
+    const ws_list *all = &w->all;
+    return !all->n || compare(w, ws_label_of(w, all, all->n - 1),
+                              ws_label_of(w, acc, record[0].id)) <= 0;
 }
 
-static stc_status merge_all(machine *mc, workspace *w, const lop *at)
+fn_fault ws_merge(workspace *w, const ws_list *acc, const ws_record *record)
 {
-    ctx *cx = mc->cx;
-    const int64_t most = w->all.n + w->acc.n;
     fn_fault fault = FAULT_NONE;
-    if (follows(w)) {
-        if (ws_list_reserve(cx, w, &w->all, most)) return cx->diag.status;
-        for (int64_t k = 0; k < w->acc.n && !fault; k++)
-            fault = take(w, &w->all, w->record[k].id);
-        return fault ? machine_fault(mc, at, fault) : STC_OK;
+    if (follows(w, acc, record)) {
+        for (int64_t k = 0; k < acc->n && !fault; k++)
+            fault = take(w, &w->all, acc, record[k].id);
+        return fault;
     }
-    if (ws_list_reserve(cx, w, &w->other, most)) return cx->diag.status;
-    fault = merge(w, &w->all, &w->other);
-    if (fault) return machine_fault(mc, at, fault);
+    fault = merge(w, &w->all, acc, record, &w->other);
+    if (fault) return fault;
     if (!w->single) {
         const ws_list swap = w->all;
         w->all = w->other;
         w->other = swap;
-        return STC_OK;
+        return FAULT_NONE;
     }
-    if (ws_list_reserve(cx, w, &w->all, w->other.n)) return cx->diag.status;
     w->all.n = w->other.n;
     memcpy(w->all.label, w->other.label,
            (size_t)(w->all.n * w->form.words) * sizeof *w->all.label);
     memcpy(w->all.val, w->other.val, (size_t)(w->all.n * w->size));
-    ws_list_free(cx, w, &w->other);
-    return STC_OK;
+    return FAULT_NONE;
 }
 
-stc_status ws_flush(machine *mc, workspace *w, const lop *at)
+/* Room for a merge of n entries, in the array that it goes to. */
+static stc_status merge_room(ctx *cx, workspace *w)
 {
-    if (w->kind->sort(mc, w)) return mc->cx->diag.status;
-    const stc_status st = merge_all(mc, w, at);
-    w->kind->clear(w);
-    w->acc.n = 0;
+    const int64_t most = w->all.n + w->acc.n;
+    if (follows(w, &w->acc, w->record)) return ws_list_reserve(cx, w, &w->all, most);
+    if (ws_list_reserve(cx, w, &w->other, most)) return cx->diag.status;
+    return w->single ? ws_list_reserve(cx, w, &w->all, most) : STC_OK;
+}
+
+static stc_status flush_here(machine *mc, workspace *w, const lop *at)
+{
+    if (ws_pipe_wait(mc, w, at) || w->kind->sort(mc, w) || merge_room(mc->cx, w))
+        return mc->cx->diag.status;
+    const fn_fault fault = ws_merge(w, &w->acc, w->record);
+    if (w->single) ws_list_free(mc->cx, w, &w->other);
+    return fault ? machine_fault(mc, at, fault) : STC_OK;
+}
+
+stc_status ws_flush(machine *mc, workspace *w, const lop *at, bool more)
+{
+    stc_status st = STC_OK;
+    if (!more || !ws_pipe_flush(mc, w, at, &st)) {
+        st = flush_here(mc, w, at);
+        w->kind->clear(w);
+        w->acc.n = 0;
+        w->about = w->all.n;
+    }
     w->batches++;
-    w->capacity = grown(w->capacity, w->all.n);
+    w->capacity = grown(w->capacity, w->about);
     return st;
 }

@@ -72,24 +72,29 @@ static bool in_order(const ws_record *r, int64_t n)
     return true;
 }
 
-stc_status ws_sort_labels(machine *mc, workspace *w)
+void ws_sort_list(const workspace *w, const ws_list *l, ws_record *record, int64_t half)
 {
-    const int64_t n = w->acc.n;
+    const int64_t n = l->n;
     const int words = w->form.words;
-    if (ws_record_room(mc->cx, w, n)) return mc->cx->diag.status;
-    ws_record *a = w->record, *b = a + w->record_cap;
+    ws_record *a = record, *b = record + half;
     for (int64_t k = 0; k < n; k++)
         a[k].id = k;
     for (int j = words - 1; j >= 0; j--) {
         for (int64_t k = 0; k < n; k++)
-            a[k].key = w->acc.label[a[k].id * words + j];
+            a[k].key = l->label[a[k].id * words + j];
         if (in_order(a, n)) continue;
         if (n <= 32)
             insertion(a, n);
         else
             radix(&a, &b, n, w->form.used[j]);
     }
-    if (a != w->record) memcpy(w->record, a, (size_t)n * sizeof *a);
+    if (a != record) memcpy(record, a, (size_t)n * sizeof *a);
+}
+
+stc_status ws_sort_labels(machine *mc, workspace *w)
+{
+    if (ws_record_room(mc->cx, w, w->acc.n)) return mc->cx->diag.status;
+    ws_sort_list(w, &w->acc, w->record, w->record_cap);
     return STC_OK;
 }
 

@@ -154,6 +154,7 @@ int workspace_slot(builder *b, int first)
                      .role = ROLE_WORK,
                      .type = class_type(b->cls),
                      .policy = pl->schedule.policy,
+                     .single = pl->schedule.single,
                      .capacity = pl->schedule.capacity};
     if (b->sum->type == STC_BOOL) w.type = STC_BOOL;
     w.order = b->nresult - first;

@@ -166,6 +166,7 @@ typedef struct schedule {
     int nrel;
     uint64_t gone;    /* parents: no loops any more                           */
     uint8_t policy;   /* ws_policy                                            */
+    bool single;      /* one all array: merges go through a copy              */
     int64_t capacity; /* of a workspace; 0: chosen                            */
 } schedule;
 

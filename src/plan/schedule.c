@@ -157,12 +157,12 @@ static stc_status read_reorder(plan *pl, const ast *c)
 
 int schedule_policy(const ast *at)
 {
-    static const char *const name[] = {[WS_AUTO] = "auto",
-                                       [WS_DENSE] = "dense",
-                                       [WS_COORD] = "coord",
-                                       [WS_BUCKET] = "bucket",
-                                       [WS_HASH] = "hash"};
-    for (int k = 0; at->kind == N_NAME && k <= WS_HASH; k++)
+    static const char *const name[] = {
+        "auto",
+#define WS_POLICY(NAME, name, meaning) #name,
+#include "../../vm/ws_policies.def"
+    };
+    for (int k = 0; at->kind == N_NAME && k < WS_POLICY_COUNT; k++)
         if (strcmp(at->name, name[k]) == 0) return k;
     return -1;
 }
@@ -174,10 +174,14 @@ static stc_status read_workspace(plan *pl, const ast *c)
         return command_fail(pl, c, "workspace: expected dense, coord, bucket or hash");
     pl->schedule.policy = (uint8_t)policy;
     if (c->count < 2) return STC_OK;
-    if (c->count > 2 || c->child[1]->kind != N_INT || c->child[1]->u == 0 ||
+    if (c->count > 3 || c->child[1]->kind != N_INT || c->child[1]->u == 0 ||
         c->child[1]->u > INT64_MAX / 64)
         return command_fail(pl, c, "workspace: expected a capacity of at least 1");
     pl->schedule.capacity = (int64_t)c->child[1]->u;
+    if (c->count < 3) return STC_OK;
+    if (c->child[2]->kind != N_NAME || strcmp(c->child[2]->name, "single"))
+        return command_fail(pl, c, "workspace: expected `single` after the capacity");
+    pl->schedule.single = true;
     return STC_OK;
 }
 
