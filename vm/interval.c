@@ -251,6 +251,7 @@ static bool prepare_walk(const machine *mc, ivl_loop *v, int b, ivl_walk *w)
     lv->kind->table(lv, &w->t);
     w->place = (uint16_t)(1 + b);
     w->bit = UINT64_C(1) << b;
+    w->size = lv->size;
     w->drives = operand_walks(&v->g.s.l->merge->operand[b]);
     switch (w->t.shape) {
     case VIEW_RANGE:
@@ -280,6 +281,26 @@ static bool prepare_loop(const machine *mc, ivl_loop *v)
         }
     }
     return true;
+}
+
+/* Whether stretches are remembered: all elements are stored, in the order of the
+ * operands' positions, and depend on nothing else. */
+static stc_status prepare_memo(machine *mc, ivl_loop *v)
+{
+    const merge_desc *m = v->g.s.l->merge;
+    int tokens = 0, others = 0;
+    for (int k = 0; k < v->nwalk; k++) {
+        tokens += v->walk[k].t.shape == VIEW_TOKENS;
+        others += v->walk[k].t.shape != VIEW_TOKENS && v->walk[k].t.shape != VIEW_RUNS;
+    }
+    v->remembers =
+        v->repeats && m->universe && m->count <= MERGE_TABLE_MAX && tokens && !others;
+    for (int k = 0; k < v->g.s.nnode; k++)
+        if (v->g.s.node[k].kind == NODE_GIVEN && v->g.s.node[k].varies)
+            v->remembers = false;
+    for (uint64_t mask = 0; m->count <= MERGE_TABLE_MAX && mask < 1u << m->count; mask++)
+        if (!merge_produces(m, mask)) v->remembers = false;
+    return v->remembers ? memo_begin(mc, v) : STC_OK;
 }
 
 /* Whether all levels above the last have a place for every coordinate of their
@@ -343,10 +364,13 @@ static stc_status run_loop(machine *mc, ivl_loop *v)
     v->open = v->g.entered = false;
     interval_start(v);
     while (v->lane < v->lanes) {
-        const int n = interval_fill(v);
-        if (n > 0) {
+        if (interval_fill(mc, v)) return mc->cx->diag.status;
+        const int n = v->g.n + v->nrep;
+        if (v->g.n > 0) {
             spread_nodes(v);
             if (strip_eval(mc, &v->g)) return mc->cx->diag.status;
+        }
+        if (n > 0) {
             for (int k = 0; k < v->g.s.nsink; k++)
                 if (interval_sink(mc, v, &v->g.s.sink[k])) return mc->cx->diag.status;
         }
@@ -386,7 +410,7 @@ static void interval_release(machine *mc, super *base)
 {
     interval *iv = (interval *)base;
     for (int d = 0; d < iv->loops; d++)
-        strip_free(mc, &iv->loop[d].g.base);
+        strip_free(mc, &iv->loop[d].g.base), memo_free(mc, &iv->loop[d]);
     if (iv->other && iv->other->free) iv->other->free(mc, iv->other);
     if (iv->other) mem_free(mc->cx, iv->other, iv->other->size);
     mem_free(mc->cx, iv->block, iv->block_size);
@@ -401,7 +425,10 @@ static stc_status interval_run(machine *mc, super *base)
             return iv->other ? iv->other->run(mc, iv->other) : SUPER_REPLAY;
     for (int k = 0; k < iv->ntarget; k++)
         prepare_target(mc, iv, &iv->target[k]);
-    stc_status st = run_loop(mc, &iv->loop[0]);
+    stc_status st = STC_OK;
+    for (int d = 0; !st && d < iv->loops; d++)
+        st = prepare_memo(mc, &iv->loop[d]);
+    if (!st) st = run_loop(mc, &iv->loop[0]);
     for (int k = 0; !st && k < iv->ntarget; k++)
         st = interval_finish(mc, &iv->target[k]);
     return st;

@@ -33,15 +33,26 @@ typedef struct ivl_walk {
     uint64_t bit;
     const column *parent; /* by lane of the loop outside; NULL: root */
     int64_t root;
+    int64_t size; /* positions of its level                             */
     int64_t p, end, lo, hi, pos, period;
 } ivl_walk;
 
-/* After the first `after` lanes of a strip: coordinates up to hi repeat the
- * last `size` ones. */
+/* After the first `after` lanes of a strip: coordinates up to hi repeat `size`
+ * ones: the last ones, or those of a stretch, from the skip-th on. */
 typedef struct ivl_repeat {
-    int after;
+    int after, row;
     int64_t lo, hi, size;
+    int64_t stretch, skip; /* stretch: its number, or NONE */
 } ivl_repeat;
+
+/* Elements that were computed one by one, n of them: where each operand was, and
+ * where they went. Where the operands are there again, the result repeats. */
+typedef struct ivl_stretch {
+    int64_t n, out;
+    int64_t pos[IVL_WALKS];
+    uint32_t steps; /* bit k: operand k goes on from element to element */
+    int lane;       /* of the strip in which it began                   */
+} ivl_stretch;
 
 typedef struct interval interval;
 typedef struct ivl_loop {
@@ -52,12 +63,17 @@ typedef struct ivl_loop {
     bool whole;      /* lanes may be longer than one coordinate               */
     bool weighs;     /* what it makes is reduced: patterns are taken by weight */
     bool repeats;    /* … or stored where patterns can be repeated            */
+    bool remembers;  /* … and stretches, too                                  */
     int64_t *len;    /* of each lane                                          */
     int *row;        /* the outer loop's lane it belongs to                   */
     ivl_repeat *rep; /* of this strip                                         */
     int nrep;
     int nwalk;
     ivl_walk walk[IVL_WALKS];
+    ivl_stretch *stretch;
+    int64_t nstretch, stretch_cap, settled; /* settled: those whose place is known */
+    int32_t *seen[IVL_WALKS];               /* by position: stretch, or -1        */
+    int64_t seen_cap[IVL_WALKS];
     uint64_t known;     /* bits of this row that don't depend on the loop */
     int64_t begin, end; /* its range                                      */
     int lane, lanes;    /* of the loop outside: where filling stands      */
@@ -99,7 +115,17 @@ struct interval {
 };
 
 /* interval_fill.c: lanes for the next strip, from the lanes of the loop outside. */
-int interval_fill(ivl_loop *v);
+stc_status interval_fill(machine *mc, ivl_loop *v);
+
+/* interval_memo.c: stretches. begin: before a run, for a loop that remembers. find:
+ * for [v->i, e), of which `size` elements are to be spelt out: how many
+ * coordinates a repeat takes, which is added to the strip; 0: none. note: they
+ * will be, from lane n on. */
+stc_status memo_begin(machine *mc, ivl_loop *v);
+int64_t memo_find(ivl_loop *v, int n, int64_t e, int64_t size, uint64_t mask);
+stc_status memo_note(machine *mc, ivl_loop *v, int n, int64_t e, int64_t size,
+                     uint64_t mask);
+void memo_free(machine *mc, ivl_loop *v);
 
 /* interval_sink.c */
 bool interval_folds(const sink *x); /* a run is reduced at once */

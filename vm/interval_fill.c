@@ -158,7 +158,8 @@ static int put_elements(ivl_loop *v, int n)
     v->i += take;
     if (!v->left) {
         if (v->repeats && v->i < v->until)
-            v->rep[v->nrep++] = (ivl_repeat){n + take, v->i, v->until, size};
+            v->rep[v->nrep++] =
+                (ivl_repeat){n + take, v->lane, v->i, v->until, size, NONE, 0};
         v->i = v->until;
     }
     return n + take;
@@ -170,10 +171,11 @@ static inline bool produces(const merge_desc *m, uint64_t mask)
 }
 
 /* Lanes of the row that is open, up to its end or the strip's. */
-static int fill_row(ivl_loop *v, int n)
+static stc_status fill_row(machine *mc, ivl_loop *v, int *at)
 {
     const merge_desc *m = v->g.s.l->merge;
-    while (n < STRIP) {
+    int n = *at;
+    while (n < STRIP && v->nrep < STRIP) {
         if (v->left) {
             n = put_elements(v, n);
             continue;
@@ -206,13 +208,20 @@ static int fill_row(ivl_loop *v, int n)
             n = put_whole(v, n, e, mask);
             continue;
         }
-        v->left = pattern_of(v, e, mask);
+        const int64_t size = pattern_of(v, e, mask), again = memo_find(v, n, e, size, mask);
+        if (again) {
+            v->i += again;
+            continue;
+        }
+        if (memo_note(mc, v, n, e, size, mask)) return mc->cx->diag.status;
+        v->left = size;
         v->turn = 0;
         v->until = e;
         v->here = mask;
         v->spelt = true;
     }
-    return n;
+    *at = n;
+    return STC_OK;
 }
 
 /* ---- runs alone ------------------------------------------------------------------ */
@@ -283,28 +292,33 @@ static int fill_two(ivl_loop *v, int n)
 }
 
 /* The row that is open; its range is that of the level's runs, or a part. */
-static int fill_runs(ivl_loop *v, int n)
+static stc_status fill_runs(machine *mc, ivl_loop *v, int *n)
 {
     const merge_desc *m = v->g.s.l->merge;
     uint64_t mask = v->known;
     for (int k = 0; k < v->nwalk; k++) {
-        if (v->walk[k].p >= v->walk[k].end) return fill_row(v, n);
+        if (v->walk[k].p >= v->walk[k].end) return fill_row(mc, v, n);
         mask |= v->walk[k].bit;
     }
     if (!produces(m, mask)) {
         v->open = false;
-        return n;
+        return STC_OK;
     }
     const ivl_walk *w = &v->walk[0];
     const bool part = w->t.lo < v->begin || w->t.hi > v->end;
-    if (v->nwalk == 1 && !part) return fill_one(v, n);
-    if (v->nwalk == 2 && !part && v->walk[1].t.lo == v->begin) return fill_two(v, n);
-    return fill_row(v, n);
+    if (v->nwalk == 1 && !part) {
+        *n = fill_one(v, *n);
+    } else if (v->nwalk == 2 && !part && v->walk[1].t.lo == v->begin) {
+        *n = fill_two(v, *n);
+    } else {
+        return fill_row(mc, v, n);
+    }
+    return STC_OK;
 }
 
 /* ---- the strip ------------------------------------------------------------------- */
 
-int interval_fill(ivl_loop *v)
+stc_status interval_fill(machine *mc, ivl_loop *v)
 {
     int n = 0;
     const bool alone = runs_alone(v);
@@ -312,9 +326,9 @@ int interval_fill(ivl_loop *v)
     v->spelt = false;
     for (int k = 0; k < v->nwalk; k++)
         v->walk[k].absent = false;
-    while (n < STRIP && v->lane < v->lanes) {
+    while (n < STRIP && v->nrep < STRIP && v->lane < v->lanes) {
         if (!v->open) open_lane(v);
-        n = alone ? fill_runs(v, n) : fill_row(v, n);
+        if (alone ? fill_runs(mc, v, &n) : fill_row(mc, v, &n)) return mc->cx->diag.status;
         if (!v->open) v->lane++;
     }
     v->g.icol[0].form = COL_ARRAY;
@@ -330,5 +344,5 @@ int interval_fill(ivl_loop *v)
         }
     }
     v->g.n = n;
-    return n;
+    return STC_OK;
 }

@@ -111,13 +111,13 @@ static mcursor *up_cursor(machine *mc, const loop_summary *s, const place *p)
 }
 
 /* Below outer levels that have a place for every coordinate, parents are counted:
- * the position for lane e of the sink's loop. */
-static int64_t target_parent(const interval *iv, const ivl_target *t, int e)
+ * the position for lane `row` of the loop outside the sink's. */
+static int64_t target_parent(const interval *iv, const ivl_target *t, int row)
 {
     int64_t parent = t->base;
     int of[IVL_LOOPS];
-    of[t->loop] = e;
-    for (int j = t->loop; j > 0; j--)
+    if (t->loop) of[t->loop - 1] = row;
+    for (int j = t->loop - 1; j > 0; j--)
         of[j - 1] = iv->loop[j].row[of[j]];
     for (int k = 0; k + 1 < t->n; k++) {
         const int64_t i = iv->loop[t->at[k].loop].g.icol[0].data[of[t->at[k].loop]];
@@ -149,12 +149,12 @@ static stc_status close_place(machine *mc, const interval *iv, ivl_target *t, in
                         p->keep);
 }
 
-/* Opens the places above the last one for lane e of the sink's loop. */
-static stc_status open_places(machine *mc, interval *iv, ivl_target *t, int e)
+/* Opens the places above the last one for lane `row` of the loop outside. */
+static stc_status open_places(machine *mc, interval *iv, ivl_target *t, int row)
 {
-    int of[IVL_LOOPS]; /* by loop: the lane that e belongs to */
-    of[t->loop] = e;
-    for (int j = t->loop; j > 0; j--)
+    int of[IVL_LOOPS]; /* by loop: the lane that it belongs to */
+    if (t->loop) of[t->loop - 1] = row;
+    for (int j = t->loop - 1; j > 0; j--)
         of[j - 1] = iv->loop[j].row[of[j]];
     int first = 0;
     while (first + 1 < t->n && t->at[first].lane == of[t->at[first].loop])
@@ -319,42 +319,36 @@ static void put_values(tensor *t, const int64_t *pos, const char *val, int n, si
         memcpy(to + pos[k] * (int64_t)size, val + (size_t)k * size, size);
 }
 
-/* A level that takes regions: runs, and repeats where lanes go on as such. */
+/* A level that takes regions: lanes are runs. */
 static stc_status put_regions(machine *mc, const piece *w)
 {
     ivl_loop *v = w->v;
     tensor *t = w->r->t;
-    level *lv = w->lv;
     const vclass cls = type_class(t->type);
     const size_t size = type_size(t->type);
-    const int64_t parent = w->parent;
-    int64_t *pos = v->of->pos;
-    int rep = 0;
-    while (rep < v->nrep && v->rep[rep].after <= w->from)
-        rep++;
-    for (int k = w->from; k < w->to;) {
-        const int to =
-            rep < v->nrep && v->rep[rep].after <= w->to ? v->rep[rep].after : w->to;
-        const piece part = {.v = v, .from = k, .to = to};
-        const char *in = strip_spread(&v->g, w->x->node);
-        int64_t *lo = v->g.icol[0].data + k, *len = v->len + k;
-        int n = to - k;
-        strip_store(t->type, v->g.scratch, 0, in + (size_t)k * class_size(cls), cls, n);
-        if (!v->repeats && v->spelt) n = join_lanes(&part, lo, len, size);
-        if (lv->kind->append_regions(mc->cx, lv, parent, n, lo, len, pos) ||
-            asm_value(mc, w->r, pos[n - 1]))
-            return mc->cx->diag.status;
-        put_values(t, pos, v->g.scratch, n, size);
-        if (to < w->to || (rep < v->nrep && v->rep[rep].after == to)) {
-            const ivl_repeat *x = &v->rep[rep++];
-            if (lv->kind->append_repeat(mc->cx, lv, parent, x->lo, x->hi,
-                                        lv->size - x->size, x->size))
-                return mc->cx->diag.status;
-        }
-        k = to;
-    }
-    w->r->stores += (uint64_t)(w->to - w->from);
+    const char *in = strip_spread(&v->g, w->x->node);
+    int64_t *lo = v->g.icol[0].data + w->from, *len = v->len + w->from, *pos = v->of->pos;
+    int n = w->to - w->from;
+    strip_store(t->type, v->g.scratch, 0, in + (size_t)w->from * class_size(cls), cls, n);
+    if (!v->repeats && v->spelt) n = join_lanes(w, lo, len, size);
+    if (w->lv->kind->append_regions(mc->cx, w->lv, w->parent, n, lo, len, pos) ||
+        asm_value(mc, w->r, pos[n - 1]))
+        return mc->cx->diag.status;
+    put_values(t, pos, v->g.scratch, n, size);
+    w->r->stores += (uint64_t)n;
+    for (; v->settled < v->nstretch && v->stretch[v->settled].lane < w->to; v->settled++)
+        v->stretch[v->settled].out = pos[v->stretch[v->settled].lane - w->from];
     return STC_OK;
+}
+
+/* … and where what was made comes again, a repeat. */
+static stc_status put_repeat(machine *mc, const piece *w, const ivl_repeat *x)
+{
+    const int64_t start = x->stretch == NONE ? w->lv->size - x->size
+                                             : w->v->stretch[x->stretch].out + x->skip;
+    w->r->stores++;
+    return w->lv->kind->append_repeat(mc->cx, w->lv, w->parent, x->lo, x->hi, start,
+                                      x->size);
 }
 
 /* A level that takes coordinates: all of a row at once. */
@@ -387,26 +381,42 @@ static stc_status put_coords(machine *mc, const piece *w)
     return STC_OK;
 }
 
+/* The fiber that `row` leads to. */
+static stc_status enter_row(machine *mc, ivl_target *t, piece *w, int row)
+{
+    if (t->direct) {
+        w->parent = target_parent(w->v->of, t, row);
+        return pass_on(mc, t, w->parent);
+    }
+    if (open_places(mc, w->v->of, t, row)) return mc->cx->diag.status;
+    w->parent = w->up ? w->up->c.at : 0;
+    return STC_OK;
+}
+
+/* Lanes fiber by fiber, and repeats between them. */
 static stc_status put_result(machine *mc, ivl_loop *v, ivl_target *t)
 {
-    interval *iv = v->of;
     piece w = {.v = v, .x = t->x, .r = &mc->slot[t->x->a], .direct = t->direct};
     w.p = &v->g.s.place[t->x->b];
     w.lv = &w.r->t->level[w.p->level];
     w.up = up_cursor(mc, &v->g.s, w.p);
     const bool insert = w.r->lev[w.p->level].insert;
     const bool regions = w.lv->kind->append_regions && t->x->kind == SINK_STORE;
-    for (w.from = 0; w.from < v->g.n; w.from = w.to) {
-        w.to = v->depth ? w.from + 1 : v->g.n;
-        while (w.to < v->g.n && v->row[w.to] == v->row[w.from])
-            w.to++;
-        if (t->direct) {
-            w.parent = target_parent(iv, t, w.from);
-            if (pass_on(mc, t, w.parent)) return mc->cx->diag.status;
-        } else {
-            if (open_places(mc, iv, t, w.from)) return mc->cx->diag.status;
-            w.parent = w.up ? w.up->c.at : 0;
+    int rep = 0;
+    for (w.from = 0; w.from < v->g.n || rep < v->nrep; w.from = w.to) {
+        const ivl_repeat *x = rep < v->nrep ? &v->rep[rep] : NULL;
+        if (x && x->after <= w.from) {
+            w.to = w.from;
+            if (enter_row(mc, t, &w, x->row) || put_repeat(mc, &w, x))
+                return mc->cx->diag.status;
+            rep++;
+            continue;
         }
+        const int most = x ? x->after : v->g.n;
+        w.to = v->depth ? w.from + 1 : most;
+        while (w.to < most && v->row[w.to] == v->row[w.from])
+            w.to++;
+        if (enter_row(mc, t, &w, v->row[w.from])) return mc->cx->diag.status;
         if (insert ? put_range(mc, &w) : regions ? put_regions(mc, &w) : put_coords(mc, &w))
             return mc->cx->diag.status;
     }
