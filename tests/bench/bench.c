@@ -4,9 +4,9 @@
  *
  * FILTER (or the environment's ROWS) picks the rows whose "name input"
  * contains it; "latency" picks the latencies, "formats" the rows over formats, "arrays"
- * those of other functions, "compressed" those on rle and lz77, and "peaks" what large runs
- * hold at most. It prints and never judges, except that results which differ make the exit
- * status 1.
+ * those of other functions, "expressions" those that no template has by name, "compressed"
+ * those on rle and lz77, and "peaks" what large runs hold at most. It prints and never
+ * judges, except that results which differ make the exit status 1.
  */
 #include "bench.h"
 #include <stdlib.h>
@@ -56,6 +56,7 @@ int main(int argc, char **argv)
     int status = bench_rows(filter, csv);
     status |= bench_formats(filter, csv);
     status |= bench_arrays(filter, csv);
+    status |= bench_expressions(filter, csv);
     status |= bench_convolution(filter, csv);
     status |= bench_compressed(filter, csv);
     return bench_latency(filter, csv, tool) | status;

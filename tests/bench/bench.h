@@ -73,6 +73,8 @@ int bench_rows(const char *filter, bool csv);
 int bench_formats(const char *filter, bool csv);
 /* arrays.c: the same, for functions besides + and *. */
 int bench_arrays(const char *filter, bool csv);
+/* expressions.c: the same, for expressions that no template has by name. */
+int bench_expressions(const char *filter, bool csv);
 /* convolution.c: the same, for convolutions. */
 int bench_convolution(const char *filter, bool csv);
 /* compressed.c: the same, for operands in rle and lz77 against dense ones. */
