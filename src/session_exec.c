@@ -5,6 +5,7 @@
  * Included files run as if they stood in the place of `include`; errors in
  * them name the included file.
  */
+#include "lang/suggest.h"
 #include "session.h"
 #include "io/io.h"
 #include <errno.h>
@@ -51,6 +52,7 @@ static stc_status exec_tensor(stc_session *s, const script *in, const ast *n)
         const double start = now_us();
         st = decl_data(&in->src, n, in->dir, &d, &t);
         s->times.load += now_us() - start;
+        if (st) return place_error(in, n->child[DECL_DATA], st);
     }
     if (st) return st;
     variable *v = session_var(s, n->name);
@@ -70,12 +72,24 @@ static stc_status exec_tensor(stc_session *s, const script *in, const ast *n)
 
 /* ---- statements about one tensor ---------------------------------------------------- */
 
+static stc_status unknown_tensor(stc_session *s, const script *in, const ast *n)
+{
+    suggestion near;
+    char text[96];
+    const char *name;
+    const int32_t end = n->at.begin + (int32_t)strlen(n->name);
+    suggest_begin(&near, n->name);
+    for (int i = 0; (name = stc_session_name(s, i)) != NULL; i++)
+        suggest_try(&near, name);
+    return fail_text(in->src.cx, STC_ERR_PROGRAM, in->src.file, in->src.text,
+                     (span){n->at.begin, end}, "there is no tensor named %s%s", n->name,
+                     suggest_text(&near, text, sizeof text));
+}
+
 static stc_status named_tensor(stc_session *s, const script *in, const ast *n, tensor **out)
 {
     variable *v = session_find(s, n->name);
-    if (!v)
-        return fail_text(in->src.cx, STC_ERR_PROGRAM, in->src.file, in->src.text, n->at,
-                         "there is no tensor named %s", n->name);
+    if (!v) return unknown_tensor(s, in, n);
     return session_tensor(s, v, out);
 }
 
@@ -97,7 +111,7 @@ static stc_status exec_save(stc_session *s, const script *in, const ast *n)
     const double start = now_us();
     st = io_save(t, n->child[0]->name);
     s->times.save += now_us() - start;
-    return st;
+    return place_error(in, n->child[0], st);
 }
 
 static stc_status exec_compact(stc_session *s, const script *in, const ast *n)
@@ -111,9 +125,7 @@ static stc_status exec_compact(stc_session *s, const script *in, const ast *n)
 
 static stc_status exec_drop(stc_session *s, const script *in, const ast *n)
 {
-    if (!session_find(s, n->name))
-        return fail_text(in->src.cx, STC_ERR_PROGRAM, in->src.file, in->src.text, n->at,
-                         "there is no tensor named %s", n->name);
+    if (!session_find(s, n->name)) return unknown_tensor(s, in, n);
     session_remove(s, n->name);
     return STC_OK;
 }

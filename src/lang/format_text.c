@@ -215,12 +215,14 @@ static stc_status unknown_format(const scope *s, const source *src, const ast *n
         suggest_try(&near, known[i]);
     const int64_t args[2] = {2, 2};
     for (int n = 0; n <= 2; n++)
-        if (n != node->count &&
-            (format_builtin(node->name, strlen(node->name), -1, args, n, &any) ||
-             format_builtin(node->name, strlen(node->name), 2, args, n, &any)))
+        if (format_builtin(node->name, strlen(node->name), -1, args, n, &any) ||
+            format_builtin(node->name, strlen(node->name), 2, args, n, &any)) {
+            if (n == node->count && n > 0)
+                return bad(src, node, "a format's argument is a positive integer", "");
             return fail_text(src->cx, STC_ERR_PROGRAM, src->file, src->text, node->at,
                              "the format `%s` takes %d arguments, not %d", node->name, n,
                              node->count);
+        }
     return fail_text(src->cx, STC_ERR_PROGRAM, src->file, src->text, node->at,
                      "there is no format `%s`%s", node->name,
                      suggest_text(&near, text, sizeof text));

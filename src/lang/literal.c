@@ -116,12 +116,11 @@ static bool in_type(literal l, stc_type t)
     return l.v.i64 >= -top - 1 && l.v.i64 <= top;
 }
 
-static stc_status does_not_fit(const source *src, span at, literal l, stc_type t)
+static stc_status does_not_fit(const source *src, span at, stc_type t)
 {
-    char text[80];
-    type_print(l.type, l.v, text, sizeof text);
     return fail_text(src->cx, STC_ERR_PROGRAM, src->file, src->text, at,
-                     "the constant %s doesn't fit the type %s", text, type_name(t));
+                     "the constant %.*s doesn't fit the type %s", (int)(at.end - at.begin),
+                     src->text + at.begin, type_name(t));
 }
 
 /* A real number in an integer type: whole, or infinite for the type's limits. */
@@ -131,8 +130,7 @@ static stc_status real_to_integer(const source *src, span at, literal l, stc_typ
     const double d = l.v.f64;
     const vclass cls = type_class(t);
     if (isinf(d) && fn_constant(d > 0 ? FC_INF : FC_NINF, cls, t, out)) return STC_OK;
-    if (d != floor(d) || fabs(d) > 18446744073709551615.0)
-        return does_not_fit(src, at, l, t);
+    if (d != floor(d) || fabs(d) > 18446744073709551615.0) return does_not_fit(src, at, t);
     const literal whole =
         d > 9223372036854774784.0
             ? (literal){STC_U64, class_convert(CLASS_U64, CLASS_F64, l.v)}
@@ -148,12 +146,12 @@ stc_status literal_to(const source *src, span at, literal l, stc_type t, value *
     if (t == STC_BOOL) {
         v.i64 = !class_is_zero(from, l.v);
     } else if (to == CLASS_I64 || to == CLASS_U64) {
-        if (from == CLASS_C128) return does_not_fit(src, at, l, t);
+        if (from == CLASS_C128) return does_not_fit(src, at, t);
         if (from == CLASS_F64) return real_to_integer(src, at, l, t, out);
-        if (!in_type(l, t)) return does_not_fit(src, at, l, t);
+        if (!in_type(l, t)) return does_not_fit(src, at, t);
         v = l.v;
     } else {
-        if (from == CLASS_C128 && !type_is_complex(t)) return does_not_fit(src, at, l, t);
+        if (from == CLASS_C128 && !type_is_complex(t)) return does_not_fit(src, at, t);
         v = class_convert(to, from, l.v);
     }
     *out = v;

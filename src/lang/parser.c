@@ -337,19 +337,16 @@ static ast *repeat_statement(parser *p)
     return parse_children(p, node, part, 2);
 }
 
-/* `print A` and its like. */
+/* `print A` and its like; it stands where its operands stand, for errors. */
 static ast *naming_statement(parser *p, ast_kind kind)
 {
-    const span at = p->tok.at;
     parse_advance(p);
     if (kind == N_INCLUDE) {
         ast *path = parse_string(p);
-        return path ? parse_children(p, parse_node(p, kind, at), &path, 1) : NULL;
+        return path ? parse_children(p, parse_node(p, kind, path->at), &path, 1) : NULL;
     }
     ast *node = parse_name(p, kind, "the name of a tensor");
-    if (!node) return NULL;
-    node->at.begin = at.begin;
-    if (kind != N_SAVE) return node;
+    if (!node || kind != N_SAVE) return node;
     ast *path = parse_string(p);
     return path ? parse_children(p, node, &path, 1) : NULL;
 }

@@ -43,7 +43,7 @@ void suggest_begin(suggestion *s, const char *wanted)
     s->wanted = wanted;
     s->best = NULL;
     const int len = (int)strlen(wanted);
-    s->distance = len <= 2 ? 2 : len <= 5 ? 3 : 4; /* the first that is too far */
+    s->distance = (len + 2) / 3 + 1; /* the first that is too far */
 }
 
 void suggest_try(suggestion *s, const char *name)
