@@ -162,6 +162,13 @@ for stage in ast bound plan lattice code; do
     check 0 '?*' '' explain "$spmv" A=csr x=dense "--stage=$stage"
 done
 check 0 '*plan*code*' '' explain "$spmv" A=csr x=dense
+spgemm='C(i,j) = A(i,k) * B(k,j) with'
+check 0 '*w(i,j) collects *scattering of order 2: k, *outside of i;*hash of capacity 7*' '' \
+    explain "$spgemm reorder(k,i,j), workspace(hash, 7)" A=csc B=csr --stage=plan
+check 0 '*W(j) is computed first, inside i;*asked, coord*for j in W*' '' \
+    explain "$spgemm precompute(A(i,k) * B(k,j), W, {j}, coord)" A=csr B=csr --stage=plan
+check 0 '*for p0 *for p1 *stand in A.1*' '' explain \
+    "$spgemm fuse(i,k,f), pos(f,p,A), split(p,p0,p1,9)" A=csr B=csr --stage=plan
 check 1 '' 'stcvm: *: error: *' explain 'y(i) = A(i'
 check 0 '' '' convert A.mtx C.mtx csc
 check 0 '' '' convert A.mtx D.npy

@@ -250,6 +250,7 @@ static stc_status build_split(builder *b, const choice *c, int target, list *out
     const int first = b->shared.cover[c->prefix];
     int w = c->insert ? target : workspace_slot(b, first);
     if (w < 0) return STC_ERR_MEMORY;
+    remark_workspace(b, c, w);
     if (!c->insert) list_add(&inner, cin_target(pl, CIN_WSBEGIN, w));
     stc_status st = term_nests(b, c->prefix, w, c->insert, &inner);
     if (st) return st;

@@ -66,6 +66,10 @@ stc_status drain_workspace(builder *b, int w, int first, int target, list *out);
  * has emitted: at a depth of shared loops, or INSIDE, for what `uses` reads. */
 stc_status precompute_emit(plan *pl, uint64_t bound, uint64_t uses, int depth, list *out);
 
+/* remark.c: for explain: which workspace was inserted, where and why. */
+void remark_workspace(const builder *b, const choice *c, int slot);
+void remark_precomputed(const plan *pl, const precomputed *p);
+
 /* native.c: lets the loops run over an operand's levels where that serves;
  * inserts: the result takes values at any place in any order. */
 stc_status plan_native(builder *b, bool inserts);

@@ -1,7 +1,9 @@
 /* plan.h: from index notation to concrete index notation.
  *
- *     bstmt ── accesses ── algebra ── order ── build ── analyze ──► plan
+ *     bstmt ── schedule ── accesses ── algebra ── order ── build ── analyze ──► plan
  *
+ * - schedule: what `with` asks for: an order, loops over other indices
+ *   (relation.c, loops.c), parts that are computed first (precompute.c);
  * - accesses: the distinct accesses of a statement, each a stack of levels
  *   with the affine coordinate at which it is read;
  * - algebra: for every expression a set, over "access is stored here", outside

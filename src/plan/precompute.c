@@ -456,6 +456,7 @@ stc_status precompute_emit(plan *pl, uint64_t bound, uint64_t uses, int depth, l
             used = ((uses >> a) & 1) && pl->access[a].source == p->slot;
         if (p->depth < PRECOMPUTE_LATER || (p->outer & ~known) || !used) continue;
         p->depth = depth;
+        remark_precomputed(pl, p);
         stc_status st = produce(pl, p, bound, out);
         if (st) return st;
     }
