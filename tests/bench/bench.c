@@ -2,11 +2,11 @@
  *
  *     bench [--csv] [--tool PATH] [FILTER]
  *
- * FILTER (or the environment's ROWS) picks the rows whose "name input"
- * contains it; "latency" picks the latencies, "formats" the rows over formats, "arrays"
- * those of other functions, "expressions" those that no template has by name, "compressed"
- * those on rle and lz77, and "peaks" what large runs hold at most. It prints and never
- * judges, except that results which differ make the exit status 1.
+ * FILTER (or the environment's ROWS) picks the rows whose "name input" contains it;
+ * "latency" picks the latencies, "formats" the rows over formats, "arrays" those of other
+ * functions, "expressions" those that no template has by name, "convolution" those of affine
+ * subscripts, "compressed" those on rle and lz77, and "peaks" what large runs hold at most.
+ * It prints and never judges, except that results which differ make the exit status 1.
  */
 #include "bench.h"
 #include <stdlib.h>
