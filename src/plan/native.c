@@ -9,6 +9,9 @@
  * operands are located, and results inserted. Padding outside the shape is
  * skipped by a test on each derived index.
  *
+ * Modes that share a level (`flat(i,j)`) lose their indices altogether: the
+ * stream is one loop, if all operands and the result are such streams.
+ *
  * This serves where one map reaches: all operands that touch a derived index
  * have the same map, or can be located; and the result inserts, or has the
  * same map too. Otherwise the operand is converted, as ever.
@@ -59,8 +62,8 @@ static int find_access(const plan *pl)
     for (int k = 0; k < pl->naccess; k++) {
         const prog_tensor *t = &pl->p->tensor[pl->access[k].source];
         if (format_is_plain(&t->fmt)) continue;
-        if (!bare_distinct(pl, pl->access[k].sub, t->order) || pl->access[k].pad) return -1;
-        return has_map(&t->fmt, MAP_FLAT) ? -1 : k;
+        return bare_distinct(pl, pl->access[k].sub, t->order) && !pl->access[k].pad ? k
+                                                                                    : -1;
     }
     return -1;
 }
@@ -78,6 +81,13 @@ static int extent_of_level(plan *pl, const level_map *m, const affine *sub, bool
         return program_extent(p, (extent){.op = EXT_FLOORDIV, .a = (uint16_t)e, .k = m->k});
     case MAP_MOD:
         return program_extent(p, (extent){.op = EXT_CONST, .k = m->k});
+    case MAP_FLAT:
+        for (int t = m->mode + 1; n >= 0 && t < m->mode + m->modes; t++) {
+            e = pl->s->index[sub[t].term[0].index].hi;
+            n = program_extent(p,
+                               (extent){.op = EXT_MUL, .a = (uint16_t)n, .b = (uint16_t)e});
+        }
+        return n;
     case MAP_DIFF:
         if (!low) return n;
         n = pl->s->index[sub[m->mode2].term[0].index].hi;
@@ -121,6 +131,16 @@ static void derive(plan *pl, int index, affine at)
     pl->derived_set |= UINT64_C(1) << index;
 }
 
+/* Modes that share a level have no index of their own any more. */
+static void drop_flat(plan *pl, const format *f, const affine *sub)
+{
+    for (int l = 0; l < f->levels; l++) {
+        const level_map *m = &f->level[l].map;
+        for (int t = m->mode; m->op == MAP_FLAT && t < m->mode + m->modes; t++)
+            pl->derived_set |= UINT64_C(1) << sub[t].term[0].index;
+    }
+}
+
 /* The modes' indices from the levels'. */
 static void derive_indices(plan *pl, const format *f, const affine *sub, const int *own)
 {
@@ -148,6 +168,14 @@ static void derive_indices(plan *pl, const format *f, const affine *sub, const i
 
 /* ---- the decision ---------------------------------------------------------------------
  */
+
+static bool reads_index(const bexpr *e)
+{
+    if (e->kind == B_INDEX) return true;
+    for (int k = 0; k < e->nargs; k++)
+        if (reads_index(e->args[k])) return true;
+    return false;
+}
 
 /* Whether access k, of another format, can be read at derived indices. */
 static bool locatable(const paccess *x, uint64_t derived)
@@ -184,6 +212,7 @@ static bool others_agree(const plan *pl, const format *f, int first, uint64_t de
         bool same = format_equal(&pl->p->tensor[x->source].fmt, f) && !x->pad &&
                     same_subs(x->sub, sub, f->order);
         if (same && k != first && has_map(f, MAP_COUNT)) return false;
+        if (!same && x->levels && has_map(f, MAP_FLAT)) return false;
         if (!same && !locatable(x, derived)) return false;
     }
     return true;
@@ -194,7 +223,7 @@ static bool result_agrees(const builder *b, const format *f, const affine *sub,
 {
     const plan *pl = b->pl;
     const prog_tensor *t = &pl->p->tensor[pl->s->target];
-    if (inserts) return true;
+    if (inserts && !has_map(f, MAP_FLAT)) return true;
     if (!format_equal(&t->fmt, f) || !same_subs(pl->s->sub, sub, f->order)) return false;
     return b->fn < 0 && !has_map(f, MAP_COUNT) && levels_append(f);
 }
@@ -231,6 +260,22 @@ static int first_mapped(const plan *pl)
     return -1;
 }
 
+/* What the statement is that keeps loops over levels from it; NULL: nothing. */
+static const char *statement_refuses(const builder *b)
+{
+    const plan *pl = b->pl;
+    if (pl->schedule.nseq || pl->schedule.nrel || pl->npre)
+        return "isn't iterated by its own levels: the schedule is about loops over "
+               "its modes";
+    if (!pl->s->whole)
+        return "isn't iterated by its own levels: the left side names "
+               "only some elements";
+    if (b->nterm != 1 || has_reduction(b->term[0].value))
+        return "isn't iterated by its own levels: the right side has "
+               "several sums";
+    return NULL;
+}
+
 stc_status plan_native(builder *b, bool inserts)
 {
     plan *pl = b->pl;
@@ -238,19 +283,9 @@ stc_status plan_native(builder *b, bool inserts)
     if (first < 0)
         return remark(pl, first_mapped(pl),
                       "isn't iterated by its own levels: a subscript isn't a bare index of "
-                      "its own, or a level has several modes");
-    if (pl->schedule.nseq || pl->schedule.nrel || pl->npre)
-        return remark(pl, first,
-                      "isn't iterated by its own levels: the schedule is about loops over "
-                      "its modes");
-    if (!pl->s->whole)
-        return remark(pl, first,
-                      "isn't iterated by its own levels: the left side names "
-                      "only some elements");
-    if (b->nterm != 1 || has_reduction(b->term[0].value))
-        return remark(pl, first,
-                      "isn't iterated by its own levels: the right side has "
-                      "several sums");
+                      "its own");
+    const char *refused = statement_refuses(b);
+    if (refused) return remark(pl, first, refused);
     const affine *sub = pl->access[first].sub;
     const format *f = &pl->p->tensor[pl->access[first].source].fmt;
     uint64_t derived = would_derive(f, sub);
@@ -261,6 +296,10 @@ stc_status plan_native(builder *b, bool inserts)
         return remark(pl, first,
                       "isn't iterated by its own levels: there are results where "
                       "it has no slot");
+    if (has_map(f, MAP_FLAT) && reads_index(b->term[0].value))
+        return remark(pl, first,
+                      "isn't iterated by its own levels: an index of a mode that "
+                      "shares its level is read");
     if (pl->s->nindex + f->levels > 64 || !others_agree(pl, f, first, derived))
         return remark(pl, first,
                       "isn't iterated by its own levels: another operand has "
@@ -272,11 +311,13 @@ stc_status plan_native(builder *b, bool inserts)
     stc_status st = level_indices(pl, f, sub, own);
     if (st) return st;
     derive_indices(pl, f, sub, own);
+    drop_flat(pl, f, sub);
     read_by_levels(pl, f, first, own);
-    b->native = inserts ? NATIVE_INSERT : NATIVE_LEVELS;
+    const bool insert = inserts && !has_map(f, MAP_FLAT);
+    b->native = insert ? NATIVE_INSERT : NATIVE_LEVELS;
     remark(pl, first,
-           inserts ? "is iterated by its own levels: the result inserts"
-                   : "is iterated by its own levels: the result has the same");
+           insert ? "is iterated by its own levels: the result inserts"
+                  : "is iterated by its own levels: the result has the same");
     for (int l = 0; l < f->levels; l++) {
         b->result[l] = own[l];
         b->loops |= UINT64_C(1) << own[l];

@@ -11,6 +11,7 @@
 
 enum { RUNS = 5 };
 #define STREAM "(i,j) -> (flat(i,j) : lz77)"
+#define RUNS_ON "(i,j) -> (flat(i,j) : rle)"
 
 typedef struct row {
     const char *name, *input, *text;
@@ -51,6 +52,7 @@ static const row rows[] = {
     {"mult lz77", "runs 128", MULTIPLY, "lz77", "lz77", NULL, "lz77", dense_multiply},
     {"mult stream", "runs 128", MULTIPLY, STREAM, STREAM, NULL, STREAM, dense_multiply},
     {"blend", "sketch", BLEND, "rle", "rle", NULL, "rle", dense_blend},
+    {"blend run on", "sketch", BLEND, RUNS_ON, RUNS_ON, NULL, RUNS_ON, dense_blend},
     {"blend lz77", "sketch", BLEND, "lz77", "lz77", NULL, "lz77", dense_blend},
     {"blend stream", "sketch", BLEND, STREAM, STREAM, NULL, STREAM, dense_blend},
     {"blend", "clipart", BLEND, "rle", "rle", NULL, "rle", dense_blend},
@@ -58,6 +60,7 @@ static const row rows[] = {
     {"edges", "mri", EDGES, "rle", "rle", "rle", "rle", dense_edges},
     {"edges csr", "mri", EDGES, "rle", "rle", "csr", "csr", dense_edges},
     {"brighten", "cartoon", BRIGHTEN, "rle", NULL, NULL, "rle", dense_brighten},
+    {"bright run on", "cartoon", BRIGHTEN, RUNS_ON, NULL, NULL, RUNS_ON, dense_brighten},
     {"brighten lz77", "cartoon", BRIGHTEN, "lz77", NULL, NULL, "lz77", dense_brighten},
     {"brighten strm", "cartoon", BRIGHTEN, STREAM, NULL, NULL, STREAM, dense_brighten},
     {"subtitle", "cartoon", SUBTITLE, "rle", "rle", "rle", "rle", dense_subtitle},
