@@ -242,6 +242,9 @@ static void peaks(void)
         {"csr to csc", "B(i,j) = A(i,j)", "csr", "csc"},
         {"csr to coo", "B(i,j) = A(i,j)", "csr", "coo"},
         {"csr to hash", "B(i,j) = A(i,j)", "csr", "hash"},
+        {"csr to bcsr(2,2)", "B(i,j) = A(i,j)", "csr", "bcsr(2,2)"},
+        {"csr to hashed rows", "B(i,j) = A(i,j)", "csr",
+         "(i,j) -> (i : compressed, j : hashed)"},
     };
     csr in = gen_uni(1000000, 10, 3), diagonal = gen_band(1000000, 0, 0, 5);
     printf("\npeaks at %lld nonzeros    operands MB    peak MB   result MB\n",
