@@ -55,7 +55,7 @@ static void free_one(ctx *cx, host_fn *h)
 }
 
 stc_status host_register(ctx *cx, const stc_function *f, const char *name, int params,
-                         unsigned flags, const host_fn **out)
+                         unsigned flags, host_fn **out)
 {
     if (refused(cx, f, name, params)) return cx->diag.status;
     host_fn *h = mem_zero(cx, 1, sizeof *h);

@@ -15,6 +15,8 @@ typedef struct host_form {
     const host_fn *of;
     stc_signature sig;      /* what the host gave */
     uint8_t cls[8], result; /* its classes   */
+    bool absorbs;           /* once a reduction has this value, nothing changes it */
+    value annihilator;
 } host_form;
 
 struct host_fn {
@@ -29,7 +31,7 @@ struct host_fn {
 
 /* Enters f under a name; flags are its properties'. */
 stc_status host_register(ctx *cx, const stc_function *f, const char *name, int params,
-                         unsigned flags, const host_fn **out);
+                         unsigned flags, host_fn **out);
 void host_free(ctx *cx);
 /* The function of that name and these classes; NULL: it isn't registered. */
 const host_form *host_find(const ctx *cx, const char *name, int params, const uint8_t *cls,

@@ -49,13 +49,32 @@ stc_status strip_allocate(machine *mc, strip *s)
     return STC_OK;
 }
 
-/* The one thing that the loop makes is a truth value, which is settled: a
- * reduction by `or` that is true, or by `and` that is false. Asked once a strip. */
+/* What the loop reduces to has reached the annihilator of its function. Of the
+ * built-in ones, those of integers and truth values that don't hang on the element
+ * type: sums and products of floats, and what nan would change, go to the end. */
+static bool absorbed(const sink *x, value v)
+{
+    if (x->kind == SINK_HOST) {
+        const host_form *f = x->at->u.host;
+        return f->absorbs && class_equal((vclass)x->cls, v, f->annihilator);
+    }
+    for (int k = 0; k < 3 && (x->cls == CLASS_I64 || x->cls == CLASS_U64); k++) {
+        const fn_prop *p = &fn_at(x->fn)->annihilator[k];
+        value end;
+        if (p->value == FC_NONE || p->value > FC_ONES || p->position != AT_ANY) continue;
+        if (fn_constant(p->value, (vclass)x->cls, class_type((vclass)x->cls), &end) &&
+            class_equal((vclass)x->cls, v, end))
+            return true;
+    }
+    return false;
+}
+
+/* The one thing that the loop makes is settled. Asked once a strip. */
 static bool settled(const machine *mc, const strip *s)
 {
     const sink *x = &s->s.sink[0];
-    if (s->s.nsink != 1 || x->kind != SINK_REDUCE || x->cls != CLASS_I64) return false;
-    return (x->fn == FN_OR && mc->v[x->a].i64) || (x->fn == FN_AND && !mc->v[x->a].i64);
+    if (s->s.nsink != 1 || (x->kind != SINK_REDUCE && x->kind != SINK_HOST)) return false;
+    return absorbed(x, mc->v[x->a]);
 }
 
 stc_status strip_rounds(machine *mc, strip *s)

@@ -267,6 +267,24 @@ static definition *host_definition(ctx *cx, const char *head)
     return NULL;
 }
 
+/* What ends reductions by h, in each signature that can reduce: an annihilator in
+ * the first position, or in any. */
+static stc_status host_annihilator(const definition *d, host_fn *h, const ast *prop)
+{
+    const bool first = !prop->child[1] || prop->child[1]->u == 0;
+    if (!first && !(h->flags & FP_COMMUTATIVE)) return STC_OK;
+    for (int k = 0; k < h->count; k++) {
+        host_form *f = &h->form[k];
+        const stc_type t = f->sig.result;
+        if (h->params != 2 || f->sig.param[0] != t || f->sig.param[1] != t) continue;
+        const stc_status status =
+            literal_value(&d->src, prop->child[0], t, &f->annihilator);
+        if (status) return status;
+        f->absorbs = true;
+    }
+    return STC_OK;
+}
+
 static unsigned host_flags(const ast *props)
 {
     unsigned flags = 0;
@@ -282,13 +300,20 @@ stc_status scope_define_host(ctx *cx, const stc_function *f)
     if (!table_room(cx, t)) return cx->diag.status;
     definition *const d = host_definition(cx, f->head);
     if (!d) return cx->diag.status;
-    const int params = d->node->child[0]->count;
-    if (host_register(cx, f, d->name, params, host_flags(d->node->child[2]), &d->host)) {
+    const ast *const props = d->node->child[2];
+    host_fn *h = NULL;
+    stc_status status =
+        host_register(cx, f, d->name, d->node->child[0]->count, host_flags(props), &h);
+    if (status) {
         definition_free(cx, d);
-        return cx->diag.status;
+        return status;
     }
+    d->host = h;
     table_add(t, (named *)d);
-    return STC_OK;
+    for (int i = 0; props && i < props->count && !status; i++)
+        if (props->child[i]->count && props->child[i]->name[0] == 'a')
+            status = host_annihilator(d, h, props->child[i]);
+    return status;
 }
 
 void scope_free_host(ctx *cx)

@@ -196,29 +196,51 @@ void lower_combine(lowering *lo, int fn, const bfunction *ufn, vclass cls, int a
         EMIT(lo, OP_FN2, acc, fn, cls, acc, v);
 }
 
+/* acc = f(acc, v), n times: by squaring where f is associative. */
+static void lower_times(lowering *lo, const bfunction *f, int acc, int v, int n)
+{
+    const int more = lower_vreg(lo), none = lower_vreg(lo), one = true_register(lo);
+    EMIT(lo, OP_CONST, none, lower_iconst(lo, 0));
+    EMIT(lo, OP_WHILE, );
+    EMIT(lo, OP_FN2, more, FN_GT, CLASS_I64, n, none);
+    EMIT(lo, OP_TEST, more);
+    if (f->flags & FP_ASSOCIATIVE) {
+        const int odd = lower_vreg(lo);
+        EMIT(lo, OP_FN2, odd, FN_BITAND, CLASS_I64, n, one);
+        EMIT(lo, OP_IF, odd);
+        lower_apply(lo, f, acc, (int[]){acc, v});
+        EMIT(lo, OP_ENDIF, );
+        lower_apply(lo, f, v, (int[]){v, v});
+        EMIT(lo, OP_FN2, n, FN_SHR, CLASS_I64, n, one);
+    } else {
+        lower_apply(lo, f, acc, (int[]){acc, v});
+        EMIT(lo, OP_FN2, n, FN_SUB, CLASS_I64, n, one);
+    }
+    EMIT(lo, OP_ENDWHILE, );
+}
+
 /* v combined with itself over the extents of a reduction by a user's function:
  * what the reduction gives where no operand is stored. */
 int lower_repeated(lowering *lo, const bexpr *e, int v)
 {
-    int acc = lower_vreg(lo), i = lower_vreg(lo), n = lower_vreg(lo), more = lower_vreg(lo);
+    const int acc = lower_vreg(lo), n = lower_vreg(lo), each = lower_vreg(lo);
     value id = {0};
-    bool known = ufn_identity(e->ufn, &id);
+    const bool known = ufn_identity(e->ufn, &id);
     EMIT(lo, OP_EXTENT, n, lower_extent_length(lo, e->indices[0]));
     for (int k = 1; k < e->nindex; k++) {
         int r = lower_vreg(lo);
         EMIT(lo, OP_EXTENT, r, lower_extent_length(lo, e->indices[k]));
         EMIT(lo, OP_FN2, n, FN_MUL, CLASS_I64, n, r);
     }
-    if (known)
+    if (e->ufn->flags & FP_IDEMPOTENT) /* once does as well */
+        EMIT(lo, OP_FN2, n, FN_MIN, CLASS_I64, n, true_register(lo));
+    if (known) {
         EMIT(lo, OP_CONST, acc, lower_const(lo, e->cls, id));
-    else
+    } else {
         EMIT(lo, OP_MOV, acc, v);
-    EMIT(lo, OP_CONST, i, lower_iconst(lo, known ? 0 : 1));
-    EMIT(lo, OP_WHILE, );
-    EMIT(lo, OP_FN2, more, FN_LT, CLASS_I64, i, n);
-    EMIT(lo, OP_TEST, more);
-    lower_apply(lo, e->ufn, acc, (int[]){acc, v});
-    EMIT(lo, OP_FN2, i, FN_ADD, CLASS_I64, i, true_register(lo));
-    EMIT(lo, OP_ENDWHILE, );
+        EMIT(lo, OP_FN2, n, FN_SUB, CLASS_I64, n, true_register(lo));
+    }
+    EMIT(lo, OP_MOV, each, v);
+    lower_times(lo, e->ufn, acc, each, n);
     return acc;
 }

@@ -354,11 +354,12 @@ static void lower_temp(lowering *lo, const cin *c)
 }
 
 /* Once a user's function has its annihilator, nothing changes that. Only where
- * it is called: straight loops are faster to the end than with a way out. */
+ * it is called: straight loops, and calls of the host, are faster a strip at a
+ * time, which asks for the annihilator after each. */
 static void lower_exit(lowering *lo, const cin *c, int acc)
 {
     const bfunction *f = c->ufn;
-    if (!f || inline_fits(f)) return;
+    if (!f || f->host || inline_fits(f)) return;
     for (int k = 0; k < f->nannihilator; k++) {
         const bfn_prop *p = &f->annihilator[k];
         if (p->position > 0 && !(f->flags & FP_COMMUTATIVE)) continue;
