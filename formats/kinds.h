@@ -90,8 +90,11 @@ stc_status refuse_edges(ctx *cx, int64_t parent, int64_t closed);
 /* parents * extent, or an error. */
 stc_status level_size(ctx *cx, int64_t parents, int64_t extent, int64_t *size);
 
-/* Levels with bounds per parent and coordinates (compressed, hashed, rle): the
- * shared part of appending. segments.c. */
+/* Levels with bounds per parent and coordinates (compressed, hashed, rle): as
+ * the functions of a kind, and the shared part of appending. segments.c. */
+void segments_view(const level *lv, int64_t parent, int64_t parent_coord, fiber_view *v);
+void segments_table(const level *lv, fiber_table *out);
+int64_t segments_size(const level *lv, int64_t parents);
 stc_status segments_init(ctx *cx, level *lv, int64_t parents);
 stc_status segments_edges(ctx *cx, level *lv, int64_t parent);
 stc_status segments_finish(ctx *cx, level *lv, int64_t parents);

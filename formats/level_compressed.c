@@ -75,40 +75,6 @@ static void compressed_seek(cursor *c, int64_t i)
     settle(c);
 }
 
-static void compressed_view(const level *lv, int64_t parent, int64_t parent_coord,
-                            fiber_view *v)
-{
-    const index_array *crd = &lv->a[STC_CRD];
-    (void)parent_coord;
-    *v = (fiber_view){.shape = VIEW_COORDS,
-                      .crd = crd->data,
-                      .width = crd->width,
-                      .stride = crd->stride,
-                      .begin = index_get(&lv->a[STC_POS], parent),
-                      .end = index_get(&lv->a[STC_POS], parent + 1),
-                      .lo = lv->base,
-                      .hi = lv->base + lv->extent};
-}
-
-static void compressed_table(const level *lv, fiber_table *out)
-{
-    const index_array *crd = &lv->a[STC_CRD], *pos = &lv->a[STC_POS];
-    *out = (fiber_table){.shape = pos->stride == pos->width ? VIEW_COORDS : VIEW_NONE,
-                         .crd = crd->data,
-                         .width = crd->width,
-                         .stride = crd->stride,
-                         .bounds = pos->data,
-                         .bounds_width = pos->width,
-                         .lo = lv->base,
-                         .hi = lv->base + lv->extent};
-}
-
-static int64_t compressed_size(const level *lv, int64_t parents)
-{
-    (void)lv;
-    return parents == 0 ? 0 : NONE;
-}
-
 static stc_status compressed_coord(ctx *cx, level *lv, int64_t parent, int64_t i,
                                    int64_t *pos)
 {
@@ -194,9 +160,9 @@ const level_kind level_compressed = {
     .open = compressed_open,
     .next = compressed_next,
     .seek = compressed_seek,
-    .view = compressed_view,
-    .table = compressed_table,
-    .size = compressed_size,
+    .view = segments_view,
+    .table = segments_table,
+    .size = segments_size,
     .append_init = segments_init,
     .append_coord = compressed_coord,
     .append_edges = segments_edges,

@@ -113,40 +113,6 @@ static int64_t hashed_locate_many(const level *lv, int64_t parent, const void *c
     return count;
 }
 
-static void hashed_view(const level *lv, int64_t parent, int64_t parent_coord,
-                        fiber_view *v)
-{
-    const index_array *crd = &lv->a[STC_CRD];
-    (void)parent_coord;
-    *v = (fiber_view){.shape = VIEW_COORDS,
-                      .crd = crd->data,
-                      .width = crd->width,
-                      .stride = crd->stride,
-                      .begin = index_get(&lv->a[STC_POS], parent),
-                      .end = index_get(&lv->a[STC_POS], parent + 1),
-                      .lo = lv->base,
-                      .hi = lv->base + lv->extent};
-}
-
-static void hashed_table(const level *lv, fiber_table *out)
-{
-    const index_array *pos = &lv->a[STC_POS], *crd = &lv->a[STC_CRD];
-    *out = (fiber_table){.shape = pos->stride == pos->width ? VIEW_COORDS : VIEW_NONE,
-                         .crd = crd->data,
-                         .width = crd->width,
-                         .stride = crd->stride,
-                         .bounds = pos->data,
-                         .bounds_width = pos->width,
-                         .lo = lv->base,
-                         .hi = lv->base + lv->extent};
-}
-
-static int64_t hashed_size(const level *lv, int64_t parents)
-{
-    (void)lv;
-    return parents == 0 ? 0 : NONE;
-}
-
 /* Builds all buckets from positions and coordinates. */
 static stc_status hash_all(ctx *cx, level *lv, int64_t parents)
 {
@@ -253,9 +219,9 @@ const level_kind level_hashed = {
     .next = hashed_next,
     .locate = hashed_locate,
     .locate_many = hashed_locate_many,
-    .view = hashed_view,
-    .table = hashed_table,
-    .size = hashed_size,
+    .view = segments_view,
+    .table = segments_table,
+    .size = segments_size,
     .append_init = segments_init,
     .append_coord = hashed_coord,
     .append_edges = segments_edges,

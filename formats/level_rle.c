@@ -55,30 +55,15 @@ static void rle_seek(cursor *c, int64_t i)
 
 static void rle_view(const level *lv, int64_t parent, int64_t parent_coord, fiber_view *v)
 {
-    const index_array *crd = &lv->a[STC_CRD];
-    (void)parent_coord;
-    *v = (fiber_view){.shape = VIEW_RUNS,
-                      .crd = crd->data,
-                      .width = crd->width,
-                      .stride = crd->stride,
-                      .begin = index_get(&lv->a[STC_POS], parent),
-                      .end = index_get(&lv->a[STC_POS], parent + 1),
-                      .lo = lv->base,
-                      .hi = lv->base + lv->extent};
+    segments_view(lv, parent, parent_coord, v);
+    v->shape = VIEW_RUNS;
 }
 
 static void rle_table(const level *lv, fiber_table *out)
 {
-    const index_array *crd = &lv->a[STC_CRD], *pos = &lv->a[STC_POS];
-    const bool plain = pos->stride == pos->width && crd->stride == crd->width;
-    *out = (fiber_table){.shape = plain ? VIEW_RUNS : VIEW_NONE,
-                         .crd = crd->data,
-                         .width = crd->width,
-                         .stride = crd->stride,
-                         .bounds = pos->data,
-                         .bounds_width = pos->width,
-                         .lo = lv->base,
-                         .hi = lv->base + lv->extent};
+    const bool plain = lv->a[STC_CRD].stride == lv->a[STC_CRD].width;
+    segments_table(lv, out);
+    if (out->shape != VIEW_NONE) out->shape = plain ? VIEW_RUNS : VIEW_NONE;
 }
 
 static int64_t rle_size(const level *lv, int64_t parents)

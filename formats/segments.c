@@ -1,10 +1,44 @@
 /* segments.c: levels that keep a segment of coordinates per parent: pos[p] to
  * pos[p+1] bound the coordinates below parent p.
  *
- * The common half of compressed, hashed and rle: appending, assembly from
- * sorted entries, and the check for duplicates in unordered fibers.
+ * The common half of compressed, hashed and rle: views, appending, assembly
+ * from sorted entries, and the check for duplicates in unordered fibers.
  */
 #include "kinds.h"
+
+void segments_view(const level *lv, int64_t parent, int64_t parent_coord, fiber_view *v)
+{
+    const index_array *crd = &lv->a[STC_CRD];
+    (void)parent_coord;
+    *v = (fiber_view){.shape = VIEW_COORDS,
+                      .crd = crd->data,
+                      .width = crd->width,
+                      .stride = crd->stride,
+                      .begin = index_get(&lv->a[STC_POS], parent),
+                      .end = index_get(&lv->a[STC_POS], parent + 1),
+                      .lo = lv->base,
+                      .hi = lv->base + lv->extent};
+}
+
+void segments_table(const level *lv, fiber_table *out)
+{
+    const index_array *crd = &lv->a[STC_CRD], *pos = &lv->a[STC_POS];
+    *out = (fiber_table){.shape = pos->stride == pos->width ? VIEW_COORDS : VIEW_NONE,
+                         .crd = crd->data,
+                         .width = crd->width,
+                         .stride = crd->stride,
+                         .bounds = pos->data,
+                         .bounds_width = pos->width,
+                         .lo = lv->base,
+                         .hi = lv->base + lv->extent};
+}
+
+/* How many there are is known without the data only if nothing is above. */
+int64_t segments_size(const level *lv, int64_t parents)
+{
+    (void)lv;
+    return parents == 0 ? 0 : NONE;
+}
 
 stc_status segments_init(ctx *cx, level *lv, int64_t parents)
 {
