@@ -174,6 +174,12 @@ check 0 '' '' convert A.mtx C.mtx csc
 check 0 '' '' convert A.mtx D.npy
 check 0 0 '' eval 's = abs(A(i,j) - C(i,j)) + abs(A(i,j) - D(i,j))' A=A.mtx C=C.mtx D=D.npy
 check 0 '*[[]3,3]*f64*csr*4 *' '' info A.mtx
+check 0 '*dense: * times that*' '' info A.mtx rle
+printf 'P5\n3 2\n255\naaabbb' >A.pgm
+check 0 '' '' convert A.pgm E.pgm lz77
+check 0 0 '' eval 's = abs(A(i,j) - E(i,j))' A=A.pgm:rle E=E.pgm:lz77
+check 0 '' '' convert A.pgm E.ppm
+check 0 582 '' eval 's = E(i,j,k)' E=E.ppm
 check 1 '' 'stcvm: bad.mtx:3:*: error: *' info bad.mtx
 
 # ---- scripts -------------------------------------------------------------------------

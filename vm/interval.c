@@ -355,6 +355,24 @@ static void spread_nodes(ivl_loop *v)
     }
 }
 
+/* Positions that the loops inside need of those outside. */
+static void spread_places(ivl_loop *v)
+{
+    if (!v->depth || v->depth + 1 == v->of->loops) return;
+    const strip *o = &v->of->loop[v->depth - 1].g;
+    for (int k = 1; k < v->g.s.nplace; k++) {
+        if (!v->outside[k]) continue;
+        const column *from = &o->place[v->link.up[k]];
+        column *to = &v->g.place[k];
+        to->ranged = false;
+        to->full = false;
+        to->form = from->form == COL_FIXED ? COL_FIXED : COL_ARRAY;
+        to->base = from->base;
+        for (int e = 0; to->form == COL_ARRAY && e < v->g.n; e++)
+            to->data[e] = column_get(from, v->row[e]);
+    }
+}
+
 /* All rounds of a loop, for every lane of the one outside. */
 static stc_status run_loop(machine *mc, ivl_loop *v)
 {
@@ -368,6 +386,7 @@ static stc_status run_loop(machine *mc, ivl_loop *v)
         const int n = v->g.n + v->nrep;
         if (v->g.n > 0) {
             spread_nodes(v);
+            spread_places(v);
             if (strip_eval(mc, &v->g)) return mc->cx->diag.status;
         }
         if (n > 0) {
@@ -441,8 +460,11 @@ static void spread_summary(ivl_loop *v, const loop_summary *outer)
 {
     loop_summary *s = &v->g.s;
     for (int k = 1; k < s->nplace; k++)
-        if (s->place[k].kind == PLACE_FIXED && v->link.up[k] != PLACE_ROOT)
+        if (s->place[k].kind == PLACE_FIXED && v->link.up[k] != PLACE_ROOT) {
             s->place[k].kind = PLACE_OPERAND;
+            v->outside[k] = outer->place[v->link.up[k]].kind != PLACE_AT;
+            s->place[k].varies = v->outside[k] && outer->place[v->link.up[k]].varies;
+        }
     for (int k = 0; k < s->nnode; k++) {
         node *x = &s->node[k];
         if (x->varies) continue;
@@ -494,7 +516,7 @@ stc_status interval_fuse(machine *mc, const loop_summary *s, const nest_links *l
     for (int d = 0; d < n; d++) {
         ivl_loop *v = &iv->loop[d];
         strip_setup(&v->g, summary_at(s, n, d));
-        if (d) spread_summary(v, summary_at(s, n, d - 1));
+        if (d) spread_summary(v, &iv->loop[d - 1].g.s);
         v->g.rows = NULL;
         if (d + 1 < n) v->g.inner = run_inside;
     }

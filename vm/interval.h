@@ -60,6 +60,7 @@ typedef struct ivl_loop {
     interval *of;
     int depth;       /* 0: the outermost                                      */
     nest_links link; /* to the loop outside                                   */
+    bool outside[PLACE_MAX]; /* places that the outer loops set               */
     bool whole;      /* lanes may be longer than one coordinate               */
     bool weighs;     /* what it makes is reduced: patterns are taken by weight */
     bool repeats;    /* … or stored where patterns can be repeated            */

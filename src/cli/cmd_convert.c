@@ -80,14 +80,20 @@ static void info_tensor(const stc_tensor *t)
 
 int cmd_info(cli *c, const args *a)
 {
-    const char *path = a->operand[0];
+    const char *path = a->operand[0], *format = NULL;
     const size_t n = strlen(path);
     stc_tensor *t;
+    int type = -1;
     if (n > 4 && !strcmp(path + n - 4, ".stb")) return info_program(c, path);
     if (!path_known(path))
         return usage_error("'%s' has to end in .mtx .tns .npy .pgm .ppm or .stb", path);
-    if (stc_tensor_read(c->machine, path, NULL, -1, NULL, &t) != STC_OK)
-        return report_error(c, 0);
+    char *text = a->operands > 1 ? xstrndup(a->operand[1], strlen(a->operand[1])) : NULL;
+    int status = text ? spec_format(text, &format, &type) : STATUS_OK;
+    if (status == STATUS_OK &&
+        stc_tensor_read(c->machine, path, format, type, NULL, &t) != STC_OK)
+        status = report_error(c, 0);
+    free(text);
+    if (status != STATUS_OK) return status;
     progress_end(&c->progress);
     info_tensor(t);
     stc_tensor_free(t);

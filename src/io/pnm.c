@@ -193,7 +193,8 @@ static stc_status bad_sample(const tensor *t, const char *path, int64_t i, value
                      text, coords, MAXVAL);
 }
 
-static stc_status write_samples(output *o, const tensor *t, const dense_view *d)
+/* In colour, a grey sample three times. */
+static stc_status write_samples(output *o, const tensor *t, const dense_view *d, bool colour)
 {
     int most = 0;
     for (int64_t i = 0; i < d->count; i++) {
@@ -205,22 +206,24 @@ static stc_status write_samples(output *o, const tensor *t, const dense_view *d)
     const int maxval = t->type == STC_BOOL                ? 1
                        : t->type == STC_U16 || most > 255 ? MAXVAL
                                                           : 255;
-    output_text(o, "P%c\n%lld %lld\n%d\n", t->order == 3 ? '6' : '5',
+    output_text(o, "P%c\n%lld %lld\n%d\n", colour ? '6' : '5',
                 (long long)t->shape[1], (long long)t->shape[0], maxval);
     for (int64_t i = 0; i < d->count && !o->status; i++) {
         const int sample = sample_of(t->type, type_load(t->type, d->vals, i));
-        if (maxval > 255) output_char(o, (char)(sample >> 8));
-        output_char(o, (char)(sample & 255));
+        for (int k = 0; k < (colour && t->order == 2 ? 3 : 1); k++) {
+            if (maxval > 255) output_char(o, (char)(sample >> 8));
+            output_char(o, (char)(sample & 255));
+        }
     }
     return STC_OK;
 }
 
 static stc_status check_image(const tensor *t, const char *path, bool colour)
 {
-    if (t->order != (colour ? 3 : 2) || (colour && t->shape[2] != 3))
+    if (t->order != 2 && !(colour && t->order == 3 && t->shape[2] == 3))
         return fail_file(t->cx, STC_ERR_ARGUMENT, path, 0,
                          "a tensor of order %d can't be written as an image, expected %s",
-                         t->order, colour ? "[h,w,3]" : "[h,w]");
+                         t->order, colour ? "[h,w,3] or [h,w]" : "[h,w]");
     if (t->shape[0] == 0 || t->shape[1] == 0)
         return fail_file(t->cx, STC_ERR_ARGUMENT, path, 0,
                          "a tensor without elements can't be written as an image");
@@ -238,7 +241,7 @@ static stc_status image_write(const tensor *t, const char *path, bool colour)
     if ((s = output_open(&o, t->cx, path))) return s;
     dense_view d;
     if (!(s = dense_open(t, &d))) {
-        s = write_samples(&o, t, &d);
+        s = write_samples(&o, t, &d, colour);
         dense_close(&d);
     }
     return output_close(&o, s);
