@@ -24,6 +24,8 @@ static const statement statements[] = {
     {"y(i) = A(i+p) * F(p)", "ip", 1, {{9}, {3}}, 1, {0}, 0},
     {"y(i) = A(2*i+3*p+1) * F(p)", "ip", 1, {{14}, {3}}, 1, {0}, 0},
     {"y(i) = A(i-p+2) * F(p)", "ip", 1, {{8}, {3}}, 1, {0}, 0},
+    {"y(i) = A(6+p-i) * F(p)", "ip", 1, {{9}, {3}}, 1, {0}, 0},
+    {"y(i,j) = A(6-2*i+p,j-q+1) * F(p,q)", "ijpq", 2, {{8, 6}, {2, 2}}, 3, {0}, 0},
     {"y(i) = A(i+j+k) * F(j) * B(k)", "ijk", 1, {{12}, {3}, {2}}, 1, {0}, 0},
     {"y(i) = A(i+p) * F(p) * B(i)", "ip", 1, {{9}, {3}, {7}}, 1, {0}, 0},
     {"y(i) = A(i+p) * A(i+p+1) * F(p)", "ip", 1, {{10}, {3}}, 1, {0}, 0},
@@ -280,6 +282,16 @@ static const struct {
      "tensor S svec f64\n"
      "S(i) = C(i+j+k) * B(j) * D(k) with reorder(i,j,k)",
      4 + 1 + 2 + 2 + 1},
+    /* backwards: windows that fall as i grows, and coordinates that do */
+    {"tensor C svec f64 [10] = { (2): 1, (8): 1, (9): 1 }\n"
+     "tensor B dense f64 [2] = 1\n"
+     "tensor S svec f64\n"
+     "S(i) = C(8+j-i) * B(j) with reorder(i,j)",
+     4},
+    {"tensor C svec f64 [10] = { (2): 1, (8): 1, (9): 1 }\n"
+     "tensor S svec f64\n"
+     "S(i) = C(9-i)",
+     3},
     /* another operand leaves some of them out */
     {"tensor C svec f64 [10] = { (2): 1, (8): 1, (9): 1 }\n"
      "tensor B dense f64 [2] = 1\n"

@@ -68,13 +68,14 @@ static stc_status open_subsections(machine *mc, const lop *at)
     const uint16_t *a = at->arg;
     mcursor *c = &mc->c[a[0]];
     subsect *s = at->u.sub;
-    if (subsect_begin(mc->cx, s, &mc->slot[a[1]].t->level[a[2]], mc->ext[a[6]],
+    const int64_t coef = mc->p->konst[a[5]].v.i64, shift = mc->i[a[4]];
+    if (subsect_begin(mc->cx, s, &mc->slot[a[1]].t->level[a[2]], mc->ext[a[6]], coef < 0,
                       a[3] == ROOT ? NULL : &mc->c[a[3]].c, &c->c))
         return mc->cx->diag.status;
-    c->coef = mc->p->konst[a[5]].v.i64;
-    c->shift = mc->i[a[4]];
+    c->coef = coef < 0 ? -coef : coef;
+    c->shift = coef > 0 ? shift : shift == INT64_MIN ? INT64_MAX : -shift;
     c->plain = c->coef == 1 && c->shift == 0;
-    return machine_count(mc, s->n);
+    return machine_count(mc, s->n + s->nrun);
 }
 
 /* Ahead to index i: coordinate coef * i + shift of the cursor's level. */

@@ -8,11 +8,16 @@
  * three cases of `begin`, by what `up` is; §5.2.2: `next` drops the coordinates
  * that the window has left, and takes the smallest that remains.)
  *
+ * Where the index has a negative coefficient, offsets fall as it grows. Then the
+ * coordinates are listed, and walked from the last one on (a reversed copy of
+ * what has to be seen backwards, and of nothing else).
+ *
  * Kinds are asked for nothing but open, next and seek, so stacks of any ordered
  * levels serve. The cost is that of the paper: the fibers of a window each time
  * it moves, one where all levels above stand on a coordinate.
  */
 #include "subsect.h"
+#include <stdlib.h>
 
 static const level_kind subsection;
 
@@ -27,7 +32,7 @@ static bool is_subsection(const cursor *c)
 static int64_t first_offset(int64_t x, int64_t size)
 {
     int64_t o;
-    return __builtin_sub_overflow(x, size - 1, &o) ? INT64_MIN : o;
+    return __builtin_sub_overflow(x, size - 1, &o) ? -INT64_MAX : o;
 }
 
 /* Stands c on the first interval of offsets from `from` on, where no fiber
@@ -47,9 +52,28 @@ static void settle(cursor *c, int64_t from)
     }
 }
 
+/* The same from the last coordinate on; runs that are passed are dropped. */
+static void settle_back(cursor *c, int64_t from)
+{
+    subsect *s = (subsect *)c->lv;
+    c->lo = c->hi = CURSOR_END;
+    for (; s->nrun > 0; s->nrun--) {
+        const subsect_run *r = &s->run[s->nrun - 1];
+        const int64_t end = -first_offset(r->lo, s->size) + 1;
+        if (end <= from) continue;
+        c->lo = from > 1 - r->hi ? from : 1 - r->hi;
+        c->hi = end;
+        return;
+    }
+}
+
 static void subsect_seek(cursor *c, int64_t o)
 {
     const subsect *s = (const subsect *)c->lv;
+    if (s->reversed) {
+        settle_back(c, o);
+        return;
+    }
     for (int64_t k = 0; k < s->n; k++)
         if (s->fiber[k].c.hi <= o) cursor_seek(&s->fiber[k].c, o);
     settle(c, o);
@@ -85,14 +109,15 @@ static stc_status add_fiber(ctx *cx, subsect *s, const cursor *up)
 static stc_status add_children(ctx *cx, subsect *s, const cursor *up)
 {
     const subsect *above = (const subsect *)up->lv;
+    const int64_t begin = above->reversed ? -up->coord : up->coord;
     int64_t end;
-    if (__builtin_add_overflow(up->coord, above->size, &end)) end = CURSOR_END;
+    if (__builtin_add_overflow(begin, above->size, &end)) end = CURSOR_END;
     for (int64_t k = 0; k < above->n; k++) {
         cursor x = above->fiber[k].c;
-        if (x.hi <= up->coord) cursor_seek(&x, up->coord);
+        if (x.hi <= begin) cursor_seek(&x, begin);
         for (; x.lo < end; cursor_next(&x)) {
             const int64_t last = x.hi < end ? x.hi : end;
-            for (int64_t i = x.lo > up->coord ? x.lo : up->coord; i < last; i++) {
+            for (int64_t i = x.lo > begin ? x.lo : begin; i < last; i++) {
                 cursor_stand(&x, i);
                 if (add_fiber(cx, s, &x)) return cx->diag.status;
             }
@@ -111,14 +136,35 @@ static stc_status copy_fibers(ctx *cx, subsect *s, const subsect *wider)
     return STC_OK;
 }
 
-stc_status subsect_begin(ctx *cx, subsect *s, const level *of, int64_t size,
+static int by_end(const void *a, const void *b)
+{
+    const int64_t x = ((const subsect_run *)a)->hi, y = ((const subsect_run *)b)->hi;
+    return (x > y) - (x < y);
+}
+
+/* All coordinates of all fibers, which stay where they are. */
+static stc_status list_runs(ctx *cx, subsect *s)
+{
+    for (int64_t k = 0; k < s->n; k++)
+        for (cursor x = s->fiber[k].c; x.lo != CURSOR_END; cursor_next(&x)) {
+            if (s->nrun == s->run_cap &&
+                mem_grow(cx, &s->run, &s->run_cap, s->nrun + 1, sizeof *s->run))
+                return cx->diag.status;
+            s->run[s->nrun++] = (subsect_run){x.lo, x.hi};
+        }
+    if (s->n > 1) qsort(s->run, (size_t)s->nrun, sizeof *s->run, by_end);
+    return STC_OK;
+}
+
+stc_status subsect_begin(ctx *cx, subsect *s, const level *of, int64_t size, bool reversed,
                          const cursor *up, cursor *c)
 {
     stc_status status = STC_OK;
     s->lv = (level){.kind = &subsection, .props = subsection.props};
     s->of = of;
     s->size = size;
-    s->n = 0;
+    s->reversed = reversed;
+    s->n = s->nrun = 0;
     *c = (cursor){.lv = &s->lv, .at = NONE, .at_end = NONE, .period = PERIOD_ENDLESS};
     if (size > 0 && (!up || up->at != NONE)) {
         if (!is_subsection(up))
@@ -130,11 +176,16 @@ stc_status subsect_begin(ctx *cx, subsect *s, const level *of, int64_t size,
     }
     for (int64_t k = 0; k < s->n; k++) /* the list may have moved as it grew */
         if (s->fiber[k].c.up) s->fiber[k].c.up = &s->fiber[k].up;
-    settle(c, INT64_MIN);
+    if (!status && reversed) status = list_runs(cx, s);
+    if (reversed)
+        settle_back(c, INT64_MIN);
+    else
+        settle(c, INT64_MIN);
     return status;
 }
 
 void subsect_free(ctx *cx, subsect *s)
 {
     mem_free(cx, s->fiber, (size_t)s->cap * sizeof *s->fiber);
+    mem_free(cx, s->run, (size_t)s->run_cap * sizeof *s->run);
 }

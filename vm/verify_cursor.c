@@ -111,10 +111,12 @@ static stc_status check_located(verifier *vf, int t, int l, int up)
     return check_up(vf, t, l, up, false);
 }
 
-static stc_status check_coefficient(verifier *vf, int k)
+static stc_status check_coefficient(verifier *vf, int k, int64_t least)
 {
-    if (vf->p->konst[k].cls == CLASS_I64 && vf->p->konst[k].v.i64 > 0) return STC_OK;
-    return refuse(vf, "the coefficient must be a positive i64");
+    const constant *x = &vf->p->konst[k];
+    if (x->cls == CLASS_I64 && x->v.i64 != 0 && x->v.i64 >= least) return STC_OK;
+    return refuse(vf, "the coefficient must be an i64, %s",
+                  least > 0 ? "positive" : "not 0, and with a negative");
 }
 
 /* Subsections hang below a cursor that stands on a coordinate, or below other
@@ -122,7 +124,7 @@ static stc_status check_coefficient(verifier *vf, int k)
 static stc_status check_subsections(verifier *vf, const uint16_t *a)
 {
     const int t = a[1], l = a[2], up = a[3];
-    if (check_coefficient(vf, a[5]) || tensor_state(vf, t, T_READY))
+    if (check_coefficient(vf, a[5], -INT64_MAX) || tensor_state(vf, t, T_READY))
         return vf->cx->diag.status;
     const level_spec *of = &vf->p->tensor[t].fmt.level[l];
     if (!(of->kind->caps & CAP_SUBSECT) ||
@@ -158,7 +160,7 @@ stc_status verify_cursor(verifier *vf, const insn *in)
     case OP_SUBSECT:
         return check_subsections(vf, a);
     case OP_OPENAT:
-        if (check_coefficient(vf, a[5])) return vf->cx->diag.status;
+        if (check_coefficient(vf, a[5], 1)) return vf->cx->diag.status;
         /* fall through */
     case OP_OPEN:
         if (check_located(vf, a[1], a[2], a[3])) return vf->cx->diag.status;

@@ -31,11 +31,14 @@ static bool small_window(const plan *pl, const affine *f, uint64_t bound)
     return true;
 }
 
-static bool binds(const affine *f, int index)
+/* A level that the loop resolves is walked itself, unless its coordinates fall
+ * as the index grows: then the loop visits its subsections, one wide, backwards. */
+static bool walked(const plevel *lv, int index)
 {
-    for (int t = 0; t < f->terms; t++)
-        if (f->term[t].index == index) return f->term[t].coef > 0;
-    return false;
+    for (int t = 0; t < lv->at.terms; t++)
+        if (lv->at.term[t].index == index)
+            return lv->at.term[t].coef > 0 || lv->kind->caps & CAP_LOCATE;
+    return true;
 }
 
 int plan_subsect(const plan *pl, const paccess *x, int depth, bool certain, uint64_t before,
@@ -43,13 +46,15 @@ int plan_subsect(const plan *pl, const paccess *x, int depth, bool certain, uint
 {
     const uint64_t bound = plan_bound(pl, before | UINT64_C(1) << index);
     bool everywhere = certain && !x->pad;
-    if (depth < x->levels && affine_bound(&x->level[depth].at, bound)) return -1;
+    if (depth < x->levels && affine_bound(&x->level[depth].at, bound) &&
+        walked(&x->level[depth], index))
+        return -1;
     for (int l = depth; l < x->levels; l++) {
         const plevel *lv = &x->level[l];
         if (!(lv->kind->caps & CAP_SUBSECT) || !(lv->props & PROP_ORDERED)) return -1;
         everywhere = everywhere && (lv->props & PROP_FULL);
         if (!small_window(pl, &lv->at, bound)) return -1;
-        if (binds(&lv->at, index) && !everywhere) return l;
+        if (affine_has(&lv->at, index) && !everywhere) return l;
         if (!(affine_indices(&lv->at) & before)) return -1;
     }
     return -1;
