@@ -387,6 +387,32 @@ static void lower_reduce(lowering *lo, const cin *c)
     lower_exit(lo, c, acc);
 }
 
+/* On fills, e is the same at all coordinates and can't fault. */
+static bool fill_is_fixed(const lowering *lo, const bexpr *e)
+{
+    if (e->kind == B_INDEX) return false;
+    if (e->kind == B_ACCESS)
+        return !lo->p->tensor[lo->pl->access[e->mark].tensor].fill_later;
+    if (e->kind == B_USER || (e->kind == B_REDUCE && e->ufn)) return false;
+    if (e->kind == B_CALL && fn_at(e->fn)->flags & FP_FAULTS) return false;
+    for (int k = 0; k < e->nargs; k++)
+        if (!fill_is_fixed(lo, e->args[k])) return false;
+    return true;
+}
+
+/* What `rest` nodes within loops read, once before all loops: reductions of fills
+ * are loops of their own. What stays in the loops is straight-line code. */
+static void lower_rest_fills(lowering *lo, const cin *c, bool inside)
+{
+    for (; c; c = c->next) {
+        lower_rest_fills(lo, c->body, true);
+        if (c->kind != CIN_REST || !inside) continue;
+        const bexpr *of = c->value->args[0];
+        if (expr_fill(lo->pl, of).kind == FILL_KNOWN || !fill_is_fixed(lo, of)) continue;
+        lo->rest[c->temp] = (uint16_t)lower_fill(lo, of);
+    }
+}
+
 /* acc = f(acc, fill) where there were fewer elements than the extents make;
  * else acc = f(acc, acc), which changes nothing. */
 static void lower_rest(lowering *lo, const cin *c)
@@ -401,9 +427,11 @@ static void lower_rest(lowering *lo, const cin *c)
         n = all;
     }
     EMIT(lo, OP_FN2, fewer, FN_LT, CLASS_I64, lo->temp[c->count], n);
-    if (expr_fill(lo->pl, r->args[0]).kind == FILL_KNOWN) {
+    const bool known = expr_fill(lo->pl, r->args[0]).kind == FILL_KNOWN;
+    if (known || lo->rest[c->temp] != ROOT) {
         int v = lower_vreg(lo);
-        EMIT(lo, OP_FN3, v, FN_SELECT, c->cls, fewer, lower_fill(lo, r->args[0]), acc);
+        const int none = known ? lower_fill(lo, r->args[0]) : lo->rest[c->temp];
+        EMIT(lo, OP_FN3, v, FN_SELECT, c->cls, fewer, none, acc);
         lower_combine(lo, c->fn, c->ufn, c->cls, acc, v);
         return;
     }
@@ -527,6 +555,8 @@ stc_status lower_plan(plan *pl)
         EMIT(lo, OP_SETFILL, pl->s->target, r);
         if (pl->target != pl->s->target) EMIT(lo, OP_SETFILL, pl->target, r);
     }
+    memset(lo->rest, 0xff, sizeof lo->rest);
+    lower_rest_fills(lo, pl->root, false);
     lower_list(lo, pl->root);
     program *p = pl->p;
     if (lo->ni > p->ni) p->ni = lo->ni;

@@ -24,6 +24,7 @@ typedef struct lowering {
     uint16_t temp[256];            /* registers of the plan's temporaries         */
     uint64_t bound;
     int first[RELATIONS_MAX]; /* registers: where a relation's positions begin   */
+    uint16_t rest[256];       /* fills that are reduced before all loops, ROOT: none */
     uint16_t started[256];    /* of those without identity: has one come?            */
     bool in_function;
     int *local;    /* inside an inlined function: the register of each of its locals */
