@@ -58,7 +58,8 @@ static void descend(const tensor *t, int l, int64_t *begin, int64_t *end)
 static stc_status begin_level(tensor_join *j, int l)
 {
     level *lv = &j->to->level[l];
-    int64_t total = 0, parents = 1;
+    const int64_t there = computed(lv->kind) ? 0 : lv->size;
+    int64_t total = there, parents = 1;
     for (int k = 0; k < j->n; k++) {
         tensor_part *p = &j->part[k];
         if (l > 0) {
@@ -71,7 +72,7 @@ static stc_status begin_level(tensor_join *j, int l)
         total += p->at[l].end - p->at[l].begin;
     }
     if (!computed(lv->kind))
-        return lv->kind->append_room(j->to->cx, lv, total, parents, &j->room[l]);
+        return lv->kind->append_room(j->to->cx, lv, total - there, parents, &j->room[l]);
     const int64_t each = l ? lv->kind->size(lv, 1) : 1;
     for (int k = 0; k < j->n; k++) /* positions follow from those above */
         j->part[k].at[l].to = l ? j->part[k].at[l - 1].to * each : j->part[k].at[l].begin;
@@ -91,7 +92,7 @@ stc_status join_begin(tensor_join *j)
 static void copy_coords(const tensor_join *j, const tensor_part *p, int l)
 {
     const append_room *room = &j->room[l];
-    const int64_t n = p->at[l].end - p->at[l].begin, to = p->at[l].to;
+    const int64_t n = p->at[l].end - p->at[l].begin, to = p->at[l].to - room->pos;
     fiber_table f;
     p->from->level[l].kind->table(&p->from->level[l], &f);
     if (f.width == room->width && f.stride == f.width) {
@@ -123,7 +124,7 @@ static void copy_bounds(const tensor_join *j, const tensor_part *p, int l)
     const int64_t to = p->at[l - 1].to, move = p->at[l].to - p->at[l].begin;
     if (p == j->part)
         for (int64_t k = room->closed; k < to; k++)
-            put(room->bounds, width, k + 1, 0);
+            put(room->bounds, width, k + 1, room->pos);
     if (width == 4 && f.bounds_width == 4) {
         const int32_t *bounds = (const int32_t *)f.bounds + from + 1;
         int32_t *out = (int32_t *)room->bounds + to + 1;
@@ -161,7 +162,7 @@ void join_end(tensor_join *j)
     for (int l = 0; l < to->fmt.levels; l++) {
         level *lv = &to->level[l];
         total = p->at[l].to + p->at[l].end - p->at[l].begin;
-        if (!computed(lv->kind)) lv->kind->append_done(lv, total, parents);
+        if (!computed(lv->kind)) lv->kind->append_done(lv, total - lv->size, parents);
         parents = total;
     }
     if (total > to->nvals) to->nvals = total;

@@ -22,9 +22,9 @@ typedef struct tensor_join {
 /* Whether tensors of a format can be joined: every level computes its positions,
  * or is appended to in bulk. */
 bool join_possible(const format *f);
-/* Makes room in `to`, which has been begun and is empty, for parts whose at[0].begin
- * and at[0].end are set: in order, the first level's positions of one followed by
- * those of the next. Sources are whole. */
+/* Makes room in `to`, which has been begun and may have been appended to, for parts
+ * whose at[0].begin and at[0].end are set: in order, the first level's positions of
+ * one followed by those of the next. Sources are whole. */
 stc_status join_begin(tensor_join *j);
 /* Copies part k; several at once may be copied, by several threads. */
 void join_part(const tensor_join *j, int k);

@@ -259,10 +259,30 @@ static int64_t part_position(const worker *w, uint16_t t, int64_t coord)
     return lv->kind->arrays ? lv->size : coord - lv->base;
 }
 
+/* The first chunk's parts are assembled in the results themselves: `to` lends the
+ * host's machine's tensors to the worker, and takes them back. */
+static void lend_results(worker *w, const job *j, bool to, slot *kept)
+{
+    for (int k = 0; k < j->pl->nparts; k++) {
+        slot *s = &w->mc->slot[j->pl->parts[k]];
+        const slot *r = &j->mc->slot[j->pl->parts[k]];
+        r->own->cx = to ? &w->cx : j->mc->cx;
+        if (to) {
+            kept[k] = *s;
+            s->t = s->own = r->own;
+            continue;
+        }
+        s->t = s->own = kept[k].own;
+        for (int l = 0; l < s->row->fmt.levels; l++) /* as begun */
+            s->lev[l].parent = NONE;
+    }
+}
+
 static stc_status run_chunk(worker *w, job *j, int c)
 {
     machine *mc = w->mc;
     const parallel_loop *pl = j->pl;
+    slot kept[PARALLEL_PARTS];
     chunk *out = &j->chunk[c];
     const loop *l = &mc->loops[pl->number];
     copy_registers(w, j->mc);
@@ -270,6 +290,7 @@ static stc_status run_chunk(worker *w, job *j, int c)
         mc->v[pl->sum[k].reg] = pl->sum[k].identity;
     mc->ext[l->merge->lo] = j->bound[c];
     mc->ext[l->merge->hi] = j->bound[c + 1];
+    if (c == 0) lend_results(w, j, true, kept);
     for (int k = 0; k < pl->nparts; k++)
         out->begin[k] = part_position(w, pl->parts[k], j->bound[c]);
     mc->slice = mc->left = WORKER_ROUNDS;
@@ -277,6 +298,7 @@ static stc_status run_chunk(worker *w, job *j, int c)
     count_steps(mc);
     for (int k = 0; k < pl->nparts; k++)
         out->end[k] = part_position(w, pl->parts[k], j->bound[c + 1]);
+    if (c == 0) lend_results(w, j, false, kept);
     for (int k = 0; k < pl->nsum; k++)
         out->sum[k] = mc->v[pl->sum[k].reg];
     return st;
@@ -331,17 +353,17 @@ static void join_some(void *context, int thread)
         join_part(&j->join, k);
 }
 
-/* Part k of the results, from all chunks. */
+/* Part k of the results, from all chunks but the first, which is there. */
 static stc_status join_parts(job *j, int k)
 {
     machine *mc = j->mc;
     slot *s = &mc->slot[j->pl->parts[k]];
-    j->join = (tensor_join){.to = s->own, .n = j->n};
-    j->join.part = mem_zero(mc->cx, j->n, sizeof *j->join.part);
+    j->join = (tensor_join){.to = s->own, .n = j->n - 1};
+    j->join.part = mem_zero(mc->cx, j->n - 1, sizeof *j->join.part);
     if (!j->join.part) return mc->cx->diag.status;
-    for (int c = 0; c < j->n; c++) {
+    for (int c = 1; c < j->n; c++) {
         const worker *w = mc->parallel->worker[j->chunk[c].worker];
-        tensor_part *p = &j->join.part[c];
+        tensor_part *p = &j->join.part[c - 1];
         p->from = w->mc->slot[j->pl->parts[k]].own;
         p->at[0].begin = j->chunk[c].begin[k];
         p->at[0].end = j->chunk[c].end[k];
@@ -352,7 +374,7 @@ static stc_status join_parts(job *j, int k)
         join_end(&j->join);
         s->stores++;
     }
-    mem_free(mc->cx, j->join.part, (size_t)j->n * sizeof *j->join.part);
+    mem_free(mc->cx, j->join.part, (size_t)(j->n - 1) * sizeof *j->join.part);
     return st;
 }
 

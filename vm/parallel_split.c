@@ -86,6 +86,17 @@ static bool weigh(const tensor *t, int64_t lo, int64_t hi, weight *w)
     return true;
 }
 
+/* The part of all work that lies before chunk c. Results that are assembled in
+ * parts are copied but for those of the first chunk: so each thread begins with a
+ * large one, and what is left evens out. */
+static double share_before(const parallel_loop *pl, int64_t c, int64_t chunks, int threads)
+{
+    const double large = 0.75;
+    if (!pl->nparts || chunks <= 2 * threads) return (double)c / (double)chunks;
+    if (c <= threads) return large * (double)c / threads;
+    return large + (1 - large) * (double)(c - threads) / (double)(chunks - threads);
+}
+
 int parallel_split(const machine *mc, const parallel_loop *pl, int64_t lo, int64_t hi,
                    int threads, int64_t *bound)
 {
@@ -107,7 +118,8 @@ int parallel_split(const machine *mc, const parallel_loop *pl, int64_t lo, int64
     bound[0] = lo;
     const int64_t from = chunks > 1 ? below(best.t, best.begin) : 0;
     for (int64_t c = 1; c < chunks; c++) {
-        const int64_t want = from + (int64_t)((double)most * (double)c / (double)chunks);
+        const int64_t want =
+            from + (int64_t)((double)most * share_before(pl, c, chunks, threads));
         int64_t p = best.begin, q = best.end;
         while (p < q) {
             const int64_t mid = p + (q - p) / 2;
