@@ -29,6 +29,7 @@
     SUITE(session)                                                                         \
     SUITE(schedule)                                                                        \
     SUITE(threads)                                                                         \
+    SUITE(intervals)                                                                       \
     SUITE(merge)                                                                           \
     SUITE(faults)                                                                          \
     SUITE(bad)                                                                             \

@@ -179,7 +179,7 @@ printf 'P5\n3 2\n255\naaabbb' >A.pgm
 check 0 '' '' convert A.pgm E.pgm lz77
 check 0 0 '' eval 's = abs(A(i,j) - E(i,j))' A=A.pgm:rle E=E.pgm:lz77
 check 0 '' '' convert A.pgm E.ppm
-check 0 582 '' eval 's = E(i,j,k)' E=E.ppm
+check 0 1755 '' eval 's = E(i,j,k)' E=E.ppm
 check 1 '' 'stcvm: bad.mtx:3:*: error: *' info bad.mtx
 
 # ---- scripts -------------------------------------------------------------------------

@@ -58,16 +58,16 @@ typedef struct interval interval;
 typedef struct ivl_loop {
     strip g; /* its body */
     interval *of;
-    int depth;       /* 0: the outermost                                      */
-    nest_links link; /* to the loop outside                                   */
+    int depth;               /* 0: the outermost                                      */
+    nest_links link;         /* to the loop outside                                   */
     bool outside[PLACE_MAX]; /* places that the outer loops set               */
-    bool whole;      /* lanes may be longer than one coordinate               */
-    bool weighs;     /* what it makes is reduced: patterns are taken by weight */
-    bool repeats;    /* … or stored where patterns can be repeated            */
-    bool remembers;  /* … and stretches, too                                  */
-    int64_t *len;    /* of each lane                                          */
-    int *row;        /* the outer loop's lane it belongs to                   */
-    ivl_repeat *rep; /* of this strip                                         */
+    bool whole;              /* lanes may be longer than one coordinate               */
+    bool weighs;             /* what it makes is reduced: patterns are taken by weight */
+    bool repeats;            /* … or stored where patterns can be repeated            */
+    bool remembers;          /* … and stretches, too                                  */
+    int64_t *len;            /* of each lane                                          */
+    int *row;                /* the outer loop's lane it belongs to                   */
+    ivl_repeat *rep;         /* of this strip                                         */
     int nrep;
     int nwalk;
     ivl_walk walk[IVL_WALKS];

@@ -150,7 +150,7 @@ void outputs_free(output *o, int count);
       "'STATEMENT' NAME=FORMAT… "                                                        \
       "[--stage=ast|bound|plan|lattice|code]")                                             \
     C(convert, 2, 3, false, "IN OUT [FORMAT]")                                             \
-    C(info, 1, 2, false, "FILE [FORMAT]")                                                          \
+    C(info, 1, 2, false, "FILE [FORMAT]")                                                  \
     C(spy, 1, 1, true, "FILE [-o PICTURE.pgm]")
 
 #define C(name, least, most, outs, usage) int cmd_##name(cli *c, const args *a);

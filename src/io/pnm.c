@@ -194,7 +194,8 @@ static stc_status bad_sample(const tensor *t, const char *path, int64_t i, value
 }
 
 /* In colour, a grey sample three times. */
-static stc_status write_samples(output *o, const tensor *t, const dense_view *d, bool colour)
+static stc_status write_samples(output *o, const tensor *t, const dense_view *d,
+                                bool colour)
 {
     int most = 0;
     for (int64_t i = 0; i < d->count; i++) {
@@ -206,8 +207,8 @@ static stc_status write_samples(output *o, const tensor *t, const dense_view *d,
     const int maxval = t->type == STC_BOOL                ? 1
                        : t->type == STC_U16 || most > 255 ? MAXVAL
                                                           : 255;
-    output_text(o, "P%c\n%lld %lld\n%d\n", colour ? '6' : '5',
-                (long long)t->shape[1], (long long)t->shape[0], maxval);
+    output_text(o, "P%c\n%lld %lld\n%d\n", colour ? '6' : '5', (long long)t->shape[1],
+                (long long)t->shape[0], maxval);
     for (int64_t i = 0; i < d->count && !o->status; i++) {
         const int sample = sample_of(t->type, type_load(t->type, d->vals, i));
         for (int k = 0; k < (colour && t->order == 2 ? 3 : 1); k++) {

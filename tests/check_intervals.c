@@ -1,0 +1,208 @@
+/* check_intervals.c: computing on what is compressed: work that goes with runs,
+ * results that stay compressed, and streams that no one should be able to read. */
+#include "check.h"
+#include <string.h>
+
+#define BIG INT64_C(1000000000000) /* far more elements than steps are allowed */
+
+static stc_machine *bounded(void)
+{
+    const stc_config o = {.max_steps = 10000};
+    stc_machine *m;
+    ck_assert_int_eq(stc_open(&o, &m), STC_OK);
+    return m;
+}
+
+/* A vector of BIG elements: 3 up to a third, then 5, then 0. */
+static stc_tensor *long_runs(stc_machine *m, int64_t *pos, int64_t *crd, double *val)
+{
+    const int64_t n = BIG;
+    stc_tensor *t;
+    ck_assert_int_eq(stc_tensor_new(m, "rle", STC_F64, 1, &n, NULL, &t), STC_OK);
+    pos[0] = 0, pos[1] = 3;
+    crd[0] = 0, crd[1] = BIG / 4, crd[2] = BIG / 2;
+    val[0] = 3, val[1] = 5, val[2] = 0;
+    ck_assert_int_eq(stc_tensor_lend(t, 0, STC_POS, (stc_array){pos, 2, 8, 8}), STC_OK);
+    ck_assert_int_eq(stc_tensor_lend(t, 0, STC_CRD, (stc_array){crd, 3, 8, 8}), STC_OK);
+    ck_assert_int_eq(stc_tensor_lend_values(t, val, 3), STC_OK);
+    ck_assert_int_eq(stc_tensor_check(t), STC_OK);
+    return t;
+}
+
+static const stc_tensor *result(stc_machine *m, const char *text, const char *as,
+                                stc_tensor *x, stc_program **p)
+{
+    const stc_decl d[] = {{"x", "rle", STC_F64, NULL, 1}, {"y", as, STC_F64, NULL, -1}};
+    const stc_tensor *y = NULL;
+    ck_assert_int_eq(stc_compile(m, text, d, 2, p), STC_OK);
+    ck_assert_int_eq(stc_bind(*p, "x", x), STC_OK);
+    ck_assert_msg(stc_run(*p) == STC_OK, "%s: %s", text, stc_error(m)->message);
+    ck_assert_int_eq(stc_result(*p, "y", &y), STC_OK);
+    return y;
+}
+
+/* Sums take runs at once, idempotent functions once. */
+START_TEST(reductions_take_runs)
+{
+    static const struct {
+        const char *text;
+        double want;
+    } row[] = {
+        {"y = sum(i: x(i))", 3.0 * (BIG / 4) + 5.0 * (BIG / 4)},
+        {"y = max(i: x(i))", 5},
+        {"y = sum(i: x(i) * x(i))", 9.0 * (BIG / 4) + 25.0 * (BIG / 4)},
+
+    };
+    for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
+        int64_t pos[2], crd[3], n;
+        double val[3];
+        const void *v;
+        stc_machine *m = bounded();
+        stc_program *p;
+        stc_tensor *x = long_runs(m, pos, crd, val);
+        const stc_tensor *y = result(m, row[k].text, "dense", x, &p);
+        ck_assert_int_eq(stc_tensor_values(y, &v, &n), STC_OK);
+        ck_assert_double_eq_tol(*(const double *)v, row[k].want, 1e-6 * row[k].want);
+        stc_program_free(p);
+        stc_tensor_free(x);
+        stc_close(m);
+    }
+}
+END_TEST
+
+/* Results are runs, and equal neighbours are one. */
+START_TEST(results_stay_runs)
+{
+    static const struct {
+        const char *text, *format;
+        int64_t stored;
+    } row[] = {
+        {"y(i) = x(i) * 2", "rle", 3},
+        {"y(i) = x(i) + x(i)", "lz77", 3},
+        {"y(i) = x(i) > 1", "rle", 2},
+        {"y(i) = min(x(i), 3)", "rle", 2},
+    };
+    for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
+        int64_t pos[2], crd[3];
+        double val[3];
+        stc_machine *m = bounded();
+        stc_program *p;
+        stc_tensor *x = long_runs(m, pos, crd, val);
+        const stc_tensor *y = result(m, row[k].text, row[k].format, x, &p);
+        ck_assert_int_eq(stc_tensor_stored(y), row[k].stored);
+        stc_program_free(p);
+        stc_tensor_free(x);
+        stc_close(m);
+    }
+}
+END_TEST
+
+/* Patterns of 2 and 3 elements repeat together after 6; of BIG elements no more
+ * are computed, and the rest is a repeat. */
+START_TEST(patterns_meet)
+{
+    stc_machine *m = bounded();
+    const int64_t n = BIG;
+    int64_t pos[2] = {0, 1}, crd[1] = {0}, aux[2][2] = {{0, 2}, {0, 3}};
+    double val[3] = {1, 2, 4};
+    stc_tensor *t[2];
+    const stc_decl d[] = {{"a", "lz77", STC_F64, NULL, 1},
+                          {"b", "lz77", STC_F64, NULL, 1},
+                          {"y", "lz77", STC_F64, NULL, -1}};
+    const char *const name[2] = {"a", "b"};
+    static const char *const text[2] = {"y(i) = a(i) * b(i)", "y = sum(i: a(i) * b(i))"};
+    for (int k = 0; k < 2; k++) {
+        ck_assert_int_eq(stc_tensor_new(m, "lz77", STC_F64, 1, &n, NULL, &t[k]), STC_OK);
+        ck_assert_int_eq(stc_tensor_lend(t[k], 0, STC_POS, (stc_array){pos, 2, 8, 8}),
+                         STC_OK);
+        ck_assert_int_eq(stc_tensor_lend(t[k], 0, STC_CRD, (stc_array){crd, 1, 8, 8}),
+                         STC_OK);
+        ck_assert_int_eq(stc_tensor_lend(t[k], 0, STC_AUX, (stc_array){aux[k], 2, 8, 8}),
+                         STC_OK);
+        ck_assert_int_eq(stc_tensor_lend_values(t[k], val, 3), STC_OK);
+        ck_assert_int_eq(stc_tensor_check(t[k]), STC_OK);
+    }
+    for (int e = 0; e < 2; e++) {
+        stc_program *p;
+        const stc_tensor *y;
+        const void *v;
+        int64_t count;
+        ck_assert_int_eq(stc_compile(m, text[e], d, e ? 2 : 3, &p), STC_OK);
+        for (int k = 0; k < 2; k++)
+            ck_assert_int_eq(stc_bind(p, name[k], t[k]), STC_OK);
+        ck_assert_msg(stc_run(p) == STC_OK, "%s", stc_error(m)->message);
+        ck_assert_int_eq(stc_result(p, "y", &y), STC_OK);
+        ck_assert_int_eq(stc_tensor_values(y, &v, &count), STC_OK);
+        if (e) { /* 1 4 4 2 2 8, and on 10^12 = 4 mod 6 elements */
+            ck_assert_double_eq_tol(*(const double *)v, 21.0 * ((BIG - 4) / 6) + 11, 1e3);
+        } else {
+            ck_assert_int_eq(count, 6);
+            ck_assert_mem_eq(v, ((double[]){1, 4, 4, 2, 2, 8}), 6 * sizeof(double));
+        }
+        stc_program_free(p);
+    }
+    stc_tensor_free(t[0]);
+    stc_tensor_free(t[1]);
+    stc_close(m);
+}
+END_TEST
+
+/* Tokens that read what isn't there, overlap, leave gaps or go round nothing. */
+START_TEST(corrupt_tokens_are_refused)
+{
+    static const struct {
+        int64_t crd[2], aux[4];
+        const char *said;
+    } row[] = {
+        {{1, 4}, {0, 0, 0, 2}, "expected it to begin at 0"},
+        {{0, 0}, {0, 0, 0, 2}, "token 0 covers"},
+        {{0, 9}, {0, 0, 0, 2}, "token"},
+        {{0, 4}, {0, 0, -1, 2}, "start"},
+        {{0, 4}, {0, 0, 0, -2}, "size"},
+        {{0, 4}, {0, 0, 3, 2}, "values: 4 elements, expected 5"},
+        {{0, 4}, {INT64_MAX, 0, 0, 2}, "start"},
+    };
+    for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
+        stc_machine *m;
+        stc_tensor *t;
+        int64_t n = 8, pos[2] = {0, 2}, crd[2], aux[4];
+        double val[4] = {1, 2, 3, 4};
+        memcpy(crd, row[k].crd, sizeof crd);
+        memcpy(aux, row[k].aux, sizeof aux);
+        ck_assert_int_eq(stc_open(NULL, &m), STC_OK);
+        ck_assert_int_eq(stc_tensor_new(m, "lz77", STC_F64, 1, &n, NULL, &t), STC_OK);
+        ck_assert_int_eq(stc_tensor_lend(t, 0, STC_POS, (stc_array){pos, 2, 8, 8}), STC_OK);
+        ck_assert_int_eq(stc_tensor_lend(t, 0, STC_CRD, (stc_array){crd, 2, 8, 8}), STC_OK);
+        ck_assert_int_eq(stc_tensor_lend(t, 0, STC_AUX, (stc_array){aux, 4, 8, 8}), STC_OK);
+        ck_assert_int_eq(stc_tensor_lend_values(t, val, 4), STC_OK);
+        ck_assert_int_eq(stc_tensor_check(t), STC_ERR_DATA);
+        ck_assert_msg(strstr(stc_error(m)->message, row[k].said), "%zu: %s", k,
+                      stc_error(m)->message);
+        stc_tensor_free(t);
+        stc_close(m);
+    }
+}
+END_TEST
+
+/* A stream's repeats span rows, and so do its results'. */
+START_TEST(streams_span_rows)
+{
+    EXPECT("tensor A (i,j) -> (flat(i,j) : lz77) i32 [40,10]\nA(i,j) = 3 * j + 1\n"
+           "tensor B (i,j) -> (flat(i,j) : lz77) i32\nB(i,j) = A(i,j) * A(i,j)\n"
+           "y = sum(i,j: B(i,j))",
+           "y", 40 * (10 + 6 * 45 + 9 * 285));
+}
+END_TEST
+
+Suite *suite_intervals(void)
+{
+    Suite *s = suite_create("intervals");
+    TCase *c = tcase_create("intervals");
+    tcase_add_test(c, reductions_take_runs);
+    tcase_add_test(c, results_stay_runs);
+    tcase_add_test(c, patterns_meet);
+    tcase_add_test(c, corrupt_tokens_are_refused);
+    tcase_add_test(c, streams_span_rows);
+    suite_add_tcase(s, c);
+    return s;
+}
