@@ -123,6 +123,25 @@ static stc_status scripts(stc_machine *m)
     return finish(m, &t, st);
 }
 
+static stc_status schedules(stc_machine *m)
+{
+    things t = {0};
+    stc_status st = stc_session_open(m, &t.s);
+    if (!st)
+        st = stc_session_exec(
+            t.s,
+            "tensor A csr f64 [5,4] = random(density=0.5, seed=3)\n"
+            "tensor B csr f64 [4,6] = random(density=0.5, seed=4)\n"
+            "tensor T ss f64\nT(j,i) = A(i,k) * B(k,j)\n"
+            "  with reorder(i,k,j), fuse(i,k,f), pos(f,p,A(i,k)), split(p,p0,p1,4), "
+            "reorder(p0,p1,j), precompute(A(i,k) * B(k,j), W, {i,j}, {io,jo}, hash, "
+            "2)\n"
+            "C(i,j) = A(i,k) * B(k,j)\n"
+            "  with split(j,j0,j1,4), fuse(i,k,f), split(f,f0,f1,3), reorder(j0,f0)\n",
+            "x");
+    return finish(m, &t, st);
+}
+
 static stc_status files(stc_machine *m)
 {
     static const char *const path[] = {"/tmp/stc-fault.mtx", "/tmp/stc-fault.tns",
@@ -153,7 +172,8 @@ static const struct {
 } all[] = {
     {"tensors", tensors}, {"products", products},   {"unions", unions},
     {"blocks", blocks},   {"functions", functions}, {"bytes", bytes},
-    {"scripts", scripts}, {"files", files},         {"errors", errors},
+    {"scripts", scripts}, {"schedules", schedules}, {"files", files},
+    {"errors", errors},
 };
 enum { ALL = sizeof all / sizeof *all };
 

@@ -146,6 +146,7 @@ static double work(plan *pl, const pset *space, uint64_t uses, const int *seq, i
     estimate e = {.pl = pl, .uses = uses};
     double cost = 0, rounds = 1;
     uint64_t bound = 0;
+    *inner = 0;
     for (int k = 0; k < pl->naccess; k++)
         if (((uses >> k) & 1) && !follows(pl, &pl->access[k], seq, n)) {
             if (pl->access[k].native) return DBL_MAX;

@@ -210,6 +210,19 @@ static stc_status rename_index(plan *pl, bexpr *e, int from, int to)
     return st;
 }
 
+/* What is produced inside of the renamed loop, for the consumer, reads its index. */
+static stc_status rename_outer(plan *pl, int from, int to)
+{
+    stc_status st = STC_OK;
+    for (int k = 0; k < pl->npre && !st; k++) {
+        precomputed *p = &pl->pre[k];
+        if (!((p->outer >> from) & 1) || !reading(pl->s->value, p->slot)) continue;
+        p->outer ^= UINT64_C(1) << from | UINT64_C(1) << to;
+        st = rename_index(pl, p->value, from, to);
+    }
+    return st;
+}
+
 /* What reads W gets indices of its own. */
 static stc_status rename_consumer(plan *pl, const ast *names, const precomputed *p)
 {
@@ -223,9 +236,7 @@ static stc_status rename_consumer(plan *pl, const ast *names, const precomputed 
         if (to < 0) return st ? st : pl->p->cx->diag.status;
         st = rename_index(pl, pl->s->value, from, to);
         if (!st) st = rename_subs(pl, &pl->s->sub, pl->s->nsub, from, to);
-        for (int q = 0; q < pl->npre; q++)
-            if (((pl->pre[q].outer >> from) & 1) && reading(pl->s->value, pl->pre[q].slot))
-                pl->pre[q].outer ^= UINT64_C(1) << from | UINT64_C(1) << to;
+        if (!st) st = rename_outer(pl, from, to);
         if (st) return st;
     }
     return STC_OK;
