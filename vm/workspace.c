@@ -240,21 +240,21 @@ static void put_values(const slot *s, const void *from, const int64_t *index, in
         type_store(t->type, t->vals, w->pos[k], type_load(cls, from, index ? index[k] : k));
 }
 
+/* Room for n coordinates of each mode: they share one capacity. */
 static stc_status coord_room(ctx *cx, workspace *w, int order, int64_t n)
 {
-    int64_t had = w->coord_cap, cap = had;
+    const int64_t had = w->coord_cap;
+    int64_t cap = had, grown = had;
     if (n <= had) return STC_OK;
-    for (int m = 0; m < order; m++) {
+    for (int m = 0; m < order; m++, grown = cap) {
         cap = had;
-        if (mem_grow(cx, &w->coord[m], &cap, n, sizeof *w->coord[m])) {
-            for (; m >= 0; m--) { /* all or none: they share one capacity */
-                mem_free(cx, w->coord[m],
-                         (size_t)(cap > had ? cap : had) * sizeof(int64_t));
-                w->coord[m] = NULL;
-            }
-            w->coord_cap = 0;
-            return cx->diag.status;
+        if (!mem_grow(cx, &w->coord[m], &cap, n, sizeof *w->coord[m])) continue;
+        for (int k = 0; k < order; k++) { /* all or none */
+            mem_free(cx, w->coord[k], (size_t)(k < m ? grown : had) * sizeof(int64_t));
+            w->coord[k] = NULL;
         }
+        w->coord_cap = 0;
+        return cx->diag.status;
     }
     w->coord_cap = cap;
     return STC_OK;
