@@ -20,6 +20,8 @@ static const struct statement {
     {"axpy_range", "R(i,k) = P(j: T(A(i,j), B(j,k)))", "csr", "dense", "dense"},
     {"scatter_fiber", "R(i) = P(j: T(A(i,j), B(j)))",
      "(i,j) -> (j : dense, i : compressed#)", "dense", "dense"},
+    {"dot_into", "R(i) = P(j: T(A(i,j), B(j)))",
+     "(i,j) -> (#i : dense, i : dense, j : singleton#)", "dense", "dense"},
     {"axpy_fiber", "R(i,k) = P(j: T(A(i,j), B(j,k)))", "csr",
      "(i,j) -> (i : dense, j : compressed#)", "csr"},
     {"merge_fibers", "R(i,j) = T(A(i,j), B(i,j))", "(i,j) -> (i : dense, j : compressed#)",
@@ -76,7 +78,7 @@ static void text_of(const struct statement *s, const struct body *b, char *out)
 static void format_of(const char *text, int index, char *out)
 {
     for (; *text; text++)
-        if (*text == '#') {
+        if (*text == '#' && text[1] != 'i') {
             out += sprintf(out, "%s", index == 64 ? "(index64)" : "");
         } else {
             *out++ = *text;

@@ -207,7 +207,7 @@ static stc_status stage_run(machine *mc, stage *st)
 static const stage *target_stage(const stage *st)
 {
     const sink *x = &st->pair->in.sink[0];
-    if (x->kind != SINK_ACC) return NULL;
+    if (x->kind != SINK_ACC || st->pair->by_lane) return NULL;
     uint16_t id = st->pair->link.up[x->b];
     while (st->out && st->g->s.place[id].kind == PLACE_GIVEN) {
         id = st->link.up[id];

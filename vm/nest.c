@@ -144,7 +144,7 @@ static bool plain_body(const nest *ns)
 }
 
 /* The outer body has nothing that its strips would do in another order. */
-static bool match_sink(const nest *ns)
+static bool match_sink(nest *ns)
 {
     const sink *x = &ns->in.sink[0];
     const loop_summary *o = &ns->o.s;
@@ -153,6 +153,12 @@ static bool match_sink(const nest *ns)
     if (o->nsink > 0) return false;
     if (x->kind == SINK_WSADD) return x->icol[0] == 0 && x->icol[1] == 0;
     const place *at = &ns->in.place[x->b];
+    if (at->kind == PLACE_FIXED && x->kind == SINK_ACC) {
+        const place *own = &o->place[ns->link.up[x->b]];
+        ns->by_lane = true;
+        return own->kind == PLACE_AT && own->icol == 0 && !own->kept &&
+               own->up == PLACE_ROOT;
+    }
     if (at->kind != PLACE_AT || at->icol != 0) return false;
     const place *up = &o->place[ns->link.up[x->b]];
     if (x->kind == SINK_ACC) return up->kind == PLACE_FIXED;
@@ -200,7 +206,9 @@ static bool prepare_walk(const machine *mc, nest *ns, nest_walk *w, int *width)
     const bool any = ns->nwalk == 1 && (to == SINK_REDUCE || to == SINK_ACC);
     if (!lv->kind->table || !(lv->props & PROP_ORDERED || any)) return false;
     lv->kind->table(lv, &f);
-    if (f.shape != VIEW_COORDS || (*width && *width != f.width)) return false;
+    w->gaps = f.shape == VIEW_GAPS;
+    if ((f.shape != VIEW_COORDS && !w->gaps) || (*width && *width != f.width)) return false;
+    if (w->gaps && (!ns->by_lane || f.bounds || lv->base != ns->lo)) return false;
     if (f.bounds) { /* else the parent's position and its duplicates bound it */
         if (!unique_down_to(t, (int)(lv - t->level)) || f.stride != f.width ||
             f.bounds_width != f.width)
@@ -331,6 +339,7 @@ bool nest_prepare(machine *mc, nest *ns)
     if (to->kind == SINK_WSADD && !ws_is_vector(&mc->slot[to->a])) return false;
     ns->width = width;
     ns->rounds = 0;
+    if (ns->by_lane && !super_lanes_ready(mc, ns)) return false;
     if (to->kind == SINK_STORE && !super_rows_ready(mc, ns, width)) return false;
     if (!prepare_rest(mc, ns) || !prepare_musts(mc, ns)) return false;
     ns->kernel = width == 8 ? ns->wide : ns->narrow;

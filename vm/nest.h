@@ -24,6 +24,7 @@ typedef enum nest_shape {
 typedef struct nest_walk {
     const void *bounds, *crd; /* bounds NULL: one child a parent, at its position */
     int step;                 /* from coordinate to coordinate, in widths         */
+    bool gaps;                /* some positions have no coordinate: one below the range */
     const column *parent;
     uint16_t place; /* of the inner loop */
 } nest_walk;
@@ -62,6 +63,7 @@ struct nest {
     nest_load load[NEST_LOADS];
     uint16_t scalar[4]; /* outer nodes                                         */
     uint64_t must;      /* inner operands whose absence kernels can't do       */
+    bool by_lane;       /* ACC: into the place that the outer loop set            */
     bool probes;        /* the kernel can do with located operands that aren't ranges */
     bool gaps;          /* in this strip, lanes lack a located operand         */
     value fill[2];      /* NEST_MERGE into a result: of the two loads          */

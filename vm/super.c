@@ -45,7 +45,10 @@ static bool fits(const nest *ns, kernel_id kernel)
         for (int w = 0; w < ns->nwalk; w++)
             walked += ns->load[k].node < NODE_MAX &&
                       ns->in.node[ns->load[k].node].b == ns->walk[w].place;
+    if (ns->by_lane != (kernel == KERNEL_dot_into)) return false;
     switch (kernel) {
+    case KERNEL_dot_into:
+        return walked == 1 && ns->nload <= 2;
     case KERNEL_dot_merge:
         return !ns->only[0] && !ns->only[1] && walked == ns->nload;
     case KERNEL_merge_fibers:

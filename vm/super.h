@@ -27,6 +27,9 @@ bool super_rows(machine *mc, nest *ns, row_places *out);
 /* Whether rows can be appended in bulk, with coordinates of `width` bytes. */
 bool super_rows_ready(machine *mc, nest *ns, int width);
 
+/* Whether the outer loop's coordinates are places in a row of a dense result. */
+bool super_lanes_ready(const machine *mc, const nest *ns);
+
 static inline void super_bound(const append_room *room, int64_t parent, int64_t end)
 {
     if (room->bounds_width == 4) {

@@ -141,6 +141,103 @@ SCATTERS(64)
         return super_poll(mc, ns);                                                         \
     }
 
+/* ---- sums into each lane's place -------------------------------------------------- */
+
+static const level *lanes_level(const machine *mc, const nest *ns)
+{
+    const place *p = &ns->o.s.place[ns->link.up[ns->in.sink[0].b]];
+    return &mc->slot[p->tensor].t->level[p->level];
+}
+
+bool super_lanes_ready(const machine *mc, const nest *ns)
+{
+    const level *lv = lanes_level(mc, ns);
+    const merge_desc *m = ns->o.s.l->merge;
+    fiber_table f;
+    if (!lv->kind->table || !(lv->kind->caps & CAP_INSERT)) return false;
+    lv->kind->table(lv, &f);
+    return f.shape == VIEW_RANGE && f.lo <= (m->lo == ROOT ? 0 : mc->ext[m->lo]) &&
+           f.hi >= mc->ext[m->hi];
+}
+
+/* The row that the lanes' places are in, by the outer loop's coordinate. */
+static stc_status lanes_row(machine *mc, nest *ns, void **row)
+{
+    slot *r = &mc->slot[ns->in.sink[0].a];
+    const level *lv = lanes_level(mc, ns);
+    if (asm_value(mc, r, lv->extent - 1)) return mc->cx->diag.status;
+    r->stores++;
+    *row = (char *)r->t->vals - lv->base * (int64_t)type_size(r->t->type);
+    return STC_OK;
+}
+
+#define INTO_LANES(TYPE, B, W)                                                             \
+    INLINE void into_lanes_##TYPE##_##B##_##W(nest *ns, elem_##TYPE *to,                   \
+                                              const nest_load *own, const nest_load *by)   \
+    {                                                                                      \
+        const nest_walk *w = &ns->walk[0];                                                 \
+        const index_##W *crd = w->crd, lo = (index_##W)ns->lo;                             \
+        const elem_##TYPE *v = own->vals;                                                  \
+        for (int k = ns->from; k < ns->to; k++) {                                          \
+            int64_t p, e;                                                                  \
+            if (!span_##W(w, k, &p, &e) || !nest_lane(ns, k)) continue;                    \
+            SCALE(TYPE, B, s, k)                                                           \
+            const elem_##TYPE *x = NULL;                                                   \
+            if (by) x = (const elem_##TYPE *)by->vals + load_base(by, k);                  \
+            elem_##TYPE *at = &to[column_get(&ns->o.icol[0], k)];                          \
+            num_##TYPE sum = GET(TYPE, *at);                                               \
+            ns->rounds += e - p;                                                           \
+            for (; p < e; p++) {                                                           \
+                const index_##W j = crd[p * w->step];                                      \
+                if (w->gaps && j < lo) continue;                                           \
+                num_##TYPE t = TIMES(B, TYPE, s, GET(TYPE, v[p]));                         \
+                if (x) t = TIMES(B, TYPE, t, GET(TYPE, x[j]));                             \
+                sum = PLUS(B, TYPE, sum, t);                                               \
+            }                                                                              \
+            *at = (elem_##TYPE)sum;                                                        \
+        }                                                                                  \
+    }
+
+/* One child a parent, and neighbours all the way: slots of rows. */
+#define INTO_STEPS(TYPE, B, W)                                                             \
+    static bool into_steps_##TYPE##_##B##_##W(nest *ns, elem_##TYPE *to,                   \
+                                              const nest_load *own, const nest_load *by)   \
+    {                                                                                      \
+        const nest_walk *w = &ns->walk[0];                                                 \
+        const column *i = &ns->o.icol[0], *parent = w->parent;                             \
+        if (w->bounds || parent->form != COL_STEP || i->form != COL_STEP || !by ||         \
+            by->parent->form != COL_FIXED || ns->gaps || ns->nscalar || w->step != 1)      \
+            return false;                                                                  \
+        const index_##W *crd = (const index_##W *)w->crd + parent->base;                   \
+        const elem_##TYPE *v = (const elem_##TYPE *)own->vals + parent->base;              \
+        const elem_##TYPE *x = (const elem_##TYPE *)by->vals + load_base(by, 0);           \
+        const index_##W lo = (index_##W)ns->lo;                                            \
+        to += i->base;                                                                     \
+        for (int k = ns->from; k < ns->to; k++) {                                          \
+            if (crd[k] < lo) continue;                                                     \
+            const num_##TYPE t = TIMES(B, TYPE, GET(TYPE, v[k]), GET(TYPE, x[crd[k]]));    \
+            to[k] = (elem_##TYPE)PLUS(B, TYPE, GET(TYPE, to[k]), t);                       \
+        }                                                                                  \
+        ns->rounds += ns->to - ns->from;                                                   \
+        return true;                                                                       \
+    }
+
+#define INSTANCE_dot_into(TYPE, B, W)                                                      \
+    INTO_LANES(TYPE, B, W)                                                                 \
+    INTO_STEPS(TYPE, B, W)                                                                 \
+                                                                                           \
+    stc_status super_dot_into_##TYPE##_##B##_##W(machine *mc, nest *ns)                    \
+    {                                                                                      \
+        void *row;                                                                         \
+        const nest_load *a = &ns->load[0], *b = ns->nload > 1 ? &ns->load[1] : NULL;       \
+        if (ns->from == ns->to) return STC_OK;                                             \
+        if (lanes_row(mc, ns, &row)) return mc->cx->diag.status;                           \
+        const nest_load *own = a->walk >= 0 ? a : b, *by = a->walk >= 0 ? b : a;           \
+        if (!into_steps_##TYPE##_##B##_##W(ns, row, own, by))                              \
+            into_lanes_##TYPE##_##B##_##W(ns, row, own, by);                               \
+        return super_poll(mc, ns);                                                         \
+    }
+
 /* ---- fibers into a workspace --------------------------------------------------- */
 
 #define WORKSPACE_FIBER(TYPE, B, W)                                                        \
