@@ -28,6 +28,7 @@
     SUITE(api)                                                                             \
     SUITE(session)                                                                         \
     SUITE(schedule)                                                                        \
+    SUITE(workspace)                                                                       \
     SUITE(threads)                                                                         \
     SUITE(intervals)                                                                       \
     SUITE(merge)                                                                           \

@@ -1,7 +1,7 @@
 /* report.c: what a machine runs, for people: the code with the tier that each
  * loop got, and the profile of the last run.
  */
-#include "machine.h"
+#include "ws.h"
 #include "text.h"
 
 typedef struct report {
@@ -45,6 +45,20 @@ stc_status machine_dump(const machine *mc, textbuf *out)
     return out->failed ? mc->cx->diag.status : STC_OK;
 }
 
+/* What the workspaces of the last run were kept by, and why. */
+static void note_workspaces(const machine *mc, textbuf *out)
+{
+    for (int k = 0; k < mc->p->ntensor; k++) {
+        const workspace *w = mc->slot[k].ws;
+        if (!w || !w->kind) continue;
+        text_add(out, "workspace t%d: %s, %s", k, w->kind->name, w->why);
+        if (w->batches)
+            text_add(out, "; %lld merges, %s", (long long)w->batches,
+                     w->pipe ? "on a second thread" : "in turn");
+        text_add(out, "\n");
+    }
+}
+
 stc_status machine_profile(const machine *mc, textbuf *out)
 {
     if (!mc->profile)
@@ -67,5 +81,6 @@ stc_status machine_profile(const machine *mc, textbuf *out)
                      (unsigned long long)mc->code[i].u.loop->visited);
         text_add(out, "\n");
     }
+    note_workspaces(mc, out);
     return out->failed ? mc->cx->diag.status : STC_OK;
 }

@@ -12,8 +12,12 @@
 #include "ws.h"
 #include <string.h>
 
-/* Beyond this many coordinates an accumulator isn't worth its memory. */
-#define DENSE_MAX ((int64_t)1 << 22)
+/* Beyond this many coordinates an accumulator isn't worth its memory: for one index,
+ * and for several. Of these there may be so many to each entry of the operands:
+ * measured on products over rates of deduplication (bench, workspaces). */
+#define VECTOR_MAX ((int64_t)1 << 22)
+#define DENSE_MAX ((int64_t)1 << 23)
+#define DENSE_PER_ENTRY 64
 
 const ws_kind *ws_kind_at(int policy)
 {
@@ -94,8 +98,9 @@ static const ws_kind *choose(const machine *mc, const slot *s)
         w->why = "asked for";
         return ws_kind_at(s->row->policy);
     }
-    if (n <= DENSE_MAX && (s->row->order == 1 || n <= 4 * ws_operands(mc))) {
-        w->why = "few coordinates";
+    if (s->row->order == 1 ? n <= VECTOR_MAX
+                           : n <= DENSE_MAX && n / DENSE_PER_ENTRY <= ws_operands(mc)) {
+        w->why = "few coordinates for the operands' entries";
         return &ws_kind_dense;
     }
     w->why = "more coordinates than an accumulator is worth";

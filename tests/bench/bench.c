@@ -59,5 +59,6 @@ int main(int argc, char **argv)
     status |= bench_expressions(filter, csv);
     status |= bench_convolution(filter, csv);
     status |= bench_compressed(filter, csv);
+    status |= bench_workspaces(filter, csv);
     return bench_latency(filter, csv, tool) | status;
 }

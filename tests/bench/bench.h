@@ -79,6 +79,8 @@ int bench_expressions(const char *filter, bool csv);
 int bench_convolution(const char *filter, bool csv);
 /* compressed.c: the same, for operands in rle and lz77 against dense ones. */
 int bench_compressed(const char *filter, bool csv);
+/* workspaces.c: policies of workspaces; only if the filter names them. */
+int bench_workspaces(const char *filter, bool csv);
 /* latency.c */
 int bench_latency(const char *filter, bool csv, const char *tool);
 

@@ -1,0 +1,183 @@
+/* check_workspace.c: workspaces: every policy with every capacity gives what the plain
+ * statement gives, for reductions, fills, orders and labels of several words; what they
+ * hold is in proportion to what is put in.
+ */
+#include "check.h"
+#include <string.h>
+
+static const char *const policies[] = {"dense", "coord", "bucket", "hash"};
+static const char *const sizes[] = {"",       ", 1",         ", 2",        ", 7",
+                                    ", 1000", ", 1, single", ", 2, single"};
+enum { POLICIES = 4, SIZES = 7 };
+
+static stc_session *session;
+static stc_machine *machine;
+static heap memory;
+
+static void run(const char *text)
+{
+    const stc_status st = stc_session_exec(session, text, "test");
+    ck_assert_msg(st == STC_OK, "%s\n%s", text, stc_error(machine)->message);
+}
+
+static double scalar(const char *name)
+{
+    const stc_tensor *t;
+    stc_value v;
+    ck_ok(machine, stc_session_get(session, name, &t));
+    ck_ok(machine, stc_tensor_get(t, NULL, &v));
+    return stc_tensor_type(t) >= STC_F32 ? v.f : (double)v.i;
+}
+
+/* A statement whose loops scatter into R, and how R and its plain twin P compare. */
+typedef struct scatter_case {
+    const char *declare, *statement, *order, *differ;
+} scatter_case;
+
+#define MATRICES(type, fill)                                                               \
+    "tensor A csr " type " [9,8] fill " fill "\n"                                          \
+    "tensor B csr " type " [8,7] fill " fill "\n"                                          \
+    "A(i,k) = select(S(i,k) != 0, S(i,k), " fill ")\n"                                     \
+    "B(k,j) = select(T(k,j) != 0, T(k,j), " fill ")\n"
+#define RESULT(format, type, fill)                                                         \
+    "tensor R " format " " type " [9,7] fill " fill "\ntensor P dense " type               \
+    " [9,7] fill " fill "\n"
+#define DIFFER "n = sum(i,j: R(i,j) != P(i,j))"
+
+static const scatter_case cases[] = {
+    {MATRICES("i64", "0") RESULT("csr", "i64", "0"), "(i,j) = A(i,k) * B(k,j)", "k,i,j",
+     DIFFER},
+    {MATRICES("i64", "0") RESULT("csc", "i64", "0"), "(i,j) = A(i,k) * B(k,j)", "i,k,j",
+     DIFFER},
+    {MATRICES("i64", "0") RESULT("hash", "i64", "0"), "(i,j) = A(i,k) * B(k,j)", "k,j,i",
+     DIFFER},
+    {MATRICES("f64", "inf") RESULT("csr", "f64", "inf"), "(i,j) = min(k: A(i,k) + B(k,j))",
+     "k,i,j", DIFFER},
+    {MATRICES("f64", "-inf") RESULT("dcsr", "f64", "-inf"),
+     "(i,j) = max(k: A(i,k) + B(k,j))", "k,i,j", DIFFER},
+    {MATRICES("i64", "0") RESULT("coo", "bool", "false"),
+     "(i,j) = any(k: A(i,k) != 0 && B(k,j) != 0)", "k,i,j", DIFFER},
+    {MATRICES("u8", "0") RESULT("csr", "u8", "0"), "(i,j) = bitor(k: A(i,k) & B(k,j))",
+     "k,i,j", DIFFER},
+    {"tensor X csf i32 [5,6,7] = random(density=0.2, seed=5)\n"
+     "tensor A csr i32 [6,4] = random(density=0.5, seed=6)\n"
+     "tensor R csf i32 [5,7,4]\ntensor P dense i32 [5,7,4]\n",
+     "(i,l,j) = X(i,k,l) * A(k,j)", "k,i,j,l", "n = sum(i,l,j: R(i,l,j) != P(i,l,j))"},
+};
+enum { CASES = sizeof cases / sizeof *cases };
+
+static void each_policy(const scatter_case *c, int threads)
+{
+    char text[1200];
+    machine = machine_open(&memory, false);
+    machine_share(machine, threads);
+    ck_ok(machine, stc_session_open(machine, &session));
+    run("tensor S csr i64 [9,8] = random(density=0.5, seed=1)\n"
+        "tensor T csr i64 [8,7] = random(density=0.5, seed=2)\n");
+    run(c->declare);
+    snprintf(text, sizeof text, "P%s", c->statement);
+    run(text);
+    for (int p = 0; p < POLICIES; p++)
+        for (int k = 0; k < SIZES; k++) {
+            snprintf(text, sizeof text, "R%s with reorder(%s), workspace(%s%s)",
+                     c->statement, c->order, policies[p], sizes[k]);
+            run(text);
+            run(c->differ);
+            ck_assert_msg(scalar("n") == 0, "%s: %g elements differ", text, scalar("n"));
+        }
+    stc_session_close(session);
+    machine_shut(machine, &memory);
+}
+
+START_TEST(policies_agree)
+{
+    each_policy(&cases[_i], 1);
+}
+END_TEST
+
+START_TEST(policies_on_threads)
+{
+    each_policy(&cases[_i], 2);
+}
+END_TEST
+
+/* Three extents of 2^40: labels of two words. */
+START_TEST(long_labels)
+{
+    for (int p = 1; p < POLICIES; p++) {
+        char text[700];
+        snprintf(text, sizeof text,
+                 "tensor A coo i64 [1099511627776,3,1099511627776]"
+                 " = { (7,0,9): 1, (1099511627775,1,0): 2, (7,2,1099511627775): 3 }\n"
+                 "tensor R coo i64 [1099511627776,1099511627776]\n"
+                 "R(j,i) = A(i,k,j) with reorder(k,i,j), workspace(%s, 2)\n"
+                 "n = sum(i,j: R(i,j) * (10 * (i %% 10 + 1) + j %% 10 + 1))\n",
+                 policies[p]);
+        EXPECT(text, "n", 344);
+    }
+}
+END_TEST
+
+/* More entries than a default capacity, with many duplicates: merges that follow each
+ * other, and those on a second thread where there is one. */
+START_TEST(many_merges)
+{
+    for (int p = 0; p < POLICIES; p++) {
+        char text[700];
+        snprintf(text, sizeof text,
+                 "tensor A csr i64 [300,400] = random(density=0.1, seed=1)\n"
+                 "tensor B csr i64 [400,200] = random(density=0.1, seed=2)\n"
+                 "P(i,j) = A(i,k) * B(k,j)\ntensor R csr i64 [300,200]\n"
+                 "R(i,j) = A(i,k) * B(k,j) with reorder(k,i,j), workspace(%s, 64)\n"
+                 "n = sum(i,j: R(i,j) != P(i,j))",
+                 policies[p]);
+        EXPECT(text, "n", 0);
+    }
+}
+END_TEST
+
+/* A product of matrices of 10^7 x 10^7 with a thousand entries each. */
+START_TEST(hypersparse_peak)
+{
+    enum { N = 1000 };
+    const int64_t shape[2] = {10000000, 10000000};
+    int64_t at[2 * N];
+    double v[N];
+    for (int64_t k = 0; k < N; k++) {
+        at[k] = k * 9973;
+        at[N + k] = k * 7919 % 500 * 11;
+        v[k] = 1;
+    }
+    stc_machine *m = machine_open(&memory, false);
+    stc_tensor *a, *b;
+    stc_program *p;
+    const stc_decl d[] = {{"A", "dcsc", STC_F64, NULL, 2},
+                          {"B", "dcsr", STC_F64, NULL, 2},
+                          {"R", "dcsr", STC_F64, NULL, 2}};
+    ck_ok(m, stc_tensor_from_coords(m, "dcsc", STC_F64, 2, shape, NULL, N, at, v, &a));
+    ck_ok(m, stc_tensor_from_coords(m, "dcsr", STC_F64, 2, shape, NULL, N, at, v, &b));
+    ck_ok(m, stc_compile(m, "R(i,j) = A(i,k) * B(k,j) with reorder(k,i,j)", d, 3, &p));
+    ck_ok(m, stc_bind(p, "A", a));
+    ck_ok(m, stc_bind(p, "B", b));
+    ck_ok(m, stc_run(p));
+    ck_assert_uint_lt(stc_memory_peak(m), (uint64_t)4 << 20);
+    stc_program_free(p);
+    stc_tensor_free(a);
+    stc_tensor_free(b);
+    machine_shut(m, &memory);
+}
+END_TEST
+
+Suite *suite_workspace(void)
+{
+    Suite *s = suite_create("workspace");
+    TCase *c = tcase_create("workspace");
+    tcase_set_timeout(c, 120);
+    tcase_add_loop_test(c, policies_agree, 0, CASES);
+    tcase_add_loop_test(c, policies_on_threads, 0, CASES);
+    tcase_add_test(c, long_labels);
+    tcase_add_test(c, many_merges);
+    tcase_add_test(c, hypersparse_peak);
+    suite_add_tcase(s, c);
+    return s;
+}
