@@ -447,7 +447,8 @@ STC_API stc_times stc_session_times(const stc_session *s);
 /* From now on each assignment runs n times from the same inputs; what the last
  * run gives is kept, and the times count the median run. n >= 1. */
 STC_API void stc_session_repeat(stc_session *s, int n);
-/* The threads of all later runs; 1: sequential. */
+/* The threads of all later runs, the caller's among them; 1: sequential. They are
+ * started when first needed and joined by stc_close. */
 STC_API stc_status stc_set_threads(stc_machine *m, int threads);
 /* The profile of the statements of the last stc_session_exec, if the machine was
  * opened with `profile`: for each, its text, then as stc_program_profile. */
