@@ -7,7 +7,7 @@
  * none by the fiber: columnar evaluation of the tree of iterations.
  *
  *     cascade.c        the stages, and the round of fill, eval and sink
- *     cascade_fill.c   the elements below a strip's lanes
+ *     cascade_fill.c   the elements below a strip's lanes; …_simple.c the common ones
  *     cascade_spread.c what an element has from the lane that it belongs to
  *     cascade_sink.c   reductions, workspaces, results; …_place.c where these go
  *
@@ -78,7 +78,8 @@ struct stage {
     /* filling */
     stage_walk walk[WALK_MAX];
     int nwalk;
-    bool simple, unordered;
+    uint8_t simple; /* stage_simple_way, in this strip of the loop around */
+    bool unordered;
     int64_t lo, hi, next;
     uint64_t maybe, live; /* produce, for any presence of what is located; what goes on */
     uint64_t located, known;
@@ -109,6 +110,20 @@ struct cascade {
     void *block;
     size_t block_size;
 };
+
+/* A lane so long makes strings of its own: all that it has in common stays one
+ * value. */
+enum { LONG_LANE = STRIP > 64 ? STRIP / 8 : STRIP / 2 };
+
+/* cascade_simple.c */
+typedef enum stage_simple_way {
+    SIMPLE_NOT,
+    SIMPLE_FIBERS,
+    SIMPLE_CHILDREN,
+    SIMPLE_RANGES,
+} stage_simple_way;
+stage_simple_way stage_simple(const stage *st);
+int stage_fill_simple(stage *st);
 
 /* cascade_fill.c */
 void stage_fill_prepare(machine *mc, stage *st);

@@ -12,9 +12,6 @@
 
 /* Subsections further off are stepped: their differences could overflow. */
 #define AHEAD_MAX ((int64_t)1 << 61)
-/* A lane so long makes strings of its own: all that it has in common stays one
- * value. */
-enum { LONG_LANE = STRIP / 8 };
 
 static int64_t index_at(const void *a, int width, int64_t k)
 {
@@ -43,17 +40,6 @@ static void prepare_walk(machine *mc, const stage *st, stage_walk *w)
     w->tabled =
         w->t.shape == VIEW_RANGE || w->t.shape == VIEW_COORDS || w->t.shape == VIEW_GAPS;
     w->trims = w->shift || w->lv->base < st->lo || w->lv->base + w->lv->extent > st->hi;
-}
-
-/* One fiber a lane, which all is there for: the common case. */
-static bool is_simple(const stage *st)
-{
-    const stage_walk *w = &st->walk[0];
-    return st->nwalk == 1 && !st->known && !st->g->s.l->merge->universe && w->tabled &&
-           w->t.shape == VIEW_COORDS && !w->trims && !w->dups &&
-           st->maybe >> (1 << (w->place - 1)) & 1 && w->t.stride == w->t.width &&
-           (!w->t.bounds || w->t.bounds_width == w->t.width) &&
-           !(w->t.bounds && w->parent->ranged);
 }
 
 void stage_fill_prepare(machine *mc, stage *st)
@@ -88,7 +74,7 @@ void stage_fill_start(stage *st)
 {
     st->lane = 0;
     st->open = false;
-    st->simple = is_simple(st);
+    st->simple = (uint8_t)stage_simple(st);
 }
 
 /* ---- a lane -------------------------------------------------------------------- */
@@ -467,49 +453,6 @@ static stc_status fill_steps(machine *mc, stage *st, int *n)
 
 /* ---- a string ------------------------------------------------------------------ */
 
-#define FILL_SIMPLE(W, I)                                                                  \
-    static int fill_simple_##W(stage *st)                                                  \
-    {                                                                                      \
-        stage_walk *w = &st->walk[0];                                                      \
-        const I *bounds = w->t.bounds, *crd = w->t.crd;                                    \
-        int64_t *restrict at = st->g->icol[0].data;                                        \
-        int64_t *restrict data = st->g->place[w->place].data;                              \
-        int *restrict row = st->row;                                                       \
-        const int lanes = st->out->g->n;                                                   \
-        int n = 0, k = st->lane;                                                           \
-        int64_t p = w->p;                                                                  \
-        bool open = st->open;                                                              \
-        for (; k < lanes && n < STRIP; k++) {                                              \
-            const int64_t parent = column_get(w->parent, k);                               \
-            if (parent < 0) continue;                                                      \
-            const int64_t end = bounds              ? bounds[parent + 1]                   \
-                                : w->parent->ranged ? column_end(w->parent, k)             \
-                                                    : parent + 1;                          \
-            if (!open) p = bounds ? bounds[parent] : parent;                               \
-            if (n > 0 && end - p >= LONG_LANE) break;                                      \
-            const int take = end - p < STRIP - n ? (int)(end - p) : STRIP - n;             \
-            for (int j = 0; j < take; j++) {                                               \
-                at[n + j] = crd[p + j];                                                    \
-                data[n + j] = p + j;                                                       \
-                row[n + j] = k;                                                            \
-            }                                                                              \
-            n += take;                                                                     \
-            p += take;                                                                     \
-            open = p < end;                                                                \
-            if (open) break;                                                               \
-            if (take >= LONG_LANE) {                                                       \
-                k++;                                                                       \
-                break;                                                                     \
-            }                                                                              \
-        }                                                                                  \
-        w->p = p;                                                                          \
-        st->lane = k;                                                                      \
-        st->open = open;                                                                   \
-        return n;                                                                          \
-    }
-FILL_SIMPLE(4, int32_t)
-FILL_SIMPLE(8, int64_t)
-
 static int64_t lane_length(const stage *st)
 {
     const stage_walk *w = &st->walk[0];
@@ -593,7 +536,7 @@ stc_status stage_fill(machine *mc, stage *st, bool *more)
     g->icol[0].form = COL_ARRAY;
     st->stepped = false;
     if (st->simple) {
-        n = st->walk[0].t.width == 4 ? fill_simple_4(st) : fill_simple_8(st);
+        n = stage_fill_simple(st);
     } else {
         if (fill_lanes(mc, st, &n)) return mc->cx->diag.status;
         fibers = fibers && !g->s.l->merge->universe;

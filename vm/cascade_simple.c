@@ -1,0 +1,149 @@
+/* cascade_simple.c: the common fills: lanes that all have their fibers in one table,
+ * as they are, with nothing else that could keep them from producing.
+ */
+#include "cascade.h"
+
+/* Fibers of coordinates between bounds, or between a parent's first position and
+ * its last. */
+#define FILL_SIMPLE(W, I)                                                                  \
+    static int fibers_##W(stage *st)                                                       \
+    {                                                                                      \
+        stage_walk *w = &st->walk[0];                                                      \
+        const I *bounds = w->t.bounds, *crd = w->t.crd;                                    \
+        int64_t *restrict at = st->g->icol[0].data;                                        \
+        int64_t *restrict data = st->g->place[w->place].data;                              \
+        int64_t *restrict ends = st->g->place[w->place].end;                               \
+        int *restrict row = st->row;                                                       \
+        const int lanes = st->out->g->n;                                                   \
+        int n = 0, k = st->lane;                                                           \
+        int64_t p = w->p;                                                                  \
+        bool open = st->open;                                                              \
+        for (; k < lanes && n < STRIP; k++) {                                              \
+            const int64_t parent = column_get(w->parent, k);                               \
+            if (parent < 0) continue;                                                      \
+            const int64_t end = bounds              ? bounds[parent + 1]                   \
+                                : w->parent->ranged ? column_end(w->parent, k)             \
+                                                    : parent + 1;                          \
+            if (!open) p = bounds ? bounds[parent] : parent;                               \
+            if (n > 0 && end - p >= LONG_LANE) break;                                      \
+            if (w->dups) {                                                                 \
+                while (p < end && n < STRIP) {                                             \
+                    int64_t e = p + 1;                                                     \
+                    while (e < end && crd[e] == crd[p])                                    \
+                        e++;                                                               \
+                    at[n] = crd[p];                                                        \
+                    data[n] = p;                                                           \
+                    ends[n] = e;                                                           \
+                    row[n++] = k;                                                          \
+                    p = e;                                                                 \
+                }                                                                          \
+                open = p < end;                                                            \
+                if (open) break;                                                           \
+                continue;                                                                  \
+            }                                                                              \
+            const int take = end - p < STRIP - n ? (int)(end - p) : STRIP - n;             \
+            for (int j = 0; j < take; j++) {                                               \
+                at[n + j] = crd[p + j];                                                    \
+                data[n + j] = p + j;                                                       \
+                row[n + j] = k;                                                            \
+            }                                                                              \
+            n += take;                                                                     \
+            p += take;                                                                     \
+            open = p < end;                                                                \
+            if (open) break;                                                               \
+            if (take >= LONG_LANE) {                                                       \
+                k++;                                                                       \
+                break;                                                                     \
+            }                                                                              \
+        }                                                                                  \
+        w->p = p;                                                                          \
+        st->lane = k;                                                                      \
+        st->open = open;                                                                   \
+        return n;                                                                          \
+    }
+FILL_SIMPLE(4, int32_t)
+FILL_SIMPLE(8, int64_t)
+
+/* One position a parent, its own, which may have no coordinate. */
+#define CHILDREN(W, I)                                                                     \
+    static int children_##W(stage *st)                                                     \
+    {                                                                                      \
+        const stage_walk *w = &st->walk[0];                                                \
+        const int64_t wide = w->t.stride / (int64_t)sizeof(I);                             \
+        const I *crd = w->t.crd;                                                           \
+        const int64_t none = w->t.shape == VIEW_GAPS ? w->t.lo - 1 : INT64_MIN;            \
+        int64_t *restrict at = st->g->icol[0].data;                                        \
+        int64_t *restrict data = st->g->place[w->place].data;                              \
+        int *restrict row = st->row;                                                       \
+        const int lanes = st->out->g->n; /* each gives one element or none */              \
+        int n = 0;                                                                         \
+        for (int k = 0; k < lanes; k++) {                                                  \
+            const int64_t p = column_get(w->parent, k);                                    \
+            const int64_t i = p < 0 ? none : crd[p * wide];                                \
+            at[n] = i;                                                                     \
+            data[n] = p;                                                                   \
+            row[n] = k;                                                                    \
+            n += p >= 0 && i != none;                                                      \
+        }                                                                                  \
+        st->lane = lanes;                                                                  \
+        return n;                                                                          \
+    }
+CHILDREN(4, int32_t)
+CHILDREN(8, int64_t)
+
+/* The same short range below each lane. */
+static int ranges(stage *st)
+{
+    const stage_walk *w = st->nwalk ? &st->walk[0] : NULL;
+    const int64_t lo = w ? w->t.lo : st->lo, hi = w ? w->t.hi : st->hi;
+    int64_t *at = st->g->icol[0].data, *data = w ? st->g->place[w->place].data : at;
+    const int lanes = st->out->g->n;
+    int n = 0;
+    while (st->lane < lanes && n < STRIP) {
+        const int64_t parent = w ? column_get(w->parent, st->lane) : 0;
+        int64_t i = st->open ? st->next : lo;
+        const int64_t shift = parent * (hi - lo) - lo;
+        for (; parent >= 0 && i < hi && n < STRIP; i++, n++) {
+            if (w) data[n] = shift + i;
+            at[n] = i;
+            st->row[n] = st->lane;
+        }
+        st->open = parent >= 0 && i < hi;
+        st->next = i;
+        st->lane += !st->open;
+    }
+    return n;
+}
+
+stage_simple_way stage_simple(const stage *st)
+{
+    const stage_walk *w = &st->walk[0];
+    const fiber_table *t = &w->t;
+    const merge_desc *m = st->g->s.l->merge;
+    if (st->known || m->count > MERGE_TABLE_MAX) return SIMPLE_NOT;
+    if (st->nwalk == 0 && m->universe && st->maybe & 1 && st->hi - st->lo < LONG_LANE)
+        return SIMPLE_RANGES;
+    if (st->nwalk != 1 || m->universe || !w->tabled || w->trims ||
+        !(st->maybe >> (1 << (w->place - 1)) & 1))
+        return SIMPLE_NOT;
+    if (t->shape == VIEW_RANGE)
+        return w->parent->ranged || t->hi - t->lo >= LONG_LANE ? SIMPLE_NOT : SIMPLE_RANGES;
+    if (!t->bounds && !w->parent->ranged && t->stride % t->width == 0 && !w->dups)
+        return SIMPLE_CHILDREN;
+    if (t->shape != VIEW_COORDS || t->stride != t->width) return SIMPLE_NOT;
+    if (t->bounds && (t->bounds_width != t->width || w->parent->ranged)) return SIMPLE_NOT;
+    return SIMPLE_FIBERS;
+}
+
+int stage_fill_simple(stage *st)
+{
+    const bool narrow = st->nwalk && st->walk[0].t.width == 4;
+    switch (st->simple) {
+    case SIMPLE_FIBERS:
+        return narrow ? fibers_4(st) : fibers_8(st);
+    case SIMPLE_CHILDREN:
+        return narrow ? children_4(st) : children_8(st);
+    default:
+        return ranges(st);
+    }
+}
