@@ -264,26 +264,55 @@ static int fill_one(ivl_loop *v, int n)
     return n + take;
 }
 
+/* Rounds of a row in which neither operand is on its last run: no branch on
+ * which of them ends first. */
+static int merge_runs(const int32_t *ca, const int32_t *cb, int64_t *p, int64_t *q,
+                      int64_t pl, int64_t ql, int64_t *at, int64_t *pa, int64_t *pb,
+                      int room, int64_t *from)
+{
+    int64_t x = *p, y = *q, i = *from;
+    int n = 0;
+    while (n < room && x < pl && y < ql) {
+        const int64_t ea = ca[x + 1], eb = cb[y + 1], e = ea < eb ? ea : eb;
+        at[n] = i;
+        pa[n] = x;
+        pb[n++] = y;
+        x += ea == e;
+        y += eb == e;
+        i = e;
+    }
+    *p = x;
+    *q = y;
+    *from = i;
+    return n;
+}
+
 static int fill_two(ivl_loop *v, int n)
 {
     ivl_walk *a = &v->walk[0], *b = &v->walk[1];
-    const int32_t *ca = a->t.crd, *cb = b->t.crd;
     int64_t *at = v->g.icol[0].data, *len = v->len;
     int64_t *pa = v->g.place[a->place].data, *pb = v->g.place[b->place].data;
     int64_t p = a->p, q = b->p, i = v->i;
     const int64_t pl = a->end - 1, ql = b->end - 1, end = v->end;
-    while (n < STRIP && i < end) {
-        const int64_t ea = p < pl ? ca[p + 1] : end, eb = q < ql ? cb[q + 1] : end;
+    const int first = n;
+    n += merge_runs(a->t.crd, b->t.crd, &p, &q, pl, ql, at + n, pa + n, pb + n, STRIP - n,
+                    &i);
+    while (n < STRIP && i < end) { /* one of them goes on to the end */
+        const int64_t ea = p < pl ? ((const int32_t *)a->t.crd)[p + 1] : end;
+        const int64_t eb = q < ql ? ((const int32_t *)b->t.crd)[q + 1] : end;
         const int64_t e = ea < eb ? ea : eb;
         at[n] = i;
-        len[n] = e - i;
         pa[n] = p;
-        pb[n] = q;
-        v->row[n++] = v->lane;
+        pb[n++] = q;
         p += ea == e;
         q += eb == e;
         i = e;
     }
+    for (int k = first; k + 1 < n; k++)
+        len[k] = at[k + 1] - at[k];
+    if (n > first) len[n - 1] = i - at[n - 1];
+    for (int k = first; k < n; k++)
+        v->row[k] = v->lane;
     a->p = p;
     b->p = q;
     v->i = i;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RUNS = 5 };
+enum { RUNS = 9 };
 #define STREAM "(i,j) -> (flat(i,j) : lz77)"
 #define RUNS_ON "(i,j) -> (flat(i,j) : rle)"
 
@@ -153,6 +153,15 @@ static double around(bench *b, const row *r)
     return ok ? t1 - t0 + t3 - t2 : NAN;
 }
 
+/* Others share the machine: the shortest time is that of the work. */
+static double least(const double *t)
+{
+    double x = t[0];
+    for (int i = 1; i < RUNS; i++)
+        x = t[i] < x ? t[i] : x;
+    return x;
+}
+
 static double run_row(const row *r, bool csv, bool *wrong)
 {
     bench b = {0};
@@ -176,7 +185,7 @@ static double run_row(const row *r, bool csv, bool *wrong)
         *wrong = true;
     } else {
         const bool same = agree(&b, &p);
-        const double a = median(ours, RUNS), c = median(theirs, RUNS);
+        const double a = least(ours), c = least(theirs);
         const double other = strstr(r->a, "lz77") ? around(&b, r) + c : NAN;
         ratio = a / c;
         *wrong |= !same;
