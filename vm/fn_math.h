@@ -80,6 +80,10 @@ static inline int i64_exponent(int64_t y)
     return y > 100000 ? 100000 : y < -100000 ? -100000 : (int)y;
 }
 
+/* nan wins. In two steps, of which the first is one instruction. */
+#define LEAST(x, y) (__builtin_expect((x) != (x), 0) ? (x) : (x) < (y) ? (x) : (y))
+#define MOST(x, y) (__builtin_expect((x) != (x), 0) ? (x) : (x) > (y) ? (x) : (y))
+
 /* ldexp. Where number and result are normal that is a sum of exponents; what isn't
  * stored, 0 and 2 ** 0, needs no more either. */
 static inline double scale_f64(double x, int64_t y)
