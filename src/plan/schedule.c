@@ -14,6 +14,7 @@
  * alone shows, here; what only the loops show, in schedule_check.c.
  */
 #include "schedule.h"
+#include "../../vm/text.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -157,13 +158,8 @@ static stc_status read_reorder(plan *pl, const ast *c)
 
 int schedule_policy(const ast *at)
 {
-    static const char *const name[] = {
-        "auto",
-#define WS_POLICY(NAME, name, meaning) #name,
-#include "../../vm/ws_policies.def"
-    };
-    for (int k = 0; at->kind == N_NAME && k < WS_POLICY_COUNT; k++)
-        if (strcmp(at->name, name[k]) == 0) return k;
+    for (int k = WS_AUTO; at->kind == N_NAME && policy_words[k]; k++)
+        if (strcmp(at->name, policy_words[k]) == 0) return k;
     return -1;
 }
 
