@@ -140,12 +140,25 @@ static stc_status check_counted(plan *pl, const ast *c, int i)
                         index_name(pl, i), index_name(pl, from->child[1]));
 }
 
+/* Whether an index is a part of one of positions. */
+static bool counts_positions(plan *pl, int i)
+{
+    const relation *r = maker(pl, i);
+    while (r && r->kind == REL_SPLIT)
+        r = maker(pl, r->parent[0]);
+    return r && r->kind == REL_POS;
+}
+
 /* A fused index has as many values as there are pairs. */
 static int fused_extent(plan *pl, const ast *c, const relation *r)
 {
     int length[2];
     for (int k = 0; k < 2; k++) {
-        if (check_counted(pl, c, r->parent[k])) return -1;
+        if (counts_positions(pl, r->parent[k])) {
+            command_fail(pl, c, "split: %s is made of %s, which counts positions",
+                         index_name(pl, r->child[0]), index_name(pl, r->parent[k]));
+            return -1;
+        }
         const relation *of = maker(pl, r->parent[k]);
         bool fused = of && of->kind == REL_FUSE;
         length[k] = fused ? fused_extent(pl, c, of) : plan_length(pl, r->parent[k]);
