@@ -301,6 +301,17 @@ static void bind(const affine *a, int l, int64_t *out, const int64_t *at, int d,
         out[k] = at[k] + a->line[k].coef[d] * v;
 }
 
+/* The same with index e at value w, too. */
+static inline void bind_both(const affine *a, int l, int64_t *out, const int64_t *at, int d,
+                             int64_t v, int e, int64_t w)
+{
+    const int lines = a->nload + a->nlevel;
+    for (int k = 0; k < a->nload; k++)
+        out[k] = at[k] + a->line[k].coef[d] * v + a->line[k].coef[e] * w;
+    for (int k = a->nload + l; k < lines; k++)
+        out[k] = at[k] + a->line[k].coef[d] * v + a->line[k].coef[e] * w;
+}
+
 /* The coordinate of level l is x, at positions begin … end-1: for each value of
  * the indices that are tried, from the t-th on. */
 static stc_status solve_level(machine *mc, affine *a, int l, const int64_t *at, int t,
@@ -325,8 +336,10 @@ static stc_status solve_level(machine *mc, affine *a, int l, const int64_t *at, 
     for (int64_t w = q < 0 ? 0 : a->lo[q]; w < (q < 0 ? 1 : a->hi[q]); w++) {
         const int64_t left = rest - cq * w, v = c == 1 ? left : left / c;
         if (v < lo || v >= hi || v * c != left) continue;
-        bind(a, l + 1, here, at, d, v);
-        if (q >= 0) bind(a, l + 1, here, here, q, w);
+        if (q >= 0)
+            bind_both(a, l + 1, here, at, d, v, q, w);
+        else
+            bind(a, l + 1, here, at, d, v);
         if (walk_level(mc, a, l + 1, here, begin, end)) return mc->cx->diag.status;
     }
     return STC_OK;

@@ -72,6 +72,14 @@ typedef struct affine_level {
     int64_t min, max; /* what its free indices add to the coordinate          */
 } affine_level;
 
+/* The last level's, where entry x of coordinate y goes to the places y - cq * q of
+ * the solved index j (coefficient 1) for each tried q; one q, 0, if none is. */
+typedef struct affine_fiber {
+    const affine_level *lv;
+    int64_t jlo, jhi, qlo, qhi, cq;
+    int64_t oj, oq, fq; /* what they add to the result's place, and the factor's */
+} affine_fiber;
+
 typedef struct affine affine;
 struct affine {
     super base;
@@ -96,7 +104,8 @@ struct affine {
     const void *vals[AFFINE_LOADS];
     void *out;
     workspace *ws;
-    value factor;       /* of the scalars                                   */
+    value factor; /* of the scalars                                   */
+    affine_fiber leaf;
     int64_t begin, end; /* the sparse operand's first parents         */
     void (*fiber)(affine *a, const int64_t *at, int64_t begin, int64_t end);
     void (*entry)(affine *a, const int64_t *at, int64_t pos);

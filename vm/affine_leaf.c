@@ -10,33 +10,14 @@
 #include "super.h"
 #include "ws.h"
 
-/* What a fiber kernel needs, found once a fiber. */
-typedef struct fiber {
-    const affine_level *lv;
-    int64_t base;               /* coordinate - base = cj * j + cq * q            */
-    int64_t jlo, jhi, qlo, qhi; /* one q, 0, if nothing is tried                  */
-    int64_t cj, cq;
-    int64_t out, oj, oq; /* the result's place                             */
-    int64_t f, fj, fq;   /* the factor's; vals NULL: none                   */
-} fiber;
-
-static fiber fiber_of(const affine *a, const int64_t *at)
+/* What all fibers of a run have in common. */
+static affine_fiber fiber_of(const affine *a)
 {
     const affine_level *lv = &a->level[a->nlevel - 1];
     const int j = lv->solved, q = lv->ntried ? lv->tried[0] : -1;
     const int64_t *c = a->line[lv->line].coef;
-    fiber f = {.lv = lv,
-               .base = at[lv->line],
-               .jlo = a->lo[j],
-               .jhi = a->hi[j],
-               .qhi = 1,
-               .cj = c[j],
-               .out = at[0],
-               .oj = a->line[0].coef[j]};
-    if (a->nload > 1) {
-        f.f = at[1];
-        f.fj = a->line[1].coef[j];
-    }
+    affine_fiber f = {
+        .lv = lv, .jlo = a->lo[j], .jhi = a->hi[j], .qhi = 1, .oj = a->line[0].coef[j]};
     if (q < 0) return f;
     f.qlo = a->lo[q];
     f.qhi = a->hi[q];
@@ -68,18 +49,20 @@ static fiber fiber_of(const affine *a, const int64_t *at)
 /* Fibers with coefficient 1 of the solved index, and a factor that it doesn't
  * move; Q is the filter's length, 0: any. */
 #define FIBER(CLS, T, I, SINK)                                                             \
-    INLINE void run_##CLS##_##I##_##SINK(affine *a, const fiber *x, int64_t b, int64_t e,  \
+    INLINE void run_##CLS##_##I##_##SINK(affine *a, const affine_fiber *x,                 \
+                                         const int64_t *at, int64_t b, int64_t e,          \
                                          int64_t Q)                                        \
     {                                                                                      \
         const I *crd = (const I *)x->lv->crd;                                              \
         const T *v = a->vals[0], s = *(const T *)&a->factor;                               \
-        const T *f = a->nload > 1 ? (const T *)a->vals[1] + x->f + x->fq * x->qlo : NULL;  \
+        const int64_t base = at[x->lv->line];                                              \
+        const T *f = a->nload > 1 ? (const T *)a->vals[1] + at[1] + x->fq * x->qlo : NULL; \
         T *out = a->out;                                                                   \
         const int64_t n = Q ? Q : x->qhi - x->qlo, hop = x->oq - x->oj * x->cq;            \
-        const int64_t far = x->base + x->cq * (x->cq > 0 ? x->qhi - 1 : x->qlo);           \
-        const int64_t near = x->base + x->cq * (x->cq > 0 ? x->qlo : x->qhi - 1);          \
-        const int64_t first = x->base + x->cq * x->qlo, fq = x->fq, oj = x->oj;            \
-        const int64_t start = x->out + x->oq * x->qlo;                                     \
+        const int64_t far = base + x->cq * (x->cq > 0 ? x->qhi - 1 : x->qlo);              \
+        const int64_t near = base + x->cq * (x->cq > 0 ? x->qlo : x->qhi - 1);             \
+        const int64_t first = base + x->cq * x->qlo, fq = x->fq, oj = x->oj;               \
+        const int64_t start = at[0] + x->oq * x->qlo;                                      \
         OPEN_##SINK for (int64_t p = b; p < e; p++)                                        \
         {                                                                                  \
             const int64_t y = crd[p];                                                      \
@@ -106,22 +89,22 @@ static fiber fiber_of(const affine *a, const int64_t *at)
     static void fiber_##CLS##_##I##_##SINK(affine *a, const int64_t *at, int64_t b,        \
                                            int64_t e)                                      \
     {                                                                                      \
-        const fiber x = fiber_of(a, at);                                                   \
-        switch (x.qhi - x.qlo) {                                                           \
+        const affine_fiber *x = &a->leaf;                                                  \
+        switch (x->qhi - x->qlo) {                                                         \
         case 1:                                                                            \
-            run_##CLS##_##I##_##SINK(a, &x, b, e, 1);                                      \
+            run_##CLS##_##I##_##SINK(a, x, at, b, e, 1);                                   \
             break;                                                                         \
         case 2:                                                                            \
-            run_##CLS##_##I##_##SINK(a, &x, b, e, 2);                                      \
+            run_##CLS##_##I##_##SINK(a, x, at, b, e, 2);                                   \
             break;                                                                         \
         case 3:                                                                            \
-            run_##CLS##_##I##_##SINK(a, &x, b, e, 3);                                      \
+            run_##CLS##_##I##_##SINK(a, x, at, b, e, 3);                                   \
             break;                                                                         \
         case 5:                                                                            \
-            run_##CLS##_##I##_##SINK(a, &x, b, e, 5);                                      \
+            run_##CLS##_##I##_##SINK(a, x, at, b, e, 5);                                   \
             break;                                                                         \
         default:                                                                           \
-            run_##CLS##_##I##_##SINK(a, &x, b, e, 0);                                      \
+            run_##CLS##_##I##_##SINK(a, x, at, b, e, 0);                                   \
         }                                                                                  \
     }
 
@@ -302,7 +285,7 @@ void affine_choose(affine *a)
         const bool one = a->nload == 1 || (a->nload == 2 && lv->solved >= 0 &&
                                            a->line[1].coef[lv->solved] == 0);
         if (simple && lv->ntried <= 1 && !a->nrest && one)
-            a->fiber = kernels[k].fiber[lv->width == 8][ws];
+            a->fiber = kernels[k].fiber[lv->width == 8][ws], a->leaf = fiber_of(a);
         if (simple && !lv->ntried && a->nrest == 1 && a->nload == 2 && !ws &&
             a->line[0].coef[lv->solved] == 0 && a->line[0].coef[a->rest[0]] == 1 &&
             a->line[1].coef[a->rest[0]] == 1)
