@@ -154,6 +154,10 @@ START_TEST(mended)
            "tensor B fB f64 [2,3] = { (0,0): 1, (0,1): 2, (1,1): 6 }\n"
            "y(k,j) = max(A(j,k,l), B(i,l))",
            "y", 9, 9, 18, 17, 10, 9);
+    /* a slice is no copy */
+    EXPECT("tensor A coo f64 [3,2] = { (0,1): 2, (1,0): 3, (2,1): 4 }\n"
+           "y(k,l) = A(k(:2),l)",
+           "y", 0, 2, 3, 0);
     /* idempotent reductions: one fill for all that isn't stored */
     EXPECT("tensor T csr f64 [3,2] = { (0,0): -3, (0,1): -4, (1,0): -5 }\n"
            "y(i) = max(j: T(i,j))",

@@ -448,6 +448,8 @@ static int copied_slot(const builder *b)
         int i = s->sub[m].term[0].index;
         if (!affine_bare(&s->sub[m], i) || !affine_bare(&e->sub[m], i)) return -1;
         if (((seen >> i) & 1) || s->index[i].lo >= 0) return -1;
+        const extent *hi = &pl->p->ext[s->index[i].hi];
+        if (hi->op != EXT_DIM || (hi->a != e->tensor && hi->a != s->target)) return -1;
         seen |= UINT64_C(1) << i;
     }
     return e->tensor;
