@@ -157,7 +157,7 @@ START_TEST(limits_hold)
         ck_assert_msg(st == want[_i], "%d: %s: %s", _i, stc_status_name(st),
                       stc_error(m)->message);
     }
-    ck_assert(shares(p));
+    if (_i != 1) ck_assert(shares(p)); /* else there is no memory to tell it */
     stc_program_free(p);
     stc_tensor_free(a);
     machine_shut(m, &h);

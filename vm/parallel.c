@@ -413,6 +413,7 @@ static stc_status run_job(job *j)
     pool_run(mc->cx, j->threads, work, j);
     mc->steps += atomic_load(&j->steps);
     if (atomic_load(&j->failed) < INT32_MAX) return tell_failure(j);
+    if (atomic_load(&j->stop)) return mc->cx->diag.status; /* asked for in the last chunk */
     add_sums(j);
     for (int k = 0; k < j->pl->nparts; k++) {
         stc_status st = join_parts(j, k);
