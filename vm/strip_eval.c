@@ -25,12 +25,49 @@ static bool icol_steps(const strip *s, const icol *x, column *c)
     return true;
 }
 
+/* All bits of what the lanes of a column are from nought. */
+static uint64_t magnitude(const column *c, int n)
+{
+    if (c->form != COL_ARRAY) return (uint64_t)(c->base ^ c->base >> 63);
+    uint64_t all = 0;
+    for (int k = 0; k < n; k++)
+        all |= (uint64_t)(c->data[k] ^ c->data[k] >> 63);
+    return all;
+}
+
+/* Lane by lane without a look at overflow, where nothing comes near it. */
+static bool icol_plain(const strip *s, const icol *x, column *c)
+{
+    const column *a = &s->icol[x->a], *b = &s->icol[x->b];
+    const uint64_t small = UINT64_C(1) << 30, far = UINT64_C(1) << 61;
+    const int n = s->n;
+    const int64_t k = x->k;
+    int64_t *to = c->data;
+    if ((uint64_t)(k ^ k >> 63) >= small || magnitude(a, n) >= small ||
+        magnitude(b, n) >= far)
+        return false;
+    if (a->form == COL_ARRAY && b->form == COL_FIXED) {
+        for (int e = 0; e < n; e++)
+            to[e] = a->data[e] * k + b->base;
+    } else if (a->form == COL_FIXED && b->form == COL_ARRAY) {
+        for (int e = 0; e < n; e++)
+            to[e] = a->base * k + b->data[e];
+    } else if (a->form == COL_ARRAY && b->form == COL_ARRAY) {
+        for (int e = 0; e < n; e++)
+            to[e] = a->data[e] * k + b->data[e];
+    } else {
+        return false;
+    }
+    c->form = COL_ARRAY;
+    return true;
+}
+
 static stc_status eval_icol(machine *mc, strip *s, int id)
 {
     const icol *x = &s->s.icol[id];
     column *c = &s->icol[id];
     const column *a = &s->icol[x->a], *b = &s->icol[x->b];
-    if (x->varies && icol_steps(s, x, c)) return STC_OK;
+    if (x->varies && (icol_steps(s, x, c) || icol_plain(s, x, c))) return STC_OK;
     const int n = x->varies ? s->n : 1;
     for (int k = 0; k < n; k++) {
         int64_t v;
@@ -129,6 +166,21 @@ static bool place_in_step(const machine *mc, strip *s, int id, const level *lv)
     return true;
 }
 
+/* Positions of coordinates below as many parents; whether all are there. */
+static bool ranges_of_arrays(int64_t *to, const int64_t *up, const int64_t *i, int64_t lo,
+                             int64_t width, int n)
+{
+    const uint64_t rows = (uint64_t)width;
+    int64_t out = 0; /* negative if one isn't */
+    for (int k = 0; k < n; k++) {
+        const uint64_t j = (uint64_t)i[k] - (uint64_t)lo;
+        const int64_t none = (int64_t)(j | (rows - 1 - j) | (uint64_t)up[k]) >> 63;
+        to[k] = (int64_t)((uint64_t)up[k] * rows + j) | none;
+        out |= none;
+    }
+    return out == 0;
+}
+
 /* All lanes at once: a range under one parent, or a table of ranges. */
 static bool place_in_ranges(const machine *mc, strip *s, int id, const level *lv)
 {
@@ -149,11 +201,16 @@ static bool place_in_ranges(const machine *mc, strip *s, int id, const level *lv
         c->ranged = false;
         return true;
     }
-    for (int k = 0; k < s->n; k++) {
-        const int64_t p = column_get(up, k), j = column_get(i, k);
-        const bool in = p >= 0 && j >= t.lo && j < t.hi;
-        c->data[k] = in ? p * (t.hi - t.lo) + (j - t.lo) : NONE;
-        full &= in;
+    const int64_t lo = t.lo, width = t.hi - t.lo;
+    if (up->form == COL_ARRAY && i->form == COL_ARRAY) {
+        full = ranges_of_arrays(c->data, up->data, i->data, lo, width, s->n);
+    } else {
+        for (int k = 0; k < s->n; k++) {
+            const int64_t p = column_get(up, k), j = column_get(i, k);
+            const bool in = p >= 0 && j >= t.lo && j < t.hi;
+            c->data[k] = in ? p * width + (j - lo) : NONE;
+            full &= in;
+        }
     }
     c->form = COL_ARRAY;
     c->full = full;
@@ -478,6 +535,12 @@ static void eval_within(machine *mc, strip *s, const step *x)
     const int64_t hi = mc->ext[x->b];
     if (i->form == COL_STEP && i->base >= 0 && i->base + s->n <= hi) return;
     int n = 0;
+    if (i->form == COL_ARRAY) { /* as a rule all are within */
+        int64_t out = 0;
+        for (int k = 0; k < s->n; k++)
+            out |= i->data[k] | (int64_t)((uint64_t)hi - 1 - (uint64_t)i->data[k]);
+        if (out >= 0) return;
+    }
     for (int k = 0; k < s->n; k++) {
         const int64_t at = column_get(i, k);
         if (at >= 0 && at < hi) s->keep[n++] = k;
