@@ -280,6 +280,8 @@ START_TEST(registering)
     ck_assert_int_eq(add_one(m, "f(x, y)", twice, 2), STC_ERR_ARGUMENT);
     ck_assert_int_eq(add_one(m, "f(x, y)", mixed_as, 0), STC_ERR_ARGUMENT);
     ck_assert_int_eq(stc_function_register(m, NULL), STC_ERR_ARGUMENT);
+    ck_assert_int_eq(add_one(m, "f(x, y) with annihilator(0.5)", mixed_as, 2),
+                     STC_ERR_PROGRAM);
     ck_ok(m, add_one(m, "f(x, y)", mixed_as, 2));
     ck_assert_int_eq(add_one(m, "f(x, y)", mixed_as, 2), STC_ERR_ARGUMENT);
     ck_assert(has_words(stc_error(m)->message, "already"));

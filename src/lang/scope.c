@@ -285,6 +285,24 @@ static stc_status host_annihilator(const definition *d, host_fn *h, const ast *p
     return STC_OK;
 }
 
+/* Values of properties must fit the types of what they are said of. */
+static stc_status check_values(const definition *d, const stc_function *f, const ast *props)
+{
+    const int params = d->node->child[0]->count;
+    for (int i = 0; props && i < props->count; i++) {
+        const ast *const p = props->child[i];
+        const int at = p->count && p->child[1] ? (int)p->child[1]->u : 0;
+        for (int k = 0; p->count && f->signature && k < f->count && at < params; k++) {
+            const stc_type t = f->signature[k].param[at];
+            value v;
+            if ((unsigned)t >= TYPE_COUNT) break; /* told by host_register */
+            const stc_status status = literal_value(&d->src, p->child[0], t, &v);
+            if (status) return status;
+        }
+    }
+    return STC_OK;
+}
+
 static unsigned host_flags(const ast *props)
 {
     unsigned flags = 0;
@@ -302,8 +320,10 @@ stc_status scope_define_host(ctx *cx, const stc_function *f)
     if (!d) return cx->diag.status;
     const ast *const props = d->node->child[2];
     host_fn *h = NULL;
-    stc_status status =
-        host_register(cx, f, d->name, d->node->child[0]->count, host_flags(props), &h);
+    stc_status status = check_values(d, f, props);
+    if (!status)
+        status =
+            host_register(cx, f, d->name, d->node->child[0]->count, host_flags(props), &h);
     if (status) {
         definition_free(cx, d);
         return status;
