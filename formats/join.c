@@ -85,6 +85,8 @@ stc_status join_begin(tensor_join *j)
     const int last = to->fmt.levels - 1;
     for (int l = 0; l <= last; l++)
         if (begin_level(j, l)) return to->cx->diag.status;
+    /* what is there may end in the middle of a fiber whose places all have values */
+    if (tensor_extend_values(to, j->part[0].at[last].to)) return to->cx->diag.status;
     const tensor_part *p = &j->part[j->n - 1];
     return tensor_reserve_values(to, p->at[last].to + p->at[last].end - p->at[last].begin);
 }
