@@ -22,7 +22,7 @@
 
 /* ---- the rest: printed and read back ------------------------------------------- */
 
-static int by_reading_back(double x, bool single, char *buf)
+__attribute__((cold, noinline)) static int by_reading_back(double x, bool single, char *buf)
 {
     const int most = single ? 9 : 17;
     const bool tiny = fabs(x) < (single ? FLT_MIN : DBL_MIN);
