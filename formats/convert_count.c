@@ -300,7 +300,7 @@ static stc_status append_blocks(tensor *c, const rows *r, block_row *b, bool *do
         find_blocks(r, b);
         if (room_for(c, lv, b->count, k + 1, &room, done)) return c->cx->diag.status;
         if (!*done) return STC_OK;
-        memcpy(room.crd, b->list, (size_t)b->count * sizeof *b->list);
+        if (b->count) memcpy(room.crd, b->list, (size_t)b->count * sizeof *b->list);
         ((int32_t *)room.bounds)[k + 1] = (int32_t)(b->n + b->count);
         lv->kind->append_done(lv, b->count, k + 1);
     }

@@ -158,6 +158,10 @@ START_TEST(mended)
     EXPECT("tensor A coo f64 [3,2] = { (0,1): 2, (1,0): 3, (2,1): 4 }\n"
            "y(k,l) = A(k(:2),l)",
            "y", 0, 2, 3, 0);
+    /* rows of blocks of which none is stored, before there is room for any */
+    EXPECT("tensor A csr i8 [3,4]\nA(i,j) = 0 * 1\ntensor y bcsr(2,2) i64\n"
+           "y(j,i) = A(i,j) + A(i,j)",
+           "y", 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
     /* idempotent reductions: one fill for all that isn't stored */
     EXPECT("tensor T csr f64 [3,2] = { (0,0): -3, (0,1): -4, (1,0): -5 }\n"
            "y(i) = max(j: T(i,j))",
