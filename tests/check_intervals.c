@@ -187,6 +187,10 @@ END_TEST
 /* A stream's repeats span rows, and so do its results'. */
 START_TEST(streams_span_rows)
 {
+    /* rounds that are alike, and add to the same places, count one by one */
+    EXPECT("format fB = (i,j) -> (j : compressed, i : rle)\ntensor B fB bool [3,2]\n"
+           "tensor D dense bool [] = true\nz(j) = xor(D, B(j,l))",
+           "z", 2, 2, 2);
     EXPECT("tensor A (i,j) -> (flat(i,j) : lz77) i32 [40,10]\nA(i,j) = 3 * j + 1\n"
            "tensor B (i,j) -> (flat(i,j) : lz77) i32\nB(i,j) = A(i,j) * A(i,j)\n"
            "y = sum(i,j: B(i,j))",

@@ -156,6 +156,23 @@ static bool match_whole(const machine *mc, const loop_summary *s, bool innermost
     return true;
 }
 
+/* Whether a loop inside adds, round by round of loop `outer`, to the same places:
+ * rounds that are alike then count one by one. */
+static bool adds_again(const loop_summary *outer, const loop_summary *s, int n, int depth)
+{
+    for (int d = depth + 1; d < n; d++) {
+        const loop_summary *in = summary_at(s, n, d);
+        for (int k = 0; k < in->nsink; k++) {
+            bool placed = in->sink[k].kind != SINK_ACC;
+            for (int id = 1; id < outer->nplace && !placed; id++)
+                placed = outer->place[id].kind == PLACE_AT &&
+                         outer->place[id].tensor == in->sink[k].a;
+            if (!placed) return true;
+        }
+    }
+    return false;
+}
+
 static bool has_regions(const machine *mc, const loop_summary *s, const nest_links *link,
                         const loop_summary *outer)
 {
@@ -177,7 +194,7 @@ static bool match_loop(const machine *mc, ivl_loop *v, const loop_summary *s, in
     const loop_summary *in = summary_at(s, n, v->depth);
     const bool innermost = v->depth + 1 == n;
     if (!body_fits(in, innermost) || !operands_fit(in)) return false;
-    v->whole = match_whole(mc, in, innermost);
+    v->whole = match_whole(mc, in, innermost) && !adds_again(in, s, n, v->depth);
     v->weighs = v->whole && innermost && in->nsink > 0;
     for (int k = 0; k < in->nsink; k++)
         v->weighs &= in->sink[k].kind == SINK_REDUCE &&

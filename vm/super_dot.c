@@ -319,11 +319,11 @@ FIBERS_END(64)
         for (int k = 0; k < ns->o.n; k++) {                                                \
             num_##TYPE sum = START(num_##TYPE, ns, r, k), s = NO_FACTORS(B, TYPE);         \
             int64_t p, pe, q, qe;                                                          \
-            const bool both = span_##W(wa, k, &p, &pe) & span_##W(wb, k, &q, &qe);         \
+            const bool in_a = span_##W(wa, k, &p, &pe), in_b = span_##W(wb, k, &q, &qe);   \
             for (int j = 0; j < ns->nscalar; j++)                                          \
                 s = TIMES(B, TYPE, s, LANE_VALUE(num_##TYPE, ns, ns->scalar[j], k));       \
             ns->rounds += 1;                                                               \
-            while (both && p < pe && q < qe) {                                             \
+            while (in_a && in_b && p < pe && q < qe) {                                     \
                 const index_##W i = ca[p], j = cb[q];                                      \
                 if (i == j) {                                                              \
                     num_##TYPE t = s;                                                      \
