@@ -185,12 +185,21 @@ static stc_status stopped(ctx *cx)
     return fail(cx, STC_ERR_INTERRUPT, "interrupted");
 }
 
+/* Before a round: whether it may begin. The step limit bounds rounds, too. */
+static stc_status next_round(ctx *cx, uint64_t rounds)
+{
+    if (cx->max_steps && rounds >= cx->max_steps)
+        return fail(cx, STC_ERR_STEPS, "the loop took more than %llu rounds",
+                    (unsigned long long)cx->max_steps);
+    return stopped(cx);
+}
+
 static stc_status exec_repeat(stc_session *s, script *in, const ast *n)
 {
     stc_status st = STC_OK;
     in->loops++;
     for (uint64_t i = 0; i < n->child[0]->u && !st; i++) {
-        st = stopped(&s->m->cx);
+        st = next_round(&s->m->cx, i);
         if (!st) st = exec_list(s, in, n->child[1]);
     }
     in->loops--;
