@@ -175,6 +175,8 @@ stc_status ws_record_room(ctx *cx, workspace *w, int64_t n);
 /* The same without memory of its own: record has two halves of `half` records,
  * half >= l->n; the result is in the first. */
 void ws_sort_list(const workspace *w, const ws_list *l, ws_record *record, int64_t half);
+/* A few records by their keys: stable, in time n * n. */
+void ws_sort_few(ws_record *r, int64_t n);
 /* Sorts coordinates below `limit`; `room` has as many. */
 void ws_sort_coords(int64_t *coord, int64_t *room, int64_t n, int64_t limit);
 

@@ -61,18 +61,6 @@ static stc_status bucket_insert(machine *mc, slot *s, const int64_t *coords, con
     return STC_OK;
 }
 
-/* Sorts records of one bucket, in order of insertion, by their labels. */
-static void sort_few(ws_record *r, int64_t n)
-{
-    for (int64_t k = 1; k < n; k++) {
-        const ws_record x = r[k];
-        int64_t j = k;
-        for (; j > 0 && r[j - 1].key > x.key; j--)
-            r[j] = r[j - 1];
-        r[j] = x;
-    }
-}
-
 /* Bucket by bucket, each list turned round; if some list is long, or labels
  * have several words, all at once instead. */
 static stc_status bucket_sort(machine *mc, workspace *w)
@@ -90,7 +78,7 @@ static stc_status bucket_sort(machine *mc, workspace *w)
         if (count > LONG) return ws_sort_labels(mc, w);
         for (int64_t to = n + count - 1; id >= 0; id = w->next[id], to--)
             w->record[to] = (ws_record){w->acc.label[id], id};
-        sort_few(w->record + n, count);
+        ws_sort_few(w->record + n, count);
         n += count;
     }
     return STC_OK;

@@ -23,7 +23,7 @@ stc_status ws_record_room(ctx *cx, workspace *w, int64_t n)
     return STC_OK;
 }
 
-static void insertion(ws_record *r, int64_t n)
+void ws_sort_few(ws_record *r, int64_t n)
 {
     for (int64_t k = 1; k < n; k++) {
         const ws_record x = r[k];
@@ -84,7 +84,7 @@ void ws_sort_list(const workspace *w, const ws_list *l, ws_record *record, int64
             a[k].key = l->label[a[k].id * words + j];
         if (in_order(a, n)) continue;
         if (n <= 32)
-            insertion(a, n);
+            ws_sort_few(a, n);
         else
             radix(&a, &b, n, w->form.used[j]);
     }
