@@ -7,6 +7,16 @@
 #include <stdio.h>
 #include <string.h>
 
+const char *stc_status_name(stc_status status)
+{
+    static const char *const name[] = {
+        "ok",      "argument",   "syntax", "program", "shape",     "data",     "io",
+        "corrupt", "arithmetic", "memory", "steps",   "interrupt", "overflow",
+    };
+    size_t i = (size_t)status;
+    return i < sizeof name / sizeof *name ? name[i] : "unknown";
+}
+
 void diag_clear(ctx *cx)
 {
     diag *d = &cx->diag;

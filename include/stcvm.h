@@ -273,11 +273,14 @@ STC_API stc_status stc_tensor_from_dense(stc_machine *m, const char *format,
                                          stc_tensor **out);
 /* Borrows the host's arrays, zero copy: give the levels' arrays by
  * stc_tensor_lend, the values by stc_tensor_lend_values, then use it. The host
- * keeps them alive and unchanged, or calls stc_tensor_touch after a change. */
+ * keeps them alive and unchanged, or says so after a change: stc_tensor_touch
+ * if any array may differ (all are checked again when next used), or
+ * stc_tensor_touch_values if only values do, which costs nothing. */
 STC_API stc_status stc_tensor_lend(stc_tensor *t, int level, stc_array_role role,
                                    stc_array array);
 STC_API stc_status stc_tensor_lend_values(stc_tensor *t, void *values, int64_t length);
 STC_API void stc_tensor_touch(stc_tensor *t);
+STC_API void stc_tensor_touch_values(stc_tensor *t);
 /* The host vouches for the arrays: they aren't checked when bound. */
 STC_API void stc_tensor_vouch(stc_tensor *t);
 /* Checks every claim of the format: positions monotone, coordinates in range,

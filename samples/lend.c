@@ -75,7 +75,7 @@ int main(void)
         norm = sqrt(square.f);
         for (int i = 0; i < N; i++)
             x[i] = ((const double *)from)[i] / norm;
-        stc_tensor_touch(v); /* its values have changed */
+        stc_tensor_touch_values(v); /* its values have changed */
     }
     clock_gettime(CLOCK_MONOTONIC, &t1);
     const double us =

@@ -92,16 +92,6 @@ stc_status stc_function_register(stc_machine *m, const stc_function *f)
     return scope_define_host(&m->cx, f);
 }
 
-const char *stc_status_name(stc_status status)
-{
-    static const char *const name[] = {
-        "ok",      "argument",   "syntax", "program", "shape",     "data",     "io",
-        "corrupt", "arithmetic", "memory", "steps",   "interrupt", "overflow",
-    };
-    size_t i = (size_t)status;
-    return i < sizeof name / sizeof *name ? name[i] : "unknown";
-}
-
 void stc_interrupt(stc_machine *m)
 {
     if (m) atomic_store_explicit(&m->cx.interrupt, true, memory_order_relaxed);

@@ -203,6 +203,15 @@ void stc_tensor_touch(stc_tensor *t)
     if (t) t->generation++;
 }
 
+/* No claim of a format is about values: what was checked stays checked. */
+void stc_tensor_touch_values(stc_tensor *t)
+{
+    if (!t) return;
+    const bool sound = t->checked == t->generation;
+    t->generation++;
+    if (sound) t->checked = t->generation;
+}
+
 void stc_tensor_vouch(stc_tensor *t)
 {
     if (t) t->vouched = true;

@@ -228,6 +228,17 @@ START_TEST(lent_arrays)
     stc_value v;
     ck_ok(m, stc_tensor_get(t, (const int64_t[]){0, 1}, &v));
     ck_assert(v.f == 9);
+    a.vals[0] = 8;
+    stc_tensor_touch_values(t);
+    ck_ok(m, stc_tensor_get(t, (const int64_t[]){0, 1}, &v));
+    ck_assert(v.f == 8);
+    a.crd[0] = 7; /* as only values were said to differ, indices aren't looked at */
+    stc_tensor_touch_values(t);
+    ck_ok(m, stc_tensor_check(t));
+    stc_tensor_touch(t);
+    ck_assert_int_eq(stc_tensor_check(t), STC_ERR_DATA);
+    stc_tensor_touch_values(t); /* what isn't sound doesn't become so */
+    ck_assert_int_eq(stc_tensor_check(t), STC_ERR_DATA);
     stc_tensor_free(t);
     machine_shut(m, &h);
 }

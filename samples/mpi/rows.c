@@ -105,7 +105,7 @@ int main(int argc, char **argv)
     if (!st) st = stc_bind(p, "x", v);
     for (int k = 0; !st && k < ROUNDS; k++) {
         st = round_trip(p, counts, begins, x, &norm);
-        stc_tensor_touch(v);
+        stc_tensor_touch_values(v);
     }
     if (st) {
         fprintf(stderr, "rank %d: %s\n", rank, stc_error(m)->message);

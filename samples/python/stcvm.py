@@ -1,8 +1,9 @@
 """stcvm.py: stcvm from Python, through ctypes alone.
 
 NumPy arrays and SciPy CSR and CSC matrices are lent: their memory is read
-where it is. Results are NumPy arrays over the program's own memory, valid until
-its next run (copy what you keep), or SciPy matrices over it.
+where it is. The values of a lent array may change between calls; its indices
+may not: they are checked once. Results are NumPy arrays over the program's own
+memory, valid until its next run (copy what you keep), or SciPy matrices over it.
 
     m = Machine()
     p = m.compile("y(i) = A(i,j) * x(j)", A=A, x=x)
@@ -44,7 +45,7 @@ def _library():
     for name, result, args in [
             ("open", i, [p, p]), ("close", None, [p]), ("error", c.POINTER(ErrorInfo), [p]),
             ("tensor_new", i, [p, s, i, i, p, p, p]), ("tensor_free", None, [p]),
-            ("tensor_lend", i, [p, i, i, Array]), ("tensor_touch", None, [p]),
+            ("tensor_lend", i, [p, i, i, Array]), ("tensor_touch_values", None, [p]),
             ("tensor_lend_values", i, [p, p, c.c_int64]), ("tensor_order", i, [p]),
             ("tensor_shape", c.POINTER(c.c_int64), [p]), ("tensor_type", i, [p]),
             ("tensor_format", s, [p]), ("tensor_array", i, [p, i, i, p]),
@@ -134,7 +135,7 @@ class Program:
         for name, a in arrays.items():
             old = self.bound.get(name)
             if old and old.array is a:
-                _lib.stc_tensor_touch(old.handle)  # its values may have changed
+                _lib.stc_tensor_touch_values(old.handle)
                 continue
             t = Lent(self.m, a)
             self.m.check(_lib.stc_bind(self.handle, name.encode(), t.handle))
