@@ -327,6 +327,10 @@ START_TEST(illegal_for_others)
     expect_error("tensor A coo f64 [3,3] = { (0,1): 1 }\ny(i) = A(i,j)\n"
                  "  with fuse(i,j,f), pos(f,p,A), split(p,p0,p1,2)",
                  STC_ERR_PROGRAM, "coordinates repeat");
+    expect_error("tensor A csr f64 [3,3] = { (0,1): 1 }\ny(i,j) = 1 - A(j,i)\n"
+                 "  with precompute(A(j,i), W, {j}), split(j,j0,j1,3), fuse(j1,i,f), "
+                 "split(f,f0,f1,1)",
+                 STC_ERR_PROGRAM, "loop over j1 would have to be around what is computed");
     expect_error("tensor a svec i64 [3] = { (1): 2 }\ntensor b svec i64 [3] = { (1): 1 }\n"
                  "y(i) = a(i) * (a(i) / b(i))\n  with precompute(a(i) / b(i), W, {i})",
                  STC_ERR_PROGRAM, "may fail where it isn't needed");

@@ -59,6 +59,17 @@ static const scatter_case cases[] = {
      "(i,j) = any(k: A(i,k) != 0 && B(k,j) != 0)", "k,i,j", DIFFER},
     {MATRICES("u8", "0") RESULT("csr", "u8", "0"), "(i,j) = bitor(k: A(i,k) & B(k,j))",
      "k,i,j", DIFFER},
+    {"fn cap(a, b) { r = a + b; if (r > 9) { return 9 }; return r }\n"
+     "  with commutative, associative, identity(0), annihilator(9)\n" MATRICES("i64", "0")
+         RESULT("csr", "i64", "0"),
+     "(i,j) = cap(k: A(i,k) * B(k,j))", "k,i,j", DIFFER},
+    {"fn worse(a, b) { while (a < b) { t = a; a = b; b = t }; return a }\n"
+     "  with commutative, associative, idempotent, identity(-inf)\n" MATRICES("f64", "-inf")
+         RESULT("coo", "f64", "-inf"),
+     "(i,j) = worse(k: A(i,k) + B(k,j))", "k,j,i", DIFFER},
+    {"fn least(a, b) = min(a, b) with commutative, associative, identity(9)\n" MATRICES(
+         "i64", "0") RESULT("csc", "i64", "3"),
+     "(i,j) = least(k: A(i,k) * B(k,j) - 4)", "k,i,j", DIFFER},
     {"tensor X csf i32 [5,6,7] = random(density=0.2, seed=5)\n"
      "tensor A csr i32 [6,4] = random(density=0.5, seed=6)\n"
      "tensor R csf i32 [5,7,4]\ntensor P dense i32 [5,7,4]\n",

@@ -279,7 +279,8 @@ static void cascade_free(machine *mc, super *base)
 
 static void describe(cascade *c)
 {
-    static const char *const sinks[] = {"reduce", "store", "accumulate", "workspace"};
+    static const char *const sinks[] = {"reduce",    "store",  "accumulate",
+                                        "workspace", "reduce", "workspace"};
     const stage *last = &c->stage[c->nstage - 1];
     char *at = c->base.note;
     const size_t size = sizeof c->base.note;

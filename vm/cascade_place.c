@@ -28,6 +28,7 @@ static bool agree(const machine *mc, const sink *x, const sink *y)
         y->kind == SINK_HOST || x->a != y->a)
         return true;
     if (x->kind != y->kind || x->kind == SINK_STORE || x->fn != y->fn) return false;
+    if (x->kind == SINK_WSCALL) return false; /* it may mind */
     return (fn_at(x->fn)->flags & FREE) == FREE &&
            (x->kind == SINK_WSADD || inserts(mc, x->a));
 }

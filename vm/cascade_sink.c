@@ -306,7 +306,7 @@ stc_status stage_sinks(machine *mc, stage *st)
         stc_status status = STC_OK;
         if (x->kind == SINK_REDUCE) {
             reduce(st, x, st->link.results[k]);
-        } else if (x->kind == SINK_WSADD) {
+        } else if (x->kind == SINK_WSADD || x->kind == SINK_WSCALL) {
             status = add_to_workspace(mc, st, x);
         } else if (st->sink[k].way == SINK_BY_PLACE) {
             status = put_values(mc, st, x, &g->place[x->b]);

@@ -57,9 +57,9 @@ typedef struct fn_info {
     const char *name;   /* "sqrt"; operators by their word: "add"               */
     const char *symbol; /* "+"; NULL for functions                              */
     uint8_t arity;
-    uint8_t typing;     /* fn_typing                                            */
-    uint8_t classes;    /* bit c: implemented in class c                        */
-    uint8_t flags;      /* FP_                                                  */
+    uint8_t typing;  /* fn_typing                                            */
+    uint8_t classes; /* bit c: implemented in class c                        */
+    uint8_t flags;   /* FP_                                                  */
     fn_prop identity[2], annihilator[3];
 } fn_info;
 
@@ -74,7 +74,7 @@ typedef enum fn_fault {
     FAULT_NONE,
     FAULT_DIVIDE,
     FAULT_EXPONENT,
-    FAULT_HOST, /* a function of the host's says so itself */
+    FAULT_HOST, /* a function of the host's or a user's says so itself */
 } fn_fault;
 
 /* Scalar evaluation in class cls; results of comparisons, logic and tests

@@ -101,6 +101,7 @@ typedef enum sink_kind {
     SINK_ACC,    /* tensor a at place b = fn(it, node)  */
     SINK_WSADD,  /* workspace a at icols from b on      */
     SINK_HOST,   /* register a = the host's function of call `at`, of a and node */
+    SINK_WSCALL, /* as WSADD, by a user's function (ws_user_fn)                  */
 } sink_kind;
 typedef struct sink {
     uint8_t kind, cls;

@@ -232,11 +232,18 @@ static stc_status call(machine *mc, const lop *pc, const value *args, value *out
     return status;
 }
 
-static stc_status call_host(machine *mc, const lop *pc, const value *args, value *out)
+static stc_status call_host(machine *mc, const lop *pc, const host_form *host,
+                            const value *args, value *out)
 {
     const char *why;
-    const stc_status status = host_call_one(pc->u.host, args, out, &why);
+    const stc_status status = host_call_one(host, args, out, &why);
     return status ? machine_host_failed(mc, pc, status, why) : STC_OK;
+}
+
+stc_status machine_call(machine *mc, const lop *at, const host_form *host,
+                        const value *args, value *out)
+{
+    return host ? call_host(mc, at, host, args, out) : call(mc, at, args, out);
 }
 
 /* With mc NULL, result receives the address of the label table. */
@@ -331,7 +338,7 @@ dispatch:
         CASE(HOST)
         {
             value out;
-            TRY(call_host(mc, pc, &V(2), &out));
+            TRY(call_host(mc, pc, pc->u.host, &V(2), &out));
             V(0) = out;
             NEXT();
         }
@@ -569,6 +576,13 @@ dispatch:
         CASE(WSADD)
         {
             TRY(ws_add(mc, SLOT(0), &INT(1), pc->arg[2], pc->arg[3], &V(4), pc));
+            NEXT();
+        }
+        CASE(WSCALL)
+        {
+            const int fn = ws_user_fn(pc->arg[1], pc->arg[4]);
+            TRY(ws_add(mc, SLOT(0), &INT(2), fn, type_class(SLOT(0)->row->type), &V(3),
+                       pc));
             NEXT();
         }
         CASE(WSEND)

@@ -300,6 +300,9 @@ static void link_one(linker *k, lop *at, const insn *in)
         at->op = LOP_HOST;
         at->u.host = host_of(k->mc->cx, at->u.ufn);
         break;
+    case OP_WSCALL:
+        at->u.ufn = &p->fn[in->arg[1]];
+        break;
     case OP_LOAD:
         if (in->arg[2] != ROOT)
             at->op = (uint16_t)(LOP_LOAD_BOOL + p->tensor[in->arg[1]].type);

@@ -54,7 +54,7 @@ struct lop {
         fn_scalar fn;          /* fn1 … fn3, acc                            */
         const constant *k;     /* const, iconst, open.at, imuladd           */
         super *super;          /* a loop on a faster tier                   */
-        const user_fn *ufn;    /* call                                      */
+        const user_fn *ufn;    /* call, ws.call                             */
         const host_form *host; /* call of a function of the host's       */
         subsect *sub;          /* subsect                                   */
     } u;
@@ -214,6 +214,10 @@ void machine_patch(machine *mc, lop *at, int op);
 
 /* interp.c: runs from lop `from` (the first) to halt. */
 stc_status machine_dispatch(machine *mc, const lop *from);
+/* Calls the user's function that lop `at` names, its operand b, on a frame of its
+ * own; host: its form, if it is the host's. */
+stc_status machine_call(machine *mc, const lop *at, const host_form *host,
+                        const value *args, value *out);
 /* The labels by lop_code; NULL in the switch build. */
 const void *const *machine_labels(void);
 
@@ -296,6 +300,11 @@ stc_status ws_begin(machine *mc, slot *s);
 stc_status ws_add(machine *mc, slot *s, const int64_t *coords, int fn, vclass cls,
                   const value *v, const lop *at);
 stc_status ws_end(machine *mc, slot *s, const lop *at);
+/* The number by which ws_add takes a user's function: below those of built-ins. */
+static inline int ws_user_fn(int f, bool associative)
+{
+    return -2 - 2 * f - associative;
+}
 void ws_free(machine *mc, slot *s);
 
 /* The sum of positions [at, at_end) of t, in t's class. */

@@ -150,6 +150,7 @@ static bool match_sink(nest *ns)
     const loop_summary *o = &ns->o.s;
     if (!ns->in.nsink) return o->nsink == 0;
     if (x->kind == SINK_REDUCE) return true;
+    if (x->kind == SINK_WSCALL) return false;
     if (o->nsink > 0) return false;
     if (x->kind == SINK_WSADD) return x->icol[0] == 0 && x->icol[1] == 0;
     const place *at = &ns->in.place[x->b];

@@ -96,7 +96,8 @@ static bool each_read(finder *f, const insn *in, cell_fn fn)
         if (!strchr("vimcQX", letters[k])) continue;
         int count = 1; /* some read a row of registers */
         if (in->op == OP_CALL) count = in->arg[3];
-        if (in->op == OP_WSADD && letters[k] == 'i') count = f->p->tensor[in->arg[0]].order;
+        if ((in->op == OP_WSADD || in->op == OP_WSCALL) && letters[k] == 'i')
+            count = f->p->tensor[in->arg[0]].order;
         const int cell = cell_of(f, letters[k], in->arg[k]);
         for (int j = 0; cell >= 0 && j < count; j++)
             if (!fn(f, in, cell + j)) return false;
@@ -326,6 +327,7 @@ static bool find_tensor(finder *f, const insn *in)
     }
     case OP_FINISH:
     case OP_WSADD:
+    case OP_WSCALL:
     case OP_WSEND:
         return f->out->sharing[a[0]] == SHARE_OWN;
     case OP_AT:
@@ -352,7 +354,9 @@ static bool all_built_in(const machine *mc)
 {
     const program *p = mc->p;
     for (int k = 0; k < mc->ncode; k++)
-        if (mc->code[k].op == LOP_HOST) return false;
+        if (mc->code[k].op == LOP_HOST ||
+            (mc->code[k].op == LOP_WSCALL && mc->code[k].u.ufn->host))
+            return false;
     for (int t = 0; t < p->ntensor; t++)
         for (int l = 0; l < p->tensor[t].fmt.levels; l++)
             if (level_kind_number(p->tensor[t].fmt.level[l].kind) < 0) return false;

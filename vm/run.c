@@ -286,13 +286,14 @@ stc_status machine_fail(machine *mc, const lop *at, stc_status status, const cha
 stc_status machine_host_failed(machine *mc, const lop *at, stc_status status,
                                const char *why)
 {
-    const char *name = at->u.host->of->name;
+    const char *name = at->op == LOP_WSCALL ? at->u.ufn->name : at->u.host->of->name;
     if (!why) return machine_fail(mc, at, status, "the function `%s` failed", name);
     return machine_fail(mc, at, status, "`%s`: %s", name, why);
 }
 
 stc_status machine_fault(machine *mc, const lop *at, fn_fault fault)
 {
+    if (fault == FAULT_HOST) return mc->cx->diag.status;
     return machine_fail(mc, at, STC_ERR_ARITHMETIC, "%s",
                         fault == FAULT_DIVIDE ? "integer division by zero"
                                               : "a negative exponent of an integer power");

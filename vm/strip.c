@@ -125,8 +125,8 @@ bool strip_evaluable(const loop_summary *s)
 
 static void describe(const loop_summary *s, char *note, size_t size)
 {
-    static const char *const sinks[] = {"reduce", "store", "accumulate", "workspace",
-                                        "reduce"};
+    static const char *const sinks[] = {"reduce",    "store",  "accumulate",
+                                        "workspace", "reduce", "workspace"};
     const merge_desc *m = s->l->merge;
     int walk = 0, ops = 0;
     for (int b = 0; b < m->count; b++)

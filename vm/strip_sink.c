@@ -318,6 +318,6 @@ stc_status strip_sink(machine *mc, strip *s, const sink *x)
 {
     if (x->kind == SINK_REDUCE) return strip_reduce(mc, s, x);
     if (x->kind == SINK_HOST) return host_reduce(mc, s, x);
-    if (x->kind == SINK_WSADD) return sink_workspace(mc, s, x);
+    if (x->kind == SINK_WSADD || x->kind == SINK_WSCALL) return sink_workspace(mc, s, x);
     return sink_result(mc, s, x);
 }

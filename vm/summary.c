@@ -249,18 +249,19 @@ static bool read_sink(reader *r, const insn *in, const lop *at)
     const uint16_t *a = in->arg;
     if (r->s->nsink == SINK_MAX) return false;
     sink x = {.a = a[0], .fn = -1, .at = at};
-    if (in->op == OP_WSADD) {
-        x = (sink){.kind = SINK_WSADD,
-                   .a = a[0],
-                   .fn = (int16_t)a[2],
-                   .cls = (uint8_t)a[3],
-                   .at = at};
+    const bool user = in->op == OP_WSCALL;
+    if (in->op == OP_WSADD || user) {
+        const int fn = user ? ws_user_fn(a[1], a[4]) : a[2];
+        x.kind = user ? SINK_WSCALL : SINK_WSADD;
+        x.fn = (int16_t)fn;
+        x.cls = (uint8_t)type_class(r->mc->p->tensor[a[0]].type);
+        if (x.fn != fn) return false;
         const int order = r->mc->p->tensor[a[0]].order;
         for (int k = 0; k < order; k++) {
-            x.icol[k] = summary_read_integer(r, (uint16_t)(a[1] + k));
+            x.icol[k] = summary_read_integer(r, (uint16_t)(a[user ? 2 : 1] + k));
             if (x.icol[k] == UNSET) return false;
         }
-        x.node = summary_read_value(r, a[4]);
+        x.node = summary_read_value(r, a[user ? 3 : 4]);
     } else {
         x.kind = in->op == OP_STORE ? SINK_STORE : SINK_ACC;
         x.cls = (uint8_t)type_class(r->mc->p->tensor[a[0]].type);
@@ -384,6 +385,7 @@ static bool read_insn(reader *r, const insn *in, const lop *at)
     case OP_STORE:
     case OP_ACC:
     case OP_WSADD:
+    case OP_WSCALL:
         return read_sink(r, in, at);
     case OP_KEEP:
         return read_keep(r, a, at);

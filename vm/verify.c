@@ -190,6 +190,18 @@ static stc_status check_user_call(verifier *vf, const insn *in)
     return STC_OK;
 }
 
+/* What merges in a workspace: a function of two values of its class that gives one. */
+static stc_status check_merging(verifier *vf, const insn *in)
+{
+    const user_fn *f = &vf->p->fn[in->arg[1]];
+    const int cls = (int)type_class(vf->p->tensor[in->arg[0]].type);
+    if (in->arg[4] > 1) return refuse(vf, "expected 0 or 1, not %d", in->arg[4]);
+    if (f->params != 2 || f->cls[0] != cls || f->cls[1] != cls || f->result != cls)
+        return refuse(vf, "f%d can't be accumulated in class %s", in->arg[1],
+                      class_name((vclass)cls));
+    return want_class(vf, in->arg[3], cls);
+}
+
 static stc_status check_value(verifier *vf, const insn *in)
 {
     const uint16_t *a = in->arg;
@@ -226,6 +238,8 @@ static stc_status check_value(verifier *vf, const insn *in)
         if (a[3] != type_class(vf->p->tensor[a[0]].type))
             return refuse(vf, "t%d has another class", a[0]);
         return check_fold(vf, a[2], a[3], a[4]);
+    case OP_WSCALL:
+        return check_merging(vf, in);
     case OP_ICONST:
         if (vf->p->konst[a[1]].cls != CLASS_I64)
             return refuse(vf, "k%d isn't an i64", a[1]);
@@ -328,7 +342,7 @@ static stc_status check_workspace(verifier *vf, const insn *in)
     if (tensor_state(vf, t, T_COLLECTING)) return vf->cx->diag.status;
     if (in->op == OP_WSEND) return cell_set(vf, vf->t0 + t, (cell){.v = next | T_READY});
     for (int m = 0; m < vf->p->tensor[t].order; m++) {
-        int i = in->arg[1] + m;
+        int i = in->arg[in->op == OP_WSCALL ? 2 : 1] + m;
         if (i >= vf->p->ni || !vf->cell[vf->i0 + i].v)
             return refuse(vf, "i%d is read before it is written", i);
         cell_read(vf, vf->i0 + i);
@@ -364,6 +378,7 @@ static stc_status check_meaning(verifier *vf, const insn *in)
         return verify_result(vf, in);
     case OP_WSBEGIN:
     case OP_WSADD:
+    case OP_WSCALL:
     case OP_WSEND:
         return check_workspace(vf, in);
     default:

@@ -161,7 +161,11 @@ fn_fault ws_fold(const workspace *w, void *array, int64_t i, const value *v)
     }
     const stc_type t = class_type(w->cls);
     value x = type_load(t, array, i);
-    const fn_fault fault = w->apply(&x, &x, v, NULL);
+    fn_fault fault = FAULT_NONE;
+    if (w->apply)
+        fault = w->apply(&x, &x, v, NULL);
+    else if (machine_call(w->mc, w->call, w->host, (value[]){x, *v}, &x))
+        fault = FAULT_HOST;
     if (!fault) type_store(t, array, i, x);
     return fault;
 }
@@ -172,6 +176,15 @@ stc_status ws_use(machine *mc, workspace *w, int fn, const lop *at)
     if ((w->acc.n && ws_flush(mc, w, at, false)) || ws_pipe_wait(mc, w, at))
         return mc->cx->diag.status;
     w->fn = fn;
+    if (fn < 0) { /* a user's */
+        const user_fn *f = at->u.ufn;
+        w->apply = NULL;
+        w->mc = mc;
+        w->call = at;
+        w->regroup = at->arg[4];
+        w->host = f->host ? host_find(mc->cx, f->name, f->params, f->cls, f->result) : NULL;
+        return STC_OK;
+    }
     w->apply = fn_scalar_of(fn, w->cls);
     w->regroup = fn_at(fn)->flags & FP_ASSOCIATIVE;
     return STC_OK;

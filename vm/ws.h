@@ -55,8 +55,13 @@ struct workspace {
     uint8_t size;    /* bytes of one                                      */
     bool regroup;    /* fn is associative                                 */
     bool single;     /* one all array: merges go through a copy           */
-    int fn;          /* what merges duplicates: that of the last ws.add   */
-    fn_scalar apply; /* the same                                          */
+    int fn;          /* what merges duplicates: that of the last ws.add, or
+                        ws_user_fn of the last ws.call                    */
+    fn_scalar apply; /* the same; NULL: a user's function                 */
+    machine *mc;     /* calls the user's function of ws.call `call`: the host's
+                        form, or NULL                                     */
+    const lop *call;
+    const host_form *host;
     ws_label form;
     ws_list acc, all, other; /* other: the second all array                   */
     int64_t capacity;        /* of the accumulation array, this time          */
@@ -130,7 +135,8 @@ static inline const uint64_t *ws_label_of(const workspace *w, const ws_list *l, 
     return l->label + k * w->form.words;
 }
 
-/* array[i] = fn(array[i], v), values of the workspace's class. */
+/* array[i] = fn(array[i], v), values of the workspace's class. FAULT_HOST: a user's
+ * function failed, the diag says how. */
 fn_fault ws_fold(const workspace *w, void *array, int64_t i, const value *v);
 
 /* ---- the accumulation array and the all array (ws_merge.c) ------------------------ */
@@ -140,7 +146,8 @@ void ws_list_free(ctx *cx, const workspace *w, ws_list *l);
 /* Appends to the accumulation array: `room` first, which merges it if it is full. */
 stc_status ws_room(machine *mc, slot *s, const lop *at);
 int64_t ws_append(workspace *w, const uint64_t *label, const value *v);
-/* What comes now is merged by fn: what came before for another is merged first. */
+/* What comes now is merged by fn, `at` adds it: what came before for another is
+ * merged first. */
 stc_status ws_use(machine *mc, workspace *w, int fn, const lop *at);
 /* Sorts and merges what is in the accumulation array. With `more` to come that
  * may go on while this returns. */

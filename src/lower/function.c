@@ -158,6 +158,17 @@ void lower_functions(lowering *lo, const bexpr *e)
         lower_functions(lo, e->args[k]);
 }
 
+/* What workspaces merge by is called, be it ever so short. */
+void lower_merging(lowering *lo, const cin *c)
+{
+    for (; c; c = c->next) {
+        if (c->kind == CIN_FORALL) lower_merging(lo, c->body);
+        if (c->kind == CIN_WSADD && c->ufn && c->ufn->id < 0 && !lo->status &&
+            inline_builtin(c->ufn, c->cls) < 0)
+            lower_function(lo, c->ufn);
+    }
+}
+
 /* ---- calls ------------------------------------------------------------------------- */
 
 void lower_apply(lowering *lo, const bfunction *f, int out, const int *args)

@@ -328,8 +328,13 @@ static int coordinates(lowering *lo, const cin *c)
 static void lower_wsadd(lowering *lo, const cin *c)
 {
     if (c->guard) EMIT(lo, OP_IF, lower_expr(lo, c->guard));
+    const int fn = c->ufn ? inline_builtin(c->ufn, c->cls) : c->fn;
     int r = class_of_target(lo, c, lower_expr(lo, c->value));
-    EMIT(lo, OP_WSADD, c->target, coordinates(lo, c), c->fn, c->cls, r);
+    if (fn >= 0)
+        EMIT(lo, OP_WSADD, c->target, coordinates(lo, c), fn, c->cls, r);
+    else
+        EMIT(lo, OP_WSCALL, c->target, c->ufn->id, coordinates(lo, c), r,
+             !!(c->ufn->flags & FP_ASSOCIATIVE));
     if (c->guard) EMIT(lo, OP_ENDIF, );
 }
 
@@ -546,6 +551,7 @@ stc_status lower_plan(plan *pl)
     lower_functions(lo, pl->root_value);
     for (int k = 0; k < pl->npre; k++)
         lower_functions(lo, pl->pre[k].value);
+    lower_merging(lo, pl->root);
     index_registers(lo);
     lower_conversions(lo);
     for (int k = 0; k < pl->nbefore; k++)

@@ -69,6 +69,7 @@ int inline_builtin(const bfunction *f, vclass cls);
 /* function.c: the user's functions that e calls, before the code of e; calls;
  * acc = f(acc, v); v combined with itself as often as e reduces. */
 void lower_functions(lowering *lo, const bexpr *e);
+void lower_merging(lowering *lo, const cin *c); /* those that workspaces merge by */
 int lower_user(lowering *lo, const bexpr *e);
 void lower_apply(lowering *lo, const bfunction *f, int out, const int *args);
 void lower_combine(lowering *lo, int fn, const bfunction *ufn, vclass cls, int acc, int v);

@@ -124,6 +124,16 @@ bool ufn_identity(const bfunction *f, value *out)
     return false;
 }
 
+bool reduce_identity(const bexpr *e, value *out)
+{
+    return e->ufn ? ufn_identity(e->ufn, out) : fn_identity(e->fn, e->cls, e->type, out);
+}
+
+uint8_t reduce_flags(const bexpr *e)
+{
+    return e->ufn ? e->ufn->flags : fn_at(e->fn)->flags;
+}
+
 static bool call_identity(const bexpr *e, int position, value *out)
 {
     if (e->kind == B_USER) {
@@ -196,9 +206,7 @@ static fillval reduce_fill(const plan *pl, const bexpr *e)
     fillval in = expr_fill(pl, e->args[0]);
     if (in.kind != FILL_KNOWN) return in;
     value id;
-    bool has =
-        e->ufn ? ufn_identity(e->ufn, &id) : fn_identity(e->fn, e->cls, e->type, &id);
-    if (has && class_equal(e->cls, id, in.v)) return in;
+    if (reduce_identity(e, &id) && class_equal(e->cls, id, in.v)) return in;
     return (fillval){.kind = FILL_LATER};
 }
 
@@ -446,9 +454,8 @@ static const pset *space_reduce(plan *pl, const bexpr *e, const value *target)
     const bexpr *arg = e->args[0];
     if (!target) return expr_space(pl, arg, NULL);
     value id;
-    bool has =
-        e->ufn ? ufn_identity(e->ufn, &id) : fn_identity(e->fn, e->cls, e->type, &id);
-    if (has && class_equal(e->cls, id, *target)) return expr_space(pl, arg, &id);
+    if (reduce_identity(e, &id) && class_equal(e->cls, id, *target))
+        return expr_space(pl, arg, &id);
     return &ps_all;
 }
 

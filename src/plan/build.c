@@ -106,6 +106,17 @@ static bool collect_terms(builder *b, bexpr *e, bool negative)
     return same && add_term(b, e, 0, negative);
 }
 
+/* Whether a reduction may be done in parts, and in another order. */
+static bool merges(const bexpr *e)
+{
+    enum { FREE = FP_ASSOCIATIVE | FP_COMMUTATIVE };
+    const bfunction *f = e->ufn;
+    if (!f) return fn_at(e->fn)->flags & FP_ASSOCIATIVE;
+    return (f->flags & FREE) == FREE && f->nparams == 2 &&
+           type_class(f->param[0]) == e->cls && type_class(f->param[1]) == e->cls &&
+           type_class(f->result) == e->cls;
+}
+
 /* Splits the right side; afterwards there is at least one term. */
 static stc_status find_terms(builder *b)
 {
@@ -115,15 +126,16 @@ static stc_status find_terms(builder *b)
         e = e->args[0];
     b->sum = e;
     b->cls = type_class(e->type);
-    b->fn = -1;
-    if (e->kind == B_REDUCE && !e->ufn && (fn_at(e->fn)->flags & FP_ASSOCIATIVE) &&
-        fn_identity(e->fn, e->cls, e->type, &b->identity)) {
+    if (e->kind == B_REDUCE && merges(e) && reduce_identity(e, &b->identity)) {
+        b->reduces = true;
         b->fn = e->fn;
+        b->ufn = e->ufn;
         b->cls = e->cls;
         b->term[b->nterm++] = (term){.value = e->args[0], .reduced = reduce_indices(e)};
         return STC_OK;
     }
     if (has_sum(e) && collect_terms(b, e, false)) {
+        b->reduces = true;
         b->fn = FN_ADD;
         b->identity = (value){0};
         return STC_OK;
@@ -199,12 +211,13 @@ static stc_status term_nests(builder *b, int prefix, int target, bool insert, li
         bound |= UINT64_C(1) << b->shared.index[k];
     for (int t = 0; t < b->nterm; t++) {
         term *te = &b->term[t];
-        cin_kind kind = !insert ? CIN_WSADD : b->fn < 0 ? CIN_STORE : CIN_ACC;
+        cin_kind kind = !insert ? CIN_WSADD : b->reduces ? CIN_ACC : CIN_STORE;
         cin *leaf = insert ? cin_sink(pl, kind, target, te->value, b->nresult, b->sub)
                            : cin_sink(pl, kind, target, te->value, b->nresult - first,
                                       bare_subs(pl, b->result + first, b->nresult - first));
         if (!leaf) return STC_ERR_MEMORY;
-        leaf->fn = b->fn < 0 ? FN_ADD : b->fn;
+        leaf->fn = b->reduces ? b->fn : FN_ADD;
+        leaf->ufn = b->ufn;
         leaf->cls = b->cls;
         stc_status st =
             nest_build(pl, te->order, te->norder, te->space, bound, te->value, leaf, out);
@@ -341,8 +354,8 @@ static void result_levels(builder *b, int target)
 static void freedoms(const builder *b, int target, bool *splittable, bool *insertable)
 {
     const prog_tensor *t = &b->pl->p->tensor[target];
-    bool single = b->nterm == 1 && b->fn < 0;
-    bool starts = b->fn >= 0 && b->fill && !t->fill_later;
+    bool single = b->nterm == 1 && !b->reduces;
+    bool starts = b->reduces && b->fill && !t->fill_later;
     if (starts) {
         vclass cls = type_class(t->type); /* nothing added must be the fill */
         value none = class_convert(cls, b->cls, b->identity);
@@ -350,7 +363,8 @@ static void freedoms(const builder *b, int target, bool *splittable, bool *inser
         starts = class_equal(cls, type_round(t->type, none), *b->fill);
     }
     *splittable = (single || starts) && b->native != NATIVE_LEVELS;
-    *insertable = all_insert(&t->fmt) && (single || (starts && t->type == b->sum->type));
+    *insertable =
+        all_insert(&t->fmt) && !b->ufn && (single || (starts && t->type == b->sum->type));
 }
 
 /* Terms may loop in different orders: an access that two of them make is two. */
@@ -392,7 +406,7 @@ static stc_status order_terms(builder *b, int target, choice *c)
     bool splittable, insertable;
     freedoms(b, target, &splittable, &insertable);
     for (int t = 0; t < b->nterm; t++) {
-        const value *from = b->fn >= 0 ? &b->identity : b->fill;
+        const value *from = b->reduces ? &b->identity : b->fill;
         b->term[t].space = expr_space(pl, b->term[t].value, from);
         if (!b->term[t].space) return STC_ERR_MEMORY;
     }

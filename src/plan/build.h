@@ -15,7 +15,11 @@ typedef struct builder {
     bexpr *sum;  /* what the terms add up to: root without its last
                     conversions                                     */
     term term[MAX_TERMS];
-    int nterm, fn; /* fn: what combines terms; -1: there is one term  */
+    int nterm;
+    bool reduces; /* several values may meet at one place: fn combines them, or
+                     the user's ufn; else there is one term          */
+    int fn;
+    bfunction *ufn;
     vclass cls;
     value identity;
     const value *fill; /* the result's, in its type; NULL: its own        */

@@ -225,7 +225,7 @@ static bool result_agrees(const builder *b, const format *f, const affine *sub,
     const prog_tensor *t = &pl->p->tensor[pl->s->target];
     if (inserts && !has_map(f, MAP_FLAT)) return true;
     if (!format_equal(&t->fmt, f) || !same_subs(pl->s->sub, sub, f->order)) return false;
-    return b->fn < 0 && !has_map(f, MAP_COUNT) && levels_append(f);
+    return !b->reduces && !has_map(f, MAP_COUNT) && levels_append(f);
 }
 
 static void read_by_levels(plan *pl, const format *f, int first, const int *own)
@@ -289,7 +289,7 @@ stc_status plan_native(builder *b, bool inserts)
     const affine *sub = pl->access[first].sub;
     const format *f = &pl->p->tensor[pl->access[first].source].fmt;
     uint64_t derived = would_derive(f, sub);
-    const value *from = b->fn >= 0 ? &b->identity : b->fill;
+    const value *from = b->reduces ? &b->identity : b->fill;
     const pset *space = expr_space(pl, b->term[0].value, from);
     if (!space) return STC_ERR_MEMORY;
     if (has_map(f, MAP_COUNT) && !pset_requires(space, first))

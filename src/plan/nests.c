@@ -86,9 +86,8 @@ static int reduction_order(plan *pl, const bexpr *r, const pset *space, uint64_t
                            int *seq)
 {
     int loop[64], n = loops_list(pl, r->indices, r->nindex, expr_uses(r->args[0]), loop);
-    uint8_t flags = r->ufn ? r->ufn->flags : fn_at(r->fn)->flags;
     uint8_t free_order = FP_ASSOCIATIVE | FP_COMMUTATIVE;
-    if ((flags & free_order) == free_order)
+    if ((reduce_flags(r) & free_order) == free_order)
         plan_inner_order(pl, space, expr_uses(r->args[0]), bound, loop, n, seq);
     else
         for (int k = 0; k < n; k++)
@@ -111,9 +110,9 @@ static bool space_sparse(const plan *pl, const pset *s)
  * stored are all the same, one of them does: the space of the others, or NULL. */
 static const pset *rest_space(plan *pl, const bexpr *r)
 {
-    uint8_t flags = r->ufn ? r->ufn->flags : fn_at(r->fn)->flags;
     uint8_t needed = FP_ASSOCIATIVE | FP_COMMUTATIVE | FP_IDEMPOTENT;
-    if ((flags & needed) != needed || expr_fill(pl, r->args[0]).kind == FILL_VARIES)
+    if ((reduce_flags(r) & needed) != needed ||
+        expr_fill(pl, r->args[0]).kind == FILL_VARIES)
         return NULL;
     const pset *s = expr_space(pl, r->args[0], NULL);
     return s && s->op != PS_ALL && space_sparse(pl, s) ? s : NULL;
@@ -145,8 +144,7 @@ static stc_status reduce_nest(plan *pl, bexpr *r, uint64_t bound, list *out)
 {
     value id;
     cin *rest = NULL;
-    bool known =
-        r->ufn ? ufn_identity(r->ufn, &id) : fn_identity(r->fn, r->cls, r->type, &id);
+    bool known = reduce_identity(r, &id);
     const pset *space = known ? expr_space(pl, r->args[0], &id) : pset_all();
     const pset *stored = known && space && space->op == PS_ALL ? rest_space(pl, r) : NULL;
     if (stored) space = stored;

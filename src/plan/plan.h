@@ -179,7 +179,8 @@ typedef struct precomputed {
     int slot;                        /* of the workspace                      */
     int order, index[STC_MAX_ORDER]; /* its indices on the producer's side    */
     bexpr *value, *whole;            /* what is put in; with the reduction that moved    */
-    int fn;                          /* what reduces it over `moved`          */
+    int fn;                          /* what reduces it over `moved`,         */
+    bfunction *ufn;                  /* or the user's                         */
     stc_type type;                   /* of the reduction, if anything moved   */
     uint64_t vars, moved, outer;     /* indices: W's, reduced before, outside of it */
     const pset *space;
@@ -249,6 +250,8 @@ const pset *pset_absent(plan *pl, int access);
 const pset *pset_all(void);
 bool fn_identity(int fn, vclass cls, stc_type t, value *out); /* of a reduction  */
 bool ufn_identity(const bfunction *f, value *out);
+bool reduce_identity(const bexpr *e, value *out); /* of a B_REDUCE's function     */
+uint8_t reduce_flags(const bexpr *e);             /* FP_, of the same             */
 uint64_t pset_accesses(const pset *s);
 /* Whether nothing is produced where the access stores nothing. */
 bool pset_requires(const pset *s, int access);

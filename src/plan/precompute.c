@@ -103,8 +103,7 @@ static const char *blocks_move(const plan *pl, const way *w, int from, int index
 {
     const bexpr *r = *w->at[from];
     const uint8_t need = FP_ASSOCIATIVE | FP_COMMUTATIVE;
-    if (r->ufn || (fn_at(r->fn)->flags & need) != need)
-        return "the reduction can't be reassociated";
+    if ((reduce_flags(r) & need) != need) return "the reduction can't be reassociated";
     for (int k = from + 1; k + 1 < w->n; k++) {
         const bexpr *x = *w->at[k], *inner = *w->at[k + 1];
         bool product = x->kind == B_CALL && x->fn == FN_MUL && r->fn == FN_ADD &&
@@ -160,6 +159,7 @@ static stc_status sort_indices(plan *pl, const ast *c, way *w, uint64_t rest,
     if (from < 0) return STC_OK;
     bexpr *r = *w->at[from];
     p->fn = r->fn;
+    p->ufn = r->ufn;
     if ((*w->at[w->n - 2])->kind == B_CONV) w->n--; /* what is summed has r's type */
     p->type = r->type;
     for (uint64_t set = p->moved; set; set &= set - 1)
@@ -302,6 +302,7 @@ static bexpr *moved_reduction(plan *pl, const precomputed *p)
     if (!r) return NULL;
     r->args[0] = p->value;
     r->fn = p->fn;
+    r->ufn = p->ufn;
     r->cls = type_class(p->type);
     r->indices = arena_array(pl->a, 64, sizeof *r->indices);
     for (int k = 0; r->indices && k < 64; k++)
@@ -388,8 +389,7 @@ stc_status precompute_accesses(plan *pl)
         if (st) return st;
         value id;
         fillval f = expr_fill(pl, p->value);
-        vclass cls = type_class(w->type);
-        if (p->moved && !fn_identity(p->fn, cls, p->type, &id))
+        if (p->moved && !reduce_identity(p->whole, &id))
             return command_fail(pl, p->at, "precompute: the reduction has no identity");
         p->space = p->moved               ? expr_space(pl, p->value, &id)
                    : f.kind == FILL_KNOWN ? expr_space(pl, p->value, NULL)
@@ -438,18 +438,21 @@ static stc_status produce(plan *pl, const precomputed *p, uint64_t bound, list *
     int index[64], seq[64], n = 0;
     uint64_t uses = expr_uses(p->value);
     uint64_t loops = loops_set(pl, p->vars | p->moved, uses);
+    /* also where a loop around it gives the index by arithmetic (relation.c) */
+    const uint64_t around = loops & plan_bound(pl, bound);
     for (int k = 0; k < 64; k++)
         if ((loops >> k) & 1) index[n++] = k;
     plan_inner_order(pl, p->space, uses, bound, index, n, seq);
     cin *leaf = cin_sink(pl, CIN_WSADD, p->slot, p->value, p->order,
                          bare_subs(pl, p->index, p->order));
     if (!leaf || !leaf->sub) return STC_ERR_MEMORY;
-    if (loops & bound)
+    if (around)
         return command_fail(pl, p->at,
                             "precompute: the loop over %s would have to be around "
                             "what is computed and in it",
-                            pl->s->index[__builtin_ctzll(loops & bound)].name);
+                            pl->s->index[__builtin_ctzll(around)].name);
     leaf->fn = p->fn;
+    leaf->ufn = p->ufn;
     leaf->cls = type_class(pl->p->tensor[p->slot].type);
     list_add(out, cin_target(pl, CIN_WSBEGIN, p->slot));
     stc_status st = nest_build(pl, seq, n, p->space, bound, p->value, leaf, out);

@@ -109,8 +109,10 @@ static void print_sink(const plan *pl, const cin *c, textbuf *out)
     text_add(out, "%s", name_of(pl, c->target));
     print_subs(pl, c->sub, c->nsub, out);
     if (c->nsub > 1 && !format_is_plain(&t->fmt)) text_add(out, " by level");
-    text_add(out,
-             c->kind == CIN_STORE ? " = " : " %s= ", fn_at(c->fn < 0 ? 0 : c->fn)->name);
+    if (c->kind == CIN_STORE)
+        text_add(out, " = ");
+    else
+        text_add(out, " %s= ", c->ufn ? c->ufn->name : fn_at(c->fn)->name);
     print_expr(pl, c->value, out);
 }
 
