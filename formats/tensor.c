@@ -167,8 +167,10 @@ stc_status tensor_begin(tensor *t)
         if (lv->kind->append_init(t->cx, lv, parents)) return t->cx->diag.status;
         parents = lv->kind->size(lv, parents);
     }
-    /* Where every place is known beforehand, values may come in any order. */
-    return parents == NONE ? STC_OK : tensor_extend_values(t, parents);
+    /* Where every place is known beforehand, values may come in any order: there is
+     * room for all, which gets its fills as far as something is stored, while that
+     * part of it is in the cache anyway. */
+    return parents == NONE ? STC_OK : tensor_reserve_values(t, parents);
 }
 
 stc_status tensor_finish(tensor *t)

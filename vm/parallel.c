@@ -427,11 +427,11 @@ static bool places_ready(const machine *mc, const parallel_loop *pl)
 {
     for (int t = 0; t < mc->p->ntensor; t++) {
         if (pl->sharing[t] != SHARE_PLACES) continue;
-        const tensor *to = mc->slot[t].own;
+        tensor *to = mc->slot[t].own;
         int64_t places = 1;
         for (int l = 0; l < to->fmt.levels; l++)
             places = to->level[l].kind->size(&to->level[l], places);
-        if (places == NONE || to->nvals != places) return false;
+        if (places == NONE || tensor_extend_values(to, places)) return false;
     }
     return true;
 }

@@ -21,22 +21,25 @@
 #define DOT_FIBER(TYPE, B, W)                                                              \
     INLINE num_##TYPE fiber_##TYPE##_##B##_##W(                                            \
         const elem_##TYPE *v, const index_##W *crd, int64_t stride, int64_t p, int64_t e,  \
-        const elem_##TYPE *x, const elem_##TYPE *y, num_##TYPE s, int nx, bool scaled)     \
+        const elem_##TYPE *x, const elem_##TYPE *y, num_##TYPE s, num_##TYPE init, int nx, \
+        bool scaled)                                                                       \
     {                                                                                      \
-        num_##TYPE a = NOTHING(B, TYPE), b = a, c = a, d = a;                              \
+        num_##TYPE a = init;                                                               \
         if (e - p >= 8) {                                                                  \
+            num_##TYPE b = NOTHING(B, TYPE), c = b, d = b;                                 \
             for (; p + 4 <= e; p += 4) {                                                   \
                 a = PLUS(B, TYPE, a, DOT_TERM(TYPE, B, p));                                \
                 b = PLUS(B, TYPE, b, DOT_TERM(TYPE, B, p + 1));                            \
                 c = PLUS(B, TYPE, c, DOT_TERM(TYPE, B, p + 2));                            \
                 d = PLUS(B, TYPE, d, DOT_TERM(TYPE, B, p + 3));                            \
             }                                                                              \
+            a = PLUS(B, TYPE, a, b);                                                       \
+            c = PLUS(B, TYPE, c, d);                                                       \
+            a = PLUS(B, TYPE, a, c);                                                       \
         }                                                                                  \
         for (; p < e; p++)                                                                 \
             a = PLUS(B, TYPE, a, DOT_TERM(TYPE, B, p));                                    \
-        a = PLUS(B, TYPE, a, b);                                                           \
-        c = PLUS(B, TYPE, c, d);                                                           \
-        return PLUS(B, TYPE, a, c);                                                        \
+        return a;                                                                          \
     }
 
 /* Rows that follow each other, all with the same gathered row: SpMV. */
@@ -49,9 +52,8 @@
         int64_t p = bounds[0];                                                             \
         for (int k = 0; k < n; k++) {                                                      \
             const int64_t e = bounds[k + 1];                                               \
-            const num_##TYPE sum = fiber_##TYPE##_##B##_##W(                               \
-                v, crd, stride, p, e, x, NULL, NO_FACTORS(B, TYPE), nx, false);            \
-            out[k] = PLUS(B, TYPE, init, sum);                                             \
+            out[k] = fiber_##TYPE##_##B##_##W(v, crd, stride, p, e, x, NULL,               \
+                                              NO_FACTORS(B, TYPE), init, nx, false);       \
             p = e;                                                                         \
         }                                                                                  \
         return p - bounds[0];                                                              \
@@ -89,9 +91,8 @@
                 if (nx > 1) y = (const elem_##TYPE *)by[1]->vals + load_base(by[1], k);    \
                 for (int j = 0; scaled && j < ns->nscalar; j++)                            \
                     s = TIMES(B, TYPE, s, LANE_VALUE(num_##TYPE, ns, ns->scalar[j], k));   \
-                sum = PLUS(                                                                \
-                    B, TYPE, sum,                                                          \
-                    fiber_##TYPE##_##B##_##W(v, crd, stride, p, e, x, y, s, nx, scaled));  \
+                sum = fiber_##TYPE##_##B##_##W(v, crd, stride, p, e, x, y, s, sum, nx,     \
+                                               scaled);                                    \
                 rounds += e - p;                                                           \
             }                                                                              \
             out[k] = sum;                                                                  \

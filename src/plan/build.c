@@ -201,12 +201,24 @@ stc_status drain_workspace(builder *b, int w, int first, int target, list *out)
     return nest_build(pl, b->result + first, b->nresult - first, space, 0, all, store, out);
 }
 
+/* The first level from which on all take values at any place in any order. */
+static int inserts_from(const format *f)
+{
+    int l = f->levels;
+    while (l > 0 && (f->level[l - 1].kind->caps & CAP_INSERT) &&
+           (format_props(f, l - 1) & PROP_FULL))
+        l--;
+    const bool some = l == 0 || (l < f->levels && levels_append(f));
+    return some && format_is_plain(f) ? l : NEVER_INSERTS;
+}
+
 /* The loops of every term below the prefix, into result or workspace. */
 static stc_status term_nests(builder *b, int prefix, int target, bool insert, list *out)
 {
     plan *pl = b->pl;
     uint64_t bound = 0;
     const int first = b->shared.cover[prefix];
+    const bool above = insert && inserts_from(&pl->p->tensor[target].fmt) > 0;
     for (int k = 0; k < prefix; k++)
         bound |= UINT64_C(1) << b->shared.index[k];
     for (int t = 0; t < b->nterm; t++) {
@@ -219,6 +231,7 @@ static stc_status term_nests(builder *b, int prefix, int target, bool insert, li
         leaf->fn = b->reduces ? b->fn : FN_ADD;
         leaf->ufn = b->ufn;
         leaf->cls = b->cls;
+        leaf->append = above;
         stc_status st =
             nest_build(pl, te->order, te->norder, te->space, bound, te->value, leaf, out);
         if (st) return st;
@@ -308,14 +321,6 @@ static bool appendable(const format *f)
     return format_is_plain(f) && levels_append(f);
 }
 
-static bool all_insert(const format *f)
-{
-    for (int l = 0; l < f->levels; l++)
-        if (!(f->level[l].kind->caps & CAP_INSERT) || !(format_props(f, l) & PROP_FULL))
-            return false;
-    return format_is_plain(f);
-}
-
 static bool reads_target(const plan *pl)
 {
     for (int k = 0; k < pl->naccess; k++)
@@ -351,7 +356,7 @@ static void result_levels(builder *b, int target)
 }
 
 /* The parts of the choice that don't depend on cost. */
-static void freedoms(const builder *b, int target, bool *splittable, bool *insertable)
+static void freedoms(const builder *b, int target, bool *splittable, int *inserts)
 {
     const prog_tensor *t = &b->pl->p->tensor[target];
     bool single = b->nterm == 1 && !b->reduces;
@@ -363,8 +368,8 @@ static void freedoms(const builder *b, int target, bool *splittable, bool *inser
         starts = class_equal(cls, type_round(t->type, none), *b->fill);
     }
     *splittable = (single || starts) && b->native != NATIVE_LEVELS;
-    *insertable =
-        all_insert(&t->fmt) && !b->ufn && (single || (starts && t->type == b->sum->type));
+    const bool meets = !b->ufn && (single || (starts && t->type == b->sum->type));
+    *inserts = meets ? inserts_from(&t->fmt) : NEVER_INSERTS;
 }
 
 /* Terms may loop in different orders: an access that two of them make is two. */
@@ -403,8 +408,9 @@ static stc_status term_loops(builder *b)
 static stc_status order_terms(builder *b, int target, choice *c)
 {
     plan *pl = b->pl;
-    bool splittable, insertable;
-    freedoms(b, target, &splittable, &insertable);
+    bool splittable;
+    int inserts;
+    freedoms(b, target, &splittable, &inserts);
     for (int t = 0; t < b->nterm; t++) {
         const value *from = b->reduces ? &b->identity : b->fill;
         b->term[t].space = expr_space(pl, b->term[t].value, from);
@@ -413,17 +419,18 @@ static stc_status order_terms(builder *b, int target, choice *c)
     if (b->native == NATIVE_INSERT) { /* one term, all of whose loops are its own */
         b->term[0].own = (b->term[0].reduced | b->loops) & ~pl->derived_set;
         b->shared.complete = true;
-        bool found = plan_order(pl, b->term, 1, &b->shared, false, true, c);
+        bool found = plan_order(pl, b->term, 1, &b->shared, false, 0, c);
         c->insert = true;
         return found ? STC_OK : schedule_fail(pl, "there is no such order of levels");
     }
     stc_status st = term_loops(b);
     if (st) return st;
-    if (plan_order(pl, b->term, b->nterm, &b->shared, splittable, insertable, c))
+    if (plan_order(pl, b->term, b->nterm, &b->shared, splittable, inserts, c))
         return STC_OK;
     b->everywhere = !splittable && b->native != NATIVE_LEVELS;
     b->shared.apart = b->everywhere; /* each workspace is read to the last value */
-    if (b->everywhere && plan_order(pl, b->term, b->nterm, &b->shared, true, false, c))
+    if (b->everywhere &&
+        plan_order(pl, b->term, b->nterm, &b->shared, true, NEVER_INSERTS, c))
         return STC_OK;
     return schedule_fail(pl, "no order of the loops is like that");
 }
@@ -507,9 +514,10 @@ stc_status plan_build(plan *pl)
 
     int copied = copied_slot(&b);
     if (copied >= 0 && !pl->schedule.nrel && !pl->npre) return build_copy(&b, copied);
-    bool splittable, inserts;
+    bool splittable;
+    int inserts;
     freedoms(&b, s->target, &splittable, &inserts);
-    st = plan_native(&b, inserts);
+    st = plan_native(&b, inserts == 0);
     if (st) return st;
     cin_kind last;
     choice c = {0};

@@ -369,12 +369,13 @@ static double term_order(plan *pl, const term *t, const result_loops *result, in
 }
 
 bool plan_order(plan *pl, term *terms, int nterms, const result_loops *result,
-                bool splittable, bool insertable, choice *out)
+                bool splittable, int inserts, choice *out)
 {
     choice best = {.prefix = result->n, .cost = DBL_MAX};
     for (int prefix = result->n; prefix >= 0; prefix--) {
         bool whole = result->complete && prefix == result->n;
         bool inside = prefix > 0 && result->cover[prefix] == result->cover[prefix - 1];
+        const bool insertable = result->cover[prefix] >= inserts;
         if ((!whole && !splittable) || (inside && result->apart)) continue;
         double add = whole                                         ? 0
                      : insertable                                  ? add_inserted

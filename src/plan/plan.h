@@ -317,9 +317,11 @@ typedef struct choice {
     bool insert; /* terms write the result itself, at any place      */
     double cost;
 } choice;
-/* The cheapest order that the schedule allows; false: there is none. */
+enum { NEVER_INSERTS = STC_MAX_ORDER + 1 };
+/* The cheapest order that the schedule allows; false: there is none. `inserts`: the
+ * result's first level from which on it takes values at any place in any order. */
 bool plan_order(plan *pl, term *terms, int nterms, const result_loops *result,
-                bool splittable, bool insertable, choice *out);
+                bool splittable, int inserts, choice *out);
 void plan_inner_order(plan *pl, const pset *space, uint64_t uses, uint64_t bound,
                       const int *index, int n, int *order);
 

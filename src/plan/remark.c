@@ -64,8 +64,9 @@ void remark_workspace(const builder *b, const choice *c, int slot)
     const int first = b->shared.cover[c->prefix], order = b->nresult - first;
     if (!pl->why || b->native) return;
     if (c->insert) {
-        text_add(pl->why, "%s takes values at any place in any order: no workspace\n",
-                 target_name(pl));
+        text_add(pl->why, "%s takes values at any place", target_name(pl));
+        if (first) text_add(pl->why, " below %s", index_name(pl, b->result[first - 1]));
+        text_add(pl->why, " in any order: no workspace\n");
         return;
     }
     text_add(pl->why, "w(");

@@ -28,7 +28,8 @@ csr gen_lap(int64_t side, uint64_t seed);               /* 5-point Laplacian    
 csr gen_uni(int64_t n, int per_row, uint64_t seed);     /* uniform columns        */
 csr gen_rmat(int scale, int degree, uint64_t seed);     /* power law              */
 csr gen_band(int64_t n, int lo, int hi, uint64_t seed); /* diagonals lo … hi      */
-csf gen_ten(int64_t dim, int64_t nnz, uint64_t seed);   /* uniform, order 3       */
+/* order 3; skew 1: uniform, with more the small coordinates crowd */
+csf gen_ten(int64_t dim, int64_t nnz, int skew, uint64_t seed);
 double *gen_dense(int64_t n, uint64_t seed);
 void csr_free(csr *a);
 void csf_free(csf *a);
@@ -55,6 +56,8 @@ void ref_add(const csr *a, const csr *b, ref_out *o);
 void ref_mul(const csr *a, const csr *b, ref_out *o);
 void ref_max(const csr *a, const csr *b, ref_out *o);
 void ref_scale(const csr *a, double s, ref_out *o);
+void ref_scale_rows(const csr *a, const double *x, ref_out *o);
+void ref_scale_columns(const csr *a, const double *x, ref_out *o);
 void ref_sqrt_sum(const csr *a, const csr *b, ref_out *o);
 void ref_spgemm(const csr *a, const csr *b, ref_out *o);
 double ref_inner(const csf *a, const csf *b);
@@ -66,6 +69,9 @@ double now_ns(void);
 /* The thread's own time: other load on the machine changes caches and nothing else. */
 double own_ns(void);
 double median(double *t, int n); /* sorts t */
+
+/* stream.c: what memory gives at most, printed. */
+void print_stream(bool csv);
 
 /* rows.c: all rows, or those whose "name input" contains `filter`. */
 int bench_rows(const char *filter, bool csv);

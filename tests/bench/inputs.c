@@ -158,14 +158,27 @@ static void build_levels(csf *t, const uint64_t *key, int64_t nnz)
     t->pos[2][t->n[1]] = (int32_t)t->n[2];
 }
 
-csf gen_ten(int64_t dim, int64_t nnz, uint64_t seed)
+/* The least of `skew` coordinates: 1 is uniform, with more the small ones crowd. */
+static uint64_t below_skewed(uint64_t *s, uint64_t dim, int skew)
 {
-    uint64_t s = seed, space = (uint64_t)dim * (uint64_t)dim * (uint64_t)dim;
+    uint64_t least = below(s, dim);
+    for (int k = 1; k < skew; k++) {
+        const uint64_t x = below(s, dim);
+        if (x < least) least = x;
+    }
+    return least;
+}
+
+csf gen_ten(int64_t dim, int64_t nnz, int skew, uint64_t seed)
+{
+    uint64_t s = seed;
+    const uint64_t d = (uint64_t)dim;
     uint64_t *key = xalloc((size_t)nnz * sizeof *key);
     int64_t z = 0;
     while (z < nnz) {
         for (int64_t e = z; e < nnz; e++)
-            key[e] = below(&s, space);
+            key[e] = (below_skewed(&s, d, skew) * d + below_skewed(&s, d, skew)) * d +
+                     below_skewed(&s, d, skew);
         z = sort_unique(key, nnz);
     }
     csf t = {.dim = dim};

@@ -163,19 +163,29 @@ void ref_mul(const csr *a, const csr *b, ref_out *o)
     o->m.nnz = z;
 }
 
-void ref_scale(const csr *a, double s, ref_out *o)
-{
-    grow(o, a->nnz);
-    for (int64_t i = 0; i < a->rows; i++) {
-        o->m.pos[i] = a->pos[i];
-        for (int32_t p = a->pos[i]; p < a->pos[i + 1]; p++) {
-            o->m.crd[p] = a->crd[p];
-            o->m.val[p] = s * a->val[p];
-        }
+/* One operand's pattern, with values that FACTOR scales. */
+#define SCALED(NAME, ARGUMENT, FACTOR)                                                     \
+    void NAME(const csr *a, ARGUMENT, ref_out *o)                                          \
+    {                                                                                      \
+        grow(o, a->nnz);                                                                   \
+        int32_t *restrict crd = o->m.crd;                                                  \
+        double *restrict val = o->m.val;                                                   \
+        int64_t z = 0;                                                                     \
+        o->m.pos[0] = 0;                                                                   \
+        for (int64_t i = 0; i < a->rows; i++) {                                            \
+            for (int32_t p = a->pos[i]; p < a->pos[i + 1]; p++) {                          \
+                const int32_t j = a->crd[p];                                               \
+                crd[z] = j;                                                                \
+                val[z++] = FACTOR * a->val[p];                                             \
+            }                                                                              \
+            o->m.pos[i + 1] = (int32_t)z;                                                  \
+        }                                                                                  \
+        o->m.nnz = z;                                                                      \
     }
-    o->m.pos[a->rows] = a->pos[a->rows];
-    o->m.nnz = a->nnz;
-}
+
+SCALED(ref_scale, double s, s)
+SCALED(ref_scale_rows, const double *x, x[i])
+SCALED(ref_scale_columns, const double *x, x[j])
 
 static int compare_columns(const void *pa, const void *pb)
 {

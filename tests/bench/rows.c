@@ -8,13 +8,15 @@
 #include <string.h>
 #include <time.h>
 
-enum { RUNS = 7, RUNS_THREADS = 15, OPERANDS = 4 };
+enum { RUNS = 7, RUNS_MAX = 1000, RUNS_THREADS = 15, OPERANDS = 4 };
 #define RANK 16
+#define SQUARE (-1)
+#define LARGEST 1000000 /* rows of the largest matrix */
 
 /* All inputs, made when the first row needs them. */
 typedef struct inputs {
     csr lap_a, lap_b, uni_a, uni_b, rmat_a, rmat_b, rmats_a, band_a, band_b;
-    csf ten_a, ten_b;
+    csf ten_a, ten_b, box_a, box_b, skew_a, skew_b;
     double *x, *factor_c, *factor_d;
     int32_t *mask;
     int32_t mask_pos[2];
@@ -39,13 +41,14 @@ typedef enum result { R_DENSE, R_CSR, R_SCALAR, R_VALUES } result;
 typedef struct state {
     inputs in;
     const csr *a, *b;
+    const csf *p, *q;
     double *out, scalar;
     int64_t out_len;
     ref_out sparse;
 } state;
 
 typedef struct row {
-    const char *name, *input, *text;
+    const char *name, *inputs, *text;
     struct {
         const char *name;
         source from;
@@ -53,7 +56,8 @@ typedef struct row {
     const char *result, *result_format;
     result kind;
     void (*run)(state *s);
-    int64_t rank; /* columns of the dense result; 0: a vector */
+    int64_t rank; /* columns of the dense result; 0: a vector; SQUARE: as many as rows */
+    bool famous;  /* one of the ten kernels */
 } row;
 
 static void run_spmv(state *s)
@@ -88,6 +92,14 @@ static void run_scale(state *s)
 {
     ref_scale(s->a, 2.5, &s->sparse);
 }
+static void run_scale_rows(state *s)
+{
+    ref_scale_rows(s->a, s->in.x, &s->sparse);
+}
+static void run_scale_columns(state *s)
+{
+    ref_scale_columns(s->a, s->in.x, &s->sparse);
+}
 static void run_sqrt_sum(state *s)
 {
     ref_sqrt_sum(s->a, s->b, &s->sparse);
@@ -98,48 +110,124 @@ static void run_spgemm(state *s)
 }
 static void run_inner(state *s)
 {
-    s->scalar = ref_inner(&s->in.ten_a, &s->in.ten_b);
+    s->scalar = ref_inner(s->p, s->q);
 }
 static void run_mttkrp(state *s)
 {
-    ref_mttkrp(&s->in.ten_a, s->in.factor_c, s->in.factor_d, RANK, s->out);
+    ref_mttkrp(s->p, s->in.factor_c, s->in.factor_d, RANK, s->out);
 }
 static void run_ttv(state *s)
 {
-    ref_ttv(&s->in.ten_a, s->in.x, s->out);
+    ref_ttv(s->p, s->in.x, s->out);
 }
 static void run_ttm(state *s)
 {
-    ref_ttm(&s->in.ten_a, s->in.factor_c, RANK, s->out);
+    ref_ttm(s->p, s->in.factor_c, RANK, s->out);
 }
 
-#define SPMV "y(i) = A(i,j) * x(j)"
-#define ADD "C(i,j) = A(i,j) + B(i,j)"
-#define MATMUL "C(i,j) = A(i,k) * A(k,j)"
-
+// clang-format off: a row is two or three lines
+/* The ten kernels that everyone measures come first; the rest has no mean of its own. */
 static const row rows[] = {
-    {"spmv", "lap", SPMV, {{"A", S_A}, {"x", S_X}}, "y", "dense", R_DENSE, run_spmv, 0},
-    {"spmv", "uni", SPMV, {{"A", S_A}, {"x", S_X}}, "y", "dense", R_DENSE, run_spmv, 0},
-    {"spmv", "rmat", SPMV, {{"A", S_A}, {"x", S_X}}, "y", "dense", R_DENSE, run_spmv, 0},
-    {"spmv", "band", SPMV, {{"A", S_A}, {"x", S_X}}, "y", "dense", R_DENSE, run_spmv, 0},
+    {"spmv",
+     "lap uni rmat band",
+     "y(i) = A(i,j) * x(j)",
+     {{"A", S_A}, {"x", S_X}},
+     "y",
+     "dense",
+     R_DENSE,
+     run_spmv,
+     0,
+     true},
     {"masked mxv",
-     "rmat",
+     "lap uni rmat",
      "y(i) = m(i) * A(i,j) * x(j)",
      {{"m", S_MASK}, {"A", S_A}, {"x", S_X}},
      "y",
      "dense",
      R_DENSE,
      run_mask,
-     0},
+     0,
+     true},
     {"spmm",
-     "uni",
+     "uni rmat band",
      "Y(i,j) = A(i,k) * C(k,j)",
      {{"A", S_A}, {"C", S_C}},
      "Y",
      "dense",
      R_DENSE,
      run_spmm,
-     RANK},
+     RANK,
+     true},
+    {"spgemm",
+     "lap uni rmats",
+     "C(i,j) = A(i,k) * A(k,j)",
+     {{"A", S_A}},
+     "C",
+     "csr",
+     R_CSR,
+     run_spgemm,
+     0,
+     true},
+    {"add",
+     "lap uni rmat band",
+     "C(i,j) = A(i,j) + B(i,j)",
+     {{"A", S_A}, {"B", S_B}},
+     "C",
+     "csr",
+     R_CSR,
+     run_add,
+     0,
+     true},
+    {"mul",
+     "lap uni rmat band",
+     "C(i,j) = A(i,j) * B(i,j)",
+     {{"A", S_A}, {"B", S_B}},
+     "C",
+     "csr",
+     R_CSR,
+     run_mul,
+     0,
+     true},
+    {"inner",
+     "ten box skew",
+     "s = P(i,j,k) * Q(i,j,k)",
+     {{"P", S_TEN_A}, {"Q", S_TEN_B}},
+     "s",
+     "dense",
+     R_SCALAR,
+     run_inner,
+     0,
+     true},
+    {"mttkrp",
+     "ten box skew",
+     "M(i,j) = P(i,k,l) * C(k,j) * D(l,j)",
+     {{"P", S_TEN_A}, {"C", S_C}, {"D", S_D}},
+     "M",
+     "dense",
+     R_DENSE,
+     run_mttkrp,
+     RANK,
+     true},
+    {"ttv",
+     "ten box skew",
+     "T(i,j) = P(i,j,k) * x(k)",
+     {{"P", S_TEN_A}, {"x", S_X}},
+     "T",
+     "dense",
+     R_DENSE,
+     run_ttv,
+     SQUARE,
+     true},
+    {"ttm",
+     "ten box skew",
+     "T(i,j,f) = P(i,j,k) * C(k,f)",
+     {{"P", S_TEN_A}, {"C", S_C}},
+     "T",
+     "(i,j,f) -> (i : compressed, j : compressed, f : dense)",
+     R_VALUES,
+     run_ttm,
+     RANK,
+     true},
     {"sddmm",
      "uni",
      "S(i,j) = A(i,j) * C(i,k) * D(j,k)",
@@ -148,20 +236,8 @@ static const row rows[] = {
      "csr",
      R_CSR,
      run_sddmm,
-     0},
-    {"add", "lap", ADD, {{"A", S_A}, {"B", S_B}}, "C", "csr", R_CSR, run_add, 0},
-    {"add", "uni", ADD, {{"A", S_A}, {"B", S_B}}, "C", "csr", R_CSR, run_add, 0},
-    {"add", "rmat", ADD, {{"A", S_A}, {"B", S_B}}, "C", "csr", R_CSR, run_add, 0},
-    {"add", "band", ADD, {{"A", S_A}, {"B", S_B}}, "C", "csr", R_CSR, run_add, 0},
-    {"mul",
-     "band",
-     "C(i,j) = A(i,j) * B(i,j)",
-     {{"A", S_A}, {"B", S_B}},
-     "C",
-     "csr",
-     R_CSR,
-     run_mul,
-     0},
+     0,
+     false},
     {"max",
      "rmat",
      "C(i,j) = max(A(i,j), B(i,j))",
@@ -170,7 +246,8 @@ static const row rows[] = {
      "csr",
      R_CSR,
      run_max,
-     0},
+     0,
+     false},
     {"hypot by hand",
      "uni",
      "C(i,j) = sqrt(A(i,j)*A(i,j) + B(i,j)*B(i,j))",
@@ -179,56 +256,40 @@ static const row rows[] = {
      "csr",
      R_CSR,
      run_sqrt_sum,
-     0},
+     0,
+     false},
     {"scale",
-     "rmat",
+     "uni rmat band",
      "C(i,j) = 2.5 * A(i,j)",
      {{"A", S_A}},
      "C",
      "csr",
      R_CSR,
      run_scale,
-     0},
-    {"spgemm", "lap", MATMUL, {{"A", S_A}}, "C", "csr", R_CSR, run_spgemm, 0},
-    {"spgemm", "uni", MATMUL, {{"A", S_A}}, "C", "csr", R_CSR, run_spgemm, 0},
-    {"spgemm", "rmats", MATMUL, {{"A", S_A}}, "C", "csr", R_CSR, run_spgemm, 0},
-    {"inner",
-     "ten",
-     "s = P(i,j,k) * Q(i,j,k)",
-     {{"P", S_TEN_A}, {"Q", S_TEN_B}},
-     "s",
-     "dense",
-     R_SCALAR,
-     run_inner,
-     0},
-    {"mttkrp",
-     "ten",
-     "M(i,j) = P(i,k,l) * C(k,j) * D(l,j)",
-     {{"P", S_TEN_A}, {"C", S_C}, {"D", S_D}},
-     "M",
-     "dense",
-     R_DENSE,
-     run_mttkrp,
-     RANK},
-    {"ttv dense",
-     "ten",
-     "T(i,j) = P(i,j,k) * x(k)",
-     {{"P", S_TEN_A}, {"x", S_X}},
-     "T",
-     "dense",
-     R_DENSE,
-     run_ttv,
-     1000},
-    {"ttm",
-     "ten",
-     "T(i,j,f) = P(i,j,k) * C(k,f)",
-     {{"P", S_TEN_A}, {"C", S_C}},
-     "T",
-     "(i,j,f) -> (i : compressed, j : compressed, f : dense)",
-     R_VALUES,
-     run_ttm,
-     RANK},
+     0,
+     false},
+    {"scale rows",
+     "uni rmat band",
+     "C(i,j) = x(i) * A(i,j)",
+     {{"x", S_X}, {"A", S_A}},
+     "C",
+     "csr",
+     R_CSR,
+     run_scale_rows,
+     0,
+     false},
+    {"scale columns",
+     "uni rmat band",
+     "C(i,j) = A(i,j) * x(j)",
+     {{"A", S_A}, {"x", S_X}},
+     "C",
+     "csr",
+     R_CSR,
+     run_scale_columns,
+     0,
+     false},
 };
+// clang-format on
 
 /* ---- inputs ---------------------------------------------------------------- */
 
@@ -237,11 +298,40 @@ static void need(csr *m, csr made)
     *m = made;
 }
 
+/* The tensors of a name: made only when a row needs them. */
+static bool pick_tensors(state *s, const char *name)
+{
+    inputs *in = &s->in;
+    const struct {
+        const char *name;
+        csf *p, *q;
+        int64_t dim, nnz;
+        int skew;
+    } all[] = {
+        {"ten", &in->ten_a, &in->ten_b, 1000, 1000000, 1},
+        {"box", &in->box_a, &in->box_b, 256, 2000000, 1},
+        {"skew", &in->skew_a, &in->skew_b, 2000, 1000000, 3},
+    };
+    s->p = s->q = NULL;
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
+        if (strcmp(name, all[k].name)) continue;
+        if (!all[k].p->val) {
+            *all[k].p = gen_ten(all[k].dim, all[k].nnz, all[k].skew, 41);
+            *all[k].q = gen_ten(all[k].dim, all[k].nnz, all[k].skew, 42);
+        }
+        s->p = all[k].p;
+        s->q = all[k].q;
+    }
+    return s->p != NULL;
+}
+
 static void pick_inputs(state *s, const char *name)
 {
     inputs *in = &s->in;
     csr *a = NULL, *b = NULL;
-    if (!strcmp(name, "lap")) {
+    if (pick_tensors(s, name)) {
+        a = b = NULL;
+    } else if (!strcmp(name, "lap")) {
         a = &in->lap_a, b = &in->lap_b;
         if (!a->pos) need(a, gen_lap(1000, 1)), need(b, gen_lap(1000, 2));
     } else if (!strcmp(name, "uni")) {
@@ -253,23 +343,22 @@ static void pick_inputs(state *s, const char *name)
     } else if (!strcmp(name, "rmats")) {
         a = b = &in->rmats_a;
         if (!a->pos) need(a, gen_rmat(14, 16, 23));
-    } else if (!strcmp(name, "band")) {
+    } else {
         a = &in->band_a, b = &in->band_b;
         if (!a->pos)
             need(a, gen_band(100000, -50, 49, 31)), need(b, gen_band(100000, 0, 99, 32));
-    } else if (!in->ten_a.val) {
-        in->ten_a = gen_ten(1000, 1000000, 41);
-        in->ten_b = gen_ten(1000, 1000000, 42);
     }
     s->a = a;
     s->b = b;
-    if (in->x) return;
-    in->x = gen_dense(1000000, 7);
-    in->factor_c = gen_dense(100000 * RANK, 8);
-    in->factor_d = gen_dense(100000 * RANK, 9);
-    in->mask = xalloc(100000 * sizeof(int32_t));
-    for (int32_t i = 0; i < 131072; i += 4)
-        in->mask[in->mask_pos[1]++] = i;
+    if (!in->x) {
+        in->x = gen_dense(LARGEST, 7);
+        in->factor_c = gen_dense(131072 * RANK, 8);
+        in->factor_d = gen_dense(131072 * RANK, 9);
+        in->mask = xalloc(LARGEST / 4 * sizeof(int32_t));
+        for (int32_t i = 0; i < LARGEST / 4; i++)
+            in->mask[i] = 4 * i;
+    }
+    in->mask_pos[1] = a ? (int32_t)((a->rows + 3) / 4) : 0;
 }
 
 static void free_inputs(inputs *in)
@@ -278,8 +367,10 @@ static void free_inputs(inputs *in)
                   &in->rmat_b, &in->rmats_a, &in->band_a, &in->band_b};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         csr_free(all[i]);
-    csf_free(&in->ten_a);
-    csf_free(&in->ten_b);
+    csf *tensors[] = {&in->ten_a, &in->ten_b,  &in->box_a,
+                      &in->box_b, &in->skew_a, &in->skew_b};
+    for (size_t i = 0; i < sizeof tensors / sizeof *tensors; i++)
+        csf_free(tensors[i]);
     free(in->x);
     free(in->factor_c);
     free(in->factor_d);
@@ -331,7 +422,7 @@ static stc_tensor *lend_dense(stc_machine *m, double *v, int order, int64_t n, i
 static stc_tensor *lend_mask(stc_machine *m, state *s)
 {
     stc_tensor *t = NULL;
-    static double ones[100000];
+    static double ones[LARGEST / 4];
     int64_t shape[1] = {s->a->rows}, n = s->in.mask_pos[1];
     for (int64_t i = 0; i < n; i++)
         ones[i] = 1;
@@ -345,7 +436,7 @@ static stc_tensor *lend_mask(stc_machine *m, state *s)
 
 static stc_tensor *operand(stc_machine *m, state *s, source from)
 {
-    int64_t n = s->a ? s->a->cols : s->in.ten_a.dim;
+    int64_t n = s->a ? s->a->cols : s->p->dim;
     switch (from) {
     case S_A:
         return lend_csr(m, s->a);
@@ -360,9 +451,9 @@ static stc_tensor *operand(stc_machine *m, state *s, source from)
     case S_MASK:
         return lend_mask(m, s);
     case S_TEN_A:
-        return lend_csf(m, &s->in.ten_a);
+        return lend_csf(m, s->p);
     case S_TEN_B:
-        return lend_csf(m, &s->in.ten_b);
+        return lend_csf(m, s->q);
     default:
         return NULL;
     }
@@ -477,10 +568,10 @@ static bool same(const side *d, const row *r, const state *s)
 
 static void prepare_out(state *s, const row *r)
 {
-    int64_t n = s->a ? s->a->rows : s->in.ten_a.dim;
+    const int64_t n = s->a ? s->a->rows : s->p->dim;
+    const int64_t columns = r->rank == SQUARE ? n : r->rank > 0 ? r->rank : 1;
     s->out = NULL;
-    s->out_len =
-        r->kind == R_VALUES ? s->in.ten_a.n[1] * RANK : n * (r->rank > 0 ? r->rank : 1);
+    s->out_len = r->kind == R_VALUES ? s->p->n[1] * RANK : n * columns;
     if (r->kind == R_CSR) {
         ref_out_init(&s->sparse, s->a->rows, s->a->cols);
     } else {
@@ -495,6 +586,14 @@ static int threads_asked(void)
     const char *text = getenv("THREADS");
     const int n = text ? atoi(text) : 1;
     return n > 1 ? n : 1;
+}
+
+/* How often each side runs, from the environment. */
+static int runs_asked(int threads)
+{
+    const char *text = getenv("RUNS");
+    const int n = text ? atoi(text) : 0;
+    return n > 0 && n <= RUNS_MAX ? n : threads > 1 ? RUNS_THREADS : RUNS;
 }
 
 /* *cpu: what all threads together took. */
@@ -521,17 +620,19 @@ typedef struct gain {
 static bool measure(side *d, const row *r, state *s, double *ours, double *theirs,
                     gain *faster)
 {
-    const int threads = threads_asked(), runs = threads > 1 ? RUNS_THREADS : RUNS;
-    double a[RUNS_THREADS], b[RUNS_THREADS], ns, cpu;
+    const int threads = threads_asked(), runs = runs_asked(threads);
+    double a[RUNS_MAX], b[RUNS_MAX], ns, cpu;
     gain one = {1e300, 1e300}, all = {1e300, 1e300};
     int n = 0;
     for (int i = -1; i < runs; i++) {
-        if (!timed_run(d, 1, &a[n], &cpu)) return false;
-        if (a[n] < one.wall) one.wall = a[n];
-        if (cpu < one.cpu) one.cpu = cpu;
-        double t1 = now_ns();
+        const double t0 = own_ns();
+        if (!timed_run(d, 1, &ns, &cpu)) return false;
+        const double t1 = own_ns();
         r->run(s);
-        b[n] = now_ns() - t1;
+        a[n] = t1 - t0;
+        b[n] = own_ns() - t1;
+        if (ns < one.wall) one.wall = ns;
+        if (cpu < one.cpu) one.cpu = cpu;
         if (threads > 1) {
             if (!timed_run(d, threads, &ns, &cpu)) return false;
             if (ns < all.wall) all.wall = ns;
@@ -545,18 +646,29 @@ static bool measure(side *d, const row *r, state *s, double *ours, double *their
     return true;
 }
 
-static double run_row(const row *r, state *s, bool csv, bool *wrong)
+/* What a run must at least read and write. */
+static double traffic(const side *d, const row *r)
+{
+    const stc_tensor *t;
+    double bytes = 0;
+    for (int i = 0; i < OPERANDS && d->bound[i]; i++)
+        bytes += (double)stc_tensor_bytes(d->bound[i]);
+    return stc_result(d->program, r->result, &t) ? bytes
+                                                 : bytes + (double)stc_tensor_bytes(t);
+}
+
+static double run_row(const row *r, const char *input, state *s, bool csv, bool *wrong)
 {
     side d;
     double ours = 0, theirs = 1, ratio = 0;
     gain faster = {0};
     char on_threads[48] = "";
-    pick_inputs(s, r->input);
+    pick_inputs(s, input);
     prepare_out(s, r);
     bool ran = side_open(&d, r, s) && measure(&d, r, s, &ours, &theirs, &faster);
     if (!ran) {
         const stc_error_info *e = d.machine ? stc_error(d.machine) : NULL;
-        printf("%-14s %-6s failed: %s\n", r->name, r->input, e ? e->message : "no machine");
+        printf("%-14s %-6s failed: %s\n", r->name, input, e ? e->message : "no machine");
         *wrong = true;
     } else {
         bool equal = same(&d, r, s);
@@ -566,10 +678,10 @@ static double run_row(const row *r, state *s, bool csv, bool *wrong)
         if (threads_asked() > 1)
             snprintf(on_threads, sizeof on_threads, csv ? ",%.2f,%.2f" : "  x%.2f (x%.2f)",
                      faster.wall, faster.cpu);
-        printf(csv ? "%s,%s,%.4f,%.4f,%.3f,%s%s%s\n"
-                   : "%-14s %-6s %10.3f %10.3f %7.2f  %s%s%s\n",
-               r->name, r->input, ours * 1e-6, theirs * 1e-6, ratio, d.tier, on_threads,
-               equal ? "" : "  RESULTS DIFFER");
+        printf(csv ? "%s,%s,%.4f,%.4f,%.3f,%.2f,%s%s%s\n"
+                   : "%-14s %-6s %10.3f %10.3f %7.2f %6.1f  %s%s%s\n",
+               r->name, input, ours * 1e-6, theirs * 1e-6, ratio, traffic(&d, r) / ours,
+               d.tier, on_threads, equal ? "" : "  RESULTS DIFFER");
     }
     fflush(stdout);
     side_close(&d);
@@ -578,25 +690,67 @@ static double run_row(const row *r, state *s, bool csv, bool *wrong)
     return ratio;
 }
 
+/* ---- all of them ----------------------------------------------------------------- */
+
+/* A geometric mean under way. */
+typedef struct mean {
+    double logs, worst;
+    int n;
+} mean;
+
+static void mean_add(mean *m, double ratio)
+{
+    m->logs += log(ratio);
+    m->n++;
+    if (ratio > m->worst) m->worst = ratio;
+}
+
+static void print_mean(const mean *m, const char *what, bool csv)
+{
+    if (m->n == 0) return;
+    const double g = exp(m->logs / m->n);
+    if (csv)
+        printf("geomean %s,,,,%.3f,,\n", what, g);
+    else
+        printf("%-36s over %2d rows: %5.2f, worst %.2f\n", what, m->n, g, m->worst);
+}
+
+/* The next word of a list of inputs; false: there is none. */
+static bool next_input(const char **list, char *word, size_t size)
+{
+    size_t n = strcspn(*list, " ");
+    if (n == 0 || n >= size) return false;
+    memcpy(word, *list, n);
+    word[n] = 0;
+    *list += n + ((*list)[n] == ' ');
+    return true;
+}
+
 int bench_rows(const char *filter, bool csv)
 {
     state s = {0};
-    double logs = 0;
-    int n = 0;
+    mean all = {0}, famous = {0};
     bool wrong = false;
-    printf(csv ? "name,input,stcvm_ms,c_ms,ratio,tiers\n"
-               : "name           input    stcvm ms       C ms   ratio  tiers\n");
+    printf(csv ? "name,input,stcvm_ms,c_ms,ratio,gb_s,tiers\n"
+               : "name           input    stcvm ms       C ms   ratio   GB/s  tiers\n");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        char label[64];
-        snprintf(label, sizeof label, "%s %s", rows[i].name, rows[i].input);
-        if (filter && !strstr(label, filter)) continue;
-        double ratio = run_row(&rows[i], &s, csv, &wrong);
-        if (ratio <= 0) continue;
-        logs += log(ratio);
-        n++;
+        const char *left = rows[i].inputs;
+        char label[64], input[16];
+        mean own = {0};
+        while (next_input(&left, input, sizeof input)) {
+            snprintf(label, sizeof label, "%s %s", rows[i].name, input);
+            if (filter && !strstr(label, filter)) continue;
+            double ratio = run_row(&rows[i], input, &s, csv, &wrong);
+            if (ratio <= 0) continue;
+            mean_add(&all, ratio);
+            mean_add(&own, ratio);
+            if (rows[i].famous) mean_add(&famous, ratio);
+        }
+        if (own.n > 1 && !filter) print_mean(&own, rows[i].name, csv);
     }
-    if (n > 0)
-        printf(csv ? "geomean,,,,%.3f,\n" : "geometric mean %36.2f\n", exp(logs / n));
+    print_mean(&all, "geometric mean", csv);
+    if (famous.n < all.n) print_mean(&famous, "geometric mean, the ten kernels", csv);
+    if (all.n) print_stream(csv);
     free_inputs(&s.in);
     return wrong;
 }
