@@ -1,6 +1,6 @@
 /* affine.c: a run of an affine nest: what the program says becomes pointers and
- * linear forms of this run's shapes, then the levels of the sparse operand are
- * walked, and each coordinate is solved for the indices of its subscript.
+ * linear forms of this run's shapes, and each level of the sparse operand a
+ * subscript to be solved for its indices. Then they are walked (affine_walk.c).
  *
  * Everything that could fail is found out first: a coordinate of a located
  * operand that could leave its level, a level that isn't a table, a workspace
@@ -275,158 +275,23 @@ static stc_status ready_result(machine *mc, affine *a, int64_t last)
     return STC_OK;
 }
 
-/* ---- the walk ------------------------------------------------------------------- */
-
-static int64_t index_of(const char *a, int width, int64_t k)
-{
-    return width == 4 ? ((const int32_t *)a)[k] : ((const int64_t *)a)[k];
-}
-
-static int64_t coord_of(const affine_level *lv, int64_t p)
-{
-    const char *at = lv->crd + p * lv->stride;
-    return lv->width == 4 ? *(const int32_t *)at : *(const int64_t *)at;
-}
-
-static stc_status walk_level(machine *mc, affine *a, int l, const int64_t *at,
-                             int64_t begin, int64_t end);
-
-/* The lines that are still of use below level l, with index d at value v. */
-static void bind(const affine *a, int l, int64_t *out, const int64_t *at, int d, int64_t v)
-{
-    const int lines = a->nload + a->nlevel;
-    for (int k = 0; k < a->nload; k++)
-        out[k] = at[k] + a->line[k].coef[d] * v;
-    for (int k = a->nload + l; k < lines; k++)
-        out[k] = at[k] + a->line[k].coef[d] * v;
-}
-
-/* The same with index e at value w, too. */
-static inline void bind_both(const affine *a, int l, int64_t *out, const int64_t *at, int d,
-                             int64_t v, int e, int64_t w)
-{
-    const int lines = a->nload + a->nlevel;
-    for (int k = 0; k < a->nload; k++)
-        out[k] = at[k] + a->line[k].coef[d] * v + a->line[k].coef[e] * w;
-    for (int k = a->nload + l; k < lines; k++)
-        out[k] = at[k] + a->line[k].coef[d] * v + a->line[k].coef[e] * w;
-}
-
-/* The coordinate of level l is x, at positions begin … end-1: for each value of
- * the indices that are tried, from the t-th on. */
-static stc_status solve_level(machine *mc, affine *a, int l, const int64_t *at, int t,
-                              int64_t x, int64_t begin, int64_t end)
-{
-    const affine_level *lv = &a->level[l];
-    const int64_t *coef = a->line[lv->line].coef;
-    int64_t here[AFFINE_FORMS];
-    if (lv->ntried - t > 1) {
-        const int d = lv->tried[t];
-        for (int64_t v = a->lo[d]; v < a->hi[d]; v++) {
-            bind(a, l, here, at, d, v);
-            if (solve_level(mc, a, l, here, t + 1, x, begin, end))
-                return mc->cx->diag.status;
-        }
-        return STC_OK;
-    }
-    const int64_t rest = x - at[lv->line];
-    const int d = lv->solved, q = t < lv->ntried ? lv->tried[t] : -1;
-    if (d < 0) return rest ? STC_OK : walk_level(mc, a, l + 1, at, begin, end);
-    const int64_t c = coef[d], cq = q < 0 ? 0 : coef[q], lo = a->lo[d], hi = a->hi[d];
-    for (int64_t w = q < 0 ? 0 : a->lo[q]; w < (q < 0 ? 1 : a->hi[q]); w++) {
-        const int64_t left = rest - cq * w, v = c == 1 ? left : left / c;
-        if (v < lo || v >= hi || v * c != left) continue;
-        if (q >= 0)
-            bind_both(a, l + 1, here, at, d, v, q, w);
-        else
-            bind(a, l + 1, here, at, d, v);
-        if (walk_level(mc, a, l + 1, here, begin, end)) return mc->cx->diag.status;
-    }
-    return STC_OK;
-}
-
-/* The first position of an ordered fiber with a coordinate of at least x. */
-static int64_t lower_bound(const affine_level *lv, int64_t begin, int64_t end, int64_t x)
-{
-    while (begin < end) {
-        const int64_t mid = begin + (end - begin) / 2;
-        if (coord_of(lv, mid) < x)
-            begin = mid + 1;
-        else
-            end = mid;
-    }
-    return begin;
-}
-
-static stc_status poll(machine *mc, affine *a)
-{
-    if (a->rounds < SUPER_POLL) return STC_OK;
-    const int64_t n = a->rounds;
-    a->rounds = 0;
-    return machine_count(mc, n);
-}
-
-static stc_status walk_range(machine *mc, affine *a, int l, const int64_t *at,
-                             int64_t parent)
-{
-    const affine_level *lv = &a->level[l];
-    const int64_t base = at[lv->line], first = base + lv->min, last = base + lv->max;
-    const int64_t from = first > lv->lo ? first : lv->lo;
-    for (int64_t x = from; x <= last && x < lv->lo + lv->extent; x++) {
-        const int64_t p = parent * lv->extent + x - lv->lo;
-        a->rounds++;
-        if (solve_level(mc, a, l, at, 0, x, p, p + 1)) return mc->cx->diag.status;
-    }
-    return poll(mc, a);
-}
-
-/* Level l below parents begin … end-1, which share a coordinate. */
-static stc_status walk_level(machine *mc, affine *a, int l, const int64_t *at,
-                             int64_t begin, int64_t end)
-{
-    const affine_level *lv = &a->level[l];
-    if (l == a->nlevel) {
-        for (; begin < end; begin++)
-            a->entry(a, at, begin);
-        return poll(mc, a);
-    }
-    if (begin >= end) return STC_OK;
-    if (!lv->walked) return walk_range(mc, a, l, at, begin);
-    if (lv->bounds) {
-        begin = index_of(lv->bounds, lv->bounds_width, begin);
-        end = index_of(lv->bounds, lv->bounds_width, end);
-    }
-    const int64_t first = at[lv->line] + lv->min, last = at[lv->line] + lv->max;
-    if (lv->ordered && begin < end && coord_of(lv, begin) < first)
-        begin = lower_bound(lv, begin, end, first);
-    if (a->fiber && l + 1 == a->nlevel) {
-        a->fiber(a, at, begin, end);
-        return poll(mc, a);
-    }
-    for (int64_t p = begin, next; p < end; p = next) {
-        const int64_t x = coord_of(lv, p);
-        for (next = p + 1; lv->grouped && next < end && coord_of(lv, next) == x;)
-            next++;
-        a->rounds++;
-        if (x > last && lv->ordered) break;
-        if (x < first || x > last) continue;
-        if (solve_level(mc, a, l, at, 0, x, p, next)) return mc->cx->diag.status;
-    }
-    return poll(mc, a);
-}
+/* ---- a run ---------------------------------------------------------------------- */
 
 stc_status affine_run(machine *mc, super *base)
 {
     affine *a = (affine *)base;
-    int64_t at[AFFINE_FORMS], last;
+    int64_t last;
     bool none;
     if (!prepare(mc, a, &none, &last)) return SUPER_REPLAY;
     if (none || a->begin == a->end) return machine_count(mc, 1);
-    if (ready_result(mc, a, last)) return mc->cx->diag.status;
+    if (affine_list_taps(mc, a) || ready_result(mc, a, last)) return mc->cx->diag.status;
     affine_choose(a);
-    for (int k = 0; k < a->nload + a->nlevel; k++)
-        at[k] = a->line[k].base;
-    a->rounds = 1;
-    const stc_status st = walk_level(mc, a, 0, at, a->begin, a->end);
-    return st ? st : machine_count(mc, a->rounds);
+    return affine_walk(mc, a);
+}
+
+void affine_release(machine *mc, super *base)
+{
+    affine *a = (affine *)base;
+    mem_free(mc->cx, a->tap, (size_t)a->tap_cap * sizeof *a->tap);
+    mem_free(mc->cx, a->draft, (size_t)a->draft_cap * sizeof *a->draft);
 }

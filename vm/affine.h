@@ -12,8 +12,15 @@
  * convolutions paper iterates input subsections, §3.1; this is its loop
  * p → i, Fig. 19, for all filter elements at once.)
  *
+ * What is tried at all levels together is a *tap*, an element of the filter.
+ * Where an entry's taps lead to, relative to the entry, is the same for all
+ * entries; so they are listed once, and an entry whose taps all lie inside
+ * needs no looking at them one by one.
+ *
  *     affine_match.c  reads the nest off its base operations when linking
- *     affine.c        shapes and pointers of a run, the walk over the levels
+ *     affine.c        shapes and pointers of a run
+ *     affine_taps.c   the list of taps
+ *     affine_walk.c   the walk over the levels
  *     affine_leaf.c   what the last level's fibers add, by element type
  */
 #ifndef STC_VM_AFFINE_H
@@ -23,6 +30,7 @@
 
 enum { AFFINE_INDICES = 10, AFFINE_PLACES = 28, AFFINE_LOADS = 4, AFFINE_LIVE = 4 };
 enum { AFFINE_FORMS = AFFINE_LOADS + STC_MAX_ORDER };
+enum { AFFINE_CLASSES = 64, AFFINE_FILTER = 64 };
 
 /* k + the indices and the registers of outer loops, each times a number. */
 typedef struct affine_form {
@@ -70,15 +78,36 @@ typedef struct affine_level {
     int solved;         /* the index that follows from the others, -1: none   */
     int tried[AFFINE_INDICES], ntried;
     int64_t min, max; /* what its free indices add to the coordinate          */
+    /* With taps. A coordinate of y more than its base is step * x + r, 0 <= r <
+     * |step|: x is the solved index where the tap's `back` is 0, and r times
+     * radix its part of the class. */
+    int64_t step, radix;
+    int64_t some_lo, some_hi; /* elsewhere x is of no tap                     */
+    int64_t all_lo, all_hi;   /* here of all of them                          */
 } affine_level;
 
-/* The last level's, where entry x of coordinate y goes to the places y - cq * q of
- * the solved index j (coefficient 1) for each tried q; one q, 0, if none is. */
-typedef struct affine_fiber {
-    const affine_level *lv;
-    int64_t jlo, jhi, qlo, qhi, cq;
-    int64_t oj, oq, fq; /* what they add to the result's place, and the factor's */
-} affine_fiber;
+/* n taps in a row: k more than the first one, they add at + k * hop to the lines
+ * of result and factors, and the solved index of level l is x - back - k * turn. */
+typedef struct affine_tap {
+    int64_t n, at[AFFINE_LOADS], hop[AFFINE_LOADS];
+    int64_t back[STC_MAX_ORDER], turn[STC_MAX_ORDER];
+    int class; /* they serve coordinates of one remainder at each level      */
+} affine_tap;
+
+/* Where the walk stands in a level: the coordinates' class so far, and the levels
+ * at which not all taps lie inside, as bits. */
+typedef struct affine_stand {
+    int class;
+    uint32_t edges;
+} affine_stand;
+
+/* Taps that all entries have, in rows of one length, and their values; rows 0:
+ * it isn't so simple. */
+typedef struct affine_filter {
+    int rows, taps;
+    int64_t hop, to[AFFINE_FILTER]; /* in the result                            */
+    value value[AFFINE_FILTER];     /* room for as many of the nest's class      */
+} affine_filter;
 
 typedef struct affine affine;
 struct affine {
@@ -104,9 +133,17 @@ struct affine {
     const void *vals[AFFINE_LOADS];
     void *out;
     workspace *ws;
-    value factor; /* of the scalars                                   */
-    affine_fiber leaf;
+    value factor;       /* of the scalars                                   */
     int64_t begin, end; /* the sparse operand's first parents         */
+    /* The taps by class, first[c] … first[c+1]-1; none: indices are tried level by
+     * level. made_for: what they depend on. */
+    affine_tap *tap, *draft;
+    int64_t ntap, tap_cap, draft_cap;
+    int64_t first[AFFINE_CLASSES + 1];
+    bool tapped;
+    affine_filter filter;
+    affine_stand stand[STC_MAX_ORDER];
+    int64_t x[STC_MAX_ORDER]; /* of each level's coordinate, see affine_level */
     void (*fiber)(affine *a, const int64_t *at, int64_t begin, int64_t end);
     void (*entry)(affine *a, const int64_t *at, int64_t pos);
     int64_t rounds;
@@ -118,6 +155,25 @@ stc_status affine_fuse(machine *mc, loop *l, super **out);
 
 /* affine.c */
 stc_status affine_run(machine *mc, super *base);
+void affine_release(machine *mc, super *base);
+
+/* affine_taps.c: lists the taps, and sets `tapped` if they can be. */
+stc_status affine_list_taps(machine *mc, affine *a);
+
+/* Whether tap k of row t is inside at the levels in `edges`. */
+static inline bool affine_inside(const affine *a, const affine_tap *t, int64_t k,
+                                 uint32_t edges)
+{
+    for (; edges; edges &= edges - 1) {
+        const int l = __builtin_ctz(edges), d = a->level[l].solved;
+        const int64_t i = a->x[l] - t->back[l] - k * t->turn[l];
+        if (i < a->lo[d] || i >= a->hi[d]) return false;
+    }
+    return true;
+}
+
+/* affine_walk.c: level 0 below the first parents, and so on. */
+stc_status affine_walk(machine *mc, affine *a);
 
 /* affine_leaf.c: sets a->fiber (NULL: entry by entry) and a->entry. */
 void affine_choose(affine *a);

@@ -1,31 +1,15 @@
 /* affine_leaf.c: what an affine nest adds for a fiber of the last level, or for
  * one entry, by element type and sink.
  *
- * A fiber of a convolution: entry x of coordinate y goes to the places y - q,
- * for each q of the filter, as long as that is inside; almost always all of it
- * is, so the loop over q is a straight one, of constant length for the usual
- * filters. Entries with other indices left (features, channels) are rows.
+ * An entry of a convolution goes to the places its taps lead to. Almost always all
+ * of them are inside: then these are straight loops over rows of taps, of constant
+ * length for the usual filters. Other entries look at each tap. Entries with
+ * other indices left (features, channels) are rows.
  */
 #include "affine.h"
 #include "super.h"
 #include "ws.h"
-
-/* What all fibers of a run have in common. */
-static affine_fiber fiber_of(const affine *a)
-{
-    const affine_level *lv = &a->level[a->nlevel - 1];
-    const int j = lv->solved, q = lv->ntried ? lv->tried[0] : -1;
-    const int64_t *c = a->line[lv->line].coef;
-    affine_fiber f = {
-        .lv = lv, .jlo = a->lo[j], .jhi = a->hi[j], .qhi = 1, .oj = a->line[0].coef[j]};
-    if (q < 0) return f;
-    f.qlo = a->lo[q];
-    f.qhi = a->hi[q];
-    f.cq = c[q];
-    f.oq = a->line[0].coef[q];
-    if (a->nload > 1) f.fq = a->line[1].coef[q];
-    return f;
-}
+#include <string.h>
 
 /* Adds x to element k, of the result or of a dense workspace. */
 #define ADD_ACC(CLS, k, x) (out[k] = FN_ADD_##CLS(out[k], x))
@@ -41,72 +25,12 @@ static affine_fiber fiber_of(const affine *a)
     } while (0)
 #define OPEN_ACC
 #define CLOSE_ACC
+#define REOPEN_ACC
 #define OPEN_WS                                                                            \
     uint64_t *set = a->ws->set;                                                            \
     int64_t *touched = a->ws->touched, count = a->ws->n;
 #define CLOSE_WS a->ws->n = count;
-
-/* Fibers with coefficient 1 of the solved index, and a factor that it doesn't
- * move; Q is the filter's length, 0: any. */
-#define FIBER(CLS, T, I, SINK)                                                             \
-    INLINE void run_##CLS##_##I##_##SINK(affine *a, const affine_fiber *x,                 \
-                                         const int64_t *at, int64_t b, int64_t e,          \
-                                         int64_t Q)                                        \
-    {                                                                                      \
-        const I *crd = (const I *)x->lv->crd;                                              \
-        const T *v = a->vals[0], s = *(const T *)&a->factor;                               \
-        const int64_t base = at[x->lv->line];                                              \
-        const T *f = a->nload > 1 ? (const T *)a->vals[1] + at[1] + x->fq * x->qlo : NULL; \
-        T *out = a->out;                                                                   \
-        const int64_t n = Q ? Q : x->qhi - x->qlo, hop = x->oq - x->oj * x->cq;            \
-        const int64_t far = base + x->cq * (x->cq > 0 ? x->qhi - 1 : x->qlo);              \
-        const int64_t near = base + x->cq * (x->cq > 0 ? x->qlo : x->qhi - 1);             \
-        const int64_t first = base + x->cq * x->qlo, fq = x->fq, oj = x->oj;               \
-        const int64_t start = at[0] + x->oq * x->qlo;                                      \
-        OPEN_##SINK for (int64_t p = b; p < e; p++)                                        \
-        {                                                                                  \
-            const int64_t y = crd[p];                                                      \
-            const T w = FN_MUL_##CLS(s, v[p]);                                             \
-            const int64_t o = start + oj * (y - first);                                    \
-            if (__builtin_expect(y - far >= x->jlo && y - near < x->jhi, 1)) {             \
-                for (int64_t q = 0; q < n; q++)                                            \
-                    ADD_##SINK(CLS, o + hop * q, f ? FN_MUL_##CLS(w, f[fq * q]) : w);      \
-                continue;                                                                  \
-            }                                                                              \
-            if (y - near < x->jlo || y - far >= x->jhi) {                                  \
-                if (x->lv->ordered && y - far >= x->jhi) break;                            \
-                continue;                                                                  \
-            }                                                                              \
-            for (int64_t q = 0; q < n; q++) {                                              \
-                const int64_t j = y - first - x->cq * q;                                   \
-                if (j >= x->jlo && j < x->jhi)                                             \
-                    ADD_##SINK(CLS, o + hop * q, f ? FN_MUL_##CLS(w, f[fq * q]) : w);      \
-            }                                                                              \
-        }                                                                                  \
-        CLOSE_##SINK a->rounds += (e - b) * n;                                             \
-    }                                                                                      \
-                                                                                           \
-    static void fiber_##CLS##_##I##_##SINK(affine *a, const int64_t *at, int64_t b,        \
-                                           int64_t e)                                      \
-    {                                                                                      \
-        const affine_fiber *x = &a->leaf;                                                  \
-        switch (x->qhi - x->qlo) {                                                         \
-        case 1:                                                                            \
-            run_##CLS##_##I##_##SINK(a, x, at, b, e, 1);                                   \
-            break;                                                                         \
-        case 2:                                                                            \
-            run_##CLS##_##I##_##SINK(a, x, at, b, e, 2);                                   \
-            break;                                                                         \
-        case 3:                                                                            \
-            run_##CLS##_##I##_##SINK(a, x, at, b, e, 3);                                   \
-            break;                                                                         \
-        case 5:                                                                            \
-            run_##CLS##_##I##_##SINK(a, x, at, b, e, 5);                                   \
-            break;                                                                         \
-        default:                                                                           \
-            run_##CLS##_##I##_##SINK(a, x, at, b, e, 0);                                   \
-        }                                                                                  \
-    }
+#define REOPEN_WS count = a->ws->n;
 
 /* One entry, over the indices that the operand doesn't have; the last of them in
  * a straight loop where result and factor are rows. */
@@ -141,6 +65,140 @@ static affine_fiber fiber_of(const affine *a)
     {                                                                                      \
         rest_##CLS##_##SINK(                                                               \
             a, at, 0, FN_MUL_##CLS(*(const T *)&a->factor, ((const T *)a->vals[0])[pos])); \
+    }                                                                                      \
+                                                                                           \
+    /* An entry that isn't inside for all taps, or has more to it than FIBER knows. */     \
+    static void taps_##CLS##_##SINK(affine *a, const int64_t *at, int64_t pos)             \
+    {                                                                                      \
+        const affine_stand here = a->stand[a->nlevel - 1];                                 \
+        const T w = FN_MUL_##CLS(*(const T *)&a->factor, ((const T *)a->vals[0])[pos]);    \
+        for (int64_t i = a->first[here.class]; i < a->first[here.class + 1]; i++) {        \
+            const affine_tap *t = &a->tap[i];                                              \
+            for (int64_t q = 0; q < t->n; q++) {                                           \
+                int64_t to[AFFINE_LOADS];                                                  \
+                if (here.edges && !affine_inside(a, t, q, here.edges)) continue;           \
+                for (int k = 0; k < a->nload; k++)                                         \
+                    to[k] = at[k] + t->at[k] + q * t->hop[k];                              \
+                rest_##CLS##_##SINK(a, to, 0, w);                                          \
+            }                                                                              \
+        }                                                                                  \
+    }
+
+/* A fiber of a plain filter (`affine_filter`): entries whose taps all lie inside, from b
+ * on; gives the first that isn't so. R rows (0: any number) of Q taps, `hop` apart. */
+#define FILTER(CLS, T, I, SINK)                                                            \
+    INLINE int64_t plain_##CLS##_##I##_##SINK(affine *a, const int64_t *at, int64_t b,     \
+                                              int64_t e, int R, int Q, int64_t hop)        \
+    {                                                                                      \
+        const affine_level *lv = &a->level[a->nlevel - 1];                                 \
+        const I *crd = (const I *)lv->crd;                                                 \
+        const T *v = a->vals[0], s = *(const T *)&a->factor;                               \
+        const int64_t base = at[lv->line], oj = a->line[0].coef[lv->solved];               \
+        const uint64_t lo = (uint64_t)lv->all_lo, n = (uint64_t)lv->all_hi - lo;           \
+        const int rows = R ? R : a->filter.rows;                                           \
+        T g[AFFINE_FILTER], *out = a->out;                                                 \
+        int64_t to[AFFINE_FILTER], p = b;                                                  \
+        memcpy(g, a->filter.value, (size_t)(rows * Q) * sizeof *g);                        \
+        memcpy(to, a->filter.to, (size_t)rows * sizeof *to);                               \
+        OPEN_##SINK for (; p < e; p++)                                                     \
+        {                                                                                  \
+            const int64_t x = crd[p] - base;                                               \
+            if (__builtin_expect((uint64_t)x - lo >= n, 0)) break;                         \
+            const T w = FN_MUL_##CLS(s, v[p]);                                             \
+            const int64_t o = at[0] + oj * x;                                              \
+            for (int r = 0; r < rows; r++)                                                 \
+                for (int q = 0; q < Q; q++)                                                \
+                    ADD_##SINK(CLS, o + to[r] + hop * q, FN_MUL_##CLS(w, g[r * Q + q]));   \
+        }                                                                                  \
+        CLOSE_##SINK a->rounds += (p - b) * rows * Q;                                      \
+        return p;                                                                          \
+    }                                                                                      \
+                                                                                           \
+    static int64_t filter_##CLS##_##I##_##SINK(affine *a, const int64_t *at, int64_t b,    \
+                                               int64_t e)                                  \
+    {                                                                                      \
+        const int Q = a->filter.taps, R = a->filter.rows;                                  \
+        const int64_t hop = a->filter.hop;                                                 \
+        if (Q == 3 && hop == -1)                                                           \
+            return R == 1   ? plain_##CLS##_##I##_##SINK(a, at, b, e, 1, 3, -1)            \
+                   : R == 3 ? plain_##CLS##_##I##_##SINK(a, at, b, e, 3, 3, -1)            \
+                            : plain_##CLS##_##I##_##SINK(a, at, b, e, 0, 3, -1);           \
+        if (Q == 5 && hop == -1) return plain_##CLS##_##I##_##SINK(a, at, b, e, 0, 5, -1); \
+        return Q == 3 ? plain_##CLS##_##I##_##SINK(a, at, b, e, 0, 3, hop)                 \
+                      : plain_##CLS##_##I##_##SINK(a, at, b, e, 0, Q, hop);                \
+    }
+
+/* The entries of a fiber; the solved index's coefficient is 1 if `unit`. */
+#define FIBER(CLS, T, I, SINK)                                                             \
+    FILTER(CLS, T, I, SINK)                                                                \
+                                                                                           \
+    INLINE void run_##CLS##_##I##_##SINK(affine *a, const int64_t *at, int64_t b,          \
+                                         int64_t e, bool unit)                             \
+    {                                                                                      \
+        const int last = a->nlevel - 1;                                                    \
+        const affine_level *lv = &a->level[last];                                          \
+        const affine_stand up = last ? a->stand[last - 1] : (affine_stand){0, 0};          \
+        const I *crd = (const I *)lv->crd;                                                 \
+        const T *v = a->vals[0], s = *(const T *)&a->factor;                               \
+        const T *f = a->nload > 1 ? (const T *)a->vals[1] + at[1] : NULL;                  \
+        const int64_t base = at[lv->line], c = lv->step, n = c < 0 ? -c : c;               \
+        const int64_t oj = a->line[0].coef[lv->solved];                                    \
+        const int64_t fj = f ? a->line[1].coef[lv->solved] : 0;                            \
+        const int64_t lo = up.edges ? INT64_MAX : lv->all_lo, hi = lv->all_hi;             \
+        const affine_tap *first = a->tap + a->first[up.class];                             \
+        const affine_tap *end = a->tap + a->first[up.class + 1];                           \
+        T *out = a->out;                                                                   \
+        OPEN_##SINK for (int64_t p = b; p < e; p++)                                        \
+        {                                                                                  \
+            if (unit && lo < hi && a->filter.rows) {                                       \
+                p = filter_##CLS##_##I##_##SINK(a, at, p, e);                              \
+                REOPEN_##SINK if (p == e) break;                                           \
+            }                                                                              \
+            const int64_t y = crd[p] - base;                                               \
+            int64_t x = y, r = 0;                                                          \
+            if (!unit) {                                                                   \
+                r = y % n < 0 ? y % n + n : y % n;                                         \
+                x = (y - r) / c;                                                           \
+                first = a->tap + a->first[up.class + r * lv->radix];                       \
+                end = a->tap + a->first[up.class + r * lv->radix + 1];                     \
+            }                                                                              \
+            if (__builtin_expect(x >= lo && x < hi, 1)) {                                  \
+                const T w = FN_MUL_##CLS(s, v[p]);                                         \
+                const int64_t o = at[0] + oj * x;                                          \
+                for (const affine_tap *t = first; t < end; t++) {                          \
+                    const int64_t to = o + t->at[0], hop = t->hop[0], m = t->n;            \
+                    if (!f) {                                                              \
+                        for (int64_t q = 0; q < m; q++)                                    \
+                            ADD_##SINK(CLS, to + hop * q, w);                              \
+                        continue;                                                          \
+                    }                                                                      \
+                    const T *g = f + fj * x + t->at[1];                                    \
+                    for (int64_t q = 0; q < m; q++)                                        \
+                        ADD_##SINK(CLS, to + hop * q, FN_MUL_##CLS(w, g[t->hop[1] * q]));  \
+                }                                                                          \
+                continue;                                                                  \
+            }                                                                              \
+            if (x < lv->some_lo || x >= lv->some_hi) {                                     \
+                if (unit && lv->ordered && x >= lv->some_hi) break;                        \
+                continue;                                                                  \
+            }                                                                              \
+            CLOSE_##SINK a->x[last] = x;                                                   \
+            a->stand[last].class = up.class + (int)(r * lv->radix);                        \
+            a->stand[last].edges = up.edges | UINT32_C(1) << last;                         \
+            taps_##CLS##_##SINK(                                                           \
+                a, (const int64_t[AFFINE_LOADS]){at[0] + oj * x, at[1] + fj * x}, p);      \
+            REOPEN_##SINK                                                                  \
+        }                                                                                  \
+        CLOSE_##SINK a->rounds += (e - b) * (end - first);                                 \
+    }                                                                                      \
+                                                                                           \
+    static void fiber_##CLS##_##I##_##SINK(affine *a, const int64_t *at, int64_t b,        \
+                                           int64_t e)                                      \
+    {                                                                                      \
+        if (a->level[a->nlevel - 1].step == 1)                                             \
+            run_##CLS##_##I##_##SINK(a, at, b, e, true);                                   \
+        else                                                                               \
+            run_##CLS##_##I##_##SINK(a, at, b, e, false);                                  \
     }
 
 enum { ROWS_AHEAD = 64 };
@@ -183,16 +241,38 @@ enum { ROWS_AHEAD = 64 };
     {                                                                                      \
         add_rows_##CLS(out, f, v, s, row, n, width);                                       \
     }                                                                                      \
-    static void rows_##CLS(affine *a, const int64_t *at, int64_t b, int64_t e)             \
+    /* Up to ROWS_AHEAD entries, for each of the taps. */                                  \
+    static void all_rows_##CLS(affine *a, const int64_t *at, const T *v,                   \
+                               const int64_t *row, int n)                                  \
     {                                                                                      \
-        const affine_level *lv = &a->level[a->nlevel - 1];                                 \
-        const int j = lv->solved, d = a->rest[0];                                          \
-        const int64_t base = at[lv->line], fj = a->line[1].coef[j];                        \
+        const affine_stand up = a->stand[a->nlevel - 1];                                   \
+        const int d = a->rest[0];                                                          \
         const int64_t width = a->hi[d] - a->lo[d];                                         \
-        const T *v = a->vals[0], *f = (const T *)a->vals[1] + at[1] + a->lo[d];            \
+        const T *f = (const T *)a->vals[1] + at[1] + a->lo[d];                             \
         const T s = *(const T *)&a->factor;                                                \
         T *out = (T *)a->out + at[0] + a->lo[d];                                           \
+        for (int64_t i = a->first[up.class]; i < a->first[up.class + 1]; i++) {            \
+            const affine_tap *t = &a->tap[i];                                              \
+            for (int64_t q = 0; q < t->n; q++) {                                           \
+                if (up.edges && !affine_inside(a, t, q, up.edges)) continue;               \
+                T *to = out + t->at[0] + q * t->hop[0];                                    \
+                const T *g = f + t->at[1] + q * t->hop[1];                                 \
+                if (SUPER_HAS_AVX2) {                                                      \
+                    wide_rows_##CLS(to, g, v, s, row, n, width);                           \
+                } else {                                                                   \
+                    add_rows_##CLS(to, g, v, s, row, n, width);                            \
+                }                                                                          \
+            }                                                                              \
+            a->rounds += t->n * n * width;                                                 \
+        }                                                                                  \
+    }                                                                                      \
+    static void rows_##CLS(affine *a, const int64_t *at, int64_t b, int64_t e)             \
+    {                                                                                      \
+        const int last = a->nlevel - 1;                                                    \
+        const affine_level *lv = &a->level[last];                                          \
+        const int64_t base = at[lv->line], fj = a->line[1].coef[lv->solved];               \
         int64_t row[ROWS_AHEAD];                                                           \
+        a->stand[last] = last ? a->stand[last - 1] : (affine_stand){0, 0};                 \
         for (int64_t p = b; p < e;) {                                                      \
             const int64_t from = p;                                                        \
             int n = 0;                                                                     \
@@ -200,19 +280,13 @@ enum { ROWS_AHEAD = 64 };
                 const int64_t y = (lv->width == 4 ? ((const int32_t *)lv->crd)[p]          \
                                                   : ((const int64_t *)lv->crd)[p]) -       \
                                   base;                                                    \
-                if (y < a->lo[j] || y >= a->hi[j]) break;                                  \
+                if (y < lv->all_lo || y >= lv->all_hi) break;                              \
                 row[n++] = fj * y;                                                         \
             }                                                                              \
-            if (!n) {                                                                      \
+            if (n)                                                                         \
+                all_rows_##CLS(a, at, (const T *)a->vals[0] + from, row, n);               \
+            else                                                                           \
                 p++; /* outside the index's range */                                       \
-                continue;                                                                  \
-            }                                                                              \
-            a->rounds += n * width;                                                        \
-            if (SUPER_HAS_AVX2) {                                                          \
-                wide_rows_##CLS(out, f, v + from, s, row, n, width);                       \
-            } else {                                                                       \
-                add_rows_##CLS(out, f, v + from, s, row, n, width);                        \
-            }                                                                              \
         }                                                                                  \
     }                                                                                      \
     static void row_##CLS##_ACC(affine *a, T *out, int64_t o, int64_t oj, const T *f,      \
@@ -238,14 +312,26 @@ enum { ROWS_AHEAD = 64 };
         CLOSE_WS a->rounds += n;                                                           \
     }
 
+/* The filter's values in the order of its taps. */
+#define VALUES(CLS, T)                                                                     \
+    static void values_##CLS(affine *a)                                                    \
+    {                                                                                      \
+        T *out = (T *)a->filter.value;                                                     \
+        for (int64_t r = 0; r < a->ntap; r++)                                              \
+            for (int64_t q = 0; q < a->tap[r].n; q++)                                      \
+                *out++ = ((const T *)a->vals[1])[a->line[1].base + a->tap[r].at[1] +       \
+                                                 q * a->tap[r].hop[1]];                    \
+    }
+
 #define KERNELS(CLS, T, U)                                                                 \
     ROWS(CLS, T, U)                                                                        \
+    ENTRY(CLS, T, ACC)                                                                     \
+    VALUES(CLS, T)                                                                         \
+    ENTRY(CLS, T, WS)                                                                      \
     FIBER(CLS, T, int32_t, ACC)                                                            \
     FIBER(CLS, T, int64_t, ACC)                                                            \
     FIBER(CLS, T, int32_t, WS)                                                             \
-    FIBER(CLS, T, int64_t, WS)                                                             \
-    ENTRY(CLS, T, ACC)                                                                     \
-    ENTRY(CLS, T, WS)
+    FIBER(CLS, T, int64_t, WS)
 
 KERNELS(F64, double, double)
 KERNELS(F32, float, float)
@@ -257,6 +343,7 @@ typedef void (*entry_kernel)(affine *a, const int64_t *at, int64_t pos);
 #define ROW(CLS)                                                                           \
     {                                                                                      \
         CLASS_##CLS, rows_##CLS, {entry_##CLS##_ACC, entry_##CLS##_WS},                    \
+            {taps_##CLS##_ACC, taps_##CLS##_WS}, values_##CLS,                             \
         {                                                                                  \
             {fiber_##CLS##_int32_t_ACC, fiber_##CLS##_int32_t_WS},                         \
             {                                                                              \
@@ -267,28 +354,53 @@ typedef void (*entry_kernel)(affine *a, const int64_t *at, int64_t pos);
 static const struct {
     uint8_t cls;
     fiber_kernel rows; /* of a result that the fiber's index doesn't move */
-    entry_kernel entry[2];
+    entry_kernel entry[2], taps[2];
+    void (*values)(affine *a);
     fiber_kernel fiber[2][2]; /* by width of coordinates, and sink */
 } kernels[] = {ROW(F64), ROW(F32), ROW(I64)};
+
+/* Whether a fiber's entries add rows of the factor to one row of the result. */
+static bool adds_rows(const affine *a, const affine_level *lv)
+{
+    return a->nrest == 1 && a->nload == 2 && a->sink.kind != SINK_WSADD && lv->step == 1 &&
+           lv->some_lo == lv->all_lo && lv->some_hi == lv->all_hi &&
+           a->line[0].coef[lv->solved] == 0 && a->line[0].coef[a->rest[0]] == 1 &&
+           a->line[1].coef[a->rest[0]] == 1;
+}
+
+/* Whether all entries meet the same taps, as few rows of one length, and the same values.
+ */
+static bool plain_filter(affine *a)
+{
+    affine_filter *f = &a->filter;
+    const affine_tap *first = &a->tap[0];
+    if (a->nload != 2 || a->ntap * first->n > AFFINE_FILTER) return false;
+    for (int l = 0; l < a->nlevel; l++)
+        if (a->level[l].step != 1 || a->line[1].coef[a->level[l].solved]) return false;
+    for (int64_t k = 0; k < a->ntap; k++) {
+        if (a->tap[k].n != first->n || a->tap[k].hop[0] != first->hop[0]) return false;
+        f->to[k] = a->tap[k].at[0];
+    }
+    f->rows = (int)a->ntap;
+    f->taps = (int)first->n;
+    f->hop = first->hop[0];
+    return true;
+}
 
 void affine_choose(affine *a)
 {
     const affine_level *lv = &a->level[a->nlevel - 1];
     const int ws = a->sink.kind == SINK_WSADD;
-    const bool simple = lv->walked && lv->solved >= 0 && lv->stride == lv->width &&
-                        a->line[lv->line].coef[lv->solved] == 1;
+    const bool simple = a->tapped && lv->walked && lv->stride == lv->width;
     a->entry = NULL;
     a->fiber = NULL;
+    a->filter.rows = 0;
     for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++) {
         if (kernels[k].cls != a->cls) continue;
-        a->entry = kernels[k].entry[ws];
-        const bool one = a->nload == 1 || (a->nload == 2 && lv->solved >= 0 &&
-                                           a->line[1].coef[lv->solved] == 0);
-        if (simple && lv->ntried <= 1 && !a->nrest && one)
-            a->fiber = kernels[k].fiber[lv->width == 8][ws], a->leaf = fiber_of(a);
-        if (simple && !lv->ntried && a->nrest == 1 && a->nload == 2 && !ws &&
-            a->line[0].coef[lv->solved] == 0 && a->line[0].coef[a->rest[0]] == 1 &&
-            a->line[1].coef[a->rest[0]] == 1)
-            a->fiber = kernels[k].rows;
+        a->entry = a->tapped ? kernels[k].taps[ws] : kernels[k].entry[ws];
+        if (simple && !a->nrest && a->nload <= 2)
+            a->fiber = kernels[k].fiber[lv->width == 8][ws];
+        if (a->fiber && plain_filter(a)) kernels[k].values(a);
+        if (simple && adds_rows(a, lv)) a->fiber = kernels[k].rows;
     }
 }

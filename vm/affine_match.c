@@ -434,6 +434,7 @@ stc_status affine_fuse(machine *mc, loop *l, super **out)
     }
     if (found) {
         a->base = (super){.run = affine_run,
+                          .free = affine_release,
                           .loop = around[depth],
                           .next = around[depth]->exit,
                           .tier = 3,

@@ -1,0 +1,182 @@
+/* affine_walk.c: the walk over the levels of an affine nest's sparse operand.
+ *
+ * Each stored coordinate is solved for the indices of its level. With taps, it
+ * is solved once, for all of them (`settle`); without, once for each choice of
+ * what is tried (`solve_level`), and all below it is walked again each time.
+ */
+#include "affine.h"
+#include "super.h"
+
+static int64_t index_of(const char *a, int width, int64_t k)
+{
+    return width == 4 ? ((const int32_t *)a)[k] : ((const int64_t *)a)[k];
+}
+
+static int64_t coord_of(const affine_level *lv, int64_t p)
+{
+    const char *at = lv->crd + p * lv->stride;
+    return lv->width == 4 ? *(const int32_t *)at : *(const int64_t *)at;
+}
+
+static stc_status walk_level(machine *mc, affine *a, int l, const int64_t *at,
+                             int64_t begin, int64_t end);
+
+/* The lines that are still of use below level l, with index d at value v. */
+static void bind(const affine *a, int l, int64_t *out, const int64_t *at, int d, int64_t v)
+{
+    const int lines = a->nload + a->nlevel;
+    for (int k = 0; k < a->nload; k++)
+        out[k] = at[k] + a->line[k].coef[d] * v;
+    for (int k = a->nload + l; k < lines; k++)
+        out[k] = at[k] + a->line[k].coef[d] * v;
+}
+
+/* The same with index e at value w, too. */
+static inline void bind_both(const affine *a, int l, int64_t *out, const int64_t *at, int d,
+                             int64_t v, int e, int64_t w)
+{
+    const int lines = a->nload + a->nlevel;
+    for (int k = 0; k < a->nload; k++)
+        out[k] = at[k] + a->line[k].coef[d] * v + a->line[k].coef[e] * w;
+    for (int k = a->nload + l; k < lines; k++)
+        out[k] = at[k] + a->line[k].coef[d] * v + a->line[k].coef[e] * w;
+}
+
+/* The coordinate of level l is x, at positions begin … end-1: for each value of
+ * the indices that are tried, from the t-th on. */
+static stc_status solve_level(machine *mc, affine *a, int l, const int64_t *at, int t,
+                              int64_t x, int64_t begin, int64_t end)
+{
+    const affine_level *lv = &a->level[l];
+    const int64_t *coef = a->line[lv->line].coef;
+    int64_t here[AFFINE_FORMS];
+    if (lv->ntried - t > 1) {
+        const int d = lv->tried[t];
+        for (int64_t v = a->lo[d]; v < a->hi[d]; v++) {
+            bind(a, l, here, at, d, v);
+            if (solve_level(mc, a, l, here, t + 1, x, begin, end))
+                return mc->cx->diag.status;
+        }
+        return STC_OK;
+    }
+    const int64_t rest = x - at[lv->line];
+    const int d = lv->solved, q = t < lv->ntried ? lv->tried[t] : -1;
+    if (d < 0) return rest ? STC_OK : walk_level(mc, a, l + 1, at, begin, end);
+    const int64_t c = coef[d], cq = q < 0 ? 0 : coef[q], lo = a->lo[d], hi = a->hi[d];
+    for (int64_t w = q < 0 ? 0 : a->lo[q]; w < (q < 0 ? 1 : a->hi[q]); w++) {
+        const int64_t left = rest - cq * w, v = c == 1 ? left : left / c;
+        if (v < lo || v >= hi || v * c != left) continue;
+        if (q >= 0)
+            bind_both(a, l + 1, here, at, d, v, q, w);
+        else
+            bind(a, l + 1, here, at, d, v);
+        if (walk_level(mc, a, l + 1, here, begin, end)) return mc->cx->diag.status;
+    }
+    return STC_OK;
+}
+
+/* The same for all taps at once: x is solved for where their `back` is 0. */
+static stc_status settle(machine *mc, affine *a, int l, const int64_t *at, int64_t x,
+                         int64_t begin, int64_t end)
+{
+    const affine_level *lv = &a->level[l];
+    const int64_t y = x - at[lv->line], c = lv->step, n = c < 0 ? -c : c;
+    int64_t here[AFFINE_FORMS], r = 0, v = y;
+    if (n != 1) r = y % n < 0 ? y % n + n : y % n;
+    if (c != 1) v = (y - r) / c;
+    if (v < lv->some_lo || v >= lv->some_hi) return STC_OK;
+    const affine_stand up = l ? a->stand[l - 1] : (affine_stand){0, 0};
+    const bool inside = v >= lv->all_lo && v < lv->all_hi;
+    a->x[l] = v;
+    a->stand[l].class = up.class + (int)(r * lv->radix);
+    a->stand[l].edges = up.edges | (uint32_t)!inside << l;
+    bind(a, l + 1, here, at, lv->solved, v);
+    return walk_level(mc, a, l + 1, here, begin, end);
+}
+
+static stc_status coordinate(machine *mc, affine *a, int l, const int64_t *at, int64_t x,
+                             int64_t begin, int64_t end)
+{
+    return a->tapped ? settle(mc, a, l, at, x, begin, end)
+                     : solve_level(mc, a, l, at, 0, x, begin, end);
+}
+
+/* The first position of an ordered fiber with a coordinate of at least x. */
+static int64_t lower_bound(const affine_level *lv, int64_t begin, int64_t end, int64_t x)
+{
+    while (begin < end) {
+        const int64_t mid = begin + (end - begin) / 2;
+        if (coord_of(lv, mid) < x)
+            begin = mid + 1;
+        else
+            end = mid;
+    }
+    return begin;
+}
+
+static stc_status poll(machine *mc, affine *a)
+{
+    if (a->rounds < SUPER_POLL) return STC_OK;
+    const int64_t n = a->rounds;
+    a->rounds = 0;
+    return machine_count(mc, n);
+}
+
+static stc_status walk_range(machine *mc, affine *a, int l, const int64_t *at,
+                             int64_t parent)
+{
+    const affine_level *lv = &a->level[l];
+    const int64_t base = at[lv->line], first = base + lv->min, last = base + lv->max;
+    const int64_t from = first > lv->lo ? first : lv->lo;
+    for (int64_t x = from; x <= last && x < lv->lo + lv->extent; x++) {
+        const int64_t p = parent * lv->extent + x - lv->lo;
+        a->rounds++;
+        if (coordinate(mc, a, l, at, x, p, p + 1)) return mc->cx->diag.status;
+    }
+    return poll(mc, a);
+}
+
+/* Level l below parents begin … end-1, which share a coordinate. */
+static stc_status walk_level(machine *mc, affine *a, int l, const int64_t *at,
+                             int64_t begin, int64_t end)
+{
+    const affine_level *lv = &a->level[l];
+    if (l == a->nlevel) {
+        for (; begin < end; begin++)
+            a->entry(a, at, begin);
+        return poll(mc, a);
+    }
+    if (begin >= end) return STC_OK;
+    if (!lv->walked) return walk_range(mc, a, l, at, begin);
+    if (lv->bounds) {
+        begin = index_of(lv->bounds, lv->bounds_width, begin);
+        end = index_of(lv->bounds, lv->bounds_width, end);
+    }
+    const int64_t first = at[lv->line] + lv->min, last = at[lv->line] + lv->max;
+    if (lv->ordered && begin < end && coord_of(lv, begin) < first)
+        begin = lower_bound(lv, begin, end, first);
+    if (a->fiber && l + 1 == a->nlevel) {
+        a->fiber(a, at, begin, end);
+        return poll(mc, a);
+    }
+    for (int64_t p = begin, next; p < end; p = next) {
+        const int64_t x = coord_of(lv, p);
+        for (next = p + 1; lv->grouped && next < end && coord_of(lv, next) == x;)
+            next++;
+        a->rounds++;
+        if (x > last && lv->ordered) break;
+        if (x < first || x > last) continue;
+        if (coordinate(mc, a, l, at, x, p, next)) return mc->cx->diag.status;
+    }
+    return poll(mc, a);
+}
+
+stc_status affine_walk(machine *mc, affine *a)
+{
+    int64_t at[AFFINE_FORMS];
+    for (int k = 0; k < a->nload + a->nlevel; k++)
+        at[k] = a->line[k].base;
+    a->rounds = 1;
+    const stc_status st = walk_level(mc, a, 0, at, a->begin, a->end);
+    return st ? st : machine_count(mc, a->rounds);
+}
