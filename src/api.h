@@ -121,8 +121,9 @@ stc_status compile_statement(arena *a, scope *sc, program *p, const source *src,
 stc_times times_told(const stc_machine *m, stc_times times);
 /* Halt, verify, link. */
 stc_status compile_finish(program *p, stc_times *times, machine **out);
-/* A new program with its text kept for messages. */
-stc_status compile_begin(ctx *cx, const source *src, program **out);
+/* A new program with its text kept for messages: a copy, or as it is if lent,
+ * when it has to outlive the program. */
+stc_status compile_begin(ctx *cx, const source *src, bool lent, program **out);
 /* Wraps a compiled program; takes p and mc, also when it fails. */
 stc_status program_wrap(stc_machine *m, program *p, machine *mc, stc_program **out);
 

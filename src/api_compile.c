@@ -78,11 +78,12 @@ stc_status compile_statement(arena *a, scope *sc, program *p, const source *src,
     return statement->kind == N_ASSIGN ? enter_result(sc, p, b->target) : STC_OK;
 }
 
-stc_status compile_begin(ctx *cx, const source *src, program **out)
+stc_status compile_begin(ctx *cx, const source *src, bool lent, program **out)
 {
     program *p = program_new(cx);
     if (!p) return cx->diag.status;
-    p->source = mem_strdup(cx, src->text);
+    p->source_lent = lent;
+    p->source = lent ? (char *)src->text : mem_strdup(cx, src->text);
     p->file = mem_strdup(cx, src->file);
     if (!p->source || !p->file) {
         program_free(p);
@@ -260,7 +261,7 @@ static stc_status compile_job(text_job *job, program **p, machine **mc)
     arena a;
     arena_init(&a, cx);
     scope *sc = scope_new(cx);
-    stc_status st = sc ? compile_begin(cx, &job->src, p) : cx->diag.status;
+    stc_status st = sc ? compile_begin(cx, &job->src, false, p) : cx->diag.status;
     if (!st) {
         st = compile_all(&a, job, sc, *p);
         if (!st) st = compile_finish(*p, &job->times, mc);

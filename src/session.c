@@ -6,12 +6,14 @@
 
 /* ---- variables ------------------------------------------------------------------- */
 
+static variable *session_at(const stc_session *s, int64_t i)
+{
+    return s->vars.item[i];
+}
+
 variable *session_find(const stc_session *s, const char *name)
 {
-    for (int64_t i = 0; i < s->nvar; i++) {
-        if (strcmp(s->var[i]->name, name) == 0) return s->var[i];
-    }
-    return NULL;
+    return names_find(&s->vars, name);
 }
 
 void session_clear(stc_session *s, variable *v)
@@ -30,7 +32,7 @@ variable *session_var(stc_session *s, const char *name)
     ctx *cx = &s->m->cx;
     variable *v = session_find(s, name);
     if (v) return v;
-    if (mem_grow(cx, &s->var, &s->var_cap, s->nvar + 1, sizeof *s->var)) return NULL;
+    if (!names_room(cx, &s->vars)) return NULL;
     v = mem_zero(cx, 1, sizeof *v);
     if (!v) return NULL;
     v->name = mem_strdup(cx, name);
@@ -38,7 +40,7 @@ variable *session_var(stc_session *s, const char *name)
         mem_free(cx, v, sizeof *v);
         return NULL;
     }
-    s->var[s->nvar++] = v;
+    names_add(&s->vars, v);
     return v;
 }
 
@@ -50,16 +52,12 @@ void session_remove(stc_session *s, const char *name)
         mem_strfree(cx, s->last);
         s->last = NULL;
     }
-    for (int64_t i = 0; i < s->nvar; i++) {
-        variable *v = s->var[i];
-        if (strcmp(v->name, name) != 0) continue;
-        memmove(s->var + i, s->var + i + 1, (size_t)(s->nvar - i - 1) * sizeof *s->var);
-        s->nvar--;
-        session_clear(s, v);
-        mem_strfree(cx, v->name);
-        mem_free(cx, v, sizeof *v);
-        return;
-    }
+    variable *v = session_find(s, name);
+    if (!v) return;
+    names_remove(&s->vars, v);
+    session_clear(s, v);
+    mem_strfree(cx, v->name);
+    mem_free(cx, v, sizeof *v);
 }
 
 void session_set(stc_session *s, variable *v, tensor *t)
@@ -144,8 +142,8 @@ static stc_status enter_origin(stc_session *s, variable *v, int order)
 
 stc_status session_resolve(stc_session *s, const ast *statement)
 {
-    for (int64_t i = 0; s->waiting && i < s->nvar; i++) {
-        variable *v = s->var[i];
+    for (int64_t i = 0; s->waiting && i < s->vars.count; i++) {
+        variable *v = session_at(s, i);
         if (v->t || !v->has_origin) continue;
         const int order = ast_use_order(statement, v->name);
         if (order < 0) continue;
@@ -215,9 +213,9 @@ void stc_session_close(stc_session *s)
 {
     if (!s) return;
     ctx *cx = &s->m->cx;
-    while (s->nvar)
-        session_remove(s, s->var[s->nvar - 1]->name);
-    mem_free(cx, s->var, (size_t)s->var_cap * sizeof *s->var);
+    while (s->vars.count)
+        session_remove(s, session_at(s, s->vars.count - 1)->name);
+    names_free(cx, &s->vars);
     mem_strfree(cx, s->last);
     scope_free(s->sc);
     text_drop(&s->profile);
@@ -321,7 +319,7 @@ stc_status stc_session_get(const stc_session *s, const char *name, const stc_ten
 
 const char *stc_session_name(const stc_session *s, int i)
 {
-    return s && i >= 0 && i < s->nvar ? s->var[i]->name : NULL;
+    return s && i >= 0 && i < s->vars.count ? session_at(s, i)->name : NULL;
 }
 
 const char *stc_session_last(const stc_session *s)

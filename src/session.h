@@ -10,6 +10,7 @@
 #define STC_SESSION_H
 
 #include "decl.h"
+#include "lang/names.h"
 
 typedef struct variable {
     char *name;
@@ -34,8 +35,7 @@ struct stc_session {
     stc_machine *m;
     stc_session *next, *prev;
     scope *sc;
-    variable **var;
-    int64_t nvar, var_cap;
+    names vars;  /* of variable                                           */
     int waiting; /* variables that have no tensor yet                     */
     char *last;  /* the name assigned last, NULL if none                  */
     FILE *out;
@@ -76,8 +76,11 @@ stc_status session_resolve(stc_session *s, const ast *statement);
 
 /* session_run.c */
 stc_status session_assign(stc_session *s, const script *in, const ast *statement);
+/* What a scalar expression gives: whether it isn't 0; how many rounds it asks for. */
 stc_status session_condition(stc_session *s, const script *in, const ast *expression,
                              bool *out);
+stc_status session_rounds(stc_session *s, const script *in, const ast *expression,
+                          uint64_t *out);
 void session_forget(stc_session *s); /* frees what was prepared              */
 
 #endif

@@ -196,9 +196,11 @@ static stc_status next_round(ctx *cx, uint64_t rounds)
 
 static stc_status exec_repeat(stc_session *s, script *in, const ast *n)
 {
-    stc_status st = STC_OK;
+    uint64_t rounds = 0;
+    stc_status st =
+        place_error(in, n->child[0], session_rounds(s, in, n->child[0], &rounds));
     in->loops++;
-    for (uint64_t i = 0; i < n->child[0]->u && !st; i++) {
+    for (uint64_t i = 0; i < rounds && !st; i++) {
         st = next_round(&s->m->cx, i);
         if (!st) st = exec_list(s, in, n->child[1]);
     }
@@ -377,11 +379,11 @@ static stc_status compile_only(stc_session *s, arena *a, const source *src,
     const scope_tensor before = known ? *e : (scope_tensor){0};
     stc_times times = {0};
     int target;
-    scope_clear_slots(s->sc);
-    st = compile_begin(src->cx, src, p);
+    st = compile_begin(src->cx, src, false, p);
     if (st) return st;
     st = compile_statement(a, s->sc, *p, src, statement, texts, &times, &target);
     if (!st) st = compile_finish(*p, &times, mc);
+    scope_clear_slots(s->sc, *p);
     scope_tensor *now = scope_find_tensor(s->sc, name);
     if (now && known) {
         char *own = now->name;

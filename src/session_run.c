@@ -99,15 +99,15 @@ static stc_status compile_in(stc_session *s, const script *in, const ast *statem
     c->known_before = e != NULL;
     if (e) c->before = *e;
     c->definitions = s->definitions;
-    scope_clear_slots(s->sc);
     arena a;
     arena_init(&a, cx);
-    stc_status st = compile_begin(cx, &in->src, &c->p);
+    stc_status st = compile_begin(cx, &in->src, true, &c->p);
     if (!st)
         st = compile_statement(&a, s->sc, c->p, &in->src, statement, NULL, &s->times,
                                &c->target);
     if (!st) st = compile_finish(c->p, &s->times, &c->mc);
     arena_free(&a);
+    scope_clear_slots(s->sc, c->p);
     restore_entry(s, c, name);
     return st;
 }
@@ -327,8 +327,9 @@ stc_status session_assign(stc_session *s, const script *in, const ast *statement
     return st;
 }
 
-stc_status session_condition(stc_session *s, const script *in, const ast *expression,
-                             bool *out)
+/* A scalar expression's value and type. */
+static stc_status evaluate(stc_session *s, const script *in, const ast *expression,
+                           stc_type *type, value *out)
 {
     prepared *c = NULL;
     stc_status st = prepare(s, in, expression, &c);
@@ -337,9 +338,41 @@ stc_status session_condition(stc_session *s, const script *in, const ast *expres
     st = run_prepared(s, c, &o);
     if (!st) {
         const tensor *t = machine_tensor(c->mc, c->target);
-        *out = !class_is_zero(type_class(t->type), tensor_get(t, NULL));
+        *type = t->type;
+        *out = tensor_get(t, NULL);
     }
     operands_done(s, c, &o, !st);
     if (!in->loops) session_forget(s);
     return st;
+}
+
+stc_status session_condition(stc_session *s, const script *in, const ast *expression,
+                             bool *out)
+{
+    stc_type type;
+    value v;
+    stc_status st = evaluate(s, in, expression, &type, &v);
+    if (!st) *out = !class_is_zero(type_class(type), v);
+    return st;
+}
+
+stc_status session_rounds(stc_session *s, const script *in, const ast *expression,
+                          uint64_t *out)
+{
+    stc_type type;
+    value v;
+    stc_status st = evaluate(s, in, expression, &type, &v);
+    if (st) return st;
+    switch (type_class(type)) {
+    case CLASS_U64:
+        *out = v.u64;
+        return STC_OK;
+    case CLASS_I64:
+        *out = v.i64 < 0 ? 0 : (uint64_t)v.i64;
+        return STC_OK;
+    default:
+        return fail_text(
+            in->src.cx, STC_ERR_PROGRAM, in->src.file, in->src.text, expression->at,
+            "how often to repeat is of type %s, not an integer", type_name(type));
+    }
 }

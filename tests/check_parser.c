@@ -156,7 +156,7 @@ static const struct {
     {"tensor A csr [-3]", 1, 15},
     {"format f = (i,j) (i : dense)", 1, 18},
     {"fn f(x = 3", 1, 8},
-    {"repeat x { }", 1, 8},
+    {"repeat { }", 1, 8},
     {"if (a) b = 1", 1, 8},
     {"a = $", 1, 5},
     {"a = 1 @ 2", 1, 7},

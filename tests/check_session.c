@@ -51,6 +51,10 @@ START_TEST(control)
     EXPECT("a = 5\nif (a > 7) { b = 1 } else if (a > 4) { b = 3 } else { b = 2 }", "b", 3);
     EXPECT("tensor x dense f64 = [1,2]\nrepeat 3 { x(i) = x(i) + 1 }", "x", 4, 5);
     EXPECT("a = 1; b = a + 1; a = b + 1", "a", 3);
+    EXPECT("a = 1; n = 4\nrepeat n + 1 { n = 0; a = a * 2 }", "a", 32);
+    EXPECT("a = 7\nrepeat a - 9 { a = 0 }\nrepeat 0 { a = 1 }", "a", 7);
+    EXPECT("tensor x dense u8 = [1,2]\nn = 0\nrepeat x(i) { repeat n + 1 { n += 1 } }", "n",
+           7);
 }
 END_TEST
 
@@ -217,6 +221,58 @@ START_TEST(progress_stops_loops)
 }
 END_TEST
 
+/* Rounds count as steps, also those that do nothing. */
+START_TEST(steps_bound_loops)
+{
+    static const char *const endless[] = {"repeat 9223372036854775807 { }",
+                                          "n = 1 << 62\nrepeat n { a = 1 }",
+                                          "while (1) { }"};
+    heap h = {0};
+    const stc_config config = {.alloc = heap_alloc, .alloc_context = &h, .max_steps = 1000};
+    stc_machine *m;
+    stc_session *s;
+    ck_assert_int_eq(stc_open(&config, &m), STC_OK);
+    ck_ok(m, stc_session_open(m, &s));
+    ck_assert_int_eq(stc_session_exec(s, endless[_i], "test"), STC_ERR_STEPS);
+    ck_assert_ptr_nonnull(strstr(stc_error(m)->message, "more than 1000 rounds"));
+    ck_ok(m, stc_session_exec(s, "repeat 1000 { }", "test"));
+    stc_session_close(s);
+    machine_shut(m, &h);
+}
+END_TEST
+
+/* A name is found, and forgotten, among thousands. */
+START_TEST(long_texts)
+{
+    enum { NAMES = 4000, LINE = 32 };
+    heap h;
+    stc_session *s;
+    stc_machine *m = machine_open(&h, false);
+    char *text = malloc(3 * NAMES * LINE), *end = text;
+    for (int k = 0; k < NAMES; k++)
+        end += sprintf(end, "a%d = %d\n", k, k);
+    for (int k = 0; k < NAMES; k++)
+        if (k % 3) end += sprintf(end, "drop a%d\n", k);
+    for (int k = 0; k < NAMES; k += 3)
+        end += sprintf(end, "a%d = a%d + a0\n", k, k);
+    ck_ok(m, stc_session_open(m, &s));
+    ck_ok(m, stc_session_exec(s, text, "test"));
+    int left = 0;
+    const stc_tensor *t;
+    for (const char *name; (name = stc_session_name(s, left)) != NULL; left++) {
+        int64_t v;
+        ck_ok(m, stc_session_get(s, name, &t));
+        ck_ok(m, stc_tensor_to_dense(t, &v));
+        ck_assert_int_eq(v, atoi(name + 1));
+        ck_assert_int_eq(v, 3 * left);
+    }
+    ck_assert_int_eq(left, (NAMES + 2) / 3);
+    free(text);
+    stc_session_close(s);
+    machine_shut(m, &h);
+}
+END_TEST
+
 Suite *suite_session(void)
 {
     Suite *s = suite_create("session");
@@ -229,6 +285,8 @@ Suite *suite_session(void)
     tcase_add_test(c, files);
     tcase_add_test(c, schedules);
     tcase_add_loop_test(c, progress_stops_loops, 0, 3);
+    tcase_add_loop_test(c, steps_bound_loops, 0, 3);
+    tcase_add_test(c, long_texts);
     suite_add_tcase(s, c);
     return s;
 }

@@ -52,7 +52,7 @@ void program_free(program *p)
         free_merge(cx, &p->merge[i]);
     for (int i = 0; i < p->nfn; i++)
         mem_strfree(cx, p->fn[i].name);
-    mem_strfree(cx, p->source);
+    if (!p->source_lent) mem_strfree(cx, p->source);
     mem_strfree(cx, p->file);
     mem_free(cx, p->code, (size_t)p->code_cap * sizeof *p->code);
     mem_free(cx, p->at, (size_t)p->code_cap * sizeof *p->at);

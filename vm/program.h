@@ -154,6 +154,7 @@ typedef struct program {
     int ncode, code_cap;
     span *at;          /* per instruction: the place in `source` (debug lines) */
     char *source, *file;
+    bool source_lent; /* source belongs to whoever made the program         */
     prog_tensor *tensor;
     int ntensor, tensor_cap;
     extent *ext;

@@ -28,7 +28,7 @@
     NODE(COMPACT, "compact", "name")                                                       \
     NODE(DROP, "drop", "name")                                                             \
     NODE(INCLUDE, "include", "STRING")                                                     \
-    NODE(REPEAT, "repeat", "INT, BLOCK")                                                   \
+    NODE(REPEAT, "repeat", "how often, BLOCK")                                             \
     NODE(WHILE, "while", "condition, BLOCK")                                               \
     NODE(IF, "if", "condition, BLOCK, BLOCK or IF or NULL")                                \
     NODE(FOR, "for", "ASSIGN, condition, ASSIGN, BLOCK; in functions only")                \

@@ -54,8 +54,8 @@ scope_tensor *scope_find_tensor(const scope *s, const char *name);
 void scope_drop_tensor(scope *s, const char *name);
 int scope_tensor_count(const scope *s);
 scope_tensor *scope_tensor_at(scope *s, int i);
-/* Before a new program: no tensor has a slot. */
-void scope_clear_slots(scope *s);
+/* p is compiled, or isn't to be: no tensor has a slot in it any more. */
+void scope_clear_slots(scope *s, const program *p);
 /* Definitions: `format …` and `fn …` statements (the scope keeps their text). */
 stc_status scope_define(scope *s, const source *src, const ast *definition);
 /* A function of the host's by its head: it is registered with the machine

@@ -331,8 +331,7 @@ static ast *repeat_statement(parser *p)
 {
     ast *node = parse_node(p, N_REPEAT, p->tok.at), *part[2] = {0};
     parse_advance(p);
-    if (!node || !(part[0] = parse_integer(p, false, "how often to repeat, an integer")) ||
-        !(part[1] = parse_block(p)))
+    if (!node || !(part[0] = parse_expression(p)) || !(part[1] = parse_block(p)))
         return NULL;
     return parse_children(p, node, part, 2);
 }

@@ -1,99 +1,15 @@
-/* scope.c: the table of names: tensors, formats, functions.
- *
- * Three tables of the same make: an array of pointers in order of definition,
- * and an open-addressed index over it. Every item begins with its name, which
- * it owns.
+/* scope.c: what names mean: tensors, formats, functions, each kind in a table of
+ * its own (names.h).
  */
 #include "scope.h"
+#include "names.h"
 
 #include <string.h>
 
-typedef struct named {
-    char *name;
-} named;
-
-typedef struct table {
-    named **item;
-    int64_t count, cap;
-    int32_t *bucket; /* number of an item + 1, 0: free; a power of two of them */
-    int64_t buckets;
-} table;
-
 struct scope {
     ctx *cx;
-    table tensors, formats, functions;
+    names tensors, formats, functions;
 };
-
-/* ---- tables ------------------------------------------------------------------ */
-
-static uint32_t hash_name(const char *s)
-{
-    uint32_t h = 2166136261u; /* FNV-1a */
-    for (; *s; s++)
-        h = (h ^ (uint8_t)*s) * 16777619u;
-    return h;
-}
-
-/* The bucket that holds the name, or the free one where it belongs. */
-static int64_t bucket_of(const table *t, const char *name)
-{
-    int64_t b = hash_name(name) & (t->buckets - 1);
-    while (t->bucket[b] && strcmp(t->item[t->bucket[b] - 1]->name, name) != 0)
-        b = (b + 1) & (t->buckets - 1);
-    return b;
-}
-
-static void *table_find(const table *t, const char *name)
-{
-    if (!t->count) return NULL;
-    const int32_t at = t->bucket[bucket_of(t, name)];
-    return at ? t->item[at - 1] : NULL;
-}
-
-static void table_fill(table *t)
-{
-    memset(t->bucket, 0, (size_t)t->buckets * sizeof *t->bucket);
-    for (int64_t i = 0; i < t->count; i++)
-        t->bucket[bucket_of(t, t->item[i]->name)] = (int32_t)i + 1;
-}
-
-/* Makes room for one more item: after it, table_add can't fail. */
-static bool table_room(ctx *cx, table *t)
-{
-    if (mem_grow(cx, &t->item, &t->cap, t->count + 1, sizeof *t->item) != STC_OK)
-        return false;
-    if (2 * (t->count + 1) <= t->buckets) return true;
-    const int64_t buckets = t->buckets ? 2 * t->buckets : 16;
-    int32_t *const bucket = mem_array(cx, buckets, sizeof *bucket);
-    if (!bucket) return false;
-    mem_free(cx, t->bucket, (size_t)t->buckets * sizeof *bucket);
-    t->bucket = bucket;
-    t->buckets = buckets;
-    table_fill(t);
-    return true;
-}
-
-static void table_add(table *t, named *n)
-{
-    t->bucket[bucket_of(t, n->name)] = (int32_t)t->count + 1;
-    t->item[t->count++] = n;
-}
-
-static void table_remove(table *t, const named *n)
-{
-    int64_t i = 0;
-    while (t->item[i] != n)
-        i++;
-    memmove(t->item + i, t->item + i + 1, (size_t)(t->count - i - 1) * sizeof *t->item);
-    t->count--;
-    table_fill(t);
-}
-
-static void table_free(ctx *cx, table *t)
-{
-    mem_free(cx, t->item, (size_t)t->cap * sizeof *t->item);
-    mem_free(cx, t->bucket, (size_t)t->buckets * sizeof *t->bucket);
-}
 
 /* ---- tensors ------------------------------------------------------------------- */
 
@@ -105,7 +21,7 @@ static void tensor_entry_free(ctx *cx, scope_tensor *t)
 
 scope_tensor *scope_find_tensor(const scope *s, const char *name)
 {
-    return table_find(&s->tensors, name);
+    return names_find(&s->tensors, name);
 }
 
 scope_tensor *scope_put_tensor(scope *s, const char *name)
@@ -115,7 +31,7 @@ scope_tensor *scope_put_tensor(scope *s, const char *name)
     if (t) {
         own = t->name;
     } else {
-        if (!table_room(s->cx, &s->tensors)) return NULL;
+        if (!names_room(s->cx, &s->tensors)) return NULL;
         own = mem_strdup(s->cx, name);
         t = own ? mem_alloc(s->cx, sizeof *t) : NULL;
         if (!t) {
@@ -123,7 +39,7 @@ scope_tensor *scope_put_tensor(scope *s, const char *name)
             return NULL;
         }
         t->name = own;
-        table_add(&s->tensors, (named *)t);
+        names_add(&s->tensors, t);
     }
     *t = (scope_tensor){.name = own, .order = -1, .type = STC_F64, .slot = -1};
     return t;
@@ -133,7 +49,7 @@ void scope_drop_tensor(scope *s, const char *name)
 {
     scope_tensor *t = scope_find_tensor(s, name);
     if (!t) return;
-    table_remove(&s->tensors, (named *)t);
+    names_remove(&s->tensors, t);
     tensor_entry_free(s->cx, t);
 }
 
@@ -147,10 +63,12 @@ scope_tensor *scope_tensor_at(scope *s, int i)
     return i >= 0 && i < s->tensors.count ? (scope_tensor *)s->tensors.item[i] : NULL;
 }
 
-void scope_clear_slots(scope *s)
+void scope_clear_slots(scope *s, const program *p)
 {
-    for (int64_t i = 0; i < s->tensors.count; i++)
-        ((scope_tensor *)s->tensors.item[i])->slot = -1;
+    for (int i = 0; p && i < p->ntensor; i++) {
+        scope_tensor *t = scope_find_tensor(s, p->tensor[i].name);
+        if (t) t->slot = -1;
+    }
 }
 
 /* ---- definitions ------------------------------------------------------------------ */
@@ -165,7 +83,7 @@ static void definition_free(ctx *cx, definition *d)
     mem_free(cx, d, sizeof *d);
 }
 
-static const table *definitions(const scope *s, ast_kind kind)
+static const names *definitions(const scope *s, ast_kind kind)
 {
     return kind == N_FN ? &s->functions : &s->formats;
 }
@@ -173,13 +91,13 @@ static const table *definitions(const scope *s, ast_kind kind)
 definition *scope_find(const scope *s, const char *name, ast_kind kind)
 {
     const scope *const host = s->cx->host_scope;
-    definition *const d = table_find(definitions(s, kind), name);
-    return d || !host ? d : table_find(definitions(host, kind), name);
+    definition *const d = names_find(definitions(s, kind), name);
+    return d || !host ? d : names_find(definitions(host, kind), name);
 }
 
 definition *scope_definition_at(const scope *s, ast_kind kind, int i)
 {
-    const table *const t = definitions(s, kind);
+    const names *const t = definitions(s, kind);
     if (i < t->count) return (definition *)t->item[i];
     const scope *const host = s->cx->host_scope;
     return host && host != s ? scope_definition_at(host, kind, i - (int)t->count) : NULL;
@@ -233,16 +151,16 @@ stc_status scope_define(scope *s, const source *src, const ast *node)
     else if (!node->child[0])
         status = scope_format(s, src, node->child[1], -1, &f);
     if (status != STC_OK) return status;
-    table *const t = node->kind == N_FN ? &s->functions : &s->formats;
-    definition *const old = table_find(t, node->name);
-    if (!table_room(cx, t)) return cx->diag.status;
+    names *const t = node->kind == N_FN ? &s->functions : &s->formats;
+    definition *const old = names_find(t, node->name);
+    if (!names_room(cx, t)) return cx->diag.status;
     definition *const d = definition_new(cx, src, node);
     if (!d) return cx->diag.status;
     if (old) {
-        table_remove(t, (named *)old);
+        names_remove(t, old);
         definition_free(cx, old);
     }
-    table_add(t, (named *)d);
+    names_add(t, d);
     return STC_OK;
 }
 
@@ -314,8 +232,8 @@ static unsigned host_flags(const ast *props)
 stc_status scope_define_host(ctx *cx, const stc_function *f)
 {
     if (!cx->host_scope && !(cx->host_scope = scope_new(cx))) return cx->diag.status;
-    table *const t = &cx->host_scope->functions;
-    if (!table_room(cx, t)) return cx->diag.status;
+    names *const t = &cx->host_scope->functions;
+    if (!names_room(cx, t)) return cx->diag.status;
     definition *const d = host_definition(cx, f->head);
     if (!d) return cx->diag.status;
     const ast *const props = d->node->child[2];
@@ -329,7 +247,7 @@ stc_status scope_define_host(ctx *cx, const stc_function *f)
         return status;
     }
     d->host = h;
-    table_add(t, (named *)d);
+    names_add(t, d);
     for (int i = 0; props && i < props->count && !status; i++)
         if (props->child[i]->count && props->child[i]->name[0] == 'a')
             status = host_annihilator(d, h, props->child[i]);
@@ -360,8 +278,8 @@ void scope_free(scope *s)
         definition_free(s->cx, (definition *)s->formats.item[i]);
     for (int64_t i = 0; i < s->functions.count; i++)
         definition_free(s->cx, (definition *)s->functions.item[i]);
-    table_free(s->cx, &s->tensors);
-    table_free(s->cx, &s->formats);
-    table_free(s->cx, &s->functions);
+    names_free(s->cx, &s->tensors);
+    names_free(s->cx, &s->formats);
+    names_free(s->cx, &s->functions);
     mem_free(s->cx, s, sizeof *s);
 }
