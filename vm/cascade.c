@@ -114,6 +114,7 @@ static stage *add_stage(machine *mc, cascade *c, const loop_tree *t, stage *out)
         if (!st->child[k]) return NULL;
         st->nchild++;
     }
+    stage_bare_match(st);
     return st;
 }
 
@@ -123,8 +124,11 @@ static stc_status make_ready(machine *mc, stage *st)
 {
     if (!st->g->block && strip_allocate(mc, st->g)) return mc->cx->diag.status;
     if (!st->out || st->row) return STC_OK;
-    st->row = st->g->rows = mem_array(mc->cx, STRIP, sizeof *st->row);
-    return st->row ? STC_OK : mc->cx->diag.status;
+    st->row = st->g->rows = mem_array(mc->cx, 3 * STRIP, sizeof *st->row);
+    if (!st->row) return mc->cx->diag.status;
+    st->run_lane = st->row + STRIP;
+    st->run_end = st->run_lane + STRIP;
+    return STC_OK;
 }
 
 static stc_status lists_ready(machine *mc, cascade *c)
@@ -179,6 +183,8 @@ static stc_status prepare(machine *mc, cascade *c)
         if (make_ready(mc, st)) return mc->cx->diag.status;
         if (st->out) stage_fill_prepare(mc, st);
     }
+    for (int k = c->nstage - 1; k > 0; k--)
+        if (!c->stage[k].out->paired) stage_bare_prepare(&c->stage[k]);
     return STC_OK;
 }
 
@@ -266,7 +272,7 @@ static void cascade_free(machine *mc, super *base)
     for (int k = 0; k < c->nstage; k++) {
         stage *st = &c->stage[k];
         mem_free(mc->cx, st->g->block, st->g->block_size);
-        mem_free(mc->cx, st->row, st->row ? STRIP * sizeof *st->row : 0);
+        mem_free(mc->cx, st->row, st->row ? 3 * STRIP * sizeof *st->row : 0);
         mem_free(mc->cx, st->pair, sizeof *st->pair);
         const int count = st->own.s.l ? st->own.s.l->merge->count : 0;
         mem_free(mc->cx, st->stand,

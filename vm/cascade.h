@@ -9,7 +9,8 @@
  *     cascade.c        the stages, and the round of fill, eval and sink
  *     cascade_fill.c   the elements below a strip's lanes; …_simple.c the common ones
  *     cascade_spread.c what an element has from the lane that it belongs to
- *     cascade_sink.c   reductions, workspaces, results; …_place.c where these go
+ *     cascade_fold.c   reductions, and stages that do nothing else
+ *     cascade_sink.c   workspaces, results; …_place.c where these go
  *
  * The innermost two loops may be a nest that super.def has a kernel for.
  */
@@ -85,12 +86,14 @@ struct stage {
     uint64_t located, known;
     int lane; /* of the strip around: where filling stands */
     uint8_t way;
-    bool open, every; /* in the middle of that lane; all coordinates of the range */
-    cursor *stand;    /* stepping: the cursors above the operands */
-    bool stepped;     /* this string was                          */
-    int *row;         /* of each element                          */
-    bool same;        /* they all have the same                   */
-    int64_t serial;   /* of the strip's first lane                */
+    bool open, every;    /* in the middle of that lane; all coordinates of the range */
+    cursor *stand;       /* stepping: the cursors above the operands */
+    bool stepped;        /* this string was                          */
+    bool bare, bare_now; /* elements have a position, and no more: cascade_fold.c */
+    int *row;            /* of each element                          */
+    int *run_lane, *run_end, runs; /* elements of one lane; 0: not looked for     */
+    bool same;                     /* they all have the same                   */
+    int64_t serial;                /* of the strip's first lane                */
     /* sinks */
     stage_sink sink[SINK_MAX];
     bool column[PLACE_MAX]; /* places in results whose positions are a column     */
@@ -121,6 +124,7 @@ typedef enum stage_simple_way {
     SIMPLE_FIBERS,
     SIMPLE_CHILDREN,
     SIMPLE_RANGES,
+    SIMPLE_BARE,
 } stage_simple_way;
 stage_simple_way stage_simple(const stage *st);
 int stage_fill_simple(stage *st);
@@ -142,8 +146,14 @@ void stage_results_turn(stage *st, uint16_t result);
 stc_status stage_results_leave(machine *mc, stage *st);
 stc_status stage_results_stand(machine *mc, stage *st, int k);
 
-/* cascade_sink.c */
+/* cascade_fold.c: bare stages, when linked (inner ones first), in a run, in a string. */
+void stage_bare_match(stage *st);
+void stage_bare_prepare(stage *st);
+int stage_fill_bare(stage *st);
 void stage_reductions_start(stage *st);
+void stage_reduce(stage *st, const sink *x, uint16_t result);
+
+/* cascade_sink.c */
 stc_status stage_sinks(machine *mc, stage *st);
 
 /* Positions of a place in a result, if they are a column in this run. */

@@ -535,13 +535,16 @@ stc_status stage_fill(machine *mc, stage *st, bool *more)
     bool fibers = st->nwalk == 1;
     g->icol[0].form = COL_ARRAY;
     st->stepped = false;
-    if (st->simple) {
+    st->runs = 0;
+    if (st->simple == SIMPLE_BARE) {
+        n = stage_fill_bare(st);
+    } else if (st->simple) {
         n = stage_fill_simple(st);
     } else {
         if (fill_lanes(mc, st, &n)) return mc->cx->diag.status;
         fibers = fibers && !g->s.l->merge->universe;
     }
-    set_forms(st, n, fibers);
+    if (st->simple != SIMPLE_BARE) set_forms(st, n, fibers);
     g->n = n;
     st->serial += STRIP;
     *more = st->open || st->lane < st->out->g->n;

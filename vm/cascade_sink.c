@@ -1,96 +1,9 @@
-/* cascade_sink.c: a string's values into the columns of the loops around, into
- * results and workspaces.
+/* cascade_sink.c: a string's values into results and workspaces; those into columns
+ * of the loops around are folds (cascade_fold.c).
  */
 #include "cascade.h"
 #include "super.h"
 #include <string.h>
-
-/* ---- reductions ---------------------------------------------------------------- */
-
-/* Reductions start from what the outer body gives. */
-void stage_reductions_start(stage *st)
-{
-    strip *o = st->out->g;
-    for (int j = 0; j < st->g->s.nsink; j++) {
-        const uint16_t id = st->link.results[j];
-        if (id == UNLINKED) continue;
-        const node *r = &o->s.node[id];
-        const vclass cls = (vclass)r->cls;
-        const vcolumn *from = &o->node[r->arg[0]];
-        vcolumn *to = &o->node[id];
-        if (from->p) {
-            memcpy(to->data, from->p, (size_t)o->n * class_size(cls));
-        } else {
-            for (int k = 0; k < o->n; k++)
-                class_put(cls, to->data, k, from->one);
-        }
-        to->spread = 0;
-    }
-}
-
-/* Elements that follow each other with one row are combined first. */
-#define FOLD_RUNS(FN, CLS, T)                                                              \
-    static void fold_##FN##_##CLS(void *to, const void *from, const int *row, int n)       \
-    {                                                                                      \
-        T *out = to;                                                                       \
-        const T *x = from;                                                                 \
-        for (int k = 0; k < n;) {                                                          \
-            const int r = row[k];                                                          \
-            T v = x[k++];                                                                  \
-            for (; k < n && row[k] == r; k++)                                              \
-                v = FN_##FN##_##CLS(v, x[k]);                                              \
-            out[r] = FN_##FN##_##CLS(out[r], v);                                           \
-        }                                                                                  \
-    }
-FOLD_RUNS(ADD, F64, double)
-FOLD_RUNS(ADD, F32, float)
-FOLD_RUNS(ADD, I64, int64_t)
-FOLD_RUNS(MIN, F64, double)
-FOLD_RUNS(MAX, F64, double)
-FOLD_RUNS(MIN, I64, int64_t)
-FOLD_RUNS(MAX, I64, int64_t)
-
-typedef void (*fold_fn)(void *to, const void *from, const int *row, int n);
-
-static fold_fn fold_of(int fn, vclass cls)
-{
-    static const struct {
-        int fn;
-        vclass cls;
-        fold_fn run;
-    } folds[] = {
-        {FN_ADD, CLASS_F64, fold_ADD_F64}, {FN_ADD, CLASS_F32, fold_ADD_F32},
-        {FN_ADD, CLASS_I64, fold_ADD_I64}, {FN_MIN, CLASS_F64, fold_MIN_F64},
-        {FN_MAX, CLASS_F64, fold_MAX_F64}, {FN_MIN, CLASS_I64, fold_MIN_I64},
-        {FN_MAX, CLASS_I64, fold_MAX_I64},
-    };
-    for (size_t k = 0; k < sizeof folds / sizeof *folds; k++)
-        if (folds[k].fn == fn && folds[k].cls == cls) return folds[k].run;
-    return NULL;
-}
-
-static void reduce(stage *st, const sink *x, uint16_t result)
-{
-    strip *g = st->g;
-    const vclass cls = (vclass)x->cls;
-    const void *v = strip_spread(g, x->node);
-    void *out = st->out->g->node[result].data;
-    const fold_fn fold = x->right ? NULL : fold_of(x->fn, cls);
-    if (fold) {
-        fold(out, v, st->row, g->n);
-        return;
-    }
-    const fn_scalar fn = fn_scalar_of(x->fn, cls);
-    for (int k = 0; k < g->n; k++) {
-        value acc = class_get(cls, out, st->row[k]), e = class_get(cls, v, k);
-        if (x->right) {
-            fn(&acc, &e, &acc, NULL);
-        } else {
-            fn(&acc, &acc, &e, NULL);
-        }
-        class_put(cls, out, st->row[k], acc);
-    }
-}
 
 /* ---- workspaces ---------------------------------------------------------------- */
 
@@ -305,7 +218,7 @@ stc_status stage_sinks(machine *mc, stage *st)
         const sink *x = &g->s.sink[k];
         stc_status status = STC_OK;
         if (x->kind == SINK_REDUCE) {
-            reduce(st, x, st->link.results[k]);
+            stage_reduce(st, x, st->link.results[k]);
         } else if (x->kind == SINK_WSADD || x->kind == SINK_WSCALL) {
             status = add_to_workspace(mc, st, x);
         } else if (st->sink[k].way == SINK_BY_PLACE) {

@@ -81,8 +81,17 @@ static inline int i64_exponent(int64_t y)
 }
 
 /* nan wins. In two steps, of which the first is one instruction. */
-#define LEAST(x, y) (__builtin_expect((x) != (x), 0) ? (x) : (x) < (y) ? (x) : (y))
-#define MOST(x, y) (__builtin_expect((x) != (x), 0) ? (x) : (x) > (y) ? (x) : (y))
+/* In two steps: the first is one instruction, the second a branch never taken. */
+#define LEAST(x, y)                                                                        \
+    ({                                                                                     \
+        const __typeof__(x) least_ = (x) < (y) ? (x) : (y);                                \
+        __builtin_expect((x) != (x), 0) ? (x) : least_;                                    \
+    })
+#define MOST(x, y)                                                                         \
+    ({                                                                                     \
+        const __typeof__(x) most_ = (x) > (y) ? (x) : (y);                                 \
+        __builtin_expect((x) != (x), 0) ? (x) : most_;                                     \
+    })
 
 /* ldexp. Where number and result are normal that is a sum of exponents; what isn't
  * stored, 0 and 2 ** 0, needs no more either. */

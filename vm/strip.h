@@ -129,6 +129,7 @@ void strip_conv(vclass to, vclass from, void *out, const void *in, int n);
 value class_get(vclass cls, const void *p, int64_t k);
 void class_put(vclass cls, void *p, int64_t k, value v);
 size_t class_size(vclass cls);
+void class_fill(vclass cls, void *p, int64_t from, int64_t to, value v);
 
 /* strip_sink.c */
 void strip_put_coords(const append_room *room, const column *i, int from, int n);

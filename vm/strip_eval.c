@@ -280,8 +280,8 @@ const void *strip_spread(strip *s, int id)
     vcolumn *c = &s->node[id];
     if (c->p) return c->p;
     const vclass cls = (vclass)s->s.node[id].cls;
-    for (; c->spread < s->n; c->spread++)
-        class_put(cls, c->data, c->spread, c->one);
+    class_fill(cls, c->data, c->spread, s->n, c->one);
+    if (c->spread < s->n) c->spread = s->n;
     return c->data;
 }
 

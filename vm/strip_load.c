@@ -42,6 +42,20 @@ void class_put(vclass cls, void *p, int64_t k, value v)
     }
 }
 
+void class_fill(vclass cls, void *p, int64_t from, int64_t to, value v)
+{
+    switch (cls) {
+#define CLASS(NAME, name, ctype)                                                           \
+    case CLASS_##NAME:                                                                     \
+        for (int64_t k = from; k < to; k++)                                                \
+            ((ctype *)p)[k] = v.name;                                                      \
+        break;
+#include "../formats/types.def"
+    default:
+        break;
+    }
+}
+
 #define MEMBER_I64 i64
 #define MEMBER_U64 u64
 #define MEMBER_F32 f32

@@ -1,0 +1,207 @@
+/* cascade_fold.c: what the loops of a cascade reduce: into columns of the loops around,
+ * a run of elements of one lane after another.
+ *
+ * A stage is *bare* if nothing is made of its elements but reductions of what is
+ * stored there: neither their coordinates nor the lane that each belongs to are asked
+ * for, so none are written. Its string is the positions of its lanes' fibers, which
+ * mostly follow each other, and the ends of the lanes' runs: a loop then costs by the
+ * fiber what filling costs, and by the element only what folding does.
+ */
+#include "cascade.h"
+
+#include <string.h>
+
+/* ---- bare stages ------------------------------------------------------------------ */
+
+static bool bare_node(const loop_summary *s, const node *x)
+{
+    if (!x->varies) return true;
+    switch (x->kind) {
+    case NODE_LOAD:
+        return s->place[x->b].kind == PLACE_OPERAND;
+    case NODE_FN:
+        return !(fn_at(x->fn)->flags & FP_FAULTS);
+    case NODE_CONV:
+    case NODE_WRAP:
+    case NODE_INNER:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* One fiber a lane, and nothing but reductions: no coordinates, no places besides
+ * those that the loops inside begin at. */
+static bool bare_body(const stage *st)
+{
+    const loop_summary *s = &st->g->s;
+    const merge_desc *m = s->l->merge;
+    if (m->count != 1 || m->universe || !operand_walks(&m->operand[0]) || st->g->masks)
+        return false;
+    for (int k = 0; k < s->nstep; k++)
+        if (s->step[k].kind != STEP_NODE && s->step[k].kind != STEP_INNER) return false;
+    for (int k = 1; k < s->nicol; k++)
+        if (s->icol[k].varies) return false;
+    for (int k = 2; k < s->nplace; k++)
+        if (s->place[k].varies && s->place[k].kind != PLACE_SEEK) return false;
+    for (int k = 0; k < s->nnode; k++)
+        if (!bare_node(s, &s->node[k])) return false;
+    for (int k = 0; k < s->nsink; k++)
+        if (s->sink[k].kind != SINK_REDUCE || s->sink[k].right) return false;
+    return true;
+}
+
+void stage_bare_match(stage *st)
+{
+    st->bare = st->out && !st->pair && bare_body(st);
+    for (int k = 0; k < st->nchild; k++)
+        st->bare &= st->child[k]->bare;
+}
+
+/* Whether this run's fibers follow from a table, with each coordinate once, here and
+ * in the loops inside. */
+void stage_bare_prepare(stage *st)
+{
+    const stage_walk *w = &st->walk[0];
+    st->bare_now =
+        st->bare && st->nwalk == 1 && w->tabled && !w->trims && !w->dups &&
+        (w->t.shape == VIEW_RANGE || (w->t.shape == VIEW_COORDS && w->t.bounds)) &&
+        st->maybe & 2;
+    for (int k = 0; k < st->nchild; k++)
+        st->bare_now &= st->child[k]->bare_now;
+}
+
+static inline int64_t bound_at(const fiber_table *t, int64_t parent)
+{
+    if (t->shape == VIEW_RANGE) return parent * (t->hi - t->lo);
+    return t->bounds_width == 4 ? ((const int32_t *)t->bounds)[parent]
+                                : ((const int64_t *)t->bounds)[parent];
+}
+
+int stage_fill_bare(stage *st)
+{
+    stage_walk *w = &st->walk[0];
+    column *c = &st->g->place[w->place];
+    const int lanes = st->out->g->n;
+    int n = 0, runs = 0;
+    int64_t first = 0;
+    c->form = COL_STEP;
+    for (; st->lane < lanes && n < STRIP; st->lane++) {
+        const int64_t parent = column_get(w->parent, st->lane);
+        if (parent < 0) continue;
+        const int64_t end = bound_at(&w->t, parent + 1);
+        if (!st->open) w->p = bound_at(&w->t, parent);
+        const int take = end - w->p < STRIP - n ? (int)(end - w->p) : STRIP - n;
+        if (n == 0) first = w->p;
+        if (c->form == COL_STEP && take > 0 && w->p != first + n) {
+            for (int k = 0; k < n; k++)
+                c->data[k] = first + k;
+            c->form = COL_ARRAY;
+        }
+        for (int k = 0; c->form == COL_ARRAY && k < take; k++)
+            c->data[n + k] = w->p + k;
+        n += take;
+        w->p += take;
+        st->run_lane[runs] = st->lane;
+        st->run_end[runs] = n;
+        runs += take > 0;
+        st->open = w->p < end;
+        if (st->open) break;
+    }
+    c->base = first;
+    c->full = true;
+    c->ranged = false;
+    st->runs = runs;
+    st->same = runs == 1;
+    st->row[0] = st->run_lane[0];
+    return n;
+}
+
+/* ---- folds ------------------------------------------------------------------------ */
+
+/* Reductions start from what the outer body gives. */
+void stage_reductions_start(stage *st)
+{
+    strip *o = st->out->g;
+    for (int j = 0; j < st->g->s.nsink; j++) {
+        const uint16_t id = st->link.results[j];
+        if (id == UNLINKED) continue;
+        const node *r = &o->s.node[id];
+        const vclass cls = (vclass)r->cls;
+        const vcolumn *from = &o->node[r->arg[0]];
+        vcolumn *to = &o->node[id];
+        if (from->p) {
+            memcpy(to->data, from->p, (size_t)o->n * class_size(cls));
+        } else {
+            class_fill(cls, to->data, 0, o->n, from->one);
+        }
+        to->spread = 0;
+    }
+}
+
+/* The runs of elements of one lane each, without a branch on where they end. */
+static void find_runs(stage *st)
+{
+    const int n = st->g->n, *row = st->row;
+    int runs = 0;
+    for (int k = 0; k + 1 < n; k++) {
+        st->run_lane[runs] = row[k];
+        st->run_end[runs] = k + 1;
+        runs += row[k] != row[k + 1];
+    }
+    st->run_lane[runs] = row[n - 1];
+    st->run_end[runs] = n;
+    st->runs = runs + 1;
+}
+
+/* One value for all elements: counted, or taken once a run, if that is the same. */
+static bool fold_one(const stage *st, int fn, vclass cls, value v, void *out)
+{
+    const fn_scalar f = fn_scalar_of(fn, cls);
+    const bool counts = fn == FN_ADD && (cls == CLASS_I64 || cls == CLASS_U64);
+    if (!counts && !(fn_at(fn)->flags & FP_IDEMPOTENT)) return false;
+    if (counts) {
+        uint64_t *to = out;
+        for (int r = 0, k = 0; r < st->runs; k = st->run_end[r++])
+            to[st->run_lane[r]] += v.u64 * (uint64_t)(st->run_end[r] - k);
+        return true;
+    }
+    for (int r = 0; r < st->runs; r++) {
+        value acc = class_get(cls, out, st->run_lane[r]);
+        f(&acc, &acc, &v, NULL);
+        class_put(cls, out, st->run_lane[r], acc);
+    }
+    return true;
+}
+
+/* Whether x op acc is acc op x, to the bit. */
+static bool turns(const sink *x)
+{
+    return !x->right || fn_at(x->fn)->flags & FP_COMMUTATIVE;
+}
+
+void stage_reduce(stage *st, const sink *x, uint16_t result)
+{
+    strip *g = st->g;
+    const vclass cls = (vclass)x->cls;
+    void *out = st->out->g->node[result].data;
+    const fn_fold fold = turns(x) ? fn_fold_of(x->fn, cls) : NULL;
+    if (fold && st->runs == 0) find_runs(st);
+    if (fold && !g->node[x->node].p && fold_one(st, x->fn, cls, g->node[x->node].one, out))
+        return;
+    const void *v = strip_spread(g, x->node);
+    if (fold) {
+        fold(out, v, st->run_lane, st->run_end, st->runs);
+        return;
+    }
+    const fn_scalar fn = fn_scalar_of(x->fn, cls);
+    for (int k = 0; k < g->n; k++) {
+        value acc = class_get(cls, out, st->row[k]), e = class_get(cls, v, k);
+        if (x->right) {
+            fn(&acc, &e, &acc, NULL);
+        } else {
+            fn(&acc, &acc, &e, NULL);
+        }
+        class_put(cls, out, st->row[k], acc);
+    }
+}

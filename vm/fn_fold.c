@@ -1,0 +1,51 @@
+/* fn_fold.c: the built-in functions of two as folds over runs of elements, each run
+ * into an element of its own.
+ *
+ * Expands fn_ops.def once more. Columnar reductions (cascade_fold.c) spend their
+ * time here: what a run is folded into stays in a register, and elements are taken
+ * in their order, so that sums of floats are those of the base operations.
+ */
+#include "functions.h"
+#include <tgmath.h>
+#include "fn_math.h"
+
+#define CLASS(NAME, name, ctype) typedef ctype ct_##NAME;
+#include "../formats/types.def"
+
+#define IMPL1(...)
+#define IMPL3(...)
+
+#define IMPL2(N, K, R, A, B, e)                                                            \
+    static void fold_##N##_##K(void *out, const void *elements, const int *lane,           \
+                               const int *end, int runs)                                   \
+    {                                                                                      \
+        fn_fault fault = FAULT_NONE;                                                       \
+        const ct_##B *from = elements;                                                     \
+        for (int r = 0, k = 0; r < runs; r++) {                                            \
+            ct_##R *to = (ct_##R *)out + lane[r];                                          \
+            ct_##R v = *to;                                                                \
+            for (; k < end[r]; k++) {                                                      \
+                const ct_##A x = (ct_##A)v;                                                \
+                const ct_##B y = from[k];                                                  \
+                v = (ct_##R)(e);                                                           \
+            }                                                                              \
+            *to = v;                                                                       \
+        }                                                                                  \
+        (void)fault; /* fn_fold_of gives none that could */                                \
+    }
+#include "fn_ops.def"
+
+/* Folds of functions from a class to itself. */
+static const fn_fold table[FN_COUNT][CLASS_COUNT] = {
+#define IMPL1(...)
+#define IMPL3(...)
+#define IMPL2(N, K, R, A, B, e)                                                            \
+    [FN_##N][CLASS_##K] =                                                                  \
+        CLASS_##R == CLASS_##A && CLASS_##A == CLASS_##B ? fold_##N##_##K : NULL,
+#include "fn_ops.def"
+};
+
+fn_fold fn_fold_of(int id, vclass cls)
+{
+    return fn_at(id)->flags & FP_FAULTS && cls <= CLASS_U64 ? NULL : table[id][cls];
+}
