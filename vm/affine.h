@@ -78,13 +78,17 @@ typedef struct affine_level {
     int solved;         /* the index that follows from the others, -1: none   */
     int tried[AFFINE_INDICES], ntried;
     int64_t min, max; /* what its free indices add to the coordinate          */
-    /* With taps. A coordinate of y more than its base is step * x + r, 0 <= r <
-     * |step|: x is the solved index where the tap's `back` is 0, and r times
-     * radix its part of the class. */
+} affine_level;
+
+/* With taps: a level's coordinate of y more than its base is step * x + r, 0 <= r <
+ * |step|: x is the solved index where the tap's `back` is 0, and r times radix its
+ * part of the class. */
+typedef struct affine_window {
     int64_t step, radix;
     int64_t some_lo, some_hi; /* elsewhere x is of no tap                     */
     int64_t all_lo, all_hi;   /* here of all of them                          */
-} affine_level;
+    int64_t min, max;         /* of y                                         */
+} affine_window;
 
 /* n taps in a row: k more than the first one, they add at + k * hop to the lines
  * of result and factors, and the solved index of level l is x - back - k * turn. */
@@ -101,10 +105,11 @@ typedef struct affine_stand {
     uint32_t edges;
 } affine_stand;
 
-/* Taps that all entries have, in rows of one length, and their values; rows 0:
- * it isn't so simple. */
+/* Taps that all entries of a fiber have, in rows of one length, and their values;
+ * rows 0: it isn't so simple. */
 typedef struct affine_filter {
     int rows, taps;
+    bool moved; /* each fiber has its own values                                 */
     int64_t hop, to[AFFINE_FILTER]; /* in the result                            */
     value value[AFFINE_FILTER];     /* room for as many of the nest's class      */
 } affine_filter;
@@ -135,15 +140,18 @@ struct affine {
     workspace *ws;
     value factor;       /* of the scalars                                   */
     int64_t begin, end; /* the sparse operand's first parents         */
-    /* The taps by class, first[c] … first[c+1]-1; none: indices are tried level by
-     * level. made_for: what they depend on. */
+    /* The taps by class, first[c] … first[c+1]-1, and what they were listed for;
+     * not tapped: indices are tried level by level. */
     affine_tap *tap, *draft;
     int64_t ntap, tap_cap, draft_cap;
     int64_t first[AFFINE_CLASSES + 1];
-    bool tapped;
+    affine_line listed[AFFINE_FORMS];
+    int64_t listed_lo[AFFINE_INDICES], listed_hi[AFFINE_INDICES];
+    bool tapped, untapped; /* untapped: they can't be listed for these             */
+    affine_window window[STC_MAX_ORDER];
     affine_filter filter;
     affine_stand stand[STC_MAX_ORDER];
-    int64_t x[STC_MAX_ORDER]; /* of each level's coordinate, see affine_level */
+    int64_t x[STC_MAX_ORDER]; /* of each level's coordinate, see affine_window */
     void (*fiber)(affine *a, const int64_t *at, int64_t begin, int64_t end);
     void (*entry)(affine *a, const int64_t *at, int64_t pos);
     int64_t rounds;

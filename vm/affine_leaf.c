@@ -11,17 +11,30 @@
 #include "ws.h"
 #include <string.h>
 
+/* x if it is there (1), or 0: which of them can't be foreseen, so there is no branch. */
+#define KEPT(CLS, T, BITS)                                                                 \
+    INLINE T kept_##CLS(T x, uint64_t there)                                               \
+    {                                                                                      \
+        BITS b;                                                                            \
+        memcpy(&b, &x, sizeof b);                                                          \
+        b &= (BITS) - (BITS)there;                                                         \
+        memcpy(&x, &b, sizeof b);                                                          \
+        return x;                                                                          \
+    }
+KEPT(F64, double, uint64_t)
+KEPT(F32, float, uint32_t)
+KEPT(I64, int64_t, uint64_t)
+
 /* Adds x to element k, of the result or of a dense workspace. */
 #define ADD_ACC(CLS, k, x) (out[k] = FN_ADD_##CLS(out[k], x))
 #define ADD_WS(CLS, k, x)                                                                  \
     do {                                                                                   \
         const int64_t k_ = (k);                                                            \
-        const uint64_t word_ = set[k_ >> 6], bit_ = UINT64_C(1) << (k_ & 63);              \
-        const bool there_ = word_ & bit_;                                                  \
-        set[k_ >> 6] = word_ | bit_;                                                       \
+        const uint64_t word_ = set[k_ >> 6], there_ = word_ >> (k_ & 63) & 1;              \
+        set[k_ >> 6] = word_ | UINT64_C(1) << (k_ & 63);                                   \
         touched[count] = k_;                                                               \
         count += !there_;                                                                  \
-        out[k_] = there_ ? FN_ADD_##CLS(out[k_], x) : (x);                                 \
+        out[k_] = FN_ADD_##CLS(kept_##CLS(out[k_], there_), x);                            \
     } while (0)
 #define OPEN_ACC
 #define CLOSE_ACC
@@ -84,6 +97,17 @@
         }                                                                                  \
     }
 
+/* The filter's values in the order of its taps, where its first one is at `at`. */
+#define VALUES(CLS, T)                                                                     \
+    static void values_##CLS(affine *a, int64_t at)                                        \
+    {                                                                                      \
+        T *out = (T *)a->filter.value;                                                     \
+        for (int64_t r = 0; r < a->ntap; r++)                                              \
+            for (int64_t q = 0; q < a->tap[r].n; q++)                                      \
+                *out++ =                                                                   \
+                    ((const T *)a->vals[1])[at + a->tap[r].at[1] + q * a->tap[r].hop[1]];  \
+    }
+
 /* A fiber of a plain filter (`affine_filter`): entries whose taps all lie inside, from b
  * on; gives the first that isn't so. R rows (0: any number) of Q taps, `hop` apart. */
 #define FILTER(CLS, T, I, SINK)                                                            \
@@ -93,8 +117,9 @@
         const affine_level *lv = &a->level[a->nlevel - 1];                                 \
         const I *crd = (const I *)lv->crd;                                                 \
         const T *v = a->vals[0], s = *(const T *)&a->factor;                               \
+        const affine_window *win = &a->window[a->nlevel - 1];                              \
         const int64_t base = at[lv->line], oj = a->line[0].coef[lv->solved];               \
-        const uint64_t lo = (uint64_t)lv->all_lo, n = (uint64_t)lv->all_hi - lo;           \
+        const uint64_t lo = (uint64_t)win->all_lo, n = (uint64_t)win->all_hi - lo;         \
         const int rows = R ? R : a->filter.rows;                                           \
         T g[AFFINE_FILTER], *out = a->out;                                                 \
         int64_t to[AFFINE_FILTER], p = b;                                                  \
@@ -141,13 +166,15 @@
         const I *crd = (const I *)lv->crd;                                                 \
         const T *v = a->vals[0], s = *(const T *)&a->factor;                               \
         const T *f = a->nload > 1 ? (const T *)a->vals[1] + at[1] : NULL;                  \
-        const int64_t base = at[lv->line], c = lv->step, n = c < 0 ? -c : c;               \
+        const affine_window *win = &a->window[last];                                       \
+        const int64_t base = at[lv->line], c = win->step, n = c < 0 ? -c : c;              \
         const int64_t oj = a->line[0].coef[lv->solved];                                    \
         const int64_t fj = f ? a->line[1].coef[lv->solved] : 0;                            \
-        const int64_t lo = up.edges ? INT64_MAX : lv->all_lo, hi = lv->all_hi;             \
+        const int64_t lo = up.edges ? INT64_MAX : win->all_lo, hi = win->all_hi;           \
         const affine_tap *first = a->tap + a->first[up.class];                             \
         const affine_tap *end = a->tap + a->first[up.class + 1];                           \
         T *out = a->out;                                                                   \
+        if (a->filter.rows && a->filter.moved) values_##CLS(a, at[1]);                     \
         OPEN_##SINK for (int64_t p = b; p < e; p++)                                        \
         {                                                                                  \
             if (unit && lo < hi && a->filter.rows) {                                       \
@@ -159,8 +186,8 @@
             if (!unit) {                                                                   \
                 r = y % n < 0 ? y % n + n : y % n;                                         \
                 x = (y - r) / c;                                                           \
-                first = a->tap + a->first[up.class + r * lv->radix];                       \
-                end = a->tap + a->first[up.class + r * lv->radix + 1];                     \
+                first = a->tap + a->first[up.class + r * win->radix];                      \
+                end = a->tap + a->first[up.class + r * win->radix + 1];                    \
             }                                                                              \
             if (__builtin_expect(x >= lo && x < hi, 1)) {                                  \
                 const T w = FN_MUL_##CLS(s, v[p]);                                         \
@@ -178,12 +205,12 @@
                 }                                                                          \
                 continue;                                                                  \
             }                                                                              \
-            if (x < lv->some_lo || x >= lv->some_hi) {                                     \
-                if (unit && lv->ordered && x >= lv->some_hi) break;                        \
+            if (x < win->some_lo || x >= win->some_hi) {                                   \
+                if (unit && lv->ordered && x >= win->some_hi) break;                       \
                 continue;                                                                  \
             }                                                                              \
             CLOSE_##SINK a->x[last] = x;                                                   \
-            a->stand[last].class = up.class + (int)(r * lv->radix);                        \
+            a->stand[last].class = up.class + (int)(r * win->radix);                       \
             a->stand[last].edges = up.edges | UINT32_C(1) << last;                         \
             taps_##CLS##_##SINK(                                                           \
                 a, (const int64_t[AFFINE_LOADS]){at[0] + oj * x, at[1] + fj * x}, p);      \
@@ -195,7 +222,7 @@
     static void fiber_##CLS##_##I##_##SINK(affine *a, const int64_t *at, int64_t b,        \
                                            int64_t e)                                      \
     {                                                                                      \
-        if (a->level[a->nlevel - 1].step == 1)                                             \
+        if (a->window[a->nlevel - 1].step == 1)                                            \
             run_##CLS##_##I##_##SINK(a, at, b, e, true);                                   \
         else                                                                               \
             run_##CLS##_##I##_##SINK(a, at, b, e, false);                                  \
@@ -270,6 +297,7 @@ enum { ROWS_AHEAD = 64 };
     {                                                                                      \
         const int last = a->nlevel - 1;                                                    \
         const affine_level *lv = &a->level[last];                                          \
+        const affine_window *win = &a->window[last];                                       \
         const int64_t base = at[lv->line], fj = a->line[1].coef[lv->solved];               \
         int64_t row[ROWS_AHEAD];                                                           \
         a->stand[last] = last ? a->stand[last - 1] : (affine_stand){0, 0};                 \
@@ -280,7 +308,7 @@ enum { ROWS_AHEAD = 64 };
                 const int64_t y = (lv->width == 4 ? ((const int32_t *)lv->crd)[p]          \
                                                   : ((const int64_t *)lv->crd)[p]) -       \
                                   base;                                                    \
-                if (y < lv->all_lo || y >= lv->all_hi) break;                              \
+                if (y < win->all_lo || y >= win->all_hi) break;                            \
                 row[n++] = fj * y;                                                         \
             }                                                                              \
             if (n)                                                                         \
@@ -312,21 +340,10 @@ enum { ROWS_AHEAD = 64 };
         CLOSE_WS a->rounds += n;                                                           \
     }
 
-/* The filter's values in the order of its taps. */
-#define VALUES(CLS, T)                                                                     \
-    static void values_##CLS(affine *a)                                                    \
-    {                                                                                      \
-        T *out = (T *)a->filter.value;                                                     \
-        for (int64_t r = 0; r < a->ntap; r++)                                              \
-            for (int64_t q = 0; q < a->tap[r].n; q++)                                      \
-                *out++ = ((const T *)a->vals[1])[a->line[1].base + a->tap[r].at[1] +       \
-                                                 q * a->tap[r].hop[1]];                    \
-    }
-
 #define KERNELS(CLS, T, U)                                                                 \
     ROWS(CLS, T, U)                                                                        \
-    ENTRY(CLS, T, ACC)                                                                     \
     VALUES(CLS, T)                                                                         \
+    ENTRY(CLS, T, ACC)                                                                     \
     ENTRY(CLS, T, WS)                                                                      \
     FIBER(CLS, T, int32_t, ACC)                                                            \
     FIBER(CLS, T, int64_t, ACC)                                                            \
@@ -355,15 +372,16 @@ static const struct {
     uint8_t cls;
     fiber_kernel rows; /* of a result that the fiber's index doesn't move */
     entry_kernel entry[2], taps[2];
-    void (*values)(affine *a);
+    void (*values)(affine *a, int64_t at);
     fiber_kernel fiber[2][2]; /* by width of coordinates, and sink */
 } kernels[] = {ROW(F64), ROW(F32), ROW(I64)};
 
 /* Whether a fiber's entries add rows of the factor to one row of the result. */
 static bool adds_rows(const affine *a, const affine_level *lv)
 {
-    return a->nrest == 1 && a->nload == 2 && a->sink.kind != SINK_WSADD && lv->step == 1 &&
-           lv->some_lo == lv->all_lo && lv->some_hi == lv->all_hi &&
+    const affine_window *win = &a->window[a->nlevel - 1];
+    return a->nrest == 1 && a->nload == 2 && a->sink.kind != SINK_WSADD && win->step == 1 &&
+           win->some_lo == win->all_lo && win->some_hi == win->all_hi &&
            a->line[0].coef[lv->solved] == 0 && a->line[0].coef[a->rest[0]] == 1 &&
            a->line[1].coef[a->rest[0]] == 1;
 }
@@ -375,8 +393,12 @@ static bool plain_filter(affine *a)
     affine_filter *f = &a->filter;
     const affine_tap *first = &a->tap[0];
     if (a->nload != 2 || a->ntap * first->n > AFFINE_FILTER) return false;
-    for (int l = 0; l < a->nlevel; l++)
-        if (a->level[l].step != 1 || a->line[1].coef[a->level[l].solved]) return false;
+    f->moved = false;
+    for (int l = 0; l < a->nlevel; l++) {
+        const bool moved = a->line[1].coef[a->level[l].solved];
+        if (a->window[l].step != 1 || (moved && l + 1 == a->nlevel)) return false;
+        f->moved |= moved;
+    }
     for (int64_t k = 0; k < a->ntap; k++) {
         if (a->tap[k].n != first->n || a->tap[k].hop[0] != first->hop[0]) return false;
         f->to[k] = a->tap[k].at[0];
@@ -400,7 +422,8 @@ void affine_choose(affine *a)
         a->entry = a->tapped ? kernels[k].taps[ws] : kernels[k].entry[ws];
         if (simple && !a->nrest && a->nload <= 2)
             a->fiber = kernels[k].fiber[lv->width == 8][ws];
-        if (a->fiber && plain_filter(a)) kernels[k].values(a);
+        if (a->fiber && plain_filter(a) && !a->filter.moved)
+            kernels[k].values(a, a->line[1].base);
         if (simple && adds_rows(a, lv)) a->fiber = kernels[k].rows;
     }
 }

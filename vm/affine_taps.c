@@ -6,7 +6,7 @@
  * indices. Where a coefficient isn't ±1 (strides), a coordinate has taps by its
  * remainder only: the rows of taps are kept by these, the classes.
  *
- * Offsets don't depend on where the loops outside stand, so a nest that is run
+ * Offsets don't depend on where the loops outside stand, so that a nest which runs
  * for each row of a result lists them once.
  */
 #include "affine.h"
@@ -62,12 +62,12 @@ static bool lead(const lister *s, affine_tap *t)
     const affine *a = s->a;
     *t = (affine_tap){.n = 1};
     for (int l = 0; l < a->nlevel; l++) {
-        const affine_level *lv = &a->level[l];
+        const affine_window *w = &a->window[l];
         int64_t x;
-        if (!part_of(s, lv->line, t, l, &x)) return false;
-        const int64_t r = modulo(x, lv->step < 0 ? -lv->step : lv->step);
-        t->class += (int)(r * lv->radix);
-        t->back[l] = (x - r) / lv->step;
+        if (!part_of(s, a->level[l].line, t, l, &x)) return false;
+        const int64_t r = modulo(x, w->step < 0 ? -w->step : w->step);
+        t->class += (int)(r * w->radix);
+        t->back[l] = (x - r) / w->step;
     }
     for (int k = 0; k < a->nload; k++)
         if (!part_of(s, k, t, a->nlevel, &t->at[k])) return false;
@@ -145,20 +145,20 @@ static bool list_from(lister *s, int k)
     return true;
 }
 
-/* Which coordinates have taps: what `affine_level` says of x. */
+/* Which coordinates have taps. */
 static void set_windows(const lister *s)
 {
     affine *a = s->a;
     for (int l = 0; l < a->nlevel; l++) {
-        affine_level *lv = &a->level[l];
-        const int64_t lo = a->lo[lv->solved], hi = a->hi[lv->solved];
-        const int64_t c = lv->step, most = (c < 0 ? -c : c) - 1;
-        lv->some_lo = lo + s->least[l];
-        lv->some_hi = hi + s->most[l];
-        lv->all_lo = lo + s->most[l];
-        lv->all_hi = hi + s->least[l];
-        lv->min = c * (c > 0 ? lv->some_lo : lv->some_hi - 1);
-        lv->max = c * (c > 0 ? lv->some_hi - 1 : lv->some_lo) + most;
+        affine_window *w = &a->window[l];
+        const int64_t lo = a->lo[a->level[l].solved], hi = a->hi[a->level[l].solved];
+        const int64_t c = w->step, most = (c < 0 ? -c : c) - 1;
+        w->some_lo = lo + s->least[l];
+        w->some_hi = hi + s->most[l];
+        w->all_lo = lo + s->most[l];
+        w->all_hi = hi + s->least[l];
+        w->min = c * (c > 0 ? w->some_lo : w->some_hi - 1);
+        w->max = c * (c > 0 ? w->some_hi - 1 : w->some_lo) + most;
     }
 }
 
@@ -184,12 +184,12 @@ static bool classes(lister *s)
     affine *a = s->a;
     int64_t radix = 1;
     for (int l = 0; l < a->nlevel; l++) {
-        affine_level *lv = &a->level[l];
+        const affine_level *lv = &a->level[l];
         if (lv->solved < 0) return false;
         const int64_t c = a->line[lv->line].coef[lv->solved];
         if (c > AFFINE_CLASSES || c < -AFFINE_CLASSES) return false;
-        lv->step = c;
-        lv->radix = radix;
+        a->window[l].step = c;
+        a->window[l].radix = radix;
         radix *= c < 0 ? -c : c;
         if (radix > AFFINE_CLASSES) return false;
         if (lv->ntried) s->even = true;
@@ -200,15 +200,35 @@ static bool classes(lister *s)
     return true;
 }
 
+/* Whether the last list serves; else it is noted that one for this run is made. */
+static bool listed(affine *a)
+{
+    const int lines = a->nload + a->nlevel;
+    bool same = a->tapped || a->untapped;
+    for (int k = 0; k < lines; k++) {
+        same = same && !memcmp(a->listed[k].coef, a->line[k].coef, sizeof a->line[k].coef);
+        a->listed[k] = a->line[k];
+    }
+    same = same && !memcmp(a->listed_lo, a->lo, sizeof a->lo) &&
+           !memcmp(a->listed_hi, a->hi, sizeof a->hi);
+    memcpy(a->listed_lo, a->lo, sizeof a->lo);
+    memcpy(a->listed_hi, a->hi, sizeof a->hi);
+    return same;
+}
+
 stc_status affine_list_taps(machine *mc, affine *a)
 {
+    if (listed(a)) return STC_OK;
     lister s = {.mc = mc, .a = a};
-    a->tapped = false;
+    a->tapped = a->untapped = false;
     for (int c = 0; c < AFFINE_CLASSES; c++)
         s.last[c] = -1;
     for (int l = 0; l < STC_MAX_ORDER; l++)
         s.least[l] = INT64_MAX, s.most[l] = INT64_MIN;
-    if (!classes(&s) || !list_from(&s, 0)) return s.status;
+    if (!classes(&s) || !list_from(&s, 0)) {
+        a->untapped = !s.status;
+        return s.status;
+    }
     if (sort_rows(&s)) return mc->cx->diag.status;
     set_windows(&s);
     a->tapped = true;

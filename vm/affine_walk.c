@@ -80,15 +80,16 @@ static stc_status settle(machine *mc, affine *a, int l, const int64_t *at, int64
                          int64_t begin, int64_t end)
 {
     const affine_level *lv = &a->level[l];
-    const int64_t y = x - at[lv->line], c = lv->step, n = c < 0 ? -c : c;
+    const affine_window *w = &a->window[l];
+    const int64_t y = x - at[lv->line], c = w->step, n = c < 0 ? -c : c;
     int64_t here[AFFINE_FORMS], r = 0, v = y;
     if (n != 1) r = y % n < 0 ? y % n + n : y % n;
     if (c != 1) v = (y - r) / c;
-    if (v < lv->some_lo || v >= lv->some_hi) return STC_OK;
+    if (v < w->some_lo || v >= w->some_hi) return STC_OK;
     const affine_stand up = l ? a->stand[l - 1] : (affine_stand){0, 0};
-    const bool inside = v >= lv->all_lo && v < lv->all_hi;
+    const bool inside = v >= w->all_lo && v < w->all_hi;
     a->x[l] = v;
-    a->stand[l].class = up.class + (int)(r * lv->radix);
+    a->stand[l].class = up.class + (int)(r * w->radix);
     a->stand[l].edges = up.edges | (uint32_t)!inside << l;
     bind(a, l + 1, here, at, lv->solved, v);
     return walk_level(mc, a, l + 1, here, begin, end);
@@ -114,6 +115,16 @@ static int64_t lower_bound(const affine_level *lv, int64_t begin, int64_t end, i
     return begin;
 }
 
+/* The coordinates of level l that matter lie between these. */
+static int64_t least(const affine *a, int l, const int64_t *at)
+{
+    return at[a->level[l].line] + (a->tapped ? a->window[l].min : a->level[l].min);
+}
+static int64_t most(const affine *a, int l, const int64_t *at)
+{
+    return at[a->level[l].line] + (a->tapped ? a->window[l].max : a->level[l].max);
+}
+
 static stc_status poll(machine *mc, affine *a)
 {
     if (a->rounds < SUPER_POLL) return STC_OK;
@@ -126,7 +137,7 @@ static stc_status walk_range(machine *mc, affine *a, int l, const int64_t *at,
                              int64_t parent)
 {
     const affine_level *lv = &a->level[l];
-    const int64_t base = at[lv->line], first = base + lv->min, last = base + lv->max;
+    const int64_t first = least(a, l, at), last = most(a, l, at);
     const int64_t from = first > lv->lo ? first : lv->lo;
     for (int64_t x = from; x <= last && x < lv->lo + lv->extent; x++) {
         const int64_t p = parent * lv->extent + x - lv->lo;
@@ -152,7 +163,7 @@ static stc_status walk_level(machine *mc, affine *a, int l, const int64_t *at,
         begin = index_of(lv->bounds, lv->bounds_width, begin);
         end = index_of(lv->bounds, lv->bounds_width, end);
     }
-    const int64_t first = at[lv->line] + lv->min, last = at[lv->line] + lv->max;
+    const int64_t first = least(a, l, at), last = most(a, l, at);
     if (lv->ordered && begin < end && coord_of(lv, begin) < first)
         begin = lower_bound(lv, begin, end, first);
     if (a->fiber && l + 1 == a->nlevel) {
