@@ -65,6 +65,10 @@ static const sharing_case cases[] = {
     {"R = A(i,j) * A(i,j)", "csr", NULL, true},
     {"R = max(i, j: A(i,j))", "dcsr", NULL, true},
     {"R(j) = A(i,j)", "csr", "dense", false}, /* a column from all rows  */
+    {"R(i,j) = A(i,k) * A(k,j) with parallelize(i)", "csr", "csr", true},
+    {"R(i,j) = A(i,k) * A(k,j) with split(i,a,b,7), reorder(a,b,k,j), parallelize(a)",
+     "csr", "csr", true},
+    {"R(i,j) = A(i,j) + 1 with split(i,a,b,64), parallelize(a)", "dense", "dense", true},
 };
 
 /* The same, and the same again; sums are by chunks, and so only near. */

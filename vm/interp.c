@@ -590,6 +590,7 @@ dispatch:
             TRY(ws_end(mc, SLOT(0), pc));
             NEXT();
         }
+        CASE(SHARE) NEXT();
         /* what linking puts in */
         CASE(SUPER)
         {

@@ -137,6 +137,34 @@ void parallel_free(machine *mc)
 
 /* ---- finding ----------------------------------------------------------------------- */
 
+static bool marks_loops(const program *p)
+{
+    for (int k = 0; k < p->ncode; k++)
+        if (p->code[k].op == OP_SHARE) return true;
+    return false;
+}
+
+stc_status parallel_check(machine *mc)
+{
+    const program *p = mc->p;
+    if (!marks_loops(p)) return STC_OK;
+    uint8_t *uses = mem_zero(mc->cx, p->ntensor + 1, sizeof *uses);
+    if (!uses) return mc->cx->diag.status;
+    stc_status st = STC_OK;
+    for (int k = 0; k + 1 < mc->nmain && !st; k++) {
+        parallel_loop pl = {.sharing = uses};
+        if (p->code[mc->origin[k]].op != OP_SHARE) continue;
+        memset(uses, 0, (size_t)p->ntensor);
+        if (!parallel_find(mc, k + 1, &pl))
+            st = machine_fail(mc, &mc->code[k], STC_ERR_PROGRAM,
+                              "parallelize: threads can't share the rounds of this loop: "
+                              "%s",
+                              pl.why);
+    }
+    mem_free(mc->cx, uses, (size_t)(p->ntensor + 1) * sizeof *uses);
+    return st;
+}
+
 stc_status parallel_prepare(machine *mc)
 {
     struct parallel *par = mc->parallel = mem_zero(mc->cx, 1, sizeof *par);
@@ -146,13 +174,17 @@ stc_status parallel_prepare(machine *mc)
     par->loop = mem_zero(mc->cx, mc->nloop, sizeof *par->loop);
     par->sharing = mem_zero(mc->cx, mc->nloop, (size_t)row);
     if (!par->loop || !par->sharing) return mc->cx->diag.status;
+    const bool marks = marks_loops(mc->p);
     int depth = 0;
     for (int k = 0; k < mc->nmain; k++) {
+        const bool asked = k && mc->p->code[mc->origin[k - 1]].op == OP_SHARE;
         const int op = mc->p->code[mc->origin[k]].op;
         if (op == OP_END || op == OP_ENDIF || op == OP_ENDWHILE) depth--;
-        if (op == OP_LOOP && depth == 0 && mc->p->next + 2 * par->nloop + 2 < ROOT) {
+        if (op == OP_LOOP && depth == 0 && asked == marks &&
+            mc->p->next + 2 * par->nloop + 2 < ROOT) {
             parallel_loop *pl = &par->loop[par->nloop];
-            *pl = (parallel_loop){.sharing = par->sharing + par->nloop * row};
+            *pl =
+                (parallel_loop){.asked = asked, .sharing = par->sharing + par->nloop * row};
             memset(pl->sharing, 0, (size_t)row);
             if (parallel_find(mc, k, pl)) par->nloop++;
         }
@@ -252,11 +284,16 @@ stc_status parallel_poll(machine *mc)
     return STC_OK;
 }
 
-/* Where the next coordinate of the first level will be, in the worker's part. */
-static int64_t part_position(const worker *w, uint16_t t, int64_t coord)
+/* Where the first coordinate of a round will be in the first level of the worker's
+ * part. */
+static int64_t part_position(const worker *w, const parallel_loop *pl, uint16_t t,
+                             int64_t round)
 {
     const level *lv = &w->mc->slot[t].t->level[0];
-    return lv->kind->arrays ? lv->size : coord - lv->base;
+    int64_t coord;
+    if (lv->kind->arrays) return lv->size;
+    if (!size_mul(round, pl->step, &coord)) coord = INT64_MAX;
+    return coord - lv->base < lv->extent ? coord - lv->base : lv->extent;
 }
 
 /* The first chunk's parts are assembled in the results themselves: `to` lends the
@@ -292,12 +329,12 @@ static stc_status run_chunk(worker *w, job *j, int c)
     mc->ext[l->merge->hi] = j->bound[c + 1];
     if (c == 0) lend_results(w, j, true, kept);
     for (int k = 0; k < pl->nparts; k++)
-        out->begin[k] = part_position(w, pl->parts[k], j->bound[c]);
+        out->begin[k] = part_position(w, pl, pl->parts[k], j->bound[c]);
     mc->slice = mc->left = WORKER_ROUNDS;
     stc_status st = machine_dispatch(mc, &mc->code[pl->first]);
     count_steps(mc);
     for (int k = 0; k < pl->nparts; k++)
-        out->end[k] = part_position(w, pl->parts[k], j->bound[c + 1]);
+        out->end[k] = part_position(w, pl, pl->parts[k], j->bound[c + 1]);
     if (c == 0) lend_results(w, j, false, kept);
     for (int k = 0; k < pl->nsum; k++)
         out->sum[k] = mc->v[pl->sum[k].reg];

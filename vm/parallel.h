@@ -14,6 +14,9 @@
  *   sums     registers reduced by an associative and commutative function:
  *            one for each chunk, combined in the loop's order
  *
+ * Where the program marks loops with `share`, those are shared and no others,
+ * however little there is to do.
+ *
  * So results depend on how the range was cut, which the data and the number of
  * threads decide, and not on who was faster.
  */
@@ -37,6 +40,9 @@ typedef struct parallel_loop {
     int first;        /* lop of `loop`                                  */
     int number;       /* of the loop in mc->loops                       */
     uint16_t op;      /* what the lop was                              */
+    bool asked;       /* by `share`                                    */
+    const char *why;  /* it can't be shared                            */
+    int64_t step;     /* rounds have blocks of so many coordinates     */
     uint8_t *sharing; /* per tensor                               */
     int nparts;
     uint16_t parts[PARALLEL_PARTS]; /* tensors of SHARE_PARTS      */
@@ -53,7 +59,7 @@ typedef struct parallel_loop {
 } parallel_loop;
 
 /* Fills *out for the loop that begins at lop `first`; false if its rounds can't
- * be shared. out->sharing has room for every tensor. */
+ * be shared: out->why says why. out->sharing has room for every tensor. */
 bool parallel_find(const machine *mc, int first, parallel_loop *out);
 
 /* Cuts [lo, hi) into at most `chunks` ranges, *bound[0] = lo … bound[n] = hi, and
@@ -63,6 +69,8 @@ int parallel_split(const machine *mc, const parallel_loop *pl, int64_t lo, int64
 
 /* Finds the program's shared loops and puts LOP_PARALLEL in front of them. */
 stc_status parallel_prepare(machine *mc);
+/* An error if a loop that the program marks can't be shared. */
+stc_status parallel_check(machine *mc);
 /* For the linker of a worker: its shared loops have ranges of their own, in
  * extents behind the program's. */
 void parallel_narrow(machine *mc);

@@ -15,6 +15,8 @@
 #include "../formats/join.h"
 #include <string.h>
 
+enum { OWN_INDEX = 1, OWN_BLOCK };
+
 /* Registers of all four files are cells in a row. */
 typedef struct finder {
     const machine *mc;
@@ -27,7 +29,19 @@ typedef struct finder {
     uint16_t *defined; /* per cell: 1 + depth of the block of a write, 0: none   */
     uint8_t *below;    /* per cursor: `at` below the loop's own coordinate: 1; 2 not */
     int depth, loops;  /* of blocks, and of loops and whiles among them          */
+    /* per integer register */
+    uint8_t *writes; /* in the loop: 0, 1, more */
+    int64_t *within; /* it's the index of an open loop over 0:within; 0: not known */
+    int64_t *block;  /* it's so many times the loop's index, at least 1; 0: not known */
+    uint8_t *own;    /* OWN_: its values are of this round alone: own_coordinates   */
 } finder;
+
+/* Why not, unless that was said already. */
+static bool not_shared(finder *f, const char *why)
+{
+    if (!f->out->why) f->out->why = why;
+    return false;
+}
 
 static const struct {
     const char *letters;
@@ -146,12 +160,14 @@ static bool same_reduction(finder *f, const insn *in, int reg)
     }
     const fn_info *fn = fn_at(in->arg[1]);
     const int both = FP_COMMUTATIVE | FP_ASSOCIATIVE;
-    if (o->nsum == PARALLEL_SUMS || (fn->flags & both) != both) return false;
+    if ((fn->flags & both) != both)
+        return not_shared(f, "what combines them isn't associative and commutative");
+    if (o->nsum == PARALLEL_SUMS) return not_shared(f, "they reduce too many values");
     const vclass cls = (vclass)in->arg[2];
     value identity;
     if (fn->identity[0].position != AT_ANY || !(fn->identity[0].classes >> cls & 1) ||
         !fn_constant(fn->identity[0].value, cls, class_type(cls), &identity))
-        return false;
+        return not_shared(f, "what combines them has no identity to start with");
     o->sum[o->nsum].reg = (uint16_t)reg;
     o->sum[o->nsum].cls = in->arg[2];
     o->sum[o->nsum].fn = in->arg[1];
@@ -166,7 +182,8 @@ static bool read_in_loop(finder *f, const insn *in, int cell)
 {
     if (f->defined[cell] || !f->written[cell]) return true;
     const int reg = cell - f->v0;
-    return reg < f->p->nv && accumulates(in, reg) && same_reduction(f, in, reg);
+    if (reg < f->p->nv && accumulates(in, reg)) return same_reduction(f, in, reg);
+    return not_shared(f, "each needs what those before it computed");
 }
 
 static bool read_after(finder *f, const insn *in, int cell)
@@ -242,6 +259,63 @@ static bool find_registers(finder *f)
     return true;
 }
 
+/* ---- coordinates ------------------------------------------------------------------- */
+
+static bool count_write(finder *f, const insn *in, int cell)
+{
+    (void)in;
+    const int reg = cell - f->i0;
+    if (reg >= 0 && reg < f->p->ni && f->writes[reg] < 2) f->writes[reg]++;
+    return true;
+}
+
+static bool is_zero(const finder *f, int reg)
+{
+    for (int k = f->l->first + 1; k < f->l->last; k++)
+        if (at(f, k)->op == OP_ICONST && at(f, k)->arg[0] == reg)
+            return f->writes[reg] == 1 && f->p->konst[at(f, k)->arg[1]].v.i64 == 0;
+    return false;
+}
+
+/* r = a * k + d: a multiple of the loop's index; or a coordinate within the block
+ * that begins there. */
+static void combine(finder *f, const uint16_t *a)
+{
+    const int64_t k = f->p->konst[a[2]].v.i64;
+    if (f->writes[a[0]] != 1) return;
+    if (a[1] == f->l->index && k >= 1 && is_zero(f, a[3])) f->block[a[0]] = k;
+    const int64_t block = f->block[a[3]];
+    if (k != 1 || !block || !f->within[a[1]] || f->within[a[1]] > block) return;
+    if (f->out->step > 1 && f->out->step != block) return;
+    f->out->step = block;
+    f->own[a[0]] = OWN_BLOCK;
+}
+
+/* The registers that have the loop's own coordinate, or one of a block of them:
+ * what `split` makes of a loop. Written once, they hold for all of the round. */
+static void own_coordinates(finder *f)
+{
+    const loop *l = f->l;
+    int open[BLOCKS_MAX], depth = 0;
+    for (int k = l->first + 1; k < l->last; k++)
+        each_write(f, at(f, k), count_write);
+    f->out->step = 1;
+    f->own[l->index] = OWN_INDEX;
+    for (int k = l->first + 1; k < l->last; k++) {
+        const insn *in = at(f, k);
+        if (in->op == OP_IMULADD) combine(f, in->arg);
+        if (in->op == OP_LOOP) {
+            const merge_desc *m = &f->p->merge[in->arg[2]];
+            const extent *hi = &f->p->ext[m->hi];
+            const bool known = m->lo == ROOT && hi->op == EXT_CONST && depth < BLOCKS_MAX;
+            if (known && f->writes[in->arg[0]] == 1) f->within[in->arg[0]] = hi->k;
+            if (depth < BLOCKS_MAX) open[depth] = in->arg[0];
+            depth++;
+        }
+        if (in->op == OP_END && --depth < BLOCKS_MAX) f->within[open[depth]] = 0;
+    }
+}
+
 /* ---- tensors ----------------------------------------------------------------------- */
 
 /* The tensors that an instruction names. */
@@ -296,12 +370,16 @@ static bool share(finder *f, uint16_t t, sharing how)
 static bool find_place(finder *f, const insn *in)
 {
     const prog_tensor *row = &f->p->tensor[in->arg[1]];
-    const bool here = in->arg[4] == f->l->index;
+    const bool here = f->own[in->arg[4]];
     const uint16_t up = in->arg[3];
     if (f->out->sharing[in->arg[1]] == SHARE_OWN) return true;
     if (!has_places(&row->fmt)) {
-        if (!join_possible(&row->fmt)) return false;
-        if (in->arg[2] == 0 && (up != ROOT || !here)) return false;
+        if (!join_possible(&row->fmt))
+            return not_shared(f, "the result's format can't be put together from parts");
+        const uint8_t first = f->out->step > 1 ? OWN_BLOCK : OWN_INDEX;
+        if (in->arg[2] == 0 && (up != ROOT || f->own[in->arg[4]] != first))
+            return not_shared(f,
+                              "the result's outermost coordinates aren't the loop's own");
     }
     const bool below = here || (up != ROOT && f->below[up] == 1);
     if (f->below[in->arg[0]] != 2) f->below[in->arg[0]] = below ? 1 : 2;
@@ -311,7 +389,8 @@ static bool find_place(finder *f, const insn *in)
 static bool stores(finder *f, uint16_t t, uint16_t place)
 {
     if (f->out->sharing[t] == SHARE_OWN) return true;
-    if (place == ROOT || f->below[place] != 1) return false;
+    if (place == ROOT || f->below[place] != 1)
+        return not_shared(f, "several write to the same places of a result");
     return share(f, t, has_places(&f->p->tensor[t].fmt) ? SHARE_PLACES : SHARE_PARTS);
 }
 
@@ -326,10 +405,12 @@ static bool find_tensor(finder *f, const insn *in)
                share(f, a[0], SHARE_OWN);
     }
     case OP_FINISH:
+        return f->out->sharing[a[0]] == SHARE_OWN;
     case OP_WSADD:
     case OP_WSCALL:
     case OP_WSEND:
-        return f->out->sharing[a[0]] == SHARE_OWN;
+        return f->out->sharing[a[0]] == SHARE_OWN ||
+               not_shared(f, "they add to one workspace");
     case OP_AT:
         return find_place(f, in);
     case OP_KEEP:
@@ -342,7 +423,7 @@ static bool find_tensor(finder *f, const insn *in)
     case OP_MOVE:
     case OP_CONVERT:
     case OP_PACK:
-        return false;
+        return not_shared(f, "positions are counted, or a tensor converted, in each");
     default:
         return true;
     }
@@ -365,7 +446,9 @@ static bool all_built_in(const machine *mc)
 
 static bool find_tensors(finder *f)
 {
-    if (!all_built_in(f->mc)) return false;
+    if (!all_built_in(f->mc))
+        return not_shared(f,
+                          "functions and formats of the host's can't be used by threads");
     for (int k = f->l->first + 1; k < f->l->last; k++)
         if (!find_tensor(f, at(f, k))) return false;
     return true;
@@ -407,9 +490,13 @@ static bool find(finder *f)
         const merge_operand *o = &m->operand[b];
         if (o->role != MERGE_WALK) continue;
         const int t = walked_tensor(f, o->cursor);
-        if (t < 0 || !(format_props(&f->p->tensor[t].fmt, 0) & PROP_ORDERED)) return false;
+        if (t < 0 || !(format_props(&f->p->tensor[t].fmt, 0) & PROP_ORDERED))
+            return not_shared(f,
+                              "what it walks isn't the first level of a tensor, in order");
     }
-    if (!find_registers(f) || !find_tensors(f)) return false;
+    if (!find_registers(f)) return not_shared(f, "what they compute is read after them");
+    own_coordinates(f);
+    if (!find_tensors(f)) return false;
     find_weights(f);
     return true;
 }
@@ -426,13 +513,18 @@ bool parallel_find(const machine *mc, int first, parallel_loop *out)
     f.c0 = f.m0 + p->nm;
     f.ncell = f.c0 + p->nc;
     const size_t cells = (size_t)f.ncell + 1;
-    const size_t size = cells * (sizeof *f.defined + 3);
-    f.defined = mem_zero(mc->cx, 1, (int64_t)size);
-    if (!f.defined) return false;
+    const size_t ints = (size_t)p->ni + 1;
+    const size_t size = cells * (sizeof *f.defined + 3) + ints * (2 * sizeof *f.block + 2);
+    f.block = mem_zero(mc->cx, 1, (int64_t)size);
+    if (!f.block) return not_shared(&f, "there is no memory to find out");
+    f.within = f.block + ints;
+    f.defined = (uint16_t *)(f.within + ints);
     f.written = (uint8_t *)(f.defined + cells);
     f.sum = f.written + cells;
     f.below = f.sum + cells;
-    const bool found = find(&f);
-    mem_free(mc->cx, f.defined, size);
+    f.writes = f.below + cells;
+    f.own = f.writes + ints;
+    const bool found = find(&f) || not_shared(&f, "they need each other");
+    mem_free(mc->cx, f.block, size);
     return found;
 }

@@ -97,11 +97,22 @@ static double share_before(const parallel_loop *pl, int64_t c, int64_t chunks, i
     return large + (1 - large) * (double)(c - threads) / (double)(chunks - threads);
 }
 
+/* Nothing tells what a round is worth. */
+static int split_evenly(int64_t lo, int64_t hi, int64_t limit, int64_t *bound)
+{
+    const int64_t n = hi - lo < limit ? hi - lo : limit;
+    const int64_t each = (hi - lo) / n, more = (hi - lo) % n;
+    for (int64_t c = 1; c <= n; c++)
+        bound[c] = bound[c - 1] + each + (c <= more);
+    return (int)n;
+}
+
 int parallel_split(const machine *mc, const parallel_loop *pl, int64_t lo, int64_t hi,
                    int threads, int64_t *bound)
 {
     weight best = {0};
     int64_t most = 0, grain = mc->cx->grain ? mc->cx->grain : GRAIN;
+    if (pl->asked) grain = 1;
     for (int k = 0; k < pl->nweight; k++) {
         const tensor *t = mc->slot[pl->weight[k]].t;
         weight w;
@@ -116,6 +127,7 @@ int parallel_split(const machine *mc, const parallel_loop *pl, int64_t lo, int64
     if (chunks > limit) chunks = limit;
     int n = 0;
     bound[0] = lo;
+    if (!most && pl->asked) return split_evenly(lo, hi, limit, bound);
     const int64_t from = chunks > 1 ? below(best.t, best.begin) : 0;
     for (int64_t c = 1; c < chunks; c++) {
         const int64_t want =

@@ -20,7 +20,7 @@ stc_status machine_new(const program *p, machine **out)
     if (!mc) return p->cx->diag.status;
     mc->cx = p->cx;
     mc->p = p;
-    if (machine_link(mc)) {
+    if (machine_link(mc) || parallel_check(mc)) {
         stc_status status = p->cx->diag.status;
         machine_free(mc);
         return status;

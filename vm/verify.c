@@ -326,6 +326,10 @@ static stc_status check_control(verifier *vf, const insn *in)
         return check_closes(vf, OP_WHILE) ? vf->cx->diag.status : loop_leave(vf, 1, false);
     case OP_ENDWHILE:
         return check_closes(vf, OP_WHILE) ? vf->cx->diag.status : loop_close(vf);
+    case OP_SHARE:
+        if (vf->fn || vf->depth || in[1].op != OP_LOOP)
+            return refuse(vf, "expected in front of a loop outside all others");
+        return STC_OK;
     default:
         return STC_OK;
     }

@@ -256,6 +256,15 @@ static uint16_t *subsects_within(lowering *lo, const uint16_t *around)
     return in;
 }
 
+/* In front of a loop that threads share, for errors at the place that asks for it. */
+static void lower_share(lowering *lo)
+{
+    const span at = lo->at;
+    lo->at = lo->pl->schedule.shared_at->at;
+    EMIT(lo, OP_SHARE, );
+    lo->at = at;
+}
+
 static void lower_forall(lowering *lo, const cin *loop)
 {
     const loop_info *info = loop->info;
@@ -269,6 +278,7 @@ static void lower_forall(lowering *lo, const cin *loop)
         lower_open(lo, &info->operand[k], loop->index, &operand[k]);
     int merge = lower_merge(lo, &info->loop_table, info->count, loop->index, operand,
                             info->universe);
+    if (!bound && (lo->pl->schedule.shared >> loop->index) & 1) lower_share(lo);
     EMIT(lo, OP_LOOP, lo->index[loop->index], mask, merge);
     lo->bound = plan_bound(lo->pl, bound | UINT64_C(1) << loop->index);
     lower_derived(lo, loop->index, bound);

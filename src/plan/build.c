@@ -393,6 +393,11 @@ static stc_status term_loops(builder *b)
     for (int l = 0; l < b->nresult; l++)
         result |= UINT64_C(1) << b->result[l];
     loops_of_result(pl, b->result, b->nresult, uses, b->nterm > 1, &b->shared);
+    /* positions visit what is stored: no way to store the rest of the result */
+    if (loops_check_space(pl, result, b->space, expr_uses(b->root))) {
+        diag_clear(pl->p->cx);
+        b->shared = (result_loops){.levels = b->nresult};
+    }
     for (int k = 0; k < b->shared.n; k++)
         shared |= UINT64_C(1) << b->shared.index[k];
     for (int t = 0; t < b->nterm; t++) {
@@ -432,6 +437,11 @@ static stc_status order_terms(builder *b, int target, choice *c)
     if (b->everywhere &&
         plan_order(pl, b->term, b->nterm, &b->shared, true, NEVER_INSERTS, c))
         return STC_OK;
+    if (pl->schedule.shared)
+        return schedule_fail(pl,
+                             "no order of the loops is like that and has %s outside all "
+                             "others, for threads to share it",
+                             pl->schedule.shared_at->child[0]->name);
     return schedule_fail(pl, "no order of the loops is like that");
 }
 
@@ -513,7 +523,8 @@ stc_status plan_build(plan *pl)
     if (b.fill) b.fill = &fill;
 
     int copied = copied_slot(&b);
-    if (copied >= 0 && !pl->schedule.nrel && !pl->npre) return build_copy(&b, copied);
+    if (copied >= 0 && !pl->schedule.nrel && !pl->npre && !pl->schedule.shared)
+        return build_copy(&b, copied);
     bool splittable;
     int inserts;
     freedoms(&b, s->target, &splittable, &inserts);

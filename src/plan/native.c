@@ -264,7 +264,7 @@ static int first_mapped(const plan *pl)
 static const char *statement_refuses(const builder *b)
 {
     const plan *pl = b->pl;
-    if (pl->schedule.nseq || pl->schedule.nrel || pl->npre)
+    if (pl->schedule.nseq || pl->schedule.nrel || pl->npre || pl->schedule.shared)
         return "isn't iterated by its own levels: the schedule is about loops over "
                "its modes";
     if (!pl->s->whole)

@@ -233,6 +233,8 @@ static bool keeps_relations(const search *s)
 static bool as_scheduled(const search *s)
 {
     int last = -1;
+    for (int k = s->from ? s->from : 1; k < s->n; k++) /* threads share outermost loops */
+        if ((s->pl->schedule.shared >> s->seq[k]) & 1) return false;
     for (int k = s->from; k < s->n; k++) {
         int rank = s->pl->schedule.rank[s->seq[k]];
         if (rank >= 0 && rank < last) return false;
@@ -302,6 +304,12 @@ static void try_ranked(search *s)
     const schedule *sc = &s->pl->schedule;
     int kept[64];
     memcpy(kept, s->seq, sizeof kept);
+    for (int k = 1; k < s->n && s->fixed == 0; k++) {
+        const int pick = s->seq[k];
+        if (!((sc->shared >> pick) & 1)) continue;
+        memmove(s->seq + 1, s->seq, (size_t)k * sizeof *s->seq);
+        s->seq[0] = pick;
+    }
     for (int k = s->fixed; k < s->n; k++)
         for (int m = k + 1; m < s->n && sc->rank[s->seq[k]] >= 0; m++)
             if (sc->rank[s->seq[m]] >= 0 && sc->rank[s->seq[m]] < sc->rank[s->seq[k]]) {
@@ -329,7 +337,8 @@ static void try_ranked(search *s)
 static double search_run(search *s)
 {
     s->best = DBL_MAX;
-    if (s->pl->schedule.nseq || s->pl->schedule.nrel) try_ranked(s);
+    const schedule *sc = &s->pl->schedule;
+    if (sc->nseq || sc->nrel || sc->shared) try_ranked(s);
     permute(s, s->fixed);
     if (s->n - s->fixed > MAX_PERMUTED) follow_accesses(s);
     return s->best;

@@ -166,7 +166,9 @@ typedef struct schedule {
     int16_t rank[64]; /* the place of a loop in it, -1: anywhere              */
     relation rel[RELATIONS_MAX];
     int nrel;
-    uint64_t gone;    /* parents: no loops any more                           */
+    uint64_t gone;   /* parents: no loops any more                           */
+    uint64_t shared; /* by threads: loops outside all others                 */
+    const ast *shared_at;
     uint8_t policy;   /* ws_policy                                            */
     bool single;      /* one all array: merges go through a copy              */
     int64_t capacity; /* of a workspace; 0: chosen                            */

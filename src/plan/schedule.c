@@ -5,7 +5,7 @@
  *                                      loops over other indices: relation.c
  *     precompute(e, W, {i,j}, …)       a part of the right side first: precompute.c
  *     workspace(policy[, capacity])    how a workspace is kept, if one is needed
- *     parallelize(i)                   accepted: it changes speed, never values
+ *     parallelize(i)                   this loop outermost, shared by threads
  *
  * Commands are read left to right. What they say of the loops' order is one
  * sequence of names, in which later commands find what earlier ones made
@@ -183,8 +183,16 @@ static stc_status read_workspace(plan *pl, const ast *c)
 
 static stc_status read_parallelize(plan *pl, const ast *c)
 {
-    if (c->count > 1) return command_fail(pl, c, "expected parallelize(i)");
-    return schedule_argument(pl, c, 0, "parallelize(i)") ? STC_OK : STC_ERR_PROGRAM;
+    if (c->count != 1) return command_fail(pl, c, "expected parallelize(i)");
+    const uint64_t set = schedule_argument(pl, c, 0, "parallelize(i)");
+    if (set && pl->schedule.shared)
+        return command_fail(pl, c,
+                            "parallelize: threads share %s already: loops in or "
+                            "around those that they share can't be",
+                            pl->schedule.shared_at->child[0]->name);
+    pl->schedule.shared = set;
+    pl->schedule.shared_at = c;
+    return set ? STC_OK : STC_ERR_PROGRAM;
 }
 
 /* Ranks of the loops that an index stands for; the next free rank. */
@@ -208,6 +216,23 @@ static void rank_loops(plan *pl)
         for (; set; set &= set - 1)
             rank_index(pl, __builtin_ctzll(set), 64 * k);
     }
+}
+
+/* The loops that threads share, by what became of the indices since. */
+static stc_status settle_shared(plan *pl)
+{
+    uint64_t loops = 0;
+    const ast *c = pl->schedule.shared_at;
+    for (uint64_t set = pl->schedule.shared; set; set &= set - 1)
+        loops |= UINT64_C(1) << relation_loop(pl, __builtin_ctzll(set), false);
+    if (loops & pl->derived_set)
+        return command_fail(pl, c, "parallelize: %s is no loop any more after its %s",
+                            c->child[0]->name, taken_by(pl, c->child[0]->name)->name);
+    pl->schedule.shared = loops;
+    if (loops && pl->why)
+        text_add(pl->why, "threads share the loop over %s, as asked, and no other\n",
+                 c->child[0]->name);
+    return STC_OK;
 }
 
 stc_status plan_schedule(plan *pl)
@@ -238,6 +263,7 @@ stc_status plan_schedule(plan *pl)
         if (st) return st;
     }
     stc_status st = relation_settle(pl);
-    if (!st) rank_loops(pl);
-    return st;
+    if (st) return st;
+    rank_loops(pl);
+    return settle_shared(pl);
 }

@@ -62,6 +62,17 @@ static stc_status check_pairs(path *p, int index)
     return STC_OK;
 }
 
+/* Threads share loops outside all others. */
+static stc_status check_shared(const path *p, int index)
+{
+    const plan *pl = p->pl;
+    if (!((pl->schedule.shared >> index) & 1) || p->n == 0) return STC_OK;
+    return command_fail(pl, pl->schedule.shared_at,
+                        "parallelize: the loop over %s runs inside that over %s, and "
+                        "threads share outermost loops",
+                        loop_name(pl, index), loop_name(pl, p->loop[0]));
+}
+
 static bool drains(const plan *pl, const cin *loop)
 {
     for (uint64_t set = loop->uses; set; set &= set - 1)
@@ -106,6 +117,7 @@ static stc_status check_list(path *p, const cin *c)
         }
         if (c->kind != CIN_FORALL || drains(p->pl, c)) continue;
         stc_status st = check_rank(p, c->index);
+        if (!st) st = check_shared(p, c->index);
         if (!st) st = check_pairs(p, c->index);
         if (st) return st;
         p->seen |= UINT64_C(1) << c->index;
@@ -157,9 +169,13 @@ static bool reached(const path *p, const relation *r)
 stc_status schedule_check(plan *pl)
 {
     path p = {.pl = pl};
-    if (!pl->schedule.nseq && !pl->schedule.nrel && !pl->npre) return STC_OK;
+    const schedule *s = &pl->schedule;
+    if (!s->nseq && !s->nrel && !pl->npre && !s->shared) return STC_OK;
     stc_status st = check_list(&p, pl->root);
     if (st) return st;
+    if (s->shared && !(s->shared & p.seen))
+        return command_fail(pl, s->shared_at, "parallelize: there is no loop over %s",
+                            s->shared_at->child[0]->name);
     for (int k = 0; k < pl->schedule.nrel; k++) {
         const relation *r = &pl->schedule.rel[k];
         bool nested = r->kind == REL_FUSE && !r->real;
