@@ -271,6 +271,7 @@ static void cascade_free(machine *mc, super *base)
     cascade *c = (cascade *)base;
     for (int k = 0; k < c->nstage; k++) {
         stage *st = &c->stage[k];
+        stage_windows_free(mc, st);
         mem_free(mc->cx, st->g->block, st->g->block_size);
         mem_free(mc->cx, st->row, st->row ? 3 * STRIP * sizeof *st->row : 0);
         mem_free(mc->cx, st->pair, sizeof *st->pair);

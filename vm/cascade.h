@@ -8,6 +8,7 @@
  *
  *     cascade.c        the stages, and the round of fill, eval and sink
  *     cascade_fill.c   the elements below a strip's lanes; …_simple.c the common ones
+ *     cascade_window.c … of operands that are sliced or shifted
  *     cascade_spread.c what an element has from the lane that it belongs to
  *     cascade_fold.c   reductions, and stages that do nothing else
  *     cascade_sink.c   workspaces, results; …_place.c where these go
@@ -23,6 +24,7 @@ enum { STAGE_MAX = 12, WALK_MAX = MERGE_TABLE_MAX };
 
 typedef struct stage stage;
 typedef struct cascade cascade;
+typedef struct window window; /* cascade_window.c */
 
 /* An operand that is walked: below each lane of the stage around, a fiber. */
 typedef struct stage_walk {
@@ -34,6 +36,7 @@ typedef struct stage_walk {
     fiber_table t;
     fiber_view v;     /* of the lane where filling stands; end: what is not filled */
     int64_t p, ahead; /* position reached; shift                                   */
+    window *window;   /* NULL: it has had none so far                              */
 } stage_walk;
 
 /* How a stage's lane is filled. */
@@ -84,7 +87,8 @@ struct stage {
     int64_t lo, hi, next;
     uint64_t maybe, live; /* produce, for any presence of what is located; what goes on */
     uint64_t located, known;
-    int lane; /* of the strip around: where filling stands */
+    int lane, lanes; /* of the strip around: where filling stands; as far as it can go */
+    bool windowed;   /* … which is as far as the windows of its walkers go             */
     uint8_t way;
     bool open, every;    /* in the middle of that lane; all coordinates of the range */
     cursor *stand;       /* stepping: the cursors above the operands */
@@ -133,6 +137,13 @@ int stage_fill_simple(stage *st);
 void stage_fill_prepare(machine *mc, stage *st);
 void stage_fill_start(stage *st);
 stc_status stage_fill(machine *mc, stage *st, bool *more);
+
+/* cascade_window.c: walkers of this run get windows; the next lanes that fit into
+ * them; positions in windows become the operands'. */
+void stage_windows_prepare(machine *mc, stage *st);
+stc_status stage_windows_next(machine *mc, stage *st);
+void stage_windows_places(stage *st, int n);
+void stage_windows_free(machine *mc, stage *st);
 
 /* cascade_spread.c */
 stc_status stage_settle(machine *mc, stage *st);

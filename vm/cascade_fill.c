@@ -49,7 +49,7 @@ void stage_fill_prepare(machine *mc, stage *st)
     st->hi = mc->ext[m->hi];
     st->nwalk = 0;
     st->located = st->known = 0;
-    st->unordered = false;
+    st->unordered = st->windowed = false;
     if (m->count > MERGE_TABLE_MAX) return;
     uint64_t maybe = m->produce;
     for (uint16_t b = 0; b < m->count; b++) {
@@ -68,11 +68,13 @@ void stage_fill_prepare(machine *mc, stage *st)
     }
     st->maybe = maybe;
     st->live = table_live(maybe);
+    stage_windows_prepare(mc, st);
 }
 
 void stage_fill_start(stage *st)
 {
     st->lane = 0;
+    st->lanes = st->windowed ? 0 : st->out->g->n;
     st->open = false;
     st->simple = (uint8_t)stage_simple(st);
 }
@@ -465,8 +467,7 @@ static stc_status fill_lanes(machine *mc, stage *st, int *out)
 {
     int n = 0;
     bool stepped = false;
-    const int lanes = st->out->g->n;
-    for (; n < STRIP && st->lane < lanes; st->lane++) {
+    for (; n < STRIP && st->lane < st->lanes; st->lane++) {
         if (!st->open) st->way = (uint8_t)open_lane(mc, st);
         const bool alone = lane_length(st) >= LONG_LANE;
         if (n > 0 && st->way != LANE_NONE &&
@@ -533,6 +534,8 @@ stc_status stage_fill(machine *mc, stage *st, bool *more)
     strip *g = st->g;
     int n = 0;
     bool fibers = st->nwalk == 1;
+    if (st->windowed && st->lane == st->lanes && stage_windows_next(mc, st))
+        return mc->cx->diag.status;
     g->icol[0].form = COL_ARRAY;
     st->stepped = false;
     st->runs = 0;
@@ -544,6 +547,7 @@ stc_status stage_fill(machine *mc, stage *st, bool *more)
         if (fill_lanes(mc, st, &n)) return mc->cx->diag.status;
         fibers = fibers && !g->s.l->merge->universe;
     }
+    if (st->windowed && !st->stepped) stage_windows_places(st, n);
     if (st->simple != SIMPLE_BARE) set_forms(st, n, fibers);
     g->n = n;
     st->serial += STRIP;

@@ -82,7 +82,7 @@ int stage_fill_bare(stage *st)
 {
     stage_walk *w = &st->walk[0];
     column *c = &st->g->place[w->place];
-    const int lanes = st->out->g->n;
+    const int lanes = st->lanes;
     int n = 0, runs = 0;
     int64_t first = 0;
     c->form = COL_STEP;

@@ -14,7 +14,7 @@
         int64_t *restrict data = st->g->place[w->place].data;                              \
         int64_t *restrict ends = st->g->place[w->place].end;                               \
         int *restrict row = st->row;                                                       \
-        const int lanes = st->out->g->n;                                                   \
+        const int lanes = st->lanes;                                                       \
         int n = 0, k = st->lane;                                                           \
         int64_t p = w->p;                                                                  \
         bool open = st->open;                                                              \
@@ -75,7 +75,7 @@ FILL_SIMPLE(8, int64_t)
         int64_t *restrict at = st->g->icol[0].data;                                        \
         int64_t *restrict data = st->g->place[w->place].data;                              \
         int *restrict row = st->row;                                                       \
-        const int lanes = st->out->g->n; /* each gives one element or none */              \
+        const int lanes = st->lanes; /* each gives one element or none */                  \
         int n = 0;                                                                         \
         for (int k = 0; k < lanes; k++) {                                                  \
             const int64_t p = column_get(w->parent, k);                                    \
@@ -97,7 +97,7 @@ static int ranges(stage *st)
     const stage_walk *w = st->nwalk ? &st->walk[0] : NULL;
     const int64_t lo = w ? w->t.lo : st->lo, hi = w ? w->t.hi : st->hi;
     int64_t *at = st->g->icol[0].data, *data = w ? st->g->place[w->place].data : at;
-    const int lanes = st->out->g->n;
+    const int lanes = st->lanes;
     int n = 0;
     while (st->lane < lanes && n < STRIP) {
         const int64_t parent = w ? column_get(w->parent, st->lane) : 0;

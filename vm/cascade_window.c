@@ -1,0 +1,263 @@
+/* cascade_window.c: fibers seen through a slice, or at a shift: `A(i(2:9))`,
+ * `A(i(::3))`, `A(i+j)`.
+ *
+ * A walker whose coordinate is coef * index + shift, or reaches beyond the loop's
+ * range, is given a window: a copy of the fibers of as many lanes as fit, in which
+ * coordinates are indices, and only those of the range that the slice meets. The ends
+ * of long fibers are looked for; within them an entry is kept or not without a branch.
+ * To whoever fills the stage a window is a table like any other; its positions are
+ * led back to the operand's afterwards.
+ *
+ * Division by the stride is exact, so it is a shift and a product: an entry that isn't
+ * a multiple of it comes out beyond any range.
+ */
+#include "cascade.h"
+#include <string.h>
+
+enum { WINDOW_CAP = 4 * STRIP, SOUGHT = 16 };
+
+/* Nothing that is further off, or reaches further, is seen through a window. */
+#define FAR ((int64_t)1 << 60)
+
+struct window {
+    fiber_table t; /* the operand's own            */
+    const column *parent, *shift;
+    int64_t coef, begin, end; /* of the loop's range */
+    uint64_t inverse;         /* of coef without its factors of two */
+    int twos;
+    column lanes; /* lane k is fiber k - base of the window */
+    int64_t *from, *to, *pos;
+    void *crd, *bounds;
+    int64_t cap, pos_cap;
+    void *block;
+    size_t block_size;
+};
+
+/* ---- a run ------------------------------------------------------------------------ */
+
+static bool unique_above(const tensor *t, int l)
+{
+    for (int k = 0; k < l; k++)
+        if (!(t->level[k].props & PROP_UNIQUE)) return false;
+    return true;
+}
+
+/* Whether the walker has to be seen through a window, and can. */
+static bool seen(const machine *mc, const stage *st, const stage_walk *w, fiber_table *t)
+{
+    enum { ASK = PROP_ORDERED | PROP_UNIQUE };
+    const place *opened = &st->out->g->s.place[st->link.up[w->place]];
+    const level *lv = w->lv;
+    if ((opened->coef == 1 && !w->trims) || opened->coef < 1 || !lv->kind->table)
+        return false;
+    if ((lv->props & ASK) != ASK || st->lo < 0 || st->hi > FAR / opened->coef ||
+        lv->base <= -FAR || lv->base + lv->extent >= FAR ||
+        !unique_above(mc->slot[opened->tensor].t, opened->level))
+        return false;
+    lv->kind->table(lv, t);
+    return t->shape == VIEW_COORDS && t->bounds && t->stride == t->width &&
+           t->bounds_width == t->width && (t->width == 8 || st->hi <= INT32_MAX);
+}
+
+static window *new_window(machine *mc)
+{
+    const size_t size = (3 * STRIP + 1) * sizeof(int64_t);
+    window *v = mem_zero(mc->cx, 1, sizeof *v);
+    if (v) v->block = mem_alloc(mc->cx, size);
+    if (!v || !v->block) {
+        mem_free(mc->cx, v, sizeof *v);
+        diag_clear(mc->cx); /* there is another way */
+        return NULL;
+    }
+    v->block_size = size;
+    v->from = v->block;
+    v->to = v->from + STRIP;
+    v->bounds = v->to + STRIP;
+    return v;
+}
+
+static void look_through(const stage *st, stage_walk *w, const fiber_table *t)
+{
+    window *v = w->window;
+    const uint64_t coef = (uint64_t)st->out->g->s.place[st->link.up[w->place]].coef;
+    v->t = *t;
+    v->parent = w->parent;
+    v->shift = w->shift;
+    v->coef = (int64_t)coef;
+    v->begin = st->lo;
+    v->end = st->hi;
+    v->twos = __builtin_ctzll(coef);
+    const uint64_t odd = coef >> v->twos;
+    v->inverse = odd; /* right in 3 bits; each step doubles them */
+    for (int bits = 3; bits < 64; bits *= 2)
+        v->inverse *= 2 - odd * v->inverse;
+    v->lanes = (column){.form = COL_STEP, .full = true};
+    w->parent = &v->lanes;
+    w->shift = NULL;
+    w->trims = false;
+    w->tabled = true;
+    w->t = (fiber_table){.shape = VIEW_COORDS,
+                         .width = t->width,
+                         .stride = t->width,
+                         .bounds = v->bounds,
+                         .bounds_width = t->width,
+                         .lo = st->lo,
+                         .hi = st->hi};
+}
+
+void stage_windows_prepare(machine *mc, stage *st)
+{
+    fiber_table t[WALK_MAX];
+    bool need[WALK_MAX], any = false;
+    st->windowed = false;
+    for (int k = 0; k < st->nwalk; k++) {
+        stage_walk *w = &st->walk[k];
+        need[k] = seen(mc, st, w, &t[k]);
+        if (!need[k] && !w->tabled) return; /* its lanes are stepped anyway */
+        if (need[k] && !w->window) w->window = new_window(mc);
+        if (need[k] && !w->window) return;
+        any |= need[k];
+    }
+    for (int k = 0; any && k < st->nwalk; k++)
+        if (need[k]) look_through(st, &st->walk[k], &t[k]);
+    st->windowed = any;
+}
+
+void stage_windows_free(machine *mc, stage *st)
+{
+    for (int k = 0; k < WALK_MAX; k++) {
+        window *v = st->walk[k].window;
+        if (!v) continue;
+        mem_free(mc->cx, v->crd, (size_t)v->cap * sizeof(int64_t));
+        mem_free(mc->cx, v->pos, (size_t)v->pos_cap * sizeof(int64_t));
+        mem_free(mc->cx, v->block, v->block_size);
+        mem_free(mc->cx, v, sizeof *v);
+    }
+}
+
+/* ---- the next lanes --------------------------------------------------------------- */
+
+static int64_t shift_in(const window *v, int k)
+{
+    return v->shift ? column_get(v->shift, k) : 0;
+}
+
+#define WINDOW(W, I)                                                                       \
+    /* The first of [p, end) whose coordinate is at least i. */                            \
+    static int64_t lower_bound_##W(const I *crd, int64_t p, int64_t end, int64_t i)        \
+    {                                                                                      \
+        while (p < end) {                                                                  \
+            const int64_t mid = p + (end - p) / 2;                                         \
+            if (crd[mid] < i) {                                                            \
+                p = mid + 1;                                                               \
+            } else {                                                                       \
+                end = mid;                                                                 \
+            }                                                                              \
+        }                                                                                  \
+        return p;                                                                          \
+    }                                                                                      \
+    /* Where the fibers of lanes are; the lane before which it is full. */                 \
+    static int span_##W(window *v, int first, int last)                                    \
+    {                                                                                      \
+        const I *crd = v->t.crd, *bounds = v->t.bounds;                                    \
+        int64_t n = 0;                                                                     \
+        for (int k = first; k < last; k++) {                                               \
+            const int64_t parent = column_get(v->parent, k), shift = shift_in(v, k);       \
+            const bool none = parent < 0 || shift <= -2 * FAR || shift >= 2 * FAR;         \
+            int64_t p = none ? 0 : bounds[parent], e = none ? 0 : bounds[parent + 1];      \
+            if (e - p > SOUGHT) {                                                          \
+                p = lower_bound_##W(crd, p, e, v->coef * v->begin + shift);                \
+                e = lower_bound_##W(crd, p, e, v->coef * v->end + shift);                  \
+            }                                                                              \
+            if (n > 0 && n + (e - p) > WINDOW_CAP) return k;                               \
+            v->from[k - first] = p;                                                        \
+            v->to[k - first] = e;                                                          \
+            n += e - p;                                                                    \
+        }                                                                                  \
+        return last;                                                                       \
+    }                                                                                      \
+    static void see_##W(window *v, int first, int lanes)                                   \
+    {                                                                                      \
+        const I *crd = v->t.crd;                                                           \
+        I *to = v->crd, *bounds = v->bounds;                                               \
+        const uint64_t begin = (uint64_t)v->begin, many = (uint64_t)(v->end - v->begin);   \
+        const uint64_t inverse = v->inverse, part = ((uint64_t)1 << v->twos) - 1;          \
+        const int twos = v->twos;                                                          \
+        int64_t *pos = v->pos, n = 0;                                                      \
+        bounds[0] = 0;                                                                     \
+        for (int k = 0; k < lanes; k++) {                                                  \
+            const uint64_t shift = (uint64_t)shift_in(v, first + k);                       \
+            for (int64_t p = v->from[k], e = v->to[k]; p < e; p++) {                       \
+                const uint64_t x = (uint64_t)crd[p] - shift, i = (x >> twos) * inverse;    \
+                to[n] = (I)i;                                                              \
+                pos[n] = p;                                                                \
+                n += ((x & part) == 0) & (i - begin < many);                               \
+            }                                                                              \
+            bounds[k + 1] = (I)n;                                                          \
+        }                                                                                  \
+    }
+WINDOW(4, int32_t)
+WINDOW(8, int64_t)
+
+/* Fills the window with lanes up to `last`. An entry is written before it is known
+ * whether it is kept: room for one more. */
+static stc_status see(machine *mc, stage_walk *w, int first, int last)
+{
+    window *v = w->window;
+    int64_t n = 1;
+    for (int k = 0; k < last - first; k++)
+        n += v->to[k] - v->from[k];
+    if (v->cap < n && mem_grow(mc->cx, &v->crd, &v->cap, n, sizeof(int64_t)))
+        return mc->cx->diag.status;
+    if (v->pos_cap < n && mem_grow(mc->cx, &v->pos, &v->pos_cap, n, sizeof(int64_t)))
+        return mc->cx->diag.status;
+    if (v->t.width == 4) {
+        see_4(v, first, last - first);
+    } else {
+        see_8(v, first, last - first);
+    }
+    v->lanes.base = -first;
+    w->t.crd = v->crd;
+    return STC_OK;
+}
+
+static bool through_window(const stage_walk *w)
+{
+    return w->window && w->parent == &w->window->lanes;
+}
+
+stc_status stage_windows_next(machine *mc, stage *st)
+{
+    int last = st->out->g->n;
+    for (int k = 0; k < st->nwalk; k++) {
+        window *v = st->walk[k].window;
+        if (!through_window(&st->walk[k])) continue;
+        last = v->t.width == 4 ? span_4(v, st->lane, last) : span_8(v, st->lane, last);
+    }
+    for (int k = 0; k < st->nwalk; k++)
+        if (through_window(&st->walk[k]) && see(mc, &st->walk[k], st->lane, last))
+            return mc->cx->diag.status;
+    st->lanes = last;
+    return STC_OK;
+}
+
+/* ---- a string --------------------------------------------------------------------- */
+
+void stage_windows_places(stage *st, int n)
+{
+    for (int j = 0; j < st->nwalk; j++) {
+        const stage_walk *w = &st->walk[j];
+        if (!through_window(w)) continue;
+        const int64_t *pos = w->window->pos;
+        column *c = &st->g->place[w->place];
+        if (st->simple == SIMPLE_BARE && c->form == COL_STEP) {
+            memcpy(c->data, pos + c->base, (size_t)n * sizeof *pos);
+        } else {
+            for (int k = 0; k < n; k++) {
+                const int64_t p = c->data[k], absent = p >> 63;
+                c->data[k] = pos[p & ~absent] | absent;
+            }
+        }
+        c->form = COL_ARRAY;
+    }
+}
