@@ -88,9 +88,22 @@ void ctensor_entries(ctensor *t, int64_t n, int64_t *coord, oval *value);
 /* A script that reproduces the case; the caller frees it. */
 char *case_script(const fcase *c, const char *note);
 
-/* case_run.c */
+/* case_run.c: on a machine of its own, or on one that goes on living (out->leak is
+ * then not known, and RUN_NOSUPER is the machine's). */
 void case_run(const fcase *c, unsigned how, outcome *out);
+void case_run_on(stc_machine *m, const fcase *c, unsigned how, outcome *out);
 void outcome_free(outcome *o);
+/* The ways that suit the case; at most 8. */
+int case_ways(const fcase *c, unsigned *how);
+
+/* An allocator that counts: an stc_alloc_fn whose context is a case_heap. */
+typedef struct case_heap {
+    int64_t held;            /* bytes                                         */
+    uint64_t calls, fail_at; /* allocations; the one that fails, 0: none      */
+} case_heap;
+void *case_alloc(void *context, void *block, size_t old, size_t size);
+/* A machine on such a heap, with the limits and level kinds of the cases. */
+stc_status case_machine(case_heap *h, unsigned how, stc_machine **out);
 
 /* host_levels.c: the level kinds `hosted` and `walked` for this machine. */
 stc_status host_levels_register(stc_machine *m);

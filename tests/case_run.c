@@ -6,9 +6,9 @@
 #include <string.h>
 
 /* Each block remembers its size, so that a wrong old_size is seen at once. */
-static void *counting(void *context, void *block, size_t old, size_t size)
+void *case_alloc(void *context, void *block, size_t old, size_t size)
 {
-    int64_t *held = context;
+    case_heap *h = context;
     char *base = block ? (char *)block - 16 : NULL;
     size_t was = 0;
     if (base) memcpy(&was, base, sizeof was);
@@ -18,13 +18,14 @@ static void *counting(void *context, void *block, size_t old, size_t size)
     }
     if (size == 0) {
         free(base);
-        *held -= (int64_t)old;
+        h->held -= (int64_t)old;
         return NULL;
     }
+    if (++h->calls == h->fail_at) return NULL;
     char *p = realloc(base, size + 16);
     if (!p) return NULL;
     memcpy(p, &size, sizeof size);
-    *held += (int64_t)size - (int64_t)old;
+    h->held += (int64_t)size - (int64_t)old;
     return p + 16;
 }
 
@@ -201,24 +202,15 @@ static stc_status keep_result(run *r, outcome *out)
     return stc_tensor_to_dense(t, out->dense);
 }
 
-void case_run(const fcase *c, unsigned how, outcome *out)
+void case_run_on(stc_machine *m, const fcase *c, unsigned how, outcome *out)
 {
+    run r = {.c = c, .how = how, .m = m};
+    stc_status st = STC_OK;
     *out = (outcome){.status = STC_OK};
-    int64_t held = 0;
-    stc_config config = {.alloc = counting,
-                         .alloc_context = &held,
-                         .max_memory = 1u << 28,
-                         .max_steps = 50000000,
-                         .no_super = how & RUN_NOSUPER};
-    run r = {.c = c, .how = how};
-    stc_status st = stc_open(&config, &r.m);
-    if (st == STC_OK) st = host_levels_register(r.m);
-    if (st == STC_OK && how & RUN_THREADS) {
-        st = stc_set_threads(r.m, 2 + (int)(c->seed & 1));
-        r.m->cx.grain = 1;
-    }
+    if (how & RUN_THREADS) st = stc_set_threads(m, 2 + (int)(c->seed & 1));
+    m->cx.grain = how & RUN_THREADS ? 1 : 0;
     for (int k = 0; k < c->count && st == STC_OK && !(how & RUN_SCRIPT); k++)
-        if (c->t[k].has_data) st = case_build(r.m, &c->t[k], &r.lent[k], &r.t[k]);
+        if (c->t[k].has_data) st = case_build(m, &c->t[k], &r.lent[k], &r.t[k]);
     if (st == STC_OK) {
         st = how & RUN_SCRIPT    ? by_script(&r)
              : how & RUN_SESSION ? by_session(&r)
@@ -226,16 +218,70 @@ void case_run(const fcase *c, unsigned how, outcome *out)
         if (st == STC_OK) st = keep_result(&r, out);
     }
     out->status = st;
-    if (st != STC_OK && r.m)
-        snprintf(out->message, sizeof out->message, "%s", stc_error(r.m)->message);
+    if (st != STC_OK)
+        snprintf(out->message, sizeof out->message, "%s", stc_error(m)->message);
     stc_program_free(r.p);
     if (r.s) stc_session_close(r.s);
     for (int k = 0; k < c->count; k++) {
         stc_tensor_free(r.t[k]);
         lent_free(&r.lent[k]);
     }
-    stc_close(r.m);
-    out->leak = (uint64_t)held;
+    if (how & RUN_THREADS) (void)stc_set_threads(m, 1);
+}
+
+stc_status case_machine(case_heap *h, unsigned how, stc_machine **out)
+{
+    const stc_config config = {.alloc = case_alloc,
+                               .alloc_context = h,
+                               .max_memory = 1u << 28,
+                               .max_steps = 50000000,
+                               .no_super = how & RUN_NOSUPER};
+    *out = NULL;
+    const stc_status st = stc_open(&config, out);
+    return st == STC_OK ? host_levels_register(*out) : st;
+}
+
+void case_run(const fcase *c, unsigned how, outcome *out)
+{
+    case_heap h = {.held = 0};
+    stc_machine *m;
+    *out = (outcome){.status = case_machine(&h, how, &m)};
+    if (out->status == STC_OK) case_run_on(m, c, how, out);
+    stc_close(m);
+    out->leak = (uint64_t)h.held;
+}
+
+static bool needs_session(const fcase *c)
+{
+    for (int k = 0; k < c->count; k++)
+        if (c->t[k].shaped) return true;
+    return false;
+}
+
+static bool lends(const fcase *c)
+{
+    for (int k = 0; k < c->count; k++)
+        if (c->t[k].lend) return true;
+    return false;
+}
+
+int case_ways(const fcase *c, unsigned *how)
+{
+    int n = 0;
+    unsigned dice = (unsigned)(c->seed * 0x9e3779b97f4a7c15u >> 40);
+    if (!needs_session(c)) {
+        how[n++] = 0;
+        how[n++] = RUN_NOSUPER;
+        how[n++] = RUN_STB | (dice & 1 ? RUN_NOSUPER : 0) | (dice & 2 ? RUN_AGAIN : 0);
+        how[n++] = RUN_THREADS | (dice & 8 ? RUN_NOSUPER : 0) | (dice & 16 ? RUN_AGAIN : 0);
+    }
+    if (needs_session(c) || dice % 4 == 0) how[n++] = RUN_SESSION;
+    if (!lends(c) && dice % 4 == 1) how[n++] = RUN_SCRIPT;
+    if (needs_session(c)) {
+        how[n++] = RUN_SESSION | RUN_NOSUPER;
+        how[n++] = RUN_SESSION | RUN_THREADS;
+    }
+    return n;
 }
 
 void outcome_free(outcome *o)

@@ -93,39 +93,6 @@ static void count_case(totals *t, const fcase *c)
         count_kinds(t->kind, c->t[k].format.text);
 }
 
-static bool needs_session(const fcase *c)
-{
-    for (int k = 0; k < c->count; k++)
-        if (c->t[k].shaped) return true;
-    return false;
-}
-
-static bool lends(const fcase *c)
-{
-    for (int k = 0; k < c->count; k++)
-        if (c->t[k].lend) return true;
-    return false;
-}
-
-static int ways(const fcase *c, unsigned *how)
-{
-    int n = 0;
-    unsigned dice = (unsigned)(c->seed * 0x9e3779b97f4a7c15u >> 40);
-    if (!needs_session(c)) {
-        how[n++] = 0;
-        how[n++] = RUN_NOSUPER;
-        how[n++] = RUN_STB | (dice & 1 ? RUN_NOSUPER : 0) | (dice & 2 ? RUN_AGAIN : 0);
-        how[n++] = RUN_THREADS | (dice & 8 ? RUN_NOSUPER : 0) | (dice & 16 ? RUN_AGAIN : 0);
-    }
-    if (needs_session(c) || dice % 4 == 0) how[n++] = RUN_SESSION;
-    if (!lends(c) && dice % 4 == 1) how[n++] = RUN_SCRIPT;
-    if (needs_session(c)) {
-        how[n++] = RUN_SESSION | RUN_NOSUPER;
-        how[n++] = RUN_SESSION | RUN_THREADS;
-    }
-    return n;
-}
-
 static const char *way_name(unsigned how, char *buf, size_t size)
 {
     snprintf(buf, size, "%s%s%s%s%s", how & RUN_SCRIPT ? "script" : "",
@@ -163,7 +130,7 @@ static bool run_some(const options *o, totals *t, double until)
         t->seed = seed;
         count_case(t, &c);
         unsigned how[8];
-        int n = ways(&c, how);
+        int n = case_ways(&c, how);
         for (int k = 0; k < n; k++) {
             t->how = how[k];
             t->running = true;

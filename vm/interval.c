@@ -422,8 +422,13 @@ static stc_status run_inside(machine *mc, strip *s, int child)
     return run_loop(mc, &v->of->loop[v->depth + 1]);
 }
 
+/* The block comes last: with it, all is there. */
 static stc_status allocate(machine *mc, interval *iv)
 {
+    for (int d = 0; d < iv->loops; d++) {
+        ivl_loop *v = &iv->loop[d];
+        if (!v->g.block && strip_allocate(mc, &v->g)) return mc->cx->diag.status;
+    }
     const size_t each = 2 * sizeof(int64_t) + sizeof(ivl_repeat) + sizeof(int);
     iv->block_size = (size_t)(iv->loops + 1) * (STRIP + 1) * each;
     iv->block = mem_alloc(mc->cx, iv->block_size);
@@ -437,7 +442,6 @@ static stc_status allocate(machine *mc, interval *iv)
         v->rep = rep + d * (STRIP + 1);
         v->len = len + d * (STRIP + 1);
         v->row = row + d * (STRIP + 1);
-        if (strip_allocate(mc, &v->g)) return mc->cx->diag.status;
     }
     return STC_OK;
 }

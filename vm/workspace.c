@@ -262,13 +262,18 @@ static void put_values(const slot *s, const void *from, const int64_t *index, in
 static stc_status coord_room(ctx *cx, workspace *w, int order, int64_t n)
 {
     const int64_t had = w->coord_cap;
-    int64_t cap = had, grown = had;
-    if (n <= had) return STC_OK;
-    for (int m = 0; m < order; m++, grown = cap) {
-        cap = had;
-        if (!mem_grow(cx, &w->coord[m], &cap, n, sizeof *w->coord[m])) continue;
+    int64_t cap = had;
+    if (n <= had || mem_grow(cx, &w->coord[0], &cap, n, sizeof *w->coord[0]))
+        return n <= had ? STC_OK : cx->diag.status;
+    for (int m = 1; m < order; m++) { /* the others follow the first */
+        int64_t *more = mem_resize(cx, w->coord[m], (size_t)had * sizeof *more,
+                                   (size_t)cap * sizeof *more);
+        if (more) {
+            w->coord[m] = more;
+            continue;
+        }
         for (int k = 0; k < order; k++) { /* all or none */
-            mem_free(cx, w->coord[k], (size_t)(k < m ? grown : had) * sizeof(int64_t));
+            mem_free(cx, w->coord[k], (size_t)(k < m ? cap : had) * sizeof(int64_t));
             w->coord[k] = NULL;
         }
         w->coord_cap = 0;

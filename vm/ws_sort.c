@@ -9,18 +9,9 @@
 
 stc_status ws_record_room(ctx *cx, workspace *w, int64_t n)
 {
-    int64_t twice, cap = 2 * w->record_cap;
     if (n <= w->record_cap) return STC_OK;
-    if (!size_mul(n + n / 2, 2, &twice)) twice = INT64_MAX;
-    if (mem_grow(cx, &w->record, &cap, twice, sizeof *w->record)) return cx->diag.status;
-    if (cap & 1) { /* two halves of one size */
-        ws_record *r = mem_resize(cx, w->record, (size_t)cap * sizeof *r,
-                                  (size_t)(cap - 1) * sizeof *r);
-        if (!r) return cx->diag.status;
-        w->record = r;
-    }
-    w->record_cap = cap / 2;
-    return STC_OK;
+    /* two halves of one size */
+    return mem_grow(cx, &w->record, &w->record_cap, n + n / 2, 2 * sizeof *w->record);
 }
 
 void ws_sort_few(ws_record *r, int64_t n)

@@ -107,10 +107,13 @@ static stc_status convert_marked(state *st, uint64_t uses)
         converted_format(st, x, &t.fmt);
         int slot = same_conversion(pl, x->source, &t.fmt);
         if (slot < 0) {
-            for (int m = 0; m < t.order; m++)
-                t.shape[m] = (uint16_t)program_extent(
-                    pl->p,
-                    (extent){.op = EXT_DIM, .a = (uint16_t)x->source, .b = (uint16_t)m});
+            for (int m = 0; m < t.order; m++) {
+                const extent size = {
+                    .op = EXT_DIM, .a = (uint16_t)x->source, .b = (uint16_t)m};
+                const int e = program_extent(pl->p, size);
+                if (e < 0) return pl->p->cx->diag.status;
+                t.shape[m] = (uint16_t)e;
+            }
             t.keep_while = t.role == ROLE_INPUT;
             t.source = (uint16_t)x->source;
             t.role = ROLE_TEMP;
