@@ -238,7 +238,8 @@ static lane_way open_lane(const machine *mc, stage *st)
         stage_walk *w = &st->walk[k];
         if (!open_walk(mc, st, w)) return LANE_STEPS;
         if (st->nwalk > 1 && !(w->lv->props & PROP_ORDERED)) return LANE_STEPS;
-        walks |= UINT64_C(1) << (w->place - 1);
+        const bool any = w->v.shape == VIEW_RANGE || w->p < w->v.end;
+        walks |= (uint64_t)any << (w->place - 1);
         ranges += w->v.shape == VIEW_RANGE;
         used += w->v.shape == VIEW_GAPS;
     }

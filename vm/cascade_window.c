@@ -162,12 +162,15 @@ static int64_t shift_in(const window *v, int k)
         const I *crd = v->t.crd, *bounds = v->t.bounds;                                    \
         int64_t n = 0;                                                                     \
         for (int k = first; k < last; k++) {                                               \
-            const int64_t parent = column_get(v->parent, k), shift = shift_in(v, k);       \
-            const bool none = parent < 0 || shift <= -2 * FAR || shift >= 2 * FAR;         \
+            const int64_t parent = column_get(v->parent, k), far = shift_in(v, k);         \
+            const bool none = parent < 0 || far <= -2 * FAR || far >= 2 * FAR;             \
+            const int64_t shift = none ? 0 : far;                                          \
             int64_t p = none ? 0 : bounds[parent], e = none ? 0 : bounds[parent + 1];      \
+            const int64_t lo = v->coef * v->begin + shift, hi = v->coef * v->end + shift;  \
+            if (p < e && (crd[p] >= hi || crd[e - 1] < lo)) e = p;                         \
             if (e - p > SOUGHT) {                                                          \
-                p = lower_bound_##W(crd, p, e, v->coef * v->begin + shift);                \
-                e = lower_bound_##W(crd, p, e, v->coef * v->end + shift);                  \
+                p = lower_bound_##W(crd, p, e, lo);                                        \
+                e = lower_bound_##W(crd, p, e, hi);                                        \
             }                                                                              \
             if (n > 0 && n + (e - p) > WINDOW_CAP) return k;                               \
             v->from[k - first] = p;                                                        \
