@@ -275,6 +275,7 @@ static void cascade_free(machine *mc, super *base)
         mem_free(mc->cx, st->g->block, st->g->block_size);
         mem_free(mc->cx, st->row, st->row ? 3 * STRIP * sizeof *st->row : 0);
         mem_free(mc->cx, st->pair, sizeof *st->pair);
+        mem_free(mc->cx, st->key_block, st->key_size);
         const int count = st->own.s.l ? st->own.s.l->merge->count : 0;
         mem_free(mc->cx, st->stand,
                  st->stand ? (size_t)count * (STC_MAX_ORDER + 1) * sizeof *st->stand : 0);

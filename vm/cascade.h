@@ -7,7 +7,8 @@
  * none by the fiber: columnar evaluation of the tree of iterations.
  *
  *     cascade.c        the stages, and the round of fill, eval and sink
- *     cascade_fill.c   the elements below a strip's lanes; …_simple.c the common ones
+ *     cascade_fill.c   the elements below a strip's lanes; …_simple.c the common ones;
+ *                      …_keys.c those of several fibers
  *     cascade_window.c … of operands that are sliced or shifted
  *     cascade_spread.c what an element has from the lane that it belongs to
  *     cascade_fold.c   reductions, and stages that do nothing else
@@ -37,6 +38,15 @@ typedef struct stage_walk {
     fiber_view v;     /* of the lane where filling stands; end: what is not filled */
     int64_t p, ahead; /* position reached; shift                                   */
     window *window;   /* NULL: it has had none so far                              */
+    /* merging by keys (cascade_keys.c) */
+    bool sifts;            /* coordinates outside the loop's range are left out    */
+    int64_t *from, *to;    /* of each lane around: what is left of its fiber       */
+    int64_t *key;          /* of the string: lane and coordinate                   */
+    int64_t *at, *end;     /* their positions, where they don't follow each other;
+                              one past duplicates                                  */
+    int nkey;
+    bool follows;          /* positions are base, base + 1, …                      */
+    int64_t base, reached; /* position that the string's keys go up to             */
 } stage_walk;
 
 /* How a stage's lane is filled. */
@@ -84,6 +94,12 @@ struct stage {
     int nwalk;
     uint8_t simple; /* stage_simple_way, in this strip of the loop around */
     bool unordered;
+    bool keyable;         /* fibers may be merged by keys, in this run   */
+    bool asked, keyed;    /* … below the lanes up to `lanes`              */
+    uint64_t table, must; /* maybe, by walkers; those that produce needs */
+    int *length;          /* of all fibers of a lane, STRIP + 1 at most  */
+    void *key_block;
+    size_t key_size;
     int64_t lo, hi, next;
     uint64_t maybe, live; /* produce, for any presence of what is located; what goes on */
     uint64_t located, known;
@@ -132,6 +148,11 @@ typedef enum stage_simple_way {
 } stage_simple_way;
 stage_simple_way stage_simple(const stage *st);
 int stage_fill_simple(stage *st);
+
+/* cascade_keys.c. start: sets `keyed` for the lanes from `lane` up to `lanes`. */
+bool stage_keyable(const stage *st);
+stc_status stage_keys_start(machine *mc, stage *st);
+int stage_fill_keys(stage *st);
 
 /* cascade_fill.c */
 void stage_fill_prepare(machine *mc, stage *st);

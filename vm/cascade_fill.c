@@ -49,7 +49,7 @@ void stage_fill_prepare(machine *mc, stage *st)
     st->hi = mc->ext[m->hi];
     st->nwalk = 0;
     st->located = st->known = 0;
-    st->unordered = st->windowed = false;
+    st->unordered = st->windowed = st->keyable = false;
     if (m->count > MERGE_TABLE_MAX) return;
     uint64_t maybe = m->produce;
     for (uint16_t b = 0; b < m->count; b++) {
@@ -69,6 +69,7 @@ void stage_fill_prepare(machine *mc, stage *st)
     st->maybe = maybe;
     st->live = table_live(maybe);
     stage_windows_prepare(mc, st);
+    st->keyable = stage_keyable(st);
 }
 
 void stage_fill_start(stage *st)
@@ -77,6 +78,7 @@ void stage_fill_start(stage *st)
     st->lanes = st->windowed ? 0 : st->out->g->n;
     st->open = false;
     st->simple = (uint8_t)stage_simple(st);
+    st->asked = st->keyed = false;
 }
 
 /* ---- a lane -------------------------------------------------------------------- */
@@ -361,63 +363,11 @@ static int fill_merged(stage *st, uint64_t known, int n)
     return n;
 }
 
-/* Two plain fibers, and no coordinate besides theirs. */
-static bool plain_pair(const stage *st)
-{
-    const stage_walk *a = &st->walk[0], *b = &st->walk[1];
-    return st->nwalk == 2 && !st->every && !a->dups && !b->dups && !a->ahead && !b->ahead &&
-           a->v.width == b->v.width && a->v.stride == a->v.width &&
-           b->v.stride == b->v.width;
-}
-
-#define FILL_PAIR(W, I)                                                                    \
-    static int fill_pair_##W(stage *st, uint64_t known, int n)                             \
-    {                                                                                      \
-        stage_walk *a = &st->walk[0], *b = &st->walk[1];                                   \
-        const uint64_t bit_a = UINT64_C(1) << (a->place - 1), bit_b = UINT64_C(1)          \
-                                                                      << (b->place - 1);   \
-        const bool both = st->maybe >> (known | bit_a | bit_b) & 1;                        \
-        const bool oa = st->maybe >> (known | bit_a) & 1;                                  \
-        const bool ob = st->maybe >> (known | bit_b) & 1;                                  \
-        const I *ca = a->v.crd, *cb = b->v.crd;                                            \
-        int64_t *at = st->g->icol[0].data, p = a->p, q = b->p;                             \
-        int64_t *pa = st->g->place[a->place].data, *pb = st->g->place[b->place].data;      \
-        const int64_t pe = a->v.end, qe = b->v.end;                                        \
-        while (n < STRIP && p < pe && q < qe) {                                            \
-            const I i = ca[p], j = cb[q];                                                  \
-            const bool left = i <= j, right = j <= i;                                      \
-            at[n] = left ? i : j;                                                          \
-            pa[n] = left ? p : NONE;                                                       \
-            pb[n] = right ? q : NONE;                                                      \
-            n += (left & right & both) | (left & !right & oa) | (right & !left & ob);      \
-            p += left;                                                                     \
-            q += right;                                                                    \
-        }                                                                                  \
-        if (q == qe && !oa) p = pe;                                                        \
-        if (p == pe && !ob) q = qe;                                                        \
-        for (; q == qe && p < pe && n < STRIP; p++, n++)                                   \
-            at[n] = ca[p], pa[n] = p, pb[n] = NONE;                                        \
-        for (; p == pe && q < qe && n < STRIP; q++, n++)                                   \
-            at[n] = cb[q], pa[n] = NONE, pb[n] = q;                                        \
-        a->p = p, b->p = q;                                                                \
-        st->open = p < pe || q < qe;                                                       \
-        return n;                                                                          \
-    }
-FILL_PAIR(4, int32_t)
-FILL_PAIR(8, int64_t)
-
 static int fill_merge(stage *st, int n)
 {
     const int from = n;
-    uint64_t known = lane_known(st);
     st->open = true;
-    if (!plain_pair(st)) {
-        n = fill_merged(st, known, n);
-    } else if (st->walk[0].v.width == 4) {
-        n = fill_pair_4(st, known, n);
-    } else {
-        n = fill_pair_8(st, known, n);
-    }
+    n = fill_merged(st, lane_known(st), n);
     put_rows(st, from, n);
     return n;
 }
@@ -530,26 +480,40 @@ static void set_forms(stage *st, int n, bool fibers)
     }
 }
 
+/* Without an operand that is needed there are no elements. */
+static void set_full(stage *st)
+{
+    for (int k = 0; k < st->nwalk; k++)
+        st->g->place[st->walk[k].place].full = st->must >> k & 1;
+}
+
 stc_status stage_fill(machine *mc, stage *st, bool *more)
 {
     strip *g = st->g;
     int n = 0;
     bool fibers = st->nwalk == 1;
-    if (st->windowed && st->lane == st->lanes && stage_windows_next(mc, st))
-        return mc->cx->diag.status;
+    if (st->windowed && st->lane == st->lanes) {
+        if (stage_windows_next(mc, st)) return mc->cx->diag.status;
+        st->asked = false;
+    }
     g->icol[0].form = COL_ARRAY;
     st->stepped = false;
     st->runs = 0;
+    if (!st->asked && st->keyable && stage_keys_start(mc, st)) return mc->cx->diag.status;
+    st->asked = true;
     if (st->simple == SIMPLE_BARE) {
         n = stage_fill_bare(st);
     } else if (st->simple) {
         n = stage_fill_simple(st);
+    } else if (st->keyed) {
+        n = stage_fill_keys(st);
     } else {
         if (fill_lanes(mc, st, &n)) return mc->cx->diag.status;
         fibers = fibers && !g->s.l->merge->universe;
     }
     if (st->windowed && !st->stepped) stage_windows_places(st, n);
     if (st->simple != SIMPLE_BARE) set_forms(st, n, fibers);
+    if (st->keyed) set_full(st);
     g->n = n;
     st->serial += STRIP;
     *more = st->open || st->lane < st->out->g->n;
