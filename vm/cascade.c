@@ -143,7 +143,7 @@ static stc_status lists_ready(machine *mc, cascade *c)
         char *at = (char *)c->block + (size_t)k * one;
         c->list[k].pos = (int64_t *)at;
         c->list[k].lane = (int *)(at + STRIP * sizeof(int64_t));
-        c->list[k].parent = c->list[k].lane + STRIP;
+        c->list[k].end = c->list[k].lane + STRIP;
     }
     return STC_OK;
 }

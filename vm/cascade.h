@@ -39,11 +39,11 @@ typedef struct stage_walk {
     int64_t p, ahead; /* position reached; shift                                   */
     window *window;   /* NULL: it has had none so far                              */
     /* merging by keys (cascade_keys.c) */
-    bool sifts;            /* coordinates outside the loop's range are left out    */
-    int64_t *from, *to;    /* of each lane around: what is left of its fiber       */
-    int64_t *key;          /* of the string: lane and coordinate                   */
-    int64_t *at, *end;     /* their positions, where they don't follow each other;
-                              one past duplicates                                  */
+    bool sifts;         /* coordinates outside the loop's range are left out    */
+    int64_t *from, *to; /* of each lane around: what is left of its fiber       */
+    int64_t *key;       /* of the string: lane and coordinate                   */
+    int64_t *at, *end;  /* their positions, where they don't follow each other;
+                           one past duplicates                                  */
     int nkey;
     bool follows;          /* positions are base, base + 1, …                      */
     int64_t base, reached; /* position that the string's keys go up to             */
@@ -124,9 +124,10 @@ struct stage {
 struct cascade {
     super base;
     int nstage;
-    stage *stage;      /* outermost first, each before those inside it */
-    struct sink_list { /* entries of a rung that get something, in order */
-        int *lane, *parent;
+    stage *stage;        /* outermost first, each before those inside it */
+    struct sink_list {   /* entries of a rung that get something, in order */
+        bool all;        /* one of each lane of its stage; else: lane[]    */
+        int *lane, *end; /* end: of what belongs to it in the next list  */
         int64_t *pos;
         int n;
     } list[STC_MAX_ORDER + 1];

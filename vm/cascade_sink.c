@@ -94,19 +94,27 @@ static stc_status put_values(machine *mc, stage *st, const sink *x, const column
 
 /* ---- results: entries in bulk -------------------------------------------------- */
 
-/* The lanes of stage `to` that lanes of stage `from` belong to, each once. */
-static void lanes_around(const stage *from, const stage *to, struct sink_list *in,
+/* The lanes of stage `to` that those of a list of stage `from` belong to, each once.
+ * Without a branch on where they change. */
+static void lanes_around(const stage *from, const stage *to, const struct sink_list *in,
                          struct sink_list *out)
 {
-    int n = 0;
+    int n = 0, last = -1;
+    out->all = false;
     for (int k = 0; k < in->n; k++) {
-        int at = in->lane[k];
+        int at = in->all ? k : in->lane[k];
         for (const stage *st = from; st != to; st = st->out)
             at = st->row[at];
-        if (n == 0 || out->lane[n - 1] != at) out->lane[n++] = at;
-        in->parent[k] = n - 1;
+        n += k > 0 && at != last;
+        last = out->lane[n] = at;
+        out->end[n] = k + 1;
     }
-    out->n = n;
+    out->n = n + 1;
+}
+
+static int list_lane(const struct sink_list *x, int k)
+{
+    return x->all ? k : x->lane[k];
 }
 
 /* Closes the fibers before that of `parent` in the result. */
@@ -121,41 +129,51 @@ static void close_fibers(append_room *room, int64_t parent, int64_t end)
     }
 }
 
-static int64_t parent_position(const struct sink_list *up, const struct sink_list *at,
-                               int k, int64_t above)
+/* Coordinates of the list's lanes from number `from` on. */
+static void put_lanes(const append_room *room, const column *i, const struct sink_list *at,
+                      int from)
 {
-    return up ? up->pos[at->parent[k]] : above;
+    if (at->all) {
+        strip_put_coords(room, i, from, at->n - from);
+        return;
+    }
+    for (int k = from; k < at->n; k++) {
+        const int64_t x = column_get(i, at->lane[k]);
+        if (room->width == 4) {
+            ((int32_t *)room->crd)[k - from] = (int32_t)x;
+        } else {
+            ((int64_t *)room->crd)[k - from] = x;
+        }
+    }
 }
 
-/* Entries of one level; a lane that goes on has its entry already. */
+/* Entries of one level; a lane that goes on has its entry already. up: the entries
+ * of the level above; NULL: all are below position `above`. */
 static stc_status append_rung(machine *mc, slot *r, rung *g, const struct sink_list *up,
                               struct sink_list *at, int64_t above)
 {
     level *lv = &r->t->level[g->level];
     const column *i = &g->at->g->icol[0];
-    const int old = at->n > 0 && g->last == g->at->serial + at->lane[0];
-    const int64_t parents = parent_position(up, at, at->n - 1, above) + 1;
+    const int first = list_lane(at, 0);
+    const int old = g->last == g->at->serial + first;
+    const int64_t parents = (up ? up->pos[up->n - 1] : above) + 1;
     append_room room;
     if (parents < r->lev[g->level].parent + 1)
         return machine_fail(mc, g->at->g->s.place[g->place].at, STC_ERR_CORRUPT,
                             "coordinate %lld of result %s is appended out of order",
-                            (long long)column_get(i, at->lane[0]), r->row->name);
+                            (long long)column_get(i, first), r->row->name);
     if (lv->kind->append_room(mc->cx, lv, at->n - old, parents, &room))
         return mc->cx->diag.status;
-    if (old) at->pos[0] = room.pos - 1;
-    for (int k = old; k < at->n; k++) {
-        const int64_t end = room.pos + k - old, x = column_get(i, at->lane[k]);
-        close_fibers(&room, parent_position(up, at, k, above), end);
-        at->pos[k] = end;
-        if (room.width == 4) {
-            ((int32_t *)room.crd)[k - old] = (int32_t)x;
-        } else {
-            ((int64_t *)room.crd)[k - old] = x;
-        }
-    }
+    const int64_t start = room.pos - old; /* of the list's first */
+    put_lanes(&room, i, at, old);
+    for (int k = 0; k < at->n; k++)
+        at->pos[k] = start + k;
+    if (!up) close_fibers(&room, above, room.pos);
+    for (int j = 0; up && j < up->n; j++)
+        close_fibers(&room, up->pos[j], j > 0 ? start + up->end[j - 1] : room.pos);
     lv->kind->append_done(lv, at->n - old, room.closed);
     r->lev[g->level].parent = parents - 1;
-    g->last = g->at->serial + at->lane[at->n - 1];
+    g->last = g->at->serial + list_lane(at, at->n - 1);
     return STC_OK;
 }
 
@@ -163,9 +181,20 @@ static void insert_rung(const rung *g, const struct sink_list *up, struct sink_l
                         int64_t above)
 {
     const column *i = &g->at->g->icol[g->at->g->s.place[g->place].icol];
-    for (int k = 0; k < at->n; k++)
-        at->pos[k] = parent_position(up, at, k, above) * g->extent +
-                     column_get(i, at->lane[k]) - g->lo;
+    const int ups = up ? up->n : 1;
+    for (int j = 0, k = 0; j < ups; j++) {
+        const int64_t first = (up ? up->pos[j] : above) * g->extent - g->lo;
+        for (const int end = up ? up->end[j] : at->n; k < end; k++)
+            at->pos[k] = first + column_get(i, list_lane(at, k));
+    }
+}
+
+/* Places of the string's elements, all levels of which are there. */
+static void element_places(const struct sink_list *last, struct sink_list *own)
+{
+    for (int j = 0, k = 0; j < last->n; j++)
+        for (; k < last->end[j]; k++)
+            own->pos[k] = last->pos[j];
 }
 
 static stc_status append_values(machine *mc, stage *st, const sink *x, stage_sink *to)
@@ -173,12 +202,12 @@ static stc_status append_values(machine *mc, stage *st, const sink *x, stage_sin
     struct sink_list *list = st->all->list;
     slot *r = &mc->slot[x->a];
     const int last = to->nrung - 1;
+    const bool leaf = to->rung[last].at == st; /* an entry an element */
     const int64_t above = to->above == ROOT ? 0 : mc->c[to->above].c.at;
-    struct sink_list *own = &list[last + 1];
+    struct sink_list *own = &list[leaf ? last : last + 1];
     own->n = st->g->n;
-    for (int k = 0; k < own->n; k++)
-        own->lane[k] = k;
-    lanes_around(st, to->rung[last].at, own, &list[last]);
+    own->all = true;
+    if (!leaf) lanes_around(st, to->rung[last].at, own, &list[last]);
     for (int k = last; k > 0; k--)
         lanes_around(to->rung[k].at, to->rung[k - 1].at, &list[k], &list[k - 1]);
     for (int k = 0; k <= last; k++) {
@@ -190,12 +219,10 @@ static stc_status append_values(machine *mc, stage *st, const sink *x, stage_sin
             return mc->cx->diag.status;
         }
     }
-    for (int k = 0; k < own->n; k++)
-        own->pos[k] = list[last].pos[own->parent[k]];
-    const bool steps = own->pos[own->n - 1] - own->pos[0] == own->n - 1 &&
-                       !to->rung[last].insert && to->rung[last].at == st;
-    const column at = {
-        .form = steps ? COL_STEP : COL_ARRAY, .base = own->pos[0], .data = own->pos};
+    if (!leaf) element_places(&list[last], own);
+    const column at = {.form = leaf && !to->rung[last].insert ? COL_STEP : COL_ARRAY,
+                       .base = own->pos[0],
+                       .data = own->pos};
     return put_values(mc, st, x, &at);
 }
 
