@@ -227,7 +227,11 @@ struct level_kind {
      * tensor_extend_values makes them. regions (CAP_APPEND_REGION): n intervals
      * of one fiber, in order; coordinates lo[k] … lo[k]+len[k]-1 are one position,
      * pos[k], whose value they share. repeat (optional): coordinates lo … hi-1 go
-     * round the `size` positions from `start` on. */
+     * round the `size` positions from `start` on. fibers (optional): intervals that
+     * cover the fibers of n parents from `parent` on without a gap: those of the
+     * k-th begin at lo[start[k]] … lo[start[k+1]-1], each ends where the next one
+     * begins, and the last of all at `next`. They go on in the fiber that is open, if
+     * that is the first parent's. Positions follow each other from *pos on. */
     stc_status (*append_init)(ctx *cx, level *lv, int64_t parents);
     stc_status (*append_coord)(ctx *cx, level *lv, int64_t parent, int64_t i, int64_t *pos);
     stc_status (*append_edges)(ctx *cx, level *lv, int64_t parent);
@@ -236,6 +240,9 @@ struct level_kind {
                                  const int64_t *lo, const int64_t *len, int64_t *pos);
     stc_status (*append_repeat)(ctx *cx, level *lv, int64_t parent, int64_t lo, int64_t hi,
                                 int64_t start, int64_t size);
+    stc_status (*append_fibers)(ctx *cx, level *lv, int64_t parent, int n,
+                                const int *start, const int32_t *lo, int64_t next,
+                                int64_t *pos);
     /* After append_finish: joins what the values show to be equal, `size` bytes
      * a position, moving values along; sets lv->size. Optional. */
     stc_status (*append_join)(ctx *cx, level *lv, void *vals, size_t size);

@@ -155,6 +155,45 @@ static stc_status rle_regions(ctx *cx, level *lv, int64_t parent, int64_t n,
     return STC_OK;
 }
 
+/* The bounds of n fibers, each closed but the last one. */
+static stc_status put_bounds(ctx *cx, level *lv, int n, const int *start, int64_t at)
+{
+    index_array *pos = &lv->a[STC_POS];
+    if (mem_grow(cx, &pos->data, &pos->cap, pos->len + n, (size_t)pos->stride))
+        return cx->diag.status;
+    if (pos->width == 4 && at + start[n] - start[0] > INT32_MAX && index_widen(cx, pos))
+        return cx->diag.status;
+    for (int k = 1; k < n; k++)
+        index_set(pos, pos->len++, at + start[k] - start[0]);
+    if (n > 1) lv->open_count = at + start[n - 1] - start[0];
+    lv->edges += n - 1;
+    return STC_OK;
+}
+
+static stc_status rle_fibers(ctx *cx, level *lv, int64_t parent, int n, const int *start,
+                             const int32_t *lo, int64_t next, int64_t *pos)
+{
+    index_array *crd = &lv->a[STC_CRD];
+    const int lanes = start[n] - start[0];
+    if (parent < lv->edges) return refuse_edges(cx, parent, lv->edges);
+    if (lv->edges < parent && skip_fibers(cx, lv, parent)) return cx->diag.status;
+    const int64_t at = crd->len;
+    if (mem_grow(cx, &crd->data, &crd->cap, at + lanes, (size_t)crd->stride) ||
+        put_bounds(cx, lv, n, start, at))
+        return cx->diag.status;
+    lo += start[0];
+    if (crd->width == 4) {
+        memcpy((int32_t *)crd->data + at, lo, (size_t)lanes * sizeof *lo);
+    } else {
+        for (int k = 0; k < lanes; k++)
+            index_set(crd, at + k, lo[k]);
+    }
+    *pos = at;
+    crd->len = lv->size = at + lanes;
+    lv->param[0] = next;
+    return STC_OK;
+}
+
 static stc_status rle_coord(ctx *cx, level *lv, int64_t parent, int64_t i, int64_t *pos)
 {
     const int64_t one = 1;
@@ -174,37 +213,67 @@ static stc_status rle_finish(ctx *cx, level *lv, int64_t parents)
     return segments_finish(cx, lv, parents);
 }
 
-/* One loop per width of coordinates and values, without a branch on what is
- * equal; and one for the rest. Returns where the fiber now ends. */
-#define JOIN(NAME, C, T)                                                                   \
-    static int64_t join_##NAME(void *crd, void *vals, int64_t p, int64_t end, int64_t n)   \
+/* The bounds of fibers that begin before position p, of which the last `gone`
+ * positions went; f: the first bound that isn't put right. */
+static int64_t move_bounds(index_array *pos, int64_t f, int64_t p, int64_t gone)
+{
+    for (; f < pos->len && index_get(pos, f) < p; f++)
+        if (gone) index_set(pos, f, index_get(pos, f) - gone);
+    return f;
+}
+
+/* One loop per width of values. Blocks in which no run is like the one before it, in
+ * most data most of them, are moved whole; in the others what is equal is told
+ * without a branch. A fiber's first run, which begins at `base`, stays. */
+enum { JOIN_BLOCK = 16 };
+#define JOIN(NAME, T)                                                                      \
+    static int64_t join_##NAME(int32_t *c, T *v, index_array *pos, int64_t total,          \
+                               int32_t base)                                               \
     {                                                                                      \
-        C *c = crd;                                                                        \
-        T *v = vals, last = 0;                                                             \
-        for (const int64_t first = n; p < end; p++) {                                      \
-            const T x = v[p];                                                              \
-            c[n] = c[p];                                                                   \
-            v[n] = x;                                                                      \
-            n += n == first || x != last;                                                  \
-            last = x;                                                                      \
+        int64_t n = 0, f = 0;                                                              \
+        for (int64_t p = 0; p < total; p += JOIN_BLOCK) {                                  \
+            const int64_t most = total - p < JOIN_BLOCK ? total - p : JOIN_BLOCK;          \
+            const bool whole = p > 0 && most == JOIN_BLOCK;                                \
+            int equal = 0;                                                                 \
+            for (int k = 0; whole && k < JOIN_BLOCK; k++)                                  \
+                equal |= (v[p + k] == v[p + k - 1]) & (c[p + k] != base);                  \
+            if (whole && !equal) {                                                         \
+                if (n < p) memmove(c + n, c + p, JOIN_BLOCK * sizeof *c);                  \
+                if (n < p) memmove(v + n, v + p, JOIN_BLOCK * sizeof *v);                  \
+                n += JOIN_BLOCK;                                                           \
+                continue;                                                                  \
+            }                                                                              \
+            f = move_bounds(pos, f, p, p - n);                                             \
+            for (int64_t q = p; q < p + most; q++) {                                       \
+                const bool first = c[q] == base, same = q > 0 && v[q] == v[q - 1];         \
+                if (first) index_set(pos, f++, n);                                         \
+                c[n] = c[q];                                                               \
+                v[n] = v[q];                                                               \
+                n += first | !same;                                                        \
+            }                                                                              \
         }                                                                                  \
+        move_bounds(pos, f, total + 1, total - n);                                         \
         return n;                                                                          \
     }
-JOIN(4_1, int32_t, uint8_t)
-JOIN(4_2, int32_t, uint16_t)
-JOIN(4_4, int32_t, uint32_t)
-JOIN(4_8, int32_t, uint64_t)
+JOIN(1, uint8_t)
+JOIN(2, uint16_t)
+JOIN(4, uint32_t)
+JOIN(8, uint64_t)
 
-static int64_t join_any(index_array *crd, char *v, int64_t p, int64_t end, int64_t n,
+static int64_t join_any(index_array *crd, char *v, index_array *pos, int64_t base,
                         size_t size)
 {
-    for (const int64_t first = n; p < end; p++) {
-        if (n > first && !memcmp(v + (size_t)(n - 1) * size, v + (size_t)p * size, size))
+    int64_t n = 0, f = 0;
+    for (int64_t p = 0; p < crd->len; p++) {
+        const bool first = index_get(crd, p) == base;
+        if (first) index_set(pos, f++, n);
+        if (!first && !memcmp(v + (size_t)(n - 1) * size, v + (size_t)p * size, size))
             continue;
         index_set(crd, n, index_get(crd, p));
         memmove(v + (size_t)n * size, v + (size_t)p * size, size);
         n++;
     }
+    index_set(pos, f, n);
     return n;
 }
 
@@ -212,22 +281,16 @@ static stc_status rle_join(ctx *cx, level *lv, void *vals, size_t size)
 {
     index_array *pos = &lv->a[STC_POS], *crd = &lv->a[STC_CRD];
     const bool narrow = crd->width == 4 && crd->stride == 4;
-    int64_t n = 0, p = 0;
+    const int64_t total = crd->len;
+    const int32_t base = (int32_t)lv->base;
     (void)cx;
-    for (int64_t f = 0; f + 1 < pos->len; f++) {
-        const int64_t end = index_get(pos, f + 1);
-        if (p < end) {
-            n = narrow && size == 1   ? join_4_1(crd->data, vals, p, end, n)
-                : narrow && size == 2 ? join_4_2(crd->data, vals, p, end, n)
-                : narrow && size == 4 ? join_4_4(crd->data, vals, p, end, n)
-                : narrow && size == 8 ? join_4_8(crd->data, vals, p, end, n)
-                                      : join_any(crd, vals, p, end, n, size);
-        }
-        p = end;
-        index_set(pos, f + 1, n);
-    }
-    crd->len = n;
-    lv->size = n;
+    if (!total) return STC_OK;
+    crd->len = narrow && size == 1   ? join_1(crd->data, vals, pos, total, base)
+               : narrow && size == 2 ? join_2(crd->data, vals, pos, total, base)
+               : narrow && size == 4 ? join_4(crd->data, vals, pos, total, base)
+               : narrow && size == 8 ? join_8(crd->data, vals, pos, total, base)
+                                     : join_any(crd, vals, pos, lv->base, size);
+    lv->size = crd->len;
     return STC_OK;
 }
 
@@ -311,6 +374,7 @@ const level_kind level_rle = {
     .append_edges = rle_edges,
     .append_finish = rle_finish,
     .append_regions = rle_regions,
+    .append_fibers = rle_fibers,
     .append_join = rle_join,
     .pack = rle_pack,
     .check = rle_check,

@@ -198,6 +198,116 @@ START_TEST(streams_span_rows)
 }
 END_TEST
 
+/* ---- rows of runs, strip after strip -------------------------------------------- */
+
+enum { ROWS = 90, COLUMNS = 400 };
+
+static uint32_t draw(uint64_t *state)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(*state >> 33);
+}
+
+/* Runs of 1 … longest elements that go on from row to row, in a format. */
+static stc_tensor *drawn(stc_machine *m, const char *as, int order, uint32_t longest,
+                         uint64_t seed)
+{
+    const int64_t shape[2] = {order == 1 ? COLUMNS : ROWS, COLUMNS};
+    const int64_t n = order == 1 ? COLUMNS : ROWS * COLUMNS;
+    static int32_t v[ROWS * COLUMNS];
+    stc_tensor *dense, *t;
+    for (int64_t k = 0; k < n;) {
+        const int32_t e = (int32_t)(draw(&seed) % 7);
+        for (uint32_t left = 1 + draw(&seed) % longest; left > 0 && k < n; left--)
+            v[k++] = e;
+    }
+    ck_assert_int_eq(stc_tensor_new(m, "dense", STC_I32, order, shape, NULL, &dense),
+                     STC_OK);
+    ck_assert_int_eq(stc_tensor_lend_values(dense, v, n), STC_OK);
+    ck_assert_int_eq(stc_tensor_convert(dense, as, -1, &t), STC_OK);
+    stc_tensor_free(dense);
+    return t;
+}
+
+/* What a program makes of drawn operands in the given formats, densely. */
+static stc_tensor *made_of(stc_machine *m, const char *text, const char *const *as,
+                           const uint32_t *longest)
+{
+    static const char *const name[] = {"B", "C", "D", "c"};
+    stc_decl d[5];
+    stc_tensor *in[4], *dense;
+    const stc_tensor *y;
+    stc_program *p;
+    for (int k = 0; k < 4; k++)
+        d[k] = (stc_decl){name[k], as[k], STC_I32, NULL, -1};
+    d[4] = (stc_decl){"A", as[4], STC_I32, NULL, -1};
+    ck_assert_msg(!stc_compile(m, text, d, 5, &p), "%s: %s", text, stc_error(m)->message);
+    for (int k = 0; k < 4; k++) {
+        in[k] = drawn(m, as[k], k == 3 ? 1 : 2, longest[k], 11 + (uint64_t)k);
+        stc_bind(p, name[k], in[k]); /* refused where the text doesn't name it */
+    }
+    ck_assert_msg(!stc_run(p), "%s: %s", text, stc_error(m)->message);
+    ck_assert_int_eq(stc_result(p, "A", &y), STC_OK);
+    ck_assert_int_eq(stc_tensor_check((stc_tensor *)y), STC_OK);
+    ck_assert_int_eq(stc_tensor_convert(y, "dense", -1, &dense), STC_OK);
+    stc_program_free(p);
+    for (int k = 0; k < 4; k++)
+        stc_tensor_free(in[k]);
+    return dense;
+}
+
+#define RLE_STREAM "(i,j) -> (flat(i,j) : rle)"
+#define LZ77_STREAM "(i,j) -> (flat(i,j) : lz77)"
+
+/* Whatever the formats of operands and result, the dense loops' values. */
+START_TEST(rows_of_runs)
+{
+    static const char *const text[] = {
+        "A(i,j) = B(i,j) * 3",
+        "A(i,j) = min(B(i,j), 3) + C(i,j)",
+        "A(i,j) = B(i,j) * C(i,j) - D(i,j)",
+        "A(i,j) = B(i,j) + c(j)",
+        "A(i,j) = B(i,j) * D(i,j)",
+        "A(i,j) = B(i,j) * (D(i,j) - c(j)) + C(i,j)",
+    };
+    static const char *const formats[][5] = {
+        {"rle", "rle", "rle", "rle", "rle"},
+        {"rle", "rle", "csr", "rle", "csr"},
+        {"rle", "rle", "rle", "dense", "dense"},
+        {"lz77", "rle", "dense", "rle", "lz77"},
+        {RLE_STREAM, RLE_STREAM, RLE_STREAM, "rle", RLE_STREAM},
+        {LZ77_STREAM, RLE_STREAM, LZ77_STREAM, "lz77", LZ77_STREAM},
+        {"rle", "rle", "dcsr", "svec", "csr"},
+    };
+    static const uint32_t longest[][4] = {{1, 1, 2, 1},
+                                          {40, 40, 40, 40},
+                                          {3, 60, 2, 400},
+                                          {900, 2, 300, 5},
+                                          {200, 200, 9, 9}};
+    static const char *const plain[] = {"dense", "dense", "dense", "dense", "dense"};
+    for (size_t e = 0; e < sizeof text / sizeof *text; e++)
+        for (size_t f = 0; f < sizeof formats / sizeof *formats; f++) {
+            const uint32_t *n = longest[(e + f) % (sizeof longest / sizeof *longest)];
+            for (int by = 0; by < 2; by++, n = longest[(e + 2 * f) % 5]) {
+                stc_machine *m;
+                ck_assert_int_eq(stc_open(NULL, &m), STC_OK);
+                stc_tensor *a = made_of(m, text[e], formats[f], n);
+                stc_tensor *b = made_of(m, text[e], plain, n);
+                const void *x, *y;
+                int64_t nx, ny;
+                stc_tensor_values(a, &x, &nx);
+                stc_tensor_values(b, &y, &ny);
+                ck_assert_int_eq(nx, ny);
+                ck_assert_msg(!memcmp(x, y, (size_t)nx * sizeof(int32_t)),
+                              "%s, formats %zu, runs up to %d", text[e], f, (int)n[0]);
+                stc_tensor_free(a);
+                stc_tensor_free(b);
+                stc_close(m);
+            }
+        }
+}
+END_TEST
+
 Suite *suite_intervals(void)
 {
     Suite *s = suite_create("intervals");
@@ -207,6 +317,7 @@ Suite *suite_intervals(void)
     tcase_add_test(c, patterns_meet);
     tcase_add_test(c, corrupt_tokens_are_refused);
     tcase_add_test(c, streams_span_rows);
+    tcase_add_test(c, rows_of_runs);
     suite_add_tcase(s, c);
     return s;
 }

@@ -397,6 +397,8 @@ static stc_status run_loop(machine *mc, ivl_loop *v)
     v->lane = 0;
     v->lanes = v->depth ? iv->loop[v->depth - 1].g.n : 1;
     v->open = v->g.entered = false;
+    v->alone = runs_start(v);
+    v->bare = v->alone && interval_bare(mc, v);
     interval_start(v);
     while (v->lane < v->lanes) {
         if (interval_fill(mc, v)) return mc->cx->diag.status;
@@ -425,23 +427,28 @@ static stc_status run_inside(machine *mc, strip *s, int child)
 /* The block comes last: with it, all is there. */
 static stc_status allocate(machine *mc, interval *iv)
 {
+    enum { LANES = STRIP + 16 };
     for (int d = 0; d < iv->loops; d++) {
         ivl_loop *v = &iv->loop[d];
         if (!v->g.block && strip_allocate(mc, &v->g)) return mc->cx->diag.status;
     }
-    const size_t each = 2 * sizeof(int64_t) + sizeof(ivl_repeat) + sizeof(int);
-    iv->block_size = (size_t)(iv->loops + 1) * (STRIP + 1) * each;
+    const size_t each = 2 * sizeof(int64_t) + sizeof(ivl_repeat) + 4 * sizeof(int);
+    iv->block_size = (size_t)(iv->loops + 1) * LANES * each;
     iv->block = mem_alloc(mc->cx, iv->block_size);
     if (!iv->block) return mc->cx->diag.status;
     ivl_repeat *rep = iv->block;
-    int64_t *len = (int64_t *)(rep + (iv->loops + 1) * (STRIP + 1));
-    int *row = (int *)(len + (iv->loops + 1) * (STRIP + 1));
-    iv->pos = len + iv->loops * (STRIP + 1);
+    int64_t *len = (int64_t *)(rep + (iv->loops + 1) * LANES);
+    int *row = (int *)(len + (iv->loops + 1) * LANES);
+    iv->pos = len + iv->loops * LANES;
     for (int d = 0; d < iv->loops; d++) {
         ivl_loop *v = &iv->loop[d];
-        v->rep = rep + d * (STRIP + 1);
-        v->len = len + d * (STRIP + 1);
-        v->row = row + d * (STRIP + 1);
+        v->rep = rep + d * LANES;
+        v->len = len + d * LANES;
+        v->row = row + 4 * d * LANES;
+        v->fiber = v->row + LANES;
+        v->start = v->fiber + LANES;
+        v->at = v->start + LANES;
+        v->ahead = STRIP / 8;
     }
     return STC_OK;
 }

@@ -35,7 +35,19 @@ typedef struct ivl_walk {
     int64_t root;
     int64_t size; /* positions of its level                             */
     int64_t p, end, lo, hi, pos, period;
+    int64_t last, span; /* alone: the last row's last run; runs of a fiber that is
+                           every row's, else 0 */
 } ivl_walk;
+
+/* Entry k of an index array, and where the fiber of position p begins. */
+static inline int64_t table_entry(const void *a, int width, int64_t k)
+{
+    return width == 4 ? ((const int32_t *)a)[k] : ((const int64_t *)a)[k];
+}
+static inline int64_t table_bound(const fiber_table *t, int64_t p)
+{
+    return t->bounds ? table_entry(t->bounds, t->bounds_width, p) : p;
+}
 
 /* After the first `after` lanes of a strip: coordinates up to hi repeat `size`
  * ones: the last ones, or those of a stretch, from the skip-th on. */
@@ -85,6 +97,14 @@ typedef struct ivl_loop {
                            and of which pattern                           */
     int64_t until;      /* … its end                                      */
     uint64_t here;      /* … who is present                               */
+    bool alone;         /* rows of runs end to end (interval_runs.c): then a strip   */
+    int nfiber;         /* has so many fibers, whose outer lanes are fiber[k], and   */
+    int *fiber, *start; /* whose own begin with start[k]; start[nfiber]: all of them */
+    int32_t *at;        /* … lanes' coordinates                                      */
+    int64_t next;       /* … and where the last lane ends                            */
+    bool bare;          /* … and the rest of what lanes have isn't asked for         */
+    int lead;           /* … the operand with the most runs                          */
+    int64_t ahead;      /* … and how many of its runs are about half a strip         */
 } ivl_loop;
 
 /* A result: its places, level by level, each in a loop. */
@@ -118,6 +138,11 @@ struct interval {
 /* interval_fill.c: lanes for the next strip, from the lanes of the loop outside. */
 stc_status interval_fill(machine *mc, ivl_loop *v);
 
+/* interval_runs.c. start: whether all rows of the lanes outside can be merged end to
+ * end; then fill makes the next strip. */
+bool runs_start(ivl_loop *v);
+void runs_fill(ivl_loop *v);
+
 /* interval_memo.c: stretches. begin: before a run, for a loop that remembers. find:
  * for [v->i, e), of which `size` elements are to be spelt out: how many
  * coordinates a repeat takes, which is added to the strip; 0: none. note: they
@@ -130,7 +155,9 @@ void memo_free(machine *mc, ivl_loop *v);
 
 /* interval_sink.c */
 bool interval_folds(const sink *x); /* a run is reduced at once */
-void interval_start(ivl_loop *v);   /* the outer lanes' reductions */
+/* Whether lanes of a loop that is alone go where only their fibers are asked for. */
+bool interval_bare(const machine *mc, const ivl_loop *v);
+void interval_start(ivl_loop *v); /* the outer lanes' reductions */
 stc_status interval_sink(machine *mc, ivl_loop *v, const sink *x);
 stc_status interval_close(machine *mc, interval *iv, int from); /* places of its lanes */
 stc_status interval_finish(machine *mc, ivl_target *t);         /* what is open then */

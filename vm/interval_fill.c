@@ -9,11 +9,6 @@
  */
 #include "interval.h"
 
-static inline int64_t entry(const void *a, int width, int64_t k)
-{
-    return width == 4 ? ((const int32_t *)a)[k] : ((const int64_t *)a)[k];
-}
-
 /* The interval from entry w->p on. */
 static inline void settle(ivl_walk *w)
 {
@@ -22,16 +17,16 @@ static inline void settle(ivl_walk *w)
         return;
     }
     if (w->t.shape == VIEW_RANGE) return; /* set when it was opened */
-    w->lo = entry(w->t.crd, w->t.width, w->p);
+    w->lo = table_entry(w->t.crd, w->t.width, w->p);
     w->pos = w->p;
     if (w->t.shape == VIEW_COORDS) {
         w->hi = w->lo + 1;
         return;
     }
-    w->hi = w->p + 1 < w->end ? entry(w->t.crd, w->t.width, w->p + 1) : w->t.hi;
+    w->hi = w->p + 1 < w->end ? table_entry(w->t.crd, w->t.width, w->p + 1) : w->t.hi;
     if (w->t.shape != VIEW_TOKENS) return;
-    w->pos = entry(w->t.aux, w->t.aux_width, 2 * w->p);
-    w->period = entry(w->t.aux, w->t.aux_width, 2 * w->p + 1);
+    w->pos = table_entry(w->t.aux, w->t.aux_width, 2 * w->p);
+    w->period = table_entry(w->t.aux, w->t.aux_width, 2 * w->p + 1);
     if (!w->period) w->period = PERIOD_ENDLESS;
 }
 
@@ -49,9 +44,8 @@ static void open_walk(ivl_walk *w, int64_t parent)
         w->pos = parent * (w->hi - w->lo);
         if (w->lo == w->hi) w->lo = w->hi = CURSOR_END;
     } else {
-        w->p = w->t.bounds ? entry(w->t.bounds, w->t.bounds_width, parent) : parent;
-        w->end =
-            w->t.bounds ? entry(w->t.bounds, w->t.bounds_width, parent + 1) : parent + 1;
+        w->p = table_bound(&w->t, parent);
+        w->end = table_bound(&w->t, parent + 1);
     }
     settle(w);
 }
@@ -224,140 +218,22 @@ static stc_status fill_row(machine *mc, ivl_loop *v, int *at)
     return STC_OK;
 }
 
-/* ---- runs alone ------------------------------------------------------------------ */
-
-/* Where every operand is one of runs that cover the loop's range, masks don't
- * change in a row, and runs are merged without a branch on whose end comes first. */
-static bool runs_alone(const ivl_loop *v)
-{
-    bool driven = v->g.s.l->merge->universe;
-    for (int k = 0; k < v->nwalk; k++) {
-        const fiber_table *t = &v->walk[k].t;
-        if (t->shape != VIEW_RUNS || t->width != 4 || t->lo > v->begin || t->hi < v->end)
-            return false;
-        driven |= v->walk[k].drives;
-    }
-    return driven && v->whole && v->nwalk >= 1 && v->nwalk <= 2;
-}
-
-/* A row of one operand: its runs are the lanes. */
-static int fill_one(ivl_loop *v, int n)
-{
-    ivl_walk *w = &v->walk[0];
-    const int32_t *crd = w->t.crd;
-    int64_t *at = v->g.icol[0].data + n, *pos = v->g.place[w->place].data + n;
-    int64_t *len = v->len + n;
-    const int64_t left = w->end - w->p;
-    const int take = left < STRIP - n ? (int)left : STRIP - n;
-    const int64_t p = w->p;
-    for (int k = 0; k < take; k++) {
-        at[k] = crd[p + k];
-        pos[k] = p + k;
-        v->row[n + k] = v->lane;
-    }
-    const int inner = take == left ? take - 1 : take;
-    for (int k = 0; k < inner; k++)
-        len[k] = (int64_t)crd[p + k + 1] - crd[p + k];
-    if (take == left) len[inner] = v->end - at[inner];
-    if (take == left) v->open = false;
-    w->p += take;
-    return n + take;
-}
-
-/* Rounds of a row in which neither operand is on its last run: no branch on
- * which of them ends first. */
-static int merge_runs(const int32_t *ca, const int32_t *cb, int64_t *p, int64_t *q,
-                      int64_t pl, int64_t ql, int64_t *at, int64_t *pa, int64_t *pb,
-                      int room, int64_t *from)
-{
-    int64_t x = *p, y = *q, i = *from;
-    int n = 0;
-    while (n < room && x < pl && y < ql) {
-        const int64_t ea = ca[x + 1], eb = cb[y + 1], e = ea < eb ? ea : eb;
-        at[n] = i;
-        pa[n] = x;
-        pb[n++] = y;
-        x += ea == e;
-        y += eb == e;
-        i = e;
-    }
-    *p = x;
-    *q = y;
-    *from = i;
-    return n;
-}
-
-static int fill_two(ivl_loop *v, int n)
-{
-    ivl_walk *a = &v->walk[0], *b = &v->walk[1];
-    int64_t *at = v->g.icol[0].data, *len = v->len;
-    int64_t *pa = v->g.place[a->place].data, *pb = v->g.place[b->place].data;
-    int64_t p = a->p, q = b->p, i = v->i;
-    const int64_t pl = a->end - 1, ql = b->end - 1, end = v->end;
-    const int first = n;
-    n += merge_runs(a->t.crd, b->t.crd, &p, &q, pl, ql, at + n, pa + n, pb + n, STRIP - n,
-                    &i);
-    while (n < STRIP && i < end) { /* one of them goes on to the end */
-        const int64_t ea = p < pl ? ((const int32_t *)a->t.crd)[p + 1] : end;
-        const int64_t eb = q < ql ? ((const int32_t *)b->t.crd)[q + 1] : end;
-        const int64_t e = ea < eb ? ea : eb;
-        at[n] = i;
-        pa[n] = p;
-        pb[n++] = q;
-        p += ea == e;
-        q += eb == e;
-        i = e;
-    }
-    for (int k = first; k + 1 < n; k++)
-        len[k] = at[k + 1] - at[k];
-    if (n > first) len[n - 1] = i - at[n - 1];
-    for (int k = first; k < n; k++)
-        v->row[k] = v->lane;
-    a->p = p;
-    b->p = q;
-    v->i = i;
-    v->open = i < end;
-    return n;
-}
-
-/* The row that is open; its range is that of the level's runs, or a part. */
-static stc_status fill_runs(machine *mc, ivl_loop *v, int *n)
-{
-    const merge_desc *m = v->g.s.l->merge;
-    uint64_t mask = v->known;
-    for (int k = 0; k < v->nwalk; k++) {
-        if (v->walk[k].p >= v->walk[k].end) return fill_row(mc, v, n);
-        mask |= v->walk[k].bit;
-    }
-    if (!produces(m, mask)) {
-        v->open = false;
-        return STC_OK;
-    }
-    const ivl_walk *w = &v->walk[0];
-    const bool part = w->t.lo < v->begin || w->t.hi > v->end;
-    if (v->nwalk == 1 && !part) {
-        *n = fill_one(v, *n);
-    } else if (v->nwalk == 2 && !part && v->walk[1].t.lo == v->begin) {
-        *n = fill_two(v, *n);
-    } else {
-        return fill_row(mc, v, n);
-    }
-    return STC_OK;
-}
-
 /* ---- the strip ------------------------------------------------------------------- */
 
 stc_status interval_fill(machine *mc, ivl_loop *v)
 {
     int n = 0;
-    const bool alone = runs_alone(v);
     v->nrep = 0;
     v->spelt = false;
+    if (v->alone) {
+        runs_fill(v);
+        return STC_OK;
+    }
     for (int k = 0; k < v->nwalk; k++)
         v->walk[k].absent = false;
     while (n < STRIP && v->nrep < STRIP && v->lane < v->lanes) {
         if (!v->open) open_lane(v);
-        if (alone ? fill_runs(mc, v, &n) : fill_row(mc, v, &n)) return mc->cx->diag.status;
+        if (fill_row(mc, v, &n)) return mc->cx->diag.status;
         if (!v->open) v->lane++;
     }
     v->g.icol[0].form = COL_ARRAY;
@@ -366,11 +242,6 @@ stc_status interval_fill(machine *mc, ivl_loop *v)
         c->form = COL_ARRAY;
         c->full = !v->walk[k].absent;
         c->ranged = false;
-        if (v->nwalk == 1 && alone && c->full && n > 0 &&
-            c->data[n - 1] - c->data[0] == n - 1) {
-            c->form = COL_STEP;
-            c->base = c->data[0];
-        }
     }
     v->g.n = n;
     return STC_OK;
