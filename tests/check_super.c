@@ -1,6 +1,8 @@
 /* check_super.c: every row of super.def is taken by a statement that is written
  * for it, and gives what base operations give. */
 #include "../vm/functions.h"
+#include "../vm/super.h"
+#include "../vm/super_ranks.h"
 #include "check.h"
 #include <math.h>
 #include <stdio.h>
@@ -198,12 +200,77 @@ START_TEST(narrow_result)
 }
 END_TEST
 
+enum { MOST = 40 };
+
+/* Ascending and unique, often up to the greatest that there is. */
+static int64_t some_coordinates(uint64_t *seed, int32_t *to)
+{
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    const int64_t n = 1 + (int64_t)(*seed >> 33) % MOST;
+    int64_t at = INT32_MAX;
+    for (int64_t k = n - 1; k >= 0; k--) {
+        to[k] = (int32_t)at;
+        *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+        at -= 1 + (int64_t)(*seed >> 33) % 3;
+    }
+    return n;
+}
+
+/* Where ranks put the coordinates of two fibers, a merge has the same; nothing is
+ * read beyond the room, which ends with the allocation. */
+START_TEST(ranks_are_those_of_a_merge)
+{
+    if (!SUPER_HAS_AVX2) return;
+    uint64_t seed = (uint64_t)_i + 1;
+    int32_t x[2][MOST], merged[2 * MOST], placed[2 * MOST];
+    const int64_t na = some_coordinates(&seed, x[0]), nb = some_coordinates(&seed, x[1]);
+    int32_t *a = malloc((size_t)na * sizeof *a), *b = malloc((size_t)nb * sizeof *b);
+    memcpy(a, x[0], (size_t)na * sizeof *a);
+    memcpy(b, x[1], (size_t)nb * sizeof *b);
+    int64_t p = 0, q = 0, z = 0, n = 0;
+    while (p < na && q < nb) {
+        ranks r;
+        ranks_find(a + p, na - p, na - p, b + q, nb - q, nb - q, &r);
+        ck_assert(r.na + r.nb > 0);
+        for (int j = 0; j < r.na; j++)
+            placed[n + r.at_a[j]] = a[p + j];
+        for (int j = 0; j < r.nb; j++) {
+            const bool both = r.same >> j & 1;
+            ck_assert(!both || a[p + r.below[j]] == b[q + j]);
+            placed[n + r.at_b[j]] = b[q + j];
+        }
+        n += r.n, p += r.na, q += r.nb;
+    }
+    const int64_t end_a = p, end_b = q;
+    for (p = q = 0; p < end_a || q < end_b; z++) {
+        const int64_t i = p < end_a ? a[p] : INT64_MAX, k = q < end_b ? b[q] : INT64_MAX;
+        merged[z] = (int32_t)(i < k ? i : k);
+        p += i <= k, q += k <= i;
+    }
+    ck_assert_int_eq(n, z);
+    ck_assert(!memcmp(placed, merged, (size_t)n * sizeof *merged));
+    free(a);
+    free(b);
+}
+END_TEST
+
+/* Rows with one pattern in both operands, some of them empty. */
+START_TEST(alike_rows)
+{
+    EXPECT("tensor A csr [5,4]\nA(1,1) = 3\nA(1,3) = 4\nA(3,0) = 5\nA(4,2) = 6\n"
+           "tensor B csr\nB(i,j) = A(i,j) * 10\ntensor R csr\nR(i,j) = A(i,j) + B(i,j)",
+           "R", 0, 0, 0, 0, 0, 33, 0, 44, 0, 0, 0, 0, 55, 0, 0, 0, 0, 0, 66, 0);
+}
+END_TEST
+
 Suite *suite_super(void)
 {
     Suite *s = suite_create("super");
     TCase *t = tcase_create("rows");
     tcase_add_loop_test(t, each_row, 0, ROWS);
     tcase_add_test(t, narrow_result);
+    tcase_add_test(t, alike_rows);
+    tcase_add_loop_test(t, ranks_are_those_of_a_merge, 0, 200);
     suite_add_tcase(s, t);
     return s;
 }

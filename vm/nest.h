@@ -69,10 +69,11 @@ struct nest {
     value fill[2];      /* NEST_MERGE into a result: of the two loads          */
     bool both, only[2]; /* NEST_MERGE: what produces                           */
     int64_t lo, hi;     /* the inner loop's range                              */
-    int width;          /* bytes of coordinates and bounds, 0 if there are none */
-    int from, to;       /* lanes that a kernel is to run                       */
-    bool avx2;          /* the processor has it                                */
-    int64_t rounds;     /* of the inner loop, counted by the kernel            */
+    int64_t end[NEST_WALKS]; /* NEST_MERGE: where a walk's last fiber ends          */
+    int width;               /* bytes of coordinates and bounds, 0 if there are none */
+    int from, to;            /* lanes that a kernel is to run                       */
+    bool avx2;               /* the processor has it                                */
+    int64_t rounds;          /* of the inner loop, counted by the kernel            */
 };
 
 /* Lane k's parent; NONE: the fiber is empty. */

@@ -1,14 +1,19 @@
 /* super_merge.c: rows of a result from two fibers each: union, intersection
  * or difference, and a function of the two values, appended.
  *
- * One step takes the smaller coordinate without a branch on which it was, in
- * the blocks where neither fiber can end. Fibers that agree for eight
- * coordinates in a row, or lie apart for eight, take them at once: patterns
- * that are the same or mostly so (stencils, bands) cost what a vector loop
- * does. The strip's rows share one look at the result's room.
+ * Fibers that agree for eight coordinates in a row, or lie apart for eight, take
+ * them at once: patterns that are the same or mostly so (stencils, bands) cost what
+ * a vector loop does. Where there is no pattern, blocks are merged by ranks
+ * (super_ranks.h), or else by steps that take the smaller coordinate without a
+ * branch on which it was. The strip's rows share one look at the result's room.
  */
 #include "super.h"
+#include "super_ranks.h"
 #include <string.h>
+
+/* FEW elements of two fibers are merged step by step anyway; so are REGULAR blocks
+ * after eight could be taken at once, since more of these are to be expected. */
+enum { FEW = 6, REGULAR = 3 };
 
 bool super_rows(machine *mc, nest *ns, row_places *out)
 {
@@ -43,46 +48,89 @@ bool super_rows_ready(machine *mc, nest *ns, int width)
            (!width || room.width == width) && room.bounds;
 }
 
-#define OP_ROW(TYPE, B, W)                                                                 \
-    INLINE int64_t row_##TYPE##_##B##_##W(                                                 \
-        const index_##W *ca, const elem_##TYPE *va, int64_t na, const index_##W *cb,       \
-        const elem_##TYPE *vb, int64_t nb, index_##W *co, elem_##TYPE *vo, num_##TYPE fa,  \
-        num_##TYPE fb, bool oa, bool ob)                                                   \
+/* A fiber of each operand: what is left of it, and how far memory may be read. */
+typedef struct pair {
+    int64_t na, nb;         /* elements                                      */
+    int64_t room_a, room_b; /* elements of which coordinates can be read     */
+    bool oa, ob;            /* whether what only one of them has is produced */
+    int regular;            /* blocks since eight were taken at once, counted down */
+    bool ranked;            /* by ranks, where nothing has been regular      */
+} pair;
+
+#define RANKED_32 true
+#define RANKED_64 false
+
+/* Eight coordinates that agree, or lie below all of the other fiber's next. */
+#define TAKE_EIGHT(TYPE, B, on, crd, f)                                                    \
     {                                                                                      \
-        int64_t p = 0, q = 0, z = 0;                                                       \
-        while (p + 8 <= na && q + 8 <= nb) {                                               \
-            if (ca[p] == cb[q] && !memcmp(ca + p, cb + q, 8 * sizeof *ca)) {               \
-                for (int j = 0; j < 8; j++) {                                              \
-                    co[z + j] = ca[p + j];                                                 \
-                    vo[z + j] =                                                            \
-                        VALUE(TYPE, B, GET(TYPE, va[p + j]), GET(TYPE, vb[q + j]));        \
-                }                                                                          \
-                z += 8, p += 8, q += 8;                                                    \
-                continue;                                                                  \
-            }                                                                              \
-            if (ca[p + 7] < cb[q]) {                                                       \
-                for (int j = 0; oa && j < 8; j++) {                                        \
-                    co[z + j] = ca[p + j];                                                 \
-                    vo[z + j] = VALUE(TYPE, B, GET(TYPE, va[p + j]), fb);                  \
-                }                                                                          \
-                z += oa ? 8 : 0;                                                           \
-                p += 8;                                                                    \
-                continue;                                                                  \
-            }                                                                              \
-            if (cb[q + 7] < ca[p]) {                                                       \
-                for (int j = 0; ob && j < 8; j++) {                                        \
-                    co[z + j] = cb[q + j];                                                 \
-                    vo[z + j] = VALUE(TYPE, B, fa, GET(TYPE, vb[q + j]));                  \
-                }                                                                          \
-                z += ob ? 8 : 0;                                                           \
-                q += 8;                                                                    \
-                continue;                                                                  \
-            }                                                                              \
-            for (int j = 0; j < 8; j++)                                                    \
-                STEP_ROW(TYPE, B)                                                          \
+        for (int j = 0; (on) && j < 8; j++) {                                              \
+            co[z + j] = (crd)[j];                                                          \
+            vo[z + j] = f;                                                                 \
         }                                                                                  \
-        while (p < na && q < nb)                                                           \
-            STEP_ROW(TYPE, B)                                                              \
+        x->regular = REGULAR;                                                              \
+        z += (on) ? 8 : 0;                                                                 \
+    }
+
+/* Elements of the union, each at its place; or what both have, in order. */
+#define BLOCK_ROW(TYPE, B)                                                                 \
+    {                                                                                      \
+        ranks r;                                                                           \
+        ranks_find((const void *)(ca + p), x->na - p, x->room_a - p,                       \
+                   (const void *)(cb + q), x->nb - q, x->room_b - q, &r);                  \
+        if (x->oa) {                                                                       \
+            for (int j = 0; j < r.na; j++) {                                               \
+                co[z + r.at_a[j]] = ca[p + j];                                             \
+                vo[z + r.at_a[j]] = VALUE(TYPE, B, GET(TYPE, va[p + j]), fb);              \
+            }                                                                              \
+            for (int j = 0; j < r.nb; j++) {                                               \
+                const bool both = r.same >> j & 1;                                         \
+                const num_##TYPE u = both ? GET(TYPE, va[p + r.below[j]]) : fa;            \
+                co[z + r.at_b[j]] = cb[q + j];                                             \
+                vo[z + r.at_b[j]] = VALUE(TYPE, B, u, GET(TYPE, vb[q + j]));               \
+            }                                                                              \
+            z += r.n;                                                                      \
+        }                                                                                  \
+        for (uint32_t left = x->oa ? 0 : r.same; left; left &= left - 1) {                 \
+            const int j = __builtin_ctz(left);                                             \
+            co[z] = cb[q + j];                                                             \
+            vo[z++] = VALUE(TYPE, B, GET(TYPE, va[p + r.below[j]]), GET(TYPE, vb[q + j])); \
+        }                                                                                  \
+        p += r.na;                                                                         \
+        q += r.nb;                                                                         \
+    }
+
+#define OP_ROW(TYPE, B, W)                                                                 \
+    INLINE int64_t row_##TYPE##_##B##_##W(const index_##W *ca, const elem_##TYPE *va,      \
+                                          const index_##W *cb, const elem_##TYPE *vb,      \
+                                          pair *x, num_##TYPE fa, num_##TYPE fb,           \
+                                          index_##W *co, elem_##TYPE *vo)                  \
+    {                                                                                      \
+        const int64_t na = x->na, nb = x->nb;                                              \
+        const bool oa = x->oa, ob = x->ob;                                                 \
+        int64_t p = 0, q = 0, z = 0;                                                       \
+        while (p < na && q < nb) {                                                         \
+            const bool eight = p + 8 <= na && q + 8 <= nb;                                 \
+            if (eight && ca[p] == cb[q] && !memcmp(ca + p, cb + q, 8 * sizeof *ca)) {      \
+                TAKE_EIGHT(TYPE, B, true, ca + p,                                          \
+                           VALUE(TYPE, B, GET(TYPE, va[p + j]), GET(TYPE, vb[q + j])))     \
+                p += 8, q += 8;                                                            \
+            } else if (eight && ca[p + 7] < cb[q]) {                                       \
+                TAKE_EIGHT(TYPE, B, oa, ca + p, VALUE(TYPE, B, GET(TYPE, va[p + j]), fb))  \
+                p += 8;                                                                    \
+            } else if (eight && cb[q + 7] < ca[p]) {                                       \
+                TAKE_EIGHT(TYPE, B, ob, cb + q, VALUE(TYPE, B, fa, GET(TYPE, vb[q + j])))  \
+                q += 8;                                                                    \
+            } else if (RANKED_##W && x->ranked && !x->regular && na - p + nb - q >= FEW) { \
+                BLOCK_ROW(TYPE, B)                                                         \
+            } else if (eight) {                                                            \
+                x->regular -= x->regular > 0;                                              \
+                for (int j = 0; j < 8; j++)                                                \
+                    STEP_ROW(TYPE, B)                                                      \
+            } else {                                                                       \
+                while (p < na && q < nb)                                                   \
+                    STEP_ROW(TYPE, B)                                                      \
+            }                                                                              \
+        }                                                                                  \
         for (; oa && p < na; p++, z++) {                                                   \
             co[z] = ca[p];                                                                 \
             vo[z] = VALUE(TYPE, B, GET(TYPE, va[p]), fb);                                  \
@@ -99,13 +147,82 @@ bool super_rows_ready(machine *mc, nest *ns, int width)
     {                                                                                      \
         const int64_t i = ca[p], k = cb[q];                                                \
         const bool left = i <= k, right = k <= i;                                          \
-        const num_##TYPE x = left ? GET(TYPE, va[p]) : fa;                                 \
-        const num_##TYPE y = right ? GET(TYPE, vb[q]) : fb;                                \
+        const num_##TYPE u = left ? GET(TYPE, va[p]) : fa;                                 \
+        const num_##TYPE v = right ? GET(TYPE, vb[q]) : fb;                                \
         co[z] = left ? ca[p] : cb[q];                                                      \
-        vo[z] = VALUE(TYPE, B, x, y);                                                      \
+        vo[z] = VALUE(TYPE, B, u, v);                                                      \
         z += (left & right) | (left & !right & oa) | (right & !left & ob);                 \
         p += left;                                                                         \
         q += right;                                                                        \
+    }
+
+static inline bool same_32(const int32_t *a, const int32_t *b, int64_t n)
+{
+    for (int64_t k = 0; k < n; k++)
+        if (a[k] != b[k]) return false;
+    return true;
+}
+
+static inline bool same_64(const int64_t *a, const int64_t *b, int64_t n)
+{
+    for (int64_t k = 0; k < n; k++)
+        if (a[k] != b[k]) return false;
+    return true;
+}
+
+/* Whether the fibers of all lanes follow each other in both operands and agree: from
+ * p and q on, n of them. */
+#define ALIKE(W)                                                                           \
+    static bool alike_##W(const nest *ns, const nest_walk *a, const nest_walk *b,          \
+                          int64_t *p, int64_t *q, int64_t *n)                              \
+    {                                                                                      \
+        const index_##W *ca = a->crd, *cb = b->crd;                                        \
+        int64_t pa, pb, ea, eb;                                                            \
+        span_##W(a, 0, p, &ea);                                                            \
+        span_##W(b, 0, q, &eb);                                                            \
+        if (ea - *p != eb - *q || !same_##W(ca + *p, cb + *q, ea - *p)) return false;      \
+        for (int k = 1; k < ns->o.n; k++) {                                                \
+            const int64_t next_a = ea, next_b = eb;                                        \
+            span_##W(a, k, &pa, &ea);                                                      \
+            span_##W(b, k, &pb, &eb);                                                      \
+            if (pa != next_a || pb != next_b || ea - pa != eb - pb) return false;          \
+        }                                                                                  \
+        *n = ea - *p;                                                                      \
+        return *n == 0 || !memcmp(ca + *p, cb + *q, (size_t)*n * sizeof *ca);              \
+    }
+ALIKE(32)
+ALIKE(64)
+
+/* Bounds of lane k's row, and of those without a lane before it, when the entries
+ * of lanes before it end at z. */
+static void rows_before(const nest *ns, const row_places *rp, const append_room *room,
+                        int k, int64_t z, int64_t *closed)
+{
+    const int64_t row = rp->base + column_get(&ns->o.icol[0], k);
+    for (; *closed < row; ++*closed)
+        super_bound(room, *closed + 1, room->pos + z);
+}
+
+/* The strip's rows, if both operands have the same ones: entries are moved and
+ * computed as if they were one fiber. */
+#define OP_ALIKE(TYPE, B, W)                                                               \
+    static int64_t alike_##TYPE##_##B##_##W(                                               \
+        nest *ns, const row_places *rp, const append_room *room, const nest_walk *a,       \
+        const elem_##TYPE *va, const elem_##TYPE *vb, elem_##TYPE *vals, int64_t p,        \
+        int64_t q, int64_t n)                                                              \
+    {                                                                                      \
+        int64_t closed = room->closed, from, to;                                           \
+        const index_##W *crd = a->crd;                                                     \
+        if (n) memcpy(room->crd, crd + p, (size_t)n * sizeof *crd);                        \
+        for (int64_t j = 0; j < n; j++)                                                    \
+            vals[j] = VALUE(TYPE, B, GET(TYPE, va[p + j]), GET(TYPE, vb[q + j]));          \
+        for (int k = 0; k < ns->o.n; k++) {                                                \
+            span_##W(a, k, &from, &to);                                                    \
+            rows_before(ns, rp, room, k, from - p, &closed);                               \
+            super_bound(room, ++closed, room->pos + to - p);                               \
+        }                                                                                  \
+        ns->rounds += 2 * n;                                                               \
+        return n;                                                                          \
     }
 
 /* All lanes of the strip. Lanes' room: what both fibers have together, and one
@@ -123,16 +240,19 @@ bool super_rows_ready(machine *mc, nest *ns, int width)
         const elem_##TYPE *va = first->vals, *vb = second->vals;                           \
         const num_##TYPE fa = *(const num_##TYPE *)&ns->fill[0],                           \
                          fb = *(const num_##TYPE *)&ns->fill[1];                           \
+        const int64_t ends[] = {ns->end[swapped], ns->end[!swapped]};                      \
+        pair x = {.oa = oa, .ob = ob, .ranked = oa == ob && ns->avx2};                     \
         index_##W *co = room->crd;                                                         \
-        int64_t z = 0, closed = room->closed;                                              \
+        int64_t z = 0, closed = room->closed, from_a, from_b, n;                           \
+        if (alike_##W(ns, left, right, &from_a, &from_b, &n))                              \
+            return alike_##TYPE##_##B##_##W(ns, rp, room, left, va, vb, vals, from_a,      \
+                                            from_b, n);                                    \
         for (int k = 0; k < ns->o.n; k++) {                                                \
             int64_t p, q, na, nb;                                                          \
             span_##W(left, k, &p, &na);                                                    \
             span_##W(right, k, &q, &nb);                                                   \
             na -= p, nb -= q;                                                              \
-            const int64_t row = rp->base + column_get(&ns->o.icol[0], k);                  \
-            for (; closed < row; closed++)                                                 \
-                super_bound(room, closed + 1, room->pos + z);                              \
+            rows_before(ns, rp, room, k, z, &closed);                                      \
             if (oa && ob && na == nb && na < 8 && same_##W(ca + p, cb + q, na)) {          \
                 for (int64_t j = 0; j < na; j++) {                                         \
                     co[z + j] = ca[p + j];                                                 \
@@ -141,8 +261,10 @@ bool super_rows_ready(machine *mc, nest *ns, int width)
                 }                                                                          \
                 z += na;                                                                   \
             } else {                                                                       \
-                z += row_##TYPE##_##B##_##W(ca + p, va + p, na, cb + q, vb + q, nb,        \
-                                            co + z, vals + z, fa, fb, oa, ob);             \
+                x.na = na, x.nb = nb;                                                      \
+                x.room_a = ends[0] - p, x.room_b = ends[1] - q;                            \
+                z += row_##TYPE##_##B##_##W(ca + p, va + p, cb + q, vb + q, &x, fa, fb,    \
+                                            co + z, vals + z);                             \
             }                                                                              \
             super_bound(room, ++closed, room->pos + z);                                    \
             ns->rounds += na + nb;                                                         \
@@ -150,25 +272,13 @@ bool super_rows_ready(machine *mc, nest *ns, int width)
         return z;                                                                          \
     }
 
-static inline bool same_32(const int32_t *a, const int32_t *b, int64_t n)
-{
-    for (int64_t k = 0; k < n; k++)
-        if (a[k] != b[k]) return false;
-    return true;
-}
-
-static inline bool same_64(const int64_t *a, const int64_t *b, int64_t n)
-{
-    for (int64_t k = 0; k < n; k++)
-        if (a[k] != b[k]) return false;
-    return true;
-}
-
-/* Entries that the strip's rows can have at most. */
-static int64_t most_entries(const nest *ns)
+/* Entries that the strip's rows can have at most; and where the fibers of each
+ * operand end. */
+static int64_t most_entries(nest *ns)
 {
     int64_t n = 1, p, e;
-    for (int w = 0; w < NEST_WALKS; w++)
+    for (int w = 0; w < NEST_WALKS; w++) {
+        ns->end[w] = 0;
         for (int k = 0; k < ns->o.n; k++) {
             if (ns->width == 4) {
                 span_32(&ns->walk[w], k, &p, &e);
@@ -176,7 +286,9 @@ static int64_t most_entries(const nest *ns)
                 span_64(&ns->walk[w], k, &p, &e);
             }
             n += e - p;
+            if (e > ns->end[w]) ns->end[w] = e;
         }
+    }
     return n;
 }
 
@@ -209,6 +321,7 @@ static stc_status merge_end(machine *mc, nest *ns, const row_places *rp,
 
 #define INSTANCE_merge_fibers(TYPE, B, W)                                                  \
     OP_ROW(TYPE, B, W)                                                                     \
+    OP_ALIKE(TYPE, B, W)                                                                   \
     OP_ROWS(TYPE, B, W)                                                                    \
                                                                                            \
     stc_status super_merge_fibers_##TYPE##_##B##_##W(machine *mc, nest *ns)                \
