@@ -94,22 +94,43 @@ static stc_status put_values(machine *mc, stage *st, const sink *x, const column
 
 /* ---- results: entries in bulk -------------------------------------------------- */
 
-/* The lanes of stage `to` that those of a list of stage `from` belong to, each once.
- * Without a branch on where they change. */
+/* The lanes around that all lanes of a string belong to, each once: without a branch
+ * on where they change. */
+static int lanes_of_rows(const int *restrict row, int n, int *restrict to,
+                         int *restrict end)
+{
+    int count = 0;
+    for (int k = 0; k < n - 1; k++) {
+        to[count] = row[k];
+        end[count] = k + 1;
+        count += row[k] != row[k + 1];
+    }
+    to[count] = row[n - 1];
+    end[count] = n;
+    return count + 1;
+}
+
+/* The lanes of stage `to` that those of a list of stage `from` belong to. */
 static void lanes_around(const stage *from, const stage *to, const struct sink_list *in,
                          struct sink_list *out)
 {
-    int n = 0, last = -1;
     out->all = false;
+    if (in->all && from->out == to) {
+        out->n = lanes_of_rows(from->row, in->n, out->lane, out->end);
+        return;
+    }
     for (int k = 0; k < in->n; k++) {
         int at = in->all ? k : in->lane[k];
         for (const stage *st = from; st != to; st = st->out)
             at = st->row[at];
-        n += k > 0 && at != last;
-        last = out->lane[n] = at;
-        out->end[n] = k + 1;
+        out->pos[k] = at;
     }
-    out->n = n + 1;
+    out->n = 0;
+    for (int k = 0; k < in->n; k++) {
+        out->lane[out->n] = (int)out->pos[k];
+        out->end[out->n] = k + 1;
+        out->n += k + 1 == in->n || out->pos[k] != out->pos[k + 1];
+    }
 }
 
 static int list_lane(const struct sink_list *x, int k)

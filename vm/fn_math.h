@@ -80,8 +80,7 @@ static inline int i64_exponent(int64_t y)
     return y > 100000 ? 100000 : y < -100000 ? -100000 : (int)y;
 }
 
-/* nan wins. In two steps, of which the first is one instruction. */
-/* In two steps: the first is one instruction, the second a branch never taken. */
+/* nan wins. In two steps: the first is one instruction, the second a branch never taken. */
 #define LEAST(x, y)                                                                        \
     ({                                                                                     \
         const __typeof__(x) least_ = (x) < (y) ? (x) : (y);                                \
@@ -93,20 +92,33 @@ static inline int i64_exponent(int64_t y)
         __builtin_expect((x) != (x), 0) ? (x) : most_;                                     \
     })
 
+/* One value to the compiler: what went into it isn't branched on part by part, none of
+ * which can be predicted where operands are absent. */
+#define WHOLE(x) __asm__("" : "+r"(x))
+
+/* What an absent operand makes of a power needs no call. */
+#define POWER(x, y)                                                                        \
+    ({                                                                                     \
+        const int one_ = ((y) == 0) | ((x) == 1);                                          \
+        int known_ = one_ | (((x) == 0) & ((y) > 0) & !signbit(x));                        \
+        WHOLE(known_);                                                                     \
+        known_ ? (__typeof__(x))one_ : pow(x, y);                                          \
+    })
+
 /* ldexp. Where number and result are normal that is a sum of exponents; what isn't
  * stored, 0 and 2 ** 0, needs no more either. */
 static inline double scale_f64(double x, int64_t y)
 {
     uint64_t bits;
     memcpy(&bits, &x, sizeof bits);
-    const int64_t had = (int64_t)(bits >> 52 & 0x7ff);
-    if (y == 0 || x == 0) return x;
-    if (had > 0 && had < 0x7ff && y > -had && y < 0x7ff - had) {
-        bits += (uint64_t)y << 52;
-        memcpy(&x, &bits, sizeof x);
-        return x;
-    }
-    return ldexp(x, i64_exponent(y));
+    const uint64_t had = bits >> 52 & 0x7ff, gets = had + (uint64_t)y;
+    const int normal = (had - 1 < 0x7fe) & (gets - 1 < 0x7fe);
+    int known = normal | (x == 0) | (y == 0);
+    WHOLE(known);
+    if (!known) return ldexp(x, i64_exponent(y));
+    bits += ((uint64_t)y << 52) & (0 - (uint64_t)normal);
+    memcpy(&x, &bits, sizeof x);
+    return x;
 }
 
 /* Real to integer: nan is 0, what is beyond a limit the limit. */
