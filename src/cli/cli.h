@@ -84,6 +84,15 @@ char *read_text(const char *path);
 const char *format_bytes(uint64_t bytes, char out[16]);
 /* "csr f64 [4,4], 7 stored, 128 B", as notes and lists show a tensor. */
 void print_summary(const stc_tensor *t, FILE *out);
+/* What is printed between these two goes to a terminal with its lines broken where
+ * the window ends, and anywhere else as it is (fold.c). */
+typedef struct folding {
+    FILE *to;
+    char *text;
+    size_t size;
+} folding;
+FILE *fold_begin(folding *f, FILE *to);
+void fold_end(folding *f, FILE *out);
 int terminal_columns(int fd);
 int terminal_rows(int fd);
 

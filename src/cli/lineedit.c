@@ -355,8 +355,8 @@ static line_result edit(lineedit *e)
         switch (key) {
         case '\r':
         case '\n':
-            e->cursor = e->length;
-            refresh(e);
+            /* whole, over as many rows as it takes */
+            printf("\r\033[K%s%s", e->prompt, e->text);
             return LINE_READ;
         case 'C' - 64:
             e->cursor = e->length;

@@ -140,8 +140,11 @@ static int print_tensor(repl *r, const stc_tensor *t)
 {
     enum { SHOWN = 30 };
     const int64_t limit = lineedit_prompts(r->edit) ? SHOWN : 0;
-    return stc_tensor_print(t, stdout, limit) == STC_OK ? STATUS_OK
-                                                        : report_error(r->c, repl_first(r));
+    folding f;
+    FILE *out = limit ? fold_begin(&f, stdout) : stdout;
+    const stc_status st = stc_tensor_print(t, out, limit);
+    if (limit) fold_end(&f, out);
+    return st == STC_OK ? STATUS_OK : report_error(r->c, repl_first(r));
 }
 
 /* A name that stands for nothing. */

@@ -62,8 +62,11 @@ static int run_help(repl *r, char *rest)
 {
     char *topic = take_word(&rest);
     if (topic && *topic == ':') topic++;
-    if (!help_print(topic, stdout))
-        return fault(r, "there is no help on '%s'; :help lists the topics", topic);
+    folding f;
+    FILE *out = fold_begin(&f, stdout);
+    const bool known = help_print(topic, out);
+    fold_end(&f, out);
+    if (!known) return fault(r, "there is no help on '%s'; :help lists the topics", topic);
     return STATUS_OK;
 }
 
@@ -104,9 +107,12 @@ static int explain(repl *r, const char *rest, const char *stage)
     free(statement);
     if (status != STC_OK) return library_fault(r);
     if (stc_program_explain(p, stage, &text) == STC_OK) {
+        folding f;
+        FILE *out = fold_begin(&f, stdout);
         const size_t n = strlen(text);
-        fputs(text, stdout);
-        if (n && text[n - 1] != '\n') fputc('\n', stdout);
+        fputs(text, out);
+        if (n && text[n - 1] != '\n') fputc('\n', out);
+        fold_end(&f, out);
         stc_text_free(r->c->machine, text);
         stc_program_free(p);
         return STATUS_OK;

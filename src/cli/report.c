@@ -139,10 +139,13 @@ int report_info(cli *c, const stc_error_info *e, int first)
     progress_end(&c->progress);
     fflush(stdout);
     if (first > 0 && !strcmp(file, "stdin")) line = line > 0 ? line + first - 1 : first;
-    fprintf(stderr, "stcvm: %s:", file);
-    if (line > 0) fprintf(stderr, "%d:", line);
-    if (line > 0 && !nowhere && e->column > 0) fprintf(stderr, "%d:", e->column);
-    fprintf(stderr, " error: %s\n", e->message);
+    folding f;
+    FILE *out = fold_begin(&f, stderr);
+    fprintf(out, "stcvm: %s:", file);
+    if (line > 0) fprintf(out, "%d:", line);
+    if (line > 0 && !nowhere && e->column > 0) fprintf(out, "%d:", e->column);
+    fprintf(out, " error: %s\n", e->message);
+    fold_end(&f, out);
     if (e->text && *e->text) {
         int room = isatty(STDERR_FILENO) ? terminal_columns(STDERR_FILENO) - 9 : 150;
         show_place(e, room < 20 ? 20 : room);
