@@ -3,14 +3,18 @@
  * Hash chains over the stored elements, as in deflate: the next SEED elements
  * are looked up among those that were stored, and the longest match is taken if
  * it is worth a token. Matches may go past the last element and round again.
- * Short periods right behind are tried first, since a run is a match of one.
+ * Short periods right behind are tried first. A run is one position and one token:
+ * its element and how often, unless a longer match holds it, or runs of a few
+ * elements come round again and again: these are stored, so that they can match.
  */
 #include "lz77.h"
 #include <string.h>
 
 #define HASH_BITS 14
-#define SEED 4   /* elements that a hash covers: the shortest match found by it */
-#define TRIES 24 /* candidates looked at for one match                          */
+#define SEED 4    /* elements that a hash covers: the shortest match found by it */
+#define TRIES 24  /* candidates looked at for one match                          */
+#define NEAR 16   /* stored elements among which a run's is looked for            */
+#define ROUND 256 /* the longest period in which runs come round                 */
 
 typedef struct encoder {
     ctx *cx;
@@ -29,6 +33,17 @@ typedef struct encoder {
     bool literal_open; /* the last token is literals and may grow              */
     value fill;
 } encoder;
+
+/* Whether two values of n bytes are the same. */
+static inline bool same_value(const char *a, const char *b, size_t n)
+{
+    uint64_t x, y;
+    uint32_t p, q;
+    if (n == 1) return *a == *b;
+    if (n == 4) return memcpy(&p, a, 4), memcpy(&q, b, 4), p == q;
+    if (n == 8) return memcpy(&x, a, 8), memcpy(&y, b, 8), x == y;
+    return !memcmp(a, b, n);
+}
 
 static stc_status token(encoder *z, int64_t lo, int64_t start, int64_t pattern)
 {
@@ -98,7 +113,7 @@ static int64_t match_length(const encoder *z, int64_t s, int64_t start)
 {
     int64_t k = 0, p = start;
     while (s + k < z->nseq &&
-           !memcmp(value_of(z, z->seq[s + k]), z->lits + (size_t)p * z->size, z->size)) {
+           same_value(value_of(z, z->seq[s + k]), z->lits + (size_t)p * z->size, z->size)) {
         k++;
         if (++p == z->nlits) p = start;
     }
@@ -126,18 +141,66 @@ static int64_t best_match(const encoder *z, int64_t s, int64_t *start)
     return best;
 }
 
+/* A run of entry e's value (NONE: the fill): one position, unless it is stored, and
+ * a repeat of it. */
+static stc_status run(encoder *z, int64_t e, int64_t lo)
+{
+    const char *v = value_of(z, e);
+    int64_t start = NONE;
+    for (int64_t p = z->nlits - 1; p >= 0 && p >= z->nlits - NEAR && start == NONE; p--) {
+        if (same_value(z->lits + (size_t)p * z->size, v, z->size)) start = p;
+    }
+    if (start == NONE) {
+        start = z->nlits;
+        if (e != NONE) z->in->pos[e] = start;
+        if (literal(z, e)) return z->cx->diag.status;
+    }
+    return token(z, lo, start, 1);
+}
+
+static bool equal_ahead(const encoder *z, int64_t a, int64_t b)
+{
+    return same_value(value_of(z, z->seq[a]), value_of(z, z->seq[b]), z->size);
+}
+
+static int64_t run_length(const encoder *z, int64_t s)
+{
+    int64_t n = 1;
+    while (s + n < z->nseq && equal_ahead(z, s, s + n))
+        n++;
+    return n;
+}
+
+/* The period in which the run of n elements at s and what follows it come round at
+ * least twice; 0: none. */
+static int64_t round_length(const encoder *z, int64_t s, int64_t n)
+{
+    for (int64_t p = n + 1; p <= ROUND && s + 2 * p <= z->nseq; p++) {
+        int64_t k = 0;
+        while (k < p && equal_ahead(z, s + k, s + p + k))
+            k++;
+        if (k == p) return p;
+    }
+    return 0;
+}
+
 /* Encodes the stretch, which begins at coordinate lo. */
 static stc_status stretch(encoder *z, int64_t lo)
 {
-    int64_t *pos = z->in->pos;
+    int64_t *pos = z->in->pos, stored = 0; /* elements that are stored, come what may */
     for (int64_t s = 0; s < z->nseq;) {
         int64_t start = 0, n = best_match(z, s, &start);
-        if (n >= z->least) {
-            const int64_t pattern = n < z->nlits - start ? n : z->nlits - start;
-            if (token(z, lo + s, start, pattern)) return z->cx->diag.status;
-            for (; n > 0; n--, s++) {
-                if (z->seq[s] != NONE) pos[z->seq[s]] = NONE;
-            }
+        const int64_t same = run_length(z, s), pattern = z->nlits - start;
+        const bool runs = same >= z->least && n < same + z->least && s >= stored;
+        if (runs && n < same) stored = s + round_length(z, s, same);
+        if ((runs && s >= stored) || (n >= z->least && s >= stored)) {
+            if (runs) n = same;
+            for (int64_t k = 0; k < n; k++)
+                if (z->seq[s + k] != NONE) pos[z->seq[s + k]] = NONE;
+            if (runs ? run(z, z->seq[s], lo + s)
+                     : token(z, lo + s, start, n < pattern ? n : pattern))
+                return z->cx->diag.status;
+            s += n;
             continue;
         }
         if (!z->literal_open && token(z, lo + s, z->nlits, 0)) return z->cx->diag.status;
@@ -158,24 +221,6 @@ static stc_status push_seq(encoder *z, int64_t e)
     return STC_OK;
 }
 
-/* A long run of entry e's value (NONE: the fill): once, unless it is stored, and
- * a repeat of it. */
-static stc_status run(encoder *z, int64_t e, int64_t lo, int64_t hi)
-{
-    const char *v = value_of(z, e);
-    int64_t start = NONE;
-    for (int64_t p = z->nlits - 1; p >= 0 && p >= z->nlits - 64 && start == NONE; p--) {
-        if (!memcmp(z->lits + (size_t)p * z->size, v, z->size)) start = p;
-    }
-    if (start == NONE) {
-        start = z->nlits;
-        if (!z->literal_open && token(z, lo, start, 0)) return z->cx->diag.status;
-        if (literal(z, e)) return z->cx->diag.status;
-        lo++;
-    }
-    return lo < hi ? token(z, lo, start, 1) : STC_OK;
-}
-
 #define SHORT_GAP 16 /* up to so many fills are part of a stretch */
 
 static stc_status encode_fiber(encoder *z, run_walk *w)
@@ -192,7 +237,7 @@ static stc_status encode_fiber(encoder *z, run_walk *w)
             }
             continue;
         }
-        if (stretch(z, lo) || run(z, NONE, w->lo, w->hi)) return z->cx->diag.status;
+        if (stretch(z, lo) || run(z, NONE, w->lo)) return z->cx->diag.status;
         lo = w->hi;
     }
     return stretch(z, lo);
@@ -295,7 +340,7 @@ static stc_status encode_again(encoder *z, const level *old, int64_t f)
         const int64_t to = p + 1 < end ? index_get(&old->a[STC_CRD], p + 1) : top;
         const int64_t start = index_get(&old->a[STC_AUX], 2 * p);
         if (index_get(&old->a[STC_AUX], 2 * p + 1)) {
-            if ((lo != NONE && stretch(z, lo)) || run(z, start, from, to))
+            if ((lo != NONE && stretch(z, lo)) || run(z, start, from))
                 return z->cx->diag.status;
             lo = NONE;
             continue;
@@ -308,9 +353,48 @@ static stc_status encode_again(encoder *z, const level *old, int64_t f)
     return lo == NONE ? STC_OK : stretch(z, lo);
 }
 
+/* Where nearly all tokens are runs, with a position each, in order: equal ones that
+ * follow each other become one, in place. */
+static void join_runs(level *lv, char *v, size_t size)
+{
+    index_array *pos = &lv->a[STC_POS], *crd = &lv->a[STC_CRD], *aux = &lv->a[STC_AUX];
+    int64_t n = 0, at = 0, p = 0;
+    for (int64_t f = 0; f + 1 < pos->len; f++) {
+        bool run = false; /* the last token is one */
+        for (const int64_t end = index_get(pos, f + 1); p < end; p++) {
+            const int64_t start = index_get(aux, 2 * p),
+                          pattern = index_get(aux, 2 * p + 1);
+            const int64_t next = p + 1 < crd->len ? index_get(aux, 2 * p + 2) : lv->size;
+            const bool before = run;
+            run = pattern != 0;
+            if (before && run &&
+                same_value(v + (size_t)(at - 1) * size, v + (size_t)start * size, size))
+                continue;
+            index_set(crd, n, index_get(crd, p));
+            index_set(aux, 2 * n, at);
+            index_set(aux, 2 * n + 1, pattern);
+            memmove(v + (size_t)at * size, v + (size_t)start * size,
+                    (size_t)(next - start) * size);
+            at += next - start;
+            n++;
+        }
+        index_set(pos, f + 1, n);
+    }
+    crd->len = n;
+    aux->len = 2 * n;
+    lv->size = at;
+}
+
 stc_status lz77_join(ctx *cx, level *lv, void *vals, size_t size)
 {
     if (lv->param[1] || !lv->size) return STC_OK;
+    int64_t runs = 0;
+    for (int64_t p = 0; p < lv->a[STC_CRD].len; p++)
+        runs += index_get(&lv->a[STC_AUX], 2 * p + 1) != 0;
+    if (lv->size - runs <= runs / 8) {
+        join_runs(lv, vals, size);
+        return STC_OK;
+    }
     level old = *lv;
     const int64_t parents = old.a[STC_POS].len - 1;
     pack_in in = {.vals = vals, .pos = mem_array(cx, old.size, sizeof *in.pos)};
