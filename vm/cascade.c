@@ -321,14 +321,18 @@ stc_status cascade_fuse(machine *mc, const loop_tree *t, super **out)
                       .next = t->s.l->exit,
                       .loop = t->s.l,
                       .tier = 4,
+                      .sure = true,
                       .size = size};
     if (!add_stage(mc, c, t, NULL)) {
         cascade_free(mc, &c->base);
         mem_free(mc->cx, c, size);
         return mc->cx->diag.status;
     }
-    for (int k = 0; k < n; k++)
-        if (c->stage[k].pair) c->base.tier = 3;
+    for (int k = 0; k < n; k++) {
+        const nest *pair = c->stage[k].pair;
+        if (pair) c->base.tier = 3;
+        if (pair && pair->in.sink[0].kind == SINK_STORE) c->base.sure = false;
+    }
     describe(c);
     *out = &c->base;
     return STC_OK;

@@ -3,6 +3,7 @@
  */
 #include "cascade.h"
 #include "super.h"
+#include "ws.h"
 #include <string.h>
 
 /* ---- workspaces ---------------------------------------------------------------- */
@@ -15,6 +16,11 @@ static stc_status add_to_workspace(machine *mc, stage *st, const sink *x)
     const vclass cls = (vclass)g->s.node[x->node].cls;
     const void *from = strip_spread(g, x->node);
     int64_t coords[STC_MAX_ORDER];
+    const column *i = &g->icol[x->icol[0]];
+    stc_status status;
+    if (x->kind == SINK_WSADD && order == 1 && i->form == COL_ARRAY && cls == w->ws->cls &&
+        ws_add_vector(mc, w, i->data, from, g->n, x->fn, x->at, &status))
+        return status;
     for (int k = 0; k < g->n; k++) {
         for (int d = 0; d < order; d++)
             coords[d] = column_get(&g->icol[x->icol[d]], k);

@@ -121,6 +121,7 @@ struct super {
     super *behind;   /* what runs the loop if this one can't: NULL: base operations */
     loop *loop;
     int tier;      /* 2, 3 or 4                                              */
+    bool sure;     /* never asks for a replay                                */
     char note[80]; /* for dumps: "merge2.union add -> append C.1"            */
     size_t size;   /* of the block, for mem_free                             */
 };

@@ -145,6 +145,7 @@ void strip_setup(strip *s, const loop_summary *sum)
                       .next = sum->l->exit,
                       .loop = sum->l,
                       .tier = 4,
+                      .sure = true,
                       .size = sizeof *s};
     s->s = *sum;
     for (int k = 0; k < sum->nstep; k++)

@@ -4,9 +4,10 @@
  *     for i …:  at; ws.begin; scatters; ws.end; for j in w: append; keep
  *
  * The outer loop is any: it is driven by the base merge, and what else stands
- * in its body must be places of results and operands. Matched when all other
- * loops have been given their tiers; the workspace must be of no use elsewhere,
- * since it never becomes a tensor here.
+ * in its body must be places of results and operands. What fills the workspace is
+ * a scatter, or any loop that a tier surely runs and that does nothing else.
+ * Matched when all other loops have been given their tiers; the workspace must be
+ * of no use elsewhere, since it never becomes a tensor here.
  */
 #include "scatter.h"
 #include <stdio.h>
@@ -18,6 +19,7 @@ typedef struct row_step {
     uint8_t op; /* OP_AT, OP_KEEP, OP_OPEN, OP_LOCATE; OP_LOOP: fill; OP_WSEND: drain */
     const lop *at;
     scatter *fill;
+    super *any; /* OP_LOOP without a scatter: what runs the loop */
 } row_step;
 
 typedef struct rows {
@@ -63,16 +65,17 @@ static bool match_drain(const machine *mc, rows *r, const loop *l, uint16_t over
            at->arg[2] + 1 == mc->p->tensor[at->arg[1]].fmt.levels;
 }
 
+static const char *const operand_letters[] = {
+#define OP(NAME, text, operands, effect) operands,
+#include "opcodes.def"
+};
+
 /* How often the program names tensor t as an operand. */
 static int uses(const program *p, uint16_t t)
 {
-    static const char *const letters[] = {
-#define OP(NAME, text, operands, effect) operands,
-#include "opcodes.def"
-    };
     int n = 0;
     for (int k = 0; k < p->ncode; k++) {
-        const char *l = letters[p->code[k].op];
+        const char *l = operand_letters[p->code[k].op];
         for (int j = 0; l[j]; j++)
             n += (l[j] == 'T' || l[j] == 'R' || l[j] == 'W') && p->code[k].arg[j] == t;
     }
@@ -97,12 +100,28 @@ static bool walked(const rows *r, uint16_t reg)
     return false;
 }
 
-static bool add_step(rows *r, int op, const lop *at, scatter *fill)
+static bool add_step(rows *r, row_step x)
 {
     if (r->nstep == ROW_STEPS) return false;
-    r->step[r->nstep++] = (row_step){(uint8_t)op, at, fill};
-    r->nfill += fill != NULL;
+    r->step[r->nstep++] = x;
+    r->nfill += x.op == OP_LOOP;
     return true;
+}
+
+/* All that the loop leaves behind is what it adds to the workspace, in one place. */
+static bool only_adds(const machine *mc, const loop *l, uint16_t work)
+{
+    int adds = 0;
+    for (int k = l->first; k < l->last; k++) {
+        const insn *in = insn_of(mc, k);
+        if (in->op == OP_BREAK) return false;
+        for (int j = 0; operand_letters[in->op][j]; j++) {
+            const char letter = operand_letters[in->op][j];
+            if (letter == 'R' || (letter == 'W' && in->arg[j] != work)) return false;
+            adds += letter == 'W';
+        }
+    }
+    return adds == 1;
 }
 
 typedef struct row_reader {
@@ -114,12 +133,14 @@ static bool read_loop(const machine *mc, rows *r, row_reader *rd, int *k)
 {
     const loop *l = loop_at(mc, *k);
     if (!l || !rd->begun) return false;
-    scatter *fill = rd->ended ? NULL : scatter_of(l, r->out.work);
     if (rd->ended) {
         if (rd->drained++ || !match_drain(mc, r, l, rd->cursor)) return false;
-        if (!add_step(r, OP_WSEND, NULL, NULL)) return false;
-    } else if (!fill || !add_step(r, OP_LOOP, NULL, fill)) {
-        return false;
+        if (!add_step(r, (row_step){.op = OP_WSEND})) return false;
+    } else {
+        scatter *fill = scatter_of(l, r->out.work);
+        super *any = l->super;
+        if (!fill && !(any && any->sure && only_adds(mc, l, r->out.work))) return false;
+        if (!add_step(r, (row_step){.op = OP_LOOP, .fill = fill, .any = any})) return false;
     }
     *k = l->last;
     return true;
@@ -143,12 +164,12 @@ static bool read_body(const machine *mc, rows *r, const loop *l)
                 rd.cursor = in->arg[0];
                 break;
             }
-            if (!add_step(r, in->op, &mc->code[k], NULL)) return false;
+            if (!add_step(r, (row_step){.op = in->op, .at = &mc->code[k]})) return false;
             break;
         case OP_AT:
         case OP_KEEP:
         case OP_LOCATE:
-            if (!add_step(r, in->op, &mc->code[k], NULL)) return false;
+            if (!add_step(r, (row_step){.op = in->op, .at = &mc->code[k]})) return false;
             break;
         case OP_LOOP:
             if (!read_loop(mc, r, &rd, &k)) return false;
@@ -201,7 +222,8 @@ static stc_status run_row(machine *mc, rows *r)
 {
     for (int k = 0; k < r->nstep; k++) {
         const row_step *s = &r->step[k];
-        const stc_status st = s->op == OP_LOOP ? scatter_row(mc, s->fill)
+        const stc_status st = s->fill            ? scatter_row(mc, s->fill)
+                              : s->op == OP_LOOP ? s->any->run(mc, s->any)
                               : s->op == OP_WSEND
                                   ? drain_row(mc, &r->out, cursor_at(mc, r->up))
                                   : run_op(mc, s->at);
@@ -214,7 +236,7 @@ static bool ready(machine *mc, rows *r)
 {
     for (int k = 0; k < r->nstep; k++)
         if (r->step[k].fill && !scatter_ready(mc, r->step[k].fill)) return false;
-    return drain_ready(mc, &r->out);
+    return ws_is_vector(&mc->slot[r->out.work]) && drain_ready(mc, &r->out);
 }
 
 static stc_status rows_run(machine *mc, super *base)

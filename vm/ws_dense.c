@@ -4,7 +4,8 @@
  * Gustavson's row, of any order (workspaces paper, §4.4): insertion finds
  * duplicates by their bit, so that there is nothing to merge, and the all
  * array is the list of touched coordinates, sorted. Several modes are numbered
- * through, the one stored outermost first.
+ * through, the one stored outermost first. Strings of entries are added in two goes:
+ * what is new to its place first, then folds of the rest.
  */
 #include "ws.h"
 
@@ -89,6 +90,64 @@ static stc_status dense_insert(machine *mc, slot *s, const int64_t *coords, cons
     w->touched[w->n++] = i;
     type_store(class_type(w->cls), w->dense, i, *v);
     return STC_OK;
+}
+
+enum { VECTOR_MAX = 1024 };
+
+/* Values at coordinates that were met before, left to be folded. */
+typedef struct met {
+    int n, at[VECTOR_MAX], end[VECTOR_MAX];
+    value vals[VECTOR_MAX]; /* the first bytes of it: values of their class */
+} met;
+
+/* First values take their places; the others wait. */
+#define PUT_FIRST(BYTES, T)                                                                \
+    static void put_first_##BYTES(workspace *w, const int64_t *coords, const void *vals,   \
+                                  int n, met *m)                                           \
+    {                                                                                      \
+        T *acc = w->dense, *rest = (void *)m->vals;                                        \
+        const T *x = vals;                                                                 \
+        for (int k = 0; k < n; k++) {                                                      \
+            const int64_t i = coords[k];                                                   \
+            const uint64_t bit = UINT64_C(1) << (i & 63), word = w->set[i >> 6];           \
+            if (word & bit) {                                                              \
+                rest[m->n] = x[k];                                                         \
+                m->at[m->n++] = (int)i;                                                    \
+                m->end[m->n - 1] = m->n;                                                   \
+                continue;                                                                  \
+            }                                                                              \
+            w->set[i >> 6] = word | bit;                                                   \
+            acc[i] = x[k];                                                                 \
+            w->touched[w->n++] = i;                                                        \
+        }                                                                                  \
+    }
+PUT_FIRST(4, uint32_t)
+PUT_FIRST(8, uint64_t)
+
+bool ws_add_vector(machine *mc, slot *s, const int64_t *coords, const void *vals, int n,
+                   int fn, const lop *at, stc_status *st)
+{
+    workspace *w = s->ws;
+    const fn_fold fold = fn >= 0 ? fn_fold_of(fn, (vclass)w->cls) : NULL;
+    met m;
+    if (!ws_is_vector(s) || !fold || n > VECTOR_MAX || s->own->shape[0] > INT32_MAX ||
+        (w->size != 8 && w->size != 4))
+        return false;
+    for (int k = 0; k < n; k++)
+        if (coords[k] < 0 || coords[k] >= s->own->shape[0]) return false;
+    *st = STC_OK;
+    if ((fn != w->fn && ws_use(mc, w, fn, at)) || ws_touch_room(mc, w, n)) {
+        *st = mc->cx->diag.status;
+        return true;
+    }
+    m.n = 0;
+    if (w->size == 8) {
+        put_first_8(w, coords, vals, n, &m);
+    } else {
+        put_first_4(w, coords, vals, n, &m);
+    }
+    fold(w->dense, m.vals, m.at, m.end, m.n);
+    return true;
 }
 
 /* The set bits in order: for accumulators that are well filled. */
