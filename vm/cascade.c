@@ -124,10 +124,10 @@ static stc_status make_ready(machine *mc, stage *st)
 {
     if (!st->g->block && strip_allocate(mc, st->g)) return mc->cx->diag.status;
     if (!st->out || st->row) return STC_OK;
-    st->row = st->g->rows = mem_array(mc->cx, 3 * STRIP, sizeof *st->row);
-    if (!st->row) return mc->cx->diag.status;
-    st->run_lane = st->row + STRIP;
+    st->run_lane = mem_array(mc->cx, ROW_INTS, sizeof *st->run_lane);
+    if (!st->run_lane) return mc->cx->diag.status;
     st->run_end = st->run_lane + STRIP;
+    st->row = st->g->rows = st->run_end + STRIP;
     return STC_OK;
 }
 
@@ -273,7 +273,7 @@ static void cascade_free(machine *mc, super *base)
         stage *st = &c->stage[k];
         stage_windows_free(mc, st);
         mem_free(mc->cx, st->g->block, st->g->block_size);
-        mem_free(mc->cx, st->row, st->row ? 3 * STRIP * sizeof *st->row : 0);
+        mem_free(mc->cx, st->run_lane, st->run_lane ? ROW_INTS * sizeof *st->run_lane : 0);
         mem_free(mc->cx, st->pair, sizeof *st->pair);
         mem_free(mc->cx, st->key_block, st->key_size);
         const int count = st->own.s.l ? st->own.s.l->merge->count : 0;

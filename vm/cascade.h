@@ -111,7 +111,8 @@ struct stage {
     bool stepped;        /* this string was                          */
     bool bare, bare_now; /* elements have a position, and no more: cascade_fold.c */
     int *row;            /* of each element                          */
-    int *run_lane, *run_end, runs; /* elements of one lane; 0: not looked for     */
+    int *run_lane, *run_end, runs; /* elements of one lane; 0: not looked for;
+                                      stale if they don't end with the string    */
     bool same;                     /* they all have the same                   */
     int64_t serial;                /* of the strip's first lane                */
     /* sinks */
@@ -137,12 +138,18 @@ struct cascade {
 
 /* A lane so long makes strings of its own: all that it has in common stays one
  * value. */
+enum {
+    ROW_BLOCK = 8,
+    ROW_INTS = 3 * STRIP + ROW_BLOCK
+}; /* runs; rows, and what
+writing them by blocks writes beyond */
 enum { LONG_LANE = STRIP > 64 ? STRIP / 8 : STRIP / 2 };
 
 /* cascade_simple.c */
 typedef enum stage_simple_way {
     SIMPLE_NOT,
     SIMPLE_FIBERS,
+    SIMPLE_GROUPS,
     SIMPLE_CHILDREN,
     SIMPLE_RANGES,
     SIMPLE_BARE,
@@ -182,7 +189,8 @@ stc_status stage_results_stand(machine *mc, stage *st, int k);
 /* cascade_fold.c: bare stages, when linked (inner ones first), in a run, in a string. */
 void stage_bare_match(stage *st);
 void stage_bare_prepare(stage *st);
-int stage_fill_bare(stage *st);
+int stage_fill_bare(stage *st, int alone);
+void stage_find_runs(stage *st);
 void stage_reductions_start(stage *st);
 void stage_reduce(stage *st, const sink *x, uint16_t result);
 

@@ -8,6 +8,7 @@
  * only those go that can't produce whatever is located.
  */
 #include "cascade.h"
+#include <limits.h>
 #include <string.h>
 
 /* Subsections further off are stepped: their differences could overflow. */
@@ -502,7 +503,7 @@ stc_status stage_fill(machine *mc, stage *st, bool *more)
     if (!st->asked && st->keyable && stage_keys_start(mc, st)) return mc->cx->diag.status;
     st->asked = true;
     if (st->simple == SIMPLE_BARE) {
-        n = stage_fill_bare(st);
+        n = stage_fill_bare(st, INT_MAX);
     } else if (st->simple) {
         n = stage_fill_simple(st);
     } else if (st->keyed) {
@@ -512,7 +513,7 @@ stc_status stage_fill(machine *mc, stage *st, bool *more)
         fibers = fibers && !g->s.l->merge->universe;
     }
     if (st->windowed && !st->stepped) stage_windows_places(st, n);
-    if (st->simple != SIMPLE_BARE) set_forms(st, n, fibers);
+    if (st->simple != SIMPLE_BARE && st->simple != SIMPLE_FIBERS) set_forms(st, n, fibers);
     if (st->keyed) set_full(st);
     g->n = n;
     st->serial += STRIP;

@@ -78,7 +78,7 @@ static inline int64_t bound_at(const fiber_table *t, int64_t parent)
                                 : ((const int64_t *)t->bounds)[parent];
 }
 
-int stage_fill_bare(stage *st)
+int stage_fill_bare(stage *st, int alone)
 {
     stage_walk *w = &st->walk[0];
     column *c = &st->g->place[w->place];
@@ -92,6 +92,7 @@ int stage_fill_bare(stage *st)
         const int64_t end = bound_at(&w->t, parent + 1);
         if (!st->open) w->p = bound_at(&w->t, parent);
         const int take = end - w->p < STRIP - n ? (int)(end - w->p) : STRIP - n;
+        if (n > 0 && end - w->p >= alone) break;
         if (n == 0) first = w->p;
         if (c->form == COL_STEP && take > 0 && w->p != first + n) {
             for (int k = 0; k < n; k++)
@@ -107,6 +108,10 @@ int stage_fill_bare(stage *st)
         runs += take > 0;
         st->open = w->p < end;
         if (st->open) break;
+        if (take >= alone) {
+            st->lane++;
+            break;
+        }
     }
     c->base = first;
     c->full = true;
@@ -140,17 +145,18 @@ void stage_reductions_start(stage *st)
 }
 
 /* The runs of elements of one lane each, without a branch on where they end. */
-static void find_runs(stage *st)
+void stage_find_runs(stage *st)
 {
-    const int n = st->g->n, *row = st->row;
-    int runs = 0;
+    const int n = st->g->n, *restrict row = st->row;
+    int *restrict to = st->run_lane, *restrict end = st->run_end, runs = 0;
+    if (st->runs > 0 && end[st->runs - 1] == n) return;
     for (int k = 0; k + 1 < n; k++) {
-        st->run_lane[runs] = row[k];
-        st->run_end[runs] = k + 1;
+        to[runs] = row[k];
+        end[runs] = k + 1;
         runs += row[k] != row[k + 1];
     }
-    st->run_lane[runs] = row[n - 1];
-    st->run_end[runs] = n;
+    to[runs] = row[n - 1];
+    end[runs] = n;
     st->runs = runs + 1;
 }
 
@@ -186,7 +192,7 @@ void stage_reduce(stage *st, const sink *x, uint16_t result)
     const vclass cls = (vclass)x->cls;
     void *out = st->out->g->node[result].data;
     const fn_fold fold = turns(x) ? fn_fold_of(x->fn, cls) : NULL;
-    if (fold && st->runs == 0) find_runs(st);
+    if (fold) stage_find_runs(st);
     if (fold && !g->node[x->node].p && fold_one(st, x->fn, cls, g->node[x->node].one, out))
         return;
     const void *v = strip_spread(g, x->node);

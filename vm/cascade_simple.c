@@ -3,10 +3,44 @@
  */
 #include "cascade.h"
 
-/* Fibers of coordinates between bounds, or between a parent's first position and
- * its last. */
-#define FILL_SIMPLE(W, I)                                                                  \
-    static int fibers_##W(stage *st)                                                       \
+/* A long loop over the coordinates of all of the string's fibers. */
+#define COORDS(W, I)                                                                       \
+    static void coords_##W(const stage_walk *w, const column *c, int64_t *restrict at,     \
+                           int n)                                                          \
+    {                                                                                      \
+        const I *crd = (const I *)w->t.crd + (c->form == COL_STEP ? c->base : 0);          \
+        for (int k = 0; c->form == COL_STEP && k < n; k++)                                 \
+            at[k] = crd[k];                                                                \
+        for (int k = 0; c->form != COL_STEP && k < n; k++)                                 \
+            at[k] = crd[c->data[k]];                                                       \
+    }
+COORDS(4, int32_t)
+COORDS(8, int64_t)
+
+/* Fibers between bounds. Rows are written by the block: a run is overwritten where
+ * it ends before its last. */
+static int fibers(stage *st)
+{
+    const stage_walk *w = &st->walk[0];
+    const column *c = &st->g->place[w->place];
+    const int n = stage_fill_bare(st, LONG_LANE);
+    int64_t *at = st->g->icol[0].data;
+    if (w->t.width == 4) {
+        coords_4(w, c, at, n);
+    } else {
+        coords_8(w, c, at, n);
+    }
+    for (int r = 0, k = 0; r < st->runs; k = st->run_end[r++])
+        for (; k < st->run_end[r]; k += ROW_BLOCK)
+            for (int j = 0; j < ROW_BLOCK; j++)
+                st->row[k + j] = st->run_lane[r];
+    return n;
+}
+
+/* The same where coordinates may occur several times, or where a fiber goes from a
+ * parent's first position to its last. */
+#define GROUPS(W, I)                                                                       \
+    static int groups_##W(stage *st)                                                       \
     {                                                                                      \
         stage_walk *w = &st->walk[0];                                                      \
         const I *bounds = w->t.bounds, *crd = w->t.crd;                                    \
@@ -61,8 +95,8 @@
         st->open = open;                                                                   \
         return n;                                                                          \
     }
-FILL_SIMPLE(4, int32_t)
-FILL_SIMPLE(8, int64_t)
+GROUPS(4, int32_t)
+GROUPS(8, int64_t)
 
 /* One position a parent, its own, which may have no coordinate. */
 #define CHILDREN(W, I)                                                                     \
@@ -133,7 +167,7 @@ stage_simple_way stage_simple(const stage *st)
         return SIMPLE_CHILDREN;
     if (t->shape != VIEW_COORDS || t->stride != t->width) return SIMPLE_NOT;
     if (t->bounds && (t->bounds_width != t->width || w->parent->ranged)) return SIMPLE_NOT;
-    return SIMPLE_FIBERS;
+    return t->bounds && !w->dups ? SIMPLE_FIBERS : SIMPLE_GROUPS;
 }
 
 int stage_fill_simple(stage *st)
@@ -141,7 +175,9 @@ int stage_fill_simple(stage *st)
     const bool narrow = st->nwalk && st->walk[0].t.width == 4;
     switch (st->simple) {
     case SIMPLE_FIBERS:
-        return narrow ? fibers_4(st) : fibers_8(st);
+        return fibers(st);
+    case SIMPLE_GROUPS:
+        return narrow ? groups_4(st) : groups_8(st);
     case SIMPLE_CHILDREN:
         return narrow ? children_4(st) : children_8(st);
     default:

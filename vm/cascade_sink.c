@@ -100,29 +100,16 @@ static stc_status put_values(machine *mc, stage *st, const sink *x, const column
 
 /* ---- results: entries in bulk -------------------------------------------------- */
 
-/* The lanes around that all lanes of a string belong to, each once: without a branch
- * on where they change. */
-static int lanes_of_rows(const int *restrict row, int n, int *restrict to,
-                         int *restrict end)
-{
-    int count = 0;
-    for (int k = 0; k < n - 1; k++) {
-        to[count] = row[k];
-        end[count] = k + 1;
-        count += row[k] != row[k + 1];
-    }
-    to[count] = row[n - 1];
-    end[count] = n;
-    return count + 1;
-}
-
 /* The lanes of stage `to` that those of a list of stage `from` belong to. */
-static void lanes_around(const stage *from, const stage *to, const struct sink_list *in,
+static void lanes_around(stage *from, const stage *to, const struct sink_list *in,
                          struct sink_list *out)
 {
     out->all = false;
     if (in->all && from->out == to) {
-        out->n = lanes_of_rows(from->row, in->n, out->lane, out->end);
+        stage_find_runs(from);
+        out->n = from->runs;
+        memcpy(out->lane, from->run_lane, (size_t)out->n * sizeof *out->lane);
+        memcpy(out->end, from->run_end, (size_t)out->n * sizeof *out->end);
         return;
     }
     for (int k = 0; k < in->n; k++) {

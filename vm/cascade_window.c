@@ -253,7 +253,7 @@ void stage_windows_places(stage *st, int n)
         if (!through_window(w)) continue;
         const int64_t *pos = w->window->pos;
         column *c = &st->g->place[w->place];
-        if (st->simple == SIMPLE_BARE && c->form == COL_STEP) {
+        if (st->runs > 0 && c->form == COL_STEP) {
             memcpy(c->data, pos + c->base, (size_t)n * sizeof *pos);
         } else {
             for (int k = 0; k < n; k++) {
