@@ -38,6 +38,7 @@
     SUITE(kernels)                                                                         \
     SUITE(host)                                                                            \
     SUITE(super)                                                                           \
+    SUITE(sweep)                                                                           \
     SUITE(convolution)
 
 #define SUITE(name) Suite *suite_##name(void);

@@ -169,7 +169,7 @@ static bool run_child(const options *o, totals *t, double until)
     if (pid == 0) {
         bool ok = run_some(o, t, until);
         fflush(stdout);
-        _exit(ok ? 0 : 3);
+        exit(ok ? 0 : 3);
     }
     int status = 0;
     if (pid < 0 || waitpid(pid, &status, 0) != pid) return true;
