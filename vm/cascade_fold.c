@@ -78,25 +78,57 @@ static inline int64_t bound_at(const fiber_table *t, int64_t parent)
                                 : ((const int64_t *)t->bounds)[parent];
 }
 
-int stage_fill_bare(stage *st, int alone)
+/* Lanes whose parents follow each other, so that their fibers do, too: from one bound
+ * to the next, without a branch that depends on where they are. */
+#define FOLLOWING(W, I)                                                                    \
+    static int following_##W(stage *st, int alone)                                         \
+    {                                                                                      \
+        stage_walk *w = &st->walk[0];                                                      \
+        const I *bounds = w->t.bounds;                                                     \
+        const int64_t base = w->parent->base;                                              \
+        int *restrict in = st->run_lane, *restrict end = st->run_end, k = st->lane;        \
+        const int64_t first = st->open ? w->p : bounds[base + k];                          \
+        int64_t n = 0;                                                                     \
+        int runs = 0;                                                                      \
+        while (k < st->lanes && n < STRIP) {                                               \
+            const int64_t next = bounds[base + k + 1] - first;                             \
+            const bool lonely = next - n >= alone;                                         \
+            if (lonely && n > 0) break;                                                    \
+            in[runs] = k++;                                                                \
+            end[runs] = (int)(next < STRIP ? next : STRIP);                                \
+            runs += next > n;                                                              \
+            n = next;                                                                      \
+            if (lonely) break;                                                             \
+        }                                                                                  \
+        st->open = n > STRIP;                                                              \
+        st->lane = k - st->open;                                                           \
+        st->runs = runs;                                                                   \
+        n = st->open ? STRIP : n;                                                          \
+        st->g->place[w->place].base = first;                                               \
+        w->p = first + n;                                                                  \
+        return (int)n;                                                                     \
+    }
+FOLLOWING(4, int32_t)
+FOLLOWING(8, int64_t)
+
+/* Any lanes: positions are written where fibers don't follow each other. */
+static int scattered(stage *st, int alone)
 {
     stage_walk *w = &st->walk[0];
     column *c = &st->g->place[w->place];
-    const int lanes = st->lanes;
     int n = 0, runs = 0;
-    int64_t first = 0;
-    c->form = COL_STEP;
-    for (; st->lane < lanes && n < STRIP; st->lane++) {
+    c->base = 0;
+    for (; st->lane < st->lanes && n < STRIP; st->lane++) {
         const int64_t parent = column_get(w->parent, st->lane);
         if (parent < 0) continue;
         const int64_t end = bound_at(&w->t, parent + 1);
         if (!st->open) w->p = bound_at(&w->t, parent);
         const int take = end - w->p < STRIP - n ? (int)(end - w->p) : STRIP - n;
         if (n > 0 && end - w->p >= alone) break;
-        if (n == 0) first = w->p;
-        if (c->form == COL_STEP && take > 0 && w->p != first + n) {
+        if (n == 0) c->base = w->p;
+        if (c->form == COL_STEP && take > 0 && w->p != c->base + n) {
             for (int k = 0; k < n; k++)
-                c->data[k] = first + k;
+                c->data[k] = c->base + k;
             c->form = COL_ARRAY;
         }
         for (int k = 0; c->form == COL_ARRAY && k < take; k++)
@@ -113,11 +145,23 @@ int stage_fill_bare(stage *st, int alone)
             break;
         }
     }
-    c->base = first;
+    st->runs = runs;
+    return n;
+}
+
+/* A lane of `alone` elements or more makes strings of its own. */
+int stage_fill_bare(stage *st, int alone)
+{
+    const stage_walk *w = &st->walk[0];
+    column *c = &st->g->place[w->place];
+    c->form = COL_STEP;
     c->full = true;
     c->ranged = false;
-    st->runs = runs;
-    st->same = runs == 1;
+    const bool follow = w->parent->form == COL_STEP && w->t.shape == VIEW_COORDS;
+    const int n = !follow                  ? scattered(st, alone)
+                  : w->t.bounds_width == 4 ? following_4(st, alone)
+                                           : following_8(st, alone);
+    st->same = st->runs == 1;
     st->row[0] = st->run_lane[0];
     return n;
 }

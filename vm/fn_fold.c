@@ -12,6 +12,13 @@
 #define CLASS(NAME, name, ctype) typedef ctype ct_##NAME;
 #include "../formats/types.def"
 
+/* Runs are short: the counting would cost as much as what is counted. */
+#if defined(__clang__)
+#define UNROLLED
+#else
+#define UNROLLED _Pragma("GCC unroll 4")
+#endif
+
 #define IMPL1(...)
 #define IMPL3(...)
 
@@ -23,8 +30,10 @@
         const ct_##B *from = elements;                                                     \
         for (int r = 0, k = 0; r < runs; r++) {                                            \
             ct_##R *to = (ct_##R *)out + lane[r];                                          \
+            const int last = end[r];                                                       \
             ct_##R v = *to;                                                                \
-            for (; k < end[r]; k++) {                                                      \
+            UNROLLED                                                                       \
+            for (; k < last; k++) {                                                        \
                 const ct_##A x = (ct_##A)v;                                                \
                 const ct_##B y = from[k];                                                  \
                 v = (ct_##R)(e);                                                           \
