@@ -129,6 +129,31 @@ START_TEST(long_labels)
 }
 END_TEST
 
+/* Rows over many coordinates: listed where they have few entries, found by hash where
+ * there is no accumulator; by coordinates that meet in few places. */
+START_TEST(listed_rows)
+{
+    static const char *const terms[][2] = {
+        {"f64", "A(i,k) * B(k,j)"}, {"i64", "A(i,k) * B(k,j)"}, {"f32", "A(i,k) * B(k,j)"}};
+    const long columns[] = {1100000, 6000000};
+    char text[900];
+    for (int k = 0; k < 3; k++) {
+        snprintf(text, sizeof text,
+                 "tensor P csr i64 [40,60] = random(density=0.1, seed=1)\n"
+                 "tensor Q csr i64 [60,90] = random(density=0.4, seed=2)\n"
+                 "tensor A csr %s [40,60]\ntensor B csr %s [60,%ld]\n"
+                 "A(i,k) = P(i,k) %% 100\n"
+                 "B(k,12000*j+7) = Q(k,j) %% 100\n"
+                 "tensor C csr %s; tensor D csr %s\nC(i,j) = %s\n"
+                 "D(i,j) = %s with workspace(coord)\n"
+                 "n = sum(i,j: C(i,j) != D(i,j)) + (sum(i,j: D(i,j) != 0) == 0)\n",
+                 terms[k][0], terms[k][0], columns[_i], terms[k][0], terms[k][0],
+                 terms[k][1], terms[k][1]);
+        EXPECT(text, "n", 0);
+    }
+}
+END_TEST
+
 /* More entries than a default capacity, with many duplicates: merges that follow each
  * other, and those on a second thread where there is one. */
 START_TEST(many_merges)
@@ -187,6 +212,7 @@ Suite *suite_workspace(void)
     tcase_add_loop_test(c, policies_agree, 0, CASES);
     tcase_add_loop_test(c, policies_on_threads, 0, CASES);
     tcase_add_test(c, long_labels);
+    tcase_add_loop_test(c, listed_rows, 0, 2);
     tcase_add_test(c, many_merges);
     tcase_add_test(c, hypersparse_peak);
     suite_add_tcase(s, c);

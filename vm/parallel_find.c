@@ -434,10 +434,8 @@ static bool find_tensor(finder *f, const insn *in)
 static bool all_built_in(const machine *mc)
 {
     const program *p = mc->p;
-    for (int k = 0; k < mc->ncode; k++)
-        if (mc->code[k].op == LOP_HOST ||
-            (mc->code[k].op == LOP_WSCALL && mc->code[k].u.ufn->host))
-            return false;
+    for (int k = 0; k < p->nfn; k++)
+        if (p->fn[k].host) return false;
     for (int t = 0; t < p->ntensor; t++)
         for (int l = 0; l < p->tensor[t].fmt.levels; l++)
             if (level_kind_number(p->tensor[t].fmt.level[l].kind) < 0) return false;

@@ -52,6 +52,9 @@ static void note_workspaces(const machine *mc, textbuf *out)
         const workspace *w = mc->slot[k].ws;
         if (!w || !w->kind) continue;
         text_add(out, "workspace t%d: %s, %s", k, w->kind->name, w->why);
+        if (w->listed || w->hashed)
+            text_add(out, "; by upper bounds %lld rows as sorted lists, %lld by hash",
+                     (long long)w->listed, (long long)w->hashed);
         if (w->batches)
             text_add(out, "; %lld merges, %s", (long long)w->batches,
                      w->pipe ? "on a second thread" : "in turn");

@@ -286,7 +286,8 @@ stc_status machine_fail(machine *mc, const lop *at, stc_status status, const cha
 stc_status machine_host_failed(machine *mc, const lop *at, stc_status status,
                                const char *why)
 {
-    const char *name = at->op == LOP_WSCALL ? at->u.ufn->name : at->u.host->of->name;
+    const bool merges = mc->p->code[mc->origin[at - mc->code]].op == OP_WSCALL;
+    const char *name = merges ? at->u.ufn->name : at->u.host->of->name;
     if (!why) return machine_fail(mc, at, status, "the function `%s` failed", name);
     return machine_fail(mc, at, status, "`%s`: %s", name, why);
 }

@@ -43,6 +43,30 @@ typedef struct scatter_factor {
 } scatter_factor;
 
 typedef struct scatter scatter;
+
+/* A row that is listed (super_list.c): coordinates and values, and slots that lead to
+ * them, as number + base; what is below base is empty. */
+enum { LIST_FEW = 96, RANK_PAD = 32 };
+typedef struct row_list row_list;
+typedef struct list_kernels {
+    void (*few)(const scatter *sc, row_list *l, int n);
+    void (*many)(const scatter *sc, row_list *l, int n);
+    void (*place)(const row_list *l, const int32_t *rank, uint8_t *taken, void *out);
+} list_kernels;
+struct row_list {
+    const list_kernels *run;
+    bool only;   /* there is no accumulator: all rows are listed              */
+    bool hashed; /* this one has its entries once, found by hash              */
+    uint8_t size;
+    int shift;
+    int64_t n, cap, extent;
+    int64_t *coord;
+    void *val;
+    int64_t *head, heads, base;
+    ws_record *record;
+    int64_t record_cap;
+    int64_t few, many; /* rows kept so, for reports                           */
+};
 typedef void (*scatter_kernel)(const scatter *sc, workspace *w, int n);
 
 struct scatter {
@@ -60,6 +84,7 @@ struct scatter {
     scatter_operand operand[SCATTER_OPERANDS];
     scatter_factor factor[SCATTER_FACTORS];
     scatter_kernel narrow, wide;
+    row_list *list; /* rows may be listed; NULL: they may not            */
     /* of this run */
     scatter_kernel kernel;
     const void *bounds, *crd, *vals;
@@ -76,8 +101,9 @@ stc_status scatter_fuse(machine *mc, const loop_summary *mid, const loop_summary
                         const nest_links *links, super **out);
 /* Whether loop l is a scatter into workspace `work`. */
 scatter *scatter_of(const loop *l, int work);
-/* Tables of this run; false: some operand has none, or the workspace isn't dense. */
-bool scatter_ready(machine *mc, scatter *sc);
+/* Tables of this run; false: some operand has none, or the workspace isn't dense,
+ * and rows can't be listed. */
+bool scatter_ready(machine *mc, scatter *sc, bool listed);
 /* All of it, for the row at which the cursors around stand. */
 stc_status scatter_row(machine *mc, scatter *sc);
 
@@ -90,6 +116,22 @@ typedef struct drain {
 } drain;
 bool drain_ready(const machine *mc, const drain *d);
 stc_status drain_row(machine *mc, const drain *d, const mcursor *up);
+/* The same for a row that is listed. */
+stc_status drain_list(machine *mc, const drain *d, row_list *l, const mcursor *up);
+/* rank[k] = how many of n keys are smaller than key[k], n <= LIST_FEW; both have
+ * RANK_PAD elements behind those. */
+void rank_keys(int32_t *key, int n, int32_t *rank);
+
+/* super_list.c: whether rows of this run may be listed; whether this one is, of at
+ * most so many entries, `last`: no more come; n fibers more; its entries in order and
+ * once; the next row. */
+bool list_ready(machine *mc, scatter *sc, row_list *l);
+bool list_takes(const row_list *l, const workspace *w, int64_t most, bool last);
+stc_status list_fibers(machine *mc, const scatter *sc, row_list *l, int n, int64_t most,
+                       bool last);
+stc_status list_sort(machine *mc, row_list *l);
+void list_clear(row_list *l);
+void list_free(ctx *cx, row_list *l);
 
 /* super_rows.c: gives loops around scatters to the handler that drains them. */
 stc_status rows_fuse(machine *mc);

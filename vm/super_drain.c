@@ -10,7 +10,7 @@
 #include "super.h"
 #include <string.h>
 
-enum { RANK_BLOCK = 32, RANK_MAX = 96 };
+enum { RANK_BLOCK = RANK_PAD, RANK_MAX = LIST_FEW };
 
 typedef int32_t lanes __attribute__((vector_size(32)));
 enum { LANES = 8 };
@@ -53,6 +53,16 @@ AVX2 static void wide_ranks(const int32_t *key, int n, int32_t *rank)
     ranks(key, n, rank);
 }
 
+void rank_keys(int32_t *key, int n, int32_t *rank)
+{
+    for (int k = n; k < n + RANK_BLOCK; k++)
+        key[k] = 0;
+    if (SUPER_HAS_AVX2)
+        wide_ranks(key, n, rank);
+    else
+        plain_ranks(key, n, rank);
+}
+
 /* ---- values -------------------------------------------------------------------------- */
 
 /* Value from[i] of the workspace's class to element k of the result. */
@@ -83,12 +93,7 @@ static void drain_few(workspace *w, const append_room *room, const tensor *t)
     const int n = (int)w->n;
     for (int k = 0; k < n; k++)
         key[k] = (int32_t)w->touched[k];
-    for (int k = n; k < n + RANK_BLOCK; k++)
-        key[k] = 0;
-    if (SUPER_HAS_AVX2)
-        wide_ranks(key, n, rank);
-    else
-        plain_ranks(key, n, rank);
+    rank_keys(key, n, rank);
     for (int k = 0; k < n; k++) {
         to[rank[k]] = key[k];
         w->set[key[k] >> 6] = 0;
@@ -133,6 +138,27 @@ bool drain_ready(const machine *mc, const drain *d)
            r->t->type == s->row->type;
 }
 
+/* n entries in order behind what the result has. */
+static stc_status append(machine *mc, const drain *d, int64_t parent, int64_t n,
+                         append_room *room)
+{
+    slot *r = &mc->slot[d->result];
+    level *leaf = &r->t->level[d->level];
+    if (leaf->kind->append_room(mc->cx, leaf, n, 0, room) ||
+        tensor_reserve_values(r->t, room->pos + n))
+        return mc->cx->diag.status;
+    r->stores += (uint64_t)n;
+    r->lev[d->level].parent = parent;
+    return STC_OK;
+}
+
+static void appended(slot *r, const drain *d, const append_room *room, int64_t n)
+{
+    level *leaf = &r->t->level[d->level];
+    leaf->kind->append_done(leaf, n, 0);
+    if (room->pos + n > r->t->nvals) r->t->nvals = room->pos + n;
+}
+
 /* A fiber that has entries already goes the way of the base operations. */
 static stc_status follow_on(machine *mc, const drain *d, const mcursor *up)
 {
@@ -155,21 +181,54 @@ stc_status drain_row(machine *mc, const drain *d, const mcursor *up)
     slot *r = &mc->slot[d->result];
     workspace *w = mc->slot[d->work].ws;
     tensor *t = r->t;
-    level *leaf = &t->level[d->level];
     const int64_t parent = up ? up->c.at : 0, n = w->n;
     append_room room;
     if (!n) return STC_OK;
     if (parent <= r->lev[d->level].parent) return follow_on(mc, d, up);
-    if (leaf->kind->append_room(mc->cx, leaf, n, 0, &room) ||
-        tensor_reserve_values(t, room.pos + n))
-        return mc->cx->diag.status;
+    if (append(mc, d, parent, n, &room)) return mc->cx->diag.status;
     if (n <= RANK_MAX && room.width == 4)
         drain_few(w, &room, t);
     else if (drain_many(mc, w, &room, t))
         return mc->cx->diag.status;
-    leaf->kind->append_done(leaf, n, 0);
-    if (room.pos + n > t->nvals) t->nvals = room.pos + n;
-    r->stores += (uint64_t)n;
-    r->lev[d->level].parent = parent;
+    appended(r, d, &room, n);
+    return STC_OK;
+}
+
+/* Entry by entry, where the fiber has some already. */
+static stc_status list_follows(machine *mc, const drain *d, const row_list *l,
+                               const mcursor *up)
+{
+    slot *r = &mc->slot[d->result];
+    for (int64_t k = 0; k < l->n; k++) {
+        int64_t pos;
+        if (asm_at(mc, r, d->level, d->cursor, up, l->coord[k], d->at) ||
+            asm_place(mc, r, d->cursor, d->at, &pos) || asm_value(mc, r, pos))
+            return mc->cx->diag.status;
+        put_value(r->t, class_type(mc->slot[d->work].ws->cls), pos, l->val, k);
+    }
+    return STC_OK;
+}
+
+stc_status drain_list(machine *mc, const drain *d, row_list *l, const mcursor *up)
+{
+    slot *r = &mc->slot[d->result];
+    const int64_t parent = up ? up->c.at : 0;
+    append_room room;
+    if (list_sort(mc, l)) return mc->cx->diag.status;
+    if (parent <= r->lev[d->level].parent) {
+        const stc_status st = list_follows(mc, d, l, up);
+        list_clear(l);
+        return st;
+    }
+    const int64_t n = l->n;
+    if (append(mc, d, parent, n, &room)) return mc->cx->diag.status;
+    if (room.width == 4)
+        for (int64_t k = 0; k < n; k++)
+            ((int32_t *)room.crd)[k] = (int32_t)l->coord[k];
+    else
+        memcpy(room.crd, l->coord, (size_t)n * sizeof *l->coord);
+    memcpy((char *)r->t->vals + (size_t)room.pos * l->size, l->val, (size_t)n * l->size);
+    appended(r, d, &room, n);
+    list_clear(l);
     return STC_OK;
 }

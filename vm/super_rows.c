@@ -28,6 +28,7 @@ typedef struct rows {
     row_step step[ROW_STEPS];
     drain out;
     uint16_t up; /* the cursor below which rows are appended, or ROOT */
+    row_list list;
 } rows;
 
 /* ---- matching ---------------------------------------------------------------------- */
@@ -199,14 +200,14 @@ static mcursor *cursor_at(machine *mc, uint16_t reg)
     return reg == ROOT ? NULL : &mc->c[reg];
 }
 
-static stc_status run_op(machine *mc, const lop *at)
+static stc_status run_op(machine *mc, int op, const lop *at)
 {
     const uint16_t *a = at->arg;
-    if (at->op == LOP_KEEP) return asm_keep(mc, &mc->slot[a[0]], a[1], &mc->c[a[2]], at);
+    if (op == OP_KEEP) return asm_keep(mc, &mc->slot[a[0]], a[1], &mc->c[a[2]], at);
     mcursor *c = &mc->c[a[0]], *up = cursor_at(mc, a[3]);
-    if (at->op == LOP_AT) return asm_at(mc, &mc->slot[a[1]], a[2], c, up, mc->i[a[4]], at);
+    if (op == OP_AT) return asm_at(mc, &mc->slot[a[1]], a[2], c, up, mc->i[a[4]], at);
     const level *lv = &mc->slot[a[1]].t->level[a[2]];
-    if (at->op == LOP_LOCATE) {
+    if (op == OP_LOCATE) {
         cursor_locate_any(&c->c, lv, up ? &up->c : NULL, mc->i[a[4]]);
         return STC_OK;
     }
@@ -218,25 +219,45 @@ static stc_status run_op(machine *mc, const lop *at)
     return STC_OK;
 }
 
+static stc_status drain_any(machine *mc, rows *r)
+{
+    const mcursor *up = cursor_at(mc, r->up);
+    return r->list.n ? drain_list(mc, &r->out, &r->list, up) : drain_row(mc, &r->out, up);
+}
+
 static stc_status run_row(machine *mc, rows *r)
 {
     for (int k = 0; k < r->nstep; k++) {
         const row_step *s = &r->step[k];
-        const stc_status st = s->fill            ? scatter_row(mc, s->fill)
-                              : s->op == OP_LOOP ? s->any->run(mc, s->any)
-                              : s->op == OP_WSEND
-                                  ? drain_row(mc, &r->out, cursor_at(mc, r->up))
-                                  : run_op(mc, s->at);
+        const stc_status st = s->fill             ? scatter_row(mc, s->fill)
+                              : s->op == OP_LOOP  ? s->any->run(mc, s->any)
+                              : s->op == OP_WSEND ? drain_any(mc, r)
+                                                  : run_op(mc, s->op, s->at);
         if (st) return st;
     }
     return machine_count(mc, 1);
 }
 
+/* Rows that one scatter fills may be listed, where no accumulator serves, or each
+ * for itself. */
 static bool ready(machine *mc, rows *r)
 {
-    for (int k = 0; k < r->nstep; k++)
-        if (r->step[k].fill && !scatter_ready(mc, r->step[k].fill)) return false;
-    return ws_is_vector(&mc->slot[r->out.work]) && drain_ready(mc, &r->out);
+    const slot *s = &mc->slot[r->out.work];
+    const bool listed = r->nfill == 1 && s->ws->kind == &ws_kind_hash;
+    scatter *fill = NULL;
+    for (int k = 0; k < r->nstep; k++) {
+        if (!r->step[k].fill) continue;
+        fill = r->step[k].fill;
+        if (!scatter_ready(mc, fill, listed)) return false;
+    }
+    if (fill && r->nfill == 1 && list_ready(mc, fill, &r->list)) fill->list = &r->list;
+    const bool serves = ws_is_vector(s) || (fill && fill->list);
+    return serves && drain_ready(mc, &r->out);
+}
+
+static void rows_free(machine *mc, super *base)
+{
+    list_free(mc->cx, &((rows *)base)->list);
 }
 
 static stc_status rows_run(machine *mc, super *base)
@@ -250,6 +271,8 @@ static stc_status rows_run(machine *mc, super *base)
         if (st) return st;
         state = loop_next(mc, base->loop);
     }
+    mc->slot[r->out.work].ws->listed = r->list.few;
+    mc->slot[r->out.work].ws->hashed = r->list.many;
     return state == LOOP_FAILED ? mc->cx->diag.status : STC_OK;
 }
 
@@ -261,8 +284,12 @@ static stc_status fuse_loop(machine *mc, loop *l)
     rows *r = mem_alloc(mc->cx, sizeof *r);
     if (!r) return mc->cx->diag.status;
     *r = try;
-    r->base =
-        (super){.run = rows_run, .next = l->exit, .loop = l, .tier = 3, .size = sizeof *r};
+    r->base = (super){.run = rows_run,
+                      .free = rows_free,
+                      .next = l->exit,
+                      .loop = l,
+                      .tier = 3,
+                      .size = sizeof *r};
     snprintf(r->base.note, sizeof r->base.note, "rows: %d scattered, sorted, appended",
              r->nfill);
     machine_give(mc, &r->base);

@@ -311,9 +311,11 @@ static bool allocate(machine *mc, scatter *sc)
     return true;
 }
 
-bool scatter_ready(machine *mc, scatter *sc)
+bool scatter_ready(machine *mc, scatter *sc, bool listed)
 {
-    if (!ws_is_vector(&mc->slot[sc->work]) || !ready_fiber(mc, sc) || !allocate(mc, sc))
+    sc->list = NULL;
+    if ((!listed && !ws_is_vector(&mc->slot[sc->work])) || !ready_fiber(mc, sc) ||
+        !allocate(mc, sc))
         return false;
     for (int b = 0; b < sc->noperand; b++)
         if (!ready_operand(mc, sc, &sc->operand[b])) return false;
@@ -431,7 +433,8 @@ static void put_factor(const machine *mc, const scatter *sc, int n, const int64_
     type_store(t, sc->by, n, by);
 }
 
-static stc_status flush(machine *mc, scatter *sc, int n)
+/* The row's next n fibers; `last`: there are no more. */
+static stc_status flush(machine *mc, scatter *sc, int n, bool last)
 {
     slot *s = &mc->slot[sc->work];
     workspace *w = s->ws;
@@ -439,6 +442,10 @@ static stc_status flush(machine *mc, scatter *sc, int n)
     for (int k = 0; k < n; k++)
         most += sc->to[k] - sc->from[k];
     const int64_t rounds = most + n;
+    if (sc->list && list_takes(sc->list, w, most, last)) {
+        if (list_fibers(mc, sc, sc->list, n, most, last)) return mc->cx->diag.status;
+        return machine_count(mc, rounds);
+    }
     if (most > w->extent - w->n) most = w->extent - w->n;
     if (ws_use(mc, w, sc->fold, sc->at) || ws_touch_room(mc, w, most))
         return mc->cx->diag.status;
@@ -479,8 +486,8 @@ static stc_status usual_row(machine *mc, scatter *sc)
             sc->to[j] = at[1];
             by[j] = vals[p + j];
         }
-        if (flush(mc, sc, n)) return mc->cx->diag.status;
         p += n;
+        if (flush(mc, sc, n, p >= o->end)) return mc->cx->diag.status;
     }
     return STC_OK;
 }
@@ -491,7 +498,7 @@ static stc_status one_fiber(machine *mc, scatter *sc)
     if (parent < 0) return STC_OK;
     put_fiber(sc, 0, parent);
     put_factor(mc, sc, 0, NULL, fixed_factors(mc, sc));
-    return flush(mc, sc, 1);
+    return flush(mc, sc, 1, true);
 }
 
 stc_status scatter_row(machine *mc, scatter *sc)
@@ -527,10 +534,10 @@ stc_status scatter_row(machine *mc, scatter *sc)
         if (sc->from[n] == sc->to[n]) continue;
         put_factor(mc, sc, n, pos, by);
         if (++n < SCATTER_CHUNK) continue;
-        if (flush(mc, sc, n)) return mc->cx->diag.status;
+        if (flush(mc, sc, n, false)) return mc->cx->diag.status;
         n = 0;
     }
-    return n ? flush(mc, sc, n) : machine_count(mc, 1);
+    return n ? flush(mc, sc, n, true) : machine_count(mc, 1);
 }
 
 /* ---- as the super of a loop ---------------------------------------------------------- */
@@ -538,7 +545,7 @@ stc_status scatter_row(machine *mc, scatter *sc)
 static stc_status scatter_run(machine *mc, super *base)
 {
     scatter *sc = (scatter *)base;
-    if (scatter_ready(mc, sc)) return scatter_row(mc, sc);
+    if (scatter_ready(mc, sc, false)) return scatter_row(mc, sc);
     return sc->other ? sc->other->run(mc, sc->other) : SUPER_REPLAY;
 }
 

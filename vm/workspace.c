@@ -140,7 +140,7 @@ stc_status ws_begin(machine *mc, slot *s)
     workspace *w = s->ws;
     ws_pipe_drop(w);
     if (w->kind) w->kind->clear(w); /* a run may have failed in the middle */
-    w->acc.n = w->all.n = w->about = w->batches = 0;
+    w->acc.n = w->all.n = w->about = w->batches = w->listed = w->hashed = 0;
     w->single = s->row->single;
     w->kind = choose(mc, s);
     if (w->kind != &ws_kind_dense) ready_lists(mc, s);

@@ -83,7 +83,8 @@ struct workspace {
     int down; /* bucket: bits of the outermost coordinate left out */
     /* compression */
     int64_t *coord[STC_MAX_ORDER], coord_cap, *pos, pos_cap;
-    const char *why; /* the policy was chosen, for reports                    */
+    const char *why;        /* the policy was chosen, for reports                    */
+    int64_t listed, hashed; /* rows that were kept otherwise (super_list.c)       */
 };
 
 /* A policy. */
@@ -182,6 +183,8 @@ stc_status ws_record_room(ctx *cx, workspace *w, int64_t n);
 /* The same without memory of its own: record has two halves of `half` records,
  * half >= l->n; the result is in the first. */
 void ws_sort_list(const workspace *w, const ws_list *l, ws_record *record, int64_t half);
+/* Records by the lowest `bits` bits of their keys; room for as many. */
+void ws_sort_records(ws_record *r, int64_t n, ws_record *room, int bits);
 /* A few records by their keys: stable, in time n * n. */
 void ws_sort_few(ws_record *r, int64_t n);
 /* Sorts coordinates below `limit`; `room` has as many. */

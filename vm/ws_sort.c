@@ -56,6 +56,13 @@ static void radix(ws_record **a, ws_record **b, int64_t n, int bits)
     }
 }
 
+void ws_sort_records(ws_record *r, int64_t n, ws_record *space, int bits)
+{
+    ws_record *a = r, *b = space;
+    radix(&a, &b, n, bits);
+    if (a != r) memcpy(r, a, (size_t)n * sizeof *a);
+}
+
 static bool in_order(const ws_record *r, int64_t n)
 {
     for (int64_t k = 1; k < n; k++)
