@@ -399,6 +399,8 @@ static stc_status run_loop(machine *mc, ivl_loop *v)
     v->open = v->g.entered = false;
     v->alone = runs_start(v);
     v->bare = v->alone && interval_bare(mc, v);
+    v->led = NULL;
+    if (!v->alone && lead_start(v)) v->open = false;
     interval_start(v);
     while (v->lane < v->lanes) {
         if (interval_fill(mc, v)) return mc->cx->diag.status;

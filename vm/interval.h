@@ -97,6 +97,7 @@ typedef struct ivl_loop {
                            and of which pattern                           */
     int64_t until;      /* … its end                                      */
     uint64_t here;      /* … who is present                               */
+    ivl_walk *led;      /* whose coordinates alone are visited (interval_lead.c)     */
     bool alone;         /* rows of runs end to end (interval_runs.c): then a strip   */
     int nfiber;         /* has so many fibers, whose outer lanes are fiber[k], and   */
     int *fiber, *start; /* whose own begin with start[k]; start[nfiber]: all of them */
@@ -142,6 +143,9 @@ stc_status interval_fill(machine *mc, ivl_loop *v);
  * end; then fill makes the next strip. */
 bool runs_start(ivl_loop *v);
 void runs_fill(ivl_loop *v);
+/* interval_lead.c. The same for loops that one operand's coordinates lead. */
+bool lead_start(ivl_loop *v);
+void lead_fill(ivl_loop *v);
 
 /* interval_memo.c: stretches. begin: before a run, for a loop that remembers. find:
  * for [v->i, e), of which `size` elements are to be spelt out: how many
@@ -153,10 +157,16 @@ stc_status memo_note(machine *mc, ivl_loop *v, int n, int64_t e, int64_t size,
                      uint64_t mask);
 void memo_free(machine *mc, ivl_loop *v);
 
+/* interval_bulk.c. bare: whether lanes of a loop that is alone go where only their fibers
+ * are asked for. parent: below outer levels that have a place for every coordinate, the
+ * position for lane `row` of the loop outside the sink's. put_bulk: *done: the strip was
+ * stored as a whole; else nothing was. */
+bool interval_bare(const machine *mc, const ivl_loop *v);
+int64_t interval_parent(const interval *iv, const ivl_target *t, int row);
+stc_status interval_put_bulk(machine *mc, ivl_loop *v, ivl_target *t, bool *done);
+
 /* interval_sink.c */
 bool interval_folds(const sink *x); /* a run is reduced at once */
-/* Whether lanes of a loop that is alone go where only their fibers are asked for. */
-bool interval_bare(const machine *mc, const ivl_loop *v);
 void interval_start(ivl_loop *v); /* the outer lanes' reductions */
 stc_status interval_sink(machine *mc, ivl_loop *v, const sink *x);
 stc_status interval_close(machine *mc, interval *iv, int from); /* places of its lanes */

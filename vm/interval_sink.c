@@ -110,22 +110,6 @@ static mcursor *up_cursor(machine *mc, const loop_summary *s, const place *p)
     return c == ROOT ? NULL : &mc->c[c];
 }
 
-/* Below outer levels that have a place for every coordinate, parents are counted:
- * the position for lane `row` of the loop outside the sink's. */
-static int64_t target_parent(const interval *iv, const ivl_target *t, int row)
-{
-    int64_t parent = t->base;
-    int of[IVL_LOOPS];
-    if (t->loop) of[t->loop - 1] = row;
-    for (int j = t->loop - 1; j > 0; j--)
-        of[j - 1] = iv->loop[j].row[of[j]];
-    for (int k = 0; k + 1 < t->n; k++) {
-        const int64_t i = iv->loop[t->at[k].loop].g.icol[0].data[of[t->at[k].loop]];
-        parent = parent * t->outer[k].extent + i - t->outer[k].lo;
-    }
-    return parent;
-}
-
 /* Closes the fiber before that of parent `to`. */
 static stc_status pass_on(machine *mc, ivl_target *t, int64_t to)
 {
@@ -381,63 +365,13 @@ static stc_status put_coords(machine *mc, const piece *w)
     return STC_OK;
 }
 
-/* ---- whole fibers ----------------------------------------------------------------- */
-
-static bool takes_fibers(const machine *mc, const ivl_target *t)
-{
-    const tensor *r = mc->slot[t->x->a].t;
-    return t->x->kind == SINK_STORE && (t->direct || t->n == 1) &&
-           r->level[r->fmt.levels - 1].kind->append_fibers;
-}
-
-bool interval_bare(const machine *mc, const ivl_loop *v)
-{
-    if (v->depth + 1 < v->of->loops || v->g.s.nsink != 1) return false;
-    for (int k = 0; k < v->g.s.nnode; k++)
-        if (v->g.s.node[k].kind == NODE_GIVEN && v->g.s.node[k].varies) return false;
-    for (int k = 0; k < v->of->ntarget; k++)
-        if (v->of->target[k].x == &v->g.s.sink[0])
-            return takes_fibers(mc, &v->of->target[k]);
-    return false;
-}
-
-/* Runs that cover their rows: as many rows at a time as have parents one after the
- * other. */
-static stc_status put_fibers(machine *mc, const piece *w, ivl_target *t)
-{
-    const ivl_loop *v = w->v;
-    tensor *to = w->r->t;
-    const vclass cls = type_class(to->type);
-    const char *in = strip_spread(&w->v->g, w->x->node);
-    for (int f = 0, n; f < v->nfiber; f += n) {
-        const int64_t parent = t->direct ? target_parent(v->of, t, v->fiber[f])
-                               : w->up   ? w->up->c.at
-                                         : 0;
-        const int from = v->start[f];
-        int64_t pos;
-        for (n = 1; f + n < v->nfiber; n++)
-            if (target_parent(v->of, t, v->fiber[f + n]) != parent + n) break;
-        const int lanes = v->start[f + n] - from;
-        const int64_t end = f + n < v->nfiber ? w->lv->base + w->lv->extent : v->next;
-        if (w->lv->kind->append_fibers(mc->cx, w->lv, parent, n, v->start + f, v->at, end,
-                                       &pos) ||
-            asm_value(mc, w->r, pos + lanes - 1))
-            return mc->cx->diag.status;
-        strip_store(to->type, to->vals, pos, in + (size_t)from * class_size(cls), cls,
-                    lanes);
-        t->parent = parent + n - 1;
-    }
-    w->r->stores += (uint64_t)v->g.n;
-    return STC_OK;
-}
-
 /* ---- fiber by fiber --------------------------------------------------------------- */
 
 /* The fiber that `row` leads to. */
 static stc_status enter_row(machine *mc, ivl_target *t, piece *w, int row)
 {
     if (t->direct) {
-        w->parent = target_parent(w->v->of, t, row);
+        w->parent = interval_parent(w->v->of, t, row);
         return pass_on(mc, t, w->parent);
     }
     if (open_places(mc, w->v->of, t, row)) return mc->cx->diag.status;
@@ -448,11 +382,12 @@ static stc_status enter_row(machine *mc, ivl_target *t, piece *w, int row)
 /* Lanes fiber by fiber, and repeats between them. */
 static stc_status put_result(machine *mc, ivl_loop *v, ivl_target *t)
 {
+    bool done;
+    if (interval_put_bulk(mc, v, t, &done) || done) return mc->cx->diag.status;
     piece w = {.v = v, .x = t->x, .r = &mc->slot[t->x->a], .direct = t->direct};
     w.p = &v->g.s.place[t->x->b];
     w.lv = &w.r->t->level[w.p->level];
     w.up = up_cursor(mc, &v->g.s, w.p);
-    if (v->alone && takes_fibers(mc, t)) return put_fibers(mc, &w, t);
     const bool insert = w.r->lev[w.p->level].insert;
     const bool regions = w.lv->kind->append_regions && t->x->kind == SINK_STORE;
     int rep = 0;
