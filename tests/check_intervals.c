@@ -240,7 +240,7 @@ static stc_tensor *made_of(stc_machine *m, const char *text, const char *const *
     stc_program *p;
     for (int k = 0; k < 4; k++)
         d[k] = (stc_decl){name[k], as[k], STC_I32, NULL, -1};
-    d[4] = (stc_decl){"A", as[4], STC_I32, NULL, -1};
+    d[4] = (stc_decl){"A", text[3] == ')' ? "dense" : as[4], STC_I32, NULL, -1};
     ck_assert_msg(!stc_compile(m, text, d, 5, &p), "%s: %s", text, stc_error(m)->message);
     for (int k = 0; k < 4; k++) {
         in[k] = drawn(m, as[k], k == 3 ? 1 : 2, longest[k], 11 + (uint64_t)k);
@@ -269,6 +269,10 @@ START_TEST(rows_of_runs)
         "A(i,j) = B(i,j) + c(j)",
         "A(i,j) = B(i,j) * D(i,j)",
         "A(i,j) = B(i,j) * (D(i,j) - c(j)) + C(i,j)",
+        "A(i) = B(i,j) * c(j)",
+        "A(i) = sum(j: c(j) * (B(i,j) - C(i,j)))",
+        "A(i) = max(j: B(i,j) - C(i,j))",
+        "A(i) = D(i,j) * c(j) * B(i,j)",
     };
     static const char *const formats[][5] = {
         {"rle", "rle", "rle", "rle", "rle"},
@@ -288,7 +292,7 @@ START_TEST(rows_of_runs)
     for (size_t e = 0; e < sizeof text / sizeof *text; e++)
         for (size_t f = 0; f < sizeof formats / sizeof *formats; f++) {
             const uint32_t *n = longest[(e + f) % (sizeof longest / sizeof *longest)];
-            for (int by = 0; by < 2; by++, n = longest[(e + 2 * f) % 5]) {
+            for (int by = 0; by < 2; by++, n = longest[(e + 2 * f + 1) % 5]) {
                 stc_machine *m;
                 ck_assert_int_eq(stc_open(NULL, &m), STC_OK);
                 stc_tensor *a = made_of(m, text[e], formats[f], n);

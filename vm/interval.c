@@ -287,6 +287,7 @@ static bool prepare_loop(const machine *mc, ivl_loop *v)
     const merge_desc *m = v->g.s.l->merge;
     v->begin = m->lo == ROOT ? 0 : mc->ext[m->lo];
     v->end = mc->ext[m->hi];
+    sums_end(v);
     v->nwalk = 0;
     v->g.known = 0;
     for (int b = 0; b < m->count; b++) {
@@ -397,8 +398,10 @@ static stc_status run_loop(machine *mc, ivl_loop *v)
     v->lane = 0;
     v->lanes = v->depth ? iv->loop[v->depth - 1].g.n : 1;
     v->open = v->g.entered = false;
-    v->alone = runs_start(v);
-    v->bare = v->alone && interval_bare(mc, v);
+    v->alone = false;
+    if (sums_start(mc, v)) return mc->cx->diag.status;
+    if (!v->alone) v->alone = runs_start(v);
+    v->bare = v->alone ? interval_bare(mc, v) : BARE_NOT;
     v->led = NULL;
     if (!v->alone && lead_start(v)) v->open = false;
     interval_start(v);
@@ -451,15 +454,23 @@ static stc_status allocate(machine *mc, interval *iv)
         v->start = v->fiber + LANES;
         v->at = v->start + LANES;
         v->ahead = STRIP / 8;
+        v->summed = UNLINKED;
     }
     return STC_OK;
+}
+
+static void release_loop(machine *mc, ivl_loop *v)
+{
+    strip_free(mc, &v->g.base);
+    memo_free(mc, v);
+    mem_free(mc->cx, v->sums, (size_t)v->sums_cap * sizeof *v->sums);
 }
 
 static void interval_release(machine *mc, super *base)
 {
     interval *iv = (interval *)base;
     for (int d = 0; d < iv->loops; d++)
-        strip_free(mc, &iv->loop[d].g.base), memo_free(mc, &iv->loop[d]);
+        release_loop(mc, &iv->loop[d]);
     if (iv->other && iv->other->free) iv->other->free(mc, iv->other);
     if (iv->other) mem_free(mc->cx, iv->other, iv->other->size);
     mem_free(mc->cx, iv->block, iv->block_size);

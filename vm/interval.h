@@ -66,6 +66,13 @@ typedef struct ivl_stretch {
     int lane;       /* of the strip in which it began                   */
 } ivl_stretch;
 
+/* What is asked of the lanes of rows of runs, besides values. */
+typedef enum ivl_bare {
+    BARE_NOT,     /* all there is                 */
+    BARE_LENGTHS, /* their fibers and lengths     */
+    BARE_FIBERS,  /* their fibers                 */
+} ivl_bare;
+
 typedef struct interval interval;
 typedef struct ivl_loop {
     strip g; /* its body */
@@ -103,9 +110,12 @@ typedef struct ivl_loop {
     int *fiber, *start; /* whose own begin with start[k]; start[nfiber]: all of them */
     int32_t *at;        /* … lanes' coordinates                                      */
     int64_t next;       /* … and where the last lane ends                            */
-    bool bare;          /* … and the rest of what lanes have isn't asked for         */
-    int lead;           /* … the operand with the most runs                          */
-    int64_t ahead;      /* … and how many of its runs are about half a strip         */
+    uint8_t bare;       /* … how little of its lanes is asked for: ivl_bare          */
+    uint16_t summed;    /* … the node whose factor is summed beforehand              */
+    int64_t *sums;      /* … its running sums                                        */
+    int64_t sums_cap;
+    int lead;      /* … the operand with the most runs                          */
+    int64_t ahead; /* … and how many of its runs are about half a strip         */
 } ivl_loop;
 
 /* A result: its places, level by level, each in a loop. */
@@ -147,6 +157,12 @@ void runs_fill(ivl_loop *v);
 bool lead_start(ivl_loop *v);
 void lead_fill(ivl_loop *v);
 
+/* interval_sums.c. start: which factor is summed beforehand, if one is; then the loop is
+ * alone. end: back to how it was. */
+stc_status sums_start(machine *mc, ivl_loop *v);
+void sums_fill(ivl_loop *v);
+void sums_end(ivl_loop *v);
+
 /* interval_memo.c: stretches. begin: before a run, for a loop that remembers. find:
  * for [v->i, e), of which `size` elements are to be spelt out: how many
  * coordinates a repeat takes, which is added to the strip; 0: none. note: they
@@ -161,13 +177,14 @@ void memo_free(machine *mc, ivl_loop *v);
  * are asked for. parent: below outer levels that have a place for every coordinate, the
  * position for lane `row` of the loop outside the sink's. put_bulk: *done: the strip was
  * stored as a whole; else nothing was. */
-bool interval_bare(const machine *mc, const ivl_loop *v);
+ivl_bare interval_bare(const machine *mc, const ivl_loop *v);
 int64_t interval_parent(const interval *iv, const ivl_target *t, int row);
 stc_status interval_put_bulk(machine *mc, ivl_loop *v, ivl_target *t, bool *done);
 
 /* interval_sink.c */
 bool interval_folds(const sink *x); /* a run is reduced at once */
-void interval_start(ivl_loop *v); /* the outer lanes' reductions */
+bool interval_adds(const sink *x);  /* … by adding, in a loop of its own */
+void interval_start(ivl_loop *v);   /* the outer lanes' reductions */
 stc_status interval_sink(machine *mc, ivl_loop *v, const sink *x);
 stc_status interval_close(machine *mc, interval *iv, int from); /* places of its lanes */
 stc_status interval_finish(machine *mc, ivl_target *t);         /* what is open then */

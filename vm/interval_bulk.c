@@ -38,15 +38,19 @@ static bool takes_fibers(const machine *mc, const ivl_target *t)
            last_level(mc, t)->kind->append_fibers;
 }
 
-bool interval_bare(const machine *mc, const ivl_loop *v)
+ivl_bare interval_bare(const machine *mc, const ivl_loop *v)
 {
-    if (v->depth + 1 < v->of->loops || v->g.s.nsink != 1) return false;
+    if (v->depth + 1 < v->of->loops || v->g.s.nsink != 1) return BARE_NOT;
     for (int k = 0; k < v->g.s.nnode; k++)
-        if (v->g.s.node[k].kind == NODE_GIVEN && v->g.s.node[k].varies) return false;
+        if (v->g.s.node[k].kind == NODE_GIVEN && v->link.node[k] != UNLINKED &&
+            v->g.s.node[k].varies)
+            return BARE_NOT;
+    if (v->depth && interval_adds(&v->g.s.sink[0]))
+        return v->summed != UNLINKED ? BARE_FIBERS : BARE_LENGTHS;
     for (int k = 0; k < v->of->ntarget; k++)
         if (v->of->target[k].x == &v->g.s.sink[0])
-            return takes_fibers(mc, &v->of->target[k]);
-    return false;
+            return takes_fibers(mc, &v->of->target[k]) ? BARE_FIBERS : BARE_NOT;
+    return BARE_NOT;
 }
 
 /* The parent of the fiber of outer lane `row`. */

@@ -51,8 +51,9 @@ bool runs_start(ivl_loop *v)
     const merge_desc *m = v->g.s.l->merge;
     bool driven = m->universe, steps = v->lanes == 1;
     uint64_t mask = 0;
-    if (!v->whole || v->nwalk < 1 || v->nwalk > RUN_WALKS || m->count != v->nwalk ||
-        v->begin >= v->end || v->lanes < 1)
+    if (!v->whole || v->nwalk < 1 || v->nwalk > RUN_WALKS ||
+        m->count != v->nwalk + (v->summed != UNLINKED) || v->begin >= v->end ||
+        v->lanes < 1)
         return false;
     for (int k = 0; k < v->nwalk; k++) {
         if (!start_walk(v, &v->walk[k])) return false;
@@ -63,6 +64,7 @@ bool runs_start(ivl_loop *v)
     v->i = v->begin;
     v->lead =
         v->nwalk > 1 && v->walk[1].last - v->walk[1].p > v->walk[0].last - v->walk[0].p;
+    if (v->summed != UNLINKED) mask |= v->walk[v->nwalk].bit;
     return driven && steps && merge_produces(m, mask);
 }
 
@@ -262,17 +264,22 @@ static void find_fibers(ivl_loop *v, int n)
     v->next = ends ? v->end : v->i;
 }
 
-/* … and lanes' coordinates, lengths and rows, for those who ask. */
+/* … lanes' lengths, for those who ask: a factor that is summed has them in it. */
+static void find_lengths(ivl_loop *v, int n)
+{
+    const int32_t *at = v->at, end = (int32_t)v->end;
+    for (int k = 0; v->summed != UNLINKED && k < n; k++)
+        v->len[k] = 1;
+    for (int k = 0; v->summed == UNLINKED && k < n; k++)
+        v->len[k] = (at[k + 1] > at[k] ? at[k + 1] : end) - at[k];
+}
+
+/* … and their coordinates and rows. */
 static void spread_fibers(ivl_loop *v, int n)
 {
     const int32_t *at = v->at;
     for (int k = 0; k < n; k++)
         v->g.icol[0].data[k] = at[k];
-    for (int k = 0; k + 1 < n; k++) {
-        const int32_t d = at[k + 1] - at[k];
-        v->len[k] = d > 0 ? d : v->end - at[k];
-    }
-    v->len[n - 1] = v->next - at[n - 1];
     for (int f = 0; f < v->nfiber; f++)
         for (int k = v->start[f]; k < v->start[f + 1]; k++)
             v->row[k] = v->fiber[f];
@@ -298,6 +305,9 @@ void runs_fill(ivl_loop *v)
     }
     v->g.icol[0].form = COL_ARRAY;
     v->g.n = n;
+    v->at[n] = (int32_t)v->i;
     find_fibers(v, n);
-    if (!v->bare) spread_fibers(v, n);
+    if (v->bare < BARE_FIBERS) find_lengths(v, n);
+    if (v->bare < BARE_LENGTHS) spread_fibers(v, n);
+    if (v->summed != UNLINKED) sums_fill(v);
 }

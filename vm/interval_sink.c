@@ -19,6 +19,7 @@ bool interval_folds(const sink *x)
     return flags & FP_IDEMPOTENT || (real && (x->fn == FN_ADD || x->fn == FN_MUL));
 }
 
+/* By lanes' rows; and fiber by fiber, without lengths where all are 1. */
 #define ADD_RUNS(NAME, T, U)                                                               \
     static void add_runs_##NAME(T *out, const T *x, const int *row, const int64_t *len,    \
                                 int n)                                                     \
@@ -30,10 +31,48 @@ bool interval_folds(const sink *x)
                 sum += (U)x[k] * (U)len[k];                                                \
             out[r] = (T)((U)out[r] + sum);                                                 \
         }                                                                                  \
+    }                                                                                      \
+    static void add_fibers_##NAME(T *out, const T *x, const ivl_loop *v)                   \
+    {                                                                                      \
+        for (int f = 0; f < v->nfiber; f++) {                                              \
+            U sum = 0;                                                                     \
+            if (v->bare == BARE_FIBERS) {                                                  \
+                for (int k = v->start[f]; k < v->start[f + 1]; k++)                        \
+                    sum += (U)x[k];                                                        \
+            } else {                                                                       \
+                for (int k = v->start[f]; k < v->start[f + 1]; k++)                        \
+                    sum += (U)x[k] * (U)v->len[k];                                         \
+            }                                                                              \
+            out[v->fiber[f]] = (T)((U)out[v->fiber[f]] + sum);                             \
+        }                                                                                  \
     }
 ADD_RUNS(F64, double, double)
 ADD_RUNS(F32, float, float)
 ADD_RUNS(I64, int64_t, uint64_t)
+
+bool interval_adds(const sink *x)
+{
+    return x->kind == SINK_REDUCE && x->fn == FN_ADD && !x->right &&
+           (x->cls == CLASS_F64 || x->cls == CLASS_F32 || x->cls == CLASS_I64 ||
+            x->cls == CLASS_U64);
+}
+
+/* Sums of lanes into out[row]. */
+static void add_runs(const ivl_loop *v, vclass cls, const void *in, void *out)
+{
+    const bool fibers = v->alone && v->bare != BARE_NOT;
+    const int n = v->g.n;
+    if (cls == CLASS_F64) {
+        if (fibers) return add_fibers_F64(out, in, v);
+        return add_runs_F64(out, in, v->row, v->len, n);
+    }
+    if (cls == CLASS_F32) {
+        if (fibers) return add_fibers_F32(out, in, v);
+        return add_runs_F32(out, in, v->row, v->len, n);
+    }
+    if (fibers) return add_fibers_I64(out, in, v);
+    add_runs_I64(out, in, v->row, v->len, n);
+}
 
 /* v taken n times, n > 1. */
 static value fold_run(const sink *x, vclass cls, value v, int64_t n)
@@ -63,18 +102,7 @@ static void reduce(ivl_loop *v, const sink *x, void *out)
     const vclass cls = (vclass)x->cls;
     const void *in = strip_spread(&v->g, x->node);
     const int n = v->g.n;
-    if (x->fn == FN_ADD && cls == CLASS_F64) {
-        add_runs_F64(out, in, v->row, v->len, n);
-        return;
-    }
-    if (x->fn == FN_ADD && cls == CLASS_F32) {
-        add_runs_F32(out, in, v->row, v->len, n);
-        return;
-    }
-    if (x->fn == FN_ADD && (cls == CLASS_I64 || cls == CLASS_U64)) {
-        add_runs_I64(out, in, v->row, v->len, n);
-        return;
-    }
+    if (interval_adds(x)) return add_runs(v, cls, in, out);
     const fn_scalar fn = fn_scalar_of(x->fn, cls);
     for (int k = 0; k < n; k++) {
         value acc = class_get(cls, out, v->row[k]), e = class_get(cls, in, k);
