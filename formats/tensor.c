@@ -139,6 +139,13 @@ stc_status tensor_reset(tensor *t)
     return STC_OK;
 }
 
+bool tensor_unique(const tensor *t, int l)
+{
+    for (int k = 0; k <= l; k++)
+        if (!(t->level[k].props & PROP_UNIQUE)) return false;
+    return true;
+}
+
 stc_status tensor_reserve_values(tensor *t, int64_t n)
 {
     return mem_grow(t->cx, &t->vals, &t->vals_cap, n, type_size(t->type));

@@ -36,6 +36,8 @@ void tensor_free(tensor *t);
 stc_status tensor_set_shape(tensor *t, const int64_t *shape);
 /* Empties it for assembly: owned buffers are kept for reuse. */
 stc_status tensor_reset(tensor *t);
+/* Levels 0 … l hold each coordinate once: positions there stand alone. */
+bool tensor_unique(const tensor *t, int l);
 /* Room for n values: only the capacity changes, new ones are unset. */
 stc_status tensor_reserve_values(tensor *t, int64_t n);
 /* At least n values: nvals becomes n if it was less, new ones are the fill. */

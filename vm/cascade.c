@@ -177,11 +177,12 @@ static stc_status prepare(machine *mc, cascade *c)
         stage *st = &c->stage[k];
         st->paired = st->pair && nest_prepare(mc, st->pair);
         if (st->out && st->out->paired) {
-            if (st->out->out) stage_results_turn(st->out, st->g->s.sink[0].a);
+            if (st->out->out && !st->out->rowwise) stage_results_turn(st->out, st->g->s.sink[0].a);
             continue;
         }
         if (make_ready(mc, st)) return mc->cx->diag.status;
         if (st->out) stage_fill_prepare(mc, st);
+        st->rowwise = st->paired && st->out && stage_rows_prepare(mc, st);
     }
     for (int k = c->nstage - 1; k > 0; k--)
         if (!c->stage[k].out->paired) stage_bare_prepare(&c->stage[k]);
@@ -193,8 +194,9 @@ static stc_status stage_run(machine *mc, stage *st)
     strip *g = st->g;
     bool more = true;
     g->entered = false;
-    stage_reductions_start(st);
+    if (st->rowwise) return stage_rows_run(mc, st);
     stage_fill_start(st);
+    stage_reductions_start(st);
     while (more) {
         if (stage_fill(mc, st, &more)) return mc->cx->diag.status;
         const int rounds = g->n;
@@ -222,13 +224,6 @@ static const stage *target_stage(const stage *st)
     return st->g->s.place[id].kind == PLACE_AT ? st : NULL;
 }
 
-static int lane_in(const stage *st, const stage *around, int k)
-{
-    for (; st != around; st = st->out)
-        k = st->row[k];
-    return k;
-}
-
 /* The kernel for all lanes, or run by run of those with one place in a result. */
 static stc_status pair_run(machine *mc, stage *st)
 {
@@ -239,8 +234,8 @@ static stc_status pair_run(machine *mc, stage *st)
     for (ns->from = 0; ns->from < n; ns->from = ns->to) {
         ns->to = n;
         if (to) {
-            const int k = lane_in(st, to, ns->from);
-            for (ns->to = ns->from + 1; ns->to < n && lane_in(st, to, ns->to) == k;)
+            const int k = stage_lane_in(st, to, ns->from);
+            for (ns->to = ns->from + 1; ns->to < n && stage_lane_in(st, to, ns->to) == k;)
                 ns->to++;
             if (stage_results_stand(mc, st->out, st->row[ns->from]))
                 return mc->cx->diag.status;

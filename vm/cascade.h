@@ -13,6 +13,8 @@
  *     cascade_spread.c what an element has from the lane that it belongs to
  *     cascade_fold.c   reductions, and stages that do nothing else
  *     cascade_sink.c   workspaces, results; …_place.c where these go
+ *     cascade_rows.c   the innermost two loops and the fibers below a strip's lanes
+ *                      in one handler
  *
  * The innermost two loops may be a nest that super.def has a kernel for.
  */
@@ -84,6 +86,8 @@ struct stage {
     strip own, *g; /* its strip: own, or that of the pair          */
     nest *pair;    /* a kernel for this loop and the one inside it */
     bool paired;   /* in this run                                  */
+    bool rowwise;  /* … and the kernel goes through its fibers too */
+    nest_rows rows;
     cascade *all;
     stage *out; /* the loop around */
     nest_links link;
@@ -174,6 +178,18 @@ stc_status stage_windows_next(machine *mc, stage *st);
 void stage_windows_places(stage *st, int n);
 void stage_windows_free(machine *mc, stage *st);
 
+/* The lane of the strip of `around` to which lane k of st's strip belongs. */
+static inline int stage_lane_in(const stage *st, const stage *around, int k)
+{
+    for (; st != around; st = st->out)
+        k = st->row[k];
+    return k;
+}
+
+/* cascade_rows.c: a pair whose fibers are gone through by its kernel. */
+bool stage_rows_prepare(machine *mc, stage *st);
+stc_status stage_rows_run(machine *mc, stage *st);
+
 /* cascade_spread.c */
 stc_status stage_settle(machine *mc, stage *st);
 void stage_spread(machine *mc, stage *st);
@@ -196,6 +212,12 @@ void stage_reduce(stage *st, const sink *x, uint16_t result);
 
 /* cascade_sink.c */
 stc_status stage_sinks(machine *mc, stage *st);
+
+/* The list in which a stage's lanes that get entries over so many rungs are put;
+ * and these entries: the list gets their positions. */
+struct sink_list *stage_own_list(const stage *from, const stage_sink *to, int rungs);
+stc_status stage_append_places(machine *mc, slot *r, stage *from, stage_sink *to,
+                               int rungs);
 
 /* Positions of a place in a result, if they are a column in this run. */
 stc_status cascade_place(machine *mc, stage *st, int id);

@@ -211,17 +211,23 @@ static void element_places(const struct sink_list *last, struct sink_list *own)
             own->pos[k] = last->pos[j];
 }
 
-static stc_status append_values(machine *mc, stage *st, const sink *x, stage_sink *to)
+/* Whether lanes of the stage are entries of the last of the rungs themselves. */
+static bool ends_at(const stage *from, const stage_sink *to, int rungs)
 {
-    struct sink_list *list = st->all->list;
-    slot *r = &mc->slot[x->a];
-    const int last = to->nrung - 1;
-    const bool leaf = to->rung[last].at == st; /* an entry an element */
+    return to->rung[rungs - 1].at == from;
+}
+
+struct sink_list *stage_own_list(const stage *from, const stage_sink *to, int rungs)
+{
+    return &from->all->list[ends_at(from, to, rungs) ? rungs - 1 : rungs];
+}
+
+stc_status stage_append_places(machine *mc, slot *r, stage *from, stage_sink *to, int rungs)
+{
+    struct sink_list *list = from->all->list, *own = stage_own_list(from, to, rungs);
+    const int last = rungs - 1;
     const int64_t above = to->above == ROOT ? 0 : mc->c[to->above].c.at;
-    struct sink_list *own = &list[leaf ? last : last + 1];
-    own->n = st->g->n;
-    own->all = true;
-    if (!leaf) lanes_around(st, to->rung[last].at, own, &list[last]);
+    if (own != &list[last]) lanes_around(from, to->rung[last].at, own, &list[last]);
     for (int k = last; k > 0; k--)
         lanes_around(to->rung[k].at, to->rung[k - 1].at, &list[k], &list[k - 1]);
     for (int k = 0; k <= last; k++) {
@@ -233,10 +239,20 @@ static stc_status append_values(machine *mc, stage *st, const sink *x, stage_sin
             return mc->cx->diag.status;
         }
     }
-    if (!leaf) element_places(&list[last], own);
-    const column at = {.form = leaf && !to->rung[last].insert ? COL_STEP : COL_ARRAY,
-                       .base = own->pos[0],
-                       .data = own->pos};
+    if (own != &list[last]) element_places(&list[last], own);
+    return STC_OK;
+}
+
+static stc_status append_values(machine *mc, stage *st, const sink *x, stage_sink *to)
+{
+    struct sink_list *own = stage_own_list(st, to, to->nrung);
+    own->n = st->g->n;
+    own->all = true;
+    if (stage_append_places(mc, &mc->slot[x->a], st, to, to->nrung))
+        return mc->cx->diag.status;
+    const bool steps = ends_at(st, to, to->nrung) && !to->rung[to->nrung - 1].insert;
+    const column at = {
+        .form = steps ? COL_STEP : COL_ARRAY, .base = own->pos[0], .data = own->pos};
     return put_values(mc, st, x, &at);
 }
 

@@ -222,13 +222,6 @@ static void describe(const interval *iv, char *note, size_t size)
 
 /* ---- preparing a run ------------------------------------------------------------- */
 
-static bool unique_down_to(const tensor *t, int l)
-{
-    for (int k = 0; k <= l; k++)
-        if (!(t->level[k].props & PROP_UNIQUE)) return false;
-    return true;
-}
-
 /* Level and parents of operand b; NULL: not a table's. */
 static const level *prepare_parent(const machine *mc, ivl_loop *v, int b, ivl_walk *w)
 {
@@ -242,7 +235,7 @@ static const level *prepare_parent(const machine *mc, ivl_loop *v, int b, ivl_wa
         const tensor *t = mc->slot[walked ? opened->tensor : o->tensor].t;
         const int l = walked ? opened->level : o->level;
         w->parent = &out->place[walked ? opened->up : up];
-        return unique_down_to(t, l) ? &t->level[l] : NULL;
+        return tensor_unique(t, l) ? &t->level[l] : NULL;
     }
     const cursor *up;
     const level *lv;

@@ -169,14 +169,6 @@ static bool match_sink(nest *ns)
 
 /* ---- preparing a run ----------------------------------------------------------- */
 
-/* Parents stand on one position each. */
-static bool unique_down_to(const tensor *t, int l)
-{
-    for (int k = 0; k <= l; k++)
-        if (!(t->level[k].props & PROP_UNIQUE)) return false;
-    return true;
-}
-
 /* The tensor and level of an operand's place. */
 const level *nest_level(const machine *mc, const nest *ns, int id, const tensor **t)
 {
@@ -211,7 +203,7 @@ static bool prepare_walk(const machine *mc, nest *ns, nest_walk *w, int *width)
     if ((f.shape != VIEW_COORDS && !w->gaps) || (*width && *width != f.width)) return false;
     if (w->gaps && (!ns->by_lane || f.bounds || lv->base != ns->lo)) return false;
     if (f.bounds) { /* else the parent's position and its duplicates bound it */
-        if (!unique_down_to(t, (int)(lv - t->level)) || f.stride != f.width ||
+        if (!tensor_unique(t, (int)(lv - t->level)) || f.stride != f.width ||
             f.bounds_width != f.width)
             return false;
     } else if (ns->nwalk != 1 || !(lv->props & PROP_UNIQUE) || f.stride % f.width) {
@@ -247,7 +239,7 @@ static bool prepare_load(const machine *mc, nest *ns, nest_load *x)
     const level *lv = nest_level(mc, ns, n->b, &t);
     fiber_table f;
     x->probe = NULL;
-    if (!lv->kind->locate || !unique_down_to(t, (int)(lv - t->level))) return false;
+    if (!lv->kind->locate || !tensor_unique(t, (int)(lv - t->level))) return false;
     if (probed(ns, lv, n->b)) {
         x->probe = lv;
         x->nvals = t->nvals;

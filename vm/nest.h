@@ -18,6 +18,7 @@ typedef enum nest_shape {
     NEST_FIBER, /* one fiber of coordinates                    */
     NEST_RANGE, /* all coordinates of the loop's range         */
     NEST_MERGE, /* two fibers of coordinates                   */
+    NEST_ROWS,  /* a range inside a fiber: three loops (nest_rows) */
 } nest_shape;
 
 /* A fiber of coordinates per lane: [bounds[parent], bounds[parent + 1]). */
@@ -42,6 +43,35 @@ typedef struct nest_load {
 
 typedef struct nest nest;
 
+/* Three loops in one handler: the outer of the two isn't filled as a strip, but
+ * gone through fiber by fiber below the lanes of the strip around. For each element
+ * rows are scaled, multiplied, and added to the lane's row of a dense result. */
+typedef struct nest_rows {
+    nest_walk walk;   /* its parents are a column of the strip around              */
+    uint64_t need;    /* operands without which there is nothing to do           */
+    int64_t entries;  /* in all fibers                                           */
+    bool far;         /* rows come from memory that no cache holds               */
+    const void *vals; /* of the fiber; NULL: they are no factors                 */
+    int nscalar;
+    struct {
+        const vcolumn *lanes; /* values of the strip around, or fixed; NULL:     */
+        vcolumn fixed;
+        const void *vals; /* loaded at positions of the strip around         */
+        const column *at;
+    } scalar[4];
+    struct { /* row = vals + up * by_up + coordinate * by_crd + position * by_pos */
+        const void *vals;
+        const column *up; /* NULL: it is 0 */
+        int64_t by_up, by_crd, by_pos, shift;
+    } x[NEST_LOADS];
+    value none; /* what is in new rows                                               */
+    /* of this strip: lanes that have something, and where their rows begin; ~ that:
+     * nothing was written there yet */
+    int n;
+    const int *lane;
+    const int64_t *pos;
+} nest_rows;
+
 typedef struct row_places {
     int64_t base;
     level *leaf;
@@ -58,6 +88,8 @@ struct nest {
                                  there is only one. STORE: of the two loads           */
     nest_kernel narrow, wide; /* for 32-bit and 64-bit indices                  */
     nest_kernel kernel;       /* of this run                                         */
+    nest_kernel rows[2];      /* the same for three loops; NULL: there is none       */
+    const nest_rows *by;      /* what these go through                               */
     int nwalk, nload, nscalar;
     nest_walk walk[NEST_WALKS];
     nest_load load[NEST_LOADS];

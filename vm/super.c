@@ -37,6 +37,18 @@ static const struct super_row {
 #include "super.def"
 };
 
+/* Where the inner loop's kernel has a row, that for the loop around it as well. */
+static void choose_rows(nest *ns, const struct super_row *range)
+{
+    for (size_t k = 0; k < sizeof supers / sizeof *supers; k++) {
+        const struct super_row *r = &supers[k];
+        const struct kernel_row *kernel = &kernels[r->kernel];
+        if (kernel->shape == NEST_ROWS && kernel->sink == ns->in.sink[0].kind &&
+            r->type == range->type && r->body == range->body && !ns->rows[r->width == 64])
+            ns->rows[r->width == 64] = r->run;
+    }
+}
+
 /* What a kernel can't do, though shape and sink fit. */
 static bool fits(const nest *ns, kernel_id kernel)
 {
@@ -79,6 +91,7 @@ bool super_choose(nest *ns)
             !fits(ns, (kernel_id)r->kernel))
             continue;
         ns->probes = r->kernel == KERNEL_dot_fiber && ns->nload == 2;
+        if (ns->shape == NEST_RANGE) choose_rows(ns, r);
         if (r->width == 32 && !ns->narrow) ns->narrow = r->run;
         if (r->width == 64 && !ns->wide) ns->wide = r->run;
     }

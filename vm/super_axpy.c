@@ -263,6 +263,7 @@ static stc_status lanes_row(machine *mc, nest *ns, void **row)
         w->n = count;                                                                      \
     }
 
+#define INSTANCE_axpy_rows(TYPE, B, W)
 #define INSTANCE_axpy_fiber(TYPE, B, W)                                                    \
     WORKSPACE_FIBER(TYPE, B, W)                                                            \
                                                                                            \

@@ -344,6 +344,7 @@ FIBERS_END(64)
     }
 
 #define INSTANCE_axpy_range(TYPE, B, W)
+#define INSTANCE_axpy_rows(TYPE, B, W)
 #define INSTANCE_scatter_fiber(TYPE, B, W)
 #define INSTANCE_dot_into(TYPE, B, W)
 #define INSTANCE_axpy_fiber(TYPE, B, W)

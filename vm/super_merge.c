@@ -341,6 +341,7 @@ static stc_status merge_end(machine *mc, nest *ns, const row_places *rp,
 #define INSTANCE_dot_range(TYPE, B, W)
 #define INSTANCE_dot_merge(TYPE, B, W)
 #define INSTANCE_axpy_range(TYPE, B, W)
+#define INSTANCE_axpy_rows(TYPE, B, W)
 #define INSTANCE_scatter_fiber(TYPE, B, W)
 #define INSTANCE_dot_into(TYPE, B, W)
 #define INSTANCE_axpy_fiber(TYPE, B, W)

@@ -236,13 +236,6 @@ static bool match(const machine *mc, scatter *sc, const loop_summary *mid,
 
 /* ---- tables of a run --------------------------------------------------------------- */
 
-static bool unique_down_to(const tensor *t, int l)
-{
-    for (int k = 0; k <= l; k++)
-        if (!(t->level[k].props & PROP_UNIQUE)) return false;
-    return true;
-}
-
 static bool within(const level *lv, int64_t lo, int64_t hi)
 {
     return lv->base >= lo && lv->base + lv->extent <= hi;
@@ -261,7 +254,7 @@ static bool ready_operand(const machine *mc, const scatter *sc, scatter_operand 
     fiber_table f;
     int64_t lo, hi;
     range_of(mc, sc->mid, &lo, &hi);
-    if (!lv->kind->table || !unique_down_to(t, o->level)) return false;
+    if (!lv->kind->table || !tensor_unique(t, o->level)) return false;
     lv->kind->table(lv, &f);
     o->coords = f.shape == VIEW_COORDS;
     if (f.shape == VIEW_RANGE) {
@@ -284,7 +277,7 @@ static bool ready_fiber(const machine *mc, scatter *sc)
     fiber_table f;
     int64_t lo, hi;
     range_of(mc, sc->inner, &lo, &hi);
-    if (!lv->kind->table || !unique_down_to(t, sc->level) || lo < 0) return false;
+    if (!lv->kind->table || !tensor_unique(t, sc->level) || lo < 0) return false;
     lv->kind->table(lv, &f);
     if (f.shape != VIEW_COORDS || !f.bounds || f.stride != f.width ||
         f.bounds_width != f.width || !within(lv, lo, hi))

@@ -1,0 +1,352 @@
+/* cascade_rows.c: three loops in one handler: where a pair (nest.h) accumulates rows
+ * in a result, its outer loop needs no strip of its own if it walks one fiber and
+ * all that the rows and scalars depend on are columns of the strip around, the
+ * element's coordinate, or its position. Then the kernel goes through the fibers
+ * below the lanes of that strip itself (SpMM, MTTKRP, TTM, and their kin).
+ *
+ * What is found here per run is a table of strides; what isn't of that form
+ * goes through strings of elements as before.
+ */
+#include "cascade.h"
+#include <string.h>
+
+/* What is no larger stays near the processor. */
+enum { NEAR_BYTES = 1 << 18 };
+
+/* ---- preparing ----------------------------------------------------------------- */
+
+/* A place of the pair's outer loop as a column of the strip around. NULL: it
+ * isn't one. */
+static const column *column_around(const stage *st, uint16_t id)
+{
+    const uint16_t up = st->link.up[id];
+    if (st->g->s.place[id].kind != PLACE_GIVEN || up == UNLINKED) return NULL;
+    return st->out->g->s.place[up].kind == PLACE_AT ? NULL : &st->out->g->place[up];
+}
+
+/* The operand is a range below a column of the strip around, and has all
+ * coordinates of the loop. */
+static bool covers(machine *mc, const stage *st, int b, fiber_table *t)
+{
+    const merge_operand *o = &st->g->s.l->merge->operand[b];
+    if (o->role != MERGE_LOCATE || o->coef != 1 || st->link.shift[1 + b] != UNLINKED)
+        return false;
+    const tensor *from = mc->slot[o->tensor].t;
+    const level *lv = &from->level[o->level];
+    if (!lv->kind->table || !lv->kind->locate || !tensor_unique(from, o->level)) return false;
+    lv->kind->table(lv, t);
+    return t->shape == VIEW_RANGE && t->lo <= st->lo && t->hi >= st->hi;
+}
+
+/* The fiber is gone through where all operands of a set are that has it, and
+ * whatever others are. */
+static bool match_merge(machine *mc, stage *st)
+{
+    const merge_desc *m = st->g->s.l->merge;
+    fiber_table t;
+    if (m->universe || m->count > MERGE_TABLE_MAX || st->nwalk != 1) return false;
+    const uint64_t last = UINT64_C(1) << ((1 << m->count) - 1), all = last | (last - 1);
+    uint64_t there = all;
+    st->rows.need = 0;
+    for (int b = 0; b < m->count; b++) {
+        if (m->produce & ~table_bit(b) & all) continue;
+        st->rows.need |= UINT64_C(1) << b;
+        there &= table_bit(b);
+    }
+    if ((m->produce & all) != there || !(st->rows.need >> (st->walk[0].place - 1) & 1))
+        return false;
+    for (int b = 0; b < m->count; b++)
+        if (1 + b != st->walk[0].place && !covers(mc, st, b, &t)) return false;
+    return true;
+}
+
+static bool match_body(const stage *st)
+{
+    const loop_summary *s = &st->g->s;
+    if (s->nsink > 0) return false;
+    for (int k = 0; k < s->nstep; k++) {
+        const step *x = &s->step[k];
+        const place *p = &s->place[x->a];
+        if (x->kind == STEP_NODE) {
+            const uint8_t kind = s->node[x->a].kind;
+            if (kind != NODE_LOAD && kind != NODE_CONST && kind != NODE_GIVEN) return false;
+        } else if (x->kind == STEP_PLACE) {
+            if (p->kind != PLACE_SEEK || p->sought) return false;
+        } else if (x->kind != STEP_INNER) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool prepare_walk(machine *mc, stage *st, int *width)
+{
+    const stage_walk *w = &st->walk[0];
+    const fiber_table *t = &w->t;
+    const place *opened = &st->out->g->s.place[st->link.up[w->place]];
+    const tensor *from = mc->slot[opened->tensor].t;
+    if (!w->tabled || w->trims || w->dups || t->shape != VIEW_COORDS ||
+        t->stride % t->width || (t->bounds && t->bounds_width != t->width))
+        return false;
+    if (t->bounds && !tensor_unique(from, opened->level)) return false;
+    st->rows.walk = (nest_walk){.bounds = t->bounds,
+                                .crd = t->crd,
+                                .step = t->stride / t->width,
+                                .parent = w->parent};
+    st->rows.entries = w->lv->size;
+    *width = t->width;
+    return true;
+}
+
+static bool prepare_row(machine *mc, stage *st, int j)
+{
+    const nest_load *x = &st->pair->load[j];
+    const int id = (int)(x->parent - st->g->place);
+    const place *p = &st->g->s.place[id];
+    int64_t by_up = 0, by_crd = 0, by_pos = 0, shift = st->pair->lo - x->lo;
+    const column *up = NULL;
+    fiber_table t;
+    if (x->probe || x->walk >= 0) return false;
+    if (id == st->walk[0].place) {
+        by_pos = x->extent;
+    } else if (p->kind == PLACE_OPERAND) {
+        if (!covers(mc, st, p->operand, &t)) return false;
+        up = &st->out->g->place[st->link.up[id]];
+        by_up = (t.hi - t.lo) * x->extent;
+        by_crd = x->extent;
+        shift -= t.lo * x->extent;
+    } else if (p->kind == PLACE_FIXED && id != PLACE_ROOT) {
+        if (mc->c[p->cursor].c.at == NONE) return false;
+        shift += mc->c[p->cursor].c.at * x->extent;
+    } else if (id != PLACE_ROOT) {
+        up = column_around(st, (uint16_t)id);
+        by_up = x->extent;
+        if (!up) return false;
+    }
+    const tensor *from = mc->slot[st->pair->in.node[x->node].a].t;
+    st->rows.far |= from->nvals * (int64_t)type_size(from->type) > NEAR_BYTES;
+    st->rows.x[j].vals = x->vals;
+    st->rows.x[j].up = up;
+    st->rows.x[j].by_up = by_up;
+    st->rows.x[j].by_crd = by_crd;
+    st->rows.x[j].by_pos = by_pos;
+    st->rows.x[j].shift = shift;
+    return true;
+}
+
+static bool prepare_scalar(machine *mc, stage *st, uint16_t id)
+{
+    const node *x = &st->g->s.node[id];
+    nest_rows *r = &st->rows;
+    const int j = r->nscalar;
+    r->scalar[j].lanes = NULL;
+    if (x->kind == NODE_GIVEN && st->link.node[id] != UNLINKED) {
+        r->scalar[j].lanes = &st->out->g->node[st->link.node[id]];
+    } else if (x->kind == NODE_CONST) {
+        r->scalar[j].fixed.one = mc->p->konst[x->a].v;
+        r->scalar[j].lanes = &r->scalar[j].fixed;
+    } else if (x->kind == NODE_LOAD && mc->slot[x->a].t->type == st->pair->type) {
+        if (x->b == st->walk[0].place) {
+            if (r->vals) return false;
+            r->vals = mc->slot[x->a].t->vals;
+            return true;
+        }
+        const tensor *from = mc->slot[x->a].t;
+        r->scalar[j].at = column_around(st, x->b);
+        r->scalar[j].vals = from->vals;
+        if (!r->scalar[j].at || !tensor_unique(from, from->fmt.levels - 1)) return false;
+    } else {
+        return false;
+    }
+    r->nscalar++;
+    return true;
+}
+
+/* Rows of the result are found without cursors, and don't differ along a fiber. */
+static bool match_result(machine *mc, const stage *st)
+{
+    const stage *in = st->child[0];
+    const sink *x = &in->g->s.sink[0];
+    const stage_sink *to = &in->sink[0];
+    fiber_table t;
+    if (x->kind != SINK_ACC || to->way == SINK_BY_LANE || to->nrung == 0) return false;
+    for (int k = 0; k + 1 < to->nrung; k++)
+        if (to->rung[k].at == st || to->rung[k].at == in) return false;
+    const rung *g = &to->rung[to->nrung - 1];
+    const level *lv = &mc->slot[x->a].t->level[g->level];
+    if (g->at != in || !g->insert || in->g->s.place[g->place].icol != 0 || !lv->kind->table)
+        return false;
+    lv->kind->table(lv, &t);
+    return t.shape == VIEW_RANGE && t.lo <= st->pair->lo && t.hi >= st->pair->hi;
+}
+
+bool stage_rows_prepare(machine *mc, stage *st)
+{
+    nest *ns = st->pair;
+    int width;
+    if (ns->shape != NEST_RANGE || !(ns->rows[0] || ns->rows[1]) || ns->by_lane)
+        return false;
+    if (!match_merge(mc, st) || !match_body(st) || !match_result(mc, st) ||
+        !prepare_walk(mc, st, &width) || !ns->rows[width == 8])
+        return false;
+    st->rows.nscalar = 0;
+    st->rows.vals = NULL;
+    st->rows.far = false;
+    for (int j = 0; j < ns->nload; j++)
+        if (!prepare_row(mc, st, j)) return false;
+    for (int j = 0; j < ns->nscalar; j++)
+        if (!prepare_scalar(mc, st, ns->scalar[j])) return false;
+    ns->by = &st->rows;
+    ns->kernel = ns->rows[width == 8];
+    return true;
+}
+
+/* ---- a strip of the stage around ----------------------------------------------- */
+
+/* Columns that lanes must have something in: those in which some may not. */
+typedef struct needs {
+    int n;
+    const column *c[MERGE_TABLE_MAX + NEST_LOADS + 4];
+} needs;
+
+static void need(needs *out, const column *c)
+{
+    if (c->form == COL_STEP || (c->form == COL_ARRAY && c->full)) return;
+    out->c[out->n++] = c;
+}
+
+static void find_needs(const stage *st, needs *out)
+{
+    const merge_desc *m = st->g->s.l->merge;
+    const nest_rows *r = &st->rows;
+    for (int b = 0; b < m->count; b++)
+        if (1 + b != st->walk[0].place && r->need >> b & 1)
+            need(out, &st->out->g->place[st->link.up[1 + b]]);
+    for (int j = 0; j < st->pair->nload; j++)
+        if (r->x[j].up) need(out, r->x[j].up);
+    for (int j = 0; j < r->nscalar; j++)
+        if (!r->scalar[j].lanes) need(out, r->scalar[j].at);
+}
+
+/* Whether a lane's fiber has anything in it. */
+static bool has_fiber(const nest_rows *r, bool wide, int k)
+{
+    const int64_t parent = walk_parent(&r->walk, k);
+    if (parent < 0) return false;
+    if (!r->walk.bounds)
+        return !r->walk.parent->ranged || column_end(r->walk.parent, k) > parent;
+    if (wide) {
+        const int64_t *b = r->walk.bounds;
+        return b[parent] < b[parent + 1];
+    }
+    const int32_t *b = r->walk.bounds;
+    return b[parent] < b[parent + 1];
+}
+
+/* The usual case: fibers that follow each other. */
+static int lanes_in_step(const int32_t *bounds, int lanes, int *out)
+{
+    int n = 0;
+    for (int k = 0; k < lanes; k++) {
+        out[n] = k;
+        n += bounds[k] < bounds[k + 1];
+    }
+    return n;
+}
+
+/* Lanes that add something. */
+static int lanes_with_fibers(const stage *st, int *lanes)
+{
+    const bool wide = st->walk[0].t.width == 8;
+    const nest_walk *w = &st->rows.walk;
+    needs must = {0};
+    int n = 0;
+    find_needs(st, &must);
+    if (!must.n && w->bounds && !wide && w->parent->form == COL_STEP)
+        return lanes_in_step((const int32_t *)w->bounds + w->parent->base, st->out->g->n,
+                             lanes);
+    for (int k = 0; k < st->out->g->n; k++) {
+        bool there = has_fiber(&st->rows, wide, k);
+        for (int j = 0; j < must.n; j++)
+            there &= column_get(must.c[j], k) >= 0;
+        lanes[n] = k;
+        n += there;
+    }
+    return n;
+}
+
+/* Positions above the result's last level, of n lanes of the strip around. */
+static stc_status rows_above(machine *mc, stage *st, slot *r, const int *lanes, int n,
+                             int64_t *pos)
+{
+    stage_sink *to = &st->child[0]->sink[0];
+    const int rungs = to->nrung - 1;
+    if (to->way == SINK_APPENDED) {
+        struct sink_list *own = stage_own_list(st->out, to, rungs);
+        own->n = n;
+        own->all = n == st->out->g->n;
+        memcpy(own->lane, lanes, (size_t)n * sizeof *lanes);
+        if (stage_append_places(mc, r, st->out, to, rungs)) return mc->cx->diag.status;
+        memcpy(pos, own->pos, (size_t)n * sizeof *pos);
+        return STC_OK;
+    }
+    const rung *g = rungs ? &to->rung[rungs - 1] : NULL;
+    const int64_t above = to->above == ROOT ? 0 : mc->c[to->above].c.at;
+    for (int t = 0; t < n; t++)
+        pos[t] = g ? column_get(&g->at->g->place[g->place],
+                                stage_lane_in(st->out, g->at, lanes[t]))
+                   : above;
+    return STC_OK;
+}
+
+/* Rows that the kernel will write get room; those it writes first need no fill. */
+static stc_status rows_ready(machine *mc, stage *st, slot *r, int64_t *pos, int n)
+{
+    const nest *ns = st->pair;
+    const stage_sink *to = &st->child[0]->sink[0];
+    const level *lv = &r->t->level[to->rung[to->nrung - 1].level];
+    tensor *t = r->t;
+    int64_t most = 0;
+    fiber_table f;
+    lv->kind->table(lv, &f);
+    const int64_t width = f.hi - f.lo, from = ns->lo - f.lo;
+    for (int k = 0; k < n; k++)
+        if (pos[k] > most) most = pos[k];
+    if (ns->hi - ns->lo < width) { /* part of a row: the rest of it is filled */
+        for (int k = 0; k < n; k++)
+            pos[k] = pos[k] * width + from;
+        return asm_value(mc, r, (most + 1) * width - 1);
+    }
+    if (tensor_reserve_values(t, (most + 1) * width)) return mc->cx->diag.status;
+    for (int k = 0; k < n; k++) {
+        pos[k] *= width;
+        if (pos[k] < t->nvals) continue;
+        if (pos[k] > t->nvals && tensor_extend_values(t, pos[k]))
+            return mc->cx->diag.status;
+        t->nvals = pos[k] + width;
+        pos[k] = ~pos[k];
+    }
+    return STC_OK;
+}
+
+stc_status stage_rows_run(machine *mc, stage *st)
+{
+    nest *ns = st->pair;
+    const sink *x = &st->child[0]->g->s.sink[0];
+    slot *r = &mc->slot[x->a];
+    int *lanes = st->row;
+    int64_t *pos = st->g->icol[0].data;
+    const int n = ns->hi > ns->lo ? lanes_with_fibers(st, lanes) : 0;
+    if (n == 0) return STC_OK;
+    if (rows_above(mc, st, r, lanes, n, pos) || rows_ready(mc, st, r, pos, n))
+        return mc->cx->diag.status;
+    r->stores += (uint64_t)n;
+    st->rows.n = n;
+    st->rows.lane = lanes;
+    st->rows.pos = pos;
+    st->rows.none = r->t->fill;
+    if (ns->kernel(mc, ns)) return mc->cx->diag.status;
+    const int64_t rounds = ns->rounds;
+    ns->rounds = 0;
+    return machine_count(mc, rounds);
+}
