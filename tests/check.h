@@ -26,6 +26,7 @@
     SUITE(verify)                                                                          \
     SUITE(io)                                                                              \
     SUITE(api)                                                                             \
+    SUITE(refusals)                                                                        \
     SUITE(session)                                                                         \
     SUITE(schedule)                                                                        \
     SUITE(workspace)                                                                       \

@@ -9,6 +9,7 @@ case $tool in /*) ;; *) tool=$PWD/$tool ;; esac
 want=$PWD/tests/messages.txt
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
+ln -s "$PWD/tests/bad" "$dir/bad"
 cd "$dir" || exit 1
 HOME=$dir
 export HOME
