@@ -25,7 +25,7 @@
         bool scaled)                                                                       \
     {                                                                                      \
         num_##TYPE a = init;                                                               \
-        if (e - p >= 8) {                                                                  \
+        if (__builtin_expect(e - p >= 8, 0)) { /* else nothing but the loop */             \
             num_##TYPE b = NOTHING(B, TYPE), c = b, d = b;                                 \
             for (; p + 4 <= e; p += 4) {                                                   \
                 a = PLUS(B, TYPE, a, DOT_TERM(TYPE, B, p));                                \
