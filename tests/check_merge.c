@@ -166,6 +166,32 @@ START_TEST(mended)
     EXPECT("tensor T csr f64 [3,2] = { (0,0): -3, (0,1): -4, (1,0): -5 }\n"
            "y(i) = max(j: T(i,j))",
            "y", -3, 0, 0);
+    /* a case's variables are its own: 0 - 3 of a u8 is still one in the first */
+    EXPECT("fn u(x, y) {\n x, 0 => x / 2\n"
+           " x, y => { while (x != 0) { t = x; x = y % x; y = t }; return y }\n}\n"
+           "tensor A dense u8 [2] = [3, 4]\ntensor B dense i64 [2] = [0, 6]\n"
+           "y(i) = u(0 * A(i) - A(i) + 0, B(i)) > 2 ** 62",
+           "y", 1, 0);
+}
+END_TEST
+
+/* Slices of compressed modes, of both operands, of one, and at other strides: lanes
+ * of many strips, long fibers and empty ones. */
+START_TEST(windows)
+{
+    EXPECT("tensor A csr f64 [3000,40]\nA(i,j) = select((i + 7 * j) % 5 == 0, i + j, 0)\n"
+           "tensor B csr f64 [3000,40]\nB(i,j) = select((i + j) % 3 == 0, 1, 0)\n"
+           "C(i,j) = A(i(1:3000:3),j(3::4)) + B(i(::3),j(:10))\n"
+           "tensor s dense f64 [4]\n"
+           "s(0) = sum(i, j: C(i,j))\n"
+           "s(1) = sum(i, j: A(i(1:3000:3),j(3::4)))\n"
+           "s(2) = sum(i, j: B(i(::3),j(:10)))\n"
+           "s(3) = max(i: min(j: A(i,j(5:9))))",
+           "s", 3045000, 3041000, 4000, 0);
+    EXPECT("tensor A csr i64 [2,9000]\nA(i,j) = select(j % 4 == i, j, 0)\n"
+           "y(i) = sum(j: A(i,j(1::4)) * A(i,j(1:9000:4)))\n"
+           "z(i) = y(i) % 1000007",
+           "z", 0, 324147);
 }
 END_TEST
 
@@ -182,6 +208,7 @@ Suite *suite_merge(void)
     tcase_add_test(c, terms_of_their_own);
     tcase_add_test(c, tropical);
     tcase_add_test(c, mended);
+    tcase_add_test(c, windows);
     suite_add_tcase(s, c);
     return s;
 }

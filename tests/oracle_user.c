@@ -1,7 +1,8 @@
 /* oracle_user.c: functions that the user writes, run by the oracle from their
  * trees: expressions, cases, and bodies of statements. A first walk finds the
- * result's type, what all returns promote to; a case's constants are compared
- * by value. */
+ * types of variables, what all that is assigned to them promotes to, and the
+ * result's, what all returns promote to. Cases have variables of their own, and
+ * their constants are compared by value. */
 #include "oracle_eval.h"
 #include <string.h>
 
@@ -19,6 +20,8 @@ typedef struct frame {
     } joined[2]; /* what all returns promote to: [1]: those that are literals  */
     local local[MAX_LOCAL];
     int n;
+    const struct frame *types; /* running: where the walk found its variables' types */
+    bool changed;              /* walking: some type did in this round               */
     int64_t steps;
     oval result;
     enum { RUN, BROKEN, CONTINUED, RETURNED } state;
@@ -26,11 +29,40 @@ typedef struct frame {
 
 static oval run_expr(frame *f, const ast *e);
 
+static const local *find_in(const frame *f, const char *name)
+{
+    for (int k = 0; k < f->n; k++)
+        if (strcmp(f->local[k].name, name) == 0) return &f->local[k];
+    return NULL;
+}
+
+/* A value as its variable has it. */
+static oval as_variable(frame *f, const char *name, oval v)
+{
+    const local *x = f->types ? find_in(f->types, name) : NULL;
+    if (!x) return v;
+    if (!x->value.weak) f->s->w->flags |= of_literal(&v, x->value.type);
+    v = ov_convert(v, x->value.type);
+    v.weak = x->value.weak;
+    return v;
+}
+
 static local *find(frame *f, const char *name)
 {
     for (int k = 0; k < f->n; k++)
         if (strcmp(f->local[k].name, name) == 0) return &f->local[k];
     return NULL;
+}
+
+static oval user_of_types(ostmt *s, const ofunction *fn, const oval *args, int n)
+{
+    stc_type t[8] = {0};
+    bool weak[8] = {false};
+    for (int k = 0; k < n && k < 8; k++)
+        t[k] = args[k].type, weak[k] = args[k].weak;
+    oval r = ov_any(ouser_type(s, fn, t, weak, n));
+    r.weak = ouser_weak(weak, n);
+    return r;
 }
 
 static oval run_call(frame *f, const ast *e)
@@ -51,6 +83,7 @@ static oval run_call(frame *f, const ast *e)
     oval arg[8] = {{0}};
     for (int k = 0; k < e->count && k < 8; k++)
         arg[k] = run_expr(f, e->child[k]);
+    if (user && f->typing) return user_of_types(f->s, user, arg, e->count);
     if (user) return ouser_call(f->s, user, arg, e->count);
     if (fn < 0) return ov_any(STC_F64);
     if (f->typing) {
@@ -106,12 +139,18 @@ static void run_assign(frame *f, const ast *e)
     if (!x && f->n < MAX_LOCAL) {
         x = &f->local[f->n++];
         *x = (local){.name = name, .value = v};
+        f->changed = true;
     }
-    if (x && f->typing && x->value.type != v.type) {
-        const bool literal = x->value.weak && v.weak;
-        v = ov_any(ot_promote(x->value.type, x->value.weak, v.type, v.weak));
-        v.weak = literal;
+    if (x && f->typing) {
+        const oval old = x->value;
+        if (old.type != v.type || old.weak != v.weak) {
+            const bool literal = old.weak && v.weak;
+            v = ov_any(ot_promote(old.type, old.weak, v.type, v.weak));
+            v.weak = literal;
+        }
+        f->changed |= v.type != old.type || v.weak != old.weak;
     }
+    if (!f->typing) v = as_variable(f, name, v);
     if (x) x->value = v;
 }
 
@@ -151,12 +190,12 @@ static void run(frame *f, const ast *e);
 
 static void run_loop(frame *f, const ast *condition, const ast *step, const ast *body)
 {
-    for (int k = 0; f->typing && k < 3; k++) {
+    if (f->typing) {
         run_expr(f, condition);
         run(f, body);
         if (step) run(f, step);
+        return;
     }
-    if (f->typing) return;
     while (f->state == RUN && truth(f, condition) && f->state == RUN) {
         run(f, body);
         if (f->state == CONTINUED) f->state = RUN;
@@ -240,7 +279,8 @@ static void bind_names(frame *f, const ast *names, const oval *args)
     f->n = 0;
     for (int k = 0; k < names->count && k < 8; k++) {
         if (constant(names->child[k])) continue;
-        f->local[f->n++] = (local){names->child[k]->name, args[k]};
+        const char *name = names->child[k]->name;
+        f->local[f->n++] = (local){name, as_variable(f, name, args[k])};
     }
 }
 
@@ -252,28 +292,60 @@ static void run_body(frame *f, const ast *body)
         give(f, run_expr(f, body));
 }
 
+/* The walk: as often as it takes for the types of variables to settle. */
+static void type_body(frame *f, const ast *names, const ast *body, const oval *args)
+{
+    const struct joined before[2] = {f->joined[0], f->joined[1]};
+    bind_names(f, names, args);
+    f->changed = true;
+    for (int round = 0; f->changed && round < 64; round++) {
+        f->changed = false;
+        f->joined[0] = before[0], f->joined[1] = before[1];
+        run_body(f, body);
+    }
+}
+
+static void run_case(frame *f, const ast *names, const ast *body, const oval *args)
+{
+    frame types = {.s = f->s, .typing = true};
+    oval any[8];
+    for (int k = 0; k < names->count && k < 8; k++) {
+        any[k] = ov_any(args[k].type);
+        any[k].weak = args[k].weak;
+    }
+    const unsigned flags = f->s->w->flags;
+    type_body(&types, names, body, any);
+    f->s->w->flags = flags;
+    f->types = &types;
+    bind_names(f, names, args);
+    run_body(f, body);
+    f->types = NULL;
+}
+
 static void run_cases(frame *f, const ast *cases, const oval *args)
 {
     const ast *chosen = f->typing ? NULL : choose(f, cases, args);
     for (int k = 0; k < cases->count; k++) {
         const ast *one = cases->child[k];
-        if (!f->typing && one != chosen) continue;
-        bind_names(f, one->child[0], args);
-        run_body(f, one->child[1]);
+        if (f->typing)
+            type_body(f, one->child[0], one->child[1], args);
+        else if (one == chosen)
+            run_case(f, one->child[0], one->child[1], args);
     }
 }
 
 static oval call_frame(ostmt *s, const ofunction *fn, const oval *args, bool typing)
 {
     frame f = {.s = s, .typing = typing, .result = ov_any(STC_F64)};
-    const ast *body = fn->tree->child[1];
+    const ast *names = fn->tree->child[0], *body = fn->tree->child[1];
     if (s->calls > 20) return f.result;
     s->calls++;
-    bind_names(&f, fn->tree->child[0], args);
     if (body->kind == N_CASES)
         run_cases(&f, body, args);
+    else if (typing)
+        type_body(&f, names, body, args);
     else
-        run_body(&f, body);
+        run_case(&f, names, body, args);
     s->calls--;
     return typing ? ov_any(joined(&f)) : f.result;
 }
@@ -302,12 +374,8 @@ stc_type ouser_type(ostmt *s, const ofunction *fn, const stc_type *t, const bool
 
 oval ouser_call(ostmt *s, const ofunction *fn, const oval *args, int n)
 {
-    stc_type t[8] = {0};
-    bool weak[8] = {false};
-    for (int k = 0; k < n && k < 8; k++)
-        t[k] = args[k].type, weak[k] = args[k].weak;
-    stc_type result = ouser_type(s, fn, t, weak, n);
-    oval r = ov_convert(call_frame(s, fn, args, false), result);
-    r.weak = ouser_weak(weak, n);
+    const oval made = user_of_types(s, fn, args, n);
+    oval r = ov_convert(call_frame(s, fn, args, false), made.type);
+    r.weak = made.weak;
     return r;
 }

@@ -2,8 +2,9 @@
  *
  * A body is bound as often as it takes for the types of its variables to
  * settle: each assignment widens its variable's type by promotion, which can't
- * go on for ever. Its cases become a chain of ifs; its properties and its
- * algebra become values. Functions can call others, but not themselves.
+ * go on for ever. Its cases become a chain of ifs, each with variables of its own;
+ * its properties and its algebra become values. Functions can call others, but not
+ * themselves.
  */
 #include "bind.h"
 
@@ -18,6 +19,13 @@ typedef struct fn_local {
     bool typed, weak; /* weak: only literals were assigned so far          */
 } fn_local;
 
+/* What a case, or a body without cases, makes of the parameters. */
+typedef struct fn_case {
+    unsigned copied;               /* those whose variable has another class  */
+    fn_local param[FN_MAX_PARAMS]; /* the others' own types                    */
+    stc_type as[FN_MAX_PARAMS];    /* the types of their variables             */
+} fn_case;
+
 struct fn_env {
     fn_env *outer;
     bfunction *f;
@@ -25,10 +33,11 @@ struct fn_env {
     fn_local local[FN_MAX_LOCALS]; /* numbered by first assignment, in every round */
     int nlocals;
     int place[FN_MAX_PARAMS]; /* the local that is read as a parameter            */
-    unsigned copied;          /* parameters whose variable has another class      */
-    unsigned weak;            /* parameters that are given literals               */
-    uint64_t set, unsure;     /* surely assigned here; read where that isn't sure */
-    bool changed;             /* a type was widened in this round                 */
+    fn_case *in;              /* of each case; one if there are none              */
+    int ncase;
+    unsigned weak;        /* parameters that are given literals               */
+    uint64_t set, unsure; /* surely assigned here; read where that isn't sure */
+    bool changed;         /* a type was widened in this round                 */
     int loops, depth;
     fstmt **returned;
     int nreturned, returned_cap;
@@ -233,7 +242,7 @@ static bool case_condition(binder *b, const ast *pattern, bexpr **out)
     for (int k = 0; k < pattern->count; k++) {
         const ast *const c = pattern->child[k];
         if (c->kind == N_NAME) continue;
-        bexpr *args[2] = {bind_node(b, B_LOCAL, b->env->local[k].type, c->at),
+        bexpr *args[2] = {bind_node(b, B_LOCAL, b->env->f->param[k], c->at),
                           bind_expr(b, c)};
         if (!args[0] || !args[1]) return false;
         args[0]->index = k;
@@ -246,6 +255,56 @@ static bool case_condition(binder *b, const ast *pattern, bexpr **out)
     return true;
 }
 
+/* The variables of case c: parameters under the names of its pattern, where it names
+ * them. Those that need a variable of another class are copied to one first. */
+static bool enter_case(binder *b, int c, const ast *pattern, fstmt **first)
+{
+    fn_env *const env = b->env;
+    fstmt **end = first;
+    *first = NULL;
+    for (int k = 0; k < env->nlocals; k++) /* the names of this case only */
+        env->local[k].name = NULL;
+    for (int k = 0; k < pattern->count; k++) {
+        env->place[k] = k;
+        env->local[k] = env->in[c].param[k];
+        if (pattern->child[k]->kind == N_NAME) env->local[k].name = pattern->child[k]->name;
+    }
+    for (int k = 0; k < pattern->count; k++) {
+        if (!(env->in[c].copied >> k & 1)) continue;
+        bexpr *from = bind_node(b, B_LOCAL, env->f->param[k], pattern->child[k]->at);
+        fstmt *s = new_fstmt(b, F_SET, pattern->child[k]->at);
+        if (!from || !s || (s->local = new_local(b, pattern->child[k])) < 0) return false;
+        from->index = k;
+        from->mark = env->weak >> k & 1 ? WEAK : 0;
+        widen(b, &env->local[s->local], from);
+        env->place[k] = s->local;
+        env->set |= 1ull << s->local;
+        if (!(s->value = bind_store(b, from, env->local[s->local].type))) return false;
+        *end = s;
+        end = &s->next;
+    }
+    return true;
+}
+
+/* What this round found of the parameters' types. */
+static void leave_case(fn_env *env, int c)
+{
+    for (int k = 0; k < env->f->nparams; k++) {
+        env->in[c].param[k] = env->local[k];
+        env->in[c].as[k] = env->local[env->place[k]].type;
+    }
+}
+
+static fstmt *joined(fstmt *first, fstmt *then)
+{
+    if (!first || !then) return then;
+    fstmt *last = first;
+    while (last->next)
+        last = last->next;
+    last->next = then;
+    return first;
+}
+
 static fstmt *cases(binder *b, const ast *list)
 {
     fn_env *const env = b->env;
@@ -254,15 +313,13 @@ static fstmt *cases(binder *b, const ast *list)
     for (int i = 0; i < list->count; i++) {
         const ast *const pattern = list->child[i]->child[0];
         bexpr *condition;
-        for (int k = 0; k < env->nlocals; k++) /* the names of this case only */
-            env->local[k].name = NULL;
-        for (int k = 0; k < pattern->count; k++)
-            if (pattern->child[k]->kind == N_NAME)
-                env->local[env->place[k]].name = pattern->child[k]->name;
+        fstmt *copies;
         env->set = params;
-        if (!case_condition(b, pattern, &condition)) return NULL;
-        fstmt *s = body_or_value(b, list->child[i]->child[1]);
+        if (!case_condition(b, pattern, &condition) || !enter_case(b, i, pattern, &copies))
+            return NULL;
+        fstmt *s = joined(copies, body_or_value(b, list->child[i]->child[1]));
         if (!s) return NULL;
+        leave_case(env, i);
         if (condition) {
             if (!always_returns(s))
                 return bind_null(b, list->child[i]->at,
@@ -298,55 +355,43 @@ static fstmt *with_zeros(binder *b, fstmt *code, uint64_t unsure)
     return code;
 }
 
-/* Parameters that need a variable of another class are copied to one first. */
-static bool copy_params(binder *b, const ast *params, fstmt **first)
-{
-    fn_env *const env = b->env;
-    fstmt **end = first;
-    for (int k = 0; k < params->count; k++) {
-        env->place[k] = k;
-        if (!(env->copied >> k & 1)) continue;
-        bexpr *from = bind_node(b, B_LOCAL, env->f->param[k], params->child[k]->at);
-        fstmt *s = new_fstmt(b, F_SET, params->child[k]->at);
-        if (!from || !s || (s->local = new_local(b, params->child[k])) < 0) return false;
-        from->index = k;
-        from->mark = env->weak >> k & 1 ? WEAK : 0;
-        widen(b, &env->local[s->local], from);
-        env->place[k] = s->local;
-        env->set |= 1ull << s->local;
-        if (!(s->value = bind_store(b, from, env->local[s->local].type))) return false;
-        *end = s;
-        end = &s->next;
-    }
-    return true;
-}
-
 /* One round: the body with the types that the variables have so far. */
 static fstmt *bind_body(binder *b, const ast *node)
 {
     fn_env *const env = b->env;
     const ast *const params = node->child[0], *const what = node->child[1];
-    fstmt *copies = NULL;
+    fstmt *copies;
     env->changed = false;
     env->nreturned = env->loops = 0;
     env->unsure = 0;
     env->set = (1ull << params->count) - 1;
     env->nlocals = params->count;
-    for (int k = 0; k < params->count; k++)
-        env->local[k].name = params->child[k]->name;
-    if (!copy_params(b, params, &copies)) return NULL;
-    fstmt *const code = what->kind == N_CASES ? cases(b, what) : body_or_value(b, what);
-    if (!copies || !code) return code;
-    fstmt *last = copies;
-    while (last->next)
-        last = last->next;
-    last->next = code;
-    return copies;
+    if (what->kind == N_CASES) return cases(b, what);
+    if (!enter_case(b, 0, params, &copies)) return NULL;
+    fstmt *const code = joined(copies, body_or_value(b, what));
+    leave_case(env, 0);
+    return code;
 }
 
 static fn_local parameter(const fn_env *env, int k)
 {
     return (fn_local){.type = env->f->param[k], .typed = true, .weak = env->weak >> k & 1};
+}
+
+/* Parameters whose class changed get variables; true: some did. */
+static bool more_copies(fn_env *env)
+{
+    bool more = false;
+    for (int c = 0; c < env->ncase; c++) {
+        fn_case *const in = &env->in[c];
+        for (int k = 0; k < env->f->nparams; k++) {
+            if (type_class(in->param[k].type) == type_class(env->f->param[k])) continue;
+            in->copied |= 1u << k;
+            in->param[k] = parameter(env, k);
+            more = true;
+        }
+    }
+    return more;
 }
 
 /* Rounds until no type changes any more. */
@@ -356,13 +401,7 @@ static fstmt *settle_types(binder *b, const ast *node)
     for (int round = 0; round < 2 * TYPE_COUNT * FN_MAX_LOCALS; round++) {
         fstmt *code = bind_body(b, node);
         if (!code) return NULL;
-        const unsigned copied = env->copied;
-        for (int k = 0; k < env->f->nparams; k++) {
-            if (type_class(env->local[k].type) == type_class(env->f->param[k])) continue;
-            env->copied |= 1u << k;
-            env->local[k] = parameter(env, k);
-        }
-        if (env->copied != copied) { /* the others' numbers move: they begin anew */
+        if (more_copies(env)) { /* the others' numbers move: they begin anew */
             for (int i = env->f->nparams; i < FN_MAX_LOCALS; i++)
                 env->local[i] = (fn_local){.typed = false};
         } else if (!env->changed) {
@@ -372,10 +411,26 @@ static fstmt *settle_types(binder *b, const ast *node)
     return bind_null(b, node->at, "the types of the function's variables don't settle");
 }
 
+/* The cases, with the parameters as they are given. */
+static bool begin_cases(binder *b, const ast *what)
+{
+    fn_env *const env = b->env;
+    env->ncase = what->kind == N_CASES ? what->count : 1;
+    if (!(env->in = arena_array(b->a, env->ncase, sizeof *env->in))) return false;
+    for (int c = 0; c < env->ncase; c++) {
+        env->in[c] = (fn_case){.copied = 0};
+        for (int k = 0; k < env->f->nparams; k++) {
+            env->in[c].param[k] = parameter(env, k);
+            env->in[c].as[k] = env->f->param[k];
+        }
+    }
+    return true;
+}
+
 static bool finish(binder *b, bfunction *f, const ast *node)
 {
     fn_env *const env = b->env;
-    fstmt *code = settle_types(b, node);
+    fstmt *code = begin_cases(b, node->child[1]) ? settle_types(b, node) : NULL;
     if (!code) return false;
     if (!always_returns(code))
         return bind_null(b, node->at, "the function may end without a `return`");
@@ -393,8 +448,10 @@ static bool finish(binder *b, bfunction *f, const ast *node)
     f->local = arena_array(b->a, env->nlocals, sizeof *f->local);
     if (!f->code || !f->local) return false;
     for (int i = 0; i < env->nlocals; i++)
-        f->local[i] = env->local[i].type;
-    memcpy(f->place, env->place, (size_t)f->nparams * sizeof *f->place);
+        f->local[i] = i < f->nparams ? f->param[i] : env->local[i].type;
+    for (int c = 0; c < env->ncase; c++)
+        for (int i = 0; i < f->nparams; i++)
+            f->as[i] |= 1u << env->in[c].as[i];
     return bind_properties(b, f, node);
 }
 
@@ -433,8 +490,6 @@ bfunction *bind_specialise(binder *b, definition *d, const stc_type *types, unsi
     f->body = d->node->child[1];
     memcpy(f->param, types, (size_t)n * sizeof *types);
     *env = (fn_env){.outer = b->env, .f = f, .nlocals = n, .weak = weak};
-    for (int i = 0; i < n; i++)
-        env->local[i] = parameter(env, i);
     const source *const src = b->src;
     d->busy = true;
     b->env = env;
@@ -467,9 +522,10 @@ static bool literals_fit(binder *b, const bfunction *f, bexpr *const *args, unsi
         const bexpr *const e = args[i];
         value v;
         if (!(weak >> i & 1) || e->kind != B_CONST) continue;
-        const stc_type t = f->local[f->place[i]];
-        if (t != STC_BOOL && literal_to(b->src, e->at, (literal){e->type, e->value}, t, &v))
-            return false;
+        for (int t = STC_BOOL + 1; t < TYPE_COUNT; t++)
+            if (f->as[i] >> t & 1 &&
+                literal_to(b->src, e->at, (literal){e->type, e->value}, (stc_type)t, &v))
+                return false;
     }
     return true;
 }

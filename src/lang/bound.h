@@ -74,13 +74,13 @@ struct bfunction {
     uint8_t flags; /* FP_                                                 */
     bfn_prop identity[8], annihilator[8];
     int nidentity, nannihilator;
-    struct bset *algebra; /* after `over`, NULL if none                        */
-    const void *body;     /* syntax tree                                         */
+    struct bset *algebra;  /* after `over`, NULL if none                        */
+    const void *body;      /* syntax tree                                         */
     const host_form *host; /* the host computes it: there is no code              */
-    struct fstmt *code;   /* the same, typed                                     */
-    int nlocals;          /* parameters first                                    */
-    stc_type *local;      /* the type of each                                    */
-    int place[8];         /* the local that a parameter is                       */
+    struct fstmt *code;    /* the same, typed                                     */
+    int nlocals;           /* parameters first                                    */
+    stc_type *local;       /* the type of each                                    */
+    unsigned as[8];        /* the types that a parameter's variables have, a bit each */
 };
 
 /* A statement of a function's body. Cases have become a chain of IFs. Every
