@@ -263,7 +263,6 @@ static stc_status lanes_row(machine *mc, nest *ns, void **row)
         w->n = count;                                                                      \
     }
 
-#define INSTANCE_axpy_rows(TYPE, B, W)
 #define INSTANCE_axpy_fiber(TYPE, B, W)                                                    \
     WORKSPACE_FIBER(TYPE, B, W)                                                            \
                                                                                            \
@@ -289,10 +288,5 @@ static stc_status lanes_row(machine *mc, nest *ns, void **row)
         return STC_OK;                                                                     \
     }
 
-#define INSTANCE_dot_fiber(TYPE, B, W)
-#define INSTANCE_dot_range(TYPE, B, W)
-#define INSTANCE_dot_merge(TYPE, B, W)
-#define INSTANCE_merge_fibers(TYPE, B, W)
 
-#define SUPER(kernel, TYPE, body, index) INSTANCE_##kernel(TYPE, body, index)
-#include "super.def"
+#include "super_instances.h"

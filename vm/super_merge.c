@@ -337,14 +337,5 @@ static stc_status merge_end(machine *mc, nest *ns, const row_places *rp,
                          rows_##TYPE##_##B##_##W(ns, &rp, &room, vals));                   \
     }
 
-#define INSTANCE_dot_fiber(TYPE, B, W)
-#define INSTANCE_dot_range(TYPE, B, W)
-#define INSTANCE_dot_merge(TYPE, B, W)
-#define INSTANCE_axpy_range(TYPE, B, W)
-#define INSTANCE_axpy_rows(TYPE, B, W)
-#define INSTANCE_scatter_fiber(TYPE, B, W)
-#define INSTANCE_dot_into(TYPE, B, W)
-#define INSTANCE_axpy_fiber(TYPE, B, W)
 
-#define SUPER(kernel, TYPE, body, index) INSTANCE_##kernel(TYPE, body, index)
-#include "super.def"
+#include "super_instances.h"

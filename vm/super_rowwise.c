@@ -246,14 +246,5 @@ LIES_FLAT(64)
         return super_poll(mc, ns);                                                         \
     }
 
-#define INSTANCE_dot_fiber(TYPE, B, W)
-#define INSTANCE_dot_range(TYPE, B, W)
-#define INSTANCE_dot_merge(TYPE, B, W)
-#define INSTANCE_axpy_range(TYPE, B, W)
-#define INSTANCE_scatter_fiber(TYPE, B, W)
-#define INSTANCE_dot_into(TYPE, B, W)
-#define INSTANCE_axpy_fiber(TYPE, B, W)
-#define INSTANCE_merge_fibers(TYPE, B, W)
 
-#define SUPER(kernel, TYPE, body, index) INSTANCE_##kernel(TYPE, body, index)
-#include "super.def"
+#include "super_instances.h"
