@@ -288,5 +288,4 @@ static stc_status lanes_row(machine *mc, nest *ns, void **row)
         return STC_OK;                                                                     \
     }
 
-
 #include "super_instances.h"

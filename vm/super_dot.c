@@ -343,5 +343,4 @@ FIBERS_END(64)
         return super_poll(mc, ns);                                                         \
     }
 
-
 #include "super_instances.h"

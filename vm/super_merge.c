@@ -337,5 +337,4 @@ static stc_status merge_end(machine *mc, nest *ns, const row_places *rp,
                          rows_##TYPE##_##B##_##W(ns, &rp, &room, vals));                   \
     }
 
-
 #include "super_instances.h"

@@ -246,5 +246,4 @@ LIES_FLAT(64)
         return super_poll(mc, ns);                                                         \
     }
 
-
 #include "super_instances.h"
