@@ -98,6 +98,15 @@ uint32_t format_props(const format *f, int l)
     return props;
 }
 
+bool format_places_below(const format *f, int l)
+{
+    for (l++; l < f->levels; l++)
+        if (!(f->level[l].kind->caps & CAP_INSERT) || f->level[l].kind->arrays ||
+            !(f->level[l].kind->props & PROP_FULL))
+            return false;
+    return true;
+}
+
 bool format_appends(const format *f)
 {
     for (int l = 0; l < f->levels; l++) {
@@ -107,6 +116,8 @@ bool format_appends(const format *f)
         if (f->level[l].map.op == MAP_COUNT) return false; /* its extent is data */
         /* where positions may be skipped, what is below can't be stored first */
         if (k->caps & CAP_INSERT || l + 1 == f->levels) continue;
+        if (k->caps & CAP_APPEND_REGION && k->append_next && format_places_below(f, l))
+            continue; /* but for kinds that tell which */
         if (k->caps & CAP_APPEND_REGION || !(k->props & PROP_COMPACT)) return false;
     }
     return true;

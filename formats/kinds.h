@@ -104,6 +104,18 @@ stc_status segments_width(ctx *cx, const level *lv);
 /* The first coordinate that occurs twice in an unordered fiber. */
 stc_status segments_unique(ctx *cx, const level *lv, int64_t parents);
 
+/* Levels whose intervals cover their fibers (rle, lz77): as the functions of a kind.
+ * until: the open fiber is covered up to coordinate i; fibers: those of parents before
+ * `parent` are closed. covers.c. */
+void cover_open(cursor *c, const level *lv, const cursor *up);
+void cover_step(cursor *c);
+void cover_seek(cursor *c, int64_t i);
+int64_t cover_size(const level *lv, int64_t parents);
+stc_status cover_until(ctx *cx, level *lv, int64_t i);
+stc_status cover_fibers(ctx *cx, level *lv, int64_t parent);
+stc_status cover_edges(ctx *cx, level *lv, int64_t parent);
+int64_t cover_next(const level *lv, int64_t parent, int64_t i);
+
 /* Groups of entries with one coordinate below one parent, and the gaps between
  * them, in order, with equal neighbours told: for kinds that store equal
  * things once. runs.c. */

@@ -243,6 +243,9 @@ struct level_kind {
     stc_status (*append_fibers)(ctx *cx, level *lv, int64_t parent, int n,
                                 const int *start, const int32_t *lo, int64_t next,
                                 int64_t *pos);
+    /* The position that coordinate i of `parent` would get, where what is passed over
+     * gets some as well; NULL: lv->size. */
+    int64_t (*append_next)(const level *lv, int64_t parent, int64_t i);
     /* After append_finish: joins what the values show to be equal, `size` bytes
      * a position, moving values along; sets lv->size. Optional. */
     stc_status (*append_join)(ctx *cx, level *lv, void *vals, size_t size);

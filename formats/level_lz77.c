@@ -13,52 +13,6 @@
  */
 #include "lz77.h"
 
-static void settle(cursor *c)
-{
-    const level *lv = c->lv;
-    if (c->p >= c->end) {
-        cursor_used_up(c);
-        return;
-    }
-    c->lo = index_get(&lv->a[STC_CRD], c->p);
-    c->hi =
-        c->p + 1 < c->end ? index_get(&lv->a[STC_CRD], c->p + 1) : lv->base + lv->extent;
-    c->pos = index_get(&lv->a[STC_AUX], 2 * c->p);
-    c->pos_end = c->pos + 1;
-    const int64_t pattern = index_get(&lv->a[STC_AUX], 2 * c->p + 1);
-    c->period = pattern ? pattern : PERIOD_ENDLESS;
-}
-
-static void lz77_open(cursor *c, const level *lv, const cursor *up)
-{
-    int64_t begin, end;
-    cursor_begin(c, lv, up);
-    if (!parent_range(up, &begin, &end)) {
-        cursor_used_up(c);
-        return;
-    }
-    c->p = index_get(&lv->a[STC_POS], begin);
-    c->end = index_get(&lv->a[STC_POS], begin + 1);
-    settle(c);
-}
-
-static void lz77_next(cursor *c)
-{
-    c->p++;
-    settle(c);
-}
-
-static void lz77_seek(cursor *c, int64_t i)
-{
-    if (c->hi > i) return;
-    if (i >= c->lv->base + c->lv->extent) {
-        cursor_used_up(c);
-        return;
-    }
-    c->p = index_last_below(&c->lv->a[STC_CRD], c->p, c->end, i);
-    settle(c);
-}
-
 static void lz77_view(const level *lv, int64_t parent, int64_t parent_coord, fiber_view *v)
 {
     (void)lv;
@@ -85,15 +39,9 @@ static void lz77_table(const level *lv, fiber_table *out)
                          .aux_width = aux->width};
 }
 
-static int64_t lz77_size(const level *lv, int64_t parents)
-{
-    return parents == 0 || lv->extent == 0 ? 0 : NONE;
-}
-
 /* ---- appending -------------------------------------------------------------------- */
 
-/* param[0]: the first coordinate of the open fiber that no token covers yet;
- * param[1]: a repeat was appended as such, so that it is compressed already. */
+/* param[1]: a repeat was appended as such, so that it is compressed already. */
 static stc_status lz77_init(ctx *cx, level *lv, int64_t parents)
 {
     lv->param[0] = lv->base;
@@ -131,33 +79,15 @@ static stc_status put_region(ctx *cx, level *lv, int64_t lo, int64_t hi, int64_t
     return STC_OK;
 }
 
-/* Covers the open fiber up to coordinate i by the fill. */
-static stc_status cover(ctx *cx, level *lv, int64_t i)
-{
-    int64_t pos;
-    return lv->param[0] < i ? put_region(cx, lv, lv->param[0], i, &pos) : STC_OK;
-}
-
-/* Fibers of parents before `parent` that were passed over. */
-static stc_status skip_fibers(ctx *cx, level *lv, int64_t parent)
-{
-    while (lv->edges < parent) {
-        if (cover(cx, lv, lv->base + lv->extent)) return cx->diag.status;
-        if (segments_edges(cx, lv, lv->edges)) return cx->diag.status;
-        lv->param[0] = lv->base;
-    }
-    return STC_OK;
-}
-
 /* What an appended interval of `parent` must be; the fiber is covered up to it. */
 static stc_status reach(ctx *cx, level *lv, int64_t parent, int64_t lo, int64_t len)
 {
     if (parent < lv->edges) return refuse_edges(cx, parent, lv->edges);
-    if (skip_fibers(cx, lv, parent)) return cx->diag.status;
+    if (cover_fibers(cx, lv, parent)) return cx->diag.status;
     if (lo < lv->param[0]) return refuse_append(cx, lv, lo, lv->param[0] - 1);
     if (!in_extent(lv, lo) || len <= 0) return refuse_append(cx, lv, lo, lo);
     if (len > lv->base + lv->extent - lo) return refuse_append(cx, lv, lo + len - 1, lo);
-    return cover(cx, lv, lo);
+    return cover_until(cx, lv, lo);
 }
 
 static stc_status lz77_regions(ctx *cx, level *lv, int64_t parent, int64_t n,
@@ -198,15 +128,9 @@ static stc_status lz77_repeat(ctx *cx, level *lv, int64_t parent, int64_t lo, in
     return lz77_token(cx, lv, lo, start, size);
 }
 
-static stc_status lz77_edges(ctx *cx, level *lv, int64_t parent)
-{
-    if (parent < lv->edges) return refuse_edges(cx, parent, lv->edges);
-    return skip_fibers(cx, lv, parent + 1);
-}
-
 static stc_status lz77_finish(ctx *cx, level *lv, int64_t parents)
 {
-    if (skip_fibers(cx, lv, parents)) return cx->diag.status;
+    if (cover_fibers(cx, lv, parents)) return cx->diag.status;
     const int64_t size = lv->size; /* segments know of one position a token */
     const stc_status status = segments_finish(cx, lv, parents);
     lv->size = size;
@@ -276,18 +200,19 @@ const level_kind level_lz77 = {
     .props = PROP_FULL | PROP_ORDERED | PROP_UNIQUE | PROP_COMPACT,
     .fixed = PROP_FULL | PROP_ORDERED | PROP_UNIQUE | PROP_COMPACT,
     .arrays = 1 << STC_POS | 1 << STC_CRD | 1 << STC_AUX,
-    .open = lz77_open,
-    .next = lz77_next,
-    .seek = lz77_seek,
+    .open = cover_open,
+    .next = cover_step,
+    .seek = cover_seek,
     .view = lz77_view,
     .table = lz77_table,
-    .size = lz77_size,
+    .size = cover_size,
     .append_init = lz77_init,
     .append_coord = lz77_coord,
-    .append_edges = lz77_edges,
+    .append_edges = cover_edges,
     .append_finish = lz77_finish,
     .append_regions = lz77_regions,
     .append_repeat = lz77_repeat,
+    .append_next = cover_next,
     .append_join = lz77_join,
     .pack = lz77_pack,
     .check = lz77_check,

@@ -8,51 +8,6 @@
 #include "kinds.h"
 #include <string.h>
 
-static void settle(cursor *c)
-{
-    const level *lv = c->lv;
-    if (c->p >= c->end) {
-        cursor_used_up(c);
-        return;
-    }
-    c->lo = index_get(&lv->a[STC_CRD], c->p);
-    c->hi =
-        c->p + 1 < c->end ? index_get(&lv->a[STC_CRD], c->p + 1) : lv->base + lv->extent;
-    c->pos = c->p;
-    c->pos_end = c->p + 1;
-}
-
-static void rle_open(cursor *c, const level *lv, const cursor *up)
-{
-    int64_t begin, end;
-    cursor_begin(c, lv, up);
-    c->period = 1;
-    if (!parent_range(up, &begin, &end)) {
-        cursor_used_up(c);
-        return;
-    }
-    c->p = index_get(&lv->a[STC_POS], begin);
-    c->end = index_get(&lv->a[STC_POS], begin + 1);
-    settle(c);
-}
-
-static void rle_next(cursor *c)
-{
-    c->p++;
-    settle(c);
-}
-
-static void rle_seek(cursor *c, int64_t i)
-{
-    if (c->hi > i) return;
-    if (i >= c->lv->base + c->lv->extent) {
-        cursor_used_up(c);
-        return;
-    }
-    c->p = index_last_below(&c->lv->a[STC_CRD], c->p, c->end, i);
-    settle(c);
-}
-
 static void rle_view(const level *lv, int64_t parent, int64_t parent_coord, fiber_view *v)
 {
     segments_view(lv, parent, parent_coord, v);
@@ -66,37 +21,10 @@ static void rle_table(const level *lv, fiber_table *out)
     if (out->shape != VIEW_NONE) out->shape = plain ? VIEW_RUNS : VIEW_NONE;
 }
 
-static int64_t rle_size(const level *lv, int64_t parents)
-{
-    return parents == 0 || lv->extent == 0 ? 0 : NONE;
-}
-
-/* param[0]: the first coordinate of the open fiber that no run covers yet. */
 static stc_status rle_init(ctx *cx, level *lv, int64_t parents)
 {
     lv->param[0] = lv->base;
     return segments_init(cx, lv, parents);
-}
-
-/* Covers the open fiber up to coordinate i by a run of the fill. */
-static stc_status cover(ctx *cx, level *lv, int64_t i)
-{
-    if (lv->param[0] >= i) return STC_OK;
-    if (index_push(cx, &lv->a[STC_CRD], lv->param[0])) return cx->diag.status;
-    lv->param[0] = i;
-    lv->size = lv->a[STC_CRD].len;
-    return STC_OK;
-}
-
-/* Fibers of parents before `parent` that were passed over. */
-static stc_status skip_fibers(ctx *cx, level *lv, int64_t parent)
-{
-    while (lv->edges < parent) {
-        if (cover(cx, lv, lv->base + lv->extent)) return cx->diag.status;
-        if (segments_edges(cx, lv, lv->edges)) return cx->diag.status;
-        lv->param[0] = lv->base;
-    }
-    return STC_OK;
 }
 
 /* Whether the intervals follow each other from `next` on, inside the extent. */
@@ -135,7 +63,7 @@ static stc_status rle_regions(ctx *cx, level *lv, int64_t parent, int64_t n,
 {
     index_array *crd = &lv->a[STC_CRD];
     if (parent < lv->edges) return refuse_edges(cx, parent, lv->edges);
-    if (lv->edges < parent && skip_fibers(cx, lv, parent)) return cx->diag.status;
+    if (lv->edges < parent && cover_fibers(cx, lv, parent)) return cx->diag.status;
     const int64_t top = lv->base + lv->extent, at = crd->len;
     int64_t most;
     if (!size_mul(n, 2, &most) || !size_add(most, at, &most))
@@ -176,7 +104,7 @@ static stc_status rle_fibers(ctx *cx, level *lv, int64_t parent, int n, const in
     index_array *crd = &lv->a[STC_CRD];
     const int lanes = start[n] - start[0];
     if (parent < lv->edges) return refuse_edges(cx, parent, lv->edges);
-    if (lv->edges < parent && skip_fibers(cx, lv, parent)) return cx->diag.status;
+    if (lv->edges < parent && cover_fibers(cx, lv, parent)) return cx->diag.status;
     const int64_t at = crd->len;
     if (mem_grow(cx, &crd->data, &crd->cap, at + lanes, (size_t)crd->stride) ||
         put_bounds(cx, lv, n, start, at))
@@ -201,15 +129,9 @@ static stc_status rle_coord(ctx *cx, level *lv, int64_t parent, int64_t i, int64
     return rle_regions(cx, lv, parent, 1, &i, &one, pos);
 }
 
-static stc_status rle_edges(ctx *cx, level *lv, int64_t parent)
-{
-    if (parent < lv->edges) return refuse_edges(cx, parent, lv->edges);
-    return skip_fibers(cx, lv, parent + 1);
-}
-
 static stc_status rle_finish(ctx *cx, level *lv, int64_t parents)
 {
-    if (skip_fibers(cx, lv, parents)) return cx->diag.status;
+    if (cover_fibers(cx, lv, parents)) return cx->diag.status;
     return segments_finish(cx, lv, parents);
 }
 
@@ -363,18 +285,19 @@ const level_kind level_rle = {
     .props = PROP_FULL | PROP_ORDERED | PROP_UNIQUE | PROP_COMPACT,
     .fixed = PROP_FULL | PROP_ORDERED | PROP_UNIQUE | PROP_COMPACT,
     .arrays = 1 << STC_POS | 1 << STC_CRD,
-    .open = rle_open,
-    .next = rle_next,
-    .seek = rle_seek,
+    .open = cover_open,
+    .next = cover_step,
+    .seek = cover_seek,
     .view = rle_view,
     .table = rle_table,
-    .size = rle_size,
+    .size = cover_size,
     .append_init = rle_init,
     .append_coord = rle_coord,
-    .append_edges = rle_edges,
+    .append_edges = cover_edges,
     .append_finish = rle_finish,
     .append_regions = rle_regions,
     .append_fibers = rle_fibers,
+    .append_next = cover_next,
     .append_join = rle_join,
     .pack = rle_pack,
     .check = rle_check,

@@ -391,7 +391,7 @@ stc_status lz77_join(ctx *cx, level *lv, void *vals, size_t size)
     int64_t runs = 0;
     for (int64_t p = 0; p < lv->a[STC_CRD].len; p++)
         runs += index_get(&lv->a[STC_AUX], 2 * p + 1) != 0;
-    if (lv->size - runs <= runs / 8) {
+    if (lv->size - runs <= runs / 8 || size > sizeof(value)) { /* or blocks of values */
         join_runs(lv, vals, size);
         return STC_OK;
     }

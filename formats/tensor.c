@@ -180,6 +180,22 @@ stc_status tensor_begin(tensor *t)
     return parents == NONE ? STC_OK : tensor_reserve_values(t, parents);
 }
 
+/* Equal neighbours on the last level that isn't computed, each with all that is below. */
+static stc_status join_equal(tensor *t)
+{
+    int l = t->fmt.levels - 1;
+    size_t size = type_size(t->type);
+    while (l > 0 && !t->level[l].kind->arrays && format_places_below(&t->fmt, l - 1))
+        size *= (size_t)t->level[l--].extent;
+    if (l < 0 || !t->level[l].kind->append_join || !size) return STC_OK;
+    if (t->level[l].kind->append_join(t->cx, &t->level[l], t->vals, size))
+        return t->cx->diag.status;
+    for (int d = l + 1; d < t->fmt.levels; d++)
+        t->level[d].size = t->level[d].kind->size(&t->level[d], t->level[d - 1].size);
+    t->nvals = t->level[t->fmt.levels - 1].size;
+    return STC_OK;
+}
+
 stc_status tensor_finish(tensor *t)
 {
     int64_t parents = 1;
@@ -191,11 +207,7 @@ stc_status tensor_finish(tensor *t)
     }
     if (tensor_extend_values(t, parents)) return t->cx->diag.status;
     t->nvals = parents;
-    if (last && last->kind->append_join) {
-        if (last->kind->append_join(t->cx, last, t->vals, type_size(t->type)))
-            return t->cx->diag.status;
-        t->nvals = last->size;
-    }
+    if (join_equal(t)) return t->cx->diag.status;
     if (tensor_interleave(t)) return t->cx->diag.status;
     t->generation++;
     t->checked = t->generation;

@@ -49,8 +49,10 @@ stc_status tensor_extend_values(tensor *t, int64_t n);
  * stored after tensor_extend_values. */
 stc_status tensor_begin(tensor *t);
 stc_status tensor_finish(tensor *t);
-/* Whether a format's results can be assembled that way. */
+/* Whether a format's results can be assembled that way; whether the levels below l have
+ * a place for every coordinate, known without data. */
 bool format_appends(const format *f);
+bool format_places_below(const format *f, int l);
 /* Swaps the contents (not the context) of two tensors. */
 void tensor_swap(tensor *a, tensor *b);
 stc_status tensor_copy(const tensor *t, tensor **out);

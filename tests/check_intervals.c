@@ -97,6 +97,50 @@ START_TEST(results_stay_runs)
 }
 END_TEST
 
+/* A run above a dense mode is of whole pixels, and its result is one as well; equal
+ * pixels become one run. */
+START_TEST(pixels_stay_runs)
+{
+    static const struct {
+        const char *text, *format;
+        int64_t stored;
+        uint8_t green; /* of the last pixel */
+    } row[] = {
+        {"y(i,c) = x(i,c) * 2", "(i,c) -> (i : rle, c : dense)", 9, 0},
+        {"y(i,c) = min(x(i,c), 1)", "(i,c) -> (i : rle, c : dense)", 6, 0},
+        {"y(i,c) = max(x(i,c), 0) + 1", "(i,c) -> (i : lz77, c : dense)", 9, 1},
+    };
+    for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
+        const int64_t shape[2] = {BIG, 3};
+        int64_t pos[2] = {0, 3}, crd[3] = {0, 7, BIG / 2}, n;
+        uint8_t val[9] = {1, 2, 3, 3, 2, 1, 1, 0, 1};
+        const void *v;
+        stc_machine *m = bounded();
+        stc_tensor *x;
+        const stc_tensor *y;
+        stc_program *p;
+        const stc_decl d[] = {{"x", "(i,c) -> (i : rle, c : dense)", STC_U8, NULL, 2},
+                              {"y", row[k].format, STC_U8, NULL, -1}};
+        ck_assert_int_eq(stc_tensor_new(m, d[0].format, STC_U8, 2, shape, NULL, &x),
+                         STC_OK);
+        ck_assert_int_eq(stc_tensor_lend(x, 0, STC_POS, (stc_array){pos, 2, 8, 8}), STC_OK);
+        ck_assert_int_eq(stc_tensor_lend(x, 0, STC_CRD, (stc_array){crd, 3, 8, 8}), STC_OK);
+        ck_assert_int_eq(stc_tensor_lend_values(x, val, 9), STC_OK);
+        ck_assert_msg(!stc_tensor_check(x), "%s", stc_error(m)->message);
+        ck_assert_int_eq(stc_compile(m, row[k].text, d, 2, &p), STC_OK);
+        ck_assert_int_eq(stc_bind(p, "x", x), STC_OK);
+        ck_assert_msg(!stc_run(p), "%s: %s", row[k].text, stc_error(m)->message);
+        ck_assert_int_eq(stc_result(p, "y", &y), STC_OK);
+        ck_assert_int_eq(stc_tensor_values(y, &v, &n), STC_OK);
+        ck_assert_int_eq(n, row[k].stored);
+        ck_assert_int_eq(((const uint8_t *)v)[n - 2], row[k].green);
+        stc_program_free(p);
+        stc_tensor_free(x);
+        stc_close(m);
+    }
+}
+END_TEST
+
 /* Patterns of 2 and 3 elements repeat together after 6; of BIG elements no more
  * are computed, and the rest is a repeat. */
 START_TEST(patterns_meet)
@@ -318,6 +362,7 @@ Suite *suite_intervals(void)
     TCase *c = tcase_create("intervals");
     tcase_add_test(c, reductions_take_runs);
     tcase_add_test(c, results_stay_runs);
+    tcase_add_test(c, pixels_stay_runs);
     tcase_add_test(c, patterns_meet);
     tcase_add_test(c, corrupt_tokens_are_refused);
     tcase_add_test(c, streams_span_rows);

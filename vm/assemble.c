@@ -87,7 +87,8 @@ stc_status asm_at(machine *mc, slot *s, int l, mcursor *c, const mcursor *up, in
                                 "coordinate %lld of result %s is outside %lld:%lld",
                                 (long long)coord, s->row->name, (long long)lv->base,
                                 (long long)(lv->base + lv->extent));
-        c->c.at = lv->size;
+        c->c.at =
+            lv->kind->append_next ? lv->kind->append_next(lv, parent, coord) : lv->size;
     }
     c->c.at_end = c->c.at + 1;
     return STC_OK;

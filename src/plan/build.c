@@ -306,8 +306,9 @@ bool levels_append(const format *f)
     for (int l = 0; l < f->levels; l++) {
         uint32_t caps = f->level[l].kind->caps, props = format_props(f, l);
         bool inserts = (caps & CAP_INSERT) && (props & PROP_FULL);
-        bool appends =
-            (caps & CAP_APPEND) && (l + 1 == f->levels || !(caps & CAP_APPEND_REGION));
+        bool appends = (caps & CAP_APPEND) &&
+                       (l + 1 == f->levels || !(caps & CAP_APPEND_REGION) ||
+                        (f->level[l].kind->append_next && format_places_below(f, l)));
         if ((!inserts && !appends) || (props & PROP_BRANCHLESS)) return false;
         /* where places are skipped, what is below can't be stored first */
         if (!inserts && !(props & PROP_COMPACT) && l + 1 < f->levels) return false;
