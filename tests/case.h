@@ -102,11 +102,18 @@ typedef struct case_heap {
     uint64_t calls, fail_at; /* allocations; the one that fails, 0: none      */
 } case_heap;
 void *case_alloc(void *context, void *block, size_t old, size_t size);
-/* A machine on such a heap, with the limits and level kinds of the cases. */
+/* A machine on such a heap, with the limits, level kinds and functions of the cases. */
 stc_status case_machine(case_heap *h, unsigned how, stc_machine **out);
 
 /* host_levels.c: the level kinds `hosted` and `walked` for this machine. */
 stc_status host_levels_register(stc_machine *m);
+
+/* host_functions.c: functions of the host's for this machine; one of those with such
+ * operands and results (STC_I64, STC_U64, STC_F64); those that the text names, for the
+ * oracle. */
+stc_status host_functions_register(stc_machine *m);
+const char *host_function_of(stc_type type, int which);
+void host_functions_define(oworld *w, const char *text);
 
 /* case_check.c: what the oracle makes of it, and whether they agree. */
 typedef struct judged {

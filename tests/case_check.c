@@ -160,6 +160,7 @@ void case_judge(const fcase *c, unsigned how, judged *out)
     char text[sizeof c->defs + sizeof c->stmt + 2];
     snprintf(text, sizeof text, "%s%s\n", c->defs, c->stmt);
     if (case_world(c, &w)) {
+        host_functions_define(&w, c->stmt);
         overdict v = oracle_exec(&w, text);
         outcome o;
         case_run(c, how, &o);

@@ -237,8 +237,9 @@ stc_status case_machine(case_heap *h, unsigned how, stc_machine **out)
                                .max_steps = 50000000,
                                .no_super = how & RUN_NOSUPER};
     *out = NULL;
-    const stc_status st = stc_open(&config, out);
-    return st == STC_OK ? host_levels_register(*out) : st;
+    stc_status st = stc_open(&config, out);
+    if (st == STC_OK) st = host_levels_register(*out);
+    return st == STC_OK ? host_functions_register(*out) : st;
 }
 
 void case_run(const fcase *c, unsigned how, outcome *out)

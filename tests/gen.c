@@ -216,6 +216,12 @@ static const char *const whole_functions[] = {
 static void define_functions(gen *g)
 {
     bool ints = g->domain == D_INT || g->domain == D_UINT || g->domain == D_BOOL;
+    if (gen_chance(g, 30)) {
+        const stc_type type = g->domain == D_UINT ? STC_U64 : ints ? STC_I64 : STC_F64;
+        g->user = host_function_of(type, gen_below(g, 6));
+        return;
+    }
+    g->user = "u1";
     gen_say(g->c->defs, sizeof g->c->defs, "%s",
             ints ? whole_functions[gen_below(g, 4)] : real_functions[gen_below(g, 5)]);
 }

@@ -68,6 +68,7 @@ typedef struct gen {
     int names;  /* bound names made so far                      */
     int domain; /* what numbers are about: D_                   */
     int depth;
+    const char *user; /* the function that is called: the text's, or the host's */
 } gen;
 
 enum { D_BOOL, D_INT, D_UINT, D_REAL, D_SINGLE, D_COMPLEX, D_MIXED, D_COUNT };

@@ -421,7 +421,7 @@ static bool special(gen *g, want w, int depth, char *out, size_t size)
         return true;
     }
     if (gen_has(g, FEATURE_USER) && gen_chance(g, 40)) {
-        call(g, w, depth, "u1", 2, out, size);
+        call(g, w, depth, g->user, 2, out, size);
         return true;
     }
     if (gen_has(g, FEATURE_MATH) && w != WANT_INT && gen_chance(g, 40)) {

@@ -496,6 +496,15 @@ static void define(oworld *w, const char *text, int which)
     w->fn = f;
 }
 
+void oracle_define_host(oworld *w, const char *definition, stc_type type)
+{
+    const ofunction *before = w->fn;
+    define(w, definition, 0);
+    if (w->fn == before) return;
+    w->fn->host = true;
+    w->fn->type = type;
+}
+
 overdict oracle_exec(oworld *w, const char *text)
 {
     arena memory;

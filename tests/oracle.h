@@ -54,5 +54,8 @@ otensor *oworld_put(oworld *w, const char *name, stc_type type, int order,
                     const int64_t *shape, oval fill);
 otensor *oworld_find(const oworld *w, const char *name);
 overdict oracle_exec(oworld *w, const char *text);
+/* A function of the host's that does what the definition says, on operands of this
+ * type alone, and gives results of it. */
+void oracle_define_host(oworld *w, const char *definition, stc_type type);
 
 #endif

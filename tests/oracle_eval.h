@@ -45,6 +45,8 @@ struct ofunction {
     ofunction *next;
     const ast *tree;
     arena memory;
+    bool host; /* it takes and gives values of one type, never literals */
+    stc_type type;
 };
 
 /* The verdict, unless there is a worse one already. */
@@ -78,7 +80,8 @@ ofunction *oworld_function(const oworld *w, const char *name, int arity);
 
 /* oracle_user.c */
 oval ouser_call(ostmt *s, const ofunction *f, const oval *args, int n);
-bool ouser_weak(const bool *weak, int n); /* of literals alone: one itself */
+/* Of literals alone: one itself, if it isn't the host's. */
+bool ouser_weak(const ofunction *f, const bool *weak, int n);
 stc_type ouser_type(ostmt *s, const ofunction *f, const stc_type *t, const bool *weak,
                     int n);
 

@@ -78,7 +78,7 @@ static stc_type call_type(ostmt *s, const ast *e, bool *weak)
     for (int k = 0; k < e->count && k < 8; k++)
         t[k] = ostmt_type(s, e->child[k], &w[k]);
     if (f) {
-        *weak = ouser_weak(w, e->count);
+        *weak = ouser_weak(f, w, e->count);
         return ouser_type(s, f, t, w, e->count);
     }
     int fn = ostmt_function(e);

@@ -61,7 +61,7 @@ static oval user_of_types(ostmt *s, const ofunction *fn, const oval *args, int n
     for (int k = 0; k < n && k < 8; k++)
         t[k] = args[k].type, weak[k] = args[k].weak;
     oval r = ov_any(ouser_type(s, fn, t, weak, n));
-    r.weak = ouser_weak(weak, n);
+    r.weak = ouser_weak(fn, weak, n);
     return r;
 }
 
@@ -350,18 +350,37 @@ static oval call_frame(ostmt *s, const ofunction *fn, const oval *args, bool typ
     return typing ? ov_any(joined(&f)) : f.result;
 }
 
-bool ouser_weak(const bool *weak, int n)
+bool ouser_weak(const ofunction *fn, const bool *weak, int n)
 {
-    bool all = n > 0;
+    bool all = n > 0 && !fn->host;
     for (int k = 0; k < n; k++)
         all = all && weak[k];
     return all;
+}
+
+/* Integers are all alike in 64 bits, but for their sign. */
+static stc_type widest(stc_type t)
+{
+    return ot_float(t) || ot_complex(t) ? t : ot_unsigned(t) ? STC_U64 : STC_I64;
+}
+
+/* The host's functions take what has their class, or promotes to their type. */
+static stc_type host_type(ostmt *s, const ofunction *fn, const stc_type *t,
+                          const bool *weak, int n)
+{
+    for (int k = 0; k < n && k < 8; k++) {
+        const bool same = widest(t[k]) == widest(fn->type);
+        if (!same && ot_promote(fn->type, false, t[k], weak[k]) != fn->type)
+            ostmt_refuse(s, ORACLE_ERROR, "a function of the host's for other operands");
+    }
+    return fn->type;
 }
 
 stc_type ouser_type(ostmt *s, const ofunction *fn, const stc_type *t, const bool *weak,
                     int n)
 {
     oval arg[8] = {{0}};
+    if (fn->host) return host_type(s, fn, t, weak, n);
     for (int k = 0; k < n && k < 8; k++) {
         arg[k] = ov_any(t[k]);
         arg[k].weak = weak[k];
@@ -375,7 +394,13 @@ stc_type ouser_type(ostmt *s, const ofunction *fn, const stc_type *t, const bool
 oval ouser_call(ostmt *s, const ofunction *fn, const oval *args, int n)
 {
     const oval made = user_of_types(s, fn, args, n);
-    oval r = ov_convert(call_frame(s, fn, args, false), made.type);
+    oval own[8];
+    for (int k = 0; fn->host && k < n && k < 8; k++) {
+        s->w->flags |= of_literal(&args[k], fn->type);
+        own[k] = ov_convert(args[k], fn->type);
+        own[k].weak = false;
+    }
+    oval r = ov_convert(call_frame(s, fn, fn->host ? own : args, false), made.type);
     r.weak = made.weak;
     return r;
 }
