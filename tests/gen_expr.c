@@ -305,7 +305,8 @@ static void reduction(gen *g, want w, int depth, char *out, size_t size)
                     : w == WANT_INT ? whole[gen_below(g, 5)]
                                     : number[gen_below(g, 5)];
     if (g->domain == D_COMPLEX && w == WANT_NUMBER) f = number[gen_below(g, 3)];
-    const bool bits = strcmp(f, "xor") == 0 || strcmp(f, "gcd") == 0;
+    if (g->user && w != WANT_BOOL && gen_chance(g, 30)) f = g->user;
+    const bool bits = f == g->user || strcmp(f, "xor") == 0 || strcmp(f, "gcd") == 0;
     want inside = w == WANT_INT && bits ? WANT_INT : w;
     char body[TEXT] = "";
     gen_expr(g, inside, depth, body, sizeof body);

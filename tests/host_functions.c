@@ -36,7 +36,7 @@ static const struct given {
 #define GIVEN(name, type, element, properties, expression)                                 \
     {#name,                                                                                \
      #name "(x, y) with " properties,                                                      \
-     "fn " #name "(x, y) = " #expression "\n",                                             \
+     "fn " #name "(x, y) = " #expression " with " properties "\n",                         \
      {{STC_##type, STC_##type}, STC_##type, call_##name}},
     ROWS(GIVEN)};
 enum { GIVEN_COUNT = sizeof given / sizeof *given };

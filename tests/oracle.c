@@ -152,6 +152,11 @@ static oval eval_reduce(ostmt *s, const ast *e)
     int fn = user ? -1 : oracle_reduce_function(e->name);
     oval acc = ov_any(t);
     started = fn >= 0 && of_identity(fn, of_reduce_type(fn, t), &acc);
+    if (user) {
+        const stc_type two[2] = {t, t};
+        const bool strong[2] = {false, false};
+        started = ouser_identity(s, user, ouser_type(s, user, two, strong, 2), &acc);
+    }
     acc = reduce(s, body, index, n, fn, user, acc, started);
     s->depth = depth;
     return acc;

@@ -82,6 +82,8 @@ ofunction *oworld_function(const oworld *w, const char *name, int arity);
 oval ouser_call(ostmt *s, const ofunction *f, const oval *args, int n);
 /* Of literals alone: one itself, if it isn't the host's. */
 bool ouser_weak(const ofunction *f, const bool *weak, int n);
+/* What a reduction by it begins with: an identity of its second operand. */
+bool ouser_identity(ostmt *s, const ofunction *f, stc_type t, oval *out);
 stc_type ouser_type(ostmt *s, const ofunction *f, const stc_type *t, const bool *weak,
                     int n);
 

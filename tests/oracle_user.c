@@ -404,3 +404,21 @@ oval ouser_call(ostmt *s, const ofunction *fn, const oval *args, int n)
     r.weak = made.weak;
     return r;
 }
+
+bool ouser_identity(ostmt *s, const ofunction *fn, stc_type t, oval *out)
+{
+    const ast *props = fn->tree->child[2];
+    frame f = {.s = s};
+    bool commutes = false;
+    for (int k = 0; props && k < props->count; k++)
+        commutes |= strcmp(props->child[k]->name, "commutative") == 0;
+    for (int k = 0; props && k < props->count; k++) {
+        const ast *p = props->child[k];
+        if (strcmp(p->name, "identity") != 0) continue;
+        if (p->child[1] && p->child[1]->u == 0 && !commutes) continue;
+        *out = ov_convert(run_expr(&f, p->child[0]), t);
+        out->weak = false;
+        return true;
+    }
+    return false;
+}
