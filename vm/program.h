@@ -74,6 +74,10 @@ typedef enum ws_policy {
     WS_POLICY_COUNT
 } ws_policy;
 
+/* By what a workspace of so many indices that is left to the machine is kept, and when;
+ * for people (workspace.c). */
+const char *ws_rule(int order);
+
 typedef struct prog_tensor {
     char *name;      /* "" for temporaries                                     */
     uint8_t role;

@@ -18,6 +18,26 @@
 #define VECTOR_MAX ((int64_t)1 << 22)
 #define DENSE_MAX ((int64_t)1 << 23)
 #define DENSE_PER_ENTRY 64
+/* Several indices whose entries turn out to be many go on in an accumulator, once there
+ * is one for so many coordinates: so its memory is in proportion to what was done. */
+#define TURN_MAX ((int64_t)1 << 26)
+#define TURN_PER_ENTRY 40
+
+#define TEXT_(x) #x
+#define TEXT(x) TEXT_(x)
+
+const char *ws_rule(int order)
+{
+    _Static_assert(VECTOR_MAX == 4194304 && DENSE_MAX == 8388608 && TURN_MAX == 67108864,
+                   "as the texts have them");
+    if (order <= 1)
+        return "dense over at most 4194304 coordinates, else by hash; a row whose upper "
+               "bound is small among many coordinates is a sorted list";
+    return "dense over at most 8388608 coordinates if the largest operand has an entry for "
+           "each " TEXT(DENSE_PER_ENTRY) " of them, else coord; then dense over at most "
+                                         "67108864 once an entry came for each " TEXT(
+                                             TURN_PER_ENTRY);
+}
 
 const ws_kind *ws_kind_at(int policy)
 {
@@ -104,6 +124,7 @@ static const ws_kind *choose(const machine *mc, const slot *s)
         return &ws_kind_dense;
     }
     w->why = "more coordinates than an accumulator is worth";
+    if (s->row->order > 1 && n <= TURN_MAX) w->turn_at = n / TURN_PER_ENTRY + 1;
     return s->row->order == 1 ? &ws_kind_hash : &ws_kind_coord;
 }
 
@@ -140,8 +161,10 @@ stc_status ws_begin(machine *mc, slot *s)
     workspace *w = s->ws;
     ws_pipe_drop(w);
     if (w->kind) w->kind->clear(w); /* a run may have failed in the middle */
-    w->acc.n = w->all.n = w->about = w->batches = w->listed = w->hashed = 0;
+    w->acc.n = w->all.n = w->about = w->batches = w->merged = w->listed = w->hashed = 0;
     w->single = s->row->single;
+    w->turn = false;
+    w->turn_at = 0;
     w->kind = choose(mc, s);
     if (w->kind != &ws_kind_dense) ready_lists(mc, s);
     if (w->kind->ready(mc, s)) return STC_OK;
@@ -190,6 +213,33 @@ stc_status ws_use(machine *mc, workspace *w, int fn, const lop *at)
     return STC_OK;
 }
 
+/* What was collected goes into an accumulator, and what comes after it. */
+static stc_status turn_dense(machine *mc, slot *s, const lop *at)
+{
+    workspace *w = s->ws;
+    w->turn = false;
+    w->turn_at = 0;
+    if ((w->acc.n && ws_flush(mc, w, at, false)) || ws_pipe_wait(mc, w, at))
+        return mc->cx->diag.status;
+    w->turn = false;
+    if (!ws_kind_dense.ready(mc, s)) return STC_OK;
+    const ws_list *all = &w->all;
+    if (ws_touch_room(mc, w, all->n)) return mc->cx->diag.status;
+    for (int64_t k = 0; k < all->n; k++) {
+        int64_t i = 0;
+        for (int m = 0; m < s->row->order; m++)
+            i += ws_label_coord(&w->form, ws_label_of(w, all, k), m) * w->stride[m];
+        w->set[i >> 6] |= UINT64_C(1) << (i & 63);
+        w->touched[k] = i;
+        memcpy((char *)w->dense + i * w->size, all->val + k * w->size, w->size);
+    }
+    w->n = all->n;
+    w->all.n = w->about = 0;
+    w->kind = &ws_kind_dense;
+    w->why = "entries turned out to be many for the coordinates";
+    return STC_OK;
+}
+
 stc_status ws_add(machine *mc, slot *s, const int64_t *coords, int fn, vclass cls,
                   const value *v, const lop *at)
 {
@@ -201,6 +251,7 @@ stc_status ws_add(machine *mc, slot *s, const int64_t *coords, int fn, vclass cl
             return machine_fail(mc, at, STC_ERR_SHAPE,
                                 "coordinate %lld is outside 0:%lld, mode %d of a workspace",
                                 (long long)coords[m], (long long)s->own->shape[m], m);
+    if (w->turn && turn_dense(mc, s, at)) return mc->cx->diag.status;
     return w->kind->insert(mc, s, coords, v, at);
 }
 

@@ -70,6 +70,9 @@ struct workspace {
     ws_pipe *pipe;   /* merges on a thread of its own; NULL: none yet */
     int64_t about;   /* at most so many entries are in the all array */
     int64_t batches; /* merges since ws.begin                         */
+    int64_t merged;  /* entries that were handed over to be merged, in all */
+    int64_t turn_at; /* after so many an accumulator is worth it; 0: never */
+    bool turn;       /* it is by now                                       */
     /* dense: bit i is set: coordinate i was touched, and has value acc[i] */
     uint64_t *set;
     void *dense;

@@ -209,6 +209,8 @@ static stc_status flush_here(machine *mc, workspace *w, const lop *at)
 stc_status ws_flush(machine *mc, workspace *w, const lop *at, bool more)
 {
     stc_status st = STC_OK;
+    w->merged += w->acc.n;
+    w->turn = w->turn_at && w->merged >= w->turn_at;
     if (!more || !ws_pipe_flush(mc, w, at, &st)) {
         st = flush_here(mc, w, at);
         w->kind->clear(w);

@@ -50,7 +50,7 @@ static void say_policy(const plan *pl, int slot)
 {
     const prog_tensor *w = &pl->p->tensor[slot];
     if (w->policy == WS_AUTO)
-        text_add(pl->why, "; how it is kept follows from sizes when it runs\n");
+        text_add(pl->why, "; kept by what sizes are when it runs: %s\n", ws_rule(w->order));
     else if (w->capacity)
         text_add(pl->why, "; kept as asked, %s of capacity %lld\n", policy_words[w->policy],
                  (long long)w->capacity);
