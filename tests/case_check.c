@@ -134,7 +134,7 @@ static void judge(const oworld *w, overdict v, bool scheduled, const outcome *o,
         say(j, CASE_UNSURE, "%s", o->message);
     } else if (o->status == STC_ERR_ARITHMETIC && w->flags & OV_FAULT) {
         say(j, CASE_REFUSED, "%s", o->message);
-    } else if (o->status == STC_ERR_ARITHMETIC && w->points == 0) {
+    } else if (o->status == STC_ERR_ARITHMETIC && w->empty) {
         say(j, CASE_UNSURE, "%s, ahead of a loop over nothing", o->message);
     } else if (o->status != STC_OK) {
         say(j, CASE_FAIL, "status %s: %s", stc_status_name(o->status), o->message);

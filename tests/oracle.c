@@ -436,7 +436,8 @@ static void fill_target(ostmt *s, const assignment *a, const otensor *old, otens
         for (int64_t k = 0; k < t->count; k++)
             t->data[k] = ov_store(old->data[k], t->type);
     }
-    if (!begin(s, a->box, a->nbox)) return;
+    s->w->empty = !begin(s, a->box, a->nbox);
+    if (s->w->empty) return;
     do {
         int64_t at = left_offset(s, left, t);
         if (at < 0) {
