@@ -65,6 +65,8 @@ static const sharing_case cases[] = {
     {"R = A(i,j) * A(i,j)", "csr", NULL, true},
     {"R = max(i, j: A(i,j))", "dcsr", NULL, true},
     {"R(j) = A(i,j)", "csr", "dense", false}, /* a column from all rows  */
+    /* its windows are found one after the other */
+    {"R(i,j) = A(i,j) + A(j,i) + sum(p in 0:3: pad A(i-p+2,j))", "csr", "csr", false},
     {"R(i,j) = A(i,k) * A(k,j) with parallelize(i)", "csr", "csr", true},
     {"R(i,j) = A(i,k) * A(k,j) with split(i,a,b,7), reorder(a,b,k,j), parallelize(a)",
      "csr", "csr", true},

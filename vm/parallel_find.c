@@ -486,6 +486,8 @@ static bool find(finder *f)
     const merge_desc *m = f->l->merge;
     for (int b = 0; b < m->count; b++) {
         const merge_operand *o = &m->operand[b];
+        if (o->role <= MERGE_FOLLOW && f->mc->c[o->cursor].subsections)
+            return not_shared(f, "they visit the subsections of one operand in turn");
         if (o->role != MERGE_WALK) continue;
         const int t = walked_tensor(f, o->cursor);
         if (t < 0 || !(format_props(&f->p->tensor[t].fmt, 0) & PROP_ORDERED))
