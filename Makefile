@@ -152,11 +152,15 @@ fuzz: $(FUZZERS)
 	  echo "== $$t"; ./$$t --seconds $(SECONDS) --seed $(SEED); \
 	done
 
-## coverage: with COV=1: the lines and branches of vm/ and formats/ that ran so far
+## coverage: with COV=1: lines and branches of vm/ and formats/ that ran so far; fails
+##           if a function, an opcode or an error never did that tests/unreached.txt lacks
 coverage:
 	@for d in vm formats; do \
 	  gcov -b -n -o $(B)/$$d $$d/*.c 2>/dev/null | awk -v dirs=$$d -f tests/coverage.awk; \
 	done
+	@for d in formats vm src src/lang src/plan src/lower src/io; do \
+	  gcov -b -t -o $(B)/$$d $$d/*.c 2>/dev/null; \
+	done | awk -v allowed=tests/unreached.txt -f tests/reached.awk
 
 ## bench: prints ratios to hand-written C loops; ROWS=pattern picks rows
 bench: $(BENCHES)
