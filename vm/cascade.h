@@ -99,6 +99,7 @@ struct stage {
     uint8_t simple; /* stage_simple_way, in this strip of the loop around */
     bool unordered;
     bool keyable;         /* fibers may be merged by keys, in this run   */
+    bool loose;           /* all coordinates of a range, whatever produces */
     bool asked, keyed;    /* … below the lanes up to `lanes`              */
     uint64_t table, must; /* maybe, by walkers; those that produce needs */
     int *length;          /* of all fibers of a lane, STRIP + 1 at most  */

@@ -320,21 +320,56 @@ static int fill_range(stage *st, int n)
     return n + take;
 }
 
-/* Any number of fibers and ranges. */
+/* Every coordinate of the loop's range, as far as the string goes; fibers say at which
+ * of them they have something. Which of them produce is settled afterwards. */
+static int fill_every(stage *st, int n)
+{
+    strip *g = st->g;
+    const int64_t first = st->next, all = st->hi - first;
+    const int take = all < STRIP - n ? (int)all : STRIP - n;
+    for (int k = 0; k < take; k++)
+        g->icol[0].data[n + k] = first + k;
+    for (int j = 0; j < st->nwalk; j++) {
+        stage_walk *w = &st->walk[j];
+        int64_t *at = g->place[w->place].data + n, *ends = g->place[w->place].end + n;
+        for (int k = 0; k < take; k++)
+            at[k] = NONE;
+        if (w->v.shape == VIEW_RANGE) {
+            const int64_t lo = w->v.lo - w->ahead, hi = w->v.hi - w->ahead;
+            const int64_t begin = w->v.begin - lo;
+            for (int64_t i = lo > first ? lo : first; i < hi && i < first + take; i++)
+                at[i - first] = begin + i;
+            continue;
+        }
+        while (w->p < w->v.end) {
+            const int64_t k = crd_at(&w->v, w->p) - w->ahead - first;
+            if (k >= take) break;
+            if (at[k] == NONE) at[k] = w->p;
+            w->p++;
+            if (w->dups) ends[k] = w->p;
+        }
+    }
+    st->next = first + take;
+    st->open = st->next < st->hi;
+    st->loose = true;
+    return n + take;
+}
+
+/* Any number of fibers; cascade_keys.c does it faster where it can. */
 static int fill_merged(stage *st, uint64_t known, int n)
 {
     strip *g = st->g;
     while (n < STRIP) {
         uint64_t left = known | st->located, mask = known;
-        int64_t i = st->every ? st->next : INT64_MAX;
+        int64_t i = INT64_MAX;
         for (int k = 0; k < st->nwalk; k++) {
             stage_walk *w = &st->walk[k];
-            if (w->v.shape == VIEW_RANGE || w->p >= w->v.end) continue;
+            if (w->p >= w->v.end) continue;
             left |= UINT64_C(1) << (w->place - 1);
             const int64_t at = crd_at(&w->v, w->p) - w->ahead;
             if (at < i) i = at;
         }
-        if (i >= st->hi || !(st->every || st->live >> left & 1)) {
+        if (i >= st->hi || !(st->live >> left & 1)) {
             st->open = false;
             break;
         }
@@ -342,11 +377,7 @@ static int fill_merged(stage *st, uint64_t known, int n)
             stage_walk *w = &st->walk[k];
             column *c = &g->place[w->place];
             int64_t p = NONE, e = NONE;
-            if (w->v.shape == VIEW_RANGE) {
-                const int64_t x = i + w->ahead;
-                if (x >= w->v.lo && x < w->v.hi) p = w->v.begin + (x - w->v.lo);
-                e = p + 1;
-            } else if (w->p < w->v.end && crd_at(&w->v, w->p) - w->ahead == i) {
+            if (w->p < w->v.end && crd_at(&w->v, w->p) - w->ahead == i) {
                 p = w->p;
                 e = p + 1;
                 while (w->dups && e < w->v.end && crd_at(&w->v, e) - w->ahead == i)
@@ -358,7 +389,6 @@ static int fill_merged(stage *st, uint64_t known, int n)
             mask |= (uint64_t)(p != NONE) << (w->place - 1);
         }
         g->icol[0].data[n] = i;
-        st->next = i + 1;
         n += st->maybe >> mask & 1;
     }
     return n;
@@ -368,7 +398,7 @@ static int fill_merge(stage *st, int n)
 {
     const int from = n;
     st->open = true;
-    n = fill_merged(st, lane_known(st), n);
+    n = st->every ? fill_every(st, n) : fill_merged(st, lane_known(st), n);
     put_rows(st, from, n);
     return n;
 }
@@ -500,6 +530,7 @@ stc_status stage_fill(machine *mc, stage *st, bool *more)
     g->icol[0].form = COL_ARRAY;
     st->stepped = false;
     st->runs = 0;
+    st->loose = false;
     if (!st->asked && st->keyable && stage_keys_start(mc, st)) return mc->cx->diag.status;
     st->asked = true;
     if (st->simple == SIMPLE_BARE) {

@@ -280,34 +280,21 @@ static void write_keys(const stage *st, stage_walk *w, int from, int to, int64_t
 
 /* ---- elements ------------------------------------------------------------------ */
 
-/* Numbers of keys become positions. */
-static void find_positions(const stage *st, const stage_walk *w, int n)
+/* What is written of each walker's fibers; `to`: the lane up to which that is. */
+static void make_lists(const stage *st, int to, key_list *list)
 {
-    column *c = &st->g->place[w->place];
-    if (w->follows) return;
-    for (int k = 0; w->dups && k < n; k++)
-        c->end[k] = c->data[k] < 0 ? NONE : w->end[c->data[k]];
-    for (int k = 0; k < n; k++) {
-        const int64_t absent = c->data[k] >> 63;
-        c->data[k] = w->at[c->data[k] & ~absent] | absent;
-    }
-}
-
-/* All lists into one. */
-static int merge(const stage *st)
-{
-    key_list list[WALK_MAX];
     for (int k = 0; k < st->nwalk; k++) {
         const stage_walk *w = &st->walk[k];
+        column *c = &st->g->place[w->place];
         list[k] = (key_list){.key = w->key,
                              .n = w->nkey,
+                             .more = w->reached < w->to[to - 1],
                              .base = w->follows ? w->base : 0,
-                             .to = st->g->place[w->place].data};
+                             .at = w->follows ? NULL : w->at,
+                             .end = w->dups ? w->end : NULL,
+                             .to = c->data,
+                             .to_end = c->end};
     }
-    const int n = keys_merge(list, st->nwalk, st->table, st->g->icol[0].data);
-    for (int k = 0; k < st->nwalk; k++)
-        find_positions(st, &st->walk[k], n);
-    return n;
 }
 
 /* Keys looked for in the fibers of w: where they are, or NONE. Without a branch on
@@ -426,7 +413,9 @@ static int fill_lanes(stage *st, int from, int to)
     }
     for (int k = 0; k < st->nwalk; k++)
         write_keys(st, &st->walk[k], from, to, STRIP);
-    return merge(st);
+    key_list list[WALK_MAX];
+    make_lists(st, to, list);
+    return keys_merge(list, st->nwalk, st->table, st->g->icol[0].data);
 }
 
 /* What driver's keys went past is behind. */
@@ -446,30 +435,18 @@ static int drive_part(stage *st, stage_walk *driver)
     return n;
 }
 
-/* A part of one lane: of each fiber so many keys that a string has room for all of
- * them; those are merged that no fiber has keys before which weren't written. */
+/* A part of one lane: of each fiber so many keys that a string has room for all. */
 static int merge_part(stage *st)
 {
     const int nth = st->lane;
-    int64_t limit = KEY_END;
-    for (int j = 0; j < st->nwalk; j++) {
-        stage_walk *w = &st->walk[j];
-        write_keys(st, w, nth, nth + 1, STRIP / st->nwalk);
-        if (w->reached < w->to[nth] && w->key[w->nkey - 1] < limit)
-            limit = w->key[w->nkey - 1];
-    }
-    for (int j = 0; j < st->nwalk; j++) {
-        stage_walk *w = &st->walk[j];
-        const int all = w->nkey;
-        while (w->nkey > 0 && w->key[w->nkey - 1] > limit)
-            w->nkey--;
-        w->key[w->nkey] = KEY_END;
-        if (w->nkey < all) w->reached = w->follows ? w->base + w->nkey : w->at[w->nkey];
-    }
-    const int n = merge(st);
+    key_list list[WALK_MAX];
     for (int j = 0; j < st->nwalk; j++)
-        st->walk[j].from[nth] = st->walk[j].reached;
-    return n;
+        write_keys(st, &st->walk[j], nth, nth + 1, STRIP / st->nwalk);
+    make_lists(st, nth + 1, list);
+    keys_cut(list, st->nwalk);
+    for (int j = 0; j < st->nwalk; j++)
+        st->walk[j].from[nth] = keys_reach(&list[j], st->walk[j].nkey, st->walk[j].reached);
+    return keys_merge(list, st->nwalk, st->table, st->g->icol[0].data);
 }
 
 static int fill_part(stage *st)

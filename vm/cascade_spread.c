@@ -262,32 +262,6 @@ static void presence(const stage *st, uint64_t *sure, uint64_t *maybe)
     }
 }
 
-/* Filling has left out what can't produce whatever is located, and all that is
- * located is there: then all elements produce. */
-static bool settled(const stage *st, uint64_t sure)
-{
-    const merge_desc *m = st->g->s.l->merge;
-    uint64_t table = m->produce;
-    if (m->count > MERGE_TABLE_MAX || st->known || st->located & ~sure) return false;
-    for (int b = 0; st->located >> b; b++)
-        if (st->located >> b & 1) table = table_fix(table, b, true);
-    return table == st->maybe;
-}
-
-/* Operand by operand: a position that is there has no sign. */
-static void find_masks(strip *g, uint64_t sure, uint64_t maybe)
-{
-    uint64_t *mask = g->mask;
-    for (int k = 0; k < g->n; k++)
-        mask[k] = sure;
-    for (; maybe; maybe &= maybe - 1) {
-        const int b = __builtin_ctzll(maybe);
-        const int64_t *at = g->place[1 + b].data;
-        for (int k = 0; k < g->n; k++)
-            mask[k] |= (uint64_t)(at[k] >= 0) << b;
-    }
-}
-
 stc_status stage_settle(machine *mc, stage *st)
 {
     strip *g = st->g;
@@ -296,8 +270,9 @@ stc_status stage_settle(machine *mc, stage *st)
     operand_columns(mc, st);
     presence(st, &sure, &maybe);
     if (!maybe && !merge_produces(m, sure)) g->n = 0;
-    const bool sifts = maybe && !settled(st, sure);
-    if (sifts || g->masks) find_masks(g, sure, maybe);
+    const bool sifts = maybe && (st->known || st->loose ||
+                                 !strip_settled(m, st->located, sure, st->maybe));
+    if (sifts || g->masks) strip_masks(g, sure, maybe);
     if (!sifts) return STC_OK;
     int n = 0;
     for (int k = 0; k < g->n; k++) {

@@ -162,7 +162,30 @@ static int merge_many(const key_list *x, int lists, uint64_t table, int64_t *key
     return n;
 }
 
-int keys_merge(const key_list *x, int lists, uint64_t table, int64_t *key)
+void keys_cut(key_list *x, int lists)
+{
+    int64_t limit = KEY_END;
+    for (int w = 0; w < lists; w++)
+        if (x[w].more && x[w].key[x[w].n - 1] < limit) limit = x[w].key[x[w].n - 1];
+    for (int w = 0; w < lists; w++) {
+        while (x[w].n > 0 && x[w].key[x[w].n - 1] > limit)
+            x[w].n--;
+        x[w].key[x[w].n] = KEY_END;
+    }
+}
+
+/* Numbers of keys become positions. */
+static void find_positions(const key_list *x, int n)
+{
+    for (int k = 0; x->end && k < n; k++)
+        x->to_end[k] = x->to[k] < 0 ? x->to[k] : x->end[x->to[k]];
+    for (int k = 0; x->at && k < n; k++) {
+        const int64_t absent = x->to[k] >> 63;
+        x->to[k] = x->at[x->to[k] & ~absent] | absent;
+    }
+}
+
+static int merge_any(const key_list *x, int lists, uint64_t table, int64_t *key)
 {
     const bool all = (~table & ((UINT64_C(1) << (1 << lists % LISTS)) - 2)) == 0;
     if (lists == 2 && all) return merge_two(x, table, true, key);
@@ -170,4 +193,12 @@ int keys_merge(const key_list *x, int lists, uint64_t table, int64_t *key)
     if (lists == 3 && all) return merge_three(x, table, true, key);
     if (lists == 3) return merge_three(x, table, false, key);
     return merge_many(x, lists, table, key);
+}
+
+int keys_merge(const key_list *x, int lists, uint64_t table, int64_t *key)
+{
+    const int n = merge_any(x, lists, table, key);
+    for (int w = 0; w < lists; w++)
+        find_positions(&x[w], n);
+    return n;
 }

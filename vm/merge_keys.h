@@ -6,16 +6,29 @@
 #ifndef STC_VM_MERGE_KEYS_H
 #define STC_VM_MERGE_KEYS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define KEY_END INT64_MAX
 
 typedef struct key_list {
-    const int64_t *key; /* n of them, each once; then KEY_END     */
+    int64_t *key; /* n of them, each once; then KEY_END          */
     int n;
-    int64_t base; /* the k-th one's position is base + k          */
-    int64_t *to;  /* out: its position in each element, or NONE   */
+    bool more;               /* there are keys behind these that weren't written   */
+    int64_t base;            /* the k-th one's position is base + k, or:           */
+    const int64_t *at, *end; /* its position, if not NULL; one past its duplicates */
+    int64_t *to, *to_end;    /* out: the same of each element; NONE where it isn't */
 } key_list;
+
+/* Leaves out the keys that others may come before which weren't written. */
+void keys_cut(key_list *x, int lists);
+
+/* The position behind the list's keys that are left; `reached` if all are. */
+static inline int64_t keys_reach(const key_list *x, int written, int64_t reached)
+{
+    if (x->n == written) return reached;
+    return x->at ? x->at[x->n] : x->base + x->n;
+}
 
 /* Bit m of the table says whether a key produces that the lists in m have. Writes
  * what is produced to key, which like the lists' `to` has room for all keys of all

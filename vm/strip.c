@@ -32,6 +32,14 @@ static size_t lay_out(strip *s, char *block)
         if (s->s.place[k].varies) PART(s->place[k].data, sizeof(int64_t));
         PART(s->place[k].end, s->s.place[k].varies ? sizeof(int64_t) : 1);
     }
+    const merge_desc *m = s->s.l->merge;
+    for (int b = 0, k = 0; !s->around && b < m->count && m->count <= STRIP_WALKS; b++) {
+        if (!operand_walks(&m->operand[b])) continue;
+        PART(s->walk[k].key, sizeof(int64_t));
+        PART(s->walk[k].at, sizeof(int64_t));
+        PART(s->walk[k].ends, sizeof(int64_t));
+        k++;
+    }
     for (int k = 0; k < s->s.nnode; k++)
         PART(s->node[k].data, class_size((vclass)s->s.node[k].cls));
 #undef PART

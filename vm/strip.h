@@ -53,6 +53,8 @@ typedef struct vcolumn {
     int spread; /* lanes of data that hold `one`         */
 } vcolumn;
 
+enum { STRIP_WALKS = MERGE_TABLE_MAX };
+
 typedef struct strip strip;
 struct strip {
     super base;
@@ -77,9 +79,11 @@ struct strip {
         uint16_t operand;
         int64_t lo, hi;
         int64_t shift; /* coordinate - index */
-    } walk[2];
+        bool dups;
+        int64_t *key, *at, *ends; /* strip_keys.c: coordinates, positions, ends of groups */
+    } walk[STRIP_WALKS];
     int nwalk;
-    uint64_t produce, known;
+    uint64_t produce, known, located;
     uint64_t maybe; /* produce, for some presence of what is located */
     int64_t resume; /* stepping: the coordinate of the next lane          */
     bool more;      /* stepping: loop_start or loop_next said so */
@@ -108,6 +112,12 @@ void strip_free(machine *mc, super *base);
 bool strip_enter(machine *mc, strip *s); /* false: nothing to do        */
 bool strip_next(machine *mc, strip *s);  /* false: no more; else n lanes */
 void strip_compact(strip *s, int n);     /* to the lanes in keep        */
+bool strip_settled(const merge_desc *m, uint64_t located, uint64_t sure, uint64_t maybe);
+void strip_masks(strip *s, uint64_t sure, uint64_t maybe);
+
+/* strip_keys.c */
+void strip_fill_keys(strip *s);
+void strip_fill_every(strip *s);
 
 /* strip_eval.c */
 stc_status strip_eval(machine *mc, strip *s);

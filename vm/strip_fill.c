@@ -1,15 +1,15 @@
 /* strip_fill.c: coordinates, masks and positions of the next strip.
  *
  * Whether fibers are plain memory is asked when the loop starts: one fiber of
- * coordinates (equal neighbours are one lane where it has any), a range, or two
- * fibers of coordinates have fills of their own;
+ * coordinates (equal neighbours are one lane where it has any), a range, or several
+ * fibers of coordinates (strip_keys.c) have fills of their own;
  * anything else is stepped by the base merge, which then only serves the
  * arithmetic in bulk. Filling stops at STRIP lanes, and goes on from there.
  */
 #include "strip.h"
 #include <string.h>
 
-enum { FILL_STEPS, FILL_COORDS, FILL_GROUPS, FILL_RANGE, FILL_MERGE };
+enum { FILL_STEPS, FILL_COORDS, FILL_GROUPS, FILL_RANGE, FILL_EVERY, FILL_KEYS };
 
 /* Subsections further off, or of larger levels, are stepped: their differences
  * could overflow. */
@@ -102,7 +102,7 @@ static int choose_fill(machine *mc, strip *s, int64_t lo, int64_t hi)
 {
     const merge_desc *m = s->s.l->merge;
     if (m->count > MERGE_TABLE_MAX || s->s.l->unordered) return FILL_STEPS;
-    bool range = false, followed = false, groups = false;
+    bool range = false, followed = false;
     s->nwalk = 0;
     s->next = lo;
     s->last = hi;
@@ -112,18 +112,18 @@ static int choose_fill(machine *mc, strip *s, int64_t lo, int64_t hi)
         int64_t shift;
         if (o->role == MERGE_LOCATE && !locate_view(mc, s, o)) return FILL_STEPS;
         if (!operand_walks(o)) continue;
-        if (!walker_view(mc, o, &v, &shift) || range || s->nwalk == 2) return FILL_STEPS;
+        if (!walker_view(mc, o, &v, &shift) || range) return FILL_STEPS;
         if (v.shape == VIEW_RANGE) {
             if (s->nwalk > 0) return FILL_STEPS;
             range = true;
             if (v.lo > s->next) s->next = v.lo;
             if (v.hi < s->last) s->last = v.hi;
-            s->walk[0] =
-                (struct strip_walk){.p = v.begin, .lo = v.lo, .operand = (uint16_t)b};
+            s->walk[0].p = v.begin;
+            s->walk[0].lo = v.lo;
+            s->walk[0].operand = (uint16_t)b;
             continue;
         }
         followed |= o->role == MERGE_FOLLOW;
-        groups |= !(mc->c[o->cursor].c.lv->props & PROP_UNIQUE);
         struct strip_walk *w = &s->walk[s->nwalk++];
         *w = (struct strip_walk){.crd = v.crd,
                                  .width = v.width,
@@ -131,15 +131,18 @@ static int choose_fill(machine *mc, strip *s, int64_t lo, int64_t hi)
                                  .p = v.begin,
                                  .end = v.end,
                                  .operand = (uint16_t)b,
-                                 .shift = shift};
+                                 .shift = shift,
+                                 .dups = !(mc->c[o->cursor].c.lv->props & PROP_UNIQUE),
+                                 .key = w->key,
+                                 .at = w->at,
+                                 .ends = w->ends};
         trim(w, lo, hi);
     }
     if (range) return m->universe ? FILL_STEPS : FILL_RANGE;
     if (s->nwalk == 0) return m->universe ? FILL_RANGE : FILL_STEPS;
-    if (m->universe) return FILL_STEPS;
+    if (m->universe && s->maybe >> s->known & 1) return FILL_EVERY;
     if (followed && lopsided(s)) return FILL_STEPS;
-    if (groups) return s->nwalk == 1 ? FILL_GROUPS : FILL_STEPS;
-    return s->nwalk == 1 ? FILL_COORDS : FILL_MERGE;
+    return s->nwalk > 1 ? FILL_KEYS : s->walk[0].dups ? FILL_GROUPS : FILL_COORDS;
 }
 
 static bool on(strip *s, loop_state state)
@@ -148,29 +151,47 @@ static bool on(strip *s, loop_state state)
     return state == LOOP_ON;
 }
 
+/* What may produce, whatever of the located operands is there. */
+static void find_tables(const machine *mc, strip *s)
+{
+    const merge_desc *m = s->s.l->merge;
+    s->known = s->located = 0;
+    s->produce = s->maybe = m->produce;
+    for (int b = 0; b < m->count && m->count <= MERGE_TABLE_MAX; b++) {
+        const merge_operand *o = &m->operand[b];
+        if (o->role == MERGE_LOCATE) {
+            s->located |= UINT64_C(1) << b;
+            s->maybe = table_fix(s->maybe, b, true) | table_fix(s->maybe, b, false);
+        }
+        if (o->role == MERGE_KNOWN && mc->c[o->cursor].c.at != NONE)
+            s->known |= UINT64_C(1) << b;
+    }
+}
+
+static bool left(const strip *s)
+{
+    if (s->fill == FILL_STEPS) return s->more;
+    if (s->fill == FILL_RANGE || s->fill == FILL_EVERY) return s->next < s->last;
+    bool any = false;
+    for (int k = 0; k < s->nwalk; k++)
+        any |= s->walk[k].p < s->walk[k].end;
+    return any;
+}
+
 bool strip_enter(machine *mc, strip *s)
 {
     loop *l = s->s.l;
     const merge_desc *m = l->merge;
     const int64_t lo = m->lo == ROOT ? 0 : mc->ext[m->lo], hi = mc->ext[m->hi];
     s->entered = s->failed = false;
-    s->known = 0;
+    find_tables(mc, s);
     s->fill = choose_fill(mc, s, lo, hi);
     if (s->fill == FILL_STEPS) {
         s->more = on(s, loop_start(mc, l));
         s->resume = l->i;
         return s->more;
     }
-    s->produce = s->maybe = m->produce;
-    for (int b = 0; b < m->count; b++) {
-        if (m->operand[b].role == MERGE_LOCATE)
-            s->maybe = table_fix(s->maybe, b, true) | table_fix(s->maybe, b, false);
-        if (m->operand[b].role != MERGE_KNOWN) continue;
-        if (mc->c[m->operand[b].cursor].c.at != NONE) s->known |= UINT64_C(1) << b;
-    }
-    if (s->fill == FILL_RANGE) return s->next < s->last;
-    return s->walk[0].p < s->walk[0].end ||
-           (s->nwalk == 2 && s->walk[1].p < s->walk[1].end);
+    return left(s);
 }
 
 /* ---- one strip ----------------------------------------------------------------- */
@@ -286,53 +307,6 @@ static void fill_range(strip *s)
     s->next += s->n;
 }
 
-/* Merges two fibers without a branch on their order; every coordinate of
- * either that may produce, with located operands still unknown, is kept. */
-static void fill_merge(strip *s)
-{
-    struct strip_walk *a = &s->walk[0], *b = &s->walk[1];
-    column *ca = operand_column(s, a->operand), *cb = operand_column(s, b->operand);
-    int64_t *at = s->icol[0].data, *pa = ca->data, *pb = cb->data;
-    const uint64_t bit_a = UINT64_C(1) << a->operand, bit_b = UINT64_C(1) << b->operand;
-    const uint64_t any = s->known;
-    int n = 0;
-    int64_t p = a->p, q = b->p;
-    while (p < a->end && q < b->end && n < STRIP) {
-        const int64_t i = crd_get(a, p), j = crd_get(b, q);
-        const bool left = i <= j, right = j <= i;
-        const uint64_t mask = any | (left ? bit_a : 0) | (right ? bit_b : 0);
-        at[n] = left ? i : j;
-        pa[n] = left ? p : NONE;
-        pb[n] = right ? q : NONE;
-        s->mask[n] = mask;
-        n += s->maybe >> mask & 1;
-        p += left;
-        q += right;
-    }
-    const bool only_a = s->maybe >> (any | bit_a) & 1;
-    const bool only_b = s->maybe >> (any | bit_b) & 1;
-    if (q == b->end && !only_a) p = a->end;
-    if (p == a->end && !only_b) q = b->end;
-    for (; q == b->end && p < a->end && n < STRIP; p++, n++) {
-        at[n] = crd_get(a, p);
-        pa[n] = p;
-        pb[n] = NONE;
-        s->mask[n] = any | bit_a;
-    }
-    for (; p == a->end && q < b->end && n < STRIP; q++, n++) {
-        at[n] = crd_get(b, q);
-        pa[n] = NONE;
-        pb[n] = q;
-        s->mask[n] = any | bit_b;
-    }
-    a->p = p;
-    b->p = q;
-    *ca = (column){COL_ARRAY, !only_b, 0, pa, ca->end, false};
-    *cb = (column){COL_ARRAY, !only_a, 0, pb, cb->end, false};
-    s->icol[0].form = COL_ARRAY;
-    s->n = n;
-}
-
 /* The located operand's coordinate in each lane, as an array in c->data; one
  * beyond 64 bits is in no level. */
 static void located_coords(const machine *mc, const strip *s, const merge_operand *o,
@@ -393,6 +367,31 @@ static void place_located(machine *mc, strip *s, int b)
     c->full = full;
 }
 
+/* Filling has left out what can't produce whatever is located, and all that is
+ * located is there: then all lanes produce. */
+bool strip_settled(const merge_desc *m, uint64_t located, uint64_t sure, uint64_t maybe)
+{
+    uint64_t table = m->produce;
+    if (m->count > MERGE_TABLE_MAX || located & ~sure) return false;
+    for (int b = 0; located >> b; b++)
+        if (located >> b & 1) table = table_fix(table, b, true);
+    return table == maybe;
+}
+
+/* Operand by operand: a position that is there has no sign. */
+void strip_masks(strip *s, uint64_t sure, uint64_t maybe)
+{
+    uint64_t *mask = s->mask;
+    for (int k = 0; k < s->n; k++)
+        mask[k] = sure;
+    for (; maybe; maybe &= maybe - 1) {
+        const int b = __builtin_ctzll(maybe);
+        const int64_t *at = s->place[1 + b].data;
+        for (int k = 0; k < s->n; k++)
+            mask[k] |= (uint64_t)(at[k] >= 0) << b;
+    }
+}
+
 /* Masks of the strip, known from its columns; lanes that don't produce go. */
 static void settle_masks(strip *s)
 {
@@ -407,22 +406,15 @@ static void settle_masks(strip *s)
             maybe |= UINT64_C(1) << b;
         }
     }
-    if (!maybe) {
-        if (!(s->produce >> sure & 1)) s->n = 0;
-        for (int k = 0; s->masks && k < s->n; k++)
-            s->mask[k] = sure;
-        return;
-    }
+    if (!maybe && !(s->produce >> sure & 1)) s->n = 0;
+    const bool sifts =
+        maybe && (s->fill != FILL_KEYS || !strip_settled(m, s->located, sure, s->maybe));
+    if (sifts || s->masks) strip_masks(s, sure, maybe);
+    if (!sifts) return;
     int n = 0;
     for (int k = 0; k < s->n; k++) {
-        uint64_t mask = sure;
-        for (int b = 0; b < m->count; b++) {
-            if (!(maybe >> b & 1)) continue;
-            const column *c = operand_column(s, b);
-            mask |= (uint64_t)(c->data[k] >= 0) << b;
-        }
-        s->mask[k] = mask;
-        if (s->produce >> mask & 1) s->keep[n++] = k;
+        s->keep[n] = k;
+        n += (int)(s->produce >> s->mask[k] & 1);
     }
     s->done = -1; /* nothing but operands is there yet */
     if (n < s->n) strip_compact(s, n);
@@ -431,35 +423,30 @@ static void settle_masks(strip *s)
 bool strip_next(machine *mc, strip *s)
 {
     const merge_desc *m = s->s.l->merge;
+    if (!left(s)) return false;
     switch (s->fill) {
     case FILL_STEPS:
-        if (!s->more) return false;
         fill_steps(mc, s);
         return true;
     case FILL_COORDS:
-        if (s->walk[0].p == s->walk[0].end) return false;
         fill_coords(s);
         break;
     case FILL_GROUPS:
-        if (s->walk[0].p == s->walk[0].end) return false;
         fill_groups(s);
         break;
     case FILL_RANGE:
-        if (s->next >= s->last) return false;
         fill_range(s);
         break;
+    case FILL_EVERY:
+        strip_fill_every(s);
+        break;
     default:
-        if (s->walk[0].p == s->walk[0].end && s->walk[1].p == s->walk[1].end) return false;
-        fill_merge(s);
+        strip_fill_keys(s);
         break;
     }
-    int located = 0;
-    for (int b = 0; b < m->count; b++) {
-        if (m->operand[b].role != MERGE_LOCATE) continue;
-        place_located(mc, s, b);
-        located++;
-    }
-    if (located > 0 || s->fill != FILL_MERGE) settle_masks(s);
+    for (int b = 0; b < m->count; b++)
+        if (m->operand[b].role == MERGE_LOCATE) place_located(mc, s, b);
+    settle_masks(s);
     return true;
 }
 
