@@ -49,6 +49,13 @@ bool tensor_stores_padding(const format *f);
 /* Copies elements of `size` bytes; fills n of them with one. */
 void copy_element(void *to, int64_t i, const void *from, int64_t j, size_t size);
 void fill_elements(void *to, int64_t begin, int64_t end, const void *one, size_t size);
+/* stains.c: at tensor_begin, of what had that generation and will have so many values
+ * if that is known (else NONE); fills values [begin, end) or a few more, and gives the
+ * end; at tensor_finish. */
+void stains_begin(tensor *t, uint64_t generation, int64_t values);
+int64_t stains_fill(tensor *t, int64_t begin, int64_t end, const void *one);
+void stains_finish(tensor *t);
+void stains_free(tensor *t);
 /* Joins the coordinates of interleaved levels into arrays of structs. */
 stc_status tensor_interleave(tensor *t);
 /* Puts the level before what its kind said in an error, and returns status. */

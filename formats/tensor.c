@@ -22,6 +22,7 @@ void tensor_free(tensor *t)
     if (!t) return;
     free_arrays(t);
     mem_strfree(t->cx, t->fmt_text);
+    stains_free(t);
     mem_free(t->cx, t, sizeof *t);
 }
 
@@ -157,8 +158,7 @@ stc_status tensor_extend_values(tensor *t, int64_t n)
     if (n > t->vals_cap && tensor_reserve_values(t, n)) return t->cx->diag.status;
     value one;
     type_store(t->type, &one, 0, t->fill);
-    fill_elements(t->vals, t->nvals, n, &one, type_size(t->type));
-    t->nvals = n;
+    t->nvals = stains_fill(t, t->nvals, n, &one);
     return STC_OK;
 }
 
@@ -167,6 +167,7 @@ stc_status tensor_begin(tensor *t)
     if (!format_appends(&t->fmt)) {
         return fail(t->cx, STC_ERR_ARGUMENT, "this format can't be assembled by appending");
     }
+    const uint64_t generation = t->generation;
     if (tensor_reset(t)) return t->cx->diag.status;
     int64_t parents = 1;
     for (int l = 0; l < t->fmt.levels; l++) {
@@ -177,7 +178,9 @@ stc_status tensor_begin(tensor *t)
     /* Where every place is known beforehand, values may come in any order: there is
      * room for all, which gets its fills as far as something is stored, while that
      * part of it is in the cache anyway. */
-    return parents == NONE ? STC_OK : tensor_reserve_values(t, parents);
+    const stc_status status = parents == NONE ? STC_OK : tensor_reserve_values(t, parents);
+    stains_begin(t, generation, parents);
+    return status;
 }
 
 /* Equal neighbours on the last level that isn't computed, each with all that is below. */
@@ -211,6 +214,7 @@ stc_status tensor_finish(tensor *t)
     if (tensor_interleave(t)) return t->cx->diag.status;
     t->generation++;
     t->checked = t->generation;
+    stains_finish(t);
     return STC_OK;
 }
 
@@ -291,6 +295,7 @@ stc_status tensor_copy(const tensor *t, tensor **out)
     if (!c) return cx->diag.status;
     *c = *t;
     c->fmt_text = NULL;
+    c->stains = (stains){0};
     c->vals = NULL;
     c->nvals = c->vals_cap = 0;
     c->vals_owned = true;

@@ -10,21 +10,36 @@
 #include "format.h"
 #include "types.h"
 
+/* Marks of the lines that were stored into, see stains.c. */
+enum { STAIN_LINE = 64, STAIN_BLOCK = 64 }; /* bytes, lines */
+typedef struct stains {
+    uint8_t *line; /* NULL: nobody asked; else 1: marked                          */
+    int64_t lines; /* a block more than there are                               */
+    bool on;       /* this assembly marks what it stores into                          */
+    bool old;      /* values that aren't there yet are the fill, but for marked lines  */
+    /* what they hold for */
+    uint64_t generation;
+    const void *vals;
+    int64_t n;
+    value one; /* the fill as it is stored */
+} stains;
+
 struct stc_tensor {
     ctx *cx;
     format fmt;
     stc_type type;
     int order;
     int64_t shape[STC_MAX_ORDER];
-    value fill;              /* in the type's class                            */
+    value fill; /* in the type's class                            */
     level level[STC_MAX_ORDER];
     void *vals;
     int64_t nvals, vals_cap; /* elements                                       */
     bool vals_owned;
-    bool vouched;            /* the host answers for the arrays                */
-    uint64_t generation;     /* counts changes of data                         */
-    uint64_t checked;        /* the generation that tensor_check passed        */
-    char *fmt_text;          /* cache of stc_tensor_format                     */
+    bool vouched;        /* the host answers for the arrays                */
+    uint64_t generation; /* counts changes of data                         */
+    uint64_t checked;    /* the generation that tensor_check passed        */
+    char *fmt_text;      /* cache of stc_tensor_format                     */
+    stains stains;
 };
 typedef struct stc_tensor tensor;
 
@@ -40,7 +55,8 @@ stc_status tensor_reset(tensor *t);
 bool tensor_unique(const tensor *t, int l);
 /* Room for n values: only the capacity changes, new ones are unset. */
 stc_status tensor_reserve_values(tensor *t, int64_t n);
-/* At least n values: nvals becomes n if it was less, new ones are the fill. */
+/* At least n values: nvals becomes n if it was less (or a few more, where there are
+ * stains), new ones are the fill. */
 stc_status tensor_extend_values(tensor *t, int64_t n);
 /* The frame of an assembly by append and insert: begin empties t and starts
  * every level (those of formats without append are refused); finish closes
@@ -49,6 +65,10 @@ stc_status tensor_extend_values(tensor *t, int64_t n);
  * stored after tensor_extend_values. */
 stc_status tensor_begin(tensor *t);
 stc_status tensor_finish(tensor *t);
+/* stains.c, for who stores to few of t's values, between tensor_begin and its first
+ * value: marks for so many values, or NULL if there are none this time. All lines
+ * that are stored into until tensor_finish must be marked. */
+uint8_t *stains_ask(tensor *t, int64_t values);
 /* Whether a format's results can be assembled that way; whether the levels below l have
  * a place for every coordinate, known without data. */
 bool format_appends(const format *f);

@@ -261,6 +261,7 @@ static stc_status ready_result(machine *mc, affine *a, int64_t last)
 {
     slot *s = &mc->slot[a->sink.a];
     a->ws = s->ws;
+    a->room.mark = NULL;
     if (a->sink.kind == SINK_WSADD) {
         workspace *w = s->ws;
         if (ws_use(mc, w, a->sink.fn, a->sink.at) ||
@@ -269,10 +270,8 @@ static stc_status ready_result(machine *mc, affine *a, int64_t last)
         a->out = w->dense;
         return STC_OK;
     }
-    if (asm_value(mc, s, last)) return mc->cx->diag.status;
     s->stores++;
-    a->out = s->t->vals;
-    return STC_OK;
+    return affine_room_open(mc, a, last);
 }
 
 /* ---- a run ---------------------------------------------------------------------- */
@@ -282,10 +281,15 @@ stc_status affine_run(machine *mc, super *base)
     affine *a = (affine *)base;
     int64_t last;
     bool none;
-    if (!prepare(mc, a, &none, &last)) return SUPER_REPLAY;
+    if (!prepare(mc, a, &none, &last)) {
+        tensor *t = mc->slot[a->sink.a].t;
+        if (a->sink.kind == SINK_ACC) t->stains.on = false; /* nobody marks now */
+        return SUPER_REPLAY;
+    }
     if (none || a->begin == a->end) return machine_count(mc, 1);
-    if (affine_list_taps(mc, a) || ready_result(mc, a, last)) return mc->cx->diag.status;
+    if (affine_list_taps(mc, a)) return mc->cx->diag.status;
     affine_choose(a);
+    if (ready_result(mc, a, last)) return mc->cx->diag.status;
     return affine_walk(mc, a);
 }
 

@@ -21,6 +21,7 @@
  *     affine.c        shapes and pointers of a run
  *     affine_taps.c   the list of taps
  *     affine_walk.c   the walk over the levels
+ *     affine_room.c   fills of a dense result, just ahead of the walk
  *     affine_leaf.c   what the last level's fibers add, by element type
  */
 #ifndef STC_VM_AFFINE_H
@@ -114,6 +115,15 @@ typedef struct affine_filter {
     value value[AFFINE_FILTER];     /* room for as many of the nest's class      */
 } affine_filter;
 
+/* The result's values while the nest runs (affine_room.c). */
+typedef struct affine_room {
+    tensor *tensor;
+    int64_t places;                      /* in all                                       */
+    int64_t tap_max, rest_min, rest_max; /* how far taps, and other indices, lead  */
+    int shift;                           /* places a line                                */
+    uint8_t *mark;                       /* NULL: nothing is marked                      */
+} affine_room;
+
 typedef struct affine affine;
 struct affine {
     super base;
@@ -129,6 +139,7 @@ struct affine {
     uint8_t cls;
     sink sink;             /* ACC: b is its place; WSADD                       */
     affine_form workspace; /* WSADD: the coordinate                            */
+    bool alone;            /* nothing else is stored into what it adds to        */
     /* One run. Lines: 0 the result's position, 1 … the factors', then levels. */
     int64_t lo[AFFINE_INDICES], hi[AFFINE_INDICES];
     int nlevel, nrest;
@@ -137,6 +148,7 @@ struct affine {
     int rest[AFFINE_INDICES]; /* indices that the operand doesn't have          */
     const void *vals[AFFINE_LOADS];
     void *out;
+    affine_room room;
     workspace *ws;
     value factor;       /* of the scalars                                   */
     int64_t begin, end; /* the sparse operand's first parents         */
@@ -178,6 +190,18 @@ static inline bool affine_inside(const affine *a, const affine_tap *t, int64_t k
         if (i < a->lo[d] || i >= a->hi[d]) return false;
     }
     return true;
+}
+
+/* affine_room.c: opens the result, whose last place is `last`; before a fiber's entries
+ * up to coordinate `last` are added, and after that, if there are marks. */
+stc_status affine_room_open(machine *mc, affine *a, int64_t last);
+stc_status affine_room_fill(machine *mc, affine *a, const int64_t *at, int64_t last);
+void affine_room_mark(const affine *a, const int64_t *at, int64_t begin, int64_t end);
+
+static inline int64_t affine_coord(const affine_level *lv, int64_t p)
+{
+    const char *at = lv->crd + p * lv->stride;
+    return lv->width == 4 ? *(const int32_t *)at : *(const int64_t *)at;
 }
 
 /* affine_walk.c: level 0 below the first parents, and so on. */

@@ -385,6 +385,16 @@ static bool typed(const matcher *m)
     return p->tensor[a->sink.a].type == t;
 }
 
+/* Whether the nest's is the only instruction that stores into tensor t. */
+static bool alone(const program *p, uint16_t t)
+{
+    int n = 0;
+    for (int k = 0; k < p->ncode; k++)
+        n += (p->code[k].op == OP_ACC || p->code[k].op == OP_STORE) &&
+             p->code[k].arg[0] == t;
+    return n == 1;
+}
+
 static bool match(matcher *m, affine *a, loop *l)
 {
     const program *p = m->mc->p;
@@ -441,6 +451,7 @@ stc_status affine_fuse(machine *mc, loop *l, super **out)
                           .size = sizeof *a};
         snprintf(a->base.note, sizeof a->base.note, "affine nest of %d -> %s", a->nindex,
                  a->sink.kind == SINK_ACC ? "accumulate" : "workspace");
+        a->alone = alone(p, a->sink.a);
         *out = &a->base;
     } else {
         mem_free(mc->cx, a, sizeof *a);

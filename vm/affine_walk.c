@@ -12,12 +12,6 @@ static int64_t index_of(const char *a, int width, int64_t k)
     return width == 4 ? ((const int32_t *)a)[k] : ((const int64_t *)a)[k];
 }
 
-static int64_t coord_of(const affine_level *lv, int64_t p)
-{
-    const char *at = lv->crd + p * lv->stride;
-    return lv->width == 4 ? *(const int32_t *)at : *(const int64_t *)at;
-}
-
 static stc_status walk_level(machine *mc, affine *a, int l, const int64_t *at,
                              int64_t begin, int64_t end);
 
@@ -107,7 +101,7 @@ static int64_t lower_bound(const affine_level *lv, int64_t begin, int64_t end, i
 {
     while (begin < end) {
         const int64_t mid = begin + (end - begin) / 2;
-        if (coord_of(lv, mid) < x)
+        if (affine_coord(lv, mid) < x)
             begin = mid + 1;
         else
             end = mid;
@@ -147,6 +141,24 @@ static stc_status walk_range(machine *mc, affine *a, int l, const int64_t *at,
     return poll(mc, a);
 }
 
+/* The last level's entries, some at a time. */
+static stc_status walk_fiber(machine *mc, affine *a, const int64_t *at, int64_t begin,
+                             int64_t end)
+{
+    enum { SOME = 1024 };
+    const affine_level *lv = &a->level[a->nlevel - 1];
+    for (int64_t next; begin < end; begin = next) {
+        next = end - begin < SOME ? end : begin + SOME;
+        if (a->sink.kind == SINK_ACC &&
+            affine_room_fill(mc, a, at, affine_coord(lv, next - 1)))
+            return mc->cx->diag.status;
+        a->fiber(a, at, begin, next);
+        if (a->room.mark) affine_room_mark(a, at, begin, next);
+        if (poll(mc, a)) return mc->cx->diag.status;
+    }
+    return STC_OK;
+}
+
 /* Level l below parents begin … end-1, which share a coordinate. */
 static stc_status walk_level(machine *mc, affine *a, int l, const int64_t *at,
                              int64_t begin, int64_t end)
@@ -164,15 +176,12 @@ static stc_status walk_level(machine *mc, affine *a, int l, const int64_t *at,
         end = index_of(lv->bounds, lv->bounds_width, end);
     }
     const int64_t first = least(a, l, at), last = most(a, l, at);
-    if (lv->ordered && begin < end && coord_of(lv, begin) < first)
+    if (lv->ordered && begin < end && affine_coord(lv, begin) < first)
         begin = lower_bound(lv, begin, end, first);
-    if (a->fiber && l + 1 == a->nlevel) {
-        a->fiber(a, at, begin, end);
-        return poll(mc, a);
-    }
+    if (a->fiber && l + 1 == a->nlevel) return walk_fiber(mc, a, at, begin, end);
     for (int64_t p = begin, next; p < end; p = next) {
-        const int64_t x = coord_of(lv, p);
-        for (next = p + 1; lv->grouped && next < end && coord_of(lv, next) == x;)
+        const int64_t x = affine_coord(lv, p);
+        for (next = p + 1; lv->grouped && next < end && affine_coord(lv, next) == x;)
             next++;
         a->rounds++;
         if (x > last && lv->ordered) break;
