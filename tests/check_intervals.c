@@ -356,6 +356,48 @@ START_TEST(rows_of_runs)
 }
 END_TEST
 
+/* All of a stream is reduced as one loop, a pattern of 10^12 elements at once. */
+START_TEST(streams_are_reduced)
+{
+    static const struct {
+        const char *text;
+        double want;
+    } row[] = {
+        {"y = sum(i,j: A(i,j))", 7.0 * 333333333333 + 1},
+        {"y = A(i,j) * A(i,j)", 21.0 * 333333333333 + 1},
+        {"y = max(j,i: A(i,j) - 1)", 3},
+        {"y = min(i,j: 2 - A(i,j))", -2},
+    };
+    for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
+        const int64_t shape[2] = {1000000, 1000000};
+        int64_t pos[2] = {0, 1}, crd[1] = {0}, aux[2] = {0, 3}, n;
+        double val[3] = {1, 2, 4};
+        const void *v;
+        stc_machine *m = bounded();
+        stc_tensor *t;
+        const stc_tensor *y;
+        stc_program *p;
+        const stc_decl d[] = {{"A", LZ77_STREAM, STC_F64, NULL, 2},
+                              {"y", "dense", STC_F64, NULL, 0}};
+        ck_assert_int_eq(stc_tensor_new(m, LZ77_STREAM, STC_F64, 2, shape, NULL, &t),
+                         STC_OK);
+        ck_assert_int_eq(stc_tensor_lend(t, 0, STC_POS, (stc_array){pos, 2, 8, 8}), STC_OK);
+        ck_assert_int_eq(stc_tensor_lend(t, 0, STC_CRD, (stc_array){crd, 1, 8, 8}), STC_OK);
+        ck_assert_int_eq(stc_tensor_lend(t, 0, STC_AUX, (stc_array){aux, 2, 8, 8}), STC_OK);
+        ck_assert_int_eq(stc_tensor_lend_values(t, val, 3), STC_OK);
+        ck_assert_int_eq(stc_compile(m, row[k].text, d, 2, &p), STC_OK);
+        ck_assert_int_eq(stc_bind(p, "A", t), STC_OK);
+        ck_assert_msg(!stc_run(p), "%s: %s", row[k].text, stc_error(m)->message);
+        ck_assert_int_eq(stc_result(p, "y", &y), STC_OK);
+        ck_assert_int_eq(stc_tensor_values(y, &v, &n), STC_OK);
+        ck_assert_double_eq_tol(*(const double *)v, row[k].want, 1e-3);
+        stc_program_free(p);
+        stc_tensor_free(t);
+        stc_close(m);
+    }
+}
+END_TEST
+
 Suite *suite_intervals(void)
 {
     Suite *s = suite_create("intervals");
@@ -367,6 +409,7 @@ Suite *suite_intervals(void)
     tcase_add_test(c, corrupt_tokens_are_refused);
     tcase_add_test(c, streams_span_rows);
     tcase_add_test(c, rows_of_runs);
+    tcase_add_test(c, streams_are_reduced);
     suite_add_tcase(s, c);
     return s;
 }

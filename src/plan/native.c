@@ -10,7 +10,8 @@
  * skipped by a test on each derived index.
  *
  * Modes that share a level (`flat(i,j)`) lose their indices altogether: the
- * stream is one loop, if all operands and the result are such streams.
+ * stream is one loop, if all operands are such streams, and the result too or one
+ * value that all of it is reduced to.
  *
  * This serves where one map reaches: all operands that touch a derived index
  * have the same map, or can be located; and the result inserts, or has the
@@ -24,7 +25,7 @@ uint64_t plan_bound(const plan *pl, uint64_t bound)
     for (int k = 0; k < pl->nderived; k++)
         if (affine_bound(&pl->derived[k].at, bound))
             bound |= UINT64_C(1) << pl->derived[k].index;
-    return bound;
+    return bound | pl->dropped;
 }
 
 /* ---- which access --------------------------------------------------------------- */
@@ -137,8 +138,9 @@ static void drop_flat(plan *pl, const format *f, const affine *sub)
     for (int l = 0; l < f->levels; l++) {
         const level_map *m = &f->level[l].map;
         for (int t = m->mode; m->op == MAP_FLAT && t < m->mode + m->modes; t++)
-            pl->derived_set |= UINT64_C(1) << sub[t].term[0].index;
+            pl->dropped |= UINT64_C(1) << sub[t].term[0].index;
     }
+    pl->derived_set |= pl->dropped;
 }
 
 /* The modes' indices from the levels'. */
@@ -224,6 +226,8 @@ static bool result_agrees(const builder *b, const format *f, const affine *sub,
     const plan *pl = b->pl;
     const prog_tensor *t = &pl->p->tensor[pl->s->target];
     if (inserts && !has_map(f, MAP_FLAT)) return true;
+    if (has_map(f, MAP_FLAT) && b->sum->kind == B_REDUCE && !b->ufn && pl->s->nsub == 0)
+        return true;
     if (!format_equal(&t->fmt, f) || !same_subs(pl->s->sub, sub, f->order)) return false;
     return !b->reduces && !has_map(f, MAP_COUNT) && levels_append(f);
 }
@@ -276,6 +280,21 @@ static const char *statement_refuses(const builder *b)
     return NULL;
 }
 
+/* A stream that is reduced to one value is reduced over its levels. */
+static stc_status reduce_levels(builder *b, int levels, const int *own)
+{
+    int *index = arena_array(b->pl->a, levels, sizeof *index);
+    if (!index) return STC_ERR_MEMORY;
+    b->term[0].reduced = 0;
+    for (int l = 0; l < levels; l++) {
+        index[l] = own[l];
+        b->term[0].reduced |= UINT64_C(1) << own[l];
+    }
+    b->sum->indices = index;
+    b->sum->nindex = levels;
+    return STC_OK;
+}
+
 stc_status plan_native(builder *b, bool inserts)
 {
     plan *pl = b->pl;
@@ -315,9 +334,12 @@ stc_status plan_native(builder *b, bool inserts)
     read_by_levels(pl, f, first, own);
     const bool insert = inserts && !has_map(f, MAP_FLAT);
     b->native = insert ? NATIVE_INSERT : NATIVE_LEVELS;
+    if (has_map(f, MAP_FLAT) && b->reduces && reduce_levels(b, f->levels, own))
+        return STC_ERR_MEMORY;
     remark(pl, first,
-           insert ? "is iterated by its own levels: the result inserts"
-                  : "is iterated by its own levels: the result has the same");
+           insert       ? "is iterated by its own levels: the result inserts"
+           : b->reduces ? "is iterated by its own levels: all of it is reduced"
+                        : "is iterated by its own levels: the result has the same");
     for (int l = 0; l < f->levels; l++) {
         b->result[l] = own[l];
         b->loops |= UINT64_C(1) << own[l];

@@ -219,6 +219,7 @@ typedef struct plan {
     derived_index derived[64];
     int nderived;
     uint64_t derived_set;
+    uint64_t dropped;     /* … those that nothing has any more: modes that share a level */
     int naccess, group;
     paccess access[PLAN_ACCESSES];
     int ntemp;
