@@ -78,9 +78,9 @@ static stc_status set_level(tensor *t, int l)
 stc_status tensor_set_shape(tensor *t, const int64_t *shape)
 {
     for (int m = 0; m < t->order; m++) {
-        if (shape[m] >= 0 && shape[m] < INT64_MAX / 4) continue;
-        return fail(t->cx, STC_ERR_SHAPE, "mode %d has extent %lld, expected 0 to 2^61", m,
-                    (long long)shape[m]);
+        if (shape[m] >= 0 && shape[m] < (int64_t)1 << 61) continue;
+        return fail(t->cx, STC_ERR_SHAPE, "mode %d has extent %lld, expected 0 to 2^61 - 1",
+                    m, (long long)shape[m]);
     }
     if (t->order) memmove(t->shape, shape, (size_t)t->order * sizeof *shape);
     for (int l = 0; l < t->fmt.levels; l++) {
