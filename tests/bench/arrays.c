@@ -169,8 +169,7 @@ static stc_tensor *grow(stc_machine *m, tree *out, int order, int64_t extent, in
     return ok ? t : NULL;
 }
 
-/* ---- rows
- * -------------------------------------------------------------------------------- */
+/* ---- rows ---------------------------------------------------------------------------- */
 
 /* The text has this name as an operand: not as the end of a word. */
 static bool uses(const char *text, char name)
@@ -180,15 +179,11 @@ static bool uses(const char *text, char name)
     return false;
 }
 
-static void tiers(stc_machine *m, stc_program *p, char out[16])
+static const char *input_of(const row *r)
 {
-    char *code = NULL;
-    int n = 0;
-    if (!stc_program_explain(p, "code", &code))
-        for (const char *q = code; (q = strstr(q, "; tier ")) && n < 7; q += 7)
-            out[n++] = q[7];
-    out[n] = 0;
-    stc_text_free(m, code);
+    return uses(r->text, 'F')                                               ? "image"
+           : uses(r->text, 'S') || uses(r->text, 'T') || uses(r->text, 'U') ? "tree"
+                                                                            : "uni";
 }
 
 /* ours / theirs; 0: it failed, or results differ. */
@@ -236,12 +231,12 @@ static double run_row(const row *r, array_data *s, stc_machine *m, stc_tensor *c
     }
     if (ok) {
         const double a = median(ours, RUNS), b = median(theirs, RUNS);
-        char tier[16];
-        tiers(m, p, tier);
+        char tier[TIERS_ROOM];
+        tiers_of(m, p, tier);
         ratio = a / b;
-        printf(csv ? "%s,uni,%.0f,%.0f,%.3f,%s\n"
-                   : "%-18s uni %12.0f %12.0f ns %8.2f  tier %s\n",
-               r->name, a, b, ratio, tier);
+        printf(csv ? "%s,%s,%.4f,%.4f,%.3f,,%s\n"
+                   : "%-15s%-6s %10.3f %10.3f %7.2f      -  %s\n",
+               r->name, input_of(r), a * 1e-6, b * 1e-6, ratio, tier);
     } else {
         printf("%s: %s\n", r->name, stc_error(m)->message);
     }
@@ -251,8 +246,7 @@ static double run_row(const row *r, array_data *s, stc_machine *m, stc_tensor *c
     return ratio;
 }
 
-/* ---- inputs -----------------------------------------------------------------------------
- */
+/* ---- inputs -------------------------------------------------------------------------- */
 
 static void set_bit(bits *b, int64_t j)
 {

@@ -4,9 +4,10 @@
  *
  * FILTER (or the environment's ROWS) picks the rows whose "name input" contains it;
  * "latency" picks the latencies, "formats" the rows over formats, "arrays" those of other
- * functions, "expressions" those that no template has by name, "convolution" those of affine
- * subscripts, "compressed" those on rle and lz77, and "peaks" what large runs hold at most.
- * It prints and never judges, except that results which differ make the exit status 1.
+ * functions, "expressions" those that no template has by name, "convolution" those of
+ * affine subscripts, "compressed" those on rle and lz77, and "peaks" what large runs hold
+ * at most. It prints and never judges, except that results which differ make the exit
+ * status 1.
  */
 #include "bench.h"
 #include <stdlib.h>
@@ -37,6 +38,20 @@ double median(double *t, int n)
 {
     qsort(t, (size_t)n, sizeof *t, compare);
     return n % 2 ? t[n / 2] : (t[n / 2 - 1] + t[n / 2]) / 2;
+}
+
+void tiers_of(stc_machine *m, const stc_program *p, char out[TIERS_ROOM])
+{
+    char *code = NULL;
+    int n = 0;
+    if (!stc_program_explain(p, "code", &code))
+        for (const char *q = code; (q = strstr(q, "; tier ")) && n < TIERS_ROOM - 2;
+             q += 7) {
+            if (n > 0) out[n++] = '/';
+            out[n++] = q[7];
+        }
+    out[n] = 0;
+    stc_text_free(m, code);
 }
 
 int main(int argc, char **argv)

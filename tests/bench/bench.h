@@ -70,6 +70,10 @@ double now_ns(void);
 double own_ns(void);
 double median(double *t, int n); /* sorts t */
 
+/* The tier that each of the program's loops runs on, as `explain` says: 1/4/4. */
+enum { TIERS_ROOM = 24 };
+void tiers_of(stc_machine *m, const stc_program *p, char out[TIERS_ROOM]);
+
 /* stream.c: what memory gives at most, printed. */
 void print_stream(bool csv);
 

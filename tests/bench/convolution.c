@@ -257,17 +257,6 @@ static bool agree(const row *r, const data *s, const stc_tensor *c)
     return true;
 }
 
-static void tiers(stc_machine *m, const stc_program *p, char out[16])
-{
-    char *code = NULL;
-    int n = 0;
-    if (!stc_program_explain(p, "code", &code))
-        for (const char *q = code; (q = strstr(q, "; tier ")) && n < 15; q += 7)
-            out[n++] = q[7];
-    out[n] = 0;
-    stc_text_free(m, code);
-}
-
 /* ours / theirs at so many per cent of zeros; 0: it failed, or results differ. */
 static double run_row(const row *r, double zeros, bool csv)
 {
@@ -277,7 +266,7 @@ static double run_row(const row *r, double zeros, bool csv)
     stc_program *p = NULL;
     const stc_tensor *c = NULL;
     double ours[RUNS], theirs[RUNS], ratio = 0;
-    char tier[16];
+    char tier[TIERS_ROOM];
     const stc_decl decl[] = {{"A", r->a, STC_F64, NULL, -1},
                              {"F", "dense", STC_F64, NULL, -1},
                              {"C", r->result, STC_F64, NULL, -1}};
@@ -300,7 +289,7 @@ static double run_row(const row *r, double zeros, bool csv)
         median(ours, RUNS); /* sorts: the least of both is what the work costs */
         median(theirs, RUNS);
         const double us = ours[0], them = theirs[0];
-        tiers(m, p, tier);
+        tiers_of(m, p, tier);
         ratio = us / them;
         printf(csv ? "%s,%g%% of %lld,%.4f,%.4f,%.3f,%s\n"
                    : "%-14s %5g%% zeros %9lld nonzeros %9.3f %9.3f ms %7.2f  tier %s\n",

@@ -153,17 +153,6 @@ static bool same(const row *r, const expr_data *s, const stc_tensor *t)
     return true;
 }
 
-static void tiers(stc_machine *m, stc_program *p, char out[16])
-{
-    char *code = NULL;
-    int n = 0;
-    if (!stc_program_explain(p, "code", &code))
-        for (const char *q = code; (q = strstr(q, "; tier ")) && n < 7; q += 7)
-            out[n++] = q[7];
-    out[n] = 0;
-    stc_text_free(m, code);
-}
-
 /* ours / theirs by the best runs; 0: it failed, or results differ. */
 static double run_row(const row *r, expr_data *s, stc_machine *m, bool csv)
 {
@@ -196,11 +185,11 @@ static double run_row(const row *r, expr_data *s, stc_machine *m, bool csv)
     }
     ok = ok && !stc_result(p, "R", &result);
     if (ok && same(r, s, result)) {
-        char tier[16];
-        tiers(m, p, tier);
+        char tier[TIERS_ROOM];
+        tiers_of(m, p, tier);
         ratio = ours / theirs;
-        printf(csv ? "%s,uni,%.3f,%.3f,%.3f,%s\n"
-                   : "%-14s uni    %10.3f %10.3f %7.2f  %s\n",
+        printf(csv ? "%s,uni,%.4f,%.4f,%.3f,,%s\n"
+                   : "%-14s uni    %10.3f %10.3f %7.2f      -  %s\n",
                r->name, ours * 1e-6, theirs * 1e-6, ratio, tier);
     } else {
         printf("%s: %s\n", r->name, ok ? "results differ" : stc_error(m)->message);

@@ -123,16 +123,6 @@ typedef struct bench {
     double *y;
 } bench;
 
-static void tiers(const bench *b, char *out)
-{
-    char *code = NULL;
-    *out = 0;
-    if (stc_program_explain(b->p, "code", &code)) return;
-    for (const char *p = code; (p = strstr(p, "tier ")) != NULL && strlen(out) < 20; p += 5)
-        snprintf(out + strlen(out), 3, "%s%c", *out ? "/" : "", p[5]);
-    stc_text_free(b->m, code);
-}
-
 static bool open_row(bench *b, const row *r, csr *in)
 {
     const stc_decl spmv[] = {{"A", r->a, STC_F64, NULL, -1},
@@ -191,7 +181,7 @@ static double run_row(const row *r, bool csv, bool *wrong)
 {
     bench b = {0};
     double ours[RUNS], theirs[RUNS], ratio = 0;
-    char tier[32];
+    char tier[TIERS_ROOM];
     csr in = input(r->input);
     bool ok = open_row(&b, r, &in);
     for (int i = -1; ok && i < RUNS; i++) {
@@ -211,7 +201,7 @@ static double run_row(const row *r, bool csv, bool *wrong)
     } else {
         const bool same = agree(&b, r);
         const double a = median(ours, RUNS), c = median(theirs, RUNS);
-        tiers(&b, tier);
+        tiers_of(b.m, b.p, tier);
         ratio = a / c;
         *wrong |= !same;
         printf(csv ? "%s,%s,%.4f,%.4f,%.3f,%s%s\n"

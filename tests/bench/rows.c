@@ -463,21 +463,8 @@ typedef struct side {
     stc_machine *machine;
     stc_program *program;
     stc_tensor *bound[OPERANDS];
-    char tier[32];
+    char tier[TIERS_ROOM];
 } side;
-
-static void find_tiers(side *d)
-{
-    char *code = NULL, *q = d->tier;
-    if (stc_program_explain(d->program, "code", &code)) return;
-    for (const char *p = code; (p = strstr(p, "tier ")) != NULL && q < d->tier + 20;
-         p += 5) {
-        if (q > d->tier) *q++ = '/';
-        *q++ = p[5];
-    }
-    *q = 0;
-    stc_text_free(d->machine, code);
-}
 
 static const char *kinds_of(source from)
 {
@@ -672,7 +659,7 @@ static double run_row(const row *r, const char *input, state *s, bool csv, bool 
         *wrong = true;
     } else {
         bool equal = same(&d, r, s);
-        find_tiers(&d);
+        tiers_of(d.machine, d.program, d.tier);
         ratio = ours / theirs;
         *wrong |= !equal;
         if (threads_asked() > 1)
