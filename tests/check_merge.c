@@ -1,6 +1,7 @@
 /* check_merge.c: proofs of the interface: operands of every kind meeting in one
  * loop through cursors, and results that are assembled out of order; then what
  * earlier faults left behind. */
+#include "../vm/merge_keys.h"
 #include "check.h"
 
 #define RLE                                                                                \
@@ -195,6 +196,79 @@ START_TEST(windows)
 }
 END_TEST
 
+/* Lists of keys against what each key has, asked one by one. */
+START_TEST(keys)
+{
+    enum { MOST = 6, RANGE = 90, ROOM = MOST * RANGE };
+    static int64_t key[MOST][RANGE + 1], to[MOST][ROOM], got[ROOM];
+    uint64_t seed = 1234 + (uint64_t)_i;
+    for (int round = 0; round < 200; round++) {
+        const int lists = 2 + round % (MOST - 1);
+        key_list x[MOST];
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        const uint64_t table = round % 3 == 0 ? ~UINT64_C(1) : seed & ~UINT64_C(1);
+        for (int w = 0; w < lists; w++) {
+            int n = 0;
+            for (int64_t i = 0; i < RANGE; i++) {
+                seed = seed * 6364136223846793005u + 1442695040888963407u;
+                if (seed >> 60 < (uint64_t)(3 * w + round % 7)) key[w][n++] = i;
+            }
+            key[w][n] = KEY_END;
+            x[w] = (key_list){.key = key[w], .n = n, .base = 100 * w, .to = to[w]};
+        }
+        const int n = keys_merge(x, lists, table, got);
+        int k = 0, next[MOST] = {0};
+        for (int64_t i = 0; i < RANGE; i++) {
+            uint64_t mask = 0;
+            for (int w = 0; w < lists; w++)
+                mask |= (uint64_t)(key[w][next[w]] == i) << w;
+            if (mask && table >> mask & 1) {
+                ck_assert_int_lt(k, n);
+                ck_assert_int_eq(got[k], i);
+                for (int w = 0; w < lists; w++)
+                    ck_assert_int_eq(to[w][k], mask >> w & 1 ? 100 * w + next[w] : NONE);
+                k++;
+            }
+            for (int w = 0; w < lists; w++)
+                next[w] += (int)(mask >> w & 1);
+        }
+        ck_assert_int_eq(k, n);
+    }
+}
+END_TEST
+
+/* Unions and intersections of three: of fibers shorter and longer than a string, with
+ * an operand that drives, with duplicates, with every coordinate of a range. */
+START_TEST(several_fibers)
+{
+#define THREE(format)                                                                      \
+    "tensor A csr i64 [40,3000]\nA(i,j) = select(j % (i + 2) == 0, j, 0)\n"                \
+    "tensor B " format " i64 [40,3000]\nB(i,j) = select(j % (2 * i + 3) == 1, 1, 0)\n"     \
+    "tensor D csr i64 [40,3000]\nD(i,j) = select((i * j) % 97 == 5, 2, 0)\n"               \
+    "tensor U csr i64 [40,3000]\nU(i,j) = A(i,j) + B(i,j) + D(i,j)\n"                      \
+    "tensor s dense i64 [5]\n"                                                             \
+    "s(0) = sum(i, j: U(i,j) * (j % 7))\n"                                                 \
+    "s(1) = sum(i, j: A(i,j) * (B(i,j) + D(i,j)))\n"                                       \
+    "s(2) = sum(i, j: D(i,j) * (A(i,j) + B(i,j)))\n"                                       \
+    "s(3) = sum(i, j: (A(i,j) != 0) ^ (B(i,j) != 0) ^ (D(i,j) != 0))\n"                    \
+    "s(4) = sum(i, j: A(i,j) * B(i,j) + D(i,j))"
+    EXPECT(THREE("csr"), "s", 40131204, 1942046, 266348, 14105, 1678200);
+    EXPECT(THREE("coo"), "s", 40131204, 1942046, 266348, 14105, 1678200);
+    EXPECT("tensor x svec i64 [5000]\nx(j) = select(j % 3 == 0, j, 0)\n"
+           "tensor y svec i64 [5000]\ny(j) = select(j % 5 == 1, 1, 0)\n"
+           "tensor z svec i64 [5000]\nz(j) = select(j % 7 < 2, 2, 0)\n"
+           "tensor u svec i64 [5000]\nu(j) = x(j) + y(j) + z(j)\n"
+           "tensor o dense i64 [5000]\no(j) = 1\n"
+           "tensor e dense i64 [5000]\ne(j) = x(j) + y(j) + o(j)\n"
+           "tensor s dense i64 [4]\n"
+           "s(0) = sum(j: u(j) * (j % 11))\n"
+           "s(1) = sum(j: x(j) * (y(j) + z(j)))\n"
+           "s(2) = sum(j: x(j) * y(j) + z(j) != 0)\n"
+           "s(3) = sum(j: e(j) * (j % 11))",
+           "s", 20833487, 3217356, 1667, 20844172);
+}
+END_TEST
+
 Suite *suite_merge(void)
 {
     Suite *s = suite_create("merge");
@@ -209,6 +283,8 @@ Suite *suite_merge(void)
     tcase_add_test(c, tropical);
     tcase_add_test(c, mended);
     tcase_add_test(c, windows);
+    tcase_add_loop_test(c, keys, 0, 3);
+    tcase_add_test(c, several_fibers);
     suite_add_tcase(s, c);
     return s;
 }
