@@ -207,6 +207,68 @@ START_TEST(faults_name_their_place)
 }
 END_TEST
 
+/* Operations that lowering doesn't need, in what it made: `from` becomes `to` in the
+ * program's text. y then has these elements. */
+static void rewritten(const char *text, const stc_decl *d,
+                      stc_tensor *(*operand)(stc_machine *), const char *from,
+                      const char *to, int64_t n, const double *want)
+{
+    heap h;
+    stc_machine *m = machine_open(&h, false);
+    stc_program *p, *q;
+    char *dump, *at, edited[4000];
+    const stc_tensor *y;
+    double got[20];
+    ck_ok(m, stc_compile(m, text, d, 1, &p));
+    ck_ok(m, stc_program_dump(p, &dump));
+    ck_assert_ptr_nonnull(at = strstr(dump, from));
+    snprintf(edited, sizeof edited, "%.*s%s%s", (int)(at - dump), dump, to,
+             at + strlen(from));
+    if ((at = strstr(edited, " while t0"))) memset(at, ' ', strlen(" while t0"));
+    ck_ok(m, stc_program_assemble(m, edited, "edited", &q));
+    stc_tensor *x = operand(m), *dense;
+    ck_ok(m, stc_bind(q, "x", x));
+    ck_ok(m, stc_run(q));
+    ck_ok(m, stc_result(q, "y", &y));
+    ck_ok(m, stc_tensor_convert(y, "dense", STC_F64, &dense));
+    ck_ok(m, stc_tensor_to_dense(dense, got));
+    for (int64_t k = 0; k < n; k++)
+        ck_assert_msg(got[k] == want[k], "%s: element %d is %g", to, (int)k, got[k]);
+    stc_text_free(m, dump);
+    stc_tensor_free(dense);
+    stc_tensor_free(x);
+    stc_program_free(q);
+    stc_program_free(p);
+    machine_shut(m, &h);
+}
+
+static stc_tensor *hundreds(stc_machine *m)
+{
+    const int64_t n = 3, v[] = {1, 100, -500};
+    stc_tensor *t = NULL;
+    ck_ok(m, stc_tensor_from_dense(m, "dense", STC_I64, 1, &n, NULL, v, &t));
+    return t;
+}
+
+static stc_tensor *matrix(stc_machine *m)
+{
+    return sample_matrix(m, "csr");
+}
+
+START_TEST(other_operations)
+{
+    const stc_decl x = {"x", "dense", STC_I64, NULL, 1}, a = {"x", "csr", STC_F64, NULL, 2};
+    const double wrapped[] = {45, -112, 56};
+    double twice[20];
+    for (int k = 0; k < 20; k++)
+        twice[k] = 2 * sample_dense[k];
+    rewritten("y(i) = x(i) + 300", &x, hundreds, "    store ",
+              "    wrap v2, i8, v2\n    store ", 3, wrapped);
+    rewritten("tensor y csc\ny(i,j) = x(i,j) + x(i,j)", &a, matrix, "  convert ", "  pack ",
+              20, twice);
+}
+END_TEST
+
 Suite *suite_machine(void)
 {
     Suite *s = suite_create("machine");
@@ -219,6 +281,7 @@ Suite *suite_machine(void)
     tcase_add_loop_test(c, interrupted, 0, 2);
     tcase_add_test(c, memory_is_capped);
     tcase_add_test(c, faults_name_their_place);
+    tcase_add_test(c, other_operations);
     suite_add_tcase(s, c);
     return s;
 }

@@ -204,6 +204,17 @@ START_TEST(hypersparse_peak)
 }
 END_TEST
 
+/* A function of the user's that is no built-in one: entries meet in it. */
+START_TEST(called)
+{
+    EXPECT("fn f(x, y) = x + y + x * y with commutative, associative, identity(0)\n"
+           "tensor A csr f64 [2,2] = { (0,0): 1, (0,1): 2, (1,1): 3 }\n"
+           "tensor B csr f64 [2,2] = { (0,0): 1, (1,0): 2, (1,1): 1 }\n"
+           "tensor C csr\nC(i,j) = f(k: A(i,k) * B(k,j)) with reorder(k,i,j)",
+           "C", 9, 2, 6, 3);
+}
+END_TEST
+
 Suite *suite_workspace(void)
 {
     Suite *s = suite_create("workspace");
@@ -215,6 +226,7 @@ Suite *suite_workspace(void)
     tcase_add_loop_test(c, listed_rows, 0, 2);
     tcase_add_test(c, many_merges);
     tcase_add_test(c, hypersparse_peak);
+    tcase_add_test(c, called);
     suite_add_tcase(s, c);
     return s;
 }
