@@ -114,7 +114,7 @@ INLINE void ask_row(const void *row, int64_t bytes)
         for (int t = 0; p < all; p++) {                                                    \
             const int64_t i = crd[p], row = pos[t];                                        \
             elem_##TYPE *to = to_all + (row < 0 ? ~row : row);                             \
-            const elem_##TYPE *from = begins & (row < 0) ? nothing : to;                   \
+            const elem_##TYPE *from = (begins & (row < 0)) ? nothing : to;                 \
             const num_##TYPE s = v ? TIMES(B, TYPE, own, GET(TYPE, v[p])) : own;           \
             for (int j = 0; j < nx; j++)                                                   \
                 at[j] = base[j] + lane_int(&up[j], t) * by_up[j] + i * by_crd[j];          \
