@@ -269,6 +269,27 @@ START_TEST(several_fibers)
 }
 END_TEST
 
+/* Pictures: keys that follow each other, in two operands, in three. */
+START_TEST(stretches)
+{
+#define PICTURES                                                                           \
+    "tensor F csr i64 [9,700]\nF(i,j) = select(j / 50 % 3 == i % 2, j, 0)\n"               \
+    "tensor G csr i64 [9,700]\nG(i,j) = select((j + 7 * i) / 64 % 2 == 1, 2 * j, 0)\n"     \
+    "tensor R csr i64 [9,700]\nR(i,j) = select(j > 20 * i && j < 690, 1, 0)\n"             \
+    "tensor f dense i64 [9,700]\nf(i,j) = F(i,j)\ntensor g dense i64 [9,700]\n"            \
+    "g(i,j) = G(i,j)\ntensor r dense i64 [9,700]\nr(i,j) = R(i,j)\n"
+    EXPECT(PICTURES "C(i,j) = (F(i,j) ^ G(i,j)) * R(i,j)\n"
+                    "y = sum(i, j: C(i,j) != (f(i,j) ^ g(i,j)) * r(i,j))",
+           "y", 0);
+    EXPECT(PICTURES "C(i,j) = F(i,j) - 3 * G(i,j)\n"
+                    "y = sum(i, j: C(i,j) != f(i,j) - 3 * g(i,j))",
+           "y", 0);
+    EXPECT(PICTURES "C(i,j) = max(F(i,j) * G(i,j), R(i,j(0:700)))\n"
+                    "y = sum(i, j: C(i,j) != max(f(i,j) * g(i,j), r(i,j)))",
+           "y", 0);
+}
+END_TEST
+
 Suite *suite_merge(void)
 {
     Suite *s = suite_create("merge");
@@ -285,6 +306,7 @@ Suite *suite_merge(void)
     tcase_add_test(c, windows);
     tcase_add_loop_test(c, keys, 0, 3);
     tcase_add_test(c, several_fibers);
+    tcase_add_test(c, stretches);
     suite_add_tcase(s, c);
     return s;
 }

@@ -112,6 +112,7 @@ static bool begin(ostmt *s, const int *index, int n)
         x->value = x->lo;
         some = some && x->lo < x->hi;
     }
+    s->w->empty |= !some;
     return some;
 }
 
@@ -436,8 +437,7 @@ static void fill_target(ostmt *s, const assignment *a, const otensor *old, otens
         for (int64_t k = 0; k < t->count; k++)
             t->data[k] = ov_store(old->data[k], t->type);
     }
-    s->w->empty = !begin(s, a->box, a->nbox);
-    if (s->w->empty) return;
+    if (!begin(s, a->box, a->nbox)) return;
     do {
         int64_t at = left_offset(s, left, t);
         if (at < 0) {

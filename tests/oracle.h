@@ -41,7 +41,7 @@ typedef struct oworld {
     ofunction *fn;      /* user functions, newest first                      */
     unsigned flags;     /* OV_FAULT …: what evaluation ran into              */
     int64_t points;     /* points of loops evaluated                         */
-    bool empty;         /* the last assignment had no element to compute     */
+    bool empty;         /* some loop was over nothing                        */
     int64_t limit;      /* give up beyond so many: ORACLE_UNSURE; 0: none    */
     char why[200];      /* for ORACLE_ERROR and _UNSURE                      */
     const char *target; /* of the last assignment: a name in the tree's text */

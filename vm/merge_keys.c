@@ -188,6 +188,7 @@ static void find_positions(const key_list *x, int n)
 static int merge_any(const key_list *x, int lists, uint64_t table, int64_t *key)
 {
     const bool all = (~table & ((UINT64_C(1) << (1 << lists % LISTS)) - 2)) == 0;
+    if (keys_run(x, lists)) return keys_merge_runs(x, lists, table, key);
     if (lists == 2 && all) return merge_two(x, table, true, key);
     if (lists == 2) return merge_two(x, table, false, key);
     if (lists == 3 && all) return merge_three(x, table, true, key);

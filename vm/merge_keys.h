@@ -35,4 +35,9 @@ static inline int64_t keys_reach(const key_list *x, int written, int64_t reached
  * lists, and gives its number. */
 int keys_merge(const key_list *x, int lists, uint64_t table, int64_t *key);
 
+/* merge_runs.c: whether keys seem to follow each other, each one more than the last,
+ * in all lists; the same for such. */
+bool keys_run(const key_list *x, int lists);
+int keys_merge_runs(const key_list *x, int lists, uint64_t table, int64_t *key);
+
 #endif
