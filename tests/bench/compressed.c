@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RUNS = 9 };
+enum { RUNS = 7 };
 #define STREAM "(i,j) -> (flat(i,j) : lz77)"
 #define RUNS_ON "(i,j) -> (flat(i,j) : rle)"
 
@@ -47,6 +47,7 @@ static const row rows[] = {
     OVER_RUNS("256"),
     OVER_RUNS("512"),
     OVER_RUNS("1024"),
+    {"mxv dense c", "runs 128", MXV, "rle", "dense", NULL, "dense", dense_mxv},
     {"scale run on", "runs 128", SCALE, RUNS_ON, NULL, NULL, RUNS_ON, dense_scale},
     {"scale run on", "runs 1024", SCALE, RUNS_ON, NULL, NULL, RUNS_ON, dense_scale},
     {"mult run on", "runs 128", MULTIPLY, RUNS_ON, RUNS_ON, NULL, RUNS_ON, dense_multiply},

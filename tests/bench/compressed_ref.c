@@ -151,7 +151,7 @@ bool planes_make(const char *input, planes *p)
     bool ok = true;
     *p = (planes){.type = STC_U8};
     if (!strncmp(input, "runs ", 5)) {
-        *p = (planes){.type = STC_I32, .n = 4000, .m = 1000};
+        *p = (planes){.type = STC_I32, .n = 10000, .m = 1000}; /* the paper's size */
         p->in[0] = runs(p, atoi(input + 5), 1);
         p->in[1] = runs(p, atoi(input + 5), 2);
         p->in[2] = sparse(p, 3);
