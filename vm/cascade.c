@@ -94,6 +94,7 @@ static stc_status find_pair(machine *mc, stage *st, const loop_tree *t)
 static stage *add_stage(machine *mc, cascade *c, const loop_tree *t, stage *out)
 {
     stage *st = &c->stage[c->nstage++];
+    memset(st, 0, offsetof(stage, sink));
     st->all = c;
     st->out = out;
     st->g = &st->own;
@@ -177,7 +178,8 @@ static stc_status prepare(machine *mc, cascade *c)
         stage *st = &c->stage[k];
         st->paired = st->pair && nest_prepare(mc, st->pair);
         if (st->out && st->out->paired) {
-            if (st->out->out && !st->out->rowwise) stage_results_turn(st->out, st->g->s.sink[0].a);
+            if (st->out->out && !st->out->rowwise)
+                stage_results_turn(st->out, st->g->s.sink[0].a);
             continue;
         }
         if (make_ready(mc, st)) return mc->cx->diag.status;
@@ -309,7 +311,7 @@ stc_status cascade_fuse(machine *mc, const loop_tree *t, super **out)
     const size_t size = sizeof(cascade) + (size_t)n * sizeof(stage);
     cascade *c = mem_alloc(mc->cx, size);
     if (!c) return mc->cx->diag.status;
-    memset(c, 0, size);
+    memset(c, 0, sizeof *c);
     c->stage = (stage *)(c + 1);
     c->base = (super){.run = cascade_run,
                       .free = cascade_free,

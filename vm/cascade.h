@@ -83,11 +83,10 @@ typedef struct stage_sink {
 } stage_sink;
 
 struct stage {
-    strip own, *g; /* its strip: own, or that of the pair          */
-    nest *pair;    /* a kernel for this loop and the one inside it */
-    bool paired;   /* in this run                                  */
-    bool rowwise;  /* … and the kernel goes through its fibers too */
-    nest_rows rows;
+    strip *g;     /* its strip: own, or that of the pair          */
+    nest *pair;   /* a kernel for this loop and the one inside it */
+    bool paired;  /* in this run                                  */
+    bool rowwise; /* … and the kernel goes through its fibers too */
     cascade *all;
     stage *out; /* the loop around */
     nest_links link;
@@ -121,10 +120,13 @@ struct stage {
     bool same;                     /* they all have the same                   */
     int64_t serial;                /* of the strip's first lane                */
     /* sinks */
-    stage_sink sink[SINK_MAX];
     bool column[PLACE_MAX]; /* places in results whose positions are a column     */
     bool turn[PLACE_MAX];   /* places in results that cursors stand at, lane by lane */
     int64_t stood;          /* the serial at which its cursors in results stand */
+    /* set up when they are of use */
+    stage_sink sink[SINK_MAX];
+    nest_rows rows;
+    strip own;
 };
 
 struct cascade {

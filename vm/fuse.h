@@ -123,6 +123,9 @@ typedef struct loop_summary {
     sink sink[SINK_MAX];
 } loop_summary;
 
+/* What is there of `from`: the rest of the arrays is left as it is. */
+void summary_copy(loop_summary *to, const loop_summary *from);
+
 /* An operand that has an open cursor: followers are walked as well where fibers
  * are plain memory, since the table keeps what only they have from producing. */
 static inline bool operand_walks(const merge_operand *o)

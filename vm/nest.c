@@ -363,10 +363,10 @@ stc_status nest_match(machine *mc, const loop_summary *outer, const loop_tree *i
     if (inner->s.nsink != 1) return STC_OK;
     nest *ns = mem_alloc(mc->cx, sizeof *ns);
     if (!ns) return mc->cx->diag.status;
-    memset(ns, 0, sizeof *ns);
-    ns->in = inner->s;
+    memset(ns, 0, offsetof(nest, link));
     ns->link = inner->link;
-    ns->o.s = *outer;
+    summary_copy(&ns->in, &inner->s);
+    strip_setup(&ns->o, outer);
     if (plain_body(ns) && match_shape(ns, mc) && match_value(ns, mc) && match_sink(ns) &&
         super_choose(ns)) {
         *out = ns;

@@ -80,9 +80,6 @@ typedef struct row_places {
 typedef stc_status (*nest_kernel)(machine *mc, nest *ns);
 
 struct nest {
-    strip o;
-    loop_summary in;
-    nest_links link;
     uint8_t shape, cls, type; /* nest_shape, vclass, stc_type of what is loaded       */
     int16_t plus, times;      /* of the sink (STORE: none); of the factors, FN_NONE:
                                  there is only one. STORE: of the two loads           */
@@ -106,6 +103,9 @@ struct nest {
     int from, to;            /* lanes that a kernel is to run                       */
     bool avx2;               /* the processor has it                                */
     int64_t rounds;          /* of the inner loop, counted by the kernel            */
+    nest_links link;
+    loop_summary in; /* the inner loop's      */
+    strip o;         /* of the outer loop     */
 };
 
 /* Lane k's parent; NONE: the fiber is empty. */

@@ -146,8 +146,14 @@ static void describe(const loop_summary *s, char *note, size_t size)
              s->nsink ? sinks[s->sink[0].kind] : "nothing");
 }
 
+/* Programs are linked far more often than their loops have all that there is room
+ * for: only what this one has is touched. */
 void strip_setup(strip *s, const loop_summary *sum)
 {
+    memset(s, 0, offsetof(strip, icol));
+    memset(s->icol, 0, (size_t)sum->nicol * sizeof *s->icol);
+    memset(s->place, 0, (size_t)sum->nplace * sizeof *s->place);
+    memset(s->node, 0, (size_t)sum->nnode * sizeof *s->node);
     s->base = (super){.run = strip_run,
                       .free = strip_free,
                       .next = sum->l->exit,
@@ -155,7 +161,7 @@ void strip_setup(strip *s, const loop_summary *sum)
                       .tier = 4,
                       .sure = true,
                       .size = sizeof *s};
-    s->s = *sum;
+    summary_copy(&s->s, sum);
     for (int k = 0; k < sum->nstep; k++)
         s->masks |= sum->step[k].kind == STEP_PRESENT ||
                     sum->step[k].kind == STEP_FILLBIT || sum->step[k].kind == STEP_SKIP;
@@ -188,7 +194,6 @@ stc_status strip_fuse(machine *mc, const loop_summary *sum, super **out)
     if (!strip_evaluable(sum) || few_rounds(mc, sum)) return STC_OK;
     strip *s = mem_alloc(mc->cx, sizeof *s);
     if (!s) return mc->cx->diag.status;
-    memset(s, 0, sizeof *s);
     strip_setup(s, sum);
     describe(sum, s->base.note, sizeof s->base.note);
     *out = &s->base;

@@ -58,9 +58,6 @@ enum { STRIP_WALKS = MERGE_TABLE_MAX };
 typedef struct strip strip;
 struct strip {
     super base;
-    loop_summary s;
-    column icol[ICOL_MAX], place[PLACE_MAX];
-    vcolumn node[NODE_MAX];
     uint64_t *mask; /* presence                           */
     bool masks;     /* some step reads it                 */
     int *keep;      /* lanes that a skip leaves           */
@@ -99,11 +96,15 @@ struct strip {
     const strip *around;    /* the strip of the loop around it,              */
     const nest_links *link; /* how this one hangs in that,                   */
     int *rows;              /* and the lane of it that each lane belongs to  */
+    /* as many of each as the loop has */
+    column icol[ICOL_MAX], place[PLACE_MAX];
+    vcolumn node[NODE_MAX];
+    loop_summary s;
 };
 
 /* strip.c */
 bool strip_evaluable(const loop_summary *s);
-void strip_setup(strip *s, const loop_summary *sum); /* of zeroed memory */
+void strip_setup(strip *s, const loop_summary *sum);
 stc_status strip_allocate(machine *mc, strip *s);
 stc_status strip_rounds(machine *mc, strip *s); /* fill, eval and sink to the end */
 void strip_free(machine *mc, super *base);

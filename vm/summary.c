@@ -554,6 +554,16 @@ static bool read_body(reader *r, loop_tree *all)
     return true;
 }
 
+void summary_copy(loop_summary *to, const loop_summary *from)
+{
+    memcpy(to, from, offsetof(loop_summary, icol));
+    memcpy(to->icol, from->icol, (size_t)from->nicol * sizeof *to->icol);
+    memcpy(to->place, from->place, (size_t)from->nplace * sizeof *to->place);
+    memcpy(to->node, from->node, (size_t)from->nnode * sizeof *to->node);
+    memcpy(to->step, from->step, (size_t)from->nstep * sizeof *to->step);
+    memcpy(to->sink, from->sink, (size_t)from->nsink * sizeof *to->sink);
+}
+
 bool summary_read(const machine *mc, loop *l, loop_tree *all)
 {
     reader r;

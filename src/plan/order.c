@@ -143,10 +143,17 @@ static bool strides(const paccess *x, int index)
 static double work(plan *pl, const pset *space, uint64_t uses, const int *seq, int n,
                    double *inner)
 {
-    estimate e = {.pl = pl, .uses = uses};
+    estimate e;
     double cost = 0, rounds = 1;
     uint64_t bound = 0;
     *inner = 0;
+    e.pl = pl;
+    e.uses = uses;
+    e.converted = 0;
+    for (int k = 0; k < pl->naccess; k++) {
+        e.depth[k] = 0;
+        e.density[k] = 0;
+    }
     for (int k = 0; k < pl->naccess; k++)
         if (((uses >> k) & 1) && !follows(pl, &pl->access[k], seq, n)) {
             if (pl->access[k].native) return DBL_MAX;

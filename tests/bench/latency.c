@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COMPILES = 201, CALLS = 20000, STARTS = 21 };
+enum { COMPILES = 401, CALLS = 1000, BATCHES = 25, STARTS = 21 };
 
 typedef struct statement {
     const char *name, *text;
@@ -66,9 +66,9 @@ static bool time_compile(stc_machine *m, const statement *s, bool csv)
     double t[COMPILES];
     for (int i = 0; i < COMPILES; i++) {
         stc_program *p = NULL;
-        double t0 = now_ns();
+        double t0 = own_ns();
         if (stc_compile(m, s->text, s->decl, s->ndecl, &p)) return failed(m, s->name);
-        t[i] = now_ns() - t0;
+        t[i] = own_ns() - t0;
         stc_program_free(p);
     }
     print(csv, compiling, s->name, median(t, COMPILES) * 1e-3, "us");
@@ -104,11 +104,15 @@ static bool time_calls(stc_machine *m, const statement *s, bool csv)
         ok = t[i] && !stc_bind(p, s->decl[i].name, t[i]);
     }
     ok = ok && !stc_run(p);
-    double t0 = now_ns();
-    for (int i = 0; ok && i < CALLS; i++)
-        ok = !stc_run(p);
+    double took[BATCHES];
+    for (int b = 0; ok && b < BATCHES; b++) {
+        const double t0 = own_ns();
+        for (int i = 0; ok && i < CALLS; i++)
+            ok = !stc_run(p);
+        took[b] = (own_ns() - t0) / CALLS;
+    }
     if (ok)
-        print(csv, calling, s->name, (now_ns() - t0) / CALLS, "ns");
+        print(csv, calling, s->name, median(took, BATCHES), "ns");
     else
         failed(m, s->name);
     stc_program_free(p);
