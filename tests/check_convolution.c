@@ -307,6 +307,53 @@ START_TEST(visits_what_isnt_empty)
 }
 END_TEST
 
+/* ---- results that are filled again ------------------------------------------------ */
+
+/* Runs of one program on operands with few entries, elsewhere each time: what the last
+ * run stored must be gone, though only that is filled again. */
+START_TEST(forgets_the_last_run)
+{
+    enum { N = 5000, RUNS = 6 };
+    const int64_t shape[] = {N}, width[] = {3};
+    const double f[] = {1, 10, 100};
+    static double a[N];
+    stc_machine *m;
+    stc_program *p;
+    stc_tensor *filter, *operand[RUNS];
+    const stc_decl decl[] = {{"A", "svec", STC_F64, NULL, -1},
+                             {"F", "dense", STC_F64, NULL, -1},
+                             {"y", "dense", STC_F64, NULL, -1}};
+    ck_assert_int_eq(stc_open(NULL, &m), STC_OK);
+    ck_ok(m, stc_compile(m, "y(i) = A(i+p) * F(p)", decl, 3, &p));
+    ck_ok(m, stc_tensor_from_dense(m, "dense", STC_F64, 1, width, NULL, f, &filter));
+    ck_ok(m, stc_bind(p, "F", filter));
+    for (int k = 0; k < RUNS; k++) {
+        const int64_t at[] = {0, 700 * k + 3, 700 * k + 4, 64 * k + 65, N - 1};
+        const stc_tensor *y;
+        const void *values;
+        int64_t n;
+        memset(a, 0, sizeof a);
+        for (int j = k == 4 ? 4 : 0; j < 5; j++)
+            a[at[j]] = k + j + 1;
+        ck_ok(m, stc_tensor_from_dense(m, "svec", STC_F64, 1, shape, NULL, a, &operand[k]));
+        ck_ok(m, stc_bind(p, "A", operand[k]));
+        ck_ok(m, stc_run(p));
+        ck_ok(m, stc_result(p, "y", &y));
+        ck_ok(m, stc_tensor_values(y, &values, &n));
+        ck_assert_int_eq(n, N - 2);
+        for (int i = 0; i < N - 2; i++)
+            ck_assert_msg(((const double *)values)[i] ==
+                              a[i] * f[0] + a[i + 1] * f[1] + a[i + 2] * f[2],
+                          "run %d, place %d", k, i);
+    }
+    for (int k = 0; k < RUNS; k++)
+        stc_tensor_free(operand[k]);
+    stc_tensor_free(filter);
+    stc_program_free(p);
+    stc_close(m);
+}
+END_TEST
+
 Suite *suite_convolution(void)
 {
     Suite *s = suite_create("convolution");
@@ -316,6 +363,7 @@ Suite *suite_convolution(void)
     suite_add_tcase(s, t);
     t = tcase_create("work");
     tcase_add_loop_test(t, visits_what_isnt_empty, 0, sizeof work / sizeof *work);
+    tcase_add_test(t, forgets_the_last_run);
     suite_add_tcase(s, t);
     return s;
 }
