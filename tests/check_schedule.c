@@ -405,13 +405,17 @@ START_TEST(real_products)
     for (int o = 0; o < ORDERS; o++) {
         bool inner = orders[o][4] == 'k';
         if (inner && !matrices[_i].small) continue;
-        for (int f = 0; f < FORMATS; f++) {
+        for (int f = 0; f < FORMATS * FORMATS * FORMATS; f++) {
+            const int a = f / FORMATS % FORMATS, b = f / FORMATS / FORMATS;
+            if (_i > 0 && (a + o) % FORMATS != f % FORMATS) continue; /* some of them */
+            if (_i > 0 && (b + 2 * o + a) % FORMATS) continue;
             snprintf(text, sizeof text,
-                     "tensor C %s f64\nC(i,j) = A(i,k) * A(k,j)\n  with reorder(%s)\n",
-                     formats[f], orders[o]);
+                     "tensor L %s f64; L(i,k) = A(i,k)\ntensor R %s f64; R(k,j) = A(k,j)\n"
+                     "tensor C %s f64\nC(i,j) = L(i,k) * R(k,j)\n  with reorder(%s)\n",
+                     formats[a], formats[b], formats[f % FORMATS], orders[o]);
             run(text);
             expect_same("C", "D", "i,j", 1e-9, text);
-            run("drop C");
+            run("drop C; drop L; drop R");
         }
     }
     run("tensor B csr f64; B(i,k) = A(i,k); tensor C csr f64; C(k,j) = A(k,j)");
@@ -427,6 +431,35 @@ START_TEST(real_products)
     close_session();
 }
 END_TEST
+
+/* MTTKRP, TTM, TTM-I of B by factors and into outputs of one format each. */
+static void real_forms(int form, const char *file)
+{
+    static const char *const outputs[2][FORMATS] = {
+        {"csr", "csc", "dcsr", "dcsc", "coo"}, {"csf", "coo", "sss:2,0,1", "dds", "ssd"}};
+    const contraction all[] = {
+        {"(i,j)", "B(k,l,i) * F(k,j) * G(l,j)", "i,j", "k,l,i,j", NULL},
+        {"(i,j,l)", "B(k,i,j) * F(k,l)", "i,j,l", "k,i,j,l", NULL},
+        {"(k,j,l)", "B(k,i,j) * G(i,l)", "k,j,l", "k,i,j,l", NULL},
+    };
+    char line[TEXT];
+    snprintf(line, sizeof line,
+             "tensor F %s f64; F(k,j) = C(k,j)\ntensor G %s f64; G(l,j) = D(l,j)",
+             formats[form], formats[(form + 2) % FORMATS]);
+    run(line);
+    for (int k = 0; k < 3; k++) {
+        const contraction *x = &all[k];
+        snprintf(line, sizeof line,
+                 "tensor M dense f64; M%s = %s\ntensor Y %s f64\nY%s = %s\n"
+                 "  with reorder(%s)%s",
+                 x->left, x->right, outputs[k > 0][form], x->left, x->right, x->order,
+                 form & 1 ? ", workspace(hash, 64)" : "");
+        run(line);
+        expect_same("Y", "M", x->index, 1e-6, file);
+        run("drop Y; drop M");
+    }
+    run("drop F; drop G");
+}
 
 START_TEST(real_contractions)
 {
@@ -448,16 +481,8 @@ START_TEST(real_contractions)
             "tensor x csr f64; x(i,q) = z(q) * one(i)\ntensor E csr f64");
         for (int k = 0; k < 3; k++)
             run(text[k]);
-        run("tensor M dense f64; M(i,j) = B(k,l,i) * C(k,j) * D(l,j)\n"
-            "tensor Y coo f64\nY(i,j) = B(k,l,i) * C(k,j) * D(l,j)\n"
-            "  with reorder(k,l,i,j), workspace(hash)");
-        expect_same("Y", "M", "i,j", 1e-6, file[f]);
-        run("drop Y; drop M; tensor M dense f64; M(i,j,l) = B(k,i,j) * C(k,l)\n"
-            "tensor Y coo f64\nY(i,j,l) = B(k,i,j) * C(k,l)\n  with reorder(k,i,j,l)");
-        expect_same("Y", "M", "i,j,l", 1e-6, file[f]);
-        run("drop Y; drop M; tensor M dense f64; M(k,j,l) = B(k,i,j) * D(i,l)\n"
-            "tensor Y csf f64\nY(k,j,l) = B(k,i,j) * D(i,l)\n  with reorder(k,i,j,l)");
-        expect_same("Y", "M", "k,j,l", 1e-6, file[f]);
+        for (int k = 0; k < FORMATS; k++)
+            real_forms(k, file[f]);
         close_session();
     }
 }
