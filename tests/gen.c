@@ -205,12 +205,22 @@ static const char *const real_functions[] = {
     "fn u1(x, y) = x * y with annihilator(0)\n",
     ("fn u1(x, y) { t = x; s = y - y; for (n = 0; n < 3; n = n + 1) { if (n == 1) { "
      "continue }; s = s + t }; return s + y }\n"),
+    /* what workspaces may merge by */
+    "fn u1(x, y) = x + y with commutative, associative, identity(0)\n",
+    ("fn u1(x, y) { while (x < y) { t = x; x = y; y = t }; return x } with commutative, "
+     "associative, idempotent, identity(-inf)\n"),
 };
 static const char *const whole_functions[] = {
     "fn u1(x, y) = x & y with commutative, annihilator(0)\n",
     (CASES "{ while (x != 0) { t = x; x = y % x; y = t }; return abs(y) }" UNION),
     "fn u1(x, y) = x ^ y with commutative\n",
     "fn u1(x, y) = x + 2 * y\n",
+    ("fn u1(x, y) { for (n = 0; n < 1; n = n + 1) { x = x ^ y }; return x } with "
+     "commutative, associative, identity(0)\n"),
+};
+enum {
+    REAL_FUNCTIONS = sizeof real_functions / sizeof *real_functions,
+    WHOLE_FUNCTIONS = sizeof whole_functions / sizeof *whole_functions
 };
 
 static void define_functions(gen *g)
@@ -223,7 +233,8 @@ static void define_functions(gen *g)
     }
     g->user = "u1";
     gen_say(g->c->defs, sizeof g->c->defs, "%s",
-            ints ? whole_functions[gen_below(g, 4)] : real_functions[gen_below(g, 5)]);
+            ints ? whole_functions[gen_below(g, WHOLE_FUNCTIONS)]
+                 : real_functions[gen_below(g, REAL_FUNCTIONS)]);
 }
 
 void gen_case(fcase *c, uint64_t seed, unsigned allowed, unsigned forced)
