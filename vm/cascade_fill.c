@@ -457,7 +457,8 @@ static stc_status fill_lanes(machine *mc, stage *st, int *out)
             st->open = false; /* the next string opens it again */
             break;
         }
-        stepped = st->way == LANE_STEPS;
+        /* what gives nothing doesn't say how the string came about */
+        if (st->way != LANE_NONE) stepped = st->way == LANE_STEPS;
         switch (st->way) {
         case LANE_FIBER:
             n = fill_fiber(st, n);
