@@ -440,8 +440,14 @@ static int merge_part(stage *st)
 {
     const int nth = st->lane;
     key_list list[WALK_MAX];
+    int64_t all = 0;
     for (int j = 0; j < st->nwalk; j++)
-        write_keys(st, &st->walk[j], nth, nth + 1, STRIP / st->nwalk);
+        all += st->walk[j].to[nth] - st->walk[j].from[nth];
+    for (int j = 0; j < st->nwalk; j++) {
+        stage_walk *w = &st->walk[j];
+        const int64_t n = w->to[nth] - w->from[nth];
+        write_keys(st, w, nth, nth + 1, keys_share(STRIP, st->nwalk, n, all));
+    }
     make_lists(st, nth + 1, list);
     keys_cut(list, st->nwalk);
     for (int j = 0; j < st->nwalk; j++)

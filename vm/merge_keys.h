@@ -20,6 +20,13 @@ typedef struct key_list {
     int64_t *to, *to_end;    /* out: the same of each element; NONE where it isn't */
 } key_list;
 
+/* How many of `room` keys a list of n gets, of `all` that the lists have: together the
+ * lists get no more, and each one at least. */
+static inline int64_t keys_share(int64_t room, int lists, int64_t n, int64_t all)
+{
+    return 1 + (int64_t)((double)(room - lists) * (double)n / (double)all);
+}
+
 /* Leaves out the keys that others may come before which weren't written. */
 void keys_cut(key_list *x, int lists);
 

@@ -57,12 +57,16 @@ void strip_fill_keys(strip *s)
     key_list list[STRIP_WALKS];
     int64_t reached[STRIP_WALKS];
     int written[STRIP_WALKS];
+    int64_t all = 0;
+    for (int k = 0; k < s->nwalk; k++)
+        all += s->walk[k].end - s->walk[k].p;
     for (int k = 0; k < s->nwalk; k++) {
         const struct strip_walk *w = &s->walk[k];
         column *c = &s->place[1 + w->operand];
         list[k] = (key_list){.key = w->key, .base = w->p, .to = c->data, .to_end = c->end};
         if (w->dups) list[k].base = 0, list[k].at = w->at, list[k].end = w->ends;
-        reached[k] = write_keys(w, &list[k], STRIP / s->nwalk);
+        reached[k] =
+            write_keys(w, &list[k], keys_share(STRIP, s->nwalk, w->end - w->p, all));
         written[k] = list[k].n;
         list[k].more = reached[k] < w->end;
     }

@@ -235,7 +235,7 @@ static double run_row(const row *r, array_data *s, stc_machine *m, stc_tensor *c
         tiers_of(m, p, tier);
         ratio = a / b;
         printf(csv ? "%s,%s,%.4f,%.4f,%.3f,,%s\n"
-                   : "%-15s%-6s %10.3f %10.3f %7.2f      -  %s\n",
+                   : "%-15s %-6s%10.3f %10.3f %7.2f      -  %s\n",
                r->name, input_of(r), a * 1e-6, b * 1e-6, ratio, tier);
     } else {
         printf("%s: %s\n", r->name, stc_error(m)->message);
