@@ -11,6 +11,9 @@
  */
 #include "fuzzing.h"
 #include <inttypes.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,10 +21,14 @@
 /* Programs after which the machine has all that it keeps, such as its threads. */
 enum { WARM = 100, LINES = 10, SLACK = 4 << 20, PATIENCE = 600 };
 
-/* Bytes of the process in memory; 0: not known. */
+/* Bytes of the process in memory; 0: not known. What the C library only keeps for
+ * later (a case may take 256 MB) is given back first, where that can be asked for. */
 static int64_t resident(void)
 {
     long long size = 0, pages = 0;
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
     FILE *f = fopen("/proc/self/statm", "r");
     if (!f) return 0;
     if (fscanf(f, "%lld %lld", &size, &pages) != 2) pages = 0;
