@@ -72,16 +72,12 @@ bool map_bounds(const level_map *m, const int64_t *shape, int64_t *base, int64_t
         *base = -(shape[m->mode2] - 1);
         return size_add(n, shape[m->mode2] - 1, extent);
     case MAP_FLAT:
+        *extent = 0;
+        for (int t = m->mode; t < m->mode + m->modes; t++)
+            if (!shape[t]) return true; /* however large the others are */
         *extent = 1;
-        for (int t = m->mode; t < m->mode + m->modes; t++) {
-            if (!size_mul(*extent, shape[t], extent)) {
-                /* a zero further on would make it all zero */
-                for (int z = m->mode; z < m->mode + m->modes; z++) {
-                    if (!shape[z]) *extent = 0;
-                }
-                return *extent == 0;
-            }
-        }
+        for (int t = m->mode; t < m->mode + m->modes; t++)
+            if (!size_mul(*extent, shape[t], extent)) return false;
         return true;
     }
     return false;

@@ -331,6 +331,20 @@ START_TEST(beyond)
 }
 END_TEST
 
+/* A product of extents that is 0 in 64 bits isn't an extent of 0. */
+START_TEST(flat_beyond)
+{
+    static const int64_t none[] = {(int64_t)1 << 40, (int64_t)1 << 40, 0};
+    const char *format = "(i,j,k) -> (flat(i,j,k) : compressed)";
+    stc_tensor *t = NULL;
+    ck_assert_int_eq(stc_tensor_new(m, format, STC_F64, 3, huge, NULL, &t),
+                     STC_ERR_OVERFLOW);
+    ck_assert_ptr_null(t);
+    ck_ok(m, stc_tensor_new(m, format, STC_F64, 3, none, NULL, &t));
+    stc_tensor_free(t);
+}
+END_TEST
+
 Suite *suite_refusals(void)
 {
     Suite *s = suite_create("refusals");
@@ -343,6 +357,7 @@ Suite *suite_refusals(void)
     tcase_add_test(c, tensors);
     tcase_add_loop_test(c, lent, 0, sizeof lendings / sizeof *lendings);
     tcase_add_test(c, beyond);
+    tcase_add_test(c, flat_beyond);
     suite_add_tcase(s, c);
     return s;
 }
