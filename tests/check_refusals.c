@@ -335,12 +335,11 @@ END_TEST
 START_TEST(flat_beyond)
 {
     static const int64_t none[] = {(int64_t)1 << 40, (int64_t)1 << 40, 0};
-    const char *format = "(i,j,k) -> (flat(i,j,k) : compressed)";
+    const char *flat = "(i,j,k) -> (flat(i,j,k) : compressed)";
     stc_tensor *t = NULL;
-    ck_assert_int_eq(stc_tensor_new(m, format, STC_F64, 3, huge, NULL, &t),
-                     STC_ERR_OVERFLOW);
+    ck_assert_int_eq(stc_tensor_new(m, flat, STC_F64, 3, huge, NULL, &t), STC_ERR_OVERFLOW);
     ck_assert_ptr_null(t);
-    ck_ok(m, stc_tensor_new(m, format, STC_F64, 3, none, NULL, &t));
+    ck_ok(m, stc_tensor_new(m, flat, STC_F64, 3, none, NULL, &t));
     stc_tensor_free(t);
 }
 END_TEST
