@@ -23,7 +23,8 @@ void *heap_alloc(void *context, void *block, size_t old, size_t size)
         h->failed = true;
         return NULL;
     }
-    void *p = realloc(block, size);
+    /* what no machine has; sanitizers would end the process */
+    void *p = size >> 38 ? NULL : realloc(block, size);
     if (p) h->held += (int64_t)size - (int64_t)old;
     return p;
 }
