@@ -174,10 +174,12 @@ KEPT(I64, int64_t, uint64_t)
         const affine_tap *first = a->tap + a->first[up.class];                             \
         const affine_tap *end = a->tap + a->first[up.class + 1];                           \
         T *out = a->out;                                                                   \
-        if (a->filter.rows && a->filter.moved) values_##CLS(a, at[1]);                     \
+        const bool plain =                                                                 \
+            unit && lo < hi && a->filter.rows; /* else taps may be outside */              \
+        if (plain && a->filter.moved) values_##CLS(a, at[1]);                              \
         OPEN_##SINK for (int64_t p = b; p < e; p++)                                        \
         {                                                                                  \
-            if (unit && lo < hi && a->filter.rows) {                                       \
+            if (plain) {                                                                   \
                 p = filter_##CLS##_##I##_##SINK(a, at, p, e);                              \
                 REOPEN_##SINK if (p == e) break;                                           \
             }                                                                              \
