@@ -416,7 +416,11 @@ bool ouser_identity(ostmt *s, const ofunction *fn, stc_type t, oval *out)
         const ast *p = props->child[k];
         if (strcmp(p->name, "identity") != 0) continue;
         if (p->child[1] && p->child[1]->u == 0 && !commutes) continue;
-        *out = ov_convert(run_expr(&f, p->child[0]), t);
+        const oval v = run_expr(&f, p->child[0]);
+        const bool endless = (v.type == STC_F32 || v.type == STC_F64) && isinf(v.re);
+        *out = ov_convert(v, t);
+        if (endless && t < STC_F32) /* the least or the greatest that there is */
+            of_identity(oracle_reduce_function(v.re < 0 ? "max" : "min"), t, out);
         out->weak = false;
         return true;
     }
