@@ -419,7 +419,8 @@ bool ouser_identity(ostmt *s, const ofunction *fn, stc_type t, oval *out)
         const oval v = run_expr(&f, p->child[0]);
         const bool endless = (v.type == STC_F32 || v.type == STC_F64) && isinf(v.re);
         *out = ov_convert(v, t);
-        if (endless && t < STC_F32) /* the least or the greatest that there is */
+        /* the least or the greatest that there is */
+        if (endless && t != STC_BOOL && t < STC_F32)
             of_identity(oracle_reduce_function(v.re < 0 ? "max" : "min"), t, out);
         out->weak = false;
         return true;
