@@ -30,6 +30,13 @@ static bool bare_node(const loop_summary *s, const node *x)
     }
 }
 
+/* Where a loop inside begins, at no coordinate of this one. */
+static bool bare_place(const loop_summary *s, const place *x)
+{
+    return !x->varies ||
+           (x->kind == PLACE_SEEK && (x->shift == UNLINKED || !s->icol[x->shift].varies));
+}
+
 /* One fiber a lane, and nothing but reductions: no coordinates, no places besides
  * those that the loops inside begin at. */
 static bool bare_body(const stage *st)
@@ -43,7 +50,7 @@ static bool bare_body(const stage *st)
     for (int k = 1; k < s->nicol; k++)
         if (s->icol[k].varies) return false;
     for (int k = 2; k < s->nplace; k++)
-        if (s->place[k].varies && s->place[k].kind != PLACE_SEEK) return false;
+        if (!bare_place(s, &s->place[k])) return false;
     for (int k = 0; k < s->nnode; k++)
         if (!bare_node(s, &s->node[k])) return false;
     for (int k = 0; k < s->nsink; k++)
