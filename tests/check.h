@@ -24,6 +24,7 @@
     SUITE(program)                                                                         \
     SUITE(machine)                                                                         \
     SUITE(verify)                                                                          \
+    SUITE(unsafe)                                                                          \
     SUITE(io)                                                                              \
     SUITE(api)                                                                             \
     SUITE(refusals)                                                                        \
