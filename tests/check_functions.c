@@ -210,6 +210,46 @@ START_TEST(integer_rules)
 }
 END_TEST
 
+#define SIDES                                                                              \
+    "fn u(x, y) = x * y + 1\n"                                                             \
+    "fn idle(x, y) { while (x == x) { y += 1 }; return y }\n"                              \
+    "tensor x dense i64 [3] = [1, 2, 3]\ntensor k dense i64 [3] = [1, 0, 3]\n"             \
+    "tensor m dense bool [4] = [0, 1, 0, 1]\ntensor no dense bool [4] = 0\n"               \
+    "tensor none dense i64 [0] = {}\ntensor E csr i64 [4,0] = {}\n"                        \
+    "tensor A csr i64 [4,3] = { (1,0): 2, (1,2): 3, (3,1): 4 }\n"
+
+/* A side that isn't taken isn't evaluated, reductions in it neither. */
+START_TEST(sides_not_taken)
+{
+    EXPECT(SIDES "y = select(x(i) > 9, u(j: none(j)), 7)\n", "y", 21);
+    EXPECT(SIDES "y = all(i: x(i) < 9) || u(j: none(j)) > 0\n", "y", 1);
+    EXPECT(SIDES "y = any(i: no(i)) && u(j: none(j)) > 0\n", "y", 0);
+    EXPECT(SIDES "y(i) = select(no(i), sum(j: 10 / k(j)), 5)\n", "y", 5, 5, 5, 5);
+    EXPECT(SIDES "y(i) = select(no(i) && any(j: 2 ** -k(j) > 1), 1, 5)\n", "y", 5, 5, 5, 5);
+    EXPECT(SIDES "y(i) = select(no(i), idle(j: k(j)), i)\n", "y", 0, 1, 2, 3);
+    EXPECT(SIDES "y(i) = select(m(i), u(j: x(j)), -1)\n", "y", -1, 10, -1, 10);
+    EXPECT(SIDES "y(i) = select(m(i), u(j: A(i,j)), -1)\n", "y", -1, 4, -1, 1);
+    EXPECT(SIDES "s = sum(i: select(m(i), u(j: x(j)), 0))\n", "s", 20);
+    EXPECT(SIDES "y(i) = select(m(i), select(no(i), u(j: E(i,j)), u(j: x(j)) + i), -1)\n",
+           "y", -1, 11, -1, 13);
+    EXPECT(SIDES
+           "y(i) = select(m(i), sum(j: select(x(j) > 1, u(p: x(p) * j + i), 0)), -1)\n",
+           "y", -1, 142, -1, 452);
+    EXPECT(SIDES "C(i,j) = select(A(i,j) > 2, u(p: x(p)), u(p: x(p) + i))\n", "C", 10, 10,
+           10, 29, 29, 10, 66, 66, 66, 127, 10, 127);
+    EXPECT(SIDES "C(i,j) = select(m(i), u(p: x(p) + A(i,p)), 0) * A(i,j)\n", "C", 0, 0, 0,
+           86, 0, 129, 0, 0, 0, 0, 88, 0);
+    EXPECT(SIDES "y(i) = select(m(i), u(j: x(j)), -1) with parallelize(i)\n", "y", -1, 10,
+           -1, 10);
+    expect_error(SIDES "y(i) = select(m(i), i, u(j: none(j)))\n", STC_ERR_ARITHMETIC,
+                 "over nothing|(0)");
+    expect_error(SIDES "y(i) = select(u(j: none(j)) > 0, x(i), k(i))\n", STC_ERR_ARITHMETIC,
+                 "over nothing");
+    expect_error(SIDES "y(i) = u(j: E(i,j)) + select(m(i), 1, 2)\n", STC_ERR_ARITHMETIC,
+                 "over nothing");
+}
+END_TEST
+
 Suite *suite_functions(void)
 {
     Suite *s = suite_create("functions");
@@ -219,6 +259,7 @@ Suite *suite_functions(void)
     tcase_add_test(c, properties);
     tcase_add_test(c, literals);
     tcase_add_test(c, integer_rules);
+    tcase_add_test(c, sides_not_taken);
     suite_add_tcase(s, c);
     return s;
 }

@@ -27,6 +27,7 @@ typedef struct finder {
     uint8_t *written;  /* per cell: somewhere in the loop                       */
     uint8_t *sum;      /* per value register: 1 + its accumulator, or 0          */
     uint16_t *defined; /* per cell: 1 + depth of the block of a write, 0: none   */
+    uint16_t *other;   /* per cell: 1 + depth of the if whose first branch wrote it, or 0 */
     uint8_t *below;    /* per cursor: `at` below the loop's own coordinate: 1; 2 not */
     int depth, loops;  /* of blocks, and of loops and whiles among them          */
     /* per integer register */
@@ -193,10 +194,17 @@ static bool read_after(finder *f, const insn *in, int cell)
     return cell - f->v0 < f->p->nv && f->sum[cell - f->v0];
 }
 
-static void close_block(finder *f)
+/* What a block wrote may not be written after it, but for what both branches of an
+ * if wrote. */
+static void close_block(finder *f, int op)
 {
-    for (int c = 0; c < f->ncell; c++)
-        if (f->defined[c] > f->depth) f->defined[c] = 0;
+    const uint16_t in = (uint16_t)(1 + f->depth);
+    for (int c = 0; c < f->ncell; c++) {
+        const bool wrote = f->defined[c] >= in, both = wrote && f->other[c] == in;
+        if (f->other[c] == in) f->other[c] = 0;
+        if (wrote && op == OP_ELSE && !f->other[c]) f->other[c] = in;
+        if (wrote) f->defined[c] = both && op == OP_ENDIF ? in - 1 : 0;
+    }
     f->depth--;
 }
 
@@ -205,7 +213,7 @@ static bool pass_over(finder *f, const insn *in, cell_fn read)
 {
     const int op = in->op;
     if (op == OP_END || op == OP_ENDIF || op == OP_ENDWHILE || op == OP_ELSE)
-        close_block(f);
+        close_block(f, op);
     if (op == OP_END || op == OP_ENDWHILE) f->loops--;
     if (!each_read(f, in, read)) return false;
     if (op == OP_LOOP || op == OP_IF || op == OP_WHILE || op == OP_ELSE) f->depth++;
@@ -253,6 +261,7 @@ static bool find_registers(finder *f)
     }
     if (!sums_hold(f)) return false;
     memset(f->defined, 0, (size_t)f->ncell * sizeof *f->defined);
+    memset(f->other, 0, (size_t)f->ncell * sizeof *f->other);
     f->depth = f->loops = 0;
     for (int k = l->last + 1; k < f->mc->nmain; k++)
         if (!pass_over(f, at(f, k), read_after)) return false;
@@ -514,12 +523,14 @@ bool parallel_find(const machine *mc, int first, parallel_loop *out)
     f.ncell = f.c0 + p->nc;
     const size_t cells = (size_t)f.ncell + 1;
     const size_t ints = (size_t)p->ni + 1;
-    const size_t size = cells * (sizeof *f.defined + 3) + ints * (2 * sizeof *f.block + 2);
+    const size_t size =
+        cells * (2 * sizeof *f.defined + 3) + ints * (2 * sizeof *f.block + 2);
     f.block = mem_zero(mc->cx, 1, (int64_t)size);
     if (!f.block) return not_shared(&f, "there is no memory to find out");
     f.within = f.block + ints;
     f.defined = (uint16_t *)(f.within + ints);
-    f.written = (uint8_t *)(f.defined + cells);
+    f.other = f.defined + cells;
+    f.written = (uint8_t *)(f.other + cells);
     f.sum = f.written + cells;
     f.below = f.sum + cells;
     f.writes = f.below + cells;

@@ -6,15 +6,13 @@
  */
 #include "lower.h"
 
-static bool may_fault(const bexpr *e)
+/* Something in e may fault or is a call, and is evaluated here. */
+static bool better_skipped(const lowering *lo, const bexpr *e)
 {
-    if (e->kind == B_USER && !inline_fits(e->ufn)) return true;
-    if (e->kind == B_CALL && (fn_at(e->fn)->flags & FP_FAULTS) &&
-        (e->cls == CLASS_I64 || e->cls == CLASS_U64))
-        return true;
-    if (e->kind == B_REDUCE) return false; /* evaluated before, as a temporary */
+    if (e->kind == B_REDUCE && !lo->on_fills) return lo->lazy[e->mark].node;
+    if (expr_call_faults(e) || (e->ufn && !inline_fits(e->ufn))) return true;
     for (int k = 0; k < e->nargs; k++)
-        if (may_fault(e->args[k])) return true;
+        if (better_skipped(lo, e->args[k])) return true;
     return false;
 }
 
@@ -102,9 +100,9 @@ static int lower_conditional(lowering *lo, const bexpr *e)
 
 static int lower_call(lowering *lo, const bexpr *e)
 {
-    bool lazy = e->fn == FN_AND || e->fn == FN_OR || e->fn == FN_SELECT;
-    for (int k = 1; lazy && k < e->nargs; k++)
-        if (may_fault(e->args[k])) return lower_conditional(lo, e);
+    for (int k = 0; k < e->nargs; k++)
+        if (expr_side_waits(e, k) && better_skipped(lo, e->args[k]))
+            return lower_conditional(lo, e);
     int r[3] = {0};
     for (int k = 0; k < e->nargs; k++)
         r[k] = lower_expr(lo, e->args[k]);
@@ -180,7 +178,7 @@ int lower_expr(lowering *lo, const bexpr *e)
         r = lower_call(lo, e);
         break;
     case B_REDUCE:
-        r = lo->on_fills ? lower_folded(lo, e) : lo->temp[e->mark];
+        r = lo->on_fills ? lower_folded(lo, e) : lower_demanded(lo, e);
         break;
     case B_USER:
         r = lower_user(lo, e);

@@ -162,7 +162,7 @@ void lower_functions(lowering *lo, const bexpr *e)
 void lower_merging(lowering *lo, const cin *c)
 {
     for (; c; c = c->next) {
-        if (c->kind == CIN_FORALL) lower_merging(lo, c->body);
+        if (c->body) lower_merging(lo, c->body);
         if (c->kind == CIN_WSADD && c->ufn && c->ufn->id < 0 && !lo->status &&
             inline_builtin(c->ufn, c->cls) < 0)
             lower_function(lo, c->ufn);

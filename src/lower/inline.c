@@ -21,9 +21,7 @@ static int cost_of_list(const fstmt *s, const rest *up, int left);
 /* What is left of the budget; negative: too long, or not to be inlined. */
 static int cost_of_expr(const bexpr *e, int left)
 {
-    if (e->kind == B_CALL && (fn_at(e->fn)->flags & FP_FAULTS) &&
-        (e->cls == CLASS_I64 || e->cls == CLASS_U64))
-        return -1;
+    if (expr_call_faults(e)) return -1;
     if (e->kind == B_REDUCE || e->kind == B_ACCESS) return -1;
     left -= e->kind != B_LOCAL;
     if (e->kind == B_USER)

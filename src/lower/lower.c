@@ -14,8 +14,6 @@
 #include "lower.h"
 #include <string.h>
 
-static void lower_list(lowering *lo, const cin *c);
-
 static int parent_cursor(const lowering *lo, int access, int l)
 {
     return l ? lo->cursor[access][l - 1] : ROOT;
@@ -287,7 +285,7 @@ static void lower_forall(lowering *lo, const cin *loop)
     lower_skip(lo, loop, mask);
     const cin *store = target_store(lo, loop->body);
     lower_places(lo, store);
-    lower_list(lo, loop->body);
+    lower_nodes(lo, loop->body);
     lower_keeps(lo, store, placed);
     EMIT(lo, OP_END, );
     lo->placed = placed;
@@ -473,6 +471,9 @@ static void lower_node(lowering *lo, const cin *c)
     case CIN_REQUIRE:
         EMIT(lo, OP_REQUIRE, lo->started[c->temp]);
         break;
+    case CIN_LAZY:
+        lower_lazy(lo, c);
+        break;
     case CIN_BEGIN:
         EMIT(lo, OP_BEGIN, c->target);
         break;
@@ -501,7 +502,7 @@ static void lower_node(lowering *lo, const cin *c)
     }
 }
 
-static void lower_list(lowering *lo, const cin *c)
+void lower_nodes(lowering *lo, const cin *c)
 {
     for (; c && !lo->status; c = c->next) {
         forget_loads(lo);
@@ -573,7 +574,7 @@ stc_status lower_plan(plan *pl)
     }
     memset(lo->rest, 0xff, sizeof lo->rest);
     lower_rest_fills(lo, pl->root, false);
-    lower_list(lo, pl->root);
+    lower_nodes(lo, pl->root);
     program *p = pl->p;
     if (lo->ni > p->ni) p->ni = lo->ni;
     if (lo->nv > p->nv) p->nv = lo->nv;

@@ -9,6 +9,14 @@
 
 #include "../plan/plan.h"
 
+/* A reduction that is evaluated where it is read: lazy.c. */
+typedef struct lazy_value {
+    const cin *node; /* NULL: it isn't lazy                                  */
+    int value, done; /* registers, if it is evaluated once                   */
+    uint64_t bound;  /* what was so where it was planned                     */
+    uint16_t *subsect;
+} lazy_value;
+
 typedef struct lowering {
     plan *pl;
     program *p;
@@ -25,13 +33,20 @@ typedef struct lowering {
     uint64_t bound;
     int first[RELATIONS_MAX]; /* registers: where a relation's positions begin   */
     uint16_t rest[256];       /* fills that are reduced before all loops, ROOT: none */
-    uint16_t started[256];    /* of those without identity: has one come?            */
+    lazy_value lazy[256];
+    uint16_t started[256]; /* of those without identity: has one come?            */
     bool in_function;
     int *local;    /* inside an inlined function: the register of each of its locals */
     bool on_fills; /* expressions are lowered over fills          */
 } lowering;
 
 stc_status lower_plan(plan *pl);
+void lower_nodes(lowering *lo, const cin *c); /* a list of nodes */
+
+/* lazy.c: remembers a reduction; the register of one, which is evaluated now if it is
+ * lazy and has to be. */
+void lower_lazy(lowering *lo, const cin *c);
+int lower_demanded(lowering *lo, const bexpr *r);
 
 /* emit.c */
 int lower_emit(lowering *lo, opcode op, int n, const int *args);

@@ -442,8 +442,9 @@ static stc_status analyze_loop(state *st, cin *loop)
 static stc_status analyze_list(state *st, cin *c)
 {
     for (; c && !st->again; c = c->next) { /* a conversion starts it all again */
-        stc_status s =
-            c->kind == CIN_FORALL ? analyze_loop(st, c) : convert_marked(st, c->uses);
+        stc_status s = c->kind == CIN_FORALL ? analyze_loop(st, c)
+                       : c->kind == CIN_LAZY ? analyze_list(st, c->body)
+                                             : convert_marked(st, c->uses);
         if (s) return s;
     }
     return STC_OK;
@@ -453,7 +454,7 @@ static uint64_t note_uses(cin *c)
 {
     uint64_t all = 0;
     for (; c; c = c->next) {
-        if (c->kind == CIN_FORALL)
+        if (c->kind == CIN_FORALL || c->kind == CIN_LAZY)
             c->uses = note_uses(c->body);
         else if (c->value && c->kind != CIN_TEMP && c->kind != CIN_REST)
             c->uses = expr_uses(c->value) | (c->guard ? expr_uses(c->guard) : 0);

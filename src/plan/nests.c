@@ -1,10 +1,17 @@
 /* nests.c: loops around a leaf, and reductions as scalar temporaries.
  *
  * Every reduction inside an expression becomes a temporary, evaluated by loops
- * of its own before the first loop that doesn't change it (hoisting). Takes a
- * sequence of loops, a space and a leaf; gives a list of nodes.
+ * its own before the first loop that doesn't change it (hoisting). One that could
+ * fault, in a side of a choice, is only prepared there, to run where it is read.
+ * Takes a sequence of loops, a space and a leaf; gives a list of nodes.
  */
 #include "build.h"
+
+/* A reduction that has no temporary yet. */
+typedef struct pending {
+    bexpr *r;
+    bool lazy; /* it may fault, and may not be asked for                       */
+} pending;
 
 static stc_status reduce_nest(plan *pl, bexpr *r, uint64_t bound, list *out);
 
@@ -16,15 +23,16 @@ uint64_t reduce_indices(const bexpr *e)
     return set;
 }
 
-/* The outermost reductions of e that have no temporary yet. */
-static int pending_reductions(bexpr *e, bexpr **out, int n, int max)
+/* The outermost reductions of e that have no temporary yet; waits: e may not be taken. */
+static int pending_reductions(bexpr *e, bool waits, pending *out, int n, int max)
 {
     if (e->kind == B_REDUCE) {
-        if (e->mark < 0 && n < max) out[n++] = e;
+        if (e->mark < 0 && n < max)
+            out[n++] = (pending){.r = e, .lazy = waits && expr_may_fault(e)};
         return n;
     }
     for (int k = 0; k < e->nargs; k++)
-        n = pending_reductions(e->args[k], out, n, max);
+        n = pending_reductions(e->args[k], waits || expr_side_waits(e, k), out, n, max);
     return n;
 }
 
@@ -34,20 +42,48 @@ typedef struct nest {
     int n;
     const pset *space;
     uint64_t uses;
-    bexpr *todo[64];
+    pending todo[64];
     int ntodo;
     cin *leaf;
 } nest;
+
+/* Whether threads share one of the loops from `depth` on. */
+static bool shared_from(const nest *ne, int depth)
+{
+    for (int k = depth; k < ne->n; k++)
+        if ((ne->pl->schedule.shared >> ne->seq[k]) & 1) return true;
+    return false;
+}
+
+/* The loops of a reduction, to be run where it is read: once for all rounds of the
+ * loops that follow. Rounds on several threads each have their own. */
+static stc_status lazy_nest(nest *ne, bexpr *r, int depth, uint64_t bound, list *out)
+{
+    list body;
+    list_init(&body);
+    if (shared_from(ne, depth)) return STC_OK; /* further in */
+    cin *lazy = cin_new(ne->pl, CIN_LAZY);
+    if (!lazy) return STC_ERR_MEMORY;
+    stc_status st = reduce_nest(ne->pl, r, bound, &body);
+    if (st) return st;
+    lazy->temp = r->mark;
+    lazy->once = depth < ne->n;
+    lazy->body = body.first;
+    out->failed |= body.failed;
+    list_add(out, lazy);
+    return STC_OK;
+}
 
 static stc_status nest_from(nest *ne, int depth, uint64_t bound, list *out)
 {
     stc_status due = precompute_emit(ne->pl, bound, ne->uses, PRECOMPUTE_INSIDE, out);
     if (due) return due;
     for (int k = 0; k < ne->ntodo; k++) {
-        bexpr *r = ne->todo[k];
+        bexpr *r = ne->todo[k].r;
         uint64_t known = plan_bound(ne->pl, bound);
         if (r->mark >= 0 || (expr_indices(ne->pl, r) & ~known)) continue;
-        stc_status st = reduce_nest(ne->pl, r, bound, out);
+        stc_status st = ne->todo[k].lazy ? lazy_nest(ne, r, depth, bound, out)
+                                         : reduce_nest(ne->pl, r, bound, out);
         if (st) return st;
     }
     if (depth == ne->n) {
@@ -77,7 +113,7 @@ stc_status nest_build(plan *pl, const int *seq, int n, const pset *space, uint64
     nest ne = {.pl = pl, .seq = seq, .n = n, .space = space, .leaf = leaf};
     ne.uses = expr_uses(e);
     if (!leaf || !space) return STC_ERR_MEMORY;
-    ne.ntodo = pending_reductions(e, ne.todo, 0, 64);
+    ne.ntodo = pending_reductions(e, false, ne.todo, 0, 64);
     return nest_from(&ne, 0, bound, out);
 }
 

@@ -89,6 +89,7 @@ typedef enum cin_kind {
     CIN_REST,    /* if count has less than value's elements: the fill of what
                     value reduces belongs to temp too                        */
     CIN_REQUIRE, /* temp has had an element                                   */
+    CIN_LAZY,    /* body: what gives temp, to be run where temp is read, if ever */
     CIN_BEGIN,   /* assembly of tensor target starts                           */
     CIN_STORE,   /* target(…) = value                                          */
     CIN_ACC,     /* target(…) = fn(target(…), value)                           */
@@ -156,6 +157,7 @@ typedef struct cin {
     int nsub;      /* STORE, ACC, WSADD: the target's levels, in order: */
     affine *sub;   /* the coordinate of each                           */
     bool append;   /* STORE: levels are kept as loops close            */
+    bool once;     /* LAZY: for all rounds of loops that follow        */
     uint64_t uses; /* accesses in it and below                         */
 } cin;
 
@@ -219,7 +221,7 @@ typedef struct plan {
     derived_index derived[64];
     int nderived;
     uint64_t derived_set;
-    uint64_t dropped;     /* … those that nothing has any more: modes that share a level */
+    uint64_t dropped; /* … those that nothing has any more: modes that share a level */
     int naccess, group;
     paccess access[PLAN_ACCESSES];
     int ntemp;
@@ -259,6 +261,12 @@ uint64_t pset_accesses(const pset *s);
 /* Whether nothing is produced where the access stores nothing. */
 bool pset_requires(const pset *s, int access);
 void pset_print(const plan *pl, const pset *s, textbuf *out);
+
+/* faults.c: evaluating e could fail, or not return; the call of a built-in function
+ * that e is; an argument of e is evaluated only where it is taken. */
+bool expr_may_fault(const bexpr *e);
+bool expr_call_faults(const bexpr *e);
+bool expr_side_waits(const bexpr *e, int side);
 
 /* schedule.c: reads s->schedule; what can't be done is an error. */
 stc_status plan_schedule(plan *pl);

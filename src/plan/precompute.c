@@ -52,17 +52,6 @@ static bool find_written(const plan *pl, bexpr **at, span text, way *w)
     return false;
 }
 
-static bool can_fail(const bexpr *e)
-{
-    if (e->kind == B_USER || (e->kind == B_REDUCE && e->ufn)) return true;
-    if (e->kind == B_CALL && (fn_at(e->fn)->flags & FP_FAULTS) &&
-        (e->cls == CLASS_I64 || e->cls == CLASS_U64))
-        return true;
-    for (int k = 0; k < e->nargs; k++)
-        if (can_fail(e->args[k])) return true;
-    return false;
-}
-
 /* Reading argument 2 or 3: {i,j}. */
 static bool is_names(const ast *c, int k)
 {
@@ -333,7 +322,7 @@ stc_status schedule_precompute(plan *pl, const ast *c)
     bool part = w.n > 1 && !p->moved;
     for (int k = 0; k + 1 < w.n; k++)
         part = part || ((*w.at[k])->kind != B_REDUCE && (*w.at[k])->kind != B_CONV);
-    if (part && can_fail(p->value))
+    if (part && expr_may_fault(p->value))
         return command_fail(pl, c->child[0],
                             "precompute: this may fail where it isn't needed");
     bool renamed = is_names(c, 3);

@@ -142,6 +142,10 @@ static void print_list(const plan *pl, const cin *c, int depth, textbuf *out)
         case CIN_REQUIRE:
             text_add(out, "t%d must have begun", c->temp);
             break;
+        case CIN_LAZY:
+            text_add(out, "where t%d is read%s:\n", c->temp, c->once ? " first" : "");
+            print_list(pl, c->body, depth + 1, out);
+            continue;
         case CIN_BEGIN:
             text_add(out, "begin %s", name_of(pl, c->target));
             break;
@@ -202,6 +206,7 @@ static void print_table(const char *what, const lattice_table *t, int bits, text
 static void lattice_list(const plan *pl, const cin *c, textbuf *out)
 {
     for (; c; c = c->next) {
+        if (c->kind == CIN_LAZY) lattice_list(pl, c->body, out);
         if (c->kind != CIN_FORALL || !c->info) continue;
         text_add(out, "loop %s over ", pl->s->index[c->index].name);
         pset_print(pl, c->space, out);

@@ -115,6 +115,10 @@ static stc_status check_list(path *p, const cin *c)
             stc_status st = check_made(p, c);
             if (st) return st;
         }
+        if (c->kind == CIN_LAZY) {
+            stc_status st = check_list(p, c->body);
+            if (st) return st;
+        }
         if (c->kind != CIN_FORALL || drains(p->pl, c)) continue;
         stc_status st = check_rank(p, c->index);
         if (!st) st = check_shared(p, c->index);

@@ -1,0 +1,55 @@
+/* faults.c: whether evaluating an expression could fail, or not return.
+ *
+ * The sides of `select`, `&&` and `||` that aren't taken aren't evaluated
+ * (language.md). Where evaluating one anyway could be noticed, it has to wait until
+ * it is known to be taken: integer divisions and powers, user's functions that loop
+ * or that the host brings, and reductions over nothing that have no identity. All
+ * else may be computed ahead, and is: straight-line code is faster.
+ */
+#include "plan.h"
+
+static bool built_in_faults(int fn, vclass cls)
+{
+    return (fn_at(fn)->flags & FP_FAULTS) && (cls == CLASS_I64 || cls == CLASS_U64);
+}
+
+bool expr_call_faults(const bexpr *e)
+{
+    if (e->kind != B_CALL || !built_in_faults(e->fn, e->cls)) return false;
+    const bexpr *by = e->args[1];
+    return by->kind != B_CONST || by->value.i64 <= 0; /* a divisor, or an exponent */
+}
+
+static bool statements_may_fault(const fstmt *s)
+{
+    for (; s; s = s->next)
+        if (s->op == F_WHILE || (s->value && expr_may_fault(s->value)) ||
+            statements_may_fault(s->body) || statements_may_fault(s->other))
+            return true;
+    return false;
+}
+
+static bool function_may_fault(const bfunction *f)
+{
+    return f->host || statements_may_fault(f->code);
+}
+
+bool expr_may_fault(const bexpr *e)
+{
+    value id;
+    if (e->ufn && function_may_fault(e->ufn)) return true;
+    if (expr_call_faults(e)) return true;
+    if (e->kind == B_REDUCE &&
+        (!reduce_identity(e, &id) || (!e->ufn && built_in_faults(e->fn, e->cls))))
+        return true;
+    for (int k = 0; k < e->nargs; k++)
+        if (expr_may_fault(e->args[k])) return true;
+    return false;
+}
+
+bool expr_side_waits(const bexpr *e, int side)
+{
+    const bool chooses =
+        e->kind == B_CALL && (e->fn == FN_AND || e->fn == FN_OR || e->fn == FN_SELECT);
+    return chooses && side > 0;
+}
