@@ -5,6 +5,7 @@
  * aren't empty (convolutions paper, §3.1 and fig. 3). */
 #include "case.h"
 #include "check.h"
+#include "gen.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -224,14 +225,14 @@ END_TEST
 /* ---- the work -------------------------------------------------------------------- */
 
 /* What the profile of the script's last statement says was visited, in all. */
-static long visited(const char *script)
+static long visited(const char *script, bool no_super)
 {
     heap h;
     (void)h;
     stc_machine *m;
     stc_session *s;
     char *text;
-    const stc_config config = {.profile = true};
+    const stc_config config = {.profile = true, .no_super = no_super};
     ck_assert_int_eq(stc_open(&config, &m), STC_OK);
     ck_ok(m, stc_session_open(m, &s));
     const stc_status st = stc_session_exec(s, script, "test");
@@ -306,7 +307,110 @@ static const struct {
 
 START_TEST(visits_what_isnt_empty)
 {
-    ck_assert_int_eq(visited(work[_i].script), work[_i].visits);
+    ck_assert_int_eq(visited(work[_i].script, false), work[_i].visits);
+    ck_assert_int_eq(visited(work[_i].script, true), work[_i].visits);
+}
+END_TEST
+
+/* Convolutions of random operands, n coordinates a mode. */
+static const struct {
+    const char *format, *shape, *filter, *statement, *loops, *results[3];
+    int order, n, every;
+} random_work[] = {
+    {"svec", "40", "3", "y(i) = A(i+p) * F(p)", "ip", {"dense", "svec"}, 1, 40, 1},
+    {"csr",
+     "9,9",
+     "2,3",
+     "y(i,j) = A(i+p,j+q) * F(p,q)",
+     "ijpq",
+     {"dense", "csr"},
+     2,
+     9,
+     1},
+    {"dcsr",
+     "9,9",
+     "3,2",
+     "y(i,j) = A(2*i+p,j+2*q) * F(p,q)",
+     "ijpq",
+     {"dense", "csc", "dcsr"},
+     2,
+     9,
+     1},
+    {"csf",
+     "6,6,6",
+     "2,3,2",
+     "y(i,j,k) = A(i+p,j+q,k+r) * F(p,q,r)",
+     "ijkpqr",
+     {"dense", "csf"},
+     3,
+     6,
+     31},
+    {"coo",
+     "6,6,6",
+     "2,2,3",
+     "y(i,j,k) = A(i+p,j+q,k+r) * F(p,q,r)",
+     "ijkpqr",
+     {"dense", "coo"},
+     3,
+     6,
+     31},
+};
+
+/* The script, with the entries whose bits are set in `there`. */
+static void random_script(int which, const bool *there, const char *result,
+                          const char *loops, char *out, size_t size)
+{
+    const int order = random_work[which].order, n = random_work[which].n;
+    int all = 1;
+    const char *between = "";
+    for (int k = 0; k < order; k++)
+        all *= n;
+    *out = 0;
+    gen_say(out, size, "tensor A %s f64 [%s] = {", random_work[which].format,
+            random_work[which].shape);
+    for (int e = 0; e < all; e++) {
+        if (!there[e]) continue;
+        gen_say(out, size, "%s (", between);
+        for (int k = 0, part = all / n, rest = e; k < order; k++, part /= n) {
+            gen_say(out, size, "%s%d", k ? "," : "", rest / part);
+            rest %= part;
+        }
+        gen_say(out, size, "): 1");
+        between = ",";
+    }
+    gen_say(out, size, " }\ntensor F dense f64 [%s] = 1\ntensor y %s f64\n%s with reorder(",
+            random_work[which].filter, result, random_work[which].statement);
+    for (int k = 0; loops[k]; k++)
+        gen_say(out, size, "%s%c", k ? "," : "", loops[k]);
+    gen_say(out, size, ")");
+}
+
+/* Tiers that ask for no subsections count what base operations visit; and that is, in
+ * one dimension, the windows that hold an entry. */
+START_TEST(visits_on_all_tiers)
+{
+    enum { ROOM = 8192, PLACES = 216 };
+    char script[ROOM], loops[16];
+    gen g = {.state = 77 + (uint64_t)_i};
+    for (int y = 0; y < 3 && random_work[_i].results[y]; y++)
+        for (int n = 0; permutation(random_work[_i].loops, n, loops);
+             n += random_work[_i].every) {
+            bool there[PLACES];
+            const int percent = gen_below(&g, 40);
+            for (int e = 0; e < PLACES; e++)
+                there[e] = gen_chance(&g, percent);
+            random_script(_i, there, random_work[_i].results[y], loops, script, ROOM);
+            const long base = visited(script, true), ours = visited(script, false);
+            ck_assert_msg(ours == base, "%ld, not %ld visits: %s", ours, base, script);
+            if (strcmp(loops, "ip") != 0) continue;
+            long expect = 0, stored = 0;
+            for (int i = 0; i < 40; i++) {
+                stored += there[i];
+                expect += i < 38 && (there[i] || there[i + 1] || there[i + 2]);
+            }
+            ck_assert_int_eq(base, expect);
+            ck_assert_int_le(base, stored * 3 < 40 ? stored * 3 : 40);
+        }
 }
 END_TEST
 
@@ -366,6 +470,8 @@ Suite *suite_convolution(void)
     suite_add_tcase(s, t);
     t = tcase_create("work");
     tcase_add_loop_test(t, visits_what_isnt_empty, 0, sizeof work / sizeof *work);
+    tcase_add_loop_test(t, visits_on_all_tiers, 0,
+                        sizeof random_work / sizeof *random_work);
     tcase_add_test(t, forgets_the_last_run);
     suite_add_tcase(s, t);
     return s;

@@ -29,9 +29,13 @@ nest() { # text, format of A, what the note must say
 layer='tensor O dense f64; O(n,h,w,f) = A(n,2*h+r,2*w+q,c) * F(r,q,c,f)'
 nest "$layer" dsss "7 -> accumulate"
 for format in csr csc dcsr coo; do
-    for order in p,q,i,j q,p,i,j p,i,q,j; do
+    for order in p,q,i,j q,p,i,j p,i,q,j i,j,p,q j,i,q,p i,j,q,p; do
         nest "tensor C dense f64; C(i,j) = A(i+p,j+q) * F(p,q) with reorder($order)" $format "4 -> accumulate"
     done
+done
+
+for order in p,q,i,j j,i,q,p; do # a workspace of two indices
+    nest "tensor C csr f64; C(i,j) = A(i+p,j+q) * F(p,q) with reorder($order)" csr "4 -> workspace"
 done
 
 [ $failures = 0 ] && echo "check_convolution: the sample agrees, nests are taken"

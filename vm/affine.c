@@ -206,15 +206,41 @@ static bool prepare_levels(const machine *mc, affine *a)
 
 /* ---- what it adds to --------------------------------------------------------------- */
 
+/* The number of a workspace's accumulator that belongs to the coordinates. */
+static bool prepare_workspace(const machine *mc, affine *a, const slot *s)
+{
+    if (s->ws->kind != &ws_kind_dense) return false;
+    a->line[0] = (affine_line){.base = 0};
+    for (int k = 0; k < s->row->order; k++) {
+        affine_line x;
+        const int64_t n = s->ws->stride[k];
+        if (!line_of(mc, a, &a->workspace[k], &x) || !within(a, &x, 0, s->own->shape[k]))
+            return false;
+        a->line[0].base += n * x.base;
+        for (int d = 0; d < a->nindex; d++)
+            a->line[0].coef[d] += n * x.coef[d];
+    }
+    return true;
+}
+
+/* Whether a sum that begins with the constant `start` is one that begins with the fill. */
+static bool starts_with_fill(const machine *mc, const affine *a, const slot *s)
+{
+    value one = {0}, other = {0};
+    type_store(s->t->type, &one, 0, s->t->fill);
+    type_store(s->t->type, &other, 0, mc->p->konst[a->start].v);
+    return !memcmp(&one, &other, sizeof one);
+}
+
 static bool prepare_result(machine *mc, affine *a, int64_t *last)
 {
     int64_t min, max;
     slot *s = &mc->slot[a->sink.a];
     if (a->sink.kind == SINK_WSADD) {
         *last = 0;
-        return ws_is_vector(s) && line_of(mc, a, &a->workspace, &a->line[0]) &&
-               within(a, &a->line[0], 0, s->own->shape[0]);
+        return prepare_workspace(mc, a, s);
     }
+    if (a->stored && !starts_with_fill(mc, a, s)) return false;
     for (int l = 0; l < s->row->fmt.levels; l++)
         if (!s->lev[l].insert) return false;
     if (!position(mc, a, a->sink.b, &a->line[0]) ||
@@ -257,6 +283,19 @@ static bool prepare(machine *mc, affine *a, bool *none, int64_t *last)
     return true;
 }
 
+/* The most places that the nest can touch. */
+static int64_t most_touched(const machine *mc, const affine *a, int64_t all)
+{
+    int64_t n = mc->slot[a->load[0].tensor].t->nvals;
+    for (int d = 0; d < a->nindex; d++) {
+        bool solved = false;
+        for (int l = 0; l < a->nlevel; l++)
+            solved |= a->level[l].solved == d;
+        if (!solved && !size_mul(n, a->hi[d] - a->lo[d], &n)) return all;
+    }
+    return n < all ? n : all;
+}
+
 static stc_status ready_result(machine *mc, affine *a, int64_t last)
 {
     slot *s = &mc->slot[a->sink.a];
@@ -264,8 +303,8 @@ static stc_status ready_result(machine *mc, affine *a, int64_t last)
     a->room.mark = NULL;
     if (a->sink.kind == SINK_WSADD) {
         workspace *w = s->ws;
-        if (ws_use(mc, w, a->sink.fn, a->sink.at) ||
-            ws_touch_room(mc, w, s->own->shape[0] - w->n + 1))
+        const int64_t n = most_touched(mc, a, w->extent - w->n);
+        if (ws_use(mc, w, a->sink.fn, a->sink.at) || ws_touch_room(mc, w, n + 1))
             return mc->cx->diag.status;
         a->out = w->dense;
         return STC_OK;
@@ -276,9 +315,8 @@ static stc_status ready_result(machine *mc, affine *a, int64_t last)
 
 /* ---- a run ---------------------------------------------------------------------- */
 
-stc_status affine_run(machine *mc, super *base)
+static stc_status run(machine *mc, affine *a)
 {
-    affine *a = (affine *)base;
     int64_t last;
     bool none;
     if (!prepare(mc, a, &none, &last)) {
@@ -291,6 +329,12 @@ stc_status affine_run(machine *mc, super *base)
     affine_choose(a);
     if (ready_result(mc, a, last)) return mc->cx->diag.status;
     return affine_walk(mc, a);
+}
+
+stc_status affine_run(machine *mc, super *base)
+{
+    const stc_status status = run(mc, (affine *)base);
+    return status || !mc->profile ? status : affine_visits(mc, (affine *)base);
 }
 
 void affine_release(machine *mc, super *base)

@@ -23,6 +23,7 @@
  *     affine_walk.c   the walk over the levels
  *     affine_room.c   fills of a dense result, just ahead of the walk
  *     affine_leaf.c   what the last level's fibers add, by element type
+ *     affine_visits.c for profiles: the subsections that the loops would visit
  */
 #ifndef STC_VM_AFFINE_H
 #define STC_VM_AFFINE_H
@@ -137,9 +138,11 @@ struct affine {
         uint16_t id; /* constant or register */
     } scalar[AFFINE_LOADS];
     uint8_t cls;
-    sink sink;             /* ACC: b is its place; WSADD                       */
-    affine_form workspace; /* WSADD: the coordinate                            */
-    bool alone;            /* nothing else is stored into what it adds to        */
+    sink sink; /* ACC: b is its place; WSADD                       */
+    affine_form workspace[STC_MAX_ORDER]; /* WSADD: the coordinates             */
+    bool alone;     /* nothing else is stored into what it adds to               */
+    bool stored;    /* it stores sums that begin with a constant: the fill, or   */
+    uint16_t start; /* the nest isn't run so                                     */
     /* One run. Lines: 0 the result's position, 1 … the factors', then levels. */
     int64_t lo[AFFINE_INDICES], hi[AFFINE_INDICES];
     int nlevel, nrest;
@@ -206,6 +209,10 @@ static inline int64_t affine_coord(const affine_level *lv, int64_t p)
 
 /* affine_walk.c: level 0 below the first parents, and so on. */
 stc_status affine_walk(machine *mc, affine *a);
+
+/* affine_visits.c: counts the subsections of a nest that was run, where a profile is
+ * made. */
+stc_status affine_visits(machine *mc, const affine *a);
 
 /* affine_leaf.c: sets a->fiber (NULL: entry by entry) and a->entry. */
 void affine_choose(affine *a);

@@ -23,11 +23,16 @@ typedef struct matcher {
     machine *mc;
     affine *a;
     uint16_t *i, *v, *c; /* registers → forms, products, places */
+    uint16_t *k;         /* value registers → constants that no product has yet */
+    uint16_t *k_depth;   /* … and the depth at which they are set              */
     affine_form form[FORMS];
     product product[PRODUCTS];
-    int nform, nproduct;
-    bool shifted; /* something is read at more than a bare index */
+    int nform, nproduct, depth; /* depth: loops around what is read */
+    bool shifted;               /* something is read at more than a bare index */
     bool sunk;
+    bool outer; /* there are loops around the nest              */
+    /* A value register that collects the sum of a place, which is stored below. */
+    uint16_t sum;
 } matcher;
 
 /* ---- forms ----------------------------------------------------------------------- */
@@ -125,6 +130,7 @@ static bool new_product(matcher *m, uint16_t reg, product x)
     if (m->nproduct == PRODUCTS) return false;
     m->product[m->nproduct] = x;
     m->v[reg] = (uint16_t)m->nproduct++;
+    m->k[reg] = UNSET;
     return true;
 }
 
@@ -150,7 +156,17 @@ static bool read_load(matcher *m, const uint16_t *x)
 
 static bool read_value(matcher *m, uint16_t reg)
 {
-    return m->v[reg] != UNSET || new_scalar(m, reg, false, reg);
+    if (m->v[reg] != UNSET) return true;
+    const uint16_t k = m->k[reg];
+    return k == UNSET ? new_scalar(m, reg, false, reg) : new_scalar(m, reg, true, k);
+}
+
+static bool read_const(matcher *m, const uint16_t *x)
+{
+    m->v[x[0]] = UNSET;
+    m->k[x[0]] = x[1];
+    m->k_depth[x[0]] = (uint16_t)m->depth;
+    return true;
 }
 
 static bool read_times(matcher *m, const uint16_t *x)
@@ -177,10 +193,11 @@ static bool read_sink(matcher *m, sink x, uint16_t reg)
 
 static bool read_wsadd(matcher *m, const uint16_t *x, const lop *at)
 {
-    if (m->mc->p->tensor[x[0]].order != 1) return false;
-    const affine_form *f = read_form(m, x[1]);
-    if (!f) return false;
-    m->a->workspace = *f;
+    for (int k = 0; k < m->mc->p->tensor[x[0]].order; k++) {
+        const affine_form *f = read_form(m, (uint16_t)(x[1] + k));
+        if (!f) return false;
+        m->a->workspace[k] = *f;
+    }
     return read_sink(m,
                      (sink){.kind = SINK_WSADD,
                             .cls = (uint8_t)x[3],
@@ -204,6 +221,41 @@ static bool read_acc(matcher *m, const uint16_t *x, const lop *at)
                      x[4]);
 }
 
+/* The sum so far, from a constant on, and a product. */
+static bool read_sum(matcher *m, const uint16_t *x, const lop *at)
+{
+    if (x[0] != x[3] || m->k[x[0]] == UNSET) return false;
+    m->sum = x[0];
+    return read_sink(
+        m, (sink){.kind = SINK_STORE, .cls = (uint8_t)x[2], .fn = FN_ADD, .at = at}, x[4]);
+}
+
+/* The loops around the store are one place each, so that it is the only one there: as
+ * if it were added to the constant that the sum began with. */
+static bool read_store(matcher *m, const uint16_t *x)
+{
+    affine *a = m->a;
+    uint64_t alone = 0;
+    uint16_t at = x[1] == ROOT ? 0 : m->c[x[1]];
+    if (a->sink.kind != SINK_STORE || x[2] != m->sum || m->outer || at == UNSET ||
+        m->k_depth[m->sum] != m->depth)
+        return false;
+    a->sink.kind = SINK_ACC;
+    a->sink.a = x[0];
+    a->sink.b = at;
+    a->stored = true;
+    a->start = m->k[m->sum];
+    for (; at; at = a->place[at].up) {
+        int n = 0, last = 0;
+        if (a->place[at].kind != AFFINE_PLACED) return false;
+        for (int d = 0; d < a->nindex; d++)
+            if (a->place[at].at.coef[d]) n++, last = d;
+        if (n == 1) alone |= UINT64_C(1) << last;
+    }
+    const uint64_t around = (UINT64_C(1) << m->depth) - 1;
+    return (alone & around) == around;
+}
+
 /* ---- instructions and loops --------------------------------------------------------- */
 
 static bool read_insn(matcher *m, int k)
@@ -212,6 +264,7 @@ static bool read_insn(matcher *m, int k)
     const uint16_t *x = in->arg;
     const lop *at = &m->mc->code[k];
     int f;
+    if (m->sunk && in->op != OP_STORE && in->op != OP_KEEP) return false;
     switch (in->op) {
     case OP_ICONST:
         f = new_form(m);
@@ -242,11 +295,15 @@ static bool read_insn(matcher *m, int k)
     case OP_AT:
         return stand(m, AFFINE_PLACED, x[0], x[1], x[2], x[3], x[4], -1, 0);
     case OP_CONST:
-        return new_scalar(m, x[0], true, x[1]);
+        return read_const(m, x);
     case OP_LOAD:
         return read_load(m, x);
     case OP_FN2:
-        return read_times(m, x);
+        return x[1] == FN_ADD ? read_sum(m, x, at) : read_times(m, x);
+    case OP_STORE:
+        return read_store(m, x);
+    case OP_KEEP: /* results are ranges: all places are kept anyway */
+        return m->sunk && x[0] == m->a->sink.a;
     case OP_ACC:
         return read_acc(m, x, at);
     case OP_WSADD:
@@ -323,15 +380,18 @@ static bool read_loop(matcher *m, const loop *l)
     m->form[f].coef[d] = 1;
     m->i[l->index] = (uint16_t)f;
     if (!read_merge(m, l->merge, d)) return false;
+    m->depth = d + 1;
     for (int k = l->first + 1; k < l->last; k++) {
         if (insn_of(m->mc, k)->op != OP_LOOP) {
             if (!read_insn(m, k)) return false;
             continue;
         }
-        const loop *in = m->mc->loops; /* a nest: nothing follows the loop inside */
+        const loop *in = m->mc->loops;
         while (in->first != k)
             in++;
-        return !m->sunk && in->last + 1 == l->last && read_loop(m, in);
+        if (m->sunk || !read_loop(m, in)) return false;
+        m->depth = d + 1;
+        k = in->last;
     }
     return m->sunk;
 }
@@ -400,12 +460,16 @@ static bool match(matcher *m, affine *a, loop *l)
     const program *p = m->mc->p;
     memset(a, 0, sizeof *a);
     m->a = a;
-    m->nform = m->nproduct = 0;
+    m->nform = m->nproduct = m->depth = 0;
     m->shifted = m->sunk = false;
-    memset(m->i, 0xff, (size_t)(p->ni + p->nv + p->nc) * sizeof *m->i);
+    m->outer = l->outer;
+    memset(m->i, 0xff, (size_t)(p->ni + 3 * p->nv + p->nc) * sizeof *m->i);
     a->place[0].kind = AFFINE_ROOT;
     a->nplace = 1;
-    return read_loop(m, l) && m->shifted && a->nindex > 1 && one_sparse(a) && typed(m);
+    if (!read_loop(m, l) || !m->shifted || a->nindex < 2 || a->sink.kind == SINK_STORE)
+        return false;
+    a->alone = a->sink.kind == SINK_ACC && alone(p, a->sink.a);
+    return one_sparse(a) && typed(m) && (a->alone || !a->stored);
 }
 
 /* Whether a program has anything of the kind: most haven't. */
@@ -431,7 +495,7 @@ stc_status affine_fuse(machine *mc, loop *l, super **out)
     for (; l && depth < AFFINE_INDICES; l = l->outer)
         around[depth++] = l;
     affine *a = mem_alloc(mc->cx, sizeof *a);
-    const int64_t registers = p->ni + p->nv + p->nc;
+    const int64_t registers = p->ni + 3 * p->nv + p->nc;
     const size_t size = sizeof(matcher) + (size_t)registers * sizeof(uint16_t);
     matcher *m = a ? mem_alloc(mc->cx, size) : NULL;
     bool found = false;
@@ -439,7 +503,9 @@ stc_status affine_fuse(machine *mc, loop *l, super **out)
         m->mc = mc;
         m->i = (uint16_t *)(m + 1);
         m->v = m->i + p->ni;
-        m->c = m->v + p->nv;
+        m->k = m->v + p->nv;
+        m->k_depth = m->k + p->nv;
+        m->c = m->k_depth + p->nv;
         while (!found && depth-- > 1)
             found = match(m, a, around[depth]);
     }
@@ -452,7 +518,6 @@ stc_status affine_fuse(machine *mc, loop *l, super **out)
                           .size = sizeof *a};
         snprintf(a->base.note, sizeof a->base.note, "affine nest of %d -> %s", a->nindex,
                  a->sink.kind == SINK_ACC ? "accumulate" : "workspace");
-        a->alone = alone(p, a->sink.a);
         *out = &a->base;
     } else {
         mem_free(mc->cx, a, sizeof *a);

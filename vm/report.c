@@ -62,6 +62,24 @@ static void note_workspaces(const machine *mc, textbuf *out)
     }
 }
 
+/* The subsections that a loop visited, and the loops inside it that its tier took over. */
+static void note_visits(const machine *mc, const loop *l, textbuf *out)
+{
+    uint64_t n = 0;
+    bool any = false;
+    for (int k = 0; k < mc->nloop; k++) {
+        const loop *in = &mc->loops[k];
+        if (!in->subsections) continue;
+        const loop *by = in;
+        while (by && !mc->profile[by->first].count)
+            by = by->outer;
+        if (by != l) continue;
+        any = true;
+        n += in->visited;
+    }
+    if (any) text_add(out, " ; %llu subsections visited", (unsigned long long)n);
+}
+
 stc_status machine_profile(const machine *mc, textbuf *out)
 {
     if (!mc->profile)
@@ -78,10 +96,9 @@ stc_status machine_profile(const machine *mc, textbuf *out)
             const super *s = mc->code[i].u.super;
             text_add(out, " ; %llu rounds, tier %d: %s", (unsigned long long)row->rounds,
                      s->tier, s->note);
+            note_visits(mc, s->loop, out);
         }
-        if (row->op == LOP_LOOP && mc->code[i].u.loop->subsections)
-            text_add(out, " ; %llu subsections visited",
-                     (unsigned long long)mc->code[i].u.loop->visited);
+        if (row->op == LOP_LOOP) note_visits(mc, mc->code[i].u.loop, out);
         text_add(out, "\n");
     }
     note_workspaces(mc, out);
