@@ -67,6 +67,11 @@ static const sharing_case cases[] = {
     {"R(j) = A(i,j)", "csr", "dense", false}, /* a column from all rows  */
     /* its windows are found one after the other */
     {"R(i,j) = A(i,j) + A(j,i) + sum(p in 0:3: pad A(i-p+2,j))", "csr", "csr", false},
+    /* nests that a filter's taps run for all rows of a chunk at once */
+    {"R(i,j) = sum(p in 0:3, q in 0:3: A(i+p,j+q)) with reorder(i,p,q,j), parallelize(i)",
+     "csr", "dense", true},
+    {"R(i,j) = sum(p in 0:3: A(2*i+p,j)) with reorder(i,p,j), parallelize(i)", "csr",
+     "dense", true},
     {"R(i,j) = A(i,k) * A(k,j) with parallelize(i)", "csr", "csr", true},
     {"R(i,j) = A(i,k) * A(k,j) with split(i,a,b,7), reorder(a,b,k,j), parallelize(a)",
      "csr", "csr", true},

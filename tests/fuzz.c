@@ -2,12 +2,13 @@
  * (case.h) and compared with the oracle.
  *
  *     fuzz [SECONDS [SEED]] [--seconds N] [--seed N] [--only a,b] [--without a,b]
- *          [--with a,b] [--case SEED] [--failures N] [--verbose]
+ *          [--with a,b] [--case SEED] [--failures N] [--threads] [--verbose]
  *
- * --only allows just these features, --with puts them into every case. A
- * failing case is shrunk and printed as a script; --case runs one again. The
- * cases run in a child process that tells the parent where it is, so that a
- * crash is a failing case like any other. Exit status 1 if any case failed.
+ * --only allows just these features, --with puts them into every case, --threads
+ * has loops shared in every way that a case is run. A failing case is shrunk and printed as
+ * a script; --case runs one again. The cases run in a child process that tells the parent
+ * where it is, so that a crash is a failing case like any other. Exit status 1 if any case
+ * failed.
  */
 #include "gen.h"
 #include "shrink.h"
@@ -37,7 +38,7 @@ typedef struct totals {
 typedef struct options {
     double seconds;
     uint64_t seed, only_case;
-    bool one, verbose;
+    bool one, threads, verbose;
     unsigned allowed, forced;
     int failures;
 } options;
@@ -131,6 +132,8 @@ static bool run_some(const options *o, totals *t, double until)
         count_case(t, &c);
         unsigned how[8];
         int n = case_ways(&c, how);
+        for (int k = 0; k < n && o->threads; k++)
+            how[k] |= RUN_THREADS;
         for (int k = 0; k < n; k++) {
             t->how = how[k];
             t->running = true;
@@ -218,6 +221,8 @@ static bool parse(int argc, char **argv, options *o)
         const char *a = argv[k], *v = k + 1 < argc ? argv[k + 1] : NULL;
         if (strcmp(a, "--verbose") == 0) {
             o->verbose = true;
+        } else if (strcmp(a, "--threads") == 0) {
+            o->threads = true;
         } else if (a[0] != '-') {
             if (plain == 0) o->seconds = atof(a);
             if (plain == 1) o->seed = strtoull(a, NULL, 0);
@@ -254,7 +259,7 @@ int main(int argc, char **argv)
     options o;
     if (!parse(argc, argv, &o)) {
         fprintf(stderr, "usage: fuzz [SECONDS [SEED]] [--only|--with|--without FEATURE,…] "
-                        "[--case SEED] [--failures N] [--verbose]\n");
+                        "[--case SEED] [--failures N] [--threads] [--verbose]\n");
         return 2;
     }
     totals *t =

@@ -321,7 +321,8 @@ static stc_status run(machine *mc, affine *a)
     bool none;
     if (!prepare(mc, a, &none, &last)) {
         tensor *t = mc->slot[a->sink.a].t;
-        if (a->sink.kind == SINK_ACC) t->stains.on = false; /* nobody marks now */
+        /* nobody marks now; threads that share t don't anyway */
+        if (a->sink.kind == SINK_ACC && t->stains.on) t->stains.on = false;
         return SUPER_REPLAY;
     }
     if (none || a->begin == a->end) return machine_count(mc, 1);

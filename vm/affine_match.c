@@ -490,8 +490,7 @@ stc_status affine_fuse(machine *mc, loop *l, super **out)
     const program *p = mc->p;
     loop *around[AFFINE_INDICES];
     int depth = 0;
-    /* A thread's part of a nest came out wrong now and then: threads take other tiers. */
-    if (mc->worker || !any_affine(p)) return STC_OK;
+    if (!any_affine(p)) return STC_OK;
     for (; l && depth < AFFINE_INDICES; l = l->outer)
         around[depth++] = l;
     affine *a = mem_alloc(mc->cx, sizeof *a);
