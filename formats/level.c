@@ -33,12 +33,6 @@ int level_kind_number(const level_kind *k)
     return -1;
 }
 
-void cursor_empty(cursor *c, const level *lv, const cursor *up)
-{
-    cursor_begin(c, lv, up);
-    cursor_used_up(c);
-}
-
 void cursor_seek(cursor *c, int64_t i)
 {
     if (c->hi > i) return;

@@ -216,7 +216,7 @@ struct level_kind {
     int64_t (*size)(const level *lv, int64_t parents);
 
     /* Appending, in order (formats paper §3.4); kinds with CAP_INSERT have these
-     * as well, where each coordinate has its place. init: empty, for `parents`
+     * as well, but for edges: each coordinate has its place. init: empty, for `parents`
      * parents (NONE: not known yet). coord: stores coordinate i as a new
      * position, given in *pos; while appending, lv->size is the position that
      * the next coordinate gets, so that what is below can be stored first.
@@ -292,7 +292,6 @@ static inline void cursor_open(cursor *c, const level *lv, const cursor *up)
 }
 static inline void cursor_next(cursor *c) { c->lv->kind->next(c); }
 void cursor_seek(cursor *c, int64_t i); /* the first interval with hi > i */
-void cursor_empty(cursor *c, const level *lv, const cursor *up);
 /* Sets at, at_end and coord for coordinate i; i >= the last one asked. True if
  * the operand is present there. The cursor must already stand on the first
  * interval with hi > i. */

@@ -72,14 +72,6 @@ static stc_status dense_coord(ctx *cx, level *lv, int64_t parent, int64_t i, int
     return STC_OK;
 }
 
-static stc_status dense_edges(ctx *cx, level *lv, int64_t parent)
-{
-    (void)cx;
-    (void)lv;
-    (void)parent;
-    return STC_OK;
-}
-
 static stc_status dense_finish(ctx *cx, level *lv, int64_t parents)
 {
     return level_size(cx, parents, lv->extent, &lv->size);
@@ -114,7 +106,6 @@ const level_kind level_dense = {
     .size = dense_size,
     .append_init = dense_init,
     .append_coord = dense_coord,
-    .append_edges = dense_edges,
     .append_finish = dense_finish,
     .pack = dense_pack,
     .check = dense_check,

@@ -81,52 +81,6 @@ static int64_t singleton_size(const level *lv, int64_t parents)
     return parents;
 }
 
-static stc_status singleton_init(ctx *cx, level *lv, int64_t parents)
-{
-    (void)parents;
-    lv->size = 0;
-    return index_ready(cx, &lv->a[STC_CRD], largest_coord(lv), lv->width, 0);
-}
-
-/* Leaves positions up to `parents` unlabeled, where the level may. */
-static stc_status skip_until(ctx *cx, level *lv, int64_t parents)
-{
-    if (lv->size < parents && lv->props & PROP_COMPACT) {
-        return fail(cx, STC_ERR_DATA, "no coordinate for position %lld of the level above",
-                    (long long)lv->size);
-    }
-    for (; lv->size < parents; lv->size++) {
-        if (index_push(cx, &lv->a[STC_CRD], unlabeled(lv))) return cx->diag.status;
-    }
-    return STC_OK;
-}
-
-static stc_status singleton_coord(ctx *cx, level *lv, int64_t parent, int64_t i,
-                                  int64_t *pos)
-{
-    if (!in_extent(lv, i)) return refuse_append(cx, lv, i, 0);
-    if (parent < lv->size) return refuse_edges(cx, parent, lv->size);
-    if (skip_until(cx, lv, parent) || index_push(cx, &lv->a[STC_CRD], i)) {
-        return cx->diag.status;
-    }
-    *pos = parent;
-    lv->size = parent + 1;
-    return STC_OK;
-}
-
-static stc_status singleton_edges(ctx *cx, level *lv, int64_t parent)
-{
-    (void)cx;
-    (void)lv;
-    (void)parent;
-    return STC_OK;
-}
-
-static stc_status singleton_finish(ctx *cx, level *lv, int64_t parents)
-{
-    return skip_until(cx, lv, parents);
-}
-
 static stc_status singleton_pack(ctx *cx, level *lv, pack_in *in)
 {
     index_array *crd = &lv->a[STC_CRD];
@@ -170,7 +124,7 @@ static stc_status singleton_check(ctx *cx, level *lv, int64_t parents)
 const level_kind level_singleton = {
     .name = "singleton",
     .letter = 'q',
-    .caps = CAP_ITER | CAP_APPEND | CAP_PACK | CAP_CHAIN | CAP_SUBSECT | CAP_POSITION,
+    .caps = CAP_ITER | CAP_PACK | CAP_CHAIN | CAP_SUBSECT | CAP_POSITION,
     .props = PROP_ORDERED | PROP_UNIQUE | PROP_BRANCHLESS | PROP_COMPACT,
     .fixed = PROP_BRANCHLESS,
     .arrays = 1 << STC_CRD,
@@ -179,10 +133,6 @@ const level_kind level_singleton = {
     .view = singleton_view,
     .table = singleton_table,
     .size = singleton_size,
-    .append_init = singleton_init,
-    .append_coord = singleton_coord,
-    .append_edges = singleton_edges,
-    .append_finish = singleton_finish,
     .pack = singleton_pack,
     .check = singleton_check,
 };

@@ -18,6 +18,9 @@
     SUITE(levels)                                                                          \
     SUITE(format)                                                                          \
     SUITE(tensor)                                                                          \
+    SUITE(claims)                                                                          \
+    SUITE(convert)                                                                         \
+    SUITE(assembly)                                                                        \
     SUITE(functions)                                                                       \
     SUITE(parser)                                                                          \
     SUITE(bind)                                                                            \
@@ -57,6 +60,14 @@ typedef struct heap {
 void *heap_alloc(void *context, void *block, size_t old, size_t size);
 ctx *ctx_open(heap *h);
 void ctx_close(ctx *cx, heap *h);
+
+/* Does it with all memory there is, after it failed for want of memory in every
+ * possible way: from the first allocation on, from the second one on, …; then and
+ * between them nothing is held but what was before. */
+void each_shortage(ctx *cx, heap *h, stc_status (*job)(ctx *cx, void *what), void *what);
+/* A tensor of n entries with fill 0 and values 1, 2, …; coordinates entry by entry. */
+tensor *tensor_of(ctx *cx, const char *format, stc_type type, int order,
+                  const int64_t *shape, int64_t n, const int64_t *coords);
 
 /* A machine on a counting heap. */
 stc_machine *machine_open(heap *h, bool no_super);

@@ -1,6 +1,7 @@
 /* check_help.c: the helpers of check.h. */
 #include "check.h"
 #include "../src/api.h"
+#include "../src/lang/lang.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +46,45 @@ void ctx_close(ctx *cx, heap *h)
 {
     ck_assert_int_eq(h->held, 0);
     free(cx);
+}
+
+void each_shortage(ctx *cx, heap *h, stc_status (*job)(ctx *cx, void *what), void *what)
+{
+    const int64_t held = h->held;
+    h->lasting = true;
+    for (int64_t at = 1;; at++) {
+        h->fail_at = h->calls + at;
+        h->failed = false;
+        diag_clear(cx);
+        const stc_status st = job(cx, what);
+        ck_assert_msg(st == STC_OK || (h->failed && st == STC_ERR_MEMORY),
+                      "allocation %lld: %s (%s)", (long long)at, stc_status_name(st),
+                      cx->diag.message);
+        ck_assert_msg(h->held == held, "allocation %lld: %lld bytes are held",
+                      (long long)at, (long long)(h->held - held));
+        if (!h->failed) break; /* it had all it wanted */
+    }
+    h->fail_at = 0;
+}
+
+tensor *tensor_of(ctx *cx, const char *name, stc_type type, int order, const int64_t *shape,
+                  int64_t n, const int64_t *coords)
+{
+    format f;
+    tensor *t;
+    entries e;
+    const value zero = {0};
+    ck_ctx(cx, format_parse(cx, NULL, name, order, &f));
+    ck_ctx(cx, tensor_new(cx, &f, type, shape, zero, &t));
+    entries_init(&e, cx, order, type);
+    for (int64_t k = 0; k < n; k++) {
+        const value one = type_convert(type, STC_I64, (value){.i64 = k + 1});
+        ck_ctx(cx, entries_push(&e, coords + k * order, one));
+    }
+    ck_ctx(cx, tensor_pack(t, &e));
+    entries_free(&e);
+    ck_ctx(cx, tensor_check(t));
+    return t;
 }
 
 stc_machine *machine_open(heap *h, bool no_super)

@@ -208,7 +208,7 @@ static int inserts_from(const format *f)
     while (l > 0 && (f->level[l - 1].kind->caps & CAP_INSERT) &&
            (format_props(f, l - 1) & PROP_FULL))
         l--;
-    const bool some = l == 0 || (l < f->levels && levels_append(f));
+    const bool some = l == 0 || (l < f->levels && format_appends(f));
     return some && format_is_plain(f) ? l : NEVER_INSERTS;
 }
 
@@ -301,25 +301,10 @@ static stc_status build_whole(builder *b, int target, list *out)
 /* ---- the statement --------------------------------------------------------------------
  */
 
-bool levels_append(const format *f)
-{
-    for (int l = 0; l < f->levels; l++) {
-        uint32_t caps = f->level[l].kind->caps, props = format_props(f, l);
-        bool inserts = (caps & CAP_INSERT) && (props & PROP_FULL);
-        bool appends = (caps & CAP_APPEND) &&
-                       (l + 1 == f->levels || !(caps & CAP_APPEND_REGION) ||
-                        (f->level[l].kind->append_next && format_places_below(f, l)));
-        if ((!inserts && !appends) || (props & PROP_BRANCHLESS)) return false;
-        /* where places are skipped, what is below can't be stored first */
-        if (!inserts && !(props & PROP_COMPACT) && l + 1 < f->levels) return false;
-    }
-    return true;
-}
-
 /* Whether a format is assembled while loops over its modes run. */
 static bool appendable(const format *f)
 {
-    return format_is_plain(f) && levels_append(f);
+    return format_is_plain(f) && format_appends(f);
 }
 
 static bool reads_target(const plan *pl)

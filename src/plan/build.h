@@ -78,7 +78,6 @@ void remark_precomputed(const plan *pl, const precomputed *p);
  * inserts: the result takes values at any place in any order. */
 stc_status plan_native(builder *b, bool inserts);
 bool has_reduction(const bexpr *e);  /* build.c */
-bool levels_append(const format *f); /* every level can be assembled in order     */
 
 /* partial.c: left sides that name only some of the target's elements. */
 stc_status build_partial(builder *b, int target, list *out);

@@ -229,7 +229,7 @@ static bool result_agrees(const builder *b, const format *f, const affine *sub,
     if (has_map(f, MAP_FLAT) && b->sum->kind == B_REDUCE && !b->ufn && pl->s->nsub == 0)
         return true;
     if (!format_equal(&t->fmt, f) || !same_subs(pl->s->sub, sub, f->order)) return false;
-    return !b->reduces && !has_map(f, MAP_COUNT) && levels_append(f);
+    return !b->reduces && !has_map(f, MAP_COUNT) && format_appends(f);
 }
 
 static void read_by_levels(plan *pl, const format *f, int first, const int *own)

@@ -1,0 +1,301 @@
+/* check_convert.c: tensors from every format to every other: the elements stay, whatever
+ * allocation fails on the way, and in every type; new fills; what is too large for it. */
+#include "../src/api.h"
+#include "../src/lang/lang.h"
+#include "case.h"
+#include "check.h"
+#include <string.h>
+
+static const char *const formats[] = {
+    "dense",
+    "csr",
+    "csc",
+    "dcsr",
+    "dcsc",
+    "coo",
+    "bcsr(2,3)",
+    "bcsr(3,2)",
+    "csb(2,2)",
+    "dia",
+    "ell",
+    "hash",
+    "rle",
+    "ds:1,0",
+    "(i,j) -> (i : compressed(nonunique, interleaved), j : singleton)",
+    "(i,j) -> (j : compressed(nonunique, index64), i : singleton(index64))",
+    "(i,j) -> (i : dense, j : compressed(unordered))",
+    "(i,j) -> (i : dense, j : compressed(nonunique, index64))",
+    "(i,j) -> (flat(i,j) : compressed)",
+    "(i,j) -> (flat(i,j) : lz77)",
+    "(i,j) -> (i/2 : compressed, i%2 : dense, j : compressed)",
+    "(i,j) -> (i/2 : compressed, j/2 : bytemap, i%2 : dense, j%2 : dense)",
+    "(i,j) -> (i : hashed, j : compressed)",
+    "(i,j) -> (i : compressed, j : hashed(index64))",
+    "(i,j) -> (i : lz77, j : dense)",
+    "(i,j) -> (i : dense, j : lz77(index64))",
+    "(i,j) -> (i : rle, j : compressed)",
+    "(i,j) -> (i : dense, j : rle(index64))",
+    "(i,j) -> (i : dense, j : bytemap)",
+    "(i,j) -> (j-i : dense, i : range, j : offset)",
+    "(i,j) -> (i-j : compressed(index64), i : range, j : offset)",
+    "(i,j) -> (i : dense, j : hosted)",
+    "(i,j) -> (i : walked, j : compressed)",
+};
+enum { FORMATS = sizeof formats / sizeof *formats };
+
+/* 5 x 6, with a row of equal neighbours, an empty one, and a diagonal. */
+enum { ROWS = 5, COLUMNS = 6, STORED = 12 };
+static const int64_t shape[] = {ROWS, COLUMNS};
+static const int64_t cells[] = {0, 1, 0, 2, 0, 3, 0, 4, 1, 0, 1, 5,
+                                3, 3, 4, 0, 4, 1, 4, 2, 4, 4, 4, 5};
+static const double numbers[STORED] = {7, 7, 7, 7, 1, 2, 3, 4, 5, 4, 6, 0};
+
+static heap h;
+static stc_machine *m;
+static ctx *cx;
+
+static void setup(void)
+{
+    m = machine_open(&h, false);
+    cx = &m->cx;
+    ck_ok(m, host_levels_register(m));
+}
+
+static void teardown(void)
+{
+    machine_shut(m, &h);
+}
+
+static value number(stc_type t, double x)
+{
+    return type_convert(t, STC_F64, (value){.f64 = x});
+}
+
+static tensor *sample(const char *name, stc_type type, double fill)
+{
+    format f;
+    tensor *t;
+    entries e;
+    ck_ctx(cx, format_parse(cx, NULL, name, 2, &f));
+    ck_ctx(cx, tensor_new(cx, &f, type, shape, number(type, fill), &t));
+    entries_init(&e, cx, 2, type);
+    for (int k = STORED - 1; k >= 0; k--) /* not in order */
+        ck_ctx(cx, entries_push(&e, cells + 2 * k, number(type, numbers[k])));
+    ck_ctx(cx, tensor_pack(t, &e));
+    entries_free(&e);
+    ck_ctx(cx, tensor_check(t));
+    return t;
+}
+
+static void expect_same(const tensor *a, const tensor *b, const char *from, const char *to)
+{
+    for (int64_t i = 0; i < ROWS; i++)
+        for (int64_t j = 0; j < COLUMNS; j++) {
+            const int64_t at[] = {i, j};
+            const value want = type_convert(b->type, a->type, tensor_get(a, at));
+            ck_assert_msg(class_equal(type_class(b->type), want, tensor_get(b, at)),
+                          "%s to %s: (%lld,%lld)", from, to, (long long)i, (long long)j);
+        }
+}
+
+typedef struct pair {
+    const tensor *from;
+    format to;
+    stc_type type;
+    value fill;
+    const char *names[2];
+} pair;
+
+/* t is whole and has the elements of `from`, or there is no memory to look. */
+static stc_status judge(const tensor *from, tensor *t, const char *a, const char *b)
+{
+    t->generation++;
+    const stc_status st = tensor_check(t);
+    if (!st) expect_same(from, t, a, b);
+    tensor_free(t);
+    return st;
+}
+
+static stc_status convert(ctx *c, void *what)
+{
+    const pair *p = what;
+    tensor *t;
+    const stc_status st = tensor_convert(p->from, &p->to, p->type, p->fill, &t);
+    (void)c;
+    return st ? st : judge(p->from, t, p->names[0], p->names[1]);
+}
+
+/* Types change now and then; one in four conversions changes the fill, too. */
+START_TEST(every_pair)
+{
+    static const stc_type types[] = {STC_F64, STC_F64, STC_I8, STC_F32, STC_C128};
+    tensor *t = sample(formats[_i], STC_F64, 0);
+    for (int k = 0; k < FORMATS; k++) {
+        pair p = {
+            .from = t, .type = types[(_i + k) % 5], .names = {formats[_i], formats[k]}};
+        ck_ctx(cx, format_parse(cx, NULL, formats[k], 2, &p.to));
+        p.fill = number(p.type, (_i + k) % 4 == 3);
+        each_shortage(cx, &h, convert, &p);
+    }
+    tensor_free(t);
+}
+END_TEST
+
+static stc_status copy(ctx *c, void *what)
+{
+    tensor *t;
+    const stc_status st = tensor_copy(what, &t);
+    (void)c;
+    return st ? st : judge(what, t, "the original", "its copy");
+}
+
+static stc_status compact(ctx *c, void *what)
+{
+    tensor *t;
+    const stc_status st = tensor_compact(what, &t);
+    (void)c;
+    if (st) return st;
+    ck_assert_int_le(tensor_stored(t), tensor_stored(what));
+    return judge(what, t, "the original", "without its fills");
+}
+
+START_TEST(copies)
+{
+    for (double fill = 0; fill < 8; fill += 7) {
+        tensor *t = sample(formats[_i], STC_F32, fill);
+        each_shortage(cx, &h, copy, t);
+        each_shortage(cx, &h, compact, t);
+        tensor_free(t);
+    }
+}
+END_TEST
+
+/* Duplicates that the host lends: to whom they are one element. */
+START_TEST(duplicates)
+{
+    int32_t rows[] = {0, 1, 1, 1, 4}, columns[] = {2, 0, 3, 3, 5};
+    double vals[] = {1, 2, 4, -4, 8};
+    stc_tensor *t;
+    ck_ok(m, stc_tensor_new(m, "coo", STC_F64, 2, shape, NULL, &t));
+    int32_t bounds[] = {0, 5};
+    ck_ok(m, stc_tensor_lend(t, 0, STC_POS, (stc_array){bounds, 2, 4, 0}));
+    ck_ok(m, stc_tensor_lend(t, 0, STC_CRD, (stc_array){rows, 5, 4, 0}));
+    ck_ok(m, stc_tensor_lend(t, 1, STC_CRD, (stc_array){columns, 5, 4, 0}));
+    ck_ok(m, stc_tensor_lend_values(t, vals, 5));
+    ck_assert_int_eq(stc_tensor_check(t), STC_ERR_DATA); /* but not below singletons */
+    columns[2] = 2;
+    stc_tensor_touch(t);
+    ck_ok(m, stc_tensor_check(t));
+    for (int k = 0; k < FORMATS; k++) {
+        pair p = {.from = t, .type = STC_F64, .names = {"coo, lent", formats[k]}};
+        ck_ctx(cx, format_parse(cx, NULL, formats[k], 2, &p.to));
+        ck_ctx(cx, convert(cx, &p));
+    }
+    stc_tensor_free(t);
+    int32_t pos[] = {0, 1, 4, 4, 4, 5};
+    columns[2] = 3;
+    ck_ok(m, stc_tensor_new(m, "(i,j) -> (i : dense, j : compressed(nonunique))", STC_F64,
+                            2, shape, NULL, &t));
+    ck_ok(m, stc_tensor_lend(t, 1, STC_POS, (stc_array){pos, 6, 4, 0}));
+    ck_ok(m, stc_tensor_lend(t, 1, STC_CRD, (stc_array){columns, 5, 4, 0}));
+    ck_ok(m, stc_tensor_lend_values(t, vals, 5));
+    ck_ok(m, stc_tensor_check(t));
+    each_shortage(cx, &h, compact, t);
+    for (int k = 0; k < FORMATS; k++) {
+        pair p = {.from = t, .type = STC_F64, .names = {"nonunique, lent", formats[k]}};
+        ck_ctx(cx, format_parse(cx, NULL, formats[k], 2, &p.to));
+        each_shortage(cx, &h, convert, &p);
+    }
+    stc_tensor_free(t);
+}
+END_TEST
+
+/* Conversions that count need no entries: one loop for each width of values. */
+START_TEST(every_type)
+{
+    static const char *const counted[] = {
+        "csr", "csc", "bcsr(2,2)", "dia", "rle", "dense", "(i,j) -> (i : dense, j : lz77)"};
+    enum { COUNTED = sizeof counted / sizeof *counted };
+    const stc_type type = (stc_type)_i;
+    for (int a = 0; a < COUNTED; a++) {
+        tensor *t = sample(counted[a], type, 0);
+        for (int b = 0; b < COUNTED; b++) {
+            pair p = {.from = t, .type = type, .names = {counted[a], counted[b]}};
+            ck_ctx(cx, format_parse(cx, NULL, counted[b], 2, &p.to));
+            ck_ctx(cx, convert(cx, &p));
+        }
+        tensor_free(t);
+    }
+}
+END_TEST
+
+/* A new fill is written to every element: not where these can't be counted, or held. */
+START_TEST(fills_of_large)
+{
+    static const struct {
+        int64_t n;
+        stc_status status;
+        const char *words;
+    } row[] = {
+        {(int64_t)1 << 40, STC_ERR_OVERFLOW, "more than 2^63"},
+        {(int64_t)1 << 28, STC_ERR_MEMORY, "out of memory"},
+        {(int64_t)1 << 31, STC_ERR_OVERFLOW, ""},
+    };
+    for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
+        const int64_t large[] = {row[k].n, row[k].n}, at[] = {5, 3};
+        tensor *t = tensor_of(cx, "dcsr", STC_F64, 2, large, 1, at), *c = t;
+        const stc_status st = tensor_convert(t, &t->fmt, STC_F64, (value){.f64 = 1}, &c);
+        ck_assert_msg(st == row[k].status || st == STC_ERR_MEMORY, "%s", cx->diag.message);
+        ck_assert_msg(has_words(cx->diag.message, row[k].words), "%s", cx->diag.message);
+        ck_assert_ptr_eq(c, t);
+        tensor_free(t);
+    }
+}
+END_TEST
+
+/* What an index32 can't hold is refused, whatever comes to it. */
+START_TEST(narrow_indices)
+{
+    static const struct {
+        const char *format;
+        int64_t n;
+        const char *words;
+    } row[] = {
+        {"(i,j) -> (i : compressed(index32), j : compressed)", (int64_t)1 << 31, NULL},
+        {"(i,j) -> (i : compressed(index32), j : compressed)", ((int64_t)1 << 31) + 1,
+         "level 0 (compressed): coordinates up to 2147483648 don't fit its index32"},
+        {"(i,j) -> (j-i : compressed(index32), i : range, j : offset)", (int64_t)1 << 31,
+         NULL},
+        {"(i,j) -> (j-i : compressed(index32), i : range, j : offset)",
+         ((int64_t)1 << 31) + 1, "level 0 (compressed)|don't fit its index32"},
+    };
+    for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
+        const int64_t large[] = {row[k].n, row[k].n};
+        tensor *t = NULL;
+        format f;
+        ck_ctx(cx, format_parse(cx, NULL, row[k].format, 2, &f));
+        const stc_status st = tensor_new(cx, &f, STC_F64, large, (value){.f64 = 0}, &t);
+        ck_assert_msg((st == STC_OK) == !row[k].words, "row %zu: %s", k, cx->diag.message);
+        if (st)
+            ck_assert_msg(has_words(cx->diag.message, row[k].words), "%s",
+                          cx->diag.message);
+        tensor_free(t);
+    }
+}
+END_TEST
+
+Suite *suite_convert(void)
+{
+    Suite *s = suite_create("convert");
+    TCase *c = tcase_create("convert");
+    tcase_set_timeout(c, 60);
+    tcase_add_checked_fixture(c, setup, teardown);
+    tcase_add_loop_test(c, every_pair, 0, FORMATS);
+    tcase_add_loop_test(c, copies, 0, FORMATS);
+    tcase_add_test(c, duplicates);
+    tcase_add_loop_test(c, every_type, 0, TYPE_COUNT);
+    tcase_add_test(c, fills_of_large);
+    tcase_add_test(c, narrow_indices);
+    suite_add_tcase(s, c);
+    return s;
+}
