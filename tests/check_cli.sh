@@ -169,6 +169,10 @@ check 0 '*W(j) is computed first, inside i;*asked, coord*for j in W*' '' \
     explain "$spgemm precompute(A(i,k) * B(k,j), W, {j}, coord)" A=csr B=csr --stage=plan
 check 0 '*for p0 *for p1 *stand in A.1*' '' explain \
     "$spgemm fuse(i,k,f), pos(f,p,A), split(p,p0,p1,9)" A=csr B=csr --stage=plan
+# a format that is converted for it doesn't turn the loops into inner products
+for format in ell 'bcsr(4,4)' 'csb(4,4)'; do
+    check 0 '*for i *for k *for j *' '' explain "${spgemm% with}" "A=$format" B=csr --stage=plan
+done
 check 1 '' 'stcvm: *: error: *' explain 'y(i) = A(i'
 check 0 '' '' convert A.mtx C.mtx csc
 check 0 '' '' convert A.mtx D.npy

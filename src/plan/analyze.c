@@ -72,20 +72,23 @@ static void loop_order(const state *st, const paccess *x, int order, int *mode)
     }
 }
 
+const level_kind *converted_level(const format *f, int order, int l)
+{
+    bool full = true;
+    for (int k = 0; k < f->levels; k++)
+        full = full && (format_props(f, k) & PROP_FULL);
+    const bool rows = order > 1 && l == 0 && (format_props(f, 0) & PROP_FULL);
+    return level_kind_at(full || rows ? LEVEL_dense : LEVEL_compressed);
+}
+
 static void converted_format(const state *st, const paccess *x, format *f)
 {
     const prog_tensor *t = &st->pl->p->tensor[x->source];
-    const level_kind *dense = level_kind_at(LEVEL_dense);
-    const level_kind *sparse = level_kind_at(LEVEL_compressed);
-    bool full = true;
-    for (int l = 0; l < t->fmt.levels; l++)
-        full = full && (format_props(&t->fmt, l) & PROP_FULL);
     int mode[STC_MAX_ORDER];
     loop_order(st, x, t->order, mode);
     format_init(f, t->order);
-    bool rows = t->order > 1 && (format_props(&t->fmt, 0) & PROP_FULL);
     for (int l = 0; l < t->order; l++)
-        format_set(f, l, full || (l == 0 && rows) ? dense : sparse, mode[l], 0);
+        format_set(f, l, converted_level(&t->fmt, t->order, l), mode[l], 0);
 }
 
 /* At a leaf, where all loops around are known: converts what is marked. */

@@ -16,7 +16,7 @@
 #include <float.h>
 #include <string.h>
 
-enum { EXTENT = 1000, FILTER = 5, MAX_PERMUTED = 5 };
+enum { EXTENT = 1000, FILTER = 5, SLOTS = 10, MAX_PERMUTED = 5 };
 
 static const double first_level = 0.3, deeper_level = 0.01;
 static const double convert_dense = 5, convert_sparse = 30;
@@ -102,15 +102,26 @@ static density judge(const estimate *e, const pset *s)
     return (density){sum.step > 1 ? 1 : sum.step, sum.produce > 1 ? 1 : sum.produce};
 }
 
+/* A conversion has a level for each mode, in the loops' order. */
+static void enter_converted(estimate *e, int k, int index, uint64_t bound)
+{
+    const paccess *x = &e->pl->access[k];
+    const prog_tensor *t = &e->pl->p->tensor[x->source];
+    for (int m = 0; m < t->order; m++) {
+        if (!affine_has(&x->sub[m], index) || !affine_bound(&x->sub[m], bound)) continue;
+        const int l = e->depth[k]++;
+        const bool full = converted_level(&t->fmt, t->order, l)->props & PROP_FULL;
+        e->density[k] = full ? 1 : l == 0 ? first_level : deeper_level;
+    }
+}
+
 /* Levels of access k that the loop over `index` resolves. */
 static void enter(estimate *e, int k, int index, uint64_t bound)
 {
     const paccess *x = &e->pl->access[k];
     e->density[k] = 0;
-    if ((e->converted >> k) & 1) { /* its levels will be in loop order */
-        for (int l = 0; l < x->levels; l++)
-            if (affine_has(&x->level[l].at, index) && affine_bound(&x->level[l].at, bound))
-                e->density[k] = level_density(x, e->depth[k]++);
+    if ((e->converted >> k) & 1) {
+        enter_converted(e, k, index, bound);
         return;
     }
     while (e->depth[k] < x->levels && affine_bound(&x->level[e->depth[k]].at, bound)) {
@@ -120,11 +131,27 @@ static void enter(estimate *e, int k, int index, uint64_t bound)
     }
 }
 
-static double conversion_price(const paccess *x)
+/* What a level counts for, when all of a tensor is walked. */
+static double level_extent(const level_map *m)
 {
+    switch ((map_op)m->op) {
+    case MAP_DIV:
+        return m->k < EXTENT ? (double)EXTENT / (double)m->k : 1;
+    case MAP_MOD:
+        return m->k < EXTENT ? (double)m->k : EXTENT;
+    case MAP_COUNT:
+        return SLOTS;
+    default:
+        return EXTENT;
+    }
+}
+
+static double conversion_price(const plan *pl, const paccess *x)
+{
+    const format *f = &pl->p->tensor[x->source].fmt;
     double stored = 1, price = convert_dense;
     for (int l = 0; l < x->levels; l++) {
-        stored *= EXTENT * level_density(x, l);
+        stored *= level_extent(&f->level[l].map) * level_density(x, l);
         if (!(x->level[l].props & PROP_FULL)) price = convert_sparse;
     }
     return stored * price;
@@ -158,7 +185,7 @@ static double work(plan *pl, const pset *space, uint64_t uses, const int *seq, i
         if (((uses >> k) & 1) && !follows(pl, &pl->access[k], seq, n)) {
             if (pl->access[k].native) return DBL_MAX;
             e.converted |= UINT64_C(1) << k;
-            cost += conversion_price(&pl->access[k]);
+            cost += conversion_price(pl, &pl->access[k]);
         }
     for (int s = 0; s < n; s++) {
         bound |= UINT64_C(1) << seq[s];

@@ -352,8 +352,10 @@ stc_status plan_result(plan *pl, bexpr *root, const pset **space);
 /* build.c */
 stc_status plan_build(plan *pl);
 
-/* analyze.c: fills in every loop's info, converting what must be. */
+/* analyze.c: fills in every loop's info, converting what must be; and the kind of
+ * a conversion's level l, of those in loop order, for an operand of format f. */
 stc_status plan_analyze(plan *pl);
+const level_kind *converted_level(const format *f, int order, int l);
 
 /* lattice.c: the tables of one loop, and which operands drive it. */
 typedef struct loop_bits {  /* how each access is seen in a loop                */
