@@ -36,6 +36,8 @@ __attribute__((cold, noinline)) static int by_reading_back(double x, bool single
     return n;
 }
 
+#ifdef __SIZEOF_INT128__
+
 /* ---- texts of digits ------------------------------------------------------------- */
 
 static int put_digits(char *out, uint64_t w, int n)
@@ -45,13 +47,13 @@ static int put_digits(char *out, uint64_t w, int n)
     return n;
 }
 
+/* |x| < 100: what is exact here is between 10^-27 and 10^44. */
 static int put_exponent(char *out, int x)
 {
     int n = 0;
     out[n++] = 'e';
     out[n++] = x < 0 ? '-' : '+';
-    x = abs(x);
-    return n + put_digits(out + n, (uint64_t)x, x < 100 ? 2 : 3);
+    return n + put_digits(out + n, (uint64_t)abs(x), 2);
 }
 
 /* w has `n` digits, the first of them at 10^x; as %.*g with precision n. */
@@ -85,7 +87,6 @@ static int put_general(char *out, uint64_t w, int n, int x, int precision)
 
 /* ---- exact digits ---------------------------------------------------------------- */
 
-#ifdef __SIZEOF_INT128__
 typedef unsigned __int128 uwide;
 
 enum { POWERS = 28 };

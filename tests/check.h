@@ -41,6 +41,8 @@
     SUITE(bad)                                                                             \
     SUITE(data)                                                                            \
     SUITE(kernels)                                                                         \
+    SUITE(host_levels)                                                                     \
+    SUITE(join)                                                                            \
     SUITE(host)                                                                            \
     SUITE(super)                                                                           \
     SUITE(sweep)                                                                           \

@@ -38,17 +38,28 @@ static const char *const formats[] = {
     "(i,j) -> (i : dense, j : bytemap)",
     "(i,j) -> (j-i : dense, i : range, j : offset)",
     "(i,j) -> (i-j : compressed(index64), i : range, j : offset)",
+    "(i,j) -> (j/2 : dense, i/2 : compressed, j%2 : dense, i%2 : dense)",
+    "(i,j) -> (i/2 : dense, j/2 : compressed, j%2 : dense, i%2 : dense)",
+    "(i,j) -> (i/2 : dense, j/2 : compressed(index64), i%2 : dense, j%2 : dense)",
+    "(i,j) -> (i/2 : dense, j/2 : hashed, i%2 : dense, j%2 : dense)",
+    "(i,j) -> (i/2 : dense, j/2 : compressed, i%2 : dense, j%2 : compressed)",
+    "(i,j) -> (i : dense, j/2 : compressed, j%2 : dense)",
+    "(i,j) -> (j-i : hashed, i : range, j : offset)",
+    "(i,j) -> (j-i : compressed(unordered), i : range, j : offset)",
+    "(i,j) -> (j-i : compressed, i : compressed, j : offset)",
+    "(i,j) -> (j-i : compressed, j : range, i : offset)",
+    "(i,j) -> (j-i : compressed(index64), i : range, j : offset)",
     "(i,j) -> (i : dense, j : hosted)",
     "(i,j) -> (i : walked, j : compressed)",
 };
 enum { FORMATS = sizeof formats / sizeof *formats };
 
-/* 5 x 6, with a row of equal neighbours, an empty one, and a diagonal. */
-enum { ROWS = 5, COLUMNS = 6, STORED = 12 };
+/* 7 x 6, with a row of equal neighbours, an empty one, and two that are equal. */
+enum { ROWS = 7, COLUMNS = 6, STORED = 16 };
 static const int64_t shape[] = {ROWS, COLUMNS};
-static const int64_t cells[] = {0, 1, 0, 2, 0, 3, 0, 4, 1, 0, 1, 5,
-                                3, 3, 4, 0, 4, 1, 4, 2, 4, 4, 4, 5};
-static const double numbers[STORED] = {7, 7, 7, 7, 1, 2, 3, 4, 5, 4, 6, 0};
+static const int64_t cells[] = {0, 1, 0, 2, 0, 3, 0, 4, 1, 0, 1, 5, 3, 3, 4, 0,
+                                4, 1, 4, 2, 4, 4, 4, 5, 5, 1, 5, 3, 6, 1, 6, 3};
+static const double numbers[STORED] = {7, 7, 7, 7, 1, 2, 3, 4, 5, 4, 6, 0, 9, 8, 9, 8};
 
 static heap h;
 static stc_machine *m;
@@ -192,11 +203,11 @@ START_TEST(duplicates)
         ck_ctx(cx, convert(cx, &p));
     }
     stc_tensor_free(t);
-    int32_t pos[] = {0, 1, 4, 4, 4, 5};
+    int32_t pos[] = {0, 1, 4, 4, 4, 5, 5, 5};
     columns[2] = 3;
     ck_ok(m, stc_tensor_new(m, "(i,j) -> (i : dense, j : compressed(nonunique))", STC_F64,
                             2, shape, NULL, &t));
-    ck_ok(m, stc_tensor_lend(t, 1, STC_POS, (stc_array){pos, 6, 4, 0}));
+    ck_ok(m, stc_tensor_lend(t, 1, STC_POS, (stc_array){pos, 8, 4, 0}));
     ck_ok(m, stc_tensor_lend(t, 1, STC_CRD, (stc_array){columns, 5, 4, 0}));
     ck_ok(m, stc_tensor_lend_values(t, vals, 5));
     ck_ok(m, stc_tensor_check(t));
@@ -226,6 +237,106 @@ START_TEST(every_type)
         }
         tensor_free(t);
     }
+}
+END_TEST
+
+/* Where most rows are empty, or there is hardly anything at all. */
+START_TEST(odd_shapes)
+{
+    static const int64_t shapes[][2] = {{2500, 3}, {3, 2500}, {1, 1}, {0, 5}, {5, 0}};
+    static const int64_t at[] = {0, 0, 2, 2};
+    for (int k = 0; k < 5; k++) {
+        const int64_t n = k < 2 ? 2 : k < 3 ? 1 : 0;
+        tensor *t = tensor_of(cx, formats[_i], STC_I32, 2, shapes[k], n, at);
+        for (int b = 0; b < FORMATS; b++) {
+            format f;
+            tensor *c;
+            ck_ctx(cx, format_parse(cx, NULL, formats[b], 2, &f));
+            ck_ctx(cx, tensor_convert(t, &f, STC_I32, t->fill, &c));
+            c->generation++;
+            ck_ctx(cx, tensor_check(c));
+            for (int64_t e = 0; e < n; e++)
+                ck_assert_msg(tensor_get(c, at + 2 * e).i64 == e + 1, "%s to %s",
+                              formats[_i], formats[b]);
+            ck_assert_uint_ge(tensor_bytes(c), (uint64_t)n * sizeof(int32_t));
+            tensor_free(c);
+        }
+        tensor_free(t);
+    }
+}
+END_TEST
+
+/* What can't be packed says why, and leaves a tensor that can be read. */
+START_TEST(unpackable)
+{
+    static const struct {
+        const char *format;
+        int order, entries;
+        int64_t at[6];
+        const char *words;
+    } row[] = {
+        {"(i,j) -> (i : dense, j : singleton)",
+         2,
+         2,
+         {1, 1, 1, 3},
+         "two coordinates, 1 and 3, below position 1 of the level above"},
+        {"(i,j,k) -> (i : dense, j : singleton, k : compressed)",
+         3,
+         2,
+         {1, 1, 1, 1, 1, 3},
+         NULL},
+        {"(i,j) -> (#i : dense, #j : dense, i : dense, j : singleton)",
+         2,
+         1,
+         {1, 1},
+         "a format can count the entries of one mode only"},
+        {"csr", 2, 1, {1, 9}, "coordinate 9 of mode 1 is outside 0:4"},
+        {"bcsr(2,2)", 2, 1, {-1, 0}, "coordinate -1"},
+    };
+    static const int64_t size[] = {4, 4, 4}, corner[] = {0, 0, 0};
+    for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
+        const int order = row[k].order;
+        format f;
+        entries e;
+        tensor *t = NULL;
+        ck_ctx(cx, format_parse(cx, NULL, row[k].format, order, &f));
+        stc_status st = tensor_new(cx, &f, STC_I8, size, (value){.i64 = 0}, &t);
+        entries_init(&e, cx, order, STC_I8);
+        for (int n = 0; n < row[k].entries; n++)
+            ck_ctx(cx, entries_push(&e, row[k].at + n * order, (value){.i64 = 1}));
+        if (!st) st = tensor_pack(t, &e);
+        ck_assert_msg((st == STC_OK) == !row[k].words, "row %zu: %s", k, cx->diag.message);
+        if (st)
+            ck_assert_msg(has_words(cx->diag.message, row[k].words), "%s",
+                          cx->diag.message);
+        if (st && t) ck_assert_int_eq(tensor_get(t, corner).i64, 0);
+        entries_free(&e);
+        tensor_free(t);
+    }
+}
+END_TEST
+
+/* Entries by themselves: sorted, refused, of another order than the tensor. */
+START_TEST(lists_of_entries)
+{
+    const int modes[] = {1, 0};
+    const int64_t at[] = {3, 1, 0, 2, 3, 0}, extents[] = {4, 2}, large[] = {4, 3};
+    entries e;
+    entries_init(&e, cx, 2, STC_F64);
+    for (int k = 0; k < 3; k++)
+        ck_ctx(cx, entries_push(&e, at + 2 * k, (value){.f64 = k}));
+    ck_assert_int_eq(entries_sort(&e, modes, 2, extents), STC_ERR_SHAPE);
+    ck_assert(
+        has_words(cx->diag.message, "entry 1: coordinate 2 of mode 1 is outside 0:2"));
+    ck_ctx(cx, entries_sort(&e, modes, 2, large));
+    ck_assert(e.coord[1][0] == 0 && e.coord[1][1] == 1 && e.coord[1][2] == 2);
+    const int64_t n = 4;
+    tensor *t = tensor_of(cx, "dense", STC_F64, 1, &n, 0, NULL);
+    ck_assert_int_eq(tensor_pack(t, &e), STC_ERR_ARGUMENT);
+    ck_assert(has_words(cx->diag.message, "entries of order 2 for a tensor of order 1"));
+    ck_assert_int_ne(entries_reserve(&e, INT64_MAX / 4), STC_OK);
+    tensor_free(t);
+    entries_free(&e);
 }
 END_TEST
 
@@ -294,6 +405,9 @@ Suite *suite_convert(void)
     tcase_add_loop_test(c, copies, 0, FORMATS);
     tcase_add_test(c, duplicates);
     tcase_add_loop_test(c, every_type, 0, TYPE_COUNT);
+    tcase_add_loop_test(c, odd_shapes, 0, FORMATS);
+    tcase_add_test(c, unpackable);
+    tcase_add_test(c, lists_of_entries);
     tcase_add_test(c, fills_of_large);
     tcase_add_test(c, narrow_indices);
     suite_add_tcase(s, c);

@@ -74,34 +74,48 @@ START_TEST(printing_reads_back)
 }
 END_TEST
 
-static const char *const bad[] = {
-    "",
-    "nothing",
-    "csr(2)",
-    "bcsr(0,2)",
-    "bcsr(2)",
-    "ds:0,0",
-    "ds:0",
-    "ds:0,2",
-    "dx",
-    "(i,j) -> (i : dense)",
-    "(i,j) -> (i : dense, i : compressed)",
-    "(i,j) -> (i : dense, j : compressed",
-    "(i,j) -> (i : dense, k : compressed)",
-    "(i,i) -> (i : dense)",
-    "(i) -> (i : singleton)",
-    "(i) -> (i : offset)",
-    "(i) -> (i : range)",
-    "(i,j) -> (i : dense(nonunique), j : dense)",
-    "(i,j) -> (i : dense, j : compressed(index32, index64))",
-    "(i,j) -> (i : dense, j : compressed(interleaved))",
-    "(i,j) -> (i : dense, j : wrong)",
-    "(i,j) -> (i : dense, j : compressed(wrong))",
-    "(i,j) -> (i/0 : dense, i%0 : dense, j : dense)",
-    "(i,j) -> (i/2 : dense, i%3 : dense, j : dense)",
-    "(i,j) -> (i : compressed(nonunique), j : dense)",
-    "(i,j) -> (j-j : compressed, i : range, j : offset)",
-    "(i,j) -> (i : dense, j : compressed) and more",
+static const struct {
+    const char *text, *words;
+} bad[] = {
+    {"", ""},
+    {"nothing", "nothing"},
+    {"csr(2)", "csr"},
+    {"bcsr(0,2)", ""},
+    {"bcsr(2)", ""},
+    {"ds:0,0", ""},
+    {"ds:0", ""},
+    {"ds:0,2", ""},
+    {"dx", ""},
+    {"(i,j) -> (i : dense)", "no level determines mode 1 (j)"},
+    {"(i,j) -> (i : dense, i : compressed)", "no level determines mode 1 (j)"},
+    {"(i,j) -> (i : dense, j/2 : compressed)", "no level determines mode 1 (j)"},
+    {"(i,j) -> (i-j : compressed, j-i : compressed)", "no level determines mode 0 (i)"},
+    {"(i,j) -> (i : dense, j : compressed", ""},
+    {"(i,j) -> (i : dense, k : compressed)", "expected one of the format's modes here"},
+    {"(i,i) -> (i : dense)", "i"},
+    {"(i) -> (i : singleton)",
+     "one coordinate for each parent, and at the root there is none"},
+    {"(i) -> (i : offset)", "at the root there is none"},
+    {"(i) -> (i : range)", "no level above it has the difference of its mode and another"},
+    {"(i,j) -> (j-i : dense, i : dense, j : range)", NULL},
+    {"(i,j) -> (j-i : dense, j : offset, i : dense)",
+     "no level above it has the other mode"},
+    {"(i,j) -> (i : dense(nonunique), j : dense)", "it can't be nonunique"},
+    {"(i,j) -> (i : dense(unordered), j : dense)", "it can't be unordered"},
+    {"(i,j) -> (i : dense, j : hashed(unordered))", "it is unordered as it is"},
+    {"(i,j) -> (i : dense(index32), j : dense)", "it stores no indices"},
+    {"(i,j) -> (i : dense, j : compressed(index32, index64))",
+     "index32 and index64 at once"},
+    {"(i,j) -> (i : dense, j : compressed(interleaved))", "only a nonunique level above"},
+    {"(i,j) -> (i : compressed(nonunique, interleaved), j : compressed)",
+     "above singletons"},
+    {"(i,j) -> (i : dense, j : wrong)", "wrong"},
+    {"(i,j) -> (i : dense, j : compressed(wrong))", "wrong"},
+    {"(i,j) -> (i/0 : dense, i%0 : dense, j : dense)", ""},
+    {"(i,j) -> (i/2 : dense, i%3 : dense, j : dense)", "no level determines mode 0"},
+    {"(i,j) -> (i : compressed(nonunique), j : dense)", "below it must stand a compressed"},
+    {"(i,j) -> (j-j : compressed, i : range, j : offset)", ""},
+    {"(i,j) -> (i : dense, j : compressed) and more", ""},
 };
 
 START_TEST(refused)
@@ -111,11 +125,98 @@ START_TEST(refused)
     for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
         format f;
         cx->diag.message[0] = 0;
-        const stc_status st = parse(cx, bad[k], -1, &f);
-        ck_assert_msg(st != STC_OK, "%s is accepted", bad[k]);
-        ck_assert_msg(cx->diag.message[0] != 0, "%s: no message", bad[k]);
+        const stc_status st = parse(cx, bad[k].text, -1, &f);
+        ck_assert_msg((st == STC_OK) == !bad[k].words, "%s is accepted", bad[k].text);
+        if (!st) continue;
+        ck_assert_msg(cx->diag.message[0] != 0, "%s: no message", bad[k].text);
+        ck_assert_msg(has_words(cx->diag.message, bad[k].words), "%s: %s, expected %s",
+                      bad[k].text, cx->diag.message, bad[k].words);
     }
     ctx_close(cx, &h);
+}
+END_TEST
+
+/* What no text can say, but bytecode could. */
+START_TEST(refused_data)
+{
+    static const struct {
+        int order, levels;
+        level_map map;
+        const char *words;
+    } row[] = {
+        {17, 1, {0}, "at most 16 modes and 16 levels"},
+        {-1, 1, {0}, "at most 16 modes and 16 levels"},
+        {1, 17, {0}, "at most 16 modes and 16 levels"},
+        {1, -1, {0}, "at most 16 modes and 16 levels"},
+        {1, 1, {.op = MAP_MODE, .mode = 1}, "its mode isn't on the left"},
+        {1, 1, {.op = MAP_COUNT, .mode = 1}, "its mode isn't on the left"},
+        {1, 1, {.op = MAP_DIV, .mode = 1, .k = 2}, "its mode isn't on the left"},
+        {1, 1, {.op = MAP_DIV, .k = 0}, "it divides by less than 1 or more than 2^40"},
+        {1, 1, {.op = MAP_MOD, .k = (int64_t)1 << 41}, "it divides by less than 1"},
+        {1, 1, {.op = MAP_DIFF, .mode2 = 1}, "its mode isn't on the left"},
+        {1, 1, {.op = MAP_DIFF, .mode = 1}, "its mode isn't on the left"},
+        {1, 1, {.op = MAP_DIFF}, "it subtracts a mode from itself"},
+        {1, 1, {.op = MAP_FLAT, .modes = 2}, "it flattens modes that aren't on the left"},
+        {1, 1, {.op = MAP_FLAT, .modes = 0}, "it flattens modes that aren't on the left"},
+        {1, 1, {.op = 99}, "its map is unknown"},
+        {1, 1, {.op = MAP_COUNT}, "no level determines mode 0 (i)"},
+    };
+    char why[200];
+    for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
+        format f;
+        format_init(&f, 1);
+        format_set(&f, 0, level_kind_at(LEVEL_compressed), 0, 0);
+        f.order = row[k].order;
+        f.levels = row[k].levels;
+        f.level[0].map = row[k].map;
+        ck_assert(!format_valid(&f, why, sizeof why));
+        ck_assert_msg(has_words(why, row[k].words), "row %zu: %s", k, why);
+    }
+    format f;
+    format_init(&f, 1);
+    format_set(&f, 0, NULL, 0, 0);
+    ck_assert(!format_valid(&f, why, sizeof why));
+    ck_assert_str_eq(why, "level 0 (?): it has no kind");
+}
+END_TEST
+
+/* TACO's letters, and names for orders that they have. */
+START_TEST(short_names)
+{
+    static const struct {
+        const char *s;
+        int modes[4];
+        bool ok;
+    } row[] = {
+        {"ds", {0, 1}, true},     {"ds", {1, 0}, true},
+        {"uq", {0, 1}, true},     {"uqq", {0, 1, 2}, true},
+        {"dqq", {0, 1, 2}, true}, {"duqq", {3, 1, 2, 0}, true},
+        {"qd", {0, 1}, false},    {"ds", {0, 2}, false},
+        {"ds", {-1, 0}, false},   {"ds", {1, 1}, false},
+        {"ud", {0, 1}, false},    {"", {0}, false},
+        {"d2", {0, 1}, false},    {"ddddddddddddddddd", {0}, false},
+    };
+    format f;
+    for (size_t k = 0; k < sizeof row / sizeof *row; k++)
+        ck_assert_msg(format_short(row[k].s, strlen(row[k].s), row[k].modes, &f) ==
+                          row[k].ok,
+                      "%s, row %zu", row[k].s, k);
+    ck_assert(format_short("dss", 3, NULL, &f));
+    const int64_t two[] = {2, 0};
+    static const struct {
+        const char *name;
+        int order, nargs;
+        bool ok;
+    } named[] = {
+        {"dense", 0, 0, true}, {"csf", 0, 0, false},  {"dense", 17, 0, false},
+        {"coo", 0, 0, false},  {"coo", 17, 0, false}, {"coo", 1, 0, true},
+        {"csr", 3, 0, false},  {"bcsr", 2, 2, false}, {"bcsr", 2, 1, false},
+        {"dia", 3, 0, false},  {"ell", 2, 1, false},  {"rle", 1, 0, true},
+    };
+    for (size_t k = 0; k < sizeof named / sizeof *named; k++)
+        ck_assert_msg(format_builtin(named[k].name, strlen(named[k].name), named[k].order,
+                                     two, named[k].nargs, &f) == named[k].ok,
+                      "%s, row %zu", named[k].name, k);
 }
 END_TEST
 
@@ -149,6 +250,8 @@ Suite *suite_format(void)
     TCase *c = tcase_create("format");
     tcase_add_test(c, printing_reads_back);
     tcase_add_test(c, refused);
+    tcase_add_test(c, refused_data);
+    tcase_add_test(c, short_names);
     tcase_add_test(c, properties);
     suite_add_tcase(s, c);
     return s;

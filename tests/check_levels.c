@@ -193,6 +193,143 @@ START_TEST(new_is_whole)
 }
 END_TEST
 
+/* ---- every kind, as any reader may use it -------------------------------------------- */
+
+static const char *const formats2[] = {
+    "dense",
+    "csr",
+    "dcsr",
+    "coo",
+    "dia",
+    "ell",
+    "(i,j) -> (i : dense, j : hashed)",
+    "(i,j) -> (i : hashed, j : dense)",
+    "(i,j) -> (i : dense, j : compressed(unordered))",
+    "(i,j) -> (i : dense, j : compressed(nonunique))",
+    "(i,j) -> (i : compressed(nonunique, interleaved), j : singleton)",
+    "(i,j) -> (j-i : dense, i : range, j : offset)",
+    "(i,j) -> (j-i : dense, j : range, i : offset)",
+    "(i,j) -> (i-j : compressed, i : range, j : offset)",
+    "(i,j) -> (j-i : compressed, i/2 : dense, i : range, i%2 : dense, j : offset)",
+    "(i,j) -> (i/2 : compressed, j/3 : bytemap, i%2 : dense, j%3 : dense)",
+    "(i,j) -> (flat(i,j) : bytemap)",
+    "(i,j) -> (i : dense, j : rle)",
+    "(i,j) -> (i : rle, j : compressed)",
+    "(i,j) -> (i : dense, j : lz77)",
+    "(i,j) -> (i : lz77, j : dense)",
+};
+enum { FORMATS2 = sizeof formats2 / sizeof *formats2 };
+
+/* Locating and seeking agree with where the cursor stands. */
+static void expect_here(const cursor *c, const level *lv, const cursor *up, int64_t i)
+{
+    cursor other = {0};
+    if (lv->kind->locate) {
+        lv->kind->locate(&other, lv, up, i);
+        ck_assert_int_eq(other.at, c->at);
+    }
+    cursor_open(&other, lv, up);
+    cursor_seek(&other, i);
+    if (!(lv->props & PROP_ORDERED)) return; /* stops at the first one behind it */
+    ck_assert(cursor_stand(&other, i));
+    ck_assert_int_eq(other.at, c->at);
+    cursor_seek(&other, lv->base + lv->extent); /* past all of them */
+    ck_assert(other.lo == CURSOR_END || other.lo >= lv->base + lv->extent);
+}
+
+static void expect_view(const level *lv, const cursor *up, const cursor *c)
+{
+    fiber_view v;
+    lv->kind->view(lv, up ? up->at : 0, up ? up->coord : 0, &v);
+    if (v.shape == VIEW_NONE || (up && up->at_end > up->at + 1)) return;
+    ck_assert_int_le(v.begin, c->at);
+    ck_assert(v.shape == VIEW_RANGE || v.shape == VIEW_RUNS || c->at < v.end);
+    if (v.shape != VIEW_COORDS) return;
+    const char *crd = (const char *)v.crd + c->at * v.stride;
+    ck_assert_int_eq(v.width == 4 ? *(const int32_t *)crd : *(const int64_t *)crd,
+                     c->coord);
+}
+
+/* The sum of what is stored below, padding and unlabeled places apart. */
+static double walk_all(const tensor *t, int l, const cursor *up)
+{
+    const level *lv = &t->level[l];
+    double sum = 0;
+    cursor c, none = {.at = NONE, .at_end = NONE};
+    for (cursor_open(&c, lv, up); c.lo != CURSOR_END; cursor_next(&c))
+        for (int64_t i = c.lo; i < c.hi; i++) {
+            ck_assert(i >= lv->base && i - lv->base < lv->extent);
+            ck_assert(cursor_stand(&c, i));
+            expect_here(&c, lv, up, i);
+            expect_view(lv, up, &c);
+            if (l + 1 < t->fmt.levels) {
+                sum += walk_all(t, l + 1, &c);
+                continue;
+            }
+            for (int64_t p = c.at; p < c.at_end; p++)
+                sum += type_load(t->type, t->vals, p).f64;
+        }
+    if (lv->kind->locate) {
+        static const int64_t beyond[] = {INT64_MIN / 2, INT64_MAX / 2};
+        for (int k = 0; k < 4; k++) {
+            lv->kind->locate(&c, lv, k < 2 ? up : &none, k < 2 ? beyond[k] : lv->base);
+            ck_assert_int_eq(c.at, NONE);
+        }
+    }
+    cursor_open(&c, lv, &none);
+    ck_assert(c.lo == CURSOR_END);
+    cursor_seek(&c, lv->base);
+    ck_assert(c.lo == CURSOR_END);
+    return sum;
+}
+
+START_TEST(read_in_all_ways)
+{
+    static const int64_t shape[] = {4, 6},
+                         at[] = {0, 1, 0, 5, 1, 1, 2, 0, 2, 3, 2, 4, 2, 5};
+    heap h;
+    ctx *cx = ctx_open(&h);
+    for (int wide = 0; wide < 2; wide++) {
+        tensor *t = tensor_of(cx, formats2[_i], STC_F64, 2, shape, 7, at);
+        for (int l = 0; wide && l < t->fmt.levels; l++)
+            for (int r = 0; r < 3; r++) {
+                index_array *a = &t->level[l].a[r];
+                if (a->stride == a->width) ck_ctx(cx, index_widen(cx, a));
+            }
+        ck_assert(walk_all(t, 0, NULL) == 28);
+        for (int l = 0; l < t->fmt.levels; l++) {
+            const level *lv = &t->level[l];
+            const int64_t one = lv->kind->size(lv, 1);
+            ck_assert_int_eq(lv->kind->size(lv, 0), 0);
+            ck_assert_int_eq(lv->kind->size(lv, NONE), NONE);
+            if (one > 1) ck_assert_int_eq(lv->kind->size(lv, INT64_MAX), NONE);
+        }
+        tensor_free(t);
+    }
+    ctx_close(cx, &h);
+}
+END_TEST
+
+/* Nothing to find in a level without coordinates. */
+START_TEST(no_extent)
+{
+    heap h;
+    ctx *cx = ctx_open(&h);
+    static const int64_t none[] = {3, 0};
+    for (int k = 0; k < FORMATS2; k++) {
+        tensor *t = tensor_of(cx, formats2[k], STC_F64, 2, none, 0, NULL);
+        const level *lv = &t->level[t->fmt.levels - 1];
+        int64_t i = 0, p;
+        ck_ctx(cx, tensor_check(t));
+        ck_assert(walk_all(t, 0, NULL) == 0);
+        if (lv->kind->locate_many && lv->a[STC_POS].len != 1)
+            ck_assert_int_eq(lv->kind->locate_many(lv, 0, &i, 8, 8, 1, &p), 0);
+        tensor_free(t);
+    }
+    ctx_close(cx, &h);
+}
+END_TEST
+
 Suite *suite_levels(void)
 {
     Suite *s = suite_create("levels");
@@ -200,6 +337,8 @@ Suite *suite_levels(void)
     tcase_add_loop_test(c, walking, 0, sizeof formats1 / sizeof *formats1);
     tcase_add_loop_test(c, locating_many, 0, 5);
     tcase_add_test(c, below_nothing);
+    tcase_add_loop_test(c, read_in_all_ways, 0, FORMATS2);
+    tcase_add_test(c, no_extent);
     tcase_add_test(c, index_arrays);
     tcase_add_loop_test(c, new_is_whole, 0, 4);
     suite_add_tcase(s, c);

@@ -1,6 +1,7 @@
 /* check_memory.c: the context: counted memory, the cap, arenas, growing texts,
  * and where an error in a text is told to be. */
 #include "check.h"
+#include <stdlib.h>
 #include <string.h>
 
 START_TEST(counted_and_capped)
@@ -125,6 +126,123 @@ START_TEST(places)
 }
 END_TEST
 
+/* ---- the default allocator ---------------------------------------------------------- */
+
+/* Blocks of 2 MB and more are mapped, moved and kept: what was written stays. */
+START_TEST(large_blocks)
+{
+    enum { MB = 1 << 20, SIZES = 10 };
+    static const size_t sizes[SIZES] = {100,     3 * MB, MB,     8 * MB,  5 * MB,
+                                        40 * MB, 2 * MB, 9 * MB, 64 * MB, 1000};
+    ctx *cx = calloc(1, sizeof *cx);
+    size_t size = sizes[0];
+    unsigned char *p = mem_alloc(cx, size);
+    ck_assert_ptr_nonnull(p);
+    p[0] = 17, p[99] = 18;
+    for (int k = 1; k < 2 * SIZES; k++) {
+        const size_t next = sizes[k % SIZES];
+        void *beside = mem_alloc(cx, size); /* in its way now and then */
+        p = mem_resize(cx, p, size, next);
+        ck_assert(p && p[0] == 17 && p[99] == 18);
+        if (size > 100 && next > size) memset(p + size, 1, next - size);
+        mem_free(cx, beside, size);
+        size = next;
+    }
+    mem_free(cx, p, size);
+    ck_assert_uint_eq(cx->used, 0);
+    mem_release(cx);
+    free(cx);
+}
+END_TEST
+
+START_TEST(kept_blocks)
+{
+    enum { MB = 1 << 20, BLOCKS = 6 };
+    for (int capped = 0; capped < 2; capped++) {
+        ctx *cx = calloc(1, sizeof *cx);
+        void *p[BLOCKS];
+        cx->max_memory = capped ? (uint64_t)1 << 30 : 0;
+        for (int round = 0; round < 3; round++) {
+            for (int k = 0; k < BLOCKS; k++)
+                ck_assert_ptr_nonnull(p[k] = mem_alloc(cx, (size_t)(2 + k + round) * MB));
+            for (int k = 0; k < BLOCKS; k++) { /* the smallest ones have to go */
+                memset(p[k], k, MB);
+                mem_free(cx, p[k], (size_t)(2 + k + round) * MB);
+            }
+        }
+        void *large = mem_alloc(cx, (size_t)300 * MB);
+        ck_assert_ptr_nonnull(large);
+        mem_free(cx, large, (size_t)300 * MB);
+        void *half = mem_alloc(cx, 5 * MB); /* cut from a kept one */
+        ck_assert_ptr_nonnull(half);
+        memset(half, 1, 5 * MB);
+        mem_free(cx, half, 5 * MB);
+        ck_assert_uint_eq(cx->used, 0);
+        mem_release(cx);
+        free(cx);
+    }
+}
+END_TEST
+
+/* What no machine has; sanitizers would end the process. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+
+START_TEST(refused_blocks)
+{
+    ctx *cx = calloc(1, sizeof *cx);
+    ck_assert_ptr_null(mem_alloc(cx, SIZE_MAX / 2 + 1));
+    ck_assert_ptr_null(mem_alloc(cx, SIZE_MAX));
+    ck_assert_int_eq(cx->diag.status, STC_ERR_MEMORY);
+    ck_assert_uint_eq(cx->used, 0);
+#ifndef SANITIZED
+    enum { MB = 1 << 20 };
+    void *p = mem_alloc(cx, 100), *q = mem_alloc(cx, 4 * MB);
+    ck_assert_ptr_null(mem_alloc(cx, SIZE_MAX / 2 - MB));
+    ck_assert_ptr_null(mem_resize(cx, p, 100, SIZE_MAX / 4));
+    ck_assert_ptr_null(mem_resize(cx, q, 4 * MB, SIZE_MAX / 4));
+    mem_free(cx, p, 100);
+    mem_free(cx, q, 4 * MB);
+    mem_release(cx);
+#endif
+    arena a;
+    arena_init(&a, cx);
+    ck_assert_ptr_null(arena_alloc(&a, SIZE_MAX / 2));
+    arena_free(&a);
+    int64_t *block = NULL, cap = 0;
+    ck_assert_int_eq(mem_grow(cx, &block, &cap, INT64_MAX / 4, 8), STC_ERR_OVERFLOW);
+    ck_assert_ptr_null(mem_zero(cx, INT64_MAX / 4, 8));
+    ck_assert_uint_eq(cx->used, 0);
+    free(cx);
+}
+END_TEST
+
+START_TEST(copied_texts)
+{
+    heap h;
+    ctx *cx = ctx_open(&h);
+    char *s = mem_strdup(cx, "hello");
+    ck_assert_str_eq(s, "hello");
+    mem_strfree(cx, s);
+    mem_strfree(cx, NULL);
+    arena a;
+    arena_init(&a, cx);
+    h.fail_at = h.calls + 1;
+    ck_assert_ptr_null(mem_strdup(cx, "hello"));
+    h.fail_at = h.calls + 1;
+    ck_assert_ptr_null(arena_text(&a, "hello", 5));
+    h.fail_at = h.calls + 1;
+    ck_assert_ptr_null(mem_zero(cx, 3, 8));
+    arena_free(&a);
+    ctx_close(cx, &h);
+}
+END_TEST
+
 Suite *suite_memory(void)
 {
     Suite *s = suite_create("memory");
@@ -135,6 +253,10 @@ Suite *suite_memory(void)
     tcase_add_test(c, arenas);
     tcase_add_test(c, texts);
     tcase_add_test(c, places);
+    tcase_add_test(c, large_blocks);
+    tcase_add_test(c, kept_blocks);
+    tcase_add_test(c, refused_blocks);
+    tcase_add_test(c, copied_texts);
     suite_add_tcase(s, c);
     return s;
 }

@@ -18,6 +18,9 @@ START_TEST(names)
     ck_assert(!stc_type_parse("f16", &t));
     ck_assert(!stc_type_parse("", &t));
     ck_assert(!stc_type_parse("f64 ", &t));
+    ck_assert_str_eq(type_name((stc_type)TYPE_COUNT), "unknown");
+    ck_assert_str_eq(class_name(CLASS_COUNT), "unknown");
+    ck_assert_str_eq(stc_status_name((stc_status)99), "unknown");
 }
 END_TEST
 
