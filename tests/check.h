@@ -28,6 +28,7 @@
     SUITE(machine)                                                                         \
     SUITE(verify)                                                                          \
     SUITE(unsafe)                                                                          \
+    SUITE(damage)                                                                          \
     SUITE(io)                                                                              \
     SUITE(api)                                                                             \
     SUITE(refusals)                                                                        \

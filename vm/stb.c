@@ -430,6 +430,7 @@ static stc_status get_tensor(reader *r, program *p)
     memset(&t, 0, sizeof t);
     stc_status status = STC_OK;
     t.name = get_text(r, &status);
+    if (!t.name) r->bad = true;
     t.role = (uint8_t)get(r, 1);
     t.type = (stc_type)get(r, 1);
     t.policy = (uint8_t)get(r, 1);
@@ -498,6 +499,7 @@ static stc_status get_function(reader *r, program *p)
     memset(&f, 0, sizeof f);
     stc_status status = STC_OK;
     f.name = get_text(r, &status);
+    if (!f.name) r->bad = true;
     f.params = (uint16_t)get(r, 1);
     f.host = f.params & FN_HOST;
     f.params &= FN_HOST - 1;
@@ -540,7 +542,7 @@ static stc_status get_row(reader *r, program *p, int tag)
         c.at.begin = (int32_t)get(r, 4);
         c.at.end = (int32_t)get(r, 4);
         c.text = get_text(r, &status);
-        if (c.rel > REL_LE) r->bad = true;
+        if (!c.text) r->bad = true;
         if (!status && program_check(p, c) < 0) status = p->cx->diag.status;
         mem_strfree(p->cx, c.text);
         return status;

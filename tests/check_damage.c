@@ -1,0 +1,389 @@
+/* check_damage.c: programs as text and as bytes. Every opcode with operands of every
+ * kind, and every kind of row, reads back to itself; changed in one place, a text is
+ * refused at that place, and bytes are refused or are another program that reads back
+ * to itself. Nothing here is verified or run: the assembler, the disassembler and the
+ * decoder by themselves. */
+#include "../vm/text.h"
+#include "check.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* Every directive, with every word that it can have. */
+static const char rows[] =
+    ".file \"a \\\"file\\\"\\\\\"\n"
+    ".source \"y(i) = x(i)\\n\\x09\\x7f\"\n"
+    ".registers v 3 i 1 m 1 c 2\n"
+    ".tensor t0 \"x\" input f64 (0x3ff0000000000000) format 2 dense(0) compressed(1) "
+    "nonunique unordered index32\n"
+    ".tensor t1 \"\" work c64 (0x3f800000 0x40000000) later [e0 e1] policy hash 12 single "
+    "while t0 format 2 compressed(0/4) index64 interleaved dense(1%4)\n"
+    ".tensor t2 \"z\" output u64 (18446744073709551615) [e0] format 1 range(#0) "
+    "offset(1-0) "
+    "singleton(0..1)\n"
+    ".tensor t3 \"s\" inout c128 (0x4000000000000000 0x4008000000000000) [] format 0\n"
+    ".tensor t4 \"a\\nb\" temp f32 (0x40490fdb) [] format 0\n"
+    ".tensor t5 \"n\" temp i8 (-128) [e0 e0 e0] format 3\n"
+    ".extent e0 const -9223372036854775808\n"
+    ".extent e1 dim t0 1\n"
+    ".extent e2 add e0 e1\n"
+    ".extent e3 mulc e0 3\n"
+    ".extent e4 addc e0 -3\n"
+    ".extent e5 floordiv e1 2\n"
+    ".extent e6 min e0 e1\n"
+    ".extent e7 max0 e6\n"
+    ".extent e8 mul e0 e1\n"
+    ".extent e9 span\n"
+    ".check e0 eq e1 @1:20 \"%a isn't %b\"\n"
+    ".check e0 le e1 @0:0 \"\"\n"
+    ".const k0 i64 9223372036854775807\n"
+    ".const k1 u64 7\n"
+    ".const k2 f32 0x7fc00000\n"
+    ".const k3 f64 0x8000000000000000\n"
+    ".const k4 c64 0x00000000 0x3f800000\n"
+    ".const k5 c128 0x0000000000000000 0x3ff0000000000000\n"
+    ".merge g0 lo root hi e1 universe produce 0x8 { walk c0, locate c1 t0 1 root i0 -4 }\n"
+    ".merge g1 lo e0 hi e1 postfix (0 1 and 2 or not true false) { known c0, follow c1, "
+    "known root, known c2, known c3, known c4, locate c5 t1 0 c4 root 1 }\n"
+    ".merge g2 lo e0 hi e1 produce 0x0 { }\n"
+    ".fn f0 \"f\" (i64 c128) u64 registers 4 code 0:2\n"
+    ".fn f1 \"host\" () f32 host registers 0 code 2:2\n";
+
+static program *assemble(ctx *cx, const char *text)
+{
+    program *p = NULL;
+    ck_ctx(cx, program_assemble(cx, text, "text", &p));
+    return p;
+}
+
+static char *printed(ctx *cx, const program *p)
+{
+    textbuf t;
+    text_init(&t, cx);
+    ck_ctx(cx, program_dump(p, &t));
+    return text_take(&t);
+}
+
+/* Three operands of each kind: the first, one further on, the last that can be named. */
+static uint16_t operand_of(char letter, int turn)
+{
+    static const uint16_t number[] = {0, 7, ROOT - 1};
+    switch (letter) {
+    case 'F':
+        return (uint16_t)(turn == 2 ? FN_COUNT - 1 : turn);
+    case 'Y':
+        return (uint16_t)(turn == 2 ? CLASS_COUNT - 1 : turn);
+    case 'Z':
+        return (uint16_t)(turn == 2 ? TYPE_COUNT - 1 : turn);
+    case 'c':
+        return turn == 2 ? ROOT : number[turn];
+    default:
+        return number[turn];
+    }
+}
+
+/* The rows above, and each opcode three times. */
+static program *everything(ctx *cx)
+{
+    program *p = assemble(cx, rows);
+    for (int op = 0; op < OP_COUNT; op++)
+        for (int turn = 0; turn < 3; turn++) {
+            const char *letters = op_at(op)->operands;
+            const int n = (int)strlen(letters);
+            uint16_t arg[7];
+            for (int k = 0; k < n; k++)
+                arg[k] = operand_of(letters[k], (turn + k) % 3);
+            const span at = {turn * op, turn ? op + 1 : 0};
+            ck_assert_int_ge(program_emit(p, at, (opcode)op, arg, n), 0);
+        }
+    return p;
+}
+
+/* Text gives the program back, and so do bytes. */
+START_TEST(reads_back)
+{
+    heap h;
+    ctx *cx = ctx_open(&h);
+    program *p = everything(cx), *q = NULL, *r = NULL;
+    char *text = printed(cx, p);
+    q = assemble(cx, text);
+    char *again = printed(cx, q);
+    ck_assert_str_eq(text, again);
+    mem_strfree(cx, again);
+    void *bytes;
+    size_t size;
+    ck_ctx(cx, program_encode(q, &bytes, &size));
+    ck_ctx(cx, program_decode(cx, bytes, size, &r));
+    again = printed(cx, r);
+    ck_assert_str_eq(text, again);
+    for (int k = 0; k < p->ncode; k++)
+        ck_assert(!memcmp(&p->code[k], &r->code[k], sizeof *p->code));
+    mem_free(cx, bytes, size);
+    mem_strfree(cx, again);
+    mem_strfree(cx, text);
+    program_free(p);
+    program_free(q);
+    program_free(r);
+    ctx_close(cx, &h);
+}
+END_TEST
+
+/* ---- texts ----------------------------------------------------------------------- */
+
+static size_t word_at(const char *s)
+{
+    return strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-");
+}
+
+/* Past a comment or a quoted text that begins here. */
+static const char *past(const char *s)
+{
+    if (*s == ';') return s + strcspn(s, "\n");
+    if (*s != '"') return s;
+    for (s++; *s != '"'; s++)
+        s += *s == '\\';
+    return s + 1;
+}
+
+/* `with` instead of the len bytes at `at`: refused there, at that character's line. */
+static void refused_at(ctx *cx, char *text, size_t at, size_t len, const char *with,
+                       bool here)
+{
+    const size_t size = strlen(text);
+    char *changed = malloc(size + strlen(with) + 1);
+    ck_assert_ptr_nonnull(changed);
+    memcpy(changed, text, at);
+    strcpy(changed + at, with);
+    strcat(changed + at, text + at + len);
+    program *p = NULL;
+    const stc_status st = program_assemble(cx, changed, "changed", &p);
+    ck_assert_msg(st == STC_ERR_SYNTAX || !here, "%.40s: %s", changed + at,
+                  stc_status_name(st));
+    program_free(p);
+    if (here) {
+        int line = 1, column = 1;
+        for (size_t k = 0; k < at; k++) {
+            column = changed[k] == '\n' ? 1 : column + 1;
+            line += changed[k] == '\n';
+        }
+        ck_assert_msg(cx->diag.line == line && cx->diag.column == column,
+                      "%.40s: %s: at %d:%d, not at %d:%d", changed + at, cx->diag.message,
+                      cx->diag.line, cx->diag.column, line, column);
+    }
+    free(changed);
+}
+
+/* Every word that is none, every mark that is another, every end that comes too soon. */
+START_TEST(words)
+{
+    heap h;
+    ctx *cx = ctx_open(&h);
+    program *p = everything(cx);
+    char *text = printed(cx, p);
+    for (char *s = text; *s;) {
+        const char *next = past(s);
+        if (next != s) {
+            if (*s == '"') refused_at(cx, text, (size_t)(s - text), 1, "?", true);
+            s = (char *)next;
+            continue;
+        }
+        const size_t n = word_at(s);
+        if (n) refused_at(cx, text, (size_t)(s - text), n, "?", true);
+        if (n > 1) refused_at(cx, text, (size_t)(s - text), n, "\n", false);
+        if (!n && strchr("(){},:#/%@", *s))
+            refused_at(cx, text, (size_t)(s - text), 1, "?", *s != '#' && *s != '%');
+        s += n ? n : 1;
+    }
+    mem_strfree(cx, text);
+    program_free(p);
+    ctx_close(cx, &h);
+}
+END_TEST
+
+static const struct {
+    const char *text, *words; /* NULL: it is a program */
+} texts[] = {
+    {".extent e0 const 9223372036854775808\n", "an integer of 64 bits"},
+    {".extent e0 const 99999999999999999999\n", "an integer of 64 bits"},
+    {".extent e0 const 18446744073709551616\n", "an integer of 64 bits"},
+    {".extent e0 const -9223372036854775808\n", NULL},
+    {".extent e0 const -9223372036854775809\n", "an integer of 64 bits"},
+    {".extent e0 const -\n", "an integer"},
+    {".registers v 65536\n", "a number in range"},
+    {".registers v -1\n", "a number in range"},
+    {"mov v65535, v0\n", "a number in range"},
+    {".extent e1 const 0\n", "rows in order, from 0"},
+    {".const k0 f64 x\n", "a number"},
+    {".const k0 i65 1\n", "a class: i64"},
+    {".tensor t0 \"x\" input f65\n", "an element type"},
+    {".tensor t0 \"x\ny\" input f64\n", "a closing quote"},
+    {".file \"x\\", "a closing quote"},
+    {".file \"x\\xfg\\x00\\xg0\\xAA\\q\"\n", NULL},
+    {".file \"x\"\n.file \"y\"\n", "one such line"},
+    {".source \"x\"\n.source \"y\"\n", "one such line"},
+    {".nothing\n", "a directive"},
+    {"halt halt\n", "the end of the line"},
+    {"halt ; halt\n\r\n\t; what follows\n;", NULL},
+    {"halt @1:2\nhalt @-1:2", NULL},
+    {"halt @1;2\n", "':'"},
+    {"halt @99999999999:2\n", "a number in range"},
+    {"nothing\n", "an instruction"},
+    {"fn1 v0, nothing, f64, v0\n", "a function"},
+    {"fn1 v0, sin, nothing, v0\n", "a class"},
+    {"wrap v0, nothing, v0\n", "an element type"},
+    {"break v0, 65536\n", "a number in range"},
+    {".tensor t0 \"x\" input f64 (0) format 1 dense(17)\n", "a number in range"},
+    {".tensor t0 \"x\" input f64 (0) format 1 dense(0/x)\n", "an integer"},
+    {".tensor t0 \"x\" input f64 (0) format 1 dense(0%x)\n", "an integer"},
+    {".tensor t0 \"x\" input f64 (0) format 1 dense(0-x)\n", "an integer"},
+    {".tensor t0 \"x\" input f64 (0) format 1 dense(0..x)\n", "an integer"},
+    {".tensor t0 \"x\" input f64 (0) format 1 dense(0.1)\n", "'.'"},
+    {".tensor t0 \"x\" input f64 (0) format 17\n", "a number in range"},
+    {".tensor t0 \"x\" input f64 (0) format 1 dents(0)\n", "a level kind"},
+#define D4 "dense(0) dense(0) dense(0) dense(0) "
+    {".tensor t0 \"x\" input f64 (0) format 1 " D4 D4 D4 D4 "\n", NULL},
+    {".tensor t0 \"x\" input f64 (0) format 1 " D4 D4 D4 D4 "dense(0)\n", "a level kind"},
+#define E8 "e0 e0 e0 e0 e0 e0 e0 e0 "
+    {".tensor t0 \"x\" temp f64 (0) [" E8 E8 "] format 0\n", NULL},
+    {".tensor t0 \"x\" temp f64 (0) [" E8 E8 "e0] format 0\n", "]"},
+    {".tensor t0 \"x\" temp f64 (0) [] policy nothing 3 format 0\n", "a policy"},
+    {".tensor t0 \"x\" temp f64 (0) [] policy auto x format 0\n", "an integer"},
+    {".fn f0 \"f\" (f64 f64 f64 f64 f64 f64 f64 f64) f64 registers 8 code 0:1\n", NULL},
+    {".fn f0 \"f\" (f64 f64 f64 f64 f64 f64 f64 f64 f64) f64 registers 8 code 0:1\n", ")"},
+    {".fn f0 \"f\" () f64 registers 65536 code 0:1\n", "a number in range"},
+    {".fn f0 \"f\" () f64 registers 1 code 0:99999999999\n", "a number in range"},
+    {".merge g0 lo root hi e0 postfix (64) { }\n", "a number in range"},
+    {".merge g0 lo root hi e0 postfix (nor) { }\n", "an operand, and, or"},
+    {".merge g0 lo root hi e0 produce 0 { walk c0 known c0 }\n", "}"},
+#define K8 "known c0, known c0, known c0, known c0, known c0, known c0, known c0, known c0"
+#define K64 K8 ", " K8 ", " K8 ", " K8 ", " K8 ", " K8 ", " K8 ", " K8
+    {".merge g0 lo root hi e0 postfix (0) { " K64 " }\n", NULL},
+    {".merge g0 lo root hi e0 postfix (0) { " K64 ", known c0 }\n", "}"},
+};
+
+START_TEST(complaints)
+{
+    heap h;
+    ctx *cx = ctx_open(&h);
+    program *p = NULL;
+    const stc_status st = program_assemble(cx, texts[_i].text, "t", &p);
+    if (!texts[_i].words) {
+        ck_assert_msg(st == STC_OK, "%s: %s", texts[_i].text, cx->diag.message);
+        program_free(p);
+    } else {
+        ck_assert_msg(st == STC_ERR_SYNTAX, "%s: accepted", texts[_i].text);
+        ck_assert_msg(has_words(cx->diag.message, "expected"), "%s", cx->diag.message);
+        ck_assert_msg(has_words(cx->diag.message, texts[_i].words), "%s: %s",
+                      texts[_i].text, cx->diag.message);
+    }
+    ctx_close(cx, &h);
+}
+END_TEST
+
+/* A table of more steps than any needs. */
+START_TEST(long_tables)
+{
+    heap h;
+    ctx *cx = ctx_open(&h);
+    for (int n = 1024; n <= 1025; n++) {
+        char text[4000] = ".merge g0 lo root hi e0 postfix (";
+        program *p = NULL;
+        for (int k = 0; k < n; k++)
+            strcat(text, "0 ");
+        strcat(text, ") { }\n");
+        const stc_status st = program_assemble(cx, text, "t", &p);
+        ck_assert_int_eq(st, n == 1024 ? STC_OK : STC_ERR_SYNTAX);
+        program_free(p);
+    }
+    ctx_close(cx, &h);
+}
+END_TEST
+
+/* ---- bytes ----------------------------------------------------------------------- */
+
+enum { HEADER = 32 };
+
+static void put(uint8_t *p, uint64_t v)
+{
+    for (int k = 0; k < 8; k++)
+        p[k] = (uint8_t)(v >> 8 * k);
+}
+
+/* The size and the checksum (FNV-1a) that the bytes should have. */
+static void mend(uint8_t *bytes, size_t size)
+{
+    uint64_t h = 0xcbf29ce484222325;
+    for (size_t k = HEADER; k < size; k++)
+        h = (h ^ bytes[k]) * 0x100000001b3;
+    put(bytes + 16, size);
+    put(bytes + 24, h);
+}
+
+/* Refused as unsound; or a program, whose bytes are these. */
+static bool accepted(ctx *cx, const uint8_t *bytes, size_t size, size_t at)
+{
+    program *p = NULL;
+    const stc_status st = program_decode(cx, bytes, size, &p);
+    if (st != STC_OK) {
+        ck_assert_msg(st == STC_ERR_CORRUPT, "byte %zu: %s", at, stc_status_name(st));
+        return false;
+    }
+    void *again;
+    size_t n;
+    ck_ctx(cx, program_encode(p, &again, &n));
+    ck_assert_msg(n == size && !memcmp(again, bytes, n), "byte %zu: another form", at);
+    mem_free(cx, again, n);
+    program_free(p);
+    return true;
+}
+
+START_TEST(bytes_changed)
+{
+    static const uint8_t change[] = {0x01, 0x04, 0x40, 0x80, 0xff};
+    heap h;
+    ctx *cx = ctx_open(&h);
+    program *p = everything(cx);
+    void *data;
+    size_t size;
+    int good = 0;
+    ck_ctx(cx, program_encode(p, &data, &size));
+    uint8_t *bytes = data;
+    ck_assert(accepted(cx, bytes, size, 0));
+    const size_t tag = size - 16 - 8 * (size_t)p->ncode; /* of the last section */
+    for (size_t k = 8; k < size; k += k < size / 2 ? 1 : 3) {
+        if ((k >= 10 && k < 12) || (k >= 16 && k < HEADER)) continue; /* minor, mended */
+        if (k >= tag && k < tag + 4) continue; /* sections that aren't known are skipped */
+        const uint8_t was = bytes[k];
+        for (size_t c = 0; c < sizeof change; c++) {
+            bytes[k] = was ^ change[c];
+            mend(bytes, size);
+            good += accepted(cx, bytes, size, k);
+        }
+        bytes[k] = was;
+    }
+    ck_assert_int_gt(good, 100);
+    for (size_t k = HEADER; k < size; k += 1 + k / 100) {
+        uint8_t *part = malloc(k);
+        memcpy(part, bytes, k);
+        mend(part, k);
+        accepted(cx, part, k, k);
+        free(part);
+    }
+    mem_free(cx, data, size);
+    program_free(p);
+    ctx_close(cx, &h);
+}
+END_TEST
+
+Suite *suite_damage(void)
+{
+    Suite *s = suite_create("damage");
+    TCase *c = tcase_create("damage");
+    tcase_set_timeout(c, 60);
+    tcase_add_test(c, reads_back);
+    tcase_add_test(c, words);
+    tcase_add_loop_test(c, complaints, 0, (int)(sizeof texts / sizeof *texts));
+    tcase_add_test(c, long_tables);
+    tcase_add_test(c, bytes_changed);
+    suite_add_tcase(s, c);
+    return s;
+}
