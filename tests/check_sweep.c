@@ -1,6 +1,7 @@
 /* check_sweep.c: every function in every type, elementwise, as a reduction, as an
- * accumulation and in a workspace; every row of scatter.def. What the faster tiers
- * make of it is what base operations make, error for error. */
+ * accumulation and in a workspace; every row of scatter.def; statements of each kind in
+ * formats of each kind. What the faster tiers make of it, and threads, is what base
+ * operations make, error for error. */
 #include "../vm/functions.h"
 #include "check.h"
 #include <complex.h>
@@ -8,26 +9,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One session on the faster tiers, one on base operations. */
+/* One session on the faster tiers, one on base operations; and one on two threads. */
 typedef struct pair {
-    heap h[2];
-    stc_machine *m[2];
-    stc_session *s[2];
-    int agreed;
+    heap h[3];
+    stc_machine *m[3];
+    stc_session *s[3];
+    int n, agreed;
 } pair;
 
-static void pair_open(pair *p)
+static void pair_open(pair *p, bool threads)
 {
     p->agreed = 0;
-    for (int k = 0; k < 2; k++) {
+    p->n = threads ? 3 : 2;
+    for (int k = 0; k < p->n; k++) {
         p->m[k] = machine_open(&p->h[k], k == 1);
+        if (k == 2) machine_share(p->m[k], 2);
         ck_ok(p->m[k], stc_session_open(p->m[k], &p->s[k]));
     }
 }
 
 static void pair_shut(pair *p)
 {
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < p->n; k++) {
         stc_session_close(p->s[k]);
         machine_shut(p->m[k], &p->h[k]);
     }
@@ -35,8 +38,10 @@ static void pair_shut(pair *p)
 
 static void setup(pair *p, const char *text)
 {
-    for (int k = 0; k < 2; k++)
-        ck_ok(p->m[k], stc_session_exec(p->s[k], text, "setup"));
+    for (int k = 0; k < p->n; k++) {
+        const stc_status st = stc_session_exec(p->s[k], text, "setup");
+        ck_assert_msg(st == STC_OK, "%s: %s", text, stc_error(p->m[k])->message);
+    }
 }
 
 static void *elements(stc_machine *m, const stc_tensor *t, int64_t n)
@@ -55,28 +60,20 @@ static bool rounded(stc_type t, value x, value y)
     return t >= STC_F32 && cabs(a.c128 - b.c128) <= eps * cabs(a.c128);
 }
 
-/* The statement makes R in both sessions, or the same error. */
-static void both(pair *p, const char *text)
+/* Session k makes of R what base operations make. */
+static void same(pair *p, int k, const char *text)
 {
     const stc_tensor *t[2];
     void *vals[2];
-    const stc_status st = stc_session_exec(p->s[0], text, "sweep");
-    const stc_status base = stc_session_exec(p->s[1], text, "sweep");
-    ck_assert_msg(st == base, "%s: %s, by base operations %s", text,
-                  st ? stc_error(p->m[0])->message : "ok",
-                  base ? stc_error(p->m[1])->message : "ok");
-    if (st) {
-        ck_assert_msg(st == STC_ERR_PROGRAM || st == STC_ERR_ARITHMETIC, "%s: %s", text,
-                      stc_error(p->m[0])->message);
-        return;
-    }
     int64_t n = 1;
-    for (int k = 0; k < 2; k++)
-        ck_ok(p->m[k], stc_session_get(p->s[k], "R", &t[k]));
-    for (int d = 0; d < stc_tensor_order(t[0]); d++)
-        n *= stc_tensor_shape(t[0])[d];
-    for (int k = 0; k < 2; k++)
-        vals[k] = elements(p->m[k], t[k], n);
+    for (int q = 0; q < 2; q++) {
+        stc_machine *m = p->m[q ? 1 : k];
+        ck_ok(m, stc_session_get(p->s[q ? 1 : k], "R", &t[q]));
+        if (!q)
+            for (int d = 0; d < stc_tensor_order(t[0]); d++)
+                n *= stc_tensor_shape(t[0])[d];
+        vals[q] = elements(m, t[q], n);
+    }
     const stc_type type = stc_tensor_type(t[0]);
     ck_assert_int_eq(type, stc_tensor_type(t[1]));
     for (int64_t e = 0; e < n; e++) {
@@ -85,10 +82,29 @@ static void both(pair *p, const char *text)
         if (class_equal(type_class(type), x, y) || rounded(type, x, y)) continue;
         type_print(type, x, a, sizeof a);
         type_print(type, y, b, sizeof b);
-        ck_abort_msg("%s: element %lld is %s, not %s", text, (long long)e, a, b);
+        ck_abort_msg("%s: element %lld is %s, not %s (%s)", text, (long long)e, a, b,
+                     k ? "two threads" : "one");
     }
     free(vals[0]);
     free(vals[1]);
+}
+
+/* The statement makes the same R in all sessions, or the same error. */
+static void both(pair *p, const char *text)
+{
+    stc_status st[3];
+    for (int k = 0; k < p->n; k++) {
+        st[k] = stc_session_exec(p->s[k], text, "sweep");
+        ck_assert_msg(!st[k] || st[k] == STC_ERR_PROGRAM || st[k] == STC_ERR_ARITHMETIC,
+                      "%s: %s", text, stc_error(p->m[k])->message);
+    }
+    for (int k = 0; k < p->n; k++)
+        ck_assert_msg(st[k] == st[1], "%s: %s, by base operations %s", text,
+                      st[k] ? stc_error(p->m[k])->message : "ok",
+                      st[1] ? stc_error(p->m[1])->message : "ok");
+    if (st[1]) return;
+    for (int k = 0; k < p->n; k++)
+        if (k != 1) same(p, k, text);
     p->agreed++;
     setup(p, "drop R");
 }
@@ -145,7 +161,7 @@ static void sweep_function(pair *p, const fn_info *f)
 START_TEST(functions)
 {
     pair p;
-    pair_open(&p);
+    pair_open(&p, false);
     operands(&p, (stc_type)_i);
     for (int id = 0; id < FN_COUNT; id++)
         sweep_function(&p, fn_at(id));
@@ -173,7 +189,7 @@ START_TEST(scatters)
     char text[700], type[8];
     snprintf(type, sizeof type, "%s", r->type);
     type[0] = (char)(type[0] + 'a' - 'A');
-    pair_open(&p);
+    pair_open(&p, false);
     snprintf(text, sizeof text,
              "format g = (i,j) -> (i : dense, j : compressed%s)\n"
              "tensor A g %s [40,30]\ntensor B g %s [30,50]\n"
@@ -190,6 +206,122 @@ START_TEST(scatters)
 }
 END_TEST
 
+/* ---- statements and formats --------------------------------------------------------- */
+
+/* A and B have two modes, u and v one; x, y, X and Y are dense. */
+static const char *const statements[] = {
+    "R(i) = A(i,j) * v(j)",
+    "R(i) = A(i,j) * x(j)",
+    "R(j) = A(i,j) * y(i)",
+    "R(i) = A(i,j) * x(j) * v(j)",
+    "R(i) = y(i) * A(i,j) * x(j) + y(i)",
+    "R(i) = min(j: A(i,j) + x(j))",
+    "R(i) = max(j: A(i,j))",
+    "R = A(i,j) * B(i,j)",
+    "R = A(i,j) * X(i,j)",
+    "R(i) = A(i,j) * B(i,j)",
+    "R(i,j) = A(i,j) + B(i,j)",
+    "R(i,j) = A(i,j) - B(i,j)",
+    "R(i,j) = A(i,j) * B(i,j)",
+    "R(i,j) = A(i,j) * B(i,j) * v(j)",
+    "R(i,j) = max(A(i,j), B(i,j)) + A(i,j)",
+    "R(i,j) = A(i,j) * X(i,j)",
+    "R(i,j) = A(i,j) + X(i,j)",
+    "R(i,j) = (A(i,j) + v(j)) * B(i,j)",
+    "R(i,j) = y(i) * A(i,j) * x(j)",
+    "R(i,j) = select(A(i,j) > 2, B(i,j), -A(i,j))",
+    "R(i,j) = select(B(i,j), A(i,j) + i, 0)",
+    "R(j,i) = A(i,j)",
+    "R(j,i) = A(i,j) + B(i,j)",
+    "R(i,j) = A(i,k) * B(j,k)",
+    "R(i,j) = A(i,k) * S(k,j)",
+    "R(i,j) = min(k: A(i,k) + S(k,j))",
+    "R(i,j) = A(i,k) * X(j,k)",
+    "R(i,j) = A(k,i) * B(k,j)",
+    "R(i,j) = A(k,i) * X(k,j)",
+    "R(i,j) = A(i,k) * S(k,j) + B(i,j)",
+    "R(i,j) = B(i,j) * X(i,k) * S(k,j)",
+    "R(i,j) = A(i,j) * u(i)",
+    "R(i,j) = u(i) * v(j) + A(i,j)",
+    "R(i) = A(i,j) * (B(i,j) + v(j))",
+    "R(i) = or(j: A(i,j) && B(i,j))",
+    "R(i) = S(i,i) * v(i)",
+    "R(i) = A(i,i+j) * w(j)",
+    "R(i,j) = A(i,j+k) * w(k)",
+    "R(i,j) = A(i+k,j) * w(k)",
+    "R(i,j) = A(i(1:12:2), j(2:14:3))",
+    "R(i,j) = A(i(2:10), j) * v(j)",
+    "R(i) = (w(j) > 0) * A(i,j(3:7))",
+};
+
+static const char *const formats[] = {
+    "dense",
+    "csr",
+    "csc",
+    "dcsr",
+    "coo",
+    "hash",
+    "bcsr(2,3)",
+    "dia",
+    "ell",
+    "rle",
+    "lz77",
+    "bytemap",
+    "(i,j) -> (i : dense, j : compressed(index64))",
+    "(i,j) -> (i : compressed, j : dense)",
+    "(i,j) -> (i : dense, j : compressed(nonunique))",
+    "(i,j) -> (j : hashed, i : compressed)",
+};
+enum { FORMATS = sizeof formats / sizeof *formats };
+
+static void declare(pair *p, const char *name, const char *how, const char *shape,
+                    const char *text)
+{
+    char line[300];
+    snprintf(line, sizeof line, "tensor %s %s f64 %s\n%s\ncompact %s", name, how, shape,
+             text, name);
+    setup(p, line);
+}
+
+/* Some rows are empty, some full; B shares a part of A's places. */
+static void matrices(pair *p, const char *a, const char *b, const char *vector)
+{
+    declare(p, "A", a, "[14,17]",
+            "A(i,j) = (i % 4 != 1) * ((i * 5 + j * 3) % 7 < 3 || i == 6) * (i + j - 4)");
+    declare(p, "B", b, "[14,17]", "B(i,j) = ((i * 2 + j) % 5 < 2) * (3 - j % 6)");
+    declare(p, "S", b, "[17,17]", "S(i,j) = ((i + j * 2) % 4 == 1) * (j - 5)");
+    declare(p, "u", vector, "[14]", "u(i) = (i % 3 == 0) * (i + 1)");
+    declare(p, "v", vector, "[17]", "v(i) = (i % 3 != 1) * (i - 5)");
+    declare(p, "w", vector, "[4]", "w(i) = 2 * i - 3");
+    declare(p, "x", "dense", "[17]", "x(i) = i % 4 + 1");
+    declare(p, "y", "dense", "[14]", "y(i) = i % 3 - 1");
+    declare(p, "X", "dense", "[14,17]", "X(i,j) = (i + j) % 5 - 2");
+}
+
+/* Each statement with A in each format; what else there is takes turns. */
+START_TEST(in_formats)
+{
+    static const char *const second[] = {"csr", "coo", "dense", "csc", "dcsr", "rle"};
+    static const char *const vectors[] = {"svec", "hash", "bytemap", "dense", "rle"};
+    static const char *const results[] = {"", "tensor R csr f64\n", "tensor R coo f64\n",
+                                          "tensor R dense f64\n", "tensor R dcsr f64\n"};
+    pair p;
+    for (int turn = 0; turn < 6; turn++) {
+        pair_open(&p, true);
+        matrices(&p, formats[_i], second[(turn + _i) % 6], vectors[(turn + _i / 2) % 5]);
+        for (size_t k = 0; k < sizeof statements / sizeof *statements; k++) {
+            char text[200];
+            const bool matrix = strchr(statements[k], ',') < strchr(statements[k], '=');
+            snprintf(text, sizeof text, "%s%s",
+                     matrix ? results[(turn + k + (size_t)_i) % 5] : "", statements[k]);
+            both(&p, text);
+        }
+        ck_assert_int_gt(p.agreed, 30);
+        pair_shut(&p);
+    }
+}
+END_TEST
+
 Suite *suite_sweep(void)
 {
     Suite *s = suite_create("sweep");
@@ -197,6 +329,7 @@ Suite *suite_sweep(void)
     tcase_set_timeout(c, 120);
     tcase_add_loop_test(c, functions, 0, TYPE_COUNT);
     tcase_add_loop_test(c, scatters, 0, sizeof rows / sizeof *rows);
+    tcase_add_loop_test(c, in_formats, 0, FORMATS);
     suite_add_tcase(s, c);
     return s;
 }
