@@ -252,6 +252,16 @@ static uint32_t draw(uint64_t *state)
     return (uint32_t)(*state >> 33);
 }
 
+/* A row whose first strip goes element by element, behind rows that are left out, is
+ * gone on with in bulk. */
+START_TEST(open_behind_empty_rows)
+{
+    EXPECT("tensor A lz77 f64 [7,1500]\nA(i,j) = (j > 2) * j + i\ntensor u svec f64 [7]\n"
+           "u(0) = 1\nu(5) = 2\ntensor R csr f64\nR(i,j) = A(i,j) * u(i)\ny(i) = R(i,j)",
+           "y", 1124247, 0, 0, 0, 0, 2263494, 0);
+}
+END_TEST
+
 /* Runs of 1 … longest elements that go on from row to row, in a format. */
 static stc_tensor *drawn(stc_machine *m, const char *as, int order, uint32_t longest,
                          uint64_t seed)
@@ -402,6 +412,7 @@ Suite *suite_intervals(void)
 {
     Suite *s = suite_create("intervals");
     TCase *c = tcase_create("intervals");
+    tcase_add_test(c, open_behind_empty_rows);
     tcase_add_test(c, reductions_take_runs);
     tcase_add_test(c, results_stay_runs);
     tcase_add_test(c, pixels_stay_runs);

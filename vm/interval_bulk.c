@@ -128,6 +128,7 @@ static stc_status put_rows(machine *mc, ivl_loop *v, ivl_target *t, bool *done)
     append_room room;
     const bool goes_on = first == t->parent && first == a->parent;
     if ((first <= a->parent && !goes_on) || last < first) return STC_OK;
+    if (lv->edges < t->parent) return STC_OK; /* it is open, and behind it empty ones are */
     if (lv->kind->append_room(mc->cx, lv, n, last, &room) ||
         asm_value(mc, r, room.pos + n - 1))
         return mc->cx->diag.status;
