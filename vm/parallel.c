@@ -9,48 +9,8 @@
  * Chunks are taken in order, so the first error in the loop's order is the one
  * that is told: chunks before it are finished, those after it are given up.
  */
-#include "parallel.h"
-#include "../formats/join.h"
+#include "parallel_job.h"
 #include <string.h>
-
-enum { WORKER_ROUNDS = 4096 }; /* between two looks at limits and interrupts */
-
-typedef struct worker {
-    ctx cx;
-    machine *mc;
-    const struct parallel *of;
-    struct job *job; /* what it is doing, and of which chunk */
-    int number, chunk;
-    merge_desc *merge; /* of the shared loops, with their own ranges */
-    lop stop;          /* what was behind the loop */
-} worker;
-
-struct parallel {
-    int nloop, nworker;
-    parallel_loop *loop;
-    uint8_t *sharing; /* of all loops: a row of tensors each */
-    worker **worker;
-    int room; /* for workers */
-};
-
-/* What a chunk left in its worker's parts: positions of the first level. */
-typedef struct chunk {
-    int worker;
-    int64_t begin[PARALLEL_PARTS], end[PARALLEL_PARTS];
-    value sum[PARALLEL_SUMS];
-} chunk;
-
-typedef struct job {
-    machine *mc;
-    const parallel_loop *pl;
-    int n, threads;
-    int64_t *bound;
-    chunk *chunk;
-    atomic_int next, failed; /* the chunk to be taken; the first that failed */
-    _Atomic uint64_t steps;
-    atomic_bool stop; /* by the progress function */
-    tensor_join join;
-} job;
 
 /* ---- workers ----------------------------------------------------------------------- */
 
@@ -76,6 +36,7 @@ static void worker_free(ctx *cx, worker *w)
     if (!w) return;
     machine_free(w->mc);
     mem_free(cx, w->merge, (size_t)w->of->nloop * sizeof *w->merge);
+    mem_free(cx, w->view, PARALLEL_PARTS * sizeof *w->view);
     mem_free(cx, w, sizeof *w);
 }
 
@@ -89,7 +50,8 @@ static worker *worker_new(machine *mc)
     w->cx.root = cx;
     w->cx.no_super = cx->no_super;
     w->merge = mem_array(cx, w->of->nloop, sizeof *w->merge);
-    w->mc = w->merge ? mem_zero(&w->cx, 1, sizeof *w->mc) : NULL;
+    w->view = mem_array(cx, PARALLEL_PARTS, sizeof *w->view);
+    w->mc = w->merge && w->view ? mem_zero(&w->cx, 1, sizeof *w->mc) : NULL;
     if (w->mc) {
         w->mc->cx = &w->cx;
         w->mc->p = mc->p;
@@ -198,189 +160,6 @@ stc_status parallel_prepare(machine *mc)
     return STC_OK;
 }
 
-/* ---- a worker's state ---------------------------------------------------------------- */
-
-static void copy_registers(worker *w, const machine *from)
-{
-    machine *mc = w->mc;
-    const program *p = mc->p;
-    memcpy(mc->v, from->v, (size_t)p->nv * sizeof *mc->v);
-    memcpy(mc->i, from->i, (size_t)p->ni * sizeof *mc->i);
-    memcpy(mc->m, from->m, (size_t)p->nm * sizeof *mc->m);
-    memcpy(mc->c, from->c, (size_t)p->nc * sizeof *mc->c);
-    for (int k = 0; k < p->nc; k++) { /* cursors stand below each other */
-        const cursor *up = from->c[k].c.up;
-        mc->c[k].c.up = up ? &mc->c[(const mcursor *)(const void *)up - from->c].c : NULL;
-    }
-}
-
-static stc_status copy_slots(worker *w, const machine *from, const parallel_loop *pl)
-{
-    machine *mc = w->mc;
-    for (int t = 0; t < mc->p->ntensor; t++) {
-        slot *to = &mc->slot[t];
-        const slot *s = &from->slot[t];
-        to->fill = s->fill;
-        to->bound = s->bound;
-        switch ((sharing)pl->sharing[t]) {
-        case SHARE_OWN:
-            break;
-        case SHARE_READ:
-            to->t = s->t;
-            break;
-        case SHARE_PLACES:
-            to->t = to->own = s->own;
-            to->stores = 0;
-            memcpy(to->lev, s->lev, (size_t)s->row->fmt.levels * sizeof *s->lev);
-            break;
-        case SHARE_PARTS:
-            if (asm_begin(mc, to)) return mc->cx->diag.status;
-            break;
-        }
-    }
-    return STC_OK;
-}
-
-/* What belongs to the host's machine isn't the worker's any more. */
-static void drop_slots(worker *w, const parallel_loop *pl)
-{
-    for (int t = 0; t < w->mc->p->ntensor; t++) {
-        slot *s = &w->mc->slot[t];
-        s->bound = NULL;
-        if (pl->sharing[t] == SHARE_READ) s->t = NULL;
-        if (pl->sharing[t] == SHARE_PLACES) s->t = s->own = NULL;
-    }
-}
-
-/* ---- chunks ------------------------------------------------------------------------ */
-
-/* Adds the rounds done since the last look; the sum of all threads. The host's
- * progress function is called by its own thread only. */
-static uint64_t count_steps(machine *mc)
-{
-    job *j = mc->worker->job;
-    const uint64_t n = (uint64_t)(mc->slice - mc->left);
-    mc->slice = mc->left = WORKER_ROUNDS;
-    if (mc->worker->number == 0 && work_done(j->mc->cx, n * (uint64_t)j->threads))
-        atomic_store(&j->stop, true);
-    return atomic_fetch_add(&j->steps, n) + n;
-}
-
-stc_status parallel_poll(machine *mc)
-{
-    worker *w = mc->worker;
-    job *j = w->job;
-    ctx *cx = mc->cx, *root = cx->root;
-    const uint64_t steps = j->mc->steps + count_steps(mc);
-    if (root->max_steps && steps > root->max_steps)
-        return fail(cx, STC_ERR_STEPS, "stopped after %llu steps, the limit of a run",
-                    (unsigned long long)root->max_steps);
-    if (atomic_load_explicit(&root->interrupt, memory_order_relaxed))
-        return fail(cx, STC_ERR_INTERRUPT, "interrupted");
-    if (atomic_load(&j->stop))
-        return fail(cx, STC_ERR_INTERRUPT, "stopped by the progress function");
-    if (w->chunk > atomic_load(&j->failed))
-        return fail(cx, STC_ERR_INTERRUPT, "an earlier round failed");
-    return STC_OK;
-}
-
-/* Where the first coordinate of a round will be in the first level of the worker's
- * part. */
-static int64_t part_position(const worker *w, const parallel_loop *pl, uint16_t t,
-                             int64_t round)
-{
-    const level *lv = &w->mc->slot[t].t->level[0];
-    int64_t coord;
-    if (lv->kind->arrays) return lv->size;
-    if (!size_mul(round, pl->step, &coord)) coord = INT64_MAX;
-    return coord - lv->base < lv->extent ? coord - lv->base : lv->extent;
-}
-
-/* The first chunk's parts are assembled in the results themselves: `to` lends the
- * host's machine's tensors to the worker, and takes them back. */
-static void lend_results(worker *w, const job *j, bool to, slot *kept)
-{
-    for (int k = 0; k < j->pl->nparts; k++) {
-        slot *s = &w->mc->slot[j->pl->parts[k]];
-        const slot *r = &j->mc->slot[j->pl->parts[k]];
-        r->own->cx = to ? &w->cx : j->mc->cx;
-        if (to) {
-            kept[k] = *s;
-            s->t = s->own = r->own;
-            continue;
-        }
-        s->t = s->own = kept[k].own;
-        for (int l = 0; l < s->row->fmt.levels; l++) /* as begun */
-            s->lev[l].parent = NONE;
-    }
-}
-
-static stc_status run_chunk(worker *w, job *j, int c)
-{
-    machine *mc = w->mc;
-    const parallel_loop *pl = j->pl;
-    slot kept[PARALLEL_PARTS];
-    chunk *out = &j->chunk[c];
-    const loop *l = &mc->loops[pl->number];
-    copy_registers(w, j->mc);
-    for (int k = 0; k < pl->nsum; k++)
-        mc->v[pl->sum[k].reg] = pl->sum[k].identity;
-    mc->ext[l->merge->lo] = j->bound[c];
-    mc->ext[l->merge->hi] = j->bound[c + 1];
-    if (c == 0) lend_results(w, j, true, kept);
-    for (int k = 0; k < pl->nparts; k++)
-        out->begin[k] = part_position(w, pl, pl->parts[k], j->bound[c]);
-    mc->slice = mc->left = WORKER_ROUNDS;
-    stc_status st = machine_dispatch(mc, &mc->code[pl->first]);
-    count_steps(mc);
-    for (int k = 0; k < pl->nparts; k++)
-        out->end[k] = part_position(w, pl, pl->parts[k], j->bound[c + 1]);
-    if (c == 0) lend_results(w, j, false, kept);
-    for (int k = 0; k < pl->nsum; k++)
-        out->sum[k] = mc->v[pl->sum[k].reg];
-    return st;
-}
-
-static void chunk_failed(job *j, int c)
-{
-    int before = atomic_load(&j->failed);
-    while (c < before && !atomic_compare_exchange_weak(&j->failed, &before, c)) {
-    }
-}
-
-static stc_status run_chunks(worker *w, job *j, int number)
-{
-    const parallel_loop *pl = j->pl;
-    stc_status st = copy_slots(w, j->mc, pl);
-    w->chunk = 0;
-    while (!st) {
-        const int c = atomic_fetch_add(&j->next, 1);
-        if (c >= j->n || c > atomic_load(&j->failed)) break;
-        w->chunk = c;
-        j->chunk[c].worker = number;
-        st = run_chunk(w, j, c);
-    }
-    for (int k = 0; k < pl->nparts && !st; k++)
-        st = asm_finish(w->mc, &w->mc->slot[pl->parts[k]]);
-    return st;
-}
-
-static void work(void *context, int number)
-{
-    job *j = context;
-    worker *w = j->mc->parallel->worker[number];
-    machine *mc = w->mc;
-    diag_clear(&w->cx);
-    w->job = j;
-    memcpy(mc->ext, j->mc->ext, (size_t)mc->p->next * sizeof *mc->ext);
-    lop *behind = &mc->code[mc->loops[j->pl->number].last + 1];
-    w->stop = *behind;
-    machine_patch(mc, behind, LOP_HALT);
-    if (run_chunks(w, j, number)) chunk_failed(j, w->chunk);
-    *behind = w->stop;
-    drop_slots(w, j->pl);
-}
-
 /* ---- what comes of them -------------------------------------------------------------- */
 
 static void join_some(void *context, int thread)
@@ -447,11 +226,15 @@ static stc_status run_job(job *j)
     atomic_store(&j->failed, INT32_MAX);
     mc->steps += (uint64_t)(mc->slice - mc->left);
     mc->slice = mc->left = 0;
-    pool_run(mc->cx, j->threads, work, j);
+    pool_run(mc->cx, j->threads, parallel_work, j);
     mc->steps += atomic_load(&j->steps);
     if (atomic_load(&j->failed) < INT32_MAX) return tell_failure(j);
     if (atomic_load(&j->stop)) return mc->cx->diag.status; /* asked for in the last chunk */
     add_sums(j);
+    for (int k = 0; k < j->pl->nrows; k++) {
+        slot *s = &mc->slot[j->pl->rows[k]];
+        if (s->own->nvals < j->places[k]) s->own->nvals = j->places[k];
+    }
     for (int k = 0; k < j->pl->nparts; k++) {
         stc_status st = join_parts(j, k);
         if (st) return st;
@@ -459,15 +242,31 @@ static stc_status run_job(job *j)
     return machine_poll(mc);
 }
 
-/* Every place that will be written is there: storing moves nothing. */
-static bool places_ready(const machine *mc, const parallel_loop *pl)
+/* Places of t in all; NONE: too many. */
+static int64_t count_places(const tensor *t)
 {
-    for (int t = 0; t < mc->p->ntensor; t++) {
+    int64_t places = 1;
+    for (int l = 0; l < t->fmt.levels && places != NONE; l++)
+        places = t->level[l].kind->size(&t->level[l], places);
+    return places;
+}
+
+/* There is room for every place that will be written, so that storing moves nothing; and
+ * all have their fills but those that workers see to. */
+static bool places_ready(job *j)
+{
+    const parallel_loop *pl = j->pl;
+    for (int k = 0; k < pl->nrows; k++) {
+        tensor *t = j->mc->slot[pl->rows[k]].own;
+        j->places[k] = count_places(t);
+        if (j->places[k] == NONE || tensor_reserve_values(t, j->places[k])) return false;
+        /* few of them differ from it */
+        if (t->stains.old && tensor_extend_values(t, j->places[k])) return false;
+    }
+    for (int t = 0; t < j->mc->p->ntensor; t++) {
         if (pl->sharing[t] != SHARE_PLACES) continue;
-        tensor *to = mc->slot[t].own;
-        int64_t places = 1;
-        for (int l = 0; l < to->fmt.levels; l++)
-            places = to->level[l].kind->size(&to->level[l], places);
+        tensor *to = j->mc->slot[t].own;
+        const int64_t places = count_places(to);
         if (places == NONE || tensor_extend_values(to, places)) return false;
     }
     return true;
@@ -481,24 +280,24 @@ stc_status parallel_run(machine *mc, const lop *at, const lop **next, unsigned *
         pl++;
     *op = pl->op;
     *next = NULL;
-    const loop *l = &mc->loops[pl->number];
-    const int64_t lo = l->merge->lo == ROOT ? 0 : mc->ext[l->merge->lo];
-    const int64_t hi = mc->ext[l->merge->hi];
+    const merge_desc *m = mc->loops[pl->number].merge;
+    const int64_t lo = m->lo == ROOT ? 0 : mc->ext[m->lo];
+    const int64_t hi = mc->ext[m->hi];
     int64_t bound[CHUNKS_MAX + 2];
     if (cx->threads < 2 || hi - lo < 2) return STC_OK;
     const int n = parallel_split(mc, pl, lo, hi, cx->threads, bound);
-    if (n < 2 || !places_ready(mc, pl)) return STC_OK;
+    if (n < 2) return STC_OK;
     const int threads = n < cx->threads ? n : cx->threads;
     chunk *chunks = mem_zero(cx, n, sizeof *chunks);
-    if (!chunks || !workers_ready(mc, threads)) { /* there is another way */
-        mem_free(cx, chunks, (size_t)n * sizeof *chunks);
-        diag_clear(cx);
-        return STC_OK;
-    }
     job j = {
         .mc = mc, .pl = pl, .n = n, .threads = threads, .bound = bound, .chunk = chunks};
+    if (!chunks || !workers_ready(mc, threads) || !places_ready(&j)) {
+        mem_free(cx, chunks, (size_t)n * sizeof *chunks);
+        diag_clear(cx); /* there is another way */
+        return STC_OK;
+    }
     const stc_status st = run_job(&j);
     mem_free(cx, chunks, (size_t)n * sizeof *chunks);
-    *next = l->exit;
+    *next = mc->loops[pl->whole].exit;
     return st;
 }

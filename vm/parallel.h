@@ -8,7 +8,8 @@
  * share is one of
  *
  *   places   results in which every place is known beforehand: each coordinate
- *            of the loop has places of its own, written directly
+ *            of the loop has places of its own, written directly; in rows, if
+ *            those of a chunk follow each other: then its worker fills them
  *   parts    results that are appended to: each worker assembles those of its
  *            chunks, and they are joined in the loop's order at the end
  *   sums     registers reduced by an associative and commutative function:
@@ -33,12 +34,14 @@ typedef enum sharing {
     SHARE_READ,   /* not written by it, or not used                 */
     SHARE_OWN,    /* begun and used up within a round               */
     SHARE_PLACES, /* see above                                      */
+    SHARE_ROWS,   /* places in rows                                 */
     SHARE_PARTS,
 } sharing;
 
 typedef struct parallel_loop {
-    int first;        /* lop of `loop`                                  */
-    int number;       /* of the loop in mc->loops                       */
+    int first;        /* lop of the outermost `loop`                    */
+    int whole;        /* its number in mc->loops                        */
+    int number;       /* of the loop whose range is cut: it, or one inside */
     uint16_t op;      /* what the lop was                              */
     bool asked;       /* by `share`                                    */
     const char *why;  /* it can't be shared                            */
@@ -46,6 +49,8 @@ typedef struct parallel_loop {
     uint8_t *sharing; /* per tensor                               */
     int nparts;
     uint16_t parts[PARALLEL_PARTS]; /* tensors of SHARE_PARTS      */
+    int nrows;
+    uint16_t rows[PARALLEL_PARTS]; /* of SHARE_ROWS                 */
     int nsum;
     struct {
         uint16_t reg, cls;
@@ -53,9 +58,12 @@ typedef struct parallel_loop {
         value identity;
     } sum[PARALLEL_SUMS];
     int nweight;
-    uint16_t weight[MERGE_TABLE_MAX]; /* tensors whose first level is read at the
-                                         loop's coordinates: their elements tell
-                                         how much a range is worth            */
+    struct {
+        uint16_t tensor;
+        int64_t coef;
+    } weight[MERGE_TABLE_MAX]; /* tensors whose first level is read at so many times the
+                                  loop's coordinates, or near it: their elements tell how
+                                  much a range is worth                       */
 } parallel_loop;
 
 /* Fills *out for the loop that begins at lop `first`; false if its rounds can't

@@ -35,6 +35,7 @@ typedef struct finder {
     int64_t *within; /* it's the index of an open loop over 0:within; 0: not known */
     int64_t *block;  /* it's so many times the loop's index, at least 1; 0: not known */
     uint8_t *own;    /* OWN_: its values are of this round alone: own_coordinates   */
+    uint8_t *apart;  /* per tensor: a round's places needn't follow each other      */
 } finder;
 
 /* Why not, unless that was said already. */
@@ -382,11 +383,14 @@ static bool find_place(finder *f, const insn *in)
     const bool here = f->own[in->arg[4]];
     const uint16_t up = in->arg[3];
     if (f->out->sharing[in->arg[1]] == SHARE_OWN) return true;
-    if (!has_places(&row->fmt)) {
+    const uint8_t first = f->out->step > 1 ? OWN_BLOCK : OWN_INDEX;
+    const bool apart = in->arg[2] == 0 && (up != ROOT || f->own[in->arg[4]] != first);
+    if (has_places(&row->fmt)) {
+        f->apart[in->arg[1]] |= apart;
+    } else {
         if (!join_possible(&row->fmt))
             return not_shared(f, "the result's format can't be put together from parts");
-        const uint8_t first = f->out->step > 1 ? OWN_BLOCK : OWN_INDEX;
-        if (in->arg[2] == 0 && (up != ROOT || f->own[in->arg[4]] != first))
+        if (apart)
             return not_shared(f,
                               "the result's outermost coordinates aren't the loop's own");
     }
@@ -456,8 +460,14 @@ static bool find_tensors(finder *f)
     if (!all_built_in(f->mc))
         return not_shared(f,
                           "functions and formats of the host's can't be used by threads");
+    parallel_loop *o = f->out;
     for (int k = f->l->first + 1; k < f->l->last; k++)
         if (!find_tensor(f, at(f, k))) return false;
+    for (int t = 0; t < f->p->ntensor && o->nrows < PARALLEL_PARTS; t++) {
+        if (o->sharing[t] != SHARE_PLACES || f->apart[t]) continue;
+        o->sharing[t] = SHARE_ROWS;
+        o->rows[o->nrows++] = (uint16_t)t;
+    }
     return true;
 }
 
@@ -481,10 +491,15 @@ static void find_weights(finder *f)
     for (int b = 0; b < m->count && o->nweight < MERGE_TABLE_MAX; b++) {
         const merge_operand *x = &m->operand[b];
         int t = -1;
-        if (x->role == MERGE_LOCATE && x->level == 0 && x->shift == ROOT && x->coef == 1)
+        int64_t coef = 1;
+        if (x->role == MERGE_LOCATE && x->level == 0 && x->coef > 0) {
             t = x->tensor;
+            coef = x->coef;
+        }
         if (x->role == MERGE_WALK) t = walked_tensor(f, x->cursor);
-        if (t >= 0) o->weight[o->nweight++] = (uint16_t)t;
+        if (t < 0) continue;
+        o->weight[o->nweight].tensor = (uint16_t)t;
+        o->weight[o->nweight++].coef = coef;
     }
 }
 
@@ -515,7 +530,7 @@ bool parallel_find(const machine *mc, int first, parallel_loop *out)
     const program *p = mc->p;
     finder f = {.mc = mc, .p = p, .l = mc->code[first].u.loop, .out = out};
     for (int k = 0; k < mc->nloop; k++)
-        if (mc->loops[k].first == first) f.l = &mc->loops[out->number = k];
+        if (mc->loops[k].first == first) f.l = &mc->loops[out->number = out->whole = k];
     out->first = first;
     f.i0 = p->nv;
     f.m0 = f.i0 + p->ni;
@@ -523,8 +538,8 @@ bool parallel_find(const machine *mc, int first, parallel_loop *out)
     f.ncell = f.c0 + p->nc;
     const size_t cells = (size_t)f.ncell + 1;
     const size_t ints = (size_t)p->ni + 1;
-    const size_t size =
-        cells * (2 * sizeof *f.defined + 3) + ints * (2 * sizeof *f.block + 2);
+    const size_t size = cells * (2 * sizeof *f.defined + 3) +
+                        ints * (2 * sizeof *f.block + 2) + (size_t)p->ntensor;
     f.block = mem_zero(mc->cx, 1, (int64_t)size);
     if (!f.block) return not_shared(&f, "there is no memory to find out");
     f.within = f.block + ints;
@@ -535,6 +550,7 @@ bool parallel_find(const machine *mc, int first, parallel_loop *out)
     f.below = f.sum + cells;
     f.writes = f.below + cells;
     f.own = f.writes + ints;
+    f.apart = f.own + ints;
     const bool found = find(&f) || not_shared(&f, "they need each other");
     mem_free(mc->cx, f.block, size);
     return found;

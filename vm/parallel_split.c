@@ -37,9 +37,10 @@ static int64_t below(const tensor *t, int64_t p)
 }
 
 /* Level 0 of an operand within the loop's range: positions begin … end, and the
- * coordinates they stand for. */
+ * coordinates they stand for, which are about coef times the loop's. */
 typedef struct weight {
     const tensor *t;
+    int64_t coef;
     fiber_table top;
     int64_t begin, end;
 } weight;
@@ -65,11 +66,12 @@ static int64_t position(const weight *w, int64_t begin, int64_t end, int64_t i)
     return begin;
 }
 
-static bool weigh(const tensor *t, int64_t lo, int64_t hi, weight *w)
+static bool weigh(const tensor *t, int64_t coef, int64_t lo, int64_t hi, weight *w)
 {
     const level *lv = &t->level[0];
     if (!lv->kind->table || !(lv->props & PROP_ORDERED)) return false;
-    *w = (weight){.t = t};
+    if (!size_mul(lo, coef, &lo) || !size_mul(hi, coef, &hi)) return false;
+    *w = (weight){.t = t, .coef = coef};
     lv->kind->table(lv, &w->top);
     int64_t end;
     if (w->top.shape == VIEW_RANGE) {
@@ -88,13 +90,39 @@ static bool weigh(const tensor *t, int64_t lo, int64_t hi, weight *w)
 
 /* The part of all work that lies before chunk c. Results that are assembled in
  * parts are copied but for those of the first chunk: so each thread begins with a
- * large one, and what is left evens out. */
+ * large one, and what is left evens out. Others are cut in batches of a chunk a
+ * thread, each half of what is left (factoring; Hummel, Schonberg and Flynn, 1992):
+ * the last ones are small, however long the first ones took. */
 static double share_before(const parallel_loop *pl, int64_t c, int64_t chunks, int threads)
 {
     const double large = 0.75;
-    if (!pl->nparts || chunks <= 2 * threads) return (double)c / (double)chunks;
-    if (c <= threads) return large * (double)c / threads;
-    return large + (1 - large) * (double)(c - threads) / (double)(chunks - threads);
+    if (chunks <= 2 * threads) return (double)c / (double)chunks;
+    if (pl->nparts) {
+        if (c <= threads) return large * (double)c / threads;
+        return large + (1 - large) * (double)(c - threads) / (double)(chunks - threads);
+    }
+    const int64_t batch = c / threads, last = (chunks - 1) / threads;
+    const double left = 1 / (double)(INT64_C(1) << batch);
+    const int64_t in_last = chunks - last * threads;
+    return 1 - left +
+           (batch < last ? left / 2 * (double)(c % threads) / threads
+                         : left * (double)(c % threads) / (double)in_last);
+}
+
+/* How many chunks so much work is worth, the smallest of which has a grain. */
+static int64_t count_chunks(const parallel_loop *pl, int64_t work, int64_t grain,
+                            int threads)
+{
+    const int64_t limit = (int64_t)threads * CHUNKS_PER_THREAD;
+    int64_t n = work / grain;
+    if (!pl->nparts && n > 2 * threads) {
+        int64_t batches = 2; /* the last two of which are equal */
+        while (work >> batches >= grain * threads)
+            batches++;
+        n = batches * threads;
+    }
+    if (n > limit) n = limit;
+    return n < CHUNKS_MAX ? n : CHUNKS_MAX;
 }
 
 /* Nothing tells what a round is worth. */
@@ -107,27 +135,42 @@ static int split_evenly(int64_t lo, int64_t hi, int64_t limit, int64_t *bound)
     return (int)n;
 }
 
+/* Of the operands, what has most elements in the loop's range. Where that isn't worth
+ * the threads, of the results whose every place is computed. */
+static int64_t heaviest(const machine *mc, const parallel_loop *pl, int64_t lo, int64_t hi,
+                        int64_t enough, weight *best)
+{
+    int64_t most = 0;
+    for (int k = 0; k < pl->nweight + pl->nrows; k++) {
+        const bool row = k >= pl->nweight;
+        const uint16_t id = row ? pl->rows[k - pl->nweight] : pl->weight[k].tensor;
+        const int64_t coef = row ? pl->step : pl->weight[k].coef;
+        const tensor *t = mc->slot[id].t;
+        weight w;
+        if (row && most >= enough) break;
+        if (!t || !weigh(t, coef, lo, hi, &w)) continue;
+        const int64_t n = below(t, w.end) - below(t, w.begin);
+        if (n <= most) continue;
+        most = n;
+        *best = w;
+    }
+    return most;
+}
+
 int parallel_split(const machine *mc, const parallel_loop *pl, int64_t lo, int64_t hi,
                    int threads, int64_t *bound)
 {
     weight best = {0};
-    int64_t most = 0, grain = mc->cx->grain ? mc->cx->grain : GRAIN;
+    int64_t grain = mc->cx->grain ? mc->cx->grain : GRAIN;
     if (pl->asked) grain = 1;
-    for (int k = 0; k < pl->nweight; k++) {
-        const tensor *t = mc->slot[pl->weight[k]].t;
-        weight w;
-        if (!t || !weigh(t, lo, hi, &w)) continue;
-        const int64_t n = below(t, w.end) - below(t, w.begin);
-        if (n <= most) continue;
-        most = n;
-        best = w;
-    }
-    int64_t chunks = most / grain, limit = (int64_t)threads * CHUNKS_PER_THREAD;
-    if (limit > CHUNKS_MAX) limit = CHUNKS_MAX;
-    if (chunks > limit) chunks = limit;
+    const int64_t most = heaviest(mc, pl, lo, hi, 2 * grain, &best);
+    const int64_t chunks = count_chunks(pl, most, grain, threads);
     int n = 0;
     bound[0] = lo;
-    if (!most && pl->asked) return split_evenly(lo, hi, limit, bound);
+    if (!most && pl->asked) {
+        const int64_t limit = (int64_t)threads * CHUNKS_PER_THREAD;
+        return split_evenly(lo, hi, limit < CHUNKS_MAX ? limit : CHUNKS_MAX, bound);
+    }
     const int64_t from = chunks > 1 ? below(best.t, best.begin) : 0;
     for (int64_t c = 1; c < chunks; c++) {
         const int64_t want =
@@ -142,7 +185,7 @@ int parallel_split(const machine *mc, const parallel_loop *pl, int64_t lo, int64
             }
         }
         if (p == best.end) break;
-        const int64_t i = coordinate(&best, p);
+        const int64_t i = coordinate(&best, p) / best.coef;
         if (i > bound[n] && i < hi) bound[++n] = i;
     }
     bound[++n] = hi;

@@ -165,7 +165,8 @@ static stc_status lanes_row(machine *mc, nest *ns, void **row)
 {
     slot *r = &mc->slot[ns->in.sink[0].a];
     const level *lv = lanes_level(mc, ns);
-    if (asm_value(mc, r, lv->extent - 1)) return mc->cx->diag.status;
+    const int64_t hi = mc->ext[ns->o.s.l->merge->hi];
+    if (asm_value(mc, r, hi - lv->base - 1)) return mc->cx->diag.status;
     r->stores++;
     *row = (char *)r->t->vals - lv->base * (int64_t)type_size(r->t->type);
     return STC_OK;

@@ -1,0 +1,242 @@
+/* parallel_work.c: what a worker does: chunks of a shared loop.
+ *
+ * A worker begins a chunk with the registers that the host's machine has at the loop,
+ * runs the loop's code with the chunk's range, and stops behind it. Of results in which
+ * each round has a row of places of its own it sees a view, which has values up to where
+ * it has stored: it fills its rows itself, while they are in its cache anyway.
+ */
+#include "parallel_job.h"
+#include <string.h>
+
+enum { WORKER_ROUNDS = 4096 }; /* between two looks at limits and interrupts */
+
+/* ---- a worker's state ---------------------------------------------------------------- */
+
+static void copy_registers(worker *w, const machine *from)
+{
+    machine *mc = w->mc;
+    const program *p = mc->p;
+    memcpy(mc->v, from->v, (size_t)p->nv * sizeof *mc->v);
+    memcpy(mc->i, from->i, (size_t)p->ni * sizeof *mc->i);
+    memcpy(mc->m, from->m, (size_t)p->nm * sizeof *mc->m);
+    memcpy(mc->c, from->c, (size_t)p->nc * sizeof *mc->c);
+    for (int k = 0; k < p->nc; k++) { /* cursors stand below each other */
+        const cursor *up = from->c[k].c.up;
+        mc->c[k].c.up = up ? &mc->c[(const mcursor *)(const void *)up - from->c].c : NULL;
+    }
+}
+
+static stc_status copy_slots(worker *w, const machine *from, const parallel_loop *pl)
+{
+    machine *mc = w->mc;
+    for (int t = 0; t < mc->p->ntensor; t++) {
+        slot *to = &mc->slot[t];
+        const slot *s = &from->slot[t];
+        to->fill = s->fill;
+        to->bound = s->bound;
+        switch ((sharing)pl->sharing[t]) {
+        case SHARE_OWN:
+            break;
+        case SHARE_READ:
+            to->t = s->t;
+            break;
+        case SHARE_PLACES:
+        case SHARE_ROWS:
+            to->t = to->own = s->own;
+            to->stores = 0;
+            memcpy(to->lev, s->lev, (size_t)s->row->fmt.levels * sizeof *s->lev);
+            break;
+        case SHARE_PARTS:
+            if (asm_begin(mc, to)) return mc->cx->diag.status;
+            break;
+        }
+    }
+    for (int k = 0; k < pl->nrows; k++) {
+        slot *to = &mc->slot[pl->rows[k]];
+        w->view[k] = *to->own;
+        w->view[k].cx = mc->cx;
+        w->view[k].stains = (stains){0};
+        to->t = to->own = &w->view[k];
+    }
+    return STC_OK;
+}
+
+/* What belongs to the host's machine isn't the worker's any more. */
+static void drop_slots(worker *w, const parallel_loop *pl)
+{
+    for (int t = 0; t < w->mc->p->ntensor; t++) {
+        slot *s = &w->mc->slot[t];
+        s->bound = NULL;
+        if (pl->sharing[t] == SHARE_READ) s->t = NULL;
+        if (pl->sharing[t] == SHARE_PLACES || pl->sharing[t] == SHARE_ROWS)
+            s->t = s->own = NULL;
+    }
+}
+
+/* ---- chunks ------------------------------------------------------------------------ */
+
+/* Adds the rounds done since the last look; the sum of all threads. The host's
+ * progress function is called by its own thread only. */
+static uint64_t count_steps(machine *mc)
+{
+    job *j = mc->worker->job;
+    const uint64_t n = (uint64_t)(mc->slice - mc->left);
+    mc->slice = mc->left = WORKER_ROUNDS;
+    if (mc->worker->number == 0 && work_done(j->mc->cx, n * (uint64_t)j->threads))
+        atomic_store(&j->stop, true);
+    return atomic_fetch_add(&j->steps, n) + n;
+}
+
+stc_status parallel_poll(machine *mc)
+{
+    worker *w = mc->worker;
+    job *j = w->job;
+    ctx *cx = mc->cx, *root = cx->root;
+    const uint64_t steps = j->mc->steps + count_steps(mc);
+    if (root->max_steps && steps > root->max_steps)
+        return fail(cx, STC_ERR_STEPS, "stopped after %llu steps, the limit of a run",
+                    (unsigned long long)root->max_steps);
+    if (atomic_load_explicit(&root->interrupt, memory_order_relaxed))
+        return fail(cx, STC_ERR_INTERRUPT, "interrupted");
+    if (atomic_load(&j->stop))
+        return fail(cx, STC_ERR_INTERRUPT, "stopped by the progress function");
+    if (w->chunk > atomic_load(&j->failed))
+        return fail(cx, STC_ERR_INTERRUPT, "an earlier round failed");
+    return STC_OK;
+}
+
+/* Where the first coordinate of a round is in a level that computes positions. */
+static int64_t round_position(const parallel_loop *pl, const level *lv, int64_t round)
+{
+    int64_t coord;
+    if (!size_mul(round, pl->step, &coord)) coord = INT64_MAX;
+    if (coord < lv->base) return 0;
+    return coord - lv->base < lv->extent ? coord - lv->base : lv->extent;
+}
+
+/* Where it will be in the first level of the worker's part. */
+static int64_t part_position(const worker *w, const parallel_loop *pl, uint16_t t,
+                             int64_t round)
+{
+    const level *lv = &w->mc->slot[t].t->level[0];
+    return lv->kind->arrays ? lv->size : round_position(pl, lv, round);
+}
+
+/* Of a result in rows: the first place that isn't before chunk c's. The first and the
+ * last chunk have what lies outside of the loop's range as well. */
+static int64_t row_place(const worker *w, const job *j, int k, int c)
+{
+    const tensor *t = &w->view[k];
+    if (c == 0) return 0;
+    if (c == j->n) return j->places[k];
+    int64_t at = round_position(j->pl, &t->level[0], j->bound[c]);
+    for (int l = 1; l < t->fmt.levels; l++)
+        at = t->level[l].kind->size(&t->level[l], at);
+    return at;
+}
+
+/* A chunk's rows have no values yet, unless the host's machine saw to them; in the end
+ * they have all of them. */
+static void open_rows(worker *w, const job *j, int c)
+{
+    for (int k = 0; k < j->pl->nrows; k++) {
+        const int64_t there = j->mc->slot[j->pl->rows[k]].own->nvals;
+        const int64_t first = row_place(w, j, k, c);
+        w->view[k].nvals = first > there ? first : there;
+    }
+}
+
+static stc_status close_rows(worker *w, const job *j, int c)
+{
+    for (int k = 0; k < j->pl->nrows; k++)
+        if (tensor_extend_values(&w->view[k], row_place(w, j, k, c + 1)))
+            return w->cx.diag.status;
+    return STC_OK;
+}
+
+/* The first chunk's parts are assembled in the results themselves: `to` lends the
+ * host's machine's tensors to the worker, and takes them back. */
+static void lend_results(worker *w, const job *j, bool to, slot *kept)
+{
+    for (int k = 0; k < j->pl->nparts; k++) {
+        slot *s = &w->mc->slot[j->pl->parts[k]];
+        const slot *r = &j->mc->slot[j->pl->parts[k]];
+        r->own->cx = to ? &w->cx : j->mc->cx;
+        if (to) {
+            kept[k] = *s;
+            s->t = s->own = r->own;
+            continue;
+        }
+        s->t = s->own = kept[k].own;
+        for (int l = 0; l < s->row->fmt.levels; l++) /* as begun */
+            s->lev[l].parent = NONE;
+    }
+}
+
+static stc_status run_chunk(worker *w, job *j, int c)
+{
+    machine *mc = w->mc;
+    const parallel_loop *pl = j->pl;
+    slot kept[PARALLEL_PARTS];
+    chunk *out = &j->chunk[c];
+    const loop *l = &mc->loops[pl->number];
+    copy_registers(w, j->mc);
+    for (int k = 0; k < pl->nsum; k++)
+        mc->v[pl->sum[k].reg] = pl->sum[k].identity;
+    mc->ext[l->merge->lo] = j->bound[c];
+    mc->ext[l->merge->hi] = j->bound[c + 1];
+    if (c == 0) lend_results(w, j, true, kept);
+    for (int k = 0; k < pl->nparts; k++)
+        out->begin[k] = part_position(w, pl, pl->parts[k], j->bound[c]);
+    open_rows(w, j, c);
+    mc->slice = mc->left = WORKER_ROUNDS;
+    stc_status st = machine_dispatch(mc, &mc->code[pl->first]);
+    count_steps(mc);
+    if (!st) st = close_rows(w, j, c);
+    for (int k = 0; k < pl->nparts; k++)
+        out->end[k] = part_position(w, pl, pl->parts[k], j->bound[c + 1]);
+    if (c == 0) lend_results(w, j, false, kept);
+    for (int k = 0; k < pl->nsum; k++)
+        out->sum[k] = mc->v[pl->sum[k].reg];
+    return st;
+}
+
+static void chunk_failed(job *j, int c)
+{
+    int before = atomic_load(&j->failed);
+    while (c < before && !atomic_compare_exchange_weak(&j->failed, &before, c)) {
+    }
+}
+
+static stc_status run_chunks(worker *w, job *j, int number)
+{
+    const parallel_loop *pl = j->pl;
+    stc_status st = copy_slots(w, j->mc, pl);
+    w->chunk = 0;
+    while (!st) {
+        const int c = atomic_fetch_add(&j->next, 1);
+        if (c >= j->n || c > atomic_load(&j->failed)) break;
+        w->chunk = c;
+        j->chunk[c].worker = number;
+        st = run_chunk(w, j, c);
+    }
+    for (int k = 0; k < pl->nparts && !st; k++)
+        st = asm_finish(w->mc, &w->mc->slot[pl->parts[k]]);
+    return st;
+}
+
+void parallel_work(void *context, int number)
+{
+    job *j = context;
+    worker *w = j->mc->parallel->worker[number];
+    machine *mc = w->mc;
+    diag_clear(&w->cx);
+    w->job = j;
+    memcpy(mc->ext, j->mc->ext, (size_t)mc->p->next * sizeof *mc->ext);
+    lop *behind = &mc->code[mc->loops[j->pl->whole].last + 1];
+    w->stop = *behind;
+    machine_patch(mc, behind, LOP_HALT);
+    if (run_chunks(w, j, number)) chunk_failed(j, w->chunk);
+    *behind = w->stop;
+    drop_slots(w, j->pl);
+}
