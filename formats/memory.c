@@ -352,7 +352,7 @@ stc_status mem_grow(ctx *cx, void *block_ptr, int64_t *cap, int64_t need, size_t
     /* Where there isn't room for that much, for less: what is left of a cap is
      * taken in steps that halve, not one by one. */
     for (;; more = need + (more - need) / 2) {
-        if (!__builtin_mul_overflow((size_t)more, size, &want) && want <= INT64_MAX)
+        if (!__builtin_mul_overflow((size_t)more, size, &want) && want <= SIZE_MAX / 2)
             out = try_resize(cx, *block, old, want);
         if (out || more == need) break;
     }

@@ -44,6 +44,7 @@
     SUITE(kernels)                                                                         \
     SUITE(host_levels)                                                                     \
     SUITE(join)                                                                            \
+    SUITE(limits)                                                                          \
     SUITE(host)                                                                            \
     SUITE(super)                                                                           \
     SUITE(sweep)                                                                           \

@@ -1,6 +1,7 @@
 /* check_io.c: data files: what is written reads back, in every file type; the
  * small rules of the formats; and files that stay whole. */
 #include "check.h"
+#include <complex.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -212,6 +213,44 @@ START_TEST(files_stay_whole)
 }
 END_TEST
 
+/* Files whose data isn't what is asked for. */
+START_TEST(other_data)
+{
+    heap h;
+    stc_machine *m = machine_open(&h, false);
+    stc_tensor *a = sample_matrix(m, "csr"), *b, *t = NULL;
+    ck_ok(m, stc_tensor_convert(a, "csr", (int)STC_C64, &b));
+    static const char *const files[] = {"c.npy", "c.tns", "c.mtx"};
+    for (int k = 0; k < 3; k++) {
+        ck_ok(m, stc_tensor_write(b, path_of(files[k]))); /* imaginary parts are 0 */
+        ck_ok(m, stc_tensor_read(m, path_of(files[k]), "csr", STC_F64, NULL, &t));
+        holds(t, sample_dense, 20);
+        stc_tensor_free(t);
+    }
+    static const cfloat z[] = {1, 2 + 3 * I};
+    static const int64_t n[] = {2};
+    stc_tensor *c;
+    ck_ok(m, stc_tensor_from_dense(m, "dense", STC_C64, 1, n, NULL, z, &c));
+    ck_ok(m, stc_tensor_write(c, path_of("z.npy")));
+    t = NULL;
+    ck_assert_int_eq(stc_tensor_read(m, path_of("z.npy"), NULL, STC_F64, NULL, &t),
+                     STC_ERR_DATA);
+    ck_assert(
+        has_words(stc_error(m)->message, "complex values, which type f64 can't hold"));
+    ck_assert_int_eq(stc_tensor_read(m, path_of("c.npy"), "csf", -1, NULL, &t), STC_OK);
+    stc_tensor_free(t);
+    t = NULL;
+    ck_assert_int_ne(
+        stc_tensor_read(m, path_of("c.npy"), "(i) -> (i : dense)", -1, NULL, &t), STC_OK);
+    ck_assert(has_words(stc_error(m)->message, "the tensor has order 2"));
+    ck_assert_ptr_null(t);
+    stc_tensor_free(a);
+    stc_tensor_free(b);
+    stc_tensor_free(c);
+    machine_shut(m, &h);
+}
+END_TEST
+
 Suite *suite_io(void)
 {
     Suite *s = suite_create("io");
@@ -224,6 +263,7 @@ Suite *suite_io(void)
     tcase_add_test(c, matrix_market);
     tcase_add_loop_test(c, damaged, 0, 5);
     tcase_add_test(c, files_stay_whole);
+    tcase_add_test(c, other_data);
     suite_add_tcase(s, c);
     return s;
 }

@@ -46,6 +46,11 @@ START_TEST(declarations)
             "get their data when they are bound|get their data");
     REFUSED(stc_compile(m, "y(i) = A(i)", &csr, 1, &p), STC_ERR_PROGRAM,
             "A|2 modes|1 subscript");
+    stc_function f = {.size = sizeof f - 1, .head = "f(x)"};
+    REFUSED(stc_function_register(m, &f), STC_ERR_ARGUMENT, "of another version");
+    f = (stc_function){.size = sizeof f};
+    REFUSED(stc_function_register(m, &f), STC_ERR_ARGUMENT, "head");
+    REFUSED(stc_function_register(m, NULL), STC_ERR_ARGUMENT, "the function is NULL");
     REFUSED(stc_set_threads(m, 2000), STC_ERR_ARGUMENT, "2000 threads|0 to 1024");
 }
 END_TEST
@@ -147,6 +152,8 @@ START_TEST(tensors)
     const double one[] = {1};
     REFUSED(stc_tensor_new(m, "csr", STC_F64, 3, huge, NULL, &t), STC_ERR_PROGRAM,
             "tensors of order 2");
+    REFUSED(stc_tensor_new(m, "(i) -> (i : dense)", STC_F64, 2, shape, NULL, &t),
+            STC_ERR_PROGRAM, "order");
     REFUSED(stc_tensor_from_dense(m, "dense", STC_F64, 3, huge, NULL, one, &t),
             STC_ERR_OVERFLOW, "2^63 elements");
     REFUSED(stc_tensor_from_coords(m, "csr", STC_F64, 2, shape, NULL, 1, outside, one, &t),
