@@ -5,9 +5,9 @@
  * FILTER (or the environment's ROWS) picks the rows whose "name input" contains it;
  * "latency" picks the latencies, "formats" the rows over formats, "arrays" those of other
  * functions, "expressions" those that no template has by name, "convolution" those of
- * affine subscripts, "compressed" those on rle and lz77, and "peaks" what large runs hold
- * at most. It prints and never judges, except that results which differ make the exit
- * status 1.
+ * affine subscripts, "compressed" those on rle and lz77, "peaks" what large runs hold at
+ * most, and "threads" what THREADS=2 gain, beside what they gain of memory. It prints and
+ * never judges, except that results which differ make the exit status 1.
  */
 #include "bench.h"
 #include <stdlib.h>
@@ -75,5 +75,6 @@ int main(int argc, char **argv)
     status |= bench_convolution(filter, csv);
     status |= bench_compressed(filter, csv);
     status |= bench_workspaces(filter, csv);
+    status |= bench_threads(filter, csv);
     return bench_latency(filter, csv, tool) | status;
 }

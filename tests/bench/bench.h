@@ -2,7 +2,7 @@
  * loops that a sparse compiler would emit (kernels_ref.c), the rows that set
  * both side by side (rows.c) and the latencies (latency.c).
  *
- * Everything is one thread, f64 values and 32-bit coordinates. Values are
+ * Everything is one thread unless it says so, f64 values and 32-bit coordinates. Values are
  * k/1024 with k in 1…1024, so sums of a few thousand products are exact and
  * the two sides can be compared without a tolerance for order.
  */
@@ -74,8 +74,14 @@ double median(double *t, int n); /* sorts t */
 enum { TIERS_ROOM = 24 };
 void tiers_of(stc_machine *m, const stc_program *p, char out[TIERS_ROOM]);
 
-/* stream.c: what memory gives at most, printed. */
+/* stream.c: what memory gives at most, printed; and what a triad takes so many threads,
+ * over one's arrays. */
 void print_stream(bool csv);
+enum { STREAM_THREADS = 64 };
+typedef struct stream stream;
+stream *stream_open(void);
+void stream_close(stream *s);
+double stream_ns(const stream *s, int threads);
 
 /* rows.c: all rows, or those whose "name input" contains `filter`. */
 int bench_rows(const char *filter, bool csv);
@@ -89,6 +95,9 @@ int bench_expressions(const char *filter, bool csv);
 int bench_convolution(const char *filter, bool csv);
 /* compressed.c: the same, for operands in rle and lz77 against dense ones. */
 int bench_compressed(const char *filter, bool csv);
+/* threads.c: rows of rows.c by one thread and by several, "threads NAME" for some; only if
+ * the filter names them. */
+int bench_threads(const char *filter, bool csv);
 /* workspaces.c: policies of workspaces; only if the filter names them. */
 int bench_workspaces(const char *filter, bool csv);
 /* latency.c */
