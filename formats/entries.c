@@ -137,9 +137,7 @@ void fill_elements(void *to, int64_t begin, int64_t end, const void *one, size_t
 {
     if (begin >= end) return;
     const char *byte = one;
-    bool same = true;
-    for (size_t b = 1; b < size; b++)
-        same &= byte[b] == byte[0];
+    const bool same = !memcmp(byte, byte + 1, size - 1);
     char *p = (char *)to + (size_t)begin * size;
     const size_t total = (size_t)(end - begin) * size;
     if (same) {

@@ -6,6 +6,8 @@
 #include "internal.h"
 #include <string.h>
 
+enum { FEW_VALUES = 512 };
+
 static void free_arrays(tensor *t)
 {
     for (int l = 0; l < t->fmt.levels; l++) {
@@ -155,6 +157,7 @@ stc_status tensor_reserve_values(tensor *t, int64_t n)
 stc_status tensor_extend_values(tensor *t, int64_t n)
 {
     if (n <= t->nvals) return STC_OK;
+    if (n < t->few) n = t->few;
     if (n > t->vals_cap && tensor_reserve_values(t, n)) return t->cx->diag.status;
     value one;
     type_store(t->type, &one, 0, t->fill);
@@ -179,6 +182,7 @@ stc_status tensor_begin(tensor *t)
      * room for all, which gets its fills as far as something is stored, while that
      * part of it is in the cache anyway. */
     const stc_status status = parents == NONE ? STC_OK : tensor_reserve_values(t, parents);
+    t->few = parents <= FEW_VALUES ? parents : 0;
     stains_begin(t, generation, parents);
     return status;
 }

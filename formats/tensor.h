@@ -34,6 +34,8 @@ struct stc_tensor {
     level level[STC_MAX_ORDER];
     void *vals;
     int64_t nvals, vals_cap; /* elements                                       */
+    int64_t few; /* while assembled: its values, if they are so few that all are filled
+                    when one is stored; else 0                                */
     bool vals_owned;
     bool vouched;        /* the host answers for the arrays                */
     uint64_t generation; /* counts changes of data                         */

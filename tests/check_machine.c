@@ -55,6 +55,65 @@ START_TEST(runs_again)
 }
 END_TEST
 
+static double sum_of(stc_machine *m, stc_program *p, int n)
+{
+    const stc_tensor *t;
+    double y[16], sum = 0;
+    ck_ok(m, stc_run(p));
+    ck_ok(m, stc_result(p, "y", &t));
+    ck_assert_int_eq((int)stc_tensor_shape(t)[0], n);
+    ck_ok(m, stc_tensor_to_dense(t, y));
+    for (int k = 0; k < n; k++)
+        sum += y[k];
+    return sum;
+}
+
+/* What a run knows of its operands isn't used when they are others, have been lent
+ * other arrays, or the last binding was refused. */
+START_TEST(changes_between_runs)
+{
+    heap h;
+    stc_machine *m = machine_open(&h, _i == 1);
+    stc_program *p = spmv(m);
+    int32_t pos[] = {0, 1, 3}, crd[] = {2, 0, 1}, pos2[] = {0, 2, 3}, crd2[] = {0, 1, 2};
+    double val[] = {1, 2, 3}, val2[] = {10, 20, 30}, ones[] = {1, 1, 1, 1},
+           other[] = {5, 7};
+    const int64_t shape[] = {2, 3}, wide[] = {3, 2}, three = 3, two = 2;
+    const int64_t coords[] = {0, 1, 2, 2, 0, 1, 0, 1};
+    stc_tensor *a = NULL, *b = NULL, *x = NULL, *z = NULL;
+    ck_ok(m, stc_tensor_new(m, "csr", STC_F64, 2, shape, NULL, &a));
+    ck_ok(m, stc_tensor_from_dense(m, "dense", STC_F64, 1, &three, NULL, ones, &x));
+    ck_ok(m, stc_tensor_from_dense(m, "dense", STC_F64, 1, &two, NULL, other, &z));
+    ck_ok(m, stc_tensor_from_coords(m, "csr", STC_F64, 2, wide, NULL, 4, coords, ones, &b));
+    for (int round = 0; round < 2; round++) {
+        ck_ok(m, stc_tensor_lend(a, 1, STC_POS, (stc_array){pos, 3, 4, 4}));
+        ck_ok(m, stc_tensor_lend(a, 1, STC_CRD, (stc_array){crd, 3, 4, 4}));
+        ck_ok(m, stc_tensor_lend_values(a, val, 3));
+        ck_ok(m, stc_bind(p, "A", a));
+        ck_ok(m, stc_bind(p, "x", x));
+        ck_assert(sum_of(m, p, 2) == 6 && sum_of(m, p, 2) == 6);
+        ck_ok(m, stc_tensor_lend(a, 1, STC_POS, (stc_array){pos2, 3, 4, 4}));
+        ck_ok(m, stc_tensor_lend(a, 1, STC_CRD, (stc_array){crd2, 3, 4, 4}));
+        ck_ok(m, stc_tensor_lend_values(a, val2, 3));
+        ck_assert(sum_of(m, p, 2) == 60 && sum_of(m, p, 2) == 60);
+        ck_ok(m, stc_bind(p, "A", b));
+        ck_assert_int_eq(stc_run(p), STC_ERR_SHAPE); /* x is too long */
+        ck_ok(m, stc_bind(p, "x", z));
+        ck_assert(sum_of(m, p, 3) == 24 && sum_of(m, p, 3) == 24);
+        ck_ok(m, stc_bind(p, "x", NULL));
+        ck_assert_int_eq(stc_run(p), STC_ERR_ARGUMENT);
+        ck_ok(m, stc_bind(p, "x", z));
+        ck_assert(sum_of(m, p, 3) == 24);
+    }
+    stc_program_free(p);
+    stc_tensor_free(a);
+    stc_tensor_free(b);
+    stc_tensor_free(x);
+    stc_tensor_free(z);
+    machine_shut(m, &h);
+}
+END_TEST
+
 START_TEST(wrong_bindings)
 {
     heap h;
@@ -275,6 +334,7 @@ Suite *suite_machine(void)
     TCase *c = tcase_create("machine");
     tcase_set_timeout(c, 60);
     tcase_add_loop_test(c, runs_again, 0, 2);
+    tcase_add_loop_test(c, changes_between_runs, 0, 2);
     tcase_add_test(c, wrong_bindings);
     tcase_add_loop_test(c, steps_are_limited, 0, 2);
     tcase_add_loop_test(c, endless_function, 0, 2);

@@ -173,10 +173,14 @@ static stc_status prepare_sinks(machine *mc, cascade *c)
 
 static stc_status prepare(machine *mc, cascade *c)
 {
+    for (int k = 0; k < c->nstage; k++)
+        c->stage[k].paired = c->stage[k].pair && nest_prepare(mc, c->stage[k].pair);
+    stage *first = &c->stage[0];
+    if (first->paired && first->plain) return make_ready(mc, first);
+    first->plain = first->paired && c->nstage == 2;
     if (prepare_sinks(mc, c)) return mc->cx->diag.status;
     for (int k = 0; k < c->nstage; k++) {
         stage *st = &c->stage[k];
-        st->paired = st->pair && nest_prepare(mc, st->pair);
         if (st->out && st->out->paired) {
             if (st->out->out && !st->out->rowwise)
                 stage_results_turn(st->out, st->g->s.sink[0].a);

@@ -87,6 +87,7 @@ struct stage {
     nest *pair;   /* a kernel for this loop and the one inside it */
     bool paired;  /* in this run                                  */
     bool rowwise; /* … and the kernel goes through its fibers too */
+    bool plain;   /* paired in the last run, and all that there is */
     cascade *all;
     stage *out; /* the loop around */
     nest_links link;

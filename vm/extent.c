@@ -98,14 +98,17 @@ static stc_status broken(machine *mc, const ext_check *c)
 stc_status machine_extents(machine *mc)
 {
     const program *p = mc->p;
+    bool settled = true;
     for (int i = 0; i < p->next; i++) {
         stc_status status = evaluate(mc, i, &mc->ext[i]);
         if (status) return status;
+        settled &= p->ext[i].op != EXT_SPAN; /* these are found out on the way */
     }
     for (int i = 0; i < p->ncheck; i++) {
         const ext_check *c = &p->check[i];
         int64_t a = mc->ext[c->a], b = mc->ext[c->b];
         if (c->rel == REL_EQ ? a != b : a > b) return broken(mc, c);
     }
+    mc->settled = settled;
     return STC_OK;
 }

@@ -75,6 +75,17 @@ static void lay_out(machine *mc, layout *l, int loops, int lanes, int levels)
     }
 }
 
+/* All tensors but one are bound, and that one is made. */
+static bool reads_bound(const program *p)
+{
+    int made = 0;
+    for (int t = 0; t < p->ntensor; t++) {
+        const uint8_t role = p->tensor[t].role;
+        made += role == ROLE_INPUT ? 0 : role == ROLE_OUTPUT ? 1 : 2;
+    }
+    return made < 2;
+}
+
 static stc_status allocate(machine *mc)
 {
     int loops, lanes, levels = 0;
@@ -110,6 +121,7 @@ static loop *link_loop(linker *k, lop *at)
     l->mask = at->arg[1];
     l->lane = mc->lanes + k->lanes;
     l->first = (int)(at - mc->code);
+    l->alone = k->depth == 0;
     l->body = at + 1;
     for (int pass = 0; pass < 3; pass++) {
         for (int b = 0; b < m->count; b++) {
@@ -362,6 +374,7 @@ stc_status machine_link(machine *mc)
 {
     if (check_hosts(mc) || allocate(mc)) return mc->cx->diag.status;
     mc->labels = machine_labels();
+    mc->reads_bound = !mc->worker && reads_bound(mc->p);
     linker k;
     k.mc = mc;
     k.depth = k.loops = k.lanes = k.subs = 0;

@@ -100,6 +100,7 @@ struct loop {
     uint64_t visited;       /* subsections visited in this run                 */
     bool universe;          /* visits every coordinate, this time              */
     bool unordered;         /* its only walker's coordinates come in any order */
+    bool alone;             /* in no other block: it is run once in a run        */
     uint16_t index, mask;   /* registers                                       */
     const lop *body, *exit;
     loop *outer;
@@ -140,13 +141,15 @@ typedef struct workspace workspace;
 
 struct slot {
     const prog_tensor *row;
-    tensor *t;       /* what instructions see: bound or own                 */
-    tensor *bound;   /* the host's                                          */
-    tensor *own;     /* the machine's, made when first assembled            */
-    value fill;      /* of what is assembled                                */
-    uint64_t stores; /* counts store and acc since begin                    */
-    bool open;       /* between begin and finish: own is no whole tensor      */
-    asm_level *lev;  /* one per level                                       */
+    tensor *t;                /* what instructions see: bound or own                 */
+    tensor *bound;            /* the host's                                          */
+    tensor *own;              /* the machine's, made when first assembled            */
+    const tensor *seen;       /* what was bound when the last run began,           */
+    uint64_t seen_generation; /* and its generation                         */
+    value fill;               /* of what is assembled                                */
+    uint64_t stores;          /* counts store and acc since begin                    */
+    bool open;                /* between begin and finish: own is no whole tensor      */
+    asm_level *lev;           /* one per level                                       */
     workspace *ws;
     const tensor *from;       /* keep_while: what own was converted from,            */
     uint64_t from_generation; /* and its generation                             */
@@ -198,9 +201,19 @@ struct machine {
     uint64_t profile_since, profile_rounds;
     struct parallel *parallel; /* shared loops, once looked for; NULL before */
     struct worker *worker;     /* this machine runs for a thread; NULL: the host's */
-    void *block;               /* all of the fixed-size state                    */
+    bool reads_bound;  /* loops read nothing that the run makes itself              */
+    bool settled;      /* extents are those of what was seen                        */
+    uint64_t bindings; /* counts changes of what is bound (machine_knows)           */
+    void *block;       /* all of the fixed-size state                               */
     size_t block_size;
 };
+
+/* Whether what was found out about a loop's operands when so many bindings had been
+ * counted still holds: repeated runs on the same data don't look at them again. */
+static inline bool machine_knows(const machine *mc, const loop *l, uint64_t since)
+{
+    return since == mc->bindings && mc->reads_bound && l->alone;
+}
 
 /* link.c: allocates the block and fills the lops. */
 stc_status machine_link(machine *mc);
@@ -239,7 +252,8 @@ stc_status machine_fail(machine *mc, const lop *at, stc_status status, const cha
 stc_status machine_host_failed(machine *mc, const lop *at, stc_status status,
                                const char *why);
 
-/* extent.c: evaluates all extents and checks from the shapes of what is bound. */
+/* extent.c: evaluates all extents and checks from the shapes of what is bound;
+ * sets `settled`. */
 stc_status machine_extents(machine *mc);
 
 /* merge.c: the loop over a merge. start: from its lower bound; next: after

@@ -317,7 +317,7 @@ static bool prepare_musts(const machine *mc, const nest *ns)
     return true;
 }
 
-bool nest_prepare(machine *mc, nest *ns)
+static bool prepare_operands(const machine *mc, nest *ns)
 {
     const merge_desc *m = ns->in.l->merge;
     int width = 0;
@@ -327,16 +327,24 @@ bool nest_prepare(machine *mc, nest *ns)
         if (!prepare_walk(mc, ns, &ns->walk[k], &width)) return false;
     for (int k = 0; k < ns->nload; k++)
         if (!prepare_load(mc, ns, &ns->load[k])) return false;
+    ns->width = width;
+    return prepare_rest(mc, ns) && prepare_musts(mc, ns);
+}
+
+bool nest_prepare(machine *mc, nest *ns)
+{
+    ns->rounds = 0;
+    if (!machine_knows(mc, ns->o.s.l, ns->since)) {
+        ns->kernel = NULL;
+        ns->since = mc->bindings;
+        if (prepare_operands(mc, ns)) ns->kernel = ns->width == 8 ? ns->wide : ns->narrow;
+    }
     /* the handlers scatter into an accumulator; a coordinate list has none */
     const sink *to = &ns->in.sink[0];
+    if (!ns->kernel) return false;
     if (to->kind == SINK_WSADD && !ws_is_vector(&mc->slot[to->a])) return false;
-    ns->width = width;
-    ns->rounds = 0;
     if (ns->by_lane && !super_lanes_ready(mc, ns)) return false;
-    if (to->kind == SINK_STORE && !super_rows_ready(mc, ns, width)) return false;
-    if (!prepare_rest(mc, ns) || !prepare_musts(mc, ns)) return false;
-    ns->kernel = width == 8 ? ns->wide : ns->narrow;
-    return ns->kernel != NULL;
+    return to->kind != SINK_STORE || super_rows_ready(mc, ns, ns->width);
 }
 
 /* Whether some located operand may be absent in some lane of this strip. */

@@ -85,6 +85,7 @@ struct nest {
                                  there is only one. STORE: of the two loads           */
     nest_kernel narrow, wide; /* for 32-bit and 64-bit indices                  */
     nest_kernel kernel;       /* of this run                                         */
+    uint64_t since;           /* … and of those while so many bindings are counted   */
     nest_kernel rows[2];      /* the same for three loops; NULL: there is none       */
     const nest_rows *by;      /* what these go through                               */
     int nwalk, nload, nscalar;

@@ -103,6 +103,8 @@ stc_status machine_bind(machine *mc, int id, tensor *t)
                         row->name);
     }
     s->bound = t;
+    s->seen = NULL;
+    mc->settled = false;
     for (int i = 0; i < mc->p->ntensor; i++) /* t may be new at an old address */
         if (mc->slot[i].row->keep_while && mc->slot[i].row->source == id)
             mc->slot[i].from = NULL;
@@ -153,17 +155,34 @@ static stc_status start_slot(machine *mc, slot *s)
     }
 }
 
+/* Notes whether an operand isn't what it was when extents were evaluated. */
+static stc_status look_at(machine *mc, slot *s)
+{
+    const tensor *t = s->bound;
+    if (!t) return check_bound(mc, s);
+    if (s->seen == t && s->seen_generation == t->generation) return STC_OK;
+    mc->settled = false;
+    if (check_bound(mc, s)) return mc->cx->diag.status;
+    s->seen = t;
+    s->seen_generation = t->generation;
+    return STC_OK;
+}
+
 static stc_status start(machine *mc)
 {
     const program *p = mc->p;
-    for (int i = 0; i < p->ntensor; i++) {
-        slot *s = &mc->slot[i];
-        if (s->row->role > ROLE_INOUT || s->row->role == ROLE_OUTPUT) continue;
-        stc_status status = check_bound(mc, s);
-        if (status) return status;
+    const int n = p->ntensor;
+    for (int i = 0; i < n; i++) {
+        const uint8_t role = mc->slot[i].row->role;
+        if (role != ROLE_INPUT && role != ROLE_INOUT) continue;
+        if (look_at(mc, &mc->slot[i])) return mc->cx->diag.status;
     }
-    stc_status status = machine_extents(mc);
-    for (int i = 0; i < p->ntensor && !status; i++)
+    if (!mc->settled) {
+        mc->bindings++;
+        if (machine_extents(mc)) return mc->cx->diag.status;
+    }
+    stc_status status = STC_OK;
+    for (int i = 0; i < n && !status; i++)
         status = start_slot(mc, &mc->slot[i]);
     return status;
 }
@@ -205,7 +224,7 @@ stc_status machine_run(machine *mc)
         return mc->cx->diag.status;
     mc->steps = 0;
     mc->profile_last = -1;
-    for (int i = 0; i < mc->nloop; i++)
+    for (int i = 0; mc->nsub && i < mc->nloop; i++)
         mc->loops[i].visited = 0;
     if (mc->profile)
         for (int i = 0; i < mc->ncode; i++)

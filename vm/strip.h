@@ -65,10 +65,11 @@ struct strip {
     int done;       /* nodes evaluated in this strip      */
     void *block;
     size_t block_size;
-    int n;              /* lanes                              */
-    bool entered;       /* columns that don't vary are there  */
-    int fill;           /* fill_kind of this time             */
-    int64_t next, last; /* coordinates, or positions left  */
+    int n;                     /* lanes                              */
+    bool entered;              /* columns that don't vary are there  */
+    int fill;                  /* fill_kind of this time             */
+    uint64_t since;            /* … and while so many bindings are counted */
+    int64_t first, next, last; /* coordinates, or positions left  */
     struct strip_walk {
         const char *crd;
         int32_t width, stride;

@@ -182,10 +182,16 @@ bool strip_enter(machine *mc, strip *s)
 {
     loop *l = s->s.l;
     const merge_desc *m = l->merge;
-    const int64_t lo = m->lo == ROOT ? 0 : mc->ext[m->lo], hi = mc->ext[m->hi];
     s->entered = s->failed = false;
+    if (s->fill == FILL_RANGE && machine_knows(mc, l, s->since)) {
+        s->next = s->first;
+        return left(s);
+    }
+    const int64_t lo = m->lo == ROOT ? 0 : mc->ext[m->lo], hi = mc->ext[m->hi];
     find_tables(mc, s);
     s->fill = choose_fill(mc, s, lo, hi);
+    s->first = s->next;
+    s->since = mc->bindings;
     if (s->fill == FILL_STEPS) {
         s->more = on(s, loop_start(mc, l));
         s->resume = l->i;
