@@ -260,6 +260,7 @@ static bool places_ready(job *j)
         tensor *t = j->mc->slot[pl->rows[k]].own;
         j->places[k] = count_places(t);
         if (j->places[k] == NONE || tensor_reserve_values(t, j->places[k])) return false;
+        t->few = 0; /* a worker fills no more than its own */
         /* few of them differ from it */
         if (t->stains.old && tensor_extend_values(t, j->places[k])) return false;
     }
