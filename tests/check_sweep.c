@@ -208,21 +208,43 @@ END_TEST
 
 /* ---- statements and formats --------------------------------------------------------- */
 
-/* A and B have two modes, u and v one; x, y, X and Y are dense. */
+/* A, B and S have two modes, T three, u, v and w one; the others are dense: x, y and z
+ * with one mode, X and the narrow N, W and Q with two. */
 static const char *const statements[] = {
+    "R(i) = A(i,j)",
     "R(i) = A(i,j) * v(j)",
     "R(i) = A(i,j) * x(j)",
-    "R(j) = A(i,j) * y(i)",
+    "R(i) = A(i,j) * x(j) * z(j)",
+    "R(i) = A(i,j) * x(j) * z(j) * x(j)",
     "R(i) = A(i,j) * x(j) * v(j)",
+    "R(i) = y(i) * A(i,j)",
+    "R(i) = A(i,j) * (y(i) * x(j) * z(j))",
     "R(i) = y(i) * A(i,j) * x(j) + y(i)",
+    "R(i) = A(i,j) * A(i,j) * x(j)",
     "R(i) = min(j: A(i,j) + x(j))",
     "R(i) = max(j: A(i,j))",
+    "R(i) = or(j: A(i,j) && x(j))",
+    "R(i) = prod(j: A(i,j) + 1)",
+    "R(j) = A(i,j)",
+    "R(j) = A(i,j) * y(i)",
+    "R(j) = u(i) * A(i,j) * y(i)",
+    "R(j) = min(i: A(i,j) + y(i))",
+    "R(i) = X(i,j) * x(j)",
+    "R(i) = y(i) * X(i,j) * x(j) * z(j)",
+    "R(i) = u(i) * X(i,j) * x(j)",
     "R = A(i,j) * B(i,j)",
     "R = A(i,j) * X(i,j)",
+    "R = max(i,j: A(i,j))",
     "R(i) = A(i,j) * B(i,j)",
+    "R(i) = y(i) * A(i,j) * B(i,j)",
+    "R(i) = min(j: A(i,j) + B(i,j))",
+    "R(i) = or(j: A(i,j) && B(i,j))",
+    "R(i) = A(i,j) * (B(i,j) + v(j))",
     "R(i,j) = A(i,j) + B(i,j)",
     "R(i,j) = A(i,j) - B(i,j)",
     "R(i,j) = A(i,j) * B(i,j)",
+    "R(i,j) = min(A(i,j), B(i,j))",
+    "R(i,j) = A(i,j) && B(i,j)",
     "R(i,j) = A(i,j) * B(i,j) * v(j)",
     "R(i,j) = max(A(i,j), B(i,j)) + A(i,j)",
     "R(i,j) = A(i,j) * X(i,j)",
@@ -231,20 +253,31 @@ static const char *const statements[] = {
     "R(i,j) = y(i) * A(i,j) * x(j)",
     "R(i,j) = select(A(i,j) > 2, B(i,j), -A(i,j))",
     "R(i,j) = select(B(i,j), A(i,j) + i, 0)",
+    "R(i,j) = A(i,j) * u(i)",
+    "R(i,j) = u(i) * v(j) + A(i,j)",
     "R(j,i) = A(i,j)",
     "R(j,i) = A(i,j) + B(i,j)",
     "R(i,j) = A(i,k) * B(j,k)",
     "R(i,j) = A(i,k) * S(k,j)",
+    "R(i,j) = y(i) * A(i,k) * S(k,j)",
+    "R(i,j) = A(i,k) * x(k) * S(k,j)",
     "R(i,j) = min(k: A(i,k) + S(k,j))",
-    "R(i,j) = A(i,k) * X(j,k)",
-    "R(i,j) = A(k,i) * B(k,j)",
-    "R(i,j) = A(k,i) * X(k,j)",
     "R(i,j) = A(i,k) * S(k,j) + B(i,j)",
     "R(i,j) = B(i,j) * X(i,k) * S(k,j)",
-    "R(i,j) = A(i,j) * u(i)",
-    "R(i,j) = u(i) * v(j) + A(i,j)",
-    "R(i) = A(i,j) * (B(i,j) + v(j))",
-    "R(i) = or(j: A(i,j) && B(i,j))",
+    "R(i,j) = A(k,i) * B(k,j)",
+    "R(i,j) = A(i,k) * X(j,k)",
+    "R(i,j) = A(k,i) * X(k,j)",
+    "R(i,j) = A(i,k) * W(k,j)",
+    "R(i,j) = A(i,k) * W(k,j) * y(i) * x(k)",
+    "R(i,j) = A(i,k) * N(k,j)",
+    "R(i,j) = A(i,k) * W(k,j) * Q(i,j)",
+    "R(i,j) = min(k: A(i,k) + W(k,j))",
+    "R(i,j) = u(i) * A(i,k) * W(k,j)",
+    "R(i,j) = T(i,j,k) * x(k)",
+    "R(i,j) = T(i,k,j)",
+    "R(i,l) = T(i,j,k) * W(j,l) * W(k,l)",
+    "R(i,j,l) = T(i,j,k) * W(k,l)",
+    "R(i,j,k) = T(i,j,k) * v(j) + T(i,j,k)",
     "R(i) = S(i,i) * v(i)",
     "R(i) = A(i,i+j) * w(j)",
     "R(i,j) = A(i,j+k) * w(k)",
@@ -253,49 +286,70 @@ static const char *const statements[] = {
     "R(i,j) = A(i(2:10), j) * v(j)",
     "R(i) = (w(j) > 0) * A(i,j(3:7))",
 };
+enum { STATEMENTS = sizeof statements / sizeof *statements };
 
-static const char *const formats[] = {
-    "dense",
-    "csr",
-    "csc",
-    "dcsr",
-    "coo",
-    "hash",
-    "bcsr(2,3)",
-    "dia",
-    "ell",
-    "rle",
-    "lz77",
-    "bytemap",
-    "(i,j) -> (i : dense, j : compressed(index64))",
-    "(i,j) -> (i : compressed, j : dense)",
-    "(i,j) -> (i : dense, j : compressed(nonunique))",
-    "(i,j) -> (j : hashed, i : compressed)",
+#define WIDE "(i,j) -> (i : dense, j : compressed(index64))"
+static const struct of {
+    const char *matrix, *tensor, *type;
+} formats[] = {
+    {"dense", "dense", "f64"},
+    {"csr", "csf", "f64"},
+    {"csc", "coo", "f64"},
+    {"dcsr", "dds", "f64"},
+    {"coo", "sss:2,0,1", "f64"},
+    {"hash", "hash", "f64"},
+    {"bcsr(2,3)", "csf", "f64"},
+    {"dia", "coo", "f64"},
+    {"ell", "dense", "f64"},
+    {"rle", "rle", "f64"},
+    {"lz77", "lz77", "f64"},
+    {"bytemap", "bytemap", "f64"},
+    {WIDE, "csf", "f64"},
+    {"(i,j) -> (i : compressed, j : dense)", "csf", "f64"},
+    {"(i,j) -> (i : dense, j : compressed(nonunique))", "csf", "f64"},
+    {"(i,j) -> (j : hashed, i : compressed)", "csf", "f64"},
+    {"(i,j) -> (i : compressed(nonunique, interleaved), j : singleton)", "coo", "f64"},
+    {"csr", "csf", "f32"},
+    {"csr", "csf", "i64"},
+    {"csr", "csf", "bool"},
+    {"csr", "csf", "u8"},
+    {"rle", "rle", "i32"},
+    {WIDE, "csf", "f32"},
+    {WIDE, "csf", "i64"},
+    {WIDE, "csf", "bool"},
+    {"csr", "csf", "c64"},
 };
 enum { FORMATS = sizeof formats / sizeof *formats };
 
-static void declare(pair *p, const char *name, const char *how, const char *shape,
+static void declare(pair *p, const char *name, const char *how, const char *type,
                     const char *text)
 {
     char line[300];
-    snprintf(line, sizeof line, "tensor %s %s f64 %s\n%s\ncompact %s", name, how, shape,
-             text, name);
+    snprintf(line, sizeof line, "tensor %c %s %s %s\n%s\ncompact %c", name[0], how, type,
+             name + 1, text, name[0]);
     setup(p, line);
 }
 
 /* Some rows are empty, some full; B shares a part of A's places. */
-static void matrices(pair *p, const char *a, const char *b, const char *vector)
+static void matrices(pair *p, const struct of *f, const char *b, const char *vector)
 {
-    declare(p, "A", a, "[14,17]",
-            "A(i,j) = (i % 4 != 1) * ((i * 5 + j * 3) % 7 < 3 || i == 6) * (i + j - 4)");
-    declare(p, "B", b, "[14,17]", "B(i,j) = ((i * 2 + j) % 5 < 2) * (3 - j % 6)");
-    declare(p, "S", b, "[17,17]", "S(i,j) = ((i + j * 2) % 4 == 1) * (j - 5)");
-    declare(p, "u", vector, "[14]", "u(i) = (i % 3 == 0) * (i + 1)");
-    declare(p, "v", vector, "[17]", "v(i) = (i % 3 != 1) * (i - 5)");
-    declare(p, "w", vector, "[4]", "w(i) = 2 * i - 3");
-    declare(p, "x", "dense", "[17]", "x(i) = i % 4 + 1");
-    declare(p, "y", "dense", "[14]", "y(i) = i % 3 - 1");
-    declare(p, "X", "dense", "[14,17]", "X(i,j) = (i + j) % 5 - 2");
+    const char *t = f->type;
+    declare(p, "A[14,17]", f->matrix, t,
+            "A(i,j) = (i % 4 != 1) * ((i * 5 + j * 3) % 7 < 3 || i == 6) * (i + j)");
+    declare(p, "B[14,17]", b, t, "B(i,j) = ((i * 2 + j) % 5 < 2) * (7 - j % 6)");
+    declare(p, "S[17,17]", b, t, "S(i,j) = ((i + j * 2) % 4 == 1) * (j % 5)");
+    declare(p, "T[6,17,17]", f->tensor, t,
+            "T(i,j,k) = (i != 2) * ((i + j * 3 + k) % 5 < 2) * (j % 4 < 2) * (k + 1)");
+    declare(p, "u[14]", vector, t, "u(i) = (i % 3 == 0) * (i + 1)");
+    declare(p, "v[17]", vector, t, "v(i) = (i % 3 != 1) * (i % 5)");
+    declare(p, "w[4]", vector, t, "w(i) = i + 3");
+    declare(p, "x[17]", "dense", t, "x(i) = i % 4 + 1");
+    declare(p, "y[14]", "dense", t, "y(i) = i % 3 + 1");
+    declare(p, "z[17]", "dense", t, "z(i) = i % 5");
+    declare(p, "X[14,17]", "dense", t, "X(i,j) = (i + j) % 5");
+    declare(p, "N[17,3]", "dense", t, "N(i,j) = (i + j) % 3");
+    declare(p, "W[17,21]", "dense", t, "W(i,j) = (i * 2 + j) % 5");
+    declare(p, "Q[14,21]", "dense", t, "Q(i,j) = (i + j) % 4");
 }
 
 /* Each statement with A in each format; what else there is takes turns. */
@@ -303,20 +357,24 @@ START_TEST(in_formats)
 {
     static const char *const second[] = {"csr", "coo", "dense", "csc", "dcsr", "rle"};
     static const char *const vectors[] = {"svec", "hash", "bytemap", "dense", "rle"};
-    static const char *const results[] = {"", "tensor R csr f64\n", "tensor R coo f64\n",
-                                          "tensor R dense f64\n", "tensor R dcsr f64\n"};
+    static const char *const results[] = {"", "csr", "coo", "dense", "dcsr", "rle"};
+    const struct of *f = &formats[_i];
     pair p;
     for (int turn = 0; turn < 6; turn++) {
+        const char *b = turn % 2 ? second[(turn + _i) % 6] : f->matrix;
         pair_open(&p, true);
-        matrices(&p, formats[_i], second[(turn + _i) % 6], vectors[(turn + _i / 2) % 5]);
-        for (size_t k = 0; k < sizeof statements / sizeof *statements; k++) {
+        matrices(&p, f, b, vectors[(turn + _i / 2) % 5]);
+        for (int k = 0; k < STATEMENTS; k++) {
             char text[200];
-            const bool matrix = strchr(statements[k], ',') < strchr(statements[k], '=');
-            snprintf(text, sizeof text, "%s%s",
-                     matrix ? results[(turn + k + (size_t)_i) % 5] : "", statements[k]);
+            const char *to = results[(turn + k + _i) % 6];
+            if (strncmp(statements[k], "R(i,j) ", 7) || !to[0])
+                strcpy(text, statements[k]);
+            else
+                snprintf(text, sizeof text, "tensor R %s %s\n%s", to, f->type,
+                         statements[k]);
             both(&p, text);
         }
-        ck_assert_int_gt(p.agreed, 30);
+        ck_assert_int_gt(p.agreed, STATEMENTS / 2);
         pair_shut(&p);
     }
 }

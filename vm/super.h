@@ -126,12 +126,11 @@ SPAN(64)
 #define FN_MUL_U8(a, b) ((a) * (b))
 #define FN_MIN_F64(a, b) min_f64(a, b)
 #define FN_MIN_F32(a, b) min_f32(a, b)
-#define FN_MIN_I64(a, b) ((a) < (b) ? (a) : (b))
-#define FN_MAX_I64(a, b) ((a) > (b) ? (a) : (b))
+#define FN_MIN_I64(a, b) min_i64(a, b)
+#define FN_MAX_I64(a, b) max_i64(a, b)
 #define FN_MAX_F64(a, b) max_f64(a, b)
-#define FN_MAX_I64(a, b) ((a) > (b) ? (a) : (b))
-#define FN_OR_BOOL(a, b) ((int64_t)(((a) != 0) | ((b) != 0)))
-#define FN_AND_BOOL(a, b) ((int64_t)(((a) != 0) & ((b) != 0)))
+#define FN_OR_BOOL(a, b) or_bool(a, b)
+#define FN_AND_BOOL(a, b) and_bool(a, b)
 
 /* nan wins. Two steps: the first is one instruction without a branch, the second a
  * branch that is never taken. */
@@ -149,6 +148,23 @@ INLINE double max_f64(double a, double b)
 {
     const double most = a > b ? a : b;
     return __builtin_expect(a != a, 0) ? a : most;
+}
+
+INLINE int64_t min_i64(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+INLINE int64_t max_i64(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+INLINE int64_t or_bool(int64_t a, int64_t b)
+{
+    return (a != 0) | (b != 0);
+}
+INLINE int64_t and_bool(int64_t a, int64_t b)
+{
+    return (a != 0) & (b != 0);
 }
 
 /* The functions of a body, PLUS's value of nothing, and TIMES's of no factors. */
