@@ -38,5 +38,9 @@ for order in p,q,i,j j,i,q,p; do # a workspace of two indices
     nest "tensor C csr f64; C(i,j) = A(i+p,j+q) * F(p,q) with reorder($order)" csr "4 -> workspace"
 done
 
+for order in i,j,p,q i,j,q,p; do # rows of sums, in order
+    nest "tensor C csr f64; C(i,j) = A(i+p,j+q) * F(p,q) with reorder($order)" csr "3 -> store"
+done
+
 [ $failures = 0 ] && echo "check_convolution: the sample agrees, nests are taken"
 exit $failures

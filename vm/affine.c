@@ -19,14 +19,12 @@ static bool add_times(int64_t *sum, int64_t a, int64_t b)
     return !__builtin_mul_overflow(a, b, &t) && !__builtin_add_overflow(*sum, t, sum);
 }
 
-static bool line_of(const machine *mc, const affine *a, const affine_form *f,
-                    affine_line *out)
+bool affine_line_of(const machine *mc, const affine_form *f, affine_line *out)
 {
     out->base = f->k;
     memcpy(out->coef, f->coef, sizeof out->coef);
     for (int r = 0; r < f->live; r++)
         if (!add_times(&out->base, mc->i[f->reg[r]], f->times[r])) return false;
-    (void)a;
     return true;
 }
 
@@ -48,7 +46,7 @@ static bool bounds_of(const affine *a, const affine_line *x, uint64_t over, int6
     return *min > -far && *max < far && x->base > -far && x->base < far;
 }
 
-static bool within(const affine *a, const affine_line *x, int64_t lo, int64_t hi)
+bool affine_within(const affine *a, const affine_line *x, int64_t lo, int64_t hi)
 {
     int64_t min, max;
     return bounds_of(a, x, UINT64_MAX, &min, &max) && x->base + min >= lo &&
@@ -92,7 +90,7 @@ static bool position(const machine *mc, const affine *a, uint16_t at, affine_lin
     if (x->kind != AFFINE_DENSE && !placed) return false;
     if (placed ? !s->lev[x->level].insert : !lv->kind->locate) return false;
     return position(mc, a, x->up, out) && range_table(lv, &f) &&
-           line_of(mc, a, &x->at, &here) && within(a, &here, f.lo, f.hi) &&
+           affine_line_of(mc, &x->at, &here) && affine_within(a, &here, f.lo, f.hi) &&
            descend(out, f.hi - f.lo, &here, f.lo);
 }
 
@@ -107,7 +105,7 @@ static bool all_stand(const machine *mc, const affine *a)
         if (x->kind == AFFINE_OPEN) return false;
         if (x->kind != AFFINE_DENSE) continue;
         if (!range_table(&mc->slot[x->tensor].t->level[x->level], &f) ||
-            !line_of(mc, a, &x->at, &here) || !within(a, &here, f.lo, f.hi))
+            !affine_line_of(mc, &x->at, &here) || !affine_within(a, &here, f.lo, f.hi))
             return false;
     }
     return true;
@@ -119,7 +117,7 @@ static bool all_stand(const machine *mc, const affine *a)
  * outside has its own coefficient and shift. */
 static bool coordinate(const machine *mc, affine *a, const affine_place *x, int line)
 {
-    if (!line_of(mc, a, &x->at, &a->line[line])) return false;
+    if (!affine_line_of(mc, &x->at, &a->line[line])) return false;
     if (x->kind != AFFINE_WALKED || x->cursor == ROOT) return true;
     const mcursor *c = &mc->c[x->cursor];
     for (int d = 0; d < a->nindex; d++)
@@ -195,7 +193,8 @@ static bool prepare_levels(const machine *mc, affine *a)
         const bool single = l ? !a->level[l - 1].grouped : a->end - a->begin == 1;
         if (!lv->walked && !single && a->end > a->begin) return false;
         if (!coordinate(mc, a, x, lv->line) || !solve(a, lv, &left)) return false;
-        if (!lv->walked && !within(a, &a->line[lv->line], lv->lo, lv->lo + lv->extent))
+        if (!lv->walked &&
+            !affine_within(a, &a->line[lv->line], lv->lo, lv->lo + lv->extent))
             return false;
     }
     a->nrest = 0;
@@ -214,7 +213,8 @@ static bool prepare_workspace(const machine *mc, affine *a, const slot *s)
     for (int k = 0; k < s->row->order; k++) {
         affine_line x;
         const int64_t n = s->ws->stride[k];
-        if (!line_of(mc, a, &a->workspace[k], &x) || !within(a, &x, 0, s->own->shape[k]))
+        if (!affine_line_of(mc, &a->workspace[k], &x) ||
+            !affine_within(a, &x, 0, s->own->shape[k]))
             return false;
         a->line[0].base += n * x.base;
         for (int d = 0; d < a->nindex; d++)
@@ -236,10 +236,9 @@ static bool prepare_result(machine *mc, affine *a, int64_t *last)
 {
     int64_t min, max;
     slot *s = &mc->slot[a->sink.a];
-    if (a->sink.kind == SINK_WSADD) {
-        *last = 0;
-        return prepare_workspace(mc, a, s);
-    }
+    *last = 0;
+    if (a->sink.kind == SINK_STORE) return affine_store_ready(mc, a);
+    if (a->sink.kind == SINK_WSADD) return prepare_workspace(mc, a, s);
     if (a->stored && !starts_with_fill(mc, a, s)) return false;
     for (int l = 0; l < s->row->fmt.levels; l++)
         if (!s->lev[l].insert) return false;
@@ -284,7 +283,7 @@ static bool prepare(machine *mc, affine *a, bool *none, int64_t *last)
 }
 
 /* The most places that the nest can touch. */
-static int64_t most_touched(const machine *mc, const affine *a, int64_t all)
+int64_t affine_most_touched(const machine *mc, const affine *a, int64_t all)
 {
     int64_t n = mc->slot[a->load[0].tensor].t->nvals;
     for (int d = 0; d < a->nindex; d++) {
@@ -299,11 +298,12 @@ static int64_t most_touched(const machine *mc, const affine *a, int64_t all)
 static stc_status ready_result(machine *mc, affine *a, int64_t last)
 {
     slot *s = &mc->slot[a->sink.a];
-    a->ws = s->ws;
     a->room.mark = NULL;
+    if (a->sink.kind == SINK_STORE) return affine_store_begin(mc, a);
+    a->ws = s->ws;
     if (a->sink.kind == SINK_WSADD) {
         workspace *w = s->ws;
-        const int64_t n = most_touched(mc, a, w->extent - w->n);
+        const int64_t n = affine_most_touched(mc, a, w->extent - w->n);
         if (ws_use(mc, w, a->sink.fn, a->sink.at) || ws_touch_room(mc, w, n + 1))
             return mc->cx->diag.status;
         a->out = w->dense;
@@ -329,7 +329,8 @@ static stc_status run(machine *mc, affine *a)
     if (affine_list_taps(mc, a)) return mc->cx->diag.status;
     affine_choose(a);
     if (ready_result(mc, a, last)) return mc->cx->diag.status;
-    return affine_walk(mc, a);
+    if (affine_walk(mc, a)) return mc->cx->diag.status;
+    return a->sink.kind == SINK_STORE ? affine_store_end(mc, a) : STC_OK;
 }
 
 stc_status affine_run(machine *mc, super *base)
@@ -341,6 +342,8 @@ stc_status affine_run(machine *mc, super *base)
 void affine_release(machine *mc, super *base)
 {
     affine *a = (affine *)base;
+    affine_store_release(mc, a);
+    mem_free(mc->cx, a->hint, AFFINE_HINTS * sizeof *a->hint);
     mem_free(mc->cx, a->tap, (size_t)a->tap_cap * sizeof *a->tap);
     mem_free(mc->cx, a->draft, (size_t)a->draft_cap * sizeof *a->draft);
 }

@@ -22,6 +22,7 @@
  *     affine_taps.c   the list of taps
  *     affine_walk.c   the walk over the levels
  *     affine_room.c   fills of a dense result, just ahead of the walk
+ *     affine_store.c  sums that are stored in order, where levels append
  *     affine_leaf.c   what the last level's fibers add, by element type
  *     affine_visits.c for profiles: the subsections that the loops would visit
  */
@@ -32,7 +33,7 @@
 
 enum { AFFINE_INDICES = 10, AFFINE_PLACES = 28, AFFINE_LOADS = 4, AFFINE_LIVE = 4 };
 enum { AFFINE_FORMS = AFFINE_LOADS + STC_MAX_ORDER };
-enum { AFFINE_CLASSES = 64, AFFINE_FILTER = 64 };
+enum { AFFINE_CLASSES = 64, AFFINE_FILTER = 64, AFFINE_HINTS = 4096 };
 
 /* k + the indices and the registers of outer loops, each times a number. */
 typedef struct affine_form {
@@ -140,9 +141,11 @@ struct affine {
     uint8_t cls;
     sink sink; /* ACC: b is its place; WSADD                       */
     affine_form workspace[STC_MAX_ORDER]; /* WSADD: the coordinates             */
-    bool alone;     /* nothing else is stored into what it adds to               */
-    bool stored;    /* it stores sums that begin with a constant: the fill, or   */
-    uint16_t start; /* the nest isn't run so                                     */
+    bool alone;      /* nothing else is stored into what it adds to               */
+    bool stored;     /* it stores sums that begin with a constant: the fill, or   */
+    uint16_t start;  /* the nest isn't run so                                     */
+    uint16_t cursor; /* STORE: the register that stands at the place          */
+    workspace *sums; /* STORE: an accumulator of the nest's own               */
     /* One run. Lines: 0 the result's position, 1 … the factors', then levels. */
     int64_t lo[AFFINE_INDICES], hi[AFFINE_INDICES];
     int nlevel, nrest;
@@ -170,6 +173,7 @@ struct affine {
     void (*fiber)(affine *a, const int64_t *at, int64_t begin, int64_t end);
     void (*entry)(affine *a, const int64_t *at, int64_t pos);
     int64_t rounds;
+    uint32_t *hint; /* where fibers of the last level were entered last (affine_walk.c) */
 };
 
 /* The nest around innermost loop l, from the outermost loop on that fits. *out
@@ -209,6 +213,20 @@ static inline int64_t affine_coord(const affine_level *lv, int64_t p)
 
 /* affine_walk.c: level 0 below the first parents, and so on. */
 stc_status affine_walk(machine *mc, affine *a);
+
+/* affine_store.c: whether this run's sums can be stored so; the accumulator, before the
+ * walk; the result's entries, after it. */
+bool affine_store_ready(machine *mc, affine *a);
+stc_status affine_store_begin(machine *mc, affine *a);
+stc_status affine_store_end(machine *mc, affine *a);
+void affine_store_release(machine *mc, affine *a);
+
+/* affine.c, with this run's registers: a form as a line; whether a line stays within
+ * [lo, hi). */
+bool affine_line_of(const machine *mc, const affine_form *f, affine_line *out);
+bool affine_within(const affine *a, const affine_line *x, int64_t lo, int64_t hi);
+/* The most places that the nest can add to, of `all`. */
+int64_t affine_most_touched(const machine *mc, const affine *a, int64_t all);
 
 /* affine_visits.c: counts the subsections of a nest that was run, where a profile is
  * made. */

@@ -382,7 +382,7 @@ static const struct {
 static bool adds_rows(const affine *a, const affine_level *lv)
 {
     const affine_window *win = &a->window[a->nlevel - 1];
-    return a->nrest == 1 && a->nload == 2 && a->sink.kind != SINK_WSADD && win->step == 1 &&
+    return a->nrest == 1 && a->nload == 2 && a->sink.kind == SINK_ACC && win->step == 1 &&
            win->some_lo == win->all_lo && win->some_hi == win->all_hi &&
            a->line[0].coef[lv->solved] == 0 && a->line[0].coef[a->rest[0]] == 1 &&
            a->line[1].coef[a->rest[0]] == 1;
@@ -414,7 +414,7 @@ static bool plain_filter(affine *a)
 void affine_choose(affine *a)
 {
     const affine_level *lv = &a->level[a->nlevel - 1];
-    const int ws = a->sink.kind == SINK_WSADD;
+    const int ws = a->sink.kind != SINK_ACC;
     const bool simple = a->tapped && lv->walked && lv->stride == lv->width;
     a->entry = NULL;
     a->fiber = NULL;

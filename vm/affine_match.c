@@ -230,21 +230,20 @@ static bool read_sum(matcher *m, const uint16_t *x, const lop *at)
         m, (sink){.kind = SINK_STORE, .cls = (uint8_t)x[2], .fn = FN_ADD, .at = at}, x[4]);
 }
 
+static bool has_places(const format *f)
+{
+    for (int l = 0; l < f->levels; l++)
+        if (!(f->level[l].kind->caps & CAP_INSERT)) return false;
+    return true;
+}
+
 /* The loops around the store are one place each, so that it is the only one there: as
  * if it were added to the constant that the sum began with. */
-static bool read_store(matcher *m, const uint16_t *x)
+static bool stores_once(const matcher *m, uint16_t at)
 {
-    affine *a = m->a;
+    const affine *a = m->a;
     uint64_t alone = 0;
-    uint16_t at = x[1] == ROOT ? 0 : m->c[x[1]];
-    if (a->sink.kind != SINK_STORE || x[2] != m->sum || m->outer || at == UNSET ||
-        m->k_depth[m->sum] != m->depth)
-        return false;
-    a->sink.kind = SINK_ACC;
-    a->sink.a = x[0];
-    a->sink.b = at;
-    a->stored = true;
-    a->start = m->k[m->sum];
+    if (m->outer) return false;
     for (; at; at = a->place[at].up) {
         int n = 0, last = 0;
         if (a->place[at].kind != AFFINE_PLACED) return false;
@@ -254,6 +253,40 @@ static bool read_store(matcher *m, const uint16_t *x)
     }
     const uint64_t around = (UINT64_C(1) << m->depth) - 1;
     return (alone & around) == around;
+}
+
+/* The outermost loop alone is around the store, and goes through a fiber of the last
+ * level in order: it visits everything, or the subsections that hold something. */
+static bool stores_in_order(const matcher *m, uint16_t at, const format *f)
+{
+    const affine_place *x = &m->a->place[at], *up = &m->a->place[x->up];
+    const loop *l = m->a->index[0];
+    if (m->depth != 1 || x->kind != AFFINE_PLACED || x->level + 1 != f->levels ||
+        (up->kind != AFFINE_ROOT && up->kind != AFFINE_GIVEN))
+        return false;
+    for (int d = 0; d < AFFINE_INDICES; d++)
+        if (d ? x->at.coef[d] != 0 : x->at.coef[d] <= 0) return false;
+    const level_kind *leaf = f->level[x->level].kind;
+    return leaf->append_room && (l->merge->universe || l->subsections);
+}
+
+static bool read_store(matcher *m, const uint16_t *x, const lop *store)
+{
+    affine *a = m->a;
+    const format *f = &m->mc->p->tensor[x[0]].fmt;
+    const uint16_t at = x[1] == ROOT ? 0 : m->c[x[1]];
+    if (a->sink.kind != SINK_STORE || x[2] != m->sum || at == UNSET ||
+        m->k_depth[m->sum] != m->depth)
+        return false;
+    a->sink.a = x[0];
+    a->sink.b = at;
+    a->sink.at = store;
+    a->stored = true;
+    a->start = m->k[m->sum];
+    a->cursor = x[1];
+    if (!has_places(f)) return stores_in_order(m, at, f);
+    a->sink.kind = SINK_ACC;
+    return stores_once(m, at);
 }
 
 /* ---- instructions and loops --------------------------------------------------------- */
@@ -301,7 +334,7 @@ static bool read_insn(matcher *m, int k)
     case OP_FN2:
         return x[1] == FN_ADD ? read_sum(m, x, at) : read_times(m, x);
     case OP_STORE:
-        return read_store(m, x);
+        return read_store(m, x, at);
     case OP_KEEP: /* results are ranges: all places are kept anyway */
         return m->sunk && x[0] == m->a->sink.a;
     case OP_ACC:
@@ -466,10 +499,12 @@ static bool match(matcher *m, affine *a, loop *l)
     memset(m->i, 0xff, (size_t)(p->ni + 3 * p->nv + p->nc) * sizeof *m->i);
     a->place[0].kind = AFFINE_ROOT;
     a->nplace = 1;
-    if (!read_loop(m, l) || !m->shifted || a->nindex < 2 || a->sink.kind == SINK_STORE)
+    if (!read_loop(m, l) || !m->shifted || a->nindex < 2 ||
+        (a->sink.kind == SINK_STORE && !a->stored))
         return false;
     a->alone = a->sink.kind == SINK_ACC && alone(p, a->sink.a);
-    return one_sparse(a) && typed(m) && (a->alone || !a->stored);
+    return one_sparse(a) && typed(m) &&
+           (a->alone || !a->stored || a->sink.kind == SINK_STORE);
 }
 
 /* Whether a program has anything of the kind: most haven't. */
@@ -516,7 +551,12 @@ stc_status affine_fuse(machine *mc, loop *l, super **out)
                           .tier = 3,
                           .size = sizeof *a};
         snprintf(a->base.note, sizeof a->base.note, "affine nest of %d -> %s", a->nindex,
-                 a->sink.kind == SINK_ACC ? "accumulate" : "workspace");
+                 a->sink.kind == SINK_ACC     ? "accumulate"
+                 : a->sink.kind == SINK_STORE ? "store"
+                                              : "workspace");
+        /* what runs a loop around would look for each sum's entries instead */
+        for (loop *o = around[depth]->outer; o && a->sink.kind == SINK_STORE; o = o->outer)
+            machine_take_back(mc, o);
         *out = &a->base;
     } else {
         mem_free(mc->cx, a, sizeof *a);

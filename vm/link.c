@@ -370,6 +370,20 @@ void machine_give(machine *mc, super *s)
     s->loop->super = s;
 }
 
+void machine_take_back(machine *mc, loop *l)
+{
+    lop *at = &mc->code[l->first];
+    for (super *s = l->super, *behind; s; s = behind) {
+        behind = s->behind;
+        if (s->free) s->free(mc, s);
+        mem_free(mc->cx, s, s->size);
+    }
+    if (!l->super) return;
+    l->super = NULL;
+    machine_patch(mc, at, LOP_LOOP);
+    at->u.loop = l;
+}
+
 stc_status machine_link(machine *mc)
 {
     if (check_hosts(mc) || allocate(mc)) return mc->cx->diag.status;

@@ -222,6 +222,8 @@ stc_status machine_fuse(machine *mc);
 /* Puts s in front of its loop, and of what took that before; the machine frees
  * it. For machine_fuse. */
 void machine_give(machine *mc, super *s);
+/* Frees what loop l was given: base operations run it. */
+void machine_take_back(machine *mc, loop *l);
 
 /* Makes lop `at` do what handler op does; what its operands lead to stays. */
 void machine_patch(machine *mc, lop *at, int op);

@@ -29,24 +29,14 @@ stc_status machine_new(const program *p, machine **out)
     return STC_OK;
 }
 
-static void free_supers(machine *mc)
-{
-    for (int i = 0; i < mc->nloop; i++) {
-        for (super *s = mc->loops[i].super, *behind; s; s = behind) {
-            behind = s->behind;
-            if (s->free) s->free(mc, s);
-            mem_free(mc->cx, s, s->size);
-        }
-    }
-}
-
 void machine_free(machine *mc)
 {
     if (!mc) return;
     ctx *cx = mc->cx;
     parallel_free(mc);
     if (mc->block) {
-        free_supers(mc);
+        for (int i = 0; i < mc->nloop; i++)
+            machine_take_back(mc, &mc->loops[i]);
         for (int t = 0; t < mc->p->ntensor; t++) {
             ws_free(mc, &mc->slot[t]);
             tensor_free(mc->slot[t].own);

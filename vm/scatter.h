@@ -116,6 +116,10 @@ typedef struct drain {
 } drain;
 bool drain_ready(const machine *mc, const drain *d);
 stc_status drain_row(machine *mc, const drain *d, const mcursor *up);
+/* The same for an accumulator that isn't a workspace of the program's, over coordinates
+ * below `places`. */
+bool drain_serves(const machine *mc, const drain *d, int64_t places, stc_type type);
+stc_status drain_sums(machine *mc, const drain *d, workspace *w, const mcursor *up);
 /* The same for a row that is listed. */
 stc_status drain_list(machine *mc, const drain *d, row_list *l, const mcursor *up);
 /* rank[k] = how many of n keys are smaller than key[k], n <= LIST_FEW; both have

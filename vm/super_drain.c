@@ -126,16 +126,21 @@ static stc_status drain_many(machine *mc, workspace *w, const append_room *room,
     return STC_OK;
 }
 
-bool drain_ready(const machine *mc, const drain *d)
+bool drain_serves(const machine *mc, const drain *d, int64_t places, stc_type type)
 {
-    const slot *r = &mc->slot[d->result], *s = &mc->slot[d->work];
+    const slot *r = &mc->slot[d->result];
     const level *leaf = &r->t->level[d->level];
     enum { BOTH = PROP_ORDERED | PROP_UNIQUE };
     return !r->lev[d->level].insert && leaf->kind->append_room &&
            (leaf->props & (BOTH | PROP_BRANCHLESS)) == BOTH && leaf->base <= 0 &&
-           leaf->base + leaf->extent >= s->own->shape[0] &&
-           (leaf->a[STC_CRD].width == 8 || leaf->extent <= INT32_MAX) &&
-           r->t->type == s->row->type;
+           leaf->base + leaf->extent >= places &&
+           (leaf->a[STC_CRD].width == 8 || leaf->extent <= INT32_MAX) && r->t->type == type;
+}
+
+bool drain_ready(const machine *mc, const drain *d)
+{
+    const slot *s = &mc->slot[d->work];
+    return drain_serves(mc, d, s->own->shape[0], s->row->type);
 }
 
 /* n entries in order behind what the result has. */
@@ -160,10 +165,9 @@ static void appended(slot *r, const drain *d, const append_room *room, int64_t n
 }
 
 /* A fiber that has entries already goes the way of the base operations. */
-static stc_status follow_on(machine *mc, const drain *d, const mcursor *up)
+static stc_status follow_on(machine *mc, const drain *d, workspace *w, const mcursor *up)
 {
     slot *r = &mc->slot[d->result];
-    workspace *w = mc->slot[d->work].ws;
     if (ws_sort_touched(mc->cx, w)) return mc->cx->diag.status;
     for (int64_t k = 0; k < w->n; k++) {
         int64_t pos;
@@ -176,15 +180,14 @@ static stc_status follow_on(machine *mc, const drain *d, const mcursor *up)
     return STC_OK;
 }
 
-stc_status drain_row(machine *mc, const drain *d, const mcursor *up)
+stc_status drain_sums(machine *mc, const drain *d, workspace *w, const mcursor *up)
 {
     slot *r = &mc->slot[d->result];
-    workspace *w = mc->slot[d->work].ws;
     tensor *t = r->t;
     const int64_t parent = up ? up->c.at : 0, n = w->n;
     append_room room;
     if (!n) return STC_OK;
-    if (parent <= r->lev[d->level].parent) return follow_on(mc, d, up);
+    if (parent <= r->lev[d->level].parent) return follow_on(mc, d, w, up);
     if (append(mc, d, parent, n, &room)) return mc->cx->diag.status;
     if (n <= RANK_MAX && room.width == 4)
         drain_few(w, &room, t);
@@ -192,6 +195,11 @@ stc_status drain_row(machine *mc, const drain *d, const mcursor *up)
         return mc->cx->diag.status;
     appended(r, d, &room, n);
     return STC_OK;
+}
+
+stc_status drain_row(machine *mc, const drain *d, const mcursor *up)
+{
+    return drain_sums(mc, d, mc->slot[d->work].ws, up);
 }
 
 /* Entry by entry, where the fiber has some already. */
