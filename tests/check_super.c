@@ -103,7 +103,7 @@ static stc_value fill_of(const struct body *b, stc_type t)
     return v;
 }
 
-enum { SIDE = 40 };
+enum { SIDE = 43 }; /* no multiple of what a vector holds */
 
 /* A third is stored, in an order of magnitude that every type has. */
 static stc_tensor *operand(stc_machine *m, const char *how, stc_type t, int order,
@@ -265,6 +265,65 @@ START_TEST(alike_rows)
 }
 END_TEST
 
+/* Products of a 3-tensor, most of whose fibers have an element or two, with rows of any
+ * width: added up along slices, along fibers, and with a scalar for each fiber. */
+enum { T_I = 7, T_K = 9, T_L = 11 };
+static const int widths[] = {1, 3, 7, 8, 19, 37};
+static const char *const row_types[] = {"f64", "f32", "i64"};
+static const struct {
+    const char *text, *format;
+    bool by_fiber, scaled;
+} row_sums[] = {
+    {"R(i,j) = A(i,k,l) * C(k,j) * D(l,j)", "dense", false, false},
+    {"R(i,j) = D(l,j) * A(i,k,l) * C(k,j)", "dense", false, false},
+    {"R(i,k,j) = A(i,k,l) * D(l,j)",
+     "(i,k,j) -> (i : compressed, k : compressed, j : dense)", true, false},
+    {"R(i,j) = x(k) * A(i,k,l) * D(l,j)", "dense", false, true},
+};
+enum {
+    WIDTHS = sizeof widths / sizeof *widths,
+    ROW_TYPES = sizeof row_types / sizeof *row_types,
+    ROW_SUMS = sizeof row_sums / sizeof *row_sums
+};
+
+/* What is stored at a place of the 3-tensor; 0: nothing. Some slices are long. */
+static int stored_at(int i, int k, int l)
+{
+    const uint32_t dice = (uint32_t)(i * 131 + k * 31 + l * 7 + 5) * 2654435761u >> 20;
+    return dice % (i == 3 ? 2 : 8) ? 0 : 1 + (int)(dice % 5);
+}
+
+START_TEST(short_fibers)
+{
+    const int n = widths[_i % WIDTHS], which = _i / WIDTHS / ROW_TYPES;
+    const char *type = row_types[_i / WIDTHS % ROW_TYPES];
+    static char script[1 << 14];
+    static double want[T_I * T_K * 37];
+    char *at = script;
+    memset(want, 0, sizeof want);
+    at += sprintf(at,
+                  "tensor C dense %s [%d,%d]\nC(k,j) = k + j\ntensor D dense %s [%d,%d]\n"
+                  "D(l,j) = 2 * l - j\ntensor x dense %s [%d]\nx(k) = 1 + k\n"
+                  "tensor A csf %s [%d,%d,%d]\n",
+                  type, T_K, n, type, T_L, n, type, T_K, type, T_I, T_K, T_L);
+    for (int e = 0; e < T_I * T_K * T_L; e++) {
+        const int i = e / (T_K * T_L), k = e / T_L % T_K, l = e % T_L;
+        const int v = stored_at(i, k, l);
+        if (v == 0) continue;
+        at += sprintf(at, "A(%d,%d,%d) = %d\n", i, k, l, v);
+        for (int j = 0; j < n; j++) {
+            const int by = row_sums[which].by_fiber ? 1
+                           : row_sums[which].scaled ? 1 + k
+                                                    : k + j;
+            want[(row_sums[which].by_fiber ? i * T_K + k : i) * n + j] +=
+                v * by * (2 * l - j);
+        }
+    }
+    sprintf(at, "tensor R %s %s\n%s", row_sums[which].format, type, row_sums[which].text);
+    expect_dense(script, "R", want, (row_sums[which].by_fiber ? T_I * T_K : T_I) * n);
+}
+END_TEST
+
 Suite *suite_super(void)
 {
     Suite *s = suite_create("super");
@@ -272,6 +331,7 @@ Suite *suite_super(void)
     tcase_add_loop_test(t, each_row, 0, ROWS);
     tcase_add_test(t, narrow_result);
     tcase_add_test(t, alike_rows);
+    tcase_add_loop_test(t, short_fibers, 0, WIDTHS * ROW_TYPES * ROW_SUMS);
     tcase_add_loop_test(t, ranks_are_those_of_a_merge, 0, 200);
     suite_add_tcase(s, t);
     return s;

@@ -33,7 +33,8 @@ static bool covers(machine *mc, const stage *st, int b, fiber_table *t)
         return false;
     const tensor *from = mc->slot[o->tensor].t;
     const level *lv = &from->level[o->level];
-    if (!lv->kind->table || !lv->kind->locate || !tensor_unique(from, o->level)) return false;
+    if (!lv->kind->table || !lv->kind->locate || !tensor_unique(from, o->level))
+        return false;
     lv->kind->table(lv, t);
     return t->shape == VIEW_RANGE && t->lo <= st->lo && t->hi >= st->hi;
 }
@@ -212,6 +213,7 @@ typedef struct needs {
 static void need(needs *out, const column *c)
 {
     if (c->form == COL_STEP || (c->form == COL_ARRAY && c->full)) return;
+    if (c->form == COL_FIXED && c->base != NONE) return;
     out->c[out->n++] = c;
 }
 
@@ -285,48 +287,82 @@ static stc_status rows_above(machine *mc, stage *st, slot *r, const int *lanes, 
         struct sink_list *own = stage_own_list(st->out, to, rungs);
         own->n = n;
         own->all = n == st->out->g->n;
-        memcpy(own->lane, lanes, (size_t)n * sizeof *lanes);
+        if (!own->all) memcpy(own->lane, lanes, (size_t)n * sizeof *lanes);
         if (stage_append_places(mc, r, st->out, to, rungs)) return mc->cx->diag.status;
         memcpy(pos, own->pos, (size_t)n * sizeof *pos);
         return STC_OK;
     }
     const rung *g = rungs ? &to->rung[rungs - 1] : NULL;
     const int64_t above = to->above == ROOT ? 0 : mc->c[to->above].c.at;
-    for (int t = 0; t < n; t++)
-        pos[t] = g ? column_get(&g->at->g->place[g->place],
-                                stage_lane_in(st->out, g->at, lanes[t]))
-                   : above;
+    const column *c = g ? &g->at->g->place[g->place] : NULL;
+    if (!c || c->form == COL_FIXED) {
+        for (int t = 0; t < n; t++)
+            pos[t] = c ? c->base : above;
+    } else if (c->form == COL_ARRAY && st->out->out == g->at) { /* as it is for most */
+        const int *row = st->out->row;
+        for (int t = 0; t < n; t++)
+            pos[t] = c->data[row[lanes[t]]];
+    } else {
+        for (int t = 0; t < n; t++)
+            pos[t] = column_get(c, stage_lane_in(st->out, g->at, lanes[t]));
+    }
     return STC_OK;
 }
 
+/* Whether lanes have rows of their own; whether these follow each other. */
+static bool has_own_rows(const stage *st)
+{
+    const stage_sink *to = &st->child[0]->sink[0];
+    return to->nrung > 1 && to->rung[to->nrung - 2].at == st->out;
+}
+
+static bool rows_follow(const stage *st)
+{
+    const stage_sink *to = &st->child[0]->sink[0];
+    return to->way == SINK_APPENDED && has_own_rows(st) && !to->rung[to->nrung - 2].insert;
+}
+
 /* Rows that the kernel will write get room; those it writes first need no fill. */
+static stc_status new_rows(machine *mc, tensor *t, int64_t *pos, int n, int64_t width,
+                           bool follow)
+{
+    int64_t end = t->nvals;
+    if (follow && pos[0] * width == end) {
+        for (int k = 0; k < n; k++)
+            pos[k] = ~(pos[k] * width);
+        t->nvals = end + n * width;
+        return STC_OK;
+    }
+    for (int k = 0; k < n; k++) {
+        const int64_t row = pos[k] * width;
+        pos[k] = row;
+        if (row < end) continue;
+        if (row > end && tensor_extend_values(t, row)) return mc->cx->diag.status;
+        t->nvals = end = row + width;
+        pos[k] = ~row;
+    }
+    return STC_OK;
+}
+
 static stc_status rows_ready(machine *mc, stage *st, slot *r, int64_t *pos, int n)
 {
     const nest *ns = st->pair;
     const stage_sink *to = &st->child[0]->sink[0];
     const level *lv = &r->t->level[to->rung[to->nrung - 1].level];
-    tensor *t = r->t;
-    int64_t most = 0;
+    const bool follow = rows_follow(st);
+    int64_t most = pos[n - 1];
     fiber_table f;
     lv->kind->table(lv, &f);
     const int64_t width = f.hi - f.lo, from = ns->lo - f.lo;
-    for (int k = 0; k < n; k++)
+    for (int k = 0; !follow && k < n; k++)
         if (pos[k] > most) most = pos[k];
     if (ns->hi - ns->lo < width) { /* part of a row: the rest of it is filled */
         for (int k = 0; k < n; k++)
             pos[k] = pos[k] * width + from;
         return asm_value(mc, r, (most + 1) * width - 1);
     }
-    if (tensor_reserve_values(t, (most + 1) * width)) return mc->cx->diag.status;
-    for (int k = 0; k < n; k++) {
-        pos[k] *= width;
-        if (pos[k] < t->nvals) continue;
-        if (pos[k] > t->nvals && tensor_extend_values(t, pos[k]))
-            return mc->cx->diag.status;
-        t->nvals = pos[k] + width;
-        pos[k] = ~pos[k];
-    }
-    return STC_OK;
+    if (tensor_reserve_values(r->t, (most + 1) * width)) return mc->cx->diag.status;
+    return new_rows(mc, r->t, pos, n, width, follow);
 }
 
 stc_status stage_rows_run(machine *mc, stage *st)
@@ -345,6 +381,7 @@ stc_status stage_rows_run(machine *mc, stage *st)
     st->rows.lane = lanes;
     st->rows.pos = pos;
     st->rows.none = r->t->fill;
+    st->rows.alone = has_own_rows(st);
     if (ns->kernel(mc, ns)) return mc->cx->diag.status;
     const int64_t rounds = ns->rounds;
     ns->rounds = 0;

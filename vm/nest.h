@@ -51,6 +51,7 @@ typedef struct nest_rows {
     uint64_t need;    /* operands without which there is nothing to do           */
     int64_t entries;  /* in all fibers                                           */
     bool far;         /* rows come from memory that no cache holds               */
+    bool alone;       /* each lane has a row of its own                          */
     const void *vals; /* of the fiber; NULL: they are no factors                 */
     int nscalar;
     struct {

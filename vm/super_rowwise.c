@@ -1,32 +1,53 @@
 /* super_rowwise.c: rows of a dense result, each the sum of scaled rows along a
  * fiber: three loops in one handler (nest.h: nest_rows).
  *
- * What a compiler makes of the loops of SpMM, MTTKRP and TTM, and what it can't
- * know: rows come from all over memory, so those of elements further on are asked
- * for ahead, across the ends of fibers.
+ * Lanes that follow each other and add to one row are a *run*: all fibers of a slice
+ * (MTTKRP), or one fiber (SpMM, TTM). The sums of as many columns as fit stay in
+ * registers for a whole run and are stored once, where a compiled loop loads and
+ * stores them for every element. Where fibers of a run are short, its elements are
+ * gone through in one loop in which the lane changes without a branch: half of the
+ * time of fibers of one or two elements is branches that were guessed wrong. Rows come
+ * from all over memory, so those of elements further on are asked for ahead, across
+ * the ends of fibers.
  */
 #include "super.h"
 
-/* Elements that rows are asked for ahead, and bytes of them; short rows. */
-enum { ROWS_AHEAD = 8, ROW_ASKED = 256, FLAT_COLUMNS = 64, FLAT_LENGTH = 4 };
+/* Elements that rows are asked for ahead. Runs of short fibers: so many fibers at
+ * least, of so many elements on average. Vectors of columns that are summed at once. */
+enum { ROWS_AHEAD = 8, FLAT_LANES = 4, FLAT_LENGTH = 4, ROW_VECTORS = 4 };
 
-/* What lane k's scalars make of one another. */
-#define LANE_SCALARS(TYPE, B, W)                                                           \
-    INLINE num_##TYPE scalars_##TYPE##_##B##_##W(const nest_rows *r, int k)                \
-    {                                                                                      \
-        num_##TYPE s = NO_FACTORS(B, TYPE);                                                \
-        for (int j = 0; j < r->nscalar; j++) {                                             \
-            const vcolumn *c = r->scalar[j].lanes;                                         \
-            if (c) {                                                                       \
-                const void *p = c->p ? c->p : &c->one;                                     \
-                s = TIMES(B, TYPE, s, ((const num_##TYPE *)p)[c->p ? k : 0]);              \
-            } else {                                                                       \
-                const elem_##TYPE *v = r->scalar[j].vals;                                  \
-                s = TIMES(B, TYPE, s, GET(TYPE, v[column_get(r->scalar[j].at, k)]));       \
-            }                                                                              \
-        }                                                                                  \
-        return s;                                                                          \
-    }
+/* Bytes of rows that are gone through once for every so many columns. */
+enum { ROWS_NEAR = 1 << 18 };
+
+/* ---- numbers side by side ---------------------------------------------------------- */
+
+/* Of a type's elements, as they lie in memory; integers wrap. */
+enum { VECTOR_BYTES = 32 };
+#define VECTOR(TYPE, ctype)                                                                \
+    typedef ctype vec_##TYPE                                                               \
+        __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(ctype)), may_alias));
+VECTOR(F64, double)
+VECTOR(F32, float)
+VECTOR(I64, uint64_t)
+
+#define ALL_F64(x) ((vec_F64){x, x, x, x})
+#define ALL_F32(x) ((vec_F32){x, x, x, x, x, x, x, x})
+#define ALL_I64(x) ((vec_I64){x, x, x, x})
+
+/* *sum = the least of it and y, as min_f64 has it: nan wins. */
+INLINE void vec_least_F64(vec_F64 *sum, const vec_F64 *y)
+{
+    const vec_I64 keep = (vec_I64)((*sum < *y) | (*sum != *sum));
+    *sum = (vec_F64)((keep & (vec_I64)*sum) | (~keep & (vec_I64)*y));
+}
+
+/* A body's functions on vectors: TIMES of a number and a vector, or of two. */
+#define VEC_TIMES_plus_times(a, b) ((a) * (b))
+#define VEC_TIMES_min_plus(a, b) ((a) + (b))
+#define VEC_PLUS_plus_times(TYPE, sum, y) (*(sum) += *(y))
+#define VEC_PLUS_min_plus(TYPE, sum, y) vec_least_##TYPE(sum, y)
+
+/* ---- where rows are ---------------------------------------------------------------- */
 
 /* A column whose form needn't be looked at for every lane. */
 typedef struct lane_ints {
@@ -47,202 +68,407 @@ INLINE int64_t lane_int(const lane_ints *c, int k)
     return c->data ? c->data[k] : c->base + c->step * k;
 }
 
-/* The rows of an element further on. */
-INLINE void ask_row(const void *row, int64_t bytes)
-{
-    for (int64_t b = 0; b < ROW_ASKED && b < bytes; b += 64)
-        __builtin_prefetch((const char *)row + b);
-}
+/* Rows that are factors: the first at `at`, others so many bytes on. */
+typedef struct row_source {
+    const char *at;
+    int64_t by_up, by_crd, by_pos;
+    lane_ints up;
+    const int64_t *each; /* flat: lane k's is each[k & mask] */
+    int mask;
+} row_source;
 
-/* to[i] = from[i] PLUS s TIMES the rows, for as many i as a compiler can keep in
- * registers. `from` is `to`, or what is in a new row: it is read first. */
-#define ROW_CHUNK(TYPE, B, SIZE)                                                           \
-    for (; i + SIZE <= n; i += SIZE) {                                                     \
-        num_##TYPE sum[SIZE];                                                              \
-        for (int j = 0; j < SIZE; j++)                                                     \
-            sum[j] = GET(TYPE, from[i + j]);                                               \
-        elem_##TYPE *restrict out = to + i;                                                \
-        for (int j = 0; j < SIZE; j++) {                                                   \
-            num_##TYPE y = TIMES(B, TYPE, s, GET(TYPE, a[i + j]));                         \
-            if (nx > 1) y = TIMES(B, TYPE, y, GET(TYPE, b[i + j]));                        \
-            if (nx > 2) y = TIMES(B, TYPE, y, GET(TYPE, c[i + j]));                        \
-            out[j] = (elem_##TYPE)PLUS(B, TYPE, sum[j], y);                                \
-        }                                                                                  \
-    }
+/* Columns of the rows of some lanes of a strip. What inner loops read of it is copied,
+ * so that a compiler sees that no store into a row changes it. */
+typedef struct row_block {
+    const nest_rows *r;
+    row_source x[NEST_LOADS];
+    int nx;
+    bool far, flat; /* flat: fibers follow each other, are short, and none is left out */
+    int from, to;   /* lanes, by their number in the strip's list                      */
+    const int *lane;
+    const int64_t *pos;
+    const void *crd, *vals, *bounds;
+    int64_t entries;
+} row_block;
 
-#define ADD_ROW(TYPE, B, W)                                                                \
-    INLINE void add_row_##TYPE##_##B##_##W(                                                \
-        elem_##TYPE *to, const elem_##TYPE *from, const elem_##TYPE *a,                    \
-        const elem_##TYPE *b, const elem_##TYPE *c, num_##TYPE s, int64_t n, int nx)       \
-    {                                                                                      \
-        int64_t i = 0;                                                                     \
-        ROW_CHUNK(TYPE, B, 16)                                                             \
-        ROW_CHUNK(TYPE, B, 4)                                                              \
-        ROW_CHUNK(TYPE, B, 1)                                                              \
-    }
-
-/* Short rows below fibers that all follow each other: one loop over the elements,
- * in which the lane changes without a branch. */
-#define FLAT_ROWS(TYPE, B, W)                                                              \
-    INLINE void flat_rows_##TYPE##_##B##_##W(nest *ns, elem_##TYPE *to_all, int nx)        \
-    {                                                                                      \
-        const nest_rows *r = ns->by;                                                       \
-        const index_##W *crd = r->walk.crd, *ends = r->walk.bounds;                        \
-        const elem_##TYPE *v = r->vals, *base[NEST_LOADS], *at[NEST_LOADS] = {NULL};       \
-        const int64_t n = ns->hi - ns->lo, *pos = r->pos;                                  \
-        const int first = r->lane[0];                                                      \
-        const bool ask = r->far;                                                           \
-        int64_t by_up[NEST_LOADS], by_crd[NEST_LOADS];                                     \
-        lane_ints up[NEST_LOADS];                                                          \
-        const num_##TYPE own = scalars_##TYPE##_##B##_##W(r, first);                       \
-        elem_##TYPE nothing[FLAT_COLUMNS];                                                 \
-        for (int64_t i = 0; i < n; i++)                                                    \
-            nothing[i] = (elem_##TYPE) * (const num_##TYPE *)&r->none;                     \
-        for (int j = 0; j < nx; j++) {                                                     \
-            up[j] = lane_ints_of(r->x[j].up);                                              \
-            up[j].data += up[j].data ? first : 0;                                          \
-            up[j].base += first * up[j].step;                                              \
-            base[j] = (const elem_##TYPE *)r->x[j].vals + r->x[j].shift;                   \
-            by_up[j] = r->x[j].by_up;                                                      \
-            by_crd[j] = r->x[j].by_crd;                                                    \
-        }                                                                                  \
-        ends += r->walk.parent->base + first;                                              \
-        int64_t p = *ends++;                                                               \
-        const int64_t all = ends[r->n - 1];                                                \
-        ns->rounds += (all - p) * (n + 1);                                                 \
-        bool begins = true;                                                                \
-        for (int t = 0; p < all; p++) {                                                    \
-            const int64_t i = crd[p], row = pos[t];                                        \
-            elem_##TYPE *to = to_all + (row < 0 ? ~row : row);                             \
-            const elem_##TYPE *from = (begins & (row < 0)) ? nothing : to;                 \
-            const num_##TYPE s = v ? TIMES(B, TYPE, own, GET(TYPE, v[p])) : own;           \
-            for (int j = 0; j < nx; j++)                                                   \
-                at[j] = base[j] + lane_int(&up[j], t) * by_up[j] + i * by_crd[j];          \
-            if (ask && p + ROWS_AHEAD < r->entries) {                                      \
-                const int64_t next = crd[p + ROWS_AHEAD] - i;                              \
-                for (int j = 0; j < nx; j++)                                               \
-                    if (by_crd[j])                                                         \
-                        ask_row(at[j] + next * by_crd[j], n * (int64_t)sizeof *to);        \
-            }                                                                              \
-            add_row_##TYPE##_##B##_##W(to, from, at[0], at[1], at[2], s, n, nx);           \
-            begins = p + 1 == ends[t];                                                     \
-            t += begins;                                                                   \
-        }                                                                                  \
-    }
-
-/* Whether that goes: no lane left out, no scalars of their own; and pays: where
- * fibers are long, it is seldom that one ends unexpectedly. */
-static bool lies_flat(const nest *ns)
+static row_block row_block_of(const nest *ns, int64_t size)
 {
     const nest_rows *r = ns->by;
-    bool flat = r->walk.bounds && r->walk.step == 1 && r->walk.parent->form == COL_STEP &&
-                r->lane[r->n - 1] - r->lane[0] == r->n - 1 &&
-                ns->hi - ns->lo <= FLAT_COLUMNS;
+    row_block g = {.r = r,
+                   .nx = ns->nload,
+                   .far = r->far,
+                   .lane = r->lane,
+                   .pos = r->pos,
+                   .crd = r->walk.crd,
+                   .vals = r->vals,
+                   .entries = r->entries};
+    for (int j = 0; j < g.nx; j++)
+        g.x[j] = (row_source){.at = (const char *)r->x[j].vals + r->x[j].shift * size,
+                              .by_up = r->x[j].by_up * size,
+                              .by_crd = r->x[j].by_crd * size,
+                              .by_pos = r->x[j].by_pos * size,
+                              .up = lane_ints_of(r->x[j].up)};
+    return g;
+}
+
+/* Where lane t's row begins. fresh: nothing was written there yet. */
+INLINE int64_t row_at(const row_block *g, int t, bool *fresh)
+{
+    const int64_t row = g->pos[t];
+    *fresh = row < 0;
+    return row < 0 ? ~row : row;
+}
+
+/* The lane after those that add to the same row as lane t. */
+INLINE int run_end(const row_block *g, int t, int64_t row)
+{
+    for (t++; t < g->to && g->pos[t] == row;)
+        t++;
+    return t;
+}
+
+/* What lane k's scalars make of one another. */
+#define LANE_SCALARS(TYPE, B, W)                                                           \
+    INLINE num_##TYPE scalars_##TYPE##_##B##_##W(const nest_rows *r, int k)                \
+    {                                                                                      \
+        num_##TYPE s = NO_FACTORS(B, TYPE);                                                \
+        for (int j = 0; j < r->nscalar; j++) {                                             \
+            const vcolumn *c = r->scalar[j].lanes;                                         \
+            if (c) {                                                                       \
+                const void *p = c->p ? c->p : &c->one;                                     \
+                s = TIMES(B, TYPE, s, ((const num_##TYPE *)p)[c->p ? k : 0]);              \
+            } else {                                                                       \
+                const elem_##TYPE *v = r->scalar[j].vals;                                  \
+                s = TIMES(B, TYPE, s, GET(TYPE, v[column_get(r->scalar[j].at, k)]));       \
+            }                                                                              \
+        }                                                                                  \
+        return s;                                                                          \
+    }
+
+/* ---- sums -------------------------------------------------------------------------- */
+
+/* Of nv vectors of columns; nv and nx, how many rows are multiplied, are known where
+ * these are inlined. */
+#define SUMS(TYPE, B, W)                                                                   \
+    typedef struct sums_##TYPE##_##B##_##W {                                               \
+        vec_##TYPE v[ROW_VECTORS];                                                         \
+    } sums_##TYPE##_##B##_##W;                                                             \
+                                                                                           \
+    INLINE void start_##TYPE##_##B##_##W(sums_##TYPE##_##B##_##W *sum, num_##TYPE none,    \
+                                         const elem_##TYPE *to, bool fresh, int nv)        \
+    {                                                                                      \
+        for (int j = 0; j < nv; j++)                                                       \
+            sum->v[j] = fresh ? ALL_##TYPE(none) : ((const vec_##TYPE *)to)[j];            \
+    }                                                                                      \
+                                                                                           \
+    INLINE void finish_##TYPE##_##B##_##W(const sums_##TYPE##_##B##_##W *sum,              \
+                                          elem_##TYPE *to, int nv)                         \
+    {                                                                                      \
+        for (int j = 0; j < nv; j++)                                                       \
+            ((vec_##TYPE *)to)[j] = sum->v[j];                                             \
+    }                                                                                      \
+                                                                                           \
+    INLINE void add_##TYPE##_##B##_##W(sums_##TYPE##_##B##_##W *sum, const char *const *x, \
+                                       num_##TYPE s, int nx, int nv)                       \
+    {                                                                                      \
+        for (int j = 0; j < nv; j++) {                                                     \
+            vec_##TYPE y = VEC_TIMES_##B(s, ((const vec_##TYPE *)x[0])[j]);                \
+            if (nx > 1) y = VEC_TIMES_##B(y, ((const vec_##TYPE *)x[1])[j]);               \
+            if (nx > 2) y = VEC_TIMES_##B(y, ((const vec_##TYPE *)x[2])[j]);               \
+            VEC_PLUS_##B(TYPE, &sum->v[j], &y);                                            \
+        }                                                                                  \
+    }
+
+/* The same columns of rows further on. */
+INLINE void ask_rows(const row_block *g, const char *const *at, int64_t ahead, int nx,
+                     int nv)
+{
+    for (int j = 0; j < nx; j++)
+        for (int b = 0; b < nv * VECTOR_BYTES; b += 64)
+            __builtin_prefetch(at[j] + ahead * g->x[j].by_crd + b);
+}
+
+/* ---- columns of a block of lanes --------------------------------------------------- */
+
+/* Lanes that differ in what they multiply by, coordinates that don't lie side by side,
+ * rows at positions. */
+#define ANY_LANES(TYPE, B, W)                                                              \
+    INLINE void any_lanes_##TYPE##_##B##_##W(const row_block *g, elem_##TYPE *all, int nx, \
+                                             int nv)                                       \
+    {                                                                                      \
+        const nest_rows *r = g->r;                                                         \
+        const index_##W *crd = g->crd;                                                     \
+        const elem_##TYPE *v = g->vals;                                                    \
+        const int64_t stride = r->walk.step;                                               \
+        const num_##TYPE none = *(const num_##TYPE *)&r->none;                             \
+        for (int t = g->from; t < g->to;) {                                                \
+            bool fresh;                                                                    \
+            sums_##TYPE##_##B##_##W sum;                                                   \
+            const int64_t to = row_at(g, t, &fresh);                                       \
+            start_##TYPE##_##B##_##W(&sum, none, all + to, fresh, nv);                     \
+            for (const int end = run_end(g, t, to); t < end; t++) {                        \
+                const int k = g->lane[t];                                                  \
+                const num_##TYPE own = scalars_##TYPE##_##B##_##W(r, k);                   \
+                const char *row[NEST_LOADS], *at[NEST_LOADS];                              \
+                int64_t p, e;                                                              \
+                for (int j = 0; j < nx; j++)                                               \
+                    row[j] = g->x[j].at + lane_int(&g->x[j].up, k) * g->x[j].by_up;        \
+                span_##W(&r->walk, k, &p, &e);                                             \
+                for (; p < e; p++) {                                                       \
+                    const int64_t i = crd[p * stride], q = p + ROWS_AHEAD;                 \
+                    const num_##TYPE s = v ? TIMES(B, TYPE, own, GET(TYPE, v[p])) : own;   \
+                    for (int j = 0; j < nx; j++)                                           \
+                        at[j] = row[j] + i * g->x[j].by_crd + p * g->x[j].by_pos;          \
+                    if (g->far && q < g->entries)                                          \
+                        ask_rows(g, at, crd[q * stride] - i, nx, nv);                      \
+                    add_##TYPE##_##B##_##W(&sum, at, s, nx, nv);                           \
+                }                                                                          \
+            }                                                                              \
+            finish_##TYPE##_##B##_##W(&sum, all + to, nv);                                 \
+        }                                                                                  \
+    }
+
+/* Lanes whose fibers are [bounds[k], bounds[k + 1]), have values, and one scalar. */
+#define EVEN_LANES(TYPE, B, W)                                                             \
+    INLINE void element_##TYPE##_##B##_##W(                                                \
+        const row_block *g, sums_##TYPE##_##B##_##W *sum, num_##TYPE own,                  \
+        const char *const *row, int64_t p, int nx, int nv)                                 \
+    {                                                                                      \
+        const index_##W *crd = g->crd;                                                     \
+        const elem_##TYPE *v = g->vals;                                                    \
+        const int64_t i = crd[p], q = p + ROWS_AHEAD;                                      \
+        const char *at[NEST_LOADS];                                                        \
+        for (int j = 0; j < nx; j++)                                                       \
+            at[j] = row[j] + i * g->x[j].by_crd;                                           \
+        if (g->far && q < g->entries) ask_rows(g, at, crd[q] - i, nx, nv);                 \
+        add_##TYPE##_##B##_##W(sum, at, TIMES(B, TYPE, own, GET(TYPE, v[p])), nx, nv);     \
+    }                                                                                      \
+                                                                                           \
+    INLINE void fiber_##TYPE##_##B##_##W(const row_block *g, sums_##TYPE##_##B##_##W *sum, \
+                                         num_##TYPE own, int k, int nx, int nv)            \
+    {                                                                                      \
+        const index_##W *bounds = g->bounds;                                               \
+        const int64_t e = bounds[k + 1];                                                   \
+        const char *row[NEST_LOADS];                                                       \
+        for (int j = 0; j < nx; j++)                                                       \
+            row[j] = g->x[j].at + lane_int(&g->x[j].up, k) * g->x[j].by_up;                \
+        for (int64_t p = bounds[k]; p < e; p++)                                            \
+            element_##TYPE##_##B##_##W(g, sum, own, row, p, nx, nv);                       \
+    }                                                                                      \
+                                                                                           \
+    /* Each lane has a row of its own. */                                                  \
+    INLINE void lone_lanes_##TYPE##_##B##_##W(const row_block *g, elem_##TYPE *all,        \
+                                              int nx, int nv)                              \
+    {                                                                                      \
+        const num_##TYPE own = scalars_##TYPE##_##B##_##W(g->r, g->lane[g->from]);         \
+        const num_##TYPE none = *(const num_##TYPE *)&g->r->none;                          \
+        for (int t = g->from; t < g->to; t++) {                                            \
+            bool fresh;                                                                    \
+            sums_##TYPE##_##B##_##W sum;                                                   \
+            const int64_t to = row_at(g, t, &fresh);                                       \
+            start_##TYPE##_##B##_##W(&sum, none, all + to, fresh, nv);                     \
+            fiber_##TYPE##_##B##_##W(g, &sum, own, g->lane[t], nx, nv);                    \
+            finish_##TYPE##_##B##_##W(&sum, all + to, nv);                                 \
+        }                                                                                  \
+    }                                                                                      \
+                                                                                           \
+    INLINE void even_lanes_##TYPE##_##B##_##W(const row_block *g, elem_##TYPE *all,        \
+                                              int nx, int nv)                              \
+    {                                                                                      \
+        const index_##W *bounds = g->bounds;                                               \
+        const num_##TYPE own = scalars_##TYPE##_##B##_##W(g->r, g->lane[g->from]);         \
+        const num_##TYPE none = *(const num_##TYPE *)&g->r->none;                          \
+        const char *row[NEST_LOADS];                                                       \
+        for (int t = g->from; t < g->to;) {                                                \
+            bool fresh;                                                                    \
+            sums_##TYPE##_##B##_##W sum;                                                   \
+            const int64_t to = row_at(g, t, &fresh);                                       \
+            const int end = run_end(g, t, to);                                             \
+            start_##TYPE##_##B##_##W(&sum, none, all + to, fresh, nv);                     \
+            if (g->flat && end - t >= FLAT_LANES) {                                        \
+                int k = g->lane[t];                                                        \
+                const int64_t e = bounds[g->lane[end - 1] + 1];                            \
+                for (int64_t p = bounds[k]; p < e; k += ++p == bounds[k + 1]) {            \
+                    for (int j = 0; j < nx; j++)                                           \
+                        row[j] =                                                           \
+                            g->x[j].at + g->x[j].each[k & g->x[j].mask] * g->x[j].by_up;   \
+                    element_##TYPE##_##B##_##W(g, &sum, own, row, p, nx, nv);              \
+                }                                                                          \
+                t = end;                                                                   \
+            }                                                                              \
+            for (; t < end; t++)                                                           \
+                fiber_##TYPE##_##B##_##W(g, &sum, own, g->lane[t], nx, nv);                \
+            finish_##TYPE##_##B##_##W(&sum, all + to, nv);                                 \
+        }                                                                                  \
+    }
+
+/* The columns at the end of the rows that don't make a vector. */
+#define LAST_COLUMNS(TYPE, B, W)                                                           \
+    static void last_columns_##TYPE##_##B##_##W(const row_block *g, elem_##TYPE *all,      \
+                                                int n)                                     \
+    {                                                                                      \
+        const nest_rows *r = g->r;                                                         \
+        const index_##W *crd = r->walk.crd;                                                \
+        const elem_##TYPE *v = r->vals, *x[NEST_LOADS];                                    \
+        for (int t = g->from; t < g->to; t++) {                                            \
+            const int k = r->lane[t];                                                      \
+            const num_##TYPE own = scalars_##TYPE##_##B##_##W(r, k);                       \
+            bool fresh;                                                                    \
+            elem_##TYPE *to = all + row_at(g, t, &fresh);                                  \
+            int64_t p, e;                                                                  \
+            for (int c = 0; fresh && c < n; c++)                                           \
+                to[c] = (elem_##TYPE) * (const num_##TYPE *)&r->none;                      \
+            for (span_##W(&r->walk, k, &p, &e); p < e; p++) {                              \
+                const int64_t i = crd[p * r->walk.step];                                   \
+                const num_##TYPE s = v ? TIMES(B, TYPE, own, GET(TYPE, v[p])) : own;       \
+                for (int j = 0; j < g->nx; j++)                                            \
+                    x[j] =                                                                 \
+                        (const elem_##TYPE *)(g->x[j].at + i * g->x[j].by_crd +            \
+                                              lane_int(&g->x[j].up, k) * g->x[j].by_up +   \
+                                              p * g->x[j].by_pos);                         \
+                for (int c = 0; c < n; c++) {                                              \
+                    num_##TYPE y = s;                                                      \
+                    for (int j = 0; j < g->nx; j++)                                        \
+                        y = TIMES(B, TYPE, y, GET(TYPE, x[j][c]));                         \
+                    to[c] = (elem_##TYPE)PLUS(B, TYPE, GET(TYPE, to[c]), y);               \
+                }                                                                          \
+            }                                                                              \
+        }                                                                                  \
+    }
+
+/* ---- a strip ----------------------------------------------------------------------- */
+
+/* Values, one scalar for all lanes, and fibers in a table of bounds. */
+static bool is_even(const nest *ns)
+{
+    const nest_rows *r = ns->by;
+    bool even =
+        r->vals && r->walk.bounds && r->walk.step == 1 && r->walk.parent->form == COL_STEP;
     for (int j = 0; j < ns->nload; j++)
-        flat &= !r->x[j].by_pos;
+        even &= !r->x[j].by_pos;
     for (int j = 0; j < r->nscalar; j++)
-        flat &= r->scalar[j].lanes && !r->scalar[j].lanes->p;
+        even &= r->scalar[j].lanes && !r->scalar[j].lanes->p;
+    return even;
+}
+
+/* Whether the elements of even lanes can be gone through in one loop: no lane is left
+ * out; and whether it pays: where fibers are long, it is seldom that one ends
+ * unexpectedly. */
+static bool lies_flat(row_block *g, int64_t elements)
+{
+    const nest_rows *r = g->r;
+    bool flat = !r->alone && elements <= FLAT_LENGTH * (int64_t)r->n &&
+                r->lane[r->n - 1] - r->lane[0] == r->n - 1;
+    for (int j = 0; j < g->nx; j++) {
+        row_source *x = &g->x[j];
+        flat &= x->up.data || !x->up.step;
+        x->each = x->up.data ? x->up.data : &x->up.base;
+        x->mask = x->up.data ? -1 : 0;
+    }
     return flat;
 }
 
-#define LIES_FLAT(W)                                                                       \
-    static bool lies_flat_##W(const nest *ns)                                              \
+/* Elements below the strip's lanes. */
+#define COUNT_ELEMENTS(W)                                                                  \
+    static int64_t elements_##W(const nest_rows *r)                                        \
     {                                                                                      \
-        const nest_rows *r = ns->by;                                                       \
-        int64_t p, e, all;                                                                 \
-        if (!lies_flat(ns)) return false;                                                  \
-        span_##W(&r->walk, r->lane[0], &p, &e);                                            \
-        span_##W(&r->walk, r->lane[r->n - 1], &e, &all);                                   \
-        return all - p <= FLAT_LENGTH * (int64_t)r->n;                                     \
-    }
-LIES_FLAT(32)
-LIES_FLAT(64)
-
-#define FIBER_ROWS(TYPE, B, W)                                                             \
-    INLINE void fiber_rows_##TYPE##_##B##_##W(nest *ns, elem_##TYPE *to_all, int nx,       \
-                                              bool plain)                                  \
-    {                                                                                      \
-        const nest_rows *r = ns->by;                                                       \
-        const index_##W *crd = r->walk.crd;                                                \
-        const elem_##TYPE *v = r->vals, *x[NEST_LOADS] = {NULL}, *at[NEST_LOADS] = {NULL}; \
-        const elem_##TYPE none = (elem_##TYPE) * (const num_##TYPE *)&r->none;             \
-        const int64_t n = ns->hi - ns->lo, stride = plain ? 1 : r->walk.step;              \
-        int64_t by_crd[NEST_LOADS], by_pos[NEST_LOADS], rounds = 0;                        \
-        for (int j = 0; j < nx; j++) {                                                     \
-            by_crd[j] = r->x[j].by_crd;                                                    \
-            by_pos[j] = plain ? 0 : r->x[j].by_pos;                                        \
+        const int first = r->lane[0], last = r->lane[r->n - 1];                            \
+        int64_t p, e, sum = 0;                                                             \
+        if (r->walk.bounds && r->walk.parent->form == COL_STEP &&                          \
+            last - first == r->n - 1) {                                                    \
+            const index_##W *bounds = r->walk.bounds;                                      \
+            bounds += r->walk.parent->base;                                                \
+            return bounds[last + 1] - bounds[first];                                       \
         }                                                                                  \
         for (int t = 0; t < r->n; t++) {                                                   \
-            const int k = r->lane[t];                                                      \
-            const bool fresh = r->pos[t] < 0;                                              \
-            elem_##TYPE *to = to_all + (fresh ? ~r->pos[t] : r->pos[t]);                   \
-            const num_##TYPE own = scalars_##TYPE##_##B##_##W(r, k);                       \
-            int64_t p, e;                                                                  \
-            for (int j = 0; j < nx; j++) {                                                 \
-                const int64_t up = r->x[j].up ? column_get(r->x[j].up, k) : 0;             \
-                x[j] = (const elem_##TYPE *)r->x[j].vals + up * r->x[j].by_up +            \
-                       r->x[j].shift;                                                      \
-            }                                                                              \
-            for (int64_t i = 0; fresh && i < n; i++)                                       \
-                to[i] = none;                                                              \
-            span_##W(&r->walk, k, &p, &e);                                                 \
-            rounds += (e - p) * (n + 1);                                                   \
-            for (; p < e; p++) {                                                           \
-                const int64_t i = crd[p * stride], q = p + ROWS_AHEAD;                     \
-                const num_##TYPE s = v ? TIMES(B, TYPE, own, GET(TYPE, v[p])) : own;       \
-                for (int j = 0; j < nx; j++)                                               \
-                    at[j] = x[j] + i * by_crd[j] + p * by_pos[j];                          \
-                if (r->far && q < r->entries) {                                            \
-                    const int64_t next = crd[q * stride] - i;                              \
-                    for (int j = 0; j < nx; j++)                                           \
-                        if (by_crd[j])                                                     \
-                            ask_row(at[j] + next * by_crd[j], n * (int64_t)sizeof *to);    \
-                }                                                                          \
-                add_row_##TYPE##_##B##_##W(to, to, at[0], at[1], at[2], s, n, nx);         \
-            }                                                                              \
+            span_##W(&r->walk, r->lane[t], &p, &e);                                        \
+            sum += e - p;                                                                  \
         }                                                                                  \
-        ns->rounds += rounds;                                                              \
-    }                                                                                      \
-    INLINE void any_fiber_rows_##TYPE##_##B##_##W(nest *ns, elem_##TYPE *to)               \
+        return sum;                                                                        \
+    }
+COUNT_ELEMENTS(32)
+COUNT_ELEMENTS(64)
+
+/* So many lanes that all rows that they are sums of stay near. */
+static int lanes_at_once(const nest *ns, int64_t elements, int64_t bytes)
+{
+    const double lanes = (double)ROWS_NEAR * ns->by->n / ((double)elements * (double)bytes);
+    return lanes < 1 ? 1 : lanes < ns->by->n ? (int)lanes : ns->by->n;
+}
+
+#define STRIP_LANES(TYPE, B, W)                                                            \
+    INLINE void columns_##TYPE##_##B##_##W(const row_block *b, elem_##TYPE *all, int nv,   \
+                                           bool even)                                      \
     {                                                                                      \
-        const nest_rows *r = ns->by;                                                       \
-        const bool flat = lies_flat_##W(ns);                                               \
-        bool plain = r->walk.step == 1;                                                    \
-        for (int j = 0; j < ns->nload; j++)                                                \
-            plain &= !r->x[j].by_pos;                                                      \
-        if (flat && ns->nload == 1) flat_rows_##TYPE##_##B##_##W(ns, to, 1);               \
-        if (flat && ns->nload == 2) flat_rows_##TYPE##_##B##_##W(ns, to, 2);               \
-        if (flat && ns->nload == 3) flat_rows_##TYPE##_##B##_##W(ns, to, 3);               \
-        if (flat) return;                                                                  \
-        if (plain && ns->nload == 1) fiber_rows_##TYPE##_##B##_##W(ns, to, 1, true);       \
-        if (!plain && ns->nload == 1) fiber_rows_##TYPE##_##B##_##W(ns, to, 1, false);     \
-        if (plain && ns->nload == 2) fiber_rows_##TYPE##_##B##_##W(ns, to, 2, true);       \
-        if (!plain && ns->nload == 2) fiber_rows_##TYPE##_##B##_##W(ns, to, 2, false);     \
-        if (ns->nload == 3) fiber_rows_##TYPE##_##B##_##W(ns, to, 3, false);               \
+        const row_block g = *b;                                                            \
+        const bool lone = even && g.r->alone;                                              \
+        if (lone && g.nx == 1) lone_lanes_##TYPE##_##B##_##W(&g, all, 1, nv);              \
+        if (lone && g.nx == 2) lone_lanes_##TYPE##_##B##_##W(&g, all, 2, nv);              \
+        if (even && !lone && g.nx == 1) even_lanes_##TYPE##_##B##_##W(&g, all, 1, nv);     \
+        if (even && !lone && g.nx == 2) even_lanes_##TYPE##_##B##_##W(&g, all, 2, nv);     \
+        if (!even && g.nx == 1) any_lanes_##TYPE##_##B##_##W(&g, all, 1, nv);              \
+        if (!even && g.nx == 2) any_lanes_##TYPE##_##B##_##W(&g, all, 2, nv);              \
+        if (g.nx == 3) any_lanes_##TYPE##_##B##_##W(&g, all, 3, nv);                       \
     }                                                                                      \
-    static void all_fiber_rows_##TYPE##_##B##_##W(nest *ns, elem_##TYPE *to)               \
+    /* Without the wider registers the sums of several vectors don't stay in any. */       \
+    static void narrow_##TYPE##_##B##_##W(const row_block *g, elem_##TYPE *all, bool even) \
     {                                                                                      \
-        any_fiber_rows_##TYPE##_##B##_##W(ns, to);                                         \
+        columns_##TYPE##_##B##_##W(g, all, 1, even);                                       \
     }                                                                                      \
-    AVX2 static void wide_fiber_rows_##TYPE##_##B##_##W(nest *ns, elem_##TYPE *to)         \
+    AVX2 static void wide_##TYPE##_##B##_##W(const row_block *g, elem_##TYPE *all, int nv, \
+                                             bool even)                                    \
     {                                                                                      \
-        any_fiber_rows_##TYPE##_##B##_##W(ns, to);                                         \
+        if (nv == 1) {                                                                     \
+            columns_##TYPE##_##B##_##W(g, all, 1, even);                                   \
+        } else {                                                                           \
+            columns_##TYPE##_##B##_##W(g, all, ROW_VECTORS, even);                         \
+        }                                                                                  \
+    }                                                                                      \
+                                                                                           \
+    static void block_##TYPE##_##B##_##W(const nest *ns, row_block g, elem_##TYPE *all,    \
+                                         bool even)                                        \
+    {                                                                                      \
+        enum { LANES = VECTOR_BYTES / sizeof(elem_##TYPE), MANY = ROW_VECTORS * LANES };   \
+        for (int64_t left = ns->hi - ns->lo, n; left > 0; left -= n, all += n) {           \
+            const int nv = ns->avx2 && left >= MANY ? ROW_VECTORS : 1;                     \
+            n = left < LANES ? left : nv * LANES;                                          \
+            if (left < LANES) {                                                            \
+                last_columns_##TYPE##_##B##_##W(&g, all, (int)n);                          \
+            } else if (ns->avx2) {                                                         \
+                wide_##TYPE##_##B##_##W(&g, all, nv, even);                                \
+            } else {                                                                       \
+                narrow_##TYPE##_##B##_##W(&g, all, even);                                  \
+            }                                                                              \
+            for (int j = 0; j < g.nx; j++)                                                 \
+                g.x[j].at += n * (int64_t)sizeof *all;                                     \
+        }                                                                                  \
     }
 
 #define INSTANCE_axpy_rows(TYPE, B, W)                                                     \
     LANE_SCALARS(TYPE, B, W)                                                               \
-    ADD_ROW(TYPE, B, W)                                                                    \
-    FLAT_ROWS(TYPE, B, W)                                                                  \
-    FIBER_ROWS(TYPE, B, W)                                                                 \
+    SUMS(TYPE, B, W)                                                                       \
+    ANY_LANES(TYPE, B, W)                                                                  \
+    EVEN_LANES(TYPE, B, W)                                                                 \
+    LAST_COLUMNS(TYPE, B, W)                                                               \
+    STRIP_LANES(TYPE, B, W)                                                                \
                                                                                            \
     stc_status super_axpy_rows_##TYPE##_##B##_##W(machine *mc, nest *ns)                   \
     {                                                                                      \
-        elem_##TYPE *to = mc->slot[ns->in.sink[0].a].t->vals;                              \
-        if (ns->avx2) {                                                                    \
-            wide_fiber_rows_##TYPE##_##B##_##W(ns, to);                                    \
-        } else {                                                                           \
-            all_fiber_rows_##TYPE##_##B##_##W(ns, to);                                     \
+        elem_##TYPE *all = mc->slot[ns->in.sink[0].a].t->vals;                             \
+        const nest_rows *r = ns->by;                                                       \
+        const int64_t n = ns->hi - ns->lo, elements = elements_##W(r);                     \
+        const bool even = is_even(ns);                                                     \
+        const int stride = lanes_at_once(ns, elements, n * (int64_t)sizeof *all);          \
+        row_block g = row_block_of(ns, sizeof *all);                                       \
+        if (even) {                                                                        \
+            g.bounds = (const index_##W *)r->walk.bounds + r->walk.parent->base;           \
+            g.flat = lies_flat(&g, elements);                                              \
         }                                                                                  \
+        for (; g.to < r->n; g.from = g.to) {                                               \
+            g.to = r->n - g.from < stride ? r->n : g.from + stride;                        \
+            block_##TYPE##_##B##_##W(ns, g, all, even);                                    \
+        }                                                                                  \
+        ns->rounds += elements * (n + 1);                                                  \
         return super_poll(mc, ns);                                                         \
     }
 
