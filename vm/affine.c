@@ -46,9 +46,19 @@ static bool bounds_of(const affine *a, const affine_line *x, uint64_t over, int6
     return *min > -far && *max < far && x->base > -far && x->base < far;
 }
 
+/* Whether rounds in which x isn't in [lo, hi) are left out anyway. */
+static bool bounded(const affine *a, const affine_line *x, int64_t lo, int64_t hi)
+{
+    for (int b = 0; b < a->nbound; b++)
+        if (lo <= 0 && a->bound[b].hi <= hi && !memcmp(x, &a->bound[b].line, sizeof *x))
+            return true;
+    return false;
+}
+
 bool affine_within(const affine *a, const affine_line *x, int64_t lo, int64_t hi)
 {
     int64_t min, max;
+    if (bounded(a, x, lo, hi)) return true;
     return bounds_of(a, x, UINT64_MAX, &min, &max) && x->base + min >= lo &&
            x->base + max < hi;
 }
@@ -103,7 +113,7 @@ static bool all_stand(const machine *mc, const affine *a)
         fiber_table f;
         if (x->kind == AFFINE_GIVEN && mc->c[x->cursor].c.at == NONE) return false;
         if (x->kind == AFFINE_OPEN) return false;
-        if (x->kind != AFFINE_DENSE) continue;
+        if (x->kind != AFFINE_DENSE || (a->nbound && blocks_implied(mc, a, x))) continue;
         if (!range_table(&mc->slot[x->tensor].t->level[x->level], &f) ||
             !affine_line_of(mc, &x->at, &here) || !affine_within(a, &here, f.lo, f.hi))
             return false;
@@ -126,12 +136,13 @@ static bool coordinate(const machine *mc, affine *a, const affine_place *x, int 
     return true;
 }
 
-static bool level_of(const machine *mc, const affine_place *x, affine_level *out)
+static bool level_of(const machine *mc, const affine *a, const affine_place *x,
+                     affine_level *out)
 {
     const level *lv =
         x->cursor != ROOT ? mc->c[x->cursor].c.lv : &mc->slot[x->tensor].t->level[x->level];
     fiber_table f;
-    if (!lv->kind->table) return false;
+    if (!lv->kind->table) return a->nbound && blocks_level(mc, a, x, out);
     lv->kind->table(lv, &f);
     *out = (affine_level){.walked = f.shape == VIEW_COORDS,
                           .ordered = lv->props & PROP_ORDERED,
@@ -141,6 +152,7 @@ static bool level_of(const machine *mc, const affine_place *x, affine_level *out
                           .width = f.width,
                           .stride = f.stride,
                           .bounds_width = f.bounds_width,
+                          .at = lv,
                           .lo = f.lo,
                           .extent = f.hi - f.lo};
     return f.shape == VIEW_COORDS || f.shape == VIEW_RANGE;
@@ -188,7 +200,7 @@ static bool prepare_levels(const machine *mc, affine *a)
     for (int l = 0; l < a->nlevel; l++) {
         const affine_place *x = &a->place[chain[a->nlevel - 1 - l]];
         affine_level *lv = &a->level[l];
-        if (!level_of(mc, x, lv)) return false;
+        if (!level_of(mc, a, x, lv)) return false;
         lv->line = a->nload + l;
         const bool single = l ? !a->level[l - 1].grouped : a->end - a->begin == 1;
         if (!lv->walked && !single && a->end > a->begin) return false;
@@ -246,6 +258,13 @@ static bool prepare_result(machine *mc, affine *a, int64_t *last)
         !bounds_of(a, &a->line[0], UINT64_MAX, &min, &max))
         return false;
     *last = a->line[0].base + max;
+    if (a->nbound) { /* not all of these are within */
+        int64_t places = 1;
+        for (int l = 0; l < s->row->fmt.levels && places != NONE; l++)
+            places = s->t->level[l].kind->size(&s->t->level[l], places);
+        if (places != NONE && *last >= places) *last = places - 1;
+        return places > 0;
+    }
     return a->line[0].base + min >= 0;
 }
 
@@ -272,6 +291,10 @@ static bool prepare(machine *mc, affine *a, bool *none, int64_t *last)
         *none |= a->lo[d] >= a->hi[d];
     }
     if (*none) return true;
+    for (int b = 0; b < a->nbound; b++) {
+        if (!affine_line_of(mc, &a->bound[b].at, &a->bound[b].line)) return false;
+        a->bound[b].hi = mc->ext[a->bound[b].extent];
+    }
     for (int k = 1; k < a->nload; k++)
         if (!position(mc, a, a->load[k].place, &a->line[k])) return false;
     if (!all_stand(mc, a) || !prepare_levels(mc, a) || !prepare_result(mc, a, last))
@@ -326,6 +349,7 @@ static stc_status run(machine *mc, affine *a)
         return SUPER_REPLAY;
     }
     if (none || a->begin == a->end) return machine_count(mc, 1);
+    if (a->nbound) return blocks_run(mc, a, last);
     if (affine_list_taps(mc, a)) return mc->cx->diag.status;
     affine_choose(a);
     if (ready_result(mc, a, last)) return mc->cx->diag.status;
@@ -335,8 +359,9 @@ static stc_status run(machine *mc, affine *a)
 
 stc_status affine_run(machine *mc, super *base)
 {
-    const stc_status status = run(mc, (affine *)base);
-    return status || !mc->profile ? status : affine_visits(mc, (affine *)base);
+    affine *a = (affine *)base;
+    const stc_status status = run(mc, a);
+    return status || !mc->profile || a->nbound ? status : affine_visits(mc, a);
 }
 
 void affine_release(machine *mc, super *base)

@@ -24,6 +24,7 @@
  *     affine_room.c   fills of a dense result, just ahead of the walk
  *     affine_store.c  sums that are stored in order, where levels append
  *     affine_leaf.c   what the last level's fibers add, by element type
+ *     blocks.c        what runs nests in which sums must be within an extent
  *     affine_visits.c for profiles: the subsections that the loops would visit
  */
 #ifndef STC_VM_AFFINE_H
@@ -33,6 +34,7 @@
 
 enum { AFFINE_INDICES = 10, AFFINE_PLACES = 28, AFFINE_LOADS = 4, AFFINE_LIVE = 4 };
 enum { AFFINE_FORMS = AFFINE_LOADS + STC_MAX_ORDER };
+enum { AFFINE_BOUNDS = 4 };
 enum { AFFINE_CLASSES = 64, AFFINE_FILTER = 64, AFFINE_HINTS = 4096 };
 
 /* k + the indices and the registers of outer loops, each times a number. */
@@ -73,7 +75,10 @@ typedef struct affine_line {
  * solved. */
 typedef struct affine_level {
     bool walked, ordered, grouped; /* grouped: duplicates are one coordinate   */
-    const char *crd, *bounds;      /* bounds NULL: one child a parent          */
+    bool viewed;  /* for blocks.c: each fiber is a range of its own          */
+    bool implied; /* the same: one child a parent, where others say          */
+    const level *at;
+    const char *crd, *bounds; /* bounds NULL: one child a parent          */
     int32_t width, stride, bounds_width;
     int64_t lo, extent; /* not walked: coordinate x of parent p is at
                            p * extent + x - lo                                */
@@ -141,6 +146,13 @@ struct affine {
     uint8_t cls;
     sink sink; /* ACC: b is its place; WSADD                       */
     affine_form workspace[STC_MAX_ORDER]; /* WSADD: the coordinates             */
+    int nbound;
+    struct { /* rounds that aren't within [0, extent) of these add nothing       */
+        affine_form at;
+        uint16_t extent;
+        affine_line line; /* in this run, */
+        int64_t hi;       /* and the extent */
+    } bound[AFFINE_BOUNDS];
     bool alone;      /* nothing else is stored into what it adds to               */
     bool stored;     /* it stores sums that begin with a constant: the fill, or   */
     uint16_t start;  /* the nest isn't run so                                     */
@@ -183,6 +195,14 @@ stc_status affine_fuse(machine *mc, loop *l, super **out);
 /* affine.c */
 stc_status affine_run(machine *mc, super *base);
 void affine_release(machine *mc, super *base);
+
+/* blocks.c: of a nest with bounds that has been prepared; the last place of the result. */
+stc_status blocks_run(machine *mc, affine *a, int64_t last);
+/* Place x's level has one child for each parent, where levels above say, and it is
+ * located there; a level without a table that blocks_run can do with. */
+bool blocks_implied(const machine *mc, const affine *a, const affine_place *x);
+bool blocks_level(const machine *mc, const affine *a, const affine_place *x,
+                  affine_level *out);
 
 /* affine_taps.c: lists the taps, and sets `tapped` if they can be. */
 stc_status affine_list_taps(machine *mc, affine *a);

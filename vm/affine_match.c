@@ -291,6 +291,25 @@ static bool read_store(matcher *m, const uint16_t *x, const lop *store)
 
 /* ---- instructions and loops --------------------------------------------------------- */
 
+/* Rounds in which the sum in a register isn't within an extent are left out. */
+static bool read_within(matcher *m, const uint16_t *x)
+{
+    affine *a = m->a;
+    const affine_form *f = read_form(m, x[0]);
+    if (!f || a->nbound == AFFINE_BOUNDS) return false;
+    a->bound[a->nbound].at = *f;
+    a->bound[a->nbound++].extent = x[1];
+    m->shifted = true;
+    return true;
+}
+
+/* All operands stand where the nest is run: these masks have all bits. */
+static bool read_skip(const matcher *m, const uint16_t *x)
+{
+    const merge_desc *g = &m->mc->p->merge[x[1]];
+    return g->count < MERGE_TABLE_MAX && g->produce >> ((1 << g->count) - 1) & 1;
+}
+
 static bool read_insn(matcher *m, int k)
 {
     const insn *in = insn_of(m->mc, k);
@@ -315,6 +334,12 @@ static bool read_insn(matcher *m, int k)
         return m->c[x[0]] != UNSET;
     case OP_SEEK:
         return m->c[x[0]] != UNSET && m->a->place[m->c[x[0]]].kind == AFFINE_SUBSECT;
+    case OP_WITHIN:
+        return read_within(m, x);
+    case OP_PRESENT:
+        return m->c[x[2]] != UNSET && m->a->place[m->c[x[2]]].kind == AFFINE_DENSE;
+    case OP_SKIP:
+        return read_skip(m, x);
     case OP_OPEN:
         return stand(m, AFFINE_OPEN, x[0], x[1], x[2], x[3], ROOT, -1, 0);
     case OP_OPENAT:
@@ -511,7 +536,7 @@ static bool match(matcher *m, affine *a, loop *l)
 static bool any_affine(const program *p)
 {
     for (int k = 0; k < p->ncode; k++)
-        if (p->code[k].op == OP_OPENAT) return true;
+        if (p->code[k].op == OP_OPENAT || p->code[k].op == OP_WITHIN) return true;
     for (int k = 0; k < p->nmerge; k++)
         for (int b = 0; b < p->merge[k].count; b++)
             if (p->merge[k].operand[b].role == MERGE_LOCATE &&
@@ -550,7 +575,8 @@ stc_status affine_fuse(machine *mc, loop *l, super **out)
                           .next = around[depth]->exit,
                           .tier = 3,
                           .size = sizeof *a};
-        snprintf(a->base.note, sizeof a->base.note, "affine nest of %d -> %s", a->nindex,
+        snprintf(a->base.note, sizeof a->base.note, "%s nest of %d -> %s",
+                 a->nbound ? "blocks" : "affine", a->nindex,
                  a->sink.kind == SINK_ACC     ? "accumulate"
                  : a->sink.kind == SINK_STORE ? "store"
                                               : "workspace");
