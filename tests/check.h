@@ -48,7 +48,8 @@
     SUITE(host)                                                                            \
     SUITE(super)                                                                           \
     SUITE(sweep)                                                                           \
-    SUITE(convolution)
+    SUITE(convolution)                                                                     \
+    SUITE(blocks)
 
 #define SUITE(name) Suite *suite_##name(void);
 SUITES(SUITE)
