@@ -414,8 +414,8 @@ static stc_status diagonals(tensor *c, const rows *r, bool *done)
     int64_t *offset = mem_zero(c->cx, all, sizeof *offset);
     if (!offset) return c->cx->diag.status;
     const int64_t n = mark_diagonals(r, offset, all);
-    stc_status st = tensor_reset(c);
-    if (!st) st = lv->kind->append_init(c->cx, lv, 1);
+    tensor_reset(c);
+    stc_status st = lv->kind->append_init(c->cx, lv, 1);
     if (!st) st = room_for(c, lv, n, 1, &room, done);
     c->level[1].kind->view(&c->level[1], 0, 0, &v);
     *done = !st && *done && v.shape == VIEW_RANGE;

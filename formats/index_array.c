@@ -23,8 +23,7 @@ void index_free(ctx *cx, index_array *a)
     *a = (index_array){.width = 4, .stride = 4, .owned = true};
 }
 
-stc_status index_ready(ctx *cx, index_array *a, int64_t largest, int force_width,
-                       int64_t len)
+void index_empty(ctx *cx, index_array *a, int64_t largest, int force_width)
 {
     index_array want;
     index_init(&want, largest, force_width);
@@ -33,6 +32,12 @@ stc_status index_ready(ctx *cx, index_array *a, int64_t largest, int force_width
         *a = want;
     }
     a->len = 0;
+}
+
+stc_status index_ready(ctx *cx, index_array *a, int64_t largest, int force_width,
+                       int64_t len)
+{
+    index_empty(cx, a, largest, force_width);
     return index_resize(cx, a, len);
 }
 

@@ -88,7 +88,8 @@ void index_trim(ctx *cx, index_array *a);
 /* An empty owned array wide enough for values up to `largest`. */
 void index_init(index_array *a, int64_t largest, int force_width);
 /* The same for an array in use: what it owns is kept if it serves, what it
- * borrows is let go; it gets `len` unset elements. */
+ * borrows is let go; ready: it gets `len` unset elements. */
+void index_empty(ctx *cx, index_array *a, int64_t largest, int force_width);
 stc_status index_ready(ctx *cx, index_array *a, int64_t largest, int force_width,
                        int64_t len);
 

@@ -160,7 +160,7 @@ static stc_status cover(ctx *cx, level *lv, int64_t size)
 
 static stc_status clear(ctx *cx, level *lv, int64_t size)
 {
-    if (index_ready(cx, &lv->a[STC_AUX], 0, WORD, 0)) return cx->diag.status;
+    index_empty(cx, &lv->a[STC_AUX], 0, WORD);
     lv->size = 0;
     return cover(cx, lv, size);
 }

@@ -46,7 +46,7 @@ static stc_status lz77_init(ctx *cx, level *lv, int64_t parents)
 {
     lv->param[0] = lv->base;
     lv->param[1] = 0;
-    if (index_ready(cx, &lv->a[STC_AUX], 0, lv->width, 0)) return cx->diag.status;
+    index_empty(cx, &lv->a[STC_AUX], 0, lv->width);
     return segments_init(cx, lv, parents);
 }
 

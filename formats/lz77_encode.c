@@ -307,10 +307,9 @@ static void encoder_free(encoder *z)
 
 static stc_status ready(ctx *cx, level *lv)
 {
-    if (index_ready(cx, &lv->a[STC_CRD], largest_coord(lv), lv->width, 0) ||
-        index_ready(cx, &lv->a[STC_AUX], 0, lv->width, 0) ||
-        index_ready(cx, &lv->a[STC_POS], 0, lv->width, 1))
-        return cx->diag.status;
+    index_empty(cx, &lv->a[STC_CRD], largest_coord(lv), lv->width);
+    index_empty(cx, &lv->a[STC_AUX], 0, lv->width);
+    if (index_ready(cx, &lv->a[STC_POS], 0, lv->width, 1)) return cx->diag.status;
     index_set(&lv->a[STC_POS], 0, 0);
     return STC_OK;
 }

@@ -249,7 +249,8 @@ stc_status tensor_pack_held(tensor *t, entries *e, const int *held)
         return fail(t->cx, STC_ERR_ARGUMENT, "entries of order %d for a tensor of order %d",
                     e->order, t->order);
     }
-    if (entries_retype(e, t->type) || tensor_reset(t)) return t->cx->diag.status;
+    if (entries_retype(e, t->type)) return t->cx->diag.status;
+    tensor_reset(t);
     const bool plain = format_is_plain(&t->fmt);
     if ((plain ? pack_plain(t, e, held) : pack_mapped(t, e)) || tensor_interleave(t)) {
         return leave_empty(t);

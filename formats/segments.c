@@ -43,11 +43,8 @@ int64_t segments_size(const level *lv, int64_t parents)
 stc_status segments_init(ctx *cx, level *lv, int64_t parents)
 {
     (void)parents;
-    const int64_t largest = largest_coord(lv);
-    if (index_ready(cx, &lv->a[STC_CRD], largest, lv->width, 0) ||
-        index_ready(cx, &lv->a[STC_POS], 0, lv->width, 1)) {
-        return cx->diag.status;
-    }
+    index_empty(cx, &lv->a[STC_CRD], largest_coord(lv), lv->width);
+    if (index_ready(cx, &lv->a[STC_POS], 0, lv->width, 1)) return cx->diag.status;
     index_set(&lv->a[STC_POS], 0, 0);
     lv->size = 0;
     lv->open_count = 0;

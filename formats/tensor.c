@@ -120,7 +120,7 @@ stc_status tensor_new(ctx *cx, const format *f, stc_type type, const int64_t *sh
 
 /* ---- assembly ------------------------------------------------------------------------ */
 
-stc_status tensor_reset(tensor *t)
+void tensor_reset(tensor *t)
 {
     for (int l = 0; l < t->fmt.levels; l++) {
         level *lv = &t->level[l];
@@ -139,7 +139,6 @@ stc_status tensor_reset(tensor *t)
     t->nvals = 0;
     t->vouched = false;
     t->generation++;
-    return STC_OK;
 }
 
 bool tensor_unique(const tensor *t, int l)
@@ -171,7 +170,7 @@ stc_status tensor_begin(tensor *t)
         return fail(t->cx, STC_ERR_ARGUMENT, "this format can't be assembled by appending");
     }
     const uint64_t generation = t->generation;
-    if (tensor_reset(t)) return t->cx->diag.status;
+    tensor_reset(t);
     int64_t parents = 1;
     for (int l = 0; l < t->fmt.levels; l++) {
         level *lv = &t->level[l];

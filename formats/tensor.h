@@ -52,7 +52,7 @@ void tensor_free(tensor *t);
 /* Level extents and bases from shape and format; overflow is an error. */
 stc_status tensor_set_shape(tensor *t, const int64_t *shape);
 /* Empties it for assembly: owned buffers are kept for reuse. */
-stc_status tensor_reset(tensor *t);
+void tensor_reset(tensor *t);
 /* Levels 0 … l hold each coordinate once: positions there stand alone. */
 bool tensor_unique(const tensor *t, int l);
 /* Room for n values: only the capacity changes, new ones are unset. */

@@ -19,6 +19,7 @@
     SUITE(format)                                                                          \
     SUITE(tensor)                                                                          \
     SUITE(claims)                                                                          \
+    SUITE(pack)                                                                            \
     SUITE(convert)                                                                         \
     SUITE(assembly)                                                                        \
     SUITE(functions)                                                                       \

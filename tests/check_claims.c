@@ -233,6 +233,49 @@ START_TEST(odd_arrays)
 }
 END_TEST
 
+/* A level that counts entries has as many as what is below it tells. */
+#define COUNTED "(i,j) -> (#i : dense, i : dense, j : dense)"
+
+START_TEST(counted)
+{
+    static const struct {
+        const char *format;
+        int64_t shape[2], nvals;
+        const char *words;
+    } row[] = {
+        {COUNTED, {3, 4}, 24, NULL},
+        {COUNTED, {3, 4}, 23, "no multiple of 12"},
+        {COUNTED, {0, 4}, 0, NULL},
+        {COUNTED, {0, 4}, 3, "no multiple of 0"},
+        {COUNTED, {(int64_t)1 << 40, (int64_t)1 << 40}, 0, "more than 2^63 positions"},
+        {"(i,j) -> (#i : dense, i : dense, j : compressed)", {3, 4}, 0, NULL},
+    };
+    static double vals[24];
+    heap h;
+    ctx *cx = ctx_open(&h);
+    for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
+        tensor *t = tensor_of(cx, row[k].format, STC_F64, 2, row[k].shape, 0, NULL);
+        mem_free(cx, t->vals, (size_t)t->vals_cap * sizeof *vals);
+        t->vals = vals;
+        t->vals_owned = false;
+        t->nvals = row[k].nvals;
+        t->generation++;
+        const stc_status st = tensor_check(t);
+        ck_assert_msg((st == STC_OK) == !row[k].words, "row %zu: %s", k, cx->diag.message);
+        if (st)
+            ck_assert_msg(has_words(cx->diag.message, row[k].words), "%s",
+                          cx->diag.message);
+        tensor_free(t);
+    }
+    tensor *t = tensor_of(cx, row[5].format, STC_F64, 2, shape, 0, NULL);
+    t->level[2].a[STC_POS].len = 0;
+    t->generation++;
+    ck_assert_int_eq(tensor_check(t), STC_ERR_DATA);
+    tensor_free(t);
+    ctx_close(cx, &h);
+}
+END_TEST
+
 /* Counts of positions that 64 bits can't hold: whoever checks first says so. */
 START_TEST(beyond_counting)
 {
@@ -302,6 +345,7 @@ Suite *suite_claims(void)
     tcase_add_loop_test(c, each_claim, 0, CLAIMS);
     tcase_add_test(c, long_chains);
     tcase_add_test(c, odd_arrays);
+    tcase_add_test(c, counted);
     tcase_add_test(c, beyond_counting);
     tcase_add_test(c, vouched);
     suite_add_tcase(s, c);

@@ -49,6 +49,10 @@ static const char *const formats[] = {
     "(i,j) -> (j-i : compressed, i : compressed, j : offset)",
     "(i,j) -> (j-i : compressed, j : range, i : offset)",
     "(i,j) -> (j-i : compressed(index64), i : range, j : offset)",
+    "(i,j) -> (i : dense, j-i : compressed)",
+    "(i,j) -> (j : dense, j-i : compressed)",
+    "(i,j) -> (i-j : compressed, j : dense)",
+    "(i,j) -> (i : compressed(nonunique, interleaved, index64), j : singleton(index64))",
     "(i,j) -> (i : dense, j : hosted)",
     "(i,j) -> (i : walked, j : compressed)",
 };

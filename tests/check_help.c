@@ -25,7 +25,7 @@ void *heap_alloc(void *context, void *block, size_t old, size_t size)
         return NULL;
     }
     /* what no machine has; sanitizers would end the process */
-    void *p = size >> 38 ? NULL : realloc(block, size);
+    void *p = (uint64_t)size >> 38 ? NULL : realloc(block, size);
     if (p) h->held += (int64_t)size - (int64_t)old;
     return p;
 }

@@ -123,7 +123,7 @@ START_TEST(registering)
         if (part == 3) less.pack = NULL;
         if (part == 4) less.check = NULL;
         if (part == 5) less.arrays = 0;
-        if (part == 6) less.arrays = 8;
+        if (part == 6) less.arrays = 9;
         if (part == 7) h.fail_at = h.calls + 1;
         expect(stc_level_register(m, &less), part < 7 ? STC_ERR_ARGUMENT : STC_ERR_MEMORY,
                part == 0   ? "another version"

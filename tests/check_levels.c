@@ -171,6 +171,15 @@ START_TEST(index_arrays)
     index_init(&a, INT64_C(1) << 33, 0);
     ck_assert_int_eq(a.width, 8);
     index_free(cx, &a);
+    ck_ctx(cx, index_push(cx, &a, 7));
+    h.fail_at = h.calls + 1;
+    h.lasting = true;
+    ck_assert_int_eq(index_push(cx, &a, (int64_t)INT32_MIN - 1), STC_ERR_MEMORY);
+    h.fail_at = 0;
+    ck_ctx(cx, index_push(cx, &a, (int64_t)INT32_MIN - 1));
+    ck_ctx(cx, index_push(cx, &a, INT64_MIN));
+    ck_assert(index_get(&a, 0) == 7 && index_get(&a, 1) == (int64_t)INT32_MIN - 1);
+    index_free(cx, &a);
     ctx_close(cx, &h);
 }
 END_TEST
@@ -230,10 +239,13 @@ static void expect_here(const cursor *c, const level *lv, const cursor *up, int6
     }
     cursor_open(&other, lv, up);
     cursor_seek(&other, i);
-    if (!(lv->props & PROP_ORDERED)) return; /* stops at the first one behind it */
+    if (!(lv->props & PROP_ORDERED)) return;       /* stops at the first one behind it */
+    if (lv->kind->seek) lv->kind->seek(&other, i); /* it stands there already */
     ck_assert(cursor_stand(&other, i));
     ck_assert_int_eq(other.at, c->at);
     cursor_seek(&other, lv->base + lv->extent); /* past all of them */
+    ck_assert(other.lo == CURSOR_END || other.lo >= lv->base + lv->extent);
+    if (lv->kind->seek) lv->kind->seek(&other, lv->base);
     ck_assert(other.lo == CURSOR_END || other.lo >= lv->base + lv->extent);
 }
 

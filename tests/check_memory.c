@@ -31,6 +31,9 @@ START_TEST(sizes_are_checked)
     ck_assert(!size_mul(INT64_MAX / 2, 3, &out));
     ck_assert(!size_mul(-1, 3, &out));
     ck_assert(!size_add(INT64_MAX, 1, &out));
+    ck_assert(!size_mul(1, -1, &out));
+    ck_assert(!size_add(-1, 1, &out));
+    ck_assert(!size_add(1, -1, &out));
     heap h;
     ctx *cx = ctx_open(&h);
     ck_assert_ptr_null(mem_array(cx, INT64_MAX / 4, 8));
@@ -122,6 +125,14 @@ START_TEST(places)
     longer[sizeof longer - 1] = 0;
     fail(cx, STC_ERR_DATA, "%s", longer);
     ck_assert_uint_lt(strlen(cx->diag.message), sizeof cx->diag.message);
+    fail_text(cx, STC_ERR_SYNTAX, "f.stc", "one\r\ntwo", (span){1, 2}, "in the middle");
+    ck_assert_str_eq(cx->diag.text, "one");
+    fail_text(cx, STC_ERR_SYNTAX, "f.stc", "one", (span){70, 80}, "past the end");
+    ck_assert_str_eq(cx->diag.text, "one");
+    fail_text(cx, STC_ERR_SYNTAX, "f.stc", NULL, (span){1, 2}, "no text");
+    ck_assert_str_eq(cx->diag.message, "no text");
+    fail_file(cx, STC_ERR_DATA, "f.mtx", (int64_t)1 << 40, "far down");
+    ck_assert_int_eq(cx->diag.line, INT32_MAX);
     ctx_close(cx, &h);
 }
 END_TEST
@@ -132,8 +143,8 @@ END_TEST
 START_TEST(large_blocks)
 {
     enum { MB = 1 << 20, SIZES = 10 };
-    static const size_t sizes[SIZES] = {100,     3 * MB, MB,     8 * MB,  5 * MB,
-                                        40 * MB, 2 * MB, 9 * MB, 64 * MB, 1000};
+    static const size_t sizes[SIZES] = {100,     3 * MB, 7 * MB / 2, 8 * MB,  5 * MB,
+                                        40 * MB, 2 * MB, 9 * MB,     64 * MB, 1000};
     ctx *cx = calloc(1, sizeof *cx);
     size_t size = sizes[0];
     unsigned char *p = mem_alloc(cx, size);
