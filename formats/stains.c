@@ -89,7 +89,7 @@ uint8_t *stains_ask(tensor *t, int64_t values)
 {
     stains *s = &t->stains;
     if (s->on) return s->line;
-    if (t->nvals) return NULL; /* something may be stored already */
+    if (t->nvals || s->never) return NULL; /* something may be stored already */
     if (!s->line) {
         s->lines = lines_of(t, values) + STAIN_BLOCK;
         s->line = mem_zero(t->cx, s->lines, 1);

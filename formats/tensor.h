@@ -16,6 +16,7 @@ typedef struct stains {
     uint8_t *line; /* NULL: nobody asked; else 1: marked                          */
     int64_t lines; /* a block more than there are                               */
     bool on;       /* this assembly marks what it stores into                          */
+    bool never;    /* it may not: it is one of several into these values               */
     bool old;      /* values that aren't there yet are the fill, but for marked lines  */
     /* what they hold for */
     uint64_t generation;

@@ -72,6 +72,10 @@ static const sharing_case cases[] = {
      "csr", "dense", true},
     {"R(i,j) = sum(p in 0:3: A(2*i+p,j)) with reorder(i,p,j), parallelize(i)", "csr",
      "dense", true},
+    /* the same with the filter's loops outside: the range of a loop inside is shared */
+    {"R(i,j) = sum(p in 0:3, q in 0:3: A(i+p,j+q))", "csr", "dense", true},
+    {"R(i,j) = sum(p in 0:3, q in 0:3: A(2*i+p,j+q))", "csr", "dense", true},
+    {"R(i,j) = sum(p in 0:3, q in 0:3: A(i+p,j+q))", "dcsr", "dense", true},
     {"R(i,j) = A(i,k) * A(k,j) with parallelize(i)", "csr", "csr", true},
     {"R(i,j) = A(i,k) * A(k,j) with split(i,a,b,7), reorder(a,b,k,j), parallelize(a)",
      "csr", "csr", true},

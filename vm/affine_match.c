@@ -574,6 +574,7 @@ stc_status affine_fuse(machine *mc, loop *l, super **out)
                           .loop = around[depth],
                           .next = around[depth]->exit,
                           .tier = 3,
+                          .any_order = true,
                           .size = sizeof *a};
         snprintf(a->base.note, sizeof a->base.note, "%s nest of %d -> %s",
                  a->nbound ? "blocks" : "affine", a->nindex,

@@ -121,10 +121,11 @@ struct super {
     const lop *next; /* where to go on: as a rule loop->exit                   */
     super *behind;   /* what runs the loop if this one can't: NULL: base operations */
     loop *loop;
-    int tier;      /* 2, 3 or 4                                              */
-    bool sure;     /* never asks for a replay                                */
-    char note[80]; /* for dumps: "merge2.union add -> append C.1"            */
-    size_t size;   /* of the block, for mem_free                             */
+    int tier;       /* 2, 3 or 4                                              */
+    bool sure;      /* never asks for a replay                                */
+    bool any_order; /* its loops are as good in any order, but for rounding         */
+    char note[80];  /* for dumps: "merge2.union add -> append C.1"            */
+    size_t size;    /* of the block, for mem_free                             */
 };
 
 /* ---- tensors ------------------------------------------------------------------- */

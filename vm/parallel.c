@@ -114,7 +114,7 @@ stc_status parallel_check(machine *mc)
     if (!uses) return mc->cx->diag.status;
     stc_status st = STC_OK;
     for (int k = 0; k + 1 < mc->nmain && !st; k++) {
-        parallel_loop pl = {.sharing = uses};
+        parallel_loop pl = {.asked = true, .sharing = uses};
         if (p->code[mc->origin[k]].op != OP_SHARE) continue;
         memset(uses, 0, (size_t)p->ntensor);
         if (!parallel_find(mc, k + 1, &pl))

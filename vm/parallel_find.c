@@ -8,38 +8,16 @@
  * written lies below the loop's own coordinate. What is written in the loop must
  * not be read after it, accumulators aside.
  *
+ * A nest that a faster tier runs as a whole, in an order of its own, may also be shared
+ * by the range of a loop inside.
+ *
  * Nothing here is a promise of the program's author: bytecode from a file is
  * examined like any other.
  */
-#include "parallel.h"
-#include "../formats/join.h"
+#include "parallel_find.h"
 #include <string.h>
 
-enum { OWN_INDEX = 1, OWN_BLOCK };
-
-/* Registers of all four files are cells in a row. */
-typedef struct finder {
-    const machine *mc;
-    const program *p;
-    const loop *l;
-    parallel_loop *out;
-    int v0, i0, m0, c0, ncell;
-    uint8_t *written;  /* per cell: somewhere in the loop                       */
-    uint8_t *sum;      /* per value register: 1 + its accumulator, or 0          */
-    uint16_t *defined; /* per cell: 1 + depth of the block of a write, 0: none   */
-    uint16_t *other;   /* per cell: 1 + depth of the if whose first branch wrote it, or 0 */
-    uint8_t *below;    /* per cursor: `at` below the loop's own coordinate: 1; 2 not */
-    int depth, loops;  /* of blocks, and of loops and whiles among them          */
-    /* per integer register */
-    uint8_t *writes; /* in the loop: 0, 1, more */
-    int64_t *within; /* it's the index of an open loop over 0:within; 0: not known */
-    int64_t *block;  /* it's so many times the loop's index, at least 1; 0: not known */
-    uint8_t *own;    /* OWN_: its values are of this round alone: own_coordinates   */
-    uint8_t *apart;  /* per tensor: a round's places needn't follow each other      */
-} finder;
-
-/* Why not, unless that was said already. */
-static bool not_shared(finder *f, const char *why)
+bool not_shared(finder *f, const char *why)
 {
     if (!f->out->why) f->out->why = why;
     return false;
@@ -53,14 +31,17 @@ static const struct {
 #include "opcodes.def"
 };
 
-static const insn *at(const finder *f, int k)
+const char *operand_letters(int op)
+{
+    return operands[op].letters;
+}
+
+const insn *find_at(const finder *f, int k)
 {
     return &f->p->code[f->mc->origin[k]];
 }
 
 /* ---- what an instruction reads and writes ---------------------------------------- */
-
-typedef bool (*cell_fn)(finder *f, const insn *in, int cell);
 
 static int cell_of(const finder *f, char letter, int x)
 {
@@ -121,7 +102,7 @@ static bool each_read(finder *f, const insn *in, cell_fn fn)
     return in->op != OP_LOOP || merge_cells(f, in, false, fn);
 }
 
-static bool each_write(finder *f, const insn *in, cell_fn fn)
+bool each_write(finder *f, const insn *in, cell_fn fn)
 {
     const char *letters = operands[in->op].letters;
     for (int k = 0; k < operands[in->op].count; k++)
@@ -232,7 +213,7 @@ static bool reads_no_sum(finder *f, const insn *in, int cell)
 static bool sums_hold(finder *f)
 {
     for (int k = f->l->first + 1; k < f->l->last; k++) {
-        const insn *in = at(f, k);
+        const insn *in = find_at(f, k);
         if (!each_read(f, in, reads_no_sum)) return false;
         if (operands[in->op].count && operands[in->op].letters[0] == 'V' &&
             f->sum[in->arg[0]] && !accumulates(in, in->arg[0]))
@@ -241,17 +222,18 @@ static bool sums_hold(finder *f)
     return true;
 }
 
-static bool find_registers(finder *f)
+/* `outside`: how many blocks are open around the loop. */
+static bool find_registers(finder *f, int outside)
 {
     const loop *l = f->l;
     /* subsections from outside aren't copied; they count as changing */
     for (int k = 0; k < l->last; k++)
-        if (k >= l->first || at(f, k)->op == OP_SUBSECT)
-            each_write(f, at(f, k), mark_written);
+        if (k >= l->first || find_at(f, k)->op == OP_SUBSECT)
+            each_write(f, find_at(f, k), mark_written);
     /* what the loop itself sets is each round's own; its walkers it moves */
-    each_write(f, at(f, l->first), define);
+    each_write(f, find_at(f, l->first), define);
     for (int k = l->first + 1; k < l->last; k++) {
-        const insn *in = at(f, k);
+        const insn *in = find_at(f, k);
         if (in->op == OP_BREAK && in->arg[1] > f->loops) return false; /* out of it */
         if (in->op == OP_TEST && !f->loops) return false;
         if (in->op != OP_LOOP && operands[in->op].count &&
@@ -263,244 +245,11 @@ static bool find_registers(finder *f)
     if (!sums_hold(f)) return false;
     memset(f->defined, 0, (size_t)f->ncell * sizeof *f->defined);
     memset(f->other, 0, (size_t)f->ncell * sizeof *f->other);
-    f->depth = f->loops = 0;
+    f->depth = outside;
+    f->loops = 0;
     for (int k = l->last + 1; k < f->mc->nmain; k++)
-        if (!pass_over(f, at(f, k), read_after)) return false;
+        if (!pass_over(f, find_at(f, k), read_after)) return false;
     return true;
-}
-
-/* ---- coordinates ------------------------------------------------------------------- */
-
-static bool count_write(finder *f, const insn *in, int cell)
-{
-    (void)in;
-    const int reg = cell - f->i0;
-    if (reg >= 0 && reg < f->p->ni && f->writes[reg] < 2) f->writes[reg]++;
-    return true;
-}
-
-static bool is_zero(const finder *f, int reg)
-{
-    for (int k = f->l->first + 1; k < f->l->last; k++)
-        if (at(f, k)->op == OP_ICONST && at(f, k)->arg[0] == reg)
-            return f->writes[reg] == 1 && f->p->konst[at(f, k)->arg[1]].v.i64 == 0;
-    return false;
-}
-
-/* r = a * k + d: a multiple of the loop's index; or a coordinate within the block
- * that begins there. */
-static void combine(finder *f, const uint16_t *a)
-{
-    const int64_t k = f->p->konst[a[2]].v.i64;
-    if (f->writes[a[0]] != 1) return;
-    if (a[1] == f->l->index && k >= 1 && is_zero(f, a[3])) f->block[a[0]] = k;
-    const int64_t block = f->block[a[3]];
-    if (k != 1 || !block || !f->within[a[1]] || f->within[a[1]] > block) return;
-    if (f->out->step > 1 && f->out->step != block) return;
-    f->out->step = block;
-    f->own[a[0]] = OWN_BLOCK;
-}
-
-/* The registers that have the loop's own coordinate, or one of a block of them:
- * what `split` makes of a loop. Written once, they hold for all of the round. */
-static void own_coordinates(finder *f)
-{
-    const loop *l = f->l;
-    int open[BLOCKS_MAX], depth = 0;
-    for (int k = l->first + 1; k < l->last; k++)
-        each_write(f, at(f, k), count_write);
-    f->out->step = 1;
-    f->own[l->index] = OWN_INDEX;
-    for (int k = l->first + 1; k < l->last; k++) {
-        const insn *in = at(f, k);
-        if (in->op == OP_IMULADD) combine(f, in->arg);
-        if (in->op == OP_LOOP) {
-            const merge_desc *m = &f->p->merge[in->arg[2]];
-            const extent *hi = &f->p->ext[m->hi];
-            const bool known = m->lo == ROOT && hi->op == EXT_CONST && depth < BLOCKS_MAX;
-            if (known && f->writes[in->arg[0]] == 1) f->within[in->arg[0]] = hi->k;
-            if (depth < BLOCKS_MAX) open[depth] = in->arg[0];
-            depth++;
-        }
-        if (in->op == OP_END && --depth < BLOCKS_MAX) f->within[open[depth]] = 0;
-    }
-}
-
-/* ---- tensors ----------------------------------------------------------------------- */
-
-/* The tensors that an instruction names. */
-static int tensors_of(const finder *f, const insn *in, uint16_t *t)
-{
-    int n = 0;
-    for (int k = 0; k < operands[in->op].count; k++)
-        if (strchr("TRW", operands[in->op].letters[k])) t[n++] = in->arg[k];
-    if (in->op != OP_LOOP) return n;
-    const merge_desc *m = &f->p->merge[in->arg[2]];
-    for (int b = 0; b < m->count && n < 64; b++)
-        if (m->operand[b].role == MERGE_LOCATE) t[n++] = m->operand[b].tensor;
-    return n;
-}
-
-static bool used_outside(const finder *f, uint16_t t)
-{
-    uint16_t named[66];
-    for (int k = 0; k < f->mc->nmain; k++) {
-        if (k >= f->l->first && k <= f->l->last) continue;
-        const int n = tensors_of(f, at(f, k), named);
-        for (int j = 0; j < n; j++)
-            if (named[j] == t) return true;
-    }
-    return false;
-}
-
-/* Every place is known before anything is stored, and storing moves nothing. */
-static bool has_places(const format *fmt)
-{
-    for (int l = 0; l < fmt->levels; l++) {
-        const level_kind *k = fmt->level[l].kind;
-        if (!(k->caps & CAP_INSERT) || k->arrays) return false;
-    }
-    return fmt->levels > 0;
-}
-
-static bool share(finder *f, uint16_t t, sharing how)
-{
-    uint8_t *as = &f->out->sharing[t];
-    if (*as == how) return true;
-    if (*as != SHARE_READ) return false;
-    if (how == SHARE_PARTS) {
-        if (f->out->nparts == PARALLEL_PARTS) return false;
-        f->out->parts[f->out->nparts++] = t;
-    }
-    *as = (uint8_t)how;
-    return true;
-}
-
-/* `at`: whether the place, or one above it, is that of the loop's coordinate. */
-static bool find_place(finder *f, const insn *in)
-{
-    const prog_tensor *row = &f->p->tensor[in->arg[1]];
-    const bool here = f->own[in->arg[4]];
-    const uint16_t up = in->arg[3];
-    if (f->out->sharing[in->arg[1]] == SHARE_OWN) return true;
-    const uint8_t first = f->out->step > 1 ? OWN_BLOCK : OWN_INDEX;
-    const bool apart = in->arg[2] == 0 && (up != ROOT || f->own[in->arg[4]] != first);
-    if (has_places(&row->fmt)) {
-        f->apart[in->arg[1]] |= apart;
-    } else {
-        if (!join_possible(&row->fmt))
-            return not_shared(f, "the result's format can't be put together from parts");
-        if (apart)
-            return not_shared(f,
-                              "the result's outermost coordinates aren't the loop's own");
-    }
-    const bool below = here || (up != ROOT && f->below[up] == 1);
-    if (f->below[in->arg[0]] != 2) f->below[in->arg[0]] = below ? 1 : 2;
-    return true;
-}
-
-static bool stores(finder *f, uint16_t t, uint16_t place)
-{
-    if (f->out->sharing[t] == SHARE_OWN) return true;
-    if (place == ROOT || f->below[place] != 1)
-        return not_shared(f, "several write to the same places of a result");
-    return share(f, t, has_places(&f->p->tensor[t].fmt) ? SHARE_PLACES : SHARE_PARTS);
-}
-
-static bool find_tensor(finder *f, const insn *in)
-{
-    const uint16_t *a = in->arg;
-    switch (in->op) {
-    case OP_BEGIN:
-    case OP_WSBEGIN: {
-        const uint8_t role = f->p->tensor[a[0]].role;
-        return (role == ROLE_TEMP || role == ROLE_WORK) && !used_outside(f, a[0]) &&
-               share(f, a[0], SHARE_OWN);
-    }
-    case OP_FINISH:
-        return f->out->sharing[a[0]] == SHARE_OWN;
-    case OP_WSADD:
-    case OP_WSCALL:
-    case OP_WSEND:
-        return f->out->sharing[a[0]] == SHARE_OWN ||
-               not_shared(f, "they add to one workspace");
-    case OP_AT:
-        return find_place(f, in);
-    case OP_KEEP:
-        return stores(f, a[0], a[2]);
-    case OP_STORE:
-    case OP_ACC:
-        return stores(f, a[0], a[1]);
-    case OP_SPAN:
-    case OP_SETFILL:
-    case OP_MOVE:
-    case OP_CONVERT:
-    case OP_PACK:
-        return not_shared(f, "positions are counted, or a tensor converted, in each");
-    default:
-        return true;
-    }
-}
-
-/* Kinds and functions of the host's own may not be called from threads that it
- * doesn't know. */
-static bool all_built_in(const machine *mc)
-{
-    const program *p = mc->p;
-    for (int k = 0; k < p->nfn; k++)
-        if (p->fn[k].host) return false;
-    for (int t = 0; t < p->ntensor; t++)
-        for (int l = 0; l < p->tensor[t].fmt.levels; l++)
-            if (level_kind_number(p->tensor[t].fmt.level[l].kind) < 0) return false;
-    return true;
-}
-
-static bool find_tensors(finder *f)
-{
-    if (!all_built_in(f->mc))
-        return not_shared(f,
-                          "functions and formats of the host's can't be used by threads");
-    parallel_loop *o = f->out;
-    for (int k = f->l->first + 1; k < f->l->last; k++)
-        if (!find_tensor(f, at(f, k))) return false;
-    for (int t = 0; t < f->p->ntensor && o->nrows < PARALLEL_PARTS; t++) {
-        if (o->sharing[t] != SHARE_PLACES || f->apart[t]) continue;
-        o->sharing[t] = SHARE_ROWS;
-        o->rows[o->nrows++] = (uint16_t)t;
-    }
-    return true;
-}
-
-/* ---- weights ----------------------------------------------------------------------- */
-
-/* The tensor whose first level a walker of the loop is open on; -1: another level. */
-static int walked_tensor(const finder *f, uint16_t walker)
-{
-    for (int k = f->l->first - 1; k >= 0; k--) {
-        const insn *in = at(f, k);
-        if ((in->op == OP_OPEN || in->op == OP_OPENAT) && in->arg[0] == walker)
-            return in->op == OP_OPEN && in->arg[2] == 0 ? in->arg[1] : -1;
-    }
-    return -1;
-}
-
-static void find_weights(finder *f)
-{
-    const merge_desc *m = f->l->merge;
-    parallel_loop *o = f->out;
-    for (int b = 0; b < m->count && o->nweight < MERGE_TABLE_MAX; b++) {
-        const merge_operand *x = &m->operand[b];
-        int t = -1;
-        int64_t coef = 1;
-        if (x->role == MERGE_LOCATE && x->level == 0 && x->coef > 0) {
-            t = x->tensor;
-            coef = x->coef;
-        }
-        if (x->role == MERGE_WALK) t = walked_tensor(f, x->cursor);
-        if (t < 0) continue;
-        o->weight[o->nweight].tensor = (uint16_t)t;
-        o->weight[o->nweight++].coef = coef;
-    }
 }
 
 /* ---- the loop ---------------------------------------------------------------------- */
@@ -518,40 +267,120 @@ static bool find(finder *f)
             return not_shared(f,
                               "what it walks isn't the first level of a tensor, in order");
     }
-    if (!find_registers(f)) return not_shared(f, "what they compute is read after them");
+    if (!find_registers(f, 0)) return not_shared(f, "what they compute is read after them");
     own_coordinates(f);
-    if (!find_tensors(f)) return false;
+    if (!find_tensors(f, f->l->first + 1, f->l->last)) return false;
     find_weights(f);
+    return true;
+}
+
+/* ---- a loop inside ----------------------------------------------------------------- */
+
+/* Nothing but loops is open around `inner` within `whole`; how many; -1: it isn't so. */
+static int loops_around(const finder *f, const loop *whole, const loop *inner)
+{
+    int depth = 0;
+    for (int k = whole->first; k < inner->first; k++) {
+        const int op = find_at(f, k)->op;
+        if (op == OP_IF || op == OP_WHILE) return -1;
+        depth += (op == OP_LOOP) - (op == OP_END);
+    }
+    return depth;
+}
+
+static void begin_again(finder *f)
+{
+    parallel_loop *o = f->out;
+    memset(f->block, 0, f->size);
+    memset(o->sharing, 0, (size_t)f->p->ntensor);
+    o->nsum = o->nparts = o->nrows = o->nweight = 0;
+    o->why = NULL;
+    f->depth = f->loops = 0;
+}
+
+/* Each thread runs all of `whole`, with part of the range of a loop inside. So the
+ * rounds of either may not need each other, and all that is stored must lie below the
+ * inner loop's own coordinates. */
+static bool find_inside(finder *f, const loop *whole, const loop *inner)
+{
+    const merge_desc *m = inner->merge;
+    const int outside = loops_around(f, whole, inner);
+    if (outside < 0) return false;
+    for (int b = 0; b < m->count; b++)
+        if (m->operand[b].role <= MERGE_FOLLOW &&
+            f->mc->c[m->operand[b].cursor].subsections)
+            return false;
+    for (int k = whole->first; k < whole->last; k++)
+        if ((k <= inner->first || k >= inner->last) && !only_reads(find_at(f, k)))
+            return false;
+    begin_again(f);
+    f->l = whole;
+    if (!find_registers(f, 0) || f->out->nsum) return false;
+    begin_again(f);
+    f->l = inner;
+    if (!find_registers(f, outside) || f->out->nsum) return false;
+    own_coordinates(f);
+    if (f->out->step != 1 || !find_tensors(f, inner->first + 1, inner->last) ||
+        f->out->nparts)
+        return false;
+    find_weights(f);
+    return true;
+}
+
+/* Where rounds of the outermost loop store into the same places, but what runs it takes
+ * all rounds in an order of its own: a loop inside will do. */
+static bool find_any(finder *f)
+{
+    const loop *whole = f->l;
+    if (find(f)) return true;
+    not_shared(f, "they need each other");
+    const char *why = f->out->why;
+    for (int k = 0; k < f->mc->nloop && !f->out->asked; k++) {
+        const loop *inner = &f->mc->loops[k];
+        if (!whole->super || !whole->super->any_order || inner->first <= whole->first ||
+            inner->last >= whole->last || !find_inside(f, whole, inner))
+            continue;
+        f->out->number = k;
+        return true;
+    }
+    f->out->why = why;
+    return false;
+}
+
+/* The finder's arrays; false: there is no memory. */
+static bool finder_open(finder *f)
+{
+    const program *p = f->p;
+    f->i0 = p->nv;
+    f->m0 = f->i0 + p->ni;
+    f->c0 = f->m0 + p->nm;
+    f->ncell = f->c0 + p->nc;
+    const size_t cells = (size_t)f->ncell + 1;
+    const size_t ints = (size_t)p->ni + 1;
+    f->size = cells * (2 * sizeof *f->defined + 3) + ints * (2 * sizeof *f->block + 2) +
+              (size_t)p->ntensor;
+    f->block = mem_zero(f->mc->cx, 1, (int64_t)f->size);
+    if (!f->block) return false;
+    f->within = f->block + ints;
+    f->defined = (uint16_t *)(f->within + ints);
+    f->other = f->defined + cells;
+    f->written = (uint8_t *)(f->other + cells);
+    f->sum = f->written + cells;
+    f->below = f->sum + cells;
+    f->writes = f->below + cells;
+    f->own = f->writes + ints;
+    f->apart = f->own + ints;
     return true;
 }
 
 bool parallel_find(const machine *mc, int first, parallel_loop *out)
 {
-    const program *p = mc->p;
-    finder f = {.mc = mc, .p = p, .l = mc->code[first].u.loop, .out = out};
+    finder f = {.mc = mc, .p = mc->p, .l = mc->code[first].u.loop, .out = out};
     for (int k = 0; k < mc->nloop; k++)
         if (mc->loops[k].first == first) f.l = &mc->loops[out->number = out->whole = k];
     out->first = first;
-    f.i0 = p->nv;
-    f.m0 = f.i0 + p->ni;
-    f.c0 = f.m0 + p->nm;
-    f.ncell = f.c0 + p->nc;
-    const size_t cells = (size_t)f.ncell + 1;
-    const size_t ints = (size_t)p->ni + 1;
-    const size_t size = cells * (2 * sizeof *f.defined + 3) +
-                        ints * (2 * sizeof *f.block + 2) + (size_t)p->ntensor;
-    f.block = mem_zero(mc->cx, 1, (int64_t)size);
-    if (!f.block) return not_shared(&f, "there is no memory to find out");
-    f.within = f.block + ints;
-    f.defined = (uint16_t *)(f.within + ints);
-    f.other = f.defined + cells;
-    f.written = (uint8_t *)(f.other + cells);
-    f.sum = f.written + cells;
-    f.below = f.sum + cells;
-    f.writes = f.below + cells;
-    f.own = f.writes + ints;
-    f.apart = f.own + ints;
-    const bool found = find(&f) || not_shared(&f, "they need each other");
-    mem_free(mc->cx, f.block, size);
+    if (!finder_open(&f)) return not_shared(&f, "there is no memory to find out");
+    const bool found = find_any(&f);
+    mem_free(mc->cx, f.block, f.size);
     return found;
 }

@@ -55,7 +55,7 @@ static stc_status copy_slots(worker *w, const machine *from, const parallel_loop
         slot *to = &mc->slot[pl->rows[k]];
         w->view[k] = *to->own;
         w->view[k].cx = mc->cx;
-        w->view[k].stains = (stains){0};
+        w->view[k].stains = (stains){.never = true};
         to->t = to->own = &w->view[k];
     }
     return STC_OK;

@@ -1,0 +1,53 @@
+/* parallel_find.h: what the finding of shared loops goes by: parallel_find.c has
+ * registers and the loops, parallel_places.c coordinates, tensors and weights.
+ */
+#ifndef STC_VM_PARALLEL_FIND_H
+#define STC_VM_PARALLEL_FIND_H
+
+#include "parallel.h"
+
+enum { OWN_INDEX = 1, OWN_BLOCK };
+
+/* Registers of all four files are cells in a row. */
+typedef struct finder {
+    const machine *mc;
+    const program *p;
+    const loop *l;
+    parallel_loop *out;
+    int v0, i0, m0, c0, ncell;
+    uint8_t *written;  /* per cell: somewhere in the loop                       */
+    uint8_t *sum;      /* per value register: 1 + its accumulator, or 0          */
+    uint16_t *defined; /* per cell: 1 + depth of the block of a write, 0: none   */
+    uint16_t *other;   /* per cell: 1 + depth of the if whose first branch wrote it, or 0 */
+    uint8_t *below;    /* per cursor: `at` below the loop's own coordinate: 1; 2 not */
+    int depth, loops;  /* of blocks, and of loops and whiles among them          */
+    /* per integer register */
+    uint8_t *writes; /* in the loop: 0, 1, more */
+    int64_t *within; /* it's the index of an open loop over 0:within; 0: not known */
+    int64_t *block;  /* it's so many times the loop's index, at least 1; 0: not known */
+    uint8_t *own;    /* OWN_: its values are of this round alone: own_coordinates   */
+    uint8_t *apart;  /* per tensor: a round's places needn't follow each other      */
+    size_t size;     /* of all these arrays, from `block` on                        */
+} finder;
+
+/* Why not, unless that was said already; false. */
+bool not_shared(finder *f, const char *why);
+/* The instruction of lop k. */
+const insn *find_at(const finder *f, int k);
+/* The letters of an opcode's operands (opcodes.def). */
+const char *operand_letters(int op);
+/* Calls fn for each cell that an instruction writes, until it returns false. */
+typedef bool (*cell_fn)(finder *f, const insn *in, int cell);
+bool each_write(finder *f, const insn *in, cell_fn fn);
+
+/* parallel_places.c. First the registers with the loop's own coordinates; then whether
+ * what the loop stores lies below them; last what tells the work in a range. */
+void own_coordinates(finder *f);
+bool find_tensors(finder *f, int first, int last);
+void find_weights(finder *f);
+/* The tensor whose first level a walker of the loop is open on; -1: another level. */
+int walked_tensor(const finder *f, uint16_t walker);
+/* Whether an instruction neither makes nor changes tensors and places. */
+bool only_reads(const insn *in);
+
+#endif
