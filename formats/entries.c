@@ -23,7 +23,7 @@ stc_status entries_reserve(entries *e, int64_t n)
     if (more < 16) more = 16;
     const size_t size = type_size(e->type);
     int64_t bytes;
-    if (!size_mul(more, sizeof(value), &bytes)) {
+    if (!size_mul(more, sizeof(value), &bytes) || (uint64_t)bytes > SIZE_MAX / 2) {
         return fail(e->cx, STC_ERR_OVERFLOW, "%lld entries are too many", (long long)n);
     }
     int grown = 0;

@@ -276,12 +276,18 @@ void *mem_alloc(ctx *cx, size_t size)
     return mem_resize(cx, NULL, 0, size);
 }
 
+/* Counts have 64 bits, also where addresses have 32. */
+static bool fits(int64_t count, size_t size, size_t *bytes)
+{
+    int64_t all;
+    if (!size_mul(count, (int64_t)size, &all) || (uint64_t)all > SIZE_MAX / 2) return false;
+    *bytes = (size_t)all;
+    return true;
+}
+
 static bool array_size(ctx *cx, int64_t count, size_t size, size_t *bytes)
 {
-    if (count >= 0 && !__builtin_mul_overflow((size_t)count, size, bytes) &&
-        *bytes <= (size_t)INT64_MAX) {
-        return true;
-    }
+    if (fits(count, size, bytes)) return true;
     fail(cx, STC_ERR_OVERFLOW, "an array of %lld elements of %zu bytes is too large",
          (long long)count, size);
     return false;
@@ -352,8 +358,7 @@ stc_status mem_grow(ctx *cx, void *block_ptr, int64_t *cap, int64_t need, size_t
     /* Where there isn't room for that much, for less: what is left of a cap is
      * taken in steps that halve, not one by one. */
     for (;; more = need + (more - need) / 2) {
-        if (!__builtin_mul_overflow((size_t)more, size, &want) && want <= SIZE_MAX / 2)
-            out = try_resize(cx, *block, old, want);
+        if (fits(more, size, &want)) out = try_resize(cx, *block, old, want);
         if (out || more == need) break;
     }
     if (!out) {

@@ -18,7 +18,7 @@ stc_status ws_list_reserve(ctx *cx, const workspace *w, ws_list *l, int64_t n)
     int64_t more = l->cap + l->cap / 2, bytes;
     if (more < n) more = n;
     if (more < 16) more = 16;
-    if (!size_mul(more, (int64_t)label, &bytes) || !size_mul(more, w->size, &bytes))
+    if (!size_mul(more, (int64_t)label + w->size, &bytes) || (uint64_t)bytes > SIZE_MAX / 2)
         return fail(cx, STC_ERR_OVERFLOW, "%lld entries are too many", (long long)n);
     uint64_t *to = mem_resize(cx, l->label, (size_t)l->cap * label, (size_t)more * label);
     if (!to) return cx->diag.status;
