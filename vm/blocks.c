@@ -85,6 +85,43 @@ static inline bool outside(const walk *w, const walk_step *s, const int64_t *at,
     return x < lo || x >= hi;
 }
 
+/* Coordinates of step s with which all that the next `more` steps have is inside. */
+static void sure_range(const walk *w, const walk_step *s, int more, const int64_t *at,
+                       int64_t *lo, int64_t *hi)
+{
+    *lo = s->lo;
+    *hi = s->hi;
+    for (int k = 1; k <= more; k++)
+        if (s[k].lo > s[k].lv->lo || s[k].hi < s[k].lv->lo + s[k].lv->extent) *hi = *lo;
+    for (int line = w->nline; line < w->nline + w->nbound; line++) {
+        const int64_t c = s->coef[line], limit = w->limit[line - w->nline];
+        int64_t min = at[line], max = min;
+        for (int k = 1; k <= more; k++) {
+            const int64_t d = s[k].coef[line];
+            min += d * (d > 0 ? s[k].lo : s[k].hi - 1);
+            max += d * (d > 0 ? s[k].hi - 1 : s[k].lo);
+        }
+        if (c < 0 || (c == 0 && (min < 0 || max >= limit))) *hi = *lo;
+        if (c <= 0) continue;
+        int64_t least = min < 0 ? -min : 0, most = max < limit ? limit - max : 0;
+        if (c > 1) least = (least + c - 1) / c, most = (most + c - 1) / c;
+        if (least > *lo) *lo = least;
+        if (most < *hi) *hi = most;
+    }
+}
+
+/* All are inside, and each of the two steps has a place of its own in one of result and
+ * factor. */
+static bool plain_entries(const walk_step *s, const walk_step *t, int64_t lo, int64_t hi)
+{
+    const bool down =
+        s->coef[0] == 1 && t->coef[0] == 0 && s->coef[1] == 0 && t->coef[1] == 1;
+    const bool up =
+        s->coef[0] == 0 && t->coef[0] == 1 && s->coef[1] == 1 && t->coef[1] == 0;
+    return (down || up) && s->lv->width == 4 && t->lv->width == 4 && lo <= s->lv->lo &&
+           hi >= s->lv->lo + s->lv->extent;
+}
+
 static inline void fiber(const walk_step *s, int64_t parent, int64_t *p, int64_t *e)
 {
     const affine_level *lv = s->lv;
@@ -156,32 +193,37 @@ static inline void fiber(const walk_step *s, int64_t parent, int64_t *p, int64_t
             add_##T(o + i * r[0], c[0], v + i * width, 1, x + i * r[1], c[1], n, f);       \
     }                                                                                      \
     INLINE void blocks_##T(walk *w, const int64_t *at, int64_t begin, int64_t end,         \
-                           int64_t size, int64_t so, int64_t sx)                           \
+                           int64_t size, bool square, int64_t so, int64_t sx)              \
     {                                                                                      \
         const walk_step *s = &w->step[w->tail_at], *row = s + 1, *run = s + 2;             \
         const affine_level lv = *s->lv;                                                    \
         const affine *a = w->a;                                                            \
-        const int64_t high = row->lv->extent, width = size ? size : run->lv->extent;       \
+        const int64_t high = square ? size : row->lv->extent;                              \
+        const int64_t width = size ? size : run->lv->extent, all = high * width;           \
         const int64_t r[2] = {row->coef[0], row->coef[1]}, c[2] = {so, sx};                \
-        const class_##T *vals = a->vals[0], *x = a->vals[1], f = factor_##T(w, at);        \
-        for (int64_t p = begin; p < end; p++) {                                            \
+        const class_##T *v = (const class_##T *)a->vals[0] + begin * all;                  \
+        const class_##T *x = (const class_##T *)a->vals[1] + at[1], f = factor_##T(w, at); \
+        class_##T *o = (class_##T *)a->out + at[0];                                        \
+        int64_t first, last;                                                               \
+        sure_range(w, s, 2, at, &first, &last);                                            \
+        w->rounds += (end - begin) * all;                                                  \
+        for (int64_t p = begin; p < end; p++, v += all) {                                  \
             const int64_t j = affine_coord(&lv, p);                                        \
-            int64_t there[LINES], lo = row->lo, hi = row->hi, from = run->lo;              \
-            int64_t to = run->hi;                                                          \
+            class_##T *to = o + j * s->coef[0];                                            \
+            const class_##T *from = x + j * s->coef[1];                                    \
+            if (j >= first && j < last) {                                                  \
+                block_##T(r, c, to, v, width, from, high, width, f);                       \
+                continue;                                                                  \
+            }                                                                              \
+            int64_t there[LINES], lo = row->lo, hi = row->hi, left = run->lo;              \
+            int64_t right = run->hi;                                                       \
             if (outside(w, s, at, j)) continue;                                            \
             move(w, s, j, at, there);                                                      \
             cut(w, row, there, &lo, &hi);                                                  \
-            cut(w, run, there, &from, &to);                                                \
-            const class_##T *v = vals + p * high * width;                                  \
-            class_##T *o = (class_##T *)a->out + there[0];                                 \
-            w->rounds += high * width;                                                     \
-            if (size && lo == 0 && hi == high && from == 0 && to == size) {                \
-                block_##T(r, c, o, v, size, x + there[1], high, size, f);                  \
-                continue;                                                                  \
-            }                                                                              \
-            if (hi <= lo || to <= from) continue;                                          \
-            block_##T(r, c, o + lo * r[0] + from * so, v + lo * width + from, width,       \
-                      x + there[1] + lo * r[1] + from * sx, hi - lo, to - from, f);        \
+            cut(w, run, there, &left, &right);                                             \
+            if (hi <= lo || right <= left) continue;                                       \
+            block_##T(r, c, to + lo * r[0] + left * so, v + lo * width + left, width,      \
+                      from + lo * r[1] + left * sx, hi - lo, right - left, f);             \
         }                                                                                  \
     }                                                                                      \
     static void fiber_##T(walk *w, const int64_t *at, int64_t begin, int64_t end)          \
@@ -189,24 +231,28 @@ static inline void fiber(const walk_step *s, int64_t parent, int64_t *p, int64_t
         const walk_step *run = &w->step[w->tail_at + 2];                                   \
         const int64_t so = run->coef[0], sx = run->coef[1];                                \
         const bool gather = so == 0 && sx == 1, scatter = so == 1 && sx == 0;              \
-        switch (gather || scatter ? run->lv->extent : 0) {                                 \
-        case 2:                                                                            \
-            blocks_##T(w, at, begin, end, 2, gather ? 0 : 1, gather ? 1 : 0);              \
-            break;                                                                         \
-        case 4:                                                                            \
-            if (gather)                                                                    \
-                blocks_##T(w, at, begin, end, 4, 0, 1);                                    \
-            else                                                                           \
-                blocks_##T(w, at, begin, end, 4, 1, 0);                                    \
-            break;                                                                         \
-        case 8:                                                                            \
-            if (gather)                                                                    \
-                blocks_##T(w, at, begin, end, 8, 0, 1);                                    \
-            else                                                                           \
-                blocks_##T(w, at, begin, end, 8, 1, 0);                                    \
-            break;                                                                         \
-        default:                                                                           \
-            blocks_##T(w, at, begin, end, 0, so, sx);                                      \
+        const int64_t width = run->lv->extent;                                             \
+        const bool square = run[-1].lv->extent == width;                                   \
+        if (width == 4 && square && gather)                                                \
+            blocks_##T(w, at, begin, end, 4, true, 0, 1);                                  \
+        else if (width == 4 && square && scatter)                                          \
+            blocks_##T(w, at, begin, end, 4, true, 1, 0);                                  \
+        else if (width == 8 && gather)                                                     \
+            blocks_##T(w, at, begin, end, 8, false, 0, 1);                                 \
+        else if (width == 8 && scatter)                                                    \
+            blocks_##T(w, at, begin, end, 8, false, 1, 0);                                 \
+        else if (width == 2 && gather)                                                     \
+            blocks_##T(w, at, begin, end, 2, false, 0, 1);                                 \
+        else                                                                               \
+            blocks_##T(w, at, begin, end, 0, false, so, sx);                               \
+    }                                                                                      \
+    INLINE void plain_##T(class_##T *o, const class_##T *x, const class_##T *v,            \
+                          const char *to, int64_t to_step, const char *from,               \
+                          int64_t from_step, int64_t n, class_##T f)                       \
+    {                                                                                      \
+        for (int64_t k = 0; k < n; k++, to += to_step, from += from_step) {                \
+            class_##T *at = &o[*(const int32_t *)to];                                      \
+            *at = PLUS(*at, TIMES(f, TIMES(v[k], x[*(const int32_t *)from])));             \
         }                                                                                  \
     }                                                                                      \
     /* Two coordinates an entry: the fiber's, and that of the level below. */              \
@@ -219,18 +265,20 @@ static inline void fiber(const walk_step *s, int64_t parent, int64_t *p, int64_t
         const class_##T *v = a->vals[0], *x = (const class_##T *)a->vals[1] + at[1];       \
         class_##T *o = (class_##T *)a->out + at[0];                                        \
         const class_##T f = factor_##T(w, at);                                             \
-        bool sure = !s->checked && !t->checked;                                            \
-        for (int b = 0; b < w->nbound; b++) {                                              \
-            const int64_t far =                                                            \
-                s->coef[w->nline + b] * (s->hi - 1) + t->coef[w->nline + b] * (t->hi - 1); \
-            sure &= s->coef[w->nline + b] >= 0 && t->coef[w->nline + b] >= 0;              \
-            sure &= s->lo >= 0 && t->lo >= 0 && at[w->nline + b] >= 0 &&                   \
-                    at[w->nline + b] + far < w->limit[b];                                  \
-        }                                                                                  \
+        int64_t least, most;                                                               \
+        sure_range(w, s, 1, at, &least, &most);                                            \
         w->rounds += end - begin;                                                          \
+        if (plain_entries(s, t, least, most)) {                                            \
+            const bool down = o0 == 1;                                                     \
+            const char *i = first.crd + begin * first.stride;                              \
+            const char *j = second.crd + begin * second.stride;                            \
+            plain_##T(o, x, v + begin, down ? i : j, down ? first.stride : second.stride,  \
+                      down ? j : i, down ? second.stride : first.stride, end - begin, f);  \
+            return;                                                                        \
+        }                                                                                  \
         for (int64_t p = begin; p < end; p++) {                                            \
             const int64_t i = affine_coord(&first, p), j = affine_coord(&second, p);       \
-            if (!sure) {                                                                   \
+            if (i < least || i >= most) {                                                  \
                 int64_t there[LINES];                                                      \
                 if (outside(w, s, at, i)) continue;                                        \
                 move(w, s, i, at, there);                                                  \
@@ -314,7 +362,9 @@ static stc_status walk_from(walk *w, int l, int64_t parent, const int64_t *at)
     if (l == w->tail_at && w->fiber) {
         int64_t p, e;
         fiber(s, parent, &p, &e);
+        if (p == e) return STC_OK;
         w->fiber(w, at, p, e);
+        if (w->rounds < SUPER_POLL) return STC_OK;
         const int64_t n = w->rounds;
         w->rounds = 0;
         return machine_count(w->mc, n);
@@ -482,5 +532,5 @@ stc_status blocks_run(machine *mc, affine *a, int64_t last)
         const stc_status st = walk_from(&w, 0, p, at);
         if (st) return st;
     }
-    return STC_OK;
+    return machine_count(mc, w.rounds);
 }
