@@ -116,15 +116,28 @@ static bool begin(ostmt *s, const int *index, int n)
     return some;
 }
 
-/* Reduces body over the box, from acc or, without one, the first element. */
+/* What elements of type t are, to be reduced by a function that gives what it takes. */
+static stc_type user_type(ostmt *s, const ofunction *user, stc_type t)
+{
+    const bool strong[2] = {false, false};
+    for (int k = 0; k < TYPE_COUNT; k++) {
+        const stc_type two[2] = {t, t}, r = ouser_type(s, user, two, strong, 2);
+        if (r == t) break;
+        t = ot_promote(t, false, r, false);
+    }
+    return t;
+}
+
+/* Reduces body over the box, from acc or, without one, the first element; elements are
+ * taken `as` the type of the user's function. */
 static oval reduce(ostmt *s, const ast *body, const int *index, int n, int fn,
-                   const ofunction *user, oval acc, bool started)
+                   const ofunction *user, stc_type as, oval acc, bool started)
 {
     if (begin(s, index, n)) {
         do {
             oval v = eval(s, body);
             v.weak = false;
-            if (!started && !user) v = ov_convert(v, of_reduce_type(fn, v.type));
+            if (!started || user) v = ov_convert(v, user ? as : of_reduce_type(fn, v.type));
             if (!started) {
                 acc = v;
                 started = true;
@@ -153,12 +166,9 @@ static oval eval_reduce(ostmt *s, const ast *e)
     int fn = user ? -1 : oracle_reduce_function(e->name);
     oval acc = ov_any(t);
     started = fn >= 0 && of_identity(fn, of_reduce_type(fn, t), &acc);
-    if (user) {
-        const stc_type two[2] = {t, t};
-        const bool strong[2] = {false, false};
-        started = ouser_identity(s, user, ouser_type(s, user, two, strong, 2), &acc);
-    }
-    acc = reduce(s, body, index, n, fn, user, acc, started);
+    const stc_type as = user ? user_type(s, user, t) : t;
+    if (user) started = ouser_identity(s, user, as, &acc);
+    acc = reduce(s, body, index, n, fn, user, as, acc, started);
     s->depth = depth;
     return acc;
 }
@@ -302,7 +312,7 @@ static oval eval_terms(ostmt *s, const assignment *a, const ast *e)
     int add = of_find("add", 3, 2);
     oval zero;
     of_identity(add, ot_sum(ostmt_type(s, e, &w)), &zero);
-    return reduce(s, e, summed, n, add, NULL, zero, true);
+    return reduce(s, e, summed, n, add, NULL, zero.type, zero, true);
 }
 
 /* One element: op= reduces the right side by op, then applies op to the old
@@ -315,7 +325,8 @@ static oval eval_element(ostmt *s, const assignment *a, const oval *old)
     if (strcmp(of_name(fn), "sub") == 0) fn = of_find("add", 3, 2); /* y - a - b */
     oval start;
     of_identity(fn, of_reduce_type(fn, a->right_type), &start);
-    oval v = n ? reduce(s, a->right, summed, n, fn, NULL, start, true) : eval(s, a->right);
+    oval v = n ? reduce(s, a->right, summed, n, fn, NULL, start.type, start, true)
+               : eval(s, a->right);
     oval two[2] = {start, v};
     if (old) two[0] = *old;
     if (!old) of_identity(a->fn, a->value_type, &two[0]);
