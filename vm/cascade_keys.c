@@ -91,11 +91,21 @@ static stc_status allocate(machine *mc, stage *st)
 #define SPANS(W, I)                                                                        \
     static void spans_##W(const stage_walk *w, int first, int lanes)                       \
     {                                                                                      \
+        const column *parents = w->parent;                                                 \
         const I *bounds = w->t.bounds;                                                     \
+        int64_t *restrict from = w->from, *restrict to = w->to;                            \
+        if (parents->form == COL_STEP && parents->base + first >= 0) {                     \
+            bounds += parents->base;                                                       \
+            for (int k = first; k < lanes; k++) {                                          \
+                from[k] = bounds[k];                                                       \
+                to[k] = bounds[k + 1];                                                     \
+            }                                                                              \
+            return;                                                                        \
+        }                                                                                  \
         for (int k = first; k < lanes; k++) {                                              \
-            const int64_t parent = column_get(w->parent, k);                               \
-            w->from[k] = parent < 0 ? 0 : bounds[parent];                                  \
-            w->to[k] = parent < 0 ? 0 : bounds[parent + 1];                                \
+            const int64_t parent = column_get(parents, k);                                 \
+            from[k] = parent < 0 ? 0 : bounds[parent];                                     \
+            to[k] = parent < 0 ? 0 : bounds[parent + 1];                                   \
         }                                                                                  \
     }
 SPANS(4, int32_t)
@@ -173,13 +183,17 @@ static void drop_dead(const stage *st, int from, int lanes)
     }
 }
 
+/* So much of each fiber at most that a string is full. */
 static void find_lengths(const stage *st, int from, int lanes)
 {
-    for (int k = from; k < lanes; k++) {
-        int64_t n = 0;
-        for (int j = 0; j < st->nwalk; j++)
-            n += st->walk[j].to[k] - st->walk[j].from[k];
-        st->length[k] = n < STRIP + 1 ? (int)n : STRIP + 1;
+    int *length = st->length;
+    memset(length + from, 0, (size_t)(lanes - from) * sizeof *length);
+    for (int j = 0; j < st->nwalk; j++) {
+        const int64_t *begin = st->walk[j].from, *end = st->walk[j].to;
+        for (int k = from; k < lanes; k++) {
+            const int64_t n = end[k] - begin[k];
+            length[k] += n < STRIP + 1 ? (int)n : STRIP + 1;
+        }
     }
 }
 
@@ -206,14 +220,16 @@ stc_status stage_keys_start(machine *mc, stage *st)
                                 int64_t room)                                              \
     {                                                                                      \
         const I *crd = w->t.crd;                                                           \
+        const int64_t *restrict begin = w->from, *restrict end = w->to;                    \
         int64_t *restrict key = w->key;                                                    \
         int64_t n = 0, shifts = 0;                                                         \
         w->base = NONE;                                                                    \
         for (int k = from; k < to; k++) {                                                  \
-            const int64_t p = w->from[k], left = w->to[k] - p;                             \
+            const int64_t p = begin[k], left = end[k] - p;                                 \
+            if (left == 0) continue;                                                       \
             const int64_t take = left < room - n ? left : room - n;                        \
+            if (take == 0) break;                                                          \
             const int64_t zero = ((int64_t)k << KEY_BITS) - first_coord(st, w, k);         \
-            if (take == 0) continue;                                                       \
             if (w->base == NONE) w->base = p;                                              \
             shifts |= (p - n) ^ w->base;                                                   \
             for (int64_t j = 0; j < take; j++)                                             \

@@ -25,8 +25,9 @@ struct window {
     int64_t coef, begin, end; /* of the loop's range */
     uint64_t inverse;         /* of coef without its factors of two */
     int twos;
-    column lanes; /* lane k is fiber k - base of the window */
-    int64_t *from, *to, *pos;
+    column lanes;             /* lane k is fiber k - base of the window */
+    int64_t *from, *to, *pos; /* from, to: of the lanes in busy */
+    int *busy, nbusy;         /* lanes that see something          */
     void *crd, *bounds;
     int64_t cap, pos_cap;
     void *block;
@@ -61,7 +62,7 @@ static bool seen(const machine *mc, const stage *st, const stage_walk *w, fiber_
 
 static window *new_window(machine *mc)
 {
-    const size_t size = (3 * STRIP + 1) * sizeof(int64_t);
+    const size_t size = (3 * STRIP + 1) * sizeof(int64_t) + STRIP * sizeof(int);
     window *v = mem_zero(mc->cx, 1, sizeof *v);
     if (v) v->block = mem_alloc(mc->cx, size);
     if (!v || !v->block) {
@@ -73,6 +74,7 @@ static window *new_window(machine *mc)
     v->from = v->block;
     v->to = v->from + STRIP;
     v->bounds = v->to + STRIP;
+    v->busy = (int *)(v->to + 2 * STRIP + 1);
     return v;
 }
 
@@ -142,39 +144,82 @@ static int64_t shift_in(const window *v, int k)
     return v->shift ? column_get(v->shift, k) : 0;
 }
 
+static bool is_near(int64_t shift)
+{
+    return shift > -2 * FAR && shift < 2 * FAR;
+}
+
+/* Lanes are rows in order, all seen at one shift: the first row; else NONE. */
+static int64_t first_row(const window *v, int first)
+{
+    const bool still = !v->shift || v->shift->form == COL_FIXED;
+    const bool rows = v->parent->form == COL_STEP && still && is_near(shift_in(v, first));
+    return rows && v->parent->base + first >= 0 ? v->parent->base + first : NONE;
+}
+
+/* Most lanes see nothing of a small part of a tensor: those that may see something are
+ * listed first, by the ends of their fibers. */
 #define WINDOW(W, I)                                                                       \
-    /* The first of [p, end) whose coordinate is at least i. */                            \
+    /* The first of [p, end) whose coordinate is at least i: one of them, or end. Without  \
+     * a branch on coordinates. */                                                         \
     static int64_t lower_bound_##W(const I *crd, int64_t p, int64_t end, int64_t i)        \
     {                                                                                      \
-        while (p < end) {                                                                  \
-            const int64_t mid = p + (end - p) / 2;                                         \
-            if (crd[mid] < i) {                                                            \
-                p = mid + 1;                                                               \
-            } else {                                                                       \
-                end = mid;                                                                 \
-            }                                                                              \
+        int64_t left = end - p;                                                            \
+        while (left > 1) {                                                                 \
+            const int64_t half = left / 2;                                                 \
+            p += crd[p + half - 1] < i ? half : 0;                                         \
+            left -= half;                                                                  \
         }                                                                                  \
-        return p;                                                                          \
+        return left > 0 ? p + (crd[p] < i) : p;                                            \
+    }                                                                                      \
+    static int busy_rows_##W(const I *crd, const I *bounds, int lanes, int64_t lo,         \
+                             int64_t hi, int *busy)                                        \
+    {                                                                                      \
+        int n = 0;                                                                         \
+        for (int k = 0; k < lanes; k++) {                                                  \
+            const int64_t p = bounds[k], e = bounds[k + 1];                                \
+            if (p >= e) continue;                                                          \
+            busy[n] = k;                                                                   \
+            n += (crd[p] < hi) & (crd[e - 1] >= lo);                                       \
+        }                                                                                  \
+        return n;                                                                          \
+    }                                                                                      \
+    static int busy_lanes_##W(const window *v, int first, int last)                        \
+    {                                                                                      \
+        const I *crd = v->t.crd, *bounds = v->t.bounds;                                    \
+        int n = 0;                                                                         \
+        for (int k = first; k < last; k++) {                                               \
+            const int64_t parent = column_get(v->parent, k), shift = shift_in(v, k);       \
+            if (parent < 0 || !is_near(shift)) continue;                                   \
+            const int64_t p = bounds[parent], e = bounds[parent + 1];                      \
+            v->busy[n] = k - first;                                                        \
+            n += p < e && crd[p] < v->coef * v->end + shift &&                             \
+                 crd[e - 1] >= v->coef * v->begin + shift;                                 \
+        }                                                                                  \
+        return n;                                                                          \
     }                                                                                      \
     /* Where the fibers of lanes are; the lane before which it is full. */                 \
     static int span_##W(window *v, int first, int last)                                    \
     {                                                                                      \
         const I *crd = v->t.crd, *bounds = v->t.bounds;                                    \
+        const int64_t row = first_row(v, first), still = shift_in(v, first);               \
         int64_t n = 0;                                                                     \
-        for (int k = first; k < last; k++) {                                               \
-            const int64_t parent = column_get(v->parent, k), far = shift_in(v, k);         \
-            const bool none = parent < 0 || far <= -2 * FAR || far >= 2 * FAR;             \
-            const int64_t shift = none ? 0 : far;                                          \
-            int64_t p = none ? 0 : bounds[parent], e = none ? 0 : bounds[parent + 1];      \
+        v->nbusy = row == NONE ? busy_lanes_##W(v, first, last)                            \
+                               : busy_rows_##W(crd, bounds + row, last - first,            \
+                                               v->coef * v->begin + still,                 \
+                                               v->coef * v->end + still, v->busy);         \
+        for (int b = 0; b < v->nbusy; b++) {                                               \
+            const int k = first + v->busy[b];                                              \
+            const int64_t parent = column_get(v->parent, k), shift = shift_in(v, k);       \
+            int64_t p = bounds[parent], e = bounds[parent + 1];                            \
             const int64_t lo = v->coef * v->begin + shift, hi = v->coef * v->end + shift;  \
-            if (p < e && (crd[p] >= hi || crd[e - 1] < lo)) e = p;                         \
             if (e - p > SOUGHT) {                                                          \
                 p = lower_bound_##W(crd, p, e, lo);                                        \
                 e = lower_bound_##W(crd, p, e, hi);                                        \
             }                                                                              \
             if (n > 0 && n + (e - p) > WINDOW_CAP) return k;                               \
-            v->from[k - first] = p;                                                        \
-            v->to[k - first] = e;                                                          \
+            v->from[b] = p;                                                                \
+            v->to[b] = e;                                                                  \
             n += e - p;                                                                    \
         }                                                                                  \
         return last;                                                                       \
@@ -187,17 +232,28 @@ static int64_t shift_in(const window *v, int k)
         const uint64_t inverse = v->inverse, part = ((uint64_t)1 << v->twos) - 1;          \
         const int twos = v->twos;                                                          \
         int64_t *pos = v->pos, n = 0;                                                      \
-        bounds[0] = 0;                                                                     \
-        for (int k = 0; k < lanes; k++) {                                                  \
+        int done = 0;                                                                      \
+        for (int b = 0; b < v->nbusy; b++) {                                               \
+            const int k = v->busy[b];                                                      \
             const uint64_t shift = (uint64_t)shift_in(v, first + k);                       \
-            for (int64_t p = v->from[k], e = v->to[k]; p < e; p++) {                       \
-                const uint64_t x = (uint64_t)crd[p] - shift, i = (x >> twos) * inverse;    \
+            for (; done <= k; done++)                                                      \
+                bounds[done] = (I)n;                                                       \
+            const int64_t p = v->from[b], e = v->to[b];                                    \
+            for (int64_t j = p; v->coef == 1 && j < e; j++) {                              \
+                const uint64_t i = (uint64_t)crd[j] - shift;                               \
                 to[n] = (I)i;                                                              \
-                pos[n] = p;                                                                \
+                pos[n] = j;                                                                \
+                n += i - begin < many;                                                     \
+            }                                                                              \
+            for (int64_t j = p; v->coef > 1 && j < e; j++) {                               \
+                const uint64_t x = (uint64_t)crd[j] - shift, i = (x >> twos) * inverse;    \
+                to[n] = (I)i;                                                              \
+                pos[n] = j;                                                                \
                 n += ((x & part) == 0) & (i - begin < many);                               \
             }                                                                              \
-            bounds[k + 1] = (I)n;                                                          \
         }                                                                                  \
+        for (; done <= lanes; done++)                                                      \
+            bounds[done] = (I)n;                                                           \
     }
 WINDOW(4, int32_t)
 WINDOW(8, int64_t)
@@ -208,8 +264,10 @@ static stc_status see(machine *mc, stage_walk *w, int first, int last)
 {
     window *v = w->window;
     int64_t n = 1;
-    for (int k = 0; k < last - first; k++)
-        n += v->to[k] - v->from[k];
+    while (v->nbusy > 0 && v->busy[v->nbusy - 1] >= last - first)
+        v->nbusy--;
+    for (int b = 0; b < v->nbusy; b++)
+        n += v->to[b] - v->from[b];
     if (v->cap < n && mem_grow(mc->cx, &v->crd, &v->cap, n, sizeof(int64_t)))
         return mc->cx->diag.status;
     if (v->pos_cap < n && mem_grow(mc->cx, &v->pos, &v->pos_cap, n, sizeof(int64_t)))
