@@ -69,7 +69,7 @@ void stage_fill_prepare(machine *mc, stage *st)
     }
     st->maybe = maybe;
     st->live = table_live(maybe);
-    stage_windows_prepare(mc, st);
+    if (!stage_keyable(st)) stage_windows_prepare(mc, st); /* which may make it so */
     st->keyable = stage_keyable(st);
 }
 

@@ -18,9 +18,6 @@
 enum { KEY_BITS = 48 };
 #define KEY_COORDS ((INT64_C(1) << KEY_BITS) - 1)
 
-/* A fiber so long is cut to the range before it is read; shorter ones are sifted. */
-enum { LONG_FIBER = 32 };
-
 static int64_t crd_of(const fiber_table *t, int64_t p)
 {
     const char *at = (const char *)t->crd + p * t->stride;
@@ -136,17 +133,51 @@ static int64_t lower_bound(const fiber_table *t, int64_t p, int64_t end, int64_t
     return p;
 }
 
-/* Long fibers are cut to the loop's range. False: it is too far off for sums. */
+/* Fibers are cut to the loop's range: most see nothing of a small part of a tensor,
+ * which their ends tell. */
+#define CUT(W, I)                                                                          \
+    /* How many of n coordinates, at least one, are below x. Without a branch on them. */  \
+    static inline int64_t below_##W(const I *crd, int64_t n, int64_t x)                    \
+    {                                                                                      \
+        int64_t p = 0;                                                                     \
+        while (n > 1) {                                                                    \
+            const int64_t half = n / 2;                                                    \
+            p += half & -(int64_t)(crd[p + half - 1] < x);                                 \
+            n -= half;                                                                     \
+        }                                                                                  \
+        return p + (crd[p] < x);                                                           \
+    }                                                                                      \
+    static void cut_##W(const stage *st, const stage_walk *w, int first, int lanes)        \
+    {                                                                                      \
+        const int64_t wide = st->hi - st->lo;                                              \
+        int64_t *restrict from = w->from, *restrict to = w->to;                            \
+        for (int k = first; k < lanes; k++) {                                              \
+            const int64_t p = from[k], n = to[k] - p;                                      \
+            const I *crd = (const I *)w->t.crd + p;                                        \
+            if (n <= 0) continue;                                                          \
+            const int64_t lo = first_coord(st, w, k), hi = lo + wide;                      \
+            if ((crd[0] >= hi) | (crd[n - 1] < lo)) {                                      \
+                to[k] = p;                                                                 \
+                continue;                                                                  \
+            }                                                                              \
+            if (crd[0] < lo) from[k] = p + below_##W(crd, n, lo);                          \
+            if (crd[n - 1] >= hi) to[k] = p + below_##W(crd, n, hi);                       \
+        }                                                                                  \
+    }
+CUT(4, int32_t)
+CUT(8, int64_t)
+
+/* False: it is too far off for sums. */
 static bool cut(const stage *st, const stage_walk *w, int first, int lanes)
 {
     const int64_t far = INT64_C(1) << 60;
-    for (int k = first; k < lanes; k++) {
-        if (w->shift && (column_get(w->shift, k) < -far || column_get(w->shift, k) > far))
-            return false;
-        if (w->to[k] - w->from[k] <= LONG_FIBER || w->t.shape == VIEW_GAPS) continue;
-        const int64_t lo = first_coord(st, w, k);
-        w->from[k] = lower_bound(&w->t, w->from[k], w->to[k], lo);
-        w->to[k] = lower_bound(&w->t, w->from[k], w->to[k], lo + (st->hi - st->lo));
+    for (int k = first; w->shift && k < lanes; k++)
+        if (column_get(w->shift, k) < -far || column_get(w->shift, k) > far) return false;
+    if (w->sifts) return true;
+    if (w->t.width == 4) {
+        cut_4(st, w, first, lanes);
+    } else {
+        cut_8(st, w, first, lanes);
     }
     return true;
 }
@@ -165,7 +196,7 @@ static bool find_spans(const stage *st, stage_walk *w, int first, int lanes)
     } else {
         spans_8(w, first, lanes);
     }
-    w->sifts = w->trims || w->t.shape == VIEW_GAPS;
+    w->sifts = w->t.shape == VIEW_GAPS || (w->trims && w->t.stride != w->t.width);
     return !w->trims || cut(st, w, first, lanes);
 }
 
@@ -213,14 +244,26 @@ stc_status stage_keys_start(machine *mc, stage *st)
 
 /* ---- keys ---------------------------------------------------------------------- */
 
+/* Keys are written in blocks, and room is left for one more than fits: how long a short
+ * fiber is, no branch could tell. */
+enum { BLOCK = 8 };
+
 /* The lanes' fibers as they are. Positions mostly follow each other from fiber to
  * fiber: then the k-th key's is base + k. */
 #define WRITE_PLAIN(W, I)                                                                  \
+    static inline void block_##W(int64_t *restrict key, const I *restrict crd, int64_t n,  \
+                                 int64_t zero)                                             \
+    {                                                                                      \
+        for (int64_t j = 0; j < n; j += BLOCK)                                             \
+            for (int u = 0; u < BLOCK; u++)                                                \
+                key[j + u] = zero + crd[j + u];                                            \
+    }                                                                                      \
     static void write_plain_##W(const stage *st, stage_walk *w, int from, int to,          \
                                 int64_t room)                                              \
     {                                                                                      \
         const I *crd = w->t.crd;                                                           \
         const int64_t *restrict begin = w->from, *restrict end = w->to;                    \
+        const int64_t last = end[to - 1] - (BLOCK - 1); /* up to there blocks are read */  \
         int64_t *restrict key = w->key;                                                    \
         int64_t n = 0, shifts = 0;                                                         \
         w->base = NONE;                                                                    \
@@ -232,8 +275,11 @@ stc_status stage_keys_start(machine *mc, stage *st)
             const int64_t zero = ((int64_t)k << KEY_BITS) - first_coord(st, w, k);         \
             if (w->base == NONE) w->base = p;                                              \
             shifts |= (p - n) ^ w->base;                                                   \
-            for (int64_t j = 0; j < take; j++)                                             \
-                key[n + j] = zero + crd[p + j];                                            \
+            if (p + take <= last)                                                          \
+                block_##W(key + n, crd + p, take, zero);                                   \
+            else                                                                           \
+                for (int64_t j = 0; j < take; j++)                                         \
+                    key[n + j] = zero + crd[p + j];                                        \
             n += take;                                                                     \
             w->reached = p + take;                                                         \
         }                                                                                  \
@@ -246,10 +292,18 @@ WRITE_PLAIN(8, int64_t)
 /* Where they don't. */
 static void write_positions(stage_walk *w, int from, int to)
 {
-    int64_t n = 0;
-    for (int k = from; k < to; k++)
-        for (int64_t p = w->from[k]; p < w->to[k] && n < w->nkey; p++)
-            w->at[n++] = p;
+    const int64_t *restrict begin = w->from, *restrict end = w->to;
+    const int64_t all = w->nkey;
+    int64_t *restrict at = w->at, n = 0;
+    for (int k = from; k < to && n < all; k++) {
+        const int64_t p = begin[k], left = end[k] - p;
+        if (left == 0) continue;
+        const int64_t take = left < all - n ? left : all - n;
+        for (int64_t j = 0; j < take; j += BLOCK)
+            for (int u = 0; u < BLOCK; u++)
+                at[n + j + u] = p + j + u;
+        n += take;
+    }
 }
 
 /* Fibers of any stride, some coordinates of which are left out: those outside the

@@ -6,7 +6,8 @@
  * coordinates are indices, and only those of the range that the slice meets. The ends
  * of long fibers are looked for; within them an entry is kept or not without a branch.
  * To whoever fills the stage a window is a table like any other; its positions are
- * led back to the operand's afterwards.
+ * led back to the operand's afterwards. Where all walkers of a loop are merged by keys
+ * and have no stride, there are none: cascade_keys.c cuts their fibers itself.
  *
  * Division by the stride is exact, so it is a shift and a product: an entry that isn't
  * a multiple of it comes out beyond any range.
@@ -226,12 +227,13 @@ static int64_t first_row(const window *v, int first)
     }                                                                                      \
     static void see_##W(window *v, int first, int lanes)                                   \
     {                                                                                      \
-        const I *crd = v->t.crd;                                                           \
-        I *to = v->crd, *bounds = v->bounds;                                               \
+        const I *restrict crd = v->t.crd;                                                  \
+        I *restrict to = v->crd, *restrict bounds = v->bounds;                             \
         const uint64_t begin = (uint64_t)v->begin, many = (uint64_t)(v->end - v->begin);   \
         const uint64_t inverse = v->inverse, part = ((uint64_t)1 << v->twos) - 1;          \
         const int twos = v->twos;                                                          \
-        int64_t *pos = v->pos, n = 0;                                                      \
+        const bool apart = v->coef > 1;                                                    \
+        int64_t *restrict pos = v->pos, n = 0;                                             \
         int done = 0;                                                                      \
         for (int b = 0; b < v->nbusy; b++) {                                               \
             const int k = v->busy[b];                                                      \
@@ -239,13 +241,13 @@ static int64_t first_row(const window *v, int first)
             for (; done <= k; done++)                                                      \
                 bounds[done] = (I)n;                                                       \
             const int64_t p = v->from[b], e = v->to[b];                                    \
-            for (int64_t j = p; v->coef == 1 && j < e; j++) {                              \
+            for (int64_t j = p; !apart && j < e; j++) {                                    \
                 const uint64_t i = (uint64_t)crd[j] - shift;                               \
                 to[n] = (I)i;                                                              \
                 pos[n] = j;                                                                \
                 n += i - begin < many;                                                     \
             }                                                                              \
-            for (int64_t j = p; v->coef > 1 && j < e; j++) {                               \
+            for (int64_t j = p; apart && j < e; j++) {                                     \
                 const uint64_t x = (uint64_t)crd[j] - shift, i = (x >> twos) * inverse;    \
                 to[n] = (I)i;                                                              \
                 pos[n] = j;                                                                \
