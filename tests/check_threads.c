@@ -1,8 +1,11 @@
 /* check_threads.c: loops that threads share: which they are, that results are
- * those of one thread, which error is told, and that limits hold. */
+ * those of one thread and the same each time, which error is told, that limits hold
+ * and wishes to stop are heard, and that machines don't disturb each other. */
 #include "check.h"
 #include "../src/api.h"
+#include <pthread.h>
 #include <string.h>
+#include <time.h>
 
 enum { N = 300 };
 
@@ -179,6 +182,168 @@ START_TEST(limits_hold)
 }
 END_TEST
 
+/* A power-law matrix: coordinates are drawn bit by bit, low ones more often. */
+static stc_tensor *power_law(stc_machine *m)
+{
+    enum { SCALE = 9, ENTRIES = 6000 };
+    static int64_t coords[2 * ENTRIES];
+    static double values[ENTRIES];
+    uint64_t dice = 88172645463325252u;
+    for (int64_t n = 0; n < ENTRIES; n++) {
+        int64_t i = 0, j = 0;
+        for (int bit = 0; bit < SCALE; bit++) {
+            dice = dice * 6364136223846793005u + 1442695040888963407u;
+            const uint64_t d = dice >> 33 & 127;
+            i = 2 * i + (d >= 97);
+            j = 2 * j + (d >= 73 && d < 97) + (d >= 121);
+        }
+        coords[n] = i;
+        coords[ENTRIES + n] = j;
+        values[n] = 0.1 * (double)(n % 23) - 1;
+    }
+    const int64_t shape[2] = {1 << SCALE, 1 << SCALE};
+    stc_tensor *t;
+    ck_ok(m, stc_tensor_from_coords(m, "csr", STC_F64, 2, shape, NULL, ENTRIES, coords,
+                                    values, &t));
+    return t;
+}
+
+static uint64_t bits_of(stc_machine *m, stc_program *p)
+{
+    const stc_tensor *t;
+    const void *v;
+    int64_t n;
+    uint64_t h = 14695981039346656037u;
+    ck_ok(m, stc_result(p, "R", &t));
+    ck_ok(m, stc_tensor_values(t, &v, &n));
+    for (int64_t k = 0; k < n * (int64_t)sizeof(double); k++)
+        h = (h ^ ((const unsigned char *)v)[k]) * 1099511628211u;
+    return h;
+}
+
+/* Whoever is faster: 20 times the same, bit by bit, also what chunks sum up. */
+START_TEST(runs_repeat)
+{
+    static const sharing_case some[] = {
+        {"R = A(i,j) * A(j,i)", NULL, NULL, true},
+        {"R = sum(i, j: A(i,j) / 3)", NULL, NULL, true},
+        {"R(i,j) = A(i,k) * A(k,j)", NULL, "csr", true},
+        {"R(i) = A(i,j) * 0.3", NULL, "dense", true},
+        {"R(i,j) = sum(p in 0:3, q in 0:3: 0.7 * A(i+p,j+q))", NULL, "dense", true},
+    };
+    static const int threads[] = {2, 3, 7};
+    heap h;
+    stc_machine *m = machine_open(&h, false);
+    stc_tensor *a = power_law(m);
+    const sharing_case *c = &some[_i];
+    stc_program *p = compiled(m, c->text, "csr", c->result, STC_F64);
+    ck_ok(m, stc_bind(p, "A", a));
+    ck_ok(m, stc_run(p));
+    const uint64_t alone = bits_of(m, p);
+    for (int t = 0; t < 3; t++) {
+        machine_share(m, threads[t]);
+        ck_ok(m, stc_run(p));
+        ck_assert(shares(p));
+        const uint64_t first = bits_of(m, p);
+        if (c->result) ck_assert_uint_eq(first, alone);
+        for (int k = 1; k < 20; k++) {
+            ck_ok(m, stc_run(p));
+            ck_assert_uint_eq(bits_of(m, p), first);
+        }
+    }
+    stc_program_free(p);
+    stc_tensor_free(a);
+    machine_shut(m, &h);
+}
+END_TEST
+
+static void pause_for(double seconds)
+{
+    const struct timespec t = {(time_t)seconds, (long)((seconds - (long)seconds) * 1e9)};
+    nanosleep(&t, NULL);
+}
+
+static void *interrupt_later(void *m)
+{
+    pause_for(0.2);
+    stc_interrupt(m);
+    return NULL;
+}
+
+/* A run of hours stops soon on all threads, and the machine is as good as new. */
+START_TEST(interrupts_are_heard)
+{
+    heap h;
+    stc_machine *m = machine_open(&h, _i == 1);
+    stc_tensor *a = skewed(m, "csr", STC_F64);
+    stc_program *p =
+        compiled(m, "R(i) = sum(j, k in 0:1000000, l in 0:1000: A(i,j) * sin(k + l))",
+                 "csr", "dense", STC_F64);
+    ck_ok(m, stc_bind(p, "A", a));
+    machine_share(m, 3);
+    for (int k = 0; k < 2; k++) {
+        pthread_t other;
+        const time_t before = time(NULL);
+        ck_assert_int_eq(pthread_create(&other, NULL, interrupt_later, m), 0);
+        ck_assert_int_eq(stc_run(p), STC_ERR_INTERRUPT);
+        pthread_join(other, NULL);
+        ck_assert(shares(p));
+        ck_assert_int_lt(time(NULL) - before, 30); /* seconds, on a busy machine */
+    }
+    stc_program_free(p);
+    stc_tensor_free(a);
+    machine_shut(m, &h);
+}
+END_TEST
+
+/* A machine with threads of its own, for a thread of the host's. */
+typedef struct tenant {
+    pthread_t thread;
+    heap h;
+    stc_machine *m;
+    stc_tensor *a;
+    stc_program *p;
+    uint64_t bits;
+    stc_status status;
+} tenant;
+
+static void *run_often(void *context)
+{
+    tenant *t = context;
+    for (int k = 0; k < 10 && !t->status; k++)
+        t->status = stc_run(t->p);
+    return NULL;
+}
+
+START_TEST(machines_on_threads)
+{
+    enum { TENANTS = 4 };
+    tenant all[TENANTS];
+    for (int k = 0; k < TENANTS; k++) {
+        tenant *t = &all[k];
+        t->status = STC_OK;
+        t->m = machine_open(&t->h, false);
+        t->a = power_law(t->m);
+        t->p = compiled(t->m, "R(i,j) = A(i,k) * A(k,j)", "csr", "csr", STC_F64);
+        ck_ok(t->m, stc_bind(t->p, "A", t->a));
+        machine_share(t->m, 2 + k % 2);
+    }
+    for (int k = 0; k < TENANTS; k++)
+        ck_assert_int_eq(pthread_create(&all[k].thread, NULL, run_often, &all[k]), 0);
+    for (int k = 0; k < TENANTS; k++) {
+        pthread_join(all[k].thread, NULL);
+        ck_ok(all[k].m, all[k].status);
+        all[k].bits = bits_of(all[k].m, all[k].p);
+        ck_assert_uint_eq(all[k].bits, all[0].bits);
+    }
+    for (int k = 0; k < TENANTS; k++) {
+        stc_program_free(all[k].p);
+        stc_tensor_free(all[k].a);
+        machine_shut(all[k].m, &all[k].h);
+    }
+}
+END_TEST
+
 /* No allocation that fails on a thread leaves anything behind. */
 START_TEST(failed_allocations)
 {
@@ -212,6 +377,9 @@ Suite *suite_threads(void)
     tcase_add_loop_test(c, results_agree, 0, (int)(sizeof cases / sizeof *cases));
     tcase_add_loop_test(c, first_error_is_told, 0, 2);
     tcase_add_loop_test(c, limits_hold, 0, 3);
+    tcase_add_loop_test(c, runs_repeat, 0, 5);
+    tcase_add_loop_test(c, interrupts_are_heard, 0, 2);
+    tcase_add_test(c, machines_on_threads);
     tcase_add_test(c, failed_allocations);
     suite_add_tcase(s, c);
     return s;
