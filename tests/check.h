@@ -49,6 +49,7 @@
     SUITE(host)                                                                            \
     SUITE(super)                                                                           \
     SUITE(sweep)                                                                           \
+    SUITE(mutants)                                                                         \
     SUITE(convolution)                                                                     \
     SUITE(blocks)
 

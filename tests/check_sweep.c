@@ -209,7 +209,7 @@ END_TEST
 /* ---- statements and formats --------------------------------------------------------- */
 
 /* A, B and S have two modes, T three, u, v and w one; the others are dense: x, y and z
- * with one mode, X and the narrow N, W and Q with two. */
+ * with one mode, X and the narrow N, W, M and Q with two. */
 static const char *const statements[] = {
     "R(i) = A(i,j)",
     "R(i) = A(i,j) * v(j)",
@@ -285,6 +285,8 @@ static const char *const statements[] = {
     "R(i,j) = A(i(1:12:2), j(2:14:3))",
     "R(i,j) = A(i(2:10), j) * v(j)",
     "R(i) = (w(j) > 0) * A(i,j(3:7))",
+    "R(i,j) = A(i,k(3:7)) * M(k,j)",
+    "R(i,l) = T(i,j,k(3:7)) * W(j,l) * M(k,l)",
 };
 enum { STATEMENTS = sizeof statements / sizeof *statements };
 
@@ -349,6 +351,7 @@ static void matrices(pair *p, const struct of *f, const char *b, const char *vec
     declare(p, "X[14,17]", "dense", t, "X(i,j) = (i + j) % 5");
     declare(p, "N[17,3]", "dense", t, "N(i,j) = (i + j) % 3");
     declare(p, "W[17,21]", "dense", t, "W(i,j) = (i * 2 + j) % 5");
+    declare(p, "M[4,21]", "dense", t, "M(i,j) = (i * 3 + j) % 4");
     declare(p, "Q[14,21]", "dense", t, "Q(i,j) = (i + j) % 4");
 }
 

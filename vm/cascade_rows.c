@@ -86,7 +86,7 @@ static bool prepare_walk(machine *mc, stage *st, int *width)
     const fiber_table *t = &w->t;
     const place *opened = &st->out->g->s.place[st->link.up[w->place]];
     const tensor *from = mc->slot[opened->tensor].t;
-    if (!w->tabled || w->trims || w->dups || t->shape != VIEW_COORDS ||
+    if (st->windowed || !w->tabled || w->trims || w->dups || t->shape != VIEW_COORDS ||
         t->stride % t->width || (t->bounds && t->bounds_width != t->width))
         return false;
     if (t->bounds && !tensor_unique(from, opened->level)) return false;

@@ -1,0 +1,268 @@
+/* check_mutants.c: programs that no compiler makes. Bytes of code, merges and tensors of
+ * good programs are changed one at a time; what the verifier takes is run, by base
+ * operations, on the faster tiers and on threads, which may take nothing for granted but
+ * what they looked at: it ends in an error or in results that are whole tensors, and
+ * leaves nothing behind. What the program computes isn't compared. */
+#include "../vm/program.h"
+#include "check.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { HEADER = 32, MACHINES = 3, SIDE = 7, STEPS = 20000 };
+enum { TENSORS = 3, MERGES = 7, CODE = 9 }; /* tags of sections, stb.c */
+
+/* Operands by name; what isn't declared is dense. */
+static const struct sample {
+    const char *text, *a, *b, *r;
+} samples[] = {
+    {"R(i) = A(i,j) * x(j)", "csr", NULL, "dense"},
+    {"R(i) = A(i,j) * x(j) * y(i)", "dcsr", NULL, NULL},
+    {"R(j) = A(i,j) * x(i)", "csr", NULL, "dense"},
+    {"R(i) = A(i,j) * B(i,j)", "csr", "csr", "dense"},
+    {"R(i,j) = A(i,j) + B(i,j)", "csr", "csr", "csr"},
+    {"R(i,j) = A(i,j) * B(i,j)", "coo", "csr", "coo"},
+    {"R(i,j) = A(i,j) * X(i,j)", "hash", NULL, "csr"},
+    {"R(i,j) = A(i,k) * B(k,j)", "csr", "csr", "csr"},
+    {"R(i,j) = A(i,k) * B(k,j)", "csr", "csr", "dense"},
+    {"R(i,j) = A(i,k) * X(k,j)", "csr", NULL, "dense"},
+    {"R(i,j) = X(i,k) * Y(k,j)", NULL, NULL, "dense"},
+    {"R(i,j) = B(i,j) * X(i,k) * Y(j,k)", NULL, "csr", "csr"},
+    {"R(i,j) = min(k: A(i,k) + B(k,j))", "csr", "dcsr", "csr"},
+    {"R(i,j) = A(j,i)", "csr", NULL, "csr"},
+    {"R(i) = max(A(i,j), B(i,j)) * x(j)", "csr", "dcsr", NULL},
+    {"R(i,j) = A(i,j) * B(i,j)", "rle", "rle", "rle"},
+    {"R(i) = A(i,j) * B(i,j) * x(j)", "rle", "rle", NULL},
+    {"R(i,j) = A(i,j) + B(i,j)", "lz77", "lz77", "lz77"},
+    {"R(i,j) = A(i,j) * B(i,j)", "rle", "csr", "csr"},
+    {"R(i) = A(i,i+j) * w(j)", "csr", NULL, "dense"},
+    {"R(i) = v(i+j) * w(j)", NULL, NULL, "svec"},
+    {"R(i,j) = A(i+k,j+l) * W(k,l)", "csr", NULL, "csr"},
+    {"R(i,j) = A(i+k,j) * w(k)", "dcsr", NULL, "csr"},
+    {"R(i) = select(v(i) > 1, v(i), x(i)) + i", NULL, NULL, "dense"},
+    {"R(i,j) = A(i(1:6:2), j(0:4))", "csr", NULL, "csr"},
+    {"a = A(i,j) * B(i,j)\nR(i) = v(i) * a", "csr", "coo", NULL},
+    {"R(i) = v(i) * v(i) / 2", NULL, NULL, "svec"},
+    {"R(i,j,k) = T(i,j,k) * x(k) + T(i,j,k)", NULL, NULL, NULL},
+    {"R(i,l) = T(i,j,k) * X(j,l) * Y(k,l)", NULL, NULL, "dense"},
+    {"R(i,j) = T(i,j,k) * v(k)", NULL, NULL, "csr"},
+    {"fn f(x, y) { while (x > 4) { x = x - y - 1 }; return x }\nR(i) = f(v(i), x(i))", NULL,
+     NULL, NULL},
+    {"R(i,j) = A(i,k) * B(k,j) with split(k,k0,k1,3), reorder(k0,i,k1,j)", "csr", "csr",
+     "csr"},
+    {"R(i) = A(i,j) * x(j) with fuse(i,j,f), pos(f,p,A(i,j)), split(p,p0,p1,4)", "csr",
+     NULL, "dense"},
+};
+enum { SAMPLES = sizeof samples / sizeof *samples };
+
+/* ---- bytes ----------------------------------------------------------------------- */
+
+static uint64_t get(const uint8_t *p, int n)
+{
+    uint64_t v = 0;
+    for (int k = n - 1; k >= 0; k--)
+        v = v << 8 | p[k];
+    return v;
+}
+
+static void mend(uint8_t *bytes, size_t size)
+{
+    uint64_t h = 0xcbf29ce484222325; /* FNV-1a */
+    for (size_t k = HEADER; k < size; k++)
+        h = (h ^ bytes[k]) * 0x100000001b3;
+    for (int k = 0; k < 8; k++)
+        bytes[24 + k] = (uint8_t)(h >> 8 * k);
+}
+
+/* Where the rows of a section begin and end, after their number. */
+static void section(const uint8_t *bytes, size_t size, uint32_t tag, size_t *from,
+                    size_t *to)
+{
+    size_t at = HEADER;
+    while (at < size && get(bytes + at, 4) != tag)
+        at += 12 + (size_t)get(bytes + at + 4, 8);
+    ck_assert_uint_lt(at, size);
+    *from = at + 16;
+    *to = at + 12 + (size_t)get(bytes + at + 4, 8);
+}
+
+/* ---- a run ----------------------------------------------------------------------- */
+
+/* A third of the places, small whole numbers. */
+static stc_tensor *operand(stc_machine *m, const stc_decl *d)
+{
+    int64_t shape[STC_MAX_ORDER], n = 1, coord[3 * SIDE * SIDE * SIDE], count = 0;
+    if (d->order < 0 || d->order > 3) return NULL;
+    for (int k = 0; k < d->order; k++) {
+        shape[k] = d->name[0] == 'w' || d->name[0] == 'W' ? 3 : SIDE;
+        n *= shape[k];
+    }
+    char vals[16 * SIDE * SIDE * SIDE];
+    for (int64_t e = 0; e < n; e++) {
+        const uint64_t dice = (uint64_t)(e + d->name[0]) * 0x9e3779b97f4a7c15u >> 33;
+        if (d->order && dice % 3) continue;
+        for (int64_t k = d->order - 1, at = e; k >= 0; at /= shape[k--])
+            coord[count * d->order + k] = at % shape[k];
+        const value v = {.i64 = (int64_t)(1 + dice / 3 % 4)};
+        type_store((stc_type)d->type, vals, count++,
+                   class_convert(type_class((stc_type)d->type), CLASS_I64, v));
+    }
+    stc_tensor *t = NULL;
+    if (stc_tensor_from_coords(m, d->format, (stc_type)d->type, d->order, shape, d->fill,
+                               count, coord, vals, &t))
+        return NULL;
+    return t;
+}
+
+/* Runs it; what it made is in order. */
+static void run(stc_machine *m, stc_program *p)
+{
+    const stc_tensor *r;
+    const stc_status st = stc_run(p);
+    ck_assert_msg(!st || stc_error(m)->message[0], "%s without a word",
+                  stc_status_name(st));
+    if (!st && !stc_result(p, "R", &r)) ck_ok(m, stc_tensor_check((stc_tensor *)r));
+}
+
+/* Decodes, binds what there is, runs; false if it isn't a program. */
+static bool decode_and_run(stc_machine *m, const uint8_t *bytes, size_t size)
+{
+    stc_program *p;
+    stc_tensor *held[16];
+    const char *name;
+    bool result;
+    int n = 0;
+    if (stc_program_decode(m, bytes, size, &p)) return false;
+    for (int k = 0; n < 16 && (name = stc_program_name(p, k, &result)); k++) {
+        stc_decl d;
+        if (result || stc_program_decl(p, name, &d)) continue;
+        held[n] = operand(m, &d);
+        if (held[n]) stc_bind(p, name, held[n++]);
+    }
+    run(m, p);
+    stc_program_free(p);
+    while (n > 0)
+        stc_tensor_free(held[--n]);
+    return true;
+}
+
+/* ---- mutants ---------------------------------------------------------------------- */
+
+typedef struct lab {
+    heap h[MACHINES];
+    stc_machine *m[MACHINES]; /* base operations, faster tiers, two threads */
+    int tried, taken;
+} lab;
+
+static void lab_open(lab *l)
+{
+    memset(l, 0, sizeof *l);
+    for (int k = 0; k < MACHINES; k++) {
+        const stc_config config = {.alloc = heap_alloc,
+                                   .alloc_context = &l->h[k],
+                                   .no_super = k == 0,
+                                   .max_steps = STEPS,
+                                   .max_memory = 1 << 24};
+        ck_assert_int_eq(stc_open(&config, &l->m[k]), STC_OK);
+    }
+    machine_share(l->m[2], 2);
+}
+
+static void judge(lab *l, uint8_t *bytes, size_t size)
+{
+    mend(bytes, size);
+    l->tried++;
+    if (!decode_and_run(l->m[0], bytes, size)) return;
+    l->taken++;
+    for (int k = 1; k < MACHINES; k++)
+        ck_assert(decode_and_run(l->m[k], bytes, size));
+}
+
+/* Each byte of a section with its lower bits changed. */
+static void change_bytes(lab *l, uint8_t *bytes, size_t size, uint32_t tag)
+{
+    size_t from, to;
+    section(bytes, size, tag, &from, &to);
+    for (size_t k = from; k < to; k++) {
+        const uint8_t was = bytes[k];
+        for (uint8_t x = 1; x < 8; x = (uint8_t)(x < 3 ? x + 1 : x + 2)) {
+            bytes[k] = was ^ x;
+            judge(l, bytes, size);
+        }
+        bytes[k] = was;
+    }
+}
+
+/* Operands that are the root or no register, instructions twice or in another order. */
+static void change_code(lab *l, uint8_t *bytes, size_t size)
+{
+    size_t from, to;
+    section(bytes, size, CODE, &from, &to);
+    for (size_t k = from; k < to; k += 16) {
+        uint8_t was[32], *in = bytes + k;
+        const bool last = k + 16 >= to;
+        memcpy(was, in, last ? 16 : 32);
+        for (int a = 2; a < 16; a += 2) {
+            memset(in + a, 0xff, 2);
+            judge(l, bytes, size);
+            memcpy(in + a, was + a, 2);
+        }
+        if (last) continue;
+        memcpy(in, was + 16, 16);
+        judge(l, bytes, size);
+        memcpy(in + 16, was, 16);
+        judge(l, bytes, size);
+        memcpy(in, was, 16);
+        judge(l, bytes, size);
+        memcpy(in + 16, was + 16, 16);
+    }
+}
+
+START_TEST(mutants)
+{
+    const struct sample *s = &samples[_i];
+    lab l;
+    stc_program *p;
+    void *bytes;
+    size_t size;
+    lab_open(&l);
+    const stc_decl d[] = {{"A", s->a ? s->a : "dense", STC_F64, NULL, 2},
+                          {"x", "dense", STC_F64, NULL, 1},
+                          {"y", "dense", STC_F64, NULL, 1},
+                          {"v", "svec", STC_F64, NULL, 1},
+                          {"w", "dense", STC_F64, NULL, 1},
+                          {"W", "dense", STC_F64, NULL, 2},
+                          {"X", "dense", STC_F64, NULL, 2},
+                          {"Y", "dense", STC_F64, NULL, 2},
+                          {"T", "csf", STC_F64, NULL, 3},
+                          {"B", s->b, STC_F64, NULL, 2},
+                          {"R", s->r, STC_F64, NULL, -1}};
+    stc_decl used[11];
+    int n = 0;
+    for (int k = 0; k < 11; k++)
+        if (d[k].format && strstr(s->text, d[k].name)) used[n++] = d[k];
+    const stc_status st = stc_compile(l.m[0], s->text, used, n, &p);
+    ck_assert_msg(st == STC_OK, "%s: %s", s->text, stc_error(l.m[0])->message);
+    ck_ok(l.m[0], stc_program_encode(p, &bytes, &size));
+    stc_program_free(p);
+    judge(&l, bytes, size);
+    ck_assert_int_eq(l.taken, 1);
+    change_bytes(&l, bytes, size, CODE);
+    change_code(&l, bytes, size);
+    change_bytes(&l, bytes, size, MERGES);
+    change_bytes(&l, bytes, size, TENSORS);
+    ck_assert_int_gt(l.taken, l.tried / 50);
+    stc_text_free(l.m[0], bytes);
+    for (int k = 0; k < MACHINES; k++)
+        machine_shut(l.m[k], &l.h[k]);
+}
+END_TEST
+
+Suite *suite_mutants(void)
+{
+    Suite *s = suite_create("mutants");
+    TCase *c = tcase_create("mutants");
+    tcase_set_timeout(c, 120);
+    tcase_add_loop_test(c, mutants, 0, SAMPLES);
+    suite_add_tcase(s, c);
+    return s;
+}
