@@ -166,14 +166,87 @@ static stc_status errors(stc_machine *m)
     return st == STC_ERR_PROGRAM ? STC_OK : st;
 }
 
+/* One statement for each way to run: what it takes is declared first. */
+#define OPERANDS                                                                           \
+    "tensor A csr f64 [9,9]\nA(i,j) = (i * 3 + j) % 4 == 1\ncompact A\n"                   \
+    "tensor B dcsr f64 [9,9]\nB(i,j) = (i + 2 * j) % 3 == 0\ncompact B\n"                  \
+    "tensor P rle i64 [9,9]\nP(i,j) = j / 3\ntensor L lz77 f64 [9,9]\nL(i,j) = j % 3\n"    \
+    "tensor X dense f64 [9,9]\nX(i,j) = i - j\ntensor v svec f64 [9]\nv(i) = i % 2\n"      \
+    "tensor F dense f64 [3]\nF(i) = i\ntensor T csf f64 [5,5,5]\n"                         \
+    "T(i,j,k) = (i + j + k) % 3 == 0\ncompact T\n"
+
+static stc_status execute(stc_machine *m, const char *text)
+{
+    things t = {0};
+    stc_status st = stc_session_open(m, &t.s);
+    if (!st) st = stc_session_exec(t.s, text, "x");
+    return finish(m, &t, st);
+}
+
+static stc_status cascades(stc_machine *m)
+{
+    return execute(m,
+                   OPERANDS "C(i,j) = max(A(i,j), B(i,j)) * v(j)\ns(i) = A(i,j) * B(i,j)\n"
+                            "R(i,l) = T(i,j,k) * X(j(0:5),l) * X(k(2:7),l)\n"
+                            "U(i,j,k) = T(i,j,k) * v(k(0:5)) + T(i,j,k)\n"
+                            "V(i,j) = A(i(1:8:2), j(0:4)) + A(i(0:4), j(2:6))\n");
+}
+
+static stc_status nests(stc_machine *m)
+{
+    return execute(m, OPERANDS "a(i) = A(i,j) * X(i,j)\nb(j) = A(i,j) * X(i,j)\n"
+                               "C(i,j) = A(i,k) * X(k,j)\nD(i,j) = X(i,k) * X(k,j)\n"
+                               "tensor E csr\nE(i,j) = A(i,j) + A(i,j) * 2\n"
+                               "e = min(i,j: A(i,j) + X(i,j))\n");
+}
+
+static stc_status workspaces(stc_machine *m)
+{
+    return execute(m, OPERANDS
+                   "tensor C csr\nC(i,j) = A(i,k) * B(k,j)\n"
+                   "tensor D coo\nD(j,i) = A(i,k) * B(k,j) with workspace(coord)\n"
+                   "tensor E csr\nE(i,j) = A(i,k) * B(k,j) with workspace(hash)\n"
+                   "tensor G csr\nG(i,j) = A(i,k) * B(k,j) with workspace(bucket)\n"
+                   "fn h(x, y) = x + y with commutative, associative\n"
+                   "tensor H csr\nH(i,j) = h(k: A(i,k) * B(k,j))\n");
+}
+
+static stc_status intervals(stc_machine *m)
+{
+    return execute(m, OPERANDS
+                   "tensor C rle\nC(i,j) = P(i,j) + P(j,i)\na(i) = P(i,j) * P(i,j)\n"
+                   "tensor D lz77\nD(i,j) = L(i,j) * 2 + L(i,j)\n"
+                   "tensor E csr\nE(i,j) = P(i,j) * A(i,j)\n"
+                   "tensor G dense\nG(i,j) = L(i,j) + P(i,j)\n"
+                   "b(i) = P(i,j) * L(i,j) * X(i,j)\n");
+}
+
+static stc_status convolutions(stc_machine *m)
+{
+    return execute(m, OPERANDS "a(i) = v(i+j) * F(j)\nC(i,j) = A(i+k,j) * F(k)\n"
+                               "tensor D csr\nD(i,j) = A(i+k,j+l) * F(k) * F(l)\n"
+                               "E(i,j) = X(i+k,j+l) * F(k) * F(l)\n");
+}
+
+static stc_status shared(stc_machine *m)
+{
+    machine_share(m, 2);
+    return execute(m,
+                   OPERANDS "tensor C csr\nC(i,j) = A(i,k) * B(k,j)\na(i) = A(i,j) * v(j)\n"
+                            "b(j) = A(i,j) * X(i,j)\ns = A(i,j) * X(i,j)\n"
+                            "D(i,j) = X(i,k) * A(k,j)\n");
+}
+
 static const struct {
     const char *name;
     scenario run;
 } all[] = {
-    {"tensors", tensors}, {"products", products},   {"unions", unions},
-    {"blocks", blocks},   {"functions", functions}, {"bytes", bytes},
-    {"scripts", scripts}, {"schedules", schedules}, {"files", files},
-    {"errors", errors},
+    {"tensors", tensors},       {"products", products},   {"unions", unions},
+    {"blocks", blocks},         {"functions", functions}, {"bytes", bytes},
+    {"scripts", scripts},       {"schedules", schedules}, {"files", files},
+    {"errors", errors},         {"cascades", cascades},   {"nests", nests},
+    {"workspaces", workspaces}, {"intervals", intervals}, {"convolutions", convolutions},
+    {"shared", shared},
 };
 enum { ALL = sizeof all / sizeof *all };
 
