@@ -5,6 +5,7 @@
  * decoder by themselves. */
 #include "../vm/text.h"
 #include "check.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -123,6 +124,27 @@ START_TEST(reads_back)
     program_free(p);
     program_free(q);
     program_free(r);
+    ctx_close(cx, &h);
+}
+END_TEST
+
+/* What no row has is printed, too: dumps are for programs that aren't sound. */
+START_TEST(unknown)
+{
+    heap h;
+    ctx *cx = ctx_open(&h);
+    program *p = assemble(cx, "halt\n");
+    const uint16_t arg[7] = {0, ROOT - 1, ROOT - 1, ROOT - 1};
+    program_emit(p, (span){0, 0}, OP_FN1, arg, 4);
+    program_emit(p, (span){0, 0}, OP_WRAP, arg, 3);
+    program_emit(p, (span){0, 0}, OP_END, arg, 0);
+    program_emit(p, (span){0, 0}, OP_ELSE, arg, 0);
+    program_emit(p, (span){0, 0}, (opcode)OP_COUNT, arg, 0);
+    char *text = printed(cx, p), want[80];
+    snprintf(want, sizeof want, "?, ?, v65534|wrap       v0, ?, |; opcode %d", OP_COUNT);
+    ck_assert_msg(has_words(text, want), "%s", text);
+    mem_strfree(cx, text);
+    program_free(p);
     ctx_close(cx, &h);
 }
 END_TEST
@@ -380,6 +402,7 @@ Suite *suite_damage(void)
     TCase *c = tcase_create("damage");
     tcase_set_timeout(c, 60);
     tcase_add_test(c, reads_back);
+    tcase_add_test(c, unknown);
     tcase_add_test(c, words);
     tcase_add_loop_test(c, complaints, 0, (int)(sizeof texts / sizeof *texts));
     tcase_add_test(c, long_tables);

@@ -2,6 +2,7 @@
  * printed form, each with the words that it must be refused with; and what the
  * assembler makes of texts that end too early. check_verify.c has the proofs of whole
  * programs. */
+#include "../vm/program.h"
 #include "check.h"
 #include <stdlib.h>
 #include <string.h>
@@ -398,6 +399,54 @@ START_TEST(deep)
 }
 END_TEST
 
+/* Tables that neither text nor bytes can have: the verifier trusts nobody. */
+START_TEST(tables)
+{
+    heap h;
+    ctx *cx = ctx_open(&h);
+    program *p;
+    const char *const text = HEAD ".check e0 eq e1 \"\"\n" FN("0:1") "return v0" HALT;
+    ck_ctx(cx, program_assemble(cx, text, "t", &p));
+    ck_ctx(cx, program_verify(p));
+#define WRONG(place, with, words)                                                          \
+    do {                                                                                   \
+        const typeof(place) was = place;                                                   \
+        place = with;                                                                      \
+        ck_assert_msg(program_verify(p) == STC_ERR_CORRUPT, #place " = " #with);           \
+        ck_assert_msg(has_words(cx->diag.message, words), "%s", cx->diag.message);         \
+        place = was;                                                                       \
+    } while (0)
+    WRONG(p->nv, -1, "more than operands can name");
+    WRONG(p->ni, -1, "more than operands can name");
+    WRONG(p->nm, -1, "more than operands can name");
+    WRONG(p->nc, -1, "more than operands can name");
+    WRONG(p->nv, ROOT + 1, "more than operands can name");
+    WRONG(p->ni, ROOT + 1, "more than operands can name");
+    WRONG(p->nm, ROOT + 1, "more than operands can name");
+    WRONG(p->nc, ROOT + 1, "more than operands can name");
+    WRONG(p->ext[1].op, 99, "no such operation");
+    WRONG(p->tensor[1].role, 99, "no such role, type or policy");
+    WRONG(p->tensor[1].type, (stc_type)99, "no such role, type or policy");
+    WRONG(p->tensor[1].policy, 99, "no such role, type or policy");
+    WRONG(p->tensor[1].order, -1, "its order isn't its format's");
+    WRONG(p->tensor[1].order, STC_MAX_ORDER + 1, "its order isn't its format's");
+    WRONG(p->tensor[1].order, 2, "its order isn't its format's");
+    WRONG(p->merge[0].count, 65, "more than 64 operands");
+    WRONG(p->merge[0].operand[0].role, 9, "no such role");
+    WRONG(p->fn[0].params, 9, "make no sense");
+    WRONG(p->fn[0].result, CLASS_COUNT, "make no sense");
+    WRONG(p->fn[0].cls[1], CLASS_COUNT, "no such class");
+    WRONG(p->konst[0].cls, CLASS_COUNT, "no such class");
+    WRONG(p->check[0].rel, 9, "no such extent or relation");
+    WRONG(p->check[0].text, NULL, "no such extent or relation");
+    WRONG(p->code[1].op, OP_COUNT, "there is no opcode");
+    WRONG(p->code[1].arg[6], 1, "an operand too many");
+    ck_ctx(cx, program_verify(p));
+    program_free(p);
+    ctx_close(cx, &h);
+}
+END_TEST
+
 Suite *suite_unsafe(void)
 {
     Suite *s = suite_create("unsafe");
@@ -405,6 +454,7 @@ Suite *suite_unsafe(void)
     tcase_set_timeout(c, 60);
     tcase_add_loop_test(c, refused, 0, (int)(sizeof unsafe / sizeof *unsafe));
     tcase_add_test(c, deep);
+    tcase_add_test(c, tables);
     suite_add_tcase(s, c);
     return s;
 }
