@@ -207,6 +207,8 @@ repl 0 4.5 '' ':load A A.mtx csr\ns = A(i,\n  j)\ns\n'
 repl 0 4.5 '' ':load A A.mtx csc\ns = \\\nA(i,j)\nprint s\n'
 repl 0 'A *csr*' '' ':load A A.mtx\n:list\n'
 repl 0 '*┌*┐*' '' ':load A A.mtx\n:spy A\n'
+repl 0 'shape    [[]3,3]*f64*csr*stored   4 *bytes*' '' ':load A A.mtx\n:info A\n'
+repl 1 '' 'stcvm: stdin:1: error: *name is missing*' ':info\n'
 repl 0 '' '' ':load A A.mtx\n:save A E.mtx\n'
 check 0 4.5 '' eval 's = E(i,j)' E=E.mtx
 repl 0 '*run*in all*' '' ':time s = 3\n'

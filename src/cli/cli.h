@@ -84,6 +84,7 @@ char *read_text(const char *path);
 const char *format_bytes(uint64_t bytes, char out[16]);
 /* "csr f64 [4,4], 7 stored, 128 B", as notes and lists show a tensor. */
 void print_summary(const stc_tensor *t, FILE *out);
+void print_info(const stc_tensor *t, FILE *out); /* a line each: shape, type, … */
 /* What is printed between these two goes to a terminal with its lines broken where
  * the window ends, and anywhere else as it is (fold.c). */
 typedef struct folding {

@@ -52,32 +52,6 @@ static int info_program(cli *c, const char *path)
     return STATUS_OK;
 }
 
-static void info_tensor(const stc_tensor *t)
-{
-    char bytes[16];
-    const int order = stc_tensor_order(t);
-    const int64_t *shape = stc_tensor_shape(t);
-    double places = 1;
-    printf("shape    [");
-    for (int k = 0; k < order; k++) {
-        printf("%s%lld", k ? "," : "", (long long)shape[k]);
-        places *= (double)shape[k];
-    }
-    const int64_t stored = stc_tensor_stored(t);
-    printf("]\ntype     %s\nformat   %s\nstored   %lld", stc_type_name(stc_tensor_type(t)),
-           stc_tensor_format(t), (long long)stored);
-    if (places > 0)
-        printf(" (%.3g%% of %.6g places)", 100 * (double)stored / places, places);
-    const uint64_t held = stc_tensor_bytes(t);
-    const double flat = places * (double)stc_type_size(stc_tensor_type(t));
-    printf("\nbytes    %llu (%s", (unsigned long long)held, format_bytes(held, bytes));
-    if (held && flat > 0) {
-        const double times = flat / (double)held;
-        printf("; dense: %.*f times that", times < 10 ? 2 : 0, times);
-    }
-    printf(")\n");
-}
-
 int cmd_info(cli *c, const args *a)
 {
     const char *path = a->operand[0], *format = NULL;
@@ -95,7 +69,7 @@ int cmd_info(cli *c, const args *a)
     free(text);
     if (status != STATUS_OK) return status;
     progress_end(&c->progress);
-    info_tensor(t);
+    print_info(t, stdout);
     stc_tensor_free(t);
     return STATUS_OK;
 }

@@ -26,6 +26,7 @@ typedef struct repl {
     C(explain, "STATEMENT", "the loop nest that a statement becomes", 's')                 \
     C(code, "STATEMENT", "the bytecode that a statement becomes", 's')                     \
     C(time, "STATEMENT", "run a statement and tell what took how long", 's')               \
+    C(info, "A", "shape, type, format, density and memory of A", 's')                      \
     C(spy, "A", "a picture of A's nonzeros", 's')                                          \
     C(load, "A FILE [FORMAT]", "read a file into A", 'l')                                  \
     C(save, "A FILE", "write A to a file", 'l')                                            \

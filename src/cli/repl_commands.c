@@ -162,6 +162,14 @@ static int run_time(repl *r, char *rest)
     return STATUS_OK;
 }
 
+static int run_info(repl *r, char *rest)
+{
+    const stc_tensor *t;
+    const int status = find(r, take_word(&rest), &t);
+    if (status == STATUS_OK) print_info(t, stdout);
+    return status;
+}
+
 static int run_spy(repl *r, char *rest)
 {
     const stc_tensor *t;

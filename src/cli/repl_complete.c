@@ -67,6 +67,17 @@ static void offer_settings(completions *out, const char *prefix)
         offer(out, prefix, names[i]);
 }
 
+/* Whatever there is help on: topics, commands, and words if one was begun. */
+static void offer_help(completions *out, const char *prefix)
+{
+    for (int i = 0; help_topic(i); i++)
+        offer(out, prefix, help_topic(i));
+    for (int i = 0; repl_command_name(i); i++)
+        offer(out, prefix, repl_command_name(i));
+    for (int i = 0; *prefix && stc_word(i); i++)
+        offer(out, prefix, stc_word(i));
+}
+
 /* Which kind of operands the command in the line has (repl.h); 0: none. */
 static char command_kind(const char *word, size_t n)
 {
@@ -131,8 +142,7 @@ static void complete_command(const repl *r, const char *text, completions *out)
     if (file && words == 2)
         offer_files(out, word, "");
     else if (kind == 'h')
-        for (int i = 0; help_topic(i); i++)
-            offer(out, word, help_topic(i));
+        offer_help(out, word);
     else if (kind == 't' && words == 1)
         offer_settings(out, word);
     else if (kind == 's' || kind == 'l')

@@ -192,6 +192,33 @@ void print_summary(const stc_tensor *t, FILE *out)
             format_bytes(stc_tensor_bytes(t), bytes));
 }
 
+void print_info(const stc_tensor *t, FILE *out)
+{
+    char bytes[16];
+    const int order = stc_tensor_order(t);
+    const int64_t *shape = stc_tensor_shape(t);
+    double places = 1;
+    fprintf(out, "shape    [");
+    for (int k = 0; k < order; k++) {
+        fprintf(out, "%s%lld", k ? "," : "", (long long)shape[k]);
+        places *= (double)shape[k];
+    }
+    const int64_t stored = stc_tensor_stored(t);
+    fprintf(out, "]\ntype     %s\nformat   %s\nstored   %lld",
+            stc_type_name(stc_tensor_type(t)), stc_tensor_format(t), (long long)stored);
+    if (places > 0)
+        fprintf(out, " (%.3g%% of %.6g places)", 100 * (double)stored / places, places);
+    const uint64_t held = stc_tensor_bytes(t);
+    const double flat = places * (double)stc_type_size(stc_tensor_type(t));
+    fprintf(out, "\nbytes    %llu (%s", (unsigned long long)held,
+            format_bytes(held, bytes));
+    if (held && flat > 0) {
+        const double times = flat / (double)held;
+        fprintf(out, "; dense: %.*f times that", times < 10 ? 2 : 0, times);
+    }
+    fprintf(out, ")\n");
+}
+
 char *read_text(const char *path)
 {
     FILE *file = fopen(path, "rb");
