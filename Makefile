@@ -4,7 +4,7 @@
 #   CC=clang    the compiler                SAN=1      ASan and UBSan
 #   SWITCH=1    dispatch by plain switch    OPT=-O0    another optimisation level
 #   TSAN=1      ThreadSanitizer             WERROR=    warnings don't stop the build
-#   M32=1       for 32-bit x86             COV=1      counts lines and branches
+#   M32=1       for 32-bit x86             COV=1      counts lines and branches (-O0)
 #   V=1         print the commands
 # Each combination has a build directory of its own, so they don't mix.
 
@@ -134,7 +134,7 @@ deps:
 ## check: builds everything and runs every test (SAN=1, CC=clang, SWITCH=1 …)
 check: all $(SAMPLES) $(TESTS)
 	@set -e; for t in $(CHECKS) $(ORACLES); do \
-	  echo "== $$t"; STCVM=./$(B)/stcvm CK_VERBOSITY=normal ./$$t; \
+	  echo "== $$t"; $(if $(COV),CK_FORK=no) STCVM=./$(B)/stcvm CK_VERBOSITY=normal ./$$t; \
 	done
 	@set -e; for t in $(FUZZERS); do \
 	  echo "== $$t (smoke)"; STCVM=./$(B)/stcvm ./$$t --seconds 5 --seed 1; \
@@ -153,11 +153,13 @@ fuzz: $(FUZZERS)
 	  echo "== $$t"; ./$$t --seconds $(SECONDS) --seed $(SEED); \
 	done
 
-## coverage: with COV=1: lines and branches of vm/ and formats/ that ran so far; fails
-##           if a function, an opcode or an error never did that tests/unreached.txt lacks
+## coverage: with COV=1: lines and branches of vm/ and formats/ that ran so far
+##           (MISSING=1: those that didn't); fails if a function, an opcode or an
+##           error never did that tests/unreached.txt lacks
 coverage:
 	@for d in vm formats; do \
-	  gcov -b -n -o $(B)/$$d $$d/*.c 2>/dev/null | awk -v dirs=$$d -f tests/coverage.awk; \
+	  for c in $$d/*.c; do gcov -b -c -t -o $(B)/$$d $$c 2>/dev/null; done | \
+	  awk -v dirs=$$d -v missing=$(MISSING) -f tests/coverage.awk; \
 	done
 	@for d in formats vm src src/lang src/plan src/lower src/io; do \
 	  gcov -b -t -o $(B)/$$d $$d/*.c 2>/dev/null; \
