@@ -362,7 +362,7 @@ stc_status mem_grow(ctx *cx, void *block_ptr, int64_t *cap, int64_t need, size_t
         if (out || more == need) break;
     }
     if (!out) {
-        out_of_memory(cx, bytes > old ? bytes - old : bytes);
+        out_of_memory(cx, bytes - old);
         return STC_ERR_MEMORY;
     }
     *block = out;

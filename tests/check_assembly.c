@@ -164,6 +164,53 @@ START_TEST(short_of_memory)
 }
 END_TEST
 
+/* One coordinate far down, after many empty fibers, or none. */
+typedef struct lonely {
+    const char *format;
+    int64_t row;
+} lonely;
+
+static stc_status put_one(ctx *cx, void *what)
+{
+    const lonely *x = what;
+    const value zero = {0};
+    format f;
+    tensor *t;
+    int64_t pos;
+    stc_status st = format_parse(cx, NULL, x->format, 2, &f);
+    if (!st) st = tensor_new(cx, &f, STC_F64, tall, zero, &t);
+    if (st) return st;
+    level *lv = &t->level[1];
+    st = tensor_begin(t);
+    if (!st && x->row >= 0) st = lv->kind->append_coord(cx, lv, x->row, 2, &pos);
+    if (!st && x->row >= 0) st = put(t, pos, 5);
+    if (!st && x->row >= 0) st = lv->kind->append_edges(cx, lv, x->row);
+    if (!st) st = tensor_finish(t);
+    t->generation++;
+    if (!st) st = tensor_check(t);
+    for (int64_t i = 0; !st && i < MANY; i++)
+        ck_assert(tensor_get(t, (const int64_t[]){i, 2}).f64 == (i == x->row ? 5 : 0));
+    tensor_free(t);
+    return st;
+}
+
+START_TEST(empty_fibers)
+{
+    static const char *const formats[] = {
+        "csr", "(i,j) -> (i : dense, j : hashed)", "(i,j) -> (i : dense, j : bytemap)",
+        "(i,j) -> (i : dense, j : rle)", "(i,j) -> (i : dense, j : lz77)"};
+    static const int64_t rows[] = {-1, 20, MANY - 1};
+    heap h;
+    ctx *cx = ctx_open(&h);
+    for (int k = 0; k < 5; k++)
+        for (int r = 0; r < 3; r++) {
+            lonely x = {formats[k], rows[r]};
+            each_shortage(cx, &h, put_one, &x);
+        }
+    ctx_close(cx, &h);
+}
+END_TEST
+
 /* ---- intervals, fibers, repeats -------------------------------------------------------
  */
 
@@ -195,7 +242,7 @@ static stc_status by_regions(ctx *cx, void *what)
     return tensor_check(t);
 }
 
-/* Fibers whole, element by element, two at a time after the first. */
+/* Fibers whole, element by element, three at a time after the first. */
 static stc_status by_fibers(ctx *cx, void *what)
 {
     static const int start[] = {0, 6, 12, 18};
@@ -204,14 +251,16 @@ static stc_status by_fibers(ctx *cx, void *what)
     level *lv = &t->level[1];
     for (int k = 0; k < 18; k++)
         lo[k] = k % COLUMNS;
-    int64_t pos = NONE;
-    if (tensor_begin(t) ||
-        lv->kind->append_fibers(cx, lv, 0, 1, start, lo, COLUMNS, &pos) ||
-        lv->kind->append_fibers(cx, lv, 1, 3, start, lo, COLUMNS, &pos))
-        return cx->diag.status;
-    ck_assert_int_eq(pos, COLUMNS);
-    for (int64_t p = 0; p < ROWS * COLUMNS; p++)
-        if (put(t, p, matrix[p / COLUMNS][p % COLUMNS])) return cx->diag.status;
+    if (tensor_begin(t)) return cx->diag.status;
+    for (int64_t i = 0; i < t->shape[0]; i += i ? 3 : 1) {
+        int64_t pos = NONE;
+        const int fibers = i ? 3 : 1;
+        if (lv->kind->append_fibers(cx, lv, i, fibers, start, lo, COLUMNS, &pos))
+            return cx->diag.status;
+        ck_assert_int_eq(pos, i * COLUMNS);
+        for (int64_t p = pos; p < pos + fibers * COLUMNS; p++)
+            if (put(t, p, row_of(p / COLUMNS)[p % COLUMNS])) return cx->diag.status;
+    }
     if (tensor_finish(t)) return cx->diag.status;
     t->generation++;
     return tensor_check(t);
@@ -255,9 +304,9 @@ static const work bulks[] = {
     {"(i,j) -> (i : dense, j : rle)", STC_F32, by_regions, true},
     {"(i,j) -> (i : dense, j : rle)", STC_C128, by_regions, true},
     {"(i,j) -> (i : dense, j : rle(index64))", STC_F64, by_regions, true},
-    {"(i,j) -> (i : dense, j : rle)", STC_I64, by_fibers, false},
-    {"(i,j) -> (i : dense, j : rle(index64))", STC_I16, by_fibers, false},
-    {"(i,j) -> (i : dense, j : rle)", STC_U8, by_fibers, false},
+    {"(i,j) -> (i : dense, j : rle)", STC_I64, by_fibers, true},
+    {"(i,j) -> (i : dense, j : rle(index64))", STC_I16, by_fibers, true},
+    {"(i,j) -> (i : dense, j : rle)", STC_U8, by_fibers, true},
     {"(i,j) -> (i : dense, j : lz77)", STC_F64, by_regions, true},
     {"(i,j) -> (i : dense, j : lz77)", STC_I8, by_regions, true},
     {"(i,j) -> (i : dense, j : lz77(index64))", STC_C128, by_regions, true},
@@ -412,6 +461,7 @@ Suite *suite_assembly(void)
     TCase *c = tcase_create("assembly");
     tcase_add_loop_test(c, each_coordinate, 0, APPENDED);
     tcase_add_loop_test(c, short_of_memory, 0, APPENDED);
+    tcase_add_test(c, empty_fibers);
     tcase_add_loop_test(c, in_bulk, 0, BULKS);
     tcase_add_loop_test(c, refused, 0, REFUSALS);
     tcase_add_test(c, refused_as_a_whole);

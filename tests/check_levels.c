@@ -97,7 +97,7 @@ START_TEST(locating_many)
     const level *lv = &t->level[t->fmt.levels - 1];
     const int64_t parents = t->fmt.levels > 1 ? t->level[0].size : 1;
     int32_t narrow[3 * N];
-    int64_t wide[N], pos[N];
+    int64_t wide[N], pos[N], apart2[2 * N];
     for (int k = 0; k < N; k++) { /* not in order, some outside */
         wide[k] = (k * 7 + 2) % (N + 3) - 1;
         narrow[3 * k] = (int32_t)wide[k];
@@ -116,6 +116,11 @@ START_TEST(locating_many)
         memcpy(pos, wide, sizeof pos);
         ck_assert_int_eq(lv->kind->locate_many(lv, p, pos, 8, 8, N, pos), there);
         ck_assert(!memcmp(pos, apart, sizeof pos));
+        for (int k = 0; k < N; k++)
+            apart2[2 * k] = wide[k];
+        ck_assert_int_eq(lv->kind->locate_many(lv, p, apart2, 8, 16, N, pos), there);
+        ck_assert(!memcmp(pos, apart, sizeof pos));
+        if (p == 0) ck_ctx(cx, index_widen(cx, &t->level[t->fmt.levels - 1].a[STC_AUX]));
     }
     tensor_free(t);
     ctx_close(cx, &h);

@@ -233,6 +233,34 @@ START_TEST(refused_blocks)
 }
 END_TEST
 
+static int ask(void *context, const char *what, uint64_t done, uint64_t all)
+{
+    int *asked = context;
+    (void)what, (void)done, (void)all;
+    return ++*asked > 1;
+}
+
+/* The host is asked now and then, and may stop what runs. */
+START_TEST(progress)
+{
+    heap h;
+    ctx *cx = ctx_open(&h);
+    int asked = 0;
+    cx->progress = ask;
+    cx->progress_context = &asked;
+    ck_ctx(cx, work_done(cx, 1));
+    ck_assert_int_eq(asked, 0);
+    ck_ctx(cx, work_done(cx, (uint64_t)1 << 40));
+    ck_assert_int_eq(asked, 1);
+    ck_assert_int_eq(work_done(cx, (uint64_t)1 << 40), STC_ERR_INTERRUPT);
+    cx->max_memory = 1 << 20; /* there is none, although the cap would allow it */
+    h.fail_at = h.calls + 1;
+    ck_assert_ptr_null(mem_alloc(cx, 64));
+    ck_assert(has_words(cx->diag.message, "no block of 64 bytes"));
+    ctx_close(cx, &h);
+}
+END_TEST
+
 START_TEST(copied_texts)
 {
     heap h;
@@ -268,6 +296,7 @@ Suite *suite_memory(void)
     tcase_add_test(c, kept_blocks);
     tcase_add_test(c, refused_blocks);
     tcase_add_test(c, copied_texts);
+    tcase_add_test(c, progress);
     suite_add_tcase(s, c);
     return s;
 }

@@ -240,6 +240,8 @@ START_TEST(made_by_hand)
     format_init(&f, 0);
     ck_ctx(cx, tensor_new(cx, &f, STC_F64, NULL, zero, &t));
     ck_assert_int_eq(tensor_stored(t), 1);
+    t->generation++;
+    ck_ctx(cx, tensor_check(t));
     double lent = 2;
     mem_free(cx, t->vals, (size_t)t->vals_cap * sizeof lent);
     t->vals = &lent; /* and is let go when the tensor is assembled anew */
