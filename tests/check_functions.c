@@ -250,6 +250,17 @@ START_TEST(sides_not_taken)
 }
 END_TEST
 
+/* What a function that can't be evaluated on fills is over nothing is known all the same.
+ */
+START_TEST(fill_over_nothing)
+{
+    EXPECT("tensor A svec i64 [3] = {}\ny(i) = prod(p in 1:1: 3 / A(i))\n", "y", 1, 1, 1);
+    EXPECT("tensor A csr u64 [1,1] = {}\ny = prod(p, q in 1:1: 3 / A(p,p))\n"
+           "tensor B csr u64 [2,2]\nB(i,j) = y\n",
+           "B", 1, 1, 1, 1);
+}
+END_TEST
+
 Suite *suite_functions(void)
 {
     Suite *s = suite_create("functions");
@@ -260,6 +271,7 @@ Suite *suite_functions(void)
     tcase_add_test(c, literals);
     tcase_add_test(c, integer_rules);
     tcase_add_test(c, sides_not_taken);
+    tcase_add_test(c, fill_over_nothing);
     suite_add_tcase(s, c);
     return s;
 }

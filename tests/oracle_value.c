@@ -295,6 +295,8 @@ oval ov_convert(oval v, stc_type t)
     oval r;
     if (ov_is_any(&v)) {
         r = ov_any(t);
+    } else if (ot_complex(v.type) && !inexact(t) && t != STC_BOOL && !isfinite(v.re)) {
+        r = ov_any(t); /* inf and nan of a complex product come as it is formed */
     } else if (!inexact(t)) {
         if (inexact(v.type))
             r = inexact_to_int(v, t);

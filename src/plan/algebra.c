@@ -201,11 +201,25 @@ static fillval call_fill(const plan *pl, const bexpr *e)
     return out;
 }
 
+/* Some index of a reduction has no values, whatever the shapes are. */
+static bool over_nothing(const plan *pl, const bexpr *e)
+{
+    for (int k = 0; k < e->nindex; k++) {
+        const bindex *i = &pl->s->index[e->indices[k]];
+        const extent *lo = i->lo < 0 ? NULL : &pl->p->ext[i->lo], *hi = &pl->p->ext[i->hi];
+        if (hi->op == EXT_CONST && (!lo || lo->op == EXT_CONST) &&
+            hi->k <= (lo ? lo->k : 0))
+            return true;
+    }
+    return false;
+}
+
 static fillval reduce_fill(const plan *pl, const bexpr *e)
 {
+    value id;
+    if (over_nothing(pl, e) && reduce_identity(e, &id)) return (fillval){FILL_KNOWN, id};
     fillval in = expr_fill(pl, e->args[0]);
     if (in.kind != FILL_KNOWN) return in;
-    value id;
     if (reduce_identity(e, &id) && class_equal(e->cls, id, in.v)) return in;
     return (fillval){.kind = FILL_LATER};
 }
