@@ -107,12 +107,12 @@ definition *scope_definition_at(const scope *s, ast_kind kind, int i)
  * line and column that it has in the original. */
 static char *definition_text(ctx *cx, const char *text, span at)
 {
-    int64_t lines = 0, column = 0;
-    for (int32_t i = 0; i < at.begin; i++) {
+    int32_t lines = 0, column = 0;
+    for (int32_t i = 0; i < at.begin; i++) /* many of them: a loop that is vectorised */
         lines += text[i] == '\n';
-        column = text[i] == '\n' ? 0 : column + 1;
-    }
-    const size_t len = (size_t)(at.end - at.begin), before = (size_t)(lines + column);
+    while (column < at.begin && text[at.begin - column - 1] != '\n')
+        column++;
+    const size_t len = (size_t)(at.end - at.begin), before = (size_t)lines + (size_t)column;
     char *const out = mem_alloc(cx, before + len + 1);
     if (!out) return NULL;
     memset(out, '\n', (size_t)lines);
