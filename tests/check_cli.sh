@@ -99,6 +99,10 @@ check 1 '' 'stcvm: bad.mtx:3:*: error: *
   3 1 1
 *' eval 's = A(i,j)' A=bad.mtx
 check 1 '' 'stcvm: *error: none.mtx: *opened*' eval 's = A(i,j)' A=none.mtx
+check 1 '' '*: T.tns: the file holds a tensor of order 3; expected order 2*' \
+    eval 's = A(i,j)' A=T.tns:csr
+check 1 '' '*: T.tns: the file holds a tensor of order 3; it is used as one of order 2*' \
+    eval 's = A(i,j)' A=T.tns
 check 1 '' 'stcvm: *: error: *' eval 's = A(i,j)' A=A.mtx -o t
 check 1 '' 'stcvm: *: error: *' eval 's = A(i,j)' A=A.mtx -o s=no/such/folder/s.mtx
 check 1 '' 'stcvm: *: error: *' eval 's = A(i,j)' A=A.mtx:nonsense
