@@ -324,6 +324,36 @@ START_TEST(short_fibers)
 }
 END_TEST
 
+/* Fibers of an element or two: with a vector, and with those of another tensor, with
+ * which they seldom share one. */
+START_TEST(few_elements)
+{
+    static const char *const types[] = {"f64", "f32", "i64", "i32"};
+    static char script[1 << 14];
+    static double products[T_I * T_K], all;
+    char *at = script, *b, other[1 << 13];
+    memset(products, 0, sizeof products);
+    all = 0;
+    b = other + sprintf(other, "tensor B csf %s [%d,%d,%d]\n", types[_i], T_I, T_K, T_L);
+    at += sprintf(at, "tensor y dense %s [%d]\ny(l) = 3 - l\ntensor A csf %s [%d,%d,%d]\n",
+                  types[_i], T_L, types[_i], T_I, T_K, T_L);
+    for (int e = 0; e < T_I * T_K * T_L; e++) {
+        const int i = e / (T_K * T_L), k = e / T_L % T_K, l = e % T_L;
+        const int v = stored_at(i + 10, k, l),
+                  w = v && e % 4 == 0 ? 2 : stored_at(i + 20, k, l);
+        if (v) at += sprintf(at, "A(%d,%d,%d) = %d\n", i, k, l, v);
+        if (w) b += sprintf(b, "B(%d,%d,%d) = %d\n", i, k, l, w);
+        products[i * T_K + k] += v * (3 - l);
+        all += v * w;
+    }
+    ck_assert(all > 0);
+    sprintf(at, "%stensor R dense %s\nR(i,k) = A(i,k,l) * y(l)\n%s", other, types[_i],
+            "s = A(i,k,l) * B(i,k,l)");
+    expect_dense(script, "R", products, T_I * T_K);
+    expect_dense(script, "s", &all, 1);
+}
+END_TEST
+
 Suite *suite_super(void)
 {
     Suite *s = suite_create("super");
@@ -331,6 +361,7 @@ Suite *suite_super(void)
     tcase_add_loop_test(t, each_row, 0, ROWS);
     tcase_add_test(t, narrow_result);
     tcase_add_test(t, alike_rows);
+    tcase_add_loop_test(t, few_elements, 0, 4);
     tcase_add_loop_test(t, short_fibers, 0, WIDTHS * ROW_TYPES * ROW_SUMS);
     tcase_add_loop_test(t, ranks_are_those_of_a_merge, 0, 200);
     suite_add_tcase(s, t);

@@ -230,13 +230,70 @@ static const stage *target_stage(const stage *st)
     return st->g->s.place[id].kind == PLACE_AT ? st : NULL;
 }
 
+static stc_status count_rounds(machine *mc, nest *ns)
+{
+    const int64_t rounds = ns->rounds;
+    ns->rounds = 0;
+    return machine_count(mc, rounds);
+}
+
+/* Sums that are stored as they are, side by side, the kernel writes where they go.
+ * *to: where that is; NULL: they aren't like that. */
+static stc_status find_sums(machine *mc, stage *st, void **to)
+{
+    const strip *g = st->g;
+    const uint16_t id = st->pair->link.result;
+    const sink *x = &g->s.sink[0];
+    *to = NULL;
+    if (st->out || st->pair->in.sink[0].kind != SINK_REDUCE || g->s.nsink != 1 ||
+        x->kind != SINK_STORE || x->node != id)
+        return STC_OK;
+    const place *p = &g->s.place[x->b];
+    const column *i = &g->icol[p->icol];
+    const slot *r = &mc->slot[x->a];
+    const vclass cls = (vclass)g->s.node[id].cls;
+    if (p->kind != PLACE_AT || p->up != PLACE_ROOT || i->form != COL_STEP ||
+        r->t->type != class_type(cls) || !r->lev[p->level].insert ||
+        g->s.step[g->s.nstep - 1].kind != STEP_INNER)
+        return STC_OK;
+    const level *lv = &r->t->level[p->level];
+    fiber_table f;
+    if (!lv->kind->table) return STC_OK;
+    lv->kind->table(lv, &f);
+    if (f.shape != VIEW_RANGE || i->base < f.lo || f.hi - i->base < g->n) return STC_OK;
+    const int64_t pos = i->base - f.lo;
+    if (pos > r->t->nvals) return STC_OK;
+    if (pos + g->n > r->t->nvals) {
+        if (tensor_reserve_values(r->t, pos + g->n)) return mc->cx->diag.status;
+        r->t->nvals = pos + g->n;
+    }
+    *to = (char *)r->t->vals + pos * (int64_t)class_size(cls);
+    return STC_OK;
+}
+
+static stc_status sums_run(machine *mc, stage *st, void *sums)
+{
+    nest *ns = st->pair;
+    vcolumn *c = &ns->o.node[ns->link.result];
+    void *own = c->data;
+    c->p = c->data = sums;
+    ns->from = 0;
+    ns->to = st->g->n;
+    const stc_status status = ns->kernel(mc, ns);
+    c->data = own;
+    return status ? status : count_rounds(mc, ns);
+}
+
 /* The kernel for all lanes, or run by run of those with one place in a result. */
 static stc_status pair_run(machine *mc, stage *st)
 {
     nest *ns = st->pair;
     const stage *to = target_stage(st);
     const int n = st->g->n;
+    void *sums;
     nest_gaps(ns);
+    if (find_sums(mc, st, &sums)) return mc->cx->diag.status;
+    if (sums) return sums_run(mc, st, sums);
     for (ns->from = 0; ns->from < n; ns->from = ns->to) {
         ns->to = n;
         if (to) {
@@ -248,9 +305,7 @@ static stc_status pair_run(machine *mc, stage *st)
         }
         if (ns->kernel(mc, ns)) return mc->cx->diag.status;
     }
-    const int64_t rounds = ns->rounds;
-    ns->rounds = 0;
-    return machine_count(mc, rounds);
+    return count_rounds(mc, ns);
 }
 
 static stc_status run_inner(machine *mc, strip *s, int child)

@@ -202,6 +202,30 @@ static stc_status place_each(machine *mc, stage *st, int id, const column *up)
     return STC_OK;
 }
 
+/* Positions of n coordinates in a range. False: some are outside. */
+static bool place_all(int64_t *restrict to, const column *up, const column *i,
+                      const rung *x, int n)
+{
+    const uint64_t lo = (uint64_t)x->lo, wide = (uint64_t)x->extent;
+    uint64_t out = 0;
+    if (i->form == COL_ARRAY && up->form != COL_STEP) { /* as it is for most */
+        const int64_t *at = i->data, *above = up->form == COL_ARRAY ? up->data : &up->base;
+        const int by = up->form == COL_ARRAY;
+        for (int k = 0; k < n; k++) {
+            const uint64_t from = (uint64_t)at[k] - lo;
+            out |= from >= wide;
+            to[k] = (int64_t)((uint64_t)above[k * by] * wide + from);
+        }
+        return !out;
+    }
+    for (int k = 0; k < n; k++) {
+        const uint64_t from = (uint64_t)column_get(i, k) - lo;
+        out |= from >= wide;
+        to[k] = (int64_t)((uint64_t)column_get(up, k) * wide + from);
+    }
+    return !out;
+}
+
 stc_status cascade_place(machine *mc, stage *st, int id)
 {
     strip *g = st->g;
@@ -231,15 +255,9 @@ stc_status cascade_place(machine *mc, stage *st, int id)
         c->base = up->base * x.extent + (i->base - x.lo);
         return STC_OK;
     }
-    bool in = true;
-    for (int k = 0; k < n; k++) {
-        const int64_t at = column_get(i, k);
-        in &= at >= x.lo && at - x.lo < x.extent;
-        c->data[k] = (int64_t)((uint64_t)column_get(up, k) * (uint64_t)x.extent +
-                               (uint64_t)(at - x.lo));
-    }
     c->form = COL_ARRAY;
-    return in ? STC_OK : place_each(mc, st, id, up); /* which says what is wrong */
+    if (place_all(c->data, up, i, &x, n)) return STC_OK;
+    return place_each(mc, st, id, up); /* which says what is wrong */
 }
 
 /* ---- places as cursors --------------------------------------------------------- */

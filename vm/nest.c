@@ -214,6 +214,7 @@ static bool prepare_walk(const machine *mc, nest *ns, nest_walk *w, int *width)
     *width = f.width;
     w->bounds = f.bounds;
     w->crd = f.crd;
+    w->entries = lv->size;
     w->parent = nest_parent(ns, w->place);
     return true;
 }

@@ -26,6 +26,7 @@ typedef struct nest_walk {
     const void *bounds, *crd; /* bounds NULL: one child a parent, at its position */
     int step;                 /* from coordinate to coordinate, in widths         */
     bool gaps;                /* some positions have no coordinate: one below the range */
+    int64_t entries;          /* in all fibers                                  */
     const column *parent;
     uint16_t place; /* of the inner loop */
 } nest_walk;

@@ -183,6 +183,7 @@ static void put_run(strip *s, const sink *x, const tensor *t, int64_t pos, int k
         }
         from = tmp;
     }
+    if (from == (const char *)t->vals + pos * (int64_t)type_size(t->type)) return;
     strip_store(t->type, t->vals, pos, from, cls, n);
 }
 

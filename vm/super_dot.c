@@ -2,9 +2,15 @@
  * at a time.
  *
  * Long fibers have four sums, so that one addition needn't wait for the one
- * before it; short ones follow each other so closely that one sum does.
+ * before it; short ones follow each other so closely that one sum does. Where most have
+ * an element or two, the second is added without a branch: guessing whether there is
+ * one costs more than computing it.
  */
 #include "super.h"
+#include <string.h>
+
+/* Elements of a fiber that has four sums; a fiber's on average, if most have few. */
+enum { LONG_FIBER = 24, FEW = 2 };
 
 /* ---- one fiber ----------------------------------------------------------------- */
 
@@ -25,7 +31,7 @@
         bool scaled)                                                                       \
     {                                                                                      \
         num_##TYPE a = init;                                                               \
-        if (__builtin_expect(e - p >= 8, 0)) { /* else nothing but the loop */             \
+        if (__builtin_expect(e - p >= LONG_FIBER, 0)) { /* else nothing but the loop */    \
             num_##TYPE b = NOTHING(B, TYPE), c = b, d = b;                                 \
             for (; p + 4 <= e; p += 4) {                                                   \
                 a = PLUS(B, TYPE, a, DOT_TERM(TYPE, B, p));                                \
@@ -42,6 +48,48 @@
         return a;                                                                          \
     }
 
+/* a if all bits of m are set, b if none is: no compiler makes a branch of it. */
+#define EITHER(name, ctype, itype)                                                         \
+    INLINE ctype either_##name(int64_t m, ctype a, ctype b)                                \
+    {                                                                                      \
+        itype x, y;                                                                        \
+        memcpy(&x, &a, sizeof x);                                                          \
+        memcpy(&y, &b, sizeof y);                                                          \
+        x = (x & (itype)m) | (y & ~(itype)m);                                              \
+        memcpy(&a, &x, sizeof x);                                                          \
+        return a;                                                                          \
+    }
+EITHER(F64, double, uint64_t)
+EITHER(F32, float, uint32_t)
+EITHER(I64, int64_t, uint64_t)
+EITHER(U64, uint64_t, uint64_t)
+#define EITHER_F64(m, a, b) either_F64(m, a, b)
+#define EITHER_F32(m, a, b) either_F32(m, a, b)
+#define EITHER_I64(m, a, b) either_I64(m, a, b)
+#define EITHER_I32(m, a, b) either_I64(m, a, b)
+#define EITHER_U8(m, a, b) either_U64(m, a, b)
+#define EITHER_BOOL(m, a, b) either_I64(m, a, b)
+
+/* As above, of fibers most of which have an element or two. */
+#define DOT_FEW(TYPE, B, W)                                                                \
+    INLINE num_##TYPE few_##TYPE##_##B##_##W(                                              \
+        const elem_##TYPE *v, const index_##W *crd, int64_t stride, int64_t p, int64_t e,  \
+        const elem_##TYPE *x, num_##TYPE init, int nx)                                     \
+    {                                                                                      \
+        const elem_##TYPE *y = NULL;                                                       \
+        const num_##TYPE s = NO_FACTORS(B, TYPE);                                          \
+        const bool scaled = false;                                                         \
+        num_##TYPE a = init;                                                               \
+        if (__builtin_expect(p == e, 0)) return a;                                         \
+        a = PLUS(B, TYPE, a, DOT_TERM(TYPE, B, p));                                        \
+        const int64_t more = (p + 1 - e) >> 63, q = p - more;                              \
+        const num_##TYPE both = PLUS(B, TYPE, a, DOT_TERM(TYPE, B, q));                    \
+        a = EITHER_##TYPE(more, both, a);                                                  \
+        for (p += 2; p < e; p++)                                                           \
+            a = PLUS(B, TYPE, a, DOT_TERM(TYPE, B, p));                                    \
+        return a;                                                                          \
+    }
+
 /* Rows that follow each other, all with the same gathered row: SpMV. */
 #define DOT_PLAIN(TYPE, B, W)                                                              \
     INLINE int64_t plain_##TYPE##_##B##_##W(const index_##W *bounds, const index_##W *crd, \
@@ -50,6 +98,12 @@
                                             num_##TYPE *out, int n, int nx)                \
     {                                                                                      \
         int64_t p = bounds[0];                                                             \
+        if (bounds[n] - p <= FEW * (int64_t)n) {                                           \
+            for (int k = 0; k < n; k++)                                                    \
+                out[k] = few_##TYPE##_##B##_##W(v, crd, stride, bounds[k], bounds[k + 1],  \
+                                                x, init, nx);                              \
+            return bounds[n] - p;                                                          \
+        }                                                                                  \
         for (int k = 0; k < n; k++) {                                                      \
             const int64_t e = bounds[k + 1];                                               \
             out[k] = fiber_##TYPE##_##B##_##W(v, crd, stride, p, e, x, NULL,               \
@@ -60,6 +114,22 @@
     }
 
 /* ---- all lanes ----------------------------------------------------------------- */
+
+/* Fibers that don't follow each other: where a later lane's begins is asked for. */
+#define ASK_FIBER(W)                                                                       \
+    INLINE void ask_fiber_##W(const nest_walk *w, const void *vals, size_t size, int k,    \
+                              int n)                                                       \
+    {                                                                                      \
+        if (w->parent->form != COL_ARRAY || !w->bounds || k >= n) return;                  \
+        const int64_t parent = w->parent->data[k];                                         \
+        const int64_t p = ((const index_##W *)w->bounds)[parent < 0 ? 0 : parent];         \
+        const char *v = (const char *)vals + p * (int64_t)size;                            \
+        __builtin_prefetch((const index_##W *)w->crd + p);                                 \
+        __builtin_prefetch(v);                                                             \
+        __builtin_prefetch(v + 64);                                                        \
+    }
+ASK_FIBER(32)
+ASK_FIBER(64)
 
 #define DOT_LANES(TYPE, B, W)                                                              \
     INLINE stc_status fibers_##TYPE##_##B##_##W(                                           \
@@ -87,6 +157,7 @@
             int64_t p, e;                                                                  \
             if (span_##W(w, k, &p, &e) && nest_lane(ns, k)) {                              \
                 const elem_##TYPE *x = NULL, *y = NULL;                                    \
+                ask_fiber_##W(w, v, sizeof *v, k + SUPER_AHEAD, ns->o.n);                  \
                 if (nx > 0) x = (const elem_##TYPE *)by[0]->vals + load_base(by[0], k);    \
                 if (nx > 1) y = (const elem_##TYPE *)by[1]->vals + load_base(by[1], k);    \
                 for (int j = 0; scaled && j < ns->nscalar; j++)                            \
@@ -193,6 +264,7 @@ FIBERS_END(64)
 
 #define INSTANCE_dot_fiber(TYPE, B, W)                                                     \
     DOT_FIBER(TYPE, B, W)                                                                  \
+    DOT_FEW(TYPE, B, W)                                                                    \
     DOT_PLAIN(TYPE, B, W)                                                                  \
     DOT_LANES(TYPE, B, W)                                                                  \
     DOT_PROBED(TYPE, B, W)                                                                 \
@@ -309,7 +381,24 @@ FIBERS_END(64)
 
 /* ---- two fibers ---------------------------------------------------------------- */
 
-/* What they share: the step is a comparison, not a branch on it. */
+/* Whether four coordinates differ from four others, all at once. */
+enum { QUAD = 4 };
+#define APART(W)                                                                           \
+    typedef index_##W quad_##W                                                             \
+        __attribute__((vector_size(QUAD * sizeof(index_##W)), aligned(W / 8)));            \
+    INLINE bool apart_##W(const index_##W *a, const index_##W *b)                          \
+    {                                                                                      \
+        quad_##W x, hit;                                                                   \
+        memcpy(&x, a, sizeof x);                                                           \
+        hit = (x == b[0]) | (x == b[1]) | (x == b[2]) | (x == b[3]);                       \
+        return !(hit[0] | hit[1] | hit[2] | hit[3]);                                       \
+    }
+APART(32)
+APART(64)
+
+/* What they share: the step is a comparison, not a branch on it. Most short ones share
+ * nothing, which four coordinates from where they begin tell at once: what lies beyond
+ * a fiber's end only makes that less likely to be said. */
 #define INSTANCE_dot_merge(TYPE, B, W)                                                     \
     stc_status super_dot_merge_##TYPE##_##B##_##W(machine *mc, nest *ns)                   \
     {                                                                                      \
@@ -324,6 +413,9 @@ FIBERS_END(64)
             for (int j = 0; j < ns->nscalar; j++)                                          \
                 s = TIMES(B, TYPE, s, LANE_VALUE(num_##TYPE, ns, ns->scalar[j], k));       \
             ns->rounds += 1;                                                               \
+            if (pe - p <= QUAD && qe - q <= QUAD && p + QUAD <= wa->entries &&             \
+                q + QUAD <= wb->entries && apart_##W(&ca[p], &cb[q]))                      \
+                p = pe;                                                                    \
             while (in_a && in_b && p < pe && q < qe) {                                     \
                 const index_##W i = ca[p], j = cb[q];                                      \
                 if (i == j) {                                                              \
