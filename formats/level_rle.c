@@ -24,6 +24,7 @@ static void rle_table(const level *lv, fiber_table *out)
 static stc_status rle_init(ctx *cx, level *lv, int64_t parents)
 {
     lv->param[0] = lv->base;
+    lv->param[1] = 0; /* positions that are joined already: see append_fibers */
     return segments_init(cx, lv, parents);
 }
 
@@ -83,45 +84,6 @@ static stc_status rle_regions(ctx *cx, level *lv, int64_t parent, int64_t n,
     return STC_OK;
 }
 
-/* The bounds of n fibers, each closed but the last one. */
-static stc_status put_bounds(ctx *cx, level *lv, int n, const int *start, int64_t at)
-{
-    index_array *pos = &lv->a[STC_POS];
-    if (mem_grow(cx, &pos->data, &pos->cap, pos->len + n, (size_t)pos->stride))
-        return cx->diag.status;
-    if (pos->width == 4 && at + start[n] - start[0] > INT32_MAX && index_widen(cx, pos))
-        return cx->diag.status;
-    for (int k = 1; k < n; k++)
-        index_set(pos, pos->len++, at + start[k] - start[0]);
-    if (n > 1) lv->open_count = at + start[n - 1] - start[0];
-    lv->edges += n - 1;
-    return STC_OK;
-}
-
-static stc_status rle_fibers(ctx *cx, level *lv, int64_t parent, int n, const int *start,
-                             const int32_t *lo, int64_t next, int64_t *pos)
-{
-    index_array *crd = &lv->a[STC_CRD];
-    const int lanes = start[n] - start[0];
-    if (parent < lv->edges) return refuse_edges(cx, parent, lv->edges);
-    if (lv->edges < parent && cover_fibers(cx, lv, parent)) return cx->diag.status;
-    const int64_t at = crd->len;
-    if (mem_grow(cx, &crd->data, &crd->cap, at + lanes, (size_t)crd->stride) ||
-        put_bounds(cx, lv, n, start, at))
-        return cx->diag.status;
-    lo += start[0];
-    if (crd->width == 4) {
-        memcpy((int32_t *)crd->data + at, lo, (size_t)lanes * sizeof *lo);
-    } else {
-        for (int k = 0; k < lanes; k++)
-            index_set(crd, at + k, lo[k]);
-    }
-    *pos = at;
-    crd->len = lv->size = at + lanes;
-    lv->param[0] = next;
-    return STC_OK;
-}
-
 static stc_status rle_coord(ctx *cx, level *lv, int64_t parent, int64_t i, int64_t *pos)
 {
     const int64_t one = 1;
@@ -135,6 +97,8 @@ static stc_status rle_finish(ctx *cx, level *lv, int64_t parents)
     return segments_finish(cx, lv, parents);
 }
 
+/* ---- equal neighbours --------------------------------------------------------------- */
+
 /* The bounds of fibers that begin before position p, of which the last `gone`
  * positions went; f: the first bound that isn't put right. */
 static int64_t move_bounds(index_array *pos, int64_t f, int64_t p, int64_t gone)
@@ -144,16 +108,17 @@ static int64_t move_bounds(index_array *pos, int64_t f, int64_t p, int64_t gone)
     return f;
 }
 
-/* One loop per width of values. Blocks in which no run is like the one before it, in
- * most data most of them, are moved whole; in the others what is equal is told
- * without a branch. A fiber's first run, which begins at `base`, stays. */
+/* One loop per width of values: positions from `from` on, the first of whose fibers is
+ * that of bound f. Blocks in which no run is like the one before it, in most data most
+ * of them, are moved whole; in the others what is equal is told without a branch. A
+ * fiber's first run, which begins at `base`, stays. */
 enum { JOIN_BLOCK = 16 };
 #define JOIN(NAME, T)                                                                      \
-    static int64_t join_##NAME(int32_t *c, T *v, index_array *pos, int64_t total,          \
-                               int32_t base)                                               \
+    static int64_t join_##NAME(int32_t *c, T *v, index_array *pos, int64_t from,           \
+                               int64_t total, int32_t base, int64_t f)                     \
     {                                                                                      \
-        int64_t n = 0, f = 0;                                                              \
-        for (int64_t p = 0; p < total; p += JOIN_BLOCK) {                                  \
+        int64_t n = from;                                                                  \
+        for (int64_t p = from; p < total; p += JOIN_BLOCK) {                               \
             const int64_t most = total - p < JOIN_BLOCK ? total - p : JOIN_BLOCK;          \
             const bool whole = p > 0 && most == JOIN_BLOCK;                                \
             int equal = 0;                                                                 \
@@ -182,11 +147,11 @@ JOIN(2, uint16_t)
 JOIN(4, uint32_t)
 JOIN(8, uint64_t)
 
-static int64_t join_any(index_array *crd, char *v, index_array *pos, int64_t base,
-                        size_t size)
+static int64_t join_any(index_array *crd, char *v, index_array *pos, int64_t from,
+                        int64_t base, int64_t f, size_t size)
 {
-    int64_t n = 0, f = 0;
-    for (int64_t p = 0; p < crd->len; p++) {
+    int64_t n = from;
+    for (int64_t p = from; p < crd->len; p++) {
         const bool first = index_get(crd, p) == base;
         if (first) index_set(pos, f++, n);
         if (!first && !memcmp(v + (size_t)(n - 1) * size, v + (size_t)p * size, size))
@@ -195,24 +160,75 @@ static int64_t join_any(index_array *crd, char *v, index_array *pos, int64_t bas
         memmove(v + (size_t)n * size, v + (size_t)p * size, size);
         n++;
     }
-    index_set(pos, f, n);
+    if (f < pos->len) index_set(pos, f, n);
     return n;
 }
 
-static stc_status rle_join(ctx *cx, level *lv, void *vals, size_t size)
+static void join_from(level *lv, int64_t from, int64_t f, void *vals, size_t size)
 {
     index_array *pos = &lv->a[STC_POS], *crd = &lv->a[STC_CRD];
     const bool narrow = crd->width == 4 && crd->stride == 4;
     const int64_t total = crd->len;
     const int32_t base = (int32_t)lv->base;
-    (void)cx;
-    if (!total) return STC_OK;
-    crd->len = narrow && size == 1   ? join_1(crd->data, vals, pos, total, base)
-               : narrow && size == 2 ? join_2(crd->data, vals, pos, total, base)
-               : narrow && size == 4 ? join_4(crd->data, vals, pos, total, base)
-               : narrow && size == 8 ? join_8(crd->data, vals, pos, total, base)
-                                     : join_any(crd, vals, pos, lv->base, size);
+    void *c = crd->data;
+    crd->len = narrow && size == 1   ? join_1(c, vals, pos, from, total, base, f)
+               : narrow && size == 2 ? join_2(c, vals, pos, from, total, base, f)
+               : narrow && size == 4 ? join_4(c, vals, pos, from, total, base, f)
+               : narrow && size == 8 ? join_8(c, vals, pos, from, total, base, f)
+                                     : join_any(crd, vals, pos, from, lv->base, f, size);
     lv->size = crd->len;
+}
+
+static stc_status rle_join(ctx *cx, level *lv, void *vals, size_t size)
+{
+    const int64_t from = lv->param[1];
+    (void)cx;
+    if (from < lv->a[STC_CRD].len)
+        join_from(lv, from, move_bounds(&lv->a[STC_POS], 0, from, 0), vals, size);
+    return STC_OK;
+}
+
+/* ---- whole fibers ----------------------------------------------------------------------
+ */
+
+/* The bounds of n fibers, each closed but the last one. */
+static stc_status put_bounds(ctx *cx, level *lv, int n, const int *start, int64_t at)
+{
+    index_array *pos = &lv->a[STC_POS];
+    if (mem_grow(cx, &pos->data, &pos->cap, pos->len + n, (size_t)pos->stride))
+        return cx->diag.status;
+    if (pos->width == 4 && at + start[n] - start[0] > INT32_MAX && index_widen(cx, pos))
+        return cx->diag.status;
+    for (int k = 1; k < n; k++)
+        index_set(pos, pos->len++, at + start[k] - start[0]);
+    lv->edges += n - 1;
+    return STC_OK;
+}
+
+static stc_status rle_fibers(ctx *cx, level *lv, int64_t parent, int n, const int *start,
+                             const int32_t *lo, int64_t next, void *vals, size_t size)
+{
+    index_array *crd = &lv->a[STC_CRD], *pos = &lv->a[STC_POS];
+    const int lanes = start[n] - start[0];
+    if (parent < lv->edges) return refuse_edges(cx, parent, lv->edges);
+    if (lv->edges < parent && cover_fibers(cx, lv, parent)) return cx->diag.status;
+    const int64_t at = crd->len;
+    lo += start[0];
+    const int64_t f = pos->len - (*lo == lv->base);
+    if (mem_grow(cx, &crd->data, &crd->cap, at + lanes, (size_t)crd->stride) ||
+        put_bounds(cx, lv, n, start, at))
+        return cx->diag.status;
+    if (crd->width == 4) {
+        memcpy((int32_t *)crd->data + at, lo, (size_t)lanes * sizeof *lo);
+    } else {
+        for (int k = 0; k < lanes; k++)
+            index_set(crd, at + k, lo[k]);
+    }
+    crd->len = at + lanes;
+    join_from(lv, at, f, vals, size);
+    if (lv->param[1] == at) lv->param[1] = lv->size;
+    if (n > 1) lv->open_count = index_get(pos, pos->len - 1);
+    lv->param[0] = next;
     return STC_OK;
 }
 

@@ -281,6 +281,7 @@ static bool prepare_loop(const machine *mc, ivl_loop *v)
     v->begin = m->lo == ROOT ? 0 : mc->ext[m->lo];
     v->end = mc->ext[m->hi];
     sums_end(v);
+    v->sums_node = UNLINKED;
     v->nwalk = 0;
     v->g.known = 0;
     for (int b = 0; b < m->count; b++) {
@@ -398,6 +399,7 @@ static stc_status run_loop(machine *mc, ivl_loop *v)
     v->led = NULL;
     if (!v->alone && lead_start(v)) v->open = false;
     interval_start(v);
+    if (sums_rows(mc, v)) return mc->cx->diag.status;
     while (v->lane < v->lanes) {
         if (interval_fill(mc, v)) return mc->cx->diag.status;
         const int n = v->g.n + v->nrep;

@@ -112,8 +112,10 @@ typedef struct ivl_loop {
     int64_t next;       /* … and where the last lane ends                            */
     uint8_t bare;       /* … how little of its lanes is asked for: ivl_bare          */
     uint16_t summed;    /* … the node whose factor is summed beforehand              */
-    int64_t *sums;      /* … its running sums                                        */
+    int64_t *sums;      /* … its running sums,                                       */
     int64_t sums_cap;
+    uint16_t sums_node; /* … and of which fiber they are: node's, position; or UNLINKED */
+    int64_t sums_up;
     int lead;      /* … the operand with the most runs                          */
     int64_t ahead; /* … and how many of its runs are about half a strip         */
 } ivl_loop;
@@ -160,6 +162,7 @@ void lead_fill(ivl_loop *v);
 /* interval_sums.c. start: which factor is summed beforehand, if one is; then the loop is
  * alone. end: back to how it was. */
 stc_status sums_start(machine *mc, ivl_loop *v);
+stc_status sums_rows(machine *mc, ivl_loop *v); /* all rows at once, if it can */
 void sums_fill(ivl_loop *v);
 void sums_end(ivl_loop *v);
 

@@ -70,24 +70,36 @@ static void put_lanes(tensor *to, ivl_loop *v, const sink *x, int from, int n, i
     strip_store(to->type, to->vals, pos, in + (size_t)from * class_size(cls), cls, n);
 }
 
+/* How many fibers from f on have parents one after the other: parents ascend. */
+static int next_fibers(const machine *mc, const ivl_loop *v, const ivl_target *t, int f,
+                       int64_t *parent)
+{
+    int n = v->nfiber - f;
+    *parent = parent_of(mc, v, t, v->fiber[f]);
+    if (n == 1 || parent_of(mc, v, t, v->fiber[f + n - 1]) == *parent + n - 1) return n;
+    for (n = 1; f + n < v->nfiber; n++)
+        if (parent_of(mc, v, t, v->fiber[f + n]) != *parent + n) break;
+    return n;
+}
+
 /* As many rows at a time as have parents one after the other. */
 static stc_status put_fibers(machine *mc, ivl_loop *v, ivl_target *t)
 {
     slot *r = &mc->slot[t->x->a];
     level *lv = last_level(mc, t);
     for (int f = 0, n; f < v->nfiber; f += n) {
-        const int64_t parent = parent_of(mc, v, t, v->fiber[f]);
+        int64_t parent;
         const int from = v->start[f];
-        int64_t pos;
-        for (n = 1; f + n < v->nfiber; n++)
-            if (parent_of(mc, v, t, v->fiber[f + n]) != parent + n) break;
+        n = next_fibers(mc, v, t, f, &parent);
         const int lanes = v->start[f + n] - from;
         const int64_t end = f + n < v->nfiber ? lv->base + lv->extent : v->next;
-        if (lv->kind->append_fibers(mc->cx, lv, parent, n, v->start + f, v->at, end,
-                                    &pos) ||
-            asm_value(mc, r, pos + lanes - 1))
-            return mc->cx->diag.status;
+        const int64_t pos = lv->kind->append_next(lv, parent, v->at[from]);
+        if (asm_value(mc, r, pos + lanes - 1)) return mc->cx->diag.status;
         put_lanes(r->t, v, t->x, from, lanes, pos);
+        if (lv->kind->append_fibers(mc->cx, lv, parent, n, v->start + f, v->at, end,
+                                    r->t->vals, type_size(r->t->type)))
+            return mc->cx->diag.status;
+        r->t->nvals = lv->size;
         t->parent = parent + n - 1;
     }
     r->stores += (uint64_t)v->g.n;

@@ -121,12 +121,11 @@ void interval_start(ivl_loop *v)
     const node *r = &o->s.node[v->link.result];
     vcolumn *to = &o->node[v->link.result];
     const vcolumn *from = r->nargs ? &o->node[r->arg[0]] : NULL;
-    const value zero = {0};
-    for (int k = 0; k < o->n; k++) {
-        class_put((vclass)r->cls, to->data, k,
-                  !from     ? zero
-                  : from->p ? class_get((vclass)r->cls, from->p, k)
-                            : from->one);
+    const vclass cls = (vclass)r->cls;
+    if (from && from->p) {
+        memcpy(to->data, from->p, (size_t)o->n * class_size(cls));
+    } else {
+        class_fill(cls, to->data, 0, o->n, from ? from->one : (value){0});
     }
 }
 

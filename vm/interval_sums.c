@@ -33,32 +33,48 @@ static uint16_t factor_at(const ivl_loop *v, uint16_t at)
     return p->arg[0] == load || p->arg[1] == load ? load : UNLINKED;
 }
 
-/* Running sums over the loop's range: sums[k] is that of the first k elements. */
+/* Running sums of the fiber below position `up`, over the loop's range: sums[k] is that
+ * of the first k elements, and sums[0] that of all. A run that begins at k takes
+ * starts[k] from the sum at its end, which is where the next one begins: at 0, if it is
+ * the row's last. */
+static void add_up(ivl_loop *v, const fiber_table *t, const tensor *from, int64_t up)
+{
+    const int64_t n = v->end - v->begin;
+    int64_t *sums = v->sums, *starts = v->sums + n;
+    uint64_t sum = 0;
+    int64_t k = 0, p = 0, last = 0, pos = 0;
+    if (t->shape == VIEW_RANGE) {
+        pos = up * (t->hi - t->lo) - t->lo + v->begin;
+    } else {
+        p = table_bound(t, up);
+        last = table_bound(t, up + 1) - 1;
+    }
+    while (k < n) {
+        int64_t next = n;
+        if (t->shape == VIEW_RANGE) {
+            next = k + 1;
+        } else if (p < last) {
+            next = ((const int32_t *)t->crd)[p + 1] - v->begin;
+        }
+        const int64_t at = t->shape == VIEW_RANGE ? pos + k : p++;
+        const uint64_t e = (uint64_t)type_load(from->type, from->vals, at).i64;
+        for (; k < next; k++, sum += e)
+            sums[k] = starts[k] = (int64_t)sum;
+    }
+    sums[0] = (int64_t)sum;
+}
+
+/* … made once for all strips of rows. */
 static stc_status make_table(machine *mc, ivl_loop *v, const ivl_walk *w,
                              const tensor *from)
 {
     const int64_t n = v->end - v->begin, up = w->parent->base;
-    if (mem_grow(mc->cx, &v->sums, &v->sums_cap, n + 1, sizeof *v->sums))
+    if (v->sums_node == v->summed && v->sums_up == up) return STC_OK;
+    if (mem_grow(mc->cx, &v->sums, &v->sums_cap, 2 * n, sizeof *v->sums))
         return mc->cx->diag.status;
-    uint64_t sum = 0;
-    v->sums[0] = 0;
-    if (w->t.shape == VIEW_RANGE) {
-        const int64_t pos = up * (w->t.hi - w->t.lo) - w->t.lo + v->begin;
-        for (int64_t k = 0; k < n; k++) {
-            sum += (uint64_t)type_load(from->type, from->vals, pos + k).i64;
-            v->sums[k + 1] = (int64_t)sum;
-        }
-        return STC_OK;
-    }
-    const int64_t end = table_bound(&w->t, up + 1);
-    for (int64_t p = table_bound(&w->t, up), k = 0; p < end; p++) {
-        const int64_t next = p + 1 < end ? ((const int32_t *)w->t.crd)[p + 1] : w->t.hi;
-        const uint64_t e = (uint64_t)type_load(from->type, from->vals, p).i64;
-        for (; k < next - v->begin && k < n; k++) {
-            sum += e;
-            v->sums[k + 1] = (int64_t)sum;
-        }
-    }
+    add_up(v, &w->t, from, up);
+    v->sums_node = v->summed;
+    v->sums_up = up;
     return STC_OK;
 }
 
@@ -103,17 +119,100 @@ stc_status sums_start(machine *mc, ivl_loop *v)
     return STC_OK;
 }
 
+/* ---- whole rows ------------------------------------------------------------------ */
+
+/* Running totals of value × sum of the factor, over n runs from vals[0] on; `ends`: a row
+ * ends with the last of them. One function an integer type. */
+typedef void add_products(const ivl_loop *v, const int32_t *at, const void *vals, int n,
+                          bool ends, int64_t *total);
+#define READ(x, rank) ((rank) == 1 ? (uint64_t)((x) != 0) : (uint64_t)(x))
+#define PRODUCTS_I64(NAME, ctype, rank)                                                    \
+    static void products_##NAME(const ivl_loop *v, const int32_t *at, const void *vals,    \
+                                int n, bool ends, int64_t *total)                          \
+    {                                                                                      \
+        const int64_t *sums = v->sums - v->begin, *starts = sums + (v->end - v->begin);    \
+        const ctype *val = vals;                                                           \
+        const int inner = n - ends;                                                        \
+        uint64_t sum = 0;                                                                  \
+        total[0] = 0;                                                                      \
+        for (int k = 0; k < inner; k++) {                                                  \
+            const uint64_t over = (uint64_t)sums[at[k + 1]] - (uint64_t)starts[at[k]];     \
+            sum += READ(val[k], rank) * over;                                              \
+            total[k + 1] = (int64_t)sum;                                                   \
+        }                                                                                  \
+        if (!ends) return;                                                                 \
+        sum +=                                                                             \
+            READ(val[inner], rank) * ((uint64_t)v->sums[0] - (uint64_t)starts[at[inner]]); \
+        total[n] = (int64_t)sum;                                                           \
+    }
+#define PRODUCTS_U64 PRODUCTS_I64
+#define PRODUCTS_F32(NAME, ctype, rank)
+#define PRODUCTS_F64(NAME, ctype, rank)
+#define PRODUCTS_C64(NAME, ctype, rank)
+#define PRODUCTS_C128(NAME, ctype, rank)
+#define TYPE(NAME, name, ctype, CLASS, rank) PRODUCTS_##CLASS(NAME, ctype, rank)
+#include "../formats/types.def"
+
+static add_products *products_of(stc_type t)
+{
+    switch (t) {
+#define CASE_I64(NAME)                                                                     \
+    case STC_##NAME:                                                                       \
+        return products_##NAME;
+#define CASE_U64 CASE_I64
+#define CASE_F32(NAME)
+#define CASE_F64(NAME)
+#define CASE_C64(NAME)
+#define CASE_C128(NAME)
+#define TYPE(NAME, name, ctype, CLASS, rank) CASE_##CLASS(NAME)
+#include "../formats/types.def"
+    default:
+        return NULL;
+    }
+}
+
+/* If the body is one operand's value times the factor, rows are added up without strips:
+ * a row's sum is the difference of two totals, so that no loop ends with a row. */
+stc_status sums_rows(machine *mc, ivl_loop *v)
+{
+    if (v->summed == UNLINKED || v->nwalk != 1 || v->walk[0].span) return STC_OK;
+    const node *p = &v->g.s.node[v->g.s.sink[0].node];
+    const node *x = &v->g.s.node[p->arg[p->arg[0] == v->summed]];
+    ivl_walk *w = &v->walk[0];
+    if (x->kind != NODE_LOAD || x->b != w->place) return STC_OK;
+    const tensor *t = mc->slot[x->a].t;
+    add_products *const products = products_of(t->type);
+    if (!products) return STC_OK;
+    int64_t *out = v->of->loop[v->depth - 1].g.node[v->link.result].data;
+    int64_t *total = v->g.node[v->summed].data;
+    const int64_t first = w->parent ? column_get(w->parent, 0) : w->root;
+    for (int64_t from = 0; w->p <= w->last; from = 0) {
+        const int64_t left = w->last + 1 - w->p, at = w->p;
+        const int n = left < STRIP - 1 ? (int)left : STRIP - 1;
+        const char *vals = (const char *)t->vals + at * (int64_t)type_size(t->type);
+        products(v, (const int32_t *)w->t.crd + at, vals, n, n == left, total);
+        w->p += n;
+        for (int64_t end; from < n; from = end) {
+            end = table_bound(&w->t, first + v->lane + 1) - at;
+            const bool whole = end <= n;
+            if (!whole) end = n;
+            out[v->lane] = (int64_t)((uint64_t)out[v->lane] + (uint64_t)total[end] -
+                                     (uint64_t)total[from]);
+            v->lane += whole;
+        }
+        if (machine_count(mc, n)) return mc->cx->diag.status;
+    }
+    return STC_OK;
+}
+
 /* The factor's sum over each lane. */
 void sums_fill(ivl_loop *v)
 {
-    const int32_t *at = v->at, end = (int32_t)v->end;
-    const int64_t *sums = v->sums - v->begin;
+    const int64_t *sums = v->sums - v->begin, *starts = sums + (v->end - v->begin);
     vcolumn *to = &v->g.node[v->summed];
     int64_t *out = to->data;
-    for (int k = 0; k < v->g.n; k++) {
-        const int32_t next = at[k + 1] > at[k] ? at[k + 1] : end;
-        out[k] = (int64_t)((uint64_t)sums[next] - (uint64_t)sums[at[k]]);
-    }
+    for (int k = 0; k < v->g.n; k++)
+        out[k] = (int64_t)((uint64_t)sums[v->at[k + 1]] - (uint64_t)starts[v->at[k]]);
     to->p = out;
     to->spread = 0;
 }
