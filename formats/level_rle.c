@@ -110,8 +110,8 @@ static int64_t move_bounds(index_array *pos, int64_t f, int64_t p, int64_t gone)
 
 /* One loop per width of values: positions from `from` on, the first of whose fibers is
  * that of bound f. Blocks in which no run is like the one before it, in most data most
- * of them, are moved whole; in the others what is equal is told without a branch. A
- * fiber's first run, which begins at `base`, stays. */
+ * of them, are moved whole; in the others what is equal is told without a branch, and
+ * a fiber's first run, which begins at `base`, stays. */
 enum { JOIN_BLOCK = 16 };
 #define JOIN(NAME, T)                                                                      \
     static int64_t join_##NAME(int32_t *c, T *v, index_array *pos, int64_t from,           \

@@ -263,8 +263,8 @@ START_TEST(open_behind_empty_rows)
 END_TEST
 
 /* Runs of 1 … longest elements that go on from row to row, in a format. */
-static stc_tensor *drawn(stc_machine *m, const char *as, int order, uint32_t longest,
-                         uint64_t seed)
+static stc_tensor *drawn(stc_machine *m, const char *as, stc_type type, int order,
+                         uint32_t longest, uint64_t seed)
 {
     const int64_t shape[2] = {order == 1 ? COLUMNS : ROWS, COLUMNS};
     const int64_t n = order == 1 ? COLUMNS : ROWS * COLUMNS;
@@ -278,14 +278,14 @@ static stc_tensor *drawn(stc_machine *m, const char *as, int order, uint32_t lon
     ck_assert_int_eq(stc_tensor_new(m, "dense", STC_I32, order, shape, NULL, &dense),
                      STC_OK);
     ck_assert_int_eq(stc_tensor_lend_values(dense, v, n), STC_OK);
-    ck_assert_int_eq(stc_tensor_convert(dense, as, -1, &t), STC_OK);
+    ck_assert_int_eq(stc_tensor_convert(dense, as, (int)type, &t), STC_OK);
     stc_tensor_free(dense);
     return t;
 }
 
 /* What a program makes of drawn operands in the given formats, densely. */
 static stc_tensor *made_of(stc_machine *m, const char *text, const char *const *as,
-                           const uint32_t *longest)
+                           stc_type type, const uint32_t *longest)
 {
     static const char *const name[] = {"B", "C", "D", "c"};
     stc_decl d[5];
@@ -293,11 +293,11 @@ static stc_tensor *made_of(stc_machine *m, const char *text, const char *const *
     const stc_tensor *y;
     stc_program *p;
     for (int k = 0; k < 4; k++)
-        d[k] = (stc_decl){name[k], as[k], STC_I32, NULL, -1};
-    d[4] = (stc_decl){"A", text[3] == ')' ? "dense" : as[4], STC_I32, NULL, -1};
+        d[k] = (stc_decl){name[k], as[k], type, NULL, -1};
+    d[4] = (stc_decl){"A", text[3] == ')' ? "dense" : as[4], type, NULL, -1};
     ck_assert_msg(!stc_compile(m, text, d, 5, &p), "%s: %s", text, stc_error(m)->message);
     for (int k = 0; k < 4; k++) {
-        in[k] = drawn(m, as[k], k == 3 ? 1 : 2, longest[k], 11 + (uint64_t)k);
+        in[k] = drawn(m, as[k], type, k == 3 ? 1 : 2, longest[k], 11 + (uint64_t)k);
         stc_bind(p, name[k], in[k]); /* refused where the text doesn't name it */
     }
     ck_assert_msg(!stc_run(p), "%s: %s", text, stc_error(m)->message);
@@ -320,6 +320,8 @@ START_TEST(rows_of_runs)
         "A(i,j) = B(i,j) * 3",
         "A(i,j) = min(B(i,j), 3) + C(i,j)",
         "A(i,j) = B(i,j) * C(i,j) - D(i,j)",
+        "A(i,j) = B(i,j) * C(i,j)",
+        "A(i,j) = 7 - B(i,j) + 5 * C(i,j) * C(i,j)",
         "A(i,j) = B(i,j) + c(j)",
         "A(i,j) = B(i,j) * D(i,j)",
         "A(i,j) = B(i,j) * (D(i,j) - c(j)) + C(i,j)",
@@ -342,22 +344,26 @@ START_TEST(rows_of_runs)
                                           {3, 60, 2, 400},
                                           {900, 2, 300, 5},
                                           {200, 200, 9, 9}};
+    static const stc_type types[] = {STC_I32, STC_U8, STC_F64, STC_I16};
+    static const size_t size[] = {4, 1, 8, 2};
     static const char *const plain[] = {"dense", "dense", "dense", "dense", "dense"};
     for (size_t e = 0; e < sizeof text / sizeof *text; e++)
         for (size_t f = 0; f < sizeof formats / sizeof *formats; f++) {
             const uint32_t *n = longest[(e + f) % (sizeof longest / sizeof *longest)];
-            for (int by = 0; by < 2; by++, n = longest[(e + 2 * f + 1) % 5]) {
+            for (size_t by = 0; by < 4; by++, n = longest[(e + 2 * f + by) % 5]) {
                 stc_machine *m;
                 ck_assert_int_eq(stc_open(NULL, &m), STC_OK);
-                stc_tensor *a = made_of(m, text[e], formats[f], n);
-                stc_tensor *b = made_of(m, text[e], plain, n);
+                const stc_type type = types[(by + f) % 4];
+                stc_tensor *a = made_of(m, text[e], formats[f], type, n);
+                stc_tensor *b = made_of(m, text[e], plain, type, n);
                 const void *x, *y;
                 int64_t nx, ny;
                 stc_tensor_values(a, &x, &nx);
                 stc_tensor_values(b, &y, &ny);
                 ck_assert_int_eq(nx, ny);
-                ck_assert_msg(!memcmp(x, y, (size_t)nx * sizeof(int32_t)),
-                              "%s, formats %zu, runs up to %d", text[e], f, (int)n[0]);
+                ck_assert_msg(!memcmp(x, y, (size_t)nx * size[(by + f) % 4]),
+                              "%s, formats %zu, type %d, runs up to %d", text[e], f,
+                              (int)type, (int)n[0]);
                 stc_tensor_free(a);
                 stc_tensor_free(b);
                 stc_close(m);

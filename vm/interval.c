@@ -395,7 +395,9 @@ static stc_status run_loop(machine *mc, ivl_loop *v)
     v->alone = false;
     if (sums_start(mc, v)) return mc->cx->diag.status;
     if (!v->alone) v->alone = runs_start(v);
+    if (v->alone && pairs_start(mc, v)) return mc->cx->diag.status;
     v->bare = v->alone ? interval_bare(mc, v) : BARE_NOT;
+    narrow_start(mc, v);
     v->led = NULL;
     if (!v->alone && lead_start(v)) v->open = false;
     interval_start(v);
@@ -406,7 +408,8 @@ static stc_status run_loop(machine *mc, ivl_loop *v)
         if (v->g.n > 0) {
             spread_nodes(v);
             spread_places(v);
-            if (strip_eval(mc, &v->g)) return mc->cx->diag.status;
+            v->elems = v->narrow && v->g.entered ? narrow_eval(mc, v) : NULL;
+            if (!v->elems && strip_eval(mc, &v->g)) return mc->cx->diag.status;
         }
         if (n > 0) {
             for (int k = 0; k < v->g.s.nsink; k++)
@@ -458,6 +461,7 @@ static void release_loop(machine *mc, ivl_loop *v)
 {
     strip_free(mc, &v->g.base);
     memo_free(mc, v);
+    pairs_free(mc, v);
     mem_free(mc->cx, v->sums, (size_t)v->sums_cap * sizeof *v->sums);
 }
 

@@ -73,6 +73,7 @@ typedef enum ivl_bare {
     BARE_FIBERS,  /* their fibers                 */
 } ivl_bare;
 
+typedef struct ivl_pair ivl_pair;
 typedef struct interval interval;
 typedef struct ivl_loop {
     strip g; /* its body */
@@ -116,6 +117,12 @@ typedef struct ivl_loop {
     int64_t sums_cap;
     uint16_t sums_node; /* … and of which fiber they are: node's, position; or UNLINKED */
     int64_t sums_up;
+    uint8_t narrow;      /* … bytes of integers in which all is evaluated, or 0:     */
+    const void *elems;   /* … the strip's results                                    */
+    ivl_pair *pair;      /* … two operands that are merged from four places, if     */
+    uint8_t element;     /* their elements have so many bytes (0: they aren't),     */
+    const void *vals[2]; /* and are here, so many of them                           */
+    int64_t nvals[2];
     int lead;      /* … the operand with the most runs                          */
     int64_t ahead; /* … and how many of its runs are about half a strip         */
 } ivl_loop;
@@ -155,6 +162,15 @@ stc_status interval_fill(machine *mc, ivl_loop *v);
  * end; then fill makes the next strip. */
 bool runs_start(ivl_loop *v);
 void runs_fill(ivl_loop *v);
+/* interval_pairs.c. start: for a loop that is alone: whether two operands can be merged
+ * with their elements; fill: the next strip's lanes and fibers, or 0: not this way. */
+stc_status pairs_start(machine *mc, ivl_loop *v);
+int pairs_fill(ivl_loop *v);
+void pairs_free(machine *mc, ivl_loop *v);
+/* interval_narrow.c. start: whether strips of a loop that is alone are evaluated in the
+ * width of its result's elements; eval: a strip, as elements of that width. */
+void narrow_start(const machine *mc, ivl_loop *v);
+const void *narrow_eval(const machine *mc, ivl_loop *v);
 /* interval_lead.c. The same for loops that one operand's coordinates lead. */
 bool lead_start(ivl_loop *v);
 void lead_fill(ivl_loop *v);

@@ -7,6 +7,7 @@
  * other.
  */
 #include "interval.h"
+#include <string.h>
 
 /* Below outer levels that have a place for every coordinate, parents are counted:
  * the position for lane `row` of the loop outside the sink's. */
@@ -66,6 +67,12 @@ static int64_t parent_of(const machine *mc, const ivl_loop *v, const ivl_target 
 static void put_lanes(tensor *to, ivl_loop *v, const sink *x, int from, int n, int64_t pos)
 {
     const vclass cls = type_class(to->type);
+    if (v->elems) {
+        const size_t size = v->narrow;
+        memcpy((char *)to->vals + (size_t)pos * size,
+               (const char *)v->elems + (size_t)from * size, (size_t)n * size);
+        return;
+    }
     const char *in = strip_spread(&v->g, x->node);
     strip_store(to->type, to->vals, pos, in + (size_t)from * class_size(cls), cls, n);
 }
@@ -94,7 +101,9 @@ static stc_status put_fibers(machine *mc, ivl_loop *v, ivl_target *t)
         const int lanes = v->start[f + n] - from;
         const int64_t end = f + n < v->nfiber ? lv->base + lv->extent : v->next;
         const int64_t pos = lv->kind->append_next(lv, parent, v->at[from]);
-        if (asm_value(mc, r, pos + lanes - 1)) return mc->cx->diag.status;
+        if ((pos > 0 && asm_value(mc, r, pos - 1)) ||
+            tensor_reserve_values(r->t, pos + lanes))
+            return mc->cx->diag.status;
         put_lanes(r->t, v, t->x, from, lanes, pos);
         if (lv->kind->append_fibers(mc->cx, lv, parent, n, v->start + f, v->at, end,
                                     r->t->vals, type_size(r->t->type)))
@@ -112,6 +121,7 @@ static stc_status put_fibers(machine *mc, ivl_loop *v, ivl_target *t)
 static bool lanes_ascend(const ivl_loop *v, const level *lv)
 {
     const int64_t *i = v->g.icol[0].data, least = lv->base, most = lv->base + lv->extent;
+    if (v->led && v->led->t.lo >= least && v->led->t.hi <= most) return true;
     bool ok = v->g.icol[0].form == COL_ARRAY && !v->nrep && v->len[0] == 1 &&
               i[0] >= least && i[0] < most;
     for (int k = 1; k < v->g.n; k++)
@@ -129,6 +139,16 @@ static bool takes_rows(const machine *mc, const ivl_loop *v, const ivl_target *t
            lanes_ascend(v, lv);
 }
 
+/* The first lane of the row behind that of lane k, which is row f of a led strip. */
+static int next_row(const ivl_loop *v, int k, int *f)
+{
+    if (v->led) return ++*f < v->nfiber ? v->start[*f] : v->g.n;
+    const int row = v->row[k];
+    while (k < v->g.n && v->row[k] == row)
+        k++;
+    return k;
+}
+
 static stc_status put_rows(machine *mc, ivl_loop *v, ivl_target *t, bool *done)
 {
     slot *r = &mc->slot[t->x->a];
@@ -144,8 +164,7 @@ static stc_status put_rows(machine *mc, ivl_loop *v, ivl_target *t, bool *done)
     if (lv->kind->append_room(mc->cx, lv, n, last, &room) ||
         asm_value(mc, r, room.pos + n - 1))
         return mc->cx->diag.status;
-    for (int k = 0; k < n; k++) {
-        if (k && v->row[k] == v->row[k - 1]) continue;
+    for (int k = 0, f = 0; k < n; k = next_row(v, k, &f)) {
         const int64_t parent = interval_parent(v->of, t, v->row[k]);
         for (; room.closed < parent; room.closed++) {
             if (room.bounds_width == 4) {

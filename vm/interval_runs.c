@@ -293,10 +293,13 @@ void runs_fill(ivl_loop *v)
         c->form = COL_ARRAY;
         c->full = true;
         c->ranged = false;
+        c->vals = NULL;
     }
+    if (v->element) n = pairs_fill(v);
+    const bool strung = n > 0;
     const bool spans = v->walk[0].span || (v->nwalk > 1 && v->walk[1].span);
     if (v->nwalk == 1 && !spans) n = fill_one(v);
-    if (v->nwalk == 2 && !spans && LANES / 4 > AHEAD_LEAST) n = fill_two(v);
+    if (!n && v->nwalk == 2 && !spans && LANES / 4 > AHEAD_LEAST) n = fill_two(v);
     if (!n) {
         n = v->nwalk == 1   ? fill_steps(v, 1)
             : v->nwalk == 2 ? fill_steps(v, 2)
@@ -306,7 +309,7 @@ void runs_fill(ivl_loop *v)
     v->g.icol[0].form = COL_ARRAY;
     v->g.n = n;
     v->at[n] = (int32_t)v->i;
-    find_fibers(v, n);
+    if (!strung) find_fibers(v, n);
     if (v->bare < BARE_FIBERS) find_lengths(v, n);
     if (v->bare < BARE_LENGTHS) spread_fibers(v, n);
     if (v->summed != UNLINKED) sums_fill(v);

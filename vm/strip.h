@@ -30,9 +30,10 @@ typedef struct column {
     uint8_t form;
     bool full; /* positions: none is NONE           */
     int64_t base;
-    int64_t *data; /* its buffer, STRIP elements        */
-    int64_t *end;  /* positions: one past duplicates; NULL where there are none */
-    bool ranged;   /* `end` holds for this strip        */
+    int64_t *data;    /* its buffer, STRIP elements        */
+    int64_t *end;     /* positions: one past duplicates; NULL where there are none */
+    bool ranged;      /* `end` holds for this strip        */
+    const void *vals; /* COL_STEP: what is at these positions; NULL: the tensor's values */
 } column;
 
 static inline int64_t column_get(const column *c, int k)

@@ -296,6 +296,7 @@ static void eval_load(machine *mc, strip *s, const node *x, vcolumn *c)
 {
     const tensor *t = mc->slot[x->a].t;
     const column *at = &s->place[x->b];
+    const void *vals = at->form == COL_STEP && at->vals ? at->vals : t->vals;
     const vclass cls = (vclass)x->cls;
     if (!x->varies || at->form == COL_FIXED) {
         const value v = load_one(t, at, 0);
@@ -310,12 +311,12 @@ static void eval_load(machine *mc, strip *s, const node *x, vcolumn *c)
         for (int k = 0; k < s->n; k++)
             class_put(cls, c->data, k, load_one(t, at, k));
     } else if (at->form == COL_STEP && class_type(cls) == t->type) {
-        c->p = (const char *)t->vals + at->base * (int64_t)class_size(cls);
+        c->p = (const char *)vals + at->base * (int64_t)class_size(cls);
     } else if (t->nvals == 0) {
         for (int k = 0; k < s->n; k++)
             class_put(cls, c->data, k, t->fill);
     } else {
-        strip_load(t->type, c->data, t->vals, at, s->n, t->fill);
+        strip_load(t->type, c->data, vals, at, s->n, t->fill);
     }
 }
 

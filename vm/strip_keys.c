@@ -78,7 +78,7 @@ void strip_fill_keys(strip *s)
         column *c = &s->place[1 + w->operand];
         w->p = keys_reach(&list[k], written[k], reached[k]);
         left |= (uint64_t)(w->p < w->end) << k;
-        *c = (column){COL_ARRAY, false, 0, c->data, c->end, w->dups};
+        *c = (column){.form = COL_ARRAY, .data = c->data, .end = c->end, .ranged = w->dups};
     }
     s->n = keys_merge(list, s->nwalk, table, s->icol[0].data);
     s->icol[0].form = COL_ARRAY;
@@ -95,7 +95,7 @@ void strip_fill_every(strip *s)
     for (int j = 0; j < s->nwalk; j++) {
         struct strip_walk *w = &s->walk[j];
         column *c = &s->place[1 + w->operand];
-        *c = (column){COL_ARRAY, false, 0, c->data, c->end, w->dups};
+        *c = (column){.form = COL_ARRAY, .data = c->data, .end = c->end, .ranged = w->dups};
         for (int k = 0; k < s->n; k++)
             c->data[k] = NONE;
         while (w->p < w->end) {
