@@ -203,7 +203,9 @@ stc_status stc_run(stc_program *w)
 
 /* ---- results ------------------------------------------------------------------------ */
 
-static stc_status find_result(const stc_program *w, const char *name, int *slot)
+/* The tensor of a result; taken: it is the caller's from now on. */
+static stc_status find_result(const stc_program *w, const char *name, bool taken,
+                              tensor **out)
 {
     ctx *cx = &w->m->cx;
     if (!name) return fail_null(cx, "name");
@@ -214,38 +216,28 @@ static stc_status find_result(const stc_program *w, const char *name, int *slot)
         return fail(cx, STC_ERR_ARGUMENT,
                     "%s has no value: the program has not run, or its last run failed",
                     name);
-    *slot = i;
+    tensor *t = taken ? machine_take(w->mc, i) : machine_tensor(w->mc, i);
+    if (!t) return fail(cx, STC_ERR_ARGUMENT, "%s has been taken since the last run", name);
+    *out = t;
     return STC_OK;
 }
 
 stc_status stc_result(const stc_program *w, const char *name, const stc_tensor **out)
 {
     if (!w) return STC_ERR_ARGUMENT;
-    ctx *cx = &w->m->cx;
-    api_enter(cx);
-    if (!out) return fail_null(cx, "out");
-    int slot;
-    stc_status st = find_result(w, name, &slot);
-    if (st) return st;
-    tensor *t = machine_tensor(w->mc, slot);
-    if (!t) return fail(cx, STC_ERR_ARGUMENT, "%s has been taken since the last run", name);
-    *out = t;
-    return STC_OK;
+    api_enter(&w->m->cx);
+    if (!out) return fail_null(&w->m->cx, "out");
+    tensor *t;
+    const stc_status st = find_result(w, name, false, &t);
+    if (!st) *out = t;
+    return st;
 }
 
 stc_status stc_take(stc_program *w, const char *name, stc_tensor **out)
 {
     if (!w) return STC_ERR_ARGUMENT;
-    ctx *cx = &w->m->cx;
-    api_enter(cx);
-    if (!out) return fail_null(cx, "out");
-    int slot;
-    stc_status st = find_result(w, name, &slot);
-    if (st) return st;
-    tensor *t = machine_take(w->mc, slot);
-    if (!t) return fail(cx, STC_ERR_ARGUMENT, "%s has been taken since the last run", name);
-    *out = t;
-    return STC_OK;
+    api_enter(&w->m->cx);
+    return out ? find_result(w, name, true, out) : fail_null(&w->m->cx, "out");
 }
 
 /* ---- names ----------------------------------------------------------------------------
