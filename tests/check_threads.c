@@ -257,6 +257,62 @@ START_TEST(runs_repeat)
 }
 END_TEST
 
+/* A row of the result that was found before the loop: the chunks' places follow each
+ * other in it, and not from the first place on. */
+START_TEST(a_row_from_outside)
+{
+    static const char text[] =
+        ".registers v 1 i 2 m 1 c 3\n"
+        ".tensor t0 \"x\" input f64 (0x0000000000000000) format 1 dense(0)\n"
+        ".tensor t1 \"R\" output f64 (0x0000000000000000) [e1 e0] format 2 dense(0) "
+        "dense(1)\n"
+        ".extent e0 dim t0 0\n"
+        ".extent e1 const 3\n"
+        ".const k0 i64 1\n"
+        ".merge g0 lo root hi e0 universe produce 0x3 { locate c0 t0 0 root root 1 }\n"
+        ".code\n"
+        "begin t1\n"
+        "iconst i1, k0\n"
+        "at c1, t1, 0, root, i1\n"
+        "share\n"
+        "loop i0, m0, g0\n"
+        "load v0, t0, c0\n"
+        "at c2, t1, 1, c1, i0\n"
+        "store t1, c2, v0\n"
+        "end\n"
+        "finish t1\n"
+        "halt\n";
+    heap h;
+    stc_machine *m = machine_open(&h, _i == 1);
+    stc_program *p;
+    stc_tensor *x;
+    const stc_tensor *r;
+    const void *v;
+    int64_t n, shape[1] = {N};
+    double in[N];
+    for (int k = 0; k < N; k++)
+        in[k] = k + 1;
+    ck_ok(m, stc_tensor_from_dense(m, "dense", STC_F64, 1, shape, NULL, in, &x));
+    ck_ok(m, stc_program_assemble(m, text, "text", &p));
+    ck_ok(m, stc_bind(p, "x", x));
+    machine_share(m, 3);
+    for (int run = 0; run < 2; run++) {
+        ck_ok(m, stc_run(p));
+        ck_ok(m, stc_result(p, "R", &r));
+        ck_ok(m, stc_tensor_values(r, &v, &n));
+        ck_assert_int_eq(n, 3 * N);
+        for (int k = 0; k < N; k++) {
+            ck_assert(((const double *)v)[k] == 0 && ((const double *)v)[2 * N + k] == 0);
+            ck_assert(((const double *)v)[N + k] == k + 1);
+        }
+    }
+    ck_assert(shares(p));
+    stc_program_free(p);
+    stc_tensor_free(x);
+    machine_shut(m, &h);
+}
+END_TEST
+
 static void pause_for(double seconds)
 {
     const struct timespec t = {(time_t)seconds, (long)((seconds - (long)seconds) * 1e9)};
@@ -378,6 +434,7 @@ Suite *suite_threads(void)
     tcase_add_loop_test(c, first_error_is_told, 0, 2);
     tcase_add_loop_test(c, limits_hold, 0, 3);
     tcase_add_loop_test(c, runs_repeat, 0, 5);
+    tcase_add_loop_test(c, a_row_from_outside, 0, 2);
     tcase_add_loop_test(c, interrupts_are_heard, 0, 2);
     tcase_add_test(c, machines_on_threads);
     tcase_add_test(c, failed_allocations);

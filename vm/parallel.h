@@ -15,6 +15,10 @@
  *   sums     registers reduced by an associative and commutative function:
  *            one for each chunk, combined in the loop's order
  *
+ * Where rounds of the outermost loop store into the same places, but a faster tier runs
+ * the nest in an order of its own anyway, a loop inside may do: each worker runs all
+ * of the outer one, with part of the inner one's range.
+ *
  * Where the program marks loops with `share`, those are shared and no others,
  * however little there is to do.
  *
