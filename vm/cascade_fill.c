@@ -43,6 +43,14 @@ static void prepare_walk(machine *mc, const stage *st, stage_walk *w)
     w->trims = w->shift || w->lv->base < st->lo || w->lv->base + w->lv->extent > st->hi;
 }
 
+/* A loop over all of its range: no operand has a say in it, however many there are. */
+static bool always(const merge_desc *m)
+{
+    for (int b = 0; b < m->count; b++)
+        if (operand_walks(&m->operand[b])) return false;
+    return m->universe && merge_always(m);
+}
+
 void stage_fill_prepare(machine *mc, stage *st)
 {
     const merge_desc *m = st->g->s.l->merge;
@@ -51,7 +59,9 @@ void stage_fill_prepare(machine *mc, stage *st)
     st->nwalk = 0;
     st->located = st->known = 0;
     st->unordered = st->windowed = st->keyable = false;
-    if (m->count > MERGE_TABLE_MAX) return;
+    st->always = always(m);
+    if (st->always) st->maybe = st->live = UINT64_MAX;
+    if (st->always || m->count > MERGE_TABLE_MAX) return;
     uint64_t maybe = m->produce;
     for (uint16_t b = 0; b < m->count; b++) {
         const merge_operand *o = &m->operand[b];
@@ -233,8 +243,8 @@ static uint64_t lane_known(const stage *st)
 static lane_way open_lane(const machine *mc, stage *st)
 {
     const merge_desc *m = st->g->s.l->merge;
-    if (m->count > MERGE_TABLE_MAX) return LANE_STEPS;
-    const uint64_t mask = lane_known(st);
+    if (m->count > MERGE_TABLE_MAX && !st->always) return LANE_STEPS;
+    const uint64_t mask = st->always ? 0 : lane_known(st);
     uint64_t walks = 0;
     int ranges = 0, used = 0;
     for (int k = 0; k < st->nwalk; k++) {

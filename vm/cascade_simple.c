@@ -154,7 +154,7 @@ stage_simple_way stage_simple(const stage *st)
     const stage_walk *w = &st->walk[0];
     const fiber_table *t = &w->t;
     const merge_desc *m = st->g->s.l->merge;
-    if (st->known || m->count > MERGE_TABLE_MAX) return SIMPLE_NOT;
+    if (st->known || (m->count > MERGE_TABLE_MAX && !st->always)) return SIMPLE_NOT;
     if (st->bare_now && !w->parent->ranged) return SIMPLE_BARE;
     if (st->nwalk == 0 && m->universe && st->maybe & 1 && st->hi - st->lo < LONG_LANE)
         return SIMPLE_RANGES;

@@ -269,9 +269,10 @@ stc_status stage_settle(machine *mc, stage *st)
     uint64_t sure, maybe;
     operand_columns(mc, st);
     presence(st, &sure, &maybe);
-    if (!maybe && !merge_produces(m, sure)) g->n = 0;
-    const bool sifts = maybe && (st->known || st->loose ||
-                                 !strip_settled(m, st->located, sure, st->maybe));
+    if (!st->always && !maybe && !merge_produces(m, sure)) g->n = 0;
+    const bool sifts =
+        maybe && !st->always &&
+        (st->known || st->loose || !strip_settled(m, st->located, sure, st->maybe));
     if (sifts || g->masks) strip_masks(g, sure, maybe);
     if (!sifts) return STC_OK;
     int n = 0;

@@ -129,6 +129,8 @@ enum { PF_AND = 64, PF_OR, PF_NOT, PF_TRUE, PF_FALSE }; /* 0…63: push a bit */
 
 /* Whether mask produces. */
 bool merge_produces(const merge_desc *m, uint64_t mask);
+/* Whether it produces whatever is present; it may say no for postfix programs that do. */
+bool merge_always(const merge_desc *m);
 /* Whether anything can be produced when only the operands in `left` may still
  * have coordinates: OR of produce over all masks within `left`. */
 bool merge_live(const merge_desc *m, uint64_t left);

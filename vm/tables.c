@@ -65,7 +65,8 @@ bool postfix_eval(const uint8_t *pf, int len, uint64_t mask)
 
 /* Three-valued: what the bits outside `care` are isn't known. A value is a
  * pair of bits (may be false, may be true). */
-bool postfix_may(const uint8_t *pf, int len, uint64_t care, uint64_t fixed)
+static void postfix_values(const uint8_t *pf, int len, uint64_t care, uint64_t fixed,
+                           bool *may_fail, bool *may)
 {
     uint64_t no = 0, yes = 0; /* may be false, may be true; the top is bit 0 */
     for (int i = 0; i < len; i++) {
@@ -99,7 +100,27 @@ bool postfix_may(const uint8_t *pf, int len, uint64_t care, uint64_t fixed)
         }
         }
     }
-    return yes & 1;
+    *may_fail = no & 1;
+    *may = yes & 1;
+}
+
+bool postfix_may(const uint8_t *pf, int len, uint64_t care, uint64_t fixed)
+{
+    bool may_fail, may;
+    postfix_values(pf, len, care, fixed, &may_fail, &may);
+    return may;
+}
+
+bool merge_always(const merge_desc *m)
+{
+    bool may_fail, may;
+    if (m->count == MERGE_TABLE_MAX) return !~m->produce;
+    if (m->count < MERGE_TABLE_MAX) {
+        const uint64_t all = (UINT64_C(1) << (1 << m->count)) - 1;
+        return (m->produce & all) == all;
+    }
+    postfix_values(m->postfix, m->postfix_len, 0, 0, &may_fail, &may);
+    return !may_fail;
 }
 
 bool merge_produces(const merge_desc *m, uint64_t mask)
