@@ -294,6 +294,23 @@ START_TEST(each_allocation)
 }
 END_TEST
 
+/* A run that may take so many steps, and no more, in each family: it ends, or says so. */
+START_TEST(each_limit)
+{
+    for (uint64_t steps = 1; steps < 5000; steps += 1 + steps / 3) {
+        heap h = {.fail_at = 0};
+        const stc_config config = {
+            .alloc = heap_alloc, .alloc_context = &h, .max_steps = steps};
+        stc_machine *m;
+        ck_assert_int_eq(stc_open(&config, &m), STC_OK);
+        const stc_status st = all[_i].run(m);
+        ck_assert_msg(!st || st == STC_ERR_STEPS, "%s, %llu steps: %s", all[_i].name,
+                      (unsigned long long)steps, stc_status_name(st));
+        machine_shut(m, &h);
+    }
+}
+END_TEST
+
 START_TEST(opening)
 {
     for (int64_t at = 1; at < 10; at++) {
@@ -311,6 +328,7 @@ Suite *suite_faults(void)
     TCase *c = tcase_create("faults");
     tcase_set_timeout(c, 120);
     tcase_add_loop_test(c, each_allocation, 0, ALL);
+    tcase_add_loop_test(c, each_limit, 0, ALL);
     tcase_add_test(c, opening);
     suite_add_tcase(s, c);
     return s;

@@ -392,6 +392,51 @@ START_TEST(in_formats)
 }
 END_TEST
 
+/* ---- crowded loops ------------------------------------------------------------------- */
+
+/* What fills a loop's tables, `#` being how often before; and what then doesn't fit. */
+static const char *const crowds[] = {"# * x(i+1)", "x(i+#)", "max(j: A(i,j) * #)",
+                                     "sum(j: A(i,j) * x(j+#))"};
+static const char *const comers[] = {
+    "abs(x(i+2))",
+    "select(x(i+1) > 1, x(i+3), v(i+1))",
+    "i * 2",
+    "v(i+2)",
+    "v(i+1) * x(2*i)",
+    "min(j: A(i,j))",
+    "sum(j: A(i,j) * v(j))",
+    "B(i+1,i+1)",
+    "sum(j: A(i,j) * x(i+j))",
+    "prod(j: A(i,j) + 1)",
+    "or(j: B(i+1,j) > x(j+1))",
+};
+enum { COMERS = sizeof comers / sizeof *comers };
+
+/* Loops with more than a summary has room for are run by base operations. */
+START_TEST(crowded)
+{
+    pair p;
+    pair_open(&p, false);
+    setup(&p, "tensor A csr f64 [6,60]\nA(i,j) = (i * 5 + j * 3) % 7 < 3\ncompact A\n"
+              "tensor B csr f64 [60,60]\nB(i,j) = (i + j) % 5 == 1\ncompact B\n"
+              "tensor x dense f64 [140]\nx(i) = i % 4 + 1\n"
+              "tensor v svec f64 [60]\nv(i) = (i % 3 == 0) * i\ncompact v");
+    for (int n = 0; n < (_i < 2 ? 36 : 7); n++) {
+        char text[2000] = "tensor R dense f64 [6]\nR(i) = ";
+        for (int k = 0; k < n; k++) {
+            char term[60];
+            const char *mark = strchr(crowds[_i], '#');
+            snprintf(term, sizeof term, "%.*s%d%s + ", (int)(mark - crowds[_i]), crowds[_i],
+                     k + 1, mark + 1);
+            strcat(text, term);
+        }
+        strcat(text, comers[(n + _i) % COMERS]);
+        both(&p, text);
+    }
+    pair_shut(&p);
+}
+END_TEST
+
 Suite *suite_sweep(void)
 {
     Suite *s = suite_create("sweep");
@@ -400,6 +445,7 @@ Suite *suite_sweep(void)
     tcase_add_loop_test(c, functions, 0, TYPE_COUNT);
     tcase_add_loop_test(c, scatters, 0, sizeof rows / sizeof *rows);
     tcase_add_loop_test(c, in_formats, 0, FORMATS);
+    tcase_add_loop_test(c, crowded, 0, sizeof crowds / sizeof *crowds);
     suite_add_tcase(s, c);
     return s;
 }
