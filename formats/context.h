@@ -102,6 +102,8 @@ typedef struct arena {
 } arena;
 void arena_init(arena *a, ctx *cx);
 void *arena_alloc(arena *a, size_t size); /* cleared; NULL with the diag filled */
+/* The same, of which only the first `cleared` bytes are. */
+void *arena_part(arena *a, size_t size, size_t cleared);
 void *arena_array(arena *a, int64_t count, size_t size);
 char *arena_text(arena *a, const char *s, size_t len);
 void arena_free(arena *a);

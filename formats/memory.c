@@ -386,7 +386,7 @@ void arena_init(arena *a, ctx *cx)
     a->head = NULL;
 }
 
-void *arena_alloc(arena *a, size_t size)
+void *arena_part(arena *a, size_t size, size_t cleared)
 {
     if (size > SIZE_MAX / 4) return out_of_memory(a->cx, size);
     size = (size + ARENA_ALIGN - 1) & ~(ARENA_ALIGN - 1);
@@ -404,8 +404,13 @@ void *arena_alloc(arena *a, size_t size)
     }
     void *out = (char *)b + b->used;
     b->used += size;
-    memset(out, 0, size);
+    memset(out, 0, cleared);
     return out;
+}
+
+void *arena_alloc(arena *a, size_t size)
+{
+    return arena_part(a, size, size);
 }
 
 void *arena_array(arena *a, int64_t count, size_t size)

@@ -5,12 +5,13 @@
  */
 #include "compile.h"
 #include "lower/lower.h"
+#include <stddef.h>
 
 stc_status compile_assignment(arena *a, program *p, const source *src, bstmt *s,
                               stage_texts *texts, stc_times *times)
 {
     const uint64_t start = now_ticks();
-    plan *pl = arena_alloc(a, sizeof *pl);
+    plan *pl = arena_part(a, sizeof *pl, offsetof(plan, access));
     if (!pl) return STC_ERR_MEMORY;
     pl->a = a;
     pl->p = p;

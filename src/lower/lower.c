@@ -12,6 +12,7 @@
  *     end
  */
 #include "lower.h"
+#include <stddef.h>
 #include <string.h>
 
 static int parent_cursor(const lowering *lo, int access, int l)
@@ -546,13 +547,16 @@ static void index_registers(lowering *lo)
 
 stc_status lower_plan(plan *pl)
 {
-    lowering *lo = arena_alloc(pl->a, sizeof *lo);
+    lowering *lo = arena_part(pl->a, sizeof *lo, offsetof(lowering, lazy));
     if (!lo) return STC_ERR_MEMORY;
-    *lo = (lowering){.pl = pl, .p = pl->p, .at = pl->s->at};
+    lo->pl = pl;
+    lo->p = pl->p;
+    lo->at = pl->s->at;
     if (pl->ntemp > 256)
         return fail_text(pl->p->cx, STC_ERR_PROGRAM, pl->src->file, pl->src->text,
                          pl->s->at,
                          "a statement has at most 256 reductions; split it in two");
+    memset(lo->lazy, 0, (size_t)pl->ntemp * sizeof *lo->lazy);
     for (int k = 0; k < pl->naccess; k++) {
         lo->cursor[k] = arena_array(pl->a, STC_MAX_ORDER, sizeof(uint16_t));
         if (!lo->cursor[k]) return STC_ERR_MEMORY;

@@ -33,11 +33,12 @@ typedef struct lowering {
     uint64_t bound;
     int first[RELATIONS_MAX]; /* registers: where a relation's positions begin   */
     uint16_t rest[256];       /* fills that are reduced before all loops, ROOT: none */
-    lazy_value lazy[256];
-    uint16_t started[256]; /* of those without identity: has one come?            */
+    uint16_t started[256];    /* of those without identity: has one come?            */
     bool in_function;
     int *local;    /* inside an inlined function: the register of each of its locals */
     bool on_fills; /* expressions are lowered over fills          */
+    /* by temporary, cleared as far as there are any */
+    lazy_value lazy[256];
 } lowering;
 
 stc_status lower_plan(plan *pl);

@@ -21,8 +21,9 @@ enum { EXTENT = 1000, FILTER = 5, SLOTS = 10, MAX_PERMUTED = 5 };
 static const double first_level = 0.3, deeper_level = 0.01;
 static const double convert_dense = 5, convert_sparse = 30;
 static const double add_inserted = 0.5, add_vector = 2, add_sorted = 40;
-static const double entering = 30; /* a loop costs that before its first step */
-static const double strided = 0.7; /* an operand whose innermost level stays put */
+static const double entering = 30;     /* a loop costs that before its first step */
+static const double entering_side = 1; /* of a block, which is run as a whole */
+static const double strided = 0.7;     /* an operand whose innermost level stays put */
 
 typedef struct estimate {
     plan *pl;
@@ -42,6 +43,14 @@ static double extent_of(const plan *pl, int index)
     if (plan_in_filter(pl, index)) return FILTER;
     const extent *hi = &pl->p->ext[b->hi];
     return hi->op == EXT_CONST && hi->k > 0 && hi->k < EXTENT ? (double)hi->k : EXTENT;
+}
+
+static double entry_price(const plan *pl, int index)
+{
+    const bindex *b = &pl->s->index[index];
+    const bool side = b->hi >= 0 && pl->p->ext[b->hi].op == EXT_CONST &&
+                      extent_of(pl, index) < EXTENT && !plan_in_filter(pl, index);
+    return side ? entering_side : entering;
 }
 
 static double level_density(const paccess *x, int l)
@@ -166,9 +175,10 @@ static bool strides(const paccess *x, int index)
     return false;
 }
 
-/* The work of one order; *inner gets how often the innermost body runs. */
+/* The work of one order, or something greater if it is no less than `limit`; *inner
+ * gets how often the innermost body runs. */
 static double work(plan *pl, const pset *space, uint64_t uses, const int *seq, int n,
-                   double *inner)
+                   double limit, double *inner)
 {
     estimate e;
     double cost = 0, rounds = 1;
@@ -193,7 +203,8 @@ static double work(plan *pl, const pset *space, uint64_t uses, const int *seq, i
             if ((uses >> k) & 1) enter(&e, k, seq[s], plan_bound(pl, bound));
         density d = judge(&e, space);
         double steps = rounds * extent_of(pl, seq[s]);
-        cost += steps * d.step * (d.step < 1 ? 2 : 1) + rounds * entering;
+        cost += steps * d.step * (d.step < 1 ? 2 : 1) + rounds * entry_price(pl, seq[s]);
+        if (cost >= limit) return DBL_MAX;
         rounds = steps * d.produce;
     }
     *inner = rounds;
@@ -280,7 +291,7 @@ static bool as_scheduled(const search *s)
 static void try_order(search *s)
 {
     if (!as_scheduled(s)) return;
-    double inner, cost = work(s->pl, s->space, s->uses, s->seq, s->n, &inner);
+    double inner, cost = work(s->pl, s->space, s->uses, s->seq, s->n, s->best, &inner);
     cost += inner * s->add;
     if (cost >= s->best) return;
     s->best = cost;
@@ -368,9 +379,10 @@ static void try_ranked(search *s)
     memcpy(s->seq, kept, sizeof kept);
 }
 
-static double search_run(search *s)
+/* The least work, if it is less than `limit`. */
+static double search_run(search *s, double limit)
 {
-    s->best = DBL_MAX;
+    s->best = limit;
     const schedule *sc = &s->pl->schedule;
     if (sc->nseq || sc->nrel || sc->shared) try_ranked(s);
     permute(s, s->fixed);
@@ -382,12 +394,14 @@ void plan_inner_order(plan *pl, const pset *space, uint64_t uses, uint64_t bound
                       const int *index, int n, int *order)
 {
     search s = {.pl = pl, .space = space, .uses = uses};
+    if (n == 1) order[0] = index[0];
+    if (n <= 1) return;
     for (int k = 0; k < 64; k++)
         if ((bound >> k) & 1) s.seq[s.fixed++] = k;
     s.from = s.n = s.fixed;
     for (int k = 0; k < n; k++)
         s.seq[s.n++] = index[k];
-    bool found = search_run(&s) < DBL_MAX;
+    bool found = search_run(&s, DBL_MAX) < DBL_MAX;
     for (int k = 0; k < n; k++)
         order[k] = found ? s.order[s.fixed + k] : index[k];
 }
@@ -396,7 +410,7 @@ void plan_inner_order(plan *pl, const pset *space, uint64_t uses, uint64_t bound
 
 /* The best order of one term's own loops below the shared ones. */
 static double term_order(plan *pl, const term *t, const result_loops *result, int prefix,
-                         double add, int *order, int *norder)
+                         double add, double limit, int *order, int *norder)
 {
     search s = {.pl = pl, .space = t->space, .uses = expr_uses(t->value), .add = add};
     for (int k = 0; k < result->n; k++)
@@ -404,7 +418,7 @@ static double term_order(plan *pl, const term *t, const result_loops *result, in
     for (int k = 0; k < 64; k++)
         if ((t->own >> k) & 1) s.seq[s.n++] = k;
     s.fixed = prefix;
-    double cost = search_run(&s);
+    double cost = search_run(&s, limit);
     *norder = s.n - prefix;
     for (int k = 0; k < *norder; k++)
         order[k] = s.order[prefix + k];
@@ -427,7 +441,8 @@ bool plan_order(plan *pl, term *terms, int nterms, const result_loops *result,
         int order[16][64], norder[16];
         double cost = 0;
         for (int t = 0; t < nterms; t++)
-            cost += term_order(pl, &terms[t], result, prefix, add, order[t], &norder[t]);
+            cost += term_order(pl, &terms[t], result, prefix, add, best.cost, order[t],
+                               &norder[t]);
         if (!(cost < best.cost)) continue;
         best = (choice){prefix, whole, !whole && insertable, cost};
         for (int t = 0; t < nterms; t++) {

@@ -216,15 +216,10 @@ typedef struct plan {
     const source *src;
     bstmt *s;
     schedule schedule;
-    precomputed pre[PRECOMPUTED_MAX];
-    int npre;
-    derived_index derived[64];
-    int nderived;
+    int npre, nderived;
     uint64_t derived_set;
     uint64_t dropped; /* … those that nothing has any more: modes that share a level */
-    int naccess, group;
-    paccess access[PLAN_ACCESSES];
-    int ntemp;
+    int naccess, group, ntemp;
     vclass *temp_class;
     cin *root;
     bexpr *root_value; /* the right side, in the target's type             */
@@ -232,6 +227,10 @@ typedef struct plan {
     int nbefore;
     int target;   /* the slot assembled: s->target or a temporary     */
     textbuf *why; /* remarks for explain, NULL if not wanted          */
+    /* as many as there are; not cleared */
+    paccess access[PLAN_ACCESSES];
+    derived_index derived[64];
+    precomputed pre[PRECOMPUTED_MAX];
 } plan;
 
 /* accesses.c */
