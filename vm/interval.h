@@ -155,6 +155,12 @@ struct interval {
     ivl_loop loop[];
 };
 
+/* interval.c. run, release: of the superinstruction; inside: all rounds of the loop in a
+ * strip's, for its lanes. */
+stc_status interval_run(machine *mc, super *base);
+void interval_release(machine *mc, super *base);
+stc_status interval_inside(machine *mc, strip *s, int child);
+
 /* interval_fill.c: lanes for the next strip, from the lanes of the loop outside. */
 stc_status interval_fill(machine *mc, ivl_loop *v);
 
