@@ -242,7 +242,10 @@ enum { ROWS_AHEAD = 64 };
     {                                                                                      \
         add_row_##CLS(out, f, w, n);                                                       \
     }                                                                                      \
-    /* A fiber whose entries add rows to one row, which stays in registers. */             \
+    /* A fiber whose entries add rows to one row, which stays in registers. What didn't    \
+     * help: to collect all that adds to a row of the result first (fewer stores, but      \
+     * short loops of unforeseeable lengths), to begin rows that are met first with the    \
+     * fill instead of filling ahead, to prefetch the next entry's factors. */             \
     INLINE void add_rows_##CLS(T *restrict out, const T *restrict f, const T *v, T s,      \
                                const int64_t *row, int n, int64_t width)                   \
     {                                                                                      \
