@@ -127,10 +127,10 @@ static bool same_chain(const pack_in *in, int64_t e)
             pos[closed] = (PT)n;                                                           \
         return n;                                                                          \
     }
-PACK_LOOP(pack_44, int32_t, int32_t)
-PACK_LOOP(pack_48, int32_t, int64_t)
-PACK_LOOP(pack_84, int64_t, int32_t)
-PACK_LOOP(pack_88, int64_t, int64_t)
+PACK_LOOP(pack_I32_I32, int32_t, int32_t)
+PACK_LOOP(pack_I32_I64, int32_t, int64_t)
+PACK_LOOP(pack_I64_I32, int64_t, int32_t)
+PACK_LOOP(pack_I64_I64, int64_t, int64_t)
 
 stc_status segments_pack(ctx *cx, level *lv, pack_in *in)
 {
@@ -146,11 +146,11 @@ stc_status segments_pack(ctx *cx, level *lv, pack_in *in)
     }
     int64_t n;
     if (pos->width == 4) {
-        n = crd->width == 4 ? pack_44(in, pos->data, crd->data, unique)
-                            : pack_48(in, pos->data, crd->data, unique);
+        n = crd->width == 4 ? pack_I32_I32(in, pos->data, crd->data, unique)
+                            : pack_I32_I64(in, pos->data, crd->data, unique);
     } else {
-        n = crd->width == 4 ? pack_84(in, pos->data, crd->data, unique)
-                            : pack_88(in, pos->data, crd->data, unique);
+        n = crd->width == 4 ? pack_I64_I32(in, pos->data, crd->data, unique)
+                            : pack_I64_I64(in, pos->data, crd->data, unique);
     }
     crd->len = n;
     index_trim(cx, crd);
