@@ -18,58 +18,6 @@
 #include "plan.h"
 #include <string.h>
 
-static const pset ps_none = {.op = PS_NONE}, ps_all = {.op = PS_ALL};
-
-const pset *pset_make(plan *pl, int op, const pset *a, const pset *b)
-{
-    if (!a || !b) return NULL;
-    int unit = op == PS_AND ? PS_ALL : PS_NONE, zero = op == PS_AND ? PS_NONE : PS_ALL;
-    if (a->op == zero || b->op == unit) return a;
-    if (b->op == zero || a->op == unit) return b;
-    if (a->op == b->op && a->access == b->access &&
-        (a->op == PS_STORED || a->op == PS_ABSENT))
-        return (op == PS_AND) == b->exact ? b : a;
-    pset *s = arena_alloc(pl->a, sizeof *s);
-    if (s) *s = (pset){.op = op, .a = a, .b = b};
-    return s;
-}
-
-static const pset *pset_leaf(plan *pl, int op, int access)
-{
-    pset *s = arena_alloc(pl->a, sizeof *s);
-    if (s) *s = (pset){.op = op, .access = access};
-    return s;
-}
-
-const pset *pset_stored(plan *pl, int access)
-{
-    return pset_leaf(pl, PS_STORED, access);
-}
-
-const pset *pset_absent(plan *pl, int access)
-{
-    return pset_leaf(pl, PS_ABSENT, access);
-}
-
-const pset *pset_all(void)
-{
-    return &ps_all;
-}
-
-uint64_t pset_accesses(const pset *s)
-{
-    if (s->op == PS_STORED || s->op == PS_ABSENT) return UINT64_C(1) << s->access;
-    if (s->op == PS_AND || s->op == PS_OR) return pset_accesses(s->a) | pset_accesses(s->b);
-    return 0;
-}
-
-bool pset_requires(const pset *s, int access)
-{
-    if (s->op == PS_AND) return pset_requires(s->a, access) || pset_requires(s->b, access);
-    if (s->op == PS_OR) return pset_requires(s->a, access) && pset_requires(s->b, access);
-    return s->op == PS_NONE || (s->op == PS_STORED && s->access == access);
-}
-
 /* ---- properties ---------------------------------------------------------- */
 
 static bool prop_value(const fn_prop *p, const bexpr *e, int position, value *out)
@@ -253,7 +201,7 @@ fillval expr_fill(const plan *pl, const bexpr *e)
 
 static const pset *space_fill(plan *pl, const bexpr *e)
 {
-    const pset *s = &ps_none;
+    const pset *s = pset_none();
     for (int k = 0; s && k < e->nargs; k++)
         s = pset_make(pl, PS_OR, s, expr_space(pl, e->args[k], NULL));
     return s;
@@ -299,8 +247,8 @@ static const pset *space_union(plan *pl, const bexpr *e, const value *want,
 {
     value out;
     if (!evaluate(e, want, &out) || !class_equal(result_class(e), out, target))
-        return &ps_all;
-    const pset *s = &ps_none;
+        return pset_all();
+    const pset *s = pset_none();
     for (int k = 0; s && k < e->nargs; k++)
         s = pset_make(pl, PS_OR, s,
                       expr_space(pl, e->args[k], own_fill[k] ? NULL : &want[k]));
@@ -313,13 +261,13 @@ static const pset *space_evaluated(plan *pl, const bexpr *e, value target)
     value want[8];
     bool fills[8], none[8] = {false}, known = e->nargs <= 8;
     memset(fills, true, sizeof fills);
-    if (!known) return &ps_all;
+    if (!known) return pset_all();
     for (int k = 0; k < e->nargs; k++) {
         fillval f = expr_fill(pl, e->args[k]);
         known &= f.kind == FILL_KNOWN;
         want[k] = f.v;
     }
-    const pset *s = &ps_all;
+    const pset *s = pset_all();
     if (known) s = space_union(pl, e, want, fills, target);
     if (!s || s->op != PS_ALL || !is_uniform(e)) return s;
     want[0] = want[1] = target;
@@ -346,11 +294,11 @@ static const pset *space_mask(plan *pl, const bexpr *e)
     const bexpr *m = e->args[0];
     while (m->kind == B_CONV && m->type == STC_BOOL)
         m = m->args[0];
-    if (m->kind != B_ACCESS || !has_reduce(e->args[1])) return &ps_all;
+    if (m->kind != B_ACCESS || !has_reduce(e->args[1])) return pset_all();
     const prog_tensor *t = &pl->p->tensor[m->tensor];
-    if (t->fill_later || !class_is_zero(type_class(t->type), t->fill)) return &ps_all;
+    if (t->fill_later || !class_is_zero(type_class(t->type), t->fill)) return pset_all();
     for (int l = 0; l < t->fmt.levels; l++)
-        if (!(format_props(&t->fmt, l) & PROP_FULL)) return &ps_all;
+        if (!(format_props(&t->fmt, l) & PROP_FULL)) return pset_all();
     pset *s = arena_alloc(pl->a, sizeof *s);
     if (s) *s = (pset){.op = PS_STORED, .access = m->mark, .exact = true};
     return s;
@@ -362,7 +310,7 @@ static const pset *space_truth(plan *pl, const bexpr *e, bool where_zero)
     vclass cls = type_class(e->type);
     value zero = convert_to(e->type, STC_I64, (value){.i64 = 0});
     if (!where_zero) return expr_space(pl, e, &zero);
-    if (e->kind == B_CONST) return class_is_zero(cls, e->value) ? &ps_all : &ps_none;
+    if (e->kind == B_CONST) return class_is_zero(cls, e->value) ? pset_all() : pset_none();
     if (e->kind == B_ACCESS) {
         const prog_tensor *t = &pl->p->tensor[e->tensor];
         if (!t->fill_later && class_is_zero(cls, t->fill))
@@ -372,7 +320,7 @@ static const pset *space_truth(plan *pl, const bexpr *e, bool where_zero)
         value one = {.i64 = 1};
         return expr_space(pl, e, &one);
     }
-    return &ps_all;
+    return pset_all();
 }
 
 static const pset *space_select(plan *pl, const bexpr *e, const value *target)
@@ -400,9 +348,9 @@ static const pset *space_algebra(plan *pl, const bexpr *e, const bset *s, bool c
     fillval f = expr_fill(pl, e->args[s->param]);
     bool same = f.kind == FILL_KNOWN &&
                 class_equal(type_class(e->args[s->param]->type), f.v, s->value);
-    if (!same) return &ps_all;
+    if (!same) return pset_all();
     if (!complement) return expr_space(pl, arg, NULL);
-    return arg->kind == B_ACCESS ? pset_leaf(pl, PS_ABSENT, arg->mark) : &ps_all;
+    return arg->kind == B_ACCESS ? pset_leaf(pl, PS_ABSENT, arg->mark) : pset_all();
 }
 
 static bool is_truth(const value *v)
@@ -420,13 +368,13 @@ static const pset *space_call(plan *pl, const bexpr *e, const value *target)
             return space_algebra(pl, e, e->ufn->algebra, false);
     }
     if (!target && f.kind == FILL_KNOWN) target = &f.v;
-    if (!target) return f.kind == FILL_LATER ? space_fill(pl, e) : &ps_all;
+    if (!target) return f.kind == FILL_LATER ? space_fill(pl, e) : pset_all();
     if (e->kind == B_CALL && e->fn == FN_SELECT) return space_select(pl, e, target);
     if (e->kind == B_CALL && e->fn == FN_NOT && is_truth(target)) {
         const bexpr *arg = e->args[0];
         return space_truth(pl, arg, target->i64 == 0);
     }
-    if (!space_annihilated(pl, e, *target, &s)) s = &ps_all;
+    if (!space_annihilated(pl, e, *target, &s)) s = pset_all();
     if (!s) return NULL;
     if (s->op == PS_ALL) return space_evaluated(pl, e, *target);
     if (e->kind == B_CALL && e->fn == FN_AND && class_is_zero(e->cls, *target))
@@ -441,14 +389,14 @@ static const pset *space_access(plan *pl, const bexpr *e, const value *target)
     if (!target && p) { /* what it stands for may have another fill */
         fillval f = expr_fill(pl, p->whole);
         bool same = f.kind == FILL_KNOWN && class_equal(type_class(t->type), f.v, t->fill);
-        return same ? pset_stored(pl, e->mark) : &ps_all;
+        return same ? pset_stored(pl, e->mark) : pset_all();
     }
     if (!target) return pset_stored(pl, e->mark);
-    if (t->fill_later) return &ps_all;
+    if (t->fill_later) return pset_all();
     if (class_equal(type_class(t->type), t->fill, *target)) return pset_stored(pl, e->mark);
     /* Of two values, what isn't this one is the other. */
     return e->type == STC_BOOL && is_truth(target) ? pset_leaf(pl, PS_ABSENT, e->mark)
-                                                   : &ps_all;
+                                                   : pset_all();
 }
 
 static const pset *space_conv(plan *pl, const bexpr *e, const value *target)
@@ -456,10 +404,10 @@ static const pset *space_conv(plan *pl, const bexpr *e, const value *target)
     const bexpr *arg = e->args[0];
     if (!target) return expr_space(pl, arg, NULL);
     if (e->type == STC_BOOL)
-        return is_truth(target) ? space_truth(pl, arg, target->i64 != 0) : &ps_all;
+        return is_truth(target) ? space_truth(pl, arg, target->i64 != 0) : pset_all();
     value u = convert_to(arg->type, e->type, *target);
     value back = convert_to(e->type, arg->type, u);
-    if (!class_equal(type_class(e->type), back, *target)) return &ps_all;
+    if (!class_equal(type_class(e->type), back, *target)) return pset_all();
     return expr_space(pl, arg, &u);
 }
 
@@ -470,17 +418,53 @@ static const pset *space_reduce(plan *pl, const bexpr *e, const value *target)
     value id;
     if (reduce_identity(e, &id) && class_equal(e->cls, id, *target))
         return expr_space(pl, arg, &id);
-    return &ps_all;
+    return pset_all();
+}
+
+/* What was found for a node and a target in this derivation. */
+typedef struct space_memo {
+    const bexpr *e;
+    bool own_fill;
+    value target;
+    const pset *found;
+    struct space_memo *next;
+} space_memo;
+
+static space_memo **memo_of(plan *pl, const bexpr *e)
+{
+    enum { CHAINS = sizeof pl->spaces.chain / sizeof *pl->spaces.chain };
+    return &pl->spaces.chain[((uintptr_t)e / sizeof *e) % CHAINS];
+}
+
+/* A node is asked for several targets, and asks its operands for several each: in
+ * a deep expression that is exponential, unless answers are kept. */
+static const pset *space_call_once(plan *pl, const bexpr *e, const value *target)
+{
+    const value want = target ? *target : (value){0};
+    for (const space_memo *m = *memo_of(pl, e); m; m = m->next)
+        if (m->e == e && m->own_fill == !target && !memcmp(&m->target, &want, sizeof want))
+            return m->found;
+    pl->spaces.depth++;
+    const pset *found = space_call(pl, e, target);
+    if (--pl->spaces.depth == 0) {
+        memset(pl->spaces.chain, 0, sizeof pl->spaces.chain);
+        return found;
+    }
+    space_memo *m = arena_alloc(pl->a, sizeof *m);
+    if (!m) return NULL;
+    *m = (space_memo){e, !target, want, found, *memo_of(pl, e)};
+    *memo_of(pl, e) = m;
+    return found;
 }
 
 const pset *expr_space(plan *pl, const bexpr *e, const value *target)
 {
     switch (e->kind) {
     case B_CONST:
-        return !target || class_equal(type_class(e->type), e->value, *target) ? &ps_none
-                                                                              : &ps_all;
+        return !target || class_equal(type_class(e->type), e->value, *target) ? pset_none()
+                                                                              : pset_all();
     case B_INDEX:
-        return &ps_all;
+        return pset_all();
     case B_ACCESS:
         return space_access(pl, e, target);
     case B_CONV:
@@ -488,29 +472,6 @@ const pset *expr_space(plan *pl, const bexpr *e, const value *target)
     case B_REDUCE:
         return space_reduce(pl, e, target);
     default:
-        return space_call(pl, e, target);
-    }
-}
-
-void pset_print(const plan *pl, const pset *s, textbuf *out)
-{
-    static const char *const word[] = {[PS_NONE] = "nothing", [PS_ALL] = "everything"};
-    switch (s->op) {
-    case PS_NONE:
-    case PS_ALL:
-        text_add(out, "%s", word[s->op]);
-        break;
-    case PS_STORED:
-    case PS_ABSENT: {
-        const char *name = pl->p->tensor[pl->access[s->access].source].name;
-        text_add(out, "%s%s", s->op == PS_ABSENT ? "~" : "", name[0] ? name : "temp");
-        break;
-    }
-    default:
-        text_add(out, "(");
-        pset_print(pl, s->a, out);
-        text_add(out, s->op == PS_AND ? " & " : " | ");
-        pset_print(pl, s->b, out);
-        text_add(out, ")");
+        return space_call_once(pl, e, target);
     }
 }

@@ -227,6 +227,10 @@ typedef struct plan {
     int nbefore;
     int target;   /* the slot assembled: s->target or a temporary     */
     textbuf *why; /* remarks for explain, NULL if not wanted          */
+    struct {      /* what expr_space() has found so far               */
+        int depth;
+        struct space_memo *chain[16];
+    } spaces;
     /* as many as there are; not cleared */
     paccess access[PLAN_ACCESSES];
     derived_index derived[64];
@@ -245,21 +249,25 @@ uint64_t affine_indices(const affine *f);
 uint64_t expr_indices(const plan *pl, const bexpr *e); /* free indices           */
 stc_status access_set_format(plan *pl, paccess *x, const format *f);
 
-/* algebra.c */
-fillval expr_fill(const plan *pl, const bexpr *e);
-const pset *expr_space(plan *pl, const bexpr *e, const value *target); /* NULL: its fill */
-const pset *pset_make(plan *pl, int op, const pset *a, const pset *b);
+/* pset.c: NULL for lack of memory, also as an operand */
+const pset *pset_none(void);
+const pset *pset_all(void);
+const pset *pset_leaf(plan *pl, int op, int access);
 const pset *pset_stored(plan *pl, int access);
 const pset *pset_absent(plan *pl, int access);
-const pset *pset_all(void);
-bool fn_identity(int fn, vclass cls, stc_type t, value *out); /* of a reduction  */
-bool ufn_identity(const bfunction *f, value *out);
-bool reduce_identity(const bexpr *e, value *out); /* of a B_REDUCE's function     */
-uint8_t reduce_flags(const bexpr *e);             /* FP_, of the same             */
+const pset *pset_make(plan *pl, int op, const pset *a, const pset *b);
 uint64_t pset_accesses(const pset *s);
 /* Whether nothing is produced where the access stores nothing. */
 bool pset_requires(const pset *s, int access);
 void pset_print(const plan *pl, const pset *s, textbuf *out);
+
+/* algebra.c */
+fillval expr_fill(const plan *pl, const bexpr *e);
+const pset *expr_space(plan *pl, const bexpr *e, const value *target); /* NULL: its fill */
+bool fn_identity(int fn, vclass cls, stc_type t, value *out);          /* of a reduction  */
+bool ufn_identity(const bfunction *f, value *out);
+bool reduce_identity(const bexpr *e, value *out); /* of a B_REDUCE's function     */
+uint8_t reduce_flags(const bexpr *e);             /* FP_, of the same             */
 
 /* faults.c: evaluating e could fail, or not return; the call of a built-in function
  * that e is; an argument of e is evaluated only where it is taken. */
