@@ -134,7 +134,8 @@ deps:
 ## check: builds everything and runs every test (SAN=1, CC=clang, SWITCH=1 …)
 check: all $(SAMPLES) $(TESTS)
 	@set -e; for t in $(CHECKS) $(ORACLES); do \
-	  echo "== $$t"; $(if $(COV),CK_FORK=no) STCVM=./$(B)/stcvm CK_VERBOSITY=normal ./$$t; \
+	  echo "== $$t"; STCVM=./$(B)/stcvm CK_VERBOSITY=normal CK_DEFAULT_TIMEOUT=300 \
+	    $(if $(COV),CK_FORK=no) ./$$t; \
 	done
 	@set -e; for t in $(FUZZERS); do \
 	  echo "== $$t (smoke)"; STCVM=./$(B)/stcvm ./$$t --seconds 5 --seed 1; \
