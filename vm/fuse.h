@@ -106,7 +106,7 @@ typedef enum sink_kind {
 typedef struct sink {
     uint8_t kind, cls;
     bool right; /* REDUCE: the register is the second argument */
-    int16_t fn;
+    int32_t fn;
     uint16_t a, b, node;
     uint16_t icol[STC_MAX_ORDER];
     const lop *at;

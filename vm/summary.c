@@ -7,36 +7,47 @@
  * before; summary_link.c hangs them into the body.
  */
 #include "summary.h"
+#include "text.h"
 #include <string.h>
 
 /* ---- tables that grow up to their limit ---------------------------------------- */
 
+static uint16_t next_row(reader *r, int *n, int limit)
+{
+    if (*n < limit) return (uint16_t)(*n)++;
+    r->full = true;
+    return 0;
+}
+
 uint16_t summary_new_icol(reader *r, icol x)
 {
-    if (r->s->nicol == ICOL_MAX) return UNSET;
-    r->s->icol[r->s->nicol] = x;
-    return (uint16_t)r->s->nicol++;
+    const uint16_t id = next_row(r, &r->s->nicol, ICOL_MAX);
+    r->s->icol[id] = x;
+    return id;
 }
 
 uint16_t summary_new_place(reader *r, place x)
 {
-    if (r->s->nplace == PLACE_MAX) return UNSET;
-    r->s->place[r->s->nplace] = x;
-    return (uint16_t)r->s->nplace++;
+    const uint16_t id = next_row(r, &r->s->nplace, PLACE_MAX);
+    r->s->place[id] = x;
+    return id;
 }
 
 uint16_t summary_new_node(reader *r, node x)
 {
-    if (r->s->nnode == NODE_MAX) return UNSET;
-    r->s->node[r->s->nnode] = x;
-    return (uint16_t)r->s->nnode++;
+    const uint16_t id = next_row(r, &r->s->nnode, NODE_MAX);
+    r->s->node[id] = x;
+    return id;
 }
 
-bool summary_new_step(reader *r, step x)
+void summary_new_step(reader *r, step x)
 {
-    if (r->s->nstep == STEP_MAX) return false;
-    r->s->step[r->s->nstep++] = x;
-    return true;
+    r->s->step[next_row(r, &r->s->nstep, STEP_MAX)] = x;
+}
+
+void summary_new_sink(reader *r, sink x)
+{
+    r->s->sink[next_row(r, &r->s->nsink, SINK_MAX)] = x;
 }
 
 /* ---- operands ------------------------------------------------------------------ */
@@ -44,10 +55,9 @@ bool summary_new_step(reader *r, step x)
 uint16_t summary_read_value(reader *r, uint16_t reg)
 {
     if (r->v[reg] != UNSET) return r->v[reg];
-    if (r->live[reg] == UNSET) {
+    if (r->live[reg] == UNSET)
         r->live[reg] =
             summary_new_node(r, (node){.kind = NODE_LIVE, .cls = CLASS_COUNT, .a = reg});
-    }
     return r->live[reg];
 }
 
@@ -61,66 +71,75 @@ uint16_t summary_read_integer(reader *r, uint16_t reg)
 uint16_t summary_read_place(reader *r, uint16_t reg)
 {
     if (reg == ROOT) return PLACE_ROOT;
-    if (r->c[reg] == UNSET) {
+    if (r->c[reg] == UNSET)
         r->c[reg] = summary_new_place(r, (place){.kind = PLACE_FIXED, .cursor = reg});
-    }
     return r->c[reg];
+}
+
+void summary_settle(reader *r, uint16_t id, vclass cls)
+{
+    node *x = &r->s->node[id];
+    if (x->cls == CLASS_COUNT) x->cls = (uint8_t)cls;
 }
 
 /* ---- one instruction ----------------------------------------------------------- */
 
-bool summary_define(reader *r, uint16_t reg, node x)
+void summary_define(reader *r, uint16_t reg, node x)
 {
     for (int k = 0; k < x.nargs; k++) {
-        if (x.arg[k] == UNSET) return false;
         node *arg = &r->s->node[x.arg[k]];
         arg->uses++;
         x.varies |= arg->varies;
     }
     r->v[reg] = summary_new_node(r, x);
-    return r->v[reg] != UNSET &&
-           summary_new_step(r, (step){.kind = STEP_NODE, .a = r->v[reg]});
+    summary_new_step(r, (step){.kind = STEP_NODE, .a = r->v[reg]});
+}
+
+/* A cursor that was opened and never stood has no place that columns know. */
+bool summary_unstood(const reader *r, uint16_t id)
+{
+    return r->s->place[id].kind == PLACE_SEEK && !r->s->place[id].sought;
 }
 
 static bool read_load(reader *r, const uint16_t *a, const lop *at)
 {
     const uint16_t p = summary_read_place(r, a[2]);
-    if (p == UNSET) return false;
-    const place *pl = &r->s->place[p];
-    if (pl->kind == PLACE_AT || (pl->kind == PLACE_SEEK && !pl->sought)) return false;
-    return summary_define(r, a[0],
-                          (node){.kind = NODE_LOAD,
-                                 .cls = (uint8_t)type_class(r->mc->p->tensor[a[1]].type),
-                                 .a = a[1],
-                                 .b = p,
-                                 .varies = pl->varies,
-                                 .at = at});
-}
-
-/* v = fn(v, e) or fn(e, v), v not written before in the body. */
-static bool read_reduction(reader *r, const uint16_t *a, const lop *at, bool right)
-{
-    const uint16_t e = summary_read_value(r, a[right ? 3 : 4]);
-    if (e == UNSET || r->s->nsink == SINK_MAX) return false;
-    const uint16_t own = summary_read_value(r, a[0]);
-    if (own == UNSET || own == e) return false;
-    r->s->node[e].uses++;
-    r->s->node[own].uses += 2; /* read and written: nothing else may */
-    if (r->s->node[own].cls == CLASS_COUNT) r->s->node[own].cls = (uint8_t)a[2];
-    r->s->sink[r->s->nsink++] = (sink){.kind = SINK_REDUCE,
-                                       .cls = (uint8_t)a[2],
-                                       .fn = (int16_t)a[1],
-                                       .a = a[0],
-                                       .node = e,
-                                       .right = right,
-                                       .at = at};
+    if (summary_unstood(r, p)) return false;
+    summary_define(r, a[0],
+                   (node){.kind = NODE_LOAD,
+                          .cls = (uint8_t)type_class(r->mc->p->tensor[a[1]].type),
+                          .a = a[1],
+                          .b = p,
+                          .varies = r->s->place[p].varies,
+                          .at = at});
     return true;
 }
 
+/* The accumulator's node is read and written by its reductions: nothing else may. */
+static bool read_reduction(reader *r, uint16_t own, sink x)
+{
+    if (own == x.node) return false;
+    r->s->node[x.node].uses++;
+    r->s->node[own].uses += 2;
+    summary_settle(r, own, (vclass)x.cls);
+    summary_new_sink(r, x);
+    return true;
+}
+
+/* v = fn(v, e) or fn(e, v), v not written before in the body, reduces. */
 static bool read_function(reader *r, int n, const uint16_t *a, const lop *at)
 {
     if (n == 2 && r->v[a[0]] == UNSET && (a[3] == a[0]) != (a[4] == a[0])) {
-        return read_reduction(r, a, at, a[4] == a[0]);
+        const bool right = a[4] == a[0];
+        sink x = {.kind = SINK_REDUCE,
+                  .cls = (uint8_t)a[2],
+                  .fn = a[1],
+                  .a = a[0],
+                  .node = summary_read_value(r, a[right ? 3 : 4]),
+                  .right = right,
+                  .at = at};
+        return fn_operand_class(a[1], (vclass)a[2], !right) == a[2] &&
+               read_reduction(r, summary_read_value(r, a[0]), x);
     }
     node x = {.kind = NODE_FN,
               .cls = (uint8_t)fn_result_class(a[1], (vclass)a[2]),
@@ -130,12 +149,10 @@ static bool read_function(reader *r, int n, const uint16_t *a, const lop *at)
               .at = at};
     for (int k = 0; k < n; k++) {
         x.arg[k] = summary_read_value(r, a[3 + k]);
-        if (x.arg[k] == UNSET) return false;
-        node *arg = &r->s->node[x.arg[k]];
-        if (arg->cls == CLASS_COUNT)
-            arg->cls = (uint8_t)fn_operand_class(a[1], (vclass)a[2], k);
+        summary_settle(r, x.arg[k], fn_operand_class(a[1], (vclass)a[2], k));
     }
-    return summary_define(r, a[0], x);
+    summary_define(r, a[0], x);
+    return true;
 }
 
 /* A function of the host's; v = f(v, e) or f(e, v) with v not written before is a
@@ -146,43 +163,40 @@ static bool read_host(reader *r, const uint16_t *a, const lop *at)
     node x = {.kind = NODE_HOST, .cls = f->result, .nargs = (uint8_t)a[3], .at = at};
     if (a[3] > 3) return false;
     for (int k = 0; k < x.nargs; k++) {
-        x.arg[k] = r->v[a[2] + k]; /* lowering has just moved it there */
-        if (x.arg[k] == UNSET) return false;
-        node *arg = &r->s->node[x.arg[k]];
-        if (arg->cls == CLASS_COUNT) arg->cls = f->cls[k];
+        x.arg[k] = summary_read_value(r, (uint16_t)(a[2] + k));
+        summary_settle(r, x.arg[k], (vclass)f->cls[k]);
     }
     const uint16_t own = r->live[a[0]];
-    if (own == UNSET || r->v[a[0]] != UNSET) return summary_define(r, a[0], x);
+    if (own == UNSET || r->v[a[0]] != UNSET) {
+        summary_define(r, a[0], x);
+        return true;
+    }
     const bool right = x.arg[1] == own;
-    if (x.nargs != 2 || (x.arg[0] == own) == right || r->s->nsink == SINK_MAX) return false;
-    const uint16_t e = x.arg[!right];
-    r->s->node[e].uses++;
-    r->s->node[own].uses += 2;
-    r->s->sink[r->s->nsink++] = (sink){.kind = SINK_HOST,
-                                       .cls = f->result,
-                                       .fn = -1,
-                                       .a = a[0],
-                                       .node = e,
-                                       .right = right,
-                                       .at = at};
-    return true;
+    return x.nargs == 2 && (right || x.arg[0] == own) &&
+           read_reduction(r, own,
+                          (sink){.kind = SINK_HOST,
+                                 .cls = f->result,
+                                 .fn = -1,
+                                 .a = a[0],
+                                 .node = x.arg[!right],
+                                 .right = right,
+                                 .at = at});
 }
 
-static bool read_unary(reader *r, uint16_t out, uint16_t in, node x)
+/* in: of what class the argument is. */
+static void read_unary(reader *r, uint16_t out, uint16_t arg, vclass in, node x)
 {
     x.nargs = 1;
-    x.arg[0] = summary_read_value(r, in);
-    if (x.arg[0] == UNSET) return false;
-    node *arg = &r->s->node[x.arg[0]];
-    if (arg->cls == CLASS_COUNT) arg->cls = x.kind == NODE_CONV ? x.fn_cls : x.cls;
-    return summary_define(r, out, x);
+    x.arg[0] = summary_read_value(r, arg);
+    summary_settle(r, x.arg[0], in);
+    summary_define(r, out, x);
 }
 
-static bool read_cursor(reader *r, const insn *in, place_kind kind, const lop *at)
+/* `at` stands below places of results alone, and what was read before the body opens
+ * it is refused by the verifier. */
+static void read_cursor(reader *r, const insn *in, place_kind kind, const lop *at)
 {
     const uint16_t *a = in->arg;
-    const bool placed = kind != PLACE_SEEK; /* open has no coordinate yet */
-    if (r->c[a[0]] != UNSET && r->s->place[r->c[a[0]]].kind == PLACE_FIXED) return false;
     place x = {
         .kind = (uint8_t)kind, .cursor = a[0], .tensor = a[1], .level = a[2], .at = at};
     x.shift = UNLINKED;
@@ -190,178 +204,189 @@ static bool read_cursor(reader *r, const insn *in, place_kind kind, const lop *a
     if (in->op == OP_OPENAT) {
         x.shift = summary_read_integer(r, a[4]);
         x.coef = r->mc->p->konst[a[5]].v.i64;
-        if (x.shift == UNSET) return false;
     }
     x.up = summary_read_place(r, a[3]);
-    if (x.up == UNSET) return false;
     x.varies = r->s->place[x.up].varies;
-    if (placed) {
+    if (kind != PLACE_SEEK) { /* open has no coordinate yet */
         x.icol = summary_read_integer(r, a[4]);
-        if (x.icol == UNSET) return false;
         x.varies |= r->s->icol[x.icol].varies;
     }
-    if (kind == PLACE_AT && r->s->place[x.up].kind == PLACE_OPERAND) return false;
     r->c[a[0]] = summary_new_place(r, x);
-    if (r->c[a[0]] == UNSET) return false;
-    return !placed || summary_new_step(r, (step){.kind = STEP_PLACE, .a = r->c[a[0]]});
+    if (kind != PLACE_SEEK)
+        summary_new_step(r, (step){.kind = STEP_PLACE, .a = r->c[a[0]]});
 }
 
 static bool read_seek(reader *r, const uint16_t *a)
 {
-    const uint16_t p = r->c[a[0]];
-    if (p == UNSET) return false;
+    const uint16_t p = summary_read_place(r, a[0]);
     place *pl = &r->s->place[p];
-    if (pl->kind != PLACE_SEEK || pl->sought || pl->shift != UNLINKED) return false;
+    if (!summary_unstood(r, p) || pl->shift != UNLINKED) return false;
     pl->icol = summary_read_integer(r, a[1]);
-    if (pl->icol == UNSET) return false;
     pl->varies |= r->s->icol[pl->icol].varies;
     pl->sought = true;
-    return summary_new_step(r, (step){.kind = STEP_PLACE, .a = p});
+    summary_new_step(r, (step){.kind = STEP_PLACE, .a = p});
+    return true;
 }
 
-/* Whether the body may write integer register reg: not if an earlier read took
- * it for fixed, since the next round would read what is written now. */
-static bool may_write_integer(const reader *r, uint16_t reg)
+/* The body writes integer register reg: not if an earlier read took it for fixed, since
+ * the next round would read what is written now. */
+static bool write_integer(reader *r, uint16_t reg, icol x)
 {
-    return r->i[reg] == UNSET || r->s->icol[r->i[reg]].kind != ICOL_FIXED;
+    if (r->i[reg] != UNSET && r->s->icol[r->i[reg]].kind == ICOL_FIXED) return false;
+    r->i[reg] = summary_new_icol(r, x);
+    return true;
 }
 
 static bool read_muladd(reader *r, const uint16_t *a, const lop *at)
 {
-    if (!may_write_integer(r, a[0])) return false;
     icol x = {.kind = ICOL_MULADD, .k = r->mc->p->konst[a[2]].v.i64, .at = at};
     x.a = summary_read_integer(r, a[1]);
     x.b = summary_read_integer(r, a[3]);
-    if (x.a == UNSET || x.b == UNSET) return false;
     x.varies = r->s->icol[x.a].varies || r->s->icol[x.b].varies;
-    r->i[a[0]] = summary_new_icol(r, x);
-    return r->i[a[0]] != UNSET &&
-           summary_new_step(r, (step){.kind = STEP_ICOL, .a = r->i[a[0]]});
+    if (!write_integer(r, a[0], x)) return false;
+    summary_new_step(r, (step){.kind = STEP_ICOL, .a = r->i[a[0]]});
+    return true;
 }
 
 static bool read_mask_step(reader *r, uint16_t mask, step x)
 {
-    return mask == r->s->l->mask && !r->sunk && summary_new_step(r, x);
+    if (mask != r->s->l->mask || r->sunk) return false;
+    summary_new_step(r, x);
+    return true;
+}
+
+static bool finish_sink(reader *r, sink x, uint16_t reg)
+{
+    x.node = summary_read_value(r, reg);
+    r->s->node[x.node].uses++;
+    summary_settle(r, x.node, (vclass)x.cls);
+    r->sunk = r->s->effects = true;
+    summary_new_sink(r, x);
+    return true;
 }
 
 static bool read_sink(reader *r, const insn *in, const lop *at)
 {
     const uint16_t *a = in->arg;
-    if (r->s->nsink == SINK_MAX) return false;
-    sink x = {.a = a[0], .fn = -1, .at = at};
+    const bool acc = in->op == OP_ACC;
+    sink x = {.kind = acc ? SINK_ACC : SINK_STORE, .a = a[0], .at = at};
+    x.fn = acc ? a[2] : -1;
+    x.cls = (uint8_t)type_class(r->mc->p->tensor[a[0]].type);
+    x.b = summary_read_place(r, a[1]);
+    r->s->place[x.b].stored = true;
+    return finish_sink(r, x, a[acc ? 4 : 2]);
+}
+
+static bool read_adding(reader *r, const insn *in, const lop *at)
+{
+    const uint16_t *a = in->arg;
     const bool user = in->op == OP_WSCALL;
-    if (in->op == OP_WSADD || user) {
-        const int fn = user ? ws_user_fn(a[1], a[4]) : a[2];
-        x.kind = user ? SINK_WSCALL : SINK_WSADD;
-        x.fn = (int16_t)fn;
-        x.cls = (uint8_t)type_class(r->mc->p->tensor[a[0]].type);
-        if (x.fn != fn) return false;
-        const int order = r->mc->p->tensor[a[0]].order;
-        for (int k = 0; k < order; k++) {
-            x.icol[k] = summary_read_integer(r, (uint16_t)(a[user ? 2 : 1] + k));
-            if (x.icol[k] == UNSET) return false;
-        }
-        x.node = summary_read_value(r, a[user ? 3 : 4]);
-    } else {
-        x.kind = in->op == OP_STORE ? SINK_STORE : SINK_ACC;
-        x.cls = (uint8_t)type_class(r->mc->p->tensor[a[0]].type);
-        x.b = summary_read_place(r, a[1]);
-        if (x.b == UNSET) return false;
-        place *pl = &r->s->place[x.b];
-        if (pl->kind != PLACE_AT && pl->kind != PLACE_FIXED) return false;
-        pl->stored = true;
-        if (x.kind == SINK_ACC) {
-            x.fn = (int16_t)a[2];
-            x.cls = (uint8_t)a[3];
-        }
-        x.node = summary_read_value(r, a[x.kind == SINK_ACC ? 4 : 2]);
-    }
-    if (x.node == UNSET) return false;
-    node *n = &r->s->node[x.node];
-    n->uses++;
-    if (n->cls == CLASS_COUNT) n->cls = x.cls;
-    r->sunk = r->s->effects = true;
-    r->s->sink[r->s->nsink++] = x;
-    return true;
+    const prog_tensor *w = &r->mc->p->tensor[a[0]];
+    sink x = {.kind = user ? SINK_WSCALL : SINK_WSADD, .a = a[0], .at = at};
+    x.fn = user ? ws_user_fn(a[1], a[4]) : a[2];
+    x.cls = (uint8_t)type_class(w->type);
+    for (int k = 0; k < w->order; k++)
+        x.icol[k] = summary_read_integer(r, (uint16_t)(a[user ? 2 : 1] + k));
+    return finish_sink(r, x, a[user ? 3 : 4]);
 }
 
 static bool read_keep(reader *r, const uint16_t *a, const lop *at)
 {
-    const uint16_t p = a[2] == ROOT ? UNSET : r->c[a[2]];
-    if (p == UNSET) return false;
-    place *pl = &r->s->place[p];
-    if (pl->kind != PLACE_AT || pl->level != a[1] || pl->kept) return false;
+    place *pl = &r->s->place[summary_read_place(r, a[2])];
+    if (pl->kind != PLACE_AT || pl->kept) return false;
     pl->kept = true;
     pl->keep = at;
     return true;
 }
 
-static bool read_integer_op(reader *r, const insn *in, const lop *at)
+/* What takes no more than registers and tables. */
+static bool read_plain(reader *r, const insn *in, const lop *at)
 {
     const uint16_t *a = in->arg;
-    if (in->op == OP_IMULADD) return read_muladd(r, a, at);
-    if (in->op == OP_ICONST) {
-        if (!may_write_integer(r, a[0])) return false;
-        r->i[a[0]] = summary_new_icol(
-            r, (icol){.kind = ICOL_CONST, .k = r->mc->p->konst[a[1]].v.i64});
-        return r->i[a[0]] != UNSET;
+    switch (in->op) {
+    case OP_IVALUE: {
+        const uint16_t i = summary_read_integer(r, a[1]);
+        const bool varies = r->s->icol[i].varies;
+        summary_define(
+            r, a[0],
+            (node){.kind = NODE_INDEX, .cls = CLASS_I64, .a = i, .varies = varies});
+        return true;
     }
-    if (in->op == OP_EXTENT) {
-        return summary_define(r, a[0],
-                              (node){.kind = NODE_EXTENT, .cls = CLASS_I64, .a = a[1]});
+    case OP_EXTENT:
+        summary_define(r, a[0], (node){.kind = NODE_EXTENT, .cls = CLASS_I64, .a = a[1]});
+        return true;
+    case OP_CONST:
+        summary_define(
+            r, a[0],
+            (node){.kind = NODE_CONST, .cls = r->mc->p->konst[a[1]].cls, .a = a[1]});
+        return true;
+    case OP_MOV:
+        r->v[a[0]] = summary_read_value(r, a[1]);
+        return true;
+    case OP_CONV:
+        read_unary(r, a[0], a[3], (vclass)a[2],
+                   (node){.kind = NODE_CONV,
+                          .cls = (uint8_t)a[1],
+                          .fn_cls = (uint8_t)a[2],
+                          .at = at});
+        return true;
+    case OP_WRAP: {
+        const vclass cls = type_class((stc_type)a[1]);
+        read_unary(
+            r, a[0], a[2], cls,
+            (node){
+                .kind = NODE_WRAP, .cls = (uint8_t)cls, .type = (uint8_t)a[1], .at = at});
+        return true;
     }
-    const uint16_t i = summary_read_integer(r, a[1]);
-    return i != UNSET && summary_define(r, a[0],
-                                        (node){.kind = NODE_INDEX,
-                                               .cls = CLASS_I64,
-                                               .a = i,
-                                               .varies = r->s->icol[i].varies});
+    default:
+        return false;
+    }
 }
 
 static bool read_insn(reader *r, const insn *in, const lop *at)
 {
     const uint16_t *a = in->arg;
+    const program *p = r->mc->p;
     switch (in->op) {
     case OP_OPEN:
     case OP_OPENAT:
-        return read_cursor(r, in, PLACE_SEEK, at);
+        read_cursor(r, in, PLACE_SEEK, at);
+        return true;
     case OP_LOCATE:
-        return read_cursor(r, in, PLACE_LOCATE, at);
+        read_cursor(r, in, PLACE_LOCATE, at);
+        return true;
     case OP_AT:
-        return read_cursor(r, in, PLACE_AT, at);
+        read_cursor(r, in, PLACE_AT, at);
+        return true;
     case OP_SEEK:
         return read_seek(r, a);
     case OP_PRESENT: {
-        const uint16_t p = summary_read_place(r, a[2]);
-        return p != UNSET &&
-               read_mask_step(r, a[0], (step){STEP_PRESENT, (uint8_t)a[1], p, 0});
+        const uint16_t c = summary_read_place(r, a[2]);
+        return read_mask_step(r, a[0], (step){STEP_PRESENT, (uint8_t)a[1], c, 0});
     }
     case OP_FILLBIT: {
-        const uint16_t p = summary_read_place(r, a[3]);
-        return p != UNSET &&
-               read_mask_step(r, a[0], (step){STEP_FILLBIT, (uint8_t)a[1], a[2], p});
+        const uint16_t c = summary_read_place(r, a[3]);
+        return read_mask_step(r, a[0], (step){STEP_FILLBIT, (uint8_t)a[1], a[2], c});
     }
-    case OP_WITHIN: {
-        const uint16_t i = summary_read_integer(r, a[0]);
-        return i != UNSET && !r->sunk &&
-               summary_new_step(r, (step){STEP_WITHIN, 0, i, a[1]});
-    }
+    case OP_WITHIN:
+        if (r->sunk) return false;
+        summary_new_step(r, (step){STEP_WITHIN, 0, summary_read_integer(r, a[0]), a[1]});
+        return true;
     case OP_SKIP:
         return read_mask_step(r, a[0], (step){STEP_SKIP, 0, a[1], 0});
     case OP_ICONST:
+        return write_integer(r, a[0],
+                             (icol){.kind = ICOL_CONST, .k = p->konst[a[1]].v.i64});
     case OP_IMULADD:
-    case OP_IVALUE:
-    case OP_EXTENT:
-        return read_integer_op(r, in, at);
-    case OP_CONST:
-        return summary_define(
-            r, a[0],
-            (node){.kind = NODE_CONST, .cls = r->mc->p->konst[a[1]].cls, .a = a[1]});
-    case OP_MOV:
-        r->v[a[0]] = summary_read_value(r, a[1]);
-        return r->v[a[0]] != UNSET;
-    case OP_LOAD:
-        return read_load(r, a, at);
+        return read_muladd(r, a, at);
+    case OP_STORE:
+    case OP_ACC:
+        return read_sink(r, in, at);
+    case OP_WSADD:
+    case OP_WSCALL:
+        return read_adding(r, in, at);
+    case OP_KEEP:
+        return read_keep(r, a, at);
     case OP_FN1:
         return read_function(r, 1, a, at);
     case OP_FN2:
@@ -369,61 +394,28 @@ static bool read_insn(reader *r, const insn *in, const lop *at)
     case OP_FN3:
         return read_function(r, 3, a, at);
     case OP_CALL:
-        return r->mc->p->fn[a[1]].host && read_host(r, a, at);
-    case OP_CONV:
-        return read_unary(r, a[0], a[3],
-                          (node){.kind = NODE_CONV,
-                                 .cls = (uint8_t)a[1],
-                                 .fn_cls = (uint8_t)a[2],
-                                 .at = at});
-    case OP_WRAP:
-        return read_unary(r, a[0], a[2],
-                          (node){.kind = NODE_WRAP,
-                                 .cls = (uint8_t)type_class((stc_type)a[1]),
-                                 .type = (uint8_t)a[1],
-                                 .at = at});
-    case OP_STORE:
-    case OP_ACC:
-    case OP_WSADD:
-    case OP_WSCALL:
-        return read_sink(r, in, at);
-    case OP_KEEP:
-        return read_keep(r, a, at);
+        return p->fn[a[1]].host && read_host(r, a, at);
+    case OP_LOAD:
+        return read_load(r, a, at);
     default:
-        return false;
+        return read_plain(r, in, at);
     }
 }
 
 /* ---- what the loop leaves behind ----------------------------------------------- */
 
-static int operand_letters(int op, const char **letters)
-{
-    static const char *const table[] = {
-#define OP(NAME, text, operands, effect) operands,
-#include "opcodes.def"
-    };
-    static const uint8_t count[] = {
-#define OP(NAME, text, operands, effect) sizeof operands - 1,
-#include "opcodes.def"
-    };
-    *letters = table[op];
-    return count[op];
-}
-
 static bool reads_value(const insn *in, uint16_t reg)
 {
-    const char *l;
-    const int n = operand_letters(in->op, &l);
+    const char *l = op_at(in->op)->operands;
     if (in->op == OP_CALL) return reg >= in->arg[2] && reg < in->arg[2] + in->arg[3];
-    for (int k = 0; k < n; k++)
+    for (int k = 0; l[k]; k++)
         if (l[k] == 'v' && in->arg[k] == reg) return true;
     return false;
 }
 
 static bool writes_value(const insn *in, uint16_t reg)
 {
-    const char *l;
-    return operand_letters(in->op, &l) > 0 && l[0] == 'V' && in->arg[0] == reg;
+    return op_at(in->op)->operands[0] == 'V' && in->arg[0] == reg;
 }
 
 /* Whether what `reg` holds after lop `from` may be read in [from, to). A write
@@ -485,7 +477,7 @@ static bool leaves_nothing(const reader *r)
     return true;
 }
 
-static bool read_operands(reader *r)
+static void read_operands(reader *r)
 {
     loop_summary *s = r->s;
     const merge_desc *m = s->l->merge;
@@ -497,15 +489,12 @@ static bool read_operands(reader *r)
     for (uint16_t b = 0; b < m->count; b++) {
         const merge_operand *o = &m->operand[b];
         const bool fixed = o->role == MERGE_KNOWN;
-        if (o->cursor == ROOT) return false;
         r->c[o->cursor] =
             summary_new_place(r, (place){.kind = fixed ? PLACE_FIXED : PLACE_OPERAND,
                                          .varies = !fixed,
                                          .cursor = o->cursor,
                                          .operand = b});
-        if (r->c[o->cursor] == UNSET) return false;
     }
-    return true;
 }
 
 /* ---- the entry ----------------------------------------------------------------- */
@@ -542,7 +531,7 @@ static bool read_body(reader *r, loop_tree *all)
 {
     const machine *mc = r->mc;
     const loop *l = r->s->l;
-    for (int k = l->first + 1; k < l->last; k++) {
+    for (int k = l->first + 1; k < l->last && !r->full; k++) {
         if (insn_of(mc, k)->op == OP_LOOP) {
             loop_tree *in = &all[mc->code[k].u.loop - mc->loops];
             if (!in->read || !summary_link(r, in)) return false;
@@ -551,7 +540,7 @@ static bool read_body(reader *r, loop_tree *all)
             return false;
         }
     }
-    return true;
+    return !r->full;
 }
 
 void summary_copy(loop_summary *to, const loop_summary *from)
@@ -570,7 +559,8 @@ bool summary_read(const machine *mc, loop *l, loop_tree *all)
     registers g;
     loop_tree *t = &all[l - mc->loops];
     if (!reader_open(&r, mc, l, t, &g)) return false;
-    t->read = read_operands(&r) && read_body(&r, all) && leaves_nothing(&r);
+    read_operands(&r);
+    t->read = read_body(&r, all) && leaves_nothing(&r);
     if (g.all != g.few) mem_free(mc->cx, g.all, (size_t)g.n * sizeof *g.all);
     return t->read;
 }

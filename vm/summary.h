@@ -17,20 +17,27 @@ typedef struct reader {
     uint16_t *i;     /* integer register → icol                     */
     uint16_t *c;     /* cursor register → place                     */
     bool sunk;       /* a sink has been seen: no more skipping      */
+    bool full;       /* a table has no room: the loop can't be read */
 } reader;
 
-/* Tables that grow up to their limit; UNSET or false beyond it. */
+/* Tables that grow up to their limit. Beyond it the reader is `full`, which is asked
+ * after each instruction, and what it got is row 0. */
 uint16_t summary_new_icol(reader *r, icol x);
 uint16_t summary_new_place(reader *r, place x);
 uint16_t summary_new_node(reader *r, node x);
-bool summary_new_step(reader *r, step x);
+void summary_new_step(reader *r, step x);
+void summary_new_sink(reader *r, sink x);
 
 /* What a register stands for; at first what it held before the loop. */
 uint16_t summary_read_value(reader *r, uint16_t reg);
 uint16_t summary_read_integer(reader *r, uint16_t reg);
 uint16_t summary_read_place(reader *r, uint16_t reg);
+/* Whoever uses what a register held before the loop knows the class of that. */
+void summary_settle(reader *r, uint16_t id, vclass cls);
+/* Whether a cursor was opened in the body and never sought. */
+bool summary_unstood(const reader *r, uint16_t id);
 /* Value register reg is x from here on. */
-bool summary_define(reader *r, uint16_t reg, node x);
+void summary_define(reader *r, uint16_t reg, node x);
 
 /* Hangs a loop that has been read into the body read so far. */
 bool summary_link(reader *r, loop_tree *inner);

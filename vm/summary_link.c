@@ -17,12 +17,6 @@ bool reduction_start(int fn, vclass cls, value *out)
     return false;
 }
 
-/* A cursor that was opened and never stood has no place that columns know. */
-static bool unstood(const reader *r, uint16_t id)
-{
-    return id != UNSET && r->s->place[id].kind == PLACE_SEEK && !r->s->place[id].sought;
-}
-
 /* ---- places -------------------------------------------------------------------- */
 
 /* Below which outer place an operand is, and what is added to its coordinate. */
@@ -36,15 +30,11 @@ static bool link_operand(reader *r, const loop_summary *in, nest_links *links, i
             if (m->operand[b].role != MERGE_KNOWN && m->operand[b].cursor == o->up)
                 return false; /* below another operand of the same loop */
         links->up[k] = summary_read_place(r, o->up);
-        if (unstood(r, links->up[k])) return false;
-        if (o->shift != ROOT) {
-            links->shift[k] = summary_read_integer(r, o->shift);
-            if (links->shift[k] == UNSET) return false;
-        }
-        return links->up[k] != UNSET;
+        if (o->shift != ROOT) links->shift[k] = summary_read_integer(r, o->shift);
+        return !summary_unstood(r, links->up[k]);
     }
-    links->up[k] = r->c[p->cursor]; /* an open cursor, which the loop moves */
-    return links->up[k] != UNSET && unstood(r, links->up[k]);
+    links->up[k] = summary_read_place(r, p->cursor); /* opened for the loop to move */
+    return summary_unstood(r, links->up[k]);
 }
 
 static bool link_places(reader *r, const loop_summary *in, nest_links *links)
@@ -56,7 +46,7 @@ static bool link_places(reader *r, const loop_summary *in, nest_links *links)
         links->up[k] = links->shift[k] = UNLINKED;
         if (p->kind == PLACE_FIXED) {
             links->up[k] = summary_read_place(r, p->cursor);
-            if (links->up[k] == UNSET || unstood(r, links->up[k])) return false;
+            if (summary_unstood(r, links->up[k])) return false;
         } else if (p->kind == PLACE_OPERAND) {
             if (!link_operand(r, in, links, k)) return false;
         } else if (p->kind == PLACE_AT && in->place[p->up].kind == PLACE_FIXED) {
@@ -66,15 +56,12 @@ static bool link_places(reader *r, const loop_summary *in, nest_links *links)
     return true;
 }
 
-static bool link_icols(reader *r, const loop_summary *in, nest_links *links)
+static void link_icols(reader *r, const loop_summary *in, nest_links *links)
 {
-    for (int k = 0; k < in->nicol; k++) {
-        links->icol[k] = UNLINKED;
-        if (in->icol[k].kind != ICOL_FIXED) continue;
-        links->icol[k] = summary_read_integer(r, in->icol[k].a);
-        if (links->icol[k] == UNSET) return false;
-    }
-    return true;
+    for (int k = 0; k < in->nicol; k++)
+        links->icol[k] = in->icol[k].kind == ICOL_FIXED
+                             ? summary_read_integer(r, in->icol[k].a)
+                             : UNLINKED;
 }
 
 /* ---- values -------------------------------------------------------------------- */
@@ -90,21 +77,21 @@ static bool movable(const loop_summary *in, const nest_links *links, int k)
     return x->kind != NODE_FN || !(fn_at(x->fn)->flags & FP_FAULTS);
 }
 
-static bool link_live(reader *r, const node *x, uint16_t *to)
+static void link_live(reader *r, const node *x, uint16_t *to)
 {
     *to = summary_read_value(r, x->a);
-    if (*to == UNSET) return false;
-    node *live = &r->s->node[*to];
-    live->uses++;
-    if (live->cls == CLASS_COUNT) live->cls = x->cls;
-    return live->cls == x->cls;
+    r->s->node[*to].uses++;
+    summary_settle(r, *to, (vclass)x->cls);
 }
 
-static bool link_node(reader *r, const loop_summary *in, nest_links *links, int k)
+static void link_node(reader *r, const loop_summary *in, nest_links *links, int k)
 {
     node x = in->node[k];
     x.uses = 1; /* by the loop inside */
-    if (x.kind == NODE_LIVE) return link_live(r, &x, &links->node[k]);
+    if (x.kind == NODE_LIVE) {
+        link_live(r, &x, &links->node[k]);
+        return;
+    }
     if (x.kind == NODE_INDEX) {
         x.a = links->icol[x.a];
         x.varies = r->s->icol[x.a].varies;
@@ -119,8 +106,7 @@ static bool link_node(reader *r, const loop_summary *in, nest_links *links, int 
         x.varies |= r->s->node[x.arg[j]].varies;
     }
     links->node[k] = summary_new_node(r, x);
-    return links->node[k] != UNLINKED &&
-           summary_new_step(r, (step){.kind = STEP_NODE, .a = links->node[k]});
+    summary_new_step(r, (step){.kind = STEP_NODE, .a = links->node[k]});
 }
 
 /* An accumulator of the inner loop: nothing else of it has to do with that. */
@@ -132,7 +118,7 @@ static bool accumulator(const loop_summary *in, int k)
     return false;
 }
 
-static bool link_nodes(reader *r, loop_summary *in, nest_links *links)
+static void link_nodes(reader *r, loop_summary *in, nest_links *links)
 {
     for (int k = 0; k < in->nnode; k++) {
         node *x = &in->node[k];
@@ -140,13 +126,12 @@ static bool link_nodes(reader *r, loop_summary *in, nest_links *links)
         if (accumulator(in, k)) continue;
         for (int j = 0; j < x->nargs && x->kind != NODE_INNER; j++)
             x->varies |= in->node[x->arg[j]].varies;
-        if (!movable(in, links, k)) {
+        if (movable(in, links, k)) {
+            link_node(r, in, links, k);
+        } else {
             x->varies = true;
-        } else if (!link_node(r, in, links, k)) {
-            return false;
         }
     }
-    return true;
 }
 
 /* ---- reductions ---------------------------------------------------------------- */
@@ -156,36 +141,35 @@ static bool link_nodes(reader *r, loop_summary *in, nest_links *links)
  * it gives is reduced in its turn. */
 static bool link_reduction(reader *r, const sink *x, uint16_t *result)
 {
-    const uint16_t init = r->v[x->a];
-    node n = {.kind = NODE_INNER, .cls = x->cls, .fn = x->fn, .varies = true, .at = x->at};
-    if (fn_result_class(x->fn, (vclass)x->cls) != x->cls || fn_at(x->fn)->flags & FP_FAULTS)
-        return false;
-    if (init != UNSET) {
-        n.nargs = 1;
-        n.arg[0] = init;
-        r->s->node[init].uses++;
-        *result = summary_new_node(r, n);
-        r->v[x->a] = *result;
-        return *result != UNSET && r->s->node[init].cls == x->cls;
+    node n = {.kind = NODE_INNER,
+              .cls = x->cls,
+              .fn = (int16_t)x->fn,
+              .nargs = 1,
+              .varies = true,
+              .at = x->at};
+    if (fn_at(x->fn)->flags & FP_FAULTS) return false;
+    if (r->v[x->a] != UNSET) {
+        n.arg[0] = r->v[x->a];
+        r->s->node[n.arg[0]].uses++;
+        summary_settle(r, n.arg[0], (vclass)x->cls);
+        r->v[x->a] = *result = summary_new_node(r, n);
+        return true;
     }
     value start;
     if (x->right || !(fn_at(x->fn)->flags & FP_ASSOCIATIVE) ||
         !reduction_start(x->fn, (vclass)x->cls, &start))
         return false;
     const uint16_t own = summary_read_value(r, x->a);
-    n.nargs = 1;
     n.arg[0] = summary_new_node(
-        r, (node){.kind = NODE_START, .cls = x->cls, .fn = x->fn, .uses = 1});
-    if (!summary_new_step(r, (step){.kind = STEP_NODE, .a = n.arg[0]})) return false;
+        r, (node){.kind = NODE_START, .cls = x->cls, .fn = (int16_t)x->fn, .uses = 1});
+    summary_new_step(r, (step){.kind = STEP_NODE, .a = n.arg[0]});
     *result = summary_new_node(r, n);
-    if (own == UNSET || n.arg[0] == UNSET || *result == UNSET || r->s->nsink == SINK_MAX)
-        return false;
     r->s->node[own].uses += 2;
     r->s->node[own].cls = x->cls;
     r->s->node[*result].uses++;
     sink out = *x;
     out.node = *result;
-    r->s->sink[r->s->nsink++] = out;
+    summary_new_sink(r, out);
     r->sunk = true;
     return true;
 }
@@ -213,14 +197,16 @@ bool summary_link(reader *r, loop_tree *inner)
 {
     loop_summary *in = &inner->s;
     nest_links *links = &inner->link;
-    if (r->t->nchild == CHILD_MAX || !link_icols(r, in, links) ||
-        !link_places(r, in, links) || !link_nodes(r, in, links) ||
-        !link_reductions(r, in, links))
-        return false;
+    if (r->t->nchild == CHILD_MAX) return false;
+    link_icols(r, in, links);
+    if (!link_places(r, in, links)) return false;
+    link_nodes(r, in, links);
+    if (!link_reductions(r, in, links)) return false;
     r->sunk |= in->effects;
     r->s->effects |= in->effects;
     r->t->child[r->t->nchild] = inner;
-    return summary_new_step(r, (step){.kind = STEP_INNER,
-                                      .a = (uint16_t)r->t->nchild++,
-                                      .b = (uint16_t)r->s->nnode});
+    summary_new_step(r, (step){.kind = STEP_INNER,
+                               .a = (uint16_t)r->t->nchild++,
+                               .b = (uint16_t)r->s->nnode});
+    return true;
 }
