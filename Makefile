@@ -157,7 +157,7 @@ fuzz: $(FUZZERS)
 ## coverage: with COV=1: lines and branches of vm/ and formats/ that ran so far
 ##           (MISSING=1: those that didn't); fails if a function, an opcode or an
 ##           error never did that tests/unreached.txt lacks
-coverage:
+coverage: $(filter check,$(MAKECMDGOALS)) # with -j, too, it counts what check ran
 	@for d in vm formats; do \
 	  for c in $$d/*.c; do gcov -b -c -t -o $(B)/$$d $$c 2>/dev/null; done | \
 	  awk -v dirs=$$d -v missing=$(MISSING) -f tests/coverage.awk; \

@@ -133,7 +133,8 @@ static stc_type user_type(ostmt *s, const ofunction *user, stc_type t)
 static oval reduce(ostmt *s, const ast *body, const int *index, int n, int fn,
                    const ofunction *user, stc_type as, oval acc, bool started)
 {
-    if (begin(s, index, n)) {
+    const bool some = begin(s, index, n);
+    if (some) {
         do {
             oval v = eval(s, body);
             v.weak = false;
@@ -150,7 +151,9 @@ static oval reduce(ostmt *s, const ast *body, const int *index, int n, int fn,
         } while (advance(s, index, n));
     }
     if (!started) ostmt_refuse(s, ORACLE_UNSURE, "a reduction over nothing has no value");
-    return acc;
+    /* 0, but inf * 0 where the schedule moves the sum ahead of a factor that is inf */
+    bool sum = fn == of_find("add", 3, 2) && acc.type >= STC_F32;
+    return sum && !some && s->moved ? ov_any(acc.type) : acc;
 }
 
 static oval eval_reduce(ostmt *s, const ast *e)
@@ -468,6 +471,9 @@ static overdict assign(oworld *w, const ast *tree)
     assignment a = {.tree = tree, .right = tree->child[1], .fn = -1};
     const ast *left = tree->child[0];
     if (tree->op != OPR_NONE) a.fn = oracle_op_function(tree->op);
+    const ast *schedule = tree->child[2];
+    for (int k = 0; schedule && k < schedule->count; k++)
+        s->moved |= strcmp(schedule->child[k]->name, "precompute") == 0;
     const otensor *old = oworld_find(w, left->name);
     bool shaped = old && (old->keeps_shape || (a.fn >= 0 && old->has_data));
     snprintf(w->target_name, sizeof w->target_name, "%s", left->name);

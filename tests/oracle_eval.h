@@ -37,7 +37,8 @@ typedef struct ostmt {
     overdict verdict;
     bool fill_mode; /* every access reads its tensor's fill    */
     bool fill_unknown;
-    int calls; /* depth of user functions                 */
+    bool moved; /* by its schedule, sums may come ahead of factors */
+    int calls;  /* depth of user functions                 */
 } ostmt;
 
 /* A user function: its tree, which lives as long as the world. */
