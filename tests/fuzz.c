@@ -157,6 +157,8 @@ static bool run_some(const options *o, totals *t, double until)
                 case_free(&c);
                 return false;
             }
+            /* an impossible schedule is refused in every way */
+            if (j.verdict == CASE_UNSURE && c.scheduled && !o->one) break;
         }
         case_free(&c);
         if (o->one) break;

@@ -26,11 +26,13 @@ static const char *fresh(drawn *d, char *name)
     return name;
 }
 
-/* Loop k becomes a (and b, if it isn't empty). */
+/* Loop k becomes a, and b inside of it, if there is one. */
 static void replace(drawn *d, int k, const char *a, const char *b)
 {
     memcpy(d->loop[k], a, NAME);
-    if (b && d->n < LOOPS) memcpy(d->loop[d->n++], b, NAME);
+    if (!b || d->n == LOOPS) return;
+    memmove(d->loop[k + 2], d->loop[k + 1], (size_t)(d->n++ - k - 1) * NAME);
+    memcpy(d->loop[k + 1], b, NAME);
 }
 
 static void drop(drawn *d, int k)
@@ -115,6 +117,17 @@ static void say_policy(drawn *d, const char *before)
         gen_say(d->text, sizeof d->text, ", %d", capacity[gen_below(d->g, 5)]);
 }
 
+/* Whether a text in parentheses is an expression: no list, reduction or slice. */
+static bool is_expression(const char *text)
+{
+    int depth = 0;
+    for (const char *s = text; *s; s++) {
+        depth += (*s == '(') - (*s == ')');
+        if (depth == 0 && (*s == ',' || *s == ':')) return false;
+    }
+    return *text != 0;
+}
+
 /* A part of the right side, as written: what is in parentheses, or before them, too.
  * False if there is none. */
 static bool choose_part(const drawn *d, char *text, size_t size)
@@ -134,7 +147,7 @@ static bool choose_part(const drawn *d, char *text, size_t size)
     if (depth || len >= size) return false;
     memcpy(text, begin, len);
     text[len] = 0;
-    return true;
+    return is_expression(text);
 }
 
 static bool alone(const char *text, const char *at)
@@ -145,19 +158,20 @@ static bool alone(const char *text, const char *at)
 /* A part of the right side first, over some of its indices; new names for them. */
 static void precompute(drawn *d, const char *names)
 {
-    char text[300], name[NAME];
+    char text[300], list[40] = "", name[NAME];
     int n = 0;
     if (!choose_part(d, text, sizeof text)) return;
-    say_command(d);
-    gen_say(d->text, sizeof d->text, "precompute(%s, W%d, {", text, ++d->made % 100);
     for (int k = 0; k < d->g->nindex; k++) {
         const char *at = strchr(text, names[k]);
         while (at && !alone(text, at))
             at = strchr(at + 1, names[k]);
         if (at && gen_chance(d->g, 75))
-            gen_say(d->text, sizeof d->text, "%s%c", n++ ? "," : "", names[k]);
+            gen_say(list, sizeof list, "%s%c", n++ ? "," : "", names[k]);
     }
-    gen_say(d->text, sizeof d->text, "}");
+    if (n == 0) return;
+    say_command(d);
+    gen_say(d->text, sizeof d->text, "precompute(%s, W%d, {%s}", text, ++d->made % 100,
+            list);
     if (gen_chance(d->g, 25)) {
         for (int k = 0; k < n; k++)
             gen_say(d->text, sizeof d->text, "%s%s", k ? "," : ", {", fresh(d, name));
@@ -202,13 +216,14 @@ void gen_schedule(gen *g, const char *names, char *out, size_t size)
     if (d.n && gen_chance(g, 40)) reorder(&d);
     if (gen_chance(g, 30)) precompute(&d, names);
     for (int steps = gen_below(g, 4); steps > 0 && d.n; steps--) {
-        int k = gen_below(g, d.n), j = gen_below(g, d.n);
+        int k = gen_below(g, d.n);
+        int j = gen_chance(g, 75) ? k + 1 : gen_below(g, d.n); /* most likely inside k */
         switch (gen_below(g, 3)) {
         case 0:
             split(&d, k);
             break;
         case 1:
-            if (k != j) fuse(&d, k, j);
+            if (k != j && j < d.n) fuse(&d, k, j);
             break;
         default:
             positions(&d);
@@ -218,7 +233,8 @@ void gen_schedule(gen *g, const char *names, char *out, size_t size)
     if (gen_chance(g, 10)) precompute(&d, names);
     if (d.n && gen_chance(g, 10)) {
         say_command(&d);
-        gen_say(d.text, sizeof d.text, "parallelize(%s)", d.loop[gen_below(g, d.n)]);
+        int k = gen_chance(g, 75) ? 0 : gen_below(g, d.n); /* most likely outermost */
+        gen_say(d.text, sizeof d.text, "parallelize(%s)", d.loop[k]);
     }
     if (!d.text[0] || gen_chance(g, 30)) workspace(&d);
     gen_say(out, size, "\n  with %s", d.text);
