@@ -72,7 +72,7 @@ stc_status fail_file(ctx *cx, stc_status status, const char *file, int64_t line,
 stc_status fail_text(ctx *cx, stc_status status, const char *file, const char *text,
                      span at, const char *format, ...) PRINTF_LIKE(6, 7);
 void diag_clear(ctx *cx);
-/* n more steps were done; now and then, asks the host's progress function whether
+/* n more steps were done; looks for an interrupt and, now and then, asks the host whether
  * to go on. Counts from run to run, so that many short ones are seen, too. */
 stc_status work_done(ctx *cx, uint64_t n);
 

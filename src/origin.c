@@ -134,6 +134,8 @@ static int64_t random_skip(uint64_t *state, double density, int64_t limit)
     return skip >= (double)limit ? limit : (int64_t)skip;
 }
 
+enum { NUMBERS = 1 << 16 }; /* between two looks at interrupts */
+
 static stc_status random_entries(const origin *o, stc_type type, int order,
                                  const int64_t *shape, int64_t places, entries *e)
 {
@@ -150,7 +152,9 @@ static stc_status random_entries(const origin *o, stc_type type, int order,
             coords[k] = rest % shape[k];
             rest /= shape[k];
         }
-        if ((st = entries_push(e, coords, random_value(&state, type)))) return st;
+        st = entries_push(e, coords, random_value(&state, type));
+        if (!st && e->n % NUMBERS == 0) st = work_done(e->cx, NUMBERS);
+        if (st) return st;
     }
 }
 

@@ -178,20 +178,13 @@ static stc_status exec_include(stc_session *s, script *in, const ast *n)
 
 enum { ROUND_STEPS = 1 << 12 }; /* what a round of a script's loop counts as */
 
-static stc_status stopped(ctx *cx)
-{
-    if (!atomic_load_explicit(&cx->interrupt, memory_order_relaxed))
-        return work_done(cx, ROUND_STEPS);
-    return fail(cx, STC_ERR_INTERRUPT, "interrupted");
-}
-
 /* Before a round: whether it may begin. The step limit bounds rounds, too. */
 static stc_status next_round(ctx *cx, uint64_t rounds)
 {
     if (cx->max_steps && rounds >= cx->max_steps)
         return fail(cx, STC_ERR_STEPS, "the loop took more than %llu rounds",
                     (unsigned long long)cx->max_steps);
-    return stopped(cx);
+    return work_done(cx, ROUND_STEPS);
 }
 
 static stc_status exec_repeat(stc_session *s, script *in, const ast *n)
@@ -215,7 +208,7 @@ static stc_status exec_while(stc_session *s, script *in, const ast *n)
     in->loops++;
     for (uint64_t rounds = 0; !st; rounds++) {
         bool on = false;
-        st = stopped(&s->m->cx);
+        st = work_done(&s->m->cx, ROUND_STEPS);
         if (!st)
             st = place_error(in, n->child[0], session_condition(s, in, n->child[0], &on));
         if (st || !on) break;

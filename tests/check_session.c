@@ -198,12 +198,12 @@ static int stop_at_once(void *context, const char *what, uint64_t done, uint64_t
     return 1;
 }
 
-/* Statements too short to be asked about alone, and a loop that has none. */
+/* Statements too short to be asked about alone, a loop that has none, random numbers. */
 START_TEST(progress_stops_loops)
 {
-    static const char *const endless[] = {"a = 1\nwhile (a > 0) { a = a + 1 }",
-                                          "a = 1\nwhile (a > 0) { }",
-                                          "a = 1\nrepeat 1000000000 { a = a + 1 }"};
+    static const char *const endless[] = {
+        "a = 1\nwhile (a > 0) { a = a + 1 }", "a = 1\nwhile (a > 0) { }",
+        "a = 1\nrepeat 1000000000 { a = a + 1 }", "tensor R svec bool [9000000] = random"};
     heap h = {0};
     int calls = 0;
     const stc_config config = {.alloc = heap_alloc,
@@ -284,7 +284,7 @@ Suite *suite_session(void)
     tcase_add_test(c, functions);
     tcase_add_test(c, files);
     tcase_add_test(c, schedules);
-    tcase_add_loop_test(c, progress_stops_loops, 0, 3);
+    tcase_add_loop_test(c, progress_stops_loops, 0, 4);
     tcase_add_loop_test(c, steps_bound_loops, 0, 3);
     tcase_add_test(c, long_texts);
     suite_add_tcase(s, c);

@@ -278,6 +278,20 @@ const char *repl_command_name(int i)
     return i >= 0 && i < COMMAND_COUNT ? commands[i].name : NULL;
 }
 
+static int unknown_command(repl *r, const char *word)
+{
+    const char *names[COMMAND_COUNT + 1] = {NULL};
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        names[i] = commands[i].name;
+    const char *near = near_name(word, names);
+    char what[160];
+    if (near)
+        snprintf(what, sizeof what, "':%.60s'; did you mean :%s?", word, near);
+    else
+        snprintf(what, sizeof what, "':%.60s'; :help commands lists them", word);
+    return fault(r, "there is no command %s", what);
+}
+
 int repl_command(repl *r, const char *text)
 {
     const size_t n = strcspn(++text, blanks);
@@ -292,15 +306,16 @@ int repl_command(repl *r, const char *text)
             break;
         }
     }
+    char *word = xstrndup(text, n);
     if (found != 1) {
-        char *word = xstrndup(text, n);
-        status = fault(r,
-                       found ? "':%s' could be several commands; :help commands lists them"
-                             : "there is no command ':%s'; :help commands lists them",
-                       word);
+        status =
+            found ? fault(r, "':%s' could be several commands; :help commands lists them",
+                          word)
+                  : unknown_command(r, word);
         free(word);
         return status;
     }
+    free(word);
     char *rest = xstrndup(text + n, strlen(text + n));
     status = row->run(r, rest);
     free(rest);

@@ -207,16 +207,16 @@ void print_info(const stc_tensor *t, FILE *out)
     fprintf(out, "]\ntype     %s\nformat   %s\nstored   %lld",
             stc_type_name(stc_tensor_type(t)), stc_tensor_format(t), (long long)stored);
     if (places > 0)
-        fprintf(out, " (%.3g%% of %.6g places)", 100 * (double)stored / places, places);
+        fprintf(out, " (%.3g%% of %.15g places)", 100 * (double)stored / places, places);
     const uint64_t held = stc_tensor_bytes(t);
     const double flat = places * (double)stc_type_size(stc_tensor_type(t));
-    fprintf(out, "\nbytes    %llu (%s", (unsigned long long)held,
-            format_bytes(held, bytes));
+    fprintf(out, "\nbytes    %llu", (unsigned long long)held);
+    if (held >= 1024) fprintf(out, " (%s)", format_bytes(held, bytes));
     if (held && flat > 0) {
         const double times = flat / (double)held;
         fprintf(out, "; dense: %.*f times that", times < 10 ? 2 : 0, times);
     }
-    fprintf(out, ")\n");
+    fputc('\n', out);
 }
 
 char *read_text(const char *path)
