@@ -105,6 +105,44 @@ static void arrays_against_scalars(int id, int cls)
     }
 }
 
+/* Three runs, one of them empty, into elements that stand otherwise. */
+static void folds_against_scalars(int id, int cls)
+{
+    enum { N = 40 };
+    static const int lane[] = {2, 0, 1}, end[] = {7, 7, N};
+    const fn_fold many = fn_fold_of(id, (vclass)cls);
+    if (!many) return;
+    const fn_scalar one = fn_scalar_of(id, (vclass)cls);
+    char in[N * 16], out[3 * 16];
+    value want[3];
+    for (int k = 0; k < N; k++) {
+        const oval o = sample(class_types[cls], 3 * k + 1);
+        type_store(class_types[cls], in, k, to_value(&o));
+        if (k < 3) type_store(class_types[cls], out, k, want[k] = to_value(&o));
+    }
+    for (int r = 0, k = 0; r < 3; r++)
+        for (; k < end[r]; k++) {
+            const value x = want[lane[r]], y = type_load(class_types[cls], in, k);
+            ck_assert_int_eq(one(&want[lane[r]], &x, &y, NULL), FAULT_NONE);
+        }
+    many(out, in, lane, end, 3);
+    for (int k = 0; k < 3; k++) {
+        const value got = type_load(class_types[cls], out, k);
+        ck_assert_msg(class_equal((vclass)cls, got, want[k]), "%s in %s: element %d",
+                      fn_at(id)->name, class_name((vclass)cls), k);
+    }
+}
+
+START_TEST(folds)
+{
+    for (int id = 0; id < FN_COUNT; id++)
+        for (int cls = 0; cls < CLASS_COUNT; cls++)
+            folds_against_scalars(id, cls);
+    ck_assert_ptr_null(fn_fold_of(FN_DIV, CLASS_I64));
+    ck_assert_ptr_null(fn_fold_of(FN_LT, CLASS_F64));
+}
+END_TEST
+
 START_TEST(arrays)
 {
     for (int id = 0; id < FN_COUNT; id++)
@@ -267,6 +305,7 @@ Suite *suite_functions(void)
     TCase *c = tcase_create("functions");
     tcase_add_test(c, scalars);
     tcase_add_test(c, arrays);
+    tcase_add_test(c, folds);
     tcase_add_test(c, properties);
     tcase_add_test(c, literals);
     tcase_add_test(c, integer_rules);

@@ -267,13 +267,13 @@ START_TEST(faults_name_their_place)
 END_TEST
 
 /* Operations that lowering doesn't need, in what it made: `from` becomes `to` in the
- * program's text. y then has these elements. */
-static void rewritten(const char *text, const stc_decl *d,
+ * program's text. y then has these elements, by base operations, too. */
+static void rewritten(bool base, const char *text, const stc_decl *d,
                       stc_tensor *(*operand)(stc_machine *), const char *from,
                       const char *to, int64_t n, const double *want)
 {
     heap h;
-    stc_machine *m = machine_open(&h, false);
+    stc_machine *m = machine_open(&h, base);
     stc_program *p, *q;
     char *dump, *at, edited[4000];
     const stc_tensor *y;
@@ -321,10 +321,10 @@ START_TEST(other_operations)
     double twice[20];
     for (int k = 0; k < 20; k++)
         twice[k] = 2 * sample_dense[k];
-    rewritten("y(i) = x(i) + 300", &x, hundreds, "    store ",
+    rewritten(_i, "y(i) = x(i) + 300", &x, hundreds, "    store ",
               "    wrap v2, i8, v2\n    store ", 3, wrapped);
-    rewritten("tensor y csc\ny(i,j) = x(i,j) + x(i,j)", &a, matrix, "  convert ", "  pack ",
-              20, twice);
+    rewritten(_i, "tensor y csc\ny(i,j) = x(i,j) + x(i,j)", &a, matrix, "  convert ",
+              "  pack ", 20, twice);
 }
 END_TEST
 
@@ -341,7 +341,7 @@ Suite *suite_machine(void)
     tcase_add_loop_test(c, interrupted, 0, 2);
     tcase_add_test(c, memory_is_capped);
     tcase_add_test(c, faults_name_their_place);
-    tcase_add_test(c, other_operations);
+    tcase_add_loop_test(c, other_operations, 0, 2);
     suite_add_tcase(s, c);
     return s;
 }

@@ -11,7 +11,7 @@
 /* ---- functions -------------------------------------------------------------------------
  */
 
-#if defined(__x86_64__) && !defined(STC_SAN)
+#if defined(__x86_64__)
 #define WIDE __attribute__((target("avx2")))
 #define HAS_WIDE (__builtin_cpu_supports("avx2") != 0)
 #else

@@ -14,7 +14,7 @@
 #include "interval.h"
 #include <string.h>
 
-enum { RUN_WALKS = 4, AHEAD_LEAST = 16, LANES = STRIP < 512 ? STRIP : 512 };
+enum { RUN_WALKS = 4, LANES = STRIP < 512 ? STRIP : 512, AHEAD_LEAST = LANES / 32 + 1 };
 #define ROW_END UINT32_MAX
 
 /* ---- which rows -------------------------------------------------------------------- */
