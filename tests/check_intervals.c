@@ -314,6 +314,27 @@ static stc_tensor *made_of(stc_machine *m, const char *text, const char *const *
 #define LZ77_STREAM "(i,j) -> (flat(i,j) : lz77)"
 
 /* Whatever the formats of operands and result, the dense loops' values. */
+static void same_as_dense(const char *text, const char *const *formats, stc_type type,
+                          const uint32_t *longest)
+{
+    static const char *const plain[] = {"dense", "dense", "dense", "dense", "dense"};
+    stc_machine *m;
+    ck_assert_int_eq(stc_open(NULL, &m), STC_OK);
+    stc_tensor *a = made_of(m, text, formats, type, longest);
+    stc_tensor *b = made_of(m, text, plain, type, longest);
+    const void *x, *y;
+    int64_t nx, ny;
+    const size_t size = type == STC_U8 ? 1 : type == STC_I16 ? 2 : type == STC_I32 ? 4 : 8;
+    stc_tensor_values(a, &x, &nx);
+    stc_tensor_values(b, &y, &ny);
+    ck_assert_int_eq(nx, ny);
+    ck_assert_msg(!memcmp(x, y, (size_t)nx * size), "%s, %s %s, type %d, runs up to %d",
+                  text, formats[0], formats[2], (int)type, (int)longest[0]);
+    stc_tensor_free(a);
+    stc_tensor_free(b);
+    stc_close(m);
+}
+
 START_TEST(rows_of_runs)
 {
     static const char *const text[] = {
@@ -345,30 +366,42 @@ START_TEST(rows_of_runs)
                                           {900, 2, 300, 5},
                                           {200, 200, 9, 9}};
     static const stc_type types[] = {STC_I32, STC_U8, STC_F64, STC_I16};
-    static const size_t size[] = {4, 1, 8, 2};
-    static const char *const plain[] = {"dense", "dense", "dense", "dense", "dense"};
     for (size_t e = 0; e < sizeof text / sizeof *text; e++)
         for (size_t f = 0; f < sizeof formats / sizeof *formats; f++) {
             const uint32_t *n = longest[(e + f) % (sizeof longest / sizeof *longest)];
-            for (size_t by = 0; by < 4; by++, n = longest[(e + 2 * f + by) % 5]) {
-                stc_machine *m;
-                ck_assert_int_eq(stc_open(NULL, &m), STC_OK);
-                const stc_type type = types[(by + f) % 4];
-                stc_tensor *a = made_of(m, text[e], formats[f], type, n);
-                stc_tensor *b = made_of(m, text[e], plain, type, n);
-                const void *x, *y;
-                int64_t nx, ny;
-                stc_tensor_values(a, &x, &nx);
-                stc_tensor_values(b, &y, &ny);
-                ck_assert_int_eq(nx, ny);
-                ck_assert_msg(!memcmp(x, y, (size_t)nx * size[(by + f) % 4]),
-                              "%s, formats %zu, type %d, runs up to %d", text[e], f,
-                              (int)type, (int)n[0]);
-                stc_tensor_free(a);
-                stc_tensor_free(b);
-                stc_close(m);
-            }
+            for (size_t by = 0; by < 4; by++, n = longest[(e + 2 * f + by) % 5])
+                same_as_dense(text[e], formats[f], types[(by + f) % 4], n);
         }
+}
+END_TEST
+
+/* Sparse coordinates lead, in rows of 1 … 400 runs. */
+START_TEST(coordinates_lead)
+{
+    static const char *const text[] = {
+        "A(i,j) = B(i,j) * D(i,j)",
+        "A(i,j) = c(j) * D(i,j) * (C(i,j) + B(i,j))",
+        "A(i,j) = min(3, D(i,j)) * (B(i,j) + i)",
+        "A(i,j) = B(i,j) * (D(i,j) * j)",
+        "A(i) = D(i,j) * B(i,j)",
+        "A(i) = max(j: D(i,j) * B(i,j))",
+    };
+    static const char *const formats[][5] = {
+        {"rle", "lz77", "csr", "dense", "csr"},
+        {"lz77", "rle", "dcsr", "dense", "dcsr"},
+        {"rle", "rle", "hash", "rle", "dense"},
+        {"lz77", "dense", "csr", "dense", "rle"},
+        {"rle", "lz77", "coo", "lz77", "coo"},
+        {"rle", "dense", "(i,j) -> (i : dense, j : compressed(index64))", "dense", "csr"},
+    };
+    static const uint32_t longest[][4] = {{1, 2, 3, 1},      {4, 12, 9, 9},
+                                          {12, 30, 2, 400},  {30, 60, 300, 5},
+                                          {60, 400, 40, 90}, {9999, 4, 40, 9999}};
+    static const stc_type types[] = {STC_I32, STC_F64, STC_U8};
+    for (size_t e = 0; e < sizeof text / sizeof *text; e++)
+        for (size_t f = 0; f < sizeof formats / sizeof *formats; f++)
+            for (size_t n = e + f; n < e + f + (e == 0 ? 6 : 2); n++)
+                same_as_dense(text[e], formats[f], types[n % 3], longest[n % 6]);
 }
 END_TEST
 
@@ -426,6 +459,7 @@ Suite *suite_intervals(void)
     tcase_add_test(c, corrupt_tokens_are_refused);
     tcase_add_test(c, streams_span_rows);
     tcase_add_test(c, rows_of_runs);
+    tcase_add_test(c, coordinates_lead);
     tcase_add_test(c, streams_are_reduced);
     suite_add_tcase(s, c);
     return s;

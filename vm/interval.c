@@ -49,6 +49,7 @@ static bool prepare_walk(const machine *mc, ivl_loop *v, int b, ivl_walk *w)
     w->place = (uint16_t)(1 + b);
     w->bit = UINT64_C(1) << b;
     w->size = lv->size;
+    w->runs = lv->a[STC_CRD].len;
     w->drives = operand_walks(&v->g.s.l->merge->operand[b]);
     switch (w->t.shape) {
     case VIEW_RANGE:
@@ -183,10 +184,10 @@ static stc_status run_loop(machine *mc, ivl_loop *v)
     if (sums_start(mc, v)) return mc->cx->diag.status;
     if (!v->alone) v->alone = runs_start(v);
     if (v->alone && pairs_start(mc, v)) return mc->cx->diag.status;
-    v->bare = v->alone ? interval_bare(mc, v) : BARE_NOT;
-    narrow_start(mc, v);
     v->led = NULL;
     if (!v->alone && lead_start(v)) v->open = false;
+    v->bare = v->alone || v->led ? interval_bare(mc, v) : BARE_NOT;
+    narrow_start(mc, v);
     interval_start(v);
     if (sums_rows(mc, v)) return mc->cx->diag.status;
     while (v->lane < v->lanes) {

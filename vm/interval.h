@@ -34,6 +34,7 @@ typedef struct ivl_walk {
     const column *parent; /* by lane of the loop outside; NULL: root */
     int64_t root;
     int64_t size; /* positions of its level                             */
+    int64_t runs; /* … and entries, whatever they are                   */
     int64_t p, end, lo, hi, pos, period;
     int64_t last, span; /* alone: the last row's last run; runs of a fiber that is
                            every row's, else 0 */
@@ -47,6 +48,11 @@ static inline int64_t table_entry(const void *a, int width, int64_t k)
 static inline int64_t table_bound(const fiber_table *t, int64_t p)
 {
     return t->bounds ? table_entry(t->bounds, t->bounds_width, p) : p;
+}
+
+static inline int64_t walk_parent(const ivl_walk *w, int row)
+{
+    return w->parent ? column_get(w->parent, row) : w->root;
 }
 
 /* After the first `after` lanes of a strip: coordinates up to hi repeat `size`
@@ -177,9 +183,15 @@ void pairs_free(machine *mc, ivl_loop *v);
  * width of its result's elements; eval: a strip, as elements of that width. */
 void narrow_start(const machine *mc, ivl_loop *v);
 const void *narrow_eval(const machine *mc, ivl_loop *v);
-/* interval_lead.c. The same for loops that one operand's coordinates lead. */
+/* interval_lead.c. The same for loops that one operand's coordinates lead. spread: lanes'
+ * coordinates, lengths and rows, which a strip that is bare hasn't; coords: the first of
+ * these alone. */
 bool lead_start(ivl_loop *v);
 void lead_fill(ivl_loop *v);
+void lead_spread(ivl_loop *v);
+void lead_coords(const ivl_loop *v, int32_t *to);
+/* interval_ranks.c: positions in an operand of runs or tokens, of the strip's lanes. */
+void ranks_of_rows(const ivl_loop *v, const ivl_walk *w, int64_t *pos);
 
 /* interval_sums.c. start: which factor is summed beforehand, if one is; then the loop is
  * alone. end: back to how it was. */

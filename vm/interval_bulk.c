@@ -33,6 +33,22 @@ static level *last_level(const machine *mc, const ivl_target *t)
     return &r->level[r->fmt.levels - 1];
 }
 
+/* Coordinates in order, one place a lane. */
+static bool takes_coords(const machine *mc, const ivl_target *t)
+{
+    const level *lv = last_level(mc, t);
+    return t->x->kind == SINK_STORE && t->direct && lv->kind->append_room &&
+           (lv->props & (PROP_UNIQUE | PROP_BRANCHLESS)) == PROP_UNIQUE;
+}
+
+/* … and the led operand's are all of them, in rows of their own. */
+static bool takes_led(const machine *mc, const ivl_loop *v, const ivl_target *t)
+{
+    const level *lv = last_level(mc, t);
+    return takes_coords(mc, t) && v->led->t.lo >= lv->base &&
+           v->led->t.hi <= lv->base + lv->extent && t->n == v->depth + 1;
+}
+
 static bool takes_fibers(const machine *mc, const ivl_target *t)
 {
     return t->x->kind == SINK_STORE && (t->direct || t->n == 1) &&
@@ -41,17 +57,16 @@ static bool takes_fibers(const machine *mc, const ivl_target *t)
 
 ivl_bare interval_bare(const machine *mc, const ivl_loop *v)
 {
-    if (v->depth + 1 < v->of->loops || v->g.s.nsink != 1) return BARE_NOT;
+    if (!v->whole || v->depth + 1 < v->of->loops || v->g.s.nsink != 1) return BARE_NOT;
     for (int k = 0; k < v->g.s.nnode; k++)
         if (v->g.s.node[k].kind == NODE_GIVEN && v->link.node[k] != UNLINKED &&
             v->g.s.node[k].varies)
             return BARE_NOT;
     if (v->depth && interval_adds(&v->g.s.sink[0]))
-        return v->summed != UNLINKED ? BARE_FIBERS : BARE_LENGTHS;
-    for (int k = 0; k < v->of->ntarget; k++)
-        if (v->of->target[k].x == &v->g.s.sink[0])
-            return takes_fibers(mc, &v->of->target[k]) ? BARE_FIBERS : BARE_NOT;
-    return BARE_NOT;
+        return v->led || v->summed != UNLINKED ? BARE_FIBERS : BARE_LENGTHS;
+    const ivl_target *t = v->of->target; /* there is one, or none */
+    if (v->of->ntarget == 0 || t->x != &v->g.s.sink[0]) return BARE_NOT;
+    return (v->led ? takes_led(mc, v, t) : takes_fibers(mc, t)) ? BARE_FIBERS : BARE_NOT;
 }
 
 /* The parent of the fiber of outer lane `row`. */
@@ -121,7 +136,6 @@ static stc_status put_fibers(machine *mc, ivl_loop *v, ivl_target *t)
 static bool lanes_ascend(const ivl_loop *v, const level *lv)
 {
     const int64_t *i = v->g.icol[0].data, least = lv->base, most = lv->base + lv->extent;
-    if (v->led && v->led->t.lo >= least && v->led->t.hi <= most) return true;
     bool ok = v->g.icol[0].form == COL_ARRAY && !v->nrep && v->len[0] == 1 &&
               i[0] >= least && i[0] < most;
     for (int k = 1; k < v->g.n; k++)
@@ -133,30 +147,51 @@ static bool lanes_ascend(const ivl_loop *v, const level *lv)
 
 static bool takes_rows(const machine *mc, const ivl_loop *v, const ivl_target *t)
 {
-    const level *lv = last_level(mc, t);
-    return t->x->kind == SINK_STORE && t->direct && lv->kind->append_room && v->g.n > 0 &&
-           (lv->props & (PROP_UNIQUE | PROP_BRANCHLESS)) == PROP_UNIQUE &&
-           lanes_ascend(v, lv);
+    if (v->led && v->bare) return v->g.n > 0;
+    return takes_coords(mc, t) && v->g.n > 0 && lanes_ascend(v, last_level(mc, t));
 }
 
-/* The first lane of the row behind that of lane k, which is row f of a led strip. */
-static int next_row(const ivl_loop *v, int k, int *f)
+/* Fibers before that of `parent` end at position p. */
+static inline void close_before(append_room *room, int64_t parent, int64_t p)
 {
-    if (v->led) return ++*f < v->nfiber ? v->start[*f] : v->g.n;
-    const int row = v->row[k];
-    while (k < v->g.n && v->row[k] == row)
-        k++;
-    return k;
+    if (room->bounds_width == 4) {
+        for (int32_t *to = room->bounds; room->closed < parent;)
+            to[++room->closed] = (int32_t)p;
+    } else {
+        for (int64_t *to = room->bounds; room->closed < parent;)
+            to[++room->closed] = p;
+    }
 }
 
+/* Where rows end, of which the first and the last have parents `first` and `last`. */
+static void close_rows(const ivl_loop *v, const ivl_target *t, append_room *room,
+                       int64_t first, int64_t last)
+{
+    if (!v->bare) {
+        for (int k = 0; k < v->g.n; k++)
+            if (k == 0 || v->row[k] != v->row[k - 1])
+                close_before(room, interval_parent(v->of, t, v->row[k]), room->pos + k);
+        return;
+    }
+    const int *row = v->fiber, n = v->nfiber;
+    const bool counted = last - first == row[n - 1] - row[0];
+    for (int f = 0; f < n; f++) {
+        const int64_t parent =
+            counted ? first + row[f] - row[0] : interval_parent(v->of, t, row[f]);
+        close_before(room, parent, room->pos + v->start[f]);
+    }
+}
+
+/* A strip's rows behind those that are there, unless one of them comes again. */
 static stc_status put_rows(machine *mc, ivl_loop *v, ivl_target *t, bool *done)
 {
     slot *r = &mc->slot[t->x->a];
     level *lv = last_level(mc, t);
     asm_level *a = &r->lev[r->t->fmt.levels - 1];
     const int n = v->g.n;
-    const int64_t first = interval_parent(v->of, t, v->row[0]);
-    const int64_t last = interval_parent(v->of, t, v->row[n - 1]);
+    const int64_t first = interval_parent(v->of, t, v->bare ? v->fiber[0] : v->row[0]);
+    const int64_t last =
+        interval_parent(v->of, t, v->bare ? v->fiber[v->nfiber - 1] : v->row[n - 1]);
     append_room room;
     const bool goes_on = first == t->parent && first == a->parent;
     if ((first <= a->parent && !goes_on) || last < first) return STC_OK;
@@ -164,17 +199,13 @@ static stc_status put_rows(machine *mc, ivl_loop *v, ivl_target *t, bool *done)
     if (lv->kind->append_room(mc->cx, lv, n, last, &room) ||
         asm_value(mc, r, room.pos + n - 1))
         return mc->cx->diag.status;
-    for (int k = 0, f = 0; k < n; k = next_row(v, k, &f)) {
-        const int64_t parent = interval_parent(v->of, t, v->row[k]);
-        for (; room.closed < parent; room.closed++) {
-            if (room.bounds_width == 4) {
-                ((int32_t *)room.bounds)[room.closed + 1] = (int32_t)(room.pos + k);
-            } else {
-                ((int64_t *)room.bounds)[room.closed + 1] = room.pos + k;
-            }
-        }
+    close_rows(v, t, &room, first, last);
+    if (v->bare && room.width == 4) {
+        lead_coords(v, room.crd);
+    } else {
+        if (v->bare) lead_spread(v);
+        strip_put_coords(&room, &v->g.icol[0], 0, n);
     }
-    strip_put_coords(&room, &v->g.icol[0], 0, n);
     lv->kind->append_done(lv, n, room.closed);
     put_lanes(r->t, v, t->x, 0, n, room.pos);
     a->parent = t->parent = last;

@@ -100,7 +100,7 @@ void narrow_start(const machine *mc, ivl_loop *v)
 {
     const loop_summary *s = &v->g.s;
     v->narrow = 0;
-    if (!HAS_WIDE || !v->alone || v->bare != BARE_FIBERS || s->nsink != 1 ||
+    if (!HAS_WIDE || v->bare != BARE_FIBERS || s->nsink != 1 ||
         s->sink[0].kind != SINK_STORE)
         return;
     const stc_type type = mc->slot[s->sink[0].a].t->type;

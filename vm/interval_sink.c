@@ -60,7 +60,7 @@ bool interval_adds(const sink *x)
 /* Sums of lanes into out[row]. */
 static void add_runs(const ivl_loop *v, vclass cls, const void *in, void *out)
 {
-    const bool fibers = v->alone && v->bare != BARE_NOT;
+    const bool fibers = v->bare != BARE_NOT;
     const int n = v->g.n;
     if (cls == CLASS_F64) {
         if (fibers) return add_fibers_F64(out, in, v);
