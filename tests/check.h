@@ -81,6 +81,10 @@ stc_machine *machine_open(heap *h, bool no_super);
 void machine_shut(stc_machine *m, heap *h);
 /* Threads for its runs, for loops of any size. */
 void machine_share(stc_machine *m, int threads);
+/* Profiles for the programs that it compiles from here on. */
+void machine_profile_runs(stc_machine *m);
+/* Whether a profile tells of calls of that row of super.def or scatter.def. */
+bool profile_has_row(const char *profile, const char *row);
 
 /* Runs a script in a session, with and without superinstructions, and on threads; the named
  * tensor must then hold these elements, row-major, converted to double. */

@@ -103,6 +103,18 @@ void machine_share(stc_machine *m, int threads)
     m->cx.grain = 1;
 }
 
+void machine_profile_runs(stc_machine *m)
+{
+    m->cx.profile = true;
+}
+
+bool profile_has_row(const char *profile, const char *row)
+{
+    char line[100];
+    snprintf(line, sizeof line, "superinstruction %s:", row);
+    return strstr(profile, line) != NULL;
+}
+
 void machine_shut(stc_machine *m, heap *h)
 {
     stc_close(m);

@@ -7,6 +7,7 @@
  * them.
  */
 #include "cascade.h"
+#include "super.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -279,7 +280,7 @@ static stc_status sums_run(machine *mc, stage *st, void *sums)
     c->p = c->data = sums;
     ns->from = 0;
     ns->to = st->g->n;
-    const stc_status status = ns->kernel(mc, ns);
+    const stc_status status = super_run(mc, ns);
     c->data = own;
     return status ? status : count_rounds(mc, ns);
 }
@@ -303,7 +304,7 @@ static stc_status pair_run(machine *mc, stage *st)
             if (stage_results_stand(mc, st->out, st->row[ns->from]))
                 return mc->cx->diag.status;
         }
-        if (ns->kernel(mc, ns)) return mc->cx->diag.status;
+        if (super_run(mc, ns)) return mc->cx->diag.status;
     }
     return count_rounds(mc, ns);
 }

@@ -8,6 +8,7 @@
  * goes through strings of elements as before.
  */
 #include "cascade.h"
+#include "super.h"
 #include <string.h>
 
 /* What is no larger stays near the processor: rows that only the second cache holds
@@ -383,7 +384,7 @@ stc_status stage_rows_run(machine *mc, stage *st)
     st->rows.pos = pos;
     st->rows.none = r->t->fill;
     st->rows.alone = has_own_rows(st);
-    if (ns->kernel(mc, ns)) return mc->cx->diag.status;
+    if (super_run(mc, ns)) return mc->cx->diag.status;
     const int64_t rounds = ns->rounds;
     ns->rounds = 0;
     return machine_count(mc, rounds);

@@ -7,6 +7,7 @@
  * they leave.
  */
 #include "parallel.h"
+#include "super_tally.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -65,7 +66,10 @@ static void lay_out(machine *mc, layout *l, int loops, int lanes, int levels)
     mc->origin = place(l, p->ncode, sizeof *mc->origin);
     mc->entry = place(l, p->nfn, sizeof *mc->entry);
     asm_level *lev = place(l, levels, sizeof *lev);
-    if (mc->cx->profile) mc->profile = place(l, p->ncode, sizeof *mc->profile);
+    if (mc->cx->profile) {
+        mc->profile = place(l, p->ncode, sizeof *mc->profile);
+        mc->tally = place(l, TALLY_COUNT, sizeof *mc->tally);
+    }
     if (!l->base) return;
     for (int t = 0; t < p->ntensor; t++) {
         mc->slot[t].row = &p->tensor[t];

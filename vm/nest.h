@@ -80,16 +80,17 @@ typedef struct row_places {
     slot *r;
 } row_places;
 typedef stc_status (*nest_kernel)(machine *mc, nest *ns);
+typedef struct super_instance super_instance; /* of super.def, see super.h */
 
 struct nest {
     uint8_t shape, cls, type; /* nest_shape, vclass, stc_type of what is loaded       */
     int16_t plus, times;      /* of the sink (STORE: none); of the factors, FN_NONE:
                                  there is only one. STORE: of the two loads           */
-    nest_kernel narrow, wide; /* for 32-bit and 64-bit indices                  */
-    nest_kernel kernel;       /* of this run                                         */
-    uint64_t since;           /* … and of those while so many bindings are counted   */
-    nest_kernel rows[2];      /* the same for three loops; NULL: there is none       */
-    const nest_rows *by;      /* what these go through                               */
+    const super_instance *narrow, *wide; /* for 32-bit and 64-bit indices */
+    const super_instance *kernel; /* of this run                                    */
+    uint64_t since; /* … and of those while so many bindings are counted   */
+    const super_instance *rows[2]; /* the same for three loops; NULL: there is none       */
+    const nest_rows *by;           /* what these go through                               */
     int nwalk, nload, nscalar;
     nest_walk walk[NEST_WALKS];
     nest_load load[NEST_LOADS];

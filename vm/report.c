@@ -1,6 +1,7 @@
 /* report.c: what a machine runs, for people: the code with the tier that each
  * loop got, and the profile of the last run.
  */
+#include "super_tally.h"
 #include "ws.h"
 #include "text.h"
 
@@ -102,5 +103,6 @@ stc_status machine_profile(const machine *mc, textbuf *out)
         text_add(out, "\n");
     }
     note_workspaces(mc, out);
+    tally_print(mc, out);
     return out->failed ? mc->cx->diag.status : STC_OK;
 }

@@ -8,6 +8,7 @@
  * reused by the next run unless they were taken.
  */
 #include "parallel.h"
+#include "super_tally.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -216,9 +217,11 @@ stc_status machine_run(machine *mc)
     mc->profile_last = -1;
     for (int i = 0; mc->nsub && i < mc->nloop; i++)
         mc->loops[i].visited = 0;
-    if (mc->profile)
+    if (mc->profile) {
         for (int i = 0; i < mc->ncode; i++)
             mc->profile[i].count = mc->profile[i].nanoseconds = mc->profile[i].rounds = 0;
+        memset(mc->tally, 0, TALLY_COUNT * sizeof *mc->tally);
+    }
     stc_status status = start(mc);
     if (status) {
         forget_results(mc);

@@ -49,6 +49,7 @@ typedef struct scatter scatter;
 enum { LIST_FEW = 96, RANK_PAD = 32 };
 typedef struct row_list row_list;
 typedef struct list_kernels {
+    int few_row, many_row; /* by tally_row */
     void (*few)(const scatter *sc, row_list *l, int n);
     void (*many)(const scatter *sc, row_list *l, int n);
     void (*place)(const row_list *l, const int32_t *rank, uint8_t *taken, void *out);
@@ -84,6 +85,7 @@ struct scatter {
     scatter_operand operand[SCATTER_OPERANDS];
     scatter_factor factor[SCATTER_FACTORS];
     scatter_kernel narrow, wide;
+    int row[2];      /* their rows of the table, by tally_row                  */
     row_list *list; /* rows may be listed; NULL: they may not            */
     /* of this run */
     scatter_kernel kernel;

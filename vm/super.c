@@ -27,25 +27,26 @@ static const struct body_row {
 #include "super.def"
 };
 
-static const struct super_row {
-    uint8_t kernel, type, body, width;
-    nest_kernel run;
-} supers[] = {
+static const super_instance supers[] = {
 #define SUPER(kernel, TYPE, body, index)                                                   \
-    {KERNEL_##kernel, STC_##TYPE, BODY_##body, index,                                      \
+    {KERNEL_##kernel,                                                                      \
+     STC_##TYPE,                                                                           \
+     BODY_##body,                                                                          \
+     index,                                                                                \
+     TALLY_##kernel##_##TYPE##_##body##_##index,                                           \
      super_##kernel##_##TYPE##_##body##_##index},
 #include "super.def"
 };
 
 /* Where the inner loop's kernel has a row, that for the loop around it as well. */
-static void choose_rows(nest *ns, const struct super_row *range)
+static void choose_rows(nest *ns, const super_instance *range)
 {
     for (size_t k = 0; k < sizeof supers / sizeof *supers; k++) {
-        const struct super_row *r = &supers[k];
+        const super_instance *r = &supers[k];
         const struct kernel_row *kernel = &kernels[r->kernel];
         if (kernel->shape == NEST_ROWS && kernel->sink == ns->in.sink[0].kind &&
             r->type == range->type && r->body == range->body && !ns->rows[r->width == 64])
-            ns->rows[r->width == 64] = r->run;
+            ns->rows[r->width == 64] = r;
     }
 }
 
@@ -85,15 +86,15 @@ bool super_choose(nest *ns)
     const int to = ns->in.sink[0].kind;
     ns->narrow = ns->wide = NULL;
     for (size_t k = 0; k < sizeof supers / sizeof *supers; k++) {
-        const struct super_row *r = &supers[k];
+        const super_instance *r = &supers[k];
         if (kernels[r->kernel].shape != ns->shape || kernels[r->kernel].sink != to ||
             r->type != ns->type || !same_body(ns, &bodies[r->body]) ||
             !fits(ns, (kernel_id)r->kernel))
             continue;
         ns->probes = r->kernel == KERNEL_dot_fiber && ns->nload == 2;
         if (ns->shape == NEST_RANGE) choose_rows(ns, r);
-        if (r->width == 32 && !ns->narrow) ns->narrow = r->run;
-        if (r->width == 64 && !ns->wide) ns->wide = r->run;
+        if (r->width == 32 && !ns->narrow) ns->narrow = r;
+        if (r->width == 64 && !ns->wide) ns->wide = r;
     }
     ns->avx2 = SUPER_HAS_AVX2;
     if (ns->shape == NEST_RANGE) ns->wide = ns->narrow; /* no indices at all */

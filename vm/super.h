@@ -3,11 +3,25 @@
 #define STC_VM_SUPER_H
 
 #include "nest.h"
+#include "super_tally.h"
 #include <math.h>
 
 #define SUPER(kernel, TYPE, body, index)                                                   \
     stc_status super_##kernel##_##TYPE##_##body##_##index(machine *mc, nest *ns);
 #include "super.def"
+
+/* A row: an instance, and where it is in the table. */
+struct super_instance {
+    uint8_t kernel, type, body, width;
+    tally_row number;
+    nest_kernel run;
+};
+
+static inline stc_status super_run(machine *mc, nest *ns)
+{
+    tally(mc, ns->kernel->number);
+    return ns->kernel->run(mc, ns);
+}
 
 /* elem_TYPE: how a type's elements are stored; num_TYPE: what they are computed
  * in; index_BITS: coordinates and bounds. */
@@ -124,6 +138,9 @@ SPAN(64)
 #define FN_MUL_I64(a, b) ((int64_t)((uint64_t)(a) * (uint64_t)(b)))
 #define FN_MUL_I32(a, b) FN_MUL_I64(a, b)
 #define FN_MUL_U8(a, b) ((a) * (b))
+#define FN_ADD_U64(a, b) ((a) + (b))
+#define FN_MUL_U64(a, b) ((a) * (b))
+#define FN_MAX_U64(a, b) ((a) > (b) ? (a) : (b))
 #define FN_MIN_F64(a, b) min_f64(a, b)
 #define FN_MIN_F32(a, b) min_f32(a, b)
 #define FN_MIN_I64(a, b) min_i64(a, b)

@@ -86,7 +86,8 @@ static const struct list_instance {
      W,                                                                                    \
      FN_##TERM,                                                                            \
      FN_##FOLD,                                                                            \
-     {few_##TERM##_##FOLD##_##CLS##_##W, many_##TERM##_##FOLD##_##CLS##_##W,               \
+     {TALLY_few_##TERM##_##FOLD##_##CLS##_##W, TALLY_many_##TERM##_##FOLD##_##CLS##_##W,   \
+      few_##TERM##_##FOLD##_##CLS##_##W, many_##TERM##_##FOLD##_##CLS##_##W,               \
       place_##TERM##_##FOLD##_##CLS##_##W}},
 #include "scatter.def"
 };
@@ -170,6 +171,7 @@ stc_status list_fibers(machine *mc, const scatter *sc, row_list *l, int n, int64
 {
     if (room(mc->cx, l, l->n + most)) return mc->cx->diag.status;
     if (!l->n && last && most <= LIST_FEW) {
+        tally(mc, l->run->few_row);
         l->run->few(sc, l, n);
         l->few++;
         return STC_OK;
@@ -178,6 +180,7 @@ stc_status list_fibers(machine *mc, const scatter *sc, row_list *l, int n, int64
     if (enlarge(mc->cx, l, l->n + most)) return mc->cx->diag.status;
     l->hashed = true;
     if (fresh) l->many++;
+    tally(mc, l->run->many_row);
     l->run->many(sc, l, n);
     return STC_OK;
 }

@@ -49,10 +49,16 @@
 static const struct scatter_instance {
     uint8_t cls, index;
     int16_t term, fold;
+    tally_row row;
     scatter_kernel run;
 } instances[] = {
 #define SCATTER(CLS, T, W, I, TERM, FOLD)                                                  \
-    {CLASS_##CLS, W, FN_##TERM, FN_##FOLD, scatter_##TERM##_##FOLD##_##CLS##_##W},
+    {CLASS_##CLS,                                                                          \
+     W,                                                                                    \
+     FN_##TERM,                                                                            \
+     FN_##FOLD,                                                                            \
+     TALLY_scatter_##TERM##_##FOLD##_##CLS##_##W,                                          \
+     scatter_##TERM##_##FOLD##_##CLS##_##W},
 #include "scatter.def"
 };
 
@@ -62,6 +68,7 @@ static bool choose(scatter *sc)
         const struct scatter_instance *r = &instances[k];
         if (r->cls != sc->cls || r->term != sc->term || r->fold != sc->fold) continue;
         *(r->index == 32 ? &sc->narrow : &sc->wide) = r->run;
+        sc->row[r->index == 64] = r->row;
     }
     return sc->narrow || sc->wide;
 }
@@ -442,6 +449,7 @@ static stc_status flush(machine *mc, scatter *sc, int n, bool last)
     if (most > w->extent - w->n) most = w->extent - w->n;
     if (ws_use(mc, w, sc->fold, sc->at) || ws_touch_room(mc, w, most))
         return mc->cx->diag.status;
+    tally(mc, sc->row[sc->kernel == sc->wide]);
     sc->kernel(sc, w, n);
     return machine_count(mc, rounds);
 }
