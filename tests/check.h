@@ -50,6 +50,7 @@
     SUITE(super)                                                                           \
     SUITE(sweep)                                                                           \
     SUITE(mutants)                                                                         \
+    SUITE(near)                                                                            \
     SUITE(convolution)                                                                     \
     SUITE(blocks)
 

@@ -33,7 +33,6 @@ void parallel_narrow(machine *mc)
 
 static void worker_free(ctx *cx, worker *w)
 {
-    if (!w) return;
     machine_free(w->mc);
     mem_free(cx, w->merge, (size_t)w->of->nloop * sizeof *w->merge);
     mem_free(cx, w->view, PARALLEL_PARTS * sizeof *w->view);
@@ -209,13 +208,10 @@ static stc_status tell_failure(job *j)
 {
     ctx *cx = j->mc->cx;
     const int c = atomic_load(&j->failed);
-    for (int t = 0; t < j->threads; t++) {
-        const worker *w = j->mc->parallel->worker[t];
-        if (w->cx.diag.status && w->chunk == c) {
-            cx->diag = w->cx.diag;
-            break;
-        }
-    }
+    worker *const *w = j->mc->parallel->worker; /* who ran it ended there */
+    while (!(*w)->cx.diag.status || (*w)->chunk != c)
+        w++;
+    cx->diag = (*w)->cx.diag;
     if (cx->diag.status == STC_ERR_INTERRUPT) atomic_store(&cx->interrupt, false);
     return cx->diag.status;
 }

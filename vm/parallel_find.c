@@ -15,25 +15,13 @@
  * examined like any other.
  */
 #include "parallel_find.h"
+#include "text.h"
 #include <string.h>
 
 bool not_shared(finder *f, const char *why)
 {
     if (!f->out->why) f->out->why = why;
     return false;
-}
-
-static const struct {
-    const char *letters;
-    int count;
-} operands[] = {
-#define OP(NAME, text, operands, effect) {operands, sizeof operands - 1},
-#include "opcodes.def"
-};
-
-const char *operand_letters(int op)
-{
-    return operands[op].letters;
 }
 
 const insn *find_at(const finder *f, int k)
@@ -56,75 +44,64 @@ static int cell_of(const finder *f, char letter, int x)
     case 'M':
     case 'X':
         return f->m0 + x;
-    case 'c':
-    case 'C':
-    case 'Q':
-        return x == ROOT ? -1 : f->c0 + x;
-    default:
-        return -1;
+    default: /* cCQ */
+        return f->c0 + x;
     }
 }
 
-/* The operands of a loop's merge: walkers are read and moved, located ones
- * written, from what they are below. */
-static bool merge_cells(finder *f, const insn *in, bool writes, cell_fn fn)
+/* A loop reads and moves what it walks and follows, and reads what it locates below. */
+static bool merge_reads(finder *f, const insn *in, cell_test fn)
 {
     const merge_desc *m = &f->p->merge[in->arg[2]];
     for (int b = 0; b < m->count; b++) {
         const merge_operand *o = &m->operand[b];
-        const bool walks = o->role == MERGE_WALK || o->role == MERGE_FOLLOW;
-        const bool located = o->role == MERGE_LOCATE;
-        if (writes) {
-            if ((walks || located) && o->cursor != ROOT && !fn(f, in, f->c0 + o->cursor))
-                return false;
+        if (o->role != MERGE_LOCATE) {
+            if (!fn(f, in, f->c0 + o->cursor)) return false;
             continue;
         }
-        if (!located && o->cursor != ROOT && !fn(f, in, f->c0 + o->cursor)) return false;
-        if (located && o->up != ROOT && !fn(f, in, f->c0 + o->up)) return false;
-        if (located && o->shift != ROOT && !fn(f, in, f->i0 + o->shift)) return false;
+        if (o->up != ROOT && !fn(f, in, f->c0 + o->up)) return false;
+        if (o->shift != ROOT && !fn(f, in, f->i0 + o->shift)) return false;
     }
     return true;
 }
 
-static bool each_read(finder *f, const insn *in, cell_fn fn)
+static bool each_read(finder *f, const insn *in, cell_test fn)
 {
-    const char *letters = operands[in->op].letters;
-    for (int k = 0; k < operands[in->op].count; k++) {
-        if (!strchr("vimcQX", letters[k])) continue;
+    const char *letters = op_at(in->op)->operands;
+    for (int k = 0; letters[k]; k++) {
+        if (!strchr("vimcQX", letters[k]) || in->arg[k] == ROOT) continue;
         int count = 1; /* some read a row of registers */
         if (in->op == OP_CALL) count = in->arg[3];
         if ((in->op == OP_WSADD || in->op == OP_WSCALL) && letters[k] == 'i')
             count = f->p->tensor[in->arg[0]].order;
         const int cell = cell_of(f, letters[k], in->arg[k]);
-        for (int j = 0; cell >= 0 && j < count; j++)
+        for (int j = 0; j < count; j++)
             if (!fn(f, in, cell + j)) return false;
     }
-    return in->op != OP_LOOP || merge_cells(f, in, false, fn);
+    return in->op != OP_LOOP || merge_reads(f, in, fn);
 }
 
-bool each_write(finder *f, const insn *in, cell_fn fn)
+void each_write(finder *f, const insn *in, cell_fn fn)
 {
-    const char *letters = operands[in->op].letters;
-    for (int k = 0; k < operands[in->op].count; k++)
-        if (strchr("VIMCQX", letters[k]) && !fn(f, in, cell_of(f, letters[k], in->arg[k])))
-            return false;
-    return in->op != OP_LOOP || merge_cells(f, in, true, fn);
+    const char *letters = op_at(in->op)->operands;
+    for (int k = 0; letters[k]; k++)
+        if (strchr("VIMCQX", letters[k])) fn(f, cell_of(f, letters[k], in->arg[k]));
+    if (in->op != OP_LOOP) return;
+    const merge_desc *m = &f->p->merge[in->arg[2]];
+    for (int b = 0; b < m->count; b++)
+        if (m->operand[b].role != MERGE_KNOWN) fn(f, f->c0 + m->operand[b].cursor);
 }
 
 /* ---- registers --------------------------------------------------------------------- */
 
-static bool mark_written(finder *f, const insn *in, int cell)
+static void mark_written(finder *f, int cell)
 {
-    (void)in;
     f->written[cell] = 1;
-    return true;
 }
 
-static bool define(finder *f, const insn *in, int cell)
+static void define(finder *f, int cell)
 {
-    (void)in;
     if (!f->defined[cell]) f->defined[cell] = (uint16_t)(1 + f->depth);
-    return true;
 }
 
 /* The two arguments of a reduction are the register itself and what is added. */
@@ -134,27 +111,22 @@ static bool accumulates(const insn *in, int reg)
            (in->arg[3] == reg) != (in->arg[4] == reg);
 }
 
-static bool same_reduction(finder *f, const insn *in, int reg)
+static bool new_reduction(finder *f, const insn *in, int reg)
 {
     parallel_loop *o = f->out;
-    if (f->sum[reg]) {
-        const int k = f->sum[reg] - 1;
-        return o->sum[k].fn == in->arg[1] && o->sum[k].cls == in->arg[2];
-    }
+    if (f->sum[reg]) return true; /* sums_hold looks whether it is the same */
     const fn_info *fn = fn_at(in->arg[1]);
     const int both = FP_COMMUTATIVE | FP_ASSOCIATIVE;
     if ((fn->flags & both) != both)
         return not_shared(f, "what combines them isn't associative and commutative");
     if (o->nsum == PARALLEL_SUMS) return not_shared(f, "they reduce too many values");
     const vclass cls = (vclass)in->arg[2];
-    value identity;
-    if (fn->identity[0].position != AT_ANY || !(fn->identity[0].classes >> cls & 1) ||
-        !fn_constant(fn->identity[0].value, cls, class_type(cls), &identity))
+    if (!(fn->identity[0].classes >> cls & 1))
         return not_shared(f, "what combines them has no identity to start with");
+    fn_constant(fn->identity[0].value, cls, class_type(cls), &o->sum[o->nsum].identity);
     o->sum[o->nsum].reg = (uint16_t)reg;
     o->sum[o->nsum].cls = in->arg[2];
     o->sum[o->nsum].fn = in->arg[1];
-    o->sum[o->nsum].identity = identity;
     f->sum[reg] = (uint8_t)++o->nsum;
     return true;
 }
@@ -165,7 +137,7 @@ static bool read_in_loop(finder *f, const insn *in, int cell)
 {
     if (f->defined[cell] || !f->written[cell]) return true;
     const int reg = cell - f->v0;
-    if (reg < f->p->nv && accumulates(in, reg)) return same_reduction(f, in, reg);
+    if (reg < f->p->nv && accumulates(in, reg)) return new_reduction(f, in, reg);
     return not_shared(f, "each needs what those before it computed");
 }
 
@@ -185,13 +157,13 @@ static void close_block(finder *f, int op)
         const bool wrote = f->defined[c] >= in, both = wrote && f->other[c] == in;
         if (f->other[c] == in) f->other[c] = 0;
         if (wrote && op == OP_ELSE && !f->other[c]) f->other[c] = in;
-        if (wrote) f->defined[c] = both && op == OP_ENDIF ? in - 1 : 0;
+        if (wrote) f->defined[c] = both ? in - 1 : 0; /* endif: then alone */
     }
     f->depth--;
 }
 
 /* One instruction of a straight reading: reads, blocks, writes. */
-static bool pass_over(finder *f, const insn *in, cell_fn read)
+static bool pass_over(finder *f, const insn *in, cell_test read)
 {
     const int op = in->op;
     if (op == OP_END || op == OP_ENDIF || op == OP_ENDWHILE || op == OP_ELSE)
@@ -200,7 +172,8 @@ static bool pass_over(finder *f, const insn *in, cell_fn read)
     if (!each_read(f, in, read)) return false;
     if (op == OP_LOOP || op == OP_IF || op == OP_WHILE || op == OP_ELSE) f->depth++;
     if (op == OP_LOOP || op == OP_WHILE) f->loops++;
-    return each_write(f, in, define);
+    each_write(f, in, define);
+    return true;
 }
 
 static bool reads_no_sum(finder *f, const insn *in, int cell)
@@ -209,15 +182,17 @@ static bool reads_no_sum(finder *f, const insn *in, int cell)
     return reg >= f->p->nv || !f->sum[reg] || accumulates(in, reg);
 }
 
-/* An accumulator is written and read by its reductions alone. */
+/* An accumulator is written and read by its reductions alone, all by one function. */
 static bool sums_hold(finder *f)
 {
     for (int k = f->l->first + 1; k < f->l->last; k++) {
         const insn *in = find_at(f, k);
         if (!each_read(f, in, reads_no_sum)) return false;
-        if (operands[in->op].count && operands[in->op].letters[0] == 'V' &&
-            f->sum[in->arg[0]] && !accumulates(in, in->arg[0]))
-            return false;
+        const uint16_t reg = in->arg[0];
+        if (op_at(in->op)->operands[0] != 'V' || !f->sum[reg]) continue;
+        const parallel_loop *o = f->out;
+        const int n = f->sum[reg] - 1;
+        if (!accumulates(in, reg) || in->arg[1] != o->sum[n].fn) return false;
     }
     return true;
 }
@@ -235,11 +210,7 @@ static bool find_registers(finder *f, int outside)
     for (int k = l->first + 1; k < l->last; k++) {
         const insn *in = find_at(f, k);
         if (in->op == OP_BREAK && in->arg[1] > f->loops) return false; /* out of it */
-        if (in->op == OP_TEST && !f->loops) return false;
-        if (in->op != OP_LOOP && operands[in->op].count &&
-            operands[in->op].letters[0] == 'I' && in->arg[0] == l->index)
-            return false;
-        if (in->op == OP_LOOP && in->arg[0] == l->index) return false;
+        if (op_at(in->op)->operands[0] == 'I' && in->arg[0] == l->index) return false;
         if (!pass_over(f, in, read_in_loop)) return false;
     }
     if (!sums_hold(f)) return false;
@@ -276,13 +247,13 @@ static bool find(finder *f)
 
 /* ---- a loop inside ----------------------------------------------------------------- */
 
-/* Nothing but loops is open around `inner` within `whole`; how many; -1: it isn't so. */
+/* How many loops are open around `inner` within `whole`. Nothing else is: what runs all
+ * of it in an order of its own has nothing but loops. */
 static int loops_around(const finder *f, const loop *whole, const loop *inner)
 {
     int depth = 0;
     for (int k = whole->first; k < inner->first; k++) {
         const int op = find_at(f, k)->op;
-        if (op == OP_IF || op == OP_WHILE) return -1;
         depth += (op == OP_LOOP) - (op == OP_END);
     }
     return depth;
@@ -305,7 +276,6 @@ static bool find_inside(finder *f, const loop *whole, const loop *inner)
 {
     const merge_desc *m = inner->merge;
     const int outside = loops_around(f, whole, inner);
-    if (outside < 0) return false;
     for (int b = 0; b < m->count; b++)
         if (m->operand[b].role <= MERGE_FOLLOW &&
             f->mc->c[m->operand[b].cursor].subsections)

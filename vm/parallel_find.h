@@ -34,11 +34,10 @@ typedef struct finder {
 bool not_shared(finder *f, const char *why);
 /* The instruction of lop k. */
 const insn *find_at(const finder *f, int k);
-/* The letters of an opcode's operands (opcodes.def). */
-const char *operand_letters(int op);
-/* Calls fn for each cell that an instruction writes, until it returns false. */
-typedef bool (*cell_fn)(finder *f, const insn *in, int cell);
-bool each_write(finder *f, const insn *in, cell_fn fn);
+/* Calls fn for each cell that an instruction writes, loops those of their merges. */
+typedef bool (*cell_test)(finder *f, const insn *in, int cell);
+typedef void (*cell_fn)(finder *f, int cell);
+void each_write(finder *f, const insn *in, cell_fn fn);
 
 /* parallel_places.c. First the registers with the loop's own coordinates; then whether
  * what the loop stores lies below them; last what tells the work in a range. */

@@ -4,16 +4,15 @@
  */
 #include "parallel_find.h"
 #include "../formats/join.h"
+#include "text.h"
 #include <string.h>
 
 /* ---- coordinates ------------------------------------------------------------------- */
 
-static bool count_write(finder *f, const insn *in, int cell)
+static void count_write(finder *f, int cell)
 {
-    (void)in;
     const int reg = cell - f->i0;
     if (reg >= 0 && reg < f->p->ni && f->writes[reg] < 2) f->writes[reg]++;
-    return true;
 }
 
 static bool is_zero(const finder *f, int reg)
@@ -54,12 +53,11 @@ void own_coordinates(finder *f)
         if (in->op == OP_LOOP) {
             const merge_desc *m = &f->p->merge[in->arg[2]];
             const extent *hi = &f->p->ext[m->hi];
-            const bool known = m->lo == ROOT && hi->op == EXT_CONST && depth < BLOCKS_MAX;
+            const bool known = m->lo == ROOT && hi->op == EXT_CONST;
             if (known && f->writes[in->arg[0]] == 1) f->within[in->arg[0]] = hi->k;
-            if (depth < BLOCKS_MAX) open[depth] = in->arg[0];
-            depth++;
+            open[depth++] = in->arg[0];
         }
-        if (in->op == OP_END && --depth < BLOCKS_MAX) f->within[open[depth]] = 0;
+        if (in->op == OP_END) f->within[open[--depth]] = 0;
     }
 }
 
@@ -68,20 +66,20 @@ void own_coordinates(finder *f)
 /* The tensors that an instruction names. */
 static int tensors_of(const finder *f, const insn *in, uint16_t *t)
 {
-    const char *letters = operand_letters(in->op);
+    const char *letters = op_at(in->op)->operands;
     int n = 0;
     for (int k = 0; letters[k]; k++)
         if (strchr("TRW", letters[k])) t[n++] = in->arg[k];
     if (in->op != OP_LOOP) return n;
     const merge_desc *m = &f->p->merge[in->arg[2]];
-    for (int b = 0; b < m->count && n < 64; b++)
+    for (int b = 0; b < m->count; b++) /* at most 64, as many as there is room for */
         if (m->operand[b].role == MERGE_LOCATE) t[n++] = m->operand[b].tensor;
     return n;
 }
 
 static bool used_outside(const finder *f, uint16_t t)
 {
-    uint16_t named[66];
+    uint16_t named[64];
     for (int k = 0; k < f->mc->nmain; k++) {
         if (k >= f->l->first && k <= f->l->last) continue;
         const int n = tensors_of(f, find_at(f, k), named);
@@ -105,7 +103,6 @@ static bool share(finder *f, uint16_t t, sharing how)
 {
     uint8_t *as = &f->out->sharing[t];
     if (*as == how) return true;
-    if (*as != SHARE_READ) return false;
     if (how == SHARE_PARTS) {
         if (f->out->nparts == PARALLEL_PARTS) return false;
         f->out->parts[f->out->nparts++] = t;
@@ -122,8 +119,7 @@ static bool find_place(finder *f, const insn *in)
     const uint16_t up = in->arg[3];
     if (f->out->sharing[in->arg[1]] == SHARE_OWN) return true;
     const uint8_t first = f->out->step > 1 ? OWN_BLOCK : OWN_INDEX;
-    const bool apart = in->arg[2] ? up == ROOT || f->below[up] != 1
-                                  : up != ROOT || f->own[in->arg[4]] != first;
+    const bool apart = in->arg[2] ? f->below[up] != 1 : f->own[in->arg[4]] != first;
     if (has_places(&row->fmt)) {
         f->apart[in->arg[1]] |= apart;
     } else {
@@ -133,7 +129,7 @@ static bool find_place(finder *f, const insn *in)
             return not_shared(f,
                               "the result's outermost coordinates aren't the loop's own");
     }
-    const bool below = here || (up != ROOT && f->below[up] == 1);
+    const bool below = here || (in->arg[2] && f->below[up] == 1);
     if (f->below[in->arg[0]] != 2) f->below[in->arg[0]] = below ? 1 : 2;
     return true;
 }
@@ -235,14 +231,14 @@ bool find_tensors(finder *f, int first, int last)
 
 /* ---- weights ----------------------------------------------------------------------- */
 
+/* It was opened before the loop, and not as subsections: those are asked for first. */
 int walked_tensor(const finder *f, uint16_t walker)
 {
-    for (int k = f->l->first - 1; k >= 0; k--) {
-        const insn *in = find_at(f, k);
-        if ((in->op == OP_OPEN || in->op == OP_OPENAT) && in->arg[0] == walker)
-            return in->op == OP_OPEN && in->arg[2] == 0 ? in->arg[1] : -1;
-    }
-    return -1;
+    int k = f->l->first - 1;
+    const insn *in = find_at(f, k);
+    while ((in->op != OP_OPEN && in->op != OP_OPENAT) || in->arg[0] != walker)
+        in = find_at(f, --k);
+    return in->op == OP_OPEN && in->arg[2] == 0 ? in->arg[1] : -1;
 }
 
 void find_weights(finder *f)

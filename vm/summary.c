@@ -228,24 +228,15 @@ static bool read_seek(reader *r, const uint16_t *a)
     return true;
 }
 
-/* The body writes integer register reg: not if an earlier read took it for fixed, since
- * the next round would read what is written now. */
-static bool write_integer(reader *r, uint16_t reg, icol x)
-{
-    if (r->i[reg] != UNSET && r->s->icol[r->i[reg]].kind == ICOL_FIXED) return false;
-    r->i[reg] = summary_new_icol(r, x);
-    return true;
-}
-
-static bool read_muladd(reader *r, const uint16_t *a, const lop *at)
+/* No round reads the integers of another: the verifier sees to that. */
+static void read_muladd(reader *r, const uint16_t *a, const lop *at)
 {
     icol x = {.kind = ICOL_MULADD, .k = r->mc->p->konst[a[2]].v.i64, .at = at};
     x.a = summary_read_integer(r, a[1]);
     x.b = summary_read_integer(r, a[3]);
     x.varies = r->s->icol[x.a].varies || r->s->icol[x.b].varies;
-    if (!write_integer(r, a[0], x)) return false;
+    r->i[a[0]] = summary_new_icol(r, x);
     summary_new_step(r, (step){.kind = STEP_ICOL, .a = r->i[a[0]]});
-    return true;
 }
 
 static bool read_mask_step(reader *r, uint16_t mask, step x)
@@ -304,6 +295,13 @@ static bool read_plain(reader *r, const insn *in, const lop *at)
 {
     const uint16_t *a = in->arg;
     switch (in->op) {
+    case OP_ICONST:
+        r->i[a[0]] = summary_new_icol(
+            r, (icol){.kind = ICOL_CONST, .k = r->mc->p->konst[a[1]].v.i64});
+        return true;
+    case OP_IMULADD:
+        read_muladd(r, a, at);
+        return true;
     case OP_IVALUE: {
         const uint16_t i = summary_read_integer(r, a[1]);
         const bool varies = r->s->icol[i].varies;
@@ -346,7 +344,6 @@ static bool read_plain(reader *r, const insn *in, const lop *at)
 static bool read_insn(reader *r, const insn *in, const lop *at)
 {
     const uint16_t *a = in->arg;
-    const program *p = r->mc->p;
     switch (in->op) {
     case OP_OPEN:
     case OP_OPENAT:
@@ -374,11 +371,6 @@ static bool read_insn(reader *r, const insn *in, const lop *at)
         return true;
     case OP_SKIP:
         return read_mask_step(r, a[0], (step){STEP_SKIP, 0, a[1], 0});
-    case OP_ICONST:
-        return write_integer(r, a[0],
-                             (icol){.kind = ICOL_CONST, .k = p->konst[a[1]].v.i64});
-    case OP_IMULADD:
-        return read_muladd(r, a, at);
     case OP_STORE:
     case OP_ACC:
         return read_sink(r, in, at);
@@ -394,7 +386,7 @@ static bool read_insn(reader *r, const insn *in, const lop *at)
     case OP_FN3:
         return read_function(r, 3, a, at);
     case OP_CALL:
-        return p->fn[a[1]].host && read_host(r, a, at);
+        return r->mc->p->fn[a[1]].host && read_host(r, a, at);
     case OP_LOAD:
         return read_load(r, a, at);
     default:
@@ -455,6 +447,20 @@ static int reductions_into(const reader *r, const sink *x)
     return n == 1 || (same && (fn_at(x->fn)->flags & FREE) == FREE) ? n : 0;
 }
 
+/* How many sinks of a loop and of those inside it go into tensor t: with two of them what
+ * is left would hang on the order of the rounds, and tiers have one of their own. */
+static int sinks_into(const loop_tree *tree, uint16_t t)
+{
+    int n = 0;
+    for (int k = 0; k < tree->s.nsink; k++) {
+        const sink *x = &tree->s.sink[k];
+        n += x->kind != SINK_REDUCE && x->kind != SINK_HOST && x->a == t;
+    }
+    for (int k = 0; k < tree->nchild; k++)
+        n += sinks_into(tree->child[k], t);
+    return n;
+}
+
 /* Registers that the body writes, other than accumulators, must not be read
  * after the loop: the tiers don't leave the last round's values in them. */
 static bool leaves_nothing(const reader *r)
@@ -469,7 +475,10 @@ static bool leaves_nothing(const reader *r)
     }
     for (int k = 0; k < r->s->nsink; k++) {
         const sink *x = &r->s->sink[k];
-        if (x->kind != SINK_REDUCE && x->kind != SINK_HOST) continue;
+        if (x->kind != SINK_REDUCE && x->kind != SINK_HOST) {
+            if (sinks_into(r->t, x->a) > 1) return false;
+            continue;
+        }
         const int all = x->kind == SINK_HOST ? 1 : reductions_into(r, x);
         if (!all || r->v[x->a] != UNSET || r->s->node[r->live[x->a]].uses != 2 * all)
             return false;

@@ -287,9 +287,8 @@ static stc_status write_operands(verifier *vf, const insn *in)
     if (in->op == OP_LOOP) return STC_OK; /* within the block: verify_loop */
     if (letters[0] == 'V')
         return cell_put(vf, vf->v0 + in->arg[0], 1 + (uint64_t)value_class(vf, in));
-    if (letters[0] == 'I') return cell_put(vf, vf->i0 + in->arg[0], 1);
-    if (letters[0] == 'M') return cell_put(vf, vf->m0 + in->arg[0], 1);
-    return STC_OK;
+    if (letters[0] == 'I') return cell_known(vf, vf->i0 + in->arg[0]);
+    return STC_OK; /* masks are set by loops alone */
 }
 
 /* ---- control ------------------------------------------------------------------- */

@@ -9,7 +9,8 @@
  * Loops and branches are one pass: changes go into a log, each with the cell
  * as it was. At a loop's end, what differs from the loop's start is unknown
  * from there on, and must not have been read, as it was at the start, within
- * the loop: the second round would find something else there.
+ * the loop: the second round would find something else there. Integers and masks
+ * that a loop writes differ: none is carried on from round to round, or out of it.
  */
 #ifndef STC_VM_VERIFY_H
 #define STC_VM_VERIFY_H
@@ -76,7 +77,8 @@ stc_status refuse(verifier *vf, const char *text, ...) PRINTF_LIKE(2, 3);
 /* verify_state.c */
 stc_status cell_set(verifier *vf, int idx, cell c);
 stc_status verify_spend(verifier *vf, int64_t n); /* bounds the work of nested blocks */
-stc_status cell_put(verifier *vf, int idx, uint64_t v); /* plain registers */
+stc_status cell_put(verifier *vf, int idx, uint64_t v); /* value registers */
+stc_status cell_known(verifier *vf, int idx);           /* integers, masks: written */
 void cell_read(verifier *vf, int idx);
 stc_status block_push(verifier *vf, int op, const merge_desc *m);
 stc_status block_else(verifier *vf);

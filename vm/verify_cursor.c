@@ -261,8 +261,8 @@ static stc_status loop_open(verifier *vf, const insn *in)
     for (int k = 0; k < m->count; k++)
         if (m->operand[k].role == MERGE_LOCATE && check_operand(vf, m, &m->operand[k]))
             return vf->cx->diag.status;
-    if (cell_put(vf, vf->i0 + in->arg[0], 1)) return vf->cx->diag.status;
-    return cell_put(vf, vf->m0 + in->arg[1], 1);
+    if (cell_known(vf, vf->i0 + in->arg[0])) return vf->cx->diag.status;
+    return cell_known(vf, vf->m0 + in->arg[1]);
 }
 
 static bool is_located(const merge_desc *m, int c)

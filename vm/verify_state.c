@@ -18,6 +18,11 @@ stc_status cell_put(verifier *vf, int idx, uint64_t v)
     return cell_set(vf, idx, (cell){.v = v});
 }
 
+stc_status cell_known(verifier *vf, int idx)
+{
+    return cell_set(vf, idx, (cell){.v = 1});
+}
+
 void cell_read(verifier *vf, int idx)
 {
     vf->cell[idx].read = ++vf->clock;
@@ -120,7 +125,9 @@ static stc_status find_changed(verifier *vf, const vblock *b)
         const change *e = &vf->log[k];
         if (vf->seen[e->idx] == vf->pass) continue;
         vf->seen[e->idx] = vf->pass;
-        if (e->dirty || vf->cell[e->idx].v != e->old.v) vf->changed[e->idx] = vf->pass;
+        const bool coordinate = e->idx >= vf->i0 && e->idx < vf->c0;
+        if (coordinate || e->dirty || vf->cell[e->idx].v != e->old.v)
+            vf->changed[e->idx] = vf->pass;
     }
     for (int64_t k = b->log; k < vf->nlog; k++) {
         const change *e = &vf->log[k];

@@ -1,0 +1,490 @@
+/* check_near.c: bytecode that differs in one respect from what the faster tiers and the
+ * threads take loops over for. Each program gives what base operations give, on each;
+ * and is taken over, or shared, just where that is right.
+ */
+#include "check.h"
+#include "../src/api.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROWS = 14, COLUMNS = 20 };
+
+#define HEAD                                                                               \
+    ".registers v 24 i 12 m 4 c 24\n"                                                      \
+    ".tensor t0 \"A\" input f64 (0) format 2 dense(0) compressed(1)\n"                     \
+    ".tensor t1 \"x\" input f64 (0) format 1 dense(0)\n"                                   \
+    ".tensor t2 \"y\" output f64 (0) [e0] format 1 dense(0)\n"                             \
+    ".tensor t3 \"\" work f64 (0) [e1] format 1 compressed(0)\n"                           \
+    ".tensor t4 \"B\" input f64 (0) format 2 compressed(0) compressed(1)\n"                \
+    ".tensor t5 \"C\" output f64 (0) [e0 e1] format 2 dense(0) compressed(1)\n"            \
+    ".tensor t6 \"s\" output f64 (0) [] format 0\n"                                        \
+    ".tensor t7 \"n\" input i64 (0) format 1 dense(0)\n"                                   \
+    ".tensor t8 \"D\" output f64 (0) [e0 e1] format 2 dense(0) dense(1)\n"                 \
+    ".tensor t9 \"\" temp f64 (0) [e1] format 1 dense(0)\n"                                \
+    ".tensor t10 \"k\" output i64 (0) [e0] format 1 dense(0)\n"                            \
+    ".extent e0 dim t0 0\n.extent e1 dim t0 1\n.extent e2 const 4\n.extent e3 const 3\n"   \
+    ".const k0 f64 0\n.const k1 i64 1\n.const k2 i64 0\n.const k3 i64 -1\n"                \
+    ".const k4 f64 4611686018427387904\n.const k5 i64 3\n.const k6 f32 0\n"                \
+    ".merge g0 lo root hi e0 universe produce 0x3 { locate c0 t0 0 root root 1 }\n"        \
+    ".merge g1 lo root hi e1 produce 0x2 { walk c2 }\n"                                    \
+    ".merge g2 lo root hi e1 produce 0xa { walk c2, locate c3 t1 0 root root 1 }\n"        \
+    ".merge g3 lo root hi e1 universe produce 0x1 { }\n"                                   \
+    ".merge g4 lo root hi e0 universe produce 0x1 { }\n"                                   \
+    ".merge g5 lo root hi e2 universe produce 0x1 { }\n"                                   \
+    ".merge g6 lo root hi e3 universe produce 0x1 { }\n"
+/* For each row: what is before the loop over its entries, in it, and after it. */
+#define ROWWISE(before, body, after)                                                       \
+    ".code / begin t2 / loop i0, m0, g0 / at c1, t2, 0, root, i0 / open c2, t0, 1, c0 "    \
+    "/ " before "loop i1, m1, g2 / " body "end / " after "end / finish t2 / halt / "
+/* y(i) is v0, summed over the entries. */
+#define SUM(before, body, after)                                                           \
+    ROWWISE("const v0, k0 / " before, "load v1, t0, c2 / load v2, t1, c3 / " body,         \
+            after "store t2, c1, v0 / ")
+#define ADD "fn2 v0, add, f64, v0, v1 / "
+#define ADD2 "fn2 v0, add, f64, v0, v2 / "
+
+typedef struct near_case {
+    const char *what, *code;
+    char tier; /* of the outermost loop; 0: whatever */
+    bool shared;
+} near_case;
+
+static const near_case loops[] = {
+    {"as it should be", SUM("", ADD, ""), '3', true},
+    /* accumulators */
+    {"added to itself", SUM("", ADD "mov v3, v0 / fn2 v0, add, f64, v0, v3 / ", ""), '1',
+     true},
+    {"added to what it was", SUM("", "mov v3, v0 / fn2 v0, add, f64, v0, v3 / " ADD, ""),
+     '1', true},
+    {"read otherwise",
+     SUM("const v4, k0 / ", ADD "fn2 v4, add, f64, v4, v0 / ",
+         "fn2 v0, add, f64, v0, v4 / "),
+     '1', true},
+    {"read before it is added to", SUM("", "fn1 v3, neg, f64, v0 / " ADD, ""), '1', true},
+    {"written over", SUM("", ADD "mov v0, v2 / ", ""), '1', true},
+    {"by a power of two",
+     SUM("const v0, k4 / ", "ivalue v3, i1 / fn2 v0, ldexp, f64, v0, v3 / ", ""), '1',
+     true},
+    {"added to twice", SUM("", ADD ADD2, ""), '4', true},
+    {"added to, then multiplied", SUM("", ADD "fn2 v0, mul, f64, v0, v2 / ", ""), '1',
+     true},
+    {"one of two",
+     SUM("const v4, k0 / ", ADD "fn2 v4, add, f64, v4, v2 / ",
+         "fn2 v0, mul, f64, v0, v4 / "),
+     '4', true},
+    {"the last one stays", SUM("", "mov v0, v1 / ", ""), '1', true},
+    {"read in the next round",
+     SUM("mov v3, v0 / ", "fn2 v0, add, f64, v0, v3 / mov v3, v1 / ", ""), '1', true},
+    {"begun from another", SUM("const v9, k4 / mov v0, v9 / ", ADD, ""), '3', true},
+    {"divided by", SUM("const v0, k4 / ", "fn2 v0, div, f64, v0, v1 / ", ""), '1', true},
+    {"from the right", SUM("", "fn2 v0, sub, f64, v1, v0 / ", ""), '4', true},
+    /* registers from outside, of which only the use tells the class */
+    {"rounded",
+     SUM("const v5, k4 / ", ADD "wrap v6, f64, v5 / fn2 v0, add, f64, v0, v6 / ", ""), '4',
+     true},
+    {"converted",
+     SUM("const v5, k1 / ", ADD "conv v6, f64, i64, v5 / fn2 v0, add, f64, v0, v6 / ", ""),
+     '4', true},
+    {"moved and never used", SUM("const v5, k1 / ", ADD "mov v6, v5 / ", ""), '1', true},
+    /* cursors */
+    {"opened, not sought",
+     SUM("", ADD "open c5, t1, 0, root / load v3, t1, c5 / fn2 v0, add, f64, v0, v3 / ",
+         ""),
+     '1', true},
+    {"opened in the row, not sought",
+     SUM("open c5, t1, 0, root / ", ADD "load v3, t1, c5 / fn2 v0, add, f64, v0, v3 / ",
+         ""),
+     '1', true},
+    {"opened outside",
+     SUM("open c5, t1, 0, root / ",
+         "seek c5, i1 / load v3, t1, c5 / " ADD "fn2 v0, add, f64, v0, v3 / ", ""),
+     '1', true},
+    {"sought",
+     SUM("",
+         "open c5, t1, 0, root / seek c5, i1 / load v3, t1, c5 / " ADD
+         "fn2 v0, add, f64, v0, v3 / ",
+         ""),
+     '4', true},
+    {"sought twice",
+     SUM("",
+         "open c5, t1, 0, root / seek c5, i1 / seek c5, i1 / load v3, t1, c5 / " ADD
+         "fn2 v0, add, f64, v0, v3 / ",
+         ""),
+     '1', true},
+    {"read at a distance, and sought",
+     SUM("iconst i3, k1 / ",
+         "open.at c5, t1, 0, root, i3, k1 / seek c5, i1 / load v3, t1, c5 / " ADD
+         "fn2 v0, add, f64, v0, v3 / ",
+         ""),
+     '1', true},
+    {"present outside", SUM("open c5, t1, 0, root / ", "present m1, 2, c5 / " ADD, ""), 0,
+     true},
+    /* integers */
+    {"set and read",
+     SUM("",
+         "iconst i3, k5 / imuladd i3, i3, k5, i1 / ivalue v3, i3 / conv v4, f64, i64, v3 / "
+         "fn2 v0, add, f64, v0, v4 / ",
+         ""),
+     0, true},
+    /* masks */
+    {"into another mask", SUM("", "present m0, 2, c2 / " ADD, ""), '1', true},
+    {"kept by another mask", SUM("", "present m0, 0, c3 / skip m0, g0 / " ADD, ""), '1',
+     true},
+    /* after the loop */
+    {"calls read what it leaves",
+     ".fn f0 \"f\" (f64) f64 registers 2 code 0:2 / .code / fn2 v1, add, f64, v0, v0 / "
+     "return v1 / begin t2 / loop i0, m0, g0 / at c1, t2, 0, root, i0 / open c2, t0, 1, c0 "
+     "/ const v0, k0 / const v1, k0 / loop i1, m1, g2 / load v1, t0, c2 / fn2 v0, add, "
+     "f64, v0, v1 / end / call v3, f0, v1, 1 / fn2 v0, add, f64, v0, v3 / store t2, c1, v0 "
+     "/ end / finish t2 / halt / ",
+     '1', true},
+    {"calls in the loop",
+     ".fn f0 \"f\" (f64) f64 registers 2 code 0:2 / .code / fn2 v1, add, f64, v0, v0 / "
+     "return v1 / begin t2 / loop i0, m0, g0 / at c1, t2, 0, root, i0 / open c2, t0, 1, c0 "
+     "/ const v0, k0 / loop i1, m1, g2 / load v1, t0, c2 / call v3, f0, v1, 1 / fn2 v0, "
+     "add, f64, v0, v3 / end / store t2, c1, v0 / end / finish t2 / halt / ",
+     '1', true},
+    {"a while after it that may set what it leaves",
+     SUM("const v1, k0 / extent v5, e2 / ", ADD,
+         "while / test v5 / const v5, k2 / const v1, k0 / endwhile / fn2 v0, add, f64, v0, "
+         "v1 / "),
+     '1', true},
+    {"a while after it that sets what it leaves",
+     SUM("const v1, k0 / extent v5, e2 / ", ADD,
+         "const v1, k4 / while / test v5 / const v5, k2 / fn2 v0, add, f64, v0, v1 / "
+         "endwhile / "),
+     0, true},
+    /* places in a result */
+    {"the row kept from inside",
+     ".code / begin t5 / loop i0, m0, g0 / at c4, t5, 0, root, i0 / open c2, t0, 1, c0 / "
+     "loop i1, m1, g1 / load v1, t0, c2 / at c6, t5, 1, c4, i1 / store t5, c6, v1 / keep "
+     "t5, 0, c4 / end / end / finish t5 / halt / ",
+     '1', true},
+    {"kept twice",
+     ".code / begin t5 / loop i0, m0, g0 / at c4, t5, 0, root, i0 / open c2, t0, 1, c0 / "
+     "loop i1, m1, g1 / load v1, t0, c2 / at c6, t5, 1, c4, i1 / store t5, c6, v1 / keep "
+     "t5, 1, c6 / keep t5, 1, c6 / end / keep t5, 0, c4 / end / finish t5 / halt / ",
+     '1', true},
+    {"left out after it was stored",
+     ".code / begin t5 / loop i0, m0, g0 / at c4, t5, 0, root, i0 / open c2, t0, 1, c0 / "
+     "loop i1, m1, g1 / load v1, t0, c2 / at c6, t5, 1, c4, i1 / store t5, c6, v1 / within "
+     "i1, e2 / store t5, c6, v1 / end / keep t5, 0, c4 / end / finish t5 / halt / ",
+     '1', true},
+    {"a mask after it was stored",
+     ".code / begin t5 / loop i0, m0, g0 / at c4, t5, 0, root, i0 / open c2, t0, 1, c0 / "
+     "loop i1, m1, g1 / load v1, t0, c2 / at c6, t5, 1, c4, i1 / store t5, c6, v1 / "
+     "present m1, 1, c2 / end / keep t5, 0, c4 / end / finish t5 / halt / ",
+     '1', true},
+    /* operands of one loop below each other: the diagonal */
+    {"located below what it walks",
+     ".merge g7 lo root hi e0 produce 0xa { walk c7, locate c8 t4 1 c7 root 1 } / .code / "
+     "const v0, k0 / open c7, t4, 0, root / loop i0, m0, g7 / load v1, t4, c8 / " ADD
+     "end / begin t6 / store t6, root, v0 / finish t6 / halt / ",
+     0, true},
+    {"located below what it walks, in a loop",
+     ".merge g7 lo root hi e0 produce 0xa { walk c7, locate c8 t4 1 c7 root 1 } / .code / "
+     "const v0, k0 / loop i1, m1, g5 / open c7, t4, 0, root / loop i0, m0, g7 / load v1, "
+     "t4, c8 / " ADD "end / end / begin t6 / store t6, root, v0 / finish t6 / halt / ",
+     0, true},
+};
+enum { LOOPS = sizeof loops / sizeof *loops };
+
+/* What a shared loop may write, and what others read of it. */
+#define SHARE(body, after)                                                                 \
+    ".code / begin t2 / const v0, k0 / loop i0, m0, g0 / at c1, t2, 0, root, i0 / open "   \
+    "c2, t0, 1, c0 / const v8, k4 / " body                                                 \
+    "store t2, c1, v8 / end / finish t2 / begin t6 / " after                               \
+    "store t6, root, v0 / finish t6 / halt / "
+#define INNER(body) "loop i1, m1, g1 / load v1, t0, c2 / " body "end / "
+
+static const near_case rounds[] = {
+    {"a sum", SHARE(INNER(ADD), ""), 0, true},
+    {"a sum in two places", SHARE("mov v1, v8 / " ADD INNER(ADD), ""), 0, true},
+    {"a sum and a product",
+     SHARE("mov v1, v8 / fn2 v0, mul, f64, v0, v1 / " INNER(ADD), ""), 0, false},
+    {"a difference", SHARE(INNER("fn2 v0, sub, f64, v0, v1 / "), ""), 0, false},
+    {"a largest one that has no identity", SHARE(INNER("fn2 v0, fmax, f64, v0, v1 / "), ""),
+     0, false},
+    {"nine sums",
+     ".code / const v0, k0 / const v2, k0 / const v3, k0 / const v4, k0 / const v5, k0 / "
+     "const v6, k0 / const v7, k0 / const v8, k0 / const v9, k0 / open c7, t4, 0, root / "
+     "loop i0, m0, g0 / open c2, t0, 1, c0 / " INNER(
+         ADD
+         "fn2 v2, add, f64, v2, v1 / fn2 v3, add, f64, v3, v1 / fn2 v4, add, f64, v4, v1 / "
+         "fn2 v5, add, f64, v5, v1 / fn2 v6, add, f64, v6, v1 / fn2 v7, add, f64, v7, v1 / "
+         "fn2 v8, add, f64, v8, v1 / fn2 v9, add, f64, v9, v1 / ") "end / fn2 v0, add, "
+                                                                   "f64, v0, v9 / begin t6 "
+                                                                   "/ store t6, root, v0 / "
+                                                                   "finish t6 / halt / ",
+     0, false},
+    {"sums as they grow", SHARE(INNER(ADD) "mov v8, v0 / ", ""), 0, false},
+    {"a sum begun anew", SHARE(INNER(ADD) "mov v0, v8 / ", ""), 0, false},
+    {"its index set anew", SHARE("ivalue v1, i0 / iconst i0, k1 / ", ""), 0, false},
+    {"its index for a loop inside", SHARE("loop i0, m1, g5 / end / ", ""), 0, false},
+    {"one cursor for all rounds",
+     ".merge g7 lo root hi e1 produce 0x2 { walk c5 } / .code / begin t2 / open c5, t1, 0, "
+     "root / loop i0, m0, g0 / at c1, t2, 0, root, i0 / const v0, k0 / loop i1, m1, g7 / "
+     "load v1, t1, c5 / " ADD "end / store t2, c1, v0 / end / finish t2 / halt / ",
+     0, false},
+    {"below one cursor for all rounds",
+     ".merge g7 lo root hi e0 universe produce 0x3 { locate c8 t4 1 c5 root 1 } / .code / "
+     "begin t2 / open c5, t4, 0, root / loop i0, m0, g0 / at c1, t2, 0, root, i0 / const "
+     "v0, k0 / loop i1, m1, g7 / load v1, t4, c8 / " ADD
+     "end / seek c5, i0 / store t2, c1, v0 / end / finish t2 / halt / ",
+     0, false},
+    /* blocks */
+    {"written in both branches",
+     SHARE("ivalue v2, i0 / if v2 / const v3, k0 / else / const v3, k4 / endif / mov v8, "
+           "v3 / ",
+           ""),
+     0, true},
+    {"written in both branches, and before",
+     ".code / begin t2 / const v3, k0 / loop i0, m0, g0 / at c1, t2, 0, root, i0 / ivalue "
+     "v2, i0 / if v2 / const v3, k0 / else / const v3, k4 / endif / store t2, c1, v3 / end "
+     "/ finish t2 / halt / ",
+     0, true},
+    {"written in a branch, and before",
+     ".code / begin t2 / const v3, k0 / loop i0, m0, g0 / at c1, t2, 0, root, i0 / ivalue "
+     "v2, i0 / if v2 / const v3, k4 / endif / store t2, c1, v3 / end / finish t2 / halt / ",
+     0, false},
+    {"written in branches of branches",
+     ".code / begin t2 / const v3, k0 / const v4, k1 / loop i0, m0, g0 / at c1, t2, 0, "
+     "root, i0 / ivalue v2, i0 / if v2 / const v3, k0 / else / if v4 / const v3, k4 / else "
+     "/ const v3, k0 / endif / endif / store t2, c1, v3 / end / finish t2 / halt / ",
+     0, false},
+    {"a while inside",
+     SHARE("extent v5, e2 / while / test v5 / const v5, k2 / endwhile / ", ""), 0, true},
+    {"left by a loop inside",
+     SHARE("extent v5, e2 / loop i1, m1, g1 / break v5, 1 / end / ", ""), 0, true},
+    {"left from inside",
+     SHARE("extent v5, e2 / loop i1, m1, g1 / break v5, 2 / end / ", ""), 0, false},
+    {"a while after it",
+     SHARE(INNER(ADD), "extent v5, e2 / while / test v5 / const v5, k2 / endwhile / "), 0,
+     true},
+    /* tensors */
+    {"a temporary of each round",
+     ".code / begin t2 / loop i0, m0, g0 / at c1, t2, 0, root, i0 / const v0, k0 / begin "
+     "t9 / loop i1, m1, g3 / at c8, t9, 0, root, i1 / ivalue v1, i1 / conv v1, f64, i64, "
+     "v1 / store t9, c8, v1 / end / finish t9 / open c5, t9, 0, root / seek c5, i0 / load "
+     "v0, t9, c5 / store t2, c1, v0 / end / finish t2 / halt / ",
+     0, true},
+    {"a temporary that is begun twice",
+     ".code / begin t2 / loop i0, m0, g0 / at c1, t2, 0, root, i0 / const v0, k4 / begin "
+     "t9 / finish t9 / begin t9 / finish t9 / store t2, c1, v0 / end / finish t2 / halt / ",
+     0, true},
+    {"a temporary that is read before it",
+     ".merge g7 lo root hi e1 universe produce 0x3 { locate c8 t9 0 root root 1 } / .code "
+     "/ begin t9 / finish t9 / const v0, k0 / loop i1, m1, g7 / load v1, t9, c8 / fn2 v0, "
+     "sub, f64, v0, v1 / end / begin t2 / loop i0, m0, g0 / at c1, t2, 0, root, i0 / const "
+     "v0, k4 / begin t9 / finish t9 / store t2, c1, v0 / end / finish t2 / halt / ",
+     0, false},
+    {"a workspace of each round",
+     ".merge g7 lo root hi e1 produce 0x2 { walk c8 } / .code / begin t2 / loop i0, m0, g0 "
+     "/ at c1, t2, 0, root, i0 / const v0, k0 / ws.begin t3 / open c2, t0, 1, c0 / loop "
+     "i1, m1, g1 / load v1, t0, c2 / ws.add t3, i1, add, f64, v1 / end / ws.end t3 / open "
+     "c8, t3, 0, root / loop i1, m1, g7 / load v1, t3, c8 / " ADD
+     "end / store t2, c1, v0 / end / finish t2 / halt / ",
+     0, true},
+    {"a workspace for all rounds",
+     ".merge g7 lo root hi e1 produce 0x2 { walk c8 } / .code / const v0, k0 / ws.begin t3 "
+     "/ loop i0, m0, g0 / "
+     "open c2, t0, 1, c0 / loop i1, m1, g1 / load v1, t0, c2 / ws.add t3, i1, add, f64, v1 "
+     "/ end / end / ws.end t3 / "
+     "open c8, t3, 0, root / loop i1, m1, g7 / load v1, t3, c8 / fn2 v0, sub, f64, v0, v1 "
+     "/ end / begin t6 / "
+     "store t6, root, v0 / finish t6 / halt / ",
+     0, false},
+    {"a result begun in it",
+     ".code / loop i0, m0, g4 / begin t2 / at c1, t2, 0, root, i0 / const v0, k4 / store "
+     "t2, c1, v0 / finish t2 / end / halt / ",
+     0, false},
+    {"a scalar stored by each",
+     ".code / begin t6 / loop i0, m0, g0 / const v0, k4 / store t6, root, v0 / end / "
+     "finish t6 / halt / ",
+     0, false},
+    {"places that aren't its own",
+     ".code / begin t2 / loop i0, m0, g4 / iconst i3, k1 / at c1, t2, 0, root, i3 / const "
+     "v0, k4 / store t2, c1, v0 / end / finish t2 / halt / ",
+     0, false},
+    {"its own rows of a result in parts",
+     ".code / begin t5 / loop i0, m0, g4 / at c4, t5, 0, root, i0 / const v0, k4 / iconst "
+     "i3, k1 / at c6, t5, 1, c4, i3 / store t5, c6, v0 / keep t5, 0, c4 / end / finish t5 "
+     "/ halt / ",
+     0, true},
+    {"a row from outside of a result in parts",
+     ".code / begin t5 / iconst i3, k1 / at c4, t5, 0, root, i3 / loop i0, m0, g4 / const "
+     "v0, k4 / at c6, t5, 1, c4, i0 / store t5, c6, v0 / end / keep t5, 0, c4 / finish t5 "
+     "/ halt / ",
+     0, true},
+    {"a row that isn't its own of a result in parts",
+     ".code / begin t5 / iconst i3, k1 / loop i0, m0, g4 / const v0, k4 / at c4, t5, 0, "
+     "root, i3 / at c6, t5, 1, c4, i0 / store t5, c6, v0 / keep t5, 0, c4 / end / finish "
+     "t5 / halt / ",
+     0, false},
+    {"one place of two kinds",
+     ".code / begin t2 / iconst i3, k1 / loop i0, m0, g4 / const v0, k4 / at c1, t2, 0, "
+     "root, i0 / store t2, c1, v0 / at c1, t2, 0, root, i3 / store t2, c1, v0 / end / "
+     "finish t2 / halt / ",
+     0, false},
+/* blocks of coordinates: what `split` makes */
+#define BLOCKS(set, index, more)                                                           \
+    ".extent e4 floordiv e0 4 / .extent e5 const 4 / .extent e6 const 2 / .const k7 i64 "  \
+    "4 / .const k8 i64 2 / .merge g7 lo root hi e4 universe produce 0x1 { } / .merge g8 "  \
+    "lo root hi e5 universe produce 0x1 { } / .merge g9 lo root hi e6 universe produce "   \
+    "0x1 { } / .code / begin t2 / loop i0, m0, g7 / " set                                  \
+    "imuladd i4, i0, k7, i3 / loop i1, m1, g8 / " index                                    \
+    "at c1, t2, 0, root, i5 / ivalue v1, i5 / conv v0, f64, i64, v1 / store t2, c1, v0 / " \
+    "end / " more "end / finish t2 / halt / "
+    {"blocks", BLOCKS("iconst i3, k2 / ", "imuladd i5, i1, k1, i4 / ", ""), 0, true},
+    {"blocks that begin at 1", BLOCKS("iconst i3, k1 / ", "imuladd i5, i1, k1, i4 / ", ""),
+     0, false},
+    {"blocks whose begin is set twice",
+     BLOCKS("iconst i3, k1 / iconst i3, k2 / ", "imuladd i5, i1, k1, i4 / ", ""), 0, false},
+    {"blocks by an index that is set elsewhere, too",
+     BLOCKS("iconst i3, k2 / iconst i5, k2 / ", "imuladd i5, i1, k1, i4 / ", ""), 0, false},
+    {"blocks in two sizes",
+     BLOCKS("iconst i3, k2 / imuladd i6, i0, k8, i3 / const v9, k4 / ",
+            "imuladd i5, i1, k1, i4 / ",
+            "loop i2, m1, g9 / imuladd i7, i2, k1, i6 / at c1, t2, 0, root, i7 / store t2, "
+            "c1, v9 / end / "),
+     0, false},
+    {"two sizes of blocks, each in a result",
+     BLOCKS("iconst i3, k2 / imuladd i6, i0, k8, i3 / const v9, k4 / ",
+            "imuladd i5, i1, k1, i4 / ",
+            "loop i2, m1, g9 / imuladd i7, i2, k1, i6 / end / "),
+     0, true},
+    {"an operand read backwards",
+     ".extent e4 addc e0 -1 / .merge g7 lo root hi e0 universe produce 0x3 { locate c8 t1 "
+     "0 root i3 -1 } / .code / begin t2 / iextent i3, e4 / loop i0, m0, g7 / at c1, t2, 0, "
+     "root, i0 / load v0, t1, c8 / store t2, c1, v0 / end / finish t2 / halt / ",
+     0, true},
+    {"nothing to share",
+     ".extent e4 const 1 / .merge g7 lo root hi e4 universe produce 0x3 { locate c0 t0 0 "
+     "root root 1 } / .code / begin t2 / loop i0, m0, g7 / at c1, t2, 0, root, i0 / open "
+     "c2, t0, 1, c0 / const v0, k0 / " INNER(
+         ADD) "store t2, c1, v0 / end / finish t2 / halt / ",
+     0, true},
+};
+enum { ROUNDS = sizeof rounds / sizeof *rounds };
+
+/* ---- a run ------------------------------------------------------------------------- */
+
+enum { MACHINES = 3, RESULTS = 5 };
+static const char *const results[RESULTS] = {"y", "C", "s", "D", "k"};
+
+typedef struct lab {
+    heap h;
+    stc_machine *m;
+    stc_tensor *in[4];
+    stc_program *p;
+    stc_status status;
+} lab;
+
+/* Small whole numbers, so that sums don't hang on their order. */
+static void lab_open(lab *l, bool no_super, int threads)
+{
+    static const char *const form[] = {"csr", "dense", "dcsr", "dense"};
+    static const int64_t matrix[2] = {ROWS, COLUMNS}, vector[1] = {COLUMNS};
+    double f64[ROWS * COLUMNS];
+    int64_t i64[COLUMNS];
+    l->m = machine_open(&l->h, no_super);
+    machine_share(l->m, threads);
+    for (int t = 0; t < 4; t++) {
+        for (int k = 0; k < ROWS * COLUMNS; k++)
+            f64[k] = (k * 7 + t) % 3 ? 0 : 1 + k % 5;
+        for (int k = 0; k < COLUMNS; k++)
+            i64[k] = k % 4;
+        ck_ok(l->m, stc_tensor_from_dense(l->m, form[t], t == 3 ? STC_I64 : STC_F64,
+                                          t % 2 ? 1 : 2, t % 2 ? vector : matrix, NULL,
+                                          t == 3 ? (void *)i64 : f64, &l->in[t]));
+    }
+}
+
+static void lab_run(lab *l, const near_case *c)
+{
+    static const char *const name[] = {"A", "x", "B", "n"};
+    const size_t size = sizeof HEAD + strlen(c->code);
+    char *text = malloc(size);
+    ck_assert_ptr_nonnull(text);
+    snprintf(text, size, "%s%s", HEAD, c->code);
+    for (char *at = text; *at; at++)
+        if (*at == '/') *at = '\n';
+    const stc_status st = stc_program_assemble(l->m, text, "near", &l->p);
+    ck_assert_msg(st == STC_OK, "%s: %s", c->what, stc_error(l->m)->message);
+    free(text);
+    for (int t = 0; t < 4; t++)
+        ck_ok(l->m, stc_bind(l->p, name[t], l->in[t]));
+    for (int k = 0; k < 2; k++)
+        l->status = stc_run(l->p);
+}
+
+static void lab_close(lab *l)
+{
+    stc_program_free(l->p);
+    for (int t = 0; t < 4; t++)
+        stc_tensor_free(l->in[t]);
+    machine_shut(l->m, &l->h);
+}
+
+static void same_result(lab *base, lab *l, const near_case *c, const char *name)
+{
+    const stc_tensor *x, *y;
+    double a[ROWS * COLUMNS] = {0}, b[ROWS * COLUMNS] = {0};
+    const stc_status st = stc_result(base->p, name, &x);
+    ck_assert_int_eq(stc_result(l->p, name, &y), st);
+    if (st) return;
+    ck_ok(l->m, stc_tensor_check((stc_tensor *)y));
+    ck_ok(base->m, stc_tensor_to_dense(x, a));
+    ck_ok(l->m, stc_tensor_to_dense(y, b));
+    ck_assert_msg(memcmp(a, b, sizeof a) == 0, "%s: %s differs%s: %g, not %g", c->what,
+                  name,
+                  l->m->cx.no_super      ? ""
+                  : l->m->cx.threads > 1 ? " on threads"
+                                         : " on faster tiers",
+                  b[0], a[0]);
+}
+
+static void judge(const near_case *c)
+{
+    lab l[MACHINES] = {0};
+    char *code;
+    for (int k = 0; k < MACHINES; k++) {
+        lab_open(&l[k], k == 0, k == 2 ? 2 : 1);
+        lab_run(&l[k], c);
+        ck_assert_msg(l[k].status == l[0].status, "%s: %s", c->what,
+                      stc_error(l[k].m)->message);
+        for (int r = 0; r < RESULTS; r++)
+            same_result(&l[0], &l[k], c, results[r]);
+    }
+    ck_ok(l[2].m, stc_program_explain(l[2].p, "code", &code));
+    const char *tier = strstr(code, "; tier ");
+    const bool shared = strstr(code, "; shared by threads");
+    ck_assert_msg(shared == c->shared, "%s: %s", c->what, shared ? "shared" : "not shared");
+    if (c->tier)
+        ck_assert_msg(tier && tier[7] == c->tier, "%s: not on tier %c", c->what, c->tier);
+    stc_text_free(l[2].m, code);
+    for (int k = 0; k < MACHINES; k++)
+        lab_close(&l[k]);
+}
+
+START_TEST(near_loops)
+{
+    judge(&loops[_i]);
+}
+END_TEST
+
+START_TEST(near_rounds)
+{
+    judge(&rounds[_i]);
+}
+END_TEST
+
+Suite *suite_near(void)
+{
+    Suite *s = suite_create("near");
+    TCase *c = tcase_create("near");
+    tcase_add_loop_test(c, near_loops, 0, LOOPS);
+    tcase_add_loop_test(c, near_rounds, 0, ROUNDS);
+    suite_add_tcase(s, c);
+    return s;
+}
