@@ -20,20 +20,6 @@ static stc_status check_shape(ctx *cx, int order, const int64_t *shape)
     return STC_OK;
 }
 
-/* A format by its text for a known order. */
-static stc_status parse_format(ctx *cx, const char *text, int order, format *out)
-{
-    format f;
-    stc_status st = format_parse(cx, NULL, text, order, &f);
-    if (st) return st;
-    if (f.order != order)
-        return fail(cx, STC_ERR_ARGUMENT,
-                    "the format %s is for order %d, the tensor has order %d", text, f.order,
-                    order);
-    *out = f;
-    return STC_OK;
-}
-
 static stc_status make(stc_machine *m, const char *fmt, stc_type type, int order,
                        const int64_t *shape, const stc_value *fill, tensor **out)
 {
@@ -45,7 +31,7 @@ static stc_status make(stc_machine *m, const char *fmt, stc_type type, int order
     stc_status st = check_shape(cx, order, shape);
     if (st) return st;
     format f;
-    if ((st = parse_format(cx, fmt, order, &f))) return st;
+    if ((st = format_parse(cx, NULL, fmt, order, &f))) return st;
     value v = {0};
     if (fill) v = type_round(type, value_from_public(type, *fill));
     return tensor_new(cx, &f, type, shape, v, out);
@@ -139,7 +125,7 @@ stc_status stc_tensor_from_dense(stc_machine *m, const char *fmt, stc_type type,
         return fail(cx, STC_ERR_ARGUMENT, "%d is no element type", (int)type);
     format f;
     stc_status st = check_shape(cx, order, shape);
-    if (!st) st = parse_format(cx, fmt, order, &f);
+    if (!st) st = format_parse(cx, NULL, fmt, order, &f);
     tensor *dense = NULL, *t = NULL;
     if (!st) st = borrow_dense(m, type, order, shape, values, &dense);
     if (st) return st;
@@ -348,7 +334,7 @@ stc_status stc_tensor_to_dense(const stc_tensor *t, void *values)
     stc_status st = checked(t);
     if (st) return st;
     format f;
-    if ((st = parse_format(t->cx, "dense", t->order, &f))) return st;
+    if ((st = format_parse(t->cx, NULL, "dense", t->order, &f))) return st;
     tensor *dense = NULL;
     if ((st = tensor_convert(t, &f, t->type, t->fill, &dense))) return st;
     if (dense->nvals)
@@ -368,7 +354,7 @@ stc_status stc_tensor_convert(const stc_tensor *t, const char *fmt, int type,
     stc_status st = checked(t);
     if (st) return st;
     format f = t->fmt;
-    if (fmt && (st = parse_format(t->cx, fmt, t->order, &f))) return st;
+    if (fmt && (st = format_parse(t->cx, NULL, fmt, t->order, &f))) return st;
     const stc_type to = type < 0 ? t->type : (stc_type)type;
     const value fill =
         type_round(to, class_convert(type_class(to), type_class(t->type), t->fill));

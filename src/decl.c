@@ -19,11 +19,8 @@ static stc_status read_shape(const source *src, const ast *n, scope_tensor *d)
     if (n->count > STC_MAX_ORDER)
         return BAD(src, n, "a shape of %d sizes; expected at most %d", n->count,
                    STC_MAX_ORDER);
-    for (int k = 0; k < n->count; k++) {
-        if (n->child[k]->u > INT64_MAX)
-            return BAD(src, n->child[k], "a size of 2^63 or more; expected less");
+    for (int k = 0; k < n->count; k++)
         d->shape[k] = (int64_t)n->child[k]->u;
-    }
     if (d->has_format && !format_close(&d->fmt, n->count))
         return BAD(src, n, "a shape of %d sizes; the format is for order %d", n->count,
                    d->fmt.order);
@@ -44,9 +41,7 @@ stc_status decl_read(const scope *sc, const source *src, const ast *n, scope_ten
     }
     if (n->child[DECL_TYPE]) {
         const char *name = n->child[DECL_TYPE]->name;
-        if (!type_parse(name, strlen(name), &d.type))
-            return BAD(src, n->child[DECL_TYPE], "%s is no element type", name);
-        d.has_type = true;
+        d.has_type = type_parse(name, strlen(name), &d.type); /* the parser knew it */
     }
     if (n->child[DECL_SHAPE] && (st = read_shape(src, n->child[DECL_SHAPE], &d))) return st;
     if (n->child[DECL_FILL]) {
@@ -75,8 +70,8 @@ static stc_status settle(const source *src, const ast *n, int order, stc_type ty
         stc_status st = format_parse(src->cx, NULL, "dense", order, &d->fmt);
         if (st) return st;
     } else if (!format_close(&d->fmt, order)) {
-        return BAD(src, at, "the data has order %d; the format is for order %d", order,
-                   d->fmt.order);
+        return BAD(src, at, "the data has order %d, and the format of %s can't have %d modes",
+                   order, n->name, order);
     }
     d->order = order;
     if (!d->has_type) {

@@ -115,7 +115,15 @@ if [ -w /dev/full ]; then
     got=$?
     : >out.txt
     judge 'a full disk' 1 '' 'stcvm: *: error: *'
+    printf 'tensor x dense i64 [9000]\nx(i) = i\nprint x\n' >long.stc
+    "$tool" long.stc >/dev/full 2>err.txt
+    got=$?
+    judge 'a full disk in the middle' 1 '' '*: error: the output can*be written: *'
 fi
+printf 'tensor x dense = "%5000s.npy"\n' x >path.stc
+check 1 '' '*: error: a path of more than 4095 bytes*' path.stc
+mkdir -p folder.stb
+check 1 '' '*: error: the file can*be read: *' run folder.stb
 
 # ---- usage: 2, only for what the command line alone shows ---------------------
 check 2 '' 'stcvm: usage: *' eval

@@ -213,6 +213,46 @@ START_TEST(files_stay_whole)
 }
 END_TEST
 
+static int stop_when(void *context, const char *what, uint64_t done, uint64_t all)
+{
+    (void)done, (void)all;
+    return strcmp(what, context) == 0;
+}
+
+/* The host stops large files being written, read or parsed: nothing stays of it. */
+START_TEST(files_are_interrupted)
+{
+    enum { MANY = 9 << 20 }; /* of two bytes each: more than a step */
+    heap h = {0};
+    char when[40] = "";
+    const stc_config config = {.alloc = heap_alloc,
+                               .alloc_context = &h,
+                               .progress = stop_when,
+                               .progress_context = when};
+    const int64_t n = MANY;
+    stc_machine *m;
+    ck_assert_int_eq(stc_open(&config, &m), STC_OK);
+    stc_tensor *a, *t = NULL;
+    ck_ok(m, stc_tensor_new(m, "dense", STC_BOOL, 1, &n, NULL, &a));
+    strcpy(when, "bytes written");
+    ck_assert_int_eq(stc_tensor_write(a, path_of("large.mtx")), STC_ERR_INTERRUPT);
+    ck_assert(has_words(stc_error(m)->message, "writing was interrupted"));
+    ck_assert_int_ne(access(path_of("large.mtx"), F_OK), 0);
+    strcpy(when, "");
+    ck_ok(m, stc_tensor_write(a, path_of("large.mtx")));
+    static const char *const stages[] = {"bytes read", "bytes parsed"};
+    for (int k = 0; k < 2; k++) {
+        strcpy(when, stages[k]);
+        ck_assert_int_eq(stc_tensor_read(m, path_of("large.mtx"), "dense", -1, NULL, &t),
+                         STC_ERR_INTERRUPT);
+        ck_assert(has_words(stc_error(m)->message, "reading was interrupted"));
+        ck_assert_ptr_null(t);
+    }
+    stc_tensor_free(a);
+    machine_shut(m, &h);
+}
+END_TEST
+
 /* Files whose data isn't what is asked for. */
 START_TEST(other_data)
 {
@@ -263,6 +303,7 @@ Suite *suite_io(void)
     tcase_add_test(c, matrix_market);
     tcase_add_loop_test(c, damaged, 0, 5);
     tcase_add_test(c, files_stay_whole);
+    tcase_add_test(c, files_are_interrupted);
     tcase_add_test(c, other_data);
     suite_add_tcase(s, c);
     return s;

@@ -11,6 +11,8 @@ dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 ln -s "$PWD/tests/bad" "$dir/bad"
 cd "$dir" || exit 1
+mkdir folder.mtx
+printf 'x = 1\0\n' >bytes.stc
 HOME=$dir
 export HOME
 
