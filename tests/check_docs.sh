@@ -1,13 +1,14 @@
 #!/bin/sh
 # check_docs.sh: what the documents say is so. Every block marked `stc` in
 # src/lang/README.md is run, and must print what the block after it shows;
-# blocks marked `err` must fail with the message after them. `make check` runs
-# it with STCVM set to the tool; with UPDATE=1 it writes what was printed into
-# the document.
+# blocks marked `err` must fail with the message after them; every command of the
+# REPL is told of. `make check` runs it with STCVM set to the tool; with UPDATE=1
+# it writes what was printed into the document.
 set -u
 tool=${STCVM:-./build/stcvm}
 case $tool in /*) ;; *) tool=$PWD/$tool ;; esac
 doc=$PWD/src/lang/README.md
+man=$PWD/src/cli/stcvm.1
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
@@ -58,5 +59,13 @@ if [ "${UPDATE:-}" ]; then
     echo "check_docs: $failures of $blocks blocks written anew"
     exit 0
 fi
+# Every command of the REPL stands in the reference and on the manual page.
+for command in $(echo ':help commands' | "$tool" | sed -n 's/^  \(:[a-z]*\) .*/\1/p'); do
+    blocks=$((blocks + 1))
+    grep -q "^| .$command" "$doc" && grep -q "[\" ]$command" "$man" && continue
+    echo "FAILED: $command isn't in src/lang/README.md, or not in src/cli/stcvm.1"
+    failures=$((failures + 1))
+done
+
 [ "$failures" = 0 ] || { echo "check_docs: $failures of $blocks blocks failed"; exit 1; }
-echo "check_docs: $blocks blocks of the language reference print what they say"
+echo "check_docs: $blocks blocks and commands of the language reference are as they say"
