@@ -41,7 +41,8 @@ static void lz77_table(const level *lv, fiber_table *out)
 
 /* ---- appending -------------------------------------------------------------------- */
 
-/* param[1]: a repeat was appended as such, so that it is compressed already. */
+/* param[1]: positions that are compressed already, since they were appended as whole
+ * fibers; NONE: all are, since a repeat was appended as such. */
 static stc_status lz77_init(ctx *cx, level *lv, int64_t parents)
 {
     lv->param[0] = lv->base;
@@ -117,7 +118,7 @@ static stc_status lz77_repeat(ctx *cx, level *lv, int64_t parent, int64_t lo, in
         return fail(cx, STC_ERR_CORRUPT, "a repeat of positions %lld:%lld, where %lld are",
                     (long long)start, (long long)(start + size), (long long)lv->size);
     lv->param[0] = hi;
-    lv->param[1] = 1;
+    lv->param[1] = NONE;
     const int64_t last = lv->a[STC_CRD].len - 1;
     if (hi - lo == size && last_token(lv, &before, &pattern) && pattern &&
         before + pattern == start && lo - index_get(&lv->a[STC_CRD], last) == pattern &&
@@ -126,6 +127,96 @@ static stc_status lz77_repeat(ctx *cx, level *lv, int64_t parent, int64_t lo, in
         return STC_OK;
     }
     return lz77_token(cx, lv, lo, start, size);
+}
+
+/* ---- whole fibers ----------------------------------------------------------------------
+ */
+
+/* The open fiber's last token: NONE if it has none, else the position of the value that
+ * it repeats; literals repeat none, and may grow. */
+typedef struct last_run {
+    int64_t at;
+    bool literals;
+} last_run;
+
+/* n intervals of one fiber, which ends at `end`: their values are at positions from `val`
+ * on, and what stays of them goes to lv->size. There is room. */
+static inline __attribute__((always_inline)) void
+put_intervals(level *lv, const int32_t *lo, int n, int64_t end, char *vals, int64_t val,
+              last_run *last, const size_t size)
+{
+    index_array *crd = &lv->a[STC_CRD], *aux = &lv->a[STC_AUX];
+    int32_t *c = crd->width == 4 && aux->width == 4 ? crd->data : NULL, *x = aux->data;
+    int64_t tokens = crd->len, at = lv->size;
+    last_run run = *last;
+    for (int k = 0; k < n; k++, val++) {
+        const bool one = (k + 1 < n ? lo[k + 1] : end) - lo[k] == 1;
+        char *to = vals + (size_t)at * size, *v = vals + (size_t)val * size;
+        if (run.at >= 0 && same_value(vals + (size_t)run.at * size, v, size)) continue;
+        if (to != v) memcpy(to, v, size);
+        if (one && run.literals) {
+            at++;
+            continue;
+        }
+        if (c) {
+            c[tokens] = lo[k];
+            x[2 * tokens] = (int32_t)at;
+            x[2 * tokens++ + 1] = !one;
+        } else {
+            index_set(crd, tokens, lo[k]);
+            index_set(aux, 2 * tokens, at);
+            index_set(aux, 2 * tokens++ + 1, !one);
+        }
+        run = (last_run){one ? NONE : at, one};
+        at++;
+    }
+    *last = run;
+    crd->len = tokens;
+    aux->len = 2 * tokens;
+    lv->size = at;
+}
+
+/* Room for as many more tokens and positions, and for n fibers. */
+static stc_status make_room(ctx *cx, level *lv, int64_t tokens, int64_t n)
+{
+    index_array *crd = &lv->a[STC_CRD], *aux = &lv->a[STC_AUX], *pos = &lv->a[STC_POS];
+    if (lv->size + tokens > INT32_MAX && (index_widen(cx, aux) || index_widen(cx, pos)))
+        return cx->diag.status;
+    if (mem_grow(cx, &crd->data, &crd->cap, crd->len + tokens, (size_t)crd->stride) ||
+        mem_grow(cx, &pos->data, &pos->cap, pos->len + n, (size_t)pos->stride))
+        return cx->diag.status;
+    return mem_grow(cx, &aux->data, &aux->cap, aux->len + 2 * tokens, (size_t)aux->stride);
+}
+
+static stc_status lz77_fibers(ctx *cx, level *lv, int64_t parent, int n, const int *start,
+                              const int32_t *lo, int64_t next, void *vals, size_t size)
+{
+    last_run last = {.at = NONE};
+    int64_t at, pattern;
+    if (parent < lv->edges) return refuse_edges(cx, parent, lv->edges);
+    if (cover_fibers(cx, lv, parent) || make_room(cx, lv, start[n] - start[0], n))
+        return cx->diag.status;
+    const int64_t before = lv->size;
+    if (last_token(lv, &at, &pattern))
+        last = (last_run){pattern == 1 ? at : NONE, !pattern};
+    for (int f = 0;;) {
+        const int lanes = start[f + 1] - start[f];
+        const int64_t end = f + 1 < n ? lv->base + lv->extent : next;
+        const int64_t val = before + start[f] - start[0];
+        const int32_t *from = lo + start[f];
+        size == 1   ? put_intervals(lv, from, lanes, end, vals, val, &last, 1)
+        : size == 4 ? put_intervals(lv, from, lanes, end, vals, val, &last, 4)
+        : size == 8 ? put_intervals(lv, from, lanes, end, vals, val, &last, 8)
+                    : put_intervals(lv, from, lanes, end, vals, val, &last, size);
+        if (++f == n) break;
+        lv->open_count = lv->a[STC_CRD].len;
+        index_set(&lv->a[STC_POS], lv->a[STC_POS].len++, lv->open_count);
+        lv->edges++;
+        last = (last_run){.at = NONE};
+    }
+    lv->param[0] = next;
+    if (lv->param[1] == before) lv->param[1] = lv->size;
+    return STC_OK;
 }
 
 static stc_status lz77_finish(ctx *cx, level *lv, int64_t parents)
@@ -212,6 +303,7 @@ const level_kind level_lz77 = {
     .append_finish = lz77_finish,
     .append_regions = lz77_regions,
     .append_repeat = lz77_repeat,
+    .append_fibers = lz77_fibers,
     .append_next = cover_next,
     .append_join = lz77_join,
     .pack = lz77_pack,

@@ -34,17 +34,6 @@ typedef struct encoder {
     value fill;
 } encoder;
 
-/* Whether two values of n bytes are the same. */
-static inline bool same_value(const char *a, const char *b, size_t n)
-{
-    uint64_t x, y;
-    uint32_t p, q;
-    if (n == 1) return *a == *b;
-    if (n == 4) return memcpy(&p, a, 4), memcpy(&q, b, 4), p == q;
-    if (n == 8) return memcpy(&x, a, 8), memcpy(&y, b, 8), x == y;
-    return !memcmp(a, b, n);
-}
-
 static stc_status token(encoder *z, int64_t lo, int64_t start, int64_t pattern)
 {
     z->literal_open = !pattern;
@@ -384,13 +373,21 @@ static void join_runs(level *lv, char *v, size_t size)
     lv->size = at;
 }
 
+/* Whether it isn't worth it to look for repeats in literals: beside the tokens, which
+ * stay, they take little. */
+static bool literals_take_little(const level *lv, size_t size)
+{
+    const int64_t tokens = lv->a[STC_CRD].len;
+    int64_t literals = lv->size;
+    for (int64_t p = 0; p < tokens; p++)
+        literals -= index_get(&lv->a[STC_AUX], 2 * p + 1) != 0;
+    return literals * (int64_t)size <= 3 * tokens;
+}
+
 stc_status lz77_join(ctx *cx, level *lv, void *vals, size_t size)
 {
-    if (lv->param[1] || !lv->size) return STC_OK;
-    int64_t runs = 0;
-    for (int64_t p = 0; p < lv->a[STC_CRD].len; p++)
-        runs += index_get(&lv->a[STC_AUX], 2 * p + 1) != 0;
-    if (lv->size - runs <= runs / 8 || size > sizeof(value)) { /* or blocks of values */
+    if (lv->param[1] == NONE || lv->param[1] == lv->size) return STC_OK;
+    if (literals_take_little(lv, size) || size > sizeof(value)) { /* or blocks of values */
         join_runs(lv, vals, size);
         return STC_OK;
     }

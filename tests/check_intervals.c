@@ -359,6 +359,9 @@ START_TEST(rows_of_runs)
         {RLE_STREAM, RLE_STREAM, RLE_STREAM, "rle", RLE_STREAM},
         {LZ77_STREAM, RLE_STREAM, LZ77_STREAM, "lz77", LZ77_STREAM},
         {"rle", "rle", "dcsr", "svec", "csr"},
+        {"lz77", "lz77", "rle", "lz77", "lz77"},
+        {"(i,j) -> (i : dense, j : lz77(index64))", "lz77", "lz77", "rle",
+         "(i,j) -> (i : dense, j : lz77(index64))"},
     };
     static const uint32_t longest[][4] = {{1, 1, 2, 1},
                                           {40, 40, 40, 40},

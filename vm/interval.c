@@ -50,6 +50,7 @@ static bool prepare_walk(const machine *mc, ivl_loop *v, int b, ivl_walk *w)
     w->bit = UINT64_C(1) << b;
     w->size = lv->size;
     w->runs = lv->a[STC_CRD].len;
+    w->vals = NULL;
     w->drives = operand_walks(&v->g.s.l->merge->operand[b]);
     switch (w->t.shape) {
     case VIEW_RANGE:
@@ -181,8 +182,9 @@ static stc_status run_loop(machine *mc, ivl_loop *v)
     v->lanes = v->depth ? iv->loop[v->depth - 1].g.n : 1;
     v->open = v->g.entered = false;
     v->alone = false;
-    if (sums_start(mc, v)) return mc->cx->diag.status;
+    if (tokens_start(mc, v) || sums_start(mc, v)) return mc->cx->diag.status;
     if (!v->alone) v->alone = runs_start(v);
+    if (!v->alone) tokens_end(v);
     if (v->alone && pairs_start(mc, v)) return mc->cx->diag.status;
     v->led = NULL;
     if (!v->alone && lead_start(v)) v->open = false;
@@ -250,6 +252,7 @@ static void release_loop(machine *mc, ivl_loop *v)
     strip_free(mc, &v->g.base);
     memo_free(mc, v);
     pairs_free(mc, v);
+    tokens_free(mc, v);
     mem_free(mc->cx, v->sums, (size_t)v->sums_cap * sizeof *v->sums);
 }
 

@@ -38,6 +38,18 @@ typedef struct ivl_walk {
     int64_t p, end, lo, hi, pos, period;
     int64_t last, span; /* alone: the last row's last run; runs of a fiber that is
                            every row's, else 0 */
+    /* Tokens written out as runs (interval_tokens.c): their elements, else NULL; what t
+     * and parent were; and where they are. */
+    const void *vals;
+    int64_t nvals;
+    fiber_table tokens;
+    const column *below;
+    struct ivl_runs {
+        int32_t *crd;
+        int64_t *bounds;
+        char *vals;
+        int64_t crd_cap, bounds_cap, vals_cap;
+    } out;
 } ivl_walk;
 
 /* Entry k of an index array, and where the fiber of position p begins. */
@@ -174,6 +186,19 @@ stc_status interval_fill(machine *mc, ivl_loop *v);
  * end; then fill makes the next strip. */
 bool runs_start(ivl_loop *v);
 void runs_fill(ivl_loop *v);
+/* … whether parents of n lanes outside follow each other, or are one. */
+bool runs_follow(const column *c, int64_t n, bool *one);
+/* interval_tokens.c. start: where all operands are runs, or tokens that aren't many more
+ * runs, they are made runs for the lanes outside; end: back to how they were. */
+stc_status tokens_start(machine *mc, ivl_loop *v);
+void tokens_end(ivl_loop *v);
+void tokens_free(machine *mc, ivl_loop *v);
+/* The tensor that is loaded at a place, NULL: none is; and where its elements are. */
+const tensor *interval_loaded(const machine *mc, const ivl_loop *v, uint16_t at);
+static inline const void *walk_vals(const ivl_walk *w, const tensor *t)
+{
+    return w->vals ? w->vals : t->vals;
+}
 /* interval_pairs.c. start: for a loop that is alone: whether two operands can be merged
  * with their elements; fill: the next strip's lanes and fibers, or 0: not this way. */
 stc_status pairs_start(machine *mc, ivl_loop *v);

@@ -243,6 +243,7 @@ stc_status interval_fill(machine *mc, ivl_loop *v)
         c->form = COL_ARRAY;
         c->full = !v->walk[k].absent;
         c->ranged = false;
+        c->vals = NULL;
     }
     v->g.n = n;
     return STC_OK;

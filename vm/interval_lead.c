@@ -101,7 +101,6 @@ static void place_led(ivl_loop *v, bool follow)
     if (follow && v->nfiber > 0) {
         c->form = COL_STEP;
         c->base = first[0];
-        c->vals = NULL;
         return;
     }
     for (int f = 0; f < v->nfiber; f++)
@@ -145,6 +144,7 @@ void lead_fill(ivl_loop *v)
         c->form = COL_ARRAY;
         c->full = true;
         c->ranged = false;
+        c->vals = NULL;
         if (w == v->led) {
             place_led(v, follow);
         } else if (w->t.shape == VIEW_RANGE) {

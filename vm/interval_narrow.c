@@ -129,7 +129,7 @@ static const void *spread(void *to, value x, size_t size, int n)
 /* Elements at the lanes' positions. */
 static const void *take(const tensor *t, const column *at, void *to, size_t size, int n)
 {
-    const void *vals = at->form == COL_STEP && at->vals ? at->vals : t->vals;
+    const void *vals = at->vals ? at->vals : t->vals;
     if (at->form == COL_STEP) return (const char *)vals + at->base * (int64_t)size;
     for (int k = 0; size == 1 && k < n; k++)
         ((uint8_t *)to)[k] = ((const uint8_t *)vals)[at->data[k]];

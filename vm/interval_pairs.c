@@ -284,22 +284,18 @@ int pairs_fill(ivl_loop *v)
  * it. */
 stc_status pairs_start(machine *mc, ivl_loop *v)
 {
-    const loop_summary *s = &v->g.s;
     v->element = 0;
     if (v->nwalk != 2 || v->walk[0].span || v->walk[1].span) return STC_OK;
     for (int k = 0; k < 2; k++) {
-        const tensor *t = NULL;
-        for (int j = 0; j < s->nnode; j++)
-            if (s->node[j].kind == NODE_LOAD && s->node[j].b == v->walk[k].place)
-                t = mc->slot[s->node[j].a].t;
+        const tensor *t = interval_loaded(mc, v, v->walk[k].place);
         const size_t size = t ? type_size(t->type) : 0;
         if (size < 1 || size > 8 || (k && v->element != size)) {
             v->element = 0;
             return STC_OK;
         }
         v->element = (uint8_t)size;
-        v->vals[k] = t->vals;
-        v->nvals[k] = t->nvals;
+        v->vals[k] = walk_vals(&v->walk[k], t);
+        v->nvals[k] = v->walk[k].vals ? v->walk[k].nvals : t->nvals;
     }
     if (v->pair) return STC_OK;
     v->pair = mem_alloc(mc->cx, sizeof *v->pair);

@@ -20,12 +20,12 @@ enum { RUN_WALKS = 4, LANES = STRIP < 512 ? STRIP : 512, AHEAD_LEAST = LANES / 3
 /* ---- which rows -------------------------------------------------------------------- */
 
 /* Whether parents of all lanes outside follow each other, or are one. */
-static bool rows_follow(const column *c, int64_t lanes, bool *one)
+bool runs_follow(const column *c, int64_t n, bool *one)
 {
-    *one = c->form == COL_FIXED && lanes > 1;
+    *one = c->form == COL_FIXED && n > 1;
     if (c->form != COL_ARRAY) return true;
     bool follow = true;
-    for (int64_t k = 1; k < lanes; k++)
+    for (int64_t k = 1; k < n; k++)
         follow &= c->data[k] == c->data[k - 1] + 1;
     return follow;
 }
@@ -35,7 +35,7 @@ static bool start_walk(ivl_loop *v, ivl_walk *w)
     const fiber_table *t = &w->t;
     bool one = false;
     if (t->shape != VIEW_RUNS || t->width != 4 || t->lo != v->begin || t->hi != v->end ||
-        (w->parent && !rows_follow(w->parent, v->lanes, &one)))
+        (w->parent && !runs_follow(w->parent, v->lanes, &one)))
         return false;
     const int64_t first = w->parent ? column_get(w->parent, 0) : w->root;
     const int64_t rows = one ? 1 : v->lanes;
@@ -293,7 +293,7 @@ void runs_fill(ivl_loop *v)
         c->form = COL_ARRAY;
         c->full = true;
         c->ranged = false;
-        c->vals = NULL;
+        c->vals = v->walk[k].vals;
     }
     if (v->element) n = pairs_fill(v);
     const bool strung = n > 0;

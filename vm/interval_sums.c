@@ -37,8 +37,10 @@ static uint16_t factor_at(const ivl_loop *v, uint16_t at)
  * of the first k elements, and sums[0] that of all. A run that begins at k takes
  * starts[k] from the sum at its end, which is where the next one begins: at 0, if it is
  * the row's last. */
-static void add_up(ivl_loop *v, const fiber_table *t, const tensor *from, int64_t up)
+static void add_up(ivl_loop *v, const ivl_walk *w, const tensor *from, int64_t up)
 {
+    const fiber_table *t = &w->t;
+    const void *vals = walk_vals(w, from);
     const int64_t n = v->end - v->begin;
     int64_t *sums = v->sums, *starts = v->sums + n;
     uint64_t sum = 0;
@@ -57,7 +59,7 @@ static void add_up(ivl_loop *v, const fiber_table *t, const tensor *from, int64_
             next = ((const int32_t *)t->crd)[p + 1] - v->begin;
         }
         const int64_t at = t->shape == VIEW_RANGE ? pos + k : p++;
-        const uint64_t e = (uint64_t)type_load(from->type, from->vals, at).i64;
+        const uint64_t e = (uint64_t)type_load(from->type, vals, at).i64;
         for (; k < next; k++, sum += e)
             sums[k] = starts[k] = (int64_t)sum;
     }
@@ -72,7 +74,7 @@ static stc_status make_table(machine *mc, ivl_loop *v, const ivl_walk *w,
     if (v->sums_node == v->summed && v->sums_up == up) return STC_OK;
     if (mem_grow(mc->cx, &v->sums, &v->sums_cap, 2 * n, sizeof *v->sums))
         return mc->cx->diag.status;
-    add_up(v, &w->t, from, up);
+    add_up(v, w, from, up);
     v->sums_node = v->summed;
     v->sums_up = up;
     return STC_OK;
@@ -189,7 +191,7 @@ stc_status sums_rows(machine *mc, ivl_loop *v)
     for (int64_t from = 0; w->p <= w->last; from = 0) {
         const int64_t left = w->last + 1 - w->p, at = w->p;
         const int n = left < STRIP - 1 ? (int)left : STRIP - 1;
-        const char *vals = (const char *)t->vals + at * (int64_t)type_size(t->type);
+        const char *vals = (const char *)walk_vals(w, t) + at * (int64_t)type_size(t->type);
         products(v, (const int32_t *)w->t.crd + at, vals, n, n == left, total);
         w->p += n;
         for (int64_t end; from < n; from = end) {

@@ -33,7 +33,7 @@ typedef struct column {
     int64_t *data;    /* its buffer, STRIP elements        */
     int64_t *end;     /* positions: one past duplicates; NULL where there are none */
     bool ranged;      /* `end` holds for this strip        */
-    const void *vals; /* COL_STEP: what is at these positions; NULL: the tensor's values */
+    const void *vals; /* what is at these positions; NULL: the tensor's values */
 } column;
 
 static inline int64_t column_get(const column *c, int k)

@@ -296,7 +296,7 @@ static void eval_load(machine *mc, strip *s, const node *x, vcolumn *c)
 {
     const tensor *t = mc->slot[x->a].t;
     const column *at = &s->place[x->b];
-    const void *vals = at->form == COL_STEP && at->vals ? at->vals : t->vals;
+    const void *vals = at->vals ? at->vals : t->vals;
     const vclass cls = (vclass)x->cls;
     if (!x->varies || at->form == COL_FIXED) {
         const value v = load_one(t, at, 0);

@@ -201,6 +201,21 @@ void strip_store(stc_type t, void *vals, int64_t pos, const void *from, vclass c
         return;                                                                            \
     }
 
+/* Reals that integers have room for; the others, which are few, as class_convert has it. */
+#define TRUNCATE(TO, FROM, LEAST)                                                          \
+    if (to == CLASS_##TO && from == CLASS_##FROM) {                                        \
+        ct_##TO *restrict y = out;                                                         \
+        const ct_##FROM *restrict x = in;                                                  \
+        for (int k = 0; k < n; k++) {                                                      \
+            if (x[k] >= (LEAST) && x[k] < 0x1p63f) {                                       \
+                y[k] = (ct_##TO)(int64_t)x[k];                                             \
+            } else {                                                                       \
+                class_put(to, out, k, class_convert(to, from, class_get(from, in, k)));    \
+            }                                                                              \
+        }                                                                                  \
+        return;                                                                            \
+    }
+
 void strip_conv(vclass to, vclass from, void *out, const void *in, int n)
 {
     CONVERT(F64, I64)
@@ -211,6 +226,10 @@ void strip_conv(vclass to, vclass from, void *out, const void *in, int n)
     CONVERT(F32, U64)
     CONVERT(U64, I64)
     CONVERT(I64, U64)
+    TRUNCATE(I64, F64, -0x1p63f)
+    TRUNCATE(U64, F64, 0)
+    TRUNCATE(I64, F32, -0x1p63f)
+    TRUNCATE(U64, F32, 0)
     for (int k = 0; k < n; k++)
         class_put(to, out, k, class_convert(to, from, class_get(from, in, k)));
 }
