@@ -37,7 +37,8 @@ enum {
     CAP_ITER = 1 << 0,    /* open, next: coordinates in storage order           */
     CAP_SEEK = 1 << 1,    /* seek: skip ahead in less than linear time           */
     CAP_LOCATE = 1 << 2,  /* locate: position of a coordinate, about constant    */
-    CAP_INSERT = 1 << 3,  /* results are written at any coordinate in any order  */
+    CAP_INSERT = 1 << 3,  /* results are written at any coordinate in any order:
+                             every fiber is VIEW_RANGE, base … base + extent      */
     CAP_APPEND = 1 << 4,  /* results are appended in order                       */
     CAP_PACK = 1 << 5,    /* assembled at once from sorted entries               */
     CAP_CHAIN = 1 << 6,   /* opens over a range of parent positions, in order    */

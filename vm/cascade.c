@@ -17,8 +17,7 @@ static void give_places(const stage *st, loop_summary *s)
 {
     for (int k = 1; k < s->nplace; k++) {
         place *p = &s->place[k];
-        const bool linked = st->link.up[k] != UNLINKED;
-        if (p->kind == PLACE_FIXED && linked) {
+        if (p->kind == PLACE_FIXED) {
             p->kind = PLACE_GIVEN;
             p->varies = st->out->g->s.place[st->link.up[k]].varies;
         } else if (p->kind != PLACE_OPERAND) {
@@ -213,7 +212,7 @@ static stc_status stage_run(machine *mc, stage *st)
             if (strip_eval(mc, g)) return mc->cx->diag.status;
         }
         if (g->n > 0 && stage_sinks(mc, st)) return mc->cx->diag.status;
-        if (machine_count(mc, rounds)) return mc->cx->diag.status;
+        if (machine_count(mc, rounds ? rounds : 1)) return mc->cx->diag.status;
     }
     return STC_OK;
 }
@@ -258,12 +257,8 @@ static stc_status find_sums(machine *mc, stage *st, void **to)
         g->s.step[g->s.nstep - 1].kind != STEP_INNER)
         return STC_OK;
     const level *lv = &r->t->level[p->level];
-    fiber_table f;
-    if (!lv->kind->table) return STC_OK;
-    lv->kind->table(lv, &f);
-    if (f.shape != VIEW_RANGE || i->base < f.lo || f.hi - i->base < g->n) return STC_OK;
-    const int64_t pos = i->base - f.lo;
-    if (pos > r->t->nvals) return STC_OK;
+    const int64_t pos = i->base - lv->base;
+    if (pos < 0 || lv->extent - pos < g->n || pos > r->t->nvals) return STC_OK;
     if (pos + g->n > r->t->nvals) {
         if (tensor_reserve_values(r->t, pos + g->n)) return mc->cx->diag.status;
         r->t->nvals = pos + g->n;

@@ -8,6 +8,7 @@
  * operations do it, the cursors of the stages around standing on their lanes.
  */
 #include "cascade.h"
+#include "fibers.h"
 
 /* ---- when linking -------------------------------------------------------------- */
 
@@ -103,16 +104,6 @@ static bool find_rungs(stage *st, uint16_t id, stage_sink *to)
     return true;
 }
 
-static bool rung_is_range(const level *lv, rung *g)
-{
-    fiber_table t;
-    if (!lv->kind->table) return false;
-    lv->kind->table(lv, &t);
-    g->lo = t.lo;
-    g->extent = t.hi - t.lo;
-    return t.shape == VIEW_RANGE;
-}
-
 /* Stages from the outermost down to that of the last level that appends have one
  * rung each, and go through their coordinates in order: then entries come in
  * order, each once. */
@@ -128,7 +119,7 @@ static bool in_order(const stage_sink *x, const slot *r)
         const level *lv = &r->t->level[g->level];
         const bool leaf = g->level + 1 == r->row->fmt.levels;
         if (g->at->out != around || p->icol != 0 || g->at->unordered) return false;
-        if (lv->base > g->at->lo || lv->base + lv->extent < g->at->hi) return false;
+        if (!level_covers(lv, g->at->lo, g->at->hi)) return false;
         if (!leaf && !p->kept) return false;
         if (!g->insert && lv->a[STC_CRD].width == 4 && g->at->hi > INT32_MAX) return false;
     }
@@ -152,8 +143,10 @@ static sink_way way_of(machine *mc, stage_sink *x, const slot *r)
         rung *g = &x->rung[k];
         const level *lv = &r->t->level[g->level];
         g->insert = r->lev[g->level].insert;
+        g->lo = lv->base;
+        g->extent = lv->extent;
         columns &= g->insert;
-        bulk &= g->insert ? rung_is_range(lv, g) : appends_in_bulk(lv);
+        bulk &= g->insert || appends_in_bulk(lv);
     }
     if (columns) return SINK_BY_PLACE;
     return bulk && in_order(x, r) ? SINK_APPENDED : SINK_BY_LANE;
@@ -193,20 +186,21 @@ static stc_status place_each(machine *mc, stage *st, int id, const column *up)
     const place *p = &g->s.place[id];
     level *lv = &mc->slot[p->tensor].t->level[p->level];
     column *c = &g->place[id];
-    for (int k = 0; k < g->n; k++) {
+    int64_t *to = p->varies ? c->data : &c->base;
+    for (int k = 0; k < (p->varies ? g->n : 1); k++) {
         const int64_t i = column_get(&g->icol[p->icol], k);
-        if (lv->kind->append_coord(mc->cx, lv, column_get(up, k), i, &c->data[k]))
+        if (lv->kind->append_coord(mc->cx, lv, column_get(up, k), i, &to[k]))
             return mc->cx->diag.status;
     }
-    c->form = COL_ARRAY;
+    c->form = p->varies ? COL_ARRAY : COL_FIXED;
     return STC_OK;
 }
 
 /* Positions of n coordinates in a range. False: some are outside. */
 static bool place_all(int64_t *restrict to, const column *up, const column *i,
-                      const rung *x, int n)
+                      const level *lv, int n)
 {
-    const uint64_t lo = (uint64_t)x->lo, wide = (uint64_t)x->extent;
+    const uint64_t lo = (uint64_t)lv->base, wide = (uint64_t)lv->extent;
     uint64_t out = 0;
     if (i->form == COL_ARRAY && up->form != COL_STEP) { /* as it is for most */
         const int64_t *at = i->data, *above = up->form == COL_ARRAY ? up->data : &up->base;
@@ -234,29 +228,17 @@ stc_status cascade_place(machine *mc, stage *st, int id)
     if (!st->column[id]) return STC_OK;
     const level *lv = &mc->slot[p->tensor].t->level[p->level];
     const column *up = &g->place[p->up], *i = &g->icol[p->icol];
-    rung x;
     c->full = true;
     c->ranged = false;
-    const int n = p->varies ? g->n : 1;
-    if (!p->varies || !rung_is_range(lv, &x)) {
-        const int all = g->n;
-        g->n = n;
-        const stc_status status = place_each(mc, st, id, up);
-        g->n = all;
-        if (!p->varies) {
-            c->base = c->data[0];
-            c->form = COL_FIXED;
-        }
-        return status;
-    }
-    if (i->form == COL_STEP && up->form == COL_FIXED && i->base >= x.lo &&
-        x.lo + x.extent - i->base >= n) {
+    if (!p->varies) return place_each(mc, st, id, up);
+    if (i->form == COL_STEP && up->form == COL_FIXED && i->base >= lv->base &&
+        lv->base + lv->extent - i->base >= g->n) {
         c->form = COL_STEP;
-        c->base = up->base * x.extent + (i->base - x.lo);
+        c->base = up->base * lv->extent + (i->base - lv->base);
         return STC_OK;
     }
     c->form = COL_ARRAY;
-    if (place_all(c->data, up, i, &x, n)) return STC_OK;
+    if (place_all(c->data, up, i, lv, g->n)) return STC_OK;
     return place_each(mc, st, id, up); /* which says what is wrong */
 }
 

@@ -8,6 +8,7 @@
  * goes through strings of elements as before.
  */
 #include "cascade.h"
+#include "fibers.h"
 #include "super.h"
 #include <string.h>
 
@@ -21,32 +22,24 @@ enum { NEAR_BYTES = 1 << 16 };
  * isn't one. */
 static const column *column_around(const stage *st, uint16_t id)
 {
-    const uint16_t up = st->link.up[id];
-    if (st->g->s.place[id].kind != PLACE_GIVEN || up == UNLINKED) return NULL;
-    return st->out->g->s.place[up].kind == PLACE_AT ? NULL : &st->out->g->place[up];
+    return st->g->s.place[id].kind == PLACE_GIVEN ? &st->out->g->place[st->link.up[id]]
+                                                  : NULL;
 }
 
 /* The operand is a range below a column of the strip around, and has all
  * coordinates of the loop. */
-static bool covers(machine *mc, const stage *st, int b, fiber_table *t)
+static bool covers(const machine *mc, const stage *st, int b)
 {
     const merge_operand *o = &st->g->s.l->merge->operand[b];
-    if (o->role != MERGE_LOCATE || o->coef != 1 || st->link.shift[1 + b] != UNLINKED)
-        return false;
-    const tensor *from = mc->slot[o->tensor].t;
-    const level *lv = &from->level[o->level];
-    if (!lv->kind->table || !lv->kind->locate || !tensor_unique(from, o->level))
-        return false;
-    lv->kind->table(lv, t);
-    return t->shape == VIEW_RANGE && t->lo <= st->lo && t->hi >= st->hi;
+    return located_plainly(o) &&
+           fibers_cover(mc->slot[o->tensor].t, o->level, st->lo, st->hi);
 }
 
 /* The fiber is gone through where all operands of a set are that has it, and
  * whatever others are. */
-static bool match_merge(machine *mc, stage *st)
+static bool match_merge(const machine *mc, stage *st)
 {
     const merge_desc *m = st->g->s.l->merge;
-    fiber_table t;
     if (m->universe || m->count > MERGE_TABLE_MAX || st->nwalk != 1) return false;
     const uint64_t last = UINT64_C(1) << ((1 << m->count) - 1), all = last | (last - 1);
     uint64_t there = all;
@@ -59,7 +52,7 @@ static bool match_merge(machine *mc, stage *st)
     if ((m->produce & all) != there || !(st->rows.need >> (st->walk[0].place - 1) & 1))
         return false;
     for (int b = 0; b < m->count; b++)
-        if (1 + b != st->walk[0].place && !covers(mc, st, b, &t)) return false;
+        if (1 + b != st->walk[0].place && !covers(mc, st, b)) return false;
     return true;
 }
 
@@ -89,7 +82,7 @@ static bool prepare_walk(machine *mc, stage *st, int *width)
     const place *opened = &st->out->g->s.place[st->link.up[w->place]];
     const tensor *from = mc->slot[opened->tensor].t;
     if (st->windowed || !w->tabled || w->trims || w->dups || t->shape != VIEW_COORDS ||
-        t->stride % t->width || (t->bounds && t->bounds_width != t->width))
+        (t->bounds && t->bounds_width != t->width))
         return false;
     if (t->bounds && !tensor_unique(from, opened->level)) return false;
     st->rows.walk = (nest_walk){.bounds = t->bounds,
@@ -108,16 +101,16 @@ static bool prepare_row(machine *mc, stage *st, int j)
     const place *p = &st->g->s.place[id];
     int64_t by_up = 0, by_crd = 0, by_pos = 0, shift = st->pair->lo - x->lo;
     const column *up = NULL;
-    fiber_table t;
-    if (x->probe || x->walk >= 0) return false;
     if (id == st->walk[0].place) {
         by_pos = x->extent;
     } else if (p->kind == PLACE_OPERAND) {
-        if (!covers(mc, st, p->operand, &t)) return false;
+        const merge_operand *o = &st->g->s.l->merge->operand[p->operand];
+        const level *lv = &mc->slot[o->tensor].t->level[o->level];
+        if (!covers(mc, st, p->operand)) return false;
         up = &st->out->g->place[st->link.up[id]];
-        by_up = (t.hi - t.lo) * x->extent;
+        by_up = lv->extent * x->extent;
         by_crd = x->extent;
-        shift -= t.lo * x->extent;
+        shift -= lv->base * x->extent;
     } else if (p->kind == PLACE_FIXED && id != PLACE_ROOT) {
         if (mc->c[p->cursor].c.at == NONE) return false;
         shift += mc->c[p->cursor].c.at * x->extent;
@@ -171,16 +164,13 @@ static bool match_result(machine *mc, const stage *st)
     const stage *in = st->child[0];
     const sink *x = &in->g->s.sink[0];
     const stage_sink *to = &in->sink[0];
-    fiber_table t;
     if (x->kind != SINK_ACC || to->way == SINK_BY_LANE || to->nrung == 0) return false;
     for (int k = 0; k + 1 < to->nrung; k++)
         if (to->rung[k].at == st || to->rung[k].at == in) return false;
     const rung *g = &to->rung[to->nrung - 1];
     const level *lv = &mc->slot[x->a].t->level[g->level];
-    if (g->at != in || !g->insert || in->g->s.place[g->place].icol != 0 || !lv->kind->table)
-        return false;
-    lv->kind->table(lv, &t);
-    return t.shape == VIEW_RANGE && t.lo <= st->pair->lo && t.hi >= st->pair->hi;
+    return g->at == in && g->insert && in->g->s.place[g->place].icol == 0 &&
+           level_covers(lv, st->pair->lo, st->pair->hi);
 }
 
 bool stage_rows_prepare(machine *mc, stage *st)
@@ -353,9 +343,7 @@ static stc_status rows_ready(machine *mc, stage *st, slot *r, int64_t *pos, int 
     const level *lv = &r->t->level[to->rung[to->nrung - 1].level];
     const bool follow = rows_follow(st);
     int64_t most = pos[n - 1];
-    fiber_table f;
-    lv->kind->table(lv, &f);
-    const int64_t width = f.hi - f.lo, from = ns->lo - f.lo;
+    const int64_t width = lv->extent, from = ns->lo - lv->base;
     for (int k = 0; !follow && k < n; k++)
         if (pos[k] > most) most = pos[k];
     if (ns->hi - ns->lo < width) { /* part of a row: the rest of it is filled */

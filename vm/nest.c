@@ -7,6 +7,7 @@
  * levels cover them. If they don't, the inner loop is a stage of the cascade
  * like any other.
  */
+#include "fibers.h"
 #include "super.h"
 #include "ws.h"
 #include <string.h>
@@ -17,7 +18,6 @@
 static bool match_product(nest *ns, int id)
 {
     const node *x = &ns->in.node[id];
-    if (x->cls != ns->cls) return false;
     if (!x->varies) {
         if (ns->nscalar == 4) return false;
         ns->scalar[ns->nscalar++] = ns->link.node[id];
@@ -34,8 +34,7 @@ static bool match_product(nest *ns, int id)
 static bool match_binary(nest *ns, int id)
 {
     const node *x = &ns->in.node[id];
-    if (x->kind != NODE_FN || x->nargs != 2 || x->cls != ns->cls || x->fn_cls != ns->cls)
-        return false;
+    if (x->kind != NODE_FN || x->nargs != 2 || x->fn_cls != ns->cls) return false;
     for (int k = 0; k < 2; k++) {
         const node *arg = &ns->in.node[x->arg[k]];
         if (arg->kind != NODE_LOAD || !arg->varies) return false;
@@ -101,11 +100,11 @@ static bool match_shape(nest *ns, const machine *mc)
     if (m->count > MERGE_TABLE_MAX) return false;
     for (int b = 0; b < m->count; b++) {
         const merge_operand *o = &m->operand[b];
-        if (o->role == MERGE_LOCATE && o->coef != 1) return false;
-        if (o->role == MERGE_LOCATE && o->shift != ROOT) return false;
-        if (o->role == MERGE_LOCATE) sure |= UINT64_C(1) << b;
-        if (o->role == MERGE_KNOWN) return false;
-        if (!operand_walks(o)) continue;
+        if (!operand_walks(o)) {
+            if (!located_plainly(o)) return false;
+            sure |= UINT64_C(1) << b;
+            continue;
+        }
         const place *opened = &ns->o.s.place[ns->link.up[1 + b]];
         if (opened->shift != UNLINKED) return false;
         if (format_props(&mc->p->tensor[opened->tensor].fmt, opened->level) & PROP_FULL) {
@@ -196,20 +195,17 @@ static bool prepare_walk(const machine *mc, nest *ns, nest_walk *w, int *width)
     /* one fiber, into places that any order reaches, may come in any */
     const uint8_t to = ns->in.sink[0].kind;
     const bool any = ns->nwalk == 1 && (to == SINK_REDUCE || to == SINK_ACC);
-    if (!lv->kind->table || !(lv->props & PROP_ORDERED || any)) return false;
-    lv->kind->table(lv, &f);
+    if (!(lv->props & PROP_ORDERED || any)) return false;
+    level_fibers(lv, &f);
     w->gaps = f.shape == VIEW_GAPS;
-    if ((f.shape != VIEW_COORDS && !w->gaps) || (*width && *width != f.width)) return false;
-    if (w->gaps && (!ns->by_lane || f.bounds || lv->base != ns->lo)) return false;
+    if (w->gaps ? !ns->by_lane || lv->base != ns->lo : f.shape != VIEW_COORDS) return false;
     if (f.bounds) { /* else the parent's position and its duplicates bound it */
-        if (!tensor_unique(t, (int)(lv - t->level)) || f.stride != f.width ||
-            f.bounds_width != f.width)
-            return false;
-    } else if (ns->nwalk != 1 || !(lv->props & PROP_UNIQUE) || f.stride % f.width) {
+        if (!tensor_unique(t, (int)(lv - t->level)) || !fibers_listed(&f)) return false;
+    } else if (ns->nwalk != 1 || !(lv->props & PROP_UNIQUE)) {
         return false;
     }
     w->step = f.stride / f.width;
-    if (lv->base < ns->lo || lv->base + lv->extent > ns->hi) return false;
+    if (!level_inside(lv, ns->lo, ns->hi) || (*width && *width != f.width)) return false;
     *width = f.width;
     w->bounds = f.bounds;
     w->crd = f.crd;
@@ -237,22 +233,13 @@ static bool prepare_load(const machine *mc, nest *ns, nest_load *x)
     if (x->walk >= 0) return true;
     const tensor *t;
     const level *lv = nest_level(mc, ns, n->b, &t);
-    fiber_table f;
-    x->probe = NULL;
-    if (!lv->kind->locate || !tensor_unique(t, (int)(lv - t->level))) return false;
-    if (probed(ns, lv, n->b)) {
-        x->probe = lv;
-        x->nvals = t->nvals;
-        x->parent = nest_parent(ns, n->b);
-        return true;
-    }
-    if (!lv->kind->table) return false;
-    lv->kind->table(lv, &f);
-    if (f.shape != VIEW_RANGE || f.lo > ns->lo || f.hi < ns->hi) return false;
+    const int l = (int)(lv - t->level);
+    x->probe = probed(ns, lv, n->b) ? lv : NULL;
+    x->nvals = t->nvals;
     x->parent = nest_parent(ns, n->b);
-    x->extent = f.hi - f.lo;
-    x->lo = f.lo;
-    return true;
+    x->extent = lv->extent;
+    x->lo = lv->base;
+    return x->probe ? tensor_unique(t, l) : fibers_cover(t, l, ns->lo, ns->hi);
 }
 
 static bool loaded(const nest *ns, int id)
@@ -274,7 +261,7 @@ static bool prepare_rest(const machine *mc, const nest *ns)
         const tensor *t;
         const level *lv = nest_level(mc, ns, 1 + b, &t);
         if (!(lv->props & PROP_FULL) && !loaded(ns, 1 + b)) return false;
-        if (lv->base > ns->lo || lv->base + lv->extent < ns->hi) return false;
+        if (!level_covers(lv, ns->lo, ns->hi)) return false;
     }
     return true;
 }
@@ -294,13 +281,13 @@ static bool always_there(const machine *mc, const strip *o, int id)
     const cursor *c = &mc->c[x->cursor].c, *up = c->up;
     const level *lv = c->lv;
     if (x->role == MERGE_LOCATE) {
-        if (x->coef != 1 || x->shift != ROOT) return false;
+        if (!located_plainly(x)) return false;
         up = x->up == ROOT ? NULL : &mc->c[x->up].c;
         lv = &mc->slot[x->tensor].t->level[x->level];
     }
-    return lv->props & PROP_FULL && !(up && up->at == NONE) &&
-           lv->base <= (m->lo == ROOT ? 0 : mc->ext[m->lo]) &&
-           lv->base + lv->extent >= mc->ext[m->hi];
+    int64_t lo, hi;
+    merge_range(mc, m, &lo, &hi);
+    return lv->props & PROP_FULL && !(up && up->at == NONE) && level_covers(lv, lo, hi);
 }
 
 /* Operands without which the inner loop would still have rounds, reading fills:
@@ -321,8 +308,7 @@ static bool prepare_operands(const machine *mc, nest *ns)
 {
     const merge_desc *m = ns->in.l->merge;
     int width = 0;
-    ns->lo = m->lo == ROOT ? 0 : mc->ext[m->lo];
-    ns->hi = mc->ext[m->hi];
+    merge_range(mc, m, &ns->lo, &ns->hi);
     for (int k = 0; k < ns->nwalk; k++)
         if (!prepare_walk(mc, ns, &ns->walk[k], &width)) return false;
     for (int k = 0; k < ns->nload; k++)

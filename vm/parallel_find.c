@@ -225,13 +225,23 @@ static bool find_registers(finder *f, int outside)
 
 /* ---- the loop ---------------------------------------------------------------------- */
 
+/* Whether a loop moves over subsections: these its thread alone has. */
+static bool over_subsections(const finder *f, const loop *l)
+{
+    for (int b = 0; b < l->merge->count; b++) {
+        const merge_operand *o = &l->merge->operand[b];
+        if (o->role <= MERGE_FOLLOW && f->mc->c[o->cursor].subsections) return true;
+    }
+    return false;
+}
+
 static bool find(finder *f)
 {
     const merge_desc *m = f->l->merge;
+    if (over_subsections(f, f->l))
+        return not_shared(f, "they visit the subsections of one operand in turn");
     for (int b = 0; b < m->count; b++) {
         const merge_operand *o = &m->operand[b];
-        if (o->role <= MERGE_FOLLOW && f->mc->c[o->cursor].subsections)
-            return not_shared(f, "they visit the subsections of one operand in turn");
         if (o->role != MERGE_WALK) continue;
         const int t = walked_tensor(f, o->cursor);
         if (t < 0 || !(format_props(&f->p->tensor[t].fmt, 0) & PROP_ORDERED))
@@ -274,12 +284,8 @@ static void begin_again(finder *f)
  * inner loop's own coordinates. */
 static bool find_inside(finder *f, const loop *whole, const loop *inner)
 {
-    const merge_desc *m = inner->merge;
     const int outside = loops_around(f, whole, inner);
-    for (int b = 0; b < m->count; b++)
-        if (m->operand[b].role <= MERGE_FOLLOW &&
-            f->mc->c[m->operand[b].cursor].subsections)
-            return false;
+    if (over_subsections(f, whole) || over_subsections(f, inner)) return false;
     for (int k = whole->first; k < whole->last; k++)
         if ((k <= inner->first || k >= inner->last) && !only_reads(find_at(f, k)))
             return false;

@@ -23,7 +23,7 @@ typedef struct scatter_operand {
     uint16_t tensor, level, up; /* up: the cursor above it, or ROOT                */
     /* of this run */
     bool coords;
-    uint8_t width, bounds_width;
+    uint8_t width; /* of coordinates and bounds */
     const void *bounds, *crd;
     int64_t lo, size; /* a range's first coordinate, and how many  */
     /* of this row: its positions; a range has the coordinate lo at `begin` */

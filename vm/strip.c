@@ -94,7 +94,7 @@ stc_status strip_rounds(machine *mc, strip *s)
         stc_status st = rounds > 0 ? strip_eval(mc, s) : STC_OK;
         for (int k = 0; !st && s->n > 0 && k < s->s.nsink; k++)
             st = strip_sink(mc, s, &s->s.sink[k]);
-        if (!st) st = machine_count(mc, rounds);
+        if (!st) st = machine_count(mc, rounds ? rounds : 1); /* looking is work, too */
         if (st) return st;
         if (settled(mc, s)) break;
     }

@@ -4,6 +4,7 @@
  * The dense row is found once, since the outer loop leaves it alone; what each
  * lane adds to it is then one vector loop.
  */
+#include "fibers.h"
 #include "super.h"
 #include "ws.h"
 
@@ -152,12 +153,9 @@ static const level *lanes_level(const machine *mc, const nest *ns)
 bool super_lanes_ready(const machine *mc, const nest *ns)
 {
     const level *lv = lanes_level(mc, ns);
-    const merge_desc *m = ns->o.s.l->merge;
-    fiber_table f;
-    if (!lv->kind->table || !(lv->kind->caps & CAP_INSERT)) return false;
-    lv->kind->table(lv, &f);
-    return f.shape == VIEW_RANGE && f.lo <= (m->lo == ROOT ? 0 : mc->ext[m->lo]) &&
-           f.hi >= mc->ext[m->hi];
+    int64_t lo, hi;
+    merge_range(mc, ns->o.s.l->merge, &lo, &hi);
+    return lv->kind->caps & CAP_INSERT && level_covers(lv, lo, hi);
 }
 
 /* The row that the lanes' places are in, by the outer loop's coordinate. */

@@ -6,6 +6,7 @@
  * many among the coordinates there can be, by walking the bitmap; others by
  * counting passes. What is read is cleared on the way.
  */
+#include "fibers.h"
 #include "scatter.h"
 #include "super.h"
 #include <string.h>
@@ -132,8 +133,8 @@ bool drain_serves(const machine *mc, const drain *d, int64_t places, stc_type ty
     const level *leaf = &r->t->level[d->level];
     enum { BOTH = PROP_ORDERED | PROP_UNIQUE };
     return !r->lev[d->level].insert && leaf->kind->append_room &&
-           (leaf->props & (BOTH | PROP_BRANCHLESS)) == BOTH && leaf->base <= 0 &&
-           leaf->base + leaf->extent >= places &&
+           (leaf->props & (BOTH | PROP_BRANCHLESS)) == BOTH &&
+           level_covers(leaf, 0, places) &&
            (leaf->a[STC_CRD].width == 8 || leaf->extent <= INT32_MAX) && r->t->type == type;
 }
 

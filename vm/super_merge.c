@@ -7,6 +7,7 @@
  * (super_ranks.h), or else by steps that take the smaller coordinate without a
  * branch on which it was. The strip's rows share one look at the result's room.
  */
+#include "fibers.h"
 #include "super.h"
 #include "super_ranks.h"
 #include <string.h>
@@ -21,22 +22,15 @@ bool super_rows(machine *mc, nest *ns, row_places *out)
     const place *at = &ns->in.place[x->b];
     const place *row = &ns->o.s.place[ns->link.up[x->b]];
     slot *r = &mc->slot[x->a];
-    const level *lv = &r->t->level[row->level];
-    fiber_table t;
-    if (!lv->kind->table || !r->lev[row->level].insert) return false;
-    lv->kind->table(lv, &t);
-    const mcursor *up = ns->o.s.place[row->up].cursor == ROOT
-                            ? NULL
-                            : &mc->c[ns->o.s.place[row->up].cursor];
+    const level *lv = &r->t->level[row->level], *leaf = &r->t->level[at->level];
+    const uint16_t above = ns->o.s.place[row->up].cursor;
+    const mcursor *up = above == ROOT ? NULL : &mc->c[above];
+    if (!r->lev[row->level].insert || (up && !up->kept)) return false;
     out->r = r;
     out->leaf = &r->t->level[at->level];
-    if (t.shape != VIEW_RANGE || (up && up->c.at == NONE) || (up && !up->kept))
-        return false;
-    out->base = (up ? up->c.at : 0) * (t.hi - t.lo) - t.lo;
-    const level *leaf = out->leaf;
+    out->base = (up ? up->c.at : 0) * lv->extent - lv->base;
     return leaf->kind->append_room && leaf->props & PROP_ORDERED &&
-           leaf->props & PROP_UNIQUE && leaf->base <= ns->lo &&
-           leaf->base + leaf->extent >= ns->hi;
+           leaf->props & PROP_UNIQUE && level_covers(leaf, ns->lo, ns->hi);
 }
 
 bool super_rows_ready(machine *mc, nest *ns, int width)

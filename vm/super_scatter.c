@@ -7,6 +7,7 @@
  * in every mask. Factors and fibers of up to SCATTER_CHUNK k are found before
  * anything is scattered, so that fibers can be asked for ahead of time.
  */
+#include "fibers.h"
 #include "scatter.h"
 #include "super.h"
 #include <stdio.h>
@@ -104,7 +105,7 @@ static bool match_operand(const machine *mc, const loop *l, const merge_operand 
         out->tensor = in->arg[1];
         out->level = in->arg[2];
         out->up = in->arg[3];
-    } else if (o->role == MERGE_LOCATE && o->coef == 1 && o->shift == ROOT) {
+    } else if (located_plainly(o)) {
         out->tensor = o->tensor;
         out->level = o->level;
         out->up = o->up;
@@ -243,38 +244,23 @@ static bool match(const machine *mc, scatter *sc, const loop_summary *mid,
 
 /* ---- tables of a run --------------------------------------------------------------- */
 
-static bool within(const level *lv, int64_t lo, int64_t hi)
-{
-    return lv->base >= lo && lv->base + lv->extent <= hi;
-}
-
-static void range_of(const machine *mc, const loop *l, int64_t *lo, int64_t *hi)
-{
-    *lo = l->merge->lo == ROOT ? 0 : mc->ext[l->merge->lo];
-    *hi = mc->ext[l->merge->hi];
-}
-
 static bool ready_operand(const machine *mc, const scatter *sc, scatter_operand *o)
 {
     const tensor *t = mc->slot[o->tensor].t;
     const level *lv = &t->level[o->level];
     fiber_table f;
     int64_t lo, hi;
-    range_of(mc, sc->mid, &lo, &hi);
-    if (!lv->kind->table || !tensor_unique(t, o->level)) return false;
-    lv->kind->table(lv, &f);
-    o->coords = f.shape == VIEW_COORDS;
-    if (f.shape == VIEW_RANGE) {
-        o->lo = f.lo;
-        o->size = f.hi - f.lo;
-        return f.lo <= lo && f.hi >= hi && lv->kind->locate;
-    }
+    merge_range(mc, sc->mid->merge, &lo, &hi);
+    level_fibers(lv, &f);
+    o->coords = f.shape != VIEW_RANGE;
+    o->lo = lv->base;
+    o->size = lv->extent;
+    if (!o->coords) return fibers_cover(t, o->level, lo, hi);
     o->width = (uint8_t)f.width;
-    o->bounds_width = (uint8_t)f.bounds_width;
     o->bounds = f.bounds;
     o->crd = f.crd;
-    return o->coords && f.bounds && f.stride == f.width && lv->props & PROP_ORDERED &&
-           within(lv, lo, hi);
+    return fibers_listed(&f) && lv->props & PROP_ORDERED && level_inside(lv, lo, hi) &&
+           tensor_unique(t, o->level);
 }
 
 static bool ready_fiber(const machine *mc, scatter *sc)
@@ -283,11 +269,10 @@ static bool ready_fiber(const machine *mc, scatter *sc)
     const level *lv = &t->level[sc->level];
     fiber_table f;
     int64_t lo, hi;
-    range_of(mc, sc->inner, &lo, &hi);
-    if (!lv->kind->table || !tensor_unique(t, sc->level) || lo < 0) return false;
-    lv->kind->table(lv, &f);
-    if (f.shape != VIEW_COORDS || !f.bounds || f.stride != f.width ||
-        f.bounds_width != f.width || !within(lv, lo, hi))
+    merge_range(mc, sc->inner->merge, &lo, &hi);
+    level_fibers(lv, &f);
+    if (!fibers_listed(&f) || lo < 0 || !level_inside(lv, lo, hi) ||
+        !tensor_unique(t, sc->level))
         return false;
     sc->kernel = f.width == 4 ? sc->narrow : sc->wide;
     sc->bounds = f.bounds;
@@ -342,8 +327,8 @@ static bool open_operands(const machine *mc, scatter *sc)
         const int64_t up = cursor_place(mc, o->up);
         if (up < 0) return false;
         if (o->coords) {
-            o->begin = get(o->bounds, o->bounds_width, up);
-            o->end = get(o->bounds, o->bounds_width, up + 1);
+            o->begin = get(o->bounds, o->width, up);
+            o->end = get(o->bounds, o->width, up + 1);
             if (o->begin == o->end) return false;
         } else {
             o->begin = up * o->size;
@@ -515,7 +500,7 @@ stc_status scatter_row(machine *mc, scatter *sc)
             driver = b;
     }
     int64_t lo, hi, pos[SCATTER_OPERANDS];
-    range_of(mc, sc->mid, &lo, &hi);
+    merge_range(mc, sc->mid->merge, &lo, &hi);
     const scatter_operand *d = driver < 0 ? NULL : &sc->operand[driver];
     const int64_t begin = d ? d->begin : lo, end = d ? d->end : hi;
     const value by = fixed_factors(mc, sc);

@@ -1,0 +1,43 @@
+/* fibers.c: what handlers ask of loops, operands and levels before they take a run. */
+#include "fibers.h"
+
+bool located_plainly(const merge_operand *o)
+{
+    return o->role == MERGE_LOCATE && o->coef == 1 && o->shift == ROOT;
+}
+
+void merge_range(const machine *mc, const merge_desc *m, int64_t *lo, int64_t *hi)
+{
+    *lo = m->lo == ROOT ? 0 : mc->ext[m->lo];
+    *hi = mc->ext[m->hi];
+}
+
+bool level_covers(const level *lv, int64_t lo, int64_t hi)
+{
+    return lv->base <= lo && lv->base + lv->extent >= hi;
+}
+
+bool level_inside(const level *lv, int64_t lo, int64_t hi)
+{
+    return lv->base >= lo && lv->base + lv->extent <= hi;
+}
+
+void level_fibers(const level *lv, fiber_table *out)
+{
+    *out = (fiber_table){.shape = VIEW_NONE};
+    if (lv->kind->table) lv->kind->table(lv, out);
+}
+
+bool fibers_listed(const fiber_table *t)
+{
+    return t->shape == VIEW_COORDS && t->bounds && t->stride == t->width &&
+           t->bounds_width == t->width;
+}
+
+bool fibers_cover(const tensor *t, int l, int64_t lo, int64_t hi)
+{
+    fiber_table f;
+    level_fibers(&t->level[l], &f);
+    return f.shape == VIEW_RANGE && level_covers(&t->level[l], lo, hi) &&
+           tensor_unique(t, l);
+}
