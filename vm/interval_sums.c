@@ -123,44 +123,58 @@ stc_status sums_start(machine *mc, ivl_loop *v)
 
 /* ---- whole rows ------------------------------------------------------------------ */
 
-/* Running totals of value × sum of the factor, over n runs from vals[0] on; `ends`: a row
- * ends with the last of them. One function an integer type. */
-typedef void add_products(const ivl_loop *v, const int32_t *at, const void *vals, int n,
-                          bool ends, int64_t *total);
+/* Where the row of a lane outside ends. */
+static int64_t row_end(const ivl_walk *w, int row)
+{
+    return table_bound(&w->t, (w->parent ? column_get(w->parent, 0) : w->root) + row + 1);
+}
+
+/* Adds up rows: n runs from position p on, whose values are vals[0 …]; `before` is the
+ * value of the run ahead of them, and given is that of the last. Summed by parts, so that
+ * a run takes one sum: with S that of all before it, a row is the sum of S (x' - x), where
+ * x' is the run's before, and of all times the last x. A row's first run has S = 0, so
+ * that rows needn't be told apart. One function an integer type. */
+typedef uint64_t add_rows(ivl_loop *v, const ivl_walk *w, int64_t p, int n,
+                          const void *vals, uint64_t before);
 #define READ(x, rank) ((rank) == 1 ? (uint64_t)((x) != 0) : (uint64_t)(x))
-#define PRODUCTS_I64(NAME, ctype, rank)                                                    \
-    static void products_##NAME(const ivl_loop *v, const int32_t *at, const void *vals,    \
-                                int n, bool ends, int64_t *total)                          \
+#define ROWS_I64(NAME, ctype, rank)                                                        \
+    static uint64_t rows_##NAME(ivl_loop *v, const ivl_walk *w, int64_t p, int n,          \
+                                const void *vals, uint64_t before)                         \
     {                                                                                      \
-        const int64_t *sums = v->sums - v->begin, *starts = sums + (v->end - v->begin);    \
+        const int64_t *starts = v->sums + (v->end - v->begin) - v->begin;                  \
+        const int32_t *at = (const int32_t *)w->t.crd + p;                                 \
         const ctype *val = vals;                                                           \
-        const int inner = n - ends;                                                        \
-        uint64_t sum = 0;                                                                  \
-        total[0] = 0;                                                                      \
-        for (int k = 0; k < inner; k++) {                                                  \
-            const uint64_t over = (uint64_t)sums[at[k + 1]] - (uint64_t)starts[at[k]];     \
-            sum += READ(val[k], rank) * over;                                              \
-            total[k + 1] = (int64_t)sum;                                                   \
+        uint64_t *total = v->g.node[v->summed].data, sum = total[0] = 0;                   \
+        uint64_t *out = v->of->loop[v->depth - 1].g.node[v->link.result].data;             \
+        for (int k = 0; k < n; k++) {                                                      \
+            const uint64_t x = READ(val[k], rank);                                         \
+            sum += (uint64_t)starts[at[k]] * (before - x);                                 \
+            total[k + 1] = sum;                                                            \
+            before = x;                                                                    \
         }                                                                                  \
-        if (!ends) return;                                                                 \
-        sum +=                                                                             \
-            READ(val[inner], rank) * ((uint64_t)v->sums[0] - (uint64_t)starts[at[inner]]); \
-        total[n] = (int64_t)sum;                                                           \
+        for (int64_t from = 0, end; from < n; from = end) {                                \
+            end = row_end(w, v->lane) - p;                                                 \
+            const bool whole = end <= n;                                                   \
+            if (!whole) end = n;                                                           \
+            out[v->lane] += total[end] - total[from];                                      \
+            if (whole) out[v->lane++] += READ(val[end - 1], rank) * (uint64_t)v->sums[0];  \
+        }                                                                                  \
+        return before;                                                                     \
     }
-#define PRODUCTS_U64 PRODUCTS_I64
-#define PRODUCTS_F32(NAME, ctype, rank)
-#define PRODUCTS_F64(NAME, ctype, rank)
-#define PRODUCTS_C64(NAME, ctype, rank)
-#define PRODUCTS_C128(NAME, ctype, rank)
-#define TYPE(NAME, name, ctype, CLASS, rank) PRODUCTS_##CLASS(NAME, ctype, rank)
+#define ROWS_U64 ROWS_I64
+#define ROWS_F32(NAME, ctype, rank)
+#define ROWS_F64(NAME, ctype, rank)
+#define ROWS_C64(NAME, ctype, rank)
+#define ROWS_C128(NAME, ctype, rank)
+#define TYPE(NAME, name, ctype, CLASS, rank) ROWS_##CLASS(NAME, ctype, rank)
 #include "../formats/types.def"
 
-static add_products *products_of(stc_type t)
+static add_rows *rows_of(stc_type t)
 {
     switch (t) {
 #define CASE_I64(NAME)                                                                     \
     case STC_##NAME:                                                                       \
-        return products_##NAME;
+        return rows_##NAME;
 #define CASE_U64 CASE_I64
 #define CASE_F32(NAME)
 #define CASE_F64(NAME)
@@ -174,7 +188,7 @@ static add_products *products_of(stc_type t)
 }
 
 /* If the body is one operand's value times the factor, rows are added up without strips:
- * a row's sum is the difference of two totals, so that no loop ends with a row. */
+ * a row is the difference of two totals, so that no loop over runs ends with it. */
 stc_status sums_rows(machine *mc, ivl_loop *v)
 {
     if (v->summed == UNLINKED || v->nwalk != 1 || v->walk[0].span) return STC_OK;
@@ -183,25 +197,15 @@ stc_status sums_rows(machine *mc, ivl_loop *v)
     ivl_walk *w = &v->walk[0];
     if (x->kind != NODE_LOAD || x->b != w->place) return STC_OK;
     const tensor *t = mc->slot[x->a].t;
-    add_products *const products = products_of(t->type);
-    if (!products) return STC_OK;
-    int64_t *out = v->of->loop[v->depth - 1].g.node[v->link.result].data;
-    int64_t *total = v->g.node[v->summed].data;
-    const int64_t first = w->parent ? column_get(w->parent, 0) : w->root;
-    for (int64_t from = 0; w->p <= w->last; from = 0) {
+    add_rows *const rows = rows_of(t->type);
+    if (!rows) return STC_OK;
+    uint64_t before = 0; /* nothing, ahead of a row */
+    while (w->p <= w->last) {
         const int64_t left = w->last + 1 - w->p, at = w->p;
         const int n = left < STRIP - 1 ? (int)left : STRIP - 1;
         const char *vals = (const char *)walk_vals(w, t) + at * (int64_t)type_size(t->type);
-        products(v, (const int32_t *)w->t.crd + at, vals, n, n == left, total);
+        before = rows(v, w, at, n, vals, before);
         w->p += n;
-        for (int64_t end; from < n; from = end) {
-            end = table_bound(&w->t, first + v->lane + 1) - at;
-            const bool whole = end <= n;
-            if (!whole) end = n;
-            out[v->lane] = (int64_t)((uint64_t)out[v->lane] + (uint64_t)total[end] -
-                                     (uint64_t)total[from]);
-            v->lane += whole;
-        }
         if (machine_count(mc, n)) return mc->cx->diag.status;
     }
     return STC_OK;
