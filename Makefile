@@ -148,21 +148,28 @@ check: all $(SAMPLES) $(TESTS)
 	done
 	@echo "check: all passed ($(B))"
 
-## fuzz: differential fuzzing for SECONDS=60, from SEED=0 (0: from the clock)
+## fuzz: every fuzzer for SECONDS=60, from SEED=0 (0: from the clock); with COV=1
+##           each tells which lines and branches it reached, all of them from none
 fuzz: $(FUZZERS)
 	@set -e; for t in $(FUZZERS); do \
-	  echo "== $$t"; ./$$t --seconds $(SECONDS) --seed $(SEED); \
+	  echo "== $$t"; $(if $(COV),find $(B) -name '*.gcda' -delete;) \
+	  ./$$t --seconds $(SECONDS) --seed $(SEED); \
+	  $(if $(COV),for d in $(SOURCE_DIRS); do $(call covered,$$d) | \
+	    awk -v dirs=$$d -f tests/coverage.awk | sed -n "s|^together|  $$d|p"; done;) \
 	done
+
+# What gcov says of a folder's files, one after the other.
+covered = for c in $(1)/*.c; do gcov -b -c -t -o $(B)/$(1) $$c 2>/dev/null; done
+SOURCE_DIRS := formats vm src src/lang src/plan src/lower src/io
 
 ## coverage: with COV=1: lines and branches of vm/ and formats/ that ran so far
 ##           (MISSING=1: those that didn't); fails if a function, an opcode or an
 ##           error never did that tests/unreached.txt lacks
 coverage: $(filter check,$(MAKECMDGOALS)) # with -j, too, it counts what check ran
-	@for d in vm formats; do \
-	  for c in $$d/*.c; do gcov -b -c -t -o $(B)/$$d $$c 2>/dev/null; done | \
+	@for d in vm formats; do $(call covered,$$d) | \
 	  awk -v dirs=$$d -v missing=$(MISSING) -f tests/coverage.awk; \
 	done
-	@for d in formats vm src src/lang src/plan src/lower src/io; do \
+	@for d in $(SOURCE_DIRS); do \
 	  gcov -b -t -o $(B)/$$d $$d/*.c 2>/dev/null; \
 	done | awk -v allowed=tests/unreached.txt -f tests/reached.awk
 
