@@ -419,6 +419,37 @@ START_TEST(in_formats)
 }
 END_TEST
 
+/* ---- integers of one width ------------------------------------------------------------
+ */
+
+static const char *const integers[] = {"i8",  "u8",  "i16", "u16",
+                                       "i32", "u32", "i64", "u64"};
+enum { INTEGERS = sizeof integers / sizeof *integers };
+
+/* What wraps is the same in any width: rows of runs in the operands' own. */
+START_TEST(in_their_width)
+{
+    static const char *const bodies[] = {
+        "A(i,j) + B(i,j)", "A(i,j) - B(i,j)", "A(i,j) * B(i,j)", "-A(i,j)",
+        "~A(i,j)",         "A(i,j) & B(i,j)", "A(i,j) | B(i,j)", "A(i,j) ^ 5"};
+    pair p;
+    char text[200];
+    const char *type = integers[_i];
+    pair_open(&p, false);
+    snprintf(text, sizeof text,
+             "tensor A rle %s [9,90]\nA(i,j) = (j / 7) * 91 + i\n"
+             "tensor B rle %s [9,90]\nB(i,j) = (j / 4) * 53 + 2 * i",
+             type, type);
+    setup(&p, text);
+    for (size_t k = 0; k < sizeof bodies / sizeof *bodies; k++) {
+        snprintf(text, sizeof text, "tensor R rle %s\nR(i,j) = %s", type, bodies[k]);
+        both(&p, text);
+        ck_assert_int_eq(p.agreed, k + 1);
+    }
+    pair_shut(&p);
+}
+END_TEST
+
 /* ---- crowded loops ------------------------------------------------------------------- */
 
 /* What fills a loop's tables, `#` being how often before; and what then doesn't fit. */
@@ -472,6 +503,7 @@ Suite *suite_sweep(void)
     tcase_add_loop_test(c, functions, 0, TYPE_COUNT);
     tcase_add_loop_test(c, scatters, 0, sizeof rows / sizeof *rows);
     tcase_add_loop_test(c, in_formats, 0, FORMATS);
+    tcase_add_loop_test(c, in_their_width, 0, INTEGERS);
     tcase_add_loop_test(c, crowded, 0, sizeof crowds / sizeof *crowds);
     suite_add_tcase(s, c);
     return s;
