@@ -37,6 +37,8 @@ static const struct statement {
      "(i,j) -> (j : dense, i : compressed#)", "dense", "dense", THIRDS},
     {"dot_into", "R(i) = P(j: T(A(i,j), B(j)))",
      "(i,j) -> (#i : dense, i : dense, j : singleton#)", "dense", "dense", THIRDS},
+    {"dot_into", "R(i) = P(j: T(A(i,j), B(i)))",
+     "(i,j) -> (#i : dense, i : dense, j : singleton#)", "dense", "dense", THIRDS},
     {"axpy_fiber", "R(i,k) = P(j: T(A(i,j), B(j,k)))", "csr",
      "(i,j) -> (i : dense, j : compressed#)", "csr", THIRDS},
     {"merge_fibers", "R(i,j) = T(A(i,j), B(i,j))", "(i,j) -> (i : dense, j : compressed#)",
@@ -173,7 +175,8 @@ static made run_row(const struct row *r, const struct statement *s, bool no_supe
     ck_assert_msg(st == STC_OK, "%s: %s", text, stc_error(m)->message);
     stc_tensor *ta = operand(m, a, s->stored, r->type, 2, &fill, 1), *dense;
     stc_tensor *tb =
-        operand(m, b, s->stored, r->type, strstr(text, "B(j))") ? 1 : 2, &fill, 7);
+        operand(m, b, s->stored, r->type,
+                strstr(text, ", B(i,") || strstr(text, "B(j,") ? 2 : 1, &fill, 7);
     const stc_tensor *got;
     ck_ok(m, stc_bind(p, "A", ta));
     ck_ok(m, stc_bind(p, "B", tb));

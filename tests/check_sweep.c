@@ -320,6 +320,9 @@ static const char *const statements[] = {
 enum { STATEMENTS = sizeof statements / sizeof *statements };
 
 #define WIDE "(i,j) -> (i : dense, j : compressed(index64))"
+#define WIDE3                                                                              \
+    "(i,j,k) -> (i : compressed(index64), j : compressed(index64), k : "                   \
+    "compressed(index64))"
 static const struct of {
     const char *matrix, *tensor, *type;
 } formats[] = {
@@ -335,7 +338,7 @@ static const struct of {
     {"rle", "rle", "f64"},
     {"lz77", "lz77", "f64"},
     {"bytemap", "bytemap", "f64"},
-    {WIDE, "csf", "f64"},
+    {WIDE, WIDE3, "f64"},
     {"(i,j) -> (i : compressed, j : dense)", "csf", "f64"},
     {"(i,j) -> (i : dense, j : compressed(nonunique))", "csf", "f64"},
     {"(i,j) -> (j : hashed, i : compressed)", "csf", "f64"},
@@ -352,8 +355,8 @@ static const struct of {
     {"lz77", "lz77", "u8"},
     {"lz77", "lz77", "f32"},
     {"lz77", "lz77", "c128"},
-    {WIDE, "csf", "f32"},
-    {WIDE, "csf", "i64"},
+    {WIDE, WIDE3, "f32"},
+    {WIDE, WIDE3, "i64"},
     {WIDE, "csf", "bool"},
     {"csr", "csf", "c64"},
 };
