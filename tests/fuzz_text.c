@@ -1,5 +1,6 @@
-/* fuzz_text.c: damaged texts: random statements and scripts of every kind with
- * pieces left out, doubled, swapped or replaced are executed in a session.
+/* fuzz_text.c: damaged texts: random statements, scripts of every kind and the inputs
+ * of messages.txt, which lead to each error of the language, with pieces left out,
+ * doubled, swapped or replaced are executed in a session.
  *
  *     fuzz_text [SECONDS [SEED]] [--seconds N] [--seed N]
  *
@@ -11,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LENGTH = 6000 };
+enum { LENGTH = 6000, KEPT = 500 };
 
 static const char *const seeds[] = {
     "tensor A csr f64 [4,5] = { (0,1): 3, (2,4): 1 }\ny(i) = A(i,j) * A(i,j)\nprint y\n",
@@ -142,10 +143,36 @@ static void damage(gen *g, char *text)
     }
 }
 
-static void begin(gen *g, char *text)
+typedef struct corpus {
+    char *text[KEPT];
+    int count;
+} corpus;
+
+/* Each paragraph's lines after "> ", as one text. */
+static void read_kept(corpus *c, const char *path)
 {
-    if (gen_chance(g, 50)) {
-        snprintf(text, LENGTH, "%s", seeds[gen_below(g, SEEDS)]);
+    FILE *f = fopen(path, "r");
+    char *line = NULL;
+    size_t size = 0;
+    bool open = false;
+    while (f && getline(&line, &size, f) >= 0) {
+        const bool input = strncmp(line, "> ", 2) == 0;
+        if (input && !open && c->count < KEPT) c->text[c->count++] = calloc(1, LENGTH);
+        char *to = input && c->count ? c->text[c->count - 1] : NULL;
+        if (to && strlen(to) + strlen(line) < LENGTH) strcat(to, line + 2);
+        open = input;
+    }
+    free(line);
+    if (f) fclose(f);
+}
+
+static void begin(gen *g, const corpus *kept, char *text)
+{
+    const int dice = gen_below(g, 100);
+    if (dice < 50) {
+        const bool old = dice < 25 && kept->count > 0;
+        snprintf(text, LENGTH, "%s",
+                 old ? kept->text[gen_below(g, kept->count)] : seeds[gen_below(g, SEEDS)]);
         return;
     }
     fcase c;
@@ -194,9 +221,11 @@ int main(int argc, char **argv)
     int bad = 0;
     FILE *sink = fopen("/dev/null", "w");
     static char text[LENGTH + 1];
+    static corpus kept;
     fuzzing_begin(&f, argc, argv);
+    read_kept(&kept, "tests/messages.txt");
     while (sink && fuzzing_on(&f) && bad < 5) {
-        begin(&f.g, text);
+        begin(&f.g, &kept, text);
         for (int k = gen_below(&f.g, 5); k >= 0; k--)
             damage(&f.g, text);
         if (strstr(text, "save") || strstr(text, "include"))
@@ -208,6 +237,8 @@ int main(int argc, char **argv)
         }
     }
     if (sink) fclose(sink);
+    while (kept.count > 0)
+        free(kept.text[--kept.count]);
     printf("fuzz_text: seed %" PRIu64 ": %" PRIu64 " texts, %" PRIu64
            " accepted, %d wrong answers\n",
            f.seed, tried, accepted, bad);
