@@ -230,6 +230,8 @@ static bool always_returns(const fstmt *s)
 
 static fstmt *body_or_value(binder *b, const ast *node)
 {
+    if (node->kind == N_BLOCK && !node->count)
+        return bind_null(b, node->at, "nothing is computed here; expected a `return`");
     if (node->kind == N_BLOCK) return body(b, node);
     return give_back(b, node, node->at);
 }
