@@ -112,6 +112,10 @@ const char *data_dir(void);
 const char *tests_dir(void);
 /* The whole file, 0-terminated; NULL if it can't be read. */
 char *read_text(const char *path, size_t *size);
+/* The text of one of the project's own test files, whose parts blank lines part; the
+ * next part, 0-terminated, and *at behind it; NULL: there are no more. */
+char *read_parts(const char *name);
+char *next_part(char **at);
 
 #define ck_ok(m, call)                                                                     \
     do {                                                                                   \

@@ -241,3 +241,22 @@ char *read_text(const char *path, size_t *size)
     if (size) *size = len;
     return text;
 }
+
+char *read_parts(const char *name)
+{
+    char path[400];
+    size_t size;
+    snprintf(path, sizeof path, "%s/%s", tests_dir(), name);
+    char *text = read_text(path, &size);
+    ck_assert_msg(text, "%s can't be read", path);
+    return text;
+}
+
+char *next_part(char **at)
+{
+    char *part = *at + strspn(*at, "\n"), *end = strstr(part, "\n\n");
+    if (!*part) return NULL;
+    *at = end ? end + 2 : part + strlen(part);
+    if (end) *end = 0;
+    return part;
+}

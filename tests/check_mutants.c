@@ -2,13 +2,15 @@
  * good programs are changed one at a time; what the verifier takes is run, by base
  * operations, on the faster tiers and on threads, which may take nothing for granted but
  * what they looked at: it ends in an error or in results that are whole tensors, and
- * leaves nothing behind. What the program computes isn't compared. */
+ * leaves nothing behind. What the program computes isn't compared, but for those in
+ * mutants.txt: each reached something that no other program did, and means the same to
+ * all tiers. */
 #include "../vm/program.h"
 #include "check.h"
 #include <stdlib.h>
 #include <string.h>
 
-enum { HEADER = 32, MACHINES = 3, SIDE = 7, STEPS = 20000 };
+enum { HEADER = 32, MACHINES = 3, SIDE = 9, STEPS = 20000 };
 enum { TENSORS = 3, MERGES = 7, CODE = 9 }; /* tags of sections, stb.c */
 
 /* Operands by name; what isn't declared is dense. */
@@ -123,21 +125,28 @@ static void run(stc_machine *m, stc_program *p)
     if (!st && !stc_result(p, "R", &r)) ck_ok(m, stc_tensor_check((stc_tensor *)r));
 }
 
-/* Decodes, binds what there is, runs; false if it isn't a program. */
-static bool decode_and_run(stc_machine *m, const uint8_t *bytes, size_t size)
+/* Operands for a program; how many they are. */
+static int bind_all(stc_machine *m, stc_program *p, stc_tensor *held[16])
 {
-    stc_program *p;
-    stc_tensor *held[16];
     const char *name;
     bool result;
     int n = 0;
-    if (stc_program_decode(m, bytes, size, &p)) return false;
     for (int k = 0; n < 16 && (name = stc_program_name(p, k, &result)); k++) {
         stc_decl d;
         if (result || stc_program_decl(p, name, &d)) continue;
         held[n] = operand(m, &d);
         if (held[n]) stc_bind(p, name, held[n++]);
     }
+    return n;
+}
+
+/* Decodes, binds what there is, runs; false if it isn't a program. */
+static bool decode_and_run(stc_machine *m, const uint8_t *bytes, size_t size)
+{
+    stc_program *p;
+    stc_tensor *held[16];
+    if (stc_program_decode(m, bytes, size, &p)) return false;
+    int n = bind_all(m, p, held);
     run(m, p);
     stc_program_free(p);
     while (n > 0)
@@ -257,12 +266,70 @@ START_TEST(mutants)
 }
 END_TEST
 
+/* ---- mutants that were kept --------------------------------------------------------- */
+
+typedef struct outcome {
+    stc_status status;
+    size_t size; /* bytes of the result, 0: there is none */
+    void *dense;
+} outcome;
+
+static outcome run_text(stc_machine *m, const char *text)
+{
+    outcome out = {0};
+    stc_program *p;
+    stc_tensor *held[16];
+    const stc_tensor *r;
+    const stc_status st = stc_program_assemble(m, text, "mutants.txt", &p);
+    ck_assert_msg(!st, "%s\n%s", stc_error(m)->message, text);
+    const int n = bind_all(m, p, held);
+    out.status = stc_run(p);
+    if (!out.status && !stc_result(p, "R", &r)) {
+        ck_ok(m, stc_tensor_check((stc_tensor *)r));
+        out.size = stc_type_size(stc_tensor_type(r));
+        for (int d = 0; d < stc_tensor_order(r); d++)
+            out.size *= (size_t)stc_tensor_shape(r)[d];
+        out.dense = malloc(out.size + 1);
+        ck_ok(m, stc_tensor_to_dense(r, out.dense));
+    }
+    stc_program_free(p);
+    for (int k = 0; k < n; k++)
+        stc_tensor_free(held[k]);
+    return out;
+}
+
+START_TEST(kept)
+{
+    char *text = read_parts("mutants.txt"), *at = text, *part;
+    lab l;
+    lab_open(&l);
+    while ((part = next_part(&at))) {
+        outcome is[MACHINES];
+        for (int k = 0; k < MACHINES; k++) {
+            is[k] = run_text(l.m[k], part);
+            ck_assert_msg(is[k].status == is[0].status, "%s, by base operations %s:\n%s",
+                          stc_status_name(is[k].status), stc_status_name(is[0].status),
+                          part);
+            ck_assert_uint_eq(is[k].size, is[0].size);
+            ck_assert_msg(!is[k].size || !memcmp(is[k].dense, is[0].dense, is[0].size),
+                          "machine %d has another result:\n%s", k, part);
+        }
+        for (int k = 0; k < MACHINES; k++)
+            free(is[k].dense);
+    }
+    for (int k = 0; k < MACHINES; k++)
+        machine_shut(l.m[k], &l.h[k]);
+    free(text);
+}
+END_TEST
+
 Suite *suite_mutants(void)
 {
     Suite *s = suite_create("mutants");
     TCase *c = tcase_create("mutants");
     tcase_set_timeout(c, 120);
     tcase_add_loop_test(c, mutants, 0, SAMPLES);
+    tcase_add_test(c, kept);
     suite_add_tcase(s, c);
     return s;
 }
