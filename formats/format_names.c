@@ -36,7 +36,7 @@ static const struct any_order {
     char first, last;
 } any_order[] = {
     {"dense", 'd', 'd'}, {"csf", 's', 's'},  {"hash", 'd', 'h'},
-    {"rle", 'd', 'r'},   {"lz77", 'd', 'z'},  {"bytemap", 'd', 'b'},
+    {"rle", 'd', 'r'},   {"lz77", 'd', 'z'}, {"bytemap", 'd', 'b'},
 };
 
 /* Plain ones of a fixed order: letters, and the mode of each level. */

@@ -54,6 +54,7 @@ void fill_elements(void *to, int64_t begin, int64_t end, const void *one, size_t
  * end; at tensor_finish. */
 void stains_begin(tensor *t, uint64_t generation, int64_t values);
 int64_t stains_fill(tensor *t, int64_t begin, int64_t end, const void *one);
+void stains_fill_to(tensor *t, int64_t begin, int64_t end, const void *one); /* no more */
 void stains_finish(tensor *t);
 void stains_free(tensor *t);
 /* Joins the coordinates of interleaved levels into arrays of structs. */

@@ -153,7 +153,8 @@ static stc_status compressed_check(ctx *cx, level *lv, int64_t parents)
 const level_kind level_compressed = {
     .name = "compressed",
     .letter = 's',
-    .caps = CAP_ITER | CAP_SEEK | CAP_APPEND | CAP_PACK | CAP_CHAIN | CAP_SUBSECT | CAP_POSITION,
+    .caps = CAP_ITER | CAP_SEEK | CAP_APPEND | CAP_PACK | CAP_CHAIN | CAP_SUBSECT |
+            CAP_POSITION,
     .props = PROP_ORDERED | PROP_UNIQUE | PROP_COMPACT,
     .fixed = PROP_COMPACT,
     .arrays = 1 << STC_POS | 1 << STC_CRD,

@@ -94,7 +94,8 @@ static stc_status dense_check(ctx *cx, level *lv, int64_t parents)
 const level_kind level_dense = {
     .name = "dense",
     .letter = 'd',
-    .caps = CAP_ITER | CAP_SEEK | CAP_LOCATE | CAP_INSERT | CAP_PACK | CAP_SUBSECT | CAP_POSITION,
+    .caps = CAP_ITER | CAP_SEEK | CAP_LOCATE | CAP_INSERT | CAP_PACK | CAP_SUBSECT |
+            CAP_POSITION,
     .props = PROP_FULL | PROP_ORDERED | PROP_UNIQUE | PROP_COMPACT,
     .fixed = PROP_FULL | PROP_ORDERED | PROP_UNIQUE | PROP_COMPACT,
     .open = dense_open,

@@ -29,6 +29,9 @@
 
 #ifndef PLAIN_MALLOC
 #define HUGE ((size_t)2 << 20)
+/* Blocks of this size and more begin at a cache line: vectors don't lie across two. */
+#define ALIGNED ((size_t)4 << 10)
+#define LINE ((size_t)64)
 #define KEPT_MAX ((size_t)256 << 20) /* larger blocks go back at once */
 
 static size_t huge_round(size_t size)
@@ -138,6 +141,25 @@ static void *huge_resize(void *block, size_t old_size, size_t size)
     return moved;
 }
 
+static void *line_alloc(size_t size)
+{
+    void *block = NULL;
+    if (size < ALIGNED) return malloc(size);
+    return posix_memalign(&block, LINE, size) ? NULL : block;
+}
+
+/* A block that moves as it grows may leave its line. */
+static void *line_resize(void *block, size_t size)
+{
+    void *moved = realloc(block, size);
+    if (!moved || size < ALIGNED || (size_t)moved % LINE == 0) return moved;
+    void *to = line_alloc(size);
+    if (!to) return moved;
+    memcpy(to, moved, size);
+    free(moved);
+    return to;
+}
+
 static void default_free(ctx *cx, void *block, size_t size)
 {
     if (size < HUGE) {
@@ -150,10 +172,10 @@ static void default_free(ctx *cx, void *block, size_t size)
 static void *default_alloc(ctx *cx, void *block, size_t old_size, size_t size)
 {
     if (size > SIZE_MAX / 2) return NULL;
-    if (!block) return size < HUGE ? malloc(size) : huge_alloc(cx, size);
-    if (old_size < HUGE && size < HUGE) return realloc(block, size);
+    if (!block) return size < HUGE ? line_alloc(size) : huge_alloc(cx, size);
+    if (old_size < HUGE && size < HUGE) return line_resize(block, size);
     if (old_size >= HUGE && size >= HUGE) return huge_resize(block, old_size, size);
-    void *to = size < HUGE ? malloc(size) : huge_alloc(cx, size);
+    void *to = size < HUGE ? line_alloc(size) : huge_alloc(cx, size);
     if (!to) return NULL;
     memcpy(to, block, old_size < size ? old_size : size);
     default_free(cx, block, old_size);

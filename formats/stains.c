@@ -41,20 +41,22 @@ void stains_begin(tensor *t, uint64_t generation, int64_t values)
     if (!s->old) drop(t);
 }
 
-/* The marks of a block of lines as bits, which are taken away. */
-static uint64_t take_marks(uint8_t *line)
+/* The marks of up to a block of lines as bits, which are taken away. */
+static uint64_t take_marks(uint8_t *line, int64_t n)
 {
     uint64_t bits = 0;
-    for (int k = 0; k < STAIN_BLOCK; k += 8) {
+    for (int k = 0; k < STAIN_BLOCK && k < n; k += 8) {
         uint64_t x; /* a byte is 0 or 1: they meet in the highest one */
         memcpy(&x, line + k, sizeof x);
         bits |= (x * UINT64_C(0x0102040810204080) >> 56) << k;
     }
-    if (bits) memset(line, 0, STAIN_BLOCK);
+    if (n < STAIN_BLOCK) bits &= (UINT64_C(1) << n) - 1;
+    if (bits) memset(line, 0, (size_t)(n < STAIN_BLOCK ? n : STAIN_BLOCK));
     return bits;
 }
 
-/* A block at a time; of the last line what there is. */
+/* Values from the beginning of a line on, a block of lines at a time; of the last line what
+ * there is. */
 static void fill_marked(tensor *t, int64_t begin, int64_t end, const void *one)
 {
     const size_t width = type_size(t->type);
@@ -62,7 +64,8 @@ static void fill_marked(tensor *t, int64_t begin, int64_t end, const void *one)
     char fill[STAIN_LINE], *to = t->vals;
     fill_elements(fill, 0, (int64_t)(STAIN_LINE / width), one, width);
     for (int64_t l = lines_of(t, begin); l < last; l += STAIN_BLOCK)
-        for (uint64_t bits = take_marks(t->stains.line + l); bits; bits &= bits - 1) {
+        for (uint64_t bits = take_marks(t->stains.line + l, last - l); bits;
+             bits &= bits - 1) {
             const int64_t at = (l + __builtin_ctzll(bits)) * STAIN_LINE;
             if (size - at >= STAIN_LINE)
                 memcpy(to + at, fill, STAIN_LINE);
@@ -71,17 +74,22 @@ static void fill_marked(tensor *t, int64_t begin, int64_t end, const void *one)
         }
 }
 
+void stains_fill_to(tensor *t, int64_t begin, int64_t end, const void *one)
+{
+    if (t->stains.old)
+        fill_marked(t, begin, end, one);
+    else
+        fill_elements(t->vals, begin, end, one, type_size(t->type));
+}
+
 int64_t stains_fill(tensor *t, int64_t begin, int64_t end, const void *one)
 {
-    const size_t size = type_size(t->type);
-    const int64_t per = STAIN_BLOCK * STAIN_LINE / (int64_t)size;
+    const int64_t per = STAIN_BLOCK * STAIN_LINE / (int64_t)type_size(t->type);
     if (t->stains.old) { /* whole blocks: what is stored next marks them anew */
         end = (end + per - 1) / per * per;
         if (end > t->stains.n) end = t->stains.n;
-        fill_marked(t, begin, end, one);
-    } else {
-        fill_elements(t->vals, begin, end, one, size);
     }
+    stains_fill_to(t, begin, end, one);
     return end;
 }
 

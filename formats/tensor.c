@@ -164,6 +164,14 @@ stc_status tensor_extend_values(tensor *t, int64_t n)
     return STC_OK;
 }
 
+void tensor_fill_to(tensor *t, int64_t end)
+{
+    value one;
+    type_store(t->type, &one, 0, t->fill);
+    stains_fill_to(t, t->nvals, end, &one);
+    t->nvals = end;
+}
+
 stc_status tensor_begin(tensor *t)
 {
     if (!format_appends(&t->fmt)) {

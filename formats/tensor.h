@@ -61,6 +61,9 @@ stc_status tensor_reserve_values(tensor *t, int64_t n);
 /* At least n values: nvals becomes n if it was less (or a few more, where there are
  * stains), new ones are the fill. */
 stc_status tensor_extend_values(tensor *t, int64_t n);
+/* Values up to `end`, for which there is room, are the fill where they were missing, and
+ * no others: with stains, if lines end there. */
+void tensor_fill_to(tensor *t, int64_t end);
 /* The frame of an assembly by append and insert: begin empties t and starts
  * every level (those of formats without append are refused); finish closes
  * the levels from the root on, and makes nvals the last level's size. Between

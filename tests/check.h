@@ -52,7 +52,8 @@
     SUITE(mutants)                                                                         \
     SUITE(near)                                                                            \
     SUITE(convolution)                                                                     \
-    SUITE(blocks)
+    SUITE(blocks)                                                                          \
+    SUITE(affine)
 
 #define SUITE(name) Suite *suite_##name(void);
 SUITES(SUITE)

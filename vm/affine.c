@@ -244,6 +244,14 @@ static bool starts_with_fill(const machine *mc, const affine *a, const slot *s)
     return !memcmp(&one, &other, sizeof one);
 }
 
+int64_t affine_places(const tensor *t)
+{
+    int64_t places = 1;
+    for (int l = 0; l < t->fmt.levels && places != NONE; l++)
+        places = t->level[l].kind->size(&t->level[l], places);
+    return places;
+}
+
 static bool prepare_result(machine *mc, affine *a, int64_t *last)
 {
     int64_t min, max;
@@ -259,9 +267,7 @@ static bool prepare_result(machine *mc, affine *a, int64_t *last)
         return false;
     *last = a->line[0].base + max;
     if (a->nbound) { /* not all of these are within */
-        int64_t places = 1;
-        for (int l = 0; l < s->row->fmt.levels && places != NONE; l++)
-            places = s->t->level[l].kind->size(&s->t->level[l], places);
+        const int64_t places = affine_places(s->t);
         if (places != NONE && *last >= places) *last = places - 1;
         return places > 0;
     }
@@ -350,6 +356,7 @@ static stc_status run(machine *mc, affine *a)
     }
     if (none || a->begin == a->end) return machine_count(mc, 1);
     if (a->nbound) return blocks_run(mc, a, last);
+    if (affine_gathers(mc, a)) return affine_gather_run(mc, a, last);
     if (affine_list_taps(mc, a)) return mc->cx->diag.status;
     affine_choose(a);
     if (ready_result(mc, a, last)) return mc->cx->diag.status;
@@ -368,6 +375,7 @@ void affine_release(machine *mc, super *base)
 {
     affine *a = (affine *)base;
     affine_store_release(mc, a);
+    affine_gather_release(mc, a);
     mem_free(mc->cx, a->hint, AFFINE_HINTS * sizeof *a->hint);
     mem_free(mc->cx, a->tap, (size_t)a->tap_cap * sizeof *a->tap);
     mem_free(mc->cx, a->draft, (size_t)a->draft_cap * sizeof *a->draft);

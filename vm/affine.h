@@ -22,6 +22,7 @@
  *     affine_taps.c   the list of taps
  *     affine_walk.c   the walk over the levels
  *     affine_room.c   fills of a dense result, just ahead of the walk
+ *     affine_gather.c the other way round: a row of the result at a time
  *     affine_store.c  sums that are stored in order, where levels append
  *     affine_leaf.c   what the last level's fibers add, by element type
  *     blocks.c        what runs nests in which sums must be within an extent
@@ -185,6 +186,7 @@ struct affine {
     void (*fiber)(affine *a, const int64_t *at, int64_t begin, int64_t end);
     void (*entry)(affine *a, const int64_t *at, int64_t pos);
     int64_t rounds;
+    struct affine_gather *gather; /* affine_gather.c */
     uint32_t *hint; /* where fibers of the last level were entered last (affine_walk.c) */
 };
 
@@ -222,6 +224,7 @@ static inline bool affine_inside(const affine *a, const affine_tap *t, int64_t k
 /* affine_room.c: opens the result, whose last place is `last`; before a fiber's entries
  * up to coordinate `last` are added, and after that, if there are marks. */
 stc_status affine_room_open(machine *mc, affine *a, int64_t last);
+stc_status affine_room_rows(machine *mc, affine *a, int64_t last); /* affine_gather.c's */
 stc_status affine_room_fill(machine *mc, affine *a, const int64_t *at, int64_t last);
 void affine_room_mark(const affine *a, const int64_t *at, int64_t begin, int64_t end);
 
@@ -234,6 +237,12 @@ static inline int64_t affine_coord(const affine_level *lv, int64_t p)
 /* affine_walk.c: level 0 below the first parents, and so on. */
 stc_status affine_walk(machine *mc, affine *a);
 
+/* affine_gather.c: whether this run's rows can be gathered so (then they are listed); the
+ * run, of a result whose last place is `last`. */
+bool affine_gathers(machine *mc, affine *a);
+stc_status affine_gather_run(machine *mc, affine *a, int64_t last);
+void affine_gather_release(machine *mc, affine *a);
+
 /* affine_store.c: whether this run's sums can be stored so; the accumulator, before the
  * walk; the result's entries, after it. */
 bool affine_store_ready(machine *mc, affine *a);
@@ -245,6 +254,8 @@ void affine_store_release(machine *mc, affine *a);
  * [lo, hi). */
 bool affine_line_of(const machine *mc, const affine_form *f, affine_line *out);
 bool affine_within(const affine *a, const affine_line *x, int64_t lo, int64_t hi);
+/* All places of a result; NONE: they aren't known yet. */
+int64_t affine_places(const tensor *t);
 /* The most places that the nest can add to, of `all`. */
 int64_t affine_most_touched(const machine *mc, const affine *a, int64_t all);
 

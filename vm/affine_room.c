@@ -42,17 +42,36 @@ static bool few(const affine *a, int64_t stored)
            all <= a->room.places >> a->room.shift;
 }
 
+static void begin(const machine *mc, affine *a, int64_t last)
+{
+    tensor *t = mc->slot[a->sink.a].t;
+    a->room = (affine_room){
+        .places = last + 1,
+        .shift = __builtin_ctz(STAIN_LINE / (unsigned)type_size(t->type)),
+        .tensor = t,
+    };
+    a->out = t->vals;
+}
+
+stc_status affine_room_rows(machine *mc, affine *a, int64_t last)
+{
+    slot *s = &mc->slot[a->sink.a];
+    begin(mc, a, last);
+    if (s->t->vals_cap <= last) return asm_value(mc, s, last);
+    if (a->alone) a->room.mark = stains_ask(s->t, affine_places(s->t));
+    return STC_OK;
+}
+
 stc_status affine_room_open(machine *mc, affine *a, int64_t last)
 {
     slot *s = &mc->slot[a->sink.a];
     tensor *t = s->t;
     affine_room *room = &a->room;
-    room->places = last + 1;
-    room->shift = __builtin_ctz(STAIN_LINE / (unsigned)type_size(t->type));
-    room->mark = NULL;
-    room->tensor = t;
-    a->out = t->vals;
-    if (!a->fiber) return asm_value(mc, s, last);
+    begin(mc, a, last);
+    if (!a->fiber) {
+        t->stains.on = false; /* what is stored now isn't marked */
+        return asm_value(mc, s, last);
+    }
     room->tap_max = INT64_MIN;
     for (int64_t k = 0; k < a->ntap; k++) {
         const affine_tap *x = &a->tap[k];
@@ -62,7 +81,7 @@ stc_status affine_room_open(machine *mc, affine *a, int64_t last)
     rest_span(a, &room->rest_min, &room->rest_max);
     const tensor *from = mc->slot[a->load[0].tensor].t;
     if (a->alone && t->vals_cap > last && (t->stains.on || few(a, from->nvals)))
-        room->mark = stains_ask(t, room->places);
+        room->mark = stains_ask(t, affine_places(t));
     return t->vals_cap > last ? STC_OK : asm_value(mc, s, last);
 }
 

@@ -1,0 +1,137 @@
+/* check_affine.c: affine nests (vm/affine*.c) give what base operations give: in all the
+ * ways that they are run, in which filters and strides are told apart, and where a nest
+ * is nearly one, but isn't. Each statement runs on base operations, on the tiers, and on
+ * two threads, twice each from the same operands. */
+#include "check.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct statement {
+    const char *declare, *text;
+    const char *note; /* what runs its loops; NULL: no affine nest */
+} statement;
+
+#define LAYER_OF(format, shape, filter)                                                    \
+    "tensor A " format " f64 " shape " = random(density=0.2, seed=3)\n"                    \
+    "tensor F dense f64 " filter " = random(density=1, seed=4)\n"                          \
+    "tensor y dense f64 "
+#define LAYER "y(n,h,w,f) = A(n,h+r,w+q,c) * F(r,q,c,f)"
+#define ADDS "affine nest of 7 -> accumulate"
+
+/* Rows of the result that are gathered (vm/affine_gather.c), or almost. */
+static const statement layers[] = {
+    {LAYER_OF("dsss", "[2,9,11,6]", "[3,2,6,37]"), LAYER, ADDS},
+    {LAYER_OF("ddds", "[1,9,11,6]", "[3,2,6,64]"), LAYER, ADDS},
+    {LAYER_OF("dsds", "[1,9,11,6]", "[3,3,6,7]"), LAYER, ADDS},
+    {LAYER_OF("coo", "[2,9,11,6]", "[3,3,6,8]"), LAYER, ADDS},
+    {LAYER_OF("ssss", "[1,9,11,6]", "[1,1,6,32]"), LAYER, ADDS},
+    {LAYER_OF("dsss", "[1,9,400,6]", "[3,3,6,8]"), LAYER, ADDS},
+    {LAYER_OF("dsss", "[2,9,11,6]", "[3,2,6,9]"),
+     "y(n,h,w,f) = A(n,2*h+r,3*w+q,c) * F(r,q,c,f)", ADDS},
+    {LAYER_OF("dsss", "[2,9,13,6]", "[3,3,6,9]"),
+     "y(n,h,w,f) = A(n,h+2*r,w+2*q+1,c) * F(r,q,c,f)", ADDS},
+    {LAYER_OF("dsss", "[2,9,11,6]", "[3,3,6,9]") "[2,9,11,9]",
+     "y(n,h,w,f) = pad A(n,h+r-1,w+q-1,c) * F(r,q,c,f)", "affine nest"},
+    {LAYER_OF("dsss", "[2,9,11,6]", "[3,2,6,9]"),
+     "y(n,h,w,f) = A(n,8-h-r,w+q,c) * F(r,q,c,f)", "affine nest"},
+    {LAYER_OF("dsss", "[2,9,11,6]", "[3,2,6,9]"),
+     "y(n,h,w,f) = A(n,h+r,10-w-q,c) * F(r,q,c,f)", "affine nest"},
+    {LAYER_OF("dsss", "[2,9,11,6]", "[3,2,6,9]"),
+     "y(n,h,w,f) = A(n,h+r,w-q+1,c) * F(r,q,c,f)", ADDS},
+    {LAYER_OF("dsss", "[2,9,11,6]", "[3,2,6,9]"), "y(w,f) = A(n,h+r,w+q,c) * F(r,q,c,f)",
+     ADDS},
+    {LAYER_OF("dsss", "[2,9,11,6]", "[3,2,6,9]"), "y(h,f) = A(n,h+r,w+q,c) * F(r,q,c,f)",
+     ADDS},
+    {LAYER_OF("dsss", "[2,9,11,6]", "[3,2,6,9]"),
+     "y(n,h,f,w) = A(n,h+r,w+q,c) * F(r,q,c,f)", ADDS},
+    {LAYER_OF("dsss", "[2,9,11,6]", "[9,2,6,9]"), "y(n,h,w,f) = A(n,h,w+q,c) * F(h,q,c,f)",
+     "affine nest of 6 -> accumulate"},
+    {LAYER_OF("dsss", "[2,9,11,6]", "[9,2,10,9]"), "y(n,h,w,f) = A(n,h,w+q,c) * F(h,q,w,f)",
+     "affine nest of 6 -> accumulate"},
+    {LAYER_OF("dsss", "[2,9,11,6]", "[3,2,4,9]"),
+     "y(n,h,w,f) = A(n,h+r,w+q,c+1) * F(r,q,c,f)", ADDS},
+    {LAYER_OF("dsss", "[2,9,11,6]", "[3,2,2,9]"),
+     "y(n,h,w,f) = A(n,h+r,w+q,h+c) * F(r,q,c,f)", ADDS},
+    {LAYER_OF("dsss", "[2,9,11,6]", "[3,2,3,9]"),
+     "y(n,h,w,f) = A(n,h+r,w+q,2*c) * F(r,q,c,f)", ADDS},
+    {LAYER_OF("dsss", "[1,9,90,6]", "[3,70,6,9]"), LAYER, ADDS},
+    {LAYER_OF("dsss", "[1,9,11,6]", "[3,2,6,9]") "fill 2", LAYER, ADDS},
+    {LAYER_OF("dsss", "[1,9,11,6]", "[3,2,6,9]") "[1,7,10,9] = 1",
+     "y(n,h,w,f) += A(n,h+r,w+q,c) * F(r,q,c,f)", "affine nest"},
+    {LAYER_OF("dsss", "[2,3,3,6]", "[7,7,6,9]") "[2,9,9,9]",
+     "y(n,h,w,f) = pad A(n,h+r-6,w+q-6,c) * F(r,q,c,f)", "affine nest"},
+};
+enum { LAYERS = sizeof layers / sizeof *layers };
+
+/* y's elements; whether its loops ran by what the note says. */
+static double *run(const statement *s, bool no_super, int threads, int64_t *n, bool *noted)
+{
+    heap h;
+    stc_machine *m = machine_open(&h, no_super);
+    stc_session *in;
+    stc_program *p;
+    stc_tensor *dense;
+    const stc_tensor *y;
+    char *code;
+    if (threads > 1) machine_share(m, threads);
+    ck_ok(m, stc_session_open(m, &in));
+    stc_status st = stc_session_exec(in, s->declare, "declarations");
+    ck_assert_msg(st == STC_OK, "%s\n%s", s->declare, stc_error(m)->message);
+    st = stc_session_compile(in, s->text, &p);
+    ck_assert_msg(st == STC_OK, "%s\n%s\n%s", s->declare, s->text, stc_error(m)->message);
+    stc_session_repeat(in, 2); /* the same program, which finds what the first run left */
+    st = stc_session_exec(in, s->text, "statement");
+    ck_assert_msg(st == STC_OK, "%s\n%s\n%s", s->declare, s->text, stc_error(m)->message);
+    ck_ok(m, stc_session_get(in, "y", &y));
+    ck_ok(m, stc_tensor_convert(y, "dense", STC_F64, &dense));
+    const void *values;
+    ck_ok(m, stc_tensor_values(dense, &values, n));
+    double *out = malloc((size_t)(*n + 1) * sizeof *out);
+    ck_assert_ptr_nonnull(out);
+    memcpy(out, values, (size_t)*n * sizeof *out);
+    ck_ok(m, stc_program_explain(p, "code", &code));
+    *noted = strstr(code, s->note ? s->note : "affine nest") != NULL;
+    if (getenv("CHECK_AFFINE_CODE") && !no_super) puts(code);
+    stc_text_free(m, code);
+    stc_tensor_free(dense);
+    stc_program_free(p);
+    stc_session_close(in);
+    machine_shut(m, &h);
+    return out;
+}
+
+static void expect_same(const statement *s)
+{
+    int64_t n, k;
+    bool noted;
+    double *want = run(s, true, 1, &n, &noted);
+    for (int threads = 1; threads < 3; threads++) {
+        double *got = run(s, false, threads, &k, &noted);
+        ck_assert_int_eq(k, n);
+        for (k = 0; k < n; k++)
+            ck_assert_msg(fabs(got[k] - want[k]) <= 1e-12 * (1 + fabs(want[k])),
+                          "%s\n%s\nplace %lld is %g, not %g", s->declare, s->text,
+                          (long long)k, got[k], want[k]);
+        ck_assert_msg(noted == (s->note != NULL), "%s\n%s\n%s", s->declare, s->text,
+                      s->note ? "isn't run so" : "is an affine nest");
+        free(got);
+    }
+    free(want);
+}
+
+START_TEST(rows_are_gathered)
+{
+    expect_same(&layers[_i]);
+}
+END_TEST
+
+Suite *suite_affine(void)
+{
+    Suite *s = suite_create("affine");
+    TCase *c = tcase_create("affine");
+    tcase_set_timeout(c, 60);
+    tcase_add_loop_test(c, rows_are_gathered, 0, LAYERS);
+    suite_add_tcase(s, c);
+    return s;
+}
