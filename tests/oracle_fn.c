@@ -272,13 +272,28 @@ unsigned of_literal(const oval *v, stc_type t)
     return beyond(t, v->i) || (ot_unsigned(t) && v->i < 0) ? OV_LITERAL : 0;
 }
 
+/* Whether op is a comparison, and what comes of it. */
+static bool test(opcode op, bool less, bool equal, bool greater, bool *out)
+{
+    *out = op == O_EQ   ? equal
+           : op == O_NE ? !equal
+           : op == O_LT ? less
+           : op == O_LE ? less || equal
+           : op == O_GT ? greater
+                        : greater || equal;
+    return op == O_EQ || op == O_NE || op == O_LT || op == O_LE || op == O_GT || op == O_GE;
+}
+
 static oval call_int(opcode op, stc_type t, const oval *a, unsigned *flags)
 {
     bool u = ot_unsigned(t);
     int64_t x = a[0].i, y = a[1].i;
     bool limits = op == O_MIN || op == O_MAX || op == O_AND || op == O_OR;
     if (limits && (beyond(t, x) || beyond(t, y))) return *flags |= OV_HAZARD, ov_any(t);
-    bool less = u ? (uint64_t)x < (uint64_t)y : x < y;
+    bool less = u ? (uint64_t)x < (uint64_t)y : x < y, truth;
+    if (test(op, less, x == y, !less && x != y, &truth)) return result_int(STC_BOOL, truth);
+    if (op == O_ISNAN || op == O_ISINF || op == O_ISFINITE)
+        return result_int(STC_BOOL, op == O_ISFINITE);
     switch (op) {
     case O_ADD:
         return result_int(t, (int64_t)((uint64_t)x + (uint64_t)y));
@@ -312,18 +327,6 @@ static oval call_int(opcode op, stc_type t, const oval *a, unsigned *flags)
         return result_int(t, x ^ y);
     case O_OR:
         return result_int(t, x | y);
-    case O_EQ:
-        return result_int(STC_BOOL, x == y);
-    case O_NE:
-        return result_int(STC_BOOL, x != y);
-    case O_LT:
-        return result_int(STC_BOOL, less);
-    case O_LE:
-        return result_int(STC_BOOL, less || x == y);
-    case O_GT:
-        return result_int(STC_BOOL, !less && x != y);
-    case O_GE:
-        return result_int(STC_BOOL, !less);
     case O_ABS:
         return result_int(t, !u && x < 0 ? (int64_t)(0 - (uint64_t)x) : x);
     case O_MIN:
@@ -336,11 +339,6 @@ static oval call_int(opcode op, stc_type t, const oval *a, unsigned *flags)
         return result_int(t, 0);
     case O_GCD:
         return result_int(t, greatest(u, x, y));
-    case O_ISNAN:
-    case O_ISINF:
-        return result_int(STC_BOOL, 0);
-    case O_ISFINITE:
-        return result_int(STC_BOOL, 1);
     case O_CONJ:
     case O_RE:
     case O_ROUNDING:
@@ -384,23 +382,28 @@ static oval product(stc_type t, double x, double y)
     return r;
 }
 
+static oval arithmetic(opcode op, stc_type t, double x, double y)
+{
+    const float u = (float)x, v = (float)y;
+    const bool single = t == STC_F32;
+    if (op == O_ADD) return ov_real(t, single ? u + v : x + y);
+    if (op == O_SUB) return ov_real(t, single ? u - v : x - y);
+    if (op == O_DIV) return ov_real(t, single ? u / v : x / y);
+    return product(t, x, y);
+}
+
 static oval call_real(const row *k, stc_type t, const oval *a, unsigned *flags)
 {
     double x = a[0].re, y = a[1].re;
-    bool finite = isfinite(x) && (k->arity < 2 || isfinite(y));
+    bool finite = isfinite(x) && (k->arity < 2 || isfinite(y)), truth;
     oval r;
+    if (test(k->op, x<y, x == y, x> y, &truth)) return result_int(STC_BOOL, truth);
     switch (k->op) {
     case O_ADD:
-        r = ov_real(t, t == STC_F32 ? (float)x + (float)y : x + y);
-        break;
     case O_SUB:
-        r = ov_real(t, t == STC_F32 ? (float)x - (float)y : x - y);
-        break;
     case O_MUL:
-        r = product(t, x, y);
-        break;
     case O_DIV:
-        r = ov_real(t, t == STC_F32 ? (float)x / (float)y : x / y);
+        r = arithmetic(k->op, t, x, y);
         break;
     case O_MOD:
         r = ov_real(t, fmod(x, y));
@@ -412,18 +415,6 @@ static oval call_real(const row *k, stc_type t, const oval *a, unsigned *flags)
     case O_NEG:
         r = ov_real(t, -x);
         break;
-    case O_EQ:
-        return result_int(STC_BOOL, x == y);
-    case O_NE:
-        return result_int(STC_BOOL, x != y);
-    case O_LT:
-        return result_int(STC_BOOL, x < y);
-    case O_LE:
-        return result_int(STC_BOOL, x <= y);
-    case O_GT:
-        return result_int(STC_BOOL, x > y);
-    case O_GE:
-        return result_int(STC_BOOL, x >= y);
     case O_ABS:
         r = ov_real(t, fabs(x));
         break;

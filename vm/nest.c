@@ -158,7 +158,8 @@ static bool match_sink(nest *ns)
         return own->kind == PLACE_AT && own->icol == 0 && !own->kept &&
                own->up == PLACE_ROOT;
     }
-    if (at->kind != PLACE_AT || at->icol != 0) return false;
+    if (at->kind != PLACE_AT || at->icol != 0 || ns->link.up[x->b] == UNLINKED)
+        return false;
     const place *up = &o->place[ns->link.up[x->b]];
     if (x->kind == SINK_ACC) return up->kind == PLACE_FIXED;
     return up->kind == PLACE_AT && up->kept && o->place[up->up].kind == PLACE_FIXED &&
