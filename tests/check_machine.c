@@ -277,7 +277,7 @@ static void rewritten(bool base, const char *text, const stc_decl *d,
     stc_program *p, *q;
     char *dump, *at, edited[4000];
     const stc_tensor *y;
-    double got[20];
+    double got[25];
     ck_ok(m, stc_compile(m, text, d, 1, &p));
     ck_ok(m, stc_program_dump(p, &dump));
     ck_assert_ptr_nonnull(at = strstr(dump, from));
@@ -308,6 +308,25 @@ static stc_tensor *hundreds(stc_machine *m)
     ck_ok(m, stc_tensor_from_dense(m, "dense", STC_I64, 1, &n, NULL, v, &t));
     return t;
 }
+
+static stc_tensor *full(stc_machine *m)
+{
+    return sample_matrix(m, "dense");
+}
+
+/* Rows found again in the innermost loop: sums on the diagonal only. */
+START_TEST(rows_from_inside)
+{
+    const stc_decl x = {"x", "dense", STC_F64, NULL, 2};
+    double want[25] = {0};
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 5; j++)
+            for (int k = 0; k < 5; k++)
+                want[6 * k] += sample_dense[5 * i + j] * sample_dense[5 * i + k];
+    rewritten(_i, "y(j,k) = x(i,j) * x(i,k)", &x, full, "at         c5, t1, 1, c0, i1",
+              "at c0, t1, 0, root, i1\n at c5, t1, 1, c0, i1", 25, want);
+}
+END_TEST
 
 static stc_tensor *matrix(stc_machine *m)
 {
@@ -342,6 +361,7 @@ Suite *suite_machine(void)
     tcase_add_test(c, memory_is_capped);
     tcase_add_test(c, faults_name_their_place);
     tcase_add_loop_test(c, other_operations, 0, 2);
+    tcase_add_loop_test(c, rows_from_inside, 0, 2);
     suite_add_tcase(s, c);
     return s;
 }
