@@ -205,11 +205,24 @@ static bool is_blank(const char *text)
     return !*text || (*text == '#' && !strchr(text, '\n'));
 }
 
+/* What took several lines is remembered as one, too, where blanks may stand for their
+ * ends: outside of braces, and without comments. */
+static void remember(repl *r)
+{
+    if (!lineedit_prompts(r->edit) || r->line == r->first || strpbrk(r->text, "{#")) return;
+    char *line = xstrndup(r->text, r->length);
+    for (char *s = line; (s = strchr(s, '\n'));)
+        *s = ' ';
+    history_add(&r->past, line);
+    free(line);
+}
+
 static void loop(repl *r)
 {
     while (!r->quit) {
         const line_result result = gather(r);
         if (result == LINE_ENDED) break;
+        if (result == LINE_READ) remember(r);
         if (result == LINE_READ && !is_blank(r->text) && run_text(r) != STATUS_OK)
             r->failed = true;
         fflush(stdout);
