@@ -64,6 +64,95 @@ static const statement layers[] = {
 };
 enum { LAYERS = sizeof layers / sizeof *layers };
 
+#define SPARSE_TO(format, shape, filter)                                                   \
+    "tensor A " format " f64 " shape " = random(density=0.003, seed=3)\n"                  \
+    "tensor F dense f64 " filter " = random(density=1, seed=4)\ntensor y dense f64"
+#define FULL_TO(format, shape, filter, to)                                                 \
+    "tensor A " format " f64 " shape " = random(density=0.3, seed=3)\n"                    \
+    "tensor F dense f64 " filter " = random(density=1, seed=4)\ntensor y " to " f64"
+#define WHOLE(type, to)                                                                    \
+    "tensor A svec " type " [12] = { (1): 3, (2): 1, (7): 2, (11): 5 }\n"                  \
+    "tensor F dense " type " [3] = [1,2,3]\ntensor y " to " " type
+#define NEST2 "affine nest of 2 -> accumulate"
+
+/* Entries that are scattered: few over many places, which are marked; filters whose rows
+ * are long, or aren't there, or move; strides and shifts at each level. */
+static const statement scattered[] = {
+    {SPARSE_TO("svec", "[6000]", "[3]"), "y(i) = A(i+p) * F(p)", NEST2},
+    {SPARSE_TO("svec", "[6000]", "[3]"), "y(i) = 2 * A(i+p) * F(p)", NEST2},
+    {SPARSE_TO("svec", "[6000]", "[30]"), "y(i) = A(i+p) * F(p)", NEST2},
+    {SPARSE_TO("svec", "[6000]", "[5]"), "y(i) = A(i+p) * F(p)", NEST2},
+    {SPARSE_TO("svec", "[6000]", "[3]"), "y(i) = A(2*i+p) * F(p)", NEST2},
+    {SPARSE_TO("svec", "[6000]", "[3]"), "y(i) = A(i+40*p) * F(p)", NEST2},
+    {SPARSE_TO("svec", "[6000]", "[3]"), "y(i) = A(5999-i-p) * F(p)", NULL},
+    {SPARSE_TO("svec", "[6000]", "[3]"), "y(i) = A(5999-3*i-p) * F(p)", NULL},
+    {SPARSE_TO("svec", "[6000]", "[3]"), "y(i) = sum(p in 0:3: A(i+p))", "affine nest"},
+    {SPARSE_TO("svec", "[6000]", "[3,4]"), "y(i,f) = A(i+p) * F(p,f)",
+     "affine nest of 3 -> accumulate"},
+    {SPARSE_TO("svec", "[6000]", "[3,4]"), "y(f,i) = A(i+p) * F(p,f)",
+     "affine nest of 3 -> accumulate"},
+    {SPARSE_TO("svec", "[6000]", "[3,20]"), "y(i,f) = A(2*i+p) * F(p,f)",
+     "affine nest of 3 -> accumulate"},
+    {SPARSE_TO("csr", "[70,90]", "[3,3]"), "y(i,j) = A(i+p,j+q) * F(p,q)",
+     "affine nest of 4 -> accumulate"},
+    {SPARSE_TO("csr", "[70,90]", "[3,3]"), "y(j,i) = A(i+p,j+q) * F(p,q)",
+     "affine nest of 4 -> accumulate"},
+    {SPARSE_TO("csr", "[70,90]", "[70,3]"), "y(i,j) = A(i,j+q) * F(i,q)",
+     "affine nest of 3 -> accumulate"},
+    {SPARSE_TO("csr", "[70,90]", "[88,3]"), "y(i,j) = A(i,j+q) * F(j,q)",
+     "affine nest of 3 -> accumulate"},
+    {SPARSE_TO("dcsr", "[70,90]", "[3,3]"), "y(i,j) = A(2*i+p,2*j+q) * F(p,q)",
+     "affine nest of 4 -> accumulate"},
+    {SPARSE_TO("coo", "[70,90]", "[3,3]"), "y(i,j) = A(i+p,69-j-q) * F(p,q)", NULL},
+    {SPARSE_TO("coo", "[70,90]", "[9,9]"), "y(i,j) = A(i+p,j+q) * F(p,q)",
+     "affine nest of 4 -> accumulate"},
+    {SPARSE_TO("svec", "[6000]", "[3]") "\ntensor B dense f64 [3] = [1,2,3]",
+     "y(i) = A(i+p) * F(p) * B(p)", NEST2},
+    {SPARSE_TO("csr", "[70,90]", "[3]"), "y(i) = A(i+p,i+2*p) * F(p)", NULL},
+    {SPARSE_TO("csr", "[70,90]", "[3]"), "y(i,j) = A(i+p,i+j) * F(p)", "affine nest"},
+    {SPARSE_TO("svec", "[6000]", "[3]"), "y(i,j) = A(i+3*j+p) * F(p) * F(j)",
+     "affine nest"},
+    {SPARSE_TO("svec", "[6000]", "[3]"), "y(i) = A(100*i+70*p) * F(p)", NEST2},
+    {SPARSE_TO("svec", "[9000]", "[5000]"), "y(i) = A(i+2*p) * F(p)", NEST2},
+    {WHOLE("f32", "dense"), "y(i) = A(i+p) * F(p)", NEST2},
+    {WHOLE("i64", "dense"), "y(i) = A(i+p) * F(p)", NEST2},
+    {WHOLE("f32", "svec"), "y(i) = A(i+p) * F(p)", "affine nest"},
+    {WHOLE("i64", "svec"), "y(i) = A(2*i+p) * F(p)", "affine nest"},
+    {FULL_TO("csr", "[9,90]", "[3,3]", "csr"),
+     "y(i,j) = A(i+p,j+q) * F(p,q) with reorder(i,j,p,q)", "affine nest"},
+    {FULL_TO("csr", "[9,90]", "[3,3]", "csr"),
+     "y(i,j) = A(i+p,j+q) * F(p,q) with reorder(i,p,j,q)", "affine nest"},
+    {FULL_TO("csr", "[9,90]", "[3,3]", "csr"),
+     "y(i,j) = A(i+p,2*j+3*q) * F(p,q) with reorder(i,j,p,q)", "affine nest"},
+    {FULL_TO("csr", "[9,90]", "[3,3]", "csr"),
+     "y(i,j) = A(i+p,2*j+q) * F(p,q) with reorder(i,j,p,q)", "affine nest"},
+    {FULL_TO("svec", "[90]", "[3]", "svec"),
+     "y(i) = A(i+p+2*q) * F(p) * F(q) with reorder(i,p,q)", "affine nest"},
+    {FULL_TO("csr", "[9,90]", "[3,3]", "dense"),
+     "y(i,j) = A(i+p,j+q) * F(p,q) with reorder(i,j,p,q)", "affine nest"},
+};
+enum { SCATTERED = sizeof scattered / sizeof *scattered };
+
+/* What isn't such a nest, or only nearly. */
+static const statement others[] = {
+    {WHOLE("f64", "dense"), "y(i) = A(i+p) + F(p)", NULL},
+    {WHOLE("f64", "dense"), "y(i) = max(p: A(i+p) * F(p))", NULL},
+    {WHOLE("f64", "dense"), "y(i) = A(i+p) * A(i+p) * F(p)", NULL},
+    {WHOLE("f64", "dense"), "y(i) = F(p) * A(i+p) * F(p)", NULL},
+    {WHOLE("f64", "dense"), "y(i) = sum(p in 0:3: A(i+p) * A(i+p+1))", NULL},
+    {WHOLE("f64", "dense"), "y(i) = A(i+p) * F(p) * i", NULL},
+    {WHOLE("f64", "dense"), "y(i) = A(i+p) / F(p)", NULL},
+    {WHOLE("f64", "dense"), "y(i) = A(i+p) * F(p) * F(p) * F(p) * F(p)", NULL},
+    {WHOLE("i32", "dense"), "y(i) = A(i+p) * F(p)", NULL},
+    {WHOLE("f64", "dense") " fill 1", "y(i) = A(i+p) * F(p)", "affine nest"},
+    {WHOLE("f64", "dense"), "y(i) = 1 + A(i+p) * F(p)", NULL},
+    {WHOLE("f64", "dense"), "y(i) = A(i+p) * F(p) + A(i+q) * F(q)", "affine nest"},
+    {WHOLE("f64", "dense"), "y(i) = A(11-i)", NULL},
+    {WHOLE("f64", "hash"), "y(i) = A(i+p) * F(p)", "affine nest"},
+    {WHOLE("f64", "rle"), "y(i) = A(i+p) * F(p)", "affine nest"},
+};
+enum { OTHERS = sizeof others / sizeof *others };
+
 /* y's elements; whether its loops ran by what the note says. */
 static double *run(const statement *s, bool no_super, int threads, int64_t *n, bool *noted)
 {
@@ -120,9 +209,49 @@ static void expect_same(const statement *s)
     free(want);
 }
 
+/* Every allocation of a run in turn fails: the run is right nevertheless, or says so. */
+static void starve(const statement *s)
+{
+    for (int64_t k = 1, failed = 1; failed; k++) {
+        heap h;
+        stc_machine *m = machine_open(&h, false);
+        stc_session *in;
+        ck_ok(m, stc_session_open(m, &in));
+        ck_ok(m, stc_session_exec(in, s->declare, "declarations"));
+        h.failed = false;
+        h.fail_at = h.calls + k;
+        const stc_status st = stc_session_exec(in, s->text, "statement");
+        ck_assert_msg(st == STC_OK || st == STC_ERR_MEMORY, "%s: %s", s->text,
+                      stc_error(m)->message);
+        failed = h.failed;
+        h.fail_at = 0;
+        ck_ok(m, stc_session_exec(in, s->text, "statement"));
+        stc_session_close(in);
+        machine_shut(m, &h);
+    }
+}
+
 START_TEST(rows_are_gathered)
 {
     expect_same(&layers[_i]);
+}
+END_TEST
+
+START_TEST(entries_are_scattered)
+{
+    expect_same(&scattered[_i]);
+}
+END_TEST
+
+START_TEST(others_are_left)
+{
+    expect_same(&others[_i]);
+}
+END_TEST
+
+START_TEST(memory_ends)
+{
+    starve(_i % 2 ? &layers[0] : &scattered[_i / 2 ? SCATTERED - 6 : 0]);
 }
 END_TEST
 
@@ -132,6 +261,9 @@ Suite *suite_affine(void)
     TCase *c = tcase_create("affine");
     tcase_set_timeout(c, 60);
     tcase_add_loop_test(c, rows_are_gathered, 0, LAYERS);
+    tcase_add_loop_test(c, entries_are_scattered, 0, SCATTERED);
+    tcase_add_loop_test(c, others_are_left, 0, OTHERS);
+    tcase_add_loop_test(c, memory_ends, 0, 3);
     suite_add_tcase(s, c);
     return s;
 }

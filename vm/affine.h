@@ -17,12 +17,14 @@
  * entries; so they are listed once, and an entry whose taps all lie inside
  * needs no looking at them one by one.
  *
- *     affine_match.c  reads the nest off its base operations when linking
+ *     affine_match.c  reads the nest off its base operations when linking,
+ *     affine_read.c   instruction by instruction
  *     affine.c        shapes and pointers of a run
  *     affine_taps.c   the list of taps
  *     affine_walk.c   the walk over the levels
  *     affine_room.c   fills of a dense result, just ahead of the walk
- *     affine_gather.c the other way round: a row of the result at a time
+ *     affine_gather.c the other way round: a row of the result at a time,
+ *     affine_lines.c  from lines of entries
  *     affine_store.c  sums that are stored in order, where levels append
  *     affine_leaf.c   what the last level's fibers add, by element type
  *     blocks.c        what runs nests in which sums must be within an extent
@@ -237,8 +239,8 @@ static inline int64_t affine_coord(const affine_level *lv, int64_t p)
 /* affine_walk.c: level 0 below the first parents, and so on. */
 stc_status affine_walk(machine *mc, affine *a);
 
-/* affine_gather.c: whether this run's rows can be gathered so (then they are listed); the
- * run, of a result whose last place is `last`. */
+/* affine_lines.c, affine_gather.c: whether this run's rows can be gathered so (then lines
+ * are listed); the run, of a result whose last place is `last`. */
 bool affine_gathers(machine *mc, affine *a);
 stc_status affine_gather_run(machine *mc, affine *a, int64_t last);
 void affine_gather_release(machine *mc, affine *a);

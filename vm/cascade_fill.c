@@ -304,12 +304,39 @@ static int fill_fiber(stage *st, int n)
     return n;
 }
 
-/* All coordinates of a range, which is the loop's or a walker's. */
-static int fill_range(stage *st, int n)
+/* Where the lane's next string ends, which begins at i, so that each operand that is
+ * located with a shift is in range for all of it or for none: the end of the lane, or
+ * nearer where an edge is near. Then all have their positions in steps. */
+static int64_t edge_after(const machine *mc, const stage *st, int64_t i, int64_t end)
+{
+    const merge_desc *m = st->g->s.l->merge;
+    for (int b = 0; b < m->count; b++) {
+        const merge_operand *o = &m->operand[b];
+        const uint16_t at = st->link.shift[1 + b];
+        if (o->role != MERGE_LOCATE || at == UNLINKED || o->coef != 1) continue;
+        const level *lv = &mc->slot[o->tensor].t->level[o->level];
+        const int64_t shift = column_get(&st->out->g->icol[at], st->lane);
+        fiber_table t;
+        int64_t lo, hi;
+        if (!lv->kind->table) continue;
+        lv->kind->table(lv, &t);
+        if (t.shape != VIEW_RANGE || __builtin_sub_overflow(t.lo, shift, &lo) ||
+            __builtin_sub_overflow(t.hi, shift, &hi))
+            continue;
+        if (lo > i && lo < end) end = lo;
+        if (hi > i && hi < end) end = hi;
+    }
+    return end;
+}
+
+/* All coordinates of a range, which is the loop's or a walker's; `alone`: nothing else
+ * goes into the string. */
+static int fill_range(const machine *mc, stage *st, int n, bool alone)
 {
     const stage_walk *w = st->nwalk ? &st->walk[0] : NULL;
     const int64_t end = w ? w->v.hi - w->ahead : st->hi, i = st->next;
-    const int64_t left = end > i ? end - i : 0;
+    const int64_t to = alone && !w ? edge_after(mc, st, i, end) : end;
+    const int64_t left = to > i ? to - i : 0;
     const int take = left < STRIP - n ? (int)left : STRIP - n;
     int64_t *at = st->g->icol[0].data + n;
     for (int k = 0; k < take; k++)
@@ -474,7 +501,7 @@ static stc_status fill_lanes(machine *mc, stage *st, int *out)
             n = fill_fiber(st, n);
             break;
         case LANE_RANGE:
-            n = fill_range(st, n);
+            n = fill_range(mc, st, n, alone);
             break;
         case LANE_MERGE:
             n = fill_merge(st, n);

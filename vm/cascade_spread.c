@@ -138,15 +138,14 @@ static bool locate_steps(const stage *st, const located *x, column *c)
     int64_t up, at;
     if (i->form != COL_STEP || x->coef != 1 || !st->same || !one_above(st, x->up, &up))
         return false;
-    if (up == NONE) {
+    if (__builtin_add_overflow(i->base, shift_of(st, x, 0), &at)) return false;
+    if (up == NONE || at >= x->hi || at <= x->lo - st->g->n) {
         c->form = COL_FIXED;
         c->base = NONE;
         c->full = false;
         return true;
     }
-    if (__builtin_add_overflow(i->base, shift_of(st, x, 0), &at) || at < x->lo ||
-        x->hi - at < st->g->n)
-        return false;
+    if (at < x->lo || x->hi - at < st->g->n) return false;
     c->form = COL_STEP;
     c->base = up * (x->hi - x->lo) + (at - x->lo);
     c->full = true;
@@ -157,6 +156,47 @@ static bool locate_steps(const stage *st, const located *x, column *c)
 static bool covers(const stage *st, const located *x)
 {
     return x->coef == 1 && !x->shift && x->lo <= st->lo && x->hi >= st->hi;
+}
+
+/* Elements of one lane, at coordinates that follow each other from `at` places after the
+ * first one below `up` on: the middle ones are there. */
+static bool locate_run(int64_t *data, int n, int64_t up, int64_t at, int64_t rows)
+{
+    const int64_t before = at < 0 ? -at : 0, until = rows - at;
+    const int from = up < 0 || before > n ? n : (int)before;
+    const int to = up < 0 || until > n ? n : until < from ? from : (int)until;
+    for (int k = 0; k < from; k++)
+        data[k] = NONE;
+    for (int k = from; k < to; k++)
+        data[k] = up * rows + at + k;
+    for (int k = to; k < n; k++)
+        data[k] = NONE;
+    return from == 0 && to == n;
+}
+
+/* Below each lane's position, at its shift, if neither is far from 0; coordinates of ranges
+ * ascend. */
+static bool locate_by_lane(const stage *st, const located *x, column *c)
+{
+    const int64_t far = INT64_C(1) << 60, rows = x->hi - x->lo;
+    const column *i = &st->g->icol[0];
+    const int *row = st->row;
+    bool full = true;
+    if (st->nwalk || x->coef != 1 || i->form != COL_ARRAY || x->lo < -far || x->hi > far)
+        return false;
+    for (int e = 0, end; e < st->g->n; e = end) {
+        const int64_t shift = x->shift ? column_get(x->shift, row[e]) : 0;
+        for (end = e + 1; end < st->g->n && row[end] == row[e];)
+            end++;
+        if (shift < -far || shift > far || i->data[end - 1] > far ||
+            i->data[end - 1] - i->data[e] != end - 1 - e)
+            return false;
+        full &= locate_run(c->data + e, end - e, column_get(x->up, row[e]),
+                           i->data[e] + shift - x->lo, rows);
+    }
+    c->form = COL_ARRAY;
+    c->full = full;
+    return true;
 }
 
 static void locate_each(const stage *st, const located *x, column *c)
@@ -171,6 +211,7 @@ static void locate_each(const stage *st, const located *x, column *c)
         c->full = up >= 0;
         return;
     }
+    if (locate_by_lane(st, x, c)) return;
     if (covers(st, x)) {
         for (int e = 0; e < st->g->n; e++) {
             up = column_get(x->up, st->row[e]);

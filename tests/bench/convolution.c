@@ -8,185 +8,40 @@
  * - the same in the order i, j, p, q, which a user may write, against the dense C loops
  *   in that order, and the C loops over the nonzeros;
  * - stencils of 5 and 7 points, against the C loops over all elements;
+ * - maximum and mean of windows of 2 x 2, a sparse filter of 11 x 11 over a dense image,
+ *   and a sum of which either operand may be missing, against loops over all elements;
  * - a layer of ResNet50 with its input in dccc (fig. 16), from 90 to 99.9 per
- *   cent, against C loops over the nonzeros: time has to follow their number.
+ *   cent, against C loops over the nonzeros, and one with stride, dilation and padding.
+ *   Time is to follow the nonzeros; besides, each row of the result that they lead to is
+ *   written once, and `rows` counts those. `first` is the first run, which fills all of
+ *   the result; the others fill what the one before stored.
  */
-#include "bench.h"
+#include "convolution.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { RUNS = 9, SIDE1 = 999999, SIDE2 = 999, SIDE3 = 99, SIDE = 3 };
-enum { IMAGE = 112, CHANNELS = 64, FEATURES = 64 };
-
-/* The operands as plain arrays; nonzeros by row for the C loops over them. */
-typedef struct data {
-    int64_t shape[4], all, width; /* of the filter: known only when it runs */
-    double *a, *f, *out, *line;
-    bool *set;
-    int32_t *crd;
-    csr nz; /* of the operand as a matrix: all modes but the last, the last one */
-    int64_t stored;
-} data;
-
-/* ---- C loops --------------------------------------------------------------------- */
-
-static void dense_1d(data *s)
-{
-    const int64_t n = s->shape[0] - s->width + 1;
-    for (int64_t i = 0; i < n; i++) {
-        double sum = 0;
-        for (int64_t p = 0; p < s->width; p++)
-            sum += s->a[i + p] * s->f[p];
-        s->out[i] = sum;
-    }
-}
-
-static void dense_2d(data *s)
-{
-    const int64_t w = s->shape[1], n = s->shape[0] - s->width + 1, m = w - s->width + 1;
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < m; j++) {
-            double sum = 0;
-            for (int64_t p = 0; p < s->width; p++)
-                for (int64_t q = 0; q < s->width; q++)
-                    sum += s->a[(i + p) * w + j + q] * s->f[p * s->width + q];
-            s->out[i * m + j] = sum;
-        }
-}
-
-static void dense_3d(data *s)
-{
-    const int64_t w = s->shape[0], n = w - s->width + 1;
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < n; j++)
-            for (int64_t k = 0; k < n; k++) {
-                double sum = 0;
-                for (int64_t p = 0; p < s->width; p++)
-                    for (int64_t q = 0; q < s->width; q++)
-                        for (int64_t r = 0; r < s->width; r++)
-                            sum += s->a[((i + p) * w + j + q) * w + k + r] *
-                                   s->f[(p * s->width + q) * s->width + r];
-                s->out[(i * n + j) * n + k] = sum;
-            }
-}
-
-/* As a sparse compiler has it in the order p, q, i, j. */
-static void sparse_to_dense(data *s)
-{
-    const int64_t n = s->shape[0] - s->width + 1, m = s->shape[1] - s->width + 1;
-    memset(s->out, 0, (size_t)(n * m) * sizeof *s->out);
-    for (int64_t p = 0; p < s->width; p++)
-        for (int64_t q = 0; q < s->width; q++)
-            for (int64_t i = 0; i < n; i++)
-                for (int32_t e = s->nz.pos[i + p]; e < s->nz.pos[i + p + 1]; e++) {
-                    const int64_t j = s->nz.crd[e] - q;
-                    if (j < 0) continue;
-                    if (j >= m) break;
-                    s->out[i * m + j] += s->nz.val[e] * s->f[p * s->width + q];
-                }
-}
-
-/* A row at a time, through a dense line with flags, which is scanned; the result's
- * arrays are as large as they can get, and are kept. */
-static void sparse_to_csr(data *s)
-{
-    const int64_t n = s->shape[0] - s->width + 1, m = s->shape[1] - s->width + 1;
-    s->stored = 0;
-    for (int64_t i = 0; i < n; i++) {
-        for (int64_t p = 0; p < s->width; p++)
-            for (int64_t q = 0; q < s->width; q++)
-                for (int32_t e = s->nz.pos[i + p]; e < s->nz.pos[i + p + 1]; e++) {
-                    const int64_t j = s->nz.crd[e] - q;
-                    if (j < 0) continue;
-                    if (j >= m) break;
-                    s->line[j] = (s->set[j] ? s->line[j] : 0) +
-                                 s->nz.val[e] * s->f[p * s->width + q];
-                    s->set[j] = true;
-                }
-        for (int64_t j = 0; j < m; j++) {
-            if (!s->set[j]) continue;
-            s->set[j] = false;
-            s->crd[s->stored] = (int32_t)j;
-            s->out[s->stored++] = s->line[j];
-        }
-    }
-}
-
-/* Rows of nz are pixels, columns channels. */
-static void layer(data *s)
-{
-    const int64_t n = IMAGE - s->width + 1;
-    memset(s->out, 0, (size_t)(n * n * FEATURES) * sizeof *s->out);
-    for (int64_t r = 0; r < s->width; r++)
-        for (int64_t q = 0; q < s->width; q++)
-            for (int64_t h = 0; h < n; h++)
-                for (int64_t w = 0; w < n; w++) {
-                    const int64_t pixel = (h + r) * IMAGE + w + q;
-                    double *out = s->out + (h * n + w) * FEATURES;
-                    for (int32_t e = s->nz.pos[pixel]; e < s->nz.pos[pixel + 1]; e++) {
-                        const int64_t c = s->nz.crd[e];
-                        const double x = s->nz.val[e];
-                        const double *f =
-                            s->f + ((r * s->width + q) * CHANNELS + c) * FEATURES;
-                        for (int64_t k = 0; k < FEATURES; k++)
-                            out[k] += x * f[k];
-                    }
-                }
-}
-
-/* Neighbours beyond the edge are 0. */
-static double near(const data *s, int64_t i, int64_t j)
-{
-    const int64_t n = s->shape[0], m = s->shape[1];
-    return i < 0 || j < 0 || i >= n || j >= m ? 0 : s->a[i * m + j];
-}
-
-static void five_points(data *s)
-{
-    const int64_t n = s->shape[0], m = s->shape[1];
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < m; j++)
-            s->out[i * m + j] = near(s, i - 1, j) + near(s, i + 1, j) + near(s, i, j - 1) +
-                                near(s, i, j + 1) - 4 * s->a[i * m + j];
-}
-
-static double near3(const data *s, int64_t i, int64_t j, int64_t k)
-{
-    const int64_t w = s->shape[0];
-    return i < 0 || j < 0 || k < 0 || i >= w || j >= w || k >= w
-               ? 0
-               : s->a[(i * w + j) * w + k];
-}
-
-static void seven_points(data *s)
-{
-    const int64_t w = s->shape[0];
-    for (int64_t i = 0; i < w; i++)
-        for (int64_t j = 0; j < w; j++)
-            for (int64_t k = 0; k < w; k++)
-                s->out[(i * w + j) * w + k] =
-                    near3(s, i - 1, j, k) + near3(s, i + 1, j, k) + near3(s, i, j - 1, k) +
-                    near3(s, i, j + 1, k) + near3(s, i, j, k - 1) + near3(s, i, j, k + 1) -
-                    6 * s->a[(i * w + j) * w + k];
-}
+enum { IMAGE = 112, CHANNELS = CONV_CHANNELS, FEATURES = CONV_FEATURES };
 
 /* ---- rows ------------------------------------------------------------------------ */
 
+/* Sparsities: those of fig. 17, and where it begins to win; of fig. 16; one. */
+typedef enum sparsities { FIG17, FIG16, ONE } sparsities;
+
 typedef struct row {
     const char *name, *text, *a, *result;
+    const char *f; /* NULL: dense                                                */
+    const char
+        *declared; /* the result's shape, where the text doesn't say; NULL: it does */
     int order, filter_order;
     int64_t shape[4], filter[4];
-    void (*run)(data *s);
-    bool against_dense; /* one row for each sparsity, and where it begins to win */
-    bool stored;        /* compares the values stored, in order                  */
+    void (*run)(conv_data *s);
+    sparsities zeros;
+    bool stored; /* compares the values stored, in order                  */
+    int filter_zeros, stride, dilate, pad;
 } row;
 
-#define SPARSE(name, text, a, order, side, run)                                            \
-    {                                                                                      \
-        name, text, a, "dense", order, order, {side, side, side}, {3, 3, 3}, run, true,    \
-            false                                                                          \
-    }
 #define PLANE "C(i,j) = A(i+p,j+q) * F(p,q)"
 #define FIVE                                                                               \
     "C(i,j) = pad A(i-1,j) + pad A(i+1,j) + pad A(i,j-1) + pad A(i,j+1) - 4 * A(i,j)"
@@ -194,6 +49,37 @@ typedef struct row {
     "C(i,j,k) = pad A(i-1,j,k) + pad A(i+1,j,k) + pad A(i,j-1,k) + pad A(i,j+1,k) + "      \
     "pad A(i,j,k-1) + pad A(i,j,k+1) - 6 * A(i,j,k)"
 #define SOLID "C(i,j,k) = A(i+p,j+q,k+r) * F(p,q,r)"
+#define WINDOW "p in 0:2, q in 0:2: A(2*i+p,2*j+q)"
+
+#define SPARSE(name, text, a, n, side, loops)                                              \
+    {                                                                                      \
+        name, text, a, "dense", .order = n, .filter_order = n,                             \
+                                .shape = {side, side, side}, .filter = {SIDE, SIDE, SIDE}, \
+                                .run = convolution_##loops, .zeros = FIG17                 \
+    }
+#define ON_PLANE(name, text, to, loops, ...)                                               \
+    {                                                                                      \
+        name, text, "csr", to, .order = 2, .filter_order = 2, .shape = {1000, 1000},       \
+                               .filter = {SIDE, SIDE}, .run = convolution_##loops,         \
+                               .zeros = ONE, __VA_ARGS__                                   \
+    }
+#define STENCIL(name, text, a, n, side, loops)                                             \
+    {                                                                                      \
+        name, text, a, "dense", .order = n, .shape = {side, side, side},                   \
+                                .run = convolution_##loops, .zeros = ONE                   \
+    }
+#define POOL(name, text, a, to, loops)                                                     \
+    {                                                                                      \
+        name, text, a, to, .order = 2, .shape = {1000, 1000}, .run = convolution_##loops,  \
+                           .zeros = ONE                                                    \
+    }
+#define LAYER(name, text, at, ...)                                                         \
+    {                                                                                      \
+        name, text, "dsss", "dense",                                                       \
+            .order = 4, .filter_order = 4, .shape = {1, IMAGE, IMAGE, CHANNELS},           \
+            .filter = {SIDE, SIDE, CHANNELS, FEATURES}, .run = convolution_layer,          \
+            .zeros = at, __VA_ARGS__                                                       \
+    }
 
 static const row rows[] = {
     SPARSE("1-D svec", "C(i) = A(i+p) * F(p)", "svec", 1, SIDE1, dense_1d),
@@ -202,69 +88,33 @@ static const row rows[] = {
     SPARSE("2-D csc", PLANE, "csc", 2, SIDE2, dense_2d),
     SPARSE("3-D csf", SOLID, "csf", 3, SIDE3, dense_3d),
     SPARSE("3-D dds", SOLID, "dds", 3, SIDE3, dense_3d),
-    {"3x3 to dense",
-     PLANE,
-     "csr",
-     "dense",
-     2,
-     2,
-     {1000, 1000},
-     {3, 3},
-     sparse_to_dense,
-     false,
-     false},
-    {"3x3 to csr",
-     PLANE,
-     "csr",
-     "csr",
-     2,
-     2,
-     {1000, 1000},
-     {3, 3},
-     sparse_to_csr,
-     false,
-     true},
-    {"ijpq to dense",
-     PLANE " with reorder(i,j,p,q)",
-     "csr",
-     "dense",
-     2,
-     2,
-     {1000, 1000},
-     {3, 3},
-     dense_2d,
-     false,
-     false},
-    {"ijpq to csr",
-     PLANE " with reorder(i,j,p,q)",
-     "csr",
-     "csr",
-     2,
-     2,
-     {1000, 1000},
-     {3, 3},
-     sparse_to_csr,
-     false,
-     true},
-#define STENCIL(name, text, a, order, side, run)                                           \
-    {                                                                                      \
-        name, text, a, "dense", order, 0, {side, side, side}, {0}, run, false, false       \
-    }
+    ON_PLANE("3x3 to dense", PLANE, "dense", sparse_to_dense, 0),
+    ON_PLANE("3x3 to csr", PLANE, "csr", sparse_to_csr, .stored = true),
+    ON_PLANE("ijpq to dense", PLANE " with reorder(i,j,p,q)", "dense", dense_2d, 0),
+    ON_PLANE("ijpq to csr", PLANE " with reorder(i,j,p,q)", "csr", sparse_to_csr,
+             .stored = true),
     STENCIL("5-point dense", FIVE, "dense", 2, 1000, five_points),
     STENCIL("5-point csr", FIVE, "csr", 2, 1000, five_points),
     STENCIL("7-point dense", SEVEN, "dense", 3, 100, seven_points),
     STENCIL("7-point csf", SEVEN, "csf", 3, 100, seven_points),
-    {"layer dccc",
-     "C(n,h,w,f) = A(n,h+r,w+q,c) * F(r,q,c,f)",
-     "dsss",
-     "dense",
-     4,
-     4,
-     {1, IMAGE, IMAGE, CHANNELS},
-     {SIDE, SIDE, CHANNELS, FEATURES},
-     layer,
-     false,
-     false},
+    POOL("max pool csr", "C(i,j) = max(" WINDOW ")", "csr", "dense", max_pool),
+    POOL("max pool dense", "C(i,j) = max(" WINDOW ")", "dense", "dense", max_pool),
+    POOL("mean pool csr", "C(i,j) = sum(" WINDOW ") / 4", "csr", "dense", mean_pool),
+    POOL("mean pool dense", "C(i,j) = sum(" WINDOW ") / 4", "dense", "dense", mean_pool),
+    {"sparse filter", PLANE, "dense", "dense", .f = "csr", .order = 2, .filter_order = 2,
+     .shape = {1000, 1000}, .filter = {11, 11}, .run = convolution_sparse_filter,
+     .zeros = ONE, .filter_zeros = 90},
+    {"either", "C(i,j) = F(i) + A(i+j)", "svec", "dense", .order = 1, .filter_order = 1,
+     .shape = {1999}, .filter = {1000}, .run = convolution_either, .zeros = ONE},
+    {"either svec", "C(i,j) = F(i) + A(i+j)", "svec", "dense", .f = "svec", .order = 1,
+     .filter_order = 1, .shape = {1999}, .filter = {1000}, .run = convolution_either,
+     .zeros = ONE, .filter_zeros = 95},
+    LAYER("layer dccc", "C(n,h,w,f) = A(n,h+r,w+q,c) * F(r,q,c,f)", FIG16, 0),
+    LAYER("layer stride", "C(n,h,w,f) = A(n,2*h+r,2*w+q,c) * F(r,q,c,f)", ONE, .stride = 2),
+    LAYER("layer dilated", "C(n,h,w,f) = A(n,h+2*r,w+2*q,c) * F(r,q,c,f)", ONE,
+          .dilate = 2),
+    LAYER("layer padded", "C(n,h,w,f) = pad A(n,h+r-1,w+q-1,c) * F(r,q,c,f)", ONE, .pad = 1,
+          .declared = "[1,112,112,64]"),
 };
 
 static int64_t volume(const int64_t *shape, int order)
@@ -276,13 +126,16 @@ static int64_t volume(const int64_t *shape, int order)
 }
 
 /* A dense operand of which `zeros` per cent are zero, its nonzeros by row. */
-static void make(data *s, const row *r, double zeros)
+static void make(conv_data *s, const row *r, double zeros)
 {
     memcpy(s->shape, r->shape, sizeof s->shape);
     s->all = volume(r->shape, r->order);
     s->a = gen_dense(s->all, 71);
-    s->f = gen_dense(volume(r->filter, r->filter_order), 72);
+    const int64_t taps = volume(r->filter, r->filter_order);
+    s->f = gen_dense(taps, 72);
     double *chance = gen_dense(2 * s->all, 73);
+    for (int64_t k = 0; k < taps; k++)
+        if (chance[k] * 100 < r->filter_zeros) s->f[k] = 0;
     for (int64_t k = 0; k < s->all; k++) /* two draws: steps of a millionth */
         if (chance[2 * k] + chance[2 * k + 1] / 1024 <= zeros / 100 + 1.0 / 1024)
             s->a[k] = 0;
@@ -300,16 +153,21 @@ static void make(data *s, const row *r, double zeros)
         }
         s->nz.pos[k / cols + 1] = (int32_t)s->nz.nnz;
     }
-    const int64_t room = s->all > s->nz.nnz * 9 ? s->all : s->nz.nnz * 9;
+    int64_t room = s->all > s->nz.nnz * 9 ? s->all : s->nz.nnz * 9;
+    if (r->order == 1 && r->filter_order) room *= r->filter[0];
     s->out = xalloc((size_t)room * sizeof *s->out);
     s->crd = xalloc((size_t)room * sizeof *s->crd);
     s->line = gen_dense(cols, 74);
-    s->width = SIDE;
+    s->width = r->filter_order ? r->filter[0] : SIDE;
+    s->stride = r->stride ? r->stride : 1;
+    s->dilate = r->dilate ? r->dilate : 1;
+    s->pad = r->pad;
+    s->side = (IMAGE + 2 * s->pad - (SIDE - 1) * s->dilate - 1) / s->stride + 1;
     s->set = xalloc((size_t)cols);
     memset(s->set, 0, (size_t)cols);
 }
 
-static void discard(data *s)
+static void discard(conv_data *s)
 {
     csr_free(&s->nz);
     free(s->a);
@@ -320,7 +178,7 @@ static void discard(data *s)
     free(s->set);
 }
 
-static bool agree(const row *r, const data *s, const stc_tensor *c)
+static bool agree(const row *r, const conv_data *s, const stc_tensor *c)
 {
     const void *values;
     int64_t n;
@@ -331,61 +189,118 @@ static bool agree(const row *r, const data *s, const stc_tensor *c)
     return true;
 }
 
-/* ours / theirs at so many per cent of zeros; 0: it failed, or results differ. */
-static double run_row(const row *r, double zeros, bool csv)
+/* What a row runs, and its times. */
+typedef struct trial {
+    stc_machine *m;
+    stc_session *in;
+    stc_tensor *a, *f;
+    stc_program *p;
+    double first, ours[RUNS], theirs[RUNS];
+} trial;
+
+/* Shapes that a program can't know from its operands come from a session, which takes
+ * them. */
+static bool compile(trial *t, const row *r)
 {
-    data s = {.stored = 0};
-    stc_machine *m = NULL;
-    stc_tensor *a = NULL, *f = NULL;
-    stc_program *p = NULL;
-    const stc_tensor *c = NULL;
-    double ours[RUNS], theirs[RUNS], ratio = 0;
-    char tier[TIERS_ROOM];
     const stc_decl decl[] = {{"A", r->a, STC_F64, NULL, -1},
-                             {"F", "dense", STC_F64, NULL, -1},
+                             {"F", r->f ? r->f : "dense", STC_F64, NULL, -1},
                              {"C", r->result, STC_F64, NULL, -1}};
-    make(&s, r, zeros);
-    bool ok =
-        !stc_open(NULL, &m) &&
-        !stc_tensor_from_dense(m, r->a, STC_F64, r->order, r->shape, NULL, s.a, &a) &&
-        (!r->filter_order || !stc_tensor_from_dense(m, "dense", STC_F64, r->filter_order,
-                                                    r->filter, NULL, s.f, &f)) &&
-        !stc_compile(m, r->text, decl, 3, &p) && !stc_bind(p, "A", a) &&
-        (!f || !stc_bind(p, "F", f));
-    for (int k = 0; ok && k < RUNS; k++) { /* in turns of three: neither cools the other */
+    char text[256];
+    if (!r->declared) return !stc_compile(t->m, r->text, decl, 3, &t->p);
+    snprintf(text, sizeof text, "tensor C %s f64 %s", r->result, r->declared);
+    return !stc_session_open(t->m, &t->in) && !stc_session_exec(t->in, text, "shapes") &&
+           !stc_session_put(t->in, "A", t->a) && !stc_session_put(t->in, "F", t->f) &&
+           !stc_session_compile(t->in, r->text, &t->p);
+}
+
+static bool prepare(trial *t, const row *r, const conv_data *s)
+{
+    return !stc_open(NULL, &t->m) &&
+           !stc_tensor_from_dense(t->m, r->a, STC_F64, r->order, r->shape, NULL, s->a,
+                                  &t->a) &&
+           (!r->filter_order ||
+            !stc_tensor_from_dense(t->m, r->f ? r->f : "dense", STC_F64, r->filter_order,
+                                   r->filter, NULL, s->f, &t->f)) &&
+           compile(t, r) && !stc_bind(t->p, "A", t->a) &&
+           (!t->f || !stc_bind(t->p, "F", t->f));
+}
+
+/* In turns of three: neither cools the other. */
+static bool measure(trial *t, const row *r, conv_data *s)
+{
+    bool ok = true;
+    for (int k = 0; ok && k < RUNS; k++) {
         for (int j = 0; ok && j < 3; j++) {
             const double t0 = own_ns();
-            ok = !stc_run(p);
-            ours[k] = own_ns() - t0;
+            ok = !stc_run(t->p);
+            t->ours[k] = own_ns() - t0;
+            if (!k && !j) t->first = t->ours[k];
         }
         for (int j = 0; j < 3; j++) {
             const double t0 = own_ns();
-            r->run(&s);
-            theirs[k] = own_ns() - t0;
+            r->run(s);
+            t->theirs[k] = own_ns() - t0;
         }
     }
-    ok = ok && !stc_result(p, "C", &c);
-    if (ok && agree(r, &s, c)) {
-        median(ours, RUNS); /* sorts: the least of both is what the work costs */
-        median(theirs, RUNS);
-        const double us = ours[0], them = theirs[0];
-        tiers_of(m, p, tier);
-        ratio = us / them;
-        printf(csv ? "%s,%g%% of %lld,%.4f,%.4f,%.3f,"
-                   : "%-14s %5g%% zeros %9lld nonzeros %9.3f %9.3f ms %7.2f",
-               r->name, zeros, (long long)s.nz.nnz, us * 1e-6, them * 1e-6, ratio);
-        if (!csv) printf(" %7.1f ns each  tier ", us / (double)(s.nz.nnz ? s.nz.nnz : 1));
-        printf(csv ? ",%s\n" : "%s\n", tier);
-    } else {
-        printf("%s: %s\n", r->name, ok ? "results differ" : stc_error(m)->message);
-    }
+    median(t->ours, RUNS); /* sorts: the least of both is what the work costs */
+    median(t->theirs, RUNS);
+    return ok;
+}
+
+/* Rows of features of which something was stored. */
+static int64_t touched(const conv_data *s)
+{
+    int64_t n = 0;
+    for (int64_t k = 0; k < s->side * s->side; k++)
+        for (int64_t f = 0; f < FEATURES; f++)
+            if (s->out[k * FEATURES + f] != 0) {
+                n++;
+                break;
+            }
+    return n;
+}
+
+static void print_row(const row *r, const trial *t, const conv_data *s, double zeros,
+                      bool csv)
+{
+    const double us = t->ours[0], them = t->theirs[0];
+    char tier[TIERS_ROOM];
+    tiers_of(t->m, t->p, tier);
+    printf(csv ? "%s,%g%% of %lld,%.4f,%.4f,%.3f,"
+               : "%-14s %5g%% zeros %9lld nonzeros %9.3f %9.3f ms %7.2f",
+           r->name, zeros, (long long)s->nz.nnz, us * 1e-6, them * 1e-6, us / them);
+    if (!csv) printf(" %7.1f ns each  tier ", us / (double)(s->nz.nnz ? s->nz.nnz : 1));
+    printf(csv ? ",%s\n" : "%s", tier);
+    if (csv) return;
+    if (r->zeros == FIG16)
+        printf("  first %.3f ms, %lld rows", t->first * 1e-6, (long long)touched(s));
+    printf("\n");
+}
+
+/* ours / theirs at so many per cent of zeros; 0: it failed, or results differ. */
+static double run_row(const row *r, double zeros, bool csv)
+{
+    conv_data s = {.stored = 0};
+    trial t = {.m = NULL};
+    const stc_tensor *c = NULL;
+    make(&s, r, zeros);
+    const bool ok = prepare(&t, r, &s) && measure(&t, r, &s) && !stc_result(t.p, "C", &c);
+    const bool same = ok && agree(r, &s, c);
+    if (same)
+        print_row(r, &t, &s, zeros, csv);
+    else
+        printf("%s: %s\n", r->name, ok ? "results differ" : stc_error(t.m)->message);
     fflush(stdout);
-    stc_program_free(p);
-    stc_tensor_free(a);
-    stc_tensor_free(f);
-    stc_close(m);
+    stc_program_free(t.p);
+    if (t.in) { /* which has taken them */
+        stc_session_close(t.in);
+    } else {
+        stc_tensor_free(t.a);
+        stc_tensor_free(t.f);
+    }
+    stc_close(t.m);
     discard(&s);
-    return ratio;
+    return same ? t.ours[0] / t.theirs[0] : 0;
 }
 
 int bench_convolution(const char *filter, bool csv)
@@ -398,13 +313,13 @@ int bench_convolution(const char *filter, bool csv)
         const row *r = &rows[k];
         if (filter && !strstr(r->name, filter) && strcmp(filter, "convolution")) continue;
         double wins = 100;
-        const double *z = r->against_dense ? fig17 : r->order == 4 ? fig16 : one;
+        const double *z = r->zeros == FIG17 ? fig17 : r->zeros == FIG16 ? fig16 : one;
         for (; *z >= 0; z++) {
             const double ratio = run_row(r, *z, csv);
             wrong |= ratio <= 0;
             if (ratio > 0 && ratio < 1 && *z < wins) wins = *z;
         }
-        if (r->against_dense && !csv)
+        if (r->zeros == FIG17 && !csv)
             printf("%-14s ahead of the dense loops from %g%% zeros on\n", r->name, wins);
     }
     return wrong;

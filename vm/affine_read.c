@@ -1,0 +1,343 @@
+/* affine_read.c: what the instructions of an affine nest mean: integers as forms of the
+ * loops' indices, cursors as places, values as products of loads and scalars, and the one
+ * sink. What isn't linear, or does something besides adding one product to one place,
+ * isn't read, and its nest isn't matched (affine_match.c).
+ */
+#include "affine_match.h"
+
+/* ---- forms ----------------------------------------------------------------------- */
+
+int affine_new_form(affine_matcher *m)
+{
+    if (m->nform == AFFINE_READ) return -1;
+    m->form[m->nform] = (affine_form){.k = 0};
+    return m->nform++;
+}
+
+/* What an integer register holds; outer loops' are taken as they are. */
+static const affine_form *read_form(affine_matcher *m, uint16_t reg)
+{
+    if (m->i[reg] == AFFINE_UNSET) {
+        const int f = affine_new_form(m);
+        if (f < 0) return NULL;
+        m->form[f].live = 1;
+        m->form[f].reg[0] = reg;
+        m->form[f].times[0] = 1;
+        m->i[reg] = (uint16_t)f;
+    }
+    return m->i[reg] == AFFINE_UNKNOWN ? NULL : &m->form[m->i[reg]];
+}
+
+/* out += k * x; false on overflow, or too many registers. */
+static bool add_form(affine_form *out, const affine_form *x, int64_t k)
+{
+    int64_t t;
+    bool ok =
+        !__builtin_mul_overflow(x->k, k, &t) && !__builtin_add_overflow(out->k, t, &out->k);
+    for (int d = 0; ok && d < AFFINE_INDICES; d++)
+        ok = !__builtin_mul_overflow(x->coef[d], k, &t) &&
+             !__builtin_add_overflow(out->coef[d], t, &out->coef[d]);
+    for (int r = 0; ok && r < x->live; r++) {
+        if (out->live == AFFINE_LIVE) return false;
+        ok = !__builtin_mul_overflow(x->times[r], k, &t);
+        out->reg[out->live] = x->reg[r];
+        out->times[out->live++] = t;
+    }
+    return ok;
+}
+
+static bool read_muladd(affine_matcher *m, const uint16_t *a)
+{
+    if (m->i[a[1]] == AFFINE_UNKNOWN || m->i[a[3]] == AFFINE_UNKNOWN) {
+        m->i[a[0]] = AFFINE_UNKNOWN;
+        return true;
+    }
+    const affine_form *x = read_form(m, a[1]), *y = read_form(m, a[3]);
+    const int f = affine_new_form(m);
+    if (f < 0 || !x || !y) return false;
+    m->i[a[0]] = (uint16_t)f;
+    return add_form(&m->form[f], y, 1) &&
+           add_form(&m->form[f], x, m->mc->p->konst[a[2]].v.i64);
+}
+
+/* ---- places ---------------------------------------------------------------------- */
+
+static uint16_t new_place(affine_matcher *m, affine_place x)
+{
+    if (m->a->nplace == AFFINE_PLACES) return AFFINE_UNSET;
+    m->a->place[m->a->nplace] = x;
+    return (uint16_t)m->a->nplace++;
+}
+
+uint16_t affine_read_place(affine_matcher *m, uint16_t reg)
+{
+    if (reg == ROOT) return 0;
+    if (m->c[reg] == AFFINE_UNSET)
+        m->c[reg] = new_place(m, (affine_place){.kind = AFFINE_GIVEN, .cursor = reg});
+    return m->c[reg];
+}
+
+/* Level l of tensor t below cursor `up`, at coef * index d + shift (d < 0: none). */
+bool affine_read_stand(affine_matcher *m, affine_kind kind, uint16_t reg, uint16_t t,
+                       uint16_t l, uint16_t up, uint16_t shift, int d, int64_t coef)
+{
+    affine_place x = {.kind = (uint8_t)kind, .tensor = t, .level = l, .cursor = ROOT};
+    x.up = affine_read_place(m, up);
+    if (x.up == AFFINE_UNSET) return false;
+    if (shift != ROOT) {
+        const affine_form *f = read_form(m, shift);
+        if (!f || !add_form(&x.at, f, 1)) return false;
+    }
+    if (d >= 0) x.at.coef[d] = coef;
+    m->c[reg] = new_place(m, x);
+    return m->c[reg] != AFFINE_UNSET;
+}
+
+/* ---- products -------------------------------------------------------------------- */
+
+static bool new_product(affine_matcher *m, uint16_t reg, affine_product x)
+{
+    if (m->nproduct == AFFINE_PRODUCTS) return false;
+    m->product[m->nproduct] = x;
+    m->v[reg] = (uint16_t)m->nproduct++;
+    m->k[reg] = AFFINE_UNSET;
+    return true;
+}
+
+static bool new_scalar(affine_matcher *m, uint16_t reg, bool fixed, uint16_t id)
+{
+    affine *a = m->a;
+    if (a->nscalar == AFFINE_LOADS) return false;
+    a->scalar[a->nscalar].constant = fixed;
+    a->scalar[a->nscalar].id = id;
+    return new_product(m, reg, (affine_product){.scalars = (uint8_t)(1 << a->nscalar++)});
+}
+
+static bool read_load(affine_matcher *m, const uint16_t *x)
+{
+    affine *a = m->a;
+    const uint16_t at = affine_read_place(m, x[2]);
+    if (at == AFFINE_UNSET || a->nload == AFFINE_LOADS || a->place[at].kind == AFFINE_OPEN)
+        return false;
+    a->load[a->nload].tensor = x[1];
+    a->load[a->nload].place = at;
+    return new_product(m, x[0], (affine_product){.loads = (uint8_t)(1 << a->nload++)});
+}
+
+static bool read_value(affine_matcher *m, uint16_t reg)
+{
+    if (m->v[reg] != AFFINE_UNSET) return true;
+    const uint16_t k = m->k[reg];
+    return k == AFFINE_UNSET ? new_scalar(m, reg, false, reg) : new_scalar(m, reg, true, k);
+}
+
+static bool read_const(affine_matcher *m, const uint16_t *x)
+{
+    m->v[x[0]] = AFFINE_UNSET;
+    m->k[x[0]] = x[1];
+    m->k_depth[x[0]] = (uint16_t)m->depth;
+    return true;
+}
+
+static bool read_times(affine_matcher *m, const uint16_t *x)
+{
+    if (x[1] != FN_MUL || !read_value(m, x[3]) || !read_value(m, x[4])) return false;
+    const affine_product p = m->product[m->v[x[3]]], q = m->product[m->v[x[4]]];
+    if (p.loads & q.loads || p.scalars & q.scalars) return false; /* a square */
+    return new_product(
+        m, x[0], (affine_product){p.loads | q.loads, (uint8_t)(p.scalars | q.scalars)});
+}
+
+/* All that was loaded and nothing else is added. */
+static bool read_sink(affine_matcher *m, sink x, uint16_t reg)
+{
+    affine *a = m->a;
+    if (m->sunk || x.fn != FN_ADD || m->v[reg] == AFFINE_UNSET) return false;
+    const affine_product p = m->product[m->v[reg]];
+    if (p.loads != (1 << a->nload) - 1 || p.scalars != (1 << a->nscalar) - 1) return false;
+    m->sunk = true;
+    a->sink = x;
+    a->cls = x.cls;
+    return true;
+}
+
+static bool read_wsadd(affine_matcher *m, const uint16_t *x, const lop *at)
+{
+    for (int k = 0; k < m->mc->p->tensor[x[0]].order; k++) {
+        const affine_form *f = read_form(m, (uint16_t)(x[1] + k));
+        if (!f) return false;
+        m->a->workspace[k] = *f;
+    }
+    return read_sink(m,
+                     (sink){.kind = SINK_WSADD,
+                            .cls = (uint8_t)x[3],
+                            .fn = (int16_t)x[2],
+                            .a = x[0],
+                            .at = at},
+                     x[4]);
+}
+
+static bool read_acc(affine_matcher *m, const uint16_t *x, const lop *at)
+{
+    const uint16_t to = affine_read_place(m, x[1]);
+    if (to == AFFINE_UNSET) return false;
+    return read_sink(m,
+                     (sink){.kind = SINK_ACC,
+                            .cls = (uint8_t)x[3],
+                            .fn = (int16_t)x[2],
+                            .a = x[0],
+                            .b = to,
+                            .at = at},
+                     x[4]);
+}
+
+/* The sum so far, from a constant on, and a product. */
+static bool read_sum(affine_matcher *m, const uint16_t *x, const lop *at)
+{
+    if (x[0] != x[3] || m->k[x[0]] == AFFINE_UNSET) return false;
+    m->sum = x[0];
+    return read_sink(
+        m, (sink){.kind = SINK_STORE, .cls = (uint8_t)x[2], .fn = FN_ADD, .at = at}, x[4]);
+}
+
+static bool has_places(const format *f)
+{
+    for (int l = 0; l < f->levels; l++)
+        if (!(f->level[l].kind->caps & CAP_INSERT)) return false;
+    return true;
+}
+
+/* The loops around the store are one place each, so that it is the only one there: as
+ * if it were added to the constant that the sum began with. */
+static bool stores_once(const affine_matcher *m, uint16_t at)
+{
+    const affine *a = m->a;
+    uint64_t alone = 0;
+    if (m->outer) return false;
+    for (; at; at = a->place[at].up) {
+        int n = 0, last = 0;
+        if (a->place[at].kind != AFFINE_PLACED) return false;
+        for (int d = 0; d < a->nindex; d++)
+            if (a->place[at].at.coef[d]) n++, last = d;
+        if (n == 1) alone |= UINT64_C(1) << last;
+    }
+    const uint64_t around = (UINT64_C(1) << m->depth) - 1;
+    return (alone & around) == around;
+}
+
+/* The outermost loop alone is around the store, and goes through a fiber of the last
+ * level in order: it visits everything, or the subsections that hold something. */
+static bool stores_in_order(const affine_matcher *m, uint16_t at, const format *f)
+{
+    const affine_place *x = &m->a->place[at], *up = &m->a->place[x->up];
+    const loop *l = m->a->index[0];
+    if (m->depth != 1 || x->kind != AFFINE_PLACED || x->level + 1 != f->levels ||
+        (up->kind != AFFINE_ROOT && up->kind != AFFINE_GIVEN))
+        return false;
+    for (int d = 0; d < AFFINE_INDICES; d++)
+        if (d ? x->at.coef[d] != 0 : x->at.coef[d] <= 0) return false;
+    const level_kind *leaf = f->level[x->level].kind;
+    return leaf->append_room && (l->merge->universe || l->subsections);
+}
+
+static bool read_store(affine_matcher *m, const uint16_t *x, const lop *store)
+{
+    affine *a = m->a;
+    const format *f = &m->mc->p->tensor[x[0]].fmt;
+    const uint16_t at = x[1] == ROOT ? 0 : m->c[x[1]];
+    if (a->sink.kind != SINK_STORE || x[2] != m->sum || at == AFFINE_UNSET ||
+        m->k_depth[m->sum] != m->depth)
+        return false;
+    a->sink.a = x[0];
+    a->sink.b = at;
+    a->sink.at = store;
+    a->stored = true;
+    a->start = m->k[m->sum];
+    a->cursor = x[1];
+    if (!has_places(f)) return stores_in_order(m, at, f);
+    a->sink.kind = SINK_ACC;
+    return stores_once(m, at);
+}
+
+/* ---- instructions and loops --------------------------------------------------------- */
+
+/* Rounds in which the sum in a register isn't within an extent are left out. */
+static bool read_within(affine_matcher *m, const uint16_t *x)
+{
+    affine *a = m->a;
+    const affine_form *f = read_form(m, x[0]);
+    if (!f || a->nbound == AFFINE_BOUNDS) return false;
+    a->bound[a->nbound].at = *f;
+    a->bound[a->nbound++].extent = x[1];
+    m->shifted = true;
+    return true;
+}
+
+/* All operands stand where the nest is run: these masks have all bits. */
+static bool read_skip(const affine_matcher *m, const uint16_t *x)
+{
+    const merge_desc *g = &m->mc->p->merge[x[1]];
+    return g->count < MERGE_TABLE_MAX && g->produce >> ((1 << g->count) - 1) & 1;
+}
+
+bool affine_read_insn(affine_matcher *m, int k)
+{
+    const insn *in = insn_of(m->mc, k);
+    const uint16_t *x = in->arg;
+    const lop *at = &m->mc->code[k];
+    int f;
+    if (m->sunk && in->op != OP_STORE && in->op != OP_KEEP) return false;
+    switch (in->op) {
+    case OP_ICONST:
+        f = affine_new_form(m);
+        if (f < 0) return false;
+        m->form[f].k = m->mc->p->konst[x[1]].v.i64;
+        m->i[x[0]] = (uint16_t)f;
+        return true;
+    case OP_IEXTENT:
+        m->i[x[0]] = AFFINE_UNKNOWN;
+        return true;
+    case OP_IMULADD:
+        return read_muladd(m, x);
+    case OP_SUBSECT:
+        m->c[x[0]] = new_place(m, (affine_place){.kind = AFFINE_SUBSECT});
+        return m->c[x[0]] != AFFINE_UNSET;
+    case OP_SEEK:
+        return m->c[x[0]] != AFFINE_UNSET && m->a->place[m->c[x[0]]].kind == AFFINE_SUBSECT;
+    case OP_WITHIN:
+        return read_within(m, x);
+    case OP_PRESENT:
+        return m->c[x[2]] != AFFINE_UNSET && m->a->place[m->c[x[2]]].kind == AFFINE_DENSE;
+    case OP_SKIP:
+        return read_skip(m, x);
+    case OP_OPEN:
+        return affine_read_stand(m, AFFINE_OPEN, x[0], x[1], x[2], x[3], ROOT, -1, 0);
+    case OP_OPENAT:
+        m->shifted = true;
+        if (!affine_read_stand(m, AFFINE_OPEN, x[0], x[1], x[2], x[3], x[4], -1, 0))
+            return false;
+        /* what the loop's index will be taken times of */
+        m->a->place[m->c[x[0]]].cursor = x[5];
+        return true;
+    case OP_LOCATE:
+        return affine_read_stand(m, AFFINE_DENSE, x[0], x[1], x[2], x[3], x[4], -1, 0);
+    case OP_AT:
+        return affine_read_stand(m, AFFINE_PLACED, x[0], x[1], x[2], x[3], x[4], -1, 0);
+    case OP_CONST:
+        return read_const(m, x);
+    case OP_LOAD:
+        return read_load(m, x);
+    case OP_FN2:
+        return x[1] == FN_ADD ? read_sum(m, x, at) : read_times(m, x);
+    case OP_STORE:
+        return read_store(m, x, at);
+    case OP_KEEP: /* results are ranges: all places are kept anyway */
+        return m->sunk && x[0] == m->a->sink.a;
+    case OP_ACC:
+        return read_acc(m, x, at);
+    case OP_WSADD:
+        return read_wsadd(m, x, at);
+    default:
+        return false;
+    }
+}
