@@ -188,7 +188,8 @@ static stc_status run_loop(machine *mc, ivl_loop *v)
     if (v->alone && pairs_start(mc, v)) return mc->cx->diag.status;
     v->led = NULL;
     if (!v->alone && lead_start(v)) v->open = false;
-    v->bare = v->alone || v->led ? interval_bare(mc, v) : BARE_NOT;
+    v->spelt_out = spell_start(mc, v);
+    v->bare = v->alone || v->led || v->spelt_out ? interval_bare(mc, v) : BARE_NOT;
     narrow_start(mc, v);
     interval_start(v);
     if (sums_rows(mc, v)) return mc->cx->diag.status;

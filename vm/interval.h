@@ -129,6 +129,7 @@ typedef struct ivl_loop {
     int *fiber, *start; /* whose own begin with start[k]; start[nfiber]: all of them */
     int32_t *at;        /* … lanes' coordinates                                      */
     int64_t next;       /* … and where the last lane ends                            */
+    bool spelt_out;     /* … or rows of elements (interval_spell.c), likewise        */
     uint8_t bare;       /* … how little of its lanes is asked for: ivl_bare          */
     uint16_t summed;    /* … the node whose factor is summed beforehand              */
     int64_t *sums;      /* … its running sums,                                       */
@@ -188,6 +189,11 @@ bool runs_start(ivl_loop *v);
 void runs_fill(ivl_loop *v);
 /* … whether parents of n lanes outside follow each other, or are one. */
 bool runs_follow(const column *c, int64_t n, bool *one);
+/* interval_spell.c. start: whether rows go element by element; fill: the next strip of
+ * them; join: lanes, whose elements these are, become runs, whose values are given. */
+bool spell_start(const machine *mc, ivl_loop *v);
+void spell_fill(const machine *mc, ivl_loop *v);
+const void *spell_join(ivl_loop *v, const void *elems, size_t size);
 /* interval_tokens.c. start: where all operands are runs, or tokens that aren't many more
  * runs, they are made runs for the lanes outside; end: back to how they were. */
 stc_status tokens_start(machine *mc, ivl_loop *v);
@@ -235,10 +241,12 @@ stc_status memo_note(machine *mc, ivl_loop *v, int n, int64_t e, int64_t size,
                      uint64_t mask);
 void memo_free(machine *mc, ivl_loop *v);
 
-/* interval_bulk.c. bare: whether lanes of a loop that is alone go where only their fibers
- * are asked for. parent: below outer levels that have a place for every coordinate, the
- * position for lane `row` of the loop outside the sink's. put_bulk: *done: the strip was
- * stored as a whole; else nothing was. */
+/* interval_bulk.c. takes_elements: whether what a loop makes is taken from rows of elements
+ * of which nothing else is asked. bare: whether lanes of a loop that is alone go where only
+ * their fibers are asked for. parent: below outer levels that have a place for every
+ * coordinate, the position for lane `row` of the loop outside the sink's. put_bulk: *done:
+ * the strip was stored as a whole; else nothing was. */
+bool interval_takes_elements(const machine *mc, const ivl_loop *v);
 ivl_bare interval_bare(const machine *mc, const ivl_loop *v);
 int64_t interval_parent(const interval *iv, const ivl_target *t, int row);
 stc_status interval_put_bulk(machine *mc, ivl_loop *v, ivl_target *t, bool *done);

@@ -55,13 +55,46 @@ static bool takes_fibers(const machine *mc, const ivl_target *t)
            last_level(mc, t)->kind->append_fibers;
 }
 
-ivl_bare interval_bare(const machine *mc, const ivl_loop *v)
+/* Nothing but the sink needs to know which lanes are of which row, or where in it. */
+static bool stands_apart(const ivl_loop *v)
 {
-    if (!v->whole || v->depth + 1 < v->of->loops || v->g.s.nsink != 1) return BARE_NOT;
+    if (!v->whole || v->depth + 1 < v->of->loops || v->g.s.nsink != 1) return false;
     for (int k = 0; k < v->g.s.nnode; k++)
         if (v->g.s.node[k].kind == NODE_GIVEN && v->link.node[k] != UNLINKED &&
             v->g.s.node[k].varies)
-            return BARE_NOT;
+            return false;
+    return true;
+}
+
+/* A level with a place for every coordinate of the loop. */
+static bool takes_every(const machine *mc, const ivl_loop *v, const ivl_target *t)
+{
+    const level *lv = last_level(mc, t);
+    const slot *r = &mc->slot[t->x->a];
+    fiber_table f = {.shape = VIEW_NONE};
+    if (lv->kind->table) lv->kind->table(lv, &f);
+    return f.shape == VIEW_RANGE && r->lev[r->t->fmt.levels - 1].insert &&
+           f.lo <= v->begin && f.hi >= v->end;
+}
+
+bool interval_takes_elements(const machine *mc, const ivl_loop *v)
+{
+    const sink *x = &v->g.s.sink[0];
+    if (!stands_apart(v)) return false;
+    if (x->kind == SINK_REDUCE) return v->depth && interval_adds(x);
+    const ivl_target *t = v->of->target; /* there is one */
+    const stc_type type = mc->slot[x->a].t->type;
+    if (type_size(type) > sizeof(int64_t) || !(t->direct || t->n == 1)) return false;
+    if (takes_fibers(mc, t)) return true;
+    return takes_every(mc, v, t) &&
+           (x->kind == SINK_STORE ||
+            (x->cls == type_class(type) && v->g.s.node[x->node].cls == x->cls));
+}
+
+ivl_bare interval_bare(const machine *mc, const ivl_loop *v)
+{
+    if (!stands_apart(v)) return BARE_NOT;
+    if (v->spelt_out) return BARE_FIBERS;
     if (v->depth && interval_adds(&v->g.s.sink[0]))
         return v->led || v->summed != UNLINKED ? BARE_FIBERS : BARE_LENGTHS;
     const ivl_target *t = v->of->target; /* there is one, or none */
@@ -83,7 +116,7 @@ static void put_lanes(tensor *to, ivl_loop *v, const sink *x, int from, int n, i
 {
     const vclass cls = type_class(to->type);
     if (v->elems) {
-        const size_t size = v->narrow;
+        const size_t size = type_size(to->type);
         memcpy((char *)to->vals + (size_t)pos * size,
                (const char *)v->elems + (size_t)from * size, (size_t)n * size);
         return;
@@ -214,8 +247,57 @@ static stc_status put_rows(machine *mc, ivl_loop *v, ivl_target *t, bool *done)
     return STC_OK;
 }
 
+/* ---- rows of elements --------------------------------------------------------------- */
+
+/* What is there, and lanes [from, from + n), by the sink's function. */
+static void add_lanes(const machine *mc, ivl_loop *v, const ivl_target *t, int from, int n,
+                      int64_t pos)
+{
+    tensor *to = mc->slot[t->x->a].t;
+    const vclass cls = (vclass)t->x->cls;
+    const column at = {.form = COL_STEP, .full = true, .base = pos};
+    const char *in = strip_spread(&v->g, t->x->node);
+    void *old = v->g.scratch;
+    strip_load(to->type, old, to->vals, &at, n, to->fill);
+    fn_array_of(t->x->fn, cls)(old, old, in + (size_t)from * class_size(cls), NULL, n);
+    strip_store(to->type, to->vals, pos, old, cls, n);
+}
+
+static stc_status put_elements(machine *mc, ivl_loop *v, ivl_target *t)
+{
+    slot *r = &mc->slot[t->x->a];
+    const level *lv = last_level(mc, t);
+    for (int f = 0; f < v->nfiber; f++) {
+        const int from = v->start[f], n = v->start[f + 1] - from;
+        t->parent = parent_of(mc, v, t, v->fiber[f]);
+        const int64_t pos = t->parent * lv->extent + v->at[from] - lv->base;
+        if (asm_value(mc, r, pos + n - 1)) return mc->cx->diag.status;
+        if (t->x->kind == SINK_ACC) {
+            add_lanes(mc, v, t, from, n, pos);
+        } else {
+            put_lanes(r->t, v, t->x, from, n, pos);
+        }
+    }
+    r->stores += (uint64_t)v->g.n;
+    return STC_OK;
+}
+
+static stc_status put_spelt(machine *mc, ivl_loop *v, ivl_target *t)
+{
+    const tensor *r = mc->slot[t->x->a].t;
+    if (!takes_fibers(mc, t)) return put_elements(mc, v, t);
+    if (!v->elems) {
+        put_lanes(&(tensor){.type = r->type, .vals = v->g.scratch}, v, t->x, 0, v->g.n, 0);
+        v->elems = v->g.scratch;
+    }
+    v->elems = spell_join(v, v->elems, type_size(r->type));
+    return put_fibers(mc, v, t);
+}
+
 stc_status interval_put_bulk(machine *mc, ivl_loop *v, ivl_target *t, bool *done)
 {
+    *done = v->spelt_out;
+    if (*done) return put_spelt(mc, v, t);
     *done = v->alone && takes_fibers(mc, t);
     if (*done) return put_fibers(mc, v, t);
     return takes_rows(mc, v, t) ? put_rows(mc, v, t, done) : STC_OK;

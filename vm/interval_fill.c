@@ -225,9 +225,14 @@ stc_status interval_fill(machine *mc, ivl_loop *v)
     int n = 0;
     v->nrep = 0;
     v->spelt = false;
-    if (v->alone || v->led) {
-        if (v->alone) runs_fill(v);
-        if (v->led) lead_fill(v);
+    if (v->alone || v->led || v->spelt_out) {
+        if (v->spelt_out) {
+            spell_fill(mc, v);
+        } else if (v->alone) {
+            runs_fill(v);
+        } else {
+            lead_fill(v);
+        }
         return STC_OK;
     }
     for (int k = 0; k < v->nwalk; k++)
