@@ -51,6 +51,7 @@
     SUITE(sweep)                                                                           \
     SUITE(mutants)                                                                         \
     SUITE(near)                                                                            \
+    SUITE(ends)                                                                            \
     SUITE(convolution)                                                                     \
     SUITE(blocks)                                                                          \
     SUITE(affine)

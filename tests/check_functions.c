@@ -299,10 +299,50 @@ START_TEST(fill_over_nothing)
 }
 END_TEST
 
+/* What the machine takes for granted: functions of two arguments alone fault, and only a
+ * first identity holds on either side, in each class that its function has. */
+START_TEST(rows)
+{
+    for (int id = 0; id < FN_COUNT; id++) {
+        const fn_info *f = fn_at(id);
+        ck_assert_msg(f->arity == 2 || !(f->flags & FP_FAULTS), "%s", f->name);
+        ck_assert_msg(f->identity[1].position != AT_ANY, "%s", f->name);
+        if (f->flags & FP_FAULTS)
+            ck_assert_msg(!(f->flags & (FP_ASSOCIATIVE | FP_COMMUTATIVE)), "%s", f->name);
+        for (int cls = 0; cls < CLASS_COUNT && f->identity[0].position == AT_ANY; cls++) {
+            value v;
+            if (!fn_scalar_of(id, (vclass)cls)) continue;
+            ck_assert_msg(
+                fn_constant(f->identity[0].value, (vclass)cls, class_type((vclass)cls), &v),
+                "%s", f->name);
+        }
+    }
+}
+END_TEST
+
+START_TEST(constants)
+{
+    value v;
+    ck_assert(!fn_constant(FC_NONE, CLASS_F64, STC_F64, &v));
+    ck_assert(!fn_constant(FC_ONES, CLASS_F64, STC_F64, &v));
+    ck_assert(!fn_constant(FC_ONES, CLASS_I64, STC_U64, &v));
+    ck_assert(!fn_constant(FC_INF, CLASS_I64, STC_U8, &v));
+    ck_assert(!fn_constant(FC_INF, CLASS_C64, STC_C64, &v));
+    ck_assert(!fn_constant(FC_NINF, CLASS_C128, STC_C128, &v));
+    ck_assert(fn_constant(FC_NINF, CLASS_I64, STC_I8, &v) && v.i64 == -128);
+    ck_assert(fn_constant(FC_INF, CLASS_F32, STC_F32, &v) && v.f32 == INFINITY);
+    ck_assert_int_eq(fn_named("cabs", 4, 2), -1);
+    ck_assert_int_eq(fn_named("cabs", 4, 1), FN_ABS);
+    ck_assert_int_eq(fn_named("cabs", 4, -1), FN_ABS);
+}
+END_TEST
+
 Suite *suite_functions(void)
 {
     Suite *s = suite_create("functions");
     TCase *c = tcase_create("functions");
+    tcase_add_test(c, rows);
+    tcase_add_test(c, constants);
     tcase_add_test(c, scalars);
     tcase_add_test(c, arrays);
     tcase_add_test(c, folds);

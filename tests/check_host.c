@@ -89,6 +89,35 @@ static stc_status three(void *context, int64_t n, const void *const *args, void 
     return STC_OK;
 }
 
+static stc_status four(void *context, int64_t n, const void *const *args, void *out,
+                       const char **why)
+{
+    (void)context, (void)why;
+    for (int64_t k = 0; k < n; k++)
+        ((double *)out)[k] = ((const double *)args[0])[k] +
+                             ((const double *)args[1])[k] * ((const double *)args[2])[k] -
+                             ((const double *)args[3])[k];
+    return STC_OK;
+}
+
+/* Fails without a word from 13 on, with a status that is none from 14 on. */
+static stc_status silent(void *context, int64_t n, const void *const *args, void *out,
+                         const char **why)
+{
+    const int64_t *x = args[0], *y = args[1];
+    (void)context, (void)why;
+    for (int64_t k = 0; k < n; k++) {
+        const int64_t most = x[k] > y[k] ? x[k] : y[k];
+        if (most == 13) return STC_ERR_DATA;
+        if (most == 14) return (stc_status)99;
+        ((int64_t *)out)[k] = most;
+    }
+    return STC_OK;
+}
+
+static const stc_signature four_as[] = {
+    {{STC_F64, STC_F64, STC_F64, STC_F64}, STC_F64, four}};
+static const stc_signature silent_as[] = {{{STC_I64, STC_I64}, STC_I64, silent}};
 static const stc_signature mixed_as[] = {{{STC_I64, STC_I64}, STC_I64, mixed_i64},
                                          {{STC_F64, STC_F64}, STC_F64, mixed_f64}};
 static const stc_signature both_as[] = {{{STC_BOOL, STC_BOOL}, STC_BOOL, both}};
@@ -108,6 +137,8 @@ static const struct given {
      larger_as, 1},
     {"digits(x, y)", digits_as, 1},
     {"three(a, b, c)\n over {a != 0} | {b != 0}", three_as, 1},
+    {"four(a, b, c, d)", four_as, 1},
+    {"silent(x, y) with commutative, associative, idempotent, identity(0)", silent_as, 1},
 };
 
 static void bring(stc_machine *m, calls *c)
@@ -165,6 +196,8 @@ START_TEST(values)
                   "a = C(i) - (0 + D(i))",
                   0, NULL);
     expect_scalar("a = three(1, 2, 3)", 8, NULL);
+    expect_scalar("a = sum(i in 0:30: four(1, i, 2, 3))", 810, NULL);
+    expect_scalar("a = silent(i: K(i)) - max(i: K(i))", 0, NULL);
 }
 END_TEST
 
@@ -242,6 +275,13 @@ START_TEST(failures)
     expect_failure("tensor v dense i64 [2000] = 13\na = mixed(i: v(i))", STC_ERR_DATA,
                    "13 is refused");
     expect_failure("a = mixed(13, 2)", STC_ERR_DATA, "13 is refused");
+    expect_failure("tensor v dense i64 [40] = 1\nv(i(37:38)) = 13\na = silent(i: v(i))",
+                   STC_ERR_DATA, "the function `silent` failed");
+    expect_failure("tensor v dense i64 [40] = 14\na = silent(i: v(i))", STC_ERR_ARGUMENT,
+                   "the function `silent` failed");
+    expect_failure("tensor v dense i64 [3,40] = 14\ntensor R csr i64\n"
+                   "R(i,j) = silent(k: v(i,k) + 0 * v(j,k)) with reorder(k,i,j)",
+                   STC_ERR_ARGUMENT, "silent|failed");
     expect_failure("a = mixed(2j, 2)", STC_ERR_PROGRAM, "mixed|c128");
     expect_failure("a = mixed(2)", STC_ERR_PROGRAM, "2 arguments");
     expect_failure("C(i) = larger(A(i) > 1, B(i) > 1)\na = both(i: A(i))", STC_ERR_PROGRAM,
@@ -278,13 +318,99 @@ START_TEST(registering)
     ck_assert_int_eq(add_one(m, "f(x, y)", &small, 1), STC_ERR_ARGUMENT);
     ck_assert_int_eq(add_one(m, "f(x, y)", &none, 1), STC_ERR_ARGUMENT);
     ck_assert_int_eq(add_one(m, "f(x, y)", twice, 2), STC_ERR_ARGUMENT);
+    const stc_signature odd = {{(stc_type)99, STC_I64}, STC_I64, mixed_i64};
+    ck_assert_int_eq(add_one(m, "f(x, y)", &odd, 1), STC_ERR_ARGUMENT);
     ck_assert_int_eq(add_one(m, "f(x, y)", mixed_as, 0), STC_ERR_ARGUMENT);
+    ck_assert_int_eq(add_one(m, "f(x, y)", mixed_as, 65), STC_ERR_ARGUMENT);
+    ck_assert_int_eq(add_one(m, "f(x, y)", NULL, 1), STC_ERR_ARGUMENT);
+    ck_ok(m, add_one(m, "g(x, y)", mixed_as, 2));
     ck_assert_int_eq(stc_function_register(m, NULL), STC_ERR_ARGUMENT);
     ck_assert_int_eq(add_one(m, "f(x, y) with annihilator(0.5)", mixed_as, 2),
                      STC_ERR_PROGRAM);
     ck_ok(m, add_one(m, "f(x, y)", mixed_as, 2));
     ck_assert_int_eq(add_one(m, "f(x, y)", mixed_as, 2), STC_ERR_ARGUMENT);
     ck_assert(has_words(stc_error(m)->message, "already"));
+    machine_shut(m, &h);
+}
+END_TEST
+
+/* What the text of a program that calls `name` is with another name and another count of
+ * registers in its place. */
+static stc_status renamed(stc_machine *m, const char *text, const char *head,
+                          stc_program **p)
+{
+    char *other = malloc(strlen(text) + strlen(head) + 1);
+    const char *row = strstr(text, ".fn f0"), *rest = strchr(row, '\n');
+    sprintf(other, "%.*s%s%s", (int)(row - text), text, head, rest);
+    for (char *at = other; (at = strstr(at, "0xfff0000000000000"));) /* -inf: begin at 1 */
+        memcpy(at, "0x3ff0000000000000", 18);
+    const stc_status st = stc_program_assemble(m, other, "renamed", p);
+    free(other);
+    return st;
+}
+
+/* The same reduction by a function that keeps its order, and by none that is there. */
+START_TEST(other_names)
+{
+    static const struct {
+        const char *head;
+        bool there;
+    } heads[] = {
+        {".fn f0 \"digits\" (f64 f64) f64 host registers 2 code 0:0", true},
+        {".fn f0 \"larger\" (f64 f64) f64 host registers 2 code 0:0", true},
+        {".fn f0 \"mixed\" (f64 f64) f64 host registers 2 code 0:0", true},
+        {".fn f0 \"three\" (f64 f64) f64 host registers 2 code 0:0", false},
+    };
+    double got[2] = {0};
+    for (int no_super = 0; no_super < 2; no_super++) {
+        heap h;
+        stc_machine *m = machine_open(&h, no_super);
+        stc_program *p, *q = NULL;
+        stc_tensor *x;
+        const stc_tensor *a;
+        char *text;
+        double v[40];
+        const int64_t n = 40;
+        for (int k = 0; k < 40; k++)
+            v[k] = k % 7;
+        bring(m, NULL);
+        const stc_decl d = {"x", "dense", STC_F64, NULL, 1};
+        ck_ok(m, stc_compile(m, "a = larger(i: x(i))", &d, 1, &p));
+        ck_ok(m, stc_program_dump(p, &text));
+        ck_ok(m, stc_tensor_from_dense(m, "dense", STC_F64, 1, &n, NULL, v, &x));
+        const stc_status st = renamed(m, text, heads[_i].head, &q);
+        ck_assert_int_eq(st, heads[_i].there ? STC_OK : STC_ERR_PROGRAM);
+        if (!st) {
+            ck_ok(m, stc_bind(q, "x", x));
+            ck_ok(m, stc_run(q));
+            ck_ok(m, stc_result(q, "a", &a));
+            ck_ok(m, stc_tensor_to_dense(a, &got[no_super]));
+        }
+        stc_program_free(p);
+        stc_program_free(q);
+        stc_text_free(m, text);
+        stc_tensor_free(x);
+        machine_shut(m, &h);
+    }
+    ck_assert(got[0] == got[1]);
+}
+END_TEST
+
+/* A function that is there for other classes. */
+START_TEST(other_classes)
+{
+    heap h;
+    stc_machine *m = machine_open(&h, false);
+    stc_program *p = NULL;
+    bring(m, NULL);
+    ck_assert_int_eq(stc_program_assemble(
+                         m,
+                         ".registers v 3 i 0 m 0 c 0\n.const k0 i64 1\n"
+                         ".fn f0 \"larger\" (i64 i64) i64 host registers 2 code 0:0\n"
+                         ".code\nconst v0, k0\nconst v1, k0\ncall v2, f0, v0, 2\nhalt\n",
+                         "text", &p),
+                     STC_ERR_PROGRAM);
+    ck_assert(has_words(stc_error(m)->message, "larger|registered"));
     machine_shut(m, &h);
 }
 END_TEST
@@ -332,6 +458,8 @@ Suite *suite_host(void)
     tcase_add_test(t, reductions);
     tcase_add_test(t, failures);
     tcase_add_test(t, registering);
+    tcase_add_test(t, other_classes);
+    tcase_add_loop_test(t, other_names, 0, 4);
     tcase_add_test(t, bytecode);
     suite_add_tcase(s, t);
     return s;

@@ -21,7 +21,7 @@ enum { ROWS = 14, COLUMNS = 20 };
     ".tensor t7 \"n\" input i64 (0) format 1 dense(0)\n"                                   \
     ".tensor t8 \"D\" output f64 (0) [e0 e1] format 2 dense(0) dense(1)\n"                 \
     ".tensor t9 \"\" temp f64 (0) [e1] format 1 dense(0)\n"                                \
-    ".tensor t10 \"k\" output i64 (0) [e0] format 1 dense(0)\n"                            \
+    ".tensor t10 \"k\" output i32 (0) [e0] format 1 dense(0)\n"                            \
     ".extent e0 dim t0 0\n.extent e1 dim t0 1\n.extent e2 const 4\n.extent e3 const 3\n"   \
     ".const k0 f64 0\n.const k1 i64 1\n.const k2 i64 0\n.const k3 i64 -1\n"                \
     ".const k4 f64 4611686018427387904\n.const k5 i64 3\n.const k6 f32 0\n"                \
@@ -188,6 +188,195 @@ static const near_case loops[] = {
      0, true},
 };
 enum { LOOPS = sizeof loops / sizeof *loops };
+
+/* A loop alone, over a dense vector: c2 walks it, c3 is located in n. */
+#define ALONE(before, body, after)                                                         \
+    ".merge g7 lo root hi e0 universe produce 0xf { locate c2 t1 0 root root 1, locate "   \
+    "c3 t7 0 root root 1 } / "                                                             \
+    ".merge g8 lo root hi e1 produce 0x2 { walk c2 } / .const k7 i64 4294967296 / .const " \
+    "k8 i64 -2 / "                                                                         \
+    ".const k9 i64 13 / .const k10 i64 4611686018427387904 / .const k11 i64 "              \
+    "9223372036854775807 / .code / const v0, k0 / " before body after "halt / "
+#define RANGE "loop i0, m0, g7 / load v1, t1, c2 / load v2, t7, c3 / "
+#define WALKS "open c2, t1, 0, root / loop i1, m0, g8 / load v1, t1, c2 / "
+#define SCALAR "begin t6 / store t6, root, v0 / finish t6 / "
+#define AS_F64(i) "ivalue v3, " i " / conv v4, f64, i64, v3 / fn2 v0, add, f64, v0, v4 / "
+#define INTO_Y(i) "at c8, t2, 0, root, " i " / store t2, c8, v1 / "
+
+static const near_case strips[] = {
+    {"alone", ALONE("", RANGE ADD "end / ", SCALAR), '4', true},
+    {"alone, from the right", ALONE("", RANGE "fn2 v0, sub, f64, v1, v0 / end / ", SCALAR),
+     '4', false},
+    {"located where it doesn't vary",
+     ALONE("iconst i3, k5 / ",
+           WALKS "locate c5, t1, 0, root, i3 / load v5, t1, c5 / " ADD
+                 "fn2 v0, add, f64, v0, v5 / end / ",
+           SCALAR),
+     '4', true},
+    {"sought where it doesn't vary",
+     ALONE("iconst i3, k5 / ",
+           WALKS "open c5, t1, 0, root / seek c5, i3 / load v5, t1, c5 / " ADD
+                 "fn2 v0, add, f64, v0, v5 / end / ",
+           SCALAR),
+     '4', true},
+    /* integers: steps, arrays, large ones */
+    {"twice its index and itself",
+     ALONE("", RANGE "imuladd i3, i0, k5, i0 / " AS_F64("i3") "end / ", SCALAR), '4', true},
+    {"sums of coordinates",
+     ALONE("",
+           WALKS "imuladd i3, i1, k5, i1 / imuladd i4, i3, k3, i1 / " AS_F64("i4") "end / ",
+           SCALAR),
+     '4', true},
+    {"times a large one",
+     ALONE("", WALKS "imuladd i3, i1, k7, i1 / " AS_F64("i3") "end / ", SCALAR), '4', true},
+    {"a large one times",
+     ALONE("",
+           WALKS "imuladd i3, i1, k7, i1 / imuladd i4, i3, k5, i1 / " AS_F64("i4") "end / ",
+           SCALAR),
+     '4', true},
+    {"plus a large one",
+     ALONE("",
+           WALKS "iconst i5, k10 / imuladd i3, i1, k5, i5 / ivalue v3, i3 / "
+                 "conv v4, f64, i64, v3 / fn2 v0, max, f64, v0, v4 / end / ",
+           SCALAR),
+     '4', true},
+    {"what doesn't vary",
+     ALONE("iconst i3, k5 / ", WALKS "imuladd i4, i3, k5, i3 / " AS_F64("i4") "end / ",
+           SCALAR),
+     '4', true},
+    {"beyond 64 bits in a later strip",
+     ALONE("",
+           RANGE "iconst i5, k11 / imuladd i3, i0, k2, i5 / "
+                 "imuladd i4, i0, k7, i3 / " AS_F64("i4") "end / ",
+           SCALAR),
+     '4', true},
+    /* left out */
+    {"within", ALONE("", RANGE "within i0, e2 / " ADD "end / ", SCALAR), '4', true},
+    {"within, below",
+     ALONE("iconst i5, k3 / ",
+           RANGE "imuladd i3, i0, k1, i5 / within i3, e0 / " ADD "end / ", SCALAR),
+     '4', true},
+    {"within, of coordinates",
+     ALONE("iconst i5, k3 / ",
+           WALKS "imuladd i3, i1, k1, i5 / within i3, e2 / " ADD "end / ", SCALAR),
+     '4', true},
+    {"within, never",
+     ALONE("iconst i5, k9 / ",
+           RANGE "imuladd i3, i0, k1, i5 / within i3, e2 / " ADD "end / ", SCALAR),
+     '4', true},
+    /* faults */
+    {"a fault in a later lane",
+     ALONE("const v5, k5 / iconst i5, k8 / ",
+           RANGE "imuladd i3, i0, k1, i5 / ivalue v6, i3 / fn2 v7, mod, i64, v5, v6 / conv "
+                 "v4, f64, i64, v7 / fn2 v0, add, f64, v0, v4 / end / ",
+           SCALAR),
+     '4', true},
+    {"two faults, the second in an earlier lane",
+     ALONE("const v5, k5 / iconst i5, k8 / iconst i6, k3 / ",
+           RANGE "imuladd i3, i0, k1, i5 / ivalue v6, i3 / fn2 v7, mod, i64, v5, v6 / "
+                 "imuladd i4, i0, k1, i6 / "
+                 "ivalue v8, i4 / fn2 v9, div, i64, v5, v8 / conv v4, f64, i64, v7 / fn2 "
+                 "v0, add, f64, v0, v4 / end / ",
+           SCALAR),
+     '4', true},
+    {"two faults, the second in a later lane",
+     ALONE("const v5, k5 / iconst i5, k8 / iconst i6, k3 / ",
+           RANGE "imuladd i4, i0, k1, i6 / ivalue v8, i4 / fn2 v9, div, i64, v5, v8 / "
+                 "imuladd i3, i0, k1, i5 / "
+                 "ivalue v6, i3 / fn2 v7, mod, i64, v5, v6 / conv v4, f64, i64, v7 / fn2 "
+                 "v0, add, f64, v0, v4 / end / ",
+           SCALAR),
+     '4', true},
+    {"a fault of what doesn't vary",
+     ALONE("const v5, k5 / const v6, k2 / ",
+           RANGE "fn2 v7, div, i64, v5, v6 / conv v4, f64, i64, v7 / fn2 v0, add, f64, v0, "
+                 "v4 / end / ",
+           SCALAR),
+     '4', true},
+    {"a fault in what it stores",
+     ALONE("begin t10 / ",
+           RANGE "at c8, t10, 0, root, i0 / acc t10, c8, div, i64, v2 / end / ",
+           "finish t10 / "),
+     '4', true},
+    {"a fault before a loop inside",
+     ".const k7 i64 -2 / .code / begin t2 / const v5, k5 / iconst i5, k7 / loop i0, m0, g0 "
+     "/ at c1, t2, 0, root, i0 / open c2, t0, 1, c0 / "
+     "imuladd i3, i0, k1, i5 / ivalue v6, i3 / fn2 v7, mod, i64, v5, v6 / conv v0, f64, "
+     "i64, v7 / loop i1, m1, g2 / load v1, t0, c2 / " ADD
+     "end / store t2, c1, v0 / end / finish t2 / halt / ",
+     0, true},
+    /* into results */
+    {"stored", ALONE("begin t2 / ", RANGE INTO_Y("i0") "end / ", "finish t2 / "), '4',
+     true},
+    {"stored backwards",
+     ALONE("begin t2 / iconst i5, k9 / ",
+           RANGE "imuladd i3, i0, k3, i5 / " INTO_Y("i3") "end / ", "finish t2 / "),
+     '4', false},
+    {"stored at one place",
+     ALONE("begin t2 / iconst i5, k5 / ",
+           RANGE "imuladd i3, i0, k2, i5 / " INTO_Y("i3") "end / ", "finish t2 / "),
+     '4', false},
+    {"stored from walked coordinates",
+     ALONE("begin t2 / ", WALKS "within i1, e0 / " INTO_Y("i1") "end / ", "finish t2 / "),
+     '4', true},
+    {"stored beyond the end",
+     ALONE("begin t2 / ", WALKS INTO_Y("i1") "end / ", "finish t2 / "), '4', true},
+    {"accumulated",
+     ALONE("begin t2 / ",
+           RANGE "at c8, t2, 0, root, i0 / acc t2, c8, add, f64, v1 / end / ",
+           "finish t2 / "),
+     '4', true},
+    {"accumulated in 32 bits",
+     ALONE("begin t10 / ",
+           RANGE "at c8, t10, 0, root, i0 / acc t10, c8, add, i64, v2 / end / ",
+           "finish t10 / "),
+     '4', true},
+    {"accumulated from walked coordinates",
+     ALONE("begin t2 / ",
+           WALKS
+           "within i1, e0 / at c8, t2, 0, root, i1 / acc t2, c8, add, f64, v1 / end / ",
+           "finish t2 / "),
+     '4', true},
+    {"two results",
+     ALONE("begin t2 / begin t10 / ",
+           RANGE "at c8, t2, 0, root, i0 / at c9, t10, 0, root, i0 / store t2, c8, v1 / "
+                 "store t10, c9, v2 / end / ",
+           "finish t2 / finish t10 / "),
+     '4', true},
+    {"two results, one kept",
+     ALONE("begin t5 / begin t10 / iconst i5, k1 / ",
+           RANGE "at c8, t5, 0, root, i0 / at c7, t5, 1, c8, i5 / at c9, t10, 0, root, i0 "
+                 "/ store t5, c7, v1 / keep t5, 0, c8 / store t10, c9, v2 / end / ",
+           "finish t5 / finish t10 / "),
+     '4', true},
+    {"below a place that doesn't vary",
+     ALONE("begin t8 / iconst i5, k5 / ",
+           RANGE
+           "at c8, t8, 0, root, i5 / at c9, t8, 1, c8, i0 / store t8, c9, v1 / end / ",
+           "finish t8 / "),
+     '4', true},
+    {"appended at a distance",
+     ALONE("begin t5 / iconst i5, k5 / at c8, t5, 0, root, i5 / ",
+           RANGE
+           "imuladd i3, i0, k1, i5 / at c9, t5, 1, c8, i3 / store t5, c9, v1 / end / ",
+           "keep t5, 0, c8 / finish t5 / "),
+     '4', false},
+    {"appended beyond the end",
+     ALONE("begin t5 / iconst i5, k9 / at c8, t5, 0, root, i5 / ",
+           RANGE
+           "imuladd i3, i0, k1, i5 / at c9, t5, 1, c8, i3 / store t5, c9, v1 / end / ",
+           "keep t5, 0, c8 / finish t5 / "),
+     '4', false},
+    {"called into a workspace",
+     ".fn f0 \"f\" (f64 f64) f64 registers 3 code 0:2 / .merge g7 lo root hi e1 produce "
+     "0x2 { walk c8 } / .merge g8 lo root hi e1 produce 0x2 { walk c2 } / "
+     ".code / fn2 v2, sub, f64, v0, v1 / return v2 / const v0, k0 / ws.begin t3 / open c2, "
+     "t1, 0, root / loop i1, m1, g8 / load v1, t1, c2 / ws.call t3, f0, i1, v1, 0 / "
+     "end / ws.end t3 / open c8, t3, 0, root / loop i1, m1, g7 / load v1, t3, c8 / " ADD
+     "end / " SCALAR "halt / ",
+     '4', true},
+};
+enum { STRIPS = sizeof strips / sizeof *strips };
 
 /* What a shared loop may write, and what others read of it. */
 #define SHARE(body, after)                                                                 \
@@ -378,6 +567,7 @@ typedef struct lab {
     stc_tensor *in[4];
     stc_program *p;
     stc_status status;
+    char message[300];
 } lab;
 
 /* Small whole numbers, so that sums don't hang on their order. */
@@ -416,6 +606,7 @@ static void lab_run(lab *l, const near_case *c)
         ck_ok(l->m, stc_bind(l->p, name[t], l->in[t]));
     for (int k = 0; k < 2; k++)
         l->status = stc_run(l->p);
+    snprintf(l->message, sizeof l->message, "%s", stc_error(l->m)->message);
 }
 
 static void lab_close(lab *l)
@@ -451,8 +642,9 @@ static void judge(const near_case *c)
     for (int k = 0; k < MACHINES; k++) {
         lab_open(&l[k], k == 0, k == 2 ? 2 : 1);
         lab_run(&l[k], c);
-        ck_assert_msg(l[k].status == l[0].status, "%s: %s", c->what,
-                      stc_error(l[k].m)->message);
+        ck_assert_msg(l[k].status == l[0].status, "%s: %s", c->what, l[k].message);
+        ck_assert_msg(!l[k].status || !strcmp(l[k].message, l[0].message), "%s: %s, not %s",
+                      c->what, l[k].message, l[0].message);
         for (int r = 0; r < RESULTS; r++)
             same_result(&l[0], &l[k], c, results[r]);
     }
@@ -473,6 +665,12 @@ START_TEST(near_loops)
 }
 END_TEST
 
+START_TEST(near_strips)
+{
+    judge(&strips[_i]);
+}
+END_TEST
+
 START_TEST(near_rounds)
 {
     judge(&rounds[_i]);
@@ -484,6 +682,7 @@ Suite *suite_near(void)
     Suite *s = suite_create("near");
     TCase *c = tcase_create("near");
     tcase_add_loop_test(c, near_loops, 0, LOOPS);
+    tcase_add_loop_test(c, near_strips, 0, STRIPS);
     tcase_add_loop_test(c, near_rounds, 0, ROUNDS);
     suite_add_tcase(s, c);
     return s;

@@ -17,8 +17,8 @@ static const char *name_of(const prog_tensor *row)
     return row->name[0] ? row->name : "a temporary";
 }
 
-/* The size of a mode: the bound tensor's own, or what the program says of its
- * results (an earlier extent). */
+/* The size of a mode: the bound tensor's own, or what the program says of its results (an
+ * earlier extent). Operands are bound by now. */
 static stc_status dim(machine *mc, int id, int t, int mode, int64_t *out)
 {
     const slot *s = &mc->slot[t];
@@ -26,7 +26,7 @@ static stc_status dim(machine *mc, int id, int t, int mode, int64_t *out)
         *out = s->bound->shape[mode];
         return STC_OK;
     }
-    if (s->row->role == ROLE_INPUT || s->row->shape[mode] >= id)
+    if (s->row->shape[mode] >= id)
         return fail(mc->cx, STC_ERR_ARGUMENT, "tensor %s is not bound", name_of(s->row));
     *out = mc->ext[s->row->shape[mode]];
     return STC_OK;
@@ -65,11 +65,10 @@ static stc_status evaluate(machine *mc, int id, int64_t *out)
     case EXT_SPAN:
         *out = 0;
         return STC_OK;
-    case EXT_MAX0:
+    default: /* EXT_MAX0 */
         *out = x[e->a] > 0 ? x[e->a] : 0;
         return STC_OK;
     }
-    return overflow(mc);
 }
 
 /* The check's text with %a and %b replaced. */

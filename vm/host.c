@@ -10,8 +10,7 @@
 
 static bool plain_type(stc_type t)
 {
-    return t == STC_BOOL ||
-           ((unsigned)t < TYPE_COUNT && class_type(type_class(t)) == t && t != STC_BOOL);
+    return t == STC_BOOL || ((unsigned)t < TYPE_COUNT && class_type(type_class(t)) == t);
 }
 
 /* Signature k against itself and those before it; NULL: fine. */

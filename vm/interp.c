@@ -6,6 +6,7 @@
  * operands and nesting; what depends on data (coordinates of results, depth of
  * calls, faults of arithmetic) is checked here or in what is called.
  */
+#include "fuse.h"
 #include "open.h"
 #include "parallel.h"
 #include <math.h>
@@ -61,11 +62,7 @@ static stc_status fold(machine *mc, const lop *at, int fn, vclass cls, value *v,
     const fn_info *f = fn_at(fn);
     fn_scalar apply = fn_scalar_of(fn, cls);
     if (n <= 0) {
-        for (int k = 0; k < 2; k++) {
-            fn_prop id = f->identity[k];
-            if (id.position == AT_ANY && fn_constant(id.value, cls, class_type(cls), v))
-                return STC_OK;
-        }
+        if (reduction_start(fn, cls, v)) return STC_OK;
         return machine_fail(mc, at, STC_ERR_ARITHMETIC,
                             "%s over nothing: it has no identity", f->name);
     }
@@ -422,7 +419,7 @@ dispatch:
         }
         CASE(LOAD)
         {
-            V(0) = load_at(SLOT(1)->t, C_OR_ROOT(2));
+            V(0) = load_at(SLOT(1)->t, NULL); /* below a cursor: LOAD_ its type */
             NEXT();
         }
 #define CLASS_OF_I64 i64
@@ -449,7 +446,7 @@ dispatch:
 #include "../formats/types.def"
         CASE(FN1)
         {
-            FAULTS(pc->u.fn(&V(0), &V(3), NULL, NULL));
+            pc->u.fn(&V(0), &V(3), NULL, NULL); /* those of two arguments fault */
             NEXT();
         }
         CASE(FN2)
@@ -459,7 +456,7 @@ dispatch:
         }
         CASE(FN3)
         {
-            FAULTS(pc->u.fn(&V(0), &V(3), &V(4), &V(5)));
+            pc->u.fn(&V(0), &V(3), &V(4), &V(5));
             NEXT();
         }
         CASE(CONV)

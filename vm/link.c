@@ -174,19 +174,21 @@ static bool is_loop(const block *b)
     return b->op == LOP_LOOP || b->op == LOP_WHILE;
 }
 
-/* The n-th enclosing loop or while, from 1. */
+/* The n-th enclosing loop or while, from 1: there are so many. */
 static block *enclosing(linker *k, int n)
 {
-    for (int d = k->depth - 1; d >= 0; d--)
-        if (is_loop(&k->block[d]) && --n == 0) return &k->block[d];
-    return NULL;
+    block *b = &k->block[k->depth - 1];
+    while (!is_loop(b) || --n)
+        b--;
+    return b;
 }
 
 static block *innermost(linker *k, int op)
 {
-    for (int d = k->depth - 1; d >= 0; d--)
-        if (k->block[d].op == op) return &k->block[d];
-    return NULL;
+    block *b = &k->block[k->depth - 1];
+    while (b->op != op)
+        b--;
+    return b;
 }
 
 static void link_end(linker *k, lop *at)
@@ -266,7 +268,7 @@ static stc_status check_hosts(const machine *mc)
         size_t n = 0;
         if (!f->host || host_of(mc->cx, f)) continue;
         list[0] = 0;
-        for (int i = 0; i < f->params && n < sizeof list; i++)
+        for (int i = 0; i < f->params; i++) /* at most 8 */
             n += (size_t)snprintf(list + n, sizeof list - n, "%s%s", i ? ", " : "",
                                   class_name(f->cls[i]));
         return fail(mc->cx, STC_ERR_PROGRAM,
@@ -379,7 +381,7 @@ void machine_take_back(machine *mc, loop *l)
     lop *at = &mc->code[l->first];
     for (super *s = l->super, *behind; s; s = behind) {
         behind = s->behind;
-        if (s->free) s->free(mc, s);
+        s->free(mc, s);
         mem_free(mc->cx, s, s->size);
     }
     if (!l->super) return;

@@ -117,7 +117,7 @@ struct loop {
  * operations would not overwrite. It counts its work by machine_count. */
 struct super {
     stc_status (*run)(machine *mc, super *s);
-    void (*free)(machine *mc, super *s); /* NULL: nothing but the block itself    */
+    void (*free)(machine *mc, super *s); /* all but the block itself               */
     const lop *next; /* where to go on: as a rule loop->exit                   */
     super *behind;   /* what runs the loop if this one can't: NULL: base operations */
     loop *loop;

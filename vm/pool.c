@@ -51,18 +51,11 @@ static void *serve(void *arg)
 static pool *pool_new(ctx *cx)
 {
     pool *p = mem_zero(cx, 1, sizeof *p);
-    if (!p) return NULL;
-    if (pthread_mutex_init(&p->lock, NULL)) goto no_lock;
-    if (pthread_cond_init(&p->work, NULL)) goto no_work;
-    if (pthread_cond_init(&p->done, NULL)) goto no_done;
+    if (p)
+        *p = (pool){.lock = PTHREAD_MUTEX_INITIALIZER,
+                    .work = PTHREAD_COND_INITIALIZER,
+                    .done = PTHREAD_COND_INITIALIZER};
     return p;
-no_done:
-    pthread_cond_destroy(&p->work);
-no_work:
-    pthread_mutex_destroy(&p->lock);
-no_lock:
-    mem_free(cx, p, sizeof *p);
-    return NULL;
 }
 
 static void stop(ctx *cx, pool *p)

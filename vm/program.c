@@ -100,7 +100,7 @@ int program_emit(program *p, span at, opcode op, const uint16_t *args, int n)
     insn *i = &p->code[p->ncode];
     memset(i, 0, sizeof *i);
     i->op = (uint16_t)op;
-    for (int k = 0; k < n && k < 7; k++)
+    for (int k = 0; k < n; k++)
         i->arg[k] = args[k];
     p->at[p->ncode] = at;
     return p->ncode++;
@@ -159,7 +159,7 @@ int program_extent(program *p, extent e)
 int program_check(program *p, ext_check c)
 {
     if (GROW(p->check, p->check_cap, p->ncheck)) return -1;
-    c.text = mem_strdup(p->cx, c.text ? c.text : "");
+    c.text = mem_strdup(p->cx, c.text);
     if (!c.text) return -1;
     p->check[p->ncheck] = c;
     return p->ncheck++;
@@ -169,7 +169,7 @@ int program_tensor(program *p, const prog_tensor *t)
 {
     if (GROW(p->tensor, p->tensor_cap, p->ntensor)) return -1;
     prog_tensor row = *t;
-    row.name = mem_strdup(p->cx, t->name ? t->name : "");
+    row.name = mem_strdup(p->cx, t->name);
     if (!row.name) return -1;
     p->tensor[p->ntensor] = row;
     return p->ntensor++;
@@ -202,7 +202,7 @@ int program_fn(program *p, const user_fn *f)
 {
     if (GROW(p->fn, p->fn_cap, p->nfn)) return -1;
     user_fn row = *f;
-    row.name = mem_strdup(p->cx, f->name ? f->name : "");
+    row.name = mem_strdup(p->cx, f->name);
     if (!row.name) return -1;
     p->fn[p->nfn] = row;
     return p->nfn++;

@@ -205,7 +205,8 @@ typedef struct machine machine; /* a linked program with its registers and tenso
 /* Links a verified program; the machine keeps using p, which outlives it. */
 stc_status machine_new(const program *p, machine **out);
 void machine_free(machine *mc);
-/* The tensor in a slot: inputs are the host's, all others the machine's own. */
+/* The tensor in a slot: inputs are the host's, all others the machine's own. Only inputs
+ * and inouts are bound. */
 stc_status machine_bind(machine *mc, int slot, tensor *t);
 tensor *machine_tensor(machine *mc, int slot);
 /* Gives slot's tensor away; the slot gets a fresh one at the next run. */

@@ -77,13 +77,8 @@ static stc_status mismatch(ctx *cx, const prog_tensor *row, const tensor *t)
 stc_status machine_bind(machine *mc, int id, tensor *t)
 {
     ctx *cx = mc->cx;
-    if (id < 0 || id >= mc->p->ntensor)
-        return fail(cx, STC_ERR_ARGUMENT, "the program has no tensor %d", id);
     slot *s = &mc->slot[id];
     const prog_tensor *row = s->row;
-    if (row->role != ROLE_INPUT && row->role != ROLE_INOUT)
-        return fail(cx, STC_ERR_ARGUMENT,
-                    "tensor %s is a result of the program, not an operand", row->name);
     if (t) {
         if (t->order != row->order || t->type != row->type ||
             !format_equal(&t->fmt, &row->fmt))
@@ -104,12 +99,11 @@ stc_status machine_bind(machine *mc, int id, tensor *t)
 
 tensor *machine_tensor(machine *mc, int id)
 {
-    return id < 0 || id >= mc->p->ntensor ? NULL : mc->slot[id].t;
+    return mc->slot[id].t;
 }
 
 tensor *machine_take(machine *mc, int id)
 {
-    if (id < 0 || id >= mc->p->ntensor) return NULL;
     slot *s = &mc->slot[id];
     if (!s->own || s->t != s->own) return NULL;
     tensor *t = s->own;

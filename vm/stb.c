@@ -111,7 +111,7 @@ static void put_value(writer *w, vclass cls, value v)
     }
 }
 
-enum { FN_HOST = 128 };  /* with a function's parameters: the host computes it */
+enum { FN_HOST = 128 };   /* with a function's parameters: the host computes it */
 enum { HOST_KIND = 255 }; /* a level kind of the host's own: its name follows */
 
 static void put_format(writer *w, const format *f)
@@ -440,8 +440,8 @@ static stc_status get_tensor(reader *r, program *p)
     t.single = flags >> 2 & 1;
     t.source = (uint16_t)get(r, 2);
     t.capacity = (int64_t)get(r, 8);
-    if (t.role > ROLE_WORK || (unsigned)t.type >= TYPE_COUNT || t.policy >= WS_POLICY_COUNT ||
-        flags > 7 || (t.source && !t.keep_while))
+    if (t.role > ROLE_WORK || (unsigned)t.type >= TYPE_COUNT ||
+        t.policy >= WS_POLICY_COUNT || flags > 7 || (t.source && !t.keep_while))
         r->bad = true;
     if (!r->bad) t.fill = get_value(r, type_class(t.type));
     if (!r->bad) get_format(r, &t.fmt);
@@ -543,7 +543,7 @@ static stc_status get_row(reader *r, program *p, int tag)
         c.at.end = (int32_t)get(r, 4);
         c.text = get_text(r, &status);
         if (!c.text) r->bad = true;
-        if (!status && program_check(p, c) < 0) status = p->cx->diag.status;
+        if (c.text && program_check(p, c) < 0) status = p->cx->diag.status;
         mem_strfree(p->cx, c.text);
         return status;
     case SEC_CONSTANTS:

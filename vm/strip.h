@@ -19,6 +19,7 @@ enum { STRIP = 8 }; /* small, so that small cases cross from strip to strip */
 #else
 enum { STRIP = 1024 };
 #endif
+enum { STRIP_FEW = STRIP < 64 ? 4 : 8 }; /* fewer lanes are reduced in order */
 
 /* A column of integers: positions (NONE: absent) or coordinates. */
 typedef enum col_form {

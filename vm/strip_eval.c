@@ -72,9 +72,11 @@ static stc_status eval_icol(machine *mc, strip *s, int id)
     for (int k = 0; k < n; k++) {
         int64_t v;
         if (__builtin_mul_overflow(column_get(a, k), x->k, &v) ||
-            __builtin_add_overflow(v, column_get(b, k), &v))
+            __builtin_add_overflow(v, column_get(b, k), &v)) {
+            strip_at_lane(mc, s, k);
             return machine_fail(mc, x->at, STC_ERR_OVERFLOW,
                                 "a coordinate is beyond 64 bits");
+        }
         if (x->varies) {
             c->data[k] = v;
         } else {
@@ -91,7 +93,7 @@ int64_t strip_place_coord(const machine *mc, const strip *s, int id, int k)
     const place *x = &s->s.place[id];
     if (x->kind == PLACE_GIVEN)
         return strip_place_coord(mc, s->around, s->link->up[id], s->rows[k]);
-    if (x->kind == PLACE_FIXED) return x->cursor == ROOT ? 0 : mc->c[x->cursor].c.coord;
+    if (x->kind == PLACE_FIXED) return mc->c[x->cursor].c.coord; /* not the root */
     if (x->kind != PLACE_OPERAND) return column_get(&s->icol[x->icol], k);
     const merge_operand *o = &s->s.l->merge->operand[x->operand];
     const int64_t i = column_get(&s->icol[0], k);

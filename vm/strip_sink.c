@@ -34,9 +34,7 @@ static stc_status strip_reduce(machine *mc, strip *s, const sink *x)
     enum { BOTH = FP_ASSOCIATIVE | FP_COMMUTATIVE };
     const vclass cls = (vclass)x->cls;
     const uint8_t flags = fn_at(x->fn)->flags;
-    if ((flags & BOTH) != BOTH || flags & FP_FAULTS || s->n < 8 ||
-        fn_result_class(x->fn, cls) != cls)
-        return reduce_in_order(mc, s, x);
+    if ((flags & BOTH) != BOTH || s->n < STRIP_FEW) return reduce_in_order(mc, s, x);
     const fn_array fn = fn_array_of(x->fn, cls);
     const size_t size = class_size(cls);
     const char *in = strip_spread(s, x->node);
@@ -240,7 +238,7 @@ static stc_status insert_rest(machine *mc, strip *s, const sink *x, const place 
     const int64_t first = column_get(i, 0), last = column_get(i, s->n - 1);
     fiber_table t = {.shape = VIEW_NONE};
     if (lv->kind->table) lv->kind->table(lv, &t);
-    if (t.shape != VIEW_RANGE || first < t.lo || last >= t.hi || last < first)
+    if (t.shape != VIEW_RANGE || last >= t.hi || last < first)
         return store_lanes(mc, s, x, 1);
     if (i->form == COL_STEP) {
         r->stores += (uint64_t)s->n - 1;

@@ -9,12 +9,8 @@
 
 bool reduction_start(int fn, vclass cls, value *out)
 {
-    const fn_info *f = fn_at(fn);
-    for (int k = 0; k < 2; k++)
-        if (f->identity[k].position == AT_ANY &&
-            fn_constant(f->identity[k].value, cls, class_type(cls), out))
-            return true;
-    return false;
+    const fn_prop *id = &fn_at(fn)->identity[0];
+    return id->position == AT_ANY && fn_constant(id->value, cls, class_type(cls), out);
 }
 
 /* ---- places -------------------------------------------------------------------- */

@@ -314,8 +314,8 @@ static stc_status coord_room(ctx *cx, workspace *w, int order, int64_t n)
 {
     const int64_t had = w->coord_cap;
     int64_t cap = had;
-    if (n <= had || mem_grow(cx, &w->coord[0], &cap, n, sizeof *w->coord[0]))
-        return n <= had ? STC_OK : cx->diag.status;
+    if (n <= had || order == 0) return STC_OK;
+    if (mem_grow(cx, &w->coord[0], &cap, n, sizeof *w->coord[0])) return cx->diag.status;
     for (int m = 1; m < order; m++) { /* the others follow the first */
         int64_t *more = mem_resize(cx, w->coord[m], (size_t)had * sizeof *more,
                                    (size_t)cap * sizeof *more);
