@@ -93,6 +93,19 @@ stc_status level_size(ctx *cx, int64_t parents, int64_t extent, int64_t *size);
 /* Levels with bounds per parent and coordinates (compressed, hashed, rle): as
  * the functions of a kind, and the shared part of appending. segments.c. */
 void segments_view(const level *lv, int64_t parent, int64_t parent_coord, fiber_view *v);
+/* Before its first coordinate; false: it is used up, there is no parent. */
+static inline bool segments_open(cursor *c, const level *lv, const cursor *up)
+{
+    int64_t begin, end;
+    cursor_begin(c, lv, up);
+    if (!parent_range(up, &begin, &end)) {
+        cursor_used_up(c);
+        return false;
+    }
+    c->p = index_get(&lv->a[STC_POS], begin);
+    c->end = index_get(&lv->a[STC_POS], end);
+    return true;
+}
 void segments_table(const level *lv, fiber_table *out);
 int64_t segments_size(const level *lv, int64_t parents);
 stc_status segments_init(ctx *cx, level *lv, int64_t parents);

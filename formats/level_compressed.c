@@ -30,15 +30,7 @@ static void settle(cursor *c)
 
 static void compressed_open(cursor *c, const level *lv, const cursor *up)
 {
-    int64_t begin, end;
-    cursor_begin(c, lv, up);
-    if (!parent_range(up, &begin, &end)) {
-        cursor_used_up(c);
-        return;
-    }
-    c->p = index_get(&lv->a[STC_POS], begin);
-    c->end = index_get(&lv->a[STC_POS], end);
-    settle(c);
+    if (segments_open(c, lv, up)) settle(c);
 }
 
 static void compressed_next(cursor *c)

@@ -23,20 +23,12 @@ static void lz77_view(const level *lv, int64_t parent, int64_t parent_coord, fib
 
 static void lz77_table(const level *lv, fiber_table *out)
 {
-    const index_array *crd = &lv->a[STC_CRD], *pos = &lv->a[STC_POS],
-                      *aux = &lv->a[STC_AUX];
-    const bool plain =
-        pos->stride == pos->width && crd->stride == crd->width && aux->stride == aux->width;
-    *out = (fiber_table){.shape = plain ? VIEW_TOKENS : VIEW_NONE,
-                         .crd = crd->data,
-                         .width = crd->width,
-                         .stride = crd->stride,
-                         .bounds = pos->data,
-                         .bounds_width = pos->width,
-                         .lo = lv->base,
-                         .hi = lv->base + lv->extent,
-                         .aux = aux->data,
-                         .aux_width = aux->width};
+    const index_array *crd = &lv->a[STC_CRD], *aux = &lv->a[STC_AUX];
+    const bool plain = crd->stride == crd->width && aux->stride == aux->width;
+    segments_table(lv, out);
+    if (out->shape != VIEW_NONE) out->shape = plain ? VIEW_TOKENS : VIEW_NONE;
+    out->aux = aux->data;
+    out->aux_width = aux->width;
 }
 
 /* ---- appending -------------------------------------------------------------------- */
