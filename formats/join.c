@@ -4,6 +4,11 @@
  * level that computes positions its multiple, on others what the bounds of its
  * ends say. So a part is one run of coordinates, of bounds and of values on each
  * level, and joining copies runs; bounds are moved by where the run comes to lie.
+ *
+ * Where a part comes to lie is known as soon as those before it have their places, and
+ * nothing else needs to be there: so parts are placed one by one, in order, and copied by
+ * whoever has them, while others are still made. Room is made for more than is needed,
+ * since nobody may copy meanwhile.
  */
 #include "join.h"
 #include <string.h>
@@ -15,12 +20,15 @@ static bool computed(const level_kind *k)
 
 bool join_possible(const format *f)
 {
+    bool appended = false;
     for (int l = 0; l < f->levels; l++) {
         const level_kind *k = f->level[l].kind;
         if (f->level[l].flags & FMT_INTERLEAVED || k->append_join) return false;
-        if (!computed(k) && !(k->append_room && k->table)) return false;
+        if (computed(k)) continue;
+        if (!(k->append_room && k->append_again && k->table)) return false;
+        appended = true;
     }
-    return f->levels > 0;
+    return appended;
 }
 
 static int64_t get(const void *array, int width, int64_t k)
@@ -37,77 +45,170 @@ static void put(void *array, int width, int64_t k, int64_t v)
     }
 }
 
-/* The range below [begin, end) of level l - 1. */
-static void descend(const tensor *t, int l, int64_t *begin, int64_t *end)
+/* Positions of a computed level for one of the level above. */
+static int64_t each(const level *lv)
 {
-    const level *lv = &t->level[l];
-    fiber_table f;
-    if (computed(lv->kind)) {
-        const int64_t each = lv->kind->size(lv, 1);
-        *begin *= each;
-        *end *= each;
-        return;
-    }
-    lv->kind->table(lv, &f);
-    if (!f.bounds) return;
-    *begin = get(f.bounds, f.bounds_width, *begin);
-    *end = get(f.bounds, f.bounds_width, *end);
+    return lv->kind->size(lv, 1);
 }
 
-/* Level l: what each part takes of it, and room for all. */
-static stc_status begin_level(tensor_join *j, int l)
+static int64_t length(const tensor_part *p, int l)
+{
+    return p->at[l].end - p->at[l].begin;
+}
+
+/* ---- a part -------------------------------------------------------------------- */
+
+stc_status join_close(tensor_part *p)
+{
+    tensor *t = p->from;
+    const int last = t->fmt.levels - 1;
+    for (int l = 1; l <= last; l++) {
+        level *lv = &t->level[l];
+        const int64_t begin = p->at[l - 1].begin, end = p->at[l - 1].end;
+        fiber_table f;
+        if (computed(lv->kind)) {
+            p->at[l].begin = begin * each(lv);
+            p->at[l].end = end * each(lv);
+            continue;
+        }
+        if (lv->kind->append_finish(t->cx, lv, end)) return t->cx->diag.status;
+        lv->kind->table(lv, &f);
+        p->at[l].begin = get(f.bounds, f.bounds_width, begin);
+        p->at[l].end = get(f.bounds, f.bounds_width, end);
+    }
+    return tensor_extend_values(t, p->at[last].end);
+}
+
+void join_again(tensor *from)
+{
+    bool below = false;
+    for (int l = 0; l < from->fmt.levels; l++) {
+        level *lv = &from->level[l];
+        if (computed(lv->kind)) continue;
+        lv->kind->append_again(lv, !below);
+        below = true;
+    }
+    from->nvals = 0;
+}
+
+/* ---- places -------------------------------------------------------------------- */
+
+stc_status join_begin(tensor_join *j, tensor *to)
+{
+    bool below = false;
+    *j = (tensor_join){.to = to};
+    const int last = to->fmt.levels - 1;
+    for (int l = 0; l <= last; l++) {
+        const level *lv = &to->level[l];
+        if (!computed(lv->kind)) {
+            j->end[l] = j->room_end[l] = lv->size;
+            below = true;
+        } else if (below) {
+            j->end[l] = j->end[l - 1] * each(lv);
+        }
+    }
+    /* what is there may end in the middle of a fiber whose places all have values */
+    return tensor_extend_values(to, j->end[last]);
+}
+
+bool join_fits(const tensor_join *j, tensor_part *p)
+{
+    const tensor *to = j->to;
+    const int last = to->fmt.levels - 1;
+    bool fits = true;
+    for (int l = 0; l <= last; l++) {
+        const level *lv = &to->level[l];
+        if (computed(lv->kind)) { /* positions follow from those above */
+            p->at[l].to = l ? p->at[l - 1].to * each(lv) : p->at[l].begin;
+            continue;
+        }
+        p->at[l].to = j->end[l];
+        fits &= j->end[l] + length(p, l) <= j->room_end[l];
+        fits &= l == 0 || p->at[l - 1].to + length(p, l - 1) <= j->parents[l];
+    }
+    return fits && p->at[last].to + length(p, last) <= to->vals_cap;
+}
+
+/* Level l: what has places counts as there. Room for the part, and for half of all that
+ * again, or as much as the level's memory has anyway; `places`: all parents of the level
+ * are known. */
+static stc_status room_of_level(tensor_join *j, const tensor_part *p, int l, int64_t places)
 {
     level *lv = &j->to->level[l];
-    const int64_t there = computed(lv->kind) ? 0 : lv->size;
-    int64_t total = there, parents = 1;
-    for (int k = 0; k < j->n; k++) {
-        tensor_part *p = &j->part[k];
-        if (l > 0) {
-            p->at[l].begin = p->at[l - 1].begin;
-            p->at[l].end = p->at[l - 1].end;
-            descend(p->from, l, &p->at[l].begin, &p->at[l].end);
-            parents = p->at[l - 1].to + p->at[l - 1].end - p->at[l - 1].begin;
-        }
-        p->at[l].to = total;
-        total += p->at[l].end - p->at[l].begin;
+    ctx *cx = j->to->cx;
+    const index_array *crd = &lv->a[STC_CRD];
+    lv->kind->append_done(lv, j->end[l] - lv->size, l ? j->end[l - 1] : 0);
+    const int64_t need = length(p, l), half = (lv->size + need) / 2;
+    const int64_t have = crd->cap - crd->len, more = need + half;
+    int64_t n = more > have ? more : have;
+    const int64_t below = l ? p->at[l - 1].to + length(p, l - 1) : 0;
+    int64_t parents = places != NONE ? places : below + below / 2;
+    if (lv->kind->append_room(cx, lv, n, parents, &j->room[l])) {
+        diag_clear(cx); /* there may be room for what is needed */
+        n = need;
+        parents = below;
+        if (lv->kind->append_room(cx, lv, n, parents, &j->room[l])) return cx->diag.status;
     }
-    if (!computed(lv->kind))
-        return lv->kind->append_room(j->to->cx, lv, total - there, parents, &j->room[l]);
-    const int64_t each = l ? lv->kind->size(lv, 1) : 1;
-    for (int k = 0; k < j->n; k++) /* positions follow from those above */
-        j->part[k].at[l].to = l ? j->part[k].at[l - 1].to * each : j->part[k].at[l].begin;
+    j->room_end[l] = lv->size + n;
+    j->parents[l] = parents;
     return STC_OK;
 }
 
-stc_status join_begin(tensor_join *j)
+stc_status join_room(tensor_join *j, const tensor_part *p)
 {
     tensor *to = j->to;
     const int last = to->fmt.levels - 1;
-    for (int l = 0; l <= last; l++)
-        if (begin_level(j, l)) return to->cx->diag.status;
-    /* what is there may end in the middle of a fiber whose places all have values */
-    if (tensor_extend_values(to, j->part[0].at[last].to)) return to->cx->diag.status;
-    const tensor_part *p = &j->part[j->n - 1];
-    return tensor_reserve_values(to, p->at[last].to + p->at[last].end - p->at[last].begin);
+    int64_t places = 1;
+    for (int l = 0; l <= last; l++) {
+        const level *lv = &to->level[l];
+        const bool appended = !computed(lv->kind);
+        if (appended && room_of_level(j, p, l, l ? places : 0)) return to->cx->diag.status;
+        places = appended ? NONE : lv->kind->size(lv, places);
+    }
+    return tensor_reserve_values(to, p->at[last].to + length(p, last));
 }
+
+void join_place(tensor_join *j, const tensor_part *p)
+{
+    for (int l = 0; l < j->to->fmt.levels; l++) {
+        const append_room *room = &j->room[l];
+        const bool bounds = l > 0 && !computed(j->to->level[l].kind);
+        for (int64_t k = room->closed; !j->begun && bounds && k < p->at[l - 1].to; k++)
+            put(room->bounds, room->bounds_width, k + 1, room->pos);
+        j->end[l] = p->at[l].to + length(p, l);
+    }
+    j->begun = true;
+}
+
+void join_end(tensor_join *j)
+{
+    tensor *to = j->to;
+    const int last = to->fmt.levels - 1;
+    for (int l = 0; l <= last; l++) {
+        level *lv = &to->level[l];
+        if (!computed(lv->kind))
+            lv->kind->append_done(lv, j->end[l] - lv->size, l ? j->end[l - 1] : 0);
+    }
+    if (j->end[last] > to->nvals) to->nvals = j->end[last];
+}
+
+/* ---- copying ------------------------------------------------------------------- */
 
 static void copy_coords(const tensor_join *j, const tensor_part *p, int l)
 {
     const append_room *room = &j->room[l];
-    const int64_t n = p->at[l].end - p->at[l].begin, to = p->at[l].to - room->pos;
+    const int64_t n = length(p, l), to = p->at[l].to - room->pos;
     fiber_table f;
     p->from->level[l].kind->table(&p->from->level[l], &f);
-    if (f.width == room->width && f.stride == f.width) {
-        const size_t width = (size_t)f.width;
+    if (f.width == room->width) {
+        const int64_t width = f.width;
         if (n > 0)
-            memcpy((char *)room->crd + (size_t)to * width,
-                   (const char *)f.crd + (size_t)p->at[l].begin * width, (size_t)n * width);
+            memcpy((char *)room->crd + to * width,
+                   (const char *)f.crd + p->at[l].begin * width, (size_t)(n * width));
         return;
     }
-    for (int64_t k = 0; k < n; k++) {
-        const char *at = (const char *)f.crd + (p->at[l].begin + k) * f.stride;
-        put(room->crd, room->width, to + k, get(at, f.width, 0));
-    }
+    for (int64_t k = 0; k < n; k++)
+        put(room->crd, room->width, to + k, get(f.crd, f.width, p->at[l].begin + k));
 }
 
 static void copy_bounds(const tensor_join *j, const tensor_part *p, int l)
@@ -115,19 +216,10 @@ static void copy_bounds(const tensor_join *j, const tensor_part *p, int l)
     const append_room *room = &j->room[l];
     const int width = room->bounds_width;
     fiber_table f;
-    if (!room->bounds) return;
     p->from->level[l].kind->table(&p->from->level[l], &f);
-    if (l == 0) { /* one fiber: the last part knows where it ends */
-        if (p == &j->part[j->n - 1])
-            put(room->bounds, width, 1, p->at[0].to + p->at[0].end - p->at[0].begin);
-        return;
-    }
-    const int64_t from = p->at[l - 1].begin, n = p->at[l - 1].end - from;
+    const int64_t from = p->at[l - 1].begin, n = length(p, l - 1);
     const int64_t to = p->at[l - 1].to, move = p->at[l].to - p->at[l].begin;
-    if (p == j->part)
-        for (int64_t k = room->closed; k < to; k++)
-            put(room->bounds, width, k + 1, room->pos);
-    if (width == 4 && f.bounds_width == 4) {
+    if (width == 4) { /* those of a part aren't wider: it is whole */
         const int32_t *bounds = (const int32_t *)f.bounds + from + 1;
         int32_t *out = (int32_t *)room->bounds + to + 1;
         for (int64_t k = 0; k < n; k++)
@@ -139,33 +231,16 @@ static void copy_bounds(const tensor_join *j, const tensor_part *p, int l)
             get(f.bounds, f.bounds_width, from + k + 1) + move);
 }
 
-void join_part(const tensor_join *j, int k)
+void join_copy(const tensor_join *j, const tensor_part *p)
 {
-    const tensor_part *p = &j->part[k];
     const int last = j->to->fmt.levels - 1;
-    const size_t size = type_size(j->to->type);
+    const int64_t size = (int64_t)type_size(j->to->type), n = length(p, last);
     for (int l = 0; l <= last; l++) {
         if (computed(j->to->level[l].kind)) continue;
         copy_coords(j, p, l);
-        copy_bounds(j, p, l);
+        if (l > 0) copy_bounds(j, p, l);
     }
-    const int64_t n = p->at[last].end - p->at[last].begin;
     if (n > 0)
-        memcpy((char *)j->to->vals + (size_t)p->at[last].to * size,
-               (const char *)p->from->vals + (size_t)p->at[last].begin * size,
-               (size_t)n * size);
-}
-
-void join_end(tensor_join *j)
-{
-    tensor *to = j->to;
-    const tensor_part *p = &j->part[j->n - 1];
-    int64_t parents = 1, total = 0;
-    for (int l = 0; l < to->fmt.levels; l++) {
-        level *lv = &to->level[l];
-        total = p->at[l].to + p->at[l].end - p->at[l].begin;
-        if (!computed(lv->kind)) lv->kind->append_done(lv, total - lv->size, parents);
-        parents = total;
-    }
-    if (total > to->nvals) to->nvals = total;
+        memcpy((char *)j->to->vals + p->at[last].to * size,
+               (const char *)p->from->vals + p->at[last].begin * size, (size_t)(n * size));
 }

@@ -266,11 +266,14 @@ struct level_kind {
      * level. append_room: room for n more coordinates, and for the bounds of
      * parents below `parents` (0: none will be written). append_done: n
      * coordinates were written, and bounds for all parents below `parents`
-     * (0: none), so that the single steps above may go on from there. */
+     * (0: none), so that the single steps above may go on from there. append_again:
+     * forgets all coordinates, whose memory serves again; closed: parents that were
+     * closed stay so, and what follows is below others. */
     void (*table)(const level *lv, fiber_table *out);
     stc_status (*append_room)(ctx *cx, level *lv, int64_t n, int64_t parents,
                               append_room *out);
     void (*append_done)(level *lv, int64_t n, int64_t parents);
+    void (*append_again)(level *lv, bool closed);
 };
 
 /* levels.def lists the kinds; the order is their number in .stb files. */

@@ -118,6 +118,15 @@ static void compressed_done(level *lv, int64_t n, int64_t parents)
     lv->open_count = crd->len;
 }
 
+static void compressed_again(level *lv, bool closed)
+{
+    index_array *pos = &lv->a[STC_POS];
+    lv->a[STC_CRD].len = lv->size = lv->open_count = 0;
+    if (!closed) lv->edges = 0;
+    pos->len = lv->edges + 1;
+    index_set(pos, lv->edges, 0);
+}
+
 static stc_status compressed_check(ctx *cx, level *lv, int64_t parents)
 {
     const index_array *pos = &lv->a[STC_POS], *crd = &lv->a[STC_CRD];
@@ -162,6 +171,7 @@ const level_kind level_compressed = {
     .append_finish = segments_finish,
     .append_room = compressed_room,
     .append_done = compressed_done,
+    .append_again = compressed_again,
     .pack = segments_pack,
     .check = compressed_check,
 };

@@ -13,7 +13,6 @@ static const int64_t cells[] = {0, 1, 0, 3, 1, 0, 4, 0, 4, 1, 5, 2, 5, 3};
 static const int64_t cut[] = {0, 3, 4, ROWS};
 
 static const char *const joined[] = {
-    "dense",
     "csr",
     "dcsr",
     "(i,j) -> (i : compressed, j : dense)",
@@ -22,62 +21,108 @@ static const char *const joined[] = {
 };
 enum { JOINED = sizeof joined / sizeof *joined };
 
-/* The positions of the first level in rows [begin, end). */
-static int64_t first_at(const tensor *t, int64_t row)
-{
-    fiber_view v;
-    t->level[0].kind->view(&t->level[0], 0, 0, &v);
-    if (v.shape == VIEW_RANGE) return row;
-    int64_t p = v.begin;
-    while (p < v.end && index_get(&t->level[0].a[STC_CRD], p) < row)
-        p++;
-    return p;
-}
-
-static void widen(ctx *cx, tensor *t)
+/* Its coordinates take 64 bits from here on. */
+static stc_status widen(tensor *t)
 {
     for (int l = 0; l < t->fmt.levels; l++)
-        for (int r = 0; r < 2; r++)
-            ck_ctx(cx, index_widen(cx, &t->level[l].a[r]));
+        if (index_widen(t->cx, &t->level[l].a[STC_CRD])) return t->cx->diag.status;
+    return STC_OK;
+}
+
+/* Appends the entries of rows [begin, end), as a thread does that makes these. */
+static stc_status append_rows(tensor *t, int64_t begin, int64_t end)
+{
+    level *rows = &t->level[0], *columns = &t->level[1];
+    int64_t row = NONE, at = 0, pos;
+    for (int64_t e = 0; e < STORED; e++) {
+        const int64_t i = cells[2 * e];
+        if (i < begin || i >= end) continue;
+        if (i != row && rows->kind->append_coord(t->cx, rows, 0, i, &at))
+            return t->cx->diag.status;
+        row = i;
+        if (columns->kind->append_coord(t->cx, columns, at, cells[2 * e + 1], &pos))
+            return t->cx->diag.status;
+        const bool ends = e + 1 == STORED || cells[2 * e + 2] != i;
+        if (ends && columns->kind->arrays &&
+            columns->kind->append_edges(t->cx, columns, at))
+            return t->cx->diag.status;
+        if (tensor_extend_values(t, pos + 1)) return t->cx->diag.status;
+        ((float *)t->vals)[pos] = (float)(e + 1);
+    }
+    return STC_OK;
 }
 
 typedef struct parts {
-    const char *format;
-    tensor *part[PARTS];
+    const format *f;
+    int wide;   /* parts whose coordinates have 64 bits                      */
+    bool again; /* one tensor has one part after the other                       */
 } parts;
 
-/* Into an empty result, or one that has the first row already. */
+static int64_t first_position(const tensor *t, int64_t row)
+{
+    return t->level[0].kind->arrays ? t->level[0].size : row;
+}
+
+/* Assembles part k in `from`, and gives it its places. */
+static stc_status take_part(const parts *p, int k, tensor *from, tensor_join *j,
+                            tensor_part *part)
+{
+    part->from = from;
+    part->at[0].begin = first_position(from, cut[k]);
+    stc_status st = append_rows(from, cut[k], cut[k + 1]);
+    if (!st && p->wide >> k & 1) st = widen(from);
+    part->at[0].end = first_position(from, cut[k + 1]);
+    if (!st) st = join_close(part);
+    if (!st && !join_fits(j, part)) {
+        st = join_room(j, part);
+        ck_assert(st || join_fits(j, part));
+    }
+    if (!st) join_place(j, part);
+    return st;
+}
+
+/* All parts have their places before any is copied; or each is copied before the next is
+ * begun, in the same tensor. */
+static stc_status join_all(const parts *p, tensor *t, tensor *const *from)
+{
+    tensor_part part[PARTS] = {0};
+    tensor_join j;
+    stc_status st = tensor_begin(t);
+    for (int k = 0; k < PARTS && !st; k++)
+        st = tensor_begin(from[k]);
+    if (!st) st = join_begin(&j, t);
+    for (int k = 0; k < PARTS && !st; k++) {
+        tensor *own = from[p->again ? 0 : k];
+        st = take_part(p, k, own, &j, &part[k]);
+        if (st || !p->again) continue;
+        join_copy(&j, &part[k]);
+        join_again(own);
+    }
+    for (int k = PARTS - 1; k >= 0 && !st && !p->again; k--)
+        join_copy(&j, &part[k]);
+    if (st) return st;
+    join_end(&j);
+    return tensor_finish(t);
+}
+
 static stc_status join(ctx *cx, void *what)
 {
     const parts *p = what;
-    tensor_part part[PARTS] = {0};
-    format f;
-    tensor *t;
-    const value zero = {0};
-    stc_status st = format_parse(cx, NULL, p->format, 2, &f);
-    if (!st) st = tensor_new(cx, &f, STC_F32, shape, zero, &t);
-    if (st) return st;
-    for (int k = 0; k < PARTS; k++) {
-        part[k].from = p->part[k];
-        part[k].at[0].begin = first_at(p->part[k], cut[k]);
-        part[k].at[0].end = first_at(p->part[k], cut[k + 1]);
-    }
-    tensor_join j = {.to = t, .part = part, .n = PARTS};
-    st = tensor_begin(t);
-    if (!st) st = join_begin(&j);
-    for (int k = 0; k < PARTS && !st; k++)
-        join_part(&j, k);
+    tensor *t[1 + PARTS] = {NULL};
+    stc_status st = STC_OK;
+    for (int k = 0; k <= PARTS && !st; k++)
+        st = tensor_new(cx, p->f, STC_F32, shape, (value){0}, &t[k]);
+    if (!st) st = join_all(p, t[0], t + 1);
     if (!st) {
-        join_end(&j);
-        st = tensor_finish(t);
+        t[0]->generation++;
+        st = tensor_check(t[0]);
     }
-    t->generation++;
-    if (!st) st = tensor_check(t);
     for (int64_t k = 0; k < STORED && !st; k++)
-        ck_assert_msg(tensor_get(t, cells + 2 * k).f32 == (float)(k + 1), "%s: entry %d",
-                      p->format, (int)k);
-    if (!st) ck_assert(tensor_get(t, (const int64_t[]){2, 0}).f32 == 0);
-    tensor_free(t);
+        ck_assert_msg(tensor_get(t[0], cells + 2 * k).f32 == (float)(k + 1), "entry %d",
+                      (int)k);
+    if (!st) ck_assert(tensor_get(t[0], (const int64_t[]){2, 0}).f32 == 0);
+    for (int k = 0; k <= PARTS; k++)
+        tensor_free(t[k]);
     return st;
 }
 
@@ -85,16 +130,12 @@ START_TEST(parts_of_rows)
 {
     heap h;
     ctx *cx = ctx_open(&h);
-    parts p = {joined[_i], {NULL}};
-    for (int wide = 0; wide < 4; wide++) { /* some parts have other widths */
-        for (int k = 0; k < PARTS; k++) {
-            p.part[k] = tensor_of(cx, joined[_i], STC_F32, 2, shape, STORED, cells);
-            ck_assert(join_possible(&p.part[k]->fmt));
-            if (wide >> k & 1) widen(cx, p.part[k]);
-        }
+    format f;
+    ck_ctx(cx, format_parse(cx, NULL, joined[_i], 2, &f));
+    ck_assert(join_possible(&f));
+    for (int wide = 0; wide < 8; wide++) { /* some parts have other widths */
+        parts p = {&f, wide / 2, wide % 2};
         each_shortage(cx, &h, join, &p);
-        for (int k = 0; k < PARTS; k++)
-            tensor_free(p.part[k]);
     }
     ctx_close(cx, &h);
 }
@@ -103,7 +144,11 @@ END_TEST
 START_TEST(not_in_parts)
 {
     static const char *const whole[] = {
-        "coo", "(i,j) -> (i : dense, j : rle)", "(i,j) -> (i : dense, j : hashed)", "dia",
+        "coo",
+        "dense",
+        "(i,j) -> (i : dense, j : rle)",
+        "(i,j) -> (i : dense, j : hashed)",
+        "dia",
         "(i,j) -> (i : compressed(nonunique, interleaved), j : singleton)"};
     heap h;
     ctx *cx = ctx_open(&h);

@@ -161,38 +161,6 @@ stc_status parallel_prepare(machine *mc)
 
 /* ---- what comes of them -------------------------------------------------------------- */
 
-static void join_some(void *context, int thread)
-{
-    const job *j = context;
-    for (int k = thread; k < j->join.n; k += j->threads)
-        join_part(&j->join, k);
-}
-
-/* Part k of the results, from all chunks but the first, which is there. */
-static stc_status join_parts(job *j, int k)
-{
-    machine *mc = j->mc;
-    slot *s = &mc->slot[j->pl->parts[k]];
-    j->join = (tensor_join){.to = s->own, .n = j->n - 1};
-    j->join.part = mem_zero(mc->cx, j->n - 1, sizeof *j->join.part);
-    if (!j->join.part) return mc->cx->diag.status;
-    for (int c = 1; c < j->n; c++) {
-        const worker *w = mc->parallel->worker[j->chunk[c].worker];
-        tensor_part *p = &j->join.part[c - 1];
-        p->from = w->mc->slot[j->pl->parts[k]].own;
-        p->at[0].begin = j->chunk[c].begin[k];
-        p->at[0].end = j->chunk[c].end[k];
-    }
-    stc_status st = join_begin(&j->join);
-    if (!st) {
-        pool_run(mc->cx, j->threads, join_some, j);
-        join_end(&j->join);
-        s->stores++;
-    }
-    mem_free(mc->cx, j->join.part, (size_t)(j->n - 1) * sizeof *j->join.part);
-    return st;
-}
-
 static void add_sums(job *j)
 {
     for (int k = 0; k < j->pl->nsum; k++) {
@@ -231,10 +199,7 @@ static stc_status run_job(job *j)
         slot *s = &mc->slot[j->pl->rows[k]];
         if (s->own->nvals < j->places[k]) s->own->nvals = j->places[k];
     }
-    for (int k = 0; k < j->pl->nparts; k++) {
-        stc_status st = join_parts(j, k);
-        if (st) return st;
-    }
+    if (parallel_join_end(j)) return mc->cx->diag.status;
     return machine_poll(mc);
 }
 
@@ -288,13 +253,14 @@ stc_status parallel_run(machine *mc, const lop *at, const lop **next, unsigned *
     chunk *chunks = mem_zero(cx, n, sizeof *chunks);
     job j = {
         .mc = mc, .pl = pl, .n = n, .threads = threads, .bound = bound, .chunk = chunks};
-    if (!chunks || !workers_ready(mc, threads) || !places_ready(&j)) {
-        mem_free(cx, chunks, (size_t)n * sizeof *chunks);
-        diag_clear(cx); /* there is another way */
-        return STC_OK;
-    }
-    const stc_status st = run_job(&j);
+    j.join.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    j.join.turn = j.join.calm = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+    const bool ready = chunks && workers_ready(mc, threads) && places_ready(&j) &&
+                       !parallel_join_begin(&j);
+    if (!ready) diag_clear(cx); /* there is another way */
+    const stc_status st = ready ? run_job(&j) : STC_OK;
+    parallel_join_free(&j);
     mem_free(cx, chunks, (size_t)n * sizeof *chunks);
-    *next = mc->loops[pl->whole].exit;
+    if (ready) *next = mc->loops[pl->whole].exit;
     return st;
 }

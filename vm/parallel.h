@@ -11,7 +11,7 @@
  *            of the loop has places of its own, written directly; in rows, if
  *            those of a chunk follow each other: then its worker fills them
  *   parts    results that are appended to: each worker assembles those of its
- *            chunks, and they are joined in the loop's order at the end
+ *            chunks, and they are joined in the loop's order (parallel_join.c)
  *   sums     registers reduced by an associative and commutative function:
  *            one for each chunk, combined in the loop's order
  *

@@ -10,7 +10,8 @@
 
 enum {
     CHUNKS_PER_THREAD = 8,
-    GRAIN = 1 << 14, /* elements: less isn't worth a thread's waking up */
+    PARTS_PER_THREAD = 64, /* of results in parts: what a chunk makes stays in a cache */
+    GRAIN = 1 << 14,       /* elements: less isn't worth a thread's waking up */
 };
 
 static int64_t bound_at(const fiber_table *f, int64_t p)
@@ -88,19 +89,13 @@ static bool weigh(const tensor *t, int64_t coef, int64_t lo, int64_t hi, weight 
     return true;
 }
 
-/* The part of all work that lies before chunk c. Results that are assembled in
- * parts are copied but for those of the first chunk: so each thread begins with a
- * large one, and what is left evens out. Others are cut in batches of a chunk a
+/* The part of all work that lies before chunk c. Results that are assembled in parts
+ * are made of many small ones, all alike. Others are cut in batches of a chunk a
  * thread, each half of what is left (factoring; Hummel, Schonberg and Flynn, 1992):
  * the last ones are small, however long the first ones took. */
 static double share_before(const parallel_loop *pl, int64_t c, int64_t chunks, int threads)
 {
-    const double large = 0.75;
-    if (chunks <= 2 * threads) return (double)c / (double)chunks;
-    if (pl->nparts) {
-        if (c <= threads) return large * (double)c / threads;
-        return large + (1 - large) * (double)(c - threads) / (double)(chunks - threads);
-    }
+    if (chunks <= 2 * threads || pl->nparts) return (double)c / (double)chunks;
     const int64_t batch = c / threads, last = (chunks - 1) / threads;
     const double left = 1 / (double)(INT64_C(1) << batch);
     const int64_t in_last = chunks - last * threads;
@@ -113,7 +108,8 @@ static double share_before(const parallel_loop *pl, int64_t c, int64_t chunks, i
 static int64_t count_chunks(const parallel_loop *pl, int64_t work, int64_t grain,
                             int threads)
 {
-    const int64_t limit = (int64_t)threads * CHUNKS_PER_THREAD;
+    const int64_t limit =
+        (int64_t)threads * (pl->nparts ? PARTS_PER_THREAD : CHUNKS_PER_THREAD);
     int64_t n = work / grain;
     if (!pl->nparts && n > 2 * threads) {
         int64_t batches = 2; /* the last two of which are equal */

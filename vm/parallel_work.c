@@ -154,30 +154,10 @@ static stc_status close_rows(worker *w, const job *j, int c)
     return STC_OK;
 }
 
-/* The first chunk's parts are assembled in the results themselves: `to` lends the
- * host's machine's tensors to the worker, and takes them back. */
-static void lend_results(worker *w, const job *j, bool to, slot *kept)
-{
-    for (int k = 0; k < j->pl->nparts; k++) {
-        slot *s = &w->mc->slot[j->pl->parts[k]];
-        const slot *r = &j->mc->slot[j->pl->parts[k]];
-        r->own->cx = to ? &w->cx : j->mc->cx;
-        if (to) {
-            kept[k] = *s;
-            s->t = s->own = r->own;
-            continue;
-        }
-        s->t = s->own = kept[k].own;
-        for (int l = 0; l < s->row->fmt.levels; l++) /* as begun */
-            s->lev[l].parent = NONE;
-    }
-}
-
 static stc_status run_chunk(worker *w, job *j, int c)
 {
     machine *mc = w->mc;
     const parallel_loop *pl = j->pl;
-    slot kept[PARALLEL_PARTS];
     chunk *out = &j->chunk[c];
     const loop *l = &mc->loops[pl->number];
     copy_registers(w, j->mc);
@@ -185,20 +165,21 @@ static stc_status run_chunk(worker *w, job *j, int c)
         mc->v[pl->sum[k].reg] = pl->sum[k].identity;
     mc->ext[l->merge->lo] = j->bound[c];
     mc->ext[l->merge->hi] = j->bound[c + 1];
-    if (c == 0) lend_results(w, j, true, kept);
-    for (int k = 0; k < pl->nparts; k++)
-        out->begin[k] = part_position(w, pl, pl->parts[k], j->bound[c]);
+    for (int k = 0; k < pl->nparts; k++) {
+        tensor_part *p = job_part(j, c, k);
+        p->from = mc->slot[pl->parts[k]].t;
+        p->at[0].begin = part_position(w, pl, pl->parts[k], j->bound[c]);
+    }
     open_rows(w, j, c);
     mc->slice = mc->left = WORKER_ROUNDS;
     stc_status st = machine_dispatch(mc, &mc->code[pl->first]);
     count_steps(mc);
     if (!st) st = close_rows(w, j, c);
     for (int k = 0; k < pl->nparts; k++)
-        out->end[k] = part_position(w, pl, pl->parts[k], j->bound[c + 1]);
-    if (c == 0) lend_results(w, j, false, kept);
+        job_part(j, c, k)->at[0].end = part_position(w, pl, pl->parts[k], j->bound[c + 1]);
     for (int k = 0; k < pl->nsum; k++)
         out->sum[k] = mc->v[pl->sum[k].reg];
-    return st;
+    return st || !pl->nparts ? st : parallel_join_chunk(w, j, c);
 }
 
 static void chunk_failed(job *j, int c)
@@ -206,13 +187,14 @@ static void chunk_failed(job *j, int c)
     int before = atomic_load(&j->failed);
     while (c < before && !atomic_compare_exchange_weak(&j->failed, &before, c)) {
     }
+    if (j->pl->nparts) parallel_join_fail(j);
 }
 
 static stc_status run_chunks(worker *w, job *j, int number)
 {
     const parallel_loop *pl = j->pl;
     stc_status st = copy_slots(w, j->mc, pl);
-    w->chunk = 0;
+    w->chunk = w->kept = 0;
     while (!st) {
         const int c = atomic_fetch_add(&j->next, 1);
         if (c >= j->n || c > atomic_load(&j->failed)) break;
@@ -220,8 +202,6 @@ static stc_status run_chunks(worker *w, job *j, int number)
         j->chunk[c].worker = number;
         st = run_chunk(w, j, c);
     }
-    for (int k = 0; k < pl->nparts && !st; k++)
-        st = asm_finish(w->mc, &w->mc->slot[pl->parts[k]]);
     return st;
 }
 
