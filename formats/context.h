@@ -56,6 +56,7 @@ typedef struct ctx {
     atomic_flag alloc_lock;       /* around the host's allocator, when threads run */
     struct pool *pool;            /* threads, started when first needed (vm/pool.h) */
     int64_t grain;                /* least work of a thread's share; 0: the default */
+    bool plain;                   /* as on a processor without AVX2                 */
     struct host_kind *host_kinds; /* level kinds of the host's own (level_host.c)  */
     struct host_fn *host_fns;     /* its functions (vm/host.c) …                   */
     struct scope *host_scope;     /* … as texts see them (src/lang/scope.c)        */

@@ -84,6 +84,8 @@ stc_machine *machine_open(heap *h, bool no_super);
 void machine_shut(stc_machine *m, heap *h);
 /* Threads for its runs, for loops of any size. */
 void machine_share(stc_machine *m, int threads);
+/* As on a processor without AVX2. */
+void machine_plain(stc_machine *m);
 /* Profiles for the programs that it compiles from here on. */
 void machine_profile_runs(stc_machine *m);
 /* Whether a profile tells of calls of that row of super.def or scatter.def. */

@@ -115,6 +115,11 @@ bool profile_has_row(const char *profile, const char *row)
     return strstr(profile, line) != NULL;
 }
 
+void machine_plain(stc_machine *m)
+{
+    m->cx.plain = true;
+}
+
 void machine_shut(stc_machine *m, heap *h)
 {
     stc_close(m);

@@ -18,14 +18,6 @@ enum { NEAR_BYTES = 1 << 16 };
 
 /* ---- preparing ----------------------------------------------------------------- */
 
-/* A place of the pair's outer loop as a column of the strip around. NULL: it
- * isn't one. */
-static const column *column_around(const stage *st, uint16_t id)
-{
-    return st->g->s.place[id].kind == PLACE_GIVEN ? &st->out->g->place[st->link.up[id]]
-                                                  : NULL;
-}
-
 /* The operand is a range below a column of the strip around, and has all
  * coordinates of the loop. */
 static bool covers(const machine *mc, const stage *st, int b)
@@ -56,23 +48,19 @@ static bool match_merge(const machine *mc, stage *st)
     return true;
 }
 
+/* Nothing but the loop inside and what is there for it: all other places are the merge's
+ * or those of the strip around. */
 static bool match_body(const stage *st)
 {
     const loop_summary *s = &st->g->s;
-    if (s->nsink > 0) return false;
     for (int k = 0; k < s->nstep; k++) {
         const step *x = &s->step[k];
-        const place *p = &s->place[x->a];
-        if (x->kind == STEP_NODE) {
-            const uint8_t kind = s->node[x->a].kind;
-            if (kind != NODE_LOAD && kind != NODE_CONST && kind != NODE_GIVEN) return false;
-        } else if (x->kind == STEP_PLACE) {
-            if (p->kind != PLACE_SEEK || p->sought) return false;
-        } else if (x->kind != STEP_INNER) {
-            return false;
-        }
+        if (x->kind == STEP_INNER) continue;
+        if (x->kind != STEP_NODE) return false;
+        const uint8_t kind = s->node[x->a].kind;
+        if (kind != NODE_LOAD && kind != NODE_CONST && kind != NODE_GIVEN) return false;
     }
-    return true;
+    return s->nsink == 0;
 }
 
 static bool prepare_walk(machine *mc, stage *st, int *width)
@@ -111,13 +99,9 @@ static bool prepare_row(machine *mc, stage *st, int j)
         by_up = lv->extent * x->extent;
         by_crd = x->extent;
         shift -= lv->base * x->extent;
-    } else if (p->kind == PLACE_FIXED && id != PLACE_ROOT) {
-        if (mc->c[p->cursor].c.at == NONE) return false;
-        shift += mc->c[p->cursor].c.at * x->extent;
-    } else if (id != PLACE_ROOT) {
-        up = column_around(st, (uint16_t)id);
+    } else if (id != PLACE_ROOT) { /* given */
+        up = &st->out->g->place[st->link.up[id]];
         by_up = x->extent;
-        if (!up) return false;
     }
     const tensor *from = mc->slot[st->pair->in.node[x->node].a].t;
     st->rows.far |= from->nvals * (int64_t)type_size(from->type) > NEAR_BYTES;
@@ -148,9 +132,11 @@ static bool prepare_scalar(machine *mc, stage *st, uint16_t id)
             return true;
         }
         const tensor *from = mc->slot[x->a].t;
-        r->scalar[j].at = column_around(st, x->b);
+        if (st->g->s.place[x->b].kind != PLACE_GIVEN ||
+            !tensor_unique(from, from->fmt.levels - 1))
+            return false;
+        r->scalar[j].at = &st->out->g->place[st->link.up[x->b]];
         r->scalar[j].vals = from->vals;
-        if (!r->scalar[j].at || !tensor_unique(from, from->fmt.levels - 1)) return false;
     } else {
         return false;
     }
@@ -158,27 +144,26 @@ static bool prepare_scalar(machine *mc, stage *st, uint16_t id)
     return true;
 }
 
-/* Rows of the result are found without cursors, and don't differ along a fiber. */
+/* Rows of the result are found without cursors, and don't differ along a fiber. The last
+ * level's coordinates are those of the loop inside (nest.c). */
 static bool match_result(machine *mc, const stage *st)
 {
     const stage *in = st->child[0];
     const sink *x = &in->g->s.sink[0];
     const stage_sink *to = &in->sink[0];
-    if (x->kind != SINK_ACC || to->way == SINK_BY_LANE || to->nrung == 0) return false;
+    if (to->way == SINK_BY_LANE) return false;
     for (int k = 0; k + 1 < to->nrung; k++)
         if (to->rung[k].at == st || to->rung[k].at == in) return false;
     const rung *g = &to->rung[to->nrung - 1];
     const level *lv = &mc->slot[x->a].t->level[g->level];
-    return g->at == in && g->insert && in->g->s.place[g->place].icol == 0 &&
-           level_covers(lv, st->pair->lo, st->pair->hi);
+    return g->insert && level_covers(lv, st->pair->lo, st->pair->hi);
 }
 
 bool stage_rows_prepare(machine *mc, stage *st)
 {
     nest *ns = st->pair;
     int width;
-    if (ns->shape != NEST_RANGE || !(ns->rows[0] || ns->rows[1]) || ns->by_lane)
-        return false;
+    if (!ns->rows[0] && !ns->rows[1]) return false; /* rows += of a range (super.def) */
     if (!match_merge(mc, st) || !match_body(st) || !match_result(mc, st) ||
         !prepare_walk(mc, st, &width) || !ns->rows[width == 8])
         return false;

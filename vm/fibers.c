@@ -1,9 +1,16 @@
 /* fibers.c: what handlers ask of loops, operands and levels before they take a run. */
 #include "fibers.h"
+#include "fuse.h"
 
 bool located_plainly(const merge_operand *o)
 {
     return o->role == MERGE_LOCATE && o->coef == 1 && o->shift == ROOT;
+}
+
+bool merge_walks_one(const merge_desc *m)
+{
+    return m->count == 1 && !m->universe && (m->produce & 3) == 2 &&
+           operand_walks(&m->operand[0]);
 }
 
 void merge_range(const machine *mc, const merge_desc *m, int64_t *lo, int64_t *hi)

@@ -72,7 +72,6 @@ static bool match_value(nest *ns, const machine *mc)
     ns->cls = made->cls;
     ns->plus = x->kind == SINK_STORE ? FN_NONE : x->fn;
     ns->times = makes_products(made) ? made->fn : FN_NONE;
-    if (x->cls != ns->cls) return false;
     if (x->kind == SINK_STORE ? !match_binary(ns, x->node) : !match_product(ns, x->node))
         return false;
     return match_types(ns, mc);
@@ -146,9 +145,7 @@ static bool match_sink(nest *ns)
 {
     const sink *x = &ns->in.sink[0];
     const loop_summary *o = &ns->o.s;
-    if (!ns->in.nsink) return o->nsink == 0;
     if (x->kind == SINK_REDUCE) return true;
-    if (x->kind == SINK_WSCALL) return false;
     if (o->nsink > 0) return false;
     if (x->kind == SINK_WSADD) return x->icol[0] == 0 && x->icol[1] == 0;
     const place *at = &ns->in.place[x->b];
@@ -363,7 +360,7 @@ stc_status nest_match(machine *mc, const loop_summary *outer, const loop_tree *i
     summary_copy(&ns->in, &inner->s);
     strip_setup(&ns->o, outer);
     if (plain_body(ns) && match_shape(ns, mc) && match_value(ns, mc) && match_sink(ns) &&
-        super_choose(ns)) {
+        super_choose(mc, ns)) {
         *out = ns;
         return STC_OK;
     }

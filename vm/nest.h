@@ -142,6 +142,6 @@ void nest_gaps(nest *ns);
 void nest_describe(const nest *ns, char *note, size_t size);
 
 /* super.c: the kernels for a matched nest; false if no row has it. */
-bool super_choose(nest *ns);
+bool super_choose(const machine *mc, nest *ns);
 
 #endif

@@ -126,7 +126,7 @@ stc_status drain_sums(machine *mc, const drain *d, workspace *w, const mcursor *
 stc_status drain_list(machine *mc, const drain *d, row_list *l, const mcursor *up);
 /* rank[k] = how many of n keys are smaller than key[k], n <= LIST_FEW; both have
  * RANK_PAD elements behind those. */
-void rank_keys(int32_t *key, int n, int32_t *rank);
+void rank_keys(const machine *mc, int32_t *key, int n, int32_t *rank);
 
 /* super_list.c: whether rows of this run may be listed; whether this one is, of at
  * most so many entries, `last`: no more come; n fibers more; its entries in order and

@@ -81,7 +81,7 @@ static bool same_body(const nest *ns, const struct body_row *b)
     return b->plus == ns->plus && (b->times == ns->times || ns->times == FN_NONE);
 }
 
-bool super_choose(nest *ns)
+bool super_choose(const machine *mc, nest *ns)
 {
     const int to = ns->in.sink[0].kind;
     ns->narrow = ns->wide = NULL;
@@ -96,7 +96,7 @@ bool super_choose(nest *ns)
         if (r->width == 32 && !ns->narrow) ns->narrow = r;
         if (r->width == 64 && !ns->wide) ns->wide = r;
     }
-    ns->avx2 = SUPER_HAS_AVX2;
+    ns->avx2 = super_avx2(mc);
     if (ns->shape == NEST_RANGE) ns->wide = ns->narrow; /* no indices at all */
     return ns->narrow || ns->wide;
 }

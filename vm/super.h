@@ -63,6 +63,11 @@ static inline void super_bound(const append_room *room, int64_t parent, int64_t 
 #define SUPER_HAS_AVX2 false
 #endif
 
+static inline bool super_avx2(const machine *mc)
+{
+    return SUPER_HAS_AVX2 && !mc->cx->plain;
+}
+
 #define INLINE static inline __attribute__((always_inline))
 
 /* Work that long handlers do between two looks at limits and interrupts. */

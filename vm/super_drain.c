@@ -54,11 +54,11 @@ AVX2 static void wide_ranks(const int32_t *key, int n, int32_t *rank)
     ranks(key, n, rank);
 }
 
-void rank_keys(int32_t *key, int n, int32_t *rank)
+void rank_keys(const machine *mc, int32_t *key, int n, int32_t *rank)
 {
     for (int k = n; k < n + RANK_BLOCK; k++)
         key[k] = 0;
-    if (SUPER_HAS_AVX2)
+    if (super_avx2(mc))
         wide_ranks(key, n, rank);
     else
         plain_ranks(key, n, rank);
@@ -88,13 +88,14 @@ static void put_values(const tensor *t, const workspace *w, int64_t pos,
 
 /* ---- rows ---------------------------------------------------------------------------- */
 
-static void drain_few(workspace *w, const append_room *room, const tensor *t)
+static void drain_few(const machine *mc, workspace *w, const append_room *room,
+                      const tensor *t)
 {
     int32_t key[RANK_MAX + RANK_BLOCK], rank[RANK_MAX + RANK_BLOCK], *to = room->crd;
     const int n = (int)w->n;
     for (int k = 0; k < n; k++)
         key[k] = (int32_t)w->touched[k];
-    rank_keys(key, n, rank);
+    rank_keys(mc, key, n, rank);
     for (int k = 0; k < n; k++) {
         to[rank[k]] = key[k];
         w->set[key[k] >> 6] = 0;
@@ -191,7 +192,7 @@ stc_status drain_sums(machine *mc, const drain *d, workspace *w, const mcursor *
     if (parent <= r->lev[d->level].parent) return follow_on(mc, d, w, up);
     if (append(mc, d, parent, n, &room)) return mc->cx->diag.status;
     if (n <= RANK_MAX && room.width == 4)
-        drain_few(w, &room, t);
+        drain_few(mc, w, &room, t);
     else if (drain_many(mc, w, &room, t))
         return mc->cx->diag.status;
     appended(r, d, &room, n);

@@ -188,7 +188,7 @@ stc_status list_fibers(machine *mc, const scatter *sc, row_list *l, int n, int64
 /* ---- in order ------------------------------------------------------------------------ */
 
 /* Few: places by rank, which duplicates share. Returns how many there are. */
-static int by_rank(row_list *l)
+static int by_rank(const machine *mc, row_list *l)
 {
     int32_t key[LIST_FEW + RANK_PAD], rank[LIST_FEW + RANK_PAD];
     uint64_t val[LIST_FEW];
@@ -197,7 +197,7 @@ static int by_rank(row_list *l)
     int count = 0;
     for (int k = 0; k < n; k++)
         key[k] = (int32_t)l->coord[k];
-    rank_keys(key, n, rank);
+    rank_keys(mc, key, n, rank);
     for (int k = 0; k < n; k++)
         l->coord[rank[k]] = key[k];
     l->run->place(l, rank, taken, val);
@@ -236,7 +236,7 @@ static stc_status by_records(machine *mc, row_list *l)
 stc_status list_sort(machine *mc, row_list *l)
 {
     if (l->n > LIST_FEW) return by_records(mc, l);
-    l->n = by_rank(l);
+    l->n = by_rank(mc, l);
     return STC_OK;
 }
 

@@ -9,6 +9,7 @@
  * Matched when all other loops have been given their tiers; the workspace must be
  * of no use elsewhere, since it never becomes a tensor here.
  */
+#include "fibers.h"
 #include "scatter.h"
 #include <stdio.h>
 #include <string.h>
@@ -35,35 +36,67 @@ typedef struct rows {
 
 static loop *loop_at(const machine *mc, int first)
 {
-    for (int k = 0; k < mc->nloop; k++)
-        if (mc->loops[k].first == first) return &mc->loops[k];
-    return NULL;
+    loop *l = mc->loops;
+    while (l->first != first)
+        l++;
+    return l;
 }
 
-/* The body is at, load and store, of the workspace into a last level. */
+/* The body of the loop that drains, and what its operands stand for: what is met for the
+ * first time is taken down, and must be the same from there on. */
+enum {
+    IS_CURSOR,
+    IS_RESULT,
+    IS_LEVEL,
+    IS_UP,
+    IS_INDEX,
+    IS_VALUE,
+    IS_WORK,
+    IS_OVER,
+    IS_COUNT
+};
+static const struct {
+    uint8_t op, n, arg[5];
+} drain_body[] = {
+    {OP_AT, 5, {IS_CURSOR, IS_RESULT, IS_LEVEL, IS_UP, IS_INDEX}},
+    {OP_LOAD, 3, {IS_VALUE, IS_WORK, IS_OVER}},
+    {OP_STORE, 3, {IS_RESULT, IS_CURSOR, IS_VALUE}},
+};
+enum { DRAIN_BODY = sizeof drain_body / sizeof *drain_body };
+
+static bool match_body(const machine *mc, const loop *l, int *is)
+{
+    if (l->last - l->first != DRAIN_BODY + 1) return false;
+    for (int k = 0; k < DRAIN_BODY; k++) {
+        const insn *in = insn_of(mc, l->first + 1 + k);
+        bool same = in->op == drain_body[k].op;
+        for (int j = 0; j < drain_body[k].n; j++) {
+            int *x = &is[drain_body[k].arg[j]];
+            if (*x < 0) *x = in->arg[j];
+            same &= *x == in->arg[j];
+        }
+        if (!same) return false;
+    }
+    return true;
+}
+
+/* All of the workspace goes into a result. */
 static bool match_drain(const machine *mc, rows *r, const loop *l, uint16_t over)
 {
-    const merge_desc *m = l->merge;
-    const insn *at = NULL, *load = NULL, *store = NULL;
-    if (l->last - l->first != 4 || m->count != 1 || m->universe || (m->produce & 3) != 2 ||
-        m->lo != ROOT || m->operand[0].role != MERGE_WALK || m->operand[0].cursor != over)
+    int is[IS_COUNT];
+    memset(is, 0xff, sizeof is);
+    is[IS_WORK] = r->out.work;
+    is[IS_OVER] = over;
+    is[IS_INDEX] = l->index;
+    if (!merge_walks_one(l->merge) || l->merge->operand[0].cursor != over ||
+        l->merge->lo != ROOT || !match_body(mc, l, is))
         return false;
-    for (int k = l->first + 1; k < l->last; k++) {
-        const insn *in = insn_of(mc, k);
-        if (in->op == OP_AT) at = in;
-        if (in->op == OP_LOAD) load = in;
-        if (in->op == OP_STORE) store = in;
-        if (in->op == OP_AT) r->out.at = &mc->code[k];
-    }
-    if (!at || !load || !store) return false;
-    r->out.result = at->arg[1];
-    r->out.level = at->arg[2];
-    r->out.cursor = &mc->c[at->arg[0]];
-    r->up = at->arg[3];
-    return at->arg[4] == l->index && load->arg[1] == r->out.work && load->arg[2] == over &&
-           store->arg[0] == at->arg[1] && store->arg[1] == at->arg[0] &&
-           store->arg[2] == load->arg[0] &&
-           at->arg[2] + 1 == mc->p->tensor[at->arg[1]].fmt.levels;
+    r->out.at = &mc->code[l->first + 1];
+    r->out.result = (uint16_t)is[IS_RESULT];
+    r->out.level = (uint16_t)is[IS_LEVEL];
+    r->out.cursor = &mc->c[is[IS_CURSOR]];
+    r->up = (uint16_t)is[IS_UP];
+    return true;
 }
 
 static const char *const operand_letters[] = {
@@ -133,7 +166,7 @@ typedef struct row_reader {
 static bool read_loop(const machine *mc, rows *r, row_reader *rd, int *k)
 {
     const loop *l = loop_at(mc, *k);
-    if (!l || !rd->begun) return false;
+    if (!rd->begun) return false;
     if (rd->ended) {
         if (rd->drained++ || !match_drain(mc, r, l, rd->cursor)) return false;
         if (!add_step(r, (row_step){.op = OP_WSEND})) return false;

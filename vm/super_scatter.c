@@ -140,15 +140,13 @@ static bool match_factor(const machine *mc, scatter *sc, const loop_summary *s, 
 {
     const node *x = &s->node[id];
     const vclass cls = (vclass)sc->cls;
-    if (x->cls != cls) return false;
-    if (x->kind == NODE_FN && x->fn == FN_MUL && x->fn_cls == cls)
+    if (x->kind == NODE_FN && x->fn == FN_MUL)
         return match_factor(mc, sc, s, x->arg[0]) && match_factor(mc, sc, s, x->arg[1]);
     if (sc->nfactor == SCATTER_FACTORS) return false;
     scatter_factor f = {.a = x->a};
     if (x->kind == NODE_LOAD) {
         const place *p = &s->place[x->b];
         if (mc->p->tensor[x->a].type != class_type(cls)) return false;
-        if (p->kind != PLACE_OPERAND && p->kind != PLACE_FIXED) return false;
         f = (scatter_factor){FACTOR_FIXED, p->cursor, x->a};
         if (p->kind == PLACE_OPERAND)
             f = (scatter_factor){FACTOR_OPERAND, p->operand, x->a};
@@ -167,11 +165,10 @@ static bool match_value(const machine *mc, scatter *sc, const loop_summary *mid,
                         const loop_summary *in, const nest_links *links, int id)
 {
     const node *x = &in->node[id];
-    if (x->cls != sc->cls) return false;
     if (!x->varies) /* alone in its loop, what it leaves alone are its own nodes */
         return match_factor(mc, sc, mid ? mid : in, mid ? links->node[id] : id);
     if (x->kind == NODE_LOAD) {
-        if (sc->valued || x->b != 1 || x->a != sc->tensor) return false;
+        if (sc->valued) return false; /* by the one cursor that varies */
         sc->valued = true;
         return mc->p->tensor[x->a].type == class_type((vclass)sc->cls);
     }
@@ -198,9 +195,7 @@ static bool match_fiber(const machine *mc, scatter *sc, const loop_summary *mid,
                         const loop_summary *in, const nest_links *links)
 {
     const merge_desc *m = sc->inner->merge;
-    if (m->count != 1 || m->universe || (m->produce & 3) != 2 ||
-        !operand_walks(&m->operand[0]))
-        return false;
+    if (!merge_walks_one(m)) return false;
     sc->owner = -1;
     if (!mid) {
         scatter_operand o;
@@ -210,15 +205,11 @@ static bool match_fiber(const machine *mc, scatter *sc, const loop_summary *mid,
         sc->below = o.up;
         return true;
     }
-    const place *p = &mid->place[links->up[1]];
-    if (p->kind != PLACE_SEEK || p->sought) return false;
+    const place *p = &mid->place[links->up[1]]; /* an open cursor (summary_link.c) */
     sc->tensor = p->tensor;
     sc->level = p->level;
     const place *up = &mid->place[p->up];
-    if (up->kind == PLACE_OPERAND)
-        sc->owner = (int16_t)up->operand;
-    else if (up->kind != PLACE_FIXED)
-        return false;
+    if (up->kind == PLACE_OPERAND) sc->owner = (int16_t)up->operand;
     sc->below = up->cursor;
     return true;
 }
