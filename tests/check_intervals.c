@@ -411,6 +411,56 @@ START_TEST(coordinates_lead)
 }
 END_TEST
 
+/* Tokens that go round a pattern of two, as runs and element by element, with numbers of
+ * either width. */
+START_TEST(patterns_are_written_out)
+{
+    static const char *const text[] = {"A(i,j) = B(i,j) * 3", "A(i,j) = B(i,j) * C(i,j)"};
+    static const double one[16] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+    static const double row[8] = {1, 2, 1, 2, 1, 2, 2, 2};
+    for (int k = 0; k < 4; k++) {
+        const int64_t shape[2] = {2, 8};
+        int32_t pos[3] = {0, 3, 4}, crd[4] = {0, 2, 6, 0},
+                aux[8] = {0, 0, 0, 2, 1, 1, 2, 1};
+        int64_t wide[8] = {0, 0, 0, 2, 1, 1, 2, 1}, n;
+        double val[3] = {1, 2, 5};
+        const void *v;
+        stc_machine *m;
+        stc_tensor *b, *c, *d;
+        const stc_tensor *a;
+        stc_program *p;
+        const stc_decl decl[] = {{"B", "lz77", STC_F64, NULL, 2},
+                                 {"A", k < 2 ? "rle" : "dense", STC_F64, NULL, 2},
+                                 {"C", "dense", STC_F64, NULL, 2}};
+        ck_assert_int_eq(stc_open(NULL, &m), STC_OK);
+        ck_assert_int_eq(stc_tensor_new(m, "lz77", STC_F64, 2, shape, NULL, &b), STC_OK);
+        stc_tensor_lend(b, 1, STC_POS, (stc_array){pos, 3, 4, 4});
+        stc_tensor_lend(b, 1, STC_CRD, (stc_array){crd, 4, 4, 4});
+        stc_tensor_lend(b, 1, STC_AUX,
+                        k % 2 ? (stc_array){wide, 8, 8, 8} : (stc_array){aux, 8, 4, 4});
+        stc_tensor_lend_values(b, val, 3);
+        ck_assert_int_eq(stc_tensor_check(b), STC_OK);
+        ck_assert_int_eq(stc_tensor_new(m, "dense", STC_F64, 2, shape, NULL, &c), STC_OK);
+        stc_tensor_lend_values(c, (void *)one, 16);
+        ck_assert_int_eq(stc_compile(m, text[k / 2], decl, 2 + k / 2, &p), STC_OK);
+        stc_bind(p, "B", b);
+        stc_bind(p, "C", c); /* refused where the text doesn't name it */
+        ck_assert_msg(!stc_run(p), "%s", stc_error(m)->message);
+        ck_assert_int_eq(stc_result(p, "A", &a), STC_OK);
+        ck_assert_int_eq(stc_tensor_convert(a, "dense", -1, &d), STC_OK);
+        ck_assert_int_eq(stc_tensor_values(d, &v, &n), STC_OK);
+        for (int e = 0; e < 16; e++)
+            ck_assert_double_eq(((const double *)v)[e],
+                                (e < 8 ? row[e] : 5) * (k < 2 ? 3 : 1));
+        stc_program_free(p);
+        stc_tensor_free(d);
+        stc_tensor_free(c);
+        stc_tensor_free(b);
+        stc_close(m);
+    }
+}
+END_TEST
+
 /* All of a stream is reduced as one loop, a pattern of 10^12 elements at once. */
 START_TEST(streams_are_reduced)
 {
@@ -466,6 +516,7 @@ Suite *suite_intervals(void)
     tcase_add_test(c, streams_span_rows);
     tcase_add_test(c, rows_of_runs);
     tcase_add_test(c, coordinates_lead);
+    tcase_add_test(c, patterns_are_written_out);
     tcase_add_test(c, streams_are_reduced);
     suite_add_tcase(s, c);
     return s;
