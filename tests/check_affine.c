@@ -19,6 +19,10 @@ typedef struct statement {
 #define LAYER "y(n,h,w,f) = A(n,h+r,w+q,c) * F(r,q,c,f)"
 #define ADDS "affine nest of 7 -> accumulate"
 
+#define FEW(type, shape, entries)                                                          \
+    "tensor A dsss " type " " shape " = { " entries " }\n"                                 \
+    "tensor F dense " type " [2,3,6,37] = 3\ntensor y dense " type
+
 /* Rows of the result that are gathered (vm/affine_gather.c), or almost. */
 static const statement layers[] = {
     {LAYER_OF("dsss", "[2,9,11,6]", "[3,2,6,37]"), LAYER, ADDS},
@@ -61,6 +65,22 @@ static const statement layers[] = {
      "y(n,h,w,f) += A(n,h+r,w+q,c) * F(r,q,c,f)", "affine nest"},
     {LAYER_OF("dsss", "[2,3,3,6]", "[7,7,6,9]") "[2,9,9,9]",
      "y(n,h,w,f) = pad A(n,h+r-6,w+q-6,c) * F(r,q,c,f)", "affine nest"},
+    {LAYER_OF("dsss", "[2,3,3,6]", "[7,7,6,9]") "[2,9,5,9]",
+     "y(n,h,w,f) = pad A(n,h+r-6,w+q-6,c) * F(r,q,c,f)", "affine nest"},
+    {FEW("f32", "[1,4,90,6]", "(0,1,5,2): 1, (0,1,6,3): 2, (0,2,0,0): 3, (0,3,89,5): 1"),
+     LAYER, ADDS},
+    {FEW("i64", "[1,4,90,6]", "(0,1,5,2): 1, (0,1,6,3): 2, (0,2,0,0): 3, (0,3,89,5): 1"),
+     LAYER, ADDS},
+    {FEW("f64", "[1,4,2000,6]",
+         "(0,1,5,2): 1, (0,1,1900,3): 2, (0,2,0,0): 3, (0,2,1999,5): 1"),
+     LAYER, ADDS},
+    {FEW("f64", "[1,4,2000,6]",
+         "(0,1,5,2): 1, (0,1,1900,3): 2, (0,2,0,0): 3, (0,2,1999,5): 1"),
+     "y(n,h,w,f) = A(n,h+r,3*w+2*q+1,c) * F(r,q,c,f)", ADDS},
+    {FEW("f64", "[1,4,2000,6]", ""), LAYER, ADDS},
+    {"tensor A dsss f64 [1,8,600,6] = random(density=0.0013, seed=5)\n"
+     "tensor F dense f64 [3,2,6,9] = random(density=1, seed=4)\ntensor y dense f64",
+     LAYER, ADDS},
 };
 enum { LAYERS = sizeof layers / sizeof *layers };
 
@@ -74,6 +94,16 @@ enum { LAYERS = sizeof layers / sizeof *layers };
     "tensor A svec " type " [12] = { (1): 3, (2): 1, (7): 2, (11): 5 }\n"                  \
     "tensor F dense " type " [3] = [1,2,3]\ntensor y " to " " type
 #define NEST2 "affine nest of 2 -> accumulate"
+
+#define ROWS_OF(type)                                                                      \
+    {"tensor A svec " type " [60] = { (1): 2, (7): 1, (59): 4 }\n"                         \
+     "tensor F dense " type " [59,37] = 3\ntensor y dense " type,                          \
+     "y(f) = A(c+1) * F(c,f)", NEST2},                                                     \
+        {"tensor A svec " type " [60] = { (1): 2, (7): 1, (59): 4 }\n"                     \
+         "tensor F dense " type " [3,37] = 3\ntensor y dense " type,                       \
+         "y(i,f) = A(2*i+p) * F(p,f)", "affine nest of 3 -> accumulate"},                  \
+        {FEW(type, "[1,4,90,7]", "(0,1,5,2): 1, (0,1,6,0): 2, (0,3,89,6): 1"),             \
+         "y(n,h,w,f) = A(n,h+r,w+q,c+1) * F(r,q,c,f)", ADDS},
 
 /* Entries that are scattered: few over many places, which are marked; filters whose rows
  * are long, or aren't there, or move; strides and shifts at each level. */
@@ -130,7 +160,7 @@ static const statement scattered[] = {
      "y(i) = A(i+p+2*q) * F(p) * F(q) with reorder(i,p,q)", "affine nest"},
     {FULL_TO("csr", "[9,90]", "[3,3]", "dense"),
      "y(i,j) = A(i+p,j+q) * F(p,q) with reorder(i,j,p,q)", "affine nest"},
-};
+    ROWS_OF("f64") ROWS_OF("f32") ROWS_OF("i64")};
 enum { SCATTERED = sizeof scattered / sizeof *scattered };
 
 /* What isn't such a nest, or only nearly. */
@@ -150,6 +180,40 @@ static const statement others[] = {
     {WHOLE("f64", "dense"), "y(i) = A(11-i)", NULL},
     {WHOLE("f64", "hash"), "y(i) = A(i+p) * F(p)", "affine nest"},
     {WHOLE("f64", "rle"), "y(i) = A(i+p) * F(p)", "affine nest"},
+    {SPARSE_TO("svec", "[6000]", "[3]"), "y(i) = A(100*i+70*p+30*q) * F(p) * F(q)", ""},
+    {SPARSE_TO("csr", "[300,300]", "[3,3]"), "y(i,j) = A(10*i+p,10*j+q) * F(p,q)", ""},
+    {SPARSE_TO("csr", "[70,60]", "[3]"), "y(i) = A(i+p,i) * F(p)", ""},
+    {SPARSE_TO("csr", "[70,90]", "[3]"), "y(i) = A(i+p,40) * F(p)", ""},
+    {"tensor A csf f64 [90,90,5] = random(density=0.001, seed=3)\n"
+     "tensor F dense f64 [80,80,2] = random(density=1, seed=4)\ntensor y dense f64",
+     "y(i,j,k) = A(i+p,j+q,k+r) * F(p,q,r)", ""},
+    {"tensor A svec f64 [2300000] = { (7): 1, (1150000): 2, (2200001): 3 }\n"
+     "tensor y dense f64",
+     "y(i) = sum(p in 0:1100000: A(2*i+p))", ""},
+    {"tensor A svec f64 [2000000000000000001] = { (7): 1, (2000000000000000000): 2 }\n"
+     "tensor F dense f64 [3] = [1,2,3]\ntensor y dense f64",
+     "y(i) = A(500000000000000000*i+500000000000000000*p) * F(p)", ""},
+    {"tensor A svec f64 [2000000000000000001] = { (7): 1, (2000000000000000000): 2 }\n"
+     "tensor F dense f64 [3] = [1,2,3]\ntensor y dense f64",
+     "y(i) = A(i+900000000000000000*p) * F(p) * F(i)", ""},
+    {"tensor A svec f64 [60] = random(density=0.2, seed=3)\n"
+     "tensor F dense f64 [3] = [1,2,3]\ntensor B dense f64 [60] = 1\ntensor y dense f64 "
+     "[10]",
+     "y(i) = A(i+p) * "
+     "F(p)*B(i+1)*B(i+2)*B(i+3)*B(i+4)*B(i+5)*B(i+6)*B(i+7)*B(i+8)*B(i+9)*B(i+10)*B(i+11)*"
+     "B(i+12)*B(i+13)*B(i+14)*B(i+15)*B(i+16)*B(i+17)*B(i+18)*B(i+19)*B(i+20)*B(i+21)*B(i+"
+     "22)*B(i+23)*B(i+24)*B(i+25)*B(i+26)*B(i+27)*B(i+28)*B(i+29)*B(i+30)*B(i+31)*B(i+32)*"
+     "B(i+33)*B(i+34)*B(i+35)*B(i+36)*B(i+37)*B(i+38)*B(i+39)*B(i+40)*B(i+41)*B(i+42)*B(i+"
+     "43)*B(i+44)",
+     NULL},
+    {"tensor A svec f64 [60] = random(density=0.2, seed=3)\n"
+     "tensor F dense f64 [3] = [1,2,3]\na = 2.0\nb = 3.0\nc = 0.5\nd = 1.5\ne = "
+     "4.0\ntensor y dense f64",
+     "y(i) = a * A(i+p) * F(p) * b * c * d * e", NULL},
+    {"tensor A csr f64 [9,9] = random(density=0.2, seed=3)\ntensor y dense f64",
+     "y(i,j) = sum(o in 0:2, p in 0:2, q in 0:2, r in 0:2, s in 0:2, t in 0:2, u in 0:2, "
+     "v in 0:2, w in 0:2, x in 0:2: A(i+o+p+q+r+s,j+t+u+v+w+x))",
+     ""},
 };
 enum { OTHERS = sizeof others / sizeof *others };
 

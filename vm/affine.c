@@ -16,7 +16,8 @@
 static bool add_times(int64_t *sum, int64_t a, int64_t b)
 {
     int64_t t;
-    return !__builtin_mul_overflow(a, b, &t) && !__builtin_add_overflow(*sum, t, sum);
+    const bool far = __builtin_mul_overflow(a, b, &t);
+    return !(__builtin_add_overflow(*sum, t, sum) | far);
 }
 
 bool affine_line_of(const machine *mc, const affine_form *f, affine_line *out)
@@ -35,15 +36,15 @@ static bool bounds_of(const affine *a, const affine_line *x, uint64_t over, int6
 {
     enum { FAR = 60 };
     const int64_t far = INT64_C(1) << FAR;
+    bool near = true;
     *min = *max = 0;
     for (int d = 0; d < a->nindex; d++) {
         const int64_t c = x->coef[d], first = a->lo[d], last = a->hi[d] - 1;
         if (!(over >> d & 1) || c == 0) continue;
-        if (!add_times(min, c, c > 0 ? first : last) ||
-            !add_times(max, c, c > 0 ? last : first))
-            return false;
+        near &= add_times(min, c, c > 0 ? first : last);
+        near &= add_times(max, c, c > 0 ? last : first);
     }
-    return *min > -far && *max < far && x->base > -far && x->base < far;
+    return near & (*min > -far) & (*max < far) & (x->base > -far) & (x->base < far);
 }
 
 /* Whether rounds in which x isn't in [lo, hi) are left out anyway. */
@@ -66,12 +67,13 @@ bool affine_within(const affine *a, const affine_line *x, int64_t lo, int64_t hi
 /* out = out * n + x - lo. */
 static bool descend(affine_line *out, int64_t n, const affine_line *x, int64_t lo)
 {
-    bool ok = !__builtin_mul_overflow(out->base, n, &out->base) &&
-              !__builtin_add_overflow(out->base, x->base - lo, &out->base);
-    for (int d = 0; ok && d < AFFINE_INDICES; d++)
-        ok = !__builtin_mul_overflow(out->coef[d], n, &out->coef[d]) &&
-             !__builtin_add_overflow(out->coef[d], x->coef[d], &out->coef[d]);
-    return ok;
+    bool bad = __builtin_mul_overflow(out->base, n, &out->base);
+    bad |= __builtin_add_overflow(out->base, x->base - lo, &out->base);
+    for (int d = 0; d < AFFINE_INDICES; d++) {
+        bad |= __builtin_mul_overflow(out->coef[d], n, &out->coef[d]);
+        bad |= __builtin_add_overflow(out->coef[d], x->coef[d], &out->coef[d]);
+    }
+    return !bad;
 }
 
 /* ---- dense operands and results ------------------------------------------------------ */

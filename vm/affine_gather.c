@@ -98,14 +98,19 @@ typedef void (*row_adder)(const gather *g, int64_t to, int64_t width, const gath
         const T *f = (const T *)a->vals[1] + a->lo[a->rest[0]], *v = a->vals[0];           \
         add_##CLS((T *)a->out + to, f, v, s, fill, g->offset, *x, width);                  \
     }                                                                                      \
-    static void plain_##CLS(const gather *g, int64_t to, int64_t width, const gathered *x) \
-    {                                                                                      \
-        row_##CLS(g, to, width, x);                                                        \
-    }                                                                                      \
     AVX2 static void wide_##CLS(const gather *g, int64_t to, int64_t width,                \
                                 const gathered *x)                                         \
     {                                                                                      \
         row_##CLS(g, to, width, x);                                                        \
+    }                                                                                      \
+    static void either_##CLS(const gather *g, int64_t to, int64_t width,                   \
+                             const gathered *x)                                            \
+    {                                                                                      \
+        if (SUPER_HAS_AVX2) {                                                              \
+            wide_##CLS(g, to, width, x);                                                   \
+        } else {                                                                           \
+            row_##CLS(g, to, width, x);                                                    \
+        }                                                                                  \
     }
 ROWS(F64, double, double)
 ROWS(F32, float, float)
@@ -113,10 +118,7 @@ ROWS(I64, int64_t, uint64_t)
 
 static row_adder adder_of(vclass cls)
 {
-    const bool wide = SUPER_HAS_AVX2;
-    return cls == CLASS_F64   ? (wide ? wide_F64 : plain_F64)
-           : cls == CLASS_F32 ? (wide ? wide_F32 : plain_F32)
-                              : (wide ? wide_I64 : plain_I64);
+    return cls == CLASS_F64 ? either_F64 : cls == CLASS_F32 ? either_F32 : either_I64;
 }
 
 /* ---- a line of the result ----------------------------------------------------------- */

@@ -14,7 +14,6 @@ static bool walk(affine_matcher *m, const merge_operand *o, int d)
 {
     affine *a = m->a;
     const uint16_t at = affine_read_place(m, o->cursor);
-    if (at == AFFINE_UNSET) return false;
     affine_place *x = &a->place[at];
     if (x->kind == AFFINE_GIVEN) { /* its coefficient and shift are its cursor's */
         x->kind = AFFINE_WALKED;
@@ -59,8 +58,8 @@ static bool read_merge(affine_matcher *m, const merge_desc *g, int d)
             if (!affine_read_stand(m, AFFINE_DENSE, o->cursor, o->tensor, o->level, o->up,
                                    o->shift, d, o->coef))
                 return false;
-        } else if (affine_read_place(m, o->cursor) == AFFINE_UNSET) {
-            return false;
+        } else {
+            (void)affine_read_place(m, o->cursor);
         }
     }
     if (!(g->produce >> all & 1)) return false;
@@ -71,7 +70,7 @@ static bool read_loop(affine_matcher *m, const loop *l)
 {
     affine *a = m->a;
     const int d = a->nindex, f = affine_new_form(m);
-    if (d == AFFINE_INDICES || f < 0) return false;
+    if (d == AFFINE_INDICES) return false;
     a->index[a->nindex++] = (loop *)l;
     m->form[f].coef[d] = 1;
     m->i[l->index] = (uint16_t)f;
@@ -157,12 +156,12 @@ static bool match(affine_matcher *m, affine *a, loop *l)
     memset(a, 0, sizeof *a);
     m->a = a;
     m->nform = m->nproduct = m->depth = 0;
-    m->shifted = m->sunk = false;
+    m->shifted = m->sunk = m->full = false;
     m->outer = l->outer;
     memset(m->i, 0xff, (size_t)(p->ni + 3 * p->nv + p->nc) * sizeof *m->i);
     a->place[0].kind = AFFINE_ROOT;
     a->nplace = 1;
-    if (!read_loop(m, l) || !m->shifted || a->nindex < 2 ||
+    if (!read_loop(m, l) || m->full || !m->shifted || a->nindex < 2 ||
         (a->sink.kind == SINK_STORE && !a->stored))
         return false;
     a->alone = a->sink.kind == SINK_ACC && alone(p, a->sink.a);

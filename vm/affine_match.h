@@ -27,14 +27,15 @@ typedef struct affine_matcher {
     int nform, nproduct, depth; /* depth: loops around what is read */
     bool shifted;               /* something is read at more than a bare index */
     bool sunk;
+    bool full;  /* there was no room for all of it: what was read means nothing       */
     bool outer; /* there are loops around the nest              */
     /* A value register that collects the sum of a place, which is stored below. */
     uint16_t sum;
 } affine_matcher;
 
-/* affine_read.c. The number of a form that is 0 so far, -1: there are too many. */
+/* affine_read.c. The number of a form that is 0 so far. */
 int affine_new_form(affine_matcher *m);
-/* What a cursor's register stands at; AFFINE_UNSET: there are too many places. */
+/* What a cursor's register stands at. */
 uint16_t affine_read_place(affine_matcher *m, uint16_t reg);
 /* Level l of tensor t below cursor `up`, at coef * index d + shift (d < 0: none). */
 bool affine_read_stand(affine_matcher *m, affine_kind kind, uint16_t reg, uint16_t t,

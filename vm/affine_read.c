@@ -9,7 +9,8 @@
 
 int affine_new_form(affine_matcher *m)
 {
-    if (m->nform == AFFINE_READ) return -1;
+    m->full |= m->nform == AFFINE_READ;
+    m->nform -= m->nform == AFFINE_READ; /* the last one again: it's of no use */
     m->form[m->nform] = (affine_form){.k = 0};
     return m->nform++;
 }
@@ -19,7 +20,6 @@ static const affine_form *read_form(affine_matcher *m, uint16_t reg)
 {
     if (m->i[reg] == AFFINE_UNSET) {
         const int f = affine_new_form(m);
-        if (f < 0) return NULL;
         m->form[f].live = 1;
         m->form[f].reg[0] = reg;
         m->form[f].times[0] = 1;
@@ -28,22 +28,27 @@ static const affine_form *read_form(affine_matcher *m, uint16_t reg)
     return m->i[reg] == AFFINE_UNKNOWN ? NULL : &m->form[m->i[reg]];
 }
 
+/* *sum += a * b; true if that overflows. */
+static bool add_times(int64_t *sum, int64_t a, int64_t b)
+{
+    int64_t t;
+    const bool far = __builtin_mul_overflow(a, b, &t);
+    return __builtin_add_overflow(*sum, t, sum) | far;
+}
+
 /* out += k * x; false on overflow, or too many registers. */
 static bool add_form(affine_form *out, const affine_form *x, int64_t k)
 {
-    int64_t t;
-    bool ok =
-        !__builtin_mul_overflow(x->k, k, &t) && !__builtin_add_overflow(out->k, t, &out->k);
-    for (int d = 0; ok && d < AFFINE_INDICES; d++)
-        ok = !__builtin_mul_overflow(x->coef[d], k, &t) &&
-             !__builtin_add_overflow(out->coef[d], t, &out->coef[d]);
-    for (int r = 0; ok && r < x->live; r++) {
+    bool bad = add_times(&out->k, x->k, k);
+    for (int d = 0; d < AFFINE_INDICES; d++)
+        bad |= add_times(&out->coef[d], x->coef[d], k);
+    for (int r = 0; r < x->live; r++) {
         if (out->live == AFFINE_LIVE) return false;
-        ok = !__builtin_mul_overflow(x->times[r], k, &t);
         out->reg[out->live] = x->reg[r];
-        out->times[out->live++] = t;
+        out->times[out->live] = 0;
+        bad |= add_times(&out->times[out->live++], x->times[r], k);
     }
-    return ok;
+    return !bad;
 }
 
 static bool read_muladd(affine_matcher *m, const uint16_t *a)
@@ -54,17 +59,17 @@ static bool read_muladd(affine_matcher *m, const uint16_t *a)
     }
     const affine_form *x = read_form(m, a[1]), *y = read_form(m, a[3]);
     const int f = affine_new_form(m);
-    if (f < 0 || !x || !y) return false;
     m->i[a[0]] = (uint16_t)f;
-    return add_form(&m->form[f], y, 1) &&
-           add_form(&m->form[f], x, m->mc->p->konst[a[2]].v.i64);
+    const bool ok = add_form(&m->form[f], y, 1);
+    return add_form(&m->form[f], x, m->mc->p->konst[a[2]].v.i64) && ok;
 }
 
 /* ---- places ---------------------------------------------------------------------- */
 
 static uint16_t new_place(affine_matcher *m, affine_place x)
 {
-    if (m->a->nplace == AFFINE_PLACES) return AFFINE_UNSET;
+    m->full |= m->a->nplace == AFFINE_PLACES;
+    m->a->nplace -= m->a->nplace == AFFINE_PLACES;
     m->a->place[m->a->nplace] = x;
     return (uint16_t)m->a->nplace++;
 }
@@ -83,52 +88,55 @@ bool affine_read_stand(affine_matcher *m, affine_kind kind, uint16_t reg, uint16
 {
     affine_place x = {.kind = (uint8_t)kind, .tensor = t, .level = l, .cursor = ROOT};
     x.up = affine_read_place(m, up);
-    if (x.up == AFFINE_UNSET) return false;
     if (shift != ROOT) {
         const affine_form *f = read_form(m, shift);
         if (!f || !add_form(&x.at, f, 1)) return false;
     }
     if (d >= 0) x.at.coef[d] = coef;
     m->c[reg] = new_place(m, x);
-    return m->c[reg] != AFFINE_UNSET;
+    return true;
 }
 
 /* ---- products -------------------------------------------------------------------- */
 
-static bool new_product(affine_matcher *m, uint16_t reg, affine_product x)
+static void new_product(affine_matcher *m, uint16_t reg, affine_product x)
 {
-    if (m->nproduct == AFFINE_PRODUCTS) return false;
+    m->full |= m->nproduct == AFFINE_PRODUCTS;
+    m->nproduct -= m->nproduct == AFFINE_PRODUCTS;
     m->product[m->nproduct] = x;
     m->v[reg] = (uint16_t)m->nproduct++;
     m->k[reg] = AFFINE_UNSET;
-    return true;
 }
 
-static bool new_scalar(affine_matcher *m, uint16_t reg, bool fixed, uint16_t id)
+static void new_scalar(affine_matcher *m, uint16_t reg, bool fixed, uint16_t id)
 {
     affine *a = m->a;
-    if (a->nscalar == AFFINE_LOADS) return false;
+    m->full |= a->nscalar == AFFINE_LOADS;
+    a->nscalar -= a->nscalar == AFFINE_LOADS;
     a->scalar[a->nscalar].constant = fixed;
     a->scalar[a->nscalar].id = id;
-    return new_product(m, reg, (affine_product){.scalars = (uint8_t)(1 << a->nscalar++)});
+    new_product(m, reg, (affine_product){.scalars = (uint8_t)(1 << a->nscalar++)});
 }
 
 static bool read_load(affine_matcher *m, const uint16_t *x)
 {
     affine *a = m->a;
     const uint16_t at = affine_read_place(m, x[2]);
-    if (at == AFFINE_UNSET || a->nload == AFFINE_LOADS || a->place[at].kind == AFFINE_OPEN)
-        return false;
+    if (a->place[at].kind == AFFINE_OPEN) return false;
+    m->full |= a->nload == AFFINE_LOADS;
+    a->nload -= a->nload == AFFINE_LOADS;
     a->load[a->nload].tensor = x[1];
     a->load[a->nload].place = at;
-    return new_product(m, x[0], (affine_product){.loads = (uint8_t)(1 << a->nload++)});
+    new_product(m, x[0], (affine_product){.loads = (uint8_t)(1 << a->nload++)});
+    return true;
 }
 
-static bool read_value(affine_matcher *m, uint16_t reg)
+static affine_product read_value(affine_matcher *m, uint16_t reg)
 {
-    if (m->v[reg] != AFFINE_UNSET) return true;
     const uint16_t k = m->k[reg];
-    return k == AFFINE_UNSET ? new_scalar(m, reg, false, reg) : new_scalar(m, reg, true, k);
+    if (m->v[reg] == AFFINE_UNSET)
+        new_scalar(m, reg, k != AFFINE_UNSET, k == AFFINE_UNSET ? reg : k);
+    return m->product[m->v[reg]];
 }
 
 static bool read_const(affine_matcher *m, const uint16_t *x)
@@ -141,18 +149,19 @@ static bool read_const(affine_matcher *m, const uint16_t *x)
 
 static bool read_times(affine_matcher *m, const uint16_t *x)
 {
-    if (x[1] != FN_MUL || !read_value(m, x[3]) || !read_value(m, x[4])) return false;
-    const affine_product p = m->product[m->v[x[3]]], q = m->product[m->v[x[4]]];
+    if (x[1] != FN_MUL) return false;
+    const affine_product p = read_value(m, x[3]), q = read_value(m, x[4]);
     if (p.loads & q.loads || p.scalars & q.scalars) return false; /* a square */
-    return new_product(
-        m, x[0], (affine_product){p.loads | q.loads, (uint8_t)(p.scalars | q.scalars)});
+    new_product(m, x[0],
+                (affine_product){p.loads | q.loads, (uint8_t)(p.scalars | q.scalars)});
+    return true;
 }
 
 /* All that was loaded and nothing else is added. */
 static bool read_sink(affine_matcher *m, sink x, uint16_t reg)
 {
     affine *a = m->a;
-    if (m->sunk || x.fn != FN_ADD || m->v[reg] == AFFINE_UNSET) return false;
+    if (x.fn != FN_ADD || m->v[reg] == AFFINE_UNSET) return false;
     const affine_product p = m->product[m->v[reg]];
     if (p.loads != (1 << a->nload) - 1 || p.scalars != (1 << a->nscalar) - 1) return false;
     m->sunk = true;
@@ -180,7 +189,6 @@ static bool read_wsadd(affine_matcher *m, const uint16_t *x, const lop *at)
 static bool read_acc(affine_matcher *m, const uint16_t *x, const lop *at)
 {
     const uint16_t to = affine_read_place(m, x[1]);
-    if (to == AFFINE_UNSET) return false;
     return read_sink(m,
                      (sink){.kind = SINK_ACC,
                             .cls = (uint8_t)x[3],
@@ -290,7 +298,6 @@ bool affine_read_insn(affine_matcher *m, int k)
     switch (in->op) {
     case OP_ICONST:
         f = affine_new_form(m);
-        if (f < 0) return false;
         m->form[f].k = m->mc->p->konst[x[1]].v.i64;
         m->i[x[0]] = (uint16_t)f;
         return true;
@@ -301,7 +308,7 @@ bool affine_read_insn(affine_matcher *m, int k)
         return read_muladd(m, x);
     case OP_SUBSECT:
         m->c[x[0]] = new_place(m, (affine_place){.kind = AFFINE_SUBSECT});
-        return m->c[x[0]] != AFFINE_UNSET;
+        return true;
     case OP_SEEK:
         return m->c[x[0]] != AFFINE_UNSET && m->a->place[m->c[x[0]]].kind == AFFINE_SUBSECT;
     case OP_WITHIN:

@@ -13,6 +13,7 @@
 #include <string.h>
 
 enum { TAPS_LISTED = 4096 }; /* rows, before they are joined */
+enum { TAPS_TRIED = 1 << 20 };
 
 typedef struct lister {
     machine *mc;
@@ -22,7 +23,8 @@ typedef struct lister {
     int64_t value[AFFINE_INDICES]; /* of all indices; those solved: 0               */
     int64_t least[STC_MAX_ORDER], most[STC_MAX_ORDER]; /* `back` of all taps         */
     int64_t last[AFFINE_CLASSES]; /* row of each class, -1: none                    */
-    int64_t n, rows;
+    int64_t n, rows, taps;
+    bool far; /* something led too far */
     stc_status status;
 } lister;
 
@@ -32,46 +34,44 @@ static int64_t modulo(int64_t a, int64_t n)
     return r < 0 ? r + n : r;
 }
 
-/* *sum += a * b; false far from what a sum of a few may reach. */
+/* *sum += a * b; true far from what a sum of a few may reach. */
 static bool add_times(int64_t *sum, int64_t a, int64_t b)
 {
     const int64_t far = INT64_C(1) << 60;
     int64_t t;
-    return !__builtin_mul_overflow(a, b, &t) && t > -far && t < far &&
-           !__builtin_add_overflow(*sum, t, sum) && *sum > -far && *sum < far;
+    bool bad = __builtin_mul_overflow(a, b, &t);
+    bad |= __builtin_add_overflow(*sum, t, sum);
+    return bad | (t <= -far) | (t >= far) | (*sum <= -far) | (*sum >= far);
 }
 
 /* What a line has of the tried indices, and of the first `levels` solved ones. */
-static bool part_of(const lister *s, int line, const affine_tap *t, int levels,
-                    int64_t *out)
+static int64_t part_of(lister *s, int line, const affine_tap *t, int levels)
 {
     const affine *a = s->a;
     const int64_t *coef = a->line[line].coef;
-    bool ok = true;
-    *out = 0;
-    for (int k = 0; ok && k < s->ntried; k++)
-        ok = add_times(out, coef[s->tried[k]], s->value[s->tried[k]]);
-    for (int l = 0; ok && l < levels; l++)
-        ok = add_times(out, coef[a->level[l].solved], -t->back[l]);
-    return ok;
+    int64_t sum = 0;
+    for (int k = 0; k < s->ntried; k++)
+        s->far |= add_times(&sum, coef[s->tried[k]], s->value[s->tried[k]]);
+    for (int l = 0; l < levels; l++)
+        s->far |= add_times(&sum, coef[a->level[l].solved], -t->back[l]);
+    return s->far ? 0 : sum; /* then the list isn't used */
 }
 
-/* What the indices in `value` lead to; false: too far. */
-static bool lead(const lister *s, affine_tap *t)
+/* What the indices in `value` lead to. */
+static affine_tap lead(lister *s)
 {
     const affine *a = s->a;
-    *t = (affine_tap){.n = 1};
+    affine_tap t = {.n = 1};
     for (int l = 0; l < a->nlevel; l++) {
         const affine_window *w = &a->window[l];
-        int64_t x;
-        if (!part_of(s, a->level[l].line, t, l, &x)) return false;
+        const int64_t x = part_of(s, a->level[l].line, &t, l);
         const int64_t r = modulo(x, w->step < 0 ? -w->step : w->step);
-        t->class += (int)(r * w->radix);
-        t->back[l] = (x - r) / w->step;
+        t.class += (int)(r * w->radix);
+        t.back[l] = (x - r) / w->step;
     }
     for (int k = 0; k < a->nload; k++)
-        if (!part_of(s, k, t, a->nlevel, &t->at[k])) return false;
-    return true;
+        t.at[k] = part_of(s, k, &t, a->nlevel);
+    return t;
 }
 
 static void set_steps(affine_tap *t, const affine_tap *next)
@@ -126,18 +126,19 @@ static bool list_from(lister *s, int k)
     const affine *a = s->a;
     affine_tap x, next;
     if (k == s->ntried) {
-        return lead(s, &x) && add_row(s, &x);
+        x = lead(s);
+        return !s->far && ++s->taps <= TAPS_TRIED && add_row(s, &x);
     }
     const int d = s->tried[k];
     if (k + 1 == s->ntried && s->even) {
         s->value[d] = a->lo[d];
-        if (!lead(s, &x)) return false;
+        x = lead(s);
         x.n = a->hi[d] - a->lo[d];
         s->value[d] += x.n > 1;
-        if (!lead(s, &next)) return false;
+        next = lead(s);
         set_steps(&x, &next);
-        s->value[d] = a->hi[d] - 1; /* the farthest */
-        if (!lead(s, &next)) return false;
+        s->value[d] = a->hi[d] - 1; /* the farthest: it must not be too far */
+        (void)lead(s);
         return add_row(s, &x);
     }
     for (s->value[d] = a->lo[d]; s->value[d] < a->hi[d]; s->value[d]++)
@@ -187,7 +188,7 @@ static bool classes(lister *s)
         const affine_level *lv = &a->level[l];
         if (lv->solved < 0) return false;
         const int64_t c = a->line[lv->line].coef[lv->solved];
-        if (c > AFFINE_CLASSES || c < -AFFINE_CLASSES) return false;
+        if ((uint64_t)c + AFFINE_CLASSES > 2 * AFFINE_CLASSES) return false;
         a->window[l].step = c;
         a->window[l].radix = radix;
         radix *= c < 0 ? -c : c;
@@ -225,7 +226,7 @@ stc_status affine_list_taps(machine *mc, affine *a)
         s.last[c] = -1;
     for (int l = 0; l < STC_MAX_ORDER; l++)
         s.least[l] = INT64_MAX, s.most[l] = INT64_MIN;
-    if (!classes(&s) || !list_from(&s, 0)) {
+    if (!classes(&s) || !list_from(&s, 0) || s.far) {
         a->untapped = !s.status;
         return s.status;
     }
