@@ -237,6 +237,43 @@ static stc_status shared(stc_machine *m)
                             "D(i,j) = X(i,k) * A(k,j)\n");
 }
 
+/* What is refused says why, for which it takes memory, too. */
+static stc_status refusals(stc_machine *m)
+{
+    static const int64_t three = 3;
+    static const double v[3] = {1, 2, 3};
+    things t = {0};
+    const stc_decl d[] = {{"A", "csr", STC_F64, NULL, 2}, {"x", "dense", STC_F64, NULL, 1}};
+    stc_status st = stc_compile(m, "y(i) = A(i,j) * x(j)", d, 2, &t.p);
+    if (!st) st = matrix(m, "dcsr", &t.a);
+    if (!st) st = stc_tensor_from_dense(m, "dense", STC_F64, 1, &three, NULL, v, &t.b);
+    if (!st) st = stc_bind(t.p, "A", t.a);
+    if (st == STC_ERR_ARGUMENT) { /* another format */
+        stc_tensor_free(t.a);
+        t.a = NULL;
+        st = matrix(m, "csr", &t.a);
+    }
+    if (!st) st = stc_bind(t.p, "A", t.a);
+    if (!st) st = stc_bind(t.p, "x", t.b);
+    if (!st) st = stc_run(t.p);
+    return finish(m, &t, st == STC_ERR_SHAPE ? STC_OK : st);
+}
+
+static stc_status profiles(stc_machine *m)
+{
+    things t = {0};
+    machine_profile_runs(m);
+    stc_status st = stc_session_open(m, &t.s);
+    if (!st)
+        st = stc_session_exec(t.s,
+                              OPERANDS
+                              "tensor C csr\nC(i,j) = A(i,k) * B(k,j) with reorder(k,i,j), "
+                              "workspace(coord, 2)\ns = A(i,j) * X(i,j)\n",
+                              "x");
+    if (!st) st = stc_session_profile(t.s, &t.text);
+    return finish(m, &t, st);
+}
+
 static const struct {
     const char *name;
     scenario run;
@@ -246,7 +283,7 @@ static const struct {
     {"scripts", scripts},       {"schedules", schedules}, {"files", files},
     {"errors", errors},         {"cascades", cascades},   {"nests", nests},
     {"workspaces", workspaces}, {"intervals", intervals}, {"convolutions", convolutions},
-    {"shared", shared},
+    {"shared", shared},         {"refusals", refusals},   {"profiles", profiles},
 };
 enum { ALL = sizeof all / sizeof *all };
 

@@ -215,6 +215,36 @@ START_TEST(called)
 }
 END_TEST
 
+/* What a profile says of them. */
+START_TEST(profiles)
+{
+    static const struct {
+        const char *with, *says;
+    } said[] = {
+        {"reorder(k,i,j), workspace(coord, 2)", "coord, asked for; "},
+        {"reorder(k,i,j), workspace(hash, 2)", "hash, asked for; "},
+        {"reorder(k,i,j), workspace(coord, 2)", " merges, "},
+        {"reorder(i,k,j)", ": dense, few coordinates"},
+    };
+    machine = machine_open(&memory, false);
+    machine_profile_runs(machine);
+    machine_share(machine, 1 + _i % 2);
+    ck_ok(machine, stc_session_open(machine, &session));
+    run("tensor A csr i64 [30,40] = random(density=0.3, seed=1)\n"
+        "tensor B csr i64 [40,20] = random(density=0.3, seed=2)\ntensor R csr i64\n");
+    for (int k = 0; k < 4; k++) {
+        char text[200], *profile;
+        snprintf(text, sizeof text, "R(i,j) = A(i,k) * B(k,j) with %s", said[k].with);
+        run(text);
+        ck_ok(machine, stc_session_profile(session, &profile));
+        ck_assert_msg(strstr(profile, said[k].says) != NULL, "%s:\n%s", text, profile);
+        stc_text_free(machine, profile);
+    }
+    stc_session_close(session);
+    machine_shut(machine, &memory);
+}
+END_TEST
+
 Suite *suite_workspace(void)
 {
     Suite *s = suite_create("workspace");
@@ -227,6 +257,7 @@ Suite *suite_workspace(void)
     tcase_add_test(c, many_merges);
     tcase_add_test(c, hypersparse_peak);
     tcase_add_test(c, called);
+    tcase_add_loop_test(c, profiles, 0, 2);
     suite_add_tcase(s, c);
     return s;
 }
