@@ -113,6 +113,12 @@ static const struct {
     {"iconst i1, k1\n" ROWS "imuladd i1, i1, k1, i0\nend" HALT, "i1 is read in this loop"},
     {"iconst i1, k1\n" ROWS "iconst i1, k2\nend\nivalue v0, i1" HALT, "i1 is read before"},
     {"iconst i0, k1\n" ROWS "end\nivalue v0, i0" HALT, "i0 is read before"},
+    {MERGE("universe produce 0x1 { }") ROWS
+     "open c2, t0, 1, c0\nloop i1, m1, g1\npresent m0, 1, c2\nloop i2, m0, "
+     "g2\nend\nend\nend" HALT,
+     "m0 is read in this loop"},
+    {"open c5, t1, 0, root\n" ROWS "load v0, t1, c5\nopen c5, t1, 0, root\nend" HALT,
+     "c5 is read in this loop"},
     {ROWS "end\n" ROWS "loop i1, m0, g0\nend\npresent m0, 1, c0\nend" HALT,
      "m0 is read before"},
     {"const v0, k1\n" ROWS "if v0\nconst v1, k0\nbreak v0, 1\nendif\nend\nmov v2, v1" HALT,
@@ -452,11 +458,55 @@ START_TEST(tables)
 }
 END_TEST
 
+/* So many registers written below so many blocks, or jumps out of one, that looking at
+ * all of it would take too long: that is said at each place where paths meet. */
+START_TEST(too_complex)
+{
+    static const struct {
+        int writes, blocks;
+        const char *before, *open, *close;
+    } cases[] = {{6000, 0, "while\ntest v0\n", "", ""},
+                 {4400, 250, "", "if v0\n", "else\nendif\n"},
+                 {4600, 250, "", "if v0\n", "else\nendif\n"},
+                 {1000, 250, "", "if v0\n", "endif\n"}};
+    const int writes = cases[_i].writes, blocks = cases[_i].blocks;
+    char *text = malloc((size_t)writes * 24 + 30000);
+    size_t n = (size_t)sprintf(text,
+                               ".registers v %d i 0 m 0 c 0\n.const k0 i64 1\n.code\n"
+                               "const v0, k0\n%s",
+                               writes + 1, cases[_i].before);
+    for (int k = 0; k < blocks; k++)
+        n += (size_t)sprintf(text + n, "%s", cases[_i].open);
+    for (int k = 1; k <= writes; k++)
+        n += (size_t)sprintf(text + n, "const v%d, k0\n", k);
+    for (int k = 0; k < blocks; k++)
+        n += (size_t)sprintf(text + n, "%s", cases[_i].close);
+    for (int k = 0; !blocks && k < 700; k++)
+        n += (size_t)sprintf(text + n, "break v0, 1\n");
+    sprintf(text + n, "%shalt\n", blocks ? "" : "endwhile\n");
+    heap h;
+    stc_machine *m = machine_open(&h, false);
+    stc_program *p = NULL;
+    const stc_status st = stc_program_assemble(m, text, "complex", &p);
+    if (_i == 3) { /* fewer of them are looked at */
+        ck_ok(m, st);
+    } else {
+        ck_assert_int_eq(st, STC_ERR_CORRUPT);
+        ck_assert_msg(has_words(stc_error(m)->message, "too complex"), "%s",
+                      stc_error(m)->message);
+    }
+    stc_program_free(p);
+    free(text);
+    machine_shut(m, &h);
+}
+END_TEST
+
 Suite *suite_unsafe(void)
 {
     Suite *s = suite_create("unsafe");
     TCase *c = tcase_create("unsafe");
     tcase_set_timeout(c, 60);
+    tcase_add_loop_test(c, too_complex, 0, 4);
     tcase_add_loop_test(c, refused, 0, (int)(sizeof unsafe / sizeof *unsafe));
     tcase_add_test(c, deep);
     tcase_add_test(c, tables);
