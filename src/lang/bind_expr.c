@@ -77,6 +77,9 @@ static bexpr *unknown_name(binder *b, const ast *e)
     if (id >= 0)
         return bind_null(b, e->at, "`%s` takes %d argument%s, not %d", e->name,
                          fn_at(id)->arity, fn_at(id)->arity == 1 ? "" : "s", e->count);
+    if (scope_find_tensor(b->s, e->name))
+        return bind_null(b, e->at, "`%s` is a tensor, and a function is expected here",
+                         e->name);
     suggest_begin(&near, e->name);
     for (int i = 0; i < scope_tensor_count(b->s); i++)
         suggest_try(&near, scope_tensor_at(b->s, i)->name);
