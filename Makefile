@@ -27,6 +27,13 @@ WARN += $(if $(findstring clang,$(CC)),,-Wno-maybe-uninitialized)
 # gcc 12 loses the rounding of a pair, a = (float)a and b = (float)b for doubles,
 # where it vectorises straight code (loops are safe): complex numbers are pairs.
 SAFE := -ffp-contract=off $(if $(findstring clang,$(CC)),,-fno-tree-slp-vectorize)
+# Structures of some hundred bytes are cleared and copied by the C library, which knows
+# the processor, not by `rep stos` and `rep movs`, which take 30 cycles to begin: 10 %
+# of the time from text to program.
+ifneq ($(if $(findstring clang,$(CC)),,$(filter x86_64% i%86%,$(shell $(CC) -dumpmachine))),)
+SMALL := unrolled_loop:64:noalign,libcall:-1:noalign
+SAFE += -mmemset-strategy=$(SMALL) -mmemcpy-strategy=$(SMALL)
+endif
 CFLAGS_ALL := -std=gnu17 $(OPT) -g $(WARN) $(SAFE) -fno-math-errno -fPIC \
               -fvisibility=hidden -MMD -MP $(CFLAGS)
 ifdef SAN

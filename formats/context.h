@@ -53,6 +53,9 @@ typedef struct ctx {
         size_t size;
     } kept[4];
     atomic_flag kept_lock;
+    /* Blocks of arenas that were freed, for the next ones: not counted, and only
+     * without a cap. Arenas of the machine's own context only, so by one thread. */
+    struct arena_block *spare[4];
     atomic_flag alloc_lock;       /* around the host's allocator, when threads run */
     struct pool *pool;            /* threads, started when first needed (vm/pool.h) */
     int64_t grain;                /* least work of a thread's share; 0: the default */
@@ -63,15 +66,18 @@ typedef struct ctx {
 } ctx;
 
 #define PRINTF_LIKE(f, a) __attribute__((format(printf, f, a)))
+/* Makers of errors are cold: what leads to them stands apart from the good path,
+ * which then takes fewer cache lines (a compile runs through most of its code once). */
+#define ERROR_LIKE(f, a) __attribute__((cold, format(printf, f, a)))
 
 /* An error without a place in a text. */
-stc_status fail(ctx *cx, stc_status status, const char *format, ...) PRINTF_LIKE(3, 4);
+stc_status fail(ctx *cx, stc_status status, const char *format, ...) ERROR_LIKE(3, 4);
 /* An error in a data file: line counts from 1, 0 if there is none. */
 stc_status fail_file(ctx *cx, stc_status status, const char *file, int64_t line,
-                     const char *format, ...) PRINTF_LIKE(5, 6);
+                     const char *format, ...) ERROR_LIKE(5, 6);
 /* An error in a program text. */
 stc_status fail_text(ctx *cx, stc_status status, const char *file, const char *text,
-                     span at, const char *format, ...) PRINTF_LIKE(6, 7);
+                     span at, const char *format, ...) ERROR_LIKE(6, 7);
 void diag_clear(ctx *cx);
 /* n more steps were done; looks for an interrupt and, now and then, asks the host whether
  * to go on. Counts from run to run, so that many short ones are seen, too. */
@@ -95,17 +101,22 @@ bool size_add(int64_t a, int64_t b, int64_t *out);
  * `need`, geometrically, in place where the allocator can. */
 stc_status mem_grow(ctx *cx, void *block_ptr, int64_t *cap, int64_t need, size_t size);
 
-/* An arena for one compile: everything in it is freed at once. */
+/* An arena: everything in it is freed at once. Its blocks are used again by the
+ * next arena, so that what is built and freed over and over (a compile's trees, a
+ * program's tables) costs no calls of the allocator. */
 typedef struct arena_block arena_block;
 typedef struct arena {
     ctx *cx;
     arena_block *head;
+    size_t first; /* size of its first block */
 } arena;
 void arena_init(arena *a, ctx *cx);
 void *arena_alloc(arena *a, size_t size); /* cleared; NULL with the diag filled */
 /* The same, of which only the first `cleared` bytes are. */
 void *arena_part(arena *a, size_t size, size_t cleared);
 void *arena_array(arena *a, int64_t count, size_t size);
+/* The same, not cleared. */
+void *arena_room(arena *a, int64_t count, size_t size);
 char *arena_text(arena *a, const char *s, size_t len);
 void arena_free(arena *a);
 

@@ -182,11 +182,15 @@ static void *default_alloc(ctx *cx, void *block, size_t old_size, size_t size)
     return to;
 }
 
+enum { SPARES_KEPT = true };
+
 void mem_release(ctx *cx)
 {
     for (int i = 0; i < 4; i++) {
         if (cx->kept[i].block) munmap(cx->kept[i].block, cx->kept[i].size);
         cx->kept[i].block = NULL;
+        free(cx->spare[i]);
+        cx->spare[i] = NULL;
     }
 }
 
@@ -205,6 +209,8 @@ static void *default_alloc(ctx *cx, void *block, size_t old_size, size_t size)
     (void)old_size;
     return realloc(block, size);
 }
+
+enum { SPARES_KEPT = false };
 
 void mem_release(ctx *cx)
 {
@@ -399,6 +405,9 @@ struct arena_block {
     size_t size, used; /* bytes of the whole block, those handed out */
 };
 
+enum { ARENA_FIRST = 16384, ARENA_BLOCK = 1 << 18 }; /* sizes of blocks: first, most */
+enum { SPARES = sizeof((ctx *)0)->spare / sizeof(arena_block *) };
+
 #define ARENA_ALIGN ((size_t)16)
 #define ARENA_HEAD ((sizeof(arena_block) + ARENA_ALIGN - 1) & ~(ARENA_ALIGN - 1))
 
@@ -406,6 +415,42 @@ void arena_init(arena *a, ctx *cx)
 {
     a->cx = cx;
     a->head = NULL;
+    a->first = ARENA_FIRST;
+}
+
+/* The smallest spare block of at least so many bytes, else a new one. */
+static arena_block *block_take(ctx *cx, size_t size)
+{
+    int best = -1;
+    for (int i = 0; i < SPARES; i++) {
+        const arena_block *b = cx->spare[i];
+        if (b && b->size >= size && (best < 0 || b->size < cx->spare[best]->size)) best = i;
+    }
+    if (best < 0 || !claim(cx, cx->spare[best]->size)) {
+        arena_block *b = mem_alloc(cx, size);
+        if (b) b->size = size;
+        return b;
+    }
+    arena_block *b = cx->spare[best];
+    cx->spare[best] = NULL;
+    return b;
+}
+
+/* Keeps the block, in place of the smallest if there is no room. */
+static void block_give(ctx *cx, arena_block *b)
+{
+    const bool keeps = SPARES_KEPT && !cx->alloc && !cx->root && !cx->max_memory;
+    int to = 0;
+    for (int i = 0; i < SPARES && cx->spare[to]; i++)
+        if (!cx->spare[i] || cx->spare[i]->size < cx->spare[to]->size) to = i;
+    arena_block *out = cx->spare[to];
+    if (!keeps || b->size > ARENA_BLOCK || (out && out->size >= b->size)) {
+        mem_free(cx, b, b->size);
+        return;
+    }
+    cx->spare[to] = b;
+    release(cx, b->size);
+    free(out);
 }
 
 void *arena_part(arena *a, size_t size, size_t cleared)
@@ -414,13 +459,12 @@ void *arena_part(arena *a, size_t size, size_t cleared)
     size = (size + ARENA_ALIGN - 1) & ~(ARENA_ALIGN - 1);
     arena_block *b = a->head;
     if (!b || b->size - b->used < size) {
-        size_t whole = b ? 2 * b->size : 16384;
-        if (whole > (size_t)1 << 18) whole = (size_t)1 << 18;
+        size_t whole = b ? 2 * b->size : a->first;
+        if (whole > ARENA_BLOCK) whole = ARENA_BLOCK;
         if (whole < ARENA_HEAD + size) whole = ARENA_HEAD + size;
-        b = mem_alloc(a->cx, whole);
+        b = block_take(a->cx, whole);
         if (!b) return NULL;
         b->next = a->head;
-        b->size = whole;
         b->used = ARENA_HEAD;
         a->head = b;
     }
@@ -441,10 +485,18 @@ void *arena_array(arena *a, int64_t count, size_t size)
     return array_size(a->cx, count, size, &bytes) ? arena_alloc(a, bytes) : NULL;
 }
 
+void *arena_room(arena *a, int64_t count, size_t size)
+{
+    size_t bytes;
+    return array_size(a->cx, count, size, &bytes) ? arena_part(a, bytes, 0) : NULL;
+}
+
 char *arena_text(arena *a, const char *s, size_t len)
 {
-    char *copy = arena_alloc(a, len + 1);
-    if (copy) memcpy(copy, s, len);
+    char *copy = arena_part(a, len + 1, 0);
+    if (!copy) return NULL;
+    memcpy(copy, s, len);
+    copy[len] = 0;
     return copy;
 }
 
@@ -452,7 +504,7 @@ void arena_free(arena *a)
 {
     for (arena_block *b = a->head, *next; b; b = next) {
         next = b->next;
-        mem_free(a->cx, b, b->size);
+        block_give(a->cx, b);
     }
     a->head = NULL;
 }

@@ -77,7 +77,7 @@ typedef struct decl_copy {
     stc_value fill;
 } decl_copy;
 
-struct stc_program {
+struct stc_program { /* in the arena of its program */
     stc_machine *m;
     stc_program *next, *prev;
     program *p;
@@ -90,7 +90,6 @@ struct stc_program {
     bool ran;           /* results are there */
     bool from_text;     /* not decoded from bytes: the stages can be explained */
     decl_copy *decl;    /* to compile again for explain; text is p->source */
-    size_t decl_size;   /* of their block, texts included */
     int ndecl;
     char *stage[4]; /* ast, bound, plan, lattice: made when first asked for */
 };
@@ -138,7 +137,7 @@ static inline void api_enter(ctx *cx)
  * api_text_of also drops the buffer. */
 stc_status api_text(ctx *cx, const void *data, size_t n, void *out);
 stc_status api_text_of(textbuf *b, stc_status status, char **out);
-stc_status fail_null(ctx *cx, const char *what);
+__attribute__((cold)) stc_status fail_null(ctx *cx, const char *what);
 /* Prints as `print` does; at most limit entries, 0: all (print.c). */
 stc_status tensor_print(const tensor *t, FILE *out, int64_t limit);
 /* A shape as [a,b]. */

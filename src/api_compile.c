@@ -32,9 +32,10 @@ int ast_use_order(const ast *tree, const char *name)
 {
     if (!tree || tree->kind == N_FN || tree->kind == N_FORMAT || tree->kind == N_TENSOR)
         return -1;
-    if (tree->kind == N_CALL && strcmp(tree->name, name) == 0) return tree->count;
-    int order = -1;
-    if (tree->kind == N_NAME && strcmp(tree->name, name) == 0) order = 0;
+    const bool used = (tree->kind == N_CALL || tree->kind == N_NAME) &&
+                      tree->name[0] == name[0] && strcmp(tree->name, name) == 0;
+    if (used && tree->kind == N_CALL) return tree->count;
+    int order = used ? 0 : -1;
     const int count = tree->kind == N_ASSIGN ? 2 : tree->count;
     for (int i = 0; i < count && order <= 0; i++) {
         const int below = ast_use_order(tree->child[i], name);
@@ -82,9 +83,8 @@ stc_status compile_begin(ctx *cx, const source *src, bool lent, program **out)
 {
     program *p = program_new(cx);
     if (!p) return cx->diag.status;
-    p->source_lent = lent;
-    p->source = lent ? (char *)src->text : mem_strdup(cx, src->text);
-    p->file = mem_strdup(cx, src->file);
+    p->source = lent ? src->text : program_text(p, src->text);
+    p->file = program_text(p, src->file);
     if (!p->source || !p->file) {
         program_free(p);
         return cx->diag.status;
@@ -106,13 +106,10 @@ stc_status compile_finish(program *p, stc_times *times, machine **out)
 stc_status program_wrap(stc_machine *m, program *p, machine *mc, stc_program **out)
 {
     ctx *cx = &m->cx;
-    stc_program *w = mem_zero(cx, 1, sizeof *w);
-    binding *bind = mem_zero(cx, p->ntensor + 1, sizeof *bind);
-    shown_decl *shown = mem_zero(cx, p->ntensor + 1, sizeof *shown);
+    stc_program *w = arena_alloc(&p->own, sizeof *w); /* they live as long as p */
+    binding *bind = arena_array(&p->own, p->ntensor + 1, sizeof *bind);
+    shown_decl *shown = arena_array(&p->own, p->ntensor + 1, sizeof *shown);
     if (!w || !bind || !shown) {
-        mem_free(cx, w, sizeof *w);
-        mem_free(cx, bind, (size_t)(p->ntensor + 1) * sizeof *bind);
-        mem_free(cx, shown, (size_t)(p->ntensor + 1) * sizeof *shown);
         machine_free(mc);
         program_free(p);
         return cx->diag.status;
@@ -275,42 +272,21 @@ static stc_status compile_job(text_job *job, program **p, machine **mc)
 /* ---- the public calls -----------------------------------------------------------------
  */
 
-static void decls_free(stc_program *w)
-{
-    mem_free(&w->m->cx, w->decl, w->decl_size);
-}
-
-static char *put_text(char **at, const char *text)
-{
-    char *to = *at;
-    const size_t size = strlen(text) + 1;
-    memcpy(to, text, size);
-    *at += size;
-    return to;
-}
-
-/* All in one block: the rows, and the texts behind them. */
 static stc_status decls_copy(stc_program *w, const stc_decl *decl, int count)
 {
-    if (!count) return STC_OK;
-    size_t size = (size_t)count * sizeof *w->decl;
-    for (int i = 0; i < count; i++)
-        size +=
-            strlen(decl[i].name) + 1 + (decl[i].format ? strlen(decl[i].format) + 1 : 0);
-    w->decl = mem_alloc(&w->m->cx, size);
+    w->decl = arena_room(&w->p->own, count, sizeof *w->decl);
     if (!w->decl) return w->m->cx.diag.status;
-    w->decl_size = size;
-    w->ndecl = count;
-    char *at = (char *)(w->decl + count);
     for (int i = 0; i < count; i++) {
-        w->decl[i] =
-            (decl_copy){.name = put_text(&at, decl[i].name),
-                        .format = decl[i].format ? put_text(&at, decl[i].format) : NULL,
-                        .type = decl[i].type,
-                        .order = decl[i].order,
-                        .has_fill = decl[i].fill != NULL};
-        if (decl[i].fill) w->decl[i].fill = *decl[i].fill;
+        decl_copy *d = &w->decl[i];
+        *d = (decl_copy){.name = program_text(w->p, decl[i].name),
+                         .type = decl[i].type,
+                         .order = decl[i].order,
+                         .has_fill = decl[i].fill != NULL};
+        if (decl[i].format) d->format = program_text(w->p, decl[i].format);
+        if (decl[i].fill) d->fill = *decl[i].fill;
+        if (!d->name || (decl[i].format && !d->format)) return w->m->cx.diag.status;
     }
+    w->ndecl = count;
     return STC_OK;
 }
 
@@ -350,19 +326,15 @@ void stc_program_free(stc_program *w)
         binding_clear(cx, &w->bind[i]);
         mem_strfree(cx, w->shown[i].format);
     }
-    mem_free(cx, w->bind, (size_t)(w->p->ntensor + 1) * sizeof *w->bind);
-    mem_free(cx, w->shown, (size_t)(w->p->ntensor + 1) * sizeof *w->shown);
     for (int i = 0; i < 4; i++)
         mem_strfree(cx, w->stage[i]);
-    decls_free(w);
-    program_free(w->p);
     if (w->next) w->next->prev = w->prev;
     if (w->prev) {
         w->prev->next = w->next;
     } else {
         w->m->programs = w->next;
     }
-    mem_free(cx, w, sizeof *w);
+    program_free(w->p); /* and w with it */
 }
 
 /* Moves the texts into the program, all or none. */

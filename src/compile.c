@@ -11,7 +11,7 @@ stc_status compile_assignment(arena *a, program *p, const source *src, bstmt *s,
                               stage_texts *texts, stc_times *times)
 {
     const uint64_t start = now_ticks();
-    plan *pl = arena_part(a, sizeof *pl, offsetof(plan, access));
+    plan *pl = arena_part(a, sizeof *pl, offsetof(plan, schedule.rank));
     if (!pl) return STC_ERR_MEMORY;
     pl->a = a;
     pl->p = p;

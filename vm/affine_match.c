@@ -6,7 +6,6 @@
  */
 #include "affine_match.h"
 #include "super.h"
-#include <stdio.h>
 #include <string.h>
 
 /* Walker `o` stands: opened in the nest, or before it. */
@@ -182,6 +181,15 @@ static bool any_affine(const program *p)
     return false;
 }
 
+static void affine_describe(const super *base, textbuf *out)
+{
+    const affine *a = (const affine *)base;
+    text_add(out, "%s nest of %d -> %s", a->nbound ? "blocks" : "affine", a->nindex,
+             a->sink.kind == SINK_ACC     ? "accumulate"
+             : a->sink.kind == SINK_STORE ? "store"
+                                          : "workspace");
+}
+
 stc_status affine_fuse(machine *mc, loop *l, super **out)
 {
     const program *p = mc->p;
@@ -208,16 +216,12 @@ stc_status affine_fuse(machine *mc, loop *l, super **out)
     if (found) {
         a->base = (super){.run = affine_run,
                           .free = affine_release,
+                          .describe = affine_describe,
                           .loop = around[depth],
                           .next = around[depth]->exit,
                           .tier = 3,
                           .any_order = true,
                           .size = sizeof *a};
-        snprintf(a->base.note, sizeof a->base.note, "%s nest of %d -> %s",
-                 a->nbound ? "blocks" : "affine", a->nindex,
-                 a->sink.kind == SINK_ACC     ? "accumulate"
-                 : a->sink.kind == SINK_STORE ? "store"
-                                              : "workspace");
         /* what runs a loop around would look for each sum's entries instead */
         for (loop *o = around[depth]->outer; o && a->sink.kind == SINK_STORE; o = o->outer)
             machine_take_back(mc, o);

@@ -514,10 +514,14 @@ static stc_status registers_row(assembler *as)
     return STC_OK;
 }
 
-static stc_status text_row(assembler *as, char **to)
+static stc_status text_row(assembler *as, const char **to)
 {
+    char *text = NULL;
     if (*to) return complain(as, "one such line");
-    return quoted(as, to);
+    if (quoted(as, &text)) return as->cx->diag.status;
+    *to = program_text(as->p, text);
+    mem_strfree(as->cx, text);
+    return *to ? STC_OK : as->cx->diag.status;
 }
 
 static stc_status directive(assembler *as)

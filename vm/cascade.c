@@ -8,7 +8,6 @@
  */
 #include "cascade.h"
 #include "super.h"
-#include <stdio.h>
 #include <string.h>
 
 /* ---- the body of an inner loop as a strip of its own --------------------------- */
@@ -337,26 +336,19 @@ static void cascade_free(machine *mc, super *base)
 
 /* ---- linking ------------------------------------------------------------------- */
 
-static void describe(cascade *c)
+static void describe(const super *base, textbuf *out)
 {
     static const char *const sinks[] = {"reduce",    "store",  "accumulate",
                                         "workspace", "reduce", "workspace"};
-    const stage *last = &c->stage[c->nstage - 1];
-    char *at = c->base.note;
-    const size_t size = sizeof c->base.note;
-    if (c->nstage == 2 && c->stage[0].pair) {
-        nest_describe(c->stage[0].pair, at, size);
-        return;
-    }
-    size_t n = 0;
-    for (int k = 0; k < c->nstage && !n; k++)
-        if (c->stage[k].pair) {
-            nest_describe(c->stage[k].pair, at, size);
-            n = strlen(at);
-        }
-    snprintf(at + n, size - n, "%scascade of %d loops%s%s", n ? ", in a " : "", c->nstage,
-             !n && last->own.s.nsink ? " -> " : "",
-             !n && last->own.s.nsink ? sinks[last->own.s.sink[0].kind] : "");
+    const cascade *c = (const cascade *)base;
+    const nest *pair = NULL;
+    for (int k = 0; k < c->nstage && !pair; k++)
+        pair = c->stage[k].pair;
+    if (pair) nest_describe(pair, out);
+    if (pair && c->nstage == 2) return;
+    text_add(out, "%scascade of %d loops", pair ? ", in a " : "", c->nstage);
+    const loop_summary *last = &c->stage[c->nstage - 1].own.s;
+    if (!pair && last->nsink) text_add(out, " -> %s", sinks[last->sink[0].kind]);
 }
 
 stc_status cascade_fuse(machine *mc, const loop_tree *t, super **out)
@@ -370,6 +362,7 @@ stc_status cascade_fuse(machine *mc, const loop_tree *t, super **out)
     c->stage = (stage *)(c + 1);
     c->base = (super){.run = cascade_run,
                       .free = cascade_free,
+                      .describe = describe,
                       .next = t->s.l->exit,
                       .loop = t->s.l,
                       .tier = 4,
@@ -385,7 +378,6 @@ stc_status cascade_fuse(machine *mc, const loop_tree *t, super **out)
         if (pair) c->base.tier = 3;
         if (pair && pair->in.sink[0].kind == SINK_STORE) c->base.sure = false;
     }
-    describe(c);
     *out = &c->base;
     return STC_OK;
 }

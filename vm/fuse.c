@@ -67,24 +67,54 @@ static stc_status fuse_tree(machine *mc, const loop_tree *t, super **out)
     return st ? st : fuse_intervals(mc, t, out);
 }
 
-static stc_status fuse_all(machine *mc, loop_tree *all)
+/* Loop `from`, in no other, and those inside it, up to `to`. */
+static stc_status fuse_nest(machine *mc, const value_reads *reads, int from, int to,
+                            loop_tree *all)
 {
     int taken = -1; /* up to which lop loops are taken care of */
-    for (int k = mc->nloop - 1; k >= 0; k--) {
-        all[k].read = false;
-        if (mc->loops[k].first < mc->nmain) summary_read(mc, &mc->loops[k], all);
-    }
-    for (int k = 0; k < mc->nloop; k++) {
+    for (int k = to - 1; k >= from; k--)
+        summary_read(mc, reads, &mc->loops[k], &mc->loops[from], all);
+    for (int k = from; k < to; k++) {
         const loop *l = &mc->loops[k];
         super *s = NULL;
-        if (!all[k].read || l->first < taken) continue;
-        const stc_status st = fuse_tree(mc, &all[k], &s);
+        if (!all[k - from].read || l->first < taken) continue;
+        const stc_status st = fuse_tree(mc, &all[k - from], &s);
         if (s) machine_give(mc, s); /* what there is, for the machine to free */
         if (st) return st;
         if (!s) continue;
         taken = l->last;
     }
     return STC_OK;
+}
+
+/* Behind loop k and all that is inside it. */
+static int nest_end(const machine *mc, int k)
+{
+    for (k++; k < mc->nloop && mc->loops[k].outer;)
+        k++;
+    return k;
+}
+
+/* One nest after the other, in the same memory. */
+static stc_status fuse_all(machine *mc)
+{
+    int most = 0;
+    for (int k = 0, end; k < mc->nloop; k = end) {
+        end = nest_end(mc, k);
+        if (end - k > most) most = end - k;
+    }
+    arena scratch;
+    arena_init(&scratch, mc->cx);
+    value_reads *reads = arena_room(&scratch, mc->p->nv, sizeof *reads);
+    loop_tree *all = arena_room(&scratch, most, sizeof *all);
+    stc_status st = reads && all ? STC_OK : mc->cx->diag.status;
+    if (!st) summary_value_reads(mc, reads);
+    for (int k = 0, end; k < mc->nloop && !st; k = end) {
+        end = nest_end(mc, k);
+        st = fuse_nest(mc, reads, k, end, all);
+    }
+    arena_free(&scratch);
+    return st;
 }
 
 /* Nests that one sparse operand drives, last: they take over all of their loops,
@@ -104,9 +134,7 @@ static stc_status fuse_affine(machine *mc)
 stc_status machine_fuse(machine *mc)
 {
     if (mc->nloop == 0) return STC_OK;
-    loop_tree *all = mem_array(mc->cx, mc->nloop, sizeof *all);
-    stc_status st = all ? fuse_all(mc, all) : mc->cx->diag.status;
-    mem_free(mc->cx, all, (size_t)mc->nloop * sizeof *all);
+    stc_status st = fuse_all(mc);
     if (!st) st = fuse_affine(mc);
     return st ? st : rows_fuse(mc);
 }

@@ -161,9 +161,17 @@ struct loop_tree {
     loop_tree *child[CHILD_MAX];
 };
 
-/* Reads loop l into all[its number]; those inside it are there already. False:
- * something in its body has no place in a summary. */
-bool summary_read(const machine *mc, loop *l, loop_tree *all);
+/* The lops of main code that first and last read a value register; none: last is -1. */
+typedef struct value_reads {
+    int first, last;
+} value_reads;
+/* Those of all registers: what is asked of every loop that writes one. */
+void summary_value_reads(const machine *mc, value_reads *reads);
+
+/* Reads loop l into all[its number - first's]; those inside it are there already.
+ * False: something in its body has no place in a summary. */
+bool summary_read(const machine *mc, const value_reads *reads, loop *l, const loop *first,
+                  loop_tree *all);
 
 /* The value that fn leaves what it is combined with, from either side; truth
  * values for the functions of those. False: it has none. */

@@ -7,7 +7,6 @@
  * still have long ones.
  */
 #include "interval.h"
-#include <stdio.h>
 #include <string.h>
 
 /* ---- matching ------------------------------------------------------------------ */
@@ -204,8 +203,9 @@ static bool match_loop(const machine *mc, ivl_loop *v, const loop_summary *s, in
     return true;
 }
 
-static void describe(const interval *iv, char *note, size_t size)
+static void describe(const super *base, textbuf *out)
 {
+    const interval *iv = (const interval *)base;
     static const char *const sinks[] = {"reduce", "store", "accumulate"};
     const sink *x = NULL;
     int walks = 0;
@@ -215,7 +215,7 @@ static void describe(const interval *iv, char *note, size_t size)
         for (int b = 0; b < s->l->merge->count; b++)
             walks += operand_walks(&s->l->merge->operand[b]);
     }
-    snprintf(note, size, "intervals %d loop%s, %d walked -> %s", iv->loops,
+    text_add(out, "intervals %d loop%s, %d walked -> %s", iv->loops,
              iv->loops == 1 ? "" : "s", walks, sinks[x->kind]);
 }
 
@@ -290,12 +290,12 @@ stc_status interval_fuse(machine *mc, const loop_summary *s, const nest_links *l
     loop *l = summary_at(s, n, 0)->l;
     iv->base = (super){.run = interval_run,
                        .free = interval_release,
+                       .describe = describe,
                        .next = l->exit,
                        .loop = l,
                        .tier = 4,
                        .size = size};
     iv->other = *out;
-    describe(iv, iv->base.note, sizeof iv->base.note);
     *out = &iv->base;
     return STC_OK;
 }

@@ -118,13 +118,13 @@ struct loop {
 struct super {
     stc_status (*run)(machine *mc, super *s);
     void (*free)(machine *mc, super *s); /* all but the block itself               */
+    void (*describe)(const super *s, textbuf *out); /* for dumps, when they are asked for */
     const lop *next; /* where to go on: as a rule loop->exit                   */
     super *behind;   /* what runs the loop if this one can't: NULL: base operations */
     loop *loop;
     int tier;       /* 2, 3 or 4                                              */
     bool sure;      /* never asks for a replay                                */
     bool any_order; /* its loops are as good in any order, but for rounding         */
-    char note[80];  /* for dumps: "merge2.union add -> append C.1"            */
     size_t size;    /* of the block, for mem_free                             */
 };
 
@@ -251,7 +251,7 @@ static inline stc_status machine_count(machine *mc, int64_t n)
  * which the loops around it stand. */
 stc_status machine_fault(machine *mc, const lop *at, fn_fault fault);
 stc_status machine_fail(machine *mc, const lop *at, stc_status status, const char *format,
-                        ...) PRINTF_LIKE(4, 5);
+                        ...) ERROR_LIKE(4, 5);
 /* What the host's function of call `at` said; why may be NULL. */
 stc_status machine_host_failed(machine *mc, const lop *at, stc_status status,
                                const char *why);

@@ -368,18 +368,9 @@ stc_status nest_match(machine *mc, const loop_summary *outer, const loop_tree *i
     return STC_OK;
 }
 
-void nest_describe(const nest *ns, char *note, size_t size)
+void nest_describe(const nest *ns, textbuf *out)
 {
     static const char *const shapes[] = {"fiber", "range", "merge"};
     static const char *const sinks[] = {"sum", "store", "accumulate", "workspace"};
-    const char *const parts[] = {"nest ", shapes[ns->shape], " -> ",
-                                 sinks[ns->in.sink[0].kind]};
-    size_t n = 0;
-    for (int k = 0; k < 4; k++) { /* every program that is linked comes here */
-        const size_t more = strlen(parts[k]);
-        if (n + more >= size) break;
-        memcpy(note + n, parts[k], more);
-        n += more;
-    }
-    note[n] = 0;
+    text_add(out, "nest %s -> %s", shapes[ns->shape], sinks[ns->in.sink[0].kind]);
 }

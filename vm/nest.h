@@ -139,7 +139,7 @@ stc_status nest_match(machine *mc, const loop_summary *outer, const loop_tree *i
                       nest **out);
 bool nest_prepare(machine *mc, nest *ns);
 void nest_gaps(nest *ns);
-void nest_describe(const nest *ns, char *note, size_t size);
+void nest_describe(const nest *ns, textbuf *out);
 
 /* super.c: the kernels for a matched nest; false if no row has it. */
 bool super_choose(const machine *mc, nest *ns);

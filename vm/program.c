@@ -2,25 +2,36 @@
  *
  * Tables grow by doubling; constants and extents that are equal share a row,
  * so that lowering may ask for them as often as it likes. A program owns all
- * that its rows point to.
+ * that its rows point to: it is one arena, which small programs fit into at once;
+ * what a table leaves when it grows stays there, less than the table itself.
  */
 #include "build.h"
 #include <string.h>
 
+enum { PROGRAM_FIRST = 8192 }; /* bytes of the arena's first block */
+
+/* Moves a table to where it has room for `next` rows. */
+static stc_status move(program *p, void *table, int count, int next, size_t size)
+{
+    void **block = table;
+    void *b = arena_room(&p->own, next, size);
+    if (!b) return p->cx->diag.status;
+    if (count) memcpy(b, *block, (size_t)count * size);
+    *block = b;
+    return STC_OK;
+}
+
 /* Makes room for one more row. */
 static stc_status grow(program *p, void *table, int *cap, int count, int max, size_t size)
 {
-    void **block = table;
     if (count >= max)
         return fail(p->cx, STC_ERR_PROGRAM,
                     "the program is too large: more than %d rows of "
                     "one kind",
                     max);
     if (count < *cap) return STC_OK;
-    int next = *cap ? 2 * *cap : 4;
-    void *b = mem_resize(p->cx, *block, (size_t)*cap * size, (size_t)next * size);
-    if (!b) return p->cx->diag.status;
-    *block = b;
+    const int next = *cap ? 2 * *cap : 4;
+    if (move(p, table, count, next, size)) return p->cx->diag.status;
     *cap = next;
     return STC_OK;
 }
@@ -29,40 +40,26 @@ static stc_status grow(program *p, void *table, int *cap, int count, int max, si
 
 program *program_new(ctx *cx)
 {
-    program *p = mem_zero(cx, 1, sizeof *p);
-    if (p) p->cx = cx;
+    arena own;
+    arena_init(&own, cx);
+    own.first = PROGRAM_FIRST;
+    program *p = arena_alloc(&own, sizeof *p);
+    if (!p) return NULL;
+    p->cx = cx;
+    p->own = own;
     return p;
-}
-
-static void free_merge(ctx *cx, merge_desc *m)
-{
-    mem_free(cx, m->operand, m->count * sizeof *m->operand);
-    mem_free(cx, m->postfix, (size_t)m->postfix_len);
 }
 
 void program_free(program *p)
 {
     if (!p) return;
-    ctx *cx = p->cx;
-    for (int i = 0; i < p->ntensor; i++)
-        mem_strfree(cx, p->tensor[i].name);
-    for (int i = 0; i < p->ncheck; i++)
-        mem_strfree(cx, p->check[i].text);
-    for (int i = 0; i < p->nmerge; i++)
-        free_merge(cx, &p->merge[i]);
-    for (int i = 0; i < p->nfn; i++)
-        mem_strfree(cx, p->fn[i].name);
-    if (!p->source_lent) mem_strfree(cx, p->source);
-    mem_strfree(cx, p->file);
-    mem_free(cx, p->code, (size_t)p->code_cap * sizeof *p->code);
-    mem_free(cx, p->at, (size_t)p->code_cap * sizeof *p->at);
-    mem_free(cx, p->tensor, (size_t)p->tensor_cap * sizeof *p->tensor);
-    mem_free(cx, p->ext, (size_t)p->ext_cap * sizeof *p->ext);
-    mem_free(cx, p->check, (size_t)p->check_cap * sizeof *p->check);
-    mem_free(cx, p->konst, (size_t)p->const_cap * sizeof *p->konst);
-    mem_free(cx, p->merge, (size_t)p->merge_cap * sizeof *p->merge);
-    mem_free(cx, p->fn, (size_t)p->fn_cap * sizeof *p->fn);
-    mem_free(cx, p, sizeof *p);
+    arena own = p->own; /* p is in it */
+    arena_free(&own);
+}
+
+char *program_text(program *p, const char *s)
+{
+    return arena_text(&p->own, s, strlen(s));
 }
 
 /* ---- code ---------------------------------------------------------------------- */
@@ -76,20 +73,9 @@ stc_status program_reserve(program *p, int n)
                     "the program is too large: more than %d instructions", CODE_MAX);
     int cap = p->code_cap ? 2 * p->code_cap : 64;
     if (cap < n) cap = n;
-    insn *code = mem_alloc(p->cx, (size_t)cap * sizeof *code);
-    span *at = code ? mem_alloc(p->cx, (size_t)cap * sizeof *at) : NULL;
-    if (!at) {
-        mem_free(p->cx, code, (size_t)cap * sizeof *code);
+    if (move(p, &p->code, p->ncode, cap, sizeof *p->code) ||
+        move(p, &p->at, p->ncode, cap, sizeof *p->at))
         return p->cx->diag.status;
-    }
-    if (p->ncode) {
-        memcpy(code, p->code, (size_t)p->ncode * sizeof *code);
-        memcpy(at, p->at, (size_t)p->ncode * sizeof *at);
-    }
-    mem_free(p->cx, p->code, (size_t)p->code_cap * sizeof *p->code);
-    mem_free(p->cx, p->at, (size_t)p->code_cap * sizeof *p->at);
-    p->code = code;
-    p->at = at;
     p->code_cap = cap;
     return STC_OK;
 }
@@ -98,8 +84,7 @@ int program_emit(program *p, span at, opcode op, const uint16_t *args, int n)
 {
     if (program_reserve(p, p->ncode + 1)) return -1;
     insn *i = &p->code[p->ncode];
-    memset(i, 0, sizeof *i);
-    i->op = (uint16_t)op;
+    *i = (insn){.op = (uint16_t)op};
     for (int k = 0; k < n; k++)
         i->arg[k] = args[k];
     p->at[p->ncode] = at;
@@ -159,7 +144,7 @@ int program_extent(program *p, extent e)
 int program_check(program *p, ext_check c)
 {
     if (GROW(p->check, p->check_cap, p->ncheck)) return -1;
-    c.text = mem_strdup(p->cx, c.text);
+    c.text = program_text(p, c.text);
     if (!c.text) return -1;
     p->check[p->ncheck] = c;
     return p->ncheck++;
@@ -168,10 +153,10 @@ int program_check(program *p, ext_check c)
 int program_tensor(program *p, const prog_tensor *t)
 {
     if (GROW(p->tensor, p->tensor_cap, p->ntensor)) return -1;
-    prog_tensor row = *t;
-    row.name = mem_strdup(p->cx, t->name);
-    if (!row.name) return -1;
-    p->tensor[p->ntensor] = row;
+    char *name = program_text(p, t->name);
+    if (!name) return -1;
+    p->tensor[p->ntensor] = *t;
+    p->tensor[p->ntensor].name = name;
     return p->ntensor++;
 }
 
@@ -182,16 +167,13 @@ int program_merge(program *p, const merge_desc *m)
     row.operand = NULL;
     row.postfix = NULL;
     if (m->count) {
-        row.operand = mem_alloc(p->cx, m->count * sizeof *row.operand);
+        row.operand = arena_room(&p->own, m->count, sizeof *row.operand);
         if (!row.operand) return -1;
         memcpy(row.operand, m->operand, m->count * sizeof *row.operand);
     }
     if (m->postfix_len > 0) {
-        row.postfix = mem_alloc(p->cx, (size_t)m->postfix_len);
-        if (!row.postfix) {
-            mem_free(p->cx, row.operand, m->count * sizeof *row.operand);
-            return -1;
-        }
+        row.postfix = arena_room(&p->own, m->postfix_len, 1);
+        if (!row.postfix) return -1;
         memcpy(row.postfix, m->postfix, (size_t)m->postfix_len);
     }
     p->merge[p->nmerge] = row;
@@ -202,7 +184,7 @@ int program_fn(program *p, const user_fn *f)
 {
     if (GROW(p->fn, p->fn_cap, p->nfn)) return -1;
     user_fn row = *f;
-    row.name = mem_strdup(p->cx, f->name);
+    row.name = program_text(p, f->name);
     if (!row.name) return -1;
     p->fn[p->nfn] = row;
     return p->nfn++;
@@ -210,9 +192,7 @@ int program_fn(program *p, const user_fn *f)
 
 void program_rewind(program *p, int tensors, int extents, int checks)
 {
-    while (p->ntensor > tensors)
-        mem_strfree(p->cx, p->tensor[--p->ntensor].name);
-    while (p->ncheck > checks)
-        mem_strfree(p->cx, p->check[--p->ncheck].text);
+    if (p->ntensor > tensors) p->ntensor = tensors;
     if (p->next > extents) p->next = extents;
+    if (p->ncheck > checks) p->ncheck = checks;
 }

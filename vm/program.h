@@ -156,11 +156,11 @@ typedef struct user_fn {
 
 typedef struct program {
     ctx *cx;
+    arena own; /* this and all that is below */
     insn *code;
     int ncode, code_cap;
     span *at;          /* per instruction: the place in `source` (debug lines) */
-    char *source, *file;
-    bool source_lent; /* source belongs to whoever made the program         */
+    const char *source, *file; /* the source may belong to whoever made the program */
     prog_tensor *tensor;
     int ntensor, tensor_cap;
     extent *ext;
@@ -186,6 +186,7 @@ int program_check(program *p, ext_check c);          /* copies text            *
 int program_tensor(program *p, const prog_tensor *t); /* copies name           */
 int program_merge(program *p, const merge_desc *m);  /* copies operands, tables */
 int program_fn(program *p, const user_fn *f);        /* copies name            */
+char *program_text(program *p, const char *s);       /* a copy, NULL: no memory */
 /* Forgets the rows that were added after there were so many. */
 void program_rewind(program *p, int tensors, int extents, int checks);
 

@@ -17,7 +17,9 @@ static void note_tier(void *context, int pc, textbuf *out)
     if (!l) return;
     if (r->mc->code[l->first].op == LOP_PARALLEL) text_add(out, "  ; shared by threads\n");
     if (l->super) {
-        text_add(out, "  ; tier %d: %s\n", l->super->tier, l->super->note);
+        text_add(out, "  ; tier %d: ", l->super->tier);
+        l->super->describe(l->super, out);
+        text_add(out, "\n");
         return;
     }
     for (int i = 0; i < r->mc->nloop; i++) /* inside a loop that is taken over */
@@ -95,8 +97,9 @@ stc_status machine_profile(const machine *mc, textbuf *out)
         insn_print(&mc->p->code[mc->origin[i]], out);
         if (row->op == LOP_SUPER) {
             const super *s = mc->code[i].u.super;
-            text_add(out, " ; %llu rounds, tier %d: %s", (unsigned long long)row->rounds,
-                     s->tier, s->note);
+            text_add(out, " ; %llu rounds, tier %d: ", (unsigned long long)row->rounds,
+                     s->tier);
+            s->describe(s, out);
             note_visits(mc, s->loop, out);
         }
         if (row->op == LOP_LOOP) note_visits(mc, mc->code[i].u.loop, out);

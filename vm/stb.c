@@ -372,6 +372,17 @@ static char *get_text(reader *r, stc_status *status)
     return buf;
 }
 
+/* A text that the program keeps; NULL where there is none. */
+static stc_status get_kept(reader *r, program *p, const char **to)
+{
+    stc_status status = STC_OK;
+    char *text = get_text(r, &status);
+    if (!text) return status;
+    *to = program_text(p, text);
+    mem_strfree(r->cx, text);
+    return *to ? STC_OK : r->cx->diag.status;
+}
+
 static value get_value(reader *r, vclass cls)
 {
     value v;
@@ -585,9 +596,8 @@ static stc_status get_section(reader *r, program *p, int tag)
     int n;
     switch (tag) {
     case SEC_TEXT:
-        p->file = get_text(r, &status);
-        if (!status) p->source = get_text(r, &status);
-        return status;
+        status = get_kept(r, p, &p->file);
+        return status ? status : get_kept(r, p, &p->source);
     case SEC_REGISTERS: {
         int *const to[] = {&p->nv, &p->ni, &p->nm, &p->nc};
         for (int k = 0; k < 4; k++) {

@@ -4,7 +4,6 @@
  * Columns are allocated when the loop first runs, so that linking stays cheap.
  */
 #include "cascade.h"
-#include <stdio.h>
 #include <string.h>
 
 /* Columns begin on different cache sets. */
@@ -131,17 +130,18 @@ bool strip_evaluable(const loop_summary *s)
     return true;
 }
 
-static void describe(const loop_summary *s, char *note, size_t size)
+static void describe(const super *base, textbuf *out)
 {
     static const char *const sinks[] = {"reduce",    "store",  "accumulate",
                                         "workspace", "reduce", "workspace"};
+    const loop_summary *s = &((const strip *)base)->s;
     const merge_desc *m = s->l->merge;
     int walk = 0, ops = 0;
     for (int b = 0; b < m->count; b++)
         walk += m->operand[b].role == MERGE_WALK || m->operand[b].role == MERGE_FOLLOW;
     for (int k = 0; k < s->nnode; k++)
         ops += s->node[k].kind >= NODE_FN && s->node[k].kind <= NODE_WRAP;
-    snprintf(note, size, "strip %d walked%s, %d operation%s -> %s", walk,
+    text_add(out, "strip %d walked%s, %d operation%s -> %s", walk,
              m->universe ? " in the universe" : "", ops, ops == 1 ? "" : "s",
              s->nsink ? sinks[s->sink[0].kind] : "nothing");
 }
@@ -156,6 +156,7 @@ void strip_setup(strip *s, const loop_summary *sum)
     memset(s->node, 0, (size_t)sum->nnode * sizeof *s->node);
     s->base = (super){.run = strip_run,
                       .free = strip_free,
+                      .describe = describe,
                       .next = sum->l->exit,
                       .loop = sum->l,
                       .tier = 4,
@@ -195,7 +196,6 @@ stc_status strip_fuse(machine *mc, const loop_summary *sum, super **out)
     strip *s = mem_alloc(mc->cx, sizeof *s);
     if (!s) return mc->cx->diag.status;
     strip_setup(s, sum);
-    describe(sum, s->base.note, sizeof s->base.note);
     *out = &s->base;
     return STC_OK;
 }

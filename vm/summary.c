@@ -396,6 +396,27 @@ static bool read_insn(reader *r, const insn *in, const lop *at)
 
 /* ---- what the loop leaves behind ----------------------------------------------- */
 
+static void note_read(value_reads *reads, uint16_t reg, int at)
+{
+    if (reads[reg].last < 0) reads[reg].first = at;
+    reads[reg].last = at;
+}
+
+void summary_value_reads(const machine *mc, value_reads *reads)
+{
+    for (int reg = 0; reg < mc->p->nv; reg++)
+        reads[reg].last = -1;
+    for (int at = 0; at < mc->nmain; at++) {
+        const insn *in = insn_of(mc, at);
+        const char *l = op_at(in->op)->operands;
+        if (in->op == OP_CALL)
+            for (int k = 0; k < in->arg[3]; k++)
+                note_read(reads, (uint16_t)(in->arg[2] + k), at);
+        for (int k = 0; l[k]; k++)
+            if (l[k] == 'v') note_read(reads, in->arg[k], at);
+    }
+}
+
 static bool reads_value(const insn *in, uint16_t reg)
 {
     const char *l = op_at(in->op)->operands;
@@ -469,8 +490,12 @@ static bool leaves_nothing(const reader *r)
     for (int reg = 0; reg < r->mc->p->nv; reg++) {
         if (r->v[reg] == UNSET) continue;
         if (r->live[reg] != UNSET) return false; /* carried into the next round */
-        if (read_later(r->mc, l->last + 1, r->mc->nmain, (uint16_t)reg)) return false;
-        if (l->outer && read_later(r->mc, l->outer->first, l->first, (uint16_t)reg))
+        const value_reads *at = &r->reads[reg];
+        if (at->last > l->last &&
+            read_later(r->mc, l->last + 1, r->mc->nmain, (uint16_t)reg))
+            return false;
+        if (l->outer && at->last >= 0 && at->first < l->first &&
+            read_later(r->mc, l->outer->first, l->first, (uint16_t)reg))
             return false;
     }
     for (int k = 0; k < r->s->nsink; k++) {
@@ -536,13 +561,13 @@ static bool reader_open(reader *r, const machine *mc, loop *l, loop_tree *t, reg
 }
 
 /* The body: its own instructions, and the loops inside as they were read. */
-static bool read_body(reader *r, loop_tree *all)
+static bool read_body(reader *r, const loop *first, loop_tree *all)
 {
     const machine *mc = r->mc;
     const loop *l = r->s->l;
     for (int k = l->first + 1; k < l->last && !r->full; k++) {
         if (insn_of(mc, k)->op == OP_LOOP) {
-            loop_tree *in = &all[mc->code[k].u.loop - mc->loops];
+            loop_tree *in = &all[mc->code[k].u.loop - first];
             if (!in->read || !summary_link(r, in)) return false;
             k = in->s.l->last;
         } else if (!read_insn(r, insn_of(mc, k), &mc->code[k])) {
@@ -562,14 +587,17 @@ void summary_copy(loop_summary *to, const loop_summary *from)
     memcpy(to->sink, from->sink, (size_t)from->nsink * sizeof *to->sink);
 }
 
-bool summary_read(const machine *mc, loop *l, loop_tree *all)
+bool summary_read(const machine *mc, const value_reads *reads, loop *l, const loop *first,
+                  loop_tree *all)
 {
     reader r;
     registers g;
-    loop_tree *t = &all[l - mc->loops];
+    loop_tree *t = &all[l - first];
+    t->read = false;
     if (!reader_open(&r, mc, l, t, &g)) return false;
+    r.reads = reads;
     read_operands(&r);
-    t->read = read_body(&r, all) && leaves_nothing(&r);
+    t->read = read_body(&r, first, all) && leaves_nothing(&r);
     if (g.all != g.few) mem_free(mc->cx, g.all, (size_t)g.n * sizeof *g.all);
     return t->read;
 }

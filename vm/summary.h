@@ -10,6 +10,7 @@
 
 typedef struct reader {
     const machine *mc;
+    const value_reads *reads;
     loop_tree *t;
     loop_summary *s; /* t's                                        */
     uint16_t *v;     /* value register → node                       */

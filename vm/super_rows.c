@@ -11,7 +11,6 @@
  */
 #include "fibers.h"
 #include "scatter.h"
-#include <stdio.h>
 #include <string.h>
 
 enum { ROW_STEPS = 24, ROW_FILLS = 4 };
@@ -309,6 +308,11 @@ static stc_status rows_run(machine *mc, super *base)
     return state == LOOP_FAILED ? mc->cx->diag.status : STC_OK;
 }
 
+static void describe(const super *base, textbuf *out)
+{
+    text_add(out, "rows: %d scattered, sorted, appended", ((const rows *)base)->nfill);
+}
+
 static stc_status fuse_loop(machine *mc, loop *l)
 {
     rows try = {0};
@@ -319,12 +323,11 @@ static stc_status fuse_loop(machine *mc, loop *l)
     *r = try;
     r->base = (super){.run = rows_run,
                       .free = rows_free,
+                      .describe = describe,
                       .next = l->exit,
                       .loop = l,
                       .tier = 3,
                       .size = sizeof *r};
-    snprintf(r->base.note, sizeof r->base.note, "rows: %d scattered, sorted, appended",
-             r->nfill);
     machine_give(mc, &r->base);
     return STC_OK;
 }

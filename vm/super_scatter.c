@@ -10,7 +10,6 @@
 #include "fibers.h"
 #include "scatter.h"
 #include "super.h"
-#include <stdio.h>
 #include <string.h>
 
 /* ---- kernels ----------------------------------------------------------------------- */
@@ -544,6 +543,13 @@ scatter *scatter_of(const loop *l, int work)
     return sc->work == work ? sc : NULL;
 }
 
+static void describe(const super *base, textbuf *out)
+{
+    const scatter *sc = (const scatter *)base;
+    text_add(out, "scatter %s, %s into a row", fn_at(sc->term)->name,
+             fn_at(sc->fold)->name);
+}
+
 stc_status scatter_fuse(machine *mc, const loop_summary *mid, const loop_summary *inner,
                         const nest_links *links, super **out)
 {
@@ -556,12 +562,11 @@ stc_status scatter_fuse(machine *mc, const loop_summary *mid, const loop_summary
     loop *l = mid ? mid->l : inner->l;
     sc->base = (super){.run = scatter_run,
                        .free = scatter_free,
+                       .describe = describe,
                        .next = l->exit,
                        .loop = l,
                        .tier = mid ? 3 : 2,
                        .size = sizeof *sc};
-    snprintf(sc->base.note, sizeof sc->base.note, "scatter %s, %s into a row",
-             fn_at(sc->term)->name, fn_at(sc->fold)->name);
     *out = &sc->base;
     return STC_OK;
 }

@@ -39,57 +39,40 @@ stc_status refuse(verifier *vf, const char *text, ...)
 
 /* ---- operands ------------------------------------------------------------------ */
 
-typedef struct kind_of_operand {
-    int limit; /* operands are below it                */
-    int first; /* their first cell, -1: they have none */
-    const char *name;
-} operand_kind;
+enum { READS = 1, IN_FUNCTIONS = 2 };
 
-static operand_kind kind_of(const verifier *vf, char letter)
-{
-    const program *p = vf->p;
-    switch (letter) {
-    case 'V':
-    case 'v':
-        return (operand_kind){vf->nv, vf->v0, "v"};
-    case 'I':
-    case 'i':
-        return (operand_kind){p->ni, vf->i0, "i"};
-    case 'M':
-    case 'm':
-    case 'X':
-        return (operand_kind){p->nm, vf->m0, "m"};
-    case 'C':
-    case 'c':
-    case 'Q':
-        return (operand_kind){p->nc, vf->c0, "c"};
-    case 'T':
-    case 'R':
-    case 'W':
-        return (operand_kind){p->ntensor, -1, "t"};
-    case 'E':
-        return (operand_kind){p->next, -1, "e"};
-    case 'K':
-        return (operand_kind){p->nconst, -1, "k"};
-    case 'G':
-        return (operand_kind){p->nmerge, -1, "g"};
-    case 'F':
-        return (operand_kind){FN_COUNT, -1, "function "};
-    case 'Y':
-        return (operand_kind){CLASS_COUNT, -1, "class "};
-    case 'Z':
-        return (operand_kind){TYPE_COUNT, -1, "type "};
-    case 'U':
-        return (operand_kind){p->nfn, -1, "f"};
-    default: /* L is held against its tensor below; N is free */
-        return (operand_kind){0x10000, -1, ""};
-    }
-}
+static const struct letter {
+    uint8_t file, flags;
+} of_letter[128] = {
+    ['V'] = {FILE_V, IN_FUNCTIONS},
+    ['v'] = {FILE_V, READS | IN_FUNCTIONS},
+    ['I'] = {FILE_I, 0},
+    ['i'] = {FILE_I, READS},
+    ['M'] = {FILE_M, 0},
+    ['m'] = {FILE_M, READS},
+    ['X'] = {FILE_M, READS},
+    ['C'] = {FILE_C, 0},
+    ['c'] = {FILE_C, 0},
+    ['Q'] = {FILE_C, 0},
+    ['T'] = {FILE_T, 0},
+    ['R'] = {FILE_T, 0},
+    ['W'] = {FILE_T, 0},
+    ['E'] = {FILE_E, 0},
+    ['K'] = {FILE_K, IN_FUNCTIONS},
+    ['G'] = {FILE_G, 0},
+    ['F'] = {FILE_F, IN_FUNCTIONS},
+    ['Y'] = {FILE_Y, IN_FUNCTIONS},
+    ['Z'] = {FILE_Z, IN_FUNCTIONS},
+    ['U'] = {FILE_U, IN_FUNCTIONS},
+    ['L'] = {FILE_NUMBER, 0}, /* held against its tensor */
+    ['N'] = {FILE_NUMBER, IN_FUNCTIONS},
+};
 
-static bool is_read(char letter)
-{
-    return letter == 'v' || letter == 'i' || letter == 'm' || letter == 'X';
-}
+static const char *const file_name[FILE_COUNT] = {
+    [FILE_V] = "v",         [FILE_I] = "i",      [FILE_M] = "m",     [FILE_C] = "c",
+    [FILE_T] = "t",         [FILE_E] = "e",      [FILE_K] = "k",     [FILE_G] = "g",
+    [FILE_F] = "function ", [FILE_Y] = "class ", [FILE_Z] = "type ", [FILE_U] = "f",
+    [FILE_NUMBER] = ""};
 
 static stc_status check_cursor_operand(verifier *vf, char letter, int x)
 {
@@ -106,29 +89,45 @@ static stc_status check_cursor_operand(verifier *vf, char letter, int x)
 static stc_status check_operands(verifier *vf, const insn *in)
 {
     const char *letters = ops[in->op].operands;
-    int n = ops[in->op].count, t = -1;
+    const int n = ops[in->op].count;
+    int t = -1;
     for (int k = n; k < 7; k++)
         if (in->arg[k]) return refuse(vf, "an operand too many");
     for (int k = 0; k < n; k++) {
-        char letter = letters[k];
-        int x = in->arg[k];
-        operand_kind kind = kind_of(vf, letter);
-        if (x >= kind.limit && !(letter == 'c' && x == ROOT))
-            return refuse(vf, "there is no %s%d", kind.name, x);
-        if (vf->fn && !strchr("VvKFYZNU", letter))
+        const struct letter *l = &of_letter[(uint8_t)letters[k]];
+        const operand_file *file = &vf->file[l->file];
+        const int x = in->arg[k];
+        if (x >= file->limit && !(letters[k] == 'c' && x == ROOT))
+            return refuse(vf, "there is no %s%d", file_name[l->file], x);
+        if (vf->fn && !(l->flags & IN_FUNCTIONS))
             return refuse(vf, "not allowed in a function");
-        if (letter == 'T' || letter == 'R') t = x;
-        if (letter == 'L' && x >= vf->p->tensor[t].fmt.levels)
-            return refuse(vf, "t%d has no level %d", t, x);
-        if (letter == 'W' && vf->p->tensor[x].role != ROLE_WORK)
-            return refuse(vf, "t%d isn't a workspace", x);
-        if (is_read(letter)) {
-            if (!vf->cell[kind.first + x].v)
-                return refuse(vf, "%s%d is read before it is written", kind.name, x);
-            cell_read(vf, kind.first + x);
+        if (l->flags & READS) {
+            if (!vf->cell[file->first + x].v)
+                return refuse(vf, "%s%d is read before it is written", file_name[l->file],
+                              x);
+            cell_read(vf, file->first + x);
+            continue;
         }
-        if ((letter == 'c' || letter == 'Q') && check_cursor_operand(vf, letter, x))
-            return vf->cx->diag.status;
+        switch (letters[k]) {
+        case 'T':
+        case 'R':
+            t = x;
+            break;
+        case 'L':
+            if (x >= vf->p->tensor[t].fmt.levels)
+                return refuse(vf, "t%d has no level %d", t, x);
+            break;
+        case 'W':
+            if (vf->p->tensor[x].role != ROLE_WORK)
+                return refuse(vf, "t%d isn't a workspace", x);
+            break;
+        case 'c':
+        case 'Q':
+            if (check_cursor_operand(vf, letters[k], x)) return vf->cx->diag.status;
+            break;
+        default:
+            break;
+        }
     }
     return STC_OK;
 }
@@ -436,7 +435,7 @@ static stc_status check_function(verifier *vf, const user_fn *f)
 {
     if (f->host) return STC_OK;
     vf->fn = f;
-    vf->nv = f->nv;
+    vf->nv = vf->file[FILE_V].limit = f->nv;
     vf->depth = 0;
     vf->nlog = vf->nout = 0;
     memset(vf->cell, 0, (size_t)f->nv * sizeof *vf->cell);
@@ -472,10 +471,16 @@ static stc_status set_up(verifier *vf)
     vf->c0 = vf->m0 + p->nm;
     vf->t0 = vf->c0 + p->nc;
     vf->ncell = vf->t0 + p->ntensor;
-    size_t each = sizeof *vf->cell + 2 * sizeof *vf->seen;
-    vf->cell = mem_zero(vf->cx, vf->ncell + 1, each);
-    if (!vf->cell) return vf->cx->diag.status;
-    vf->seen = (uint32_t *)(vf->cell + vf->ncell + 1);
+    const operand_file file[FILE_COUNT] = {
+        [FILE_V] = {p->nv, vf->v0},  [FILE_I] = {p->ni, vf->i0}, [FILE_M] = {p->nm, vf->m0},
+        [FILE_C] = {p->nc, vf->c0},  [FILE_T] = {p->ntensor, 0}, [FILE_E] = {p->next, 0},
+        [FILE_K] = {p->nconst, 0},   [FILE_G] = {p->nmerge, 0},  [FILE_F] = {FN_COUNT, 0},
+        [FILE_Y] = {CLASS_COUNT, 0}, [FILE_Z] = {TYPE_COUNT, 0}, [FILE_U] = {p->nfn, 0},
+        [FILE_NUMBER] = {0x10000, 0}};
+    memcpy(vf->file, file, sizeof file);
+    vf->cell = arena_array(&vf->own, vf->ncell + 1, sizeof *vf->cell);
+    vf->seen = arena_array(&vf->own, 2 * ((int64_t)vf->ncell + 1), sizeof *vf->seen);
+    if (!vf->cell || !vf->seen) return vf->cx->diag.status;
     vf->changed = vf->seen + vf->ncell + 1;
     return STC_OK;
 }
@@ -489,14 +494,12 @@ stc_status program_verify(const program *p)
     vf.depth = 0;
     vf.cx = p->cx;
     vf.p = p;
+    arena_init(&vf.own, p->cx);
     status = set_up(&vf);
     if (!status) status = check_halts(&vf);
     if (!status) status = check_main(&vf);
     for (int f = 0; f < p->nfn && !status; f++)
         status = check_function(&vf, &p->fn[f]);
-    size_t each = sizeof *vf.cell + 2 * sizeof *vf.seen;
-    mem_free(p->cx, vf.cell, (size_t)(vf.ncell + 1) * each);
-    mem_free(p->cx, vf.log, (size_t)vf.log_cap * sizeof *vf.log);
-    mem_free(p->cx, vf.out, (size_t)vf.out_cap * sizeof *vf.out);
+    arena_free(&vf.own);
     return status;
 }

@@ -51,15 +51,38 @@ enum { T_READY = 1, T_ASSEMBLING, T_COLLECTING, T_MASK = 3 };
 /* Cursor states. */
 enum { C_OPEN = 1, C_PLACED, C_RESULT, C_SUBSECT };
 
+/* What operands number, and where that has cells. */
+enum {
+    FILE_V, /* registers */
+    FILE_I,
+    FILE_M,
+    FILE_C,
+    FILE_T, /* rows of the program's tables */
+    FILE_E,
+    FILE_K,
+    FILE_G,
+    FILE_U,
+    FILE_F, /* of the machine's */
+    FILE_Y,
+    FILE_Z,
+    FILE_NUMBER,
+    FILE_COUNT
+};
+typedef struct operand_file {
+    int limit, first; /* operands are below it; registers: their first cell */
+} operand_file;
+
 typedef struct verifier {
     ctx *cx;
+    arena own;
     const program *p;
     int pc;
     const user_fn *fn; /* the function looked at, NULL in main code      */
     cell *cell;
     int ncell;
-    int v0, i0, m0, c0, t0;   /* first cell of each kind                    */
-    int nv;                   /* value registers of what is looked at       */
+    int v0, i0, m0, c0, t0; /* first cell of each kind                    */
+    int nv;                 /* value registers of what is looked at       */
+    operand_file file[FILE_COUNT];
     uint32_t *seen, *changed; /* per cell: number of the pass             */
     uint32_t pass, clock;
     uint64_t epoch;
@@ -72,7 +95,7 @@ typedef struct verifier {
     int depth;
 } verifier;
 
-stc_status refuse(verifier *vf, const char *text, ...) PRINTF_LIKE(2, 3);
+stc_status refuse(verifier *vf, const char *text, ...) ERROR_LIKE(2, 3);
 
 /* verify_state.c */
 stc_status cell_set(verifier *vf, int idx, cell c);

@@ -1,9 +1,23 @@
 /* verify_state.c: cells, the log of their changes, and how paths meet. */
 #include "verify.h"
+#include <string.h>
+
+/* Room for so many entries of a list. What it leaves stays in the arena. */
+static stc_status room(verifier *vf, void *list, int64_t *cap, int64_t need, size_t size)
+{
+    if (need <= *cap) return STC_OK;
+    const int64_t more = need < 32 ? 64 : 2 * need;
+    void **at = list, *to = arena_room(&vf->own, more, size);
+    if (!to) return vf->cx->diag.status;
+    if (*cap) memcpy(to, *at, (size_t)*cap * size);
+    *at = to;
+    *cap = more;
+    return STC_OK;
+}
 
 stc_status cell_set(verifier *vf, int idx, cell c)
 {
-    if (mem_grow(vf->cx, &vf->log, &vf->log_cap, vf->nlog + 1, sizeof *vf->log))
+    if (room(vf, &vf->log, &vf->log_cap, vf->nlog + 1, sizeof *vf->log))
         return vf->cx->diag.status;
     vf->log[vf->nlog++] = (change){.idx = idx, .old = vf->cell[idx]};
     c.stamp = ++vf->clock;
@@ -59,7 +73,7 @@ stc_status block_else(verifier *vf)
     vblock *b = &vf->block[vf->depth - 1];
     int64_t n = vf->nlog - b->log;
     if (verify_spend(vf, n) ||
-        mem_grow(vf->cx, &vf->out, &vf->out_cap, vf->nout + n, sizeof *vf->out))
+        room(vf, &vf->out, &vf->out_cap, vf->nout + n, sizeof *vf->out))
         return vf->cx->diag.status;
     vf->pass++;
     for (int64_t k = b->log; k < vf->nlog; k++) {

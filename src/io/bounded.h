@@ -32,7 +32,7 @@ static inline bool input_due(const input *in)
 
 /* An error about the text at a place, with its line and column. */
 stc_status input_fail(const input *in, const char *at, const char *format, ...)
-    PRINTF_LIKE(3, 4);
+    ERROR_LIKE(3, 4);
 /* The word that stands at a place, in quotes, for messages. */
 typedef struct input_quote {
     char text[48];

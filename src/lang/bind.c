@@ -29,7 +29,7 @@ bool bind_grow(binder *b, void *array, int *cap, int count, size_t size)
     void *old;
     if (count <= *cap) return true;
     const int room = count > 8 ? 2 * count : 16;
-    void *const grown = arena_array(b->a, room, size);
+    void *const grown = arena_room(b->a, room, size);
     if (!grown) return false;
     memcpy(&old, array, sizeof old);
     if (*cap) memcpy(grown, old, (size_t)*cap * size);

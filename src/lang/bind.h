@@ -100,8 +100,8 @@ typedef struct binder {
 } binder;
 
 /* bind.c */
-stc_status bind_fail(const binder *b, span at, const char *message, ...) PRINTF_LIKE(3, 4);
-void *bind_null(const binder *b, span at, const char *message, ...) PRINTF_LIKE(3, 4);
+stc_status bind_fail(const binder *b, span at, const char *message, ...) ERROR_LIKE(3, 4);
+void *bind_null(const binder *b, span at, const char *message, ...) ERROR_LIKE(3, 4);
 bool bind_grow(binder *b, void *array, int *cap, int count, size_t size);
 
 /* bind_expr.c */

@@ -145,7 +145,8 @@ static int bare_extent(binder *b, const access *x)
 /* lo <= hi <= size: what of it isn't known yet. */
 static stc_status slice_inside(binder *b, const access *x)
 {
-    words w = {.len = 0};
+    words w;
+    w.len = 0;
     char buf[40];
     say(&w, "the slice ");
     say(&w, bind_source_text(b, x->at, buf, sizeof buf));
@@ -172,7 +173,8 @@ static stc_status bare_subscript(binder *b, access *x)
         return STC_OK;
     }
     if (f->hi == n) return STC_OK;
-    words w = {.len = 0};
+    words w;
+    w.len = 0;
     say(&w, "index ");
     say(&w, f->name);
     say(&w, " runs to %a in ");
@@ -189,7 +191,8 @@ static stc_status given_range(binder *b, family *f)
     if (hi < 0) return b->p->cx->diag.status;
     stc_status status = STC_OK;
     if (f->bare && f->to > f->lo) {
-        words w = {.len = 0};
+        words w;
+        w.len = 0;
         if (f->lo < 0)
             return fail_text(b->p->cx, STC_ERR_SHAPE, b->src->file, b->src->text, f->at,
                              "index %s begins at %lld, and dimension %d of %s at 0",
@@ -396,7 +399,8 @@ static stc_status inside(binder *b, const access *x)
     const int least = reach(b, x, false, -1, 0);
     int64_t k;
     if (least < 0) return b->p->cx->diag.status;
-    words w = {.len = 0};
+    words w;
+    w.len = 0;
     say_leaves(b, &w, x);
     if (is_constant(b, least, &k)) {
         if (k < 0)

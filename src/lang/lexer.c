@@ -55,6 +55,7 @@ static bool skip_blank(lexer *lx)
         const char c = lx->text[lx->at];
         if (c == '\n') {
             newline |= in_braces(lx);
+            lx->lines++;
         } else if (c == '#' && !lx->format_open) {
             while (lx->at < lx->end && lx->text[lx->at] != '\n')
                 lx->at++;
@@ -63,6 +64,7 @@ static bool skip_blank(lexer *lx)
                    (lx->text[lx->at + 1] == '\n' ||
                     (lx->text[lx->at + 1] == '\r' && lx->text[lx->at + 2] == '\n'))) {
             lx->at += lx->text[lx->at + 1] == '\r' ? 2 : 1;
+            lx->lines++;
         } else if (!(char_class(c) & IS_SPACE)) {
             break;
         }
@@ -71,10 +73,10 @@ static bool skip_blank(lexer *lx)
     return newline;
 }
 
-static token bad(lexer *lx, token t, const char *why)
+static token *bad(lexer *lx, token *t, const char *why)
 {
-    t.kind = T_ERROR;
-    t.at.end = lx->at > t.at.begin ? lx->at : t.at.begin + 1;
+    t->kind = T_ERROR;
+    t->at.end = lx->at > t->at.begin ? lx->at : t->at.begin + 1;
     lx->error = why;
     return t;
 }
@@ -128,7 +130,7 @@ static bool digit_at(const lexer *lx, int32_t at)
     return at < lx->end && lx->text[at] >= '0' && lx->text[at] <= '9';
 }
 
-static token lex_hex(lexer *lx, token t)
+static token *lex_hex(lexer *lx, token *t)
 {
     lx->at += 2;
     int digits = 0;
@@ -139,24 +141,24 @@ static token lex_hex(lexer *lx, token t)
                       : c >= 'A' && c <= 'F' ? c - 'A' + 10
                                              : -1;
         if (d < 0) break;
-        if (t.u >> 60) return bad(lx, t, "the number is too large for 64 bits");
-        t.u = t.u * 16 + (uint64_t)d;
+        if (t->u >> 60) return bad(lx, t, "the number is too large for 64 bits");
+        t->u = t->u * 16 + (uint64_t)d;
     }
     if (!digits) return bad(lx, t, "a hexadecimal number needs digits after 0x");
-    t.kind = T_INT;
+    t->kind = T_INT;
     return t;
 }
 
-static token lex_number(lexer *lx, token t)
+static token *lex_number(lexer *lx, token *t)
 {
     const char *const s = lx->text;
     if (s[lx->at] == '0' && (s[lx->at + 1] == 'x' || s[lx->at + 1] == 'X')) {
-        t = lex_hex(lx, t);
+        lex_hex(lx, t);
     } else {
         bool real = false, large = false;
         for (; digit_at(lx, lx->at); lx->at++)
-            large |= __builtin_mul_overflow(t.u, 10u, &t.u) ||
-                     __builtin_add_overflow(t.u, (uint64_t)(s[lx->at] - '0'), &t.u);
+            large |= __builtin_mul_overflow(t->u, 10u, &t->u) ||
+                     __builtin_add_overflow(t->u, (uint64_t)(s[lx->at] - '0'), &t->u);
         if (lx->at < lx->end && s[lx->at] == '.') {
             real = true;
             for (lx->at++; digit_at(lx, lx->at);)
@@ -173,11 +175,11 @@ static token lex_number(lexer *lx, token t)
         const bool imag = lx->at < lx->end && s[lx->at] == 'j';
         if (large && !real && !imag)
             return bad(lx, t, "the number is too large for 64 bits");
-        t.kind = imag ? T_IMAG : real ? T_REAL : T_INT;
-        if (real || imag) t.f = real_value(s + t.at.begin, lx->at - t.at.begin);
+        t->kind = imag ? T_IMAG : real ? T_REAL : T_INT;
+        if (real || imag) t->f = real_value(s + t->at.begin, lx->at - t->at.begin);
         lx->at += imag;
     }
-    if (t.kind != T_ERROR && lx->at < lx->end && (char_class(s[lx->at]) & IS_NAME)) {
+    if (t->kind != T_ERROR && lx->at < lx->end && (char_class(s[lx->at]) & IS_NAME)) {
         while (lx->at < lx->end && (char_class(s[lx->at]) & IS_NAME))
             lx->at++;
         return bad(lx, t, "a name can't begin with a digit, and a product needs its *");
@@ -200,32 +202,32 @@ static int keyword_find(const char *s, int len)
     return -1;
 }
 
-static token lex_name(lexer *lx, token t)
+static token *lex_name(lexer *lx, token *t)
 {
     const int32_t begin = lx->at;
     while (lx->at < lx->end && (char_class(lx->text[lx->at]) & IS_NAME))
         lx->at++;
     const int k = keyword_find(lx->text + begin, lx->at - begin);
-    t.kind = k < 0 ? T_NAME : T_KEYWORD;
-    t.word = k < 0 ? 0 : (uint8_t)k;
+    t->kind = k < 0 ? T_NAME : T_KEYWORD;
+    t->word = k < 0 ? 0 : (uint8_t)k;
     return t;
 }
 
-static token lex_string(lexer *lx, token t)
+static token *lex_string(lexer *lx, token *t)
 {
     for (lx->at++; lx->at < lx->end && lx->text[lx->at] != '\n'; lx->at++) {
         if (lx->text[lx->at] == '\\' && lx->at + 1 < lx->end) {
             lx->at++;
         } else if (lx->text[lx->at] == '"') {
             lx->at++;
-            t.kind = T_STRING;
+            t->kind = T_STRING;
             return t;
         }
     }
     return bad(lx, t, "this string has no closing quote");
 }
 
-static token lex_open(lexer *lx, token t, token_kind kind)
+static token *lex_open(lexer *lx, token *t, token_kind kind)
 {
     if (lx->open == LEX_MAX_OPEN) return bad(lx, t, "brackets are nested too deeply");
     const uint64_t bit = 1ull << (lx->open % 64);
@@ -236,23 +238,23 @@ static token lex_open(lexer *lx, token t, token_kind kind)
     lx->open++;
     if (kind == T_LPAREN && lx->before == T_ARROW && !lx->format_open)
         lx->format_open = lx->open;
-    t.kind = (uint8_t)kind;
+    t->kind = (uint8_t)kind;
     return t;
 }
 
-static token lex_close(lexer *lx, token t, token_kind kind)
+static token *lex_close(lexer *lx, token *t, token_kind kind)
 {
     if (lx->open == lx->format_open) lx->format_open = 0;
     if (lx->open) lx->open--;
-    t.kind = (uint8_t)kind;
+    t->kind = (uint8_t)kind;
     return t;
 }
 
 /* Operators: the longest that fits. `c` is the first, `d` the second sign. */
-static token lex_operator(lexer *lx, token t, char c, char d)
+static token *lex_operator(lexer *lx, token *t, char c, char d)
 {
-#define TWO(KIND, WORD) (lx->at++, t.kind = (KIND), t.word = (WORD), t)
-#define ONE(KIND, WORD) (t.kind = (KIND), t.word = (WORD), t)
+#define TWO(KIND, WORD) (lx->at++, t->kind = (KIND), t->word = (WORD), t)
+#define ONE(KIND, WORD) (t->kind = (KIND), t->word = (WORD), t)
     const bool set = d == '=';
     switch (c) {
     case '+':
@@ -293,7 +295,7 @@ static token lex_operator(lexer *lx, token t, char c, char d)
 #undef ONE
 }
 
-static token lex_sign(lexer *lx, token t, char c)
+static token *lex_sign(lexer *lx, token *t, char c)
 {
     lx->at++;
     switch (c) {
@@ -310,52 +312,51 @@ static token lex_sign(lexer *lx, token t, char c)
     case '}':
         return lex_close(lx, t, T_RBRACE);
     case ',':
-        t.kind = T_COMMA;
+        t->kind = T_COMMA;
         return t;
     case ':':
-        t.kind = T_COLON;
+        t->kind = T_COLON;
         return t;
     case ';':
-        t.kind = T_SEMI;
+        t->kind = T_SEMI;
         return t;
     case '~':
-        t.kind = T_TILDE;
+        t->kind = T_TILDE;
         return t;
     case '#':
-        t.kind = T_HASH;
+        t->kind = T_HASH;
         return t;
     default:
         return lex_operator(lx, t, c, lx->text[lx->at]);
     }
 }
 
-token lexer_next(lexer *lx)
+void lexer_next(lexer *lx, token *t)
 {
-    token t = {.at = {lx->at, lx->at}};
+    *t = (token){.at = {lx->at, lx->at}};
     if (skip_blank(lx) && lx->before != T_NEWLINE) {
-        t.kind = T_NEWLINE;
-        t.at.end = t.at.begin + 1;
+        t->kind = T_NEWLINE;
+        t->at.end = t->at.begin + 1;
         lx->before = T_NEWLINE;
-        return t;
+        return;
     }
-    t.at.begin = t.at.end = lx->at;
+    t->at.begin = t->at.end = lx->at;
     if (lx->at >= lx->end) {
-        t.kind = T_END;
-        return t;
+        t->kind = T_END;
+        return;
     }
     const char c = lx->text[lx->at];
     const int class = char_class(c);
     if (class & IS_DIGIT || (c == '.' && digit_at(lx, lx->at + 1)))
-        t = lex_number(lx, t);
+        lex_number(lx, t);
     else if (class & IS_NAME)
-        t = lex_name(lx, t);
+        lex_name(lx, t);
     else if (c == '"')
-        t = lex_string(lx, t);
+        lex_string(lx, t);
     else
-        t = lex_sign(lx, t, c);
-    if (t.kind != T_ERROR) t.at.end = lx->at;
-    lx->before = t.kind;
-    return t;
+        lex_sign(lx, t, c);
+    if (t->kind != T_ERROR) t->at.end = lx->at;
+    lx->before = t->kind;
 }
 
 bool parse_incomplete(const char *text)
@@ -364,7 +365,8 @@ bool parse_incomplete(const char *text)
     if (!lexer_init(&lx, text)) return false;
     token last = {.kind = T_NEWLINE};
     for (;;) {
-        const token t = lexer_next(&lx);
+        token t;
+        lexer_next(&lx, &t);
         if (t.kind == T_ERROR) /* a backslash that ends the text continues the line */
             return text[t.at.begin] == '\\' && !text[t.at.begin + 1];
         if (t.kind == T_END) break;

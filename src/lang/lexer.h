@@ -83,6 +83,7 @@ typedef struct token {
 typedef struct lexer {
     const char *text;
     int32_t at, end;
+    int32_t lines;   /* newlines before `at`                                */
     int open;        /* brackets open                                       */
     int format_open; /* `open` inside a format's parentheses, 0: not in one */
     uint8_t before;  /* kind of the token before                            */
@@ -92,7 +93,7 @@ typedef struct lexer {
 
 /* False if the text is too long for spans. */
 bool lexer_init(lexer *lx, const char *text);
-token lexer_next(lexer *lx);
+void lexer_next(lexer *lx, token *t);
 const char *keyword_name(int k);
 
 #endif

@@ -87,11 +87,13 @@ ast *parse_format_use(parser *p)
 ast *parse_format(parser *p)
 {
     const span at = p->tok.at;
+    const int32_t line = p->lx.lines;
     ast *part[2] = {0};
     parse_advance(p);
     ast *node = parse_name(p, N_FORMAT, "a name for the format");
     if (!node) return NULL;
     node->at.begin = at.begin;
+    node->u = (uint64_t)line;
     if (parse_accept(p, T_LPAREN) && !(part[0] = parse_names(p, T_RPAREN, "a parameter")))
         return NULL;
     if (!parse_expect(p, T_SET, "`=` and the format's map")) return NULL;

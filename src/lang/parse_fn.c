@@ -52,7 +52,8 @@ static bool begins_case(const parser *p)
 {
     lexer ahead = p->lx;
     for (;;) {
-        const token t = lexer_next(&ahead);
+        token t;
+        lexer_next(&ahead, &t);
         switch (t.kind) {
         case T_GIVES:
             return true;
@@ -193,11 +194,13 @@ static ast *fn_head(parser *p, ast **params)
 ast *parse_fn(parser *p)
 {
     const span at = p->tok.at;
+    const int32_t line = p->lx.lines;
     ast *part[4] = {0}; /* parameters, body, properties, algebra */
     parse_advance(p);
     ast *node = fn_head(p, &part[0]);
     if (!node) return NULL;
     node->at.begin = at.begin;
+    node->u = (uint64_t)line;
     p->in_fn = true;
     part[1] = fn_body(p);
     p->in_fn = false;

@@ -9,7 +9,7 @@
 void parse_advance(parser *p)
 {
     p->ended = p->tok.at.end;
-    p->tok = lexer_next(&p->lx);
+    lexer_next(&p->lx, &p->tok);
 }
 
 void parse_newlines(parser *p)
@@ -21,7 +21,9 @@ void parse_newlines(parser *p)
 token parse_peek(const parser *p)
 {
     lexer ahead = p->lx;
-    return lexer_next(&ahead);
+    token t;
+    lexer_next(&ahead, &t);
+    return t;
 }
 
 static bool token_is(const parser *p, token t, const char *name)

@@ -55,7 +55,7 @@ bool parse_continues(parser *p, keyword k);
 
 /* Errors: both give NULL. */
 void *parse_expected(parser *p, const char *what);
-void *parse_fail(parser *p, span at, const char *message, ...) PRINTF_LIKE(3, 4);
+void *parse_fail(parser *p, span at, const char *message, ...) ERROR_LIKE(3, 4);
 bool parse_enter(parser *p); /* one call deeper; false if that is too deep */
 static inline void parse_leave(parser *p)
 {

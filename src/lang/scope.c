@@ -13,10 +13,18 @@ struct scope {
 
 /* ---- tensors ------------------------------------------------------------------- */
 
+/* An entry, with its name behind it. */
+static scope_tensor *tensor_entry_new(ctx *cx, const char *name)
+{
+    const size_t len = strlen(name) + 1;
+    scope_tensor *t = mem_alloc(cx, sizeof *t + len);
+    if (t) t->name = memcpy(t + 1, name, len);
+    return t;
+}
+
 static void tensor_entry_free(ctx *cx, scope_tensor *t)
 {
-    mem_strfree(cx, t->name);
-    mem_free(cx, t, sizeof *t);
+    mem_free(cx, t, sizeof *t + strlen(t->name) + 1);
 }
 
 scope_tensor *scope_find_tensor(const scope *s, const char *name)
@@ -27,21 +35,12 @@ scope_tensor *scope_find_tensor(const scope *s, const char *name)
 scope_tensor *scope_put_tensor(scope *s, const char *name)
 {
     scope_tensor *t = scope_find_tensor(s, name);
-    char *own;
-    if (t) {
-        own = t->name;
-    } else {
-        if (!names_room(s->cx, &s->tensors)) return NULL;
-        own = mem_strdup(s->cx, name);
-        t = own ? mem_alloc(s->cx, sizeof *t) : NULL;
-        if (!t) {
-            mem_strfree(s->cx, own);
-            return NULL;
-        }
-        t->name = own;
+    if (!t) {
+        t = names_room(s->cx, &s->tensors) ? tensor_entry_new(s->cx, name) : NULL;
+        if (!t) return NULL;
         names_add(&s->tensors, t);
     }
-    *t = (scope_tensor){.name = own, .order = -1, .type = STC_F64, .slot = -1};
+    *t = (scope_tensor){.name = t->name, .order = -1, .type = STC_F64, .slot = -1};
     return t;
 }
 

@@ -153,7 +153,7 @@ static void lower_keeps(lowering *lo, const cin *store, int before)
 
 static void forget_loads(lowering *lo)
 {
-    memset(lo->load, -1, sizeof lo->load);
+    memset(lo->load, -1, (size_t)lo->pl->naccess * sizeof *lo->load);
 }
 
 /* A register that gets an index counted from 0, and then the index itself. */
@@ -243,7 +243,7 @@ static void lower_stored(lowering *lo, const loop_late *l)
 static uint16_t *subsects_within(lowering *lo, const uint16_t *around)
 {
     const int64_t n = (int64_t)lo->pl->naccess * STC_MAX_ORDER + 1;
-    uint16_t *in = arena_array(lo->pl->a, n, sizeof *in);
+    uint16_t *in = arena_room(lo->pl->a, n, sizeof *in);
     if (!in) {
         lo->status = STC_ERR_MEMORY;
         return lo->subsect;
@@ -547,7 +547,7 @@ static void index_registers(lowering *lo)
 
 stc_status lower_plan(plan *pl)
 {
-    lowering *lo = arena_part(pl->a, sizeof *lo, offsetof(lowering, lazy));
+    lowering *lo = arena_part(pl->a, sizeof *lo, offsetof(lowering, temp));
     if (!lo) return STC_ERR_MEMORY;
     lo->pl = pl;
     lo->p = pl->p;
@@ -556,11 +556,15 @@ stc_status lower_plan(plan *pl)
         return fail_text(pl->p->cx, STC_ERR_PROGRAM, pl->src->file, pl->src->text,
                          pl->s->at,
                          "a statement has at most 256 reductions; split it in two");
-    memset(lo->lazy, 0, (size_t)pl->ntemp * sizeof *lo->lazy);
-    for (int k = 0; k < pl->naccess; k++) {
-        lo->cursor[k] = arena_array(pl->a, STC_MAX_ORDER, sizeof(uint16_t));
-        if (!lo->cursor[k]) return STC_ERR_MEMORY;
+    for (int k = 0; k < pl->ntemp; k++) {
+        lo->temp[k] = lo->started[k] = 0;
+        lo->rest[k] = ROOT;
+        lo->lazy[k] = (lazy_value){0};
     }
+    uint16_t *levels = arena_array(pl->a, pl->naccess * STC_MAX_ORDER + 1, sizeof *levels);
+    if (!levels) return STC_ERR_MEMORY;
+    for (int k = 0; k < pl->naccess; k++)
+        lo->cursor[k] = levels + k * STC_MAX_ORDER;
     forget_loads(lo);
     lo->subsect = subsects_within(lo, NULL);
     lower_functions(lo, pl->root_value);
@@ -576,7 +580,6 @@ stc_status lower_plan(plan *pl)
         EMIT(lo, OP_SETFILL, pl->s->target, r);
         if (pl->target != pl->s->target) EMIT(lo, OP_SETFILL, pl->target, r);
     }
-    memset(lo->rest, 0xff, sizeof lo->rest);
     lower_rest_fills(lo, pl->root, false);
     lower_nodes(lo, pl->root);
     program *p = pl->p;

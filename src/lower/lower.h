@@ -29,15 +29,15 @@ typedef struct lowering {
     int load[PLAN_ACCESSES]; /* a register that holds the value, -1: none   */
     uint16_t place[STC_MAX_ORDER]; /* the result's cursors                        */
     int placed;                    /* result levels that stand on a coordinate    */
-    uint16_t temp[256];            /* registers of the plan's temporaries         */
     uint64_t bound;
     int first[RELATIONS_MAX]; /* registers: where a relation's positions begin   */
-    uint16_t rest[256];       /* fills that are reduced before all loops, ROOT: none */
-    uint16_t started[256];    /* of those without identity: has one come?            */
     bool in_function;
     int *local;    /* inside an inlined function: the register of each of its locals */
     bool on_fills; /* expressions are lowered over fills          */
-    /* by temporary, cleared as far as there are any */
+    /* by temporary: as many as there are, not cleared */
+    uint16_t temp[256];    /* its register                                            */
+    uint16_t rest[256];    /* fills that are reduced before all loops, ROOT: none     */
+    uint16_t started[256]; /* of those without identity: has one come?                */
     lazy_value lazy[256];
 } lowering;
 

@@ -7,32 +7,6 @@
 #include "plan.h"
 #include <string.h>
 
-bool affine_has(const affine *f, int index)
-{
-    for (int t = 0; t < f->terms; t++)
-        if (f->term[t].index == index) return true;
-    return false;
-}
-
-uint64_t affine_indices(const affine *f)
-{
-    uint64_t set = 0;
-    for (int t = 0; t < f->terms; t++)
-        set |= UINT64_C(1) << f->term[t].index;
-    return set;
-}
-
-bool affine_bound(const affine *f, uint64_t bound)
-{
-    return (affine_indices(f) & ~bound) == 0;
-}
-
-bool affine_bare(const affine *f, int index)
-{
-    return f->terms == 1 && f->term[0].index == index && f->term[0].coef == 1 &&
-           f->constant == 0;
-}
-
 bool affine_equal(const affine *a, const affine *b)
 {
     if (a->terms != b->terms || a->constant != b->constant) return false;

@@ -361,12 +361,12 @@ static bool is_truth(const value *v)
 static const pset *space_call(plan *pl, const bexpr *e, const value *target)
 {
     const pset *s;
-    fillval f = expr_fill(pl, e);
-    if (e->kind == B_USER && e->ufn->algebra) {
-        if (!target ||
-            (f.kind == FILL_KNOWN && class_equal(type_class(e->type), f.v, *target)))
-            return space_algebra(pl, e, e->ufn->algebra, false);
-    }
+    const bool algebra = e->kind == B_USER && e->ufn->algebra;
+    fillval f;
+    if (algebra || !target) f = expr_fill(pl, e);
+    if (algebra && (!target || (f.kind == FILL_KNOWN &&
+                                class_equal(type_class(e->type), f.v, *target))))
+        return space_algebra(pl, e, e->ufn->algebra, false);
     if (!target && f.kind == FILL_KNOWN) target = &f.v;
     if (!target) return f.kind == FILL_LATER ? space_fill(pl, e) : pset_all();
     if (e->kind == B_CALL && e->fn == FN_SELECT) return space_select(pl, e, target);

@@ -17,11 +17,28 @@
 typedef struct state {
     plan *pl;
     uint64_t bound;
-    uint64_t certain;         /* accesses that are stored, as far as resolved   */
+    uint64_t certain; /* accesses that are stored, as far as resolved   */
+    bool again;       /* something was marked for conversion            */
+    int nseq;
+    /* as many as there are */
     int depth[PLAN_ACCESSES]; /* levels resolved                                */
-    int seq[64], nseq;        /* the loops around                               */
-    bool again;               /* something was marked for conversion            */
+    int seq[64];              /* the loops around                               */
 } state;
+
+static void state_init(state *st, plan *pl)
+{
+    memset(st, 0, offsetof(state, depth));
+    memset(st->depth, 0, (size_t)pl->naccess * sizeof *st->depth);
+    st->pl = pl;
+    st->certain = UINT64_MAX;
+}
+
+static void state_copy(state *to, const state *from)
+{
+    memcpy(to, from, offsetof(state, depth));
+    memcpy(to->depth, from->depth, (size_t)from->pl->naccess * sizeof *to->depth);
+    memcpy(to->seq, from->seq, (size_t)from->nseq * sizeof *to->seq);
+}
 
 static bool in(uint64_t set, int k)
 {
@@ -225,15 +242,17 @@ static stc_status place_stored(state *st, uint64_t uses, uint64_t before, loop_l
  * ---------------------------------------------------------------------------- */
 
 typedef struct candidates {
-    loop_operand op[PLAN_ACCESSES];
     int n, here; /* the first `here` have a level at this loop       */
     uint64_t accesses;
+    loop_operand op[PLAN_ACCESSES];
 } candidates;
 
 static void collect(state *st, const cin *loop, uint64_t before, candidates *c)
 {
     plan *pl = st->pl;
     uint64_t shown = pset_accesses(loop->space);
+    c->n = 0;
+    c->accesses = 0;
     for (int k = 0; k < pl->naccess; k++) {
         paccess *x = &pl->access[k];
         if (!in(loop->uses, k) || x->why || st->depth[k] >= x->levels) continue;
@@ -335,8 +354,8 @@ static void assign_roles(state *st, const cin *loop, candidates *c, const loop_i
 
 static void bits_of(const state *st, const candidates *c, loop_bits *b, uint64_t shown)
 {
-    *b = (loop_bits){0};
-    memset(b->bit, -1, sizeof b->bit);
+    b->late = b->exact = 0;
+    memset(b->bit, -1, (size_t)st->pl->naccess * sizeof *b->bit);
     for (int k = 0; k < c->n; k++) {
         const loop_operand *o = &c->op[k];
         if (k < c->here && everywhere(st, o) && !in(shown, o->access)) continue;
@@ -408,9 +427,10 @@ static stc_status analyze_list(state *st, cin *c);
 static stc_status analyze_loop(state *st, cin *loop)
 {
     plan *pl = st->pl;
-    state inner = *st;
-    candidates c = {.n = 0};
+    state inner;
+    candidates c;
     loop_bits bits;
+    state_copy(&inner, st);
     loop_info *info = arena_alloc(pl->a, sizeof *info);
     if (!info) return STC_ERR_MEMORY;
     loop->info = info;
@@ -472,7 +492,8 @@ stc_status plan_analyze(plan *pl)
     for (int k = 0; k < pl->naccess; k++)
         if (!pl->access[k].why) check_chains(&pl->access[k]);
     for (int round = 0; round <= 2 * PLAN_ACCESSES; round++) {
-        state st = {.pl = pl, .certain = UINT64_MAX};
+        state st;
+        state_init(&st, pl);
         pl->nbefore = 0;
         pl->before = late_room(pl);
         if (!pl->before) return STC_ERR_MEMORY;

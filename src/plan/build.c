@@ -19,7 +19,9 @@
 cin *cin_new(plan *pl, cin_kind kind)
 {
     cin *c = arena_alloc(pl->a, sizeof *c);
-    if (c) *c = (cin){.kind = kind, .index = -1, .target = -1, .source = -1, .fn = -1};
+    if (!c) return NULL;
+    c->kind = kind;
+    c->index = c->target = c->source = c->fn = -1;
     return c;
 }
 
@@ -319,10 +321,11 @@ static bool reads_target(const plan *pl)
 static int assembly_slot(const builder *b, cin_kind *last)
 {
     plan *pl = b->pl;
-    prog_tensor t = pl->p->tensor[pl->s->target];
-    bool direct = appendable(&t.fmt) || b->native == NATIVE_LEVELS;
+    const prog_tensor *of = &pl->p->tensor[pl->s->target];
+    const bool direct = appendable(&of->fmt) || b->native == NATIVE_LEVELS;
     *last = direct ? CIN_MOVE : CIN_CONVERT;
-    if (direct && !reads_target(pl) && t.role != ROLE_INOUT) return pl->s->target;
+    if (direct && !reads_target(pl) && of->role != ROLE_INOUT) return pl->s->target;
+    prog_tensor t = *of;
     if (!direct) format_all(&t.fmt, t.order, level_kind_at(LEVEL_compressed));
     t.role = ROLE_TEMP;
     t.name = "";
@@ -405,7 +408,8 @@ static stc_status order_terms(builder *b, int target, choice *c)
     for (int t = 0; t < b->nterm; t++) {
         const value *from = b->reduces ? &b->identity : b->fill;
         b->term[t].space = expr_space(pl, b->term[t].value, from);
-        if (!b->term[t].space) return STC_ERR_MEMORY;
+        b->term[t].order = arena_room(pl->a, 64, sizeof *b->term[t].order);
+        if (!b->term[t].space || !b->term[t].order) return STC_ERR_MEMORY;
     }
     if (b->native == NATIVE_INSERT) { /* one term, all of whose loops are its own */
         b->term[0].own = (b->term[0].reduced | b->loops) & ~pl->derived_set;

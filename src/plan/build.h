@@ -77,7 +77,7 @@ void remark_precomputed(const plan *pl, const precomputed *p);
 /* native.c: lets the loops run over an operand's levels where that serves;
  * inserts: the result takes values at any place in any order. */
 stc_status plan_native(builder *b, bool inserts);
-bool has_reduction(const bexpr *e);  /* build.c */
+bool has_reduction(const bexpr *e); /* build.c */
 
 /* partial.c: left sides that name only some of the target's elements. */
 stc_status build_partial(builder *b, int target, list *out);

@@ -5,8 +5,11 @@ bexpr *expr_new(plan *pl, bkind kind, stc_type type, span at, int nargs)
 {
     bexpr *e = arena_alloc(pl->a, sizeof *e);
     if (!e) return NULL;
-    *e =
-        (bexpr){.kind = kind, .type = type, .at = at, .nargs = nargs, .fn = -1, .mark = -1};
+    e->kind = kind;
+    e->type = type;
+    e->at = at;
+    e->nargs = nargs;
+    e->fn = e->mark = -1;
     if (nargs) e->args = arena_array(pl->a, nargs, sizeof *e->args);
     return nargs && !e->args ? NULL : e;
 }

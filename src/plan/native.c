@@ -20,14 +20,6 @@
 #include "build.h"
 #include "../../formats/recipe.h"
 
-uint64_t plan_bound(const plan *pl, uint64_t bound)
-{
-    for (int k = 0; k < pl->nderived; k++)
-        if (affine_bound(&pl->derived[k].at, bound))
-            bound |= UINT64_C(1) << pl->derived[k].index;
-    return bound | pl->dropped;
-}
-
 /* ---- which access --------------------------------------------------------------- */
 
 static bool bare_distinct(const plan *pl, const affine *sub, int n)

@@ -110,9 +110,14 @@ static stc_status nest_from(nest *ne, int depth, uint64_t bound, list *out)
 stc_status nest_build(plan *pl, const int *seq, int n, const pset *space, uint64_t bound,
                       bexpr *e, cin *leaf, list *out)
 {
-    nest ne = {.pl = pl, .seq = seq, .n = n, .space = space, .leaf = leaf};
-    ne.uses = expr_uses(e);
+    nest ne; /* todo: as many as there are */
     if (!leaf || !space) return STC_ERR_MEMORY;
+    ne.pl = pl;
+    ne.seq = seq;
+    ne.n = n;
+    ne.space = space;
+    ne.uses = expr_uses(e);
+    ne.leaf = leaf;
     ne.ntodo = pending_reductions(e, false, ne.todo, 0, 64);
     return nest_from(&ne, 0, bound, out);
 }

@@ -163,17 +163,17 @@ typedef struct cin {
 
 /* What `with` asks for. */
 typedef struct schedule {
-    const char *seq[64]; /* names of loops in the order asked for             */
-    int nseq;
-    int16_t rank[64]; /* the place of a loop in it, -1: anywhere              */
-    relation rel[RELATIONS_MAX];
-    int nrel;
+    int nseq, nrel;
     uint64_t gone;   /* parents: no loops any more                           */
     uint64_t shared; /* by threads: loops outside all others                 */
     const ast *shared_at;
     uint8_t policy;   /* ws_policy                                            */
     bool single;      /* one all array: merges go through a copy              */
     int64_t capacity; /* of a workspace; 0: chosen                            */
+    /* as many as there are; not cleared */
+    int16_t rank[64];    /* the place of a loop in the order, -1: anywhere     */
+    const char *seq[64]; /* names of loops in the order asked for             */
+    relation rel[RELATIONS_MAX];
 } schedule;
 
 enum { PRECOMPUTED_MAX = 8, PRECOMPUTE_INSIDE = 1 << 20, PRECOMPUTE_LATER };
@@ -215,7 +215,6 @@ typedef struct plan {
     program *p;
     const source *src;
     bstmt *s;
-    schedule schedule;
     int npre, nderived;
     uint64_t derived_set;
     uint64_t dropped; /* … those that nothing has any more: modes that share a level */
@@ -231,7 +230,8 @@ typedef struct plan {
         int depth;
         struct space_memo *chain[16];
     } spaces;
-    /* as many as there are; not cleared */
+    schedule schedule;
+    /* as many as there are; not cleared: from schedule.rank on */
     paccess access[PLAN_ACCESSES];
     derived_index derived[64];
     precomputed pre[PRECOMPUTED_MAX];
@@ -241,11 +241,31 @@ typedef struct plan {
 stc_status plan_accesses(plan *pl, bexpr *e);
 int plan_access_add(plan *pl, bexpr *e); /* -1: the diag is filled    */
 uint64_t expr_uses(const bexpr *e);      /* bit set of access ids     */
-bool affine_has(const affine *f, int index);
-bool affine_bound(const affine *f, uint64_t bound); /* all its indices are bound */
 bool affine_equal(const affine *a, const affine *b);
-bool affine_bare(const affine *f, int index); /* is just that index        */
-uint64_t affine_indices(const affine *f);
+static inline bool affine_has(const affine *f, int index)
+{
+    for (int t = 0; t < f->terms; t++)
+        if (f->term[t].index == index) return true;
+    return false;
+}
+static inline uint64_t affine_indices(const affine *f)
+{
+    uint64_t set = 0;
+    for (int t = 0; t < f->terms; t++)
+        set |= UINT64_C(1) << f->term[t].index;
+    return set;
+}
+/* All its indices are bound. */
+static inline bool affine_bound(const affine *f, uint64_t bound)
+{
+    return (affine_indices(f) & ~bound) == 0;
+}
+/* It is just that index. */
+static inline bool affine_bare(const affine *f, int index)
+{
+    return f->terms == 1 && f->term[0].index == index && f->term[0].coef == 1 &&
+           f->constant == 0;
+}
 uint64_t expr_indices(const plan *pl, const bexpr *e); /* free indices           */
 stc_status access_set_format(plan *pl, paccess *x, const format *f);
 
@@ -277,8 +297,7 @@ bool expr_side_waits(const bexpr *e, int side);
 
 /* schedule.c: reads s->schedule; what can't be done is an error. */
 stc_status plan_schedule(plan *pl);
-stc_status schedule_fail(const plan *pl, const char *why, ...)
-    __attribute__((format(printf, 2, 3)));
+stc_status schedule_fail(const plan *pl, const char *why, ...) ERROR_LIKE(2, 3);
 
 /* relation.c: the extent of an index's range, -1: no memory. */
 int plan_length(plan *pl, int index);
@@ -316,8 +335,14 @@ const pset *precompute_space(plan *pl, const pset *s, int depth);
 /* schedule_check.c: whether the loops that were built are those asked for. */
 stc_status schedule_check(plan *pl);
 
-/* native.c: `bound` and the derived indices that follow from it. */
-uint64_t plan_bound(const plan *pl, uint64_t bound);
+/* `bound` and the derived indices that follow from it. */
+static inline uint64_t plan_bound(const plan *pl, uint64_t bound)
+{
+    for (int k = 0; k < pl->nderived; k++)
+        if (affine_bound(&pl->derived[k].at, bound))
+            bound |= UINT64_C(1) << pl->derived[k].index;
+    return bound | pl->dropped;
+}
 
 /* order.c */
 typedef struct term { /* an additive term of the right side               */
@@ -325,7 +350,7 @@ typedef struct term { /* an additive term of the right side               */
     int fn;           /* the reduction that combines terms, -1: none      */
     uint64_t reduced; /* its reduction indices                            */
     uint64_t own;     /* loops that aren't among the shared ones          */
-    int order[64];    /* loops inside the shared prefix, outermost first  */
+    int *order;       /* loops inside the shared prefix, outermost first  */
     int norder;
     const pset *space;
 } term;

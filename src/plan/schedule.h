@@ -6,7 +6,7 @@
 
 /* An error at a command or at one of its arguments. */
 stc_status command_fail(const plan *pl, const ast *at, const char *what, ...)
-    __attribute__((format(printf, 3, 4)));
+    ERROR_LIKE(3, 4);
 
 /* The indices of that name that are still loops: reductions of several terms may
  * share one. */

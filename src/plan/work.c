@@ -1,0 +1,232 @@
+/* work.c: the work that an order of loops would do.
+ *
+ * Each loop's expected number of steps, from what its levels look like (a full
+ * level has every coordinate, others a few), plus the price of converting operands
+ * that can't be walked in that order. Shapes and data aren't known, so every extent
+ * counts as a thousand and every sparse fiber as a hundredth of it: enough to tell
+ * Gustavson's loops from a table of inner products.
+ *
+ * Many orders of the same loops are asked for, up to 120 a term: what is the same
+ * for all of them is settled first, and an order begins with the place of every
+ * index in it, from which the rest follows by comparisons.
+ */
+#include "work.h"
+#include <float.h>
+#include <string.h>
+
+enum { EXTENT = 1000, FILTER = 5, SLOTS = 10 };
+
+static const double first_level = 0.3, deeper_level = 0.01;
+static const double convert_dense = 5, convert_sparse = 30;
+static const double entering = 30;     /* a loop costs that before its first step */
+static const double entering_side = 1; /* of a block, which is run as a whole */
+static const double strided = 0.7;     /* an operand whose innermost level stays put */
+
+typedef struct density {
+    double step, produce;
+} density;
+
+void price_loop(const plan *pl, loop_prices *prices, int index)
+{
+    const bindex *b = &pl->s->index[index];
+    prices->extent[index] = EXTENT;
+    prices->entry[index] = entering;
+    if (b->hi < 0) return;
+    if (plan_in_filter(pl, index)) {
+        prices->extent[index] = FILTER;
+        return;
+    }
+    const extent *hi = &pl->p->ext[b->hi];
+    if (hi->op != EXT_CONST || hi->k <= 0 || hi->k >= EXTENT) return;
+    prices->extent[index] = (double)hi->k;
+    prices->entry[index] = entering_side;
+}
+
+void work_open(work *w, plan *pl, const loop_prices *prices, const pset *space,
+               uint64_t uses, int n)
+{
+    w->pl = pl;
+    w->prices = prices;
+    w->space = space;
+    w->uses = uses;
+    w->n = n;
+    w->count = 0;
+    memset(w->place, n, sizeof w->place);
+    for (uint64_t left = pl->dropped; left; left &= left - 1)
+        w->place[__builtin_ctzll(left)] = -1;
+    for (int k = 0; k < pl->naccess; k++) {
+        const paccess *x = &pl->access[k];
+        w->density[k] = 0;
+        if (!((uses >> k) & 1)) continue;
+        priced_access *p = &w->access[w->count++];
+        p->x = x;
+        p->access = k;
+        p->outer = precompute_outer(pl, x->source);
+    }
+}
+
+static double level_density(const paccess *x, int l)
+{
+    if (x->level[l].props & PROP_FULL) return 1;
+    return l == 0 ? first_level : deeper_level;
+}
+
+/* ---- one order ------------------------------------------------------------------- */
+
+/* The loop after which a coordinate is known; -1: before all. */
+static int known_at(const work *w, const affine *f)
+{
+    int at = -1;
+    for (int t = 0; t < f->terms; t++)
+        if (w->place[f->term[t].index] > at) at = w->place[f->term[t].index];
+    return at;
+}
+
+/* A derived index may be a loop as well, where what it is derived from isn't. */
+static void place_indices(work *w, const int *seq)
+{
+    const plan *pl = w->pl;
+    for (int k = 0; k < pl->nderived; k++)
+        w->place[pl->derived[k].index] = (int8_t)w->n;
+    for (int s = 0; s < w->n; s++)
+        w->place[seq[s]] = (int8_t)s;
+    for (int k = 0; k < pl->nderived; k++) {
+        const derived_index *d = &pl->derived[k];
+        const int at = known_at(w, &d->at);
+        if (at < w->place[d->index]) w->place[d->index] = (int8_t)at;
+    }
+}
+
+/* Whether the loops that an access must be inside of bind none of its levels;
+ * *reached: the last of them. */
+static bool stays_inside(const work *w, const priced_access *p, const int *seq,
+                         int *reached)
+{
+    for (uint64_t left = p->outer; left; left &= left - 1) {
+        const int at = w->place[__builtin_ctzll(left)];
+        if (at > *reached) *reached = at;
+    }
+    for (int l = 0; l < p->x->levels; l++)
+        for (int k = 0; k <= *reached && k < w->n; k++)
+            if (affine_has(&p->x->level[l].at, seq[k])) return false;
+    return true;
+}
+
+/* Whether an access can be read as it is stored under this order. */
+static bool follows(const work *w, priced_access *p, const int *seq)
+{
+    const paccess *x = p->x;
+    int reached = -1;
+    if ((x->why && !x->converted) || (p->outer && !stays_inside(w, p, seq, &reached)))
+        return false;
+    for (int l = 0; l < x->levels; l++) {
+        const int at = known_at(w, &x->level[l].at);
+        const bool late = at < reached && x->level[l].at.terms > 0;
+        if (late && !(x->level[l].kind->caps & CAP_LOCATE)) return false;
+        if (at > reached) reached = at;
+        p->at[l] = (int8_t)at;
+    }
+    return true;
+}
+
+static density judge(const work *w, const pset *s)
+{
+    if (s->op == PS_NONE) return (density){0, 0};
+    if (s->op == PS_STORED && w->density[s->access] > 0)
+        return (density){w->density[s->access], w->density[s->access]};
+    if (s->op != PS_AND && s->op != PS_OR) return (density){1, 1};
+    density a = judge(w, s->a), b = judge(w, s->b);
+    if (s->op == PS_AND)
+        return (density){a.step < b.step ? a.step : b.step, a.produce * b.produce};
+    density sum = {a.step + b.step, a.produce + b.produce};
+    return (density){sum.step > 1 ? 1 : sum.step, sum.produce > 1 ? 1 : sum.produce};
+}
+
+/* A conversion has a level for each mode, in the loops' order. */
+static void enter_converted(work *w, priced_access *p, int s, int index)
+{
+    const paccess *x = p->x;
+    const prog_tensor *t = &w->pl->p->tensor[x->source];
+    for (int m = 0; m < t->order; m++) {
+        if (!affine_has(&x->sub[m], index) || known_at(w, &x->sub[m]) > s) continue;
+        const int l = p->depth++;
+        const bool full = converted_level(&t->fmt, t->order, l)->props & PROP_FULL;
+        w->density[p->access] = full ? 1 : l == 0 ? first_level : deeper_level;
+    }
+}
+
+/* Levels of an access that loop s, over `index`, resolves. */
+static void enter(work *w, priced_access *p, int s, int index)
+{
+    const paccess *x = p->x;
+    w->density[p->access] = 0;
+    if (p->converted) {
+        enter_converted(w, p, s, index);
+        return;
+    }
+    for (; p->depth < x->levels && p->at[p->depth] <= s; p->depth++)
+        if (affine_has(&x->level[p->depth].at, index))
+            w->density[p->access] = level_density(x, p->depth);
+}
+
+/* What a level counts for, when all of a tensor is walked. */
+static double level_extent(const level_map *m)
+{
+    switch ((map_op)m->op) {
+    case MAP_DIV:
+        return m->k < EXTENT ? (double)EXTENT / (double)m->k : 1;
+    case MAP_MOD:
+        return m->k < EXTENT ? (double)m->k : EXTENT;
+    case MAP_COUNT:
+        return SLOTS;
+    default:
+        return EXTENT;
+    }
+}
+
+static double conversion_price(const plan *pl, const paccess *x)
+{
+    const format *f = &pl->p->tensor[x->source].fmt;
+    double stored = 1, price = convert_dense;
+    for (int l = 0; l < x->levels; l++) {
+        stored *= level_extent(&f->level[l].map) * level_density(x, l);
+        if (!(x->level[l].props & PROP_FULL)) price = convert_sparse;
+    }
+    return stored * price;
+}
+
+/* Whether the innermost loop jumps through an access: it moves a level that
+ * has others below. */
+static bool strides(const paccess *x, int index)
+{
+    for (int l = 0; l + 1 < x->levels; l++)
+        if (affine_has(&x->level[l].at, index)) return true;
+    return false;
+}
+
+double work_of(work *w, const int *seq, double limit, double *inner)
+{
+    double cost = 0, rounds = 1;
+    *inner = 0;
+    place_indices(w, seq);
+    for (int k = 0; k < w->count; k++) {
+        priced_access *p = &w->access[k];
+        p->depth = 0;
+        p->converted = !follows(w, p, seq);
+        if (p->converted && p->x->native) return DBL_MAX;
+        if (p->converted) cost += conversion_price(w->pl, p->x);
+    }
+    for (int s = 0; s < w->n; s++) {
+        for (int k = 0; k < w->count; k++)
+            enter(w, &w->access[k], s, seq[s]);
+        const density d = judge(w, w->space);
+        const double steps = rounds * w->prices->extent[seq[s]];
+        cost += steps * d.step * (d.step < 1 ? 2 : 1) + rounds * w->prices->entry[seq[s]];
+        if (cost >= limit) return DBL_MAX;
+        rounds = steps * d.produce;
+    }
+    *inner = rounds;
+    for (int k = 0; w->n && k < w->count; k++)
+        if (strides(w->access[k].x, seq[w->n - 1])) cost += rounds * strided;
+    return cost;
+}

@@ -1,0 +1,38 @@
+/* work.h: what an order of loops costs, asked for one order after another. */
+#ifndef STC_PLAN_WORK_H
+#define STC_PLAN_WORK_H
+
+#include "schedule.h"
+
+/* By index: what doesn't depend on the order. */
+typedef struct loop_prices {
+    double extent[64], entry[64];
+} loop_prices;
+void price_loop(const plan *pl, loop_prices *prices, int index);
+
+typedef struct priced_access {
+    const paccess *x;
+    int access, depth;        /* levels resolved so far                         */
+    bool converted;           /* it can't be walked in the order looked at      */
+    uint64_t outer;           /* indices of loops that must be around           */
+    int8_t at[STC_MAX_ORDER]; /* the loop after which a level's coordinate is known */
+} priced_access;
+
+/* For loops of one number, and the accesses of one expression. */
+typedef struct work {
+    plan *pl;
+    const loop_prices *prices;
+    const pset *space;
+    uint64_t uses;
+    int n, count;
+    int8_t place[64];              /* of an index among the loops; n: nowhere      */
+    double density[PLAN_ACCESSES]; /* of the level at this loop; 0: none here      */
+    priced_access access[PLAN_ACCESSES];
+} work;
+void work_open(work *w, plan *pl, const loop_prices *prices, const pset *space,
+               uint64_t uses, int n);
+/* The work of one order of n loops, or something greater if it is no less than
+ * `limit`; *inner gets how often the innermost body runs. */
+double work_of(work *w, const int *seq, double limit, double *inner);
+
+#endif
