@@ -234,8 +234,9 @@ struct level_kind {
      * k-th begin at lo[start[k]] … lo[start[k+1]-1], each ends where the next one
      * begins, and the last of all at `next`. They go on in the fiber that is open, if
      * that is the first parent's. Positions follow each other from that which append_next
-     * gives; their values, of `size` bytes, are there already (`vals`: that of position
-     * 0), and what is equal to the one before it is joined with it. */
+     * gives; their values, of `size` bytes, are taken from `from` to there (`vals`: that
+     * of position 0; there is room), and what is equal to the one before it is joined
+     * with it. */
     stc_status (*append_init)(ctx *cx, level *lv, int64_t parents);
     stc_status (*append_coord)(ctx *cx, level *lv, int64_t parent, int64_t i, int64_t *pos);
     stc_status (*append_edges)(ctx *cx, level *lv, int64_t parent);
@@ -246,7 +247,7 @@ struct level_kind {
                                 int64_t start, int64_t size);
     stc_status (*append_fibers)(ctx *cx, level *lv, int64_t parent, int n,
                                 const int *start, const int32_t *lo, int64_t next,
-                                void *vals, size_t size);
+                                const void *from, void *vals, size_t size);
     /* The position that coordinate i of `parent` would get, where what is passed over
      * gets some as well; NULL: lv->size. */
     int64_t (*append_next)(const level *lv, int64_t parent, int64_t i);

@@ -181,7 +181,8 @@ static stc_status make_room(ctx *cx, level *lv, int64_t tokens, int64_t n)
 }
 
 static stc_status lz77_fibers(ctx *cx, level *lv, int64_t parent, int n, const int *start,
-                              const int32_t *lo, int64_t next, void *vals, size_t size)
+                              const int32_t *lo, int64_t next, const void *from, void *vals,
+                              size_t size)
 {
     last_run last = {.at = NONE};
     int64_t at, pattern;
@@ -189,17 +190,19 @@ static stc_status lz77_fibers(ctx *cx, level *lv, int64_t parent, int n, const i
     if (cover_fibers(cx, lv, parent) || make_room(cx, lv, start[n] - start[0], n))
         return cx->diag.status;
     const int64_t before = lv->size;
+    memmove((char *)vals + (size_t)before * size, from,
+            (size_t)(start[n] - start[0]) * size);
     if (last_token(lv, &at, &pattern))
         last = (last_run){pattern == 1 ? at : NONE, !pattern};
     for (int f = 0;;) {
         const int lanes = start[f + 1] - start[f];
         const int64_t end = f + 1 < n ? lv->base + lv->extent : next;
         const int64_t val = before + start[f] - start[0];
-        const int32_t *from = lo + start[f];
-        size == 1   ? put_intervals(lv, from, lanes, end, vals, val, &last, 1)
-        : size == 4 ? put_intervals(lv, from, lanes, end, vals, val, &last, 4)
-        : size == 8 ? put_intervals(lv, from, lanes, end, vals, val, &last, 8)
-                    : put_intervals(lv, from, lanes, end, vals, val, &last, size);
+        const int32_t *i = lo + start[f];
+        size == 1   ? put_intervals(lv, i, lanes, end, vals, val, &last, 1)
+        : size == 4 ? put_intervals(lv, i, lanes, end, vals, val, &last, 4)
+        : size == 8 ? put_intervals(lv, i, lanes, end, vals, val, &last, 8)
+                    : put_intervals(lv, i, lanes, end, vals, val, &last, size);
         if (++f == n) break;
         lv->open_count = lv->a[STC_CRD].len;
         index_set(&lv->a[STC_POS], lv->a[STC_POS].len++, lv->open_count);

@@ -108,83 +108,106 @@ static int64_t move_bounds(index_array *pos, int64_t f, int64_t p, int64_t gone)
     return f;
 }
 
-/* One loop per width of values: positions from `from` on, the first of whose fibers is
- * that of bound f. Blocks in which no run is like the one before it, in most data most
- * of them, are moved whole; in the others what is equal is told without a branch, and
+/* Runs that are put behind those of a level, which are n already: `at` is the position
+ * that the first of them would get, and bound f that of the first fiber that begins
+ * among them or behind. */
+typedef struct joining {
+    index_array *pos;
+    int64_t n, at, f;
+    int32_t base;
+} joining;
+
+/* One loop per width of values; coordinates and values may be where they are put. Blocks
+ * in which no run is like the one before it, in most data most of them, are moved whole;
  * a fiber's first run, which begins at `base`, stays. */
 enum { JOIN_BLOCK = 16 };
 #define JOIN(NAME, T)                                                                      \
-    static int64_t join_##NAME(int32_t *c, T *v, index_array *pos, int64_t from,           \
-                               int64_t total, int32_t base, int64_t f)                     \
+    static void join_##NAME(joining *j, int32_t *c, T *v, const int32_t *lo, const T *x,   \
+                            int64_t total)                                                 \
     {                                                                                      \
-        int64_t n = from;                                                                  \
-        for (int64_t p = from; p < total; p += JOIN_BLOCK) {                               \
+        const int32_t base = j->base;                                                      \
+        int64_t n = j->n, f = j->f;                                                        \
+        for (int64_t p = 0; p < total; p += JOIN_BLOCK) {                                  \
             const int64_t most = total - p < JOIN_BLOCK ? total - p : JOIN_BLOCK;          \
             const bool whole = p > 0 && most == JOIN_BLOCK;                                \
             int equal = 0;                                                                 \
             for (int k = 0; whole && k < JOIN_BLOCK; k++)                                  \
-                equal |= (v[p + k] == v[p + k - 1]) & (c[p + k] != base);                  \
+                equal |= (x[p + k] == x[p + k - 1]) & (lo[p + k] != base);                 \
             if (whole && !equal) {                                                         \
-                if (n < p) memmove(c + n, c + p, JOIN_BLOCK * sizeof *c);                  \
-                if (n < p) memmove(v + n, v + p, JOIN_BLOCK * sizeof *v);                  \
+                int32_t i[JOIN_BLOCK]; /* registers: memmove would be a call */            \
+                T e[JOIN_BLOCK];                                                           \
+                memcpy(i, lo + p, sizeof i);                                               \
+                memcpy(e, x + p, sizeof e);                                                \
+                memcpy(c + n, i, sizeof i);                                                \
+                memcpy(v + n, e, sizeof e);                                                \
                 n += JOIN_BLOCK;                                                           \
                 continue;                                                                  \
             }                                                                              \
-            f = move_bounds(pos, f, p, p - n);                                             \
             for (int64_t q = p; q < p + most; q++) {                                       \
-                const bool first = c[q] == base, same = q > 0 && v[q] == v[q - 1];         \
-                if (first) index_set(pos, f++, n);                                         \
-                c[n] = c[q];                                                               \
-                v[n] = v[q];                                                               \
-                n += first | !same;                                                        \
+                if (n > 0 && lo[q] != base && x[q] == v[n - 1]) {                          \
+                    f = move_bounds(j->pos, f, j->at + q, j->at + q - n);                  \
+                    continue;                                                              \
+                }                                                                          \
+                c[n] = lo[q];                                                              \
+                v[n++] = x[q];                                                             \
             }                                                                              \
         }                                                                                  \
-        move_bounds(pos, f, total + 1, total - n);                                         \
-        return n;                                                                          \
+        j->f = move_bounds(j->pos, f, j->at + total + 1, j->at + total - n);               \
+        j->n = n;                                                                          \
     }
 JOIN(1, uint8_t)
 JOIN(2, uint16_t)
 JOIN(4, uint32_t)
 JOIN(8, uint64_t)
 
-static int64_t join_any(index_array *crd, char *v, index_array *pos, int64_t from,
-                        int64_t base, int64_t f, size_t size)
+static void join_any(joining *j, index_array *crd, char *v, const int32_t *lo,
+                     const char *x, int64_t total, size_t size)
 {
-    int64_t n = from;
-    for (int64_t p = from; p < crd->len; p++) {
-        const bool first = index_get(crd, p) == base;
-        if (first) index_set(pos, f++, n);
-        if (!first && !memcmp(v + (size_t)(n - 1) * size, v + (size_t)p * size, size))
+    for (int64_t q = 0; q < total; q++, x += size) {
+        const int64_t i = lo ? lo[q] : index_get(crd, j->at + q);
+        char *to = v + (size_t)j->n * size;
+        if (j->n > 0 && i != j->base && !memcmp(to - size, x, size)) {
+            j->f = move_bounds(j->pos, j->f, j->at + q, j->at + q - j->n);
             continue;
-        index_set(crd, n, index_get(crd, p));
-        memmove(v + (size_t)n * size, v + (size_t)p * size, size);
-        n++;
+        }
+        index_set(crd, j->n++, i);
+        memmove(to, x, size);
     }
-    if (f < pos->len) index_set(pos, f, n);
-    return n;
+    j->f = move_bounds(j->pos, j->f, j->at + total + 1, j->at + total - j->n);
 }
 
-static void join_from(level *lv, int64_t from, int64_t f, void *vals, size_t size)
+/* `total` runs behind those that are there: coordinates `lo` (NULL: they are in place),
+ * values x, which are put behind vals[0 … n). */
+static void join_runs(level *lv, joining *j, const int32_t *lo, const void *x,
+                      int64_t total, void *vals, size_t size)
 {
-    index_array *pos = &lv->a[STC_POS], *crd = &lv->a[STC_CRD];
+    index_array *crd = &lv->a[STC_CRD];
     const bool narrow = crd->width == 4 && crd->stride == 4;
-    const int64_t total = crd->len;
-    const int32_t base = (int32_t)lv->base;
-    void *c = crd->data;
-    crd->len = narrow && size == 1   ? join_1(c, vals, pos, from, total, base, f)
-               : narrow && size == 2 ? join_2(c, vals, pos, from, total, base, f)
-               : narrow && size == 4 ? join_4(c, vals, pos, from, total, base, f)
-               : narrow && size == 8 ? join_8(c, vals, pos, from, total, base, f)
-                                     : join_any(crd, vals, pos, from, lv->base, f, size);
-    lv->size = crd->len;
+    int32_t *c = crd->data;
+    const int32_t *from = lo || !narrow ? lo : c + j->at;
+    if (narrow && size == 1) {
+        join_1(j, c, vals, from, x, total);
+    } else if (narrow && size == 2) {
+        join_2(j, c, vals, from, x, total);
+    } else if (narrow && size == 4) {
+        join_4(j, c, vals, from, x, total);
+    } else if (narrow && size == 8) {
+        join_8(j, c, vals, from, x, total);
+    } else {
+        join_any(j, crd, vals, from, x, total, size);
+    }
+    crd->len = lv->size = j->n;
 }
 
 static stc_status rle_join(ctx *cx, level *lv, void *vals, size_t size)
 {
-    const int64_t from = lv->param[1];
+    const int64_t from = lv->param[1], total = lv->a[STC_CRD].len;
+    index_array *pos = &lv->a[STC_POS];
+    joining j = {.pos = pos, .n = from, .at = from, .base = (int32_t)lv->base};
     (void)cx;
-    if (from < lv->a[STC_CRD].len)
-        join_from(lv, from, move_bounds(&lv->a[STC_POS], 0, from, 0), vals, size);
+    if (from >= total) return STC_OK;
+    j.f = move_bounds(pos, 0, from, 0);
+    join_runs(lv, &j, NULL, (char *)vals + (size_t)from * size, total - from, vals, size);
     return STC_OK;
 }
 
@@ -206,7 +229,8 @@ static stc_status put_bounds(ctx *cx, level *lv, int n, const int *start, int64_
 }
 
 static stc_status rle_fibers(ctx *cx, level *lv, int64_t parent, int n, const int *start,
-                             const int32_t *lo, int64_t next, void *vals, size_t size)
+                             const int32_t *lo, int64_t next, const void *from, void *vals,
+                             size_t size)
 {
     index_array *crd = &lv->a[STC_CRD], *pos = &lv->a[STC_POS];
     const int lanes = start[n] - start[0];
@@ -214,18 +238,12 @@ static stc_status rle_fibers(ctx *cx, level *lv, int64_t parent, int n, const in
     if (lv->edges < parent && cover_fibers(cx, lv, parent)) return cx->diag.status;
     const int64_t at = crd->len;
     lo += start[0];
-    const int64_t f = pos->len - (*lo == lv->base);
+    joining j = {.pos = pos, .n = at, .at = at, .base = (int32_t)lv->base};
+    j.f = pos->len - (*lo == lv->base);
     if (mem_grow(cx, &crd->data, &crd->cap, at + lanes, (size_t)crd->stride) ||
         put_bounds(cx, lv, n, start, at))
         return cx->diag.status;
-    if (crd->width == 4) {
-        memcpy((int32_t *)crd->data + at, lo, (size_t)lanes * sizeof *lo);
-    } else {
-        for (int k = 0; k < lanes; k++)
-            index_set(crd, at + k, lo[k]);
-    }
-    crd->len = at + lanes;
-    join_from(lv, at, f, vals, size);
+    join_runs(lv, &j, lo, from, lanes, vals, size);
     if (lv->param[1] == at) lv->param[1] = lv->size;
     if (n > 1) lv->open_count = index_get(pos, pos->len - 1);
     lv->param[0] = next;

@@ -253,8 +253,9 @@ static stc_status put_whole(ctx *cx, tensor *t, int64_t p, int n)
     const int64_t pos = lv->kind->append_next(lv, p, 0);
     for (int k = 0; k < n * COLUMNS; k++)
         if (put(t, pos + k, row_of(p + k / COLUMNS)[k % COLUMNS])) return cx->diag.status;
-    return lv->kind->append_fibers(cx, lv, p, n, start, lo, COLUMNS, t->vals,
-                                   type_size(t->type));
+    const size_t size = type_size(t->type);
+    return lv->kind->append_fibers(cx, lv, p, n, start, lo, COLUMNS,
+                                   (char *)t->vals + (size_t)pos * size, t->vals, size);
 }
 
 /* Fibers whole, element by element, three at a time after the first. */
@@ -353,7 +354,7 @@ static stc_status do_call(ctx *cx, level *lv, call what, int64_t a, int64_t b, i
     case REGION:
         return lv->kind->append_regions(cx, lv, a, 1, &b, &n, pos);
     case FIBERS:
-        return lv->kind->append_fibers(cx, lv, a, 1, start, lo, COLUMNS, vals, 8);
+        return lv->kind->append_fibers(cx, lv, a, 1, start, lo, COLUMNS, vals, vals, 8);
     case REPEAT:
         return lv->kind->append_repeat(cx, lv, a, b, b + 1, n, 1);
     case ROOM:

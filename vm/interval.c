@@ -221,7 +221,7 @@ stc_status interval_inside(machine *mc, strip *s, int child)
 /* The block comes last: with it, all is there. */
 static stc_status allocate(machine *mc, interval *iv)
 {
-    enum { LANES = STRIP + 16 };
+    enum { LANES = STRIP + 48 }; /* columns of coordinates are looked at 32 at a time */
     for (int d = 0; d < iv->loops; d++) {
         ivl_loop *v = &iv->loop[d];
         if (!v->g.block && strip_allocate(mc, &v->g)) return mc->cx->diag.status;

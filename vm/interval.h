@@ -41,7 +41,6 @@ typedef struct ivl_walk {
     /* Tokens written out as runs (interval_tokens.c): their elements, else NULL; what t
      * and parent were; and where they are. */
     const void *vals;
-    int64_t nvals;
     fiber_table tokens;
     const column *below;
     struct ivl_runs {
@@ -65,6 +64,14 @@ static inline int64_t table_bound(const fiber_table *t, int64_t p)
 static inline int64_t walk_parent(const ivl_walk *w, int row)
 {
     return w->parent ? column_get(w->parent, row) : w->root;
+}
+
+/* Strips go through arrays a few pages at a time, which is less than the processor needs
+ * to see where they go: what the next strip takes is asked for. */
+static inline void fetch_ahead(const void *p, size_t bytes)
+{
+    for (size_t k = 0; k < bytes; k += 64)
+        __builtin_prefetch((const char *)p + k);
 }
 
 /* After the first `after` lanes of a strip: coordinates up to hi repeat `size`
@@ -140,10 +147,9 @@ typedef struct ivl_loop {
     const void *elems;   /* … the strip's results                                    */
     ivl_pair *pair;      /* … two operands that are merged from four places, if     */
     uint8_t element;     /* their elements have so many bytes (0: they aren't),     */
-    const void *vals[2]; /* and are here, so many of them                           */
-    int64_t nvals[2];
-    int lead;      /* … the operand with the most runs                          */
-    int64_t ahead; /* … and how many of its runs are about half a strip         */
+    const void *vals[2]; /* and are here                                            */
+    int lead;            /* … the operand with the most runs                          */
+    int64_t ahead;       /* … and how many of its runs are about half a strip         */
 } ivl_loop;
 
 /* A result: its places, level by level, each in a loop. */

@@ -125,6 +125,15 @@ static void put_lanes(tensor *to, ivl_loop *v, const sink *x, int from, int n, i
     strip_store(to->type, to->vals, pos, in + (size_t)from * class_size(cls), cls, n);
 }
 
+/* … as elements. */
+static const char *lane_elems(const tensor *to, ivl_loop *v, const sink *x)
+{
+    if (v->elems) return v->elems;
+    const vclass cls = type_class(to->type);
+    strip_store(to->type, v->g.scratch, 0, strip_spread(&v->g, x->node), cls, v->g.n);
+    return v->g.scratch;
+}
+
 /* How many fibers from f on have parents one after the other: parents ascend. */
 static int next_fibers(const machine *mc, const ivl_loop *v, const ivl_target *t, int f,
                        int64_t *parent)
@@ -142,6 +151,8 @@ static stc_status put_fibers(machine *mc, ivl_loop *v, ivl_target *t)
 {
     slot *r = &mc->slot[t->x->a];
     level *lv = last_level(mc, t);
+    const size_t size = type_size(r->t->type);
+    const char *elems = lane_elems(r->t, v, t->x);
     for (int f = 0, n; f < v->nfiber; f += n) {
         int64_t parent;
         const int from = v->start[f];
@@ -152,10 +163,10 @@ static stc_status put_fibers(machine *mc, ivl_loop *v, ivl_target *t)
         if ((pos > 0 && asm_value(mc, r, pos - 1)) ||
             tensor_reserve_values(r->t, pos + lanes))
             return mc->cx->diag.status;
-        put_lanes(r->t, v, t->x, from, lanes, pos);
         if (lv->kind->append_fibers(mc->cx, lv, parent, n, v->start + f, v->at, end,
-                                    r->t->vals, type_size(r->t->type)))
+                                    elems + (size_t)from * size, r->t->vals, size))
             return mc->cx->diag.status;
+        fetch_ahead((char *)r->t->vals + (size_t)lv->size * size, (size_t)lanes * size);
         r->t->nvals = lv->size;
         t->parent = parent + n - 1;
     }

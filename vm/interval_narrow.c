@@ -130,7 +130,11 @@ static const void *spread(void *to, value x, size_t size, int n)
 static const void *take(const tensor *t, const column *at, void *to, size_t size, int n)
 {
     const void *vals = at->vals ? at->vals : t->vals;
-    if (at->form == COL_STEP) return (const char *)vals + at->base * (int64_t)size;
+    if (at->form == COL_STEP) {
+        const char *x = (const char *)vals + at->base * (int64_t)size;
+        if (!at->vals) fetch_ahead(x + (size_t)n * size, (size_t)n * size);
+        return x;
+    }
     for (int k = 0; size == 1 && k < n; k++)
         ((uint8_t *)to)[k] = ((const uint8_t *)vals)[at->data[k]];
     for (int k = 0; size == 2 && k < n; k++)

@@ -64,7 +64,7 @@ write_rows(ivl_walk *w, int64_t first, int64_t rows, int64_t most, const char *v
             }
         }
     }
-    to->bounds[rows] = w->nvals = n;
+    to->bounds[rows] = n;
     return true;
 }
 
