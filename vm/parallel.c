@@ -116,7 +116,9 @@ stc_status parallel_check(machine *mc)
         parallel_loop pl = {.asked = true, .sharing = uses};
         if (p->code[mc->origin[k]].op != OP_SHARE) continue;
         memset(uses, 0, (size_t)p->ntensor);
-        if (!parallel_find(mc, k + 1, &pl))
+        if (parallel_find(mc, k + 1, &pl)) continue;
+        st = mc->cx->diag.status; /* there was no memory to find out */
+        if (!st)
             st = machine_fail(mc, &mc->code[k], STC_ERR_PROGRAM,
                               "parallelize: threads can't share the rounds of this loop: "
                               "%s",
