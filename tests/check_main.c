@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 /* Asked by AddressSanitizer, if that is there: a block that no machine has is refused
- * there, too, instead of ending the run. */
-const char *__asan_default_options(void);
+ * there, too, instead of ending the run. Visible, as gcc's is a shared library. */
+__attribute__((visibility("default"))) const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
     return "allocator_may_return_null=1";
