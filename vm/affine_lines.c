@@ -246,7 +246,7 @@ bool affine_gathers(machine *mc, affine *a)
         if ((all <= g->offset_cap ||
              !mem_grow(mc->cx, &g->offset, &g->offset_cap, all, sizeof *g->offset)) &&
             !list_lines(mc, g, 0, a->begin, a->end)) {
-            qsort(g->line, (size_t)g->nline, sizeof *g->line, by_place);
+            if (g->nline) qsort(g->line, (size_t)g->nline, sizeof *g->line, by_place);
             return true;
         }
     }

@@ -202,17 +202,16 @@ static inline void fiber(const walk_step *s, int64_t parent, int64_t *p, int64_t
         const int64_t width = size ? size : run->lv->extent, all = high * width;           \
         const int64_t r[2] = {row->coef[0], row->coef[1]}, c[2] = {so, sx};                \
         const class_##T *v = (const class_##T *)a->vals[0] + begin * all;                  \
-        const class_##T *x = (const class_##T *)a->vals[1] + at[1], f = factor_##T(w, at); \
-        class_##T *o = (class_##T *)a->out + at[0];                                        \
+        const class_##T *x = a->vals[1], f = factor_##T(w, at);                            \
+        class_##T *o = a->out; /* places are added up first: outside they are anything */  \
         int64_t first, last;                                                               \
         sure_range(w, s, 2, at, &first, &last);                                            \
         w->rounds += (end - begin) * all;                                                  \
         for (int64_t p = begin; p < end; p++, v += all) {                                  \
             const int64_t j = affine_coord(&lv, p);                                        \
-            class_##T *to = o + j * s->coef[0];                                            \
-            const class_##T *from = x + j * s->coef[1];                                    \
             if (j >= first && j < last) {                                                  \
-                block_##T(r, c, to, v, width, from, high, width, f);                       \
+                block_##T(r, c, o + (at[0] + j * s->coef[0]), v, width,                    \
+                          x + (at[1] + j * s->coef[1]), high, width, f);                   \
                 continue;                                                                  \
             }                                                                              \
             int64_t there[LINES], lo = row->lo, hi = row->hi, left = run->lo;              \
@@ -222,8 +221,10 @@ static inline void fiber(const walk_step *s, int64_t parent, int64_t *p, int64_t
             cut(w, row, there, &lo, &hi);                                                  \
             cut(w, run, there, &left, &right);                                             \
             if (hi <= lo || right <= left) continue;                                       \
-            block_##T(r, c, to + lo * r[0] + left * so, v + lo * width + left, width,      \
-                      from + lo * r[1] + left * sx, hi - lo, right - left, f);             \
+            block_##T(r, c, o + (at[0] + j * s->coef[0] + lo * r[0] + left * so),          \
+                      v + lo * width + left, width,                                        \
+                      x + (at[1] + j * s->coef[1] + lo * r[1] + left * sx), hi - lo,       \
+                      right - left, f);                                                    \
         }                                                                                  \
     }                                                                                      \
     static void fiber_##T(walk *w, const int64_t *at, int64_t begin, int64_t end)          \
@@ -262,8 +263,8 @@ static inline void fiber(const walk_step *s, int64_t parent, int64_t *p, int64_t
         const affine_level first = *s->lv, second = *t->lv;                                \
         const affine *a = w->a;                                                            \
         const int64_t o0 = s->coef[0], o1 = t->coef[0], x0 = s->coef[1], x1 = t->coef[1];  \
-        const class_##T *v = a->vals[0], *x = (const class_##T *)a->vals[1] + at[1];       \
-        class_##T *o = (class_##T *)a->out + at[0];                                        \
+        const class_##T *v = a->vals[0], *x = a->vals[1];                                  \
+        class_##T *o = a->out;                                                             \
         const class_##T f = factor_##T(w, at);                                             \
         int64_t least, most;                                                               \
         sure_range(w, s, 1, at, &least, &most);                                            \
@@ -272,8 +273,9 @@ static inline void fiber(const walk_step *s, int64_t parent, int64_t *p, int64_t
             const bool down = o0 == 1;                                                     \
             const char *i = first.crd + begin * first.stride;                              \
             const char *j = second.crd + begin * second.stride;                            \
-            plain_##T(o, x, v + begin, down ? i : j, down ? first.stride : second.stride,  \
-                      down ? j : i, down ? second.stride : first.stride, end - begin, f);  \
+            plain_##T(o + at[0], x + at[1], v + begin, down ? i : j,                       \
+                      down ? first.stride : second.stride, down ? j : i,                   \
+                      down ? second.stride : first.stride, end - begin, f);                \
             return;                                                                        \
         }                                                                                  \
         for (int64_t p = begin; p < end; p++) {                                            \
@@ -284,8 +286,8 @@ static inline void fiber(const walk_step *s, int64_t parent, int64_t *p, int64_t
                 move(w, s, i, at, there);                                                  \
                 if (outside(w, t, there, j)) continue;                                     \
             }                                                                              \
-            class_##T *to = o + i * o0 + j * o1;                                           \
-            *to = PLUS(*to, TIMES(f, TIMES(v[p], x[i * x0 + j * x1])));                    \
+            class_##T *to = o + (at[0] + i * o0 + j * o1);                                 \
+            *to = PLUS(*to, TIMES(f, TIMES(v[p], x[at[1] + i * x0 + j * x1])));            \
         }                                                                                  \
     }
 LOOPS(F64, FN_ADD_F64, FN_MUL_F64)
