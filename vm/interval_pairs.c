@@ -12,7 +12,7 @@
  * beside the words. What fits neither way is left to interval_runs.c.
  *
  * What didn't help: words of a lane side by side, two steps of a chain at a time, bits
- * of who went on instead of words, a network of 8 by 8 (all between 0.55 and 0.9 ns a
+ * of who went on instead of words, a network of 8 by 8 (all between 0.45 and 0.95 ns a
  * lane, as this), more than four chains.
  */
 #include "interval.h"
