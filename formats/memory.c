@@ -418,13 +418,16 @@ void arena_init(arena *a, ctx *cx)
     a->first = ARENA_FIRST;
 }
 
-/* The smallest spare block of at least so many bytes, else a new one. */
+/* The smallest spare block of at least so many bytes, and not many times that, else
+ * a new one. */
 static arena_block *block_take(ctx *cx, size_t size)
 {
     int best = -1;
     for (int i = 0; i < SPARES; i++) {
         const arena_block *b = cx->spare[i];
-        if (b && b->size >= size && (best < 0 || b->size < cx->spare[best]->size)) best = i;
+        if (b && b->size >= size && b->size / 8 <= size &&
+            (best < 0 || b->size < cx->spare[best]->size))
+            best = i;
     }
     if (best < 0 || !claim(cx, cx->spare[best]->size)) {
         arena_block *b = mem_alloc(cx, size);

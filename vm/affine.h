@@ -194,6 +194,7 @@ struct affine {
 
 /* The nest around innermost loop l, from the outermost loop on that fits. *out
  * stays NULL if there is none. */
+bool affine_possible(const program *p);
 stc_status affine_fuse(machine *mc, loop *l, super **out);
 
 /* affine.c */

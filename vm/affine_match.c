@@ -80,7 +80,7 @@ static bool read_loop(affine_matcher *m, const loop *l)
             if (!affine_read_insn(m, k)) return false;
             continue;
         }
-        const loop *in = m->mc->loops;
+        const loop *in = l;
         while (in->first != k)
             in++;
         if (m->sunk || !read_loop(m, in)) return false;
@@ -169,7 +169,7 @@ static bool match(affine_matcher *m, affine *a, loop *l)
 }
 
 /* Whether a program has anything of the kind: most haven't. */
-static bool any_affine(const program *p)
+bool affine_possible(const program *p)
 {
     for (int k = 0; k < p->ncode; k++)
         if (p->code[k].op == OP_OPENAT || p->code[k].op == OP_WITHIN) return true;
@@ -195,7 +195,6 @@ stc_status affine_fuse(machine *mc, loop *l, super **out)
     const program *p = mc->p;
     loop *around[AFFINE_INDICES];
     int depth = 0;
-    if (!any_affine(p)) return STC_OK;
     for (; l && depth < AFFINE_INDICES; l = l->outer)
         around[depth++] = l;
     affine *a = mem_alloc(mc->cx, sizeof *a);

@@ -43,7 +43,7 @@ static int nest_depth(const loop_tree *t)
 
 static stc_status fuse_intervals(machine *mc, const loop_tree *t, super **out)
 {
-    const int n = has_regions(mc) ? nest_depth(t) : 0;
+    const int n = nest_depth(t);
     if (n == 0) return STC_OK;
     loop_summary *s = mem_array(mc->cx, n, sizeof *s);
     nest_links links[INTERVAL_LOOPS];
@@ -58,18 +58,18 @@ static stc_status fuse_intervals(machine *mc, const loop_tree *t, super **out)
 }
 
 /* A loop that was read, and all inside it. */
-static stc_status fuse_tree(machine *mc, const loop_tree *t, super **out)
+static stc_status fuse_tree(machine *mc, const loop_tree *t, bool regions, super **out)
 {
     const bool nest = t->nchild == 1 && !t->child[0]->nchild;
     stc_status st = t->nchild ? cascade_fuse(mc, t, out) : strip_fuse(mc, &t->s, out);
     if (!st && !t->nchild) st = scatter_fuse(mc, NULL, &t->s, NULL, out);
     if (!st && nest) st = scatter_fuse(mc, &t->s, &t->child[0]->s, &t->child[0]->link, out);
-    return st ? st : fuse_intervals(mc, t, out);
+    return st || !regions ? st : fuse_intervals(mc, t, out);
 }
 
 /* Loop `from`, in no other, and those inside it, up to `to`. */
 static stc_status fuse_nest(machine *mc, const value_reads *reads, int from, int to,
-                            loop_tree *all)
+                            bool regions, loop_tree *all)
 {
     int taken = -1; /* up to which lop loops are taken care of */
     for (int k = to - 1; k >= from; k--)
@@ -78,7 +78,7 @@ static stc_status fuse_nest(machine *mc, const value_reads *reads, int from, int
         const loop *l = &mc->loops[k];
         super *s = NULL;
         if (!all[k - from].read || l->first < taken) continue;
-        const stc_status st = fuse_tree(mc, &all[k - from], &s);
+        const stc_status st = fuse_tree(mc, &all[k - from], regions, &s);
         if (s) machine_give(mc, s); /* what there is, for the machine to free */
         if (st) return st;
         if (!s) continue;
@@ -105,13 +105,13 @@ static stc_status fuse_all(machine *mc)
     }
     arena scratch;
     arena_init(&scratch, mc->cx);
-    value_reads *reads = arena_room(&scratch, mc->p->nv, sizeof *reads);
+    const value_reads *reads = value_reads_of(mc, &scratch);
     loop_tree *all = arena_room(&scratch, most, sizeof *all);
     stc_status st = reads && all ? STC_OK : mc->cx->diag.status;
-    if (!st) summary_value_reads(mc, reads);
+    const bool regions = has_regions(mc);
     for (int k = 0, end; k < mc->nloop && !st; k = end) {
         end = nest_end(mc, k);
-        st = fuse_nest(mc, reads, k, end, all);
+        st = fuse_nest(mc, reads, k, end, regions, all);
     }
     arena_free(&scratch);
     return st;
@@ -121,7 +121,8 @@ static stc_status fuse_all(machine *mc)
  * whatever these were given to; what they can't run goes back there. */
 static stc_status fuse_affine(machine *mc)
 {
-    for (int k = 0; k < mc->nloop; k++) {
+    const bool any = affine_possible(mc->p);
+    for (int k = 0; any && k < mc->nloop; k++) {
         loop *l = &mc->loops[k];
         super *taken = NULL;
         if (l->first >= mc->nmain || !innermost(mc, l)) continue;

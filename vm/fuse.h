@@ -161,12 +161,14 @@ struct loop_tree {
     loop_tree *child[CHILD_MAX];
 };
 
-/* The lops of main code that first and last read a value register; none: last is -1. */
-typedef struct value_reads {
-    int first, last;
-} value_reads;
-/* Those of all registers: what is asked of every loop that writes one. */
-void summary_value_reads(const machine *mc, value_reads *reads);
+/* summary_reads.c: where main code reads value registers, worked out once for all its
+ * loops; NULL: no memory. */
+typedef struct value_reads value_reads;
+value_reads *value_reads_of(const machine *mc, arena *a);
+/* Whether what loop l leaves in register reg may be read behind it, or in the next
+ * round of the loop around. */
+bool value_read_after(const machine *mc, const value_reads *reads, const loop *l,
+                      uint16_t reg);
 
 /* Reads loop l into all[its number - first's]; those inside it are there already.
  * False: something in its body has no place in a summary. */

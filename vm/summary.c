@@ -396,63 +396,6 @@ static bool read_insn(reader *r, const insn *in, const lop *at)
 
 /* ---- what the loop leaves behind ----------------------------------------------- */
 
-static void note_read(value_reads *reads, uint16_t reg, int at)
-{
-    if (reads[reg].last < 0) reads[reg].first = at;
-    reads[reg].last = at;
-}
-
-void summary_value_reads(const machine *mc, value_reads *reads)
-{
-    for (int reg = 0; reg < mc->p->nv; reg++)
-        reads[reg].last = -1;
-    for (int at = 0; at < mc->nmain; at++) {
-        const insn *in = insn_of(mc, at);
-        const char *l = op_at(in->op)->operands;
-        if (in->op == OP_CALL)
-            for (int k = 0; k < in->arg[3]; k++)
-                note_read(reads, (uint16_t)(in->arg[2] + k), at);
-        for (int k = 0; l[k]; k++)
-            if (l[k] == 'v') note_read(reads, in->arg[k], at);
-    }
-}
-
-static bool reads_value(const insn *in, uint16_t reg)
-{
-    const char *l = op_at(in->op)->operands;
-    if (in->op == OP_CALL) return reg >= in->arg[2] && reg < in->arg[2] + in->arg[3];
-    for (int k = 0; l[k]; k++)
-        if (l[k] == 'v' && in->arg[k] == reg) return true;
-    return false;
-}
-
-static bool writes_value(const insn *in, uint16_t reg)
-{
-    return op_at(in->op)->operands[0] == 'V' && in->arg[0] == reg;
-}
-
-/* Whether what `reg` holds after lop `from` may be read in [from, to). A write
- * counts up to the end of the block that it stands in. */
-static bool read_later(const machine *mc, int from, int to, uint16_t reg)
-{
-    int depth = 0, written = -1; /* depth of the block of the last write */
-    for (int k = from; k < to; k++) {
-        const insn *in = insn_of(mc, k);
-        const int op = in->op;
-        if (op == OP_END || op == OP_ELSE || op == OP_ENDIF || op == OP_ENDWHILE) {
-            depth--;
-            if (written > depth && depth >= 0) written = -1;
-        }
-        if (written < 0 && reads_value(in, reg)) return true;
-        if (op == OP_LOOP || op == OP_IF || op == OP_ELSE || op == OP_WHILE) depth++;
-        if (written < 0 && writes_value(in, reg)) {
-            if (depth <= 0) return false;
-            written = depth;
-        }
-    }
-    return false;
-}
-
 /* How many sinks reduce into x's register; 0: their order matters. */
 static int reductions_into(const reader *r, const sink *x)
 {
@@ -490,13 +433,7 @@ static bool leaves_nothing(const reader *r)
     for (int reg = 0; reg < r->mc->p->nv; reg++) {
         if (r->v[reg] == UNSET) continue;
         if (r->live[reg] != UNSET) return false; /* carried into the next round */
-        const value_reads *at = &r->reads[reg];
-        if (at->last > l->last &&
-            read_later(r->mc, l->last + 1, r->mc->nmain, (uint16_t)reg))
-            return false;
-        if (l->outer && at->last >= 0 && at->first < l->first &&
-            read_later(r->mc, l->outer->first, l->first, (uint16_t)reg))
-            return false;
+        if (value_read_after(r->mc, r->reads, l, (uint16_t)reg)) return false;
     }
     for (int k = 0; k < r->s->nsink; k++) {
         const sink *x = &r->s->sink[k];

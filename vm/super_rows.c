@@ -33,9 +33,9 @@ typedef struct rows {
 
 /* ---- matching ---------------------------------------------------------------------- */
 
-static loop *loop_at(const machine *mc, int first)
+/* The loop inside l that begins at lop `first`. */
+static const loop *loop_at(const loop *l, int first)
 {
-    loop *l = mc->loops;
     while (l->first != first)
         l++;
     return l;
@@ -103,20 +103,19 @@ static const char *const operand_letters[] = {
 #include "opcodes.def"
 };
 
-/* How often the program names tensor t as an operand. */
-static int uses(const program *p, uint16_t t)
+/* How often the program names each tensor as an operand. */
+static void count_uses(const program *p, int *uses)
 {
-    int n = 0;
     for (int k = 0; k < p->ncode; k++) {
         const char *l = operand_letters[p->code[k].op];
         for (int j = 0; l[j]; j++)
-            n += (l[j] == 'T' || l[j] == 'R' || l[j] == 'W') && p->code[k].arg[j] == t;
+            if (l[j] == 'T' || l[j] == 'R' || l[j] == 'W') uses[p->code[k].arg[j]]++;
     }
     for (int k = 0; k < p->nmerge; k++)
         for (int b = 0; b < p->merge[k].count; b++)
-            n += p->merge[k].operand[b].role == MERGE_LOCATE &&
-                 p->merge[k].operand[b].tensor == t;
-    return n;
+            if (p->merge[k].operand[b].role == MERGE_LOCATE &&
+                p->merge[k].operand[b].tensor < p->ntensor) /* else: no loop's merge */
+                uses[p->merge[k].operand[b].tensor]++;
 }
 
 /* Whether a scatter walks the cursor: it looks its fiber up by itself. */
@@ -162,9 +161,10 @@ typedef struct row_reader {
     uint16_t cursor; /* over the workspace */
 } row_reader;
 
-static bool read_loop(const machine *mc, rows *r, row_reader *rd, int *k)
+static bool read_loop(const machine *mc, rows *r, row_reader *rd, const loop *around,
+                      int *k)
 {
-    const loop *l = loop_at(mc, *k);
+    const loop *l = loop_at(around, *k);
     if (!rd->begun) return false;
     if (rd->ended) {
         if (rd->drained++ || !match_drain(mc, r, l, rd->cursor)) return false;
@@ -179,7 +179,7 @@ static bool read_loop(const machine *mc, rows *r, row_reader *rd, int *k)
     return true;
 }
 
-static bool read_body(const machine *mc, rows *r, const loop *l)
+static bool read_body(const machine *mc, rows *r, const loop *l, const int *uses)
 {
     row_reader rd = {0};
     for (int k = l->first + 1; k < l->last; k++) {
@@ -205,14 +205,14 @@ static bool read_body(const machine *mc, rows *r, const loop *l)
             if (!add_step(r, (row_step){.op = in->op, .at = &mc->code[k]})) return false;
             break;
         case OP_LOOP:
-            if (!read_loop(mc, r, &rd, &k)) return false;
+            if (!read_loop(mc, r, &rd, l, &k)) return false;
             break;
         default:
             return false;
         }
     }
     return rd.drained && r->nfill &&
-           uses(mc->p, r->out.work) == 4 + r->nfill; /* begin, end, open, load */
+           uses[r->out.work] == 4 + r->nfill; /* begin, end, open, load */
 }
 
 /* What scatters open themselves isn't opened here. */
@@ -313,10 +313,10 @@ static void describe(const super *base, textbuf *out)
     text_add(out, "rows: %d scattered, sorted, appended", ((const rows *)base)->nfill);
 }
 
-static stc_status fuse_loop(machine *mc, loop *l)
+static stc_status fuse_loop(machine *mc, loop *l, const int *uses)
 {
     rows try = {0};
-    if (!read_body(mc, &try, l)) return STC_OK;
+    if (!read_body(mc, &try, l, uses)) return STC_OK;
     drop_opens(&try);
     rows *r = mem_alloc(mc->cx, sizeof *r);
     if (!r) return mc->cx->diag.status;
@@ -337,10 +337,16 @@ stc_status rows_fuse(machine *mc)
     bool any = false;
     for (int k = 0; k < mc->p->ntensor && !any; k++)
         any = mc->p->tensor[k].role == ROLE_WORK && mc->p->tensor[k].order == 1;
-    stc_status st = STC_OK;
-    for (int k = 0; any && !st && k < mc->nloop; k++) {
+    if (!any) return STC_OK;
+    arena scratch;
+    arena_init(&scratch, mc->cx);
+    int *uses = arena_array(&scratch, mc->p->ntensor, sizeof *uses);
+    stc_status st = uses ? STC_OK : mc->cx->diag.status;
+    if (uses) count_uses(mc->p, uses);
+    for (int k = 0; !st && k < mc->nloop; k++) {
         loop *l = &mc->loops[k];
-        if (!l->super && l->first < mc->nmain) st = fuse_loop(mc, l);
+        if (!l->super) st = fuse_loop(mc, l, uses);
     }
+    arena_free(&scratch);
     return st;
 }

@@ -51,9 +51,9 @@ struct bexpr {
     stc_type type;
     span at;
     int nargs;
+    int tensor; /* ACCESS: slot in the program's tensor table          */
     bexpr **args;
     value value;    /* CONST: in the type's class                          */
-    int tensor;     /* ACCESS: slot in the program's tensor table          */
     affine *sub;    /* ACCESS: one per mode                                */
     bool pad;       /* ACCESS: outside its bounds it reads as its fill     */
     int index;      /* INDEX                                               */
@@ -61,8 +61,9 @@ struct bexpr {
     vclass cls;     /* CALL: the class fn runs in; REDUCE: of accumulation */
     bfunction *ufn; /* USER, REDUCE                                        */
     int nindex;     /* REDUCE: bound indices, in written order             */
+    int mark;       /* free for planning                                   */
     int *indices;
-    int mark; /* free for planning                                   */
+    struct expr_memo *memo; /* CALL, USER: what planning has found (algebra.c) */
 };
 
 struct bfunction {

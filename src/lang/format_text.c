@@ -311,7 +311,7 @@ stc_status format_parse(ctx *cx, const scope *s, const char *text, int order, fo
     parser p;
     const source src = {cx, "", text};
     arena_init(&a, cx);
-    if (!parser_init(&p, &a, &src)) return cx->diag.status;
+    if (!parser_init(&p, &a, &src, 0)) return cx->diag.status;
     const ast *node = parse_format_use(&p);
     if (node && !parse_at(&p, T_END)) node = parse_expected(&p, "the end of the format");
     const stc_status status =

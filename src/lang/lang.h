@@ -22,6 +22,8 @@ typedef struct source {
 
 /* The statements of a text, in an arena that outlives the tree. */
 stc_status parse_script(arena *a, const source *src, ast **out);
+/* The same from a place on, with nothing before it but blanks. */
+stc_status parse_script_from(arena *a, const source *src, int32_t from, ast **out);
 /* The head of a function that the host computes: NAME(params) [with …] [over …],
  * as an N_FN without a body. */
 stc_status parse_host_function(arena *a, const source *src, ast **out);

@@ -212,7 +212,7 @@ stc_status parse_host_function(arena *a, const source *src, ast **out)
 {
     parser p;
     ast *part[4] = {0}, *node = NULL;
-    if (!parser_init(&p, a, src)) return src->cx->diag.status;
+    if (!parser_init(&p, a, src, 0)) return src->cx->diag.status;
     if ((node = fn_head(&p, &part[0])) && fn_tail(&p, part + 2)) {
         node = parse_at(&p, T_END) ? parse_children(&p, node, part, 4)
                                    : parse_expected(&p, "`with`, `over` or the end");

@@ -460,7 +460,7 @@ ast *parse_statement(parser *p)
     return out;
 }
 
-bool parser_init(parser *p, arena *a, const source *src)
+bool parser_init(parser *p, arena *a, const source *src, int32_t from)
 {
     p->a = a;
     p->src = src;
@@ -474,6 +474,7 @@ bool parser_init(parser *p, arena *a, const source *src)
         fail(src->cx, STC_ERR_SYNTAX, "the text is too long (2 GB or more)");
         return false;
     }
+    p->lx.at = from;
     parse_advance(p);
     return true;
 }
@@ -486,8 +487,13 @@ void parser_done(parser *p)
 
 stc_status parse_script(arena *a, const source *src, ast **out)
 {
+    return parse_script_from(a, src, 0, out);
+}
+
+stc_status parse_script_from(arena *a, const source *src, int32_t from, ast **out)
+{
     parser p;
-    if (!parser_init(&p, a, src)) return src->cx->diag.status;
+    if (!parser_init(&p, a, src, from)) return src->cx->diag.status;
     ast *tree = statements(&p, parse_node(&p, N_SCRIPT, (span){0, 0}), T_END);
     parser_done(&p);
     if (!tree) return src->cx->diag.status;

@@ -87,7 +87,7 @@ ast *parse_format_use(parser *p);
 ast *parse_fn(parser *p);
 ast *parse_schedule(parser *p);
 
-bool parser_init(parser *p, arena *a, const source *src);
+bool parser_init(parser *p, arena *a, const source *src, int32_t from);
 void parser_done(parser *p);
 
 #endif

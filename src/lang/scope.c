@@ -70,6 +70,8 @@ void scope_clear_slots(scope *s, const program *p)
     }
 }
 
+enum { DEFINITION_FIRST = 1024 }; /* bytes of a definition's arena, as a rule */
+
 /* ---- definitions ------------------------------------------------------------------ */
 
 static void definition_free(ctx *cx, definition *d)
@@ -103,12 +105,11 @@ definition *scope_definition_at(const scope *s, ast_kind kind, int i)
 }
 
 /* The text of a definition, after as many newlines and blanks as put it at the
- * line and column that it has in the original. */
-static char *definition_text(ctx *cx, const char *text, span at)
+ * line and column that it has in the original; *from: where it begins. */
+static char *definition_text(ctx *cx, const char *text, span at, int64_t lines,
+                             int32_t *from)
 {
-    int32_t lines = 0, column = 0;
-    for (int32_t i = 0; i < at.begin; i++) /* many of them: a loop that is vectorised */
-        lines += text[i] == '\n';
+    int32_t column = 0;
     while (column < at.begin && text[at.begin - column - 1] != '\n')
         column++;
     const size_t len = (size_t)(at.end - at.begin), before = (size_t)lines + (size_t)column;
@@ -118,6 +119,7 @@ static char *definition_text(ctx *cx, const char *text, span at)
     memset(out + lines, ' ', (size_t)column);
     memcpy(out + before, text + at.begin, len);
     out[before + len] = 0;
+    *from = (int32_t)before;
     return out;
 }
 
@@ -126,13 +128,15 @@ static definition *definition_new(ctx *cx, const source *src, const ast *node)
     definition *d = mem_zero(cx, 1, sizeof *d);
     if (!d) return NULL;
     arena_init(&d->a, cx);
+    d->a.first = DEFINITION_FIRST;
     d->src.cx = cx;
     d->name = mem_strdup(cx, node->name);
     d->src.file = mem_strdup(cx, src->file ? src->file : "");
-    d->src.text = definition_text(cx, src->text, node->at);
+    int32_t from = 0;
+    d->src.text = definition_text(cx, src->text, node->at, (int64_t)node->u, &from);
     ast *script = NULL;
     if (d->name && d->src.file && d->src.text &&
-        parse_script(&d->a, &d->src, &script) == STC_OK && script->count == 1) {
+        parse_script_from(&d->a, &d->src, from, &script) == STC_OK && script->count == 1) {
         d->node = script->child[0];
         return d;
     }

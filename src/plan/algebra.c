@@ -127,7 +127,34 @@ static value user_result(const bexpr *e, int k, value v)
     return convert_to(e->type, e->args[k]->type, v);
 }
 
-static fillval call_fill(const plan *pl, const bexpr *e)
+/* What a derivation has found for a call so far: where it differs from targets, and
+ * its fill, which every call around it asks for. */
+typedef struct space_memo {
+    bool own_fill;
+    value target;
+    const pset *found;
+    struct space_memo *next;
+} space_memo;
+
+typedef struct expr_memo {
+    const plan *pl;
+    int serial; /* of the derivation */
+    bool filled;
+    fillval fill;
+    space_memo *space;
+} expr_memo;
+
+/* NULL: no memory. */
+static expr_memo *memo_of(const plan *pl, const bexpr *e)
+{
+    expr_memo *m = e->memo;
+    if (m && m->pl == pl && m->serial == pl->spaces.serial) return m;
+    if (!m) m = ((bexpr *)e)->memo = arena_room(pl->a, 1, sizeof *m);
+    if (m) *m = (expr_memo){.pl = pl, .serial = pl->spaces.serial};
+    return m;
+}
+
+static fillval find_fill(const plan *pl, const bexpr *e)
 {
     fillval arg[8], out = {.kind = FILL_KNOWN};
     value args[8] = {{0}};
@@ -147,6 +174,18 @@ static fillval call_fill(const plan *pl, const bexpr *e)
         }
     if (out.kind == FILL_KNOWN && !evaluate(e, args, &out.v)) out.kind = FILL_VARIES;
     return out;
+}
+
+static fillval call_fill(const plan *pl, const bexpr *e)
+{
+    expr_memo *m = pl->spaces.depth ? memo_of(pl, e) : NULL;
+    if (m && m->filled) return m->fill;
+    const fillval f = find_fill(pl, e);
+    if (m) {
+        m->fill = f;
+        m->filled = true;
+    }
+    return f;
 }
 
 /* Some index of a reduction has no values, whatever the shapes are. */
@@ -421,39 +460,23 @@ static const pset *space_reduce(plan *pl, const bexpr *e, const value *target)
     return pset_all();
 }
 
-/* What was found for a node and a target in this derivation. */
-typedef struct space_memo {
-    const bexpr *e;
-    bool own_fill;
-    value target;
-    const pset *found;
-    struct space_memo *next;
-} space_memo;
-
-static space_memo **memo_of(plan *pl, const bexpr *e)
-{
-    enum { CHAINS = sizeof pl->spaces.chain / sizeof *pl->spaces.chain };
-    return &pl->spaces.chain[((uintptr_t)e / sizeof *e) % CHAINS];
-}
-
 /* A node is asked for several targets, and asks its operands for several each: in
  * a deep expression that is exponential, unless answers are kept. */
 static const pset *space_call_once(plan *pl, const bexpr *e, const value *target)
 {
     const value want = target ? *target : (value){0};
-    for (const space_memo *m = *memo_of(pl, e); m; m = m->next)
-        if (m->e == e && m->own_fill == !target && !memcmp(&m->target, &want, sizeof want))
-            return m->found;
     pl->spaces.depth++;
-    const pset *found = space_call(pl, e, target);
-    if (--pl->spaces.depth == 0) {
-        memset(pl->spaces.chain, 0, sizeof pl->spaces.chain);
-        return found;
-    }
-    space_memo *m = arena_alloc(pl->a, sizeof *m);
-    if (!m) return NULL;
-    *m = (space_memo){e, !target, want, found, *memo_of(pl, e)};
-    *memo_of(pl, e) = m;
+    expr_memo *of = memo_of(pl, e);
+    const space_memo *m = of ? of->space : NULL;
+    while (m && (m->own_fill != !target || memcmp(&m->target, &want, sizeof want)))
+        m = m->next;
+    const pset *found = m ? m->found : of ? space_call(pl, e, target) : NULL;
+    if (--pl->spaces.depth == 0) pl->spaces.serial++;
+    if (m || !found) return found;
+    space_memo *note = arena_room(pl->a, 1, sizeof *note);
+    if (!note) return NULL;
+    *note = (space_memo){!target, want, found, of->space};
+    of->space = note;
     return found;
 }
 

@@ -15,6 +15,7 @@
  * out of order) and 2 (fills) are all this one mechanism.
  */
 #include "build.h"
+#include <string.h>
 
 cin *cin_new(plan *pl, cin_kind kind)
 {
@@ -413,7 +414,7 @@ static stc_status order_terms(builder *b, int target, choice *c)
     }
     if (b->native == NATIVE_INSERT) { /* one term, all of whose loops are its own */
         b->term[0].own = (b->term[0].reduced | b->loops) & ~pl->derived_set;
-        b->shared.complete = true;
+        b->shared = (result_loops){.complete = true};
         bool found = plan_order(pl, b->term, 1, &b->shared, false, 0, c);
         c->insert = true;
         return found ? STC_OK : schedule_fail(pl, "there is no such order of levels");
@@ -493,9 +494,11 @@ static stc_status build_copy(builder *b, int from)
 stc_status plan_build(plan *pl)
 {
     bstmt *s = pl->s;
-    builder b = {.pl = pl};
+    builder b;
     prog_tensor *t;
-    b.sub = arena_array(pl->a, STC_MAX_ORDER, sizeof *b.sub);
+    memset(&b, 0, offsetof(builder, shared));
+    b.pl = pl;
+    b.sub = arena_room(pl->a, STC_MAX_ORDER, sizeof *b.sub);
     stc_status st = plan_schedule(pl);
     if (st) return st;
     b.root = s->op >= 0 ? accumulated(pl, s) : s->value;

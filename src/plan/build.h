@@ -14,7 +14,6 @@ typedef struct builder {
     bexpr *root; /* the right side, in the target's type            */
     bexpr *sum;  /* what the terms add up to: root without its last
                     conversions                                     */
-    term term[MAX_TERMS];
     int nterm;
     bool reduces; /* several values may meet at one place: fn combines them, or
                      the user's ufn; else there is one term          */
@@ -25,11 +24,13 @@ typedef struct builder {
     const value *fill; /* the result's, in its type; NULL: its own        */
     const pset *space; /* of root                                         */
     int result[STC_MAX_ORDER], nresult; /* the index of each result level       */
-    result_loops shared; /* the loops of these indices                         */
     affine *sub;         /* the coordinate of each result level             */
     bool everywhere;     /* where a workspace has nothing the result isn\'t its fill */
     int native;          /* loops run over an operand's levels: native.c    */
     uint64_t loops;      /* NATIVE_INSERT: the loops besides reductions     */
+    /* not cleared */
+    result_loops shared; /* the loops of the result's indices                  */
+    term term[MAX_TERMS];
 } builder;
 
 /* A list of cin nodes under construction; `failed` once memory ran out. */

@@ -99,7 +99,9 @@ static bool append_loops(const plan *pl, const bindex *index, int i, uint64_t us
 void loops_of_result(const plan *pl, const int *result, int n, uint64_t uses, bool shared,
                      result_loops *out)
 {
-    *out = (result_loops){.levels = n};
+    out->n = out->cover[0] = 0; /* index and cover: as many as there are */
+    out->levels = n;
+    out->complete = out->apart = false;
     for (int l = 0; l < n; l++) {
         int before = out->n;
         if (!append_loops(pl, pl->s->index, result[l], uses, shared, out)) {

@@ -226,9 +226,8 @@ typedef struct plan {
     int nbefore;
     int target;   /* the slot assembled: s->target or a temporary     */
     textbuf *why; /* remarks for explain, NULL if not wanted          */
-    struct {      /* what expr_space() has found so far               */
-        int depth;
-        struct space_memo *chain[16];
+    struct {      /* derivations by expr_space(): calls around, and how many have been */
+        int depth, serial;
     } spaces;
     schedule schedule;
     /* as many as there are; not cleared: from schedule.rank on */

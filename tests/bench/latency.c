@@ -1,6 +1,6 @@
 /* latency.c: what a user waits for before the first number: text to a
  * runnable program, a prepared program on a tiny problem, and the tool from
- * process start to its result.
+ * process start to its result; and of long texts, what a part of them takes.
  */
 #include "bench.h"
 #include <stdlib.h>
@@ -73,6 +73,51 @@ static bool time_compile(stc_machine *m, const statement *s, bool csv)
     }
     print(csv, compiling, s->name, median(t, COMPILES) * 1e-3, "us");
     return true;
+}
+
+/* Long texts: the time of a part must not grow with how many there are. */
+static const struct {
+    const char *name, *first, *each, *last; /* each: made n times, with its number in it */
+} texts[] = {
+    {"a statement", "", "C%d(i,j) = A(i,k) * B(k,j)\n", ""},
+    {"a term", "C(i,j) = A(i,j)", " + %d * B(i,j)", ""},
+    {"a function", "", "fn f%d(a) = a + 1\n", "C(i,j) = f1(A(i,j)) + B(i,j)\n"},
+};
+
+static bool time_text(stc_machine *m, int k, int n, bool csv)
+{
+    enum { TURNS = 5, WIDEST = 48 };
+    const size_t size = (size_t)n * WIDEST + 256;
+    char *text = malloc(size), what[64];
+    if (!text) return failed(m, texts[k].name);
+    int at = snprintf(text, size, "%s", texts[k].first);
+    for (int i = 0; i < n; i++)
+        at += snprintf(text + at, size - (size_t)at, texts[k].each, i);
+    snprintf(text + at, size - (size_t)at, "%s", texts[k].last);
+    double t[TURNS];
+    bool ok = true;
+    for (int i = 0; ok && i < TURNS; i++) {
+        stc_program *p = NULL;
+        const double t0 = own_ns();
+        ok = !stc_compile(m, text, statements[1].decl, 2, &p);
+        t[i] = own_ns() - t0;
+        stc_program_free(p);
+    }
+    free(text);
+    if (!ok) return failed(m, texts[k].name);
+    snprintf(what, sizeof what, "%s of %d", texts[k].name, n);
+    print(csv, what, "", median(t, TURNS) * 1e-3 / n, "us");
+    return true;
+}
+
+static bool time_texts(stc_machine *m, bool csv)
+{
+    static const int many[] = {5, 50, 500};
+    bool ok = true;
+    for (int k = 0; k < (int)(sizeof texts / sizeof *texts); k++)
+        for (int n = 0; n < 3; n++)
+            ok &= time_text(m, k, many[n], csv);
+    return ok;
 }
 
 /* A 10×10 matrix with three entries a row, or its dense vector of ones. */
@@ -155,6 +200,7 @@ int bench_latency(const char *filter, bool csv, const char *tool)
         if (wanted(filter, calling) && strcmp(s->name, "mttkrp"))
             ok &= time_calls(m, s, csv);
     }
+    if (wanted(filter, "texts")) ok &= time_texts(m, csv);
     if (tool && wanted(filter, starting)) ok &= time_start(tool, csv);
     stc_close(m);
     return !ok;
