@@ -101,6 +101,14 @@ bool size_add(int64_t a, int64_t b, int64_t *out);
  * `need`, geometrically, in place where the allocator can. */
 stc_status mem_grow(ctx *cx, void *block_ptr, int64_t *cap, int64_t need, size_t size);
 
+/* What the allocator counts, for those who keep blocks: bytes in use, false beyond the
+ * cap; bytes given back; the bytes of an array, and the errors of both. */
+bool mem_claim(ctx *cx, size_t size);
+void mem_unclaim(ctx *cx, size_t size);
+bool mem_array_size(ctx *cx, int64_t count, size_t size, size_t *bytes);
+bool mem_keeps(const ctx *cx);          /* whether blocks may be kept, uncounted */
+void *mem_refuse(ctx *cx, size_t size); /* NULL, with the diag filled */
+
 /* An arena: everything in it is freed at once. Its blocks are used again by the
  * next arena, so that what is built and freed over and over (a compile's trees, a
  * program's tables) costs no calls of the allocator. */

@@ -1,4 +1,4 @@
-/* memory.c: the one allocator, and arena and text buffers over it.
+/* memory.c: the one allocator; arenas are in arena.c.
  *
  * Every block is counted against the machine's cap, atomically. The default
  * allocator is the C library's, except for blocks of 2 MB and more: these are
@@ -182,7 +182,7 @@ static void *default_alloc(ctx *cx, void *block, size_t old_size, size_t size)
     return to;
 }
 
-enum { SPARES_KEPT = true };
+enum { BLOCKS_KEPT = true };
 
 void mem_release(ctx *cx)
 {
@@ -210,7 +210,7 @@ static void *default_alloc(ctx *cx, void *block, size_t old_size, size_t size)
     return realloc(block, size);
 }
 
-enum { SPARES_KEPT = false };
+enum { BLOCKS_KEPT = false };
 
 void mem_release(ctx *cx)
 {
@@ -226,7 +226,7 @@ static ctx *root_of(ctx *cx)
     return cx->root ? cx->root : cx;
 }
 
-static bool claim(ctx *cx, size_t size)
+bool mem_claim(ctx *cx, size_t size)
 {
     const uint64_t before =
         atomic_fetch_add_explicit(&cx->used, size, memory_order_relaxed);
@@ -243,9 +243,14 @@ static bool claim(ctx *cx, size_t size)
     return true;
 }
 
-static void release(ctx *cx, size_t size)
+void mem_unclaim(ctx *cx, size_t size)
 {
     atomic_fetch_sub_explicit(&cx->used, size, memory_order_relaxed);
+}
+
+bool mem_keeps(const ctx *cx)
+{
+    return BLOCKS_KEPT && !cx->alloc && !cx->root && !cx->max_memory;
 }
 
 /* The host's allocator needn't know of threads: theirs call it one at a time. */
@@ -267,18 +272,18 @@ static void *try_resize(ctx *cx, void *block, size_t old_size, size_t size)
     if (!size) size = 1;
     if (!block) old_size = 0;
     ctx *const root = root_of(cx);
-    if (size > old_size && !claim(root, size - old_size)) return NULL;
+    if (size > old_size && !mem_claim(root, size - old_size)) return NULL;
     void *out = root->alloc ? host_alloc(cx, block, old_size, size)
                             : default_alloc(root, block, old_size, size);
     if (!out) {
-        if (size > old_size) release(root, size - old_size);
+        if (size > old_size) mem_unclaim(root, size - old_size);
         return NULL;
     }
-    if (size < old_size) release(root, old_size - size);
+    if (size < old_size) mem_unclaim(root, old_size - size);
     return out;
 }
 
-static void *out_of_memory(ctx *cx, size_t size)
+void *mem_refuse(ctx *cx, size_t size)
 {
     ctx *const root = root_of(cx);
     const uint64_t used = atomic_load_explicit(&root->used, memory_order_relaxed);
@@ -296,7 +301,7 @@ static void *out_of_memory(ctx *cx, size_t size)
 void *mem_resize(ctx *cx, void *block, size_t old_size, size_t size)
 {
     void *out = try_resize(cx, block, old_size, size);
-    return out ? out : out_of_memory(cx, size);
+    return out ? out : mem_refuse(cx, size);
 }
 
 void *mem_alloc(ctx *cx, size_t size)
@@ -313,7 +318,7 @@ static bool fits(int64_t count, size_t size, size_t *bytes)
     return true;
 }
 
-static bool array_size(ctx *cx, int64_t count, size_t size, size_t *bytes)
+bool mem_array_size(ctx *cx, int64_t count, size_t size, size_t *bytes)
 {
     if (fits(count, size, bytes)) return true;
     fail(cx, STC_ERR_OVERFLOW, "an array of %lld elements of %zu bytes is too large",
@@ -324,13 +329,13 @@ static bool array_size(ctx *cx, int64_t count, size_t size, size_t *bytes)
 void *mem_array(ctx *cx, int64_t count, size_t size)
 {
     size_t bytes;
-    return array_size(cx, count, size, &bytes) ? mem_alloc(cx, bytes) : NULL;
+    return mem_array_size(cx, count, size, &bytes) ? mem_alloc(cx, bytes) : NULL;
 }
 
 void *mem_zero(ctx *cx, int64_t count, size_t size)
 {
     size_t bytes;
-    if (!array_size(cx, count, size, &bytes)) return NULL;
+    if (!mem_array_size(cx, count, size, &bytes)) return NULL;
     void *block = mem_alloc(cx, bytes);
     if (block) memset(block, 0, bytes);
     return block;
@@ -346,7 +351,7 @@ void mem_free(ctx *cx, void *block, size_t size)
     } else {
         default_free(root, block, size);
     }
-    release(root, size);
+    mem_unclaim(root, size);
 }
 
 char *mem_strdup(ctx *cx, const char *s)
@@ -377,7 +382,7 @@ stc_status mem_grow(ctx *cx, void *block_ptr, int64_t *cap, int64_t need, size_t
     if (need <= *cap) return STC_OK;
     void **block = block_ptr;
     size_t bytes, want;
-    if (!array_size(cx, need, size, &bytes)) return cx->diag.status;
+    if (!mem_array_size(cx, need, size, &bytes)) return cx->diag.status;
     int64_t more = *cap < (int64_t)1 << 20 ? *cap * 2 : *cap + *cap / 2;
     if (more < need) more = need;
     if (more < 8) more = 8;
@@ -390,124 +395,10 @@ stc_status mem_grow(ctx *cx, void *block_ptr, int64_t *cap, int64_t need, size_t
         if (out || more == need) break;
     }
     if (!out) {
-        out_of_memory(cx, bytes - old);
+        mem_refuse(cx, bytes - old);
         return STC_ERR_MEMORY;
     }
     *block = out;
     *cap = more;
     return STC_OK;
-}
-
-/* ---- arena ---------------------------------------------------------------------- */
-
-struct arena_block {
-    arena_block *next;
-    size_t size, used; /* bytes of the whole block, those handed out */
-};
-
-enum { ARENA_FIRST = 16384, ARENA_BLOCK = 1 << 18 }; /* sizes of blocks: first, most */
-enum { SPARES = sizeof((ctx *)0)->spare / sizeof(arena_block *) };
-
-#define ARENA_ALIGN ((size_t)16)
-#define ARENA_HEAD ((sizeof(arena_block) + ARENA_ALIGN - 1) & ~(ARENA_ALIGN - 1))
-
-void arena_init(arena *a, ctx *cx)
-{
-    a->cx = cx;
-    a->head = NULL;
-    a->first = ARENA_FIRST;
-}
-
-/* The smallest spare block of at least so many bytes, and not many times that, else
- * a new one. */
-static arena_block *block_take(ctx *cx, size_t size)
-{
-    int best = -1;
-    for (int i = 0; i < SPARES; i++) {
-        const arena_block *b = cx->spare[i];
-        if (b && b->size >= size && b->size / 8 <= size &&
-            (best < 0 || b->size < cx->spare[best]->size))
-            best = i;
-    }
-    if (best < 0 || !claim(cx, cx->spare[best]->size)) {
-        arena_block *b = mem_alloc(cx, size);
-        if (b) b->size = size;
-        return b;
-    }
-    arena_block *b = cx->spare[best];
-    cx->spare[best] = NULL;
-    return b;
-}
-
-/* Keeps the block, in place of the smallest if there is no room. */
-static void block_give(ctx *cx, arena_block *b)
-{
-    const bool keeps = SPARES_KEPT && !cx->alloc && !cx->root && !cx->max_memory;
-    int to = 0;
-    for (int i = 0; i < SPARES && cx->spare[to]; i++)
-        if (!cx->spare[i] || cx->spare[i]->size < cx->spare[to]->size) to = i;
-    arena_block *out = cx->spare[to];
-    if (!keeps || b->size > ARENA_BLOCK || (out && out->size >= b->size)) {
-        mem_free(cx, b, b->size);
-        return;
-    }
-    cx->spare[to] = b;
-    release(cx, b->size);
-    free(out);
-}
-
-void *arena_part(arena *a, size_t size, size_t cleared)
-{
-    if (size > SIZE_MAX / 4) return out_of_memory(a->cx, size);
-    size = (size + ARENA_ALIGN - 1) & ~(ARENA_ALIGN - 1);
-    arena_block *b = a->head;
-    if (!b || b->size - b->used < size) {
-        size_t whole = b ? 2 * b->size : a->first;
-        if (whole > ARENA_BLOCK) whole = ARENA_BLOCK;
-        if (whole < ARENA_HEAD + size) whole = ARENA_HEAD + size;
-        b = block_take(a->cx, whole);
-        if (!b) return NULL;
-        b->next = a->head;
-        b->used = ARENA_HEAD;
-        a->head = b;
-    }
-    void *out = (char *)b + b->used;
-    b->used += size;
-    memset(out, 0, cleared);
-    return out;
-}
-
-void *arena_alloc(arena *a, size_t size)
-{
-    return arena_part(a, size, size);
-}
-
-void *arena_array(arena *a, int64_t count, size_t size)
-{
-    size_t bytes;
-    return array_size(a->cx, count, size, &bytes) ? arena_alloc(a, bytes) : NULL;
-}
-
-void *arena_room(arena *a, int64_t count, size_t size)
-{
-    size_t bytes;
-    return array_size(a->cx, count, size, &bytes) ? arena_part(a, bytes, 0) : NULL;
-}
-
-char *arena_text(arena *a, const char *s, size_t len)
-{
-    char *copy = arena_part(a, len + 1, 0);
-    if (!copy) return NULL;
-    memcpy(copy, s, len);
-    copy[len] = 0;
-    return copy;
-}
-
-void arena_free(arena *a)
-{
-    for (arena_block *b = a->head, *next; b; b = next) {
-        next = b->next;
-        block_give(a->cx, b);
-    }
-    a->head = NULL;
 }
