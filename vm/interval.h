@@ -233,9 +233,10 @@ void ranks_of_rows(const ivl_loop *v, const ivl_walk *w, int64_t *pos);
 /* interval_sums.c. start: which factor is summed beforehand, if one is; then the loop is
  * alone. end: back to how it was. */
 stc_status sums_start(machine *mc, ivl_loop *v);
-stc_status sums_rows(machine *mc, ivl_loop *v); /* all rows at once, if it can */
 void sums_fill(ivl_loop *v);
 void sums_end(ivl_loop *v);
+/* interval_rows.c: all rows of a loop with such a factor at once, if it can. */
+stc_status sums_rows(machine *mc, ivl_loop *v);
 
 /* interval_memo.c: stretches. begin: before a run, for a loop that remembers. find:
  * for [v->i, e), of which `size` elements are to be spelt out: how many
