@@ -110,6 +110,14 @@ START_TEST(declarations)
            "tensor S csr f64 [9,9] = random(density=0.5, seed=7)\n"
            "d = max(i, j: abs(R(i,j) - S(i,j)))",
            "d", 0);
+    EXPECT("tensor R csr [9,9] = random(0.5, seed=7)\n"
+           "tensor S csr [9,9] = random(density=0.5, seed=7)\n"
+           "d = max(i, j: abs(R(i,j) - S(i,j)))\nn = sum(i, j: R(i,j) > 0) > 20",
+           "n", 1);
+    EXPECT("tensor x dense [2] = ones\ny(i) = x(i) / 2", "y", 0.5, 0.5);
+    EXPECT("tensor x dense i32 [2] = ones\ntensor z csr [2,2] = zeros\ny(i) = x(i) + "
+           "z(i,i)",
+           "y", 1, 1);
     EXPECT("tensor R csr f64 [3,0] = random(density=0.5, seed=7)\ns = sum(i, j: R(i,j))",
            "s", 0);
     expect_error("drop nothing", STC_ERR_PROGRAM, "nothing");

@@ -174,7 +174,7 @@ static ast *entries_list(parser *p)
     return parse_adopt(p, node, mark);
 }
 
-/* random(density=0.01, seed=7) */
+/* random, random(0.01), random(density=0.01, seed=7) */
 static ast *random_data(parser *p)
 {
     ast *node = parse_node(p, N_RANDOM, p->tok.at), *part[2] = {0};
@@ -182,16 +182,28 @@ static ast *random_data(parser *p)
     if (!parse_accept(p, T_LPAREN)) return parse_children(p, node, part, 2);
     while (!parse_at(p, T_RPAREN)) {
         const bool seed = parse_at_text(p, "seed");
-        if (!seed && !parse_at_text(p, "density"))
-            return parse_expected(p, "`density=` or `seed=`");
-        if (part[seed]) return parse_fail(p, p->tok.at, "this is given twice");
-        parse_advance(p);
-        if (!parse_expect(p, T_SET, "`=`") || !(part[seed] = parse_constant(p, "a number")))
-            return NULL;
+        const bool named = seed || parse_at_text(p, "density");
+        if (part[seed])
+            return named ? parse_fail(p, p->tok.at, "this is given twice")
+                         : parse_expected(p, "`seed=`");
+        if (named) parse_advance(p);
+        if (named && !parse_expect(p, T_SET, "`=`")) return NULL;
+        part[seed] =
+            parse_constant(p, named ? "a number" : "the density, `density=` or `seed=`");
+        if (!part[seed]) return NULL;
         if (!parse_accept(p, T_COMMA)) break;
     }
     if (!parse_expect(p, T_RPAREN, "`,` or `)`")) return NULL;
     return parse_children(p, node, part, 2);
+}
+
+/* ones, zeros: reals, where no type is given */
+static ast *filled(parser *p, double with)
+{
+    ast *node = parse_node(p, N_REAL, p->tok.at);
+    if (node) node->f = with;
+    parse_advance(p);
+    return node;
 }
 
 static ast *initial(parser *p)
@@ -207,8 +219,10 @@ static ast *initial(parser *p)
         break;
     }
     if (parse_at_text(p, "random")) return random_data(p);
-    return parse_constant(p, "the tensor's data: a file in quotes, a number, `{…}`, `[…]` "
-                             "or `random(…)`");
+    if (parse_at_text(p, "ones")) return filled(p, 1);
+    if (parse_at_text(p, "zeros")) return filled(p, 0);
+    return parse_constant(p, "the tensor's data: a file in quotes, a number, `{…}`, `[…]`, "
+                             "`ones`, `zeros` or `random(…)`");
 }
 
 static bool at_type(const parser *p)
