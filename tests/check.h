@@ -54,7 +54,9 @@
     SUITE(ends)                                                                            \
     SUITE(convolution)                                                                     \
     SUITE(blocks)                                                                          \
-    SUITE(affine)
+    SUITE(affine)                                                                          \
+    SUITE(stops)                                                                           \
+    SUITE(edited)
 
 #define SUITE(name) Suite *suite_##name(void);
 SUITES(SUITE)

@@ -100,7 +100,7 @@ static bool position(const machine *mc, const affine *a, uint16_t at, affine_lin
     const level *lv = &s->t->level[x->level];
     const bool placed = x->kind == AFFINE_PLACED;
     if (x->kind != AFFINE_DENSE && !placed) return false;
-    if (placed ? !s->lev[x->level].insert : !lv->kind->locate) return false;
+    if (placed && !s->lev[x->level].insert) return false;
     return position(mc, a, x->up, out) && range_table(lv, &f) &&
            affine_line_of(mc, &x->at, &here) && affine_within(a, &here, f.lo, f.hi) &&
            descend(out, f.hi - f.lo, &here, f.lo);
@@ -188,7 +188,6 @@ static bool prepare_levels(const machine *mc, affine *a)
     a->nlevel = 0;
     for (; a->place[at].kind == AFFINE_DENSE || a->place[at].kind == AFFINE_WALKED;
          at = a->place[at].up) {
-        if (a->nlevel == STC_MAX_ORDER) return false;
         chain[a->nlevel++] = at;
         if (a->place[at].kind == AFFINE_WALKED && a->place[at].cursor != ROOT) {
             up = mc->c[a->place[at].cursor].c.up;
@@ -204,8 +203,6 @@ static bool prepare_levels(const machine *mc, affine *a)
         affine_level *lv = &a->level[l];
         if (!level_of(mc, a, x, lv)) return false;
         lv->line = a->nload + l;
-        const bool single = l ? !a->level[l - 1].grouped : a->end - a->begin == 1;
-        if (!lv->walked && !single && a->end > a->begin) return false;
         if (!coordinate(mc, a, x, lv->line) || !solve(a, lv, &left)) return false;
         if (!lv->walked &&
             !affine_within(a, &a->line[lv->line], lv->lo, lv->lo + lv->extent))

@@ -118,15 +118,15 @@ static void prepare_target(const machine *mc, const interval *iv, ivl_target *t)
         const place *p = &v->g.s.place[t->at[k].place];
         const level *lv = &r->t->level[p->level];
         const uint16_t up = v->g.s.place[p->up].cursor;
-        fiber_table f = {.shape = VIEW_NONE};
-        if (lv->kind->table) lv->kind->table(lv, &f);
-        t->direct = t->direct && r->lev[p->level].insert && f.shape == VIEW_RANGE &&
-                    f.lo <= v->begin && f.hi >= v->end && !v->whole;
+        fiber_table f = {.lo = 0};
+        if (r->lev[p->level].insert) lv->kind->table(lv, &f);
+        t->direct = t->direct && r->lev[p->level].insert && f.lo <= v->begin &&
+                    f.hi >= v->end && !v->whole;
         t->outer[k].lo = f.lo;
         t->outer[k].extent = f.hi - f.lo;
         if (k > 0) continue;
         t->base = up == ROOT ? 0 : mc->c[up].c.at;
-        t->direct = t->direct && t->base >= 0 && (up == ROOT || mc->c[up].kept);
+        t->direct = t->direct && (up == ROOT || mc->c[up].kept);
     }
 }
 
@@ -262,8 +262,10 @@ void interval_release(machine *mc, super *base)
     interval *iv = (interval *)base;
     for (int d = 0; d < iv->loops; d++)
         release_loop(mc, &iv->loop[d]);
-    if (iv->other && iv->other->free) iv->other->free(mc, iv->other);
-    if (iv->other) mem_free(mc->cx, iv->other, iv->other->size);
+    if (iv->other) {
+        iv->other->free(mc, iv->other);
+        mem_free(mc->cx, iv->other, iv->other->size);
+    }
     mem_free(mc->cx, iv->block, iv->block_size);
 }
 

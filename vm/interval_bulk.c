@@ -15,7 +15,7 @@ int64_t interval_parent(const interval *iv, const ivl_target *t, int row)
 {
     int64_t parent = t->base;
     int of[IVL_LOOPS];
-    if (t->loop) of[t->loop - 1] = row;
+    of[t->loop - 1] = row; /* there are levels above, and so there is one */
     for (int j = t->loop - 1; j > 0; j--)
         of[j - 1] = iv->loop[j].row[of[j]];
     for (int k = 0; k + 1 < t->n; k++) {
@@ -71,10 +71,10 @@ static bool takes_every(const machine *mc, const ivl_loop *v, const ivl_target *
 {
     const level *lv = last_level(mc, t);
     const slot *r = &mc->slot[t->x->a];
-    fiber_table f = {.shape = VIEW_NONE};
-    if (lv->kind->table) lv->kind->table(lv, &f);
-    return f.shape == VIEW_RANGE && r->lev[r->t->fmt.levels - 1].insert &&
-           f.lo <= v->begin && f.hi >= v->end;
+    fiber_table f;
+    if (!r->lev[r->t->fmt.levels - 1].insert) return false;
+    lv->kind->table(lv, &f);
+    return f.lo <= v->begin && f.hi >= v->end;
 }
 
 bool interval_takes_elements(const machine *mc, const ivl_loop *v)
@@ -85,10 +85,7 @@ bool interval_takes_elements(const machine *mc, const ivl_loop *v)
     const ivl_target *t = v->of->target; /* there is one */
     const stc_type type = mc->slot[x->a].t->type;
     if (type_size(type) > sizeof(int64_t) || !(t->direct || t->n == 1)) return false;
-    if (takes_fibers(mc, t)) return true;
-    return takes_every(mc, v, t) &&
-           (x->kind == SINK_STORE ||
-            (x->cls == type_class(type) && v->g.s.node[x->node].cls == x->cls));
+    return takes_fibers(mc, t) || takes_every(mc, v, t);
 }
 
 ivl_bare interval_bare(const machine *mc, const ivl_loop *v)
@@ -141,8 +138,9 @@ static int next_fibers(const machine *mc, const ivl_loop *v, const ivl_target *t
     int n = v->nfiber - f;
     *parent = parent_of(mc, v, t, v->fiber[f]);
     if (n == 1 || parent_of(mc, v, t, v->fiber[f + n - 1]) == *parent + n - 1) return n;
-    for (n = 1; f + n < v->nfiber; n++)
-        if (parent_of(mc, v, t, v->fiber[f + n]) != *parent + n) break;
+    n = 1; /* the last one's isn't there */
+    while (parent_of(mc, v, t, v->fiber[f + n]) == *parent + n)
+        n++;
     return n;
 }
 
@@ -180,8 +178,7 @@ static stc_status put_fibers(machine *mc, ivl_loop *v, ivl_target *t)
 static bool lanes_ascend(const ivl_loop *v, const level *lv)
 {
     const int64_t *i = v->g.icol[0].data, least = lv->base, most = lv->base + lv->extent;
-    bool ok = v->g.icol[0].form == COL_ARRAY && !v->nrep && v->len[0] == 1 &&
-              i[0] >= least && i[0] < most;
+    bool ok = !v->nrep && v->len[0] == 1 && i[0] >= least && i[0] < most;
     for (int k = 1; k < v->g.n; k++)
         ok &= (v->len[k] == 1) & (i[k] >= least) & (i[k] < most) &
               ((v->row[k] > v->row[k - 1]) |
@@ -191,8 +188,8 @@ static bool lanes_ascend(const ivl_loop *v, const level *lv)
 
 static bool takes_rows(const machine *mc, const ivl_loop *v, const ivl_target *t)
 {
-    if (v->led && v->bare) return v->g.n > 0;
-    return takes_coords(mc, t) && v->g.n > 0 && lanes_ascend(v, last_level(mc, t));
+    if (v->led && v->bare) return true;
+    return takes_coords(mc, t) && lanes_ascend(v, last_level(mc, t));
 }
 
 /* Fibers before that of `parent` end at position p. */

@@ -269,7 +269,6 @@ static bool match(machine *mc, interval *iv, const loop_summary *s, const nest_l
 stc_status interval_fuse(machine *mc, const loop_summary *s, const nest_links *links, int n,
                          super **out)
 {
-    if (n > IVL_LOOPS) return STC_OK;
     const size_t size = sizeof(interval) + (size_t)n * sizeof(ivl_loop);
     interval *iv = mem_alloc(mc->cx, size);
     if (!iv) return mc->cx->diag.status;

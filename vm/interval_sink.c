@@ -267,12 +267,11 @@ static stc_status put_range(machine *mc, const piece *w)
 {
     ivl_loop *v = w->v;
     tensor *t = w->r->t;
-    fiber_table f = {.shape = VIEW_NONE};
-    if (w->lv->kind->table) w->lv->kind->table(w->lv, &f);
+    fiber_table f;
+    w->lv->kind->table(w->lv, &f);
     const int64_t *i = v->g.icol[0].data;
     const int last = w->to - 1;
-    if (f.shape != VIEW_RANGE || w->x->kind == SINK_ACC || i[w->from] < f.lo ||
-        i[last] + v->len[last] > f.hi || i[last] < i[w->from])
+    if (w->x->kind == SINK_ACC || i[w->from] < f.lo || i[last] + v->len[last] > f.hi)
         return put_slowly(mc, w, w->from, w->to);
     const int64_t base = w->parent * (f.hi - f.lo) - f.lo;
     const size_t size = type_size(t->type);
