@@ -276,13 +276,10 @@ stc_status interval_run(machine *mc, super *base)
     for (int d = 0; d < iv->loops; d++)
         if (!prepare_loop(mc, &iv->loop[d]))
             return iv->other ? iv->other->run(mc, iv->other) : SUPER_REPLAY;
-    for (int k = 0; k < iv->ntarget; k++)
-        prepare_target(mc, iv, &iv->target[k]);
+    if (iv->ntarget) prepare_target(mc, iv, &iv->target);
     stc_status st = STC_OK;
     for (int d = 0; !st && d < iv->loops; d++)
         st = prepare_memo(mc, &iv->loop[d]);
     if (!st) st = run_loop(mc, &iv->loop[0]);
-    for (int k = 0; !st && k < iv->ntarget; k++)
-        st = interval_finish(mc, &iv->target[k]);
-    return st;
+    return st ? st : interval_finish(mc, &iv->target);
 }

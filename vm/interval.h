@@ -21,7 +21,7 @@
 
 #include "strip.h"
 
-enum { IVL_LOOPS = INTERVAL_LOOPS, IVL_WALKS = 8, IVL_TARGETS = SINK_MAX };
+enum { IVL_LOOPS = INTERVAL_LOOPS, IVL_WALKS = 8 };
 
 /* An operand of a loop: its fibers, and the interval [lo, hi) it stands on;
  * coordinate i is at position pos + (i - lo) mod period. */
@@ -174,8 +174,8 @@ struct interval {
     void *block;
     size_t block_size;
     int64_t *pos; /* scratch: a position a lane      */
-    int ntarget;
-    ivl_target target[IVL_TARGETS];
+    int ntarget;  /* 1 or 0: there is none */
+    ivl_target target;
     int loops;
     ivl_loop loop[];
 };

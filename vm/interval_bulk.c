@@ -82,7 +82,7 @@ bool interval_takes_elements(const machine *mc, const ivl_loop *v)
     const sink *x = &v->g.s.sink[0];
     if (!stands_apart(v)) return false;
     if (x->kind == SINK_REDUCE) return v->depth && interval_adds(x);
-    const ivl_target *t = v->of->target; /* there is one */
+    const ivl_target *t = &v->of->target; /* there is one */
     const stc_type type = mc->slot[x->a].t->type;
     if (type_size(type) > sizeof(int64_t) || !(t->direct || t->n == 1)) return false;
     return takes_fibers(mc, t) || takes_every(mc, v, t);
@@ -94,7 +94,7 @@ ivl_bare interval_bare(const machine *mc, const ivl_loop *v)
     if (v->spelt_out) return BARE_FIBERS;
     if (v->depth && interval_adds(&v->g.s.sink[0]))
         return v->led || v->summed != UNLINKED ? BARE_FIBERS : BARE_LENGTHS;
-    const ivl_target *t = v->of->target; /* there is one, or none */
+    const ivl_target *t = &v->of->target; /* there is one, or none */
     if (v->of->ntarget == 0 || t->x != &v->g.s.sink[0]) return BARE_NOT;
     return (v->led ? takes_led(mc, v, t) : takes_fibers(mc, t)) ? BARE_FIBERS : BARE_NOT;
 }

@@ -40,7 +40,7 @@ static const format *operand_format(const machine *mc, const loop_summary *s,
     return &mc->p->tensor[t].fmt;
 }
 
-static bool body_fits(const loop_summary *s, bool innermost)
+static bool body_fits(const loop_summary *s)
 {
     if (!strip_evaluable(s)) return false;
     for (int k = 0; k < s->nstep; k++) {
@@ -48,7 +48,6 @@ static bool body_fits(const loop_summary *s, bool innermost)
         if (x->kind == STEP_PLACE ? s->place[x->a].kind != PLACE_AT
                                   : x->kind != STEP_NODE && x->kind != STEP_INNER)
             return false;
-        if (x->kind == STEP_INNER && innermost) return false;
     }
     for (int k = 0; k < s->nnode; k++) {
         const node *x = &s->node[k];
@@ -86,8 +85,8 @@ static bool reads_index(const loop_summary *s)
 
 /* Levels of a result from the outermost loop's on, each placed in one loop, the
  * last by the loop that stores. */
-static bool match_target(const machine *mc, const loop_summary *s, int n, int depth,
-                         const sink *x, ivl_target *t)
+static bool match_target(const loop_summary *s, int n, int depth, const sink *x,
+                         ivl_target *t)
 {
     *t = (ivl_target){.x = x, .loop = depth};
     for (int d = 0; d <= depth; d++) {
@@ -107,13 +106,12 @@ static bool match_target(const machine *mc, const loop_summary *s, int n, int de
             t->at[t->n++].place = id;
         }
     }
-    return t->n > 0 && t->at[t->n - 1].loop == depth && t->at[t->n - 1].place == x->b &&
-           summary_at(s, n, depth)->place[x->b].level + 1 == mc->p->tensor[x->a].fmt.levels;
+    return t->n > 0 && t->at[t->n - 1].loop == depth && t->at[t->n - 1].place == x->b;
 }
 
-static bool match_sinks(const machine *mc, interval *iv, const loop_summary *s, int n)
+static bool match_sinks(interval *iv, const loop_summary *s, int n)
 {
-    int stores = 0, sinks = 0;
+    int sinks = 0;
     for (int d = 0; d < n; d++) {
         const loop_summary *in = summary_at(s, n, d);
         for (int k = 0; k < in->nsink; k++) {
@@ -124,14 +122,12 @@ static bool match_sinks(const machine *mc, interval *iv, const loop_summary *s, 
             if (x->kind > SINK_ACC || x->right) return false;
             sinks++;
             if (x->kind == SINK_REDUCE) continue;
-            stores++;
-            if (iv->ntarget == IVL_TARGETS ||
-                !match_target(mc, s, n, d, &in->sink[k], &iv->target[iv->ntarget]))
-                return false;
-            iv->ntarget++;
+            /* one: the sink may join lanes, nothing else reads them */
+            if (iv->ntarget || !match_target(s, n, d, x, &iv->target)) return false;
+            iv->ntarget = 1;
         }
     }
-    return sinks && (stores <= 1); /* the sink may join lanes: nothing else reads them */
+    return sinks > 0;
 }
 
 static const level_kind *result_level(const machine *mc, const loop_summary *s, int id)
@@ -191,7 +187,7 @@ static bool match_loop(const machine *mc, ivl_loop *v, const loop_summary *s, in
 {
     const loop_summary *in = summary_at(s, n, v->depth);
     const bool innermost = v->depth + 1 == n;
-    if (!body_fits(in, innermost) || !operands_fit(in)) return false;
+    if (!body_fits(in) || !operands_fit(in)) return false;
     v->whole = match_whole(mc, in, innermost) && !adds_again(in, s, n, v->depth);
     v->weighs = v->whole && innermost && in->nsink > 0;
     for (int k = 0; k < in->nsink; k++)
@@ -242,18 +238,16 @@ static void spread_summary(ivl_loop *v, const loop_summary *outer)
 /* Sinks by which summaries and strips know each other. */
 static void own_sinks(interval *iv, const loop_summary *s, int n)
 {
-    for (int k = 0; k < iv->ntarget; k++) {
-        const int d = iv->target[k].loop;
-        iv->target[k].x =
-            iv->loop[d].g.s.sink + (iv->target[k].x - summary_at(s, n, d)->sink);
-    }
+    ivl_target *t = &iv->target;
+    if (iv->ntarget)
+        t->x = iv->loop[t->loop].g.s.sink + (t->x - summary_at(s, n, t->loop)->sink);
 }
 
 static bool match(machine *mc, interval *iv, const loop_summary *s, const nest_links *links,
                   int n)
 {
     bool regions = false;
-    if (!match_sinks(mc, iv, s, n)) return false;
+    if (!match_sinks(iv, s, n)) return false;
     for (int d = 0; d < n; d++) {
         ivl_loop *v = &iv->loop[d];
         const loop_summary *outer = d ? summary_at(s, n, d - 1) : NULL;

@@ -186,12 +186,9 @@ static stc_status open_places(machine *mc, interval *iv, ivl_target *t, int row)
 
 stc_status interval_close(machine *mc, interval *iv, int from)
 {
-    for (int j = 0; j < iv->ntarget; j++) {
-        ivl_target *t = &iv->target[j];
-        for (int k = t->n - 2; !t->direct && k >= 0; k--)
-            if (t->at[k].loop >= from && close_place(mc, iv, t, k))
-                return mc->cx->diag.status;
-    }
+    ivl_target *t = &iv->target;
+    for (int k = t->n - 2; !t->direct && k >= 0; k--)
+        if (t->at[k].loop >= from && close_place(mc, iv, t, k)) return mc->cx->diag.status;
     return STC_OK;
 }
 
@@ -450,7 +447,5 @@ stc_status interval_sink(machine *mc, ivl_loop *v, const sink *x)
         }
         return STC_OK;
     }
-    for (int k = 0; k < v->of->ntarget; k++)
-        if (v->of->target[k].x == x) return put_result(mc, v, &v->of->target[k]);
-    return STC_OK;
+    return put_result(mc, v, &v->of->target);
 }
