@@ -144,6 +144,7 @@ typedef struct ivl_loop {
     uint16_t sums_node; /* … and of which fiber they are: node's, position; or UNLINKED */
     int64_t sums_up;
     uint8_t narrow;      /* … bytes of integers in which all is evaluated, or 0:     */
+    int narrowed;        /* … lanes in which what doesn't vary is there in that width, */
     const void *elems;   /* … the strip's results                                    */
     ivl_pair *pair;      /* … two operands that are merged from four places, if     */
     uint8_t element;     /* their elements have so many bytes (0: they aren't),     */

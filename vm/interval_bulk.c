@@ -165,6 +165,8 @@ static stc_status put_fibers(machine *mc, ivl_loop *v, ivl_target *t)
                                     elems + (size_t)from * size, r->t->vals, size))
             return mc->cx->diag.status;
         fetch_ahead((char *)r->t->vals + (size_t)lv->size * size, (size_t)lanes * size);
+        const index_array *crd = &lv->a[STC_CRD];
+        fetch_ahead((char *)crd->data + crd->len * crd->stride, (size_t)lanes * 4);
         r->t->nvals = lv->size;
         t->parent = parent + n - 1;
     }

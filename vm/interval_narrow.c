@@ -100,6 +100,7 @@ void narrow_start(const machine *mc, ivl_loop *v)
 {
     const loop_summary *s = &v->g.s;
     v->narrow = 0;
+    v->narrowed = 0;
     if (!HAS_WIDE || v->bare != BARE_FIBERS || s->nsink != 1 ||
         s->sink[0].kind != SINK_STORE)
         return;
@@ -114,7 +115,7 @@ void narrow_start(const machine *mc, ivl_loop *v)
  * ------------------------------------------------------------------------------ */
 
 /* n times what doesn't vary; integers are little-endian. */
-static const void *spread(void *to, value x, size_t size, int n)
+static void spread(void *to, value x, size_t size, int n)
 {
     if (size == 1) memset(to, (int)(x.i64 & 0xff), (size_t)n);
     for (int k = 0; size == 2 && k < n; k++)
@@ -123,7 +124,6 @@ static const void *spread(void *to, value x, size_t size, int n)
         ((uint32_t *)to)[k] = (uint32_t)x.i64;
     for (int k = 0; size == 8 && k < n; k++)
         ((int64_t *)to)[k] = x.i64;
-    return to;
 }
 
 /* Elements at the lanes' positions. */
@@ -151,14 +151,16 @@ const void *narrow_eval(const machine *mc, ivl_loop *v)
 {
     const loop_summary *s = &v->g.s;
     const size_t size = v->narrow;
-    const int n = v->g.n;
+    const int n = v->g.n, have = v->narrowed;
     const void *is[NODE_MAX];
+    if (n > have) v->narrowed = n;
     for (int k = 0; k < s->nnode; k++) {
         const node *x = &s->node[k];
         vcolumn *c = &v->g.node[k];
         if (!x->varies) {
             c->spread = 0;
-            is[k] = x->uses ? spread(c->data, c->one, size, n) : NULL;
+            if (x->uses && n > have) spread(c->data, c->one, size, n);
+            is[k] = c->data;
         } else if (x->kind == NODE_LOAD) {
             is[k] = take(mc->slot[x->a].t, &v->g.place[x->b], c->data, size, n);
         } else if (x->kind == NODE_FN) {

@@ -209,7 +209,7 @@ static int fill_one(ivl_loop *v)
 {
     ivl_walk *w = &v->walk[0];
     const int32_t *crd = (const int32_t *)w->t.crd + w->p;
-    const int n = (int)least(w->last + 1 - w->p, LANES);
+    const int n = (int)least(w->last + 1 - w->p, STRIP);
     memcpy(v->at, crd, (size_t)n * sizeof *crd);
     fetch_ahead(crd + n, (size_t)n * sizeof *crd);
     column *c = &v->g.place[w->place];
@@ -240,24 +240,42 @@ static int row_end(const ivl_loop *v, const ivl_walk *by, int64_t row, int k, in
     return e;
 }
 
-/* The fibers of the lanes. */
-static void find_fibers(ivl_loop *v, int n)
+/* The fibers of n lanes that are the runs of one operand, which stands behind them. */
+static int bound_fibers(ivl_loop *v, int n)
+{
+    const ivl_walk *w = &v->walk[0];
+    const fiber_table t = w->t;
+    const int64_t row = (w->parent ? column_get(w->parent, 0) : w->root) + v->lane;
+    const int64_t from = w->p - n;
+    int f = 0;
+    for (int k = 0; k < n; f++) {
+        const int64_t end = table_bound(&t, row + f + 1) - from;
+        v->start[f] = k;
+        v->fiber[f] = (int)v->lane + f;
+        k = end < n ? (int)end : n;
+    }
+    return f;
+}
+
+/* … of any. */
+static int merged_fibers(ivl_loop *v, int n)
 {
     const ivl_walk *w = &v->walk[0];
     for (int k = 0; w->span && k < v->nwalk; k++)
         w = &v->walk[k];
-    const bool runs = v->nwalk == 1 && !w->span; /* the lanes are the runs */
     int f = 0;
     for (int k = 0; k < n; f++) {
         v->start[f] = k;
         v->fiber[f] = (int)v->lane + f;
-        if (runs) {
-            const int64_t end = row_bound(w, v->lane + f + 1) - w->p + n;
-            k = end < n ? (int)end : n;
-        } else {
-            k = row_end(v, w, v->lane + f, k, n);
-        }
+        k = row_end(v, w, v->lane + f, k, n);
     }
+    return f;
+}
+
+static void find_fibers(ivl_loop *v, int n)
+{
+    const bool runs = v->nwalk == 1 && !v->walk[0].span;
+    const int f = runs ? bound_fibers(v, n) : merged_fibers(v, n);
     v->start[f] = n;
     v->nfiber = f;
     const bool ends = v->i == v->begin;
