@@ -73,6 +73,7 @@ static bool prepare_loop(const machine *mc, ivl_loop *v)
     v->sums_node = UNLINKED;
     v->nwalk = 0;
     v->g.known = 0;
+    v->g.entered = false; /* what doesn't vary is worked out once for all of the nest */
     for (int b = 0; b < m->count; b++) {
         if (m->operand[b].role == MERGE_KNOWN) {
             if (!v->depth && mc->c[m->operand[b].cursor].c.at != NONE)
@@ -180,7 +181,7 @@ static stc_status run_loop(machine *mc, ivl_loop *v)
     interval *iv = v->of;
     v->lane = 0;
     v->lanes = v->depth ? iv->loop[v->depth - 1].g.n : 1;
-    v->open = v->g.entered = false;
+    v->open = false;
     v->alone = false;
     if (tokens_start(mc, v) || sums_start(mc, v)) return mc->cx->diag.status;
     if (!v->alone) v->alone = runs_start(v);
@@ -189,6 +190,7 @@ static stc_status run_loop(machine *mc, ivl_loop *v)
     v->led = NULL;
     if (!v->alone && lead_start(v)) v->open = false;
     v->spelt_out = spell_start(mc, v);
+    v->steps = !v->spelt_out && !v->led && steps_start(v);
     v->bare = v->alone || v->led || v->spelt_out ? interval_bare(mc, v) : BARE_NOT;
     narrow_start(mc, v);
     interval_start(v);

@@ -136,10 +136,11 @@ typedef struct ivl_loop {
     int *fiber, *start; /* whose own begin with start[k]; start[nfiber]: all of them */
     int32_t *at;        /* … lanes' coordinates                                      */
     int64_t next;       /* … and where the last lane ends                            */
-    bool spelt_out;     /* … or rows of elements (interval_spell.c), likewise        */
-    uint8_t bare;       /* … how little of its lanes is asked for: ivl_bare          */
-    uint16_t summed;    /* … the node whose factor is summed beforehand              */
-    int64_t *sums;      /* … its running sums,                                       */
+    bool steps; /* all coordinates are visited, at positions in steps (interval_fill.c) */
+    bool spelt_out;  /* … or rows of elements (interval_spell.c), likewise        */
+    uint8_t bare;    /* … how little of its lanes is asked for: ivl_bare          */
+    uint16_t summed; /* … the node whose factor is summed beforehand              */
+    int64_t *sums;   /* … its running sums,                                       */
     int64_t sums_cap;
     uint16_t sums_node; /* … and of which fiber they are: node's, position; or UNLINKED */
     int64_t sums_up;
@@ -187,7 +188,9 @@ stc_status interval_run(machine *mc, super *base);
 void interval_release(machine *mc, super *base);
 stc_status interval_inside(machine *mc, strip *s, int child);
 
-/* interval_fill.c: lanes for the next strip, from the lanes of the loop outside. */
+/* interval_fill.c: lanes for the next strip, from the lanes of the loop outside; start:
+ * whether these are all coordinates, positions with them. */
+bool steps_start(ivl_loop *v);
 stc_status interval_fill(machine *mc, ivl_loop *v);
 
 /* interval_runs.c. start: whether all rows of the lanes outside can be merged end to
@@ -225,7 +228,7 @@ const void *narrow_eval(const machine *mc, ivl_loop *v);
  * coordinates, lengths and rows, which a strip that is bare hasn't; coords: the first of
  * these alone. */
 bool lead_start(ivl_loop *v);
-void lead_fill(ivl_loop *v);
+void lead_fill(const machine *mc, ivl_loop *v);
 void lead_spread(ivl_loop *v);
 void lead_coords(const ivl_loop *v, int32_t *to);
 /* interval_ranks.c: positions in an operand of runs or tokens, of the strip's lanes. */

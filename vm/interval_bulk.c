@@ -197,13 +197,15 @@ static bool takes_rows(const machine *mc, const ivl_loop *v, const ivl_target *t
 /* Fibers before that of `parent` end at position p. */
 static inline void close_before(append_room *room, int64_t parent, int64_t p)
 {
+    int64_t closed = room->closed;
     if (room->bounds_width == 4) {
-        for (int32_t *to = room->bounds; room->closed < parent;)
-            to[++room->closed] = (int32_t)p;
+        for (int32_t *to = room->bounds; closed < parent;)
+            to[++closed] = (int32_t)p;
     } else {
-        for (int64_t *to = room->bounds; room->closed < parent;)
-            to[++room->closed] = p;
+        for (int64_t *to = room->bounds; closed < parent;)
+            to[++closed] = p;
     }
+    room->closed = closed;
 }
 
 /* Where rows end, of which the first and the last have parents `first` and `last`. */
@@ -218,7 +220,15 @@ static void close_rows(const ivl_loop *v, const ivl_target *t, append_room *room
     }
     const int *row = v->fiber, n = v->nfiber;
     const bool counted = last - first == row[n - 1] - row[0];
-    for (int f = 0; f < n; f++) {
+    close_before(room, first, room->pos);
+    if (last - first == n - 1 && room->bounds_width == 4) { /* none is empty */
+        int32_t *to = (int32_t *)room->bounds + room->closed;
+        for (int f = 1; f < n; f++)
+            to[f] = (int32_t)room->pos + v->start[f];
+        room->closed += n - 1;
+        return;
+    }
+    for (int f = 1; f < n; f++) {
         const int64_t parent =
             counted ? first + row[f] - row[0] : interval_parent(v->of, t, row[f]);
         close_before(room, parent, room->pos + v->start[f]);
@@ -240,7 +250,8 @@ static stc_status put_rows(machine *mc, ivl_loop *v, ivl_target *t, bool *done)
     if ((first <= a->parent && !goes_on) || last < first) return STC_OK;
     if (lv->edges < t->parent) return STC_OK; /* it is open, and behind it empty ones are */
     if (lv->kind->append_room(mc->cx, lv, n, last, &room) ||
-        asm_value(mc, r, room.pos + n - 1))
+        (room.pos > 0 && asm_value(mc, r, room.pos - 1)) ||
+        tensor_reserve_values(r->t, room.pos + n))
         return mc->cx->diag.status;
     close_rows(v, t, &room, first, last);
     if (v->bare && room.width == 4) {
@@ -251,6 +262,10 @@ static stc_status put_rows(machine *mc, ivl_loop *v, ivl_target *t, bool *done)
     }
     lv->kind->append_done(lv, n, room.closed);
     put_lanes(r->t, v, t->x, 0, n, room.pos);
+    r->t->nvals = room.pos + n;
+    fetch_ahead((char *)room.crd + n * room.width, (size_t)n * (size_t)room.width);
+    fetch_ahead((char *)r->t->vals + (room.pos + n) * (int64_t)type_size(r->t->type),
+                (size_t)n * type_size(r->t->type));
     a->parent = t->parent = last;
     r->stores += (uint64_t)n;
     *done = true;

@@ -218,6 +218,52 @@ static stc_status fill_row(machine *mc, ivl_loop *v, int *at)
     return STC_OK;
 }
 
+/* ---- coordinates alone -------------------------------------------------------------- */
+
+/* Whether the outermost loop visits all coordinates, and operands have a position for
+ * each: then positions go up in steps, and needn't be written out. */
+bool steps_start(ivl_loop *v)
+{
+    const merge_desc *m = v->g.s.l->merge;
+    uint64_t mask = v->g.known;
+    bool driven = m->universe;
+    if (v->depth || v->begin >= v->end) return false;
+    for (int k = 0; k < v->nwalk; k++) {
+        const ivl_walk *w = &v->walk[k];
+        if (w->t.shape != VIEW_RANGE || w->t.lo > v->begin || w->t.hi < v->end ||
+            w->root < 0)
+            return false;
+        mask |= w->bit;
+        driven |= w->drives;
+    }
+    v->i = v->begin;
+    return driven && merge_produces(m, mask);
+}
+
+static void steps_fill(ivl_loop *v)
+{
+    const int n = v->end - v->i < STRIP ? (int)(v->end - v->i) : STRIP;
+    for (int k = 0; k < n; k++) {
+        v->g.icol[0].data[k] = v->i + k;
+        v->row[k] = 0;
+        v->len[k] = 1;
+    }
+    for (int k = 0; k < v->nwalk; k++) {
+        const ivl_walk *w = &v->walk[k];
+        column *c = &v->g.place[w->place];
+        c->form = COL_STEP;
+        c->base = w->root * (w->t.hi - w->t.lo) + v->i - w->t.lo;
+        c->full = true;
+        c->ranged = false;
+        c->vals = NULL;
+    }
+    v->g.icol[0].form = COL_ARRAY;
+    v->g.n = n;
+    v->spelt = true;
+    v->i += n;
+    v->lane = v->i >= v->end;
+}
+
 /* ---- the strip ------------------------------------------------------------------- */
 
 stc_status interval_fill(machine *mc, ivl_loop *v)
@@ -225,13 +271,15 @@ stc_status interval_fill(machine *mc, ivl_loop *v)
     int n = 0;
     v->nrep = 0;
     v->spelt = false;
-    if (v->alone || v->led || v->spelt_out) {
-        if (v->spelt_out) {
+    if (v->alone || v->led || v->spelt_out || v->steps) {
+        if (v->steps) {
+            steps_fill(v);
+        } else if (v->spelt_out) {
             spell_fill(mc, v);
         } else if (v->alone) {
             runs_fill(v);
         } else {
-            lead_fill(v);
+            lead_fill(mc, v);
         }
         return STC_OK;
     }

@@ -9,6 +9,8 @@
 #include "interval.h"
 #include <string.h>
 
+enum { FETCH_MOST = 4 * STRIP }; /* entries that are asked for ahead */
+
 static bool follows(const ivl_loop *v, const ivl_walk *w)
 {
     const fiber_table *t = &w->t;
@@ -52,33 +54,52 @@ bool lead_start(ivl_loop *v)
 static int next_rows(ivl_loop *v, bool *follow)
 {
     ivl_walk *w = v->led;
-    int64_t *first = v->of->pos;
-    int n = 0;
-    v->nfiber = 0;
-    *follow = true;
-    while (n < STRIP && v->lane < v->lanes) {
-        if (!v->open) {
-            const int64_t up = walk_parent(w, v->lane);
-            w->p = up < 0 ? 0 : table_bound(&w->t, up);
-            w->end = up < 0 ? 0 : table_bound(&w->t, up + 1);
-            v->open = true;
+    const fiber_table t = w->t;
+    int64_t *first = v->of->pos, p = w->p, end = w->end;
+    int rows = 0, n = 0, at = (int)v->lane;
+    bool open = v->open, together = true;
+    const bool listed = w->parent && w->parent->form == COL_ARRAY;
+    const int64_t first_up = walk_parent(w, 0),
+                  by = w->parent && w->parent->form == COL_STEP;
+    while (n < STRIP && at < v->lanes) {
+        if (!open) {
+            const int64_t up = listed ? w->parent->data[at] : first_up + by * at;
+            p = up < 0 ? 0 : table_bound(&t, up);
+            end = up < 0 ? 0 : table_bound(&t, up + 1);
         }
-        const int take = w->end - w->p < STRIP - n ? (int)(w->end - w->p) : STRIP - n;
-        if (take > 0) {
-            first[v->nfiber] = w->p;
-            v->start[v->nfiber] = n;
-            v->fiber[v->nfiber++] = v->lane;
-            *follow &= w->p - first[0] == n;
-            w->p += take;
-            n += take;
-        }
-        if (w->p == w->end) {
-            v->open = false;
-            v->lane++;
-        }
+        const int take = end - p < STRIP - n ? (int)(end - p) : STRIP - n;
+        first[rows] = p;
+        v->start[rows] = n;
+        v->fiber[rows] = at;
+        rows += take > 0;
+        together &= take == 0 || p - first[0] == n;
+        p += take;
+        n += take;
+        open = p < end;
+        at += !open;
     }
-    v->start[v->nfiber] = n;
+    v->start[rows] = n;
+    v->nfiber = rows;
+    v->open = open;
+    v->lane = at;
+    w->p = p;
+    w->end = end;
+    *follow = together;
     return n;
+}
+
+/* What the next strip takes: as much as this one, behind it. */
+static void fetch_rows(const machine *mc, const ivl_loop *v, const ivl_walk *w)
+{
+    const tensor *t = interval_loaded(mc, v, w->place);
+    if (w->t.shape == VIEW_RANGE || !t || !v->nfiber) return;
+    const size_t size = type_size(t->type);
+    const int64_t first = walk_parent(w, v->fiber[0]);
+    const int64_t last = walk_parent(w, v->fiber[v->nfiber - 1]) + 1;
+    const int64_t p = table_bound(&w->t, last), n = p - table_bound(&w->t, first);
+    if (n < 0 || n > FETCH_MOST) return;
+    fetch_ahead((const char *)w->t.crd + p * w->t.width, (size_t)(n * w->t.width));
+    fetch_ahead((const char *)walk_vals(w, t) + p * (int64_t)size, (size_t)n * size);
 }
 
 /* Positions of an operand whose fibers are ranges. */
@@ -134,7 +155,7 @@ void lead_coords(const ivl_loop *v, int32_t *to)
         to[k] = crd[c->data[k]];
 }
 
-void lead_fill(ivl_loop *v)
+void lead_fill(const machine *mc, ivl_loop *v)
 {
     bool follow;
     v->g.n = next_rows(v, &follow);
@@ -145,6 +166,7 @@ void lead_fill(ivl_loop *v)
         c->full = true;
         c->ranged = false;
         c->vals = NULL;
+        fetch_rows(mc, v, w);
         if (w == v->led) {
             place_led(v, follow);
         } else if (w->t.shape == VIEW_RANGE) {

@@ -135,14 +135,21 @@ static const void *take(const tensor *t, const column *at, void *to, size_t size
         if (!at->vals) fetch_ahead(x + (size_t)n * size, (size_t)n * size);
         return x;
     }
-    for (int k = 0; size == 1 && k < n; k++)
-        ((uint8_t *)to)[k] = ((const uint8_t *)vals)[at->data[k]];
-    for (int k = 0; size == 2 && k < n; k++)
-        ((uint16_t *)to)[k] = ((const uint16_t *)vals)[at->data[k]];
-    for (int k = 0; size == 4 && k < n; k++)
-        ((uint32_t *)to)[k] = ((const uint32_t *)vals)[at->data[k]];
-    for (int k = 0; size == 8 && k < n; k++)
-        ((uint64_t *)to)[k] = ((const uint64_t *)vals)[at->data[k]];
+    const int64_t *p = at->data;
+    switch (size) {
+#define TAKE(T)                                                                            \
+    case sizeof(T): {                                                                      \
+        T *restrict out = to;                                                              \
+        const T *in = vals;                                                                \
+        _Pragma("GCC unroll 8") for (int k = 0; k < n; k++) out[k] = in[p[k]];             \
+        break;                                                                             \
+    }
+        TAKE(uint8_t)
+        TAKE(uint16_t)
+        TAKE(uint32_t)
+    default:
+        TAKE(uint64_t)
+    }
     return to;
 }
 
