@@ -9,13 +9,332 @@
 
 enum { MACHINES = 3, INPUTS = 8, TEXT = 1 << 14 };
 
+#define P "tensor P rle i64 [6,40]\nP(i,j) = (i + 1) * (j / 3) % 5\n"
+#define Q "tensor Q rle i64 [6,40]\nQ(i,j) = (i + j / 7) % 4\n"
+#define L "tensor L lz77 i64 [6,40]\nL(i,j) = i + j % 3 * (j > 9)\n"
+#define A "tensor A csr i64 [6,40]\nA(i,j) = (i * 5 + j * 3) % 7 == 2\ncompact A\n"
+#define C "tensor c dense i64 [40]\nc(j) = j % 6 + 1\n"
+#define F "tensor F dense i64 [3,3]\nF(i,j) = 1 + i + 2 * j\n"
+#define V                                                                                  \
+    "tensor u svec i64 [40]\nu(j) = (j % 7 == 2) * (j + 1)\ncompact u\n"                   \
+    "tensor f dense i64 [3] = [1,2,3]\n"
+#define M A F
+#define FIVE(x) x x x x x
+#define BIG "k0 i64 1\n.const k1 i64 4611686018427387904"
+#define TO(format) "tensor R " format " i64\n"
+/* Extents of 50, 3 and 20, the first of which is number a. */
+#define MORE(a, b, c)                                                                      \
+    ".merge g0", ".extent e" #a " const 50\n.extent e" #b " const 3\n.extent e" #c         \
+                 " const 20\n.merge g0"
+/* The result's shape isn't that of the loops: it has more or less rows or columns. */
+#define SHAPES(declare, text, now)                                                         \
+    {declare, text, {now, "[e0 e0]"}}, {declare, text, {now, "[e1 e1]"}},                  \
+    {                                                                                      \
+        declare, text,                                                                     \
+        {                                                                                  \
+            now, "[e1 e0]"                                                                 \
+        }                                                                                  \
+    }
+
 /* Of each pair the first, where it is in the text, becomes the second. */
 static const struct edit {
-    const char *declare, *text, *change[8];
+    const char *declare, *text, *change[10];
 } edits[] = {
-    {"tensor P rle i64 [6,40]\nP(i,j) = (i + 1) * (j / 3) % 5",
-     "R(i) = P(i,j)",
-     {"add, i64", "sub, i64"}},
+    SHAPES(P TO("rle"), "R(i,j) = P(i,j) * 2", "[e0 e1]"),
+    SHAPES(P TO("dense"), "R(i,j) = P(i,j) * 2", "[e0 e1]"),
+    SHAPES(P TO("csr"), "R(i,j) = P(i,j) * 2", "[e0 e1]"),
+    SHAPES(L TO("lz77"), "R(i,j) = L(i,j) * 2", "[e0 e1]"),
+    SHAPES(L C TO("rle"), "R(i,j) = L(i,j) * c(j)", "[e0 e1]"),
+    SHAPES(L C TO("dense"), "R(i,j) = L(i,j) * c(j)", "[e0 e1]"),
+    SHAPES(P A TO("csr"), "R(i,j) = P(i,j) * A(i,j)", "[e0 e1]"),
+    SHAPES(P A TO("dense"), "R(i,j) = P(i,j) * A(i,j)", "[e0 e1]"),
+    SHAPES(P A TO("rle"), "R(i,j) = P(i,j) * A(i,j)", "[e0 e1]"),
+    SHAPES(P A TO("csr"), "R(i,j) = P(i,j) + A(i,j) + j", "[e0 e1]"),
+    SHAPES(P Q TO("(i,j) -> (i : compressed, j : rle)"), "R(i,j) = P(i,j) + Q(i,j)",
+           "[e0 e1]"),
+    SHAPES(P TO("(i,j) -> (i : dense, j : hashed)"), "R(i,j) = P(i,j) * 2", "[e0 e1]"),
+    /* merges that leave out, and that need not be there */
+    {P TO("rle"), "R(i,j) = P(i,j) * 2", {"0x3 { follow", "0x1 { follow"}},
+    {P TO("dense"), "R(i,j) = P(i,j) * 2", {"0x3 { follow", "0x2 { follow"}},
+    {P C TO("rle"), "R(i,j) = P(i,j) * c(j)", {"0xf { follow", "0x7 { follow"}},
+    {P C, "R(i) = P(i,j) * c(j)", {"0xf { follow", "0x7 { follow"}},
+    {P A TO("csr"), "R(i,j) = P(i,j) * A(i,j)", {"0xc { follow", "0x4 { follow"}},
+    {P A TO("csr"), "R(i,j) = P(i,j) * A(i,j)", {"0xc { follow", "0xe { follow"}},
+    {P A TO("csr"),
+     "R(i,j) = P(i,j) * A(i,j)",
+     {"0xc { follow c3, walk c4", "0xc { follow c4, walk c3"}},
+    {P Q TO("rle"), "R(i,j) = P(i,j) + Q(i,j)", {"0xf { follow", "0x8 { follow"}},
+    {P Q TO("rle"), "R(i,j) = P(i,j) + Q(i,j)", {"0xf { follow", "0x7 { follow"}},
+    {P A TO("dense"), "R(i,j) = P(i,j) + A(i,j)", {"0xf { follow", "0x7 { follow"}},
+    {P C TO("rle"),
+     "R(i,j) = P(i,j) * c(j)",
+     {"c3 t1 0 root root 1", "c3 t1 0 root root 2"}},
+    /* a loop over a part, in which fibers begin before it and end behind it */
+    {P TO("rle"),
+     "R(i,j) = P(i,j) * 2",
+     {MORE(2, 3, 4), "hi e1 universe", "hi e4 universe"}},
+    {P TO("rle"), "R(i,j) = P(i,j) * 2", {MORE(2, 3, 4), "lo root hi e1", "lo e3 hi e1"}},
+    {P TO("dense"), "R(i,j) = P(i,j) * 2", {MORE(2, 3, 4), "lo root hi e1", "lo e3 hi e4"}},
+    {P TO("rle"),
+     "R(i,j) = P(i,j) * 2",
+     {MORE(2, 3, 4), "hi e1 universe", "hi e2 universe", "[e0 e1]", "[e0 e2]"}},
+    {L TO("lz77"),
+     "R(i,j) = L(i,j) * 2",
+     {MORE(2, 3, 4), "hi e1 universe", "hi e2 universe", "[e0 e1]", "[e0 e2]"}},
+    {P C, "R(i) = P(i,j) * c(j)", {MORE(3, 4, 5), "hi e1 universe", "hi e3 universe"}},
+    {P C TO("rle"),
+     "R(i,j) = P(i,j) * c(j)",
+     {MORE(3, 4, 5), "hi e1 universe", "hi e3 universe", "[e0 e1]", "[e0 e3]"}},
+    {P C, "R(i) = P(i,j) * c(j)", {MORE(3, 4, 5), "hi e1 universe", "hi e4 universe"}},
+    {P C,
+     "R(i) = P(i,j) * c(j)",
+     {MORE(3, 4, 5), "lo root hi e1 universe", "lo e3 hi e4 universe"}},
+    {P A TO("csr"),
+     "R(i,j) = P(i,j) * A(i,j)",
+     {MORE(4, 5, 6), "hi e1 produce", "hi e6 produce"}},
+    {P A TO("csr"),
+     "R(i,j) = P(i,j) * A(i,j)",
+     {MORE(4, 5, 6), "hi e1 produce", "hi e4 produce"}},
+    /* bodies */
+    {P C, "R(i) = P(i,j) * c(j)", {"add, i64, v0, v3", "add, i64, v3, v0"}},
+    {P C, "R(i) = P(i,j) * c(j)", {"add, i64, v0, v3", "sub, i64, v3, v0"}},
+    {P C, "R(i) = P(i,j) * c(j)", {"add, i64, v0, v3", "div, i64, v0, v3"}},
+    {P C, "R(i) = P(i,j) * c(j)", {"add, i64, v0, v3", "gt, i64, v0, v3"}},
+    {P C, "R(i) = P(i,j) * c(j)", {"mul, i64, v1, v2", "mul, i64, v2, v2"}},
+    {P C, "R(i) = P(i,j) * c(j)", {"mul, i64, v1, v2", "div, i64, v1, v2"}},
+    {P C, "R(i) = P(i,j) * c(j)", {"mul, i64, v1, v2", "max, i64, v1, v2"}},
+    {P C, "R(i) = P(i,j) * c(j)", {"mul, i64, v1, v2", "mul, i64, v2, v1"}},
+    {P C,
+     "R(i) = P(i,j) * c(j)",
+     {"v 4 i 2", "v 4 i 3", "load       v2, t1, c3",
+      "imuladd i2, i1, k0, i1\nivalue v2, i2"}},
+    {P TO("rle"), "R(i,j) = P(i,j) * 2", {"mul, i64, v0, v1", "add, i64, v0, v0"}},
+    {P TO("rle"), "R(i,j) = P(i,j) * 2", {"mul, i64, v0, v1", "mul, i64, v1, v1"}},
+    {P TO("rle"), "R(i,j) = P(i,j) * 2", {"store      t1, c3, v2", "iconst i1, k0"}},
+    {P TO("rle"), "R(i,j) = P(i,j) * 2", {"store      t1, c3, v2", "iconst i1, k0"}},
+    {P TO("dense"),
+     "R(i,j) = P(i,j) * 2",
+     {"store      t1, c3, v2", "store t1, c3, v0\nstore t1, c3, v2"}},
+    {P TO("dense"),
+     "R(i,j) = P(i,j) * 2",
+     {"store      t1, c3, v2", "acc t1, c3, add, i64, v2\nacc t1, c3, mul, i64, v2"}},
+    {P TO("dense"),
+     "R(i,j) = P(i,j) * 2",
+     {"store      t1, c3, v2", "acc t1, c3, max, i64, v2"}},
+    {P TO("dense"),
+     "R(i,j) = P(i,j) * 2",
+     {"store      t1, c3, v2", "acc t1, c3, div, i64, v2"}},
+    {P TO("rle"),
+     "R(i,j) = P(i,j) * 2",
+     {"store      t1, c3, v2", "acc t1, c3, add, i64, v2"}},
+    /* places */
+    {P TO("dense"),
+     "R(i,j) = P(i,j) * 2",
+     {"m 2 c 4", "m 2 c 5", "at         c3, t1, 1, c1, i1",
+      "at c4, t1, 1, c1, i1\nat c3, t1, 1, c1, i1"}},
+    {P TO("dense"),
+     "R(i,j) = P(i,j) * 2",
+     {"at         c3, t1, 1, c1, i1", "at c3, t1, 1, c1, i0"}},
+    {P TO("dense"),
+     "R(i,j) = P(i,j) * 2",
+     {"at         c1, t1, 0, root, i0", "const v1, k0", "at         c3",
+      "at c1, t1, 0, root, i0\nat c3", "keep       t1, 0, c1", "const v1, k0"}},
+    {P TO("dense"),
+     "R(i,j) = P(i,j) * 2",
+     {"[e0 e1]", "[e1 e1]", "at         c1, t1, 0, root, i0", "const v1, k0",
+      "at         c3", "at c1, t1, 0, root, i1\nat c3", "keep       t1, 0, c1",
+      "const v1, k0"}},
+    {P TO("dense"),
+     "R(i,j) = P(i,j) * 2",
+     {"v 3 i 2", "v 3 i 3", "at         c1, t1, 0, root, i0",
+      "iconst i2, k0\nat c1, t1, 0, root, i2"}},
+    {P TO("rle"),
+     "R(i,j) = P(i,j) * 2",
+     {"v 3 i 2", "v 3 i 3", "at         c1, t1, 0, root, i0",
+      "iconst i2, k0\nat c1, t1, 0, root, i2"}},
+    {P TO("(i,j) -> (i : compressed, j : rle)"),
+     "R(i,j) = P(i,j) * 2",
+     {"keep       t1, 0, c1", "const v1, k0"}},
+    {P A TO("dcsr"),
+     "R(i,j) = P(i,j) * A(i,j)",
+     {"keep       t2, 0, c2", "open c4, t1, 1, c1"}},
+    /* a nest that is run again into the same result */
+    {P A TO("csr"),
+     "R(i,j) = P(i,j) * A(i,j)",
+     {"i 2 m 2", "i 4 m 4", "loop       i0",
+      "loop i2, m2, g0\nloop i3, m3, g0\nend\nloop i0", "finish", "end\nfinish"}},
+    {P A TO("dense"),
+     "R(i,j) = P(i,j) * A(i,j)",
+     {"i 2 m 2", "i 4 m 4", "loop       i0",
+      "loop i2, m2, g0\nloop i3, m3, g0\nend\nloop i0", "finish", "end\nfinish"}},
+    {P TO("rle"),
+     "R(i,j) = P(i,j) * 2",
+     {"i 2 m 2", "i 4 m 4", "loop       i0",
+      "loop i2, m2, g0\nloop i3, m3, g0\nend\nloop i0", "finish", "end\nfinish"}},
+    {L TO("csr"),
+     "R(i,j) = L(i,j) * 2",
+     {"i 2 m 2", "i 4 m 4", "loop       i0",
+      "loop i2, m2, g0\nloop i3, m3, g0\nend\nloop i0", "finish", "end\nfinish"}},
+    {P TO("dense"),
+     "R(i,j) = P(i,j) * 2",
+     {"i 2 m 2", "i 3 m 3", "loop       i0", "loop i2, m2, g0\nloop i0", "finish",
+      "end\nfinish"}},
+    {L TO("csr"),
+     "R(i,j) = L(i,j) * 2",
+     {"i 2 m 2", "i 3 m 3", "loop       i0", "loop i2, m2, g0\nloop i0", "finish",
+      "end\nfinish"}},
+    /* reduced outside as well, where lanes are long */
+    {"tensor O (i,j) -> (i : rle, j : dense) i64 [9,4]\nO(i,j) = i / 3 + j\n" TO("dense"),
+     "R(i,j) = O(i,j) * 2",
+     {"v 3 i 2", "v 5 i 2", "begin", "const v3, k0\nconst v4, k0\nbegin", "keep",
+      "fn2 v3, add, i64, v3, v4\nkeep"}},
+    /* ---- at affine coordinates: sums, products, and what is added to ---- */
+    {V TO("dense"), "R(i) = u(i+p) * f(p)", {"[e5]", "[e0]"}},
+    {V TO("dense"), "R(i) = u(i+p) * f(p)", {"[e5]", "[e1]"}},
+    {V TO("dense"), "R(i) = u(i+p) * f(p)", {"add, i64, v2", "max, i64, v2"}},
+    {V TO("dense"), "R(i) = u(i+p) * f(p)", {"add, i64, v2", "add, i64, v0"}},
+    {V TO("dense"), "R(i) = u(i+p) * f(p)", {"mul, i64, v0, v1", "mul, i64, v0, v0"}},
+    {V TO("dense"), "R(i) = u(i+p) * f(p)", {"mul, i64, v0, v1", "add, i64, v0, v1"}},
+    {V TO("dense"),
+     "R(i) = u(i+p) * f(p)",
+     {"v 3 i", "v 4 i", "acc ", "const v3, k0\nfn2 v2, mul, i64, v2, v3\nacc "}},
+    {V TO("dense"),
+     "R(i) = u(i+p) * f(p)",
+     {"v 3 i", "v 4 i", "acc ",
+      "const v3, k0\nfn2 v2, mul, i64, v2, v3\nfn2 v2, mul, i64, v2, v3\nacc "}},
+    {V TO("dense"),
+     "R(i) = u(i+p) * f(p)",
+     {"v 3 i", "v 4 i", "acc ", FIVE("const v3, k0\nfn2 v2, mul, i64, v2, v3\n") "acc "}},
+    {V TO("dense"),
+     "R(i) = u(i+p) * f(p)",
+     {"v 3 i", "v 4 i", "acc ", "const v3, k0\nacc "}},
+    {V TO("dense"), "R(i) = u(i+p) * f(p)", {"acc ", "acc t2, c2, add, i64, v2\nacc "}},
+    {V TO("dense"),
+     "R(i) = u(i+p) * f(p)",
+     {"load       v0", FIVE(FIVE("load v0, t0, c1\n")) "load v0"}},
+    {V TO("dense"),
+     "R(i) = u(i+p) * f(p)",
+     {"at         c2",
+      FIVE(FIVE("at c2, t2, 0, root, i0\n")) FIVE("at c2, t2, 0, root, i0\n") "at c2"}},
+    /* integers */
+    {V TO("dense"),
+     "R(i) = u(i+p) * f(p)",
+     {"i 2 m", "i 3 m", "load       v0",
+      FIVE(FIVE("imuladd i2, i0, k0, i1\n"))
+          FIVE(FIVE("imuladd i2, i0, k0, i1\n")) "load v0"}},
+    {V TO("dense"),
+     "R(i) = u(i+p) * f(p)",
+     {"i 2 m", "i 4 m", "load       v0",
+      "iextent i2, e0\nimuladd i3, i2, k0, i1\nload v0"}},
+    {V TO("dense"),
+     "R(i) = u(i+p) * f(p)",
+     {"i 2 m", "i 4 m", "load       v0",
+      "iextent i2, e0\nimuladd i3, i1, k0, i2\nload v0"}},
+    {V TO("dense"),
+     "R(i) = u(i+p) * f(p)",
+     {"i 2 m", "i 3 m", "load       v0", "iextent i2, e0\nwithin i2, e1\nload v0"}},
+    {V TO("dense"),
+     "R(i) = u(i+p) * f(p)",
+     {"load       v0", FIVE("within i1, e0\n") "load v0"}},
+    {V TO("dense"), "R(i) = u(i+p) * f(p)", {"load       v0", "within i1, e0\nload v0"}},
+    {V TO("dense"),
+     "R(i) = u(i+p) * f(p)",
+     {"i 2 m", "i 9 m", "begin",
+      "iconst i2, k0\niconst i3, k0\niconst i4, k0\niconst i5, k0\niconst i6, k0\n"
+      "begi"
+      "n",
+      "load       v0",
+      "imuladd i7, i2, k0, i3\nimuladd i7, i7, k0, i4\nimuladd i7, i7, k0, i5\nimuladd i7, "
+      "i7, k0, i6\nload v0"}},
+    {V TO("dense"),
+     "R(i) = u(i+p) * f(p)",
+     {"i 2 m", "i 3 m", "k0 i64 1", "k0 i64 1\n.const k1 i64 9223372036854775807",
+      "load       v0", "imuladd i2, i0, k1, i1\nimuladd i2, i2, k1, i1\nload v0"}},
+    /* cursors */
+    {V TO("dense"),
+     "R(i) = u(i+p) * f(p)",
+     {"c 3", "c 4", "load       v0", "open c3, t1, 0, root\nload v0"}},
+    {V TO("dense"),
+     "R(i) = u(i+p) * f(p)",
+     {"c 3", "c 4", "load       v0", "open c3, t1, 0, root\nseek c3, i1\nload v0"}},
+    {V TO("dense"),
+     "R(i) = u(i+p) * f(p)",
+     {"c 3", "c 4", "load       v0", "locate c3, t1, 0, root, i1\nload v0"}},
+    {V TO("dense"),
+     "R(i) = u(i+p) * f(p)",
+     {"c 3", "c 4", "load       v1, t1, c0",
+      "locate c3, t1, 0, root, i1\nload v1, t1, c3"}},
+    {V TO("dense"),
+     "R(i) = u(i+p) * f(p)",
+     {"c 3", "c 4", "load       v1, t1, c0", "open c3, t1, 0, root\nload v1, t1, c3"}},
+    {V TO("dense"),
+     "R(i) = u(i+p) * f(p)",
+     {"c 3", "c 4", "load       v1, t1, c0",
+      "locate c3, t1, 0, root, i0\nload v1, t1, c3"}},
+    {V TO("dense"),
+     "R(i) = u(i+p) * f(p)",
+     {"load       v0", "present m1, 0, c0\nload v0"}},
+    {V TO("dense"),
+     "R(i) = u(i+p) * f(p)",
+     {"load       v0", "present m1, 0, c1\nload v0"}},
+    {V TO("dense"),
+     "R(i) = u(i+p) * f(p)",
+     {"c 3", "c 4", "begin", "open c3, t1, 0, root\nbegin", "load       v0",
+      "present m1, 0, c3\nload v0"}},
+    {V TO("dense"),
+     "R(i) = u(i+p) * f(p)",
+     {"load       v0", "present m1, 0, c0\nskip m1, g0\nload v0"}},
+    /* merges */
+    {V TO("dense"), "R(i) = u(i+p) * f(p)", {"0x3 { locate c0", "0x1 { locate c0"}},
+    {V TO("dense"), "R(i) = u(i+p) * f(p)", {"0x3 { locate c0", "0x2 { locate c0"}},
+    {V TO("dense"),
+     "R(i) = u(i+p) * f(p)",
+     {"universe produce 0x3 { locate c0", "produce 0x2 { locate c0"}},
+    {V TO("dense"),
+     "R(i) = u(i+p) * f(p)",
+     {"produce 0x2 { walk c1", "universe produce 0x3 { walk c1"}},
+    {V TO("dense"),
+     "R(i) = u(i+p) * f(p)",
+     {"produce 0x2 { walk c1", "universe produce 0x1 { walk c1"}},
+    {V TO("dense"), "R(i) = u(i+p) * f(p)", {"c0 t1 0 root root 1", "c0 t1 0 root root 2"}},
+    {V TO("dense"),
+     "R(i) = u(i+p) * f(p)",
+     {"c0 t1 0 root root 1", "c0 t1 0 root root -1"}},
+    {M TO("dense"),
+     "R(i,j) = A(i+p,j+q) * F(p,q)",
+     {"i 4 m", "i 5 m", "loop       i3", "iextent i4, e12\nloop i3", "c1 t1 1 c0 root 1",
+      "c1 t1 1 c0 i4 1"}},
+    {M TO("dense"),
+     "R(i,j) = A(i+p,j+q) * F(p,q)",
+     {"c 6", "c 7", "loop       i3", "open c6, t1, 0, root\nloop i3", "c1 t1 1 c0 root 1",
+      "c1 t1 1 c6 root 1"}},
+    {M TO("dense"), "R(i,j) = A(i+p,j+q) * F(p,q)", {"[e6 e11]", "[e0 e11]"}},
+    {M TO("dense"), "R(i,j) = A(i+p,j+q) * F(p,q)", {"[e6 e11]", "[e6 e0]"}},
+    {M TO("dense"), "R(i,j) = A(i+p,j+q) * F(p,q)", {"[e6 e11]", "[e11 e11]"}},
+    /* coordinates beyond 64 bits in a later row */
+    {M TO("csr"),
+     "R(i,j) = A(i+p,j+q) * F(p,q)",
+     {"i 4 m", "i 5 m", "k0 i64 1", BIG, "open.at    c4, t0, 1, c1, i3",
+      "imuladd i4, i0, k1, i0\nopen.at c4, t0, 1, c1, i4"}},
+    {M TO("csr"),
+     "R(i,j) = A(i+p,j+q) * F(p,q)",
+     {"i 4 m", "i 5 m", "k0 i64 1", BIG, "loop       i3", "imuladd i4, i0, k1, i0\nloop i3",
+      "c3 t1 1 c2 root 1", "c3 t1 1 c2 i4 1"}},
+    {M TO("csr"),
+     "R(i,j) = A(i+p,j+q) * F(p,q)",
+     {"i 4 m", "i 5 m", "k0 i64 1", BIG, "ws.add     t3, i1",
+      "imuladd i4, i0, k1, i0\nws.add t3, i4"}},
+    {M TO("csr"),
+     "R(i,j) = A(i+p,j+q) * F(p,q)",
+     {"i 4 m", "i 5 m", "k0 i64 1", BIG, "ws.add ",
+      "imuladd i4, i0, k1, i0\nwithin i4, e11\nws.add "}},
+    {M TO("csr"),
+     "R(i,j) = A(i+p,j+q) * F(p,q)",
+     {"i 4 m", "i 5 m", "ws.add     t3, i1", "iextent i4, e12\nws.add t3, i4"}},
+    {M TO("csr"), "R(i,j) = A(i+p,j+q) * F(p,q)", {"[e11]", "[e0]"}},
+    {M TO("csr"),
+     "R(i,j) = A(i+p,j+q) * F(p,q)",
+     {"ws.add     t3, i1, add", "ws.add t3, i1, max"}},
 };
 enum { EDITS = sizeof edits / sizeof *edits };
 
@@ -105,16 +424,15 @@ START_TEST(edited_programs)
     for (int k = 0; k < MACHINES; k++) {
         size_t n = 0;
         run(&l[k], e, k);
-        ck_assert_msg(l[k].status == l[0].status && !strcmp(l[k].message, l[0].message),
-                      "%s\n%s, %s: %s, not %s", e->declare, e->text, e->change[1],
-                      l[k].message, l[0].message);
-        if (l[0].status) continue;
+        ck_assert_msg(l[k].status == l[0].status, "%s\n%s, %s: %s, not %s", e->declare,
+                      e->text, e->change[1], l[k].message, l[0].message);
+        if (l[k].status) continue;
         void *got = elements(&l[k], &n);
-        if (!k) want = got, size = n;
+        if (!want) want = got, size = n;
         ck_assert_uint_eq(n, size);
         ck_assert_msg(!memcmp(got, want, size), "%s\n%s, %s: machine %d has another result",
                       e->declare, e->text, e->change[1], k);
-        if (k) free(got);
+        if (got != want) free(got);
     }
     free(want);
     for (int k = 0; k < MACHINES; k++)

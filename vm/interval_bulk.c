@@ -49,10 +49,12 @@ static bool takes_led(const machine *mc, const ivl_loop *v, const ivl_target *t)
            v->led->t.hi <= lv->base + lv->extent && t->n == v->depth + 1;
 }
 
-static bool takes_fibers(const machine *mc, const ivl_target *t)
+static bool takes_fibers(const machine *mc, const ivl_loop *v, const ivl_target *t)
 {
+    const level *lv = last_level(mc, t);
     return t->x->kind == SINK_STORE && (t->direct || t->n == 1) &&
-           last_level(mc, t)->kind->append_fibers;
+           lv->kind->append_fibers && v->begin >= lv->base &&
+           v->end <= lv->base + lv->extent;
 }
 
 /* Nothing but the sink needs to know which lanes are of which row, or where in it. */
@@ -85,7 +87,7 @@ bool interval_takes_elements(const machine *mc, const ivl_loop *v)
     const ivl_target *t = &v->of->target; /* there is one */
     const stc_type type = mc->slot[x->a].t->type;
     if (type_size(type) > sizeof(int64_t) || !(t->direct || t->n == 1)) return false;
-    return takes_fibers(mc, t) || takes_every(mc, v, t);
+    return takes_fibers(mc, v, t) || takes_every(mc, v, t);
 }
 
 ivl_bare interval_bare(const machine *mc, const ivl_loop *v)
@@ -96,7 +98,7 @@ ivl_bare interval_bare(const machine *mc, const ivl_loop *v)
         return v->led || v->summed != UNLINKED ? BARE_FIBERS : BARE_LENGTHS;
     const ivl_target *t = &v->of->target; /* there is one, or none */
     if (v->of->ntarget == 0 || t->x != &v->g.s.sink[0]) return BARE_NOT;
-    return (v->led ? takes_led(mc, v, t) : takes_fibers(mc, t)) ? BARE_FIBERS : BARE_NOT;
+    return (v->led ? takes_led(mc, v, t) : takes_fibers(mc, v, t)) ? BARE_FIBERS : BARE_NOT;
 }
 
 /* The parent of the fiber of outer lane `row`. */
@@ -310,7 +312,7 @@ static stc_status put_elements(machine *mc, ivl_loop *v, ivl_target *t)
 static stc_status put_spelt(machine *mc, ivl_loop *v, ivl_target *t)
 {
     const tensor *r = mc->slot[t->x->a].t;
-    if (!takes_fibers(mc, t)) return put_elements(mc, v, t);
+    if (!takes_fibers(mc, v, t)) return put_elements(mc, v, t);
     if (!v->elems) {
         put_lanes(&(tensor){.type = r->type, .vals = v->g.scratch}, v, t->x, 0, v->g.n, 0);
         v->elems = v->g.scratch;
@@ -323,7 +325,7 @@ stc_status interval_put_bulk(machine *mc, ivl_loop *v, ivl_target *t, bool *done
 {
     *done = v->spelt_out;
     if (*done) return put_spelt(mc, v, t);
-    *done = v->alone && takes_fibers(mc, t);
+    *done = v->alone && takes_fibers(mc, v, t);
     if (*done) return put_fibers(mc, v, t);
     return takes_rows(mc, v, t) ? put_rows(mc, v, t, done) : STC_OK;
 }
