@@ -107,8 +107,9 @@ static bool find_rungs(stage *st, uint16_t id, stage_sink *to)
 /* Stages from the outermost down to that of the last level that appends have one
  * rung each, and go through their coordinates in order: then entries come in
  * order, each once. */
-static bool in_order(const stage_sink *x, const slot *r)
+static bool in_order(const machine *mc, const stage_sink *x, const slot *r)
 {
+    int64_t lo, hi;
     int last = -1;
     for (int k = 0; k < x->nrung; k++)
         if (!x->rung[k].insert) last = k;
@@ -119,9 +120,10 @@ static bool in_order(const stage_sink *x, const slot *r)
         const level *lv = &r->t->level[g->level];
         const bool leaf = g->level + 1 == r->row->fmt.levels;
         if (g->at->out != around || p->icol != 0 || g->at->unordered) return false;
-        if (!level_covers(lv, g->at->lo, g->at->hi)) return false;
+        merge_range(mc, g->at->g->s.l->merge, &lo, &hi);
+        if (!level_covers(lv, lo, hi)) return false;
         if (!leaf && !p->kept) return false;
-        if (!g->insert && lv->a[STC_CRD].width == 4 && g->at->hi > INT32_MAX) return false;
+        if (!g->insert && lv->a[STC_CRD].width == 4 && hi > INT32_MAX) return false;
     }
     return true;
 }
@@ -149,7 +151,7 @@ static sink_way way_of(machine *mc, stage_sink *x, const slot *r)
         bulk &= g->insert || appends_in_bulk(lv);
     }
     if (columns) return SINK_BY_PLACE;
-    return bulk && in_order(x, r) ? SINK_APPENDED : SINK_BY_LANE;
+    return bulk && in_order(mc, x, r) ? SINK_APPENDED : SINK_BY_LANE;
 }
 
 /* The places in the tensor that st and those around it set are for cursors. */

@@ -125,7 +125,7 @@ static bool find_place(finder *f, const insn *in)
     } else {
         if (!join_possible(&row->fmt))
             return not_shared(f, "the result's format can't be put together from parts");
-        if (apart && in->arg[2] == 0)
+        if (apart && (in->arg[2] == 0 || in->arg[2] + 1 < row->fmt.levels))
             return not_shared(f,
                               "the result's outermost coordinates aren't the loop's own");
     }

@@ -70,11 +70,11 @@ static void trim(struct strip_walk *w, int64_t lo, int64_t hi)
  * positions follow from coordinates, or is asked for many of them at once. */
 static bool locate_view(machine *mc, const strip *s, const merge_operand *o)
 {
-    if (o->up != ROOT && mc->c[o->up].c.at == NONE) return true;
     for (int k = 0; k < s->s.l->merge->count; k++)
         if (o->up == s->s.l->merge->operand[k].cursor &&
             s->s.l->merge->operand[k].role != MERGE_KNOWN)
             return false;
+    if (o->up != ROOT && mc->c[o->up].c.at == NONE) return true;
     const cursor *up = o->up == ROOT ? NULL : &mc->c[o->up].c;
     const level *lv = &mc->slot[o->tensor].t->level[o->level];
     if (!lv->kind->view || !lv->kind->locate || (up && up->at_end != up->at + 1))
@@ -355,10 +355,11 @@ static void place_located(machine *mc, strip *s, int b)
     const int64_t shift = o->shift == ROOT ? 0 : mc->i[o->shift];
     const column *i = &s->icol[0];
     c->full = true;
-    if (o->coef == 1 && i->form == COL_STEP && i->base + shift >= v.lo &&
-        i->base + shift + s->n <= v.hi) {
+    int64_t at;
+    if (o->coef == 1 && i->form == COL_STEP &&
+        !__builtin_add_overflow(i->base, shift, &at) && at >= v.lo && at <= v.hi - s->n) {
         c->form = COL_STEP;
-        c->base = v.begin + (i->base + shift - v.lo);
+        c->base = v.begin + (at - v.lo);
         return;
     }
     c->form = COL_ARRAY;
