@@ -78,7 +78,7 @@ static bool absent(cursor *c)
 static inline bool lane_stand(lane *w, int64_t i)
 {
     cursor *c = &w->c->c;
-    if (i < w->lo || w->lo == CURSOR_END) return absent(c);
+    if (i < w->lo) return absent(c); /* or used up */
     int64_t x;
     return to_level(w->c, i, &x) && cursor_stand(c, x);
 }

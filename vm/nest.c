@@ -190,10 +190,7 @@ static bool prepare_walk(const machine *mc, nest *ns, nest_walk *w, int *width)
     const tensor *t;
     const level *lv = nest_level(mc, ns, w->place, &t);
     fiber_table f;
-    /* one fiber, into places that any order reaches, may come in any */
-    const uint8_t to = ns->in.sink[0].kind;
-    const bool any = ns->nwalk == 1 && (to == SINK_REDUCE || to == SINK_ACC);
-    if (!(lv->props & PROP_ORDERED || any)) return false;
+    /* one fiber may come in any order; two are ordered, or they couldn't be merged */
     level_fibers(lv, &f);
     w->gaps = f.shape == VIEW_GAPS;
     if (w->gaps ? !ns->by_lane || lv->base != ns->lo : f.shape != VIEW_COORDS) return false;
@@ -217,8 +214,7 @@ static bool prepare_walk(const machine *mc, nest *ns, nest_walk *w, int *width)
 static bool probed(const nest *ns, const level *lv, int id)
 {
     const uint64_t bit = UINT64_C(1) << ns->in.place[id].operand;
-    return ns->probes && lv->kind->locate_many && !(lv->props & PROP_FULL) &&
-           !(ns->must & bit);
+    return ns->probes && lv->kind->locate_many && !(ns->must & bit);
 }
 
 static bool prepare_load(const machine *mc, nest *ns, nest_load *x)

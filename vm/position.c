@@ -40,7 +40,7 @@ int64_t span_blocks(int64_t count, int64_t n)
 
 static bool holds(const level *lv, int64_t parent, int64_t parents, int64_t p)
 {
-    if (parent < 0 || parent >= parents) return false;
+    if (parent >= parents) return false;
     const fiber_view v = view_of(lv, parent);
     return v.begin <= p && p < v.end;
 }
@@ -85,11 +85,7 @@ void position_stand(cursor *c, const tensor *t, int l, const cursor *up, int64_t
         p = parent_of(&t->level[k], t->level[k - 1].size, p, k == l + 1 ? hint : 0);
     hint = up ? up->at : 0;
     const fiber_view v = view_of(lv, l ? parent_of(lv, t->level[l - 1].size, p, hint) : 0);
-    if (p < v.begin || p >= v.end) {
-        c->at = c->at_end = NONE;
-        return;
-    }
-    c->at = p;
+    c->at = p; /* within: a level's fibers hold all of its positions */
     c->at_end = p + 1;
     c->coord = *coord = coordinate_at(&v, p);
 }

@@ -133,7 +133,6 @@ bool merge_produces(const merge_desc *m, uint64_t mask);
 bool merge_always(const merge_desc *m);
 /* Whether anything can be produced when only the operands in `left` may still
  * have coordinates: OR of produce over all masks within `left`. */
-bool merge_live(const merge_desc *m, uint64_t left);
 
 /* ---- the program --------------------------------------------------------------- */
 

@@ -45,7 +45,7 @@ static void choose_rows(nest *ns, const super_instance *range)
         const super_instance *r = &supers[k];
         const struct kernel_row *kernel = &kernels[r->kernel];
         if (kernel->shape == NEST_ROWS && kernel->sink == ns->in.sink[0].kind &&
-            r->type == range->type && r->body == range->body && !ns->rows[r->width == 64])
+            r->type == range->type && r->body == range->body)
             ns->rows[r->width == 64] = r;
     }
 }
@@ -56,8 +56,7 @@ static bool fits(const nest *ns, kernel_id kernel)
     int walked = 0;
     for (int k = 0; k < ns->nload; k++)
         for (int w = 0; w < ns->nwalk; w++)
-            walked += ns->load[k].node < NODE_MAX &&
-                      ns->in.node[ns->load[k].node].b == ns->walk[w].place;
+            walked += ns->in.node[ns->load[k].node].b == ns->walk[w].place;
     if (ns->by_lane != (kernel == KERNEL_dot_into)) return false;
     switch (kernel) {
     case KERNEL_dot_into:
@@ -84,6 +83,7 @@ static bool same_body(const nest *ns, const struct body_row *b)
 bool super_choose(const machine *mc, nest *ns)
 {
     const int to = ns->in.sink[0].kind;
+    bool any = false;
     ns->narrow = ns->wide = NULL;
     for (size_t k = 0; k < sizeof supers / sizeof *supers; k++) {
         const super_instance *r = &supers[k];
@@ -93,10 +93,10 @@ bool super_choose(const machine *mc, nest *ns)
             continue;
         ns->probes = r->kernel == KERNEL_dot_fiber && ns->nload == 2;
         if (ns->shape == NEST_RANGE) choose_rows(ns, r);
-        if (r->width == 32 && !ns->narrow) ns->narrow = r;
-        if (r->width == 64 && !ns->wide) ns->wide = r;
+        *(r->width == 32 ? &ns->narrow : &ns->wide) = r;
+        any = true;
     }
     ns->avx2 = super_avx2(mc);
     if (ns->shape == NEST_RANGE) ns->wide = ns->narrow; /* no indices at all */
-    return ns->narrow || ns->wide;
+    return any;
 }

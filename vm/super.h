@@ -100,8 +100,8 @@ static inline const void *super_row(const nest *ns, const nest_load *x, int k, s
     ((ns)->o.node[id].p ? ((const T *)(ns)->o.node[id].p)[k]                               \
                         : *(const T *)&(ns)->o.node[id].one)
 
-/* What lane k's sum starts from; only sums of the first body start from nothing. */
-#define START(T, ns, r, k) ((r)->nargs ? LANE_VALUE(T, ns, (r)->arg[0], k) : (T)0)
+/* What lane k's sum starts from (summary_link.c). */
+#define START(T, ns, r, k) LANE_VALUE(T, ns, (r)->arg[0], k)
 
 /* Lane k's fiber, [*p, *e); false: there is none. */
 #define SPAN(W)                                                                            \

@@ -71,22 +71,21 @@ EITHER(U64, uint64_t, uint64_t)
 #define EITHER_BOOL(m, a, b) either_I64(m, a, b)
 
 /* As above, of fibers most of which have an element or two. */
+#define FEW_TERM(TYPE, B, p)                                                               \
+    (nx ? TIMES(B, TYPE, GET(TYPE, v[p]), GET(TYPE, x[crd[(p)*stride]])) : GET(TYPE, v[p]))
 #define DOT_FEW(TYPE, B, W)                                                                \
     INLINE num_##TYPE few_##TYPE##_##B##_##W(                                              \
         const elem_##TYPE *v, const index_##W *crd, int64_t stride, int64_t p, int64_t e,  \
         const elem_##TYPE *x, num_##TYPE init, int nx)                                     \
     {                                                                                      \
-        const elem_##TYPE *y = NULL;                                                       \
-        const num_##TYPE s = NO_FACTORS(B, TYPE);                                          \
-        const bool scaled = false;                                                         \
         num_##TYPE a = init;                                                               \
         if (__builtin_expect(p == e, 0)) return a;                                         \
-        a = PLUS(B, TYPE, a, DOT_TERM(TYPE, B, p));                                        \
+        a = PLUS(B, TYPE, a, FEW_TERM(TYPE, B, p));                                        \
         const int64_t more = (p + 1 - e) >> 63, q = p - more;                              \
-        const num_##TYPE both = PLUS(B, TYPE, a, DOT_TERM(TYPE, B, q));                    \
+        const num_##TYPE both = PLUS(B, TYPE, a, FEW_TERM(TYPE, B, q));                    \
         a = EITHER_##TYPE(more, both, a);                                                  \
         for (p += 2; p < e; p++)                                                           \
-            a = PLUS(B, TYPE, a, DOT_TERM(TYPE, B, p));                                    \
+            a = PLUS(B, TYPE, a, FEW_TERM(TYPE, B, p));                                    \
         return a;                                                                          \
     }
 
@@ -143,8 +142,7 @@ ASK_FIBER(64)
         num_##TYPE *out = ns->o.node[ns->link.result].data;                                \
         int64_t rounds = 0;                                                                \
         if (nx < 2 && !scaled && w->bounds && w->parent->form == COL_STEP && !ns->gaps &&  \
-            (nx == 0 || by[0]->parent->form == COL_FIXED) &&                               \
-            (!r->nargs || !ns->o.node[r->arg[0]].p)) {                                     \
+            (nx == 0 || by[0]->parent->form == COL_FIXED) && !ns->o.node[r->arg[0]].p) {   \
             const elem_##TYPE *x =                                                         \
                 nx ? (const elem_##TYPE *)by[0]->vals + load_base(by[0], 0) : NULL;        \
             ns->rounds += plain_##TYPE##_##B##_##W(                                        \

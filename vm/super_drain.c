@@ -163,7 +163,7 @@ static void appended(slot *r, const drain *d, const append_room *room, int64_t n
 {
     level *leaf = &r->t->level[d->level];
     leaf->kind->append_done(leaf, n, 0);
-    if (room->pos + n > r->t->nvals) r->t->nvals = room->pos + n;
+    r->t->nvals = room->pos + n;
 }
 
 /* A fiber that has entries already goes the way of the base operations. */

@@ -98,7 +98,6 @@ bool list_ready(machine *mc, scatter *sc, row_list *l)
 {
     const slot *s = &mc->slot[sc->work];
     const int width = sc->kernel == sc->narrow ? 32 : 64;
-    l->run = NULL;
     for (size_t k = 0; k < sizeof instances / sizeof *instances; k++) {
         const struct list_instance *r = &instances[k];
         if (r->cls == sc->cls && r->term == sc->term && r->fold == sc->fold &&
@@ -111,7 +110,7 @@ bool list_ready(machine *mc, scatter *sc, row_list *l)
     l->few = l->many = 0;
     list_clear(l);
     if (s->row->type != class_type(s->ws->cls)) return false;
-    return l->run && l->extent <= INT32_MAX && (l->only || l->extent >= LIST_FROM);
+    return l->extent <= INT32_MAX && (l->only || l->extent >= LIST_FROM);
 }
 
 bool list_takes(const row_list *l, const workspace *w, int64_t most, bool last)

@@ -38,8 +38,7 @@ bool super_rows_ready(machine *mc, nest *ns, int width)
     row_places rp;
     append_room room;
     if (!super_rows(mc, ns, &rp)) return false;
-    return !rp.leaf->kind->append_room(mc->cx, rp.leaf, 0, 0, &room) &&
-           (!width || room.width == width) && room.bounds;
+    return !rp.leaf->kind->append_room(mc->cx, rp.leaf, 0, 0, &room) && room.width == width;
 }
 
 /* A fiber of each operand: what is left of it, and how far memory may be read. */
@@ -290,7 +289,7 @@ static int64_t most_entries(nest *ns)
 static stc_status merge_begin(machine *mc, nest *ns, row_places *rp, append_room *room,
                               int64_t *parents)
 {
-    if (!super_rows(mc, ns, rp)) return SUPER_REPLAY;
+    super_rows(mc, ns, rp); /* they are: super_rows_ready */
     const int64_t most = most_entries(ns);
     *parents = rp->base + column_get(&ns->o.icol[0], ns->o.n - 1) + 1;
     if (rp->leaf->kind->append_room(mc->cx, rp->leaf, most, *parents, room) ||

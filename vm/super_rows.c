@@ -132,21 +132,21 @@ static bool walked(const rows *r, uint16_t reg)
     return false;
 }
 
-static bool add_step(rows *r, row_step x)
+/* Those that don't fit are counted. */
+static void add_step(rows *r, row_step x)
 {
-    if (r->nstep == ROW_STEPS) return false;
-    r->step[r->nstep++] = x;
+    if (r->nstep < ROW_STEPS) r->step[r->nstep] = x;
+    r->nstep++;
     r->nfill += x.op == OP_LOOP;
-    return true;
 }
 
-/* All that the loop leaves behind is what it adds to the workspace, in one place. */
+/* All that the loop, which a tier runs, leaves behind is what it adds to the workspace, in
+ * one place. */
 static bool only_adds(const machine *mc, const loop *l, uint16_t work)
 {
     int adds = 0;
     for (int k = l->first; k < l->last; k++) {
         const insn *in = insn_of(mc, k);
-        if (in->op == OP_BREAK) return false;
         for (int j = 0; operand_letters[in->op][j]; j++) {
             const char letter = operand_letters[in->op][j];
             if (letter == 'R' || (letter == 'W' && in->arg[j] != work)) return false;
@@ -168,12 +168,12 @@ static bool read_loop(const machine *mc, rows *r, row_reader *rd, const loop *ar
     if (!rd->begun) return false;
     if (rd->ended) {
         if (rd->drained++ || !match_drain(mc, r, l, rd->cursor)) return false;
-        if (!add_step(r, (row_step){.op = OP_WSEND})) return false;
+        add_step(r, (row_step){.op = OP_WSEND});
     } else {
         scatter *fill = scatter_of(l, r->out.work);
         super *any = l->super;
         if (!fill && !(any && any->sure && only_adds(mc, l, r->out.work))) return false;
-        if (!add_step(r, (row_step){.op = OP_LOOP, .fill = fill, .any = any})) return false;
+        add_step(r, (row_step){.op = OP_LOOP, .fill = fill, .any = any});
     }
     *k = l->last;
     return true;
@@ -190,19 +190,18 @@ static bool read_body(const machine *mc, rows *r, const loop *l, const int *uses
             r->out.work = in->arg[0];
             break;
         case OP_WSEND:
-            if (rd.ended++ || in->arg[0] != r->out.work) return false;
+            rd.ended = 1; /* of this workspace: what a round ends it has begun */
             break;
         case OP_OPEN:
             if (rd.ended && in->arg[1] == r->out.work) {
                 rd.cursor = in->arg[0];
                 break;
             }
-            if (!add_step(r, (row_step){.op = in->op, .at = &mc->code[k]})) return false;
-            break;
+            /* fall through */
         case OP_AT:
         case OP_KEEP:
         case OP_LOCATE:
-            if (!add_step(r, (row_step){.op = in->op, .at = &mc->code[k]})) return false;
+            add_step(r, (row_step){.op = in->op, .at = &mc->code[k]});
             break;
         case OP_LOOP:
             if (!read_loop(mc, r, &rd, l, &k)) return false;
@@ -211,7 +210,7 @@ static bool read_body(const machine *mc, rows *r, const loop *l, const int *uses
             return false;
         }
     }
-    return rd.drained && r->nfill &&
+    return rd.drained && r->nfill && r->nstep <= ROW_STEPS &&
            uses[r->out.work] == 4 + r->nfill; /* begin, end, open, load */
 }
 

@@ -64,33 +64,43 @@ static const struct scatter_instance {
 
 static bool choose(scatter *sc)
 {
+    bool any = false;
     for (size_t k = 0; k < sizeof instances / sizeof *instances; k++) {
         const struct scatter_instance *r = &instances[k];
         if (r->cls != sc->cls || r->term != sc->term || r->fold != sc->fold) continue;
         *(r->index == 32 ? &sc->narrow : &sc->wide) = r->run;
         sc->row[r->index == 64] = r->row;
+        any = true;
     }
-    return sc->narrow || sc->wide;
+    return any;
 }
 
 /* ---- matching ---------------------------------------------------------------------- */
 
-/* The `open` of a cursor in the block in which lop `before` stands. */
+/* The `open` of a cursor, if nothing but what stands in one block with lop `before` is
+ * between them. The walk ends: a cursor is open where it is walked. */
 static const insn *opened(const machine *mc, int before, uint16_t reg)
 {
-    int depth = 0;
-    for (int k = before - 1; k >= 0; k--) {
+    for (int k = before - 1;; k--) {
         const insn *in = insn_of(mc, k);
-        const int op = in->op;
-        if (op == OP_END || op == OP_ENDIF || op == OP_ENDWHILE) depth++;
-        if (op == OP_LOOP || op == OP_IF || op == OP_WHILE || op == OP_ELSE) {
-            if (!depth) return NULL;
-            if (op != OP_ELSE) depth--;
+        switch (in->op) {
+        case OP_OPEN:
+            if (in->arg[0] == reg) return in;
+            break;
+        case OP_OPENAT:
+        case OP_SUBSECT:
+        case OP_LOOP:
+        case OP_END:
+        case OP_IF:
+        case OP_ELSE:
+        case OP_ENDIF:
+        case OP_WHILE:
+        case OP_ENDWHILE:
+            return NULL;
+        default:
+            break;
         }
-        if (depth || (op != OP_OPEN && op != OP_OPENAT) || in->arg[0] != reg) continue;
-        return op == OP_OPEN ? in : NULL;
     }
-    return NULL;
 }
 
 static bool match_operand(const machine *mc, const loop *l, const merge_operand *o,
@@ -441,7 +451,7 @@ static void put_fiber(const scatter *sc, int n, int64_t parent)
 static bool usual(const scatter *sc)
 {
     return sc->noperand == 2 && sc->nfactor == 1 && sc->owner >= 0 &&
-           sc->factor[0].kind == FACTOR_OPERAND && sc->factor[0].a != sc->owner &&
+           sc->factor[0].kind == FACTOR_OPERAND && /* and not the owner's: it has fibers */
            !sc->operand[sc->owner].coords && sc->operand[1 - sc->owner].coords &&
            sc->operand[1 - sc->owner].width == 4 && sc->kernel == sc->narrow &&
            sc->cls == CLASS_F64;
@@ -480,7 +490,8 @@ static stc_status one_fiber(machine *mc, scatter *sc)
 stc_status scatter_row(machine *mc, scatter *sc)
 {
     if (!sc->mid) return one_fiber(mc, sc);
-    if (!open_operands(mc, sc)) return STC_OK;
+    const int64_t below = cursor_place(mc, sc->below);
+    if (!open_operands(mc, sc) || (sc->owner < 0 && below < 0)) return STC_OK;
     if (usual(sc)) return usual_row(mc, sc);
     int driver = -1;
     for (int b = 0; b < sc->noperand; b++) {
@@ -502,11 +513,8 @@ stc_status scatter_row(machine *mc, scatter *sc)
             pos[b] = position(sc, b, driver, p, k);
             there = pos[b] >= 0;
         }
-        const int64_t parent = sc->owner < 0 ? cursor_place(mc, sc->below)
-                               : there       ? pos[sc->owner]
-                                             : NONE;
-        if (!there || parent < 0) continue;
-        put_fiber(sc, n, parent);
+        if (!there) continue;
+        put_fiber(sc, n, sc->owner < 0 ? below : pos[sc->owner]);
         if (sc->from[n] == sc->to[n]) continue;
         put_factor(mc, sc, n, pos, by);
         if (++n < SCATTER_CHUNK) continue;
@@ -531,7 +539,7 @@ static void scatter_free(machine *mc, super *base)
     super *other = sc->other;
     mem_free(mc->cx, sc->block, sc->block_size);
     if (!other) return;
-    if (other->free) other->free(mc, other);
+    other->free(mc, other);
     mem_free(mc->cx, other, other->size);
 }
 

@@ -128,9 +128,3 @@ bool merge_produces(const merge_desc *m, uint64_t mask)
     if (m->count <= MERGE_TABLE_MAX) return m->produce >> (mask & 63) & 1;
     return postfix_eval(m->postfix, m->postfix_len, mask);
 }
-
-bool merge_live(const merge_desc *m, uint64_t left)
-{
-    if (m->count <= MERGE_TABLE_MAX) return table_live(m->produce) >> (left & 63) & 1;
-    return postfix_may(m->postfix, m->postfix_len, ~left, 0);
-}
