@@ -51,6 +51,7 @@
     SUITE(sweep)                                                                           \
     SUITE(mutants)                                                                         \
     SUITE(near)                                                                            \
+    SUITE(near_super)                                                                      \
     SUITE(ends)                                                                            \
     SUITE(convolution)                                                                     \
     SUITE(blocks)                                                                          \
@@ -122,6 +123,11 @@ char *read_text(const char *path, size_t *size);
  * next part, 0-terminated, and *at behind it; NULL: there are no more. */
 char *read_parts(const char *name);
 char *next_part(char **at);
+
+/* Runs a program's text by base operations, on the faster tiers and on two threads, with
+ * operands that are made for it; its result R is the same. words: what the dump with tiers
+ * has, unless NULL (check_mutants.c). */
+void tiers_agree(const char *what, const char *text, const char *words);
 
 #define ck_ok(m, call)                                                                     \
     do {                                                                                   \

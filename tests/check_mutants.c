@@ -274,7 +274,7 @@ typedef struct outcome {
     void *dense;
 } outcome;
 
-static outcome run_text(stc_machine *m, const char *text)
+static outcome run_text(stc_machine *m, const char *text, const char *words)
 {
     outcome out = {0};
     stc_program *p;
@@ -284,6 +284,12 @@ static outcome run_text(stc_machine *m, const char *text)
     ck_assert_msg(!st, "%s\n%s", stc_error(m)->message, text);
     const int n = bind_all(m, p, held);
     out.status = stc_run(p);
+    if (words) {
+        char *dump;
+        ck_ok(m, stc_program_explain(p, "code", &dump));
+        ck_assert_msg(strstr(dump, words), "no \"%s\" in\n%s", words, dump);
+        stc_text_free(m, dump);
+    }
     if (!out.status && !stc_result(p, "R", &r)) {
         ck_ok(m, stc_tensor_check((stc_tensor *)r));
         out.size = stc_type_size(stc_tensor_type(r));
@@ -298,27 +304,44 @@ static outcome run_text(stc_machine *m, const char *text)
     return out;
 }
 
+static void agree(lab *l, const char *what, const char *text, const char *words)
+{
+    outcome is[MACHINES];
+    for (int k = 0; k < MACHINES; k++) {
+        is[k] = run_text(l->m[k], text, k ? words : NULL);
+        ck_assert_msg(is[k].status == is[0].status,
+                      "%s: machine %d: %s, by base operations %s:\n%s", what, k,
+                      stc_status_name(is[k].status), stc_status_name(is[0].status), text);
+        ck_assert_uint_eq(is[k].size, is[0].size);
+        ck_assert_msg(!is[k].size || !memcmp(is[k].dense, is[0].dense, is[0].size),
+                      "%s: machine %d has another result:\n%s", what, k, text);
+    }
+    for (int k = 0; k < MACHINES; k++)
+        free(is[k].dense);
+}
+
+static void lab_close(lab *l)
+{
+    for (int k = 0; k < MACHINES; k++)
+        machine_shut(l->m[k], &l->h[k]);
+}
+
+void tiers_agree(const char *what, const char *text, const char *words)
+{
+    lab l;
+    lab_open(&l);
+    agree(&l, what, text, words);
+    lab_close(&l);
+}
+
 START_TEST(kept)
 {
     char *text = read_parts("mutants.txt"), *at = text, *part;
     lab l;
     lab_open(&l);
-    while ((part = next_part(&at))) {
-        outcome is[MACHINES];
-        for (int k = 0; k < MACHINES; k++) {
-            is[k] = run_text(l.m[k], part);
-            ck_assert_msg(is[k].status == is[0].status, "%s, by base operations %s:\n%s",
-                          stc_status_name(is[k].status), stc_status_name(is[0].status),
-                          part);
-            ck_assert_uint_eq(is[k].size, is[0].size);
-            ck_assert_msg(!is[k].size || !memcmp(is[k].dense, is[0].dense, is[0].size),
-                          "machine %d has another result:\n%s", k, part);
-        }
-        for (int k = 0; k < MACHINES; k++)
-            free(is[k].dense);
-    }
-    for (int k = 0; k < MACHINES; k++)
-        machine_shut(l.m[k], &l.h[k]);
+    while ((part = next_part(&at)))
+        agree(&l, "mutants.txt", part, NULL);
+    lab_close(&l);
     free(text);
 }
 END_TEST
