@@ -131,38 +131,60 @@ typedef struct last_run {
     bool literals;
 } last_run;
 
-/* n intervals of one fiber, which ends at `end`: their values are at positions from `val`
- * on, and what stays of them goes to lv->size. There is room. */
+/* Whole fibers' intervals: those of fiber f begin at lo[start[f] … start[f + 1]); all
+ * fibers end where the level does, but the last one at `next`. */
+typedef struct whole_fibers {
+    const int *start;
+    const int32_t *lo;
+    int n;
+    int64_t next;
+} whole_fibers;
+
+/* Values are at positions from `val` on, and what stays of them goes to lv->size. There is
+ * room. */
 static inline __attribute__((always_inline)) void
-put_intervals(level *lv, const int32_t *lo, int n, int64_t end, char *vals, int64_t val,
-              last_run *last, const size_t size)
+put_fibers(level *lv, const whole_fibers *w, char *vals, int64_t val, last_run run,
+           const size_t size)
 {
-    index_array *crd = &lv->a[STC_CRD], *aux = &lv->a[STC_AUX];
-    int32_t *c = crd->width == 4 && aux->width == 4 ? crd->data : NULL, *x = aux->data;
+    index_array *crd = &lv->a[STC_CRD], *aux = &lv->a[STC_AUX], *pos = &lv->a[STC_POS];
+    const bool narrow = crd->width == 4 && aux->width == 4 && pos->width == 4;
+    int32_t *c = crd->data, *x = aux->data, *bound = (int32_t *)pos->data + pos->len;
     int64_t tokens = crd->len, at = lv->size;
-    last_run run = *last;
-    for (int k = 0; k < n; k++, val++) {
-        const bool one = (k + 1 < n ? lo[k + 1] : end) - lo[k] == 1;
-        char *to = vals + (size_t)at * size, *v = vals + (size_t)val * size;
-        if (run.at >= 0 && same_value(vals + (size_t)run.at * size, v, size)) continue;
-        if (to != v) memcpy(to, v, size);
-        if (one && run.literals) {
+    for (int f = 0, k = w->start[0]; f < w->n; f++) {
+        const int last = w->start[f + 1] - 1;
+        const int64_t end = f + 1 < w->n ? lv->base + lv->extent : w->next;
+        for (; k <= last; k++, val++) {
+            const bool one = (k < last ? w->lo[k + 1] : end) - w->lo[k] == 1;
+            char *to = vals + (size_t)at * size, *v = vals + (size_t)val * size;
+            if (run.at >= 0 && same_value(vals + (size_t)run.at * size, v, size)) continue;
+            if (to != v) memcpy(to, v, size);
+            if (one && run.literals) {
+                at++;
+                continue;
+            }
+            if (narrow) {
+                c[tokens] = w->lo[k];
+                x[2 * tokens] = (int32_t)at;
+                x[2 * tokens++ + 1] = !one;
+            } else {
+                index_set(crd, tokens, w->lo[k]);
+                index_set(aux, 2 * tokens, at);
+                index_set(aux, 2 * tokens++ + 1, !one);
+            }
+            run = (last_run){one ? NONE : at, one};
             at++;
-            continue;
         }
-        if (c) {
-            c[tokens] = lo[k];
-            x[2 * tokens] = (int32_t)at;
-            x[2 * tokens++ + 1] = !one;
+        if (f + 1 == w->n) break;
+        run = (last_run){.at = NONE};
+        lv->open_count = tokens;
+        if (narrow) {
+            bound[f] = (int32_t)tokens;
         } else {
-            index_set(crd, tokens, lo[k]);
-            index_set(aux, 2 * tokens, at);
-            index_set(aux, 2 * tokens++ + 1, !one);
+            index_set(pos, pos->len + f, tokens);
         }
-        run = (last_run){one ? NONE : at, one};
-        at++;
     }
-    *last = run;
+    pos->len += w->n - 1;
+    lv->edges += w->n - 1;
     crd->len = tokens;
     aux->len = 2 * tokens;
     lv->size = at;
@@ -184,6 +206,7 @@ static stc_status lz77_fibers(ctx *cx, level *lv, int64_t parent, int n, const i
                               const int32_t *lo, int64_t next, const void *from, void *vals,
                               size_t size)
 {
+    const whole_fibers w = {start, lo, n, next};
     last_run last = {.at = NONE};
     int64_t at, pattern;
     if (parent < lv->edges) return refuse_edges(cx, parent, lv->edges);
@@ -194,21 +217,10 @@ static stc_status lz77_fibers(ctx *cx, level *lv, int64_t parent, int n, const i
             (size_t)(start[n] - start[0]) * size);
     if (last_token(lv, &at, &pattern))
         last = (last_run){pattern == 1 ? at : NONE, !pattern};
-    for (int f = 0;;) {
-        const int lanes = start[f + 1] - start[f];
-        const int64_t end = f + 1 < n ? lv->base + lv->extent : next;
-        const int64_t val = before + start[f] - start[0];
-        const int32_t *i = lo + start[f];
-        size == 1   ? put_intervals(lv, i, lanes, end, vals, val, &last, 1)
-        : size == 4 ? put_intervals(lv, i, lanes, end, vals, val, &last, 4)
-        : size == 8 ? put_intervals(lv, i, lanes, end, vals, val, &last, 8)
-                    : put_intervals(lv, i, lanes, end, vals, val, &last, size);
-        if (++f == n) break;
-        lv->open_count = lv->a[STC_CRD].len;
-        index_set(&lv->a[STC_POS], lv->a[STC_POS].len++, lv->open_count);
-        lv->edges++;
-        last = (last_run){.at = NONE};
-    }
+    size == 1   ? put_fibers(lv, &w, vals, before, last, 1)
+    : size == 4 ? put_fibers(lv, &w, vals, before, last, 4)
+    : size == 8 ? put_fibers(lv, &w, vals, before, last, 8)
+                : put_fibers(lv, &w, vals, before, last, size);
     lv->param[0] = next;
     if (lv->param[1] == before) lv->param[1] = lv->size;
     return STC_OK;

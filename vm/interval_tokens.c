@@ -40,31 +40,32 @@ static inline __attribute__((always_inline)) bool
 write_rows(ivl_walk *w, int64_t first, int64_t rows, int64_t most, const char *vals,
            const size_t size, const int width)
 {
-    const fiber_table *t = &w->t;
-    const int32_t *crd = t->crd;
-    struct ivl_runs *to = &w->out;
-    int64_t p = table_bound(t, first), n = 0;
+    const fiber_table t = w->t;
+    const int32_t *crd = t.crd;
+    int64_t *bounds = w->out.bounds;
+    int32_t *to = w->out.crd;
+    char *v = w->out.vals;
+    int64_t p = table_bound(&t, first), n = 0;
     for (int64_t r = 0; r < rows; r++) {
-        to->bounds[r] = n;
-        for (const int64_t end = table_bound(t, first + r + 1); p < end; p++) {
-            const int64_t start = table_entry(t->aux, width, 2 * p);
-            const int64_t pattern = table_entry(t->aux, width, 2 * p + 1);
+        bounds[r] = n;
+        for (const int64_t end = table_bound(&t, first + r + 1); p < end; p++) {
+            const int64_t start = table_entry(t.aux, width, 2 * p);
+            const int64_t pattern = table_entry(t.aux, width, 2 * p + 1);
             int64_t i = crd[p], off = 1;
             if (n == most) return false;
-            to->crd[n] = (int32_t)i;
-            memcpy(to->vals + (size_t)n++ * size, vals + (size_t)start * size, size);
+            to[n] = (int32_t)i;
+            memcpy(v + (size_t)n++ * size, vals + (size_t)start * size, size);
             if (pattern == 1) continue;
-            const int64_t hi = p + 1 < end ? crd[p + 1] : t->hi;
+            const int64_t hi = p + 1 < end ? crd[p + 1] : t.hi;
             if (hi - i > most - n) return false;
             for (i++; i < hi; i++, n++, off++) {
                 if (off == pattern) off = 0;
-                to->crd[n] = (int32_t)i;
-                memcpy(to->vals + (size_t)n * size, vals + (size_t)(start + off) * size,
-                       size);
+                to[n] = (int32_t)i;
+                memcpy(v + (size_t)n * size, vals + (size_t)(start + off) * size, size);
             }
         }
     }
-    to->bounds[rows] = n;
+    bounds[rows] = n;
     return true;
 }
 

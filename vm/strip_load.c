@@ -216,8 +216,26 @@ void strip_store(stc_type t, void *vals, int64_t pos, const void *from, vclass c
         return;                                                                            \
     }
 
+/* Integers from 0 to 2^52 - 1, as those of bytes are, are the last bits of a double from
+ * 2^52 on: there are vectors for that. False: there are others. */
+static bool few_bits(double *out, const uint64_t *in, int n)
+{
+    uint64_t any = 0;
+    for (int k = 0; k < n; k++)
+        any |= in[k];
+    if (any >> 52) return false;
+    for (int k = 0; k < n; k++) {
+        const uint64_t bits = in[k] | UINT64_C(0x4330000000000000);
+        double x;
+        memcpy(&x, &bits, sizeof x);
+        out[k] = x - 0x1p52;
+    }
+    return true;
+}
+
 void strip_conv(vclass to, vclass from, void *out, const void *in, int n)
 {
+    if (to == CLASS_F64 && from <= CLASS_U64 && few_bits(out, in, n)) return;
     CONVERT(F64, I64)
     CONVERT(F64, U64)
     CONVERT(F64, F32)
