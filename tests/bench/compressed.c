@@ -5,7 +5,7 @@
  * lengths equally often, so the mean is n/2; runs go on from row to row. `bytes` is
  * how many times smaller the compressed operand is than the dense one. For lz77 a
  * second ratio is that to what one would do otherwise: decompress, compute densely,
- * and compress.
+ * and compress; and `larger` is how many times more bytes the result has than that one.
  */
 #include "compressed.h"
 #include <math.h>
@@ -139,8 +139,9 @@ static bool agree(bench *b, const planes *p)
     return same;
 }
 
-/* What decompressing the operands and compressing the result takes. */
-static double around(bench *b, const row *r)
+/* What decompressing the operands and compressing the result takes; *larger: how many
+ * times more bytes the result has as it was computed than as it is compressed then. */
+static double around(bench *b, const row *r, double *larger)
 {
     const stc_tensor *t;
     stc_tensor *d[3] = {NULL}, *z = NULL;
@@ -154,6 +155,7 @@ static double around(bench *b, const row *r)
     const double t2 = now_ns();
     ok = ok && !stc_tensor_convert(result, r->a, -1, &z);
     const double t3 = now_ns();
+    if (ok) *larger = (double)stc_tensor_bytes(t) / (double)stc_tensor_bytes(z);
     for (int k = 0; k < 3; k++)
         stc_tensor_free(d[k]);
     stc_tensor_free(result);
@@ -194,13 +196,14 @@ static double run_row(const row *r, bool csv, bool *wrong)
     } else {
         const bool same = agree(&b, &p);
         const double a = least(ours), c = least(theirs);
-        const double other = strstr(r->a, "lz77") ? around(&b, r) + c : NAN;
+        double larger = NAN;
+        const double other = strstr(r->a, "lz77") ? around(&b, r, &larger) + c : NAN;
         ratio = a / c;
         *wrong |= !same;
-        printf(csv ? "%s,%s,%.4f,%.4f,%.4f,%.2f,%.4f%s\n"
-                   : "%-14s %-10s %9.3f %9.3f %8.3f %8.1f %8.3f%s\n",
+        printf(csv ? "%s,%s,%.4f,%.4f,%.4f,%.2f,%.4f,%.3f%s\n"
+                   : "%-14s %-10s %9.3f %9.3f %8.3f %8.1f %8.3f %8.3f%s\n",
                r->name, r->input, a * 1e-6, c * 1e-6, ratio, b.dense / b.packed, a / other,
-               same ? "" : "  RESULTS DIFFER");
+               larger, same ? "" : "  RESULTS DIFFER");
     }
     fflush(stdout);
     close_row(&b);
@@ -216,8 +219,8 @@ int bench_compressed(const char *filter, bool csv)
         snprintf(label, sizeof label, "%s %s", rows[k].name, rows[k].input);
         if (filter && !strstr(label, filter) && strcmp(filter, "compressed")) continue;
         if (!head && !csv)
-            printf("\n%-14s %-10s %9s %9s %8s %8s %8s\n", "compressed", "input", "stcvm ms",
-                   "dense ms", "ratio", "bytes", "around");
+            printf("\n%-14s %-10s %9s %9s %8s %8s %8s %8s\n", "compressed", "input",
+                   "stcvm ms", "dense ms", "ratio", "bytes", "around", "larger");
         head = true;
         run_row(&rows[k], csv, &wrong);
     }
