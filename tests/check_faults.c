@@ -322,12 +322,14 @@ static bool fail_one(int k, int64_t at, bool lasting, bool no_super)
 
 START_TEST(each_allocation)
 {
-    int64_t at = 1;
-    while (fail_one(_i, at, false, at % 2 == 0))
-        at++;
-    ck_assert_int_gt(at, 3);
-    for (int64_t k = 1; k < at; k += 7)
-        fail_one(_i, k, true, false);
+    for (int no_super = 0; no_super < 2; no_super++) {
+        int64_t at = 1;
+        while (fail_one(_i, at, false, no_super))
+            at++;
+        ck_assert_int_gt(at, 3);
+        for (int64_t k = 1 + no_super; k < at; k += 7)
+            fail_one(_i, k, true, no_super);
+    }
 }
 END_TEST
 

@@ -22,6 +22,8 @@ enum { ROWS = 14, COLUMNS = 20 };
     ".tensor t8 \"D\" output f64 (0) [e0 e1] format 2 dense(0) dense(1)\n"                 \
     ".tensor t9 \"\" temp f64 (0) [e1] format 1 dense(0)\n"                                \
     ".tensor t10 \"k\" output i32 (0) [e0] format 1 dense(0)\n"                            \
+    ".tensor t11 \"E\" output f64 (0) [e0 e1] format 2 compressed(0) compressed(1)\n"      \
+    ".tensor t12 \"X\" input f64 (0) format 2 dense(0) dense(1)\n"                         \
     ".extent e0 dim t0 0\n.extent e1 dim t0 1\n.extent e2 const 4\n.extent e3 const 3\n"   \
     ".const k0 f64 0\n.const k1 i64 1\n.const k2 i64 0\n.const k3 i64 -1\n"                \
     ".const k4 f64 4611686018427387904\n.const k5 i64 3\n.const k6 f32 0\n"                \
@@ -188,6 +190,147 @@ static const near_case loops[] = {
      0, true},
 };
 enum { LOOPS = sizeof loops / sizeof *loops };
+
+/* Sums that go straight into the result: e rows of them, i3 being where. */
+#define SUMS(set, e, index, from)                                                          \
+    ".extent e4 addc e0 -20 / .const k7 i64 13 / .merge g7 lo " from " hi " e              \
+    " universe produce 0x3 { locate c0 t0 0 root root 1 } / .code / begin t2 / " set       \
+    "loop i0, m0, g7 / " index "at c1, t2, 0, root, i3 / open c2, t0, 1, c0 / const v0, "  \
+    "k0 / loop i1, m1, g2 / load v1, t0, c2 / load v2, t1, c3 / " ADD                      \
+    "end / store t2, c1, v0 / end / finish t2 / halt / "
+/* Two loops side by side below each row, over the same fibers: what they do. */
+#define TWO(first, second)                                                                 \
+    ".const k7 i64 10 / .merge g7 lo root hi e1 produce 0x2 { walk c5 } / .merge g8 lo "   \
+    "root hi e1 produce 0x2 { walk c8 } / .fn f0 \"f\" "                                   \
+    "(f64 f64) f64 registers 3 code 0:2 / .code / fn2 v2, sub, f64, v0, v1 / return v2 / " \
+    "begin t5 / begin t8 / begin t11 / ws.begin t3 / iconst i5, k7 / loop i0, m0, g0 / "   \
+    "at "                                                                                  \
+    "c1, t8, 0, root, i0 / at c4, t5, 0, root, i0 / open c2, t0, 1, c0 / open c5, t0, 1, " \
+    "c0 / loop i1, m1, g1 / load v1, t0, c2 / " first                                      \
+    "end / loop i2, m2, g7 / load v2, t0, c5 / " second                                    \
+    "end / keep t5, 0, c4 / end / ws.end t3 / finish t5 / finish t8 / finish t11 / open "  \
+    "c8, t3, 0, root / const v0, k0 / loop i1, m1, g8 / load v1, t3, c8 / " ADD            \
+    "end / begin t6 / store t6, root, v0 / finish t6 / halt / "
+#define INTO_D(i, c, what) "at " c ", t8, 1, c1, " i " / " what " / "
+/* A loop inside of which the place is another, or isn't in range. */
+#define BELOW(set, merge, body)                                                            \
+    ".extent e4 addc e0 -20 / .const k7 i64 13 / .const k8 i64 -2 / .merge g7 lo e4 hi "   \
+    "e1 universe produce 0x1 { } / .code / begin t2 / begin t5 / begin t8 / begin t11 "    \
+    "/ " set "loop i0, m0, g0 / open c2, t0, 1, c0 / loop i1, m1, " merge                  \
+    " / ivalue v1, i1 / "                                                                  \
+    "conv v1, f64, i64, v1 / " body                                                        \
+    "end / end / finish t2 / finish t5 / finish t8 / finish t11 / halt / "
+#define EACH(index, body)                                                                  \
+    ".const k7 i64 13 / .code / begin t5 / begin t11 / iconst i5, k7 / loop i0, m0, g0 / " \
+    "imuladd i3, i0, k3, i5 / open c2, t0, 1, c0 / " body                                  \
+    "end / finish t5 / finish t11 / halt / "
+
+static const near_case sinks[] = {
+    /* sums */
+    {"sums", SUMS("iconst i5, k2 / ", "e0", "imuladd i3, i0, k1, i5 / ", "root"), '3',
+     false},
+    {"sums from the third place on",
+     SUMS("iconst i5, k5 / ", "e3", "imuladd i3, i0, k1, i5 / ", "root"), '3', false},
+    {"sums beyond the end",
+     SUMS("iconst i5, k5 / ", "e0", "imuladd i3, i0, k1, i5 / ", "root"), '3', false},
+    {"sums before the beginning",
+     SUMS("iconst i5, k3 / ", "e0", "imuladd i3, i0, k1, i5 / ", "root"), '3', false},
+    {"sums at one place", SUMS("iconst i5, k2 / iconst i3, k1 / ", "e0", "", "root"), '3',
+     false},
+    {"sums into a scalar",
+     ".code / begin t6 / loop i0, m0, g0 / open c2, t0, 1, c0 / const v0, k0 / loop i1, "
+     "m1, g2 / load v1, t0, c2 / load v2, t1, c3 / " ADD
+     "end / store t6, root, v0 / end / finish t6 / halt / ",
+     '3', false},
+    {"sums, and what isn't stored", SUM("", ADD, "fn2 v5, mul, f64, v0, v0 / "), 0, true},
+    /* two loops into one result */
+    {"into two results",
+     TWO(INTO_D("i1", "c6", "store t8, c6, v1"),
+         "at c7, t5, 1, c4, i2 / store t5, c7, v2 / "),
+     '4', true},
+    {"stored twice",
+     TWO(INTO_D("i1", "c6", "store t8, c6, v1"), INTO_D("i2", "c7", "store t8, c7, v2")),
+     '1', true},
+    {"stored, then accumulated",
+     TWO(INTO_D("i1", "c6", "store t8, c6, v1"),
+         INTO_D("i2", "c7", "acc t8, c7, add, f64, v2")),
+     '1', true},
+    {"accumulated, then stored",
+     TWO(INTO_D("i1", "c6", "acc t8, c6, add, f64, v1"),
+         INTO_D("i2", "c7", "store t8, c7, v2")),
+     '1', true},
+    {"accumulated twice",
+     TWO(INTO_D("i1", "c6", "acc t8, c6, add, f64, v1"),
+         INTO_D("i2", "c7", "acc t8, c7, add, f64, v2")),
+     '4', true},
+    {"accumulated by two functions",
+     TWO(INTO_D("i1", "c6", "acc t8, c6, add, f64, v1"),
+         INTO_D("i2", "c7", "acc t8, c7, max, f64, v2")),
+     '1', true},
+    {"accumulated by one that minds the order",
+     TWO(INTO_D("i1", "c6", "acc t8, c6, sub, f64, v1"),
+         INTO_D("i2", "c7", "acc t8, c7, sub, f64, v2")),
+     '1', true},
+    {"accumulated where places are appended",
+     TWO("within i1, e2 / at c6, t5, 1, c4, i1 / acc t5, c6, add, f64, v1 / ",
+         "imuladd i3, i2, k1, i5 / within i3, e1 / at c7, t5, 1, c4, i3 / acc t5, "
+         "c7, add, f64, v2 / "),
+     '1', true},
+    {"into a workspace twice",
+     TWO("ws.add t3, i1, add, f64, v1 / ", "ws.add t3, i2, add, f64, v2 / "), '4', true},
+    {"called into a workspace twice",
+     TWO("ws.call t3, f0, i1, v1, 0 / ", "ws.call t3, f0, i2, v2, 0 / "), '1', true},
+    /* places */
+    {"beyond the end of a row",
+     BELOW("iconst i5, k5 / ", "g1",
+           "imuladd i3, i1, k1, i5 / at c1, t8, 0, root, i0 / at c6, t8, 1, c1, i3 / store "
+           "t8, c6, v1 / "),
+     0, true},
+    {"beyond the end of a result",
+     BELOW("", "g3", "at c1, t2, 0, root, i1 / store t2, c1, v1 / "), 0, false},
+    {"before the beginning of a result",
+     BELOW("", "g7", "at c1, t2, 0, root, i1 / store t2, c1, v1 / "), 0, false},
+    {"before the beginning of a row",
+     BELOW("", "g7", "at c1, t8, 0, root, i0 / at c6, t8, 1, c1, i1 / store t8, c6, v1 / "),
+     0, true},
+    {"at each fourth column, a row further each time",
+     BELOW("", "g5",
+           "imuladd i3, i1, k5, i1 / at c1, t8, 0, root, i1 / at c6, t8, 1, c1, i3 / store "
+           "t8, c6, v1 / "),
+     0, false},
+    {"kept, and not stored",
+     EACH("", "at c4, t5, 0, root, i0 / loop i1, m1, g1 / at c6, t5, 1, c4, i1 / keep t5, "
+              "1, c6 / end / keep t5, 0, c4 / "),
+     0, true},
+    {"row and place kept, and not stored",
+     EACH("", "loop i1, m1, g1 / at c4, t5, 0, root, i0 / at c6, t5, 1, c4, i1 / keep t5, "
+              "1, c6 / keep t5, 0, c4 / end / "),
+     0, true},
+    {"kept, and not stored, where nothing is before it",
+     ".code / begin t5 / iconst i5, k5 / at c4, t5, 0, root, i5 / loop i1, m1, g3 / at c6, "
+     "t5, 1, c4, i1 / keep t5, 1, c6 / end / keep t5, 0, c4 / finish t5 / halt / ",
+     0, true},
+    {"before the beginning of an appended row",
+     BELOW("", "g7",
+           "at c4, t5, 0, root, i0 / at c6, t5, 1, c4, i1 / store t5, c6, v1 / keep t5, 0, "
+           "c4 / "),
+     0, true},
+    /* order */
+    {"rows from the last one on",
+     EACH("", "at c4, t5, 0, root, i3 / loop i1, m1, g1 / load v1, t0, c2 / at c6, t5, 1, "
+              "c4, i1 / store t5, c6, v1 / end / keep t5, 0, c4 / "),
+     0, false},
+    {"appended rows from the last one on",
+     EACH("", "at c4, t11, 0, root, i3 / loop i1, m1, g1 / load v1, t0, c2 / at c6, t11, "
+              "1, c4, i1 / store t11, c6, v1 / end / keep t11, 0, c4 / "),
+     0, false},
+    {"two rows at once",
+     EACH("", "at c4, t11, 0, root, i0 / const v1, k4 / at c6, t11, 1, c4, i0 / store t11, "
+              "c6, v1 / at c5, t11, 0, root, i5 / at c7, t11, 1, c5, i0 / store t11, c7, "
+              "v1 / keep t11, 0, c4 / keep t11, 0, c5 / "),
+     0, false},
+};
+enum { SINKS = sizeof sinks / sizeof *sinks };
 
 /* A loop alone, over a dense vector: c2 walks it, c3 is located in n. */
 #define ALONE(before, body, after)                                                         \
@@ -558,13 +701,13 @@ enum { ROUNDS = sizeof rounds / sizeof *rounds };
 
 /* ---- a run ------------------------------------------------------------------------- */
 
-enum { MACHINES = 3, RESULTS = 5 };
-static const char *const results[RESULTS] = {"y", "C", "s", "D", "k"};
+enum { MACHINES = 3, RESULTS = 6, INPUTS = 5 };
+static const char *const results[RESULTS] = {"y", "C", "s", "D", "k", "E"};
 
 typedef struct lab {
     heap h;
     stc_machine *m;
-    stc_tensor *in[4];
+    stc_tensor *in[INPUTS];
     stc_program *p;
     stc_status status;
     char message[300];
@@ -573,26 +716,26 @@ typedef struct lab {
 /* Small whole numbers, so that sums don't hang on their order. */
 static void lab_open(lab *l, bool no_super, int threads)
 {
-    static const char *const form[] = {"csr", "dense", "dcsr", "dense"};
-    static const int64_t matrix[2] = {ROWS, COLUMNS}, vector[1] = {COLUMNS};
-    double f64[ROWS * COLUMNS];
+    static const char *const form[] = {"csr", "dense", "dcsr", "dense", "dense"};
+    static const int64_t matrix[] = {ROWS, COLUMNS}, square[] = {COLUMNS, COLUMNS};
+    double f64[COLUMNS * COLUMNS];
     int64_t i64[COLUMNS];
     l->m = machine_open(&l->h, no_super);
     machine_share(l->m, threads);
-    for (int t = 0; t < 4; t++) {
-        for (int k = 0; k < ROWS * COLUMNS; k++)
+    for (int t = 0; t < INPUTS; t++) {
+        for (int k = 0; k < COLUMNS * COLUMNS; k++)
             f64[k] = (k * 7 + t) % 3 ? 0 : 1 + k % 5;
         for (int k = 0; k < COLUMNS; k++)
             i64[k] = k % 4;
         ck_ok(l->m, stc_tensor_from_dense(l->m, form[t], t == 3 ? STC_I64 : STC_F64,
-                                          t % 2 ? 1 : 2, t % 2 ? vector : matrix, NULL,
-                                          t == 3 ? (void *)i64 : f64, &l->in[t]));
+                                          t % 2 ? 1 : 2, t % 2 || t == 4 ? square : matrix,
+                                          NULL, t == 3 ? (void *)i64 : f64, &l->in[t]));
     }
 }
 
 static void lab_run(lab *l, const near_case *c)
 {
-    static const char *const name[] = {"A", "x", "B", "n"};
+    static const char *const name[] = {"A", "x", "B", "n", "X"};
     const size_t size = sizeof HEAD + strlen(c->code);
     char *text = malloc(size);
     ck_assert_ptr_nonnull(text);
@@ -602,7 +745,7 @@ static void lab_run(lab *l, const near_case *c)
     const stc_status st = stc_program_assemble(l->m, text, "near", &l->p);
     ck_assert_msg(st == STC_OK, "%s: %s", c->what, stc_error(l->m)->message);
     free(text);
-    for (int t = 0; t < 4; t++)
+    for (int t = 0; t < INPUTS; t++)
         ck_ok(l->m, stc_bind(l->p, name[t], l->in[t]));
     for (int k = 0; k < 2; k++)
         l->status = stc_run(l->p);
@@ -612,7 +755,7 @@ static void lab_run(lab *l, const near_case *c)
 static void lab_close(lab *l)
 {
     stc_program_free(l->p);
-    for (int t = 0; t < 4; t++)
+    for (int t = 0; t < INPUTS; t++)
         stc_tensor_free(l->in[t]);
     machine_shut(l->m, &l->h);
 }
@@ -625,6 +768,8 @@ static void same_result(lab *base, lab *l, const near_case *c, const char *name)
     ck_assert_int_eq(stc_result(l->p, name, &y), st);
     if (st) return;
     ck_ok(l->m, stc_tensor_check((stc_tensor *)y));
+    ck_assert_msg(x->nvals == y->nvals, "%s: %s has %lld entries, not %lld", c->what, name,
+                  (long long)y->nvals, (long long)x->nvals);
     ck_ok(base->m, stc_tensor_to_dense(x, a));
     ck_ok(l->m, stc_tensor_to_dense(y, b));
     ck_assert_msg(memcmp(a, b, sizeof a) == 0, "%s: %s differs%s: %g, not %g", c->what,
@@ -642,7 +787,8 @@ static void judge(const near_case *c)
     for (int k = 0; k < MACHINES; k++) {
         lab_open(&l[k], k == 0, k == 2 ? 2 : 1);
         lab_run(&l[k], c);
-        ck_assert_msg(l[k].status == l[0].status, "%s: %s", c->what, l[k].message);
+        ck_assert_msg(l[k].status == l[0].status, "%s: %s, not %s", c->what, l[k].message,
+                      l[0].message);
         ck_assert_msg(!l[k].status || !strcmp(l[k].message, l[0].message), "%s: %s, not %s",
                       c->what, l[k].message, l[0].message);
         for (int r = 0; r < RESULTS; r++)
@@ -677,12 +823,19 @@ START_TEST(near_rounds)
 }
 END_TEST
 
+START_TEST(near_sinks)
+{
+    judge(&sinks[_i]);
+}
+END_TEST
+
 Suite *suite_near(void)
 {
     Suite *s = suite_create("near");
     TCase *c = tcase_create("near");
     tcase_add_loop_test(c, near_loops, 0, LOOPS);
     tcase_add_loop_test(c, near_strips, 0, STRIPS);
+    tcase_add_loop_test(c, near_sinks, 0, SINKS);
     tcase_add_loop_test(c, near_rounds, 0, ROUNDS);
     suite_add_tcase(s, c);
     return s;

@@ -538,8 +538,11 @@ Suite *suite_sweep(void)
     tcase_add_loop_test(c, scatters, 0, sizeof rows / sizeof *rows);
     tcase_add_loop_test(c, in_formats, 0, FORMATS);
     tcase_add_loop_test(c, in_their_width, 0, INTEGERS);
-    tcase_add_test(c, near_misses);
     tcase_add_loop_test(c, crowded, 0, sizeof crowds / sizeof *crowds);
+    suite_add_tcase(s, c);
+    c = tcase_create("near_misses");
+    tcase_set_timeout(c, 120);
+    tcase_add_test(c, near_misses);
     suite_add_tcase(s, c);
     return s;
 }

@@ -25,9 +25,7 @@ static bool inserts(const machine *mc, uint16_t id)
 static bool agree(const machine *mc, const sink *x, const sink *y)
 {
     enum { FREE = FP_ASSOCIATIVE | FP_COMMUTATIVE };
-    if (x->kind == SINK_REDUCE || y->kind == SINK_REDUCE || x->kind == SINK_HOST ||
-        y->kind == SINK_HOST || x->a != y->a)
-        return true;
+    if (sink_reduces(x) || sink_reduces(y) || x->a != y->a) return true;
     if (x->kind != y->kind || x->kind == SINK_STORE || x->fn != y->fn) return false;
     if (x->kind == SINK_WSCALL) return false; /* it may mind */
     return (fn_at(x->fn)->flags & FREE) == FREE &&
@@ -43,30 +41,16 @@ static bool all_agree(const machine *mc, const loop_tree *t, const sink *x)
     return true;
 }
 
-/* A place of the last level that is kept without a value. */
-static bool bare_place(const machine *mc, const loop_tree *t)
-{
-    for (int k = 1; k < t->s.nplace; k++) {
-        const place *p = &t->s.place[k];
-        if (p->kind == PLACE_AT && p->kept &&
-            p->level + 1 == mc->p->tensor[p->tensor].fmt.levels && !p->stored)
-            return true;
-    }
-    return false;
-}
-
 static bool sinks_match(const machine *mc, const loop_tree *t, const loop_tree *root)
 {
     for (int k = 0; k < t->s.nsink; k++) {
         const sink *x = &t->s.sink[k];
         if (!all_agree(mc, root, x)) return false;
-        if (x->kind == SINK_ACC && (fn_at(x->fn)->flags & FP_FAULTS ||
-                                    fn_result_class(x->fn, (vclass)x->cls) != x->cls))
-            return false;
+        if (x->kind == SINK_ACC && fn_at(x->fn)->flags & FP_FAULTS) return false;
     }
     for (int k = 0; k < t->nchild; k++)
         if (!sinks_match(mc, t->child[k], root)) return false;
-    return !bare_place(mc, t);
+    return true;
 }
 
 bool stage_sinks_match(const machine *mc, const loop_tree *t)
@@ -76,9 +60,10 @@ bool stage_sinks_match(const machine *mc, const loop_tree *t)
 
 /* ---- a run --------------------------------------------------------------------- */
 
-/* The rungs to place `id` of stage st, outermost first. False: it isn't made of
- * places that the cascade or those before it set. */
-static bool find_rungs(stage *st, uint16_t id, stage_sink *to)
+/* The rungs to place `id` of stage st, outermost first. The verifier has seen that it is a
+ * place of a result, below one in the level above, and so on up to a cursor from before the
+ * cascade, or the root. */
+static void find_rungs(stage *st, uint16_t id, stage_sink *to)
 {
     rung found[STC_MAX_ORDER];
     int n = 0;
@@ -88,20 +73,16 @@ static bool find_rungs(stage *st, uint16_t id, stage_sink *to)
             id = st->link.up[id];
             st = st->out;
         } else if (p->kind == PLACE_AT) {
-            if (n == STC_MAX_ORDER) return false;
             found[n++] = (rung){.at = st, .place = id, .level = p->level, .last = -1};
             id = p->up;
-        } else if (p->kind == PLACE_FIXED) {
+        } else { /* FIXED */
             to->above = p->cursor;
             break;
-        } else {
-            return false;
         }
     }
     to->nrung = n;
     for (int k = 0; k < n; k++)
         to->rung[k] = found[n - 1 - k];
-    return true;
 }
 
 /* Stages from the outermost down to that of the last level that appends have one
@@ -138,9 +119,8 @@ static bool appends_in_bulk(const level *lv)
 static sink_way way_of(machine *mc, stage_sink *x, const slot *r)
 {
     bool columns = true, bulk = true;
-    int64_t above = x->above == ROOT ? 0 : mc->c[x->above].c.at;
     if (x->above != ROOT && !mc->c[x->above].kept) return SINK_BY_LANE;
-    if (above == NONE || x->nrung == 0) return SINK_BY_LANE;
+    if (x->nrung == 0) return SINK_BY_LANE;
     for (int k = 0; k < x->nrung; k++) {
         rung *g = &x->rung[k];
         const level *lv = &r->t->level[g->level];
@@ -172,7 +152,8 @@ void stage_sinks_prepare(machine *mc, stage *st)
         stage_sink *to = &st->sink[k];
         to->way = SINK_BY_LANE;
         if (x->kind != SINK_STORE && x->kind != SINK_ACC) continue;
-        if (find_rungs(st, x->b, to)) to->way = (uint8_t)way_of(mc, to, &mc->slot[x->a]);
+        find_rungs(st, x->b, to);
+        to->way = (uint8_t)way_of(mc, to, &mc->slot[x->a]);
         if (to->way == SINK_BY_LANE) stage_results_turn(st->out, x->a);
         for (int j = 0; to->way == SINK_BY_PLACE && j < to->nrung; j++)
             to->rung[j].at->column[to->rung[j].place] = true;
@@ -182,19 +163,12 @@ void stage_sinks_prepare(machine *mc, stage *st)
 /* ---- places as columns --------------------------------------------------------- */
 
 /* One coordinate after another, as base operations do it. */
-static stc_status place_each(machine *mc, stage *st, int id, const column *up)
+static stc_status place_each(ctx *cx, level *lv, const column *up, const column *i,
+                             int64_t *to, int n)
 {
-    strip *g = st->g;
-    const place *p = &g->s.place[id];
-    level *lv = &mc->slot[p->tensor].t->level[p->level];
-    column *c = &g->place[id];
-    int64_t *to = p->varies ? c->data : &c->base;
-    for (int k = 0; k < (p->varies ? g->n : 1); k++) {
-        const int64_t i = column_get(&g->icol[p->icol], k);
-        if (lv->kind->append_coord(mc->cx, lv, column_get(up, k), i, &to[k]))
-            return mc->cx->diag.status;
-    }
-    c->form = p->varies ? COL_ARRAY : COL_FIXED;
+    for (int k = 0; k < n; k++)
+        if (lv->kind->append_coord(cx, lv, column_get(up, k), column_get(i, k), &to[k]))
+            return cx->diag.status;
     return STC_OK;
 }
 
@@ -228,11 +202,14 @@ stc_status cascade_place(machine *mc, stage *st, int id)
     const place *p = &g->s.place[id];
     column *c = &g->place[id];
     if (!st->column[id]) return STC_OK;
-    const level *lv = &mc->slot[p->tensor].t->level[p->level];
+    level *lv = &mc->slot[p->tensor].t->level[p->level];
     const column *up = &g->place[p->up], *i = &g->icol[p->icol];
     c->full = true;
     c->ranged = false;
-    if (!p->varies) return place_each(mc, st, id, up);
+    if (!p->varies) {
+        c->form = COL_FIXED;
+        return place_each(mc->cx, lv, up, i, &c->base, 1);
+    }
     if (i->form == COL_STEP && up->form == COL_FIXED && i->base >= lv->base &&
         lv->base + lv->extent - i->base >= g->n) {
         c->form = COL_STEP;
@@ -241,7 +218,7 @@ stc_status cascade_place(machine *mc, stage *st, int id)
     }
     c->form = COL_ARRAY;
     if (place_all(c->data, up, i, lv, g->n)) return STC_OK;
-    return place_each(mc, st, id, up); /* which says what is wrong */
+    return place_each(mc->cx, lv, up, i, c->data, g->n); /* which says what is wrong */
 }
 
 /* ---- places as cursors --------------------------------------------------------- */

@@ -112,6 +112,12 @@ typedef struct sink {
     const lop *at;
 } sink;
 
+/* Into a register; others go into tensors. */
+static inline bool sink_reduces(const sink *x)
+{
+    return x->kind == SINK_REDUCE || x->kind == SINK_HOST;
+}
+
 typedef struct loop_summary {
     loop *l;
     int nicol, nplace, nnode, nstep, nsink;

@@ -81,7 +81,7 @@ static bool absorbed(const sink *x, value v)
 static bool settled(const machine *mc, const strip *s)
 {
     const sink *x = &s->s.sink[0];
-    if (s->s.nsink != 1 || (x->kind != SINK_REDUCE && x->kind != SINK_HOST)) return false;
+    if (s->s.nsink != 1 || !sink_reduces(x)) return false;
     return absorbed(x, mc->v[x->a]);
 }
 

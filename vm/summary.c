@@ -281,10 +281,12 @@ static bool read_adding(reader *r, const insn *in, const lop *at)
     return finish_sink(r, x, a[user ? 3 : 4]);
 }
 
+/* A place of the last level is kept by its value: without one it has no sink. */
 static bool read_keep(reader *r, const uint16_t *a, const lop *at)
 {
     place *pl = &r->s->place[summary_read_place(r, a[2])];
     if (pl->kind != PLACE_AT || pl->kept) return false;
+    if (a[1] + 1 == r->mc->p->tensor[a[0]].fmt.levels && !pl->stored) return false;
     pl->kept = true;
     pl->keep = at;
     return true;
@@ -418,7 +420,7 @@ static int sinks_into(const loop_tree *tree, uint16_t t)
     int n = 0;
     for (int k = 0; k < tree->s.nsink; k++) {
         const sink *x = &tree->s.sink[k];
-        n += x->kind != SINK_REDUCE && x->kind != SINK_HOST && x->a == t;
+        n += !sink_reduces(x) && x->a == t;
     }
     for (int k = 0; k < tree->nchild; k++)
         n += sinks_into(tree->child[k], t);
@@ -437,7 +439,7 @@ static bool leaves_nothing(const reader *r)
     }
     for (int k = 0; k < r->s->nsink; k++) {
         const sink *x = &r->s->sink[k];
-        if (x->kind != SINK_REDUCE && x->kind != SINK_HOST) {
+        if (!sink_reduces(x)) {
             if (sinks_into(r->t, x->a) > 1) return false;
             continue;
         }
