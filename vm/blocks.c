@@ -372,10 +372,7 @@ static stc_status walk_from(walk *w, int l, int64_t parent, const int64_t *at)
         return machine_count(w->mc, n);
     }
     if (s->way == WAY_COORDS) return walk_coords(w, l, parent, at);
-    const walk_step *up = s - 1;
-    const int64_t above = s->way == WAY_VIEW && l > 0 && up->way == WAY_COORDS
-                              ? affine_coord(up->lv, parent)
-                              : 0;
+    const int64_t above = s->way == WAY_VIEW ? affine_coord(s[-1].lv, parent) : 0;
     return walk_span(w, l, parent, above, at);
 }
 
@@ -386,14 +383,13 @@ bool blocks_implied(const machine *mc, const affine *a, const affine_place *x)
     const tensor *t = mc->slot[x->tensor].t;
     const level *lv = &t->level[x->level];
     int diff, other;
-    if (lv->kind->arrays || !(lv->props & PROP_BRANCHLESS) ||
-        !format_implied(&t->fmt, x->level, &diff, &other) || other < 0)
-        return false;
+    if (lv->kind->arrays || !(lv->props & PROP_BRANCHLESS)) return false;
+    format_implied(&t->fmt, x->level, &diff, &other); /* both are there: format_valid */
     affine_line want, here, part;
     const affine_place *at = x;
     bool ok = affine_line_of(mc, &x->at, &here);
     memset(&want, 0, sizeof want);
-    for (int l = x->level - 1; ok && l >= 0 && l >= (diff < other ? diff : other); l--) {
+    for (int l = x->level - 1; ok && l >= (diff < other ? diff : other); l--) {
         at = &a->place[at->up];
         ok = (at->kind == AFFINE_WALKED || at->kind == AFFINE_DENSE) &&
              (at->cursor == ROOT || mc->c[at->cursor].plain) &&
@@ -425,10 +421,10 @@ bool blocks_level(const machine *mc, const affine *a, const affine_place *x,
     return out->implied || out->viewed;
 }
 
-static bool add_step(walk *w, walk_step s, int d)
+/* The next step is that of index d, which no step before has. */
+static void add_step(walk *w, walk_step s, int d)
 {
     const affine *a = w->a;
-    if (w->nstep == STEPS) return false;
     if (s.lo < a->lo[d]) s.lo = a->lo[d];
     if (s.hi > a->hi[d]) s.hi = a->hi[d];
     for (int k = 0; k < w->nline; k++)
@@ -440,7 +436,6 @@ static bool add_step(walk *w, walk_step s, int d)
     for (int k = 0; k < w->nstep; k++) /* the last one that it has completes a sum */
         w->step[k].cut &= ~s.cut;
     w->step[w->nstep++] = s;
-    return true;
 }
 
 static bool add_level(walk *w, int l)
@@ -454,8 +449,10 @@ static bool add_level(walk *w, int l)
     walk_step s = {.lv = lv, .level = lv->at, .lo = lv->lo, .hi = lv->lo + lv->extent};
     s.way = lv->viewed ? WAY_VIEW : lv->walked ? WAY_COORDS : WAY_RANGE;
     s.checked = s.lo < a->lo[d] || s.hi > a->hi[d];
-    return add_step(w, s, d) &&
-           (s.way != WAY_VIEW || (w->nstep > 1 && w->step[w->nstep - 2].way == WAY_COORDS));
+    const int up = w->nstep - 1; /* whose coordinate a view asks for */
+    if (s.way == WAY_VIEW && (up < 0 || w->step[up].way != WAY_COORDS)) return false;
+    add_step(w, s, d);
+    return true;
 }
 
 static bool ranged(const walk_step *s)
@@ -501,8 +498,7 @@ static bool find_steps(walk *w)
         if (!add_level(w, l)) return false;
     for (int k = 0; k < a->nrest; k++) {
         const int d = a->rest[k];
-        if (!add_step(w, (walk_step){.way = WAY_INDEX, .lo = a->lo[d], .hi = a->hi[d]}, d))
-            return false;
+        add_step(w, (walk_step){.way = WAY_INDEX, .lo = a->lo[d], .hi = a->hi[d]}, d);
     }
     for (int b = 0; b < w->nbound; b++) {
         bool found = false;

@@ -176,7 +176,7 @@ static stc_status prepare(machine *mc, cascade *c)
         c->stage[k].paired = c->stage[k].pair && nest_prepare(mc, c->stage[k].pair);
     stage *first = &c->stage[0];
     if (first->paired && first->plain) return make_ready(mc, first);
-    first->plain = first->paired && c->nstage == 2;
+    first->plain = first->paired;
     if (prepare_sinks(mc, c)) return mc->cx->diag.status;
     for (int k = 0; k < c->nstage; k++) {
         stage *st = &c->stage[k];
@@ -327,7 +327,7 @@ static void cascade_free(machine *mc, super *base)
         mem_free(mc->cx, st->run_lane, st->run_lane ? ROW_INTS * sizeof *st->run_lane : 0);
         mem_free(mc->cx, st->pair, sizeof *st->pair);
         mem_free(mc->cx, st->key_block, st->key_size);
-        const int count = st->own.s.l ? st->own.s.l->merge->count : 0;
+        const int count = st->own.s.l->merge->count;
         mem_free(mc->cx, st->stand,
                  st->stand ? (size_t)count * (STC_MAX_ORDER + 1) * sizeof *st->stand : 0);
     }

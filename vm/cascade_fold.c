@@ -71,7 +71,7 @@ void stage_bare_prepare(stage *st)
 {
     const stage_walk *w = &st->walk[0];
     st->bare_now =
-        st->bare && st->nwalk == 1 && w->tabled && !w->trims && !w->dups &&
+        st->bare && w->tabled && !w->trims && !w->dups &&
         (w->t.shape == VIEW_RANGE || (w->t.shape == VIEW_COORDS && w->t.bounds)) &&
         st->maybe & 2;
     for (int k = 0; k < st->nchild; k++)

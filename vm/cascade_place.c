@@ -109,11 +109,11 @@ static bool in_order(const machine *mc, const stage_sink *x, const slot *r)
     return true;
 }
 
+/* What is interleaved isn't unique, or is branchless. */
 static bool appends_in_bulk(const level *lv)
 {
     enum { ASK = PROP_UNIQUE | PROP_ORDERED | PROP_BRANCHLESS };
-    return lv->kind->append_room && (lv->props & ASK) == (PROP_UNIQUE | PROP_ORDERED) &&
-           lv->a[STC_CRD].stride == lv->a[STC_CRD].width;
+    return lv->kind->append_room && (lv->props & ASK) == (PROP_UNIQUE | PROP_ORDERED);
 }
 
 static sink_way way_of(machine *mc, stage_sink *x, const slot *r)

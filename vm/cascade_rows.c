@@ -49,7 +49,7 @@ static bool match_merge(const machine *mc, stage *st)
 }
 
 /* Nothing but the loop inside and what is there for it: all other places are the merge's
- * or those of the strip around. */
+ * or those of the strip around, and what doesn't vary is worked out there. */
 static bool match_body(const stage *st)
 {
     const loop_summary *s = &st->g->s;
@@ -58,7 +58,7 @@ static bool match_body(const stage *st)
         if (x->kind == STEP_INNER) continue;
         if (x->kind != STEP_NODE) return false;
         const uint8_t kind = s->node[x->a].kind;
-        if (kind != NODE_LOAD && kind != NODE_CONST && kind != NODE_GIVEN) return false;
+        if (kind != NODE_LOAD && kind != NODE_GIVEN) return false;
     }
     return s->nsink == 0;
 }
@@ -114,46 +114,32 @@ static bool prepare_row(machine *mc, stage *st, int j)
     return true;
 }
 
+/* A factor is worked out in the strip around, or is the fiber's value; there is one of
+ * those. */
 static bool prepare_scalar(machine *mc, stage *st, uint16_t id)
 {
     const node *x = &st->g->s.node[id];
     nest_rows *r = &st->rows;
-    const int j = r->nscalar;
-    r->scalar[j].lanes = NULL;
-    if (x->kind == NODE_GIVEN && st->link.node[id] != UNLINKED) {
-        r->scalar[j].lanes = &st->out->g->node[st->link.node[id]];
-    } else if (x->kind == NODE_CONST) {
-        r->scalar[j].fixed.one = mc->p->konst[x->a].v;
-        r->scalar[j].lanes = &r->scalar[j].fixed;
-    } else if (x->kind == NODE_LOAD && mc->slot[x->a].t->type == st->pair->type) {
-        if (x->b == st->walk[0].place) {
-            if (r->vals) return false;
-            r->vals = mc->slot[x->a].t->vals;
-            return true;
-        }
-        const tensor *from = mc->slot[x->a].t;
-        if (st->g->s.place[x->b].kind != PLACE_GIVEN ||
-            !tensor_unique(from, from->fmt.levels - 1))
-            return false;
-        r->scalar[j].at = &st->out->g->place[st->link.up[x->b]];
-        r->scalar[j].vals = from->vals;
-    } else {
-        return false;
+    if (x->kind == NODE_GIVEN) {
+        r->scalar[r->nscalar++] = &st->out->g->node[st->link.node[id]];
+        return true;
     }
-    r->nscalar++;
+    if (x->kind != NODE_LOAD || mc->slot[x->a].t->type != st->pair->type ||
+        x->b != st->walk[0].place || r->vals)
+        return false;
+    r->vals = mc->slot[x->a].t->vals;
     return true;
 }
 
-/* Rows of the result are found without cursors, and don't differ along a fiber. The last
- * level's coordinates are those of the loop inside (nest.c). */
+/* Rows of the result are found without cursors. They don't differ along a fiber: a kernel
+ * that accumulates a range has its row from around the fiber (nest.c), and the last level's
+ * coordinates from the loop inside. */
 static bool match_result(machine *mc, const stage *st)
 {
     const stage *in = st->child[0];
     const sink *x = &in->g->s.sink[0];
     const stage_sink *to = &in->sink[0];
     if (to->way == SINK_BY_LANE) return false;
-    for (int k = 0; k + 1 < to->nrung; k++)
-        if (to->rung[k].at == st || to->rung[k].at == in) return false;
     const rung *g = &to->rung[to->nrung - 1];
     const level *lv = &mc->slot[x->a].t->level[g->level];
     return g->insert && level_covers(lv, st->pair->lo, st->pair->hi);
@@ -163,7 +149,6 @@ bool stage_rows_prepare(machine *mc, stage *st)
 {
     nest *ns = st->pair;
     int width;
-    if (!ns->rows[0] && !ns->rows[1]) return false; /* rows += of a range (super.def) */
     if (!match_merge(mc, st) || !match_body(st) || !match_result(mc, st) ||
         !prepare_walk(mc, st, &width) || !ns->rows[width == 8])
         return false;
@@ -184,7 +169,7 @@ bool stage_rows_prepare(machine *mc, stage *st)
 /* Columns that lanes must have something in: those in which some may not. */
 typedef struct needs {
     int n;
-    const column *c[MERGE_TABLE_MAX + NEST_LOADS + 4];
+    const column *c[MERGE_TABLE_MAX + NEST_LOADS];
 } needs;
 
 static void need(needs *out, const column *c)
@@ -203,8 +188,6 @@ static void find_needs(const stage *st, needs *out)
             need(out, &st->out->g->place[st->link.up[1 + b]]);
     for (int j = 0; j < st->pair->nload; j++)
         if (r->x[j].up) need(out, r->x[j].up);
-    for (int j = 0; j < r->nscalar; j++)
-        if (!r->scalar[j].lanes) need(out, r->scalar[j].at);
 }
 
 /* Whether a lane's fiber has anything in it. */

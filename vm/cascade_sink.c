@@ -18,7 +18,7 @@ static stc_status add_to_workspace(machine *mc, stage *st, const sink *x)
     int64_t coords[STC_MAX_ORDER];
     const column *i = &g->icol[x->icol[0]];
     stc_status status;
-    if (x->kind == SINK_WSADD && order == 1 && i->form == COL_ARRAY && cls == w->ws->cls &&
+    if (x->kind == SINK_WSADD && order == 1 && i->form == COL_ARRAY &&
         ws_add_vector(mc, w, i->data, from, g->n, x->fn, x->at, &status))
         return status;
     for (int k = 0; k < g->n; k++) {
@@ -172,7 +172,7 @@ static stc_status append_rung(machine *mc, slot *r, rung *g, const struct sink_l
     const int old = g->last == g->at->serial + first;
     const int64_t parents = (up ? up->pos[up->n - 1] : above) + 1;
     append_room room;
-    if (parents < r->lev[g->level].parent + 1)
+    if ((up ? up->pos[0] : above) < r->lev[g->level].parent)
         return machine_fail(mc, g->at->g->s.place[g->place].at, STC_ERR_CORRUPT,
                             "coordinate %lld of result %s is appended out of order",
                             (long long)column_get(i, first), r->row->name);

@@ -13,7 +13,7 @@ static bool given(const stage *st, int id)
 {
     const place *p = &st->g->s.place[id];
     const uint16_t from = st->link.up[id];
-    if (p->kind != PLACE_GIVEN || from == UNLINKED) return false;
+    if (p->kind != PLACE_GIVEN) return false;
     const place *x = &st->out->g->s.place[from];
     return x->kind != PLACE_AT || st->out->column[from];
 }
@@ -131,13 +131,14 @@ static int64_t shift_of(const stage *st, const located *x, int k)
     return x->shift ? column_get(x->shift, st->row[k]) : 0;
 }
 
-/* Below one position, with one shift: positions go as coordinates do. */
+/* Coordinates in steps are those of one lane (cascade_fill.c): below one position, with one
+ * shift, positions go as they do. */
 static bool locate_steps(const stage *st, const located *x, column *c)
 {
     const column *i = &st->g->icol[0];
-    int64_t up, at;
-    if (i->form != COL_STEP || x->coef != 1 || !st->same || !one_above(st, x->up, &up))
-        return false;
+    int64_t at;
+    if (i->form != COL_STEP || x->coef != 1) return false;
+    const int64_t up = column_get(x->up, st->row[0]);
     if (__builtin_add_overflow(i->base, shift_of(st, x, 0), &at)) return false;
     if (up == NONE || at >= x->hi || at <= x->lo - st->g->n) {
         c->form = COL_FIXED;
@@ -205,7 +206,7 @@ static void locate_each(const stage *st, const located *x, column *c)
     const int64_t rows = x->hi - x->lo, lo = x->lo;
     int64_t up, any = 0;
     c->form = COL_ARRAY;
-    if (covers(st, x) && i->form == COL_ARRAY && one_above(st, x->up, &up)) {
+    if (covers(st, x) && one_above(st, x->up, &up)) { /* i isn't in steps: locate_steps */
         for (int e = 0; e < st->g->n; e++)
             c->data[e] = up < 0 ? NONE : up * rows + (i->data[e] - lo);
         c->full = up >= 0;

@@ -50,8 +50,7 @@ static bool seen(const machine *mc, const stage *st, const stage_walk *w, fiber_
     enum { ASK = PROP_ORDERED | PROP_UNIQUE };
     const place *opened = &st->out->g->s.place[st->link.up[w->place]];
     const level *lv = w->lv;
-    if ((opened->coef == 1 && !w->trims) || opened->coef < 1 || !lv->kind->table)
-        return false;
+    if ((opened->coef == 1 && !w->trims) || !lv->kind->table) return false;
     if ((lv->props & ASK) != ASK || st->lo < 0 || st->hi > FAR / opened->coef ||
         lv->base <= -FAR || lv->base + lv->extent >= FAR ||
         !unique_above(mc->slot[opened->tensor].t, opened->level))
@@ -155,7 +154,7 @@ static int64_t first_row(const window *v, int first)
 {
     const bool still = !v->shift || v->shift->form == COL_FIXED;
     const bool rows = v->parent->form == COL_STEP && still && is_near(shift_in(v, first));
-    return rows && v->parent->base + first >= 0 ? v->parent->base + first : NONE;
+    return rows ? v->parent->base + first : NONE;
 }
 
 /* Most lanes see nothing of a small part of a tensor: those that may see something are

@@ -125,7 +125,7 @@ static stc_status fuse_affine(machine *mc)
     for (int k = 0; any && k < mc->nloop; k++) {
         loop *l = &mc->loops[k];
         super *taken = NULL;
-        if (l->first >= mc->nmain || !innermost(mc, l)) continue;
+        if (!innermost(mc, l)) continue;
         if (affine_fuse(mc, l, &taken)) return mc->cx->diag.status;
         if (taken) machine_give(mc, taken);
     }

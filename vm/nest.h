@@ -55,12 +55,7 @@ typedef struct nest_rows {
     bool alone;       /* each lane has a row of its own                          */
     const void *vals; /* of the fiber; NULL: they are no factors                 */
     int nscalar;
-    struct {
-        const vcolumn *lanes; /* values of the strip around, or fixed; NULL:     */
-        vcolumn fixed;
-        const void *vals; /* loaded at positions of the strip around         */
-        const column *at;
-    } scalar[4];
+    const vcolumn *scalar[4]; /* values of the strip around */
     struct { /* row = vals + up * by_up + coordinate * by_crd + position * by_pos */
         const void *vals;
         const column *up; /* NULL: it is 0 */

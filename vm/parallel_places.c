@@ -172,16 +172,17 @@ static bool find_tensor(finder *f, const insn *in)
     case OP_BEGIN:
     case OP_WSBEGIN: {
         const uint8_t role = f->p->tensor[a[0]].role;
-        return (role == ROLE_TEMP || role == ROLE_WORK) && !used_outside(f, a[0]) &&
-               share(f, a[0], SHARE_OWN);
+        if ((role != ROLE_TEMP && role != ROLE_WORK) || used_outside(f, a[0])) return false;
+        f->out->sharing[a[0]] = SHARE_OWN;
+        return true;
     }
     case OP_FINISH:
         return f->out->sharing[a[0]] == SHARE_OWN;
     case OP_WSADD:
     case OP_WSCALL:
     case OP_WSEND:
-        return f->out->sharing[a[0]] == SHARE_OWN ||
-               not_shared(f, "they add to one workspace");
+        if (f->out->sharing[a[0]] == SHARE_OWN) return true;
+        return not_shared(f, "they add to one workspace");
     case OP_AT:
         return find_place(f, in);
     case OP_KEEP:

@@ -144,7 +144,7 @@ static int64_t heaviest(const machine *mc, const parallel_loop *pl, int64_t lo, 
         const tensor *t = mc->slot[id].t;
         weight w;
         if (row && most >= enough) break;
-        if (!t || !weigh(t, coef, lo, hi, &w)) continue;
+        if (!weigh(t, coef, lo, hi, &w)) continue;
         const int64_t n = below(t, w.end) - below(t, w.begin);
         if (n <= most) continue;
         most = n;
@@ -182,7 +182,7 @@ int parallel_split(const machine *mc, const parallel_loop *pl, int64_t lo, int64
         }
         if (p == best.end) break;
         const int64_t i = coordinate(&best, p) / best.coef;
-        if (i > bound[n] && i < hi) bound[++n] = i;
+        if (i > bound[n]) bound[++n] = i; /* and below hi, as p is before best.end */
     }
     bound[++n] = hi;
     return n;

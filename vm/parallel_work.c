@@ -34,22 +34,13 @@ static stc_status copy_slots(worker *w, const machine *from, const parallel_loop
         const slot *s = &from->slot[t];
         to->fill = s->fill;
         to->bound = s->bound;
-        switch ((sharing)pl->sharing[t]) {
-        case SHARE_OWN:
-            break;
-        case SHARE_READ:
-            to->t = s->t;
-            break;
-        case SHARE_PLACES:
-        case SHARE_ROWS:
-            to->t = to->own = s->own;
-            to->stores = 0;
-            memcpy(to->lev, s->lev, (size_t)s->row->fmt.levels * sizeof *s->lev);
-            break;
-        case SHARE_PARTS:
-            if (asm_begin(mc, to)) return mc->cx->diag.status;
-            break;
-        }
+        const uint8_t how = pl->sharing[t];
+        if (how == SHARE_READ) to->t = s->t;
+        if (how == SHARE_PARTS && asm_begin(mc, to)) return mc->cx->diag.status;
+        if (how != SHARE_PLACES && how != SHARE_ROWS) continue;
+        to->t = to->own = s->own;
+        to->stores = 0;
+        memcpy(to->lev, s->lev, (size_t)s->row->fmt.levels * sizeof *s->lev);
     }
     for (int k = 0; k < pl->nrows; k++) {
         slot *to = &mc->slot[pl->rows[k]];
@@ -146,12 +137,11 @@ static void open_rows(worker *w, const job *j, int c)
     }
 }
 
-static stc_status close_rows(worker *w, const job *j, int c)
+/* There is room for them: this takes no memory. */
+static void close_rows(worker *w, const job *j, int c)
 {
     for (int k = 0; k < j->pl->nrows; k++)
-        if (tensor_extend_values(&w->view[k], row_place(w, j, k, c + 1)))
-            return w->cx.diag.status;
-    return STC_OK;
+        tensor_extend_values(&w->view[k], row_place(w, j, k, c + 1));
 }
 
 static stc_status run_chunk(worker *w, job *j, int c)
@@ -174,7 +164,7 @@ static stc_status run_chunk(worker *w, job *j, int c)
     mc->slice = mc->left = WORKER_ROUNDS;
     stc_status st = machine_dispatch(mc, &mc->code[pl->first]);
     count_steps(mc);
-    if (!st) st = close_rows(w, j, c);
+    if (!st) close_rows(w, j, c);
     for (int k = 0; k < pl->nparts; k++)
         job_part(j, c, k)->at[0].end = part_position(w, pl, pl->parts[k], j->bound[c + 1]);
     for (int k = 0; k < pl->nsum; k++)

@@ -133,14 +133,9 @@ INLINE int run_end(const row_block *g, int t, int64_t row)
     {                                                                                      \
         num_##TYPE s = NO_FACTORS(B, TYPE);                                                \
         for (int j = 0; j < r->nscalar; j++) {                                             \
-            const vcolumn *c = r->scalar[j].lanes;                                         \
-            if (c) {                                                                       \
-                const void *p = c->p ? c->p : &c->one;                                     \
-                s = TIMES(B, TYPE, s, ((const num_##TYPE *)p)[c->p ? k : 0]);              \
-            } else {                                                                       \
-                const elem_##TYPE *v = r->scalar[j].vals;                                  \
-                s = TIMES(B, TYPE, s, GET(TYPE, v[column_get(r->scalar[j].at, k)]));       \
-            }                                                                              \
+            const vcolumn *c = r->scalar[j];                                               \
+            const void *p = c->p ? c->p : &c->one;                                         \
+            s = TIMES(B, TYPE, s, ((const num_##TYPE *)p)[c->p ? k : 0]);                  \
         }                                                                                  \
         return s;                                                                          \
     }
@@ -347,7 +342,7 @@ static bool is_even(const nest *ns)
     for (int j = 0; j < ns->nload; j++)
         even &= !r->x[j].by_pos;
     for (int j = 0; j < r->nscalar; j++)
-        even &= r->scalar[j].lanes && !r->scalar[j].lanes->p;
+        even &= !r->scalar[j]->p;
     return even;
 }
 

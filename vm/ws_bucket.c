@@ -70,7 +70,7 @@ static stc_status bucket_sort(machine *mc, workspace *w)
     if (w->form.words > 1 || w->heads > 8 * total + LEAST) return ws_sort_labels(mc, w);
     if (ws_record_room(mc->cx, w, total)) return mc->cx->diag.status;
     int64_t n = 0;
-    for (int64_t b = 0; b < w->heads && n < total; b++) {
+    for (int64_t b = 0; n < total; b++) { /* each entry is in one of them */
         int64_t id = w->head[b] - w->base, count = 0;
         if (id < 0) continue;
         for (int64_t k = id; k >= 0; k = w->next[k])

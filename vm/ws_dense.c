@@ -7,6 +7,7 @@
  * through, the one stored outermost first. Strings of entries are added in two goes:
  * what is new to its place first, then folds of the rest.
  */
+#include "strip.h"
 #include "ws.h"
 
 /* An accumulator that was asked for may have so many coordinates. */
@@ -93,6 +94,9 @@ static stc_status dense_insert(machine *mc, slot *s, const int64_t *coords, cons
 }
 
 enum { VECTOR_MAX = 1024 };
+_Static_assert((int)STRIP <= (int)VECTOR_MAX,
+               "strings of entries are no longer than strips");
+_Static_assert(DENSE_LIMIT <= INT32_MAX, "met has places in 32 bits");
 
 /* Values at coordinates that were met before, left to be folded. */
 typedef struct met {
@@ -128,11 +132,9 @@ bool ws_add_vector(machine *mc, slot *s, const int64_t *coords, const void *vals
                    int fn, const lop *at, stc_status *st)
 {
     workspace *w = s->ws;
-    const fn_fold fold = fn >= 0 ? fn_fold_of(fn, (vclass)w->cls) : NULL;
+    const fn_fold fold = fn_fold_of(fn, (vclass)w->cls);
     met m;
-    if (!ws_is_vector(s) || !fold || n > VECTOR_MAX || s->own->shape[0] > INT32_MAX ||
-        (w->size != 8 && w->size != 4))
-        return false;
+    if (!ws_is_vector(s) || !fold || (w->size != 8 && w->size != 4)) return false;
     for (int k = 0; k < n; k++)
         if (coords[k] < 0 || coords[k] >= s->own->shape[0]) return false;
     *st = STC_OK;

@@ -66,7 +66,7 @@ static bool start(ws_pipe *p)
 
 static bool ready(machine *mc, workspace *w)
 {
-    if (mc->cx->threads < 2 || mc->worker || w->acc.n < PIPE_LEAST) return false;
+    if (mc->cx->threads < 2 || w->acc.n < PIPE_LEAST) return false; /* workers have none */
     if (!w->apply) return false; /* a user's function needs the machine */
     if (w->pipe) return true;
     ws_pipe *p = mem_zero(mc->cx, 1, sizeof *p);

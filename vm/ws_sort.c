@@ -25,13 +25,14 @@ void ws_sort_few(ws_record *r, int64_t n)
     }
 }
 
-/* By the lowest `bits` bits of the keys; the result is in *a (they may swap). */
+/* By the lowest `bits` bits of the keys, one at least; the result is in *a (they may
+ * swap). */
 static void radix(ws_record **a, ws_record **b, int64_t n, int bits)
 {
     enum { DIGIT = 11 };
     const int most = n < 4096 ? 8 : DIGIT;
     const int passes = (bits + most - 1) / most;
-    const int digit = passes ? (bits + passes - 1) / passes : 0;
+    const int digit = (bits + passes - 1) / passes;
     int64_t count[1 << DIGIT];
     for (int p = 0; p < passes; p++) {
         const int shift = p * digit;
@@ -109,6 +110,7 @@ static void insert_coords(int64_t *c, int64_t n)
     }
 }
 
+/* Below limit, which is an accumulator's: far from 2^56. */
 void ws_sort_coords(int64_t *coord, int64_t *room, int64_t n, int64_t limit)
 {
     int64_t *from = coord, *to = room;
@@ -116,7 +118,7 @@ void ws_sort_coords(int64_t *coord, int64_t *room, int64_t n, int64_t limit)
         insert_coords(coord, n);
         return;
     }
-    for (int shift = 0; shift < 63 && limit >> shift; shift += 8) {
+    for (int shift = 0; limit >> shift; shift += 8) {
         int64_t at[257] = {0};
         for (int64_t k = 0; k < n; k++)
             at[(from[k] >> shift & 255) + 1]++;
