@@ -14,6 +14,13 @@ static const char *const formats[] = {
     "csb(3,7)",
     "(i,j) -> (j/4 : dense, i/4 : compressed, i%4 : dense, j%4 : dense)",
     "(i,j) -> (i/2 : compressed, j/3 : compressed, j%3 : dense, i%2 : dense)",
+    "bcsr(2,4)",
+    "bcsr(4,2)",
+    "(i,j) -> (i/4 : dense, j/4 : compressed(index64), i%4 : dense, j%4 : dense)",
+    "(i,j) -> (i/4 : dense, j/4 : compressed, i%4 : compressed(nonunique, index64), j%4 : "
+    "singleton(index64))",
+    "(i,j) -> (i/2 : dense, j : compressed, i%2 : dense)",
+    "(i,j) -> (i/4 : dense, i%4 : dense, j/4 : compressed, j%4 : compressed)",
 };
 enum { FORMATS = sizeof formats / sizeof *formats };
 
@@ -25,11 +32,15 @@ static const char *const statements[] = {
     "R(k,j) = A(i,j) * C(i,k)",
     "R(i) = A(i,j)",
     "R(j) = A(i,j)",
+    "R(i) = A(i,j) * Y(i,j)",
+    "R(j) = A(i,j) * Y(i,j)",
+    "R(i) = A(i,j) * z(i)",
+    "R(j) = A(i,j) * x(j)",
 };
 enum { STATEMENTS = sizeof statements / sizeof *statements };
 
 static const int64_t shapes[][2] = {{11, 9}, {16, 24}, {1, 1}, {3, 40}, {40, 2}, {0, 5}};
-enum { SHAPES = sizeof shapes / sizeof *shapes, INNER = 5, PLACES = 40 * 40 };
+enum { SHAPES = sizeof shapes / sizeof *shapes, INNER = 5, PLACES = 40 * 40, IN = 6 };
 static const stc_type types[] = {STC_F64, STC_F32, STC_I64, STC_I32};
 
 static stc_tensor *operand(stc_machine *m, const char *how, stc_type t, int order,
@@ -64,16 +75,18 @@ static bool run(const char *text, const char *how, stc_type t, const int64_t *sh
     ck_ok(m, stc_set_threads(m, threads));
     const stc_decl d[] = {{"A", how, t, NULL, 2},     {"x", "dense", t, NULL, 1},
                           {"z", "dense", t, NULL, 1}, {"B", "dense", t, NULL, 2},
-                          {"C", "dense", t, NULL, 2}, {"R", "dense", t, NULL, -1}};
+                          {"C", "dense", t, NULL, 2}, {"Y", "dense", t, NULL, 2},
+                          {"R", "dense", t, NULL, -1}};
     stc_tensor *in[] = {operand(m, how, t, 2, shape[0], shape[1], 3),
                         operand(m, "dense", t, 1, shape[1], 0, 1),
                         operand(m, "dense", t, 1, shape[0], 0, 1),
                         operand(m, "dense", t, 2, shape[1], INNER, 1),
-                        operand(m, "dense", t, 2, shape[0], INNER, 1)};
+                        operand(m, "dense", t, 2, shape[0], INNER, 1),
+                        operand(m, "dense", t, 2, shape[0], shape[1], 1)};
     stc_program *p;
-    const stc_status st = stc_compile(m, text, d, 6, &p);
+    const stc_status st = stc_compile(m, text, d, IN + 1, &p);
     ck_assert_msg(st == STC_OK, "%s, %s: %s", text, how, stc_error(m)->message);
-    for (int k = 0; k < 5; k++)
+    for (int k = 0; k < IN; k++)
         if (strstr(strchr(text, '='), (char[]){d[k].name[0], '(', 0}))
             ck_ok(m, stc_bind(p, d[k].name, in[k]));
     const stc_tensor *got;
@@ -90,7 +103,7 @@ static bool run(const char *text, const char *how, stc_type t, const int64_t *sh
     stc_text_free(m, code);
     stc_tensor_free(dense);
     stc_program_free(p);
-    for (int k = 0; k < 5; k++)
+    for (int k = 0; k < IN; k++)
         stc_tensor_free(in[k]);
     machine_shut(m, &h);
     return taken;

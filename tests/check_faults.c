@@ -183,60 +183,6 @@ static stc_status execute(stc_machine *m, const char *text)
     return finish(m, &t, st);
 }
 
-static stc_status cascades(stc_machine *m)
-{
-    return execute(m,
-                   OPERANDS "C(i,j) = max(A(i,j), B(i,j)) * v(j)\ns(i) = A(i,j) * B(i,j)\n"
-                            "R(i,l) = T(i,j,k) * X(j(0:5),l) * X(k(2:7),l)\n"
-                            "U(i,j,k) = T(i,j,k) * v(k(0:5)) + T(i,j,k)\n"
-                            "V(i,j) = A(i(1:8:2), j(0:4)) + A(i(0:4), j(2:6))\n");
-}
-
-static stc_status nests(stc_machine *m)
-{
-    return execute(m, OPERANDS "a(i) = A(i,j) * X(i,j)\nb(j) = A(i,j) * X(i,j)\n"
-                               "C(i,j) = A(i,k) * X(k,j)\nD(i,j) = X(i,k) * X(k,j)\n"
-                               "tensor E csr\nE(i,j) = A(i,j) + A(i,j) * 2\n"
-                               "e = min(i,j: A(i,j) + X(i,j))\n");
-}
-
-static stc_status workspaces(stc_machine *m)
-{
-    return execute(m, OPERANDS
-                   "tensor C csr\nC(i,j) = A(i,k) * B(k,j)\n"
-                   "tensor D coo\nD(j,i) = A(i,k) * B(k,j) with workspace(coord)\n"
-                   "tensor E csr\nE(i,j) = A(i,k) * B(k,j) with workspace(hash)\n"
-                   "tensor G csr\nG(i,j) = A(i,k) * B(k,j) with workspace(bucket)\n"
-                   "fn h(x, y) = x + y with commutative, associative\n"
-                   "tensor H csr\nH(i,j) = h(k: A(i,k) * B(k,j))\n");
-}
-
-static stc_status intervals(stc_machine *m)
-{
-    return execute(m, OPERANDS
-                   "tensor C rle\nC(i,j) = P(i,j) + P(j,i)\na(i) = P(i,j) * P(i,j)\n"
-                   "tensor D lz77\nD(i,j) = L(i,j) * 2 + L(i,j)\n"
-                   "tensor E csr\nE(i,j) = P(i,j) * A(i,j)\n"
-                   "tensor G dense\nG(i,j) = L(i,j) + P(i,j)\n"
-                   "b(i) = P(i,j) * L(i,j) * X(i,j)\n");
-}
-
-static stc_status convolutions(stc_machine *m)
-{
-    return execute(m, OPERANDS "a(i) = v(i+j) * F(j)\nC(i,j) = A(i+k,j) * F(k)\n"
-                               "tensor D csr\nD(i,j) = A(i+k,j+l) * F(k) * F(l)\n"
-                               "E(i,j) = X(i+k,j+l) * F(k) * F(l)\n");
-}
-
-static stc_status shared(stc_machine *m)
-{
-    machine_share(m, 2);
-    return execute(m,
-                   OPERANDS "tensor C csr\nC(i,j) = A(i,k) * B(k,j)\na(i) = A(i,j) * v(j)\n"
-                            "b(j) = A(i,j) * X(i,j)\ns = A(i,j) * X(i,j)\n"
-                            "D(i,j) = X(i,k) * A(k,j)\n");
-}
-
 /* What is refused says why, for which it takes memory, too. */
 static stc_status refusals(stc_machine *m)
 {
@@ -274,18 +220,119 @@ static stc_status profiles(stc_machine *m)
     return finish(m, &t, st);
 }
 
+/* A program that runs again with operands of another shape. */
+static stc_status reshaped(stc_machine *m)
+{
+    static const int64_t shape[] = {7, 2};
+    static const double values[14] = {1, 0, 2, 0, 0, 3, 4};
+    const stc_decl d[] = {{"A", "csr", STC_F64, NULL, 2},
+                          {"C", "(i,j) -> (i : compressed, j : dense)", STC_F64, NULL, -1}};
+    things t = {0};
+    stc_status st = matrix(m, "csr", &t.a);
+    if (!st) st = stc_tensor_from_dense(m, "csr", STC_F64, 2, shape, NULL, values, &t.b);
+    if (!st) st = stc_compile(m, "C(i,j) = A(i,j) + A(i,j) * i", d, 2, &t.p);
+    for (int k = 0; k < 4 && !st; k++) {
+        st = stc_bind(t.p, "A", k % 2 ? t.b : t.a);
+        if (!st) st = stc_run(t.p);
+    }
+    return finish(m, &t, st);
+}
+
+#define DS "(i,j) -> (i : compressed, j : dense)\n"
+#define NARROW "tensor N csr f64 [200,1]\nN(i,j) = i % 5 == 1\ncompact N\n"
+
+/* What has no function is a script, run with so many threads. */
 static const struct {
     const char *name;
     scenario run;
+    const char *text;
+    int threads;
 } all[] = {
-    {"tensors", tensors},       {"products", products},   {"unions", unions},
-    {"blocks", blocks},         {"functions", functions}, {"bytes", bytes},
-    {"scripts", scripts},       {"schedules", schedules}, {"files", files},
-    {"errors", errors},         {"cascades", cascades},   {"nests", nests},
-    {"workspaces", workspaces}, {"intervals", intervals}, {"convolutions", convolutions},
-    {"shared", shared},         {"refusals", refusals},   {"profiles", profiles},
+    {"tensors", tensors, NULL, 0},
+    {"products", products, NULL, 0},
+    {"unions", unions, NULL, 0},
+    {"blocks", blocks, NULL, 0},
+    {"functions", functions, NULL, 0},
+    {"bytes", bytes, NULL, 0},
+    {"scripts", scripts, NULL, 0},
+    {"schedules", schedules, NULL, 0},
+    {"files", files, NULL, 0},
+    {"errors", errors, NULL, 0},
+    {"refusals", refusals, NULL, 0},
+    {"profiles", profiles, NULL, 0},
+    {"reshaped", reshaped, NULL, 0},
+    {"cascades", NULL,
+     OPERANDS "C(i,j) = max(A(i,j), B(i,j)) * v(j)\ns(i) = A(i,j) * B(i,j)\n"
+              "R(i,l) = T(i,j,k) * X(j(0:5),l) * X(k(2:7),l)\n"
+              "U(i,j,k) = T(i,j,k) * v(k(0:5)) + T(i,j,k)\n"
+              "V(i,j) = A(i(1:8:2), j(0:4)) + A(i(0:4), j(2:6))\n",
+     0},
+    {"windows", NULL,
+     OPERANDS "a(i) = A(i,j(0:9:2)) * X(i,j(0:5))\nC(i,j) = B(i,j(1:9:3)) * 2\n"
+              "D(i,j) = T(i,j,k(0:5:2)) * v(k(0:3))\n",
+     0},
+    {"steps", NULL,
+     OPERANDS "tensor H hash f64 [9,9]\nH(i,j) = (i + j) % 3 == 0\ncompact H\n"
+              "C(i,j) = A(i,j) + H(i,j) * v(j)\na(i) = H(i,j) * v(j) * A(i,j)\n",
+     0},
+    {"rows", NULL,
+     OPERANDS "tensor C " DS "C(i,j) = B(i,k) * X(k,j)\nD(i,j) = A(i,k) * X(k,j)\n"
+              "tensor E " DS "E(i,l) = T(i,j,k) * X(k(0:5),l) * X(j(0:5),l)\n",
+     0},
+    {"nests", NULL,
+     OPERANDS "a(i) = A(i,j) * X(i,j)\nb(j) = A(i,j) * X(i,j)\n"
+              "C(i,j) = A(i,k) * X(k,j)\nD(i,j) = X(i,k) * X(k,j)\n"
+              "tensor E csr\nE(i,j) = A(i,j) + A(i,j) * 2\n"
+              "e = min(i,j: A(i,j) + X(i,j))\n",
+     0},
+    {"workspaces", NULL,
+     OPERANDS "tensor C csr\nC(i,j) = A(i,k) * B(k,j)\n"
+              "tensor D coo\nD(j,i) = A(i,k) * B(k,j) with workspace(coord)\n"
+              "tensor E csr\nE(i,j) = A(i,k) * B(k,j) with workspace(hash)\n"
+              "tensor G csr\nG(i,j) = A(i,k) * B(k,j) with workspace(bucket)\n"
+              "fn h(x, y) = x + y with commutative, associative\n"
+              "tensor H csr\nH(i,j) = h(k: A(i,k) * B(k,j))\n",
+     0},
+    {"workspaces on two threads", NULL,
+     OPERANDS "tensor C coo\nC(j,i) = A(i,k) * B(k,j) with reorder(k,i,j), "
+              "workspace(coord, 8)\n"
+              "tensor E coo\nE(j,i) = A(i,k) * B(k,j) with reorder(k,i,j), "
+              "workspace(bucket, 6)\n",
+     2},
+    {"an accumulator after all", NULL,
+     NARROW "tensor C csr\nC(i,j) = N(i,k) * N(j,k) with reorder(k,i,j)\n", 0},
+    {"intervals", NULL,
+     OPERANDS "tensor C rle\nC(i,j) = P(i,j) + P(j,i)\na(i) = P(i,j) * P(i,j)\n"
+              "tensor D lz77\nD(i,j) = L(i,j) * 2 + L(i,j)\n"
+              "tensor E csr\nE(i,j) = P(i,j) * A(i,j)\n"
+              "tensor G dense\nG(i,j) = L(i,j) + P(i,j)\n"
+              "b(i) = P(i,j) * L(i,j) * X(i,j)\n",
+     0},
+    {"blocked", NULL,
+     "tensor A bcsr(2,3) f64 [9,9]\nA(i,j) = (i * 3 + j) % 4 == 1\ncompact A\n"
+     "tensor D dia f64 [9,9]\nD(i,j) = (i - j) * (i - j) < 5\ncompact D\n"
+     "tensor x dense f64 [9]\nx(i) = i\na(i) = A(i,j) * x(j)\nb(j) = A(i,j) * x(i)\n"
+     "c(i) = D(i,j) * x(j)\n",
+     0},
+    {"convolutions", NULL,
+     OPERANDS "a(i) = v(i+j) * F(j)\nC(i,j) = A(i+k,j) * F(k)\n"
+              "tensor D csr\nD(i,j) = A(i+k,j+l) * F(k) * F(l)\n"
+              "E(i,j) = X(i+k,j+l) * F(k) * F(l)\n",
+     0},
+    {"shared", NULL,
+     OPERANDS "tensor C csr\nC(i,j) = A(i,k) * B(k,j)\na(i) = A(i,j) * v(j)\n"
+              "b(j) = A(i,j) * X(i,j)\ns = A(i,j) * X(i,j)\n"
+              "D(i,j) = X(i,k) * A(k,j)\n",
+     2},
 };
 enum { ALL = sizeof all / sizeof *all };
+
+static stc_status perform(int k, stc_machine *m)
+{
+    if (all[k].run) return all[k].run(m);
+    if (all[k].threads) machine_share(m, all[k].threads);
+    return execute(m, all[k].text);
+}
 
 static stc_machine *faulty(heap *h, bool no_super)
 {
@@ -303,7 +350,7 @@ static bool fail_one(int k, int64_t at, bool lasting, bool no_super)
     ck_assert_ptr_nonnull(m);
     h.fail_at = h.calls + at;
     h.lasting = lasting;
-    const stc_status st = all[k].run(m);
+    const stc_status st = perform(k, m);
     const bool failed = h.failed;
     /* A shortage may be lived with (a smaller workspace), but never hidden. */
     if (st != STC_OK)
@@ -311,7 +358,7 @@ static bool fail_one(int k, int64_t at, bool lasting, bool no_super)
                       (long long)at, stc_status_name(st), stc_error(m)->message);
     if (st != STC_OK) ck_assert_int_eq(stc_error(m)->status, STC_ERR_MEMORY);
     h.fail_at = 0;
-    const stc_status again = all[k].run(m);
+    const stc_status again = perform(k, m);
     ck_assert_msg(again == STC_OK, "%s, after allocation %lld failed: %s (%s)", all[k].name,
                   (long long)at, stc_status_name(again), stc_error(m)->message);
     stc_close(m);
@@ -342,7 +389,7 @@ START_TEST(each_limit)
             .alloc = heap_alloc, .alloc_context = &h, .max_steps = steps};
         stc_machine *m;
         ck_assert_int_eq(stc_open(&config, &m), STC_OK);
-        const stc_status st = all[_i].run(m);
+        const stc_status st = perform(_i, m);
         ck_assert_msg(!st || st == STC_ERR_STEPS, "%s, %llu steps: %s", all[_i].name,
                       (unsigned long long)steps, stc_status_name(st));
         machine_shut(m, &h);

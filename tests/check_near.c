@@ -225,6 +225,32 @@ enum { LOOPS = sizeof loops / sizeof *loops };
     "imuladd i3, i0, k3, i5 / open c2, t0, 1, c0 / " body                                  \
     "end / finish t5 / finish t11 / halt / "
 
+/* Two fibers, the second one read at k * i + shift, in a range. */
+#define FAR(lo, hi, shift, k)                                                              \
+    ".extent e4 " lo " / .extent e5 " hi " / .const k7 i64 2 / .const k8 i64 0 / .const "  \
+    "k9 i64 0 / .const k10 i64 4611686018427387904 / .const k11 i64 9223372036854775807 "  \
+    "/ .merge g7 lo e4 hi e5 produce 0x8 { walk c2, walk c5 } / .code / begin t2 / "       \
+    "iconst "                                                                              \
+    "i3, " shift " / loop i0, m0, g0 / at c1, t2, 0, root, i0 / open c2, t0, 1, c0 / "     \
+    "open.at c5, t0, 1, c0, i3, " k " / const v0, k0 / loop i1, m1, g7 / load v1, t0, c2 " \
+    "/ load v2, t0, c5 / fn2 v3, max, f64, v1, v2 / fn2 v0, add, f64, v0, v3 / end / "     \
+    "store t2, c1, v0 / end / finish t2 / halt / "
+/* What is located at a shift, below each row. */
+#define AWAY(shift)                                                                        \
+    ".const k7 i64 2 / .const k8 i64 -4611686018427387904 / .const k9 i64 0 / .const k10 " \
+    "i64 4611686018427387904 / .const k11 i64 9223372036854775807 / .merge g7 lo root hi " \
+    "e2 universe produce 0x3 { locate c5 t1 0 root i3 1 } / .code / begin t2 / iconst "    \
+    "i3, " shift                                                                           \
+    " / loop i0, m0, g0 / at c1, t2, 0, root, i0 / const v0, k0 / loop i1, m1, g7 / "      \
+    "load v1, t1, c5 / fn1 v1, cos, f64, v1 / fn2 v0, add, f64, v0, v1 / end / store t2, " \
+    "c1, v0 / end / finish t2 / halt / "
+/* The rows of t5, appended. */
+#define AGAIN                                                                              \
+    "loop i0, m0, g0 / at c4, t5, 0, root, i0 / open c2, t0, 1, c0 / loop i1, m1, g1 / "   \
+    "load v1, t0, c2 / fn1 v2, neg, f64, v1 / fn1 v2, abs, f64, v2 / at c6, t5, 1, c4, "   \
+    "i1 "                                                                                  \
+    "/ store t5, c6, v2 / end / keep t5, 0, c4 / end / "
+
 static const near_case sinks[] = {
     /* sums */
     {"sums", SUMS("iconst i5, k2 / ", "e0", "imuladd i3, i0, k1, i5 / ", "root"), '3',
@@ -315,7 +341,74 @@ static const near_case sinks[] = {
            "at c4, t5, 0, root, i0 / at c6, t5, 1, c4, i1 / store t5, c6, v1 / keep t5, 0, "
            "c4 / "),
      0, true},
+    {"all at one place",
+     BELOW("iconst i5, k5 / ", "g1",
+           "at c1, t8, 0, root, i5 / at c6, t8, 1, c1, i5 / store t8, c6, v1 / "),
+     0, false},
+    /* folds without a kernel, and of one value */
+    {"differences", SUM("", "fn2 v0, sub, f64, v0, v1 / ", ""), '4', true},
+    {"counted from the right", SUM("const v8, k4 / ", "fn2 v0, sub, f64, v8, v0 / ", ""), 0,
+     true},
+    {"counted without a sign",
+     ".const k7 u64 3 / .const k8 u64 0 / .code / begin t2 / loop i0, m0, g0 / at c1, t2, "
+     "0, root, i0 / open c2, t0, 1, c0 / const v0, k8 / const v8, k7 / loop i1, m1, g1 / "
+     "fn2 v0, add, u64, v0, v8 / end / conv v9, f64, u64, v0 / store t2, c1, v9 / end / "
+     "finish t2 / halt / ",
+     0, true},
+    {"counted in dense rows",
+     ".merge g7 lo root hi e0 universe produce 0x3 { locate c0 t12 0 root root 1 } / .code "
+     "/ begin t2 / loop i0, m0, g7 / at c1, t2, 0, root, i0 / open c2, t12, 1, c0 / const "
+     "v0, k0 / const v8, k4 / loop i1, m1, g1 / fn2 v0, add, f64, v0, v8 / end / store t2, "
+     "c1, v0 / end / finish t2 / halt / ",
+     0, true},
+    /* far off: both fibers, one at a shift */
+    {"from far below on", FAR("addc e1 -4611686018427387904", "addc e1 0", "k2", "k1"), 0,
+     true},
+    {"far beyond", FAR("const 0", "addc e1 4611686018427387904", "k2", "k1"), 0, true},
+    {"from far below to far beyond",
+     FAR("addc e1 -4611686018427387904", "addc e1 4611686018427387904", "k2", "k1"), 0,
+     true},
+    {"far apart", FAR("const 0", "addc e1 0", "k10", "k1"), 0, true},
+    {"farther apart", FAR("const 0", "addc e1 0", "k11", "k1"), 0, true},
+    {"far apart, in twos", FAR("const 0", "addc e1 0", "k10", "k7"), 0, true},
+    {"apart", FAR("const 0", "addc e1 0", "k5", "k1"), 0, true},
+    {"in twos, in a far range", FAR("const 0", "addc e1 1152921504606846976", "k5", "k7"),
+     0, true},
+    {"located in range", AWAY("k5"), 0, true},
+    {"located far below", AWAY("k8"), 0, true},
+    {"located far off", AWAY("k10"), 0, true},
+    {"located farther off", AWAY("k11"), 0, true},
+    /* workspaces */
+    {"before the beginning of a workspace",
+     ".code / ws.begin t3 / iconst i5, k3 / loop i0, m0, g0 / open c2, t0, 1, c0 / loop "
+     "i1, "
+     "m1, g1 / load v1, t0, c2 / imuladd i3, i1, k1, i5 / ws.add t3, i3, add, f64, v1 / "
+     "end "
+     "/ end / ws.end t3 / halt / ",
+     '4', false},
+    {"beyond the end of a workspace",
+     ".code / ws.begin t3 / iconst i5, k5 / loop i0, m0, g0 / open c2, t0, 1, c0 / loop "
+     "i1, "
+     "m1, g1 / load v1, t0, c2 / imuladd i3, i1, k1, i5 / ws.add t3, i3, add, f64, v1 / "
+     "end "
+     "/ end / ws.end t3 / halt / ",
+     '4', false},
+/* Some of what is merged is divided by 0. */
+#define FAULTS(policy)                                                                     \
+    ".tensor t13 \"\" work i64 (0) [e1] policy " policy                                    \
+    " format 1 compressed(0) / .merge "                                                    \
+    "g7 lo root hi e1 universe produce 0x3 { locate c3 t7 0 root root 1 } / .code / "      \
+    "ws.begin t13 / loop i1, m1, g7 / load v2, t7, c3 / const v3, k1 / ws.add t13, i1, "   \
+    "add, i64, v3 / ws.add t13, i1, mod, i64, v2 / end / ws.end t13 / halt / "
+    {"a fault when it merges", FAULTS("coord 4"), 0, false},
+    {"a fault when buckets merge", FAULTS("bucket 4"), 0, false},
+    {"a fault in an accumulator", FAULTS("dense 4"), 0, false},
+    {"a fault in a hash table", FAULTS("hash 4"), 0, false},
     /* order */
+    {"rows once more, by one thread",
+     ".code / share / loop i0, m0, g4 / end / begin t5 / " AGAIN AGAIN
+     "finish t5 / halt / ",
+     0, true},
     {"rows from the last one on",
      EACH("", "at c4, t5, 0, root, i3 / loop i1, m1, g1 / load v1, t0, c2 / at c6, t5, 1, "
               "c4, i1 / store t5, c6, v1 / end / keep t5, 0, c4 / "),
@@ -532,6 +625,12 @@ enum { STRIPS = sizeof strips / sizeof *strips };
 static const near_case rounds[] = {
     {"a sum", SHARE(INNER(ADD), ""), 0, true},
     {"a sum in two places", SHARE("mov v1, v8 / " ADD INNER(ADD), ""), 0, true},
+    {"a sum in two loops",
+     ".merge g7 lo root hi e1 produce 0x2 { walk c5 } / " SHARE(
+         INNER(ADD) "open c5, t0, 1, c0 / loop i1, m1, g7 / load v1, t0, c5 / " ADD
+                    "end / ",
+         ""),
+     0, true},
     {"a sum and a product",
      SHARE("mov v1, v8 / fn2 v0, mul, f64, v0, v1 / " INNER(ADD), ""), 0, false},
     {"a difference", SHARE(INNER("fn2 v0, sub, f64, v0, v1 / "), ""), 0, false},
@@ -552,6 +651,11 @@ static const near_case rounds[] = {
     {"sums as they grow", SHARE(INNER(ADD) "mov v8, v0 / ", ""), 0, false},
     {"a sum begun anew", SHARE(INNER(ADD) "mov v0, v8 / ", ""), 0, false},
     {"its index set anew", SHARE("ivalue v1, i0 / iconst i0, k1 / ", ""), 0, false},
+    {"from before the first round on",
+     ".extent e4 addc e0 -20 / .merge g7 lo e4 hi e0 universe produce 0x1 { } / .code / "
+     "begin t2 / const v0, k4 / loop i0, m0, g7 / at c1, t2, 0, root, i0 / store t2, c1, "
+     "v0 / end / finish t2 / halt / ",
+     0, true},
     {"its index for a loop inside", SHARE("loop i0, m1, g5 / end / ", ""), 0, false},
     {"one cursor for all rounds",
      ".merge g7 lo root hi e1 produce 0x2 { walk c5 } / .code / begin t2 / open c5, t1, 0, "
@@ -593,7 +697,22 @@ static const near_case rounds[] = {
     {"a while after it",
      SHARE(INNER(ADD), "extent v5, e2 / while / test v5 / const v5, k2 / endwhile / "), 0,
      true},
-    /* tensors */
+/* tensors */
+#define FIVE(form)                                                                         \
+    ".tensor t13 \"p\" output f64 (0) [e0 e1] format 2 " form "(0) " form "(1) / .tensor " \
+    "t14 \"q\" output f64 (0) [e0 e1] format 2 " form "(0) " form "(1) / .tensor t15 "     \
+    "\"r\" output f64 (0) [e0 e1] format 2 " form "(0) " form "(1) / .tensor t16 \"u\" "   \
+    "output f64 (0) [e0 e1] format 2 " form "(0) " form "(1) / .tensor t17 \"D2\" output " \
+    "f64 (0) [e0 e1] format 2 " form "(0) " form "(1) / .code / begin t13 / begin t14 / "  \
+    "begin t15 / begin t16 / begin t17 / const v0, k4 / loop i0, m0, g4 / " INTO("t13")    \
+        INTO("t14") INTO("t15") INTO("t16") INTO(                                          \
+            "t17") "end / finish t13 / finish t14 / finish t15 / finish t16 / finish "     \
+                   "t17 / halt / "
+#define INTO(t)                                                                            \
+    "at c4, " t ", 0, root, i0 / at c6, " t ", 1, c4, i0 / store " t ", c6, v0 / keep " t  \
+    ", 0, c4 / "
+    {"five results in places", FIVE("dense"), 0, true},
+    {"five results in parts", FIVE("compressed"), 0, false},
     {"a temporary of each round",
      ".code / begin t2 / loop i0, m0, g0 / at c1, t2, 0, root, i0 / const v0, k0 / begin "
      "t9 / loop i1, m1, g3 / at c8, t9, 0, root, i1 / ivalue v1, i1 / conv v1, f64, i64, "

@@ -425,6 +425,101 @@ START_TEST(in_formats)
 }
 END_TEST
 
+/* ---- what only the host has ------------------------------------------------------------
+ */
+
+/* Rows that occur twice, one after the other, and columns that do: each fiber's row, and
+ * its columns up to a negative number. */
+static const int8_t fibers[][8] = {
+    {0, 1, 3, 4, -1}, {2, 0, 2, -1},   {2, 5, 6, 16, -1}, {3, -1},
+    {5, 7, 8, 9, -1}, {5, 11, -1},     {5, 12, 13, -1},   {6, 2, 2, 2, 3, -1},
+    {9, 4, 4, 5, -1}, {9, 10, 15, -1}, {13, 16, -1},
+};
+enum { FIBERS = sizeof fibers / sizeof *fibers, FIBER_ENTRIES = 40, DEEP = 3 };
+
+typedef struct lent {
+    int64_t wide[3][FIBER_ENTRIES];
+    int32_t narrow[3][FIBER_ENTRIES]; /* bounds, rows, bounds of these, columns */
+    double vals[FIBER_ENTRIES * DEEP];
+} lent;
+
+static stc_array lent_array(lent *l, int k, int64_t n, int width)
+{
+    for (int64_t j = 0; j < n; j++)
+        l->narrow[k][j] = (int32_t)l->wide[k][j];
+    return (stc_array){width == 8 ? (void *)l->wide[k] : (void *)l->narrow[k], n, width, 0};
+}
+
+/* Rows above columns, above DEEP dense elements each if the order is 3. Duplicate columns
+ * are left out where they have to be unique. */
+static stc_tensor *lend(stc_machine *m, lent *l, const char *how, int order, int width)
+{
+    static const int64_t shape[] = {14, 17, DEEP};
+    const bool dups = strstr(how, "j : compressed(nonunique");
+    static int64_t bounds[2];
+    static int32_t narrow[2];
+    int64_t n = 0;
+    for (int f = 0; f < FIBERS; f++) {
+        l->wide[0][f] = fibers[f][0];
+        l->wide[1][f] = n;
+        for (int k = 1; fibers[f][k] >= 0; k++)
+            if (dups || k == 1 || fibers[f][k] != fibers[f][k - 1])
+                l->wide[2][n++] = fibers[f][k];
+    }
+    l->wide[1][FIBERS] = n;
+    bounds[1] = narrow[1] = FIBERS;
+    const int64_t count = order == 3 ? n * DEEP : n;
+    for (int64_t k = 0; k < count; k++)
+        l->vals[k] = (double)(1 + k % 5);
+    stc_tensor *t;
+    void *const top = width == 8 ? (void *)bounds : (void *)narrow;
+    ck_ok(m, stc_tensor_new(m, how, STC_F64, order, shape, NULL, &t));
+    ck_ok(m, stc_tensor_lend(t, 0, STC_POS, (stc_array){top, 2, width, 0}));
+    ck_ok(m, stc_tensor_lend(t, 0, STC_CRD, lent_array(l, 0, FIBERS, width)));
+    ck_ok(m, stc_tensor_lend(t, 1, STC_POS, lent_array(l, 1, FIBERS + 1, width)));
+    ck_ok(m, stc_tensor_lend(t, 1, STC_CRD, lent_array(l, 2, n, width)));
+    ck_ok(m, stc_tensor_lend_values(t, l->vals, count));
+    ck_ok(m, stc_tensor_check(t));
+    return t;
+}
+
+static const char *const lent_formats[] = {
+    "(i,j) -> (i : compressed(nonunique), j : compressed)",
+    "(i,j) -> (i : compressed(nonunique), j : compressed(nonunique))",
+    "(i,j,k) -> (i : compressed(nonunique), j : compressed, k : dense)",
+};
+enum { LENT = sizeof lent_formats / sizeof *lent_formats };
+
+/* Statements with one sparse matrix, or with one sparse tensor: L. */
+static const char *const of_lent[2][16] = {
+    {"R(i) = L(i,j)", "R(i) = L(i,j) * x(j)", "R(j) = L(i,j) * y(i)",
+     "R(i) = L(i,j) * v(j)", "R(i,j) = L(i,j) + B(i,j)", "R(i,j) = L(i,j) * B(i,j)",
+     "R(i) = max(j: L(i,j) + B(i,j))", "R(i,j) = L(i,k) * W(k,j)",
+     "R(i,j) = L(i,k) * S(k,j)", "R(i,j) = y(i) * L(i,j) * x(j)",
+     "R(i) = L(i,j(3:12)) * x(j+3)", "R(i,j) = L(i(1:14:2),j)", "R(i,j) = L(i,j) * X(i,j)",
+     "R(i) = count(j: L(i,j))"},
+    {"R(i,j) = L(i,j,k)", "R(i) = L(i,j,k) * x(j)", "R(i,j,k) = L(i,j,k) * y(i)",
+     "R(i,l) = L(i,j,k) * W(j,l)", "R(i,l) = L(i,j,k) * W(k(0:3),l)",
+     "R(i,k) = L(i,j,k) * v(j)", "R(i,j,k) = L(i,j,k) + B(i,j)",
+     "R(i,j) = L(i,j,k) * B(i,j)", "R(i,j,l) = L(i,j,k) * W(k(0:3),l)"}};
+
+START_TEST(lent_duplicates)
+{
+    const char *how = lent_formats[_i / 2];
+    const int order = how[5] == 'k' ? 3 : 2, width = _i % 2 ? 8 : 4;
+    static lent l[3];
+    pair p;
+    pair_open(&p, true);
+    matrices(&p, &formats[1], "csr", "svec");
+    for (int k = 0; k < p.n; k++)
+        ck_ok(p.m[k], stc_session_put(p.s[k], "L", lend(p.m[k], &l[k], how, order, width)));
+    for (int k = 0; k < 16 && of_lent[order - 2][k]; k++)
+        both(&p, of_lent[order - 2][k]);
+    ck_assert_int_gt(p.agreed, 6);
+    pair_shut(&p);
+}
+END_TEST
+
 /* ---- integers of one width ------------------------------------------------------------
  */
 
@@ -537,6 +632,7 @@ Suite *suite_sweep(void)
     tcase_add_loop_test(c, functions, 0, TYPE_COUNT);
     tcase_add_loop_test(c, scatters, 0, sizeof rows / sizeof *rows);
     tcase_add_loop_test(c, in_formats, 0, FORMATS);
+    tcase_add_loop_test(c, lent_duplicates, 0, 2 * LENT);
     tcase_add_loop_test(c, in_their_width, 0, INTEGERS);
     tcase_add_loop_test(c, crowded, 0, sizeof crowds / sizeof *crowds);
     suite_add_tcase(s, c);

@@ -400,6 +400,55 @@ START_TEST(machines_on_threads)
 }
 END_TEST
 
+/* The first row takes as long as all others, whose values are more than a worker keeps:
+ * the other one waits for it; and goes on if it fails in the end. */
+START_TEST(parts_wait)
+{
+    enum { ROWS = 1000, FIRST = 2000, WIDE = 1024 };
+    static int64_t coords[2 * (ROWS + FIRST)], values[ROWS + FIRST], x[WIDE];
+    static const int64_t shape[] = {ROWS, FIRST}, wide = WIDE;
+    const int64_t n = ROWS + FIRST - 1;
+    for (int64_t k = 0; k < n; k++) {
+        coords[k] = k < FIRST ? 0 : k - FIRST + 1;
+        coords[n + k] = k < FIRST ? k : 0;
+        values[k] = 1 + k % 7;
+    }
+    for (int64_t k = 0; k < WIDE; k++)
+        x[k] = k % 5;
+    heap h;
+    stc_machine *m = machine_open(&h, false);
+    stc_tensor *a, *v;
+    ck_ok(m,
+          stc_tensor_from_coords(m, "csr", STC_I64, 2, shape, NULL, n, coords, values, &a));
+    ck_ok(m, stc_tensor_from_dense(m, "dense", STC_I64, 1, &wide, NULL, x, &v));
+    const stc_decl d[] = {{"A", "csr", STC_I64, NULL, 2},
+                          {"x", "dense", STC_I64, NULL, 1},
+                          {"R", "(i,j) -> (i : compressed, j : dense)", STC_I64, NULL, -1}};
+    const char *text[] = {"R(i,j) = A(i,k) * x(j) with reorder(i,k,j)",
+                          "R(i,j) = A(i,k) * x(j) / (1999 - k) with reorder(i,k,j)"};
+    stc_program *p;
+    ck_ok(m, stc_compile(m, text[_i], d, 3, &p));
+    ck_ok(m, stc_bind(p, "A", a));
+    ck_ok(m, stc_bind(p, "x", v));
+    machine_share(m, 1);
+    const stc_status want = stc_run(p);
+    ck_assert_int_eq(want, _i ? STC_ERR_ARITHMETIC : STC_OK);
+    const uint64_t alone = _i ? 0 : bits_of(m, p);
+    for (int threads = 4; threads > 0; threads--) { /* in the end by one alone again */
+        machine_share(m, threads);
+        for (int k = 0; k < 3; k++) {
+            ck_assert_int_eq(stc_run(p), want);
+            if (!_i) ck_assert_uint_eq(bits_of(m, p), alone);
+        }
+    }
+    ck_assert(shares(p));
+    stc_program_free(p);
+    stc_tensor_free(a);
+    stc_tensor_free(v);
+    machine_shut(m, &h);
+}
+END_TEST
+
 /* No allocation that fails on a thread leaves anything behind. */
 START_TEST(failed_allocations)
 {
@@ -436,6 +485,7 @@ Suite *suite_threads(void)
     tcase_add_loop_test(c, runs_repeat, 0, 5);
     tcase_add_loop_test(c, a_row_from_outside, 0, 2);
     tcase_add_loop_test(c, interrupts_are_heard, 0, 2);
+    tcase_add_loop_test(c, parts_wait, 0, 2);
     tcase_add_test(c, machines_on_threads);
     tcase_add_test(c, failed_allocations);
     suite_add_tcase(s, c);
