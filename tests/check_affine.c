@@ -81,6 +81,32 @@ static const statement layers[] = {
     {"tensor A dsss f64 [1,8,600,6] = random(density=0.0013, seed=5)\n"
      "tensor F dense f64 [3,2,6,9] = random(density=1, seed=4)\ntensor y dense f64",
      LAYER, ADDS},
+    /* the factor in another order, levels at one coordinate, a part of the channels, other
+     * orders of the operand, more choices than are listed, and steps that aren't even */
+    {LAYER_OF("dsss", "[2,9,11,6]", "[3,2,9,6]"),
+     "y(n,h,w,f) = A(n,h+r,w+q,c) * F(r,q,f,c)", ADDS},
+    {LAYER_OF("dsss", "[2,9,11,6]", "[3,6,9]"), "y(n,h,f) = A(n,h+r,4,c) * F(r,c,f)",
+     "affine nest"},
+    {LAYER_OF("dsss", "[2,9,11,6]", "[3,2,6,9]"),
+     "y(n,h,w,f) = sum(r in 0:3, q in 0:2, c in 0:4: A(n,h+r,w+q,c) * F(r,q,c,f))", ADDS},
+    {LAYER_OF("(n,h,w,c) -> (n : dense, h : compressed, w : compressed(unordered), c : "
+              "compressed)",
+              "[2,9,11,6]", "[3,2,6,9]"),
+     LAYER, "affine nest"},
+    {LAYER_OF("(n,h,w,c) -> (n : dense, h : compressed(unordered), w : compressed, c : "
+              "compressed(unordered))",
+              "[2,9,11,6]", "[3,2,6,9]"),
+     LAYER, "affine nest"},
+    {LAYER_OF("dsss", "[1,6,200,6]", "[3,70,6,9]"), LAYER, ADDS},
+    {LAYER_OF("dsss", "[1,150,6,6]", "[70,2,6,9]"), LAYER, ADDS},
+    {LAYER_OF("dsss", "[2,9,11,6]", "[3,2,2,6,9]"),
+     "y(n,h,w,f) = A(n,h+r,w+q+2*s,c) * F(r,q,s,c,f)", "affine nest of 8 -> accumulate"},
+    {LAYER_OF("dsss", "[1,30,11,6]", "[20,2,2,6,9]"),
+     "y(n,h,w,f) = A(n,h+r,w+q+2*s,c) * F(r,q,s,c,f)", "affine nest of 8 -> accumulate"},
+    {LAYER_OF("dsss", "[2,9,11,6]", "[1,2,6,9]"),
+     "y(n,h,w,f) = A(n,2*h+r,2*w+q,c) * F(r,q,c,f)", ADDS},
+    {LAYER_OF("dsss", "[1,9,11,6]", "[3,2,6,80]"), LAYER, ADDS},
+    {LAYER_OF("dsss", "[2,9,31,6]", "[3,2,6,80]"), LAYER, ADDS},
 };
 enum { LAYERS = sizeof layers / sizeof *layers };
 
@@ -94,6 +120,15 @@ enum { LAYERS = sizeof layers / sizeof *layers };
     "tensor A svec " type " [12] = { (1): 3, (2): 1, (7): 2, (11): 5 }\n"                  \
     "tensor F dense " type " [3] = [1,2,3]\ntensor y " to " " type
 #define NEST2 "affine nest of 2 -> accumulate"
+/* Few entries, some at the ends. */
+#define ENDS                                                                               \
+    "tensor A svec f64 [9000] = { (0): 1, (1): 2, (4500): 3, (8998): 1, (8999): 5 }\n"     \
+    "tensor F dense f64 [3] = [1,2,3]\ntensor y dense f64"
+/* Rows of which those 4,096 apart aren't alike. */
+#define FAR_ROWS                                                                           \
+    "tensor A csr f64 [4200,60]\n"                                                         \
+    "A(i,j) = (i < 4096) * (j > i % 2 * 15) + (i > 4095) * (j == 30 + i % 7)\ncompact A\n" \
+    "tensor F dense f64 [3,3] = 2\ntensor y dense f64"
 
 #define ROWS_OF(type)                                                                      \
     {"tensor A svec " type " [60] = { (1): 2, (7): 1, (59): 4 }\n"                         \
@@ -160,6 +195,41 @@ static const statement scattered[] = {
      "y(i) = A(i+p+2*q) * F(p) * F(q) with reorder(i,p,q)", "affine nest"},
     {FULL_TO("csr", "[9,90]", "[3,3]", "dense"),
      "y(i,j) = A(i+p,j+q) * F(p,q) with reorder(i,j,p,q)", "affine nest"},
+    {ENDS, "y(i) = A(2*i+p) * F(p)", NEST2},
+    {ENDS, "y(i) = A(8999-2*i-p) * F(p)", NULL},
+    {ENDS, "y(i) = A(3*i+2*p) * F(p)", NEST2},
+    {ENDS, "y(i) = A(2*i-p+2) * F(p)", NEST2},
+    {ENDS, "y(i) = A(i-2*p+7) * F(p)", NEST2},
+    {ENDS, "y(i) = A(i+9*p+50) * F(p)", NEST2},
+    {ENDS, "y(i) = A(7*i+9*p+50) * F(p)", NEST2},
+    {ENDS " [9000]", "y(8999-i) = A(i+p) * F(p)", ""},
+    {ENDS " [9000]", "y(2*i+1) = A(i+p) * F(p)", ""},
+    {ENDS " [8998,3]", "y(i,2-f) = A(i+p) * F(p) * F(f)", ""},
+    {FULL_TO("svec", "[6000]", "[3]", "dense"), "y(i) = A(i+p) * F(p)", NEST2},
+    {FULL_TO("svec", "[6000]", "[3]", "dense"), "y(i) = A(2*i+p) * F(p)", NEST2},
+    {FULL_TO("(i) -> (i : compressed(unordered))", "[90]", "[3]", "dense"),
+     "y(i) = A(i+p+4) * F(p)", NEST2},
+    {FULL_TO("(i,j) -> (i : compressed(unordered), j : compressed)", "[30,40]", "[3,3]",
+             "dense"),
+     "y(i,j) = A(i+p+4,j+q+4) * F(p,q)", "affine nest of 4 -> accumulate"},
+    {FULL_TO("ell", "[30,40]", "[3,3]", "dense"), "y(i,j) = A(i+p,j+q) * F(p,q)", ""},
+    {FULL_TO("coo", "[30,40]", "[3,3]", "dense"), "y(i,j) = A(i+p+4,j+q+4) * F(p,q)",
+     "affine nest of 4 -> accumulate"},
+    {FULL_TO("csr", "[70,60]", "[3]", "dense"), "y(i) = A(i+p,40) * F(p)", NULL},
+    {FULL_TO("csr", "[70,60]", "[3]", "dense"), "y(i) = A(i+p,i) * F(p)", NULL},
+    {FAR_ROWS, "y(i,j) = A(i+p,j+q+20) * F(p,q)", "affine nest of 4 -> accumulate"},
+    {"tensor A svec f64 [30000] = { (7): 1, (20000): 2, (29000): 1 }\n"
+     "tensor F dense f64 [70,70] = random(density=1, seed=4)\n"
+     "tensor B dense f64 [3] = [1,2,3]\ntensor y dense f64",
+     "y(i) = A(i+3*p+250*q+s) * F(p,q) * B(s)", "affine nest"},
+    {"tensor A svec f64 [30] = { (7): 1, (20): 2 }\n"
+     "tensor F dense f64 [1,4] = [[1,2,3,4]]\ntensor y dense f64",
+     "y(i) = A(i+q) * F(4611686018427387904*p,q)", "affine nest"},
+    {"tensor A svec f64 [30] = { (7): 1, (20): 2 }\n"
+     "tensor F dense f64 [1,16] = 2\ntensor y dense f64",
+     "y(i) = sum(p in 1:2, q in 0:4: A(i+q) * "
+     "F(1152921504606846976*p-1152921504606846976,q))",
+     "affine nest"},
     ROWS_OF("f64") ROWS_OF("f32") ROWS_OF("i64")};
 enum { SCATTERED = sizeof scattered / sizeof *scattered };
 
@@ -282,6 +352,7 @@ static void starve(const statement *s)
         ck_ok(m, stc_session_open(m, &in));
         ck_ok(m, stc_session_exec(in, s->declare, "declarations"));
         h.failed = false;
+        h.lasting = true;
         h.fail_at = h.calls + k;
         const stc_status st = stc_session_exec(in, s->text, "statement");
         ck_assert_msg(st == STC_OK || st == STC_ERR_MEMORY, "%s: %s", s->text,

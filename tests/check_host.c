@@ -195,6 +195,8 @@ START_TEST(values)
     expect_scalar("C(i) = both(K(i) > 3, L(i) > 3)\nD(i) = K(i) > 3 && L(i) > 3\n"
                   "a = C(i) - (0 + D(i))",
                   0, NULL);
+    expect_scalar("tensor P rle f64 [40]\nP(i) = floor(i / 7)\na = larger(P(i), 2)", 116,
+                  NULL);
     expect_scalar("a = three(1, 2, 3)", 8, NULL);
     expect_scalar("a = sum(i in 0:30: four(1, i, 2, 3))", 810, NULL);
     expect_scalar("a = silent(i: K(i)) - max(i: K(i))", 0, NULL);

@@ -285,6 +285,7 @@ START_TEST(each_place)
         begin(&t, r, r->to[k], false);
         const int turn = r->to[0] ? (_i + k) % 4 : -1;
         if (turn <= 0) run_short_of_memory(&t);
+        if (turn == 3) machine_profile_runs(t.m); /* which visits what was visited again */
         if (turn != 0) run_short_of_steps(&t);
         end(&t);
         free(t.want);

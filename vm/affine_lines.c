@@ -194,7 +194,6 @@ static stc_status list_lines(machine *mc, gather *g, int l, int64_t begin, int64
     const affine *a = g->a;
     const affine_level *lv = &a->level[l];
     const int64_t base = a->line[lv->line].base;
-    if (begin >= end) return STC_OK;
     if (!lv->walked) {
         const int64_t first = begin * lv->extent;
         if (l == g->mid)

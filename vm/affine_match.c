@@ -134,8 +134,6 @@ static bool typed(const affine_matcher *m)
     if (a->cls != CLASS_F64 && a->cls != CLASS_F32 && a->cls != CLASS_I64) return false;
     for (int k = 0; k < a->nload; k++)
         if (p->tensor[a->load[k].tensor].type != t) return false;
-    for (int k = 0; k < a->nscalar; k++)
-        if (a->scalar[k].constant && p->konst[a->scalar[k].id].cls != a->cls) return false;
     return p->tensor[a->sink.a].type == t;
 }
 

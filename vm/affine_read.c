@@ -239,7 +239,7 @@ static bool stores_in_order(const affine_matcher *m, uint16_t at, const format *
 {
     const affine_place *x = &m->a->place[at], *up = &m->a->place[x->up];
     const loop *l = m->a->index[0];
-    if (m->depth != 1 || x->kind != AFFINE_PLACED || x->level + 1 != f->levels ||
+    if (m->depth != 1 || x->kind != AFFINE_PLACED ||
         (up->kind != AFFINE_ROOT && up->kind != AFFINE_GIVEN))
         return false;
     for (int d = 0; d < AFFINE_INDICES; d++)

@@ -69,7 +69,8 @@ static stc_status solve_level(machine *mc, affine *a, int l, const int64_t *at, 
     return STC_OK;
 }
 
-/* The same for all taps at once: x is solved for where their `back` is 0. */
+/* The same for all taps at once: x, of the level's window, is solved for where their
+ * `back` is 0. */
 static stc_status settle(machine *mc, affine *a, int l, const int64_t *at, int64_t x,
                          int64_t begin, int64_t end)
 {
@@ -79,7 +80,6 @@ static stc_status settle(machine *mc, affine *a, int l, const int64_t *at, int64
     int64_t here[AFFINE_FORMS], r = 0, v = y;
     if (n != 1) r = y % n < 0 ? y % n + n : y % n;
     if (c != 1) v = (y - r) / c;
-    if (v < w->some_lo || v >= w->some_hi) return STC_OK;
     const affine_stand up = l ? a->stand[l - 1] : (affine_stand){0, 0};
     const bool inside = v >= w->all_lo && v < w->all_hi;
     a->x[l] = v;
@@ -158,7 +158,7 @@ static stc_status poll(machine *mc, affine *a)
 static bool same_window(const affine *a, int l)
 {
     const affine_level *lv = &a->level[l + 1];
-    return l + 2 == a->nlevel && a->fiber && lv->ordered && lv->bounds && a->tapped &&
+    return l + 2 == a->nlevel && a->fiber && lv->ordered && lv->bounds &&
            a->line[lv->line].coef[a->level[l].solved] == 0;
 }
 
@@ -221,7 +221,6 @@ static stc_status walk_level(machine *mc, affine *a, int l, const int64_t *at,
             a->entry(a, at, begin);
         return poll(mc, a);
     }
-    if (begin >= end) return STC_OK;
     if (!lv->walked) return walk_range(mc, a, l, at, begin);
     const int64_t parent = begin;
     if (lv->bounds) {
