@@ -129,6 +129,20 @@ stc_status cover_fibers(ctx *cx, level *lv, int64_t parent);
 stc_status cover_edges(ctx *cx, level *lv, int64_t parent);
 int64_t cover_next(const level *lv, int64_t parent, int64_t i);
 
+/* Runs put behind those of a level that keeps bounds, of which n stay: `at` is the position
+ * that the first of them would get, and f the number of the first bound that is to be put
+ * right. Fibers begin at `base`. runs: coordinates lo, elements x of `size` bytes, behind
+ * c[0 … n) and v[0 … n), which may be where they are; false: not for elements of that size.
+ * bounds: those below position p, of which `gone` are fewer; the next one. run_join.c. */
+typedef struct run_joining {
+    index_array *pos;
+    int64_t n, at, f;
+    int32_t base;
+} run_joining;
+bool run_join(run_joining *j, int32_t *c, void *v, const int32_t *lo, const void *x,
+               int64_t total, size_t size);
+int64_t move_bounds(index_array *pos, int64_t f, int64_t p, int64_t gone);
+
 /* Groups of entries with one coordinate below one parent, and the gaps between
  * them, in order, with equal neighbours told: for kinds that store equal
  * things once. runs.c. */

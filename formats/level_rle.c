@@ -99,68 +99,7 @@ static stc_status rle_finish(ctx *cx, level *lv, int64_t parents)
 
 /* ---- equal neighbours --------------------------------------------------------------- */
 
-/* The bounds of fibers that begin before position p, of which the last `gone`
- * positions went; f: the first bound that isn't put right. */
-static int64_t move_bounds(index_array *pos, int64_t f, int64_t p, int64_t gone)
-{
-    for (; f < pos->len && index_get(pos, f) < p; f++)
-        if (gone) index_set(pos, f, index_get(pos, f) - gone);
-    return f;
-}
-
-/* Runs that are put behind those of a level, which are n already: `at` is the position
- * that the first of them would get, and bound f that of the first fiber that begins
- * among them or behind. */
-typedef struct joining {
-    index_array *pos;
-    int64_t n, at, f;
-    int32_t base;
-} joining;
-
-/* One loop per width of values; coordinates and values may be where they are put. Blocks
- * in which no run is like the one before it, in most data most of them, are moved whole;
- * a fiber's first run, which begins at `base`, stays. */
-enum { JOIN_BLOCK = 16 };
-#define JOIN(NAME, T)                                                                      \
-    static void join_##NAME(joining *j, int32_t *c, T *v, const int32_t *lo, const T *x,   \
-                            int64_t total)                                                 \
-    {                                                                                      \
-        const int32_t base = j->base;                                                      \
-        int64_t n = j->n, f = j->f;                                                        \
-        for (int64_t p = 0; p < total; p += JOIN_BLOCK) {                                  \
-            const int64_t most = total - p < JOIN_BLOCK ? total - p : JOIN_BLOCK;          \
-            const bool whole = p > 0 && most == JOIN_BLOCK;                                \
-            int equal = 0;                                                                 \
-            for (int k = 0; whole && k < JOIN_BLOCK; k++)                                  \
-                equal |= (x[p + k] == x[p + k - 1]) & (lo[p + k] != base);                 \
-            if (whole && !equal) {                                                         \
-                int32_t i[JOIN_BLOCK]; /* registers: memmove would be a call */            \
-                T e[JOIN_BLOCK];                                                           \
-                memcpy(i, lo + p, sizeof i);                                               \
-                memcpy(e, x + p, sizeof e);                                                \
-                memcpy(c + n, i, sizeof i);                                                \
-                memcpy(v + n, e, sizeof e);                                                \
-                n += JOIN_BLOCK;                                                           \
-                continue;                                                                  \
-            }                                                                              \
-            for (int64_t q = p; q < p + most; q++) {                                       \
-                if (n > 0 && lo[q] != base && x[q] == v[n - 1]) {                          \
-                    f = move_bounds(j->pos, f, j->at + q, j->at + q - n);                  \
-                    continue;                                                              \
-                }                                                                          \
-                c[n] = lo[q];                                                              \
-                v[n++] = x[q];                                                             \
-            }                                                                              \
-        }                                                                                  \
-        j->f = move_bounds(j->pos, f, j->at + total + 1, j->at + total - n);               \
-        j->n = n;                                                                          \
-    }
-JOIN(1, uint8_t)
-JOIN(2, uint16_t)
-JOIN(4, uint32_t)
-JOIN(8, uint64_t)
-
-static void join_any(joining *j, index_array *crd, char *v, const int32_t *lo,
+static void join_any(run_joining *j, index_array *crd, char *v, const int32_t *lo,
                      const char *x, int64_t total, size_t size)
 {
     for (int64_t q = 0; q < total; q++, x += size) {
@@ -178,24 +117,15 @@ static void join_any(joining *j, index_array *crd, char *v, const int32_t *lo,
 
 /* `total` runs behind those that are there: coordinates `lo` (NULL: they are in place),
  * values x, which are put behind vals[0 … n). */
-static void join_runs(level *lv, joining *j, const int32_t *lo, const void *x,
-                      int64_t total, void *vals, size_t size)
+static void join(level *lv, run_joining *j, const int32_t *lo, const void *x, int64_t total,
+                 void *vals, size_t size)
 {
     index_array *crd = &lv->a[STC_CRD];
     const bool narrow = crd->width == 4 && crd->stride == 4;
     int32_t *c = crd->data;
     const int32_t *from = lo || !narrow ? lo : c + j->at;
-    if (narrow && size == 1) {
-        join_1(j, c, vals, from, x, total);
-    } else if (narrow && size == 2) {
-        join_2(j, c, vals, from, x, total);
-    } else if (narrow && size == 4) {
-        join_4(j, c, vals, from, x, total);
-    } else if (narrow && size == 8) {
-        join_8(j, c, vals, from, x, total);
-    } else {
+    if (!narrow || !run_join(j, c, vals, from, x, total, size))
         join_any(j, crd, vals, from, x, total, size);
-    }
     crd->len = lv->size = j->n;
 }
 
@@ -203,11 +133,11 @@ static stc_status rle_join(ctx *cx, level *lv, void *vals, size_t size)
 {
     const int64_t from = lv->param[1], total = lv->a[STC_CRD].len;
     index_array *pos = &lv->a[STC_POS];
-    joining j = {.pos = pos, .n = from, .at = from, .base = (int32_t)lv->base};
+    run_joining j = {.pos = pos, .n = from, .at = from, .base = (int32_t)lv->base};
     (void)cx;
     if (from >= total) return STC_OK;
     j.f = move_bounds(pos, 0, from, 0);
-    join_runs(lv, &j, NULL, (char *)vals + (size_t)from * size, total - from, vals, size);
+    join(lv, &j, NULL, (char *)vals + (size_t)from * size, total - from, vals, size);
     return STC_OK;
 }
 
@@ -222,8 +152,16 @@ static stc_status put_bounds(ctx *cx, level *lv, int n, const int *start, int64_
         return cx->diag.status;
     if (pos->width == 4 && at + start[n] - start[0] > INT32_MAX && index_widen(cx, pos))
         return cx->diag.status;
-    for (int k = 1; k < n; k++)
-        index_set(pos, pos->len++, at + start[k] - start[0]);
+    const int64_t by = at - start[0];
+    if (pos->width == 4 && pos->stride == 4) {
+        int32_t *to = (int32_t *)pos->data + pos->len - 1;
+        for (int k = 1; k < n; k++)
+            to[k] = (int32_t)(start[k] + by);
+        pos->len += n - 1;
+    } else {
+        for (int k = 1; k < n; k++)
+            index_set(pos, pos->len++, start[k] + by);
+    }
     lv->edges += n - 1;
     return STC_OK;
 }
@@ -238,12 +176,12 @@ static stc_status rle_fibers(ctx *cx, level *lv, int64_t parent, int n, const in
     if (lv->edges < parent && cover_fibers(cx, lv, parent)) return cx->diag.status;
     const int64_t at = crd->len;
     lo += start[0];
-    joining j = {.pos = pos, .n = at, .at = at, .base = (int32_t)lv->base};
+    run_joining j = {.pos = pos, .n = at, .at = at, .base = (int32_t)lv->base};
     j.f = pos->len - (*lo == lv->base);
     if (mem_grow(cx, &crd->data, &crd->cap, at + lanes, (size_t)crd->stride) ||
         put_bounds(cx, lv, n, start, at))
         return cx->diag.status;
-    join_runs(lv, &j, lo, from, lanes, vals, size);
+    join(lv, &j, lo, from, lanes, vals, size);
     if (lv->param[1] == at) lv->param[1] = lv->size;
     if (n > 1) lv->open_count = index_get(pos, pos->len - 1);
     lv->param[0] = next;

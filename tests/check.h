@@ -38,6 +38,7 @@
     SUITE(workspace)                                                                       \
     SUITE(threads)                                                                         \
     SUITE(intervals)                                                                       \
+    SUITE(pairs)                                                                           \
     SUITE(merge)                                                                           \
     SUITE(faults)                                                                          \
     SUITE(bad)                                                                             \

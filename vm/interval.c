@@ -223,27 +223,29 @@ stc_status interval_inside(machine *mc, strip *s, int child)
 /* The block comes last: with it, all is there. */
 static stc_status allocate(machine *mc, interval *iv)
 {
-    enum { LANES = STRIP + 48 }; /* columns of coordinates are looked at 32 at a time */
+    /* Columns of coordinates are looked at 32 at a time. */
+    enum { LANES = STRIP + 48, STRUNG = IVL_STRUNG + 48 };
     for (int d = 0; d < iv->loops; d++) {
         ivl_loop *v = &iv->loop[d];
         if (!v->g.block && strip_allocate(mc, &v->g)) return mc->cx->diag.status;
     }
-    const size_t each = 2 * sizeof(int64_t) + sizeof(ivl_repeat) + 4 * sizeof(int);
-    iv->block_size = (size_t)(iv->loops + 1) * LANES * each;
+    const size_t each = LANES * (sizeof(ivl_repeat) + sizeof(int64_t) + sizeof(int)) +
+                        3 * STRUNG * sizeof(int);
+    iv->block_size = LANES * sizeof(int64_t) + (size_t)iv->loops * each;
     iv->block = mem_alloc(mc->cx, iv->block_size);
     if (!iv->block) return mc->cx->diag.status;
     ivl_repeat *rep = iv->block;
-    int64_t *len = (int64_t *)(rep + (iv->loops + 1) * LANES);
-    int *row = (int *)(len + (iv->loops + 1) * LANES);
-    iv->pos = len + iv->loops * LANES;
+    iv->pos = (int64_t *)(rep + iv->loops * LANES);
+    int64_t *len = iv->pos + LANES;
+    int *row = (int *)(len + iv->loops * LANES);
     for (int d = 0; d < iv->loops; d++) {
         ivl_loop *v = &iv->loop[d];
         v->rep = rep + d * LANES;
         v->len = len + d * LANES;
-        v->row = row + 4 * d * LANES;
+        v->row = row + d * (LANES + 3 * STRUNG);
         v->fiber = v->row + LANES;
-        v->start = v->fiber + LANES;
-        v->at = v->start + LANES;
+        v->start = v->fiber + STRUNG;
+        v->at = v->start + STRUNG;
         v->ahead = STRIP / 8;
         v->summed = UNLINKED;
     }

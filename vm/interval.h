@@ -22,6 +22,8 @@
 #include "strip.h"
 
 enum { IVL_LOOPS = INTERVAL_LOOPS, IVL_WALKS = 8 };
+/* Lanes of a strip whose elements are narrower than columns' values: interval_pairs.c. */
+enum { IVL_STRUNG = 2 * STRIP };
 
 /* An operand of a loop: its fibers, and the interval [lo, hi) it stands on;
  * coordinate i is at position pos + (i - lo) mod period. */
@@ -148,6 +150,7 @@ typedef struct ivl_loop {
     int narrowed;        /* … lanes in which what doesn't vary is there in that width, */
     const void *elems;   /* … the strip's results                                    */
     ivl_pair *pair;      /* … two operands that are merged from four places, if     */
+    void *pair_block;    /* (its memory)                                            */
     uint8_t element;     /* their elements have so many bytes (0: they aren't),     */
     const void *vals[2]; /* and are here                                            */
     int lead;            /* … the operand with the most runs                          */

@@ -185,11 +185,12 @@ static inline __attribute__((always_inline)) int fill_steps(ivl_loop *v, const i
         uint32_t end[RUN_WALKS], e = ROW_END;
 #pragma GCC unroll 4
         for (int k = 0; k < walks; k++) {
-            const bool more = x[k] < last[k];
-            end[k] = (uint32_t)crd[k][x[k] + more] - first;
+            const bool more = x[k] < last[k]; /* if not, there; beyond, if it's vouched */
+            const int64_t p = more ? x[k] : last[k];
+            end[k] = (uint32_t)crd[k][p + more] - first;
             end[k] = more ? end[k] : ROW_END;
             e = end[k] < e ? end[k] : e;
-            pos[k][n] = x[k];
+            pos[k][n] = p;
         }
         at[n] = (int32_t)i;
         i = e + first;
@@ -237,7 +238,7 @@ static int row_end(const ivl_loop *v, const ivl_walk *by, int64_t row, int k, in
     int e = most < n ? (int)most : n - 1;
     while (e > k + 1 && (v->at[e] != v->begin || pos[e] != bound))
         e--;
-    return e;
+    return e > k ? e : k + 1;
 }
 
 /* The fibers of n lanes that are the runs of one operand, which stands behind them. */
