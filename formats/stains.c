@@ -93,6 +93,37 @@ int64_t stains_fill(tensor *t, int64_t begin, int64_t end, const void *one)
     return end;
 }
 
+/* `all` of eight bytes, as far as there are so many lines. */
+static uint64_t eight(uint64_t all, int64_t lines)
+{
+    return lines < 8 ? all & ((UINT64_C(1) << 8 * lines) - 1) : all;
+}
+
+void stains_rows(tensor *t, int64_t rows, int64_t lines, const int32_t *written)
+{
+    const size_t width = type_size(t->type);
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    const int64_t first = lines_of(t, t->nvals);
+    uint8_t *mark = t->stains.line + first;
+    value one = {0};
+    char fill[STAIN_LINE];
+    type_store(t->type, &one, 0, t->fill);
+    fill_elements(fill, 0, (int64_t)(STAIN_LINE / width), &one, width);
+    for (int64_t k = 0; k < rows; k++)
+        for (int64_t l = 0; l < lines; l += 8) {
+            uint64_t old, now = eight(written[k] ? ones : 0, lines - l);
+            memcpy(&old, mark + k * lines + l, 8);
+            uint64_t stained = eight(old, lines - l) & ~now;
+            now |= old & ~eight(UINT64_MAX, lines - l);
+            memcpy(mark + k * lines + l, &now, 8);
+            for (; stained; stained &= stained - 1) {
+                const int64_t at = first + k * lines + l + __builtin_ctzll(stained) / 8;
+                memcpy((char *)t->vals + at * STAIN_LINE, fill, STAIN_LINE);
+            }
+        }
+    t->nvals += rows * lines * (int64_t)(STAIN_LINE / width);
+}
+
 uint8_t *stains_ask(tensor *t, int64_t values)
 {
     stains *s = &t->stains;

@@ -75,6 +75,10 @@ stc_status tensor_finish(tensor *t);
  * value: marks for so many values, or NULL if there are none this time. All lines
  * that are stored into until tensor_finish must be marked. */
 uint8_t *stains_ask(tensor *t, int64_t values);
+/* With marks that hold from before: rows of whole lines each, from the end of what there
+ * is on. Those that are `written` are marked, for who writes all of them now; of the
+ * others, what was marked is filled. */
+void stains_rows(tensor *t, int64_t rows, int64_t lines, const int32_t *written);
 /* Whether a format's results can be assembled that way; whether the levels below l have
  * a place for every coordinate, known without data. */
 bool format_appends(const format *f);

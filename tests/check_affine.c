@@ -23,6 +23,14 @@ typedef struct statement {
     "tensor A dsss " type " " shape " = { " entries " }\n"                                 \
     "tensor F dense " type " [2,3,6,37] = 3\ntensor y dense " type
 
+/* More entries lead to a row than are taken at a time. */
+#define LONG(type)                                                                         \
+    {                                                                                      \
+        "tensor A dsss " type " [1,3,4,200] = random(density=0.5, seed=3)\n"               \
+        "tensor F dense " type " [3,2,200,40] = 3\ntensor y dense " type,                  \
+            LAYER, ADDS                                                                    \
+    }
+
 /* Rows of the result that are gathered (vm/affine_gather.c), or almost. */
 static const statement layers[] = {
     {LAYER_OF("dsss", "[2,9,11,6]", "[3,2,6,37]"), LAYER, ADDS},
@@ -78,6 +86,12 @@ static const statement layers[] = {
          "(0,1,5,2): 1, (0,1,1900,3): 2, (0,2,0,0): 3, (0,2,1999,5): 1"),
      "y(n,h,w,f) = A(n,h+r,3*w+2*q+1,c) * F(r,q,c,f)", ADDS},
     {FEW("f64", "[1,4,2000,6]", ""), LAYER, ADDS},
+    LONG("f64"),
+    LONG("f32"),
+    LONG("i64"),
+    {LAYER_OF("dsss", "[1,5,300,6]", "[3,3,6,64]"), LAYER, ADDS},
+    {LAYER_OF("dsss", "[1,5,300,6]", "[3,3,6,40]"),
+     "y(n,h,w,f) = A(n,h+r,2*w+q,c) * F(r,q,c,f)", ADDS},
     {"tensor A dsss f64 [1,8,600,6] = random(density=0.0013, seed=5)\n"
      "tensor F dense f64 [3,2,6,9] = random(density=1, seed=4)\ntensor y dense f64",
      LAYER, ADDS},
@@ -371,6 +385,99 @@ START_TEST(rows_are_gathered)
 }
 END_TEST
 
+/* A layer's input of 1 x 6 x 200 x 4 and filter of 2 x 3 x 4 x `features`. */
+typedef struct change {
+    stc_type type;
+    int64_t features;
+    double fill;
+} change;
+static const change changes[] = {{STC_F64, 64, 0}, {STC_F64, 40, 0}, {STC_F64, 16, 2},
+                                 {STC_F64, 9, 0},  {STC_F32, 64, 0}, {STC_F32, 16, 3},
+                                 {STC_I64, 72, 1}};
+enum { CHANGES = sizeof changes / sizeof *changes };
+
+/* An element in `every`, or so, is there. */
+static stc_tensor *layer_input(stc_machine *m, const change *c, int every)
+{
+    const int64_t shape[] = {1, 6, 200, 4};
+    enum { ALL = 6 * 200 * 4 };
+    double dense[ALL];
+    stc_tensor *whole, *t;
+    for (int64_t k = 0; k < ALL; k++)
+        dense[k] = k * 2654435761 % 4096 * every < 4096 ? (double)(k % 5 + 1) : 0;
+    ck_ok(m, stc_tensor_from_dense(m, "dsss", STC_F64, 4, shape, NULL, dense, &whole));
+    ck_ok(m, stc_tensor_convert(whole, "dsss", c->type, &t));
+    stc_tensor_free(whole);
+    return t;
+}
+
+static stc_program *layer_program(stc_machine *m, const change *c, stc_tensor **filter)
+{
+    const int64_t shape[] = {2, 3, 4, c->features};
+    const int64_t n = 2 * 3 * 4 * c->features;
+    const stc_value fill =
+        c->type == STC_I64 ? (stc_value){.i = (int64_t)c->fill} : (stc_value){.f = c->fill};
+    double *dense = malloc((size_t)n * sizeof *dense);
+    stc_tensor *whole;
+    stc_program *p;
+    ck_assert_ptr_nonnull(dense);
+    for (int64_t k = 0; k < n; k++)
+        dense[k] = (double)(k % 7 - 3);
+    ck_ok(m, stc_tensor_from_dense(m, "dense", STC_F64, 4, shape, NULL, dense, &whole));
+    ck_ok(m, stc_tensor_convert(whole, "dense", c->type, filter));
+    stc_tensor_free(whole);
+    free(dense);
+    const stc_decl decl[] = {{"A", "dsss", c->type, NULL, -1},
+                             {"F", "dense", c->type, NULL, -1},
+                             {"y", "dense", c->type, &fill, -1}};
+    ck_ok(m, stc_compile(m, LAYER, decl, 3, &p));
+    ck_ok(m, stc_bind(p, "F", *filter));
+    return p;
+}
+
+/* Rows that the last run stored into, and this one doesn't, are filled again: runs of a
+ * program whose operand changes give what base operations give for each. */
+START_TEST(operands_change)
+{
+    const change *c = &changes[_i];
+    static const int every[] = {3, 3, 1000, 1000, 200, 4096, 50, 1, 400};
+    heap h[3];
+    stc_machine *m[3];
+    stc_program *p[3];
+    stc_tensor *f[3];
+    for (int k = 0; k < 3; k++) {
+        m[k] = machine_open(&h[k], k == 1);
+        if (k == 2) machine_plain(m[k]);
+        p[k] = layer_program(m[k], c, &f[k]);
+    }
+    for (size_t r = 0; r < sizeof every / sizeof *every; r++) {
+        const void *v[3];
+        int64_t n[3];
+        stc_tensor *a[3];
+        for (int k = 0; k < 3; k++) {
+            const stc_tensor *y;
+            a[k] = layer_input(m[k], c, every[r]);
+            ck_ok(m[k], stc_bind(p[k], "A", a[k]));
+            ck_ok(m[k], stc_run(p[k]));
+            ck_ok(m[k], stc_result(p[k], "y", &y));
+            ck_ok(m[k], stc_tensor_values(y, &v[k], &n[k]));
+        }
+        for (int k = 0; k < 3; k += 2) {
+            const size_t size = c->type == STC_F32 ? 4 : 8;
+            ck_assert_int_eq(n[k], n[1]);
+            ck_assert_int_eq(memcmp(v[k], v[1], (size_t)n[k] * size), 0);
+        }
+        for (int k = 0; k < 3; k++)
+            stc_tensor_free(a[k]);
+    }
+    for (int k = 0; k < 3; k++) {
+        stc_program_free(p[k]);
+        stc_tensor_free(f[k]);
+        machine_shut(m[k], &h[k]);
+    }
+}
+END_TEST
+
 START_TEST(entries_are_scattered)
 {
     expect_same(&scattered[_i]);
@@ -395,6 +502,7 @@ Suite *suite_affine(void)
     TCase *c = tcase_create("affine");
     tcase_set_timeout(c, 60);
     tcase_add_loop_test(c, rows_are_gathered, 0, LAYERS);
+    tcase_add_loop_test(c, operands_change, 0, CHANGES);
     tcase_add_loop_test(c, entries_are_scattered, 0, SCATTERED);
     tcase_add_loop_test(c, others_are_left, 0, OTHERS);
     tcase_add_loop_test(c, memory_ends, 0, 3);

@@ -24,7 +24,8 @@
  *     affine_walk.c   the walk over the levels
  *     affine_room.c   fills of a dense result, just ahead of the walk
  *     affine_gather.c the other way round: a row of the result at a time,
- *     affine_lines.c  from lines of entries
+ *     affine_lines.c  from lines of entries,
+ *     affine_rows.c   which meet rows of a factor
  *     affine_store.c  sums that are stored in order, where levels append
  *     affine_leaf.c   what the last level's fibers add, by element type
  *     blocks.c        what runs nests in which sums must be within an extent

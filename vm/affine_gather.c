@@ -8,9 +8,9 @@
  * pixels, are listed first, each for all rows of the filter that lead from it into the
  * result; then each line of the result is gone through with the lines that lead into it
  * side by side, in the order of their pixels. What is around one place is a few stretches
- * of entries, and so is a row of the result that stays in registers while all of them are
- * added. (The convolutions paper's loop i → p, Fig. 19, with subsections of all of the
- * filter's rows at once; places without any are passed over.)
+ * of entries, which affine_rows.c adds. (The convolutions paper's loop i → p, Fig. 19,
+ * with subsections of all of the filter's rows at once; places without any are passed
+ * over.)
  *
  * Lines come from affine_lines.c; strides, dilations and shifts may be any. Rows that
  * nothing was stored into aren't filled again (stains.c).
@@ -19,112 +19,12 @@
 #include "super.h"
 #include <string.h>
 
-enum { INPUTS = 64, COUNTED = 128 };
-
-/* A line with a window: entered at `here`, up to `there`. For index x of the result, and z
- * the steps to it, its entries are begin[z] … end[z]-1 if there is a table. */
-typedef struct input {
-    int64_t here, there, last, first, least, most, at;
-    const int32_t *begin, *end;
-} input;
-
-/* Entries that meet the factor's rows at their own offset and `at` more. */
-typedef struct segment {
-    int64_t begin, end, at;
-} segment;
-
-/* What `n` segments add to a row. */
-typedef struct gathered {
-    const segment *seg;
-    int n;
-    bool fresh; /* nothing was stored there yet: it begins with the fill */
-} gathered;
-
-/* Adds x to the `width` values from `to` on. */
-typedef void (*row_adder)(const gather *g, int64_t to, int64_t width, const gathered *x);
-
-/* ---- rows ------------------------------------------------------------------------- */
-
-#define ROWS(CLS, T, U)                                                                    \
-    /* N vectors of it from `out` on, all of them in registers. */                         \
-    INLINE void block_##CLS(T *restrict out, const T *f, const T *v, T s, T fill,          \
-                            const int64_t *offset, gathered x, int N)                      \
-    {                                                                                      \
-        typedef U vec __attribute__((vector_size(32), aligned(sizeof(U)), may_alias));     \
-        vec sum[8];                                                                        \
-        if (x.fresh)                                                                       \
-            for (int k = 0; k < N; k++)                                                    \
-                sum[k] = (U)fill - (vec){0};                                               \
-        else                                                                               \
-            for (int k = 0; k < N; k++)                                                    \
-                sum[k] = ((const vec *)out)[k];                                            \
-        for (int i = 0; i < x.n; i++) {                                                    \
-            const T *g = f + x.seg[i].at;                                                  \
-            for (int64_t p = x.seg[i].begin; p < x.seg[i].end; p++) {                      \
-                const U w = (U)FN_MUL_##CLS(s, v[p]);                                      \
-                const vec *row = (const vec *)(g + offset[p]);                             \
-                __asm__(""                                                                 \
-                        : "+r"(row)); /* one register: the compiler's way spills others */ \
-                for (int k = 0; k < N; k++)                                                \
-                    sum[k] += row[k] * w;                                                  \
-            }                                                                              \
-        }                                                                                  \
-        for (int k = 0; k < N; k++)                                                        \
-            ((vec *)out)[k] = sum[k];                                                      \
-    }                                                                                      \
-    INLINE void add_##CLS(T *restrict out, const T *f, const T *v, T s, T fill,            \
-                          const int64_t *offset, gathered x, int64_t width)                \
-    {                                                                                      \
-        enum { LANES = 32 / sizeof(T) };                                                   \
-        int64_t j = 0;                                                                     \
-        for (; j + 8 * LANES <= width; j += 8 * LANES)                                     \
-            block_##CLS(out + j, f + j, v, s, fill, offset, x, 8);                         \
-        for (; j + 2 * LANES <= width; j += 2 * LANES)                                     \
-            block_##CLS(out + j, f + j, v, s, fill, offset, x, 2);                         \
-        for (int64_t k = j; x.fresh && k < width; k++)                                     \
-            out[k] = fill;                                                                 \
-        for (int i = 0; i < x.n && j < width; i++)                                         \
-            for (int64_t p = x.seg[i].begin; p < x.seg[i].end; p++) {                      \
-                const T w = FN_MUL_##CLS(s, v[p]);                                         \
-                const T *row = f + offset[p] + x.seg[i].at;                                \
-                for (int64_t k = j; k < width; k++)                                        \
-                    out[k] = FN_ADD_##CLS(out[k], FN_MUL_##CLS(w, row[k]));                \
-            }                                                                              \
-    }                                                                                      \
-    INLINE void row_##CLS(const gather *g, int64_t to, int64_t width, const gathered *x)   \
-    {                                                                                      \
-        const affine *a = g->a;                                                            \
-        const T s = *(const T *)&a->factor, fill = *(const T *)&a->room.tensor->fill;      \
-        const T *f = (const T *)a->vals[1] + a->lo[a->rest[0]], *v = a->vals[0];           \
-        add_##CLS((T *)a->out + to, f, v, s, fill, g->offset, *x, width);                  \
-    }                                                                                      \
-    AVX2 static void wide_##CLS(const gather *g, int64_t to, int64_t width,                \
-                                const gathered *x)                                         \
-    {                                                                                      \
-        row_##CLS(g, to, width, x);                                                        \
-    }                                                                                      \
-    static void either_##CLS(const gather *g, int64_t to, int64_t width,                   \
-                             const gathered *x)                                            \
-    {                                                                                      \
-        if (SUPER_HAS_AVX2) {                                                              \
-            wide_##CLS(g, to, width, x);                                                   \
-        } else {                                                                           \
-            row_##CLS(g, to, width, x);                                                    \
-        }                                                                                  \
-    }
-ROWS(F64, double, double)
-ROWS(F32, float, float)
-ROWS(I64, int64_t, uint64_t)
-
-static row_adder adder_of(vclass cls)
-{
-    return cls == CLASS_F64 ? either_F64 : cls == CLASS_F32 ? either_F32 : either_I64;
-}
+enum { INPUTS = 64, BLOCK = 128 };
 
 /* ---- a line of the result ----------------------------------------------------------- */
 
 /* Moves a window to the pixels from `least` to `most`. */
-static void slide(const affine_level *mid, input *in, int64_t least, int64_t most)
+static void slide(const affine_level *mid, gather_input *in, int64_t least, int64_t most)
 {
     while (in->here < in->last && gather_pixel(mid, in->first, in->here) < least)
         in->here++;
@@ -133,47 +33,38 @@ static void slide(const affine_level *mid, input *in, int64_t least, int64_t mos
         in->there++;
 }
 
-/* The segments of entries that windows with tables have at z; each meets the factor's rows
- * `at` more than where the window itself does. */
-INLINE int look_up(const input *in, int n, int64_t z, int64_t at, segment *seg)
-{
-    int count = 0;
-    for (int k = 0; k < n; k++) {
-        const int32_t begin = in[k].begin[z], end = in[k].end[z];
-        seg[count] = (segment){begin, end, in[k].at + at};
-        count += begin < end; /* which way can't be foreseen */
-    }
-    return count;
-}
-
-/* The same of any windows, which are moved to index x. */
-static int enter(const gather *g, input *in, int n, int64_t x, int64_t at, segment *seg)
+/* Moves windows without tables to index x, and sets where its entries begin and end:
+ * how many there are. */
+static int32_t enter(const gather *g, gather_input *in, int n, int64_t x, int32_t *begin,
+                     int32_t *end)
 {
     const affine_level *mid = &g->a->level[g->mid], *leaf = mid + 1;
     const int64_t y = g->base + g->step * x, z = g->step * (x - g->a->lo[mid->solved]);
-    int count = 0;
+    int32_t count = 0;
     for (int k = 0; k < n; k++) {
-        input *i = &in[k];
+        gather_input *i = &in[k];
         if (i->begin) {
-            count += look_up(i, 1, z, at, &seg[count]);
-            continue;
+            begin[k] = i->begin[z];
+            end[k] = i->end[z];
+        } else {
+            slide(mid, i, y + i->least, y + i->most);
+            begin[k] = (int32_t)gather_children(leaf, i->here);
+            end[k] = (int32_t)gather_children(leaf, i->there);
         }
-        slide(mid, i, y + i->least, y + i->most);
-        const int64_t begin = gather_children(leaf, i->here),
-                      end = gather_children(leaf, i->there);
-        seg[count] = (segment){begin, end, i->at + at};
-        count += begin < end;
+        count += end[k] - begin[k];
     }
     return count;
 }
 
-/* How many entries windows with tables have at n indices, from z on. */
-static void count_entries(const gather *g, const input *in, int windows, int64_t z, int n,
-                          int32_t *restrict count)
+/* How many entries windows with tables have at the first n indices, and
+ * at all. */
+static int64_t count_entries(const gather *g, const gather_input *in, int inputs, int n,
+                             int32_t *restrict count)
 {
+    int64_t all = 0;
     memset(count, 0, (size_t)n * sizeof *count);
-    for (int w = 0; w < windows; w++) {
-        const int32_t *begin = in[w].begin + z, *end = in[w].end + z;
+    for (int w = 0; w < inputs; w++) {
+        const int32_t *begin = in[w].begin, *end = in[w].end;
         if (g->step == 1) {
             for (int k = 0; k < n; k++)
                 count[k] += end[k] - begin[k];
@@ -182,10 +73,13 @@ static void count_entries(const gather *g, const input *in, int windows, int64_t
                 count[k] += end[k * g->step] - begin[k * g->step];
         }
     }
+    for (int k = 0; k < n; k++)
+        all += count[k];
+    return all;
 }
 
 /* The next index after x with anything in a window without a table. */
-static int64_t next_index(const gather *g, const input *in, int n, int64_t x)
+static int64_t next_index(const gather *g, const gather_input *in, int n, int64_t x)
 {
     const affine_level *mid = &g->a->level[g->mid];
     int64_t next = INT64_MAX;
@@ -200,69 +94,131 @@ static int64_t next_index(const gather *g, const input *in, int n, int64_t x)
     return next > x ? next : x + 1;
 }
 
-/* Sees to places begin … end-1 of the result, marked if there are marks: true if nothing
- * was stored there yet, and all of them will be. */
-static bool open_row(machine *mc, affine *a, int64_t begin, int64_t end)
+/* Whether nothing was stored into rows yet, and all of them will be; if the last run's
+ * stains are known, they are whole lines of these without a gap. */
+static bool untouched(const affine_room *room, const gather_rows *r)
+{
+    const int64_t inside = (1 << room->shift) - 1;
+    if (r->to < room->tensor->nvals) return false;
+    if (!room->tensor->stains.old) return r->by >= r->width;
+    return room->mark && r->by == r->width && !((r->to | r->width) & inside);
+}
+
+static void mark(const affine_room *room, int64_t begin, int64_t end)
+{
+    const int64_t first = begin >> room->shift, last = (end - 1) >> room->shift;
+    if (room->mark) memset(room->mark + first, 1, (size_t)(last - first + 1));
+}
+
+/* Sees to the places of rows, which are marked if there are marks: true if all of a row
+ * is for who adds to it to write. */
+static bool open_rows(machine *mc, affine *a, const gather_rows *r)
 {
     const affine_room *room = &a->room;
     tensor *t = room->tensor;
-    const int64_t inside =
-        t->stains.old ? (1 << room->shift) - 1 : 0; /* of a gather_line */
-    const bool fresh = begin >= t->nvals && !((begin | end) & inside);
-    if (fresh) {
-        if (begin > t->nvals) tensor_fill_to(t, begin);
-        t->nvals = end;
-    } else if (end > t->nvals) {
-        (void)asm_value(mc, &mc->slot[a->sink.a], end - 1); /* there is room */
+    const bool fresh = untouched(room, r);
+    if (fresh && t->stains.old) {
+        tensor_fill_to(t, r->to);
+        stains_rows(t, r->indices, r->width >> room->shift, r->count);
+        return true;
     }
-    if (!room->mark) return fresh;
-    const int64_t last = (end - 1) >> room->shift, one = 0x0101010101010101;
-    uint8_t *mark = room->mark + (begin >> room->shift);
-    int64_t n = last - (begin >> room->shift) + 1;
-    for (; n >= 8; n -= 8, mark += 8)
-        memcpy(mark, &one, 8);
-    for (; n > 0; n--)
-        *mark++ = 1;
+    for (int k = 0; k < r->n; k++) {
+        const int64_t begin = r->to + r->by * r->x[k], end = begin + r->width;
+        if (fresh) {
+            tensor_fill_to(t, begin);
+            t->nvals = end;
+        } else {
+            (void)asm_value(mc, &mc->slot[a->sink.a], end - 1); /* there is room */
+        }
+        mark(room, begin, end); /* after that: what is filled isn't marked any more */
+    }
     return fresh;
 }
 
+/* `all` entries lead into rows. */
+static void add_rows(machine *mc, affine *a, gather_adder *add, gather_rows *r, int64_t all)
+{
+    if (!all) return;
+    r->fresh = open_rows(mc, a, r);
+    add(a, r);
+    a->rounds += all * r->width;
+}
+
+/* Rows of which all inputs have tables, a block of indices at a time. */
+static void add_by_tables(machine *mc, const gather *g, gather_adder *add, gather_rows r,
+                          gather_input *in, int64_t indices)
+{
+    int32_t count[BLOCK], x[BLOCK];
+    r.x = x;
+    r.count = count;
+    for (int64_t done = 0; done < indices; done += BLOCK) {
+        const int n = (int)(indices - done < BLOCK ? indices - done : BLOCK);
+        const int64_t all = count_entries(g, in, r.inputs, n, count);
+        r.n = 0;
+        r.indices = n;
+        for (int k = 0; k < n; k++) {
+            x[r.n] = k;
+            r.n += count[k] > 0; /* which can't be foreseen */
+        }
+        add_rows(mc, g->a, add, &r, all);
+        for (int k = 0; k < r.inputs; k++) {
+            in[k].begin += r.step * BLOCK;
+            in[k].end += r.step * BLOCK;
+        }
+        r.at += r.factor_step * BLOCK;
+        r.to += r.by * BLOCK;
+    }
+}
+
+/* Rows one by one, of inputs some of which have no table. */
+static void add_by_search(machine *mc, const gather *g, gather_adder *add, gather_rows *r,
+                          gather_input *in)
+{
+    const int solved = g->a->level[g->mid].solved;
+    const int64_t first = g->a->lo[solved];
+    const int32_t none = 0;
+    int32_t begin[INPUTS], end[INPUTS], count;
+    gather_input here[INPUTS];
+    gather_rows one = *r;
+    for (int k = 0; k < r->inputs; k++)
+        here[k] = (gather_input){.begin = &begin[k], .end = &end[k], .at = in[k].at};
+    one.in = here;
+    one.x = &none;
+    one.count = &count;
+    one.n = one.indices = 1;
+    for (int64_t x = first; x < g->a->hi[solved];) {
+        count = enter(g, in, r->inputs, x, begin, end);
+        one.at = r->at + r->factor_step * (x - first);
+        one.to = r->to + r->by * (x - first);
+        add_rows(mc, g->a, add, &one, count);
+        x = count ? x + 1 : next_index(g, in, r->inputs, x);
+    }
+}
+
 /* All that leads into one line of the result, or into the same one once more. */
-static stc_status add_line(machine *mc, const gather *g, row_adder add, input *in, int n,
-                           int64_t to)
+static stc_status add_line(machine *mc, const gather *g, gather_adder *add,
+                           gather_input *in, int n, int64_t to)
 {
     affine *a = g->a;
-    const affine_level *mid = &a->level[g->mid];
-    const int64_t by = a->line[0].coef[mid->solved], hi = a->hi[mid->solved];
-    const int64_t lo = a->lo[a->rest[0]], width = a->hi[a->rest[0]] - lo;
-    const int64_t first = a->lo[mid->solved];
+    const int solved = a->level[g->mid].solved, rest = a->rest[0];
+    const int64_t first = a->lo[solved], by = a->line[0].coef[solved];
     bool tables = true;
-    segment seg[INPUTS + 1];
-    int32_t count[COUNTED];
     for (int k = 0; k < n; k++)
         tables &= in[k].begin != NULL;
-    for (int64_t x = first, from = x, end = x; x < hi;) {
-        const int64_t z = g->step * (x - first);
-        if (tables && x == end) {
-            from = x;
-            end = hi - x < COUNTED ? hi : x + COUNTED;
-            count_entries(g, in, n, z, (int)(end - x), count);
-        }
-        if (tables && !count[x - from]) {
-            x++;
-            continue;
-        }
-        const int64_t at =
-            g->factor_step * x - gather_scaled(g->slope, g->base + g->step * x);
-        const int m = tables ? look_up(in, n, z, at, seg) : enter(g, in, n, x, at, seg);
-        if (m) {
-            const int64_t row = to + lo + by * x;
-            const bool fresh = open_row(mc, a, row, row + width);
-            add(g, row, width, &(gathered){seg, m, fresh});
-        }
-        for (int k = 0; k < m; k++)
-            a->rounds += (seg[k].end - seg[k].begin) * width;
-        x = m ? x + 1 : next_index(g, in, n, x);
-    }
+    gather_rows r = {
+        .in = in,
+        .inputs = n,
+        .step = g->step,
+        .at = g->factor_step * first - gather_scaled(g->slope, g->base + g->step * first),
+        .factor_step = g->factor_step - gather_scaled(g->slope, g->step),
+        .to = to + a->lo[rest] + by * first,
+        .by = by,
+        .width = a->hi[rest] - a->lo[rest],
+    };
+    if (tables)
+        add_by_tables(mc, g, add, r, in, a->hi[solved] - first);
+    else
+        add_by_search(mc, g, add, &r, in);
     a->rounds += n;
     if (a->rounds < SUPER_POLL) return STC_OK;
     const int64_t rounds = a->rounds;
@@ -273,12 +229,12 @@ static stc_status add_line(machine *mc, const gather *g, row_adder add, input *i
 /* ---- a run -------------------------------------------------------------------------- */
 
 /* A line seen through a window. */
-static input input_of(const gather *g, const gather_line *x, const gather_window *w)
+static gather_input input_of(const gather *g, const gather_line *x, const gather_window *w)
 {
     const affine *a = g->a;
     const int64_t from = g->base + g->step * a->lo[a->level[g->mid].solved] + w->least;
     const int32_t *begin = x->table == NONE ? NULL : g->table + x->table + (from - g->low);
-    return (input){
+    return (gather_input){
         .here = x->begin,
         .there = x->begin,
         .last = x->end,
@@ -295,11 +251,12 @@ stc_status affine_gather_run(machine *mc, affine *a, int64_t last)
 {
     const gather *g = a->gather;
     slot *s = &mc->slot[a->sink.a];
-    const row_adder add = adder_of((vclass)a->cls);
-    input in[INPUTS];
+    gather_adder *add = gather_adder_of(mc, (vclass)a->cls);
+    gather_input in[INPUTS];
     a->rounds = 1;
     s->stores++;
     if (affine_room_rows(mc, a, last)) return mc->cx->diag.status;
+    gather_weigh(a);
     for (int64_t k = 0; k < g->nline;) {
         const int64_t to = g->line[k].to;
         int n = 0;

@@ -38,12 +38,40 @@ struct affine_gather {
     int64_t x[STC_MAX_ORDER];
     gather_line *line;
     int64_t nline, line_cap;
-    int64_t *offset; /* of entries: where their rows of the factor are */
-    int64_t offset_cap;
+    uint32_t *offset; /* of entries: where their rows of the factor are; sums of these are
+                         modulo 2^32 */
+    void *weight;     /* their values, times the scalars */
+    int64_t offset_cap, weight_cap, entries; /* how many there are */
     int32_t *table; /* of lines that are not too sparse: where the entries from a pixel on
                        begin, for all pixels from `low` on                   */
     int64_t ntable, table_cap, low, pixels;
 };
+
+/* A line with a window: entered at `here`, up to `there`. For index x of the result, and z
+ * the steps to it, its entries are begin[z] … end[z]-1 if there is a table; they meet the
+ * factor's rows at their own offset and `at` more. */
+typedef struct gather_input {
+    int64_t here, there, last, first, least, most, at;
+    const int32_t *begin, *end;
+} gather_input;
+
+/* Rows of a line of the result: of so many indices, those x[0] … x[n-1] more than the
+ * first one. */
+typedef struct gather_rows {
+    const gather_input *in;
+    int inputs, indices, n;
+    const int32_t *x, *count; /* count[x]: how many entries lead there                 */
+    int64_t step;             /* from one index to the next in the tables,             */
+    int64_t at, factor_step;  /* the first index, and from one on, in the factor       */
+    int64_t to, by, width;    /* and in the result                                     */
+    bool fresh; /* nothing was stored there yet: they begin with the fill             */
+} gather_rows;
+
+/* affine_rows.c: adds to each row what its inputs' entries lead to. */
+enum { GATHER_CHUNK = 8 }; /* so much more room is there behind the entries */
+void gather_weigh(const affine *a);
+typedef void gather_adder(const affine *a, const gather_rows *r);
+gather_adder *gather_adder_of(const machine *mc, vclass cls);
 
 /* Where the children of position p begin. */
 static inline int64_t gather_children(const affine_level *lv, int64_t p)

@@ -8,8 +8,10 @@
  * pixel, if the line isn't too sparse.
  */
 #include "affine_gather.h"
+#include "super.h"
 #include <stdlib.h>
 
+enum { CHUNK = GATHER_CHUNK };
 enum { SPARSE = 128 }; /* pixels for each that is there, where tables aren't worth it */
 
 /* ---- which nests ------------------------------------------------------------------ */
@@ -131,44 +133,66 @@ static bool lead(const gather *g, const gather_choice *c, gather_line *out)
     return true;
 }
 
-/* Where each entry of a line has its row of the factor. */
-static void set_offsets(gather *g, const gather_line *x)
+/* Room for a line's table, if it is worth one; whole chunks are written. */
+static stc_status make_table(machine *mc, gather *g, gather_line *x)
 {
-    const affine *a = g->a;
-    const affine_level *mid = &a->level[g->mid], *leaf = mid + 1;
-    const int64_t base = a->line[leaf->line].base, by = a->line[1].coef[leaf->solved];
-    for (int64_t p = x->begin; p < x->end; p++) {
-        const int64_t more = gather_scaled(g->slope, gather_pixel(mid, x->first, p));
-        const int64_t end = gather_children(leaf, p + 1);
-        for (int64_t q = gather_children(leaf, p); q < end; q++)
-            g->offset[q] = by * (affine_coord(leaf, q) - base) + more;
-    }
-}
-
-/* A line's table, if it is worth one. */
-static stc_status set_table(machine *mc, gather *g, gather_line *x)
-{
-    const affine_level *mid = &g->a->level[g->mid], *leaf = mid + 1;
-    const int64_t n = g->pixels + 1, from = g->ntable;
-    if (g->pixels > SPARSE * (x->end - x->begin) ||
-        gather_children(leaf, x->end) > INT32_MAX)
-        return STC_OK;
-    if (from + n > g->table_cap &&
-        mem_grow(mc->cx, &g->table, &g->table_cap, from + n, sizeof *g->table))
+    const int64_t from = g->ntable, n = from + g->pixels + 1;
+    if (g->pixels > SPARSE * (x->end - x->begin)) return STC_OK;
+    if (n + CHUNK > g->table_cap &&
+        mem_grow(mc->cx, &g->table, &g->table_cap, n + CHUNK, sizeof *g->table))
         return mc->cx->diag.status;
-    int32_t *out = g->table + from;
-    int64_t k = 0;
-    for (int64_t p = x->begin; p < x->end; p++) {
-        const int64_t y = gather_pixel(mid, x->first, p) - g->low;
-        const int32_t at = (int32_t)gather_children(leaf, p);
-        for (; k <= y && k < n; k++)
-            out[k] = at;
-    }
-    for (; k < n; k++)
-        out[k] = (int32_t)gather_children(leaf, x->end);
-    g->ntable += n;
+    g->ntable = n;
     x->table = from;
     return STC_OK;
+}
+
+/* Writes `at` to out[from … to], and may go on: returns what comes next. */
+INLINE int64_t set_range(int32_t *out, int64_t from, int64_t to, int32_t at)
+{
+    for (int64_t k = from; k <= to; k += CHUNK)
+        for (int j = 0; j < CHUNK; j++)
+            out[k + j] = at;
+    return from > to ? from : to + 1;
+}
+
+/* Where each entry of a line has its row of the factor; and its table, if there is one.
+ * What is written beyond a pixel's is that of the next ones, which come later. */
+INLINE void set_line(gather *g, const gather_line *x)
+{
+    const affine *a = g->a;
+    const affine_level mid = a->level[g->mid], leaf = a->level[g->mid + 1];
+    const bool narrow = leaf.width == 4 && leaf.stride == 4;
+    const uint32_t base = (uint32_t)a->line[leaf.line].base,
+                   by = (uint32_t)a->line[1].coef[leaf.solved];
+    const int64_t last = x->table == NONE ? -1 : g->pixels;
+    int32_t *table = last < 0 ? NULL : g->table + x->table;
+    uint32_t *const offset = g->offset;
+    int64_t k = 0, q = gather_children(&leaf, x->begin);
+    for (int64_t p = x->begin; p < x->end; p++) {
+        const int64_t y = gather_pixel(&mid, x->first, p);
+        const int64_t end = gather_children(&leaf, p + 1);
+        const uint32_t more = (uint32_t)gather_scaled(g->slope, y) - by * base;
+        k = set_range(table, k, y - g->low < last ? y - g->low : last, (int32_t)q);
+        for (; narrow && q < end && q + CHUNK <= g->entries; q += CHUNK) {
+            const int32_t *crd = (const int32_t *)leaf.crd + q;
+            for (int j = 0; j < CHUNK; j++)
+                offset[q + j] = by * (uint32_t)crd[j] + more;
+        }
+        for (; q < end; q++)
+            offset[q] = by * (uint32_t)affine_coord(&leaf, q) + more;
+        q = end;
+    }
+    set_range(table, k, last, (int32_t)q);
+}
+
+AVX2 static void set_line_wide(gather *g, const gather_line *x)
+{
+    set_line(g, x);
+}
+
+static void set_line_plain(gather *g, const gather_line *x)
+{
+    set_line(g, x);
 }
 
 static stc_status add_lines(machine *mc, gather *g, gather_line x)
@@ -177,14 +201,17 @@ static stc_status add_lines(machine *mc, gather *g, gather_line x)
     x.table = NONE;
     for (int k = 0; k < g->nchoice; k++) {
         if (!lead(g, &g->choice[k], &x)) continue;
-        if (!any && set_table(mc, g, &x)) return mc->cx->diag.status;
+        if (!any && make_table(mc, g, &x)) return mc->cx->diag.status;
         if (g->nline == g->line_cap &&
             mem_grow(mc->cx, &g->line, &g->line_cap, g->nline + 1, sizeof *g->line))
             return mc->cx->diag.status;
         g->line[g->nline++] = x;
         any = true;
     }
-    if (any) set_offsets(g, &x);
+    if (any && super_avx2(mc))
+        set_line_wide(g, &x);
+    else if (any)
+        set_line_plain(g, &x);
     return STC_OK;
 }
 
@@ -228,22 +255,32 @@ static int by_place(const void *a, const void *b)
     return (x->begin > y->begin) - (x->begin < y->begin);
 }
 
+/* For so many entries. */
+static bool make_room(machine *mc, gather *g, int64_t n)
+{
+    return (n <= g->offset_cap ||
+            !mem_grow(mc->cx, &g->offset, &g->offset_cap, n, sizeof *g->offset)) &&
+           (n <= g->weight_cap ||
+            !mem_grow(mc->cx, &g->weight, &g->weight_cap, n, sizeof(int64_t)));
+}
+
 /* ---- a run ------------------------------------------------------------------------- */
 
 bool affine_gathers(machine *mc, affine *a)
 {
     const int64_t all = mc->slot[a->load[0].tensor].t->nvals;
-    if (!fits(a)) return false;
+    const int64_t factor = mc->slot[a->load[1].tensor].t->nvals;
+    if (!fits(a) || (all | factor) > INT32_MAX) return false;
     if (!a->gather) a->gather = mem_zero(mc->cx, 1, sizeof *a->gather);
     gather *g = a->gather;
     if (g) {
         g->a = a;
         g->mid = a->nlevel - 2;
+        g->entries = all;
         g->nline = g->ntable = 0;
         if (!choices_of(a, 0, g->mid, g->choice, &g->nchoice) || !set_windows(g))
             return false;
-        if ((all <= g->offset_cap ||
-             !mem_grow(mc->cx, &g->offset, &g->offset_cap, all, sizeof *g->offset)) &&
+        if (make_room(mc, g, all + GATHER_CHUNK) &&
             !list_lines(mc, g, 0, a->begin, a->end)) {
             if (g->nline) qsort(g->line, (size_t)g->nline, sizeof *g->line, by_place);
             return true;
@@ -259,6 +296,7 @@ void affine_gather_release(machine *mc, affine *a)
     if (!g) return;
     mem_free(mc->cx, g->line, (size_t)g->line_cap * sizeof *g->line);
     mem_free(mc->cx, g->offset, (size_t)g->offset_cap * sizeof *g->offset);
+    mem_free(mc->cx, g->weight, (size_t)g->weight_cap * sizeof(int64_t));
     mem_free(mc->cx, g->table, (size_t)g->table_cap * sizeof *g->table);
     mem_free(mc->cx, g, sizeof *g);
 }
