@@ -53,6 +53,7 @@
     SUITE(mutants)                                                                         \
     SUITE(near)                                                                            \
     SUITE(near_super)                                                                      \
+    SUITE(near_rows)                                                                       \
     SUITE(ends)                                                                            \
     SUITE(convolution)                                                                     \
     SUITE(blocks)                                                                          \

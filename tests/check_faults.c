@@ -285,6 +285,14 @@ static const struct {
               "tensor E csr\nE(i,j) = A(i,j) + A(i,j) * 2\n"
               "e = min(i,j: A(i,j) + X(i,j))\n",
      0},
+    {"scattered", NULL,
+     "tensor A csr f64 [3,300]\nA(i,j) = (i != 1) * (j + 1)\ncompact A\n"
+     "tensor B csr f64 [300,120]\nB(i,j) = (i * 7 + j) % 40 == 0\ncompact B\n"
+     "tensor C csr\nC(i,j) = A(i,k) * B(k,j) with workspace(hash)\n"
+     "tensor D csr\nD(i,j) = A(i,k) * B(k,j)\ntensor G csr\nG(i,j) = D(i,j) + C(i,j)\n"
+     "tensor E ell f64 [9,9]\nE(i,j) = (i * 3 + j) % 4 == 1\ncompact E\n"
+     "tensor x dense f64 [9]\nx(i) = i\na(i) = E(i,j) * x(j)\nb(j) = C(i,j)\n",
+     0},
     {"workspaces", NULL,
      OPERANDS "tensor C csr\nC(i,j) = A(i,k) * B(k,j)\n"
               "tensor D coo\nD(j,i) = A(i,k) * B(k,j) with workspace(coord)\n"

@@ -304,7 +304,8 @@ static outcome run_text(stc_machine *m, const char *text, const char *words)
     return out;
 }
 
-static void agree(lab *l, const char *what, const char *text, const char *words)
+/* What all of them say. */
+static stc_status agree(lab *l, const char *what, const char *text, const char *words)
 {
     outcome is[MACHINES];
     for (int k = 0; k < MACHINES; k++) {
@@ -318,6 +319,7 @@ static void agree(lab *l, const char *what, const char *text, const char *words)
     }
     for (int k = 0; k < MACHINES; k++)
         free(is[k].dense);
+    return is[0].status;
 }
 
 static void lab_close(lab *l)
@@ -330,7 +332,8 @@ void tiers_agree(const char *what, const char *text, const char *words)
 {
     lab l;
     lab_open(&l);
-    agree(&l, what, text, words);
+    const stc_status st = agree(&l, what, text, words);
+    ck_assert_msg(st != STC_ERR_ARGUMENT, "%s: an operand is missing", what);
     lab_close(&l);
 }
 

@@ -1,50 +1,12 @@
 /* check_near_super.c: bytecode that differs in one respect from what superinstructions take
- * over: nests of two loops (nest.c), scattered rows (super_scatter.c, super_rows.c,
- * super_drain.c), coordinates at the ends of 64 bits (merge.c). Each program gives what
- * base operations give, and is taken over just where that is right.
+ * over: nests of two loops (nest.c), and coordinates at the ends of 64 bits (merge.c). Each
+ * program gives what base operations give, and is taken over just where that is right.
  */
 #include "check.h"
+#include "near_super.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Operands have nine coordinates a mode, a third of them stored. The case declares R, t8,
- * and what else it has. */
-#define HEAD                                                                               \
-    ".registers v 16 i 12 m 6 c 40\n"                                                      \
-    ".tensor t0 \"A\" input f64 (0) format 2 dense(0) compressed(1)\n"                     \
-    ".tensor t1 \"B\" input f64 (0) format 2 dense(0) compressed(1)\n"                     \
-    ".tensor t2 \"x\" input f64 (0) format 1 dense(0)\n"                                   \
-    ".tensor t3 \"y\" input f64 (0) format 1 dense(0)\n"                                   \
-    ".tensor t4 \"H\" input f64 (0) format 1 hashed(0)\n"                                  \
-    ".tensor t5 \"X\" input f64 (0) format 2 dense(0) dense(1)\n"                          \
-    ".tensor t6 \"U\" input f64 (0) format 1 compressed(0) unordered\n"                    \
-    ".tensor t7 \"Z\" input f64 (0) format 2 dense(1-0) range(0) offset(1)\n"              \
-    ".extent e0 dim t0 0\n.extent e1 dim t0 1\n.extent e2 const 4\n.extent e3 const 1\n"   \
-    ".extent e4 const -3\n.extent e5 const 100\n.extent e6 const 3\n"                      \
-    ".const k0 f64 0\n.const k1 i64 1\n.const k2 i64 0\n.const k3 i64 -1\n"                \
-    ".const k4 i64 4611686018427387904\n.const k5 i64 9223372036854775807\n"               \
-    ".const k6 i64 100\n.const k7 i64 2\n.const k8 i64 4611686018427387903\n"              \
-    ".const k9 i64 -9223372036854775806\n"                                                 \
-    ".merge g0 lo root hi e0 universe produce 0x3 { locate c0 t0 0 root root 1 }\n"        \
-    ".merge g1 lo root hi e1 produce 0x2 { walk c2 }\n"                                    \
-    ".merge g2 lo root hi e1 produce 0x8 { walk c2, locate c3 t2 0 root root 1 }\n"        \
-    ".merge g3 lo root hi e0 universe produce 0xf { locate c0 t0 0 root root 1, locate "   \
-    "c1 t1 0 root root 1 }\n"                                                              \
-    ".merge g4 lo root hi e1 produce 0xe { walk c2, walk c3 }\n"                           \
-    ".merge g5 lo root hi e1 universe produce 0x1 { }\n"
-
-typedef struct near_case {
-    const char *what, *code, *dump; /* what the program's dump says; NULL: whatever */
-} near_case;
-
-/* R, of a format; what it is made of. */
-#define R(of) ".tensor t8 \"R\" output f64 (0) " of " / "
-#define VECTOR R("[e0] format 1 dense(0)")
-#define DENSE R("[e0 e1] format 2 dense(0) dense(1)")
-#define CSR R("[e0 e1] format 2 dense(0) compressed(1)")
-#define CODE(body) ".code / begin t8 / " body "finish t8 / halt / "
-#define ADD(v) "fn2 v0, add, f64, v0, " v " / "
 
 /* ---- nests of two loops -------------------------------------------------------------- */
 
@@ -59,8 +21,6 @@ typedef struct near_case {
                 "i1, m1, g4 / load v1, t0, c2 / load v2, t1, c3 / fn2 v3, add, f64, v1, "  \
                 "v2 / at c11, t8, 1, c10, i1 / store t8, c11, v3 / end / " keep            \
                 "end / " after)
-#define ROW "at c10, t8, 0, root, i0 / "
-#define KEPT "keep t8, 0, c10 / "
 /* The same into a result of three modes. */
 #define MERGED3(of, before, row, after)                                                    \
     R("[e0 e0 e1] format 3 " of)                                                           \
@@ -219,8 +179,178 @@ static const near_case nests[] = {
                                            "/ end / const v2, k0 / store t9, c9, v2 / end "
                                            "/ finish t9 / "),
      NULL},
+    {"squares by a constant",
+     BEGINS("g6", "open c2, t0, 1, c0 / const v6, k10 / ", "g1",
+            "load v1, t0, c2 / load v2, t0, c2 / fn2 v3, mul, f64, v1, v2 / fn2 v5, mul, "
+            "f64, v3, v6 / " ADD("v5")),
+     "nest fiber -> sum"},
+/* lanes of which some have nothing */
+#define EARLY(of, before, loop, body)                                                      \
+    ".merge g6 lo root hi e5 universe produce 0xf { locate c0 t0 0 root root 1, locate "   \
+    "c5 "                                                                                  \
+    "t5 0 root root 1 } / .merge g7 lo root hi e1 universe produce 0x2 { locate c6 t5 1 "  \
+    "c5 "                                                                                  \
+    "root 1 } / .merge g8 lo root hi e1 produce 0x2 { walk c2 } / " R(of)                  \
+        CODE("loop i0, m0, g6 / " before "loop i1, m1, " loop " / " body "end / end / ")
+    {"rows that end early into a row",
+     EARLY("[e1] format 1 dense(0)", "", "g7",
+           "load v1, t5, c6 / at c9, t8, 0, root, i1 / acc t8, c9, add, f64, v1 / "),
+     "nest range -> accumulate"},
+    {"fibers that end early into a row",
+     EARLY("[e1] format 1 dense(0)", "open c2, t0, 1, c0 / ", "g8",
+           "load v1, t0, c2 / at c9, t8, 0, root, i1 / acc t8, c9, add, f64, v1 / "),
+     "nest fiber -> accumulate"},
+    {"fibers that end early into a row, which is kept",
+     EARLY("[e1] format 1 dense(0)", "open c2, t0, 1, c0 / ", "g8",
+           "load v1, t0, c2 / at c9, t8, 0, root, i1 / acc t8, c9, add, f64, v1 / keep t8, "
+           "0, "
+           "c9 / "),
+     NULL},
+    {"fibers that end early into each lane's place",
+     EARLY("[e5] format 1 dense(0)", "at c9, t8, 0, root, i0 / open c2, t0, 1, c0 / ", "g8",
+           "load v1, t0, c2 / acc t8, c9, add, f64, v1 / "),
+     "nest fiber -> accumulate"},
+/* slots of rows, one child a parent */
+#define SLOTS(by, walks)                                                                   \
+    ".extent e7 const 9223372036854775806 / .merge g6 lo root hi e7 produce 0x2 { walk "   \
+    "c20 "                                                                                 \
+    "} / .merge g7 lo root hi e0 universe produce 0x3 { locate c21 t9 1 c20 root 1 } / "   \
+    ".merge g8 lo root hi e1 produce 0x8 { walk c22, locate c7 t5 1 c6 root 1 } / .merge " \
+    "g9 "                                                                                  \
+    "lo root hi e1 produce 0x2 { walk c22 } / " VECTOR                                     \
+    ".tensor t9 \"E\" input f64 (0) format 2 dense(#0) dense(0) singleton(1) / " CODE(     \
+        "iconst i3, " by                                                                   \
+        " / locate c6, t5, 0, root, i3 / open c20, t9, 0, root / loop i2, "                \
+        "m2, g6 / loop i0, m0, g7 / at c9, t8, 0, root, i0 / open c22, t9, 2, c21 / loop " \
+        "i1, "                                                                             \
+        "m1, " walks "end / end / end / ")
+    {"slots by a row",
+     SLOTS("k1", "g8 / load v1, t9, c22 / load v2, t5, c7 / fn2 v3, mul, f64, v1, v2 / acc "
+                 "t8, c9, add, f64, v3 / "),
+     "nest fiber -> accumulate"},
+    {"slots by a row that isn't there",
+     SLOTS("k6", "g8 / load v1, t9, c22 / load v2, t5, c7 / fn2 v3, mul, f64, v1, v2 / acc "
+                 "t8, c9, add, f64, v3 / "),
+     "nest fiber -> accumulate"},
+    {"slots, their square",
+     SLOTS("k1",
+           "g9 / load v1, t9, c22 / load v2, t9, c22 / fn2 v3, mul, f64, v1, v2 / acc "
+           "t8, c9, add, f64, v3 / "),
+     NULL},
+    {"slots into sums",
+     ".extent e7 const 9223372036854775806 / .merge g6 lo root hi e7 produce 0x2 { walk "
+     "c20 "
+     "} / .merge g7 lo root hi e0 universe produce 0x3 { locate c21 t9 1 c20 root 1 } / "
+     ".merge g8 lo root hi e1 produce 0x2 { walk c22 } / " R(
+         "[] format 0") ".tensor t9 \"E\" input f64 (0) format 2 dense(#0) dense(0) "
+                        "singleton(1) / " CODE(
+                            "const v0, k0 / open c20, t9, 0, root / "
+                            "loop i2, m2, g6 / loop i0, m0, g7 / open "
+                            "c22, t9, 2, c21 / loop i1, m1, g8 / load "
+                            "v1, t9, c22 / " ADD("v1") "end / end / end "
+                                                       "/ store t8, root, v0 / "),
+     NULL},
+/* what has rounds even where an operand is absent must be there */
+#define MUSTS(outer, inner, before, more)                                                  \
+    ".merge g6 lo root " outer " / .merge g7 lo root hi e1 universe produce " inner        \
+    " / " more                                                                             \
+    CODE(before                                                                            \
+         "loop i0, m0, g6 / within i0, e0 / at c9, t8, 0, root, i0 / const v0, k0 / "      \
+         "loop i1, m1, g7 / load v1, t5, c6 / " ADD("v1") "end / store t8, c9, v0 / "      \
+                                                          "end / ")
+#define BELOW "0x3 { locate c6 t5 1 c5 root 1 }"
+    {"rows, all there",
+     MUSTS("hi e0 universe produce 0x3 { locate c5 t5 0 root root 1 }", BELOW, "", VECTOR),
+     "nest range -> sum"},
+    {"rows that end early",
+     MUSTS("hi e5 universe produce 0x3 { locate c5 t5 0 root root 1 }", BELOW, "", VECTOR),
+     "nest range -> sum"},
+    {"every second row",
+     MUSTS("hi e0 universe produce 0x3 { locate c5 t5 0 root root 2 }", BELOW, "", VECTOR),
+     "nest range -> sum"},
+    {"rows that are there where another is",
+     MUSTS("hi e5 produce 0x8 { locate c5 t5 0 root root 1, walk c12 }", BELOW,
+           "open c12, t4, 0, root / ", VECTOR),
+     NULL},
+    {"rows walked",
+     MUSTS("hi e0 universe produce 0x3 { walk c5 }", BELOW, "open c5, t5, 0, root / ",
+           VECTOR),
+     "nest range -> sum"},
+    {"rows walked, which end early",
+     MUSTS("hi e5 universe produce 0x3 { walk c5 }", BELOW, "open c5, t5, 0, root / ",
+           VECTOR),
+     "nest range -> sum"},
+    {"a row from outside",
+     MUSTS("hi e0 universe produce 0x1 { }", BELOW,
+           "iconst i3, k1 / locate c5, t5, 0, root, i3 / ", VECTOR),
+     "nest range -> sum"},
+    {"a row from outside that isn't there",
+     MUSTS("hi e0 universe produce 0x1 { }", BELOW,
+           "iconst i3, k6 / locate c5, t5, 0, root, i3 / ", VECTOR),
+     "nest range -> sum"},
+    {"rows among seven operands",
+     MUSTS(
+         "hi e0 universe postfix (0 1 or true or) { locate c5 t5 0 root root 1, locate c12 "
+         "t2 0 root root 1, locate c13 t3 0 root root 1, locate c14 t2 0 root root 1, "
+         "locate "
+         "c15 t3 0 root root 1, locate c16 t2 0 root root 1, locate c17 t3 0 root root 1 }",
+         BELOW, "", VECTOR),
+     "nest range -> sum"},
+    {"a vector's range",
+     MUSTS("hi e0 universe produce 0x3 { locate c5 t5 0 root root 1 }",
+           "0xf { locate c6 t5 1 c5 root 1, locate c7 t2 0 root root 1 }", "", VECTOR),
+     "nest range -> sum"},
+#define MUSTS3(hi, at)                                                                     \
+    ".merge g6 lo root hi " hi                                                             \
+    " universe produce 0x3 { locate c5 t9 1 c12 root 1 } / .merge "                        \
+    "g7 lo root hi e1 universe produce 0x3 { locate c6 t9 2 c5 root 1 } / " VECTOR         \
+    ".tensor t9 \"Q\" input f64 (0) format 3 dense(0) dense(1) dense(2) / " CODE(          \
+        "iconst i3, " at                                                                   \
+        " / locate c12, t9, 0, root, i3 / loop i0, m0, g6 / within i0, e0 / "              \
+        "at c9, t8, 0, root, i0 / const v0, k0 / loop i1, m1, g7 / load v1, t9, c6 "       \
+        "/ " ADD("v1") "end / store t8, c9, v0 / end / ")
+    {"rows of a slice", MUSTS3("e0", "k1"), "nest range -> sum"},
+    {"rows of a slice that end early", MUSTS3("e5", "k1"), "nest range -> sum"},
+    {"rows of a slice that isn't there", MUSTS3("e0", "k6"), "nest range -> sum"},
+#define INSIDE(first, second)                                                              \
+    ".merge g6 lo root hi e0 universe produce 0x3 { locate c5 t9 0 root root 1 } / "       \
+    ".merge g7 "                                                                           \
+    "lo root hi " first                                                                    \
+    " universe produce 0x3 { locate c6 t9 1 c5 root 1 } / .merge g8 lo "                   \
+    "root hi " second                                                                      \
+    " universe produce 0x3 { locate c7 t9 2 c6 root 1 } / .merge g9 lo root "              \
+    "hi e5 universe produce 0x3 { locate c6 t5 0 root root 1 } / .merge g10 lo root hi "   \
+    "e1 universe produce 0x3 { locate c7 t5 1 c6 root 1 } / " VECTOR                       \
+    ".tensor t9 \"Q\" input f64 (0) format 3 dense(0) dense(1) dense(2) / "
+    {"rows of slices",
+     INSIDE("e0", "e1") CODE(
+         "loop i0, m0, g6 / at c9, t8, 0, root, i0 / const v0, k0 / loop i1, m1, g7 / loop "
+         "i2, "
+         "m2, g8 / load v1, t9, c7 / " ADD("v1") "end / end / store t8, c9, v0 / end / "),
+     NULL},
+    {"rows in each round",
+     INSIDE("e0", "e1") CODE(
+         "loop i0, m0, g6 / at c9, t8, 0, root, i0 / const v0, k0 / loop i1, m1, g9 / loop "
+         "i2, "
+         "m2, g10 / load v1, t5, c7 / " ADD("v1") "end / end / store t8, c9, v0 / end / "),
+     NULL},
     /* two fibers, appended */
     {"merged", CSR MERGED("", ROW, KEPT, ""), "nest merge -> store"},
+    {"merged, the second before the first",
+     CSR CODE(
+         "loop i0, m0, g3 / " ROW "open c2, t0, 1, c0 / open c3, t1, 1, c1 / loop i1, m1, "
+         "g4 / load v1, t0, c2 / load v2, t1, c3 / fn2 v3, sub, f64, v2, v1 / at c11, t8, "
+         "1, c10, i1 / store t8, c11, v3 / end / " KEPT "end / "),
+     "nest merge -> store"},
+    {"merged with rows in another order",
+     ".merge g6 lo root hi e0 universe produce 0xf { locate c0 t0 0 root root 1, locate c1 "
+     "t9 0 "
+     "root root 1 } / " CSR
+     ".tensor t9 \"Ah\" input f64 (0) format 2 hashed(0) compressed(1) / " CODE(
+         "loop i0, m0, g6 / " ROW "open c2, t0, 1, c0 / open c3, t9, 1, c1 / loop i1, m1, "
+         "g4 / load v1, t0, c2 / load v2, t9, c3 / fn2 v3, add, f64, v2, v1 / at c11, t8, "
+         "1, c10, i1 / store t8, c11, v3 / end / " KEPT "end / "),
+     "nest merge -> store"},
     {"merged, rows not kept", CSR MERGED("", ROW, "", ""), NULL},
     {"merged into a row from outside",
      ".merge g6 lo root hi e3 universe produce 0xf { locate c0 t0 0 root root 1, locate c1 "
@@ -267,194 +397,6 @@ static const near_case nests[] = {
 };
 enum { NESTS = sizeof nests / sizeof *nests };
 
-/* ---- scattered rows ------------------------------------------------------------------ */
-
-#define WORK(policy) ".tensor t9 \"\" work f64 (0) [e1] " policy "format 1 compressed(0) / "
-#define PRODUCT                                                                            \
-    ".merge g6 lo root hi e1 produce 0x8 { walk c2, locate c5 t1 0 root root 1 } / "       \
-    ".merge "                                                                              \
-    "g7 lo root hi e1 produce 0x2 { walk c6 } / .merge g8 lo root hi e1 produce 0x2 { "    \
-    "walk "                                                                                \
-    "c8 } / "
-/* C(i,j) = A(i,k) B(k,j), row by row. */
-#define LIST(before) "open c8, t9, 0, root / " before "loop i3, m3, g8 / "
-#define DRAIN "at c11, t8, 1, c10, i3 / load v4, t9, c8 / store t8, c11, v4 / end / "
-#define TERMS                                                                              \
-    "load v1, t0, c2 / open c6, t1, 1, c5 / loop i2, m2, g7 / load v2, t1, c6 / fn2 v3, "  \
-    "mul, f64, v1, v2 / ws.add t9, i2, add, f64, v3 / end / "
-#define FILL "open c2, t0, 1, c0 / loop i1, m1, g6 / " TERMS "end / "
-#define WS_ROWS(fill, drain)                                                               \
-    CODE("loop i0, m0, g3 / " ROW "ws.begin t9 / " fill "ws.end t9 / " drain KEPT "end "   \
-         "/ ")
-
-static const near_case scatters[] = {
-    {"scattered", PRODUCT CSR WORK("") WS_ROWS(FILL, LIST("") DRAIN), "rows: 1 scattered"},
-    {"scattered by hash", PRODUCT CSR WORK("policy hash 0 ") WS_ROWS(FILL, LIST("") DRAIN),
-     "rows: 1 scattered"},
-    {"a branch between opening and walking",
-     PRODUCT CSR WORK("") WS_ROWS(
-         "open c2, t0, 1, c0 / ivalue v9, i0 / if v9 / endif / loop i1, m1, g6 / " TERMS
-         "end / ",
-         LIST("") DRAIN),
-     NULL},
-    {"another opened in between",
-     PRODUCT CSR WORK("") WS_ROWS(
-         "open c2, t0, 1, c0 / open c12, t1, 1, c1 / loop i1, m1, g6 / " TERMS "end / ",
-         LIST("") DRAIN),
-     NULL},
-    {"located below what it walks",
-     PRODUCT
-     ".merge g9 lo root hi e1 produce 0x8 { walk c2, locate c5 t10 1 c2 root 1 } / .merge "
-     "g10 "
-     "lo root hi e1 produce 0x2 { walk c6 } / " CSR WORK(
-         "") ".tensor t10 \"D\" input f64 (0) format 3 compressed(0) compressed(1) "
-             "compressed(2) / " WS_ROWS(
-                 "open c2, t10, 0, root / loop i1, m1, g9 / open c6, t10, 2, c5 / "
-                 "loop i2, m2, "
-                 "g10 / load v2, t10, c6 / ws.add t9, i2, add, f64, v2 / end / end / ",
-                 LIST("") DRAIN),
-     NULL},
-    {"a fiber for each of nothing",
-     PRODUCT CSR WORK("") WS_ROWS(
-         "open c6, t0, 1, c0 / loop i1, m1, g5 / open c2, t0, 1, c0 / loop i2, m2, g1 / "
-         "load v2, t0, c2 / ws.add t9, i2, add, f64, v2 / end / end / ",
-         LIST("") DRAIN),
-     NULL},
-    {"five operands",
-     PRODUCT
-     ".merge g9 lo root hi e1 produce 0x80000000 { walk c2, locate c5 t1 0 root root 1, "
-     "locate c12 t2 0 root root 1, locate c13 t3 0 root root 1, locate c14 t2 0 root root "
-     "1 "
-     "} / " CSR WORK("")
-         WS_ROWS("open c2, t0, 1, c0 / loop i1, m1, g9 / " TERMS "end / ", LIST("") DRAIN),
-     NULL},
-#define FACTORS(more)                                                                      \
-    PRODUCT                                                                                \
-    ".merge g9 lo root hi e1 produce 0x80 { walk c2, locate c5 t1 0 root root 1, "         \
-    "locate "                                                                              \
-    "c12 t2 0 root root 1 } / .const k10 f64 4611686018427387904 / " CSR WORK("")          \
-        WS_ROWS("open c2, t0, 1, c0 / const v10, k10 / loop i1, m1, g9 / load v1, t0, c2 " \
-                "/ "                                                                       \
-                "load v5, t2, c12 / open c6, t1, 1, c5 / " more                            \
-                "loop i2, m2, g7 / load v2, t1, c6 / fn2 v3, mul, f64, v6, v2 / ws.add "   \
-                "t9, i2, add, f64, v3 / end / end / ",                                     \
-                LIST("") DRAIN)
-    {"three factors", FACTORS("fn2 v7, mul, f64, v1, v5 / fn2 v6, mul, f64, v7, v10 / "),
-     NULL},
-    {"five factors",
-     FACTORS(
-         "fn2 v7, mul, f64, v1, v5 / fn2 v8, mul, f64, v7, v10 / fn2 v9, mul, f64, v8, v5 "
-         "/ fn2 v6, mul, f64, v9, v1 / "),
-     NULL},
-    {"a factor that is a root",
-     FACTORS("fn1 v7, abs, f64, v5 / fn2 v6, mul, f64, v1, v7 / "), NULL},
-    {"a sum beside it",
-     PRODUCT CSR WORK("") WS_ROWS(
-         "const v0, k0 / open c2, t0, 1, c0 / loop i1, m1, g6 / load v1, t0, c2 / " ADD(
-             "v1") "open c6, t1, 1, c5 / loop i2, m2, g7 / load v2, t1, c6 / fn2 v3, "
-                   "mul, f64, v1, v2 / ws.add t9, i2, add, f64, v3 / end / end / ws.add "
-                   "t9, i0, add, f64, v0 / ",
-         LIST("") DRAIN),
-     NULL},
-    {"a fiber that begins before 0",
-     PRODUCT ".merge g9 lo e4 hi e1 produce 0x2 { walk c6 } / " CSR WORK("") WS_ROWS(
-         "open c2, t0, 1, c0 / loop i1, m1, g6 / load v1, t0, c2 / open c6, t1, 1, c5 / "
-         "loop i2, m2, g9 / load v2, t1, c6 / fn2 v3, mul, f64, v1, v2 / ws.add t9, i2, "
-         "add, f64, v3 / end / end / ",
-         LIST("") DRAIN),
-     NULL},
-    {"a fiber beyond the accumulator",
-     PRODUCT ".merge g9 lo root hi e5 produce 0x2 { walk c6 } / " CSR WORK("") WS_ROWS(
-         "open c2, t0, 1, c0 / loop i1, m1, g6 / load v1, t0, c2 / open c6, t1, 1, c5 / "
-         "loop i2, m2, g9 / load v2, t1, c6 / fn2 v3, mul, f64, v1, v2 / ws.add t9, i2, "
-         "add, f64, v3 / end / end / ",
-         LIST("") DRAIN),
-     NULL},
-    {"scattered elsewhere",
-     PRODUCT CSR
-         WORK("") ".tensor t10 \"\" work f64 (0) [e1] format 1 compressed(0) / " CODE(
-             "ws.begin t10 / loop i0, m0, g0 / " ROW
-             "ws.begin t9 / open c2, t0, 1, c0 / loop "
-             "i1, m1, g1 / load v1, t0, c2 / ws.add t10, i1, add, f64, v1 / end / ws.end "
-             "t9 / " LIST("") DRAIN KEPT "end / ws.end t10 / "),
-     NULL},
-    {"two workspaces in one loop",
-     PRODUCT CSR
-         WORK("") ".tensor t10 \"\" work f64 (0) [e1] format 1 compressed(0) / " CODE(
-             "ws.begin t10 / loop i0, m0, g0 / " ROW
-             "ws.begin t9 / open c2, t0, 1, c0 / loop "
-             "i1, m1, g1 / load v1, t0, c2 / ws.add t9, i1, add, f64, v1 / ws.add t10, i1, "
-             "add, "
-             "f64, v1 / end / ws.end t9 / " LIST("") DRAIN KEPT "end / ws.end t10 / "),
-     NULL},
-    {"a result stored while it fills",
-     PRODUCT CSR WORK("") ".tensor t10 \"S\" output f64 (0) [e1] format 1 dense(0) / " CODE(
-         "begin t10 / loop i0, m0, g0 / " ROW "ws.begin t9 / open c2, t0, 1, c0 / loop "
-         "i1, m1, g1 / load v1, t0, c2 / ws.add t9, i1, add, f64, v1 / at c12, t10, 0, "
-         "root, "
-         "i1 / acc t10, c12, add, f64, v1 / end / ws.end t9 / " LIST("") DRAIN KEPT
-         "end / finish t10 / "),
-     NULL},
-    {"drained from the middle on",
-     PRODUCT ".merge g9 lo e6 hi e1 produce 0x2 { walk c8 } / " CSR WORK("")
-         WS_ROWS(FILL, "open c8, t9, 0, root / loop i3, m3, g9 / " DRAIN),
-     NULL},
-    {"drained twice",
-     PRODUCT CSR WORK("")
-         WS_ROWS(FILL, LIST("") DRAIN "open c8, t9, 0, root / loop i3, m3, g8 / " DRAIN),
-     NULL},
-    {"another opened before it is drained",
-     PRODUCT CSR WORK("") WS_ROWS(FILL, LIST("open c12, t1, 1, c1 / ") DRAIN), NULL},
-    {"something located in each row",
-     PRODUCT CSR WORK("") WS_ROWS(
-         "locate c12, t2, 0, root, i0 / locate c13, t1, 0, root, i0 / locate c14, t1, 1, "
-         "c13, i0 / " FILL,
-         LIST("") DRAIN),
-     NULL},
-    {"the workspace located elsewhere, too",
-     PRODUCT
-     ".merge g9 lo root hi e1 universe produce 0x3 { locate c12 t9 0 root root 1 } / " CSR
-         WORK("") WS_ROWS(FILL, LIST("") DRAIN "loop i4, m4, g9 / end / "),
-     NULL},
-    {"nothing scattered", PRODUCT CSR WORK("") WS_ROWS("", LIST("") DRAIN), NULL},
-    {"a cursor opened that is located later",
-     PRODUCT
-     ".merge g9 lo root hi e1 produce 0x8 { walk c2, locate c5 t1 0 root root 1 } / " CSR
-         WORK("") WS_ROWS(
-             "open c5, t1, 1, c1 / open c2, t0, 1, c0 / loop i1, m1, g9 / " TERMS "end / ",
-             LIST("") DRAIN),
-     NULL},
-#define OPENS(a, b) "open c2" a ", t0, 1, c0 / open c3" b ", t1, 1, c1 / "
-    {"many opened",
-     PRODUCT CSR WORK("") WS_ROWS(
-         OPENS("0", "0") OPENS("1", "1") OPENS("2", "2") OPENS("3", "3") OPENS("4", "4")
-             OPENS("5", "5") OPENS("6", "6") OPENS("7", "7") OPENS("8", "8") OPENS("9", "9")
-                 OPENS("0", "0") OPENS("1", "1") FILL,
-         LIST("") DRAIN),
-     NULL},
-/* rows that go on where others ended */
-#define RANGE(lo, hi)                                                                      \
-    ".extent e7 const " lo " / .extent e8 const " hi " / .merge g9 lo e7 hi e8 universe "  \
-    "produce 0x3 { locate c1 t1 0 root root 1 } / .merge g10 lo root hi e1 produce 0x2 { " \
-    "walk c6 } / "
-#define ONE_ROW(range, policy)                                                             \
-    PRODUCT range R("[e1] format 1 compressed(0)") WORK(policy) CODE(                      \
-        "loop i0, m0, g9 / ws.begin t9 / open c6, t1, 1, c1 / loop i2, m2, g10 / load "    \
-        "v2, "                                                                             \
-        "t1, c6 / ws.add t9, i2, add, f64, v2 / end / ws.end t9 / open c8, t9, 0, root / " \
-        "loop i3, m3, g8 / at c11, t8, 0, root, i3 / load v4, t9, c8 / store t8, c11, v4 " \
-        "/ "                                                                               \
-        "end / end / ")
-    {"a row that goes on", ONE_ROW(RANGE("1", "3"), ""), NULL},
-    {"a row that goes on, by hash", ONE_ROW(RANGE("1", "3"), "policy hash 0 "), NULL},
-    {"a row that goes on before its end", ONE_ROW(RANGE("1", "9"), ""), NULL},
-    {"a row that goes on before its end, by hash",
-     ONE_ROW(RANGE("1", "9"), "policy hash 0 "), NULL},
-    {"one row", ONE_ROW(RANGE("1", "2"), ""), NULL},
-    {"one row, by hash", ONE_ROW(RANGE("1", "2"), "policy hash 0 "), NULL},
-};
-enum { SCATTERS = sizeof scatters / sizeof *scatters };
-
 /* ---- coordinates at the ends of 64 bits ------------------------------------------------
  */
 
@@ -491,6 +433,23 @@ static const near_case merges[] = {
          "iconst i3, k5 / open.at c2, t7, 0, root, i3, k1 / loop i0, m0, g6 / const v1, k0 "
          "/ at c9, t8, 0, root, i0 / store t8, c9, v1 / end / "),
      NULL},
+    {"positions from -1 on",
+     ".merge g6 lo root hi e0 universe produce 0x1 { } / " VECTOR CODE(
+         "iconst i3, k3 / loop i0, m0, g6 / imuladd i4, i0, k1, i3 / position i5, c12, t0, "
+         "0, "
+         "root, i4, 1 / position i6, c13, t0, 1, c12, i4, 1 / load v1, t0, c13 / at c9, "
+         "t8, 0, "
+         "root, i0 / store t8, c9, v1 / end / "),
+     NULL},
+    {"positions of a row that isn't there",
+     ".extent e7 span / .merge g6 lo root hi e5 universe produce 0x3 { locate c12 t1 0 "
+     "root "
+     "root 1 } / .merge g7 lo root hi e7 universe produce 0x1 { } / " R("[] format 0")
+         CODE("const v0, k0 / loop i0, m0, g6 / span i3, e7, t1, 1, c12, 1, k1 / loop i1, "
+              "m1, g7 / "
+              "imuladd i4, i1, k1, i3 / position i5, c13, t1, 1, c12, i4, 1 / load v1, t1, "
+              "c13 / " ADD("v1") "end / end / store t8, root, v0 / "),
+     NULL},
     {"unordered, where another has something",
      ".merge g6 lo root hi e0 produce 0x8 { walk c2, locate c3 t4 0 root root 1 } / .merge "
      "g7 "
@@ -515,12 +474,12 @@ static const near_case merges[] = {
 };
 enum { MERGES = sizeof merges / sizeof *merges };
 
-static void judge(const near_case *c)
+void near_super_judge(const near_case *c)
 {
-    const size_t size = sizeof HEAD + strlen(c->code);
+    const size_t size = sizeof NEAR_SUPER_HEAD + strlen(c->code);
     char *text = malloc(size);
     ck_assert_ptr_nonnull(text);
-    snprintf(text, size, "%s%s", HEAD, c->code);
+    snprintf(text, size, "%s%s", NEAR_SUPER_HEAD, c->code);
     for (char *at = text; *at; at++)
         if (at[0] == ' ' && at[1] == '/' && at[2] == ' ') at[1] = '\n';
     tiers_agree(c->what, text, c->dump);
@@ -529,19 +488,13 @@ static void judge(const near_case *c)
 
 START_TEST(near_nests)
 {
-    judge(&nests[_i]);
-}
-END_TEST
-
-START_TEST(near_scatters)
-{
-    judge(&scatters[_i]);
+    near_super_judge(&nests[_i]);
 }
 END_TEST
 
 START_TEST(near_merges)
 {
-    judge(&merges[_i]);
+    near_super_judge(&merges[_i]);
 }
 END_TEST
 
@@ -550,7 +503,6 @@ Suite *suite_near_super(void)
     Suite *s = suite_create("near_super");
     TCase *c = tcase_create("near");
     tcase_add_loop_test(c, near_nests, 0, NESTS);
-    tcase_add_loop_test(c, near_scatters, 0, SCATTERS);
     tcase_add_loop_test(c, near_merges, 0, MERGES);
     suite_add_tcase(s, c);
     return s;

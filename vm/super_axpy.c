@@ -229,7 +229,6 @@ static stc_status lanes_row(machine *mc, nest *ns, void **row)
     {                                                                                      \
         void *row;                                                                         \
         const nest_load *a = &ns->load[0], *b = ns->nload > 1 ? &ns->load[1] : NULL;       \
-        if (ns->from == ns->to) return STC_OK;                                             \
         if (lanes_row(mc, ns, &row)) return mc->cx->diag.status;                           \
         const nest_load *own = a->walk >= 0 ? a : b, *by = a->walk >= 0 ? b : a;           \
         if (!into_steps_##TYPE##_##B##_##W(ns, row, own, by))                              \

@@ -179,8 +179,9 @@ enum { PROBES = 256 };
     {                                                                                      \
         const nest_walk *w = &ns->walk[0];                                                 \
         int64_t p;                                                                         \
-        return w->bounds && w->parent->form == COL_STEP &&                                 \
-               span_##W(w, ns->o.n - 1, &p, end);                                          \
+        if (!w->bounds || w->parent->form != COL_STEP) return false;                       \
+        span_##W(w, ns->o.n - 1, &p, end);                                                 \
+        return true;                                                                       \
     }
 FIBERS_END(32)
 FIBERS_END(64)
@@ -291,7 +292,7 @@ FIBERS_END(64)
             return fibers_##TYPE##_##B##_##W(mc, ns, own, by, 1, stride, scaled);          \
         if (walked == 1 && nx == 0)                                                        \
             return fibers_##TYPE##_##B##_##W(mc, ns, own, by, 0, stride, scaled);          \
-        if (walked == 1 && nx == 2)                                                        \
+        if (walked == 1)                                                                   \
             return fibers_##TYPE##_##B##_##W(mc, ns, own, by, 2, stride, scaled);          \
         return general_##TYPE##_##B##_##W(mc, ns);                                         \
     }

@@ -322,7 +322,6 @@ static stc_status merge_end(machine *mc, nest *ns, const row_places *rp,
         row_places rp;                                                                     \
         append_room room;                                                                  \
         int64_t parents;                                                                   \
-        if (ns->o.n == 0) return STC_OK;                                                   \
         const stc_status st = merge_begin(mc, ns, &rp, &room, &parents);                   \
         if (st) return st;                                                                 \
         elem_##TYPE *vals = (elem_##TYPE *)rp.r->t->vals + room.pos;                       \
