@@ -367,7 +367,7 @@ stc_status affine_run(machine *mc, super *base)
 {
     affine *a = (affine *)base;
     const stc_status status = run(mc, a);
-    return status || !mc->profile || a->nbound ? status : affine_visits(mc, a);
+    return status || !mc->profile || a->nbound ? status : affine_visits(mc, a->index, a->nindex);
 }
 
 void affine_release(machine *mc, super *base)

@@ -264,8 +264,8 @@ int64_t affine_places(const tensor *t);
 int64_t affine_most_touched(const machine *mc, const affine *a, int64_t all);
 
 /* affine_visits.c: counts the subsections of a nest that was run, where a profile is
- * made. */
-stc_status affine_visits(machine *mc, const affine *a);
+ * made: of n loops, each in the one before. */
+stc_status affine_visits(machine *mc, loop *const *nest, int n);
 
 /* affine_leaf.c: sets a->fiber (NULL: entry by entry) and a->entry. */
 void affine_choose(affine *a);

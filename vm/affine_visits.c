@@ -71,27 +71,27 @@ static stc_status open_or_count(machine *mc, int k)
 }
 
 /* Loop d of the nest, and those inside it down to `last`. */
-static stc_status go_through(machine *mc, const affine *a, int d, int last)
+static stc_status go_through(machine *mc, loop *const *nest, int d, int last)
 {
-    loop *l = a->index[d];
+    loop *l = nest[d];
     loop_state state = loop_start(mc, l);
     for (; state == LOOP_ON; state = loop_next(mc, l)) {
-        const int end = d < last ? a->index[d + 1]->first : l->first;
+        const int end = d < last ? nest[d + 1]->first : l->first;
         for (int k = l->first + 1; k < end; k++)
             if (open_or_count(mc, k)) return mc->cx->diag.status;
-        if (d < last && go_through(mc, a, d + 1, last)) return mc->cx->diag.status;
+        if (d < last && go_through(mc, nest, d + 1, last)) return mc->cx->diag.status;
         if (machine_count(mc, 1)) return mc->cx->diag.status;
     }
     return state == LOOP_FAILED ? mc->cx->diag.status : STC_OK;
 }
 
-stc_status affine_visits(machine *mc, const affine *a)
+stc_status affine_visits(machine *mc, loop *const *nest, int n)
 {
     const uint64_t since = now(), before = rounds(mc);
     stc_status status = STC_OK;
-    for (int d = a->nindex - 1; d >= 0; d--) {
-        if (!a->index[d]->subsections) continue;
-        status = go_through(mc, a, 0, d);
+    for (int d = n - 1; d >= 0; d--) {
+        if (!nest[d]->subsections) continue;
+        status = go_through(mc, nest, 0, d);
         break;
     }
     mc->profile_since += now() - since;

@@ -7,7 +7,7 @@
  * nests that one sparse operand drives, go before these. A loop that nobody
  * takes stays on base operations.
  */
-#include "affine.h"
+#include "outer.h"
 #include "scatter.h"
 
 static bool innermost(const machine *mc, const loop *l)
@@ -132,10 +132,33 @@ static stc_status fuse_affine(machine *mc)
     return STC_OK;
 }
 
+/* Nests that can be run by rows of lanes, each from its outermost loop on that can. */
+static stc_status fuse_outer(machine *mc)
+{
+    int taken = -1;
+    if (!affine_possible(mc->p)) return STC_OK;
+    arena scratch;
+    arena_init(&scratch, mc->cx);
+    const value_reads *reads = value_reads_of(mc, &scratch);
+    stc_status st = reads ? STC_OK : mc->cx->diag.status;
+    for (int k = 0; k < mc->nloop && !st; k++) {
+        loop *l = &mc->loops[k];
+        super *s = NULL;
+        if (l->first >= mc->nmain || l->first < taken) continue;
+        st = outer_fuse(mc, &s, l, reads);
+        if (!s) continue;
+        machine_give(mc, s);
+        taken = l->last;
+    }
+    arena_free(&scratch);
+    return st;
+}
+
 stc_status machine_fuse(machine *mc)
 {
     if (mc->nloop == 0) return STC_OK;
     stc_status st = fuse_all(mc);
+    if (!st) st = fuse_outer(mc);
     if (!st) st = fuse_affine(mc);
     return st ? st : rows_fuse(mc);
 }

@@ -1,0 +1,162 @@
+/* outer_lines.c: fibers of a level that isn't a range, written out: as a row of positions,
+ * NONE where there is no coordinate, or of values, the fill where there is none, with a
+ * byte each for what is there.
+ *
+ * Neighbouring rounds read the same fibers, so lines are kept: those of a few hundred
+ * parents, each where its number says, for the run. Where a cursor opens must depend on
+ * its parent's position alone (CAP_SUBSECT); duplicates are summed, as loads do it.
+ */
+#include "outer.h"
+#include "fibers.h"
+#include <string.h>
+
+enum { LINES_BYTES = 1 << 20, LINE_MAX_BYTES = 1 << 27 };
+
+/* Lines so long that a few are all there is room for, or many short ones. */
+static int64_t ways_of(const outer_lines *x, int64_t parents)
+{
+    int64_t ways = 1;
+    while (ways < parents && 2 * ways * (int64_t)x->size <= LINES_BYTES)
+        ways *= 2;
+    return ways;
+}
+
+/* The fibers of the level. */
+static int64_t parents_of(const tensor *t, const level *lv)
+{
+    return lv == &t->level[0] ? 1 : lv[-1].size;
+}
+
+static bool ready(machine *mc, outer_lines *x, int64_t ways)
+{
+    const size_t lines = (size_t)ways * (x->size + sizeof *x->parent);
+    if (x->block_size < lines) {
+        mem_free(mc->cx, x->block, x->block_size);
+        x->block_size = 0;
+        x->block = mem_alloc(mc->cx, lines);
+        if (!x->block) {
+            diag_clear(mc->cx); /* there is another way */
+            return false;
+        }
+        x->block_size = lines;
+    }
+    x->ways = ways;
+    x->data = x->block;
+    x->parent = (int64_t *)(x->data + (size_t)ways * x->size);
+    for (int64_t k = 0; k < ways; k++)
+        x->parent[k] = NONE;
+    return true;
+}
+
+void outer_lines_begin(outer *o)
+{
+    o->nlines = 0;
+}
+
+outer_lines *outer_lines_of(machine *mc, outer *o, const tensor *t, const level *lv)
+{
+    enum { ALIGN = 16 };
+    for (int k = 0; k < o->nlines; k++)
+        if (o->lines[k].lv == lv) return &o->lines[k];
+    const bool last = lv == &t->level[t->fmt.levels - 1];
+    if (o->nlines == OUTER_LINES || !(lv->kind->caps & CAP_SUBSECT) ||
+        !(lv->props & (last ? PROP_ORDERED | PROP_UNIQUE : PROP_UNIQUE)))
+        return NULL;
+    outer_lines *x = &o->lines[o->nlines];
+    x->lv = lv;
+    x->t = t;
+    x->last = last;
+    x->lo = lv->base;
+    x->n = lv->extent;
+    x->width = last ? type_size(t->type) : sizeof(int64_t);
+    if (x->n <= 0 || x->n > LINE_MAX_BYTES / (int64_t)(x->width + 1)) return NULL;
+    const size_t size = (size_t)x->n * (x->width + last);
+    x->size = (size + ALIGN - 1) / ALIGN * ALIGN;
+    if (!ready(mc, x, ways_of(x, parents_of(t, lv)))) return NULL;
+    o->nlines++;
+    return x;
+}
+
+/* One element in all of n places. */
+static void repeat(char *out, size_t width, int64_t n)
+{
+    const size_t all = (size_t)n * width;
+    for (size_t done = width; done < all; done *= 2)
+        memcpy(out + done, out, done < all - done ? done : all - done);
+}
+
+/* The element of position p (duplicates: up to end) to place k. */
+static void put(const outer_lines *x, char *out, uint8_t *there, int64_t k, int64_t p,
+                int64_t end)
+{
+    if (!x->last) {
+        ((int64_t *)out)[k] = p;
+        return;
+    }
+    there[k] = 1;
+    if (end > p + 1) {
+        type_store(x->t->type, out, k, load_sum(x->t, p, end));
+        return;
+    }
+    memcpy(out + (size_t)k * x->width, (const char *)x->t->vals + (size_t)p * x->width,
+           x->width);
+}
+
+#define PUT_LISTED(WIDTH, T)                                                               \
+    for (int64_t p = begin; p < end; p++) {                                                \
+        const int64_t k = ((const int##WIDTH##_t *)f->crd)[p] - x->lo;                     \
+        ((T *)out)[k] = vals[p];                                                           \
+        there[k] = 1;                                                                      \
+    }
+
+/* A fiber of listed coordinates, one value each. */
+static bool put_listed(const outer_lines *x, const fiber_table *f, int64_t parent,
+                       char *out, uint8_t *there)
+{
+    if (!fibers_listed(f) || f->width != 4 || x->width != sizeof(uint64_t) || !x->last ||
+        !(x->lv->props & PROP_UNIQUE))
+        return false;
+    const int32_t *bounds = f->bounds;
+    const uint64_t *vals = x->t->vals;
+    const int64_t begin = bounds[parent], end = bounds[parent + 1];
+    PUT_LISTED(32, uint64_t)
+    return true;
+}
+
+static void put_all(outer_lines *x, int64_t parent, char *out, uint8_t *there)
+{
+    const cursor up = {.at = parent, .at_end = parent + 1};
+    fiber_table f;
+    cursor c;
+    level_fibers(x->lv, &f);
+    if (put_listed(x, &f, parent, out, there)) return;
+    cursor_open(&c, x->lv, x->lv == &x->t->level[0] ? NULL : &up);
+    for (; c.lo != CURSOR_END; cursor_next(&c))
+        for (int64_t i = c.lo; i < c.hi; i++)
+            if (cursor_stand(&c, i)) put(x, out, there, i - x->lo, c.at, c.at_end);
+}
+
+const void *outer_line(outer_lines *x, int64_t parent, const uint8_t **there)
+{
+    const int64_t way = parent & (x->ways - 1);
+    char *out = x->data + (size_t)way * x->size;
+    uint8_t *bytes = (uint8_t *)out + (size_t)x->n * x->width;
+    *there = x->last ? bytes : NULL;
+    if (x->parent[way] == parent) return out;
+    x->parent[way] = parent;
+    if (x->last) {
+        type_store(x->t->type, out, 0, x->t->fill);
+        repeat(out, x->width, x->n);
+        memset(bytes, 0, (size_t)x->n);
+    } else {
+        memset(out, 0xff, x->size); /* NONE */
+    }
+    put_all(x, parent, out, bytes);
+    return out;
+}
+
+void outer_lines_free(machine *mc, outer *o)
+{
+    for (int k = 0; k < OUTER_LINES; k++)
+        mem_free(mc->cx, o->lines[k].block, o->lines[k].block_size);
+}

@@ -1,0 +1,89 @@
+/* outer_share.c: columns for the values of a nest by lanes: one that isn't read any more
+ * leaves its column to the next, so that what a row's part needs stays in the nearest
+ * cache. (Linear scan: Poletto and Sarkar, TOPLAS 1999, for straight-line code.)
+ *
+ * Values that are written in several places, or read in a loop further in, keep a column
+ * of their own; and so do constants, which are written out once and for all.
+ */
+#include "outer.h"
+
+typedef struct life {
+    int loop, last; /* the loop in which it is written; the op that reads it last */
+    bool alone;     /* it shares its column with nobody                         */
+} life;
+
+static bool writes(const outer_op *x)
+{
+    return x->kind != OUTER_LOOP && x->kind != OUTER_STORE && x->kind != OUTER_ACC;
+}
+
+/* What the ops of loop d, from … end-1, do with each value. */
+static void live(outer *o, int from, int end, int d, life *of)
+{
+    for (int k = from; k < end; k++) {
+        outer_op *x = &o->op[k];
+        if (x->kind == OUTER_LOOP) {
+            live(o, k + 1, x->end, x->a, of);
+            k = x->end - 1;
+            continue;
+        }
+        for (int j = 0; j < x->nargs; j++) {
+            life *arg = &of[x->arg[j]];
+            x->full[j] = arg->loop != d;
+            arg->alone |= x->full[j];
+            arg->last = k;
+        }
+        if (!writes(x)) continue;
+        life *to = &of[x->to];
+        to->alone |=
+            to->loop != UNLINKED || x->kind == OUTER_CONST || x->kind == OUTER_EXTENT;
+        if (to->loop == UNLINKED) to->loop = d;
+        to->last = k;
+    }
+}
+
+/* Whether what op x works out may go where one of its operands is. */
+static bool in_place(const outer_op *x)
+{
+    return x->kind == OUTER_FN && x->nargs < 3;
+}
+
+/* The column of a value whose last reader is op k is free, but for `not`. */
+static void leave(const outer *o, const life *of, int k, uint16_t except, uint16_t *idle,
+                  int *nidle)
+{
+    const outer_op *x = &o->op[k];
+    for (int j = 0; j < x->nargs; j++) {
+        const uint16_t v = x->arg[j];
+        bool twice = v == except;
+        for (int i = 0; i < j; i++)
+            twice |= x->arg[i] == v;
+        if (!twice && !of[v].alone && of[v].last == k) idle[(*nidle)++] = o->column[v];
+    }
+}
+
+void outer_share(outer *o)
+{
+    life of[OUTER_VALUES];
+    uint16_t idle[OUTER_VALUES];
+    int nidle = 0;
+    for (int v = 0; v < o->nvalue; v++)
+        of[v] = (life){.loop = UNLINKED, .last = -1, .alone = o->given[v]};
+    live(o, 0, o->nop, -1, of);
+    o->ncolumn = 0;
+    for (int k = 0; k + 1 < o->nop; k++) {
+        outer_op *x = &o->op[k], *next = x + 1;
+        x->sinks = x->kind == OUTER_FN && next->kind == OUTER_STORE &&
+                   next->arg[0] == x->to && !of[x->to].alone && of[x->to].last == k + 1 &&
+                   x->cls == next->cls;
+    }
+    for (int v = 0; v < o->nvalue; v++)
+        if (of[v].alone) o->column[v] = (uint16_t)o->ncolumn++;
+    for (int k = 0; k < o->nop; k++) {
+        const outer_op *x = &o->op[k];
+        const bool fresh = writes(x) && !of[x->to].alone;
+        if (in_place(x)) leave(o, of, k, x->to, idle, &nidle);
+        if (fresh) o->column[x->to] = nidle ? idle[--nidle] : (uint16_t)o->ncolumn++;
+        if (!in_place(x)) leave(o, of, k, x->to, idle, &nidle);
+    }
+}
