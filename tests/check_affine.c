@@ -16,6 +16,7 @@ typedef struct statement {
     "tensor A " format " f64 " shape " = random(density=0.2, seed=3)\n"                    \
     "tensor F dense f64 " filter " = random(density=1, seed=4)\n"                          \
     "tensor y dense f64 "
+#define ADDED "affine nest of 4 -> accumulate"
 #define LAYER "y(n,h,w,f) = A(n,h+r,w+q,c) * F(r,q,c,f)"
 #define ADDS "affine nest of 7 -> accumulate"
 
@@ -301,6 +302,37 @@ static const statement others[] = {
 };
 enum { OTHERS = sizeof others / sizeof *others };
 
+/* Pairs of functions besides + and *: rows of affine.def. */
+#define PAIR(type, fill, format, result)                                                   \
+    "tensor A " format " " type " [12,90] fill " fill " = { (0,3): 2, (1,3): 1, (1,40): "  \
+    "3, (5,41): 1, (5,42): 2, (7,89): 3, (11,0): 1, (11,88): 2, (5,43): 1, (6,1): 1 }\n"   \
+    "tensor B dense " type " [2,3] = { (0,0): 1, (0,2): 4, (1,1): 2 }\n"                   \
+    "tensor D dense " type " [2,3,40] = random(density=1, seed=3)\ntensor y " result       \
+    " " type
+#define ADD_PAIR "y(i,j) = min(p,q: A(i+p,j+q) + B(p,q))"
+static const statement pairs[] = {
+    {PAIR("f64", "inf", "csr", "dense"), ADD_PAIR, ADDED},
+    {PAIR("f64", "inf", "csr", "csr"), ADD_PAIR, "affine nest of"},
+    {PAIR("f64", "inf", "csc", "dense"), ADD_PAIR, ADDED},
+    {PAIR("f64", "inf", "dcsr", "dcsr"), ADD_PAIR, "affine nest of"},
+    {PAIR("f64", "inf", "coo", "dense"), ADD_PAIR, ADDED},
+    {PAIR("f64", "inf", "csr", "dense"), "y(i,j) = min(p,q: B(p,q) + A(i+p,2*j+q) + 3)",
+     ADDED},
+    {PAIR("f64", "inf", "csr", "dense"), "y(j,i) = min(q,p: B(p,q) + A(i+p,2*j+q))", ADDED},
+    {PAIR("f64", "inf", "csr", "dense"), "y(i,f) = min(p,q: A(i+p,q+2) + D(p,q,f))", ADDED},
+    {PAIR("f64", "-inf", "csr", "dense"), "y(i,j) = max(p,q: A(i+p,j+q) + B(p,q))", ADDED},
+    {PAIR("f64", "-inf", "csr", "csr"), "y(i,j) = max(p in 0:2, q in 0:3: A(2*i+p,2*j+q))",
+     "affine nest"},
+    {PAIR("f64", "-inf", "dcsr", "dense"), "y(i,f) = max(p,q: A(i+p,q+2) + D(p,q,f))", ADDED},
+    {PAIR("i64", "9223372036854775807", "csr", "dense"), ADD_PAIR, NULL},
+    {PAIR("bool", "false", "csr", "dense"), "y(i,j) = or(p,q: A(i+p,j+q) && B(p,q))",
+     ADDED},
+    {PAIR("bool", "false", "csr", "csr"), "y(i,j) = or(p,q: A(i+p,j+q) && B(p,q))", NULL},
+    {PAIR("bool", "false", "dcsr", "dense"), "y(i,f) = or(p,q: A(i+p,q+2) && D(p,q,f))",
+     ADDED},
+};
+enum { PAIRS = sizeof pairs / sizeof *pairs };
+
 #define ON(format, shape, fill)                                                            \
     "tensor A " format " f64 " shape " " fill " = random(density=0.2, seed=3)\n"           \
     "tensor B dense f64 [2,3] = random(density=1, seed=4)\n"                               \
@@ -328,7 +360,7 @@ static const statement rows_of_lanes[] = {
     {PLANE("dd:1,0") "f64", POOLED, LANES},
     {PLANE("sd") "f64", POOLED, LANES},
     {ON("csr", "[12,90]", "fill 0.5") "f64", POOLED, LANES},
-    {ON("csr", "[12,90]", "fill inf") "f64", "y(i,j) = min(" WINDOW ")", LANES},
+    {ON("csr", "[12,90]", "fill inf") "f64", "y(i,j) = min(" WINDOW ")", "affine nest"},
     {ON("csr", "[4,2400]", "") "f64", POOLED, LANES},
     {ON("dense", "[4,2400]", "") "f64", "y(i,j) = min(" WINDOW ")", LANES},
     {PLANE("dense") "f64", "y(i,j) = sum(" WINDOW ") / 6", LANES},
@@ -353,7 +385,7 @@ static const statement rows_of_lanes[] = {
     {OF_TYPE("u8", "dense"), POOLED, LANES},
     {OF_TYPE("u8", "csr"), POOLED, LANES},
     {OF_TYPE("f32", "csr"), POOLED, LANES},
-    {OF_TYPE("bool", "csr"), "y(i,j) = or(" WINDOW ")", LANES},
+    {OF_TYPE("bool", "csr"), "y(i,j) = or(" WINDOW ")", "affine nest"},
     {OF_TYPE("i64", "dense"), "y(i,j) = sum(p in 0:2: 6 / (A(i+p,j+2) + 1))", LANES},
     {PLANE("dense") "f64 [12,90]", "y(i,j) = " FIVE, LANES},
     {PLANE("csr") "f64 [12,90]", "y(i,j) = " FIVE, LANES},
@@ -564,6 +596,12 @@ START_TEST(others_are_left)
 }
 END_TEST
 
+START_TEST(functions_are_pairs)
+{
+    expect_same(&pairs[_i]);
+}
+END_TEST
+
 START_TEST(lanes_are_rows)
 {
     expect_same(&rows_of_lanes[_i]);
@@ -585,6 +623,7 @@ Suite *suite_affine(void)
     tcase_add_loop_test(c, operands_change, 0, CHANGES);
     tcase_add_loop_test(c, entries_are_scattered, 0, SCATTERED);
     tcase_add_loop_test(c, others_are_left, 0, OTHERS);
+    tcase_add_loop_test(c, functions_are_pairs, 0, PAIRS);
     tcase_add_loop_test(c, lanes_are_rows, 0, ROWS_OF_LANES);
     tcase_add_loop_test(c, memory_ends, 0, 3);
     suite_add_tcase(s, c);

@@ -273,14 +273,16 @@ static bool prepare_result(machine *mc, affine *a, int64_t *last)
     return a->line[0].base + min >= 0;
 }
 
+/* -0 + x is x, whatever x is. */
 static void scalars(const machine *mc, affine *a)
 {
-    value one = {0}, v;
-    one = class_convert((vclass)a->cls, CLASS_I64, (value){.i64 = 1});
+    const int times = affine_times(a);
+    const value start = {.f64 = times == FN_ADD ? -0.0 : 1};
+    value one = class_convert((vclass)a->cls, CLASS_F64, start), v;
     for (int k = 0; k < a->nscalar; k++) {
         v = a->scalar[k].constant ? mc->p->konst[a->scalar[k].id].v
                                   : mc->v[a->scalar[k].id];
-        fn_scalar_of(FN_MUL, (vclass)a->cls)(&one, &one, &v, NULL);
+        fn_scalar_of(times, (vclass)a->cls)(&one, &one, &v, NULL);
     }
     a->factor = one;
 }
@@ -355,7 +357,8 @@ static stc_status run(machine *mc, affine *a)
     }
     if (none || a->begin == a->end) return machine_count(mc, 1);
     if (a->nbound) return blocks_run(mc, a, last);
-    if (affine_gathers(mc, a)) return affine_gather_run(mc, a, last);
+    if (a->sink.fn == FN_ADD && affine_gathers(mc, a))
+        return affine_gather_run(mc, a, last);
     if (affine_list_taps(mc, a)) return mc->cx->diag.status;
     affine_choose(a);
     if (ready_result(mc, a, last)) return mc->cx->diag.status;
@@ -367,7 +370,8 @@ stc_status affine_run(machine *mc, super *base)
 {
     affine *a = (affine *)base;
     const stc_status status = run(mc, a);
-    return status || !mc->profile || a->nbound ? status : affine_visits(mc, a->index, a->nindex);
+    return status || !mc->profile || a->nbound ? status
+                                               : affine_visits(mc, a->index, a->nindex);
 }
 
 void affine_release(machine *mc, super *base)

@@ -148,7 +148,8 @@ struct affine {
         uint16_t id; /* constant or register */
     } scalar[AFFINE_LOADS];
     uint8_t cls;
-    sink sink; /* ACC: b is its place; WSADD                       */
+    int kernel; /* row of affine.def                                          */
+    sink sink;  /* ACC: b is its place; WSADD                       */
     affine_form workspace[STC_MAX_ORDER]; /* WSADD: the coordinates             */
     int nbound;
     struct { /* rounds that aren't within [0, extent) of these add nothing       */
@@ -267,7 +268,11 @@ int64_t affine_most_touched(const machine *mc, const affine *a, int64_t all);
  * made: of n loops, each in the one before. */
 stc_status affine_visits(machine *mc, loop *const *nest, int n);
 
-/* affine_leaf.c: sets a->fiber (NULL: entry by entry) and a->entry. */
+/* affine_leaf.c: the row of affine.def for elements of a type and two functions (times
+ * FN_NONE: any), or -1; that row's second function. */
+int affine_kernel(stc_type type, int plus, int times);
+int affine_times(const affine *a);
+/* Sets a->fiber (NULL: entry by entry) and a->entry. */
 void affine_choose(affine *a);
 
 #endif

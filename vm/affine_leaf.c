@@ -25,16 +25,27 @@ KEPT(F64, double, uint64_t)
 KEPT(F32, float, uint32_t)
 KEPT(I64, int64_t, uint64_t)
 
+/* What is there and x; in an accumulator, where only x may be. */
+#define MEET_plus_times(CLS, there, old, x) FN_ADD_##CLS(kept_##CLS(old, there), x)
+#define MEET_ELSE(B, CLS, there, old, x) ((there) ? PLUS(B, CLS, old, x) : (x))
+#define MEET_min_plus(CLS, there, old, x) MEET_ELSE(min_plus, CLS, there, old, x)
+#define MEET_max_plus(CLS, there, old, x) MEET_ELSE(max_plus, CLS, there, old, x)
+#define MEET_or_and(CLS, there, old, x) MEET_ELSE(or_and, CLS, there, old, x)
+#define FACTOR_F64(a) ((a)->factor.f64)
+#define FACTOR_F32(a) ((a)->factor.f32)
+#define FACTOR_I64(a) ((a)->factor.i64)
+#define FACTOR_BOOL(a) ((uint8_t)((a)->factor.i64 != 0))
+
 /* Adds x to element k, of the result or of a dense workspace. */
-#define ADD_ACC(CLS, k, x) (out[k] = FN_ADD_##CLS(out[k], x))
-#define ADD_WS(CLS, k, x)                                                                  \
+#define ADD_ACC(B, CLS, k, x) (out[k] = PLUS(B, CLS, out[k], x))
+#define ADD_WS(B, CLS, k, x)                                                               \
     do {                                                                                   \
         const int64_t k_ = (k);                                                            \
         const uint64_t word_ = set[k_ >> 6], there_ = word_ >> (k_ & 63) & 1;              \
         set[k_ >> 6] = word_ | UINT64_C(1) << (k_ & 63);                                   \
         touched[count] = k_;                                                               \
         count += !there_;                                                                  \
-        out[k_] = FN_ADD_##CLS(kept_##CLS(out[k_], there_), x);                            \
+        out[k_] = MEET_##B(CLS, there_, out[k_], x);                                       \
     } while (0)
 #define OPEN_ACC
 #define CLOSE_ACC
@@ -47,14 +58,14 @@ KEPT(I64, int64_t, uint64_t)
 
 /* One entry, over the indices that the operand doesn't have; the last of them in
  * a straight loop where result and factor are rows. */
-#define ENTRY(CLS, T, SINK)                                                                \
-    static void rest_##CLS##_##SINK(affine *a, const int64_t *at, int r, T w)              \
+#define ENTRY(B, CLS, T, SINK)                                                             \
+    static void rest_##CLS##_##B##_##SINK(affine *a, const int64_t *at, int r, T w)        \
     {                                                                                      \
         T *out = a->out;                                                                   \
         if (r == a->nrest) {                                                               \
             OPEN_##SINK for (int k = 1; k < a->nload; k++) w =                             \
-                FN_MUL_##CLS(w, ((const T *)a->vals[k])[at[k]]);                           \
-            ADD_##SINK(CLS, at[0], w);                                                     \
+                TIMES(B, CLS, w, ((const T *)a->vals[k])[at[k]]);                          \
+            ADD_##SINK(B, CLS, at[0], w);                                                  \
             CLOSE_##SINK a->rounds++;                                                      \
             return;                                                                        \
         }                                                                                  \
@@ -63,28 +74,28 @@ KEPT(I64, int64_t, uint64_t)
         if (r + 1 == a->nrest && a->nload == 2) {                                          \
             const int64_t fj = a->line[1].coef[d], o = at[0] + oj * a->lo[d];              \
             const T *f = (const T *)a->vals[1] + at[1] + fj * a->lo[d];                    \
-            row_##CLS##_##SINK(a, out, o, oj, f, fj, w, n);                                \
+            row_##CLS##_##B##_##SINK(a, out, o, oj, f, fj, w, n);                          \
             return;                                                                        \
         }                                                                                  \
         for (int64_t i = a->lo[d]; i < a->hi[d]; i++) {                                    \
             int64_t here[AFFINE_LOADS];                                                    \
             for (int k = 0; k < a->nload; k++)                                             \
                 here[k] = at[k] + a->line[k].coef[d] * i;                                  \
-            rest_##CLS##_##SINK(a, here, r + 1, w);                                        \
+            rest_##CLS##_##B##_##SINK(a, here, r + 1, w);                                  \
         }                                                                                  \
     }                                                                                      \
                                                                                            \
-    static void entry_##CLS##_##SINK(affine *a, const int64_t *at, int64_t pos)            \
+    static void entry_##CLS##_##B##_##SINK(affine *a, const int64_t *at, int64_t pos)      \
     {                                                                                      \
-        rest_##CLS##_##SINK(                                                               \
-            a, at, 0, FN_MUL_##CLS(*(const T *)&a->factor, ((const T *)a->vals[0])[pos])); \
+        rest_##CLS##_##B##_##SINK(                                                         \
+            a, at, 0, TIMES(B, CLS, FACTOR_##CLS(a), ((const T *)a->vals[0])[pos]));       \
     }                                                                                      \
                                                                                            \
     /* An entry that isn't inside for all taps, or has more to it than FIBER knows. */     \
-    static void taps_##CLS##_##SINK(affine *a, const int64_t *at, int64_t pos)             \
+    static void taps_##CLS##_##B##_##SINK(affine *a, const int64_t *at, int64_t pos)       \
     {                                                                                      \
         const affine_stand here = a->stand[a->nlevel - 1];                                 \
-        const T w = FN_MUL_##CLS(*(const T *)&a->factor, ((const T *)a->vals[0])[pos]);    \
+        const T w = TIMES(B, CLS, FACTOR_##CLS(a), ((const T *)a->vals[0])[pos]);          \
         for (int64_t i = a->first[here.class]; i < a->first[here.class + 1]; i++) {        \
             const affine_tap *t = &a->tap[i];                                              \
             for (int64_t q = 0; q < t->n; q++) {                                           \
@@ -92,14 +103,14 @@ KEPT(I64, int64_t, uint64_t)
                 if (here.edges && !affine_inside(a, t, q, here.edges)) continue;           \
                 for (int k = 0; k < a->nload; k++)                                         \
                     to[k] = at[k] + t->at[k] + q * t->hop[k];                              \
-                rest_##CLS##_##SINK(a, to, 0, w);                                          \
+                rest_##CLS##_##B##_##SINK(a, to, 0, w);                                    \
             }                                                                              \
         }                                                                                  \
     }
 
 /* The filter's values in the order of its taps, where its first one is at `at`. */
-#define VALUES(CLS, T)                                                                     \
-    static void values_##CLS(affine *a, int64_t at)                                        \
+#define VALUES(B, CLS, T)                                                                  \
+    static void values_##CLS##_##B(affine *a, int64_t at)                                  \
     {                                                                                      \
         T *out = (T *)a->filter.value;                                                     \
         for (int64_t r = 0; r < a->ntap; r++)                                              \
@@ -110,13 +121,13 @@ KEPT(I64, int64_t, uint64_t)
 
 /* A fiber of a plain filter (`affine_filter`): entries whose taps all lie inside, from b
  * on; gives the first that isn't so. R rows (0: any number) of Q taps, `hop` apart. */
-#define FILTER(CLS, T, I, SINK)                                                            \
-    INLINE int64_t plain_##CLS##_##I##_##SINK(affine *a, const int64_t *at, int64_t b,     \
-                                              int64_t e, int R, int Q, int64_t hop)        \
+#define FILTER(B, CLS, T, I, SINK)                                                         \
+    INLINE int64_t plain_##CLS##_##B##_##I##_##SINK(                                       \
+        affine *a, const int64_t *at, int64_t b, int64_t e, int R, int Q, int64_t hop)     \
     {                                                                                      \
         const affine_level *lv = &a->level[a->nlevel - 1];                                 \
         const I *crd = (const I *)lv->crd;                                                 \
-        const T *v = a->vals[0], s = *(const T *)&a->factor;                               \
+        const T *v = a->vals[0], s = FACTOR_##CLS(a);                                      \
         const affine_window *win = &a->window[a->nlevel - 1];                              \
         const int64_t base = at[lv->line], oj = a->line[0].coef[lv->solved];               \
         const uint64_t lo = (uint64_t)win->all_lo, n = (uint64_t)win->all_hi - lo;         \
@@ -129,42 +140,44 @@ KEPT(I64, int64_t, uint64_t)
         {                                                                                  \
             const int64_t x = crd[p] - base;                                               \
             if (__builtin_expect((uint64_t)x - lo >= n, 0)) break;                         \
-            const T w = FN_MUL_##CLS(s, v[p]);                                             \
+            const T w = TIMES(B, CLS, s, v[p]);                                            \
             const int64_t o = at[0] + oj * x;                                              \
             for (int r = 0; r < rows; r++)                                                 \
                 for (int q = 0; q < Q; q++)                                                \
-                    ADD_##SINK(CLS, o + to[r] + hop * q, FN_MUL_##CLS(w, g[r * Q + q]));   \
+                    ADD_##SINK(B, CLS, o + to[r] + hop * q,                                \
+                               TIMES(B, CLS, w, g[r * Q + q]));                            \
         }                                                                                  \
         CLOSE_##SINK a->rounds += (p - b) * rows * Q;                                      \
         return p;                                                                          \
     }                                                                                      \
                                                                                            \
-    static int64_t filter_##CLS##_##I##_##SINK(affine *a, const int64_t *at, int64_t b,    \
-                                               int64_t e)                                  \
+    static int64_t filter_##CLS##_##B##_##I##_##SINK(affine *a, const int64_t *at,         \
+                                                     int64_t b, int64_t e)                 \
     {                                                                                      \
         const int Q = a->filter.taps, R = a->filter.rows;                                  \
         const int64_t hop = a->filter.hop;                                                 \
         if (Q == 3 && hop == -1)                                                           \
-            return R == 1   ? plain_##CLS##_##I##_##SINK(a, at, b, e, 1, 3, -1)            \
-                   : R == 3 ? plain_##CLS##_##I##_##SINK(a, at, b, e, 3, 3, -1)            \
-                            : plain_##CLS##_##I##_##SINK(a, at, b, e, 0, 3, -1);           \
-        if (Q == 5 && hop == -1) return plain_##CLS##_##I##_##SINK(a, at, b, e, 0, 5, -1); \
-        return Q == 3 ? plain_##CLS##_##I##_##SINK(a, at, b, e, 0, 3, hop)                 \
-                      : plain_##CLS##_##I##_##SINK(a, at, b, e, 0, Q, hop);                \
+            return R == 1   ? plain_##CLS##_##B##_##I##_##SINK(a, at, b, e, 1, 3, -1)      \
+                   : R == 3 ? plain_##CLS##_##B##_##I##_##SINK(a, at, b, e, 3, 3, -1)      \
+                            : plain_##CLS##_##B##_##I##_##SINK(a, at, b, e, 0, 3, -1);     \
+        if (Q == 5 && hop == -1)                                                           \
+            return plain_##CLS##_##B##_##I##_##SINK(a, at, b, e, 0, 5, -1);                \
+        return Q == 3 ? plain_##CLS##_##B##_##I##_##SINK(a, at, b, e, 0, 3, hop)           \
+                      : plain_##CLS##_##B##_##I##_##SINK(a, at, b, e, 0, Q, hop);          \
     }
 
 /* The entries of a fiber; the solved index's coefficient is 1 if `unit`. */
-#define FIBER(CLS, T, I, SINK)                                                             \
-    FILTER(CLS, T, I, SINK)                                                                \
+#define FIBER(B, CLS, T, I, SINK)                                                          \
+    FILTER(B, CLS, T, I, SINK)                                                             \
                                                                                            \
-    INLINE void run_##CLS##_##I##_##SINK(affine *a, const int64_t *at, int64_t b,          \
-                                         int64_t e, bool unit)                             \
+    INLINE void run_##CLS##_##B##_##I##_##SINK(affine *a, const int64_t *at, int64_t b,    \
+                                               int64_t e, bool unit)                       \
     {                                                                                      \
         const int last = a->nlevel - 1;                                                    \
         const affine_level *lv = &a->level[last];                                          \
         const affine_stand up = last ? a->stand[last - 1] : (affine_stand){0, 0};          \
         const I *crd = (const I *)lv->crd;                                                 \
-        const T *v = a->vals[0], s = *(const T *)&a->factor;                               \
+        const T *v = a->vals[0], s = FACTOR_##CLS(a);                                      \
         const T *f = a->nload > 1 ? (const T *)a->vals[1] + at[1] : NULL;                  \
         const affine_window *win = &a->window[last];                                       \
         const int64_t base = at[lv->line], c = win->step, n = c < 0 ? -c : c;              \
@@ -176,11 +189,11 @@ KEPT(I64, int64_t, uint64_t)
         T *out = a->out;                                                                   \
         const bool plain =                                                                 \
             unit && lo < hi && a->filter.rows; /* else taps may be outside */              \
-        if (plain && a->filter.moved) values_##CLS(a, at[1]);                              \
+        if (plain && a->filter.moved) values_##CLS##_##B(a, at[1]);                        \
         OPEN_##SINK for (int64_t p = b; p < e; p++)                                        \
         {                                                                                  \
             if (plain) {                                                                   \
-                p = filter_##CLS##_##I##_##SINK(a, at, p, e);                              \
+                p = filter_##CLS##_##B##_##I##_##SINK(a, at, p, e);                        \
                 REOPEN_##SINK if (p == e) break;                                           \
             }                                                                              \
             const int64_t y = crd[p] - base;                                               \
@@ -192,18 +205,19 @@ KEPT(I64, int64_t, uint64_t)
                 end = a->tap + a->first[up.class + r * win->radix + 1];                    \
             }                                                                              \
             if (__builtin_expect(x >= lo && x < hi, 1)) {                                  \
-                const T w = FN_MUL_##CLS(s, v[p]);                                         \
+                const T w = TIMES(B, CLS, s, v[p]);                                        \
                 const int64_t o = at[0] + oj * x;                                          \
                 for (const affine_tap *t = first; t < end; t++) {                          \
                     const int64_t to = o + t->at[0], hop = t->hop[0], m = t->n;            \
                     if (!f) {                                                              \
                         for (int64_t q = 0; q < m; q++)                                    \
-                            ADD_##SINK(CLS, to + hop * q, w);                              \
+                            ADD_##SINK(B, CLS, to + hop * q, w);                           \
                         continue;                                                          \
                     }                                                                      \
                     const T *g = f + fj * x + t->at[1];                                    \
                     for (int64_t q = 0; q < m; q++)                                        \
-                        ADD_##SINK(CLS, to + hop * q, FN_MUL_##CLS(w, g[t->hop[1] * q]));  \
+                        ADD_##SINK(B, CLS, to + hop * q,                                   \
+                                   TIMES(B, CLS, w, g[t->hop[1] * q]));                    \
                 }                                                                          \
                 continue;                                                                  \
             }                                                                              \
@@ -214,40 +228,40 @@ KEPT(I64, int64_t, uint64_t)
             CLOSE_##SINK a->x[last] = x;                                                   \
             a->stand[last].class = up.class + (int)(r * win->radix);                       \
             a->stand[last].edges = up.edges | UINT32_C(1) << last;                         \
-            taps_##CLS##_##SINK(                                                           \
+            taps_##CLS##_##B##_##SINK(                                                     \
                 a, (const int64_t[AFFINE_LOADS]){at[0] + oj * x, at[1] + fj * x}, p);      \
             REOPEN_##SINK                                                                  \
         }                                                                                  \
         CLOSE_##SINK a->rounds += (e - b) * (end - first);                                 \
     }                                                                                      \
                                                                                            \
-    static void fiber_##CLS##_##I##_##SINK(affine *a, const int64_t *at, int64_t b,        \
-                                           int64_t e)                                      \
+    static void fiber_##CLS##_##B##_##I##_##SINK(affine *a, const int64_t *at, int64_t b,  \
+                                                 int64_t e)                                \
     {                                                                                      \
         if (a->window[a->nlevel - 1].step == 1)                                            \
-            run_##CLS##_##I##_##SINK(a, at, b, e, true);                                   \
+            run_##CLS##_##B##_##I##_##SINK(a, at, b, e, true);                             \
         else                                                                               \
-            run_##CLS##_##I##_##SINK(a, at, b, e, false);                                  \
+            run_##CLS##_##B##_##I##_##SINK(a, at, b, e, false);                            \
     }
 
 enum { ROWS_AHEAD = 64 };
 
-#define ROWS(CLS, T, U)                                                                    \
-    INLINE void add_row_##CLS(T *restrict out, const T *restrict f, T w, int64_t n)        \
+#define ROW_ADDED(B, CLS, T)                                                               \
+    INLINE void add_row_##CLS##_##B(T *restrict out, const T *restrict f, T w, int64_t n)  \
     {                                                                                      \
         for (int64_t i = 0; i < n; i++)                                                    \
-            out[i] = FN_ADD_##CLS(out[i], FN_MUL_##CLS(w, f[i]));                          \
-    }                                                                                      \
-    AVX2 static void wide_row_##CLS(T *out, const T *f, T w, int64_t n)                    \
-    {                                                                                      \
-        add_row_##CLS(out, f, w, n);                                                       \
-    }                                                                                      \
-    /* A fiber whose entries add rows to one row, which stays in registers. What didn't    \
-     * help: to collect all that adds to a row of the result first (fewer stores, but      \
-     * short loops of unforeseeable lengths), to begin rows that are met first with the    \
-     * fill instead of filling ahead, to prefetch the next entry's factors. */             \
-    INLINE void add_rows_##CLS(T *restrict out, const T *restrict f, const T *v, T s,      \
-                               const int64_t *row, int n, int64_t width)                   \
+            out[i] = PLUS(B, CLS, out[i], TIMES(B, CLS, w, f[i]));                         \
+    }
+
+/* A fiber whose entries add rows to one row, which stays in registers. What didn't help:
+ * to collect all that adds to a row of the result first (fewer stores, but short loops of
+ * unforeseeable lengths), to begin rows that are met first with the fill instead of
+ * filling ahead, to prefetch the next entry's factors. */
+#define ROWS_SUMMED(CLS, T, U)                                                             \
+    ROW_ADDED(plus_times, CLS, T)                                                          \
+    INLINE void add_rows_##CLS##_plus_times(T *restrict out, const T *restrict f,          \
+                                            const T *v, T s, const int64_t *row, int n,    \
+                                            int64_t width)                                 \
     {                                                                                      \
         typedef U vec __attribute__((vector_size(32), aligned(sizeof(U)), may_alias));     \
         enum { LANES = 32 / sizeof(U), BLOCK = 4 * LANES };                                \
@@ -266,22 +280,39 @@ enum { ROWS_AHEAD = 64 };
             to[0] = s0, to[1] = s1, to[2] = s2, to[3] = s3;                                \
         }                                                                                  \
         for (int e = 0; e < n && i < width; e++)                                           \
-            add_row_##CLS(out + i, f + row[e] + i, FN_MUL_##CLS(s, v[e]), width - i);      \
-    }                                                                                      \
-    AVX2 static void wide_rows_##CLS(T *out, const T *f, const T *v, T s,                  \
-                                     const int64_t *row, int n, int64_t width)             \
+            add_row_##CLS##_plus_times(out + i, f + row[e] + i, FN_MUL_##CLS(s, v[e]),     \
+                                       width - i);                                         \
+    }
+
+/* The same by other functions, a row after the other. */
+#define ROWS_FOLDED(B, CLS, T)                                                             \
+    ROW_ADDED(B, CLS, T)                                                                   \
+    INLINE void add_rows_##CLS##_##B(T *restrict out, const T *restrict f, const T *v,     \
+                                     T s, const int64_t *row, int n, int64_t width)        \
     {                                                                                      \
-        add_rows_##CLS(out, f, v, s, row, n, width);                                       \
+        for (int e = 0; e < n; e++)                                                        \
+            add_row_##CLS##_##B(out, f + row[e], TIMES(B, CLS, s, v[e]), width);           \
+    }
+
+#define ROWS(B, CLS, T)                                                                    \
+    AVX2 static void wide_row_##CLS##_##B(T *out, const T *f, T w, int64_t n)              \
+    {                                                                                      \
+        add_row_##CLS##_##B(out, f, w, n);                                                 \
+    }                                                                                      \
+    AVX2 static void wide_rows_##CLS##_##B(T *out, const T *f, const T *v, T s,            \
+                                           const int64_t *row, int n, int64_t width)       \
+    {                                                                                      \
+        add_rows_##CLS##_##B(out, f, v, s, row, n, width);                                 \
     }                                                                                      \
     /* Up to ROWS_AHEAD entries, for each of the taps. */                                  \
-    static void all_rows_##CLS(affine *a, const int64_t *at, const T *v,                   \
-                               const int64_t *row, int n)                                  \
+    static void all_rows_##CLS##_##B(affine *a, const int64_t *at, const T *v,             \
+                                     const int64_t *row, int n)                            \
     {                                                                                      \
         const affine_stand up = a->stand[a->nlevel - 1];                                   \
         const int d = a->rest[0];                                                          \
         const int64_t width = a->hi[d] - a->lo[d];                                         \
         const T *f = (const T *)a->vals[1] + at[1] + a->lo[d];                             \
-        const T s = *(const T *)&a->factor;                                                \
+        const T s = FACTOR_##CLS(a);                                                       \
         T *out = (T *)a->out + at[0] + a->lo[d];                                           \
         for (int64_t i = a->first[up.class]; i < a->first[up.class + 1]; i++) {            \
             const affine_tap *t = &a->tap[i];                                              \
@@ -290,15 +321,15 @@ enum { ROWS_AHEAD = 64 };
                 T *to = out + t->at[0] + q * t->hop[0];                                    \
                 const T *g = f + t->at[1] + q * t->hop[1];                                 \
                 if (SUPER_HAS_AVX2) {                                                      \
-                    wide_rows_##CLS(to, g, v, s, row, n, width);                           \
+                    wide_rows_##CLS##_##B(to, g, v, s, row, n, width);                     \
                 } else {                                                                   \
-                    add_rows_##CLS(to, g, v, s, row, n, width);                            \
+                    add_rows_##CLS##_##B(to, g, v, s, row, n, width);                      \
                 }                                                                          \
             }                                                                              \
             a->rounds += t->n * n * width;                                                 \
         }                                                                                  \
     }                                                                                      \
-    static void rows_##CLS(affine *a, const int64_t *at, int64_t b, int64_t e)             \
+    static void rows_##CLS##_##B(affine *a, const int64_t *at, int64_t b, int64_t e)       \
     {                                                                                      \
         const int last = a->nlevel - 1;                                                    \
         const affine_level *lv = &a->level[last];                                          \
@@ -317,69 +348,92 @@ enum { ROWS_AHEAD = 64 };
                 row[n++] = fj * y;                                                         \
             }                                                                              \
             if (n)                                                                         \
-                all_rows_##CLS(a, at, (const T *)a->vals[0] + from, row, n);               \
+                all_rows_##CLS##_##B(a, at, (const T *)a->vals[0] + from, row, n);         \
             else                                                                           \
                 p++; /* outside the index's range */                                       \
         }                                                                                  \
     }                                                                                      \
-    static void row_##CLS##_ACC(affine *a, T *out, int64_t o, int64_t oj, const T *f,      \
-                                int64_t fj, T w, int64_t n)                                \
+    static void row_##CLS##_##B##_ACC(affine *a, T *out, int64_t o, int64_t oj,            \
+                                      const T *f, int64_t fj, T w, int64_t n)              \
     {                                                                                      \
         a->rounds += n;                                                                    \
         if (oj == 1 && fj == 1) {                                                          \
             if (SUPER_HAS_AVX2) {                                                          \
-                wide_row_##CLS(out + o, f, w, n);                                          \
+                wide_row_##CLS##_##B(out + o, f, w, n);                                    \
             } else {                                                                       \
-                add_row_##CLS(out + o, f, w, n);                                           \
+                add_row_##CLS##_##B(out + o, f, w, n);                                     \
             }                                                                              \
             return;                                                                        \
         }                                                                                  \
         for (int64_t i = 0; i < n; i++)                                                    \
-            ADD_ACC(CLS, o + oj * i, FN_MUL_##CLS(w, f[fj * i]));                          \
+            ADD_ACC(B, CLS, o + oj * i, TIMES(B, CLS, w, f[fj * i]));                      \
     }                                                                                      \
-    static void row_##CLS##_WS(affine *a, T *out, int64_t o, int64_t oj, const T *f,       \
-                               int64_t fj, T w, int64_t n)                                 \
+    static void row_##CLS##_##B##_WS(affine *a, T *out, int64_t o, int64_t oj, const T *f, \
+                                     int64_t fj, T w, int64_t n)                           \
     {                                                                                      \
         OPEN_WS for (int64_t i = 0; i < n; i++)                                            \
-            ADD_WS(CLS, o + oj * i, FN_MUL_##CLS(w, f[fj * i]));                           \
+            ADD_WS(B, CLS, o + oj * i, TIMES(B, CLS, w, f[fj * i]));                       \
         CLOSE_WS a->rounds += n;                                                           \
     }
 
-#define KERNELS(CLS, T, U)                                                                 \
-    ROWS(CLS, T, U)                                                                        \
-    VALUES(CLS, T)                                                                         \
-    ENTRY(CLS, T, ACC)                                                                     \
-    ENTRY(CLS, T, WS)                                                                      \
-    FIBER(CLS, T, int32_t, ACC)                                                            \
-    FIBER(CLS, T, int64_t, ACC)                                                            \
-    FIBER(CLS, T, int32_t, WS)                                                             \
-    FIBER(CLS, T, int64_t, WS)
+#define KERNELS(B, CLS, T)                                                                 \
+    ROWS(B, CLS, T)                                                                        \
+    VALUES(B, CLS, T)                                                                      \
+    ENTRY(B, CLS, T, ACC)                                                                  \
+    ENTRY(B, CLS, T, WS)                                                                   \
+    FIBER(B, CLS, T, int32_t, ACC)                                                         \
+    FIBER(B, CLS, T, int64_t, ACC)                                                         \
+    FIBER(B, CLS, T, int32_t, WS)                                                          \
+    FIBER(B, CLS, T, int64_t, WS)
 
-KERNELS(F64, double, double)
-KERNELS(F32, float, float)
-KERNELS(I64, int64_t, uint64_t)
+ROWS_SUMMED(F64, double, double)
+ROWS_SUMMED(F32, float, float)
+ROWS_SUMMED(I64, int64_t, uint64_t)
+#define AFFINE(B, TYPE, T) KERNELS(B, TYPE, T)
+#define AFFINE_FOLD(B, TYPE, T) ROWS_FOLDED(B, TYPE, T) KERNELS(B, TYPE, T)
+#include "affine.def"
 
 typedef void (*fiber_kernel)(affine *a, const int64_t *at, int64_t begin, int64_t end);
 typedef void (*entry_kernel)(affine *a, const int64_t *at, int64_t pos);
 
-#define ROW(CLS)                                                                           \
-    {                                                                                      \
-        CLASS_##CLS, rows_##CLS, {entry_##CLS##_ACC, entry_##CLS##_WS},                    \
-            {taps_##CLS##_ACC, taps_##CLS##_WS}, values_##CLS,                             \
-        {                                                                                  \
-            {fiber_##CLS##_int32_t_ACC, fiber_##CLS##_int32_t_WS},                         \
-            {                                                                              \
-                fiber_##CLS##_int64_t_ACC, fiber_##CLS##_int64_t_WS                        \
-            }                                                                              \
-        }                                                                                  \
-    }
+#define AFFINE(B, TYPE, T)                                                                 \
+    {STC_##TYPE,                                                                           \
+     FN_PLUS_##B,                                                                          \
+     FN_TIMES_##B,                                                                         \
+     rows_##TYPE##_##B,                                                                    \
+     {entry_##TYPE##_##B##_ACC, entry_##TYPE##_##B##_WS},                                  \
+     {taps_##TYPE##_##B##_ACC, taps_##TYPE##_##B##_WS},                                    \
+     values_##TYPE##_##B,                                                                  \
+     {{fiber_##TYPE##_##B##_int32_t_ACC, fiber_##TYPE##_##B##_int32_t_WS},                 \
+      {fiber_##TYPE##_##B##_int64_t_ACC, fiber_##TYPE##_##B##_int64_t_WS}}},
+enum {
+#define BODY(name, PLUS, TIMES) FN_PLUS_##name = PLUS, FN_TIMES_##name = TIMES,
+#include "super.def"
+};
 static const struct {
-    uint8_t cls;
+    uint8_t type;
+    int16_t plus, times;
     fiber_kernel rows; /* of a result that the fiber's index doesn't move */
     entry_kernel entry[2], taps[2];
     void (*values)(affine *a, int64_t at);
     fiber_kernel fiber[2][2]; /* by width of coordinates, and sink */
-} kernels[] = {ROW(F64), ROW(F32), ROW(I64)};
+} kernels[] = {
+#include "affine.def"
+};
+
+int affine_kernel(stc_type type, int plus, int times)
+{
+    for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++)
+        if (kernels[k].type == type && kernels[k].plus == plus &&
+            (times == FN_NONE || kernels[k].times == times))
+            return (int)k;
+    return -1;
+}
+
+int affine_times(const affine *a)
+{
+    return kernels[a->kernel].times;
+}
 
 /* Whether a fiber's entries add rows of the factor to one row of the result. */
 static bool adds_rows(const affine *a, const affine_level *lv)
@@ -422,13 +476,11 @@ void affine_choose(affine *a)
     a->entry = NULL;
     a->fiber = NULL;
     a->filter.rows = 0;
-    for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++) {
-        if (kernels[k].cls != a->cls) continue;
-        a->entry = a->tapped ? kernels[k].taps[ws] : kernels[k].entry[ws];
-        if (simple && !a->nrest && a->nload <= 2)
-            a->fiber = kernels[k].fiber[lv->width == 8][ws];
-        if (a->fiber && plain_filter(a) && !a->filter.moved)
-            kernels[k].values(a, a->line[1].base);
-        if (simple && adds_rows(a, lv)) a->fiber = kernels[k].rows;
-    }
+    const int k = a->kernel;
+    a->entry = a->tapped ? kernels[k].taps[ws] : kernels[k].entry[ws];
+    if (simple && !a->nrest && a->nload <= 2)
+        a->fiber = kernels[k].fiber[lv->width == 8][ws];
+    if (a->fiber && plain_filter(a) && !a->filter.moved)
+        kernels[k].values(a, a->line[1].base);
+    if (simple && adds_rows(a, lv)) a->fiber = kernels[k].rows;
 }

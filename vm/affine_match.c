@@ -126,15 +126,19 @@ static bool one_sparse(affine *a)
     return walks == 0;
 }
 
+/* All arrays have elements of one type, for which there are kernels of the nest's two
+ * functions; what meets in rows of a workspace of its own, or within blocks, is summed. */
 static bool typed(const affine_matcher *m)
 {
-    const affine *a = m->a;
+    affine *a = m->a;
     const program *p = m->mc->p;
-    const stc_type t = class_type((vclass)a->cls);
-    if (a->cls != CLASS_F64 && a->cls != CLASS_F32 && a->cls != CLASS_I64) return false;
+    const stc_type t = p->tensor[a->sink.a].type;
+    a->kernel = affine_kernel(t, a->sink.fn, m->times);
+    if (a->kernel < 0) return false;
     for (int k = 0; k < a->nload; k++)
         if (p->tensor[a->load[k].tensor].type != t) return false;
-    return p->tensor[a->sink.a].type == t;
+    if (a->sink.kind != SINK_ACC && t != class_type((vclass)a->cls)) return false;
+    return a->sink.fn == FN_ADD || (a->sink.kind != SINK_STORE && !a->nbound);
 }
 
 /* Whether the nest's is the only instruction that stores into tensor t. */
@@ -153,6 +157,7 @@ static bool match(affine_matcher *m, affine *a, loop *l)
     memset(a, 0, sizeof *a);
     m->a = a;
     m->nform = m->nproduct = m->depth = 0;
+    m->times = FN_NONE;
     m->shifted = m->sunk = m->full = false;
     m->outer = l->outer;
     memset(m->i, 0xff, (size_t)(p->ni + 3 * p->nv + p->nc) * sizeof *m->i);

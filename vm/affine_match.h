@@ -5,6 +5,7 @@
 #define STC_VM_AFFINE_MATCH_H
 
 #include "affine.h"
+#include "nest.h"
 
 #define AFFINE_UNSET 0xffff
 #define AFFINE_UNKNOWN 0xfffe /* an integer that isn't linear */
@@ -25,6 +26,7 @@ typedef struct affine_matcher {
     affine_form form[AFFINE_READ];
     affine_product product[AFFINE_PRODUCTS];
     int nform, nproduct, depth; /* depth: loops around what is read */
+    int times;                  /* the function of products, FN_NONE: none so far */
     bool shifted;               /* something is read at more than a bare index */
     bool sunk;
     bool full;  /* there was no room for all of it: what was read means nothing       */

@@ -149,7 +149,8 @@ static bool read_const(affine_matcher *m, const uint16_t *x)
 
 static bool read_times(affine_matcher *m, const uint16_t *x)
 {
-    if (x[1] != FN_MUL) return false;
+    if (m->times != FN_NONE && m->times != x[1]) return false;
+    m->times = x[1];
     const affine_product p = read_value(m, x[3]), q = read_value(m, x[4]);
     if (p.loads & q.loads || p.scalars & q.scalars) return false; /* a square */
     new_product(m, x[0],
@@ -161,7 +162,7 @@ static bool read_times(affine_matcher *m, const uint16_t *x)
 static bool read_sink(affine_matcher *m, sink x, uint16_t reg)
 {
     affine *a = m->a;
-    if (x.fn != FN_ADD || m->v[reg] == AFFINE_UNSET) return false;
+    if (m->v[reg] == AFFINE_UNSET) return false;
     const affine_product p = m->product[m->v[reg]];
     if (p.loads != (1 << a->nload) - 1 || p.scalars != (1 << a->nscalar) - 1) return false;
     m->sunk = true;
@@ -202,10 +203,15 @@ static bool read_acc(affine_matcher *m, const uint16_t *x, const lop *at)
 /* The sum so far, from a constant on, and a product. */
 static bool read_sum(affine_matcher *m, const uint16_t *x, const lop *at)
 {
-    if (x[0] != x[3] || m->k[x[0]] == AFFINE_UNSET) return false;
     m->sum = x[0];
     return read_sink(
-        m, (sink){.kind = SINK_STORE, .cls = (uint8_t)x[2], .fn = FN_ADD, .at = at}, x[4]);
+        m, (sink){.kind = SINK_STORE, .cls = (uint8_t)x[2], .fn = (int16_t)x[1], .at = at},
+        x[4]);
+}
+
+static bool sums_up(const affine_matcher *m, const uint16_t *x)
+{
+    return x[0] == x[3] && m->k[x[0]] != AFFINE_UNSET;
 }
 
 static bool has_places(const format *f)
@@ -335,7 +341,7 @@ bool affine_read_insn(affine_matcher *m, int k)
     case OP_LOAD:
         return read_load(m, x);
     case OP_FN2:
-        return x[1] == FN_ADD ? read_sum(m, x, at) : read_times(m, x);
+        return sums_up(m, x) ? read_sum(m, x, at) : read_times(m, x);
     case OP_STORE:
         return read_store(m, x, at);
     case OP_KEEP: /* results are ranges: all places are kept anyway */
