@@ -11,6 +11,7 @@ typedef struct conv_data {
     int64_t shape[4], all;
     int64_t width; /* of the filter: known only when it runs */
     double *a, *f, *out, *line;
+    uint8_t *truth, *bits; /* a's elements that aren't 0, then f's; such a result */
     bool *set;
     int32_t *crd;
     csr nz; /* of the operand as a matrix: all modes but the last, the last one */
@@ -30,5 +31,10 @@ void convolution_max_pool(conv_data *s);
 void convolution_mean_pool(conv_data *s);
 void convolution_sparse_filter(conv_data *s);
 void convolution_either(conv_data *s);
+void convolution_either_max(conv_data *s);
+void convolution_either_three(conv_data *s);
+void convolution_either_2d(conv_data *s);
+void convolution_min_plus(conv_data *s);
+void convolution_or_and(conv_data *s);
 
 #endif

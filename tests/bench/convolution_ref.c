@@ -2,6 +2,7 @@
  * elements, or over the nonzeros as a sparse compiler would emit them, one thread.
  */
 #include "convolution.h"
+#include <math.h>
 #include <string.h>
 
 void convolution_dense_1d(conv_data *s)
@@ -159,6 +160,60 @@ void convolution_either(conv_data *s)
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < m; j++)
             s->out[i * m + j] = s->f[i] + s->a[i + j];
+}
+
+void convolution_either_max(conv_data *s)
+{
+    const int64_t n = s->width, m = s->shape[0] - n + 1;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < m; j++)
+            s->out[i * m + j] = s->f[i] > s->a[i + j] ? s->f[i] : s->a[i + j];
+}
+
+void convolution_either_three(conv_data *s)
+{
+    const int64_t n = s->width, m = s->shape[0] - n + 1;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < m; j++)
+            s->out[i * m + j] = s->f[i] + s->a[i + j] + s->f[j];
+}
+
+void convolution_either_2d(conv_data *s)
+{
+    const int64_t n = s->width, w = s->shape[1], m = s->shape[0] - n + 1;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < m; j++)
+            for (int64_t k = 0; k < w; k++)
+                s->out[(i * m + j) * w + k] = s->f[i * w + k] + s->a[(i + j) * w + k];
+}
+
+void convolution_min_plus(conv_data *s)
+{
+    const int64_t w = s->shape[1], n = s->shape[0] - s->width + 1, m = w - s->width + 1;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < m; j++) {
+            double least = HUGE_VAL;
+            for (int64_t p = 0; p < s->width; p++)
+                for (int64_t q = 0; q < s->width; q++) {
+                    const double x = s->a[(i + p) * w + j + q] + s->f[p * s->width + q];
+                    if (x < least) least = x;
+                }
+            s->out[i * m + j] = least;
+        }
+}
+
+void convolution_or_and(conv_data *s)
+{
+    const int64_t w = s->shape[1], n = s->shape[0] - s->width + 1, m = w - s->width + 1;
+    const uint8_t *a = s->truth, *f = s->truth + s->all;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < m; j++) {
+            uint8_t any = 0;
+            for (int64_t p = 0; p < s->width; p++)
+                for (int64_t q = 0; q < s->width; q++)
+                    any |= a[(i + p) * w + j + q] & f[p * s->width + q];
+            s->bits[i * m + j] = any;
+        }
 }
 
 /* Neighbours beyond the edge are 0. */
