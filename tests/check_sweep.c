@@ -355,6 +355,7 @@ static const struct of {
     {"rle", "rle", "i64"},
     {"rle", "rle", "i16"},
     {"rle", "rle", "bool"},
+    {"rle", "rle", "u64"},
     {"lz77", "lz77", "u8"},
     {"lz77", "lz77", "f32"},
     {"lz77", "lz77", "c128"},
@@ -546,6 +547,18 @@ START_TEST(in_their_width)
         snprintf(text, sizeof text, "tensor R rle %s\nR(i,j) = %s", type, bodies[k]);
         both(&p, text);
         ck_assert_int_eq(p.agreed, k + 1);
+    }
+    snprintf(text, sizeof text, "tensor x dense %s [90]\nx(i) = i %% 5 + 1", type);
+    setup(&p, text);
+    for (int k = 0; k < INTEGERS; k++) { /* sums, into elements of each width */
+        snprintf(text, sizeof text, "tensor R dense %s\nR(i) = A(i,j) * x(j)", integers[k]);
+        both(&p, text);
+        snprintf(text, sizeof text, "tensor B rle %s [9,90]\nB(i,j) = i + j / 7",
+                 integers[k]);
+        setup(&p, text);
+        snprintf(text, sizeof text, "tensor R rle %s\nR(i,j) = A(i,j) + 3 * B(i,j)", type);
+        both(&p, text);
+        setup(&p, "drop B");
     }
     pair_shut(&p);
 }

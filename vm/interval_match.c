@@ -116,9 +116,7 @@ static bool match_sinks(interval *iv, const loop_summary *s, int n)
         const loop_summary *in = summary_at(s, n, d);
         for (int k = 0; k < in->nsink; k++) {
             const sink *x = &in->sink[k];
-            if (x->fn >= 0 && (fn_at(x->fn)->flags & FP_FAULTS ||
-                               fn_result_class(x->fn, (vclass)x->cls) != x->cls))
-                return false;
+            if (x->fn >= 0 && fn_at(x->fn)->flags & FP_FAULTS) return false;
             if (x->kind > SINK_ACC || x->right) return false;
             sinks++;
             if (x->kind == SINK_REDUCE) continue;

@@ -195,7 +195,7 @@ static bool stores_words(const machine *mc, const ivl_loop *v)
 
 stc_status sums_rows(machine *mc, ivl_loop *v)
 {
-    if (v->summed == UNLINKED || v->nwalk != 1 || v->walk[0].span) return STC_OK;
+    if (v->summed == UNLINKED || v->nwalk != 1) return STC_OK;
     const node *p = &v->g.s.node[v->g.s.sink[0].node];
     const node *x = &v->g.s.node[p->arg[p->arg[0] == v->summed]];
     ivl_walk *w = &v->walk[0];
@@ -204,10 +204,9 @@ stc_status sums_rows(machine *mc, ivl_loop *v)
     const bool wide = HAS_WIDE && stores_words(mc, v);
     const int most = STRIP * (wide ? 2 : 1) - 1; /* totals are where a strip's values are */
     const row_fns fn = fns_of(t->type, wide);
-    if (!fn.totals) return STC_OK;
     row_runs r = {.starts = v->sums + (v->end - v->begin) - v->begin};
     row_ends e = {.t = &w->t,
-                  .first = w->parent ? column_get(w->parent, 0) : w->root,
+                  .first = column_get(w->parent, 0),
                   .lanes = (int)v->lanes,
                   .all = (uint64_t)v->sums[0],
                   .out = v->of->loop[v->depth - 1].g.node[v->link.result].data};

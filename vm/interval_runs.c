@@ -52,8 +52,7 @@ bool runs_start(ivl_loop *v)
     bool driven = m->universe, steps = v->lanes == 1;
     uint64_t mask = 0;
     if (!v->whole || v->nwalk < 1 || v->nwalk > RUN_WALKS ||
-        m->count != v->nwalk + (v->summed != UNLINKED) || v->begin >= v->end ||
-        v->lanes < 1)
+        m->count != v->nwalk + (v->summed != UNLINKED) || v->begin >= v->end)
         return false;
     for (int k = 0; k < v->nwalk; k++) {
         if (!start_walk(v, &v->walk[k])) return false;
@@ -262,8 +261,8 @@ static int bound_fibers(ivl_loop *v, int n)
 static int merged_fibers(ivl_loop *v, int n)
 {
     const ivl_walk *w = &v->walk[0];
-    for (int k = 0; w->span && k < v->nwalk; k++)
-        w = &v->walk[k];
+    while (w->span) /* one isn't every row's */
+        w++;
     int f = 0;
     for (int k = 0; k < n; f++) {
         v->start[f] = k;
@@ -275,8 +274,7 @@ static int merged_fibers(ivl_loop *v, int n)
 
 static void find_fibers(ivl_loop *v, int n)
 {
-    const bool runs = v->nwalk == 1 && !v->walk[0].span;
-    const int f = runs ? bound_fibers(v, n) : merged_fibers(v, n);
+    const int f = v->nwalk == 1 ? bound_fibers(v, n) : merged_fibers(v, n);
     v->start[f] = n;
     v->nfiber = f;
     const bool ends = v->i == v->begin;
@@ -318,11 +316,10 @@ void runs_fill(ivl_loop *v)
     if (v->element) n = pairs_fill(v);
     const bool strung = n > 0;
     const bool spans = v->walk[0].span || (v->nwalk > 1 && v->walk[1].span);
-    if (v->nwalk == 1 && !spans) n = fill_one(v);
+    if (v->nwalk == 1) n = fill_one(v);
     if (!n && v->nwalk == 2 && !spans && LANES / 4 > AHEAD_LEAST) n = fill_two(v);
     if (!n) {
-        n = v->nwalk == 1   ? fill_steps(v, 1)
-            : v->nwalk == 2 ? fill_steps(v, 2)
+        n = v->nwalk == 2   ? fill_steps(v, 2)
             : v->nwalk == 3 ? fill_steps(v, 3)
                             : fill_steps(v, 4);
     }

@@ -74,15 +74,11 @@ static void add_runs(const ivl_loop *v, vclass cls, const void *in, void *out)
     add_runs_I64(out, in, v->row, v->len, n);
 }
 
-/* v taken n times, n > 1. */
+/* v taken n times, n > 1; sums have their own way. */
 static value fold_run(const sink *x, vclass cls, value v, int64_t n)
 {
     if (fn_at(x->fn)->flags & FP_IDEMPOTENT) return v;
     const value count = class_convert(cls, CLASS_I64, (value){.i64 = n});
-    if (x->fn == FN_ADD) {
-        fn_scalar_of(FN_MUL, cls)(&v, &v, &count, NULL);
-        return v;
-    }
     if (cls == CLASS_F32 || cls == CLASS_F64) {
         fn_scalar_of(FN_POW, cls)(&v, &v, &count, NULL);
         return v;
@@ -112,20 +108,19 @@ static void reduce(ivl_loop *v, const sink *x, void *out)
     }
 }
 
-/* The outer lanes' values before anything is added: what the outer body gives,
- * or nothing, which is 0 for sums. */
+/* The outer lanes' values before anything is added: what the outer body gives. */
 void interval_start(ivl_loop *v)
 {
     if (!v->depth || v->link.result == UNLINKED) return;
     strip *o = &v->of->loop[v->depth - 1].g;
     const node *r = &o->s.node[v->link.result];
     vcolumn *to = &o->node[v->link.result];
-    const vcolumn *from = r->nargs ? &o->node[r->arg[0]] : NULL;
+    const vcolumn *from = &o->node[r->arg[0]];
     const vclass cls = (vclass)r->cls;
-    if (from && from->p) {
+    if (from->p) {
         memcpy(to->data, from->p, (size_t)o->n * class_size(cls));
     } else {
-        class_fill(cls, to->data, 0, o->n, from ? from->one : (value){0});
+        class_fill(cls, to->data, 0, o->n, from->one);
     }
 }
 
