@@ -214,16 +214,27 @@ int64_t move_bounds(index_array *pos, int64_t f, int64_t p, int64_t gone)
     return f;
 }
 
+static inline int bits_in(unsigned x)
+{
+    static const uint8_t bits[16] = {0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4};
+    return bits[x & 15] + bits[x >> 4];
+}
+
 /* Those of fibers that begin among the `lanes` lanes from position p on. */
 static void move_into(run_joining *j, const stay *s, int64_t p, int64_t lanes)
 {
-    static const uint8_t bits[16] = {0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4};
-    for (; j->f < j->pos->len; j->f++) {
-        const int64_t q = index_get(j->pos, j->f) - p;
+    index_array *pos = j->pos;
+    int32_t *narrow = pos->width == 4 && pos->stride == 4 ? pos->data : NULL;
+    for (; j->f < pos->len; j->f++) {
+        const int64_t q = (narrow ? narrow[j->f] : index_get(pos, j->f)) - p;
         if (q >= lanes) return;
         const unsigned before = s->kept[q / EIGHT] & ((1u << q % EIGHT) - 1);
-        const int64_t n = s->before[q / EIGHT] + bits[before & 15] + bits[before >> 4];
-        if (n != p + q) index_set(j->pos, j->f, n);
+        const int64_t n = s->before[q / EIGHT] + bits_in(before);
+        if (narrow) {
+            narrow[j->f] = (int32_t)n;
+        } else {
+            index_set(pos, j->f, n);
+        }
     }
 }
 

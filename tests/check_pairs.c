@@ -29,9 +29,9 @@ static const shaped shapes[] = {
     {"rle", {40, 3000}, {30, 90}, 200},  {"rle", {3, 9000}, {2, 3}, 3},
     {"rle", {5000, 3}, {4, 9}, 2},       {"rle", {1, 20000}, {3, 3}, 5},
     {"rle", {2, 60000}, {9, 2000}, 100}, {"rle", {64, 4}, {3, 99}, 3},
-    {"rle", {2000, 8}, {9999, 5}, 4},    {STREAM, {400, 50}, {9, 7}, 9},
-    {STREAM, {100, 700}, {3, 20}, 2},    {STREAM, {1, 40000}, {1, 1}, 3},
-    {STREAM, {7, 9}, {3, 2}, 3},
+    {"rle", {2000, 8}, {9999, 5}, 4},    {"rle", {3000, 2}, {9999, 9999}, 2},
+    {STREAM, {400, 50}, {9, 7}, 9},      {STREAM, {100, 700}, {3, 20}, 2},
+    {STREAM, {1, 40000}, {1, 1}, 3},     {STREAM, {7, 9}, {3, 2}, 3},
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes, LARGEST = 120000 };
 
@@ -64,11 +64,12 @@ static size_t size_of(stc_type type)
 
 /* A statement's result from operands in their format or densely; where runs are as few as
  * can be, so many of them. */
-static stc_tensor *made(stc_machine *m, const char *text, const shaped *s, stc_type type,
-                        const char *as, int64_t *runs)
+static stc_tensor *made(stc_machine *m, const char *text, const shaped *s,
+                        const stc_type *type, const char *as, int64_t *runs)
 {
-    const stc_decl d[] = {
-        {"B", as, type, NULL, -1}, {"C", as, type, NULL, -1}, {"A", as, type, NULL, -1}};
+    const stc_decl d[] = {{"B", as, type[0], NULL, -1},
+                          {"C", as, type[1], NULL, -1},
+                          {"A", as, type[0], NULL, -1}};
     stc_tensor *in[2], *dense;
     const stc_tensor *y;
     const void *v;
@@ -77,7 +78,7 @@ static stc_tensor *made(stc_machine *m, const char *text, const shaped *s, stc_t
         as, {s->shape[0], s->shape[1]}, {s->longest[0], s->longest[1]}, s->kinds};
     ck_assert_msg(!stc_compile(m, text, d, 3, &p), "%s: %s", text, stc_error(m)->message);
     for (int k = 0; k < 2; k++) {
-        in[k] = runs_of(m, &drawn, type, k);
+        in[k] = runs_of(m, &drawn, type[k], k);
         ck_assert_int_eq(stc_bind(p, k ? "C" : "B", in[k]), STC_OK);
     }
     ck_assert_msg(!stc_run(p), "%s: %s", text, stc_error(m)->message);
@@ -104,14 +105,15 @@ static int64_t count_runs(const char *v, size_t size, const shaped *s)
     return runs;
 }
 
-static void as_dense_loops(const char *text, const shaped *s, stc_type type)
+static void as_dense_loops(const char *text, const shaped *s, stc_type type, stc_type other)
 {
+    const stc_type types[] = {type, other};
     stc_machine *m;
     int64_t runs, n, nx, ny;
     const void *x, *y;
     ck_assert_int_eq(stc_open(NULL, &m), STC_OK);
-    stc_tensor *a = made(m, text, s, type, s->as, &runs);
-    stc_tensor *b = made(m, text, s, type, "dense", &n);
+    stc_tensor *a = made(m, text, s, types, s->as, &runs);
+    stc_tensor *b = made(m, text, s, types, "dense", &n);
     stc_tensor_values(a, &x, &nx);
     stc_tensor_values(b, &y, &ny);
     ck_assert_int_eq(nx, ny);
@@ -133,7 +135,8 @@ START_TEST(every_shape)
     for (size_t e = 0; e < sizeof text / sizeof *text; e++)
         for (size_t k = 0; k < sizeof types / sizeof *types; k++)
             if (e == 0 || k == e || k == 4 + e)
-                as_dense_loops(text[e], &shapes[_i], types[k]);
+                as_dense_loops(text[e], &shapes[_i], types[k], types[k]);
+    as_dense_loops(text[0], &shapes[_i], STC_I32, STC_U8);
 }
 END_TEST
 
@@ -148,11 +151,11 @@ START_TEST(vouched_rows)
     static const int64_t shape[2] = {ROWS, 50};
     static int32_t pos[ROWS + 1], crd[ROWS * RUNS], val[ROWS * RUNS];
     for (int k = 0; k < ROWS * RUNS; k++) {
-        crd[k] = _i == 0 ? 1 + k % RUNS * 7 : _i == 1 ? 0 : k % 7;
+        crd[k] = _i == 0 ? 1 + k % RUNS * 7 : _i == 1 ? 0 : _i == 2 ? k % 7 : 1;
         val[k] = k % 3;
     }
     for (int k = 0; k <= ROWS; k++)
-        pos[k] = k * RUNS;
+        pos[k] = k * (_i == 3 ? 1 : RUNS);
     stc_machine *m;
     stc_tensor *t[2];
     stc_program *p;
@@ -291,7 +294,7 @@ Suite *suite_pairs(void)
     Suite *s = suite_create("pairs");
     TCase *c = tcase_create("pairs");
     tcase_add_loop_test(c, every_shape, 0, SHAPES);
-    tcase_add_loop_test(c, vouched_rows, 0, 3);
+    tcase_add_loop_test(c, vouched_rows, 0, 4);
     tcase_add_loop_test(c, runs_behind_others, 0, 5);
     suite_add_tcase(s, c);
     return s;

@@ -193,7 +193,7 @@ static bool split_row(const ivl_loop *v, ivl_pair *w)
     return bound_lanes(w);
 }
 
-/* The runs of this window, packed; those of the next one are asked for. */
+/* The runs of this window, packed. */
 static void read_runs(const ivl_loop *v, ivl_pair *w)
 {
     const uint32_t first = (uint32_t)v->begin + 1;
@@ -205,8 +205,6 @@ static void read_runs(const ivl_loop *v, ivl_pair *w)
         const int64_t n = w->till[k], inner = n - (x->p + n > x->last);
         const char *vals = (const char *)v->vals[k] + (size_t)x->p * size;
         run_word *to = is_long(v) ? w->longs.run[k] : w->words.run[k];
-        fetch_ahead(next + n, (size_t)n * sizeof *next);
-        fetch_ahead(vals + (size_t)n * size, (size_t)n * size);
         words_pack(to, next, first, vals, size, inner);
         if (inner < n) /* the last one of all rows */
             words_pack(to + inner, &begin, first, vals + (size_t)inner * size, size, 1);
