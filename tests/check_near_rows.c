@@ -121,6 +121,24 @@ static const near_case scatters[] = {
      TRUTHS("const v9, k1 / ",
             "load v2, t11, c6 / fn2 v3, and, i64, v9, v2 / ws.add t9, i2, or, i64, v3 / "),
      NULL},
+    {"integers into a narrower workspace",
+     ".merge g6 lo root hi e1 produce 0x8 { walk c2, locate c5 t11 0 root root 1 } / "
+     ".merge "
+     "g7 lo root hi e1 produce 0x2 { walk c6 } / .merge g8 lo root hi e1 produce 0x2 { "
+     "walk "
+     "c8 } / .merge g9 lo root hi e0 universe produce 0x3 { locate c0 t10 0 root root 1 } "
+     "/ "
+     ".tensor t8 \"R\" output i32 (0) [e0 e1] format 2 dense(0) compressed(1) / .tensor t9 "
+     "\"\" work i32 (0) [e1] policy hash 0 format 1 compressed(0) / .tensor t10 \"K\" "
+     "input "
+     "i64 (0) format 2 dense(0) compressed(1) / .tensor t11 \"L\" input i64 (0) format 2 "
+     "dense(0) compressed(1) / " CODE(
+         "loop i0, m0, g9 / " ROW
+         "ws.begin t9 / open c2, t10, 1, c0 / loop i1, m1, g6 / load "
+         "v1, t10, c2 / open c6, t11, 1, c5 / loop i2, m2, g7 / load v2, t11, c6 / fn2 v3, "
+         "mul, i64, v1, v2 / ws.add t9, i2, add, i64, v3 / end / end / ws.end t9 / " LIST(
+             "") DRAIN KEPT "end / "),
+     NULL},
     {"three factors", FACTORS("fn2 v7, mul, f64, v1, v5 / fn2 v6, mul, f64, v7, v10 / "),
      NULL},
     {"five factors",
