@@ -114,6 +114,50 @@ START_TEST(changes_between_runs)
 }
 END_TEST
 
+/* What a program converts for itself is converted again when the host says that it changed
+ * it, and only then. */
+START_TEST(converts_anew)
+{
+    heap h;
+    stc_machine *m = machine_open(&h, _i == 1);
+    const stc_decl d[] = {{"A", "csc", STC_F64, NULL, 2}, {"B", "csr", STC_F64, NULL, 2}};
+    int32_t pos[] = {0, 1, 2, 3}, crd[] = {0, 1, 1};
+    double val[] = {1, 2, 3}, ones[] = {1, 1, 1, 1, 1, 1};
+    const int64_t shape[] = {2, 3};
+    stc_tensor *a = NULL, *b = NULL;
+    stc_program *p = NULL;
+    char *code;
+    ck_ok(m, stc_compile(m, "y(i) = A(i,j) * B(i,j)", d, 2, &p));
+    ck_ok(m, stc_program_explain(p, "code", &code));
+    ck_assert(strstr(code, "convert"));
+    stc_text_free(m, code);
+    ck_ok(m, stc_tensor_new(m, "csc", STC_F64, 2, shape, NULL, &a));
+    ck_ok(m, stc_tensor_lend(a, 1, STC_POS, (stc_array){pos, 4, 4, 4}));
+    ck_ok(m, stc_tensor_lend(a, 1, STC_CRD, (stc_array){crd, 3, 4, 4}));
+    ck_ok(m, stc_tensor_lend_values(a, val, 3));
+    ck_ok(m, stc_tensor_from_dense(m, "csr", STC_F64, 2, shape, NULL, ones, &b));
+    ck_ok(m, stc_bind(p, "A", a));
+    ck_ok(m, stc_bind(p, "B", b));
+    ck_assert(sum_of(m, p, 2) == 6 && sum_of(m, p, 2) == 6);
+    for (int k = 0; k < 3; k++)
+        val[k] *= 10;
+    stc_tensor_touch_values(a);
+    ck_assert(sum_of(m, p, 2) == 60 && sum_of(m, p, 2) == 60);
+    crd[0] = 1; /* to the other row */
+    stc_tensor_touch(a);
+    ck_assert(sum_of(m, p, 2) == 60);
+    const stc_tensor *t;
+    double y[2];
+    ck_ok(m, stc_result(p, "y", &t));
+    ck_ok(m, stc_tensor_to_dense(t, y));
+    ck_assert(y[0] == 0 && y[1] == 60);
+    stc_program_free(p);
+    stc_tensor_free(a);
+    stc_tensor_free(b);
+    machine_shut(m, &h);
+}
+END_TEST
+
 START_TEST(wrong_bindings)
 {
     heap h;
@@ -354,6 +398,7 @@ Suite *suite_machine(void)
     tcase_set_timeout(c, 60);
     tcase_add_loop_test(c, runs_again, 0, 2);
     tcase_add_loop_test(c, changes_between_runs, 0, 2);
+    tcase_add_loop_test(c, converts_anew, 0, 2);
     tcase_add_test(c, wrong_bindings);
     tcase_add_loop_test(c, steps_are_limited, 0, 2);
     tcase_add_loop_test(c, endless_function, 0, 2);

@@ -182,6 +182,32 @@ START_TEST(limits_hold)
 }
 END_TEST
 
+/* Progress is asked about for the steps of many runs together: a wish to stop that comes
+ * when the last chunk is through ends that run, too, and the next one is whole. */
+START_TEST(stopped_at_the_end)
+{
+    heap h = {0};
+    const stc_config config = {
+        .alloc = heap_alloc, .alloc_context = &h, .progress = stop_at_once};
+    stc_machine *m;
+    ck_assert_int_eq(stc_open(&config, &m), STC_OK);
+    machine_share(m, 2);
+    stc_tensor *a = skewed(m, "csr", STC_F64);
+    stc_program *p = compiled(m, "R(i) = A(i,j)", "csr", "dense", STC_F64);
+    ck_ok(m, stc_bind(p, "A", a));
+    stc_status st = STC_OK;
+    int runs = 0;
+    while (!st && runs++ < 100000)
+        st = stc_run(p);
+    ck_assert_int_eq(st, STC_ERR_INTERRUPT);
+    ck_assert_int_gt(runs, 10);
+    ck_ok(m, stc_run(p));
+    stc_program_free(p);
+    stc_tensor_free(a);
+    machine_shut(m, &h);
+}
+END_TEST
+
 /* A power-law matrix: coordinates are drawn bit by bit, low ones more often. */
 static stc_tensor *power_law(stc_machine *m)
 {
@@ -482,6 +508,7 @@ Suite *suite_threads(void)
     tcase_add_loop_test(c, results_agree, 0, (int)(sizeof cases / sizeof *cases));
     tcase_add_loop_test(c, first_error_is_told, 0, 2);
     tcase_add_loop_test(c, limits_hold, 0, 3);
+    tcase_add_test(c, stopped_at_the_end);
     tcase_add_loop_test(c, runs_repeat, 0, 5);
     tcase_add_loop_test(c, a_row_from_outside, 0, 2);
     tcase_add_loop_test(c, interrupts_are_heard, 0, 2);

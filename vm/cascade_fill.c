@@ -250,7 +250,6 @@ static lane_way open_lane(const machine *mc, stage *st)
     for (int k = 0; k < st->nwalk; k++) {
         stage_walk *w = &st->walk[k];
         if (!open_walk(mc, st, w)) return LANE_STEPS;
-        if (st->nwalk > 1 && !(w->lv->props & PROP_ORDERED)) return LANE_STEPS;
         const bool any = w->v.shape == VIEW_RANGE || w->p < w->v.end;
         walks |= (uint64_t)any << (w->place - 1);
         ranges += w->v.shape == VIEW_RANGE;
