@@ -225,14 +225,17 @@ static stc_status reshaped(stc_machine *m)
 {
     static const int64_t shape[] = {7, 2};
     static const double values[14] = {1, 0, 2, 0, 0, 3, 4};
-    const stc_decl d[] = {{"A", "csr", STC_F64, NULL, 2},
-                          {"C", "(i,j) -> (i : compressed, j : dense)", STC_F64, NULL, -1}};
+    const stc_decl d[] = {{"A", "csr", STC_F64, NULL, 2}, {"C", "csr", STC_F64, NULL, -1}};
     things t = {0};
     stc_status st = matrix(m, "csr", &t.a);
     if (!st) st = stc_tensor_from_dense(m, "csr", STC_F64, 2, shape, NULL, values, &t.b);
-    if (!st) st = stc_compile(m, "C(i,j) = A(i,j) + A(i,j) * i", d, 2, &t.p);
+    if (!st)
+        st = stc_compile(m,
+                         "C(i,l) = A(i,j) * A(k,l) with reorder(i,j,k,l), "
+                         "workspace(dense)",
+                         d, 2, &t.p);
     for (int k = 0; k < 4 && !st; k++) {
-        st = stc_bind(t.p, "A", k % 2 ? t.b : t.a);
+        st = stc_bind(t.p, "A", k % 2 ? t.a : t.b);
         if (!st) st = stc_run(t.p);
     }
     return finish(m, &t, st);

@@ -237,13 +237,29 @@ enum { LOOPS = sizeof loops / sizeof *loops };
     "store t2, c1, v0 / end / finish t2 / halt / "
 /* What is located at a shift, below each row. */
 #define AWAY(shift)                                                                        \
-    ".const k7 i64 2 / .const k8 i64 -4611686018427387904 / .const k9 i64 0 / .const k10 " \
-    "i64 4611686018427387904 / .const k11 i64 9223372036854775807 / .merge g7 lo root hi " \
+    ".extent e4 const 1 / .const k7 i64 2 / .const k8 i64 -4611686018427387904 / .const "  \
+    "k9 i64 0 / .const k10 "                                                               \
+    "i64 4611686018427387904 / .const k11 i64 9223372036854775807 / .merge g7 lo e4 hi "   \
     "e2 universe produce 0x3 { locate c5 t1 0 root i3 1 } / .code / begin t2 / iconst "    \
     "i3, " shift                                                                           \
     " / loop i0, m0, g0 / at c1, t2, 0, root, i0 / const v0, k0 / loop i1, m1, g7 / "      \
     "load v1, t1, c5 / fn1 v1, cos, f64, v1 / fn2 v0, add, f64, v0, v1 / end / store t2, " \
     "c1, v0 / end / finish t2 / halt / "
+/* Rows along a fiber, into a result like that. */
+#define ROWS3(result, after)                                                               \
+    ".tensor t13 \"r\" output f64 (0) " result " / .merge g7 lo root hi e1 produce 0xa { " \
+    "walk c2, locate c8 t12 0 root root 1 } / .merge g8 lo root hi e1 universe produce "   \
+    "0x3 { locate c9 t12 1 c8 root 1 } / .code / begin t13 / loop i0, m0, g0 / at c1, "    \
+    "t13, 0, root, i0 / open c2, t0, 1, c0 / loop i1, m1, g7 / loop i2, m2, g8 / at c6, "  \
+    "t13, 1, c1, i2 / load v1, t0, c2 / load v2, t12, c9 / fn2 v3, mul, f64, v1, v2 / "    \
+    "acc "                                                                                 \
+    "t13, c6, add, f64, v3 / end / end / " after "end / finish t13 / halt / "
+/* Sums of rows, each into its place of a result of that extent. */
+#define INTO_SHORT(extent)                                                                 \
+    ".tensor t13 \"r\" output f64 (0) " extent " format 1 dense(0) / .code / begin t13 / " \
+    "loop i0, m0, g0 / at c1, t13, 0, root, i0 / open c2, t0, 1, c0 / loop i1, m1, g2 / "  \
+    "load v1, t0, c2 / load v2, t1, c3 / fn2 v3, mul, f64, v1, v2 / acc t13, c1, add, "    \
+    "f64, v3 / end / end / finish t13 / halt / "
 /* The rows of t5, appended. */
 #define AGAIN                                                                              \
     "loop i0, m0, g0 / at c4, t5, 0, root, i0 / open c2, t0, 1, c0 / loop i1, m1, g1 / "   \
@@ -345,10 +361,21 @@ static const near_case sinks[] = {
      BELOW("iconst i5, k5 / ", "g1",
            "at c1, t8, 0, root, i5 / at c6, t8, 1, c1, i5 / store t8, c6, v1 / "),
      0, false},
+    {"rows accumulated where they are appended",
+     ROWS3("[e0 e1] format 2 dense(0) compressed(1)", "keep t13, 0, c1 / "), 0, true},
+    {"rows accumulated", ROWS3("[e0 e1] format 2 dense(0) dense(1)", ""), '3', true},
+    {"rows accumulated beyond their ends", ROWS3("[e0 e0] format 2 dense(0) dense(1)", ""),
+     0, true},
+    {"sums accumulated", INTO_SHORT("[e0]"), 0, true},
+    {"sums accumulated beyond the end", INTO_SHORT("[e3]"), 0, true},
     /* folds without a kernel, and of one value */
     {"differences", SUM("", "fn2 v0, sub, f64, v0, v1 / ", ""), '4', true},
-    {"counted from the right", SUM("const v8, k4 / ", "fn2 v0, sub, f64, v8, v0 / ", ""), 0,
-     true},
+    {"angles", SUM("", "fn2 v0, atan2, f64, v0, v1 / ", ""), '4', true},
+    {"counted from the right",
+     ".code / begin t2 / loop i0, m0, g0 / at c1, t2, 0, root, i0 / open c2, t0, 1, c0 / "
+     "const v0, k0 / const v8, k4 / loop i1, m1, g1 / fn2 v0, sub, f64, v8, v0 / end / "
+     "store t2, c1, v0 / end / finish t2 / halt / ",
+     0, true},
     {"counted without a sign",
      ".const k7 u64 3 / .const k8 u64 0 / .code / begin t2 / loop i0, m0, g0 / at c1, t2, "
      "0, root, i0 / open c2, t0, 1, c0 / const v0, k8 / const v8, k7 / loop i1, m1, g1 / "
@@ -368,6 +395,7 @@ static const near_case sinks[] = {
     {"from far below to far beyond",
      FAR("addc e1 -4611686018427387904", "addc e1 4611686018427387904", "k2", "k1"), 0,
      true},
+    {"in a wide range", FAR("const 0", "addc e1 1125899906842624", "k2", "k1"), 0, true},
     {"far apart", FAR("const 0", "addc e1 0", "k10", "k1"), 0, true},
     {"farther apart", FAR("const 0", "addc e1 0", "k11", "k1"), 0, true},
     {"far apart, in twos", FAR("const 0", "addc e1 0", "k10", "k7"), 0, true},
@@ -820,8 +848,8 @@ enum { ROUNDS = sizeof rounds / sizeof *rounds };
 
 /* ---- a run ------------------------------------------------------------------------- */
 
-enum { MACHINES = 3, RESULTS = 6, INPUTS = 5 };
-static const char *const results[RESULTS] = {"y", "C", "s", "D", "k", "E"};
+enum { MACHINES = 3, RESULTS = 7, INPUTS = 5 };
+static const char *const results[RESULTS] = {"y", "C", "s", "D", "k", "E", "r"};
 
 typedef struct lab {
     heap h;

@@ -82,7 +82,8 @@ static bool prepare_walk(machine *mc, stage *st, int *width)
     return true;
 }
 
-static bool prepare_row(machine *mc, stage *st, int j)
+/* What is located covers the loop: match_merge. */
+static void prepare_row(machine *mc, stage *st, int j)
 {
     const nest_load *x = &st->pair->load[j];
     const int id = (int)(x->parent - st->g->place);
@@ -94,7 +95,6 @@ static bool prepare_row(machine *mc, stage *st, int j)
     } else if (p->kind == PLACE_OPERAND) {
         const merge_operand *o = &st->g->s.l->merge->operand[p->operand];
         const level *lv = &mc->slot[o->tensor].t->level[o->level];
-        if (!covers(mc, st, p->operand)) return false;
         up = &st->out->g->place[st->link.up[id]];
         by_up = lv->extent * x->extent;
         by_crd = x->extent;
@@ -111,7 +111,6 @@ static bool prepare_row(machine *mc, stage *st, int j)
     st->rows.x[j].by_crd = by_crd;
     st->rows.x[j].by_pos = by_pos;
     st->rows.x[j].shift = shift;
-    return true;
 }
 
 /* A factor is worked out in the strip around, or is the fiber's value; there is one of
@@ -131,32 +130,22 @@ static bool prepare_scalar(machine *mc, stage *st, uint16_t id)
     return true;
 }
 
-/* Rows of the result are found without cursors. They don't differ along a fiber: a kernel
- * that accumulates a range has its row from around the fiber (nest.c), and the last level's
- * coordinates from the loop inside. */
-static bool match_result(machine *mc, const stage *st)
-{
-    const stage *in = st->child[0];
-    const sink *x = &in->g->s.sink[0];
-    const stage_sink *to = &in->sink[0];
-    if (to->way == SINK_BY_LANE) return false;
-    const rung *g = &to->rung[to->nrung - 1];
-    const level *lv = &mc->slot[x->a].t->level[g->level];
-    return g->insert && level_covers(lv, st->pair->lo, st->pair->hi);
-}
-
+/* Rows of the result must be found without cursors. They don't differ along a fiber: a
+ * kernel that accumulates a range has its row from around the fiber, and a place in it for
+ * each coordinate of the loop inside (nest.c). */
 bool stage_rows_prepare(machine *mc, stage *st)
 {
     nest *ns = st->pair;
     int width;
-    if (!match_merge(mc, st) || !match_body(st) || !match_result(mc, st) ||
-        !prepare_walk(mc, st, &width) || !ns->rows[width == 8])
+    if (!match_merge(mc, st) || !match_body(st) ||
+        st->child[0]->sink[0].way == SINK_BY_LANE || !prepare_walk(mc, st, &width) ||
+        !ns->rows[width == 8])
         return false;
     st->rows.nscalar = 0;
     st->rows.vals = NULL;
     st->rows.far = false;
     for (int j = 0; j < ns->nload; j++)
-        if (!prepare_row(mc, st, j)) return false;
+        prepare_row(mc, st, j);
     for (int j = 0; j < ns->nscalar; j++)
         if (!prepare_scalar(mc, st, ns->scalar[j])) return false;
     ns->by = &st->rows;
@@ -195,8 +184,7 @@ static bool has_fiber(const nest_rows *r, bool wide, int k)
 {
     const int64_t parent = walk_parent(&r->walk, k);
     if (parent < 0) return false;
-    if (!r->walk.bounds)
-        return !r->walk.parent->ranged || column_end(r->walk.parent, k) > parent;
+    if (!r->walk.bounds) return true; /* as its parent has a position */
     if (wide) {
         const int64_t *b = r->walk.bounds;
         return b[parent] < b[parent + 1];

@@ -311,6 +311,14 @@ static bool prepare_operands(const machine *mc, nest *ns)
     return prepare_rest(mc, ns) && prepare_musts(mc, ns);
 }
 
+/* Rows of the result have a place for each coordinate of the inner loop. */
+static bool row_covers(const machine *mc, const nest *ns, const sink *to)
+{
+    const slot *r = &mc->slot[to->a];
+    const int l = ns->in.place[to->b].level;
+    return r->lev[l].insert && level_covers(&r->t->level[l], ns->lo, ns->hi);
+}
+
 bool nest_prepare(machine *mc, nest *ns)
 {
     ns->rounds = 0;
@@ -324,6 +332,7 @@ bool nest_prepare(machine *mc, nest *ns)
     if (!ns->kernel) return false;
     if (to->kind == SINK_WSADD && !ws_is_vector(&mc->slot[to->a])) return false;
     if (ns->by_lane && !super_lanes_ready(mc, ns)) return false;
+    if (to->kind == SINK_ACC && !ns->by_lane && !row_covers(mc, ns, to)) return false;
     return to->kind != SINK_STORE || super_rows_ready(mc, ns, ns->width);
 }
 
