@@ -19,6 +19,7 @@ enum { MACHINES = 3, INPUTS = 8, TEXT = 1 << 14 };
     "tensor u svec i64 [40]\nu(j) = (j % 7 == 2) * (j + 1)\ncompact u\n"                   \
     "tensor f dense i64 [3] = [1,2,3]\n"
 #define M A F
+#define CONV "R(i,j) = A(i+p,j+q) * F(p,q) with reorder(i,j,p,q)"
 #define FIVE(x) x x x x x
 #define BIG "k0 i64 1\n.const k1 i64 4611686018427387904"
 #define TO(format) "tensor R " format " i64\n"
@@ -38,7 +39,7 @@ enum { MACHINES = 3, INPUTS = 8, TEXT = 1 << 14 };
 
 /* Of each pair the first, where it is in the text, becomes the second. */
 static const struct edit {
-    const char *declare, *text, *change[10];
+    const char *declare, *text, *change[16];
 } edits[] = {
     SHAPES(P TO("rle"), "R(i,j) = P(i,j) * 2", "[e0 e1]"),
     SHAPES(P TO("dense"), "R(i,j) = P(i,j) * 2", "[e0 e1]"),
@@ -335,6 +336,33 @@ static const struct edit {
     {M TO("csr"),
      "R(i,j) = A(i+p,j+q) * F(p,q)",
      {"ws.add     t3, i1, add", "ws.add t3, i1, max"}},
+    /* sums that are stored: from what they begin, whether, and where */
+    {M TO("dense"), CONV, {"store      t2, c3, v0", "const v0, k1"}},
+    {M TO("csr"), CONV, {"store      t2, c3, v0", "const v0, k1"}},
+    {M TO("dense"), CONV, {"add, i64, v0, v3", "add, i64, v3, v0"}},
+    {M TO("dense"), CONV, {"add, i64, v0, v3", "max, i64, v0, v3"}},
+    {M TO("dense"), CONV, {"const      v0, k1", "const v0, k0"}},
+    {M TO("csr"), CONV, {"const      v0, k1", "const v0, k0"}},
+    {M TO("dense"), CONV, {"universe produce 0x1 { }", "universe produce 0x0 { }"}},
+    {M TO("dense"), CONV, {"produce 0xa { walk", "produce 0x8 { walk"}},
+    {M TO("dense"), CONV, {"produce 0xa { walk", "produce 0x2 { walk"}},
+    {M TO("csr"), CONV, {"[e6 e11]", "[e6 e0]"}},
+    {M TO("csr"), CONV, {"[e6 e11]", "[e0 e11]"}},
+    {M TO("csr"), CONV, {"[e6 e11]", "[e6 e12]"}},
+    /* two results */
+    {P TO("dense"),
+     "R(i,j) = P(i,j) * 2",
+     {"m 2 c 4", "m 2 c 6", ".extent e0",
+      ".tensor t2 \"S\" output i64 (0) [e0 e1] format 2 dense(0) dense(1)\n.extent e0",
+      "begin", "begin t2\nbegin", "at         c1", "at c4, t2, 0, root, i0\nat c1",
+      "at         c3", "at c5, t2, 1, c4, i1\nat c3", "store", "store t2, c5, v0\nstore",
+      "finish", "finish t2\nfinish"}},
+    {P TO("rle"),
+     "R(i,j) = P(i,j) * 2",
+     {"m 2 c 4", "m 2 c 6", ".extent e0",
+      ".tensor t2 \"S\" output i64 (0) [e0 e1] format 2 dense(0) dense(1)\n.extent e0",
+      "begin", "begin t2\nbegin", "at         c1", "at c4, t2, 0, root, i0\nat c1",
+      "at         c3", "at c5, t2, 1, c4, i1\nat c3", "finish", "finish t2\nfinish"}},
 };
 enum { EDITS = sizeof edits / sizeof *edits };
 
