@@ -137,7 +137,6 @@ static const struct row {
     {"R(j) = l(j) * 2", {"lz77", NULL}},
     {"R(j) = a(j) * 2", {"lz77", NULL}},
     {"R(i,j) = D(i,j) * (A(i,j) + P(i,j))", {"csr", "dcsr", "dense"}},
-    {"R(i,j) = l(j) * o(j) + i", {"lz77", "rle", "dense"}},
     {"R(i,j) = Y(i,j) * 2", {"rle", "csr", "dense"}},
     {"R(i,j) = C(i,j) * P(i,j) * h(k: G(i,k))", {"csr", "dense", "dcsr"}},
     {"R(i,j) = P(i,j) * Q(i,j) * h(k: G(i,k))", {TO_RUNS}},
