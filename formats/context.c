@@ -50,8 +50,10 @@ enum { STEPS_TOLD = 1 << 22 }; /* between two calls of progress */
 stc_status work_done(ctx *cx, uint64_t n)
 {
     cx->worked += n;
-    if (atomic_load_explicit(&cx->interrupt, memory_order_relaxed))
+    if (atomic_load_explicit(&cx->interrupt, memory_order_relaxed)) {
+        atomic_store(&cx->interrupt, false); /* one request stops one call */
         return fail(cx, STC_ERR_INTERRUPT, "interrupted");
+    }
     if (!cx->progress || cx->worked - cx->told < STEPS_TOLD) return STC_OK;
     cx->told = cx->worked;
     if (!cx->progress(cx->progress_context, "steps", cx->worked, 0)) return STC_OK;

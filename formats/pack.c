@@ -86,9 +86,11 @@ static stc_status pack_levels(tensor *t, entries *e, const int *column)
     const int64_t *below[STC_MAX_ORDER];
     stc_status status = STC_OK;
     int64_t parents = 1;
-    for (int l = 0; l < levels && !status; l++) {
+    for (int l = 0; l < levels; l++) {
         level *lv = &t->level[l];
         int chain = 0;
+        status = work_done(t->cx, (uint64_t)e->n); /* many entries take seconds a level */
+        if (status) break;
         while (l + 1 + chain < levels && t->level[l + 1 + chain].props & PROP_BRANCHLESS)
             chain++;
         for (int d = l + 1; d < levels; d++)

@@ -96,6 +96,11 @@ START_TEST(changes_between_runs)
         ck_ok(m, stc_tensor_lend(a, 1, STC_CRD, (stc_array){crd2, 3, 4, 4}));
         ck_ok(m, stc_tensor_lend_values(a, val2, 3));
         ck_assert(sum_of(m, p, 2) == 60 && sum_of(m, p, 2) == 60);
+        crd2[2] = 3; /* which is outside */
+        stc_tensor_touch(a);
+        ck_assert_int_eq(stc_run(p), STC_ERR_DATA);
+        crd2[2] = 2;
+        ck_assert(sum_of(m, p, 2) == 60);
         ck_ok(m, stc_bind(p, "A", b));
         ck_assert_int_eq(stc_run(p), STC_ERR_SHAPE); /* x is too long */
         ck_ok(m, stc_bind(p, "x", z));
@@ -154,6 +159,126 @@ START_TEST(converts_anew)
     stc_program_free(p);
     stc_tensor_free(a);
     stc_tensor_free(b);
+    machine_shut(m, &h);
+}
+END_TEST
+
+/* A tensor that is read and written, the host's where it is bound: what the program left
+ * alone isn't its to give away. */
+START_TEST(read_and_written)
+{
+    static const struct {
+        double n, y, want;
+        bool bound, taken;
+    } runs[] = {{3, 0, 3, false, false},
+                {0, 5, 5, true, false},
+                {4, 5, 4, true, true},
+                {0, 5, 5, true, false},
+                {0, 0, 0, false, true}};
+    heap h;
+    stc_machine *m = machine_open(&h, _i == 1);
+    stc_program *p;
+    ck_ok(m, stc_program_assemble(m,
+                                  ".registers v 2 i 0 m 0 c 0\n"
+                                  ".tensor t0 \"n\" input f64 (0) format 0\n"
+                                  ".tensor t1 \"y\" inout f64 (0) [] format 0\n.code\n"
+                                  "load v0, t0, root\nfn1 v1, not, f64, v0\nif v1\nelse\n"
+                                  "begin t1\nstore t1, root, v0\nfinish t1\nendif\nhalt\n",
+                                  "branches", &p));
+    for (size_t k = 0; k < sizeof runs / sizeof *runs; k++) {
+        stc_tensor *n, *y, *taken;
+        const stc_tensor *r;
+        stc_value v;
+        ck_ok(m, stc_tensor_from_dense(m, "dense", STC_F64, 0, NULL, NULL, &runs[k].n, &n));
+        ck_ok(m, stc_tensor_from_dense(m, "dense", STC_F64, 0, NULL, NULL, &runs[k].y, &y));
+        ck_ok(m, stc_bind(p, "n", n));
+        ck_ok(m, stc_bind(p, "y", runs[k].bound ? y : NULL));
+        ck_ok(m, stc_run(p));
+        ck_ok(m, stc_result(p, "y", &r));
+        ck_ok(m, stc_tensor_get(r, NULL, &v));
+        ck_assert_msg(v.f == runs[k].want, "run %zu: %g", k, v.f);
+        if (runs[k].bound && !runs[k].n) ck_assert_ptr_eq(r, y);
+        const stc_status st = runs[k].taken || r == y ? stc_take(p, "y", &taken) : STC_OK;
+        ck_assert_int_eq(st, r == y ? STC_ERR_ARGUMENT : STC_OK);
+        if (runs[k].taken) stc_tensor_free(taken);
+        ck_ok(m, stc_bind(p, "n", NULL));
+        ck_ok(m, stc_bind(p, "y", NULL));
+        stc_tensor_free(n);
+        stc_tensor_free(y);
+    }
+    stc_program_free(p);
+    machine_shut(m, &h);
+}
+END_TEST
+
+/* Results that branches begin: one that a failed run left open is no fault of a run that
+ * doesn't begin it; one that a run leaves open is. */
+START_TEST(begun_by_a_branch)
+{
+    static const struct {
+        int64_t n;
+        stc_status status;
+    } runs[] = {{0, STC_OK},
+                {1, STC_ERR_ARITHMETIC},
+                {0, STC_OK},
+                {2, STC_ERR_CORRUPT},
+                {0, STC_OK}};
+    heap h;
+    stc_machine *m = machine_open(&h, _i == 1);
+    stc_program *p;
+    ck_ok(m, stc_program_assemble(m,
+                                  ".registers v 6 i 0 m 0 c 0\n"
+                                  ".tensor t0 \"n\" input i64 (0) format 0\n"
+                                  ".tensor t1 \"y\" output i64 (0) [] format 0\n"
+                                  ".const k0 i64 1\n.const k1 i64 2\n.code\n"
+                                  "load v0, t0, root\nconst v1, k0\nconst v2, k1\n"
+                                  "if v0\nbegin t1\nfn2 v3, sub, i64, v0, v1\n"
+                                  "fn2 v4, mod, i64, v2, v3\nendif\nhalt\n",
+                                  "branches", &p));
+    for (size_t k = 0; k < sizeof runs / sizeof *runs; k++) {
+        stc_tensor *n;
+        const stc_tensor *y;
+        ck_ok(m, stc_tensor_from_dense(m, "dense", STC_I64, 0, NULL, NULL, &runs[k].n, &n));
+        ck_ok(m, stc_bind(p, "n", n));
+        ck_assert_int_eq(stc_run(p), runs[k].status);
+        ck_assert_int_eq(stc_result(p, "y", &y), STC_ERR_ARGUMENT);
+        ck_ok(m, stc_bind(p, "n", NULL));
+        stc_tensor_free(n);
+    }
+    stc_program_free(p);
+    machine_shut(m, &h);
+}
+END_TEST
+
+/* A profile of a run that ended in its first loop says nothing of the next one's. */
+START_TEST(profile_of_a_failure)
+{
+    static const int64_t zeros[5];
+    heap h;
+    stc_machine *m = machine_open(&h, true);
+    machine_profile_runs(m);
+    const int64_t five = 5, two = 2;
+    const stc_decl d[] = {{"A", "dcsr", STC_F64, NULL, 2},
+                          {"n", "dense", STC_I64, NULL, 1},
+                          {"w", "dense", STC_F64, NULL, 1},
+                          {"R", "csr", STC_F64, NULL, 2}};
+    stc_tensor *a = sample_matrix(m, "dcsr"), *n, *w = vector(m, "dense", two);
+    stc_program *p;
+    char *profile;
+    ck_ok(m,
+          stc_compile(m, "a = n(i) % n(i) + 1 % n(i)\nR(i,j) = A(i+k,j) * w(k)", d, 4, &p));
+    ck_ok(m, stc_tensor_from_dense(m, "dense", STC_I64, 1, &five, NULL, zeros, &n));
+    ck_ok(m, stc_bind(p, "A", a));
+    ck_ok(m, stc_bind(p, "n", n));
+    ck_ok(m, stc_bind(p, "w", w));
+    ck_assert_int_eq(stc_run(p), STC_ERR_ARITHMETIC);
+    ck_ok(m, stc_program_profile(p, &profile));
+    ck_assert(strstr(profile, "loop") && !strstr(profile, "subsections visited"));
+    stc_text_free(m, profile);
+    stc_program_free(p);
+    stc_tensor_free(a);
+    stc_tensor_free(n);
+    stc_tensor_free(w);
     machine_shut(m, &h);
 }
 END_TEST
@@ -399,6 +524,9 @@ Suite *suite_machine(void)
     tcase_add_loop_test(c, runs_again, 0, 2);
     tcase_add_loop_test(c, changes_between_runs, 0, 2);
     tcase_add_loop_test(c, converts_anew, 0, 2);
+    tcase_add_loop_test(c, read_and_written, 0, 2);
+    tcase_add_loop_test(c, begun_by_a_branch, 0, 2);
+    tcase_add_test(c, profile_of_a_failure);
     tcase_add_test(c, wrong_bindings);
     tcase_add_loop_test(c, steps_are_limited, 0, 2);
     tcase_add_loop_test(c, endless_function, 0, 2);

@@ -255,6 +255,28 @@ START_TEST(made_by_hand)
 }
 END_TEST
 
+/* A wish to stop is heard at each level; the tensor is left without entries. */
+START_TEST(interrupted)
+{
+    const int64_t size[] = {3, 4}, at[] = {0, 1, 2, 3};
+    heap h;
+    ctx *cx = ctx_open(&h);
+    tensor *t = tensor_of(cx, "csr", STC_F64, 2, size, 2, at);
+    for (int stop = 1; stop >= 0; stop--) {
+        entries e;
+        entries_init(&e, cx, 2, STC_F64);
+        ck_ctx(cx, entries_push(&e, at, (value){.f64 = 7}));
+        cx->interrupt = stop;
+        ck_assert_int_eq(tensor_pack(t, &e), stop ? STC_ERR_INTERRUPT : STC_OK);
+        ck_ctx(cx, tensor_check(t));
+        ck_assert(tensor_get(t, at).f64 == (stop ? 0 : 7));
+        entries_free(&e);
+    }
+    tensor_free(t);
+    ctx_close(cx, &h);
+}
+END_TEST
+
 Suite *suite_pack(void)
 {
     Suite *s = suite_create("pack");
@@ -264,6 +286,7 @@ Suite *suite_pack(void)
     tcase_add_loop_test(c, visits, 0, FORMATS);
     tcase_add_loop_test(c, unsorted, 0, 7);
     tcase_add_test(c, made_by_hand);
+    tcase_add_test(c, interrupted);
     suite_add_tcase(s, c);
     return s;
 }

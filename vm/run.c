@@ -114,13 +114,8 @@ tensor *machine_take(machine *mc, int id)
 
 /* ---- a run --------------------------------------------------------------------- */
 
-static stc_status check_bound(machine *mc, slot *s)
+static stc_status check_bound(tensor *t)
 {
-    tensor *t = s->bound;
-    if (!t) {
-        if (s->row->role == ROLE_INOUT) return STC_OK;
-        return fail(mc->cx, STC_ERR_ARGUMENT, "tensor %s is not bound", s->row->name);
-    }
     return t->checked == t->generation ? STC_OK : tensor_check(t);
 }
 
@@ -140,14 +135,15 @@ static stc_status start_slot(machine *mc, slot *s)
     }
 }
 
-/* Notes whether an operand isn't what it was when extents were evaluated. */
+/* Notes whether an operand isn't what it was when extents were evaluated. One that isn't
+ * bound begins empty: who runs a machine has bound all that are only read. */
 static stc_status look_at(machine *mc, slot *s)
 {
-    const tensor *t = s->bound;
-    if (!t) return check_bound(mc, s);
+    tensor *t = s->bound;
+    if (!t) return STC_OK;
     if (s->seen == t && s->seen_generation == t->generation) return STC_OK;
     mc->settled = false;
-    if (check_bound(mc, s)) return mc->cx->diag.status;
+    if (check_bound(t)) return mc->cx->diag.status;
     s->seen = t;
     s->seen_generation = t->generation;
     return STC_OK;
@@ -246,10 +242,6 @@ stc_status machine_poll(machine *mc)
     if (cx->max_steps && mc->steps > cx->max_steps)
         return fail(cx, STC_ERR_STEPS, "stopped after %llu steps, the limit of a run",
                     (unsigned long long)cx->max_steps);
-    if (atomic_load_explicit(&cx->interrupt, memory_order_relaxed)) {
-        atomic_store(&cx->interrupt, false);
-        return fail(cx, STC_ERR_INTERRUPT, "interrupted");
-    }
     if (work_done(cx, n)) return cx->diag.status;
     set_slice(mc);
     return STC_OK;
