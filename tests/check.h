@@ -54,6 +54,7 @@
     SUITE(near)                                                                            \
     SUITE(near_super)                                                                      \
     SUITE(near_rows)                                                                       \
+    SUITE(strips)                                                                          \
     SUITE(ends)                                                                            \
     SUITE(convolution)                                                                     \
     SUITE(blocks)                                                                          \

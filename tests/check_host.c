@@ -115,6 +115,37 @@ static stc_status silent(void *context, int64_t n, const void *const *args, void
     return STC_OK;
 }
 
+/* A sum up to 1500. */
+static stc_status capped(void *context, int64_t n, const void *const *args, void *out,
+                         const char **why)
+{
+    const int64_t *x = args[0], *y = args[1];
+    (void)context;
+    for (int64_t k = 0; k < n; k++) {
+        if (x[k] + y[k] > 1500) {
+            *why = "it is full";
+            return STC_ERR_DATA;
+        }
+        ((int64_t *)out)[k] = x[k] + y[k];
+    }
+    return STC_OK;
+}
+
+/* Takes no more than one at a time. */
+static stc_status single(void *context, int64_t n, const void *const *args, void *out,
+                         const char **why)
+{
+    (void)context;
+    if (n > 1) {
+        *why = "one after the other";
+        return STC_ERR_DATA;
+    }
+    *(double *)out = *(const double *)args[0];
+    return STC_OK;
+}
+
+static const stc_signature capped_as[] = {{{STC_I64, STC_I64}, STC_I64, capped}};
+static const stc_signature single_as[] = {{{STC_F64}, STC_F64, single}};
 static const stc_signature four_as[] = {
     {{STC_F64, STC_F64, STC_F64, STC_F64}, STC_F64, four}};
 static const stc_signature silent_as[] = {{{STC_I64, STC_I64}, STC_I64, silent}};
@@ -139,6 +170,8 @@ static const struct given {
     {"three(a, b, c)\n over {a != 0} | {b != 0}", three_as, 1},
     {"four(a, b, c, d)", four_as, 1},
     {"silent(x, y) with commutative, associative, idempotent, identity(0)", silent_as, 1},
+    {"capped(x, y) with commutative, associative, identity(0)", capped_as, 1},
+    {"single(x)", single_as, 1},
 };
 
 static void bring(stc_machine *m, calls *c)
@@ -248,6 +281,7 @@ START_TEST(reductions)
     expect_scalar("fn last(x, y) = fmod(x * 3, 1001) + y\n"
                   "a = digits(i: floor(A(i) * 9)) - last(i: floor(A(i) * 9))",
                   0, NULL);
+    expect_scalar("tensor v dense i64 [1400] = 1\na = capped(i: v(i))", 1400, NULL);
 }
 END_TEST
 
@@ -284,10 +318,102 @@ START_TEST(failures)
     expect_failure("tensor v dense i64 [3,40] = 14\ntensor R csr i64\n"
                    "R(i,j) = silent(k: v(i,k) + 0 * v(j,k)) with reorder(k,i,j)",
                    STC_ERR_ARGUMENT, "silent|failed");
+    /* the first of two, whichever is computed first; only when all are put together */
+    expect_failure("tensor v dense i64 [40] = 1\nv(i(5:6)) = 13\n"
+                   "C(i) = 1 % (i - 3) + mixed(v(i), 2)",
+                   STC_ERR_ARITHMETIC, "integer division by zero|(3)");
+    expect_failure("tensor v dense i64 [40] = 1\nv(i(1:2)) = 13\n"
+                   "C(i) = 1 % (i - 3) + mixed(v(i), 2)",
+                   STC_ERR_DATA, "13 is refused|(1)");
+    expect_failure("tensor v dense i64 [2000] = 1\na = capped(i: v(i))", STC_ERR_DATA,
+                   "it is full|(1500)");
     expect_failure("a = mixed(2j, 2)", STC_ERR_PROGRAM, "mixed|c128");
     expect_failure("a = mixed(2)", STC_ERR_PROGRAM, "2 arguments");
     expect_failure("C(i) = larger(A(i) > 1, B(i) > 1)\na = both(i: A(i))", STC_ERR_PROGRAM,
                    "both");
+}
+END_TEST
+
+/* What fails for many at once, and for none of them alone, fails at the first. */
+START_TEST(all_at_once)
+{
+    heap h;
+    stc_machine *m = machine_open(&h, false);
+    stc_session *s;
+    bring(m, NULL);
+    ck_ok(m, stc_session_open(m, &s));
+    ck_ok(m, stc_session_exec(s, "tensor v dense f64 [40] = 1\na = single(2)", "setting"));
+    ck_assert_int_eq(stc_session_exec(s, "C(i) = single(v(i))", "script"), STC_ERR_DATA);
+    ck_assert_msg(has_words(stc_error(m)->message, "one after the other|(0)"), "%s",
+                  stc_error(m)->message);
+    stc_session_close(s);
+    machine_shut(m, &h);
+}
+END_TEST
+
+/* Loops around calls that the compiler doesn't write: reductions from either side, and
+ * what looks like one. y and a are what base operations make them. */
+static const char *const around_calls[] = {
+    "call v0, f0, v0, 2\nmov v5, v1\n",
+    "call v0, f0, v0, 2\ncall v0, f0, v0, 2\nmov v5, v1\n",
+    "call v6, f0, v5, 2\n",
+    "mov v3, v0\ncall v0, f0, v1, 2\nmov v5, v3\n",
+    "mov v3, v0\nconst v0, k0\ncall v0, f0, v1, 2\nmov v5, v3\n",
+    "call v7, f0, v7, 2\n",
+    "mov v1, v0\ncall v0, f0, v0, 2\n",
+    "call v0, f1, v0, 3\nmov v5, v1\n",
+    "call v5, f0, v7, 2\n",
+    "loop i1, m1, g1\ncall v4, f0, v7, 2\nfn2 v0, add, f64, v0, v4\nend\nmov v5, v1\n",
+};
+enum { AROUND = sizeof around_calls / sizeof *around_calls, MANY = 3000 };
+
+START_TEST(loops)
+{
+    double y[2][MANY], a[2], x[MANY];
+    const int64_t many = MANY;
+    for (int k = 0; k < MANY; k++)
+        x[k] = k * 7 % 11;
+    for (int k = 0; k < 2; k++) {
+        heap h;
+        stc_machine *m = machine_open(&h, k);
+        stc_program *p;
+        stc_tensor *t;
+        const stc_tensor *r;
+        char text[2000];
+        bring(m, NULL);
+        snprintf(
+            text, sizeof text,
+            ".registers v 12 i 3 m 3 c 6\n"
+            ".tensor t0 \"x\" input f64 (0) format 1 dense(0)\n"
+            ".tensor t1 \"y\" output f64 (0) [e0] format 1 dense(0)\n"
+            ".tensor t2 \"a\" output f64 (0) [] format 0\n"
+            ".extent e0 dim t0 0\n.extent e1 const 40\n"
+            ".const k0 f64 4611686018427387904\n"
+            ".merge g0 lo root hi e0 universe produce 0x3 { locate c0 t0 0 root root 1 }\n"
+            ".merge g1 lo root hi e1 universe produce 0x1 { }\n"
+            ".fn f0 \"digits\" (f64 f64) f64 host registers 2 code 0:0\n"
+            ".fn f1 \"three\" (f64 f64 f64) f64 host registers 3 code 0:0\n"
+            ".code\nconst v0, k0\nconst v2, k0\nconst v6, k0\nconst v7, k0\n"
+            "const v8, k0\nbegin t1\nloop i0, m0, g0\nat c1, t1, 0, root, i0\n"
+            "load v1, t0, c0\nmov v5, v1\n%sstore t1, c1, v5\nend\nfinish t1\n"
+            "begin t2\nfn2 v0, sub, f64, v0, v6\nfn2 v0, add, f64, v0, v7\nstore t2, root, "
+            "v0\nfinish t2\n"
+            "halt\n",
+            around_calls[_i]);
+        ck_ok(m, stc_program_assemble(m, text, "calls", &p));
+        ck_ok(m, stc_tensor_from_dense(m, "dense", STC_F64, 1, &many, NULL, x, &t));
+        ck_ok(m, stc_bind(p, "x", t));
+        ck_ok(m, stc_run(p));
+        ck_ok(m, stc_result(p, "y", &r));
+        ck_ok(m, stc_tensor_to_dense(r, y[k]));
+        ck_ok(m, stc_result(p, "a", &r));
+        ck_ok(m, stc_tensor_to_dense(r, &a[k]));
+        stc_program_free(p);
+        stc_tensor_free(t);
+        machine_shut(m, &h);
+    }
+    ck_assert_msg(!memcmp(y[0], y[1], sizeof y[0]) && a[0] == a[1], "%s: %g, not %g",
+                  around_calls[_i], a[0], a[1]);
 }
 END_TEST
 
@@ -404,14 +530,14 @@ START_TEST(other_classes)
     heap h;
     stc_machine *m = machine_open(&h, false);
     stc_program *p = NULL;
+    char text[300];
     bring(m, NULL);
-    ck_assert_int_eq(stc_program_assemble(
-                         m,
-                         ".registers v 3 i 0 m 0 c 0\n.const k0 i64 1\n"
-                         ".fn f0 \"larger\" (i64 i64) i64 host registers 2 code 0:0\n"
-                         ".code\nconst v0, k0\nconst v1, k0\ncall v2, f0, v0, 2\nhalt\n",
-                         "text", &p),
-                     STC_ERR_PROGRAM);
+    snprintf(text, sizeof text,
+             ".registers v 3 i 0 m 0 c 0\n.const k0 i64 1\n"
+             ".fn f0 \"larger\" (i64 i64) %s host registers 2 code 0:0\n"
+             ".code\nconst v0, k0\nconst v1, k0\ncall v2, f0, v0, 2\nhalt\n",
+             _i ? "f64" : "i64");
+    ck_assert_int_eq(stc_program_assemble(m, text, "text", &p), STC_ERR_PROGRAM);
     ck_assert(has_words(stc_error(m)->message, "larger|registered"));
     machine_shut(m, &h);
 }
@@ -459,8 +585,10 @@ Suite *suite_host(void)
     tcase_add_test(t, work);
     tcase_add_test(t, reductions);
     tcase_add_test(t, failures);
+    tcase_add_test(t, all_at_once);
+    tcase_add_loop_test(t, loops, 0, AROUND);
     tcase_add_test(t, registering);
-    tcase_add_test(t, other_classes);
+    tcase_add_loop_test(t, other_classes, 0, 2);
     tcase_add_loop_test(t, other_names, 0, 4);
     tcase_add_test(t, bytecode);
     suite_add_tcase(s, t);

@@ -70,9 +70,8 @@ static bool absorbed(const sink *x, value v)
         const fn_prop *p = &fn_at(x->fn)->annihilator[k];
         value end;
         if (p->value == FC_NONE || p->value > FC_ONES || p->position != AT_ANY) continue;
-        if (fn_constant(p->value, (vclass)x->cls, class_type((vclass)x->cls), &end) &&
-            class_equal((vclass)x->cls, v, end))
-            return true;
+        fn_constant(p->value, (vclass)x->cls, class_type((vclass)x->cls), &end);
+        if (class_equal((vclass)x->cls, v, end)) return true;
     }
     return false;
 }
@@ -115,19 +114,12 @@ void strip_free(machine *mc, super *base)
 }
 
 /* Classes that no use has settled are those of registers that nothing reads
- * as numbers: the loop isn't fused then. Array forms must exist. */
+ * as numbers: the loop isn't fused then. Functions exist in their classes: the verifier
+ * has seen to that. */
 bool strip_evaluable(const loop_summary *s)
 {
-    for (int k = 0; k < s->nnode; k++) {
-        const node *x = &s->node[k];
-        if (x->cls >= CLASS_COUNT) return false;
-        if (x->kind == NODE_FN && (!fn_array_of(x->fn, (vclass)x->fn_cls) ||
-                                   !fn_scalar_of(x->fn, (vclass)x->fn_cls)))
-            return false;
-    }
-    for (int k = 0; k < s->nsink; k++)
-        if (s->sink[k].fn >= 0 && !fn_array_of(s->sink[k].fn, (vclass)s->sink[k].cls))
-            return false;
+    for (int k = 0; k < s->nnode; k++)
+        if (s->node[k].cls >= CLASS_COUNT) return false;
     return true;
 }
 
@@ -139,7 +131,7 @@ static void describe(const super *base, textbuf *out)
     const merge_desc *m = s->l->merge;
     int walk = 0, ops = 0;
     for (int b = 0; b < m->count; b++)
-        walk += m->operand[b].role == MERGE_WALK || m->operand[b].role == MERGE_FOLLOW;
+        walk += operand_walks(&m->operand[b]);
     for (int k = 0; k < s->nnode; k++)
         ops += s->node[k].kind >= NODE_FN && s->node[k].kind <= NODE_WRAP;
     text_add(out, "strip %d walked%s, %d operation%s -> %s", walk,

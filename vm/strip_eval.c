@@ -8,6 +8,18 @@
 #include "cascade.h"
 #include <string.h>
 
+/* What no function says: an integer of a subscript is too large. */
+#define FAULT_COORDINATE ((fn_fault)(FAULT_HOST + 1))
+
+/* The first lane in which something fails, and what. */
+static void note_fault(strip *s, int at_lane, fn_fault fault, const lop *at)
+{
+    if (s->fault && at_lane >= s->fault_lane) return;
+    s->fault = fault;
+    s->fault_lane = at_lane;
+    s->fault_at = at;
+}
+
 /* ---- integers and places ------------------------------------------------------- */
 
 /* A column of consecutive integers stays one, if both its ends fit. */
@@ -62,20 +74,22 @@ static bool icol_plain(const strip *s, const icol *x, column *c)
     return true;
 }
 
-static stc_status eval_icol(machine *mc, strip *s, int id)
+/* In the first lane in which it doesn't fit, the run ends; those before it go on. */
+static void eval_icol(strip *s, int id)
 {
     const icol *x = &s->s.icol[id];
     column *c = &s->icol[id];
     const column *a = &s->icol[x->a], *b = &s->icol[x->b];
-    if (x->varies && (icol_steps(s, x, c) || icol_plain(s, x, c))) return STC_OK;
+    if (x->varies && (icol_steps(s, x, c) || icol_plain(s, x, c))) return;
     const int n = x->varies ? s->n : 1;
+    c->form = x->varies ? COL_ARRAY : COL_FIXED;
     for (int k = 0; k < n; k++) {
         int64_t v;
         if (__builtin_mul_overflow(column_get(a, k), x->k, &v) ||
             __builtin_add_overflow(v, column_get(b, k), &v)) {
-            strip_at_lane(mc, s, k);
-            return machine_fail(mc, x->at, STC_ERR_OVERFLOW,
-                                "a coordinate is beyond 64 bits");
+            note_fault(s, k, FAULT_COORDINATE, x->at);
+            s->n = k;
+            return;
         }
         if (x->varies) {
             c->data[k] = v;
@@ -83,8 +97,6 @@ static stc_status eval_icol(machine *mc, strip *s, int id)
             c->base = v;
         }
     }
-    c->form = x->varies ? COL_ARRAY : COL_FIXED;
-    return STC_OK;
 }
 
 /* The level's coordinate at which a place stands in a lane. */
@@ -152,8 +164,7 @@ static bool place_in_step(const machine *mc, strip *s, int id, const level *lv)
     const place *x = &s->s.place[id];
     const column *up = &s->place[x->up], *i = &s->icol[x->icol];
     if (!(lv->kind->props & PROP_BRANCHLESS) || lv->kind->arrays || up->form != COL_STEP ||
-        up->ranged || i->form != COL_STEP || s->icol[0].form != COL_STEP ||
-        s->s.place[x->up].kind != PLACE_OPERAND)
+        i->form != COL_STEP || s->s.place[x->up].kind != PLACE_OPERAND)
         return false;
     cursor above[STC_MAX_ORDER], found = {0};
     for (int k = 0; k<s->n; k += s->n> 1 ? s->n - 1 : 1) {
@@ -227,7 +238,7 @@ static bool place_in_runs(strip *s, int id, const level *lv)
     column *c = &s->place[id];
     const column *up = &s->place[x->up], *i = &s->icol[x->icol];
     int64_t there = 0;
-    if (!lv->kind->locate_many || !(lv->props & PROP_UNIQUE) || up->ranged) return false;
+    if (!lv->kind->locate_many || up->ranged) return false;
     if (up->form == COL_STEP) return false; /* runs of one */
     for (int k = 0, end; k < s->n; k = end) {
         const int64_t p = column_get(up, k);
@@ -320,14 +331,6 @@ static void eval_load(machine *mc, strip *s, const node *x, vcolumn *c)
     } else {
         strip_load(t->type, c->data, vals, at, s->n, t->fill);
     }
-}
-
-static void note_fault(strip *s, int at_lane, fn_fault fault, const lop *at)
-{
-    if (s->fault && at_lane >= s->fault_lane) return;
-    s->fault = fault;
-    s->fault_lane = at_lane;
-    s->fault_at = at;
 }
 
 static value arg_one(const strip *s, const node *x, int k, int row)
@@ -452,7 +455,7 @@ static void eval_node(machine *mc, strip *s, int id)
     vcolumn *c = &s->node[id];
     if (x->kind == NODE_LOAD) {
         eval_load(mc, s, x, c);
-    } else if (x->kind == NODE_GIVEN || x->kind == NODE_INNER) {
+    } else if (x->kind == NODE_GIVEN) {
         return;
     } else if (x->kind == NODE_FN) {
         eval_function(s, x, c);
@@ -497,7 +500,7 @@ static void eval_fillbit(machine *mc, strip *s, const step *x)
 {
     const tensor *t = mc->slot[x->a].t;
     const column *at = &s->place[x->b];
-    if (at->form == COL_STEP && !at->ranged && t->type == STC_BOOL) {
+    if (at->form == COL_STEP && t->type == STC_BOOL) {
         fillbit_bytes(s, x->bit, (const uint8_t *)t->vals + at->base, t->fill.i64 != 0);
         return;
     }
@@ -555,7 +558,8 @@ static stc_status eval_step(machine *mc, strip *s, const step *x)
 {
     switch (x->kind) {
     case STEP_ICOL:
-        return s->entered && !s->s.icol[x->a].varies ? STC_OK : eval_icol(mc, s, x->a);
+        if (!s->entered || s->s.icol[x->a].varies) eval_icol(s, x->a);
+        return STC_OK;
     case STEP_PLACE: {
         const place *pl = &s->s.place[x->a];
         if (pl->kind == PLACE_AT)
@@ -637,6 +641,9 @@ stc_status strip_eval(machine *mc, strip *s)
     if (s->n > 0 && !s->fault) s->entered = true;
     if (!s->fault) return STC_OK;
     strip_at_lane(mc, s, s->fault_lane);
+    if (s->fault == FAULT_COORDINATE)
+        return machine_fail(mc, s->fault_at, STC_ERR_OVERFLOW,
+                            "a coordinate is beyond 64 bits");
     if (s->fault == FAULT_HOST)
         return machine_host_failed(mc, s->fault_at, s->host_status, s->host_why);
     return machine_fault(mc, s->fault_at, s->fault);

@@ -24,7 +24,7 @@ static bool walker_view(const machine *mc, const merge_operand *o, fiber_view *v
     const level *lv = c->c.lv;
     const cursor *up = c->c.up;
     *shift = c->shift;
-    if (c->coef != 1 || !lv->kind->view || !(lv->props & PROP_ORDERED)) return false;
+    if (c->coef != 1 || !(lv->props & PROP_ORDERED)) return false;
     if (up && up->at == NONE) {
         *v = (fiber_view){.shape = VIEW_COORDS, .width = 4, .stride = 4};
         return true;
@@ -77,9 +77,8 @@ static bool locate_view(machine *mc, const strip *s, const merge_operand *o)
     if (o->up != ROOT && mc->c[o->up].c.at == NONE) return true;
     const cursor *up = o->up == ROOT ? NULL : &mc->c[o->up].c;
     const level *lv = &mc->slot[o->tensor].t->level[o->level];
-    if (!lv->kind->view || !lv->kind->locate || (up && up->at_end != up->at + 1))
-        return false;
-    if (lv->kind->locate_many && lv->props & PROP_UNIQUE) return true;
+    if (!lv->kind->locate) return false; /* what stands above others is never ranged */
+    if (lv->kind->locate_many) return true;
     fiber_view v;
     lv->kind->view(lv, up ? up->at : 0, up ? up->coord : 0, &v);
     return v.shape == VIEW_RANGE;
@@ -206,7 +205,7 @@ static void fill_steps(machine *mc, strip *s)
 {
     loop *l = s->s.l;
     int n = 0;
-    if (s->more) l->i = s->resume; /* sinks stand it on their lanes */
+    l->i = s->resume; /* sinks stand it on their lanes */
     while (s->more && n < STRIP) {
         s->icol[0].data[n] = l->i;
         s->mask[n] = mc->m[l->mask];
@@ -470,20 +469,30 @@ static void compact_column(column *c, const int *keep, int n)
 }
 
 /* Keeps lanes keep[0 … n) of every column that is there: of the operands alone
- * if nothing else has been made yet (done < 0). */
+ * if nothing else has been made yet (done < 0). Of a strip in which something failed
+ * there go on those before it; its own lane comes behind them, to tell where that was. */
 void strip_compact(strip *s, int n)
 {
     const bool all = s->done >= 0;
     const int icols = all ? s->s.nicol : 1;
     const int places = all ? s->s.nplace : 1 + s->s.l->merge->count;
-    for (int k = 0; k < n; k++)
+    int lanes = n;
+    if (all && s->fault) {
+        n = 0;
+        while (n < lanes && s->keep[n] < s->fault_lane)
+            n++;
+        s->keep[n] = s->fault_lane;
+        s->fault_lane = n;
+        lanes = n + 1;
+    }
+    for (int k = 0; k < lanes; k++)
         s->mask[k] = s->mask[s->keep[k]];
-    for (int k = 0; s->rows && k < n; k++)
+    for (int k = 0; s->rows && k < lanes; k++)
         s->rows[k] = s->rows[s->keep[k]];
     for (int k = 0; k < icols; k++)
-        if (s->s.icol[k].varies) compact_column(&s->icol[k], s->keep, n);
+        if (s->s.icol[k].varies) compact_column(&s->icol[k], s->keep, lanes);
     for (int k = 1; k < places; k++)
-        if (s->s.place[k].varies) compact_column(&s->place[k], s->keep, n);
+        if (s->s.place[k].varies) compact_column(&s->place[k], s->keep, lanes);
     for (int k = 0; all && k < s->s.nnode; k++) {
         const node *x = &s->s.node[k];
         vcolumn *c = &s->node[k];

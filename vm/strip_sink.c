@@ -216,10 +216,8 @@ static stc_status append_rest(machine *mc, strip *s, const sink *x, const place 
     const int n = s->n - 1;
     const int64_t last = column_get(&s->icol[0], n);
     append_room room;
-    if (last - lv->base >= lv->extent || (lv->a[STC_CRD].width == 4 && last > INT32_MAX))
-        return store_lanes(mc, s, x, 1);
+    if (last - lv->base >= lv->extent) return store_lanes(mc, s, x, 1);
     if (lv->kind->append_room(mc->cx, lv, n, 0, &room)) return mc->cx->diag.status;
-    if (room.pos != pos + 1) return store_lanes(mc, s, x, 1);
     strip_put_coords(&room, &s->icol[0], 1, n);
     lv->kind->append_done(lv, n, 0);
     r->stores += (uint64_t)n;
@@ -236,10 +234,9 @@ static stc_status insert_rest(machine *mc, strip *s, const sink *x, const place 
     const level *lv = &r->t->level[p->level];
     const column *i = &s->icol[p->icol];
     const int64_t first = column_get(i, 0), last = column_get(i, s->n - 1);
-    fiber_table t = {.shape = VIEW_NONE};
-    if (lv->kind->table) lv->kind->table(lv, &t);
-    if (t.shape != VIEW_RANGE || last >= t.hi || last < first)
-        return store_lanes(mc, s, x, 1);
+    fiber_table t;
+    lv->kind->table(lv, &t);
+    if (last >= t.hi || last < first) return store_lanes(mc, s, x, 1);
     if (i->form == COL_STEP) {
         r->stores += (uint64_t)s->n - 1;
         if (asm_value(mc, r, pos + (last - first))) return mc->cx->diag.status;

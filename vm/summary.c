@@ -408,7 +408,7 @@ static int reductions_into(const reader *r, const sink *x)
         const sink *y = &r->s->sink[k];
         if (y->kind != SINK_REDUCE || y->a != x->a) continue;
         n++;
-        same &= y->fn == x->fn && y->cls == x->cls;
+        same &= y->fn == x->fn; /* a register has one class */
     }
     return n == 1 || (same && (fn_at(x->fn)->flags & FREE) == FREE) ? n : 0;
 }
@@ -444,7 +444,7 @@ static bool leaves_nothing(const reader *r)
             continue;
         }
         const int all = x->kind == SINK_HOST ? 1 : reductions_into(r, x);
-        if (!all || r->v[x->a] != UNSET || r->s->node[r->live[x->a]].uses != 2 * all)
+        if (!all || r->s->node[r->live[x->a]].uses != 2 * all)
             return false;
     }
     return true;

@@ -10,7 +10,8 @@
 bool reduction_start(int fn, vclass cls, value *out)
 {
     const fn_prop *id = &fn_at(fn)->identity[0];
-    return id->position == AT_ANY && fn_constant(id->value, cls, class_type(cls), out);
+    if (id->position != AT_ANY) return false;
+    return fn_constant(id->value, cls, class_type(cls), out);
 }
 
 /* ---- places -------------------------------------------------------------------- */

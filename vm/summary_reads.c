@@ -115,7 +115,7 @@ static outlook look_ahead(const machine *mc, int from, int to, uint16_t reg)
         const insn *in = insn_of(mc, k);
         if (closes(in->op)) {
             depth--;
-            if (written > depth && depth >= 0) written = -1;
+            if (written > depth) written = -1;
         }
         if (written < 0 && reads_value(in, reg)) return READ;
         if (opens(in->op)) depth++;
