@@ -97,16 +97,14 @@ static stc_status open_rows(const tensor *t, rows *r, bool *ok)
 /* One loop per width of a value; `body` uses TO and FROM, arrays of V. */
 #define BY_WIDTH(size, to, from, body)                                                     \
     switch (size) {                                                                        \
-        WIDTH_CASE(1, uint8_t, to, from, body)                                             \
-        WIDTH_CASE(2, uint16_t, to, from, body)                                            \
-        WIDTH_CASE(4, uint32_t, to, from, body)                                            \
-        WIDTH_CASE(8, uint64_t, to, from, body)                                            \
-        WIDTH_CASE(16, wide_value, to, from, body)                                         \
-    default:                                                                               \
-        break;                                                                             \
+        WIDTH_CASE(case 1, uint8_t, to, from, body)                                        \
+        WIDTH_CASE(case 2, uint16_t, to, from, body)                                       \
+        WIDTH_CASE(case 4, uint32_t, to, from, body)                                       \
+        WIDTH_CASE(case 8, uint64_t, to, from, body)                                       \
+        WIDTH_CASE(default, wide_value, to, from, body)                                    \
     }
-#define WIDTH_CASE(n, type, to, from, body)                                                \
-    case n: {                                                                              \
+#define WIDTH_CASE(label, type, to, from, body)                                            \
+    label : {                                                                              \
         type *TO = (type *)(to);                                                           \
         const type *FROM = (const type *)(from);                                           \
         body;                                                                              \

@@ -213,13 +213,12 @@ static int exact(double x, bool single, char *buf)
     if (q >= top || q < top / 10) return 0;
     const int more = behind(&s, q);
     const bool lowest = m == UINT64_C(1) << (bits - 1);
-    for (int digits = single ? 6 : 15; digits <= most; digits++) {
+    for (int digits = single ? 6 : 15;; digits++) { /* all of them read back */
         const uint64_t power = ten[most - digits], w = rounded(q, power, more);
         if (digits < most && !reads_back(&s, (uwide)w * power, m, lowest)) continue;
         const bool carried = w == top / power;
         return put_general(buf, carried ? w / 10 : w, digits, first + carried, digits);
     }
-    return 0;
 }
 #else
 static int exact(double x, bool single, char *buf)

@@ -22,8 +22,10 @@ static const char rows[] =
     "offset(1-0) "
     "singleton(0..1)\n"
     ".tensor t3 \"s\" inout c128 (0x4000000000000000 0x4008000000000000) [] format 0\n"
-    ".tensor t4 \"a\\nb\" temp f32 (0x40490fdb) [] format 0\n"
+    ".tensor t4 \"b\" temp f32 (0x40490fdb) [] format 0\n"
     ".tensor t5 \"n\" temp i8 (-128) [e0 e0 e0] format 3\n"
+    ".tensor t6 \"m\" work f64 (0) [e0] policy auto 12 format 1 compressed(0)\n"
+    ".tensor t7 \"a\\nb\" temp f32 (0) [] format 0\n" /* a name that no comment takes */
     ".extent e0 const -9223372036854775808\n"
     ".extent e1 dim t0 1\n"
     ".extent e2 add e0 e1\n"
@@ -99,12 +101,12 @@ static program *everything(ctx *cx)
     return p;
 }
 
-/* Text gives the program back, and so do bytes. */
+/* Text gives the program back, and so do bytes; one of no text, too. */
 START_TEST(reads_back)
 {
     heap h;
     ctx *cx = ctx_open(&h);
-    program *p = everything(cx), *q = NULL, *r = NULL;
+    program *p = _i ? assemble(cx, "halt\n") : everything(cx), *q = NULL, *r = NULL;
     char *text = printed(cx, p);
     q = assemble(cx, text);
     char *again = printed(cx, q);
@@ -239,7 +241,7 @@ static const struct {
     {".tensor t0 \"x\" input f65\n", "an element type"},
     {".tensor t0 \"x\ny\" input f64\n", "a closing quote"},
     {".file \"x\\", "a closing quote"},
-    {".file \"x\\xfg\\x00\\xg0\\xAA\\q\"\n", NULL},
+    {".file \"x\\xfg\\x00\\xg0\\xAA\\q\\x-0\"\n", NULL},
     {".file \"x\"\n.file \"y\"\n", "one such line"},
     {".source \"x\"\n.source \"y\"\n", "one such line"},
     {".nothing\n", "a directive"},
@@ -249,6 +251,11 @@ static const struct {
     {"halt @1;2\n", "':'"},
     {"halt @99999999999:2\n", "a number in range"},
     {"nothing\n", "an instruction"},
+    {"no_thing\n", "an instruction"},
+    {"halt{\n", "the end of the line"},
+    {"halt[\n", "the end of the line"},
+    {"mov v, v0\n", "v0 ..."},
+    {"mov vx, v0\n", "v0 ..."},
     {"fn1 v0, nothing, f64, v0\n", "a function"},
     {"fn1 v0, sin, nothing, v0\n", "a class"},
     {"wrap v0, nothing, v0\n", "an element type"},
@@ -315,6 +322,96 @@ START_TEST(long_tables)
         const stc_status st = program_assemble(cx, text, "t", &p);
         ck_assert_int_eq(st, n == 1024 ? STC_OK : STC_ERR_SYNTAX);
         program_free(p);
+    }
+    ctx_close(cx, &h);
+}
+END_TEST
+
+/* ---- want of memory, and of rows ---------------------------------------------------- */
+
+/* A table of so many rows; its number stands for each %d. */
+static char *many_rows(const char *row, int n)
+{
+    char *text = malloc((size_t)n * (strlen(row) + 16) + 1), *end = text;
+    ck_assert_ptr_nonnull(text);
+    *end = 0;
+    for (int k = 0; k < n; k++)
+        end += sprintf(end, row, k);
+    return text;
+}
+
+/* There and back in both forms, as far as memory lasts. */
+static stc_status text_and_bytes(ctx *cx, void *text)
+{
+    program *p = NULL, *q = NULL;
+    void *bytes = NULL;
+    size_t size;
+    stc_status st = program_assemble(cx, text, "rows", &p);
+    if (!st) st = program_encode(p, &bytes, &size);
+    if (!st) {
+        st = program_decode(cx, bytes, size, &q);
+        mem_free(cx, bytes, size);
+    }
+    if (!st) ck_assert_int_eq(p->ncode + p->next, q->ncode + q->next);
+    program_free(p);
+    program_free(q);
+    return st;
+}
+
+#define X50 "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+#define X1K X50 X50 X50 X50 X50 X50 X50 X50 X50 X50 X50 X50 X50 X50 X50 X50 X50 X50 X50 X50
+#define X9K X1K X1K X1K X1K X1K X1K X1K X1K X1K
+#define NOT8 "not not not not not not not not "
+#define NOT64 NOT8 NOT8 NOT8 NOT8 NOT8 NOT8 NOT8 NOT8
+
+/* Tables that outgrow what a program begins with, each in the ways that it can. */
+static const struct {
+    const char *row;
+    int n;
+} tables[] = {
+    {".const k%d i64 1\n", 1500},
+    {".extent e%d span\n", 1500},
+    {".check e0 le e0 \"%d\"\n", 400},
+    {".check e0 le e%d \"" X9K "\"\n", 2},
+    {".tensor t%d \"t\" input f64 (0) format 0\n", 60},
+    {".tensor t%d \"" X9K "\" input f64 (0) format 0\n", 2},
+    {".fn f%d \"f\" () f64 registers 1 code 0:1\n", 400},
+    {".fn f%d \"" X9K "\" () f64 registers 1 code 0:1\n", 2},
+    {".merge g%d lo root hi e0 produce 0 { }\n", 400},
+    {".merge g%d lo root hi e0 postfix (0) { " K64 " }\n", 30},
+    {".merge g%d lo root hi e0 postfix (" NOT64 NOT64 NOT64 NOT64 ") { }\n", 60},
+    {".file \"" X9K "\" ; %d\n", 1},
+    {"halt ; %d\n", 3000},
+};
+
+START_TEST(shortages)
+{
+    heap h;
+    ctx *cx = ctx_open(&h);
+    char *text = many_rows(tables[_i].row, tables[_i].n);
+    each_shortage(cx, &h, text_and_bytes, text);
+    free(text);
+    ctx_close(cx, &h);
+}
+END_TEST
+
+/* A table has as many rows as an operand can name, a program 2^22 instructions. */
+START_TEST(too_many_rows)
+{
+    static const struct {
+        const char *row;
+        int most;
+    } full[] = {{".check e0 le e0 \"%d\"\n", 0xffff}, {"endif\n", 1 << 22}};
+    heap h;
+    ctx *cx = ctx_open(&h);
+    for (int more = 0; more < 2; more++) {
+        char *text = many_rows(full[_i].row, full[_i].most + more);
+        program *p = NULL;
+        const stc_status st = program_assemble(cx, text, "rows", &p);
+        ck_assert_int_eq(st, more ? STC_ERR_PROGRAM : STC_OK);
+        if (more) ck_assert(has_words(cx->diag.message, "the program is too large"));
+        program_free(p);
+        free(text);
     }
     ctx_close(cx, &h);
 }
@@ -396,17 +493,48 @@ START_TEST(bytes_changed)
 }
 END_TEST
 
+/* A later minor version may have sections that this one doesn't know; this one's may not.
+ */
+START_TEST(later_versions)
+{
+    heap h;
+    ctx *cx = ctx_open(&h);
+    program *p = everything(cx), *q;
+    void *data;
+    size_t size;
+    ck_ctx(cx, program_encode(p, &data, &size));
+    uint8_t *bytes = malloc(size + 12);
+    memcpy(bytes, data, size);
+    memcpy(bytes + size, "\x63\0\0\0\0\0\0\0\0\0\0\0", 12);
+    bytes[12]++;
+    mend(bytes, size + 12);
+    ck_assert_int_eq(program_decode(cx, bytes, size + 12, &q), STC_ERR_CORRUPT);
+    ck_assert(has_words(cx->diag.message, "an unknown number of sections"));
+    bytes[10]++;
+    ck_ctx(cx, program_decode(cx, bytes, size + 12, &q));
+    ck_assert_int_eq(q->ncode, p->ncode);
+    program_free(q);
+    free(bytes);
+    mem_free(cx, data, size);
+    program_free(p);
+    ctx_close(cx, &h);
+}
+END_TEST
+
 Suite *suite_damage(void)
 {
     Suite *s = suite_create("damage");
     TCase *c = tcase_create("damage");
     tcase_set_timeout(c, 60);
-    tcase_add_test(c, reads_back);
+    tcase_add_loop_test(c, reads_back, 0, 2);
     tcase_add_test(c, unknown);
     tcase_add_test(c, words);
     tcase_add_loop_test(c, complaints, 0, (int)(sizeof texts / sizeof *texts));
     tcase_add_test(c, long_tables);
+    tcase_add_loop_test(c, shortages, 0, (int)(sizeof tables / sizeof *tables));
+    tcase_add_loop_test(c, too_many_rows, 0, 2);
     tcase_add_test(c, bytes_changed);
+    tcase_add_test(c, later_versions);
     suite_add_tcase(s, c);
     return s;
 }

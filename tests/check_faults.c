@@ -103,6 +103,9 @@ static stc_status bytes(stc_machine *m)
     if (t.text) stc_text_free(m, t.text);
     t.text = NULL;
     if (!st) st = stc_program_explain(t.p, "plan", &t.text);
+    if (t.text) stc_text_free(m, t.text);
+    t.text = NULL;
+    if (!st) st = stc_program_explain(t.p, "code", &t.text);
     return finish(m, &t, st);
 }
 
@@ -220,6 +223,31 @@ static stc_status profiles(stc_machine *m)
     return finish(m, &t, st);
 }
 
+/* More registers than a small table has room for, and a result packed from another. */
+static stc_status registers(stc_machine *m)
+{
+    things t = {0};
+    stc_status st = matrix(m, "csr", &t.a);
+    if (!st)
+        st = stc_program_assemble(
+            m,
+            ".registers v 200 i 2 m 2 c 4\n"
+            ".tensor t0 \"A\" input f64 (0) format 2 dense(0) compressed(1)\n"
+            ".tensor t1 \"C\" output f64 (0) [e0 e1] format 2 dense(0) compressed(1)\n"
+            ".tensor t2 \"s\" output f64 (0) [] format 0\n"
+            ".extent e0 dim t0 0\n.extent e1 dim t0 1\n.const k0 f64 0\n"
+            ".merge g0 lo root hi e0 universe produce 0x3 { locate c0 t0 0 root root 1 }\n"
+            ".merge g1 lo root hi e1 produce 0x2 { walk c1 }\n.code\n"
+            "const v0, k0\nloop i0, m0, g0\nopen c1, t0, 1, c0\nloop i1, m1, g1\n"
+            "load v1, t0, c1\nfn2 v0, add, f64, v0, v1\nend\nend\nbegin t2\n"
+            "store t2, root, v0\nfinish t2\npack t1, t0\nhalt\n",
+            "x", &t.p);
+    if (!st) st = stc_bind(t.p, "A", t.a);
+    if (!st) st = stc_run(t.p);
+    if (!st) st = stc_take(t.p, "C", &t.b);
+    return finish(m, &t, st);
+}
+
 /* A program that runs again with operands of another shape. */
 static stc_status reshaped(stc_machine *m)
 {
@@ -242,6 +270,8 @@ static stc_status reshaped(stc_machine *m)
 }
 
 #define DS "(i,j) -> (i : compressed, j : dense)\n"
+#define LIST(name, seed)                                                                   \
+    "tensor " name " svec f64 [900] = random(density=0.5, seed=" seed ")\n"
 #define NARROW "tensor N csr f64 [200,1]\nN(i,j) = i % 5 == 1\ncompact N\n"
 
 /* What has no function is a script, run with so many threads. */
@@ -264,6 +294,11 @@ static const struct {
     {"refusals", refusals, NULL, 0},
     {"profiles", profiles, NULL, 0},
     {"reshaped", reshaped, NULL, 0},
+    {"registers", registers, NULL, 0},
+    {"seven lists", NULL,
+     LIST("p", "1") LIST("q", "2") LIST("r", "3") LIST("s", "4") LIST("t", "5") LIST(
+         "u", "6") LIST("v", "7") "a = p(i) * q(i) * r(i) * s(i) * t(i) * u(i) * v(i)\n",
+     0},
     {"cascades", NULL,
      OPERANDS "C(i,j) = max(A(i,j), B(i,j)) * v(j)\ns(i) = A(i,j) * B(i,j)\n"
               "R(i,l) = T(i,j,k) * X(j(0:5),l) * X(k(2:7),l)\n"

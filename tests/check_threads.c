@@ -1,6 +1,7 @@
 /* check_threads.c: loops that threads share: which they are, that results are
  * those of one thread and the same each time, which error is told, that limits hold
  * and wishes to stop are heard, and that machines don't disturb each other. */
+#define _GNU_SOURCE
 #include "check.h"
 #include "../src/api.h"
 #include <pthread.h>
@@ -500,6 +501,34 @@ START_TEST(failed_allocations)
 }
 END_TEST
 
+/* Where the system has no stack for another thread, one does the work of all. */
+START_TEST(no_threads_to_be_had)
+{
+    heap h;
+    stc_machine *m = machine_open(&h, false);
+    stc_tensor *a = skewed(m, "csr", STC_F64);
+    stc_program *p = compiled(m, "R(i,j) = A(i,k) * A(k,j)", "csr", "csr", STC_F64);
+    pthread_attr_t usual, vast;
+    ck_ok(m, stc_bind(p, "A", a));
+    ck_ok(m, stc_run(p));
+    const uint64_t alone = bits_of(m, p);
+    ck_assert_int_eq(pthread_getattr_default_np(&usual), 0);
+    pthread_attr_init(&vast);
+    ck_assert_int_eq(pthread_attr_setstacksize(&vast, (size_t)1 << (sizeof(void *) * 6)),
+                     0);
+    ck_assert_int_eq(pthread_setattr_default_np(&vast), 0);
+    machine_share(m, 4);
+    ck_ok(m, stc_run(p));
+    ck_assert_uint_eq(bits_of(m, p), alone);
+    ck_assert_int_eq(pthread_setattr_default_np(&usual), 0);
+    pthread_attr_destroy(&vast);
+    pthread_attr_destroy(&usual);
+    stc_program_free(p);
+    stc_tensor_free(a);
+    machine_shut(m, &h);
+}
+END_TEST
+
 Suite *suite_threads(void)
 {
     Suite *s = suite_create("threads");
@@ -515,6 +544,7 @@ Suite *suite_threads(void)
     tcase_add_loop_test(c, parts_wait, 0, 2);
     tcase_add_test(c, machines_on_threads);
     tcase_add_test(c, failed_allocations);
+    tcase_add_test(c, no_threads_to_be_had);
     suite_add_tcase(s, c);
     return s;
 }

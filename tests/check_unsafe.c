@@ -157,6 +157,8 @@ static const struct {
      "no subsections in order"},
     {ROWS "subsect c1, t0, 1, c0, i0, k1, e0\nopen c2, t0, 1, c1\nend" HALT,
      "of the level"},
+    {ROWS "subsect c1, t0, 0, root, i0, k1, e0\nopen c2, t0, 1, c1\nend" HALT,
+     "of the level above level 1"},
     {ROWS "subsect c1, t0, 1, c0, i0, k1, e0\nsubsect c2, t0, 1, c1, i0, k2, e0\n"
           "load v0, t0, c2\nend" HALT,
      "last level of t0"},
@@ -235,6 +237,8 @@ static const struct {
     {"begin t5\niconst i0, k1\nlocate c1, t0, 0, root, i0\nkeep t5, 0, c1" HALT,
      "isn't a place"},
     {"begin t5\niconst i0, k1\nlocate c1, t1, 0, root, i0\nkeep t5, 0, c1" HALT,
+     "isn't a place"},
+    {"begin t2\nbegin t5\niconst i0, k1\nat c1, t2, 0, root, i0\nkeep t5, 0, c1" HALT,
      "isn't a place"},
     {"keep t5, 0, root" HALT, "t5 isn't being assembled"},
     {"begin t5\nkeep t5, 0, root" HALT, "isn't a place"},
@@ -406,6 +410,21 @@ START_TEST(deep)
     judge(m, text, "changes in 250 loops", "too complex to be verified");
     free(text);
     free(many);
+    /* cursors are looked for among what all loops around it walk */
+    text = malloc(sizeof HEAD + 20000);
+    strcpy(text, HEAD ".merge g2 lo root hi e1 postfix (0) { ");
+    for (int k = 0; k < 64; k++)
+        strcat(text, k < 63 ? "known c7, " : "known c7 }\nopen c7, t1, 0, root\n");
+    strcat(text, "open c6, t1, 0, root\niconst i0, k1\n");
+    for (int k = 0; k < 250; k++)
+        strcat(text, "loop i1, m1, g2\n");
+    for (int k = 0; k < 100; k++)
+        strcat(text, "seek c6, i0\n");
+    judge(m, text, "100 cursors in 250 loops", "too complex to be verified");
+    free(text);
+    text = nested("loop i0, m0, g0\n", 257, "end\n");
+    judge(m, text, "257 loops", "blocks nest more than 256 deep");
+    free(text);
     machine_shut(m, &h);
 }
 END_TEST
@@ -452,8 +471,55 @@ START_TEST(tables)
     WRONG(p->check[0].text, NULL, "no such extent or relation");
     WRONG(p->code[1].op, OP_COUNT, "there is no opcode");
     WRONG(p->code[1].arg[6], 1, "an operand too many");
-    ck_ctx(cx, program_verify(p));
     program_free(p);
+    ck_ctx(cx, program_assemble(cx, HEAD POSTFIX("0"), "t", &p));
+    WRONG(p->merge[2].postfix[0], PF_FALSE + 1, "no such operand");
+    program_free(p);
+    ctx_close(cx, &h);
+}
+END_TEST
+
+/* As far as memory lasts: as many cells, and as many changes of them, as make its lists
+ * grow just where each of these stands. */
+static stc_status verify(ctx *cx, void *what)
+{
+    (void)cx;
+    return program_verify(what);
+}
+
+START_TEST(shortages)
+{
+    static const struct {
+        int registers, more, writes; /* each time so many more registers, or else writes */
+        const char *before, *after;
+    } cases[] = {
+        {600, 0, 250, "", "loop i0, m0, g0\nend\n"},
+        {600, 0, 250, "", "begin t1\nfinish t1\nmove t0, t1\n"},
+        {600, 0, 250, "if v0\n", "endif\n"},
+        {600, 0, 250, "if v0\n", "else\nconst v599, k0\nendif\n"},
+        {1100, 100, 1050, "if v0\n", "else\nendif\n"},
+    };
+    heap h;
+    ctx *cx = ctx_open(&h);
+    for (int k = 0; k < 15; k++) {
+        const int more = cases[_i].more, writes = cases[_i].writes + (more ? 0 : k);
+        char text[32000], *end = text;
+        end += sprintf(end,
+                       ".registers v %d i 1 m 1 c 0\n"
+                       ".tensor t0 \"a\" output f64 (0) [] format 0\n"
+                       ".tensor t1 \"b\" temp f64 (0) [] format 0\n"
+                       ".extent e0 const 3\n.const k0 i64 1\n"
+                       ".merge g0 lo root hi e0 universe produce 0x1 { }\n"
+                       ".code\nconst v0, k0\n%s",
+                       cases[_i].registers + k * more, cases[_i].before);
+        for (int v = 1; v < writes; v++)
+            end += sprintf(end, "const v%d, k0\n", v);
+        sprintf(end, "%shalt\n", cases[_i].after);
+        program *p;
+        ck_ctx(cx, program_assemble(cx, text, "t", &p));
+        each_shortage(cx, &h, verify, p);
+        program_free(p);
+    }
     ctx_close(cx, &h);
 }
 END_TEST
@@ -468,6 +534,7 @@ START_TEST(too_complex)
     } cases[] = {{6000, 0, "while\ntest v0\n", "", ""},
                  {4400, 250, "", "if v0\n", "else\nendif\n"},
                  {4600, 250, "", "if v0\n", "else\nendif\n"},
+                 {6000, 250, "", "if v0\n", "endif\n"},
                  {1000, 250, "", "if v0\n", "endif\n"}};
     const int writes = cases[_i].writes, blocks = cases[_i].blocks;
     char *text = malloc((size_t)writes * 24 + 30000);
@@ -488,7 +555,7 @@ START_TEST(too_complex)
     stc_machine *m = machine_open(&h, false);
     stc_program *p = NULL;
     const stc_status st = stc_program_assemble(m, text, "complex", &p);
-    if (_i == 3) { /* fewer of them are looked at */
+    if (_i == 4) { /* fewer of them are looked at */
         ck_ok(m, st);
     } else {
         ck_assert_int_eq(st, STC_ERR_CORRUPT);
@@ -506,10 +573,11 @@ Suite *suite_unsafe(void)
     Suite *s = suite_create("unsafe");
     TCase *c = tcase_create("unsafe");
     tcase_set_timeout(c, 60);
-    tcase_add_loop_test(c, too_complex, 0, 4);
+    tcase_add_loop_test(c, too_complex, 0, 5);
     tcase_add_loop_test(c, refused, 0, (int)(sizeof unsafe / sizeof *unsafe));
     tcase_add_test(c, deep);
     tcase_add_test(c, tables);
+    tcase_add_loop_test(c, shortages, 0, 5);
     suite_add_tcase(s, c);
     return s;
 }

@@ -154,6 +154,29 @@ START_TEST(listed_rows)
 }
 END_TEST
 
+/* One long row where there is no accumulator: the profile tells that it went by hash. */
+START_TEST(hashed_row)
+{
+    heap h;
+    stc_machine *m = machine_open(&h, false);
+    stc_session *s;
+    char *profile;
+    machine_profile_runs(m);
+    ck_ok(m, stc_session_open(m, &s));
+    ck_ok(m, stc_session_exec(s,
+                              "tensor Q csr i64 [60,900] = random(density=0.4, seed=2)\n"
+                              "tensor A csr i64 [1,60]\ntensor B csr i64 [60,12000000]\n"
+                              "A(i,k) = k + 1\nB(k,12000*j+7) = Q(k,j) % 100\n",
+                              "operands"));
+    ck_ok(m, stc_session_exec(s, "tensor C csr i64\nC(i,j) = A(i,k) * B(k,j)", "product"));
+    ck_ok(m, stc_session_profile(s, &profile));
+    ck_assert_msg(strstr(profile, "0 rows as sorted lists, 1 by hash"), "%s", profile);
+    stc_text_free(m, profile);
+    stc_session_close(s);
+    machine_shut(m, &h);
+}
+END_TEST
+
 /* More entries than a default capacity, with many duplicates: merges that follow each
  * other, and those on a second thread where there is one. */
 START_TEST(many_merges)
@@ -254,6 +277,7 @@ Suite *suite_workspace(void)
     tcase_add_loop_test(c, policies_on_threads, 0, CASES);
     tcase_add_test(c, long_labels);
     tcase_add_loop_test(c, listed_rows, 0, 2);
+    tcase_add_test(c, hashed_row);
     tcase_add_test(c, many_merges);
     tcase_add_test(c, hypersparse_peak);
     tcase_add_test(c, called);

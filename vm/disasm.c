@@ -25,7 +25,7 @@ static const op_row rows[OP_COUNT] = {
 
 const op_row *op_at(int op)
 {
-    return op >= 0 && op < OP_COUNT ? &rows[op] : NULL;
+    return (unsigned)op < OP_COUNT ? &rows[op] : NULL;
 }
 
 void quoted_print(const char *s, textbuf *out)
@@ -99,7 +99,7 @@ static void map_print(const level_map *m, textbuf *out)
     case MAP_COUNT:
         text_add(out, "(#%d)", m->mode);
         break;
-    case MAP_FLAT:
+    default: /* MAP_FLAT */
         text_add(out, "(%d..%d)", m->mode, m->modes);
         break;
     }

@@ -55,9 +55,6 @@ void opcode_reference(textbuf *out)
         text_add(out, "| %d | `%s` | ", op, row->text);
         for (int k = 0; row->operands[k]; k++)
             text_add(out, "%s%c:%s", k ? " " : "", 'a' + k, sample(row->operands[k]));
-        text_add(out, " | ");
-        for (const char *s = row->effect; *s; s++)
-            text_add(out, *s == '|' ? "\\%c" : "%c", *s);
-        text_add(out, " |\n");
+        text_add(out, " | %s |\n", row->effect);
     }
 }

