@@ -324,15 +324,16 @@ static void same_as_dense(const char *text, const char *const *formats, stc_type
     stc_tensor *b = made_of(m, text, plain, type, longest);
     const void *x, *y;
     int64_t nx, ny;
-    const size_t size = type == STC_U8                       ? 1
-                        : type == STC_I16                    ? 2
-                        : type == STC_F64 || type == STC_I64 ? 8
-                                                             : 4;
+    static const uint8_t sizes[] = {
+        [STC_BOOL] = 1, [STC_I8] = 1,  [STC_I16] = 2, [STC_I32] = 4,
+        [STC_I64] = 8,  [STC_U8] = 1,  [STC_U16] = 2, [STC_U32] = 4,
+        [STC_U64] = 8,  [STC_F32] = 4, [STC_F64] = 8};
     stc_tensor_values(a, &x, &nx);
     stc_tensor_values(b, &y, &ny);
     ck_assert_int_eq(nx, ny);
-    ck_assert_msg(!memcmp(x, y, (size_t)nx * size), "%s, %s %s, type %d, runs up to %d",
-                  text, formats[0], formats[2], (int)type, (int)longest[0]);
+    ck_assert_msg(!memcmp(x, y, (size_t)nx * sizes[type]),
+                  "%s, %s %s, type %d, runs up to %d", text, formats[0], formats[2],
+                  (int)type, (int)longest[0]);
     stc_tensor_free(a);
     stc_tensor_free(b);
     stc_close(m);
@@ -351,6 +352,7 @@ START_TEST(rows_of_runs)
         "A(i,j) = B(i,j) * (D(i,j) - c(j)) + C(i,j)",
         "A(i) = B(i,j) * c(j)",
         "A(i) = 3 * sum(j: B(i,j) * c(j))",
+        "A(i) = sum(j: c(j) * (B(i,j) + 1))",
         "A(i) = sum(j: c(j) * (B(i,j) - C(i,j)))",
         "A(i) = max(j: B(i,j) - C(i,j))",
         "A(i) = D(i,j) * c(j) * B(i,j)",
@@ -375,12 +377,13 @@ START_TEST(rows_of_runs)
                                           {3, 60, 2, 400},
                                           {900, 2, 300, 5},
                                           {200, 200, 9, 9}};
-    static const stc_type types[] = {STC_I32, STC_U8, STC_F64, STC_I16, STC_F32, STC_I64};
+    static const stc_type types[] = {STC_I32, STC_U8,   STC_F64, STC_I16, STC_F32, STC_I64,
+                                     STC_I8,  STC_BOOL, STC_U16, STC_U32, STC_U64};
     for (size_t e = 0; e < sizeof text / sizeof *text; e++)
         for (size_t f = 0; f < sizeof formats / sizeof *formats; f++) {
             const uint32_t *n = longest[(e + f) % (sizeof longest / sizeof *longest)];
             for (size_t by = 0; by < 2; by++, n = longest[(e + 2 * f + by) % 5])
-                same_as_dense(text[e], formats[f], types[(by + e + f) % 6], n);
+                same_as_dense(text[e], formats[f], types[(by + e + f) % 11], n);
         }
 }
 END_TEST

@@ -9,7 +9,9 @@
 #include "interval.h"
 #include <string.h>
 
-enum { FETCH_MOST = 4 * STRIP }; /* entries that are asked for ahead */
+/* Lanes of a strip, so that all it touches stays in the nearest cache; and entries that are
+ * asked for ahead. */
+enum { LANES = STRIP < 512 ? STRIP : 512, FETCH_MOST = 4 * LANES };
 
 static bool follows(const ivl_loop *v, const ivl_walk *w)
 {
@@ -61,13 +63,13 @@ static int next_rows(ivl_loop *v, bool *follow)
     const bool listed = w->parent && w->parent->form == COL_ARRAY;
     const int64_t first_up = walk_parent(w, 0),
                   by = w->parent && w->parent->form == COL_STEP;
-    while (n < STRIP && at < v->lanes) {
+    while (n < LANES && at < v->lanes) {
         if (!open) {
             const int64_t up = listed ? w->parent->data[at] : first_up + by * at;
             p = up < 0 ? 0 : table_bound(&t, up);
             end = up < 0 ? 0 : table_bound(&t, up + 1);
         }
-        const int take = end - p < STRIP - n ? (int)(end - p) : STRIP - n;
+        const int take = end - p < LANES - n ? (int)(end - p) : LANES - n;
         first[rows] = p;
         v->start[rows] = n;
         v->fiber[rows] = at;
@@ -92,11 +94,13 @@ static int next_rows(ivl_loop *v, bool *follow)
 static void fetch_rows(const machine *mc, const ivl_loop *v, const ivl_walk *w)
 {
     const tensor *t = interval_loaded(mc, v, w->place);
-    if (w->t.shape == VIEW_RANGE || !t || !v->nfiber) return;
+    if (!w->t.bounds || !t || !v->nfiber) return;
     const size_t size = type_size(t->type);
     const int64_t first = walk_parent(w, v->fiber[0]);
     const int64_t last = walk_parent(w, v->fiber[v->nfiber - 1]) + 1;
     const int64_t p = table_bound(&w->t, last), n = p - table_bound(&w->t, first);
+    fetch_ahead((const char *)w->t.bounds + last * w->t.bounds_width,
+                (size_t)(v->nfiber * w->t.bounds_width));
     if (n < 0 || n > FETCH_MOST) return;
     fetch_ahead((const char *)w->t.crd + p * w->t.width, (size_t)(n * w->t.width));
     fetch_ahead((const char *)walk_vals(w, t) + p * (int64_t)size, (size_t)n * size);

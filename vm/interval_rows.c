@@ -148,36 +148,39 @@ WIDE static inline __attribute__((always_inline)) words running(words x)
 #define TYPE(NAME, name, ctype, CLASS, rank) TYPE_##CLASS(NAME, ctype, rank)
 #include "../formats/types.def"
 #define FNS(NAME)                                                                          \
-    (wide ? (row_fns){wide_totals_##NAME, wide_rows_##NAME}                                \
-          : (row_fns){totals_##NAME, rows_##NAME})
+    {                                                                                      \
+        {totals_##NAME, rows_##NAME},                                                      \
+        {                                                                                  \
+            wide_totals_##NAME, wide_rows_##NAME                                           \
+        }                                                                                  \
+    }
 #else
 #define HAS_WIDE false
 #define FNS(NAME)                                                                          \
-    (row_fns)                                                                              \
     {                                                                                      \
-        totals_##NAME, rows_##NAME                                                         \
+        {                                                                                  \
+            totals_##NAME, rows_##NAME                                                     \
+        }                                                                                  \
     }
 #endif
 
 /* ---- choosing --------------------------------------------------------------------------
  */
 
+/* Of integers: what is summed has their class. */
 static row_fns fns_of(stc_type t, bool wide)
 {
-    switch (t) {
-#define CASE_I64(NAME)                                                                     \
-    case STC_##NAME:                                                                       \
-        return FNS(NAME);
-#define CASE_U64 CASE_I64
-#define CASE_F32(NAME)
-#define CASE_F64(NAME)
-#define CASE_C64(NAME)
-#define CASE_C128(NAME)
-#define TYPE(NAME, name, ctype, CLASS, rank) CASE_##CLASS(NAME)
+    static const row_fns of[][2] = {
+#define ENTRY_I64(NAME) [STC_##NAME] = FNS(NAME),
+#define ENTRY_U64 ENTRY_I64
+#define ENTRY_F32(NAME)
+#define ENTRY_F64(NAME)
+#define ENTRY_C64(NAME)
+#define ENTRY_C128(NAME)
+#define TYPE(NAME, name, ctype, CLASS, rank) ENTRY_##CLASS(NAME)
 #include "../formats/types.def"
-    default:
-        return (row_fns){NULL, NULL};
-    }
+    };
+    return of[t][wide];
 }
 
 /* Whether the loop outside does nothing with a row but to store up to 32 bits of it. */
@@ -186,11 +189,8 @@ static bool stores_words(const machine *mc, const ivl_loop *v)
     const loop_summary *s = &v->of->loop[v->depth - 1].g.s;
     const sink *x = &s->sink[0];
     if (s->nsink != 1 || x->kind != SINK_STORE || x->node != v->link.result) return false;
-    for (int k = 0; k < s->nnode; k++)
-        for (int j = 0; j < s->node[k].nargs; j++)
-            if (s->node[k].arg[j] == v->link.result) return false;
     const stc_type t = mc->slot[x->a].t->type;
-    return t != STC_BOOL && type_class(t) <= CLASS_U64 && type_size(t) <= sizeof(uint32_t);
+    return t != STC_BOOL && type_size(t) <= sizeof(uint32_t); /* of the sum's class */
 }
 
 stc_status sums_rows(machine *mc, ivl_loop *v)
