@@ -246,19 +246,23 @@ static bool fills_rest(const machine *mc, const outer *o)
 static bool prepare(machine *mc, outer *o, bool *none)
 {
     *none = false;
+    o->all = 1;
     for (int d = 0; d < o->nloop; d++) {
         outer_loop *l = &o->loop[d];
         const merge_desc *m = l->l->merge;
         l->lo = m->lo == ROOT ? 0 : mc->ext[m->lo];
         l->hi = mc->ext[m->hi];
         l->pattern = OUTER_UNKNOWN;
+        if (l->hi > l->lo) o->all *= (double)(l->hi - l->lo);
     }
     for (int d = o->lane; d >= 0; d = o->loop[d].around)
         *none |= o->loop[d].lo >= o->loop[d].hi;
     const outer_loop *l = &o->loop[o->lane];
     if (*none) return true;
     if (l->hi - l->lo < OUTER_FEW || !outer_places_prepare(mc, o)) return false;
-    if (!sees_all(mc, o) || !pays(mc, o) || !ready(mc, o)) return false;
+    if (!sees_all(mc, o) || !pays(mc, o) || !ready(mc, o) || !outer_lines_ready(mc, o))
+        return false;
+    outer_places_move(mc, o, -1);
     for (int k = 0; k < o->nvalue; k++) {
         o->value[k].p = NULL;
         o->value[k].spread = 0;

@@ -144,6 +144,7 @@ typedef struct outer {
     outer_stand stand[AFFINE_PLACES];
     outer_lines lines[OUTER_LINES];
     int nlines;
+    double all;   /* rounds of all loops                                         */
     bool partial; /* whether a lane is visited is known after the loops inside */
     int64_t at[AFFINE_INDICES];
     int64_t x;      /* the first lane of the row's part that is worked on, */
@@ -179,9 +180,11 @@ void outer_free(machine *mc, super *base);
 bool outer_places_prepare(machine *mc, outer *o);
 void outer_places_move(const machine *mc, outer *o, int d);
 
-/* outer_lines.c: room for lines of level lv of t; NULL: not this way. The line below
- * position `parent`, of values or of positions; and what is there of values. */
-outer_lines *outer_lines_of(machine *mc, outer *o, const tensor *t, const level *lv);
+/* outer_lines.c: lines of level lv of t; NULL: not this way. Room for all that were asked
+ * for since `begin`; false: there is none. The line below position `parent`, of values or
+ * of positions; and what is there of values. */
+outer_lines *outer_lines_of(outer *o, const tensor *t, const level *lv);
+bool outer_lines_ready(machine *mc, outer *o);
 void outer_lines_begin(outer *o);
 const void *outer_line(outer_lines *lines, int64_t parent, const uint8_t **there);
 void outer_lines_free(machine *mc, outer *o);

@@ -27,9 +27,18 @@ static int64_t parents_of(const tensor *t, const level *lv)
     return lv == &t->level[0] ? 1 : lv[-1].size;
 }
 
-static bool ready(machine *mc, outer_lines *x, int64_t ways)
+/* A line that is far longer than what is read of it isn't worth writing. */
+static bool worthwhile(const outer *o, const outer_lines *x, int64_t parents)
 {
-    const size_t lines = (size_t)ways * (x->size + sizeof *x->parent);
+    enum { AT_MOST = 8 };
+    const outer_loop *l = &o->loop[o->lane];
+    const double lanes = (double)(l->hi - l->lo);
+    return (double)x->n <= AT_MOST * (parents == 1 ? o->all : lanes);
+}
+
+static bool ready(machine *mc, outer_lines *x)
+{
+    const size_t lines = (size_t)x->ways * (x->size + sizeof *x->parent);
     if (x->block_size < lines) {
         mem_free(mc->cx, x->block, x->block_size);
         x->block_size = 0;
@@ -40,11 +49,17 @@ static bool ready(machine *mc, outer_lines *x, int64_t ways)
         }
         x->block_size = lines;
     }
-    x->ways = ways;
     x->data = x->block;
-    x->parent = (int64_t *)(x->data + (size_t)ways * x->size);
-    for (int64_t k = 0; k < ways; k++)
+    x->parent = (int64_t *)(x->data + (size_t)x->ways * x->size);
+    for (int64_t k = 0; k < x->ways; k++)
         x->parent[k] = NONE;
+    return true;
+}
+
+bool outer_lines_ready(machine *mc, outer *o)
+{
+    for (int k = 0; k < o->nlines; k++)
+        if (!ready(mc, &o->lines[k])) return false;
     return true;
 }
 
@@ -53,7 +68,7 @@ void outer_lines_begin(outer *o)
     o->nlines = 0;
 }
 
-outer_lines *outer_lines_of(machine *mc, outer *o, const tensor *t, const level *lv)
+outer_lines *outer_lines_of(outer *o, const tensor *t, const level *lv)
 {
     enum { ALIGN = 16 };
     for (int k = 0; k < o->nlines; k++)
@@ -72,7 +87,8 @@ outer_lines *outer_lines_of(machine *mc, outer *o, const tensor *t, const level 
     if (x->n <= 0 || x->n > LINE_MAX_BYTES / (int64_t)(x->width + 1)) return NULL;
     const size_t size = (size_t)x->n * (x->width + last);
     x->size = (size + ALIGN - 1) / ALIGN * ALIGN;
-    if (!ready(mc, x, ways_of(x, parents_of(t, lv)))) return NULL;
+    x->ways = ways_of(x, parents_of(t, lv));
+    if (!worthwhile(o, x, parents_of(t, lv))) return NULL;
     o->nlines++;
     return x;
 }

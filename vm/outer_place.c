@@ -98,7 +98,7 @@ static bool prepare_place(machine *mc, outer *o, int k)
     s->sparse = !s->range || o->stand[s->up].sparse;
     if (s->range) return true;
     if (has_lanes(o, s->up) || (s->line.coef[o->lane] && !s->leaf)) return false;
-    s->lines = outer_lines_of(mc, o, s->t, s->lv);
+    s->lines = outer_lines_of(o, s->t, s->lv);
     return s->lines != NULL;
 }
 
@@ -123,7 +123,6 @@ bool outer_places_prepare(machine *mc, outer *o)
         const int d = moves_with(o, k);
         if (d >= 0) o->loop[d].place[o->loop[d].nplace++] = (uint8_t)k;
     }
-    outer_places_move(mc, o, -1);
     return true;
 }
 
