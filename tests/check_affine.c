@@ -20,6 +20,12 @@ typedef struct statement {
 #define LAYER "y(n,h,w,f) = A(n,h+r,w+q,c) * F(r,q,c,f)"
 #define ADDS "affine nest of 7 -> accumulate"
 
+/* The same into a result that stores rows with something in them only. */
+#define STORED_OF(format, to, shape, filter)                                               \
+    "tensor A " format " f64 " shape " = random(density=0.05, seed=3)\n"                   \
+    "tensor F dense f64 " filter " = random(density=1, seed=4)\n"                          \
+    "tensor y " to " f64"
+
 #define FEW(type, shape, entries)                                                          \
     "tensor A dsss " type " " shape " = { " entries " }\n"                                 \
     "tensor F dense " type " [2,3,6,37] = 3\ntensor y dense " type
@@ -87,6 +93,20 @@ static const statement layers[] = {
          "(0,1,5,2): 1, (0,1,1900,3): 2, (0,2,0,0): 3, (0,2,1999,5): 1"),
      "y(n,h,w,f) = A(n,h+r,3*w+2*q+1,c) * F(r,q,c,f)", ADDS},
     {FEW("f64", "[1,4,2000,6]", ""), LAYER, ADDS},
+    {STORED_OF("dsss", "dssd", "[2,9,11,6]", "[3,2,6,37]"), LAYER, ADDS},
+    {STORED_OF("dsss", "dsdd", "[2,9,11,6]", "[3,2,6,37]"), LAYER, ADDS},
+    {STORED_OF("ssss", "sssd", "[3,9,11,6]", "[3,2,6,4]"), LAYER, ADDS},
+    {STORED_OF("dsss", "ddsd", "[2,9,300,6]", "[3,2,6,4]"), LAYER, ADDS},
+    {STORED_OF("dsss", "dssd", "[2,9,11,6]", "[3,2,6,9]"),
+     "y(n,h,w,f) = A(n,2*h+r,3*w+q,c) * F(r,q,c,f)", ADDS},
+    {STORED_OF("dsss", "ssd", "[2,9,11,6]", "[3,2,6,9]"),
+     "y(h,w,f) = A(n,h+r,w+q,c) * F(r,q,c,f)", ADDS},
+    {STORED_OF("dsss", "dssd", "[2,9,11,6]", "[3,2,6,9]"),
+     "y(n,w,h,f) = A(n,h+r,w+q,c) * F(r,q,c,f)", ADDS},
+    {STORED_OF("dsss", "dssd", "[2,9,11,6]", "[9,2,6,9]") " [2,9,10,9]",
+     "y(n,h,w,f) = A(n,h,w+q,c) * F(h,q,c,f)", "affine nest of 6 -> accumulate"},
+    {STORED_OF("dsss", "dssd", "[1,70,11,6]", "[65,2,6,9]"), LAYER, ADDS},
+    {STORED_OF("dsss", "dssd", "[1,4,2000,2]", "[2,3,2,9]"), LAYER, ADDS},
     LONG("f64"),
     LONG("f32"),
     LONG("i64"),
@@ -406,7 +426,7 @@ static const statement rows_of_lanes[] = {
 };
 enum { ROWS_OF_LANES = sizeof rows_of_lanes / sizeof *rows_of_lanes };
 
-/* y's elements; whether its loops ran by what the note says. */
+/* y's elements, and how many are stored; whether its loops ran by what the note says. */
 static double *run(const statement *s, bool no_super, int threads, int64_t *n, bool *noted)
 {
     heap h;
@@ -428,10 +448,13 @@ static double *run(const statement *s, bool no_super, int threads, int64_t *n, b
     ck_ok(m, stc_session_get(in, "y", &y));
     ck_ok(m, stc_tensor_convert(y, "dense", STC_F64, &dense));
     const void *values;
+    int64_t stored;
     ck_ok(m, stc_tensor_values(dense, &values, n));
     double *out = malloc((size_t)(*n + 1) * sizeof *out);
     ck_assert_ptr_nonnull(out);
     if (*n) memcpy(out, values, (size_t)*n * sizeof *out);
+    ck_ok(m, stc_tensor_values(y, &values, &stored));
+    out[*n] = (double)stored;
     ck_ok(m, stc_program_explain(p, "code", &code));
     *noted = strstr(code, s->note ? s->note : "affine nest") != NULL;
     stc_text_free(m, code);
@@ -450,7 +473,7 @@ static void expect_same(const statement *s)
     for (int threads = 1; threads < 3; threads++) {
         double *got = run(s, false, threads, &k, &noted);
         ck_assert_int_eq(k, n);
-        for (k = 0; k < n; k++)
+        for (k = 0; k <= n; k++)
             ck_assert_msg(got[k] == want[k] ||
                               fabs(got[k] - want[k]) <= 1e-12 * (1 + fabs(want[k])),
                           "%s\n%s\nplace %lld is %g, not %g", s->declare, s->text,

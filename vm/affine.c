@@ -65,7 +65,7 @@ bool affine_within(const affine *a, const affine_line *x, int64_t lo, int64_t hi
 }
 
 /* out = out * n + x - lo. */
-static bool descend(affine_line *out, int64_t n, const affine_line *x, int64_t lo)
+bool affine_descend(affine_line *out, int64_t n, const affine_line *x, int64_t lo)
 {
     bool bad = __builtin_mul_overflow(out->base, n, &out->base);
     bad |= __builtin_add_overflow(out->base, x->base - lo, &out->base);
@@ -103,7 +103,7 @@ static bool position(const machine *mc, const affine *a, uint16_t at, affine_lin
     if (placed && !s->lev[x->level].insert) return false;
     return position(mc, a, x->up, out) && range_table(lv, &f) &&
            affine_line_of(mc, &x->at, &here) && affine_within(a, &here, f.lo, f.hi) &&
-           descend(out, f.hi - f.lo, &here, f.lo);
+           affine_descend(out, f.hi - f.lo, &here, f.lo);
 }
 
 /* Every cursor of a mask that isn't part of a chain must stand, too. */
@@ -256,11 +256,13 @@ static bool prepare_result(machine *mc, affine *a, int64_t *last)
     int64_t min, max;
     slot *s = &mc->slot[a->sink.a];
     *last = 0;
+    a->append = false;
     if (a->sink.kind == SINK_STORE) return affine_store_ready(mc, a);
     if (a->sink.kind == SINK_WSADD) return prepare_workspace(mc, a, s);
     if (a->stored && !starts_with_fill(mc, a, s)) return false;
     for (int l = 0; l < s->row->fmt.levels; l++)
-        if (!s->lev[l].insert) return false;
+        a->append |= !s->lev[l].insert;
+    if (a->append) return affine_append_ready(mc, a);
     if (!position(mc, a, a->sink.b, &a->line[0]) ||
         !bounds_of(a, &a->line[0], UINT64_MAX, &min, &max))
         return false;
@@ -359,6 +361,7 @@ static stc_status run(machine *mc, affine *a)
     if (a->nbound) return blocks_run(mc, a, last);
     if (a->sink.fn == FN_ADD && affine_gathers(mc, a))
         return affine_gather_run(mc, a, last);
+    if (a->append) return SUPER_REPLAY;
     if (affine_list_taps(mc, a)) return mc->cx->diag.status;
     affine_choose(a);
     if (ready_result(mc, a, last)) return mc->cx->diag.status;

@@ -25,7 +25,8 @@
  *     affine_room.c   fills of a dense result, just ahead of the walk
  *     affine_gather.c the other way round: a row of the result at a time,
  *     affine_lines.c  from lines of entries,
- *     affine_rows.c   which meet rows of a factor
+ *     affine_rows.c   which meet rows of a factor,
+ *     affine_append.c where only the rows with something in them are stored
  *     affine_store.c  sums that are stored in order, where levels append
  *     affine_leaf.c   what the last level's fibers add, by element type
  *     blocks.c        what runs nests in which sums must be within an extent
@@ -158,6 +159,7 @@ struct affine {
         affine_line line; /* in this run, */
         int64_t hi;       /* and the extent */
     } bound[AFFINE_BOUNDS];
+    bool append;     /* in this run: the result appends coordinates of rows        */
     bool alone;      /* nothing else is stored into what it adds to               */
     bool stored;     /* it stores sums that begin with a constant: the fill, or   */
     uint16_t start;  /* the nest isn't run so                                     */
@@ -259,6 +261,11 @@ void affine_store_release(machine *mc, affine *a);
  * [lo, hi). */
 bool affine_line_of(const machine *mc, const affine_form *f, affine_line *out);
 bool affine_within(const affine *a, const affine_line *x, int64_t lo, int64_t hi);
+/* out = out * n + x - lo; false: that is too large. */
+bool affine_descend(affine_line *out, int64_t n, const affine_line *x, int64_t lo);
+/* affine_append.c: the lines of a result that appends, as if all were dense; false: its
+ * rows aren't appended in order. */
+bool affine_append_ready(const machine *mc, affine *a);
 /* All places of a result; NONE: they aren't known yet. */
 int64_t affine_places(const tensor *t);
 /* The most places that the nest can add to, of `all`. */

@@ -19,7 +19,7 @@
 #include "super.h"
 #include <string.h>
 
-enum { INPUTS = 64, BLOCK = 128 };
+enum { INPUTS = GATHER_INPUTS, BLOCK = 128 };
 
 /* ---- a line of the result ----------------------------------------------------------- */
 
@@ -136,17 +136,20 @@ static bool open_rows(machine *mc, affine *a, const gather_rows *r)
 }
 
 /* `all` entries lead into rows. */
-static void add_rows(machine *mc, affine *a, gather_adder *add, gather_rows *r, int64_t all)
+static stc_status add_rows(machine *mc, affine *a, gather_adder *add, gather_rows *r,
+                           int64_t all)
 {
-    if (!all) return;
+    if (!all) return STC_OK;
+    a->rounds += all * r->width;
+    if (a->append) return affine_append_rows(mc, a, add, r);
     r->fresh = open_rows(mc, a, r);
     add(a, r);
-    a->rounds += all * r->width;
+    return STC_OK;
 }
 
 /* Rows of which all inputs have tables, a block of indices at a time. */
-static void add_by_tables(machine *mc, const gather *g, gather_adder *add, gather_rows r,
-                          gather_input *in, int64_t indices)
+static stc_status add_by_tables(machine *mc, const gather *g, gather_adder *add,
+                                gather_rows r, gather_input *in, int64_t indices)
 {
     int32_t count[BLOCK], x[BLOCK];
     r.x = x;
@@ -160,7 +163,7 @@ static void add_by_tables(machine *mc, const gather *g, gather_adder *add, gathe
             x[r.n] = k;
             r.n += count[k] > 0; /* which can't be foreseen */
         }
-        add_rows(mc, g->a, add, &r, all);
+        if (add_rows(mc, g->a, add, &r, all)) return mc->cx->diag.status;
         for (int k = 0; k < r.inputs; k++) {
             in[k].begin += r.step * BLOCK;
             in[k].end += r.step * BLOCK;
@@ -168,11 +171,12 @@ static void add_by_tables(machine *mc, const gather *g, gather_adder *add, gathe
         r.at += r.factor_step * BLOCK;
         r.to += r.by * BLOCK;
     }
+    return STC_OK;
 }
 
 /* Rows one by one, of inputs some of which have no table. */
-static void add_by_search(machine *mc, const gather *g, gather_adder *add, gather_rows *r,
-                          gather_input *in)
+static stc_status add_by_search(machine *mc, const gather *g, gather_adder *add,
+                                gather_rows *r, gather_input *in)
 {
     const int solved = g->a->level[g->mid].solved;
     const int64_t first = g->a->lo[solved];
@@ -190,9 +194,10 @@ static void add_by_search(machine *mc, const gather *g, gather_adder *add, gathe
         count = enter(g, in, r->inputs, x, begin, end);
         one.at = r->at + r->factor_step * (x - first);
         one.to = r->to + r->by * (x - first);
-        add_rows(mc, g->a, add, &one, count);
+        if (add_rows(mc, g->a, add, &one, count)) return mc->cx->diag.status;
         x = count ? x + 1 : next_index(g, in, r->inputs, x);
     }
+    return STC_OK;
 }
 
 /* All that leads into one line of the result, or into the same one once more. */
@@ -215,10 +220,9 @@ static stc_status add_line(machine *mc, const gather *g, gather_adder *add,
         .by = by,
         .width = a->hi[rest] - a->lo[rest],
     };
-    if (tables)
-        add_by_tables(mc, g, add, r, in, a->hi[solved] - first);
-    else
-        add_by_search(mc, g, add, &r, in);
+    if (tables ? add_by_tables(mc, g, add, r, in, a->hi[solved] - first)
+               : add_by_search(mc, g, add, &r, in))
+        return mc->cx->diag.status;
     a->rounds += n;
     if (a->rounds < SUPER_POLL) return STC_OK;
     const int64_t rounds = a->rounds;
@@ -254,8 +258,10 @@ stc_status affine_gather_run(machine *mc, affine *a, int64_t last)
     gather_adder *add = gather_adder_of(mc, (vclass)a->cls);
     gather_input in[INPUTS];
     a->rounds = 1;
-    s->stores++;
-    if (affine_room_rows(mc, a, last)) return mc->cx->diag.status;
+    if (a->append)
+        affine_append_begin(mc, a);
+    else if (s->stores++, affine_room_rows(mc, a, last))
+        return mc->cx->diag.status;
     gather_weigh(a);
     for (int64_t k = 0; k < g->nline;) {
         const int64_t to = g->line[k].to;
@@ -265,5 +271,6 @@ stc_status affine_gather_run(machine *mc, affine *a, int64_t last)
                 in[n++] = input_of(g, &g->line[k], &g->window[w]);
         if (add_line(mc, g, add, in, n, to)) return mc->cx->diag.status;
     }
+    if (a->append && affine_append_end(mc, a)) return mc->cx->diag.status;
     return machine_count(mc, a->rounds);
 }

@@ -6,7 +6,7 @@
 
 #include "affine.h"
 
-enum { GATHER_CHOICES = 64 };
+enum { GATHER_CHOICES = 64, GATHER_INPUTS = 64 };
 
 /* Values of the indices that are tried at some levels: what they add to the coordinates,
  * and to the places in result and factor. */
@@ -27,6 +27,13 @@ typedef struct gather_line {
     int64_t to, from;
 } gather_line;
 
+/* A level of a result that appends, above its rows'. */
+typedef struct gather_level {
+    uint16_t level;
+    int64_t extent;
+    mcursor c;
+} gather_level;
+
 typedef struct affine_gather gather;
 struct affine_gather {
     affine *a;
@@ -45,6 +52,9 @@ struct affine_gather {
     int32_t *table; /* of lines that are not too sparse: where the entries from a pixel on
                        begin, for all pixels from `low` on                   */
     int64_t ntable, table_cap, low, pixels;
+    gather_level above[STC_MAX_ORDER]; /* affine_append.c: the first of them are open */
+    int nabove, opened;
+    const mcursor *outside; /* where the nest stands; NULL: at the root */
 };
 
 /* A line with a window: entered at `here`, up to `there`. For index x of the result, and z
@@ -72,6 +82,11 @@ enum { GATHER_CHUNK = 8 }; /* so much more room is there behind the entries */
 void gather_weigh(const affine *a);
 typedef void gather_adder(const affine *a, const gather_rows *r);
 gather_adder *gather_adder_of(const machine *mc, vclass cls);
+
+/* affine_append.c: a run that appends rows, in order. */
+void affine_append_begin(machine *mc, affine *a);
+stc_status affine_append_rows(machine *mc, affine *a, gather_adder *add, gather_rows *r);
+stc_status affine_append_end(machine *mc, affine *a);
 
 /* Where the children of position p begin. */
 static inline int64_t gather_children(const affine_level *lv, int64_t p)

@@ -264,6 +264,16 @@ static bool make_room(machine *mc, gather *g, int64_t n)
             !mem_grow(mc->cx, &g->weight, &g->weight_cap, n, sizeof(int64_t)));
 }
 
+/* Whether each line of the result is gone through once. */
+static bool once(const gather *g)
+{
+    for (int64_t k = 0, n = 0; k < g->nline; k++) {
+        n = k && g->line[k].to == g->line[k - 1].to ? n + g->nwindow : g->nwindow;
+        if (n > GATHER_INPUTS) return false;
+    }
+    return true;
+}
+
 /* ---- a run ------------------------------------------------------------------------- */
 
 bool affine_gathers(machine *mc, affine *a)
@@ -283,7 +293,7 @@ bool affine_gathers(machine *mc, affine *a)
         if (make_room(mc, g, all + GATHER_CHUNK) &&
             !list_lines(mc, g, 0, a->begin, a->end)) {
             if (g->nline) qsort(g->line, (size_t)g->nline, sizeof *g->line, by_place);
-            return true;
+            return !a->append || once(g);
         }
     }
     diag_clear(mc->cx); /* there is no memory, and another way */

@@ -15,7 +15,8 @@
  * - a layer of ResNet50 with its input in dccc (fig. 16), from 90 to 99.9 per
  *   cent, against C loops over the nonzeros, and one with stride, dilation and padding.
  *   Time is to follow the nonzeros; besides, each row of the result that they lead to is
- *   written once, and `rows` counts those. `first` is the first run, which fills all of
+ *   written once, and `rows` counts those; the same into a result that stores only these.
+ *   `first` is the first run, which fills all of
  *   the result; the others fill what the one before stored.
  */
 #include "convolution.h"
@@ -84,6 +85,7 @@ typedef struct row {
             .filter = {SIDE, SIDE, CHANNELS, FEATURES}, .run = convolution_layer,          \
             .zeros = at, __VA_ARGS__                                                       \
     }
+#define DCCC "C(n,h,w,f) = A(n,h+r,w+q,c) * F(r,q,c,f)"
 
 static const row rows[] = {
     SPARSE("1-D svec", "C(i) = A(i+p) * F(p)", "svec", 1, SIDE1, dense_1d),
@@ -137,7 +139,10 @@ static const row rows[] = {
     {"or-and dense", "C(i,j) = or(p,q: A(i+p,j+q) && F(p,q))", "dense", "dense", .order = 2,
      .filter_order = 2, .shape = {1000, 1000}, .filter = {SIDE, SIDE},
      .run = convolution_or_and, .zeros = ONE, .truth = true},
-    LAYER("layer dccc", "C(n,h,w,f) = A(n,h+r,w+q,c) * F(r,q,c,f)", FIG16, 0),
+    LAYER("layer dccc", DCCC, FIG16, 0),
+    {"layer to dccd", DCCC, "dsss", "dssd", .order = 4, .filter_order = 4,
+     .shape = {1, IMAGE, IMAGE, CHANNELS}, .filter = {SIDE, SIDE, CHANNELS, FEATURES},
+     .run = convolution_layer_stored, .zeros = FIG16, .stored = true},
     LAYER("layer stride", "C(n,h,w,f) = A(n,2*h+r,2*w+q,c) * F(r,q,c,f)", ONE, .stride = 2),
     LAYER("layer dilated", "C(n,h,w,f) = A(n,h+2*r,w+2*q,c) * F(r,q,c,f)", ONE,
           .dilate = 2),
@@ -298,6 +303,7 @@ static bool measure(trial *t, const row *r, conv_data *s)
 static int64_t touched(const conv_data *s)
 {
     int64_t n = 0;
+    if (s->stored) return s->stored / FEATURES;
     for (int64_t k = 0; k < s->side * s->side; k++)
         for (int64_t f = 0; f < FEATURES; f++)
             if (s->out[k * FEATURES + f] != 0) {

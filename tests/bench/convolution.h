@@ -25,6 +25,7 @@ void convolution_dense_3d(conv_data *s);
 void convolution_sparse_to_dense(conv_data *s);
 void convolution_sparse_to_csr(conv_data *s);
 void convolution_layer(conv_data *s);
+void convolution_layer_stored(conv_data *s); /* rows with something in them only */
 void convolution_five_points(conv_data *s);
 void convolution_seven_points(conv_data *s);
 void convolution_max_pool(conv_data *s);

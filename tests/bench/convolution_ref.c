@@ -112,6 +112,39 @@ void convolution_layer(conv_data *s)
                 }
 }
 
+/* The same a row of the result at a time, of which those to which something leads are
+ * stored one behind the other, and their coordinates. */
+void convolution_layer_stored(conv_data *s)
+{
+    const int64_t n = s->shape[1], m = s->side, width = s->width;
+    double *out = s->out;
+    int64_t rows = 0;
+    for (int64_t h = 0; h < m; h++)
+        for (int64_t w = 0; w < m; w++) {
+            bool any = false;
+            for (int64_t r = 0; r < width; r++) {
+                const int64_t p = (h + r) * n + w;
+                const int32_t begin = s->nz.pos[p], end = s->nz.pos[p + width];
+                if (begin == end) continue;
+                if (!any) memset(out, 0, CONV_FEATURES * sizeof *out);
+                any = true;
+                for (int64_t q = 0; q < width; q++)
+                    for (int32_t e = s->nz.pos[p + q]; e < s->nz.pos[p + q + 1]; e++) {
+                        const double v = s->nz.val[e];
+                        const double *f =
+                            s->f + ((r * width + q) * CONV_CHANNELS + s->nz.crd[e]) *
+                                       CONV_FEATURES;
+                        for (int64_t k = 0; k < CONV_FEATURES; k++)
+                            out[k] += v * f[k];
+                    }
+            }
+            if (!any) continue;
+            s->crd[rows++] = (int32_t)w;
+            out += CONV_FEATURES;
+        }
+    s->stored = rows * CONV_FEATURES;
+}
+
 /* Windows of 2 x 2, of all elements. */
 void convolution_max_pool(conv_data *s)
 {
