@@ -173,7 +173,7 @@ static bool read_loop(reader *r, loop *l, int around)
             if (!read_insn(r, k, d)) return false;
             continue;
         }
-        loop *in = mc->loops;
+        loop *in = l; /* loops come in the order of their code */
         while (in->first != k)
             in++;
         if (!read_loop(r, in, d)) return false;
