@@ -418,6 +418,24 @@ START_TEST(coordinates_lead)
 }
 END_TEST
 
+/* … below two loops, and in rows of more coordinates than 16 bits tell apart. */
+START_TEST(coordinates_lead_far)
+{
+    EXPECT("tensor B (i,j,k) -> (i : dense, j : dense, k : rle) f64 [2,3,40]\n"
+           "B(i,j,k) = (k > 20) + i + j\n"
+           "tensor D (i,j,k) -> (i : dense, j : dense, k : compressed) f64 [2,3,40]\n"
+           "D(1,2,5) = 2\nD(0,1,39) = 3\nD(0,1,3) = 1\n"
+           "tensor R (i,j,k) -> (i : dense, j : dense, k : compressed) f64\n"
+           "R(i,j,k) = B(i,j,k) * D(i,j,k)\ny(i,j) = R(i,j,k)",
+           "y", 0, 7, 0, 0, 0, 6);
+    EXPECT("tensor B rle i32 [2,40000]\nB(i,j) = (j > 20000) + 2 * (j > 39000) + i\n"
+           "tensor D csr i32 [2,40000]\nD(0,5) = 1\nD(0,20001) = 2\nD(0,39999) = 3\n"
+           "D(1,0) = 4\nD(1,39000) = 5\ntensor R csr i32\nR(i,j) = B(i,j) * D(i,j)\n"
+           "y(i) = R(i,j)",
+           "y", 11, 14);
+}
+END_TEST
+
 /* Tokens that go round a pattern of two, as runs and element by element, with numbers of
  * either width. */
 START_TEST(patterns_are_written_out)
@@ -523,6 +541,7 @@ Suite *suite_intervals(void)
     tcase_add_test(c, streams_span_rows);
     tcase_add_test(c, rows_of_runs);
     tcase_add_test(c, coordinates_lead);
+    tcase_add_test(c, coordinates_lead_far);
     tcase_add_test(c, patterns_are_written_out);
     tcase_add_test(c, streams_are_reduced);
     suite_add_tcase(s, c);
