@@ -324,8 +324,8 @@ static const struct {
               "e = min(i,j: A(i,j) + X(i,j))\n",
      0},
     {"scattered", NULL,
-     "tensor A csr f64 [3,300]\nA(i,j) = (i != 1) * (j + 1)\ncompact A\n"
-     "tensor B csr f64 [300,120]\nB(i,j) = (i * 7 + j) % 40 == 0\ncompact B\n"
+     "tensor A csr f64 [2,40] = ones\n"
+     "tensor B csr f64 [40,110]\nB(i,j) = (i * 7 + j) % 40 == 0\ncompact B\n"
      "tensor C csr\nC(i,j) = A(i,k) * B(k,j) with workspace(hash)\n"
      "tensor D csr\nD(i,j) = A(i,k) * B(k,j)\ntensor G csr\nG(i,j) = D(i,j) + C(i,j)\n"
      "tensor E ell f64 [9,9]\nE(i,j) = (i * 3 + j) % 4 == 1\ncompact E\n"
