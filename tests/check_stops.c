@@ -56,7 +56,7 @@ static const char *const operands[] = {
     "T(k,i,j) = k + i * (j / 7)",
     "G dense i64 [6,4]\nG(i,k) = i * 4 + k",
     "I dense i64 [3,4]\nI(i,k) = i * 4 + k",
-    "B csr i64 [60,600]\nB(i,j) = (i * 5 + j * 3) % 7 == 2\ncompact B",
+    "B csr i64 [60,1200]\nB(i,j) = (i * 5 + j * 3) % 7 == 2\ncompact B",
 };
 enum { OPERANDS = sizeof operands / sizeof *operands };
 
@@ -149,9 +149,10 @@ static const struct row {
     {"R(i,j) = h(k: G(i,k)) * A(i,j+p) * f(p)", {TO_SOME}},
     {"R(i,j) = u(i) + W(i,j+p) * f(p)", {TO_SOME}},
     {"R(i,j) = g(i) + A(i,j+p) * W(i,p(0:3))", {TO_SOME}},
-    {"R(i,j) = B(i+p,j+q) * F(p,q)", {TO_SOME}},
-    {"R(i,j) = B(i+p,j+q) * F(p,q) with reorder(i,j,p,q)", {"dense", "csr"}},
-    {"R(i,k) = B(i,j+p) * F(p,k)", {TO_SOME}},
+    {"R(i,j) = B(i+p,j+q) * F(p,q)", {NULL}},
+    {"R(i,j) = B(i+p,j+q) * F(p,q) with reorder(i,j,p,q)", {"csr"}},
+    {"R(i,k) = B(i,j+p) * F(p,k)", {NULL}},
+    {"R(i,j) = B(i+p,j+q+9) * F(p,q)", {NULL}},
     {"R(i,j) = A(i+p,j+q) * F(p,q)", {TO_SOME}},
     {"R(i,j) = A(i+p,j+q) * F(p,q) with reorder(i,j,p,q)", {TO_SOME}},
     {"R(i,j) = A(i+p,j+q) * F(p,q) with reorder(i,p,j,q)", {TO_SOME}},
