@@ -66,6 +66,10 @@
 SUITES(SUITE)
 #undef SUITE
 
+/* The path of a file of this process's, for a test to write and to remove. */
+enum { SCRATCH_PATH = 64 };
+const char *scratch(char path[SCRATCH_PATH], const char *name);
+
 /* A context that counts what it holds; closing it checks that all came back. */
 typedef struct heap {
     int64_t held;    /* bytes                                                   */

@@ -147,16 +147,17 @@ static stc_status schedules(stc_machine *m)
 
 static stc_status files(stc_machine *m)
 {
-    static const char *const path[] = {"/tmp/stc-fault.mtx", "/tmp/stc-fault.tns",
-                                       "/tmp/stc-fault.npy"};
+    static const char *const name[] = {"fault.mtx", "fault.tns", "fault.npy"};
+    char path[SCRATCH_PATH];
     stc_status st = STC_OK;
     for (int k = 0; k < 3 && !st; k++) {
         things t = {0};
+        scratch(path, name[k]);
         st = matrix(m, "csr", &t.a);
-        if (!st) st = stc_tensor_write(t.a, path[k]);
-        if (!st) st = stc_tensor_read(m, path[k], "dcsr", STC_F32, NULL, &t.b);
+        if (!st) st = stc_tensor_write(t.a, path);
+        if (!st) st = stc_tensor_read(m, path, "dcsr", STC_F32, NULL, &t.b);
         st = finish(m, &t, st);
-        remove(path[k]);
+        remove(path);
     }
     return st;
 }

@@ -42,6 +42,12 @@ ctx *ctx_open(heap *h)
     return cx;
 }
 
+const char *scratch(char path[SCRATCH_PATH], const char *name)
+{
+    snprintf(path, SCRATCH_PATH, "/tmp/stc-check-%ld-%s", (long)getpid(), name);
+    return path;
+}
+
 void ctx_close(ctx *cx, heap *h)
 {
     ck_assert_int_eq(h->held, 0);

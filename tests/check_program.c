@@ -175,12 +175,13 @@ START_TEST(files)
     heap h;
     stc_machine *m = machine_open(&h, false);
     stc_program *p = compile(m, _i), *q;
-    ck_ok(m, stc_program_save(p, "/tmp/stc-check.stb"));
-    ck_ok(m, stc_program_load(m, "/tmp/stc-check.stb", &q));
+    char path[SCRATCH_PATH], none[SCRATCH_PATH];
+    ck_ok(m, stc_program_save(p, scratch(path, "p.stb")));
+    ck_ok(m, stc_program_load(m, path, &q));
     stc_program_free(q);
-    ck_assert_int_eq(stc_program_load(m, "/tmp/stc-check-none.stb", &q), STC_ERR_IO);
+    ck_assert_int_eq(stc_program_load(m, scratch(none, "none.stb"), &q), STC_ERR_IO);
     ck_assert_int_eq(stc_program_save(p, "/nowhere/x.stb"), STC_ERR_IO);
-    ck_assert_int_eq(remove("/tmp/stc-check.stb"), 0);
+    ck_assert_int_eq(remove(path), 0);
     stc_program_free(p);
     machine_shut(m, &h);
 }

@@ -148,28 +148,32 @@ END_TEST
 
 START_TEST(files)
 {
-    char script[400];
+    char matrix[SCRATCH_PATH], part[SCRATCH_PATH], script[400], include[128];
     snprintf(script, sizeof script,
-             "tensor A csr f64 [2,2] = { (0,1): 3 }\nsave A \"/tmp/stc-check-a.mtx\"\n"
-             "tensor B csc = \"/tmp/stc-check-a.mtx\"\n");
+             "tensor A csr f64 [2,2] = { (0,1): 3 }\nsave A \"%s\"\n"
+             "tensor B csc = \"%s\"\n",
+             scratch(matrix, "a.mtx"), matrix);
     EXPECT(script, "B", 0, 3, 0, 0);
-    FILE *f = fopen("/tmp/stc-check-i.stc", "w");
+    snprintf(include, sizeof include, "include \"%s\"\n", scratch(part, "i.stc"));
+    FILE *f = fopen(part, "w");
     ck_assert_ptr_nonnull(f);
     fputs("k = 7\n", f);
     fclose(f);
-    EXPECT("include \"/tmp/stc-check-i.stc\"\na = k + 1", "a", 8);
-    f = fopen("/tmp/stc-check-i.stc", "w");
-    fputs("include \"/tmp/stc-check-i.stc\"\n", f);
+    snprintf(script, sizeof script, "%sa = k + 1", include);
+    EXPECT(script, "a", 8);
+    f = fopen(part, "w");
+    ck_assert_ptr_nonnull(f);
+    fputs(include, f);
     fclose(f);
     heap h;
     stc_machine *m = machine_open(&h, false);
     stc_session *s;
     ck_ok(m, stc_session_open(m, &s));
-    ck_assert_int_ne(stc_session_exec(s, "include \"/tmp/stc-check-i.stc\"", "x"), STC_OK);
+    ck_assert_int_ne(stc_session_exec(s, include, "x"), STC_OK);
     stc_session_close(s);
     machine_shut(m, &h);
-    unlink("/tmp/stc-check-i.stc");
-    unlink("/tmp/stc-check-a.mtx");
+    unlink(part);
+    unlink(matrix);
     expect_error("include \"/nowhere.stc\"", STC_ERR_IO, "nowhere");
 }
 END_TEST
