@@ -64,8 +64,8 @@ void format_print(const format *f, textbuf *out);
 void format_print_map(const format *f, textbuf *out);
 /* The built-in of that name for that order (-1: the name's own order); args
  * are the parameters of bcsr(r,c). False if there is none or they don't fit. */
-bool format_builtin(const char *name, size_t len, int order, const int64_t *args,
-                    int nargs, format *out);
+bool format_builtin(const char *name, size_t len, int order, const int64_t *args, int nargs,
+                    format *out);
 /* TACO's short strings, "ds", "dss" with a mode order or NULL. */
 bool format_short(const char *s, size_t len, const int *modes, format *out);
 

@@ -140,7 +140,7 @@ typedef struct run_joining {
     int32_t base;
 } run_joining;
 bool run_join(run_joining *j, int32_t *c, void *v, const int32_t *lo, const void *x,
-               int64_t total, size_t size);
+              int64_t total, size_t size);
 int64_t move_bounds(index_array *pos, int64_t f, int64_t p, int64_t gone);
 
 /* Groups of entries with one coordinate below one parent, and the gaps between

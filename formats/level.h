@@ -34,26 +34,26 @@
 
 /* What a level kind can do. */
 enum {
-    CAP_ITER = 1 << 0,    /* open, next: coordinates in storage order           */
-    CAP_SEEK = 1 << 1,    /* seek: skip ahead in less than linear time           */
-    CAP_LOCATE = 1 << 2,  /* locate: position of a coordinate, about constant    */
-    CAP_INSERT = 1 << 3,  /* results are written at any coordinate in any order:
-                             every fiber is VIEW_RANGE, base … base + extent      */
-    CAP_APPEND = 1 << 4,  /* results are appended in order                       */
-    CAP_PACK = 1 << 5,    /* assembled at once from sorted entries               */
-    CAP_CHAIN = 1 << 6,   /* opens over a range of parent positions, in order    */
-    CAP_REGION = 1 << 7,  /* its cursor stands on intervals longer than one:
-                             fill_region of the compression paper               */
+    CAP_ITER = 1 << 0,          /* open, next: coordinates in storage order           */
+    CAP_SEEK = 1 << 1,          /* seek: skip ahead in less than linear time           */
+    CAP_LOCATE = 1 << 2,        /* locate: position of a coordinate, about constant    */
+    CAP_INSERT = 1 << 3,        /* results are written at any coordinate in any order:
+                                   every fiber is VIEW_RANGE, base … base + extent      */
+    CAP_APPEND = 1 << 4,        /* results are appended in order                       */
+    CAP_PACK = 1 << 5,          /* assembled at once from sorted entries               */
+    CAP_CHAIN = 1 << 6,         /* opens over a range of parent positions, in order    */
+    CAP_REGION = 1 << 7,        /* its cursor stands on intervals longer than one:
+                                   fill_region of the compression paper               */
     CAP_APPEND_REGION = 1 << 8, /* append_fill_region                           */
     CAP_POSITION = 1 << 10,     /* positions have coordinates of their own: every
                                    view is VIEW_RANGE or VIEW_COORDS            */
-    CAP_SUBSECT = 1 << 9, /* its subsections can be visited: where a cursor opens
-                             depends on its parent's position alone             */
+    CAP_SUBSECT = 1 << 9,       /* its subsections can be visited: where a cursor opens
+                                   depends on its parent's position alone             */
 };
 
 /* What its data looks like. */
 enum {
-    PROP_FULL = 1 << 0,       /* every coordinate is there                      */
+    PROP_FULL = 1 << 0, /* every coordinate is there                      */
     PROP_ORDERED = 1 << 1,
     PROP_UNIQUE = 1 << 2,
     PROP_BRANCHLESS = 1 << 3, /* one child per parent position                  */
@@ -96,26 +96,26 @@ stc_status index_ready(ctx *cx, index_array *a, int64_t largest, int force_width
 
 struct level {
     const level_kind *kind;
-    uint32_t props;         /* PROP_ bits that hold for this level               */
-    uint8_t width;          /* index width asked for: 0 (choose), 4, 8           */
-    int64_t base, extent;   /* its coordinates lie in [base, base + extent)      */
-    int64_t size;           /* number of positions, unlabeled ones included      */
-    index_array a[3];       /* STC_POS, STC_CRD, STC_AUX as the kind says        */
-    int64_t param[2];       /* the kind's own: bucket count, slots per parent, … */
-    int64_t open_count;     /* append: entries that already have their edge      */
-    int64_t edges;          /* append: parents already closed                    */
+    uint32_t props;       /* PROP_ bits that hold for this level               */
+    uint8_t width;        /* index width asked for: 0 (choose), 4, 8           */
+    int64_t base, extent; /* its coordinates lie in [base, base + extent)      */
+    int64_t size;         /* number of positions, unlabeled ones included      */
+    index_array a[3];     /* STC_POS, STC_CRD, STC_AUX as the kind says        */
+    int64_t param[2];     /* the kind's own: bucket count, slots per parent, … */
+    int64_t open_count;   /* append: entries that already have their edge      */
+    int64_t edges;        /* append: parents already closed                    */
 };
 
 struct cursor {
-    int64_t lo, hi;         /* the interval it stands on; lo == CURSOR_END: used up */
-    int64_t pos, pos_end;   /* position of lo; one past its last duplicate          */
+    int64_t lo, hi;       /* the interval it stands on; lo == CURSOR_END: used up */
+    int64_t pos, pos_end; /* position of lo; one past its last duplicate          */
     int64_t period;
-    int64_t at, at_end;     /* where the loop stands; NONE: absent                  */
-    int64_t coord;          /* the level's own coordinate where the loop stands     */
-    int64_t p, end;         /* positions left to visit: the kind's own use          */
-    int64_t aux[2];         /* the kind's own use                                   */
+    int64_t at, at_end; /* where the loop stands; NONE: absent                  */
+    int64_t coord;      /* the level's own coordinate where the loop stands     */
+    int64_t p, end;     /* positions left to visit: the kind's own use          */
+    int64_t aux[2];     /* the kind's own use                                   */
     const level *lv;
-    const cursor *up;       /* the parent level's cursor, NULL at the root          */
+    const cursor *up; /* the parent level's cursor, NULL at the root          */
 };
 
 /* A fiber as plain memory, for handlers that run whole loops. Over a chain of
@@ -144,16 +144,16 @@ typedef struct fiber_view {
 
 /* Sorted entries being assembled: see pack below. */
 typedef struct pack_in {
-    int64_t count;         /* entries: duplicates are summed already              */
-    const int64_t *coord;  /* the level coordinate of each                        */
-    int64_t *pos;          /* in: parent position of each; out: its own position,
-                              or NONE: another entry stands for it                */
-    int64_t parents;       /* number of parent positions                          */
+    int64_t count;        /* entries: duplicates are summed already              */
+    const int64_t *coord; /* the level coordinate of each                        */
+    int64_t *pos;         /* in: parent position of each; out: its own position,
+                             or NONE: another entry stands for it                */
+    int64_t parents;      /* number of parent positions                          */
     /* What lies below this level, for kinds that store equal things once:
      * coordinates of the levels below, and values. Positions that no entry has
      * get the fill, or empty fibers. */
     int deeper;
-    int chain;             /* how many of them are branchless, right below        */
+    int chain; /* how many of them are branchless, right below        */
     const int64_t *const *below;
     const void *vals;
     stc_type type;
@@ -163,15 +163,15 @@ typedef struct pack_in {
 /* All fibers of a level at once, for handlers that run two loops: what view()
  * gives for each parent position p, without a call. */
 typedef struct fiber_table {
-    view_shape shape;        /* VIEW_NONE: ask view() fiber by fiber              */
-    const void *crd;         /* VIEW_COORDS: coordinates by position              */
+    view_shape shape; /* VIEW_NONE: ask view() fiber by fiber              */
+    const void *crd;  /* VIEW_COORDS: coordinates by position              */
     int32_t width, stride;
-    const void *bounds;      /* VIEW_COORDS: fiber p is at bounds[p] … bounds[p+1]-1;
-                                NULL: one position a parent, p itself             */
-    int32_t bounds_width;    /* bytes, also the stride                            */
-    int64_t lo, hi;          /* bounds of the coordinates; VIEW_RANGE: at
-                                positions p*(hi-lo) …                             */
-    const void *aux;         /* VIEW_TOKENS: two numbers a run, of aux_width bytes */
+    const void *bounds;   /* VIEW_COORDS: fiber p is at bounds[p] … bounds[p+1]-1;
+                             NULL: one position a parent, p itself             */
+    int32_t bounds_width; /* bytes, also the stride                            */
+    int64_t lo, hi;       /* bounds of the coordinates; VIEW_RANGE: at
+                             positions p*(hi-lo) …                             */
+    const void *aux;      /* VIEW_TOKENS: two numbers a run, of aux_width bytes */
     int32_t aux_width;
 } fiber_table;
 
@@ -182,18 +182,18 @@ typedef struct append_room {
     void *crd;
     int32_t width;
     int64_t pos;
-    void *bounds;            /* NULL: the level keeps none                        */
+    void *bounds; /* NULL: the level keeps none                        */
     int32_t bounds_width;
-    int64_t closed;          /* parents that have their bound already             */
+    int64_t closed; /* parents that have their bound already             */
 } append_room;
 
 struct level_kind {
     const char *name;
-    char letter;           /* TACO's short string; 0: none                       */
+    char letter; /* TACO's short string; 0: none                       */
     uint32_t caps;
-    uint32_t props;        /* the properties of an unadorned level               */
-    uint32_t fixed;        /* those a format may not take away                   */
-    uint8_t arrays;        /* bit r: the kind uses array role r (stc_array_role) */
+    uint32_t props; /* the properties of an unadorned level               */
+    uint32_t fixed; /* those a format may not take away                   */
+    uint8_t arrays; /* bit r: the kind uses array role r (stc_array_role) */
 
     /* Reading. open: the fiber below up->at … up->at_end (root: one fiber,
      * position 0; at NONE: empty), standing on its first interval.
@@ -245,9 +245,9 @@ struct level_kind {
                                  const int64_t *lo, const int64_t *len, int64_t *pos);
     stc_status (*append_repeat)(ctx *cx, level *lv, int64_t parent, int64_t lo, int64_t hi,
                                 int64_t start, int64_t size);
-    stc_status (*append_fibers)(ctx *cx, level *lv, int64_t parent, int n,
-                                const int *start, const int32_t *lo, int64_t next,
-                                const void *from, void *vals, size_t size);
+    stc_status (*append_fibers)(ctx *cx, level *lv, int64_t parent, int n, const int *start,
+                                const int32_t *lo, int64_t next, const void *from,
+                                void *vals, size_t size);
     /* The position that coordinate i of `parent` would get, where what is passed over
      * gets some as well; NULL: lv->size. */
     int64_t (*append_next)(const level *lv, int64_t parent, int64_t i);
@@ -284,12 +284,12 @@ typedef enum level_kind_id {
     LEVEL_COUNT
 } level_kind_id;
 
-const level_kind *level_kind_at(int id);                    /* NULL: no such id   */
+const level_kind *level_kind_at(int id); /* NULL: no such id   */
 const level_kind *level_kind_named(const char *name, size_t len);
-int level_kind_number(const level_kind *k);                 /* -1: the host's own  */
+int level_kind_number(const level_kind *k); /* -1: the host's own  */
 /* Built-in or of the host's own. */
 const level_kind *level_kind_find(const ctx *cx, const char *name, size_t len);
-const level_kind *level_kind_host(const ctx *cx, int i);    /* NULL past the end    */
+const level_kind *level_kind_host(const ctx *cx, int i); /* NULL past the end    */
 stc_status level_kind_register(ctx *cx, const stc_level_kind *kind);
 void level_kinds_free(ctx *cx);
 
@@ -298,7 +298,10 @@ static inline void cursor_open(cursor *c, const level *lv, const cursor *up)
 {
     lv->kind->open(c, lv, up);
 }
-static inline void cursor_next(cursor *c) { c->lv->kind->next(c); }
+static inline void cursor_next(cursor *c)
+{
+    c->lv->kind->next(c);
+}
 void cursor_seek(cursor *c, int64_t i); /* the first interval with hi > i */
 /* Sets at, at_end and coord for coordinate i; i >= the last one asked. True if
  * the operand is present there. The cursor must already stand on the first

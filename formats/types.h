@@ -36,7 +36,7 @@ size_t type_size(stc_type t);
 const char *type_name(stc_type t);
 const char *class_name(vclass c);
 bool type_parse(const char *name, size_t len, stc_type *out);
-bool type_is_float(stc_type t);    /* f32 f64 */
+bool type_is_float(stc_type t); /* f32 f64 */
 bool type_is_complex(stc_type t);
 bool type_is_unsigned(stc_type t); /* u8 … u64 */
 bool type_is_integer(stc_type t);  /* bool not included */

@@ -45,18 +45,18 @@ extern "C" {
 
 typedef enum stc_status {
     STC_OK = 0,
-    STC_ERR_ARGUMENT,  /* the call itself is wrong: a null, an unknown name   */
-    STC_ERR_SYNTAX,    /* program text that does not parse                    */
-    STC_ERR_PROGRAM,   /* program text that parses and makes no sense         */
-    STC_ERR_SHAPE,     /* extents that do not agree, an access out of bounds  */
-    STC_ERR_DATA,      /* a tensor or data file that breaks its format        */
-    STC_ERR_IO,        /* a file that can't be opened, read or written        */
-    STC_ERR_CORRUPT,   /* bytecode that is damaged, unknown or unsafe         */
-    STC_ERR_ARITHMETIC,/* a division by zero, a negative integer power        */
-    STC_ERR_MEMORY,    /* no memory, or over the machine's cap                */
-    STC_ERR_STEPS,     /* over the machine's step limit                       */
-    STC_ERR_INTERRUPT, /* stc_interrupt was called, or progress asked to stop */
-    STC_ERR_OVERFLOW,  /* a size or coordinate beyond 64 bits                 */
+    STC_ERR_ARGUMENT,   /* the call itself is wrong: a null, an unknown name   */
+    STC_ERR_SYNTAX,     /* program text that does not parse                    */
+    STC_ERR_PROGRAM,    /* program text that parses and makes no sense         */
+    STC_ERR_SHAPE,      /* extents that do not agree, an access out of bounds  */
+    STC_ERR_DATA,       /* a tensor or data file that breaks its format        */
+    STC_ERR_IO,         /* a file that can't be opened, read or written        */
+    STC_ERR_CORRUPT,    /* bytecode that is damaged, unknown or unsafe         */
+    STC_ERR_ARITHMETIC, /* a division by zero, a negative integer power        */
+    STC_ERR_MEMORY,     /* no memory, or over the machine's cap                */
+    STC_ERR_STEPS,      /* over the machine's step limit                       */
+    STC_ERR_INTERRUPT,  /* stc_interrupt was called, or progress asked to stop */
+    STC_ERR_OVERFLOW,   /* a size or coordinate beyond 64 bits                 */
 } stc_status;
 
 /* Where and why the last call failed. line and column count from 1, and are 0
@@ -64,7 +64,7 @@ typedef enum stc_status {
  * ""). Strings belong to the machine and live until its next call. */
 typedef struct stc_error_info {
     stc_status status;
-    const char *file;    /* a path, or "eval", "stdin", … as given to the call */
+    const char *file; /* a path, or "eval", "stdin", … as given to the call */
     int line, column;
     int length;          /* how many columns the caret should underline, >= 1 */
     const char *message; /* one sentence: what was found and what was expected */
@@ -74,9 +74,19 @@ typedef struct stc_error_info {
 /* ---- element types ---------------------------------------------------- */
 
 typedef enum stc_type {
-    STC_BOOL, STC_I8, STC_I16, STC_I32, STC_I64,
-    STC_U8, STC_U16, STC_U32, STC_U64,
-    STC_F32, STC_F64, STC_C64, STC_C128,
+    STC_BOOL,
+    STC_I8,
+    STC_I16,
+    STC_I32,
+    STC_I64,
+    STC_U8,
+    STC_U16,
+    STC_U32,
+    STC_U64,
+    STC_F32,
+    STC_F64,
+    STC_C64,
+    STC_C128,
 } stc_type;
 
 /* One element of any type, in its widest form: .i for bool and signed, .u for
@@ -102,8 +112,7 @@ typedef struct stc_machine stc_machine;
 
 /* The host's allocator: like realloc with a context. size 0 frees; a null
  * result for a nonzero size is a failure. old_size is what was asked for. */
-typedef void *(*stc_alloc_fn)(void *context, void *block, size_t old_size,
-                              size_t size);
+typedef void *(*stc_alloc_fn)(void *context, void *block, size_t old_size, size_t size);
 
 /* Called now and then during long work (reading, running, writing), with what
  * is done and what there is in all (0: unknown), in the units of `what`.
@@ -112,13 +121,13 @@ typedef int (*stc_progress_fn)(void *context, const char *what, uint64_t done,
                                uint64_t total);
 
 typedef struct stc_config {
-    stc_alloc_fn alloc;        /* NULL: the C library, huge pages for large blocks */
+    stc_alloc_fn alloc; /* NULL: the C library, huge pages for large blocks */
     void *alloc_context;
-    uint64_t max_memory;       /* bytes held at any time; 0: no cap               */
-    uint64_t max_steps;        /* loop iterations of one run; 0: no limit          */
-    int threads;               /* 0 and 1: sequential                              */
-    bool no_super;             /* run base operations only                         */
-    bool profile;              /* count executions and time per instruction        */
+    uint64_t max_memory; /* bytes held at any time; 0: no cap               */
+    uint64_t max_steps;  /* loop iterations of one run; 0: no limit          */
+    int threads;         /* 0 and 1: sequential                              */
+    bool no_super;       /* run base operations only                         */
+    bool profile;        /* count executions and time per instruction        */
     stc_progress_fn progress;
     void *progress_context;
 } stc_config;
@@ -156,8 +165,8 @@ typedef struct stc_array {
  * a position of its own in [0, size). */
 typedef struct stc_level {
     int64_t base, extent;
-    int64_t parents; /* in pack and check: positions above; else -1           */
-    int64_t size;    /* positions; set by pack and check                      */
+    int64_t parents;    /* in pack and check: positions above; else -1           */
+    int64_t size;       /* positions; set by pack and check                      */
     stc_array array[3]; /* by role                                            */
     void *internal;
 } stc_level;
@@ -257,18 +266,18 @@ typedef struct stc_tensor stc_tensor;
  * "csr", "bcsr(4,4)", "(i,j) -> (i : dense, j : compressed)". fill may be
  * NULL for 0. */
 STC_API stc_status stc_tensor_new(stc_machine *m, const char *format, stc_type type,
-                                  int order, const int64_t *shape,
-                                  const stc_value *fill, stc_tensor **out);
+                                  int order, const int64_t *shape, const stc_value *fill,
+                                  stc_tensor **out);
 /* From n entries in any order; coords[k*n + e] is mode k of entry e; values
  * are n elements of `type`. Duplicates are summed. */
-STC_API stc_status stc_tensor_from_coords(stc_machine *m, const char *format,
-                                          stc_type type, int order,
-                                          const int64_t *shape, const stc_value *fill,
-                                          int64_t n, const int64_t *coords,
-                                          const void *values, stc_tensor **out);
+STC_API stc_status stc_tensor_from_coords(stc_machine *m, const char *format, stc_type type,
+                                          int order, const int64_t *shape,
+                                          const stc_value *fill, int64_t n,
+                                          const int64_t *coords, const void *values,
+                                          stc_tensor **out);
 /* From a dense row-major array; what equals fill isn't stored in a sparse format. */
-STC_API stc_status stc_tensor_from_dense(stc_machine *m, const char *format,
-                                         stc_type type, int order, const int64_t *shape,
+STC_API stc_status stc_tensor_from_dense(stc_machine *m, const char *format, stc_type type,
+                                         int order, const int64_t *shape,
                                          const stc_value *fill, const void *values,
                                          stc_tensor **out);
 /* Borrows the host's arrays, zero copy: give the levels' arrays by
@@ -307,8 +316,7 @@ STC_API stc_status stc_tensor_get(const stc_tensor *t, const int64_t *coords,
 /* Calls visit for each stored entry in storage order until it returns
  * nonzero. Duplicates come as they are stored. */
 typedef int (*stc_visit_fn)(void *context, const int64_t *coords, stc_value value);
-STC_API stc_status stc_tensor_visit(const stc_tensor *t, stc_visit_fn visit,
-                                    void *context);
+STC_API stc_status stc_tensor_visit(const stc_tensor *t, stc_visit_fn visit, void *context);
 /* The same for every element of the shape, row-major, into a dense array. */
 STC_API stc_status stc_tensor_to_dense(const stc_tensor *t, void *values);
 /* A copy in another format and type; NULL and -1 keep what there is. */
@@ -340,13 +348,13 @@ typedef enum stc_source_kind {
 typedef struct stc_source {
     stc_source_kind kind;
     const char *path;
-    stc_value value;      /* VALUE: as an element of value_type                 */
-    stc_type value_type;  /* VALUE: its own type, taken if `type` is -1          */
-    bool scalar;          /* VALUE: only for a tensor of order 0                 */
-    double density;       /* RANDOM: 0 to 1                                      */
-    uint64_t seed;        /* RANDOM: the same seed, the same tensor              */
-    const char *format;   /* NULL: by kind and order: csr, csf, dense …          */
-    int type;             /* -1: the file's; f64 of ones, zeros and random       */
+    stc_value value;       /* VALUE: as an element of value_type                 */
+    stc_type value_type;   /* VALUE: its own type, taken if `type` is -1          */
+    bool scalar;           /* VALUE: only for a tensor of order 0                 */
+    double density;        /* RANDOM: 0 to 1                                      */
+    uint64_t seed;         /* RANDOM: the same seed, the same tensor              */
+    const char *format;    /* NULL: by kind and order: csr, csf, dense …          */
+    int type;              /* -1: the file's; f64 of ones, zeros and random       */
     const stc_value *fill; /* as an element of fill_type, converted; NULL: 0      */
     stc_type fill_type;
 } stc_source;
@@ -362,7 +370,7 @@ typedef struct stc_decl {
     const char *format;
     int type;
     const stc_value *fill;
-    int order;             /* -1: as the text uses it */
+    int order; /* -1: as the text uses it */
 } stc_decl;
 
 STC_API stc_status stc_compile(stc_machine *m, const char *text, const stc_decl *decls,
@@ -386,8 +394,7 @@ STC_API stc_status stc_take(stc_program *p, const char *name, stc_tensor **out);
 STC_API const char *stc_program_name(const stc_program *p, int i, bool *is_result);
 /* What the program has for a name: format, type and order. The strings are the
  * program's own. A fill that is only known when it runs is given as NULL. */
-STC_API stc_status stc_program_decl(const stc_program *p, const char *name,
-                                    stc_decl *out);
+STC_API stc_status stc_program_decl(const stc_program *p, const char *name, stc_decl *out);
 
 /* Bytecode files and their text. Texts are allocated by the machine's
  * allocator and freed with stc_text_free. */
@@ -397,8 +404,8 @@ STC_API stc_status stc_program_encode(const stc_program *p, void **bytes, size_t
 STC_API stc_status stc_program_decode(stc_machine *m, const void *bytes, size_t size,
                                       stc_program **out);
 STC_API stc_status stc_program_dump(const stc_program *p, char **text);
-STC_API stc_status stc_program_assemble(stc_machine *m, const char *text,
-                                        const char *file, stc_program **out);
+STC_API stc_status stc_program_assemble(stc_machine *m, const char *text, const char *file,
+                                        stc_program **out);
 /* stage: "ast", "bound", "plan", "lattice" or "code". */
 STC_API stc_status stc_program_explain(const stc_program *p, const char *stage,
                                        char **text);
@@ -442,8 +449,7 @@ STC_API stc_status stc_session_get(const stc_session *s, const char *name,
 STC_API const char *stc_session_name(const stc_session *s, int i);
 STC_API const char *stc_session_last(const stc_session *s);
 /* Compiles a statement in the session's scope without running it. */
-STC_API stc_status stc_session_compile(stc_session *s, const char *text,
-                                       stc_program **out);
+STC_API stc_status stc_session_compile(stc_session *s, const char *text, stc_program **out);
 /* Microseconds in each stage of the last stc_session_exec, over all of its
  * statements; load is the reading of sources and files. */
 STC_API stc_times stc_session_times(const stc_session *s);

@@ -70,8 +70,9 @@ static stc_status settle(const source *src, const ast *n, int order, stc_type ty
         stc_status st = format_parse(src->cx, NULL, "dense", order, &d->fmt);
         if (st) return st;
     } else if (!format_close(&d->fmt, order)) {
-        return BAD(src, at, "the data has order %d, and the format of %s can't have %d modes",
-                   order, n->name, order);
+        return BAD(src, at,
+                   "the data has order %d, and the format of %s can't have %d modes", order,
+                   n->name, order);
     }
     d->order = order;
     if (!d->has_type) {

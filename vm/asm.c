@@ -479,9 +479,8 @@ static stc_status fn_rest(assembler *as, user_fn *f)
     }
     if (class_word(as, &f->result)) return as->cx->diag.status;
     f->host = accept_word(as, "host");
-    if (expect_word(as, "registers") ||
-        integer_in(as, 0, ROOT, &nv) || expect_word(as, "code") ||
-        integer_in(as, 0, CODE_MAX, &begin) || expect(as, ':') ||
+    if (expect_word(as, "registers") || integer_in(as, 0, ROOT, &nv) ||
+        expect_word(as, "code") || integer_in(as, 0, CODE_MAX, &begin) || expect(as, ':') ||
         integer_in(as, 0, CODE_MAX, &end))
         return as->cx->diag.status;
     f->nv = (uint16_t)nv;

@@ -108,7 +108,7 @@ struct stage {
     int64_t lo, hi, next;
     uint64_t maybe, live; /* produce, for any presence of what is located; what goes on */
     uint64_t located, known;
-    bool always; /* nothing walks, and all coordinates produce, whatever is located */
+    bool always;     /* nothing walks, and all coordinates produce, whatever is located */
     int lane, lanes; /* of the strip around: where filling stands; as far as it can go */
     bool windowed;   /* … which is as far as the windows of its walkers go             */
     uint8_t way;

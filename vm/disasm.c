@@ -12,8 +12,8 @@ const char *const policy_words[] = {"auto",
 #define WS_POLICY(NAME, name, meaning) #name,
 #include "ws_policies.def"
                                     NULL};
-const char *const ext_words[] = {"const",    "dim", "add",  "mulc", "addc",
-                                 "floordiv", "min", "max0", "mul", "span", NULL};
+const char *const ext_words[] = {"const", "dim",  "add", "mulc", "addc", "floordiv",
+                                 "min",   "max0", "mul", "span", NULL};
 const char *const merge_words[] = {"walk", "follow", "locate", "known", NULL};
 const char *const flag_words[] = {"nonunique", "unordered",   "index32",
                                   "index64",   "interleaved", NULL};

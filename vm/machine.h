@@ -198,7 +198,7 @@ struct machine {
     const void *const *labels;
     const lop *call_site; /* the outermost call, while depth > 0          */
     profile_row *profile; /* one per lop, NULL unless profiled            */
-    uint64_t *tally; /* calls by tally_row; NULL as well */
+    uint64_t *tally;      /* calls by tally_row; NULL as well */
     int profile_last;
     uint64_t profile_since, profile_rounds;
     struct parallel *parallel; /* shared loops, once looked for; NULL before */

@@ -79,7 +79,7 @@ typedef enum ws_policy {
 const char *ws_rule(int order);
 
 typedef struct prog_tensor {
-    char *name;      /* "" for temporaries                                     */
+    char *name; /* "" for temporaries                                     */
     uint8_t role;
     stc_type type;
     int order;
@@ -87,8 +87,8 @@ typedef struct prog_tensor {
     value fill;      /* in the type's class                                    */
     bool fill_later; /* set by set.fill when it runs                           */
     uint16_t shape[STC_MAX_ORDER]; /* extents: for all but inputs              */
-    uint8_t policy;  /* ws_policy, of a workspace                              */
-    bool single;     /* its merges go through a copy (ws_merge.c)               */
+    uint8_t policy; /* ws_policy, of a workspace                              */
+    bool single;    /* its merges go through a copy (ws_merge.c)               */
     int64_t capacity;
     bool keep_while; /* a conversion: reuse while tensor `source` is unchanged */
     uint16_t source;
@@ -106,22 +106,22 @@ typedef enum merge_role {
 
 typedef struct merge_operand {
     uint8_t role;
-    uint16_t cursor; /* the cursor (WALK, FOLLOW: open; LOCATE: to be placed)  */
+    uint16_t cursor;            /* the cursor (WALK, FOLLOW: open; LOCATE: to be placed)  */
     uint16_t tensor, level, up; /* LOCATE: where, below which cursor           */
-    uint16_t shift;  /* LOCATE: integer register added to coef * index, or ROOT */
-    int64_t coef;    /* LOCATE: 1 for a bare index                             */
+    uint16_t shift; /* LOCATE: integer register added to coef * index, or ROOT */
+    int64_t coef;   /* LOCATE: 1 for a bare index                             */
 } merge_operand;
 
 #define MERGE_TABLE_MAX 6 /* operands that a one-word table serves */
 
 typedef struct merge_desc {
-    uint16_t lo, hi;   /* extents of the loop's range; lo may be ROOT: 0        */
-    bool universe;     /* coordinates where no operand drives may produce       */
+    uint16_t lo, hi; /* extents of the loop's range; lo may be ROOT: 0        */
+    bool universe;   /* coordinates where no operand drives may produce       */
     /* `skip` uses a merge's table alone: its operands only count the bits.     */
     uint8_t count;
     merge_operand *operand;
-    uint64_t produce;  /* truth table over the mask, for count <= 6             */
-    uint8_t *postfix;  /* else: postfix Boolean program over its bits           */
+    uint64_t produce; /* truth table over the mask, for count <= 6             */
+    uint8_t *postfix; /* else: postfix Boolean program over its bits           */
     int postfix_len;
 } merge_desc;
 
@@ -147,10 +147,10 @@ typedef struct user_fn {
     char *name;
     bool host;
     uint16_t params;
-    uint8_t cls[8];    /* classes of the parameters                            */
-    uint8_t result;    /* class                                                */
+    uint8_t cls[8];      /* classes of the parameters                            */
+    uint8_t result;      /* class                                                */
     uint32_t begin, end; /* its instructions; parameters arrive in v0, v1, …   */
-    uint16_t nv;       /* value registers of its frame                         */
+    uint16_t nv;         /* value registers of its frame                         */
 } user_fn;
 
 typedef struct program {
@@ -158,7 +158,7 @@ typedef struct program {
     arena own; /* this and all that is below */
     insn *code;
     int ncode, code_cap;
-    span *at;          /* per instruction: the place in `source` (debug lines) */
+    span *at;                  /* per instruction: the place in `source` (debug lines) */
     const char *source, *file; /* the source may belong to whoever made the program */
     prog_tensor *tensor;
     int ntensor, tensor_cap;
@@ -179,13 +179,13 @@ typedef struct program {
 program *program_new(ctx *cx);
 void program_free(program *p);
 int program_emit(program *p, span at, opcode op, const uint16_t *args, int n);
-int program_const(program *p, vclass cls, value v);  /* shared if equal        */
-int program_extent(program *p, extent e);            /* shared if equal        */
-int program_check(program *p, ext_check c);          /* copies text            */
+int program_const(program *p, vclass cls, value v);   /* shared if equal        */
+int program_extent(program *p, extent e);             /* shared if equal        */
+int program_check(program *p, ext_check c);           /* copies text            */
 int program_tensor(program *p, const prog_tensor *t); /* copies name           */
-int program_merge(program *p, const merge_desc *m);  /* copies operands, tables */
-int program_fn(program *p, const user_fn *f);        /* copies name            */
-char *program_text(program *p, const char *s);       /* a copy, NULL: no memory */
+int program_merge(program *p, const merge_desc *m);   /* copies operands, tables */
+int program_fn(program *p, const user_fn *f);         /* copies name            */
+char *program_text(program *p, const char *s);        /* a copy, NULL: no memory */
 /* Forgets the rows that were added after there were so many. */
 void program_rewind(program *p, int tensors, int extents, int checks);
 

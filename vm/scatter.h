@@ -85,7 +85,7 @@ struct scatter {
     scatter_operand operand[SCATTER_OPERANDS];
     scatter_factor factor[SCATTER_FACTORS];
     scatter_kernel narrow, wide;
-    int row[2];      /* their rows of the table, by tally_row                  */
+    int row[2];     /* their rows of the table, by tally_row                  */
     row_list *list; /* rows may be listed; NULL: they may not            */
     /* of this run */
     scatter_kernel kernel;

@@ -444,8 +444,7 @@ static bool leaves_nothing(const reader *r)
             continue;
         }
         const int all = x->kind == SINK_HOST ? 1 : reductions_into(r, x);
-        if (!all || r->s->node[r->live[x->a]].uses != 2 * all)
-            return false;
+        if (!all || r->s->node[r->live[x->a]].uses != 2 * all) return false;
     }
     return true;
 }

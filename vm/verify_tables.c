@@ -50,7 +50,8 @@ static stc_status check_tensor(const program *p, int id)
 {
     const prog_tensor *t = &p->tensor[id];
     char why[256];
-    if (t->role > ROLE_WORK || (unsigned)t->type >= TYPE_COUNT || t->policy >= WS_POLICY_COUNT)
+    if (t->role > ROLE_WORK || (unsigned)t->type >= TYPE_COUNT ||
+        t->policy >= WS_POLICY_COUNT)
         return bad(p, "t", id, "there is no such role, type or policy");
     if (t->order < 0 || t->order > STC_MAX_ORDER || t->fmt.order != t->order)
         return bad(p, "t", id, "its order isn't its format's");

@@ -252,7 +252,8 @@ static bexpr *reduction(binder *b, const ast *e)
     }
     for (int i = 0; i < n; i++) {
         if (i == BIND_MAX_INDEX)
-            return bind_null(b, e->at, "a statement has at most %d indices", BIND_MAX_INDEX);
+            return bind_null(b, e->at, "a statement has at most %d indices",
+                             BIND_MAX_INDEX);
         if ((index[i] = bound_index(b, e->child[i], from)) < 0) return NULL;
     }
     bexpr *val = bind_expr(b, e->child[n]);

@@ -14,7 +14,7 @@ typedef struct definition {
     arena a;
     const ast *node;
     const host_fn *host; /* what computes it, NULL: its body */
-    bool busy; /* a function being specialised: meeting it again is recursion */
+    bool busy;           /* a function being specialised: meeting it again is recursion */
 } definition;
 
 definition *scope_find(const scope *s, const char *name, ast_kind kind);

@@ -24,10 +24,10 @@ typedef struct builder {
     const value *fill; /* the result's, in its type; NULL: its own        */
     const pset *space; /* of root                                         */
     int result[STC_MAX_ORDER], nresult; /* the index of each result level       */
-    affine *sub;         /* the coordinate of each result level             */
-    bool everywhere;     /* where a workspace has nothing the result isn\'t its fill */
-    int native;          /* loops run over an operand's levels: native.c    */
-    uint64_t loops;      /* NATIVE_INSERT: the loops besides reductions     */
+    affine *sub;     /* the coordinate of each result level             */
+    bool everywhere; /* where a workspace has nothing the result isn\'t its fill */
+    int native;      /* loops run over an operand's levels: native.c    */
+    uint64_t loops;  /* NATIVE_INSERT: the loops besides reductions     */
     /* not cleared */
     result_loops shared; /* the loops of the result's indices                  */
     term term[MAX_TERMS];
