@@ -26,6 +26,11 @@ typedef struct stay {
     int64_t before[EIGHTS + 1]; /* runs in front of each eight */
 } stay;
 
+/* Elements of any type, by their bits; those of 8 bytes may be two of 4. */
+typedef uint16_t elem_2 __attribute__((may_alias));
+typedef uint32_t elem_4 __attribute__((may_alias));
+typedef uint64_t elem_8 __attribute__((may_alias, aligned(4)));
+
 /* ---- eight lanes -----------------------------------------------------------------------
  */
 
@@ -54,7 +59,7 @@ AVX2 static inline unsigned same_1(const uint8_t *x)
     return (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(a, b)) & 0xff;
 }
 
-AVX2 static inline unsigned same_2(const uint16_t *x)
+AVX2 static inline unsigned same_2(const elem_2 *x)
 {
     const __m128i a = _mm_loadu_si128((const __m128i *)x);
     const __m128i b = _mm_loadu_si128((const __m128i *)(x - 1));
@@ -62,21 +67,21 @@ AVX2 static inline unsigned same_2(const uint16_t *x)
     return (unsigned)_mm_movemask_epi8(_mm_packs_epi16(same, same)) & 0xff;
 }
 
-AVX2 static inline unsigned same_4(const uint32_t *x)
+AVX2 static inline unsigned same_4(const elem_4 *x)
 {
     const __m256i a = _mm256_loadu_si256((const __m256i *)x);
     const __m256i b = _mm256_loadu_si256((const __m256i *)(x - 1));
     return (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(a, b)));
 }
 
-AVX2 static inline unsigned same_half(const uint64_t *x)
+AVX2 static inline unsigned same_half(const elem_8 *x)
 {
     const __m256i a = _mm256_loadu_si256((const __m256i *)x);
     const __m256i b = _mm256_loadu_si256((const __m256i *)(x - 1));
     return (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpeq_epi64(a, b)));
 }
 
-AVX2 static inline unsigned same_8(const uint64_t *x)
+AVX2 static inline unsigned same_8(const elem_8 *x)
 {
     return same_half(x) | same_half(x + 4) << 4;
 }
@@ -89,7 +94,7 @@ AVX2 static inline void stay_1(uint8_t *to, const uint8_t *x, __m128i number)
     _mm_storel_epi64((__m128i *)to, _mm_shuffle_epi8(a, number));
 }
 
-AVX2 static inline void stay_2(uint16_t *to, const uint16_t *x, __m128i number)
+AVX2 static inline void stay_2(elem_2 *to, const elem_2 *x, __m128i number)
 {
     const __m128i twice = _mm_add_epi8(number, number);
     const __m128i byte = _mm_unpacklo_epi8(twice, _mm_add_epi8(twice, _mm_set1_epi8(1)));
@@ -97,7 +102,7 @@ AVX2 static inline void stay_2(uint16_t *to, const uint16_t *x, __m128i number)
     _mm_storeu_si128((__m128i *)to, _mm_shuffle_epi8(a, byte));
 }
 
-AVX2 static inline void stay_4(uint32_t *to, const uint32_t *x, __m128i number)
+AVX2 static inline void stay_4(elem_4 *to, const elem_4 *x, __m128i number)
 {
     const __m256i a = _mm256_loadu_si256((const __m256i *)x);
     _mm256_storeu_si256((__m256i *)to,
@@ -105,7 +110,7 @@ AVX2 static inline void stay_4(uint32_t *to, const uint32_t *x, __m128i number)
 }
 
 /* … of four. */
-AVX2 static inline void stay_half(uint64_t *to, const uint64_t *x, unsigned kept)
+AVX2 static inline void stay_half(elem_8 *to, const elem_8 *x, unsigned kept)
 {
     const __m256i number =
         _mm256_cvtepu8_epi64(_mm_loadl_epi64((const __m128i *)bits_of[kept & 15]));
@@ -157,9 +162,9 @@ AVX2 static inline unsigned begin_fibers(const int32_t *lo, int32_t base)
         return n - first;                                                                  \
     }
 KEPT(1, uint8_t)
-KEPT(2, uint16_t)
-KEPT(4, uint32_t)
-KEPT(8, uint64_t)
+KEPT(2, elem_2)
+KEPT(4, elem_4)
+KEPT(8, elem_8)
 
 #ifdef AVX2
 #define STAY_1(to, x) stay_1(to, x, number)
@@ -181,7 +186,7 @@ KEPT(8, uint64_t)
                 memcpy(v + (n - first), x, EIGHT * sizeof *x);                             \
             } else {                                                                       \
                 const __m128i number = _mm_loadl_epi64((const __m128i *)bits_of[kept]);    \
-                stay_4((uint32_t *)c + (n - first), (const uint32_t *)lo, number);         \
+                stay_4((elem_4 *)c + (n - first), (const elem_4 *)lo, number);             \
                 STAY_##N(v + (n - first), x);                                              \
             }                                                                              \
             s->kept[e] = (uint8_t)kept;                                                    \
@@ -200,9 +205,9 @@ KEPT(8, uint64_t)
     }
 #endif
 WIDE(1, uint8_t)
-WIDE(2, uint16_t)
-WIDE(4, uint32_t)
-WIDE(8, uint64_t)
+WIDE(2, elem_2)
+WIDE(4, elem_4)
+WIDE(8, elem_8)
 
 /* ---- bounds -----------------------------------------------------------------------------
  */
@@ -272,9 +277,9 @@ static void move_into(run_joining *j, const stay *s, int64_t p, int64_t lanes)
         j->f = move_bounds(j->pos, j->f, j->at + total + 1, j->at + total - j->n);         \
     }
 JOIN(1, uint8_t)
-JOIN(2, uint16_t)
-JOIN(4, uint32_t)
-JOIN(8, uint64_t)
+JOIN(2, elem_2)
+JOIN(4, elem_4)
+JOIN(8, elem_8)
 
 bool run_join(run_joining *j, int32_t *c, void *v, const int32_t *lo, const void *x,
               int64_t total, size_t size)

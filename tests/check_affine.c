@@ -330,6 +330,13 @@ enum { OTHERS = sizeof others / sizeof *others };
     "tensor D dense " type " [2,3,40] = random(density=1, seed=3)\ntensor y " result       \
     " " type
 #define ADD_PAIR "y(i,j) = min(p,q: A(i+p,j+q) + B(p,q))"
+#define MAX_PAIR "y(i,j) = max(p,q: A(i+p,j+q) + B(p,q))"
+#define OR_PAIR "y(i,j) = or(p,q: A(i+p,j+q) && B(p,q))"
+#define WIDE_CSR "(i,j) -> (i : dense, j : compressed(index64))"
+/* More taps than are listed. */
+#define MANY_TAPS(type, fill, result)                                                      \
+    "tensor A svec " type " [2300000] fill " fill " = { (7): 1, (1150000): 2, (2200001): " \
+    "3 }\ntensor y " result " " type
 static const statement pairs[] = {
     {PAIR("f64", "inf", "csr", "dense"), ADD_PAIR, ADDED},
     {PAIR("f64", "inf", "csr", "csr"), ADD_PAIR, "affine nest of"},
@@ -340,15 +347,40 @@ static const statement pairs[] = {
      ADDED},
     {PAIR("f64", "inf", "csr", "dense"), "y(j,i) = min(q,p: B(p,q) + A(i+p,2*j+q))", ADDED},
     {PAIR("f64", "inf", "csr", "dense"), "y(i,f) = min(p,q: A(i+p,q+2) + D(p,q,f))", ADDED},
-    {PAIR("f64", "-inf", "csr", "dense"), "y(i,j) = max(p,q: A(i+p,j+q) + B(p,q))", ADDED},
+    {PAIR("f64", "-inf", "csr", "dense"), MAX_PAIR, ADDED},
     {PAIR("f64", "-inf", "csr", "csr"), "y(i,j) = max(p in 0:2, q in 0:3: A(2*i+p,2*j+q))",
      "affine nest"},
     {PAIR("f64", "-inf", "dcsr", "dense"), "y(i,f) = max(p,q: A(i+p,q+2) + D(p,q,f))",
      ADDED},
+    {PAIR("f64", "inf", WIDE_CSR, "dense"), ADD_PAIR, "affine nest of"},
+    {PAIR("f64", "inf", WIDE_CSR, "csr"), ADD_PAIR, "affine nest of"},
+    {PAIR("f64", "-inf", WIDE_CSR, "dense"), MAX_PAIR, "affine nest of"},
+    {PAIR("f64", "-inf", WIDE_CSR, "csr"), MAX_PAIR, "affine nest of"},
+    {PAIR("f64", "-inf", "csr", "csr"), MAX_PAIR, "affine nest of"},
+    {PAIR("bool", "false", WIDE_CSR, "dense"), OR_PAIR, "affine nest of"},
+    {PAIR("f64", "inf", "csr", "dense"), "y(i,j,f) = min(p,q: A(i+p,j+q) + D(p,q,f))",
+     "affine nest of"},
+    {PAIR("f64", "inf", "csr", "csf"), "y(i,j,f) = min(p,q: A(i+p,j+q) + D(p,q,f))",
+     "affine nest of"},
+    {PAIR("f64", "-inf", "csr", "dense"), "y(i,j,f) = max(p,q: A(i+p,j+q) + D(p,q,f))",
+     "affine nest of"},
+    {PAIR("f64", "-inf", "csr", "csf"), "y(i,j,f) = max(p,q: A(i+p,j+q) + D(p,q,f))",
+     "affine nest of"},
+    {PAIR("bool", "false", "csr", "dense"), "y(i,j,f) = or(p,q: A(i+p,j+q) && D(p,q,f))",
+     "affine nest of"},
+    {MANY_TAPS("f64", "inf", "dense"), "y(i) = min(p in 0:1100000: A(2*i+p))",
+     "affine nest of"},
+    {MANY_TAPS("f64", "inf", "svec"), "y(i) = min(p in 0:1100000: A(2*i+p))",
+     "affine nest of"},
+    {MANY_TAPS("f64", "-inf", "dense"), "y(i) = max(p in 0:1100000: A(2*i+p))",
+     "affine nest of"},
+    {MANY_TAPS("f64", "-inf", "svec"), "y(i) = max(p in 0:1100000: A(2*i+p))",
+     "affine nest of"},
+    {MANY_TAPS("bool", "false", "dense"), "y(i) = or(p in 0:1100000: A(2*i+p))",
+     "affine nest of"},
     {PAIR("i64", "9223372036854775807", "csr", "dense"), ADD_PAIR, NULL},
-    {PAIR("bool", "false", "csr", "dense"), "y(i,j) = or(p,q: A(i+p,j+q) && B(p,q))",
-     ADDED},
-    {PAIR("bool", "false", "csr", "csr"), "y(i,j) = or(p,q: A(i+p,j+q) && B(p,q))", NULL},
+    {PAIR("bool", "false", "csr", "dense"), OR_PAIR, ADDED},
+    {PAIR("bool", "false", "csr", "csr"), OR_PAIR, NULL},
     {PAIR("bool", "false", "dcsr", "dense"), "y(i,f) = or(p,q: A(i+p,q+2) && D(p,q,f))",
      ADDED},
 };
