@@ -397,6 +397,9 @@ enum { PAIRS = sizeof pairs / sizeof *pairs };
 #define OF_TYPE(type, format)                                                              \
     "tensor A " format " " type " [12,90] = { (0,3): 2, (1,3): 1, (1,40): 3, (5,41): 1, "  \
     "(5,42): 2, (7,89): 3, (11,0): 1, (11,88): 2 }\ntensor y dense " type
+#define FEW_OF(type)                                                                       \
+    "tensor A csr " type " [12,90] = random(density=0.1, seed=3)\n"                        \
+    "tensor y dense f64"
 #define WINDOW "p in 0:2, q in 0:3: A(2*i+p,2*j+q)"
 #define LANES "rows of lanes"
 #define POOLED "y(i,j) = max(" WINDOW ")"
@@ -456,6 +459,18 @@ static const statement rows_of_lanes[] = {
     {PLANE("csr") "f64", "y(i,j) = A(i,j+3) - A(i,j+60)", LANES},
     {PLANE("csr") "f64", "y(i,j) = T(i) * S(i+j)", LANES},
     {PLANE("csr") "f64 [6,4]", "y(i,j) = T(i) + S(i+j)", LANES},
+    {FEW_OF("bool"), "y(i,j) = sum(" WINDOW ") * 3", LANES},
+    {FEW_OF("i8"), "y(i,j) = max(" WINDOW ")", LANES},
+    {FEW_OF("i16"), "y(i,j) = max(" WINDOW ")", LANES},
+    {FEW_OF("i32"), "y(i,j) = max(" WINDOW ")", LANES},
+    {FEW_OF("i64"), "y(i,j) = max(" WINDOW ")", LANES},
+    {FEW_OF("u8"), "y(i,j) = sum(" WINDOW ") * 3", LANES},
+    {FEW_OF("u16"), "y(i,j) = sum(" WINDOW ") * 3", LANES},
+    {FEW_OF("u32"), "y(i,j) = sum(" WINDOW ") * 3", LANES},
+    {FEW_OF("u64"), "y(i,j) = sum(" WINDOW ") * 3", LANES},
+    {FEW_OF("f32"), "y(i,j) = max(" WINDOW ")", LANES},
+    {FEW_OF("c64"), "y(i,j) = abs(sum(" WINDOW "))", LANES},
+    {FEW_OF("c128"), "y(i,j) = abs(sum(" WINDOW "))", LANES},
 };
 enum { ROWS_OF_LANES = sizeof rows_of_lanes / sizeof *rows_of_lanes };
 
@@ -555,7 +570,7 @@ typedef struct change {
 } change;
 static const change changes[] = {{STC_F64, 64, 0}, {STC_F64, 40, 0}, {STC_F64, 16, 2},
                                  {STC_F64, 9, 0},  {STC_F32, 64, 0}, {STC_F32, 16, 3},
-                                 {STC_I64, 72, 1}};
+                                 {STC_I64, 72, 1}, {STC_I64, 9, 0}};
 enum { CHANGES = sizeof changes / sizeof *changes };
 
 /* An element in `every`, or so, is there. */

@@ -303,6 +303,11 @@ static const struct {
      "tensor S svec f64\n"
      "S(i) = C(i+j) * B(j) * D(i) with reorder(i,j)",
      2},
+    /* a row of lanes at a time: 40 windows in each of two rows, none of them empty */
+    {"tensor C csr f64 [4,42] = random(density=1, seed=3)\n"
+     "tensor y dense f64\n"
+     "y(i,j) = sum(p in 0:2, q in 0:3: C(2*i+p,j+q)) / 6",
+     2 * 40},
 };
 
 START_TEST(visits_what_isnt_empty)

@@ -436,6 +436,23 @@ START_TEST(coordinates_lead_far)
 }
 END_TEST
 
+/* Rows of runs of each integer type, times a factor, added up in 32 bits. */
+START_TEST(rows_are_added_up)
+{
+    static const char *const types[][2] = {{"bool", "i32"}, {"i8", "i32"},  {"i16", "i32"},
+                                           {"i32", "i32"},  {"i64", "i32"}, {"u8", "u32"},
+                                           {"u16", "u32"},  {"u32", "u32"}, {"u64", "u32"}};
+    const char *const *t = types[_i];
+    char text[300];
+    snprintf(text, sizeof text,
+             "tensor B rle %s [5,90]\nB(i,j) = (j / 7) %% 2 == i %% 2\n"
+             "tensor c dense %s [90]\nc(j) = j + 1\n"
+             "tensor y dense %s\ny(i) = B(i,j) * c(j)",
+             t[0], t[1], t[1]);
+    EXPECT(text, "y", 2163, 1932, 2163, 1932, 2163);
+}
+END_TEST
+
 /* Tokens that go round a pattern of two, as runs and element by element, with numbers of
  * either width. */
 START_TEST(patterns_are_written_out)
@@ -542,6 +559,7 @@ Suite *suite_intervals(void)
     tcase_add_test(c, rows_of_runs);
     tcase_add_test(c, coordinates_lead);
     tcase_add_test(c, coordinates_lead_far);
+    tcase_add_loop_test(c, rows_are_added_up, 0, 9);
     tcase_add_test(c, patterns_are_written_out);
     tcase_add_test(c, streams_are_reduced);
     suite_add_tcase(s, c);
