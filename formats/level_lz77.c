@@ -121,8 +121,7 @@ static stc_status lz77_repeat(ctx *cx, level *lv, int64_t parent, int64_t lo, in
     return lz77_token(cx, lv, lo, start, size);
 }
 
-/* ---- whole fibers ----------------------------------------------------------------------
- */
+/* ---- whole fibers ------------------------------------------------------------------- */
 
 /* The open fiber's last token: NONE if it has none, else the position of the value that
  * it repeats; literals repeat none, and may grow. */
@@ -235,8 +234,7 @@ static stc_status lz77_finish(ctx *cx, level *lv, int64_t parents)
     return status ? status : segments_width(cx, lv);
 }
 
-/* ---- checking ---------------------------------------------------------------------------
- */
+/* ---- checking ----------------------------------------------------------------------- */
 
 /* One past the last position that token p of a fiber ending at `hi` reads;
  * NONE: there is none, it makes no sense. */

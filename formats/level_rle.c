@@ -141,8 +141,7 @@ static stc_status rle_join(ctx *cx, level *lv, void *vals, size_t size)
     return STC_OK;
 }
 
-/* ---- whole fibers ----------------------------------------------------------------------
- */
+/* ---- whole fibers ------------------------------------------------------------------- */
 
 /* The bounds of n fibers, each closed but the last one. */
 static stc_status put_bounds(ctx *cx, level *lv, int n, const int *start, int64_t at)

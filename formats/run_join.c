@@ -31,8 +31,7 @@ typedef uint16_t elem_2 __attribute__((may_alias));
 typedef uint32_t elem_4 __attribute__((may_alias));
 typedef uint64_t elem_8 __attribute__((may_alias, aligned(4)));
 
-/* ---- eight lanes -----------------------------------------------------------------------
- */
+/* ---- eight lanes -------------------------------------------------------------------- */
 
 #ifdef AVX2
 /* Row m: the numbers of m's bits. */
@@ -209,8 +208,7 @@ WIDE(2, elem_2)
 WIDE(4, elem_4)
 WIDE(8, elem_8)
 
-/* ---- bounds -----------------------------------------------------------------------------
- */
+/* ---- bounds ------------------------------------------------------------------------- */
 
 int64_t move_bounds(index_array *pos, int64_t f, int64_t p, int64_t gone)
 {
@@ -243,8 +241,7 @@ static void move_into(run_joining *j, const stay *s, int64_t p, int64_t lanes)
     }
 }
 
-/* ---- all of them ------------------------------------------------------------------------
- */
+/* ---- all of them -------------------------------------------------------------------- */
 
 #define JOIN(N, T)                                                                         \
     static void join_##N(run_joining *j, int32_t *c, T *v, const int32_t *lo, const T *x,  \

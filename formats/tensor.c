@@ -272,8 +272,7 @@ stc_status tensor_interleave(tensor *t)
     return STC_OK;
 }
 
-/* ---- the whole -------------------------------------------------------------------------
- */
+/* ---- the whole ---------------------------------------------------------------------- */
 
 void tensor_swap(tensor *a, tensor *b)
 {

@@ -269,8 +269,7 @@ static stc_status compile_job(text_job *job, program **p, machine **mc)
     return st;
 }
 
-/* ---- the public calls -----------------------------------------------------------------
- */
+/* ---- the public calls --------------------------------------------------------------- */
 
 static stc_status decls_copy(stc_program *w, const stc_decl *decl, int count)
 {

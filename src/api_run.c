@@ -240,8 +240,7 @@ stc_status stc_take(stc_program *w, const char *name, stc_tensor **out)
     return out ? find_result(w, name, true, out) : fail_null(&w->m->cx, "out");
 }
 
-/* ---- names ----------------------------------------------------------------------------
- */
+/* ---- names -------------------------------------------------------------------------- */
 
 /* The slot of the i-th name among operands (or results), each name once. */
 static int nth_slot(const program *p, int *i, bool results)

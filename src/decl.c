@@ -155,8 +155,7 @@ static stc_status data_entries(const source *src, const ast *n, scope_tensor *d,
     return st;
 }
 
-/* ---- [[1,2],[3,4]] ----------------------------------------------------------------------
- */
+/* ---- [[1,2],[3,4]] ------------------------------------------------------------------ */
 
 /* The shape of nested lists, from the first of each; ragged ones are refused. */
 static stc_status array_shape(const source *src, const ast *n, int depth, int *order,
@@ -233,8 +232,7 @@ static stc_status data_array(const source *src, const ast *n, scope_tensor *d, t
     return st;
 }
 
-/* ---- files, random, one number ----------------------------------------------------------
- */
+/* ---- files, random, one number ------------------------------------------------------ */
 
 /* As named if it is there, else beside the script. */
 stc_status find_path(ctx *cx, const char *path, const char *dir, char *out, size_t size)

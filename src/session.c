@@ -182,8 +182,7 @@ stc_status session_tensor(stc_session *s, variable *v, tensor **out)
     return STC_OK;
 }
 
-/* ---- the public calls -------------------------------------------------------------------
- */
+/* ---- the public calls --------------------------------------------------------------- */
 
 stc_status stc_session_open(stc_machine *m, stc_session **out)
 {

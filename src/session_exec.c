@@ -130,8 +130,7 @@ static stc_status exec_drop(stc_session *s, const script *in, const ast *n)
     return STC_OK;
 }
 
-/* ---- include --------------------------------------------------------------------------
- */
+/* ---- include ------------------------------------------------------------------------ */
 
 /* The text of a file; out is freed with its cap. */
 static stc_status read_script(ctx *cx, const char *path, char **out, int64_t *cap)
@@ -173,8 +172,7 @@ static stc_status exec_include(stc_session *s, script *in, const ast *n)
     return st;
 }
 
-/* ---- loops and conditions
- * ----------------------------------------------------------------- */
+/* ---- loops and conditions ----------------------------------------------------------- */
 
 enum { ROUND_STEPS = 1 << 12 }; /* what a round of a script's loop counts as */
 
@@ -236,8 +234,7 @@ static stc_status exec_if(stc_session *s, script *in, const ast *n)
                                    : exec_statement(s, in, branch);
 }
 
-/* ---- dispatch
- * -------------------------------------------------------------------------------- */
+/* ---- dispatch ----------------------------------------------------------------------- */
 
 static stc_status exec_statement(stc_session *s, script *in, const ast *n)
 {
@@ -351,8 +348,7 @@ stc_status stc_session_exec(stc_session *s, const char *text, const char *file)
     return exec_text(s, NULL, text, file ? file : "eval");
 }
 
-/* ---- compiling without running
- * ------------------------------------------------------------------ */
+/* ---- compiling without running ------------------------------------------------------ */
 
 static stc_status compile_only(stc_session *s, arena *a, const source *src,
                                explain_texts *texts, program **p, machine **mc)

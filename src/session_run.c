@@ -135,8 +135,7 @@ static stc_status prepare(stc_session *s, const script *in, const ast *statement
     return STC_OK;
 }
 
-/* ---- operands -------------------------------------------------------------------------
- */
+/* ---- operands ----------------------------------------------------------------------- */
 
 /* Tensors made for one run, which the variables take when it has succeeded. */
 typedef struct operands {
@@ -213,8 +212,7 @@ static void operands_done(stc_session *s, prepared *c, operands *o, bool keep)
     mem_free(&s->m->cx, o->block, o->size);
 }
 
-/* ---- running ----------------------------------------------------------------------------
- */
+/* ---- running ------------------------------------------------------------------------ */
 
 static int compare(const void *a, const void *b)
 {

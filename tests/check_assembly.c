@@ -211,8 +211,7 @@ START_TEST(empty_fibers)
 }
 END_TEST
 
-/* ---- intervals, fibers, repeats -------------------------------------------------------
- */
+/* ---- intervals, fibers, repeats ----------------------------------------------------- */
 
 /* All of a row's runs in one call, some rows element by element; gaps are left out in
  * all rows but the second ones. */
@@ -330,8 +329,7 @@ START_TEST(in_bulk)
 }
 END_TEST
 
-/* ---- what is refused -------------------------------------------------------------------
- */
+/* ---- what is refused ---------------------------------------------------------------- */
 
 #define ROWWISE(kind) "(i,j) -> (i : dense, j : " kind ")"
 

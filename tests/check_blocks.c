@@ -17,8 +17,8 @@ static const char *const formats[] = {
     "bcsr(2,4)",
     "bcsr(4,2)",
     "(i,j) -> (i/4 : dense, j/4 : compressed(index64), i%4 : dense, j%4 : dense)",
-    "(i,j) -> (i/4 : dense, j/4 : compressed, i%4 : compressed(nonunique, index64), j%4 : "
-    "singleton(index64))",
+    ("(i,j) -> (i/4 : dense, j/4 : compressed, i%4 : compressed(nonunique, index64), "
+     "j%4 : singleton(index64))"),
     "(i,j) -> (i/2 : dense, j : compressed, i%2 : dense)",
     "(i,j) -> (i/4 : dense, i%4 : dense, j/4 : compressed, j%4 : compressed)",
 };

@@ -59,8 +59,7 @@ static void run(stc_machine *m, stc_session *s, const char *text)
     ck_assert_msg(st == STC_OK, "%s\n%s", text, stc_error(m)->message);
 }
 
-/* ---- matrices -------------------------------------------------------------------------
- */
+/* ---- matrices ----------------------------------------------------------------------- */
 
 static const char *const matrices[] = {
     "1138_bus.mtx", "bcsstk13.mtx", "GD01_b.mtx",     "LFAT5.mtx",
@@ -152,8 +151,7 @@ START_TEST(real_matrices)
 }
 END_TEST
 
-/* ---- tensors ---------------------------------------------------------------------------
- */
+/* ---- tensors ------------------------------------------------------------------------ */
 
 static const char *const tensors[] = {"kg_kinship.tns", "kg_nations.tns",
                                       "kjv_book_chapter_word.tns"};
@@ -209,8 +207,7 @@ START_TEST(real_tensors)
 }
 END_TEST
 
-/* ---- bad files
- * ---------------------------------------------------------------------------- */
+/* ---- bad files ---------------------------------------------------------------------- */
 
 START_TEST(verdicts)
 {

@@ -161,8 +161,7 @@ START_TEST(not_in_parts)
 }
 END_TEST
 
-/* ---- marks -----------------------------------------------------------------------------
- */
+/* ---- marks -------------------------------------------------------------------------- */
 
 /* Stores x at some places of a dense result, marking their lines if there are marks. */
 static stc_status store(tensor *t, int64_t n, const int64_t *at, int count, float x)

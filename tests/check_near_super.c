@@ -397,8 +397,7 @@ static const near_case nests[] = {
 };
 enum { NESTS = sizeof nests / sizeof *nests };
 
-/* ---- coordinates at the ends of 64 bits ------------------------------------------------
- */
+/* ---- coordinates at the ends of 64 bits --------------------------------------------- */
 
 /* R(i) = what c2 reads there, where the table says so. */
 #define READS(merge, open)                                                                 \

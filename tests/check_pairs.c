@@ -140,8 +140,7 @@ START_TEST(every_shape)
 }
 END_TEST
 
-/* ---- what doesn't hold ------------------------------------------------------------------
- */
+/* ---- what doesn't hold -------------------------------------------------------------- */
 
 /* Rows that begin later than the level does, or run into each other: nobody
  * can say what comes out, but nothing else is read or written. */

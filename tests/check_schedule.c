@@ -240,8 +240,7 @@ START_TEST(contractions_of_tensors)
 }
 END_TEST
 
-/* ---- other statements ------------------------------------------------------------------
- */
+/* ---- other statements --------------------------------------------------------------- */
 
 static const struct {
     const char *operands, *statement;
@@ -299,8 +298,7 @@ START_TEST(other_statements)
 }
 END_TEST
 
-/* ---- what can't be done
- * ------------------------------------------------------------------ */
+/* ---- what can't be done ------------------------------------------------------------- */
 
 static const struct {
     const char *with, *words;
@@ -384,8 +382,7 @@ START_TEST(illegal_for_others)
 }
 END_TEST
 
-/* ---- real data
- * ------------------------------------------------------------------------------ */
+/* ---- real data ---------------------------------------------------------------------- */
 
 static const struct {
     const char *file;

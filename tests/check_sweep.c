@@ -426,8 +426,7 @@ START_TEST(in_formats)
 }
 END_TEST
 
-/* ---- what only the host has ------------------------------------------------------------
- */
+/* ---- what only the host has --------------------------------------------------------- */
 
 /* Rows that occur twice, one after the other, and columns that do: each fiber's row, and
  * its columns up to a negative number. */
@@ -521,8 +520,7 @@ START_TEST(lent_duplicates)
 }
 END_TEST
 
-/* ---- integers of one width ------------------------------------------------------------
- */
+/* ---- integers of one width ---------------------------------------------------------- */
 
 static const char *const integers[] = {"i8",  "u8",  "i16", "u16",
                                        "i32", "u32", "i64", "u64"};
@@ -564,8 +562,7 @@ START_TEST(in_their_width)
 }
 END_TEST
 
-/* ---- near misses ----------------------------------------------------------------------
- */
+/* ---- near misses -------------------------------------------------------------------- */
 
 /* near.txt: operands, and in its last line a statement that some handler, format or
  * table nearly fits, or only just. */

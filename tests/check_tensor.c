@@ -190,8 +190,7 @@ START_TEST(too_large)
 }
 END_TEST
 
-/* ---- borrowed arrays ------------------------------------------------------------------
- */
+/* ---- borrowed arrays ---------------------------------------------------------------- */
 
 typedef struct arrays {
     int32_t pos[4], crd[5];

@@ -145,8 +145,7 @@ static int make_corpus(uint64_t seed, bytes *corpus)
     return n;
 }
 
-/* ---- running what is accepted ---------------------------------------------------------
- */
+/* ---- running what is accepted ------------------------------------------------------- */
 
 /* A tensor of what the program says about the name, with random entries. */
 static stc_tensor *operand(gen *g, stc_machine *m, const stc_decl *d)

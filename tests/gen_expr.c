@@ -46,8 +46,7 @@ static void say_index(gen *g, int x, char *out, size_t size)
     gen_say(out, size, "%s", name_of(g, x, buf));
 }
 
-/* ---- accesses -------------------------------------------------------------------------
- */
+/* ---- accesses ----------------------------------------------------------------------- */
 
 static bool suits(const ctensor *t, want w)
 {
@@ -229,8 +228,7 @@ void gen_access(gen *g, want w, char *out, size_t size)
     gen_operand(g, w, &t);
 }
 
-/* ---- leaves
- * ------------------------------------------------------------------------------ */
+/* ---- leaves ------------------------------------------------------------------------- */
 
 static void literal(gen *g, want w, char *out, size_t size)
 {
@@ -261,8 +259,7 @@ static void leaf(gen *g, want w, char *out, size_t size)
         gen_access(g, w, out, size);
 }
 
-/* ---- operators
- * ------------------------------------------------------------------------------ */
+/* ---- operators ---------------------------------------------------------------------- */
 
 static void two(gen *g, want w, int depth, const char *op, char *out, size_t size)
 {

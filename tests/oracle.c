@@ -66,8 +66,7 @@ otensor *oworld_put(oworld *w, const char *name, stc_type type, int order,
     return t;
 }
 
-/* ---- expressions ----------------------------------------------------------------------
- */
+/* ---- expressions -------------------------------------------------------------------- */
 
 static oval eval(ostmt *s, const ast *e);
 
@@ -283,8 +282,7 @@ static oval eval(ostmt *s, const ast *e)
     }
 }
 
-/* ---- assignments ------------------------------------------------------------------------
- */
+/* ---- assignments -------------------------------------------------------------------- */
 
 typedef struct assignment {
     const ast *tree, *right;

@@ -8,8 +8,7 @@
 #include "interval.h"
 #include <string.h>
 
-/* ---- functions -------------------------------------------------------------------------
- */
+/* ---- functions ---------------------------------------------------------------------- */
 
 #if defined(__x86_64__)
 #define WIDE __attribute__((target("avx2")))
@@ -61,8 +60,7 @@ static narrow_fn *narrow_of(int fn, int size)
     }
 }
 
-/* ---- which bodies -----------------------------------------------------------------------
- */
+/* ---- which bodies ------------------------------------------------------------------- */
 
 static bool integer(stc_type t)
 {
@@ -111,8 +109,7 @@ void narrow_start(const machine *mc, ivl_loop *v)
     v->narrow = (uint8_t)type_size(type);
 }
 
-/* ---- a strip
- * ------------------------------------------------------------------------------ */
+/* ---- a strip ------------------------------------------------------------------------ */
 
 /* n times what doesn't vary; integers are little-endian. */
 static void spread(void *to, value x, size_t size, int n)

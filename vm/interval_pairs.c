@@ -212,8 +212,7 @@ static void read_runs(const ivl_loop *v, ivl_pair *w)
     }
 }
 
-/* ---- what they made --------------------------------------------------------------------
- */
+/* ---- what they made ----------------------------------------------------------------- */
 
 /* All lanes that chain c may have, from lane n of the strip on. */
 static void take_lanes(ivl_loop *v, const ivl_pair *w, int c, int n)

@@ -77,8 +77,7 @@ typedef struct row_fns {
 #define TYPE(NAME, name, ctype, CLASS, rank) TYPE_##CLASS(NAME, ctype, rank)
 #include "../formats/types.def"
 
-/* ---- 32 bits -------------------------------------------------------------------------
- */
+/* ---- 32 bits ------------------------------------------------------------------------ */
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #define WIDE __attribute__((target("avx2")))
@@ -164,8 +163,7 @@ WIDE static inline __attribute__((always_inline)) words running(words x)
     }
 #endif
 
-/* ---- choosing --------------------------------------------------------------------------
- */
+/* ---- choosing ----------------------------------------------------------------------- */
 
 /* Of integers: what is summed has their class. */
 static row_fns fns_of(stc_type t, bool wide)

@@ -12,8 +12,7 @@
 #include <string.h>
 
 enum { SLACK = 16, LANES = STRIP - SLACK / 8 }; /* bytes written behind a run, at most */
-/* ---- which loops ----------------------------------------------------------------------
- */
+/* ---- which loops -------------------------------------------------------------------- */
 
 static bool spells(const machine *mc, const ivl_loop *v, const ivl_walk *w)
 {
@@ -184,8 +183,7 @@ void spell_fill(const machine *mc, ivl_loop *v)
     v->g.icol[0].form = COL_ARRAY;
 }
 
-/* ---- runs again ------------------------------------------------------------------------
- */
+/* ---- runs again --------------------------------------------------------------------- */
 
 /* Of lanes [from, to), the first of which has coordinate i: those that differ from the one
  * before, and the first, to `at` and `val`. Blocks in which none does are passed over. */

@@ -48,8 +48,7 @@ void outer_free(machine *mc, super *base)
     mem_free(mc->cx, o->block, o->block_size);
 }
 
-/* ---- whether it pays ------------------------------------------------------------------
- */
+/* ---- whether it pays ---------------------------------------------------------------- */
 
 /* The part of its elements that a tensor stores. */
 static double density(const tensor *t)
@@ -118,8 +117,7 @@ static bool pays(const machine *mc, const outer *o)
     return OUTER_ALWAYS || here * ops <= there;
 }
 
-/* ---- loops ------------------------------------------------------------------------------
- */
+/* ---- loops -------------------------------------------------------------------------- */
 
 static stc_status body(machine *mc, outer *o, int from, int end, const uint8_t *in);
 
@@ -186,8 +184,7 @@ static stc_status body(machine *mc, outer *o, int from, int end, const uint8_t *
     return STC_OK;
 }
 
-/* ---- a run
- * -------------------------------------------------------------------------------- */
+/* ---- a run ------------------------------------------------------------------------- */
 
 /* Where subsections are looked into: by one operand, around the lanes, which settles what
  * is visited, or inside, and then by nothing else that may be missing. */
@@ -219,19 +216,19 @@ static bool fills_rest(const machine *mc, const outer *o)
         v[k] = o->value[k].one;
     for (int k = 0; k < o->nop; k++) {
         const outer_op *x = &o->op[k];
-        const tensor *t = mc->slot[x->a].t;
-        value to = {0}, fill = {0};
         if (x->kind == OUTER_LOOP) continue;
         if (x->kind == OUTER_CONST) {
             v[x->to] = mc->p->konst[x->a].v;
         } else if (x->kind == OUTER_LOAD && memchr(l->operand, x->b, (size_t)l->count)) {
-            v[x->to] = t->fill;
+            v[x->to] = mc->slot[x->a].t->fill;
         } else if (x->kind == OUTER_FN) {
             value a[3] = {{0}};
             for (int j = 0; j < x->nargs; j++)
                 a[j] = v[x->arg[j]];
             if (x->scalar(&v[x->to], &a[0], &a[1], &a[2])) return false;
         } else if (x->kind == OUTER_STORE) {
+            const tensor *t = mc->slot[x->a].t;
+            value to = {0}, fill = {0};
             type_store(t->type, &to, 0, v[x->arg[0]]);
             type_store(t->type, &fill, 0, t->fill);
             if (memcmp(&to, &fill, sizeof to)) return false;

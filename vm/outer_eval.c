@@ -185,8 +185,7 @@ static void other(outer *o, const outer_op *x, const uint8_t *in)
     settle(o, x, in, out);
 }
 
-/* ---- what is stored --------------------------------------------------------------------
- */
+/* ---- what is stored ----------------------------------------------------------------- */
 
 /* The lanes that are: those of the round in whose subsections something is. */
 static const uint8_t *lanes_stored(outer *o, const uint8_t *in)

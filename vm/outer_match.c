@@ -312,8 +312,7 @@ static bool read_insn(reader *r, int k, int d)
     }
 }
 
-/* ---- the nest --------------------------------------------------------------------------
- */
+/* ---- the nest ----------------------------------------------------------------------- */
 
 /* Nothing is left to what comes after the nest. */
 static bool leaves_nothing(const reader *r, const loop *l)

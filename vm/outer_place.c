@@ -9,8 +9,7 @@
 #include "fibers.h"
 #include <string.h>
 
-/* ---- what places are ------------------------------------------------------------------
- */
+/* ---- what places are ---------------------------------------------------------------- */
 
 /* Far from the ends of 64 bits, whatever the loops' indices are. */
 static bool near(const outer *o, const affine_line *x)
@@ -126,8 +125,7 @@ bool outer_places_prepare(machine *mc, outer *o)
     return true;
 }
 
-/* ---- where they stand
- * -------------------------------------------------------------------- */
+/* ---- where they stand --------------------------------------------------------------- */
 
 static void nowhere(outer_stand *s)
 {

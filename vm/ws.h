@@ -165,8 +165,7 @@ int64_t ws_default_capacity(const machine *mc);
  * all arrays have room for all of them. */
 fn_fault ws_merge(workspace *w, const ws_list *acc, const ws_record *record);
 
-/* ---- merging on another thread (ws_pipe.c) --------------------------------------------
- */
+/* ---- merging on another thread (ws_pipe.c) ------------------------------------------ */
 
 /* Hands the accumulation array over to be sorted and merged, and gives an empty
  * one back, once what was handed over before is done. False: nothing has been

@@ -148,8 +148,7 @@ static void lower_keeps(lowering *lo, const cin *store, int before)
         if (l + 1 < store->nsub) EMIT(lo, OP_KEEP, store->target, l, lo->place[l]);
 }
 
-/* ---- nodes -----------------------------------------------------------------------------
- */
+/* ---- nodes -------------------------------------------------------------------------- */
 
 static void forget_loads(lowering *lo)
 {
@@ -514,8 +513,7 @@ void lower_nodes(lowering *lo, const cin *c)
     forget_loads(lo);
 }
 
-/* ---- a statement
- * -------------------------------------------------------------------------- */
+/* ---- a statement -------------------------------------------------------------------- */
 
 static void lower_conversions(lowering *lo)
 {

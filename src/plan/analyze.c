@@ -183,8 +183,7 @@ static bool appends_in_order(const plan *pl, const cin *c, int index)
     return false;
 }
 
-/* ---- levels placed after a loop -------------------------------------------------------
- */
+/* ---- levels placed after a loop ----------------------------------------------------- */
 
 static stc_status place_late(state *st, uint64_t uses, uint64_t before, loop_late *late,
                              int *n)
@@ -238,8 +237,7 @@ static stc_status place_stored(state *st, uint64_t uses, uint64_t before, loop_l
     return STC_OK;
 }
 
-/* ---- one loop
- * ---------------------------------------------------------------------------- */
+/* ---- one loop ----------------------------------------------------------------------- */
 
 typedef struct candidates {
     int n, here; /* the first `here` have a level at this loop       */

@@ -301,8 +301,7 @@ static stc_status build_whole(builder *b, int target, list *out)
     return nest_build(pl, b->shared.index, b->shared.n, b->space, 0, b->root, store, out);
 }
 
-/* ---- the statement --------------------------------------------------------------------
- */
+/* ---- the statement ------------------------------------------------------------------ */
 
 /* Whether a format is assembled while loops over its modes run. */
 static bool appendable(const format *f)

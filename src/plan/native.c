@@ -160,8 +160,7 @@ static void derive_indices(plan *pl, const format *f, const affine *sub, const i
     }
 }
 
-/* ---- the decision ---------------------------------------------------------------------
- */
+/* ---- the decision ------------------------------------------------------------------- */
 
 static bool reads_index(const bexpr *e)
 {

@@ -84,8 +84,7 @@ static stc_status read_indices(const plan *pl, const ast *names, uint64_t has,
     return STC_OK;
 }
 
-/* ---- reductions that move -------------------------------------------------------------
- */
+/* ---- reductions that move ----------------------------------------------------------- */
 
 /* Whether e may be summed before what is around it, down the way from `from`. */
 static const char *blocks_move(const plan *pl, const way *w, int from, int index)
@@ -231,8 +230,7 @@ static stc_status rename_consumer(plan *pl, const ast *names, const precomputed 
     return STC_OK;
 }
 
-/* ---- the command ----------------------------------------------------------------------
- */
+/* ---- the command -------------------------------------------------------------------- */
 
 static stc_status read_policy(plan *pl, const ast *c, int k, prog_tensor *w)
 {
@@ -338,8 +336,7 @@ stc_status schedule_precompute(plan *pl, const ast *c)
     return renamed ? rename_consumer(pl, c->child[3], p) : STC_OK;
 }
 
-/* ---- planning --------------------------------------------------------------------------
- */
+/* ---- planning ----------------------------------------------------------------------- */
 
 /* The level of the result that a subscript walks, STC_MAX_ORDER: none. */
 static int result_level(const plan *pl, const affine *sub)

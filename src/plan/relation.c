@@ -35,8 +35,7 @@ static const char *tensor_name(const plan *pl, const relation *r)
     return pl->p->tensor[r->access->tensor].name;
 }
 
-/* ---- new indices ---------------------------------------------------------------------
- */
+/* ---- new indices -------------------------------------------------------------------- */
 
 stc_status schedule_new_name(const plan *pl, const ast *command, const ast *at)
 {
@@ -215,8 +214,7 @@ stc_status schedule_split(plan *pl, const ast *c)
     return st;
 }
 
-/* ---- fuse ------------------------------------------------------------------------------
- */
+/* ---- fuse --------------------------------------------------------------------------- */
 
 static stc_status fuse_two(plan *pl, const ast *c, int i, int j)
 {
@@ -263,8 +261,7 @@ stc_status schedule_fuse(plan *pl, const ast *c)
     return st;
 }
 
-/* ---- pos -------------------------------------------------------------------------------
- */
+/* ---- pos ---------------------------------------------------------------------------- */
 
 /* The indices of the statement that a fused one is made of, outermost first;
  * 0: not only of such. */
@@ -401,8 +398,7 @@ stc_status schedule_pos(plan *pl, const ast *c)
     return STC_OK;
 }
 
-/* ---- all of them together ---------------------------------------------------------------
- */
+/* ---- all of them together ----------------------------------------------------------- */
 
 static void derive(plan *pl, derived_index d)
 {
@@ -480,8 +476,7 @@ stc_status relation_settle(plan *pl)
     return STC_OK;
 }
 
-/* ---- the order --------------------------------------------------------------------------
- */
+/* ---- the order ---------------------------------------------------------------------- */
 
 /* The statement's index or real child that an index stands for, first or last of
  * the loops that are one right inside the other. */

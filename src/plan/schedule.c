@@ -82,8 +82,7 @@ uint64_t schedule_argument(const plan *pl, const ast *command, int k, const char
     return 0;
 }
 
-/* ---- the order of loops --------------------------------------------------------------
- */
+/* ---- the order of loops ------------------------------------------------------------- */
 
 int schedule_place(const plan *pl, const char *name)
 {
@@ -153,8 +152,7 @@ static stc_status read_reorder(plan *pl, const ast *c)
     return STC_OK;
 }
 
-/* ---- other commands -------------------------------------------------------------------
- */
+/* ---- other commands ----------------------------------------------------------------- */
 
 int schedule_policy(const ast *at)
 {

@@ -275,8 +275,7 @@ void arrays_stride_8(array_data *s)
     sum_of_slices(s, 0, ARRAYS_ROWS, 0, ARRAYS_ROWS, 8);
 }
 
-/* ---- images ---------------------------------------------------------------------------
- */
+/* ---- images ------------------------------------------------------------------------- */
 
 /* The region's entries where one of the pictures has one, too. */
 void arrays_edges(array_data *s)
@@ -301,8 +300,7 @@ void arrays_edges(array_data *s)
     s->stored = n;
 }
 
-/* ---- minimax: where nothing is stored is 0
- * ----------------------------------------------- */
+/* ---- minimax: where nothing is stored is 0 ------------------------------------------ */
 
 /* max over rows of the min over columns. */
 void arrays_minimax(array_data *s)

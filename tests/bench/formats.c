@@ -111,8 +111,7 @@ static raw arrays(const stc_tensor *t)
     return r;
 }
 
-/* ---- one row --------------------------------------------------------------------------
- */
+/* ---- one row ------------------------------------------------------------------------ */
 
 typedef struct bench {
     stc_machine *m;
@@ -215,8 +214,7 @@ static double run_row(const row *r, bool csv, bool *wrong)
     return ratio;
 }
 
-/* ---- memory ---------------------------------------------------------------------------
- */
+/* ---- memory ------------------------------------------------------------------------- */
 
 /* What a run holds at most beside its operand, for 10^7 nonzeros in a matrix of
  * 10^6 x 10^6: 10^12 places. */

@@ -100,8 +100,7 @@ void loop_csb(const raw *a, const raw *x, double *y)
     }
 }
 
-/* ---- y = A v, v in a sparse format ----------------------------------------------------
- */
+/* ---- y = A v, v in a sparse format -------------------------------------------------- */
 
 void loop_svec(const raw *a, const raw *v, double *y)
 {
@@ -157,8 +156,7 @@ void loop_bytes(const raw *a, const raw *v, double *y)
     }
 }
 
-/* ---- conversions ------------------------------------------------------------------------
- */
+/* ---- conversions -------------------------------------------------------------------- */
 
 void convert_coo_csr(const raw *a, made *b)
 {
