@@ -250,7 +250,9 @@ static bool prepare(machine *mc, outer *o, bool *none)
         l->lo = m->lo == ROOT ? 0 : mc->ext[m->lo];
         l->hi = mc->ext[m->hi];
         l->pattern = OUTER_UNKNOWN;
-        if (l->hi > l->lo) o->all *= (double)(l->hi - l->lo);
+        int64_t n;
+        if (__builtin_sub_overflow(l->hi, l->lo, &n)) return false;
+        if (n > 0) o->all *= (double)n;
     }
     for (int d = o->lane; d >= 0; d = o->loop[d].around)
         *none |= o->loop[d].lo >= o->loop[d].hi;
