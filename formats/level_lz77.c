@@ -123,13 +123,6 @@ static stc_status lz77_repeat(ctx *cx, level *lv, int64_t parent, int64_t lo, in
 
 /* ---- whole fibers ------------------------------------------------------------------- */
 
-/* The open fiber's last token: NONE if it has none, else the position of the value that
- * it repeats; literals repeat none, and may grow. */
-typedef struct last_run {
-    int64_t at;
-    bool literals;
-} last_run;
-
 /* Whole fibers' intervals: those of fiber f begin at lo[start[f] … start[f + 1]); all
  * fibers end where the level does, but the last one at `next`. */
 typedef struct whole_fibers {
@@ -139,66 +132,129 @@ typedef struct whole_fibers {
     int64_t next;
 } whole_fibers;
 
-/* Values are at positions from `val` on, and what stays of them goes to lv->size. There is
- * room. */
-static inline __attribute__((always_inline)) void
-put_fibers(level *lv, const whole_fibers *w, char *vals, int64_t val, last_run run,
-           const size_t size)
+static int64_t fiber_end(const level *lv, const whole_fibers *w, int f)
+{
+    return f + 1 < w->n ? lv->base + lv->extent : w->next;
+}
+
+/* The open fiber's last token: NONE if it has none, else the position of the value that
+ * it repeats; literals repeat none, and may grow. */
+typedef struct last_run {
+    int64_t at;
+    bool literals;
+} last_run;
+
+/* Whether lanes are of one element, and come right behind the lane before: where a fiber
+ * ends, at `end`, the next lane isn't further on. Lane 0 comes behind literals, or doesn't.
+ */
+enum { ONE = 1, BEHIND = 2 };
+static void find_kinds(const int32_t *restrict c, int32_t *restrict kind, int64_t lanes,
+                       bool literals, int32_t end)
+{
+    for (int64_t k = 0; k < lanes; k++)
+        kind[k] = (c[k + 1] - c[k] == 1) | ((c[k + 1] <= c[k]) & (c[k] == end - 1));
+    for (int64_t k = 1; k < lanes; k++)
+        kind[k] |= c[k] - c[k - 1] == 1 ? BEHIND : 0;
+    kind[0] |= literals ? BEHIND : 0;
+}
+
+/* Lanes without equal neighbours, in place of the tokens: their coordinates at c[0 …), and
+ * behind them where the last one ends; their positions from `at` on. Those of one element
+ * go on in literals: nothing here branches on who they are. How many tokens are in front of
+ * each lane takes the place of its kind. */
+static int64_t lanes_to_tokens(int32_t *restrict c, int32_t *restrict x,
+                               int32_t *restrict before, int32_t at, int64_t lanes)
+{
+    uint32_t t = 0;
+    for (int64_t k = 0; k < lanes; k++) {
+        const int32_t kind = before[k];
+        before[k] = (int32_t)t;
+        c[t] = c[k];
+        x[2 * t] = at + (int32_t)k;
+        x[2 * t + 1] = ~kind & ONE;
+        t += kind != (ONE | BEHIND);
+    }
+    before[lanes] = (int32_t)t;
+    return t;
+}
+
+/* Equal neighbours become one where the values go, and lanes tokens where these do. There
+ * is room. */
+static bool join_fibers(level *lv, const whole_fibers *w, const char *from, char *vals,
+                        last_run run, size_t size)
 {
     index_array *crd = &lv->a[STC_CRD], *aux = &lv->a[STC_AUX], *pos = &lv->a[STC_POS];
-    const bool narrow = crd->width == 4 && aux->width == 4 && pos->width == 4;
-    int32_t *c = crd->data, *x = aux->data, *bound = (int32_t *)pos->data + pos->len;
-    int64_t tokens = crd->len, at = lv->size;
+    int32_t *c = (int32_t *)crd->data + crd->len;
+    int32_t *bound = (int32_t *)pos->data + pos->len;
+    const int lanes = w->start[w->n] - w->start[0];
+    int skip = w->start[0]; /* lanes that the last run goes on in */
+    while (run.at >= 0 && skip < w->start[1] &&
+           same_value(vals + (size_t)run.at * size,
+                      from + (size_t)(skip - w->start[0]) * size, size))
+        skip++;
+    for (int f = 1; f < w->n; f++)
+        bound[f - 1] = w->start[f] - skip;
+    index_array ends = {.data = bound, .len = w->n - 1, .width = 4, .stride = 4};
+    run_joining j = {.pos = &ends, .base = (int32_t)lv->base};
+    vals += (size_t)lv->size * size;
+    if (!run_join(&j, c, vals, w->lo + skip, from + (size_t)(skip - w->start[0]) * size,
+                  w->start[w->n] - skip, size))
+        return false;
+    int32_t *x = (int32_t *)aux->data + aux->len, *before = x + 2 * lanes;
+    c[j.n] = (int32_t)w->next;
+    find_kinds(c, before, j.n, skip == w->start[0] && run.literals,
+               (int32_t)(lv->base + lv->extent));
+    const int64_t tokens = lanes_to_tokens(c, x, before, (int32_t)lv->size, j.n);
+    for (int f = 1; f < w->n; f++)
+        bound[f - 1] = (int32_t)crd->len + before[bound[f - 1]];
+    if (w->n > 1) lv->open_count = bound[w->n - 2];
+    crd->len += tokens;
+    aux->len += 2 * tokens;
+    lv->size += j.n;
+    return true;
+}
+
+/* The same lane by lane, for elements and numbers of any width, which are there already. */
+static void put_fibers(level *lv, const whole_fibers *w, char *vals, last_run run,
+                       size_t size)
+{
+    index_array *crd = &lv->a[STC_CRD], *aux = &lv->a[STC_AUX], *pos = &lv->a[STC_POS];
+    int64_t val = lv->size;
     for (int f = 0, k = w->start[0]; f < w->n; f++) {
         const int last = w->start[f + 1] - 1;
-        const int64_t end = f + 1 < w->n ? lv->base + lv->extent : w->next;
+        const int64_t end = fiber_end(lv, w, f);
         for (; k <= last; k++, val++) {
             const bool one = (k < last ? w->lo[k + 1] : end) - w->lo[k] == 1;
-            char *to = vals + (size_t)at * size, *v = vals + (size_t)val * size;
+            char *to = vals + (size_t)lv->size * size, *v = vals + (size_t)val * size;
             if (run.at >= 0 && same_value(vals + (size_t)run.at * size, v, size)) continue;
             if (to != v) memcpy(to, v, size);
-            if (one && run.literals) {
-                at++;
-                continue;
+            if (!one || !run.literals) {
+                index_set(crd, crd->len++, w->lo[k]);
+                index_set(aux, aux->len++, lv->size);
+                index_set(aux, aux->len++, !one);
+                run = (last_run){one ? NONE : lv->size, one};
             }
-            if (narrow) {
-                c[tokens] = w->lo[k];
-                x[2 * tokens] = (int32_t)at;
-                x[2 * tokens++ + 1] = !one;
-            } else {
-                index_set(crd, tokens, w->lo[k]);
-                index_set(aux, 2 * tokens, at);
-                index_set(aux, 2 * tokens++ + 1, !one);
-            }
-            run = (last_run){one ? NONE : at, one};
-            at++;
+            lv->size++;
         }
         if (f + 1 == w->n) break;
         run = (last_run){.at = NONE};
-        lv->open_count = tokens;
-        if (narrow) {
-            bound[f] = (int32_t)tokens;
-        } else {
-            index_set(pos, pos->len + f, tokens);
-        }
+        lv->open_count = crd->len;
+        index_set(pos, pos->len + f, crd->len);
     }
-    pos->len += w->n - 1;
-    lv->edges += w->n - 1;
-    crd->len = tokens;
-    aux->len = 2 * tokens;
-    lv->size = at;
 }
 
-/* Room for as many more tokens and positions, and for n fibers. */
+/* Room for as many more tokens and positions, and for n fibers; and for a number for each
+ * token, and one more. */
 static stc_status make_room(ctx *cx, level *lv, int64_t tokens, int64_t n)
 {
     index_array *crd = &lv->a[STC_CRD], *aux = &lv->a[STC_AUX], *pos = &lv->a[STC_POS];
     if (lv->size + tokens > INT32_MAX && (index_widen(cx, aux) || index_widen(cx, pos)))
         return cx->diag.status;
-    if (mem_grow(cx, &crd->data, &crd->cap, crd->len + tokens, (size_t)crd->stride) ||
+    if (mem_grow(cx, &crd->data, &crd->cap, crd->len + tokens + 1, (size_t)crd->stride) ||
         mem_grow(cx, &pos->data, &pos->cap, pos->len + n, (size_t)pos->stride))
         return cx->diag.status;
-    return mem_grow(cx, &aux->data, &aux->cap, aux->len + 2 * tokens, (size_t)aux->stride);
+    return mem_grow(cx, &aux->data, &aux->cap, aux->len + 3 * tokens + 1,
+                    (size_t)aux->stride);
 }
 
 static stc_status lz77_fibers(ctx *cx, level *lv, int64_t parent, int n, const int *start,
@@ -206,20 +262,24 @@ static stc_status lz77_fibers(ctx *cx, level *lv, int64_t parent, int n, const i
                               size_t size)
 {
     const whole_fibers w = {start, lo, n, next};
+    const index_array *a = lv->a;
     last_run last = {.at = NONE};
     int64_t at, pattern;
     if (parent < lv->edges) return refuse_edges(cx, parent, lv->edges);
     if (cover_fibers(cx, lv, parent) || make_room(cx, lv, start[n] - start[0], n))
         return cx->diag.status;
     const int64_t before = lv->size;
-    memmove((char *)vals + (size_t)before * size, from,
-            (size_t)(start[n] - start[0]) * size);
     if (last_token(lv, &at, &pattern))
         last = (last_run){pattern == 1 ? at : NONE, !pattern};
-    size == 1   ? put_fibers(lv, &w, vals, before, last, 1)
-    : size == 4 ? put_fibers(lv, &w, vals, before, last, 4)
-    : size == 8 ? put_fibers(lv, &w, vals, before, last, 8)
-                : put_fibers(lv, &w, vals, before, last, size);
+    const bool narrow =
+        a[STC_CRD].width == 4 && a[STC_AUX].width == 4 && a[STC_POS].width == 4;
+    if (!narrow || !join_fibers(lv, &w, from, vals, last, size)) {
+        memmove((char *)vals + (size_t)before * size, from,
+                (size_t)(start[n] - start[0]) * size);
+        put_fibers(lv, &w, vals, last, size);
+    }
+    lv->a[STC_POS].len += n - 1;
+    lv->edges += n - 1;
     lv->param[0] = next;
     if (lv->param[1] == before) lv->param[1] = lv->size;
     return STC_OK;

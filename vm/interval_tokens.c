@@ -34,40 +34,110 @@ static int64_t rows_of(const ivl_loop *v, const ivl_walk *w, int64_t *first)
 
 /* ---- writing them -------------------------------------------------------------------- */
 
-/* Rows of tokens as runs; false: more than `most`. Aux is of `width` bytes, elements of
- * `size`. */
+/* What is written: coordinates and elements, for which there is room behind the `most`-th;
+ * and the elements that tokens are of, `nvals` of them. */
+enum { FOUR = 4, EIGHT = 8 };
+typedef struct token_out {
+    int32_t *crd;
+    char *v;
+    const char *vals;
+    int64_t most, nvals;
+} token_out;
+
+/* A token of `len` coordinates from i on, as runs behind n of them: how many there are
+ * then; more than `most`: too many, or none, which a host vouched for. */
+static __attribute__((noinline)) int64_t write_any(const token_out *o, int64_t n, int32_t i,
+                                                   int64_t len, int64_t start,
+                                                   int64_t pattern, size_t size)
+{
+    const int64_t runs = pattern == 1 ? 1 : len;
+    if ((uint64_t)runs > (uint64_t)(o->most - n)) return o->most + 1;
+    for (int64_t k = 0, off = 0; k < runs; k++) {
+        o->crd[n + k] = i + (int32_t)k;
+        memcpy(o->v + (size_t)(n + k) * size, o->vals + (size_t)(start + off) * size, size);
+        off = off + 1 == pattern ? 0 : off + 1;
+    }
+    return n + runs;
+}
+
+/* The same; runs and a few literals are eight runs each, whose last ones the next token
+ * writes upon: nothing branches on how many they are. */
+static inline __attribute__((always_inline)) int64_t
+write_token(const token_out *o, int64_t n, int32_t i, int32_t len, int64_t start,
+            int64_t pattern, const size_t size)
+{
+    const int32_t runs = 1 + ((len - 1) & -(pattern != 1));
+    if (pattern > 1 || (uint32_t)runs > EIGHT || n >= o->most - EIGHT ||
+        start > o->nvals - EIGHT)
+        return write_any(o, n, i, len, start, pattern, size);
+    for (int k = 0; k < EIGHT; k++)
+        o->crd[n + k] = i + k;
+    memcpy(o->v + (size_t)n * size, o->vals + (size_t)start * size, EIGHT * size);
+    return n + runs;
+}
+
+/* Four tokens, if all of them are runs. */
 static inline __attribute__((always_inline)) bool
-write_rows(ivl_walk *w, int64_t first, int64_t rows, int64_t most, const char *vals,
+write_four(const token_out *o, int64_t n, const int32_t *crd, const char *aux,
            const size_t size, const int width)
 {
-    const fiber_table t = w->t;
-    const int32_t *crd = t.crd;
-    int64_t *bounds = w->out.bounds;
-    int32_t *to = w->out.crd;
-    char *v = w->out.vals;
-    int64_t p = table_bound(&t, first), n = 0;
-    for (int64_t r = 0; r < rows; r++) {
-        bounds[r] = n;
-        for (const int64_t end = table_bound(&t, first + r + 1); p < end; p++) {
-            const int64_t start = table_entry(t.aux, width, 2 * p);
-            const int64_t pattern = table_entry(t.aux, width, 2 * p + 1);
-            int64_t i = crd[p], off = 1;
-            if (n == most) return false;
-            to[n] = (int32_t)i;
-            memcpy(v + (size_t)n++ * size, vals + (size_t)start * size, size);
-            if (pattern == 1) continue;
-            const int64_t hi = p + 1 < end ? crd[p + 1] : t.hi;
-            if (hi - i > most - n) return false;
-            for (i++; i < hi; i++, n++, off++) {
-                if (off == pattern) off = 0;
-                to[n] = (int32_t)i;
-                memcpy(v + (size_t)n * size, vals + (size_t)(start + off) * size, size);
-            }
-        }
-    }
-    bounds[rows] = n;
+    int64_t others = 0;
+    for (int k = 0; k < FOUR; k++)
+        others |= table_entry(aux, width, 2 * k + 1) ^ 1;
+    if (others || n >= o->most - FOUR) return false;
+    memcpy(o->crd + n, crd, FOUR * sizeof *crd);
+    for (int k = 0; k < FOUR; k++)
+        memcpy(o->v + (size_t)(n + k) * size,
+               o->vals + (size_t)table_entry(aux, width, 2 * k) * size, size);
     return true;
 }
+
+/* Rows of tokens as runs; false: they are too many. A row ends where the next token doesn't
+ * begin further on, so that rows needn't be told apart; how many runs are in front of each
+ * token is noted, for their bounds. Aux is of `width` bytes, elements of `size`. */
+static inline __attribute__((always_inline)) bool write_rows(ivl_walk *w, int64_t first,
+                                                             int64_t rows, token_out o,
+                                                             const size_t size,
+                                                             const int width)
+{
+    const fiber_table t = w->t;
+    const int64_t from = table_bound(&t, first),
+                  total = table_bound(&t, first + rows) - from;
+    const int32_t *crd = (const int32_t *)t.crd + from, top = (int32_t)t.hi;
+    const char *aux = (const char *)t.aux + 2 * from * width;
+    int64_t *before = w->out.before, *bounds = w->out.bounds, n = 0;
+    for (int64_t p = 0; p < total;) {
+        const int64_t stop = total - p < FOUR ? total : p + FOUR;
+        if (p + FOUR == stop &&
+            write_four(&o, n, crd + p, aux + 2 * p * width, size, width)) {
+            for (; p < stop; p++)
+                before[p] = n++;
+            continue;
+        }
+        for (; p < stop; p++) {
+            const int32_t i = crd[p], next = p + 1 < total ? crd[p + 1] : i;
+            const int32_t hi = next + ((top - next) & -(next <= i));
+            before[p] = n;
+            n = write_token(&o, n, i, hi - i, table_entry(aux, width, 2 * p),
+                            table_entry(aux, width, 2 * p + 1), size);
+            if (n > o.most) return false;
+        }
+    }
+    before[total] = n;
+    for (int64_t r = 0; r <= rows; r++)
+        bounds[r] = before[table_bound(&t, first + r) - from];
+    return true;
+}
+
+#define WRITE(NAME, size, width)                                                           \
+    static __attribute__((noinline)) bool write_##NAME(ivl_walk *w, int64_t first,         \
+                                                       int64_t rows, token_out o)          \
+    {                                                                                      \
+        return write_rows(w, first, rows, o, size, width);                                 \
+    }
+WRITE(1, 1, 4)
+WRITE(4, 4, 4)
+WRITE(8, 8, 4)
 
 static stc_status write_out(machine *mc, ivl_walk *w, const tensor *t, int64_t first,
                             int64_t rows, bool *done)
@@ -79,13 +149,15 @@ static stc_status write_out(machine *mc, ivl_walk *w, const tensor *t, int64_t f
     struct ivl_runs *to = &w->out;
     if (mem_grow(mc->cx, &to->crd, &to->crd_cap, most, sizeof *to->crd) ||
         mem_grow(mc->cx, &to->bounds, &to->bounds_cap, rows + 1, sizeof *to->bounds) ||
+        mem_grow(mc->cx, &to->before, &to->before_cap, tokens + 1, sizeof *to->before) ||
         mem_grow(mc->cx, &to->vals, &to->vals_cap, most * (int64_t)size, 1))
         return mc->cx->diag.status;
-    *done = width == 4 && size == 1   ? write_rows(w, first, rows, most, t->vals, 1, 4)
-            : width == 4 && size == 4 ? write_rows(w, first, rows, most, t->vals, 4, 4)
-            : width == 4 && size == 8
-                ? write_rows(w, first, rows, most, t->vals, 8, 4)
-                : write_rows(w, first, rows, most, t->vals, size, width);
+    const token_out o = {
+        .crd = to->crd, .v = to->vals, .vals = t->vals, .most = most, .nvals = t->nvals};
+    *done = width == 4 && size == 1   ? write_1(w, first, rows, o)
+            : width == 4 && size == 4 ? write_4(w, first, rows, o)
+            : width == 4 && size == 8 ? write_8(w, first, rows, o)
+                                      : write_rows(w, first, rows, o, size, width);
     return STC_OK;
 }
 
@@ -144,6 +216,7 @@ void tokens_free(machine *mc, ivl_loop *v)
         struct ivl_runs *x = &v->walk[k].out;
         mem_free(mc->cx, x->crd, (size_t)x->crd_cap * sizeof *x->crd);
         mem_free(mc->cx, x->bounds, (size_t)x->bounds_cap * sizeof *x->bounds);
+        mem_free(mc->cx, x->before, (size_t)x->before_cap * sizeof *x->before);
         mem_free(mc->cx, x->vals, (size_t)x->vals_cap);
     }
 }

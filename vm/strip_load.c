@@ -94,12 +94,13 @@ void class_fill(vclass cls, void *p, int64_t from, int64_t to, value v)
     static void load_##NAME(void *to, const void *vals, const column *at, int n,           \
                             value fill)                                                    \
     {                                                                                      \
-        ct_##CLASS *out = to;                                                              \
+        ct_##CLASS *restrict out = to;                                                     \
         const ctype *v = vals;                                                             \
         const ct_##CLASS f = fill.MEMBER_##CLASS;                                          \
         if (at->form == COL_STEP) {                                                        \
+            v += at->base;                                                                 \
             for (int k = 0; k < n; k++)                                                    \
-                out[k] = READ(v[at->base + k], rank);                                      \
+                out[k] = READ(v[k], rank);                                                 \
         } else if (at->full) {                                                             \
             for (int k = 0; k < n; k++)                                                    \
                 out[k] = READ(v[at->data[k]], rank);                                       \
@@ -216,25 +217,62 @@ void strip_store(stc_type t, void *vals, int64_t pos, const void *from, vclass c
         return;                                                                            \
     }
 
-/* Integers from 0 to 2^52 - 1, as those of bytes are, are the last bits of a double from
- * 2^52 on: there are vectors for that. False: there are others. */
+/* ---- conversions that there are vectors for ----------------------------------------- */
+
+#if defined(__x86_64__)
+#define AVX2 __attribute__((target("avx2")))
+#define HAS_AVX2 (__builtin_cpu_supports("avx2") != 0)
+#else
+#define AVX2
+#define HAS_AVX2 false
+#endif
+
+/* bits: integers from 0 to 2^52 - 1, as those of bytes are, are the last bits of a double
+ * from 2^52 on. whole: reals whose integers have 32 bits. False: there are others. */
+#define FEW(NAME, TARGET)                                                                  \
+    TARGET static bool bits_##NAME(double *restrict out, const uint64_t *restrict in,      \
+                                   int n)                                                  \
+    {                                                                                      \
+        uint64_t any = 0;                                                                  \
+        for (int k = 0; k < n; k++)                                                        \
+            any |= in[k];                                                                  \
+        if (any >> 52) return false;                                                       \
+        for (int k = 0; k < n; k++) {                                                      \
+            const uint64_t bits = in[k] | UINT64_C(0x4330000000000000);                    \
+            double x;                                                                      \
+            memcpy(&x, &bits, sizeof x);                                                   \
+            out[k] = x - 0x1p52;                                                           \
+        }                                                                                  \
+        return true;                                                                       \
+    }                                                                                      \
+    TARGET static bool whole_##NAME(int64_t *restrict out, const double *restrict in,      \
+                                    int n, double least)                                   \
+    {                                                                                      \
+        int64_t others = 0;                                                                \
+        for (int k = 0; k < n; k++)                                                        \
+            others |= (in[k] > least) & (in[k] < 0x1p31) ? 0 : 1;                          \
+        if (others) return false;                                                          \
+        for (int k = 0; k < n; k++)                                                        \
+            out[k] = (int32_t)in[k];                                                       \
+        return true;                                                                       \
+    }
+FEW(plain, )
+FEW(wide, AVX2)
+
 static bool few_bits(double *out, const uint64_t *in, int n)
 {
-    uint64_t any = 0;
-    for (int k = 0; k < n; k++)
-        any |= in[k];
-    if (any >> 52) return false;
-    for (int k = 0; k < n; k++) {
-        const uint64_t bits = in[k] | UINT64_C(0x4330000000000000);
-        double x;
-        memcpy(&x, &bits, sizeof x);
-        out[k] = x - 0x1p52;
-    }
-    return true;
+    return HAS_AVX2 ? bits_wide(out, in, n) : bits_plain(out, in, n);
+}
+
+static bool few_whole(vclass to, int64_t *out, const double *in, int n)
+{
+    const double least = to == CLASS_I64 ? -0x1p31 : -1;
+    return HAS_AVX2 ? whole_wide(out, in, n, least) : whole_plain(out, in, n, least);
 }
 
 void strip_conv(vclass to, vclass from, void *out, const void *in, int n)
 {
+    if (to <= CLASS_U64 && from == CLASS_F64 && few_whole(to, out, in, n)) return;
     if (to == CLASS_F64 && from <= CLASS_U64 && few_bits(out, in, n)) return;
     CONVERT(F64, I64)
     CONVERT(F64, U64)
