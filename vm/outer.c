@@ -13,11 +13,10 @@
 /* Columns of lanes and bytes of masks, once. */
 static bool ready(machine *mc, outer *o)
 {
-    /* columns lie apart by no power of two, which would crowd them into a few sets */
-    enum { MASKS = AFFINE_INDICES + OUTER_OPERANDS + 2, APART = 5 * 64 };
-    const size_t row = OUTER_LANES * sizeof(value) + APART;
+    enum { MASKS = AFFINE_INDICES + OUTER_OPERANDS + 2, ASIDE = 7 };
+    const size_t row = OUTER_COLUMN;
     if (o->block) return true;
-    o->block_size = (size_t)(o->ncolumn + 6) * row + MASKS * OUTER_LANES;
+    o->block_size = (size_t)(o->ncolumn + ASIDE) * row + MASKS * OUTER_LANES;
     char *at = o->block = mem_alloc(mc->cx, o->block_size);
     if (!at) {
         diag_clear(mc->cx); /* there is another way */
@@ -31,7 +30,8 @@ static bool ready(machine *mc, outer *o)
     o->scratch = at;
     o->index = (int64_t *)(at + row);
     o->list = (int *)(at + 2 * row);
-    at += 3 * row;
+    o->one.data = at + 3 * row;
+    at += 4 * row;
     for (int d = 0; d < AFFINE_INDICES; d++, at += OUTER_LANES)
         o->mask[d] = (uint8_t *)at;
     for (int b = 0; b < OUTER_OPERANDS; b++, at += OUTER_LANES)
@@ -159,6 +159,7 @@ static stc_status lanes(machine *mc, outer *o, int k)
         if (o->partial) memset(o->seen, 0, (size_t)o->n);
         if (!outer_visits(o, o->lane, NULL, &visited)) continue;
         const stc_status st = body(mc, o, k + 1, o->op[k].end, visited);
+        outer_forget(o);
         if (st || (polled(mc, o))) return st ? st : mc->cx->diag.status;
     }
     o->x = 0; /* a lane, for the loops around: they visit all or none */
@@ -205,38 +206,105 @@ static bool sees_all(const machine *mc, outer *o)
     return !o->subsections || (leaves == 1 && !(o->partial && others));
 }
 
-/* Whether lanes that the lanes' loop doesn't visit would get what they have anyway: it
- * visits all that any operand has, and of nothing but fills comes the result's fill. */
-static bool fills_rest(const machine *mc, const outer *o)
+/* Whether a round that loop d doesn't make would change nothing: what its operand has is
+ * folded, by a function that the operand's fill is neutral to. (A sum that begins with -0
+ * would become 0.) */
+static bool neutral(const machine *mc, const outer *o, int k)
 {
-    const outer_loop *l = &o->loop[o->lane];
+    const outer_loop *l = &o->loop[o->op[k].a];
+    const outer_op *x = &o->op[k + 1], *f = x + 1;
+    value v;
+    if (!l->inner || l->count != 1 || o->op[k].end != k + 3 || x->kind != OUTER_LOAD ||
+        x->b != l->operand[0] || f->kind != OUTER_FN || f->nargs != 2 ||
+        f->arg[0] != f->to || f->arg[1] != x->to)
+        return false;
+    const tensor *t = mc->slot[x->a].t;
+    const fn_prop *p = &fn_at(f->fn)->identity[0];
+    return p->position == AT_ANY && p->classes >> f->fn_cls & 1 &&
+           fn_constant(p->value, (vclass)f->fn_cls, t->type, &v) &&
+           class_equal((vclass)f->fn_cls, v, t->fill);
+}
+
+/* Place k drives a loop. */
+static bool drives(const outer *o, int k)
+{
+    bool found = false;
+    for (int d = 0; d < o->nloop; d++)
+        found |= memchr(o->loop[d].operand, k, (size_t)o->loop[d].count) != NULL;
+    return found;
+}
+
+/* What a lane gets in which nothing is stored of what the lanes' loop visits. */
+typedef struct empty_lane {
+    const machine *mc;
+    const outer *o;
+    const tensor *t; /* of subsections; NULL: the loop's operands are what is missing */
+    int left;        /* ops that it may take                                         */
     value v[OUTER_VALUES];
-    if (!l->any || !l->inner) return false;
-    for (int k = 0; k < o->nvalue; k++)
-        v[k] = o->value[k].one;
-    for (int k = 0; k < o->nop; k++) {
+} empty_lane;
+
+static bool empty_load(const empty_lane *e, const outer_op *x)
+{
+    const outer_loop *l = &e->o->loop[e->o->lane];
+    const outer_stand *s = &e->o->stand[x->b];
+    if (!e->t) return memchr(l->operand, x->b, (size_t)l->count) != NULL;
+    return s->sparse && s->leaf && s->t == e->t && drives(e->o, x->b);
+}
+
+static bool empty_store(const empty_lane *e, const outer_op *x)
+{
+    const tensor *t = e->mc->slot[x->a].t;
+    value to = {0}, fill = {0};
+    type_store(t->type, &to, 0, e->v[x->arg[0]]);
+    type_store(t->type, &fill, 0, t->fill);
+    return !memcmp(&to, &fill, sizeof to);
+}
+
+/* false: it isn't known, or isn't the result's fill. */
+static bool empty_ops(empty_lane *e, int from, int end)
+{
+    const outer *o = e->o;
+    for (int k = from; k < end; k++) {
         const outer_op *x = &o->op[k];
-        if (x->kind == OUTER_LOOP) continue;
-        if (x->kind == OUTER_CONST) {
-            v[x->to] = mc->p->konst[x->a].v;
-        } else if (x->kind == OUTER_LOAD && memchr(l->operand, x->b, (size_t)l->count)) {
-            v[x->to] = mc->slot[x->a].t->fill;
+        value a[3] = {{0}};
+        if (!e->left--) return false;
+        for (int j = 0; j < x->nargs; j++)
+            a[j] = e->v[x->arg[j]];
+        if (x->kind == OUTER_LOOP) {
+            const outer_loop *l = &o->loop[x->a];
+            if (!l->always && !l->neutral) return false;
+            for (int64_t i = l->lo; i < l->hi; i++)
+                if (!empty_ops(e, k + 1, x->end)) return false;
+            k = x->end - 1;
+        } else if (x->kind == OUTER_CONST) {
+            e->v[x->to] = e->mc->p->konst[x->a].v;
+        } else if (x->kind == OUTER_LOAD && empty_load(e, x)) {
+            e->v[x->to] = e->mc->slot[x->a].t->fill;
         } else if (x->kind == OUTER_FN) {
-            value a[3] = {{0}};
-            for (int j = 0; j < x->nargs; j++)
-                a[j] = v[x->arg[j]];
-            if (x->scalar(&v[x->to], &a[0], &a[1], &a[2])) return false;
-        } else if (x->kind == OUTER_STORE) {
-            const tensor *t = mc->slot[x->a].t;
-            value to = {0}, fill = {0};
-            type_store(t->type, &to, 0, v[x->arg[0]]);
-            type_store(t->type, &fill, 0, t->fill);
-            if (memcmp(&to, &fill, sizeof to)) return false;
-        } else {
+            if (x->scalar(&e->v[x->to], &a[0], &a[1], &a[2])) return false;
+        } else if (x->kind != OUTER_STORE || !empty_store(e, x)) {
             return false;
         }
     }
     return true;
+}
+
+/* Whether lanes that the lanes' loop doesn't visit would get what they have anyway: it
+ * visits all that any operand has, and of nothing but fills comes the result's fill. */
+static bool fills_rest(const machine *mc, const outer *o)
+{
+    enum { AT_MOST = 1000 };
+    const outer_loop *l = &o->loop[o->lane];
+    const bool partly = l->partial && l->count == 1;
+    empty_lane e = {.mc = mc, .o = o, .left = AT_MOST};
+    if (!partly && !(l->any && l->inner)) return false;
+    if (partly) e.t = mc->slot[o->partly].t;
+    for (int k = 0; k < o->nvalue; k++)
+        e.v[k] = o->value[k].one;
+    for (int k = 0; k < o->nop; k++)
+        if (o->op[k].kind == OUTER_LOOP && o->op[k].a == o->lane)
+            return empty_ops(&e, k + 1, o->op[k].end);
+    return false;
 }
 
 /* false: not this way. *none: there is nothing to do. */
@@ -268,8 +336,13 @@ static bool prepare(machine *mc, outer *o, bool *none)
         o->owner[k] = UNLINKED;
         if (o->given[k]) o->value[k].one = mc->v[o->reg[k]];
     }
+    outer_forget(o);
+    o->one.spread = 0;
     o->nlist = 0;
+    for (int k = 0; k < o->nop; k++)
+        if (o->op[k].kind == OUTER_LOOP) o->loop[o->op[k].a].neutral = neutral(mc, o, k);
     o->loop[o->lane].whole = fills_rest(mc, o);
+    if (o->loop[o->lane].whole) o->partial = false;
     return true;
 }
 

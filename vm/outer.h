@@ -27,6 +27,7 @@
  *     outer_lines.c  fibers written out
  *     outer_mask.c   which lanes a round visits
  *     outer_eval.c   the operations
+ *     outer_fold.c   those that are put off, and done together
  *     outer_lane.c   columns: loaded, stored, chosen from, by type
  */
 #ifndef STC_VM_OUTER_H
@@ -38,9 +39,13 @@
 #ifdef STC_SAN
 enum { OUTER_LANES = 8, OUTER_FEW = 1, OUTER_ALWAYS = 1 }; /* small cases get there, too */
 #else
-enum { OUTER_LANES = 512, OUTER_FEW = 16, OUTER_ALWAYS = 0 }; /* fewer aren't worth it */
+enum { OUTER_LANES = 1024, OUTER_FEW = 16, OUTER_ALWAYS = 0 }; /* fewer aren't worth it */
 #endif
 enum { OUTER_OPS = 96, OUTER_VALUES = 48, OUTER_OPERANDS = 8, OUTER_LINES = 8 };
+enum { OUTER_TERMS = 4, OUTER_EDGE = 16 }; /* of a fold at once; lanes without elements */
+/* Bytes of a column: they lie apart by no power of two, which would crowd them into a few
+ * sets of a cache. */
+enum { OUTER_COLUMN = OUTER_LANES * sizeof(value) + 5 * 64 };
 
 /* What happens, in the program's order. */
 typedef enum outer_kind {
@@ -55,10 +60,23 @@ typedef enum outer_kind {
     OUTER_STORE,  /* tensor a at place b = arg[0]                          */
     OUTER_ACC,    /* tensor a at place b = fn(it, arg[0])                  */
 } outer_kind;
+/* A row of outer_fold.def, and which one was looked for. */
+typedef struct outer_fold outer_fold;
+typedef struct outer_memo {
+    const outer_fold *row;
+    int16_t join;
+    uint8_t type;
+    bool known;
+} outer_memo;
+
 typedef struct outer_op {
     uint8_t kind, cls, fn_cls, nargs;
     bool carried; /* `to` has a value from outside the loop that this is in */
     bool sinks;   /* a function whose value the next op stores, and nobody else reads */
+    bool waits;   /* a function that can be put off, */
+    bool turns;   /* and gives the same with its operands exchanged */
+    uint8_t dies; /* arguments that nobody reads after it, as bits */
+    outer_memo memo[2]; /* what joins, what folds */
     int16_t fn;
     uint16_t to, arg[3], a, b, end;
     uint8_t arg_cls[3];
@@ -88,7 +106,8 @@ typedef struct outer_loop {
     bool partial;                    /* it visits subsections, and only those  */
     /* One run. */
     int64_t lo, hi;
-    bool whole; /* what it doesn't visit would store the fill                  */
+    bool whole;   /* what it doesn't visit would store the fill                */
+    bool neutral; /* … changes nothing                                         */
     int nplace;
     uint8_t place[AFFINE_PLACES]; /* that move with it                         */
     /* the pattern that was found last, of which bits are sure and which vary */
@@ -102,6 +121,7 @@ typedef struct outer_lines {
     const level *lv;
     const tensor *t;
     bool last;     /* its positions are values: a line has those, and what is there */
+    int nplace;    /* that may stand on one of its lines                        */
     int64_t lo, n; /* coordinates lo … lo + n - 1                               */
     int64_t ways, *parent; /* which fiber each line is of; NONE                  */
     size_t width, size;    /* bytes of an element; of a line                    */
@@ -125,6 +145,26 @@ typedef struct outer_stand {
     const void *vals;     /* NULL: the tensor's                                */
 } outer_stand;
 
+/* Elements at a step: that of lane `from` is at x, and there are some up to lane `to`;
+ * other lanes, few, have the fill. Each is joined with c. */
+typedef struct outer_term {
+    const void *x;
+    int from, to;
+    value fill, c;
+} outer_term;
+
+/* A value that is put off: terms folded and joined as the row says, from `first` (NULL:
+ * `one` in all lanes) on. No row: the elements of a term. */
+typedef struct outer_late {
+    const outer_fold *row;
+    const void *first;
+    value one;
+    int64_t by;
+    int n;
+    uint8_t type; /* of elements */
+    outer_term term[OUTER_TERMS];
+} outer_late;
+
 typedef struct outer {
     super base;
     /* What the program says. */
@@ -135,7 +175,9 @@ typedef struct outer {
                                    are taken from there                        */
     bool given[OUTER_VALUES];
     uint16_t column[OUTER_VALUES]; /* where lanes of a value go; some share one   */
+    uint8_t cls[OUTER_VALUES];
     int ncolumn;
+    uint64_t load_columns; /* that only loads write */
     affine_place place[AFFINE_PLACES];
     bool subsections; /* some loop is partial,                               */
     uint16_t partly;  /* … over this tensor                                  */
@@ -151,7 +193,12 @@ typedef struct outer {
     int n;          /* and how many they are                               */
     int64_t rounds; /* not counted yet                                 */
     vcolumn value[OUTER_VALUES];
-    uint16_t owner[OUTER_VALUES];  /* the value that wrote to a column last */
+    uint16_t owner[OUTER_VALUES]; /* the value that wrote to a column last */
+    bool put_off[OUTER_VALUES];
+    outer_late late[OUTER_VALUES];
+    uint64_t late_reads; /* columns that these may read           */
+    vcolumn one;         /* what a fold begins with, in all lanes */
+    uint8_t one_cls;
     uint8_t *mask[AFFINE_INDICES]; /* of each loop's round: bytes, 0 or 1 */
     uint8_t *bits[OUTER_OPERANDS]; /* of operands that vary               */
     uint8_t *seen, *stored;        /* lanes in whose subsections something is; that
@@ -186,7 +233,7 @@ void outer_places_move(const machine *mc, outer *o, int d);
 outer_lines *outer_lines_of(outer *o, const tensor *t, const level *lv);
 bool outer_lines_ready(machine *mc, outer *o);
 void outer_lines_begin(outer *o);
-const void *outer_line(outer_lines *lines, int64_t parent, const uint8_t **there);
+const void *outer_line(outer *o, outer_lines *lines, int64_t parent, const uint8_t **there);
 void outer_lines_free(machine *mc, outer *o);
 
 /* outer_mask.c: the lanes that a round of loop d visits, of those in `in` (NULL: all);
@@ -205,6 +252,20 @@ stc_status outer_eval(machine *mc, outer *o, const outer_op *x, const uint8_t *i
 /* Op x and the next one, which stores it, at once; false: not this time. */
 bool outer_sink(machine *mc, outer *o, const outer_op *x, const uint8_t *in,
                 stc_status *st);
+
+/* outer_fold.c: whether there is a kernel that takes function fn. Op x, two arguments for
+ * all lanes, put off; false: it is to be done now. Value v, which is elements. */
+bool outer_fold_has(int fn);
+bool outer_put_off_function(outer *o, const outer_op *x);
+void outer_put_off_load(outer *o, int v, const outer_term *x, int64_t by, stc_type type);
+/* The column of value v, to be written; what reads it yet is worked out before. */
+void *outer_column(outer *o, int v);
+/* What is put off, worked out in v's column, or where `out` says; what is in a line that is
+ * written over is left in columns. At the end of a row's part, nothing is waited for. */
+void outer_settle(outer *o, int v);
+void outer_settle_at(outer *o, int v, void *out);
+void outer_leave_line(outer *o, const char *line, size_t size);
+void outer_forget(outer *o);
 
 /* outer_lane.c: n elements, `by` apart, from vals[at] on; columns of a class. */
 void outer_load(stc_type t, void *out, const void *vals, int64_t at, int64_t by, int n);

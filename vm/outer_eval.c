@@ -2,22 +2,14 @@
  *
  * A value is one for all lanes or a column, its own or the operand's memory. Where a mask
  * leaves lanes out, what they had from outside the loop stays; values that begin in the
- * loop may be anything there, and nobody reads them.
+ * loop may be anything there, and nobody reads them. What all lanes do may be put off
+ * (outer_fold.c).
  */
 #include "outer.h"
 #include "super.h"
 #include <string.h>
 
 /* ---- columns ----------------------------------------------------------------------- */
-
-/* The column of value v, to be written. */
-static void *column_of(outer *o, int v)
-{
-    const int at = o->column[v];
-    if (o->owner[at] != v) o->value[v].spread = 0;
-    o->owner[at] = (uint16_t)v;
-    return o->value[v].data;
-}
 
 /* The lanes that an op is done for. */
 static int lanes_of(const outer *o)
@@ -28,8 +20,9 @@ static int lanes_of(const outer *o)
 static const void *spread(outer *o, int v, vclass cls)
 {
     vcolumn *c = &o->value[v];
+    if (o->put_off[v]) outer_settle(o, v);
     if (c->p) return c->p;
-    column_of(o, v);
+    outer_column(o, v);
     class_fill(cls, c->data, c->spread, o->n, c->one);
     if (c->spread < o->n) c->spread = o->n;
     return c->data;
@@ -45,8 +38,10 @@ static const void *argument(outer *o, const outer_op *x, int k)
     return o->picked[k];
 }
 
-static void set_one(vcolumn *c, value v)
+static void set_one(outer *o, int to, value v)
 {
+    vcolumn *c = &o->value[to];
+    o->put_off[to] = false;
     if (memcmp(&v, &c->one, sizeof v)) c->spread = 0;
     c->p = NULL;
     c->one = v;
@@ -55,7 +50,7 @@ static void set_one(vcolumn *c, value v)
 /* What op x works out goes to its value's own column, or aside if lanes are left out. */
 static void *target(outer *o, const outer_op *x, const uint8_t *in)
 {
-    return (in || o->nlist) && x->carried ? o->scratch : column_of(o, x->to);
+    return (in || o->nlist) && x->carried ? o->scratch : outer_column(o, x->to);
 }
 
 /* Lanes of `from`, a column or one value, into x's value. */
@@ -65,13 +60,15 @@ static void settle(outer *o, const outer_op *x, const uint8_t *in, const void *f
     const size_t size = class_size((vclass)x->cls);
     if ((in || o->nlist) && x->carried) {
         const void *was = spread(o, x->to, (vclass)x->cls);
-        if (was != c->data) memcpy(column_of(o, x->to), was, (size_t)o->n * size);
+        void *own = outer_column(o, x->to);
+        if (was != own) memcpy(own, was, (size_t)o->n * size);
         if (o->nlist)
             outer_place(size, c->data, from, o->list, o->nlist);
         else
             outer_choose(size, c->data, from, in, o->n);
         from = c->data;
     }
+    o->put_off[x->to] = false;
     c->p = from;
     if (from != c->data) return;
     c->spread = 0;
@@ -81,7 +78,7 @@ static void settle(outer *o, const outer_op *x, const uint8_t *in, const void *f
 static void settle_one(outer *o, const outer_op *x, const uint8_t *in, value v)
 {
     if ((!in && !o->nlist) || !x->carried) {
-        set_one(&o->value[x->to], v);
+        set_one(o, x->to, v);
         return;
     }
     class_fill((vclass)x->cls, o->scratch, 0, lanes_of(o), v);
@@ -89,6 +86,13 @@ static void settle_one(outer *o, const outer_op *x, const uint8_t *in, value v)
 }
 
 /* ---- what is read and worked out ----------------------------------------------------- */
+
+/* Lanes beyond an operand's edges are few enough to be done by themselves. */
+static bool few_missing(const outer *o, int64_t from, int64_t to)
+{
+    enum { LONG = 256 }; /* copying a short row costs less */
+    return o->n >= LONG && from - o->x <= OUTER_EDGE && o->x + o->n - to <= OUTER_EDGE;
+}
 
 static void load(const machine *mc, outer *o, const outer_op *x, const uint8_t *in)
 {
@@ -113,6 +117,15 @@ static void load(const machine *mc, outer *o, const outer_op *x, const uint8_t *
     const bool whole = from == o->x && to == end;
     if (whole && s->step == 1 && class_type(cls) == t->type) {
         settle(o, x, in, (const char *)vals + at * (int64_t)class_size(cls));
+        return;
+    }
+    if (!in && !o->nlist && (whole || few_missing(o, from, to))) {
+        const char *first = (const char *)vals + at * (int64_t)type_size(t->type);
+        const outer_term e = {.x = first,
+                              .from = (int)(from - o->x),
+                              .to = (int)(to - o->x),
+                              .fill = t->fill};
+        outer_put_off_load(o, x->to, &e, s->step, t->type);
         return;
     }
     const bool part = o->nlist != 0;
@@ -155,6 +168,7 @@ static bool function(outer *o, const outer_op *x, const uint8_t *in)
         settle_one(o, x, in, v);
         return !fault;
     }
+    if (!in && !o->nlist && outer_put_off_function(o, x)) return true;
     void *out = target(o, x, in);
     const bool fine = work_out(o, x, out);
     settle(o, x, in, out);
@@ -237,12 +251,16 @@ static stc_status store(machine *mc, outer *o, const outer_op *x, const uint8_t 
     if (s->from > o->x || s->to < o->x + o->n) return SUPER_REPLAY;
     in = lanes_stored(o, in);
     const int64_t at = s->base + s->step * o->x, end = at + s->step * (o->n - 1);
-    const void *from = spread(o, x->arg[0], cls);
     r->stores += (uint64_t)o->n;
     const bool all = x->kind == OUTER_STORE && s->step == 1 && !in;
     if (have_places(mc, r, at < end ? at : end, at < end ? end - at + 1 : at - end + 1,
                     all))
         return mc->cx->diag.status;
+    if (all && o->put_off[x->arg[0]] && class_type(cls) == r->t->type) {
+        outer_settle_at(o, x->arg[0], (char *)r->t->vals + at * (int64_t)class_size(cls));
+        return STC_OK;
+    }
+    const void *from = spread(o, x->arg[0], cls);
     if (x->kind == OUTER_ACC) {
         outer_load(r->t->type, o->scratch, r->t->vals, at, s->step, o->n);
         x->array(o->scratch, o->scratch, from, NULL, o->n);
@@ -260,6 +278,10 @@ bool outer_sink(machine *mc, outer *o, const outer_op *x, const uint8_t *in, stc
     if (in || o->partial || s->step != 1 || class_type((vclass)x->cls) != r->t->type ||
         s->from > o->x || s->to < o->x + o->n || all_one(o, x))
         return false;
+    if (outer_put_off_function(o, x)) {
+        *st = store(mc, o, to, in);
+        return true;
+    }
     const int64_t at = s->base + o->x;
     *st = have_places(mc, r, at, o->n, true);
     if (*st) return true;
@@ -269,7 +291,17 @@ bool outer_sink(machine *mc, outer *o, const outer_op *x, const uint8_t *in, stc
     return true;
 }
 
-stc_status outer_eval(machine *mc, outer *o, const outer_op *x, const uint8_t *in)
+/* Values that nobody reads any more. */
+static void leave(outer *o, const outer_op *x)
+{
+    for (int k = 0; x->dies >> k; k++)
+        if (x->dies >> k & 1) {
+            o->put_off[x->arg[k]] = false;
+            o->value[x->arg[k]].p = NULL;
+        }
+}
+
+static stc_status operation(machine *mc, outer *o, const outer_op *x, const uint8_t *in)
 {
     switch ((outer_kind)x->kind) {
     case OUTER_CONST:
@@ -290,4 +322,11 @@ stc_status outer_eval(machine *mc, outer *o, const outer_op *x, const uint8_t *i
         other(o, x, in);
         return STC_OK;
     }
+}
+
+stc_status outer_eval(machine *mc, outer *o, const outer_op *x, const uint8_t *in)
+{
+    const stc_status st = operation(mc, o, x, in);
+    leave(o, x);
+    return st;
 }

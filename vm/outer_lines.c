@@ -3,20 +3,28 @@
  * byte each for what is there.
  *
  * Neighbouring rounds read the same fibers, so lines are kept: those of a few hundred
- * parents, each where its number says, for the run. Where a cursor opens must depend on
- * its parent's position alone (CAP_SUBSECT); duplicates are summed, as loads do it.
+ * parents, each where its number says or close by, for the run. One that a place stands on
+ * isn't written over; nor is one that a value still is in, before that has its own column.
+ * Where a cursor opens must depend on its parent's position alone (CAP_SUBSECT);
+ * duplicates are summed, as loads do it.
  */
 #include "outer.h"
 #include "fibers.h"
 #include <string.h>
 
-enum { LINES_BYTES = 1 << 20, LINE_MAX_BYTES = 1 << 27 };
+#ifdef STC_SAN
+enum { LINES_BYTES = 0 }; /* few, so that small cases write over some */
+#else
+enum { LINES_BYTES = 1 << 20 };
+#endif
+enum { LINE_MAX_BYTES = 1 << 27 };
 
-/* Lines so long that a few are all there is room for, or many short ones. */
+/* One for each place that may stand on one, and the one that comes; or many short ones. */
 static int64_t ways_of(const outer_lines *x, int64_t parents)
 {
     int64_t ways = 1;
-    while (ways < parents && 2 * ways * (int64_t)x->size <= LINES_BYTES)
+    while (ways < parents &&
+           (ways <= x->nplace || 2 * ways * (int64_t)x->size <= LINES_BYTES))
         ways *= 2;
     return ways;
 }
@@ -38,6 +46,8 @@ static bool worthwhile(const outer *o, const outer_lines *x, int64_t parents)
 
 static bool ready(machine *mc, outer_lines *x)
 {
+    x->ways = ways_of(x, parents_of(x->t, x->lv));
+    if (x->ways > LINE_MAX_BYTES / (int64_t)x->size) return false;
     const size_t lines = (size_t)x->ways * (x->size + sizeof *x->parent);
     if (x->block_size < lines) {
         mem_free(mc->cx, x->block, x->block_size);
@@ -72,7 +82,10 @@ outer_lines *outer_lines_of(outer *o, const tensor *t, const level *lv)
 {
     enum { ALIGN = 16 };
     for (int k = 0; k < o->nlines; k++)
-        if (o->lines[k].lv == lv) return &o->lines[k];
+        if (o->lines[k].lv == lv) {
+            o->lines[k].nplace++;
+            return &o->lines[k];
+        }
     const bool last = lv == &t->level[t->fmt.levels - 1];
     if (o->nlines == OUTER_LINES || !(lv->kind->caps & CAP_SUBSECT) ||
         !(lv->props & (last ? PROP_ORDERED | PROP_UNIQUE : PROP_UNIQUE)))
@@ -81,13 +94,13 @@ outer_lines *outer_lines_of(outer *o, const tensor *t, const level *lv)
     x->lv = lv;
     x->t = t;
     x->last = last;
+    x->nplace = 1;
     x->lo = lv->base;
     x->n = lv->extent;
     x->width = last ? type_size(t->type) : sizeof(int64_t);
     if (x->n <= 0 || x->n > LINE_MAX_BYTES / (int64_t)(x->width + 1)) return NULL;
     const size_t size = (size_t)x->n * (x->width + last);
     x->size = (size + ALIGN - 1) / ALIGN * ALIGN;
-    x->ways = ways_of(x, parents_of(t, lv));
     if (!worthwhile(o, x, parents_of(t, lv))) return NULL;
     o->nlines++;
     return x;
@@ -152,13 +165,34 @@ static void put_all(outer_lines *x, int64_t parent, char *out, uint8_t *there)
             if (cursor_stand(&c, i)) put(x, out, there, i - x->lo, c.at, c.at_end);
 }
 
-const void *outer_line(outer_lines *x, int64_t parent, const uint8_t **there)
+/* Whether a place stands on the line. */
+static bool stood_on(const outer *o, const outer_lines *x, const char *line)
 {
-    const int64_t way = parent & (x->ways - 1);
+    for (int k = 0; x->last && k < o->nplace; k++)
+        if (o->stand[k].lines == x && o->stand[k].vals == line) return true;
+    return false;
+}
+
+/* Where the line of `parent` is, or is to be. */
+static int64_t way_of(const outer *o, const outer_lines *x, int64_t parent)
+{
+    const int64_t all = x->ways - 1, near = all < x->nplace ? all : x->nplace;
+    for (int64_t k = 0; k <= near; k++)
+        if (x->parent[(parent + k) & all] == parent) return (parent + k) & all;
+    int64_t way = parent & all;
+    for (int64_t k = 0; k < near && stood_on(o, x, x->data + (size_t)way * x->size); k++)
+        way = (way + 1) & all;
+    return way;
+}
+
+const void *outer_line(outer *o, outer_lines *x, int64_t parent, const uint8_t **there)
+{
+    const int64_t way = way_of(o, x, parent);
     char *out = x->data + (size_t)way * x->size;
     uint8_t *bytes = (uint8_t *)out + (size_t)x->n * x->width;
     *there = x->last ? bytes : NULL;
     if (x->parent[way] == parent) return out;
+    if (x->last && x->parent[way] != NONE) outer_leave_line(o, out, x->size);
     x->parent[way] = parent;
     if (x->last) {
         type_store(x->t->type, out, 0, x->t->fill);

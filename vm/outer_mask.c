@@ -93,7 +93,7 @@ bool outer_visits(outer *o, int d, const uint8_t *in, const uint8_t **out)
     uint64_t sure = 0, vary = 0;
     int nbits = 0;
     *out = in;
-    if ((l->always && !o->partial) || l->whole) return true;
+    if (((l->always || l->neutral) && !o->partial) || l->whole) return true;
     for (int b = 0; b < l->count; b++) {
         const outer_stand *s = &o->stand[l->operand[b]];
         lanes which = LANES_ALL;
@@ -104,6 +104,7 @@ bool outer_visits(outer *o, int d, const uint8_t *in, const uint8_t **out)
         vary |= UINT64_C(1) << b;
         nbits++;
     }
+    if (l->neutral) return true;
     if (l->pattern == OUTER_UNKNOWN || l->sure != sure || l->vary != vary) {
         l->sure = sure;
         l->vary = vary;

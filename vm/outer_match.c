@@ -15,7 +15,6 @@ typedef struct reader {
     outer *o;
     const value_reads *reads;
     int def[OUTER_VALUES]; /* the loop in which each value is written first, or NONE */
-    uint8_t cls[OUTER_VALUES];
 } reader;
 
 /* ---- values ------------------------------------------------------------------------ */
@@ -59,7 +58,7 @@ static bool writes(reader *r, outer_op *x, uint16_t reg, int d)
     if (fresh) {
         r->o->given[x->to] = false;
         r->def[x->to] = d;
-        r->cls[x->to] = x->cls;
+        r->o->cls[x->to] = x->cls;
         return true;
     }
     x->carried = r->def[x->to] != d;
@@ -199,6 +198,11 @@ static bool read_function(reader *r, const uint16_t *x, int nargs, int d)
         op->arg[k] = value_of(r, x[3 + k]);
         op->arg_cls[k] = (uint8_t)fn_operand_class(x[1], (vclass)x[2], k);
     }
+    op->waits = nargs == 2 && outer_fold_has(x[1]);
+    /* the order of zeros of both signs tells in what is idempotent: the least, the greatest
+     */
+    const uint8_t flags = fn_at(x[1])->flags & (FP_COMMUTATIVE | FP_IDEMPOTENT);
+    op->turns = flags == FP_COMMUTATIVE;
     r->o->faults |= (fn_at(x[1])->flags & FP_FAULTS) && x[2] <= CLASS_U64;
     return writes(r, op, x[0], d);
 }
@@ -233,7 +237,7 @@ static bool read_copy(reader *r, outer_kind kind, const uint16_t *x, uint16_t ar
     op->nargs = 1;
     op->arg[0] = value_of(r, arg);
     op->a = x[1];
-    op->cls = op->arg_cls[0] = r->cls[op->arg[0]];
+    op->cls = op->arg_cls[0] = r->o->cls[op->arg[0]];
     return !r->o->given[op->arg[0]] && writes(r, op, x[0], d);
 }
 

@@ -167,9 +167,9 @@ static void descend(outer_stand *s, const outer_stand *up, int64_t c, int64_t n)
     s->step = (int64_t)((uint64_t)up->step * width + (uint64_t)n);
 }
 
-static void stand_on_line(outer_stand *s, int64_t parent, int64_t c, int64_t n)
+static void stand_on_line(outer *o, outer_stand *s, int64_t parent, int64_t c, int64_t n)
 {
-    const void *line = outer_line(s->lines, parent, &s->there);
+    const void *line = outer_line(o, s->lines, parent, &s->there);
     s->base = c - s->lo;
     s->step = n;
     if (s->leaf) {
@@ -206,7 +206,7 @@ static void move(const machine *mc, outer *o, int k)
     s->there = up->there;
     s->vals = up->vals;
     if (!s->range) {
-        stand_on_line(s, parent, c, n);
+        stand_on_line(o, s, parent, c, n);
     } else if (before) {
         const outer_stand above = {.base = parent};
         descend(s, &above, c, n);

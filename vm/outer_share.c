@@ -3,13 +3,16 @@
  * cache. (Linear scan: Poletto and Sarkar, TOPLAS 1999, for straight-line code.)
  *
  * Values that are written in several places, or read in a loop further in, keep a column
- * of their own; and so do constants, which are written out once and for all.
+ * of their own; so do constants, which are written out once and for all, and what is
+ * loaded, which is seldom in a column, and may be read late (outer_fold.c).
  */
 #include "outer.h"
 
 typedef struct life {
     int loop, last; /* the loop in which it is written; the op that reads it last */
     bool alone;     /* it shares its column with nobody                         */
+    bool lasts;     /* … and may be read in other rounds, or loops              */
+    bool loaded;    /* nothing but loads writes it                              */
 } life;
 
 static bool writes(const outer_op *x)
@@ -30,13 +33,14 @@ static void live(outer *o, int from, int end, int d, life *of)
         for (int j = 0; j < x->nargs; j++) {
             life *arg = &of[x->arg[j]];
             x->full[j] = arg->loop != d;
-            arg->alone |= x->full[j];
+            arg->lasts |= x->full[j];
             arg->last = k;
         }
         if (!writes(x)) continue;
         life *to = &of[x->to];
-        to->alone |=
+        to->lasts |=
             to->loop != UNLINKED || x->kind == OUTER_CONST || x->kind == OUTER_EXTENT;
+        to->loaded &= x->kind == OUTER_LOAD;
         if (to->loop == UNLINKED) to->loop = d;
         to->last = k;
     }
@@ -68,17 +72,28 @@ void outer_share(outer *o)
     uint16_t idle[OUTER_VALUES];
     int nidle = 0;
     for (int v = 0; v < o->nvalue; v++)
-        of[v] = (life){.loop = UNLINKED, .last = -1, .alone = o->given[v]};
+        of[v] = (life){.loop = UNLINKED, .last = -1, .lasts = o->given[v], .loaded = true};
     live(o, 0, o->nop, -1, of);
     o->ncolumn = 0;
+    o->load_columns = 0;
+    for (int v = 0; v < o->nvalue; v++) {
+        of[v].loaded &= !o->given[v];
+        of[v].alone = of[v].lasts || of[v].loaded;
+        if (of[v].loaded) o->load_columns |= UINT64_C(1) << o->ncolumn;
+        if (of[v].alone) o->column[v] = (uint16_t)o->ncolumn++;
+    }
+    for (int k = 0; k < o->nop; k++) {
+        outer_op *x = &o->op[k];
+        for (int j = 0; j < x->nargs; j++)
+            if (!of[x->arg[j]].lasts && of[x->arg[j]].last == k)
+                x->dies |= (uint8_t)(1 << j);
+    }
     for (int k = 0; k + 1 < o->nop; k++) {
         outer_op *x = &o->op[k], *next = x + 1;
         x->sinks = x->kind == OUTER_FN && next->kind == OUTER_STORE &&
-                   next->arg[0] == x->to && !of[x->to].alone && of[x->to].last == k + 1 &&
+                   next->arg[0] == x->to && !of[x->to].lasts && of[x->to].last == k + 1 &&
                    x->cls == next->cls;
     }
-    for (int v = 0; v < o->nvalue; v++)
-        if (of[v].alone) o->column[v] = (uint16_t)o->ncolumn++;
     for (int k = 0; k < o->nop; k++) {
         const outer_op *x = &o->op[k];
         const bool fresh = writes(x) && !of[x->to].alone;

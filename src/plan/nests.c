@@ -147,12 +147,27 @@ static bool space_sparse(const plan *pl, const pset *s)
     return false;
 }
 
+/* r's elements are so few that to visit all costs less than to count those stored. */
+static bool few_elements(const plan *pl, const bexpr *r)
+{
+    enum { FEW = 32 };
+    int64_t n = 1;
+    for (int k = 0; k < r->nindex; k++) {
+        const bindex *x = &pl->s->index[r->indices[k]];
+        const extent *hi = &pl->p->ext[x->hi];
+        if (x->lo >= 0 || hi->op != EXT_CONST || hi->k > FEW) return false;
+        n *= hi->k;
+        if (n > FEW) return false;
+    }
+    return true;
+}
+
 /* Where an idempotent function needs all of r's elements, but those that aren't
  * stored are all the same, one of them does: the space of the others, or NULL. */
 static const pset *rest_space(plan *pl, const bexpr *r)
 {
     uint8_t needed = FP_ASSOCIATIVE | FP_COMMUTATIVE | FP_IDEMPOTENT;
-    if ((reduce_flags(r) & needed) != needed ||
+    if ((reduce_flags(r) & needed) != needed || few_elements(pl, r) ||
         expr_fill(pl, r->args[0]).kind == FILL_VARIES)
         return NULL;
     const pset *s = expr_space(pl, r->args[0], NULL);
