@@ -51,10 +51,38 @@ bool lead_start(ivl_loop *v)
     return v->led != NULL;
 }
 
+/* Whole rows that follow each other, as many as there is room for: their lanes; 0: there is
+ * none, or they aren't so. */
+static int whole_rows(ivl_loop *v)
+{
+    ivl_walk *w = v->led;
+    const fiber_table *t = &w->t;
+    if (v->open || t->bounds_width != 4 || !w->parent || w->parent->form != COL_STEP)
+        return 0;
+    const int32_t *b = (const int32_t *)t->bounds + w->parent->base + v->lane;
+    const int32_t from = b[0];
+    const int left = (int)(v->lanes - v->lane);
+    int64_t *first = v->of->pos;
+    int rows = 0, k = 0;
+    for (; k < left && rows < LANES && b[k + 1] - from <= LANES; k++) {
+        first[rows] = b[k];
+        v->start[rows] = b[k] - from;
+        v->fiber[rows] = v->lane + k;
+        rows += b[k + 1] > b[k];
+    }
+    if (!rows) return 0;
+    v->nfiber = rows;
+    v->lane += k;
+    return v->start[rows] = b[k] - from;
+}
+
 /* Rows from the led operand's p on, as many as there is room for: their lanes. *follow:
  * they follow each other in storage. */
 static int next_rows(ivl_loop *v, bool *follow)
 {
+    const int whole = whole_rows(v);
+    *follow = whole > 0;
+    if (whole) return whole;
     ivl_walk *w = v->led;
     const fiber_table t = w->t;
     int64_t *first = v->of->pos, p = w->p, end = w->end;

@@ -7,6 +7,10 @@
  * compared with a coordinate, and then the sixteen behind the last of these (as in
  * super_ranks.c); rows of still more are halved. What a token of LZ77 stands for is found
  * from the token.
+ *
+ * What didn't help: the elements of runs instead of their positions, taken by ranks as they
+ * are found (gathered 1.15 times the time of the whole, one by one 1.08), four runs at a
+ * time.
  */
 #include "interval.h"
 #include <string.h>
