@@ -11,7 +11,7 @@
  * Each step waits for the one before it. Two operands are merged from two places
  * at once: here, and some runs further on.
  */
-#include "interval.h"
+#include "interval_pairs.h"
 #include <string.h>
 
 enum { RUN_WALKS = 4, LANES = STRIP < 512 ? STRIP : 512, AHEAD_LEAST = LANES / 32 + 1 };
@@ -163,45 +163,77 @@ static int fill_two(ivl_loop *v)
     return n;
 }
 
+/* Where a merge of any number of operands stands. */
+typedef struct many {
+    const int32_t *crd[RUN_WALKS];
+    int64_t x[RUN_WALKS], last[RUN_WALKS], *pos[RUN_WALKS];
+    uint32_t i;
+    int rows, n;
+} many;
+
+/* While no operand is in its last run: `steps` of them. */
+static inline __attribute__((always_inline)) void
+step_inside(many *m, int32_t *at, const int walks, uint32_t first, int64_t steps)
+{
+    for (const int64_t stop = m->n + steps; m->n < stop; m->n++) {
+        uint32_t end[RUN_WALKS], e = ROW_END;
+        at[m->n] = (int32_t)m->i;
+#pragma GCC unroll 4
+        for (int k = 0; k < walks; k++) {
+            end[k] = (uint32_t)m->crd[k][m->x[k] + 1] - first;
+            e = end[k] < e ? end[k] : e;
+            m->pos[k][m->n] = m->x[k];
+        }
+#pragma GCC unroll 4
+        for (int k = 0; k < walks; k++)
+            m->x[k] += end[k] == e;
+        m->i = e + first;
+        m->rows += e == ROW_END;
+    }
+}
+
 /* Any number of operands; those that are the same in every row begin again. */
 static inline __attribute__((always_inline)) int fill_steps(ivl_loop *v, const int walks)
 {
     const uint32_t first = (uint32_t)v->begin + 1;
-    const int32_t *crd[RUN_WALKS];
-    int64_t x[RUN_WALKS], last[RUN_WALKS], again[RUN_WALKS], *pos[RUN_WALKS];
-    int32_t *at = v->at;
-    uint32_t i = (uint32_t)v->i;
-    int rows = 0, n = 0;
-    for (int k = 0; k < walks; k++) {
-        crd[k] = v->walk[k].t.crd;
-        x[k] = v->walk[k].p;
-        last[k] = v->walk[k].last;
-        again[k] = v->walk[k].span;
-        pos[k] = v->g.place[v->walk[k].place].data;
-    }
     const int left = (int)(v->lanes - v->lane);
-    for (; n < LANES && rows < left; n++) {
+    int64_t again[RUN_WALKS], inside = LANES;
+    many m = {.i = (uint32_t)v->i};
+    for (int k = 0; k < walks; k++) {
+        m.crd[k] = v->walk[k].t.crd;
+        m.x[k] = v->walk[k].p;
+        m.last[k] = v->walk[k].last;
+        m.pos[k] = v->g.place[v->walk[k].place].data;
+        again[k] = v->walk[k].span;
+    }
+    while (inside > 0) {
+        inside = LANES - m.n;
+        for (int k = 0; k < walks; k++)
+            inside = again[k] ? 0 : least(inside, m.last[k] - m.x[k]);
+        step_inside(&m, v->at, walks, first, inside);
+    }
+    for (; m.n < LANES && m.rows < left; m.n++) {
         uint32_t end[RUN_WALKS], e = ROW_END;
 #pragma GCC unroll 4
         for (int k = 0; k < walks; k++) {
-            const bool more = x[k] < last[k]; /* if not, there; beyond, if it's vouched */
-            const int64_t p = more ? x[k] : last[k];
-            end[k] = (uint32_t)crd[k][p + more] - first;
+            const bool more = m.x[k] < m.last[k]; /* if not, there; beyond, if vouched */
+            const int64_t p = more ? m.x[k] : m.last[k];
+            end[k] = (uint32_t)m.crd[k][p + more] - first;
             end[k] = more ? end[k] : ROW_END;
             e = end[k] < e ? end[k] : e;
-            pos[k][n] = p;
+            m.pos[k][m.n] = p;
         }
-        at[n] = (int32_t)i;
-        i = e + first;
-        rows += e == ROW_END;
+        v->at[m.n] = (int32_t)m.i;
+        m.i = e + first;
+        m.rows += e == ROW_END;
 #pragma GCC unroll 4
         for (int k = 0; k < walks; k++)
-            x[k] += (end[k] == e) - (e == ROW_END ? again[k] : 0);
+            m.x[k] += (end[k] == e) - (e == ROW_END ? again[k] : 0);
     }
     for (int k = 0; k < walks; k++)
-        v->walk[k].p = x[k];
-    v->i = (int32_t)i;
-    return n;
+        v->walk[k].p = m.x[k];
+    v->i = (int32_t)m.i;
+    return m.n;
 }
 
 /* One operand: its runs are the lanes. */
@@ -222,24 +254,6 @@ static int fill_one(ivl_loop *v)
 
 /* ---- what lanes belong to ------------------------------------------------------------ */
 
-/* Where the row ends that lane k is of: no later than if no two operands' runs ended
- * at once. n: not among these lanes. */
-static int row_end(const ivl_loop *v, const ivl_walk *by, int64_t row, int k, int n)
-{
-    const int64_t *pos = v->g.place[by->place].data, bound = row_bound(by, row + 1);
-    int64_t most = k + 1;
-    for (int j = 0; j < v->nwalk; j++) {
-        const ivl_walk *w = &v->walk[j];
-        const int64_t end = w->span ? w->last + 1 : row_bound(w, row + 1);
-        most += end - v->g.place[w->place].data[k] - 1;
-    }
-    if (most >= n && pos[n - 1] < bound) return n;
-    int e = most < n ? (int)most : n - 1;
-    while (e > k + 1 && (v->at[e] != v->begin || pos[e] != bound))
-        e--;
-    return e > k ? e : k + 1;
-}
-
 /* The fibers of n lanes that are the runs of one operand, which stands behind them. */
 static int bound_fibers(ivl_loop *v, int n)
 {
@@ -257,18 +271,15 @@ static int bound_fibers(ivl_loop *v, int n)
     return f;
 }
 
-/* … of any. */
+/* … of any: where a row ends for all, the next lane is at the range's first coordinate. No
+ * more than there are rows, whatever a host vouched for. */
 static int merged_fibers(ivl_loop *v, int n)
 {
-    const ivl_walk *w = &v->walk[0];
-    while (w->span) /* one isn't every row's */
-        w++;
-    int f = 0;
-    for (int k = 0; k < n; f++) {
-        v->start[f] = k;
-        v->fiber[f] = (int)v->lane + f;
-        k = row_end(v, w, v->lane + f, k, n);
-    }
+    const int f = 1 + words_find(v->at + 1, n - 1, (int32_t)v->begin, 1, v->start + 1,
+                                 (int)(v->lanes - v->lane) - 1);
+    v->start[0] = 0;
+    for (int k = 0; k < f; k++)
+        v->fiber[k] = v->lane + k;
     return f;
 }
 
