@@ -46,12 +46,13 @@ typedef struct ctx {
     void *progress_context;
     uint64_t worked, told; /* steps of all runs; when progress was last told  */
     diag diag;
-    /* Large blocks that were freed and wait to be used again (memory.c): only
-     * with the default allocator, and without a cap. */
-    struct {
+    /* Large blocks that were freed and wait to be used again (memory.c), the oldest
+     * first: only with the default allocator, and without a cap. */
+    struct kept_block {
         void *block;
         size_t size;
-    } kept[4];
+    } kept[8];
+    int nkept;
     atomic_flag kept_lock;
     /* Blocks of arenas that were freed, for the next ones: not counted, and only
      * without a cap. Arenas of the machine's own context only, so by one thread. */

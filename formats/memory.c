@@ -1,7 +1,7 @@
 /* memory.c: the one allocator; arenas are in arena.c.
  *
  * Every block is counted against the machine's cap, atomically. The default
- * allocator is the C library's, except for blocks of 2 MB and more: these are
+ * allocator is the C library's, except for blocks of 1 MB and more: these are
  * mapped, aligned so that huge pages fit (a page fault costs more than copying
  * its page), grown by moving page tables in place of bytes, and a few freed
  * ones are kept for the next request.
@@ -29,10 +29,12 @@
 
 #ifndef PLAIN_MALLOC
 #define HUGE ((size_t)2 << 20)
+#define MAPPED (HUGE / 2) /* blocks of this size and more have huge pages */
 /* Blocks of this size and more begin at a cache line: vectors don't lie across two. */
 #define ALIGNED ((size_t)4 << 10)
 #define LINE ((size_t)64)
 #define KEPT_MAX ((size_t)256 << 20) /* larger blocks go back at once */
+#define KEPT ((int)(sizeof((ctx *)0)->kept / sizeof(struct kept_block)))
 
 static size_t huge_round(size_t size)
 {
@@ -50,52 +52,47 @@ static void kept_unlock(ctx *cx)
     atomic_flag_clear_explicit(&cx->kept_lock, memory_order_release);
 }
 
+static void *kept_remove(ctx *cx, int k)
+{
+    void *block = cx->kept[k].block;
+    memmove(&cx->kept[k], &cx->kept[k + 1], (size_t)(--cx->nkept - k) * sizeof *cx->kept);
+    return block;
+}
+
 /* Takes the kept block that fits best, cut to size. */
 static void *kept_take(ctx *cx, size_t size)
 {
     kept_lock(cx);
     int best = -1;
-    for (int i = 0; i < 4; i++) {
-        if (!cx->kept[i].block || cx->kept[i].size < size) continue;
-        if (cx->kept[i].size > 2 * size) continue;
-        if (best < 0 || cx->kept[i].size < cx->kept[best].size) best = i;
+    size_t have = 2 * size + 1;
+    for (int k = 0; k < cx->nkept; k++) {
+        const size_t there = cx->kept[k].size;
+        if (there < size || there >= have) continue;
+        best = k;
+        have = there;
     }
-    void *block = NULL;
-    size_t have = 0;
-    if (best >= 0) {
-        block = cx->kept[best].block;
-        have = cx->kept[best].size;
-        cx->kept[best].block = NULL;
-    }
+    void *block = best < 0 ? NULL : kept_remove(cx, best);
     kept_unlock(cx);
-    if (have > size) munmap((char *)block + size, have - size);
+    if (block && have > size) munmap((char *)block + size, have - size);
     return block;
 }
 
-/* Keeps a freed block, in the place of a smaller one if all are taken. */
+/* Keeps a freed block, in the place of the oldest if there are enough: what is asked for
+ * next is mostly of the size of what was freed last. */
 static void kept_give(ctx *cx, void *block, size_t size)
 {
-    void *out = block;
-    size_t out_size = size;
+    struct kept_block out = {block, size};
     if (!cx->max_memory && size <= KEPT_MAX) {
+        out.block = NULL;
         kept_lock(cx);
-        int to = 0;
-        for (int i = 0; i < 4; i++) {
-            if (!cx->kept[i].block) {
-                to = i;
-                break;
-            }
-            if (cx->kept[i].size < cx->kept[to].size) to = i;
+        if (cx->nkept == KEPT) {
+            out.size = cx->kept[0].size;
+            out.block = kept_remove(cx, 0);
         }
-        if (!cx->kept[to].block || cx->kept[to].size < size) {
-            out = cx->kept[to].block;
-            out_size = cx->kept[to].size;
-            cx->kept[to].block = block;
-            cx->kept[to].size = size;
-        }
+        cx->kept[cx->nkept++] = (struct kept_block){block, size};
         kept_unlock(cx);
     }
-    if (out) munmap(out, out_size);
+    if (out.block) munmap(out.block, out.size);
 }
 
 /* Address space of `size`, aligned to huge pages. */
@@ -162,7 +159,7 @@ static void *line_resize(void *block, size_t size)
 
 static void default_free(ctx *cx, void *block, size_t size)
 {
-    if (size < HUGE) {
+    if (size < MAPPED) {
         free(block);
     } else {
         kept_give(cx, block, huge_round(size));
@@ -172,10 +169,10 @@ static void default_free(ctx *cx, void *block, size_t size)
 static void *default_alloc(ctx *cx, void *block, size_t old_size, size_t size)
 {
     if (size > SIZE_MAX / 2) return NULL;
-    if (!block) return size < HUGE ? line_alloc(size) : huge_alloc(cx, size);
-    if (old_size < HUGE && size < HUGE) return line_resize(block, size);
-    if (old_size >= HUGE && size >= HUGE) return huge_resize(block, old_size, size);
-    void *to = size < HUGE ? line_alloc(size) : huge_alloc(cx, size);
+    if (!block) return size < MAPPED ? line_alloc(size) : huge_alloc(cx, size);
+    if (old_size < MAPPED && size < MAPPED) return line_resize(block, size);
+    if (old_size >= MAPPED && size >= MAPPED) return huge_resize(block, old_size, size);
+    void *to = size < MAPPED ? line_alloc(size) : huge_alloc(cx, size);
     if (!to) return NULL;
     memcpy(to, block, old_size < size ? old_size : size);
     default_free(cx, block, old_size);
@@ -186,11 +183,12 @@ enum { BLOCKS_KEPT = true };
 
 void mem_release(ctx *cx)
 {
-    for (int i = 0; i < 4; i++) {
-        if (cx->kept[i].block) munmap(cx->kept[i].block, cx->kept[i].size);
-        cx->kept[i].block = NULL;
-        free(cx->spare[i]);
-        cx->spare[i] = NULL;
+    for (int k = 0; k < cx->nkept; k++)
+        munmap(cx->kept[k].block, cx->kept[k].size);
+    cx->nkept = 0;
+    for (int k = 0; k < 4; k++) {
+        free(cx->spare[k]);
+        cx->spare[k] = NULL;
     }
 }
 
