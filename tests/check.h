@@ -56,6 +56,7 @@
     SUITE(near_rows)                                                                       \
     SUITE(strips)                                                                          \
     SUITE(ends)                                                                            \
+    SUITE(errors)                                                                          \
     SUITE(convolution)                                                                     \
     SUITE(blocks)                                                                          \
     SUITE(affine)                                                                          \

@@ -60,7 +60,6 @@ static const struct edit {
     {P C TO("rle"), "R(i,j) = P(i,j) * c(j)", {"0xf { follow", "0x7 { follow"}},
     {P C, "R(i) = P(i,j) * c(j)", {"0xf { follow", "0x7 { follow"}},
     {P A TO("csr"), "R(i,j) = P(i,j) * A(i,j)", {"0xc { follow", "0x4 { follow"}},
-    {P A TO("csr"), "R(i,j) = P(i,j) * A(i,j)", {"0xc { follow", "0xe { follow"}},
     {P A TO("csr"),
      "R(i,j) = P(i,j) * A(i,j)",
      {"0xc { follow c3, walk c4", "0xc { follow c4, walk c3"}},
@@ -111,8 +110,7 @@ static const struct edit {
       "imuladd i2, i1, k0, i1\nivalue v2, i2"}},
     {P TO("rle"), "R(i,j) = P(i,j) * 2", {"mul, i64, v0, v1", "add, i64, v0, v0"}},
     {P TO("rle"), "R(i,j) = P(i,j) * 2", {"mul, i64, v0, v1", "mul, i64, v1, v1"}},
-    {P TO("rle"), "R(i,j) = P(i,j) * 2", {"store      t1, c3, v2", "iconst i1, k0"}},
-    {P TO("rle"), "R(i,j) = P(i,j) * 2", {"store      t1, c3, v2", "iconst i1, k0"}},
+    {P TO("rle"), "R(i,j) = P(i,j) * 2", {"store      t1, c3, v2", "mov v0, v2"}},
     {P TO("dense"),
      "R(i,j) = P(i,j) * 2",
      {"store      t1, c3, v2", "store t1, c3, v0\nstore t1, c3, v2"}},
@@ -290,9 +288,6 @@ static const struct edit {
     {V TO("dense"), "R(i) = u(i+p) * f(p)", {"0x3 { locate c0", "0x2 { locate c0"}},
     {V TO("dense"),
      "R(i) = u(i+p) * f(p)",
-     {"universe produce 0x3 { locate c0", "produce 0x2 { locate c0"}},
-    {V TO("dense"),
-     "R(i) = u(i+p) * f(p)",
      {"produce 0x2 { walk c1", "universe produce 0x3 { walk c1"}},
     {V TO("dense"),
      "R(i) = u(i+p) * f(p)",
@@ -454,6 +449,7 @@ START_TEST(edited_programs)
         run(&l[k], e, k);
         ck_assert_msg(l[k].status == l[0].status, "%s\n%s, %s: %s, not %s", e->declare,
                       e->text, e->change[1], l[k].message, l[0].message);
+        if (l[0].status == STC_ERR_ARITHMETIC) ck_assert_str_eq(l[k].message, l[0].message);
         if (l[k].status) continue;
         void *got = elements(&l[k], &n);
         if (!want) want = got, size = n;

@@ -98,7 +98,7 @@ static const end_case ends[] = {
      "i2/conv v2, f64, i64, v1/fn2 v0, add, f64, v0, v2/end/" ENDS,
      0, STC_ERR_OVERFLOW, "beyond 64 bits at (1)"},
     /* masks: of the root, and of a scalar that is its fill */
-    {".code/const v0, k0/const v1, k6/loop i0, m0, g5/present m0, 1, root/fill.bit m0, 0, "
+    {".code/const v0, k0/const v1, k6/loop i0, m0, g5/present m0, 0, root/fill.bit m0, 0, "
      "t7, root/skip m0, g5/fn2 v0, add, f64, v0, v1/end/" ENDS,
      0, STC_OK, NULL},
     /* results */
@@ -245,14 +245,14 @@ START_TEST(deep)
 {
     enum { DEPTH = 70 };
     char text[12000] =
-        ".registers v 3 i 80 m 1 c 1\n.extent e0 const "
+        ".registers v 3 i 80 m 80 c 1\n.extent e0 const "
         "9000000000000000000\n.extent e1 const "
         "9000000000000000001\n.const k0 i64 0\n.const k1 i64 1\n.merge g0 lo e0 hi e1 "
         "universe produce 0x1 { "
         "}\n.code\nconst v0, k0\nconst v1, k1\n";
     size_t n = strlen(text);
     for (int k = 0; k < DEPTH; k++)
-        n += (size_t)snprintf(text + n, sizeof text - n, "loop i%d, m0, g0\n", k);
+        n += (size_t)snprintf(text + n, sizeof text - n, "loop i%d, m%d, g0\n", k, k);
     n += (size_t)snprintf(text + n, sizeof text - n, "fn2 v2, div, i64, v1, v0\n");
     for (int k = 0; k < DEPTH; k++)
         n += (size_t)snprintf(text + n, sizeof text - n, "end\n");

@@ -1,10 +1,9 @@
 /* check_mutants.c: programs that no compiler makes. Bytes of code, merges and tensors of
  * good programs are changed one at a time; what the verifier takes is run, by base
  * operations, on the faster tiers and on threads, which may take nothing for granted but
- * what they looked at: it ends in an error or in results that are whole tensors, and
- * leaves nothing behind. What the program computes isn't compared, but for those in
- * mutants.txt: each reached something that no other program did, and means the same to
- * all tiers. */
+ * what they looked at: it ends in an error or in results that are whole tensors, the same
+ * on all of them, and leaves nothing behind. So do those that are kept in mutants.txt: each
+ * reached something that no other program did. */
 #include "../vm/program.h"
 #include "check.h"
 #include <stdlib.h>
@@ -115,16 +114,6 @@ static stc_tensor *operand(stc_machine *m, const stc_decl *d)
     return t;
 }
 
-/* Runs it; what it made is in order. */
-static void run(stc_machine *m, stc_program *p)
-{
-    const stc_tensor *r;
-    const stc_status st = stc_run(p);
-    ck_assert_msg(!st || stc_error(m)->message[0], "%s without a word",
-                  stc_status_name(st));
-    if (!st && !stc_result(p, "R", &r)) ck_ok(m, stc_tensor_check((stc_tensor *)r));
-}
-
 /* Operands for a program; how many they are. */
 static int bind_all(stc_machine *m, stc_program *p, stc_tensor *held[16])
 {
@@ -140,18 +129,33 @@ static int bind_all(stc_machine *m, stc_program *p, stc_tensor *held[16])
     return n;
 }
 
-/* Decodes, binds what there is, runs; false if it isn't a program. */
-static bool decode_and_run(stc_machine *m, const uint8_t *bytes, size_t size)
+typedef struct outcome {
+    stc_status status;
+    size_t size; /* bytes of the result, 0: there is none */
+    void *dense;
+} outcome;
+
+/* Runs it on what there is to bind; what it made is in order. */
+static outcome run(stc_machine *m, stc_program *p)
 {
-    stc_program *p;
+    outcome out = {0};
     stc_tensor *held[16];
-    if (stc_program_decode(m, bytes, size, &p)) return false;
-    int n = bind_all(m, p, held);
-    run(m, p);
-    stc_program_free(p);
-    while (n > 0)
-        stc_tensor_free(held[--n]);
-    return true;
+    const stc_tensor *r;
+    const int n = bind_all(m, p, held);
+    out.status = stc_run(p);
+    ck_assert_msg(!out.status || stc_error(m)->message[0], "%s without a word",
+                  stc_status_name(out.status));
+    if (!out.status && !stc_result(p, "R", &r)) {
+        ck_ok(m, stc_tensor_check((stc_tensor *)r));
+        out.size = stc_type_size(stc_tensor_type(r));
+        for (int d = 0; d < stc_tensor_order(r); d++)
+            out.size *= (size_t)stc_tensor_shape(r)[d];
+        out.dense = malloc(out.size + 1);
+        ck_ok(m, stc_tensor_to_dense(r, out.dense));
+    }
+    for (int k = 0; k < n; k++)
+        stc_tensor_free(held[k]);
+    return out;
 }
 
 /* ---- mutants ---------------------------------------------------------------------- */
@@ -176,14 +180,41 @@ static void lab_open(lab *l)
     machine_share(l->m[2], 2);
 }
 
+/* All of them make the same of it. */
+static void same(const outcome is[MACHINES], const char *what, const char *text)
+{
+    for (int k = 1; k < MACHINES; k++) {
+        ck_assert_msg(is[k].status == is[0].status,
+                      "%s: machine %d: %s, by base operations %s:\n%s", what, k,
+                      stc_status_name(is[k].status), stc_status_name(is[0].status), text);
+        ck_assert_uint_eq(is[k].size, is[0].size);
+        ck_assert_msg(!is[k].size || !memcmp(is[k].dense, is[0].dense, is[0].size),
+                      "%s: machine %d has another result:\n%s", what, k, text);
+    }
+    for (int k = 0; k < MACHINES; k++)
+        free(is[k].dense);
+}
+
+/* If it is a program. */
 static void judge(lab *l, uint8_t *bytes, size_t size)
 {
+    stc_program *p[MACHINES];
+    outcome is[MACHINES];
+    char *text;
     mend(bytes, size);
     l->tried++;
-    if (!decode_and_run(l->m[0], bytes, size)) return;
+    if (stc_program_decode(l->m[0], bytes, size, &p[0])) return;
     l->taken++;
-    for (int k = 1; k < MACHINES; k++)
-        ck_assert(decode_and_run(l->m[k], bytes, size));
+    is[0] = run(l->m[0], p[0]);
+    for (int k = 1; k < MACHINES; k++) {
+        ck_ok(l->m[k], stc_program_decode(l->m[k], bytes, size, &p[k]));
+        is[k] = run(l->m[k], p[k]);
+    }
+    ck_ok(l->m[0], stc_program_dump(p[0], &text));
+    same(is, "changed in one place", text);
+    stc_text_free(l->m[0], text);
+    for (int k = 0; k < MACHINES; k++)
+        stc_program_free(p[k]);
 }
 
 /* Each byte of a section with its lower bits changed. */
@@ -268,39 +299,19 @@ END_TEST
 
 /* ---- mutants that were kept --------------------------------------------------------- */
 
-typedef struct outcome {
-    stc_status status;
-    size_t size; /* bytes of the result, 0: there is none */
-    void *dense;
-} outcome;
-
 static outcome run_text(stc_machine *m, const char *text, const char *words)
 {
-    outcome out = {0};
     stc_program *p;
-    stc_tensor *held[16];
-    const stc_tensor *r;
     const stc_status st = stc_program_assemble(m, text, "mutants.txt", &p);
     ck_assert_msg(!st, "%s\n%s", stc_error(m)->message, text);
-    const int n = bind_all(m, p, held);
-    out.status = stc_run(p);
+    const outcome out = run(m, p);
     if (words) {
         char *dump;
         ck_ok(m, stc_program_explain(p, "code", &dump));
         ck_assert_msg(strstr(dump, words), "no \"%s\" in\n%s", words, dump);
         stc_text_free(m, dump);
     }
-    if (!out.status && !stc_result(p, "R", &r)) {
-        ck_ok(m, stc_tensor_check((stc_tensor *)r));
-        out.size = stc_type_size(stc_tensor_type(r));
-        for (int d = 0; d < stc_tensor_order(r); d++)
-            out.size *= (size_t)stc_tensor_shape(r)[d];
-        out.dense = malloc(out.size + 1);
-        ck_ok(m, stc_tensor_to_dense(r, out.dense));
-    }
     stc_program_free(p);
-    for (int k = 0; k < n; k++)
-        stc_tensor_free(held[k]);
     return out;
 }
 
@@ -308,17 +319,9 @@ static outcome run_text(stc_machine *m, const char *text, const char *words)
 static stc_status agree(lab *l, const char *what, const char *text, const char *words)
 {
     outcome is[MACHINES];
-    for (int k = 0; k < MACHINES; k++) {
-        is[k] = run_text(l->m[k], text, k ? words : NULL);
-        ck_assert_msg(is[k].status == is[0].status,
-                      "%s: machine %d: %s, by base operations %s:\n%s", what, k,
-                      stc_status_name(is[k].status), stc_status_name(is[0].status), text);
-        ck_assert_uint_eq(is[k].size, is[0].size);
-        ck_assert_msg(!is[k].size || !memcmp(is[k].dense, is[0].dense, is[0].size),
-                      "%s: machine %d has another result:\n%s", what, k, text);
-    }
     for (int k = 0; k < MACHINES; k++)
-        free(is[k].dense);
+        is[k] = run_text(l->m[k], text, k ? words : NULL);
+    same(is, what, text);
     return is[0].status;
 }
 

@@ -108,9 +108,7 @@ static const near_case loops[] = {
          ""),
      0, true},
     /* masks */
-    {"into another mask", SUM("", "present m0, 2, c2 / " ADD, ""), '1', true},
-    {"kept by another mask", SUM("", "present m0, 0, c3 / skip m0, g0 / " ADD, ""), '1',
-     true},
+    {"kept by another mask", SUM("", "skip m0, g0 / " ADD, ""), '1', true},
     /* after the loop */
     {"calls read what it leaves",
      ".fn f0 \"f\" (f64) f64 registers 2 code 0:2 / .code / fn2 v1, add, f64, v0, v0 / "
@@ -487,18 +485,11 @@ static const near_case rounds[] = {
      0, false},
     {"sums as they grow", SHARE(INNER(ADD) "mov v8, v0 / ", ""), 0, false},
     {"a sum begun anew", SHARE(INNER(ADD) "mov v0, v8 / ", ""), 0, false},
-    {"its index set anew", SHARE("ivalue v1, i0 / iconst i0, k1 / ", ""), 0, false},
     {"from before the first round on",
      ".extent e4 addc e0 -20 / .merge g7 lo e4 hi e0 universe produce 0x1 { } / .code / "
      "begin t2 / const v0, k4 / loop i0, m0, g7 / at c1, t2, 0, root, i0 / store t2, c1, "
      "v0 / end / finish t2 / halt / ",
      0, true},
-    {"its index for a loop inside", SHARE("loop i0, m1, g5 / end / ", ""), 0, false},
-    {"one cursor for all rounds",
-     ".merge g7 lo root hi e1 produce 0x2 { walk c5 } / .code / begin t2 / open c5, t1, 0, "
-     "root / loop i0, m0, g0 / at c1, t2, 0, root, i0 / const v0, k0 / loop i1, m1, g7 / "
-     "load v1, t1, c5 / " ADD "end / store t2, c1, v0 / end / finish t2 / halt / ",
-     0, false},
     {"below one cursor for all rounds",
      ".merge g7 lo root hi e0 universe produce 0x3 { locate c8 t4 1 c5 root 1 } / .code / "
      "begin t2 / open c5, t4, 0, root / loop i0, m0, g0 / at c1, t2, 0, root, i0 / const "

@@ -127,7 +127,7 @@ static const struct {
      "halt\n",
      "c2"},
     {"loop i0, m0, g0\nopen c2, t0, 1, c0\nloop i1, m1, g2\nseek c2, i1\nend\nend\nhalt\n",
-     "walked by a loop"},
+     "moved by a loop"},
     {"loop i0, m0, g6\nopen c2, t4, 1, c1\nopen c4, t4, 1, c1\nloop i1, m1, g3\nend\nend\n"
      "halt\n",
      "unordered"},

@@ -194,6 +194,20 @@ static stc_status prepare(machine *mc, cascade *c)
     return STC_OK;
 }
 
+/* The string's lanes up to the one that failed are finished: with what is reduced in them
+ * the stage around goes on, where something may fail earlier. */
+static stc_status stage_failed(machine *mc, stage *st)
+{
+    strip *g = st->g;
+    const stc_status status = mc->cx->diag.status;
+    if (!g->fault) return status;
+    const int row = st->row[g->fault_lane];
+    g->n = g->fault_lane;
+    if (g->n > 0 && stage_sinks(mc, st)) return mc->cx->diag.status;
+    strip_fault_inside(st->out->g, row);
+    return status;
+}
+
 static stc_status stage_run(machine *mc, stage *st)
 {
     strip *g = st->g;
@@ -208,7 +222,7 @@ static stc_status stage_run(machine *mc, stage *st)
         if (g->n > 0) stage_settle(mc, st);
         if (g->n > 0) {
             stage_spread(mc, st);
-            if (strip_eval(mc, g)) return mc->cx->diag.status;
+            if (strip_eval(mc, g)) return stage_failed(mc, st);
         }
         if (g->n > 0 && stage_sinks(mc, st)) return mc->cx->diag.status;
         if (machine_count(mc, rounds ? rounds : 1)) return mc->cx->diag.status;

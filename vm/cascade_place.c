@@ -196,12 +196,31 @@ static bool place_all(int64_t *restrict to, const column *up, const column *i,
     return !out;
 }
 
+/* Places that cursors go to when something is stored there (`turn`): base operations have
+ * one for each lane, which must be in range whether anything is stored or not. */
+static stc_status look_at_places(machine *mc, stage *st, int id)
+{
+    strip *g = st->g;
+    const place *p = &g->s.place[id];
+    const column *i = &g->icol[p->icol];
+    slot *r = &mc->slot[p->tensor];
+    const level *lv = &r->t->level[p->level];
+    for (int k = 0; k < g->n; k++) {
+        const int64_t at = column_get(i, k);
+        if ((uint64_t)at - (uint64_t)lv->base < (uint64_t)lv->extent) continue;
+        strip_at_lane(mc, g, k);
+        strip_fault_inside(g, k);
+        (void)asm_at(mc, r, p->level, &mc->c[p->cursor], NULL, at, p->at);
+    }
+    return STC_OK;
+}
+
 stc_status cascade_place(machine *mc, stage *st, int id)
 {
     strip *g = st->g;
     const place *p = &g->s.place[id];
     column *c = &g->place[id];
-    if (!st->column[id]) return STC_OK;
+    if (!st->column[id]) return st->turn[id] ? look_at_places(mc, st, id) : STC_OK;
     level *lv = &mc->slot[p->tensor].t->level[p->level];
     const column *up = &g->place[p->up], *i = &g->icol[p->icol];
     c->full = true;

@@ -210,7 +210,6 @@ static bool find_registers(finder *f, int outside)
     for (int k = l->first + 1; k < l->last; k++) {
         const insn *in = find_at(f, k);
         if (in->op == OP_BREAK && in->arg[1] > f->loops) return false; /* out of it */
-        if (op_at(in->op)->operands[0] == 'I' && in->arg[0] == l->index) return false;
         if (!pass_over(f, in, read_in_loop)) return false;
     }
     if (!sums_hold(f)) return false;

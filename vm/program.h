@@ -131,8 +131,9 @@ enum { PF_AND = 64, PF_OR, PF_NOT, PF_TRUE, PF_FALSE }; /* 0…63: push a bit */
 bool merge_produces(const merge_desc *m, uint64_t mask);
 /* Whether it produces whatever is present; it may say no for postfix programs that do. */
 bool merge_always(const merge_desc *m);
-/* Whether anything can be produced when only the operands in `left` may still
- * have coordinates: OR of produce over all masks within `left`. */
+/* Whether it may produce a mask whose bits in `care` are those of `fixed`; it may say yes
+ * for postfix programs that don't. */
+bool merge_may(const merge_desc *m, uint64_t care, uint64_t fixed);
 
 /* ---- the program --------------------------------------------------------------- */
 

@@ -88,6 +88,7 @@ struct strip {
     int64_t resume; /* stepping: the coordinate of the next lane          */
     bool more;      /* stepping: loop_start or loop_next said so */
     bool failed;    /* … or failed: the diag is filled           */
+    bool told;      /* a loop inside has failed in some lane     */
     int fault_lane;
     fn_fault fault;
     const lop *fault_at;
@@ -127,6 +128,8 @@ void strip_fill_every(strip *s);
 stc_status strip_eval(machine *mc, strip *s);
 const void *strip_spread(strip *s, int node); /* as an array of n lanes */
 void strip_at_lane(machine *mc, const strip *s, int lane);
+/* A loop inside that is run for all lanes has failed in one of them, and told what. */
+void strip_fault_inside(strip *s, int at_lane);
 int64_t strip_place_coord(const machine *mc, const strip *s, int place, int lane);
 /* A cursor that stands where a place does in a lane, and those above it; c has
  * room for all levels. NULL: the root. */

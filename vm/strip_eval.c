@@ -3,13 +3,17 @@
  * What doesn't vary in the loop is evaluated once, when its first strip is
  * there: a loop without rounds evaluates nothing, and can't fault. If an
  * operation faults, the first lane in which any does is found; the run ends
- * there with the error that base operations would give.
+ * there with the error that base operations would give. Loops inside are run for
+ * all lanes at once: where they fault the lanes before that one go on, since what comes
+ * behind those loops may fault in them.
  */
 #include "cascade.h"
 #include <string.h>
 
 /* What no function says: an integer of a subscript is too large. */
 #define FAULT_COORDINATE ((fn_fault)(FAULT_HOST + 1))
+/* What a loop inside has told already. */
+#define FAULT_INSIDE ((fn_fault)(FAULT_HOST + 2))
 
 /* The first lane in which something fails, and what. */
 static void note_fault(strip *s, int at_lane, fn_fault fault, const lop *at)
@@ -18,6 +22,13 @@ static void note_fault(strip *s, int at_lane, fn_fault fault, const lop *at)
     s->fault = fault;
     s->fault_lane = at_lane;
     s->fault_at = at;
+}
+
+void strip_fault_inside(strip *s, int at_lane)
+{
+    note_fault(s, at_lane, FAULT_INSIDE, NULL);
+    s->n = s->fault_lane;
+    s->told = true;
 }
 
 /* ---- integers and places ------------------------------------------------------- */
@@ -554,6 +565,17 @@ static void eval_within(machine *mc, strip *s, const step *x)
     if (n < s->n) strip_compact(s, n);
 }
 
+static stc_status eval_inner(machine *mc, strip *s, const step *x)
+{
+    s->done = x->b;
+    for (int k = 0; k < x->b; k++)
+        if (s->s.node[k].kind == NODE_INNER) s->node[k].p = s->node[k].data;
+    if (s->fault) s->n = s->fault_lane; /* what comes before it goes on */
+    s->told = false;
+    const stc_status st = s->n > 0 ? s->inner(mc, s, x->a) : STC_OK;
+    return s->told ? STC_OK : st;
+}
+
 static stc_status eval_step(machine *mc, strip *s, const step *x)
 {
     switch (x->kind) {
@@ -568,11 +590,7 @@ static stc_status eval_step(machine *mc, strip *s, const step *x)
         return STC_OK;
     }
     case STEP_INNER:
-        s->done = x->b;
-        for (int k = 0; k < x->b; k++)
-            if (s->s.node[k].kind == NODE_INNER) s->node[k].p = s->node[k].data;
-        if (s->fault) s->n = s->fault_lane; /* what comes before it goes on */
-        return s->n > 0 ? s->inner(mc, s, x->a) : STC_OK;
+        return eval_inner(mc, s, x);
     case STEP_NODE:
         if (s->s.node[x->a].varies || !s->entered) eval_node(mc, s, x->a);
         s->done = x->a + 1;
@@ -640,6 +658,7 @@ stc_status strip_eval(machine *mc, strip *s)
     }
     if (s->n > 0 && !s->fault) s->entered = true;
     if (!s->fault) return STC_OK;
+    if (s->fault == FAULT_INSIDE) return mc->cx->diag.status;
     strip_at_lane(mc, s, s->fault_lane);
     if (s->fault == FAULT_COORDINATE)
         return machine_fail(mc, s->fault_at, STC_ERR_OVERFLOW,

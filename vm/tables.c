@@ -123,6 +123,18 @@ bool merge_always(const merge_desc *m)
     return !may_fail;
 }
 
+bool merge_may(const merge_desc *m, uint64_t care, uint64_t fixed)
+{
+    if (m->count > MERGE_TABLE_MAX)
+        return postfix_may(m->postfix, m->postfix_len, care, fixed);
+    uint64_t table = m->produce;
+    for (int b = 0; b < m->count; b++)
+        if (care >> b & 1) table = table_fix(table, b, fixed >> b & 1);
+    for (int b = 0; b < m->count; b++)
+        table |= (table & bit_masks[b]) >> (1 << b);
+    return table & 1;
+}
+
 bool merge_produces(const merge_desc *m, uint64_t mask)
 {
     if (m->count <= MERGE_TABLE_MAX) return m->produce >> (mask & 63) & 1;

@@ -286,11 +286,31 @@ static stc_status write_operands(verifier *vf, const insn *in)
     if (in->op == OP_LOOP) return STC_OK; /* within the block: verify_loop */
     if (letters[0] == 'V')
         return cell_put(vf, vf->v0 + in->arg[0], 1 + (uint64_t)value_class(vf, in));
-    if (letters[0] == 'I') return cell_known(vf, vf->i0 + in->arg[0]);
-    return STC_OK; /* masks are set by loops alone */
+    if (letters[0] == 'I')
+        return verify_own(vf, FILE_I, in->arg[0]) ? vf->cx->diag.status
+                                                  : cell_known(vf, vf->i0 + in->arg[0]);
+    if (letters[0] == 'X')
+        return mask_known(vf, in->arg[0],
+                          vf->cell[vf->m0 + in->arg[0]].bits | UINT64_C(1) << in->arg[1]);
+    return STC_OK;
 }
 
 /* ---- control ------------------------------------------------------------------- */
+
+uint64_t merge_bits(const merge_desc *m)
+{
+    return m->count < 64 ? (UINT64_C(1) << m->count) - 1 : UINT64_MAX;
+}
+
+stc_status verify_own(verifier *vf, int file, int x)
+{
+    for (int d = 0; d < vf->depth; d++) {
+        const insn *in = &vf->p->code[vf->block[d].pc];
+        if (in->op == OP_LOOP && in->arg[file == FILE_M] == x)
+            return refuse(vf, "%s%d belongs to a loop around it", file_name[file], x);
+    }
+    return STC_OK;
+}
 
 static stc_status check_closes(verifier *vf, int open)
 {
@@ -307,6 +327,9 @@ static stc_status check_control(verifier *vf, const insn *in)
     case OP_END:
         return check_closes(vf, OP_LOOP) ? vf->cx->diag.status : verify_loop(vf, in);
     case OP_SKIP:
+        if (vf->cell[vf->m0 + in->arg[0]].bits != merge_bits(&vf->p->merge[in->arg[1]]))
+            return refuse(vf, "m%d doesn't have the bits of g%d", in->arg[0], in->arg[1]);
+        return loop_leave(vf, 1, true);
     case OP_WITHIN:
         return loop_leave(vf, 1, true);
     case OP_BREAK:

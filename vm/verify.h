@@ -21,6 +21,7 @@
 typedef struct cell {
     uint64_t v;           /* what is known                                    */
     uint64_t up_v, t_v;   /* cursors: values of the parent's and tensor's cell */
+    uint64_t bits;        /* masks: those that loop and `present` have set or cleared */
     uint32_t stamp, read; /* clock when it was set, and last read              */
     uint16_t up;          /* cursors: the parent's register or ROOT           */
 } cell;
@@ -101,7 +102,8 @@ stc_status refuse(verifier *vf, const char *text, ...) ERROR_LIKE(2, 3);
 stc_status cell_set(verifier *vf, int idx, cell c);
 stc_status verify_spend(verifier *vf, int64_t n); /* bounds the work of nested blocks */
 stc_status cell_put(verifier *vf, int idx, uint64_t v); /* value registers */
-stc_status cell_known(verifier *vf, int idx);           /* integers, masks: written */
+stc_status cell_known(verifier *vf, int idx);           /* integers: written */
+stc_status mask_known(verifier *vf, int m, uint64_t bits);
 void cell_read(verifier *vf, int idx);
 stc_status block_push(verifier *vf, int op, const merge_desc *m);
 stc_status block_else(verifier *vf);
@@ -119,6 +121,10 @@ int cursor_level(uint64_t v);
 bool cursor_valid(verifier *vf, int c);
 stc_status verify_cursor(verifier *vf, const insn *in);
 stc_status verify_loop(verifier *vf, const insn *in);
+/* Register x of a file is no coordinate or mask of a loop that is open. */
+stc_status verify_own(verifier *vf, int file, int x);
+/* The bits of a mask that a merge's operands have. */
+uint64_t merge_bits(const merge_desc *m);
 stc_status verify_result(verifier *vf, const insn *in);
 stc_status tensor_state(verifier *vf, int t, int state);
 

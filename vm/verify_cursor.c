@@ -88,16 +88,17 @@ static stc_status check_up(verifier *vf, int t, int l, int up, bool result)
     return STC_OK;
 }
 
-/* A loop remembers the interval on which a cursor that it walks stands: nothing
- * else may move it. The outermost `depth` blocks are looked at. */
+/* A loop remembers the interval on which a cursor that it walks stands, and moves those
+ * that follow ahead: nothing else may move them. The outermost `depth` blocks are looked
+ * at. */
 static stc_status check_free(verifier *vf, int c, int depth)
 {
     for (int d = 0; d < depth; d++) {
         const merge_desc *m = vf->block[d].merge;
         if (m && verify_spend(vf, m->count)) return vf->cx->diag.status;
         for (int k = 0; m && k < m->count; k++)
-            if (m->operand[k].role == MERGE_WALK && m->operand[k].cursor == c)
-                return refuse(vf, "c%d is walked by a loop around it", c);
+            if (m->operand[k].role <= MERGE_FOLLOW && m->operand[k].cursor == c)
+                return refuse(vf, "c%d is moved by a loop around it", c);
     }
     return STC_OK;
 }
@@ -248,10 +249,24 @@ static stc_status check_distinct(verifier *vf, const merge_desc *m)
     return STC_OK;
 }
 
+/* Without the universe a loop visits only where a walker stands, so that its table must
+ * not promise more: what may be there without one is left out, whatever it follows. */
+static stc_status check_driven(verifier *vf, const merge_desc *m)
+{
+    uint64_t walks = 0;
+    for (int k = 0; k < m->count; k++)
+        if (m->operand[k].role == MERGE_WALK) walks |= UINT64_C(1) << k;
+    if (m->universe || !merge_may(m, walks, 0)) return STC_OK;
+    return refuse(vf, "its table has coordinates that no operand leads to");
+}
+
 static stc_status loop_open(verifier *vf, const insn *in)
 {
     const merge_desc *m = &vf->p->merge[in->arg[2]];
-    if (check_distinct(vf, m) || block_push(vf, OP_LOOP, m)) return vf->cx->diag.status;
+    if (check_distinct(vf, m) || check_driven(vf, m) ||
+        verify_own(vf, FILE_I, in->arg[0]) || verify_own(vf, FILE_M, in->arg[1]) ||
+        block_push(vf, OP_LOOP, m))
+        return vf->cx->diag.status;
     for (int k = 0; k < m->count; k++) /* before located ones are defined */
         if (m->operand[k].role != MERGE_LOCATE && check_operand(vf, m, &m->operand[k]))
             return vf->cx->diag.status;
@@ -259,7 +274,7 @@ static stc_status loop_open(verifier *vf, const insn *in)
         if (m->operand[k].role == MERGE_LOCATE && check_operand(vf, m, &m->operand[k]))
             return vf->cx->diag.status;
     if (cell_known(vf, vf->i0 + in->arg[0])) return vf->cx->diag.status;
-    return cell_known(vf, vf->m0 + in->arg[1]);
+    return mask_known(vf, in->arg[1], merge_bits(m));
 }
 
 static bool is_located(const merge_desc *m, int c)
@@ -267,6 +282,16 @@ static bool is_located(const merge_desc *m, int c)
     for (int k = 0; k < m->count; k++)
         if (m->operand[k].role == MERGE_LOCATE && m->operand[k].cursor == c) return true;
     return false;
+}
+
+/* What has been walked is at its end: it must be opened anew before it is used again. */
+static stc_status use_up(verifier *vf, const merge_desc *m)
+{
+    for (int k = 0; k < m->count; k++)
+        if (m->operand[k].role <= MERGE_FOLLOW &&
+            cell_put(vf, vf->c0 + m->operand[k].cursor, 0))
+            return vf->cx->diag.status;
+    return STC_OK;
 }
 
 /* The end moves the loop's cursors again: they must be what they were. */
@@ -287,7 +312,7 @@ static stc_status loop_end(verifier *vf)
         if (!cursor_valid(vf, c) || vf->cell[vf->c0 + c].stamp > b->start)
             return refuse(vf, "c%d changes in the loop that moves it", c);
     }
-    return loop_close(vf);
+    return loop_close(vf) ? vf->cx->diag.status : use_up(vf, b->merge);
 }
 
 stc_status verify_loop(verifier *vf, const insn *in)

@@ -37,6 +37,11 @@ stc_status cell_known(verifier *vf, int idx)
     return cell_set(vf, idx, (cell){.v = 1});
 }
 
+stc_status mask_known(verifier *vf, int m, uint64_t bits)
+{
+    return cell_set(vf, vf->m0 + m, (cell){.v = ++vf->epoch, .bits = bits});
+}
+
 void cell_read(verifier *vf, int idx)
 {
     vf->cell[idx].read = ++vf->clock;
