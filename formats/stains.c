@@ -99,6 +99,20 @@ static uint64_t eight(uint64_t all, int64_t lines)
     return lines < 8 ? all & ((UINT64_C(1) << 8 * lines) - 1) : all;
 }
 
+/* Whether marks from `mark` on, so many a row, are those of the rows that are written. */
+static inline __attribute__((always_inline)) bool
+marked(const uint8_t *mark, int64_t rows, size_t lines, const int32_t *written)
+{
+    const uint64_t ones = eight(UINT64_C(0x0101010101010101), (int64_t)lines);
+    uint64_t differ = 0;
+    for (int64_t k = 0; k < rows; k++) {
+        uint64_t old = 0;
+        memcpy(&old, mark + (size_t)k * lines, lines);
+        differ |= old ^ (-(uint64_t)(written[k] != 0) & ones);
+    }
+    return differ == 0;
+}
+
 void stains_rows(tensor *t, int64_t rows, int64_t lines, const int32_t *written)
 {
     const size_t width = type_size(t->type);
@@ -107,11 +121,16 @@ void stains_rows(tensor *t, int64_t rows, int64_t lines, const int32_t *written)
     uint8_t *mark = t->stains.line + first;
     value one = {0};
     char fill[STAIN_LINE];
+    t->nvals += rows * lines * (int64_t)(STAIN_LINE / width);
+    if ((lines == 8 && marked(mark, rows, 8, written)) ||
+        (lines == 4 && marked(mark, rows, 4, written)))
+        return; /* the same rows as before: the most frequent widths at once */
     type_store(t->type, &one, 0, t->fill);
     fill_elements(fill, 0, (int64_t)(STAIN_LINE / width), &one, width);
     for (int64_t k = 0; k < rows; k++)
         for (int64_t l = 0; l < lines; l += 8) {
-            uint64_t old, now = eight(written[k] ? ones : 0, lines - l);
+            const uint64_t all = -(uint64_t)(written[k] != 0); /* which can't be foreseen */
+            uint64_t old, now = eight(all & ones, lines - l);
             memcpy(&old, mark + k * lines + l, 8);
             uint64_t stained = eight(old, lines - l) & ~now;
             now |= old & ~eight(UINT64_MAX, lines - l);
@@ -121,7 +140,6 @@ void stains_rows(tensor *t, int64_t rows, int64_t lines, const int32_t *written)
                 memcpy((char *)t->vals + at * STAIN_LINE, fill, STAIN_LINE);
             }
         }
-    t->nvals += rows * lines * (int64_t)(STAIN_LINE / width);
 }
 
 uint8_t *stains_ask(tensor *t, int64_t values)

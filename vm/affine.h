@@ -25,6 +25,7 @@
  *     affine_room.c   fills of a dense result, just ahead of the walk
  *     affine_gather.c the other way round: a row of the result at a time,
  *     affine_lines.c  from lines of entries,
+ *     affine_merge.c  merged by their pixels,
  *     affine_rows.c   which meet rows of a factor,
  *     affine_append.c where only the rows with something in them are stored
  *     affine_store.c  sums that are stored in order, where levels append

@@ -7,8 +7,8 @@
  * once for each fiber of channels around it. Here the fibers of the level above, lines of
  * pixels, are listed first, each for all rows of the filter that lead from it into the
  * result; then each line of the result is gone through with the lines that lead into it
- * side by side, in the order of their pixels. What is around one place is a few stretches
- * of entries, which affine_rows.c adds. (The convolutions paper's loop i → p, Fig. 19,
+ * side by side, merged by their pixels (affine_merge.c). What is around one place is one
+ * stretch of that, which affine_rows.c adds. (The convolutions paper's loop i → p, Fig. 19,
  * with subsections of all of the filter's rows at once; places without any are passed
  * over.)
  *
@@ -19,7 +19,7 @@
 #include "super.h"
 #include <string.h>
 
-enum { INPUTS = GATHER_INPUTS, BLOCK = 128 };
+enum { INPUTS = GATHER_INPUTS };
 
 /* ---- a line of the result ----------------------------------------------------------- */
 
@@ -33,49 +33,28 @@ static void slide(const affine_level *mid, gather_input *in, int64_t least, int6
         in->there++;
 }
 
-/* Moves windows without tables to index x, and sets where its entries begin and end:
- * how many there are. */
-static int32_t enter(const gather *g, gather_input *in, int n, int64_t x, int32_t *begin,
-                     int32_t *end)
+/* Moves windows to index x, and sets where its entries are: how many. */
+static int64_t enter(const gather *g, gather_input *in, int n, int64_t x,
+                     gather_stretch *out)
 {
     const affine_level *mid = &g->a->level[g->mid], *leaf = mid + 1;
     const int64_t y = g->base + g->step * x, z = g->step * (x - g->a->lo[mid->solved]);
-    int32_t count = 0;
+    int64_t count = 0;
     for (int k = 0; k < n; k++) {
         gather_input *i = &in[k];
+        int64_t begin, end;
         if (i->begin) {
-            begin[k] = i->begin[z];
-            end[k] = i->end[z];
+            begin = i->begin[z];
+            end = i->begin[z + g->span];
         } else {
             slide(mid, i, y + i->least, y + i->most);
-            begin[k] = (int32_t)gather_children(leaf, i->here);
-            end[k] = (int32_t)gather_children(leaf, i->there);
+            begin = gather_children(leaf, i->here);
+            end = gather_children(leaf, i->there);
         }
-        count += end[k] - begin[k];
+        out[k] = (gather_stretch){begin, end - begin, i->at};
+        count += end - begin;
     }
     return count;
-}
-
-/* How many entries windows with tables have at the first n indices, and
- * at all. */
-static int64_t count_entries(const gather *g, const gather_input *in, int inputs, int n,
-                             int32_t *restrict count)
-{
-    int64_t all = 0;
-    memset(count, 0, (size_t)n * sizeof *count);
-    for (int w = 0; w < inputs; w++) {
-        const int32_t *begin = in[w].begin, *end = in[w].end;
-        if (g->step == 1) {
-            for (int k = 0; k < n; k++)
-                count[k] += end[k] - begin[k];
-        } else {
-            for (int k = 0; k < n; k++)
-                count[k] += end[k * g->step] - begin[k * g->step];
-        }
-    }
-    for (int k = 0; k < n; k++)
-        all += count[k];
-    return all;
 }
 
 /* The next index after x with anything in a window without a table. */
@@ -147,55 +126,73 @@ static stc_status add_rows(machine *mc, affine *a, gather_adder *add, gather_row
     return STC_OK;
 }
 
-/* Rows of which all inputs have tables, a block of indices at a time. */
-static stc_status add_by_tables(machine *mc, const gather *g, gather_adder *add,
-                                gather_rows r, gather_input *in, int64_t indices)
+/* How many rows' cells a block has room for. */
+static int64_t most_rows(const gather *g)
 {
-    int32_t count[BLOCK], x[BLOCK];
+    const int64_t n = (GATHER_CELLS - g->span) / g->step + 1;
+    return n < GATHER_ROWS ? n : GATHER_ROWS;
+}
+
+/* Row x of r, by itself: how many entries lead there. */
+static int64_t add_row(machine *mc, const gather *g, gather_adder *add,
+                       const gather_rows *r, gather_input *in, int inputs, int64_t x)
+{
+    const int32_t none = 0;
+    const int64_t far = x - g->a->lo[g->a->level[g->mid].solved];
+    gather_stretch stretch[INPUTS];
+    gather_rows one = *r;
+    const int64_t all = enter(g, in, inputs, x, stretch);
+    const int32_t count = (int32_t)all;
+    one.x = &none;
+    one.count = &count;
+    one.n = one.indices = 1;
+    one.at += r->factor_step * far;
+    one.to += r->by * far;
+    if (all > GATHER_PAIRS) {
+        one.stretch = stretch;
+        one.stretches = inputs;
+    } else if (all) {
+        g->join(g->a->gather, stretch, inputs);
+    }
+    return add_rows(mc, g->a, add, &one, all) ? -1 : all;
+}
+
+/* Rows of which all inputs have tables, as many at a time as the block holds. */
+static stc_status add_by_tables(machine *mc, const gather *g, gather_adder *add,
+                                const gather_rows *line, gather_input *in, int inputs)
+{
+    const int solved = g->a->level[g->mid].solved;
+    const int64_t first = g->a->lo[solved], indices = g->a->hi[solved] - first;
+    const int64_t most = most_rows(g);
+    int32_t count[GATHER_ROWS], x[GATHER_ROWS];
+    gather_rows r = *line;
     r.x = x;
     r.count = count;
-    for (int64_t done = 0; done < indices; done += BLOCK) {
-        const int n = (int)(indices - done < BLOCK ? indices - done : BLOCK);
-        const int64_t all = count_entries(g, in, r.inputs, n, count);
-        r.n = 0;
-        r.indices = n;
-        for (int k = 0; k < n; k++) {
-            x[r.n] = k;
-            r.n += count[k] > 0; /* which can't be foreseen */
+    for (int64_t done = 0; done < indices; done += r.indices) {
+        const int64_t left = indices - done;
+        r.indices = g->merge(g->a->gather, in, inputs, g->step * done,
+                             (int)(left < most ? left : most));
+        if (r.indices) {
+            const int64_t all = g->list(g, &r, count, x);
+            r.at = line->at + r.factor_step * done;
+            r.to = line->to + r.by * done;
+            if (add_rows(mc, g->a, add, &r, all)) return mc->cx->diag.status;
+        } else if (r.indices++, add_row(mc, g, add, line, in, inputs, first + done) < 0) {
+            return mc->cx->diag.status;
         }
-        if (add_rows(mc, g->a, add, &r, all)) return mc->cx->diag.status;
-        for (int k = 0; k < r.inputs; k++) {
-            in[k].begin += r.step * BLOCK;
-            in[k].end += r.step * BLOCK;
-        }
-        r.at += r.factor_step * BLOCK;
-        r.to += r.by * BLOCK;
     }
     return STC_OK;
 }
 
 /* Rows one by one, of inputs some of which have no table. */
 static stc_status add_by_search(machine *mc, const gather *g, gather_adder *add,
-                                gather_rows *r, gather_input *in)
+                                const gather_rows *r, gather_input *in, int inputs)
 {
     const int solved = g->a->level[g->mid].solved;
-    const int64_t first = g->a->lo[solved];
-    const int32_t none = 0;
-    int32_t begin[INPUTS], end[INPUTS], count;
-    gather_input here[INPUTS];
-    gather_rows one = *r;
-    for (int k = 0; k < r->inputs; k++)
-        here[k] = (gather_input){.begin = &begin[k], .end = &end[k], .at = in[k].at};
-    one.in = here;
-    one.x = &none;
-    one.count = &count;
-    one.n = one.indices = 1;
-    for (int64_t x = first; x < g->a->hi[solved];) {
-        count = enter(g, in, r->inputs, x, begin, end);
-        one.at = r->at + r->factor_step * (x - first);
-        one.to = r->to + r->by * (x - first);
-        if (add_rows(mc, g->a, add, &one, count)) return mc->cx->diag.status;
-        x = count ? x + 1 : next_index(g, in, r->inputs, x);
+    for (int64_t x = g->a->lo[solved]; x < g->a->hi[solved];) {
+        const int64_t count = add_row(mc, g, add, r, in, inputs, x);
+        if (count < 0) return mc->cx->diag.status;
+        x = count ? x + 1 : next_index(g, in, inputs, x);
     }
     return STC_OK;
 }
@@ -211,8 +208,6 @@ static stc_status add_line(machine *mc, const gather *g, gather_adder *add,
     for (int k = 0; k < n; k++)
         tables &= in[k].begin != NULL;
     gather_rows r = {
-        .in = in,
-        .inputs = n,
         .step = g->step,
         .at = g->factor_step * first - gather_scaled(g->slope, g->base + g->step * first),
         .factor_step = g->factor_step - gather_scaled(g->slope, g->step),
@@ -220,8 +215,8 @@ static stc_status add_line(machine *mc, const gather *g, gather_adder *add,
         .by = by,
         .width = a->hi[rest] - a->lo[rest],
     };
-    if (tables ? add_by_tables(mc, g, add, r, in, a->hi[solved] - first)
-               : add_by_search(mc, g, add, &r, in))
+    if (tables ? add_by_tables(mc, g, add, &r, in, n)
+               : add_by_search(mc, g, add, &r, in, n))
         return mc->cx->diag.status;
     a->rounds += n;
     if (a->rounds < SUPER_POLL) return STC_OK;
@@ -237,17 +232,16 @@ static gather_input input_of(const gather *g, const gather_line *x, const gather
 {
     const affine *a = g->a;
     const int64_t from = g->base + g->step * a->lo[a->level[g->mid].solved] + w->least;
-    const int32_t *begin = x->table == NONE ? NULL : g->table + x->table + (from - g->low);
     return (gather_input){
         .here = x->begin,
         .there = x->begin,
         .last = x->end,
         .first = x->first,
+        .from = from - g->low,
         .least = w->least,
         .most = w->most,
         .at = x->from + w->at - gather_scaled(g->slope, w->least),
-        .begin = begin,
-        .end = begin ? begin + (w->most - w->least + 1) : NULL,
+        .begin = x->table == NONE ? NULL : g->table + x->table + (from - g->low),
     };
 }
 
@@ -263,6 +257,7 @@ stc_status affine_gather_run(machine *mc, affine *a, int64_t last)
     else if (s->stores++, affine_room_rows(mc, a, last))
         return mc->cx->diag.status;
     gather_weigh(a);
+    gather_mergers(mc, a->gather, type_size(a->room.tensor->type));
     for (int64_t k = 0; k < g->nline;) {
         const int64_t to = g->line[k].to;
         int n = 0;

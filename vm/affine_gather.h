@@ -1,5 +1,6 @@
 /* affine_gather.h: what affine_lines.c lists for affine_gather.c: lines of pixels, and
- * where they lead to in the result and in the factor.
+ * where they lead to in the result and in the factor; and what of these affine_merge.c puts
+ * together for some rows.
  */
 #ifndef STC_VM_AFFINE_GATHER_H
 #define STC_VM_AFFINE_GATHER_H
@@ -7,6 +8,10 @@
 #include "affine.h"
 
 enum { GATHER_CHOICES = 64, GATHER_INPUTS = 64 };
+/* Rows that are added together: so many at most, with so many entries, from so many cells.
+ */
+enum { GATHER_ROWS = 128, GATHER_PAIRS = 1024, GATHER_CELLS = 256 };
+enum { GATHER_CHUNK = 8 }; /* so much more room is there behind entries */
 
 /* Values of the indices that are tried at some levels: what they add to the coordinates,
  * and to the places in result and factor. */
@@ -34,9 +39,50 @@ typedef struct gather_level {
     mcursor c;
 } gather_level;
 
+/* A line with a window: entered at `here`, up to `there`. If there is a table,
+ * cell z, which is that many pixels beyond the first one, has entries begin[z] …
+ * begin[z+1]-1; they meet the factor's rows at their own offset and `at` more. */
+typedef struct gather_input {
+    int64_t here, there, last, first, from, least, most, at;
+    const int32_t *begin;
+} gather_input;
+
+/* Entries that lie one behind the other, whose offsets are `at` more. */
+typedef struct gather_stretch {
+    int64_t first, count, at;
+} gather_stretch;
+
+/* What leads into some rows: pairs of a row of the factor and a value, cell by cell; cell c
+ * has those from begin[c] on. */
+typedef struct gather_block {
+    int32_t begin[GATHER_CELLS + 1], next[GATHER_CELLS];
+    uint32_t at[GATHER_PAIRS + GATHER_CHUNK];
+    _Alignas(8) char value[8 * (GATHER_PAIRS + GATHER_CHUNK)];
+} gather_block;
+
+/* Rows of a line of the result: of so many indices, those x[0] … x[n-1] more than the
+ * first one. */
+typedef struct gather_rows {
+    int indices, n;
+    const int32_t *x, *count; /* count[x]: how many entries lead there                 */
+    const gather_stretch *stretch; /* if that is more than the block holds, of one row */
+    int stretches;
+    int64_t step;            /* cells of the block from one index to the next,        */
+    int64_t at, factor_step; /* the first index, and from one on, in the factor       */
+    int64_t to, by, width;   /* and in the result                                     */
+    bool fresh; /* nothing was stored there yet: they begin with the fill             */
+} gather_rows;
+
 typedef struct affine_gather gather;
 struct affine_gather {
     affine *a;
+    /* affine_merge.c: what leads into up to `most` rows, from cell z on, into the block:
+       how many rows fit; counts of these, and x: how many entries in all; all of n
+       stretches as one cell, if they fit. */
+    int (*merge)(gather *g, const gather_input *in, int inputs, int64_t z, int most);
+    int64_t (*list)(const gather *g, gather_rows *r, int32_t *count, int32_t *x);
+    void (*join)(gather *g, const gather_stretch *x, int n);
+    int span; /* cells that lead into a row: step * x and the next ones */
     int mid, nchoice, nwindow;
     gather_choice choice[GATHER_CHOICES]; /* of the levels above mid */
     gather_window window[GATHER_CHOICES]; /* of mid                   */
@@ -47,41 +93,25 @@ struct affine_gather {
     int64_t nline, line_cap;
     uint32_t *offset; /* of entries: where their rows of the factor are; sums of these are
                          modulo 2^32 */
+    uint32_t *pixel;  /* which pixel from `low` on they have */
     void *weight;     /* their values, times the scalars */
-    int64_t offset_cap, weight_cap, entries; /* how many there are */
+    int64_t offset_cap, weight_cap, pixel_cap, entries; /* how many there are */
     int32_t *table; /* of lines that are not too sparse: where the entries from a pixel on
                        begin, for all pixels from `low` on                   */
     int64_t ntable, table_cap, low, pixels;
+    gather_block block;
     gather_level above[STC_MAX_ORDER]; /* affine_append.c: the first of them are open */
     int nabove, opened;
     const mcursor *outside; /* where the nest stands; NULL: at the root */
 };
 
-/* A line with a window: entered at `here`, up to `there`. For index x of the result, and z
- * the steps to it, its entries are begin[z] … end[z]-1 if there is a table; they meet the
- * factor's rows at their own offset and `at` more. */
-typedef struct gather_input {
-    int64_t here, there, last, first, least, most, at;
-    const int32_t *begin, *end;
-} gather_input;
-
-/* Rows of a line of the result: of so many indices, those x[0] … x[n-1] more than the
- * first one. */
-typedef struct gather_rows {
-    const gather_input *in;
-    int inputs, indices, n;
-    const int32_t *x, *count; /* count[x]: how many entries lead there                 */
-    int64_t step;             /* from one index to the next in the tables,             */
-    int64_t at, factor_step;  /* the first index, and from one on, in the factor       */
-    int64_t to, by, width;    /* and in the result                                     */
-    bool fresh; /* nothing was stored there yet: they begin with the fill             */
-} gather_rows;
-
 /* affine_rows.c: adds to each row what its inputs' entries lead to. */
-enum { GATHER_CHUNK = 8 }; /* so much more room is there behind the entries */
 void gather_weigh(const affine *a);
 typedef void gather_adder(const affine *a, const gather_rows *r);
 gather_adder *gather_adder_of(const machine *mc, vclass cls);
+
+/* affine_merge.c: chooses `merge` and `join` for values of so many bytes. */
+void gather_mergers(const machine *mc, gather *g, size_t size);
 
 /* affine_append.c: a run that appends rows, in order. */
 void affine_append_begin(machine *mc, affine *a);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 enum { CHUNK = GATHER_CHUNK };
+typedef uint32_t chunk __attribute__((vector_size(4 * CHUNK), aligned(4), may_alias));
 enum { SPARSE = 128 }; /* pixels for each that is there, where tables aren't worth it */
 
 /* ---- which nests ------------------------------------------------------------------ */
@@ -103,6 +104,7 @@ static bool set_windows(gather *g)
     g->slope = even ? g->window[1].at - g->window[0].at : 0;
     if (even) g->window[0].most = g->window[n - 1].least;
     g->nwindow = even ? 1 : n;
+    g->span = even ? n : 1;
     g->base = a->line[mid->line].base;
     g->step = a->line[mid->line].coef[mid->solved];
     g->factor_step = a->line[1].coef[mid->solved];
@@ -150,8 +152,7 @@ static stc_status make_table(machine *mc, gather *g, gather_line *x)
 INLINE int64_t set_range(int32_t *out, int64_t from, int64_t to, int32_t at)
 {
     for (int64_t k = from; k <= to; k += CHUNK)
-        for (int j = 0; j < CHUNK; j++)
-            out[k + j] = at;
+        *(chunk *)(out + k) = (uint32_t)at - (chunk){0};
     return from > to ? from : to + 1;
 }
 
@@ -166,20 +167,23 @@ INLINE void set_line(gather *g, const gather_line *x)
                    by = (uint32_t)a->line[1].coef[leaf.solved];
     const int64_t last = x->table == NONE ? -1 : g->pixels;
     int32_t *table = last < 0 ? NULL : g->table + x->table;
-    uint32_t *const offset = g->offset;
+    uint32_t *const offset = g->offset, *const pixel = g->pixel;
     int64_t k = 0, q = gather_children(&leaf, x->begin);
     for (int64_t p = x->begin; p < x->end; p++) {
         const int64_t y = gather_pixel(&mid, x->first, p);
         const int64_t end = gather_children(&leaf, p + 1);
         const uint32_t more = (uint32_t)gather_scaled(g->slope, y) - by * base;
         k = set_range(table, k, y - g->low < last ? y - g->low : last, (int32_t)q);
+        const uint32_t here = (uint32_t)(y - g->low);
         for (; narrow && q < end && q + CHUNK <= g->entries; q += CHUNK) {
-            const int32_t *crd = (const int32_t *)leaf.crd + q;
-            for (int j = 0; j < CHUNK; j++)
-                offset[q + j] = by * (uint32_t)crd[j] + more;
+            *(chunk *)(offset + q) =
+                by * *(const chunk *)((const int32_t *)leaf.crd + q) + more;
+            *(chunk *)(pixel + q) = here - (chunk){0};
         }
-        for (; q < end; q++)
+        for (; q < end; q++) {
             offset[q] = by * (uint32_t)affine_coord(&leaf, q) + more;
+            pixel[q] = here;
+        }
         q = end;
     }
     set_range(table, k, last, (int32_t)q);
@@ -260,6 +264,8 @@ static bool make_room(machine *mc, gather *g, int64_t n)
 {
     return (n <= g->offset_cap ||
             !mem_grow(mc->cx, &g->offset, &g->offset_cap, n, sizeof *g->offset)) &&
+           (n <= g->pixel_cap ||
+            !mem_grow(mc->cx, &g->pixel, &g->pixel_cap, n, sizeof *g->pixel)) &&
            (n <= g->weight_cap ||
             !mem_grow(mc->cx, &g->weight, &g->weight_cap, n, sizeof(int64_t)));
 }
@@ -306,6 +312,7 @@ void affine_gather_release(machine *mc, affine *a)
     if (!g) return;
     mem_free(mc->cx, g->line, (size_t)g->line_cap * sizeof *g->line);
     mem_free(mc->cx, g->offset, (size_t)g->offset_cap * sizeof *g->offset);
+    mem_free(mc->cx, g->pixel, (size_t)g->pixel_cap * sizeof *g->pixel);
     mem_free(mc->cx, g->weight, (size_t)g->weight_cap * sizeof(int64_t));
     mem_free(mc->cx, g->table, (size_t)g->table_cap * sizeof *g->table);
     mem_free(mc->cx, g, sizeof *g);

@@ -1,92 +1,66 @@
 /* affine_rows.c: rows of a dense result as sums of rows of a dense factor, each times an
  * entry's value: the innermost part of a nest that is gathered (affine_gather.c).
  *
- * Takes rows of the result, and for each the stretches of entries that lead into it; these
- * are copied one behind the other first, whole chunks at a time. How long each of them is
- * can't be foreseen, and to mispredict it costs as much as three or four rows of the
- * factor; this way only the number of all is. Rows of few entries are written as one
- * expression, those of more are kept in registers, a part of the row after the other.
+ * Takes rows of the result, and for each the stretch of pairs that lead into it
+ * (affine_merge.c). Rows of few pairs are written as one expression, those of more are kept
+ * in registers, a part of the row after the other.
  */
 #include "affine_gather.h"
 #include "super.h"
 
-#define NOINLINE __attribute__((noinline))
-
-enum { PAIRS = 512, FEW = 4 };
-
-typedef uint32_t places
-    __attribute__((vector_size(4 * GATHER_CHUNK), aligned(4), may_alias));
+enum { FEW = 4 };
 
 #define ROWS(CLS, T, U)                                                                    \
     typedef U vec_##CLS __attribute__((vector_size(32), aligned(sizeof(U)), may_alias));   \
     enum { LANES_##CLS = 32 / sizeof(T) };                                                 \
-    /* Entries: where their rows of the factor are, and their values. */                   \
+    /* Pairs: where their rows of the factor are, and their values. */                     \
     typedef struct pairs_##CLS {                                                           \
-        uint32_t at[PAIRS + GATHER_CHUNK];                                                 \
-        T value[PAIRS + GATHER_CHUNK];                                                     \
+        const T *f; /* the factor's row 0 */                                               \
+        const uint32_t *at;                                                                \
+        uint32_t more; /* than `at` */                                                     \
+        const T *value;                                                                    \
+        int n;                                                                             \
     } pairs_##CLS;                                                                         \
-    /* Entries p … p+count-1 from the n-th pair on; what is beyond them is unset. */     \
-    INLINE void copy_##CLS(const gather *g, int64_t p, int64_t count, uint32_t at,         \
-                           pairs_##CLS *x, int64_t n)                                      \
+    INLINE const T *factor_##CLS(const pairs_##CLS *x, int k)                              \
     {                                                                                      \
-        const T *restrict v = (const T *)g->weight + p;                                    \
-        const uint32_t *restrict offset = g->offset + p;                                   \
-        uint32_t *restrict to = x->at + n;                                                 \
-        T *restrict w = x->value + n;                                                      \
-        int64_t k = 0;                                                                     \
-        do { /* even of none: which it is can't be foreseen */                             \
-            *(places *)(to + k) = *(const places *)(offset + k) + at;                      \
-            for (int j = 0; j < GATHER_CHUNK; j += LANES_##CLS)                            \
-                *(vec_##CLS *)(w + k + j) = *(const vec_##CLS *)(v + k + j);               \
-            k += GATHER_CHUNK;                                                             \
-            __asm__("" : "+r"(k)); /* or the compiler counts the rounds first */           \
-        } while (k < count);                                                               \
+        return x->f + (uint32_t)(x->at[k] + x->more);                                      \
     }                                                                                      \
-    /* The pairs of row x: how many. */                                                    \
-    INLINE int pairs_of_##CLS(const affine *a, const gather_rows *r, int64_t x,            \
-                              pairs_##CLS *out)                                            \
+    /* N vectors from the j-th element on of a row of n pairs that begins with the fill.   \
+     */                                                                                    \
+    INLINE void part_##CLS(T *restrict out, const T *const *f, const T *v, T fill,         \
+                           int64_t j, int n, int N)                                        \
     {                                                                                      \
-        const int64_t z = r->step * x, at = r->at + r->factor_step * x;                    \
-        const gather_input *end = r->in + r->inputs;                                       \
-        int64_t n = 0;                                                                     \
-        for (const gather_input *k = r->in; k < end; k++) {                                \
-            const int64_t p = k->begin[z], count = k->end[z] - p;                          \
-            copy_##CLS(a->gather, p, count, (uint32_t)(k->at + at), out, n);               \
-            n += count;                                                                    \
-        }                                                                                  \
-        return (int)n;                                                                     \
-    }                                                                                      \
-    /* N vectors of a row of PAIRS pairs that begins with the fill. */                     \
-    INLINE void part_##CLS(T *restrict out, const T *f, const pairs_##CLS *x, T fill,      \
-                           int n, int N)                                                   \
-    {                                                                                      \
-        for (int j = 0; j < N; j++) {                                                      \
+        for (int i = 0; i < N; i++) {                                                      \
             vec_##CLS sum = (U)fill - (vec_##CLS){0};                                      \
             for (int k = 0; k < n; k++)                                                    \
-                sum += ((const vec_##CLS *)(f + x->at[k]))[j] * (U)x->value[k];            \
-            ((vec_##CLS *)out)[j] = sum;                                                   \
+                sum += ((const vec_##CLS *)(f[k] + j))[i] * (U)v[k];                       \
+            ((vec_##CLS *)(out + j))[i] = sum;                                             \
         }                                                                                  \
     }                                                                                      \
-    INLINE void few_##CLS(T *restrict out, const T *f, const pairs_##CLS *x, T fill,       \
-                          int64_t width, int n)                                            \
+    INLINE void few_##CLS(T *restrict out, const pairs_##CLS *x, T fill, int64_t width,    \
+                          int n)                                                           \
     {                                                                                      \
         enum { LANES = LANES_##CLS };                                                      \
+        const T *f[FEW], *v = x->value;                                                    \
         int64_t j = 0;                                                                     \
+        for (int k = 0; k < n; k++)                                                        \
+            f[k] = factor_##CLS(x, k);                                                     \
         for (; j + 4 * LANES <= width; j += 4 * LANES)                                     \
-            part_##CLS(out + j, f + j, x, fill, n, 4);                                     \
+            part_##CLS(out, f, v, fill, j, n, 4);                                          \
         for (; j + LANES <= width; j += LANES)                                             \
-            part_##CLS(out + j, f + j, x, fill, n, 1);                                     \
+            part_##CLS(out, f, v, fill, j, n, 1);                                          \
         for (; j < width; j++) {                                                           \
             T sum = fill;                                                                  \
             for (int k = 0; k < n; k++)                                                    \
-                sum = FN_ADD_##CLS(sum, FN_MUL_##CLS(x->value[k], f[x->at[k] + j]));       \
+                sum = FN_ADD_##CLS(sum, FN_MUL_##CLS(v[k], f[k][j]));                      \
             out[j] = sum;                                                                  \
         }                                                                                  \
     }                                                                                      \
-    /* N vectors of a row from `out` on, all of them in registers. */                      \
-    INLINE void block_##CLS(T *restrict out, const T *f, const pairs_##CLS *x, int n,      \
-                            T fill, bool fresh, int N)                                     \
+    /* N vectors of a row from the j-th element on, all of them in registers. */           \
+    INLINE void block_##CLS(T *restrict to, const pairs_##CLS *x, T fill, bool fresh,      \
+                            int64_t j, int N)                                              \
     {                                                                                      \
+        T *restrict out = to + j;                                                          \
         vec_##CLS sum[8];                                                                  \
         if (fresh)                                                                         \
             for (int k = 0; k < N; k++)                                                    \
@@ -94,8 +68,8 @@ typedef uint32_t places
         else                                                                               \
             for (int k = 0; k < N; k++)                                                    \
                 sum[k] = ((const vec_##CLS *)out)[k];                                      \
-        for (int i = 0; i < n; i++) {                                                      \
-            const vec_##CLS *row = (const vec_##CLS *)(f + x->at[i]);                      \
+        for (int i = 0; i < x->n; i++) {                                                   \
+            const vec_##CLS *row = (const vec_##CLS *)(factor_##CLS(x, i) + j);            \
             __asm__("" : "+r"(row)); /* one register: the compiler's way spills others */  \
             for (int k = 0; k < N; k++)                                                    \
                 sum[k] += row[k] * (U)x->value[i];                                         \
@@ -103,69 +77,73 @@ typedef uint32_t places
         for (int k = 0; k < N; k++)                                                        \
             ((vec_##CLS *)out)[k] = sum[k];                                                \
     }                                                                                      \
-    INLINE void many_##CLS(T *restrict out, const T *f, const pairs_##CLS *x, int n,       \
-                           T fill, int64_t width, bool fresh)                              \
+    INLINE void many_##CLS(T *restrict out, const pairs_##CLS *x, T fill, int64_t width,   \
+                           bool fresh)                                                     \
     {                                                                                      \
         enum { LANES = LANES_##CLS };                                                      \
         int64_t j = 0;                                                                     \
         for (; j + 8 * LANES <= width; j += 8 * LANES)                                     \
-            block_##CLS(out + j, f + j, x, n, fill, fresh, 8);                             \
+            block_##CLS(out, x, fill, fresh, j, 8);                                        \
         for (; j + 2 * LANES <= width; j += 2 * LANES)                                     \
-            block_##CLS(out + j, f + j, x, n, fill, fresh, 2);                             \
+            block_##CLS(out, x, fill, fresh, j, 2);                                        \
         for (; j < width; j++) {                                                           \
             T sum = fresh ? fill : out[j];                                                 \
-            for (int i = 0; i < n; i++)                                                    \
-                sum = FN_ADD_##CLS(sum, FN_MUL_##CLS(x->value[i], f[x->at[i] + j]));       \
+            for (int i = 0; i < x->n; i++)                                                 \
+                sum = FN_ADD_##CLS(sum, FN_MUL_##CLS(x->value[i], factor_##CLS(x, i)[j])); \
             out[j] = sum;                                                                  \
         }                                                                                  \
     }                                                                                      \
-    INLINE void sum_##CLS(T *out, const T *f, const pairs_##CLS *x, int n, T fill,         \
-                          int64_t width, bool fresh)                                       \
+    INLINE void row_##CLS(T *out, const pairs_##CLS *x, T fill, int64_t width, bool fresh) \
     {                                                                                      \
-        switch (fresh ? n : 0) {                                                           \
+        switch (fresh ? x->n : 0) {                                                        \
         case 1:                                                                            \
-            few_##CLS(out, f, x, fill, width, 1);                                          \
+            few_##CLS(out, x, fill, width, 1);                                             \
             break;                                                                         \
         case 2:                                                                            \
-            few_##CLS(out, f, x, fill, width, 2);                                          \
+            few_##CLS(out, x, fill, width, 2);                                             \
             break;                                                                         \
         case 3:                                                                            \
-            few_##CLS(out, f, x, fill, width, 3);                                          \
+            few_##CLS(out, x, fill, width, 3);                                             \
             break;                                                                         \
         case FEW:                                                                          \
-            few_##CLS(out, f, x, fill, width, FEW);                                        \
+            few_##CLS(out, x, fill, width, FEW);                                           \
             break;                                                                         \
         default:                                                                           \
-            many_##CLS(out, f, x, n, fill, width, fresh);                                  \
+            many_##CLS(out, x, fill, width, fresh);                                        \
         }                                                                                  \
     }                                                                                      \
-    /* Row x that has more pairs than there is room for. */                                \
-    INLINE void long_##CLS(const affine *a, const gather_rows *r, int64_t x,               \
-                           pairs_##CLS *buffer)                                            \
+    /* The row at `out` that has more pairs than there is room for. */                     \
+    INLINE void long_##CLS(const affine *a, const gather_rows *r, T *out, pairs_##CLS x,   \
+                           T fill)                                                         \
     {                                                                                      \
-        const T fill = *(const T *)&a->room.tensor->fill;                                  \
-        const T *f = (const T *)a->vals[1] + a->lo[a->rest[0]];                            \
-        const int64_t z = r->step * x, at = r->at + r->factor_step * x;                    \
-        T *out = (T *)a->out + r->to + r->by * x;                                          \
         bool fresh = r->fresh;                                                             \
-        for (int k = 0; k < r->inputs; k++) {                                              \
-            const gather_input *in = &r->in[k];                                            \
-            const uint32_t more = (uint32_t)(in->at + at);                                 \
-            int64_t p = in->begin[z];                                                      \
-            for (int64_t n; p < in->end[z]; p += n, fresh = false) {                       \
-                n = in->end[z] - p < PAIRS ? in->end[z] - p : PAIRS;                       \
-                copy_##CLS(a->gather, p, n, more, buffer, 0);                              \
-                many_##CLS(out, f, buffer, (int)n, fill, r->width, fresh);                 \
+        for (int k = 0; k < r->stretches; k++)                                             \
+            for (gather_stretch s = r->stretch[k]; s.count;                                \
+                 s.first += x.n, fresh = false) {                                          \
+                x.n = (int)(s.count < GATHER_PAIRS ? s.count : GATHER_PAIRS);              \
+                a->gather->join(a->gather, &(gather_stretch){s.first, x.n, s.at}, 1);      \
+                many_##CLS(out, &x, fill, r->width, fresh);                                \
+                s.count -= x.n;                                                            \
             }                                                                              \
-        }                                                                                  \
     }                                                                                      \
-    INLINE void row_##CLS(const affine *a, const gather_rows *r, int64_t x, int n,         \
-                          pairs_##CLS *pairs)                                              \
+    INLINE void rows_##CLS(const affine *a, const gather_rows *r)                          \
     {                                                                                      \
         const T fill = *(const T *)&a->room.tensor->fill;                                  \
-        const T *f = (const T *)a->vals[1] + a->lo[a->rest[0]];                            \
-        T *out = (T *)a->out + r->to + r->by * x;                                          \
-        sum_##CLS(out, f, pairs, n, fill, r->width, r->fresh);                             \
+        const gather_block *b = &a->gather->block;                                         \
+        const T *v = (const T *)b->value;                                                  \
+        pairs_##CLS x = {.f = (const T *)a->vals[1] + a->lo[a->rest[0]]};                  \
+        for (int i = 0; i < r->n; i++) {                                                   \
+            const int64_t k = r->x[i], begin = b->begin[r->step * k];                      \
+            T *out = (T *)a->out + r->to + r->by * k;                                      \
+            x.more = (uint32_t)(r->at + r->factor_step * k);                               \
+            x.n = r->count[k];                                                             \
+            x.at = b->at + begin;                                                          \
+            x.value = v + begin;                                                           \
+            if (r->stretch)                                                                \
+                long_##CLS(a, r, out, x, fill);                                            \
+            else                                                                           \
+                row_##CLS(out, &x, fill, r->width, r->fresh);                              \
+        }                                                                                  \
     }                                                                                      \
     static void weigh_##CLS(const affine *a)                                               \
     {                                                                                      \
@@ -174,38 +152,13 @@ typedef uint32_t places
         for (int64_t p = 0; p < a->gather->entries; p++)                                   \
             w[p] = FN_MUL_##CLS(s, v[p]);                                                  \
     }                                                                                      \
-    /* Functions of their own: in one there aren't enough registers. */                    \
-    AVX2 static NOINLINE int wide_pairs_##CLS(const affine *a, const gather_rows *r,       \
-                                              int64_t x, pairs_##CLS *out)                 \
-    {                                                                                      \
-        return pairs_of_##CLS(a, r, x, out);                                               \
-    }                                                                                      \
-    static NOINLINE int plain_pairs_##CLS(const affine *a, const gather_rows *r,           \
-                                          int64_t x, pairs_##CLS *out)                     \
-    {                                                                                      \
-        return pairs_of_##CLS(a, r, x, out);                                               \
-    }                                                                                      \
     AVX2 static void wide_##CLS(const affine *a, const gather_rows *r)                     \
     {                                                                                      \
-        pairs_##CLS pairs;                                                                 \
-        for (int i = 0; i < r->n; i++) {                                                   \
-            const int64_t x = r->x[i];                                                     \
-            if (r->count[x] > PAIRS)                                                       \
-                long_##CLS(a, r, x, &pairs);                                               \
-            else                                                                           \
-                row_##CLS(a, r, x, wide_pairs_##CLS(a, r, x, &pairs), &pairs);             \
-        }                                                                                  \
+        rows_##CLS(a, r);                                                                  \
     }                                                                                      \
     static void plain_##CLS(const affine *a, const gather_rows *r)                         \
     {                                                                                      \
-        pairs_##CLS pairs;                                                                 \
-        for (int i = 0; i < r->n; i++) {                                                   \
-            const int64_t x = r->x[i];                                                     \
-            if (r->count[x] > PAIRS)                                                       \
-                long_##CLS(a, r, x, &pairs);                                               \
-            else                                                                           \
-                row_##CLS(a, r, x, plain_pairs_##CLS(a, r, x, &pairs), &pairs);            \
-        }                                                                                  \
+        rows_##CLS(a, r);                                                                  \
     }
 ROWS(F64, double, double)
 ROWS(F32, float, float)
