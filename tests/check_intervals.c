@@ -41,6 +41,9 @@ static const stc_tensor *result(stc_machine *m, const char *text, const char *as
     return y;
 }
 
+#define RLE_STREAM "(i,j) -> (flat(i,j) : rle)"
+#define LZ77_STREAM "(i,j) -> (flat(i,j) : lz77)"
+
 /* Sums take runs at once, idempotent functions once. */
 START_TEST(reductions_take_runs)
 {
@@ -194,6 +197,7 @@ END_TEST
 /* Tokens that read what isn't there, overlap, leave gaps or go round nothing. */
 START_TEST(corrupt_tokens_are_refused)
 {
+    static const int64_t shape[3] = {8, 2, 4}; /* of a vector, and of a stream */
     static const struct {
         int64_t crd[2], aux[4];
         const char *said;
@@ -206,15 +210,19 @@ START_TEST(corrupt_tokens_are_refused)
         {{0, 4}, {0, 0, 3, 2}, "values: 4 elements, expected 5"},
         {{0, 4}, {INT64_MAX, 0, 0, 2}, "start"},
     };
-    for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
+    for (size_t j = 0; j < 2 * (sizeof row / sizeof *row); j++) {
+        const size_t k = j / 2;
+        const bool stream = j % 2;
         stc_machine *m;
         stc_tensor *t;
-        int64_t n = 8, pos[2] = {0, 2}, crd[2], aux[4];
+        int64_t pos[2] = {0, 2}, crd[2], aux[4];
         double val[4] = {1, 2, 3, 4};
         memcpy(crd, row[k].crd, sizeof crd);
         memcpy(aux, row[k].aux, sizeof aux);
         ck_assert_int_eq(stc_open(NULL, &m), STC_OK);
-        ck_assert_int_eq(stc_tensor_new(m, "lz77", STC_F64, 1, &n, NULL, &t), STC_OK);
+        ck_assert_int_eq(stc_tensor_new(m, stream ? LZ77_STREAM : "lz77", STC_F64,
+                                        1 + stream, shape + stream, NULL, &t),
+                         STC_OK);
         ck_assert_int_eq(stc_tensor_lend(t, 0, STC_POS, (stc_array){pos, 2, 8, 8}), STC_OK);
         ck_assert_int_eq(stc_tensor_lend(t, 0, STC_CRD, (stc_array){crd, 2, 8, 8}), STC_OK);
         ck_assert_int_eq(stc_tensor_lend(t, 0, STC_AUX, (stc_array){aux, 4, 8, 8}), STC_OK);
@@ -309,9 +317,6 @@ static stc_tensor *made_of(stc_machine *m, const char *text, const char *const *
         stc_tensor_free(in[k]);
     return dense;
 }
-
-#define RLE_STREAM "(i,j) -> (flat(i,j) : rle)"
-#define LZ77_STREAM "(i,j) -> (flat(i,j) : lz77)"
 
 /* Whatever the formats of operands and result, the dense loops' values. */
 static void same_as_dense(const char *text, const char *const *formats, stc_type type,
@@ -503,6 +508,71 @@ START_TEST(patterns_are_written_out)
 }
 END_TEST
 
+/* Reductions of streams, as those of what isn't compressed: in order where that matters,
+ * and where something else is read, too. */
+START_TEST(streams_as_others)
+{
+    static const char *const text[] = {
+        "y = after(i,j: A(i,j))",
+        "y = after(j,i: A(i,j))",
+        "y = after(i,j: A(i,j)) + sum(j,i: A(i,j))",
+        "y = sum(i,j: A(i,j) * i)",
+        "y = 1 + sum(i,j: A(i,j) * B(i,j))",
+        "y = sum(i: A(i,1)) + sum(i,j: A(i,j))",
+        "y = max(i: sum(j: A(i,j)))",
+        "y = sum(i,j: A(i,j)) - s",
+        "y = sum(i,j: A(i,j)) * sum(i,j: B(i,j))",
+        "y = sum(i,j: A(i,j)) - sum(k: u(k))",
+    };
+    static const char *const as[] = {"dense", RLE_STREAM, LZ77_STREAM};
+    static const int64_t shape[2] = {5, 7}, four = 4;
+    for (size_t k = 0; k < sizeof text / sizeof *text; k++) {
+        double want = 0;
+        for (int f = 0; f < 3; f++) {
+            char all[200];
+            double val[35], u[4] = {1, 2, 3, 4}, s = 5;
+            const void *v;
+            int64_t n;
+            stc_machine *m = bounded();
+            stc_tensor *d, *a = NULL, *du, *ds;
+            const stc_tensor *y;
+            stc_program *p;
+            for (int e = 0; e < 35; e++)
+                val[e] = e % 9 / 3 + 1;
+            const stc_decl decl[] = {{"A", as[f], STC_F64, NULL, 2},
+                                     {"B", "dense", STC_F64, NULL, 2},
+                                     {"u", "dense", STC_F64, NULL, 1},
+                                     {"s", "dense", STC_F64, NULL, 0},
+                                     {"y", "dense", STC_F64, NULL, 0}};
+            snprintf(all, sizeof all, "fn after(a, b) = a / 2 + b; %s", text[k]);
+            ck_assert_int_eq(stc_tensor_new(m, "dense", STC_F64, 2, shape, NULL, &d), 0);
+            ck_assert_int_eq(stc_tensor_lend_values(d, val, 35), STC_OK);
+            ck_assert_int_eq(stc_tensor_convert(d, as[f], -1, &a), STC_OK);
+            ck_assert_int_eq(stc_tensor_new(m, "dense", STC_F64, 1, &four, NULL, &du), 0);
+            ck_assert_int_eq(stc_tensor_lend_values(du, u, 4), STC_OK);
+            ck_assert_int_eq(stc_tensor_new(m, "dense", STC_F64, 0, NULL, NULL, &ds), 0);
+            ck_assert_int_eq(stc_tensor_lend_values(ds, &s, 1), STC_OK);
+            ck_assert_msg(!stc_compile(m, all, decl, 5, &p), "%s", stc_error(m)->message);
+            ck_assert_int_eq(stc_bind(p, "A", a), STC_OK);
+            (void)(stc_bind(p, "B", d) || stc_bind(p, "u", du) || stc_bind(p, "s", ds));
+            (void)stc_bind(p, "u", du);
+            (void)stc_bind(p, "s", ds);
+            ck_assert_msg(!stc_run(p), "%s: %s", text[k], stc_error(m)->message);
+            ck_assert_int_eq(stc_result(p, "y", &y), STC_OK);
+            ck_assert_int_eq(stc_tensor_values(y, &v, &n), STC_OK);
+            if (f == 0) want = *(const double *)v;
+            ck_assert_double_eq_tol(*(const double *)v, want, 1e-9);
+            stc_program_free(p);
+            stc_tensor_free(a);
+            stc_tensor_free(d);
+            stc_tensor_free(du);
+            stc_tensor_free(ds);
+            stc_close(m);
+        }
+    }
+}
+END_TEST
+
 /* All of a stream is reduced as one loop, a pattern of 10^12 elements at once. */
 START_TEST(streams_are_reduced)
 {
@@ -514,6 +584,9 @@ START_TEST(streams_are_reduced)
         {"y = A(i,j) * A(i,j)", 21.0 * 333333333333 + 1},
         {"y = max(j,i: A(i,j) - 1)", 3},
         {"y = min(i,j: 2 - A(i,j))", -2},
+        {"y = 3 + sum(i,j: A(i,j))", 7.0 * 333333333333 + 4},
+        {"y = 2 * sum(i,j: A(i,j)) - A(i,j)", 7.0 * 333333333333 + 1},
+        {"y = sqrt(max(i,j: A(i,j)) * min(j,i: A(i,j)))", 2},
     };
     for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
         const int64_t shape[2] = {1000000, 1000000};
@@ -562,6 +635,7 @@ Suite *suite_intervals(void)
     tcase_add_loop_test(c, rows_are_added_up, 0, 9);
     tcase_add_test(c, patterns_are_written_out);
     tcase_add_test(c, streams_are_reduced);
+    tcase_add_test(c, streams_as_others);
     suite_add_tcase(s, c);
     return s;
 }

@@ -142,39 +142,59 @@ END_TEST
 
 /* ---- what doesn't hold -------------------------------------------------------------- */
 
-/* Rows that begin later than the level does, or run into each other: nobody
- * can say what comes out, but nothing else is read or written. */
+/* Rows that begin later than the level does, run into each other, go back, or go on beyond
+ * its end, of runs or of tokens: nobody can say what comes out, but nothing else is read or
+ * written. */
 START_TEST(vouched_rows)
 {
-    enum { ROWS = 200, RUNS = 4 };
+    enum { ROWS = 200, RUNS = 4, KINDS = 6, OPERANDS = 3 };
+    static const char *const text[] = {
+        "A(i,j) = B(i,j) * C(i,j)",
+        "A(i,j) = B(i,j) * C(i,j) + D(i,j)",
+        "A(i,j) = D(i,j) + 1",
+        "A(i,j) = sum(k: B(i,k) * C(i,k)) * D(i,j)",
+    };
+    static const char *const name[] = {"B", "C", "D"};
     static const int64_t shape[2] = {ROWS, 50};
-    static int32_t pos[ROWS + 1], crd[ROWS * RUNS], val[ROWS * RUNS];
+    static int32_t pos[ROWS + 1], crd[ROWS * RUNS], val[ROWS * RUNS], aux[2 * ROWS * RUNS];
+    const int how = _i % KINDS;
+    const char *const as = _i / KINDS % 2 ? "lz77" : "rle";
     for (int k = 0; k < ROWS * RUNS; k++) {
-        crd[k] = _i == 0 ? 1 + k % RUNS * 7 : _i == 1 ? 0 : _i == 2 ? k % 7 : 1;
+        crd[k] = how == 0   ? 1 + k % RUNS * 7
+                 : how == 1 ? 0
+                 : how == 2 ? k % 7
+                 : how == 4 ? (RUNS - k % RUNS) * 11 % 44
+                 : how == 5 ? k % RUNS * (k % 40 == 39 ? 30 : 11)
+                            : 1;
         val[k] = k % 3;
+        aux[2 * k] = k % (ROWS * RUNS - 100);
+        aux[2 * k + 1] = k % 5 != 0;
     }
     for (int k = 0; k <= ROWS; k++)
-        pos[k] = k * (_i == 3 ? 1 : RUNS);
+        pos[k] = k * (how == 3 ? 1 : RUNS);
     stc_machine *m;
-    stc_tensor *t[2];
+    stc_tensor *t[OPERANDS];
     stc_program *p;
-    const stc_decl d[] = {{"B", "rle", STC_I32, NULL, -1},
-                          {"C", "rle", STC_I32, NULL, -1},
-                          {"A", "rle", STC_I32, NULL, -1}};
+    const stc_decl d[] = {{"B", as, STC_I32, NULL, -1},
+                          {"C", as, STC_I32, NULL, -1},
+                          {"D", as, STC_I32, NULL, -1},
+                          {"A", as, STC_I32, NULL, -1}};
     ck_assert_int_eq(stc_open(NULL, &m), STC_OK);
-    ck_assert_int_eq(stc_compile(m, "A(i,j) = B(i,j) * C(i,j)", d, 3, &p), STC_OK);
-    for (int k = 0; k < 2; k++) {
-        ck_assert_int_eq(stc_tensor_new(m, "rle", STC_I32, 2, shape, NULL, &t[k]), STC_OK);
+    ck_assert_int_eq(stc_compile(m, text[_i / KINDS / 2], d, 4, &p), STC_OK);
+    for (int k = 0; k < OPERANDS; k++) {
+        const stc_array tokens = {aux, 2 * pos[ROWS], 4, 4};
+        ck_assert_int_eq(stc_tensor_new(m, as, STC_I32, 2, shape, NULL, &t[k]), STC_OK);
         stc_tensor_lend(t[k], 1, STC_POS, (stc_array){pos, ROWS + 1, 4, 4});
         stc_tensor_lend(t[k], 1, STC_CRD, (stc_array){crd, pos[ROWS], 4, 4});
-        stc_tensor_lend_values(t[k], val, pos[ROWS]);
+        if (*as == 'l') stc_tensor_lend(t[k], 1, STC_AUX, tokens);
+        stc_tensor_lend_values(t[k], val, ROWS * RUNS);
         stc_tensor_vouch(t[k]);
-        ck_assert_int_eq(stc_bind(p, k ? "C" : "B", t[k]), STC_OK);
+        (void)stc_bind(p, name[k], t[k]);
     }
     (void)stc_run(p);
     stc_program_free(p);
-    stc_tensor_free(t[0]);
-    stc_tensor_free(t[1]);
+    for (int k = 0; k < OPERANDS; k++)
+        stc_tensor_free(t[k]);
     stc_close(m);
 }
 END_TEST
@@ -293,7 +313,7 @@ Suite *suite_pairs(void)
     Suite *s = suite_create("pairs");
     TCase *c = tcase_create("pairs");
     tcase_add_loop_test(c, every_shape, 0, SHAPES);
-    tcase_add_loop_test(c, vouched_rows, 0, 4);
+    tcase_add_loop_test(c, vouched_rows, 0, 48);
     tcase_add_loop_test(c, runs_behind_others, 0, 5);
     suite_add_tcase(s, c);
     return s;

@@ -10,8 +10,8 @@
  * skipped by a test on each derived index.
  *
  * Modes that share a level (`flat(i,j)`) lose their indices altogether: the
- * stream is one loop, if all operands are such streams, and the result too or one
- * value that all of it is reduced to.
+ * stream is one loop, if all operands are such streams, and the result too; or if the
+ * result is one value, and all that reads streams in it reduces all of them.
  *
  * This serves where one map reaches: all operands that touch a derived index
  * have the same map, or can be located; and the result inserts, or has the
@@ -19,6 +19,9 @@
  */
 #include "build.h"
 #include "../../formats/recipe.h"
+#include <string.h>
+
+enum { STREAM_SUMS = 8 }; /* reductions of streams in a statement, at most */
 
 /* ---- which access --------------------------------------------------------------- */
 
@@ -217,8 +220,6 @@ static bool result_agrees(const builder *b, const format *f, const affine *sub,
     const plan *pl = b->pl;
     const prog_tensor *t = &pl->p->tensor[pl->s->target];
     if (inserts && !has_map(f, MAP_FLAT)) return true;
-    if (has_map(f, MAP_FLAT) && b->sum->kind == B_REDUCE && !b->ufn && pl->s->nsub == 0)
-        return true;
     if (!format_equal(&t->fmt, f) || !same_subs(pl->s->sub, sub, f->order)) return false;
     return !b->reduces && !has_map(f, MAP_COUNT) && format_appends(f);
 }
@@ -255,13 +256,18 @@ static int first_mapped(const plan *pl)
     return -1;
 }
 
-/* What the statement is that keeps loops over levels from it; NULL: nothing. */
-static const char *statement_refuses(const builder *b)
+/* What keeps loops over levels from a statement; NULL: nothing. */
+static const char *schedule_refuses(const plan *pl)
 {
-    const plan *pl = b->pl;
     if (pl->schedule.nseq || pl->schedule.nrel || pl->npre || pl->schedule.shared)
         return "isn't iterated by its own levels: the schedule is about loops over "
                "its modes";
+    return NULL;
+}
+
+static const char *statement_refuses(const builder *b)
+{
+    const plan *pl = b->pl;
     if (!pl->s->whole)
         return "isn't iterated by its own levels: the left side names "
                "only some elements";
@@ -271,18 +277,84 @@ static const char *statement_refuses(const builder *b)
     return NULL;
 }
 
-/* A stream that is reduced to one value is reduced over its levels. */
-static stc_status reduce_levels(builder *b, int levels, const int *own)
+/* ---- streams that are reduced ------------------------------------------------------ */
+
+/* The reductions of a right side whose value is one, all of streams of format f; ok: it
+ * reads nothing else that has levels, and no index. */
+typedef struct stream_sums {
+    const plan *pl;
+    const format *f;
+    bexpr *sum[STREAM_SUMS];
+    int n;
+    bool ok;
+} stream_sums;
+
+/* Whether reduction r takes all of what access x reads, in an order that is as good. */
+static bool reduces_all(const stream_sums *z, const bexpr *r, const paccess *x)
 {
-    int *index = arena_array(b->pl->a, levels, sizeof *index);
-    if (!index) return STC_ERR_MEMORY;
-    b->term[0].reduced = 0;
-    for (int l = 0; l < levels; l++) {
-        index[l] = own[l];
-        b->term[0].reduced |= UINT64_C(1) << own[l];
+    const prog_tensor *t = &z->pl->p->tensor[x->source];
+    if (!format_equal(&t->fmt, z->f) || x->pad || r->nindex != z->f->order ||
+        !bare_distinct(z->pl, x->sub, t->order))
+        return false;
+    uint64_t read = 0;
+    bool same = z->f->levels == 1;
+    for (int m = 0; m < t->order; m++) {
+        read |= UINT64_C(1) << x->sub[m].term[0].index;
+        same &= x->sub[m].term[0].index == r->indices[m];
     }
-    b->sum->indices = index;
-    b->sum->nindex = levels;
+    const bool free = !r->ufn && fn_at(r->fn)->flags & FP_ASSOCIATIVE;
+    return read == reduce_indices(r) && (same || free);
+}
+
+static void find_sums(stream_sums *z, bexpr *e, bexpr *inside)
+{
+    if (e->kind == B_REDUCE) {
+        z->ok &= !inside && z->n < STREAM_SUMS;
+        if (!z->ok) return;
+        z->sum[z->n++] = inside = e;
+    }
+    if (e->kind == B_INDEX) z->ok = false;
+    if (e->kind == B_ACCESS && z->pl->access[e->mark].levels)
+        z->ok &= inside && reduces_all(z, inside, &z->pl->access[e->mark]);
+    for (int k = 0; k < e->nargs; k++)
+        find_sums(z, e->args[k], inside);
+}
+
+/* The access of a stream in e, all of which are alike; -1: there is none. */
+static int stream_of(const plan *pl, const bexpr *e)
+{
+    if (e->kind == B_ACCESS) return pl->access[e->mark].levels ? e->mark : -1;
+    int found = -1;
+    for (int k = 0; k < e->nargs && found < 0; k++)
+        found = stream_of(pl, e->args[k]);
+    return found;
+}
+
+/* Each is reduced over its levels; the right side is worked out as a whole. */
+static stc_status reduce_streams(builder *b, const stream_sums *z)
+{
+    plan *pl = b->pl;
+    for (int k = 0; k < z->n; k++) {
+        bexpr *r = z->sum[k];
+        int own[STC_MAX_ORDER];
+        const int first = stream_of(pl, r->args[0]);
+        if (first < 0) continue;
+        const affine *sub = pl->access[first].sub;
+        int *index = arena_array(pl->a, z->f->levels, sizeof *index);
+        if (!index || level_indices(pl, z->f, sub, own)) return STC_ERR_MEMORY;
+        derive_indices(pl, z->f, sub, own);
+        drop_flat(pl, z->f, sub);
+        read_by_levels(pl, z->f, first, own);
+        memcpy(index, own, (size_t)z->f->levels * sizeof *index);
+        r->indices = index;
+        r->nindex = z->f->levels;
+    }
+    b->native = NATIVE_LEVELS;
+    b->reduces = false;
+    b->ufn = NULL;
+    b->sum = b->root;
+    b->nterm = 1;
+    b->term[0] = (term){.value = b->root};
     return STC_OK;
 }
 
@@ -294,10 +366,22 @@ stc_status plan_native(builder *b, bool inserts)
         return remark(pl, first_mapped(pl),
                       "isn't iterated by its own levels: a subscript isn't a bare index of "
                       "its own");
-    const char *refused = statement_refuses(b);
+    const format *f = &pl->p->tensor[pl->access[first].source].fmt;
+    const char *refused = schedule_refuses(pl);
+    if (refused) return remark(pl, first, refused);
+    if (has_map(f, MAP_FLAT) && pl->s->nsub == 0) {
+        stream_sums z = {.pl = pl, .f = f, .ok = true};
+        find_sums(&z, b->root, NULL);
+        if (!z.ok || pl->s->nindex + z.n * f->levels > 64)
+            return remark(pl, first,
+                          "isn't iterated by its own levels: another operand has other "
+                          "levels, not all of it is reduced, or an index is read");
+        remark(pl, first, "is iterated by its own levels: all of it is reduced");
+        return reduce_streams(b, &z);
+    }
+    refused = statement_refuses(b);
     if (refused) return remark(pl, first, refused);
     const affine *sub = pl->access[first].sub;
-    const format *f = &pl->p->tensor[pl->access[first].source].fmt;
     uint64_t derived = would_derive(f, sub);
     const value *from = b->reduces ? &b->identity : b->fill;
     const pset *space = expr_space(pl, b->term[0].value, from);
@@ -325,12 +409,9 @@ stc_status plan_native(builder *b, bool inserts)
     read_by_levels(pl, f, first, own);
     const bool insert = inserts && !has_map(f, MAP_FLAT);
     b->native = insert ? NATIVE_INSERT : NATIVE_LEVELS;
-    if (has_map(f, MAP_FLAT) && b->reduces && reduce_levels(b, f->levels, own))
-        return STC_ERR_MEMORY;
     remark(pl, first,
-           insert       ? "is iterated by its own levels: the result inserts"
-           : b->reduces ? "is iterated by its own levels: all of it is reduced"
-                        : "is iterated by its own levels: the result has the same");
+           insert ? "is iterated by its own levels: the result inserts"
+                  : "is iterated by its own levels: the result has the same");
     for (int l = 0; l < f->levels; l++) {
         b->result[l] = own[l];
         b->loops |= UINT64_C(1) << own[l];
