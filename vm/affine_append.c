@@ -119,34 +119,73 @@ void affine_append_begin(machine *mc, affine *a)
     }
 }
 
-stc_status affine_append_rows(machine *mc, affine *a, gather_adder *add, gather_rows *r)
+/* Whether coordinates behind the first of a fiber can be written at once. */
+static bool in_bulk(const level *lv)
+{
+    return lv->kind->append_room &&
+           (lv->props & (PROP_UNIQUE | PROP_BRANCHLESS)) == PROP_UNIQUE;
+}
+
+/* Coordinates x[1] … x[n-1] more than `first`, behind x[0]'s. */
+static stc_status append_rest(machine *mc, level *lv, const int32_t *x, int n,
+                              int64_t first)
+{
+    append_room room;
+    if (lv->kind->append_room(mc->cx, lv, n - 1, 0, &room)) return mc->cx->diag.status;
+    if (room.width == 4) {
+        int32_t *to = room.crd;
+        for (int k = 1; k < n; k++)
+            to[k - 1] = (int32_t)(first + x[k]);
+    } else {
+        int64_t *to = room.crd;
+        for (int k = 1; k < n; k++)
+            to[k - 1] = first + x[k];
+    }
+    lv->kind->append_done(lv, n - 1, 0);
+    return STC_OK;
+}
+
+/* Rows x[0] … x[n-1] beyond coordinate `first`: as many as could be appended at once, and
+ * are added to. */
+static int append_some(machine *mc, affine *a, gather_adder *add, gather_rows *r,
+                       int64_t first)
 {
     gather *g = a->gather;
     slot *s = &mc->slot[a->sink.a];
     const int l = s->row->fmt.levels - 2;
-    const int64_t first = r->to / r->width, most = s->t->level[l].extent;
-    const int32_t *x = r->x;
-    const int64_t n = r->n;
-    mcursor c;
-    if (open_levels(mc, g, first / most)) return mc->cx->diag.status;
+    level *lv = &s->t->level[l];
     const mcursor *up = g->nabove ? &g->above[g->nabove - 1].c : g->outside;
-    gather_rows one = *r;
-    one.by = 0; /* it is where the row was placed */
-    one.fresh = true;
-    one.n = 1;
-    for (int64_t k = 0; k < n; k++) {
-        if (asm_at(mc, s, l, &c, up, first % most + x[k], a->sink.at))
-            return mc->cx->diag.status;
-        one.to = c.c.at * r->width;
-        one.x = &x[k];
-        s->stores++;
-        if (asm_keep(mc, s, l, &c, a->sink.at) ||
-            (one.to + r->width > s->t->vals_cap &&
-             tensor_reserve_values(s->t, one.to + r->width)))
-            return mc->cx->diag.status;
-        s->t->nvals = one.to + r->width;
-        a->out = s->t->vals;
-        add(a, &one);
+    const int n = r->n > 1 && in_bulk(lv) ? r->n : 1;
+    gather_rows some = *r;
+    mcursor c;
+    if (asm_at(mc, s, l, &c, up, first + r->x[0], a->sink.at)) return 0;
+    s->stores += (uint64_t)n;
+    if (asm_keep(mc, s, l, &c, a->sink.at) ||
+        (n > 1 && append_rest(mc, lv, r->x, n, first)))
+        return 0;
+    some.to = c.c.at * r->width;
+    const int64_t end = some.to + n * r->width;
+    if (end > s->t->vals_cap && tensor_reserve_values(s->t, end)) return 0;
+    s->t->nvals = end;
+    a->out = s->t->vals;
+    some.by = 0; /* they are where they were placed */
+    some.next = r->width;
+    some.fresh = true;
+    some.n = n;
+    add(a, &some);
+    return n;
+}
+
+stc_status affine_append_rows(machine *mc, affine *a, gather_adder *add, gather_rows *r)
+{
+    const slot *s = &mc->slot[a->sink.a];
+    const int64_t first = r->to / r->width;
+    const int64_t most = s->t->level[s->row->fmt.levels - 2].extent;
+    gather_rows left = *r;
+    if (open_levels(mc, a->gather, first / most)) return mc->cx->diag.status;
+    for (int n; left.n; left.x += n, left.n -= n) {
+        n = append_some(mc, a, add, &left, first % most);
+        if (!n) return mc->cx->diag.status;
     }
     return STC_OK;
 }

@@ -69,7 +69,8 @@ typedef struct gather_rows {
     int stretches;
     int64_t step;            /* cells of the block from one index to the next,        */
     int64_t at, factor_step; /* the first index, and from one on, in the factor       */
-    int64_t to, by, width;   /* and in the result                                     */
+    int64_t to, by, width;   /* and in the result,                                    */
+    int64_t next;            /* where row x[k] lies `next` * k further                */
     bool fresh; /* nothing was stored there yet: they begin with the fill             */
 } gather_rows;
 

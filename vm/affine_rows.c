@@ -134,7 +134,7 @@ enum { FEW = 4 };
         pairs_##CLS x = {.f = (const T *)a->vals[1] + a->lo[a->rest[0]]};                  \
         for (int i = 0; i < r->n; i++) {                                                   \
             const int64_t k = r->x[i], begin = b->begin[r->step * k];                      \
-            T *out = (T *)a->out + r->to + r->by * k;                                      \
+            T *out = (T *)a->out + r->to + r->by * k + r->next * i;                        \
             x.more = (uint32_t)(r->at + r->factor_step * k);                               \
             x.n = r->count[k];                                                             \
             x.at = b->at + begin;                                                          \
