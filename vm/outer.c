@@ -121,7 +121,7 @@ static bool pays(const machine *mc, const outer *o)
 
 static stc_status body(machine *mc, outer *o, int from, int end, const uint8_t *in);
 
-static stc_status polled(machine *mc, outer *o)
+stc_status outer_polled(machine *mc, outer *o)
 {
     if (o->rounds < SUPER_POLL) return STC_OK;
     const int64_t n = o->rounds;
@@ -134,6 +134,8 @@ static stc_status rounds(machine *mc, outer *o, int k, const uint8_t *in)
 {
     const int d = o->op[k].a;
     outer_loop *l = &o->loop[d];
+    const bool rows = d == o->loop[o->lane].around;
+    if (rows) o->tries = OUTER_TRIES;
     for (int64_t i = l->lo; i < l->hi; i++) {
         const uint8_t *visited;
         o->at[d] = i;
@@ -141,9 +143,18 @@ static stc_status rounds(machine *mc, outer *o, int k, const uint8_t *in)
         o->rounds += o->n;
         if (!outer_visits(o, d, in, &visited)) continue;
         if (visited && l->inner) (void)outer_list(o, visited);
-        const stc_status st = body(mc, o, k + 1, o->op[k].end, visited);
+        const int64_t before = o->rounds;
+        if (rows) outer_record(o);
+        stc_status st = body(mc, o, k + 1, o->op[k].end, visited);
         o->nlist = 0;
-        if (st || (polled(mc, o))) return st ? st : mc->cx->diag.status;
+        if (rows && !st) {
+            int64_t done;
+            o->row_rounds = o->rounds - before + 1;
+            o->recording &= o->row_rounds > 0; /* else they were counted meanwhile */
+            st = outer_replay(mc, o, l->hi - 1 - i, &done);
+            i += done;
+        }
+        if (st || (outer_polled(mc, o))) return st ? st : mc->cx->diag.status;
     }
     return STC_OK;
 }
@@ -160,7 +171,7 @@ static stc_status lanes(machine *mc, outer *o, int k)
         if (!outer_visits(o, o->lane, NULL, &visited)) continue;
         const stc_status st = body(mc, o, k + 1, o->op[k].end, visited);
         outer_forget(o);
-        if (st || (polled(mc, o))) return st ? st : mc->cx->diag.status;
+        if (st || (outer_polled(mc, o))) return st ? st : mc->cx->diag.status;
     }
     o->x = 0; /* a lane, for the loops around: they visit all or none */
     o->n = 1;
@@ -307,6 +318,27 @@ static bool fills_rest(const machine *mc, const outer *o)
     return false;
 }
 
+/* Whether rows are alike: all loops from the one around the lanes on do all of their
+ * rounds, and outside of the lanes' loop there are constants at most. */
+static bool leaves_nothing_out(const outer *o)
+{
+    const int around = o->loop[o->lane].around;
+    if (around < 0 || o->partial || !o->loop[around].always) return false;
+    for (int d = o->lane; d < o->nloop; d++) {
+        const outer_loop *l = &o->loop[d];
+        if (!l->always && !l->neutral && !l->whole) return false;
+    }
+    for (int k = 0; k < o->nop; k++) {
+        const outer_op *x = &o->op[k];
+        if (x->kind == OUTER_LOOP && x->a == o->lane)
+            k = x->end - 1;
+        else if (x->kind == OUTER_LOOP ? x->a > o->lane
+                                       : x->kind != OUTER_CONST && x->kind != OUTER_EXTENT)
+            return false;
+    }
+    return true;
+}
+
 /* false: not this way. *none: there is nothing to do. */
 static bool prepare(machine *mc, outer *o, bool *none)
 {
@@ -343,6 +375,8 @@ static bool prepare(machine *mc, outer *o, bool *none)
         if (o->op[k].kind == OUTER_LOOP) o->loop[o->op[k].a].neutral = neutral(mc, o, k);
     o->loop[o->lane].whole = fills_rest(mc, o);
     if (o->loop[o->lane].whole) o->partial = false;
+    o->steady = leaves_nothing_out(o);
+    o->recording = false;
     return true;
 }
 

@@ -28,6 +28,7 @@
  *     outer_mask.c   which lanes a round visits
  *     outer_eval.c   the operations
  *     outer_fold.c   those that are put off, and done together
+ *     outer_replay.c rows done as the one before
  *     outer_lane.c   columns: loaded, stored, chosen from, by type
  */
 #ifndef STC_VM_OUTER_H
@@ -42,7 +43,8 @@ enum { OUTER_LANES = 8, OUTER_FEW = 1, OUTER_ALWAYS = 1 }; /* small cases get th
 enum { OUTER_LANES = 1024, OUTER_FEW = 16, OUTER_ALWAYS = 0 }; /* fewer aren't worth it */
 #endif
 enum { OUTER_OPS = 96, OUTER_VALUES = 48, OUTER_OPERANDS = 8, OUTER_LINES = 8 };
-enum { OUTER_TERMS = 4, OUTER_EDGE = 16 }; /* of a fold at once; lanes without elements */
+enum { OUTER_STEPS = 16, OUTER_TRIES = 8 }; /* of a recorded row; how often it may fail */
+enum { OUTER_TERMS = 4, OUTER_EDGE = 16 };  /* of a fold at once; lanes without elements */
 /* Bytes of a column: they lie apart by no power of two, which would crowd them into a few
  * sets of a cache. */
 enum { OUTER_COLUMN = OUTER_LANES * sizeof(value) + 5 * 64 };
@@ -141,6 +143,8 @@ typedef struct outer_stand {
     outer_lines *lines;
     uint16_t up;
     int64_t base, step, from, to;
+    int64_t parent;       /* of the line that it stands on */
+    bool moving;          /* with the loop around the lanes, or one further in */
     const uint8_t *there; /* by position; NULL: all are                        */
     const void *vals;     /* NULL: the tensor's                                */
 } outer_stand;
@@ -151,19 +155,32 @@ typedef struct outer_term {
     const void *x;
     int from, to;
     value fill, c;
+    /* outer_replay.c: what x moves by from row to row; a line's parent, and where in it */
+    int64_t by_row;
+    struct outer_lines *lines;
+    int64_t offset, parent, parent_by_row;
 } outer_term;
 
-/* A value that is put off: terms folded and joined as the row says, from `first` (NULL:
+/* A value that is put off: terms folded and joined as the row says, from `first` (at NULL:
  * `one` in all lanes) on. No row: the elements of a term. */
 typedef struct outer_late {
     const outer_fold *row;
-    const void *first;
+    outer_term first;
     value one;
     int64_t by;
     int n;
     uint8_t type; /* of elements */
     outer_term term[OUTER_TERMS];
 } outer_late;
+
+/* A step of a row, recorded: what was put off, or a function of columns. */
+typedef struct outer_step {
+    const outer_op *fn;     /* NULL: `late` */
+    const outer_op *stored; /* NULL: `out` is a column */
+    void *out;
+    int64_t at, at_by_row; /* in the result */
+    outer_late late;       /* fn: its arguments are the terms */
+} outer_step;
 
 typedef struct outer {
     super base;
@@ -177,7 +194,8 @@ typedef struct outer {
     uint16_t column[OUTER_VALUES]; /* where lanes of a value go; some share one   */
     uint8_t cls[OUTER_VALUES];
     int ncolumn;
-    uint64_t load_columns; /* that only loads write */
+    uint64_t load_columns; /* that only loads write, only constants */
+    uint64_t const_columns;
     affine_place place[AFFINE_PLACES];
     bool subsections; /* some loop is partial,                               */
     uint16_t partly;  /* … over this tensor                                  */
@@ -199,6 +217,13 @@ typedef struct outer {
     uint64_t late_reads; /* columns that these may read           */
     vcolumn one;         /* what a fold begins with, in all lanes */
     uint8_t one_cls;
+    bool steady; /* rows may be recorded: nothing is left out     */
+    bool replaying;
+    bool recording;   /* … and this one is                             */
+    int tries, nstep; /* how often recording may fail                  */
+    int64_t room;     /* rows for which that holds                     */
+    int64_t row_rounds;
+    outer_step step[OUTER_STEPS];
     uint8_t *mask[AFFINE_INDICES]; /* of each loop's round: bytes, 0 or 1 */
     uint8_t *bits[OUTER_OPERANDS]; /* of operands that vary               */
     uint8_t *seen, *stored;        /* lanes in whose subsections something is; that
@@ -234,6 +259,8 @@ outer_lines *outer_lines_of(outer *o, const tensor *t, const level *lv);
 bool outer_lines_ready(machine *mc, outer *o);
 void outer_lines_begin(outer *o);
 const void *outer_line(outer *o, outer_lines *lines, int64_t parent, const uint8_t **there);
+/* Whether that is still the line of `parent`. */
+bool outer_line_is(const outer_lines *lines, const char *line, int64_t parent);
 void outer_lines_free(machine *mc, outer *o);
 
 /* outer_mask.c: the lanes that a round of loop d visits, of those in `in` (NULL: all);
@@ -249,6 +276,9 @@ bool outer_list(outer *o, const uint8_t *set);
  * faults, and base operations are to say what. */
 stc_status outer_eval(machine *mc, outer *o, const outer_op *x, const uint8_t *in);
 
+/* Places at … at + n - 1 of a result; written: all of them are, now. */
+stc_status outer_have_places(machine *mc, slot *r, int64_t at, int64_t n, bool written);
+
 /* Op x and the next one, which stores it, at once; false: not this time. */
 bool outer_sink(machine *mc, outer *o, const outer_op *x, const uint8_t *in,
                 stc_status *st);
@@ -258,14 +288,33 @@ bool outer_sink(machine *mc, outer *o, const outer_op *x, const uint8_t *in,
 bool outer_fold_has(int fn);
 bool outer_put_off_function(outer *o, const outer_op *x);
 void outer_put_off_load(outer *o, int v, const outer_term *x, int64_t by, stc_type type);
+/* The elements that value v is, where they are, all lanes side by side; or NULL. */
+const outer_term *outer_in_place(const outer *o, int v);
 /* The column of value v, to be written; what reads it yet is worked out before. */
 void *outer_column(outer *o, int v);
+/* Lanes of a value, worked out if it was put off; NULL: one value for all. */
+const void *outer_read(outer *o, int v);
 /* What is put off, worked out in v's column, or where `out` says; what is in a line that is
  * written over is left in columns. At the end of a row's part, nothing is waited for. */
 void outer_settle(outer *o, int v);
 void outer_settle_at(outer *o, int v, void *out);
+void outer_late_at(outer *o, const outer_late *x, void *out);
 void outer_leave_line(outer *o, const char *line, size_t size);
 void outer_forget(outer *o);
+
+/* outer_replay.c: a row is recorded, if it may be: begins; a term that place k has, one
+ * value that it has; what is put off, worked out; a function; the last step stored. */
+void outer_record(outer *o);
+void outer_record_term(outer *o, int k, outer_term *x, size_t size);
+void outer_record_one(outer *o, int k);
+void outer_record_late(outer *o, int v, void *out);
+void outer_record_fn(outer *o, const outer_op *fn, const void *const *arg, void *out);
+void outer_record_store(outer *o, const outer_op *store);
+/* Rows after the recorded one, at most so many; *done: so many were. */
+stc_status outer_replay(machine *mc, outer *o, int64_t most, int64_t *done);
+
+/* outer.c: counts rounds now and then, and hears who wants it to stop. */
+stc_status outer_polled(machine *mc, outer *o);
 
 /* outer_lane.c: n elements, `by` apart, from vals[at] on; columns of a class. */
 void outer_load(stc_type t, void *out, const void *vals, int64_t at, int64_t by, int n);

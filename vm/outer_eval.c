@@ -20,9 +20,10 @@ static int lanes_of(const outer *o)
 static const void *spread(outer *o, int v, vclass cls)
 {
     vcolumn *c = &o->value[v];
-    if (o->put_off[v]) outer_settle(o, v);
-    if (c->p) return c->p;
+    const void *p = outer_read(o, v);
+    if (p) return p;
     outer_column(o, v);
+    o->recording &= (o->const_columns >> o->column[v] & 1) != 0;
     class_fill(cls, c->data, c->spread, o->n, c->one);
     if (c->spread < o->n) c->spread = o->n;
     return c->data;
@@ -91,7 +92,8 @@ static void settle_one(outer *o, const outer_op *x, const uint8_t *in, value v)
 static bool few_missing(const outer *o, int64_t from, int64_t to)
 {
     enum { LONG = 256 }; /* copying a short row costs less */
-    return o->n >= LONG && from - o->x <= OUTER_EDGE && o->x + o->n - to <= OUTER_EDGE;
+    return (o->n >= LONG || o->recording) && from - o->x <= OUTER_EDGE &&
+           o->x + o->n - to <= OUTER_EDGE;
 }
 
 static void load(const machine *mc, outer *o, const outer_op *x, const uint8_t *in)
@@ -104,6 +106,7 @@ static void load(const machine *mc, outer *o, const outer_op *x, const uint8_t *
     const int64_t from = s->from > o->x ? s->from : o->x, to = s->to < end ? s->to : end;
     if (from >= to || !s->step) {
         settle_one(o, x, in, from < to ? type_load(t->type, vals, s->base) : t->fill);
+        outer_record_one(o, x->b);
         return;
     }
     if (o->nlist && from == o->x && to == end) {
@@ -114,20 +117,23 @@ static void load(const machine *mc, outer *o, const outer_op *x, const uint8_t *
         return;
     }
     const int64_t at = s->base + s->step * from;
-    const bool whole = from == o->x && to == end;
-    if (whole && s->step == 1 && class_type(cls) == t->type) {
+    const bool whole = from == o->x && to == end, masked = in || o->nlist;
+    if (masked && whole && s->step == 1 && class_type(cls) == t->type) {
+        o->recording = false;
         settle(o, x, in, (const char *)vals + at * (int64_t)class_size(cls));
         return;
     }
-    if (!in && !o->nlist && (whole || few_missing(o, from, to))) {
+    if (!masked && (whole || few_missing(o, from, to))) {
         const char *first = (const char *)vals + at * (int64_t)type_size(t->type);
-        const outer_term e = {.x = first,
-                              .from = (int)(from - o->x),
-                              .to = (int)(to - o->x),
-                              .fill = t->fill};
+        outer_term e = {.x = first,
+                        .from = (int)(from - o->x),
+                        .to = (int)(to - o->x),
+                        .fill = t->fill};
+        outer_record_term(o, x->b, &e, type_size(t->type));
         outer_put_off_load(o, x->to, &e, s->step, t->type);
         return;
     }
+    o->recording = false;
     const bool part = o->nlist != 0;
     char *out = part ? o->picked[0] : target(o, x, in);
     outer_load(t->type, out + (from - o->x) * (int64_t)class_size(cls), vals, at, s->step,
@@ -155,6 +161,7 @@ static bool work_out(outer *o, const outer_op *x, void *out)
     const void *a[3] = {NULL};
     for (int k = 0; k < x->nargs; k++)
         a[k] = argument(o, x, k);
+    if (o->recording) outer_record_fn(o, x, a, out);
     return !x->array(out, a[0], a[1], a[2], lanes_of(o));
 }
 
@@ -188,6 +195,7 @@ static void other(outer *o, const outer_op *x, const uint8_t *in)
     }
     const void *from = argument(o, x, 0);
     char *out = target(o, x, in);
+    o->recording = false;
     const int n = lanes_of(o);
     if (x->kind == OUTER_CONV) {
         strip_conv(cls, was, out, from, n);
@@ -233,7 +241,7 @@ static void put(const outer *o, tensor *t, int64_t at, int64_t by, const void *f
 
 /* Places at … at + n - 1 of a result. Where they are the next ones, and all of them are
  * written now, they needn't be the fill first. */
-static stc_status have_places(machine *mc, slot *r, int64_t at, int64_t n, bool written)
+stc_status outer_have_places(machine *mc, slot *r, int64_t at, int64_t n, bool written)
 {
     tensor *t = r->t;
     if (!written || t->nvals != at || n > t->vals_cap - at || t->stains.old)
@@ -253,13 +261,15 @@ static stc_status store(machine *mc, outer *o, const outer_op *x, const uint8_t 
     const int64_t at = s->base + s->step * o->x, end = at + s->step * (o->n - 1);
     r->stores += (uint64_t)o->n;
     const bool all = x->kind == OUTER_STORE && s->step == 1 && !in;
-    if (have_places(mc, r, at < end ? at : end, at < end ? end - at + 1 : at - end + 1,
-                    all))
+    if (outer_have_places(mc, r, at < end ? at : end,
+                          at < end ? end - at + 1 : at - end + 1, all))
         return mc->cx->diag.status;
     if (all && o->put_off[x->arg[0]] && class_type(cls) == r->t->type) {
         outer_settle_at(o, x->arg[0], (char *)r->t->vals + at * (int64_t)class_size(cls));
+        outer_record_store(o, x);
         return STC_OK;
     }
+    o->recording = false;
     const void *from = spread(o, x->arg[0], cls);
     if (x->kind == OUTER_ACC) {
         outer_load(r->t->type, o->scratch, r->t->vals, at, s->step, o->n);
@@ -268,6 +278,16 @@ static stc_status store(machine *mc, outer *o, const outer_op *x, const uint8_t 
     }
     put(o, r->t, at, s->step, from, in);
     return STC_OK;
+}
+
+/* Values that nobody reads any more. */
+static void leave(outer *o, const outer_op *x)
+{
+    for (int k = 0; x->dies >> k; k++)
+        if (x->dies >> k & 1) {
+            o->put_off[x->arg[k]] = false;
+            o->value[x->arg[k]].p = NULL;
+        }
 }
 
 bool outer_sink(machine *mc, outer *o, const outer_op *x, const uint8_t *in, stc_status *st)
@@ -279,26 +299,20 @@ bool outer_sink(machine *mc, outer *o, const outer_op *x, const uint8_t *in, stc
         s->from > o->x || s->to < o->x + o->n || all_one(o, x))
         return false;
     if (outer_put_off_function(o, x)) {
+        leave(o, x);
         *st = store(mc, o, to, in);
+        leave(o, to);
         return true;
     }
     const int64_t at = s->base + o->x;
-    *st = have_places(mc, r, at, o->n, true);
+    *st = outer_have_places(mc, r, at, o->n, true);
     if (*st) return true;
     r->stores += (uint64_t)o->n;
     char *out = (char *)r->t->vals + at * (int64_t)class_size((vclass)x->cls);
     if (!work_out(o, x, out)) *st = SUPER_REPLAY;
+    outer_record_store(o, to);
+    leave(o, x);
     return true;
-}
-
-/* Values that nobody reads any more. */
-static void leave(outer *o, const outer_op *x)
-{
-    for (int k = 0; x->dies >> k; k++)
-        if (x->dies >> k & 1) {
-            o->put_off[x->arg[k]] = false;
-            o->value[x->arg[k]].p = NULL;
-        }
 }
 
 static stc_status operation(machine *mc, outer *o, const outer_op *x, const uint8_t *in)

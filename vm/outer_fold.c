@@ -174,7 +174,7 @@ static uint64_t column_bit(const outer *o, const void *p)
 
 static uint64_t columns_read(const outer *o, const outer_late *x)
 {
-    uint64_t set = column_bit(o, x->first);
+    uint64_t set = column_bit(o, x->first.x);
     for (int k = 0; k < x->n; k++)
         set |= column_bit(o, x->term[k].x);
     return set;
@@ -270,10 +270,9 @@ static void work_out_edge(const outer_late *x, const void *first, void *out, int
     if (from < to) work_out(&edge, first, out, from, to);
 }
 
-void outer_settle_at(outer *o, int v, void *out)
+void outer_late_at(outer *o, const outer_late *x, void *out)
 {
-    const outer_late *x = &o->late[v];
-    const void *first = x->first;
+    const void *first = x->first.x;
     int from = 0, to = o->n;
     if (!first && x->row && x->row->fold != NO_FN)
         first = spread_one(o, type_class((stc_type)x->type), x->one);
@@ -287,14 +286,43 @@ void outer_settle_at(outer *o, int v, void *out)
     work_out_edge(x, first, out, to, o->n);
 }
 
+void outer_settle_at(outer *o, int v, void *out)
+{
+    if (o->recording) outer_record_late(o, v, out);
+    outer_late_at(o, &o->late[v], out);
+}
+
+/* Elements put off that are side by side for all lanes, as a column is. */
+static bool contiguous(const outer *o, int v)
+{
+    const outer_late *x = &o->late[v];
+    const outer_term *e = &x->term[0];
+    const stc_type t = (stc_type)x->type;
+    return !x->row && x->by == 1 && !e->from && e->to == o->n &&
+           class_type(type_class(t)) == t;
+}
+
+const void *outer_read(outer *o, int v)
+{
+    if (o->put_off[v] && contiguous(o, v)) {
+        o->put_off[v] = false;
+        o->value[v].p = o->late[v].term[0].x; /* as it is */
+    } else if (o->put_off[v]) {
+        outer_settle(o, v);
+    }
+    return o->value[v].p;
+}
+
 void outer_settle(outer *o, int v)
 {
     vcolumn *c = &o->value[v];
     void *out = outer_column(o, v);
     if (o->put_off[v])
         outer_settle_at(o, v, out);
-    else
+    else {
+        o->recording = false;
         memcpy(out, c->p, (size_t)o->n * class_size((vclass)o->cls[v]));
+    }
     o->put_off[v] = false;
     c->p = out;
     c->spread = 0;
@@ -307,7 +335,7 @@ void outer_leave_line(outer *o, const char *line, size_t size)
         const char *p = o->value[v].p;
         bool in = p && p >= line && p < line + size;
         for (int k = 0; o->put_off[v] && k <= x->n; k++) {
-            p = k ? x->term[k - 1].x : x->first;
+            p = k ? x->term[k - 1].x : x->first.x;
             in |= p && p >= line && p < line + size;
         }
         if (in) outer_settle(o, v);
@@ -340,11 +368,18 @@ static void waits(outer *o, int v, uint64_t reads)
     o->late_reads |= reads;
 }
 
+const outer_term *outer_in_place(const outer *o, int v)
+{
+    const outer_late *x = &o->late[v];
+    const void *p = o->value[v].p;
+    return p && !o->put_off[v] && !x->row && x->term[0].x == p ? &x->term[0] : NULL;
+}
+
 void outer_put_off_load(outer *o, int v, const outer_term *x, int64_t by, stc_type type)
 {
     outer_late *to = &o->late[v];
     to->row = NULL;
-    to->first = NULL;
+    to->first = (outer_term){0};
     to->by = by;
     to->n = 1;
     to->type = (uint8_t)type;
@@ -365,7 +400,7 @@ static bool elements_of(const outer *o, const outer_op *x, int k, elements *e)
     const int v = x->arg[k];
     const outer_late *late = &o->late[v];
     if (!o->value[v].p || is_fold(o, v)) return false;
-    if (o->put_off[v]) {
+    if (o->put_off[v] || outer_in_place(o, v)) {
         e->late = late;
         e->by = late->by;
         e->type = (stc_type)late->type;
@@ -438,16 +473,18 @@ static bool first_of(outer *o, const outer_op *x, int v, const outer_fold *row,
                      const elements *e, uint64_t reads)
 {
     outer_late *to = &o->late[x->to];
-    const void *first = o->value[v].p;
+    outer_term first = {0};
     const uint64_t own = UINT64_C(1) << o->column[x->to];
-    if (o->put_off[v]) {
+    if (o->put_off[v] && !contiguous(o, v)) {
         if (reads & own) return false;
         void *out = outer_column(o, x->to);
         outer_settle_at(o, v, out);
-        first = out;
-        reads |= own;
+        first.x = out;
+    } else {
+        first.x = outer_read(o, v);
+        if (outer_in_place(o, v)) first = *outer_in_place(o, v);
     }
-    reads |= column_bit(o, first);
+    reads |= column_bit(o, first.x);
     if (!may_wait(o, x->to, reads)) return false;
     outer_put_off_load(o, x->to, &e->term, e->by, e->type);
     to->row = row;
@@ -469,6 +506,12 @@ static bool put_off_fold(outer *o, const outer_op *x, int k)
     return one_more(o, x, v, row, &e, reads) || first_of(o, x, v, row, &e, reads);
 }
 
+/* Value v is there, as one value or lanes side by side. */
+static bool ready(const outer *o, int v)
+{
+    return !o->put_off[v] || contiguous(o, v);
+}
+
 bool outer_put_off_function(outer *o, const outer_op *x)
 {
     const uint16_t a = x->arg[0], b = x->arg[1];
@@ -477,6 +520,6 @@ bool outer_put_off_function(outer *o, const outer_op *x)
     if (one_a != one_b && put_off_joined(o, x, one_a)) return true;
     /* what must be worked out to begin with had better be a term */
     const bool turned =
-        x->turns && (is_fold(o, b) || (o->put_off[a] && !o->put_off[b] && !is_fold(o, a)));
+        x->turns && (is_fold(o, b) || (!ready(o, a) && !is_fold(o, a) && ready(o, b)));
     return put_off_fold(o, x, !turned) || (x->turns && put_off_fold(o, x, turned));
 }

@@ -15,7 +15,7 @@
 #ifdef STC_SAN
 enum { LINES_BYTES = 0 }; /* few, so that small cases write over some */
 #else
-enum { LINES_BYTES = 1 << 20 };
+enum { LINES_BYTES = 1 << 18 };
 #endif
 enum { LINE_MAX_BYTES = 1 << 27 };
 
@@ -131,25 +131,71 @@ static void put(const outer_lines *x, char *out, uint8_t *there, int64_t k, int6
            x->width);
 }
 
-#define PUT_LISTED(WIDTH, T)                                                               \
-    for (int64_t p = begin; p < end; p++) {                                                \
-        const int64_t k = ((const int##WIDTH##_t *)f->crd)[p] - x->lo;                     \
-        ((T *)out)[k] = vals[p];                                                           \
-        there[k] = 1;                                                                      \
+/* A fiber of listed coordinates, one value each; `out` may be anywhere in a line's room. */
+#define PUT_LISTED(T)                                                                      \
+    if (x->width == sizeof(T)) {                                                           \
+        for (int64_t p = begin; p < end; p++) {                                            \
+            ((T *)out)[crd[p] - x->lo] = ((const T *)x->t->vals)[p];                       \
+            there[crd[p] - x->lo] = 1;                                                     \
+        }                                                                                  \
+        return;                                                                            \
+    }
+#define CLEAR_LISTED(T)                                                                    \
+    if (x->width == sizeof(T)) {                                                           \
+        T fill;                                                                            \
+        type_store(x->t->type, &fill, 0, x->t->fill);                                      \
+        for (int64_t p = begin; p < end; p++) {                                            \
+            ((T *)out)[crd[p] - x->lo] = fill;                                             \
+            there[crd[p] - x->lo] = 0;                                                     \
+        }                                                                                  \
+        return;                                                                            \
     }
 
-/* A fiber of listed coordinates, one value each. */
-static bool put_listed(const outer_lines *x, const fiber_table *f, int64_t parent,
+/* Whether fibers are lists of 32 bits, one value of at most 8 bytes each. */
+static bool listed(const outer_lines *x, const fiber_table *f)
+{
+    return fibers_listed(f) && f->width == sizeof(int32_t) && x->last &&
+           x->width <= sizeof(uint64_t) && x->lv->props & PROP_UNIQUE;
+}
+
+static void put_listed(const outer_lines *x, const fiber_table *f, int64_t parent,
                        char *out, uint8_t *there)
 {
-    if (!fibers_listed(f) || f->width != 4 || x->width != sizeof(uint64_t) || !x->last ||
-        !(x->lv->props & PROP_UNIQUE))
-        return false;
-    const int32_t *bounds = f->bounds;
-    const uint64_t *vals = x->t->vals;
+    const int32_t *crd = f->crd, *bounds = f->bounds;
     const int64_t begin = bounds[parent], end = bounds[parent + 1];
-    PUT_LISTED(32, uint64_t)
-    return true;
+    PUT_LISTED(uint64_t)
+    PUT_LISTED(uint32_t)
+    PUT_LISTED(uint16_t)
+    PUT_LISTED(uint8_t)
+}
+
+static void clear_listed(const outer_lines *x, const fiber_table *f, int64_t parent,
+                         char *out, uint8_t *there)
+{
+    const int32_t *crd = f->crd, *bounds = f->bounds;
+    const int64_t begin = bounds[parent], end = bounds[parent + 1];
+    CLEAR_LISTED(uint64_t)
+    CLEAR_LISTED(uint32_t)
+    CLEAR_LISTED(uint16_t)
+    CLEAR_LISTED(uint8_t)
+}
+
+/* A line that holds fiber `was` (NONE: nothing yet), or NONE's, empty. */
+static void clear(const outer_lines *x, int64_t was, char *out, uint8_t *there)
+{
+    enum { FEW = 8 };
+    fiber_table f;
+    level_fibers(x->lv, &f);
+    const int32_t *bounds = f.bounds;
+    if (was != NONE && listed(x, &f) && (bounds[was + 1] - bounds[was]) * FEW < x->n) {
+        clear_listed(x, &f, was, out, there);
+    } else if (x->last) {
+        type_store(x->t->type, out, 0, x->t->fill);
+        repeat(out, x->width, x->n);
+        memset(there, 0, (size_t)x->n);
+    } else {
+        memset(out, 0xff, x->size); /* NONE */
+    }
 }
 
 static void put_all(outer_lines *x, int64_t parent, char *out, uint8_t *there)
@@ -158,18 +204,24 @@ static void put_all(outer_lines *x, int64_t parent, char *out, uint8_t *there)
     fiber_table f;
     cursor c;
     level_fibers(x->lv, &f);
-    if (put_listed(x, &f, parent, out, there)) return;
+    if (listed(x, &f)) {
+        put_listed(x, &f, parent, out, there);
+        return;
+    }
     cursor_open(&c, x->lv, x->lv == &x->t->level[0] ? NULL : &up);
     for (; c.lo != CURSOR_END; cursor_next(&c))
         for (int64_t i = c.lo; i < c.hi; i++)
             if (cursor_stand(&c, i)) put(x, out, there, i - x->lo, c.at, c.at_end);
 }
 
-/* Whether a place stands on the line. */
+/* Whether a place stands on the line; those that move from row to row don't count where
+ * rows are replayed. */
 static bool stood_on(const outer *o, const outer_lines *x, const char *line)
 {
-    for (int k = 0; x->last && k < o->nplace; k++)
-        if (o->stand[k].lines == x && o->stand[k].vals == line) return true;
+    for (int k = 0; x->last && k < o->nplace; k++) {
+        const outer_stand *s = &o->stand[k];
+        if (s->lines == x && s->vals == line && !(o->replaying && s->moving)) return true;
+    }
     return false;
 }
 
@@ -193,16 +245,15 @@ const void *outer_line(outer *o, outer_lines *x, int64_t parent, const uint8_t *
     *there = x->last ? bytes : NULL;
     if (x->parent[way] == parent) return out;
     if (x->last && x->parent[way] != NONE) outer_leave_line(o, out, x->size);
+    clear(x, x->parent[way], out, bytes);
     x->parent[way] = parent;
-    if (x->last) {
-        type_store(x->t->type, out, 0, x->t->fill);
-        repeat(out, x->width, x->n);
-        memset(bytes, 0, (size_t)x->n);
-    } else {
-        memset(out, 0xff, x->size); /* NONE */
-    }
     put_all(x, parent, out, bytes);
     return out;
+}
+
+bool outer_line_is(const outer_lines *x, const char *line, int64_t parent)
+{
+    return x->parent[(size_t)(line - x->data) / x->size] == parent;
 }
 
 void outer_lines_free(machine *mc, outer *o)

@@ -120,6 +120,7 @@ bool outer_places_prepare(machine *mc, outer *o)
         if (!prepare_place(mc, o, k)) return false;
         if (!o->stand[k].lv) continue;
         const int d = moves_with(o, k);
+        o->stand[k].moving = d >= o->loop[o->lane].around;
         if (d >= 0) o->loop[d].place[o->loop[d].nplace++] = (uint8_t)k;
     }
     return true;
@@ -170,6 +171,7 @@ static void descend(outer_stand *s, const outer_stand *up, int64_t c, int64_t n)
 static void stand_on_line(outer *o, outer_stand *s, int64_t parent, int64_t c, int64_t n)
 {
     const void *line = outer_line(o, s->lines, parent, &s->there);
+    s->parent = parent;
     s->base = c - s->lo;
     s->step = n;
     if (s->leaf) {

@@ -13,6 +13,7 @@ typedef struct life {
     bool alone;     /* it shares its column with nobody                         */
     bool lasts;     /* … and may be read in other rounds, or loops              */
     bool loaded;    /* nothing but loads writes it                              */
+    bool constant;  /* nothing but constants does                               */
 } life;
 
 static bool writes(const outer_op *x)
@@ -41,6 +42,7 @@ static void live(outer *o, int from, int end, int d, life *of)
         to->lasts |=
             to->loop != UNLINKED || x->kind == OUTER_CONST || x->kind == OUTER_EXTENT;
         to->loaded &= x->kind == OUTER_LOAD;
+        to->constant &= x->kind == OUTER_CONST || x->kind == OUTER_EXTENT;
         if (to->loop == UNLINKED) to->loop = d;
         to->last = k;
     }
@@ -72,14 +74,21 @@ void outer_share(outer *o)
     uint16_t idle[OUTER_VALUES];
     int nidle = 0;
     for (int v = 0; v < o->nvalue; v++)
-        of[v] = (life){.loop = UNLINKED, .last = -1, .lasts = o->given[v], .loaded = true};
+        of[v] = (life){.loop = UNLINKED,
+                       .last = -1,
+                       .lasts = o->given[v],
+                       .loaded = true,
+                       .constant = true};
     live(o, 0, o->nop, -1, of);
     o->ncolumn = 0;
-    o->load_columns = 0;
+    o->load_columns = o->const_columns = 0;
     for (int v = 0; v < o->nvalue; v++) {
         of[v].loaded &= !o->given[v];
+        of[v].constant &= !o->given[v];
         of[v].alone = of[v].lasts || of[v].loaded;
-        if (of[v].loaded) o->load_columns |= UINT64_C(1) << o->ncolumn;
+        const uint64_t bit = UINT64_C(1) << o->ncolumn;
+        if (of[v].loaded) o->load_columns |= bit;
+        if (of[v].constant) o->const_columns |= bit;
         if (of[v].alone) o->column[v] = (uint16_t)o->ncolumn++;
     }
     for (int k = 0; k < o->nop; k++) {
