@@ -26,6 +26,10 @@ typedef struct statement {
     "tensor F dense f64 " filter " = random(density=1, seed=4)\n"                          \
     "tensor y " to " f64"
 
+#define WIDE_ROWS                                                                          \
+    "(n,h,w,f) -> (n : dense, h : compressed, w : compressed(index64), f : dense)"
+#define RLE_ROWS "(n,h,w,f) -> (n : dense, h : compressed, w : rle, f : dense)"
+
 #define FEW(type, shape, entries)                                                          \
     "tensor A dsss " type " " shape " = { " entries " }\n"                                 \
     "tensor F dense " type " [2,3,6,37] = 3\ntensor y dense " type
@@ -94,6 +98,8 @@ static const statement layers[] = {
      "y(n,h,w,f) = A(n,h+r,3*w+2*q+1,c) * F(r,q,c,f)", ADDS},
     {FEW("f64", "[1,4,2000,6]", ""), LAYER, ADDS},
     {STORED_OF("dsss", "dssd", "[2,9,11,6]", "[3,2,6,37]"), LAYER, ADDS},
+    {STORED_OF("dsss", WIDE_ROWS, "[2,9,11,6]", "[3,2,6,37]"), LAYER, ADDS},
+    {STORED_OF("dsss", RLE_ROWS, "[2,9,11,6]", "[3,2,6,37]"), LAYER, ADDS},
     {STORED_OF("dsss", "dsdd", "[2,9,11,6]", "[3,2,6,37]"), LAYER, ADDS},
     {STORED_OF("ssss", "sssd", "[3,9,11,6]", "[3,2,6,4]"), LAYER, ADDS},
     {STORED_OF("dsss", "ddsd", "[2,9,300,6]", "[3,2,6,4]"), LAYER, ADDS},

@@ -166,6 +166,8 @@ static int append_some(machine *mc, affine *a, gather_adder *add, gather_rows *r
     some.to = c.c.at * r->width;
     const int64_t end = some.to + n * r->width;
     if (end > s->t->vals_cap && tensor_reserve_values(s->t, end)) return 0;
+    if (s->t->nvals < some.to)
+        tensor_fill_to(s->t, some.to); /* places between, as of runs */
     s->t->nvals = end;
     a->out = s->t->vals;
     some.by = 0; /* they are where they were placed */
