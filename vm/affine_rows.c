@@ -2,13 +2,12 @@
  * entry's value: the innermost part of a nest that is gathered (affine_gather.c).
  *
  * Takes rows of the result, and for each the stretch of pairs that lead into it
- * (affine_merge.c). Rows of few pairs are written as one expression, those of more are kept
- * in registers, a part of the row after the other.
+ * (affine_merge.c). A part of the row after the other is kept in registers. (Variants for
+ * one to four pairs are slower: how many there are can't be foreseen, and choosing costs
+ * more than what a loop adds.)
  */
 #include "affine_gather.h"
 #include "super.h"
-
-enum { FEW = 4 };
 
 #define ROWS(CLS, T, U)                                                                    \
     typedef U vec_##CLS __attribute__((vector_size(32), aligned(sizeof(U)), may_alias));   \
@@ -24,37 +23,6 @@ enum { FEW = 4 };
     INLINE const T *factor_##CLS(const pairs_##CLS *x, int k)                              \
     {                                                                                      \
         return x->f + (uint32_t)(x->at[k] + x->more);                                      \
-    }                                                                                      \
-    /* N vectors from the j-th element on of a row of n pairs that begins with the fill.   \
-     */                                                                                    \
-    INLINE void part_##CLS(T *restrict out, const T *const *f, const T *v, T fill,         \
-                           int64_t j, int n, int N)                                        \
-    {                                                                                      \
-        for (int i = 0; i < N; i++) {                                                      \
-            vec_##CLS sum = (U)fill - (vec_##CLS){0};                                      \
-            for (int k = 0; k < n; k++)                                                    \
-                sum += ((const vec_##CLS *)(f[k] + j))[i] * (U)v[k];                       \
-            ((vec_##CLS *)(out + j))[i] = sum;                                             \
-        }                                                                                  \
-    }                                                                                      \
-    INLINE void few_##CLS(T *restrict out, const pairs_##CLS *x, T fill, int64_t width,    \
-                          int n)                                                           \
-    {                                                                                      \
-        enum { LANES = LANES_##CLS };                                                      \
-        const T *f[FEW], *v = x->value;                                                    \
-        int64_t j = 0;                                                                     \
-        for (int k = 0; k < n; k++)                                                        \
-            f[k] = factor_##CLS(x, k);                                                     \
-        for (; j + 4 * LANES <= width; j += 4 * LANES)                                     \
-            part_##CLS(out, f, v, fill, j, n, 4);                                          \
-        for (; j + LANES <= width; j += LANES)                                             \
-            part_##CLS(out, f, v, fill, j, n, 1);                                          \
-        for (; j < width; j++) {                                                           \
-            T sum = fill;                                                                  \
-            for (int k = 0; k < n; k++)                                                    \
-                sum = FN_ADD_##CLS(sum, FN_MUL_##CLS(v[k], f[k][j]));                      \
-            out[j] = sum;                                                                  \
-        }                                                                                  \
     }                                                                                      \
     /* N vectors of a row from the j-th element on, all of them in registers. */           \
     INLINE void block_##CLS(T *restrict to, const pairs_##CLS *x, T fill, bool fresh,      \
@@ -77,8 +45,8 @@ enum { FEW = 4 };
         for (int k = 0; k < N; k++)                                                        \
             ((vec_##CLS *)out)[k] = sum[k];                                                \
     }                                                                                      \
-    INLINE void many_##CLS(T *restrict out, const pairs_##CLS *x, T fill, int64_t width,   \
-                           bool fresh)                                                     \
+    INLINE void sum_##CLS(T *restrict out, const pairs_##CLS *x, T fill, int64_t width,    \
+                          bool fresh)                                                      \
     {                                                                                      \
         enum { LANES = LANES_##CLS };                                                      \
         int64_t j = 0;                                                                     \
@@ -93,25 +61,6 @@ enum { FEW = 4 };
             out[j] = sum;                                                                  \
         }                                                                                  \
     }                                                                                      \
-    INLINE void row_##CLS(T *out, const pairs_##CLS *x, T fill, int64_t width, bool fresh) \
-    {                                                                                      \
-        switch (fresh ? x->n : 0) {                                                        \
-        case 1:                                                                            \
-            few_##CLS(out, x, fill, width, 1);                                             \
-            break;                                                                         \
-        case 2:                                                                            \
-            few_##CLS(out, x, fill, width, 2);                                             \
-            break;                                                                         \
-        case 3:                                                                            \
-            few_##CLS(out, x, fill, width, 3);                                             \
-            break;                                                                         \
-        case FEW:                                                                          \
-            few_##CLS(out, x, fill, width, FEW);                                           \
-            break;                                                                         \
-        default:                                                                           \
-            many_##CLS(out, x, fill, width, fresh);                                        \
-        }                                                                                  \
-    }                                                                                      \
     /* The row at `out` that has more pairs than there is room for. */                     \
     INLINE void long_##CLS(const affine *a, const gather_rows *r, T *out, pairs_##CLS x,   \
                            T fill)                                                         \
@@ -122,7 +71,7 @@ enum { FEW = 4 };
                  s.first += x.n, fresh = false) {                                          \
                 x.n = (int)(s.count < GATHER_PAIRS ? s.count : GATHER_PAIRS);              \
                 a->gather->join(a->gather, &(gather_stretch){s.first, x.n, s.at}, 1);      \
-                many_##CLS(out, &x, fill, r->width, fresh);                                \
+                sum_##CLS(out, &x, fill, r->width, fresh);                                 \
                 s.count -= x.n;                                                            \
             }                                                                              \
     }                                                                                      \
@@ -142,7 +91,7 @@ enum { FEW = 4 };
             if (r->stretch)                                                                \
                 long_##CLS(a, r, out, x, fill);                                            \
             else                                                                           \
-                row_##CLS(out, &x, fill, r->width, r->fresh);                              \
+                sum_##CLS(out, &x, fill, r->width, r->fresh);                              \
         }                                                                                  \
     }                                                                                      \
     static void weigh_##CLS(const affine *a)                                               \
