@@ -106,12 +106,16 @@ static stc_status prepare_memo(machine *mc, ivl_loop *v)
 }
 
 /* Whether all levels above the last have a place for every coordinate of their
- * loops, so that parents can be counted; the levels above those stand already. */
+ * loops, so that parents can be counted; the levels above those stand already. Where the
+ * last level appends, and rows may come again or were appended before this run, they go one
+ * by one, in the order that base operations hold them to. */
 static void prepare_target(const machine *mc, const interval *iv, ivl_target *t)
 {
     const slot *r = &mc->slot[t->x->a];
     t->parent = NONE;
-    t->direct = t->n > 1;
+    const asm_level *last = &r->lev[r->t->fmt.levels - 1];
+    t->direct =
+        t->n > 1 && (last->insert || (last->parent == NONE && t->n == t->loop + 1));
     for (int k = 0; k < t->n; k++)
         t->at[k].lane = -1;
     for (int k = 0; k + 1 < t->n; k++) {

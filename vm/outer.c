@@ -402,6 +402,7 @@ stc_status outer_run(machine *mc, super *base)
     o->n = 1;
     o->rounds = 0;
     stc_status st = body(mc, o, 0, o->nop, NULL);
+    outer_lines_release(mc, o);
     if (!st) st = machine_count(mc, o->rounds);
     return st || !mc->profile ? st : visits(mc, o);
 }

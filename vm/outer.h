@@ -261,6 +261,7 @@ void outer_lines_begin(outer *o);
 const void *outer_line(outer *o, outer_lines *lines, int64_t parent, const uint8_t **there);
 /* Whether that is still the line of `parent`. */
 bool outer_line_is(const outer_lines *lines, const char *line, int64_t parent);
+void outer_lines_release(machine *mc, outer *o); /* long ones, after a run */
 void outer_lines_free(machine *mc, outer *o);
 
 /* outer_mask.c: the lanes that a round of loop d visits, of those in `in` (NULL: all);

@@ -17,7 +17,8 @@ enum { LINES_BYTES = 0 }; /* few, so that small cases write over some */
 #else
 enum { LINES_BYTES = 1 << 18 };
 #endif
-enum { LINE_MAX_BYTES = 1 << 27 };
+/* A level's lines; and what stays for the next run. */
+enum { LINE_MAX_BYTES = 1 << 27, LINES_KEPT = 1 << 22 };
 
 /* One for each place that may stand on one, and the one that comes; or many short ones. */
 static int64_t ways_of(const outer_lines *x, int64_t parents)
@@ -254,6 +255,17 @@ const void *outer_line(outer *o, outer_lines *x, int64_t parent, const uint8_t *
 bool outer_line_is(const outer_lines *x, const char *line, int64_t parent)
 {
     return x->parent[(size_t)(line - x->data) / x->size] == parent;
+}
+
+void outer_lines_release(machine *mc, outer *o)
+{
+    for (int k = 0; k < o->nlines; k++) {
+        outer_lines *x = &o->lines[k];
+        if (x->block_size <= LINES_KEPT) continue;
+        mem_free(mc->cx, x->block, x->block_size);
+        x->block = NULL;
+        x->block_size = 0;
+    }
 }
 
 void outer_lines_free(machine *mc, outer *o)

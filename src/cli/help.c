@@ -84,10 +84,11 @@ static const topic topics[] = {
      "  > h(i) = k(i) * 0.5                 # f64\n"},
     {"tensors", "declaring and filling them",
      "  > tensor A csr = \"bcsstk13.mtx\"               # shape and type from the file\n"
-     "  > tensor x dense f64 [1138] = 1.0\n"
+     "  > tensor x dense f64 [1138] = 1.0             # everywhere; also ones, zeros\n"
      "  > tensor d csr f64 [4,4] fill inf = { (0,1): 3, (2,0): 1 }\n"
      "  > tensor M dense i32 = [[1,2,3],[4,5,6]]\n"
      "  > tensor R csr f64 [1000,1000] = random(density=0.01, seed=7)\n"
+     "  > tensor S csr f64 [90,90] = random(0.01)     # the density alone\n"
      "  > tensor C csc                                # shape from its first assignment\n"
      "\n"
      "A declared tensor keeps its format, type and fill; an undeclared one takes those\n"
