@@ -711,6 +711,41 @@ START_TEST(operands_change)
 }
 END_TEST
 
+/* What is written out of long fibers isn't kept from run to run. */
+START_TEST(long_lines_are_freed)
+{
+    heap h;
+    stc_session *s;
+    stc_machine *m = machine_open(&h, false);
+    stc_program *p;
+    const stc_tensor *u, *w;
+    ck_ok(m, stc_session_open(m, &s));
+    ck_ok(m, stc_session_exec(s,
+                              "tensor u svec f64 [700000] = random(0.7); "
+                              "tensor w dense f64 [3] = [1,2,3]",
+                              "lines"));
+    ck_ok(m, stc_session_get(s, "u", &u));
+    ck_ok(m, stc_session_get(s, "w", &w));
+    const stc_decl decl[] = {{"u", "svec", STC_F64, NULL, 1},
+                             {"w", "dense", STC_F64, NULL, 1},
+                             {"y", "dense", STC_F64, NULL, 1}};
+    const int64_t before = h.held;
+    ck_ok(m, stc_compile(m, "y(i) = max(j: u(i+j) + w(j))", decl, 3, &p));
+    ck_ok(m, stc_bind(p, "u", (stc_tensor *)u));
+    ck_ok(m, stc_bind(p, "w", (stc_tensor *)w));
+    for (int k = 0; k < 2; k++)
+        ck_ok(m, stc_run(p));
+    char *code;
+    ck_ok(m, stc_program_explain(p, "code", &code));
+    ck_assert(strstr(code, "rows of lanes"));
+    stc_text_free(m, code);
+    ck_assert_int_lt(h.held - before, 700000 * 8 + (2 << 20));
+    stc_program_free(p);
+    stc_session_close(s);
+    machine_shut(m, &h);
+}
+END_TEST
+
 START_TEST(entries_are_scattered)
 {
     expect_same(&scattered[_i]);
@@ -748,6 +783,7 @@ Suite *suite_affine(void)
     tcase_set_timeout(c, 60);
     tcase_add_loop_test(c, rows_are_gathered, 0, LAYERS);
     tcase_add_loop_test(c, operands_change, 0, CHANGES);
+    tcase_add_test(c, long_lines_are_freed);
     tcase_add_loop_test(c, entries_are_scattered, 0, SCATTERED);
     tcase_add_loop_test(c, others_are_left, 0, OTHERS);
     tcase_add_loop_test(c, functions_are_pairs, 0, PAIRS);

@@ -1,4 +1,5 @@
-/* check_types.c: element types: promotion, storing, conversion, printing. */
+/* check_types.c: element types: promotion, storing, conversion (of one value and of many at
+ * once), printing. */
 #include "check.h"
 #include <float.h>
 #include "oracle_value.h"
@@ -154,6 +155,73 @@ START_TEST(printing_is_shortest)
 }
 END_TEST
 
+/* Loops convert many at once where all are small (vm/strip_load.c): with one that isn't
+ * among them, first or last, all are what base operations make of them. */
+static void convert_all(int machine, const char *text, int64_t out[64])
+{
+    heap h;
+    stc_session *s;
+    const stc_tensor *y;
+    const void *v;
+    int64_t n;
+    stc_machine *m = machine_open(&h, machine == 0);
+    if (machine == 2) machine_plain(m);
+    ck_ok(m, stc_session_open(m, &s));
+    ck_ok(m, stc_session_exec(s, text, "conversion"));
+    ck_ok(m, stc_session_get(s, "y", &y));
+    ck_ok(m, stc_tensor_values(y, &v, &n));
+    ck_assert_int_eq(n, 20);
+    memcpy(out, v, (size_t)n * sizeof *out);
+    stc_session_close(s);
+    machine_shut(m, &h);
+}
+
+START_TEST(many_at_once)
+{
+    static const struct {
+        const char *from, *to, *value;
+    } c[] = {{"i64", "f64", "4503599627370495"},
+             {"i64", "f64", "4503599627370496"},
+             {"i64", "f64", "9007199254740993"},
+             {"i64", "f64", "9223372036854775807"},
+             {"i64", "f64", "-1"},
+             {"i64", "f64", "-9007199254740993"},
+             {"u64", "f64", "4503599627370495"},
+             {"u64", "f64", "4503599627370496"},
+             {"u64", "f64", "9007199254740993"},
+             {"u64", "f64", "18446744073709551615"},
+             {"u64", "f64", "18446744073709549569"},
+             {"f64", "i64", "2147483647.5"},
+             {"f64", "i64", "2147483648"},
+             {"f64", "i64", "-2147483648"},
+             {"f64", "i64", "-2147483648.5"},
+             {"f64", "i64", "9223372036854775807"},
+             {"f64", "i64", "-1e300"},
+             {"f64", "i64", "nan"},
+             {"f64", "u64", "-0.5"},
+             {"f64", "u64", "-1"},
+             {"f64", "u64", "1e19"},
+             {"f64", "u64", "inf"}};
+    for (size_t k = 0; k < sizeof c / sizeof *c; k++)
+        for (int at = 0; at < 20; at += 19) {
+            char text[300];
+            int64_t got[3][64];
+            snprintf(
+                text, sizeof text,
+                "tensor x dense %s [20]; x(i) = i\ntensor z dense %s = [%s]\n"
+                "x(i) = select(i == %d, z(0*i), x(i))\ntensor y dense %s\ny(i) = x(i)\n",
+                c[k].from, c[k].from, c[k].value, at, c[k].to);
+            for (int machine = 0; machine < 3; machine++)
+                convert_all(machine, text, got[machine]);
+            for (int e = 0; e < 20; e++) {
+                ck_assert_msg(got[1][e] == got[0][e] && got[2][e] == got[0][e],
+                              "%s from %s to %s, element %d", c[k].value, c[k].from,
+                              c[k].to, e);
+            }
+        }
+}
+END_TEST
+
 Suite *suite_types(void)
 {
     Suite *s = suite_create("types");
@@ -161,6 +229,7 @@ Suite *suite_types(void)
     tcase_add_test(c, names);
     tcase_add_test(c, promotion);
     tcase_add_test(c, storing_wraps);
+    tcase_add_test(c, many_at_once);
     tcase_add_test(c, conversion);
     tcase_add_test(c, loads_and_stores);
     tcase_add_test(c, printing_reads_back);
