@@ -54,6 +54,7 @@
     SUITE(near)                                                                            \
     SUITE(near_super)                                                                      \
     SUITE(near_rows)                                                                       \
+    SUITE(near_threads)                                                                    \
     SUITE(strips)                                                                          \
     SUITE(ends)                                                                            \
     SUITE(errors)                                                                          \
