@@ -35,45 +35,40 @@ static int64_t rows_of(const ivl_loop *v, const ivl_walk *w, int64_t *first)
 /* ---- writing them -------------------------------------------------------------------- */
 
 /* What is written: coordinates and elements, for which there is room behind the `most`-th;
- * and the elements that tokens are of, `nvals` of them. */
-enum { FOUR = 4, EIGHT = 8 };
+ * and the elements that tokens are of. */
+enum { FOUR = 4 };
 typedef struct token_out {
     int32_t *crd;
     char *v;
     const char *vals;
-    int64_t most, nvals;
+    int64_t most;
 } token_out;
 
-/* A token of `len` coordinates from i on, as runs behind n of them: how many there are
- * then; more than `most`: too many, or none, which a host vouched for. */
-static __attribute__((noinline)) int64_t write_any(const token_out *o, int64_t n, int32_t i,
-                                                   int64_t len, int64_t start,
-                                                   int64_t pattern, size_t size)
-{
-    const int64_t runs = pattern == 1 ? 1 : len;
-    if ((uint64_t)runs > (uint64_t)(o->most - n)) return o->most + 1;
-    for (int64_t k = 0, off = 0; k < runs; k++) {
-        o->crd[n + k] = i + (int32_t)k;
-        memcpy(o->v + (size_t)(n + k) * size, o->vals + (size_t)(start + off) * size, size);
-        off = off + 1 == pattern ? 0 : off + 1;
-    }
-    return n + runs;
-}
-
-/* The same; runs and a few literals are eight runs each, whose last ones the next token
- * writes upon: nothing branches on how many they are. */
+/* Literals, or a pattern that goes round, of `len` coordinates from i on, as runs behind n
+ * of them: how many there are then; more than `most`: too many, or no coordinates, which a
+ * host vouched for. What is like the element before it is of its run; nothing branches on
+ * that. */
 static inline __attribute__((always_inline)) int64_t
-write_token(const token_out *o, int64_t n, int32_t i, int32_t len, int64_t start,
-            int64_t pattern, const size_t size)
+write_elements(const token_out *o, int64_t n, int32_t i, int64_t len, int64_t start,
+               int64_t pattern, const size_t size)
 {
-    const int32_t runs = 1 + ((len - 1) & -(pattern != 1));
-    if (pattern > 1 || (uint32_t)runs > EIGHT || n >= o->most - EIGHT ||
-        start > o->nvals - EIGHT)
-        return write_any(o, n, i, len, start, pattern, size);
-    for (int k = 0; k < EIGHT; k++)
-        o->crd[n + k] = i + k;
-    memcpy(o->v + (size_t)n * size, o->vals + (size_t)start * size, EIGHT * size);
-    return n + runs;
+    const char *x = o->vals + (size_t)start * size;
+    int64_t k = 0, off = 0;
+    if (len < 1 || n >= o->most) return o->most + 1;
+    o->crd[n] = i;
+    memcpy(o->v + (size_t)n++ * size, x, size);
+    while (k + 1 < len) {
+        const int64_t left = len - 1 - k, room = o->most - n;
+        if (!room) return o->most + 1;
+        for (const int64_t stop = k + (left < room ? left : room); k < stop;) {
+            const char *last = x + (size_t)off * size;
+            off = off + 1 == pattern ? 0 : off + 1;
+            o->crd[n] = i + (int32_t)++k;
+            memcpy(o->v + (size_t)n * size, x + (size_t)off * size, size);
+            n += memcmp(last, x + (size_t)off * size, size) != 0;
+        }
+    }
+    return n;
 }
 
 /* Four tokens, if all of them are runs. */
@@ -116,10 +111,16 @@ static inline __attribute__((always_inline)) bool write_rows(ivl_walk *w, int64_
         }
         for (; p < stop; p++) {
             const int32_t i = crd[p], next = p + 1 < total ? crd[p + 1] : i;
-            const int32_t hi = next + ((top - next) & -(next <= i));
+            const int64_t start = table_entry(aux, width, 2 * p),
+                          pattern = table_entry(aux, width, 2 * p + 1);
             before[p] = n;
-            n = write_token(&o, n, i, hi - i, table_entry(aux, width, 2 * p),
-                            table_entry(aux, width, 2 * p + 1), size);
+            if (pattern == 1 && n < o.most) {
+                o.crd[n] = i;
+                memcpy(o.v + (size_t)n++ * size, o.vals + (size_t)start * size, size);
+                continue;
+            }
+            n = write_elements(&o, n, i, (int64_t)(next > i ? next : top) - i, start,
+                               pattern, size);
             if (n > o.most) return false;
         }
     }
@@ -152,8 +153,7 @@ static stc_status write_out(machine *mc, ivl_walk *w, const tensor *t, int64_t f
         mem_grow(mc->cx, &to->before, &to->before_cap, tokens + 1, sizeof *to->before) ||
         mem_grow(mc->cx, &to->vals, &to->vals_cap, most * (int64_t)size, 1))
         return mc->cx->diag.status;
-    const token_out o = {
-        .crd = to->crd, .v = to->vals, .vals = t->vals, .most = most, .nvals = t->nvals};
+    const token_out o = {.crd = to->crd, .v = to->vals, .vals = t->vals, .most = most};
     *done = width == 4 && size == 1   ? write_1(w, first, rows, o)
             : width == 4 && size == 4 ? write_4(w, first, rows, o)
             : width == 4 && size == 8 ? write_8(w, first, rows, o)
