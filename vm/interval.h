@@ -47,9 +47,9 @@ typedef struct ivl_walk {
     const column *below;
     struct ivl_runs {
         int32_t *crd;
-        int64_t *bounds, *before; /* before: runs in front of each token */
+        int64_t *bounds;
         char *vals;
-        int64_t crd_cap, bounds_cap, before_cap, vals_cap;
+        int64_t crd_cap, bounds_cap, vals_cap;
     } out;
 } ivl_walk;
 

@@ -87,9 +87,10 @@ write_four(const token_out *o, int64_t n, const int32_t *crd, const char *aux,
     return true;
 }
 
-/* Rows of tokens as runs; false: they are too many. A row ends where the next token doesn't
- * begin further on, so that rows needn't be told apart; how many runs are in front of each
- * token is noted, for their bounds. Aux is of `width` bytes, elements of `size`. */
+/* Rows of tokens as runs; false: they are too many, or not these rows, as a host vouched. A
+ * row ends where the next token doesn't begin further on, so that rows needn't be told
+ * apart: each token's end is noted as that of the row which it is in. Aux is of `width`
+ * bytes, elements of `size`. */
 static inline __attribute__((always_inline)) bool write_rows(ivl_walk *w, int64_t first,
                                                              int64_t rows, token_out o,
                                                              const size_t size,
@@ -100,34 +101,34 @@ static inline __attribute__((always_inline)) bool write_rows(ivl_walk *w, int64_
                   total = table_bound(&t, first + rows) - from;
     const int32_t *crd = (const int32_t *)t.crd + from, top = (int32_t)t.hi;
     const char *aux = (const char *)t.aux + 2 * from * width;
-    int64_t *before = w->out.before, *bounds = w->out.bounds, n = 0;
+    int64_t *bounds = w->out.bounds, n = 0, r = 0;
+    bounds[0] = 0;
     for (int64_t p = 0; p < total;) {
         const int64_t stop = total - p < FOUR ? total : p + FOUR;
-        if (p + FOUR == stop &&
-            write_four(&o, n, crd + p, aux + 2 * p * width, size, width)) {
-            for (; p < stop; p++)
-                before[p] = n++;
+        if (stop < total && write_four(&o, n, crd + p, aux + 2 * p * width, size, width)) {
+            for (; p < stop; p++) {
+                bounds[r + 1] = ++n;
+                r += (crd[p + 1] <= crd[p]) & (r < rows);
+            }
             continue;
         }
         for (; p < stop; p++) {
             const int32_t i = crd[p], next = p + 1 < total ? crd[p + 1] : i;
             const int64_t start = table_entry(aux, width, 2 * p),
                           pattern = table_entry(aux, width, 2 * p + 1);
-            before[p] = n;
             if (pattern == 1 && n < o.most) {
                 o.crd[n] = i;
                 memcpy(o.v + (size_t)n++ * size, o.vals + (size_t)start * size, size);
-                continue;
+            } else {
+                n = write_elements(&o, n, i, (int64_t)(next > i ? next : top) - i, start,
+                                   pattern, size);
+                if (n > o.most) return false;
             }
-            n = write_elements(&o, n, i, (int64_t)(next > i ? next : top) - i, start,
-                               pattern, size);
-            if (n > o.most) return false;
+            bounds[r + 1] = n;
+            r += (next <= i) & (r < rows);
         }
     }
-    before[total] = n;
-    for (int64_t r = 0; r <= rows; r++)
-        bounds[r] = before[table_bound(&t, first + r) - from];
-    return true;
+    return r == rows;
 }
 
 #define WRITE(NAME, size, width)                                                           \
@@ -149,8 +150,7 @@ static stc_status write_out(machine *mc, ivl_walk *w, const tensor *t, int64_t f
     const int width = w->t.aux_width;
     struct ivl_runs *to = &w->out;
     if (mem_grow(mc->cx, &to->crd, &to->crd_cap, most, sizeof *to->crd) ||
-        mem_grow(mc->cx, &to->bounds, &to->bounds_cap, rows + 1, sizeof *to->bounds) ||
-        mem_grow(mc->cx, &to->before, &to->before_cap, tokens + 1, sizeof *to->before) ||
+        mem_grow(mc->cx, &to->bounds, &to->bounds_cap, rows + 2, sizeof *to->bounds) ||
         mem_grow(mc->cx, &to->vals, &to->vals_cap, most * (int64_t)size, 1))
         return mc->cx->diag.status;
     const token_out o = {.crd = to->crd, .v = to->vals, .vals = t->vals, .most = most};
@@ -216,7 +216,6 @@ void tokens_free(machine *mc, ivl_loop *v)
         struct ivl_runs *x = &v->walk[k].out;
         mem_free(mc->cx, x->crd, (size_t)x->crd_cap * sizeof *x->crd);
         mem_free(mc->cx, x->bounds, (size_t)x->bounds_cap * sizeof *x->bounds);
-        mem_free(mc->cx, x->before, (size_t)x->before_cap * sizeof *x->before);
         mem_free(mc->cx, x->vals, (size_t)x->vals_cap);
     }
 }
