@@ -239,6 +239,11 @@ END_TEST
 /* A stream's repeats span rows, and so do its results'. */
 START_TEST(streams_span_rows)
 {
+    /* runs of 16 bytes each, some of one element, into tokens */
+    EXPECT("tensor C rle c128 [6,50]\nC(i,j) = j / 7 * (i < 4) + (j % 9 == 3)\n"
+           "tensor A lz77 c128\nA(i,j) = C(i,j) + C(i,j) * C(i,j)\n"
+           "y = sum(i,j: real(A(i,j)))",
+           "y", 3584);
     /* rounds that are alike, and add to the same places, count one by one */
     EXPECT("format fB = (i,j) -> (j : compressed, i : rle)\ntensor B fB bool [3,2]\n"
            "tensor D dense bool [] = true\nz(j) = xor(D, B(j,l))",
@@ -376,6 +381,7 @@ START_TEST(rows_of_runs)
         {"lz77", "rle", "dense", "dense", "dense"},
         {"(i,j) -> (i : dense, j : lz77(index64))", "lz77", "lz77", "rle",
          "(i,j) -> (i : dense, j : lz77(index64))"},
+        {"rle", "rle", "rle", "lz77", "(i,j) -> (i : dense, j : lz77(index64))"},
     };
     static const uint32_t longest[][4] = {{1, 1, 2, 1},
                                           {40, 40, 40, 40},
