@@ -139,6 +139,7 @@ check 2 '' '*has to end in*' eval 's = 1' -o s=s.txt
 check 2 '' '*--threads*' eval 's = 1' --threads 0
 check 2 '' '*--max-memory*' eval 's = 1' --max-memory lots
 check 2 '' '*program*' run p.stb A=A.mtx:csr
+check 2 '' 'stcvm: run takes bytecode; a script is run by `stcvm s.stc`*' run s.stc
 check 2 '' '*-o FILE.stb*' build 's = 1'
 check 2 '' '*--stage*' explain 's = 1' --stage=all
 check 2 '' '*--stage*' eval 's = 1' --stage=code

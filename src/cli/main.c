@@ -66,10 +66,15 @@ static const command *find_command(const char *name)
     return NULL;
 }
 
-static bool is_script(const char *word)
+static bool ends_in_stc(const char *word)
 {
     const size_t n = strlen(word);
-    return strchr(word, '/') || (n > 4 && !strcmp(word + n - 4, ".stc"));
+    return n > 4 && !strcmp(word + n - 4, ".stc");
+}
+
+static bool is_script(const char *word)
+{
+    return strchr(word, '/') || ends_in_stc(word);
 }
 
 static int unknown_command(const char *word)
@@ -96,6 +101,9 @@ static int check_usage(const command *k, const args *a)
                                          a->operand[0])
                            : STATUS_OK;
     if (a->operands < k->least) return usage_error("usage: stcvm %s %s", k->name, k->usage);
+    if (k->run == cmd_run && ends_in_stc(a->operand[0]))
+        return usage_error("run takes bytecode; a script is run by `stcvm %s`",
+                           a->operand[0]);
     if (k->most >= 0 && a->operands > k->most)
         return usage_error("'%s' is one operand too many\nusage: stcvm %s %s",
                            a->operand[k->most], k->name, k->usage);
