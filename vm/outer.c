@@ -377,6 +377,7 @@ static bool prepare(machine *mc, outer *o, bool *none)
     if (o->loop[o->lane].whole) o->partial = false;
     o->steady = leaves_nothing_out(o);
     o->recording = false;
+    o->wide = super_avx2(mc);
     return true;
 }
 

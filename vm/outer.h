@@ -217,6 +217,7 @@ typedef struct outer {
     uint64_t late_reads; /* columns that these may read           */
     vcolumn one;         /* what a fold begins with, in all lanes */
     uint8_t one_cls;
+    bool wide;   /* vectors of 32 bytes */
     bool steady; /* rows may be recorded: nothing is left out     */
     bool replaying;
     bool recording;   /* … and this one is                             */

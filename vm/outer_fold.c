@@ -225,7 +225,8 @@ static const void *spread_one(outer *o, vclass cls, value one)
 }
 
 /* Lanes from … to - 1 of what is put off, where all terms have elements. */
-static void work_out(const outer_late *x, const void *first, void *out, int from, int to)
+static void work_out(const outer_late *x, bool wide, const void *first, void *out, int from,
+                     int to)
 {
     const stc_type t = (stc_type)x->type;
     const int64_t size = (int64_t)type_size(t), row = (int64_t)class_size(type_class(t));
@@ -240,14 +241,14 @@ static void work_out(const outer_late *x, const void *first, void *out, int from
     if (!x->row)
         outer_load(t, to_row, at[0], 0, x->by, to - from);
     else
-        (SUPER_HAS_AVX2 ? x->row->wide : x->row->plain)(
-            to_row, first ? (const char *)first + from * row : NULL, at, c, x->by, x->n,
-            to - from);
+        (wide ? x->row->wide
+              : x->row->plain)(to_row, first ? (const char *)first + from * row : NULL, at,
+                               c, x->by, x->n, to - from);
 }
 
 /* The same at an edge, where some have the fill: at most OUTER_EDGE lanes. */
-static void work_out_edge(const outer_late *x, const void *first, void *out, int from,
-                          int to)
+static void work_out_edge(const outer_late *x, bool wide, const void *first, void *out,
+                          int from, int to)
 {
     const stc_type t = (stc_type)x->type;
     const size_t size = type_size(t);
@@ -267,7 +268,7 @@ static void work_out_edge(const outer_late *x, const void *first, void *out, int
                 memcpy(to_x, (const char *)e->x + at, size);
         }
     }
-    if (from < to) work_out(&edge, first, out, from, to);
+    if (from < to) work_out(&edge, wide, first, out, from, to);
 }
 
 void outer_late_at(outer *o, const outer_late *x, void *out)
@@ -281,9 +282,9 @@ void outer_late_at(outer *o, const outer_late *x, void *out)
         if (x->term[k].to < to) to = x->term[k].to;
     }
     if (to < from) to = from;
-    work_out_edge(x, first, out, 0, from);
-    work_out(x, first, out, from, to);
-    work_out_edge(x, first, out, to, o->n);
+    work_out_edge(x, o->wide, first, out, 0, from);
+    work_out(x, o->wide, first, out, from, to);
+    work_out_edge(x, o->wide, first, out, to, o->n);
 }
 
 void outer_settle_at(outer *o, int v, void *out)
@@ -478,8 +479,12 @@ static bool first_of(outer *o, const outer_op *x, int v, const outer_fold *row,
     if (o->put_off[v] && !contiguous(o, v)) {
         if (reads & own) return false;
         void *out = outer_column(o, x->to);
-        outer_settle_at(o, v, out);
-        first.x = out;
+        if (o->put_off[v]) { /* else it was read from that column, and is done */
+            outer_settle_at(o, v, out);
+            first.x = out;
+        } else {
+            first.x = o->value[v].p;
+        }
     } else {
         first.x = outer_read(o, v);
         if (outer_in_place(o, v)) first = *outer_in_place(o, v);
