@@ -250,7 +250,7 @@ void strip_store(stc_type t, void *vals, int64_t pos, const void *from, vclass c
     {                                                                                      \
         int64_t others = 0;                                                                \
         for (int k = 0; k < n; k++)                                                        \
-            others |= (in[k] > least) & (in[k] < 0x1p31) ? 0 : 1;                          \
+            others |= !((in[k] > least) & (in[k] < 0x1p31));                               \
         if (others) return false;                                                          \
         for (int k = 0; k < n; k++)                                                        \
             out[k] = (int32_t)in[k];                                                       \
