@@ -38,8 +38,10 @@
 #include "strip.h"
 
 #ifdef STC_SAN
+enum { OUTER_LONG = 4 };
 enum { OUTER_LANES = 8, OUTER_FEW = 1, OUTER_ALWAYS = 1 }; /* small cases get there, too */
 #else
+enum { OUTER_LONG = 256 }; /* putting off pays in longer rows, or recorded ones */
 enum { OUTER_LANES = 1024, OUTER_FEW = 16, OUTER_ALWAYS = 0 }; /* fewer aren't worth it */
 #endif
 enum { OUTER_OPS = 96, OUTER_VALUES = 48, OUTER_OPERANDS = 8, OUTER_LINES = 8 };

@@ -91,9 +91,7 @@ static void settle_one(outer *o, const outer_op *x, const uint8_t *in, value v)
 /* Lanes beyond an operand's edges are few enough to be done by themselves. */
 static bool few_missing(const outer *o, int64_t from, int64_t to)
 {
-    enum { LONG = 256 }; /* copying a short row costs less */
-    return (o->n >= LONG || o->recording) && from - o->x <= OUTER_EDGE &&
-           o->x + o->n - to <= OUTER_EDGE;
+    return from - o->x <= OUTER_EDGE && o->x + o->n - to <= OUTER_EDGE;
 }
 
 static void load(const machine *mc, outer *o, const outer_op *x, const uint8_t *in)
@@ -118,12 +116,13 @@ static void load(const machine *mc, outer *o, const outer_op *x, const uint8_t *
     }
     const int64_t at = s->base + s->step * from;
     const bool whole = from == o->x && to == end, masked = in || o->nlist;
-    if (masked && whole && s->step == 1 && class_type(cls) == t->type) {
+    const bool late = !masked && (o->recording || o->n >= OUTER_LONG);
+    if (!late && whole && s->step == 1 && class_type(cls) == t->type) {
         o->recording = false;
         settle(o, x, in, (const char *)vals + at * (int64_t)class_size(cls));
         return;
     }
-    if (!masked && (whole || few_missing(o, from, to))) {
+    if (late && few_missing(o, from, to)) {
         const char *first = (const char *)vals + at * (int64_t)type_size(t->type);
         outer_term e = {.x = first,
                         .from = (int)(from - o->x),
@@ -175,7 +174,9 @@ static bool function(outer *o, const outer_op *x, const uint8_t *in)
         settle_one(o, x, in, v);
         return !fault;
     }
-    if (!in && !o->nlist && outer_put_off_function(o, x)) return true;
+    if (!in && !o->nlist && (o->recording || o->n >= OUTER_LONG) &&
+        outer_put_off_function(o, x))
+        return true;
     void *out = target(o, x, in);
     const bool fine = work_out(o, x, out);
     settle(o, x, in, out);
@@ -298,7 +299,7 @@ bool outer_sink(machine *mc, outer *o, const outer_op *x, const uint8_t *in, stc
     if (in || o->partial || s->step != 1 || class_type((vclass)x->cls) != r->t->type ||
         s->from > o->x || s->to < o->x + o->n || all_one(o, x))
         return false;
-    if (outer_put_off_function(o, x)) {
+    if ((o->recording || o->n >= OUTER_LONG) && outer_put_off_function(o, x)) {
         leave(o, x);
         *st = store(mc, o, to, in);
         leave(o, to);
