@@ -6,6 +6,7 @@
 #include "case.h"
 #include "check.h"
 #include "gen.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -466,6 +467,58 @@ START_TEST(forgets_the_last_run)
 }
 END_TEST
 
+/* A coordinate that is stored twice has the sum of both, whatever is taken of sums. */
+START_TEST(duplicates_are_added)
+{
+    enum { N = 5, WINDOW = 2 };
+    static int64_t pos[] = {0, 3}, crd[] = {1, 1, 3};
+    static double vals[] = {1, 2, -5}, all[N] = {[1] = 3, [3] = -5};
+    static const struct {
+        const char *text;
+        double fill;
+    } rows[] = {{"y(i) = sum(p in 0:2: A(i+p))", 0},
+                {"y(i) = max(p in 0:2: A(i+p))", -INFINITY},
+                {"y(i) = min(p in 0:2: A(i+p))", INFINITY},
+                {"y(i) = min(p in 0:2: A(i+p) + 1)", INFINITY},
+                {"y(i) = max(p in 0:2: A(i+p) + 1)", -INFINITY}};
+    const char *const stored = "(i) -> (i : compressed(nonunique, index64))";
+    const stc_value fill = {.f = rows[_i / 2].fill};
+    const stc_decl decl[] = {{"A", stored, STC_F64, &fill, -1},
+                             {"y", "dense", STC_F64, NULL, -1}};
+    stc_machine *m = NULL;
+    stc_tensor *t = NULL;
+    stc_program *p = NULL;
+    const stc_tensor *y;
+    const void *got;
+    int64_t n;
+    ck_assert_int_eq(stc_open(&(stc_config){.no_super = _i % 2}, &m), STC_OK);
+    ck_ok(m, stc_tensor_new(m, stored, STC_F64, 1, (const int64_t[]){N}, &fill, &t));
+    ck_ok(m, stc_tensor_lend(t, 0, STC_POS, (stc_array){pos, 2, 8, 0}));
+    ck_ok(m, stc_tensor_lend(t, 0, STC_CRD, (stc_array){crd, 3, 8, 0}));
+    ck_ok(m, stc_tensor_lend_values(t, vals, 3));
+    ck_ok(m, stc_compile(m, rows[_i / 2].text, decl, 2, &p));
+    ck_ok(m, stc_bind(p, "A", t));
+    ck_ok(m, stc_run(p));
+    ck_ok(m, stc_result(p, "y", &y));
+    ck_ok(m, stc_tensor_values(y, &got, &n));
+    ck_assert_int_eq(n, N - WINDOW + 1);
+    for (int i = 0; i < n; i++) {
+        double expected = fill.f;
+        for (int q = i; q < i + WINDOW; q++) {
+            const double a = (all[q] == 0 ? fill.f : all[q]) + (_i / 2 > 2);
+            expected = fill.f == 0  ? expected + a
+                       : fill.f < 0 ? fmax(expected, a)
+                                    : fmin(expected, a);
+        }
+        ck_assert_msg(((const double *)got)[i] == expected, "%s: place %d",
+                      rows[_i / 2].text, i);
+    }
+    stc_tensor_free(t);
+    stc_program_free(p);
+    stc_close(m);
+}
+END_TEST
+
 Suite *suite_convolution(void)
 {
     Suite *s = suite_create("convolution");
@@ -478,6 +531,7 @@ Suite *suite_convolution(void)
     tcase_add_loop_test(t, visits_on_all_tiers, 0,
                         sizeof random_work / sizeof *random_work);
     tcase_add_test(t, forgets_the_last_run);
+    tcase_add_loop_test(t, duplicates_are_added, 0, 10);
     suite_add_tcase(s, t);
     return s;
 }

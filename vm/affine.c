@@ -202,6 +202,7 @@ static bool prepare_levels(const machine *mc, affine *a)
         const affine_place *x = &a->place[chain[a->nlevel - 1 - l]];
         affine_level *lv = &a->level[l];
         if (!level_of(mc, a, x, lv)) return false;
+        if (lv->grouped && a->sink.fn != FN_ADD) return false; /* duplicates are added */
         lv->line = a->nload + l;
         if (!coordinate(mc, a, x, lv->line) || !solve(a, lv, &left)) return false;
         if (!lv->walked &&
