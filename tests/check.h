@@ -61,6 +61,7 @@
     SUITE(convolution)                                                                     \
     SUITE(blocks)                                                                          \
     SUITE(affine)                                                                          \
+    SUITE(lanes)                                                                           \
     SUITE(stops)                                                                           \
     SUITE(edited)
 
@@ -115,6 +116,17 @@ void expect_dense(const char *script, const char *name, const double *want, int6
  * given (separated by |). */
 void expect_error(const char *script, stc_status status, const char *words);
 bool has_words(const char *text, const char *words);
+
+/* A statement that makes y, and what it runs after. */
+typedef struct tiers_case {
+    const char *declare, *text;
+    const char *note; /* what runs its loops; NULL: no affine nest */
+} tiers_case;
+/* It gives on the tiers, without wide vectors and on two threads what base operations
+ * give, twice each from the same operands; its loops run as the note says. */
+void statement_agrees(const tiers_case *s);
+/* Every allocation of a run in turn fails: the run is right nevertheless, or says so. */
+void statement_starves(const tiers_case *s);
 
 /* One element of any real type, from a dense array. */
 double element(stc_type t, const void *base, int64_t k);

@@ -1,16 +1,10 @@
-/* check_affine.c: affine nests (vm/affine*.c, vm/outer*.c) give what base operations give:
+/* check_affine.c: affine nests (vm/affine*.c) give what base operations give:
  * in all the ways that they are run, in which filters and strides are told apart, and where
  * a nest is nearly one, but isn't. Each statement runs on base operations, on the tiers,
  * and on two threads, twice each from the same operands. */
 #include "check.h"
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct statement {
-    const char *declare, *text;
-    const char *note; /* what runs its loops; NULL: no affine nest */
-} statement;
 
 #define LAYER_OF(format, shape, filter)                                                    \
     "tensor A " format " f64 " shape " = random(density=0.2, seed=3)\n"                    \
@@ -43,7 +37,7 @@ typedef struct statement {
     }
 
 /* Rows of the result that are gathered (vm/affine_gather.c), or almost. */
-static const statement layers[] = {
+static const tiers_case layers[] = {
     {LAYER_OF("dsss", "[2,9,11,6]", "[3,2,6,37]"), LAYER, ADDS},
     {LAYER_OF("ddds", "[1,9,11,6]", "[3,2,6,64]"), LAYER, ADDS},
     {LAYER_OF("dsds", "[1,9,11,6]", "[3,3,6,7]"), LAYER, ADDS},
@@ -183,7 +177,7 @@ enum { LAYERS = sizeof layers / sizeof *layers };
 
 /* Entries that are scattered: few over many places, which are marked; filters whose rows
  * are long, or aren't there, or move; strides and shifts at each level. */
-static const statement scattered[] = {
+static const tiers_case scattered[] = {
     {SPARSE_TO("svec", "[6000]", "[3]"), "y(i) = A(i+p) * F(p)", NEST2},
     {SPARSE_TO("svec", "[6000]", "[3]"), "y(i) = 2 * A(i+p) * F(p)", NEST2},
     {SPARSE_TO("svec", "[6000]", "[30]"), "y(i) = A(i+p) * F(p)", NEST2},
@@ -275,7 +269,7 @@ static const statement scattered[] = {
 enum { SCATTERED = sizeof scattered / sizeof *scattered };
 
 /* What isn't such a nest, or only nearly. */
-static const statement others[] = {
+static const tiers_case others[] = {
     {WHOLE("f64", "dense"), "y(i) = A(i+p) + F(p)", NULL},
     {WHOLE("f64", "dense"), "y(i) = max(p: A(i+p) * F(p))", NULL},
     {WHOLE("f64", "dense"), "y(i) = A(i+p) * A(i+p) * F(p)", NULL},
@@ -343,7 +337,7 @@ enum { OTHERS = sizeof others / sizeof *others };
 #define MANY_TAPS(type, fill, result)                                                      \
     "tensor A svec " type " [2300000] fill " fill " = { (7): 1, (1150000): 2, (2200001): " \
     "3 }\ntensor y " result " " type
-static const statement pairs[] = {
+static const tiers_case pairs[] = {
     {PAIR("f64", "inf", "csr", "dense"), ADD_PAIR, ADDED},
     {PAIR("f64", "inf", "csr", "csr"), ADD_PAIR, "affine nest of"},
     {PAIR("f64", "inf", "csc", "dense"), ADD_PAIR, ADDED},
@@ -392,252 +386,9 @@ static const statement pairs[] = {
 };
 enum { PAIRS = sizeof pairs / sizeof *pairs };
 
-#define ON(format, shape, fill)                                                            \
-    "tensor A " format " f64 " shape " " fill " = random(density=0.2, seed=3)\n"           \
-    "tensor B dense f64 [2,3] = random(density=1, seed=4)\n"                               \
-    "tensor F dense f64 [40] = random(density=1, seed=5)\n"                                \
-    "tensor S svec f64 [40] = random(density=0.3, seed=6)\n"                               \
-    "tensor G dense f64 [6] = random(density=1, seed=7)\n"                                 \
-    "tensor T svec f64 [6] = random(density=0.5, seed=8)\ntensor y dense "
-#define PLANE(format) ON(format, "[12,90]", "")
-#define OF_TYPE(type, format)                                                              \
-    "tensor A " format " " type " [12,90] = { (0,3): 2, (1,3): 1, (1,40): 3, (5,41): 1, "  \
-    "(5,42): 2, (7,89): 3, (11,0): 1, (11,88): 2 }\ntensor y dense " type
-#define FEW_OF(type)                                                                       \
-    "tensor A csr " type " [12,90] = random(density=0.1, seed=3)\n"                        \
-    "tensor y dense f64"
-#define WINDOW "p in 0:2, q in 0:3: A(2*i+p,2*j+q)"
-#define LANES "rows of lanes"
-#define STORED "y(i,j) = sum(p in 0:2, q in 0:3: abs(A(2*i+p,2*j+q))) * 3"
-/* Each fold of outer_fold.def for a type. */
-#define ALL_FOLDS(type)                                                                    \
-    {OF_TYPE(type, "dense") " [12,90]",                                                    \
-     "y(i,j) = A(i,j) - pad A(i-1,j) - 2 * pad A(i+1,j) - pad A(i,j+2) + "                 \
-     "3 * pad A(i,j-1) + pad A(i,j+1)",                                                    \
-     LANES},                                                                               \
-        {OF_TYPE(type, "dense") " [12,90]",                                                \
-         "y(i,j) = max(max(1 + pad A(i,j+2), A(i,j)), 2 + pad A(i-1,j)) - "                \
-         "min(min(A(i,j), 2 + pad A(i,j-2)), 1 + pad A(i+1,j))",                           \
-         LANES},                                                                           \
-    {                                                                                      \
-        OF_TYPE(type, "dense") " [12,90]", "y(i,j) = (2 * A(i,j)) * (1 + A(i,j))", NULL    \
-    }
-#define POOLED "y(i,j) = max(" WINDOW ")"
-#define FIVE "pad A(i-1,j) + pad A(i+1,j) + pad A(i,j-1) + pad A(i,j+1) - 4 * A(i,j)"
-
-/* Rows of lanes (vm/outer.h), with loops inside or without; which operands are written out,
- * and which lanes are left out; and what isn't such a nest, or not in this run. */
-static const statement rows_of_lanes[] = {
-    {PLANE("dense") "f64", POOLED, LANES},
-    {PLANE("csr") "f64", POOLED, LANES},
-    {PLANE("dcsr") "f64", POOLED, LANES},
-    {PLANE("csc") "f64", POOLED, LANES},
-    {PLANE("coo") "f64", POOLED, LANES},
-    {PLANE("dd:1,0") "f64", POOLED, LANES},
-    {PLANE("sd") "f64", POOLED, LANES},
-    {ON("csr", "[12,90]", "fill 0.5") "f64", POOLED, LANES},
-    {ON("csr", "[12,90]", "fill inf") "f64", "y(i,j) = min(" WINDOW ")", "affine nest"},
-    {ON("csr", "[4,2400]", "") "f64", POOLED, LANES},
-    {ON("dense", "[4,2400]", "") "f64", "y(i,j) = min(" WINDOW ")", LANES},
-    {PLANE("dense") "f64", "y(i,j) = sum(" WINDOW ") / 6", LANES},
-    {PLANE("csr") "f64", "y(i,j) = sum(" WINDOW ") / 6", LANES},
-    {PLANE("csr") "f64", "y(i,j) = prod(" WINDOW ")", LANES},
-    {PLANE("csr") "f64", "y(j,i) = max(" WINDOW ")", LANES},
-    {PLANE("csr") "f64", "y(i,j) = max(p in 0:2, q in 0:3: A(i+3*p,3*j+2*q+1))", LANES},
-    {PLANE("csr") "f64", "y(i,j) = max(p in 0:2, q in 0:3: A(11-i-p,j+q))", LANES},
-    {PLANE("dense") "f64", "y(i,j) = max(p in 0:2, q in 0:3: A(i+p,89-j-q))", LANES},
-    {PLANE("csr") "f64", "y(i,j) = max(q in 0:3, p in 0:2: A(2*i+p,2*j+q))", LANES},
-    {PLANE("csr") "f64", "y(i,j) = G(i) * sum(" WINDOW ")", LANES},
-    {PLANE("csr") "f64", "y(i,j) = S(j) * max(" WINDOW ")", LANES},
-    {PLANE("csr") "f64", "y(i,j) = max(p, q: A(i+p,j+q) * B(p,q))", LANES},
-    {PLANE("csr") "f64", "y(i,j) = min(p, q: A(i+p,j+q) + B(p,q))", LANES},
-    {PLANE("dense") "f64", "y(i,j) = min(p, q: A(i+p,j+q) + B(p,q))", LANES},
-    {PLANE("dense") "f64", "y(i,j) = A(i+p,j+q) * B(p,q)", LANES},
-    {PLANE("dense") "f64", "y(i,j) += A(i+p,j+q) * B(p,q)", LANES},
-    {PLANE("dense") "f64", "y(i,j) max= A(i+p,j+q) * B(p,q)", LANES},
-    {OF_TYPE("i64", "dense"), POOLED, LANES},
-    {OF_TYPE("i64", "csr"), POOLED, LANES},
-    {OF_TYPE("i32", "csr"), "y(i,j) = sum(" WINDOW ")", NULL},
-    {OF_TYPE("u8", "dense"), POOLED, LANES},
-    {OF_TYPE("u8", "csr"), POOLED, LANES},
-    {OF_TYPE("f32", "csr"), POOLED, LANES},
-    {OF_TYPE("bool", "csr"), "y(i,j) = or(" WINDOW ")", "affine nest"},
-    {OF_TYPE("i64", "dense"), "y(i,j) = sum(p in 0:2: 6 / (A(i+p,j+2) + 1))", LANES},
-    {PLANE("dense") "f64 [12,90]", "y(i,j) = " FIVE, LANES},
-    {PLANE("csr") "f64 [12,90]", "y(i,j) = " FIVE, LANES},
-    {PLANE("dcsr") "f64 [12,90]", "y(i,j) = " FIVE, LANES},
-    {PLANE("coo") "f64 [12,90]", "y(i,j) = " FIVE, LANES},
-    {ON("csr", "[12,90]", "fill 2") "f64 [12,90]", "y(i,j) = " FIVE, LANES},
-    {PLANE("csr") "f64 [12,90]", "y(i,j) = pad A(i-1,j) * pad A(i+1,j+1)", LANES},
-    {PLANE("csr") "f64 [12,90]", "y(i,j) = cos(pad A(i-1,j) + A(i,j))", LANES},
-    /* what is put off until it is read: other orders, steps, edges, more terms than one
-     * kernel takes, values read twice, and rows longer than there is room for many */
-    {PLANE("dense") "f64", "y(i,j) = max(p in 0:3, q in 0:3: A(3*i+p,3*j+q))", LANES},
-    {PLANE("csr") "f64", "y(i,j) = sum(p in 0:3, q in 0:3: A(2*i+p,2*j+q)) / 9", LANES},
-    {PLANE("csr") "f64", "y(i,j) = max(p in 0:6, q in 0:6: A(i+p,j+q))", LANES},
-    {OF_TYPE("f32", "dense"), "y(i,j) = min(" WINDOW ")", LANES},
-    {OF_TYPE("i32", "dense"), POOLED, LANES},
-    {ON("dense", "[12,90]", "fill 2") "f64 [12,90]",
-     "y(i,j) = -4 * A(i,j) + pad A(i,j+1) + pad A(i,j-1) + pad A(i-1,j) + pad A(i+1,j)",
-     LANES},
-    {ON("csr", "[3,700]", "fill 2") "f64 [3,700]", "y(i,j) = " FIVE, LANES},
-    {ON("dense", "[3,700]", "") "f64 [3,700]", "y(i,j) = pad A(i-1,j-17) - pad A(i,j+16)",
-     LANES},
-    {ON("csr", "[3,2048]", "") "f64 [3,2048]",
-     "y(i,j) = pad A(i-1,j+1) + (A(i,j) - pad A(i,j-1)) * (A(i,j) - pad A(i,j+1))", LANES},
-    {PLANE("dense") "f64 [12,90]",
-     "y(i,j) = 2 * pad A(i-1,j) + 3 * pad A(i+1,j) - A(i,j) * G(0) + (1 + A(i,j)) + "
-     "(A(i,j) + A(i,j))",
-     LANES},
-    {PLANE("dense") "f64 [12,90]",
-     "y(i,j) = max(max(2, pad A(i,j-1)), 1 + pad A(i,j+1)) * (3 - pad A(i-1,j))", LANES},
-    {ON("csr", "[6,60000]", "") "f64 [6,60000]",
-     "y(i,j) = pad A(i-1,j) + pad A(i+1,j) - 2 * A(i,j)", LANES},
-    {OF_TYPE("f64", "dense"), "y(i,j) = prod(" WINDOW ")", LANES},
-    {OF_TYPE("f32", "dense"), "y(i,j) = prod(" WINDOW ")", LANES},
-    {OF_TYPE("i64", "dense"), "y(i,j) = min(" WINDOW ")", LANES},
-    {OF_TYPE("i32", "dense"), "y(i,j) = min(" WINDOW ")", LANES},
-    ALL_FOLDS("f64"),
-    ALL_FOLDS("f32"),
-    ALL_FOLDS("i64"),
-    ALL_FOLDS("i32"),
-    /* rows done as the one before, at edges and where that isn't so */
-    {ON("dense", "[9,8]", "") "f64 [9,8]", "y(i,j) = " FIVE, LANES},
-    {ON("csr", "[30,8]", "fill 2") "f64 [30,8]", "y(i,j) = " FIVE, LANES},
-    {ON("dense", "[18,24]", "") "f64", POOLED, LANES},
-    {ON("csr", "[18,24]", "") "f64", "y(i,j) = sum(" WINDOW ") / 6", LANES},
-    {ON("csr", "[40,10]", "") "f64", "y(i,j) = max(p in 0:6, q in 0:3: A(i+5*p,j+q))",
-     LANES},
-    {ON("csr", "[20,10]", "") "f64", "y(i,j) = max(p in 0:6, q in 0:3: A(19-i-p,j+q))",
-     LANES},
-    {ON("dense", "[9,8]", "") "f64 [9,8]",
-     "y(i,j) = abs(A(i,j)) * pad A(i-1,j) - pad G(i-1)", LANES},
-    {ON("dense", "[9,8]", "") "f64 [9,8]",
-     "y(i,j) = abs(pad A(i-1,j)) / abs(pad A(i,j+1) - 3) * abs(A(i,j) - abs(A(i,j) / 7)) + "
-     "abs(1 / (A(i,j) + 2)) * abs(2 / (A(i,j) + 3)) * abs(3 / (A(i,j) + 4))",
-     LANES},
-    {ON("dense", "[5,6,8]", "") "f64",
-     "y(i,j,k) = max(p in 0:2, q in 0:2, r in 0:2: A(i+p,j+q,k+r))", LANES},
-    {ON("csf", "[5,6,8]", "") "f64",
-     "y(i,j,k) = max(p in 0:2, q in 0:2, r in 0:2: A(i+p,j+q,k+r))", LANES},
-    {ON("dds", "[5,6,8]", "") "f64 [5,6,8]",
-     "y(i,j,k) = pad A(i-1,j,k) + pad A(i+1,j,k) + pad A(i,j-1,k) + pad A(i,j+1,k) + "
-     "pad A(i,j,k-1) + pad A(i,j,k+1) - 6 * A(i,j,k)",
-     LANES},
-    {ON("csr", "[12,8]", "") "f64 [12,9,8]", "y(i,j,k) = A(i,k) + pad A(i+j-3,k)", LANES},
-    {OF_TYPE("u8", "dense"), "y(i,j) = max(p in 0:2: A(i+p,j+84))", LANES},
-    {PLANE("csr") "f64", "y(i,j) = G(i) + F(i+j)", LANES},
-    {PLANE("csr") "f64", "y(i,j) = G(i) + S(i+j)", LANES},
-    {PLANE("csr") "f64", "y(i,j) = S(i+j) + G(i)", LANES},
-    {PLANE("csr") "f64", "y(i,j) = T(i) + S(i+j)", LANES},
-    {PLANE("csr") "f64", "y(i,j) = max(T(i), S(i+j))", LANES},
-    {PLANE("csr") "f64", "y(i,j) = T(i) + S(i+j) + S(j+2)", LANES},
-    {PLANE("csr") "f64", "y(i,j) = A(i,j+3) - A(i,j+60)", LANES},
-    {PLANE("csr") "f64", "y(i,j) = T(i) * S(i+j)", LANES},
-    {PLANE("csr") "f64 [6,4]", "y(i,j) = T(i) + S(i+j)", LANES},
-    {FEW_OF("bool"), STORED, LANES},
-    {FEW_OF("i8"), STORED, LANES},
-    {FEW_OF("i16"), STORED, LANES},
-    {FEW_OF("i32"), STORED, LANES},
-    {FEW_OF("i64"), STORED, LANES},
-    {FEW_OF("u8"), STORED, LANES},
-    {FEW_OF("u16"), STORED, LANES},
-    {FEW_OF("u32"), STORED, LANES},
-    {FEW_OF("u64"), STORED, LANES},
-    {FEW_OF("f32"), STORED, LANES},
-    {FEW_OF("c64"), STORED, LANES},
-    {FEW_OF("c128"), STORED, LANES},
-};
-enum { ROWS_OF_LANES = sizeof rows_of_lanes / sizeof *rows_of_lanes };
-
-/* y's elements, and how many are stored; whether its loops ran by what the note says. */
-static double *run(const statement *s, bool no_super, int threads, int64_t *n, bool *noted)
-{
-    heap h;
-    stc_machine *m = machine_open(&h, no_super);
-    stc_session *in;
-    stc_program *p;
-    stc_tensor *dense;
-    const stc_tensor *y;
-    char *code;
-    if (threads > 1) machine_share(m, threads);
-    if (!threads) machine_plain(m);
-    ck_ok(m, stc_session_open(m, &in));
-    stc_status st = stc_session_exec(in, s->declare, "declarations");
-    ck_assert_msg(st == STC_OK, "%s\n%s", s->declare, stc_error(m)->message);
-    st = stc_session_compile(in, s->text, &p);
-    ck_assert_msg(st == STC_OK, "%s\n%s\n%s", s->declare, s->text, stc_error(m)->message);
-    stc_session_repeat(in, 2); /* the same program, which finds what the first run left */
-    st = stc_session_exec(in, s->text, "statement");
-    ck_assert_msg(st == STC_OK, "%s\n%s\n%s", s->declare, s->text, stc_error(m)->message);
-    ck_ok(m, stc_session_get(in, "y", &y));
-    ck_ok(m, stc_tensor_convert(y, "dense", STC_F64, &dense));
-    const void *values;
-    int64_t stored;
-    ck_ok(m, stc_tensor_values(dense, &values, n));
-    double *out = malloc((size_t)(*n + 1) * sizeof *out);
-    ck_assert_ptr_nonnull(out);
-    if (*n) memcpy(out, values, (size_t)*n * sizeof *out);
-    ck_ok(m, stc_tensor_values(y, &values, &stored));
-    out[*n] = (double)stored;
-    ck_ok(m, stc_program_explain(p, "code", &code));
-    *noted = strstr(code, s->note ? s->note : "affine nest") != NULL;
-    stc_text_free(m, code);
-    stc_tensor_free(dense);
-    stc_program_free(p);
-    stc_session_close(in);
-    machine_shut(m, &h);
-    return out;
-}
-
-static void expect_same(const statement *s)
-{
-    /* Sums may be in another order. */
-    const double error = strstr(s->declare, "f32") ? 1e-5 : 1e-12;
-    int64_t n, k;
-    bool noted;
-    double *want = run(s, true, 1, &n, &noted);
-    for (int threads = 0; threads < 3; threads++) { /* 0: one, without wide vectors */
-        double *got = run(s, false, threads, &k, &noted);
-        ck_assert_int_eq(k, n);
-        for (k = 0; k <= n; k++)
-            ck_assert_msg(got[k] == want[k] ||
-                              fabs(got[k] - want[k]) <= error * (1 + fabs(want[k])),
-                          "%s\n%s\nplace %lld is %g, not %g", s->declare, s->text,
-                          (long long)k, got[k], want[k]);
-        ck_assert_msg(noted == (s->note != NULL), "%s\n%s\n%s", s->declare, s->text,
-                      s->note ? "isn't run so" : "is an affine nest");
-        free(got);
-    }
-    free(want);
-}
-
-/* Every allocation of a run in turn fails: the run is right nevertheless, or says so. */
-static void starve(const statement *s)
-{
-    for (int64_t k = 1, failed = 1; failed; k++) {
-        heap h;
-        stc_machine *m = machine_open(&h, false);
-        stc_session *in;
-        ck_ok(m, stc_session_open(m, &in));
-        ck_ok(m, stc_session_exec(in, s->declare, "declarations"));
-        h.failed = false;
-        h.lasting = true;
-        h.fail_at = h.calls + k;
-        const stc_status st = stc_session_exec(in, s->text, "statement");
-        ck_assert_msg(st == STC_OK || st == STC_ERR_MEMORY, "%s: %s", s->text,
-                      stc_error(m)->message);
-        failed = h.failed;
-        h.fail_at = 0;
-        ck_ok(m, stc_session_exec(in, s->text, "statement"));
-        stc_session_close(in);
-        machine_shut(m, &h);
-    }
-}
-
 START_TEST(rows_are_gathered)
 {
-    expect_same(&layers[_i]);
+    statement_agrees(&layers[_i]);
 }
 END_TEST
 
@@ -734,68 +485,27 @@ START_TEST(operands_change)
 }
 END_TEST
 
-/* What is written out of long fibers isn't kept from run to run. */
-START_TEST(long_lines_are_freed)
-{
-    heap h;
-    stc_session *s;
-    stc_machine *m = machine_open(&h, false);
-    stc_program *p;
-    const stc_tensor *u, *w;
-    ck_ok(m, stc_session_open(m, &s));
-    ck_ok(m, stc_session_exec(s,
-                              "tensor u svec f64 [700000] = random(0.7); "
-                              "tensor w dense f64 [3] = [1,2,3]",
-                              "lines"));
-    ck_ok(m, stc_session_get(s, "u", &u));
-    ck_ok(m, stc_session_get(s, "w", &w));
-    const stc_decl decl[] = {{"u", "svec", STC_F64, NULL, 1},
-                             {"w", "dense", STC_F64, NULL, 1},
-                             {"y", "dense", STC_F64, NULL, 1}};
-    const int64_t before = h.held;
-    ck_ok(m, stc_compile(m, "y(i) = max(j: u(i+j) + w(j))", decl, 3, &p));
-    ck_ok(m, stc_bind(p, "u", (stc_tensor *)u));
-    ck_ok(m, stc_bind(p, "w", (stc_tensor *)w));
-    for (int k = 0; k < 2; k++)
-        ck_ok(m, stc_run(p));
-    char *code;
-    ck_ok(m, stc_program_explain(p, "code", &code));
-    ck_assert(strstr(code, "rows of lanes"));
-    stc_text_free(m, code);
-    ck_assert_int_lt(h.held - before, 700000 * 8 + (2 << 20));
-    stc_program_free(p);
-    stc_session_close(s);
-    machine_shut(m, &h);
-}
-END_TEST
-
 START_TEST(entries_are_scattered)
 {
-    expect_same(&scattered[_i]);
+    statement_agrees(&scattered[_i]);
 }
 END_TEST
 
 START_TEST(others_are_left)
 {
-    expect_same(&others[_i]);
+    statement_agrees(&others[_i]);
 }
 END_TEST
 
 START_TEST(functions_are_pairs)
 {
-    expect_same(&pairs[_i]);
-}
-END_TEST
-
-START_TEST(lanes_are_rows)
-{
-    expect_same(&rows_of_lanes[_i]);
+    statement_agrees(&pairs[_i]);
 }
 END_TEST
 
 START_TEST(memory_ends)
 {
-    starve(_i % 2 ? &layers[0] : &scattered[_i / 2 ? SCATTERED - 6 : 0]);
+    statement_starves(_i % 2 ? &layers[0] : &scattered[_i / 2 ? SCATTERED - 6 : 0]);
 }
 END_TEST
 
@@ -806,11 +516,9 @@ Suite *suite_affine(void)
     tcase_set_timeout(c, 60);
     tcase_add_loop_test(c, rows_are_gathered, 0, LAYERS);
     tcase_add_loop_test(c, operands_change, 0, CHANGES);
-    tcase_add_test(c, long_lines_are_freed);
     tcase_add_loop_test(c, entries_are_scattered, 0, SCATTERED);
     tcase_add_loop_test(c, others_are_left, 0, OTHERS);
     tcase_add_loop_test(c, functions_are_pairs, 0, PAIRS);
-    tcase_add_loop_test(c, lanes_are_rows, 0, ROWS_OF_LANES);
     tcase_add_loop_test(c, memory_ends, 0, 3);
     suite_add_tcase(s, c);
     return s;

@@ -270,3 +270,92 @@ char *next_part(char **at)
     if (end) *end = 0;
     return part;
 }
+
+/* ---- statements -----------------------------------------------------------------------
+ */
+
+/* y's elements, and how many are stored; whether its loops ran by what the note says. */
+static double *run_statement(const tiers_case *s, bool no_super, int threads, int64_t *n,
+                             bool *noted)
+{
+    heap h;
+    stc_machine *m = machine_open(&h, no_super);
+    stc_session *in;
+    stc_program *p;
+    stc_tensor *dense;
+    const stc_tensor *y;
+    char *code;
+    if (threads > 1) machine_share(m, threads);
+    if (!threads) machine_plain(m);
+    ck_ok(m, stc_session_open(m, &in));
+    stc_status st = stc_session_exec(in, s->declare, "declarations");
+    ck_assert_msg(st == STC_OK, "%s\n%s", s->declare, stc_error(m)->message);
+    st = stc_session_compile(in, s->text, &p);
+    ck_assert_msg(st == STC_OK, "%s\n%s\n%s", s->declare, s->text, stc_error(m)->message);
+    stc_session_repeat(in, 2); /* the same program, which finds what the first run left */
+    st = stc_session_exec(in, s->text, "statement");
+    ck_assert_msg(st == STC_OK, "%s\n%s\n%s", s->declare, s->text, stc_error(m)->message);
+    ck_ok(m, stc_session_get(in, "y", &y));
+    ck_ok(m, stc_tensor_convert(y, "dense", STC_F64, &dense));
+    const void *values;
+    int64_t stored;
+    ck_ok(m, stc_tensor_values(dense, &values, n));
+    double *out = malloc((size_t)(*n + 1) * sizeof *out);
+    ck_assert_ptr_nonnull(out);
+    if (*n) memcpy(out, values, (size_t)*n * sizeof *out);
+    ck_ok(m, stc_tensor_values(y, &values, &stored));
+    out[*n] = (double)stored;
+    ck_ok(m, stc_program_explain(p, "code", &code));
+    *noted = strstr(code, s->note ? s->note : "affine nest") != NULL;
+    stc_text_free(m, code);
+    stc_tensor_free(dense);
+    stc_program_free(p);
+    stc_session_close(in);
+    machine_shut(m, &h);
+    return out;
+}
+
+void statement_agrees(const tiers_case *s)
+{
+    /* sums may be in another order */
+    const double error = strstr(s->declare, "f32") ? 1e-5 : 1e-12;
+    int64_t n, k;
+    bool noted;
+    double *want = run_statement(s, true, 1, &n, &noted);
+    for (int threads = 0; threads < 3; threads++) { /* 0: one, without wide vectors */
+        double *got = run_statement(s, false, threads, &k, &noted);
+        ck_assert_int_eq(k, n);
+        for (k = 0; k <= n; k++)
+            ck_assert_msg(got[k] == want[k] ||
+                              fabs(got[k] - want[k]) <= error * (1 + fabs(want[k])),
+                          "%s\n%s\nplace %lld is %g, not %g", s->declare, s->text,
+                          (long long)k, got[k], want[k]);
+        ck_assert_msg(noted == (s->note != NULL), "%s\n%s\n%s", s->declare, s->text,
+                      s->note ? "isn't run so" : "is an affine nest");
+        free(got);
+    }
+    free(want);
+}
+
+/* Every allocation of a run in turn fails: the run is right nevertheless, or says so. */
+void statement_starves(const tiers_case *s)
+{
+    for (int64_t k = 1, failed = 1; failed; k++) {
+        heap h;
+        stc_machine *m = machine_open(&h, false);
+        stc_session *in;
+        ck_ok(m, stc_session_open(m, &in));
+        ck_ok(m, stc_session_exec(in, s->declare, "declarations"));
+        h.failed = false;
+        h.lasting = true;
+        h.fail_at = h.calls + k;
+        const stc_status st = stc_session_exec(in, s->text, "statement");
+        ck_assert_msg(st == STC_OK || st == STC_ERR_MEMORY, "%s: %s", s->text,
+                      stc_error(m)->message);
+        failed = h.failed;
+        h.fail_at = 0;
+        ck_ok(m, stc_session_exec(in, s->text, "statement"));
+        stc_session_close(in);
+        machine_shut(m, &h);
+    }
+}

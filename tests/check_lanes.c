@@ -1,0 +1,263 @@
+/* check_lanes.c: nests that run a row of lanes at a time (vm/outer*.c) give what base
+ * operations give: each fold of outer_fold.def, rows that are put off, recorded and done
+ * as the one before, lines written out, lanes that are left out; and where a nest isn't
+ * such a one, or not in this run. */
+#include "check.h"
+#include <stdio.h>
+#include <string.h>
+
+#define ON(format, shape, fill)                                                            \
+    "tensor A " format " f64 " shape " " fill " = random(density=0.2, seed=3)\n"           \
+    "tensor B dense f64 [2,3] = random(density=1, seed=4)\n"                               \
+    "tensor F dense f64 [40] = random(density=1, seed=5)\n"                                \
+    "tensor S svec f64 [40] = random(density=0.3, seed=6)\n"                               \
+    "tensor G dense f64 [6] = random(density=1, seed=7)\n"                                 \
+    "tensor T svec f64 [6] = random(density=0.5, seed=8)\ntensor y dense "
+#define PLANE(format) ON(format, "[12,90]", "")
+#define OF_TYPE(type, format)                                                              \
+    "tensor A " format " " type " [12,90] = { (0,3): 2, (1,3): 1, (1,40): 3, (5,41): 1, "  \
+    "(5,42): 2, (7,89): 3, (11,0): 1, (11,88): 2 }\ntensor y dense " type
+#define FEW_OF(type)                                                                       \
+    "tensor A csr " type " [12,90] = random(density=0.1, seed=3)\n"                        \
+    "tensor y dense f64"
+#define WINDOW "p in 0:2, q in 0:3: A(2*i+p,2*j+q)"
+#define LANES "rows of lanes"
+#define STORED "y(i,j) = sum(p in 0:2, q in 0:3: abs(A(2*i+p,2*j+q))) * 3"
+/* Each fold of outer_fold.def for a type. */
+#define ALL_FOLDS(type)                                                                    \
+    {OF_TYPE(type, "dense") " [12,90]",                                                    \
+     "y(i,j) = A(i,j) - pad A(i-1,j) - 2 * pad A(i+1,j) - pad A(i,j+2) + "                 \
+     "3 * pad A(i,j-1) + pad A(i,j+1)",                                                    \
+     LANES},                                                                               \
+        {OF_TYPE(type, "dense") " [12,90]",                                                \
+         "y(i,j) = max(max(1 + pad A(i,j+2), A(i,j)), 2 + pad A(i-1,j)) - "                \
+         "min(min(A(i,j), 2 + pad A(i,j-2)), 1 + pad A(i+1,j))",                           \
+         LANES},                                                                           \
+    {                                                                                      \
+        OF_TYPE(type, "dense") " [12,90]", "y(i,j) = (2 * A(i,j)) * (1 + A(i,j))", NULL    \
+    }
+#define POOLED "y(i,j) = max(" WINDOW ")"
+#define FIVE "pad A(i-1,j) + pad A(i+1,j) + pad A(i,j-1) + pad A(i,j+1) - 4 * A(i,j)"
+
+/* Rows of lanes (vm/outer.h), with loops inside or without; which operands are written out,
+ * and which lanes are left out; and what isn't such a nest, or not in this run. */
+static const tiers_case rows_of_lanes[] = {
+    {PLANE("dense") "f64", POOLED, LANES},
+    {PLANE("csr") "f64", POOLED, LANES},
+    {PLANE("dcsr") "f64", POOLED, LANES},
+    {PLANE("csc") "f64", POOLED, LANES},
+    {PLANE("coo") "f64", POOLED, LANES},
+    {PLANE("dd:1,0") "f64", POOLED, LANES},
+    {PLANE("sd") "f64", POOLED, LANES},
+    {ON("csr", "[12,90]", "fill 0.5") "f64", POOLED, LANES},
+    {ON("csr", "[12,90]", "fill inf") "f64", "y(i,j) = min(" WINDOW ")", "affine nest"},
+    {ON("csr", "[4,2400]", "") "f64", POOLED, LANES},
+    {ON("dense", "[4,2400]", "") "f64", "y(i,j) = min(" WINDOW ")", LANES},
+    {PLANE("dense") "f64", "y(i,j) = sum(" WINDOW ") / 6", LANES},
+    {PLANE("csr") "f64", "y(i,j) = sum(" WINDOW ") / 6", LANES},
+    {PLANE("csr") "f64", "y(i,j) = prod(" WINDOW ")", LANES},
+    {PLANE("csr") "f64", "y(j,i) = max(" WINDOW ")", LANES},
+    {PLANE("csr") "f64", "y(i,j) = max(p in 0:2, q in 0:3: A(i+3*p,3*j+2*q+1))", LANES},
+    {PLANE("csr") "f64", "y(i,j) = max(p in 0:2, q in 0:3: A(11-i-p,j+q))", LANES},
+    {PLANE("dense") "f64", "y(i,j) = max(p in 0:2, q in 0:3: A(i+p,89-j-q))", LANES},
+    {PLANE("csr") "f64", "y(i,j) = max(q in 0:3, p in 0:2: A(2*i+p,2*j+q))", LANES},
+    {PLANE("csr") "f64", "y(i,j) = G(i) * sum(" WINDOW ")", LANES},
+    {PLANE("csr") "f64", "y(i,j) = S(j) * max(" WINDOW ")", LANES},
+    {PLANE("csr") "f64", "y(i,j) = max(p, q: A(i+p,j+q) * B(p,q))", LANES},
+    {PLANE("csr") "f64", "y(i,j) = min(p, q: A(i+p,j+q) + B(p,q))", LANES},
+    {PLANE("dense") "f64", "y(i,j) = min(p, q: A(i+p,j+q) + B(p,q))", LANES},
+    {PLANE("dense") "f64", "y(i,j) = A(i+p,j+q) * B(p,q)", LANES},
+    {PLANE("dense") "f64", "y(i,j) += A(i+p,j+q) * B(p,q)", LANES},
+    {PLANE("dense") "f64", "y(i,j) max= A(i+p,j+q) * B(p,q)", LANES},
+    {OF_TYPE("i64", "dense"), POOLED, LANES},
+    {OF_TYPE("i64", "csr"), POOLED, LANES},
+    {OF_TYPE("i32", "csr"), "y(i,j) = sum(" WINDOW ")", NULL},
+    {OF_TYPE("u8", "dense"), POOLED, LANES},
+    {OF_TYPE("u8", "csr"), POOLED, LANES},
+    {OF_TYPE("f32", "csr"), POOLED, LANES},
+    {OF_TYPE("bool", "csr"), "y(i,j) = or(" WINDOW ")", "affine nest"},
+    {OF_TYPE("i64", "dense"), "y(i,j) = sum(p in 0:2: 6 / (A(i+p,j+2) + 1))", LANES},
+    {PLANE("dense") "f64 [12,90]", "y(i,j) = " FIVE, LANES},
+    {PLANE("csr") "f64 [12,90]", "y(i,j) = " FIVE, LANES},
+    {PLANE("dcsr") "f64 [12,90]", "y(i,j) = " FIVE, LANES},
+    {PLANE("coo") "f64 [12,90]", "y(i,j) = " FIVE, LANES},
+    {ON("csr", "[12,90]", "fill 2") "f64 [12,90]", "y(i,j) = " FIVE, LANES},
+    {PLANE("csr") "f64 [12,90]", "y(i,j) = pad A(i-1,j) * pad A(i+1,j+1)", LANES},
+    {PLANE("csr") "f64 [12,90]", "y(i,j) = cos(pad A(i-1,j) + A(i,j))", LANES},
+    /* what is put off until it is read: other orders, steps, edges, more terms than one
+     * kernel takes, values read twice, and rows longer than there is room for many */
+    {PLANE("dense") "f64", "y(i,j) = max(p in 0:3, q in 0:3: A(3*i+p,3*j+q))", LANES},
+    {PLANE("csr") "f64", "y(i,j) = sum(p in 0:3, q in 0:3: A(2*i+p,2*j+q)) / 9", LANES},
+    {PLANE("csr") "f64", "y(i,j) = max(p in 0:6, q in 0:6: A(i+p,j+q))", LANES},
+    {OF_TYPE("f32", "dense"), "y(i,j) = min(" WINDOW ")", LANES},
+    {OF_TYPE("i32", "dense"), POOLED, LANES},
+    {ON("dense", "[12,90]", "fill 2") "f64 [12,90]",
+     "y(i,j) = -4 * A(i,j) + pad A(i,j+1) + pad A(i,j-1) + pad A(i-1,j) + pad A(i+1,j)",
+     LANES},
+    {ON("csr", "[3,700]", "fill 2") "f64 [3,700]", "y(i,j) = " FIVE, LANES},
+    {ON("dense", "[3,700]", "") "f64 [3,700]", "y(i,j) = pad A(i-1,j-17) - pad A(i,j+16)",
+     LANES},
+    {ON("csr", "[3,2048]", "") "f64 [3,2048]",
+     "y(i,j) = pad A(i-1,j+1) + (A(i,j) - pad A(i,j-1)) * (A(i,j) - pad A(i,j+1))", LANES},
+    {PLANE("dense") "f64 [12,90]",
+     "y(i,j) = 2 * pad A(i-1,j) + 3 * pad A(i+1,j) - A(i,j) * G(0) + (1 + A(i,j)) + "
+     "(A(i,j) + A(i,j))",
+     LANES},
+    {PLANE("dense") "f64 [12,90]",
+     "y(i,j) = max(max(2, pad A(i,j-1)), 1 + pad A(i,j+1)) * (3 - pad A(i-1,j))", LANES},
+    {ON("csr", "[6,60000]", "") "f64 [6,60000]",
+     "y(i,j) = pad A(i-1,j) + pad A(i+1,j) - 2 * A(i,j)", LANES},
+    {OF_TYPE("f64", "dense"), "y(i,j) = prod(" WINDOW ")", LANES},
+    {OF_TYPE("f32", "dense"), "y(i,j) = prod(" WINDOW ")", LANES},
+    {OF_TYPE("i64", "dense"), "y(i,j) = min(" WINDOW ")", LANES},
+    {OF_TYPE("i32", "dense"), "y(i,j) = min(" WINDOW ")", LANES},
+    ALL_FOLDS("f64"),
+    ALL_FOLDS("f32"),
+    ALL_FOLDS("i64"),
+    ALL_FOLDS("i32"),
+    /* rows done as the one before, at edges and where that isn't so */
+    {ON("dense", "[9,8]", "") "f64 [9,8]", "y(i,j) = " FIVE, LANES},
+    {ON("csr", "[30,8]", "fill 2") "f64 [30,8]", "y(i,j) = " FIVE, LANES},
+    {ON("dense", "[18,24]", "") "f64", POOLED, LANES},
+    {ON("csr", "[18,24]", "") "f64", "y(i,j) = sum(" WINDOW ") / 6", LANES},
+    {ON("csr", "[40,10]", "") "f64", "y(i,j) = max(p in 0:6, q in 0:3: A(i+5*p,j+q))",
+     LANES},
+    {ON("csr", "[20,10]", "") "f64", "y(i,j) = max(p in 0:6, q in 0:3: A(19-i-p,j+q))",
+     LANES},
+    {ON("dense", "[9,8]", "") "f64 [9,8]",
+     "y(i,j) = abs(A(i,j)) * pad A(i-1,j) - pad G(i-1)", LANES},
+    {ON("dense", "[9,8]", "") "f64 [9,8]",
+     "y(i,j) = abs(pad A(i-1,j)) / abs(pad A(i,j+1) - 3) * abs(A(i,j) - abs(A(i,j) / 7)) + "
+     "abs(1 / (A(i,j) + 2)) * abs(2 / (A(i,j) + 3)) * abs(3 / (A(i,j) + 4))",
+     LANES},
+    {ON("dense", "[5,6,8]", "") "f64",
+     "y(i,j,k) = max(p in 0:2, q in 0:2, r in 0:2: A(i+p,j+q,k+r))", LANES},
+    {ON("csf", "[5,6,8]", "") "f64",
+     "y(i,j,k) = max(p in 0:2, q in 0:2, r in 0:2: A(i+p,j+q,k+r))", LANES},
+    {ON("dds", "[5,6,8]", "") "f64 [5,6,8]",
+     "y(i,j,k) = pad A(i-1,j,k) + pad A(i+1,j,k) + pad A(i,j-1,k) + pad A(i,j+1,k) + "
+     "pad A(i,j,k-1) + pad A(i,j,k+1) - 6 * A(i,j,k)",
+     LANES},
+    {ON("csr", "[12,8]", "") "f64 [12,9,8]", "y(i,j,k) = A(i,k) + pad A(i+j-3,k)", LANES},
+    {OF_TYPE("u8", "dense"), "y(i,j) = max(p in 0:2: A(i+p,j+84))", LANES},
+    {PLANE("csr") "f64", "y(i,j) = G(i) + F(i+j)", LANES},
+    {PLANE("csr") "f64", "y(i,j) = G(i) + S(i+j)", LANES},
+    {PLANE("csr") "f64", "y(i,j) = S(i+j) + G(i)", LANES},
+    {PLANE("csr") "f64", "y(i,j) = T(i) + S(i+j)", LANES},
+    {PLANE("csr") "f64", "y(i,j) = max(T(i), S(i+j))", LANES},
+    {PLANE("csr") "f64", "y(i,j) = T(i) + S(i+j) + S(j+2)", LANES},
+    {PLANE("csr") "f64", "y(i,j) = A(i,j+3) - A(i,j+60)", LANES},
+    {PLANE("csr") "f64", "y(i,j) = T(i) * S(i+j)", LANES},
+    {PLANE("csr") "f64 [6,4]", "y(i,j) = T(i) + S(i+j)", LANES},
+    {FEW_OF("bool"), STORED, LANES},
+    {FEW_OF("i8"), STORED, LANES},
+    {FEW_OF("i16"), STORED, LANES},
+    {FEW_OF("i32"), STORED, LANES},
+    {FEW_OF("i64"), STORED, LANES},
+    {FEW_OF("u8"), STORED, LANES},
+    {FEW_OF("u16"), STORED, LANES},
+    {FEW_OF("u32"), STORED, LANES},
+    {FEW_OF("u64"), STORED, LANES},
+    {FEW_OF("f32"), STORED, LANES},
+    {FEW_OF("c64"), STORED, LANES},
+    {FEW_OF("c128"), STORED, LANES},
+};
+enum { ROWS_OF_LANES = sizeof rows_of_lanes / sizeof *rows_of_lanes };
+
+/* Folds of outer_fold.def: a term and the next ones, each joined with one value or not. */
+static const struct fold {
+    const char *begin, *between, *joined, *end; /* begin first between joined term end */
+} folds[] = {
+    {"", " + ", "", ""},     {"", " + ", "3 * ", ""},     {"", " - ", "", ""},
+    {"", " - ", "3 * ", ""}, {"", " * ", "", ""},         {"min(", ", ", "", ")"},
+    {"max(", ", ", "", ")"}, {"min(", ", ", "2 + ", ")"}, {"max(", ", ", "2 + ", ")"},
+};
+enum { FOLDS = sizeof folds / sizeof *folds, STEPS = 3 };
+static const char *const fold_types[] = {"f64", "f32", "i64", "i32"};
+enum { FOLD_TYPES = sizeof fold_types / sizeof *fold_types };
+
+/* So many terms more than the first one: a kernel takes four at most. */
+START_TEST(terms_are_folded)
+{
+    static const int more[] = {1, 2, 7};
+    const struct fold *f = &folds[_i / STEPS];
+    const int step = _i % STEPS + 1;
+    for (int t = 0; t < FOLD_TYPES; t++)
+        for (size_t k = 0; k < sizeof more / sizeof *more; k++) {
+            char declare[200], text[600] = "y(i,j) = ";
+            const tiers_case s = {declare, text, LANES};
+            size_t at = strlen(text);
+            snprintf(declare, sizeof declare,
+                     "tensor A dense %s [5,80]\nA(i,j) = (i * 7 + j * 13) %% 11 - 5\n"
+                     "tensor y dense %s",
+                     fold_types[t], fold_types[t]);
+            for (int n = 0; n < more[k]; n++)
+                at += (size_t)snprintf(text + at, sizeof text - at, "%s", f->begin);
+            for (int n = 0; n <= more[k]; n++)
+                at += (size_t)snprintf(text + at, sizeof text - at, "%s%sA(i+%d,%d*j+%d)%s",
+                                       n ? f->between : "", n ? f->joined : "", n % 2 + 1,
+                                       step, n + 1, n ? f->end : "");
+            statement_agrees(&s);
+        }
+}
+END_TEST
+
+/* What is written out of long fibers isn't kept from run to run. */
+START_TEST(long_lines_are_freed)
+{
+    heap h;
+    stc_session *s;
+    stc_machine *m = machine_open(&h, false);
+    stc_program *p;
+    const stc_tensor *u, *w;
+    ck_ok(m, stc_session_open(m, &s));
+    ck_ok(m, stc_session_exec(s,
+                              "tensor u svec f64 [700000] = random(0.7); "
+                              "tensor w dense f64 [3] = [1,2,3]",
+                              "lines"));
+    ck_ok(m, stc_session_get(s, "u", &u));
+    ck_ok(m, stc_session_get(s, "w", &w));
+    const stc_decl decl[] = {{"u", "svec", STC_F64, NULL, 1},
+                             {"w", "dense", STC_F64, NULL, 1},
+                             {"y", "dense", STC_F64, NULL, 1}};
+    const int64_t before = h.held;
+    ck_ok(m, stc_compile(m, "y(i) = max(j: u(i+j) + w(j))", decl, 3, &p));
+    ck_ok(m, stc_bind(p, "u", (stc_tensor *)u));
+    ck_ok(m, stc_bind(p, "w", (stc_tensor *)w));
+    for (int k = 0; k < 2; k++)
+        ck_ok(m, stc_run(p));
+    char *code;
+    ck_ok(m, stc_program_explain(p, "code", &code));
+    ck_assert(strstr(code, "rows of lanes"));
+    stc_text_free(m, code);
+    ck_assert_int_lt(h.held - before, 700000 * 8 + (2 << 20));
+    stc_program_free(p);
+    stc_session_close(s);
+    machine_shut(m, &h);
+}
+END_TEST
+
+START_TEST(lanes_are_rows)
+{
+    statement_agrees(&rows_of_lanes[_i]);
+}
+END_TEST
+
+START_TEST(memory_ends)
+{
+    statement_starves(&rows_of_lanes[_i]);
+}
+END_TEST
+
+Suite *suite_lanes(void)
+{
+    Suite *s = suite_create("lanes");
+    TCase *c = tcase_create("lanes");
+    tcase_set_timeout(c, 60);
+    tcase_add_loop_test(c, lanes_are_rows, 0, ROWS_OF_LANES);
+    tcase_add_loop_test(c, terms_are_folded, 0, FOLDS * STEPS);
+    tcase_add_test(c, long_lines_are_freed);
+    tcase_add_loop_test(c, memory_ends, 1, 3);
+    suite_add_tcase(s, c);
+    return s;
+}
