@@ -25,6 +25,10 @@ static const struct {
     {"y(i) = sum(j: A(i,j) / X(i,j)) / (sum(j: A(i,j) / 1) - 10)", "1:8: zero at (0)"},
     {"y(i) = sum(j: A(i,j) / X(i,j)) / (sum(j: A(i,j) / 1) - 26)", "1:8: zero at (1)"},
     {"y(i) = 1 / sum(j: A(i,j) / X(i,j))", "1:19: zero at (2,2)"},
+    /* a row of lanes at a time, the first one and one that is done as it was */
+    {"y(i,j) = 7 / (X(i,j+1) - 2)", "1:10: zero at (0,0)"},
+    {"y(i,j) = 7 / X(i,j+1)", "1:10: zero at (2,1)"},
+    {"y(i,j) = 7 / X(i,j+1) + A(i,j+1)", "1:10: zero at (2,1)"},
     /* two loops inside */
     {"y(i) = sum(j: A(i,j) / X(i,j)) + sum(j: A(i,j) / (z(i) + j - 3))",
      "1:41: zero at (0,2)"},

@@ -149,6 +149,48 @@ static const tiers_case rows_of_lanes[] = {
     {PLANE("csr") "f64", "y(i,j) = A(i,j+3) - A(i,j+60)", LANES},
     {PLANE("csr") "f64", "y(i,j) = T(i) * S(i+j)", LANES},
     {PLANE("csr") "f64 [6,4]", "y(i,j) = T(i) + S(i+j)", LANES},
+    /* edges from both sides in the same lanes */
+    {ON("dense", "[9,3]", "") "f64 [9,3]", "y(i,j) = pad A(i,j-2) + pad A(i,j+2)", LANES},
+    {ON("dense", "[9,20]", "") "f64 [9,20]", "y(i,j) = pad A(i,j-12) + pad A(i,j+12)",
+     LANES},
+    /* a scalar; more steps than are recorded */
+    {"tensor c f64 = 3\n" ON("dense", "[9,20]", "") "f64", "y(i,j) = c * A(i,j+1) + c",
+     LANES},
+    {ON("dense", "[9,20]", "") "f64 [9,20]",
+     "y(i,j) = abs(A(i,j)) * abs(pad A(i-1,j)) * abs(pad A(i+1,j)) * abs(pad A(i,j+1)) * "
+     "abs(pad A(i,j-1)) * abs(A(i,j)) * abs(A(i,j)) * abs(A(i,j)) * abs(A(i,j)) * "
+     "abs(A(i,j))",
+     LANES},
+    {ON("dense", "[9,20]", "") "f64 [9,20]",
+     "y(i,j) = A(i,j) * abs(pad A(i-1,j)) * A(i,j) * abs(pad A(i+1,j)) * A(i,j) * "
+     "abs(pad A(i,j+1)) * A(i,j) * abs(pad A(i,j-1)) * A(i,j) * abs(A(i,j)) * A(i,j) * "
+     "abs(A(i,j)) * A(i,j) * abs(A(i,j)) * A(i,j) * abs(A(i,j)) * A(i,j) * abs(A(i,j)) + 1",
+     LANES},
+    /* positions of fibers; loops side by side, of nothing, of many rounds */
+    {ON("csf", "[5,6,18]", "") "f64 [5,6,18]",
+     "y(i,j,k) = pad A(i-1,j,k) + pad A(i+1,j,k) + pad A(i,j-1,k) + pad A(i,j+1,k) + "
+     "pad A(i,j,k-1) + pad A(i,j,k+1) - 6 * A(i,j,k)",
+     LANES},
+    {PLANE("csr") "f64", "y(i,j) = max(p in 0:2: A(i+p+1,j+1)) * sum(q in 0:3: A(i+1,j+q))",
+     LANES},
+    {PLANE("dense") "f64",
+     "y(i,j) = max(p in 0:2: A(i+p+1,j+1)) * sum(q in 0:3: A(i+1,j+q))", LANES},
+    {ON("dcsr", "[0,90]", "") "f64", "y(i) = G(0) + max(p: A(p,i+1))", NULL},
+    {ON("csc", "[43,60]", "") "f64", "y(i,j) = max(p in 0:40, q in 0:30: A(i+p,j+q))",
+     LANES},
+    {ON("csr", "[43,60]", "") "f64", "y(i,j) = max(p in 0:40, q in 0:30: A(i+p,j+q))",
+     LANES},
+    /* lanes left out: where two have nothing, in a list, at an edge, of complex numbers */
+    {PLANE("csr") "f64 [3,30]", "y(i,j) += S(i+j) + S(j+2)", LANES},
+    {PLANE("csr") "f64 [3,30]", "y(i,j) += S(i+j) * S(j+2)", LANES},
+    {ON("csr", "[12,40]", "") "f64", "y(i,j) = S(j) * max(p in 0:2: A(i+p,j))", LANES},
+    {ON("dense", "[12,40]", "") "f64", "y(i,j) = S(j) * max(p in 0:2: A(i+p,j))", LANES},
+    {PLANE("csr") "f64 [6,40]", "y(i,j) = S(j) * pad F(j+1+i) * pad B(i,j)", LANES},
+    {PLANE("csr") "f64 [6,40]", "y(i,j) += S(j) * pad F(j-1-i) * F(j)", LANES},
+    {"tensor C svec c128 [40] = random(density=0.2, seed=6)\n" PLANE("csr") "f64 [6,40]",
+     "y(i,j) += abs(C(j) * pad C(j-1-i))", LANES},
+    {"tensor C csr c128 [9,40] = random(density=0.1, seed=6)\n" PLANE("csr") "f64",
+     "y(i,j) = S(j) * abs(sum(p in 0:3: C(i+p,j)))", LANES},
     {FEW_OF("bool"), STORED, LANES},
     {FEW_OF("i8"), STORED, LANES},
     {FEW_OF("i16"), STORED, LANES},
@@ -176,6 +218,9 @@ enum { FOLDS = sizeof folds / sizeof *folds, STEPS = 3 };
 static const char *const fold_types[] = {"f64", "f32", "i64", "i32"};
 enum { FOLD_TYPES = sizeof fold_types / sizeof *fold_types };
 
+#define FOLDED                                                                             \
+    "tensor A dense %s [5,80]\nA(i,j) = (i * 7 + j * 13) %% 11 - 5\ntensor y dense %s"
+
 /* So many terms more than the first one: a kernel takes four at most. */
 START_TEST(terms_are_folded)
 {
@@ -187,16 +232,28 @@ START_TEST(terms_are_folded)
             char declare[200], text[600] = "y(i,j) = ";
             const tiers_case s = {declare, text, LANES};
             size_t at = strlen(text);
-            snprintf(declare, sizeof declare,
-                     "tensor A dense %s [5,80]\nA(i,j) = (i * 7 + j * 13) %% 11 - 5\n"
-                     "tensor y dense %s",
-                     fold_types[t], fold_types[t]);
+            snprintf(declare, sizeof declare, FOLDED, fold_types[t], fold_types[t]);
             for (int n = 0; n < more[k]; n++)
                 at += (size_t)snprintf(text + at, sizeof text - at, "%s", f->begin);
             for (int n = 0; n <= more[k]; n++)
                 at += (size_t)snprintf(text + at, sizeof text - at, "%s%sA(i+%d,%d*j+%d)%s",
                                        n ? f->between : "", n ? f->joined : "", n % 2 + 1,
                                        step, n + 1, n ? f->end : "");
+            statement_agrees(&s);
+        }
+}
+END_TEST
+
+/* Terms that are joined with one value, and not folded. */
+START_TEST(terms_are_joined)
+{
+    static const char *const joins[] = {"2 + ", "3 * "};
+    for (int t = 0; t < FOLD_TYPES; t++)
+        for (int k = 0; k < 2; k++) {
+            char declare[200], text[60];
+            const tiers_case s = {declare, text, LANES};
+            snprintf(declare, sizeof declare, FOLDED, fold_types[t], fold_types[t]);
+            snprintf(text, sizeof text, "y(i,j) = %sA(i+1,%d*j+1)", joins[k], _i);
             statement_agrees(&s);
         }
 }
@@ -243,6 +300,61 @@ START_TEST(lanes_are_rows)
 }
 END_TEST
 
+/* Nests that no statement leads to: R(i,j) = B(j) - A(i+1,j+1), and something else `around`
+ * the lanes' loop, or in it. */
+#define BY_HAND(around, inside)                                                            \
+    ".registers v 9 i 5 m 3 c 7\n"                                                         \
+    ".tensor t0 \"v\" input f64 (0x0000000000000000) format 1 dense(0)\n"                  \
+    ".tensor t1 \"A\" input f64 (0x0000000000000000) format 2 dense(0) dense(1)\n"         \
+    ".tensor t2 \"R\" output f64 (0x0000000000000000) [e2 e2] format 2 dense(0) "          \
+    "dense(1)\n"                                                                           \
+    ".extent e0 dim t0 0\n.extent e1 addc e0 -1\n.extent e2 max0 e1\n.const k0 i64 1\n"    \
+    ".const k1 f64 0x4000000000000000\n"                                                   \
+    ".merge g0 lo root hi e2 universe produce 0x3 { locate c0 t1 0 root i2 1 }\n"          \
+    ".merge g1 lo root hi e2 universe produce 0xf { locate c2 t0 0 root root 1, "          \
+    "locate c3 t1 1 c0 i3 1 }\n"                                                           \
+    ".merge g2 lo root hi e2 universe produce 0x3 { locate c5 t0 0 root root 1 }\n"        \
+    ".code\nbegin t2\niconst i2, k0\nloop i0, m0, g0\nat c1, t2, 0, root, i0\n"            \
+    "iconst i3, k0\n" around                                                               \
+    "loop i1, m1, g1\nat c4, t2, 1, c1, i1\nload v0, t0, c2\nload v1, t1, c3\n" inside     \
+    "end\nkeep t2, 0, c1\nend\nfinish t2\nhalt\n"
+static const struct {
+    const char *what, *text;
+} by_hand[] = {
+    {"as it should be", BY_HAND("", "fn2 v2, sub, f64, v0, v1\nstore t2, c4, v2\n")},
+    {"a value moved", BY_HAND("", "fn2 v2, sub, f64, v0, v1\nmov v3, v2\n"
+                                  "store t2, c4, v3\n")},
+    {"a constant moved", BY_HAND("", "const v2, k1\nmov v3, v2\nfn2 v4, sub, f64, v3, v1\n"
+                                     "store t2, c4, v4\n")},
+    {"a value rounded",
+     BY_HAND("", "fn2 v2, mul, f64, v0, v1\nconv v3, i64, f64, v2\nwrap v4, i8, v3\n"
+                 "conv v5, f64, i64, v4\nstore t2, c4, v5\n")},
+    {"a constant rounded",
+     BY_HAND("", "const v2, k0\nwrap v3, i8, v2\nconv v4, f64, i64, v3\n"
+                 "fn2 v5, sub, f64, v4, v1\nstore t2, c4, v5\n")},
+    {"a value read twice",
+     BY_HAND("",
+             "fn2 v2, sub, f64, v0, v1\nfn1 v3, abs, f64, v2\nfn2 v4, mul, f64, v3, v2\n"
+             "store t2, c4, v4\n")},
+    {"another is stored", BY_HAND("", "fn1 v3, abs, f64, v1\nfn2 v2, sub, f64, v0, v1\n"
+                                      "store t2, c4, v3\n")},
+    {"a constant before the row",
+     BY_HAND("const v5, k1\n", "fn2 v2, sub, f64, v1, v5\nstore t2, c4, v2\n")},
+    {"a function before the row", BY_HAND("const v5, k1\nfn1 v6, neg, f64, v5\n",
+                                          "fn2 v2, sub, f64, v1, v6\nstore t2, c4, v2\n")},
+    {"a loop before the row",
+     BY_HAND(
+         "const v5, k1\nloop i4, m2, g2\nload v6, t0, c5\nfn2 v5, add, f64, v5, v6\nend\n",
+         "fn2 v2, sub, f64, v1, v5\nstore t2, c4, v2\n")},
+};
+enum { BY_HANDS = sizeof by_hand / sizeof *by_hand };
+
+START_TEST(programs_are_lanes)
+{
+    tiers_agree(by_hand[_i].what, by_hand[_i].text, LANES);
+}
+END_TEST
+
 START_TEST(memory_ends)
 {
     statement_starves(&rows_of_lanes[_i]);
@@ -256,7 +368,9 @@ Suite *suite_lanes(void)
     tcase_set_timeout(c, 60);
     tcase_add_loop_test(c, lanes_are_rows, 0, ROWS_OF_LANES);
     tcase_add_loop_test(c, terms_are_folded, 0, FOLDS * STEPS);
+    tcase_add_loop_test(c, terms_are_joined, 1, STEPS + 1);
     tcase_add_test(c, long_lines_are_freed);
+    tcase_add_loop_test(c, programs_are_lanes, 0, BY_HANDS);
     tcase_add_loop_test(c, memory_ends, 1, 3);
     suite_add_tcase(s, c);
     return s;

@@ -93,6 +93,15 @@ static double ops_of(const outer *o, int from, int end)
     return n;
 }
 
+/* The op that begins the lanes' loop. */
+static int lanes_op(const outer *o)
+{
+    int k = 0;
+    while (o->op[k].kind != OUTER_LOOP || o->op[k].a != o->lane)
+        k++;
+    return k;
+}
+
 /* About so many nanoseconds an op of a lane here, for all lanes; and for those that are
  * visited, an op, or a lane and a round inside it, of what goes from one to the next. */
 static bool pays(const machine *mc, const outer *o)
@@ -100,11 +109,9 @@ static bool pays(const machine *mc, const outer *o)
     const double here = 0.2, lane_subsect = 400, lane_loops = 40, round = 3;
     const double few = 1.2, many = 8, every = 0.3; /* operands, and nothing walked */
     const outer_loop *l = &o->loop[o->lane];
-    const outer_op *body = o->op;
+    const int body = lanes_op(o);
+    const double ops = ops_of(o, body + 1, o->op[body].end);
     double made = 1;
-    while (body->kind != OUTER_LOOP || body->a != o->lane)
-        body++;
-    const double ops = ops_of(o, (int)(body - o->op) + 1, body->end);
     const double part = part_made(mc, o, o->lane, ops);
     double there = ops * (l->always ? every : l->count <= MERGE_TABLE_MAX ? few : many);
     if (o->nloop - 1 > o->lane) {
@@ -312,10 +319,8 @@ static bool fills_rest(const machine *mc, const outer *o)
     if (partly) e.t = mc->slot[o->partly].t;
     for (int k = 0; k < o->nvalue; k++)
         e.v[k] = o->value[k].one;
-    for (int k = 0; k < o->nop; k++)
-        if (o->op[k].kind == OUTER_LOOP && o->op[k].a == o->lane)
-            return empty_ops(&e, k + 1, o->op[k].end);
-    return false;
+    const int body = lanes_op(o);
+    return empty_ops(&e, body + 1, o->op[body].end);
 }
 
 /* Whether rows are alike: all loops from the one around the lanes on do all of their

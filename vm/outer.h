@@ -39,14 +39,16 @@
 
 #ifdef STC_SAN
 enum { OUTER_LONG = 4 };
-enum { OUTER_LANES = 8, OUTER_FEW = 1, OUTER_ALWAYS = 1 }; /* small cases get there, too */
+enum { OUTER_LANES = 12, OUTER_FEW = 1, OUTER_ALWAYS = 1 }; /* small cases get there, too */
+enum { OUTER_EDGE = 2 };
 #else
 enum { OUTER_LONG = 256 }; /* putting off pays in longer rows, or recorded ones */
 enum { OUTER_LANES = 1024, OUTER_FEW = 16, OUTER_ALWAYS = 0 }; /* fewer aren't worth it */
+enum { OUTER_EDGE = 16 };                                      /* lanes without elements at once */
 #endif
 enum { OUTER_OPS = 96, OUTER_VALUES = 48, OUTER_OPERANDS = 8, OUTER_LINES = 8 };
 enum { OUTER_STEPS = 16, OUTER_TRIES = 8 }; /* of a recorded row; how often it may fail */
-enum { OUTER_TERMS = 4, OUTER_EDGE = 16 };  /* of a fold at once; lanes without elements */
+enum { OUTER_TERMS = 4 }; /* of a fold at once                           */
 /* Bytes of a column: they lie apart by no power of two, which would crowd them into a few
  * sets of a cache. */
 enum { OUTER_COLUMN = OUTER_LANES * sizeof(value) + 5 * 64 };

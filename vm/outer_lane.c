@@ -61,7 +61,7 @@ void outer_gather(stc_type t, void *out, const void *vals, int64_t at, int64_t b
 }
 
 #define LISTED(T)                                                                          \
-    if (size == sizeof(T)) {                                                               \
+    {                                                                                      \
         for (int k = 0; k < n; k++)                                                        \
             LISTED_ONE(T)                                                                  \
         return;                                                                            \
@@ -70,18 +70,28 @@ void outer_gather(stc_type t, void *out, const void *vals, int64_t at, int64_t b
 void outer_pick(size_t size, void *out, const void *in, const int *list, int n)
 {
 #define LISTED_ONE(T) ((T *)out)[k] = ((const T *)in)[list[k]];
-    LISTED(uint64_t)
-    LISTED(uint32_t)
-    LISTED(cdouble)
+    switch (size) {
+    case sizeof(uint64_t):
+        LISTED(uint64_t)
+    case sizeof(uint32_t):
+        LISTED(uint32_t)
+    default:
+        LISTED(cdouble)
+    }
 #undef LISTED_ONE
 }
 
 void outer_place(size_t size, void *out, const void *in, const int *list, int n)
 {
 #define LISTED_ONE(T) ((T *)out)[list[k]] = ((const T *)in)[k];
-    LISTED(uint64_t)
-    LISTED(uint32_t)
-    LISTED(cdouble)
+    switch (size) {
+    case sizeof(uint64_t):
+        LISTED(uint64_t)
+    case sizeof(uint32_t):
+        LISTED(uint32_t)
+    default:
+        LISTED(cdouble)
+    }
 #undef LISTED_ONE
 }
 

@@ -134,7 +134,7 @@ static void put(const outer_lines *x, char *out, uint8_t *there, int64_t k, int6
 
 /* A fiber of listed coordinates, one value each; `out` may be anywhere in a line's room. */
 #define PUT_LISTED(T)                                                                      \
-    if (x->width == sizeof(T)) {                                                           \
+    {                                                                                      \
         for (int64_t p = begin; p < end; p++) {                                            \
             ((T *)out)[crd[p] - x->lo] = ((const T *)x->t->vals)[p];                       \
             there[crd[p] - x->lo] = 1;                                                     \
@@ -142,7 +142,7 @@ static void put(const outer_lines *x, char *out, uint8_t *there, int64_t k, int6
         return;                                                                            \
     }
 #define CLEAR_LISTED(T)                                                                    \
-    if (x->width == sizeof(T)) {                                                           \
+    {                                                                                      \
         T fill;                                                                            \
         type_store(x->t->type, &fill, 0, x->t->fill);                                      \
         for (int64_t p = begin; p < end; p++) {                                            \
@@ -164,10 +164,16 @@ static void put_listed(const outer_lines *x, const fiber_table *f, int64_t paren
 {
     const int32_t *crd = f->crd, *bounds = f->bounds;
     const int64_t begin = bounds[parent], end = bounds[parent + 1];
-    PUT_LISTED(uint64_t)
-    PUT_LISTED(uint32_t)
-    PUT_LISTED(uint16_t)
-    PUT_LISTED(uint8_t)
+    switch (x->width) {
+    case sizeof(uint64_t):
+        PUT_LISTED(uint64_t)
+    case sizeof(uint32_t):
+        PUT_LISTED(uint32_t)
+    case sizeof(uint16_t):
+        PUT_LISTED(uint16_t)
+    default:
+        PUT_LISTED(uint8_t)
+    }
 }
 
 static void clear_listed(const outer_lines *x, const fiber_table *f, int64_t parent,
@@ -175,10 +181,16 @@ static void clear_listed(const outer_lines *x, const fiber_table *f, int64_t par
 {
     const int32_t *crd = f->crd, *bounds = f->bounds;
     const int64_t begin = bounds[parent], end = bounds[parent + 1];
-    CLEAR_LISTED(uint64_t)
-    CLEAR_LISTED(uint32_t)
-    CLEAR_LISTED(uint16_t)
-    CLEAR_LISTED(uint8_t)
+    switch (x->width) {
+    case sizeof(uint64_t):
+        CLEAR_LISTED(uint64_t)
+    case sizeof(uint32_t):
+        CLEAR_LISTED(uint32_t)
+    case sizeof(uint16_t):
+        CLEAR_LISTED(uint16_t)
+    default:
+        CLEAR_LISTED(uint8_t)
+    }
 }
 
 /* A line that holds fiber `was` (NONE: nothing yet), or NONE's, empty. */
@@ -211,8 +223,10 @@ static void put_all(outer_lines *x, int64_t parent, char *out, uint8_t *there)
     }
     cursor_open(&c, x->lv, x->lv == &x->t->level[0] ? NULL : &up);
     for (; c.lo != CURSOR_END; cursor_next(&c))
-        for (int64_t i = c.lo; i < c.hi; i++)
-            if (cursor_stand(&c, i)) put(x, out, there, i - x->lo, c.at, c.at_end);
+        for (int64_t i = c.lo; i < c.hi; i++) {
+            (void)cursor_stand(&c, i); /* it does */
+            put(x, out, there, i - x->lo, c.at, c.at_end);
+        }
 }
 
 /* Whether a place stands on the line; those that move from row to row don't count where

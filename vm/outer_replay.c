@@ -122,8 +122,7 @@ void outer_record_store(outer *o, const outer_op *store)
 {
     motion m;
     if (!o->recording) return;
-    o->recording = o->nstep && moves(o, store->b, &m);
-    if (!o->recording) return;
+    o->recording = moves(o, store->b, &m);
     outer_step *x = &o->step[o->nstep - 1];
     x->stored = store;
     x->at = o->stand[store->b].base + o->x;

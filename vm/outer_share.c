@@ -100,8 +100,7 @@ void outer_share(outer *o)
     for (int k = 0; k + 1 < o->nop; k++) {
         outer_op *x = &o->op[k], *next = x + 1;
         x->sinks = x->kind == OUTER_FN && next->kind == OUTER_STORE &&
-                   next->arg[0] == x->to && !of[x->to].lasts && of[x->to].last == k + 1 &&
-                   x->cls == next->cls;
+                   next->arg[0] == x->to && !of[x->to].lasts && of[x->to].last == k + 1;
     }
     for (int k = 0; k < o->nop; k++) {
         const outer_op *x = &o->op[k];
