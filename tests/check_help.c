@@ -296,10 +296,11 @@ static double *run_statement(const tiers_case *s, bool no_super, int threads, in
     st = stc_session_exec(in, s->text, "statement");
     ck_assert_msg(st == STC_OK, "%s\n%s\n%s", s->declare, s->text, stc_error(m)->message);
     ck_ok(m, stc_session_get(in, "y", &y));
-    ck_ok(m, stc_tensor_convert(y, "dense", STC_F64, &dense));
+    ck_ok(m, stc_tensor_convert(y, "dense", STC_C128, &dense));
     const void *values;
     int64_t stored;
     ck_ok(m, stc_tensor_values(dense, &values, n));
+    *n *= 2; /* real and imaginary parts */
     double *out = malloc((size_t)(*n + 1) * sizeof *out);
     ck_assert_ptr_nonnull(out);
     if (*n) memcpy(out, values, (size_t)*n * sizeof *out);

@@ -3,6 +3,7 @@
  * as the one before, lines written out, lanes that are left out; and where a nest isn't
  * such a one, or not in this run. */
 #include "check.h"
+#include "../src/api.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -20,6 +21,9 @@
 #define FEW_OF(type)                                                                       \
     "tensor A csr " type " [12,90] = random(density=0.1, seed=3)\n"                        \
     "tensor y dense f64"
+#define FEW_LANES(type)                                                                    \
+    "tensor C svec " type " [60] = { (3): 2, (17): 1, (18): 3, (40): 1, (59): 2 }\n"       \
+    "tensor F dense " type " [60] = random(density=1, seed=5)\ntensor y dense "
 #define WINDOW "p in 0:2, q in 0:3: A(2*i+p,2*j+q)"
 #define LANES "rows of lanes"
 #define STORED "y(i,j) = sum(p in 0:2, q in 0:3: abs(A(2*i+p,2*j+q))) * 3"
@@ -153,6 +157,10 @@ static const tiers_case rows_of_lanes[] = {
     {ON("dense", "[9,3]", "") "f64 [9,3]", "y(i,j) = pad A(i,j-2) + pad A(i,j+2)", LANES},
     {ON("dense", "[9,20]", "") "f64 [9,20]", "y(i,j) = pad A(i,j-12) + pad A(i,j+12)",
      LANES},
+    {ON("dense", "[9,3]", "") "f64 [9,3]", "y(i,j) = A(i,j) + pad A(i,j-2) + pad A(i,j+2)",
+     LANES},
+    {ON("dense", "[9,20]", "") "f64 [9,20]",
+     "y(i,j) = A(i,j) + pad A(i,j-12) + pad A(i,j+12)", LANES},
     /* a scalar; more steps than are recorded */
     {"tensor c f64 = 3\n" ON("dense", "[9,20]", "") "f64", "y(i,j) = c * A(i,j+1) + c",
      LANES},
@@ -161,7 +169,7 @@ static const tiers_case rows_of_lanes[] = {
      "abs(pad A(i,j-1)) * abs(A(i,j)) * abs(A(i,j)) * abs(A(i,j)) * abs(A(i,j)) * "
      "abs(A(i,j))",
      LANES},
-    {ON("dense", "[9,20]", "") "f64 [9,20]",
+    {ON("dense", "[20,12]", "") "f64 [20,12]",
      "y(i,j) = A(i,j) * abs(pad A(i-1,j)) * A(i,j) * abs(pad A(i+1,j)) * A(i,j) * "
      "abs(pad A(i,j+1)) * A(i,j) * abs(pad A(i,j-1)) * A(i,j) * abs(A(i,j)) * A(i,j) * "
      "abs(A(i,j)) * A(i,j) * abs(A(i,j)) * A(i,j) * abs(A(i,j)) * A(i,j) * abs(A(i,j)) + 1",
@@ -175,20 +183,30 @@ static const tiers_case rows_of_lanes[] = {
      LANES},
     {PLANE("dense") "f64",
      "y(i,j) = max(p in 0:2: A(i+p+1,j+1)) * sum(q in 0:3: A(i+1,j+q))", LANES},
+    {ON("dense", "[0,90]", "") "f64", "y(i) = G(0) + max(p: A(p,i+1))", NULL},
     {ON("dcsr", "[0,90]", "") "f64", "y(i) = G(0) + max(p: A(p,i+1))", NULL},
     {ON("csc", "[43,60]", "") "f64", "y(i,j) = max(p in 0:40, q in 0:30: A(i+p,j+q))",
      LANES},
     {ON("csr", "[43,60]", "") "f64", "y(i,j) = max(p in 0:40, q in 0:30: A(i+p,j+q))",
      LANES},
     /* lanes left out: where two have nothing, in a list, at an edge, of complex numbers */
-    {PLANE("csr") "f64 [3,30]", "y(i,j) += S(i+j) + S(j+2)", LANES},
-    {PLANE("csr") "f64 [3,30]", "y(i,j) += S(i+j) * S(j+2)", LANES},
+    {PLANE("csr") "f64", "y(j) = sum(p in 0:3: S(j+p) + S(j+2*p+1))", LANES},
+    {PLANE("csr") "f64", "y(j) = sum(p in 0:3: S(j+p) * S(j+2*p+1))", LANES},
+    {PLANE("csr") "f64", "y(i,j) = sum(p in 0:3: A(i,j+p) + S(j+2*p+1))", LANES},
+    {FEW_LANES("f64") "f64", "y(j) = sum(p in 0:3: abs(C(j+p) * F(j+p)))", LANES},
+    {FEW_LANES("c128") "c128", "y(j) = sum(p in 0:3: C(j+p) * F(j+p))", LANES},
+    {FEW_LANES("c128") "c128", "y(j) = sum(p in 0:3: C(j+p) * F(j+p+1))", LANES},
+    {OF_TYPE("c128", "csr"), "y(i,j) = sum(" WINDOW ")", LANES},
+    {OF_TYPE("c64", "csr"), "y(i,j) = sum(" WINDOW ")", LANES},
+    {OF_TYPE("c64", "dense"), "y(i,j) = sum(" WINDOW ")", LANES},
+    {PLANE("csr") "f64",
+     "y(i,j) = sum(p in 0:2, q in 0:3: abs(A(2*i+p,2*j+q) * pad F(j+q-5)))", LANES},
+    {PLANE("csr") "f64",
+     "y(i,j) = sum(p in 0:2, q in 0:3: abs(A(2*i+p,2*j+q)) + pad F(j+q-5))", LANES},
     {ON("csr", "[12,40]", "") "f64", "y(i,j) = S(j) * max(p in 0:2: A(i+p,j))", LANES},
     {ON("dense", "[12,40]", "") "f64", "y(i,j) = S(j) * max(p in 0:2: A(i+p,j))", LANES},
     {PLANE("csr") "f64 [6,40]", "y(i,j) = S(j) * pad F(j+1+i) * pad B(i,j)", LANES},
     {PLANE("csr") "f64 [6,40]", "y(i,j) += S(j) * pad F(j-1-i) * F(j)", LANES},
-    {"tensor C svec c128 [40] = random(density=0.2, seed=6)\n" PLANE("csr") "f64 [6,40]",
-     "y(i,j) += abs(C(j) * pad C(j-1-i))", LANES},
     {"tensor C csr c128 [9,40] = random(density=0.1, seed=6)\n" PLANE("csr") "f64",
      "y(i,j) = S(j) * abs(sum(p in 0:3: C(i+p,j)))", LANES},
     {FEW_OF("bool"), STORED, LANES},
@@ -308,12 +326,16 @@ END_TEST
     ".tensor t1 \"A\" input f64 (0x0000000000000000) format 2 dense(0) dense(1)\n"         \
     ".tensor t2 \"R\" output f64 (0x0000000000000000) [e2 e2] format 2 dense(0) "          \
     "dense(1)\n"                                                                           \
-    ".extent e0 dim t0 0\n.extent e1 addc e0 -1\n.extent e2 max0 e1\n.const k0 i64 1\n"    \
+    ".tensor t3 \"x\" input f64 (0x0000000000000000) format 0\n"                           \
+    ".tensor t4 \"w\" input f64 (0x0000000000000000) format 1 compressed(0)\n"             \
+    ".extent e0 dim t0 0\n.extent e1 addc e0 -1\n.extent e2 max0 e1\n.extent e3 const "    \
+    "2\n.const k0 i64 1\n"                                                                 \
     ".const k1 f64 0x4000000000000000\n"                                                   \
     ".merge g0 lo root hi e2 universe produce 0x3 { locate c0 t1 0 root i2 1 }\n"          \
     ".merge g1 lo root hi e2 universe produce 0xf { locate c2 t0 0 root root 1, "          \
     "locate c3 t1 1 c0 i3 1 }\n"                                                           \
     ".merge g2 lo root hi e2 universe produce 0x3 { locate c5 t0 0 root root 1 }\n"        \
+    ".merge g3 lo root hi e3 produce 0x2 { walk c6 }\n"                                    \
     ".code\nbegin t2\niconst i2, k0\nloop i0, m0, g0\nat c1, t2, 0, root, i0\n"            \
     "iconst i3, k0\n" around                                                               \
     "loop i1, m1, g1\nat c4, t2, 1, c1, i1\nload v0, t0, c2\nload v1, t1, c3\n" inside     \
@@ -346,12 +368,38 @@ static const struct {
      BY_HAND(
          "const v5, k1\nloop i4, m2, g2\nload v6, t0, c5\nfn2 v5, add, f64, v5, v6\nend\n",
          "fn2 v2, sub, f64, v1, v5\nstore t2, c4, v2\n")},
+    {"a scalar", BY_HAND("", "load v2, t3, root\nfn2 v4, sub, f64, v2, v1\n"
+                             "store t2, c4, v4\n")},
+    {"a column goes on where lanes are left out",
+     BY_HAND("", "load v2, t0, c2\nopen.at c6, t4, 0, root, i1, k0\n"
+                 "loop i4, m2, g3\nload v3, t4, c6\n"
+                 "fn2 v2, add, f64, v2, v3\nend\nfn2 v4, sub, f64, v2, v1\n"
+                 "store t2, c4, v4\n")},
 };
 enum { BY_HANDS = sizeof by_hand / sizeof *by_hand };
 
 START_TEST(programs_are_lanes)
 {
     tiers_agree(by_hand[_i].what, by_hand[_i].text, LANES);
+}
+END_TEST
+
+/* Rounds are counted, and a limit holds, where rows are done as the one before. */
+START_TEST(steps_end)
+{
+    heap h;
+    stc_session *s;
+    stc_machine *m = machine_open(&h, false);
+    ck_ok(m, stc_session_open(m, &s));
+    ck_ok(m, stc_session_exec(s, "tensor A dense f64 [20000,20] = ones; tensor y dense f64",
+                              "declarations"));
+    m->cx.max_steps = 100000;
+    ck_assert_int_eq(stc_session_exec(s, "y(i,j) = 1 - A(i+1,j+1)", "statement"),
+                     STC_ERR_STEPS);
+    m->cx.max_steps = 0;
+    ck_ok(m, stc_session_exec(s, "y(i,j) = 1 - A(i+1,j+1)", "statement"));
+    stc_session_close(s);
+    machine_shut(m, &h);
 }
 END_TEST
 
@@ -371,6 +419,7 @@ Suite *suite_lanes(void)
     tcase_add_loop_test(c, terms_are_joined, 1, STEPS + 1);
     tcase_add_test(c, long_lines_are_freed);
     tcase_add_loop_test(c, programs_are_lanes, 0, BY_HANDS);
+    tcase_add_test(c, steps_end);
     tcase_add_loop_test(c, memory_ends, 1, 3);
     suite_add_tcase(s, c);
     return s;

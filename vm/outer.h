@@ -236,7 +236,7 @@ typedef struct outer {
     void *scratch, *picked[3];     /* columns of any class                */
     int64_t *index;
     int *list; /* the lanes that a round is done for, if they are few */
-    int nlist; /* 0: all of them, or what a mask says                 */
+    int nlist; /* 0: all of them, or what the round's mask says       */
     void *block;
     size_t block_size;
 } outer;

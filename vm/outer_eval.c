@@ -51,7 +51,7 @@ static void set_one(outer *o, int to, value v)
 /* What op x works out goes to its value's own column, or aside if lanes are left out. */
 static void *target(outer *o, const outer_op *x, const uint8_t *in)
 {
-    return (in || o->nlist) && x->carried ? o->scratch : outer_column(o, x->to);
+    return in && x->carried ? o->scratch : outer_column(o, x->to);
 }
 
 /* Lanes of `from`, a column or one value, into x's value. */
@@ -59,7 +59,7 @@ static void settle(outer *o, const outer_op *x, const uint8_t *in, const void *f
 {
     vcolumn *c = &o->value[x->to];
     const size_t size = class_size((vclass)x->cls);
-    if ((in || o->nlist) && x->carried) {
+    if (in && x->carried) {
         const void *was = spread(o, x->to, (vclass)x->cls);
         void *own = outer_column(o, x->to);
         if (was != own) memcpy(own, was, (size_t)o->n * size);
@@ -78,7 +78,7 @@ static void settle(outer *o, const outer_op *x, const uint8_t *in, const void *f
 
 static void settle_one(outer *o, const outer_op *x, const uint8_t *in, value v)
 {
-    if ((!in && !o->nlist) || !x->carried) {
+    if (!in || !x->carried) {
         set_one(o, x->to, v);
         return;
     }
@@ -115,8 +115,8 @@ static void load(const machine *mc, outer *o, const outer_op *x, const uint8_t *
         return;
     }
     const int64_t at = s->base + s->step * from;
-    const bool whole = from == o->x && to == end, masked = in || o->nlist;
-    const bool late = !masked && (o->recording || o->n >= OUTER_LONG);
+    const bool whole = from == o->x && to == end;
+    const bool late = !in && (o->recording || o->n >= OUTER_LONG);
     if (!late && whole && s->step == 1 && class_type(cls) == t->type) {
         o->recording = false;
         settle(o, x, in, (const char *)vals + at * (int64_t)class_size(cls));
@@ -174,8 +174,7 @@ static bool function(outer *o, const outer_op *x, const uint8_t *in)
         settle_one(o, x, in, v);
         return !fault;
     }
-    if (!in && !o->nlist && (o->recording || o->n >= OUTER_LONG) &&
-        outer_put_off_function(o, x))
+    if (!in && (o->recording || o->n >= OUTER_LONG) && outer_put_off_function(o, x))
         return true;
     void *out = target(o, x, in);
     const bool fine = work_out(o, x, out);

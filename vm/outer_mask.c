@@ -34,7 +34,7 @@ static lanes lanes_of(const outer *o, const outer_stand *s, uint8_t *room,
         return LANES_SOME;
     }
     if (from > x || to < end) memset(room, 0, (size_t)o->n);
-    if (s->there && s->step) {
+    if (s->there) { /* then there is a step */
         outer_bytes(room + (from - x), s->there + s->base + s->step * from, s->step,
                     to - from);
     } else {
