@@ -194,6 +194,7 @@ static const tiers_case rows_of_lanes[] = {
     {PLANE("csr") "f64", "y(j) = sum(p in 0:3: S(j+p) * S(j+2*p+1))", LANES},
     {PLANE("csr") "f64", "y(i,j) = sum(p in 0:3: A(i,j+p) + S(j+2*p+1))", LANES},
     {FEW_LANES("f64") "f64", "y(j) = sum(p in 0:3: abs(C(j+p) * F(j+p)))", LANES},
+    {FEW_LANES("i32") "i64", "y(j) = sum(p in 0:3: abs(C(j+p) * F(j+p)))", LANES},
     {FEW_LANES("c128") "c128", "y(j) = sum(p in 0:3: C(j+p) * F(j+p))", LANES},
     {FEW_LANES("c128") "c128", "y(j) = sum(p in 0:3: C(j+p) * F(j+p+1))", LANES},
     {OF_TYPE("c128", "csr"), "y(i,j) = sum(" WINDOW ")", LANES},
@@ -333,7 +334,7 @@ END_TEST
     ".tensor t3 \"x\" input f64 (0x0000000000000000) format 0\n"                           \
     ".tensor t4 \"w\" input f64 (0x0000000000000000) format 1 compressed(0)\n"             \
     ".extent e0 dim t0 0\n.extent e1 addc e0 -1\n.extent e2 max0 e1\n.extent e3 const "    \
-    "2\n.const k0 i64 1\n"                                                                 \
+    "3\n.const k0 i64 1\n"                                                                 \
     ".const k1 f64 0x4000000000000000\n"                                                   \
     ".merge g0 lo root hi e2 universe produce 0x3 { locate c0 t1 0 root i2 1 }\n"          \
     ".merge g1 lo root hi e2 universe produce 0xf { locate c2 t0 0 root root 1, "          \
@@ -379,6 +380,16 @@ static const struct {
                  "loop i4, m2, g3\nload v3, t4, c6\n"
                  "fn2 v2, add, f64, v2, v3\nend\nfn2 v4, sub, f64, v2, v1\n"
                  "store t2, c4, v4\n")},
+    {"a list, of which some lanes have elements",
+     BY_HAND("", "load v2, t0, c2\nopen.at c6, t4, 0, root, i1, k0\n"
+                 "loop i4, m2, g3\nload v3, t4, c6\n"
+                 "fn2 v2, max, f64, v2, v3\nend\nfn2 v4, sub, f64, v2, v1\n"
+                 "store t2, c4, v4\n")},
+    {"a list, of complex numbers",
+     BY_HAND("", "conv v2, c128, f64, v0\nopen.at c6, t4, 0, root, i1, k0\n"
+                 "loop i4, m2, g3\nload v3, t4, c6\nconv v5, c128, f64, v3\n"
+                 "fn2 v2, mul, c128, v2, v5\nend\nfn1 v6, abs, c128, v2\n"
+                 "fn2 v4, sub, f64, v6, v1\nstore t2, c4, v4\n")},
 };
 enum { BY_HANDS = sizeof by_hand / sizeof *by_hand };
 
