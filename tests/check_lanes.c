@@ -161,6 +161,9 @@ static const tiers_case rows_of_lanes[] = {
      LANES},
     {ON("dense", "[9,20]", "") "f64 [9,20]",
      "y(i,j) = A(i,j) + pad A(i,j-12) + pad A(i,j+12)", LANES},
+    /* lanes in both of an operand's coordinates */
+    {ON("dense", "[40,30]", "") "f64", "y(i,j) = A(i+j,j+1) + 1", LANES},
+    {ON("dense", "[20,30]", "") "f64", "y(j) = A(j+1,j+2) * 2", LANES},
     /* a scalar; more steps than are recorded */
     {"tensor c f64 = 3\n" ON("dense", "[9,20]", "") "f64", "y(i,j) = c * A(i,j+1) + c",
      LANES},
@@ -173,6 +176,12 @@ static const tiers_case rows_of_lanes[] = {
      "y(i,j) = A(i,j) * abs(pad A(i-1,j)) * A(i,j) * abs(pad A(i+1,j)) * A(i,j) * "
      "abs(pad A(i,j+1)) * A(i,j) * abs(pad A(i,j-1)) * A(i,j) * abs(A(i,j)) * A(i,j) * "
      "abs(A(i,j)) * A(i,j) * abs(A(i,j)) * A(i,j) * abs(A(i,j)) * A(i,j) * abs(A(i,j)) + 1",
+     LANES},
+    {ON("dense", "[20,17]", "") "f64",
+     "y(i,j) = cos(A(i,j+1)) * abs(A(i,j+1)) * cos(A(i,j+2)) * abs(A(i,j+2)) * "
+     "cos(A(i,j+3)) * abs(A(i,j+3)) * cos(A(i,j+4)) * abs(A(i,j+4)) * "
+     "cos(A(i,j+5)) * abs(A(i,j+5)) * cos(A(i,j+6)) * abs(A(i,j+6)) * "
+     "cos(A(i,j+7)) * abs(A(i,j+7))",
      LANES},
     /* positions of fibers; loops side by side, of nothing, of many rounds */
     {ON("csf", "[5,6,18]", "") "f64 [5,6,18]",
@@ -406,8 +415,11 @@ START_TEST(steps_end)
     stc_session *s;
     stc_machine *m = machine_open(&h, false);
     ck_ok(m, stc_session_open(m, &s));
-    ck_ok(m, stc_session_exec(s, "tensor A dense f64 [20000,20] = ones; tensor y dense f64",
-                              "declarations"));
+    ck_ok(m,
+          stc_session_exec(s,
+                           _i ? "tensor A dense f64 [20000,20] = ones; tensor y dense f64"
+                              : "tensor A dense f64 [40000,11] = ones; tensor y dense f64",
+                           "declarations"));
     m->cx.max_steps = 100000;
     ck_assert_int_eq(stc_session_exec(s, "y(i,j) = 1 - A(i+1,j+1)", "statement"),
                      STC_ERR_STEPS);
@@ -434,7 +446,7 @@ Suite *suite_lanes(void)
     tcase_add_loop_test(c, terms_are_joined, 1, STEPS + 1);
     tcase_add_test(c, long_lines_are_freed);
     tcase_add_loop_test(c, programs_are_lanes, 0, BY_HANDS);
-    tcase_add_test(c, steps_end);
+    tcase_add_loop_test(c, steps_end, 0, 2);
     tcase_add_loop_test(c, memory_ends, 1, 3);
     suite_add_tcase(s, c);
     return s;

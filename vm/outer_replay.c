@@ -85,7 +85,7 @@ void outer_record_one(outer *o, int k)
 /* Room for one step more. */
 static outer_step *new_step(outer *o)
 {
-    if (!o->recording || o->nstep == OUTER_STEPS) {
+    if (o->nstep == OUTER_STEPS) {
         o->recording = false;
         return NULL;
     }
