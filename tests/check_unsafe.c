@@ -121,6 +121,10 @@ static const struct {
     {"const v0, k0\n" ROWS "mov v1, v0\nconst v0, k1\nend" HALT, "v0 is read in this loop"},
     {"iconst i1, k1\n" ROWS "imuladd i1, i1, k1, i0\nend" HALT, "i1 is read in this loop"},
     {"iconst i1, k1\n" ROWS "iconst i1, k2\nend\nivalue v0, i1" HALT, "i1 is read before"},
+    {MERGE("universe produce 0x3 { locate c5 t1 0 root i1 1 }") "iconst i1, k1\n"
+                                                                "loop i0, m0, g2\niconst "
+                                                                "i1, k2\nend" HALT,
+     "i1 is read in this loop"},
     {"iconst i0, k1\n" ROWS "end\nivalue v0, i0" HALT, "i0 is read before"},
     {MERGE("universe produce 0x1 { }") ROWS
      "open c2, t0, 1, c0\nloop i1, m1, g1\npresent m0, 1, c2\nloop i2, m2, "

@@ -225,6 +225,7 @@ static stc_status check_operand(verifier *vf, const merge_desc *m, const merge_o
         if (o->tensor >= vf->p->ntensor) return refuse(vf, "there is no t%d", o->tensor);
         if (o->shift != ROOT && (o->shift >= vf->p->ni || !vf->cell[vf->i0 + o->shift].v))
             return refuse(vf, "i%d is read before it is written", o->shift);
+        if (o->shift != ROOT) cell_read(vf, vf->i0 + o->shift); /* in each round */
         if (check_located(vf, o->tensor, o->level, o->up)) return vf->cx->diag.status;
         return define_cursor(vf, o->cursor, C_PLACED, o->tensor, o->level, o->up);
     }
