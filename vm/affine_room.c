@@ -69,7 +69,7 @@ stc_status affine_room_open(machine *mc, affine *a, int64_t last)
     affine_room *room = &a->room;
     begin(mc, a, last);
     if (!a->fiber) {
-        t->stains.on = false; /* what is stored now isn't marked */
+        if (t->stains.on) t->stains.on = false; /* what is stored now isn't marked */
         return asm_value(mc, s, last);
     }
     room->tap_max = INT64_MIN;

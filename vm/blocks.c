@@ -516,7 +516,7 @@ stc_status blocks_run(machine *mc, affine *a, int64_t last)
     slot *s = &mc->slot[a->sink.a];
     if (a->sink.kind != SINK_ACC || !find_steps(&w)) return SUPER_REPLAY;
     choose_tail(&w);
-    s->t->stains.on = false;
+    if (s->t->stains.on) s->t->stains.on = false; /* not where threads share it */
     s->stores++;
     if (asm_value(mc, s, last)) return mc->cx->diag.status;
     a->out = s->t->vals;
