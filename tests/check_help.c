@@ -271,8 +271,7 @@ char *next_part(char **at)
     return part;
 }
 
-/* ---- statements -----------------------------------------------------------------------
- */
+/* ---- statements ------------------------------------------------------------------- */
 
 /* y's elements, and how many are stored; whether its loops ran by what the note says. */
 static double *run_statement(const tiers_case *s, bool no_super, int threads, int64_t *n,

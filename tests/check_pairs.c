@@ -199,9 +199,7 @@ START_TEST(vouched_rows)
 }
 END_TEST
 
-/* ---- runs behind others
- * ------------------------------------------------------------------
- */
+/* ---- runs behind others ----------------------------------------------------------- */
 
 enum { LANES = 1300, EXTENT = 1000000 };
 static const char *const widths[] = {"(i,j) -> (i : dense, j : rle)",

@@ -120,9 +120,7 @@ EIGHTS(1, uint8_t)
 EIGHTS(2, uint16_t)
 EIGHTS(4, uint32_t)
 
-/* ---- and the rest
- * ------------------------------------------------------------------------
- */
+/* ---- and the rest ----------------------------------------------------------------- */
 
 static inline uint32_t nearer(run_word a, run_word b)
 {

@@ -352,8 +352,7 @@ void outer_forget(outer *o)
     o->late_reads = 0;
 }
 
-/* ---- what is put off ------------------------------------------------------------------
- */
+/* ---- what is put off -------------------------------------------------------------- */
 
 static bool is_fold(const outer *o, int v)
 {

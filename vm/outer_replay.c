@@ -51,8 +51,7 @@ static bool moves(outer *o, int k, motion *out)
     return true;
 }
 
-/* ---- recording ------------------------------------------------------------------------
- */
+/* ---- recording -------------------------------------------------------------------- */
 
 void outer_record(outer *o)
 {
@@ -129,8 +128,7 @@ void outer_record_store(outer *o, const outer_op *store)
     x->at_by_row = m.by;
 }
 
-/* ---- replaying ------------------------------------------------------------------------
- */
+/* ---- replaying -------------------------------------------------------------------- */
 
 static void move_term(outer *o, outer_term *e)
 {

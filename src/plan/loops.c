@@ -71,9 +71,7 @@ uint64_t loops_set(const plan *pl, uint64_t set, uint64_t uses)
     return loops;
 }
 
-/* ---- the result's loops
- * ------------------------------------------------------------------
- */
+/* ---- the result's loops ----------------------------------------------------------- */
 
 /* Appends the loops of one result index in the order of its values; false if
  * there is no such order. */
@@ -115,9 +113,7 @@ void loops_of_result(const plan *pl, const int *result, int n, uint64_t uses, bo
     out->complete = true;
 }
 
-/* ---- subscripts
- * ---------------------------------------------------------------------------
- */
+/* ---- subscripts ------------------------------------------------------------------- */
 
 /* f with index i as size * c0 + c1 + low; false if that has too many terms. */
 static bool split_affine(affine *f, const relation *r, int64_t low)
@@ -162,9 +158,7 @@ stc_status loops_subscripts(plan *pl, const affine **sub, int order)
     return STC_OK;
 }
 
-/* ---- what positions need
- * --------------------------------------------------------------------
- */
+/* ---- what positions need ---------------------------------------------------------- */
 
 stc_status loops_check_space(const plan *pl, uint64_t set, const pset *space, uint64_t uses)
 {
