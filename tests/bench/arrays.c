@@ -336,8 +336,8 @@ int bench_arrays(const char *filter, bool csv)
     array_data s = {.stored = 0};
     stc_tensor *trees[TREES] = {NULL};
     stc_machine *m = NULL;
-    double logs = 0;
-    int n = 0, wrong = 0;
+    mean all = {0};
+    int wrong = 0;
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
         if (filter && !strstr(rows[k].name, filter) && strcmp(filter, "arrays")) continue;
         if (!m) {
@@ -346,12 +346,9 @@ int bench_arrays(const char *filter, bool csv)
         }
         const double ratio = run_row(&rows[k], &s, m, trees, csv);
         wrong |= ratio <= 0;
-        logs += ratio > 0 ? log(ratio) : 0;
-        n += ratio > 0;
+        mean_add(&all, rows[k].name, ratio);
     }
-    if (n)
-        printf(csv ? "geomean arrays,,,,%.3f,\n" : "geometric mean, arrays %28.2f\n",
-               exp(logs / n));
+    mean_print(&all, "geometric mean, arrays", csv);
     if (m) discard(&s);
     for (int k = 0; k < TREES; k++)
         stc_tensor_free(trees[k]);

@@ -5,11 +5,13 @@
  * FILTER (or the environment's ROWS) picks the rows whose "name input" contains it;
  * "latency" picks the latencies, "formats" the rows over formats, "arrays" those of other
  * functions, "expressions" those that no template has by name, "convolution" those of
- * affine subscripts, "compressed" those on rle and lz77, "peaks" what large runs hold at
+ * affine subscripts, "compressed" those on rle and lz77, "cliffs" neighbours of the ten
+ * kernels, "peaks" what large runs hold at
  * most, and "threads" what THREADS=2 gain, beside what they gain of memory. It prints and
  * never judges, except that results which differ make the exit status 1.
  */
 #include "bench.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -38,6 +40,34 @@ double median(double *t, int n)
 {
     qsort(t, (size_t)n, sizeof *t, compare);
     return n % 2 ? t[n / 2] : (t[n / 2 - 1] + t[n / 2]) / 2;
+}
+
+int runs_asked(int usual)
+{
+    const char *text = getenv("RUNS");
+    const int n = text ? atoi(text) : 0;
+    return n > 0 && n <= RUNS_MAX ? n : usual;
+}
+
+void mean_add(mean *m, const char *name, double ratio)
+{
+    if (ratio <= 0) return;
+    m->logs += log(ratio);
+    m->n++;
+    if (ratio <= m->worst) return;
+    m->worst = ratio;
+    snprintf(m->name, sizeof m->name, "%s", name);
+}
+
+void mean_print(const mean *m, const char *what, bool csv)
+{
+    if (m->n == 0) return;
+    const double g = exp(m->logs / m->n);
+    if (csv)
+        printf("geomean %s,,,,%.3f,,\n", what, g);
+    else
+        printf("%-36s over %2d rows: %5.2f, worst %.2f %s\n", what, m->n, g, m->worst,
+               m->name);
 }
 
 void tiers_of(stc_machine *m, const stc_program *p, char out[TIERS_ROOM])
@@ -74,6 +104,7 @@ int main(int argc, char **argv)
     status |= bench_expressions(filter, csv);
     status |= bench_convolution(filter, csv);
     status |= bench_compressed(filter, csv);
+    status |= bench_cliffs(filter, csv);
     status |= bench_workspaces(filter, csv);
     status |= bench_threads(filter, csv);
     return bench_latency(filter, csv, tool) | status;

@@ -69,6 +69,20 @@ double now_ns(void);
 /* The thread's own time: other load on the machine changes caches and nothing else. */
 double own_ns(void);
 double median(double *t, int n); /* sorts t */
+/* How often each side runs, from the environment (RUNS), else `usual`. */
+enum { RUNS_MAX = 1000 };
+int runs_asked(int usual);
+
+/* A geometric mean under way, and the worst of its rows. Ratios of 0 don't count: these
+ * rows failed. */
+typedef struct mean {
+    double logs, worst;
+    char name[32]; /* of the worst */
+    int n;
+} mean;
+void mean_add(mean *m, const char *name, double ratio);
+/* One line; none if there were no rows. */
+void mean_print(const mean *m, const char *what, bool csv);
 
 /* The tier that each of the program's loops runs on, as `explain` says: 1/4/4. */
 enum { TIERS_ROOM = 24 };
@@ -95,6 +109,9 @@ int bench_expressions(const char *filter, bool csv);
 int bench_convolution(const char *filter, bool csv);
 /* compressed.c: the same, for operands in rle and lz77 against dense ones. */
 int bench_compressed(const char *filter, bool csv);
+/* cliffs.c: the same, for what is next to the ten kernels: other types, one function more;
+ * "cliffs NAME" for some. */
+int bench_cliffs(const char *filter, bool csv);
 /* threads.c: rows of rows.c by one thread and by several, "threads NAME" for some; only if
  * the filter names them. */
 int bench_threads(const char *filter, bool csv);

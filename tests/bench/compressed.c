@@ -214,6 +214,7 @@ static double run_row(const row *r, bool csv, bool *wrong)
 int bench_compressed(const char *filter, bool csv)
 {
     bool wrong = false, head = false;
+    mean all = {0};
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
         char label[64];
         snprintf(label, sizeof label, "%s %s", rows[k].name, rows[k].input);
@@ -222,7 +223,8 @@ int bench_compressed(const char *filter, bool csv)
             printf("\n%-14s %-10s %9s %9s %8s %8s %8s %8s\n", "compressed", "input",
                    "stcvm ms", "dense ms", "ratio", "bytes", "around", "larger");
         head = true;
-        run_row(&rows[k], csv, &wrong);
+        mean_add(&all, label, run_row(&rows[k], csv, &wrong));
     }
+    mean_print(&all, "geometric mean, compressed", csv);
     return wrong;
 }

@@ -362,6 +362,7 @@ int bench_convolution(const char *filter, bool csv)
                         fig16[] = {90, 92, 94, 96, 98, 99, 99.5, 99.9, -1},
                         one[] = {95, -1};
     bool wrong = false;
+    mean all = {0};
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
         const row *r = &rows[k];
         if (filter && !strstr(r->name, filter) && strcmp(filter, "convolution")) continue;
@@ -370,10 +371,12 @@ int bench_convolution(const char *filter, bool csv)
         for (; *z >= 0; z++) {
             const double ratio = run_row(r, *z, csv);
             wrong |= ratio <= 0;
+            mean_add(&all, r->name, ratio);
             if (ratio > 0 && ratio < 1 && *z < wins) wins = *z;
         }
         if (r->zeros == FIG17 && !csv)
             printf("%-14s ahead of the dense loops from %g%% zeros on\n", r->name, wins);
     }
+    mean_print(&all, "geometric mean, convolution", csv);
     return wrong;
 }

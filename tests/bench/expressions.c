@@ -249,8 +249,8 @@ int bench_expressions(const char *filter, bool csv)
 {
     expr_data s = {.n = 0};
     stc_machine *m = NULL;
-    double logs = 0;
-    int n = 0, wrong = 0;
+    mean all = {0};
+    int wrong = 0;
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
         if (filter && !strstr(rows[k].name, filter) && strcmp(filter, "expressions"))
             continue;
@@ -258,13 +258,9 @@ int bench_expressions(const char *filter, bool csv)
         if (!m && stc_open(NULL, &m)) return 1;
         const double ratio = run_row(&rows[k], &s, m, csv);
         wrong |= ratio <= 0;
-        logs += ratio > 0 ? log(ratio) : 0;
-        n += ratio > 0;
+        mean_add(&all, rows[k].name, ratio);
     }
-    if (n)
-        printf(csv ? "geomean expressions,,,,%.3f,\n"
-                   : "geometric mean, expressions %23.2f\n",
-               exp(logs / n));
+    mean_print(&all, "geometric mean, expressions", csv);
     if (m) discard(&s);
     stc_close(m);
     return wrong;

@@ -268,21 +268,15 @@ static void peaks(void)
 
 int bench_formats(const char *filter, bool csv)
 {
-    double logs = 0;
-    int n = 0;
+    mean all = {0};
     bool wrong = false;
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
         char label[64];
         snprintf(label, sizeof label, "%s %s", rows[k].name, rows[k].input);
         if (filter && !strstr(label, filter) && strcmp(filter, "formats")) continue;
-        const double ratio = run_row(&rows[k], csv, &wrong);
-        if (ratio <= 0) continue;
-        logs += log(ratio);
-        n++;
+        mean_add(&all, label, run_row(&rows[k], csv, &wrong));
     }
-    if (n)
-        printf(csv ? "geomean formats,,,,%.3f,\n" : "geometric mean, formats %27.2f\n",
-               exp(logs / n));
+    mean_print(&all, "geometric mean, formats", csv);
     if (!csv && filter && !strcmp(filter, "peaks")) peaks();
     return wrong;
 }

@@ -243,14 +243,6 @@ static const row rows[] = {
 
 /* ---- one row ------------------------------------------------------------------ */
 
-/* How often each side runs, from the environment. */
-int runs_asked(int usual)
-{
-    const char *text = getenv("RUNS");
-    const int n = text ? atoi(text) : 0;
-    return n > 0 && n <= RUNS_MAX ? n : usual;
-}
-
 /* Both sides in turn, medians. False: stcvm failed, and its error has been printed. */
 static bool measure(side *d, const row *r, state *s, double *ours, double *theirs)
 {
@@ -312,29 +304,6 @@ static double run_row(const row *r, const char *input, state *s, bool csv, bool 
 
 /* ---- all of them ----------------------------------------------------------------- */
 
-/* A geometric mean under way. */
-typedef struct mean {
-    double logs, worst;
-    int n;
-} mean;
-
-static void mean_add(mean *m, double ratio)
-{
-    m->logs += log(ratio);
-    m->n++;
-    if (ratio > m->worst) m->worst = ratio;
-}
-
-static void print_mean(const mean *m, const char *what, bool csv)
-{
-    if (m->n == 0) return;
-    const double g = exp(m->logs / m->n);
-    if (csv)
-        printf("geomean %s,,,,%.3f,,\n", what, g);
-    else
-        printf("%-36s over %2d rows: %5.2f, worst %.2f\n", what, m->n, g, m->worst);
-}
-
 bool next_input(const char **list, char *word, size_t size)
 {
     size_t n = strcspn(*list, " ");
@@ -367,15 +336,14 @@ int bench_rows(const char *filter, bool csv)
             snprintf(label, sizeof label, "%s %s", rows[i].name, input);
             if (filter && !strstr(label, filter)) continue;
             double ratio = run_row(&rows[i], input, &s, csv, &wrong);
-            if (ratio <= 0) continue;
-            mean_add(&all, ratio);
-            mean_add(&own, ratio);
-            if (rows[i].famous) mean_add(&famous, ratio);
+            mean_add(&all, label, ratio);
+            mean_add(&own, input, ratio);
+            if (rows[i].famous) mean_add(&famous, label, ratio);
         }
-        if (own.n > 1 && !filter) print_mean(&own, rows[i].name, csv);
+        if (own.n > 1 && !filter) mean_print(&own, rows[i].name, csv);
     }
-    print_mean(&all, "geometric mean", csv);
-    if (famous.n < all.n) print_mean(&famous, "geometric mean, the ten kernels", csv);
+    mean_print(&all, "geometric mean", csv);
+    if (famous.n < all.n) mean_print(&famous, "geometric mean, the ten kernels", csv);
     if (all.n) print_stream(csv);
     free_inputs(&s.in);
     return wrong;

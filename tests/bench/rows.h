@@ -66,9 +66,6 @@ typedef struct side {
 const row *row_named(const char *name);
 /* The next word of a row's list of inputs; false: there is none. */
 bool next_input(const char **list, char *word, size_t size);
-/* How often each side runs, from the environment (RUNS), else `usual`. */
-enum { RUNS_MAX = 1000 };
-int runs_asked(int usual);
 
 /* sides.c */
 void pick_inputs(state *s, const char *name);
