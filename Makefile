@@ -181,6 +181,10 @@ coverage: $(filter check,$(MAKECMDGOALS)) # with -j, too, it counts what check r
 	  gcov -b -t -o $(B)/$$d $$d/*.c 2>/dev/null; \
 	done | awk -v allowed=tests/unreached.txt -f tests/reached.awk
 
+## layers: fails if a folder uses one that it may not; part of check
+layers:
+	@BUILD=$(B) sh tests/check_layers.sh
+
 ## bench: prints ratios to hand-written C loops; ROWS=pattern picks rows
 bench: $(BENCHES)
 	@set -e; for t in $(BENCHES); do ./$$t $(ROWS); done
@@ -233,8 +237,8 @@ clean:
 help:
 	@sed -n 's/^## //p' Makefile
 
-.PHONY: all demo deps check fuzz coverage bench samples format install uninstall dist exports \
-  clean help
+.PHONY: all demo deps check fuzz coverage layers bench samples format install uninstall dist \
+  exports clean help
 
 -include $(patsubst %.o,%.d,$(LIB_O) $(CLI_O) $(TEST_O) $(BENCH_O)) \
   $(addsuffix .d,$(TESTS) $(BENCHES) $(SAMPLES))
