@@ -3,6 +3,7 @@
  * What is read is untrusted: it is verified before it is linked.
  */
 #include "api.h"
+#include "io/output.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -84,31 +85,6 @@ stc_status stc_program_assemble(stc_machine *m, const char *text, const char *fi
 
 /* ---- files --------------------------------------------------------------------- */
 
-/* Writes to a file beside the target that then takes its name. */
-static stc_status write_file(ctx *cx, const char *path, const void *bytes, size_t size)
-{
-    const size_t room = strlen(path) + 8;
-    char *temp = mem_alloc(cx, room);
-    if (!temp) return cx->diag.status;
-    snprintf(temp, room, "%s.part", path);
-    const char *verb = "opened";
-    FILE *f = fopen(temp, "wb");
-    bool ok = f != NULL;
-    if (ok) {
-        verb = "written";
-        ok = fwrite(bytes, 1, size, f) == size;
-        ok = fflush(f) == 0 && ok;
-        ok = fclose(f) == 0 && ok;
-        ok = ok && rename(temp, path) == 0;
-    }
-    const int why = errno;
-    if (!ok && f) remove(temp);
-    mem_free(cx, temp, room);
-    if (ok) return STC_OK;
-    return fail_file(cx, STC_ERR_IO, path, 0, "the file can't be %s: %s", verb,
-                     strerror(why));
-}
-
 stc_status stc_program_save(const stc_program *w, const char *path)
 {
     if (!w) return STC_ERR_ARGUMENT;
@@ -120,7 +96,11 @@ stc_status stc_program_save(const stc_program *w, const char *path)
     size_t size;
     stc_status st = program_encode(w->p, &bytes, &size);
     if (st) return st;
-    st = write_file(cx, path, bytes, size);
+    output o;
+    if (!(st = output_open(&o, cx, path))) {
+        output_bytes(&o, bytes, size);
+        st = output_close(&o, STC_OK);
+    }
     mem_free(cx, bytes, size);
     ((stc_program *)w)->times.save = now_us() - start;
     return st;

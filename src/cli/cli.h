@@ -21,7 +21,7 @@ typedef struct options {
     int repeat;          /* >= 1                                              */
     uint64_t max_memory; /* bytes; 0: no cap                                  */
     uint64_t max_steps;  /* 0: no limit                                       */
-    bool time, profile, no_super, quiet;
+    bool time, profile, no_super, quiet, no_files;
 } options;
 
 /* A command line taken apart. Strings are argv's own. */
@@ -63,8 +63,9 @@ typedef struct cli {
 
 /* Opens the machine as the options want it, and routes Ctrl-C to it. */
 int cli_open(cli *c, const options *opt, const char *subject);
-/* Closes it; STATUS_FAULT if standard output couldn't be written. */
 int cli_close(cli *c, int status);
+/* What was printed, to standard output; STATUS_FAULT if it couldn't be written. */
+int output_flush(int status);
 
 /* The machine's last failure with its line and a caret; `first` is the number
  * of the line of `stdin` at which the failing text began, 0 where that isn't
@@ -101,7 +102,8 @@ int progress_show(void *context, const char *what, uint64_t done, uint64_t total
 void progress_end(progress *p); /* wipes the line, if there is one           */
 
 /* Ctrl-C stops the machine's work between these two; twice ends the tool,
- * unless `keep`. Without a machine, Ctrl-C only ends a waiting read. */
+ * unless `keep`. Without a machine, Ctrl-C only ends a waiting read. SIGTERM and
+ * SIGHUP stop the work, and the second of these two then ends the tool. */
 void signals_open(stc_machine *m, bool keep);
 void signals_close(void);
 /* Whether Ctrl-C was pressed since the last call. */

@@ -33,6 +33,7 @@ static const char options_text[] =
     "  --max-memory 2G   stop when more memory than this would be held\n"
     "  --max-steps N     stop a run after N loop iterations\n"
     "  --no-super        run base operations only\n"
+    "  --no-files        texts may name no files; operands and -o still may\n"
     "  --quiet           no progress, no greeting\n"
     "  --stage=NAME      explain: ast, bound, plan, lattice or code; else plan and code\n"
     "  -o …              eval, run: a result to print or write; build, asm, spy: the file\n"
@@ -145,7 +146,7 @@ int main(int argc, char **argv)
     args a;
     int status = args_parse(argc, argv, &a);
     if (status != STATUS_OK) return status;
-    status = dispatch(&a);
+    status = output_flush(dispatch(&a));
     args_free(&a);
     return status;
 }

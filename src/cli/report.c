@@ -43,6 +43,7 @@ int cli_open(cli *c, const options *opt, const char *subject)
         .profile = opt->profile,
         .progress = progress_show,
         .progress_context = &c->progress,
+        .no_files = opt->no_files,
     };
     const stc_status status = stc_open(&config, &c->machine);
     if (status == STC_ERR_MEMORY)
@@ -61,12 +62,16 @@ int cli_close(cli *c, int status)
     signals_close();
     stc_close(c->machine);
     c->machine = NULL;
-    errno = 0;
-    if ((fflush(stdout) || ferror(stdout)) && status == STATUS_OK) {
-        const char *why = errno ? strerror(errno) : "write error";
-        return report_fault("standard output", "can't be written: %s", why);
-    }
     return status;
+}
+
+int output_flush(int status)
+{
+    errno = 0;
+    if (!fflush(stdout) && !ferror(stdout)) return status;
+    if (status != STATUS_OK) return status;
+    return report_fault("standard output", "can't be written: %s",
+                        errno ? strerror(errno) : "write error");
 }
 
 int report_fault(const char *file, const char *format, ...)

@@ -1,8 +1,10 @@
-/* signals.c: Ctrl-C stops the machine's work, not the tool.
+/* signals.c: Ctrl-C stops the machine's work, not the tool; SIGTERM and SIGHUP
+ * stop both, in this order.
  *
- * The first SIGINT calls stc_interrupt, so that what is being written is taken
- * back and the tensors stay; another one while the work still hasn't ended
- * takes the default action, unless a session would be lost by it. A handler
+ * The first signal calls stc_interrupt, so that what is being written is taken
+ * back and the tensors stay. SIGTERM and SIGHUP end the tool when the work has
+ * ended. Another signal while the work still hasn't ended takes the default
+ * action, except for Ctrl-C where a session would be lost by it. A handler
  * has no argument, hence the file's variables: the only ones of the tool.
  */
 #include "cli.h"
@@ -11,36 +13,61 @@
 #include <stdatomic.h>
 
 static _Atomic(stc_machine *) running;
-static volatile sig_atomic_t pressed, session;
+static volatile sig_atomic_t pressed, session, ending;
 
-static void on_interrupt(int number)
+static void on_signal(int number)
 {
     stc_machine *m = atomic_load(&running);
-    if (pressed && !session) {
+    const bool again = number == SIGINT ? pressed && !session : ending;
+    if (again) {
         signal(number, SIG_DFL);
         raise(number);
         return;
     }
-    pressed = 1;
+    if (number == SIGINT)
+        pressed = 1;
+    else
+        ending = number;
     if (m) stc_interrupt(m);
 }
 
-/* At the prompt (no machine) a read must end with EINTR; during work the
- * library's reads and writes must not. */
+static void handle(int number, void (*handler)(int), int flags)
+{
+    struct sigaction action = {.sa_handler = handler, .sa_flags = flags}, old;
+    sigemptyset(&action.sa_mask);
+    /* What `nohup` ignores stays ignored. */
+    if (number != SIGINT && !sigaction(number, NULL, &old) && old.sa_handler == SIG_IGN)
+        return;
+    sigaction(number, &action, NULL);
+}
+
+static void end_if_asked(void)
+{
+    if (!ending) return;
+    signal(ending, SIG_DFL);
+    raise(ending);
+}
+
+/* At the prompt (no machine) a read must end with EINTR; during work Ctrl-C leaves
+ * the library's reads and writes alone. */
 void signals_open(stc_machine *m, bool keep)
 {
-    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = m ? SA_RESTART : 0};
-    sigemptyset(&action.sa_mask);
     pressed = 0;
     session = keep;
     atomic_store(&running, m);
-    sigaction(SIGINT, &action, NULL);
+    handle(SIGINT, on_signal, m ? SA_RESTART : 0);
+    handle(SIGTERM, m ? on_signal : SIG_DFL, 0);
+    handle(SIGHUP, m ? on_signal : SIG_DFL, 0);
+    if (!m) end_if_asked();
 }
 
 void signals_close(void)
 {
     atomic_store(&running, NULL);
     signal(SIGINT, SIG_DFL);
+    handle(SIGTERM, SIG_DFL, 0);
+    handle(SIGHUP, SIG_DFL, 0);
+    end_if_asked();
 }
 
 bool signals_taken(void)

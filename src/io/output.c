@@ -1,15 +1,25 @@
-/* output.c: writes a file so that it is complete or isn't there. */
+/* output.c: writes a file so that it is complete or isn't there.
+ *
+ * What is written goes to a new file in the target's folder, which takes the
+ * target's name when it is complete and on the disk. Symbolic links are followed
+ * first, also those that lead nowhere yet. Devices, pipes, and what is this process'
+ * standard output, are written directly: they can't be replaced.
+ */
 #include "output.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define BUFFER ((int64_t)1 << 18)
 #define STEP ((int64_t)16 << 20) /* bytes between two calls of progress */
+
+enum { LINKS = 40, NAMES = 100, WAIT = 20 /* milliseconds */ };
 
 #ifndef PATH_MAX
 #define PATH_MAX 4096
@@ -21,15 +31,11 @@ static stc_status fail_errno(output *o, const char *what)
                fail_file(o->cx, STC_ERR_IO, o->path, 0, "%s: %s", what, strerror(errno));
 }
 
-static char *copy_text(output *o, const char *text, size_t *size)
+static bool is_interrupted(output *o)
 {
-    *size = strlen(text) + 1;
-    char *const copy = mem_alloc(o->cx, *size);
-    if (copy)
-        memcpy(copy, text, *size);
-    else
-        o->status = o->cx->diag.status;
-    return copy;
+    if (!atomic_load_explicit(&o->cx->interrupt, memory_order_relaxed)) return false;
+    o->status = fail_file(o->cx, STC_ERR_INTERRUPT, o->path, 0, "writing was interrupted");
+    return true;
 }
 
 static void release(output *o)
@@ -41,57 +47,159 @@ static void release(output *o)
     o->buf = o->target = o->temporary = NULL;
 }
 
-/* A file that is there already is replaced where it really is, and only if it
- * is an ordinary one. */
-static stc_status find_target(output *o)
+/* ---- where the file really is --------------------------------------------- */
+
+/* The length of the folder's part of a path, with its slash. */
+static size_t folder_length(const char *path)
 {
-    char real[PATH_MAX];
-    struct stat st;
-    const char *target = o->path;
-    if (stat(o->path, &st) == 0) {
-        if (!S_ISREG(st.st_mode))
-            return o->status = fail_file(o->cx, STC_ERR_IO, o->path, 0,
-                                         "can't be written: it isn't an ordinary file");
-        if (realpath(o->path, real)) target = real;
+    const char *const slash = strrchr(path, '/');
+    return slash ? (size_t)(slash - path) + 1 : 0;
+}
+
+/* Follows links that lead to a file that isn't there. */
+static bool follow_links(char path[PATH_MAX])
+{
+    char link[PATH_MAX];
+    for (int k = 0; k < LINKS; k++) {
+        const ssize_t n = readlink(path, link, sizeof link);
+        if (n < 0) return errno == EINVAL || errno == ENOENT;
+        const size_t folder = n && link[0] == '/' ? 0 : folder_length(path);
+        if (folder + (size_t)n >= PATH_MAX) break;
+        memcpy(path + folder, link, (size_t)n);
+        path[folder + (size_t)n] = 0;
     }
-    o->target = copy_text(o, target, &o->target_size);
+    errno = ELOOP;
+    return false;
+}
+
+static stc_status find_target(output *o, const struct stat *st)
+{
+    char path[PATH_MAX];
+    if (st) {
+        if (!realpath(o->path, path)) return fail_errno(o, "can't be written");
+        if (access(path, W_OK)) return fail_errno(o, "can't be written");
+    } else {
+        if (strlen(o->path) >= sizeof path) {
+            errno = ENAMETOOLONG;
+            return fail_errno(o, "can't be created");
+        }
+        strcpy(path, o->path);
+        if (!follow_links(path)) return fail_errno(o, "can't be created");
+    }
+    o->target_size = strlen(path) + 1;
+    if (!(o->target = mem_alloc(o->cx, o->target_size)))
+        return o->status = o->cx->diag.status;
+    memcpy(o->target, path, o->target_size);
+    return STC_OK;
+}
+
+/* ---- opening ---------------------------------------------------------------- */
+
+/* A new file in the target's folder, under a name that nobody can foresee. */
+static stc_status open_temporary(output *o, const struct stat *st)
+{
+    enum { DIGITS = 16 };
+    const size_t folder = folder_length(o->target);
+    const size_t size = folder + sizeof ".stcvm-" + DIGITS + sizeof ".tmp";
+    if (!(o->temporary = mem_alloc(o->cx, size))) return o->status = o->cx->diag.status;
+    o->temporary_size = size;
+    for (int n = 0; n < NAMES; n++) {
+        uint64_t random;
+        if (getrandom(&random, sizeof random, 0) != sizeof random) break;
+        snprintf(o->temporary, size, "%.*s.stcvm-%0*llx.tmp", (int)folder, o->target,
+                 DIGITS, (unsigned long long)random);
+        o->fd =
+            open(o->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, st ? 0600 : 0666);
+        if (o->fd >= 0) break;
+        if (errno != EEXIST) break;
+    }
+    if (o->fd < 0) return fail_errno(o, "can't be created");
+    /* The owner first: a change of owner takes set-user-id bits away. Who may not
+     * give files away keeps theirs. */
+    if (st && fchown(o->fd, st->st_uid, st->st_gid)) errno = 0;
+    if (!st || fchmod(o->fd, st->st_mode & 0777) == 0) return STC_OK;
+    fail_errno(o, "can't have the mode of the file that it replaces");
+    close(o->fd);
+    unlink(o->temporary);
     return o->status;
 }
 
-/* Opens target.PID.N.tmp for the first N that is free. */
-static stc_status open_temporary(output *o)
+/* A pipe opens when someone reads from it. */
+static stc_status open_directly(output *o, const struct stat *st)
 {
-    const size_t size = strlen(o->target) + 40;
-    if (!(o->temporary = mem_alloc(o->cx, size))) return o->status = o->cx->diag.status;
-    o->temporary_size = size;
-    for (int n = 0; n < 1000; n++) {
-        snprintf(o->temporary, size, "%s.%ld.%d.tmp", o->target, (long)getpid(), n);
-        o->fd = open(o->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    o->direct = true;
+    for (;;) {
+        o->fd = open(o->path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
         if (o->fd >= 0) return STC_OK;
-        if (errno != EEXIST) break;
+        if (!(errno == ENXIO && S_ISFIFO(st->st_mode)) && errno != EINTR) break;
+        if (is_interrupted(o)) return o->status;
+        poll(NULL, 0, WAIT);
     }
-    return fail_errno(o, "can't be created");
+    return fail_errno(o, "can't be opened");
+}
+
+/* Whether a file is what standard output goes to: `-o y=/dev/stdout > file`. */
+static bool is_standard_output(const struct stat *st)
+{
+    struct stat standard;
+    return fstat(STDOUT_FILENO, &standard) == 0 && standard.st_dev == st->st_dev &&
+           standard.st_ino == st->st_ino;
+}
+
+static stc_status open_standard_output(output *o)
+{
+    o->direct = true;
+    o->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+    return o->fd >= 0 ? STC_OK : fail_errno(o, "can't be opened");
+}
+
+static stc_status open_file(output *o)
+{
+    struct stat there;
+    const struct stat *const st = stat(o->path, &there) == 0 ? &there : NULL;
+    if (st && S_ISDIR(st->st_mode)) {
+        errno = EISDIR;
+        return fail_errno(o, "can't be written");
+    }
+    if (st && !S_ISREG(st->st_mode)) return open_directly(o, st);
+    if (st && is_standard_output(st)) return open_standard_output(o);
+    if (find_target(o, st)) return o->status;
+    return open_temporary(o, st);
 }
 
 stc_status output_open(output *o, ctx *cx, const char *path)
 {
     *o = (output){.cx = cx, .path = path, .fd = -1};
-    if (find_target(o) == STC_OK) {
-        if (!(o->buf = mem_alloc(cx, (size_t)BUFFER)))
-            o->status = cx->diag.status;
-        else
-            open_temporary(o);
-    }
+    if (!(o->buf = mem_alloc(cx, (size_t)BUFFER)))
+        o->status = cx->diag.status;
+    else
+        open_file(o);
     if (o->status) release(o);
     return o->status;
 }
 
+/* ---- writing ---------------------------------------------------------------- */
+
+static void tell_progress(output *o)
+{
+    ctx *const cx = o->cx;
+    if (o->done - o->told < STEP) return;
+    o->told = o->done;
+    if (cx->progress &&
+        cx->progress(cx->progress_context, "bytes written", (uint64_t)o->done, 0))
+        o->status = fail_file(cx, STC_ERR_INTERRUPT, o->path, 0, "writing was interrupted");
+}
+
 static void write_all(output *o, const char *data, int64_t size)
 {
-    while (size > 0 && !o->status) {
+    while (size > 0 && !o->status && !is_interrupted(o)) {
         const int64_t step = size < STEP ? size : STEP;
         const ssize_t put = write(o->fd, data, (size_t)step);
         if (put < 0 && errno == EINTR) continue;
+        if (put < 0 && errno == EAGAIN) {
+            poll(&(struct pollfd){.fd = o->fd, .events = POLLOUT}, 1, WAIT);
+            continue;
+        }
         if (put < 0) {
             fail_errno(o, "can't be written");
             return;
@@ -99,14 +207,7 @@ static void write_all(output *o, const char *data, int64_t size)
         data += put;
         size -= put;
         o->done += put;
-        if (o->done - o->told < STEP) continue;
-        o->told = o->done;
-        ctx *const cx = o->cx;
-        if (atomic_load_explicit(&cx->interrupt, memory_order_relaxed) ||
-            (cx->progress &&
-             cx->progress(cx->progress_context, "bytes written", (uint64_t)o->done, 0)))
-            o->status =
-                fail_file(cx, STC_ERR_INTERRUPT, o->path, 0, "writing was interrupted");
+        tell_progress(o);
     }
 }
 
@@ -124,14 +225,43 @@ static inline char *room(output *o, int64_t n)
     return o->buf + o->len;
 }
 
+/* ---- closing ---------------------------------------------------------------- */
+
+/* Some file systems can't sync, which is no failure of ours. */
+static bool sync_file(int fd)
+{
+    return fsync(fd) == 0 || errno == EINVAL || errno == EROFS || errno == ENOTSUP;
+}
+
+/* After a power cut the folder has the new name, too. */
+static bool sync_folder(const output *o)
+{
+    char folder[PATH_MAX] = ".";
+    const size_t n = folder_length(o->target);
+    if (n) snprintf(folder, sizeof folder, "%.*s", (int)n, o->target);
+    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return true; /* a folder that can be written, but not read */
+    const bool ok = sync_file(fd);
+    close(fd);
+    return ok;
+}
+
+static stc_status replace(output *o)
+{
+    if (is_interrupted(o)) return o->status;
+    if (rename(o->temporary, o->target) != 0) return fail_errno(o, "can't be replaced");
+    return sync_folder(o) ? STC_OK : fail_errno(o, "can't be written");
+}
+
 stc_status output_close(output *o, stc_status status)
 {
     if (!status) flush(o);
     if (!status) status = o->status;
+    if (!status && !o->direct && !sync_file(o->fd))
+        status = fail_errno(o, "can't be written");
     if (close(o->fd) != 0 && !status) status = fail_errno(o, "can't be written");
-    if (!status && rename(o->temporary, o->target) != 0)
-        status = fail_errno(o, "can't be replaced");
-    if (status) unlink(o->temporary);
+    if (!status && !o->direct) status = replace(o);
+    if (status && !o->direct) unlink(o->temporary);
     release(o);
     return status;
 }

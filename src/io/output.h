@@ -1,5 +1,5 @@
-/* output.h: the one writer of files: buffered, to a temporary beside the
- * target that takes its place when all is written.
+/* output.h: the one writer of files: buffered, to a new file in the target's
+ * folder that takes the target's place when all is written.
  *
  * A failure is kept in `status`, and what is written after it is ignored;
  * output_close tells it. Loops look at `status` to stop early.
@@ -15,6 +15,7 @@ typedef struct output {
     const char *path; /* as the caller gave it                       */
     char *target;     /* where it really is: links are followed      */
     char *temporary;
+    bool direct; /* a device or a pipe: neither target nor temporary */
     size_t target_size, temporary_size;
     char *buf;
     int64_t len, done, told; /* bytes in buf, written, told to progress */
