@@ -41,7 +41,7 @@ typedef struct ctx {
     atomic_bool interrupt;
     uint64_t max_steps;
     int threads;
-    bool no_super, profile;
+    bool no_super, profile, no_files;
     stc_progress_fn progress;
     void *progress_context;
     uint64_t worked, told; /* steps of all runs; when progress was last told  */

@@ -130,6 +130,10 @@ typedef struct stc_config {
     bool profile;        /* count executions and time per instruction        */
     stc_progress_fn progress;
     void *progress_context;
+    /* No text of a session may touch files: `include`, `save` and `tensor A = "path"`
+     * are errors. What the host itself names is read and written as ever:
+     * stc_tensor_read, stc_tensor_write, STC_SOURCE_FILE, stc_program_save … */
+    bool no_files;
 } stc_config;
 
 /* Opens a machine; config may be NULL for the defaults. */

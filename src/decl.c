@@ -234,7 +234,12 @@ static stc_status data_array(const source *src, const ast *n, scope_tensor *d, t
 
 /* ---- files, random, one number ------------------------------------------------------ */
 
-/* As named if it is there, else beside the script. */
+stc_status files_allowed(const source *src, const ast *n)
+{
+    if (!src->cx->no_files) return STC_OK;
+    return BAD(src, n, "this session may not read or write files");
+}
+
 stc_status find_path(ctx *cx, const char *path, const char *dir, char *out, size_t size)
 {
     int n = snprintf(out, size, "%s", path);
@@ -251,7 +256,8 @@ static stc_status data_file(const source *src, const ast *n, const char *dir,
                             scope_tensor *d, tensor **out)
 {
     char path[4096];
-    stc_status st = find_path(src->cx, n->child[DECL_DATA]->name, dir, path, sizeof path);
+    stc_status st = files_allowed(src, n->child[DECL_DATA]);
+    if (!st) st = find_path(src->cx, n->child[DECL_DATA]->name, dir, path, sizeof path);
     if (st) return st;
     const origin as = {.has_fill = d->has_fill, .fill = d->fill, .fill_type = d->type};
     tensor *t = NULL;

@@ -15,6 +15,8 @@ stc_status decl_read(const scope *sc, const source *src, const ast *n, scope_ten
  * aren't found as named; may be NULL. */
 stc_status decl_data(const source *src, const ast *n, const char *dir, scope_tensor *d,
                      tensor **out);
+/* An error at the node if the text may touch no files. */
+stc_status files_allowed(const source *src, const ast *n);
 /* A path as named if it is there, else beside the script. */
 stc_status find_path(ctx *cx, const char *path, const char *dir, char *out, size_t size);
 

@@ -106,7 +106,8 @@ static stc_status exec_print(stc_session *s, const script *in, const ast *n)
 static stc_status exec_save(stc_session *s, const script *in, const ast *n)
 {
     tensor *t;
-    stc_status st = named_tensor(s, in, n, &t);
+    stc_status st = files_allowed(&in->src, n);
+    if (!st) st = named_tensor(s, in, n, &t);
     if (st) return st;
     const double start = now_us();
     st = io_save(t, n->child[0]->name);
@@ -163,7 +164,8 @@ static stc_status exec_include(stc_session *s, script *in, const ast *n)
         return fail_at(in, STC_ERR_PROGRAM, n,
                        "files include each other more than 32 deep");
     char path[4096];
-    stc_status st = find_path(cx, n->child[0]->name, in->dir, path, sizeof path);
+    stc_status st = files_allowed(&in->src, n);
+    if (!st) st = find_path(cx, n->child[0]->name, in->dir, path, sizeof path);
     char *text = NULL;
     int64_t cap = 0;
     if (!st) st = read_script(cx, path, &text, &cap);

@@ -251,7 +251,8 @@ int cmd_repl(cli *c, const args *a)
     r.edit = lineedit_new(&r.past, repl_complete, &r);
     const bool person = lineedit_prompts(r.edit);
     if (person) {
-        history_open(&r.past, getenv("HOME") ? expand_home("~/.stcvm_history") : NULL);
+        const bool keeps = getenv("HOME") && !c->opt.no_files;
+        history_open(&r.past, keeps ? expand_home("~/.stcvm_history") : NULL);
         if (!c->opt.quiet)
             fputs("stcvm " STC_VERSION ". A line is a statement or a command; :help "
                   "explains both.\n",

@@ -185,6 +185,13 @@ static int run_spy(repl *r, char *rest)
     return STATUS_OK;
 }
 
+/* What is typed here may name files, unless the command line says otherwise. */
+static int files_allowed(repl *r, const char *command)
+{
+    if (!r->c->opt.no_files) return STATUS_OK;
+    return fault(r, "%s: this session may not read or write files", command);
+}
+
 static int run_load(repl *r, char *rest)
 {
     cli *c = r->c;
@@ -193,6 +200,7 @@ static int run_load(repl *r, char *rest)
     int type = -1;
     const char *name = take_word(&rest), *file = take_word(&rest);
     char *parts = take_rest(rest);
+    if (files_allowed(r, ":load") != STATUS_OK) return STATUS_FAULT;
     if (!file) return fault(r, "%s", ":load A FILE [FORMAT] reads a file into A");
     if (!name_valid(name, strlen(name)))
         return fault(r, "'%s' can't be a tensor's name", name);
@@ -219,6 +227,7 @@ static int run_save(repl *r, char *rest)
     const stc_tensor *t;
     const int found = find(r, take_word(&rest), &t);
     const char *file = found == STATUS_OK ? take_word(&rest) : NULL;
+    if (files_allowed(r, ":save") != STATUS_OK) return STATUS_FAULT;
     if (found != STATUS_OK) return found;
     if (!file) return fault(r, "%s", ":save A FILE writes A to a file");
     char *path = expand_home(file);

@@ -1,0 +1,185 @@
+#!/bin/sh
+# check_files.sh: how files are written, and when not at all: new files beside the
+# target, links, devices and pipes, modes, signals; sessions that may touch no files.
+# `make check` runs it with STCVM set to the tool.
+set -u
+tool=${STCVM:-./build/stcvm}
+case $tool in /*) ;; *) tool=$PWD/$tool ;; esac
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 1
+HOME=$dir
+export HOME
+umask 022
+cases=0
+failures=0
+
+holds() { # what command…: counts a case, which holds if the command succeeds
+    cases=$((cases + 1))
+    what=$1
+    shift
+    "$@" && return 0
+    failures=$((failures + 1))
+    echo "FAILED: $what"
+}
+
+fails() { # what status words command…: the tool's status, and what it says
+    what=$1 status=$2 words=$3
+    shift 3
+    "$tool" "$@" >out.txt 2>err.txt </dev/null
+    got=$?
+    holds "$what: exit status $got" [ "$got" = "$status" ]
+    holds "$what: $(cat err.txt)" grep -q -e "$words" err.txt
+}
+
+mode() { stat -c %a "$1"; }
+build() { "$tool" build 's = 1' -o "$1" 2>err.txt; }
+save() { "$tool" eval 'tensor y dense = [1, 2, 3]' -o "y=$1" 2>err.txt; }
+alone() { [ -z "$(find . -name '.stcvm-*' -o -name '*.part' -o -name '*.tmp')" ]; }
+
+build good.stb && save good.npy || exit 1
+# ---- bytecode and data alike: `build` and `save` write to FILE.stb and FILE.npy --------
+for kind in build:stb save:npy; do
+    write=${kind%:*} end=${kind#*:} good=good.${kind#*:}
+    holds "$end: a new file has the mode that umask leaves" [ "$(mode "$good")" = 644 ]
+
+    # a link where the old temporary stood names somebody's file
+    echo precious >precious
+    for old in part tmp; do ln -sf precious "x.$end.$old"; done
+    holds "$end: written" "$write" "x.$end"
+    holds "$end: what a link names beside it stays" grep -qx precious precious
+    rm -f "x.$end".*
+
+    echo older >"m.$end"
+    chmod 640 "m.$end"
+    holds "$end: replaced" "$write" "m.$end"
+    holds "$end: the mode is kept" [ "$(mode "m.$end")" = 640 ]
+    holds "$end: complete" cmp -s "$good" "m.$end"
+
+    mkdir -p far
+    echo older >"far/l.$end"
+    ln -sf "far/l.$end" "l.$end"
+    holds "$end: through a link" "$write" "l.$end"
+    holds "$end: a link stays one" [ -L "l.$end" ]
+    holds "$end: what it names is written" cmp -s "$good" "far/l.$end"
+
+    ln -sf "hop.$end" "d.$end"
+    ln -sf "far/new.$end" "hop.$end"
+    holds "$end: through links that lead nowhere yet" "$write" "d.$end"
+    holds "$end: they stay links" [ -L "d.$end" ] && [ -L "hop.$end" ]
+    holds "$end: what they name is there now" cmp -s "$good" "far/new.$end"
+    ln -sf "ring.$end" "ring.$end"
+    "$write" "ring.$end"
+    holds "$end: a ring of links is told" grep -q "ring.$end" err.txt
+
+    ln -sf /dev/null "null.$end"
+    holds "$end: to a device" "$write" "null.$end"
+    holds "$end: which stays one" [ -c /dev/null ]
+    ln -sf /dev/stdout "out.$end"
+    "$write" "out.$end" >got
+    holds "$end: to standard output, a file" cmp -s "$good" got
+    "$write" "out.$end" | cat >got
+    holds "$end: to standard output, a pipe" cmp -s "$good" got
+    mkfifo "pipe.$end"
+    cat "pipe.$end" >got &
+    holds "$end: to a pipe with a name" "$write" "pipe.$end"
+    wait
+    holds "$end: complete there" cmp -s "$good" got
+    holds "$end: which stays one" [ -p "pipe.$end" ]
+    if [ -w /dev/full ]; then
+        ln -sf /dev/full "full.$end"
+        "$write" "full.$end"
+        holds "$end: a full device" grep -q 'No space' err.txt
+    fi
+    mkdir -p "folder.$end"
+    "$write" "folder.$end"
+    holds "$end: a folder" grep -q 'Is a directory' err.txt
+    if [ "$(id -u)" != 0 ]; then
+        chmod 444 "m.$end"
+        "$write" "m.$end"
+        holds "$end: a file that mustn't be written" grep -q 'Permission denied' err.txt
+    fi
+    holds "$end: nothing is left behind" alone
+done
+holds 'build to /dev/stdout' sh -c "'$tool' build 's = 1' -o /dev/stdout | cmp -s - good.stb"
+
+# ---- signals -----------------------------------------------------------------------------
+# A pipe that nobody reads makes the tool wait in the middle of writing.
+ended() { # waits for a process, at most 10 s
+    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+        kill -0 "$1" 2>/dev/null || return 0
+        sleep 0.5
+    done
+    return 1
+}
+mkfifo idle.npy
+for signal in TERM HUP INT; do
+    # a shell's background jobs ignore SIGINT until they say otherwise
+    "$tool" eval 'tensor y dense = [1, 2, 3]' -o y=idle.npy 2>err.txt &
+    child=$!
+    sleep 0.3
+    kill -$signal $child
+    holds "$signal ends a wait for a pipe's reader" ended $child
+    wait $child
+    status=$?
+    case $signal in TERM) want=143 ;; HUP) want=129 ;; INT) want=1 ;; esac
+    holds "$signal: exit status $status" [ "$status" = $want ]
+done
+# Some 100 MB of text, stopped while its temporary is there.
+printf 'tensor A dense f64 [4000,3000] = 0.1\nsave A "slow.mtx"\n' >slow.stc
+for signal in TERM HUP INT; do
+    rm -f slow.mtx
+    "$tool" slow.stc 2>err.txt &
+    child=$!
+    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+        alone || break
+        kill -0 $child 2>/dev/null || break
+        sleep 0.1
+    done
+    kill -$signal $child 2>/dev/null
+    holds "$signal ends writing" ended $child
+    wait $child
+    holds "$signal: no temporary is left" alone
+    holds "$signal: no half of a file is there" [ ! -e slow.mtx ]
+done
+
+# ---- standard output ---------------------------------------------------------------------
+if [ -w /dev/full ]; then
+    for words in --help --version 'build --help' 'dump good.stb' 'verify good.stb' \
+        'info good.npy' 'spy good.npy' 'explain s=1' 'eval s=1'; do
+        # shellcheck disable=SC2086
+        "$tool" $words >/dev/full 2>err.txt
+        got=$?
+        holds "$words on a full disk: exit status $got" [ $got = 1 ]
+        holds "$words on a full disk: a message" grep -q "can't be written: No space" err.txt
+    done
+    echo ':help' | "$tool" >/dev/full 2>err.txt
+    holds ':help on a full disk' [ $? = 1 ]
+fi
+
+# ---- sessions that may touch no files -------------------------------------------------------
+printf 's = 1\ninclude "x.stc"\n' >include.stc
+printf 's = 1\ntensor A dense = "good.npy"\n' >read.stc
+printf 'tensor s dense = [1]\nsave s "saved.npy"\n' >save.stc
+printf 'repeat 2 { tensor s dense = [1]\n save s "saved.npy" }\n' >nested.stc
+echo 't = 2' >x.stc
+for script in include read save nested; do
+    holds "$script" "$tool" $script.stc
+    rm -f saved.npy
+    fails "$script with --no-files" 1 "$script.stc:2:[0-9]*: error: .*may not read or write" \
+        --no-files $script.stc
+    holds "$script: nothing was written" [ ! -e saved.npy ]
+done
+fails 'eval with --no-files' 1 'eval:1:[0-9]*: error: .*may not read or write' \
+    eval 'save s "saved.npy"' s=1 --no-files
+holds 'operands and -o are the user'\''s own' \
+    "$tool" eval --no-files 'y(i) = x(i)' x=good.npy -o y=again.npy
+holds 'and written' cmp -s good.npy again.npy
+printf ':load x good.npy\n' | "$tool" --no-files 2>err.txt
+holds ':load' grep -q 'stdin:1: error: :load.*may not read or write' err.txt
+printf 's = 1\n:save s saved.npy\n' | "$tool" --no-files 2>err.txt
+holds ':save' grep -q 'stdin:2: error: :save.*may not read or write' err.txt
+holds 'nothing was saved' [ ! -e saved.npy ]
+
+echo "check_files: $cases cases, $failures failed"
+[ "$failures" = 0 ]
