@@ -18,6 +18,7 @@ bool affine_equal(const affine *a, const affine *b)
 
 stc_status access_set_format(plan *pl, paccess *x, const format *f)
 {
+    const plevel *own = x->native && x->converted ? x->level : NULL; /* read by levels */
     x->level = arena_array(pl->a, f->levels + 1, sizeof *x->level);
     if (!x->level) return STC_ERR_MEMORY;
     x->levels = f->levels;
@@ -25,9 +26,13 @@ stc_status access_set_format(plan *pl, paccess *x, const format *f)
     for (int l = 0; l < f->levels; l++) {
         const level_spec *spec = &f->level[l];
         x->level[l] = (plevel){.kind = spec->kind, .props = format_props(f, l)};
-        if (spec->map.op == MAP_MODE) x->level[l].at = x->sub[spec->map.mode];
+        if (own)
+            x->level[l].at = own[l].at;
+        else if (spec->map.op == MAP_MODE)
+            x->level[l].at = x->sub[spec->map.mode];
+        if (own && spec->map.op == MAP_COUNT) x->level[l].props &= ~(uint32_t)PROP_FULL;
     }
-    if (!format_is_plain(f)) x->why = "its levels aren't modes";
+    if (!format_is_plain(f) && !own) x->why = "its levels aren't modes";
     return STC_OK;
 }
 

@@ -11,6 +11,7 @@
  * An access that can't be read this way is marked with the reason, converted
  * to a plain format in loop order, and the analysis starts again.
  */
+#include "../../formats/recipe.h"
 #include "schedule.h"
 #include <string.h>
 
@@ -98,10 +99,33 @@ const level_kind *converted_level(const format *f, int order, int l)
     return level_kind_at(full || rows ? LEVEL_dense : LEVEL_compressed);
 }
 
+/* An operand that is read by its own levels keeps them, in order and each coordinate
+ * once; what follows from a difference of modes stays as it is. */
+static void ordered_levels(format *f)
+{
+    bool changed = false;
+    for (int l = 0; l < f->levels; l++) {
+        const uint32_t props = format_props(f, l);
+        int diff, other;
+        changed |= !(props & PROP_ORDERED) || !(props & PROP_UNIQUE);
+        if (format_implied(f, l, &diff, &other)) continue;
+        if (!(props & PROP_ORDERED) || !(props & PROP_UNIQUE) ||
+            (changed && props & PROP_BRANCHLESS))
+            f->level[l].kind = level_kind_at(LEVEL_compressed);
+    }
+    for (int l = 0; l < f->levels; l++)
+        f->level[l].flags = 0;
+}
+
 static void converted_format(const state *st, const paccess *x, format *f)
 {
     const prog_tensor *t = &st->pl->p->tensor[x->source];
     int mode[STC_MAX_ORDER];
+    if (x->native) {
+        *f = t->fmt;
+        ordered_levels(f);
+        return;
+    }
     loop_order(st, x, t->order, mode);
     format_init(f, t->order);
     for (int l = 0; l < t->order; l++)

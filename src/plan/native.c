@@ -11,19 +11,51 @@
  *
  * Modes that share a level (`flat(i,j)`) lose their indices altogether: the
  * stream is one loop, if all operands are such streams, and the result too; or if the
- * result is one value, and all that reads streams in it reduces all of them.
+ * result is one value, and all that reads streams in it reduces all of them. A coordinate
+ * that modes share depends on their sizes, so the indices must run over these sizes:
+ * `B(i,j(0:3))` of a B with four columns has other coordinates than the loops.
  *
  * This serves where one map reaches: all operands that touch a derived index
  * have the same map, or can be located; and the result inserts, or has the
- * same map too. Otherwise the operand is converted, as ever.
+ * same map too. Otherwise the operand is converted, as ever. Where its levels are walked
+ * but have no order, it is converted to ordered levels of the same map (analyze.c).
  */
 #include "build.h"
 #include "../../formats/recipe.h"
 #include <string.h>
 
-enum { STREAM_SUMS = 8 }; /* reductions of streams in a statement, at most */
-
 /* ---- which access --------------------------------------------------------------- */
+
+/* Whether the index runs over just the coordinates of a tensor's mode. */
+static bool runs_over(const plan *pl, int index, int slot, int mode)
+{
+    const program *p = pl->p;
+    const prog_tensor *t = &p->tensor[slot];
+    const extent dim = {.op = EXT_DIM, .a = (uint16_t)slot, .b = (uint16_t)mode};
+    const bool given = t->role == ROLE_INPUT || t->role == ROLE_INOUT;
+    const int size = given ? program_extent(pl->p, dim) : t->shape[mode];
+    const int hi = pl->s->index[index].hi;
+    if (hi == size) return true;
+    for (int k = 0; k < p->ncheck; k++) {
+        const ext_check *c = &p->check[k];
+        if (c->rel != REL_EQ) continue;
+        if ((c->a == hi && c->b == size) || (c->a == size && c->b == hi)) return true;
+    }
+    return false;
+}
+
+/* Whether a coordinate that modes share means the same to the loops as to the tensor: it
+ * is counted by the sizes of all these modes but the first. */
+static bool strides_agree(const plan *pl, int slot, const affine *sub)
+{
+    const format *f = &pl->p->tensor[slot].fmt;
+    for (int l = 0; l < f->levels; l++) {
+        const level_map *m = &f->level[l].map;
+        for (int t = m->mode + 1; m->op == MAP_FLAT && t < m->mode + m->modes; t++)
+            if (!runs_over(pl, sub[t].term[0].index, slot, t)) return false;
+    }
+    return true;
+}
 
 static bool bare_distinct(const plan *pl, const affine *sub, int n)
 {
@@ -53,13 +85,27 @@ static bool has_map(const format *f, map_op op)
     return false;
 }
 
+/* Whether loops over the levels of an access visit what its subscripts name. */
+static bool has_own_loops(const plan *pl, const paccess *x)
+{
+    return !x->pad && bare_distinct(pl, x->sub, pl->p->tensor[x->source].order) &&
+           strides_agree(pl, x->source, x->sub);
+}
+
+/* Whether an access can share loops over levels with one of format f at sub. */
+static bool shares_loops(const plan *pl, const paccess *x, const format *f,
+                         const affine *sub)
+{
+    return format_equal(&pl->p->tensor[x->source].fmt, f) &&
+           same_subs(x->sub, sub, f->order) && has_own_loops(pl, x);
+}
+
 static int find_access(const plan *pl)
 {
     for (int k = 0; k < pl->naccess; k++) {
         const prog_tensor *t = &pl->p->tensor[pl->access[k].source];
         if (format_is_plain(&t->fmt)) continue;
-        return bare_distinct(pl, pl->access[k].sub, t->order) && !pl->access[k].pad ? k
-                                                                                    : -1;
+        return has_own_loops(pl, &pl->access[k]) ? k : -1;
     }
     return -1;
 }
@@ -205,8 +251,7 @@ static bool others_agree(const plan *pl, const format *f, int first, uint64_t de
     const affine *sub = pl->access[first].sub;
     for (int k = 0; k < pl->naccess; k++) {
         const paccess *x = &pl->access[k];
-        bool same = format_equal(&pl->p->tensor[x->source].fmt, f) && !x->pad &&
-                    same_subs(x->sub, sub, f->order);
+        const bool same = shares_loops(pl, x, f, sub);
         if (same && k != first && has_map(f, MAP_COUNT)) return false;
         if (!same && x->levels && has_map(f, MAP_FLAT)) return false;
         if (!same && !locatable(x, derived)) return false;
@@ -220,18 +265,17 @@ static bool result_agrees(const builder *b, const format *f, const affine *sub,
     const plan *pl = b->pl;
     const prog_tensor *t = &pl->p->tensor[pl->s->target];
     if (inserts && !has_map(f, MAP_FLAT)) return true;
-    if (!format_equal(&t->fmt, f) || !same_subs(pl->s->sub, sub, f->order)) return false;
+    if (!format_equal(&t->fmt, f) || !same_subs(pl->s->sub, sub, f->order) ||
+        !strides_agree(pl, pl->s->target, sub))
+        return false;
     return !b->reduces && !has_map(f, MAP_COUNT) && format_appends(f);
 }
 
-static void read_by_levels(plan *pl, const format *f, int first, const int *own)
+static void read_by_levels(plan *pl, const format *f, const affine *sub, const int *own)
 {
-    const affine *sub = pl->access[first].sub;
     for (int k = 0; k < pl->naccess; k++) {
         paccess *x = &pl->access[k];
-        if (!format_equal(&pl->p->tensor[x->source].fmt, f) ||
-            !same_subs(x->sub, sub, f->order))
-            continue;
+        if (!shares_loops(pl, x, f, sub)) continue;
         x->why = NULL;
         x->native = true;
         for (int l = 0; l < x->levels; l++) {
@@ -279,75 +323,79 @@ static const char *statement_refuses(const builder *b)
 
 /* ---- streams that are reduced ------------------------------------------------------ */
 
-/* The reductions of a right side whose value is one, all of streams of format f; ok: it
- * reads nothing else that has levels, and no index. */
+/* The reductions of a right side whose value is one, all of streams of format f, each at
+ * the same subscripts throughout; ok: it reads nothing else that has levels, and no index.
+ */
 typedef struct stream_sums {
     const plan *pl;
     const format *f;
     bexpr *sum[STREAM_SUMS];
+    const affine *sub[STREAM_SUMS]; /* NULL: it reads no stream               */
     int n;
     bool ok;
 } stream_sums;
 
-/* Whether reduction r takes all of what access x reads, in an order that is as good. */
-static bool reduces_all(const stream_sums *z, const bexpr *r, const paccess *x)
+/* Whether the last reduction takes all of what access x reads, in an order that is as
+ * good. */
+static bool reduces_all(stream_sums *z, const paccess *x)
 {
-    const prog_tensor *t = &z->pl->p->tensor[x->source];
-    if (!format_equal(&t->fmt, z->f) || x->pad || r->nindex != z->f->order ||
-        !bare_distinct(z->pl, x->sub, t->order))
-        return false;
+    const bexpr *r = z->sum[z->n - 1];
+    const affine **sub = &z->sub[z->n - 1];
+    if (!*sub) *sub = x->sub;
+    if (!shares_loops(z->pl, x, z->f, *sub) || r->nindex != z->f->order) return false;
     uint64_t read = 0;
     bool same = z->f->levels == 1;
-    for (int m = 0; m < t->order; m++) {
-        read |= UINT64_C(1) << x->sub[m].term[0].index;
+    for (int m = 0; m < z->f->order; m++) {
+        read |= affine_indices(&x->sub[m]);
         same &= x->sub[m].term[0].index == r->indices[m];
     }
     const bool free = !r->ufn && fn_at(r->fn)->flags & FP_ASSOCIATIVE;
     return read == reduce_indices(r) && (same || free);
 }
 
-static void find_sums(stream_sums *z, bexpr *e, bexpr *inside)
+static void find_sums(stream_sums *z, bexpr *e, bool inside)
 {
     if (e->kind == B_REDUCE) {
         z->ok &= !inside && z->n < STREAM_SUMS;
         if (!z->ok) return;
-        z->sum[z->n++] = inside = e;
+        z->sub[z->n] = NULL;
+        z->sum[z->n++] = e;
+        inside = true;
     }
     if (e->kind == B_INDEX) z->ok = false;
     if (e->kind == B_ACCESS && z->pl->access[e->mark].levels)
-        z->ok &= inside && reduces_all(z, inside, &z->pl->access[e->mark]);
+        z->ok = z->ok && inside && reduces_all(z, &z->pl->access[e->mark]);
     for (int k = 0; k < e->nargs; k++)
         find_sums(z, e->args[k], inside);
 }
 
-/* The access of a stream in e, all of which are alike; -1: there is none. */
-static int stream_of(const plan *pl, const bexpr *e)
+/* The loops of a reduction that reads streams, which take the place of those over its
+ * indices: reductions at the same subscripts share accesses, and so their loops' indices.
+ */
+static stc_status stream_loops(plan *pl, const format *f, const affine *sub, const bexpr *r)
 {
-    if (e->kind == B_ACCESS) return pl->access[e->mark].levels ? e->mark : -1;
-    int found = -1;
-    for (int k = 0; k < e->nargs && found < 0; k++)
-        found = stream_of(pl, e->args[k]);
-    return found;
+    stream *to = &pl->stream[pl->nstream++];
+    *to = (stream){.sum = r, .sub = sub, .n = f->levels};
+    for (const stream *of = pl->stream; of < to; of++)
+        if (same_subs(of->sub, sub, f->order)) {
+            memcpy(to->index, of->index, sizeof to->index);
+            return STC_OK;
+        }
+    const stc_status st = level_indices(pl, f, sub, to->index);
+    if (st) return st;
+    derive_indices(pl, f, sub, to->index);
+    drop_flat(pl, f, sub);
+    read_by_levels(pl, f, sub, to->index);
+    return STC_OK;
 }
 
 /* Each is reduced over its levels; the right side is worked out as a whole. */
 static stc_status reduce_streams(builder *b, const stream_sums *z)
 {
-    plan *pl = b->pl;
     for (int k = 0; k < z->n; k++) {
-        bexpr *r = z->sum[k];
-        int own[STC_MAX_ORDER];
-        const int first = stream_of(pl, r->args[0]);
-        if (first < 0) continue;
-        const affine *sub = pl->access[first].sub;
-        int *index = arena_array(pl->a, z->f->levels, sizeof *index);
-        if (!index || level_indices(pl, z->f, sub, own)) return STC_ERR_MEMORY;
-        derive_indices(pl, z->f, sub, own);
-        drop_flat(pl, z->f, sub);
-        read_by_levels(pl, z->f, first, own);
-        memcpy(index, own, (size_t)z->f->levels * sizeof *index);
-        r->indices = index;
-        r->nindex = z->f->levels;
+        if (!z->sub[k]) continue;
+        const stc_status st = stream_loops(b->pl, z->f, z->sub[k], z->sum[k]);
+        if (st) return st;
     }
     b->native = NATIVE_LEVELS;
     b->reduces = false;
@@ -371,7 +419,7 @@ stc_status plan_native(builder *b, bool inserts)
     if (refused) return remark(pl, first, refused);
     if (has_map(f, MAP_FLAT) && pl->s->nsub == 0) {
         stream_sums z = {.pl = pl, .f = f, .ok = true};
-        find_sums(&z, b->root, NULL);
+        find_sums(&z, b->root, false);
         if (!z.ok || pl->s->nindex + z.n * f->levels > 64)
             return remark(pl, first,
                           "isn't iterated by its own levels: another operand has other "
@@ -406,7 +454,7 @@ stc_status plan_native(builder *b, bool inserts)
     if (st) return st;
     derive_indices(pl, f, sub, own);
     drop_flat(pl, f, sub);
-    read_by_levels(pl, f, first, own);
+    read_by_levels(pl, f, sub, own);
     const bool insert = inserts && !has_map(f, MAP_FLAT);
     b->native = insert ? NATIVE_INSERT : NATIVE_LEVELS;
     remark(pl, first,

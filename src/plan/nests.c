@@ -6,6 +6,7 @@
  * Takes a sequence of loops, a space and a leaf; gives a list of nodes.
  */
 #include "build.h"
+#include <string.h>
 
 /* A reduction that has no temporary yet. */
 typedef struct pending {
@@ -122,11 +123,23 @@ stc_status nest_build(plan *pl, const int *seq, int n, const pset *space, uint64
     return nest_from(&ne, 0, bound, out);
 }
 
+/* The loops of a reduction: over the levels of what it reads, or over its indices. */
+static int reduction_loops(const plan *pl, const bexpr *r, int *loop)
+{
+    for (int k = 0; k < pl->nstream; k++) {
+        const stream *of = &pl->stream[k];
+        if (of->sum != r) continue;
+        memcpy(loop, of->index, (size_t)of->n * sizeof *loop);
+        return of->n;
+    }
+    return loops_list(pl, r->indices, r->nindex, expr_uses(r->args[0]), loop);
+}
+
 /* Reassociated only if the function allows it; otherwise in written order. */
 static int reduction_order(plan *pl, const bexpr *r, const pset *space, uint64_t bound,
                            int *seq)
 {
-    int loop[64], n = loops_list(pl, r->indices, r->nindex, expr_uses(r->args[0]), loop);
+    int loop[64], n = reduction_loops(pl, r, loop);
     uint8_t free_order = FP_ASSOCIATIVE | FP_COMMUTATIVE;
     if ((reduce_flags(r) & free_order) == free_order)
         plan_inner_order(pl, space, expr_uses(r->args[0]), bound, loop, n, seq);

@@ -210,12 +210,21 @@ typedef struct derived_index {
     const relation *rel;
 } derived_index;
 
+/* A reduction that loops over the levels of what it reads: native.c. */
+enum { STREAM_SUMS = 8 }; /* of a statement, at most */
+
+typedef struct stream {
+    const bexpr *sum;
+    const affine *sub; /* at which all that it reads is read                  */
+    int n, index[STC_MAX_ORDER];
+} stream;
+
 typedef struct plan {
     arena *a;
     program *p;
     const source *src;
     bstmt *s;
-    int npre, nderived;
+    int npre, nderived, nstream;
     uint64_t derived_set;
     uint64_t dropped; /* … those that nothing has any more: modes that share a level */
     int naccess, group, ntemp;
@@ -234,6 +243,7 @@ typedef struct plan {
     paccess access[PLAN_ACCESSES];
     derived_index derived[64];
     precomputed pre[PRECOMPUTED_MAX];
+    stream stream[STREAM_SUMS];
 } plan;
 
 /* accesses.c */
