@@ -116,7 +116,8 @@ static void judge(const oworld *w, overdict v, bool scheduled, const outcome *o,
                  o->status == STC_ERR_SYNTAX;
     if (o->leak != 0) {
         say(j, CASE_FAIL, "%" PRId64 " bytes are still held", (int64_t)o->leak);
-    } else if (!sound) {
+    } else if (!sound || strstr(o->message, "unsafe bytecode") ||
+               strstr(o->message, "internal:")) { /* ours, whoever's the statement is */
         say(j, CASE_FAIL, "status %s: %s", stc_status_name(o->status), o->message);
     } else if (v == ORACLE_OK && o->status == STC_ERR_PROGRAM &&
                (w->flags & OV_LITERAL || strstr(o->message, "fit the type"))) {

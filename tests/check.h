@@ -40,6 +40,7 @@
     SUITE(intervals)                                                                       \
     SUITE(pairs)                                                                           \
     SUITE(merge)                                                                           \
+    SUITE(flat)                                                                            \
     SUITE(faults)                                                                          \
     SUITE(bad)                                                                             \
     SUITE(data)                                                                            \

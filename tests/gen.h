@@ -41,7 +41,8 @@
     FEATURE(ROUGH, "rough", 15)   /* floats that don't add exactly */                      \
     FEATURE(LARGE, "large", 4)    /* one index of a thousand or more */                    \
     FEATURE(SCHEDULE, "schedule", 10)                                                      \
-    FEATURE(BROADCAST, "broadcast", 6)
+    FEATURE(BROADCAST, "broadcast", 6)                                                     \
+    FEATURE(FLAT, "flat", 8) /* modes that share levels, one map for most tensors */
 
 enum {
 #define FEATURE(NAME, text, percent) FEATURE_##NAME,
@@ -68,6 +69,7 @@ typedef struct gen {
     int names;  /* bound names made so far                      */
     int domain; /* what numbers are about: D_                   */
     int depth;
+    char map[CASE_ORDER + 1][sizeof((cformat *)0)->text]; /* FLAT: of each order          */
     const char *user; /* the function that is called: the text's, or the host's */
 } gen;
 

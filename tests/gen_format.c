@@ -159,6 +159,74 @@ static void blocked(gen *g, int order, cformat *out)
             gen_chance(g, 80) ? "dense" : "compressed");
 }
 
+/* One level of a map; *chain: singletons go on to the end. */
+static void any_level(gen *g, const char *coordinate, bool first, bool last, bool *chain,
+                      cformat *out)
+{
+    static const char *const kinds[] = {"dense",
+                                        "dense",
+                                        "compressed",
+                                        "compressed",
+                                        "compressed(unordered)",
+                                        "compressed(nonunique)",
+                                        "compressed(nonunique, unordered)",
+                                        "hashed",
+                                        "hashed",
+                                        "rle",
+                                        "lz77",
+                                        "bytemap",
+                                        "hosted",
+                                        "walked"};
+    enum { KINDS = sizeof kinds / sizeof *kinds };
+    const char *kind =
+        *chain ? last ? "singleton" : "singleton(nonunique)" : kinds[gen_below(g, KINDS)];
+    *chain = *chain || strstr(kind, "nonunique");
+    gen_say(out->text, sizeof out->text, "%s%s : %s", first ? "" : ", ", coordinate, kind);
+}
+
+/* Some modes share a level, one of the others may be split, the levels are in any order. */
+static void flattened(gen *g, int order, cformat *out)
+{
+    char level[CASE_ORDER + 1][16] = {""};
+    const int shared = 2 + gen_below(g, order - 1), from = gen_below(g, order - shared + 1);
+    const bool split = gen_chance(g, 40);
+    int n = 0, place[CASE_ORDER + 1];
+    for (int m = 0; m < order; m++) {
+        char *to = level[n++];
+        const int k = 1 + gen_below(g, 8);
+        if (m == from) {
+            gen_say(to, sizeof *level, "flat(");
+            for (; m < from + shared; m++)
+                gen_say(to, sizeof *level, "%s%c", m > from ? "," : "", letters[m]);
+            gen_say(to, sizeof *level, ")");
+            m--;
+        } else if (split && n < CASE_ORDER) {
+            gen_say(to, sizeof *level, "%c/%d", letters[m], k);
+            gen_say(level[n++], sizeof *level, "%c%%%d", letters[m], k);
+        } else {
+            gen_say(to, sizeof *level, "%c", letters[m]);
+        }
+    }
+    permutation(g, n, place);
+    heading(order, out);
+    bool chain = false;
+    for (int l = 0; l < n; l++)
+        any_level(g, level[place[l]], l == 0, l == n - 1, &chain, out);
+    gen_say(out->text, sizeof out->text, ")");
+}
+
+/* Mostly the map that other tensors of this order have. */
+static void shared_map(gen *g, int order, cformat *out)
+{
+    char *map = g->map[order];
+    if (map[0] && gen_chance(g, 80)) {
+        gen_say(out->text, sizeof out->text, "%s", map);
+        return;
+    }
+    flattened(g, order, out);
+    memcpy(map, out->text, sizeof out->text);
+}
+
 /* Diagonals of two modes, stored as any kind, above or below the other modes;
  * or the entries of one mode in slots. */
 static void computed(gen *g, int order, const int64_t *shape, cformat *out)
@@ -195,6 +263,8 @@ void gen_format(gen *g, int order, const int64_t *shape, bool result, cformat *o
     int pick = gen_below(g, 100);
     if (order == 0)
         named(g, order, out);
+    else if (gen_has(g, FEATURE_FLAT) && order >= 2 && gen_chance(g, 70))
+        shared_map(g, order, out);
     else if (gen_has(g, FEATURE_BLOCKS) && pick < 20)
         blocked(g, order, out);
     else if (gen_has(g, FEATURE_KINDS) && order >= 2 && pick < 32)
