@@ -62,7 +62,9 @@ LDFLAGS_ALL += $(LDFLAGS)
 LIBS := -lm -pthread
 Q := $(if $(V),,@)
 
-LIB_C := $(filter-out src/cli/%,$(wildcard src/*.c src/*/*.c vm/*.c formats/*.c))
+# Each floor has files of its own, and rooms: folders.
+files = $(foreach d,$(1),$(wildcard $(d)/*.$(2) $(d)/*/*.$(2)))
+LIB_C := $(filter-out src/cli/%,$(call files,src vm formats,c))
 CLI_C := $(wildcard src/cli/*.c)
 LIB_O := $(LIB_C:%.c=$(B)/%.o)
 CLI_O := $(CLI_C:%.c=$(B)/%.o)
@@ -162,13 +164,14 @@ fuzz: $(FUZZERS)
 	@set -e; for t in $(FUZZERS); do \
 	  echo "== $$t"; $(if $(COV),find $(B) -name '*.gcda' -delete;) \
 	  ./$$t --seconds $(SECONDS) --seed $(SEED); \
-	  $(if $(COV),for d in $(SOURCE_DIRS); do $(call covered,$$d) | \
+	  $(if $(COV),for d in $(FOLDERS); do $(call covered,$$d) | \
 	    awk -v dirs=$$d -f tests/coverage.awk | sed -n "s|^together|  $$d|p"; done;) \
 	done
 
-# What gcov says of a folder's files, one after the other.
-covered = for c in $(1)/*.c; do gcov -b -c -t -o $(B)/$(1) $$c 2>/dev/null; done
-SOURCE_DIRS := formats vm src src/lang src/plan src/lower src/io
+# What gcov says of the files of a folder and of those in it, one after the other.
+covered = for c in $$(find $(1) -name '*.c'); do \
+	    gcov -b -c -t -o $(B)/$$(dirname $$c) $$c 2>/dev/null; done
+FOLDERS := $(patsubst %/,%,$(sort $(dir $(LIB_C))))
 
 ## coverage: with COV=1: lines and branches of vm/ and formats/ that ran so far
 ##           (MISSING=1: those that didn't); fails if a function, an opcode or an
@@ -177,7 +180,7 @@ coverage: $(filter check,$(MAKECMDGOALS)) # with -j, too, it counts what check r
 	@for d in vm formats; do $(call covered,$$d) | \
 	  awk -v dirs=$$d -v missing=$(MISSING) -f tests/coverage.awk; \
 	done
-	@for d in $(SOURCE_DIRS); do \
+	@for d in $(FOLDERS); do \
 	  gcov -b -t -o $(B)/$$d $$d/*.c 2>/dev/null; \
 	done | awk -v allowed=tests/unreached.txt -f tests/reached.awk
 
@@ -196,8 +199,7 @@ samples: $(SAMPLES)
 
 ## format: runs clang-format over all sources
 format:
-	clang-format -i $(wildcard include/*.h formats/*.[ch] vm/*.[ch] src/*.[ch] \
-	  src/*/*.[ch] tests/*.[ch] tests/bench/*.[ch] samples/*.c)
+	clang-format -i $(call files,include formats vm src tests,[ch]) $(wildcard samples/*.c)
 
 ## install: to PREFIX=/usr/local (below DESTDIR), with a pkg-config file
 install: all

@@ -48,7 +48,7 @@ file !~ /^(vm|formats|src)\// || file ~ /^src\/cli\// { next }
     sub(/^[0-9]+:/, "", text)
     counted = count != "-"
     times = count ~ /^[#=]/ ? 0 : count + 0
-    if (match(text, /^ *CASE\([A-Z0-9_]+\)/) && file == "vm/interp.c") {
+    if (match(text, /^ *CASE\([A-Z0-9_]+\)/) && file ~ /\/interp.c$/) {
         opcode = text; gsub(/^ *CASE\(|\).*/, "", opcode)
     }
     if (opcode != "" && counted) { note("opcode", opcode, times); opcode = "" }
