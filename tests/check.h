@@ -64,7 +64,8 @@
     SUITE(affine)                                                                          \
     SUITE(lanes)                                                                           \
     SUITE(stops)                                                                           \
-    SUITE(edited)
+    SUITE(edited)                                                                          \
+    SUITE(over)
 
 #define SUITE(name) Suite *suite_##name(void);
 SUITES(SUITE)

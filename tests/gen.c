@@ -223,15 +223,79 @@ enum {
     WHOLE_FUNCTIONS = sizeof whole_functions / sizeof *whole_functions
 };
 
+/* An algebra of complements, and the same as a condition. */
+static void sets(gen *g, const int *constant, int depth, char *over, char *when,
+                 size_t size)
+{
+    static const char params[] = "xyz";
+    const int pick = depth ? gen_below(g, 10) : 0;
+    if (pick < 3) {
+        const int p = gen_below(g, g->user_params);
+        gen_say(over, size, "{%c != %d}", params[p], constant[p]);
+        gen_say(when, size, "(%c != %d)", params[p], constant[p]);
+        return;
+    }
+    gen_say(over, size, pick < 6 ? "~" : "(");
+    gen_say(when, size, pick < 6 ? "!" : "(");
+    sets(g, constant, depth - 1, over, when, size);
+    if (pick < 6) return;
+    gen_say(over, size, pick < 8 ? " & " : " | ");
+    gen_say(when, size, pick < 8 ? " && " : " || ");
+    sets(g, constant, depth - 1, over, when, size);
+    gen_say(over, size, ")");
+    gen_say(when, size, ")");
+}
+
+/* A function that is one value wherever a random algebra leaves it out, which its body
+ * tells plainly, or by what nobody can settle ahead. */
+static void random_over(gen *g)
+{
+    static const char *const inner[][2] = {{"x * y", "x * y + z"},
+                                           {"x + y", "x + y * z"},
+                                           {"max(x, y)", "min(x, y) + z"},
+                                           {"x", "z"},
+                                           {"x * 2", "select(x < y, z, y)"}};
+    char over[400] = "", when[400] = "";
+    const int rests = g->domain == D_BOOL ? 2 : 4;
+    int constant[3], rest = gen_below(g, 2) * gen_below(g, rests);
+    g->user_params = 2 + gen_chance(g, 40);
+    for (int k = 0; k < 3; k++)
+        constant[k] = gen_chance(g, 60) ? 0 : gen_below(g, rests);
+    sets(g, constant, 3, over, when, sizeof over);
+    const char *in = inner[gen_below(g, 5)][g->user_params - 2];
+    char *const out = g->c->defs;
+    const size_t size = sizeof g->c->defs;
+    gen_say(out, size, "fn u1(x, y%s) ", g->user_params == 3 ? ", z" : "");
+    switch (gen_below(g, 4)) {
+    case 0:
+        gen_say(out, size, "= select(%s, %s, %d)", when, in, rest);
+        break;
+    case 1:
+        gen_say(out, size, "{ if (!%s) { return %d }; return %s }", when, rest, in);
+        break;
+    case 2:
+        gen_say(out, size, "{ r = %s; if (!%s) { r = %d }; return r }", in, when, rest);
+        break;
+    default:
+        gen_say(out, size, "= select(%s, %s, select(x < x, 1, %d))", when, in, rest);
+    }
+    gen_say(out, size, " over %s\n", over);
+}
+
 static void define_functions(gen *g)
 {
     bool ints = g->domain == D_INT || g->domain == D_UINT || g->domain == D_BOOL;
+    g->user_params = 2;
     if (gen_chance(g, 30)) {
         const stc_type type = g->domain == D_UINT ? STC_U64 : ints ? STC_I64 : STC_F64;
         g->user = host_function_of(type, gen_below(g, 6));
         return;
     }
     g->user = "u1";
+    if (gen_chance(g, 50)) {
+        random_over(g);
+        return;
+    }
     gen_say(g->c->defs, sizeof g->c->defs, "%s",
             ints ? whole_functions[gen_below(g, WHOLE_FUNCTIONS)]
                  : real_functions[gen_below(g, REAL_FUNCTIONS)]);

@@ -71,6 +71,7 @@ typedef struct gen {
     int depth;
     char map[CASE_ORDER + 1][sizeof((cformat *)0)->text]; /* FLAT: of each order          */
     const char *user; /* the function that is called: the text's, or the host's */
+    int user_params;
 } gen;
 
 enum { D_BOOL, D_INT, D_UINT, D_REAL, D_SINGLE, D_COMPLEX, D_MIXED, D_COUNT };

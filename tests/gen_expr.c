@@ -302,7 +302,7 @@ static void reduction(gen *g, want w, int depth, char *out, size_t size)
                     : w == WANT_INT ? whole[gen_below(g, 5)]
                                     : number[gen_below(g, 5)];
     if (g->domain == D_COMPLEX && w == WANT_NUMBER) f = number[gen_below(g, 3)];
-    if (g->user && w != WANT_BOOL && gen_chance(g, 30)) f = g->user;
+    if (g->user && g->user_params == 2 && w != WANT_BOOL && gen_chance(g, 30)) f = g->user;
     const bool bits = f == g->user || strcmp(f, "xor") == 0 || strcmp(f, "gcd") == 0;
     want inside = w == WANT_INT && bits ? WANT_INT : w;
     char body[TEXT] = "";
@@ -419,7 +419,7 @@ static bool special(gen *g, want w, int depth, char *out, size_t size)
         return true;
     }
     if (gen_has(g, FEATURE_USER) && gen_chance(g, 40)) {
-        call(g, w, depth, g->user, 2, out, size);
+        call(g, w, depth, g->user, g->user_params, out, size);
         return true;
     }
     if (gen_has(g, FEATURE_MATH) && w != WANT_INT && gen_chance(g, 40)) {

@@ -211,6 +211,16 @@ static oval lazy_select(ostmt *s, const ast *e)
     return v;
 }
 
+/* Where its algebra leaves out what is the whole right side, it is the fill that the
+ * result was given, unless the body tells plainly that it isn't. */
+static oval user_call(ostmt *s, const ofunction *user, const ast *e, const oval *arg)
+{
+    const oval v = ouser_call(s, user, arg, e->count);
+    if (e != s->given || !ouser_left_out(s, user, arg)) return v;
+    const oval stored = ov_store(v, s->given_fill.type);
+    return ov_agrees(&stored, &s->given_fill) ? v : ov_any(v.type);
+}
+
 static oval eval_call(ostmt *s, const ast *e)
 {
     const ofunction *user = NULL;
@@ -226,7 +236,7 @@ static oval eval_call(ostmt *s, const ast *e)
     oval arg[8] = {{0}};
     for (int k = 0; k < e->count && k < 8; k++)
         arg[k] = eval(s, e->child[k]);
-    if (user) return ouser_call(s, user, arg, e->count);
+    if (user) return user_call(s, user, e, arg);
     if (fn < 0) return ov_any(STC_F64);
     return of_call(fn, arg, &s->w->flags);
 }
@@ -476,6 +486,10 @@ static overdict assign(oworld *w, const ast *tree)
     bool shaped = old && (old->keeps_shape || (a.fn >= 0 && old->has_data));
     snprintf(w->target_name, sizeof w->target_name, "%s", left->name);
     w->target = w->target_name;
+    if (old && old->keeps_fill && a.fn < 0) {
+        s->given = a.right;
+        s->given_fill = old->fill;
+    }
     if (old && shaped && old->order != left->count)
         ostmt_refuse(s, ORACLE_ERROR, "wrong number of subscripts on the left");
     else

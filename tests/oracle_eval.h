@@ -37,8 +37,10 @@ typedef struct ostmt {
     overdict verdict;
     bool fill_mode; /* every access reads its tensor's fill    */
     bool fill_unknown;
-    bool moved; /* by its schedule, sums may come ahead of factors */
-    int calls;  /* depth of user functions                 */
+    const ast *given; /* the right side, if the result's fill is given … */
+    oval given_fill;  /* … as this                                       */
+    bool moved;       /* by its schedule, sums may come ahead of factors */
+    int calls;        /* depth of user functions                 */
 } ostmt;
 
 /* A user function: its tree, which lives as long as the world. */
@@ -81,6 +83,8 @@ ofunction *oworld_function(const oworld *w, const char *name, int arity);
 
 /* oracle_user.c */
 oval ouser_call(ostmt *s, const ofunction *f, const oval *args, int n);
+/* It has an algebra, which doesn't hold for these arguments. */
+bool ouser_left_out(ostmt *s, const ofunction *f, const oval *args);
 /* Of literals alone: one itself, if it isn't the host's. */
 bool ouser_weak(const ofunction *f, const bool *weak, int n);
 /* What a reduction by it begins with: an identity of its second operand. */

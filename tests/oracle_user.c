@@ -73,7 +73,9 @@ static oval run_call(frame *f, const ast *e)
     bool logic = e->kind == N_BINARY && (e->op == OPR_AND || e->op == OPR_OR);
     if (logic || (fn >= 0 && strcmp(of_name(fn), "select") == 0)) {
         oval c = run_expr(f, e->child[0]);
+        const bool literal = c.weak;
         if (f->typing) c = ov_any(c.type);
+        c.weak = literal;
         bool truth = ov_true(&c), known = !ov_is_any(&c);
         if (logic && known && truth == (e->op == OPR_OR)) return ov_int(STC_BOOL, truth);
         oval arg[3] = {c, run_expr(f, e->child[1]), {0}};
@@ -391,10 +393,45 @@ stc_type ouser_type(ostmt *s, const ofunction *fn, const stc_type *t, const bool
     return r.type;
 }
 
+/* Whether an algebra holds: 1, 0, or -1 if that isn't certain. */
+static int holds(frame *f, const ast *e, const ast *names, const oval *args)
+{
+    if (e->kind == N_SET) {
+        for (int k = 0; k < names->count && k < 8; k++) {
+            if (strcmp(names->child[k]->name, e->name) != 0) continue;
+            const oval c = ov_convert(run_expr(f, e->child[0]), args[k].type);
+            const oval two[2] = {args[k], c};
+            const oval same = of_call(of_find("eq", 2, 2), two, &f->s->w->flags);
+            return ov_is_any(&same) ? -1 : !ov_true(&same);
+        }
+        return -1;
+    }
+    const int a = holds(f, e->child[0], names, args);
+    if (e->kind == N_UNARY) return a < 0 ? a : !a;
+    const int b = holds(f, e->child[1], names, args), decides = e->op != OPR_BITAND;
+    if (a == decides || b == decides) return decides;
+    return a < 0 || b < 0 ? -1 : !decides;
+}
+
+bool ouser_left_out(ostmt *s, const ofunction *fn, const oval *args)
+{
+    frame f = {.s = s};
+    const ast *over = fn->tree->child[3];
+    return over && holds(&f, over, fn->tree->child[0], args) == 0;
+}
+
+/* The fill of a call that an algebra leaves out nowhere near the operands' fills is
+ * what the body gives elsewhere, as far as that can be told ahead. */
+static bool fill_is_elsewhere(ostmt *s, const ofunction *fn, const oval *args)
+{
+    return s->fill_mode && fn->tree->child[3] && !ouser_left_out(s, fn, args);
+}
+
 oval ouser_call(ostmt *s, const ofunction *fn, const oval *args, int n)
 {
     const oval made = user_of_types(s, fn, args, n);
     oval own[8];
+    if (fill_is_elsewhere(s, fn, args)) return made;
     for (int k = 0; fn->host && k < n && k < 8; k++) {
         s->w->flags |= of_literal(&args[k], fn->type);
         own[k] = ov_convert(args[k], fn->type);

@@ -56,6 +56,7 @@ static void begin(binder *b, arena *a, scope *s, const source *src, program *p)
     b->naccess = b->access_cap = 0;
     b->env = NULL;
     b->fns = NULL;
+    b->contradicted = false;
     b->left = NULL;
     b->nsub = 0;
     b->sub = NULL;

@@ -9,6 +9,7 @@
  *     bind_fn.c       the user's functions, specialised by types
  *     bind_host.c     the host's functions: which signature
  *     bind_props.c    what is said of either
+ *     fn_algebra.c    what a function is where its algebra leaves it out
  *     literal.c       constants
  *
  * A binder is one statement's. The tree of the right side is bound first, with
@@ -92,6 +93,7 @@ typedef struct binder {
     int naccess, access_cap;
     fn_env *env; /* binding a function's body: names are its variables         */
     specialised *fns;
+    bool contradicted; /* what failed: an algebra against its body             */
     /* the left side */
     const ast *left; /* NULL: an anonymous scalar */
     int nsub;
@@ -157,6 +159,11 @@ bexpr *bind_user(binder *b, definition *d, span at, bexpr **args, int n);
 
 /* bind_props.c: properties and algebra of a definition, for f's types */
 bool bind_properties(binder *b, bfunction *f, const ast *node);
+
+enum { TRUTH_NONE = 2 }; /* the constant of a set that every truth value is in */
+/* fn_algebra.c: what f is where its algebra leaves it out; false: that contradicts the
+ * body. */
+bool bind_omitted(binder *b, bfunction *f, const ast *node);
 
 /* bind_host.c */
 bfunction *bind_host(binder *b, definition *d, const stc_type *types, unsigned weak,

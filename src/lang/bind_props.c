@@ -1,5 +1,6 @@
 /* bind_props.c: what is said of a function, `with …` and `over …`, for the types of
- * its parameters: flags, values in the parameters' classes, sets.
+ * its parameters: flags, values in the parameters' classes, sets. And what is said of
+ * a call: built-ins have their properties in functions.def.
  */
 #include "bind.h"
 
@@ -41,6 +42,17 @@ static stc_status properties(binder *b, bfunction *f, const ast *props)
     return STC_OK;
 }
 
+/* A truth value never is a number other than 0 and 1: TRUTH_NONE stands for these. */
+static stc_status set_value(binder *b, const ast *node, stc_type t, value *out)
+{
+    value number;
+    const stc_status status = literal_value(b->src, node, t, out);
+    if (status != STC_OK || t != STC_BOOL || !out->i64) return status;
+    if (literal_value(b->src, node, STC_C128, &number) != STC_OK) return STC_ERR_PROGRAM;
+    if (number.c128 != 1) out->i64 = TRUTH_NONE;
+    return STC_OK;
+}
+
 static bset *algebra(binder *b, const bfunction *f, const ast *e, const ast *params)
 {
     bset *s = arena_alloc(b->a, sizeof *s);
@@ -48,9 +60,8 @@ static bset *algebra(binder *b, const bfunction *f, const ast *e, const ast *par
     if (e->kind == N_SET) {
         s->op = SET_NOT_EQUAL;
         s->param = fn_param_named(params, e->name);
-        return literal_value(b->src, e->child[0], f->param[s->param], &s->value) == STC_OK
-                   ? s
-                   : NULL;
+        return set_value(b, e->child[0], f->param[s->param], &s->value) == STC_OK ? s
+                                                                                  : NULL;
     }
     s->op = e->kind == N_UNARY ? SET_NOT : e->op == OPR_BITAND ? SET_AND : SET_OR;
     s->a = algebra(b, f, e->child[0], params);
@@ -60,7 +71,52 @@ static bset *algebra(binder *b, const bfunction *f, const ast *e, const ast *par
 
 bool bind_properties(binder *b, bfunction *f, const ast *node)
 {
-    return properties(b, f, node->child[2]) == STC_OK &&
-           (!node->child[3] ||
-            (f->algebra = algebra(b, f, node->child[3], node->child[0])) != NULL);
+    if (properties(b, f, node->child[2]) != STC_OK) return false;
+    if (!node->child[3]) return true;
+    f->algebra = algebra(b, f, node->child[3], node->child[0]);
+    return f->algebra && bind_omitted(b, f, node);
+}
+
+/* ---- of calls ----------------------------------------------------------------------- */
+
+value conv_value(stc_type to, stc_type from, value v)
+{
+    value out = class_convert(type_class(to), type_class(from), v);
+    if (to == STC_BOOL) out.i64 = !class_is_zero(type_class(from), v);
+    return out;
+}
+
+vclass call_operand_class(const bexpr *e, int k)
+{
+    return e->kind == B_CALL ? fn_operand_class(e->fn, e->cls, k)
+                             : type_class(e->args[k]->type);
+}
+
+value call_result(const bexpr *e, int k, value v)
+{
+    return e->kind == B_CALL ? v : conv_value(e->type, e->args[k]->type, v);
+}
+
+bool call_property(const fn_prop *p, const bexpr *e, int position, value *out)
+{
+    if (p->value == FC_NONE) return false;
+    if (p->position != AT_ANY && p->position != position) return false;
+    const bool boolean = (p->classes & 0x80) && e->args[position]->type == STC_BOOL;
+    if (!((p->classes >> e->cls) & 1) && !boolean) return false;
+    return fn_constant(p->value, e->cls, e->type, out); /* limits: of what is computed */
+}
+
+int call_annihilators(const bexpr *e)
+{
+    return e->kind == B_CALL ? 3 : e->ufn->nannihilator;
+}
+
+bool call_annihilator(const bexpr *e, int n, int position, value *out)
+{
+    if (e->kind == B_CALL)
+        return call_property(&fn_at(e->fn)->annihilator[n], e, position, out);
+    const bfn_prop *const p = &e->ufn->annihilator[n];
+    if (p->position >= 0 && p->position != position) return false;
+    *out = p->value;
+    return true;
 }

@@ -76,6 +76,8 @@ struct bfunction {
     bfn_prop identity[8], annihilator[8];
     int nidentity, nannihilator;
     struct bset *algebra;  /* after `over`, NULL if none                        */
+    bool omits;            /* where the algebra leaves f out, f is …            */
+    value omitted;         /* … this, as far as its body tells (fn_algebra.c)   */
     const void *body;      /* syntax tree                                         */
     const host_form *host; /* the host computes it: there is no code              */
     struct fstmt *code;    /* the same, typed                                     */

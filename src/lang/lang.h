@@ -91,9 +91,32 @@ stc_status bind_assignment(arena *a, scope *s, const source *src, program *p,
  * an anonymous scalar of its own type. */
 stc_status bind_scalar(arena *a, scope *s, const source *src, program *p,
                        const ast *expression, bstmt **out);
+/* What is known of a value before any data is seen: nothing, that it isn't v, or
+ * that it is v. */
+typedef struct fn_known {
+    enum { FN_ANY, FN_OTHER, FN_EXACTLY } is;
+    value v;
+} fn_known;
+enum { FN_EVAL_STEPS = 20000 };
 /* f of constants, each in its parameter's class; false if that isn't known
- * before it runs: it faults, or takes long. */
+ * before it runs: it faults, or takes long. The same of what is known of arguments. */
 bool fn_evaluate(const bfunction *f, const value *args, value *out);
+bool fn_evaluate_known(const bfunction *f, const fn_known *args, int *steps, fn_known *out);
+/* What isn't v differs from v after the conversion, too. */
+bool conv_keeps_apart(stc_type to, stc_type from, value v);
+/* Whether an algebra holds where those parameters differ from their constants whose bits
+ * are set. */
+bool fn_algebra_holds(const bset *s, unsigned differ);
+
+/* Of a call, built-in or a user's: its n-th annihilator in a position, and how many to
+ * ask for; the class in which it takes operand k; v of operand k as its result. */
+int call_annihilators(const bexpr *e);
+bool call_annihilator(const bexpr *e, int n, int position, value *out);
+vclass call_operand_class(const bexpr *e, int k);
+value call_result(const bexpr *e, int k, value v);
+/* A property of a built-in as it holds for this call; false: it doesn't. */
+bool call_property(const fn_prop *p, const bexpr *e, int position, value *out);
+value conv_value(stc_type to, stc_type from, value v);
 void bound_print(const bstmt *s, const program *p, textbuf *out);
 void affine_print(const affine *f, const bindex *index, textbuf *out);
 

@@ -159,6 +159,11 @@ stc_status scope_define(scope *s, const source *src, const ast *node)
     if (!names_room(cx, t)) return cx->diag.status;
     definition *const d = definition_new(cx, src, node);
     if (!d) return cx->diag.status;
+    if (node->kind == N_FN && node->child[3] &&
+        (status = fn_check_algebra(s, d)) != STC_OK) {
+        definition_free(cx, d);
+        return status;
+    }
     if (old) {
         names_remove(t, old);
         definition_free(cx, old);

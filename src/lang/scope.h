@@ -23,6 +23,9 @@ definition *scope_definition_at(const scope *s, ast_kind kind,
 #define FN_MAX_PARAMS 8
 /* Checks of a function's syntax tree that need no types (fn_check.c). */
 stc_status fn_check_definition(const source *src, const ast *node);
+/* An error where a function contradicts its algebra both with integers and with reals: the
+ * types of operands are seen only when it is called (fn_algebra.c). */
+stc_status fn_check_algebra(scope *s, definition *d);
 /* FP_ of a property without a value; 0 of others. */
 unsigned fn_property_flag(const ast *prop);
 int fn_param_named(const ast *params, const char *name); /* -1: none */

@@ -14,40 +14,17 @@
  *       masks give complements where m isn't stored.
  *
  * Properties are taken at their word: what isn't stored isn't looked at.
+ *
+ * A user's function may say its algebra itself: where it may differ from the fill of
+ * its result. That fill is its value where all operands are their fills, if the algebra
+ * leaves that out. If it doesn't, because of a complement, it is what the body gives
+ * where the algebra leaves it out (fn_algebra.c). Where neither can be told, and where
+ * an operand's fill isn't its set's constant, the call is universal.
  */
 #include "plan.h"
 #include <string.h>
 
 /* ---- properties ---------------------------------------------------------- */
-
-static bool prop_value(const fn_prop *p, const bexpr *e, int position, value *out)
-{
-    if (p->value == FC_NONE) return false;
-    if (p->position != AT_ANY && p->position != position) return false;
-    bool boolean = (p->classes & 0x80) && e->args[position]->type == STC_BOOL;
-    if (!((p->classes >> e->cls) & 1) && !boolean) return false;
-    return fn_constant(p->value, e->cls, e->type, out); /* limits: of what is computed */
-}
-
-/* The k-th annihilator of a call in a position; false past the last. */
-static bool annihilator(const bexpr *e, int k, int position, value *out)
-{
-    if (e->kind == B_CALL) {
-        if (k >= 3) return false;
-        return prop_value(&fn_at(e->fn)->annihilator[k], e, position, out);
-    }
-    const bfunction *f = e->ufn;
-    if (k >= f->nannihilator) return false;
-    const bfn_prop *p = &f->annihilator[k];
-    if (p->position >= 0 && p->position != position) return false;
-    *out = p->value;
-    return true;
-}
-
-static int annihilators(const bexpr *e)
-{
-    return e->kind == B_CALL ? 3 : e->ufn->nannihilator;
-}
 
 bool fn_identity(int fn, vclass cls, stc_type t, value *out)
 {
@@ -94,37 +71,17 @@ static bool call_identity(const bexpr *e, int position, value *out)
         return false;
     }
     for (int k = 0; k < 2; k++)
-        if (prop_value(&fn_at(e->fn)->identity[k], e, position, out)) return true;
+        if (call_property(&fn_at(e->fn)->identity[k], e, position, out)) return true;
     return false;
 }
 
 /* ---- fills ------------------------------------------------------------------ */
-
-/* The class of operand k as the call takes it. */
-static vclass operand_class(const bexpr *e, int k)
-{
-    return e->kind == B_CALL ? fn_operand_class(e->fn, e->cls, k)
-                             : type_class(e->args[k]->type);
-}
 
 static bool evaluate(const bexpr *e, const value *args, value *out)
 {
     if (e->kind == B_USER) return fn_evaluate(e->ufn, args, out);
     fn_scalar f = fn_scalar_of(e->fn, e->cls);
     return f && f(out, &args[0], &args[1], &args[2]) == FAULT_NONE;
-}
-
-static value convert_to(stc_type to, stc_type from, value v)
-{
-    value out = class_convert(type_class(to), type_class(from), v);
-    if (to == STC_BOOL) out.i64 = !class_is_zero(type_class(from), v);
-    return out;
-}
-
-/* A value of a user's parameter k as the function's result. */
-static value user_result(const bexpr *e, int k, value v)
-{
-    return convert_to(e->type, e->args[k]->type, v);
 }
 
 /* What a derivation has found for a call so far: where it differs from targets, and
@@ -154,7 +111,8 @@ static expr_memo *memo_of(const plan *pl, const bexpr *e)
     return m;
 }
 
-static fillval find_fill(const plan *pl, const bexpr *e)
+/* A call on its operands' fills. */
+static fillval fill_of_fills(const plan *pl, const bexpr *e)
 {
     fillval arg[8], out = {.kind = FILL_KNOWN};
     value args[8] = {{0}};
@@ -167,13 +125,48 @@ static fillval find_fill(const plan *pl, const bexpr *e)
     if (e->kind == B_CALL && e->fn == FN_SELECT && arg[0].kind == FILL_KNOWN)
         return arg[arg[0].v.i64 ? 1 : 2];
     for (int k = 0; k < e->nargs; k++)
-        for (int n = 0; n < annihilators(e) && arg[k].kind == FILL_KNOWN; n++) {
+        for (int n = 0; n < call_annihilators(e) && arg[k].kind == FILL_KNOWN; n++) {
             value v;
-            if (annihilator(e, n, k, &v) && class_equal(operand_class(e, k), v, args[k]))
-                return (fillval){FILL_KNOWN, e->kind == B_CALL ? v : user_result(e, k, v)};
+            if (call_annihilator(e, n, k, &v) &&
+                class_equal(call_operand_class(e, k), v, args[k]))
+                return (fillval){FILL_KNOWN, call_result(e, k, v)};
         }
     if (out.kind == FILL_KNOWN && !evaluate(e, args, &out.v)) out.kind = FILL_VARIES;
     return out;
+}
+
+/* Each operand's fill is its set's constant. */
+static bool fills_are_constants(const plan *pl, const bexpr *e, const bset *s)
+{
+    if (s->op != SET_NOT_EQUAL)
+        return fills_are_constants(pl, e, s->a) &&
+               (s->op == SET_NOT || fills_are_constants(pl, e, s->b));
+    const fillval f = expr_fill(pl, e->args[s->param]);
+    return f.kind == FILL_KNOWN &&
+           class_equal(type_class(e->args[s->param]->type), f.v, s->value);
+}
+
+static bool has_algebra(const bexpr *e)
+{
+    return e->kind == B_USER && e->ufn->algebra;
+}
+
+/* What a call is wherever its algebra leaves it out; false: that isn't known. `fills`:
+ * what it is on its operands' fills. */
+static bool omitted(const plan *pl, const bexpr *e, const fillval *fills, value *out)
+{
+    const bfunction *f = e->ufn;
+    if (!fills_are_constants(pl, e, f->algebra)) return false;
+    const bool of_fills = fills->kind == FILL_KNOWN && !fn_algebra_holds(f->algebra, 0);
+    *out = of_fills ? fills->v : f->omitted;
+    return of_fills || f->omits;
+}
+
+static fillval find_fill(const plan *pl, const bexpr *e)
+{
+    fillval f = fill_of_fills(pl, e);
+    if (has_algebra(e) && omitted(pl, e, &f, &f.v)) f.kind = FILL_KNOWN;
+    return f;
 }
 
 static fillval call_fill(const plan *pl, const bexpr *e)
@@ -226,7 +219,7 @@ fillval expr_fill(const plan *pl, const bexpr *e)
     }
     case B_CONV: {
         fillval f = expr_fill(pl, e->args[0]);
-        if (f.kind == FILL_KNOWN) f.v = convert_to(e->type, e->args[0]->type, f.v);
+        if (f.kind == FILL_KNOWN) f.v = conv_value(e->type, e->args[0]->type, f.v);
         return f;
     }
     case B_REDUCE:
@@ -252,11 +245,11 @@ static bool space_annihilated(plan *pl, const bexpr *e, value target, const pset
     const pset *s = NULL;
     bool any = false;
     for (int k = 0; k < e->nargs; k++)
-        for (int n = 0; n < annihilators(e); n++) {
+        for (int n = 0; n < call_annihilators(e); n++) {
             value v;
-            if (!annihilator(e, n, k, &v)) continue;
-            value gives = e->kind == B_CALL ? v : user_result(e, k, v);
-            vclass cls = e->kind == B_CALL ? operand_class(e, k) : type_class(e->type);
+            if (!call_annihilator(e, n, k, &v)) continue;
+            value gives = call_result(e, k, v);
+            vclass cls = e->kind == B_CALL ? call_operand_class(e, k) : type_class(e->type);
             if (!class_equal(cls, gives, target)) continue;
             const pset *one = expr_space(pl, e->args[k], &v);
             s = any ? pset_make(pl, PS_AND, s, one) : one;
@@ -276,7 +269,8 @@ static vclass result_class(const bexpr *e)
 static bool is_uniform(const bexpr *e)
 {
     const vclass cls = result_class(e);
-    return e->nargs == 2 && operand_class(e, 0) == cls && operand_class(e, 1) == cls;
+    return e->nargs == 2 && call_operand_class(e, 0) == cls &&
+           call_operand_class(e, 1) == cls;
 }
 
 /* The union over operands that differ from want[k]; ALL unless f(want) is the
@@ -347,7 +341,7 @@ static const pset *space_mask(plan *pl, const bexpr *e)
 static const pset *space_truth(plan *pl, const bexpr *e, bool where_zero)
 {
     vclass cls = type_class(e->type);
-    value zero = convert_to(e->type, STC_I64, (value){.i64 = 0});
+    value zero = conv_value(e->type, STC_I64, (value){.i64 = 0});
     if (!where_zero) return expr_space(pl, e, &zero);
     if (e->kind == B_CONST) return class_is_zero(cls, e->value) ? pset_all() : pset_none();
     if (e->kind == B_ACCESS) {
@@ -371,25 +365,39 @@ static const pset *space_select(plan *pl, const bexpr *e, const value *target)
     return pset_make(pl, PS_OR, yes, no);
 }
 
-/* A user's algebra, {param != value} combined; `not` complements what is
- * known exactly: where nothing is known it is everything, both ways. */
-static const pset *space_algebra(plan *pl, const bexpr *e, const bset *s, bool complement)
+/* A user's algebra, {param != value} combined, all of them fills. A complement is exact
+ * for what is stored; it is everything for what was computed, or may have become the
+ * constant by a conversion. */
+static const pset *space_sets(plan *pl, const bexpr *e, const bset *s, bool complement)
 {
-    if (s->op == SET_NOT) return space_algebra(pl, e, s->a, !complement);
+    if (s->op == SET_NOT) return space_sets(pl, e, s->a, !complement);
     if (s->op != SET_NOT_EQUAL) {
         bool both = (s->op == SET_AND) != complement;
-        return pset_make(pl, both ? PS_AND : PS_OR, space_algebra(pl, e, s->a, complement),
-                         space_algebra(pl, e, s->b, complement));
+        return pset_make(pl, both ? PS_AND : PS_OR, space_sets(pl, e, s->a, complement),
+                         space_sets(pl, e, s->b, complement));
     }
     const bexpr *arg = e->args[s->param];
-    while (arg->kind == B_CONV) /* fills convert with their values */
-        arg = arg->args[0];
-    fillval f = expr_fill(pl, e->args[s->param]);
-    bool same = f.kind == FILL_KNOWN &&
-                class_equal(type_class(e->args[s->param]->type), f.v, s->value);
-    if (!same) return pset_all();
+    for (; arg->kind == B_CONV; arg = arg->args[0]) { /* fills convert with their values */
+        const fillval f = expr_fill(pl, arg->args[0]);
+        if (complement && !conv_keeps_apart(arg->type, arg->args[0]->type, f.v))
+            return pset_all();
+    }
     if (!complement) return expr_space(pl, arg, NULL);
     return arg->kind == B_ACCESS ? pset_leaf(pl, PS_ABSENT, arg->mark) : pset_all();
+}
+
+/* *out: where a call with an algebra may differ from target, or from its fill. False:
+ * the algebra doesn't tell. */
+static bool space_algebra(plan *pl, const bexpr *e, const value *target, const pset **out)
+{
+    value v;
+    const fillval fills = fill_of_fills(pl, e);
+    const bool known = omitted(pl, e, &fills, &v);
+    const bool given =
+        target && e == pl->given_fill && fills_are_constants(pl, e, e->ufn->algebra);
+    if (known && target && !class_equal(type_class(e->type), v, *target)) return false;
+    *out = known || given ? space_sets(pl, e, e->ufn->algebra, false) : pset_all();
+    return true;
 }
 
 static bool is_truth(const value *v)
@@ -400,12 +408,9 @@ static bool is_truth(const value *v)
 static const pset *space_call(plan *pl, const bexpr *e, const value *target)
 {
     const pset *s;
-    const bool algebra = e->kind == B_USER && e->ufn->algebra;
     fillval f;
-    if (algebra || !target) f = expr_fill(pl, e);
-    if (algebra && (!target || (f.kind == FILL_KNOWN &&
-                                class_equal(type_class(e->type), f.v, *target))))
-        return space_algebra(pl, e, e->ufn->algebra, false);
+    if (has_algebra(e) && space_algebra(pl, e, target, &s)) return s;
+    if (!target) f = expr_fill(pl, e);
     if (!target && f.kind == FILL_KNOWN) target = &f.v;
     if (!target) return f.kind == FILL_LATER ? space_fill(pl, e) : pset_all();
     if (e->kind == B_CALL && e->fn == FN_SELECT) return space_select(pl, e, target);
@@ -444,8 +449,8 @@ static const pset *space_conv(plan *pl, const bexpr *e, const value *target)
     if (!target) return expr_space(pl, arg, NULL);
     if (e->type == STC_BOOL)
         return is_truth(target) ? space_truth(pl, arg, target->i64 != 0) : pset_all();
-    value u = convert_to(arg->type, e->type, *target);
-    value back = convert_to(e->type, arg->type, u);
+    value u = conv_value(arg->type, e->type, *target);
+    value back = conv_value(e->type, arg->type, u);
     if (!class_equal(type_class(e->type), back, *target)) return pset_all();
     return expr_space(pl, arg, &u);
 }

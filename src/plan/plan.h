@@ -230,8 +230,9 @@ typedef struct plan {
     int naccess, group, ntemp;
     vclass *temp_class;
     cin *root;
-    bexpr *root_value; /* the right side, in the target's type             */
-    loop_late *before; /* constant subscripts: placed before all loops     */
+    bexpr *root_value;       /* the right side, in the target's type             */
+    const bexpr *given_fill; /* a call that is the right side, if the fill is given */
+    loop_late *before;       /* constant subscripts: placed before all loops     */
     int nbefore;
     int target;   /* the slot assembled: s->target or a temporary     */
     textbuf *why; /* remarks for explain, NULL if not wanted          */

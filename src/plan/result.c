@@ -87,6 +87,11 @@ stc_status plan_result(plan *pl, bexpr *root, const pset **space)
         t->fill = f.kind == FILL_KNOWN ? type_round(t->type, f.v) : (value){0};
         if (t->fill_later) target = NULL;
     }
+    if (pl->s->fill_given) { /* where its algebra leaves it out, it has that fill */
+        pl->given_fill = root;
+        while (pl->given_fill->kind == B_CONV)
+            pl->given_fill = pl->given_fill->args[0];
+    }
     *space = expr_space(pl, root, target);
     if (!*space) return STC_ERR_MEMORY;
     if (!pl->s->format_given && !kept)
