@@ -108,7 +108,10 @@ static stc_status enter_target(binder *b, const bstmt *st)
     t->slot = st->target;
     t->order = row->order;
     t->has_data = true;
-    if (!t->has_type) t->type = row->type;
+    if (!t->has_type) {
+        t->type = row->type;
+        if (t->has_fill) t->fill = row->fill;
+    }
     return STC_OK;
 }
 

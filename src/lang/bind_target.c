@@ -6,6 +6,7 @@
  */
 #include "bind.h"
 
+#include <math.h>
 #include <string.h>
 
 stc_status bind_left(binder *b, const ast *left)
@@ -45,6 +46,26 @@ static bool is_whole(const binder *b)
 
 /* ---- the row ---------------------------------------------------------------------- */
 
+/* The fill that was declared of t, as the type that the statement gives has it. */
+static bool declared_fill(binder *b, const scope_tensor *t, stc_type type, value *out)
+{
+    const vclass from = type_class(t->type), to = type_class(type);
+    *out = t->fill;
+    if (t->type == type) return true;
+    if (from == CLASS_F64 && isinf(t->fill.f64) &&
+        fn_constant(t->fill.f64 > 0 ? FC_INF : FC_NINF, to, type, out))
+        return true;
+    *out = type_convert(type, t->type, t->fill);
+    if (type_is_float(type) ||
+        class_equal(from, type_convert(t->type, type, *out), t->fill))
+        return true;
+    char text[96];
+    type_print(t->type, t->fill, text, sizeof text);
+    bind_fail(b, b->left->at, "the fill %s of %s doesn't fit the type %s", text, t->name,
+              type_name(type));
+    return false;
+}
+
 /* A new row; what was declared of t holds (t may be NULL). */
 static int new_row(binder *b, bstmt *st, const scope_tensor *t, stc_type type)
 {
@@ -58,7 +79,7 @@ static int new_row(binder *b, bstmt *st, const scope_tensor *t, stc_type type)
     st->format_given = t && t->has_format;
     st->fill_given = t && t->has_fill;
     if (st->format_given) row.fmt = t->fmt;
-    if (st->fill_given) row.fill = t->fill;
+    if (st->fill_given && !declared_fill(b, t, row.type, &row.fill)) return -1;
     for (int k = 0; t && t->has_shape && k < b->nsub; k++) {
         const int n = bind_constant_extent(b, t->shape[k]);
         if (n < 0) return -1;
