@@ -151,12 +151,6 @@ static const struct edit {
      "R(i,j) = P(i,j) * 2",
      {"v 3 i 2", "v 3 i 3", "at         c1, t1, 0, root, i0",
       "iconst i2, k0\nat c1, t1, 0, root, i2"}},
-    {P TO("(i,j) -> (i : compressed, j : rle)"),
-     "R(i,j) = P(i,j) * 2",
-     {"keep       t1, 0, c1", "const v1, k0"}},
-    {P A TO("dcsr"),
-     "R(i,j) = P(i,j) * A(i,j)",
-     {"keep       t2, 0, c2", "open c4, t1, 1, c1"}},
     /* a nest that is run again into the same result */
     {P A TO("csr"),
      "R(i,j) = P(i,j) * A(i,j)",

@@ -153,11 +153,6 @@ static const near_case loops[] = {
          "if v5 / const v3, k4 / else / fn2 v0, add, f64, v0, v1 / endif / "),
      '1', true},
     /* places in a result */
-    {"the row kept from inside",
-     ".code / begin t5 / loop i0, m0, g0 / at c4, t5, 0, root, i0 / open c2, t0, 1, c0 / "
-     "loop i1, m1, g1 / load v1, t0, c2 / at c6, t5, 1, c4, i1 / store t5, c6, v1 / keep "
-     "t5, 0, c4 / end / end / finish t5 / halt / ",
-     '1', true},
     {"kept twice",
      ".code / begin t5 / loop i0, m0, g0 / at c4, t5, 0, root, i0 / open c2, t0, 1, c0 / "
      "loop i1, m1, g1 / load v1, t0, c2 / at c6, t5, 1, c4, i1 / store t5, c6, v1 / keep "
@@ -440,11 +435,6 @@ static const near_case sinks[] = {
     {"appended rows from the last one on",
      EACH("", "at c4, t11, 0, root, i3 / loop i1, m1, g1 / load v1, t0, c2 / at c6, t11, "
               "1, c4, i1 / store t11, c6, v1 / end / keep t11, 0, c4 / "),
-     0, false},
-    {"two rows at once",
-     EACH("", "at c4, t11, 0, root, i0 / const v1, k4 / at c6, t11, 1, c4, i0 / store t11, "
-              "c6, v1 / at c5, t11, 0, root, i5 / at c7, t11, 1, c5, i0 / store t11, c7, "
-              "v1 / keep t11, 0, c4 / keep t11, 0, c5 / "),
      0, false},
 };
 enum { SINKS = sizeof sinks / sizeof *sinks };

@@ -351,7 +351,6 @@ static const near_case nests[] = {
          "g4 / load v1, t0, c2 / load v2, t9, c3 / fn2 v3, add, f64, v2, v1 / at c11, t8, "
          "1, c10, i1 / store t8, c11, v3 / end / " KEPT "end / "),
      "nest merge -> store"},
-    {"merged, rows not kept", CSR MERGED("", ROW, "", ""), NULL},
     {"merged into a row from outside",
      ".merge g6 lo root hi e3 universe produce 0xf { locate c0 t0 0 root root 1, locate c1 "
      "t1 "

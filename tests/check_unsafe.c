@@ -24,6 +24,13 @@
     ".merge g0 lo root hi e0 universe produce 0x3 { locate c0 t0 0 root root 1 }\n"        \
     ".merge g1 lo root hi e1 produce 0x2 { walk c2 }\n"
 #define ROWS "loop i0, m0, g0\n" /* c0 in t0 */
+/* A row of t5, and an element in it. */
+#define ROW5                                                                               \
+    "begin t5\niconst i0, k1\niconst i1, k1\nconst v0, k0\nat c1, t5, 0, root, i0\n"
+#define STORE5 "at c2, t5, 1, c1, i1\nstore t5, c2, v0\n"
+#define DEEP6                                                                              \
+    ".tensor t6 \"D\" output f64 (0) [e0 e0 e1] format 3 compressed(0) compressed(1) "     \
+    "compressed(2)\nbegin t6\niconst i0, k1\n"
 #define FN(code) ".fn f0 \"f\" (f64 f64) f64 registers 2 code " code "\n"
 #define MERGE(rest) ".merge g2 lo root hi e1 " rest "\n"
 #define HALT "\nhalt\n"
@@ -292,6 +299,47 @@ static const struct {
      "isn't a place"},
     {"begin t2\nbegin t5\niconst i0, k1\nat c1, t2, 0, root, i0\nkeep t5, 0, c1" HALT,
      "isn't a place"},
+    /* a coordinate that is placed above others is kept before the next one is placed */
+    {ROW5 STORE5 "keep t5, 0, c1\nfinish t5" HALT, NULL},
+    {ROW5 STORE5 "keep t5, 0, c1\nkeep t5, 0, c1\nfinish t5" HALT, "c1 isn't open here"},
+    {ROW5 STORE5 "finish t5" HALT, "level 0 of t5 is open on some path"},
+    {ROW5 STORE5 "at c1, t5, 0, root, i1\nkeep t5, 0, c1\nfinish t5" HALT,
+     "level 0 of t5 is open on some path"},
+    {ROW5 STORE5 "at c3, t5, 0, root, i1\nkeep t5, 0, c3\nfinish t5" HALT,
+     "level 0 of t5 is open on some path"},
+    {ROW5 STORE5 "keep t5, 0, c1\n" STORE5 "finish t5" HALT, "c1 isn't open here"},
+    {ROW5 "at c2, t5, 1, c1, i1\nkeep t5, 0, c1\nstore t5, c2, v0\nfinish t5" HALT,
+     "c2 isn't open here"},
+    {ROW5 STORE5 "begin t5\nkeep t5, 0, c1\nfinish t5" HALT, "c1 isn't open here"},
+    {ROW5 STORE5 "const v1, k1\nif v1\nkeep t5, 0, c1\nendif\nfinish t5" HALT,
+     "level 0 of t5 is open on some path"},
+    {ROW5 STORE5 "const v1, k1\nif v1\nkeep t5, 0, c1\nelse\nkeep t5, 0, c1\nendif\n"
+                 "finish t5" HALT,
+     NULL},
+    {ROW5 "const v1, k1\nwhile\ntest v1\n" STORE5 "keep t5, 0, c1\nendwhile\n"
+          "finish t5" HALT,
+     "places in level 0 of t5 isn't kept in it on every path"},
+    {"begin t5\n" ROWS "at c1, t5, 0, root, i0\nend\nfinish t5" HALT,
+     "places in level 0 of t5 isn't kept in it on every path"},
+    {"begin t5\n" ROWS "at c1, t5, 0, root, i0\nwithin i0, e1\nkeep t5, 0, c1\nend\n"
+     "finish t5" HALT,
+     "places in level 0 of t5 isn't kept in it on every path"},
+    {"begin t5\n" ROWS "at c1, t5, 0, root, i0\nkeep t5, 0, c1\nwithin i0, e1\nend\n"
+     "finish t5" HALT,
+     NULL},
+    {"begin t5\nconst v1, k1\n" ROWS "at c1, t5, 0, root, i0\nbreak v1, 1\n"
+     "keep t5, 0, c1\nend\nfinish t5" HALT,
+     "places in level 0 of t5 isn't kept in it on every path"},
+    /* where every coordinate has its place beforehand, there is nothing to keep */
+    {".tensor t6 \"D\" output f64 (0) [e0 e1] format 2 dense(0) dense(1)\nbegin t6\n"
+     "iconst i0, k1\nat c1, t6, 0, root, i0\nat c1, t6, 0, root, i0\nfinish t6" HALT,
+     NULL},
+    {DEEP6 "at c1, t6, 0, root, i0\nat c2, t6, 1, c1, i0\nat c3, t6, 2, c2, i0\n"
+           "keep t6, 0, c1\nfinish t6" HALT,
+     "level 1 of t6 is open on some path"},
+    {DEEP6 "at c1, t6, 0, root, i0\nat c2, t6, 1, c1, i0\nat c3, t6, 2, c2, i0\n"
+           "keep t6, 1, c2\nkeep t6, 0, c1\nfinish t6" HALT,
+     NULL},
     {"keep t5, 0, root" HALT, "t5 isn't being assembled"},
     {"begin t5\nkeep t5, 0, root" HALT, "isn't a place"},
     {"const v0, k0\nstore t2, root, v0" HALT, "t2 isn't being assembled"},
@@ -619,6 +667,62 @@ START_TEST(too_complex)
 }
 END_TEST
 
+/* ---- subsections, one in the other ----------------------------------------------------
+ */
+
+/* A loop that reads at a cursor which the next round opens on another tensor, behind a
+ * branch that opens n subsections, each below `depth` others of one level: clocks of 32
+ * bits came round here, and the read went unseen. */
+static char *chained(int depth, int n)
+{
+    char *text = malloc(sizeof HEAD + 2000 + 50 * (size_t)(depth + n)), *end;
+    ck_assert_ptr_nonnull(text);
+    end = stpcpy(text, ".registers v 6 i 4 m 4 c 100\n");
+    end = stpcpy(end, strchr(HEAD, '\n') + 1);
+    end = stpcpy(end, ".tensor t6 \"z\" input f64 (0) format 1 compressed(0)\n"
+                      "iconst i0, k1\nconst v0, k1\nsubsect c0, t6, 0, root, i0, k1, e0\n");
+    for (int k = 1; k < depth; k++)
+        end += sprintf(end, "subsect c%d, t6, 0, c%d, i0, k1, e0\n", k, k - 1);
+    end = stpcpy(end, "if v0\n");
+    for (int k = 0; k < n; k++)
+        end += sprintf(end, "subsect c99, t6, 0, c%d, i0, k1, e0\n", depth - 1);
+    strcpy(end, "endif\nhalt\n");
+    return text;
+}
+
+static int stop_at_steps(void *context, const char *what, uint64_t done, uint64_t total)
+{
+    (void)done;
+    (void)total;
+    *(int *)context += strcmp(what, "steps") == 0;
+    return *(int *)context > 1;
+}
+
+/* Chains are short, and what it takes to prove a program is the machine's work. */
+START_TEST(chains)
+{
+    heap h;
+    stc_machine *m = machine_open(&h, false);
+    char *text = chained(63, 20000);
+    judge(m, text, "63 subsections, one in the other", NULL);
+    free(text);
+    text = chained(64, 1);
+    judge(m, text, "65 subsections, one in the other",
+          "more than 64 subsections of level 0");
+    free(text);
+    machine_shut(m, &h);
+    int asked = 0;
+    const stc_config config = {.progress = stop_at_steps, .progress_context = &asked};
+    ck_assert_int_eq(stc_open(&config, &m), STC_OK);
+    text = chained(63, 200000);
+    stc_program *p = NULL;
+    ck_assert_int_eq(stc_program_assemble(m, text, "long", &p), STC_ERR_INTERRUPT);
+    ck_assert_int_eq(asked, 2);
+    free(text);
+    stc_close(m);
+}
+END_TEST
+
 Suite *suite_unsafe(void)
 {
     Suite *s = suite_create("unsafe");
@@ -627,6 +731,7 @@ Suite *suite_unsafe(void)
     tcase_add_loop_test(c, too_complex, 0, 5);
     tcase_add_loop_test(c, refused, 0, (int)(sizeof unsafe / sizeof *unsafe));
     tcase_add_test(c, deep);
+    tcase_add_test(c, chains);
     tcase_add_test(c, tables);
     tcase_add_loop_test(c, shortages, 0, 5);
     suite_add_tcase(s, c);

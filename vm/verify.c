@@ -425,7 +425,8 @@ static stc_status check_insn(verifier *vf, const insn *in)
 static stc_status check_range(verifier *vf, int begin, int end)
 {
     for (vf->pc = begin; vf->pc < end; vf->pc++)
-        if (check_insn(vf, &vf->p->code[vf->pc])) return vf->cx->diag.status;
+        if (check_insn(vf, &vf->p->code[vf->pc]) || verify_spend(vf, 1))
+            return vf->cx->diag.status;
     return STC_OK;
 }
 
@@ -493,7 +494,14 @@ static stc_status set_up(verifier *vf)
     vf->m0 = vf->i0 + p->ni;
     vf->c0 = vf->m0 + p->nm;
     vf->t0 = vf->c0 + p->nc;
-    vf->ncell = vf->t0 + p->ntensor;
+    vf->p0 = vf->ncell = vf->t0 + p->ntensor;
+    if (!(vf->place = arena_array(&vf->own, p->ntensor + 1, sizeof *vf->place)))
+        return vf->cx->diag.status;
+    for (int t = 0; t < p->ntensor; t++) {
+        vf->place[t] = vf->ncell;
+        if (p->tensor[t].role != ROLE_INPUT && p->tensor[t].role != ROLE_WORK)
+            vf->ncell += p->tensor[t].fmt.levels;
+    }
     const operand_file file[FILE_COUNT] = {
         [FILE_V] = {p->nv, vf->v0},  [FILE_I] = {p->ni, vf->i0}, [FILE_M] = {p->nm, vf->m0},
         [FILE_C] = {p->nc, vf->c0},  [FILE_T] = {p->ntensor, 0}, [FILE_E] = {p->next, 0},

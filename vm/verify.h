@@ -6,6 +6,14 @@
  * them, so that "unchanged" is one comparison; a cursor remembers the value of
  * its tensor and of its parent's cell, and is valid while both still hold it.
  *
+ * A result is assembled in order: the coordinate that `at` places on a level that
+ * appends, or above one, is closed by `keep` before the next one is placed. Each such
+ * level of a result has a cell, too, its *place*: P_CLOSED, or the value of the cursor
+ * whose coordinate is open there. So an append always finds the fibers before it
+ * complete, whatever path led to it, and nobody has to look when the program runs.
+ *
+ * Clocks and passes have 64 bits: no file is long enough to bring them round.
+ *
  * Loops and branches are one pass: changes go into a log, each with the cell
  * as it was. At a loop's end, what differs from the loop's start is unknown
  * from there on, and must not have been read, as it was at the start, within
@@ -22,8 +30,9 @@ typedef struct cell {
     uint64_t v;           /* what is known                                    */
     uint64_t up_v, t_v;   /* cursors: values of the parent's and tensor's cell */
     uint64_t bits;        /* masks: those that loop and `present` have set or cleared */
-    uint32_t stamp, read; /* clock when it was set, and last read              */
+    uint64_t stamp, read; /* clock when it was set, and last read              */
     uint16_t up;          /* cursors: the parent's register or ROOT           */
+    uint16_t chain;       /* subsections: how many of one level are one in the other */
 } cell;
 
 typedef struct change {
@@ -40,7 +49,7 @@ typedef struct outcome {
 
 typedef struct vblock {
     int op, pc;
-    uint32_t start; /* clock                     */
+    uint64_t start; /* clock                     */
     int64_t log;    /* length of the log then     */
     int64_t then;   /* outcomes, for else         */
     int64_t other;  /* else: length of the log    */
@@ -49,6 +58,10 @@ typedef struct vblock {
 
 /* Tensor states, in the low bits of their cells' values. */
 enum { T_READY = 1, T_ASSEMBLING, T_COLLECTING, T_MASK = 3 };
+/* A place where no coordinate is open: no cursor has this value. */
+enum { P_CLOSED = 1 };
+/* Subsections of one level, one in the other: a statement has no more indices. */
+enum { SUBSECT_CHAIN = 64 };
 /* Cursor states. */
 enum { C_OPEN = 1, C_PLACED, C_RESULT, C_SUBSECT };
 
@@ -81,17 +94,19 @@ typedef struct verifier {
     const user_fn *fn; /* the function looked at, NULL in main code      */
     cell *cell;
     int ncell;
-    int v0, i0, m0, c0, t0; /* first cell of each kind                    */
-    int nv;                 /* value registers of what is looked at       */
+    int v0, i0, m0, c0, t0, p0; /* first cell of each kind                */
+    int *place;                 /* per tensor: the first place of its levels */
+    int nv;                     /* value registers of what is looked at   */
     operand_file file[FILE_COUNT];
-    uint32_t *seen, *changed; /* per cell: number of the pass             */
-    uint32_t pass, clock;
+    uint64_t *seen, *changed; /* per cell: number of the pass             */
+    uint64_t pass, clock;
     uint64_t epoch;
     change *log;
     int64_t nlog, log_cap;
     outcome *out;
     int64_t nout, out_cap;
-    int64_t work; /* entries of the log looked at: bounded                */
+    int64_t work, told; /* steps of the proof beyond one an instruction: bounded;
+                           those that the machine has been told of */
     vblock block[BLOCKS_MAX];
     int depth;
 } verifier;

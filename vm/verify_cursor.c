@@ -26,15 +26,34 @@ int cursor_tensor(uint64_t v)
     return (int)(v >> 8 & 0xffff);
 }
 
+/* The cell of the place in level l of result t; -1 if the level needs none: it is the last
+ * one, whose stores append, or every coordinate below it has its place beforehand. */
+static int place_of(const verifier *vf, int t, int l)
+{
+    const format *f = &vf->p->tensor[t].fmt;
+    if (l + 1 >= f->levels ||
+        (f->level[l].kind->caps & f->level[l + 1].kind->caps & CAP_INSERT))
+        return -1;
+    return vf->place[t] + l;
+}
+
 bool cursor_valid(verifier *vf, int c)
 {
     for (;;) {
         const cell *k = &vf->cell[vf->c0 + c];
+        vf->work++;
         if (!k->v) return false;
         int t = vf->t0 + cursor_tensor(k->v);
         if (vf->cell[t].v != k->t_v) return false;
         cell_read(vf, vf->c0 + c);
         cell_read(vf, t);
+        const int at = cursor_kind(k->v) == C_RESULT
+                           ? place_of(vf, cursor_tensor(k->v), cursor_level(k->v))
+                           : -1;
+        if (at >= 0) {
+            if (vf->cell[at].v != k->v) return false;
+            cell_read(vf, at);
+        }
         if (k->up == ROOT) return true;
         if (vf->cell[vf->c0 + k->up].v != k->up_v) return false;
         c = k->up;
@@ -63,11 +82,18 @@ static stc_status tensor_become(verifier *vf, int t, int state)
 
 static stc_status define_cursor(verifier *vf, int c, int kind, int t, int l, int up)
 {
+    const cell *above = up == ROOT ? NULL : &vf->cell[vf->c0 + up];
+    const bool nested = kind == C_SUBSECT && above && cursor_kind(above->v) == C_SUBSECT &&
+                        cursor_level(above->v) == l;
     cell k = {.v = cursor_value(vf, kind, t, l),
               .t_v = vf->cell[vf->t0 + t].v,
-              .up_v = up == ROOT ? 0 : vf->cell[vf->c0 + up].v,
-              .up = (uint16_t)up};
+              .up_v = above ? above->v : 0,
+              .up = (uint16_t)up,
+              .chain = (uint16_t)(nested ? above->chain + 1 : 1)};
     if (up == c) return refuse(vf, "c%d can't be its own parent", c);
+    if (k.chain > SUBSECT_CHAIN)
+        return refuse(vf, "more than %d subsections of level %d of t%d, one in the other",
+                      SUBSECT_CHAIN, l, t);
     return cell_set(vf, vf->c0 + c, k);
 }
 
@@ -243,7 +269,7 @@ static stc_status check_distinct(verifier *vf, const merge_desc *m)
     for (int k = 0; k < m->count; k++) {
         const merge_operand *o = &m->operand[k];
         if (o->role == MERGE_KNOWN || o->cursor >= vf->p->nc) continue;
-        uint32_t *seen = &vf->seen[vf->c0 + o->cursor];
+        uint64_t *seen = &vf->seen[vf->c0 + o->cursor];
         if (*seen == vf->pass) return refuse(vf, "c%d is merged twice", o->cursor);
         *seen = vf->pass;
     }
@@ -264,9 +290,9 @@ static stc_status check_driven(verifier *vf, const merge_desc *m)
 static stc_status loop_open(verifier *vf, const insn *in)
 {
     const merge_desc *m = &vf->p->merge[in->arg[2]];
-    if (check_distinct(vf, m) || check_driven(vf, m) ||
-        verify_own(vf, FILE_I, in->arg[0]) || verify_own(vf, FILE_M, in->arg[1]) ||
-        block_push(vf, OP_LOOP, m))
+    if (verify_spend(vf, m->count + m->postfix_len) || check_distinct(vf, m) ||
+        check_driven(vf, m) || verify_own(vf, FILE_I, in->arg[0]) ||
+        verify_own(vf, FILE_M, in->arg[1]) || block_push(vf, OP_LOOP, m))
         return vf->cx->diag.status;
     for (int k = 0; k < m->count; k++) /* before located ones are defined */
         if (m->operand[k].role != MERGE_LOCATE && check_operand(vf, m, &m->operand[k]))
@@ -278,8 +304,9 @@ static stc_status loop_open(verifier *vf, const insn *in)
     return mask_known(vf, in->arg[1], merge_bits(m));
 }
 
-static bool is_located(const merge_desc *m, int c)
+static bool is_located(verifier *vf, const merge_desc *m, int c)
 {
+    vf->work += m->count;
     for (int k = 0; k < m->count; k++)
         if (m->operand[k].role == MERGE_LOCATE && m->operand[k].cursor == c) return true;
     return false;
@@ -307,7 +334,7 @@ static stc_status loop_end(verifier *vf)
             const cell *t = &vf->cell[vf->t0 + o->tensor];
             if ((t->v & T_MASK) != T_READY || t->stamp > b->start)
                 return refuse(vf, "t%d changes in a loop that locates in it", o->tensor);
-            if (o->up == ROOT || is_located(b->merge, o->up)) continue;
+            if (o->up == ROOT || is_located(vf, b->merge, o->up)) continue;
             c = o->up;
         }
         if (!cursor_valid(vf, c) || vf->cell[vf->c0 + c].stamp > b->start)
@@ -337,6 +364,40 @@ static stc_status check_target(verifier *vf, int t)
     if (vf->p->tensor[t].role == ROLE_INPUT || vf->p->tensor[t].role == ROLE_WORK)
         return refuse(vf, "t%d isn't a result", t);
     return STC_OK;
+}
+
+/* No coordinate is open in the places of levels l and below. */
+static stc_status check_closed(verifier *vf, int t, int l)
+{
+    for (; l + 1 < vf->p->tensor[t].fmt.levels; l++) {
+        const int at = place_of(vf, t, l);
+        if (at < 0) continue;
+        if (vf->cell[at].v != P_CLOSED)
+            return refuse(vf,
+                          "a coordinate in level %d of t%d is open on some path to here: "
+                          "expected `keep` before",
+                          l, t);
+        cell_read(vf, at);
+    }
+    return STC_OK;
+}
+
+/* Every place of t is closed: nothing is stored yet. */
+static stc_status close_all(verifier *vf, int t)
+{
+    for (int l = 0; l + 1 < vf->p->tensor[t].fmt.levels; l++)
+        if (place_of(vf, t, l) >= 0 && cell_put(vf, place_of(vf, t, l), P_CLOSED))
+            return vf->cx->diag.status;
+    return STC_OK;
+}
+
+static stc_status check_keep(verifier *vf, int t, int l, int c)
+{
+    if (tensor_state(vf, t, T_ASSEMBLING) || check_place(vf, t, l, c) ||
+        check_closed(vf, t, l + 1))
+        return vf->cx->diag.status;
+    const int at = place_of(vf, t, l);
+    return at < 0 ? STC_OK : cell_put(vf, at, P_CLOSED);
 }
 
 /* The last level's place, or the root of a scalar. */
@@ -370,9 +431,11 @@ static stc_status check_made(verifier *vf, const insn *in)
 static stc_status check_at(verifier *vf, const insn *in)
 {
     const uint16_t *a = in->arg;
-    if (tensor_state(vf, a[1], T_ASSEMBLING) || check_up(vf, a[1], a[2], a[3], true))
+    if (tensor_state(vf, a[1], T_ASSEMBLING) || check_up(vf, a[1], a[2], a[3], true) ||
+        check_closed(vf, a[1], a[2]) || define_cursor(vf, a[0], C_RESULT, a[1], a[2], a[3]))
         return vf->cx->diag.status;
-    return define_cursor(vf, a[0], C_RESULT, a[1], a[2], a[3]);
+    const int at = place_of(vf, a[1], a[2]);
+    return at < 0 ? STC_OK : cell_put(vf, at, vf->cell[vf->c0 + a[0]].v);
 }
 
 stc_status verify_result(verifier *vf, const insn *in)
@@ -384,17 +447,17 @@ stc_status verify_result(verifier *vf, const insn *in)
     case OP_BEGIN:
         if (!format_appends(&vf->p->tensor[r].fmt))
             return refuse(vf, "the format of t%d can't be assembled in order", r);
-        return tensor_become(vf, r, T_ASSEMBLING);
+        return close_all(vf, r) ? vf->cx->diag.status : tensor_become(vf, r, T_ASSEMBLING);
     case OP_AT:
         return check_at(vf, in);
     case OP_KEEP:
-        if (tensor_state(vf, r, T_ASSEMBLING)) return vf->cx->diag.status;
-        return check_place(vf, r, a[1], a[2]);
+        return check_keep(vf, r, a[1], a[2]);
     case OP_STORE:
     case OP_ACC:
         return check_store(vf, r, a[1]);
     case OP_FINISH:
-        if (tensor_state(vf, r, T_ASSEMBLING)) return vf->cx->diag.status;
+        if (tensor_state(vf, r, T_ASSEMBLING) || check_closed(vf, r, 0))
+            return vf->cx->diag.status;
         return tensor_become(vf, r, T_READY);
     case OP_MOVE:
     case OP_CONVERT:

@@ -47,13 +47,18 @@ void cell_read(verifier *vf, int idx)
     vf->cell[idx].read = ++vf->clock;
 }
 
-/* Programs whose blocks nest and change so much aren't written by anybody. */
+/* Programs whose blocks nest and change so much aren't written by anybody. The work is
+ * the machine's: whoever wants it to stop is heard. */
 stc_status verify_spend(verifier *vf, int64_t n)
 {
+    enum { TELL = 1 << 12 };
     vf->work += n;
     if (vf->work > 1000000 + 256 * (int64_t)vf->p->ncode)
         return refuse(vf, "the nesting is too complex to be verified");
-    return STC_OK;
+    if (vf->work - vf->told < TELL) return STC_OK;
+    n = vf->work - vf->told;
+    vf->told = vf->work;
+    return work_done(vf->cx, (uint64_t)n);
 }
 
 stc_status block_push(verifier *vf, int op, const merge_desc *m)
@@ -135,6 +140,24 @@ static const char *cell_kind(const verifier *vf, int idx, int *number)
                           : "t";
 }
 
+static stc_status differs(verifier *vf, int idx)
+{
+    int number;
+    if (idx < vf->p0) {
+        const char *kind = cell_kind(vf, idx, &number);
+        return refuse(vf, "%s%d is read in this loop, and differs in its next round", kind,
+                      number);
+    }
+    int t = vf->p->ntensor - 1;
+    while (vf->place[t] > idx)
+        t--;
+    return refuse(
+        vf,
+        "what this loop places in level %d of t%d isn't kept in it on every path, "
+        "or more is",
+        idx - vf->place[t], t);
+}
+
 /* Cells that aren't what they were at the loop's start, here or where a jump
  * left; and whether the loop read them as they were. */
 static stc_status find_changed(verifier *vf, const vblock *b)
@@ -152,10 +175,7 @@ static stc_status find_changed(verifier *vf, const vblock *b)
         const change *e = &vf->log[k];
         if (vf->changed[e->idx] != vf->pass || !e->old.v) continue;
         if (e->old.stamp >= b->start || e->old.read <= b->start) continue;
-        int number;
-        const char *kind = cell_kind(vf, e->idx, &number);
-        return refuse(vf, "%s%d is read in this loop, and differs in its next round", kind,
-                      number);
+        return differs(vf, e->idx);
     }
     return STC_OK;
 }
