@@ -117,3 +117,9 @@ stc_status tensor_check(tensor *t)
     t->checked = t->generation;
     return STC_OK;
 }
+
+stc_status tensor_check_afresh(tensor *t)
+{
+    t->checked = t->generation - 1;
+    return tensor_check(t);
+}

@@ -87,6 +87,8 @@ bool format_places_below(const format *f, int l);
 void tensor_swap(tensor *a, tensor *b);
 stc_status tensor_copy(const tensor *t, tensor **out);
 stc_status tensor_check(tensor *t);
+/* The same, though it may have passed before. */
+stc_status tensor_check_afresh(tensor *t);
 int64_t tensor_stored(const tensor *t);
 uint64_t tensor_bytes(const tensor *t);
 

@@ -639,6 +639,7 @@ stc_status program_assemble(ctx *cx, const char *text, const char *file, program
         return fail(cx, STC_ERR_SYNTAX, "the text is longer than 2 GB");
     assembler as = {.cx = cx, .text = text, .file = file, .at = text, .p = program_new(cx)};
     if (!as.p) return cx->diag.status;
+    as.p->foreign = true;
     stc_status status = lines(&as);
     if (status) {
         program_free(as.p);

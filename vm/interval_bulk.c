@@ -49,12 +49,14 @@ static bool takes_led(const machine *mc, const ivl_loop *v, const ivl_target *t)
            v->led->t.hi <= lv->base + lv->extent && t->n == v->depth + 1;
 }
 
+/* Rows that cover the fibers they go into: what they leave out would get a neighbour's
+ * value, and not the fill. */
 static bool takes_fibers(const machine *mc, const ivl_loop *v, const ivl_target *t)
 {
     const level *lv = last_level(mc, t);
     return t->x->kind == SINK_STORE && (t->direct || t->n == 1) &&
-           lv->kind->append_fibers && v->begin >= lv->base &&
-           v->end <= lv->base + lv->extent;
+           lv->kind->append_fibers && v->begin == lv->base &&
+           v->end == lv->base + lv->extent;
 }
 
 /* Nothing but the sink needs to know which lanes are of which row, or where in it. */

@@ -174,6 +174,8 @@ typedef struct program {
     user_fn *fn;
     int nfn, fn_cap;
     int nv, ni, nm, nc; /* registers of the main code                          */
+    bool foreign;       /* not from our compiler: its results are checked before
+                           anything reads them                                 */
 } program;
 
 /* Building. Those that return an id return -1 with the diag filled. */

@@ -677,6 +677,7 @@ stc_status program_decode(ctx *cx, const void *bytes, size_t size, program **out
     if (check_header(cx, &r, bytes, size)) return cx->diag.status;
     program *p = program_new(cx);
     if (!p) return cx->diag.status;
+    p->foreign = true;
     stc_status status = get_sections(cx, &r, p);
     if (status) {
         program_free(p);
