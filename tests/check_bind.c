@@ -49,6 +49,9 @@ START_TEST(accumulation)
     EXPECT(M23 "y(i) *= A(i,j)", "y", 6, 120);
     EXPECT(M23 "y(i) max= A(i,j)", "y", 3, 6);
     EXPECT(M23 "d min= A(i,j)", "d", 1);
+    /* 64 bits are compared with the least or greatest number of the type */
+    EXPECT("tensor u dense u16 [3] = [0,1,2]\ny(i) min= -u(i)", "y", 0, 65535, 65535);
+    EXPECT("tensor u dense i8 [3] = [1,100,-100]\ny(i) max= u(i) - 60", "y", -59, 40, -128);
     EXPECT(S34 "b(j) or= S(i,j) != 0", "b", 1, 1, 0, 1);
     EXPECT(S34 "b(j) and= S(i,j) == 0", "b", 0, 0, 1, 0);
     EXPECT("tensor x dense i64 = [6,12]\na |= x(i)", "a", 14);
@@ -62,6 +65,11 @@ START_TEST(left_sides)
     EXPECT("tensor A dense f64 = [[1,2],[3,4]]\nA(i,j) = A(i,j) + A(j,i)", "A", 2, 5, 5, 8);
     EXPECT("tensor A dense f64 = [[1,2],[3,4]]\nA(i,i) = 0", "A", 0, 2, 3, 0);
     EXPECT("tensor x dense f64 = [5,6]\nD(i,i) = x(i)", "D", 5, 0, 0, 6);
+    /* what is named is collected, in the order of the tensor's levels */
+    EXPECT(M23 "format f = (i,j) -> (j : rle, i : compressed)\n"
+               "tensor y f f64 [7,2] = { (0,0): 7, (0,1): 8, (3,1): 9 }\n"
+               "y(4*i+j, 1) = A(i,j)",
+           "y", 7, 1, 0, 2, 0, 3, 0, 9, 0, 4, 0, 5, 0, 6);
     EXPECT(
         "tensor x dense f64 = [5,6]\ntensor y dense f64 = [1,1,1,1,1]\ny(i(1:4:2)) = x(i)",
         "y", 1, 5, 1, 6, 1);

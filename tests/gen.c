@@ -147,8 +147,18 @@ static void partial_left(gen *g, const int *left, int n, char *out, size_t size)
         int x = left[k];
         int64_t e = g->extent[x];
         gen_say(out, size, "%s", order ? ", " : "");
-        int how = gen_below(g, 4);
-        if (how == 0 && e < 50 && order + 1 < CASE_ORDER && n < 3) {
+        int how = gen_below(g, 6);
+        if (how == 5 && order + 1 < CASE_ORDER) { /* one row of the tensor */
+            const int row = gen_below(g, 3);
+            shape[order++] = row + 1 + gen_below(g, 2);
+            gen_say(out, size, "%d, ", row);
+        }
+        if (how == 4 && k + 1 < n && e * g->extent[left[k + 1]] < 200) {
+            const int y = left[++k]; /* x counts blocks of y */
+            const int block = 2 + (int)g->extent[y], c = gen_below(g, 2);
+            shape[order++] = e * block + c;
+            gen_say(out, size, "%d*%c+%c+%d", block, pool[x], pool[y], c);
+        } else if (how == 0 && e < 50 && order + 1 < CASE_ORDER && n < 3) {
             gen_say(out, size, "%c, %c", pool[x], pool[x]);
             shape[order++] = e;
             shape[order++] = e;

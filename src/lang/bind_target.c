@@ -110,6 +110,13 @@ static int own_row(binder *b, bstmt *st, scope_tensor *t)
 
 /* ---- op= ---------------------------------------------------------------------------- */
 
+/* It is computed in 64 bits, so that it may lie beyond its type's limits. */
+static bool may_exceed(const bexpr *e)
+{
+    const bool integer = type_is_integer(e->type) && type_size(e->type) < sizeof(int64_t);
+    return integer && e->kind != B_ACCESS && e->kind != B_CONST;
+}
+
 /* val as `op=` leaves it in a tensor that starts from op's identity. */
 static bexpr *from_identity(binder *b, int op, bexpr *val)
 {
@@ -122,10 +129,16 @@ static bexpr *from_identity(binder *b, int op, bexpr *val)
                          type_name(val->type));
     if (op == OPR_OR || op == OPR_AND) return bind_to_bool(b, val);
     const bool number = (op == OPR_ADD || op == OPR_MUL) && val->type == STC_BOOL;
-    if (op != OPR_SUB && op != OPR_DIV && !number) return val;
-    bexpr *identity = bind_const(b, val->at, STC_I64, (value){.i64 = one});
+    const bool limit =
+        (f->identity[0].value == FC_INF || f->identity[0].value == FC_NINF) &&
+        may_exceed(val);
+    if (op != OPR_SUB && op != OPR_DIV && !number && !limit) return val;
+    value v = {.i64 = one};
+    if (limit && !fn_constant(f->identity[0].value, type_class(val->type), val->type, &v))
+        return val;
+    bexpr *identity = bind_const(b, val->at, limit ? val->type : STC_I64, v);
     if (!identity) return NULL;
-    identity->mark = WEAK;
+    identity->mark = limit ? 0 : WEAK;
     return bind_call(b, val->at, bind_op_fn(op), (bexpr *[]){identity, val}, 2);
 }
 

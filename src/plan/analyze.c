@@ -140,10 +140,12 @@ static stc_status convert_marked(state *st, uint64_t uses)
         paccess *x = &pl->access[k];
         if (!in(uses, k) || !x->why) continue;
         st->again = true;
-        if (pl->p->tensor[x->source].role == ROLE_WORK)
+        if (pl->p->tensor[x->source].role == ROLE_WORK) {
+            const char *name = pl->p->tensor[x->source].name;
             return schedule_fail(pl,
                                  "loops that read %s have another order than its indices",
-                                 pl->p->tensor[x->source].name);
+                                 name[0] ? name : "a workspace");
+        }
         if (x->converted)
             return fail(pl->p->cx, STC_ERR_PROGRAM, "internal: %s was converted and %s",
                         pl->p->tensor[x->source].name, x->why);

@@ -12,6 +12,7 @@
  * collected in a second workspace, and old ones kept where it has nothing.
  */
 #include "build.h"
+#include <string.h>
 
 static bexpr *both(plan *pl, bexpr *a, bexpr *b)
 {
@@ -185,8 +186,11 @@ static stc_status add_old(builder *b, int w, const int *own, affine *at, list *o
         leaf->guard = expr_call(pl, FN_NOT, STC_BOOL, CLASS_I64, named, NULL);
     }
     if (!leaf->guard || !space) return STC_ERR_MEMORY;
-    int seq[STC_MAX_ORDER];
-    plan_inner_order(pl, space, expr_uses(old), 0, b->result, b->nresult, seq);
+    int seq[STC_MAX_ORDER]; /* what is named is read in the order of its levels only */
+    if (named)
+        memcpy(seq, b->result, (size_t)b->nresult * sizeof *seq);
+    else
+        plan_inner_order(pl, space, expr_uses(old), 0, b->result, b->nresult, seq);
     return nest_build(pl, seq, b->nresult, space, 0, old, leaf, out);
 }
 
