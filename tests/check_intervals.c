@@ -624,12 +624,33 @@ START_TEST(streams_are_reduced)
 }
 END_TEST
 
+/* Runs, long ones and single elements in turn, are added onto dense rows of each type. */
+START_TEST(runs_are_added_onto_rows)
+{
+    static const char *const kinds[] = {"rle", "lz77"};
+    char text[1200];
+    for (int t = STC_BOOL; t <= STC_C128; t++) {
+        const char *type = stc_type_name((stc_type)t), *kind = kinds[_i];
+        snprintf(text, sizeof text,
+                 "tensor A %s %s [5,7]\nA(i,k) = i + 2*k > 9\ntensor B %s %s [7,900]\n"
+                 "B(k,j) = select(j %% 450 < 20, (j + k) %% 3, k %% 2)\n"
+                 "tensor a dense %s [5,7]\na(i,k) = A(i,k)\ntensor b dense %s [7,900]\n"
+                 "b(k,j) = B(k,j)\ntensor C dense %s\nC(i,j) = A(i,k) * B(k,j)\n"
+                 "tensor c dense %s\nc(i,j) = a(i,k) * b(k,j)\n"
+                 "n = sum(i,j: C(i,j) != c(i,j))",
+                 kind, type, kind, type, type, type, type, type);
+        EXPECT(text, "n", 0);
+    }
+}
+END_TEST
+
 Suite *suite_intervals(void)
 {
     Suite *s = suite_create("intervals");
     TCase *c = tcase_create("intervals");
     tcase_add_test(c, open_behind_empty_rows);
     tcase_add_test(c, reductions_take_runs);
+    tcase_add_loop_test(c, runs_are_added_onto_rows, 0, 2);
     tcase_add_test(c, results_stay_runs);
     tcase_add_test(c, pixels_stay_runs);
     tcase_add_test(c, patterns_meet);

@@ -254,6 +254,51 @@ static void fill_run(char *to, int64_t n, const char *one, size_t size)
     }
 }
 
+/* Elements [pos, pos + n) and those of an array, by the sink's function. */
+static void add_elements(const piece *w, int64_t pos, const char *in, int n)
+{
+    tensor *t = w->r->t;
+    const vclass cls = (vclass)w->x->cls;
+    const fn_array fn = fn_array_of(w->x->fn, cls);
+    if (class_type(cls) == t->type) {
+        char *to = (char *)t->vals + pos * (int64_t)class_size(cls);
+        fn(to, to, in, NULL, n);
+        return;
+    }
+    const column at = {.form = COL_STEP, .full = true, .base = pos};
+    void *old = w->v->g.scratch;
+    strip_load(t->type, old, t->vals, &at, n, t->fill);
+    fn(old, old, in, NULL, n);
+    strip_store(t->type, t->vals, pos, old, cls, n);
+}
+
+/* Lanes onto what is there, from position `base` of coordinate 0 on: single ones that
+ * follow each other together, a longer one some elements at a time. */
+static void add_range(const piece *w, int64_t base)
+{
+    enum { PART = STRIP / 2 };
+    const vclass cls = (vclass)w->x->cls;
+    const char *in = strip_spread(&w->v->g, w->x->node);
+    char *same = w->v->g.scratch + PART * sizeof(value);
+    const int64_t *i = w->v->g.icol[0].data, *len = w->v->len;
+    for (int k = w->from, next; k < w->to; k = next) {
+        const int64_t most = len[k] < PART ? len[k] : PART;
+        next = k + 1;
+        if (len[k] == 1) {
+            while (next < w->to && next - k < PART && len[next] == 1 &&
+                   i[next] == i[next - 1] + 1)
+                next++;
+            add_elements(w, base + i[k], in + (size_t)k * class_size(cls), next - k);
+            continue;
+        }
+        class_fill(cls, same, 0, most, class_get(cls, in, k));
+        for (int64_t done = 0, n; done < len[k]; done += n) {
+            n = len[k] - done < PART ? len[k] - done : PART;
+            add_elements(w, base + i[k] + done, same, (int)n);
+        }
+    }
+}
+
 /* A level whose fibers are ranges: every lane fills its part. */
 static stc_status put_range(machine *mc, const piece *w)
 {
@@ -263,13 +308,17 @@ static stc_status put_range(machine *mc, const piece *w)
     w->lv->kind->table(w->lv, &f);
     const int64_t *i = v->g.icol[0].data;
     const int last = w->to - 1;
-    if (w->x->kind == SINK_ACC || i[w->from] < f.lo || i[last] + v->len[last] > f.hi)
+    if (i[w->from] < f.lo || i[last] + v->len[last] > f.hi)
         return put_slowly(mc, w, w->from, w->to);
     const int64_t base = w->parent * (f.hi - f.lo) - f.lo;
     const size_t size = type_size(t->type);
     const vclass cls = type_class(t->type);
     if (asm_value(mc, w->r, base + i[last] + v->len[last] - 1)) return mc->cx->diag.status;
     w->r->stores += (uint64_t)(w->to - w->from);
+    if (w->x->kind == SINK_ACC) {
+        add_range(w, base);
+        return STC_OK;
+    }
     const char *in = strip_spread(&v->g, w->x->node);
     in += (size_t)w->from * class_size(cls);
     const int n = w->to - w->from;
