@@ -22,9 +22,23 @@ static const double entering = 30;     /* a loop costs that before its first ste
 static const double entering_side = 1; /* of a block, which is run as a whole */
 static const double strided = 0.7;     /* an operand whose innermost level stays put */
 
-typedef struct density {
-    double step, produce;
-} density;
+/* Whether an access has an index in several subscripts, one of them of two indices, as
+ * A(j-i,i) has i: then it runs over the tensor, and moves no window. */
+static bool skews(const plan *pl, int index)
+{
+    for (int k = 0; k < pl->naccess; k++) {
+        const paccess *x = &pl->access[k];
+        int has = 0;
+        bool shared = false;
+        for (int m = 0; m < pl->p->tensor[x->source].order; m++) {
+            const bool in = affine_has(&x->sub[m], index);
+            has += in;
+            shared |= in && x->sub[m].terms > 1;
+        }
+        if (has > 1 && shared) return true;
+    }
+    return false;
+}
 
 void price_loop(const plan *pl, loop_prices *prices, int index)
 {
@@ -32,7 +46,7 @@ void price_loop(const plan *pl, loop_prices *prices, int index)
     prices->extent[index] = EXTENT;
     prices->entry[index] = entering;
     if (b->hi < 0) return;
-    if (plan_in_filter(pl, index)) {
+    if (plan_in_filter(pl, index) && !skews(pl, index)) {
         prices->extent[index] = FILTER;
         return;
     }
@@ -56,7 +70,7 @@ void work_open(work *w, plan *pl, const loop_prices *prices, const pset *space,
         w->place[__builtin_ctzll(left)] = -1;
     for (int k = 0; k < pl->naccess; k++) {
         const paccess *x = &pl->access[k];
-        w->density[k] = 0;
+        w->density[k] = (density){0, 0};
         if (!((uses >> k) & 1)) continue;
         priced_access *p = &w->access[w->count++];
         p->x = x;
@@ -132,14 +146,20 @@ static bool follows(const work *w, priced_access *p, const int *seq)
 static density judge(const work *w, const pset *s)
 {
     if (s->op == PS_NONE) return (density){0, 0};
-    if (s->op == PS_STORED && w->density[s->access] > 0)
-        return (density){w->density[s->access], w->density[s->access]};
+    if (s->op == PS_STORED && w->density[s->access].step > 0) return w->density[s->access];
     if (s->op != PS_AND && s->op != PS_OR) return (density){1, 1};
     density a = judge(w, s->a), b = judge(w, s->b);
     if (s->op == PS_AND)
         return (density){a.step < b.step ? a.step : b.step, a.produce * b.produce};
     density sum = {a.step + b.step, a.produce + b.produce};
     return (density){sum.step > 1 ? 1 : sum.step, sum.produce > 1 ? 1 : sum.produce};
+}
+
+/* A level is resolved by the loop: the first one is walked, those below are sought. */
+static void resolve(work *w, const priced_access *p, double part)
+{
+    density *d = &w->density[p->access];
+    *d = d->step > 0 ? (density){d->step, d->produce * part} : (density){part, part};
 }
 
 /* A conversion has a level for each mode, in the loops' order. */
@@ -151,7 +171,7 @@ static void enter_converted(work *w, priced_access *p, int s, int index)
         if (!affine_has(&x->sub[m], index) || known_at(w, &x->sub[m]) > s) continue;
         const int l = p->depth++;
         const bool full = converted_level(&t->fmt, t->order, l)->props & PROP_FULL;
-        w->density[p->access] = full ? 1 : l == 0 ? first_level : deeper_level;
+        resolve(w, p, full ? 1 : l == 0 ? first_level : deeper_level);
     }
 }
 
@@ -159,14 +179,14 @@ static void enter_converted(work *w, priced_access *p, int s, int index)
 static void enter(work *w, priced_access *p, int s, int index)
 {
     const paccess *x = p->x;
-    w->density[p->access] = 0;
+    w->density[p->access] = (density){0, 0};
     if (p->converted) {
         enter_converted(w, p, s, index);
         return;
     }
     for (; p->depth < x->levels && p->at[p->depth] <= s; p->depth++)
         if (affine_has(&x->level[p->depth].at, index))
-            w->density[p->access] = level_density(x, p->depth);
+            resolve(w, p, level_density(x, p->depth));
 }
 
 /* What a level counts for, when all of a tensor is walked. */

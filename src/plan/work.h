@@ -18,6 +18,11 @@ typedef struct priced_access {
     int8_t at[STC_MAX_ORDER]; /* the loop after which a level's coordinate is known */
 } priced_access;
 
+/* What part of a loop's rounds an operand visits, and what part of them it is there in. */
+typedef struct density {
+    double step, produce;
+} density;
+
 /* For loops of one number, and the accesses of one expression. */
 typedef struct work {
     plan *pl;
@@ -25,8 +30,8 @@ typedef struct work {
     const pset *space;
     uint64_t uses;
     int n, count;
-    int8_t place[64];              /* of an index among the loops; n: nowhere      */
-    double density[PLAN_ACCESSES]; /* of the level at this loop; 0: none here      */
+    int8_t place[64];               /* of an index among the loops; n: nowhere      */
+    density density[PLAN_ACCESSES]; /* of the levels at this loop; 0: none here    */
     priced_access access[PLAN_ACCESSES];
 } work;
 void work_open(work *w, plan *pl, const loop_prices *prices, const pset *space,
