@@ -1,4 +1,4 @@
-/* context.c: telling errors.
+/* context.c: telling errors; what others keep in a context.
  *
  * Takes a status, a printf text and perhaps a place, and fills the machine's
  * diag; line, column and the line's text are found here and nowhere else.
@@ -59,6 +59,46 @@ stc_status work_done(ctx *cx, uint64_t n)
     if (!cx->progress(cx->progress_context, "steps", cx->worked, 0)) return STC_OK;
     return fail(cx, STC_ERR_INTERRUPT, "stopped by the progress function");
 }
+
+/* ---- parts ------------------------------------------------------------------- */
+
+typedef struct part {
+    struct part *next;
+    const part_kind *kind;
+    _Alignas(max_align_t) char data[];
+} part;
+
+void *ctx_look_for(const ctx *cx, const part_kind *kind)
+{
+    part *p = cx->parts;
+    while (p && p->kind != kind)
+        p = p->next;
+    return p ? p->data : NULL;
+}
+
+void *ctx_part(ctx *cx, const part_kind *kind)
+{
+    void *const there = ctx_look_for(cx, kind);
+    if (there) return there;
+    part *const p = mem_zero(cx, 1, sizeof *p + kind->size);
+    if (!p) return NULL;
+    p->next = cx->parts;
+    p->kind = kind;
+    cx->parts = p;
+    return p->data;
+}
+
+void ctx_end_parts(ctx *cx)
+{
+    while (cx->parts) {
+        part *const p = cx->parts;
+        cx->parts = p->next;
+        p->kind->end(cx, p->data);
+        mem_free(cx, p, sizeof *p + p->kind->size);
+    }
+}
+
+/* ---- errors ------------------------------------------------------------------ */
 
 stc_status fail(ctx *cx, stc_status status, const char *format, ...)
 {

@@ -29,7 +29,6 @@ typedef struct diag {
     char text[512];
 } diag;
 
-struct pool;
 typedef struct ctx {
     /* A worker thread's context counts its memory in the machine's, which is this
      * one; NULL: it is the machine's. Its errors are its own. */
@@ -57,14 +56,28 @@ typedef struct ctx {
     /* Blocks of arenas that were freed, for the next ones: not counted, and only
      * without a cap. Arenas of the machine's own context only, so by one thread. */
     struct arena_block *spare[4];
-    atomic_flag alloc_lock;       /* around the host's allocator, when threads run */
-    struct pool *pool;            /* threads, started when first needed (vm/pool.h) */
-    int64_t grain;                /* least work of a thread's share; 0: the default */
-    bool plain;                   /* as on a processor without AVX2                 */
-    struct host_kind *host_kinds; /* level kinds of the host's own (level_host.c)  */
-    struct host_fn *host_fns;     /* its functions (vm/host.c) …                   */
-    struct scope *host_scope;     /* … as texts see them (src/lang/scope.c)        */
+    atomic_flag alloc_lock; /* around the host's allocator, when threads run */
+    int64_t grain;          /* least work of a thread's share; 0: the default */
+    bool plain;             /* as on a processor without AVX2                 */
+    struct part *parts;     /* see ctx_part, the newest first                 */
 } ctx;
+
+/* What other files keep for as long as the machine lives: threads, what the host
+ * registered. A part's kind, of which its file has the only one, says how large it is and
+ * how it ends; nothing else is known of it here. A machine has one part of a kind, made of
+ * zeros when it is first asked for. */
+typedef struct part_kind {
+    size_t size;
+    void (*end)(ctx *cx, void *part); /* frees what it holds, but not itself */
+} part_kind;
+void *ctx_part(ctx *cx, const part_kind *kind); /* NULL: no memory, the diag is filled */
+void *ctx_look_for(const ctx *cx, const part_kind *kind);
+/* NULL: it wasn't asked for yet. */
+static inline void *ctx_has_part(const ctx *cx, const part_kind *kind)
+{
+    return cx->parts ? ctx_look_for(cx, kind) : NULL; /* most machines have none */
+}
+void ctx_end_parts(ctx *cx); /* the newest first */
 
 #define PRINTF_LIKE(f, a) __attribute__((format(printf, f, a)))
 /* Makers of errors are cold: what leads to them stands apart from the good path,

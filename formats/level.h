@@ -291,7 +291,6 @@ int level_kind_number(const level_kind *k); /* -1: the host's own  */
 const level_kind *level_kind_find(const ctx *cx, const char *name, size_t len);
 const level_kind *level_kind_host(const ctx *cx, int i); /* NULL past the end    */
 stc_status level_kind_register(ctx *cx, const stc_level_kind *kind);
-void level_kinds_free(ctx *cx);
 
 /* Uniform steps over any kind. */
 static inline void cursor_open(cursor *c, const level *lv, const cursor *up)

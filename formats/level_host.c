@@ -2,7 +2,7 @@
  *
  * Takes a stc_level_kind and gives a level_kind whose functions call the
  * host's, over a view of the level made for the call. The kinds of a machine
- * are a list in its context; whoever resolves names asks level_kind_find.
+ * are a list, a part of its context; whoever resolves names asks level_kind_find.
  */
 #include "kinds.h"
 #include <string.h>
@@ -13,6 +13,29 @@ typedef struct host_kind {
     struct host_kind *next;
     char name[64];
 } host_kind;
+
+/* The list is a part of the machine's context. */
+typedef struct host_kinds {
+    host_kind *first;
+} host_kinds;
+
+static void kinds_end(ctx *cx, void *part)
+{
+    host_kinds *all = part;
+    while (all->first) {
+        host_kind *h = all->first;
+        all->first = h->next;
+        mem_free(cx, h, sizeof *h);
+    }
+}
+
+static const part_kind kinds_kind = {sizeof(host_kinds), kinds_end};
+
+static const host_kind *first_of(const ctx *cx)
+{
+    const host_kinds *all = ctx_has_part(cx, &kinds_kind);
+    return all ? all->first : NULL;
+}
 
 static const stc_level_kind *host_of(const level *lv)
 {
@@ -213,7 +236,7 @@ stc_status stc_level_fail(stc_level *lv, stc_status status, const char *message)
 const level_kind *level_kind_find(const ctx *cx, const char *name, size_t len)
 {
     const level_kind *k = level_kind_named(name, len);
-    for (const host_kind *h = cx->host_kinds; h && !k; h = h->next) {
+    for (const host_kind *h = k ? NULL : first_of(cx); h && !k; h = h->next) {
         if (strlen(h->name) == len && !memcmp(h->name, name, len)) k = &h->kind;
     }
     return k;
@@ -221,7 +244,7 @@ const level_kind *level_kind_find(const ctx *cx, const char *name, size_t len)
 
 const level_kind *level_kind_host(const ctx *cx, int i)
 {
-    const host_kind *h = cx->host_kinds;
+    const host_kind *h = first_of(cx);
     for (; h && i > 0; i--)
         h = h->next;
     return h ? &h->kind : NULL;
@@ -253,7 +276,8 @@ static stc_status refused(ctx *cx, const stc_level_kind *k)
 stc_status level_kind_register(ctx *cx, const stc_level_kind *kind)
 {
     if (refused(cx, kind)) return cx->diag.status;
-    host_kind *h = mem_zero(cx, 1, sizeof *h);
+    host_kinds *all = ctx_part(cx, &kinds_kind);
+    host_kind *h = all ? mem_zero(cx, 1, sizeof *h) : NULL;
     if (!h) return cx->diag.status;
     h->host = *kind;
     memcpy(h->name, kind->name, strlen(kind->name));
@@ -278,16 +302,7 @@ stc_status level_kind_register(ctx *cx, const stc_level_kind *kind)
         .pack = host_pack,
         .check = host_check,
     };
-    h->next = cx->host_kinds;
-    cx->host_kinds = h;
+    h->next = all->first;
+    all->first = h;
     return STC_OK;
-}
-
-void level_kinds_free(ctx *cx)
-{
-    while (cx->host_kinds) {
-        host_kind *h = cx->host_kinds;
-        cx->host_kinds = h->next;
-        mem_free(cx, h, sizeof *h);
-    }
 }

@@ -2,7 +2,6 @@
  * that belongs to no tensor and no program.
  */
 #include "api.h"
-#include "../vm/pool.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,10 +38,7 @@ void stc_close(stc_machine *m)
         stc_session_close(m->sessions);
     while (m->programs)
         stc_program_free(m->programs);
-    scope_free_host(&m->cx);
-    host_free(&m->cx);
-    pool_free(&m->cx);
-    level_kinds_free(&m->cx);
+    ctx_end_parts(&m->cx);
     ctx last;
     memcpy(&last, &m->cx, sizeof last);
     mem_free(&last, m, sizeof *m);

@@ -1,8 +1,8 @@
 /* host.c: the functions of the host's own: registering, finding, calling them.
  *
- * Takes a stc_function and what its head says, keeps a copy in the context's
- * list. A function is trusted as the host's level kinds are; its results aren't:
- * truth values are made 0 or 1, and a status that is none is an error too.
+ * Takes a stc_function and what its head says, keeps a copy in a list, which is
+ * a part of the machine's context. A function is trusted as the host's level kinds are; its
+ * results aren't: truth values are made 0 or 1, and a status that is none is an error too.
  */
 #include "host.h"
 #include "functions.h"
@@ -33,18 +33,9 @@ static const char *wrong_signature(const stc_function *f, int k, int params)
     return NULL;
 }
 
-static stc_status refused(ctx *cx, const stc_function *f, const char *name, int params)
-{
-    const char *why = NULL;
-    if (f->count < 1 || f->count > 64 || !f->signature) why = "it needs 1 to 64 signatures";
-    for (int k = 0; !why && k < f->count; k++)
-        why = wrong_signature(f, k, params);
-    for (const host_fn *h = cx->host_fns; h && !why; h = h->next)
-        if (!strcmp(h->name, name)) why = "there is one of that name already";
-    return why ? fail(cx, STC_ERR_ARGUMENT, "the function `%s` can't be registered: %s",
-                      name, why)
-               : STC_OK;
-}
+typedef struct host_fns {
+    host_fn *first;
+} host_fns;
 
 static void free_one(ctx *cx, host_fn *h)
 {
@@ -53,11 +44,45 @@ static void free_one(ctx *cx, host_fn *h)
     mem_free(cx, h, sizeof *h);
 }
 
+static void fns_end(ctx *cx, void *part)
+{
+    host_fns *all = part;
+    while (all->first) {
+        host_fn *h = all->first;
+        all->first = h->next;
+        free_one(cx, h);
+    }
+}
+
+static const part_kind fns_kind = {sizeof(host_fns), fns_end};
+
+static host_fn *fn_of(const ctx *cx, const char *name)
+{
+    const host_fns *all = ctx_has_part(cx, &fns_kind);
+    host_fn *h = all ? all->first : NULL;
+    while (h && strcmp(h->name, name))
+        h = h->next;
+    return h;
+}
+
+static stc_status refused(ctx *cx, const stc_function *f, const char *name, int params)
+{
+    const char *why = NULL;
+    if (f->count < 1 || f->count > 64 || !f->signature) why = "it needs 1 to 64 signatures";
+    for (int k = 0; !why && k < f->count; k++)
+        why = wrong_signature(f, k, params);
+    if (!why && fn_of(cx, name)) why = "there is one of that name already";
+    return why ? fail(cx, STC_ERR_ARGUMENT, "the function `%s` can't be registered: %s",
+                      name, why)
+               : STC_OK;
+}
+
 stc_status host_register(ctx *cx, const stc_function *f, const char *name, int params,
                          unsigned flags, host_fn **out)
 {
     if (refused(cx, f, name, params)) return cx->diag.status;
-    host_fn *h = mem_zero(cx, 1, sizeof *h);
+    host_fns *all = ctx_part(cx, &fns_kind);
+    host_fn *h = all ? mem_zero(cx, 1, sizeof *h) : NULL;
     if (!h) return cx->diag.status;
     *h = (host_fn){.params = params, .flags = flags, .context = f->context};
     h->name = mem_strdup(cx, name);
@@ -74,27 +99,16 @@ stc_status host_register(ctx *cx, const stc_function *f, const char *name, int p
         for (int i = 0; i < params; i++)
             form->cls[i] = (uint8_t)type_class(form->sig.param[i]);
     }
-    h->next = cx->host_fns;
-    cx->host_fns = h;
+    h->next = all->first;
+    all->first = h;
     *out = h;
     return STC_OK;
-}
-
-void host_free(ctx *cx)
-{
-    while (cx->host_fns) {
-        host_fn *h = cx->host_fns;
-        cx->host_fns = h->next;
-        free_one(cx, h);
-    }
 }
 
 const host_form *host_find(const ctx *cx, const char *name, int params, const uint8_t *cls,
                            uint8_t result)
 {
-    const host_fn *h = cx->host_fns;
-    while (h && strcmp(h->name, name))
-        h = h->next;
+    const host_fn *h = fn_of(cx, name);
     if (!h || h->params != params) return NULL;
     for (int k = 0; k < h->count; k++)
         if (h->form[k].result == result && !memcmp(h->form[k].cls, cls, (size_t)params))

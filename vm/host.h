@@ -32,7 +32,6 @@ struct host_fn {
 /* Enters f under a name; flags are its properties'. */
 stc_status host_register(ctx *cx, const stc_function *f, const char *name, int params,
                          unsigned flags, host_fn **out);
-void host_free(ctx *cx);
 /* The function of that name and these classes; NULL: it isn't registered. */
 const host_form *host_find(const ctx *cx, const char *name, int params, const uint8_t *cls,
                            uint8_t result);

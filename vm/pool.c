@@ -21,7 +21,7 @@ struct pool {
     uint64_t jobs; /* announced so far                        */
     int wanted;    /* threads of the present job, the caller included */
     int busy;      /* members that aren't through with it     */
-    bool quit;
+    bool ready, quit;
     int count, room;
     member *member;
 };
@@ -48,16 +48,6 @@ static void *serve(void *arg)
     return NULL;
 }
 
-static pool *pool_new(ctx *cx)
-{
-    pool *p = mem_zero(cx, 1, sizeof *p);
-    if (p)
-        *p = (pool){.lock = PTHREAD_MUTEX_INITIALIZER,
-                    .work = PTHREAD_COND_INITIALIZER,
-                    .done = PTHREAD_COND_INITIALIZER};
-    return p;
-}
-
 static void stop(ctx *cx, pool *p)
 {
     pthread_mutex_lock(&p->lock);
@@ -73,16 +63,28 @@ static void stop(ctx *cx, pool *p)
     p->jobs = 0;
 }
 
-void pool_free(ctx *cx)
+static void pool_end(ctx *cx, void *part)
 {
-    pool *p = cx->pool;
-    if (!p) return;
+    pool *p = part;
+    if (!p->ready) return;
     stop(cx, p);
     pthread_cond_destroy(&p->work);
     pthread_cond_destroy(&p->done);
     pthread_mutex_destroy(&p->lock);
-    mem_free(cx, p, sizeof *p);
-    cx->pool = NULL;
+}
+
+/* NULL: there is no memory, and the caller does without. */
+static pool *pool_of(ctx *cx)
+{
+    static const part_kind kind = {sizeof(pool), pool_end};
+    pool *p = ctx_part(cx, &kind);
+    if (!p) diag_clear(cx);
+    if (p && !p->ready)
+        *p = (pool){.lock = PTHREAD_MUTEX_INITIALIZER,
+                    .work = PTHREAD_COND_INITIALIZER,
+                    .done = PTHREAD_COND_INITIALIZER,
+                    .ready = true};
+    return p;
 }
 
 /* So many members if they can be had. Members know where they are: for more of
@@ -111,9 +113,7 @@ static void grow(ctx *cx, pool *p, int members)
 
 void pool_run(ctx *cx, int threads, pool_fn fn, void *job)
 {
-    if (!cx->pool) cx->pool = pool_new(cx);
-    pool *p = cx->pool;
-    if (!p) diag_clear(cx);
+    pool *p = pool_of(cx);
     if (p) grow(cx, p, threads - 1);
     const int have = p ? p->count : 0;
     if (have) {

@@ -13,6 +13,5 @@ typedef void (*pool_fn)(void *job, int thread);
  * of them have returned; t = 0 is the caller's own thread. Where threads can't
  * be had, the caller makes their calls as well. Not to be called within fn. */
 void pool_run(ctx *cx, int threads, pool_fn fn, void *job);
-void pool_free(ctx *cx);
 
 #endif

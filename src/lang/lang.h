@@ -63,7 +63,6 @@ stc_status scope_define(scope *s, const source *src, const ast *definition);
 /* A function of the host's by its head: it is registered with the machine
  * (vm/host.h), and seen by all scopes that don't define its name themselves. */
 stc_status scope_define_host(ctx *cx, const stc_function *f);
-void scope_free_host(ctx *cx);
 /* A format as written: name, name(args), short string or map. A name that fits
  * any order (dense, coo, …) gives an open format if order is -1: its order is
  * -1, and format_close makes it one of a given order, when that is known. */

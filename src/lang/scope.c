@@ -84,6 +84,28 @@ static void definition_free(ctx *cx, definition *d)
     mem_free(cx, d, sizeof *d);
 }
 
+static void scope_empty(scope *s)
+{
+    for (int64_t i = 0; i < s->tensors.count; i++)
+        tensor_entry_free(s->cx, (scope_tensor *)s->tensors.item[i]);
+    for (int64_t i = 0; i < s->formats.count; i++)
+        definition_free(s->cx, (definition *)s->formats.item[i]);
+    for (int64_t i = 0; i < s->functions.count; i++)
+        definition_free(s->cx, (definition *)s->functions.item[i]);
+    names_free(s->cx, &s->tensors);
+    names_free(s->cx, &s->formats);
+    names_free(s->cx, &s->functions);
+}
+
+/* What the host's functions are defined in: a part of the machine's context. */
+static void host_scope_end(ctx *cx, void *part)
+{
+    scope *host = part;
+    if (host->cx == cx) scope_empty(host);
+}
+
+static const part_kind host_scope = {sizeof(scope), host_scope_end};
+
 static const names *definitions(const scope *s, ast_kind kind)
 {
     return kind == N_FN ? &s->functions : &s->formats;
@@ -91,7 +113,7 @@ static const names *definitions(const scope *s, ast_kind kind)
 
 definition *scope_find(const scope *s, const char *name, ast_kind kind)
 {
-    const scope *const host = s->cx->host_scope;
+    const scope *const host = ctx_has_part(s->cx, &host_scope);
     definition *const d = names_find(definitions(s, kind), name);
     return d || !host ? d : names_find(definitions(host, kind), name);
 }
@@ -100,7 +122,7 @@ definition *scope_definition_at(const scope *s, ast_kind kind, int i)
 {
     const names *const t = definitions(s, kind);
     if (i < t->count) return (definition *)t->item[i];
-    const scope *const host = s->cx->host_scope;
+    const scope *const host = ctx_has_part(s->cx, &host_scope);
     return host && host != s ? scope_definition_at(host, kind, i - (int)t->count) : NULL;
 }
 
@@ -239,8 +261,10 @@ static unsigned host_flags(const ast *props)
 
 stc_status scope_define_host(ctx *cx, const stc_function *f)
 {
-    if (!cx->host_scope && !(cx->host_scope = scope_new(cx))) return cx->diag.status;
-    names *const t = &cx->host_scope->functions;
+    scope *const host = ctx_part(cx, &host_scope);
+    if (!host) return cx->diag.status;
+    host->cx = cx;
+    names *const t = &host->functions;
     if (!names_room(cx, t)) return cx->diag.status;
     definition *const d = host_definition(cx, f->head);
     if (!d) return cx->diag.status;
@@ -262,12 +286,6 @@ stc_status scope_define_host(ctx *cx, const stc_function *f)
     return status;
 }
 
-void scope_free_host(ctx *cx)
-{
-    scope_free(cx->host_scope);
-    cx->host_scope = NULL;
-}
-
 /* ---- the scope ---------------------------------------------------------------------- */
 
 scope *scope_new(ctx *cx)
@@ -280,14 +298,6 @@ scope *scope_new(ctx *cx)
 void scope_free(scope *s)
 {
     if (!s) return;
-    for (int64_t i = 0; i < s->tensors.count; i++)
-        tensor_entry_free(s->cx, (scope_tensor *)s->tensors.item[i]);
-    for (int64_t i = 0; i < s->formats.count; i++)
-        definition_free(s->cx, (definition *)s->formats.item[i]);
-    for (int64_t i = 0; i < s->functions.count; i++)
-        definition_free(s->cx, (definition *)s->functions.item[i]);
-    names_free(s->cx, &s->tensors);
-    names_free(s->cx, &s->formats);
-    names_free(s->cx, &s->functions);
+    scope_empty(s);
     mem_free(s->cx, s, sizeof *s);
 }
