@@ -104,6 +104,8 @@ static stage *add_stage(machine *mc, cascade *c, const loop_tree *t, stage *out)
     }
     if (find_pair(mc, st, t)) return NULL;
     st->g->stage = st;
+    st->g->serial = &st->serial;
+    st->g->result_place = cascade_place;
     st->g->inner = run_inner;
     if (out) {
         st->g->around = out->g;

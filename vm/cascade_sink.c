@@ -6,6 +6,9 @@
 #include "ws.h"
 #include <string.h>
 
+_Static_assert((int)STRIP <= (int)WS_STRING,
+               "strings of entries are no longer than strips");
+
 /* ---- workspaces ---------------------------------------------------------------- */
 
 static stc_status add_to_workspace(machine *mc, stage *st, const sink *x)

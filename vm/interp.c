@@ -37,17 +37,6 @@ static void profile_step(machine *mc, const lop *pc)
 
 /* ---- instructions that aren't one line ----------------------------------------- */
 
-value load_sum(const tensor *t, int64_t at, int64_t at_end)
-{
-    value sum = type_load(t->type, t->vals, at);
-    fn_scalar add = fn_scalar_of(FN_ADD, type_class(t->type));
-    for (at++; at < at_end; at++) {
-        value x = type_load(t->type, t->vals, at);
-        add(&sum, &sum, &x, NULL);
-    }
-    return type_round(t->type, sum);
-}
-
 static value load_at(const tensor *t, const mcursor *c)
 {
     if (!c) return type_load(t->type, t->vals, 0);

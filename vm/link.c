@@ -247,12 +247,6 @@ static void link_control(linker *k, lop *at)
     }
 }
 
-void machine_patch(machine *mc, lop *at, int op)
-{
-    at->op = (uint16_t)op;
-    at->label = mc->labels ? mc->labels[op] : NULL;
-}
-
 /* ---- functions of the host's ------------------------------------------------------ */
 
 static const host_form *host_of(const ctx *cx, const user_fn *f)
@@ -365,29 +359,6 @@ static void profile_all(machine *mc)
         mc->profile[i].op = mc->code[i].op;
         machine_patch(mc, &mc->code[i], LOP_PROFILE);
     }
-}
-
-void machine_give(machine *mc, super *s)
-{
-    lop *at = &mc->code[s->loop->first];
-    s->behind = s->loop->super;
-    machine_patch(mc, at, LOP_SUPER);
-    at->u.super = s;
-    s->loop->super = s;
-}
-
-void machine_take_back(machine *mc, loop *l)
-{
-    lop *at = &mc->code[l->first];
-    for (super *s = l->super, *behind; s; s = behind) {
-        behind = s->behind;
-        s->free(mc, s);
-        mem_free(mc->cx, s, s->size);
-    }
-    if (!l->super) return;
-    l->super = NULL;
-    machine_patch(mc, at, LOP_LOOP);
-    at->u.loop = l;
 }
 
 stc_status machine_link(machine *mc)

@@ -26,9 +26,6 @@ typedef struct loop loop;
 typedef struct super super;
 typedef struct slot slot;
 
-/* How deep loops, whiles and branches may nest: the verifier's limit. */
-#define BLOCKS_MAX 256
-
 /* ---- linked instructions ------------------------------------------------------- */
 
 /* Handlers: those of the base opcodes, then what linking specialises. */
@@ -221,14 +218,13 @@ static inline bool machine_knows(const machine *mc, const loop *l, uint64_t sinc
 stc_status machine_link(machine *mc);
 /* fuse.c: gives loops to faster tiers; STC_OK if there is none to give. */
 stc_status machine_fuse(machine *mc);
+/* tiers.c: makes lop `at` do what handler op does; what its operands lead to stays. */
+void machine_patch(machine *mc, lop *at, int op);
 /* Puts s in front of its loop, and of what took that before; the machine frees
  * it. For machine_fuse. */
 void machine_give(machine *mc, super *s);
 /* Frees what loop l was given: base operations run it. */
 void machine_take_back(machine *mc, loop *l);
-
-/* Makes lop `at` do what handler op does; what its operands lead to stays. */
-void machine_patch(machine *mc, lop *at, int op);
 
 /* interp.c: runs from lop `from` (the first) to halt. */
 stc_status machine_dispatch(machine *mc, const lop *from);
@@ -239,7 +235,7 @@ stc_status machine_call(machine *mc, const lop *at, const host_form *host,
 /* The labels by lop_code; NULL in the switch build. */
 const void *const *machine_labels(void);
 
-/* run.c: steps and faults. */
+/* run.c: steps. */
 stc_status machine_poll(machine *mc);
 /* n more rounds were done; n may be anything >= 0. */
 static inline stc_status machine_count(machine *mc, int64_t n)
@@ -247,7 +243,7 @@ static inline stc_status machine_count(machine *mc, int64_t n)
     mc->left -= n;
     return mc->left > 0 ? STC_OK : machine_poll(mc);
 }
-/* Fails with the place of lop `at` in the source, and the coordinates at
+/* faults.c: fails with the place of lop `at` in the source, and the coordinates at
  * which the loops around it stand. */
 stc_status machine_fault(machine *mc, const lop *at, fn_fault fault);
 stc_status machine_fail(machine *mc, const lop *at, stc_status status, const char *format,
@@ -273,7 +269,9 @@ loop_state loop_next(machine *mc, loop *l);
 /* Stands c at coordinate x of a level, or on nothing; levels that can't locate
  * are walked. */
 bool cursor_locate_any(cursor *c, const level *lv, const cursor *up, int64_t x);
-/* position.c: the positions of level `last` that lie below cursor up, which stands
+/* position.c: the sum of positions [at, at_end) of t, in t's class. */
+value load_sum(const tensor *t, int64_t at, int64_t at_end);
+/* The positions of level `last` that lie below cursor up, which stands
  * above level l: the first, and how many; so many in blocks of n. */
 void span_find(const tensor *t, int l, const cursor *up, int last, int64_t *first,
                int64_t *count);
@@ -282,16 +280,6 @@ int64_t span_blocks(int64_t count, int64_t n);
  * where there is no such position. */
 void position_stand(cursor *c, const tensor *t, int l, const cursor *up, int64_t p,
                     int last, int64_t *coord);
-/* Tables with operand bits put in; see tables.c. */
-uint64_t table_fix(uint64_t table, int bit, bool set); /* bit's value is known     */
-uint64_t table_live(uint64_t table);                   /* OR over subsets          */
-bool postfix_eval(const uint8_t *pf, int len, uint64_t mask);
-/* Whether some mask with exactly `fixed` bits among `care`, others free, may
- * produce: never false when one does. */
-bool postfix_may(const uint8_t *pf, int len, uint64_t care, uint64_t fixed);
-/* masks of a six-bit table in which bit b is set */
-uint64_t table_bit(int b);
-
 /* assemble.c: results. A result's values are valid up to nvals while it is
  * assembled: asm_value makes position pos valid, and fills what it skips. */
 stc_status asm_begin(machine *mc, slot *s);
@@ -325,8 +313,5 @@ static inline int ws_user_fn(int f, bool associative)
     return -2 - 2 * f - associative;
 }
 void ws_free(machine *mc, slot *s);
-
-/* The sum of positions [at, at_end) of t, in t's class. */
-value load_sum(const tensor *t, int64_t at, int64_t at_end);
 
 #endif

@@ -7,7 +7,8 @@
  * parent of a position is found by bisection, after a look at where the cursor
  * stood before, since positions mostly come one after another.
  *
- * For levels with CAP_POSITION only, whose view() is a range or coordinates.
+ * For levels with CAP_POSITION only, whose view() is a range or coordinates. The value at
+ * positions is that of any level.
  */
 #include "machine.h"
 
@@ -88,4 +89,15 @@ void position_stand(cursor *c, const tensor *t, int l, const cursor *up, int64_t
     c->at = p; /* within: a level's fibers hold all of its positions */
     c->at_end = p + 1;
     c->coord = *coord = coordinate_at(&v, p);
+}
+
+value load_sum(const tensor *t, int64_t at, int64_t at_end)
+{
+    value sum = type_load(t->type, t->vals, at);
+    fn_scalar add = fn_scalar_of(FN_ADD, type_class(t->type));
+    for (at++; at < at_end; at++) {
+        value x = type_load(t->type, t->vals, at);
+        add(&sum, &sum, &x, NULL);
+    }
+    return type_round(t->type, sum);
 }

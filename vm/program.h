@@ -20,6 +20,8 @@ typedef enum opcode {
 } opcode;
 
 #define ROOT 0xffff /* as a cursor operand: the root of a tensor */
+/* How deep loops, whiles and branches may nest: the verifier's limit. */
+#define BLOCKS_MAX 256
 
 typedef struct insn {
     uint16_t op;
@@ -134,6 +136,16 @@ bool merge_always(const merge_desc *m);
 /* Whether it may produce a mask whose bits in `care` are those of `fixed`; it may say yes
  * for postfix programs that don't. */
 bool merge_may(const merge_desc *m, uint64_t care, uint64_t fixed);
+
+/* Tables with operand bits put in; see tables.c. */
+uint64_t table_fix(uint64_t table, int bit, bool set); /* bit's value is known     */
+uint64_t table_live(uint64_t table);                   /* OR over subsets          */
+bool postfix_eval(const uint8_t *pf, int len, uint64_t mask);
+/* Whether some mask with exactly `fixed` bits among `care`, others free, may
+ * produce: never false when one does. */
+bool postfix_may(const uint8_t *pf, int len, uint64_t care, uint64_t fixed);
+/* masks of a six-bit table in which bit b is set */
+uint64_t table_bit(int b);
 
 /* ---- the program --------------------------------------------------------------- */
 

@@ -3,7 +3,7 @@
  *
  * Columns are allocated when the loop first runs, so that linking stays cheap.
  */
-#include "cascade.h"
+#include "strip.h"
 #include <string.h>
 
 /* Columns begin on different cache sets, and have 128 bytes behind them that may be
@@ -89,7 +89,7 @@ stc_status strip_rounds(machine *mc, strip *s)
     if (!strip_enter(mc, s)) return s->failed ? mc->cx->diag.status : STC_OK;
     while (strip_next(mc, s)) {
         const int rounds = s->n;
-        if (s->stage) s->stage->serial += STRIP;
+        if (s->serial) *s->serial += STRIP;
         stc_status st = rounds > 0 ? strip_eval(mc, s) : STC_OK;
         for (int k = 0; !st && s->n > 0 && k < s->s.nsink; k++)
             st = strip_sink(mc, s, &s->s.sink[k]);

@@ -97,6 +97,8 @@ struct strip {
     /* What a cascade adds: runs loop number `child` inside, for all lanes. */
     stc_status (*inner)(machine *mc, strip *s, int child);
     struct stage *stage;
+    int64_t *serial; /* the stage's: that of the strip's first lane */
+    stc_status (*result_place)(machine *mc, struct stage *stage, int place);
     const strip *around;    /* the strip of the loop around it,              */
     const nest_links *link; /* how this one hangs in that,                   */
     int *rows;              /* and the lane of it that each lane belongs to  */

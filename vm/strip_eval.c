@@ -7,7 +7,7 @@
  * all lanes at once: where they fault the lanes before that one go on, since what comes
  * behind those loops may fault in them.
  */
-#include "cascade.h"
+#include "strip.h"
 #include <string.h>
 
 /* What no function says: an integer of a subscript is too large. */
@@ -585,7 +585,7 @@ static stc_status eval_step(machine *mc, strip *s, const step *x)
     case STEP_PLACE: {
         const place *pl = &s->s.place[x->a];
         if (pl->kind == PLACE_AT)
-            return s->stage ? cascade_place(mc, s->stage, x->a) : STC_OK;
+            return s->stage ? s->result_place(mc, s->stage, x->a) : STC_OK;
         if (pl->varies || !s->entered) eval_place(mc, s, x->a);
         return STC_OK;
     }

@@ -5,7 +5,7 @@
  * still be produced; for postfix programs, which would need a search, it may
  * be true when nothing can.
  */
-#include "machine.h"
+#include "program.h"
 
 static const uint64_t bit_masks[6] = {
     0xaaaaaaaaaaaaaaaa, 0xcccccccccccccccc, 0xf0f0f0f0f0f0f0f0,

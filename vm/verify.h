@@ -24,7 +24,7 @@
 #define STC_VM_VERIFY_H
 
 #include "functions.h"
-#include "machine.h"
+#include "program.h"
 
 typedef struct cell {
     uint64_t v;           /* what is known                                    */

@@ -198,6 +198,7 @@ void ws_sort_coords(int64_t *coord, int64_t *room, int64_t n, int64_t limit);
 bool ws_is_vector(const slot *s);
 /* Room for n more touched coordinates. */
 stc_status ws_touch_room(machine *mc, workspace *w, int64_t n);
+enum { WS_STRING = 1024 }; /* entries of a call of ws_add_vector at most */
 /* Adds n values of the workspace's class, as ws_add does one by one. False: nothing
  * was done, for what only ws_add can do. */
 bool ws_add_vector(machine *mc, slot *s, const int64_t *coords, const void *vals, int n,

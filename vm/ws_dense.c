@@ -7,7 +7,6 @@
  * through, the one stored outermost first. Strings of entries are added in two goes:
  * what is new to its place first, then folds of the rest.
  */
-#include "strip.h"
 #include "ws.h"
 
 /* An accumulator that was asked for may have so many coordinates. */
@@ -93,15 +92,12 @@ static stc_status dense_insert(machine *mc, slot *s, const int64_t *coords, cons
     return STC_OK;
 }
 
-enum { VECTOR_MAX = 1024 };
-_Static_assert((int)STRIP <= (int)VECTOR_MAX,
-               "strings of entries are no longer than strips");
 _Static_assert(DENSE_LIMIT <= INT32_MAX, "met has places in 32 bits");
 
 /* Values at coordinates that were met before, left to be folded. */
 typedef struct met {
-    int n, at[VECTOR_MAX], end[VECTOR_MAX];
-    value vals[VECTOR_MAX]; /* the first bytes of it: values of their class */
+    int n, at[WS_STRING], end[WS_STRING];
+    value vals[WS_STRING]; /* the first bytes of it: values of their class */
 } met;
 
 /* First values take their places; the others wait. */
