@@ -45,19 +45,65 @@ static void set(ctx *cx, stc_status status, const char *file, const char *format
     if (file) copy_text(d->file, sizeof d->file, file, strlen(file));
 }
 
-enum { STEPS_TOLD = 1 << 22 }; /* between two calls of progress */
+enum {
+    STEPS_TOLD = 1 << 22, /* between two calls of progress                      */
+    STEPS_LOOK = 1 << 12, /* what a look counts as for that: steps differ a lot */
+    BYTES = 1 << 20,      /* of a block                                         */
+};
+
+bool work_tell(ctx *cx, uint64_t n)
+{
+    cx->worked += n;
+    if (!cx->progress) return true;
+    cx->unseen += n + STEPS_LOOK;
+    if (cx->unseen < STEPS_TOLD) return true;
+    cx->unseen = 0;
+    if (!cx->progress(cx->progress_context, "steps", cx->worked, 0)) return true;
+    atomic_store(&cx->stop, WORK_UNWANTED);
+    return false;
+}
+
+static __attribute__((cold)) stc_status stopped(ctx *cx)
+{
+    const ctx *root = cx->root ? cx->root : cx;
+    switch (atomic_load(&((ctx *)root)->stop)) {
+    case WORK_INTERRUPTED:
+        return fail(cx, STC_ERR_INTERRUPT, "interrupted");
+    case WORK_UNWANTED:
+        return fail(cx, STC_ERR_INTERRUPT, "stopped by the progress function");
+    default:
+        return fail(cx, STC_ERR_STEPS, "stopped after %llu steps, the limit of a call",
+                    (unsigned long long)root->limit);
+    }
+}
 
 stc_status work_done(ctx *cx, uint64_t n)
 {
-    cx->worked += n;
-    if (atomic_load_explicit(&cx->interrupt, memory_order_relaxed)) {
-        atomic_store(&cx->interrupt, false); /* one request stops one call */
-        return fail(cx, STC_ERR_INTERRUPT, "interrupted");
+    ctx *root = cx->root ? cx->root : cx; /* a worker's own steps are added up in the end */
+    cx->steps += n;
+    const bool over = root->limit && cx->steps > root->limit;
+    if (over || atomic_load_explicit(&root->stop, memory_order_relaxed)) return stopped(cx);
+    return cx->root || work_tell(cx, n) ? STC_OK : stopped(cx);
+}
+
+stc_status work_copy(ctx *cx, void *to, const void *from, size_t bytes)
+{
+    for (size_t at = 0; at < bytes; at += BYTES) {
+        const size_t n = bytes - at < BYTES ? bytes - at : BYTES;
+        if (work_done(cx, n / 64)) return cx->diag.status;
+        memcpy((char *)to + at, (const char *)from + at, n);
     }
-    if (!cx->progress || cx->worked - cx->told < STEPS_TOLD) return STC_OK;
-    cx->told = cx->worked;
-    if (!cx->progress(cx->progress_context, "steps", cx->worked, 0)) return STC_OK;
-    return fail(cx, STC_ERR_INTERRUPT, "stopped by the progress function");
+    return STC_OK;
+}
+
+stc_status work_clear(ctx *cx, void *to, int byte, size_t bytes)
+{
+    for (size_t at = 0; at < bytes; at += BYTES) {
+        const size_t n = bytes - at < BYTES ? bytes - at : BYTES;
+        if (work_done(cx, n / 64)) return cx->diag.status;
+        memset((char *)to + at, byte, n);
+    }
+    return STC_OK;
 }
 
 /* ---- parts ------------------------------------------------------------------- */

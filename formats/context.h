@@ -29,6 +29,9 @@ typedef struct diag {
     char text[512];
 } diag;
 
+/* Why the call under way has to end. */
+typedef enum work_stop { WORK_GOES_ON, WORK_INTERRUPTED, WORK_UNWANTED } work_stop;
+
 typedef struct ctx {
     /* A worker thread's context counts its memory in the machine's, which is this
      * one; NULL: it is the machine's. Its errors are its own. */
@@ -37,13 +40,16 @@ typedef struct ctx {
     void *alloc_context;
     uint64_t max_memory;
     _Atomic uint64_t used, peak;
-    atomic_bool interrupt;
-    uint64_t max_steps;
+    atomic_int stop; /* a work_stop: set until the next call begins                  */
+    bool entered;    /* a public call is under way: set where calls begin and end (api.h) */
+    atomic_bool refused;   /* the host's code made another one meanwhile           */
+    uint64_t max_steps;    /* of calls that are limited                             */
+    uint64_t limit, steps; /* of the call under way, 0: none; done in it           */
     int threads;
     bool no_super, profile, no_files;
     stc_progress_fn progress;
     void *progress_context;
-    uint64_t worked, told; /* steps of all runs; when progress was last told  */
+    uint64_t worked, unseen; /* steps of all calls; work since progress was last told */
     diag diag;
     /* Large blocks that were freed and wait to be used again (memory.c), the oldest
      * first: only with the default allocator, and without a cap. */
@@ -93,9 +99,37 @@ stc_status fail_file(ctx *cx, stc_status status, const char *file, int64_t line,
 stc_status fail_text(ctx *cx, stc_status status, const char *file, const char *text,
                      span at, const char *format, ...) ERROR_LIKE(6, 7);
 void diag_clear(ctx *cx);
-/* n more steps were done; looks for an interrupt and, now and then, asks the host whether
- * to go on. Counts from run to run, so that many short ones are seen, too. */
+/* The fuel of a call. Whoever does work that grows with what a program, a text or a file
+ * asks for says so here, at least once a millisecond: n more steps, each about as much as
+ * a round of a loop or an element that is moved. Fails where the call has to end: over its
+ * steps, interrupted, or unwanted by the progress function. It fails from then on until
+ * the call has ended, so that a function without a status may just leave its loop, if what
+ * follows asks again before it relies on the whole. */
 stc_status work_done(ctx *cx, uint64_t n);
+/* Tells progress of n more steps, counted elsewhere; false: it doesn't want more. */
+bool work_tell(ctx *cx, uint64_t n);
+enum { WORK_BLOCK = 1 << 14 }; /* elements between two looks */
+/* A loop over [at, n) in blocks: the end of the next one, which is charged here; `at` if
+ * there is none or the call has to end:
+ *
+ *     for (int64_t i = 0, end; (end = work_block(cx, i, n)) > i;)
+ *         for (; i < end; i++) …
+ */
+static inline int64_t work_block(ctx *cx, int64_t at, int64_t n)
+{
+    if (at >= n) return at;
+    const int64_t end = n - at < WORK_BLOCK ? n : at + WORK_BLOCK;
+    return work_done(cx, (uint64_t)(end - at)) ? at : end;
+}
+/* In a loop that leaves early or goes through several arrays: at the i-th element, whether
+ * the call has to end. */
+static inline bool work_due(ctx *cx, int64_t i)
+{
+    return i % WORK_BLOCK == WORK_BLOCK - 1 && work_done(cx, WORK_BLOCK);
+}
+/* memcpy and memset in blocks; a step is 64 bytes. */
+stc_status work_copy(ctx *cx, void *to, const void *from, size_t bytes);
+stc_status work_clear(ctx *cx, void *to, int byte, size_t bytes);
 
 /* A ctx starts as zeros (but for its settings). mem_release gives back what
  * the allocator keeps; call it last, when all else has been freed. */

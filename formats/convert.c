@@ -38,6 +38,7 @@ static void drop_equal(entries *e, value v)
     const size_t size = type_size(e->type);
     int64_t n = 0;
     for (int64_t i = 0; i < e->n; i++) {
+        if (work_due(e->cx, i)) break;
         if (class_equal(c, type_load(e->type, e->vals, i), v)) continue;
         if (n != i) {
             for (int m = 0; m < e->order; m++)
@@ -72,6 +73,7 @@ static stc_status write_in_full(const tensor *t, entries *e)
     if (entries_reserve(&full, total)) goto failed;
     int64_t coords[STC_MAX_ORDER] = {0};
     for (int64_t i = 0, next = 0; i < total; i++) {
+        if (work_due(cx, i)) goto failed;
         bool here = next < e->n;
         for (int m = 0; m < t->order; m++) {
             full.coord[m][i] = coords[m];
@@ -102,14 +104,12 @@ static stc_status convert_values(const tensor *t, stc_type type, tensor **out)
     tensor *c;
     if (tensor_copy(t, &c)) return t->cx->diag.status;
     if (type != t->type) {
+        const size_t room = (size_t)c->vals_cap * type_size(type);
         void *vals = mem_array(t->cx, c->vals_cap, type_size(type));
-        if (!vals) {
+        if (!vals || convert_elements(t->cx, type, vals, t->type, c->vals, c->nvals)) {
+            if (vals) mem_free(t->cx, vals, room);
             tensor_free(c);
             return t->cx->diag.status;
-        }
-        for (int64_t i = 0; i < c->nvals; i++) {
-            type_store(type, vals, i,
-                       type_convert(type, t->type, type_load(t->type, c->vals, i)));
         }
         mem_free(t->cx, c->vals, (size_t)c->vals_cap * type_size(t->type));
         c->vals = vals;

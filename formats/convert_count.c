@@ -26,6 +26,15 @@ typedef struct rows {
     const char *vals; /* of entry 0 on                                     */
 } rows;
 
+/* Entries from p on that can be looked at before the next look at limits; none where the
+ * call has to end. `left` counts down to that. */
+static inline int64_t row_part(ctx *cx, int64_t *left, int64_t p, int64_t end)
+{
+    if ((*left -= end - p) > 0) return end;
+    *left = WORK_BLOCK;
+    return work_block(cx, p, end);
+}
+
 static int32_t column_of(const rows *r, int64_t p)
 {
     return *(const int32_t *)(r->crd + p * r->stride);
@@ -46,6 +55,7 @@ static stc_status count_rows(const tensor *t, const fiber_table *first,
     if (!r->own) return t->cx->diag.status;
     const int32_t *end = second->bounds;
     for (int64_t q = 0; q < fibers; q++) {
+        if (work_due(t->cx, q)) return t->cx->diag.status;
         const int32_t row =
             *(const int32_t *)((const char *)first->crd + q * first->stride);
         r->own[row + 1] += end ? end[q + 1] - end[q] : 1;
@@ -141,11 +151,13 @@ static stc_status same_rows(tensor *c, const rows *r, bool *done)
     if (tensor_begin(c) || room_for(c, inner, r->n, r->count, &room, done)) goto failed;
     if (!*done) return STC_OK;
     if (tensor_reserve_values(c, r->n)) goto failed;
-    memcpy(room.bounds, r->bound, (size_t)(r->count + 1) * sizeof(int32_t));
+    if (work_copy(c->cx, room.bounds, r->bound, (size_t)(r->count + 1) * sizeof(int32_t)))
+        goto failed;
     int32_t *crd = room.crd;
-    for (int64_t p = 0; p < r->n; p++)
-        crd[p] = column_of(r, p);
-    if (r->n) memcpy(c->vals, r->vals, (size_t)r->n * type_size(c->type));
+    for (int64_t p = 0, end; (end = work_block(c->cx, p, r->n)) > p;)
+        for (; p < end; p++)
+            crd[p] = column_of(r, p);
+    if (work_copy(c->cx, c->vals, r->vals, (size_t)r->n * type_size(c->type))) goto failed;
     c->nvals = r->n;
     inner->kind->append_done(inner, r->n, r->count);
     return tensor_finish(c);
@@ -155,15 +167,19 @@ failed:
 
 /* at[j + 1] counts column j, then is where its next entry goes; in the end it is
  * where the column ends, so that `at` is the bounds. */
-static void count_columns(const rows *r, int32_t *at)
+static stc_status count_columns(ctx *cx, const rows *r, int32_t *at)
 {
-    memset(at, 0, (size_t)(r->columns + 1) * sizeof *at);
-    for (int64_t p = 0; p < r->n; p++) {
-        const int32_t j = column_of(r, p);
-        if (j + 1 < r->columns) at[j + 2]++;
-    }
-    for (int64_t j = 2; j <= r->columns; j++)
-        at[j] += at[j - 1];
+    if (work_clear(cx, at, 0, (size_t)(r->columns + 1) * sizeof *at))
+        return cx->diag.status;
+    for (int64_t p = 0, end; (end = work_block(cx, p, r->n)) > p;)
+        for (; p < end; p++) {
+            const int32_t j = column_of(r, p);
+            if (j + 1 < r->columns) at[j + 2]++;
+        }
+    for (int64_t j = 2, end; (end = work_block(cx, j, r->columns + 1)) > j;)
+        for (; j < end; j++)
+            at[j] += at[j - 1];
+    return work_done(cx, 0);
 }
 
 static stc_status other_rows(tensor *c, const rows *r, bool *done)
@@ -174,13 +190,17 @@ static stc_status other_rows(tensor *c, const rows *r, bool *done)
     if (!*done) return STC_OK;
     if (tensor_reserve_values(c, r->n)) goto failed;
     int32_t *at = room.bounds, *crd = room.crd;
-    count_columns(r, at);
+    if (count_columns(c->cx, r, at)) goto failed;
+    int64_t left = WORK_BLOCK;
     BY_WIDTH(type_size(c->type), c->vals, r->vals, {
         for (int64_t i = 0; i < r->count; i++) {
-            for (int64_t p = r->bound[i]; p < r->bound[i + 1]; p++) {
-                const int32_t q = at[column_of(r, p) + 1]++;
-                crd[q] = (int32_t)i;
-                TO[q] = FROM[p];
+            for (int64_t p = r->bound[i], end; p < r->bound[i + 1];) {
+                if ((end = row_part(c->cx, &left, p, r->bound[i + 1])) == p) goto failed;
+                for (; p < end; p++) {
+                    const int32_t q = at[column_of(r, p) + 1]++;
+                    crd[q] = (int32_t)i;
+                    TO[q] = FROM[p];
+                }
             }
         }
     })
@@ -226,6 +246,7 @@ typedef struct block_row {
     int32_t *mark;         /* the block at a column of blocks; below `n`: none here  */
     int32_t *list;         /* columns of this row's blocks                          */
     int64_t n, count;      /* blocks before this row, and in it                     */
+    int64_t looked;        /* steps since the last look at limits                   */
 } block_row;
 
 static void begin_block_row(const rows *r, block_row *b, int64_t number)
@@ -288,6 +309,16 @@ static void put_blocks(tensor *c, const rows *r, const block_row *b)
     })
 }
 
+/* Charges the entries of a row of blocks. */
+static stc_status look_at_rows(ctx *cx, const rows *r, block_row *b)
+{
+    b->looked += r->bound[b->end] - r->bound[b->begin] + b->height;
+    if (b->looked < WORK_BLOCK) return STC_OK;
+    const uint64_t steps = (uint64_t)b->looked;
+    b->looked = 0;
+    return work_done(cx, steps);
+}
+
 /* The level's coordinates and bounds, row by row. */
 static stc_status append_blocks(tensor *c, const rows *r, block_row *b, bool *done)
 {
@@ -295,6 +326,7 @@ static stc_status append_blocks(tensor *c, const rows *r, block_row *b, bool *do
     append_room room;
     for (int64_t k = 0; k < c->level[0].extent; k++, b->n += b->count) {
         begin_block_row(r, b, k);
+        if (look_at_rows(c->cx, r, b)) return c->cx->diag.status;
         find_blocks(r, b);
         if (room_for(c, lv, b->count, k + 1, &room, done)) return c->cx->diag.status;
         if (!*done) return STC_OK;
@@ -317,6 +349,7 @@ static stc_status fill_blocks(tensor *c, const rows *r, block_row *b)
     const int32_t *bound = t.bounds, *crd = t.crd;
     for (int64_t k = 0; k < c->level[0].extent; k++) {
         begin_block_row(r, b, k);
+        if (look_at_rows(c->cx, r, b)) return c->cx->diag.status;
         for (int32_t n = bound[k]; n < bound[k + 1]; n++)
             b->mark[crd[n]] = n;
         if (tensor_extend_values(c, bound[k + 1] * b->height * b->width))
@@ -333,9 +366,9 @@ static stc_status blocks(tensor *c, const rows *r, bool *done)
     if (columns > 8 * r->n + 1024) return STC_OK; /* marks would be most of the work */
     b.mark = mem_array(c->cx, columns, sizeof *b.mark);
     b.list = b.mark ? mem_array(c->cx, columns, sizeof *b.list) : NULL;
-    if (b.mark) memset(b.mark, 0xff, (size_t)columns * sizeof *b.mark);
     *done = true; /* if there are no rows */
     stc_status st = b.list && !tensor_begin(c) ? STC_OK : c->cx->diag.status;
+    if (!st) st = work_clear(c->cx, b.mark, 0xff, (size_t)columns * sizeof *b.mark);
     if (!st) st = append_blocks(c, r, &b, done);
     if (!st && *done) st = fill_blocks(c, r, &b);
     if (!st && *done) st = tensor_finish(c);
@@ -359,16 +392,20 @@ static bool takes_diagonals(const tensor *c, const rows *r)
 }
 
 /* offset[d] != 0 for each diagonal d = j - i + rows - 1 that has an entry. */
-static int64_t mark_diagonals(const rows *r, int64_t *offset, int64_t n)
+static int64_t mark_diagonals(ctx *cx, const rows *r, int64_t *offset, int64_t n)
 {
-    int64_t marked = 0;
+    int64_t marked = 0, left = WORK_BLOCK;
     for (int64_t i = 0; i < r->count; i++) {
         int64_t *d = offset + (r->count - 1 - i);
-        for (int64_t p = r->bound[i]; p < r->bound[i + 1]; p++)
-            d[column_of(r, p)] = 1;
+        for (int64_t p = r->bound[i], end; p < r->bound[i + 1];) {
+            if ((end = row_part(cx, &left, p, r->bound[i + 1])) == p) return 0;
+            for (; p < end; p++)
+                d[column_of(r, p)] = 1;
+        }
     }
-    for (int64_t d = 0; d < n; d++)
-        marked += offset[d];
+    for (int64_t d = 0, end; (end = work_block(cx, d, n)) > d;)
+        for (; d < end; d++)
+            marked += offset[d];
     return marked;
 }
 
@@ -411,25 +448,31 @@ static stc_status diagonals(tensor *c, const rows *r, bool *done)
     fiber_view v;
     int64_t *offset = mem_zero(c->cx, all, sizeof *offset);
     if (!offset) return c->cx->diag.status;
-    const int64_t n = mark_diagonals(r, offset, all);
+    const int64_t n = mark_diagonals(c->cx, r, offset, all);
     tensor_reset(c);
-    stc_status st = lv->kind->append_init(c->cx, lv, 1);
+    stc_status st = work_done(c->cx, 0);
+    if (!st) st = lv->kind->append_init(c->cx, lv, 1);
     if (!st) st = room_for(c, lv, n, 1, &room, done);
     c->level[1].kind->view(&c->level[1], 0, 0, &v);
     *done = !st && *done && v.shape == VIEW_RANGE;
     if (*done) st = size_diagonals(c, n);
     if (*done && !st) {
         name_diagonals(&c->level[1], r, offset, all, room.crd);
+        int64_t left = WORK_BLOCK;
         BY_WIDTH(type_size(c->type), c->vals, r->vals, {
             for (int64_t i = 0; i < r->count; i++) {
                 const int64_t *to = offset + (r->count - 1 - i);
-                for (int64_t p = r->bound[i]; p < r->bound[i + 1]; p++)
-                    TO[to[column_of(r, p)] + i] = FROM[p];
+                for (int64_t p = r->bound[i], end; p < r->bound[i + 1];) {
+                    if ((end = row_part(c->cx, &left, p, r->bound[i + 1])) == p) break;
+                    for (; p < end; p++)
+                        TO[to[column_of(r, p)] + i] = FROM[p];
+                }
             }
         })
         ((int32_t *)room.bounds)[1] = (int32_t)n;
         lv->kind->append_done(lv, n, 1);
-        st = lv->kind->append_finish(c->cx, lv, 1);
+        st = work_done(c->cx, 0);
+        if (!st) st = lv->kind->append_finish(c->cx, lv, 1);
     }
     mem_free(c->cx, offset, (size_t)all * sizeof *offset);
     return st;

@@ -73,6 +73,7 @@ stc_status cover_until(ctx *cx, level *lv, int64_t i)
 stc_status cover_fibers(ctx *cx, level *lv, int64_t parent)
 {
     while (lv->edges < parent) {
+        if (work_due(cx, lv->edges)) return cx->diag.status;
         if (cover_until(cx, lv, lv->base + lv->extent)) return cx->diag.status;
         if (segments_edges(cx, lv, lv->edges)) return cx->diag.status;
         lv->param[0] = lv->base;

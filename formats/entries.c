@@ -76,14 +76,24 @@ void entries_free(entries *e)
     e->n = e->cap = 0;
 }
 
+stc_status convert_elements(ctx *cx, stc_type to, void *out, stc_type from,
+                            const void *vals, int64_t n)
+{
+    int64_t i = 0;
+    for (int64_t end; (end = work_block(cx, i, n)) > i;)
+        for (; i < end; i++)
+            type_store(to, out, i, type_convert(to, from, type_load(from, vals, i)));
+    return i < n ? cx->diag.status : STC_OK;
+}
+
 stc_status entries_retype(entries *e, stc_type type)
 {
     if (type == e->type) return STC_OK;
     void *vals = mem_array(e->cx, e->cap, type_size(type));
     if (!vals) return e->cx->diag.status;
-    for (int64_t i = 0; i < e->n; i++) {
-        type_store(type, vals, i,
-                   type_convert(type, e->type, type_load(e->type, e->vals, i)));
+    if (convert_elements(e->cx, type, vals, e->type, e->vals, e->n)) {
+        mem_free(e->cx, vals, (size_t)e->cap * type_size(type));
+        return e->cx->diag.status;
     }
     mem_free(e->cx, e->vals, (size_t)e->cap * type_size(e->type));
     e->vals = vals;
@@ -96,6 +106,7 @@ stc_status entries_in_shape(const entries *e, const int64_t *shape)
     for (int m = 0; m < e->order; m++) {
         const int64_t *c = e->coord[m], n = shape[m];
         for (int64_t i = 0; i < e->n; i++) {
+            if (work_due(e->cx, i)) return e->cx->diag.status;
             if (c[i] >= 0 && c[i] < n) continue;
             return fail(e->cx, STC_ERR_SHAPE,
                         "coordinate %lld of mode %d is outside its extent %lld",
@@ -156,6 +167,7 @@ void entries_sum(entries *e)
     const size_t size = type_size(e->type);
     for (int64_t i = 1; i < e->n; i++) {
         int m = 0;
+        if (work_due(e->cx, i)) return;
         while (m < e->order && e->coord[m][i] == e->coord[m][n - 1])
             m++;
         if (m == e->order) {

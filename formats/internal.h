@@ -18,7 +18,9 @@ typedef struct sort_order {
 stc_status entries_sort_by(entries *e, const sort_order *order);
 /* Sums neighbours with equal coordinates. */
 void entries_sum(entries *e);
-/* Values in another type. */
+/* n values in another type. */
+stc_status convert_elements(ctx *cx, stc_type to, void *out, stc_type from,
+                            const void *vals, int64_t n);
 stc_status entries_retype(entries *e, stc_type type);
 stc_status entries_in_shape(const entries *e, const int64_t *shape);
 
@@ -40,6 +42,7 @@ typedef struct walk {
     bool plain, drop;
     recipe recipe;
     int64_t coord[STC_MAX_ORDER]; /* of the levels above the last */
+    int64_t paced;                /* entries and fibers since the last look at limits */
     value fill;
 } walk;
 stc_status tensor_walk(walk *w);

@@ -78,6 +78,7 @@ stc_status check_bounds(ctx *cx, const level *lv, int64_t parents, const char *w
     }
     for (int64_t p = 1; p <= parents; p++) {
         const int64_t v = index_get(pos, p);
+        if (work_due(cx, p)) return cx->diag.status;
         if (v < last) {
             return fail(cx, STC_ERR_DATA,
                         "positions[%lld] is %lld, below the %lld before it", (long long)p,

@@ -154,8 +154,7 @@ static stc_status cover(ctx *cx, level *lv, int64_t size)
     if (words_of(cx, size, &words)) return cx->diag.status;
     if (words <= old) return STC_OK;
     if (index_resize(cx, aux, words)) return cx->diag.status;
-    memset((char *)aux->data + old * WORD, 0, (size_t)(words - old) * WORD);
-    return STC_OK;
+    return work_clear(cx, (char *)aux->data + old * WORD, 0, (size_t)(words - old) * WORD);
 }
 
 static stc_status clear(ctx *cx, level *lv, int64_t size)
@@ -210,12 +209,14 @@ static stc_status bytemap_pack(ctx *cx, level *lv, pack_in *in)
         return cx->diag.status;
     }
     uint8_t *flag = lv->a[STC_AUX].data;
-    for (int64_t e = 0; e < in->count; e++) {
-        in->pos[e] = in->pos[e] * lv->extent + (in->coord[e] - lv->base);
-        flag[in->pos[e]] = 1;
-    }
+    int64_t e = 0;
+    for (int64_t end; (end = work_block(cx, e, in->count)) > e;)
+        for (; e < end; e++) {
+            in->pos[e] = in->pos[e] * lv->extent + (in->coord[e] - lv->base);
+            flag[in->pos[e]] = 1;
+        }
     lv->size = size;
-    return STC_OK;
+    return e < in->count ? cx->diag.status : STC_OK;
 }
 
 static stc_status bytemap_check(ctx *cx, level *lv, int64_t parents)
@@ -232,6 +233,7 @@ static stc_status bytemap_check(ctx *cx, level *lv, int64_t parents)
     }
     const uint8_t *flag = aux->data;
     for (int64_t p = 0; p < words * WORD; p++) {
+        if (work_due(cx, p)) return cx->diag.status;
         if (flag[p] <= (p < size)) continue;
         return fail(cx, STC_ERR_DATA, "the flag of position %lld is %d, expected %s",
                     (long long)p, flag[p], p < size ? "0 or 1" : "0 after the last");

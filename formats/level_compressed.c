@@ -135,7 +135,9 @@ static stc_status compressed_check(ctx *cx, level *lv, int64_t parents)
     for (int64_t p = 0, q = 0; p < parents; p++) {
         const int64_t end = index_get(pos, p + 1);
         int64_t last = INT64_MIN;
+        if (work_due(cx, p)) return cx->diag.status;
         for (; q < end; q++) {
+            if (work_due(cx, q)) return cx->diag.status;
             const int64_t i = index_get(crd, q);
             if (!in_extent(lv, i)) return bad_coord(cx, lv, q, i);
             if (ordered && (i < last || (unique && i == last))) {

@@ -80,10 +80,11 @@ static stc_status dense_finish(ctx *cx, level *lv, int64_t parents)
 static stc_status dense_pack(ctx *cx, level *lv, pack_in *in)
 {
     if (level_size(cx, in->parents, lv->extent, &lv->size)) return cx->diag.status;
-    for (int64_t e = 0; e < in->count; e++) {
-        in->pos[e] = in->pos[e] * lv->extent + (in->coord[e] - lv->base);
-    }
-    return STC_OK;
+    int64_t e = 0;
+    for (int64_t end; (end = work_block(cx, e, in->count)) > e;)
+        for (; e < end; e++)
+            in->pos[e] = in->pos[e] * lv->extent + (in->coord[e] - lv->base);
+    return e < in->count ? cx->diag.status : STC_OK;
 }
 
 static stc_status dense_check(ctx *cx, level *lv, int64_t parents)

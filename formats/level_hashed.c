@@ -115,12 +115,17 @@ static stc_status hash_all(ctx *cx, level *lv, int64_t parents)
         return fail(cx, STC_ERR_OVERFLOW, "a hashed level has too many buckets");
     }
     if (index_ready(cx, aux, crd->len, lv->width, buckets)) return cx->diag.status;
-    for (int64_t b = 0; b < buckets; b++)
-        index_set(aux, b, NONE);
+    int64_t free = 0;
+    for (int64_t end; (end = work_block(cx, free, buckets)) > free;)
+        for (; free < end; free++)
+            index_set(aux, free, NONE);
+    if (free < buckets) return cx->diag.status;
     for (int64_t f = 0; f < parents; f++) {
         const int64_t begin = index_get(pos, f), end = index_get(pos, f + 1);
         const int64_t n = 2 * (end - begin);
+        if (work_due(cx, f)) return cx->diag.status;
         for (int64_t p = begin; p < end; p++) {
+            if (work_due(cx, p)) return cx->diag.status;
             int64_t b = (int64_t)home(index_get(crd, p), n);
             while (index_get(aux, 2 * begin + b) != NONE)
                 b = b + 1 == n ? 0 : b + 1;
@@ -169,7 +174,9 @@ static stc_status hashed_check(ctx *cx, level *lv, int64_t parents)
     for (int64_t f = 0; f < parents; f++) {
         const int64_t begin = index_get(pos, f), end = index_get(pos, f + 1);
         int64_t used = 0;
+        if (work_due(cx, f)) return cx->diag.status;
         for (int64_t b = 2 * begin; b < 2 * end; b++) {
+            if (work_due(cx, b)) return cx->diag.status;
             const int64_t p = index_get(aux, b);
             if (p == NONE) continue;
             used++;
@@ -187,6 +194,7 @@ static stc_status hashed_check(ctx *cx, level *lv, int64_t parents)
         }
         for (int64_t p = begin; p < end; p++) {
             const int64_t i = index_get(crd, p);
+            if (work_due(cx, p)) return cx->diag.status;
             if (!in_extent(lv, i)) return bad_coord(cx, lv, p, i);
             const int64_t found = find(lv, begin, end, i);
             if (found == p) continue;

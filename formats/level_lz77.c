@@ -326,7 +326,9 @@ static stc_status lz77_check(ctx *cx, level *lv, int64_t parents)
                         (long long)top);
         }
         int64_t lo = lv->base;
+        if (work_due(cx, f)) return cx->diag.status;
         for (; p < end; p++) {
+            if (work_due(cx, p)) return cx->diag.status;
             const int64_t hi = p + 1 < end ? index_get(crd, p + 1) : top;
             if (index_get(crd, p) != lo || hi <= lo || hi > top) {
                 return fail(cx, STC_ERR_DATA,

@@ -201,11 +201,13 @@ static stc_status rle_pack(ctx *cx, level *lv, pack_in *in)
     }
     run_walk w;
     run_walk_start(&w, lv, in);
-    int64_t n = 0;
+    int64_t n = 0, steps = 0;
     index_set(pos, 0, 0);
     for (int64_t p = 0; p < in->parents; p++) {
+        if (work_due(cx, p)) return cx->diag.status;
         if (run_walk_fiber(&w, p)) {
             while (run_walk_step(&w)) {
+                if (work_due(cx, ++steps)) return cx->diag.status;
                 if (!w.same) index_set(crd, n++, w.lo);
                 const bool stands = !w.same || !in->deeper;
                 for (int64_t e = w.begin; e < w.end; e++)
@@ -233,7 +235,9 @@ static stc_status rle_check(ctx *cx, level *lv, int64_t parents)
                         (long long)(lv->base + lv->extent));
         }
         int64_t last = lv->base - 1;
+        if (work_due(cx, f)) return cx->diag.status;
         for (int64_t first = p; p < end; p++) {
+            if (work_due(cx, p)) return cx->diag.status;
             const int64_t i = index_get(crd, p);
             if (!in_extent(lv, i)) return bad_coord(cx, lv, p, i);
             if (p == first ? i != lv->base : i <= last) {

@@ -81,6 +81,15 @@ static int64_t singleton_size(const level *lv, int64_t parents)
     return parents;
 }
 
+/* Parents [*next, end) have no coordinate. */
+static stc_status leave_out(ctx *cx, level *lv, int64_t *next, int64_t end)
+{
+    for (int64_t stop; (stop = work_block(cx, *next, end)) > *next;)
+        for (; *next < stop; ++*next)
+            index_set(&lv->a[STC_CRD], *next, unlabeled(lv));
+    return *next < end ? cx->diag.status : STC_OK;
+}
+
 static stc_status singleton_pack(ctx *cx, level *lv, pack_in *in)
 {
     index_array *crd = &lv->a[STC_CRD];
@@ -90,6 +99,7 @@ static stc_status singleton_pack(ctx *cx, level *lv, pack_in *in)
     int64_t next = 0; /* parents below it have their coordinate */
     for (int64_t e = 0; e < in->count; e++) {
         const int64_t p = in->pos[e], i = in->coord[e];
+        if (work_due(cx, e)) return cx->diag.status;
         if (p < next) {
             if (index_get(crd, p) == i) continue;
             return fail(cx, STC_ERR_DATA,
@@ -97,12 +107,10 @@ static stc_status singleton_pack(ctx *cx, level *lv, pack_in *in)
                         "above: a singleton level holds one",
                         (long long)index_get(crd, p), (long long)i, (long long)p);
         }
-        for (; next < p; next++)
-            index_set(crd, next, unlabeled(lv));
+        if (leave_out(cx, lv, &next, p)) return cx->diag.status;
         index_set(crd, next++, i);
     }
-    for (; next < in->parents; next++)
-        index_set(crd, next, unlabeled(lv));
+    if (leave_out(cx, lv, &next, in->parents)) return cx->diag.status;
     lv->size = in->parents;
     return STC_OK;
 }
@@ -114,6 +122,7 @@ static stc_status singleton_check(ctx *cx, level *lv, int64_t parents)
     const bool compact = lv->props & PROP_COMPACT;
     for (int64_t p = 0; p < parents; p++) {
         const int64_t i = index_get(crd, p);
+        if (work_due(cx, p)) return cx->diag.status;
         if (!in_extent(lv, i) && (compact || i != unlabeled(lv)))
             return bad_coord(cx, lv, p, i);
     }

@@ -30,6 +30,7 @@ typedef struct encoder {
     int64_t hashed; /* positions below it are in the chains                 */
     int64_t *seq;   /* a stretch of the fiber: entries, NONE for the fill   */
     int64_t nseq, seq_cap;
+    int64_t looked;    /* steps since the last look at limits                    */
     bool literal_open; /* the last token is literals and may grow              */
     value fill;
 } encoder;
@@ -105,6 +106,7 @@ static int64_t match_length(const encoder *z, int64_t s, int64_t start)
            same_value(value_of(z, z->seq[s + k]), z->lits + (size_t)p * z->size, z->size)) {
         k++;
         if (++p == z->nlits) p = start;
+        if (work_due(z->cx, k)) break;
     }
     return k;
 }
@@ -155,7 +157,7 @@ static bool equal_ahead(const encoder *z, int64_t a, int64_t b)
 static int64_t run_length(const encoder *z, int64_t s)
 {
     int64_t n = 1;
-    while (s + n < z->nseq && equal_ahead(z, s, s + n))
+    while (s + n < z->nseq && equal_ahead(z, s, s + n) && !work_due(z->cx, n))
         n++;
     return n;
 }
@@ -178,6 +180,11 @@ static stc_status stretch(encoder *z, int64_t lo)
 {
     int64_t *pos = z->in->pos, stored = 0; /* elements that are stored, come what may */
     for (int64_t s = 0; s < z->nseq;) {
+        z->looked += TRIES; /* matches are long or few */
+        if (z->looked >= WORK_BLOCK / 4) {
+            if (work_done(z->cx, (uint64_t)z->looked)) return z->cx->diag.status;
+            z->looked = 0;
+        }
         int64_t start = 0, n = best_match(z, s, &start);
         const int64_t same = run_length(z, s), pattern = z->nlits - start;
         const bool runs = same >= z->least && n < same + z->least && s >= stored;
@@ -215,7 +222,8 @@ static stc_status push_seq(encoder *z, int64_t e)
 static stc_status encode_fiber(encoder *z, run_walk *w)
 {
     int64_t lo = w->next; /* where the stretch begins */
-    while (run_walk_step(w)) {
+    for (int64_t n = 0; run_walk_step(w); n++) {
+        if (work_due(z->cx, n)) return z->cx->diag.status;
         if (w->begin < w->end) {
             if (push_seq(z, w->begin)) return z->cx->diag.status;
             continue;
@@ -236,7 +244,8 @@ static stc_status encode_fiber(encoder *z, run_walk *w)
 static stc_status encode_outer(encoder *z, run_walk *w)
 {
     int64_t *pos = z->in->pos;
-    while (run_walk_step(w)) {
+    for (int64_t n = 0; run_walk_step(w); n++) {
+        if (work_due(z->cx, n)) return z->cx->diag.status;
         if (w->same) {
             const bool again =
                 index_get(&z->lv->a[STC_AUX], z->lv->a[STC_AUX].len - 1) != 0;
@@ -261,6 +270,7 @@ static stc_status encode(encoder *z)
     run_walk_start(&w, z->lv, z->in);
     for (int64_t p = 0; p < z->in->parents; p++) {
         z->literal_open = false;
+        if (work_due(z->cx, p)) return z->cx->diag.status;
         if (run_walk_fiber(&w, p) &&
             (z->in->deeper ? encode_outer(z, &w) : encode_fiber(z, &w))) {
             return z->cx->diag.status;
@@ -294,11 +304,15 @@ static void encoder_free(encoder *z)
     mem_free(z->cx, z, sizeof *z);
 }
 
-static stc_status ready(ctx *cx, level *lv)
+static stc_status ready(ctx *cx, level *lv, int64_t parents)
 {
+    int64_t bounds;
     index_empty(cx, &lv->a[STC_CRD], largest_coord(lv), lv->width);
     index_empty(cx, &lv->a[STC_AUX], 0, lv->width);
-    if (index_ready(cx, &lv->a[STC_POS], 0, lv->width, 1)) return cx->diag.status;
+    if (!size_add(parents, 1, &bounds))
+        return fail(cx, STC_ERR_OVERFLOW, "more positions above than 64 bits can count");
+    if (index_ready(cx, &lv->a[STC_POS], 0, lv->width, bounds)) return cx->diag.status;
+    lv->a[STC_POS].len = 1;
     index_set(&lv->a[STC_POS], 0, 0);
     return STC_OK;
 }
@@ -308,7 +322,7 @@ stc_status lz77_pack(ctx *cx, level *lv, pack_in *in)
     encoder *z = encoder_new(cx, lv, in, type_size(in->type));
     if (!z) return cx->diag.status;
     type_store(in->type, &z->fill, 0, in->fill);
-    stc_status status = ready(cx, lv);
+    stc_status status = ready(cx, lv, in->parents);
     if (!status) status = encode(z);
     lv->size = z->nlits;
     encoder_free(z);
@@ -398,7 +412,7 @@ stc_status lz77_join(ctx *cx, level *lv, void *vals, size_t size)
     for (int k = 0; k < 3; k++)
         index_init(&lv->a[k], 0, 0);
     encoder *z = encoder_new(cx, lv, &in, size);
-    stc_status status = z ? ready(cx, lv) : cx->diag.status;
+    stc_status status = z ? ready(cx, lv, parents) : cx->diag.status;
     for (int64_t f = 0; !status && f < parents; f++) {
         status = encode_again(z, &old, f);
         if (!status) status = index_push(cx, &lv->a[STC_POS], lv->a[STC_CRD].len);

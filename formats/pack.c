@@ -14,6 +14,7 @@ static void drop_represented(entries *e, int64_t *pos)
     const size_t size = type_size(e->type);
     int64_t n = 0;
     for (int64_t i = 0; i < e->n; i++) {
+        if (work_due(e->cx, i)) break;
         if (pos[i] == NONE) continue;
         if (n != i) {
             for (int m = 0; m < e->order; m++)
@@ -46,8 +47,10 @@ static stc_status place_values(tensor *t, entries *e, const int64_t *pos, int64_
 {
     const size_t width = type_size(t->type);
     bool identity = e->n == size;
-    for (int64_t i = 0; identity && i < e->n; i++)
-        identity = pos[i] == i;
+    for (int64_t i = 0, end; identity && (end = work_block(t->cx, i, e->n)) > i;)
+        for (; identity && i < end; i++)
+            identity = pos[i] == i;
+    if (e->n && work_done(t->cx, 0)) return t->cx->diag.status;
     if (identity && e->cap && t->vals_owned) { /* the entries' array is the tensor's */
         void *vals = t->vals;
         const int64_t cap = t->vals_cap;
@@ -69,10 +72,11 @@ static stc_status place_values(tensor *t, entries *e, const int64_t *pos, int64_
         return STC_OK;
     }
     if (tensor_extend_values(t, size)) return t->cx->diag.status;
-    for (int64_t i = 0; i < e->n; i++) {
-        if (pos[i] != NONE) copy_element(t->vals, pos[i], e->vals, i, width);
-    }
-    return STC_OK;
+    int64_t i = 0;
+    for (int64_t end; (end = work_block(t->cx, i, e->n)) > i;)
+        for (; i < end; i++)
+            if (pos[i] != NONE) copy_element(t->vals, pos[i], e->vals, i, width);
+    return i < e->n ? t->cx->diag.status : STC_OK;
 }
 
 /* All levels from sorted, summed entries; column[l] is the entries' coordinate
@@ -89,7 +93,7 @@ static stc_status pack_levels(tensor *t, entries *e, const int *column)
     for (int l = 0; l < levels; l++) {
         level *lv = &t->level[l];
         int chain = 0;
-        status = work_done(t->cx, (uint64_t)e->n); /* many entries take seconds a level */
+        status = e->n ? work_done(t->cx, 1) : STC_OK;
         if (status) break;
         while (l + 1 + chain < levels && t->level[l + 1 + chain].props & PROP_BRANCHLESS)
             chain++;
@@ -145,10 +149,11 @@ static stc_status pack_plain(tensor *t, entries *e, const int *held)
 }
 
 /* Ordinals of entries among those of one mode: entries are sorted by it. */
-static int64_t count_ordinals(const int64_t *mode, int64_t n, int64_t *out)
+static int64_t count_ordinals(ctx *cx, const int64_t *mode, int64_t n, int64_t *out)
 {
     int64_t most = 0;
     for (int64_t i = 0; i < n; i++) {
+        if (work_due(cx, i)) break;
         out[i] = i && mode[i] == mode[i - 1] ? out[i - 1] + 1 : 0;
         if (out[i] >= most) most = out[i] + 1;
     }
@@ -189,18 +194,19 @@ static stc_status map_entries(tensor *t, entries *e, entries *to)
     for (int l = 0; l < t->fmt.levels; l++) {
         const level_map *m = &t->fmt.level[l].map;
         if (m->op == MAP_COUNT) {
-            t->level[l].extent = count_ordinals(e->coord[m->mode], e->n, to->coord[l]);
+            t->level[l].extent =
+                count_ordinals(t->cx, e->coord[m->mode], e->n, to->coord[l]);
             continue;
         }
-        for (int64_t i = 0; i < e->n; i++) {
-            for (int k = 0; k < t->order; k++)
-                coords[k] = e->coord[k][i];
-            to->coord[l][i] = map_coord(m, t->shape, coords);
-        }
+        for (int64_t i = 0, end; (end = work_block(t->cx, i, e->n)) > i;)
+            for (; i < end; i++) {
+                for (int k = 0; k < t->order; k++)
+                    coords[k] = e->coord[k][i];
+                to->coord[l][i] = map_coord(m, t->shape, coords);
+            }
     }
-    if (e->n) memcpy(to->vals, e->vals, (size_t)e->n * type_size(e->type));
     to->n = e->n;
-    return STC_OK;
+    return work_copy(t->cx, to->vals, e->vals, (size_t)e->n * type_size(e->type));
 }
 
 static stc_status pack_mapped(tensor *t, entries *e)
@@ -226,7 +232,7 @@ failed:
 }
 
 /* After a failure: a tensor without entries, so that it can be read; where
- * there's no memory even for that, one that no check accepts. */
+ * there's no memory even for that, or the call has to end, one that no check accepts. */
 static stc_status leave_empty(tensor *t)
 {
     const diag kept = t->cx->diag;

@@ -54,8 +54,14 @@ stc_status segments_init(ctx *cx, level *lv, int64_t parents)
 
 static stc_status close_until(ctx *cx, level *lv, int64_t parent, int64_t bound)
 {
+    index_array *pos = &lv->a[STC_POS];
+    /* far too many fail at once, not when memory is full */
+    if (parent - lv->edges > WORK_BLOCK &&
+        mem_grow(cx, &pos->data, &pos->cap, parent + 1, (size_t)pos->stride))
+        return cx->diag.status;
     for (; lv->edges < parent; lv->edges++) {
-        if (index_push(cx, &lv->a[STC_POS], bound)) return cx->diag.status;
+        if (work_due(cx, lv->edges)) return cx->diag.status;
+        if (index_push(cx, pos, bound)) return cx->diag.status;
     }
     return STC_OK;
 }
@@ -104,12 +110,26 @@ static bool same_chain(const pack_in *in, int64_t e)
     return true;
 }
 
-/* One loop per pair of widths: this is where large inputs spend their time. */
+/* One loop per pair of widths: this is where large inputs spend their time. Entries
+ * [begin, end) come behind n coordinates and `closed` bounds; gives the next n. */
+typedef struct packing {
+    const pack_in *in;
+    void *pos, *crd;
+    int64_t n, closed;
+    bool unique;
+} packing;
+
 #define PACK_LOOP(NAME, PT, CT)                                                            \
-    static int64_t NAME(const pack_in *in, PT *pos, CT *crd, bool unique)                  \
+    static void NAME(packing *k, int64_t begin, int64_t end)                               \
     {                                                                                      \
-        int64_t n = 0, closed = 0, parent = NONE, last = 0;                                \
-        for (int64_t e = 0; e < in->count; e++) {                                          \
+        const pack_in *in = k->in;                                                         \
+        PT *pos = k->pos;                                                                  \
+        CT *crd = k->crd;                                                                  \
+        const bool unique = k->unique;                                                     \
+        int64_t n = k->n, closed = k->closed;                                              \
+        int64_t parent = begin ? closed - 1 : NONE;                                        \
+        int64_t last = begin ? crd[n - 1] : 0;                                             \
+        for (int64_t e = begin; e < end; e++) {                                            \
             const int64_t p = in->pos[e], i = in->coord[e];                                \
             if (p != parent) {                                                             \
                 for (; closed <= p; closed++)                                              \
@@ -123,9 +143,8 @@ static bool same_chain(const pack_in *in, int64_t e)
             in->pos[e] = n++;                                                              \
             last = i;                                                                      \
         }                                                                                  \
-        for (; closed <= in->parents; closed++)                                            \
-            pos[closed] = (PT)n;                                                           \
-        return n;                                                                          \
+        k->n = n;                                                                          \
+        k->closed = closed;                                                                \
     }
 PACK_LOOP(pack_I32_I32, int32_t, int32_t)
 PACK_LOOP(pack_I32_I64, int32_t, int64_t)
@@ -144,14 +163,17 @@ stc_status segments_pack(ctx *cx, level *lv, pack_in *in)
         index_ready(cx, pos, in->count, lv->width, bounds)) {
         return cx->diag.status;
     }
-    int64_t n;
-    if (pos->width == 4) {
-        n = crd->width == 4 ? pack_I32_I32(in, pos->data, crd->data, unique)
-                            : pack_I32_I64(in, pos->data, crd->data, unique);
-    } else {
-        n = crd->width == 4 ? pack_I64_I32(in, pos->data, crd->data, unique)
-                            : pack_I64_I64(in, pos->data, crd->data, unique);
-    }
+    void (*const loop)(packing *, int64_t, int64_t) =
+        pos->width == 4 ? (crd->width == 4 ? pack_I32_I32 : pack_I32_I64)
+                        : (crd->width == 4 ? pack_I64_I32 : pack_I64_I64);
+    packing k = {.in = in, .pos = pos->data, .crd = crd->data, .unique = unique};
+    for (int64_t e = 0, end; (end = work_block(cx, e, in->count)) > e; e = end)
+        loop(&k, e, end);
+    for (int64_t end; (end = work_block(cx, k.closed, bounds)) > k.closed;)
+        for (; k.closed < end; k.closed++)
+            index_set(pos, k.closed, k.n);
+    if (k.closed < bounds) return cx->diag.status;
+    const int64_t n = k.n;
     crd->len = n;
     index_trim(cx, crd);
     lv->size = n;
@@ -165,6 +187,7 @@ stc_status segments_unique(ctx *cx, const level *lv, int64_t parents)
     const index_array *pos = &lv->a[STC_POS], *crd = &lv->a[STC_CRD];
     int64_t longest = 0;
     for (int64_t p = 0; p < parents; p++) {
+        if (work_due(cx, p)) return cx->diag.status;
         const int64_t n = index_get(pos, p + 1) - index_get(pos, p);
         if (n > longest) longest = n;
     }
@@ -183,7 +206,9 @@ stc_status segments_unique(ctx *cx, const level *lv, int64_t parents)
         for (int64_t s = 0; s < mask; s++)
             seen[s] = NONE;
         mask--;
+        if (work_due(cx, p)) status = cx->diag.status;
         for (int64_t q = begin; q < end && !status; q++) {
+            if (work_due(cx, q)) status = cx->diag.status;
             const int64_t i = index_get(crd, q);
             uint64_t s = ((uint64_t)i * 0x9e3779b97f4a7c15u) >> 20;
             for (s &= (uint64_t)mask; seen[s] != NONE; s = (s + 1) & (uint64_t)mask) {

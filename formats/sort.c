@@ -53,14 +53,18 @@ static stc_status inspect(const entries *e, const sort_order *o, bool *in_order)
         const int64_t *c = e->coord[o->mode[k]], base = o->base[k];
         const uint64_t extent = (uint64_t)o->extent[k];
         uint64_t bad = 0;
-        for (int64_t i = 0; i < e->n; i++)
-            bad |= (uint64_t)(c[i] - base) >= extent;
+        int64_t seen = 0;
+        for (int64_t end; (end = work_block(e->cx, seen, e->n)) > seen;)
+            for (; seen < end; seen++)
+                bad |= (uint64_t)(c[seen] - base) >= extent;
+        if (seen < e->n) return e->cx->diag.status;
         for (int64_t i = 0; bad && i < e->n; i++) {
             if ((uint64_t)(c[i] - base) >= extent) return outside(e, o, k, i);
         }
     }
     *in_order = true;
     for (int64_t i = 1; i < e->n && *in_order; i++) {
+        if (work_due(e->cx, i)) return e->cx->diag.status;
         for (int k = 0; k < o->count; k++) {
             const int64_t *c = e->coord[o->mode[k]];
             if (c[i] == c[i - 1]) continue;
@@ -95,11 +99,12 @@ static stc_status radix(ctx *cx, record **a, record **b, int64_t n, int low, int
     int64_t *count = mem_zero(cx, passes * buckets, sizeof *count);
     if (!count) return cx->diag.status;
     const uint64_t mask = (uint64_t)buckets - 1;
-    for (int64_t i = 0; i < n; i++) {
-        uint64_t key = (*a)[i].key >> low;
-        for (int p = 0; p < passes; p++, key >>= digit)
-            count[p * buckets + (int64_t)(key & mask)]++;
-    }
+    for (int64_t i = 0, end; (end = work_block(cx, i, n)) > i;)
+        for (; i < end; i++) {
+            uint64_t key = (*a)[i].key >> low;
+            for (int p = 0; p < passes; p++, key >>= digit)
+                count[p * buckets + (int64_t)(key & mask)]++;
+        }
     for (int p = 0; p < passes; p++) {
         int64_t *c = count + p * buckets, at = 0;
         const int shift = low + p * digit;
@@ -111,14 +116,15 @@ static stc_status radix(ctx *cx, record **a, record **b, int64_t n, int low, int
         }
         const record *restrict from = *a;
         record *restrict to = *b;
-        for (int64_t i = 0; i < n; i++)
-            to[c[(from[i].key >> shift) & mask]++] = from[i];
+        for (int64_t i = 0, end; (end = work_block(cx, i, n)) > i;)
+            for (; i < end; i++)
+                to[c[(from[i].key >> shift) & mask]++] = from[i];
         record *swap = *a;
         *a = *b;
         *b = swap;
     }
     mem_free(cx, count, (size_t)(passes * buckets) * sizeof *count);
-    return STC_OK;
+    return work_done(cx, 0);
 }
 
 static stc_status sort_records(ctx *cx, record **a, record **b, int64_t n, int low,
@@ -137,59 +143,58 @@ static void add_keys(const entries *e, const sort_order *o, const key_group *g, 
         const int shift = g->shift[k];
         if (bits_of(o->extent[k]) == 0)
             continue; /* all zero; a shift by 64 would be undefined */
-        for (int64_t i = 0; i < e->n; i++) {
-            const int64_t from = by_load ? (int64_t)r[i].load : i;
-            r[i].key |= (uint64_t)(c[from] - base) << shift;
-        }
+        for (int64_t i = 0, end; (end = work_block(e->cx, i, e->n)) > i;)
+            for (; i < end; i++) {
+                const int64_t from = by_load ? (int64_t)r[i].load : i;
+                r[i].key |= (uint64_t)(c[from] - base) << shift;
+            }
     }
 }
 
-static void load_values(const entries *e, record *r)
+static void load_values(const entries *e, record *r, int64_t begin, int64_t end)
 {
-    const int64_t n = e->n;
     switch (type_size(e->type)) {
     case 1:
-        for (int64_t i = 0; i < n; i++)
+        for (int64_t i = begin; i < end; i++)
             r[i].load = ((const uint8_t *)e->vals)[i];
         break;
     case 2:
-        for (int64_t i = 0; i < n; i++)
+        for (int64_t i = begin; i < end; i++)
             r[i].load = ((const uint16_t *)e->vals)[i];
         break;
     case 4:
-        for (int64_t i = 0; i < n; i++) {
+        for (int64_t i = begin; i < end; i++) {
             uint32_t v;
             memcpy(&v, (const char *)e->vals + 4 * i, 4);
             r[i].load = v;
         }
         break;
     default:
-        for (int64_t i = 0; i < n; i++)
+        for (int64_t i = begin; i < end; i++)
             memcpy(&r[i].load, (const char *)e->vals + 8 * i, 8);
         break;
     }
 }
 
-static void store_values(entries *e, const record *r)
+static void store_values(entries *e, const record *r, int64_t begin, int64_t end)
 {
-    const int64_t n = e->n;
     switch (type_size(e->type)) {
     case 1:
-        for (int64_t i = 0; i < n; i++)
+        for (int64_t i = begin; i < end; i++)
             ((uint8_t *)e->vals)[i] = (uint8_t)r[i].load;
         break;
     case 2:
-        for (int64_t i = 0; i < n; i++)
+        for (int64_t i = begin; i < end; i++)
             ((uint16_t *)e->vals)[i] = (uint16_t)r[i].load;
         break;
     case 4:
-        for (int64_t i = 0; i < n; i++) {
+        for (int64_t i = begin; i < end; i++) {
             const uint32_t v = (uint32_t)r[i].load;
             memcpy((char *)e->vals + 4 * i, &v, 4);
         }
         break;
     default:
-        for (int64_t i = 0; i < n; i++)
+        for (int64_t i = begin; i < end; i++)
             memcpy((char *)e->vals + 8 * i, &r[i].load, 8);
         break;
     }
@@ -204,8 +209,9 @@ static void store_coords(entries *e, const sort_order *o, const key_group *g,
         const uint64_t mask = bits == 64 ? ~(uint64_t)0 : ((uint64_t)1 << bits) - 1;
         int64_t *c = e->coord[o->mode[k]];
         const int64_t base = o->base[k];
-        for (int64_t i = 0; i < e->n; i++)
-            c[i] = base + (int64_t)(r[i].key >> shift & mask);
+        for (int64_t i = 0, end; (end = work_block(e->cx, i, e->n)) > i;)
+            for (; i < end; i++)
+                c[i] = base + (int64_t)(r[i].key >> shift & mask);
     }
 }
 
@@ -215,46 +221,53 @@ static void gather(entries *e, const record *r, void *room)
     const size_t size = type_size(e->type);
     for (int m = 0; m < e->order; m++) {
         int64_t *to = room;
-        for (int64_t i = 0; i < e->n; i++)
-            to[i] = e->coord[m][r[i].load];
-        memcpy(e->coord[m], to, (size_t)e->n * sizeof *to);
+        for (int64_t i = 0, end; (end = work_block(e->cx, i, e->n)) > i;)
+            for (; i < end; i++)
+                to[i] = e->coord[m][r[i].load];
+        if (work_copy(e->cx, e->coord[m], to, (size_t)e->n * sizeof *to)) return;
     }
-    for (int64_t i = 0; i < e->n; i++)
-        copy_element(room, i, e->vals, (int64_t)r[i].load, size);
-    memcpy(e->vals, room, (size_t)e->n * size);
+    for (int64_t i = 0, end; (end = work_block(e->cx, i, e->n)) > i;)
+        for (; i < end; i++)
+            copy_element(room, i, e->vals, (int64_t)r[i].load, size);
+    work_copy(e->cx, e->vals, room, (size_t)e->n * size);
 }
 
 /* Sorts through a permutation, group by group from the least significant. */
 static stc_status sort_gather(entries *e, const sort_order *o, record **a, record **b)
 {
-    for (int64_t i = 0; i < e->n; i++)
-        (*a)[i].load = (uint64_t)i;
+    for (int64_t i = 0, end; (end = work_block(e->cx, i, e->n)) > i;)
+        for (; i < end; i++)
+            (*a)[i].load = (uint64_t)i;
     for (int end = o->count; end > 0;) {
         const key_group g = group_before(o, end);
-        for (int64_t i = 0; i < e->n; i++)
-            (*a)[i].key = 0;
+        for (int64_t i = 0, stop; (stop = work_block(e->cx, i, e->n)) > i;)
+            for (; i < stop; i++)
+                (*a)[i].key = 0;
         add_keys(e, o, &g, *a, true);
         if (sort_records(e->cx, a, b, e->n, 0, g.bits)) return e->cx->diag.status;
         end = g.begin;
     }
     gather(e, *a, *b);
-    return STC_OK;
+    return work_done(e->cx, 0);
 }
 
 static stc_status sort_whole(entries *e, const sort_order *o, const key_group *g,
                              record **a, record **b)
 {
-    for (int64_t i = 0; i < e->n; i++)
-        (*a)[i].key = 0;
+    for (int64_t i = 0, end; (end = work_block(e->cx, i, e->n)) > i;) {
+        load_values(e, *a, i, end);
+        for (; i < end; i++)
+            (*a)[i].key = 0;
+    }
     add_keys(e, o, g, *a, false);
-    load_values(e, *a);
     int low = 0;
     for (int k = o->count - o->sorted; k < o->count; k++)
         low += bits_of(o->extent[k]);
     if (sort_records(e->cx, a, b, e->n, low, g->bits)) return e->cx->diag.status;
     store_coords(e, o, g, *a);
-    store_values(e, *a);
-    return STC_OK;
+    for (int64_t i = 0, end; (end = work_block(e->cx, i, e->n)) > i; i = end)
+        store_values(e, *a, i, end);
+    return work_done(e->cx, 0);
 }
 
 stc_status entries_sort_by(entries *e, const sort_order *o)

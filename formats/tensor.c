@@ -6,7 +6,7 @@
 #include "internal.h"
 #include <string.h>
 
-enum { FEW_VALUES = 512 };
+enum { FEW_VALUES = 512, FILL_BLOCK = 1 << 17 };
 
 static void free_arrays(tensor *t)
 {
@@ -160,6 +160,10 @@ stc_status tensor_extend_values(tensor *t, int64_t n)
     if (n > t->vals_cap && tensor_reserve_values(t, n)) return t->cx->diag.status;
     value one;
     type_store(t->type, &one, 0, t->fill);
+    while (n - t->nvals > FILL_BLOCK) { /* may take long */
+        if (work_done(t->cx, FILL_BLOCK / 8)) return t->cx->diag.status;
+        t->nvals = stains_fill(t, t->nvals, t->nvals + FILL_BLOCK, &one);
+    }
     t->nvals = stains_fill(t, t->nvals, n, &one);
     return STC_OK;
 }
@@ -248,12 +252,13 @@ static stc_status interleave_chain(tensor *t, int l, int count)
         part.len = n;
         part.owned = k == 0;
         if (k) part.cap = 0;
-        for (int64_t i = 0; i < n; i++)
-            index_set(&part, i, index_get(from, i));
+        for (int64_t i = 0, end; (end = work_block(t->cx, i, n)) > i;)
+            for (; i < end; i++)
+                index_set(&part, i, index_get(from, i));
         index_free(t->cx, from);
         *from = part;
     }
-    return STC_OK;
+    return n ? work_done(t->cx, 0) : STC_OK;
 }
 
 stc_status tensor_interleave(tensor *t)
@@ -289,13 +294,13 @@ static stc_status copy_array(ctx *cx, const index_array *from, index_array *to)
     index_init(to, 0, from->width);
     if (!from->len) return STC_OK;
     if (index_resize(cx, to, from->len)) return cx->diag.status;
-    if (from->stride == from->width) {
-        memcpy(to->data, from->data, (size_t)from->len * (size_t)from->width);
-    } else {
-        for (int64_t i = 0; i < from->len; i++)
+    if (from->stride == from->width)
+        return work_copy(cx, to->data, from->data, (size_t)from->len * (size_t)from->width);
+    int64_t i = 0;
+    for (int64_t end; (end = work_block(cx, i, from->len)) > i;)
+        for (; i < end; i++)
             index_set(to, i, index_get(from, i));
-    }
-    return STC_OK;
+    return i < from->len ? cx->diag.status : STC_OK;
 }
 
 stc_status tensor_copy(const tensor *t, tensor **out)
@@ -319,7 +324,7 @@ stc_status tensor_copy(const tensor *t, tensor **out)
         }
     }
     if (tensor_reserve_values(c, t->nvals) || tensor_interleave(c)) goto failed;
-    if (t->nvals) memcpy(c->vals, t->vals, (size_t)t->nvals * type_size(t->type));
+    if (work_copy(cx, c->vals, t->vals, (size_t)t->nvals * type_size(t->type))) goto failed;
     c->nvals = t->nvals;
     *out = c;
     return STC_OK;

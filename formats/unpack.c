@@ -19,6 +19,16 @@ bool tensor_stores_padding(const format *f)
     return l >= 0 && !f->level[l].kind->arrays;
 }
 
+/* After n more entries or fibers: a look now and then whether to go on. */
+static inline stc_status pace(walk *w, int64_t n)
+{
+    w->paced += n;
+    if (w->paced < BATCH) return STC_OK;
+    const uint64_t steps = (uint64_t)w->paced;
+    w->paced = 0;
+    return work_done(w->t->cx, steps);
+}
+
 static stc_status room(walk *w, int64_t n)
 {
     entries *b = w->batch;
@@ -41,8 +51,9 @@ static stc_status put_plain(walk *w, int64_t first, int step, int64_t pos, int64
     const int last = t->fmt.levels - 1;
     entries *b = w->batch;
     while (n > 0) {
-        const int64_t k = w->full && n > BATCH ? BATCH : n;
-        const stc_status status = room(w, k);
+        const int64_t k = n > BATCH ? BATCH : n;
+        stc_status status = pace(w, k);
+        if (!status) status = room(w, k);
         if (status) return status;
         for (int l = 0; l < last; l++) {
             int64_t *c = b->coord[t->fmt.level[l].map.mode] + b->n;
@@ -72,7 +83,7 @@ static stc_status put_coords(walk *w, const fiber_view *v)
         .data = (void *)(uintptr_t)v->crd, .width = v->width, .stride = v->stride};
     entries *b = w->batch;
     for (int64_t p = v->begin; p < v->end;) {
-        const int64_t n = v->end - p, k = w->full && n > BATCH ? BATCH : n;
+        const int64_t n = v->end - p, k = n > BATCH ? BATCH : n;
         const stc_status status = put_plain(w, 0, 0, p, k);
         if (status) return status;
         int64_t *c = b->coord[t->fmt.level[last].map.mode] + (b->n - k);
@@ -126,6 +137,7 @@ static stc_status interval_mapped(walk *w, const cursor *c, int l)
         const int64_t off =
             c->period == PERIOD_ENDLESS ? i - c->lo : (i - c->lo) % c->period;
         w->coord[l] = i;
+        if (pace(w, 1)) return w->t->cx->diag.status;
         for (int64_t p = c->pos + off; p < c->pos_end + off; p++) {
             const stc_status status = put_mapped(w, p);
             if (status) return status;
@@ -161,7 +173,8 @@ static stc_status walk_level(walk *w, int l, const cursor *up)
         for (int64_t i = c.lo; i < c.hi; i++) {
             cursor_stand(&c, i);
             w->coord[l] = i;
-            const stc_status status = walk_level(w, l + 1, &c);
+            stc_status status = pace(w, 1);
+            if (!status) status = walk_level(w, l + 1, &c);
             if (status) return status;
         }
     }
@@ -175,7 +188,8 @@ stc_status tensor_walk(walk *w)
     w->drop = tensor_stores_padding(&t->fmt);
     type_store(t->type, &w->fill, 0, t->fill);
     format_recipe(&t->fmt, &w->recipe);
-    stc_status status;
+    stc_status status = STC_OK;
+    if (!t->nvals) return STC_OK; /* else the levels above could be long */
     if (t->fmt.levels) {
         status = walk_level(w, 0, NULL);
     } else {

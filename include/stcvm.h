@@ -17,6 +17,14 @@
  * creates an object frees it; stc_*_free(NULL) does nothing. A machine and
  * all that belongs to it are used by one thread at a time (stc_interrupt
  * excepted); two machines are independent of each other.
+ *
+ * While a machine is in a call, the host's own code that it calls (functions,
+ * level kinds, progress, the allocator) can't make other calls of that machine,
+ * its programs, sessions and tensors: those that give a status fail with
+ * STC_ERR_ARGUMENT, which stc_error then tells, those that free do nothing, and
+ * the call under way goes on unharmed. What only looks (stc_tensor_shape, …) and
+ * stc_interrupt may be called; so may everything from the function that
+ * stc_tensor_visit calls, except for what changes or frees the tensor visited.
  */
 #ifndef STCVM_H
 #define STCVM_H
@@ -116,7 +124,8 @@ typedef void *(*stc_alloc_fn)(void *context, void *block, size_t old_size, size_
 
 /* Called now and then during long work (reading, running, writing), with what
  * is done and what there is in all (0: unknown), in the units of `what`.
- * Returning nonzero stops the work with STC_ERR_INTERRUPT. */
+ * Returning nonzero stops the work with STC_ERR_INTERRUPT. It can't call the
+ * machine (see above). */
 typedef int (*stc_progress_fn)(void *context, const char *what, uint64_t done,
                                uint64_t total);
 
@@ -124,7 +133,7 @@ typedef struct stc_config {
     stc_alloc_fn alloc; /* NULL: the C library, huge pages for large blocks */
     void *alloc_context;
     uint64_t max_memory; /* bytes held at any time; 0: no cap               */
-    uint64_t max_steps;  /* loop iterations of one run; 0: no limit          */
+    uint64_t max_steps;  /* steps of one call, see below; 0: no limit        */
     int threads;         /* 0 and 1: sequential                              */
     bool no_super;       /* run base operations only                         */
     bool profile;        /* count executions and time per instruction        */
@@ -136,6 +145,14 @@ typedef struct stc_config {
     bool no_files;
 } stc_config;
 
+/* Steps. A round of a loop of a program is a step, and so is every other piece of
+ * work that takes about as long: a statement or a round of a script's loop, an
+ * element that is converted, sorted, generated, filled in or printed, 16 bytes of a
+ * file. `max_steps` bounds them for each call that does what a text, a program or a
+ * file says: stc_compile, stc_run, stc_bind_source, stc_session_exec, _compile and
+ * _get, stc_program_load, _decode, _assemble and _explain, stc_tensor_read. It fails
+ * with STC_ERR_STEPS. The same work without any of these isn't limited. */
+
 /* Opens a machine; config may be NULL for the defaults. */
 STC_API stc_status stc_open(const stc_config *config, stc_machine **machine);
 /* Closes it, with all programs and sessions; free its tensors first. */
@@ -143,7 +160,9 @@ STC_API void stc_close(stc_machine *machine);
 /* The last failure; status STC_OK if there was none. Never NULL. */
 STC_API const stc_error_info *stc_error(const stc_machine *machine);
 STC_API const char *stc_status_name(stc_status status);
-/* Ends the current run soon. May be called from any thread or a signal. */
+/* Ends the call that is under way, whatever it does, within some 50 milliseconds with
+ * STC_ERR_INTERRUPT, unless it is through by then. Between calls it does nothing: each
+ * call begins without an interrupt. May be called from any thread or a signal. */
 STC_API void stc_interrupt(stc_machine *machine);
 /* Bytes held now, and the most that were ever held. */
 STC_API uint64_t stc_memory_used(const stc_machine *machine);
@@ -185,7 +204,9 @@ enum {
     STC_KIND_COMPACT = 2, /* every position has a coordinate                   */
 };
 
-/* A level kind: named in formats like the built-in ones, `(i) -> (i : NAME)`,
+/* The functions can't call the machine (see the top), except for the helpers below.
+ *
+ * A level kind: named in formats like the built-in ones, `(i) -> (i : NAME)`,
  * and by its name in bytecode files. The functions are trusted, the data isn't:
  * only what `check` (or `pack`) let pass is read by seek and locate. Fibers are
  * walked in ascending order, coordinates are unique. Results in such a format
@@ -230,7 +251,7 @@ STC_API stc_status stc_level_fail(stc_level *lv, stc_status status, const char *
  * several threads at once if it has some, and while a text is compiled to learn
  * fills. Anything but STC_OK ends the statement with that status, and *why, if
  * set, is the message (copied); to tell which element failed, it may be called
- * for single ones again. */
+ * for single ones again. It can't call the machine (see the top). */
 typedef stc_status (*stc_call_fn)(void *context, int64_t n, const void *const *args,
                                   void *out, const char **why);
 

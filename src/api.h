@@ -2,9 +2,9 @@
  * api_*.c and session*.c files and by nobody else.
  *
  * A machine owns the context that every part is handed, and knows its programs
- * and sessions so that closing it closes them. Every public function begins
- * with api_enter, which forgets the last error, and reports through the
- * context's diag.
+ * and sessions so that closing it closes them. Every public function that can
+ * fail begins with API_ENTER, which forgets the last error and the last
+ * interrupt, and reports through the context's diag.
  */
 #ifndef STC_API_INTERNAL_H
 #define STC_API_INTERNAL_H
@@ -94,6 +94,9 @@ struct stc_program { /* in the arena of its program */
     char *stage[4]; /* ast, bound, plan, lattice: made when first asked for */
 };
 
+/* What stc_program_free and stc_session_close do, inside of a call. */
+void program_drop(stc_program *w);
+void session_drop(stc_session *s);
 /* Forgets what is bound, freeing what was made. */
 void binding_clear(ctx *cx, binding *b);
 /* The slot that a name is bound to or read from; -1: none. */
@@ -128,9 +131,41 @@ stc_status program_wrap(stc_machine *m, program *p, machine *mc, stc_program **o
 
 /* ---- small things --------------------------------------------------------- */
 
-static inline void api_enter(ctx *cx)
+/* Begins a public call: without an error, an interrupt or steps. False: the machine is
+ * in a call already, and one of the host's functions made this one. Nothing that the
+ * call under way uses is changed then, since another thread may run it. */
+static inline bool api_enter(ctx *cx, uint64_t limit)
 {
+    if (cx->entered) {
+        atomic_store_explicit(&cx->refused, true, memory_order_relaxed);
+        return false;
+    }
+    cx->entered = true;
     cx->diag.status = STC_OK;
+    cx->steps = 0;
+    cx->limit = limit;
+    atomic_store_explicit(&cx->refused, false, memory_order_relaxed);
+    atomic_store_explicit(&cx->stop, WORK_GOES_ON, memory_order_relaxed);
+    return true;
+}
+
+static inline void api_leave(ctx **cx)
+{
+    (*cx)->entered = false;
+}
+
+/* The same at the begin of a function, whose end ends the call: of one that does what a
+ * text, a program or a file says, whose steps are limited; of any other. */
+#define API_ENTER_LIMITED(cx) API_ENTER_WITH(cx, (cx)->max_steps)
+#define API_ENTER(cx) API_ENTER_WITH(cx, 0)
+#define API_ENTER_WITH(cx, limit)                                                          \
+    if (!api_enter(cx, limit)) return STC_ERR_ARGUMENT;                                    \
+    __attribute__((cleanup(api_leave), unused)) ctx *entered = (cx)
+/* For functions that can't fail: whether the host's code may make this call now. */
+static inline bool api_free_to(ctx *cx)
+{
+    if (cx->entered) atomic_store_explicit(&cx->refused, true, memory_order_relaxed);
+    return !cx->entered;
 }
 
 /* A block for the host, which stc_text_free frees: n bytes and a 0 after them.

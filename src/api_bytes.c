@@ -4,6 +4,7 @@
  */
 #include "api.h"
 #include "io/output.h"
+#include "io/read.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,7 +34,7 @@ static stc_status adopt(stc_machine *m, program *p, double load, stc_program **o
 stc_status stc_program_encode(const stc_program *w, void **bytes, size_t *size)
 {
     if (!w) return STC_ERR_ARGUMENT;
-    api_enter(&w->m->cx);
+    API_ENTER(&w->m->cx);
     if (!bytes || !size) return fail_null(&w->m->cx, "bytes or size");
     void *made;
     size_t n;
@@ -49,7 +50,7 @@ stc_status stc_program_decode(stc_machine *m, const void *bytes, size_t size,
 {
     if (!m) return STC_ERR_ARGUMENT;
     ctx *cx = &m->cx;
-    api_enter(cx);
+    API_ENTER_LIMITED(cx);
     if (!bytes) return fail_null(cx, "bytes");
     if (!out) return fail_null(cx, "out");
     const double start = now_us();
@@ -62,7 +63,7 @@ stc_status stc_program_dump(const stc_program *w, char **text)
 {
     if (!w) return STC_ERR_ARGUMENT;
     ctx *cx = &w->m->cx;
-    api_enter(cx);
+    API_ENTER(cx);
     if (!text) return fail_null(cx, "text");
     textbuf b;
     text_init(&b, cx);
@@ -74,7 +75,7 @@ stc_status stc_program_assemble(stc_machine *m, const char *text, const char *fi
 {
     if (!m) return STC_ERR_ARGUMENT;
     ctx *cx = &m->cx;
-    api_enter(cx);
+    API_ENTER_LIMITED(cx);
     if (!text) return fail_null(cx, "text");
     if (!out) return fail_null(cx, "out");
     const double start = now_us();
@@ -89,7 +90,7 @@ stc_status stc_program_save(const stc_program *w, const char *path)
 {
     if (!w) return STC_ERR_ARGUMENT;
     ctx *cx = &w->m->cx;
-    api_enter(cx);
+    API_ENTER(cx);
     if (!path) return fail_null(cx, "path");
     const double start = now_us();
     void *bytes;
@@ -106,43 +107,19 @@ stc_status stc_program_save(const stc_program *w, const char *path)
     return st;
 }
 
-static stc_status read_all(ctx *cx, FILE *f, const char *path, char **out, int64_t *cap,
-                           int64_t *size)
-{
-    for (;;) {
-        stc_status st = mem_grow(cx, out, cap, *size + 4096, 1);
-        if (st) return st;
-        const size_t n = fread(*out + *size, 1, (size_t)(*cap - *size), f);
-        *size += (int64_t)n;
-        if (ferror(f))
-            return fail_file(cx, STC_ERR_IO, path, 0, "the file can't be read: %s",
-                             strerror(errno));
-        if (!n) return STC_OK;
-        if (*size > STB_MAX)
-            return fail_file(cx, STC_ERR_CORRUPT, path, 0,
-                             "more than 1 GB; expected a bytecode file");
-    }
-}
-
 stc_status stc_program_load(stc_machine *m, const char *path, stc_program **out)
 {
     if (!m) return STC_ERR_ARGUMENT;
     ctx *cx = &m->cx;
-    api_enter(cx);
+    API_ENTER_LIMITED(cx);
     if (!path) return fail_null(cx, "path");
     if (!out) return fail_null(cx, "out");
     const double start = now_us();
-    FILE *f = fopen(path, "rb");
-    if (!f)
-        return fail_file(cx, STC_ERR_IO, path, 0, "the file can't be opened: %s",
-                         strerror(errno));
-    char *bytes = NULL;
-    int64_t cap = 0, size = 0;
+    file_bytes b = {0};
     program *p = NULL;
-    stc_status st = read_all(cx, f, path, &bytes, &cap, &size);
-    fclose(f);
-    if (!st) st = program_decode(cx, bytes, (size_t)size, &p);
-    mem_free(cx, bytes, (size_t)cap);
+    stc_status st = file_read(cx, path, STB_MAX, &b);
+    if (!st) st = program_decode(cx, b.data, (size_t)b.len, &p);
+    mem_free(cx, b.data, b.size);
     if (!st) st = adopt(m, p, now_us() - start, out);
     if (st && !cx->diag.file[0]) snprintf(cx->diag.file, sizeof cx->diag.file, "%s", path);
     return st;

@@ -294,7 +294,7 @@ stc_status stc_compile(stc_machine *m, const char *text, const stc_decl *decls, 
 {
     if (!m) return STC_ERR_ARGUMENT;
     ctx *cx = &m->cx;
-    api_enter(cx);
+    API_ENTER_LIMITED(cx);
     if (!text) return fail_null(cx, "text");
     if (!out) return fail_null(cx, "out");
     if (count < 0 || (count && !decls)) return fail_null(cx, "decls");
@@ -309,16 +309,15 @@ stc_status stc_compile(stc_machine *m, const char *text, const stc_decl *decls, 
     w->times = job.times;
     w->from_text = true;
     if ((st = decls_copy(w, decls, count))) {
-        stc_program_free(w);
+        program_drop(w);
         return st;
     }
     *out = w;
     return STC_OK;
 }
 
-void stc_program_free(stc_program *w)
+void program_drop(stc_program *w)
 {
-    if (!w) return;
     ctx *cx = &w->m->cx;
     machine_free(w->mc);
     for (int i = 0; i < w->p->ntensor; i++) {
@@ -334,6 +333,11 @@ void stc_program_free(stc_program *w)
         w->m->programs = w->next;
     }
     program_free(w->p); /* and w with it */
+}
+
+void stc_program_free(stc_program *w)
+{
+    if (w && api_free_to(&w->m->cx)) program_drop(w);
 }
 
 /* Moves the texts into the program, all or none. */
@@ -394,7 +398,7 @@ stc_status stc_program_explain(const stc_program *w, const char *stage, char **t
     static const char *const name[] = {"ast", "bound", "plan", "lattice"};
     if (!w) return STC_ERR_ARGUMENT;
     ctx *cx = &w->m->cx;
-    api_enter(cx);
+    API_ENTER_LIMITED(cx);
     if (!stage) return fail_null(cx, "stage");
     if (!text) return fail_null(cx, "text");
     if (strcmp(stage, "code") == 0) {
@@ -448,7 +452,7 @@ stc_status stc_program_profile(const stc_program *w, char **text)
 {
     if (!w) return STC_ERR_ARGUMENT;
     ctx *cx = &w->m->cx;
-    api_enter(cx);
+    API_ENTER(cx);
     if (!text) return fail_null(cx, "text");
     textbuf b;
     text_init(&b, cx);

@@ -33,11 +33,11 @@ stc_status stc_open(const stc_config *config, stc_machine **out)
 
 void stc_close(stc_machine *m)
 {
-    if (!m) return;
+    if (!m || !api_free_to(&m->cx)) return;
     while (m->sessions)
-        stc_session_close(m->sessions);
+        session_drop(m->sessions);
     while (m->programs)
-        stc_program_free(m->programs);
+        program_drop(m->programs);
     ctx_end_parts(&m->cx);
     ctx last;
     memcpy(&last, &m->cx, sizeof last);
@@ -54,7 +54,15 @@ const stc_error_info *stc_error(const stc_machine *m)
         .message = "the machine could not be opened: no memory",
         .text = "",
     };
+    static const stc_error_info inside = {
+        .status = STC_ERR_ARGUMENT,
+        .file = "",
+        .message = "the machine was called by a function of the host's that it is calling: "
+                   "expected no calls until that has returned",
+        .text = "",
+    };
     if (!m) return &none;
+    if (m->cx.entered && atomic_load(&((stc_machine *)m)->cx.refused)) return &inside;
     stc_error_info *info = &((stc_machine *)m)->info; /* a view of diag */
     const diag *d = &m->cx.diag;
     *info = (stc_error_info){.status = d->status, .file = "", .message = "", .text = ""};
@@ -71,7 +79,7 @@ const stc_error_info *stc_error(const stc_machine *m)
 stc_status stc_level_register(stc_machine *m, const stc_level_kind *kind)
 {
     if (!m) return STC_ERR_ARGUMENT;
-    api_enter(&m->cx);
+    API_ENTER(&m->cx);
     if (!kind) return fail(&m->cx, STC_ERR_ARGUMENT, "the level kind is NULL");
     return level_kind_register(&m->cx, kind);
 }
@@ -79,7 +87,7 @@ stc_status stc_level_register(stc_machine *m, const stc_level_kind *kind)
 stc_status stc_function_register(stc_machine *m, const stc_function *f)
 {
     if (!m) return STC_ERR_ARGUMENT;
-    api_enter(&m->cx);
+    API_ENTER(&m->cx);
     if (!f) return fail(&m->cx, STC_ERR_ARGUMENT, "the function is NULL");
     if (f->size != sizeof *f)
         return fail(&m->cx, STC_ERR_ARGUMENT,
@@ -91,7 +99,7 @@ stc_status stc_function_register(stc_machine *m, const stc_function *f)
 
 void stc_interrupt(stc_machine *m)
 {
-    if (m) atomic_store_explicit(&m->cx.interrupt, true, memory_order_relaxed);
+    if (m) atomic_store_explicit(&m->cx.stop, WORK_INTERRUPTED, memory_order_relaxed);
 }
 
 uint64_t stc_memory_used(const stc_machine *m)
@@ -107,7 +115,7 @@ uint64_t stc_memory_peak(const stc_machine *m)
 stc_status stc_set_threads(stc_machine *m, int threads)
 {
     if (!m) return STC_ERR_ARGUMENT;
-    api_enter(&m->cx);
+    API_ENTER(&m->cx);
     if (threads < 0 || threads > 1024)
         return fail(&m->cx, STC_ERR_ARGUMENT,
                     "%d threads were asked for; expected 0 to 1024", threads);
@@ -158,7 +166,7 @@ stc_status api_text_of(textbuf *b, stc_status status, char **out)
 
 void stc_text_free(stc_machine *m, void *text)
 {
-    if (!m || !text) return;
+    if (!m || !text || !api_free_to(&m->cx)) return;
     host_block *b = (void *)((char *)text - offsetof(host_block, data));
     mem_free(&m->cx, b, b->size);
 }

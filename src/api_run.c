@@ -51,7 +51,7 @@ stc_status stc_bind(stc_program *w, const char *name, stc_tensor *t)
 {
     if (!w) return STC_ERR_ARGUMENT;
     ctx *cx = &w->m->cx;
-    api_enter(cx);
+    API_ENTER(cx);
     if (!name) return fail_null(cx, "name");
     const int slot = program_input(w->p, name);
     if (slot < 0 && uses_name(w->p, name))
@@ -97,7 +97,7 @@ stc_status stc_bind_source(stc_program *w, const char *name, const stc_source *f
 {
     if (!w) return STC_ERR_ARGUMENT;
     ctx *cx = &w->m->cx;
-    api_enter(cx);
+    API_ENTER_LIMITED(cx);
     if (!name) return fail_null(cx, "name");
     if (!from) return fail_null(cx, "from");
     if (from->format || from->type >= 0 || from->fill)
@@ -187,8 +187,7 @@ stc_status stc_run(stc_program *w)
 {
     if (!w) return STC_ERR_ARGUMENT;
     ctx *cx = &w->m->cx;
-    api_enter(cx);
-    atomic_store_explicit(&cx->interrupt, false, memory_order_relaxed);
+    API_ENTER_LIMITED(cx);
     if (!w->ready) {
         stc_status st = prepare(w);
         if (st) return st;
@@ -225,7 +224,7 @@ static stc_status find_result(const stc_program *w, const char *name, bool taken
 stc_status stc_result(const stc_program *w, const char *name, const stc_tensor **out)
 {
     if (!w) return STC_ERR_ARGUMENT;
-    api_enter(&w->m->cx);
+    API_ENTER(&w->m->cx);
     if (!out) return fail_null(&w->m->cx, "out");
     tensor *t;
     const stc_status st = find_result(w, name, false, &t);
@@ -236,7 +235,7 @@ stc_status stc_result(const stc_program *w, const char *name, const stc_tensor *
 stc_status stc_take(stc_program *w, const char *name, stc_tensor **out)
 {
     if (!w) return STC_ERR_ARGUMENT;
-    api_enter(&w->m->cx);
+    API_ENTER(&w->m->cx);
     return out ? find_result(w, name, true, out) : fail_null(&w->m->cx, "out");
 }
 
@@ -270,7 +269,7 @@ stc_status stc_program_decl(const stc_program *w, const char *name, stc_decl *ou
 {
     if (!w) return STC_ERR_ARGUMENT;
     ctx *cx = &w->m->cx;
-    api_enter(cx);
+    API_ENTER(cx);
     if (!name) return fail_null(cx, "name");
     if (!out) return fail_null(cx, "out");
     int slot = program_input(w->p, name);

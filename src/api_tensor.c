@@ -41,7 +41,7 @@ stc_status stc_tensor_new(stc_machine *m, const char *fmt, stc_type type, int or
                           const int64_t *shape, const stc_value *fill, stc_tensor **out)
 {
     if (!m) return STC_ERR_ARGUMENT;
-    api_enter(&m->cx);
+    API_ENTER(&m->cx);
     return make(m, fmt, type, order, shape, fill, out);
 }
 
@@ -54,17 +54,18 @@ static stc_status copy_entries(ctx *cx, const tensor *t, int64_t n, const int64_
     for (int k = 0; k < t->order; k++) {
         const int64_t *from = coords + (int64_t)k * n;
         for (int64_t i = 0; i < n; i++) {
+            if (work_due(cx, i)) return cx->diag.status;
             if (from[i] < 0 || from[i] >= t->shape[k])
                 return fail(cx, STC_ERR_DATA,
                             "entry %lld has coordinate %lld in mode %d; expected 0 to %lld",
                             (long long)i, (long long)from[i], k,
                             (long long)t->shape[k] - 1);
         }
-        if (n) memcpy(e->coord[k], from, (size_t)n * sizeof *from);
+        st = work_copy(cx, e->coord[k], from, (size_t)n * sizeof *from);
+        if (st) return st;
     }
-    if (n) memcpy(e->vals, values, (size_t)n * type_size(t->type));
     e->n = n;
-    return STC_OK;
+    return work_copy(cx, e->vals, values, (size_t)n * type_size(t->type));
 }
 
 stc_status stc_tensor_from_coords(stc_machine *m, const char *fmt, stc_type type, int order,
@@ -74,7 +75,7 @@ stc_status stc_tensor_from_coords(stc_machine *m, const char *fmt, stc_type type
 {
     if (!m) return STC_ERR_ARGUMENT;
     ctx *cx = &m->cx;
-    api_enter(cx);
+    API_ENTER(cx);
     if (n < 0) return fail(cx, STC_ERR_ARGUMENT, "the number of entries is negative");
     if (n && order > 0 && !coords) return fail_null(cx, "coords");
     if (n && !values) return fail_null(cx, "values");
@@ -108,8 +109,9 @@ static stc_status borrow_dense(stc_machine *m, stc_type type, int order,
     }
     if (n && !values) return fail_null(cx, "values");
     if ((st = make(m, "dense", type, order, shape, NULL, out))) return st;
-    if (n) memcpy((*out)->vals, values, (size_t)n * type_size(type));
-    return STC_OK;
+    if ((st = work_copy(cx, (*out)->vals, values, (size_t)n * type_size(type))))
+        tensor_free(*out);
+    return st;
 }
 
 stc_status stc_tensor_from_dense(stc_machine *m, const char *fmt, stc_type type, int order,
@@ -118,7 +120,7 @@ stc_status stc_tensor_from_dense(stc_machine *m, const char *fmt, stc_type type,
 {
     if (!m) return STC_ERR_ARGUMENT;
     ctx *cx = &m->cx;
-    api_enter(cx);
+    API_ENTER(cx);
     if (!fmt) return fail_null(cx, "format");
     if (!out) return fail_null(cx, "out");
     if ((unsigned)type >= TYPE_COUNT)
@@ -142,7 +144,7 @@ stc_status stc_tensor_from_dense(stc_machine *m, const char *fmt, stc_type type,
 stc_status stc_tensor_lend(stc_tensor *t, int l, stc_array_role role, stc_array array)
 {
     if (!t) return STC_ERR_ARGUMENT;
-    api_enter(t->cx);
+    API_ENTER(t->cx);
     if (l < 0 || l >= t->fmt.levels)
         return fail(t->cx, STC_ERR_ARGUMENT, "level %d of a tensor with %d levels", l,
                     t->fmt.levels);
@@ -173,7 +175,7 @@ stc_status stc_tensor_lend(stc_tensor *t, int l, stc_array_role role, stc_array 
 stc_status stc_tensor_lend_values(stc_tensor *t, void *values, int64_t length)
 {
     if (!t) return STC_ERR_ARGUMENT;
-    api_enter(t->cx);
+    API_ENTER(t->cx);
     if (length < 0) return fail(t->cx, STC_ERR_ARGUMENT, "the length is negative");
     if (length && !values) return fail_null(t->cx, "values");
     if (t->vals_owned) mem_free(t->cx, t->vals, (size_t)t->vals_cap * type_size(t->type));
@@ -206,13 +208,13 @@ void stc_tensor_vouch(stc_tensor *t)
 stc_status stc_tensor_check(stc_tensor *t)
 {
     if (!t) return STC_ERR_ARGUMENT;
-    api_enter(t->cx);
+    API_ENTER(t->cx);
     return tensor_check(t);
 }
 
 void stc_tensor_free(stc_tensor *t)
 {
-    if (t) tensor_free(t);
+    if (t && api_free_to(t->cx)) tensor_free(t);
 }
 
 /* ---- looking ------------------------------------------------------------------ */
@@ -268,7 +270,7 @@ int stc_tensor_levels(const stc_tensor *t)
 stc_status stc_tensor_array(const stc_tensor *t, int l, stc_array_role role, stc_array *out)
 {
     if (!t) return STC_ERR_ARGUMENT;
-    api_enter(t->cx);
+    API_ENTER(t->cx);
     if (!out) return fail_null(t->cx, "out");
     if (l < 0 || l >= t->fmt.levels)
         return fail(t->cx, STC_ERR_ARGUMENT, "level %d of a tensor with %d levels", l,
@@ -286,7 +288,7 @@ stc_status stc_tensor_array(const stc_tensor *t, int l, stc_array_role role, stc
 stc_status stc_tensor_values(const stc_tensor *t, const void **values, int64_t *length)
 {
     if (!t) return STC_ERR_ARGUMENT;
-    api_enter(t->cx);
+    API_ENTER(t->cx);
     if (!values || !length) return fail_null(t->cx, "values or length");
     *values = t->vals;
     *length = t->nvals;
@@ -302,7 +304,7 @@ static stc_status checked(const tensor *t)
 stc_status stc_tensor_get(const stc_tensor *t, const int64_t *coords, stc_value *out)
 {
     if (!t) return STC_ERR_ARGUMENT;
-    api_enter(t->cx);
+    API_ENTER(t->cx);
     if (!out) return fail_null(t->cx, "out");
     if (t->order && !coords) return fail_null(t->cx, "coords");
     for (int k = 0; k < t->order; k++) {
@@ -320,16 +322,18 @@ stc_status stc_tensor_get(const stc_tensor *t, const int64_t *coords, stc_value 
 stc_status stc_tensor_visit(const stc_tensor *t, stc_visit_fn visit, void *context)
 {
     if (!t) return STC_ERR_ARGUMENT;
-    api_enter(t->cx);
+    API_ENTER(t->cx);
     if (!visit) return fail_null(t->cx, "visit");
     stc_status st = checked(t);
-    return st ? st : tensor_visit(t, visit, context);
+    if (st) return st;
+    entered->entered = false; /* visit may call: only this walk is under way */
+    return tensor_visit(t, visit, context);
 }
 
 stc_status stc_tensor_to_dense(const stc_tensor *t, void *values)
 {
     if (!t) return STC_ERR_ARGUMENT;
-    api_enter(t->cx);
+    API_ENTER(t->cx);
     if (!values) return fail_null(t->cx, "values");
     stc_status st = checked(t);
     if (st) return st;
@@ -347,7 +351,7 @@ stc_status stc_tensor_convert(const stc_tensor *t, const char *fmt, int type,
                               stc_tensor **out)
 {
     if (!t) return STC_ERR_ARGUMENT;
-    api_enter(t->cx);
+    API_ENTER(t->cx);
     if (!out) return fail_null(t->cx, "out");
     if (type < -1 || type >= TYPE_COUNT)
         return fail(t->cx, STC_ERR_ARGUMENT, "%d is no element type", type);
@@ -368,7 +372,7 @@ stc_status stc_tensor_read(stc_machine *m, const char *path, const char *fmt, in
 {
     if (!m) return STC_ERR_ARGUMENT;
     ctx *cx = &m->cx;
-    api_enter(cx);
+    API_ENTER_LIMITED(cx);
     if (!path) return fail_null(cx, "path");
     if (!out) return fail_null(cx, "out");
     if (type < -1 || type >= TYPE_COUNT)
@@ -389,7 +393,7 @@ stc_status stc_tensor_read(stc_machine *m, const char *path, const char *fmt, in
 stc_status stc_tensor_write(const stc_tensor *t, const char *path)
 {
     if (!t) return STC_ERR_ARGUMENT;
-    api_enter(t->cx);
+    API_ENTER(t->cx);
     if (!path) return fail_null(t->cx, "path");
     stc_status st = checked(t);
     return st ? st : io_save(t, path);

@@ -15,8 +15,12 @@
 #define TABLE_COLUMNS 20
 #define NUMBER_MAX 80
 
+/* An interrupt may be what ended the write. */
 static stc_status write_failed(ctx *cx)
 {
+    const int why = errno;
+    if (work_done(cx, 0)) return cx->diag.status;
+    errno = why;
     return fail(cx, STC_ERR_IO, "the output can't be written: %s", strerror(errno));
 }
 
@@ -127,7 +131,7 @@ stc_status tensor_print(const tensor *t, FILE *out, int64_t limit)
 stc_status stc_tensor_print(const stc_tensor *t, FILE *out, int64_t limit)
 {
     if (!t) return STC_ERR_ARGUMENT;
-    api_enter(t->cx);
+    API_ENTER(t->cx);
     if (!out) return fail_null(t->cx, "out");
     if (limit < 0) return fail(t->cx, STC_ERR_ARGUMENT, "the limit is negative");
     stc_status st = tensor_check((tensor *)t); /* once per generation of the data */

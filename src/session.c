@@ -188,7 +188,7 @@ stc_status stc_session_open(stc_machine *m, stc_session **out)
 {
     if (!m) return STC_ERR_ARGUMENT;
     ctx *cx = &m->cx;
-    api_enter(cx);
+    API_ENTER(cx);
     if (!out) return fail_null(cx, "out");
     stc_session *s = mem_zero(cx, 1, sizeof *s);
     if (!s) return cx->diag.status;
@@ -208,9 +208,8 @@ stc_status stc_session_open(stc_machine *m, stc_session **out)
     return STC_OK;
 }
 
-void stc_session_close(stc_session *s)
+void session_drop(stc_session *s)
 {
-    if (!s) return;
     ctx *cx = &s->m->cx;
     while (s->vars.count)
         session_remove(s, session_at(s, s->vars.count - 1)->name);
@@ -225,6 +224,11 @@ void stc_session_close(stc_session *s)
         s->m->sessions = s->next;
     }
     mem_free(cx, s, sizeof *s);
+}
+
+void stc_session_close(stc_session *s)
+{
+    if (s && api_free_to(&s->m->cx)) session_drop(s);
 }
 
 void stc_session_output(stc_session *s, FILE *out)
@@ -261,7 +265,7 @@ stc_status stc_session_put(stc_session *s, const char *name, stc_tensor *t)
 {
     if (!s) return STC_ERR_ARGUMENT;
     ctx *cx = &s->m->cx;
-    api_enter(cx);
+    API_ENTER(cx);
     if (!name_ok(name))
         return fail(cx, STC_ERR_ARGUMENT, "'%s' can't be a name", name ? name : "");
     if (!t) return fail_null(cx, "the tensor");
@@ -280,7 +284,7 @@ stc_status stc_session_put_source(stc_session *s, const char *name, const stc_so
 {
     if (!s) return STC_ERR_ARGUMENT;
     ctx *cx = &s->m->cx;
-    api_enter(cx);
+    API_ENTER(cx);
     if (!name_ok(name))
         return fail(cx, STC_ERR_ARGUMENT, "'%s' can't be a name", name ? name : "");
     if (!from) return fail_null(cx, "the source");
@@ -303,7 +307,7 @@ stc_status stc_session_get(const stc_session *s, const char *name, const stc_ten
 {
     if (!s) return STC_ERR_ARGUMENT;
     ctx *cx = &s->m->cx;
-    api_enter(cx);
+    API_ENTER_LIMITED(cx);
     if (!name) return fail_null(cx, "name");
     if (!out) return fail_null(cx, "out");
     variable *v = session_find(s, name);
@@ -340,7 +344,7 @@ stc_status stc_session_profile(const stc_session *s, char **text)
 {
     if (!s) return STC_ERR_ARGUMENT;
     ctx *cx = &s->m->cx;
-    api_enter(cx);
+    API_ENTER(cx);
     if (!text) return fail_null(cx, "text");
     if (s->profile.failed) return fail(cx, STC_ERR_MEMORY, "no memory for the profile");
     return api_text(cx, s->profile.data, (size_t)s->profile.len, text);

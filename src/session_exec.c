@@ -8,7 +8,7 @@
 #include "lang/suggest.h"
 #include "session.h"
 #include "io/io.h"
-#include <errno.h>
+#include "io/read.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -133,30 +133,6 @@ static stc_status exec_drop(stc_session *s, const script *in, const ast *n)
 
 /* ---- include ------------------------------------------------------------------------ */
 
-/* The text of a file; out is freed with its cap. */
-static stc_status read_script(ctx *cx, const char *path, char **out, int64_t *cap)
-{
-    FILE *f = fopen(path, "rb");
-    if (!f)
-        return fail_file(cx, STC_ERR_IO, path, 0, "the file can't be opened: %s",
-                         strerror(errno));
-    int64_t size = 0;
-    stc_status st = STC_OK;
-    for (size_t got = 1; !st && got && size < SCRIPT_MAX;) {
-        if ((st = mem_grow(cx, out, cap, size + 4096, 1))) break;
-        got = fread(*out + size, 1, (size_t)(*cap - size - 1), f);
-        size += (int64_t)got;
-        (*out)[size] = 0;
-    }
-    if (!st && ferror(f))
-        st = fail_file(cx, STC_ERR_IO, path, 0, "the file can't be read: %s",
-                       strerror(errno));
-    if (!st && (size >= SCRIPT_MAX || strlen(*out) != (size_t)size))
-        st = fail_file(cx, STC_ERR_SYNTAX, path, 0, "the file is no text of a script");
-    fclose(f);
-    return st;
-}
-
 static stc_status exec_include(stc_session *s, script *in, const ast *n)
 {
     ctx *cx = &s->m->cx;
@@ -166,26 +142,19 @@ static stc_status exec_include(stc_session *s, script *in, const ast *n)
     char path[4096];
     stc_status st = files_allowed(&in->src, n);
     if (!st) st = find_path(cx, n->child[0]->name, in->dir, path, sizeof path);
-    char *text = NULL;
-    int64_t cap = 0;
-    if (!st) st = read_script(cx, path, &text, &cap);
-    if (!st) st = exec_text(s, in, text, path);
-    mem_free(cx, text, (size_t)cap);
+    file_bytes b = {0};
+    if (!st) st = file_read(cx, path, SCRIPT_MAX, &b);
+    if (st) return st;
+    if (strlen(b.data) == (size_t)b.len) {
+        st = exec_text(s, in, b.data, path);
+    } else {
+        st = fail_file(cx, STC_ERR_SYNTAX, path, 0, "the file is no text of a script");
+    }
+    mem_free(cx, b.data, b.size);
     return st;
 }
 
 /* ---- loops and conditions ----------------------------------------------------------- */
-
-enum { ROUND_STEPS = 1 << 12 }; /* what a round of a script's loop counts as */
-
-/* Before a round: whether it may begin. The step limit bounds rounds, too. */
-static stc_status next_round(ctx *cx, uint64_t rounds)
-{
-    if (cx->max_steps && rounds >= cx->max_steps)
-        return fail(cx, STC_ERR_STEPS, "the loop took more than %llu rounds",
-                    (unsigned long long)cx->max_steps);
-    return work_done(cx, ROUND_STEPS);
-}
 
 static stc_status exec_repeat(stc_session *s, script *in, const ast *n)
 {
@@ -194,7 +163,7 @@ static stc_status exec_repeat(stc_session *s, script *in, const ast *n)
         place_error(in, n->child[0], session_rounds(s, in, n->child[0], &rounds));
     in->loops++;
     for (uint64_t i = 0; i < rounds && !st; i++) {
-        st = next_round(&s->m->cx, i);
+        st = work_done(&s->m->cx, 1);
         if (!st) st = exec_list(s, in, n->child[1]);
     }
     in->loops--;
@@ -206,16 +175,13 @@ static stc_status exec_while(stc_session *s, script *in, const ast *n)
 {
     stc_status st = STC_OK;
     in->loops++;
-    for (uint64_t rounds = 0; !st; rounds++) {
+    while (!st) {
         bool on = false;
-        st = work_done(&s->m->cx, ROUND_STEPS);
+        st = work_done(&s->m->cx, 1);
         if (!st)
             st = place_error(in, n->child[0], session_condition(s, in, n->child[0], &on));
         if (st || !on) break;
-        if (s->m->cx.max_steps && rounds >= s->m->cx.max_steps)
-            st = fail(&s->m->cx, STC_ERR_STEPS, "the loop took more than %llu rounds",
-                      (unsigned long long)s->m->cx.max_steps);
-        if (!st) st = exec_list(s, in, n->child[1]);
+        st = exec_list(s, in, n->child[1]);
     }
     in->loops--;
     if (!in->loops) session_forget(s);
@@ -240,7 +206,8 @@ static stc_status exec_if(stc_session *s, script *in, const ast *n)
 
 static stc_status exec_statement(stc_session *s, script *in, const ast *n)
 {
-    stc_status st;
+    stc_status st = work_done(&s->m->cx, 1);
+    if (st) return place_error(in, n, st);
     switch (n->kind) {
     case N_ASSIGN:
         st = session_assign(s, in, n);
@@ -341,9 +308,8 @@ stc_status stc_session_exec(stc_session *s, const char *text, const char *file)
 {
     if (!s) return STC_ERR_ARGUMENT;
     ctx *cx = &s->m->cx;
-    api_enter(cx);
+    API_ENTER_LIMITED(cx);
     if (!text) return fail_null(cx, "text");
-    atomic_store_explicit(&cx->interrupt, false, memory_order_relaxed);
     s->times = (stc_times){0};
     text_drop(&s->profile);
     snprintf(s->file, sizeof s->file, "%s", file ? file : "eval");
@@ -391,7 +357,7 @@ stc_status stc_session_compile(stc_session *s, const char *text, stc_program **o
 {
     if (!s) return STC_ERR_ARGUMENT;
     ctx *cx = &s->m->cx;
-    api_enter(cx);
+    API_ENTER_LIMITED(cx);
     if (!text) return fail_null(cx, "text");
     if (!out) return fail_null(cx, "out");
     const source src = {.cx = cx, .file = "stdin", .text = text};
@@ -404,7 +370,7 @@ stc_status stc_session_compile(stc_session *s, const char *text, stc_program **o
     stc_program *w = NULL;
     stc_status st = compile_only(s, &a, &src, &texts, &p, &mc);
     if (!st) st = program_wrap(s->m, p, mc, &w);
-    if (!st && (st = explain_keep(w, &texts))) stc_program_free(w);
+    if (!st && (st = explain_keep(w, &texts))) program_drop(w);
     if (!st) *out = w;
     explain_drop(&texts);
     arena_free(&a);

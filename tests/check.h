@@ -65,7 +65,8 @@
     SUITE(lanes)                                                                           \
     SUITE(stops)                                                                           \
     SUITE(edited)                                                                          \
-    SUITE(over)
+    SUITE(over)                                                                            \
+    SUITE(calls)
 
 #define SUITE(name) Suite *suite_##name(void);
 SUITES(SUITE)

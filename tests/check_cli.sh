@@ -123,7 +123,7 @@ fi
 printf 'tensor x dense = "%5000s.npy"\n' x >path.stc
 check 1 '' '*: error: a path of more than 4095 bytes*' path.stc
 mkdir -p folder.stb
-check 1 '' '*: error: the file can*be read: *' run folder.stb
+check 1 '' '*: error: can*be read: *' run folder.stb
 
 # ---- usage: 2, only for what the command line alone shows ---------------------
 check 2 '' 'stcvm: usage: *' eval

@@ -71,7 +71,7 @@ static const end_case ends[] = {
     {".code/const v1, k8/fold v1, pow, i64, v1, e2/" INTEGER, 0, STC_ERR_ARITHMETIC,
      "a negative exponent"},
     {".code/const v0, k6/fold v0, sub, f64, v0, e3/" ENDS, 0, STC_ERR_STEPS,
-     "limit of a run"},
+     "limit of a call"},
     /* calls */
     {".fn f0 \"f\" (i64) i64 registers 2 code 0:2/.code/call v1, f0, v0, 1/return v1/const "
      "v0, k1/call v1, f0, v0, 1/" INTEGER,

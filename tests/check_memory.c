@@ -254,8 +254,11 @@ START_TEST(progress)
     ck_assert_int_eq(asked, 1);
     ck_assert_int_eq(work_done(cx, (uint64_t)1 << 40), STC_ERR_INTERRUPT);
     cx->progress = NULL;
-    cx->interrupt = true; /* one request stops one call */
+    ck_assert_int_eq(work_done(cx, 1), STC_ERR_INTERRUPT); /* until the next call begins */
+    cx->stop = WORK_INTERRUPTED;
     ck_assert_int_eq(work_done(cx, 1), STC_ERR_INTERRUPT);
+    ck_assert_int_eq(work_done(cx, 0), STC_ERR_INTERRUPT);
+    cx->stop = WORK_GOES_ON;
     ck_ctx(cx, work_done(cx, 1));
     cx->max_memory = 1 << 20; /* there is none, although the cap would allow it */
     h.fail_at = h.calls + 1;

@@ -187,7 +187,7 @@ struct machine {
     subsect *subs;
     int nsub;
     /* Steps are counted down from `slice`; when it is spent, machine_poll
-     * looks at the step limit, the interrupt flag and the progress call. */
+     * charges them to the call (work_done), which may have to end. */
     int64_t left, slice;
     uint64_t steps; /* counted at the last poll                       */
     frame *frames;  /* by depth of calls; made by the first call */

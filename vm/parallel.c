@@ -182,7 +182,6 @@ static stc_status tell_failure(job *j)
     while (!(*w)->cx.diag.status || (*w)->chunk != c)
         w++;
     cx->diag = (*w)->cx.diag;
-    if (cx->diag.status == STC_ERR_INTERRUPT) atomic_store(&cx->interrupt, false);
     return cx->diag.status;
 }
 
@@ -191,11 +190,12 @@ static stc_status run_job(job *j)
     machine *mc = j->mc;
     atomic_store(&j->failed, INT32_MAX);
     mc->steps += (uint64_t)(mc->slice - mc->left);
+    mc->cx->steps += (uint64_t)(mc->slice - mc->left);
     mc->slice = mc->left = 0;
     pool_run(mc->cx, j->threads, parallel_work, j);
     mc->steps += atomic_load(&j->steps);
+    mc->cx->steps += atomic_load(&j->steps);
     if (atomic_load(&j->failed) < INT32_MAX) return tell_failure(j);
-    if (atomic_load(&j->stop)) return mc->cx->diag.status; /* asked for in the last chunk */
     add_sums(j);
     for (int k = 0; k < j->pl->nrows; k++) {
         slot *s = &mc->slot[j->pl->rows[k]];

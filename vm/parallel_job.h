@@ -54,7 +54,6 @@ typedef struct job {
     chunk *chunk;
     atomic_int next, failed; /* the chunk to be taken; the first that failed */
     _Atomic uint64_t steps;
-    atomic_bool stop; /* by the progress function */
     joining join;
     int64_t places[PARALLEL_PARTS]; /* of results in rows */
 } job;

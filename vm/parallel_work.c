@@ -66,15 +66,15 @@ static void drop_slots(worker *w, const parallel_loop *pl)
 
 /* ---- chunks ------------------------------------------------------------------------ */
 
-/* Adds the rounds done since the last look; the sum of all threads. The host's
+/* Adds the steps done since the last look; the sum of all threads. The host's
  * progress function is called by its own thread only. */
 static uint64_t count_steps(machine *mc)
 {
     job *j = mc->worker->job;
-    const uint64_t n = (uint64_t)(mc->slice - mc->left);
+    const uint64_t n = (uint64_t)(mc->slice - mc->left) + mc->cx->steps;
     mc->slice = mc->left = WORKER_ROUNDS;
-    if (mc->worker->number == 0 && work_done(j->mc->cx, n * (uint64_t)j->threads))
-        atomic_store(&j->stop, true);
+    mc->cx->steps = 0;
+    if (mc->worker->number == 0) work_tell(j->mc->cx, n * (uint64_t)j->threads);
     return atomic_fetch_add(&j->steps, n) + n;
 }
 
@@ -82,15 +82,11 @@ stc_status parallel_poll(machine *mc)
 {
     worker *w = mc->worker;
     job *j = w->job;
-    ctx *cx = mc->cx, *root = cx->root;
-    const uint64_t steps = j->mc->steps + count_steps(mc);
-    if (root->max_steps && steps > root->max_steps)
-        return fail(cx, STC_ERR_STEPS, "stopped after %llu steps, the limit of a run",
-                    (unsigned long long)root->max_steps);
-    if (atomic_load_explicit(&root->interrupt, memory_order_relaxed))
-        return fail(cx, STC_ERR_INTERRUPT, "interrupted");
-    if (atomic_load(&j->stop))
-        return fail(cx, STC_ERR_INTERRUPT, "stopped by the progress function");
+    ctx *cx = mc->cx;
+    cx->steps = cx->root->steps + count_steps(mc);
+    const stc_status st = work_done(cx, 0);
+    cx->steps = 0;
+    if (st) return st;
     if (w->chunk > atomic_load(&j->failed))
         return fail(cx, STC_ERR_INTERRUPT, "an earlier round failed");
     return STC_OK;

@@ -193,9 +193,10 @@ static stc_status check_finished(machine *mc)
 
 static void set_slice(machine *mc)
 {
-    uint64_t max = mc->cx->max_steps;
+    const uint64_t max = mc->cx->limit, done = mc->cx->steps;
     mc->slice = POLL_ROUNDS;
-    if (max && max - mc->steps < POLL_ROUNDS) mc->slice = (int64_t)(max - mc->steps) + 1;
+    if (max && done <= max && max - done < POLL_ROUNDS)
+        mc->slice = (int64_t)(max - done) + 1;
     mc->left = mc->slice;
 }
 
@@ -220,7 +221,8 @@ stc_status machine_run(machine *mc)
     set_slice(mc);
     status = machine_dispatch(mc, mc->code);
     mc->steps += (uint64_t)(mc->slice - mc->left);
-    mc->cx->worked += (uint64_t)(mc->slice - mc->left); /* the next one may tell */
+    mc->cx->steps += (uint64_t)(mc->slice - mc->left); /* the next poll looks */
+    mc->cx->worked += (uint64_t)(mc->slice - mc->left);
     mc->slice = mc->left = 0;
     if (!status) status = check_finished(mc);
     if (status) forget_results(mc);
@@ -239,9 +241,6 @@ stc_status machine_poll(machine *mc)
     const uint64_t n = (uint64_t)(mc->slice - mc->left);
     mc->steps += n;
     mc->slice = mc->left = 0;
-    if (cx->max_steps && mc->steps > cx->max_steps)
-        return fail(cx, STC_ERR_STEPS, "stopped after %llu steps, the limit of a run",
-                    (unsigned long long)cx->max_steps);
     if (work_done(cx, n)) return cx->diag.status;
     set_slice(mc);
     return STC_OK;

@@ -31,7 +31,7 @@ static const char options_text[] =
     "  --repeat N        run N times from the same inputs; --time gives the median\n"
     "  --profile         executions and time per instruction, on standard error\n"
     "  --max-memory 2G   stop when more memory than this would be held\n"
-    "  --max-steps N     stop a run after N loop iterations\n"
+    "  --max-steps N     stop what runs after N steps, as rounds of loops\n"
     "  --no-super        run base operations only\n"
     "  --no-files        texts may name no files; operands and -o still may\n"
     "  --quiet           no progress, no greeting\n"

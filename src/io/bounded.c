@@ -1,78 +1,21 @@
-/* bounded.c: reads a file into memory, step by step, and tells where in it a
- * fault lies.
+/* bounded.c: a file in memory, and where in it a fault lies.
  */
 #include "bounded.h"
-#include <errno.h>
-#include <fcntl.h>
+#include "read.h"
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-static stc_status tell(ctx *cx, const char *path, const char *what, int64_t done,
-                       int64_t total)
-{
-    const bool stop = atomic_load_explicit(&cx->interrupt, memory_order_relaxed) ||
-                      (cx->progress && cx->progress(cx->progress_context, what,
-                                                    (uint64_t)done, (uint64_t)total));
-    if (!stop) return STC_OK;
-    return fail_file(cx, STC_ERR_INTERRUPT, path, 0, "reading was interrupted");
-}
-
-/* Reads until the end, growing the block where the size wasn't known. */
-static stc_status read_all(input *in, int fd, int64_t expected)
-{
-    int64_t len = 0;
-    for (;;) {
-        int64_t room = (int64_t)in->size - 1 - len;
-        if (room == 0) {
-            int64_t size;
-            if (!size_mul((int64_t)in->size, 2, &size))
-                return fail_file(in->cx, STC_ERR_OVERFLOW, in->path, 0,
-                                 "the file is too large");
-            char *const block = mem_resize(in->cx, in->begin, in->size, (size_t)size);
-            if (!block) return in->cx->diag.status;
-            in->begin = block;
-            in->size = (size_t)size;
-            room = size - 1 - len;
-        }
-        const int64_t step = room < INPUT_STEP ? room : INPUT_STEP;
-        const ssize_t got = read(fd, in->begin + len, (size_t)step);
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0)
-            return fail_file(in->cx, STC_ERR_IO, in->path, 0, "can't be read: %s",
-                             strerror(errno));
-        if (got == 0) break;
-        len += got;
-        const stc_status s = tell(in->cx, in->path, "bytes read", len, expected);
-        if (s) return s;
-    }
-    in->begin[len] = 0;
-    in->p = in->begin;
-    in->end = in->begin + len;
-    in->tick = len > INPUT_STEP ? in->begin + INPUT_STEP : in->end + 1;
-    return STC_OK;
-}
 
 stc_status input_open(input *in, ctx *cx, const char *path)
 {
+    file_bytes b;
     *in = (input){.cx = cx, .path = path};
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return fail_file(cx, STC_ERR_IO, path, 0, "can't be opened: %s", strerror(errno));
-    struct stat st;
-    int64_t expected = 0, size = 1 << 16;
-    /* One byte for the zero, and one to see the end of the file. */
-    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0 &&
-        size_add(st.st_size, 2, &size))
-        expected = st.st_size;
-    stc_status s = STC_ERR_MEMORY;
-    if ((in->begin = mem_array(cx, size, 1))) {
-        in->size = (size_t)size;
-        s = read_all(in, fd, expected);
-    }
-    close(fd);
-    if (s) input_close(in);
-    return s;
+    const stc_status s = file_read(cx, path, INT64_MAX - 1, &b);
+    if (s) return s;
+    in->begin = b.data;
+    in->size = b.size;
+    in->p = in->begin;
+    in->end = in->begin + b.len;
+    in->tick = b.len > INPUT_STEP ? in->begin + INPUT_STEP : in->end + 1;
+    return STC_OK;
 }
 
 void input_close(input *in)
@@ -84,7 +27,8 @@ void input_close(input *in)
 stc_status input_tick(input *in)
 {
     in->tick = in->end - in->p > INPUT_STEP ? in->p + INPUT_STEP : in->end + 1;
-    return tell(in->cx, in->path, "bytes parsed", in->p - in->begin, in->end - in->begin);
+    return file_step(in->cx, in->path, "reading", "bytes parsed", INPUT_STEP / 16,
+                     in->p - in->begin, in->end - in->begin);
 }
 
 bool input_next(input *in, char comment)

@@ -10,7 +10,7 @@
 
 #include "../../formats/context.h"
 
-#define INPUT_STEP ((int64_t)16 << 20) /* bytes between two calls of progress */
+#define INPUT_STEP ((int64_t)1 << 20) /* bytes between two looks at limits */
 
 typedef struct input {
     ctx *cx;

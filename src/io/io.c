@@ -162,6 +162,10 @@ static stc_status convert_values(io_result *r, void **vals, int64_t n, int64_t c
     if (!out) return r->cx->diag.status;
     for (int64_t i = 0; i < n; i++) {
         const value v = type_load(r->type, *vals, i);
+        if (work_due(r->cx, i)) {
+            mem_free(r->cx, out, (size_t)cap * type_size(type));
+            return r->cx->diag.status;
+        }
         if (drops && (from == CLASS_C64 ? cimagf(v.c64) : cimag(v.c128)) != 0) {
             mem_free(r->cx, out, (size_t)cap * type_size(type));
             return fail_file(r->cx, STC_ERR_DATA, r->path, 0,
@@ -208,13 +212,16 @@ static stc_status list_elements(const io_result *r, const format *f, value fill,
     const bool all = format_is_full(f);
     const vclass c = type_class(r->type);
     int64_t n = 0;
-    for (int64_t i = 0; i < r->count; i++)
+    for (int64_t i = 0; i < r->count; i++) {
+        if (work_due(r->cx, i)) return r->cx->diag.status;
         n += all || !class_equal(c, type_load(r->type, r->dense, i), fill);
+    }
     const stc_status s = n ? entries_reserve(e, n) : STC_OK;
     if (s) return s;
     int64_t at[STC_MAX_ORDER] = {0};
     for (int64_t i = 0; i < r->count; i++) {
         const value v = type_load(r->type, r->dense, i);
+        if (work_due(r->cx, i)) return r->cx->diag.status;
         if (all || !class_equal(c, v, fill)) {
             for (int k = 0; k < r->order; k++)
                 e->coord[k][e->n] = at[k];
@@ -231,8 +238,7 @@ static stc_status pack_dense(const io_result *r, tensor *t)
     format dense;
     dense_format(r->order, &dense);
     if (format_equal(&t->fmt, &dense)) {
-        if (r->count) memcpy(t->vals, r->dense, (size_t)r->count * type_size(r->type));
-        return STC_OK;
+        return work_copy(r->cx, t->vals, r->dense, (size_t)r->count * type_size(r->type));
     }
     entries e;
     entries_init(&e, r->cx, r->order, r->type);

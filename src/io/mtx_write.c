@@ -65,10 +65,10 @@ static stc_status write_array(mtx_writer *w, int64_t rows, int64_t columns)
     const stc_status s = dense_open(w->t, &d);
     if (s) return s;
     for (int64_t i = 0; type == STC_U64 && i < d.count; i++)
-        w->beyond |= type_load(type, d.vals, i).u64 > INT64_MAX;
+        w->beyond |= type_load(type, d.vals, i).u64 > INT64_MAX || work_due(w->t->cx, i);
     write_header(w, "array", rows, columns);
     output_char(&w->o, '\n');
-    for (int64_t j = 0; j < columns; j++)
+    for (int64_t j = 0; rows && j < columns && !w->o.status; j++)
         for (int64_t i = 0; i < rows && !w->o.status; i++) {
             output_value(&w->o, type, type_load(type, d.vals, i * columns + j));
             output_char(&w->o, '\n');

@@ -214,18 +214,21 @@ static stc_status read_header(npy *r)
 
 /* ---- reading the elements --------------------------------------------- */
 
-static void swap_parts(char *p, int64_t n, size_t size)
+static stc_status swap_parts(ctx *cx, char *p, int64_t n, size_t size)
 {
-    for (int64_t i = 0; i < n; i++, p += size)
+    for (int64_t i = 0; i < n; i++, p += size) {
+        if (work_due(cx, i)) return cx->diag.status;
         for (size_t a = 0, b = size - 1; a < b; a++, b--) {
             const char c = p[a];
             p[a] = p[b];
             p[b] = c;
         }
+    }
+    return STC_OK;
 }
 
 /* Elements that come with mode 0 fastest, into row-major order. */
-static void transpose(const npy *r, const char *from)
+static stc_status transpose(const npy *r, const char *from)
 {
     const io_result *const out = r->out;
     const size_t size = type_size(out->type);
@@ -234,6 +237,7 @@ static void transpose(const npy *r, const char *from)
         stride[k] = s;
     char *to = out->dense;
     for (int64_t i = 0; i < out->count; i++, to += size) {
+        if (work_due(out->cx, i)) return out->cx->diag.status;
         memcpy(to, from + (size_t)place * size, size);
         for (int k = out->order - 1; k >= 0; k--) {
             place += stride[k];
@@ -242,6 +246,7 @@ static void transpose(const npy *r, const char *from)
             at[k] = 0;
         }
     }
+    return STC_OK;
 }
 
 static stc_status read_elements(npy *r)
@@ -259,22 +264,22 @@ static stc_status read_elements(npy *r)
                          "found %lld bytes after the header, expected %lld: %lld elements "
                          "of %d",
                          (long long)have, (long long)bytes, (long long)count, (int)size);
-    const stc_status s = dense_alloc(out);
+    stc_status s = dense_alloc(out);
     if (s || count == 0) return s;
-    if (r->fortran && out->order > 1)
-        transpose(r, r->header_end);
-    else
-        memcpy(out->dense, r->header_end, (size_t)bytes);
-    if (r->swapped) {
+    s = r->fortran && out->order > 1
+            ? transpose(r, r->header_end)
+            : work_copy(out->cx, out->dense, r->header_end, (size_t)bytes);
+    if (!s && r->swapped) {
         const bool pair = type_is_complex(out->type);
-        swap_parts(out->dense, pair ? 2 * count : count, pair ? size / 2 : size);
+        s = swap_parts(out->cx, out->dense, pair ? 2 * count : count,
+                       pair ? size / 2 : size);
     }
-    if (out->type == STC_BOOL) {
-        uint8_t *const b = out->dense;
-        for (int64_t i = 0; i < count; i++)
-            b[i] = b[i] != 0;
+    uint8_t *const b = out->dense;
+    for (int64_t i = 0; !s && out->type == STC_BOOL && i < count; i++) {
+        b[i] = b[i] != 0;
+        if (work_due(out->cx, i)) s = out->cx->diag.status;
     }
-    return STC_OK;
+    return s;
 }
 
 stc_status npy_read(ctx *cx, const char *path, int type, io_result *out)

@@ -6,6 +6,7 @@
  * standard output, are written directly: they can't be replaced.
  */
 #include "output.h"
+#include "read.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -17,7 +18,7 @@
 #include <unistd.h>
 
 #define BUFFER ((int64_t)1 << 18)
-#define STEP ((int64_t)16 << 20) /* bytes between two calls of progress */
+#define STEP ((int64_t)1 << 20) /* bytes between two looks at limits */
 
 enum { LINKS = 40, NAMES = 100, WAIT = 20 /* milliseconds */ };
 
@@ -33,9 +34,9 @@ static stc_status fail_errno(output *o, const char *what)
 
 static bool is_interrupted(output *o)
 {
-    if (!atomic_load_explicit(&o->cx->interrupt, memory_order_relaxed)) return false;
-    o->status = fail_file(o->cx, STC_ERR_INTERRUPT, o->path, 0, "writing was interrupted");
-    return true;
+    const stc_status st = work_done(o->cx, 0);
+    if (st) o->status = fail_file(o->cx, st, o->path, 0, "writing was interrupted");
+    return st != STC_OK;
 }
 
 static void release(output *o)
@@ -180,34 +181,23 @@ stc_status output_open(output *o, ctx *cx, const char *path)
 
 /* ---- writing ---------------------------------------------------------------- */
 
-static void tell_progress(output *o)
-{
-    ctx *const cx = o->cx;
-    if (o->done - o->told < STEP) return;
-    o->told = o->done;
-    if (cx->progress &&
-        cx->progress(cx->progress_context, "bytes written", (uint64_t)o->done, 0))
-        o->status = fail_file(cx, STC_ERR_INTERRUPT, o->path, 0, "writing was interrupted");
-}
-
 static void write_all(output *o, const char *data, int64_t size)
 {
-    while (size > 0 && !o->status && !is_interrupted(o)) {
+    while (size > 0 && !o->status) {
         const int64_t step = size < STEP ? size : STEP;
         const ssize_t put = write(o->fd, data, (size_t)step);
-        if (put < 0 && errno == EINTR) continue;
-        if (put < 0 && errno == EAGAIN) {
+        if (put < 0 && errno == EAGAIN)
             poll(&(struct pollfd){.fd = o->fd, .events = POLLOUT}, 1, WAIT);
-            continue;
-        }
-        if (put < 0) {
+        if (put < 0 && errno != EAGAIN && errno != EINTR) {
             fail_errno(o, "can't be written");
             return;
         }
-        data += put;
-        size -= put;
-        o->done += put;
-        tell_progress(o);
+        const int64_t got = put < 0 ? 0 : put;
+        data += got;
+        size -= got;
+        o->done += got;
+        o->status = file_step(o->cx, o->path, "writing", "bytes written",
+                              (uint64_t)got / 16, o->done, 0);
     }
 }
 

@@ -18,7 +18,7 @@ typedef struct output {
     bool direct; /* a device or a pipe: neither target nor temporary */
     size_t target_size, temporary_size;
     char *buf;
-    int64_t len, done, told; /* bytes in buf, written, told to progress */
+    int64_t len, done; /* bytes in buf, written                      */
     int fd;
     stc_status status;
 } output;

@@ -123,6 +123,7 @@ static stc_status read_binary(pnm *r)
     if (s) return s;
     for (int64_t i = 0; i < out->count; i++) {
         const int64_t v = size == 1 ? b[i] : b[2 * i] << 8 | b[2 * i + 1];
+        if (work_due(in->cx, i)) return in->cx->diag.status;
         if (v > r->maxval)
             return fail_file(in->cx, STC_ERR_DATA, in->path, 0,
                              "sample %lld is %lld, expected 0..%lld", (long long)i,
@@ -201,6 +202,7 @@ static stc_status write_samples(output *o, const tensor *t, const dense_view *d,
     for (int64_t i = 0; i < d->count; i++) {
         const value v = type_load(t->type, d->vals, i);
         const int sample = sample_of(t->type, v);
+        if (work_due(t->cx, i)) return t->cx->diag.status;
         if (sample < 0) return bad_sample(t, o->path, i, v);
         if (sample > most) most = sample;
     }
