@@ -232,6 +232,7 @@ static stc_status compile_all(arena *a, text_job *job, scope *sc, program *p)
     for (int i = 0; i < tree->count; i++) {
         const ast *n = tree->child[i];
         int target;
+        if ((st = work_done(src->cx, 1))) return st;
         if (n->kind == N_FORMAT) {
             continue;
         } else if (n->kind == N_FN) {

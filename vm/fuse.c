@@ -111,6 +111,7 @@ static stc_status fuse_all(machine *mc)
     const bool regions = has_regions(mc);
     for (int k = 0, end; k < mc->nloop && !st; k = end) {
         end = nest_end(mc, k);
+        if ((st = work_done(mc->cx, (uint64_t)(end - k)))) break;
         st = fuse_nest(mc, reads, k, end, regions, all);
     }
     arena_free(&scratch);
@@ -126,6 +127,7 @@ static stc_status fuse_affine(machine *mc)
         loop *l = &mc->loops[k];
         super *taken = NULL;
         if (!innermost(mc, l)) continue;
+        if (work_done(mc->cx, 1)) return mc->cx->diag.status;
         if (affine_fuse(mc, l, &taken)) return mc->cx->diag.status;
         if (taken) machine_give(mc, taken);
     }
@@ -145,6 +147,7 @@ static stc_status fuse_outer(machine *mc)
         loop *l = &mc->loops[k];
         super *s = NULL;
         if (l->first >= mc->nmain || l->first < taken) continue;
+        if ((st = work_done(mc->cx, 1))) break;
         st = outer_fuse(mc, &s, l, reads);
         if (!s) continue;
         machine_give(mc, s);

@@ -109,7 +109,9 @@ int repl_first(const repl *r)
     return lineedit_prompts(r->edit) ? 0 : r->first;
 }
 
-void repl_idle(const repl *r)
+/* After work: Ctrl-C only ends a person's line again; it ends a session that
+ * reads a pipe. */
+static void repl_idle(const repl *r)
 {
     if (lineedit_prompts(r->edit))
         signals_open(NULL, true);
@@ -162,9 +164,7 @@ static int no_such_name(repl *r, const char *name)
 int repl_statement(repl *r, const char *text)
 {
     cli *c = r->c;
-    signals_open(c->machine, lineedit_prompts(r->edit));
     const stc_status status = stc_session_exec(r->s, text, "stdin");
-    repl_idle(r);
     progress_end(&c->progress);
     if (status == STC_OK) return STATUS_OK;
     if (status == STC_ERR_INTERRUPT && !lineedit_prompts(r->edit)) r->quit = true;
@@ -193,10 +193,14 @@ static int run_statement(repl *r)
     return status;
 }
 
+/* Whatever it is, Ctrl-C ends it. */
 static int run_text(repl *r)
 {
-    return is_command(r) ? repl_command(r, r->text + strspn(r->text, blanks))
-                         : run_statement(r);
+    signals_open(r->c->machine, lineedit_prompts(r->edit));
+    const int status = is_command(r) ? repl_command(r, r->text + strspn(r->text, blanks))
+                                     : run_statement(r);
+    repl_idle(r);
+    return status;
 }
 
 static bool is_blank(const char *text)

@@ -40,9 +40,6 @@ int repl_command(repl *r, const char *text);
 int repl_statement(repl *r, const char *text);
 /* The line that errors count from; 0 for a person, who sees each input alone. */
 int repl_first(const repl *r);
-/* After work: Ctrl-C only ends a person's line again; it ends a session that
- * reads a pipe. */
-void repl_idle(const repl *r);
 /* The name of the i-th command, NULL past the end. */
 const char *repl_command_name(int i);
 /* What repl_command completes to (complete_fn). */

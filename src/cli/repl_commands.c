@@ -206,9 +206,7 @@ static int run_load(repl *r, char *rest)
         return fault(r, "'%s' can't be a tensor's name", name);
     if (*parts && spec_format(parts, &format, &type) != STATUS_OK) return STATUS_FAULT;
     char *path = expand_home(file);
-    signals_open(c->machine, lineedit_prompts(r->edit));
     stc_status status = stc_tensor_read(c->machine, path, format, type, NULL, &t);
-    repl_idle(r);
     free(path);
     if (status == STC_OK && (status = stc_session_put(r->s, name, t)) != STC_OK)
         stc_tensor_free(t);
@@ -231,9 +229,7 @@ static int run_save(repl *r, char *rest)
     if (found != STATUS_OK) return found;
     if (!file) return fault(r, "%s", ":save A FILE writes A to a file");
     char *path = expand_home(file);
-    signals_open(r->c->machine, lineedit_prompts(r->edit));
     const stc_status status = stc_tensor_write(t, path);
-    repl_idle(r);
     free(path);
     progress_end(&r->c->progress);
     return status == STC_OK ? STATUS_OK : library_fault(r);

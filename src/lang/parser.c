@@ -233,6 +233,7 @@ static ast *statements(parser *p, ast *node, token_kind close)
         while (p->tok.kind == T_NEWLINE || p->tok.kind == T_SEMI)
             parse_advance(p);
         if (parse_at(p, close)) break;
+        if (work_done(p->a->cx, 1)) return NULL;
         if (!parse_push(p, parse_statement(p))) return NULL;
         if (ends_with_block(p->stack[p->count - 1])) continue;
         if (!parse_at(p, T_NEWLINE) && !parse_at(p, T_SEMI) && !parse_at(p, close))
