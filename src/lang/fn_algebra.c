@@ -26,6 +26,32 @@ bool fn_algebra_holds(const bset *s, unsigned differ)
     }
 }
 
+/* The same of a definition, whose constants have no types yet. *with: the parameters that
+ * have sets. */
+static bool holds_as_written(const ast *e, const ast *params, unsigned differ,
+                             unsigned *with)
+{
+    if (e->kind == N_SET) {
+        const int k = fn_param_named(params, e->name);
+        *with |= 1u << k;
+        return differ >> k & 1;
+    }
+    const bool a = holds_as_written(e->child[0], params, differ, with);
+    if (e->kind == N_UNARY) return !a;
+    const bool b = holds_as_written(e->child[1], params, differ, with);
+    return e->op == OPR_BITAND ? a && b : a || b;
+}
+
+/* In how many ways arguments can be left out. */
+static int ways_left_out(const ast *over, const ast *params)
+{
+    int ways = 0;
+    unsigned with = 0;
+    for (unsigned differ = 0; differ < 1u << params->count; differ++)
+        ways += !holds_as_written(over, params, differ, &with) && !(differ & ~with);
+    return ways;
+}
+
 /* The parameters that have sets, and their constants. False: one has two constants. No
  * operand's fill is both, so that the algebra never applies. */
 static bool set_constants(const bset *s, const bfunction *f, unsigned *with, value *outside)
@@ -102,6 +128,10 @@ bool bind_omitted(binder *b, bfunction *f, const ast *node)
     int steps = FN_EVAL_STEPS;
     bool known = false, unknown = false;
     if (!set_constants(f->algebra, f, &with, outside)) return true;
+    const bool fills_only = with == (1u << f->nparams) - 1 &&
+                            !fn_algebra_holds(f->algebra, 0) &&
+                            ways_left_out(node->child[3], node->child[0]) == 1;
+    if (fills_only) return true; /* planning evaluates that */
     for (unsigned differ = 0; differ < 1u << f->nparams; differ++) {
         fn_known arg[FN_MAX_PARAMS], r;
         if (differ & ~with || fn_algebra_holds(f->algebra, differ)) continue;
@@ -148,6 +178,7 @@ stc_status fn_check_algebra(scope *s, definition *d)
     int bound = 0, wrong = 0;
     stc_type shown = STC_I64;
     bool is_wrong;
+    if (ways_left_out(d->node->child[3], d->node->child[0]) < 2) return STC_OK;
     arena_init(&a, cx);
     for (int k = 0; k < 2 && wrong == bound && cx->diag.status != STC_ERR_MEMORY; k++) {
         if (!binds(&a, s, d, tried[k], &is_wrong)) continue;

@@ -129,7 +129,7 @@ static fillval fill_of_fills(const plan *pl, const bexpr *e)
             value v;
             if (call_annihilator(e, n, k, &v) &&
                 class_equal(call_operand_class(e, k), v, args[k]))
-                return (fillval){FILL_KNOWN, call_result(e, k, v)};
+                return (fillval){.kind = FILL_KNOWN, .v = call_result(e, k, v)};
         }
     if (out.kind == FILL_KNOWN && !evaluate(e, args, &out.v)) out.kind = FILL_VARIES;
     return out;
@@ -151,21 +151,14 @@ static bool has_algebra(const bexpr *e)
     return e->kind == B_USER && e->ufn->algebra;
 }
 
-/* What a call is wherever its algebra leaves it out; false: that isn't known. `fills`:
- * what it is on its operands' fills. */
-static bool omitted(const plan *pl, const bexpr *e, const fillval *fills, value *out)
-{
-    const bfunction *f = e->ufn;
-    if (!fills_are_constants(pl, e, f->algebra)) return false;
-    const bool of_fills = fills->kind == FILL_KNOWN && !fn_algebra_holds(f->algebra, 0);
-    *out = of_fills ? fills->v : f->omitted;
-    return of_fills || f->omits;
-}
-
+/* Where a call's algebra leaves it out, it is what it is on its operands' fills, if these
+ * are left out; else what its body tells. If that isn't known, its fill says nothing. */
 static fillval find_fill(const plan *pl, const bexpr *e)
 {
     fillval f = fill_of_fills(pl, e);
-    if (has_algebra(e) && omitted(pl, e, &f, &f.v)) f.kind = FILL_KNOWN;
+    if (!has_algebra(e) || !fills_are_constants(pl, e, e->ufn->algebra)) return f;
+    f.omits = f.kind == FILL_KNOWN && !fn_algebra_holds(e->ufn->algebra, 0);
+    if (!f.omits && e->ufn->omits) f = (fillval){FILL_KNOWN, e->ufn->omitted, true};
     return f;
 }
 
@@ -197,7 +190,8 @@ static bool over_nothing(const plan *pl, const bexpr *e)
 static fillval reduce_fill(const plan *pl, const bexpr *e)
 {
     value id;
-    if (over_nothing(pl, e) && reduce_identity(e, &id)) return (fillval){FILL_KNOWN, id};
+    if (over_nothing(pl, e) && reduce_identity(e, &id))
+        return (fillval){.kind = FILL_KNOWN, .v = id};
     fillval in = expr_fill(pl, e->args[0]);
     if (in.kind != FILL_KNOWN) return in;
     if (reduce_identity(e, &id) && class_equal(e->cls, id, in.v)) return in;
@@ -208,14 +202,14 @@ fillval expr_fill(const plan *pl, const bexpr *e)
 {
     switch (e->kind) {
     case B_CONST:
-        return (fillval){FILL_KNOWN, e->value};
+        return (fillval){.kind = FILL_KNOWN, .v = e->value};
     case B_INDEX:
         return (fillval){.kind = FILL_VARIES};
     case B_ACCESS: {
         const prog_tensor *t = &pl->p->tensor[e->tensor];
         const precomputed *p = precompute_of(pl, e->tensor);
         if (p) return expr_fill(pl, p->whole);
-        return (fillval){t->fill_later ? FILL_LATER : FILL_KNOWN, t->fill};
+        return (fillval){.kind = t->fill_later ? FILL_LATER : FILL_KNOWN, .v = t->fill};
     }
     case B_CONV: {
         fillval f = expr_fill(pl, e->args[0]);
@@ -390,13 +384,11 @@ static const pset *space_sets(plan *pl, const bexpr *e, const bset *s, bool comp
  * the algebra doesn't tell. */
 static bool space_algebra(plan *pl, const bexpr *e, const value *target, const pset **out)
 {
-    value v;
-    const fillval fills = fill_of_fills(pl, e);
-    const bool known = omitted(pl, e, &fills, &v);
+    const fillval f = expr_fill(pl, e);
+    if (f.omits && target && !class_equal(type_class(e->type), f.v, *target)) return false;
     const bool given =
         target && e == pl->given_fill && fills_are_constants(pl, e, e->ufn->algebra);
-    if (known && target && !class_equal(type_class(e->type), v, *target)) return false;
-    *out = known || given ? space_sets(pl, e, e->ufn->algebra, false) : pset_all();
+    *out = f.omits || given ? space_sets(pl, e, e->ufn->algebra, false) : pset_all();
     return true;
 }
 

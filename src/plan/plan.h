@@ -60,7 +60,8 @@ typedef struct pset {
 /* What an expression is where none of its operands is stored. */
 typedef struct fillval {
     enum { FILL_KNOWN, FILL_LATER, FILL_VARIES } kind; /* later: needs extents   */
-    value v; /* in the class of the expression's type            */
+    value v;    /* in the class of the expression's type            */
+    bool omits; /* a call with an algebra: v is what it is where that leaves it out */
 } fillval;
 
 enum { RELATIONS_MAX = 32 };
