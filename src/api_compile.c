@@ -212,6 +212,18 @@ typedef struct text_job {
     stc_times times;
 } text_job;
 
+/* One assignment of several: what it takes to compile it is given back after it. */
+static stc_status compile_one(text_job *job, scope *sc, program *p, const ast *n)
+{
+    arena a;
+    int target;
+    arena_init(&a, job->src.cx);
+    const stc_status st =
+        compile_statement(&a, sc, p, &job->src, n, job->texts, &job->times, &target);
+    arena_free(&a);
+    return st;
+}
+
 static stc_status compile_all(arena *a, text_job *job, scope *sc, program *p)
 {
     const source *src = &job->src;
@@ -241,7 +253,9 @@ static stc_status compile_all(arena *a, text_job *job, scope *sc, program *p)
             st = enter_tensor(sc, src, n);
         } else if (n->kind == N_ASSIGN) {
             assignments++;
-            st = compile_statement(a, sc, p, src, n, job->texts, &job->times, &target);
+            st = tree->count > 1 ? compile_one(job, sc, p, n)
+                                 : compile_statement(a, sc, p, src, n, job->texts,
+                                                     &job->times, &target);
         } else {
             st = refuse(src, n);
         }

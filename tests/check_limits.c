@@ -158,6 +158,25 @@ START_TEST(functions)
 }
 END_TEST
 
+/* A text of many statements holds what its program needs, and one statement's rest. */
+START_TEST(many_statements)
+{
+    enum { MANY = 2000 };
+    heap h;
+    stc_machine *m = machine_open(&h, false);
+    const stc_decl x = {.name = "x", .format = "dense", .type = STC_F64, .order = 1};
+    stc_program *p;
+    text t = {0};
+    for (int k = 0; k < MANY; k++)
+        say(&t, "y%d(i) = x(i) + %d\n", k, k);
+    ck_ok(m, stc_compile(m, t.s, &x, 1, &p));
+    ck_assert_uint_lt(stc_memory_peak(m), MANY * 24000);
+    stc_program_free(p);
+    free(t.s);
+    machine_shut(m, &h);
+}
+END_TEST
+
 Suite *suite_limits(void)
 {
     Suite *s = suite_create("limits");
@@ -170,6 +189,7 @@ Suite *suite_limits(void)
     tcase_add_test(c, depths);
     tcase_add_test(c, accesses);
     tcase_add_test(c, functions);
+    tcase_add_test(c, many_statements);
     suite_add_tcase(s, c);
     return s;
 }
