@@ -7,7 +7,6 @@
  * is kept.
  */
 #include "context.h"
-#include <stdlib.h>
 #include <string.h>
 
 struct arena_block {
@@ -39,7 +38,7 @@ static arena_block *block_take(ctx *cx, size_t size)
             (best < 0 || b->size < cx->spare[best]->size))
             best = i;
     }
-    if (best < 0 || !mem_claim(cx, cx->spare[best]->size)) {
+    if (best < 0 || !mem_claim(cx, mem_cost(cx, cx->spare[best]->size))) {
         arena_block *b = mem_alloc(cx, size);
         if (b) b->size = size;
         return b;
@@ -61,8 +60,16 @@ static void block_give(ctx *cx, arena_block *b)
         return;
     }
     cx->spare[to] = b;
-    mem_unclaim(cx, b->size);
-    free(out);
+    mem_unclaim(cx, mem_cost(cx, b->size));
+    if (out) mem_drop(cx, out, out->size);
+}
+
+void arena_release(ctx *cx)
+{
+    for (int i = 0; i < SPARES; i++) {
+        if (cx->spare[i]) mem_drop(cx, cx->spare[i], cx->spare[i]->size);
+        cx->spare[i] = NULL;
+    }
 }
 
 void *arena_part(arena *a, size_t size, size_t cleared)

@@ -150,9 +150,12 @@ bool size_add(int64_t a, int64_t b, int64_t *out);
 stc_status mem_grow(ctx *cx, void *block_ptr, int64_t *cap, int64_t need, size_t size);
 
 /* What the allocator counts, for those who keep blocks: bytes in use, false beyond the
- * cap; bytes given back; the bytes of an array, and the errors of both. */
+ * cap; bytes given back; what a block of a size counts as (with the default allocator
+ * its header and its last page, too); the bytes of an array, and the errors of both. */
 bool mem_claim(ctx *cx, size_t size);
 void mem_unclaim(ctx *cx, size_t size);
+size_t mem_cost(const ctx *cx, size_t size);
+void mem_drop(ctx *cx, void *block, size_t size); /* frees one that was unclaimed */
 bool mem_array_size(ctx *cx, int64_t count, size_t size, size_t *bytes);
 bool mem_keeps(const ctx *cx);          /* whether blocks may be kept, uncounted */
 void *mem_refuse(ctx *cx, size_t size); /* NULL, with the diag filled */
@@ -175,6 +178,7 @@ void *arena_array(arena *a, int64_t count, size_t size);
 void *arena_room(arena *a, int64_t count, size_t size);
 char *arena_text(arena *a, const char *s, size_t len);
 void arena_free(arena *a);
+void arena_release(ctx *cx); /* the blocks that wait; mem_release calls it */
 
 /* A growing text, for printers. Never fails in the middle: when memory is
  * out, `failed` is set, and text_take returns NULL. */

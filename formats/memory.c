@@ -1,10 +1,13 @@
 /* memory.c: the one allocator; arenas are in arena.c.
  *
- * Every block is counted against the machine's cap, atomically. The default
- * allocator is the C library's, except for blocks of 1 MB and more: these are
- * mapped, aligned so that huge pages fit (a page fault costs more than copying
- * its page), grown by moving page tables in place of bytes, and a few freed
- * ones are kept for the next request.
+ * Every block is counted against the machine's cap, atomically, with what it
+ * really takes: headers, alignment, whole pages. The default allocator is the C
+ * library's, except for blocks of 1 MB and more: these are mapped, aligned so that
+ * huge pages fit (a page fault costs more than copying its page), grown by moving
+ * page tables in place of bytes, and a few freed ones are kept for the next
+ * request. Under a cap nothing is kept, and blocks of 64 KB and more are mapped
+ * page by page, so that what is freed goes back to the system at once: the C
+ * library's heaps, one for each thread, would hold on to it.
  */
 #define _GNU_SOURCE
 #include "context.h"
@@ -25,11 +28,14 @@
 #define PLAIN_MALLOC 1
 #endif
 
+#define MEM_PAGE ((size_t)4 << 10)
+
 /* ---- the default allocator ------------------------------------------------ */
 
 #ifndef PLAIN_MALLOC
 #define HUGE ((size_t)2 << 20)
-#define MAPPED (HUGE / 2) /* blocks of this size and more have huge pages */
+#define MAPPED (HUGE / 2)             /* blocks of this size and more have huge pages */
+#define MAPPED_CAPPED (16 * MEM_PAGE) /* with a cap, they are mapped from this size on */
 /* Blocks of this size and more begin at a cache line: vectors don't lie across two. */
 #define ALIGNED ((size_t)4 << 10)
 #define LINE ((size_t)64)
@@ -39,6 +45,17 @@
 static size_t huge_round(size_t size)
 {
     return (size + HUGE - 1) & ~(HUGE - 1);
+}
+
+static bool is_mapped(const ctx *cx, size_t size)
+{
+    return size >= (cx->max_memory ? MAPPED_CAPPED : MAPPED);
+}
+
+/* What a mapped block of that size takes. */
+static size_t map_round(const ctx *cx, size_t size)
+{
+    return cx->max_memory ? (size + MEM_PAGE - 1) & ~(MEM_PAGE - 1) : huge_round(size);
 }
 
 static void kept_lock(ctx *cx)
@@ -95,13 +112,15 @@ static void kept_give(ctx *cx, void *block, size_t size)
     if (out.block) munmap(out.block, out.size);
 }
 
-/* Address space of `size`, aligned to huge pages. */
+/* Address space of `size`; where they fit, aligned to huge pages. */
 static char *map_aligned(size_t size)
 {
+    const size_t align = size < MAPPED ? 0 : HUGE;
     if (size > SIZE_MAX - HUGE) return NULL;
-    char *raw =
-        mmap(NULL, size + HUGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *raw = mmap(NULL, size + align, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (raw == MAP_FAILED) return NULL;
+    if (!align) return raw;
     char *block = (char *)huge_round((size_t)raw);
     if (block > raw) munmap(raw, (size_t)(block - raw));
     const size_t tail = (size_t)(raw + size + HUGE - (block + size));
@@ -109,20 +128,20 @@ static char *map_aligned(size_t size)
     return block;
 }
 
-static void *huge_alloc(ctx *cx, size_t size)
+static void *map_alloc(ctx *cx, size_t size)
 {
-    size = huge_round(size);
+    size = map_round(cx, size);
     void *block = kept_take(cx, size);
     if (block) return block;
     block = map_aligned(size);
-    if (block) madvise(block, size, MADV_HUGEPAGE);
+    if (block && size >= MAPPED) madvise(block, size, MADV_HUGEPAGE);
     return block;
 }
 
-static void *huge_resize(void *block, size_t old_size, size_t size)
+static void *map_resize(ctx *cx, void *block, size_t old_size, size_t size)
 {
-    old_size = huge_round(old_size);
-    size = huge_round(size);
+    old_size = map_round(cx, old_size);
+    size = map_round(cx, size);
     if (size == old_size) return block;
     void *moved = mremap(block, old_size, size, 0);
     if (moved == MAP_FAILED) {
@@ -134,49 +153,88 @@ static void *huge_resize(void *block, size_t old_size, size_t size)
             return NULL;
         }
     }
-    if (size > old_size) madvise(moved, size, MADV_HUGEPAGE);
+    if (size > old_size && size >= MAPPED) madvise(moved, size, MADV_HUGEPAGE);
     return moved;
+}
+
+/* Blocks that begin at a line lie a little behind the start of one of the C library's,
+ * which is kept in front of them. posix_memalign would leave holes that it doesn't
+ * fill again: a heap in which aligned blocks come and go grew without end. */
+static void **line_start(void *block)
+{
+    return (void **)block - 1;
+}
+
+static void *line_place(void *raw)
+{
+    void *block = (void *)(((size_t)raw + LINE) & ~(LINE - 1));
+    *line_start(block) = raw; /* raw is a multiple of 16: there is room */
+    return block;
 }
 
 static void *line_alloc(size_t size)
 {
-    void *block = NULL;
     if (size < ALIGNED) return malloc(size);
-    return posix_memalign(&block, LINE, size) ? NULL : block;
+    void *raw = malloc(size + LINE);
+    return raw ? line_place(raw) : NULL;
+}
+
+static void line_free(void *block, size_t size)
+{
+    free(size < ALIGNED ? block : *line_start(block));
 }
 
 /* A block that moves as it grows may leave its line. */
-static void *line_resize(void *block, size_t size)
+static void *line_resize(void *block, size_t old_size, size_t size)
 {
-    void *moved = realloc(block, size);
-    if (!moved || size < ALIGNED || (size_t)moved % LINE == 0) return moved;
-    void *to = line_alloc(size);
-    if (!to) return moved;
-    memcpy(to, moved, size);
-    free(moved);
-    return to;
+    if (old_size < ALIGNED && size < ALIGNED) return realloc(block, size);
+    if (old_size < ALIGNED || size < ALIGNED) {
+        void *to = line_alloc(size);
+        if (!to) return NULL;
+        memcpy(to, block, old_size < size ? old_size : size);
+        line_free(block, old_size);
+        return to;
+    }
+    void *start = *line_start(block);
+    const size_t ahead = (size_t)((char *)block - (char *)start);
+    char *raw = realloc(start, size + LINE);
+    if (!raw) return NULL;
+    void *to = (void *)(((size_t)raw + LINE) & ~(LINE - 1));
+    if (to != raw + ahead) memmove(to, raw + ahead, old_size < size ? old_size : size);
+    return line_place(raw);
 }
 
 static void default_free(ctx *cx, void *block, size_t size)
 {
-    if (size < MAPPED) {
-        free(block);
+    if (is_mapped(cx, size)) {
+        kept_give(cx, block, map_round(cx, size));
     } else {
-        kept_give(cx, block, huge_round(size));
+        line_free(block, size);
     }
 }
 
 static void *default_alloc(ctx *cx, void *block, size_t old_size, size_t size)
 {
     if (size > SIZE_MAX / 2) return NULL;
-    if (!block) return size < MAPPED ? line_alloc(size) : huge_alloc(cx, size);
-    if (old_size < MAPPED && size < MAPPED) return line_resize(block, size);
-    if (old_size >= MAPPED && size >= MAPPED) return huge_resize(block, old_size, size);
-    void *to = size < MAPPED ? line_alloc(size) : huge_alloc(cx, size);
-    if (!to) return NULL;
+    const bool mapped = is_mapped(cx, size);
+    if (block && is_mapped(cx, old_size) == mapped)
+        return mapped ? map_resize(cx, block, old_size, size)
+                      : line_resize(block, old_size, size);
+    void *to = mapped ? map_alloc(cx, size) : line_alloc(size);
+    if (!to || !block) return to;
     memcpy(to, block, old_size < size ? old_size : size);
     default_free(cx, block, old_size);
     return to;
+}
+
+/* What a block takes of the process's memory. */
+static size_t default_cost(const ctx *cx, size_t size)
+{
+    if (size > SIZE_MAX / 2) return size;
+    if (is_mapped(cx, size)) return map_round(cx, size);
+    if (size >= ALIGNED) size += LINE;
+    size = (size + sizeof(size_t) + 15) & ~(size_t)15; /* a header, and steps of 16 */
+    return size < 32 ? 32 : size;
 }
 
 enum { BLOCKS_KEPT = true };
@@ -186,10 +244,7 @@ void mem_release(ctx *cx)
     for (int k = 0; k < cx->nkept; k++)
         munmap(cx->kept[k].block, cx->kept[k].size);
     cx->nkept = 0;
-    for (int k = 0; k < 4; k++) {
-        free(cx->spare[k]);
-        cx->spare[k] = NULL;
-    }
+    arena_release(cx);
 }
 
 #else
@@ -206,6 +261,12 @@ static void *default_alloc(ctx *cx, void *block, size_t old_size, size_t size)
     (void)cx;
     (void)old_size;
     return realloc(block, size);
+}
+
+static size_t default_cost(const ctx *cx, size_t size)
+{
+    (void)cx;
+    return size;
 }
 
 enum { BLOCKS_KEPT = false };
@@ -263,6 +324,11 @@ static void *host_alloc(ctx *cx, void *block, size_t old_size, size_t size)
     return out;
 }
 
+size_t mem_cost(const ctx *cx, size_t size)
+{
+    return cx->alloc ? size : default_cost(cx, size);
+}
+
 /* Without an error: for those who try, and try for less. */
 static void *try_resize(ctx *cx, void *block, size_t old_size, size_t size)
 {
@@ -270,14 +336,15 @@ static void *try_resize(ctx *cx, void *block, size_t old_size, size_t size)
     if (!size) size = 1;
     if (!block) old_size = 0;
     ctx *const root = root_of(cx);
-    if (size > old_size && !mem_claim(root, size - old_size)) return NULL;
+    const size_t cost = mem_cost(root, size), old = block ? mem_cost(root, old_size) : 0;
+    if (cost > old && !mem_claim(root, cost - old)) return NULL;
     void *out = root->alloc ? host_alloc(cx, block, old_size, size)
                             : default_alloc(root, block, old_size, size);
     if (!out) {
-        if (size > old_size) mem_unclaim(root, size - old_size);
+        if (cost > old) mem_unclaim(root, cost - old);
         return NULL;
     }
-    if (size < old_size) mem_unclaim(root, old_size - size);
+    if (cost < old) mem_unclaim(root, old - cost);
     return out;
 }
 
@@ -285,8 +352,10 @@ void *mem_refuse(ctx *cx, size_t size)
 {
     ctx *const root = root_of(cx);
     const uint64_t used = atomic_load_explicit(&root->used, memory_order_relaxed);
-    const uint64_t cap = root->max_memory;
-    if (cap && (size > cap || used > cap - size)) {
+    const uint64_t cap = root->max_memory, cost = mem_cost(root, size);
+    /* What would have grown by little may have needed another page. */
+    const uint64_t more = root->alloc || cost > cap ? 0 : 2 * MEM_PAGE;
+    if (cap && (cost > cap || used + cost + more > cap)) {
         fail(cx, STC_ERR_MEMORY,
              "out of memory: %zu more bytes would exceed the cap of %llu (%llu are in use)",
              size, (unsigned long long)cap, (unsigned long long)used);
@@ -349,7 +418,12 @@ void mem_free(ctx *cx, void *block, size_t size)
     } else {
         default_free(root, block, size);
     }
-    mem_unclaim(root, size);
+    mem_unclaim(root, mem_cost(root, size));
+}
+
+void mem_drop(ctx *cx, void *block, size_t size)
+{
+    default_free(cx, block, size);
 }
 
 char *mem_strdup(ctx *cx, const char *s)

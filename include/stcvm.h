@@ -132,7 +132,9 @@ typedef int (*stc_progress_fn)(void *context, const char *what, uint64_t done,
 typedef struct stc_config {
     stc_alloc_fn alloc; /* NULL: the C library, huge pages for large blocks */
     void *alloc_context;
-    uint64_t max_memory; /* bytes held at any time; 0: no cap               */
+    /* Bytes held at any time, counted as asked for; with the default allocator also its
+     * headers and whole pages, and threads, as what they take. 0: no cap. */
+    uint64_t max_memory;
     uint64_t max_steps;  /* steps of one call, see below; 0: no limit        */
     int threads;         /* 0 and 1: sequential                              */
     bool no_super;       /* run base operations only                         */

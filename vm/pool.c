@@ -1,11 +1,41 @@
 /* pool.c: threads that wait for jobs.
  *
  * A job is announced by its number; each thread does its part once and counts
- * itself out. Signals are the host's: threads have them all blocked.
+ * itself out.
  */
 #include "pool.h"
-#include <pthread.h>
 #include <signal.h>
+
+/* What a thread takes at most of its stack, and beside it for its own heap in the C
+ * library. The stack is as large as the system makes it: a host's functions run there,
+ * too, but the pages that nobody touches cost nothing. */
+enum { THREAD_COST = 128 << 10 };
+
+/* Under a cap a quarter is left for what the threads are to do. */
+static bool claim_thread(ctx *root)
+{
+    const uint64_t cap = root->max_memory, used = atomic_load(&root->used);
+    return (!cap || used + THREAD_COST <= cap - cap / 4) && mem_claim(root, THREAD_COST);
+}
+
+bool thread_start(ctx *cx, pthread_t *t, void *(*serve)(void *), void *arg)
+{
+    ctx *const root = cx->root ? cx->root : cx;
+    sigset_t all, before;
+    if (!claim_thread(root)) return false;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const bool ok = pthread_create(t, NULL, serve, arg) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (!ok) mem_unclaim(root, THREAD_COST);
+    return ok;
+}
+
+void thread_join(ctx *cx, pthread_t t)
+{
+    pthread_join(t, NULL);
+    mem_unclaim(cx->root ? cx->root : cx, THREAD_COST);
+}
 
 typedef struct member {
     pool *of;
@@ -55,7 +85,7 @@ static void stop(ctx *cx, pool *p)
     pthread_cond_broadcast(&p->work);
     pthread_mutex_unlock(&p->lock);
     for (int k = 0; k < p->count; k++)
-        pthread_join(p->member[k].thread, NULL);
+        thread_join(cx, p->member[k].thread);
     mem_free(cx, p->member, (size_t)p->room * sizeof *p->member);
     p->member = NULL;
     p->count = p->room = 0;
@@ -99,16 +129,12 @@ static void grow(ctx *cx, pool *p, int members)
         return;
     }
     p->room = members;
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
     while (p->count < members) {
         member *m = &p->member[p->count];
         *m = (member){.of = p, .number = p->count + 1};
-        if (pthread_create(&m->thread, NULL, serve, m)) break;
+        if (!thread_start(cx, &m->thread, serve, m)) break;
         p->count++;
     }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 void pool_run(ctx *cx, int threads, pool_fn fn, void *job)

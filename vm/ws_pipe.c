@@ -6,9 +6,8 @@
  * one only computes. Between two batches it waits. Only on machines that were
  * given more than one thread, and for batches that are worth it.
  */
+#include "pool.h"
 #include "ws.h"
-#include <pthread.h>
-#include <signal.h>
 
 #ifdef STC_SAN
 enum { PIPE_LEAST = 4 }; /* small cases go this way too */
@@ -47,21 +46,14 @@ static void *serve(void *arg)
     return NULL;
 }
 
-/* Signals are the host's: the thread has them all blocked. */
-static bool start(ws_pipe *p)
+static bool start(ctx *cx, ws_pipe *p)
 {
-    sigset_t all, kept;
-    sigfillset(&all);
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->signal, NULL);
-    pthread_sigmask(SIG_SETMASK, &all, &kept);
-    const bool ok = pthread_create(&p->thread, NULL, serve, p) == 0;
-    pthread_sigmask(SIG_SETMASK, &kept, NULL);
-    if (!ok) {
-        pthread_cond_destroy(&p->signal);
-        pthread_mutex_destroy(&p->lock);
-    }
-    return ok;
+    if (thread_start(cx, &p->thread, serve, p)) return true;
+    pthread_cond_destroy(&p->signal);
+    pthread_mutex_destroy(&p->lock);
+    return false;
 }
 
 static bool ready(machine *mc, workspace *w)
@@ -70,7 +62,7 @@ static bool ready(machine *mc, workspace *w)
     if (!w->apply) return false; /* a user's function needs the machine */
     if (w->pipe) return true;
     ws_pipe *p = mem_zero(mc->cx, 1, sizeof *p);
-    if (p && !start(p)) {
+    if (p && !start(mc->cx, p)) {
         mem_free(mc->cx, p, sizeof *p);
         p = NULL;
     }
@@ -141,7 +133,7 @@ void ws_pipe_free(ctx *cx, workspace *w)
     p->quit = true;
     pthread_cond_broadcast(&p->signal);
     pthread_mutex_unlock(&p->lock);
-    pthread_join(p->thread, NULL);
+    thread_join(cx, p->thread);
     pthread_cond_destroy(&p->signal);
     pthread_mutex_destroy(&p->lock);
     ws_list_free(cx, w, &p->acc);
