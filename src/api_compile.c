@@ -180,11 +180,11 @@ static stc_status enter_decl(scope *sc, const source *src, const ast *tree,
 static stc_status enter_tensor(scope *sc, const source *src, const ast *n)
 {
     if (n->child[DECL_DATA])
-        return fail_text(src->cx, STC_ERR_PROGRAM, src->file, src->text,
-                         n->child[DECL_DATA]->at,
-                         "a compiled program's tensors get their data when they are bound; "
-                         "expected a declaration of %s without `=`",
-                         n->name);
+        return fail_source(
+            src, STC_ERR_PROGRAM, n->child[DECL_DATA]->at,
+            "a compiled program's tensors get their data when they are bound; "
+            "expected a declaration of %s without `=`",
+            n->name);
     scope_tensor d = {.slot = -1};
     stc_status st = decl_read(sc, src, n, &d);
     if (st) return st;
@@ -198,10 +198,10 @@ static stc_status enter_tensor(scope *sc, const source *src, const ast *n)
 
 static stc_status refuse(const source *src, const ast *n)
 {
-    return fail_text(src->cx, STC_ERR_PROGRAM, src->file, src->text, n->at,
-                     "'%s' runs in a script or session only; a program is made of "
-                     "assignments and definitions",
-                     ast_kind_name(n->kind));
+    return fail_source(src, STC_ERR_PROGRAM, n->at,
+                       "'%s' runs in a script or session only; a program is made of "
+                       "assignments and definitions",
+                       ast_kind_name(n->kind));
 }
 
 typedef struct text_job {
@@ -262,8 +262,8 @@ static stc_status compile_all(arena *a, text_job *job, scope *sc, program *p)
         if (st) return st;
     }
     if (!assignments)
-        return fail_text(src->cx, STC_ERR_PROGRAM, src->file, src->text, tree->at,
-                         "nothing to compute: expected at least one assignment");
+        return fail_source(src, STC_ERR_PROGRAM, tree->at,
+                           "nothing to compute: expected at least one assignment");
     return STC_OK;
 }
 

@@ -22,7 +22,7 @@ static stc_status exec_text(stc_session *s, const script *outer, const char *tex
 static stc_status fail_at(const script *in, stc_status status, const ast *n,
                           const char *what)
 {
-    return fail_text(in->src.cx, status, in->src.file, in->src.text, n->at, "%s", what);
+    return fail_source(&in->src, status, n->at, "%s", what);
 }
 
 /* An error without a place in a text gets that of the statement; one about a
@@ -37,7 +37,7 @@ static stc_status place_error(const script *in, const ast *n, stc_status st)
     for (int32_t i = at.begin; i < at.end; i++) {
         if (in->src.text[i] == '\n') at.end = i;
     }
-    return fail_text(in->src.cx, st, in->src.file, in->src.text, at, "%s", message);
+    return fail_source(&in->src, st, at, "%s", message);
 }
 
 /* ---- tensor … --------------------------------------------------------------------- */
@@ -81,9 +81,9 @@ static stc_status unknown_tensor(stc_session *s, const script *in, const ast *n)
     suggest_begin(&near, n->name);
     for (int i = 0; (name = stc_session_name(s, i)) != NULL; i++)
         suggest_try(&near, name);
-    return fail_text(in->src.cx, STC_ERR_PROGRAM, in->src.file, in->src.text,
-                     (span){n->at.begin, end}, "there is no tensor named %s%s", n->name,
-                     suggest_text(&near, text, sizeof text));
+    return fail_source(&in->src, STC_ERR_PROGRAM, (span){n->at.begin, end},
+                       "there is no tensor named %s%s", n->name,
+                       suggest_text(&near, text, sizeof text));
 }
 
 static stc_status named_tensor(stc_session *s, const script *in, const ast *n, tensor **out)
@@ -325,8 +325,7 @@ static stc_status compile_only(stc_session *s, arena *a, const source *src,
     stc_status st = parse_script(a, src, &tree);
     if (st) return st;
     if (tree->count != 1 || tree->child[0]->kind != N_ASSIGN)
-        return fail_text(src->cx, STC_ERR_PROGRAM, src->file, src->text, tree->at,
-                         "expected one assignment");
+        return fail_source(src, STC_ERR_PROGRAM, tree->at, "expected one assignment");
     const ast *statement = tree->child[0];
     ast_print(tree, &texts->ast);
     if ((st = session_resolve(s, statement))) return st;

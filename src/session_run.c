@@ -369,8 +369,8 @@ stc_status session_rounds(stc_session *s, const script *in, const ast *expressio
         *out = v.i64 < 0 ? 0 : (uint64_t)v.i64;
         return STC_OK;
     default:
-        return fail_text(
-            in->src.cx, STC_ERR_PROGRAM, in->src.file, in->src.text, expression->at,
-            "how often to repeat is of type %s, not an integer", type_name(type));
+        return fail_source(&in->src, STC_ERR_PROGRAM, expression->at,
+                           "how often to repeat is of type %s, not an integer",
+                           type_name(type));
     }
 }

@@ -10,7 +10,7 @@ static stc_status parse(ctx *cx, arena *a, const char *text, ast **tree)
     const source *src;
     source *keep = arena_alloc(a, sizeof *keep);
     ck_assert_ptr_nonnull(keep);
-    *keep = (source){cx, "test", text};
+    *keep = (source){.cx = cx, .file = "test", .text = text};
     src = keep;
     return parse_script(a, src, tree);
 }

@@ -521,7 +521,7 @@ static void define(oworld *w, const char *text, int which)
     if (!f) return;
     arena_init(&f->memory, w->cx);
     ast *tree;
-    const source src = {w->cx, "oracle", text};
+    const source src = {.cx = w->cx, .file = "oracle", .text = text};
     if (parse_script(&f->memory, &src, &tree) != STC_OK) {
         free(f);
         return;
@@ -545,7 +545,7 @@ overdict oracle_exec(oworld *w, const char *text)
     arena memory;
     arena_init(&memory, w->cx);
     ast *tree;
-    const source src = {w->cx, "oracle", text};
+    const source src = {.cx = w->cx, .file = "oracle", .text = text};
     overdict v = ORACLE_OK;
     if (parse_script(&memory, &src, &tree) != STC_OK) {
         snprintf(w->why, sizeof w->why, "%.190s", w->cx->diag.message);

@@ -163,7 +163,7 @@ static bool simplify_statement(shrinker *s)
     memcpy(cx, &blank, sizeof *cx);
     arena memory;
     arena_init(&memory, cx);
-    const source src = {cx, "shrink", s->c->stmt};
+    const source src = {.cx = cx, .file = "shrink", .text = s->c->stmt};
     ast *tree;
     bool done = false;
     if (parse_script(&memory, &src, &tree) == STC_OK && tree->count == 1 &&

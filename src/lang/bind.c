@@ -10,7 +10,7 @@ stc_status bind_fail(const binder *b, span at, const char *message, ...)
     va_start(args, message);
     vsnprintf(text, sizeof text, message, args);
     va_end(args);
-    return fail_text(b->p->cx, STC_ERR_PROGRAM, b->src->file, b->src->text, at, "%s", text);
+    return fail_source(b->src, STC_ERR_PROGRAM, at, "%s", text);
 }
 
 void *bind_null(const binder *b, span at, const char *message, ...)

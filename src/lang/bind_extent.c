@@ -194,9 +194,9 @@ static stc_status given_range(binder *b, family *f)
         words w;
         w.len = 0;
         if (f->lo < 0)
-            return fail_text(b->p->cx, STC_ERR_SHAPE, b->src->file, b->src->text, f->at,
-                             "index %s begins at %lld, and dimension %d of %s at 0",
-                             f->name, (long long)f->lo, f->bare->mode, f->bare->name);
+            return fail_source(b->src, STC_ERR_SHAPE, f->at,
+                               "index %s begins at %lld, and dimension %d of %s at 0",
+                               f->name, (long long)f->lo, f->bare->mode, f->bare->name);
         say(&w, "index ");
         say(&w, f->name);
         say(&w, " runs to %a, and ");
@@ -404,8 +404,8 @@ static stc_status inside(binder *b, const access *x)
     say_leaves(b, &w, x);
     if (is_constant(b, least, &k)) {
         if (k < 0)
-            return fail_text(
-                b->p->cx, STC_ERR_SHAPE, b->src->file, b->src->text, x->at,
+            return fail_source(
+                b->src, STC_ERR_SHAPE, x->at,
                 "%s: it goes down to %lld (write `pad` before the tensor to read "
                 "its fill there)",
                 w.text, (long long)k);

@@ -7,7 +7,7 @@
 
 static stc_status bad(const source *src, const ast *at, const char *what)
 {
-    return fail_text(src->cx, STC_ERR_PROGRAM, src->file, src->text, at->at, "%s", what);
+    return fail_source(src, STC_ERR_PROGRAM, at->at, "%s", what);
 }
 
 static stc_status check_cases(const source *src, const ast *cases, int params)

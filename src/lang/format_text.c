@@ -18,7 +18,7 @@ typedef struct map_names {
 
 static stc_status bad(const source *src, const ast *at, const char *what, const char *name)
 {
-    return fail_text(src->cx, STC_ERR_PROGRAM, src->file, src->text, at->at, what, name);
+    return fail_source(src, STC_ERR_PROGRAM, at->at, what, name);
 }
 
 static int name_position(const ast *names, const char *name)
@@ -137,9 +137,9 @@ static stc_status map_level(const map_names *m, const ast *node, level_spec *out
             strncat(kinds, i ? ", " : "", sizeof kinds - strlen(kinds) - 1);
             strncat(kinds, level_kind_at(i)->name, sizeof kinds - strlen(kinds) - 1);
         }
-        return fail_text(m->src->cx, STC_ERR_PROGRAM, m->src->file, m->src->text, node->at,
-                         "`%s` is no kind of level (%s)%s", node->name, kinds,
-                         suggest_text(&near, text, sizeof text));
+        return fail_source(m->src, STC_ERR_PROGRAM, node->at,
+                           "`%s` is no kind of level (%s)%s", node->name, kinds,
+                           suggest_text(&near, text, sizeof text));
     }
     const stc_status status = map_coordinate(m, node->child[0], &out->map);
     return status == STC_OK ? map_flags(m, node->child[1], &out->flags) : status;
@@ -153,8 +153,8 @@ static stc_status map_format(const map_names *m, const ast *map, format *out)
     f.order = map->child[0]->count;
     f.levels = map->count - 1;
     if (f.order > STC_MAX_ORDER || f.levels > STC_MAX_ORDER)
-        return fail_text(m->src->cx, STC_ERR_PROGRAM, m->src->file, m->src->text, map->at,
-                         "a format has at most %d modes and levels", STC_MAX_ORDER);
+        return fail_source(m->src, STC_ERR_PROGRAM, map->at,
+                           "a format has at most %d modes and levels", STC_MAX_ORDER);
     for (int i = 0; i < f.order; i++)
         if (name_position(m->modes, m->modes->child[i]->name) < i)
             return bad(m->src, m->modes->child[i], "the mode `%s` is named twice",
@@ -219,13 +219,12 @@ static stc_status unknown_format(const scope *s, const source *src, const ast *n
             format_builtin(node->name, strlen(node->name), 2, args, n, &any)) {
             if (n == node->count && n > 0)
                 return bad(src, node, "a format's argument is a positive integer", "");
-            return fail_text(src->cx, STC_ERR_PROGRAM, src->file, src->text, node->at,
-                             "the format `%s` takes %d arguments, not %d", node->name, n,
-                             node->count);
+            return fail_source(src, STC_ERR_PROGRAM, node->at,
+                               "the format `%s` takes %d arguments, not %d", node->name, n,
+                               node->count);
         }
-    return fail_text(src->cx, STC_ERR_PROGRAM, src->file, src->text, node->at,
-                     "there is no format `%s`%s", node->name,
-                     suggest_text(&near, text, sizeof text));
+    return fail_source(src, STC_ERR_PROGRAM, node->at, "there is no format `%s`%s",
+                       node->name, suggest_text(&near, text, sizeof text));
 }
 
 static stc_status user_format(const definition *d, const source *src, const ast *node,
@@ -234,9 +233,9 @@ static stc_status user_format(const definition *d, const source *src, const ast 
     const ast *const params = d->node->child[0], *const map = d->node->child[1];
     const int wanted = params ? params->count : 0;
     if (node->count != wanted)
-        return fail_text(src->cx, STC_ERR_PROGRAM, src->file, src->text, node->at,
-                         "the format `%s` takes %d arguments, not %d", node->name, wanted,
-                         node->count);
+        return fail_source(src, STC_ERR_PROGRAM, node->at,
+                           "the format `%s` takes %d arguments, not %d", node->name, wanted,
+                           node->count);
     for (int i = 0; i < wanted; i++)
         if ((int64_t)node->child[i]->u < 1)
             return bad(src, node->child[i], "a format's argument is a positive integer",
@@ -254,8 +253,8 @@ static stc_status short_format(const source *src, const ast *node, format *out)
             node->child[i]->u < STC_MAX_ORDER ? (int)node->child[i]->u : STC_MAX_ORDER;
     if ((size_t)node->count != len || len > STC_MAX_ORDER ||
         !format_short(node->name, len, modes, out))
-        return fail_text(
-            src->cx, STC_ERR_PROGRAM, src->file, src->text, node->at,
+        return fail_source(
+            src, STC_ERR_PROGRAM, node->at,
             "a short format is one of the letters d, s, q, u for each level, then "
             "the mode of each, as in dss:1,0,2");
     return STC_OK;
@@ -297,8 +296,8 @@ stc_status scope_format(const scope *s, const source *src, const ast *node, int 
     }
     if (status != STC_OK) return status;
     if (order >= 0 && f.order != order)
-        return fail_text(
-            src->cx, STC_ERR_PROGRAM, src->file, src->text, node->at,
+        return fail_source(
+            src, STC_ERR_PROGRAM, node->at,
             "this format is for tensors of order %d, and the tensor has order %d", f.order,
             order);
     *out = f;
@@ -309,7 +308,7 @@ stc_status format_parse(ctx *cx, const scope *s, const char *text, int order, fo
 {
     arena a;
     parser p;
-    const source src = {cx, "", text};
+    const source src = {.cx = cx, .file = "", .text = text};
     arena_init(&a, cx);
     if (!parser_init(&p, &a, &src, 0)) return cx->diag.status;
     const ast *node = parse_format_use(&p);

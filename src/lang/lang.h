@@ -18,7 +18,13 @@ typedef struct source {
     ctx *cx;
     const char *file; /* as shown in errors */
     const char *text;
+    int line, column; /* what comes before it where it was taken from: lines, and columns
+                         of its first line */
 } source;
+
+/* An error in a source's text. */
+stc_status fail_source(const source *src, stc_status status, span at, const char *format,
+                       ...) ERROR_LIKE(4, 5);
 
 /* The statements of a text, in an arena that outlives the tree. */
 stc_status parse_script(arena *a, const source *src, ast **out);

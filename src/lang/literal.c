@@ -118,9 +118,9 @@ static bool in_type(literal l, stc_type t)
 
 static stc_status does_not_fit(const source *src, span at, stc_type t)
 {
-    return fail_text(src->cx, STC_ERR_PROGRAM, src->file, src->text, at,
-                     "the constant %.*s doesn't fit the type %s", (int)(at.end - at.begin),
-                     src->text + at.begin, type_name(t));
+    return fail_source(src, STC_ERR_PROGRAM, at,
+                       "the constant %.*s doesn't fit the type %s",
+                       (int)(at.end - at.begin), src->text + at.begin, type_name(t));
 }
 
 /* A real number in an integer type: whole, or infinite for the type's limits. */
@@ -171,8 +171,7 @@ static stc_status evaluate(const source *src, const ast *e, literal *out)
     } else if (e->kind == N_UNARY) {
         return evaluate(src, e->child[0], out);
     }
-    return fail_text(src->cx, STC_ERR_PROGRAM, src->file, src->text, e->at,
-                     "expected a constant here");
+    return fail_source(src, STC_ERR_PROGRAM, e->at, "expected a constant here");
 }
 
 stc_status literal_value(const source *src, const ast *node, stc_type t, value *out)

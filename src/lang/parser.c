@@ -70,6 +70,20 @@ bool parse_continues(parser *p, keyword k)
 
 /* ---- errors ----------------------------------------------------------------- */
 
+stc_status fail_source(const source *src, stc_status status, span at, const char *what, ...)
+{
+    diag *const d = &src->cx->diag;
+    char message[sizeof d->message];
+    va_list args;
+    va_start(args, what);
+    vsnprintf(message, sizeof message, what, args);
+    va_end(args);
+    fail_text(src->cx, status, src->file, src->text, at, "%s", message);
+    if (d->line == 1) d->column += src->column;
+    if (d->line) d->line += src->line;
+    return status;
+}
+
 void *parse_fail(parser *p, span at, const char *message, ...)
 {
     char text[512];
@@ -77,7 +91,7 @@ void *parse_fail(parser *p, span at, const char *message, ...)
     va_start(args, message);
     vsnprintf(text, sizeof text, message, args);
     va_end(args);
-    fail_text(p->src->cx, STC_ERR_SYNTAX, p->src->file, p->src->text, at, "%s", text);
+    fail_source(p->src, STC_ERR_SYNTAX, at, "%s", text);
     return NULL;
 }
 

@@ -126,22 +126,24 @@ definition *scope_definition_at(const scope *s, ast_kind kind, int i)
     return host && host != s ? scope_definition_at(host, kind, i - (int)t->count) : NULL;
 }
 
-/* The text of a definition, after as many newlines and blanks as put it at the
- * line and column that it has in the original; *from: where it begins. */
-static char *definition_text(ctx *cx, const char *text, span at, int64_t lines,
-                             int32_t *from)
+enum { INDENT_MAX = 400 }; /* of a line that is shown in an error */
+
+/* The text of a definition, after as many blanks as put it at the column that it has
+ * in the original; of many columns, some are only counted. */
+static char *definition_text(ctx *cx, const char *text, span at, source *src, int32_t *from)
 {
     int32_t column = 0;
     while (column < at.begin && text[at.begin - column - 1] != '\n')
         column++;
-    const size_t len = (size_t)(at.end - at.begin), before = (size_t)lines + (size_t)column;
-    char *const out = mem_alloc(cx, before + len + 1);
+    const int32_t before = column < INDENT_MAX ? column : INDENT_MAX;
+    const size_t len = (size_t)(at.end - at.begin);
+    char *const out = mem_alloc(cx, (size_t)before + len + 1);
     if (!out) return NULL;
-    memset(out, '\n', (size_t)lines);
-    memset(out + lines, ' ', (size_t)column);
+    memset(out, ' ', (size_t)before);
     memcpy(out + before, text + at.begin, len);
-    out[before + len] = 0;
-    *from = (int32_t)before;
+    out[(size_t)before + len] = 0;
+    src->column = column - before;
+    *from = before;
     return out;
 }
 
@@ -155,7 +157,8 @@ static definition *definition_new(ctx *cx, const source *src, const ast *node)
     d->name = mem_strdup(cx, node->name);
     d->src.file = mem_strdup(cx, src->file ? src->file : "");
     int32_t from = 0;
-    d->src.text = definition_text(cx, src->text, node->at, (int64_t)node->u, &from);
+    d->src.line = (int)node->u;
+    d->src.text = definition_text(cx, src->text, node->at, &d->src, &from);
     ast *script = NULL;
     if (d->name && d->src.file && d->src.text &&
         parse_script_from(&d->a, &d->src, from, &script) == STC_OK && script->count == 1) {

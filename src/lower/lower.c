@@ -551,9 +551,8 @@ stc_status lower_plan(plan *pl)
     lo->p = pl->p;
     lo->at = pl->s->at;
     if (pl->ntemp > 256)
-        return fail_text(pl->p->cx, STC_ERR_PROGRAM, pl->src->file, pl->src->text,
-                         pl->s->at,
-                         "a statement has at most 256 reductions; split it in two");
+        return fail_source(pl->src, STC_ERR_PROGRAM, pl->s->at,
+                           "a statement has at most 256 reductions; split it in two");
     for (int k = 0; k < pl->ntemp; k++) {
         lo->temp[k] = lo->started[k] = 0;
         lo->rest[k] = ROOT;

@@ -47,9 +47,9 @@ int plan_access_add(plan *pl, bexpr *e)
         if (same) return e->mark = k;
     }
     if (pl->naccess == PLAN_ACCESSES) {
-        fail_text(pl->p->cx, STC_ERR_PROGRAM, pl->src->file, pl->src->text, e->at,
-                  "a statement reads at most %d distinct accesses; split it in two",
-                  PLAN_ACCESSES);
+        fail_source(pl->src, STC_ERR_PROGRAM, e->at,
+                    "a statement reads at most %d distinct accesses; split it in two",
+                    PLAN_ACCESSES);
         return -1;
     }
     paccess *x = &pl->access[pl->naccess];

@@ -79,8 +79,8 @@ static stc_status fresh_indices(plan *pl, int slot, int *own)
     bindex *index = arena_array(pl->a, s->nindex + t->order + 1, sizeof *index);
     if (!index) return STC_ERR_MEMORY;
     if (s->nindex + t->order > 64)
-        return fail_text(pl->p->cx, STC_ERR_PROGRAM, pl->src->file, pl->src->text, s->at,
-                         "a statement has at most 64 indices");
+        return fail_source(pl->src, STC_ERR_PROGRAM, s->at,
+                           "a statement has at most 64 indices");
     for (int k = 0; k < s->nindex; k++)
         index[k] = s->index[k];
     for (int m = 0; m < t->order; m++) {

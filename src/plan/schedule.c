@@ -26,8 +26,7 @@ stc_status command_fail(const plan *pl, const ast *at, const char *what, ...)
     va_start(args, what);
     vsnprintf(text, sizeof text, what, args);
     va_end(args);
-    return fail_text(pl->p->cx, STC_ERR_PROGRAM, pl->src->file, pl->src->text, at->at, "%s",
-                     text);
+    return fail_source(pl->src, STC_ERR_PROGRAM, at->at, "%s", text);
 }
 
 stc_status schedule_fail(const plan *pl, const char *why, ...)
@@ -38,8 +37,8 @@ stc_status schedule_fail(const plan *pl, const char *why, ...)
     va_start(args, why);
     vsnprintf(text, sizeof text, why, args);
     va_end(args);
-    return fail_text(pl->p->cx, STC_ERR_PROGRAM, pl->src->file, pl->src->text,
-                     at ? at->at : pl->s->at, "the schedule can't be followed: %s", text);
+    return fail_source(pl->src, STC_ERR_PROGRAM, at ? at->at : pl->s->at,
+                       "the schedule can't be followed: %s", text);
 }
 
 /* ---- names ------------------------------------------------------------------------ */
