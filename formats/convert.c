@@ -1,9 +1,8 @@
 /* convert.c: a tensor in another format, type or fill; dropping fills.
  *
- * Everything goes through entries and packing, except that a tensor whose
- * format and fill stay keeps its structure, and that matrices are converted by
- * counting where that serves (convert_count.c). Entries of a tensor that is walked
- * in order by some modes needn't be sorted by these again.
+ * Entries are walked in batches and go into the new tensor as they come (stream.c),
+ * except that a tensor whose format and fill stay keeps its structure, and that
+ * matrices are converted by counting where that serves (convert_count.c).
  */
 #include "internal.h"
 #include <string.h>
@@ -50,54 +49,6 @@ static void drop_equal(entries *e, value v)
     e->n = n;
 }
 
-/* Every element of the shape, row-major; places without entry have the old
- * fill. e's own entries are summed first. */
-static stc_status write_in_full(const tensor *t, entries *e)
-{
-    ctx *cx = t->cx;
-    int64_t total = 1;
-    for (int m = 0; m < t->order; m++) {
-        if (!size_mul(total, t->shape[m], &total)) {
-            return fail(
-                cx, STC_ERR_OVERFLOW,
-                "a new fill asks for every element, and the shape has more than 2^63");
-        }
-    }
-    int modes[STC_MAX_ORDER];
-    for (int m = 0; m < t->order; m++)
-        modes[m] = m;
-    if (entries_sort(e, modes, t->order, t->shape)) return cx->diag.status;
-    entries_sum(e);
-    entries full;
-    entries_init(&full, cx, t->order, e->type);
-    if (entries_reserve(&full, total)) goto failed;
-    int64_t coords[STC_MAX_ORDER] = {0};
-    for (int64_t i = 0, next = 0; i < total; i++) {
-        if (work_due(cx, i)) goto failed;
-        bool here = next < e->n;
-        for (int m = 0; m < t->order; m++) {
-            full.coord[m][i] = coords[m];
-            here = here && e->coord[m][next] == coords[m];
-        }
-        if (here) {
-            copy_element(full.vals, i, e->vals, next++, type_size(e->type));
-        } else {
-            type_store(e->type, full.vals, i, t->fill);
-        }
-        for (int m = t->order - 1; m >= 0 && ++coords[m] == t->shape[m]; m--)
-            coords[m] = 0;
-    }
-    full.n = total;
-    const entries old = *e;
-    *e = full;
-    full = old;
-    entries_free(&full);
-    return STC_OK;
-failed:
-    entries_free(&full);
-    return cx->diag.status;
-}
-
 /* The same structure, values in another type. */
 static stc_status convert_values(const tensor *t, stc_type type, tensor **out)
 {
@@ -122,75 +73,171 @@ static stc_status convert_values(const tensor *t, stc_type type, tensor **out)
     return STC_OK;
 }
 
-/* Hands a batch on without what equals the fill. */
-static stc_status keep_batch(walk *w)
+/* Where batches go; drop: without what equals the fill. */
+typedef struct transfer {
+    entry_stream to;
+    bool drop;
+} transfer;
+
+static stc_status hand_on(walk *w)
 {
-    entries *to = w->context, *b = w->batch;
-    drop_equal(b, w->t->fill);
-    int64_t need;
-    if (!size_add(to->n, b->n, &need) || entries_reserve(to, need)) return STC_ERR_MEMORY;
-    for (int m = 0; m < b->order && b->n; m++) {
-        memcpy(to->coord[m] + to->n, b->coord[m], (size_t)b->n * sizeof(int64_t));
-    }
-    const size_t size = type_size(b->type);
-    if (b->n) memcpy((char *)to->vals + (size_t)to->n * size, b->vals, (size_t)b->n * size);
-    to->n = need;
-    b->n = 0;
-    return STC_OK;
+    transfer *x = w->context;
+    if (x->drop) drop_equal(w->batch, w->t->fill);
+    const stc_status status = stream_put(&x->to, w->batch);
+    w->batch->n = 0;
+    return status;
 }
 
-/* The entries of a tensor that stores every element, without its fills. */
-static stc_status sparse_entries(const tensor *t, entries *out)
+stc_status tensor_transfer(const tensor *t, tensor *c, bool drop)
 {
+    int held[STC_MAX_ORDER];
+    const bool in_order = held_order(t, held) == t->order;
+    const bool unique = tensor_unique(t, t->fmt.levels - 1);
+    transfer x = {.drop = drop};
     entries batch;
     entries_init(&batch, t->cx, t->order, t->type);
-    walk w = {.t = t, .batch = &batch, .full = keep_batch, .context = out};
-    const stc_status status = tensor_walk(&w);
+    walk w = {.t = t, .batch = &batch, .full = hand_on, .context = &x};
+    stc_status status =
+        stream_begin(&x.to, c, in_order ? held : NULL, unique, drop ? -1 : t->nvals);
+    if (!status) status = tensor_walk(&w);
     entries_free(&batch);
+    if (!status) status = stream_finish(&x.to);
+    stream_free(&x.to);
     return status;
+}
+
+/* Whether every coordinate is stored, whatever the data. */
+static bool stores_all(const format *f)
+{
+    for (int l = 0; l < f->levels; l++)
+        if (!(format_props(f, l) & PROP_FULL)) return false;
+    return true;
+}
+
+/* Dense, in the order of f's modes if it has one. */
+static void dense_like(const format *f, format *out)
+{
+    const level_kind *const dense = level_kind_at(LEVEL_dense);
+    format_all(out, f->order, dense);
+    for (int l = 0; format_is_plain(f) && l < f->levels; l++)
+        format_set(out, l, dense, f->level[l].map.mode, 0);
+}
+
+/* Another fill: places that nothing is stored at have the old one, and are stored now.
+ * What stores all of them is made with the old fill, which then is only the name of a
+ * value; other formats are made from that. */
+static stc_status convert_fill(const tensor *t, const format *f, stc_type type, value fill,
+                               tensor **out)
+{
+    tensor *c;
+    const value old = type_convert(type, t->type, t->fill);
+    if (!stores_all(f)) {
+        format full;
+        int64_t total = 1;
+        for (int m = 0; m < t->order; m++) {
+            if (!size_mul(total, t->shape[m], &total))
+                return fail(
+                    t->cx, STC_ERR_OVERFLOW,
+                    "a new fill asks for every element, and the shape has more than 2^63");
+        }
+        dense_like(f, &full);
+        if (convert_fill(t, &full, type, fill, &c)) return t->cx->diag.status;
+        stc_status status = tensor_new(t->cx, f, type, t->shape, fill, out);
+        if (!status && (status = tensor_transfer(c, *out, true))) tensor_free(*out);
+        tensor_free(c);
+        return status;
+    }
+    if (tensor_new(t->cx, f, type, t->shape, old, &c)) return t->cx->diag.status;
+    if (tensor_transfer(t, c, false)) {
+        tensor_free(c);
+        return t->cx->diag.status;
+    }
+    c->fill = type_round(type, fill);
+    *out = c;
+    return STC_OK;
 }
 
 stc_status tensor_convert(const tensor *t, const format *f, stc_type type, value fill,
                           tensor **out)
 {
     const value old = type_convert(type, t->type, t->fill);
-    const bool same_fill = class_equal(type_class(type), old, type_round(type, fill));
-    if (same_fill && format_equal(f, &t->fmt)) return convert_values(t, type, out);
-    ctx *cx = t->cx;
-    entries e;
-    tensor *c = NULL;
-    int held[STC_MAX_ORDER];
-    bool in_order = held_order(t, held) == t->order, done = false;
-    entries_init(&e, cx, t->order, t->type);
-    if (same_fill) {
-        if (tensor_new(cx, f, type, t->shape, fill, &c)) goto failed;
-        if (convert_by_counting(t, c, &done)) goto failed;
-        if (done) {
-            *out = c;
-            return STC_OK;
-        }
+    if (!class_equal(type_class(type), old, type_round(type, fill)))
+        return convert_fill(t, f, type, fill, out);
+    if (format_equal(f, &t->fmt)) return convert_values(t, type, out);
+    tensor *c;
+    bool done = false;
+    if (tensor_new(t->cx, f, type, t->shape, fill, &c)) return t->cx->diag.status;
+    stc_status status = convert_by_counting(t, c, &done);
+    if (!status && !done)
+        status = tensor_transfer(t, c, stored_densely(&t->fmt) && !stored_densely(f));
+    if (status) {
+        tensor_free(c);
+        return status;
     }
-    if (same_fill && stored_densely(&t->fmt) && !stored_densely(f)) {
-        if (sparse_entries(t, &e)) goto failed;
-    } else if (entries_reserve(&e, t->nvals) || tensor_entries(t, &e)) {
-        goto failed;
-    }
-    if (!c && tensor_new(cx, f, type, t->shape, fill, &c)) goto failed;
-    if (!same_fill) {
-        if (write_in_full(t, &e)) goto failed;
-        in_order = false;
-    }
-    if (entries_retype(&e, type)) goto failed;
-    if (!same_fill) drop_equal(&e, c->fill);
-    if (tensor_pack_held(c, &e, in_order ? held : NULL)) goto failed;
-    entries_free(&e);
     *out = c;
     return STC_OK;
-failed:
-    entries_free(&e);
-    tensor_free(c);
-    return cx->diag.status;
 }
+
+/* ---- one value everywhere --------------------------------------------------------------
+ */
+
+/* All coordinates in the order of the format's modes, in batches. */
+static stc_status put_everywhere(entry_stream *s, const tensor *t, const int *mode, value v)
+{
+    entries e;
+    enum { BATCH = 4096 };
+    int64_t at[STC_MAX_ORDER] = {0}, left = 1;
+    for (int m = 0; m < t->order; m++) {
+        if (!size_mul(left, t->shape[m], &left))
+            return fail(t->cx, STC_ERR_OVERFLOW, "the shape has more than 2^63 elements");
+    }
+    entries_init(&e, t->cx, t->order, t->type);
+    stc_status status = entries_reserve(&e, left < BATCH ? left : BATCH);
+    while (!status && left > 0) {
+        for (e.n = 0; e.n < BATCH && e.n < left; e.n++) {
+            for (int m = 0; m < t->order; m++)
+                e.coord[m][e.n] = at[m];
+            type_store(t->type, e.vals, e.n, v);
+            for (int k = t->order - 1; k >= 0 && ++at[mode[k]] == t->shape[mode[k]]; k--)
+                at[mode[k]] = 0;
+        }
+        left -= e.n;
+        status = stream_put(s, &e);
+    }
+    entries_free(&e);
+    return status;
+}
+
+stc_status tensor_constant(ctx *cx, const format *f, stc_type type, const int64_t *shape,
+                           value v, value fill, tensor **out)
+{
+    tensor *t;
+    const bool is_fill = class_equal(type_class(type), type_round(type, v), fill);
+    const bool all = stores_all(f);
+    if (tensor_new(cx, f, type, shape, all ? v : fill, &t)) return cx->diag.status;
+    if (all || is_fill) {
+        t->fill = type_round(type, fill);
+        *out = t;
+        return STC_OK;
+    }
+    int mode[STC_MAX_ORDER];
+    for (int m = 0; m < t->order; m++)
+        mode[m] = format_is_plain(f) ? f->level[m].map.mode : m;
+    entry_stream s;
+    stc_status status = stream_begin(&s, t, mode, true, -1);
+    if (!status) status = put_everywhere(&s, t, mode, v);
+    if (!status) status = stream_finish(&s);
+    stream_free(&s);
+    if (status) {
+        tensor_free(t);
+        return status;
+    }
+    *out = t;
+    return STC_OK;
+}
+
+/* ---- dropping fills
+ * ---------------------------------------------------------------------- */
 
 stc_status tensor_compact(const tensor *t, tensor **out)
 {

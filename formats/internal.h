@@ -27,6 +27,9 @@ stc_status entries_in_shape(const entries *e, const int64_t *shape);
 /* tensor_pack for entries in the order `held` of modes (NULL: none known). */
 stc_status tensor_pack_held(tensor *t, entries *e, const int *held);
 
+/* Gives back room that is far more than the values. */
+void tensor_trim_values(tensor *t);
+
 /* Fills c, made by tensor_new with t's shape and fill, from t, if both have a
  * form for which counting serves: done tells. */
 stc_status convert_by_counting(const tensor *t, tensor *c, bool *done);

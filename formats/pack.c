@@ -28,7 +28,7 @@ static void drop_represented(entries *e, int64_t *pos)
 }
 
 /* Lists of entries grow generously; a tensor needn't. */
-static void trim_values(tensor *t)
+void tensor_trim_values(tensor *t)
 {
     const size_t width = type_size(t->type);
     const int64_t cap = t->nvals ? t->nvals : 1;
@@ -68,7 +68,7 @@ static stc_status place_values(tensor *t, entries *e, const int64_t *pos, int64_
             }
             e->cap = 0;
         }
-        trim_values(t);
+        tensor_trim_values(t);
         return STC_OK;
     }
     if (tensor_extend_values(t, size)) return t->cx->diag.status;

@@ -117,10 +117,38 @@ stc_status tensor_entries(const tensor *t, entries *out);
  * summed. The entries are sorted in place, and their values may be moved. On
  * failure t is left without entries. */
 stc_status tensor_pack(tensor *t, entries *e);
-/* What every conversion falls back on: entries, then pack. drop_fill leaves
- * out values equal to the new fill when the source is stored densely. */
+/* A tensor from entries that come in batches (stream.c): they are put in place or
+ * appended as they come, where the format allows that, so that there is no list of them.
+ * `held` are all modes, the first most significant, if the entries ascend by them, else
+ * NULL; unique: none comes twice, else they are summed; expected: how many, -1 if that
+ * isn't known. t was made by tensor_new; after a failure it is only fit to be freed. */
+typedef struct entry_stream {
+    tensor *t;
+    enum { STREAM_LISTS, STREAM_PLACES, STREAM_APPENDS } how;
+    const int *held;
+    entries list;
+    uint8_t *mark; /* a bit a place that has its value */
+    int64_t nmark;
+    int64_t last; /* the place stored to last, + 1 */
+    bool any;
+    int64_t at[STC_MAX_ORDER], coord[STC_MAX_ORDER]; /* by level: of the last entry */
+} entry_stream;
+stc_status stream_begin(entry_stream *s, tensor *t, const int *held, bool unique,
+                        int64_t expected);
+stc_status stream_put(entry_stream *s,
+                      const entries *batch); /* of any type, inside the shape */
+stc_status stream_finish(entry_stream *s);
+void stream_free(entry_stream *s); /* in any case; of zeros, too */
+/* Every element is v: v is stored everywhere unless it is the fill. */
+stc_status tensor_constant(ctx *cx, const format *f, stc_type type, const int64_t *shape,
+                           value v, value fill, tensor **out);
+/* By streams of entries; what is stored densely and equals the new fill is left out
+ * where the target can leave it out. */
 stc_status tensor_convert(const tensor *t, const format *f, stc_type type, value fill,
                           tensor **out);
+/* Entries of t into c, another tensor of its shape, made by tensor_new; drop: without
+ * what equals t's fill. */
+stc_status tensor_transfer(const tensor *t, tensor *c, bool drop);
 /* Drops entries whose value equals the fill. */
 stc_status tensor_compact(const tensor *t, tensor **out);
 /* One element, duplicates summed, fill where it isn't stored. */

@@ -45,12 +45,8 @@ stc_status stc_tensor_new(stc_machine *m, const char *fmt, stc_type type, int or
     return make(m, fmt, type, order, shape, fill, out);
 }
 
-/* Entries from the host's arrays, each coordinate checked. */
-static stc_status copy_entries(ctx *cx, const tensor *t, int64_t n, const int64_t *coords,
-                               const void *values, entries *e)
+static stc_status check_coords(ctx *cx, const tensor *t, int64_t n, const int64_t *coords)
 {
-    stc_status st = entries_reserve(e, n);
-    if (st) return st;
     for (int k = 0; k < t->order; k++) {
         const int64_t *from = coords + (int64_t)k * n;
         for (int64_t i = 0; i < n; i++) {
@@ -61,11 +57,26 @@ static stc_status copy_entries(ctx *cx, const tensor *t, int64_t n, const int64_
                             (long long)i, (long long)from[i], k,
                             (long long)t->shape[k] - 1);
         }
-        st = work_copy(cx, e->coord[k], from, (size_t)n * sizeof *from);
-        if (st) return st;
     }
-    e->n = n;
-    return work_copy(cx, e->vals, values, (size_t)n * type_size(t->type));
+    return STC_OK;
+}
+
+/* The host's arrays are read where they are. */
+static stc_status put_coords(tensor *t, int64_t n, const int64_t *coords,
+                             const void *values)
+{
+    entries e;
+    entries_init(&e, t->cx, t->order, t->type);
+    for (int k = 0; k < t->order; k++)
+        e.coord[k] = (int64_t *)(uintptr_t)coords + (int64_t)k * n;
+    e.vals = (void *)(uintptr_t)values;
+    e.n = n;
+    entry_stream to;
+    stc_status st = stream_begin(&to, t, NULL, false, n);
+    if (!st) st = stream_put(&to, &e);
+    if (!st) st = stream_finish(&to);
+    stream_free(&to);
+    return st;
 }
 
 stc_status stc_tensor_from_coords(stc_machine *m, const char *fmt, stc_type type, int order,
@@ -82,11 +93,8 @@ stc_status stc_tensor_from_coords(stc_machine *m, const char *fmt, stc_type type
     tensor *t = NULL;
     stc_status st = make(m, fmt, type, order, shape, fill, &t);
     if (st) return st;
-    entries e;
-    entries_init(&e, cx, order, type);
-    st = copy_entries(cx, t, n, coords, values, &e);
-    if (!st) st = tensor_pack(t, &e);
-    entries_free(&e);
+    st = check_coords(cx, t, n, coords);
+    if (!st) st = put_coords(t, n, coords, values);
     if (st) {
         tensor_free(t);
         return st;
@@ -95,22 +103,37 @@ stc_status stc_tensor_from_coords(stc_machine *m, const char *fmt, stc_type type
     return STC_OK;
 }
 
-/* A dense tensor that reads the host's array while it is converted. */
-static stc_status borrow_dense(stc_machine *m, stc_type type, int order,
-                               const int64_t *shape, const void *values, tensor **out)
+static stc_status shape_size(ctx *cx, int order, const int64_t *shape, int64_t *n)
 {
-    ctx *cx = &m->cx;
-    stc_status st = check_shape(cx, order, shape);
-    if (st) return st;
-    int64_t n = 1;
+    *n = 1;
     for (int k = 0; k < order; k++) {
-        if (!size_mul(n, shape[k], &n))
+        if (!size_mul(*n, shape[k], n))
             return fail(cx, STC_ERR_OVERFLOW, "the shape has more than 2^63 elements");
     }
-    if (n && !values) return fail_null(cx, "values");
-    if ((st = make(m, "dense", type, order, shape, NULL, out))) return st;
-    if ((st = work_copy(cx, (*out)->vals, values, (size_t)n * type_size(type))))
-        tensor_free(*out);
+    return STC_OK;
+}
+
+/* A dense tensor of n elements in the host's array. */
+static stc_status borrow_dense(ctx *cx, stc_type type, int order, const int64_t *shape,
+                               int64_t n, const void *values, tensor **out)
+{
+    const int64_t none[STC_MAX_ORDER] = {0};
+    format f;
+    tensor *t;
+    stc_status st = format_parse(cx, NULL, "dense", order, &f);
+    if (!st) st = tensor_new(cx, &f, type, none, (value){0}, &t);
+    if (st) return st;
+    st = tensor_set_shape(t, shape);
+    mem_free(cx, t->vals, (size_t)t->vals_cap * type_size(type));
+    t->vals = (void *)(uintptr_t)values;
+    t->nvals = t->vals_cap = n;
+    t->vals_owned = false;
+    t->generation++;
+    if (!st) st = tensor_check(t); /* which settles the levels' sizes */
+    if (st)
+        tensor_free(t);
+    else
+        *out = t;
     return st;
 }
 
@@ -129,7 +152,10 @@ stc_status stc_tensor_from_dense(stc_machine *m, const char *fmt, stc_type type,
     stc_status st = check_shape(cx, order, shape);
     if (!st) st = format_parse(cx, NULL, fmt, order, &f);
     tensor *dense = NULL, *t = NULL;
-    if (!st) st = borrow_dense(m, type, order, shape, values, &dense);
+    int64_t n = 0;
+    if (!st) st = shape_size(cx, order, shape, &n);
+    if (!st && n && !values) st = fail_null(cx, "values");
+    if (!st) st = borrow_dense(cx, type, order, shape, n, values, &dense);
     if (st) return st;
     value v = {0};
     if (fill) v = type_round(type, value_from_public(type, *fill));
@@ -335,16 +361,21 @@ stc_status stc_tensor_to_dense(const stc_tensor *t, void *values)
     if (!t) return STC_ERR_ARGUMENT;
     API_ENTER(t->cx);
     if (!values) return fail_null(t->cx, "values");
-    stc_status st = checked(t);
-    if (st) return st;
-    format f;
-    if ((st = format_parse(t->cx, NULL, "dense", t->order, &f))) return st;
+    int64_t n;
     tensor *dense = NULL;
-    if ((st = tensor_convert(t, &f, t->type, t->fill, &dense))) return st;
-    if (dense->nvals)
-        memcpy(values, dense->vals, (size_t)dense->nvals * type_size(t->type));
+    stc_status st = checked(t);
+    if (!st) st = shape_size(t->cx, t->order, t->shape, &n);
+    if (!st) st = borrow_dense(t->cx, t->type, t->order, t->shape, n, values, &dense);
+    if (st) return st;
+    const size_t size = type_size(t->type);
+    for (int64_t i = 0, end; (end = work_block(t->cx, i, n)) > i;)
+        for (; i < end; i++)
+            type_store(t->type, values, i, t->fill);
+    dense->fill = t->fill;
+    st = tensor_transfer(t, dense, false);
+    if (!st && n && dense->vals != values) memcpy(values, dense->vals, (size_t)n * size);
     tensor_free(dense);
-    return STC_OK;
+    return st;
 }
 
 stc_status stc_tensor_convert(const stc_tensor *t, const char *fmt, int type,

@@ -11,8 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define BAD(src, node, ...)                                                                \
-    fail_text((src)->cx, STC_ERR_PROGRAM, (src)->file, (src)->text, (node)->at, __VA_ARGS__)
+#define BAD(src, node, ...) fail_source(src, STC_ERR_PROGRAM, (node)->at, __VA_ARGS__)
 
 static stc_status read_shape(const source *src, const ast *n, scope_tensor *d)
 {
@@ -227,6 +226,10 @@ static stc_status data_array(const source *src, const ast *n, scope_tensor *d, t
     if (!st) st = tensor_new(src->cx, &dense, d->type, shape, d->fill, &t);
     int64_t at = 0;
     if (!st) st = array_fill(src, list, d->type, t->vals, &at);
+    if (!st && format_equal(&dense, &d->fmt)) {
+        *out = t;
+        return STC_OK;
+    }
     if (!st) st = tensor_convert(t, &d->fmt, d->type, d->fill, out);
     tensor_free(t);
     return st;

@@ -134,47 +134,49 @@ static int64_t random_skip(uint64_t *state, double density, int64_t limit)
     return skip >= (double)limit ? limit : (int64_t)skip;
 }
 
-enum { NUMBERS = 1 << 16 }; /* between two looks at interrupts */
+enum { NUMBERS = 1 << 12 }; /* in a batch */
 
-static stc_status random_entries(const origin *o, stc_type type, int order,
-                                 const int64_t *shape, int64_t places, entries *e)
+/* Row-major, in batches by way of e. */
+static stc_status random_entries(const origin *o, const tensor *t, int64_t places,
+                                 entries *e, entry_stream *to)
 {
     uint64_t state = o->seed;
-    int64_t coords[STC_MAX_ORDER] = {0};
-    stc_status st = entries_reserve(e, (int64_t)(o->density * (double)places * 1.01) + 8);
+    stc_status st = entries_reserve(e, NUMBERS);
     if (st || o->density <= 0) return st;
     for (int64_t at = 0;; at++) {
         const int64_t left = places - at, skip = random_skip(&state, o->density, left);
-        if (skip >= left) return STC_OK;
+        if (skip >= left) return stream_put(to, e);
         at += skip;
         int64_t rest = at;
-        for (int k = order - 1; k >= 0; k--) {
-            coords[k] = rest % shape[k];
-            rest /= shape[k];
+        for (int k = t->order - 1; k >= 0; k--) {
+            e->coord[k][e->n] = rest % t->shape[k];
+            rest /= t->shape[k];
         }
-        st = entries_push(e, coords, random_value(&state, type));
-        if (!st && e->n % NUMBERS == 0) st = work_done(e->cx, NUMBERS);
-        if (st) return st;
+        type_store(t->type, e->vals, e->n++, random_value(&state, t->type));
+        if (e->n < NUMBERS) continue;
+        if ((st = stream_put(to, e))) return st;
+        e->n = 0;
     }
 }
 
-/* ---- making ----------------------------------------------------------------------- */
-
-/* The same value everywhere: a dense array, then the format asked for. */
-static stc_status make_constant(ctx *cx, const format *f, stc_type type,
-                                const int64_t *shape, value v, value fill, tensor **out)
+static stc_status make_random(const origin *o, tensor *t, int64_t places)
 {
-    if (class_equal(type_class(type), v, fill))
-        return tensor_new(cx, f, type, shape, fill, out);
-    format dense;
-    stc_status st = format_parse(cx, NULL, "dense", f->order, &dense);
-    tensor *t = NULL;
-    if (!st) st = tensor_new(cx, &dense, type, shape, v, &t);
-    if (st) return st;
-    st = tensor_convert(t, f, type, fill, out);
-    tensor_free(t);
+    int row_major[STC_MAX_ORDER];
+    for (int k = 0; k < t->order; k++)
+        row_major[k] = k;
+    entries e;
+    entries_init(&e, t->cx, t->order, t->type);
+    entry_stream to;
+    stc_status st = stream_begin(&to, t, row_major, true,
+                                 (int64_t)(o->density * (double)places * 1.01) + 8);
+    if (!st) st = random_entries(o, t, places, &e, &to);
+    if (!st) st = stream_finish(&to);
+    stream_free(&to);
+    entries_free(&e);
     return st;
 }
+
+/* ---- making ----------------------------------------------------------------------- */
 
 stc_status origin_make(ctx *cx, const origin *o, const format *f, stc_type type,
                        const int64_t *shape, value fill, tensor **out)
@@ -182,7 +184,7 @@ stc_status origin_make(ctx *cx, const origin *o, const format *f, stc_type type,
     if (o->kind == STC_SOURCE_VALUE) {
         const value v = type_round(
             type, class_convert(type_class(type), type_class(o->value_type), o->v));
-        return make_constant(cx, f, type, shape, v, fill, out);
+        return tensor_constant(cx, f, type, shape, v, fill, out);
     }
     int64_t places = 1;
     for (int k = 0; k < f->order; k++) {
@@ -193,12 +195,7 @@ stc_status origin_make(ctx *cx, const origin *o, const format *f, stc_type type,
     tensor *t = NULL;
     stc_status st = tensor_new(cx, f, type, shape, fill, &t);
     if (st) return st;
-    entries e;
-    entries_init(&e, cx, f->order, type);
-    st = random_entries(o, type, f->order, shape, places, &e);
-    if (!st) st = tensor_pack(t, &e);
-    entries_free(&e);
-    if (st) {
+    if ((st = make_random(o, t, places))) {
         tensor_free(t);
         return st;
     }

@@ -134,11 +134,11 @@ bool io_reshape(io_result *r, int order)
 
 /* ---- packing ---------------------------------------------------------- */
 
-/* Row bounds of a csr take 8 bytes a row; from a gigabyte on, and where most
- * rows are empty, a matrix is hypersparse. */
+/* Row bounds of a csr take 4 bytes a row or more: where there are millions, most of
+ * them empty, they would be most of what is held. */
 static bool is_hypersparse(const io_result *r)
 {
-    return r->shape[0] > (int64_t)1 << 27 && r->shape[0] / 16 > r->e.n;
+    return r->shape[0] > (int64_t)1 << 20 && r->shape[0] / 16 > r->e.n;
 }
 
 void io_default_format(const io_result *r, format *f)
@@ -205,32 +205,31 @@ static void dense_format(int order, format *f)
     format_builtin("dense", 5, order, NULL, 0, f);
 }
 
-/* The elements of an array as entries. Those that equal the fill are left out
- * unless the format stores every coordinate anyway. */
-static stc_status list_elements(const io_result *r, const format *f, value fill, entries *e)
+enum { ELEMENTS = 1 << 12 }; /* in a batch */
+
+/* The elements of an array, in batches by way of e. Those that equal the fill are left
+ * out unless the format stores every coordinate anyway. */
+static stc_status list_elements(const io_result *r, const tensor *t, entries *e,
+                                entry_stream *to)
 {
-    const bool all = format_is_full(f);
+    const bool all = format_is_full(&t->fmt);
     const vclass c = type_class(r->type);
-    int64_t n = 0;
-    for (int64_t i = 0; i < r->count; i++) {
-        if (work_due(r->cx, i)) return r->cx->diag.status;
-        n += all || !class_equal(c, type_load(r->type, r->dense, i), fill);
-    }
-    const stc_status s = n ? entries_reserve(e, n) : STC_OK;
-    if (s) return s;
+    stc_status s = entries_reserve(e, r->count < ELEMENTS ? r->count : ELEMENTS);
     int64_t at[STC_MAX_ORDER] = {0};
-    for (int64_t i = 0; i < r->count; i++) {
+    for (int64_t i = 0; !s && i < r->count; i++) {
         const value v = type_load(r->type, r->dense, i);
-        if (work_due(r->cx, i)) return r->cx->diag.status;
-        if (all || !class_equal(c, v, fill)) {
+        if (all || !class_equal(c, v, t->fill)) {
             for (int k = 0; k < r->order; k++)
                 e->coord[k][e->n] = at[k];
             type_store(r->type, e->vals, e->n++, v);
         }
         for (int k = r->order - 1; k >= 0 && ++at[k] == r->shape[k]; k--)
             at[k] = 0;
+        if (e->n < ELEMENTS && (i + 1) % (1 << 16)) continue;
+        s = stream_put(to, e);
+        e->n = 0;
     }
-    return STC_OK;
+    return s ? s : stream_put(to, e);
 }
 
 static stc_status pack_dense(const io_result *r, tensor *t)
@@ -240,10 +239,16 @@ static stc_status pack_dense(const io_result *r, tensor *t)
     if (format_equal(&t->fmt, &dense)) {
         return work_copy(r->cx, t->vals, r->dense, (size_t)r->count * type_size(r->type));
     }
+    int row_major[STC_MAX_ORDER];
+    for (int k = 0; k < r->order; k++)
+        row_major[k] = k;
     entries e;
     entries_init(&e, r->cx, r->order, r->type);
-    stc_status s = list_elements(r, &t->fmt, t->fill, &e);
-    if (!s) s = tensor_pack(t, &e);
+    entry_stream to;
+    stc_status s = stream_begin(&to, t, row_major, true, -1);
+    if (!s) s = list_elements(r, t, &e, &to);
+    if (!s) s = stream_finish(&to);
+    stream_free(&to);
     entries_free(&e);
     return s;
 }

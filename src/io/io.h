@@ -50,7 +50,7 @@ void io_free(io_result *r);
  * element to order 0. False, with nothing changed, where that can't be. */
 bool io_reshape(io_result *r, int order);
 /* The format of a file that is given none: csr for a coordinate matrix (dcsr
- * where its row bounds alone would take a gigabyte for far fewer entries),
+ * where it has over a million rows, and over 16 for each entry),
  * all levels compressed for other coordinate files, dense for the rest. */
 void io_default_format(const io_result *r, format *f);
 /* Packs into a new tensor. f NULL: the default format; else a matrix is
