@@ -80,7 +80,7 @@ double now_us(void);
 void *xrealloc(void *block, size_t size); /* ends the tool when there is none */
 char *xstrndup(const char *text, size_t length);
 /* The whole of a file as a string; NULL after a message. */
-char *read_text(const char *path);
+char *read_text(const cli *c, const char *path);
 /* "1.5 MB"; out has room for 16. */
 const char *format_bytes(uint64_t bytes, char out[16]);
 /* "csr f64 [4,4], 7 stored, 128 B", as notes and lists show a tensor. */

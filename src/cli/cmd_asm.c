@@ -28,7 +28,7 @@ int cmd_asm(cli *c, const args *a)
     stc_program *p = NULL;
     int status = output_file(a, &path);
     if (status != STATUS_OK) return status;
-    char *text = read_text(a->operand[0]);
+    char *text = read_text(c, a->operand[0]);
     if (!text) return STATUS_FAULT;
     if (stc_program_assemble(c->machine, text, a->operand[0], &p) != STC_OK ||
         stc_program_save(p, path) != STC_OK)

@@ -90,7 +90,7 @@ int cmd_eval(cli *c, const args *a)
 int cmd_script(cli *c, const args *a)
 {
     stc_session *s;
-    char *text = read_text(a->command);
+    char *text = read_text(c, a->command);
     if (!text) return STATUS_FAULT;
     int status = STATUS_FAULT;
     if (stc_session_open(c->machine, &s) != STC_OK) {

@@ -22,7 +22,7 @@ struct lineedit {
     bool pasting;
     const char *prompt;
     char *text;
-    size_t length, room, cursor;
+    size_t length, room, cursor, most;
     char *killed; /* for Ctrl-Y                                               */
     int at;       /* the line of the history that is shown; count: none        */
     char *draft;  /* the new line, while another is shown                     */
@@ -377,11 +377,11 @@ static line_result edit(lineedit *e)
 
 /* ---- the interface ---------------------------------------------------------------- */
 
-lineedit *lineedit_new(history *h, complete_fn complete_word, void *context)
+lineedit *lineedit_new(history *h, complete_fn complete_word, void *context, size_t most)
 {
     lineedit *e = xrealloc(NULL, sizeof *e);
     const char *term = getenv("TERM");
-    *e = (lineedit){.h = h, .complete = complete_word, .context = context};
+    *e = (lineedit){.h = h, .complete = complete_word, .context = context, .most = most};
     e->prompts = isatty(STDIN_FILENO);
     e->raw = e->prompts && isatty(STDOUT_FILENO) && term && *term && strcmp(term, "dumb");
     reserve(e, 0);
@@ -409,15 +409,20 @@ static line_result read_plain(lineedit *e, const char *prompt)
         fputs(prompt, stderr);
         fflush(stderr);
     }
+    int c;
+    e->length = 0;
     errno = 0;
-    const ssize_t n = getline(&e->text, &e->room, stdin);
-    if (n < 0) {
+    while ((c = getc_unlocked(stdin)) != EOF && c != '\n') {
+        if (e->length >= e->most) return LINE_LONG;
+        reserve(e, e->length + 1);
+        e->text[e->length++] = (char)c;
+    }
+    if (c == EOF && (!e->length || errno == EINTR)) {
         const bool stopped = errno == EINTR;
         clearerr(stdin);
         return stopped ? LINE_CANCELLED : LINE_ENDED;
     }
-    e->length = (size_t)n;
-    if (n && e->text[n - 1] == '\n') e->text[--e->length] = 0;
+    e->text[e->length] = 0;
     if (e->length && e->text[e->length - 1] == '\r') e->text[--e->length] = 0;
     return LINE_READ;
 }

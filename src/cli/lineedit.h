@@ -78,9 +78,11 @@ size_t char_length(const char *text, size_t length);
 /* ---- the editor ------------------------------------------------------------- */
 
 typedef struct lineedit lineedit;
-typedef enum line_result { LINE_READ, LINE_ENDED, LINE_CANCELLED } line_result;
+/* LINE_LONG: there is more of it than may be read. */
+typedef enum line_result { LINE_READ, LINE_ENDED, LINE_CANCELLED, LINE_LONG } line_result;
 
-lineedit *lineedit_new(history *h, complete_fn complete, void *context);
+/* most: bytes of a line, where nobody types them. */
+lineedit *lineedit_new(history *h, complete_fn complete, void *context, size_t most);
 void lineedit_free(lineedit *e);
 /* Whether a person types: there are prompts. */
 bool lineedit_prompts(const lineedit *e);

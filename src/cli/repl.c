@@ -83,6 +83,14 @@ static bool continues(const char *line)
     return false;
 }
 
+/* How long a statement may be. It is there a few times while it is read, in memory that
+ * isn't the machine's: of a cap, a part has to do. */
+static size_t longest(const repl *r)
+{
+    const uint64_t cap = r->c->opt.max_memory;
+    return cap ? (size_t)(cap / 64) + (1 << 20) : SIZE_MAX / 4;
+}
+
 /* Gathers one statement or command; LINE_ENDED only if there is nothing. */
 static line_result gather(repl *r)
 {
@@ -90,16 +98,20 @@ static line_result gather(repl *r)
     clear(r);
     for (;;) {
         result = next_line(r, r->length ? "  ...> " : "stcvm> ");
-        if (result == LINE_CANCELLED) return result;
+        if (result == LINE_CANCELLED || result == LINE_LONG) return result;
         if (result == LINE_ENDED) return r->length ? LINE_READ : LINE_ENDED;
-        if (take_line(r)) continue;
+        const bool more = take_line(r);
+        if (r->length > longest(r)) return LINE_LONG;
+        if (more) continue;
         if (is_command(r)) return LINE_READ;
         if (stc_session_incomplete(r->text)) {
             add(r, "\n", 1);
             continue;
         }
         if (lineedit_prompts(r->edit) || ends_statement(r)) return LINE_READ;
-        if (next_line(r, "") != LINE_READ || !continues(r->ahead)) return LINE_READ;
+        result = next_line(r, "");
+        if (result == LINE_LONG) return result;
+        if (result != LINE_READ || !continues(r->ahead)) return LINE_READ;
         add(r, "\n", 1);
     }
 }
@@ -226,6 +238,14 @@ static void loop(repl *r)
     while (!r->quit) {
         const line_result result = gather(r);
         if (result == LINE_ENDED) break;
+        if (result == LINE_LONG) {
+            report_fault("stdin",
+                         "a statement of more than %zu bytes, which is too long under "
+                         "--max-memory; expected shorter ones, or a script",
+                         longest(r));
+            r->failed = true;
+            break;
+        }
         if (result == LINE_READ) remember(r);
         if (result == LINE_READ && !is_blank(r->text) && run_text(r) != STATUS_OK)
             r->failed = true;
@@ -252,7 +272,7 @@ int cmd_repl(cli *c, const args *a)
     stc_session_output(r.s, stdout);
     stc_session_repeat(r.s, c->opt.repeat);
     add(&r, "", 0);
-    r.edit = lineedit_new(&r.past, repl_complete, &r);
+    r.edit = lineedit_new(&r.past, repl_complete, &r, longest(&r));
     const bool person = lineedit_prompts(r.edit);
     if (person) {
         const bool keeps = getenv("HOME") && !c->opt.no_files;

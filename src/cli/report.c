@@ -224,11 +224,14 @@ void print_info(const stc_tensor *t, FILE *out)
     fputc('\n', out);
 }
 
-char *read_text(const char *path)
+char *read_text(const cli *c, const char *path)
 {
     FILE *file = fopen(path, "rb");
     char *text = NULL;
     size_t length = 0, room = 0, got;
+    /* The tool's own copy doesn't count as the machine's: it has to be a small part. */
+    const uint64_t cap = c->opt.max_memory,
+                   most = cap ? cap / 16 + (4 << 20) : SIZE_MAX / 4;
     if (!file) {
         report_fault(path, "can't be opened: %s", strerror(errno));
         return NULL;
@@ -238,13 +241,18 @@ char *read_text(const char *path)
         text = xrealloc(text, room + 1);
         got = fread(text + length, 1, room - length, file);
         length += got;
-    } while (length == room);
+    } while (length == room && length <= most);
     const bool failed = ferror(file);
     const int why = errno;
     fclose(file);
     text[length] = 0;
-    if (!failed && strlen(text) == length) return text;
-    if (failed)
+    if (!failed && length <= most && strlen(text) == length) return text;
+    if (!failed && length > most)
+        report_fault(path,
+                     "out of memory: a text of more than %llu bytes is too long under "
+                     "--max-memory",
+                     (unsigned long long)most);
+    else if (failed)
         report_fault(path, "can't be read: %s", strerror(why));
     else
         report_fault(path, "holds a zero byte at offset %zu, so it isn't a text",
