@@ -48,6 +48,7 @@
     SUITE(host_levels)                                                                     \
     SUITE(join)                                                                            \
     SUITE(limits)                                                                          \
+    SUITE(held)                                                                            \
     SUITE(host)                                                                            \
     SUITE(super)                                                                           \
     SUITE(sweep)                                                                           \
