@@ -140,6 +140,9 @@ void *mem_array(ctx *cx, int64_t count, size_t size); /* not cleared */
 void *mem_zero(ctx *cx, int64_t count, size_t size);  /* cleared     */
 void *mem_resize(ctx *cx, void *block, size_t old_size, size_t size);
 void mem_free(ctx *cx, void *block, size_t size);
+/* qsort, which sorts in a copy that the C library makes: it counts meanwhile. */
+stc_status mem_sort(ctx *cx, void *block, int64_t n, size_t size,
+                    int (*compare)(const void *, const void *));
 char *mem_strdup(ctx *cx, const char *s);
 void mem_strfree(ctx *cx, char *s);
 bool size_mul(int64_t a, int64_t b, int64_t *out); /* false on overflow or < 0 */

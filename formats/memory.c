@@ -426,6 +426,20 @@ void mem_drop(ctx *cx, void *block, size_t size)
     default_free(cx, block, size);
 }
 
+stc_status mem_sort(ctx *cx, void *block, int64_t n, size_t size,
+                    int (*compare)(const void *, const void *))
+{
+    const size_t bytes = (size_t)n * size;
+    if (n < 2) return STC_OK;
+    if (!mem_claim(root_of(cx), bytes)) {
+        mem_refuse(cx, bytes);
+        return STC_ERR_MEMORY;
+    }
+    qsort(block, (size_t)n, size, compare);
+    mem_unclaim(root_of(cx), bytes);
+    return STC_OK;
+}
+
 char *mem_strdup(ctx *cx, const char *s)
 {
     const size_t size = strlen(s) + 1;

@@ -233,8 +233,7 @@ static stc_status run_timed(stc_session *s, prepared *c)
         st = machine_run(c->mc);
         us[i] = now_us() - start;
     }
-    if (!st) {
-        qsort(us, (size_t)n, sizeof *us, compare);
+    if (!st && !(st = mem_sort(cx, us, n, sizeof *us, compare))) {
         s->times.run += n % 2 ? us[n / 2] : 0.5 * (us[n / 2 - 1] + us[n / 2]);
     }
     if (n > 1) mem_free(cx, us, (size_t)n * sizeof *us);

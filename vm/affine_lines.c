@@ -297,8 +297,8 @@ bool affine_gathers(machine *mc, affine *a)
         if (!choices_of(a, 0, g->mid, g->choice, &g->nchoice) || !set_windows(g))
             return false;
         if (make_room(mc, g, all + GATHER_CHUNK) &&
-            !list_lines(mc, g, 0, a->begin, a->end)) {
-            if (g->nline) qsort(g->line, (size_t)g->nline, sizeof *g->line, by_place);
+            !list_lines(mc, g, 0, a->begin, a->end) &&
+            !mem_sort(mc->cx, g->line, g->nline, sizeof *g->line, by_place)) {
             return !a->append || once(g);
         }
     }

@@ -152,8 +152,7 @@ static stc_status list_runs(ctx *cx, subsect *s)
                 return cx->diag.status;
             s->run[s->nrun++] = (subsect_run){x.lo, x.hi};
         }
-    if (s->n > 1) qsort(s->run, (size_t)s->nrun, sizeof *s->run, by_end);
-    return STC_OK;
+    return s->n > 1 ? mem_sort(cx, s->run, s->nrun, sizeof *s->run, by_end) : STC_OK;
 }
 
 stc_status subsect_begin(ctx *cx, subsect *s, const level *of, int64_t size, bool reversed,
