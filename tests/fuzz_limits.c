@@ -1,6 +1,6 @@
-/* fuzz_limits.c: limits hold. Random statements, scripts that ask for much, programs
- * as bytes and data files run under random caps of memory and steps, and are
- * interrupted at random moments.
+/* fuzz_limits.c: limits hold. Random statements, scripts that ask for much and data
+ * files run under random caps of memory and steps, and are interrupted at random
+ * moments.
  *
  *     fuzz_limits [SECONDS [SEED]] [--seconds N] [--seed N] [--case N] [--only memory]
  *
@@ -44,7 +44,6 @@ try {
     int threads;
     int after_us; /* when it is interrupted; -1: never                 */
     bool counted; /* by an allocator of the host's                     */
-    bool bytes;   /* compiled first, then run from bytes               */
     const char *kind;
     char *text;
     char path[64]; /* of a data file; "": none                         */
