@@ -644,6 +644,16 @@ START_TEST(runs_are_added_onto_rows)
 }
 END_TEST
 
+/* A row that isn't there, as no row of an empty tensor is, has no elements to be spelt. */
+START_TEST(no_rows_to_spell)
+{
+    EXPECT("fn u1(x, y) = x + 2 * y\ntensor B sd:0,1 i16 [4,4] = { }\n"
+           "tensor C lz77 bool [3,4] = { }\ntensor D dense i64 [4,4] = { }\n"
+           "tensor y dense u32\ny(j,i) = (u1(B(j,k), C(i,k))) + u1(p: D(p,j))",
+           "y", 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+}
+END_TEST
+
 Suite *suite_intervals(void)
 {
     Suite *s = suite_create("intervals");
@@ -651,6 +661,7 @@ Suite *suite_intervals(void)
     tcase_add_test(c, open_behind_empty_rows);
     tcase_add_test(c, reductions_take_runs);
     tcase_add_loop_test(c, runs_are_added_onto_rows, 0, 2);
+    tcase_add_test(c, no_rows_to_spell);
     tcase_add_test(c, results_stay_runs);
     tcase_add_test(c, pixels_stay_runs);
     tcase_add_test(c, patterns_meet);
