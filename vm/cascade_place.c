@@ -179,13 +179,13 @@ static bool place_all(int64_t *restrict to, const column *up, const column *i,
     const uint64_t lo = (uint64_t)lv->base, wide = (uint64_t)lv->extent;
     uint64_t out = 0;
     if (i->form == COL_ARRAY && up->form != COL_STEP) { /* as it is for most */
-        const int64_t *at = i->data, *above = up->form == COL_ARRAY ? up->data : &up->base;
-        const int by = up->form == COL_ARRAY;
-        for (int k = 0; k < n; k++) {
-            const uint64_t from = (uint64_t)at[k] - lo;
-            out |= from >= wide;
-            to[k] = (int64_t)((uint64_t)above[k * by] * wide + from);
-        }
+        const int64_t *restrict at = i->data, *restrict above = up->data;
+        for (int k = 0; k < n; k++)
+            out |= (uint64_t)at[k] - lo >= wide;
+        for (int k = 0; up->form == COL_ARRAY && k < n; k++)
+            to[k] = (int64_t)((uint64_t)above[k] * wide + ((uint64_t)at[k] - lo));
+        for (int k = 0; up->form == COL_FIXED && k < n; k++)
+            to[k] = (int64_t)((uint64_t)up->base * wide + ((uint64_t)at[k] - lo));
         return !out;
     }
     for (int k = 0; k < n; k++) {

@@ -125,27 +125,38 @@ GROUPS(8, int64_t)
 CHILDREN(4, int32_t)
 CHILDREN(8, int64_t)
 
-/* The same short range below each lane. */
+/* n numbers from `first` on. */
+static void count_up(int64_t *restrict to, int64_t first, int n)
+{
+    for (int k = 0; k < n; k++)
+        to[k] = first + k;
+}
+
+/* The same short range below each lane: a run a lane. */
 static int ranges(stage *st)
 {
     const stage_walk *w = st->nwalk ? &st->walk[0] : NULL;
     const int64_t lo = w ? w->t.lo : st->lo, hi = w ? w->t.hi : st->hi;
-    int64_t *at = st->g->icol[0].data, *data = w ? st->g->place[w->place].data : at;
+    int64_t *at = st->g->icol[0].data, *data = w ? st->g->place[w->place].data : NULL;
     const int lanes = st->lanes;
-    int n = 0;
-    while (st->lane < lanes && n < STRIP) {
+    int n = 0, runs = 0;
+    for (; st->lane < lanes && n < STRIP; st->lane += !st->open) {
         const int64_t parent = w ? column_get(w->parent, st->lane) : 0;
-        int64_t i = st->open ? st->next : lo;
-        const int64_t shift = parent * (hi - lo) - lo;
-        for (; parent >= 0 && i < hi && n < STRIP; i++, n++) {
-            if (w) data[n] = shift + i;
-            at[n] = i;
-            st->row[n] = st->lane;
-        }
-        st->open = parent >= 0 && i < hi;
-        st->next = i;
-        st->lane += !st->open;
+        const int64_t i = st->open ? st->next : lo;
+        const int room = STRIP - n;
+        const int take = parent < 0 ? 0 : hi - i < room ? (int)(hi - i) : room;
+        if (data) count_up(data + n, parent * (hi - lo) + (i - lo), take);
+        count_up(at + n, i, take);
+        for (int k = n; k < n + take; k++)
+            st->row[k] = st->lane;
+        n += take;
+        st->run_lane[runs] = st->lane;
+        st->run_end[runs] = n;
+        runs += take > 0;
+        st->next = i + take;
+        st->open = parent >= 0 && st->next < hi;
     }
+    st->runs = runs;
     return n;
 }
 

@@ -53,19 +53,44 @@ ACCUMULATE(F64, double)
 ACCUMULATE(F32, float)
 ACCUMULATE(I64, int64_t)
 
-static void accumulate(tensor *t, const sink *x, const column *at, const void *v, int n)
+/* Into positions that follow each other, by the function's loop over arrays; `room` is for
+ * elements in their class, where they are stored in another type. */
+static void accumulate_stretch(tensor *t, const sink *x, int64_t pos, const void *v, int n,
+                               void *room)
 {
     const vclass cls = (vclass)x->cls;
-    const bool same = class_type(cls) == t->type;
-    if (same && at->form == COL_STEP) {
-        char *to = (char *)t->vals + at->base * (int64_t)class_size(cls);
-        fn_array_of(x->fn, cls)(to, to, v, NULL, n);
+    const fn_array fn = fn_array_of(x->fn, cls);
+    char *to = (char *)t->vals + pos * (int64_t)type_size(t->type);
+    if (class_type(cls) == t->type) {
+        fn(to, to, v, NULL, n);
         return;
     }
-    if (same && at->form == COL_ARRAY && x->fn == FN_ADD) {
-        if (cls == CLASS_F64) return accumulate_F64(t->vals, v, at->data, n);
-        if (cls == CLASS_F32) return accumulate_F32(t->vals, v, at->data, n);
-        if (cls == CLASS_I64) return accumulate_I64(t->vals, v, at->data, n);
+    strip_load(t->type, room, to, &(column){.form = COL_STEP}, n, t->fill);
+    fn(room, room, v, NULL, n);
+    strip_store(t->type, t->vals, pos, room, cls, n);
+}
+
+static void accumulate(tensor *t, const sink *x, const column *at, const char *v, int n,
+                       void *room)
+{
+    const vclass cls = (vclass)x->cls;
+    if (at->form == COL_STEP) {
+        accumulate_stretch(t, x, at->base, v, n, room);
+        return;
+    }
+    if (at->form == COL_ARRAY && strip_stretches(at->data, n)) {
+        for (int k = 0, end; k < n; k = end) {
+            end = strip_stretch(at->data, k, n);
+            accumulate_stretch(t, x, at->data[k], v + (size_t)k * class_size(cls), end - k,
+                               room);
+        }
+        return;
+    }
+    if (class_type(cls) == t->type && at->form == COL_ARRAY && x->fn == FN_ADD) {
+        const void *e = v;
+        if (cls == CLASS_F64) return accumulate_F64(t->vals, e, at->data, n);
+        if (cls == CLASS_F32) return accumulate_F32(t->vals, e, at->data, n);
+        if (cls == CLASS_I64) return accumulate_I64(t->vals, e, at->data, n);
     }
     const fn_scalar fn = fn_scalar_of(x->fn, cls);
     for (int k = 0; k < n; k++) {
@@ -90,7 +115,7 @@ static stc_status put_values(machine *mc, stage *st, const sink *x, const column
     r->stores += (uint64_t)n;
     const char *v = strip_spread(g, x->node);
     if (x->kind == SINK_ACC) {
-        accumulate(r->t, x, at, v, n);
+        accumulate(r->t, x, at, v, n, g->scratch);
     } else if (at->form == COL_STEP) {
         strip_store(r->t->type, r->t->vals, at->base, v, cls, n);
     } else if (at->form == COL_ARRAY) {

@@ -18,8 +18,16 @@ static bool given(const stage *st, int id)
     return x->kind != PLACE_AT || st->out->column[from];
 }
 
+/* Whether the string's elements come in long runs of one lane: what these have from it is
+ * written a run at a time then. */
+static bool by_runs(stage *st)
+{
+    stage_find_runs(st);
+    return st->runs <= st->g->n / 8;
+}
+
 /* A column of integers of the strip around, by the rows of this one's lanes. */
-static void spread_column(const stage *st, column *to, const column *from)
+static void spread_column(stage *st, column *to, const column *from)
 {
     const int n = st->g->n;
     to->ranged = from->ranged;
@@ -34,7 +42,11 @@ static void spread_column(const stage *st, column *to, const column *from)
     }
     to->form = COL_ARRAY;
     const int *row = st->row;
-    if (from->form == COL_STEP) {
+    if (by_runs(st)) {
+        for (int r = 0, k = 0; r < st->runs; r++)
+            for (const int64_t x = column_get(from, st->run_lane[r]); k < st->run_end[r];)
+                to->data[k++] = x;
+    } else if (from->form == COL_STEP) {
         for (int k = 0; k < n; k++)
             to->data[k] = from->base + row[k];
     } else {
@@ -45,7 +57,7 @@ static void spread_column(const stage *st, column *to, const column *from)
         to->end[k] = column_end(from, row[k]);
 }
 
-static void spread_place(const stage *st, int id)
+static void spread_place(stage *st, int id)
 {
     column *to = &st->g->place[id];
     const column *from = &st->out->g->place[st->link.up[id]];
@@ -60,7 +72,7 @@ static void spread_place(const stage *st, int id)
     spread_column(st, to, from);
 }
 
-static void spread_node(const stage *st, int id)
+static void spread_node(stage *st, int id)
 {
     const node *x = &st->g->s.node[id];
     const vcolumn *from = &st->out->g->node[st->link.node[id]];
@@ -75,7 +87,11 @@ static void spread_node(const stage *st, int id)
         return;
     }
     const int n = st->g->n;
-    if (size == 8) {
+    if (by_runs(st)) {
+        for (int r = 0, k = 0; r < st->runs; k = st->run_end[r++])
+            class_fill(cls, to->data, k, st->run_end[r],
+                       class_get(cls, from->p, st->run_lane[r]));
+    } else if (size == 8) {
         const int64_t *in = from->p;
         int64_t *out = to->data;
         for (int k = 0; k < n; k++)

@@ -139,6 +139,10 @@ const cursor *strip_stand(const machine *mc, const strip *s, int place, int lane
                           cursor *c);
 
 /* strip_load.c */
+/* The end of the stretch of consecutive positions that begins at lane k; whether
+ * stretches are so long that going by them pays. */
+int strip_stretch(const int64_t *at, int k, int n);
+bool strip_stretches(const int64_t *at, int n);
 void strip_load(stc_type t, void *out, const void *vals, const column *at, int n,
                 value fill);
 void strip_store(stc_type t, void *vals, int64_t pos, const void *from, vclass cls, int n);

@@ -56,6 +56,35 @@ void class_fill(vclass cls, void *p, int64_t from, int64_t to, value v)
     }
 }
 
+/* ---- stretches: positions that follow each other ------------------------------------ */
+
+int strip_stretch(const int64_t *at, int k, int n)
+{
+    enum { BLOCK = 8 };
+    const int64_t ahead = at[k] - k;
+    for (; k + BLOCK <= n; k += BLOCK) {
+        int64_t other = 0;
+        for (int j = 0; j < BLOCK; j++)
+            other |= at[k + j] - (k + j) - ahead;
+        if (other) break;
+    }
+    while (k < n && at[k] - k == ahead)
+        k++;
+    return k;
+}
+
+bool strip_stretches(const int64_t *at, int n)
+{
+    enum { LOOK = 64, LEAST = 8 };
+    const int look = n < LOOK ? n : LOOK;
+    int ends = 1;
+    for (int k = 0; k + 1 < look; k++)
+        ends += at[k + 1] - at[k] != 1;
+    return ends * LEAST <= look;
+}
+
+/* ---- loads and stores --------------------------------------------------------------- */
+
 #define MEMBER_I64 i64
 #define MEMBER_U64 u64
 #define MEMBER_F32 f32
@@ -114,14 +143,35 @@ void class_fill(vclass cls, void *p, int64_t from, int64_t to, value v)
     }
 #include "../formats/types.def"
 
+static void (*const load[])(void *, const void *, const column *, int, value) = {
+#define TYPE(NAME, name, ctype, CLASS, rank) load_##NAME,
+#include "../formats/types.def"
+};
+
+/* Rows of a dense operand, one after the other: stretch by stretch, so that what is read
+ * is next to each other and can be converted by vectors. */
+static void load_stretches(stc_type t, void *out, const void *vals, const column *at, int n,
+                           value fill)
+{
+    enum { AHEAD = STRIP / 8, LINE = 64 };
+    const size_t size = class_size(type_class(t)), stored = type_size(t);
+    for (int k = 0, end; k < n; k = end) {
+        end = strip_stretch(at->data, k, n);
+        for (int j = k + AHEAD; j < end + AHEAD && j < n; j += LINE / (int)stored)
+            __builtin_prefetch((const char *)vals + at->data[j] * (int64_t)stored);
+        const column rest = {.form = COL_STEP, .base = at->data[k]};
+        load[t]((char *)out + (size_t)k * size, vals, &rest, end - k, fill);
+    }
+}
+
 void strip_load(stc_type t, void *out, const void *vals, const column *at, int n,
                 value fill)
 {
-    static void (*const load[])(void *, const void *, const column *, int, value) = {
-#define TYPE(NAME, name, ctype, CLASS, rank) load_##NAME,
-#include "../formats/types.def"
-    };
-    load[t](out, vals, at, n, fill);
+    if (at->form == COL_ARRAY && at->full && strip_stretches(at->data, n)) {
+        load_stretches(t, out, vals, at, n, fill);
+    } else {
+        load[t](out, vals, at, n, fill);
+    }
 }
 
 /* Storing narrows: integers wrap, bool is != 0. */
