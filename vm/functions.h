@@ -44,6 +44,8 @@ enum {
     FP_FAULTS = 8,
     FP_NORMALISES = 16, /* with its identity it gives a value's normal form, on which
                            that is one: gcd(0, -4) is 4. Reductions take these.     */
+    FP_WRAPS = 32,      /* of integers: the low bits of a value follow from those of the
+                           arguments,      so that elements may be cut to their type at any step      */
 };
 #define AT_ANY 7 /* a property that holds in every position */
 

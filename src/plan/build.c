@@ -344,6 +344,16 @@ static void result_levels(builder *b, int target)
     }
 }
 
+/* Whether values may meet in elements of the result's type as well as in the sum's: the
+ * same type, or integers that are cut to their low bits at each step, not at the end. */
+static bool sums_in(const builder *b, stc_type type)
+{
+    if (type == b->sum->type) return true;
+    const bool whole = b->cls == CLASS_I64 || b->cls == CLASS_U64;
+    return whole && type != STC_BOOL && type_class(type) == b->cls &&
+           fn_at(b->fn)->flags & FP_WRAPS;
+}
+
 /* The parts of the choice that don't depend on cost. */
 static void freedoms(const builder *b, int target, bool *splittable, int *inserts)
 {
@@ -357,7 +367,7 @@ static void freedoms(const builder *b, int target, bool *splittable, int *insert
         starts = class_equal(cls, type_round(t->type, none), *b->fill);
     }
     *splittable = (single || starts) && b->native != NATIVE_LEVELS;
-    const bool meets = !b->ufn && (single || (starts && t->type == b->sum->type));
+    const bool meets = !b->ufn && (single || (starts && sums_in(b, t->type)));
     *inserts = meets ? inserts_from(&t->fmt) : NEVER_INSERTS;
 }
 
