@@ -189,6 +189,7 @@ static stc_status prepare(machine *mc, cascade *c)
         }
         if (make_ready(mc, st)) return mc->cx->diag.status;
         if (st->out) stage_fill_prepare(mc, st);
+        if (st->out) stage_lines_prepare(st);
         st->rowwise = st->paired && st->out && stage_rows_prepare(mc, st);
     }
     for (int k = c->nstage - 1; k > 0; k--)

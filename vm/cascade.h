@@ -9,6 +9,7 @@
  *     cascade.c        the stages, and the round of fill, eval and sink
  *     cascade_fill.c   the elements below a strip's lanes; …_simple.c the common ones;
  *                      …_keys.c those of several fibers
+ *     cascade_lines.c  … where all that these read and write lies side by side
  *     cascade_window.c … of operands that are sliced or shifted
  *     cascade_spread.c what an element has from the lane that it belongs to
  *     cascade_fold.c   reductions, and stages that do nothing else
@@ -115,6 +116,7 @@ struct stage {
     bool open, every;    /* in the middle of that lane; all coordinates of the range */
     cursor *stand;       /* stepping: the cursors above the operands */
     bool stepped;        /* this string was                          */
+    bool lined, lines;   /* its strings may be lines; this one is: cascade_lines.c */
     bool bare, bare_now; /* elements have a position, and no more: cascade_fold.c */
     int *row;            /* of each element                          */
     int *run_lane, *run_end, runs; /* elements of one lane; 0: not looked for;
@@ -165,6 +167,14 @@ typedef enum stage_simple_way {
 } stage_simple_way;
 stage_simple_way stage_simple(const stage *st);
 int stage_fill_simple(stage *st);
+
+/* cascade_lines.c: whether this run's strings may be lines; the string again, element by
+ * element. Positions of lines below others (`up`, by the lanes of the loop around) in a
+ * level from lo to hi, false if some aren't there. */
+void stage_lines_prepare(stage *st);
+void stage_lines_spell(stage *st);
+bool stage_lines_locate(const stage *st, column *c, const column *up, const column *shift,
+                        int64_t lo, int64_t hi);
 
 /* cascade_keys.c. start: sets `keyed` for the lanes from `lane` up to `lanes`. */
 bool stage_keyable(const stage *st);

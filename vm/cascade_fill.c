@@ -529,6 +529,7 @@ static void set_forms(stage *st, int n, bool fibers)
     column *i = &st->g->icol[0];
     st->same = n > 0 && st->row[0] == st->row[n - 1];
     if (!st->same) i->form = COL_ARRAY;
+    if (st->lines) i->form = COL_LINES;
     const merge_desc *m = st->g->s.l->merge;
     for (int b = 0; b < m->count; b++) {
         if (!operand_walks(&m->operand[b])) continue;
@@ -567,7 +568,7 @@ stc_status stage_fill(machine *mc, stage *st, bool *more)
     g->icol[0].form = COL_ARRAY;
     st->stepped = false;
     st->runs = 0;
-    st->loose = false;
+    st->loose = st->lines = false;
     if (!st->asked && st->keyable && stage_keys_start(mc, st)) return mc->cx->diag.status;
     st->asked = true;
     if (st->simple == SIMPLE_BARE) {

@@ -215,6 +215,25 @@ static stc_status look_at_places(machine *mc, stage *st, int id)
     return STC_OK;
 }
 
+/* A string of lines below places that the loop around has. */
+static stc_status place_lines(machine *mc, stage *st, int id, level *lv)
+{
+    strip *g = st->g;
+    column *c = &g->place[id];
+    const place *p = &g->s.place[id];
+    const bool given = g->s.place[p->up].kind == PLACE_GIVEN;
+    const column *up = given ? &st->out->g->place[st->link.up[p->up]] : &g->place[p->up];
+    if (stage_lines_locate(st, c, up, NULL, lv->base, lv->base + lv->extent)) return STC_OK;
+    for (int r = 0, k = 0; r < st->runs;
+         k = st->run_end[r++]) { /* which says what is wrong */
+        const column above = {.form = COL_FIXED, .base = column_get(up, st->run_lane[r])};
+        const column i = {.form = COL_STEP, .base = g->icol[0].data[r]};
+        if (place_each(mc->cx, lv, &above, &i, c->data, st->run_end[r] - k))
+            return mc->cx->diag.status;
+    }
+    return STC_OK;
+}
+
 stc_status cascade_place(machine *mc, stage *st, int id)
 {
     strip *g = st->g;
@@ -225,6 +244,7 @@ stc_status cascade_place(machine *mc, stage *st, int id)
     const column *up = &g->place[p->up], *i = &g->icol[p->icol];
     c->full = true;
     c->ranged = false;
+    if (st->lines && p->varies) return place_lines(mc, st, id, lv);
     if (!p->varies) {
         c->form = COL_FIXED;
         return place_each(mc->cx, lv, up, i, &c->base, 1);

@@ -137,6 +137,7 @@ static int ranges(stage *st)
 {
     const stage_walk *w = st->nwalk ? &st->walk[0] : NULL;
     const int64_t lo = w ? w->t.lo : st->lo, hi = w ? w->t.hi : st->hi;
+    const bool lines = st->lined;
     int64_t *at = st->g->icol[0].data, *data = w ? st->g->place[w->place].data : NULL;
     const int lanes = st->lanes;
     int n = 0, runs = 0;
@@ -146,9 +147,13 @@ static int ranges(stage *st)
         const int room = STRIP - n;
         const int take = parent < 0 ? 0 : hi - i < room ? (int)(hi - i) : room;
         if (data) count_up(data + n, parent * (hi - lo) + (i - lo), take);
-        count_up(at + n, i, take);
-        for (int k = n; k < n + take; k++)
-            st->row[k] = st->lane;
+        if (lines) {
+            at[runs] = i;
+        } else {
+            count_up(at + n, i, take);
+            for (int k = n; k < n + take; k++)
+                st->row[k] = st->lane;
+        }
         n += take;
         st->run_lane[runs] = st->lane;
         st->run_end[runs] = n;
@@ -157,6 +162,13 @@ static int ranges(stage *st)
         st->open = parent >= 0 && st->next < hi;
     }
     st->runs = runs;
+    st->lines = lines && n > 0;
+    if (st->lines) {
+        st->g->line_end = st->run_end;
+        st->g->lines = runs;
+        st->row[0] = st->run_lane[0];
+        st->row[n - 1] = st->run_lane[runs - 1];
+    }
     return n;
 }
 

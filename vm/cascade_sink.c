@@ -101,6 +101,35 @@ static void accumulate(tensor *t, const sink *x, const column *at, const char *v
     }
 }
 
+/* The string's values to lines of positions. */
+static void put_lines(stage *st, tensor *t, const sink *x, const column *at, const char *v)
+{
+    const vclass cls = type_class(t->type);
+    for (int r = 0, k = 0; r < st->runs; k = st->run_end[r++]) {
+        const char *from = v + (size_t)k * class_size(cls);
+        if (x->kind == SINK_ACC) {
+            accumulate_stretch(t, x, at->data[r], from, st->run_end[r] - k, st->g->scratch);
+        } else {
+            strip_store(t->type, t->vals, at->data[r], from, cls, st->run_end[r] - k);
+        }
+    }
+}
+
+/* The position behind which nothing of the string goes. */
+static int64_t last_position(const stage *st, const column *at)
+{
+    const int n = st->g->n;
+    if (at->form != COL_ARRAY && at->form != COL_LINES) return column_get(at, n - 1);
+    int64_t last = -1;
+    for (int k = 0; at->form == COL_ARRAY && k < n; k++)
+        last = at->data[k] > last ? at->data[k] : last;
+    for (int r = 0, k = 0; at->form == COL_LINES && r < st->runs; k = st->run_end[r++]) {
+        const int64_t end = at->data[r] + (st->run_end[r] - k) - 1;
+        last = end > last ? end : last;
+    }
+    return last;
+}
+
 /* The string's values to the positions of its elements. */
 static stc_status put_values(machine *mc, stage *st, const sink *x, const column *at)
 {
@@ -108,13 +137,12 @@ static stc_status put_values(machine *mc, stage *st, const sink *x, const column
     slot *r = &mc->slot[x->a];
     const vclass cls = type_class(r->t->type);
     const int n = g->n;
-    int64_t last = column_get(at, n - 1);
-    for (int k = 0; at->form == COL_ARRAY && k < n; k++)
-        last = at->data[k] > last ? at->data[k] : last;
-    if (asm_value(mc, r, last)) return mc->cx->diag.status;
+    if (asm_value(mc, r, last_position(st, at))) return mc->cx->diag.status;
     r->stores += (uint64_t)n;
     const char *v = strip_spread(g, x->node);
-    if (x->kind == SINK_ACC) {
+    if (at->form == COL_LINES) {
+        put_lines(st, r->t, x, at, v);
+    } else if (x->kind == SINK_ACC) {
         accumulate(r->t, x, at, v, n, g->scratch);
     } else if (at->form == COL_STEP) {
         strip_store(r->t->type, r->t->vals, at->base, v, cls, n);

@@ -119,7 +119,7 @@ void stage_spread(machine *mc, stage *st)
         }
     }
     for (int k = 1 + s->l->merge->count; k < s->nplace; k++)
-        if (given(st, k)) spread_place(st, k);
+        if (given(st, k) && !st->lines) spread_place(st, k);
     for (int k = 0; k < s->nnode; k++)
         if (s->node[k].kind == NODE_GIVEN && st->link.node[k] != UNLINKED &&
             s->node[k].uses)
@@ -272,7 +272,8 @@ static void locate_any(machine *mc, const stage *st, int id, const level *lv,
     c->ranged = !(lv->props & PROP_UNIQUE);
 }
 
-static void locate(machine *mc, const stage *st, int b)
+/* False: the string is one of lines, and can't be. */
+static bool locate(machine *mc, const stage *st, int b)
 {
     const merge_operand *o = &st->g->s.l->merge->operand[b];
     const int id = 1 + b;
@@ -283,15 +284,19 @@ static void locate(machine *mc, const stage *st, int b)
                  .coef = o->coef};
     fiber_table t = {.shape = VIEW_NONE};
     if (lv->kind->table && lv->kind->locate && !x.up->ranged) lv->kind->table(lv, &t);
+    column *c = &st->g->place[id];
+    if (st->lines)
+        return t.shape == VIEW_RANGE &&
+               stage_lines_locate(st, c, x.up, x.shift, t.lo, t.hi);
     if (t.shape != VIEW_RANGE) {
         locate_any(mc, st, id, lv, &x);
-        return;
+        return true;
     }
-    column *c = &st->g->place[id];
     x.lo = t.lo;
     x.hi = t.hi;
     c->ranged = false;
     if (!locate_steps(st, &x, c)) locate_each(st, &x, c);
+    return true;
 }
 
 /* ---- which elements produce ---------------------------------------------------- */
@@ -301,7 +306,9 @@ static void operand_columns(machine *mc, stage *st)
     const merge_desc *m = st->g->s.l->merge;
     for (int b = 0; b < m->count; b++) {
         if (m->operand[b].role == MERGE_KNOWN) spread_place(st, 1 + b);
-        if (m->operand[b].role == MERGE_LOCATE) locate(mc, st, b);
+        if (m->operand[b].role != MERGE_LOCATE || locate(mc, st, b)) continue;
+        stage_lines_spell(st);
+        b = -1; /* all of them element by element */
     }
 }
 
@@ -312,7 +319,7 @@ static void presence(const stage *st, uint64_t *sure, uint64_t *maybe)
     *sure = *maybe = 0;
     for (int b = 0; b < m->count; b++) {
         const column *c = &st->g->place[1 + b];
-        if (c->form != COL_ARRAY ? c->form == COL_STEP || c->base != NONE : c->full) {
+        if (c->form == COL_FIXED ? c->base != NONE : c->form == COL_STEP || c->full) {
             *sure |= UINT64_C(1) << b;
         } else if (c->form == COL_ARRAY) {
             *maybe |= UINT64_C(1) << b;

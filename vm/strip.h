@@ -26,6 +26,7 @@ typedef enum col_form {
     COL_FIXED, /* `base` in every lane              */
     COL_STEP,  /* base, base+1, …                   */
     COL_ARRAY, /* data[lane]                        */
+    COL_LINES, /* data[r] + how far the lane is in line r of the strip */
 } col_form;
 typedef struct column {
     uint8_t form;
@@ -97,6 +98,8 @@ struct strip {
     /* What a cascade adds: runs loop number `child` inside, for all lanes. */
     stc_status (*inner)(machine *mc, strip *s, int child);
     struct stage *stage;
+    const int *line_end; /* where each of the strip's lines ends: cascade_lines.c */
+    int lines;
     int64_t *serial; /* the stage's: that of the strip's first lane */
     stc_status (*result_place)(machine *mc, struct stage *stage, int place);
     const strip *around;    /* the strip of the loop around it,              */
@@ -145,6 +148,9 @@ int strip_stretch(const int64_t *at, int k, int n);
 bool strip_stretches(const int64_t *at, int n);
 void strip_load(stc_type t, void *out, const void *vals, const column *at, int n,
                 value fill);
+/* The same of lines of positions, each of which ends at the lane given. */
+void strip_load_lines(stc_type t, void *out, const void *vals, const int64_t *first,
+                      const int *end, int lines);
 void strip_store(stc_type t, void *vals, int64_t pos, const void *from, vclass cls, int n);
 void strip_scatter(stc_type t, void *vals, int64_t pos, const int64_t *at, const void *from,
                    int n);

@@ -336,6 +336,8 @@ static void eval_load(machine *mc, strip *s, const node *x, vcolumn *c)
             class_put(cls, c->data, k, load_one(t, at, k));
     } else if (at->form == COL_STEP && class_type(cls) == t->type) {
         c->p = (const char *)vals + at->base * (int64_t)class_size(cls);
+    } else if (at->form == COL_LINES) {
+        strip_load_lines(t->type, c->data, vals, at->data, s->line_end, s->lines);
     } else if (t->nvals == 0) {
         for (int k = 0; k < s->n; k++)
             class_put(cls, c->data, k, t->fill);

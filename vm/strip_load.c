@@ -174,6 +174,22 @@ void strip_load(stc_type t, void *out, const void *vals, const column *at, int n
     }
 }
 
+void strip_load_lines(stc_type t, void *out, const void *vals, const int64_t *first,
+                      const int *end, int lines)
+{
+    enum { AHEAD = 4, LINE = 64 };
+    const size_t size = class_size(type_class(t)), stored = type_size(t);
+    for (int r = 0, k = 0; r < lines; k = end[r++]) {
+        const column at = {.form = COL_STEP, .base = first[r]};
+        const size_t bytes = (size_t)(end[r] - k) * stored;
+        const char *ahead =
+            (const char *)vals + first[r + AHEAD < lines ? r + AHEAD : r] * (int64_t)stored;
+        for (size_t b = 0; b < bytes; b += LINE)
+            __builtin_prefetch(ahead + b);
+        load[t]((char *)out + (size_t)k * size, vals, &at, end[r] - k, (value){0});
+    }
+}
+
 /* Storing narrows: integers wrap, bool is != 0. */
 #define TYPE(NAME, name, ctype, CLASS, rank)                                               \
     static void store_##NAME(void *vals, int64_t pos, const void *from, int n)             \
