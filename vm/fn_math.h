@@ -96,13 +96,13 @@ static inline int i64_exponent(int64_t y)
  * which can be predicted where operands are absent. */
 #define WHOLE(x) __asm__("" : "+r"(x))
 
-/* What an absent operand makes of a power needs no call. */
+/* What an absent operand makes of a power needs no call, nor does a square. */
 #define POWER(x, y)                                                                        \
     ({                                                                                     \
         const int one_ = ((y) == 0) | ((x) == 1);                                          \
         int known_ = one_ | (((x) == 0) & ((y) > 0) & !signbit(x));                        \
         WHOLE(known_);                                                                     \
-        known_ ? (__typeof__(x))one_ : pow(x, y);                                          \
+        known_ ? (__typeof__(x))one_ : (y) == 2 ? (x) * (x) : pow(x, y);                   \
     })
 
 /* ldexp. Where number and result are normal that is a sum of exponents; what isn't
