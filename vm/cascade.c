@@ -317,6 +317,7 @@ static stc_status pair_run(machine *mc, stage *st)
         }
         if (super_run(mc, ns)) return mc->cx->diag.status;
     }
+    nest_tell(ns);
     return count_rounds(mc, ns);
 }
 

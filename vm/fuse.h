@@ -87,12 +87,14 @@ typedef enum step_kind {
     STEP_FILLBIT,
     STEP_SKIP,
     STEP_INNER,
-    STEP_WITHIN
+    STEP_WITHIN,
+    STEP_MARK
 } step_kind;
 typedef struct step {
     uint8_t kind, bit;
     uint16_t a, b; /* icol, place or node; PRESENT: place a; FILLBIT: tensor a at
-                      place b; SKIP: merge a; WITHIN: icol a is below extent b     */
+                      place b; SKIP: merge a; WITHIN: icol a is below extent b;
+                      MARK: node a                                                 */
 } step;
 
 typedef enum sink_kind {

@@ -358,6 +358,12 @@ dispatch:
             M(0) = !c || c->c.at != NONE ? M(0) | bit : M(0) & ~bit;
             NEXT();
         }
+        CASE(MARK)
+        {
+            uint64_t bit = (uint64_t)1 << pc->arg[1];
+            M(0) = V(2).i64 ? M(0) | bit : M(0) & ~bit;
+            NEXT();
+        }
         CASE(FILLBIT)
         {
             const tensor *t = SLOT(2)->t;

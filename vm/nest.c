@@ -357,11 +357,13 @@ bool nest_lane_there(const nest *ns, int k)
 stc_status nest_match(machine *mc, const loop_summary *outer, const loop_tree *inner,
                       nest **out)
 {
-    if (inner->s.nsink != 1) return STC_OK;
+    const bool tells = nest_tells(mc, &inner->s);
+    if (inner->s.nsink != 1 && !tells) return STC_OK;
     nest *ns = mem_alloc(mc->cx, sizeof *ns);
     if (!ns) return mc->cx->diag.status;
     memset(ns, 0, offsetof(nest, link));
     ns->link = inner->link;
+    ns->tells = tells;
     summary_copy(&ns->in, &inner->s);
     strip_setup(&ns->o, outer);
     if (plain_body(ns) && match_shape(ns, mc) && match_value(ns, mc) && match_sink(ns) &&

@@ -93,6 +93,7 @@ struct nest {
     uint64_t must;      /* inner operands whose absence kernels can't do       */
     bool by_lane;       /* ACC: into the place that the outer loop set            */
     bool probes;        /* the kernel can do with located operands that aren't ranges */
+    bool tells;         /* a second sink: whether there was a term */
     bool gaps;          /* in this strip, lanes lack a located operand         */
     value fill[2];      /* NEST_MERGE into a result: of the two loads          */
     bool both, only[2]; /* NEST_MERGE: what produces                           */
@@ -134,6 +135,10 @@ stc_status nest_match(machine *mc, const loop_summary *outer, const loop_tree *i
                       nest **out);
 bool nest_prepare(machine *mc, nest *ns);
 void nest_gaps(nest *ns);
+
+/* nest_tell.c */
+bool nest_tells(const machine *mc, const loop_summary *in);
+void nest_tell(nest *ns);
 void nest_describe(const nest *ns, textbuf *out);
 
 /* super.c: the kernels for a matched nest; false if no row has it. */

@@ -76,12 +76,14 @@ static bool absorbed(const sink *x, value v)
     return false;
 }
 
-/* The one thing that the loop makes is settled. Asked once a strip. */
+/* All that the loop makes is settled. Asked once a strip. */
 static bool settled(const machine *mc, const strip *s)
 {
-    const sink *x = &s->s.sink[0];
-    if (s->s.nsink != 1 || !sink_reduces(x)) return false;
-    return absorbed(x, mc->v[x->a]);
+    for (int k = 0; k < s->s.nsink; k++) {
+        const sink *x = &s->s.sink[k];
+        if (!sink_reduces(x) || !absorbed(x, mc->v[x->a])) return false;
+    }
+    return s->s.nsink > 0;
 }
 
 stc_status strip_rounds(machine *mc, strip *s)
@@ -158,7 +160,8 @@ void strip_setup(strip *s, const loop_summary *sum)
     summary_copy(&s->s, sum);
     for (int k = 0; k < sum->nstep; k++)
         s->masks |= sum->step[k].kind == STEP_PRESENT ||
-                    sum->step[k].kind == STEP_FILLBIT || sum->step[k].kind == STEP_SKIP;
+                    sum->step[k].kind == STEP_FILLBIT ||
+                    sum->step[k].kind == STEP_SKIP || sum->step[k].kind == STEP_MARK;
 }
 
 /* Loops that are known to have few rounds are faster on base operations: those

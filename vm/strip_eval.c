@@ -524,6 +524,14 @@ static void eval_fillbit(machine *mc, strip *s, const step *x)
     }
 }
 
+static void eval_mark(strip *s, const step *x)
+{
+    const vcolumn *c = &s->node[x->a];
+    const int64_t *v = c->p;
+    for (int k = 0; k < s->n; k++)
+        set_bit(&s->mask[k], x->bit, (v ? v[k] : c->one.i64) != 0);
+}
+
 static void eval_skip(machine *mc, strip *s, const step *x)
 {
     const merge_desc *m = &mc->p->merge[x->a];
@@ -608,6 +616,9 @@ static stc_status eval_step(machine *mc, strip *s, const step *x)
     }
     case STEP_FILLBIT:
         eval_fillbit(mc, s, x);
+        return STC_OK;
+    case STEP_MARK:
+        eval_mark(s, x);
         return STC_OK;
     case STEP_WITHIN:
         eval_within(mc, s, x);

@@ -367,6 +367,12 @@ static bool read_insn(reader *r, const insn *in, const lop *at)
         const uint16_t c = summary_read_place(r, a[3]);
         return read_mask_step(r, a[0], (step){STEP_FILLBIT, (uint8_t)a[1], a[2], c});
     }
+    case OP_MARK: {
+        const uint16_t v = summary_read_value(r, a[2]);
+        r->s->node[v].uses++;
+        summary_settle(r, v, CLASS_I64);
+        return read_mask_step(r, a[0], (step){STEP_MARK, (uint8_t)a[1], v, 0});
+    }
     case OP_WITHIN:
         if (r->sunk) return false;
         summary_new_step(r, (step){STEP_WITHIN, 0, summary_read_integer(r, a[0]), a[1]});

@@ -225,6 +225,8 @@ static stc_status check_value(verifier *vf, const insn *in)
         return want_class(vf, a[2], (int)type_class((stc_type)a[1]));
     case OP_FOLD:
         return check_fold(vf, a[1], a[2], a[3]);
+    case OP_MARK:
+        return want_class(vf, a[2], CLASS_I64);
     case OP_SETFILL:
         return want_class(vf, a[1], (int)type_class(vf->p->tensor[a[0]].type));
     case OP_STORE:
@@ -415,7 +417,8 @@ static stc_status check_insn(verifier *vf, const insn *in)
 {
     if (in->op >= OP_COUNT) return refuse(vf, "there is no opcode %d", in->op);
     if (check_operands(vf, in) || check_value(vf, in)) return vf->cx->diag.status;
-    if ((in->op == OP_PRESENT || in->op == OP_FILLBIT) && in->arg[1] > 63)
+    const bool bit = in->op == OP_PRESENT || in->op == OP_FILLBIT || in->op == OP_MARK;
+    if (bit && in->arg[1] > 63)
         return refuse(vf, "a mask has no bit %d", in->arg[1]);
     if (check_meaning(vf, in)) return vf->cx->diag.status;
     return write_operands(vf, in);

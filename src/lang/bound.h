@@ -62,6 +62,8 @@ struct bexpr {
     bfunction *ufn; /* USER, REDUCE                                        */
     int nindex;     /* REDUCE: bound indices, in written order             */
     int mark;       /* free for planning                                   */
+    uint8_t asked;  /* REDUCE: how planning asks whether it had a term     */
+    int had_term;   /* … and the temporary that tells                      */
     int *indices;
     struct expr_memo *memo; /* CALL, USER: what planning has found (algebra.c) */
 };

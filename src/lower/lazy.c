@@ -19,6 +19,12 @@ void lower_lazy(lowering *lo, const cin *c)
 {
     lazy_value *z = &lo->lazy[c->temp];
     *z = (lazy_value){.node = c, .bound = lo->bound, .subsect = lo->subsect};
+    for (const cin *t = c->body; t; t = t->next) {
+        if (t->kind != CIN_TEMP || !t->tells) continue;
+        lo->told[t->temp] = true; /* it is read even if nothing is evaluated */
+        lo->temp[t->temp] = (uint16_t)lower_vreg(lo);
+        EMIT(lo, OP_CONST, lo->temp[t->temp], lower_iconst(lo, 0));
+    }
     if (!c->once) return;
     const cin *temp = c->body;
     z->value = lower_vreg(lo);

@@ -268,6 +268,8 @@ static void lower_forall(lowering *lo, const cin *loop)
     const loop_info *info = loop->info;
     merge_operand operand[PLAN_ACCESSES];
     int placed = lo->placed, mask = lower_mreg(lo);
+    const int outer_mask = lo->mask;
+    const cin *outer = lo->inside;
     uint64_t bound = lo->bound;
     uint16_t *subsect = lo->subsect;
     lo->subsect = subsects_within(lo, subsect);
@@ -285,7 +287,11 @@ static void lower_forall(lowering *lo, const cin *loop)
     lower_skip(lo, loop, mask);
     const cin *store = target_store(lo, loop->body);
     lower_places(lo, store);
+    lo->mask = mask;
+    lo->inside = loop;
     lower_nodes(lo, loop->body);
+    lo->mask = outer_mask;
+    lo->inside = outer;
     lower_keeps(lo, store, placed);
     EMIT(lo, OP_END, );
     lo->placed = placed;
@@ -303,10 +309,36 @@ static int class_of_target(lowering *lo, const cin *c, int r)
     return out;
 }
 
+/* A reduction that is evaluated where its value is taken. */
+static bool reach_waits(const lowering *lo, const reach *x)
+{
+    for (int k = 0; k < x->n; k++)
+        if (lo->lazy[x->of[k]->mark].node) return true;
+    return false;
+}
+
+/* On to the next round unless terms have reached the leaf. */
+static void lower_reach(lowering *lo, const cin *c, bool evaluated)
+{
+    const reach *x = c->reach;
+    if (!x || reach_waits(lo, x) != evaluated) return;
+    merge_operand none[PLAN_ACCESSES + REACH_MAX] = {{0}};
+    const int bits = x->first + x->n;
+    for (int k = 0; k < x->n; k++)
+        EMIT(lo, OP_MARK, lo->mask, x->first + k, lo->temp[x->of[k]->had_term]);
+    for (int k = 0; k < bits; k++)
+        none[k] =
+            (merge_operand){.role = MERGE_KNOWN, .cursor = ROOT, .shift = ROOT, .coef = 1};
+    EMIT(lo, OP_SKIP, lo->mask,
+         lower_merge(lo, &x->table, bits, lo->inside->index, none, true));
+}
+
 static void lower_store(lowering *lo, const cin *c)
 {
+    lower_reach(lo, c, false);
     lower_places(lo, c);
     int r = class_of_target(lo, c, lower_expr(lo, c->value));
+    lower_reach(lo, c, true);
     int place = c->nsub ? lo->place[c->nsub - 1] : ROOT;
     if (c->kind == CIN_STORE)
         EMIT(lo, OP_STORE, c->target, place, r);
@@ -335,9 +367,11 @@ static int coordinates(lowering *lo, const cin *c)
 
 static void lower_wsadd(lowering *lo, const cin *c)
 {
+    lower_reach(lo, c, false);
     if (c->guard) EMIT(lo, OP_IF, lower_expr(lo, c->guard));
     const int fn = c->ufn ? inline_builtin(c->ufn, c->cls) : c->fn;
     int r = class_of_target(lo, c, lower_expr(lo, c->value));
+    lower_reach(lo, c, true);
     if (fn >= 0)
         EMIT(lo, OP_WSADD, c->target, coordinates(lo, c), fn, c->cls, r);
     else
@@ -358,7 +392,7 @@ static void lower_temp(lowering *lo, const cin *c)
 {
     value id = {0};
     bool known = temp_identity(c, &id);
-    lo->temp[c->temp] = (uint16_t)lower_vreg(lo);
+    if (!lo->told[c->temp]) lo->temp[c->temp] = (uint16_t)lower_vreg(lo);
     lo->started[c->temp] = ROOT;
     EMIT(lo, OP_CONST, lo->temp[c->temp], lower_const(lo, c->cls, id));
     if (known) return;
@@ -385,9 +419,12 @@ static void lower_exit(lowering *lo, const cin *c, int acc)
 
 static void lower_reduce(lowering *lo, const cin *c)
 {
+    lower_reach(lo, c, false);
     int r = lower_expr(lo, c->value), acc = lo->temp[c->temp], on = lo->started[c->temp];
+    lower_reach(lo, c, true);
     if (on == ROOT) {
         lower_combine(lo, c->fn, c->ufn, c->cls, acc, r);
+        if (c->after) lower_exit(lo, c->after, lo->temp[c->after->temp]);
         if (!c->next) lower_exit(lo, c, acc);
         return;
     }
@@ -397,7 +434,7 @@ static void lower_reduce(lowering *lo, const cin *c)
     EMIT(lo, OP_MOV, acc, r);
     EMIT(lo, OP_CONST, on, lower_iconst(lo, 1));
     EMIT(lo, OP_ENDIF, );
-    lower_exit(lo, c, acc);
+    if (!c->next) lower_exit(lo, c, acc);
 }
 
 /* On fills, e is the same at all coordinates and can't fault. */
@@ -555,6 +592,7 @@ stc_status lower_plan(plan *pl)
                            "a statement has at most 256 reductions; split it in two");
     for (int k = 0; k < pl->ntemp; k++) {
         lo->temp[k] = lo->started[k] = 0;
+        lo->told[k] = false;
         lo->rest[k] = ROOT;
         lo->lazy[k] = (lazy_value){0};
     }

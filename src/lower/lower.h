@@ -30,6 +30,8 @@ typedef struct lowering {
     uint16_t place[STC_MAX_ORDER]; /* the result's cursors                        */
     int placed;                    /* result levels that stand on a coordinate    */
     uint64_t bound;
+    int mask;          /* the mask register of the loop that nodes are in         */
+    const cin *inside; /* that loop                                               */
     int first[RELATIONS_MAX]; /* registers: where a relation's positions begin   */
     bool in_function;
     int *local;    /* inside an inlined function: the register of each of its locals */
@@ -38,6 +40,7 @@ typedef struct lowering {
     uint16_t temp[256];    /* its register                                            */
     uint16_t rest[256];    /* fills that are reduced before all loops, ROOT: none     */
     uint16_t started[256]; /* of those without identity: has one come?                */
+    bool told[256];        /* it has its register: what tells of a lazy one             */
     lazy_value lazy[256];
 } lowering;
 

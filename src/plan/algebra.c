@@ -450,11 +450,14 @@ static const pset *space_conv(plan *pl, const bexpr *e, const value *target)
 static const pset *space_reduce(plan *pl, const bexpr *e, const value *target)
 {
     const bexpr *arg = e->args[0];
-    if (!target) return expr_space(pl, arg, NULL);
     value id;
-    if (reduce_identity(e, &id) && class_equal(e->cls, id, *target))
-        return expr_space(pl, arg, &id);
-    return pset_all();
+    if (target && !(reduce_identity(e, &id) && class_equal(e->cls, id, *target)))
+        return pset_all();
+    const pset *s = expr_space(pl, arg, target ? &id : NULL);
+    if (!pl->spaces.asks || !s || s->op == PS_NONE || s->op == PS_ALL) return s;
+    pset *had = arena_alloc(pl->a, sizeof *had);
+    if (had) *had = (pset){.op = PS_HAD_TERM, .of = e, .own_fill = !target};
+    return had;
 }
 
 /* A node is asked for several targets, and asks its operands for several each: in

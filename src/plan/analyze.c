@@ -481,6 +481,8 @@ static stc_status analyze_loop(state *st, cin *loop)
     if (!s) s = second_table(&inner, loop, info, &bits);
     if (s) return s;
     if (info->skip) note_certain(&inner, info, &bits);
+    s = reach_tables(pl, loop->body, &bits, info->bits);
+    if (s) return s;
     s = analyze_list(&inner, loop->body);
     st->again |= inner.again;
     return s;
@@ -504,7 +506,7 @@ static uint64_t note_uses(cin *c)
         if (c->kind == CIN_FORALL || c->kind == CIN_LAZY)
             c->uses = note_uses(c->body);
         else if (c->value && c->kind != CIN_TEMP && c->kind != CIN_REST)
-            c->uses = expr_uses(c->value) | (c->guard ? expr_uses(c->guard) : 0);
+            c->uses = expr_uses(c->value) | (c->guard ? expr_uses(c->guard) : 0) | c->needs;
         all |= c->uses;
     }
     return all;

@@ -235,8 +235,10 @@ static stc_status term_nests(builder *b, int prefix, int target, bool insert, li
         leaf->ufn = b->ufn;
         leaf->cls = b->cls;
         leaf->append = above;
-        stc_status st =
-            nest_build(pl, te->order, te->norder, te->space, bound, te->value, leaf, out);
+        stc_status st = reach_ask(pl, leaf, te->value, b->reduces ? &b->identity : b->fill);
+        if (!st)
+            st = nest_build(pl, te->order, te->norder, te->space, bound, te->value, leaf,
+                            out);
         if (st) return st;
     }
     return STC_OK;
@@ -298,6 +300,8 @@ static stc_status build_whole(builder *b, int target, list *out)
     cin *store = cin_sink(pl, CIN_STORE, target, b->root, b->nresult, b->sub);
     if (!store) return STC_ERR_MEMORY;
     store->append = true;
+    stc_status st = reach_ask(pl, store, b->root, b->fill);
+    if (st) return st;
     return nest_build(pl, b->shared.index, b->shared.n, b->space, 0, b->root, store, out);
 }
 

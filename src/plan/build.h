@@ -61,6 +61,15 @@ affine *bare_subs(plan *pl, const int *index, int n);
  * first loop that doesn't change them. */
 stc_status nest_build(plan *pl, const int *seq, int n, const pset *space, uint64_t bound,
                       bexpr *e, cin *leaf, list *out);
+/* reach.c: leaf stores only where e had terms; own fill of e: target NULL. */
+stc_status reach_ask(plan *pl, cin *leaf, const bexpr *e, const value *target);
+/* Whether the result leaves coordinates out. */
+bool reach_matters(const plan *pl);
+/* r->had_term becomes a temporary that tells whether r had a term: at r's leaf; by loops
+ * of its own, where r's visit more. */
+stc_status reach_count(plan *pl, bexpr *r, cin *leaf, list *before);
+stc_status reach_apart(plan *pl, bexpr *r, const int *seq, int n, uint64_t bound,
+                       list *out);
 uint64_t reduce_indices(const bexpr *e);
 /* A workspace over the result's levels from `first` on, -1: no memory. */
 int workspace_slot(builder *b, int first);

@@ -13,6 +13,14 @@
 #include "plan.h"
 #include <string.h>
 
+static int bit_of_term(const pset *s, const loop_bits *b)
+{
+    int k = 0;
+    while (b->reach->of[k] != s->of)
+        k++;
+    return b->reach->first + k;
+}
+
 static bool evaluate(const pset *s, const loop_bits *b, bool skip, uint64_t mask)
 {
     switch (s->op) {
@@ -24,6 +32,8 @@ static bool evaluate(const pset *s, const loop_bits *b, bool skip, uint64_t mask
         return evaluate(s->a, b, skip, mask) && evaluate(s->b, b, skip, mask);
     case PS_OR:
         return evaluate(s->a, b, skip, mask) || evaluate(s->b, b, skip, mask);
+    case PS_HAD_TERM:
+        return (mask >> bit_of_term(s, b)) & 1;
     default:
         break;
     }
@@ -44,6 +54,10 @@ static uint8_t *postfix(const pset *s, const loop_bits *b, bool skip, uint8_t *o
     }
     if (s->op == PS_NONE || s->op == PS_ALL) {
         *out++ = s->op == PS_NONE ? PF_FALSE : PF_TRUE;
+        return out;
+    }
+    if (s->op == PS_HAD_TERM) {
+        *out++ = (uint8_t)bit_of_term(s, b);
         return out;
     }
     int bit = b->bit[s->access];

@@ -203,10 +203,20 @@ static stc_status count_rest(plan *pl, bexpr *r, cin *leaf, list *before, cin **
     rest->ufn = r->ufn;
     rest->cls = r->cls;
     rest->value = r;
+    r->had_term = temp->temp;
+    temp->tells = r->asked;
     leaf->next = count;
     list_add(before, temp);
     *after = rest;
     return STC_OK;
+}
+
+/* Whether r had a term isn't what r's own loops, over where it isn't `id`, would tell. */
+static bool asked_elsewhere(const plan *pl, const bexpr *r, const value *id)
+{
+    if (r->asked != ASKED_OF_FILL) return false;
+    const fillval f = expr_fill(pl, r->args[0]);
+    return !id || f.kind != FILL_KNOWN || !class_equal(r->cls, f.v, *id);
 }
 
 static stc_status reduce_nest(plan *pl, bexpr *r, uint64_t bound, list *out)
@@ -232,7 +242,13 @@ static stc_status reduce_nest(plan *pl, bexpr *r, uint64_t bound, list *out)
     list_add(out, temp);
     stc_status st = loops_check_space(pl, reduce_indices(r), space, expr_uses(r->args[0]));
     if (!st && stored) st = count_rest(pl, r, leaf, out, &rest);
+    const bool apart = r->asked && !stored && asked_elsewhere(pl, r, known ? &id : NULL);
+    if (!st && r->asked && !stored && !apart) {
+        st = reach_count(pl, r, leaf, out);
+        if (!st) st = reach_ask(pl, leaf, r->args[0], &id);
+    }
     if (!st) st = nest_build(pl, seq, n, space, bound, r->args[0], leaf, out);
+    if (!st && apart) st = reach_apart(pl, r, seq, n, bound, out);
     if (rest) list_add(out, rest);
     if (st || known) return st;
     cin *check = cin_new(pl, CIN_REQUIRE);

@@ -135,6 +135,8 @@ static stc_status add_new(builder *b, int w, affine *at, list *out)
     if (!leaf) return STC_ERR_MEMORY;
     leaf->fn = FN_ADD;
     leaf->cls = b->cls;
+    st = reach_ask(pl, leaf, b->root, b->fill);
+    if (st) return st;
     return nest_build(pl, seq, n, b->space, 0, b->root, leaf, out);
 }
 

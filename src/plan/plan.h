@@ -48,13 +48,23 @@ typedef struct paccess {
 
 /* ---- sets: where an expression may differ from a constant --------------- */
 
-typedef enum pset_op { PS_NONE, PS_ALL, PS_STORED, PS_ABSENT, PS_AND, PS_OR } pset_op;
+typedef enum pset_op {
+    PS_NONE,
+    PS_ALL,
+    PS_STORED,
+    PS_ABSENT,
+    PS_AND,
+    PS_OR,
+    PS_HAD_TERM /* only in what reach.c asks for                    */
+} pset_op;
 
 typedef struct pset {
     int op;     /* pset_op */
     int access; /* STORED, ABSENT                                   */
     bool exact; /* STORED: and the value isn't the fill, as far as tested */
     const struct pset *a, *b;
+    const bexpr *of; /* HAD_TERM: a reduction                            */
+    bool own_fill;   /* … a term: where its operand isn't its fill; else: the identity */
 } pset;
 
 /* What an expression is where none of its operands is stored. */
@@ -139,6 +149,20 @@ typedef struct loop_info {
     lattice_table loop_table, skip_table;
 } loop_info;
 
+enum { REACH_MAX = 16 };
+
+/* bexpr.asked: not; where its operand isn't the identity; where it isn't its fill. */
+enum { ASKED_NOT, ASKED_OF_IDENTITY, ASKED_OF_FILL };
+
+/* What a leaf tests before it stores: reach.c. */
+typedef struct reach {
+    const pset *set;
+    int n;
+    bexpr *of[REACH_MAX]; /* its reductions, in order of their bits            */
+    int first;            /* the first of these bits in the loop's mask        */
+    lattice_table table;
+} reach;
+
 typedef struct cin {
     cin_kind kind;
     struct cin *body, *next;
@@ -159,7 +183,11 @@ typedef struct cin {
     affine *sub;   /* the coordinate of each                           */
     bool append;   /* STORE: levels are kept as loops close            */
     bool once;     /* LAZY: for all rounds of loops that follow        */
-    uint64_t uses; /* accesses in it and below                         */
+    bool tells;    /* TEMP, REDUCE: whether another one had a term     */
+    struct cin *after; /* … REDUCE: that one, before it in the list    */
+    reach *reach;      /* leaves: NULL: whenever they are come to      */
+    uint64_t uses;     /* accesses in it and below                     */
+    uint64_t needs;    /* … REDUCE: of the space alone                 */
 } cin;
 
 /* What `with` asks for. */
@@ -239,6 +267,7 @@ typedef struct plan {
     textbuf *why; /* remarks for explain, NULL if not wanted          */
     struct {      /* derivations by expr_space(): calls around, and how many have been */
         int depth, serial;
+        bool asks; /* reductions stand for "it had a term"                        */
     } spaces;
     schedule schedule;
     /* as many as there are; not cleared: from schedule.rank on */
@@ -405,9 +434,13 @@ typedef struct loop_bits {  /* how each access is seen in a loop                
     int bit[PLAN_ACCESSES]; /* its bit in the mask, -1: none                    */
     uint64_t late;          /* accesses whose bit is set after the merge        */
     uint64_t exact;         /* accesses whose bit means "differs from fill"     */
+    const reach *reach;     /* whose reductions have bits; NULL: none           */
 } loop_bits;
 stc_status lattice_table_make(plan *pl, const pset *s, const loop_bits *b, bool skip,
                               int bits, lattice_table *out);
+/* reach.c: the tables of what leaves in a loop's body test, over bits of its mask from
+ * `first` on. */
+stc_status reach_tables(plan *pl, const cin *body, loop_bits *bits, int first);
 bool lattice_produces(const lattice_table *t, uint64_t mask);
 /* Bits set in every producing mask, as far as that can be told. */
 uint64_t lattice_certain(const lattice_table *t, int bits);

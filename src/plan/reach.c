@@ -1,0 +1,109 @@
+/* reach.c: whether a term reaches a place of a sparse result.
+ *
+ * Loops over the result's indices can't see what the reductions inside them will find:
+ * an operand whose levels are read further in counts as stored. So what is stored has a
+ * second condition, tested once the reductions at a place are done: the same set
+ * (algebra.c), in which each reduction stands for "it had a term". A temporary
+ * beside the reduction's own tells that. What has reductions in it in turn is asked
+ * for likewise.
+ *
+ * Only results with a level that leaves coordinates out need this.
+ */
+#include "build.h"
+
+bool reach_matters(const plan *pl)
+{
+    const format *f = &pl->p->tensor[pl->s->target].fmt;
+    for (int l = 0; l < f->levels; l++)
+        if (!(format_props(f, l) & PROP_FULL)) return true;
+    return false;
+}
+
+/* The reductions that a set asks for, each once. */
+static int find_asked(const pset *s, const pset **out, int n)
+{
+    if (s->op == PS_AND || s->op == PS_OR)
+        return find_asked(s->b, out, find_asked(s->a, out, n));
+    if (s->op != PS_HAD_TERM || n == REACH_MAX) return n;
+    for (int k = 0; k < n; k++)
+        if (out[k]->of == s->of) return n;
+    out[n] = s;
+    return n + 1;
+}
+
+stc_status reach_ask(plan *pl, cin *leaf, const bexpr *e, const value *target)
+{
+    const pset *asked[REACH_MAX];
+    if (!leaf || !has_reduction(e) || !reach_matters(pl)) return STC_OK;
+    pl->spaces.asks = true;
+    const pset *s = expr_space(pl, e, target);
+    pl->spaces.asks = false;
+    if (!s) return STC_ERR_MEMORY;
+    const int n = find_asked(s, asked, 0);
+    if (!n) return STC_OK;
+    reach *x = arena_alloc(pl->a, sizeof *x);
+    if (!x) return STC_ERR_MEMORY;
+    x->set = s;
+    x->n = n;
+    for (int k = 0; k < n; k++) {
+        bexpr *r = (bexpr *)asked[k]->of;
+        x->of[k] = r;
+        r->asked = asked[k]->own_fill ? ASKED_OF_FILL : ASKED_OF_IDENTITY;
+    }
+    leaf->reach = x;
+    return STC_OK;
+}
+
+/* temp |= -1, which is as far as it goes. */
+static cin *had_term(plan *pl, cin_kind kind, int temp, bexpr *ones)
+{
+    cin *c = cin_new(pl, kind);
+    if (!c) return NULL;
+    c->temp = temp;
+    c->fn = FN_BITOR;
+    c->cls = CLASS_I64;
+    c->value = ones;
+    c->tells = true;
+    return c;
+}
+
+stc_status reach_count(plan *pl, bexpr *r, cin *leaf, list *before)
+{
+    bexpr *ones = expr_int(pl, -1, r->at);
+    r->had_term = pl->ntemp++;
+    cin *temp = ones ? had_term(pl, CIN_TEMP, r->had_term, ones) : NULL;
+    leaf->next = temp ? had_term(pl, CIN_REDUCE, r->had_term, ones) : NULL;
+    if (!leaf->next) return STC_ERR_MEMORY;
+    leaf->next->after = leaf;
+    list_add(before, temp);
+    return STC_OK;
+}
+
+stc_status reach_apart(plan *pl, bexpr *r, const int *seq, int n, uint64_t bound, list *out)
+{
+    const bexpr *arg = r->args[0];
+    bexpr *ones = expr_int(pl, -1, r->at);
+    const pset *space = expr_space(pl, arg, NULL);
+    r->had_term = pl->ntemp++;
+    cin *temp = ones ? had_term(pl, CIN_TEMP, r->had_term, ones) : NULL;
+    cin *leaf = temp ? had_term(pl, CIN_REDUCE, r->had_term, ones) : NULL;
+    if (!leaf || !space) return STC_ERR_MEMORY;
+    leaf->needs = pset_accesses(space);
+    list_add(out, temp);
+    return nest_build(pl, seq, n, space, bound, ones, leaf, out);
+}
+
+stc_status reach_tables(plan *pl, const cin *body, loop_bits *bits, int first)
+{
+    for (const cin *c = body; c; c = c->next) {
+        reach *x = c->reach;
+        if (!x) continue;
+        x->first = first;
+        first += x->n;
+        bits->reach = x;
+        stc_status st = lattice_table_make(pl, x->set, bits, true, first, &x->table);
+        if (st) return st;
+    }
+    bits->reach = NULL;
+    return STC_OK;
+}
