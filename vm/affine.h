@@ -162,6 +162,7 @@ struct affine {
     } bound[AFFINE_BOUNDS];
     bool append;     /* in this run: the result appends coordinates of rows        */
     bool alone;      /* nothing else is stored into what it adds to               */
+    bool told;       /* … where there was a term                                    */
     bool stored;     /* it stores sums that begin with a constant: the fill, or   */
     uint16_t start;  /* the nest isn't run so                                     */
     uint16_t cursor; /* STORE: the register that stands at the place          */

@@ -160,6 +160,7 @@ static bool match(affine_matcher *m, affine *a, loop *l)
     m->times = FN_NONE;
     m->shifted = m->sunk = m->full = false;
     m->outer = l->outer;
+    m->told = m->mark = ROOT;
     memset(m->i, 0xff, (size_t)(p->ni + 3 * p->nv + p->nc) * sizeof *m->i);
     a->place[0].kind = AFFINE_ROOT;
     a->nplace = 1;

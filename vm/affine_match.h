@@ -33,6 +33,8 @@ typedef struct affine_matcher {
     bool outer; /* there are loops around the nest              */
     /* A value register that collects the sum of a place, which is stored below. */
     uint16_t sum;
+    int sum_depth;
+    uint16_t told, mark; /* a register: it had a term; its bit; ROOT: there is none */
 } affine_matcher;
 
 /* affine_read.c. The number of a form that is 0 so far. */

@@ -204,9 +204,58 @@ static bool read_acc(affine_matcher *m, const uint16_t *x, const lop *at)
 static bool read_sum(affine_matcher *m, const uint16_t *x, const lop *at)
 {
     m->sum = x[0];
+    m->sum_depth = m->depth;
     return read_sink(
         m, (sink){.kind = SINK_STORE, .cls = (uint8_t)x[2], .fn = (int16_t)x[1], .at = at},
         x[4]);
+}
+
+/* Behind the sum: a register that tells whether it had a term, from 0 on. */
+static bool read_told(affine_matcher *m, const uint16_t *x)
+{
+    const constant *konst = m->mc->p->konst;
+    const uint16_t from = m->k[x[0]], by = m->k[x[4]];
+    if (x[1] != FN_BITOR || x[2] != CLASS_I64 || x[3] != x[0] || x[0] == m->sum ||
+        from == AFFINE_UNSET || by == AFFINE_UNSET || m->told != ROOT ||
+        m->depth != m->sum_depth)
+        return false;
+    m->told = x[0];
+    return konst[from].v.i64 == 0 && konst[by].v.i64 == -1;
+}
+
+/* … which becomes a bit of the mask of the loop that stores, */
+static bool read_mark(affine_matcher *m, const uint16_t *x)
+{
+    m->mark = x[1];
+    return m->told != ROOT && x[2] == m->told && m->k_depth[m->told] == m->depth &&
+           x[0] == m->a->index[m->depth - 1]->mask && x[1] < MERGE_TABLE_MAX;
+}
+
+/* … so that only sums that had one are stored. */
+static bool read_told_skip(affine_matcher *m, const uint16_t *x)
+{
+    const merge_desc *g = &m->mc->p->merge[x[1]];
+    if (m->mark == ROOT || x[0] != m->a->index[m->depth - 1]->mask ||
+        g->count > MERGE_TABLE_MAX || m->mark >= g->count)
+        return false;
+    const int all = (1 << g->count) - 1;
+    m->a->told = true;
+    return g->produce >> all & 1 && !(g->produce >> (all & ~(1 << m->mark)) & 1);
+}
+
+static bool read_behind(affine_matcher *m, const insn *in)
+{
+    const uint16_t *x = in->arg;
+    switch (in->op) {
+    case OP_CONST:
+        return x[0] != m->sum && x[0] != m->told && read_const(m, x);
+    case OP_FN2:
+        return read_told(m, x);
+    case OP_MARK:
+        return read_mark(m, x);
+    default:
+        return in->op == OP_SKIP && read_told_skip(m, x);
+    }
 }
 
 static bool sums_up(const affine_matcher *m, const uint16_t *x)
@@ -270,7 +319,7 @@ static bool read_store(affine_matcher *m, const uint16_t *x, const lop *store)
     a->cursor = x[1];
     if (!has_places(f)) return stores_in_order(m, at, f);
     a->sink.kind = SINK_ACC;
-    return stores_once(m, at);
+    return !a->told && stores_once(m, at);
 }
 
 /* ---- instructions and loops --------------------------------------------------------- */
@@ -300,7 +349,7 @@ bool affine_read_insn(affine_matcher *m, int k)
     const uint16_t *x = in->arg;
     const lop *at = &m->mc->code[k];
     int f;
-    if (m->sunk && in->op != OP_STORE && in->op != OP_KEEP) return false;
+    if (m->sunk && in->op != OP_STORE && in->op != OP_KEEP) return read_behind(m, in);
     switch (in->op) {
     case OP_ICONST:
         f = affine_new_form(m);

@@ -4,7 +4,8 @@
  *
  * The loops p and q would look for what A has around each j. Instead the entries around
  * the row add to an accumulator over all j (Gustavson's row), which then goes into the
- * result in order. Stored are the places that the loop over j visits: all, or those whose
+ * result in order. Stored are the places that are added to, if the program asks which sums
+ * had a term. If it doesn't, those that the loop over j visits: all, or those whose
  * subsections aren't empty; these are the ones that are added to, if every coordinate of
  * a subsection is led to by some indices, at each level by others.
  */
@@ -57,7 +58,7 @@ static bool visits_sums(const affine *a)
 
 static bool all_visited(const affine *a)
 {
-    return a->index[0]->merge->universe;
+    return a->index[0]->merge->universe && !a->told;
 }
 
 /* An accumulator for so many places; false: there is no room. */
@@ -99,7 +100,7 @@ bool affine_store_ready(machine *mc, affine *a)
            lv->extent <= SUMS_MAX &&
            affine_line_of(mc, &a->place[a->sink.b].at, &a->line[0]) &&
            affine_within(a, &a->line[0], 0, lv->extent) &&
-           (all_visited(a) || visits_sums(a)) &&
+           (a->told || all_visited(a) || visits_sums(a)) &&
            drain_serves(mc, &d, lv->extent, class_type((vclass)a->cls)) &&
            make_sums(mc, a, lv->extent);
 }
