@@ -39,6 +39,7 @@
     SUITE(threads)                                                                         \
     SUITE(intervals)                                                                       \
     SUITE(pairs)                                                                           \
+    SUITE(patterns)                                                                        \
     SUITE(merge)                                                                           \
     SUITE(flat)                                                                            \
     SUITE(faults)                                                                          \

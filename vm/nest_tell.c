@@ -80,10 +80,11 @@ void nest_tell(nest *ns)
     const size_t size = class_size((vclass)r->cls);
     int64_t *out = told->data;
     for (int k = 0; k < ns->o.n; k++) {
-        const void *start = from->p ? (const char *)from->p + (size_t)k * size
-                                    : (const void *)&from->one;
+        const void *start =
+            from->p ? (const char *)from->p + (size_t)k * size : (const void *)&from->one;
         const bool changed = memcmp((const char *)sum->p + (size_t)k * size, start, size);
-        out[k] = changed || had_term(ns, k) ? -1 : old->p ? ((const int64_t *)old->p)[k]
-                                                          : old->one.i64;
+        out[k] = changed || had_term(ns, k) ? -1
+                 : old->p                   ? ((const int64_t *)old->p)[k]
+                                            : old->one.i64;
     }
 }

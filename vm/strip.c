@@ -160,8 +160,8 @@ void strip_setup(strip *s, const loop_summary *sum)
     summary_copy(&s->s, sum);
     for (int k = 0; k < sum->nstep; k++)
         s->masks |= sum->step[k].kind == STEP_PRESENT ||
-                    sum->step[k].kind == STEP_FILLBIT ||
-                    sum->step[k].kind == STEP_SKIP || sum->step[k].kind == STEP_MARK;
+                    sum->step[k].kind == STEP_FILLBIT || sum->step[k].kind == STEP_SKIP ||
+                    sum->step[k].kind == STEP_MARK;
 }
 
 /* Loops that are known to have few rounds are faster on base operations: those

@@ -418,8 +418,7 @@ static stc_status check_insn(verifier *vf, const insn *in)
     if (in->op >= OP_COUNT) return refuse(vf, "there is no opcode %d", in->op);
     if (check_operands(vf, in) || check_value(vf, in)) return vf->cx->diag.status;
     const bool bit = in->op == OP_PRESENT || in->op == OP_FILLBIT || in->op == OP_MARK;
-    if (bit && in->arg[1] > 63)
-        return refuse(vf, "a mask has no bit %d", in->arg[1]);
+    if (bit && in->arg[1] > 63) return refuse(vf, "a mask has no bit %d", in->arg[1]);
     if (check_meaning(vf, in)) return vf->cx->diag.status;
     return write_operands(vf, in);
 }

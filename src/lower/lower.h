@@ -30,8 +30,8 @@ typedef struct lowering {
     uint16_t place[STC_MAX_ORDER]; /* the result's cursors                        */
     int placed;                    /* result levels that stand on a coordinate    */
     uint64_t bound;
-    int mask;          /* the mask register of the loop that nodes are in         */
-    const cin *inside; /* that loop                                               */
+    int mask;                 /* the mask register of the loop that nodes are in         */
+    const cin *inside;        /* that loop                                               */
     int first[RELATIONS_MAX]; /* registers: where a relation's positions begin   */
     bool in_function;
     int *local;    /* inside an inlined function: the register of each of its locals */

@@ -178,12 +178,12 @@ typedef struct cin {
     bfunction *ufn;
     vclass cls;
     bexpr *value;
-    bexpr *guard;  /* WSADD: only where this is true, if not NULL               */
-    int nsub;      /* STORE, ACC, WSADD: the target's levels, in order: */
-    affine *sub;   /* the coordinate of each                           */
-    bool append;   /* STORE: levels are kept as loops close            */
-    bool once;     /* LAZY: for all rounds of loops that follow        */
-    bool tells;    /* TEMP, REDUCE: whether another one had a term     */
+    bexpr *guard;      /* WSADD: only where this is true, if not NULL               */
+    int nsub;          /* STORE, ACC, WSADD: the target's levels, in order: */
+    affine *sub;       /* the coordinate of each                           */
+    bool append;       /* STORE: levels are kept as loops close            */
+    bool once;         /* LAZY: for all rounds of loops that follow        */
+    bool tells;        /* TEMP, REDUCE: whether another one had a term     */
     struct cin *after; /* … REDUCE: that one, before it in the list    */
     reach *reach;      /* leaves: NULL: whenever they are come to      */
     uint64_t uses;     /* accesses in it and below                     */
