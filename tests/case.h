@@ -74,6 +74,7 @@ typedef struct outcome {
     int64_t shape[STC_MAX_ORDER], count, stored;
     stc_value fill;
     void *dense;
+    bool *stored_at; /* of each element */
     char format[160];
     uint64_t leak; /* bytes held after everything was freed       */
 } outcome;
@@ -120,6 +121,7 @@ typedef struct judged {
     cverdict verdict;
     char why[1200];
     int64_t elements, poisoned; /* compared, and not compared                 */
+    int64_t places;             /* of which it was compared whether they are stored */
     char result_format[160];
 } judged;
 bool case_world(const fcase *c, oworld *w);

@@ -4,6 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Formats that store what they are given, and nothing besides. */
+static bool leaves_out(const char *format)
+{
+    static const char *const some[] = {"svec", "csr", "csc", "dcsr",
+                                       "dcsc", "coo", "csf", "hash"};
+    for (size_t k = 0; k < sizeof some / sizeof *some; k++)
+        if (!strcmp(format, some[k])) return true;
+    return false;
+}
+
 static bool enter(const ctensor *t, oworld *w)
 {
     otensor *o = oworld_put(w, t->name, t->type, t->order, t->shape, t->fill);
@@ -14,6 +24,11 @@ static bool enter(const ctensor *t, oworld *w)
     }
     int add = of_find("add", 3, 2);
     unsigned flags = 0;
+    const oreach rest = !strcmp(t->format.text, "dense") ? REACH_YES
+                        : leaves_out(t->format.text)     ? REACH_NO
+                                                         : REACH_PERHAPS;
+    o->stored = malloc((size_t)o->count + 1);
+    if (o->stored) memset(o->stored, rest, (size_t)o->count + 1);
     for (int64_t e = 0; e < t->n; e++) {
         int64_t at = 0;
         for (int k = 0; k < t->order; k++)
@@ -21,6 +36,9 @@ static bool enter(const ctensor *t, oworld *w)
         oval two[2] = {o->data[at], t->value[e]};
         o->data[at] = seen[at] ? ov_store(of_call(add, two, &flags), t->type) : t->value[e];
         seen[at] = true;
+        if (o->stored && rest != REACH_PERHAPS) o->stored[at] = REACH_YES;
+        if (o->stored && rest == REACH_PERHAPS && !ov_agrees(&o->data[at], &o->fill))
+            o->stored[at] = REACH_YES;
     }
     free(seen);
     o->has_data = t->has_data;
@@ -97,6 +115,16 @@ static void compare(const otensor *want, const outcome *got, judged *j)
             x.err, got->format);
         return;
     }
+    for (int64_t k = 0; want->stored && got->stored_at && k < want->count; k++) {
+        const oreach r = (oreach)want->stored[k];
+        if (r == REACH_PERHAPS || !leaves_out(got->format)) continue;
+        j->places++;
+        if (got->stored_at[k] == (r == REACH_YES)) continue;
+        coordinates(want, k, where, sizeof where);
+        say(j, CASE_FAIL, "%s is %sstored, in %s", where, got->stored_at[k] ? "" : "not ",
+            got->format);
+        return;
+    }
     oval f = fill_value(got), wf = ov_store(want->fill, got->type);
     if (!want->fill_unknown && !ov_agrees(&wf, &f)) {
         ov_print(&wf, a, sizeof a);
@@ -165,6 +193,11 @@ void case_judge(const fcase *c, unsigned how, judged *out)
     if (case_world(c, &w)) {
         host_functions_define(&w, c->stmt);
         overdict v = oracle_exec(&w, text);
+        otensor *made = w.target ? oworld_find(&w, w.target) : NULL;
+        if (made && c->scheduled) { /* schedules may store more */
+            free(made->stored);
+            made->stored = NULL;
+        }
         outcome o;
         case_run(c, how, &o);
         judge(&w, v, c->scheduled, &o, out);

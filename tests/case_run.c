@@ -181,6 +181,17 @@ static stc_status by_script(run *r)
     return st;
 }
 
+static int note_place(void *to, const int64_t *coords, stc_value v)
+{
+    outcome *o = to;
+    int64_t at = 0;
+    (void)v;
+    for (int k = 0; k < o->order; k++)
+        at = at * o->shape[k] + coords[k];
+    o->stored_at[at] = true;
+    return 0;
+}
+
 static stc_status keep_result(run *r, outcome *out)
 {
     const stc_tensor *t = r->result;
@@ -198,7 +209,10 @@ static stc_status keep_result(run *r, outcome *out)
     out->fill = stc_tensor_fill(t);
     snprintf(out->format, sizeof out->format, "%s", stc_tensor_format(t));
     out->dense = malloc((size_t)(out->count + 1) * stc_type_size(out->type));
-    if (!out->dense) return STC_ERR_MEMORY;
+    out->stored_at = calloc((size_t)out->count + 1, sizeof *out->stored_at);
+    if (!out->dense || !out->stored_at) return STC_ERR_MEMORY;
+    st = stc_tensor_visit(t, note_place, out);
+    if (st != STC_OK) return st;
     return stc_tensor_to_dense(t, out->dense);
 }
 
@@ -288,5 +302,7 @@ int case_ways(const fcase *c, unsigned *how)
 void outcome_free(outcome *o)
 {
     free(o->dense);
+    free(o->stored_at);
     o->dense = NULL;
+    o->stored_at = NULL;
 }

@@ -194,7 +194,7 @@ START_TEST(terms_by_their_kind)
         {"tensor y svec f64 fill 1\ny(i) = sum(j: S(i,j))", "0 1 2 3 4 5"},
         {"tensor y svec i64\ny(i) = select(K(i,1) > 0, 1, sum(j: K(i,j)))", "1 2 4"},
         {"fn f(a, b) = a + b with commutative, associative, identity(0)\n"
-         "tensor y svec f64\ny(i) = f(j: S(i,j) * B(i,j))",
+         "tensor y svec f64\ny(i) = f(j: S(i,j) * K(i,j))",
          "1 2"},
         {"tensor y svec f64 [12]\ny(2*i) = S(i,j)", "2 4 10"},
     };

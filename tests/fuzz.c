@@ -29,7 +29,7 @@ enum { KINDS = sizeof kinds / sizeof *kinds };
 
 typedef struct totals {
     uint64_t cases, runs, verdict[4], feature[FEATURE_COUNT], passed[FEATURE_COUNT];
-    uint64_t kind[KINDS], result[KINDS], elements, poisoned;
+    uint64_t kind[KINDS], result[KINDS], elements, poisoned, places;
     uint64_t seed; /* of the case that is running */
     unsigned how;
     bool running;
@@ -145,6 +145,7 @@ static bool run_some(const options *o, totals *t, double until)
             t->verdict[j.verdict]++;
             t->elements += (uint64_t)j.elements;
             t->poisoned += (uint64_t)j.poisoned;
+            t->places += (uint64_t)j.places;
             if (j.verdict == CASE_PASS) {
                 count_kinds(t->result, j.result_format);
                 for (int f = 0; f < FEATURE_COUNT; f++)
@@ -187,8 +188,9 @@ static void report(const options *o, const totals *t, int failed)
            " agree, %" PRIu64 " rightly refused, %" PRIu64 " unsettled, %d failing cases\n",
            o->seed, t->cases, t->runs, t->verdict[CASE_PASS], t->verdict[CASE_REFUSED],
            t->verdict[CASE_UNSURE], failed);
-    printf("  elements compared %" PRIu64 ", left open %" PRIu64 "\n  features:",
-           t->elements - t->poisoned, t->poisoned);
+    printf("  elements compared %" PRIu64 ", left open %" PRIu64
+           "; whether stored, %" PRIu64 "\n  features:",
+           t->elements - t->poisoned, t->poisoned, t->places);
     for (int k = 0; k < FEATURE_COUNT; k++)
         printf(" %s %" PRIu64, feature_name(k), t->feature[k]);
     printf("\n  agreeing runs by feature:");

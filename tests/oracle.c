@@ -14,8 +14,10 @@ void oworld_init(oworld *w, ctx *cx)
 
 void oworld_free(oworld *w)
 {
-    for (int k = 0; k < w->count; k++)
+    for (int k = 0; k < w->count; k++) {
         free(w->tensor[k].data);
+        free(w->tensor[k].stored);
+    }
     free(w->tensor);
     while (w->fn) {
         ofunction *next = w->fn->next;
@@ -55,6 +57,8 @@ otensor *oworld_put(oworld *w, const char *name, stc_type type, int order,
         count *= shape[k];
     }
     free(t->data);
+    free(t->stored);
+    t->stored = NULL;
     t->data = malloc((size_t)(count ? count : 1) * sizeof *t->data);
     if (!t->data) return NULL;
     t->order = order;
@@ -292,6 +296,11 @@ static oval eval(ostmt *s, const ast *e)
     }
 }
 
+oval ostmt_eval(ostmt *s, const ast *e)
+{
+    return eval(s, e);
+}
+
 /* ---- assignments -------------------------------------------------------------------- */
 
 typedef struct assignment {
@@ -450,6 +459,17 @@ static bool make_target(ostmt *s, const assignment *a, const char *name, otensor
     return true;
 }
 
+/* What is stored is known of sums of terms, where nothing is 0. */
+static bool tells_stored(const ostmt *s, const assignment *a, const otensor *t)
+{
+    const oval *f = &t->fill;
+    bool bare = !t->fill_unknown && f->i == 0 && f->re == 0 && f->im == 0 && f->err == 0 &&
+                t->type != STC_BOOL && !s->moved && a->fn < 0;
+    for (int k = 0; k < a->tree->child[0]->count; k++)
+        bare &= a->tree->child[0]->child[k]->kind == N_NAME;
+    return bare && a->nbox == t->order;
+}
+
 static void fill_target(ostmt *s, const assignment *a, const otensor *old, otensor *t)
 {
     const ast *left = a->tree->child[0];
@@ -459,6 +479,7 @@ static void fill_target(ostmt *s, const assignment *a, const otensor *old, otens
         for (int64_t k = 0; k < t->count; k++)
             t->data[k] = ov_store(old->data[k], t->type);
     }
+    if (tells_stored(s, a, t)) t->stored = calloc((size_t)t->count + 1, 1);
     if (!begin(s, a->box, a->nbox)) return;
     do {
         int64_t at = left_offset(s, left, t);
@@ -468,6 +489,8 @@ static void fill_target(ostmt *s, const assignment *a, const otensor *old, otens
         }
         const oval *was = keep ? &t->data[at] : NULL;
         t->data[at] = ov_store(eval_element(s, a, was), t->type);
+        if (t->stored)
+            t->stored[at] = (uint8_t)oracle_reaches(s, a->right, a->left, a->nleft);
     } while (advance(s, a->box, a->nbox) && s->verdict != ORACLE_ERROR);
 }
 
@@ -505,6 +528,7 @@ static overdict assign(oworld *w, const ast *tree)
         if (!t) t = oworld_put(w, left->name, fresh.type, 0, NULL, fresh.fill);
         if (t) {
             free(t->data);
+            free(t->stored);
             *t = fresh;
         }
     }

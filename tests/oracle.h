@@ -13,6 +13,9 @@
 #include "../src/lang/ast.h"
 #include "oracle_value.h"
 
+/* Whether a place is stored. */
+typedef enum oreach { REACH_NO, REACH_PERHAPS, REACH_YES } oreach;
+
 typedef struct otensor {
     char name[32];
     int order;
@@ -20,8 +23,9 @@ typedef struct otensor {
     int64_t count; /* elements: the product of the shape                */
     stc_type type;
     oval fill;
-    oval *data;    /* count elements, row-major                         */
-    bool has_data; /* it can be read                                    */
+    oval *data;      /* count elements, row-major                         */
+    uint8_t *stored; /* of each: an oreach; NULL: perhaps                   */
+    bool has_data;   /* it can be read                                    */
     bool keeps_type, keeps_shape, keeps_fill; /* declared                     */
     bool fill_unknown; /* the oracle makes no claim about the fill          */
 } otensor;

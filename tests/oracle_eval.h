@@ -52,6 +52,13 @@ struct ofunction {
     stc_type type;
 };
 
+/* oracle.c */
+oval ostmt_eval(ostmt *s, const ast *e);
+
+/* oracle_pattern.c: whether the iteration space has the place at which the indices stand:
+ * a sum of terms, each over its indices that aren't on the left. */
+oreach oracle_reaches(ostmt *s, const ast *e, const char *const *left, int nleft);
+
 /* The verdict, unless there is a worse one already. */
 void ostmt_refuse(ostmt *s, overdict v, const char *why);
 
