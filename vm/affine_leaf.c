@@ -11,19 +11,20 @@
 #include "ws.h"
 #include <string.h>
 
-/* x if it is there (1), or 0: which of them can't be foreseen, so there is no branch. */
-#define KEPT(CLS, T, BITS)                                                                 \
+/* x if it is there (1), or what changes nothing that is added: -0 of floats. Which of them
+ * can't be foreseen, so there is no branch. */
+#define KEPT(CLS, T, BITS, NONE)                                                           \
     INLINE T kept_##CLS(T x, uint64_t there)                                               \
     {                                                                                      \
         BITS b;                                                                            \
         memcpy(&b, &x, sizeof b);                                                          \
-        b &= (BITS) - (BITS)there;                                                         \
+        b = (b & -(BITS)there) | ((BITS)(NONE) & ((BITS)there - 1));                       \
         memcpy(&x, &b, sizeof b);                                                          \
         return x;                                                                          \
     }
-KEPT(F64, double, uint64_t)
-KEPT(F32, float, uint32_t)
-KEPT(I64, int64_t, uint64_t)
+KEPT(F64, double, uint64_t, UINT64_C(1) << 63)
+KEPT(F32, float, uint32_t, UINT32_C(1) << 31)
+KEPT(I64, int64_t, uint64_t, 0)
 
 /* What is there and x; in an accumulator, where only x may be. */
 #define MEET_plus_times(CLS, there, old, x) FN_ADD_##CLS(kept_##CLS(old, there), x)
