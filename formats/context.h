@@ -46,7 +46,7 @@ typedef struct ctx {
     uint64_t max_steps;    /* of calls that are limited                             */
     uint64_t limit, steps; /* of the call under way, 0: none; done in it           */
     int threads;
-    bool no_super, profile, no_files;
+    bool no_super, profile, no_files, deterministic;
     stc_progress_fn progress;
     void *progress_context;
     uint64_t worked, unseen; /* steps of all calls; work since progress was last told */

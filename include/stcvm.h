@@ -136,7 +136,8 @@ typedef struct stc_config {
      * headers and whole pages, and threads, as what they take. 0: no cap. */
     uint64_t max_memory;
     uint64_t max_steps;  /* steps of one call, see below; 0: no limit        */
-    int threads;         /* 0 and 1: sequential                              */
+    int threads;         /* 0 and 1: sequential. Sums of floats may be rounded otherwise
+                            with another number of threads; see `deterministic` */
     bool no_super;       /* run base operations only                         */
     bool profile;        /* count executions and time per instruction        */
     stc_progress_fn progress;
@@ -145,6 +146,9 @@ typedef struct stc_config {
      * are errors. What the host itself names is read and written as ever:
      * stc_tensor_read, stc_tensor_write, STC_SOURCE_FILE, stc_program_save … */
     bool no_files;
+    /* Results have the same bits whatever the number of threads is, 1 too: loops that
+     * could be shared are cut as the data alone decide, and the pieces joined in order. */
+    bool deterministic;
 } stc_config;
 
 /* Steps. A round of a loop of a program is a step, and so is every other piece of

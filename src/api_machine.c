@@ -20,6 +20,7 @@ stc_status stc_open(const stc_config *config, stc_machine **out)
         boot.progress = config->progress;
         boot.progress_context = config->progress_context;
         boot.no_files = config->no_files;
+        boot.deterministic = config->deterministic;
     }
     stc_machine *m = mem_zero(&boot, 1, sizeof *m);
     if (!m) return STC_ERR_MEMORY;

@@ -39,6 +39,7 @@
     SUITE(threads)                                                                         \
     SUITE(intervals)                                                                       \
     SUITE(pairs)                                                                           \
+    SUITE(deterministic)                                                                   \
     SUITE(patterns)                                                                        \
     SUITE(merge)                                                                           \
     SUITE(flat)                                                                            \

@@ -236,6 +236,9 @@ static bool places_ready(job *j)
     return true;
 }
 
+/* Where bits mustn't hang on the number of threads, it isn't what decides on chunks. */
+enum { DETERMINISTIC_CUT = 8 };
+
 stc_status parallel_run(machine *mc, const lop *at, const lop **next, unsigned *op)
 {
     ctx *cx = mc->cx;
@@ -248,10 +251,15 @@ stc_status parallel_run(machine *mc, const lop *at, const lop **next, unsigned *
     const int64_t lo = m->lo == ROOT ? 0 : mc->ext[m->lo];
     const int64_t hi = mc->ext[m->hi];
     int64_t bound[CHUNKS_MAX + 2];
-    if (cx->threads < 2 || hi - lo < 2) return STC_OK;
-    const int n = parallel_split(mc, pl, lo, hi, cx->threads, bound);
+    if ((cx->threads < 2 && !cx->deterministic) || hi - lo < 2) return STC_OK;
+    const int cut = cx->deterministic ? DETERMINISTIC_CUT : cx->threads;
+    const int n = parallel_split(mc, pl, lo, hi, cut, bound);
     if (n < 2) return STC_OK;
-    const int threads = n < cx->threads ? n : cx->threads;
+    int threads = n < cx->threads ? n : cx->threads > 1 ? cx->threads : 1;
+    if (cx->deterministic && !workers_ready(mc, threads)) {
+        diag_clear(cx);
+        threads = 1;
+    }
     chunk *chunks = mem_zero(cx, n, sizeof *chunks);
     job j = {
         .mc = mc, .pl = pl, .n = n, .threads = threads, .bound = bound, .chunk = chunks};
@@ -259,8 +267,14 @@ stc_status parallel_run(machine *mc, const lop *at, const lop **next, unsigned *
     j.join.turn = j.join.calm = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
     const bool ready = chunks && workers_ready(mc, threads) && places_ready(&j) &&
                        !parallel_join_begin(&j);
-    if (!ready) diag_clear(cx); /* there is another way */
-    const stc_status st = ready ? run_job(&j) : STC_OK;
+    stc_status st = STC_OK;
+    if (ready) {
+        st = run_job(&j);
+    } else if (cx->deterministic) { /* the other way may have other bits */
+        st = cx->diag.status;
+    } else {
+        diag_clear(cx); /* there is another way */
+    }
     parallel_join_free(&j);
     mem_free(cx, chunks, (size_t)n * sizeof *chunks);
     if (ready) *next = mc->loops[pl->whole].exit;

@@ -23,7 +23,8 @@
  * however little there is to do.
  *
  * So results depend on how the range was cut, which the data and the number of
- * threads decide, and not on who was faster.
+ * threads decide, and not on who was faster. On a machine that is deterministic the data
+ * alone decide, and one thread takes the same chunks.
  */
 #ifndef STC_VM_PARALLEL_H
 #define STC_VM_PARALLEL_H

@@ -202,7 +202,8 @@ static void set_slice(machine *mc)
 
 stc_status machine_run(machine *mc)
 {
-    if (mc->cx->threads > 1 && !mc->parallel && parallel_prepare(mc))
+    const bool shares = mc->cx->threads > 1 || mc->cx->deterministic;
+    if (shares && !mc->parallel && parallel_prepare(mc))
         return mc->cx->diag.status;
     mc->steps = 0;
     mc->profile_last = -1;

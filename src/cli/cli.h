@@ -21,7 +21,7 @@ typedef struct options {
     int repeat;          /* >= 1                                              */
     uint64_t max_memory; /* bytes; 0: no cap                                  */
     uint64_t max_steps;  /* 0: no limit                                       */
-    bool time, profile, no_super, quiet, no_files;
+    bool time, profile, no_super, quiet, no_files, deterministic;
 } options;
 
 /* A command line taken apart. Strings are argv's own. */

@@ -26,7 +26,8 @@ enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
 static const char options_text[] =
     "common options:\n"
-    "  --threads N       run on N threads\n"
+    "  --threads N       run on N threads; N may change how sums of floats are rounded\n"
+    "  --deterministic   the same bits whatever N is\n"
     "  --time            `time STAGE MICROSECONDS` for each stage, on standard error\n"
     "  --repeat N        run N times from the same inputs; --time gives the median\n"
     "  --profile         executions and time per instruction, on standard error\n"

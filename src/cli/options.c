@@ -24,6 +24,7 @@ typedef enum option_kind { FLAG, COUNT, LIMIT, SIZE, OUT, STAGE } option_kind;
     O("--profile", FLAG, profile)                                                          \
     O("--no-super", FLAG, no_super)                                                        \
     O("--no-files", FLAG, no_files)                                                        \
+    O("--deterministic", FLAG, deterministic)                                              \
     O("--quiet", FLAG, quiet)                                                              \
     O("-o", OUT, quiet)                                                                    \
     O("--stage", STAGE, quiet)

@@ -44,6 +44,7 @@ int cli_open(cli *c, const options *opt, const char *subject)
         .progress = progress_show,
         .progress_context = &c->progress,
         .no_files = opt->no_files,
+        .deterministic = opt->deterministic,
     };
     const stc_status status = stc_open(&config, &c->machine);
     if (status == STC_ERR_MEMORY)
