@@ -77,6 +77,9 @@ static const struct pattern_case {
     {"csr", "y(i,j) = A(i+p,j+q) * M(p,q) with reorder(i,j,p,q)"},
     {"csr", "y(i,j) = A(i+p,j+q) * M(p,q)"},
     {"svec", "y(i) = A(i,j) * x(j) with split(i,i0,i1,7)"},
+    {"csr", "y(i,j) = M(i,j) * A(i,k) * B(k,j) with fuse(i,j,f)"},
+    {"csr", "y(i,j) = M(i,j) * A(i,k) * B(k,j) with fuse(i,j,f), pos(f,p,M(i,j))"},
+    {"dcsr", "y(i,j) = M(i,j) * A(i,k) * B(k,j) with fuse(i,j,f), pos(f,p,M(i,j))"},
     {"svec", "y(i) = A(i,j) * x(j) with parallelize(i)"},
     {"csr", "y(i,j) = M(i,j) * A(i,k) * B(k,j) with parallelize(i)"},
 };

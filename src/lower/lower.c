@@ -141,6 +141,19 @@ static void lower_places(lowering *lo, const cin *store)
     }
 }
 
+/* The leaf may go on to the next round of its loop without storing: what would be placed
+ * above the last level there stands open then, so it is placed behind that. */
+static bool places_wait(const lowering *lo, const cin *store, const cin *body)
+{
+    int n = lo->placed;
+    if (!store || !store->reach) return false;
+    while (body && body != store)
+        body = body->next;
+    while (n < store->nsub && affine_bound(&store->sub[n], lo->bound))
+        n++;
+    return body && n > lo->placed + 1;
+}
+
 static void lower_keeps(lowering *lo, const cin *store, int before)
 {
     if (!store || !store->append) return;
@@ -286,7 +299,7 @@ static void lower_forall(lowering *lo, const cin *loop)
         lower_late(lo, &info->late[k], mask);
     lower_skip(lo, loop, mask);
     const cin *store = target_store(lo, loop->body);
-    lower_places(lo, store);
+    if (!places_wait(lo, store, loop->body)) lower_places(lo, store);
     lo->mask = mask;
     lo->inside = loop;
     lower_nodes(lo, loop->body);
@@ -335,15 +348,18 @@ static void lower_reach(lowering *lo, const cin *c, bool evaluated)
 
 static void lower_store(lowering *lo, const cin *c)
 {
+    const int before = lo->placed;
     lower_reach(lo, c, false);
-    lower_places(lo, c);
+    if (!c->reach) lower_places(lo, c);
     int r = class_of_target(lo, c, lower_expr(lo, c->value));
     lower_reach(lo, c, true);
+    lower_places(lo, c);
     int place = c->nsub ? lo->place[c->nsub - 1] : ROOT;
     if (c->kind == CIN_STORE)
         EMIT(lo, OP_STORE, c->target, place, r);
     else
         EMIT(lo, OP_ACC, c->target, place, c->fn, c->cls, r);
+    lower_keeps(lo, c, before);
 }
 
 /* The first of registers in a row that hold the coordinates: the result's
