@@ -256,9 +256,9 @@ stc_status parallel_run(machine *mc, const lop *at, const lop **next, unsigned *
     const int n = parallel_split(mc, pl, lo, hi, cut, bound);
     if (n < 2) return STC_OK;
     int threads = n < cx->threads ? n : cx->threads > 1 ? cx->threads : 1;
-    if (cx->deterministic && !workers_ready(mc, threads)) {
+    if (cx->deterministic) {
+        if (!workers_ready(mc, threads)) threads = 1;
         diag_clear(cx);
-        threads = 1;
     }
     chunk *chunks = mem_zero(cx, n, sizeof *chunks);
     job j = {
