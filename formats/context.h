@@ -99,6 +99,11 @@ stc_status fail_file(ctx *cx, stc_status status, const char *file, int64_t line,
 stc_status fail_text(ctx *cx, stc_status status, const char *file, const char *text,
                      span at, const char *format, ...) ERROR_LIKE(6, 7);
 void diag_clear(ctx *cx);
+/* The bytes of the character that a text begins with: UTF-8, and nothing that a
+ * terminal could take for a command. 0: it begins with no such character. */
+int char_shown(const char *s);
+/* stc_text_show for a line that columns are counted in: a ? in place of such a byte. */
+void line_show(char *line);
 /* The fuel of a call. Whoever does work that grows with what a program, a text or a file
  * asks for says so here, at least once a millisecond: n more steps, each about as much as
  * a round of a loop or an element that is moved. Fails where the call has to end: over its
@@ -147,6 +152,8 @@ char *mem_strdup(ctx *cx, const char *s);
 void mem_strfree(ctx *cx, char *s);
 bool size_mul(int64_t a, int64_t b, int64_t *out); /* false on overflow or < 0 */
 bool size_add(int64_t a, int64_t b, int64_t *out);
+/* The product of all: 0 if one of them is 0, however large the others are. */
+bool size_product(const int64_t *sizes, int n, int64_t *out);
 
 /* Grows *block (elements of `size` bytes, *cap of them) to hold at least
  * `need`, geometrically, in place where the allocator can. */

@@ -463,6 +463,20 @@ bool size_add(int64_t a, int64_t b, int64_t *out)
     return a >= 0 && b >= 0 && !__builtin_add_overflow(a, b, out);
 }
 
+bool size_product(const int64_t *sizes, int n, int64_t *out)
+{
+    bool fits = true;
+    *out = 1;
+    for (int k = 0; k < n; k++) {
+        if (sizes[k] == 0) {
+            *out = 0;
+            return true;
+        }
+        fits = fits && size_mul(*out, sizes[k], out);
+    }
+    return fits;
+}
+
 stc_status mem_grow(ctx *cx, void *block_ptr, int64_t *cap, int64_t need, size_t size)
 {
     if (need <= *cap) return STC_OK;

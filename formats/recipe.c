@@ -72,13 +72,7 @@ bool map_bounds(const level_map *m, const int64_t *shape, int64_t *base, int64_t
         *base = -(shape[m->mode2] - 1);
         return size_add(n, shape[m->mode2] - 1, extent);
     case MAP_FLAT:
-        *extent = 0;
-        for (int t = m->mode; t < m->mode + m->modes; t++)
-            if (!shape[t]) return true; /* however large the others are */
-        *extent = 1;
-        for (int t = m->mode; t < m->mode + m->modes; t++)
-            if (!size_mul(*extent, shape[t], extent)) return false;
-        return true;
+        return size_product(shape + m->mode, m->modes, extent);
     }
     return false;
 }

@@ -105,11 +105,8 @@ stc_status stc_tensor_from_coords(stc_machine *m, const char *fmt, stc_type type
 
 static stc_status shape_size(ctx *cx, int order, const int64_t *shape, int64_t *n)
 {
-    *n = 1;
-    for (int k = 0; k < order; k++) {
-        if (!size_mul(*n, shape[k], n))
-            return fail(cx, STC_ERR_OVERFLOW, "the shape has more than 2^63 elements");
-    }
+    if (!size_product(shape, order, n))
+        return fail(cx, STC_ERR_OVERFLOW, "the shape has more than 2^63 elements");
     return STC_OK;
 }
 

@@ -186,12 +186,10 @@ stc_status origin_make(ctx *cx, const origin *o, const format *f, stc_type type,
             type, class_convert(type_class(type), type_class(o->value_type), o->v));
         return tensor_constant(cx, f, type, shape, v, fill, out);
     }
-    int64_t places = 1;
-    for (int k = 0; k < f->order; k++) {
-        if (!size_mul(places, shape[k], &places))
-            return fail(cx, STC_ERR_OVERFLOW,
-                        "a random tensor of more than 2^63 elements; expected fewer");
-    }
+    int64_t places;
+    if (!size_product(shape, f->order, &places))
+        return fail(cx, STC_ERR_OVERFLOW,
+                    "a random tensor of more than 2^63 elements; expected fewer");
     tensor *t = NULL;
     stc_status st = tensor_new(cx, f, type, shape, fill, &t);
     if (st) return st;

@@ -24,8 +24,6 @@ stc_status npy_write(const tensor *t, const char *path);
 stc_status pgm_write(const tensor *t, const char *path);
 stc_status ppm_write(const tensor *t, const char *path);
 
-/* The number of elements of a shape; false if it is beyond 64 bits. */
-bool shape_count(const int64_t *shape, int order, int64_t *count);
 /* Sets out->dense to room for out->shape's elements and out->count. */
 stc_status dense_alloc(io_result *out);
 

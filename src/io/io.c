@@ -83,18 +83,9 @@ void io_free(io_result *r)
     *r = (io_result){0};
 }
 
-bool shape_count(const int64_t *shape, int order, int64_t *count)
-{
-    int64_t n = 1;
-    for (int k = 0; k < order; k++)
-        if (!size_mul(n, shape[k], &n)) return false;
-    *count = n;
-    return true;
-}
-
 stc_status dense_alloc(io_result *out)
 {
-    if (!shape_count(out->shape, out->order, &out->count))
+    if (!size_product(out->shape, out->order, &out->count))
         return fail_file(out->cx, STC_ERR_OVERFLOW, out->path, 0,
                          "the shape has more than 2^63 elements");
     out->dense = out->count ? mem_array(out->cx, out->count, type_size(out->type))
@@ -320,7 +311,7 @@ stc_status io_save(const tensor *t, const char *path)
 stc_status dense_open(const tensor *t, dense_view *v)
 {
     *v = (dense_view){0};
-    if (!shape_count(t->shape, t->order, &v->count))
+    if (!size_product(t->shape, t->order, &v->count))
         return fail(t->cx, STC_ERR_OVERFLOW, "the tensor has more than 2^63 elements");
     format dense;
     dense_format(t->order, &dense);

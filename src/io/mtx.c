@@ -242,13 +242,22 @@ static value class_negate(vclass c, value v)
     }
 }
 
-/* The value on the other side of the diagonal. */
-static value mirrored(const mtx *m, value v)
+/* The value on the other side of the diagonal; `at` is where this one stands. */
+static stc_status mirrored(const mtx *m, const char *at, value v, value *out)
 {
-    if (m->symmetry == SKEW) return class_negate(m->cls, v);
-    if (m->symmetry != HERMITIAN) return v;
-    if (m->cls == CLASS_C64) return (value){.c64 = conjf(v.c64)};
-    return (value){.c128 = conj(v.c128)};
+    *out = v;
+    if (m->symmetry == SKEW && m->cls == CLASS_I64 && v.i64 == INT64_MIN)
+        return input_fail(&m->in, at,
+                          "%lld has no negative in 64 bits, which a skew-symmetric matrix "
+                          "has on the other side of the diagonal",
+                          (long long)v.i64);
+    if (m->symmetry == SKEW)
+        *out = class_negate(m->cls, v);
+    else if (m->symmetry == HERMITIAN && m->cls == CLASS_C64)
+        out->c64 = conjf(v.c64);
+    else if (m->symmetry == HERMITIAN)
+        out->c128 = conj(v.c128);
+    return STC_OK;
 }
 
 static stc_status check_diagonal(const mtx *m, const char *at, value v)
@@ -279,9 +288,11 @@ static stc_status push_mirrored(mtx *m, const char *at, int64_t i, int64_t j, va
                           (long long)i + 1, (long long)j + 1, upper ? "above" : "below",
                           (long long)input_line(&m->in, m->triangle),
                           symmetries[m->symmetry].text);
+    const stc_status s = mirrored(m, at, v, &v);
+    if (s) return s;
     e->coord[0][e->n] = j;
     e->coord[1][e->n] = i;
-    class_put(m->cls, e->vals, e->n++, mirrored(m, v));
+    class_put(m->cls, e->vals, e->n++, v);
     return STC_OK;
 }
 
@@ -297,6 +308,17 @@ static stc_status bad_index(const mtx *m, const char *at, int mode)
                           input_word(&m->in, at).text, name);
     return input_fail(&m->in, at, "%s %lld isn't in 1..%lld", name, (long long)i,
                       (long long)m->out->shape[mode]);
+}
+
+/* Behind an entry's, or an element's, last word. */
+static inline stc_status line_ends(mtx *m)
+{
+    input *const in = &m->in;
+    input_skip_blanks(in);
+    if (input_at_line_end(in)) return STC_OK;
+    return input_fail(in, in->p, "found %s, expected the end of the line after %s",
+                      input_word(in, in->p).text,
+                      m->field == PATTERN ? "the coordinates" : "the value");
 }
 
 /* One entry; the reader stands at its first word. */
@@ -320,11 +342,7 @@ static inline stc_status read_entry(mtx *m)
     value v;
     stc_status s = read_value(m, &v);
     if (s) return s;
-    input_skip_blanks(in);
-    if (!input_at_line_end(in))
-        return input_fail(in, in->p, "found %s, expected the end of the line after %s",
-                          input_word(in, in->p).text,
-                          m->field == PATTERN ? "the coordinates" : "the value");
+    if ((s = line_ends(m))) return s;
     class_put(m->cls, e->vals, n, v);
     e->n = n + 1;
     return m->symmetry == GENERAL ? STC_OK
@@ -399,13 +417,15 @@ static stc_status store_listed(mtx *m, const walk *w)
     input *const in = &m->in;
     const char *const at = in->p;
     value v;
-    const stc_status s = read_value(m, &v);
+    stc_status s = read_value(m, &v);
+    if (!s) s = line_ends(m);
     if (s) return s;
     class_put(m->cls, out->dense, w->place, v);
     if (m->symmetry == GENERAL) return STC_OK;
     const int64_t i = w->at[0], j = w->at[1];
     if (i == j) return check_diagonal(m, at, v);
-    class_put(m->cls, out->dense, j * out->shape[1] + i, mirrored(m, v));
+    if ((s = mirrored(m, at, v, &v))) return s;
+    class_put(m->cls, out->dense, j * out->shape[1] + i, v);
     return STC_OK;
 }
 
@@ -422,7 +442,7 @@ static stc_status read_array(mtx *m)
     input *const in = &m->in;
     io_result *const out = m->out;
     const int64_t possible = (in->end - in->p + 1) / (m->field == COMPLEX ? 4 : 2);
-    if (!shape_count(out->shape, out->order, &out->count))
+    if (!size_product(out->shape, out->order, &out->count))
         return input_fail(in, m->size_at, "an array with more than 2^63 elements");
     /* Where there is symmetry: at least a triangle without its diagonal. */
     const int64_t least =

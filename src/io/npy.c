@@ -157,8 +157,9 @@ static stc_status read_shape(npy *r)
 {
     if (!take(r, '(')) return bad_header(r, "the shape in parentheses");
     int n = 0;
-    while (!take(r, ')')) {
-        if (n > 0 && !take(r, ',')) return bad_header(r, "',' or ')'");
+    /* As in Python: (4) is a number in parentheses, (4,) a shape. */
+    while (!(n != 1 && take(r, ')'))) {
+        if (n > 0 && !take(r, ',')) return bad_header(r, n > 1 ? "',' or ')'" : "','");
         if (n > 0 && take(r, ')')) break;
         skip_spaces(r);
         if (n == STC_MAX_ORDER) return bad_header(r, "no more than 16 sizes");
@@ -255,7 +256,7 @@ static stc_status read_elements(npy *r)
     const size_t size = type_size(out->type);
     const int64_t have = r->in.end - r->header_end;
     int64_t count, bytes;
-    if (!shape_count(out->shape, out->order, &count) ||
+    if (!size_product(out->shape, out->order, &count) ||
         !size_mul(count, (int64_t)size, &bytes))
         return fail_file(r->in.cx, STC_ERR_OVERFLOW, r->in.path, 0,
                          "the shape has more than 2^63 bytes");

@@ -117,8 +117,9 @@ static stc_status read_binary(pnm *r)
     const int64_t have = (const unsigned char *)in->end - b;
     if (have < 0 || out->count > have / size)
         return fail_file(in->cx, STC_ERR_DATA, in->path, 0,
-                         "found %lld bytes of samples, expected %lld",
-                         (long long)(have < 0 ? 0 : have), (long long)(out->count * size));
+                         "found %lld bytes of samples, expected %lld samples of %lld",
+                         (long long)(have < 0 ? 0 : have), (long long)out->count,
+                         (long long)size);
     stc_status s = dense_alloc(out);
     if (s) return s;
     for (int64_t i = 0; i < out->count; i++) {
@@ -147,7 +148,7 @@ stc_status pnm_read(ctx *cx, const char *path, int type, io_result *out)
     stc_status s = input_open(&r.in, cx, path);
     if (s) return s;
     s = read_header(&r);
-    if (!s && !shape_count(out->shape, out->order, &out->count))
+    if (!s && !size_product(out->shape, out->order, &out->count))
         s = input_fail(&r.in, r.in.begin, "an image with more than 2^63 samples");
     if (!s) s = r.plain ? read_plain(&r) : read_binary(&r);
     input_close(&r.in);

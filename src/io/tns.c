@@ -49,7 +49,8 @@ static stc_status read_shape(tns *r)
         const char *const at = in->p;
         int64_t size;
         const char *const after = scan_i64(at, &size);
-        if (n == 0 && !after) { /* prose that begins with the word */
+        const bool number = is_digit(at[*at == '-' || *at == '+']);
+        if (n == 0 && !number) { /* prose that begins with the word */
             in->p = first;
             return STC_OK;
         }
