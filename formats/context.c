@@ -32,17 +32,64 @@ static void copy_text(char *to, size_t size, const char *from, size_t len)
     to[len] = 0;
 }
 
+int char_shown(const char *s)
+{
+    static const uint32_t least[] = {0, 0x20, 0xa0, 0x800, 0x10000};
+    const unsigned char first = (unsigned char)*s;
+    const int n = first < 0x80   ? 1
+                  : first < 0xc0 ? 0
+                  : first < 0xe0 ? 2
+                  : first < 0xf0 ? 3
+                  : first < 0xf8 ? 4
+                                 : 0;
+    uint32_t code = n > 1 ? first & (0xffu >> (n + 1)) : first;
+    for (int k = 1; k < n; k++) {
+        const unsigned char next = (unsigned char)s[k];
+        if ((next & 0xc0) != 0x80) return 0;
+        code = code << 6 | (next & 0x3f);
+    }
+    const bool surrogate = code >= 0xd800 && code < 0xe000;
+    return n && code >= least[n] && code != 0x7f && code < 0x110000 && !surrogate ? n : 0;
+}
+
+void stc_text_show(char *to, size_t size, const char *from)
+{
+    size_t n = 0;
+    while (*from) {
+        const int shown = char_shown(from);
+        const int room = shown ? shown : 4;
+        if (n + (size_t)room >= size) break;
+        if (shown)
+            memcpy(to + n, from, (size_t)shown);
+        else
+            snprintf(to + n, size - n, "\\x%02x", (unsigned char)*from);
+        n += (size_t)room;
+        from += shown ? shown : 1;
+    }
+    to[n] = 0;
+}
+
+void line_show(char *line)
+{
+    for (char *s = line; *s;) {
+        const int shown = char_shown(s);
+        if (!shown && *s != '\t') *s = '?';
+        s += shown ? shown : 1;
+    }
+}
+
 static void set(ctx *cx, stc_status status, const char *file, const char *format,
                 va_list args)
 {
     diag *d = &cx->diag;
-    char message[sizeof d->message]; /* an argument may be the old message */
+    char message[sizeof d->message], name[sizeof d->file] = "";
     vsnprintf(message, sizeof message, format, args);
+    if (file) stc_text_show(name, sizeof name, file); /* may be the old file's name */
     diag_clear(cx);
     d->status = status;
     d->length = 1;
-    memcpy(d->message, message, sizeof message);
-    if (file) copy_text(d->file, sizeof d->file, file, strlen(file));
+    stc_text_show(d->message, sizeof d->message, message);
+    memcpy(d->file, name, sizeof name);
 }
 
 enum {
@@ -195,6 +242,7 @@ static void place(diag *d, const char *text, span at)
     d->column = characters(text + start, begin - start) + 1;
     d->length = end > begin ? characters(text + begin, end - begin) : 1;
     copy_text(d->text, sizeof d->text, text + start, (size_t)(stop - start));
+    line_show(d->text);
 }
 
 stc_status fail_text(ctx *cx, stc_status status, const char *file, const char *text,

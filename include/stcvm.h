@@ -69,7 +69,8 @@ typedef enum stc_status {
 
 /* Where and why the last call failed. line and column count from 1, and are 0
  * where the fault has no place in a text. `text` is the offending line (or
- * ""). Strings belong to the machine and live until its next call. */
+ * ""). Strings belong to the machine and live until its next call; a terminal may
+ * show them, whatever the input was (stc_text_show). */
 typedef struct stc_error_info {
     stc_status status;
     const char *file; /* a path, or "eval", "stdin", … as given to the call */
@@ -166,6 +167,9 @@ STC_API void stc_close(stc_machine *machine);
 /* The last failure; status STC_OK if there was none. Never NULL. */
 STC_API const stc_error_info *stc_error(const stc_machine *machine);
 STC_API const char *stc_status_name(stc_status status);
+/* Writes `from` as messages quote it: control characters (which could be commands to
+ * a terminal) and what isn't UTF-8 as \xNN, cut to `size` bytes with the final 0. */
+STC_API void stc_text_show(char *to, size_t size, const char *from);
 /* Ends the call that is under way, whatever it does, within some 50 milliseconds with
  * STC_ERR_INTERRUPT, unless it is through by then. Between calls it does nothing: each
  * call begins without an interrupt. May be called from any thread or a signal. */

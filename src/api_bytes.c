@@ -121,6 +121,7 @@ stc_status stc_program_load(stc_machine *m, const char *path, stc_program **out)
     if (!st) st = program_decode(cx, b.data, (size_t)b.len, &p);
     mem_free(cx, b.data, b.size);
     if (!st) st = adopt(m, p, now_us() - start, out);
-    if (st && !cx->diag.file[0]) snprintf(cx->diag.file, sizeof cx->diag.file, "%s", path);
+    if (st && !cx->diag.file[0])
+        stc_text_show(cx->diag.file, sizeof cx->diag.file, path);
     return st;
 }

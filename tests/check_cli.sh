@@ -125,6 +125,27 @@ check 1 '' '*: error: a path of more than 4095 bytes*' path.stc
 mkdir -p folder.stb
 check 1 '' '*: error: can*be read: *' run folder.stb
 
+# What messages quote can't tell a terminal what to do; UTF-8 stays readable.
+printf '\033[31m\377\302\233µ' >odd.txt
+odd=$(cat odd.txt)
+quoted='*x1b[[]31m*xff*xc2*x9bµ*'
+check 1 '' "$quoted" eval "s = \"$odd\""
+check 1 '' "$quoted" "./$odd.stc"
+check 1 '' "$quoted" eval 's = A(i)' "A=$odd.mtx"
+check 1 '' "$quoted" run "$odd.stb"
+check 1 '' "$quoted" eval 's = 1' -o "s=no/$odd.npy"
+check 2 '' "$quoted" eval 's = 1' "$odd"
+repl 1 '' "$quoted" ":$odd"
+repl 1 '' "$quoted" ":load A $odd.mtx"
+for text in "s = $odd" "include \"$odd.stc\"" "tensor A dense = \"$odd.npy\""; do
+    "$tool" eval "$text" >out.txt 2>err.txt
+    cases=$((cases + 1))
+    if LC_ALL=C grep -q "$(printf '\033')\\|$(printf '\377')\\|$(printf '\302\233')" err.txt; then
+        failures=$((failures + 1))
+        echo "FAILED: control characters are shown raw: $text"
+    fi
+done
+
 # ---- usage: 2, only for what the command line alone shows ---------------------
 check 2 '' 'stcvm: usage: *' eval
 check 2 '' '*did you mean eval*' evla

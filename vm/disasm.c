@@ -37,10 +37,12 @@ void quoted_print(const char *s, textbuf *out)
             text_add(out, "\\%c", c);
         } else if (c == '\n') {
             text_add(out, "\\n");
-        } else if (c < 32 || c == 127) {
+        } else if (!char_shown(s)) {
             text_add(out, "\\x%02x", c);
         } else {
-            text_add(out, "%c", c);
+            const int n = char_shown(s);
+            text_add(out, "%.*s", n, s);
+            s += n - 1;
         }
     }
     text_add(out, "\"");

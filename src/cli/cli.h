@@ -11,6 +11,7 @@
 #define STCVM_CLI_H
 
 #include <stcvm.h>
+#include <stdarg.h>
 
 enum { STATUS_OK = 0, STATUS_FAULT = 1, STATUS_USAGE = 2 };
 
@@ -74,6 +75,8 @@ int report_error(cli *c, int first);
 /* A fault that the tool itself found: `stcvm: FILE: error: …`. */
 __attribute__((format(printf, 2, 3))) int report_fault(const char *file, const char *format,
                                                        ...);
+/* A line of standard error that may quote anything. */
+void print_shown(const char *format, va_list list);
 void report_times(const stc_times *t); /* the lines of --time                 */
 
 double now_us(void);

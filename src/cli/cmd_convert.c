@@ -42,10 +42,13 @@ static int info_program(cli *c, const char *path)
     if (stc_program_load(c->machine, path, &p) != STC_OK) return report_error(c, 0);
     for (int i = 0; (name = stc_program_name(p, i, &is_result)); i++) {
         stc_decl d;
-        printf("%-8s %s", is_result ? "result" : "operand", name);
-        if (stc_program_decl(p, name, &d) == STC_OK)
-            printf("  order %d  %s  %s", d.order, stc_type_name((stc_type)d.type),
-                   d.format);
+        char shown[512];
+        stc_text_show(shown, sizeof shown, name);
+        printf("%-8s %s", is_result ? "result" : "operand", shown);
+        if (stc_program_decl(p, name, &d) == STC_OK) {
+            stc_text_show(shown, sizeof shown, d.format);
+            printf("  order %d  %s  %s", d.order, stc_type_name((stc_type)d.type), shown);
+        }
         fputc('\n', stdout);
     }
     stc_program_free(p);

@@ -47,8 +47,7 @@ int usage_error(const char *format, ...)
     va_list list;
     va_start(list, format);
     fputs("stcvm: ", stderr);
-    vfprintf(stderr, format, list);
-    fputs("\n", stderr);
+    print_shown(format, list);
     va_end(list);
     return STATUS_USAGE;
 }

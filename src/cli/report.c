@@ -1,9 +1,9 @@
 /* report.c: opening and closing a run of the tool, and what it says of faults.
  *
  * A fault is printed as `stcvm: FILE:LINE:COLUMN: error: …`, then the
- * offending line and a caret below the place. The line may come from any
- * file, so what can't be shown safely on a terminal is replaced, and only the
- * part around the caret of a very long line is shown.
+ * offending line and a caret below the place. Only the part around the caret of
+ * a very long line is shown. What a message quotes may come from anywhere: what
+ * can't be shown safely on a terminal is escaped, here or in the library.
  */
 #include "cli.h"
 
@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+enum { SHOWN = 8192 }; /* the most of what a message quotes */
 
 void *xrealloc(void *block, size_t size)
 {
@@ -75,14 +77,26 @@ int output_flush(int status)
                         errno ? strerror(errno) : "write error");
 }
 
+void print_shown(const char *format, va_list list)
+{
+    char text[SHOWN], shown[SHOWN];
+    vsnprintf(text, sizeof text, format, list);
+    for (char *line = text, *end; line; line = end) {
+        if ((end = strchr(line, '\n'))) *end++ = 0;
+        stc_text_show(shown, sizeof shown, line);
+        fprintf(stderr, "%s\n", shown);
+    }
+}
+
 int report_fault(const char *file, const char *format, ...)
 {
     va_list list;
+    char shown[SHOWN] = "";
     va_start(list, format);
     fflush(stdout);
-    fprintf(stderr, "stcvm: %s%serror: ", file ? file : "", file ? ": " : "");
-    vfprintf(stderr, format, list);
-    fputs("\n", stderr);
+    if (file) stc_text_show(shown, sizeof shown, file);
+    fprintf(stderr, "stcvm: %s%serror: ", shown, file ? ": " : "");
+    print_shown(format, list);
     va_end(list);
     return STATUS_FAULT;
 }
@@ -90,16 +104,6 @@ int report_fault(const char *file, const char *format, ...)
 static bool is_start(char byte)
 {
     return ((unsigned char)byte & 0xc0) != 0x80;
-}
-
-/* A character of the line as the screen may see it. */
-static void put_shown(char byte)
-{
-    const unsigned char u = (unsigned char)byte;
-    if (u == '\t')
-        fputc(' ', stderr);
-    else
-        fputc(u < 32 || u == 127 ? '?' : u, stderr);
 }
 
 /* The line, at most `room` columns of it around the caret, and the caret. */
@@ -117,7 +121,7 @@ static void show_place(const stc_error_info *e, int room)
     }
     fputs(begin ? "  ..." : "  ", stderr);
     for (int i = begin; i < end; i++)
-        put_shown(e->text[i]);
+        fputc(e->text[i] == '\t' ? ' ' : e->text[i], stderr);
     fputs(end < length ? "...\n" : "\n", stderr);
     if (e->column < 1) return;
     fputs(begin ? "     " : "  ", stderr);
@@ -137,7 +141,9 @@ int report_error(cli *c, int first)
 int report_info(cli *c, const stc_error_info *e, int first)
 {
     const bool nowhere = !e->file || !*e->file;
-    const char *file = nowhere ? c->subject : e->file;
+    char shown[SHOWN];
+    stc_text_show(shown, sizeof shown, nowhere ? c->subject : e->file);
+    const char *file = shown;
     int line = nowhere ? 0 : e->line;
     /* A terminal has shown ^C where the message would begin. */
     if (e->status == STC_ERR_INTERRUPT && !c->progress.shown && isatty(STDERR_FILENO))

@@ -67,11 +67,6 @@ int64_t input_line(const input *in, const char *at)
     return line;
 }
 
-static bool printable(char c)
-{
-    return (unsigned char)c >= 32 && c != 127;
-}
-
 input_quote input_word(const input *in, const char *at)
 {
     input_quote q;
@@ -87,7 +82,7 @@ input_quote input_word(const input *in, const char *at)
     q.text[n++] = '\'';
     const char *p = at;
     for (; p < in->end && !is_space(*p) && n < 32; p++)
-        q.text[n++] = printable(*p) ? *p : '?';
+        q.text[n++] = *p ? *p : '?';
     const bool cut = p < in->end && !is_space(*p);
     snprintf(q.text + n, sizeof q.text - (size_t)n, "%s'", cut ? "..." : "");
     return q;
@@ -105,8 +100,9 @@ static void show_line(const input *in, const char *at, diag *d)
     size_t n = (size_t)(end - begin);
     if (n > sizeof d->text - 1) n = sizeof d->text - 1;
     for (size_t i = 0; i < n; i++)
-        d->text[i] = printable(begin[i]) || begin[i] == '\t' ? begin[i] : '?';
+        d->text[i] = begin[i] ? begin[i] : '?';
     d->text[n] = 0;
+    line_show(d->text);
     d->column = (int)(at - begin) + 1;
     d->length = 1;
     while (at + d->length < begin + n && !is_space(at[d->length]))
