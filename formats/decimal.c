@@ -252,8 +252,9 @@ int decimal_print(double x, bool single, char buf[DECIMAL_MAX])
 {
     if (x != x) return (int)strlen(strcpy(buf, "nan"));
     if (isinf(x)) return (int)strlen(strcpy(buf, x < 0 ? "-inf" : "inf"));
-    if (fabs(x) < (single ? 0x1p24 : 1e15) && x == (double)(int64_t)x &&
-        !(x == 0 && signbit(x)))
+    /* -0 would be read as an integer's, which has no sign. */
+    if (x == 0 && signbit(x)) return (int)strlen(strcpy(buf, "-0.0"));
+    if (fabs(x) < (single ? 0x1p24 : 1e15) && x == (double)(int64_t)x)
         return print_integer((int64_t)x, buf);
     if (fabs(x) >= (single ? FLT_MIN : DBL_MIN)) {
         const int minus = x < 0, n = exact(fabs(x), single, buf + minus);
