@@ -110,6 +110,13 @@ static void eval_icol(strip *s, int id)
     }
 }
 
+/* Beyond 64 bits it is some other coordinate: nothing is stored there, so the place
+ * has no position, and nobody asks. */
+static int64_t affine_coord(int64_t i, int64_t coef, int64_t shift)
+{
+    return (int64_t)((uint64_t)i * (uint64_t)coef + (uint64_t)shift);
+}
+
 /* The level's coordinate at which a place stands in a lane. */
 int64_t strip_place_coord(const machine *mc, const strip *s, int id, int k)
 {
@@ -121,8 +128,8 @@ int64_t strip_place_coord(const machine *mc, const strip *s, int id, int k)
     const merge_operand *o = &s->s.l->merge->operand[x->operand];
     const int64_t i = column_get(&s->icol[0], k);
     if (o->role == MERGE_LOCATE && !s->around)
-        return i * o->coef + (o->shift == ROOT ? 0 : mc->i[o->shift]);
-    if (!s->around) return i * mc->c[x->cursor].coef + mc->c[x->cursor].shift;
+        return affine_coord(i, o->coef, o->shift == ROOT ? 0 : mc->i[o->shift]);
+    if (!s->around) return affine_coord(i, mc->c[x->cursor].coef, mc->c[x->cursor].shift);
     uint16_t shift = s->link->shift[id];
     int64_t coef = o->coef;
     if (o->role != MERGE_LOCATE) {
@@ -130,8 +137,8 @@ int64_t strip_place_coord(const machine *mc, const strip *s, int id, int k)
         shift = opened->shift;
         coef = opened->coef;
     }
-    return i * coef +
-           (shift == UNLINKED ? 0 : column_get(&s->around->icol[shift], s->rows[k]));
+    return affine_coord(
+        i, coef, shift == UNLINKED ? 0 : column_get(&s->around->icol[shift], s->rows[k]));
 }
 
 /* The cursor above an operand's place in lane k. */
