@@ -3,17 +3,28 @@
  *
  * The first signal calls stc_interrupt, so that what is being written is taken
  * back and the tensors stay. SIGTERM and SIGHUP end the tool when the work has
- * ended. Another signal while the work still hasn't ended takes the default
- * action, except for Ctrl-C where a session would be lost by it. A handler
+ * ended, or after some seconds at the latest. Another signal while the work still
+ * hasn't ended takes the default action, except for Ctrl-C where a session would be
+ * lost by it. A handler
  * has no argument, hence the file's variables: the only ones of the tool.
  */
 #include "cli.h"
 
 #include <signal.h>
 #include <stdatomic.h>
+#include <unistd.h>
+
+enum { PATIENCE = 2 }; /* seconds */
 
 static _Atomic(stc_machine *) running;
 static volatile sig_atomic_t pressed, session, ending;
+
+static void on_alarm(int number)
+{
+    (void)number;
+    signal(ending, SIG_DFL);
+    raise(ending);
+}
 
 static void on_signal(int number)
 {
@@ -28,6 +39,10 @@ static void on_signal(int number)
         pressed = 1;
     else
         ending = number;
+    if (ending) {
+        signal(SIGALRM, on_alarm);
+        alarm(PATIENCE);
+    }
     if (m) stc_interrupt(m);
 }
 
