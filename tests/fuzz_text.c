@@ -5,7 +5,10 @@
  *     fuzz_text [SECONDS [SEED]] [--seconds N] [--seed N]
  *
  * Whatever happens must be an answer: no complaint of a sanitizer, no hang, no
- * memory kept, and every refusal with a message and a place.
+ * memory kept, and every refusal with a message and a place. Every tensor that a
+ * session then has is checked afresh, converted, printed and read back, and another
+ * tier must say and have the same. Numbers at the ends of 31 to 64 bits are among the
+ * words that damage puts in.
  */
 #include "fuzzing.h"
 #include <inttypes.h>
@@ -102,6 +105,19 @@ static const char *const words[] = {
     "c64",
     "u8",
     "9223372036854775807",
+    "9223372036854775806",
+    "4611686018427387904",
+    "4611686018427387903",
+    "2305843009213693951",
+    "4294967296",
+    "4294967295",
+    "2147483648",
+    "2147483647",
+    "i+9223372036854775806",
+    "2*i-9223372036854775807",
+    "4611686018427387904*i",
+    "i-j",
+    "pad ",
 };
 enum { SEEDS = sizeof seeds / sizeof *seeds, WORDS = sizeof words / sizeof *words };
 
@@ -113,6 +129,20 @@ static void splice(char *text, size_t at, size_t drop, const char *with)
     if (len - drop + add >= LENGTH) return;
     memmove(text + at + add, text + at + drop, len - at - drop + 1);
     memcpy(text + at, with, add);
+}
+
+/* A number becomes one near an end of 31 to 64 bits, which leaves the text in order. */
+static void stretch(gen *g, char *text)
+{
+    static const int bits[] = {31, 32, 33, 60, 61, 62, 63};
+    const size_t len = strlen(text), from = len ? (size_t)(gen_next(g) % len) : 0;
+    const size_t at = from + strcspn(text + from, "0123456789");
+    const size_t digits = strspn(text + at, "0123456789");
+    char number[32];
+    if (!digits) return;
+    const uint64_t end = (uint64_t)1 << bits[gen_below(g, 7)];
+    snprintf(number, sizeof number, "%" PRIu64, end + (uint64_t)gen_below(g, 5) - 2);
+    splice(text, at, digits, number);
 }
 
 static void damage(gen *g, char *text)
@@ -183,41 +213,112 @@ static void begin(gen *g, const corpus *kept, char *text)
     case_free(&c);
 }
 
-/* False if something is wrong with the answer. */
-static bool run(const char *text, uint64_t *accepted, FILE *sink)
-{
-    int64_t held = 0;
-    const stc_config config = {.alloc = fuzzing_alloc,
-                               .alloc_context = &held,
-                               .max_memory = 1 << 24,
-                               .max_steps = 20000};
+typedef struct tally {
+    uint64_t tried, accepted, compared;
+} tally;
+
+/* A text in a machine of its own. */
+typedef struct execution {
+    int64_t held;
     stc_machine *m;
     stc_session *s;
-    bool ok = true;
-    if (stc_open(&config, &m) != STC_OK) return false;
-    if (stc_session_open(m, &s) == STC_OK) {
-        stc_session_output(s, sink);
-        stc_status st = stc_session_exec(s, text, "fuzz");
-        const stc_error_info *e = stc_error(m);
-        *accepted += st == STC_OK;
-        if (st != STC_OK) {
-            bool placed = e->line > 0 || st == STC_ERR_MEMORY || st == STC_ERR_IO;
-            ok = e->status == st && e->message[0] && placed;
-            if (!ok)
-                printf("fuzz_text: %s: `%s` at line %d\n", stc_status_name(st), e->message,
-                       e->line);
-        }
-        stc_session_close(s);
+    stc_status status;
+} execution;
+
+static bool execute(execution *x, const char *text, int tier, FILE *sink)
+{
+    *x = (execution){0};
+    const stc_config config = {.alloc = fuzzing_alloc,
+                               .alloc_context = &x->held,
+                               .max_memory = 1 << 24,
+                               .max_steps = 20000,
+                               .no_files = true};
+    if (stc_open(&config, &x->m) != STC_OK) return false;
+    fuzzing_tier(x->m, tier);
+    if (stc_session_open(x->m, &x->s) != STC_OK) return false;
+    stc_session_output(x->s, sink);
+    x->status = stc_session_exec(x->s, text, "fuzz");
+    return true;
+}
+
+static const char *finish(execution *x)
+{
+    if (x->s) stc_session_close(x->s);
+    if (x->m) stc_close(x->m);
+    return x->held ? "bytes are still held" : NULL;
+}
+
+static bool is_limit(stc_status st)
+{
+    return st == STC_ERR_MEMORY || st == STC_ERR_STEPS;
+}
+
+static const char *placed(const execution *x)
+{
+    const stc_error_info *e = stc_error(x->m);
+    const bool has_place = e->line > 0 || is_limit(x->status) || x->status == STC_ERR_IO;
+    if (x->status == STC_OK || (e->status == x->status && e->message[0] && has_place &&
+                                !strstr(e->message, "unsafe bytecode")))
+        return NULL;
+    printf("fuzz_text: %s: `%s` at line %d\n", stc_status_name(x->status), e->message,
+           e->line);
+    return "an answer without place or sense";
+}
+
+/* All that a session has is sound. */
+static const char *sound(gen *g, const execution *x)
+{
+    const char *name, *wrong = NULL;
+    const stc_tensor *t;
+    for (int k = 0; !wrong && (name = stc_session_name(x->s, k)); k++)
+        if (stc_session_get(x->s, name, &t) == STC_OK) wrong = fuzzing_unsound(g, t);
+    return wrong;
+}
+
+/* Two tiers say the same, and have the same. */
+static const char *same(const execution *a, const execution *b)
+{
+    if (is_limit(a->status) || is_limit(b->status)) return NULL; /* tiers differ in these */
+    if (a->status != b->status ||
+        (a->status && strcmp(stc_error(a->m)->message, stc_error(b->m)->message) != 0)) {
+        printf("fuzz_text: `%s` but `%s`\n", stc_error(a->m)->message,
+               stc_error(b->m)->message);
+        return "two tiers answer differently";
     }
-    stc_close(m);
-    if (held) printf("fuzz_text: %" PRId64 " bytes are still held\n", held);
-    return ok && held == 0;
+    const char *name, *wrong = NULL;
+    const stc_tensor *t, *u;
+    for (int k = 0; !wrong && (name = stc_session_name(a->s, k)); k++)
+        if (stc_session_get(a->s, name, &t) == STC_OK &&
+            stc_session_get(b->s, name, &u) == STC_OK && (wrong = fuzzing_differ(t, u)))
+            printf("fuzz_text: in %s\n", name);
+    return wrong;
+}
+
+/* NULL, or what is wrong with the answer. */
+static const char *run(gen *g, const char *text, tally *n, FILE *sink)
+{
+    execution x, y = {0};
+    const int tier = 1 + gen_below(g, TIERS - 1);
+    const char *wrong = "there is no machine", *left;
+    n->tried++;
+    if (execute(&x, text, TIER_ALL, sink)) {
+        n->accepted += x.status == STC_OK;
+        wrong = placed(&x);
+        if (!wrong && x.status != STC_ERR_SYNTAX && execute(&y, text, tier, sink)) {
+            n->compared++;
+            if ((wrong = same(&x, &y))) printf("fuzz_text: tier %d\n", tier);
+        }
+        if (!wrong) wrong = sound(g, &x);
+    }
+    if ((left = finish(&x))) wrong = left;
+    if ((left = finish(&y))) wrong = left;
+    return wrong;
 }
 
 int main(int argc, char **argv)
 {
     fuzzing f;
-    uint64_t tried = 0, accepted = 0;
+    tally n = {0};
     int bad = 0;
     FILE *sink = fopen("/dev/null", "w");
     static char text[LENGTH + 1];
@@ -226,21 +327,20 @@ int main(int argc, char **argv)
     read_kept(&kept, "tests/messages.txt");
     while (sink && fuzzing_on(&f) && bad < 5) {
         begin(&f.g, &kept, text);
-        for (int k = gen_below(&f.g, 5); k >= 0; k--)
-            damage(&f.g, text);
-        if (strstr(text, "save") || strstr(text, "include"))
-            continue; /* touches no files */
-        tried++;
-        if (!run(text, &accepted, sink)) {
+        const bool numbers = gen_chance(&f.g, 40);
+        for (int k = gen_below(&f.g, numbers ? 3 : 5); k >= 0; k--)
+            numbers ? stretch(&f.g, text) : damage(&f.g, text);
+        const char *wrong = run(&f.g, text, &n, sink);
+        if (wrong) {
             bad++;
-            printf("---- FAIL\n%s\n----\n", text);
+            printf("---- FAIL: %s\n%s\n----\n", wrong, text);
         }
     }
     if (sink) fclose(sink);
     while (kept.count > 0)
         free(kept.text[--kept.count]);
-    printf("fuzz_text: seed %" PRIu64 ": %" PRIu64 " texts, %" PRIu64
-           " accepted, %d wrong answers\n",
-           f.seed, tried, accepted, bad);
+    printf("fuzz_text: seed %" PRIu64 ": %" PRIu64 " texts, %" PRIu64 " accepted, %" PRIu64
+           " compared, %d wrong answers\n",
+           f.seed, n.tried, n.accepted, n.compared, bad);
     return bad ? 1 : 0;
 }

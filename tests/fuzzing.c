@@ -1,5 +1,9 @@
-/* fuzzing.c: options, clock, allocator and damage of the fuzzers. */
+/* fuzzing.c: options, clock, allocator and damage of the fuzzers, and what they look
+ * for in results. */
 #include "fuzzing.h"
+#include "../src/api.h"
+#include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -102,4 +106,225 @@ size_t fuzzing_damage(gen *g, unsigned char *bytes, size_t size, size_t room)
     for (int k = gen_chance(g, 40) ? gen_below(g, 4) : 0; k >= 0; k--)
         size = damage_one(g, bytes, size, room);
     return size;
+}
+
+/* ---- what comes out ----------------------------------------------------------- */
+
+enum { PLACES = 4096 };
+
+/* Whether a call that only has to succeed was stopped by a limit of its machine. */
+static bool was_limited(stc_machine *m)
+{
+    const stc_status st = stc_error(m)->status;
+    return st == STC_ERR_MEMORY || st == STC_ERR_STEPS || st == STC_ERR_INTERRUPT;
+}
+
+/* The full check, also of what the library trusts because it made it. */
+static bool checks_afresh(const stc_tensor *t)
+{
+    tensor *own = (tensor *)t;
+    const bool vouched = own->vouched;
+    const uint64_t checked = own->checked;
+    own->vouched = false;
+    own->checked = own->generation - 1;
+    const bool ok = tensor_check(own) == STC_OK;
+    own->vouched = vouched;
+    own->checked = checked;
+    return ok || was_limited((stc_machine *)own->cx);
+}
+
+/* All elements, row-major; NULL: too many, or no memory. *n in bytes. */
+static char *elements(const stc_tensor *t, size_t *n)
+{
+    int64_t places;
+    if (!size_product(stc_tensor_shape(t), stc_tensor_order(t), &places) || places > PLACES)
+        return NULL;
+    *n = (size_t)places * stc_type_size(stc_tensor_type(t));
+    char *all = calloc(1, *n + 1);
+    if (all && stc_tensor_to_dense(t, all) == STC_OK) return all;
+    free(all);
+    return NULL;
+}
+
+/* The parts of floats, one or two an element; exact types have none. */
+static int parts_of(stc_type type)
+{
+    return type == STC_F32 || type == STC_F64 ? 1 : type_is_complex(type) ? 2 : 0;
+}
+
+static size_t count_parts(stc_type type, size_t bytes)
+{
+    const bool single = type == STC_F32 || type == STC_C64;
+    return bytes / (single ? sizeof(float) : sizeof(double));
+}
+
+static double part_of(stc_type type, const char *all, size_t k)
+{
+    if (type == STC_F32 || type == STC_C64) return ((const float *)(const void *)all)[k];
+    return ((const double *)(const void *)all)[k];
+}
+
+/* The same values; what equals a fill may have taken the sign of its zero. */
+static bool same_bits(stc_type type, const char *a, const char *b, size_t n)
+{
+    if (memcmp(a, b, n) == 0) return true;
+    if (!parts_of(type)) return false;
+    for (size_t k = 0; k < count_parts(type, n); k++) {
+        const double x = part_of(type, a, k), y = part_of(type, b, k);
+        if (!(isnan(x) && isnan(y)) && x != y) return false;
+    }
+    return true;
+}
+
+/* The same elements, bit by bit, in another format: NULL, or what is wrong. */
+static const char *same_elements(const stc_tensor *t, const char *all, size_t n)
+{
+    size_t bytes = 0;
+    char *other = elements(t, &bytes);
+    const bool same =
+        !other || (bytes == n && same_bits(stc_tensor_type(t), other, all, n));
+    free(other);
+    if (!checks_afresh(t)) return "what was made of a result fails its check";
+    return same ? NULL : "what was made of a result has other elements";
+}
+
+/* In another format, and from there in its own again. */
+static const char *converts(const stc_tensor *t, const char *all, size_t n,
+                            const char *other)
+{
+    stc_machine *m = (stc_machine *)((const tensor *)t)->cx;
+    stc_tensor *there = NULL, *back = NULL;
+    const char *wrong = NULL;
+    if (stc_tensor_convert(t, other, -1, &there) != STC_OK)
+        return was_limited(m) ? NULL : "a result can't be converted";
+    wrong = same_elements(there, all, n);
+    if (!wrong && stc_tensor_convert(there, stc_tensor_format(t), -1, &back) == STC_OK)
+        wrong = same_elements(back, all, n);
+    stc_tensor_free(back);
+    stc_tensor_free(there);
+    return wrong;
+}
+
+/* `tensor back …` with what is printed of t. */
+static char *statement_of(const stc_tensor *t)
+{
+    char *text = NULL, *printed = NULL;
+    size_t size, length;
+    FILE *to = open_memstream(&printed, &length);
+    if (!to) return NULL;
+    const stc_status st = stc_tensor_print(t, to, 0);
+    fclose(to);
+    char *line = printed ? strchr(printed, '\n') : NULL, *fill;
+    /* A table, which is for the eye, has no header. */
+    const bool listed = line && line - printed > 7 && !strncmp(line - 7, " stored", 7);
+    if (st || !listed || !(to = open_memstream(&text, &size))) {
+        free(printed);
+        return NULL;
+    }
+    *line++ = 0;
+    fprintf(to, "tensor back %s %s [", stc_tensor_format(t),
+            stc_type_name(stc_tensor_type(t)));
+    for (int k = 0; k < stc_tensor_order(t); k++)
+        fprintf(to, "%s%lld", k ? "," : "", (long long)stc_tensor_shape(t)[k]);
+    fill = strstr(printed, "] fill ");
+    fprintf(to, "]%.*s = {", fill ? (int)strcspn(fill + 1, ",") : 0, fill ? fill + 1 : "");
+    for (char *end; *line; line = end + 1) {
+        char *after = strchr(line, ')');
+        end = strchr(line, '\n');
+        *end = 0;
+        if (after) *after = 0;
+        fprintf(to, "%s%s): %s", line == printed ? "" : " ", line, after ? after + 2 : "");
+        if (end[1]) fputc(',', to);
+    }
+    fputs(" }\n", to);
+    fclose(to);
+    free(printed);
+    return text;
+}
+
+/* What is printed of t is read again by the language. */
+static const char *reads_back(const stc_tensor *t, const char *all, size_t n)
+{
+    stc_machine *m = (stc_machine *)((const tensor *)t)->cx;
+    char *text = statement_of(t);
+    stc_session *s = NULL;
+    const stc_tensor *back = NULL;
+    const char *wrong = NULL;
+    if (text && stc_session_open(m, &s) == STC_OK) {
+        if (stc_session_exec(s, text, "back") != STC_OK)
+            wrong = was_limited(m) ? NULL : "what was printed can't be read";
+        else if (stc_session_get(s, "back", &back) == STC_OK)
+            wrong = same_elements(back, all, n);
+        stc_session_close(s);
+    }
+    if (wrong) printf("%s%s\n", text, stc_error(m)->message);
+    free(text);
+    return wrong;
+}
+
+const char *fuzzing_unsound(gen *g, const stc_tensor *t)
+{
+    static const char *const formats[] = {"dense", "hash", "csf", "coo"};
+    const int order = stc_tensor_order(t);
+    const char *wrong = checks_afresh(t) ? NULL : "a result fails its check";
+    size_t n = 0;
+    char *all = wrong ? NULL : elements(t, &n);
+    if (!all || order == 0) {
+        free(all);
+        return wrong;
+    }
+    wrong = converts(t, all, n, formats[gen_below(g, 4)]);
+    /* Complex values are printed as two numbers, as files have them. */
+    if (!wrong && !type_is_complex(stc_tensor_type(t))) wrong = reads_back(t, all, n);
+    free(all);
+    return wrong;
+}
+
+/* ---- two results that should be the same --------------------------------------- */
+
+static bool near_float(double a, double b, double unit, double scale)
+{
+    if (!isfinite(a) || !isfinite(b)) return true; /* what overflows depends on the order */
+    const double most = fmax(fmax(fabs(a), fabs(b)), scale);
+    return fabs(a - b) <= unit * most;
+}
+
+static bool alike(stc_type type, const char *a, const char *b, size_t n)
+{
+    if (!parts_of(type)) return memcmp(a, b, n) == 0;
+    const double unit = type == STC_F32 || type == STC_C64 ? 1e-4 : 1e-10;
+    const size_t count = count_parts(type, n);
+    double scale = 0;
+    for (size_t k = 0; k < count; k++)
+        if (isfinite(part_of(type, a, k))) scale = fmax(scale, fabs(part_of(type, a, k)));
+    for (size_t k = 0; k < count; k++)
+        if (!near_float(part_of(type, a, k), part_of(type, b, k), unit, scale))
+            return false;
+    return true;
+}
+
+const char *fuzzing_differ(const stc_tensor *a, const stc_tensor *b)
+{
+    const int order = stc_tensor_order(a);
+    const stc_type type = stc_tensor_type(a);
+    if (order != stc_tensor_order(b) || type != stc_tensor_type(b) ||
+        strcmp(stc_tensor_format(a), stc_tensor_format(b)) != 0)
+        return "two tiers make tensors of other kinds";
+    if (memcmp(stc_tensor_shape(a), stc_tensor_shape(b), (size_t)order * sizeof(int64_t)))
+        return "two tiers make other shapes";
+    if (stc_tensor_stored(a) != stc_tensor_stored(b)) return "two tiers store other places";
+    size_t n = 0, m = 0;
+    char *x = elements(a, &n), *y = elements(b, &m);
+    const bool same = !x || !y || (n == m && alike(type, x, y, n));
+    free(x);
+    free(y);
+    return same ? NULL : "two tiers compute other values";
+}
+
+void fuzzing_tier(stc_machine *m, int tier)
+{
+    m->cx.no_super = tier == TIER_BASE;
+    m->cx.plain = tier == TIER_PLAIN;
+    m->cx.grain = tier == TIER_THREADS ? 1 : 0;
+    stc_set_threads(m, tier == TIER_THREADS ? 3 : 1);
 }

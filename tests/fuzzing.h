@@ -29,4 +29,15 @@ void *fuzzing_alloc(void *context, void *block, size_t old, size_t size);
  * extreme numbers in binary. Never longer than `room`; gives the new size. */
 size_t fuzzing_damage(gen *g, unsigned char *bytes, size_t size, size_t room);
 
+/* What is wrong with a tensor that the library made, or NULL: its levels are checked
+ * afresh, it is converted on and back, printed and read. What a limit stops is passed
+ * over. */
+const char *fuzzing_unsound(gen *g, const stc_tensor *t);
+/* What two results of one statement differ in, or NULL. */
+const char *fuzzing_differ(const stc_tensor *a, const stc_tensor *b);
+
+/* How a machine runs what is compiled from now on. */
+enum { TIER_ALL, TIER_BASE, TIER_PLAIN, TIER_THREADS, TIERS };
+void fuzzing_tier(stc_machine *m, int tier);
+
 #endif
