@@ -35,6 +35,7 @@ int level_kind_number(const level_kind *k)
 
 void cursor_seek(cursor *c, int64_t i)
 {
+    if (i == CURSOR_END) i--; /* where nothing can be, and used up cursors stand */
     if (c->hi > i) return;
     if (c->lv->kind->seek) {
         c->lv->kind->seek(c, i);

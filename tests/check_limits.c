@@ -1,6 +1,7 @@
 /* check_limits.c: how large a statement may be: texts made to go past each limit of the
  * language, the planner and the programs, and what is said then. */
 #include "check.h"
+#include "../src/api.h"
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -177,6 +178,60 @@ START_TEST(many_statements)
 }
 END_TEST
 
+/* What is read from far outside is the fill, however near 2^63 the subscript comes. */
+START_TEST(far_subscripts)
+{
+    static const char *const formats[] = {
+        "dense",
+        "csr",
+        "csc",
+        "coo",
+        "dcsr",
+        "rle",
+        "lz77",
+        "hash",
+        "dia",
+        "bcsr(2,3)",
+        "csb(4,4)",
+        "ell",
+        "(i,j) -> (i : rle, j : lz77)",
+        "(i,j) -> (i : dense, j : bytemap)",
+        "(i,j) -> (flat(i,j) : compressed)",
+        "(i,j) -> (i/2 : compressed, i%2 : dense, j : compressed)"};
+    static const char *const far[] = {
+        "i+9223372036854775806,j",   "i-9223372036854775807,j", "i,j+9223372036854775807",
+        "i,9223372036854775806-j",   "i,j+9223372036854775804", "4611686018427387904*i+7,j",
+        "i,2*j+9223372036854775801", "i+4611686018427387903,j", "i+4294967296,j",
+        "i+2147483647,j-2147483648"};
+    for (size_t f = 0; f < sizeof formats / sizeof *formats; f++)
+        for (int tier = 0; tier < 4; tier++) {
+            heap h;
+            stc_machine *m = machine_open(&h, tier == 1);
+            stc_session *s;
+            m->cx.plain = tier == 2;
+            if (tier == 3) ck_ok(m, stc_set_threads(m, 3));
+            ck_ok(m, stc_session_open(m, &s));
+            char line[300];
+            for (size_t k = 0; k < sizeof far / sizeof *far; k++) {
+                snprintf(
+                    line, sizeof line,
+                    "tensor A %s f64 [5,6] = { (0,0): 1, (0,5): 2, (2,1): 3, (4,5): 4 }\n"
+                    "C(i,j) = A(i,j) + pad A(%s)\nc(i) = A(i,j) * (1 + pad A(%s))\n"
+                    "d(i) = A(i,j)\ns = abs(C(i,j) - A(i,j))\ns += abs(c(i) - d(i))\n",
+                    formats[f], far[k], far[k]);
+                const stc_tensor *t;
+                stc_value v;
+                ck_ok(m, stc_session_exec(s, line, "far"));
+                ck_ok(m, stc_session_get(s, "s", &t));
+                ck_ok(m, stc_tensor_get(t, NULL, &v));
+                ck_assert_msg(v.f == 0, "tier %d: %g from\n%s", tier, v.f, line);
+            }
+            stc_session_close(s);
+            machine_shut(m, &h);
+        }
+}
+END_TEST
+
 Suite *suite_limits(void)
 {
     Suite *s = suite_create("limits");
@@ -190,6 +245,7 @@ Suite *suite_limits(void)
     tcase_add_test(c, accesses);
     tcase_add_test(c, functions);
     tcase_add_test(c, many_statements);
+    tcase_add_test(c, far_subscripts);
     suite_add_tcase(s, c);
     return s;
 }

@@ -94,6 +94,20 @@ static stc_status broken(machine *mc, const ext_check *c)
     return status;
 }
 
+/* Every loop's coordinates can be counted, which nobody looks at again. */
+static stc_status ranges(machine *mc)
+{
+    const program *p = mc->p;
+    for (int k = 0; k < p->nmerge; k++) {
+        const merge_desc *m = &p->merge[k];
+        if (m->lo == ROOT || m->lo >= p->next || m->hi >= p->next) continue;
+        const int64_t lo = mc->ext[m->lo], hi = mc->ext[m->hi];
+        int64_t n;
+        if (lo < hi && __builtin_sub_overflow(hi, lo, &n)) return overflow(mc);
+    }
+    return STC_OK;
+}
+
 stc_status machine_extents(machine *mc)
 {
     const program *p = mc->p;
@@ -108,6 +122,7 @@ stc_status machine_extents(machine *mc)
         int64_t a = mc->ext[c->a], b = mc->ext[c->b];
         if (c->rel == REL_EQ ? a != b : a > b) return broken(mc, c);
     }
-    mc->settled = settled;
-    return STC_OK;
+    const stc_status status = ranges(mc);
+    mc->settled = settled && !status;
+    return status;
 }

@@ -135,7 +135,8 @@ static int bare_extent(binder *b, const access *x)
 {
     if (!x->slice) return bind_size(b, x->tensor, x->mode);
     if (x->hi >= 0)
-        return bind_constant_extent(b, (x->hi - x->lo + x->stride - 1) / x->stride);
+        return bind_constant_extent(b, x->hi > x->lo ? (x->hi - x->lo - 1) / x->stride + 1
+                                                     : 0);
     const int size = bind_size(b, x->tensor, x->mode), one = 1;
     const int rest =
         size < 0 ? -1 : bind_linear(b, &size, &(int64_t){one}, 1, x->stride - 1 - x->lo);
@@ -162,7 +163,9 @@ static stc_status slice_inside(binder *b, const access *x)
 static stc_status bare_subscript(binder *b, access *x)
 {
     family *const f = family_at(b, x, 0);
-    stc_status status = x->slice && !x->pad ? slice_inside(b, x) : STC_OK;
+    /* Only with an end of its own can a slice begin behind what there is. */
+    const bool inside = x->slice && !(x->pad && x->hi >= 0);
+    stc_status status = inside ? slice_inside(b, x) : STC_OK;
     const int n = status == STC_OK ? bare_extent(b, x) : -1;
     if (n < 0) return b->p->cx->diag.status;
     x->done = true;

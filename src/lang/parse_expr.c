@@ -82,6 +82,7 @@ static ast *slice(parser *p, span name, ast *lo)
         return parse_fail(p, lo->at,
                           "a slice's bounds are integer literals; a reduction "
                           "has the names of its indices before the colon");
+    if (lo && lo->u > INT64_MAX) return parse_fail(p, lo->at, "the number is too large");
     ast *node = parse_named(p, N_SLICE, name, name);
     if (!node || !parse_expect(p, T_COLON, "`:`") || !slice_bound(p, &part[1])) return NULL;
     if (parse_accept(p, T_COLON) && !slice_bound(p, &part[2])) return NULL;
