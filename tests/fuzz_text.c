@@ -315,6 +315,16 @@ static const char *run(gen *g, const char *text, tally *n, FILE *sink)
     return wrong;
 }
 
+/* What runs now, for whoever comes after a crash or a hang: a file named by STC_LAST. */
+static void keep_last(const char *text)
+{
+    const char *path = getenv("STC_LAST");
+    FILE *to = path ? fopen(path, "w") : NULL;
+    if (!to) return;
+    fputs(text, to);
+    fclose(to);
+}
+
 int main(int argc, char **argv)
 {
     fuzzing f;
@@ -330,6 +340,7 @@ int main(int argc, char **argv)
         const bool numbers = gen_chance(&f.g, 40);
         for (int k = gen_below(&f.g, numbers ? 3 : 5); k >= 0; k--)
             numbers ? stretch(&f.g, text) : damage(&f.g, text);
+        keep_last(text);
         const char *wrong = run(&f.g, text, &n, sink);
         if (wrong) {
             bad++;
