@@ -68,8 +68,11 @@ static bool read_muladd(affine_matcher *m, const uint16_t *a)
 
 static uint16_t new_place(affine_matcher *m, affine_place x)
 {
-    m->full |= m->a->nplace == AFFINE_PLACES;
-    m->a->nplace -= m->a->nplace == AFFINE_PLACES;
+    if (m->a->nplace == AFFINE_PLACES) { /* over the last one, which may be its parent */
+        m->full = true;
+        m->a->nplace--;
+        x.up = 0;
+    }
     m->a->place[m->a->nplace] = x;
     return (uint16_t)m->a->nplace++;
 }
