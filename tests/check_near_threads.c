@@ -46,12 +46,6 @@ static const near_case rounds[] = {
      "begin t2 / const v0, k4 / loop i0, m0, g7 / at c1, t2, 0, root, i0 / store t2, c1, "
      "v0 / end / finish t2 / halt / ",
      0, true},
-    {"below one cursor for all rounds",
-     ".merge g7 lo root hi e0 universe produce 0x3 { locate c8 t4 1 c5 root 1 } / .code / "
-     "begin t2 / open c5, t4, 0, root / loop i0, m0, g0 / at c1, t2, 0, root, i0 / const "
-     "v0, k0 / loop i1, m1, g7 / load v1, t4, c8 / " ADD
-     "end / seek c5, i0 / store t2, c1, v0 / end / finish t2 / halt / ",
-     0, false},
     /* blocks */
     {"written in both branches",
      SHARE("ivalue v2, i0 / if v2 / const v3, k0 / else / const v3, k4 / endif / mov v8, "

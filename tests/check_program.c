@@ -187,64 +187,6 @@ START_TEST(files)
 }
 END_TEST
 
-/* A cursor that is opened and never stands reads as its tensor's fill, whatever
- * runs the loops around it. */
-static const char never_stood[] =
-    ".file \"eval\"\n"
-    ".registers v 6 i 2 m 2 c 3\n"
-    ".tensor t0 \"A\" input f64 (0x0000000000000000) format 1 dense(0)\n"
-    ".tensor t1 \"B\" input f64 (0x0000000000000000) format 0\n"
-    ".tensor t2 \"C\" input f64 (0x0000000000000000) format 1 compressed(0) index64\n"
-    ".tensor t3 \"y\" output f64 (0x0000000000000000) [e0] format 1 dense(0)\n"
-    ".extent e0 dim t0 0\n"
-    ".extent e1 dim t2 0\n"
-    ".const k0 f64 0x0000000000000000\n"
-    ".merge g0 lo root hi e0 universe produce 0x3 { locate c0 t0 0 root root 1 }\n"
-    ".merge g1 lo root hi e1 universe produce 0x3 { follow c2 }\n"
-    ".code\n"
-    "  begin      t3\n"
-    "  loop       i0, m0, g0\n"
-    "    at         c1, t3, 0, root, i0\n"
-    "    const      v0, k0\n"
-    "    open       c2, t2, 0, root\n"
-    "    loop       i1, m1, g0\n"
-    "      load       v1, t0, c0\n"
-    "      load       v2, t1, root\n"
-    "      fn2        v3, mul, f64, v1, v2\n"
-    "      load       v4, t2, c2\n"
-    "      fn2        v5, sub, f64, v3, v4\n"
-    "      fn2        v0, add, f64, v0, v5\n"
-    "    end\n"
-    "    store      t3, c1, v0\n"
-    "  end\n"
-    "  finish     t3\n"
-    "  halt\n";
-
-START_TEST(opened_never_stood)
-{
-    heap h;
-    stc_machine *m = machine_open(&h, _i == 1);
-    stc_program *p;
-    const int64_t four = 4, one = 1, at = 3;
-    const double v[4] = {1, 2, 3, 4};
-    stc_tensor *a, *b, *c;
-    ck_ok(m, stc_program_assemble(m, never_stood, "text", &p));
-    ck_ok(m, stc_tensor_from_dense(m, "dense", STC_F64, 1, &four, NULL, v, &a));
-    ck_ok(m, stc_tensor_from_dense(m, "dense", STC_F64, 0, NULL, NULL, v, &b));
-    ck_ok(m, stc_tensor_from_coords(m, "(i) -> (i : compressed(index64))", STC_F64, 1,
-                                    &four, NULL, _i == 2 ? one : 0, &at, v, &c));
-    ck_ok(m, stc_bind(p, "A", a));
-    ck_ok(m, stc_bind(p, "B", b));
-    ck_ok(m, stc_bind(p, "C", c));
-    ck_ok(m, stc_run(p));
-    stc_program_free(p);
-    stc_tensor_free(a);
-    stc_tensor_free(b);
-    stc_tensor_free(c);
-    machine_shut(m, &h);
-}
-END_TEST
-
 Suite *suite_program(void)
 {
     Suite *s = suite_create("program");
@@ -256,7 +198,6 @@ Suite *suite_program(void)
     tcase_add_loop_test(c, texts_cut_up, 0, SAMPLES);
     tcase_add_loop_test(c, stages, 0, SAMPLES);
     tcase_add_loop_test(c, files, 0, SAMPLES);
-    tcase_add_loop_test(c, opened_never_stood, 0, 3);
     suite_add_tcase(s, c);
     return s;
 }

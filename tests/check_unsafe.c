@@ -46,7 +46,8 @@
 #define POSTFIX_LOOP(role, table)                                                          \
     MERGE("postfix (" table ") { " role " c2, known c3, known c3, known c3, known c3, "    \
           "known c3, known c3 }")                                                          \
-    "open c2, t1, 0, root\nopen c3, t1, 0, root\nloop i1, m1, g2\nend" HALT
+    "open c2, t1, 0, root\niconst i3, k1\nlocate c3, t1, 0, root, i3\nloop i1, m1, "       \
+    "g2\nend" HALT
 #define TWO MERGE("universe produce 0xf { known root, known root }")
 /* All bits that a mask has. */
 #define K8 "known c1, known c1, known c1, known c1, known c1, known c1, known c1, known c1"
@@ -74,9 +75,11 @@ static const struct {
     {"iconst i0, k1\nimuladd i1, i0, k1, i0\nidiv i2, i1, e0\nimod i3, i2, e0" HALT, NULL},
     {"present m0, 1, root" HALT, "m0 is read before"},
     {ROWS "present m0, 64, c0\nend" HALT, "no bit 64"},
-    {ROWS "present m0, 63, c0\nopen c2, t0, 1, c0\nfill.bit m0, 63, t0, c2\nend" HALT,
+    {ROWS "present m0, 63, c0\nopen c2, t0, 1, c0\nseek c2, i0\nfill.bit m0, 63, t0, "
+          "c2\nend" HALT,
      NULL},
-    {ROWS "open c2, t0, 1, c0\nfill.bit m0, 64, t0, c2\nend" HALT, "no bit 64"},
+    {ROWS "open c2, t0, 1, c0\nseek c2, i0\nfill.bit m0, 64, t0, c2\nend" HALT,
+     "no bit 64"},
     {ROWS "fill.bit m0, 1, t0, c0\nend" HALT, "isn't a cursor of the last level of t0"},
     /* user functions */
     {FN("0:1") "return v0\nconst v0, k0\nconst v1, k0\ncall v2, f0, v0, 2" HALT, NULL},
@@ -137,7 +140,8 @@ static const struct {
      "open c2, t0, 1, c0\nloop i1, m1, g1\npresent m0, 1, c2\nloop i2, m2, "
      "g2\nend\nend\nend" HALT,
      "m0 is read in this loop"},
-    {"open c5, t1, 0, root\n" ROWS "load v0, t1, c5\nopen c5, t1, 0, root\nend" HALT,
+    {"iconst i1, k1\nlocate c5, t1, 0, root, i1\n" ROWS
+     "load v0, t1, c5\nlocate c5, t1, 0, root, i0\nend" HALT,
      "c5 is read in this loop"},
     {ROWS "end\n" ROWS "loop i1, m1, g0\nend\npresent m1, 1, c0\nend" HALT,
      "m1 is read before"},
@@ -154,7 +158,8 @@ static const struct {
     {TWO ROWS "skip m0, g2\nend" HALT, "m0 doesn't have the bits of g2"},
     {TWO "const v0, k1\n" ROWS "if v0\npresent m0, 1, c0\nendif\nskip m0, g2\nend" HALT,
      "m0 is read before"},
-    {MERGE("universe postfix (0) " MANY) "open c1, t1, 0, root\nopen c2, t1, 0, root\n"
+    {MERGE("universe postfix (0) " MANY) "iconst i2, k1\nlocate c1, t1, 0, root, i2\nopen "
+                                         "c2, t1, 0, root\n"
                                          "loop i1, m1, g2\nskip m1, g2\nend" HALT,
      NULL},
     {"const v0, k1\n" ROWS "if v0\nconst v1, k0\nbreak v0, 1\nendif\nend\nmov v2, v1" HALT,
@@ -181,6 +186,21 @@ static const struct {
      "isn't a cursor of the level above"},
     {"begin t5\n" ROWS "at c1, t5, 0, c0, i0\nend" HALT, "isn't a cursor of the level"},
     {".tensor t6 \"s\" input f64 (0) format 0\nload v0, t6, root" HALT, NULL},
+    /* … which move once, and stand only then */
+    {ROWS "open c2, t0, 1, c0\nload v0, t0, c2\nend" HALT, "hasn't moved to a coordinate"},
+    {ROWS "open c2, t0, 1, c0\npresent m0, 1, c2\nend" HALT,
+     "hasn't moved to a coordinate"},
+    {ROWS "open c2, t0, 1, c0\nseek c2, i0\nload v0, t0, c2\nend" HALT, NULL},
+    {ROWS "open c2, t0, 1, c0\nseek c2, i0\nseek c2, i0\nend" HALT,
+     "c2 was placed already"},
+    {ROWS "open c2, t0, 1, c0\nseek c2, i0\nloop i1, m1, g1\nend\nend" HALT,
+     "c2 isn't open: it can't be walked"},
+    {"open c2, t1, 0, root\n" ROWS "seek c2, i0\nend" HALT, "c2 is read in this loop"},
+    {MERGE("universe postfix (0) " MANY) "open c1, t1, 0, root\nloop i1, m1, g2\nend" HALT,
+     "hasn't moved to a coordinate"},
+    {ROWS
+     "subsect c1, t0, 0, root, i0, k1, e0\nsubsect c2, t0, 0, c1, i0, k1, e0\nend" HALT,
+     "hasn't moved to a coordinate"},
     /* subsections, spans, positions */
     {"iconst i0, k1\nsubsect c0, t1, 0, root, i0, k0, e0" HALT, "not 0, and with a"},
     {".const k3 i64 0\niconst i0, k1\nsubsect c0, t1, 0, root, i0, k3, e0" HALT, "not 0"},
@@ -191,20 +211,24 @@ static const struct {
     {"iconst i0, k1\nlocate c1, t4, 0, root, i0\nsubsect c0, t4, 1, c1, i0, k1, "
      "e0" HALT,
      "no subsections in order"},
-    {ROWS "subsect c1, t0, 1, c0, i0, k1, e0\nopen c2, t0, 1, c1\nend" HALT,
+    {ROWS "subsect c1, t0, 1, c0, i0, k1, e0\nseek c1, i0\nopen c2, t0, 1, c1\nend" HALT,
      "of the level"},
-    {ROWS "subsect c1, t0, 0, root, i0, k1, e0\nopen c2, t0, 1, c1\nend" HALT,
+    {ROWS "subsect c1, t0, 0, root, i0, k1, e0\nseek c1, i0\nopen c2, t0, 1, c1\nend" HALT,
      "of the level above level 1"},
-    {ROWS "subsect c1, t0, 1, c0, i0, k1, e0\nsubsect c2, t0, 1, c1, i0, k2, e0\n"
-          "load v0, t0, c2\nend" HALT,
+    {ROWS
+     "subsect c1, t0, 1, c0, i0, k1, e0\nseek c1, i0\nsubsect c2, t0, 1, c1, i0, k2, e0\n"
+     "seek c2, i0\nload v0, t0, c2\nend" HALT,
      "last level of t0"},
-    {ROWS "subsect c1, t0, 1, c0, i0, k1, e0\nsubsect c2, t0, 0, c1, i0, k2, e0\nend" HALT,
+    {ROWS "subsect c1, t0, 1, c0, i0, k1, e0\nseek c1, i0\nsubsect c2, t0, 0, c1, i0, k2, "
+          "e0\nend" HALT,
      "isn't at subsections of level 0"},
-    {ROWS "subsect c1, t0, 1, c0, i0, k1, e0\nsubsect c2, t1, 0, c1, i0, k2, e0\nend" HALT,
+    {ROWS "subsect c1, t0, 1, c0, i0, k1, e0\nseek c1, i0\nsubsect c2, t1, 0, c1, i0, k2, "
+          "e0\nend" HALT,
      "isn't at subsections of level 0"},
-    {ROWS "subsect c1, t0, 1, c0, i0, k1, e0\nsubsect c1, t0, 1, c0, i0, k1, e0\n"
-          "subsect c2, t0, 1, c1, i0, k1, e0\nsubsect c1, t0, 1, c0, i0, k1, e0\n"
-          "subsect c3, t0, 1, c2, i0, k1, e0\nend" HALT,
+    {ROWS
+     "subsect c1, t0, 1, c0, i0, k1, e0\nsubsect c1, t0, 1, c0, i0, k1, e0\nseek c1, i0\n"
+     "subsect c2, t0, 1, c1, i0, k1, e0\nseek c2, i0\nsubsect c1, t0, 1, c0, i0, k1, e0\n"
+     "subsect c3, t0, 1, c2, i0, k1, e0\nend" HALT,
      "isn't open here"},
     {"iconst i0, k1\nsubsect c0, t0, 1, root, i0, k1, e0" HALT, "needs a cursor"},
     {"span i0, e0, t0, 0, root, 1, k1" HALT, "e0 isn't counted by a span"},
@@ -250,7 +274,7 @@ static const struct {
      "c2 is moved by a loop around it"},
     {MERGE("produce 0x8 { walk c2, follow c4 }") ROWS
      "open c2, t0, 1, c0\nopen c4, t0, 1, c0\nloop i1, m1, g2\nseek c4, i1\nend\nend" HALT,
-     "c4 is moved by a loop around it"},
+     "c4 was placed already"},
     /* what a loop visits */
     {MERGE("produce 0x2 { follow c2 }") ROWS
      "open c2, t0, 1, c0\nloop i1, m1, g2\nend\nend" HALT,
@@ -516,12 +540,14 @@ START_TEST(deep)
     strcat(text, strchr(HEAD, '\n') + 1);
     strcat(text, ".merge g2 lo root hi e1 universe postfix (0) { ");
     for (int k = 0; k < 64; k++)
-        strcat(text, k < 63 ? "known c7, " : "known c7 }\nopen c7, t1, 0, root\n");
-    strcat(text, "open c6, t1, 0, root\niconst i0, k1\n");
+        strcat(text, k < 63
+                         ? "known c7, "
+                         : "known c7 }\n.merge g3 lo root hi e1 produce 0x2 { walk c6 }\n");
+    strcat(text, "iconst i0, k1\nlocate c7, t1, 0, root, i0\n");
     for (int k = 0; k < 250; k++)
         sprintf(text + strlen(text), "loop i%d, m%d, g2\n", 1 + k, 1 + k);
     for (int k = 0; k < 100; k++)
-        strcat(text, "seek c6, i0\n");
+        strcat(text, "open c6, t1, 0, root\nloop i299, m299, g3\nend\n");
     judge(m, text, "100 cursors in 250 loops", "too complex to be verified");
     free(text);
     machine_shut(m, &h);
@@ -675,14 +701,16 @@ END_TEST
  * bits came round here, and the read went unseen. */
 static char *chained(int depth, int n)
 {
-    char *text = malloc(sizeof HEAD + 2000 + 50 * (size_t)(depth + n)), *end;
+    char *text = malloc(sizeof HEAD + 2000 + 70 * (size_t)(depth + n)), *end;
     ck_assert_ptr_nonnull(text);
     end = stpcpy(text, ".registers v 6 i 4 m 4 c 100\n");
     end = stpcpy(end, strchr(HEAD, '\n') + 1);
     end = stpcpy(end, ".tensor t6 \"z\" input f64 (0) format 1 compressed(0)\n"
-                      "iconst i0, k1\nconst v0, k1\nsubsect c0, t6, 0, root, i0, k1, e0\n");
+                      "iconst i0, k1\nconst v0, k1\nsubsect c0, t6, 0, root, i0, k1, e0\n"
+                      "seek c0, i0\n");
     for (int k = 1; k < depth; k++)
-        end += sprintf(end, "subsect c%d, t6, 0, c%d, i0, k1, e0\n", k, k - 1);
+        end += sprintf(end, "subsect c%d, t6, 0, c%d, i0, k1, e0\nseek c%d, i0\n", k, k - 1,
+                       k);
     end = stpcpy(end, "if v0\n");
     for (int k = 0; k < n; k++)
         end += sprintf(end, "subsect c99, t6, 0, c%d, i0, k1, e0\n", depth - 1);

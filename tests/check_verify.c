@@ -116,7 +116,7 @@ static const struct {
     /* cursors */
     {"open c1, t0, 1, root\nhalt\n", "needs a cursor"},
     {"open c2, t0, 2, root\nhalt\n", "no level 2"},
-    {"loop i0, m0, g0\nopen c2, t0, 1, c0\nload v0, t1, c2\nend\nhalt\n",
+    {"loop i0, m0, g0\nopen c2, t0, 1, c0\nseek c2, i0\nload v0, t1, c2\nend\nhalt\n",
      "last level of t1"},
     {"loop i0, m0, g0\nopen c2, t0, 1, c0\nend\nload v0, t0, c2\nhalt\n", "isn't open"},
     {"loop i1, m1, g2\nend\nhalt\n", "isn't open"},
@@ -127,7 +127,7 @@ static const struct {
      "halt\n",
      "c2"},
     {"loop i0, m0, g0\nopen c2, t0, 1, c0\nloop i1, m1, g2\nseek c2, i1\nend\nend\nhalt\n",
-     "moved by a loop"},
+     "placed already"},
     {"loop i0, m0, g6\nopen c2, t4, 1, c1\nopen c4, t4, 1, c1\nloop i1, m1, g3\nend\nend\n"
      "halt\n",
      "unordered"},

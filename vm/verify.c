@@ -81,7 +81,9 @@ static stc_status check_cursor_operand(verifier *vf, char letter, int x)
         return refuse(vf, "c%d isn't open here, or what it stood on has changed", x);
     const int state = cursor_kind(vf->cell[vf->c0 + x].v);
     if (letter == 'Q' && state != C_OPEN && state != C_SUBSECT)
-        return refuse(vf, "c%d was located, it can't move", x);
+        return refuse(vf, "c%d was placed already, it can't move", x);
+    if (letter == 'c' && (state == C_OPEN || state == C_SUBSECT))
+        return refuse(vf, "c%d is open, and hasn't moved to a coordinate yet", x);
     return STC_OK;
 }
 

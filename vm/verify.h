@@ -62,8 +62,10 @@ enum { T_READY = 1, T_ASSEMBLING, T_COLLECTING, T_MASK = 3 };
 enum { P_CLOSED = 1 };
 /* Subsections of one level, one in the other: a statement has no more indices. */
 enum { SUBSECT_CHAIN = 64 };
-/* Cursor states. */
-enum { C_OPEN = 1, C_PLACED, C_RESULT, C_SUBSECT };
+/* Cursor states: opened, and not moved yet; placed at a coordinate or on nothing, since it
+ * was located, sought, or is walked by a loop around; a result's place; the first two for
+ * subsections. */
+enum { C_OPEN = 1, C_PLACED, C_RESULT, C_SUBSECT, C_WINDOW };
 
 /* What operands number, and where that has cells. */
 enum {

@@ -83,7 +83,7 @@ static stc_status tensor_become(verifier *vf, int t, int state)
 static stc_status define_cursor(verifier *vf, int c, int kind, int t, int l, int up)
 {
     const cell *above = up == ROOT ? NULL : &vf->cell[vf->c0 + up];
-    const bool nested = kind == C_SUBSECT && above && cursor_kind(above->v) == C_SUBSECT &&
+    const bool nested = kind == C_SUBSECT && above && cursor_kind(above->v) == C_WINDOW &&
                         cursor_level(above->v) == l;
     cell k = {.v = cursor_value(vf, kind, t, l),
               .t_v = vf->cell[vf->t0 + t].v,
@@ -94,6 +94,16 @@ static stc_status define_cursor(verifier *vf, int c, int kind, int t, int l, int
     if (k.chain > SUBSECT_CHAIN)
         return refuse(vf, "more than %d subsections of level %d of t%d, one in the other",
                       SUBSECT_CHAIN, l, t);
+    return cell_set(vf, vf->c0 + c, k);
+}
+
+/* An open cursor moves: it stands where it is put, once, so that what is opened below it
+ * afterwards stays where it is. */
+static stc_status move_cursor(verifier *vf, int c)
+{
+    cell k = vf->cell[vf->c0 + c];
+    k.v = cursor_value(vf, cursor_kind(k.v) == C_OPEN ? C_PLACED : C_WINDOW,
+                       cursor_tensor(k.v), cursor_level(k.v));
     return cell_set(vf, vf->c0 + c, k);
 }
 
@@ -108,7 +118,7 @@ static stc_status check_up(verifier *vf, int t, int l, int up, bool result)
     if (up >= vf->p->nc) return refuse(vf, "there is no c%d", up);
     uint64_t v = vf->cell[vf->c0 + up].v;
     if (!cursor_valid(vf, up) || cursor_tensor(v) != t || cursor_level(v) != l - 1 ||
-        cursor_kind(v) == C_SUBSECT || (cursor_kind(v) == C_RESULT) != result)
+        cursor_kind(v) != (result ? C_RESULT : C_PLACED))
         return refuse(vf, "c%d isn't a cursor of the level above level %d of t%d", up, l,
                       t);
     return STC_OK;
@@ -158,7 +168,7 @@ static stc_status check_subsections(verifier *vf, const uint16_t *a)
         !(format_props(&vf->p->tensor[t].fmt, l) & PROP_ORDERED))
         return refuse(vf, "level %d of t%d has no subsections in order", l, t);
     const uint64_t v = up == ROOT ? 0 : vf->cell[vf->c0 + up].v;
-    const bool nested = up != ROOT && cursor_kind(v) == C_SUBSECT;
+    const bool nested = up != ROOT && cursor_kind(v) == C_WINDOW;
     if (!nested && check_up(vf, t, l, up, false)) return vf->cx->diag.status;
     if (nested &&
         (cursor_tensor(v) != t || (cursor_level(v) != l - 1 && cursor_level(v) != l)))
@@ -205,7 +215,7 @@ stc_status verify_cursor(verifier *vf, const insn *in)
         if (check_spanned(vf, a[2], a[3], a[4], a[6])) return vf->cx->diag.status;
         return define_cursor(vf, a[1], C_PLACED, a[2], a[3], a[4]);
     case OP_SEEK:
-        return check_free(vf, a[0], vf->depth);
+        return move_cursor(vf, a[0]);
     default: { /* load and fill.bit */
         int t = in->op == OP_LOAD ? a[1] : a[2], c = in->op == OP_LOAD ? a[2] : a[3];
         int levels = vf->p->tensor[t].fmt.levels;
@@ -213,7 +223,7 @@ stc_status verify_cursor(verifier *vf, const insn *in)
         if (c == ROOT) return levels == 0 ? STC_OK : refuse(vf, "t%d isn't a scalar", t);
         uint64_t v = vf->cell[vf->c0 + c].v;
         if (cursor_tensor(v) != t || cursor_level(v) != levels - 1 ||
-            cursor_kind(v) == C_SUBSECT)
+            cursor_kind(v) == C_WINDOW)
             return refuse(vf, "c%d isn't a cursor of the last level of t%d", c, t);
         return STC_OK;
     }
@@ -244,7 +254,7 @@ static stc_status check_walker(verifier *vf, const merge_desc *m, const merge_op
     return STC_OK;
 }
 
-static stc_status check_operand(verifier *vf, const merge_desc *m, const merge_operand *o)
+static stc_status check_operand(verifier *vf, const merge_operand *o)
 {
     if (o->cursor >= vf->p->nc) return refuse(vf, "there is no c%d", o->cursor);
     if (o->role == MERGE_LOCATE) {
@@ -257,9 +267,22 @@ static stc_status check_operand(verifier *vf, const merge_desc *m, const merge_o
     }
     if (!cursor_valid(vf, o->cursor))
         return refuse(vf, "c%d isn't open where it is merged", o->cursor);
-    if (o->role == MERGE_KNOWN) return STC_OK;
-    if (check_free(vf, o->cursor, vf->depth - 1)) return vf->cx->diag.status;
-    return check_walker(vf, m, o);
+    const int state = cursor_kind(vf->cell[vf->c0 + o->cursor].v);
+    if (o->role == MERGE_KNOWN && (state == C_OPEN || state == C_SUBSECT))
+        return refuse(vf, "c%d is open, and hasn't moved to a coordinate yet", o->cursor);
+    return STC_OK;
+}
+
+/* What the loop moves, before it begins: cursors that are open, and that no loop around
+ * it moves. */
+static stc_status check_moved(verifier *vf, const merge_desc *m, const merge_operand *o)
+{
+    if (o->cursor >= vf->p->nc) return refuse(vf, "there is no c%d", o->cursor);
+    if (!cursor_valid(vf, o->cursor))
+        return refuse(vf, "c%d isn't open where it is merged", o->cursor);
+    if (check_free(vf, o->cursor, vf->depth) || check_walker(vf, m, o))
+        return vf->cx->diag.status;
+    return move_cursor(vf, o->cursor);
 }
 
 /* Cursors that the loop moves: each one once. */
@@ -292,13 +315,17 @@ static stc_status loop_open(verifier *vf, const insn *in)
     const merge_desc *m = &vf->p->merge[in->arg[2]];
     if (verify_spend(vf, m->count + m->postfix_len) || check_distinct(vf, m) ||
         check_driven(vf, m) || verify_own(vf, FILE_I, in->arg[0]) ||
-        verify_own(vf, FILE_M, in->arg[1]) || block_push(vf, OP_LOOP, m))
+        verify_own(vf, FILE_M, in->arg[1]))
         return vf->cx->diag.status;
+    for (int k = 0; k < m->count; k++)
+        if (m->operand[k].role <= MERGE_FOLLOW && check_moved(vf, m, &m->operand[k]))
+            return vf->cx->diag.status;
+    if (block_push(vf, OP_LOOP, m)) return vf->cx->diag.status;
     for (int k = 0; k < m->count; k++) /* before located ones are defined */
-        if (m->operand[k].role != MERGE_LOCATE && check_operand(vf, m, &m->operand[k]))
+        if (m->operand[k].role != MERGE_LOCATE && check_operand(vf, &m->operand[k]))
             return vf->cx->diag.status;
     for (int k = 0; k < m->count; k++)
-        if (m->operand[k].role == MERGE_LOCATE && check_operand(vf, m, &m->operand[k]))
+        if (m->operand[k].role == MERGE_LOCATE && check_operand(vf, &m->operand[k]))
             return vf->cx->diag.status;
     if (cell_known(vf, vf->i0 + in->arg[0])) return vf->cx->diag.status;
     return mask_known(vf, in->arg[1], merge_bits(m));
