@@ -1,16 +1,21 @@
-/* fuzz_stb.c: damaged bytecode: bytes of real programs are changed at random,
- * the sections' sizes and the checksum are put right again, and what the
- * decoder and the verifier accept is run, on tensors of the formats that the
- * damaged program itself declares, under limits on steps and memory.
+/* fuzz_stb.c: damaged programs: bytes of real ones are changed at random, and the sections'
+ * sizes and the checksum put right again; or lines of their printed form are taken out,
+ * doubled, moved, and repeated. What is accepted runs on every tier and on threads, on
+ * tensors of the formats that the damaged program itself declares, under limits on steps
+ * and memory (fuzz_stb_ways.c).
  *
- *     fuzz_stb [SECONDS [SEED]] [--seconds N] [--seed N]
+ *     fuzz_stb [SECONDS [SEED]] [--seconds N] [--seed N] [--only bytes|lines|keep|subsect]
+ *              [--first N] [--count N]
  *
- * With STC_LAST=FILE each program is written there before it is decoded.
- * Nothing is compared: a sanitizer's complaint, a crash, a hang or memory not
- * given back is the failure. How many were accepted and run is printed.
+ * `keep` damages where results are placed and kept, `subsect` chains of subsections. Each
+ * mutant has a number: --first N --count 1 makes one again. With STC_LAST=FILE each is
+ * written there before it is loaded. A sanitizer's complaint, a crash, a hang, memory not
+ * given back, a malformed result, one that is another after conversion or on another tier
+ * are failures.
  */
-#include "fuzzing.h"
+#include "fuzz_stb.h"
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,12 +24,8 @@ enum { HEADER = 32, CORPUS = 60 };
 typedef struct bytes {
     uint8_t *data;
     size_t size;
+    char *text; /* the printed form */
 } bytes;
-
-typedef struct tally {
-    uint64_t tried, accepted, bound, finished, refused, leaks;
-} tally;
-
 /* ---- the container: header of 32 bytes, then tag, size, rows for each section ---- */
 
 static uint64_t get(const uint8_t *p, int n)
@@ -125,148 +126,159 @@ static bool encode(const fcase *c, bytes *out)
     snprintf(text, sizeof text, "%s%s\n", c->defs, c->stmt);
     if (stc_open(NULL, &m) != STC_OK) return false;
     void *data = NULL;
-    bool ok = stc_compile(m, text, d, n, &p) == STC_OK &&
-              stc_program_encode(p, &data, &out->size) == STC_OK;
+    char *dump = NULL;
+    const bool ok = stc_compile(m, text, d, n, &p) == STC_OK &&
+                    stc_program_encode(p, &data, &out->size) == STC_OK &&
+                    stc_program_dump(p, &dump) == STC_OK;
+    *out = (bytes){.size = out->size};
     if (ok && (out->data = malloc(out->size))) memcpy(out->data, data, out->size);
+    if (ok) out->text = strdup(dump);
     if (data) stc_text_free(m, data);
+    if (dump) stc_text_free(m, dump);
     stc_close(m);
-    return ok && out->data;
+    return out->data && out->text;
 }
 
-static int make_corpus(uint64_t seed, bytes *corpus)
+/* Cases that have what is damaged. */
+static int make_corpus(uint64_t seed, family of, bytes *corpus)
 {
+    const unsigned forced = of == FAMILY_SUBSECT ? 1u << FEATURE_CONVOLVE : 0;
+    const char *has = of == FAMILY_KEEP      ? " keep "
+                      : of == FAMILY_SUBSECT ? " subsect "
+                                             : "";
     int n = 0;
-    for (uint64_t k = 0; n < CORPUS && k < 4 * CORPUS; k++) {
+    for (uint64_t k = 0; n < CORPUS && k < 40 * CORPUS; k++) {
         fcase c;
-        gen_case(&c, seed * 7919 + k, ~0u, 0);
-        if (strlen(c.stmt) < 300) n += encode(&c, &corpus[n]);
+        gen_case(&c, seed * 7919 + k, ~0u, forced);
+        if (strlen(c.stmt) < 300 && encode(&c, &corpus[n])) {
+            if (strstr(corpus[n].text, has)) {
+                n++;
+            } else {
+                free(corpus[n].data);
+                free(corpus[n].text);
+            }
+        }
         case_free(&c);
     }
     return n;
 }
 
-/* ---- running what is accepted ------------------------------------------------------- */
-
-/* A tensor of what the program says about the name, with random entries. */
-static stc_tensor *operand(gen *g, stc_machine *m, const stc_decl *d)
-{
-    int64_t shape[STC_MAX_ORDER], coord[STC_MAX_ORDER * 8], n = gen_below(g, 8);
-    if (d->order < 0 || d->order > STC_MAX_ORDER || d->type < 0) return NULL;
-    int64_t same = 1 + gen_below(g, 4);
-    for (int k = 0; k < d->order; k++) {
-        shape[k] = gen_chance(g, 80) ? same : gen_below(g, 6);
-        if (shape[k] == 0) n = 0;
-    }
-    for (int k = 0; k < d->order; k++)
-        for (int64_t e = 0; e < n; e++)
-            coord[k * n + e] = gen_below(g, (int)shape[k]);
-    double vals[16];
-    for (int k = 0; k < 16; k++)
-        vals[k] = 0;
-    for (int64_t e = 0; e < n; e++) {
-        oval v = gen_value(g, (stc_type)d->type);
-        ov_save(&v, vals, e);
-    }
-    stc_tensor *t = NULL;
-    if (d->order == 0) n = 0;
-    if (stc_tensor_from_coords(m, d->format, (stc_type)d->type, d->order, shape, d->fill, n,
-                               coord, vals, &t) != STC_OK)
-        return NULL;
-    return t;
-}
-
-static void run_program(gen *g, stc_machine *m, stc_program *p, tally *t)
-{
-    stc_tensor *held[64];
-    int n = 0;
-    const char *name;
-    bool result, all = true;
-    for (int k = 0; (name = stc_program_name(p, k, &result)) && n < 64; k++) {
-        stc_decl d;
-        if (result || stc_program_decl(p, name, &d) != STC_OK) continue;
-        stc_tensor *x = operand(g, m, &d);
-        if (!x) {
-            all = false;
-            continue;
-        }
-        held[n++] = x;
-        all = stc_bind(p, name, x) == STC_OK && all;
-    }
-    t->bound += all;
-    stc_status st = stc_run(p);
-    t->finished += st == STC_OK;
-    for (int k = 0; st == STC_OK && (name = stc_program_name(p, k, &result)); k++) {
-        const stc_tensor *r;
-        if (result && stc_result(p, name, &r) == STC_OK) stc_tensor_check((stc_tensor *)r);
-    }
-    stc_program_free(p);
-    for (int k = 0; k < n; k++)
-        stc_tensor_free(held[k]);
-}
+/* ---- mutants ------------------------------------------------------------------------ */
 
 /* What runs now, for whoever comes after a crash: a file named by STC_LAST. */
-static void keep_last(const bytes *b)
+static void keep_last(const mutant *x)
 {
     const char *path = getenv("STC_LAST");
     FILE *f = path ? fopen(path, "wb") : NULL;
     if (!f) return;
-    if (fwrite(b->data, 1, b->size, f) != b->size) remove(path);
+    if (fwrite(x->data, 1, x->size, f) != x->size) remove(path);
     fclose(f);
 }
 
-static void one(gen *g, const bytes *from, tally *t)
+static mutant by_bytes(gen *g, const bytes *from)
 {
-    bytes b = {malloc(from->size), from->size};
-    if (!b.data) return;
+    bytes b = {.data = malloc(from->size), .size = from->size};
+    if (!b.data) abort();
     memcpy(b.data, from->data, b.size);
-    int changes = 1 + (gen_chance(g, 30) ? gen_below(g, 4) : 0);
+    const int changes = 1 + (gen_chance(g, 30) ? gen_below(g, 4) : 0);
     for (int k = 0; k < changes; k++)
         change_one(g, &b);
     mend(&b);
-    int64_t held = 0;
-    const stc_config config = {.alloc = fuzzing_alloc,
-                               .alloc_context = &held,
-                               .max_memory = 1 << 24,
-                               .max_steps = 20000,
-                               .no_super = gen_chance(g, 50)};
-    stc_machine *m;
-    stc_program *p = NULL;
-    t->tried++;
-    keep_last(&b);
-    if (stc_open(&config, &m) == STC_OK) {
-        if (stc_program_decode(m, b.data, b.size, &p) == STC_OK) {
-            t->accepted++;
-            run_program(g, m, p, t);
+    return (mutant){.data = (char *)b.data, .size = b.size};
+}
+
+static mutant by_lines(gen *g, const bytes *from, family of)
+{
+    char *text = damage_lines(g, from->text, of);
+    return (mutant){.data = text, .size = strlen(text), .text = true};
+}
+
+/* ---- the fuzzer -----------------------------------------------------------------------
+ */
+
+enum { BYTES, LINE_DAMAGE, KEEP, SUBSECT, KINDS };
+static const char *const kind_name[KINDS] = {"bytes", "lines", "keep", "subsect"};
+static const family kind_family[KINDS] = {FAMILY_ANY, FAMILY_ANY, FAMILY_KEEP,
+                                          FAMILY_SUBSECT};
+
+typedef struct options {
+    int only; /* a kind, or KINDS: all */
+    uint64_t first, count;
+} options;
+
+/* Takes its own options out of the command line; false: one of them makes no sense. */
+static bool take_options(options *o, int *argc, char **argv)
+{
+    int n = 1;
+    *o = (options){.only = KINDS, .count = UINT64_MAX};
+    for (int k = 1; k < *argc; k++) {
+        const char *name = argv[k], *x = k + 1 < *argc ? argv[k + 1] : "";
+        if (strcmp(name, "--first") == 0) {
+            o->first = strtoull(x, NULL, 0);
+        } else if (strcmp(name, "--count") == 0) {
+            o->count = strtoull(x, NULL, 0);
+        } else if (strcmp(name, "--only") == 0) {
+            for (o->only = 0; o->only < KINDS && strcmp(x, kind_name[o->only]); o->only++)
+                ;
+            if (o->only == KINDS) return false;
         } else {
-            t->refused++;
+            argv[n++] = argv[k];
+            continue;
         }
-        stc_close(m);
+        k++;
     }
-    if (held != 0) {
-        t->leaks++;
-        printf("fuzz_stb: %" PRId64 " bytes are still held\n", held);
-    }
-    free(b.data);
+    *argc = n;
+    return true;
 }
 
 int main(int argc, char **argv)
 {
     fuzzing f;
-    fuzzing_begin(&f, argc, argv);
-    bytes corpus[CORPUS];
-    int n = make_corpus(f.seed, corpus);
-    if (n == 0) {
-        printf("fuzz_stb: no program to begin with\n");
-        return 1;
+    options o;
+    if (!take_options(&o, &argc, argv)) {
+        fprintf(stderr, "fuzz_stb: --only bytes, lines, keep or subsect\n");
+        return 2;
     }
-    tally t = {0};
-    while (fuzzing_on(&f) && t.leaks == 0)
-        one(&f.g, &corpus[gen_below(&f.g, n)], &t);
-    printf("fuzz_stb: seed %" PRIu64 ": %" PRIu64 " tried, %" PRIu64
-           " accepted and run (%" PRIu64 " with every operand, %" PRIu64
-           " to their end), %" PRIu64 " refused\n",
-           f.seed, t.tried, t.accepted, t.bound, t.finished, t.refused);
-    for (int k = 0; k < n; k++)
-        free(corpus[k].data);
-    return t.leaks ? 1 : 0;
+    fuzzing_begin(&f, argc, argv);
+    if (o.count != UINT64_MAX) f.until = HUGE_VAL;
+    static bytes corpus[3][CORPUS];
+    int n[3] = {0};
+    tally t[KINDS] = {0};
+    uint64_t failed = 0;
+    for (uint64_t k = o.first; k - o.first < o.count && fuzzing_on(&f) && !failed; k++) {
+        gen g = {.c = &f.none, .state = f.seed * 0x9e3779b97f4a7c15u + k};
+        const int dice = gen_below(&g, 10);
+        const int kind = o.only < KINDS ? o.only
+                         : dice < 4     ? BYTES
+                         : dice < 7     ? LINE_DAMAGE
+                         : dice < 9     ? KEEP
+                                        : SUBSECT;
+        const family of = kind_family[kind];
+        if (!n[of] && !(n[of] = make_corpus(f.seed, of, corpus[of]))) {
+            printf("fuzz_stb: no program to begin with\n");
+            return 1;
+        }
+        const bytes *from = &corpus[of][gen_below(&g, n[of])];
+        const mutant x = kind == BYTES ? by_bytes(&g, from) : by_lines(&g, from, of);
+        keep_last(&x);
+        judge_mutant(&x, gen_next(&g), &t[kind]);
+        failed = t[kind].failed;
+        if (failed)
+            printf("fuzz_stb: seed %" PRIu64 ", mutant %" PRIu64 " (%s)\n", f.seed, k,
+                   kind_name[kind]);
+        free(x.data);
+    }
+    for (int k = 0; k < KINDS; k++)
+        if (t[k].tried)
+            printf("fuzz_stb: seed %" PRIu64 ", %s: %" PRIu64 " tried, %" PRIu64
+                   " refused, %" PRIu64 " accepted, %" PRIu64 " to their end, %" PRIu64
+                   " compared, %" PRIu64 " converted, %" PRIu64 " failed\n",
+                   f.seed, kind_name[k], t[k].tried, t[k].refused, t[k].accepted,
+                   t[k].finished, t[k].compared, t[k].converted, t[k].failed);
+    for (int of = 0; of < 3; of++)
+        for (int k = 0; k < n[of]; k++) {
+            free(corpus[of][k].data);
+            free(corpus[of][k].text);
+        }
+    return failed ? 1 : 0;
 }

@@ -1,0 +1,32 @@
+/* fuzz_stb.h: what the parts of fuzz_stb share: damage to a program's printed form, and
+ * runs of one damaged program on every tier.
+ */
+#ifndef TESTS_FUZZ_STB_H
+#define TESTS_FUZZ_STB_H
+
+#include "fuzzing.h"
+
+/* A program, as the bytes of a .stb file or as assembly text that ends in 0. */
+typedef struct mutant {
+    char *data;
+    size_t size;
+    bool text;
+} mutant;
+
+typedef struct tally {
+    uint64_t tried, refused, accepted, finished, compared, converted, failed;
+} tally;
+
+/* What is damaged: anything, or what one claim of the verifier is about. */
+typedef enum family { FAMILY_ANY, FAMILY_KEEP, FAMILY_SUBSECT } family;
+
+/* Damages assembly text by whole lines: out, twice, elsewhere, thousands of times, or
+ * with another operand. A new text, to be freed. */
+char *damage_lines(gen *g, const char *text, family of);
+
+/* Loads the mutant, and runs what is accepted on every tier and on threads, with operands
+ * that `seed` makes: results are well-formed, convert to other formats, and are the
+ * same on all of them. Failures are printed, and counted. */
+void judge_mutant(const mutant *x, uint64_t seed, tally *t);
+
+#endif
