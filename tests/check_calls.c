@@ -318,9 +318,7 @@ START_TEST(interrupts)
         ck_assert_msg(st == STC_ERR_INTERRUPT || st == STC_OK, "%s: %s",
                       stc_status_name(st), stc_error(j.m)->message);
         pthread_join(other, NULL);
-        if (k == 0) ck_assert_int_eq(st, STC_ERR_INTERRUPT);
-        if (st)
-            ck_assert_msg(end - j.cpu < 0.5, "%g s after it was interrupted", end - j.cpu);
+        ck_assert_msg(end - j.cpu < 0.5, "%g s after it was interrupted", end - j.cpu);
         ck_ok(j.m, stc_session_exec(j.s, "x = 1", "test"));
     }
     stc_session_close(j.s);
