@@ -197,7 +197,8 @@ typedef struct job {
     stc_session *s;
     FILE *out;
     stc_status (*run)(struct job *j);
-    double cpu; /* seconds of this process when it was interrupted; 0: it wasn't */
+    double cpu; /* seconds of this process when it was interrupted */
+    _Atomic bool done;
     double after;
     atomic_bool through;
 } job;
@@ -276,7 +277,7 @@ static void *interrupt_after(void *context)
 {
     job *j = context;
     const struct timespec t = {.tv_nsec = 1000000};
-    for (const double until = cpu_now() + j->after; cpu_now() < until;)
+    for (const double until = cpu_now() + j->after; cpu_now() < until && !j->done;)
         nanosleep(&t, NULL);
     j->cpu = cpu_now();
     stc_interrupt(j->m);
@@ -312,9 +313,11 @@ START_TEST(interrupts)
     for (int k = 0; k < (int)(sizeof after / sizeof *after); k++) {
         pthread_t other;
         j.after = after[k];
+        j.done = false;
         ck_assert_int_eq(pthread_create(&other, NULL, interrupt_after, &j), 0);
         const stc_status st = j.run(&j);
         const double end = cpu_now();
+        j.done = true;
         ck_assert_msg(st == STC_ERR_INTERRUPT || st == STC_OK, "%s: %s",
                       stc_status_name(st), stc_error(j.m)->message);
         pthread_join(other, NULL);
