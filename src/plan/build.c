@@ -534,7 +534,8 @@ stc_status plan_build(plan *pl)
     bool splittable;
     int inserts;
     freedoms(&b, s->target, &splittable, &inserts);
-    st = plan_native(&b, inserts == 0);
+    /* loops over an operand's own levels add in one type */
+    st = plan_native(&b, inserts == 0 && t->type == b.sum->type);
     if (st) return st;
     cin_kind last;
     choice c = {0};
