@@ -18,6 +18,7 @@ enum { MACHINES = 3, INPUTS = 8, TEXT = 1 << 14 };
 #define V                                                                                  \
     "tensor u svec i64 [40]\nu(j) = (j % 7 == 2) * (j + 1)\ncompact u\n"                   \
     "tensor f dense i64 [3] = [1,2,3]\n"
+#define H "tensor h hash i64 [40]\nh(j) = (j % 7 == 2) * (j + 1)\ncompact h\n"
 #define M A F
 #define CONV "R(i,j) = A(i+p,j+q) * F(p,q) with reorder(i,j,p,q)"
 #define FIVE(x) x x x x x
@@ -96,6 +97,7 @@ static const struct edit {
      "R(i,j) = P(i,j) * A(i,j)",
      {MORE(4, 5, 6), "hi e1 produce", "hi e4 produce"}},
     /* bodies */
+    {A H, "R(i) = A(i,j) * h(j)", {"mul, i64, v2, v3", "mul, i64, v3, v3"}},
     {P C, "R(i) = P(i,j) * c(j)", {"add, i64, v0, v3", "add, i64, v3, v0"}},
     {P C, "R(i) = P(i,j) * c(j)", {"add, i64, v0, v3", "sub, i64, v3, v0"}},
     {P C, "R(i) = P(i,j) * c(j)", {"add, i64, v0, v3", "div, i64, v0, v3"}},

@@ -50,13 +50,19 @@ static void choose_rows(nest *ns, const super_instance *range)
     }
 }
 
-/* What a kernel can't do, though shape and sink fit. */
-static bool fits(const nest *ns, kernel_id kernel)
+static int walked_loads(const nest *ns)
 {
     int walked = 0;
     for (int k = 0; k < ns->nload; k++)
         for (int w = 0; w < ns->nwalk; w++)
             walked += ns->in.node[ns->load[k].node].b == ns->walk[w].place;
+    return walked;
+}
+
+/* What a kernel can't do, though shape and sink fit. */
+static bool fits(const nest *ns, kernel_id kernel)
+{
+    const int walked = walked_loads(ns);
     if (ns->by_lane != (kernel == KERNEL_dot_into)) return false;
     switch (kernel) {
     case KERNEL_dot_into:
@@ -91,7 +97,8 @@ bool super_choose(const machine *mc, nest *ns)
             r->type != ns->type || !same_body(ns, &bodies[r->body]) ||
             !fits(ns, (kernel_id)r->kernel))
             continue;
-        ns->probes = r->kernel == KERNEL_dot_fiber && ns->nload == 2;
+        ns->probes =
+            r->kernel == KERNEL_dot_fiber && ns->nload == 2 && walked_loads(ns) == 1;
         if (ns->shape == NEST_RANGE) choose_rows(ns, r);
         *(r->width == 32 ? &ns->narrow : &ns->wide) = r;
         any = true;
