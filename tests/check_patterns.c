@@ -34,6 +34,12 @@ static const struct pattern_case {
     {"svec", "y(i) = A(i,j) * x(j)"},
     {"svec", "y(i) = A(i,j) * d(j)"},
     {"svec", "y(i) = A(i,j) * h(j)"},
+    {"svec", "y(i) = 2 * A(i,j) * h(j)"},
+    {"svec", "y(i) = 2 * A(i,j) * d(j)"},
+    {"svec", "y(i) = A(i,j) * d(j) * d(j)"},
+    {"svec", "y(i) = A(i,j) * A(i,j) * d(j)"},
+    {"svec", "y(i) = D(i,j) * D(i,j)"},
+    {"svec", "y(i) = x(i) * D(i,j)"},
     {"svec", "y(j) = A(i,j) * s(i)"},
     {"svec", "y(j) = x(i) * B(i,j)"},
     {"svec", "y(i) = H(i,j) * x(j)"},
@@ -124,12 +130,17 @@ static count run(const struct pattern_case *c, int way, bool zeros)
 
 START_TEST(stored_where_terms_reach)
 {
+    const int64_t base = run(&cases[_i], 1, false).all;
     for (int way = 0; way < WAYS; way++) {
         const count some = run(&cases[_i], way, false), none = run(&cases[_i], way, true);
         ck_assert_msg(some.all == some.set && some.all > 0,
                       "%s into %s, way %d: %lld places are stored, terms reach %lld",
                       cases[_i].text, cases[_i].format, way, (long long)some.all,
                       (long long)some.set);
+        ck_assert_msg(some.all == base,
+                      "%s into %s, way %d: %lld places are stored, by base operations %lld",
+                      cases[_i].text, cases[_i].format, way, (long long)some.all,
+                      (long long)base);
         ck_assert_msg(none.all == some.all,
                       "%s into %s, way %d: of zeros %lld places are stored, not %lld",
                       cases[_i].text, cases[_i].format, way, (long long)none.all,

@@ -304,6 +304,7 @@ static stc_status pair_run(machine *mc, stage *st)
     const int n = st->g->n;
     void *sums;
     nest_gaps(ns);
+    nest_tell_none(ns);
     if (find_sums(mc, st, &sums)) return mc->cx->diag.status;
     if (sums) return sums_run(mc, st, sums);
     for (ns->from = 0; ns->from < n; ns->from = ns->to) {
@@ -317,7 +318,6 @@ static stc_status pair_run(machine *mc, stage *st)
         }
         if (super_run(mc, ns)) return mc->cx->diag.status;
     }
-    nest_tell(ns);
     return count_rounds(mc, ns);
 }
 

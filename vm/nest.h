@@ -93,7 +93,6 @@ struct nest {
     uint64_t must;      /* inner operands whose absence kernels can't do       */
     bool by_lane;       /* ACC: into the place that the outer loop set            */
     bool probes;        /* the kernel can do with located operands that aren't ranges */
-    bool tells;         /* a second sink: whether there was a term */
     bool gaps;          /* in this strip, lanes lack a located operand         */
     value fill[2];      /* NEST_MERGE into a result: of the two loads          */
     bool both, only[2]; /* NEST_MERGE: what produces                           */
@@ -103,6 +102,8 @@ struct nest {
     int from, to;            /* lanes that a kernel is to run                       */
     bool avx2;               /* the processor has it                                */
     int64_t rounds;          /* of the inner loop, counted by the kernel            */
+    bool tells;              /* a second sink: whether there was a term             */
+    int64_t *told;           /* NULL if not; all bits of lanes that had a term      */
     nest_links link;
     loop_summary in; /* the inner loop's      */
     strip o;         /* of the outer loop     */
@@ -138,7 +139,12 @@ void nest_gaps(nest *ns);
 
 /* nest_tell.c */
 bool nest_tells(const machine *mc, const loop_summary *in);
-void nest_tell(nest *ns);
+void nest_tell_none(nest *ns);
+static inline void nest_tell(nest *ns, int k, bool term)
+{
+    if (ns->told && term) ns->told[k] = -1;
+}
+
 void nest_describe(const nest *ns, textbuf *out);
 
 /* super.c: the kernels for a matched nest; false if no row has it. */

@@ -533,10 +533,10 @@ static void eval_fillbit(machine *mc, strip *s, const step *x)
 
 static void eval_mark(strip *s, const step *x)
 {
-    const vcolumn *c = &s->node[x->a];
-    const int64_t *v = c->p;
+    const int64_t *v = strip_spread(s, x->a);
+    const uint64_t bit = UINT64_C(1) << x->bit;
     for (int k = 0; k < s->n; k++)
-        set_bit(&s->mask[k], x->bit, (v ? v[k] : c->one.i64) != 0);
+        s->mask[k] = (s->mask[k] & ~bit) | (v[k] ? bit : 0);
 }
 
 static void eval_skip(machine *mc, strip *s, const step *x)

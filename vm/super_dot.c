@@ -130,6 +130,19 @@ EITHER(U64, uint64_t, uint64_t)
 ASK_FIBER(32)
 ASK_FIBER(64)
 
+/* Rows that follow each other: those with an element have a term. */
+#define TELL_ALL(W)                                                                        \
+    __attribute__((noinline)) static void tell_all_##W(nest *ns)                           \
+    {                                                                                      \
+        const nest_walk *w = &ns->walk[0];                                                 \
+        const index_##W *bounds = (const index_##W *)w->bounds + w->parent->base;          \
+        int64_t *told = ns->told;                                                          \
+        for (int k = 0, n = ns->o.n; k < n; k++)                                           \
+            told[k] |= -(int64_t)(bounds[k] < bounds[k + 1]);                              \
+    }
+TELL_ALL(32)
+TELL_ALL(64)
+
 #define DOT_LANES(TYPE, B, W)                                                              \
     INLINE stc_status fibers_##TYPE##_##B##_##W(                                           \
         machine *mc, nest *ns, const nest_load *own, nest_load *const *by, int nx,         \
@@ -145,6 +158,7 @@ ASK_FIBER(64)
             (nx == 0 || by[0]->parent->form == COL_FIXED) && !ns->o.node[r->arg[0]].p) {   \
             const elem_##TYPE *x =                                                         \
                 nx ? (const elem_##TYPE *)by[0]->vals + load_base(by[0], 0) : NULL;        \
+            if (ns->told) tell_all_##W(ns);                                                \
             ns->rounds += plain_##TYPE##_##B##_##W(                                        \
                 (const index_##W *)w->bounds + w->parent->base, crd, stride, v, x,         \
                 START(num_##TYPE, ns, r, 0), out, ns->o.n, nx);                            \
@@ -163,6 +177,7 @@ ASK_FIBER(64)
                 sum = fiber_##TYPE##_##B##_##W(v, crd, stride, p, e, x, y, s, sum, nx,     \
                                                scaled);                                    \
                 rounds += e - p;                                                           \
+                nest_tell(ns, k, p < e);                                                   \
             }                                                                              \
             out[k] = sum;                                                                  \
         }                                                                                  \
@@ -185,6 +200,15 @@ enum { PROBES = 256 };
     }
 FIBERS_END(32)
 FIBERS_END(64)
+
+/* Whether one of n positions isn't NONE: all that are negative have their highest bit. */
+static bool any_there(const int64_t *at, int64_t n)
+{
+    int64_t all = NONE;
+    for (int64_t k = 0; k < n; k++)
+        all &= at[k];
+    return all >= 0;
+}
 
 /* The gathered factor's level is asked where it has the fibers' coordinates, many
  * at once and ahead of the lane, if fibers follow each other. */
@@ -217,6 +241,8 @@ FIBERS_END(64)
                         (int32_t)(w->step * (int64_t)sizeof *crd), until - p, at);         \
                 }                                                                          \
                 const int64_t stop = e < until ? e : until;                                \
+                if (ns->told && found)                                                     \
+                    nest_tell(ns, k, any_there(at + (p - from), stop - p));                \
                 for (; found && p < stop; p++) {                                           \
                     const int64_t gone = at[p - from] >> 63;                               \
                     num_##TYPE t = TIMES(B, TYPE, s, GET(TYPE, v[p]));                     \
@@ -244,6 +270,7 @@ FIBERS_END(64)
             int64_t p, e;                                                                  \
             if (!span_##W(w, k, &p, &e) || !nest_lane(ns, k)) e = p;                       \
             ns->rounds += e - p;                                                           \
+            nest_tell(ns, k, p < e);                                                       \
             for (; p < e; p++) {                                                           \
                 num_##TYPE t = NO_FACTORS(B, TYPE);                                        \
                 for (int j = 0; j < ns->nscalar; j++)                                      \
@@ -347,6 +374,7 @@ FIBERS_END(64)
                     s = TIMES(B, TYPE, s, LANE_VALUE(num_##TYPE, ns, ns->scalar[j], k));   \
                 sum = PLUS(B, TYPE, sum, range_##TYPE##_##B(x[0], x[1], x[2], s, n, nx));  \
                 ns->rounds += n;                                                           \
+                nest_tell(ns, k, n > 0);                                                   \
             }                                                                              \
             out[k] = sum;                                                                  \
         }                                                                                  \
@@ -405,13 +433,14 @@ APART(64)
         const index_##W *ca = wa->crd, *cb = wb->crd;                                      \
         const node *r = &ns->o.s.node[ns->link.result];                                    \
         num_##TYPE *out = ns->o.node[ns->link.result].data;                                \
+        int64_t rounds = 0;                                                                \
         for (int k = 0; k < ns->o.n; k++) {                                                \
             num_##TYPE sum = START(num_##TYPE, ns, r, k), s = NO_FACTORS(B, TYPE);         \
             int64_t p, pe, q, qe;                                                          \
             const bool in_a = span_##W(wa, k, &p, &pe), in_b = span_##W(wb, k, &q, &qe);   \
             for (int j = 0; j < ns->nscalar; j++)                                          \
                 s = TIMES(B, TYPE, s, LANE_VALUE(num_##TYPE, ns, ns->scalar[j], k));       \
-            ns->rounds += 1;                                                               \
+            const int64_t before = ++rounds;                                               \
             if (pe - p <= QUAD && qe - q <= QUAD && p + QUAD <= wa->entries &&             \
                 q + QUAD <= wb->entries && apart_##W(&ca[p], &cb[q]))                      \
                 p = pe;                                                                    \
@@ -424,13 +453,15 @@ APART(64)
                         t = TIMES(B, TYPE, t, GET(TYPE, vals[ns->load[x].walk ? q : p]));  \
                     }                                                                      \
                     sum = PLUS(B, TYPE, sum, t);                                           \
-                    ns->rounds++;                                                          \
+                    rounds++;                                                              \
                 }                                                                          \
                 p += i <= j;                                                               \
                 q += j <= i;                                                               \
             }                                                                              \
+            nest_tell(ns, k, rounds > before);                                             \
             out[k] = sum;                                                                  \
         }                                                                                  \
+        ns->rounds += rounds;                                                              \
         return super_poll(mc, ns);                                                         \
     }
 
