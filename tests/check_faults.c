@@ -109,6 +109,25 @@ static stc_status bytes(stc_machine *m)
     return finish(m, &t, st);
 }
 
+/* A loaded program's result is checked, and the check of unordered ones takes memory. */
+static stc_status loaded(stc_machine *m)
+{
+    things t = {0};
+    size_t size;
+    const stc_decl d[] = {{"A", "csr", STC_F64, NULL, 2},
+                          {"y", "(i) -> (i : compressed(unordered))", STC_F64, NULL, -1}};
+    stc_status st = stc_compile(m, "y(i) = A(i,j) * A(i,j)", d, 2, &t.p);
+    if (!st) st = stc_program_encode(t.p, &t.bytes, &size);
+    stc_program_free(t.p);
+    t.p = NULL;
+    if (!st) st = stc_program_decode(m, t.bytes, size, &t.p);
+    if (!st) st = matrix(m, "csr", &t.a);
+    if (!st) st = stc_bind(t.p, "A", t.a);
+    if (!st) st = stc_run(t.p);
+    if (!st) st = stc_take(t.p, "y", &t.b);
+    return finish(m, &t, st);
+}
+
 static stc_status scripts(stc_machine *m)
 {
     things t = {0};
@@ -288,6 +307,7 @@ static const struct {
     {"blocks", blocks, NULL, 0},
     {"functions", functions, NULL, 0},
     {"bytes", bytes, NULL, 0},
+    {"loaded", loaded, NULL, 0},
     {"scripts", scripts, NULL, 0},
     {"schedules", schedules, NULL, 0},
     {"files", files, NULL, 0},
