@@ -239,7 +239,7 @@ stc_status cascade_place(machine *mc, stage *st, int id)
     strip *g = st->g;
     const place *p = &g->s.place[id];
     column *c = &g->place[id];
-    if (!st->column[id]) return st->turn[id] ? look_at_places(mc, st, id) : STC_OK;
+    if (!st->column[id]) return look_at_places(mc, st, id);
     level *lv = &mc->slot[p->tensor].t->level[p->level];
     const column *up = &g->place[p->up], *i = &g->icol[p->icol];
     c->full = true;
