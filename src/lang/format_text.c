@@ -145,10 +145,16 @@ static stc_status map_level(const map_names *m, const ast *node, level_spec *out
     return status == STC_OK ? map_flags(m, node->child[1], &out->flags) : status;
 }
 
+static stc_status check_format(const source *src, const ast *node, const format *f)
+{
+    char why[256];
+    if (format_valid(f, why, sizeof why)) return STC_OK;
+    return bad(src, node, "this can't be a format: %s", why);
+}
+
 static stc_status map_format(const map_names *m, const ast *map, format *out)
 {
     format f;
-    char why[256];
     memset(&f, 0, sizeof f);
     f.order = map->child[0]->count;
     f.levels = map->count - 1;
@@ -163,8 +169,7 @@ static stc_status map_format(const map_names *m, const ast *map, format *out)
         const stc_status status = map_level(m, map->child[l + 1], &f.level[l]);
         if (status != STC_OK) return status;
     }
-    if (!format_valid(&f, why, sizeof why))
-        return bad(m->src, map, "this can't be a format: %s", why);
+    if (check_format(m->src, map, &f)) return m->src->cx->diag.status;
     *out = f;
     return STC_OK;
 }
@@ -276,7 +281,7 @@ static stc_status named_format(const scope *s, const source *src, const ast *nod
                (order >= 0 &&
                 format_builtin(node->name, len, order, args, node->count, out)) ||
                (node->count == 0 && format_short(node->name, len, NULL, out))) {
-        return STC_OK;
+        return check_format(src, node, out);
     }
     return unknown_format(s, src, node);
 }
