@@ -159,6 +159,8 @@ static int note(void *to, const int64_t *coords, stc_value v)
     return 0;
 }
 
+#define ALL_ROWS "0 0 0 0 0 0 1 1 1 1 1 1 2 2 2 2 2 2 3 3 3 3 3 3 4 4 4 4 4 4 5 5 5 5 5 5"
+
 static void expect_stored(const char *script, const char *want)
 {
     for (int way = 0; way < WAYS; way++) {
@@ -211,6 +213,9 @@ START_TEST(terms_by_their_kind)
          "tensor y svec f64\ny(i) = f(j: S(i,j) * K(i,j))",
          "1 2"},
         {"tensor y svec f64 [12]\ny(2*i) = S(i,j)", "2 4 10"},
+        /* Compressed by each tier as it likes; every place is stored. */
+        {"tensor y lz77 f64 [6,6] = 2\ny(i,j) += S(i,j)", ALL_ROWS},
+        {"tensor y rle f64 [6,6] = 2\ny(i,j) += S(i,j)", ALL_ROWS},
     };
     char script[1000];
     for (size_t k = 0; k < sizeof want / sizeof *want; k++) {

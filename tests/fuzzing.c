@@ -146,6 +146,11 @@ static char *elements(const stc_tensor *t, size_t *n)
     return NULL;
 }
 
+bool fuzzing_is_single(stc_type type)
+{
+    return type == STC_F32 || type == STC_C64;
+}
+
 /* The parts of floats, one or two an element; exact types have none. */
 static int parts_of(stc_type type)
 {
@@ -154,13 +159,12 @@ static int parts_of(stc_type type)
 
 static size_t count_parts(stc_type type, size_t bytes)
 {
-    const bool single = type == STC_F32 || type == STC_C64;
-    return bytes / (single ? sizeof(float) : sizeof(double));
+    return bytes / (fuzzing_is_single(type) ? sizeof(float) : sizeof(double));
 }
 
 static double part_of(stc_type type, const char *all, size_t k)
 {
-    if (type == STC_F32 || type == STC_C64) return ((const float *)(const void *)all)[k];
+    if (fuzzing_is_single(type)) return ((const float *)(const void *)all)[k];
     return ((const double *)(const void *)all)[k];
 }
 
@@ -188,6 +192,15 @@ static const char *same_elements(const stc_tensor *t, const char *all, size_t n)
     return same ? NULL : "what was made of a result has other elements";
 }
 
+/* Even a tensor without places may need an array that is too large: of one bound for each
+ * row. */
+static bool may_overflow(const stc_tensor *t)
+{
+    for (int k = 0; k < stc_tensor_order(t); k++)
+        if (stc_tensor_shape(t)[k] > INT32_MAX) return true;
+    return false;
+}
+
 /* In another format, and from there in its own again. */
 static const char *converts(const stc_tensor *t, const char *all, size_t n,
                             const char *other)
@@ -195,8 +208,9 @@ static const char *converts(const stc_tensor *t, const char *all, size_t n,
     stc_machine *m = (stc_machine *)((const tensor *)t)->cx;
     stc_tensor *there = NULL, *back = NULL;
     const char *wrong = NULL;
-    if (stc_tensor_convert(t, other, -1, &there) != STC_OK)
-        return was_limited(m) ? NULL : "a result can't be converted";
+    const stc_status st = stc_tensor_convert(t, other, -1, &there);
+    if (st == STC_ERR_OVERFLOW && may_overflow(t)) return NULL;
+    if (st != STC_OK) return was_limited(m) ? NULL : "a result can't be converted";
     wrong = same_elements(there, all, n);
     if (!wrong && stc_tensor_convert(there, stc_tensor_format(t), -1, &back) == STC_OK)
         wrong = same_elements(back, all, n);
@@ -289,10 +303,10 @@ static bool near_float(double a, double b, double unit, double scale)
     return fabs(a - b) <= unit * most;
 }
 
-static bool alike(stc_type type, const char *a, const char *b, size_t n)
+static bool alike(stc_type type, bool single, const char *a, const char *b, size_t n)
 {
     if (!parts_of(type)) return memcmp(a, b, n) == 0;
-    const double unit = type == STC_F32 || type == STC_C64 ? 1e-4 : 1e-10;
+    const double unit = single || fuzzing_is_single(type) ? 1e-4 : 1e-10;
     const size_t count = count_parts(type, n);
     double scale = 0;
     for (size_t k = 0; k < count; k++)
@@ -303,7 +317,51 @@ static bool alike(stc_type type, const char *a, const char *b, size_t n)
     return true;
 }
 
-const char *fuzzing_differ(const stc_tensor *a, const stc_tensor *b)
+/* Equal values are stored once, where the tier finds that they are equal: how many are
+ * stored depends on the tier, and on rounding. */
+static bool compresses(const stc_tensor *t)
+{
+    const format *f = &((const tensor *)t)->fmt;
+    for (int l = 0; l < f->levels; l++)
+        if (f->level[l].kind->caps & CAP_REGION) return true;
+    return false;
+}
+
+typedef struct place_map {
+    const stc_tensor *t;
+    char *stored;
+} place_map;
+
+static int mark_place(void *context, const int64_t *coords, stc_value v)
+{
+    const place_map *m = context;
+    int64_t at = 0;
+    (void)v;
+    for (int k = 0; k < stc_tensor_order(m->t); k++)
+        at = at * stc_tensor_shape(m->t)[k] + coords[k];
+    m->stored[at] = 1;
+    return 0;
+}
+
+/* A byte for each of the places, row-major: 1 where one is stored; NULL: no memory. */
+static char *places_of(const stc_tensor *t, size_t places)
+{
+    place_map m = {t, calloc(1, places + 1)};
+    if (m.stored && stc_tensor_visit(t, mark_place, &m) == STC_OK) return m.stored;
+    free(m.stored);
+    return NULL;
+}
+
+static bool same_places(const stc_tensor *a, const stc_tensor *b, size_t places)
+{
+    char *x = places_of(a, places), *y = places_of(b, places);
+    const bool same = !x || !y || memcmp(x, y, places) == 0;
+    free(x);
+    free(y);
+    return same;
+}
+
+const char *fuzzing_differ(const stc_tensor *a, const stc_tensor *b, bool single)
 {
     const int order = stc_tensor_order(a);
     const stc_type type = stc_tensor_type(a);
@@ -312,13 +370,18 @@ const char *fuzzing_differ(const stc_tensor *a, const stc_tensor *b)
         return "two tiers make tensors of other kinds";
     if (memcmp(stc_tensor_shape(a), stc_tensor_shape(b), (size_t)order * sizeof(int64_t)))
         return "two tiers make other shapes";
-    if (stc_tensor_stored(a) != stc_tensor_stored(b)) return "two tiers store other places";
+    if (!compresses(a) && stc_tensor_stored(a) != stc_tensor_stored(b))
+        return "two tiers store other places";
     size_t n = 0, m = 0;
     char *x = elements(a, &n), *y = elements(b, &m);
-    const bool same = !x || !y || (n == m && alike(type, x, y, n));
+    const bool small = x && y;
+    const bool same = !small || (n == m && alike(type, single, x, y, n));
     free(x);
     free(y);
-    return same ? NULL : "two tiers compute other values";
+    if (!same) return "two tiers compute other values";
+    return !small || same_places(a, b, n / stc_type_size(type))
+               ? NULL
+               : "two tiers store other places";
 }
 
 void fuzzing_tier(stc_machine *m, int tier)

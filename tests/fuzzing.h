@@ -33,8 +33,10 @@ size_t fuzzing_damage(gen *g, unsigned char *bytes, size_t size, size_t room);
  * afresh, it is converted on and back, printed and read. What a limit stops is passed
  * over. */
 const char *fuzzing_unsound(gen *g, const stc_tensor *t);
-/* What two results of one statement differ in, or NULL. */
-const char *fuzzing_differ(const stc_tensor *a, const stc_tensor *b);
+bool fuzzing_is_single(stc_type type);
+/* What two results of one statement differ in, or NULL. `single`: values of single
+ * precision took part, so that sums may be rounded as theirs. */
+const char *fuzzing_differ(const stc_tensor *a, const stc_tensor *b, bool single);
 
 /* How a machine runs what is compiled from now on. */
 enum { TIER_ALL, TIER_BASE, TIER_PLAIN, TIER_THREADS, TIERS };
