@@ -8,6 +8,7 @@
  * only those go that can't produce whatever is located.
  */
 #include "cascade.h"
+#include "fibers.h"
 #include <limits.h>
 #include <string.h>
 
@@ -54,8 +55,7 @@ static bool always(const merge_desc *m)
 void stage_fill_prepare(machine *mc, stage *st)
 {
     const merge_desc *m = st->g->s.l->merge;
-    st->lo = m->lo == ROOT ? 0 : mc->ext[m->lo];
-    st->hi = mc->ext[m->hi];
+    merge_range(mc, m, &st->lo, &st->hi);
     st->nwalk = 0;
     st->located = st->known = 0;
     st->unordered = st->windowed = st->keyable = false;

@@ -17,6 +17,7 @@ void merge_range(const machine *mc, const merge_desc *m, int64_t *lo, int64_t *h
 {
     *lo = m->lo == ROOT ? 0 : mc->ext[m->lo];
     *hi = mc->ext[m->hi];
+    if (*hi < *lo) *hi = *lo; /* an empty range, which has no length below 0 */
 }
 
 bool level_covers(const level *lv, int64_t lo, int64_t hi)

@@ -4,6 +4,7 @@
  * again: what was stored by then are values that they store as well. Sums into a result
  * can't be begun again; so nothing that may fault is added so (outer_match.c).
  */
+#include "fibers.h"
 #include "outer.h"
 #include "super.h"
 #include <string.h>
@@ -352,8 +353,7 @@ static bool prepare(machine *mc, outer *o, bool *none)
     for (int d = 0; d < o->nloop; d++) {
         outer_loop *l = &o->loop[d];
         const merge_desc *m = l->l->merge;
-        l->lo = m->lo == ROOT ? 0 : mc->ext[m->lo];
-        l->hi = mc->ext[m->hi];
+        merge_range(mc, m, &l->lo, &l->hi);
         l->pattern = OUTER_UNKNOWN;
         int64_t n;
         if (__builtin_sub_overflow(l->hi, l->lo, &n)) return false;

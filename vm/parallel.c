@@ -251,7 +251,7 @@ stc_status parallel_run(machine *mc, const lop *at, const lop **next, unsigned *
     const int64_t lo = m->lo == ROOT ? 0 : mc->ext[m->lo];
     const int64_t hi = mc->ext[m->hi];
     int64_t bound[CHUNKS_MAX + 2];
-    if ((cx->threads < 2 && !cx->deterministic) || hi - lo < 2) return STC_OK;
+    if ((cx->threads < 2 && !cx->deterministic) || hi <= lo || hi - lo < 2) return STC_OK;
     const int cut = cx->deterministic ? DETERMINISTIC_CUT : cx->threads;
     const int n = parallel_split(mc, pl, lo, hi, cut, bound);
     if (n < 2) return STC_OK;
