@@ -196,8 +196,21 @@ static bool place_all(int64_t *restrict to, const column *up, const column *i,
     return !out;
 }
 
-/* Places that cursors go to when something is stored there (`turn`): base operations have
- * one for each lane, which must be in range whether anything is stored or not. */
+/* Whether all n coordinates are in the level. */
+static bool all_within(const column *i, int n, const level *lv)
+{
+    const uint64_t lo = (uint64_t)lv->base, wide = (uint64_t)lv->extent;
+    uint64_t out = 0;
+    if (i->form != COL_ARRAY)
+        return (uint64_t)column_get(i, 0) - lo < wide &&
+               (uint64_t)column_get(i, n - 1) - lo < wide;
+    for (int k = 0; k < n; k++)
+        out |= (uint64_t)i->data[k] - lo >= wide;
+    return !out;
+}
+
+/* Places that aren't columns: base operations have one for each lane, which must be in
+ * range whether anything is stored there or not. */
 static stc_status look_at_places(machine *mc, stage *st, int id)
 {
     strip *g = st->g;
@@ -205,6 +218,7 @@ static stc_status look_at_places(machine *mc, stage *st, int id)
     const column *i = &g->icol[p->icol];
     slot *r = &mc->slot[p->tensor];
     const level *lv = &r->t->level[p->level];
+    if (all_within(i, g->n, lv)) return STC_OK;
     for (int k = 0; k < g->n; k++) {
         const int64_t at = column_get(i, k);
         if ((uint64_t)at - (uint64_t)lv->base < (uint64_t)lv->extent) continue;
