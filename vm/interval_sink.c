@@ -217,6 +217,8 @@ static stc_status put_slowly(machine *mc, const piece *w, int from, int to)
     for (int k = from; k < to; k++) {
         const int64_t lo = w->v->g.icol[0].data[k], hi = lo + w->v->len[k];
         for (int64_t i = lo; i < hi; i++) {
+            /* A lane counts as one round, however many elements it has. */
+            if (i > lo && machine_count(mc, 1)) return mc->cx->diag.status;
             int64_t pos;
             value e = class_get(cls, in, k);
             mc->i[w->v->g.s.l->index] = w->v->g.s.l->i = i;
