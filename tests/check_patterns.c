@@ -213,6 +213,8 @@ START_TEST(terms_by_their_kind)
          "tensor y svec f64\ny(i) = f(j: S(i,j) * K(i,j))",
          "1 2"},
         {"tensor y svec f64 [12]\ny(2*i) = S(i,j)", "2 4 10"},
+        {"tensor y svec f64 [6] = {(0): 1}\ny(5) += S(i,j)", "0 5"},
+        {"tensor y svec f64 [6]\ny(3) = S(i,j) * K(i,j)", "3"},
         /* Compressed by each tier as it likes; every place is stored. */
         {"tensor y lz77 f64 [6,6] = 2\ny(i,j) += S(i,j)", ALL_ROWS},
         {"tensor y rle f64 [6,6] = 2\ny(i,j) += S(i,j)", ALL_ROWS},

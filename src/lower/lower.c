@@ -330,11 +330,12 @@ static bool reach_waits(const lowering *lo, const reach *x)
     return false;
 }
 
-/* On to the next round unless terms have reached the leaf. */
+/* On to the next round unless terms have reached the leaf. Outside of loops there are no
+ * rounds: the one place of y(5) is stored in any case. */
 static void lower_reach(lowering *lo, const cin *c, bool evaluated)
 {
     const reach *x = c->reach;
-    if (!x || reach_waits(lo, x) != evaluated) return;
+    if (!x || !lo->inside || reach_waits(lo, x) != evaluated) return;
     merge_operand none[PLAN_ACCESSES + REACH_MAX] = {{0}};
     const int bits = x->first + x->n;
     for (int k = 0; k < x->n; k++)
