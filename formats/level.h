@@ -25,8 +25,8 @@
 #ifndef STC_FORMATS_LEVEL_H
 #define STC_FORMATS_LEVEL_H
 
-#include "context.h"
-#include "types.h"
+#include "base/context.h"
+#include "base/types.h"
 
 #define CURSOR_END INT64_MAX
 #define PERIOD_ENDLESS INT64_MAX

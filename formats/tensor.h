@@ -8,7 +8,7 @@
 #define STC_FORMATS_TENSOR_H
 
 #include "format.h"
-#include "types.h"
+#include "base/types.h"
 
 /* Marks of the lines that were stored into, see stains.c. */
 enum { STAIN_LINE = 64, STAIN_BLOCK = 64 }; /* bytes, lines */

@@ -1,7 +1,7 @@
 /* case_run.c: runs a case through the public interface in one of several ways
  * and keeps what came out. Memory is counted: all of it must come back. */
 #include "case.h"
-#include "../src/api.h"
+#include "../src/api/api.h"
 #include <stdlib.h>
 #include <string.h>
 

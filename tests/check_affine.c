@@ -36,7 +36,7 @@
             LAYER, ADDS                                                                    \
     }
 
-/* Rows of the result that are gathered (vm/affine_gather.c), or almost. */
+/* Rows of the result that are gathered (vm/affine/affine_gather.c), or almost. */
 static const tiers_case layers[] = {
     {LAYER_OF("dsss", "[2,9,11,6]", "[3,2,6,37]"), LAYER, ADDS},
     {LAYER_OF("ddds", "[1,9,11,6]", "[3,2,6,64]"), LAYER, ADDS},

@@ -1,4 +1,4 @@
-/* check_blocks.c: nests over blocks and diagonals (vm/blocks.c) give what base
+/* check_blocks.c: nests over blocks and diagonals (vm/affine/blocks.c) give what base
  * operations give: blocks that hang over edges, all ways in which the innermost steps
  * run, types, factors, and loops that threads share. */
 #include "check.h"

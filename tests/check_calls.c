@@ -2,7 +2,7 @@
  * to, and only the one that is under way; the host's functions can't make others meanwhile;
  * tensors without elements cost nothing, whatever their extents.
  */
-#include "../src/api.h"
+#include "../src/api/api.h"
 #include "check.h"
 #include <pthread.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * refused at that place, and bytes are refused or are another program that reads back
  * to itself. Nothing here is verified or run: the assembler, the disassembler and the
  * decoder by themselves. */
-#include "../vm/text.h"
+#include "../vm/code/text.h"
 #include "check.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* check_deterministic.c: machines that are deterministic give the same bits with every
  * number of threads: all reductions, into scalars, vectors and sparse results. */
-#include "../src/api.h"
+#include "../src/api/api.h"
 #include "check.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* check_errors.c: which error is told where several things fail: that of the first round,
  * in the order in which base operations do things, whatever tier runs the loops. The faster
- * ones do a loop inside for many rounds of the loop around at once (vm/cascade.c), and have
- * to look whether what comes behind it fails before that. */
+ * ones do a loop inside for many rounds of the loop around at once (vm/cascades/cascade.c),
+ * and have to look whether what comes behind it fails before that. */
 #include "check.h"
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* check_functions.c: built-in functions: scalar implementations against the
  * oracle's, array ones against scalar ones, and declared properties against
  * what the functions compute. */
-#include "../vm/functions.h"
+#include "../vm/fn/functions.h"
 #include "check.h"
 #include "oracle_value.h"
 #include <math.h>

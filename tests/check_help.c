@@ -1,6 +1,6 @@
 /* check_help.c: the helpers of check.h. */
 #include "check.h"
-#include "../src/api.h"
+#include "../src/api/api.h"
 #include "../src/lang/lang.h"
 #include <math.h>
 #include <stdlib.h>

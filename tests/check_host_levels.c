@@ -1,6 +1,6 @@
 /* check_host_levels.c: level kinds of the host's own: what registering refuses, and what
  * is said of kinds that don't keep their promises. */
-#include "../src/api.h"
+#include "../src/api/api.h"
 #include "case.h"
 #include "check.h"
 #include <string.h>

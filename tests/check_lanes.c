@@ -3,7 +3,7 @@
  * as the one before, lines written out, lanes that are left out; and where a nest isn't
  * such a one, or not in this run. */
 #include "check.h"
-#include "../src/api.h"
+#include "../src/api/api.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -43,8 +43,8 @@
 #define POOLED "y(i,j) = max(" WINDOW ")"
 #define FIVE "pad A(i-1,j) + pad A(i+1,j) + pad A(i,j-1) + pad A(i,j+1) - 4 * A(i,j)"
 
-/* Rows of lanes (vm/outer.h), with loops inside or without; which operands are written out,
- * and which lanes are left out; and what isn't such a nest, or not in this run. */
+/* Rows of lanes (vm/rows/outer.h), with loops inside or without; which operands are written
+ * out, and which lanes are left out; and what isn't such a nest, or not in this run. */
 static const tiers_case rows_of_lanes[] = {
     {PLANE("dense") "f64", POOLED, LANES},
     {PLANE("csr") "f64", POOLED, LANES},

@@ -1,7 +1,7 @@
 /* check_limits.c: how large a statement may be: texts made to go past each limit of the
  * language, the planner and the programs, and what is said then. */
 #include "check.h"
-#include "../src/api.h"
+#include "../src/api/api.h"
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>

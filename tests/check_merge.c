@@ -1,7 +1,7 @@
 /* check_merge.c: proofs of the interface: operands of every kind meeting in one
  * loop through cursors, and results that are assembled out of order; then what
  * earlier faults left behind. */
-#include "../vm/merge_keys.h"
+#include "../vm/strips/merge_keys.h"
 #include "check.h"
 
 #define RLE                                                                                \

@@ -4,7 +4,7 @@
  * what they looked at: it ends in an error or in results that are whole tensors, the same
  * on all of them, and leaves nothing behind. So do those that are kept in mutants.txt: each
  * reached something that no other program did. */
-#include "../vm/program.h"
+#include "../vm/code/program.h"
 #include "check.h"
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * what base operations give, on each tier; and is taken over just where that is right.
  */
 #include "near.h"
-#include "../src/api.h"
+#include "../src/api/api.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* check_near_threads.c: loops outside all others, in bytecode that the compiler doesn't
- * write and that differs in one respect from what threads share (vm/parallel_find.c):
- * rounds that need each other, results that can't be joined, cursors from before the loop.
- * near.h tells how each is judged.
+ * write and that differs in one respect from what threads share
+ * (vm/threads/parallel_find.c): rounds that need each other, results that can't be joined,
+ * cursors from before the loop. near.h tells how each is judged.
  */
 #include "near.h"
 

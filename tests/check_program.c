@@ -1,6 +1,6 @@
 /* check_program.c: bytecode: texts and bytes that give the same program back,
  * damage that is refused, and the reference that is generated from the opcodes. */
-#include "../vm/program.h"
+#include "../vm/code/program.h"
 #include "check.h"
 #include <stdlib.h>
 #include <string.h>

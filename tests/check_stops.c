@@ -2,7 +2,7 @@
  * are stopped wherever they can be: by each allocation in turn, and by a limit of one step
  * more each time. What comes of it is that error or the right result; and after it the same
  * session makes the right one. */
-#include "../src/api.h"
+#include "../src/api/api.h"
 #include "check.h"
 #include <math.h>
 #include <stdlib.h>

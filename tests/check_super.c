@@ -1,8 +1,8 @@
 /* check_super.c: every row of super.def is run by a statement that is written for it,
  * which the machine's tally of rows says, and gives what base operations give. */
-#include "../vm/functions.h"
-#include "../vm/super.h"
-#include "../vm/super_ranks.h"
+#include "../vm/fn/functions.h"
+#include "../vm/super/super.h"
+#include "../vm/super/super_ranks.h"
 #include "check.h"
 #include <math.h>
 #include <stdio.h>
@@ -57,7 +57,7 @@ static const struct row {
 } rows[] = {
 #define SUPER(kernel, TYPE, body, index)                                                   \
     {#kernel " " #TYPE " " #body ", " #index " bits", #kernel, #body, STC_##TYPE, index},
-#include "../vm/super.def"
+#include "../vm/super/super.def"
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
@@ -67,7 +67,7 @@ static const struct body {
     int plus, times;
 } bodies[] = {
 #define BODY(name, PLUS, TIMES) {#name, PLUS, TIMES},
-#include "../vm/super.def"
+#include "../vm/super/super.def"
 };
 
 static const struct body *body_of(const char *name)

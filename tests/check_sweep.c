@@ -2,7 +2,7 @@
  * accumulation and in a workspace; every row of scatter.def; statements of each kind in
  * formats of each kind. What the faster tiers make of it, and threads, is what base
  * operations make, error for error. */
-#include "../vm/functions.h"
+#include "../vm/fn/functions.h"
 #include "check.h"
 #include <complex.h>
 #include <stdio.h>
@@ -181,7 +181,7 @@ static const struct row {
 } rows[] = {
 #define SCATTER(CLASS, ctype, index, ictype, TERM, FOLD)                                   \
     {#CLASS " " #TERM " " #FOLD ", " #index " bits", #CLASS, index, FN_##TERM, FN_##FOLD},
-#include "../vm/scatter.def"
+#include "../vm/super/scatter.def"
 };
 
 /* Once more, on the faster tiers, for the profile: that template of the row ran. */

@@ -3,7 +3,7 @@
  * and wishes to stop are heard, and that machines don't disturb each other. */
 #define _GNU_SOURCE
 #include "check.h"
-#include "../src/api.h"
+#include "../src/api/api.h"
 #include <pthread.h>
 #include <string.h>
 #include <time.h>

@@ -155,8 +155,8 @@ START_TEST(printing_is_shortest)
 }
 END_TEST
 
-/* Loops convert many at once where all are small (vm/strip_load.c): with one that isn't
- * among them, first or last, all are what base operations make of them. */
+/* Loops convert many at once where all are small (vm/strips/strip_load.c): with one that
+ * isn't among them, first or last, all are what base operations make of them. */
 static void convert_all(int machine, const char *text, int64_t out[64])
 {
     heap h;

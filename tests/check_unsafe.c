@@ -2,7 +2,7 @@
  * printed form, each with the words that it must be refused with; and what the
  * assembler makes of texts that end too early. check_verify.c has the proofs of whole
  * programs. */
-#include "../vm/program.h"
+#include "../vm/code/program.h"
 #include "check.h"
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * what the verifier refuses; and that vm/README.md lists the opcodes as they
  * are.
  */
-#include "../vm/text.h"
+#include "../vm/code/text.h"
 #include "check.h"
 #include <stdlib.h>
 #include <string.h>
@@ -249,7 +249,7 @@ START_TEST(reference_is_current)
         same = true;
     }
     ck_assert_msg(same,
-                  "the opcodes of %s aren't those of vm/opcodes.def: run this with "
+                  "the opcodes of %s aren't those of vm/code/opcodes.def: run this with "
                   "UPDATE=1",
                   path);
     free(have);

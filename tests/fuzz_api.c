@@ -13,7 +13,7 @@
  * lives until the program is freed.
  */
 #include "fuzzing.h"
-#include "../src/api.h"
+#include "../src/api/api.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

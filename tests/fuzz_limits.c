@@ -13,7 +13,7 @@
  */
 #define _GNU_SOURCE
 #include "fuzzing.h"
-#include "../src/api.h"
+#include "../src/api/api.h"
 #include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>

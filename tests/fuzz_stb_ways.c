@@ -1,7 +1,7 @@
 /* fuzz_stb_ways.c: one damaged program on every tier: results are well-formed, go on into
  * other formats, and are the same whatever ran them.
  */
-#include "../src/api.h"
+#include "../src/api/api.h"
 #include "fuzz_stb.h"
 #include <inttypes.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* fuzzing.c: options, clock, allocator and damage of the fuzzers, and what they look
  * for in results. */
 #include "fuzzing.h"
-#include "../src/api.h"
+#include "../src/api/api.h"
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #ifndef TESTS_ORACLE_H
 #define TESTS_ORACLE_H
 
-#include "../formats/context.h"
+#include "../formats/base/context.h"
 #include "../src/lang/ast.h"
 #include "oracle_value.h"
 

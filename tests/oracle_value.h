@@ -1,7 +1,7 @@
 /* oracle_value.h: the oracle's own values: types, promotion, functions.
  *
- * Written from language.md alone and sharing nothing with formats/types.c or
- * vm/functions.c, so that the two can disagree. A value carries what is needed
+ * Written from language.md alone and sharing nothing with formats/base/types.c or
+ * vm/fn/functions.c, so that the two can disagree. A value carries what is needed
  * to say how far a correct machine may be away from it:
  *
  *   err   absolute tolerance; OV_ANY: no claim at all (a poisoned value)

@@ -8,7 +8,7 @@
 #ifndef STC_IO_BOUNDED_H
 #define STC_IO_BOUNDED_H
 
-#include "../../formats/context.h"
+#include "../../formats/base/context.h"
 
 #define INPUT_STEP ((int64_t)1 << 20) /* bytes between two looks at limits */
 

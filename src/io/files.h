@@ -61,7 +61,7 @@ static inline void class_put(vclass c, void *base, int64_t i, value v)
     case CLASS_##NAME:                                                                     \
         ((ctype *)base)[i] = v.name;                                                       \
         return;
-#include "../../formats/types.def"
+#include "../../formats/base/types.def"
     case CLASS_COUNT:
         return;
     }

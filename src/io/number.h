@@ -8,7 +8,7 @@
 #ifndef STC_IO_NUMBER_H
 #define STC_IO_NUMBER_H
 
-#include "../../formats/types.h"
+#include "../../formats/base/types.h"
 
 static inline bool is_digit(char c)
 {

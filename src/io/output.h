@@ -7,8 +7,8 @@
 #ifndef STC_IO_OUTPUT_H
 #define STC_IO_OUTPUT_H
 
-#include "../../formats/types.h"
-#include "../../formats/context.h"
+#include "../../formats/base/types.h"
+#include "../../formats/base/context.h"
 
 typedef struct output {
     ctx *cx;

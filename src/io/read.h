@@ -6,7 +6,7 @@
 #ifndef STC_IO_READ_H
 #define STC_IO_READ_H
 
-#include "../../formats/context.h"
+#include "../../formats/base/context.h"
 
 /* All bytes of a file, and a zero byte that isn't part of it; the block has `size` bytes
  * (mem_free). More than `most` bytes are an error. Fails without a block. */

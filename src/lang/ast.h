@@ -12,7 +12,7 @@
 #ifndef STC_LANG_AST_H
 #define STC_LANG_AST_H
 
-#include "../../formats/context.h"
+#include "../../formats/base/context.h"
 
 /* NODE(NAME, "printed as", children and payload) */
 #define AST_NODES(NODE)                                                                    \

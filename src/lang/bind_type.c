@@ -1,6 +1,6 @@
 /* bind_type.c: the types of calls: NumPy 2's promotion, literals weak.
  *
- * The typing rule of a function (vm/functions.h) gives the type it computes in
+ * The typing rule of a function (vm/fn/functions.h) gives the type it computes in
  * and its result's. Arguments get CONV nodes where their class isn't the one
  * in which the function takes them; a literal takes the type it meets.
  */

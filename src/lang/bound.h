@@ -9,9 +9,9 @@
 #ifndef STC_LANG_BOUND_H
 #define STC_LANG_BOUND_H
 
-#include "../../vm/functions.h"
-#include "../../vm/host.h"
-#include "../../vm/program.h"
+#include "../../vm/fn/functions.h"
+#include "../../vm/fn/host.h"
+#include "../../vm/code/program.h"
 
 typedef struct bexpr bexpr;
 

@@ -67,7 +67,7 @@ void scope_clear_slots(scope *s, const program *p);
 /* Definitions: `format …` and `fn …` statements (the scope keeps their text). */
 stc_status scope_define(scope *s, const source *src, const ast *definition);
 /* A function of the host's by its head: it is registered with the machine
- * (vm/host.h), and seen by all scopes that don't define its name themselves. */
+ * (vm/fn/host.h), and seen by all scopes that don't define its name themselves. */
 stc_status scope_define_host(ctx *cx, const stc_function *f);
 /* A format as written: name, name(args), short string or map. A name that fits
  * any order (dense, coo, …) gives an open format if order is -1: its order is

@@ -5,7 +5,7 @@
 #ifndef STC_LANG_NAMES_H
 #define STC_LANG_NAMES_H
 
-#include "../../formats/context.h"
+#include "../../formats/base/context.h"
 
 typedef struct named {
     char *name;

@@ -2,7 +2,7 @@
  * line, children indented below, "-" for a part that was left out. */
 #include "ast.h"
 
-#include "../../formats/types.h"
+#include "../../formats/base/types.h"
 
 #include <math.h>
 

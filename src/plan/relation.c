@@ -15,7 +15,7 @@
  * loop that walks A. Such relations are not `real`; they only bind the order.
  */
 #include "schedule.h"
-#include "../../vm/build.h"
+#include "../../vm/code/build.h"
 #include <string.h>
 
 enum { BLOCK_MAX = INT32_MAX };

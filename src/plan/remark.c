@@ -6,7 +6,7 @@
  * order, and the first loop that is says why.
  */
 #include "build.h"
-#include "../../vm/text.h"
+#include "../../vm/code/text.h"
 
 static const char *index_name(const plan *pl, int i)
 {

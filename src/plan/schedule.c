@@ -14,7 +14,7 @@
  * alone shows, here; what only the loops show, in schedule_check.c.
  */
 #include "schedule.h"
-#include "../../vm/text.h"
+#include "../../vm/code/text.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,0 +1,126 @@
+/* api_bytes.c: programs as bytes and as text: .stb files, dumps, assembly.
+ *
+ * What is read is untrusted: it is verified before it is linked.
+ */
+#include "api.h"
+#include "../io/output.h"
+#include "../io/read.h"
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define STB_MAX ((int64_t)1 << 30) /* no sane program is larger than a gigabyte */
+
+/* Verifies, links and wraps; takes p. */
+static stc_status adopt(stc_machine *m, program *p, double load, stc_program **out)
+{
+    const uint64_t start = now_ticks();
+    machine *mc = NULL;
+    stc_status st = program_verify(p);
+    if (!st) st = machine_new(p, &mc);
+    if (st) {
+        program_free(p);
+        return st;
+    }
+    const double verify = (double)(now_ticks() - start);
+    stc_program *w = NULL;
+    if ((st = program_wrap(m, p, mc, &w))) return st;
+    w->times.load = load;
+    w->times.verify = verify;
+    *out = w;
+    return STC_OK;
+}
+
+stc_status stc_program_encode(const stc_program *w, void **bytes, size_t *size)
+{
+    if (!w) return STC_ERR_ARGUMENT;
+    API_ENTER(&w->m->cx);
+    if (!bytes || !size) return fail_null(&w->m->cx, "bytes or size");
+    void *made;
+    size_t n;
+    stc_status st = program_encode(w->p, &made, &n);
+    if (st) return st;
+    if (!(st = api_text(&w->m->cx, made, n, bytes))) *size = n;
+    mem_free(&w->m->cx, made, n);
+    return st;
+}
+
+stc_status stc_program_decode(stc_machine *m, const void *bytes, size_t size,
+                              stc_program **out)
+{
+    if (!m) return STC_ERR_ARGUMENT;
+    ctx *cx = &m->cx;
+    API_ENTER_LIMITED(cx);
+    if (!bytes) return fail_null(cx, "bytes");
+    if (!out) return fail_null(cx, "out");
+    const double start = now_us();
+    program *p = NULL;
+    stc_status st = program_decode(cx, bytes, size, &p);
+    return st ? st : adopt(m, p, now_us() - start, out);
+}
+
+stc_status stc_program_dump(const stc_program *w, char **text)
+{
+    if (!w) return STC_ERR_ARGUMENT;
+    ctx *cx = &w->m->cx;
+    API_ENTER(cx);
+    if (!text) return fail_null(cx, "text");
+    textbuf b;
+    text_init(&b, cx);
+    return api_text_of(&b, program_dump(w->p, &b), text);
+}
+
+stc_status stc_program_assemble(stc_machine *m, const char *text, const char *file,
+                                stc_program **out)
+{
+    if (!m) return STC_ERR_ARGUMENT;
+    ctx *cx = &m->cx;
+    API_ENTER_LIMITED(cx);
+    if (!text) return fail_null(cx, "text");
+    if (!out) return fail_null(cx, "out");
+    const double start = now_us();
+    program *p = NULL;
+    stc_status st = program_assemble(cx, text, file ? file : "asm", &p);
+    return st ? st : adopt(m, p, now_us() - start, out);
+}
+
+/* ---- files --------------------------------------------------------------------- */
+
+stc_status stc_program_save(const stc_program *w, const char *path)
+{
+    if (!w) return STC_ERR_ARGUMENT;
+    ctx *cx = &w->m->cx;
+    API_ENTER(cx);
+    if (!path) return fail_null(cx, "path");
+    const double start = now_us();
+    void *bytes;
+    size_t size;
+    stc_status st = program_encode(w->p, &bytes, &size);
+    if (st) return st;
+    output o;
+    if (!(st = output_open(&o, cx, path))) {
+        output_bytes(&o, bytes, size);
+        st = output_close(&o, STC_OK);
+    }
+    mem_free(cx, bytes, size);
+    ((stc_program *)w)->times.save = now_us() - start;
+    return st;
+}
+
+stc_status stc_program_load(stc_machine *m, const char *path, stc_program **out)
+{
+    if (!m) return STC_ERR_ARGUMENT;
+    ctx *cx = &m->cx;
+    API_ENTER_LIMITED(cx);
+    if (!path) return fail_null(cx, "path");
+    if (!out) return fail_null(cx, "out");
+    const double start = now_us();
+    file_bytes b = {0};
+    program *p = NULL;
+    stc_status st = file_read(cx, path, STB_MAX, &b);
+    if (!st) st = program_decode(cx, b.data, (size_t)b.len, &p);
+    mem_free(cx, b.data, b.size);
+    if (!st) st = adopt(m, p, now_us() - start, out);
+    if (st && !cx->diag.file[0]) stc_text_show(cx->diag.file, sizeof cx->diag.file, path);
+    return st;
+}

@@ -1,0 +1,38 @@
+/* words.c: the words a text can use without defining them, for completion.
+ *
+ * Keywords, types and functions come from their own tables; the names of the
+ * built-in formats are the contract's, each known to format_builtin, and so are the
+ * words for a tensor's data (parse_decl.c).
+ */
+#include "../lang/lexer.h"
+#include "../../vm/fn/functions.h"
+
+static const char *const keywords[] = {
+#define KEYWORD(name) #name,
+    LANG_KEYWORDS(KEYWORD)
+#undef KEYWORD
+};
+
+static const char *const formats[] = {"dense", "svec", "csr",  "csc",    "dcsr", "dcsc",
+                                      "coo",   "csf",  "bcsr", "csb",    "dia",  "ell",
+                                      "hash",  "rle",  "lz77", "bytemap"};
+
+static const char *const data[] = {"ones", "zeros", "random"};
+
+#define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))
+
+const char *stc_word(int i)
+{
+    if (i < 0) return NULL;
+    if (i < COUNT(keywords)) return keywords[i];
+    i -= COUNT(keywords);
+    if (i <= STC_C128) return stc_type_name((stc_type)i);
+    i -= STC_C128 + 1;
+    if (i < COUNT(formats)) return formats[i];
+    i -= COUNT(formats);
+    if (i < COUNT(data)) return data[i];
+    i -= COUNT(data);
+    for (int f = 0; f < FN_COUNT; f++)
+        if (!fn_at(f)->symbol && i-- == 0) return fn_at(f)->name;
+    return NULL;
+}

@@ -1,0 +1,351 @@
+/* session.c: sessions: their variables, and the public calls around them.
+ */
+#include "session.h"
+#include "../io/io.h"
+#include <string.h>
+
+/* ---- variables ------------------------------------------------------------------- */
+
+static variable *session_at(const stc_session *s, int64_t i)
+{
+    return s->vars.item[i];
+}
+
+variable *session_find(const stc_session *s, const char *name)
+{
+    return names_find(&s->vars, name);
+}
+
+void session_clear(stc_session *s, variable *v)
+{
+    if (v->has_origin) {
+        s->waiting -= !v->t;
+        origin_free(&s->m->cx, &v->from);
+    }
+    tensor_free(v->t);
+    v->t = NULL;
+    v->has_origin = false;
+}
+
+variable *session_var(stc_session *s, const char *name)
+{
+    ctx *cx = &s->m->cx;
+    variable *v = session_find(s, name);
+    if (v) return v;
+    if (!names_room(cx, &s->vars)) return NULL;
+    v = mem_zero(cx, 1, sizeof *v);
+    if (!v) return NULL;
+    v->name = mem_strdup(cx, name);
+    if (!v->name) {
+        mem_free(cx, v, sizeof *v);
+        return NULL;
+    }
+    names_add(&s->vars, v);
+    return v;
+}
+
+void session_remove(stc_session *s, const char *name)
+{
+    ctx *cx = &s->m->cx;
+    scope_drop_tensor(s->sc, name);
+    if (s->last && strcmp(s->last, name) == 0) {
+        mem_strfree(cx, s->last);
+        s->last = NULL;
+    }
+    variable *v = session_find(s, name);
+    if (!v) return;
+    names_remove(&s->vars, v);
+    session_clear(s, v);
+    mem_strfree(cx, v->name);
+    mem_free(cx, v, sizeof *v);
+}
+
+void session_set(stc_session *s, variable *v, tensor *t)
+{
+    if (v->t != t) {
+        session_clear(s, v);
+        v->t = t;
+    }
+    /* What comes here was made by the library or has been checked; and caches
+     * keyed by generation must never take one tensor for another. */
+    t->generation = t->checked = ++s->generation;
+    scope_tensor *e = scope_find_tensor(s->sc, v->name);
+    if (!e) return;
+    e->order = t->order;
+    e->fmt = t->fmt;
+    e->type = t->type;
+    e->fill = t->fill;
+    e->has_data = true;
+    e->slot = -1;
+}
+
+stc_status session_set_last(stc_session *s, const char *name)
+{
+    if (s->last && strcmp(s->last, name) == 0) return STC_OK;
+    char *copy = mem_strdup(&s->m->cx, name);
+    if (!copy) return s->m->cx.diag.status;
+    mem_strfree(&s->m->cx, s->last);
+    s->last = copy;
+    return STC_OK;
+}
+
+/* ---- variables that wait ------------------------------------------------------------- */
+
+/* Reads the file; what the source gave of format, type and fill is declared. */
+static stc_status read_file(stc_session *s, variable *v, int order)
+{
+    ctx *cx = &s->m->cx;
+    const origin *o = &v->from;
+    format f;
+    stc_status st;
+    if (o->format && (st = format_parse(cx, s->sc, o->format, -1, &f))) return st;
+    const double start = now_us();
+    tensor *t = NULL;
+    st = origin_load(cx, o->path, order, o->format ? &f : NULL, o->type, o, &t);
+    s->times.load += now_us() - start;
+    if (st) return st;
+    scope_tensor *e = scope_find_tensor(s->sc, v->name);
+    e->has_format = o->format != NULL;
+    e->has_type = o->type >= 0;
+    e->has_fill = o->has_fill;
+    session_set(s, v, t);
+    return STC_OK;
+}
+
+/* A generated one whose shape isn't known: its entry, for binding. */
+static stc_status enter_origin(stc_session *s, variable *v, int order)
+{
+    ctx *cx = &s->m->cx;
+    const origin *o = &v->from;
+    format f;
+    stc_status st = format_parse(cx, s->sc, o->format ? o->format : "dense", -1, &f);
+    if (st) return st;
+    if (!format_close(&f, order))
+        return fail(cx, STC_ERR_PROGRAM,
+                    "%s is used as a tensor of order %d, its format %s has order %d",
+                    v->name, order, o->format ? o->format : "dense", f.order);
+    if (o->scalar && order)
+        return fail(cx, STC_ERR_SHAPE,
+                    "%s is used as a tensor of order %d; a number has order 0", v->name,
+                    order);
+    scope_tensor *e = scope_find_tensor(s->sc, v->name);
+    e->order = order;
+    e->fmt = f;
+    e->type = origin_type(o);
+    e->fill = origin_fill(o, e->type);
+    e->has_format = o->format != NULL;
+    e->has_type = o->type >= 0;
+    e->has_fill = o->has_fill;
+    e->has_data = true;
+    return STC_OK;
+}
+
+stc_status session_resolve(stc_session *s, const ast *statement)
+{
+    for (int64_t i = 0; s->waiting && i < s->vars.count; i++) {
+        variable *v = session_at(s, i);
+        if (v->t || !v->has_origin) continue;
+        const int order = ast_use_order(statement, v->name);
+        if (order < 0) continue;
+        stc_status st = v->from.kind == STC_SOURCE_FILE ? read_file(s, v, order)
+                                                        : enter_origin(s, v, order);
+        if (st) return st;
+    }
+    return STC_OK;
+}
+
+stc_status session_tensor(stc_session *s, variable *v, tensor **out)
+{
+    ctx *cx = &s->m->cx;
+    const scope_tensor *e = scope_find_tensor(s->sc, v->name);
+    stc_status st = STC_OK;
+    if (!v->t && v->has_origin && v->from.kind == STC_SOURCE_FILE) {
+        st = read_file(s, v, -1);
+    } else if (!v->t && e && (e->has_shape || (v->has_origin && v->from.scalar))) {
+        tensor *t = NULL;
+        format f = e->fmt;
+        const int order = e->has_shape ? e->order : 0;
+        if (!e->has_format || !format_close(&f, order))
+            st = format_parse(cx, NULL, "dense", order, &f);
+        const origin zero = {.kind = STC_SOURCE_VALUE, .v = e->fill, .value_type = e->type};
+        const origin *o = v->has_origin ? &v->from : &zero;
+        const stc_type type = v->has_origin ? origin_type(o) : e->type;
+        if (!st) st = origin_make(cx, o, &f, type, e->shape, e->fill, &t);
+        if (!st) session_set(s, v, t);
+    }
+    if (st) return st;
+    if (!v->t)
+        return fail(cx, STC_ERR_SHAPE,
+                    "%s has no value yet: its shape comes from the statement that uses it",
+                    v->name);
+    *out = v->t;
+    return STC_OK;
+}
+
+/* ---- the public calls --------------------------------------------------------------- */
+
+stc_status stc_session_open(stc_machine *m, stc_session **out)
+{
+    if (!m) return STC_ERR_ARGUMENT;
+    ctx *cx = &m->cx;
+    API_ENTER(cx);
+    if (!out) return fail_null(cx, "out");
+    stc_session *s = mem_zero(cx, 1, sizeof *s);
+    if (!s) return cx->diag.status;
+    s->sc = scope_new(cx);
+    if (!s->sc) {
+        mem_free(cx, s, sizeof *s);
+        return cx->diag.status;
+    }
+    s->m = m;
+    s->repeat = 1;
+    s->generation = (uint64_t)1 << 32;
+    text_init(&s->profile, cx);
+    s->next = m->sessions;
+    if (s->next) s->next->prev = s;
+    m->sessions = s;
+    *out = s;
+    return STC_OK;
+}
+
+void session_drop(stc_session *s)
+{
+    ctx *cx = &s->m->cx;
+    while (s->vars.count)
+        session_remove(s, session_at(s, s->vars.count - 1)->name);
+    names_free(cx, &s->vars);
+    mem_strfree(cx, s->last);
+    scope_free(s->sc);
+    text_drop(&s->profile);
+    if (s->next) s->next->prev = s->prev;
+    if (s->prev) {
+        s->prev->next = s->next;
+    } else {
+        s->m->sessions = s->next;
+    }
+    mem_free(cx, s, sizeof *s);
+}
+
+void stc_session_close(stc_session *s)
+{
+    if (s && api_free_to(&s->m->cx)) session_drop(s);
+}
+
+void stc_session_output(stc_session *s, FILE *out)
+{
+    if (s) s->out = out;
+}
+
+bool stc_session_incomplete(const char *text)
+{
+    return text && parse_incomplete(text);
+}
+
+static bool name_ok(const char *name)
+{
+    if (!name || !*name || (*name >= '0' && *name <= '9')) return false;
+    for (const char *c = name; *c; c++) {
+        const bool letter = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z');
+        if (!letter && *c != '_' && !(*c >= '0' && *c <= '9')) return false;
+    }
+    return true;
+}
+
+/* Variable and scope entry for a name, both there or neither. */
+static variable *enter_name(stc_session *s, const char *name)
+{
+    variable *v = session_var(s, name);
+    if (!v) return NULL;
+    if (scope_put_tensor(s->sc, name)) return v;
+    if (!v->t && !v->has_origin) session_remove(s, name);
+    return NULL;
+}
+
+stc_status stc_session_put(stc_session *s, const char *name, stc_tensor *t)
+{
+    if (!s) return STC_ERR_ARGUMENT;
+    ctx *cx = &s->m->cx;
+    API_ENTER(cx);
+    if (!name_ok(name))
+        return fail(cx, STC_ERR_ARGUMENT, "'%s' can't be a name", name ? name : "");
+    if (!t) return fail_null(cx, "the tensor");
+    if (t->cx != cx)
+        return fail(cx, STC_ERR_ARGUMENT, "the tensor for %s belongs to another machine",
+                    name);
+    stc_status st = tensor_check(t);
+    if (st) return st;
+    variable *v = enter_name(s, name);
+    if (!v) return cx->diag.status;
+    session_set(s, v, t);
+    return STC_OK;
+}
+
+stc_status stc_session_put_source(stc_session *s, const char *name, const stc_source *from)
+{
+    if (!s) return STC_ERR_ARGUMENT;
+    ctx *cx = &s->m->cx;
+    API_ENTER(cx);
+    if (!name_ok(name))
+        return fail(cx, STC_ERR_ARGUMENT, "'%s' can't be a name", name ? name : "");
+    if (!from) return fail_null(cx, "the source");
+    origin o;
+    stc_status st = origin_copy(cx, from, &o);
+    if (st) return st;
+    variable *v = enter_name(s, name);
+    if (!v) {
+        origin_free(cx, &o);
+        return cx->diag.status;
+    }
+    session_clear(s, v);
+    v->from = o;
+    v->has_origin = true;
+    s->waiting++;
+    return STC_OK;
+}
+
+stc_status stc_session_get(const stc_session *s, const char *name, const stc_tensor **out)
+{
+    if (!s) return STC_ERR_ARGUMENT;
+    ctx *cx = &s->m->cx;
+    API_ENTER_LIMITED(cx);
+    if (!name) return fail_null(cx, "name");
+    if (!out) return fail_null(cx, "out");
+    variable *v = session_find(s, name);
+    if (!v)
+        return fail_file(cx, STC_ERR_ARGUMENT, s->file, 0, "there is no tensor named %s",
+                         name);
+    tensor *t;
+    stc_status st = session_tensor((stc_session *)s, v, &t); /* it may wait */
+    if (!st) *out = t;
+    return st;
+}
+
+const char *stc_session_name(const stc_session *s, int i)
+{
+    return s && i >= 0 && i < s->vars.count ? session_at(s, i)->name : NULL;
+}
+
+const char *stc_session_last(const stc_session *s)
+{
+    return s ? s->last : NULL;
+}
+
+stc_times stc_session_times(const stc_session *s)
+{
+    return s ? times_told(s->m, s->times) : (stc_times){0};
+}
+
+void stc_session_repeat(stc_session *s, int n)
+{
+    if (s) s->repeat = n < 1 ? 1 : n;
+}
+
+stc_status stc_session_profile(const stc_session *s, char **text)
+{
+    if (!s) return STC_ERR_ARGUMENT;
+    ctx *cx = &s->m->cx;
+    API_ENTER(cx);
+    if (!text) return fail_null(cx, "text");
+    if (s->profile.failed) return fail(cx, STC_ERR_MEMORY, "no memory for the profile");
+    return api_text(cx, s->profile.data, (size_t)s->profile.len, text);
+}

@@ -1,0 +1,238 @@
+/* affine_match.c: reads a nest of loops off its base operations, as places and
+ * products that are linear in the loops' indices (affine.h): loops and what they walk
+ * here, instructions in affine_read.c. Nothing depends on the order of the loops or on
+ * formats: what has a second operand that is walked isn't matched, and runs by other
+ * tiers.
+ */
+#include "affine_match.h"
+#include "../super/super.h"
+#include <string.h>
+
+/* Walker `o` stands: opened in the nest, or before it. */
+static bool walk(affine_matcher *m, const merge_operand *o, int d)
+{
+    affine *a = m->a;
+    const uint16_t at = affine_read_place(m, o->cursor);
+    affine_place *x = &a->place[at];
+    if (x->kind == AFFINE_GIVEN) { /* its coefficient and shift are its cursor's */
+        x->kind = AFFINE_WALKED;
+        x->at.coef[d] = 1;
+        m->shifted = true;
+        return true;
+    }
+    if (x->kind != AFFINE_OPEN) return false;
+    x->kind = AFFINE_WALKED;
+    x->at.coef[d] = x->cursor == ROOT ? 1 : m->mc->p->konst[x->cursor].v.i64;
+    x->cursor = ROOT;
+    return true;
+}
+
+static bool subsections(const affine_matcher *m, uint16_t reg)
+{
+    return m->c[reg] == AFFINE_UNSET ? m->mc->c[reg].subsections
+                                     : m->a->place[m->c[reg]].kind == AFFINE_SUBSECT;
+}
+
+/* A merge that visits what its walker has, or everything, if the located operands
+ * are present. Rounds that subsections save would add nothing. */
+static bool read_merge(affine_matcher *m, const merge_desc *g, int d)
+{
+    uint64_t all = 0, walker = 0;
+    bool some = g->universe;
+    if (g->count > MERGE_TABLE_MAX) return false;
+    for (int b = 0; b < g->count; b++) {
+        const merge_operand *o = &g->operand[b];
+        all |= UINT64_C(1) << b;
+        if (o->cursor == ROOT) return false;
+        if (operand_walks(o) && subsections(m, o->cursor)) {
+            some = true;
+            continue;
+        }
+        if (o->role == MERGE_FOLLOW) return false;
+        if (o->role == MERGE_WALK) {
+            if (walker || !walk(m, o, d)) return false;
+            walker = UINT64_C(1) << b;
+        } else if (o->role == MERGE_LOCATE) {
+            m->shifted |= o->coef != 1 || o->shift != ROOT;
+            if (!affine_read_stand(m, AFFINE_DENSE, o->cursor, o->tensor, o->level, o->up,
+                                   o->shift, d, o->coef))
+                return false;
+        } else {
+            (void)affine_read_place(m, o->cursor);
+        }
+    }
+    if (!(g->produce >> all & 1)) return false;
+    return walker ? !g->universe && !(g->produce >> (all & ~walker) & 1) : some;
+}
+
+static bool read_loop(affine_matcher *m, const loop *l)
+{
+    affine *a = m->a;
+    const int d = a->nindex, f = affine_new_form(m);
+    if (d == AFFINE_INDICES) return false;
+    a->index[a->nindex++] = (loop *)l;
+    m->form[f].coef[d] = 1;
+    m->i[l->index] = (uint16_t)f;
+    if (!read_merge(m, l->merge, d)) return false;
+    m->depth = d + 1;
+    for (int k = l->first + 1; k < l->last; k++) {
+        if (insn_of(m->mc, k)->op != OP_LOOP) {
+            if (!affine_read_insn(m, k)) return false;
+            continue;
+        }
+        const loop *in = l;
+        while (in->first != k)
+            in++;
+        if (m->sunk || !read_loop(m, in)) return false;
+        m->depth = d + 1;
+        k = in->last;
+    }
+    return m->sunk;
+}
+
+/* ---- the sparse operand ---------------------------------------------------------- */
+
+static bool has_walks(const affine *a, uint16_t at)
+{
+    for (; at; at = a->place[at].up) {
+        if (a->place[at].kind == AFFINE_WALKED) return true;
+        if (a->place[at].kind == AFFINE_GIVEN) break;
+    }
+    return false;
+}
+
+/* Exactly one load is of a walked tensor; it comes first. All that is walked
+ * belongs to it. */
+static bool one_sparse(affine *a)
+{
+    int sparse = -1, walks = 0;
+    for (int k = 0; k < a->nload; k++) {
+        if (!has_walks(a, a->load[k].place)) continue;
+        if (sparse >= 0) return false;
+        sparse = k;
+    }
+    if (sparse < 0) return false;
+    const affine_load first = a->load[sparse];
+    a->load[sparse] = a->load[0];
+    a->load[0] = first;
+    for (int k = 1; k < a->nplace; k++)
+        walks += a->place[k].kind == AFFINE_WALKED;
+    for (uint16_t at = first.place; at; at = a->place[at].up) {
+        walks -= a->place[at].kind == AFFINE_WALKED;
+        if (a->place[at].kind == AFFINE_GIVEN ||
+            (a->place[at].kind == AFFINE_WALKED && a->place[at].cursor != ROOT))
+            break;
+    }
+    return walks == 0;
+}
+
+/* All arrays have elements of one type, for which there are kernels of the nest's two
+ * functions; what meets in rows of a workspace of its own, or within blocks, is summed. */
+static bool typed(const affine_matcher *m)
+{
+    affine *a = m->a;
+    const program *p = m->mc->p;
+    const stc_type t = p->tensor[a->sink.a].type;
+    a->kernel = affine_kernel(t, a->sink.fn, m->times);
+    if (a->kernel < 0) return false;
+    for (int k = 0; k < a->nload; k++)
+        if (p->tensor[a->load[k].tensor].type != t) return false;
+    if (a->sink.kind != SINK_ACC && t != class_type((vclass)a->cls)) return false;
+    return a->sink.fn == FN_ADD || (a->sink.kind != SINK_STORE && !a->nbound);
+}
+
+/* Whether the nest's is the only instruction that stores into tensor t. */
+static bool alone(const program *p, uint16_t t)
+{
+    int n = 0;
+    for (int k = 0; k < p->ncode; k++)
+        n += (p->code[k].op == OP_ACC || p->code[k].op == OP_STORE) &&
+             p->code[k].arg[0] == t;
+    return n == 1;
+}
+
+static bool match(affine_matcher *m, affine *a, loop *l)
+{
+    const program *p = m->mc->p;
+    memset(a, 0, sizeof *a);
+    m->a = a;
+    m->nform = m->nproduct = m->depth = 0;
+    m->times = FN_NONE;
+    m->shifted = m->sunk = m->full = false;
+    m->outer = l->outer;
+    m->told = m->mark = ROOT;
+    memset(m->i, 0xff, (size_t)(p->ni + 3 * p->nv + p->nc) * sizeof *m->i);
+    a->place[0].kind = AFFINE_ROOT;
+    a->nplace = 1;
+    if (!read_loop(m, l) || m->full || !m->shifted || a->nindex < 2 ||
+        (a->sink.kind == SINK_STORE && !a->stored))
+        return false;
+    a->alone = a->sink.kind == SINK_ACC && alone(p, a->sink.a);
+    return one_sparse(a) && typed(m) &&
+           (a->alone || !a->stored || a->sink.kind == SINK_STORE);
+}
+
+/* Whether a program has anything of the kind: most haven't. */
+bool affine_possible(const program *p)
+{
+    for (int k = 0; k < p->ncode; k++)
+        if (p->code[k].op == OP_OPENAT || p->code[k].op == OP_WITHIN) return true;
+    for (int k = 0; k < p->nmerge; k++)
+        for (int b = 0; b < p->merge[k].count; b++)
+            if (p->merge[k].operand[b].role == MERGE_LOCATE &&
+                (p->merge[k].operand[b].coef != 1 || p->merge[k].operand[b].shift != ROOT))
+                return true;
+    return false;
+}
+
+static void affine_describe(const super *base, textbuf *out)
+{
+    const affine *a = (const affine *)base;
+    text_add(out, "%s nest of %d -> %s", a->nbound ? "blocks" : "affine", a->nindex,
+             a->sink.kind == SINK_ACC     ? "accumulate"
+             : a->sink.kind == SINK_STORE ? "store"
+                                          : "workspace");
+}
+
+stc_status affine_fuse(machine *mc, loop *l, super **out)
+{
+    const program *p = mc->p;
+    loop *around[AFFINE_INDICES];
+    int depth = 0;
+    for (; l && depth < AFFINE_INDICES; l = l->outer)
+        around[depth++] = l;
+    affine *a = mem_alloc(mc->cx, sizeof *a);
+    const int64_t registers = p->ni + 3 * p->nv + p->nc;
+    const size_t size = sizeof(affine_matcher) + (size_t)registers * sizeof(uint16_t);
+    affine_matcher *m = a ? mem_alloc(mc->cx, size) : NULL;
+    bool found = false;
+    if (m) {
+        m->mc = mc;
+        m->i = (uint16_t *)(m + 1);
+        m->v = m->i + p->ni;
+        m->k = m->v + p->nv;
+        m->k_depth = m->k + p->nv;
+        m->c = m->k_depth + p->nv;
+        while (!found && depth-- > 1)
+            found = match(m, a, around[depth]);
+    }
+    if (found) {
+        a->base = (super){.run = affine_run,
+                          .free = affine_release,
+                          .describe = affine_describe,
+                          .loop = around[depth],
+                          .next = around[depth]->exit,
+                          .tier = 3,
+                          .any_order = true,
+                          .size = sizeof *a};
+        /* what runs a loop around would look for each sum's entries instead */
+        for (loop *o = around[depth]->outer; o && a->sink.kind == SINK_STORE; o = o->outer)
+            machine_take_back(mc, o);
+        *out = &a->base;
+    } else {
+        mem_free(mc->cx, a, sizeof *a);
+    }
+    const bool failed = !a || !m;
+    mem_free(mc->cx, m, size);
+    return failed ? mc->cx->diag.status : STC_OK;
+}

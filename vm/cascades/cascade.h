@@ -1,0 +1,240 @@
+/* cascade.h: strips across any number of loops.
+ *
+ * Each loop of a tree of loops is a stage. The lanes of a stage's strip expand
+ * into a string of elements of the loop inside, `row` telling the lane of each;
+ * the body of that loop is evaluated over the string, and so on inwards. What a
+ * loop reduces is folded back by row. So every loop costs by the element and
+ * none by the fiber: columnar evaluation of the tree of iterations.
+ *
+ *     cascade.c        the stages, and the round of fill, eval and sink
+ *     cascade_fill.c   the elements below a strip's lanes; …_simple.c the common ones;
+ *                      …_keys.c those of several fibers
+ *     cascade_lines.c  … where all that these read and write lies side by side
+ *     cascade_window.c … of operands that are sliced or shifted
+ *     cascade_spread.c what an element has from the lane that it belongs to
+ *     cascade_fold.c   reductions, and stages that do nothing else
+ *     cascade_sink.c   workspaces, results; …_place.c where these go
+ *     cascade_rows.c   the innermost two loops and the fibers below a strip's lanes
+ *                      in one handler
+ *
+ * The innermost two loops may be a nest that super.def has a kernel for.
+ */
+#ifndef STC_VM_CASCADE_H
+#define STC_VM_CASCADE_H
+
+#include "../super/nest.h"
+
+enum { STAGE_MAX = 12, WALK_MAX = MERGE_TABLE_MAX };
+
+typedef struct stage stage;
+typedef struct cascade cascade;
+typedef struct window window; /* cascade_window.c */
+
+/* An operand that is walked: below each lane of the stage around, a fiber. */
+typedef struct stage_walk {
+    uint16_t place; /* in the stage's summary; its number in the merge is one less */
+    const level *lv;
+    const column *parent; /* positions of the lanes' parents                       */
+    const column *shift;  /* coordinate = index + shift; NULL: they are the same   */
+    bool tabled, dups, trims;
+    fiber_table t;
+    fiber_view v;     /* of the lane where filling stands; end: what is not filled */
+    int64_t p, ahead; /* position reached; shift                                   */
+    window *window;   /* NULL: it has had none so far                              */
+    /* merging by keys (cascade_keys.c) */
+    bool sifts;         /* coordinates outside the loop's range are left out    */
+    int64_t *from, *to; /* of each lane around: what is left of its fiber       */
+    int64_t *key;       /* of the string: lane and coordinate                   */
+    int64_t *at, *end;  /* their positions, where they don't follow each other;
+                           one past duplicates                                  */
+    int nkey;
+    bool follows;          /* positions are base, base + 1, …                      */
+    int64_t base, reached; /* position that the string's keys go up to             */
+} stage_walk;
+
+/* How a stage's lane is filled. */
+typedef enum lane_way {
+    LANE_NONE,
+    LANE_FIBER,
+    LANE_RANGE,
+    LANE_MERGE,
+    LANE_STEPS
+} lane_way;
+
+/* A level of a result on the way to where a sink stores. */
+typedef struct rung {
+    stage *at; /* its coordinate is that of place `place` in this stage */
+    uint16_t place, level;
+    bool insert;
+    int64_t lo, extent; /* insert: position = parent's * extent + coordinate - lo */
+    int64_t last;       /* append: the serial of the lane with the newest entry   */
+} rung;
+
+typedef enum sink_way {
+    SINK_BY_LANE,  /* as base operations do it                            */
+    SINK_BY_PLACE, /* every place is a column                            */
+    SINK_APPENDED, /* some levels get their entries in bulk              */
+} sink_way;
+
+typedef struct stage_sink {
+    uint8_t way;
+    uint16_t above; /* the cursor, not of the cascade, that the rungs are below */
+    int nrung;
+    rung rung[STC_MAX_ORDER];
+} stage_sink;
+
+struct stage {
+    strip *g;     /* its strip: own, or that of the pair          */
+    nest *pair;   /* a kernel for this loop and the one inside it */
+    bool paired;  /* in this run                                  */
+    bool rowwise; /* … and the kernel goes through its fibers too */
+    bool plain;   /* paired in the last run, and all that there is */
+    cascade *all;
+    stage *out; /* the loop around */
+    nest_links link;
+    int nchild;
+    stage *child[CHILD_MAX];
+    /* filling */
+    stage_walk walk[WALK_MAX];
+    int nwalk;
+    uint8_t simple; /* stage_simple_way, in this strip of the loop around */
+    bool unordered;
+    bool keyable;         /* fibers may be merged by keys, in this run   */
+    bool loose;           /* all coordinates of a range, whatever produces */
+    bool asked, keyed;    /* … below the lanes up to `lanes`              */
+    uint64_t table, must; /* maybe, by walkers; those that produce needs */
+    int *length;          /* of all fibers of a lane, STRIP + 1 at most  */
+    void *key_block;
+    size_t key_size;
+    int64_t lo, hi, next;
+    uint64_t maybe, live; /* produce, for any presence of what is located; what goes on */
+    uint64_t located, known;
+    bool always;     /* nothing walks, and all coordinates produce, whatever is located */
+    int lane, lanes; /* of the strip around: where filling stands; as far as it can go */
+    bool windowed;   /* … which is as far as the windows of its walkers go             */
+    uint8_t way;
+    bool open, every;    /* in the middle of that lane; all coordinates of the range */
+    cursor *stand;       /* stepping: the cursors above the operands */
+    bool stepped;        /* this string was                          */
+    bool lined, lines;   /* its strings may be lines; this one is: cascade_lines.c */
+    bool bare, bare_now; /* elements have a position, and no more: cascade_fold.c */
+    int *row;            /* of each element                          */
+    int *run_lane, *run_end, runs; /* elements of one lane; 0: not looked for;
+                                      stale if they don't end with the string    */
+    bool same;                     /* they all have the same                   */
+    int64_t serial;                /* of the strip's first lane                */
+    /* sinks */
+    bool column[PLACE_MAX]; /* places in results whose positions are a column     */
+    bool turn[PLACE_MAX];   /* places in results that cursors stand at, lane by lane */
+    int64_t stood;          /* the serial at which its cursors in results stand */
+    /* set up when they are of use */
+    stage_sink sink[SINK_MAX];
+    nest_rows rows;
+    strip own;
+};
+
+struct cascade {
+    super base;
+    int nstage;
+    stage *stage;        /* outermost first, each before those inside it */
+    struct sink_list {   /* entries of a rung that get something, in order */
+        bool all;        /* one of each lane of its stage; else: lane[]    */
+        int *lane, *end; /* end: of what belongs to it in the next list  */
+        int64_t *pos;
+        int n;
+    } list[STC_MAX_ORDER + 1];
+    void *block;
+    size_t block_size;
+};
+
+/* A lane so long makes strings of its own: all that it has in common stays one
+ * value. */
+enum {
+    ROW_BLOCK = 8,
+    ROW_INTS = 3 * STRIP + ROW_BLOCK
+}; /* runs; rows, and what
+writing them by blocks writes beyond */
+enum { LONG_LANE = STRIP > 64 ? STRIP / 8 : STRIP / 2 };
+
+/* cascade_simple.c */
+typedef enum stage_simple_way {
+    SIMPLE_NOT,
+    SIMPLE_FIBERS,
+    SIMPLE_GROUPS,
+    SIMPLE_CHILDREN,
+    SIMPLE_RANGES,
+    SIMPLE_BARE,
+} stage_simple_way;
+stage_simple_way stage_simple(const stage *st);
+int stage_fill_simple(stage *st);
+
+/* cascade_lines.c: whether this run's strings may be lines; the string again, element by
+ * element. Positions of lines below others (`up`, by the lanes of the loop around) in a
+ * level from lo to hi, false if some aren't there. */
+void stage_lines_prepare(stage *st);
+void stage_lines_spell(stage *st);
+bool stage_lines_locate(const stage *st, column *c, const column *up, const column *shift,
+                        int64_t lo, int64_t hi);
+
+/* cascade_keys.c. start: sets `keyed` for the lanes from `lane` up to `lanes`. */
+bool stage_keyable(const stage *st);
+stc_status stage_keys_start(machine *mc, stage *st);
+int stage_fill_keys(stage *st);
+
+/* cascade_fill.c */
+void stage_fill_prepare(machine *mc, stage *st);
+void stage_fill_start(stage *st);
+stc_status stage_fill(machine *mc, stage *st, bool *more);
+
+/* cascade_window.c: walkers of this run get windows; the next lanes that fit into
+ * them; positions in windows become the operands'. */
+void stage_windows_prepare(machine *mc, stage *st);
+stc_status stage_windows_next(machine *mc, stage *st);
+void stage_windows_places(stage *st, int n);
+void stage_windows_free(machine *mc, stage *st);
+
+/* The lane of the strip of `around` to which lane k of st's strip belongs. */
+static inline int stage_lane_in(const stage *st, const stage *around, int k)
+{
+    for (; st != around; st = st->out)
+        k = st->row[k];
+    return k;
+}
+
+/* cascade_rows.c: a pair whose fibers are gone through by its kernel. */
+bool stage_rows_prepare(machine *mc, stage *st);
+stc_status stage_rows_run(machine *mc, stage *st);
+
+/* cascade_spread.c */
+stc_status stage_settle(machine *mc, stage *st);
+void stage_spread(machine *mc, stage *st);
+
+/* cascade_place.c: whether sinks of this tree of loops can be done out of turn;
+ * how this run does them. */
+bool stage_sinks_match(const machine *mc, const loop_tree *t);
+void stage_sinks_prepare(machine *mc, stage *st);
+void stage_results_turn(stage *st, uint16_t result);
+stc_status stage_results_leave(machine *mc, stage *st);
+stc_status stage_results_stand(machine *mc, stage *st, int k);
+
+/* cascade_fold.c: bare stages, when linked (inner ones first), in a run, in a string. */
+void stage_bare_match(stage *st);
+void stage_bare_prepare(stage *st);
+int stage_fill_bare(stage *st, int alone);
+void stage_find_runs(stage *st);
+void stage_reductions_start(stage *st);
+void stage_reduce(stage *st, const sink *x, uint16_t result);
+
+/* cascade_sink.c */
+stc_status stage_sinks(machine *mc, stage *st);
+
+/* The list in which a stage's lanes that get entries over so many rungs are put;
+ * and these entries: the list gets their positions. */
+struct sink_list *stage_own_list(const stage *from, const stage_sink *to, int rungs);
+stc_status stage_append_places(machine *mc, slot *r, stage *from, stage_sink *to,
+                               int rungs);
+
+/* Positions of a place in a result, if they are a column in this run. */
+stc_status cascade_place(machine *mc, stage *st, int id);
+
+#endif

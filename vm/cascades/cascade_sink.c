@@ -1,0 +1,347 @@
+/* cascade_sink.c: a string's values into results and workspaces; those into columns
+ * of the loops around are folds (cascade_fold.c).
+ */
+#include "cascade.h"
+#include "../super/super.h"
+#include "../work/ws.h"
+#include <string.h>
+
+_Static_assert((int)STRIP <= (int)WS_STRING,
+               "strings of entries are no longer than strips");
+
+/* ---- workspaces ---------------------------------------------------------------- */
+
+static stc_status add_to_workspace(machine *mc, stage *st, const sink *x)
+{
+    strip *g = st->g;
+    slot *w = &mc->slot[x->a];
+    const int order = w->row->order;
+    const vclass cls = (vclass)g->s.node[x->node].cls;
+    const void *from = strip_spread(g, x->node);
+    int64_t coords[STC_MAX_ORDER];
+    const column *i = &g->icol[x->icol[0]];
+    stc_status status;
+    if (x->kind == SINK_WSADD && order == 1 && i->form == COL_ARRAY &&
+        ws_add_vector(mc, w, i->data, from, g->n, x->fn, x->at, &status))
+        return status;
+    for (int k = 0; k < g->n; k++) {
+        for (int d = 0; d < order; d++)
+            coords[d] = column_get(&g->icol[x->icol[d]], k);
+        const value v = class_get(cls, from, k);
+        if (ws_add(mc, w, coords, x->fn, (vclass)x->cls, &v, x->at)) {
+            strip_at_lane(mc, g, k);
+            return mc->cx->diag.status;
+        }
+    }
+    return STC_OK;
+}
+
+/* ---- results: values to positions ---------------------------------------------- */
+
+#define ACCUMULATE(CLS, T)                                                                 \
+    static void accumulate_##CLS(T *out, const T *x, const int64_t *at, int n)             \
+    {                                                                                      \
+        for (int k = 0; k < n;) {                                                          \
+            const int64_t p = at[k];                                                       \
+            T v = x[k++];                                                                  \
+            for (; k < n && at[k] == p; k++)                                               \
+                v = FN_ADD_##CLS(v, x[k]);                                                 \
+            out[p] = FN_ADD_##CLS(out[p], v);                                              \
+        }                                                                                  \
+    }
+ACCUMULATE(F64, double)
+ACCUMULATE(F32, float)
+ACCUMULATE(I64, int64_t)
+
+/* Into positions that follow each other, by the function's loop over arrays; `room` is for
+ * elements in their class, where they are stored in another type. */
+static void accumulate_stretch(tensor *t, const sink *x, int64_t pos, const void *v, int n,
+                               void *room)
+{
+    const vclass cls = (vclass)x->cls;
+    const fn_array fn = fn_array_of(x->fn, cls);
+    char *to = (char *)t->vals + pos * (int64_t)type_size(t->type);
+    if (class_type(cls) == t->type) {
+        fn(to, to, v, NULL, n);
+        return;
+    }
+    strip_load(t->type, room, to, &(column){.form = COL_STEP}, n, t->fill);
+    fn(room, room, v, NULL, n);
+    strip_store(t->type, t->vals, pos, room, cls, n);
+}
+
+static void accumulate(tensor *t, const sink *x, const column *at, const char *v, int n,
+                       void *room)
+{
+    const vclass cls = (vclass)x->cls;
+    if (at->form == COL_STEP) {
+        accumulate_stretch(t, x, at->base, v, n, room);
+        return;
+    }
+    if (at->form == COL_ARRAY && strip_stretches(at->data, n)) {
+        for (int k = 0, end; k < n; k = end) {
+            end = strip_stretch(at->data, k, n);
+            accumulate_stretch(t, x, at->data[k], v + (size_t)k * class_size(cls), end - k,
+                               room);
+        }
+        return;
+    }
+    if (class_type(cls) == t->type && at->form == COL_ARRAY && x->fn == FN_ADD) {
+        const void *e = v;
+        if (cls == CLASS_F64) return accumulate_F64(t->vals, e, at->data, n);
+        if (cls == CLASS_F32) return accumulate_F32(t->vals, e, at->data, n);
+        if (cls == CLASS_I64) return accumulate_I64(t->vals, e, at->data, n);
+    }
+    const fn_scalar fn = fn_scalar_of(x->fn, cls);
+    for (int k = 0; k < n; k++) {
+        const int64_t p = column_get(at, k);
+        value acc = type_load(t->type, t->vals, p), e = class_get(cls, v, k);
+        fn(&acc, &acc, &e, NULL);
+        type_store(t->type, t->vals, p, acc);
+    }
+}
+
+/* The string's values to lines of positions. */
+static void put_lines(stage *st, tensor *t, const sink *x, const column *at, const char *v)
+{
+    const vclass cls = type_class(t->type);
+    for (int r = 0, k = 0; r < st->runs; k = st->run_end[r++]) {
+        const char *from = v + (size_t)k * class_size(cls);
+        if (x->kind == SINK_ACC) {
+            accumulate_stretch(t, x, at->data[r], from, st->run_end[r] - k, st->g->scratch);
+        } else {
+            strip_store(t->type, t->vals, at->data[r], from, cls, st->run_end[r] - k);
+        }
+    }
+}
+
+/* The position behind which nothing of the string goes. */
+static int64_t last_position(const stage *st, const column *at)
+{
+    const int n = st->g->n;
+    if (at->form != COL_ARRAY && at->form != COL_LINES) return column_get(at, n - 1);
+    int64_t last = -1;
+    for (int k = 0; at->form == COL_ARRAY && k < n; k++)
+        last = at->data[k] > last ? at->data[k] : last;
+    for (int r = 0, k = 0; at->form == COL_LINES && r < st->runs; k = st->run_end[r++]) {
+        const int64_t end = at->data[r] + (st->run_end[r] - k) - 1;
+        last = end > last ? end : last;
+    }
+    return last;
+}
+
+/* The string's values to the positions of its elements. */
+static stc_status put_values(machine *mc, stage *st, const sink *x, const column *at)
+{
+    strip *g = st->g;
+    slot *r = &mc->slot[x->a];
+    const vclass cls = type_class(r->t->type);
+    const int n = g->n;
+    if (asm_value(mc, r, last_position(st, at))) return mc->cx->diag.status;
+    r->stores += (uint64_t)n;
+    const char *v = strip_spread(g, x->node);
+    if (at->form == COL_LINES) {
+        put_lines(st, r->t, x, at, v);
+    } else if (x->kind == SINK_ACC) {
+        accumulate(r->t, x, at, v, n, g->scratch);
+    } else if (at->form == COL_STEP) {
+        strip_store(r->t->type, r->t->vals, at->base, v, cls, n);
+    } else if (at->form == COL_ARRAY) {
+        strip_scatter(r->t->type, r->t->vals, 0, at->data, v, n);
+    } else {
+        type_store(r->t->type, r->t->vals, at->base, class_get(cls, v, n - 1));
+    }
+    return STC_OK;
+}
+
+/* ---- results: entries in bulk -------------------------------------------------- */
+
+/* The lanes of stage `to` that those of a list of stage `from` belong to. */
+static void lanes_around(stage *from, const stage *to, const struct sink_list *in,
+                         struct sink_list *out)
+{
+    out->all = false;
+    if (in->all && from->out == to) {
+        stage_find_runs(from);
+        out->n = from->runs;
+        memcpy(out->lane, from->run_lane, (size_t)out->n * sizeof *out->lane);
+        memcpy(out->end, from->run_end, (size_t)out->n * sizeof *out->end);
+        return;
+    }
+    for (int k = 0; k < in->n; k++) {
+        int at = in->all ? k : in->lane[k];
+        for (const stage *st = from; st != to; st = st->out)
+            at = st->row[at];
+        out->pos[k] = at;
+    }
+    out->n = 0;
+    for (int k = 0; k < in->n; k++) {
+        out->lane[out->n] = (int)out->pos[k];
+        out->end[out->n] = k + 1;
+        out->n += k + 1 == in->n || out->pos[k] != out->pos[k + 1];
+    }
+}
+
+static int list_lane(const struct sink_list *x, int k)
+{
+    return x->all ? k : x->lane[k];
+}
+
+/* Closes the fibers before that of `parent` in the result. */
+static void close_fibers(append_room *room, int64_t parent, int64_t end)
+{
+    for (; room->closed < parent; room->closed++) {
+        if (room->bounds_width == 4) {
+            ((int32_t *)room->bounds)[room->closed + 1] = (int32_t)end;
+        } else {
+            ((int64_t *)room->bounds)[room->closed + 1] = end;
+        }
+    }
+}
+
+/* Coordinates of the list's lanes from number `from` on. */
+static void put_lanes(const append_room *room, const column *i, const struct sink_list *at,
+                      int from)
+{
+    if (at->all) {
+        strip_put_coords(room, i, from, at->n - from);
+        return;
+    }
+    for (int k = from; k < at->n; k++) {
+        const int64_t x = column_get(i, at->lane[k]);
+        if (room->width == 4) {
+            ((int32_t *)room->crd)[k - from] = (int32_t)x;
+        } else {
+            ((int64_t *)room->crd)[k - from] = x;
+        }
+    }
+}
+
+/* Entries of one level; a lane that goes on has its entry already. up: the entries
+ * of the level above; NULL: all are below position `above`. */
+static stc_status append_rung(machine *mc, slot *r, rung *g, const struct sink_list *up,
+                              struct sink_list *at, int64_t above)
+{
+    level *lv = &r->t->level[g->level];
+    const column *i = &g->at->g->icol[0];
+    const int first = list_lane(at, 0);
+    const int old = g->last == g->at->serial + first;
+    const int64_t parents = (up ? up->pos[up->n - 1] : above) + 1;
+    append_room room;
+    if ((up ? up->pos[0] : above) < r->lev[g->level].parent)
+        return machine_fail(mc, g->at->g->s.place[g->place].at, STC_ERR_CORRUPT,
+                            "coordinate %lld of result %s is appended out of order",
+                            (long long)column_get(i, first), r->row->name);
+    if (lv->kind->append_room(mc->cx, lv, at->n - old, parents, &room))
+        return mc->cx->diag.status;
+    const int64_t start = room.pos - old; /* of the list's first */
+    put_lanes(&room, i, at, old);
+    for (int k = 0; k < at->n; k++)
+        at->pos[k] = start + k;
+    if (!up) close_fibers(&room, above, room.pos);
+    for (int j = 0; up && j < up->n; j++)
+        close_fibers(&room, up->pos[j], j > 0 ? start + up->end[j - 1] : room.pos);
+    lv->kind->append_done(lv, at->n - old, room.closed);
+    r->lev[g->level].parent = parents - 1;
+    g->last = g->at->serial + list_lane(at, at->n - 1);
+    return STC_OK;
+}
+
+static void insert_rung(const rung *g, const struct sink_list *up, struct sink_list *at,
+                        int64_t above)
+{
+    const column *i = &g->at->g->icol[g->at->g->s.place[g->place].icol];
+    const int ups = up ? up->n : 1;
+    for (int j = 0, k = 0; j < ups; j++) {
+        const int64_t first = (up ? up->pos[j] : above) * g->extent - g->lo;
+        for (const int end = up ? up->end[j] : at->n; k < end; k++)
+            at->pos[k] = first + column_get(i, list_lane(at, k));
+    }
+}
+
+/* Places of the string's elements, all levels of which are there. */
+static void element_places(const struct sink_list *last, struct sink_list *own)
+{
+    for (int j = 0, k = 0; j < last->n; j++)
+        for (; k < last->end[j]; k++)
+            own->pos[k] = last->pos[j];
+}
+
+/* Whether lanes of the stage are entries of the last of the rungs themselves. */
+static bool ends_at(const stage *from, const stage_sink *to, int rungs)
+{
+    return to->rung[rungs - 1].at == from;
+}
+
+struct sink_list *stage_own_list(const stage *from, const stage_sink *to, int rungs)
+{
+    return &from->all->list[ends_at(from, to, rungs) ? rungs - 1 : rungs];
+}
+
+stc_status stage_append_places(machine *mc, slot *r, stage *from, stage_sink *to, int rungs)
+{
+    struct sink_list *list = from->all->list, *own = stage_own_list(from, to, rungs);
+    const int last = rungs - 1;
+    const int64_t above = to->above == ROOT ? 0 : mc->c[to->above].c.at;
+    if (own != &list[last]) lanes_around(from, to->rung[last].at, own, &list[last]);
+    for (int k = last; k > 0; k--)
+        lanes_around(to->rung[k].at, to->rung[k - 1].at, &list[k], &list[k - 1]);
+    for (int k = 0; k <= last; k++) {
+        rung *g = &to->rung[k];
+        const struct sink_list *up = k > 0 ? &list[k - 1] : NULL;
+        if (g->insert) {
+            insert_rung(g, up, &list[k], above);
+        } else if (append_rung(mc, r, g, up, &list[k], above)) {
+            return mc->cx->diag.status;
+        }
+    }
+    if (own != &list[last]) element_places(&list[last], own);
+    return STC_OK;
+}
+
+static stc_status append_values(machine *mc, stage *st, const sink *x, stage_sink *to)
+{
+    struct sink_list *own = stage_own_list(st, to, to->nrung);
+    own->n = st->g->n;
+    own->all = true;
+    if (stage_append_places(mc, &mc->slot[x->a], st, to, to->nrung))
+        return mc->cx->diag.status;
+    const bool steps = ends_at(st, to, to->nrung) && !to->rung[to->nrung - 1].insert;
+    const column at = {
+        .form = steps ? COL_STEP : COL_ARRAY, .base = own->pos[0], .data = own->pos};
+    return put_values(mc, st, x, &at);
+}
+
+/* ---- results: lane by lane ----------------------------------------------------- */
+
+static stc_status store_by_lane(machine *mc, stage *st, const sink *x)
+{
+    for (int k = 0; k < st->g->n; k++) {
+        if (stage_results_stand(mc, st->out, st->row[k])) return mc->cx->diag.status;
+        strip_at_lane(mc, st->g, k);
+        if (strip_store_lane(mc, st->g, x, k)) return mc->cx->diag.status;
+    }
+    return STC_OK;
+}
+
+stc_status stage_sinks(machine *mc, stage *st)
+{
+    strip *g = st->g;
+    for (int k = 0; k < g->s.nsink; k++) {
+        const sink *x = &g->s.sink[k];
+        stc_status status = STC_OK;
+        if (x->kind == SINK_REDUCE) {
+            stage_reduce(st, x, st->link.results[k]);
+        } else if (x->kind == SINK_WSADD || x->kind == SINK_WSCALL) {
+            status = add_to_workspace(mc, st, x);
+        } else if (st->sink[k].way == SINK_BY_PLACE) {
+            status = put_values(mc, st, x, &g->place[x->b]);
+        } else if (st->sink[k].way == SINK_APPENDED) {
+            status = append_values(mc, st, x, &st->sink[k]);
+        } else {
+            status = store_by_lane(mc, st, x);
+        }
+        if (status) return status;
+    }
+    return STC_OK;
+}

@@ -1,0 +1,292 @@
+/* interval.c: the stack of strips that steps over intervals: prepared, run, released.
+ *
+ * What interval_match.c found when linking is looked at again when it runs: whether
+ * every operand's level has a table of its fibers. If not, the nest is left to
+ * another tier.
+ */
+#include "interval.h"
+#include <string.h>
+
+/* ---- preparing a run ------------------------------------------------------------- */
+
+/* Level and parents of operand b; NULL: not a table's. */
+static const level *prepare_parent(const machine *mc, ivl_loop *v, int b, ivl_walk *w)
+{
+    const merge_operand *o = &v->g.s.l->merge->operand[b];
+    const bool walked = operand_walks(o);
+    w->parent = NULL;
+    if (v->depth) {
+        const strip *out = &v->of->loop[v->depth - 1].g;
+        const uint16_t up = v->link.up[1 + b];
+        const place *opened = &out->s.place[up];
+        const tensor *t = mc->slot[walked ? opened->tensor : o->tensor].t;
+        const int l = walked ? opened->level : o->level;
+        w->parent = &out->place[walked ? opened->up : up];
+        return tensor_unique(t, l) ? &t->level[l] : NULL;
+    }
+    const cursor *up;
+    const level *lv;
+    if (walked) {
+        const mcursor *c = &mc->c[o->cursor];
+        if (!c->plain) return NULL;
+        up = c->c.up;
+        lv = c->c.lv;
+    } else {
+        up = o->up == ROOT ? NULL : &mc->c[o->up].c;
+        lv = &mc->slot[o->tensor].t->level[o->level];
+    }
+    if (up && up->at != NONE && up->at_end != up->at + 1) return NULL;
+    w->root = up ? up->at : 0;
+    return lv;
+}
+
+static bool prepare_walk(const machine *mc, ivl_loop *v, int b, ivl_walk *w)
+{
+    const uint32_t need = PROP_ORDERED | PROP_UNIQUE;
+    const level *lv = prepare_parent(mc, v, b, w);
+    if (!lv || !lv->kind->table || (lv->props & need) != need) return false;
+    lv->kind->table(lv, &w->t);
+    w->place = (uint16_t)(1 + b);
+    w->bit = UINT64_C(1) << b;
+    w->size = lv->size;
+    w->runs = lv->a[STC_CRD].len;
+    w->vals = NULL;
+    w->drives = operand_walks(&v->g.s.l->merge->operand[b]);
+    switch (w->t.shape) {
+    case VIEW_RANGE:
+        return true;
+    case VIEW_COORDS:
+    case VIEW_RUNS:
+    case VIEW_TOKENS:
+        return w->t.stride == w->t.width;
+    default:
+        return false;
+    }
+}
+
+static bool prepare_loop(const machine *mc, ivl_loop *v)
+{
+    const merge_desc *m = v->g.s.l->merge;
+    v->begin = m->lo == ROOT ? 0 : mc->ext[m->lo];
+    v->end = mc->ext[m->hi];
+    sums_end(v);
+    v->sums_node = UNLINKED;
+    v->nwalk = 0;
+    v->g.known = 0;
+    v->g.entered = false; /* what doesn't vary is worked out once for all of the nest */
+    for (int b = 0; b < m->count; b++) {
+        if (m->operand[b].role == MERGE_KNOWN) {
+            if (!v->depth && mc->c[m->operand[b].cursor].c.at != NONE)
+                v->g.known |= UINT64_C(1) << b;
+        } else if (!prepare_walk(mc, v, b, &v->walk[v->nwalk++])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whether stretches are remembered: all elements are stored, in the order of the
+ * operands' positions, and depend on nothing else. */
+static stc_status prepare_memo(machine *mc, ivl_loop *v)
+{
+    const merge_desc *m = v->g.s.l->merge;
+    int tokens = 0, others = 0;
+    for (int k = 0; k < v->nwalk; k++) {
+        tokens += v->walk[k].t.shape == VIEW_TOKENS;
+        others += v->walk[k].t.shape != VIEW_TOKENS && v->walk[k].t.shape != VIEW_RUNS;
+    }
+    v->remembers =
+        v->repeats && m->universe && m->count <= MERGE_TABLE_MAX && tokens && !others;
+    for (int k = 0; k < v->g.s.nnode; k++)
+        if (v->g.s.node[k].kind == NODE_GIVEN && v->g.s.node[k].varies)
+            v->remembers = false;
+    for (uint64_t mask = 0; m->count <= MERGE_TABLE_MAX && mask < 1u << m->count; mask++)
+        if (!merge_produces(m, mask)) v->remembers = false;
+    return v->remembers ? memo_begin(mc, v) : STC_OK;
+}
+
+/* Whether all levels above the last have a place for every coordinate of their
+ * loops, so that parents can be counted; the levels above those stand already. Where the
+ * last level appends, and rows may come again or were appended before this run, they go one
+ * by one, in the order that base operations hold them to. */
+static void prepare_target(const machine *mc, const interval *iv, ivl_target *t)
+{
+    const slot *r = &mc->slot[t->x->a];
+    t->parent = NONE;
+    const asm_level *last = &r->lev[r->t->fmt.levels - 1];
+    t->direct = t->n > 1 && (last->insert || (last->parent == NONE && t->n == t->loop + 1));
+    for (int k = 0; k < t->n; k++)
+        t->at[k].lane = -1;
+    for (int k = 0; k + 1 < t->n; k++) {
+        const ivl_loop *v = &iv->loop[t->at[k].loop];
+        const place *p = &v->g.s.place[t->at[k].place];
+        const level *lv = &r->t->level[p->level];
+        const uint16_t up = v->g.s.place[p->up].cursor;
+        fiber_table f = {.lo = 0};
+        if (r->lev[p->level].insert) lv->kind->table(lv, &f);
+        t->direct = t->direct && r->lev[p->level].insert && f.lo <= v->begin &&
+                    f.hi >= v->end && !v->whole;
+        t->outer[k].lo = f.lo;
+        t->outer[k].extent = f.hi - f.lo;
+        if (k > 0) continue;
+        t->base = up == ROOT ? 0 : mc->c[up].c.at;
+        t->direct = t->direct && (up == ROOT || mc->c[up].kept);
+    }
+}
+
+/* ---- running --------------------------------------------------------------------- */
+
+/* What the inner body has from the outer one, by lane. */
+static void spread_nodes(ivl_loop *v)
+{
+    if (!v->depth) return;
+    const strip *o = &v->of->loop[v->depth - 1].g;
+    for (int k = 0; k < v->g.s.nnode; k++) {
+        const node *x = &v->g.s.node[k];
+        if (x->kind != NODE_GIVEN || v->link.node[k] == UNLINKED) continue;
+        const vcolumn *from = &o->node[v->link.node[k]];
+        vcolumn *to = &v->g.node[k];
+        const vclass cls = (vclass)x->cls;
+        if (!from->p) {
+            if (to->p || memcmp(&to->one, &from->one, class_size(cls))) to->spread = 0;
+            to->one = from->one;
+            to->p = NULL;
+            continue;
+        }
+        for (int e = 0; e < v->g.n; e++)
+            class_put(cls, to->data, e, class_get(cls, from->p, v->row[e]));
+        to->p = to->data;
+        to->spread = 0;
+    }
+}
+
+/* Positions that the loops inside need of those outside. */
+static void spread_places(ivl_loop *v)
+{
+    if (!v->depth || v->depth + 1 == v->of->loops) return;
+    const strip *o = &v->of->loop[v->depth - 1].g;
+    for (int k = 1; k < v->g.s.nplace; k++) {
+        if (!v->outside[k]) continue;
+        const column *from = &o->place[v->link.up[k]];
+        column *to = &v->g.place[k];
+        to->ranged = false;
+        to->full = false;
+        to->form = from->form == COL_FIXED ? COL_FIXED : COL_ARRAY;
+        to->base = from->base;
+        for (int e = 0; to->form == COL_ARRAY && e < v->g.n; e++)
+            to->data[e] = column_get(from, v->row[e]);
+    }
+}
+
+/* All rounds of a loop, for every lane of the one outside. */
+static stc_status run_loop(machine *mc, ivl_loop *v)
+{
+    interval *iv = v->of;
+    v->lane = 0;
+    v->lanes = v->depth ? iv->loop[v->depth - 1].g.n : 1;
+    v->open = false;
+    v->alone = false;
+    if (tokens_start(mc, v) || sums_start(mc, v)) return mc->cx->diag.status;
+    if (!v->alone) v->alone = runs_start(v);
+    if (!v->alone) tokens_end(v);
+    if (v->alone && pairs_start(mc, v)) return mc->cx->diag.status;
+    v->led = NULL;
+    if (!v->alone && lead_start(v)) v->open = false;
+    v->spelt_out = spell_start(mc, v);
+    v->steps = !v->spelt_out && !v->led && steps_start(v);
+    v->bare = v->alone || v->led || v->spelt_out ? interval_bare(mc, v) : BARE_NOT;
+    narrow_start(mc, v);
+    interval_start(v);
+    if (sums_rows(mc, v)) return mc->cx->diag.status;
+    while (v->lane < v->lanes) {
+        if (interval_fill(mc, v)) return mc->cx->diag.status;
+        const int n = v->g.n + v->nrep;
+        if (v->g.n > 0) {
+            spread_nodes(v);
+            spread_places(v);
+            v->elems = v->narrow && v->g.entered ? narrow_eval(mc, v) : NULL;
+            if (!v->elems && strip_eval(mc, &v->g)) return mc->cx->diag.status;
+        }
+        if (n > 0) {
+            for (int k = 0; k < v->g.s.nsink; k++)
+                if (interval_sink(mc, v, &v->g.s.sink[k])) return mc->cx->diag.status;
+        }
+        if (machine_count(mc, n)) return mc->cx->diag.status;
+    }
+    return v->depth ? interval_close(mc, iv, v->depth - 1) : STC_OK;
+}
+
+stc_status interval_inside(machine *mc, strip *s, int child)
+{
+    (void)child; /* there is one */
+    ivl_loop *v = (ivl_loop *)s;
+    return run_loop(mc, &v->of->loop[v->depth + 1]);
+}
+
+/* The block comes last: with it, all is there. */
+static stc_status allocate(machine *mc, interval *iv)
+{
+    /* Columns of coordinates are looked at 32 at a time. */
+    enum { LANES = STRIP + 48, STRUNG = IVL_STRUNG + 48 };
+    for (int d = 0; d < iv->loops; d++) {
+        ivl_loop *v = &iv->loop[d];
+        if (!v->g.block && strip_allocate(mc, &v->g)) return mc->cx->diag.status;
+    }
+    const size_t each = LANES * (sizeof(ivl_repeat) + sizeof(int64_t) + sizeof(int)) +
+                        3 * STRUNG * sizeof(int);
+    iv->block_size = LANES * sizeof(int64_t) + (size_t)iv->loops * each;
+    iv->block = mem_alloc(mc->cx, iv->block_size);
+    if (!iv->block) return mc->cx->diag.status;
+    ivl_repeat *rep = iv->block;
+    iv->pos = (int64_t *)(rep + iv->loops * LANES);
+    int64_t *len = iv->pos + LANES;
+    int *row = (int *)(len + iv->loops * LANES);
+    for (int d = 0; d < iv->loops; d++) {
+        ivl_loop *v = &iv->loop[d];
+        v->rep = rep + d * LANES;
+        v->len = len + d * LANES;
+        v->row = row + d * (LANES + 3 * STRUNG);
+        v->fiber = v->row + LANES;
+        v->start = v->fiber + STRUNG;
+        v->at = v->start + STRUNG;
+        v->ahead = STRIP / 8;
+        v->summed = UNLINKED;
+    }
+    return STC_OK;
+}
+
+static void release_loop(machine *mc, ivl_loop *v)
+{
+    strip_free(mc, &v->g.base);
+    memo_free(mc, v);
+    pairs_free(mc, v);
+    tokens_free(mc, v);
+    mem_free(mc->cx, v->sums, (size_t)v->sums_cap * sizeof *v->sums);
+}
+
+void interval_release(machine *mc, super *base)
+{
+    interval *iv = (interval *)base;
+    for (int d = 0; d < iv->loops; d++)
+        release_loop(mc, &iv->loop[d]);
+    if (iv->other) {
+        iv->other->free(mc, iv->other);
+        mem_free(mc->cx, iv->other, iv->other->size);
+    }
+    mem_free(mc->cx, iv->block, iv->block_size);
+}
+
+stc_status interval_run(machine *mc, super *base)
+{
+    interval *iv = (interval *)base;
+    if (!iv->block && allocate(mc, iv)) return mc->cx->diag.status;
+    for (int d = 0; d < iv->loops; d++)
+        if (!prepare_loop(mc, &iv->loop[d]))
+            return iv->other ? iv->other->run(mc, iv->other) : SUPER_REPLAY;
+    if (iv->ntarget) prepare_target(mc, iv, &iv->target);
+    stc_status st = STC_OK;
+    for (int d = 0; !st && d < iv->loops; d++)
+        st = prepare_memo(mc, &iv->loop[d]);
+    if (!st) st = run_loop(mc, &iv->loop[0]);
+    return st ? st : interval_finish(mc, &iv->target);
+}

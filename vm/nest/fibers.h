@@ -1,0 +1,26 @@
+/* fibers.h: what handlers ask of loops, operands and levels before they take a run.
+ * Each question is asked in one place, however many handlers ask it.
+ */
+#ifndef STC_VM_FIBERS_H
+#define STC_VM_FIBERS_H
+
+#include "../core/machine.h"
+
+/* Whether the operand is located, at the loop's own coordinate. */
+bool located_plainly(const merge_operand *o);
+/* Whether a merge is of one operand, which is walked, and produces where that is. */
+bool merge_walks_one(const merge_desc *m);
+/* The coordinates [*lo, *hi) that a merge goes through in this run. */
+void merge_range(const machine *mc, const merge_desc *m, int64_t *lo, int64_t *hi);
+/* Whether the level has all coordinates of a range; whether it has no others. */
+bool level_covers(const level *lv, int64_t lo, int64_t hi);
+bool level_inside(const level *lv, int64_t lo, int64_t hi);
+/* All fibers of a level; VIEW_NONE where it has no table. */
+void level_fibers(const level *lv, fiber_table *out);
+/* Whether fibers are lists: coordinates side by side, between bounds as wide as these. */
+bool fibers_listed(const fiber_table *t);
+/* Whether fibers below positions of level l - 1 are ranges with all coordinates of one;
+ * then position p's are at p * extent + coordinate - base. */
+bool fibers_cover(const tensor *t, int l, int64_t lo, int64_t hi);
+
+#endif

@@ -1,0 +1,167 @@
+/* fuse.c: gives loops to faster tiers when a program is linked.
+ *
+ * Loops are read from the innermost outwards (summary.c); a loop is read if
+ * all inside it are. Then the outermost that were are given away, each with
+ * all that is inside: to the strip engine if it is alone, else to a cascade,
+ * which asks the tables of superinstructions. Rows that are scattered, and
+ * nests that one sparse operand drives, go before these. A loop that nobody
+ * takes stays on base operations.
+ */
+#include "../rows/outer.h"
+#include "../super/scatter.h"
+
+static bool innermost(const machine *mc, const loop *l)
+{
+    for (int k = l->first + 1; k < l->last; k++)
+        if (insn_of(mc, k)->op == OP_LOOP) return false;
+    return true;
+}
+
+static bool has_regions(const machine *mc)
+{
+    for (int t = 0; t < mc->p->ntensor; t++) {
+        const format *f = &mc->p->tensor[t].fmt;
+        for (int l = 0; l < f->levels; l++)
+            if (f->level[l].kind->caps & (CAP_REGION | CAP_APPEND_REGION)) return true;
+    }
+    return false;
+}
+
+/* What steps over intervals can do in a nest: one loop in the other, nothing read at
+ * a distance, one reduction out of each. */
+static int nest_depth(const loop_tree *t)
+{
+    int n = 1;
+    for (; t->nchild; t = t->child[0], n++) {
+        if (t->nchild > 1 || t->child[0]->s.nsink > 1 || n == INTERVAL_LOOPS) return 0;
+        for (int k = 1; k < t->s.nplace; k++)
+            if (t->s.place[k].kind == PLACE_SEEK && t->s.place[k].shift != UNLINKED)
+                return 0;
+    }
+    return n;
+}
+
+static stc_status fuse_intervals(machine *mc, const loop_tree *t, super **out)
+{
+    const int n = nest_depth(t);
+    if (n == 0) return STC_OK;
+    loop_summary *s = mem_array(mc->cx, n, sizeof *s);
+    nest_links links[INTERVAL_LOOPS];
+    if (!s) return mc->cx->diag.status;
+    for (int k = n - 1; k >= 0; k--, t = t->child[0]) {
+        s[k] = t->s;
+        if (k > 0) links[k - 1] = t->child[0]->link;
+    }
+    const stc_status st = interval_fuse(mc, s, links, n, out);
+    mem_free(mc->cx, s, (size_t)n * sizeof *s);
+    return st;
+}
+
+/* A loop that was read, and all inside it. */
+static stc_status fuse_tree(machine *mc, const loop_tree *t, bool regions, super **out)
+{
+    const bool nest = t->nchild == 1 && !t->child[0]->nchild;
+    stc_status st = t->nchild ? cascade_fuse(mc, t, out) : strip_fuse(mc, &t->s, out);
+    if (!st && !t->nchild) st = scatter_fuse(mc, NULL, &t->s, NULL, out);
+    if (!st && nest) st = scatter_fuse(mc, &t->s, &t->child[0]->s, &t->child[0]->link, out);
+    return st || !regions ? st : fuse_intervals(mc, t, out);
+}
+
+/* Loop `from`, in no other, and those inside it, up to `to`. */
+static stc_status fuse_nest(machine *mc, const value_reads *reads, int from, int to,
+                            bool regions, loop_tree *all)
+{
+    int taken = -1; /* up to which lop loops are taken care of */
+    for (int k = to - 1; k >= from; k--)
+        summary_read(mc, reads, &mc->loops[k], &mc->loops[from], all);
+    for (int k = from; k < to; k++) {
+        const loop *l = &mc->loops[k];
+        super *s = NULL;
+        if (!all[k - from].read || l->first < taken) continue;
+        const stc_status st = fuse_tree(mc, &all[k - from], regions, &s);
+        if (s) machine_give(mc, s); /* what there is, for the machine to free */
+        if (st) return st;
+        if (!s) continue;
+        taken = l->last;
+    }
+    return STC_OK;
+}
+
+/* Behind loop k and all that is inside it. */
+static int nest_end(const machine *mc, int k)
+{
+    for (k++; k < mc->nloop && mc->loops[k].outer;)
+        k++;
+    return k;
+}
+
+/* One nest after the other, in the same memory. */
+static stc_status fuse_all(machine *mc)
+{
+    int most = 0;
+    for (int k = 0, end; k < mc->nloop; k = end) {
+        end = nest_end(mc, k);
+        if (end - k > most) most = end - k;
+    }
+    arena scratch;
+    arena_init(&scratch, mc->cx);
+    const value_reads *reads = value_reads_of(mc, &scratch);
+    loop_tree *all = arena_room(&scratch, most, sizeof *all);
+    stc_status st = reads && all ? STC_OK : mc->cx->diag.status;
+    const bool regions = has_regions(mc);
+    for (int k = 0, end; k < mc->nloop && !st; k = end) {
+        end = nest_end(mc, k);
+        if ((st = work_done(mc->cx, (uint64_t)(end - k)))) break;
+        st = fuse_nest(mc, reads, k, end, regions, all);
+    }
+    arena_free(&scratch);
+    return st;
+}
+
+/* Nests that one sparse operand drives, last: they take over all of their loops,
+ * whatever these were given to; what they can't run goes back there. */
+static stc_status fuse_affine(machine *mc)
+{
+    const bool any = affine_possible(mc->p);
+    for (int k = 0; any && k < mc->nloop; k++) {
+        loop *l = &mc->loops[k];
+        super *taken = NULL;
+        if (!innermost(mc, l)) continue;
+        if (work_done(mc->cx, 1)) return mc->cx->diag.status;
+        if (affine_fuse(mc, l, &taken)) return mc->cx->diag.status;
+        if (taken) machine_give(mc, taken);
+    }
+    return STC_OK;
+}
+
+/* Nests that can be run by rows of lanes, each from its outermost loop on that can. */
+static stc_status fuse_outer(machine *mc)
+{
+    int taken = -1;
+    if (!affine_possible(mc->p)) return STC_OK;
+    arena scratch;
+    arena_init(&scratch, mc->cx);
+    const value_reads *reads = value_reads_of(mc, &scratch);
+    stc_status st = reads ? STC_OK : mc->cx->diag.status;
+    for (int k = 0; k < mc->nloop && !st; k++) {
+        loop *l = &mc->loops[k];
+        super *s = NULL;
+        if (l->first >= mc->nmain || l->first < taken) continue;
+        if ((st = work_done(mc->cx, 1))) break;
+        st = outer_fuse(mc, &s, l, reads);
+        if (!s) continue;
+        machine_give(mc, s);
+        taken = l->last;
+    }
+    arena_free(&scratch);
+    return st;
+}
+
+stc_status machine_fuse(machine *mc)
+{
+    if (mc->nloop == 0) return STC_OK;
+    stc_status st = fuse_all(mc);
+    if (!st) st = fuse_outer(mc);
+    if (!st) st = fuse_affine(mc);
+    return st ? st : rows_fuse(mc);
+}

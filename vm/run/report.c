@@ -1,0 +1,111 @@
+/* report.c: what a machine runs, for people: the code with the tier that each
+ * loop got, and the profile of the last run.
+ */
+#include "../super/super_tally.h"
+#include "../work/ws.h"
+#include "../code/text.h"
+
+typedef struct report {
+    const machine *mc;
+    const loop **of; /* per instruction: the loop that begins there */
+} report;
+
+static void note_tier(void *context, int pc, textbuf *out)
+{
+    const report *r = context;
+    const loop *l = r->of[pc];
+    if (!l) return;
+    if (r->mc->code[l->first].op == LOP_PARALLEL) text_add(out, "  ; shared by threads\n");
+    if (l->super) {
+        text_add(out, "  ; tier %d: ", l->super->tier);
+        l->super->describe(l->super, out);
+        text_add(out, "\n");
+        return;
+    }
+    for (int i = 0; i < r->mc->nloop; i++) /* inside a loop that is taken over */
+        if (r->mc->loops[i].super && r->mc->loops[i].first < l->first &&
+            l->last < r->mc->loops[i].last)
+            return;
+    text_add(out, "  ; tier 1\n");
+}
+
+static stc_status loops_by_instruction(const machine *mc, report *r)
+{
+    *r = (report){.mc = mc, .of = mem_zero(mc->cx, mc->p->ncode + 1, sizeof *r->of)};
+    if (!r->of) return mc->cx->diag.status;
+    for (int i = 0; i < mc->nloop; i++)
+        r->of[mc->origin[mc->loops[i].first]] = &mc->loops[i];
+    return STC_OK;
+}
+
+stc_status machine_dump(const machine *mc, textbuf *out)
+{
+    report r;
+    if (loops_by_instruction(mc, &r)) return mc->cx->diag.status;
+    tables_print(mc->p, out);
+    code_print(mc->p, out, note_tier, &r);
+    mem_free(mc->cx, r.of, (size_t)(mc->p->ncode + 1) * sizeof *r.of);
+    return out->failed ? mc->cx->diag.status : STC_OK;
+}
+
+/* What the workspaces of the last run were kept by, and why. */
+static void note_workspaces(const machine *mc, textbuf *out)
+{
+    for (int k = 0; k < mc->p->ntensor; k++) {
+        const workspace *w = mc->slot[k].ws;
+        if (!w) continue;
+        text_add(out, "workspace t%d: %s, %s", k, w->kind->name, w->why);
+        if (w->listed || w->hashed)
+            text_add(out, "; by upper bounds %lld rows as sorted lists, %lld by hash",
+                     (long long)w->listed, (long long)w->hashed);
+        if (w->batches)
+            text_add(out, "; %lld merges, %s", (long long)w->batches,
+                     w->pipe ? "on a second thread" : "in turn");
+        text_add(out, "\n");
+    }
+}
+
+/* The subsections that a loop visited, and the loops inside it that its tier took over. */
+static void note_visits(const machine *mc, const loop *l, textbuf *out)
+{
+    uint64_t n = 0;
+    bool any = false;
+    for (int k = 0; k < mc->nloop; k++) {
+        const loop *in = &mc->loops[k];
+        if (!in->subsections) continue;
+        const loop *by = in;
+        while (by && !mc->profile[by->first].count)
+            by = by->outer;
+        if (by != l) continue;
+        any = true;
+        n += in->visited;
+    }
+    if (any) text_add(out, " ; %llu subsections visited", (unsigned long long)n);
+}
+
+stc_status machine_profile(const machine *mc, textbuf *out)
+{
+    if (!mc->profile)
+        return fail(mc->cx, STC_ERR_ARGUMENT,
+                    "there is no profile: the machine was opened without it");
+    text_add(out, "%12s %12s  %s\n", "executions", "ns each", "instruction");
+    for (int i = 0; i < mc->ncode; i++) {
+        const profile_row *row = &mc->profile[i];
+        if (!row->count) continue;
+        text_add(out, "%12llu %12.1f  ", (unsigned long long)row->count,
+                 (double)row->nanoseconds / (double)row->count);
+        insn_print(&mc->p->code[mc->origin[i]], out);
+        if (row->op == LOP_SUPER) {
+            const super *s = mc->code[i].u.super;
+            text_add(out, " ; %llu rounds, tier %d: ", (unsigned long long)row->rounds,
+                     s->tier);
+            s->describe(s, out);
+            note_visits(mc, s->loop, out);
+        }
+        if (row->op == LOP_LOOP) note_visits(mc, mc->code[i].u.loop, out);
+        text_add(out, "\n");
+    }
+    note_workspaces(mc, out);
+    tally_print(mc, out);
+    return out->failed ? mc->cx->diag.status : STC_OK;
+}

@@ -1,0 +1,247 @@
+/* run.c: the life of a machine: making, binding, running, taking results;
+ * steps and interrupts.
+ *
+ * Slots. An input is always the host's tensor. An inout slot begins a run with
+ * what the host bound (or with an empty tensor of its shape), and shows the
+ * machine's own from the moment it is written: the host's is never changed.
+ * All others are the machine's own, made when they are first assembled and
+ * reused by the next run unless they were taken.
+ */
+#include "../threads/parallel.h"
+#include "../super/super_tally.h"
+#include <stdio.h>
+#include <string.h>
+
+/* How many rounds may pass before somebody looks at limits and interrupts. */
+#define POLL_ROUNDS 4096
+
+stc_status machine_new(const program *p, machine **out)
+{
+    machine *mc = mem_zero(p->cx, 1, sizeof *mc);
+    if (!mc) return p->cx->diag.status;
+    mc->cx = p->cx;
+    mc->p = p;
+    if (machine_link(mc) || parallel_check(mc)) {
+        stc_status status = p->cx->diag.status;
+        machine_free(mc);
+        return status;
+    }
+    *out = mc;
+    return STC_OK;
+}
+
+void machine_free(machine *mc)
+{
+    if (!mc) return;
+    ctx *cx = mc->cx;
+    parallel_free(mc);
+    if (mc->block) {
+        for (int i = 0; i < mc->nloop; i++)
+            machine_take_back(mc, &mc->loops[i]);
+        for (int t = 0; t < mc->p->ntensor; t++) {
+            ws_free(mc, &mc->slot[t]);
+            tensor_free(mc->slot[t].own);
+        }
+    }
+    for (int k = 0; k < mc->nsub && mc->block; k++)
+        subsect_free(cx, &mc->subs[k]);
+    for (int d = 0; mc->frames && d < CALL_DEPTH_MAX; d++)
+        mem_free(cx, mc->frames[d].v, (size_t)mc->frames[d].cap * sizeof(value));
+    mem_free(cx, mc->frames, CALL_DEPTH_MAX * sizeof *mc->frames);
+    mem_free(cx, mc->block, mc->block_size);
+    mem_free(cx, mc, sizeof *mc);
+}
+
+/* ---- binding ------------------------------------------------------------------- */
+
+static stc_status mismatch(ctx *cx, const prog_tensor *row, const tensor *t)
+{
+    textbuf want, have;
+    text_init(&want, cx);
+    text_init(&have, cx);
+    format_print(&row->fmt, &want);
+    format_print(&t->fmt, &have);
+    char *w = text_take(&want), *h = text_take(&have);
+    stc_status status =
+        w && h ? fail(cx, STC_ERR_ARGUMENT,
+                      "tensor %s has format %s, type %s, order %d; the program expects "
+                      "format %s, type %s, order %d",
+                      row->name, h, type_name(t->type), t->order, w, type_name(row->type),
+                      row->order)
+               : cx->diag.status;
+    mem_strfree(cx, w);
+    mem_strfree(cx, h);
+    return status;
+}
+
+stc_status machine_bind(machine *mc, int id, tensor *t)
+{
+    ctx *cx = mc->cx;
+    slot *s = &mc->slot[id];
+    const prog_tensor *row = s->row;
+    if (t) {
+        if (t->order != row->order || t->type != row->type ||
+            !format_equal(&t->fmt, &row->fmt))
+            return mismatch(cx, row, t);
+        if (!row->fill_later && !class_equal(type_class(t->type), t->fill, row->fill))
+            return fail(cx, STC_ERR_ARGUMENT,
+                        "tensor %s has another fill than the program was compiled for",
+                        row->name);
+    }
+    s->bound = t;
+    s->seen = NULL;
+    mc->settled = false;
+    for (int i = 0; i < mc->p->ntensor; i++) /* t may be new at an old address */
+        if (mc->slot[i].row->keep_while && mc->slot[i].row->source == id)
+            mc->slot[i].from = NULL;
+    return STC_OK;
+}
+
+tensor *machine_tensor(machine *mc, int id)
+{
+    return mc->slot[id].t;
+}
+
+tensor *machine_take(machine *mc, int id)
+{
+    slot *s = &mc->slot[id];
+    if (!s->own || s->t != s->own) return NULL;
+    tensor *t = s->own;
+    s->own = s->t = NULL;
+    s->from = NULL;
+    return t;
+}
+
+/* ---- a run --------------------------------------------------------------------- */
+
+static stc_status check_bound(tensor *t)
+{
+    return t->checked == t->generation ? STC_OK : tensor_check(t);
+}
+
+/* An inout tensor that isn't bound begins empty. */
+static stc_status start_slot(machine *mc, slot *s)
+{
+    switch (s->row->role) {
+    case ROLE_INPUT:
+        s->t = s->bound;
+        return STC_OK;
+    case ROLE_INOUT:
+        s->t = s->bound;
+        return s->bound ? STC_OK : asm_empty(mc, s);
+    default:
+        s->t = s->open ? NULL : s->own;
+        return STC_OK;
+    }
+}
+
+/* Notes whether an operand isn't what it was when extents were evaluated. One that isn't
+ * bound begins empty: who runs a machine has bound all that are only read. */
+static stc_status look_at(machine *mc, slot *s)
+{
+    tensor *t = s->bound;
+    if (!t) return STC_OK;
+    if (s->seen == t && s->seen_generation == t->generation) return STC_OK;
+    mc->settled = false;
+    if (check_bound(t)) return mc->cx->diag.status;
+    s->seen = t;
+    s->seen_generation = t->generation;
+    return STC_OK;
+}
+
+static stc_status start(machine *mc)
+{
+    const program *p = mc->p;
+    const int n = p->ntensor;
+    for (int i = 0; i < n; i++) {
+        const uint8_t role = mc->slot[i].row->role;
+        if (role != ROLE_INPUT && role != ROLE_INOUT) continue;
+        if (look_at(mc, &mc->slot[i])) return mc->cx->diag.status;
+    }
+    if (!mc->settled) {
+        mc->bindings++;
+        if (machine_extents(mc)) return mc->cx->diag.status;
+    }
+    stc_status status = STC_OK;
+    for (int i = 0; i < n && !status; i++)
+        status = start_slot(mc, &mc->slot[i]);
+    return status;
+}
+
+/* After a failure no half-assembled result is to be seen. */
+static void forget_results(machine *mc)
+{
+    for (int i = 0; i < mc->p->ntensor; i++) {
+        slot *s = &mc->slot[i];
+        if (s->row->role == ROLE_INPUT) continue;
+        s->t = s->row->role == ROLE_INOUT ? s->bound : NULL;
+        s->from = NULL;
+    }
+}
+
+/* The verifier can't know which branches begin what. */
+static stc_status check_finished(machine *mc)
+{
+    for (int i = 0; i < mc->p->ntensor; i++) {
+        const slot *s = &mc->slot[i];
+        if (s->open && s->t == s->own)
+            return fail(mc->cx, STC_ERR_CORRUPT, "result %s is begun and not finished",
+                        s->row->name);
+    }
+    return STC_OK;
+}
+
+static void set_slice(machine *mc)
+{
+    const uint64_t max = mc->cx->limit, done = mc->cx->steps;
+    mc->slice = POLL_ROUNDS;
+    if (max && done <= max && max - done < POLL_ROUNDS)
+        mc->slice = (int64_t)(max - done) + 1;
+    mc->left = mc->slice;
+}
+
+stc_status machine_run(machine *mc)
+{
+    const bool shares = mc->cx->threads > 1 || mc->cx->deterministic;
+    if (shares && !mc->parallel && parallel_prepare(mc)) return mc->cx->diag.status;
+    mc->steps = 0;
+    mc->profile_last = -1;
+    for (int i = 0; mc->nsub && i < mc->nloop; i++)
+        mc->loops[i].visited = 0;
+    if (mc->profile) {
+        for (int i = 0; i < mc->ncode; i++)
+            mc->profile[i].count = mc->profile[i].nanoseconds = mc->profile[i].rounds = 0;
+        memset(mc->tally, 0, TALLY_COUNT * sizeof *mc->tally);
+    }
+    stc_status status = start(mc);
+    if (status) {
+        forget_results(mc);
+        return status;
+    }
+    set_slice(mc);
+    status = machine_dispatch(mc, mc->code);
+    mc->steps += (uint64_t)(mc->slice - mc->left);
+    mc->cx->steps += (uint64_t)(mc->slice - mc->left); /* the next poll looks */
+    mc->cx->worked += (uint64_t)(mc->slice - mc->left);
+    mc->slice = mc->left = 0;
+    if (!status) status = check_finished(mc);
+    if (status) forget_results(mc);
+    return status;
+}
+
+uint64_t machine_steps(const machine *mc)
+{
+    return mc->steps;
+}
+
+stc_status machine_poll(machine *mc)
+{
+    ctx *cx = mc->cx;
+    if (mc->worker) return parallel_poll(mc);
+    const uint64_t n = (uint64_t)(mc->slice - mc->left);
+    mc->steps += n;
+    mc->slice = mc->left = 0;
+    if (work_done(cx, n)) return cx->diag.status;
+    set_slice(mc);
+    return STC_OK;
+}

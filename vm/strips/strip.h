@@ -1,0 +1,169 @@
+/* strip.h: the strip engine: any straight-line innermost loop, a strip of up to
+ * STRIP coordinates at a time.
+ *
+ *     fill (strip_fill.c)   coordinates, presence masks, a position per operand
+ *     eval (strip_eval.c)   every node of the body once, over arrays
+ *     sink (strip_sink.c)   the strip into a register, a result, a workspace
+ *
+ * After numexpr's blocks; the fill is the iteration lattice run ahead of the
+ * arithmetic. Columns that are consecutive positions, or one value, are kept
+ * as such and never written out, so the common loads cost nothing.
+ */
+#ifndef STC_VM_STRIP_H
+#define STC_VM_STRIP_H
+
+#include "../nest/fuse.h"
+
+#ifdef STC_SAN
+enum { STRIP = 8 }; /* small, so that small cases cross from strip to strip */
+#else
+enum { STRIP = 1024 };
+#endif
+enum { STRIP_FEW = STRIP < 64 ? 4 : 8 }; /* fewer lanes are reduced in order */
+
+/* A column of integers: positions (NONE: absent) or coordinates. */
+typedef enum col_form {
+    COL_FIXED, /* `base` in every lane              */
+    COL_STEP,  /* base, base+1, …                   */
+    COL_ARRAY, /* data[lane]                        */
+    COL_LINES, /* data[r] + how far the lane is in line r of the strip */
+} col_form;
+typedef struct column {
+    uint8_t form;
+    bool full; /* positions: none is NONE           */
+    int64_t base;
+    int64_t *data;    /* its buffer, STRIP elements        */
+    int64_t *end;     /* positions: one past duplicates; NULL where there are none */
+    bool ranged;      /* `end` holds for this strip        */
+    const void *vals; /* what is at these positions; NULL: the tensor's values */
+} column;
+
+static inline int64_t column_get(const column *c, int k)
+{
+    return c->form == COL_ARRAY ? c->data[k] : c->form == COL_STEP ? c->base + k : c->base;
+}
+
+static inline int64_t column_end(const column *c, int k)
+{
+    return c->end[c->form == COL_FIXED ? 0 : k];
+}
+
+/* A column of values, in its node's class. */
+typedef struct vcolumn {
+    const void *p; /* the lanes; NULL: `one` in all of them */
+    void *data;    /* its buffer                            */
+    value one;
+    int spread; /* lanes of data that hold `one`         */
+} vcolumn;
+
+enum { STRIP_WALKS = MERGE_TABLE_MAX };
+
+typedef struct strip strip;
+struct strip {
+    super base;
+    uint64_t *mask; /* presence                           */
+    bool masks;     /* some step reads it                 */
+    int *keep;      /* lanes that a skip leaves           */
+    char *scratch;  /* STRIP values, for sinks            */
+    int done;       /* nodes evaluated in this strip      */
+    void *block;
+    size_t block_size;
+    int n;                     /* lanes                              */
+    bool entered;              /* columns that don't vary are there  */
+    int fill;                  /* fill_kind of this time             */
+    uint64_t since;            /* … and while so many bindings are counted */
+    int64_t first, next, last; /* coordinates, or positions left  */
+    struct strip_walk {
+        const char *crd;
+        int32_t width, stride;
+        int64_t p, end;
+        uint16_t operand;
+        int64_t lo, hi;
+        int64_t shift; /* coordinate - index */
+        bool dups;
+        int64_t *key, *at, *ends; /* strip_keys.c: coordinates, positions, ends of groups */
+    } walk[STRIP_WALKS];
+    int nwalk;
+    uint64_t produce, known, located;
+    uint64_t maybe; /* produce, for some presence of what is located */
+    int64_t resume; /* stepping: the coordinate of the next lane          */
+    bool more;      /* stepping: loop_start or loop_next said so */
+    bool failed;    /* … or failed: the diag is filled           */
+    bool told;      /* a loop inside has failed in some lane     */
+    int fault_lane;
+    fn_fault fault;
+    const lop *fault_at;
+    stc_status host_status; /* FAULT_HOST: what the host said */
+    const char *host_why;
+    /* What a cascade adds: runs loop number `child` inside, for all lanes. */
+    stc_status (*inner)(machine *mc, strip *s, int child);
+    struct stage *stage;
+    const int *line_end; /* where each of the strip's lines ends: cascade_lines.c */
+    int lines;
+    int64_t *serial; /* the stage's: that of the strip's first lane */
+    stc_status (*result_place)(machine *mc, struct stage *stage, int place);
+    const strip *around;    /* the strip of the loop around it,              */
+    const nest_links *link; /* how this one hangs in that,                   */
+    int *rows;              /* and the lane of it that each lane belongs to  */
+    /* as many of each as the loop has */
+    column icol[ICOL_MAX], place[PLACE_MAX];
+    vcolumn node[NODE_MAX];
+    loop_summary s;
+};
+
+/* strip.c */
+bool strip_evaluable(const loop_summary *s);
+void strip_setup(strip *s, const loop_summary *sum);
+stc_status strip_allocate(machine *mc, strip *s);
+stc_status strip_rounds(machine *mc, strip *s); /* fill, eval and sink to the end */
+void strip_free(machine *mc, super *base);
+
+/* strip_fill.c */
+bool strip_enter(machine *mc, strip *s); /* false: nothing to do        */
+bool strip_next(machine *mc, strip *s);  /* false: no more; else n lanes */
+void strip_compact(strip *s, int n);     /* to the lanes in keep        */
+bool strip_settled(const merge_desc *m, uint64_t located, uint64_t sure, uint64_t maybe);
+void strip_masks(strip *s, uint64_t sure, uint64_t maybe);
+
+/* strip_keys.c */
+void strip_fill_keys(strip *s);
+void strip_fill_every(strip *s);
+
+/* strip_eval.c */
+stc_status strip_eval(machine *mc, strip *s);
+const void *strip_spread(strip *s, int node); /* as an array of n lanes */
+void strip_at_lane(machine *mc, const strip *s, int lane);
+/* A loop inside that is run for all lanes has failed in one of them, and told what. */
+void strip_fault_inside(strip *s, int at_lane);
+int64_t strip_place_coord(const machine *mc, const strip *s, int place, int lane);
+/* A cursor that stands where a place does in a lane, and those above it; c has
+ * room for all levels. NULL: the root. */
+const cursor *strip_stand(const machine *mc, const strip *s, int place, int lane,
+                          cursor *c);
+
+/* strip_load.c */
+/* The end of the stretch of consecutive positions that begins at lane k; whether
+ * stretches are so long that going by them pays. */
+int strip_stretch(const int64_t *at, int k, int n);
+bool strip_stretches(const int64_t *at, int n);
+void strip_load(stc_type t, void *out, const void *vals, const column *at, int n,
+                value fill);
+/* The same of lines of positions, each of which ends at the lane given. */
+void strip_load_lines(stc_type t, void *out, const void *vals, const int64_t *first,
+                      const int *end, int lines);
+void strip_store(stc_type t, void *vals, int64_t pos, const void *from, vclass cls, int n);
+void strip_scatter(stc_type t, void *vals, int64_t pos, const int64_t *at, const void *from,
+                   int n);
+void strip_conv(vclass to, vclass from, void *out, const void *in, int n);
+value class_get(vclass cls, const void *p, int64_t k);
+void class_put(vclass cls, void *p, int64_t k, value v);
+size_t class_size(vclass cls);
+void class_fill(vclass cls, void *p, int64_t from, int64_t to, value v);
+
+/* strip_sink.c */
+void strip_put_coords(const append_room *room, const column *i, int from, int n);
+/* Everything that base operations do to store lane k. */
+stc_status strip_store_lane(machine *mc, strip *s, const sink *x, int k);
+stc_status strip_sink(machine *mc, strip *s, const sink *x);
+
+#endif

@@ -1,0 +1,153 @@
+/* nest.h: two loops in one handler: the outer one by strips (strip.c), the
+ * inner one by a superinstruction that runs all lanes of the strip.
+ *
+ * What the inner loop leaves alone is a column of the outer strip: parent
+ * positions of its fibers, scalars, starting values. A kernel is handed these
+ * and the fibers as tables, and does for each lane what the inner loop does
+ * for that round of the outer one. Kernels are rows of super.def.
+ */
+#ifndef STC_VM_NEST_H
+#define STC_VM_NEST_H
+
+#include "../strips/strip.h"
+
+enum { NEST_LOADS = 3, NEST_WALKS = 2, FN_NONE = -1 };
+
+/* The inner loop's fibers, as a kernel sees them. */
+typedef enum nest_shape {
+    NEST_FIBER, /* one fiber of coordinates                    */
+    NEST_RANGE, /* all coordinates of the loop's range         */
+    NEST_MERGE, /* two fibers of coordinates                   */
+    NEST_ROWS,  /* a range inside a fiber: three loops (nest_rows) */
+} nest_shape;
+
+/* A fiber of coordinates per lane: [bounds[parent], bounds[parent + 1]). */
+typedef struct nest_walk {
+    const void *bounds, *crd; /* bounds NULL: one child a parent, at its position */
+    int step;                 /* from coordinate to coordinate, in widths         */
+    bool gaps;                /* some positions have no coordinate: one below the range */
+    int64_t entries;          /* in all fibers                                  */
+    const column *parent;
+    uint16_t place; /* of the inner loop */
+} nest_walk;
+
+/* A factor of the inner loop's value. */
+typedef struct nest_load {
+    const void *vals;
+    int walk;             /* the walk whose position it is at; -1: by coordinate */
+    const column *parent; /* by coordinate i: at parent * extent + i - lo      */
+    int64_t extent, lo;
+    const level *probe; /* not NULL: by coordinate, each looked for below parent    */
+    int64_t nvals;
+    uint16_t node; /* of the inner loop */
+} nest_load;
+
+typedef struct nest nest;
+
+/* Three loops in one handler: the outer of the two isn't filled as a strip, but
+ * gone through fiber by fiber below the lanes of the strip around. For each element
+ * rows are scaled, multiplied, and added to the lane's row of a dense result. */
+typedef struct nest_rows {
+    nest_walk walk;   /* its parents are a column of the strip around              */
+    uint64_t need;    /* operands without which there is nothing to do           */
+    int64_t entries;  /* in all fibers                                           */
+    bool far;         /* rows come from memory that no cache holds               */
+    bool alone;       /* each lane has a row of its own                          */
+    const void *vals; /* of the fiber; NULL: they are no factors                 */
+    int nscalar;
+    const vcolumn *scalar[4]; /* values of the strip around */
+    struct { /* row = vals + up * by_up + coordinate * by_crd + position * by_pos */
+        const void *vals;
+        const column *up; /* NULL: it is 0 */
+        int64_t by_up, by_crd, by_pos, shift;
+    } x[NEST_LOADS];
+    value none; /* what is in new rows                                               */
+    /* of this strip: lanes that have something, and where their rows begin; ~ that:
+     * nothing was written there yet */
+    int n;
+    const int *lane;
+    const int64_t *pos;
+} nest_rows;
+
+typedef struct row_places {
+    int64_t base;
+    level *leaf;
+    slot *r;
+} row_places;
+typedef stc_status (*nest_kernel)(machine *mc, nest *ns);
+typedef struct super_instance super_instance; /* of super.def, see super.h */
+
+struct nest {
+    uint8_t shape, cls, type; /* nest_shape, vclass, stc_type of what is loaded       */
+    int16_t plus, times;      /* of the sink (STORE: none); of the factors, FN_NONE:
+                                 there is only one. STORE: of the two loads           */
+    const super_instance *narrow, *wide; /* for 32-bit and 64-bit indices */
+    const super_instance *kernel; /* of this run                                    */
+    uint64_t since; /* … and of those while so many bindings are counted   */
+    const super_instance *rows[2]; /* the same for three loops; NULL: there is none       */
+    const nest_rows *by;           /* what these go through                               */
+    int nwalk, nload, nscalar;
+    nest_walk walk[NEST_WALKS];
+    nest_load load[NEST_LOADS];
+    uint16_t scalar[4]; /* outer nodes                                         */
+    uint64_t must;      /* inner operands whose absence kernels can't do       */
+    bool by_lane;       /* ACC: into the place that the outer loop set            */
+    bool probes;        /* the kernel can do with located operands that aren't ranges */
+    bool gaps;          /* in this strip, lanes lack a located operand         */
+    value fill[2];      /* NEST_MERGE into a result: of the two loads          */
+    bool both, only[2]; /* NEST_MERGE: what produces                           */
+    int64_t lo, hi;     /* the inner loop's range                              */
+    int64_t end[NEST_WALKS]; /* NEST_MERGE: where a walk's last fiber ends          */
+    int width;               /* bytes of coordinates and bounds, 0 if there are none */
+    int from, to;            /* lanes that a kernel is to run                       */
+    bool avx2;               /* the processor has it                                */
+    int64_t rounds;          /* of the inner loop, counted by the kernel            */
+    bool tells;              /* a second sink: whether there was a term             */
+    int64_t *told;           /* NULL if not; all bits of lanes that had a term      */
+    nest_links link;
+    loop_summary in; /* the inner loop's      */
+    strip o;         /* of the outer loop     */
+};
+
+/* Lane k's parent; NONE: the fiber is empty. */
+static inline int64_t walk_parent(const nest_walk *w, int k)
+{
+    return column_get(w->parent, k);
+}
+static inline int64_t load_base(const nest_load *x, int k)
+{
+    return column_get(x->parent, k) * x->extent - x->lo;
+}
+
+/* Whether lane k has what is located; without it there are no rounds. */
+bool nest_lane_there(const nest *ns, int k);
+static inline bool nest_lane(const nest *ns, int k)
+{
+    return !ns->gaps || nest_lane_there(ns, k);
+}
+
+/* The level of an inner operand, and the column of positions it is below. */
+const level *nest_level(const machine *mc, const nest *ns, int place, const tensor **t);
+const column *nest_parent(const nest *ns, int place);
+
+/* nest.c. Matching: *out stays NULL if super.def has no row. prepare: false if
+ * this run's fibers aren't as the kernel needs them. gaps: for a new strip. */
+stc_status nest_match(machine *mc, const loop_summary *outer, const loop_tree *inner,
+                      nest **out);
+bool nest_prepare(machine *mc, nest *ns);
+void nest_gaps(nest *ns);
+
+/* nest_tell.c */
+bool nest_tells(const machine *mc, const loop_summary *in);
+void nest_tell_none(nest *ns);
+static inline void nest_tell(nest *ns, int k, bool term)
+{
+    if (ns->told && term) ns->told[k] = -1;
+}
+
+void nest_describe(const nest *ns, textbuf *out);
+
+/* super.c: the kernels for a matched nest; false if no row has it. */
+bool super_choose(const machine *mc, nest *ns);
+
+#endif

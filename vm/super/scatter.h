@@ -1,0 +1,145 @@
+/* scatter.h: loops that add scaled fibers to a workspace of one index, row by
+ * row (Gustavson's algorithm and its kin).
+ *
+ * A *scatter* is the loop over k in
+ *
+ *     for k: for j in fiber(k): w(j) fold= term(factors(k), value(k,j))
+ *
+ * or the loop over j alone. It is matched when linking (super_scatter.c), for
+ * any operands of the loop over k whose fibers are tables; super_rows.c runs
+ * the loops around it, from which rows are appended in order.
+ */
+#ifndef STC_VM_SCATTER_H
+#define STC_VM_SCATTER_H
+
+#include "../nest/fuse.h"
+#include "../work/ws.h"
+
+enum { SCATTER_OPERANDS = 4, SCATTER_FACTORS = 4, SCATTER_CHUNK = 256 };
+
+/* An operand of the loop over k: a fiber of coordinates, or a range. */
+typedef struct scatter_operand {
+    uint16_t cursor;            /* its register                                    */
+    uint16_t tensor, level, up; /* up: the cursor above it, or ROOT                */
+    /* of this run */
+    bool coords;
+    uint8_t width; /* of coordinates and bounds */
+    const void *bounds, *crd;
+    int64_t lo, size; /* a range's first coordinate, and how many  */
+    /* of this row: its positions; a range has the coordinate lo at `begin` */
+    int64_t begin, end;
+} scatter_operand;
+
+typedef enum factor_kind {
+    FACTOR_OPERAND,
+    FACTOR_FIXED,
+    FACTOR_LIVE,
+    FACTOR_CONST
+} factor_kind;
+typedef struct scatter_factor {
+    uint8_t kind;
+    uint16_t a; /* operand; cursor; register; constant */
+    uint16_t tensor;
+} scatter_factor;
+
+typedef struct scatter scatter;
+
+/* A row that is listed (super_list.c): coordinates and values, and slots that lead to
+ * them, as number + base; what is below base is empty. */
+enum { LIST_FEW = 96, RANK_PAD = 32 };
+typedef struct row_list row_list;
+typedef struct list_kernels {
+    int few_row, many_row; /* by tally_row */
+    void (*few)(const scatter *sc, row_list *l, int n);
+    void (*many)(const scatter *sc, row_list *l, int n);
+    void (*place)(const row_list *l, const int32_t *rank, uint8_t *taken, void *out);
+} list_kernels;
+struct row_list {
+    const list_kernels *run;
+    bool only;   /* there is no accumulator: all rows are listed              */
+    bool hashed; /* this one has its entries once, found by hash              */
+    uint8_t size;
+    int shift;
+    int64_t n, cap, extent;
+    int64_t *coord;
+    void *val;
+    int64_t *head, heads, base;
+    ws_record *record;
+    int64_t record_cap;
+    int64_t few, many; /* rows kept so, for reports                           */
+};
+typedef void (*scatter_kernel)(const scatter *sc, workspace *w, int n);
+
+struct scatter {
+    super base;
+    super *other;      /* what runs the loop where this can't; owned */
+    loop *mid, *inner; /* mid NULL: one fiber a row */
+    uint16_t work, tensor, level;
+    int16_t owner; /* the operand below which the fibers are; -1: cursor `below` */
+    uint16_t below;
+    bool valued; /* the fiber's values take part */
+    uint8_t cls;
+    int16_t term, fold;
+    const lop *at; /* ws.add */
+    int noperand, nfactor;
+    scatter_operand operand[SCATTER_OPERANDS];
+    scatter_factor factor[SCATTER_FACTORS];
+    scatter_kernel narrow, wide;
+    int row[2];     /* their rows of the table, by tally_row                  */
+    row_list *list; /* rows may be listed; NULL: they may not            */
+    /* of this run */
+    scatter_kernel kernel;
+    const void *bounds, *crd, *vals;
+    /* lanes: fibers and factors of up to SCATTER_CHUNK k */
+    int64_t *from, *to;
+    char *by;
+    void *block;
+    size_t block_size;
+};
+
+/* Matches the loop over k, of which `inner` is all; or (mid NULL) the loop over
+ * j alone. It is put before *out, what else can run the loop, or NULL. */
+stc_status scatter_fuse(machine *mc, const loop_summary *mid, const loop_summary *inner,
+                        const nest_links *links, super **out);
+/* Whether loop l is a scatter into workspace `work`. */
+scatter *scatter_of(const loop *l, int work);
+/* Tables of this run; false: some operand has none, or the workspace isn't dense,
+ * and rows can't be listed. */
+bool scatter_ready(machine *mc, scatter *sc, bool listed);
+/* All of it, for the row at which the cursors around stand. */
+stc_status scatter_row(machine *mc, scatter *sc);
+
+/* super_drain.c: appends what is in a dense workspace of one index to the last
+ * level of a result, in order, below `up` (NULL: the root), and empties it. */
+typedef struct drain {
+    uint16_t work, result, level;
+    const lop *at; /* `at` of the last level, for messages */
+    mcursor *cursor;
+} drain;
+bool drain_ready(const machine *mc, const drain *d);
+stc_status drain_row(machine *mc, const drain *d, const mcursor *up);
+/* The same for an accumulator that isn't a workspace of the program's, over coordinates
+ * below `places`. */
+bool drain_serves(const machine *mc, const drain *d, int64_t places, stc_type type);
+stc_status drain_sums(machine *mc, const drain *d, workspace *w, const mcursor *up);
+/* The same for a row that is listed. */
+stc_status drain_list(machine *mc, const drain *d, row_list *l, const mcursor *up);
+/* rank[k] = how many of n keys are smaller than key[k], n <= LIST_FEW; both have
+ * RANK_PAD elements behind those. */
+void rank_keys(const machine *mc, int32_t *key, int n, int32_t *rank);
+
+/* super_list.c: whether rows of this run may be listed; whether this one is, of at
+ * most so many entries, `last`: no more come; n fibers more; its entries in order and
+ * once; the next row. */
+bool list_ready(machine *mc, scatter *sc, row_list *l);
+bool list_takes(const row_list *l, const workspace *w, int64_t most, bool last);
+stc_status list_fibers(machine *mc, const scatter *sc, row_list *l, int n, int64_t most,
+                       bool last);
+stc_status list_sort(machine *mc, row_list *l);
+void list_clear(row_list *l);
+void list_free(ctx *cx, row_list *l);
+
+/* super_rows.c: gives loops around scatters to the handler that drains them. */
+stc_status rows_fuse(machine *mc);
+
+#endif

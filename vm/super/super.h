@@ -1,0 +1,233 @@
+/* super.h: the instances that super.def lists, and what their files share. */
+#ifndef STC_VM_SUPER_H
+#define STC_VM_SUPER_H
+
+#include "nest.h"
+#include "super_tally.h"
+#include <math.h>
+
+#define SUPER(kernel, TYPE, body, index)                                                   \
+    stc_status super_##kernel##_##TYPE##_##body##_##index(machine *mc, nest *ns);
+#include "super.def"
+
+/* A row: an instance, and where it is in the table. */
+struct super_instance {
+    uint8_t kernel, type, body, width;
+    tally_row number;
+    nest_kernel run;
+};
+
+static inline stc_status super_run(machine *mc, nest *ns)
+{
+    tally(mc, ns->kernel->number);
+    return ns->kernel->run(mc, ns);
+}
+
+/* elem_TYPE: how a type's elements are stored; num_TYPE: what they are computed
+ * in; index_BITS: coordinates and bounds. */
+#define CLASS(NAME, name, ctype) typedef ctype class_##NAME;
+#include "../../formats/base/types.def"
+#define TYPE(NAME, name, ctype, CLASS, rank)                                               \
+    typedef ctype elem_##NAME;                                                             \
+    typedef class_##CLASS num_##NAME;
+#include "../../formats/base/types.def"
+typedef int32_t index_32;
+typedef int64_t index_64;
+
+/* The rows of a result that the inner loop appends: lane k's has parent position
+ * base + its coordinate, in a level that inserts below a place that the outer
+ * loop leaves alone. False if they aren't like that. */
+bool super_rows(machine *mc, nest *ns, row_places *out);
+/* Whether rows can be appended in bulk, with coordinates of `width` bytes. */
+bool super_rows_ready(machine *mc, nest *ns, int width);
+
+/* Whether the outer loop's coordinates are places in a row of a dense result. */
+bool super_lanes_ready(const machine *mc, const nest *ns);
+
+static inline void super_bound(const append_room *room, int64_t parent, int64_t end)
+{
+    if (room->bounds_width == 4) {
+        ((int32_t *)room->bounds)[parent] = (int32_t)end;
+    } else {
+        ((int64_t *)room->bounds)[parent] = end;
+    }
+}
+
+/* Variants of the hottest loops for wider vectors, chosen when a program is
+ * linked. Only the width differs, never the order of a lane's arithmetic. */
+#if defined(__x86_64__) && defined(__GNUC__)
+#define AVX2 __attribute__((target("avx2")))
+#define SUPER_HAS_AVX2 (__builtin_cpu_supports("avx2") != 0)
+#else
+#define AVX2
+#define SUPER_HAS_AVX2 false
+#endif
+
+static inline bool super_avx2(const machine *mc)
+{
+    return SUPER_HAS_AVX2 && !mc->cx->plain;
+}
+
+#define INLINE static inline __attribute__((always_inline))
+
+/* Work that long handlers do between two looks at limits and interrupts. */
+enum { SUPER_POLL = 1 << 16 };
+
+static inline stc_status super_poll(machine *mc, nest *ns)
+{
+    if (ns->rounds < SUPER_POLL) return STC_OK;
+    const int64_t n = ns->rounds;
+    ns->rounds = 0;
+    return machine_count(mc, n);
+}
+
+/* Rows come from all over memory: those of a later lane are asked for ahead. */
+enum { SUPER_AHEAD = 6 };
+static inline const void *super_row(const nest *ns, const nest_load *x, int k, size_t size)
+{
+    if (x->parent->form == COL_ARRAY && k + SUPER_AHEAD < ns->to) {
+        const int64_t next = x->parent->data[k + SUPER_AHEAD];
+        const int64_t bytes = x->extent * (int64_t)size;
+        const char *row = (const char *)x->vals + (next < 0 ? 0 : next) * bytes;
+        for (int64_t b = 0; b < 256 && b < bytes; b += 64)
+            __builtin_prefetch(row + b);
+    }
+    return (const char *)x->vals + (load_base(x, k) + ns->lo) * (int64_t)size;
+}
+
+/* The value of an outer node in lane k, as one of the class's C type. */
+#define LANE_VALUE(T, ns, id, k)                                                           \
+    ((ns)->o.node[id].p ? ((const T *)(ns)->o.node[id].p)[k]                               \
+                        : *(const T *)&(ns)->o.node[id].one)
+
+/* What lane k's sum starts from (summary_link.c). */
+#define START(T, ns, r, k) LANE_VALUE(T, ns, (r)->arg[0], k)
+
+/* Lane k's fiber, [*p, *e); false: there is none. */
+#define SPAN(W)                                                                            \
+    static inline bool span_##W(const nest_walk *w, int k, int64_t *p, int64_t *e)         \
+    {                                                                                      \
+        const int64_t parent = walk_parent(w, k);                                          \
+        const index_##W *bounds = w->bounds;                                               \
+        *p = *e = 0;                                                                       \
+        if (parent < 0) return false;                                                      \
+        *p = bounds ? bounds[parent] : parent;                                             \
+        *e = bounds              ? bounds[parent + 1]                                      \
+             : w->parent->ranged ? column_end(w->parent, k)                                \
+                                 : parent + 1;                                             \
+        return true;                                                                       \
+    }
+SPAN(32)
+SPAN(64)
+
+/* An element as a number. Any byte but 0 is true, whoever lent it. */
+#define GET(TYPE, x) GET_##TYPE(x)
+#define GET_F64(x) (x)
+#define GET_F32(x) (x)
+#define GET_I64(x) (x)
+#define GET_I32(x) ((int64_t)(x))
+#define GET_U8(x) ((uint64_t)(x))
+#define GET_BOOL(x) ((int64_t)((x) != 0))
+
+/* Arithmetic, as fn_ops.def has it; integers wrap. */
+#define FN_ADD_F64(a, b) ((a) + (b))
+#define FN_ADD_F32(a, b) ((a) + (b))
+#define FN_ADD_I64(a, b) ((int64_t)((uint64_t)(a) + (uint64_t)(b)))
+#define FN_ADD_I32(a, b) FN_ADD_I64(a, b)
+#define FN_ADD_U8(a, b) ((a) + (b))
+#define FN_SUB_F64(a, b) ((a) - (b))
+#define FN_SUB_F32(a, b) ((a) - (b))
+#define FN_SUB_I64(a, b) ((int64_t)((uint64_t)(a) - (uint64_t)(b)))
+#define FN_MUL_F64(a, b) ((a) * (b))
+#define FN_MUL_F32(a, b) ((a) * (b))
+#define FN_MUL_I64(a, b) ((int64_t)((uint64_t)(a) * (uint64_t)(b)))
+#define FN_MUL_I32(a, b) FN_MUL_I64(a, b)
+#define FN_MUL_U8(a, b) ((a) * (b))
+#define FN_ADD_U64(a, b) ((a) + (b))
+#define FN_MUL_U64(a, b) ((a) * (b))
+#define FN_MAX_U64(a, b) ((a) > (b) ? (a) : (b))
+#define FN_MIN_F64(a, b) min_f64(a, b)
+#define FN_MIN_F32(a, b) min_f32(a, b)
+#define FN_MIN_I64(a, b) min_i64(a, b)
+#define FN_MAX_I64(a, b) max_i64(a, b)
+#define FN_MAX_F64(a, b) max_f64(a, b)
+#define FN_OR_BOOL(a, b) or_bool(a, b)
+#define FN_AND_BOOL(a, b) and_bool(a, b)
+
+/* nan wins. Two steps: the first is one instruction without a branch, the second a
+ * branch that is never taken. */
+INLINE double min_f64(double a, double b)
+{
+    const double least = a < b ? a : b;
+    return __builtin_expect(a != a, 0) ? a : least;
+}
+INLINE float min_f32(float a, float b)
+{
+    const float least = a < b ? a : b;
+    return __builtin_expect(a != a, 0) ? a : least;
+}
+INLINE double max_f64(double a, double b)
+{
+    const double most = a > b ? a : b;
+    return __builtin_expect(a != a, 0) ? a : most;
+}
+
+INLINE int64_t min_i64(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+INLINE int64_t max_i64(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+INLINE int64_t or_bool(int64_t a, int64_t b)
+{
+    return (a != 0) | (b != 0);
+}
+INLINE int64_t and_bool(int64_t a, int64_t b)
+{
+    return (a != 0) & (b != 0);
+}
+
+/* The functions of a body, PLUS's value of nothing, and TIMES's of no factors. */
+#define PLUS(body, TYPE, a, b) PLUS_##body(TYPE, a, b)
+#define TIMES(body, TYPE, a, b) TIMES_##body(TYPE, a, b)
+#define NOTHING(body, TYPE) NOTHING_##body(TYPE)
+#define NO_FACTORS(body, TYPE) NO_FACTORS_##body(TYPE)
+
+#define PLUS_plus_times(TYPE, a, b) FN_ADD_##TYPE(a, b)
+#define TIMES_plus_times(TYPE, a, b) FN_MUL_##TYPE(a, b)
+#define NOTHING_plus_times(TYPE) 0
+#define NO_FACTORS_plus_times(TYPE) 1
+#define PLUS_min_plus(TYPE, a, b) FN_MIN_##TYPE(a, b)
+#define TIMES_min_plus(TYPE, a, b) FN_ADD_##TYPE(a, b)
+#define NOTHING_min_plus(TYPE) HIGHEST_##TYPE
+#define NO_FACTORS_min_plus(TYPE) ZERO_##TYPE
+#define PLUS_max_plus(TYPE, a, b) FN_MAX_##TYPE(a, b)
+#define TIMES_max_plus(TYPE, a, b) FN_ADD_##TYPE(a, b)
+#define NOTHING_max_plus(TYPE) LOWEST_##TYPE
+#define NO_FACTORS_max_plus(TYPE) ZERO_##TYPE
+#define PLUS_max_times(TYPE, a, b) FN_MAX_##TYPE(a, b)
+#define TIMES_max_times(TYPE, a, b) FN_MUL_##TYPE(a, b)
+#define NOTHING_max_times(TYPE) LOWEST_##TYPE
+#define NO_FACTORS_max_times(TYPE) 1
+#define PLUS_or_and(TYPE, a, b) FN_OR_##TYPE(a, b)
+#define TIMES_or_and(TYPE, a, b) FN_AND_##TYPE(a, b)
+#define NOTHING_or_and(TYPE) 0
+#define NO_FACTORS_or_and(TYPE) 1
+#define TIMES_add(TYPE, a, b) FN_ADD_##TYPE(a, b)
+#define TIMES_sub(TYPE, a, b) FN_SUB_##TYPE(a, b)
+#define TIMES_mul(TYPE, a, b) FN_MUL_##TYPE(a, b)
+#define TIMES_min(TYPE, a, b) FN_MIN_##TYPE(a, b)
+#define TIMES_max(TYPE, a, b) FN_MAX_##TYPE(a, b)
+#define TIMES_or(TYPE, a, b) FN_OR_##TYPE(a, b)
+#define TIMES_and(TYPE, a, b) FN_AND_##TYPE(a, b)
+#define HIGHEST_F64 INFINITY
+#define HIGHEST_F32 INFINITY
+#define HIGHEST_I64 INT64_MAX
+#define LOWEST_F64 (-INFINITY)
+#define ZERO_F64 (-0.0) /* -0 + x is x, whatever x is */
+#define ZERO_F32 (-0.0f)
+#define ZERO_I64 0
+
+#endif

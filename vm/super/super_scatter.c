@@ -1,0 +1,580 @@
+/* super_scatter.c: scaled fibers into a dense workspace: matching, finding the
+ * fibers of a row, and the kernels that scatter.def's rows instantiate.
+ *
+ * The loop over k is an intersection: the shortest of its operands that have
+ * coordinates drives, the others are located, or sought by galloping. What a
+ * fiber that isn't there would add is nothing, so its operand needn't be there
+ * in every mask. Factors and fibers of up to SCATTER_CHUNK k are found before
+ * anything is scattered, so that fibers can be asked for ahead of time.
+ */
+#include "../nest/fibers.h"
+#include "scatter.h"
+#include "super.h"
+#include <string.h>
+
+/* ---- kernels ----------------------------------------------------------------------- */
+
+#define SCATTER(CLS, T, W, I, TERM, FOLD)                                                  \
+    static void scatter_##TERM##_##FOLD##_##CLS##_##W(const scatter *sc, workspace *w,     \
+                                                      int n)                               \
+    {                                                                                      \
+        const T *vals = sc->vals, *by = (const T *)sc->by;                                 \
+        T *acc = w->dense;                                                                 \
+        uint64_t *set = w->set;                                                            \
+        int64_t *touched = w->touched, count = w->n;                                       \
+        for (int k = 0; k < n; k++) {                                                      \
+            const I *crd = (const I *)sc->crd;                                             \
+            const T s = by[k];                                                             \
+            if (k + 2 < n) {                                                               \
+                __builtin_prefetch(crd + sc->from[k + 2]);                                 \
+                if (vals) __builtin_prefetch(vals + sc->from[k + 2]);                      \
+            }                                                                              \
+            for (int64_t p = sc->from[k], e = sc->to[k]; p < e; p++) {                     \
+                const int64_t i = crd[p];                                                  \
+                const T x = vals ? FN_##TERM##_##CLS(s, vals[p]) : s;                      \
+                const uint64_t bit = UINT64_C(1) << (i & 63), word = set[i >> 6];          \
+                if (word & bit) {                                                          \
+                    acc[i] = FN_##FOLD##_##CLS(acc[i], x);                                 \
+                } else {                                                                   \
+                    set[i >> 6] = word | bit;                                              \
+                    acc[i] = x;                                                            \
+                    touched[count++] = i;                                                  \
+                }                                                                          \
+            }                                                                              \
+        }                                                                                  \
+        w->n = count;                                                                      \
+    }
+#include "scatter.def"
+
+static const struct scatter_instance {
+    uint8_t cls, index;
+    int16_t term, fold;
+    tally_row row;
+    scatter_kernel run;
+} instances[] = {
+#define SCATTER(CLS, T, W, I, TERM, FOLD)                                                  \
+    {CLASS_##CLS,                                                                          \
+     W,                                                                                    \
+     FN_##TERM,                                                                            \
+     FN_##FOLD,                                                                            \
+     TALLY_scatter_##TERM##_##FOLD##_##CLS##_##W,                                          \
+     scatter_##TERM##_##FOLD##_##CLS##_##W},
+#include "scatter.def"
+};
+
+static bool choose(scatter *sc)
+{
+    bool any = false;
+    for (size_t k = 0; k < sizeof instances / sizeof *instances; k++) {
+        const struct scatter_instance *r = &instances[k];
+        if (r->cls != sc->cls || r->term != sc->term || r->fold != sc->fold) continue;
+        *(r->index == 32 ? &sc->narrow : &sc->wide) = r->run;
+        sc->row[r->index == 64] = r->row;
+        any = true;
+    }
+    return any;
+}
+
+/* ---- matching ---------------------------------------------------------------------- */
+
+/* The `open` of a cursor, if nothing but what stands in one block with lop `before` is
+ * between them. The walk ends: a cursor is open where it is walked. */
+static const insn *opened(const machine *mc, int before, uint16_t reg)
+{
+    for (int k = before - 1;; k--) {
+        const insn *in = insn_of(mc, k);
+        switch (in->op) {
+        case OP_OPEN:
+            if (in->arg[0] == reg) return in;
+            break;
+        case OP_OPENAT:
+        case OP_SUBSECT:
+        case OP_LOOP:
+        case OP_END:
+        case OP_IF:
+        case OP_ELSE:
+        case OP_ENDIF:
+        case OP_WHILE:
+        case OP_ENDWHILE:
+            return NULL;
+        default:
+            break;
+        }
+    }
+}
+
+static bool match_operand(const machine *mc, const loop *l, const merge_operand *o,
+                          scatter_operand *out)
+{
+    const merge_desc *m = l->merge;
+    *out = (scatter_operand){.cursor = o->cursor};
+    if (operand_walks(o)) {
+        const insn *in = opened(mc, l->first, o->cursor);
+        if (!in) return false;
+        out->tensor = in->arg[1];
+        out->level = in->arg[2];
+        out->up = in->arg[3];
+    } else if (located_plainly(o)) {
+        out->tensor = o->tensor;
+        out->level = o->level;
+        out->up = o->up;
+    } else {
+        return false;
+    }
+    for (int b = 0; b < m->count; b++)
+        if (m->operand[b].cursor == out->up) return false;
+    return true;
+}
+
+/* Every mask that produces has all operands, but for the one whose fibers are
+ * scattered: without it there is nothing to scatter. */
+static bool match_merge(const machine *mc, scatter *sc)
+{
+    const merge_desc *m = sc->mid->merge;
+    if (m->count == 0 || m->count > SCATTER_OPERANDS) return false;
+    for (uint64_t mask = 0; mask < UINT64_C(1) << m->count; mask++) {
+        if (!(m->produce >> mask & 1)) continue;
+        for (int b = 0; b < m->count; b++)
+            if (!(mask >> b & 1) && b != sc->owner) return false;
+    }
+    if (!(m->produce >> ((1 << m->count) - 1) & 1)) return false;
+    sc->noperand = m->count;
+    for (int b = 0; b < m->count; b++)
+        if (!match_operand(mc, sc->mid, &m->operand[b], &sc->operand[b])) return false;
+    return true;
+}
+
+/* What doesn't depend on j: factors of a node of the loop over k. */
+static bool match_factor(const machine *mc, scatter *sc, const loop_summary *s, int id)
+{
+    const node *x = &s->node[id];
+    const vclass cls = (vclass)sc->cls;
+    if (x->kind == NODE_FN && x->fn == FN_MUL)
+        return match_factor(mc, sc, s, x->arg[0]) && match_factor(mc, sc, s, x->arg[1]);
+    if (sc->nfactor == SCATTER_FACTORS) return false;
+    scatter_factor f = {.a = x->a};
+    if (x->kind == NODE_LOAD) {
+        const place *p = &s->place[x->b];
+        if (mc->p->tensor[x->a].type != class_type(cls)) return false;
+        f = (scatter_factor){FACTOR_FIXED, p->cursor, x->a};
+        if (p->kind == PLACE_OPERAND)
+            f = (scatter_factor){FACTOR_OPERAND, p->operand, x->a};
+    } else if (x->kind == NODE_LIVE) {
+        f.kind = FACTOR_LIVE;
+    } else if (x->kind == NODE_CONST) {
+        f.kind = FACTOR_CONST;
+    } else {
+        return false;
+    }
+    sc->factor[sc->nfactor++] = f;
+    return true;
+}
+
+static bool match_value(const machine *mc, scatter *sc, const loop_summary *mid,
+                        const loop_summary *in, const nest_links *links, int id)
+{
+    const node *x = &in->node[id];
+    if (!x->varies) /* alone in its loop, what it leaves alone are its own nodes */
+        return match_factor(mc, sc, mid ? mid : in, mid ? links->node[id] : id);
+    if (x->kind == NODE_LOAD) {
+        if (sc->valued) return false; /* by the one cursor that varies */
+        sc->valued = true;
+        return mc->p->tensor[x->a].type == class_type((vclass)sc->cls);
+    }
+    if (x->kind != NODE_FN || x->nargs != 2 || x->fn_cls != sc->cls) return false;
+    /* a product has any number of factors, any other term one of each side */
+    if (x->fn != FN_MUL &&
+        (id != in->sink[0].node || !(fn_at(x->fn)->flags & FP_COMMUTATIVE)))
+        return false;
+    if (id == in->sink[0].node) sc->term = x->fn;
+    if (sc->term != x->fn) return false;
+    return match_value(mc, sc, mid, in, links, x->arg[0]) &&
+           match_value(mc, sc, mid, in, links, x->arg[1]);
+}
+
+static bool plain(const loop_summary *s, bool inner)
+{
+    for (int k = 0; k < s->nstep; k++)
+        if (s->step[k].kind != STEP_NODE && !(inner && s->step[k].kind == STEP_INNER))
+            return false;
+    return true;
+}
+
+static bool match_fiber(const machine *mc, scatter *sc, const loop_summary *mid,
+                        const loop_summary *in, const nest_links *links)
+{
+    const merge_desc *m = sc->inner->merge;
+    if (!merge_walks_one(m)) return false;
+    sc->owner = -1;
+    if (!mid) {
+        scatter_operand o;
+        if (!match_operand(mc, in->l, &m->operand[0], &o)) return false;
+        sc->tensor = o.tensor;
+        sc->level = o.level;
+        sc->below = o.up;
+        return true;
+    }
+    const place *p = &mid->place[links->up[1]]; /* an open cursor (summary_link.c) */
+    sc->tensor = p->tensor;
+    sc->level = p->level;
+    const place *up = &mid->place[p->up];
+    if (up->kind == PLACE_OPERAND) sc->owner = (int16_t)up->operand;
+    sc->below = up->cursor;
+    return true;
+}
+
+static bool match(const machine *mc, scatter *sc, const loop_summary *mid,
+                  const loop_summary *in, const nest_links *links)
+{
+    const sink *x = &in->sink[0];
+    if (in->nsink != 1 || x->kind != SINK_WSADD || x->icol[0] != 0 ||
+        mc->p->tensor[x->a].order != 1 || !plain(in, false))
+        return false;
+    if (mid && (mid->nsink || !plain(mid, true))) return false;
+    sc->mid = mid ? mid->l : NULL;
+    sc->inner = in->l;
+    sc->work = x->a;
+    sc->cls = x->cls;
+    sc->fold = x->fn;
+    sc->term = FN_MUL; /* a value alone is itself times nothing */
+    sc->at = x->at;
+    return match_fiber(mc, sc, mid, in, links) && (!mid || match_merge(mc, sc)) &&
+           match_value(mc, sc, mid, in, links, x->node) && choose(sc);
+}
+
+/* ---- tables of a run --------------------------------------------------------------- */
+
+static bool ready_operand(const machine *mc, const scatter *sc, scatter_operand *o)
+{
+    const tensor *t = mc->slot[o->tensor].t;
+    const level *lv = &t->level[o->level];
+    fiber_table f;
+    int64_t lo, hi;
+    merge_range(mc, sc->mid->merge, &lo, &hi);
+    level_fibers(lv, &f);
+    o->coords = f.shape != VIEW_RANGE;
+    o->lo = lv->base;
+    o->size = lv->extent;
+    if (!o->coords) return fibers_cover(t, o->level, lo, hi);
+    o->width = (uint8_t)f.width;
+    o->bounds = f.bounds;
+    o->crd = f.crd;
+    return fibers_listed(&f) && lv->props & PROP_ORDERED && level_inside(lv, lo, hi) &&
+           tensor_unique(t, o->level);
+}
+
+static bool ready_fiber(const machine *mc, scatter *sc)
+{
+    const tensor *t = mc->slot[sc->tensor].t;
+    const level *lv = &t->level[sc->level];
+    fiber_table f;
+    int64_t lo, hi;
+    merge_range(mc, sc->inner->merge, &lo, &hi);
+    level_fibers(lv, &f);
+    if (!fibers_listed(&f) || lo < 0 || !level_inside(lv, lo, hi) ||
+        !tensor_unique(t, sc->level))
+        return false;
+    sc->kernel = f.width == 4 ? sc->narrow : sc->wide;
+    sc->bounds = f.bounds;
+    sc->crd = f.crd;
+    sc->vals = sc->valued ? t->vals : NULL;
+    return sc->kernel && mc->slot[sc->work].own->shape[0] >= hi;
+}
+
+static bool allocate(machine *mc, scatter *sc)
+{
+    if (sc->block) return true;
+    sc->block_size = SCATTER_CHUNK * 3 * sizeof(int64_t);
+    sc->block = mem_alloc(mc->cx, sc->block_size);
+    if (!sc->block) {
+        diag_clear(mc->cx);
+        return false;
+    }
+    sc->from = sc->block;
+    sc->to = sc->from + SCATTER_CHUNK;
+    sc->by = (char *)(sc->to + SCATTER_CHUNK);
+    return true;
+}
+
+bool scatter_ready(machine *mc, scatter *sc, bool listed)
+{
+    sc->list = NULL;
+    if ((!listed && !ws_is_vector(&mc->slot[sc->work])) || !ready_fiber(mc, sc) ||
+        !allocate(mc, sc))
+        return false;
+    for (int b = 0; b < sc->noperand; b++)
+        if (!ready_operand(mc, sc, &sc->operand[b])) return false;
+    return true;
+}
+
+/* ---- the fibers of a row ------------------------------------------------------------ */
+
+static int64_t get(const void *array, int width, int64_t k)
+{
+    return width == 4 ? ((const int32_t *)array)[k] : ((const int64_t *)array)[k];
+}
+
+static int64_t cursor_place(const machine *mc, uint16_t reg)
+{
+    return reg == ROOT ? 0 : mc->c[reg].c.at;
+}
+
+/* Where the operands' fibers are in this row; false: one of them is empty. */
+static bool open_operands(const machine *mc, scatter *sc)
+{
+    for (int b = 0; b < sc->noperand; b++) {
+        scatter_operand *o = &sc->operand[b];
+        const int64_t up = cursor_place(mc, o->up);
+        if (up < 0) return false;
+        if (o->coords) {
+            o->begin = get(o->bounds, o->width, up);
+            o->end = get(o->bounds, o->width, up + 1);
+            if (o->begin == o->end) return false;
+        } else {
+            o->begin = up * o->size;
+        }
+    }
+    return true;
+}
+
+/* The first position from o->begin on with a coordinate of at least k; it is
+ * where the next search begins. */
+static int64_t gallop(scatter_operand *o, int64_t k)
+{
+    int64_t below = o->begin, stride = 1;
+    if (below >= o->end || get(o->crd, o->width, below) >= k) return below;
+    while (below + stride < o->end && get(o->crd, o->width, below + stride) < k) {
+        below += stride;
+        stride *= 2;
+    }
+    int64_t above = below + stride < o->end ? below + stride : o->end;
+    while (above - below > 1) {
+        const int64_t mid = below + (above - below) / 2;
+        if (get(o->crd, o->width, mid) < k)
+            below = mid;
+        else
+            above = mid;
+    }
+    o->begin = above;
+    return above;
+}
+
+/* Operand b's position at k, which the driver has at p; NONE: it isn't there. */
+static int64_t position(scatter *sc, int b, int driver, int64_t p, int64_t k)
+{
+    scatter_operand *o = &sc->operand[b];
+    if (b == driver) return p;
+    if (!o->coords) return o->begin + (k - o->lo);
+    const int64_t at = gallop(o, k);
+    return at < o->end && get(o->crd, o->width, at) == k ? at : NONE;
+}
+
+/* The product of the factors that the row has once. */
+static value fixed_factors(const machine *mc, const scatter *sc)
+{
+    const stc_type t = class_type((vclass)sc->cls);
+    const fn_scalar mul = fn_scalar_of(FN_MUL, (vclass)sc->cls);
+    value by = {0};
+    bool some = false;
+    for (int j = 0; j < sc->nfactor; j++) {
+        const scatter_factor *f = &sc->factor[j];
+        value v;
+        if (f->kind == FACTOR_OPERAND) continue;
+        if (f->kind == FACTOR_LIVE) v = mc->v[f->a];
+        if (f->kind == FACTOR_CONST) v = mc->p->konst[f->a].v;
+        if (f->kind == FACTOR_FIXED) {
+            const int64_t at = cursor_place(mc, f->a);
+            v = at < 0 ? mc->slot[f->tensor].t->fill
+                       : type_load(t, mc->slot[f->tensor].t->vals, at);
+        }
+        if (some)
+            mul(&by, &by, &v, NULL);
+        else
+            by = v;
+        some = true;
+    }
+    if (!some && sc->term == FN_MUL) fn_constant(FC_ONE, (vclass)sc->cls, t, &by);
+    return by;
+}
+
+/* Lane n's factor: that of the row times those at the operands' positions. */
+static void put_factor(const machine *mc, const scatter *sc, int n, const int64_t *pos,
+                       value by)
+{
+    const stc_type t = class_type((vclass)sc->cls);
+    bool first = sc->term != FN_MUL;
+    for (int j = 0; j < sc->nfactor; j++)
+        first &= sc->factor[j].kind == FACTOR_OPERAND;
+    for (int j = 0; j < sc->nfactor; j++) {
+        const scatter_factor *f = &sc->factor[j];
+        if (f->kind != FACTOR_OPERAND) continue;
+        const value v = type_load(t, mc->slot[f->tensor].t->vals, pos[f->a]);
+        if (first)
+            by = v;
+        else
+            fn_scalar_of(FN_MUL, (vclass)sc->cls)(&by, &by, &v, NULL);
+        first = false;
+    }
+    type_store(t, sc->by, n, by);
+}
+
+/* The row's next n fibers; `last`: there are no more. */
+static stc_status flush(machine *mc, scatter *sc, int n, bool last)
+{
+    slot *s = &mc->slot[sc->work];
+    workspace *w = s->ws;
+    int64_t most = 0;
+    for (int k = 0; k < n; k++)
+        most += sc->to[k] - sc->from[k];
+    const int64_t rounds = most + n;
+    if (sc->list && list_takes(sc->list, w, most, last)) {
+        if (list_fibers(mc, sc, sc->list, n, most, last)) return mc->cx->diag.status;
+        return machine_count(mc, rounds);
+    }
+    if (most > w->extent - w->n) most = w->extent - w->n;
+    if (ws_use(mc, w, sc->fold, sc->at) || ws_touch_room(mc, w, most))
+        return mc->cx->diag.status;
+    tally(mc, sc->row[sc->kernel == sc->wide]);
+    sc->kernel(sc, w, n);
+    return machine_count(mc, rounds);
+}
+
+static void put_fiber(const scatter *sc, int n, int64_t parent)
+{
+    const int width = sc->kernel == sc->narrow ? 4 : 8;
+    sc->from[n] = get(sc->bounds, width, parent);
+    sc->to[n] = get(sc->bounds, width, parent + 1);
+}
+
+/* The usual row: one operand has coordinates and is the only factor, the fibers
+ * are below a range. */
+static bool usual(const scatter *sc)
+{
+    return sc->noperand == 2 && sc->nfactor == 1 && sc->owner >= 0 &&
+           sc->factor[0].kind == FACTOR_OPERAND && /* and not the owner's: it has fibers */
+           !sc->operand[sc->owner].coords && sc->operand[1 - sc->owner].coords &&
+           sc->operand[1 - sc->owner].width == 4 && sc->kernel == sc->narrow &&
+           sc->cls == CLASS_F64;
+}
+
+static stc_status usual_row(machine *mc, scatter *sc)
+{
+    const scatter_operand *o = &sc->operand[1 - sc->owner], *in = &sc->operand[sc->owner];
+    const int32_t *crd = o->crd, *bounds = (const int32_t *)sc->bounds + in->begin - in->lo;
+    const double *vals = mc->slot[sc->factor[0].tensor].t->vals;
+    double *by = (double *)sc->by;
+    for (int64_t p = o->begin; p < o->end;) {
+        const int64_t left = o->end - p;
+        const int n = left < SCATTER_CHUNK ? (int)left : SCATTER_CHUNK;
+        for (int j = 0; j < n; j++) {
+            const int32_t *at = bounds + crd[p + j];
+            sc->from[j] = at[0];
+            sc->to[j] = at[1];
+            by[j] = vals[p + j];
+        }
+        p += n;
+        if (flush(mc, sc, n, p >= o->end)) return mc->cx->diag.status;
+    }
+    return STC_OK;
+}
+
+static stc_status one_fiber(machine *mc, scatter *sc)
+{
+    const int64_t parent = cursor_place(mc, sc->below);
+    if (parent < 0) return STC_OK;
+    put_fiber(sc, 0, parent);
+    put_factor(mc, sc, 0, NULL, fixed_factors(mc, sc));
+    return flush(mc, sc, 1, true);
+}
+
+stc_status scatter_row(machine *mc, scatter *sc)
+{
+    if (!sc->mid) return one_fiber(mc, sc);
+    const int64_t below = cursor_place(mc, sc->below);
+    if (!open_operands(mc, sc) || (sc->owner < 0 && below < 0)) return STC_OK;
+    if (usual(sc)) return usual_row(mc, sc);
+    int driver = -1;
+    for (int b = 0; b < sc->noperand; b++) {
+        const scatter_operand *o = &sc->operand[b];
+        if (o->coords && (driver < 0 || o->end - o->begin < sc->operand[driver].end -
+                                                                sc->operand[driver].begin))
+            driver = b;
+    }
+    int64_t lo, hi, pos[SCATTER_OPERANDS];
+    merge_range(mc, sc->mid->merge, &lo, &hi);
+    const scatter_operand *d = driver < 0 ? NULL : &sc->operand[driver];
+    const int64_t begin = d ? d->begin : lo, end = d ? d->end : hi;
+    const value by = fixed_factors(mc, sc);
+    int n = 0;
+    for (int64_t p = begin; p < end; p++) {
+        const int64_t k = d ? get(d->crd, d->width, p) : p;
+        bool there = true;
+        for (int b = 0; b < sc->noperand && there; b++) {
+            pos[b] = position(sc, b, driver, p, k);
+            there = pos[b] >= 0;
+        }
+        if (!there) continue;
+        put_fiber(sc, n, sc->owner < 0 ? below : pos[sc->owner]);
+        if (sc->from[n] == sc->to[n]) continue;
+        put_factor(mc, sc, n, pos, by);
+        if (++n < SCATTER_CHUNK) continue;
+        if (flush(mc, sc, n, false)) return mc->cx->diag.status;
+        n = 0;
+    }
+    return n ? flush(mc, sc, n, true) : machine_count(mc, 1);
+}
+
+/* ---- as the super of a loop ---------------------------------------------------------- */
+
+static stc_status scatter_run(machine *mc, super *base)
+{
+    scatter *sc = (scatter *)base;
+    if (scatter_ready(mc, sc, false)) return scatter_row(mc, sc);
+    return sc->other ? sc->other->run(mc, sc->other) : SUPER_REPLAY;
+}
+
+static void scatter_free(machine *mc, super *base)
+{
+    scatter *sc = (scatter *)base;
+    super *other = sc->other;
+    mem_free(mc->cx, sc->block, sc->block_size);
+    if (!other) return;
+    other->free(mc, other);
+    mem_free(mc->cx, other, other->size);
+}
+
+scatter *scatter_of(const loop *l, int work)
+{
+    super *s = l->super;
+    if (!s || s->run != scatter_run) return NULL;
+    scatter *sc = (scatter *)s;
+    return sc->work == work ? sc : NULL;
+}
+
+static void describe(const super *base, textbuf *out)
+{
+    const scatter *sc = (const scatter *)base;
+    text_add(out, "scatter %s, %s into a row", fn_at(sc->term)->name,
+             fn_at(sc->fold)->name);
+}
+
+stc_status scatter_fuse(machine *mc, const loop_summary *mid, const loop_summary *inner,
+                        const nest_links *links, super **out)
+{
+    scatter try = {0};
+    if (!match(mc, &try, mid, inner, links)) return STC_OK;
+    scatter *sc = mem_alloc(mc->cx, sizeof *sc);
+    if (!sc) return mc->cx->diag.status;
+    *sc = try;
+    sc->other = *out;
+    loop *l = mid ? mid->l : inner->l;
+    sc->base = (super){.run = scatter_run,
+                       .free = scatter_free,
+                       .describe = describe,
+                       .next = l->exit,
+                       .loop = l,
+                       .tier = mid ? 3 : 2,
+                       .size = sizeof *sc};
+    *out = &sc->base;
+    return STC_OK;
+}

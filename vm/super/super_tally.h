@@ -1,0 +1,33 @@
+/* super_tally.h: which rows of super.def and scatter.def ran, and how often. */
+#ifndef STC_VM_SUPER_TALLY_H
+#define STC_VM_SUPER_TALLY_H
+
+#include "../core/machine.h"
+
+/* Rows in the tables' order; those of scatter.def have three templates: into an
+ * accumulator, and into lists of few and of many entries. */
+typedef enum tally_row {
+#define SUPER(kernel, TYPE, body, index) TALLY_##kernel##_##TYPE##_##body##_##index,
+#include "super.def"
+#define SCATTER(CLASS, ctype, index, ictype, TERM, FOLD)                                   \
+    TALLY_scatter_##TERM##_##FOLD##_##CLASS##_##index,
+#include "scatter.def"
+#define SCATTER(CLASS, ctype, index, ictype, TERM, FOLD)                                   \
+    TALLY_few_##TERM##_##FOLD##_##CLASS##_##index,
+#include "scatter.def"
+#define SCATTER(CLASS, ctype, index, ictype, TERM, FOLD)                                   \
+    TALLY_many_##TERM##_##FOLD##_##CLASS##_##index,
+#include "scatter.def"
+    TALLY_COUNT
+} tally_row;
+
+/* One more call of a row's kernel. Nothing but a profile asks. */
+static inline void tally(machine *mc, int row)
+{
+    if (mc->tally) mc->tally[row]++;
+}
+
+/* The rows that were called, one a line. */
+void tally_print(const machine *mc, textbuf *out);
+
+#endif

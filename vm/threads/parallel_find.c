@@ -1,0 +1,361 @@
+/* parallel_find.c: which loops may be shared by threads: those whose rounds don't
+ * need each other.
+ *
+ * Takes a linked program, which the verifier accepted, and reads the body of a
+ * loop outside all others once, from top to bottom. A register is the round's own
+ * if every path writes it before it is read; one that isn't is an accumulator, or
+ * the loop isn't shared. A tensor is the round's own, or every place of it that is
+ * written lies below the loop's own coordinate. What is written in the loop must
+ * not be read after it, accumulators aside.
+ *
+ * A nest that a faster tier runs as a whole, in an order of its own, may also be shared
+ * by the range of a loop inside.
+ *
+ * Nothing here is a promise of the program's author: bytecode from a file is
+ * examined like any other.
+ */
+#include "parallel_find.h"
+#include "../code/text.h"
+#include <string.h>
+
+bool not_shared(finder *f, const char *why)
+{
+    if (!f->out->why) f->out->why = why;
+    return false;
+}
+
+const insn *find_at(const finder *f, int k)
+{
+    return &f->p->code[f->mc->origin[k]];
+}
+
+/* ---- what an instruction reads and writes ---------------------------------------- */
+
+static int cell_of(const finder *f, char letter, int x)
+{
+    switch (letter) {
+    case 'v':
+    case 'V':
+        return f->v0 + x;
+    case 'i':
+    case 'I':
+        return f->i0 + x;
+    case 'm':
+    case 'M':
+    case 'X':
+        return f->m0 + x;
+    default: /* cCQ */
+        return f->c0 + x;
+    }
+}
+
+/* A loop reads and moves what it walks and follows, and reads what it locates below. */
+static bool merge_reads(finder *f, const insn *in, cell_test fn)
+{
+    const merge_desc *m = &f->p->merge[in->arg[2]];
+    for (int b = 0; b < m->count; b++) {
+        const merge_operand *o = &m->operand[b];
+        if (o->role != MERGE_LOCATE) {
+            if (!fn(f, in, f->c0 + o->cursor)) return false;
+            continue;
+        }
+        if (o->up != ROOT && !fn(f, in, f->c0 + o->up)) return false;
+        if (o->shift != ROOT && !fn(f, in, f->i0 + o->shift)) return false;
+    }
+    return true;
+}
+
+static bool each_read(finder *f, const insn *in, cell_test fn)
+{
+    const char *letters = op_at(in->op)->operands;
+    for (int k = 0; letters[k]; k++) {
+        if (!strchr("vimcQX", letters[k]) || in->arg[k] == ROOT) continue;
+        int count = 1; /* some read a row of registers */
+        if (in->op == OP_CALL) count = in->arg[3];
+        if ((in->op == OP_WSADD || in->op == OP_WSCALL) && letters[k] == 'i')
+            count = f->p->tensor[in->arg[0]].order;
+        const int cell = cell_of(f, letters[k], in->arg[k]);
+        for (int j = 0; j < count; j++)
+            if (!fn(f, in, cell + j)) return false;
+    }
+    return in->op != OP_LOOP || merge_reads(f, in, fn);
+}
+
+void each_write(finder *f, const insn *in, cell_fn fn)
+{
+    const char *letters = op_at(in->op)->operands;
+    for (int k = 0; letters[k]; k++)
+        if (strchr("VIMCQX", letters[k])) fn(f, cell_of(f, letters[k], in->arg[k]));
+    if (in->op != OP_LOOP) return;
+    const merge_desc *m = &f->p->merge[in->arg[2]];
+    for (int b = 0; b < m->count; b++)
+        if (m->operand[b].role != MERGE_KNOWN) fn(f, f->c0 + m->operand[b].cursor);
+}
+
+/* ---- registers --------------------------------------------------------------------- */
+
+static void mark_written(finder *f, int cell)
+{
+    f->written[cell] = 1;
+}
+
+static void define(finder *f, int cell)
+{
+    if (!f->defined[cell]) f->defined[cell] = (uint16_t)(1 + f->depth);
+}
+
+/* The two arguments of a reduction are the register itself and what is added. */
+static bool accumulates(const insn *in, int reg)
+{
+    return in->op == OP_FN2 && in->arg[0] == reg &&
+           (in->arg[3] == reg) != (in->arg[4] == reg);
+}
+
+static bool new_reduction(finder *f, const insn *in, int reg)
+{
+    parallel_loop *o = f->out;
+    if (f->sum[reg]) return true; /* sums_hold looks whether it is the same */
+    const fn_info *fn = fn_at(in->arg[1]);
+    const int both = FP_COMMUTATIVE | FP_ASSOCIATIVE;
+    if ((fn->flags & both) != both)
+        return not_shared(f, "what combines them isn't associative and commutative");
+    if (o->nsum == PARALLEL_SUMS) return not_shared(f, "they reduce too many values");
+    const vclass cls = (vclass)in->arg[2];
+    if (!(fn->identity[0].classes >> cls & 1))
+        return not_shared(f, "what combines them has no identity to start with");
+    fn_constant(fn->identity[0].value, cls, class_type(cls), &o->sum[o->nsum].identity);
+    o->sum[o->nsum].reg = (uint16_t)reg;
+    o->sum[o->nsum].cls = in->arg[2];
+    o->sum[o->nsum].fn = in->arg[1];
+    f->sum[reg] = (uint8_t)++o->nsum;
+    return true;
+}
+
+/* A read in the loop: of what this round wrote, of what no round does, or by an
+ * accumulator of itself. */
+static bool read_in_loop(finder *f, const insn *in, int cell)
+{
+    if (f->defined[cell] || !f->written[cell]) return true;
+    const int reg = cell - f->v0;
+    if (reg < f->p->nv && accumulates(in, reg)) return new_reduction(f, in, reg);
+    return not_shared(f, "each needs what those before it computed");
+}
+
+static bool read_after(finder *f, const insn *in, int cell)
+{
+    (void)in;
+    if (f->defined[cell] || !f->written[cell]) return true;
+    return cell - f->v0 < f->p->nv && f->sum[cell - f->v0];
+}
+
+/* What a block wrote may not be written after it, but for what both branches of an
+ * if wrote. */
+static void close_block(finder *f, int op)
+{
+    const uint16_t in = (uint16_t)(1 + f->depth);
+    for (int c = 0; c < f->ncell; c++) {
+        const bool wrote = f->defined[c] >= in, both = wrote && f->other[c] == in;
+        if (f->other[c] == in) f->other[c] = 0;
+        if (wrote && op == OP_ELSE && !f->other[c]) f->other[c] = in;
+        if (wrote) f->defined[c] = both ? in - 1 : 0; /* endif: then alone */
+    }
+    f->depth--;
+}
+
+/* One instruction of a straight reading: reads, blocks, writes. */
+static bool pass_over(finder *f, const insn *in, cell_test read)
+{
+    const int op = in->op;
+    if (op == OP_END || op == OP_ENDIF || op == OP_ENDWHILE || op == OP_ELSE)
+        close_block(f, op);
+    if (op == OP_END || op == OP_ENDWHILE) f->loops--;
+    if (!each_read(f, in, read)) return false;
+    if (op == OP_LOOP || op == OP_IF || op == OP_WHILE || op == OP_ELSE) f->depth++;
+    if (op == OP_LOOP || op == OP_WHILE) f->loops++;
+    each_write(f, in, define);
+    return true;
+}
+
+static bool reads_no_sum(finder *f, const insn *in, int cell)
+{
+    const int reg = cell - f->v0;
+    return reg >= f->p->nv || !f->sum[reg] || accumulates(in, reg);
+}
+
+/* An accumulator is written and read by its reductions alone, all by one function. */
+static bool sums_hold(finder *f)
+{
+    for (int k = f->l->first + 1; k < f->l->last; k++) {
+        const insn *in = find_at(f, k);
+        if (!each_read(f, in, reads_no_sum)) return false;
+        const uint16_t reg = in->arg[0];
+        if (op_at(in->op)->operands[0] != 'V' || !f->sum[reg]) continue;
+        const parallel_loop *o = f->out;
+        const int n = f->sum[reg] - 1;
+        if (!accumulates(in, reg) || in->arg[1] != o->sum[n].fn) return false;
+    }
+    return true;
+}
+
+/* `outside`: how many blocks are open around the loop. */
+static bool find_registers(finder *f, int outside)
+{
+    const loop *l = f->l;
+    /* subsections from outside aren't copied; they count as changing */
+    for (int k = 0; k < l->last; k++)
+        if (k >= l->first || find_at(f, k)->op == OP_SUBSECT)
+            each_write(f, find_at(f, k), mark_written);
+    /* what the loop itself sets is each round's own; its walkers it moves */
+    each_write(f, find_at(f, l->first), define);
+    for (int k = l->first + 1; k < l->last; k++) {
+        const insn *in = find_at(f, k);
+        if (in->op == OP_BREAK && in->arg[1] > f->loops) return false; /* out of it */
+        if (!pass_over(f, in, read_in_loop)) return false;
+    }
+    if (!sums_hold(f)) return false;
+    memset(f->defined, 0, (size_t)f->ncell * sizeof *f->defined);
+    memset(f->other, 0, (size_t)f->ncell * sizeof *f->other);
+    f->depth = outside;
+    f->loops = 0;
+    for (int k = l->last + 1; k < f->mc->nmain; k++)
+        if (!pass_over(f, find_at(f, k), read_after)) return false;
+    return true;
+}
+
+/* ---- the loop ---------------------------------------------------------------------- */
+
+/* Whether a loop moves over subsections: these its thread alone has. */
+static bool over_subsections(const finder *f, const loop *l)
+{
+    for (int b = 0; b < l->merge->count; b++) {
+        const merge_operand *o = &l->merge->operand[b];
+        if (o->role <= MERGE_FOLLOW && f->mc->c[o->cursor].subsections) return true;
+    }
+    return false;
+}
+
+static bool find(finder *f)
+{
+    const merge_desc *m = f->l->merge;
+    if (over_subsections(f, f->l))
+        return not_shared(f, "they visit the subsections of one operand in turn");
+    for (int b = 0; b < m->count; b++) {
+        const merge_operand *o = &m->operand[b];
+        if (o->role != MERGE_WALK) continue;
+        const int t = walked_tensor(f, o->cursor);
+        if (t < 0 || !(format_props(&f->p->tensor[t].fmt, 0) & PROP_ORDERED))
+            return not_shared(f,
+                              "what it walks isn't the first level of a tensor, in order");
+    }
+    if (!find_registers(f, 0)) return not_shared(f, "what they compute is read after them");
+    own_coordinates(f);
+    if (!find_tensors(f, f->l->first + 1, f->l->last)) return false;
+    find_weights(f);
+    return true;
+}
+
+/* ---- a loop inside ----------------------------------------------------------------- */
+
+/* How many loops are open around `inner` within `whole`. Nothing else is: what runs all
+ * of it in an order of its own has nothing but loops. */
+static int loops_around(const finder *f, const loop *whole, const loop *inner)
+{
+    int depth = 0;
+    for (int k = whole->first; k < inner->first; k++) {
+        const int op = find_at(f, k)->op;
+        depth += (op == OP_LOOP) - (op == OP_END);
+    }
+    return depth;
+}
+
+static void begin_again(finder *f)
+{
+    parallel_loop *o = f->out;
+    memset(f->block, 0, f->size);
+    memset(o->sharing, 0, (size_t)f->p->ntensor);
+    o->nsum = o->nparts = o->nrows = o->nweight = 0;
+    o->why = NULL;
+    f->depth = f->loops = 0;
+}
+
+/* Each thread runs all of `whole`, with part of the range of a loop inside. So the
+ * rounds of either may not need each other, and all that is stored must lie below the
+ * inner loop's own coordinates. */
+static bool find_inside(finder *f, const loop *whole, const loop *inner)
+{
+    const int outside = loops_around(f, whole, inner);
+    if (over_subsections(f, whole) || over_subsections(f, inner)) return false;
+    for (int k = whole->first; k < whole->last; k++)
+        if ((k <= inner->first || k >= inner->last) && !only_reads(find_at(f, k)))
+            return false;
+    begin_again(f);
+    f->l = whole;
+    if (!find_registers(f, 0) || f->out->nsum) return false;
+    begin_again(f);
+    f->l = inner;
+    if (!find_registers(f, outside) || f->out->nsum) return false;
+    own_coordinates(f);
+    if (f->out->step != 1 || !find_tensors(f, inner->first + 1, inner->last) ||
+        f->out->nparts)
+        return false;
+    find_weights(f);
+    return true;
+}
+
+/* Where rounds of the outermost loop store into the same places, but what runs it takes
+ * all rounds in an order of its own: a loop inside will do. */
+static bool find_any(finder *f)
+{
+    const loop *whole = f->l;
+    if (find(f)) return true;
+    not_shared(f, "they need each other");
+    const char *why = f->out->why;
+    for (int k = 0; k < f->mc->nloop && !f->out->asked; k++) {
+        const loop *inner = &f->mc->loops[k];
+        if (!whole->super || !whole->super->any_order || inner->first <= whole->first ||
+            inner->last >= whole->last || !find_inside(f, whole, inner))
+            continue;
+        f->out->number = k;
+        return true;
+    }
+    f->out->why = why;
+    return false;
+}
+
+/* The finder's arrays; false: there is no memory. */
+static bool finder_open(finder *f)
+{
+    const program *p = f->p;
+    f->i0 = p->nv;
+    f->m0 = f->i0 + p->ni;
+    f->c0 = f->m0 + p->nm;
+    f->ncell = f->c0 + p->nc;
+    const size_t cells = (size_t)f->ncell + 1;
+    const size_t ints = (size_t)p->ni + 1;
+    f->size = cells * (2 * sizeof *f->defined + 3) + ints * (2 * sizeof *f->block + 2) +
+              (size_t)p->ntensor;
+    f->block = mem_zero(f->mc->cx, 1, (int64_t)f->size);
+    if (!f->block) return false;
+    f->within = f->block + ints;
+    f->defined = (uint16_t *)(f->within + ints);
+    f->other = f->defined + cells;
+    f->written = (uint8_t *)(f->other + cells);
+    f->sum = f->written + cells;
+    f->below = f->sum + cells;
+    f->writes = f->below + cells;
+    f->own = f->writes + ints;
+    f->apart = f->own + ints;
+    return true;
+}
+
+bool parallel_find(const machine *mc, int first, parallel_loop *out)
+{
+    finder f = {.mc = mc, .p = mc->p, .l = mc->code[first].u.loop, .out = out};
+    for (int k = 0; k < mc->nloop; k++)
+        if (mc->loops[k].first == first) f.l = &mc->loops[out->number = out->whole = k];
+    out->first = first;
+    if (!finder_open(&f)) return not_shared(&f, "there is no memory to find out");
+    const bool found = find_any(&f);
+    mem_free(mc->cx, f.block, f.size);
+    return found;
+}
