@@ -222,7 +222,8 @@ static void fill_steps(machine *mc, strip *s)
         if (s->s.place[k].kind != PLACE_OPERAND) continue;
         s->place[k].form = COL_ARRAY;
         s->place[k].full = false;
-        s->place[k].ranged = !(mc->c[s->s.place[k].cursor].c.lv->props & PROP_UNIQUE);
+        const level *lv = mc->c[s->s.place[k].cursor].c.lv; /* NULL: never located */
+        s->place[k].ranged = lv && !(lv->props & PROP_UNIQUE);
     }
     s->icol[0].form = COL_ARRAY;
     s->n = n;
