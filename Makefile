@@ -127,6 +127,7 @@ $(SAMPLES): $(B)/%: $(B)/%.o $(B)/libstcvm.a
 
 ## demo: builds the tool and runs the samples' main job, on data in samples/
 demo: $(B)/stcvm
+	./$(B)/stcvm spy samples/plate.mtx
 	./$(B)/stcvm samples/demo.stc
 
 ## deps: installs what the tests need (the Check library), if it is missing

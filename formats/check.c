@@ -5,6 +5,7 @@
  * level checks its own arrays; what concerns two levels is checked here.
  */
 #include "internal.h"
+#include <string.h>
 
 /* A level that counts entries takes its extent from the data: as many as make
  * the next level that stores something, or the values, come out even. */
@@ -90,9 +91,18 @@ static stc_status trust_level(const tensor *t, level *lv, int64_t parents)
     return STC_OK;
 }
 
-stc_status tensor_check(tensor *t)
+/* A file that the arrays lie in is looked at each time, and its bytes once. */
+static stc_status check_backing(const tensor *t)
 {
-    if (t->checked == t->generation) return STC_OK;
+    const tensor_backing *b = t->backing;
+    if (b->left) return STC_OK;
+    const stc_status status = b->present(t->cx, b);
+    if (status || t->vouched || t->checked == t->generation) return status;
+    return b->sound(t->cx, b);
+}
+
+static stc_status check_all(tensor *t)
+{
     int64_t parents = 1;
     level *lv = NULL;
     for (int l = 0; l < t->fmt.levels; l++) {
@@ -119,6 +129,17 @@ stc_status tensor_check(tensor *t)
     if (!t->vouched && check_chains(t)) return t->cx->diag.status;
     t->checked = t->generation;
     return STC_OK;
+}
+
+stc_status tensor_check(tensor *t)
+{
+    if (t->backing && check_backing(t)) return t->cx->diag.status;
+    if (t->checked == t->generation) return STC_OK;
+    const stc_status status = check_all(t);
+    if (!status || !t->backing || t->backing->left || status != STC_ERR_DATA) return status;
+    char said[sizeof t->cx->diag.message];
+    memcpy(said, t->cx->diag.message, sizeof said);
+    return fail_file(t->cx, status, t->backing->path, 0, "%s", said);
 }
 
 stc_status tensor_check_afresh(tensor *t)

@@ -6,7 +6,8 @@
  * in one or two passes, as a converter by hand for that pair would do it:
  *
  *   same order       bounds by counting, coordinates and values copied
- *   other order      counting the columns, then one pass that scatters
+ *   other order      counting the columns, then one pass that scatters; buckets, if there
+ *                    are many (pack_count.c)
  *   blocks           a row of blocks at a time: marking them, then its entries
  *   diagonals        marking the diagonals, then one pass that scatters
  *
@@ -14,6 +15,7 @@
  * do; where none does, `done` stays false, and nothing has happened.
  */
 #include "internal.h"
+#include "rows.h"
 #include <string.h>
 
 typedef struct rows {
@@ -102,53 +104,13 @@ static stc_status open_rows(const tensor *t, rows *r, bool *ok)
     return count_rows(t, &a, &b, outer->size, r);
 }
 
-/* ---- values ------------------------------------------------------------------------ */
-
-/* One loop per width of a value; `body` uses TO and FROM, arrays of V. */
-#define BY_WIDTH(size, to, from, body)                                                     \
-    switch (size) {                                                                        \
-        WIDTH_CASE(case 1, uint8_t, to, from, body)                                        \
-        WIDTH_CASE(case 2, uint16_t, to, from, body)                                       \
-        WIDTH_CASE(case 4, uint32_t, to, from, body)                                       \
-        WIDTH_CASE(case 8, uint64_t, to, from, body)                                       \
-        WIDTH_CASE(default, wide_value, to, from, body)                                    \
-    }
-#define WIDTH_CASE(label, type, to, from, body)                                            \
-    label : {                                                                              \
-        type *TO = (type *)(to);                                                           \
-        const type *FROM = (const type *)(from);                                           \
-        body;                                                                              \
-        break;                                                                             \
-    }
-typedef struct wide_value {
-    uint64_t half[2];
-} wide_value;
-
 /* ---- targets of two levels ----------------------------------------------------------- */
-
-static bool takes_rows(const tensor *c)
-{
-    const level *outer = &c->level[0], *inner = &c->level[1];
-    const uint32_t full = PROP_FULL | PROP_ORDERED | PROP_UNIQUE;
-    return c->fmt.levels == 2 && format_is_plain(&c->fmt) && format_appends(&c->fmt) &&
-           (outer->props & full) == full && outer->kind->caps & CAP_INSERT &&
-           inner->kind->append_room && inner->props & PROP_UNIQUE;
-}
-
-/* Room for n coordinates below `parents` rows, of 32 bits each. */
-static stc_status room_for(tensor *c, level *lv, int64_t n, int64_t parents,
-                           append_room *room, bool *ok)
-{
-    if (lv->kind->append_room(c->cx, lv, n, parents, room)) return c->cx->diag.status;
-    *ok = room->width == 4 && room->bounds && room->bounds_width == 4;
-    return STC_OK;
-}
 
 static stc_status same_rows(tensor *c, const rows *r, bool *done)
 {
     append_room room;
     level *inner = &c->level[1];
-    if (tensor_begin(c) || room_for(c, inner, r->n, r->count, &room, done)) goto failed;
+    if (tensor_begin(c) || rows_room(c, inner, r->n, r->count, &room, done)) goto failed;
     if (!*done) return STC_OK;
     if (tensor_reserve_values(c, r->n)) goto failed;
     if (work_copy(c->cx, room.bounds, r->bound, (size_t)(r->count + 1) * sizeof(int32_t)))
@@ -182,11 +144,43 @@ static stc_status count_columns(ctx *cx, const rows *r, int32_t *at)
     return work_done(cx, 0);
 }
 
+/* Entries from `at` on, of a list of rows, as those of the columns. */
+static void turned_coords(const row_list *l, int64_t at, int64_t n, int64_t *row,
+                          int64_t *column)
+{
+    const rows *r = l->of;
+    int64_t i = 0, end = r->count - 1; /* the row of entry `at` */
+    while (i < end) {
+        const int64_t middle = i + (end - i) / 2;
+        if (r->bound[middle + 1] > at)
+            end = middle;
+        else
+            i = middle + 1;
+    }
+    for (int64_t k = 0; k < n; k++) {
+        while (r->bound[i + 1] <= at + k)
+            i++;
+        row[k] = column_of(r, at + k);
+        column[k] = i;
+    }
+}
+
+/* Where columns are scattered over more than a cache holds, each entry would cost a wait:
+ * buckets cost less, and threads share them. */
+enum { TURNED = 1 << 22 };
+
 static stc_status other_rows(tensor *c, const rows *r, bool *done)
 {
+    const int64_t many = c->cx->grain ? c->cx->grain : TURNED;
+    if (r->n >= many && type_size(c->type) <= 8) {
+        const row_list l = {
+            .of = r, .n = r->n, .vals = r->vals, .sorted = true, .coords = turned_coords};
+        const stc_status s = rows_from_list(c, &l, done);
+        if (s || *done) return s;
+    }
     append_room room;
     level *inner = &c->level[1];
-    if (tensor_begin(c) || room_for(c, inner, r->n, r->columns, &room, done)) goto failed;
+    if (tensor_begin(c) || rows_room(c, inner, r->n, r->columns, &room, done)) goto failed;
     if (!*done) return STC_OK;
     if (tensor_reserve_values(c, r->n)) goto failed;
     int32_t *at = room.bounds, *crd = room.crd;
@@ -328,7 +322,7 @@ static stc_status append_blocks(tensor *c, const rows *r, block_row *b, bool *do
         begin_block_row(r, b, k);
         if (look_at_rows(c->cx, r, b)) return c->cx->diag.status;
         find_blocks(r, b);
-        if (room_for(c, lv, b->count, k + 1, &room, done)) return c->cx->diag.status;
+        if (rows_room(c, lv, b->count, k + 1, &room, done)) return c->cx->diag.status;
         if (!*done) return STC_OK;
         if (b->count) memcpy(room.crd, b->list, (size_t)b->count * sizeof *b->list);
         ((int32_t *)room.bounds)[k + 1] = (int32_t)(b->n + b->count);
@@ -452,7 +446,7 @@ static stc_status diagonals(tensor *c, const rows *r, bool *done)
     tensor_reset(c);
     stc_status st = work_done(c->cx, 0);
     if (!st) st = lv->kind->append_init(c->cx, lv, 1);
-    if (!st) st = room_for(c, lv, n, 1, &room, done);
+    if (!st) st = rows_room(c, lv, n, 1, &room, done);
     c->level[1].kind->view(&c->level[1], 0, 0, &v);
     *done = !st && *done && v.shape == VIEW_RANGE;
     if (*done) st = size_diagonals(c, n);
@@ -490,7 +484,7 @@ stc_status convert_by_counting(const tensor *t, tensor *c, bool *done)
     if (!ok) return STC_OK;
     const bool same = c->fmt.level[0].map.mode == r.mode;
     stc_status st = STC_OK;
-    if (takes_rows(c)) {
+    if (rows_taken(c)) {
         st = same ? same_rows(c, &r, done) : other_rows(c, &r, done);
     } else if (takes_blocks(c, &r)) {
         st = blocks(c, &r, done);

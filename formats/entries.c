@@ -14,6 +14,24 @@ void entries_init(entries *e, ctx *cx, int order, stc_type type)
     e->type = type;
 }
 
+static size_t coord_size(const entries *e)
+{
+    return e->is_narrow ? sizeof(int32_t) : sizeof(int64_t);
+}
+
+static void *coords_of(const entries *e, int m)
+{
+    return e->is_narrow ? (void *)e->narrow[m] : (void *)e->coord[m];
+}
+
+static void set_coords(entries *e, int m, void *block)
+{
+    if (e->is_narrow)
+        e->narrow[m] = block;
+    else
+        e->coord[m] = block;
+}
+
 /* All arrays have one capacity: if one can't grow, those that did shrink back. */
 stc_status entries_reserve(entries *e, int64_t n)
 {
@@ -21,17 +39,17 @@ stc_status entries_reserve(entries *e, int64_t n)
     int64_t more = e->cap < 1 << 20 ? 2 * e->cap : e->cap + e->cap / 2;
     if (more < n) more = n;
     if (more < 16) more = 16;
-    const size_t size = type_size(e->type);
+    const size_t size = type_size(e->type), wide = coord_size(e);
     int64_t bytes;
     if (!size_mul(more, sizeof(value), &bytes) || (uint64_t)bytes > SIZE_MAX / 2) {
         return fail(e->cx, STC_ERR_OVERFLOW, "%lld entries are too many", (long long)n);
     }
     int grown = 0;
     for (; grown < e->order; grown++) {
-        void *block = mem_resize(e->cx, e->coord[grown], (size_t)e->cap * sizeof(int64_t),
-                                 (size_t)more * sizeof(int64_t));
+        void *block = mem_resize(e->cx, coords_of(e, grown), (size_t)e->cap * wide,
+                                 (size_t)more * wide);
         if (!block) goto shrink;
-        e->coord[grown] = block;
+        set_coords(e, grown, block);
     }
     void *vals = mem_resize(e->cx, e->vals, (size_t)e->cap * size, (size_t)more * size);
     if (!vals) goto shrink;
@@ -43,17 +61,39 @@ shrink:
         void *block = NULL;
         if (e->cap) {
             const diag kept = e->cx->diag;
-            block = mem_resize(e->cx, e->coord[grown], (size_t)more * sizeof(int64_t),
-                               (size_t)e->cap * sizeof(int64_t));
+            block = mem_resize(e->cx, coords_of(e, grown), (size_t)more * wide,
+                               (size_t)e->cap * wide);
             e->cx->diag = kept;
         }
         if (!block) { /* an allocator that can't even shrink: the list is lost */
-            mem_free(e->cx, e->coord[grown], (size_t)more * sizeof(int64_t));
+            mem_free(e->cx, coords_of(e, grown), (size_t)more * wide);
             e->n = 0;
         }
-        e->coord[grown] = block;
+        set_coords(e, grown, block);
     }
     return STC_ERR_MEMORY;
+}
+
+stc_status entries_widen(entries *e)
+{
+    int64_t *wide[STC_MAX_ORDER] = {NULL};
+    if (!e->is_narrow) return STC_OK;
+    for (int m = 0; m < e->order && e->cap; m++) {
+        if ((wide[m] = mem_array(e->cx, e->cap, sizeof *wide[m]))) continue;
+        while (m-- > 0)
+            mem_free(e->cx, wide[m], (size_t)e->cap * sizeof *wide[m]);
+        return e->cx->diag.status;
+    }
+    for (int m = 0; m < e->order; m++) {
+        for (int64_t i = 0, end; (end = work_block(e->cx, i, e->n)) > i;)
+            for (; i < end; i++)
+                wide[m][i] = e->narrow[m][i];
+        mem_free(e->cx, e->narrow[m], (size_t)e->cap * sizeof(int32_t));
+        e->narrow[m] = NULL;
+        e->coord[m] = wide[m];
+    }
+    e->is_narrow = false;
+    return e->n ? work_done(e->cx, 0) : STC_OK;
 }
 
 stc_status entries_push(entries *e, const int64_t *coords, value v)
@@ -68,8 +108,8 @@ stc_status entries_push(entries *e, const int64_t *coords, value v)
 void entries_free(entries *e)
 {
     for (int m = 0; m < e->order; m++) {
-        mem_free(e->cx, e->coord[m], (size_t)e->cap * sizeof(int64_t));
-        e->coord[m] = NULL;
+        mem_free(e->cx, coords_of(e, m), (size_t)e->cap * coord_size(e));
+        set_coords(e, m, NULL);
     }
     mem_free(e->cx, e->vals, (size_t)e->cap * type_size(e->type));
     e->vals = NULL;

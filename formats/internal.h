@@ -27,6 +27,10 @@ stc_status entries_in_shape(const entries *e, const int64_t *shape);
 /* tensor_pack for entries in the order `held` of modes (NULL: none known). */
 stc_status tensor_pack_held(tensor *t, entries *e, const int *held);
 
+/* Fills t, made by tensor_new, from entries, if counting serves its format: done tells.
+ * The entries stay as they are. */
+stc_status pack_by_counting(tensor *t, const entries *e, bool *done);
+
 /* Gives back room that is far more than the values. */
 void tensor_trim_values(tensor *t);
 

@@ -258,6 +258,15 @@ stc_status tensor_pack_held(tensor *t, entries *e, const int *held)
                     e->order, t->order);
     }
     if (entries_retype(e, t->type)) return t->cx->diag.status;
+    bool done;
+    if (pack_by_counting(t, e, &done)) return leave_empty(t);
+    if (done) {
+        tensor_trim_values(t);
+        t->generation++;
+        t->checked = t->generation;
+        return STC_OK;
+    }
+    if (entries_widen(e)) return leave_empty(t);
     tensor_reset(t);
     const bool plain = format_is_plain(&t->fmt);
     if ((plain ? pack_plain(t, e, held) : pack_mapped(t, e)) || tensor_interleave(t)) {

@@ -6,23 +6,14 @@
  * move; else a permutation is sorted and all arrays follow it once. Entries
  * in order already cost one pass over them, and no memory.
  */
-#include "internal.h"
+#include "sort.h"
 #include <string.h>
-
-typedef struct record {
-    uint64_t key, load; /* load: the value's bits, or the entry's number */
-} record;
 
 /* The places [begin, end) of an order that share one key. */
 typedef struct key_group {
     int begin, end, bits;
     int shift[STC_MAX_ORDER];
 } key_group;
-
-static int bits_of(int64_t extent)
-{
-    return extent <= 1 ? 0 : 64 - __builtin_clzll((uint64_t)extent - 1);
-}
 
 /* From the last place on, as many as fit into a key. */
 static key_group group_before(const sort_order *o, int end)
@@ -127,8 +118,7 @@ static stc_status radix(ctx *cx, record **a, record **b, int64_t n, int low, int
     return work_done(cx, 0);
 }
 
-static stc_status sort_records(ctx *cx, record **a, record **b, int64_t n, int low,
-                               int high)
+stc_status sort_records(ctx *cx, record **a, record **b, int64_t n, int low, int high)
 {
     if (n > 64) return radix(cx, a, b, n, low, high);
     insertion(*a, n); /* the bits below `low` are in order already */

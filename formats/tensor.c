@@ -25,6 +25,7 @@ void tensor_free(tensor *t)
     free_arrays(t);
     mem_strfree(t->cx, t->fmt_text);
     stains_free(t);
+    if (t->backing) t->backing->end(t->cx, t->backing);
     mem_free(t->cx, t, sizeof *t);
 }
 
@@ -138,6 +139,7 @@ void tensor_reset(tensor *t)
     }
     t->nvals = 0;
     t->vouched = false;
+    if (t->backing) t->backing->left = true;
     t->generation++;
 }
 
@@ -311,6 +313,7 @@ stc_status tensor_copy(const tensor *t, tensor **out)
     *c = *t;
     c->fmt_text = NULL;
     c->stains = (stains){0};
+    c->backing = NULL;
     c->vals = NULL;
     c->nvals = c->vals_cap = 0;
     c->vals_owned = true;

@@ -25,6 +25,17 @@ typedef struct stains {
     value one; /* the fill as it is stored */
 } stains;
 
+/* What the borrowed arrays of a tensor lie in, if that is the tensor's own: a file.
+ * present: it is what it was when it was opened; sound: its bytes are those that were
+ * written, asked once; end: gives it back. Those that can fail fill the diag. */
+typedef struct tensor_backing {
+    stc_status (*present)(ctx *cx, const struct tensor_backing *b);
+    stc_status (*sound)(ctx *cx, const struct tensor_backing *b);
+    void (*end)(ctx *cx, struct tensor_backing *b);
+    bool left;        /* the tensor has other arrays by now */
+    const char *path; /* for errors */
+} tensor_backing;
+
 struct stc_tensor {
     ctx *cx;
     format fmt;
@@ -43,6 +54,7 @@ struct stc_tensor {
     uint64_t checked;    /* the generation that tensor_check passed        */
     char *fmt_text;      /* cache of stc_tensor_format                     */
     stains stains;
+    tensor_backing *backing; /* NULL: owned, or the host's */
 };
 typedef struct stc_tensor tensor;
 
@@ -92,16 +104,21 @@ stc_status tensor_check_afresh(tensor *t);
 int64_t tensor_stored(const tensor *t);
 uint64_t tensor_bytes(const tensor *t);
 
-/* Entries: coordinates by mode, and values, both plain arrays. */
+/* Entries: coordinates by mode, and values, all plain arrays. Who lists many may do so
+ * with coordinates of 32 bits; tensor_pack takes both, all others ask for the wide ones. */
 typedef struct entries {
     ctx *cx;
     int order;
     stc_type type;
+    bool is_narrow; /* coordinates are in `narrow`, else in `coord`; the others are NULL */
     int64_t n, cap;
     int64_t *coord[STC_MAX_ORDER];
+    int32_t *narrow[STC_MAX_ORDER];
     void *vals;
 } entries;
 void entries_init(entries *e, ctx *cx, int order, stc_type type);
+/* Coordinates of 64 bits from now on; on failure nothing has changed. */
+stc_status entries_widen(entries *e);
 stc_status entries_reserve(entries *e, int64_t n);
 stc_status entries_push(entries *e, const int64_t *coords, value v);
 void entries_free(entries *e);

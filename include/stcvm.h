@@ -150,6 +150,18 @@ typedef struct stc_config {
     /* Results have the same bits whatever the number of threads is, 1 too: loops that
      * could be shared are cut as the data alone decide, and the pieces joined in order. */
     bool deterministic;
+    /* Reductions are done where they stand in the text. Otherwise those over products
+     * are taken apart, and done before what they don't need: integers are the same, sums
+     * of floats are rounded otherwise. */
+    bool as_written;
+    /* .stt files are taken at their word: what their arrays hold isn't checked. Only for
+     * files that this library wrote and nobody changed: others could crash the host. */
+    bool trust_files;
+    /* A folder: large arrays (from a 32nd of max_memory on, without a cap from 64 MB) lie in
+     * nameless files there, and don't count as memory; so results and what is between may
+     * be larger than it. Their room is taken from the disk when they are made. Not with an
+     * allocator of the host's. NULL: all arrays are in memory. */
+    const char *spill;
 } stc_config;
 
 /* Steps. A round of a loop of a program is a step, and so is every other piece of
@@ -166,6 +178,10 @@ STC_API stc_status stc_open(const stc_config *config, stc_machine **machine);
 STC_API void stc_close(stc_machine *machine);
 /* The last failure; status STC_OK if there was none. Never NULL. */
 STC_API const stc_error_info *stc_error(const stc_machine *machine);
+/* What the last stc_compile, stc_session_exec or stc_session_compile found worth saying of
+ * a text that isn't wrong: lines `FILE:LINE:COLUMN: note: …`, each once; "" if nothing.
+ * Valid until the next such call. */
+STC_API const char *stc_notes(const stc_machine *machine);
 STC_API const char *stc_status_name(stc_status status);
 /* Writes `from` as messages quote it: control characters (which could be commands to
  * a terminal) and what isn't UTF-8 as \xNN, cut to `size` bytes with the final 0. */
@@ -338,7 +354,8 @@ STC_API stc_type stc_tensor_type(const stc_tensor *t);
 STC_API stc_value stc_tensor_fill(const stc_tensor *t);
 STC_API int64_t stc_tensor_stored(const stc_tensor *t); /* entries, explicit fills too */
 STC_API uint64_t stc_tensor_bytes(const stc_tensor *t); /* all arrays                 */
-STC_API const char *stc_tensor_format(const stc_tensor *t); /* "csr", or the whole map */
+/* "csr", or the whole map; "" where there is no memory for the text. */
+STC_API const char *stc_tensor_format(const stc_tensor *t);
 STC_API int stc_tensor_levels(const stc_tensor *t);
 /* The arrays themselves, for reading; valid until the tensor changes. */
 STC_API stc_status stc_tensor_array(const stc_tensor *t, int level, stc_array_role role,
@@ -359,11 +376,16 @@ STC_API stc_status stc_tensor_convert(const stc_tensor *t, const char *format, i
                                       stc_tensor **out);
 
 /* Files. format and type may be NULL and -1 for the file's own (csr for a
- * sparse matrix, csf for .tns, else dense). By extension: .mtx .tns .npy
- * .pgm .ppm. A file written is complete, or isn't there. */
+ * sparse matrix, csf for .tns, else dense). The path's ending tells the type, see
+ * stc_file_types; `-` and `-.tns` are standard input and output. A file written is
+ * complete, or isn't there. */
 STC_API stc_status stc_tensor_read(stc_machine *m, const char *path, const char *format,
                                    int type, const stc_value *fill, stc_tensor **out);
 STC_API stc_status stc_tensor_write(const stc_tensor *t, const char *path);
+/* The endings of files that can be read, ".mtx .ttx .tns …"; and whether the first n
+ * bytes of a text are a path that can be read (written). */
+STC_API const char *stc_file_types(void);
+STC_API bool stc_file_known(const char *text, size_t n, bool written);
 
 /* Prints as the language's `print`: an order 0 its value alone, a small dense
  * one a table, others a header and a line `(i,j) value` for each entry, numbers
@@ -375,7 +397,7 @@ STC_API stc_status stc_tensor_print(const stc_tensor *t, FILE *out, int64_t limi
 /* What a tensor can be made from whose shape (of all but files), and whose
  * format, type and fill where they aren't given, come from its use. */
 typedef enum stc_source_kind {
-    STC_SOURCE_FILE,   /* path: .mtx .tns .npy .pgm .ppm                        */
+    STC_SOURCE_FILE,   /* path: its ending tells the type                       */
     STC_SOURCE_VALUE,  /* every element is `value`; order 0: a scalar           */
     STC_SOURCE_RANDOM, /* `density` of the places have a number in [0, 1)       */
 } stc_source_kind;
@@ -465,6 +487,10 @@ STC_API void stc_session_close(stc_session *s);
 /* Where `print` goes; default stdout's FILE is not used: no output is lost
  * silently, a session without output refuses to print. */
 STC_API void stc_session_output(stc_session *s, FILE *out);
+/* Whether an expression by itself prints its value, as at a prompt, and what it prints at
+ * most: `limit` entries, 0: all. Without that it is an error, since it does nothing. The
+ * value is the variable `_` then. */
+STC_API void stc_session_echo(stc_session *s, bool on, int64_t limit);
 /* Executes statements; `file` names the text in errors. What ran before an
  * error stays; the failing statement leaves everything as it was. */
 STC_API stc_status stc_session_exec(stc_session *s, const char *text, const char *file);
@@ -477,6 +503,8 @@ STC_API stc_status stc_session_put(stc_session *s, const char *name, stc_tensor 
  * 1), and errors come then. Strings are copied. */
 STC_API stc_status stc_session_put_source(stc_session *s, const char *name,
                                           const stc_source *source);
+/* The first name that was given a source, and that no statement has used; NULL: none. */
+STC_API const char *stc_session_unused(const stc_session *s);
 STC_API stc_status stc_session_get(const stc_session *s, const char *name,
                                    const stc_tensor **out);
 /* The i-th name in order of definition, NULL past the end; and the name that
@@ -494,6 +522,11 @@ STC_API void stc_session_repeat(stc_session *s, int n);
 /* The threads of all later runs, the caller's among them; 1: sequential. They are
  * started when first needed and joined by stc_close. */
 STC_API stc_status stc_set_threads(stc_machine *m, int threads);
+/* Whether reductions of what is compiled from now on are done where they stand in the
+ * text (stc_config.as_written): 0 or 1. */
+STC_API stc_status stc_set_as_written(stc_machine *m, int on);
+/* Whether later runs give the same bits on any number of threads (stc_config). */
+STC_API stc_status stc_set_deterministic(stc_machine *m, bool on);
 /* The profile of the statements of the last stc_session_exec, if the machine was
  * opened with `profile`: for each, its text, then as stc_program_profile. */
 STC_API stc_status stc_session_profile(const stc_session *s, char **text);

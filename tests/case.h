@@ -58,11 +58,12 @@ typedef struct fcase {
 
 enum {
     RUN_NOSUPER = 1,
-    RUN_STB = 2,      /* encoded and decoded again before it runs             */
-    RUN_SESSION = 4,  /* declared and executed in a session                   */
-    RUN_SCRIPT = 8,   /* the printed script, operands too                     */
-    RUN_AGAIN = 16,   /* it runs on other data before, and once more after    */
-    RUN_THREADS = 32, /* loops are shared, however little there is to do      */
+    RUN_STB = 2,         /* encoded and decoded again before it runs             */
+    RUN_SESSION = 4,     /* declared and executed in a session                   */
+    RUN_SCRIPT = 8,      /* the printed script, operands too                     */
+    RUN_AGAIN = 16,      /* it runs on other data before, and once more after    */
+    RUN_THREADS = 32,    /* loops are shared, however little there is to do      */
+    RUN_AS_WRITTEN = 64, /* no reduction is taken earlier than the text says     */
 };
 
 typedef struct outcome {

@@ -37,8 +37,8 @@ static bool enter(const ctensor *t, oworld *w)
         o->data[at] = seen[at] ? ov_store(of_call(add, two, &flags), t->type) : t->value[e];
         seen[at] = true;
         if (o->stored && rest != REACH_PERHAPS) o->stored[at] = REACH_YES;
-        if (o->stored && rest == REACH_PERHAPS && !ov_agrees(&o->data[at], &o->fill))
-            o->stored[at] = REACH_YES;
+        if (o->stored && rest == REACH_PERHAPS) /* what pads can't be told from the fill */
+            o->stored[at] = ov_agrees(&o->data[at], &o->fill) ? REACH_PERHAPS : REACH_YES;
     }
     free(seen);
     o->has_data = t->has_data;

@@ -223,6 +223,7 @@ void case_run_on(stc_machine *m, const fcase *c, unsigned how, outcome *out)
     *out = (outcome){.status = STC_OK};
     if (how & RUN_THREADS) st = stc_set_threads(m, 2 + (int)(c->seed & 1));
     m->cx.grain = how & RUN_THREADS ? 1 : 0;
+    m->cx.as_written = how & RUN_AS_WRITTEN;
     for (int k = 0; k < c->count && st == STC_OK && !(how & RUN_SCRIPT); k++)
         if (c->t[k].has_data) st = case_build(m, &c->t[k], &r.lent[k], &r.t[k]);
     if (st == STC_OK) {
@@ -288,9 +289,11 @@ int case_ways(const fcase *c, unsigned *how)
         how[n++] = 0;
         how[n++] = RUN_NOSUPER;
         how[n++] = RUN_STB | (dice & 1 ? RUN_NOSUPER : 0) | (dice & 2 ? RUN_AGAIN : 0);
-        how[n++] = RUN_THREADS | (dice & 8 ? RUN_NOSUPER : 0) | (dice & 16 ? RUN_AGAIN : 0);
+        how[n++] = RUN_THREADS | (dice & 8 ? RUN_NOSUPER : 0) | (dice & 16 ? RUN_AGAIN : 0) |
+                   (dice & 32 ? RUN_AS_WRITTEN : 0);
     }
-    if (needs_session(c) || dice % 4 == 0) how[n++] = RUN_SESSION;
+    if (needs_session(c) || dice % 4 == 0)
+        how[n++] = RUN_SESSION | (dice & 64 ? RUN_AS_WRITTEN : 0);
     if (!lends(c) && dice % 4 == 1) how[n++] = RUN_SCRIPT;
     if (needs_session(c)) {
         how[n++] = RUN_SESSION | RUN_NOSUPER;

@@ -23,6 +23,7 @@
     SUITE(convert)                                                                         \
     SUITE(assembly)                                                                        \
     SUITE(functions)                                                                       \
+    SUITE(numbers)                                                                         \
     SUITE(parser)                                                                          \
     SUITE(bind)                                                                            \
     SUITE(program)                                                                         \
@@ -31,9 +32,16 @@
     SUITE(unsafe)                                                                          \
     SUITE(damage)                                                                          \
     SUITE(io)                                                                              \
+    SUITE(stt)                                                                             \
+    SUITE(packed)                                                                          \
+    SUITE(csv)                                                                             \
+    SUITE(lines)                                                                           \
     SUITE(api)                                                                             \
     SUITE(refusals)                                                                        \
     SUITE(session)                                                                         \
+    SUITE(opt)                                                                             \
+    SUITE(scripts)                                                                         \
+    SUITE(gather)                                                                          \
     SUITE(schedule)                                                                        \
     SUITE(workspace)                                                                       \
     SUITE(threads)                                                                         \
@@ -60,6 +68,7 @@
     SUITE(near_rows)                                                                       \
     SUITE(near_threads)                                                                    \
     SUITE(strips)                                                                          \
+    SUITE(terms)                                                                           \
     SUITE(ends)                                                                            \
     SUITE(errors)                                                                          \
     SUITE(convolution)                                                                     \
@@ -122,6 +131,9 @@ void expect_dense(const char *script, const char *name, const double *want, int6
  * given (separated by |). */
 void expect_error(const char *script, stc_status status, const char *words);
 bool has_words(const char *text, const char *words);
+/* Runs a script in a session that prints, and has to end with that status: what it printed,
+ * and then its error's line and message, must be `want`. echo: it prints values too. */
+void expect_printed(bool echo, const char *script, stc_status status, const char *want);
 
 /* A statement that makes y, and what it runs after. */
 typedef struct tiers_case {

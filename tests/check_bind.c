@@ -101,10 +101,11 @@ START_TEST(types)
     EXPECT("tensor a bool = true\ntensor b bool = true\nc = a + b", "c", 2);
     EXPECT("tensor a u8 = 200\nc = a + a", "c", 144);
     EXPECT("tensor a u8 dense [3] = 200\nc = a(i)", "c", 600);
-    EXPECT("tensor a i32 = 7\nc = a / 2", "c", 3);
+    EXPECT("tensor a i32 = 7\nc = a // 2", "c", 3);
+    EXPECT("tensor a i32 = 7\nc = a / 2", "c", 3.5);
     EXPECT("tensor a i32 = 7\nc = a / 2.0", "c", 3.5);
-    EXPECT("tensor a f64 = 0.5\ntensor c bool\nc = a", "c", 1);
-    EXPECT("tensor a f64 = 300.7\ntensor c u8\nc = a", "c", 44);
+    EXPECT("tensor a f64 = 0.5\ntensor c bool\nc = bool(a)", "c", 1);
+    EXPECT("tensor a f64 = 300.7\ntensor c u8\nc = u8(a)", "c", 44);
     EXPECT("tensor z dense f64 [2]\ny(i) = sum(j in 0:3: j) + 0 * z(i)", "y", 3, 3);
 }
 END_TEST

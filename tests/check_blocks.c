@@ -112,6 +112,7 @@ static bool run(const char *text, const char *how, stc_type t, const int64_t *sh
 START_TEST(as_base_operations)
 {
     const char *how = formats[_i % FORMATS], *text = statements[_i / FORMATS];
+    const bool converted = strchr(text, 'k') && strcmp(how, "dia"); /* src/plan/native.c */
     static double want[PLACES], got[PLACES];
     for (int s = 0; s < SHAPES; s++)
         for (int t = 0; t < 4; t++) {
@@ -122,7 +123,8 @@ START_TEST(as_base_operations)
                     ck_assert_msg(got[k] == want[k], "%s, %s, %d x %d: %d is %g, not %g",
                                   text, how, (int)shapes[s][0], (int)shapes[s][1], k,
                                   got[k], want[k]);
-                ck_assert_msg(taken || types[t] == STC_I32, "%s, %s", text, how);
+                ck_assert_msg(taken == (!converted && types[t] != STC_I32), "%s, %s", text,
+                              how);
             }
         }
 }

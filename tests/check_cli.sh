@@ -54,6 +54,21 @@ END
 printf '%%%%MatrixMarket matrix coordinate real general\n2 2 1\n3 1 1\n' >bad.mtx
 printf '# no shape\n1 1 1 2.5\n2 3 4 -1\n' >T.tns
 
+# ---- values, and operands that aren't used ------------------------------------
+check 0 5 '' eval '2 + 3'
+check 0 '3' '' eval 'A(1,2)' A=A.mtx
+check 0 '0.5+2j' '' eval 'x = 0.5 + 2j'
+check 0 '-1-0.25j' '' eval 'conj(-1 + 0.25j)'
+check 1 "*" "*eval: *no statement uses B*" eval "y(i) = A(i,i)" A=A.mtx B=ones
+repl 0 '*threads 1*deterministic on*' '' ':set deterministic on\n:set\nexit\n)'
+repl 1 '' "*':s' could be :spy, :save or :set*" ':s\n'
+repl 0 'A line is*' '' 'help\nquit\n'
+repl 0 '7' '' 'quit = 7\nquit\n'
+LC_ALL=C
+export LC_ALL
+check 0 '*+---+*|*' '' spy A.mtx
+unset LC_ALL
+
 # ---- spy --------------------------------------------------------------------
 check 0 'csr f64 *3,3*4 stored*' '' spy A.mtx
 check 0 '' '' spy A.mtx -o A.pgm
@@ -71,24 +86,27 @@ for format in csr csc coo dcsr dcsc dense ds:1,0 '(i,j) -> (j : compressed, i : 
     check 0 4.5 '' eval "$total" "A=A.mtx:$format" x=ones
 done
 check 0 4.5 '' eval 's = A(i,j)' A=A.mtx
+check 0 6.5 '*eval:1:5: note: i, j are summed over the whole term, outside abs; *' \
+    eval 's = abs(A(i,j))' A=A.mtx
+check 0 6.5 '' eval 's = abs(A(i,j))' A=A.mtx --quiet
 check 0 9 '' eval 's = a * A(i,j)' A=A.mtx a=2
 check 0 4 '' eval 's = A(i,j)' A=A.mtx:csr:i64
 check 0 1.5 '' eval 's = T(i,j,k)' T=T.tns
 check 0 '*(2,1)*-1*' '' eval 'B(i,j) = A(i,j)' A=A.mtx
-check 0 '4.5' '' eval "$total" A=A.mtx x=ones unused=random
+check 0 '4.5' '' eval "$total" A=A.mtx x=ones
 check 0 "9
 4.5" '' eval 's = A(i,j); t = 2 * s' A=A.mtx -o t -o s
 check 0 '' '' eval "$spmv" A=A.mtx x=ones -o y=y.npy
 check 0 4.5 '' eval 's = y(i)' y=y.npy
 check 0 '' '' eval 'B(i,j) = A(j,i)' A=A.mtx -o B=B.mtx --quiet
-check 0 0 '' eval 's = abs(A(i,j) - B(j,i))' A=A.mtx B=B.mtx
+check 0 0 '' eval 's = sum(i,j: abs(A(i,j) - B(j,i)))' A=A.mtx B=B.mtx
 check 0 3 'time parse *time bind *time plan *time lower *time verify *time load *time run *time save *' \
     eval 's = 3' --time --repeat 5
 check 0 4.5 '' eval 's = A(i,j)' A=A.mtx --no-super --threads 2 --max-steps 1000 --max-memory 1G
 check 0 0 '' eval 's = min(i,j: A(i,j) + 1)' A=A.mtx:csr:f64:fill=inf
 check 0 4.5 '?*' eval 's = A(i,j)' A=A.mtx --profile
 check 0 6 '' eval 's += 1' s=5 --repeat 3
-check 0 '-3 4' '' eval 'c = a * a' a=1+2j
+check 0 -3+4j '' eval 'c = a * a' a=1+2j
 
 # ---- faults in program or data: 1, with the place and a caret ----------------
 check 1 '' 'stcvm: eval:1:*: error: *
@@ -210,12 +228,34 @@ done
 check 1 '' 'stcvm: *: error: *' explain 'y(i) = A(i'
 check 0 '' '' convert A.mtx C.mtx csc
 check 0 '' '' convert A.mtx D.npy
-check 0 0 '' eval 's = abs(A(i,j) - C(i,j)) + abs(A(i,j) - D(i,j))' A=A.mtx C=C.mtx D=D.npy
+check 0 '' '' convert A.mtx D.stt csc
+check 0 '' '' convert D.stt D.csv
+check 0 'i:3,j:3,value:f64*' '' convert D.stt -.csv
+check 0 '*3 3 4*' '' convert D.csv -
+check 0 '*(2,2) 0.5' '' head D.stt
+check 0 '*(0,0) 2*3 more*' '' head D.csv 1
+check 2 '' '*number of entries*' head D.csv 0
+check 2 '' '*has to end in*' head D.txt
+check 0 '*level 0  no arrays*level 1 * positions of 32 bits*values*entries  4, of which 0 are the fill*1 to 2 entries*1 in each: 2 rows*band     1 below the diagonal, 1 above*symmetry places, not values*' \
+    '' info D.stt
+check 0 '*symmetry places and values*' '' info D.stt dense:bool
+for end in mtx tns csv tsv npy npz bsp.npz stt; do
+    check 0 '' '' convert A.mtx "back.$end"
+    for to in mtx tns csv tsv npy npz bsp.npz stt; do
+        check 0 '' '' convert "back.$end" "to.$to"
+        check 0 0 '' eval 'd = sum(i,j: A(i,j) != B(i,j))' A=A.mtx B="to.$to"
+    done
+    cat "back.$end" >pipe.in
+    "$tool" eval 'd = sum(i,j: A(i,j) != B(i,j))' A=A.mtx B="-.$end" <pipe.in >out.txt 2>err.txt
+    got=$?
+    judge "$end from standard input" 0 0 ''
+done
+check 0 0 '' eval 's = sum(i,j: abs(A(i,j) - C(i,j)) + abs(A(i,j) - D(i,j)))' A=A.mtx C=C.mtx D=D.npy
 check 0 '*[[]3,3]*f64*csr*4 *' '' info A.mtx
 check 0 '*dense: * times that*' '' info A.mtx rle
 printf 'P5\n3 2\n255\naaabbb' >A.pgm
 check 0 '' '' convert A.pgm E.pgm lz77
-check 0 0 '' eval 's = abs(A(i,j) - E(i,j))' A=A.pgm:rle E=E.pgm:lz77
+check 0 0 '' eval 's = sum(i,j: abs(A(i,j) - E(i,j)))' A=A.pgm:rle E=E.pgm:lz77
 check 0 '' '' convert A.pgm E.ppm
 check 0 1755 '' eval 's = E(i,j,k)' E=E.ppm
 check 1 '' 'stcvm: bad.mtx:3:*: error: *' info bad.mtx

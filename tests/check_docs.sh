@@ -22,7 +22,7 @@ awk '/^```(stc|err)$/ { file = ++n "." substr($0, 4); next }
 run() { # block: what the tool prints, in NUMBER.got
     number=${1%.*}
     mv "$1" doc.stc
-    "$tool" doc.stc >out.txt 2>err.txt </dev/null
+    "$tool" --quiet doc.stc >out.txt 2>err.txt </dev/null
     status=$?
     cat out.txt err.txt >"$number.got"
     case $1:$status in

@@ -9,8 +9,8 @@
 
 enum { MACHINES = 3, INPUTS = 8, TEXT = 1 << 14 };
 
-#define P "tensor P rle i64 [6,40]\nP(i,j) = (i + 1) * (j / 3) % 5\n"
-#define Q "tensor Q rle i64 [6,40]\nQ(i,j) = (i + j / 7) % 4\n"
+#define P "tensor P rle i64 [6,40]\nP(i,j) = (i + 1) * (j // 3) % 5\n"
+#define Q "tensor Q rle i64 [6,40]\nQ(i,j) = (i + j // 7) % 4\n"
 #define L "tensor L lz77 i64 [6,40]\nL(i,j) = i + j % 3 * (j > 9)\n"
 #define A "tensor A csr i64 [6,40]\nA(i,j) = (i * 5 + j * 3) % 7 == 2\ncompact A\n"
 #define C "tensor c dense i64 [40]\nc(j) = j % 6 + 1\n"
@@ -100,10 +100,10 @@ static const struct edit {
     {A H, "R(i) = A(i,j) * h(j)", {"mul, i64, v2, v3", "mul, i64, v3, v3"}},
     {P C, "R(i) = P(i,j) * c(j)", {"add, i64, v0, v3", "add, i64, v3, v0"}},
     {P C, "R(i) = P(i,j) * c(j)", {"add, i64, v0, v3", "sub, i64, v3, v0"}},
-    {P C, "R(i) = P(i,j) * c(j)", {"add, i64, v0, v3", "div, i64, v0, v3"}},
+    {P C, "R(i) = P(i,j) * c(j)", {"add, i64, v0, v3", "floordiv, i64, v0, v3"}},
     {P C, "R(i) = P(i,j) * c(j)", {"add, i64, v0, v3", "gt, i64, v0, v3"}},
     {P C, "R(i) = P(i,j) * c(j)", {"mul, i64, v1, v2", "mul, i64, v2, v2"}},
-    {P C, "R(i) = P(i,j) * c(j)", {"mul, i64, v1, v2", "div, i64, v1, v2"}},
+    {P C, "R(i) = P(i,j) * c(j)", {"mul, i64, v1, v2", "floordiv, i64, v1, v2"}},
     {P C, "R(i) = P(i,j) * c(j)", {"mul, i64, v1, v2", "max, i64, v1, v2"}},
     {P C, "R(i) = P(i,j) * c(j)", {"mul, i64, v1, v2", "mul, i64, v2, v1"}},
     {P C,
@@ -124,7 +124,7 @@ static const struct edit {
      {"store      t1, c3, v2", "acc t1, c3, max, i64, v2"}},
     {P TO("dense"),
      "R(i,j) = P(i,j) * 2",
-     {"store      t1, c3, v2", "acc t1, c3, div, i64, v2"}},
+     {"store      t1, c3, v2", "acc t1, c3, floordiv, i64, v2"}},
     {P TO("rle"),
      "R(i,j) = P(i,j) * 2",
      {"store      t1, c3, v2", "acc t1, c3, add, i64, v2"}},
@@ -187,7 +187,7 @@ static const struct edit {
      {"i 2 m 2", "i 3 m 3", "loop       i0", "loop i2, m2, g0\nloop i0", "finish",
       "end\nfinish"}},
     /* reduced outside as well, where lanes are long */
-    {"tensor O (i,j) -> (i : rle, j : dense) i64 [9,4]\nO(i,j) = i / 3 + j\n" TO("dense"),
+    {"tensor O (i,j) -> (i : rle, j : dense) i64 [9,4]\nO(i,j) = i // 3 + j\n" TO("dense"),
      "R(i,j) = O(i,j) * 2",
      {"v 3 i 2", "v 5 i 2", "begin", "const v3, k0\nconst v4, k0\nbegin", "keep",
       "fn2 v3, add, i64, v3, v4\nkeep"}},

@@ -77,9 +77,10 @@ static const end_case ends[] = {
      "v0, k1/call v1, f0, v0, 1/" INTEGER,
      0, STC_ERR_ARITHMETIC, "f calls itself more than 200 deep"},
     {".fn f0 \"f\" (i64) i64 registers 2 code 0:2/.fn f1 \"g\" (i64) i64 registers 3 code "
-     "2:5/.code/call v1, f1, v0, 1/return v1/const v1, k2/fn2 v2, div, i64, v0, v1/return "
+     "2:5/.code/call v1, f1, v0, 1/return v1/const v1, k2/fn2 v2, floordiv, i64, v0, "
+     "v1/return "
      "v2/loop i0, m0, g5/ivalue v0, i0/call v1, f0, v0, 1/end/halt/",
-     0, STC_ERR_ARITHMETIC, "integer division by zero at (1)"},
+     0, STC_ERR_ARITHMETIC, "integer division by zero at (0)"},
     /* integers */
     {".code/iconst i0, k3/idiv i1, i0, e2/imod i2, i0, e0/imuladd i3, i1, k3, i2/ivalue "
      "v1, i3/" INTEGER,
@@ -103,7 +104,7 @@ static const end_case ends[] = {
      0, STC_OK, NULL},
     /* results */
     {".code/begin t4/iconst i0, k1/at c5, t4, 0, root, i0/const v1, k1/store t4, c5, "
-     "v1/const v2, k2/acc t4, c5, div, i64, v2/finish t4/halt/",
+     "v1/const v2, k2/acc t4, c5, floordiv, i64, v2/finish t4/halt/",
      0, STC_ERR_ARITHMETIC, "division by zero"},
     {".code/const v1, k1/if v1/begin t4/endif/halt/", 0, STC_ERR_CORRUPT,
      "result k is begun and not finished"},
@@ -129,9 +130,10 @@ static const end_case works[] = {
      "i1, add, i64, v1/ws.add t3, i1, mul, i64, v4/end/ws.end t3/" GATHER,
      374, STC_OK, NULL},
     {"ws.begin t3/loop i0, m0, g1/load v1, t2, c1/fn2 v1, sub, i64, v1, v5/iconst i1, "
-     "k2/ws.add t3, i1, div, i64, v1/end/ws.end t3/" GATHER,
+     "k2/ws.add t3, i1, floordiv, i64, v1/end/ws.end t3/" GATHER,
      0, STC_ERR_ARITHMETIC, "integer division by zero"},
-    {"ws.begin t3/loop i0, m0, g1/load v1, t2, c1/imod i1, i0, e2/ws.add t3, i1, div, i64, "
+    {"ws.begin t3/loop i0, m0, g1/load v1, t2, c1/imod i1, i0, e2/ws.add t3, i1, floordiv, "
+     "i64, "
      "v1/end/ws.end t3/" GATHER,
      0, STC_ERR_ARITHMETIC, "integer division by zero"},
     {"ws.begin t3/loop i0, m0, g1/load v1, t2, c1/iconst i1, k3/ws.add t3, i1, add, i64, "
@@ -157,7 +159,8 @@ static const end_case works[] = {
 enum { WORKS = sizeof works / sizeof *works };
 static const char functions[] =
     ".fn f0 \"less\" (i64 i64) i64 registers 3 code 0:2/.fn f1 \"over\" (i64 i64) i64 "
-    "registers 3 code 2:4/.code/fn2 v2, sub, i64, v0, v1/return v2/fn2 v2, div, i64, v0, "
+    "registers 3 code 2:4/.code/fn2 v2, sub, i64, v0, v1/return v2/fn2 v2, floordiv, i64, "
+    "v0, "
     "v1/return v2/iconst i3, k1/const v5, k1/";
 
 /* ---- a run --------------------------------------------------------------------------- */
@@ -253,7 +256,7 @@ START_TEST(deep)
     size_t n = strlen(text);
     for (int k = 0; k < DEPTH; k++)
         n += (size_t)snprintf(text + n, sizeof text - n, "loop i%d, m%d, g0\n", k, k);
-    n += (size_t)snprintf(text + n, sizeof text - n, "fn2 v2, div, i64, v1, v0\n");
+    n += (size_t)snprintf(text + n, sizeof text - n, "fn2 v2, floordiv, i64, v1, v0\n");
     for (int k = 0; k < DEPTH; k++)
         n += (size_t)snprintf(text + n, sizeof text - n, "end\n");
     snprintf(text + n, sizeof text - n, "halt\n");

@@ -15,33 +15,34 @@
 static const struct {
     const char *text, *words;
 } errors[] = {
-    {"y(i) = sum(j: A(i,j) / X(i,j)) + 7 / (z(i) + 1)", "1:15: zero at (2,2)"},
-    {"y(i) = sum(j: A(i,j) / X(i,j)) + 7 / (i - 2)", "1:15: zero at (2,2)"},
-    {"y(i) = sum(j: A(i,j) / X(i,j)) + 7 / (i - 3)", "1:15: zero at (2,2)"},
-    {"y(i) = sum(j: A(i,j) / X(i,j)) + 7 / (i - 1)", "1:34: zero at (1)"},
-    {"y(i) = 7 / (i - 1) + sum(j: A(i,j) / X(i,j))", "1:8: zero at (1)"},
-    {"y(i) = 7 / (i - 3) + sum(j: A(i,j) / X(i,j))", "1:29: zero at (2,2)"},
+    {"y(i) = sum(j: A(i,j) // X(i,j)) + 7 // (z(i) + 1)", "1:15: zero at (2,2)"},
+    {"y(i) = sum(j: A(i,j) // X(i,j)) + 7 // (i - 2)", "1:15: zero at (2,2)"},
+    {"y(i) = sum(j: A(i,j) // X(i,j)) + 7 // (i - 3)", "1:15: zero at (2,2)"},
+    {"y(i) = sum(j: A(i,j) // X(i,j)) + 7 // (i - 1)", "1:35: zero at (1)"},
+    {"y(i) = 7 // (i - 1) + sum(j: A(i,j) // X(i,j))", "1:8: zero at (1)"},
+    {"y(i) = 7 // (i - 3) + sum(j: A(i,j) // X(i,j))", "1:30: zero at (2,2)"},
     /* the sums of rows that come first are whole */
-    {"y(i) = sum(j: A(i,j) / X(i,j)) / (sum(j: A(i,j) / 1) - 10)", "1:8: zero at (0)"},
-    {"y(i) = sum(j: A(i,j) / X(i,j)) / (sum(j: A(i,j) / 1) - 26)", "1:8: zero at (1)"},
-    {"y(i) = 1 / sum(j: A(i,j) / X(i,j))", "1:19: zero at (2,2)"},
+    {"y(i) = sum(j: A(i,j) // X(i,j)) // (sum(j: A(i,j) // 1) - 10)", "1:8: zero at (0)"},
+    {"y(i) = sum(j: A(i,j) // X(i,j)) // (sum(j: A(i,j) // 1) - 26)", "1:8: zero at (1)"},
+    {"y(i) = 1 // sum(j: A(i,j) // X(i,j))", "1:20: zero at (2,2)"},
     /* a row of lanes at a time, the first one and one that is done as it was */
-    {"y(i,j) = 7 / (X(i,j+1) - 2)", "1:10: zero at (0,0)"},
-    {"y(i,j) = 7 / X(i,j+1)", "1:10: zero at (2,1)"},
-    {"y(i,j) = 7 / X(i,j+1) + A(i,j+1)", "1:10: zero at (2,1)"},
+    {"y(i,j) = 7 // (X(i,j+1) - 2)", "1:10: zero at (0,0)"},
+    {"y(i,j) = 7 // X(i,j+1)", "1:10: zero at (2,1)"},
+    {"y(i,j) = 7 // X(i,j+1) + A(i,j+1)", "1:10: zero at (2,1)"},
     /* two loops inside */
-    {"y(i) = sum(j: A(i,j) / X(i,j)) + sum(j: A(i,j) / (z(i) + j - 3))",
-     "1:41: zero at (0,2)"},
-    {"y(i) = sum(j: A(i,j) / (z(i) + j - 3)) + sum(j: A(i,j) / X(i,j))",
+    {"y(i) = sum(j: A(i,j) // X(i,j)) + sum(j: A(i,j) // (z(i) + j - 3))",
+     "1:42: zero at (0,2)"},
+    {"y(i) = sum(j: A(i,j) // (z(i) + j - 3)) + sum(j: A(i,j) // X(i,j))",
      "1:15: zero at (0,2)"},
-    {"y(i) = sum(j: A(i,j) / X(i,j)) + sum(j: A(i,j) / (z(i) + j))", "1:15: zero at (2,2)"},
-    {"y(i) = sum(j: A(i,j) / (i - j - 3)) + sum(j: A(i,j) / X(i,j))",
-     "1:46: zero at (2,2)"},
+    {"y(i) = sum(j: A(i,j) // X(i,j)) + sum(j: A(i,j) // (z(i) + j))",
+     "1:15: zero at (2,2)"},
+    {"y(i) = sum(j: A(i,j) // (i - j - 3)) + sum(j: A(i,j) // X(i,j))",
+     "1:47: zero at (2,2)"},
     /* three loops, each in the one before */
-    {"y(i) = sum(j: sum(k: A(i,k) / X(j,k)) / (X(i,j) - 8)) / (i - 1)",
+    {"y(i) = sum(j: sum(k: A(i,k) // X(j,k)) // (X(i,j) - 8)) // (i - 1)",
      "1:22: zero at (0,2,2)"},
-    {"y(i) = sum(j: sum(k: A(i,k) / X(j,k)) / (X(i,j) - 2))", "1:15: zero at (0,1)"},
-    {"y(i) = sum(j: sum(k: A(i,k) / X(j,k)) / (X(i,j) - 3))", "1:22: zero at (0,2,2)"},
+    {"y(i) = sum(j: sum(k: A(i,k) // X(j,k)) // (X(i,j) - 2))", "1:15: zero at (0,1)"},
+    {"y(i) = sum(j: sum(k: A(i,k) // X(j,k)) // (X(i,j) - 3))", "1:22: zero at (0,2,2)"},
 };
 enum { ERRORS = sizeof errors / sizeof *errors };
 

@@ -193,7 +193,7 @@ static stc_status errors(stc_machine *m)
 #define OPERANDS                                                                           \
     "tensor A csr f64 [9,9]\nA(i,j) = (i * 3 + j) % 4 == 1\ncompact A\n"                   \
     "tensor B dcsr f64 [9,9]\nB(i,j) = (i + 2 * j) % 3 == 0\ncompact B\n"                  \
-    "tensor P rle i64 [9,9]\nP(i,j) = j / 3\ntensor L lz77 f64 [9,9]\nL(i,j) = j % 3\n"    \
+    "tensor P rle i64 [9,9]\nP(i,j) = j // 3\ntensor L lz77 f64 [9,9]\nL(i,j) = j % 3\n"   \
     "tensor X dense f64 [9,9]\nX(i,j) = i - j\ntensor v svec f64 [9]\nv(i) = i % 2\n"      \
     "tensor F dense f64 [3]\nF(i) = i\ntensor T csf f64 [5,5,5]\n"                         \
     "T(i,j,k) = (i + j + k) % 3 == 0\ncompact T\n"

@@ -37,10 +37,13 @@ build() { "$tool" build 's = 1' -o "$1" 2>err.txt; }
 save() { "$tool" eval 'tensor y dense = [1, 2, 3]' -o "y=$1" 2>err.txt; }
 alone() { [ -z "$(find . -name '.stcvm-*' -o -name '*.part' -o -name '*.tmp')" ]; }
 
-build good.stb && save good.npy || exit 1
-# ---- bytecode and data alike: `build` and `save` write to FILE.stb and FILE.npy --------
-for kind in build:stb save:npy; do
-    write=${kind%:*} end=${kind#*:} good=good.${kind#*:}
+kinds="stb npy stt mtx csv tsv npz bsp.npz tns"
+build good.stb || exit 1
+for end in ${kinds#stb }; do save "good.$end" || exit 1; done
+# ---- bytecode and data alike: `build` writes to FILE.stb, `save` to data of every kind ---
+for end in $kinds; do
+    write=save good=good.$end
+    [ "$end" = stb ] && write=build
     holds "$end: a new file has the mode that umask leaves" [ "$(mode "$good")" = 644 ]
 
     # a link where the old temporary stood names somebody's file
@@ -91,6 +94,17 @@ for kind in build:stb save:npy; do
         "$write" "full.$end"
         holds "$end: a full device" grep -q 'No space' err.txt
     fi
+    # a pipe that is closed already ends the process, as any program's, or is an error
+    { sleep 0.2; "$write" "out.$end"; echo $? >status; } | true
+    case $(cat status) in 1 | 141) ok=true ;; *) ok=false ;; esac
+    holds "$end: to a closed pipe: exit status $(cat status)" $ok
+    # a disk that has no room left: what was there stays
+    echo older >"s.$end"
+    command='tensor y dense = [1, 2, 3]' # as save and build have them
+    holds "$end: no room is an error" sh -c 'ulimit -f 0; trap "" XFSZ
+        if [ "$2" = stb ]; then "$1" build "s = 1" -o s.stb; else "$1" eval "$3" -o "y=s.$2"; fi \
+            >/dev/null 2>&1; [ $? = 1 ]' - "$tool" "$end" "$command"
+    holds "$end: what can't be replaced stays" grep -qx older "s.$end"
     mkdir -p "folder.$end"
     "$write" "folder.$end"
     holds "$end: a folder" grep -q 'Is a directory' err.txt
@@ -102,6 +116,29 @@ for kind in build:stb save:npy; do
     holds "$end: nothing is left behind" alone
 done
 holds 'build to /dev/stdout' sh -c "'$tool' build 's = 1' -o /dev/stdout | cmp -s - good.stb"
+
+# ---- larger than memory ------------------------------------------------------------------
+# Half a million entries take 6 MB, and what is made of them as much again.
+make='tensor A csr f64 [50000,40000] = random(density=0.00025, seed=3)'
+"$tool" eval "$make" -o A=big.stt || exit 1
+for statement in 'y(i) = A(i,j) * x(j)' 'tensor C csc; C(i,j) = A(i,j)' 'tensor C csr; C(j,i) = A(i,j)' \
+    'tensor C csr; C(i,j) = A(i,j) + 2 * A(i,j)' 'y(i) = A(i,j)' 'tensor C coo; C(i,j) = A(i,j)'; do
+    case $statement in *C*) name=C ;; *) name=y ;; esac
+    case $statement in *x*) x=x=ones ;; *) x=-- ;; esac
+    # shellcheck disable=SC2086
+    for threads in 1 3; do
+        "$tool" eval "$statement" A=big.stt -o $name=whole.stt --threads=$threads $x 2>err.txt
+        "$tool" eval "$statement" A=big.stt -o $name=parts.stt --threads=$threads \
+            --max-memory 5M --spill . $x 2>>err.txt
+        holds "in 5 MB, $threads threads: $statement: $(cat err.txt)" cmp -s whole.stt parts.stt
+    done
+done
+fails 'a cap without a folder' 1 'would exceed the cap' eval 'tensor C csr; C(j,i) = A(i,j)' \
+    A=big.stt -o C=none.stt --max-memory 5M
+fails 'a folder that is not there' 1 'in a file of nowhere: No such file' \
+    eval 'tensor C csr; C(j,i) = A(i,j)' A=big.stt -o C=none.stt --max-memory 5M --spill nowhere
+holds 'nothing is left in the folder' alone
+holds 'and no result of what failed' [ ! -e none.stt ]
 
 # ---- signals -----------------------------------------------------------------------------
 # A pipe that nobody reads makes the tool wait in the middle of writing.

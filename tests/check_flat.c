@@ -70,7 +70,7 @@ START_TEST(as_dense)
         snprintf(
             text, sizeof text,
             "format map = (i,j,k) -> (%s)\n"
-            "tensor a dense i64 [3,4,5]\na(i,j,k) = (i + 3*j + k) %% 5 / 2\n"
+            "tensor a dense i64 [3,4,5]\na(i,j,k) = (i + 3*j + k) %% 5 // 2\n"
             "tensor b dense i64 [3,4,5]\nb(i,j,k) = (7*i + j * k) %% 3\n"
             "tensor c dense i64 [5,3,4]\nc(i,j,k) = (i * j + k + 1) %% 4\n"
             "tensor e dense i64 [5,6,5]\ne(i,j,k) = (i + j * k) %% 3\n"

@@ -215,12 +215,33 @@ START_TEST(literals)
 }
 END_TEST
 
+/* Loops square by a product; other powers, and those of complex numbers, are powers. */
+START_TEST(squares_in_loops)
+{
+    EXPECT("tensor a i8 [4] = { (0): 12, (1): -7, (3): 127 }\ntensor y dense i8\n"
+           "y(i) = a(i) ** 2\n",
+           "y", -112, 49, 0, 1);
+    EXPECT("tensor a csr f64 [2,2] = { (0,0): -1.5, (1,1): inf }\ntensor y dense f64\n"
+           "y(i) = a(i,j) ** 2\n",
+           "y", 2.25, INFINITY);
+    EXPECT("tensor a csr u64 [2,2] = { (0,1): 3, (1,1): 4 }\ntensor y dense u64\n"
+           "y(i) = a(i,j) ** 3 + a(i,j) ** 2\n",
+           "y", 36, 80);
+    EXPECT("tensor a dense c128 [2] = { (0): 3, (1): 2 }\ntensor y dense f64\n"
+           "y(i) = round(abs(a(i) ** 2))\n",
+           "y", 9, 4);
+}
+END_TEST
+
 START_TEST(integer_rules)
 {
-    EXPECT("tensor a i64 = 0\ntensor b i64 = 0\nc = a / b\n", "c", 0);
-    EXPECT("tensor a i64 = 0\ntensor b i64 = 0\nc = a % b\n", "c", 0);
-    EXPECT("tensor a i64 = 7\nc = a / -2\n", "c", -3);
-    EXPECT("tensor a i64 = -7\nc = a % 3\n", "c", -1);
+    EXPECT("tensor a i64 = 0\ntensor b i64 = 0\nc = isnan(a / b)\n", "c", 1);
+    EXPECT("tensor a i64 = 7\nc = a / -2\n", "c", -3.5);
+    EXPECT("tensor a i64 = 7\nc = a // -2\n", "c", -4);
+    EXPECT("tensor a i64 = -7\nc = a % 3\n", "c", 2);
+    EXPECT("tensor a i64 = 7\nc = a % -3\n", "c", -2);
+    EXPECT("tensor a f64 = -7.5\nc = a % 2 + 10 * (a // 2)\n", "c", -39.5);
+    EXPECT("tensor a u8 = 200\nc = a // 3 + a % 7\n", "c", 70);
     EXPECT("tensor a i64 = 2\nc = a ** 10\n", "c", 1024);
     EXPECT("tensor a f64 = 0\nc = a ** 0\n", "c", 1);
     EXPECT("tensor a f64 = 2\nc = a ** -1\n", "c", 0.5);
@@ -241,7 +262,11 @@ START_TEST(integer_rules)
            "tensor g dense i64 [3]\ng(j) = gcd(i: v(i,j))\n",
            "g", 0, 4, 3);
     EXPECT("tensor a i8 = 100\ntensor c i8 = 0\nc = a + a\n", "c", -56);
-    expect_error("tensor a i64 = 1\ntensor b i64 = 0\nc = a / b\n", STC_ERR_ARITHMETIC,
+    expect_error("tensor a i64 = 1\ntensor b i64 = 0\nc = a // b\n", STC_ERR_ARITHMETIC,
+                 "zero");
+    expect_error("tensor a i64 = 0\ntensor b i64 = 0\nc = a // b\n", STC_ERR_ARITHMETIC,
+                 "zero");
+    expect_error("tensor a u8 = 0\ntensor b u8 = 0\nc = a % b\n", STC_ERR_ARITHMETIC,
                  "zero");
     expect_error("tensor a i64 = 2\ntensor b i64 = -1\nc = a ** b\n", STC_ERR_ARITHMETIC,
                  "negative");
@@ -262,7 +287,7 @@ START_TEST(sides_not_taken)
     EXPECT(SIDES "y = select(x(i) > 9, u(j: none(j)), 7)\n", "y", 21);
     EXPECT(SIDES "y = all(i: x(i) < 9) || u(j: none(j)) > 0\n", "y", 1);
     EXPECT(SIDES "y = any(i: no(i)) && u(j: none(j)) > 0\n", "y", 0);
-    EXPECT(SIDES "y(i) = select(no(i), sum(j: 10 / k(j)), 5)\n", "y", 5, 5, 5, 5);
+    EXPECT(SIDES "y(i) = select(no(i), sum(j: 10 // k(j)), 5)\n", "y", 5, 5, 5, 5);
     EXPECT(SIDES "y(i) = select(no(i) && any(j: 2 ** -k(j) > 1), 1, 5)\n", "y", 5, 5, 5, 5);
     EXPECT(SIDES "y(i) = select(no(i), idle(j: k(j)), i)\n", "y", 0, 1, 2, 3);
     EXPECT(SIDES "y(i) = select(m(i), u(j: x(j)), -1)\n", "y", -1, 10, -1, 10);
@@ -292,8 +317,8 @@ END_TEST
  */
 START_TEST(fill_over_nothing)
 {
-    EXPECT("tensor A svec i64 [3] = {}\ny(i) = prod(p in 1:1: 3 / A(i))\n", "y", 1, 1, 1);
-    EXPECT("tensor A csr u64 [1,1] = {}\ny = prod(p, q in 1:1: 3 / A(p,p))\n"
+    EXPECT("tensor A svec i64 [3] = {}\ny(i) = prod(p in 1:1: 3 // A(i))\n", "y", 1, 1, 1);
+    EXPECT("tensor A csr u64 [1,1] = {}\ny = prod(p, q in 1:1: 3 // A(p,p))\n"
            "tensor B csr u64 [2,2]\nB(i,j) = y\n",
            "B", 1, 1, 1, 1);
 }
@@ -348,6 +373,7 @@ Suite *suite_functions(void)
     tcase_add_test(c, folds);
     tcase_add_test(c, properties);
     tcase_add_test(c, literals);
+    tcase_add_test(c, squares_in_loops);
     tcase_add_test(c, integer_rules);
     tcase_add_test(c, sides_not_taken);
     tcase_add_test(c, fill_over_nothing);

@@ -364,3 +364,26 @@ void statement_starves(const tiers_case *s)
         machine_shut(m, &h);
     }
 }
+
+void expect_printed(bool echo, const char *script, stc_status status, const char *want)
+{
+    heap h;
+    stc_machine *m = machine_open(&h, false);
+    stc_session *s;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    ck_assert_ptr_nonnull(out);
+    ck_ok(m, stc_session_open(m, &s));
+    stc_session_output(s, out);
+    stc_session_echo(s, echo, 0);
+    const stc_status st = stc_session_exec(s, script, "test");
+    if (st) fprintf(out, "%d: %s", stc_error(m)->line, stc_error(m)->message);
+    fclose(out);
+    ck_assert_msg(st == status, "%s: %s\n%s", script, stc_status_name(st), text);
+    ck_assert_msg(!strcmp(text, want), "%s\nprinted:\n%s\nexpected:\n%s", script, text,
+                  want);
+    free(text);
+    stc_session_close(s);
+    machine_shut(m, &h);
+}

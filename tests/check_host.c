@@ -185,7 +185,7 @@ static void bring(stc_machine *m, calls *c)
 static const char setting[] = "tensor A svec f64 [3000] = random(density=0.5, seed=1)\n"
                               "tensor B svec f64 [3000] = random(density=0.5, seed=2)\n"
                               "tensor K svec i64 [3000]\ntensor L svec i8 [3000]\n"
-                              "K(i) = floor(A(i) * 8)\nL(i) = floor(B(i) * 8)\n"
+                              "K(i) = i64(A(i) * 8)\nL(i) = i8(B(i) * 8)\n"
                               "fn mine(x, y) = x * y * max(x, y) with annihilator(0)\n";
 
 /* In a session with the functions, the scalar `a` must then be want. */

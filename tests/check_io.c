@@ -198,6 +198,83 @@ START_TEST(damaged)
 }
 END_TEST
 
+/* ---- files cut short
+ * --------------------------------------------------------------------- */
+
+/* Small files: written from the sample matrix, or the project's own. `told`: every cut is
+ * an error; of others only those before the last line: what counts nothing can't know more.
+ */
+static const struct {
+    const char *name, *own;
+    bool told;
+} cuts[] = {
+    {"a.stt", NULL, true},
+    {"a.npz", NULL, true},
+    {"a.bsp.npz", NULL, true},
+    {"a.npy", NULL, true},
+    {"a.pgm", NULL, true},
+    {"a.mtx", NULL, false},
+    {"b.mtx.gz", "files/stored.mtx.gz", true},
+    {"c.mtx.gz", "files/fixed.mtx.gz", true},
+    {"d.stt", "files/good.stt", true},
+    {"e.npz", "files/bsr.npz", true},
+    {"f.bsp.npz", "files/custom.bsp.npz", true},
+};
+
+static size_t whole_file(stc_machine *m, size_t k, char *to, size_t room)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s", tests_dir(), cuts[k].own ? cuts[k].own : "");
+    if (!cuts[k].own) {
+        static const double grey[] = {0, 128, 255, 7, 9, 11};
+        const int64_t shape[] = {2, 3};
+        stc_tensor *a;
+        ck_ok(m, stc_tensor_from_dense(m, strstr(cuts[k].name, "npy") ? "dense" : "csr",
+                                       STC_F64, 2, shape, NULL, grey, &a));
+        ck_ok(m, stc_tensor_write(a, path_of(cuts[k].name)));
+        stc_tensor_free(a);
+        snprintf(path, sizeof path, "%s", path_of(cuts[k].name));
+    }
+    FILE *f = fopen(path, "rb");
+    ck_assert_ptr_nonnull(f);
+    const size_t n = fread(to, 1, room, f);
+    fclose(f);
+    ck_assert_uint_lt(n, room);
+    return n;
+}
+
+/* Reads it and looks at all it claims. */
+static stc_status read_wholly(stc_machine *m, const char *name)
+{
+    stc_tensor *t;
+    stc_status st = stc_tensor_read(m, path_of(name), NULL, -1, NULL, &t);
+    if (st) return st;
+    st = stc_tensor_check(t);
+    stc_tensor_free(t);
+    return st;
+}
+
+START_TEST(cut_short)
+{
+    static char bytes[1 << 16];
+    heap h;
+    stc_machine *m = machine_open(&h, false);
+    const size_t n = whole_file(m, (size_t)_i, bytes, sizeof bytes);
+    const char *name = cuts[_i].name;
+    size_t last = n;
+    while (!cuts[_i].told && last > 1 && bytes[last - 2] != '\n')
+        last--;
+    write_file(name, bytes, n);
+    ck_ok(m, read_wholly(m, name));
+    for (size_t k = 0; k < last; k++) {
+        write_file(name, bytes, k);
+        ck_assert_msg(read_wholly(m, name) != STC_OK,
+                      "%s of %zu bytes, cut to %zu, is read without an error", name, n, k);
+    }
+    machine_shut(m, &h);
+}
+END_TEST
+
 START_TEST(files_stay_whole)
 {
     heap h;
@@ -291,6 +368,74 @@ START_TEST(other_data)
 }
 END_TEST
 
+/* A text file of ours comes back as what it was: type, order and format. */
+START_TEST(notes)
+{
+    static const struct {
+        const char *format;
+        stc_type type;
+        int order;
+    } kind[] = {
+        {"svec", STC_BOOL, 1},     {"dense", STC_I8, 1}, {"csc", STC_F32, 2},
+        {"bcsr(2,2)", STC_U16, 2}, {"dia", STC_C64, 2},  {"dense", STC_U64, 2},
+        {"dense", STC_BOOL, 0},
+    };
+    heap h;
+    stc_machine *m = machine_open(&h, false);
+    for (size_t k = 0; k < sizeof kind / sizeof *kind; k++) {
+        static const int64_t shape[] = {4, 4}, coords[] = {1, 3, 2, 3};
+        static const double one[] = {1, 1};
+        stc_tensor *s, *a, *b;
+        ck_ok(m, stc_tensor_from_coords(m, kind[k].format, STC_F64, kind[k].order, shape,
+                                        NULL, kind[k].order ? 2 : 1, coords, one, &s));
+        ck_ok(m, stc_tensor_convert(s, NULL, (int)kind[k].type, &a));
+        ck_ok(m, stc_tensor_write(a, path_of("note.mtx")));
+        ck_ok(m, stc_tensor_read(m, path_of("note.mtx"), NULL, -1, NULL, &b));
+        ck_assert_int_eq(stc_tensor_order(b), kind[k].order);
+        ck_assert_int_eq(stc_tensor_type(b), kind[k].type);
+        ck_assert_str_eq(stc_tensor_format(b), kind[k].format);
+        ck_assert_int_eq(stc_tensor_stored(a), stc_tensor_stored(b));
+        stc_tensor_free(s);
+        stc_tensor_free(a);
+        stc_tensor_free(b);
+    }
+    machine_shut(m, &h);
+}
+END_TEST
+
+/* A note, or an archive, that asks for more places than its entries are worth: it is read,
+ * into another format; and a note that isn't one is a comment. */
+START_TEST(wasteful_notes)
+{
+    static const char *const said[] = {
+        "stcvm f64 2 dense",  "stcvm f64 2 bcsr(900000000,900000000)",
+        "stcvm f64 2 dia",    "stcvm f64 2 ell",
+        "stcvm f64 2 hash",   "stcvm f64 2 bytemap",
+        "stcvm f64 2 lz77",   "stcvm f64 2 bcsr(9,",
+        "stcvm f64 99 dense", "stcvm i64 2 dense",
+        "stcvm f64 3 csf",    "stcvm f64",
+    };
+    heap h = {0};
+    const stc_config config = {
+        .alloc = heap_alloc, .alloc_context = &h, .max_memory = 1 << 22};
+    stc_machine *m;
+    ck_assert_int_eq(stc_open(&config, &m), STC_OK);
+    for (size_t k = 0; k < sizeof said / sizeof *said; k++) {
+        char text[200];
+        stc_tensor *t;
+        const int n = snprintf(text, sizeof text, "%sreal general\n%%%s\n%s", HEAD, said[k],
+                               "1000000000 1000000000 1\n7 7 7\n");
+        write_file("w.mtx", text, (size_t)n);
+        ck_ok(m, stc_tensor_read(m, path_of("w.mtx"), NULL, -1, NULL, &t));
+        ck_assert_str_eq(stc_tensor_format(t), "dcsr");
+        ck_assert_int_eq(stc_tensor_type(t), STC_F64);
+        stc_tensor_free(t);
+    }
+    stc_close(m);
+    ck_assert_int_eq(h.held, 0);
+}
+END_TEST
+
 Suite *suite_io(void)
 {
     Suite *s = suite_create("io");
@@ -302,9 +447,12 @@ Suite *suite_io(void)
     tcase_add_test(c, images);
     tcase_add_test(c, matrix_market);
     tcase_add_loop_test(c, damaged, 0, 5);
+    tcase_add_loop_test(c, cut_short, 0, sizeof cuts / sizeof *cuts);
     tcase_add_test(c, files_stay_whole);
     tcase_add_test(c, files_are_interrupted);
     tcase_add_test(c, other_data);
+    tcase_add_test(c, notes);
+    tcase_add_test(c, wasteful_notes);
     suite_add_tcase(s, c);
     return s;
 }

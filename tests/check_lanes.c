@@ -80,7 +80,7 @@ static const tiers_case rows_of_lanes[] = {
     {OF_TYPE("u8", "csr"), POOLED, LANES},
     {OF_TYPE("f32", "csr"), POOLED, LANES},
     {OF_TYPE("bool", "csr"), "y(i,j) = or(" WINDOW ")", "affine nest"},
-    {OF_TYPE("i64", "dense"), "y(i,j) = sum(p in 0:2: 6 / (A(i+p,j+2) + 1))", LANES},
+    {OF_TYPE("i64", "dense"), "y(i,j) = sum(p in 0:2: 6 // (A(i+p,j+2) + 1))", LANES},
     {PLANE("dense") "f64 [12,90]", "y(i,j) = " FIVE, LANES},
     {PLANE("csr") "f64 [12,90]", "y(i,j) = " FIVE, LANES},
     {PLANE("dcsr") "f64 [12,90]", "y(i,j) = " FIVE, LANES},

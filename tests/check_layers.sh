@@ -32,9 +32,10 @@ vm/run        vm/strips vm/work vm/nest vm/core vm/code vm/fn formats include
 src/io        formats include
 src/lang      vm formats include
 src/plan      src/lang vm formats include
-src/lower     src/plan src/lang vm formats include
-src/api       src/lower src/plan src/lang src/io vm formats include
-src/session   src/api src/lower src/plan src/lang src/io vm formats include
+src/opt       src/lang vm formats include
+src/lower     src/plan src/opt src/lang vm formats include
+src/api       src/lower src/plan src/opt src/lang src/io vm formats include
+src/session   src/api src/lower src/plan src/opt src/lang src/io vm formats include
 src/cli       include
 samples       include
 '

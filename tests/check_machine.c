@@ -429,8 +429,8 @@ END_TEST
 START_TEST(faults_name_their_place)
 {
     expect_error(
-        "tensor x dense i64 = [4,3,0]\ntensor z dense i64 = [1,1,0]\ny(i) = z(i) / x(i)\n"
-        "tensor w dense i64 = [1,1,5]\ny(i) = w(i) / x(i)",
+        "tensor x dense i64 = [4,3,0]\ntensor z dense i64 = [1,1,0]\ny(i) = z(i) // x(i)\n"
+        "tensor w dense i64 = [1,1,5]\ny(i) = w(i) // x(i)",
         STC_ERR_ARITHMETIC, "zero|2");
 }
 END_TEST

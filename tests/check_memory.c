@@ -1,6 +1,8 @@
 /* check_memory.c: the context: counted memory, the cap, arenas, growing texts,
  * and where an error in a text is told to be. */
 #include "check.h"
+#include "../formats/base/spill.h"
+#include "../src/api/api.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -204,6 +206,54 @@ END_TEST
 #endif
 #endif
 
+/* Blocks from a size on lie in files: they keep what they hold as they grow, shrink, and
+ * come back into memory, and count as nothing. */
+START_TEST(spilled_blocks)
+{
+    enum { MB = 1 << 20 };
+    const stc_config config = {.max_memory = 8 * MB, .spill = "/tmp"};
+    stc_machine *m;
+    ck_assert_int_eq(stc_open(&config, &m), STC_OK);
+    ctx *cx = &m->cx;
+    const uint64_t before = cx->used;
+    size_t size = 1000;
+    unsigned char *p = mem_alloc(cx, size);
+    ck_assert_ptr_nonnull(p);
+    memset(p, 7, size);
+    static const size_t sizes[] = {100000, 300000, 40 * MB, 20 * MB, 262144, 262143, 20 * MB,
+                                   100};
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+        p = mem_resize(cx, p, size, sizes[k]);
+        ck_assert_ptr_nonnull(p);
+        const size_t kept = size < sizes[k] ? size : sizes[k];
+        for (size_t i = 0; i < kept; i += 97)
+            ck_assert_int_eq(p[i], 7);
+        memset(p, 7, size = sizes[k]);
+        ck_assert_uint_eq(cx->used, before + (spill_takes(cx, size) ? 0 : mem_cost(cx, size)));
+    }
+    mem_free(cx, p, size);
+    ck_assert_uint_eq(cx->used, before);
+    stc_close(m);
+}
+END_TEST
+
+/* A folder that isn't there has room for nothing, and a disk has an end. */
+START_TEST(spilled_nowhere)
+{
+    const stc_config config = {.spill = _i ? "/tmp" : "/nowhere/at/all"};
+    stc_machine *m;
+    ck_assert_int_eq(stc_open(&config, &m), STC_OK);
+    ctx *cx = &m->cx;
+    void *small = mem_alloc(cx, 1 << 20);
+    ck_assert_ptr_nonnull(small);
+    ck_assert_ptr_null(mem_resize(cx, small, 1 << 20, _i ? (size_t)1 << 50 : 1 << 30));
+    ck_assert_int_eq(cx->diag.status, STC_ERR_MEMORY);
+    ck_assert(has_words(cx->diag.message, "bytes in a file of "));
+    mem_free(cx, small, 1 << 20);
+    stc_close(m);
+}
+END_TEST
+
 START_TEST(refused_blocks)
 {
     ctx *cx = calloc(1, sizeof *cx);
@@ -302,6 +352,8 @@ Suite *suite_memory(void)
     tcase_add_test(c, large_blocks);
     tcase_add_test(c, kept_blocks);
     tcase_add_test(c, refused_blocks);
+    tcase_add_test(c, spilled_blocks);
+    tcase_add_loop_test(c, spilled_nowhere, 0, 2);
     tcase_add_test(c, copied_texts);
     tcase_add_test(c, progress);
     suite_add_tcase(s, c);

@@ -168,7 +168,7 @@ START_TEST(mended)
            "y(i) = max(j: T(i,j))",
            "y", -3, 0, 0);
     /* a case's variables are its own: 0 - 3 of a u8 is still one in the first */
-    EXPECT("fn u(x, y) {\n x, 0 => x / 2\n"
+    EXPECT("fn u(x, y) {\n x, 0 => x // 2\n"
            " x, y => { while (x != 0) { t = x; x = y % x; y = t }; return y }\n}\n"
            "tensor A dense u8 [2] = [3, 4]\ntensor B dense i64 [2] = [0, 6]\n"
            "y(i) = u(0 * A(i) - A(i) + 0, B(i)) > 2 ** 62",
@@ -273,8 +273,8 @@ END_TEST
 START_TEST(stretches)
 {
 #define PICTURES                                                                           \
-    "tensor F csr i64 [9,700]\nF(i,j) = select(j / 50 % 3 == i % 2, j, 0)\n"               \
-    "tensor G csr i64 [9,700]\nG(i,j) = select((j + 7 * i) / 64 % 2 == 1, 2 * j, 0)\n"     \
+    "tensor F csr i64 [9,700]\nF(i,j) = select(j // 50 % 3 == i % 2, j, 0)\n"              \
+    "tensor G csr i64 [9,700]\nG(i,j) = select((j + 7 * i) // 64 % 2 == 1, 2 * j, 0)\n"    \
     "tensor R csr i64 [9,700]\nR(i,j) = select(j > 20 * i && j < 690, 1, 0)\n"             \
     "tensor f dense i64 [9,700]\nf(i,j) = F(i,j)\ntensor g dense i64 [9,700]\n"            \
     "g(i,j) = G(i,j)\ntensor r dense i64 [9,700]\nr(i,j) = R(i,j)\n"

@@ -10,6 +10,7 @@ want=$PWD/tests/messages.txt
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 ln -s "$PWD/tests/bad" "$dir/bad"
+ln -s "$PWD/tests/files" "$dir/files"
 cd "$dir" || exit 1
 mkdir folder.mtx
 printf 'x = 1\0\n' >bytes.stc

@@ -57,7 +57,7 @@ static const near_case loops[] = {
     {"read in the next round",
      SUM("mov v3, v0 / ", "fn2 v0, add, f64, v0, v3 / mov v3, v1 / ", ""), '1', true},
     {"begun from another", SUM("const v9, k4 / mov v0, v9 / ", ADD, ""), '3', true},
-    {"divided by", SUM("const v0, k4 / ", "fn2 v0, div, f64, v0, v1 / ", ""), '1', true},
+    {"divided by", SUM("const v0, k4 / ", "fn2 v0, div, f64, v0, v1 / ", ""), '4', true},
     {"from the right", SUM("", "fn2 v0, sub, f64, v1, v0 / ", ""), '4', true},
     /* registers from outside, of which only the use tells the class */
     {"rounded",

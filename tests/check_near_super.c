@@ -131,7 +131,7 @@ static const near_case nests[] = {
      NO_ROW R("[e1] format 1 dense(0)") CODE(
          BEYOND "loop i0, m0, g0 / loop i1, m1, g7 / load v1, t5, c7 / at c9, t8, 0, root, "
                 "i1 / acc t8, c9, add, f64, v1 / end / end / "),
-     "nest range -> accumulate"},
+     "-> accumulate, a line at once"},
     {"fibers by a row that isn't there, into each lane's place",
      NO_ROW VECTOR CODE(
          BEYOND
@@ -195,7 +195,7 @@ static const near_case nests[] = {
     {"rows that end early into a row",
      EARLY("[e1] format 1 dense(0)", "", "g7",
            "load v1, t5, c6 / at c9, t8, 0, root, i1 / acc t8, c9, add, f64, v1 / "),
-     "nest range -> accumulate"},
+     "-> accumulate, a line at once"},
     {"fibers that end early into a row",
      EARLY("[e1] format 1 dense(0)", "open c2, t0, 1, c0 / ", "g8",
            "load v1, t0, c2 / at c9, t8, 0, root, i1 / acc t8, c9, add, f64, v1 / "),

@@ -110,13 +110,15 @@ START_TEST(contradictions)
                  "f gives 3 where x is 0 and y is 1|0 where x is 0 and y "
                  "isn't 1");
     /* that depends on the types: it is seen when they are */
-#define HALF "fn f(x,y) = select(x == 3, x / 2, 1) over {x != 3} & {y != 0}\n"
-    EXPECT(HALF "tensor X svec i64 [3] fill 3 = {(1):3}\ntensor Y svec i64 [3] = {(2):1}\n"
+#define WIDE                                                                               \
+    "fn f(x,y) = select(x == 3, 1 + x * 4611686018427387904 * 4, 1) over {x != 3} & {y "   \
+    "!= 0}\n"
+    EXPECT(WIDE "tensor X svec i64 [3] fill 3 = {(1):3}\ntensor Y svec i64 [3] = {(2):1}\n"
                 "R(i) = f(X(i),Y(i))",
            "R", 1, 1, 1);
-    expect_error(HALF "tensor X svec f64 [3] fill 3 = {(1):3}\n"
+    expect_error(WIDE "tensor X svec f64 [3] fill 3 = {(1):3}\n"
                       "tensor Y svec f64 [3] = {(2):1}\nR(i) = f(X(i),Y(i))",
-                 STC_ERR_PROGRAM, "f gives 1.5 where|and 1 where x isn't 3 and y is 0");
+                 STC_ERR_PROGRAM, "f gives 5.5|and 1 where x isn't 3 and y is 0");
 }
 END_TEST
 

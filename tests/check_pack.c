@@ -209,6 +209,126 @@ START_TEST(unsorted)
 }
 END_TEST
 
+/* ---- rows by counting ------------------------------------------------------------------
+ */
+
+/* Matrices: their sizes, entries drawn, how many bits of a row are drawn (the lower ones of
+ * more are), so that some rows have many. */
+typedef struct matrix {
+    int64_t rows, columns;
+    int n, crowd;
+    stc_type type;
+} matrix;
+
+static const matrix matrices[] = {
+    {50, 40, 3000, 0, STC_F64},
+    {3000, 70000, 90000, 0, STC_F64},
+    {70000, 3, 90000, 0, STC_I32},
+    {1, 90000, 70000, 0, STC_U16},
+    {90000, 1, 70000, 0, STC_I8},
+    {300000, 20, 80000, 4, STC_F32},
+    {1 << 19, 1 << 20, 80000, 9, STC_U64},
+    {40000, 300, 100000, 0, STC_BOOL},
+};
+
+/* Entries whose values tell in which order they were summed, where they are floats. */
+static void draw_entries(const matrix *m, bool narrow, entries *e)
+{
+    uint64_t x = 99;
+    e->is_narrow = narrow;
+    ck_assert_int_eq(entries_reserve(e, m->n), STC_OK);
+    for (int k = 0; k < m->n; k++) {
+        int64_t at[2];
+        x = x * 6364136223846793005u + 1442695040888963407u;
+        at[0] = (int64_t)((x >> 33) % (uint64_t)m->rows);
+        at[1] = (int64_t)((x >> 13) % (uint64_t)m->columns);
+        if (m->crowd && k % 2) at[0] &= (1 << m->crowd) - 1;
+        for (int d = 0; d < 2; d++) {
+            if (narrow)
+                e->narrow[d][k] = (int32_t)at[d];
+            else
+                e->coord[d][k] = at[d];
+        }
+        type_store(m->type, e->vals, k,
+                   type_convert(m->type, STC_F64, (value){.f64 = 1 + 1e-9 * k}));
+    }
+    e->n = m->n;
+}
+
+/* What comes of narrow and of wide entries on any number of threads is what sorting all of
+ * them makes, which a format with 64 bits asks for. */
+START_TEST(counted_rows)
+{
+    const matrix *m = &matrices[_i / 2];
+    const bool turned = _i % 2;
+    const int64_t size[] = {m->rows, m->columns};
+    heap h;
+    ctx *cx = ctx_open(&h);
+    tensor *want = NULL, *got = NULL;
+    for (int how = 0; how < 9; how++) {
+        const char *text = turned ? "csc" : "csr";
+        if (!how)
+            text = turned ? "(i,j) -> (j : dense, i : compressed(index64))"
+                          : "(i,j) -> (i : dense, j : compressed(index64))";
+        format f;
+        tensor *t;
+        entries e;
+        cx->threads = 1 + how / 2;
+        entries_init(&e, cx, 2, m->type);
+        draw_entries(m, how % 2, &e);
+        ck_ctx(cx, format_parse(cx, NULL, text, 2, &f));
+        ck_ctx(cx, tensor_new(cx, &f, m->type, size, (value){0}, &t));
+        ck_ctx(cx, tensor_pack(t, &e));
+        ck_ctx(cx, tensor_check_afresh(t));
+        entries_free(&e);
+        *(how ? &got : &want) = t;
+        if (!how) continue;
+        ck_assert_int_eq(got->nvals, want->nvals);
+        ck_assert_mem_eq(got->vals, want->vals, (size_t)want->nvals * type_size(m->type));
+        for (int r = 0; r < 2; r++) {
+            const index_array *x = &got->level[1].a[r], *y = &want->level[1].a[r];
+            bool same = x->len == y->len;
+            for (int64_t k = 0; same && k < x->len; k++)
+                same = index_get(x, k) == index_get(y, k);
+            ck_assert(same);
+        }
+        tensor_free(got);
+    }
+    tensor_free(want);
+    ctx_close(cx, &h);
+}
+END_TEST
+
+static stc_status count(ctx *cx, void *what)
+{
+    const int64_t size[] = {200, 300};
+    const matrix m = {200, 300, 900, 3, STC_F64};
+    entries e;
+    format f;
+    tensor *t = NULL;
+    entries_init(&e, cx, 2, STC_F64);
+    e.is_narrow = *(const bool *)what;
+    stc_status st = entries_reserve(&e, m.n);
+    if (!st) draw_entries(&m, e.is_narrow, &e);
+    if (!st) st = format_parse(cx, NULL, "csr", 2, &f);
+    if (!st) st = tensor_new(cx, &f, STC_F64, size, (value){0}, &t);
+    if (!st) st = tensor_pack(t, &e);
+    if (!st) ck_assert(tensor_stored(t) > 800);
+    entries_free(&e);
+    tensor_free(t);
+    return st;
+}
+
+START_TEST(counted_short_of_memory)
+{
+    heap h;
+    ctx *cx = ctx_open(&h);
+    bool narrow = _i;
+    each_shortage(cx, &h, count, &narrow);
+    ctx_close(cx, &h);
+}
+END_TEST
+
 /* ---- small things ------------------------------------------------------------------- */
 
 START_TEST(made_by_hand)
@@ -289,6 +409,8 @@ Suite *suite_pack(void)
     tcase_add_loop_test(c, every_pair, 0, FORMATS);
     tcase_add_loop_test(c, visits, 0, FORMATS);
     tcase_add_loop_test(c, unsorted, 0, 7);
+    tcase_add_loop_test(c, counted_rows, 0, 2 * sizeof matrices / sizeof *matrices);
+    tcase_add_loop_test(c, counted_short_of_memory, 0, 2);
     tcase_add_test(c, made_by_hand);
     tcase_add_test(c, interrupted);
     suite_add_tcase(s, c);

@@ -129,7 +129,7 @@ START_TEST(every_shape)
 {
     static const char *const text[] = {
         "A(i,j) = B(i,j) * C(i,j)", "A(i,j) = 3 * B(i,j) - C(i,j)",
-        "A(i,j) = min(C(i,j), B(i,j))", "A(i,j) = 0.4 * B(i,j) + 0.6 * C(i,j)"};
+        "A(i,j) = min(C(i,j), B(i,j))", "A(i,j) = u16(0.4 * B(i,j) + 0.6 * C(i,j))"};
     static const stc_type types[] = {STC_I8,  STC_U8,  STC_I16, STC_U16, STC_I32,
                                      STC_U32, STC_I64, STC_F32, STC_F64};
     for (size_t e = 0; e < sizeof text / sizeof *text; e++)

@@ -51,6 +51,7 @@ START_TEST(declarations)
     f = (stc_function){.size = sizeof f};
     REFUSED(stc_function_register(m, &f), STC_ERR_ARGUMENT, "head");
     REFUSED(stc_function_register(m, NULL), STC_ERR_ARGUMENT, "the function is NULL");
+    REFUSED(stc_set_as_written(m, 2), STC_ERR_ARGUMENT, "as written: 2|0 or 1");
     REFUSED(stc_set_threads(m, 2000), STC_ERR_ARGUMENT, "2000 threads|0 to 1024");
 }
 END_TEST

@@ -377,7 +377,7 @@ START_TEST(illegal_for_others)
         "y = f(i,j: A(i,j)) with parallelize(i)",
         STC_ERR_PROGRAM, "threads can't share the rounds of this loop");
     expect_error("tensor a svec i64 [3] = { (1): 2 }\ntensor b svec i64 [3] = { (1): 1 }\n"
-                 "y(i) = a(i) * (a(i) / b(i))\n  with precompute(a(i) / b(i), W, {i})",
+                 "y(i) = a(i) * (a(i) // b(i))\n  with precompute(a(i) // b(i), W, {i})",
                  STC_ERR_PROGRAM, "may fail where it isn't needed");
 }
 END_TEST

@@ -74,7 +74,7 @@ START_TEST(errors_leave_things)
     ck_ok(m, stc_tensor_get(t, NULL, &v));
     ck_assert_int_eq(v.i, 2);
     ck_ok(m, stc_session_exec(s, "tensor w dense i64 = [5,6,7]", "w"));
-    ck_assert_int_eq(stc_session_exec(s, "w(i) = w(i) / (2 - i)", "three"),
+    ck_assert_int_eq(stc_session_exec(s, "w(i) = w(i) // (2 - i)", "three"),
                      STC_ERR_ARITHMETIC);
     ck_ok(m, stc_session_get(s, "w", &t));
     int64_t w[3];

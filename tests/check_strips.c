@@ -175,15 +175,16 @@ static const near_case strips[] = {
      '4', true},
     {"two faults, the second in an earlier lane",
      ALONE("const v5, k5 / iconst i5, k8 / iconst i6, k3 / ",
-           RANGE "imuladd i3, i0, k1, i5 / ivalue v6, i3 / fn2 v7, mod, i64, v5, v6 / "
-                 "imuladd i4, i0, k1, i6 / "
-                 "ivalue v8, i4 / fn2 v9, div, i64, v5, v8 / conv v4, f64, i64, v7 / fn2 "
-                 "v0, add, f64, v0, v4 / end / ",
+           RANGE
+           "imuladd i3, i0, k1, i5 / ivalue v6, i3 / fn2 v7, mod, i64, v5, v6 / "
+           "imuladd i4, i0, k1, i6 / "
+           "ivalue v8, i4 / fn2 v9, floordiv, i64, v5, v8 / conv v4, f64, i64, v7 / fn2 "
+           "v0, add, f64, v0, v4 / end / ",
            SCALAR),
      '4', true},
     {"two faults, the second in a later lane",
      ALONE("const v5, k5 / iconst i5, k8 / iconst i6, k3 / ",
-           RANGE "imuladd i4, i0, k1, i6 / ivalue v8, i4 / fn2 v9, div, i64, v5, v8 / "
+           RANGE "imuladd i4, i0, k1, i6 / ivalue v8, i4 / fn2 v9, floordiv, i64, v5, v8 / "
                  "imuladd i3, i0, k1, i5 / "
                  "ivalue v6, i3 / fn2 v7, mod, i64, v5, v6 / conv v4, f64, i64, v7 / fn2 "
                  "v0, add, f64, v0, v4 / end / ",
@@ -215,8 +216,9 @@ static const near_case strips[] = {
      '4', true},
     {"a fault of what doesn't vary",
      ALONE("const v5, k5 / const v6, k2 / ",
-           RANGE "fn2 v7, div, i64, v5, v6 / conv v4, f64, i64, v7 / fn2 v0, add, f64, v0, "
-                 "v4 / end / ",
+           RANGE
+           "fn2 v7, floordiv, i64, v5, v6 / conv v4, f64, i64, v7 / fn2 v0, add, f64, v0, "
+           "v4 / end / ",
            SCALAR),
      '4', true},
     {"a fault in what it has stored",
@@ -226,7 +228,7 @@ static const near_case strips[] = {
      '4', true},
     {"nought by nought in what it stores",
      ALONE("begin t10 / ",
-           RANGE "at c8, t10, 0, root, i0 / acc t10, c8, div, i64, v2 / end / ",
+           RANGE "at c8, t10, 0, root, i0 / acc t10, c8, floordiv, i64, v2 / end / ",
            "finish t10 / "),
      '4', true},
     {"a fault before a loop inside, in the first lane",

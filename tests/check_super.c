@@ -30,7 +30,6 @@ static const struct statement {
     {"dot_range", "R(i) = P(j: T(A(i,j), B(j)))", "dense", "dense", "dense", THIRDS},
     {"dot_merge", "R(i) = P(j: T(A(i,j), B(i,j)))", "(i,j) -> (i : dense, j : compressed#)",
      "(i,j) -> (i : dense, j : compressed#)", "dense", THIRDS},
-    {"axpy_range", "R(i,k) = P(j: T(A(i,j), B(j,k)))", "dense", "dense", "dense", THIRDS},
     {"axpy_rows", "R(i,k) = P(j: T(A(i,j), B(j,k)))",
      "(i,j) -> (i : dense, j : compressed#)", "dense", "dense", THIRDS},
     {"scatter_fiber", "R(i) = P(j: T(A(i,j), B(j)))",
@@ -125,7 +124,7 @@ static stc_tensor *operand(stc_machine *m, const char *how, picture stored, stc_
     const int64_t shape[] = {SIDE, SIDE};
     const int64_t n = order == 1 ? SIDE : SIDE * SIDE;
     int64_t *coords = calloc((size_t)(n * order), sizeof *coords), count = 0;
-    char *vals = calloc((size_t)n, 8);
+    char *vals = calloc((size_t)n, sizeof(value));
     const bool all = !strcmp(how, "dense");
     for (int64_t k = 0; k < n; k++) {
         const uint64_t dice = (uint64_t)(k + seed) * 0x9e3779b97f4a7c15u >> 33;
@@ -167,9 +166,12 @@ static made run_row(const struct row *r, const struct statement *s, bool no_supe
     format_of(s->a, r->index, a);
     format_of(s->b, r->index, b);
     format_of(s->r, r->index, to);
+    /* a sum of bool goes into no bool */
+    const bool adds = r->type == STC_BOOL && body->plus == FN_ADD;
+    const stc_type result = adds ? STC_I64 : r->type;
     const stc_decl d[] = {{"A", a, r->type, &fill, -1},
                           {"B", b, r->type, &fill, -1},
-                          {"R", to, r->type, &fill, -1}};
+                          {"R", to, result, &fill, -1}};
     stc_program *p;
     const stc_status st = stc_compile(m, text, d, 3, &p);
     ck_assert_msg(st == STC_OK, "%s: %s", text, stc_error(m)->message);
@@ -226,6 +228,16 @@ START_TEST(narrow_result)
     EXPECT("tensor A csr i64 [2,3]\nA(i,j) = i + j\ntensor B csr i64 [2,3]\n"
            "B(i,j) = 70000 * i\ntensor R csr i16\nR(i,j) = A(i,j) + B(i,j)",
            "R", 0, 1, 2, 4465, 4466, 4467);
+}
+END_TEST
+
+/* Truth values are counted, and may be multiplied by what is none. */
+START_TEST(truth_by_numbers)
+{
+    EXPECT("tensor A csr bool [2,3] = { (0,0): true, (0,2): true }\n"
+           "tensor x dense i64 [3] = { (0): 4, (2): 5 }\ntensor y dense i64\n"
+           "y(i) = 3 * A(i,j) + 1\ntensor z dense i64\nz(i) = A(i,j) * x(j)",
+           "y", 7, 1);
 }
 END_TEST
 
@@ -381,14 +393,40 @@ START_TEST(few_elements)
 }
 END_TEST
 
+/* Rows of 0, 1, ..., 39 elements: their sums, and with a vector. */
+enum { LONG_ROWS = 40 };
+static const char *const long_types[] = {"bool", "i8",  "u8",  "i16", "u16", "i32",
+                                         "u32",  "i64", "u64", "f32", "f64", "c128"};
+
+START_TEST(long_rows)
+{
+    static char script[1 << 10];
+    static double count[LONG_ROWS], twice[LONG_ROWS];
+    const char *type = long_types[_i];
+    for (int i = 0; i < LONG_ROWS; i++) {
+        count[i] = i;
+        twice[i] = 2 * i;
+    }
+    sprintf(script,
+            "tensor A csr %s [%d,%d]\nA(i,j) = j < i\ncompact A\ntensor x dense i32 [%d]\n"
+            "x(j) = 2\ntensor n dense\nn(i) = sum(j: A(i,j))\ntensor d dense\n"
+            "d(i) = A(i,j) * x(j)",
+            type, LONG_ROWS, LONG_ROWS, LONG_ROWS);
+    expect_dense(script, "n", count, LONG_ROWS);
+    expect_dense(script, "d", twice, LONG_ROWS);
+}
+END_TEST
+
 Suite *suite_super(void)
 {
     Suite *s = suite_create("super");
     TCase *t = tcase_create("rows");
     tcase_add_loop_test(t, each_row, 0, ROWS);
     tcase_add_test(t, narrow_result);
+    tcase_add_test(t, truth_by_numbers);
     tcase_add_test(t, alike_rows);
     tcase_add_loop_test(t, few_elements, 0, 4);
+    tcase_add_loop_test(t, long_rows, 0, sizeof long_types / sizeof *long_types);
     tcase_add_loop_test(t, short_fibers, 0, WIDTHS * ROW_TYPES * ROW_SUMS);
     tcase_add_loop_test(t, ranks_are_those_of_a_merge, 0, 200);
     suite_add_tcase(s, t);

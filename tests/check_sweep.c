@@ -126,14 +126,15 @@ static void operands(pair *p, stc_type t)
     for (int k = 0; k < 3; k++) {
         snprintf(
             text, sizeof text,
-            "tensor %s dense %s [%d]\n%s(i) = (i * %d + 1) %% 7 %s\n"
+            "tensor %s dense %s [%d]\n%s(i) = %s((i * %d + 1) %% 7 %s)\n"
             "tensor %c csr %s [%d,%d]\n"
-            "%c(i,j) = ((i + %d * j) %% 3 == 0) * ((i * j + %d) %% 5 %s)\ncompact %c\n",
-            names[k], type, LENGTH, names[k], k + 2,
+            "%c(i,j) = %s(((i + %d * j) %% 3 == 0) * ((i * j + %d) %% 5 %s))\ncompact %c\n",
+            names[k], type, LENGTH, names[k], type, k + 2,
             pairs ? "+ 2j"
             : k   ? ""
                   : "- 2 * (i % 2)",
-            'A' + k, type, SIDE, SIDE, 'A' + k, k + 1, k + 1, pairs ? "+ 1j" : "", 'A' + k);
+            'A' + k, type, SIDE, SIDE, 'A' + k, type, k + 1, k + 1, pairs ? "+ 1j" : "",
+            'A' + k);
         setup(p, text);
     }
 }
@@ -212,14 +213,15 @@ START_TEST(scatters)
     snprintf(type, sizeof type, "%s", r->type);
     type[0] = (char)(type[0] + 'a' - 'A');
     pair_open(&p, false);
-    snprintf(text, sizeof text,
-             "format g = (i,j) -> (i : dense, j : compressed%s)\n"
-             "tensor A g %s [40,30] fill %s\ntensor B g %s [30,50] fill %s\n"
-             "A(i,j) = select(i %% 2 * (j %% 8) == 0 && (i * 5 + j * 3) %% 7 < 3, (i + j) "
-             "%% 11 + 1, %s)\n"
-             "B(i,j) = select((i + j * 2) %% 5 < 2, (i * 7 + j) %% 13 + 1, %s)\n"
-             "compact A\ncompact B",
-             r->index == 64 ? "(index64)" : "", type, zero, type, zero, zero, zero);
+    snprintf(
+        text, sizeof text,
+        "format g = (i,j) -> (i : dense, j : compressed%s)\n"
+        "tensor A g %s [40,30] fill %s\ntensor B g %s [30,50] fill %s\n"
+        "A(i,j) = select(i %% 2 * (j %% 8) == 0 && (i * 5 + j * 3) %% 7 < 3, %s((i + j) "
+        "%% 11 + 1), %s)\n"
+        "B(i,j) = select((i + j * 2) %% 5 < 2, %s((i * 7 + j) %% 13 + 1), %s)\n"
+        "compact A\ncompact B",
+        r->index == 64 ? "(index64)" : "", type, zero, type, zero, type, zero, type, zero);
     setup(&p, text);
     for (int list = 0; list < 2; list++) {
         snprintf(text, sizeof text,
@@ -370,8 +372,9 @@ static void declare(pair *p, const char *name, const char *how, const char *type
                     const char *text)
 {
     char line[300];
-    snprintf(line, sizeof line, "tensor %c %s %s %s\n%s\ncompact %c", name[0], how, type,
-             name + 1, text, name[0]);
+    const int left = (int)(strstr(text, "= ") - text);
+    snprintf(line, sizeof line, "tensor %c %s %s %s\n%.*s= %s(%s)\ncompact %c", name[0],
+             how, type, name + 1, left, text, type, text + left + 2, name[0]);
     setup(p, line);
 }
 
@@ -416,8 +419,8 @@ START_TEST(in_formats)
             if (strncmp(statements[k], "R(i,j) ", 7) || !to[0])
                 strcpy(text, statements[k]);
             else
-                snprintf(text, sizeof text, "tensor R %s %s\n%s", to, f->type,
-                         statements[k]);
+                snprintf(text, sizeof text, "tensor R %s %s\n%s", to,
+                         strcmp(f->type, "bool") ? f->type : "i64", statements[k]);
             both(&p, text);
         }
         ck_assert_int_gt(p.agreed, STATEMENTS / 2);
@@ -537,24 +540,26 @@ START_TEST(in_their_width)
     const char *type = integers[_i];
     pair_open(&p, false);
     snprintf(text, sizeof text,
-             "tensor A rle %s [9,90]\nA(i,j) = (j / 7) * 91 + i\n"
-             "tensor B rle %s [9,90]\nB(i,j) = (j / 4) * 53 + 2 * i",
-             type, type);
+             "tensor A rle %s [9,90]\nA(i,j) = %s((j // 7) * 91 + i)\n"
+             "tensor B rle %s [9,90]\nB(i,j) = %s((j // 4) * 53 + 2 * i)",
+             type, type, type, type);
     setup(&p, text);
     for (size_t k = 0; k < sizeof bodies / sizeof *bodies; k++) {
         snprintf(text, sizeof text, "tensor R rle %s\nR(i,j) = %s", type, bodies[k]);
         both(&p, text);
         ck_assert_int_eq(p.agreed, k + 1);
     }
-    snprintf(text, sizeof text, "tensor x dense %s [90]\nx(i) = i %% 5 + 1", type);
+    snprintf(text, sizeof text, "tensor x dense %s [90]\nx(i) = %s(i %% 5 + 1)", type,
+             type);
     setup(&p, text);
     for (int k = 0; k < INTEGERS; k++) { /* sums, into elements of each width */
         snprintf(text, sizeof text, "tensor R dense %s\nR(i) = A(i,j) * x(j)", integers[k]);
-        both(&p, text);
-        snprintf(text, sizeof text, "tensor B rle %s [9,90]\nB(i,j) = i + j / 7",
-                 integers[k]);
+        if (*type == 'u' || *integers[k] == 'i') both(&p, text); /* same_kind */
+        snprintf(text, sizeof text, "tensor B rle %s [9,90]\nB(i,j) = %s(i + j // 7)",
+                 integers[k], integers[k]);
         setup(&p, text);
-        snprintf(text, sizeof text, "tensor R rle %s\nR(i,j) = A(i,j) + 3 * B(i,j)", type);
+        snprintf(text, sizeof text, "tensor R rle %s\nR(i,j) = %s(A(i,j) + 3 * B(i,j))",
+                 type, type);
         both(&p, text);
         setup(&p, "drop B");
     }

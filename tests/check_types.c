@@ -206,11 +206,11 @@ START_TEST(many_at_once)
         for (int at = 0; at < 20; at += 19) {
             char text[300];
             int64_t got[3][64];
-            snprintf(
-                text, sizeof text,
-                "tensor x dense %s [20]; x(i) = i\ntensor z dense %s = [%s]\n"
-                "x(i) = select(i == %d, z(0*i), x(i))\ntensor y dense %s\ny(i) = x(i)\n",
-                c[k].from, c[k].from, c[k].value, at, c[k].to);
+            snprintf(text, sizeof text,
+                     "tensor x dense %s [20]; x(i) = %s(i)\ntensor z dense %s = [%s]\n"
+                     "x(i) = select(i == %d, z(0*i), x(i))\ntensor y dense %s\ny(i) = "
+                     "%s(x(i))\n",
+                     c[k].from, c[k].from, c[k].from, c[k].value, at, c[k].to, c[k].to);
             for (int machine = 0; machine < 3; machine++)
                 convert_all(machine, text, got[machine]);
             for (int e = 0; e < 20; e++) {

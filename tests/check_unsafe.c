@@ -74,6 +74,19 @@ static const struct {
     {"iconst i0, k1\nimuladd i1, i0, k0, i0" HALT, "k0 isn't an i64"},
     {"iconst i0, k1\nimuladd i1, i0, k1, i0\nidiv i2, i1, e0\nimod i3, i2, e0" HALT, NULL},
     {"present m0, 1, root" HALT, "m0 is read before"},
+    {"begin t2\nfinish t2\nws.begin t3\nws.end t3\nupdate t2, t3, add, f64" HALT, NULL},
+    {"ws.begin t3\nws.end t3\nupdate t2, t3, add, f64" HALT, "t2"},
+    {"begin t2\nfinish t2\nws.begin t3\nupdate t2, t3, add, f64" HALT, "t3"},
+    {"begin t2\nfinish t2\nupdate t2, t1, add, f64" HALT, "t1 isn't a workspace"},
+    {"begin t5\nfinish t5\nws.begin t3\nws.end t3\nupdate t5, t3, add, f64" HALT,
+     "t5 has other levels than t3 has modes"},
+    {"begin t2\nfinish t2\nws.begin t3\nws.end t3\nupdate t2, t3, add, i64" HALT,
+     "t2 has another class"},
+    {"begin t2\nfinish t2\nws.begin t3\nws.end t3\nupdate t2, t3, lt, f64" HALT,
+     "values can't be combined by that"},
+    {"const v0, k0\nindex i0, v0" HALT, "v0"},
+    {"const v0, k1\nindex i0, v0\nbounded i0, e0" HALT, NULL},
+    {"bounded i0, e0" HALT, "i0 is read before"},
     {ROWS "present m0, 64, c0\nend" HALT, "no bit 64"},
     {ROWS "present m0, 63, c0\nopen c2, t0, 1, c0\nseek c2, i0\nfill.bit m0, 63, t0, "
           "c2\nend" HALT,
@@ -269,6 +282,9 @@ static const struct {
                                                 "root, i0\nopen c1, t4, 1, c0\n"
                                                 "loop i1, m1, g2\nend" HALT,
      NULL},
+    {MERGE("produce 0x8 { walk c2, known c2 }") ROWS
+     "open c2, t0, 1, c0\nloop i1, m1, g2\nend\nend" HALT,
+     "c2 is moved by the loop that knows it"},
     {MERGE("produce 0x2 { walk c2 }") ROWS
      "open c2, t0, 1, c0\nloop i1, m1, g1\nloop i2, m2, g2\nend\nend\nend" HALT,
      "c2 is moved by a loop around it"},

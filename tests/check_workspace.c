@@ -37,8 +37,8 @@ typedef struct scatter_case {
 #define MATRICES(type, fill)                                                               \
     "tensor A csr " type " [9,8] fill " fill "\n"                                          \
     "tensor B csr " type " [8,7] fill " fill "\n"                                          \
-    "A(i,k) = select(S(i,k) != 0, S(i,k), " fill ")\n"                                     \
-    "B(k,j) = select(T(k,j) != 0, T(k,j), " fill ")\n"
+    "A(i,k) = select(S(i,k) != 0, " type "(S(i,k)), " fill ")\n"                           \
+    "B(k,j) = select(T(k,j) != 0, " type "(T(k,j)), " fill ")\n"
 #define RESULT(format, type, fill)                                                         \
     "tensor R " format " " type " [9,7] fill " fill "\ntensor P dense " type               \
     " [9,7] fill " fill "\n"

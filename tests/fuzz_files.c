@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { CORPUS = 96, FILE_MAX = 4096 };
+enum { CORPUS = 192, FILE_MAX = 4096 };
 
 typedef struct sample {
     char ending[8];
@@ -50,10 +50,14 @@ static bool spill(const char *path, const unsigned char *bytes, size_t size)
 
 static const char *ending_of(const char *path)
 {
-    static const char *const endings[] = {".mtx", ".tns", ".npy", ".pgm", ".ppm"};
-    const char *dot = strrchr(path, '.');
-    for (int k = 0; dot && k < 5; k++)
-        if (strcmp(dot, endings[k]) == 0) return endings[k];
+    static const char *const endings[] = {".mtx.gz", ".tns.gz", ".csv", ".tsv",
+                                          ".npz",    ".mtx",    ".tns", ".npy",
+                                          ".pgm",    ".ppm",    ".stt"};
+    const size_t n = strlen(path);
+    for (size_t k = 0; k < sizeof endings / sizeof *endings; k++) {
+        const size_t len = strlen(endings[k]);
+        if (n > len && strcmp(path + n - len, endings[k]) == 0) return endings[k];
+    }
     return NULL;
 }
 
@@ -67,8 +71,10 @@ static void take(corpus *c, const char *path)
 /* Files that stcvm writes, by a script that saves one of each type. */
 static void written(corpus *c, const char *dir)
 {
-    static const char *const names[] = {"a.mtx", "b.mtx", "c.tns", "d.npy",
-                                        "e.npy", "f.pgm", "g.ppm", "h.mtx"};
+    static const char *const names[] = {"a.mtx", "b.mtx", "c.tns", "d.npy", "e.npy",
+                                        "f.pgm", "g.ppm", "h.mtx", "a.stt", "i.stt",
+                                        "j.stt", "k.stt", "a.csv", "d.csv"};
+    enum { NAMES = sizeof names / sizeof *names };
     static const char text[] =
         "tensor a csr f64 [5,4] = { (0,1): 1.5, (4,3): -2e-300 }\nsave a \"%s/a.mtx\"\n"
         "tensor b dense i32 = [[1,2],[3,4]]\nsave b \"%s/b.mtx\"\n"
@@ -77,11 +83,17 @@ static void written(corpus *c, const char *dir)
         "tensor e dense c128 = [1+2j, 3]\nsave e \"%s/e.npy\"\n"
         "tensor f dense u8 = [[0,255],[3,4]]\nsave f \"%s/f.pgm\"\n"
         "tensor g dense u8 [2,2,3] = { (0,0,0): 7 }\nsave g \"%s/g.ppm\"\n"
-        "tensor h csr bool [3,3] = { (1,1): true }\nsave h \"%s/h.mtx\"\n";
-    char script[2048], path[512];
+        "tensor h csr bool [3,3] = { (1,1): true }\nsave h \"%s/h.mtx\"\n"
+        "save a \"%s/a.stt\"\n"
+        "tensor i lz77 u8 [3,9] = { (1,1): 2, (1,3): 2, (1,5): 2 }\nsave i \"%s/i.stt\"\n"
+        "tensor j bcsr(2,2) f32 [5,5] fill 1 = { (4,4): 3 }\nsave j \"%s/j.stt\"\n"
+        "tensor k hash i16 [4,9] = { (1,7): 3, (1,2): 4 }\nsave k \"%s/k.stt\"\n"
+        "save a \"%s/a.csv\"\nsave d \"%s/d.csv\"\n";
+    char script[4096], path[512];
     stc_machine *m;
     stc_session *s;
-    snprintf(script, sizeof script, text, dir, dir, dir, dir, dir, dir, dir, dir);
+    snprintf(script, sizeof script, text, dir, dir, dir, dir, dir, dir, dir, dir, dir, dir,
+             dir, dir, dir, dir);
     if (stc_open(NULL, &m) != STC_OK) return;
     if (stc_session_open(m, &s) == STC_OK) {
         if (stc_session_exec(s, script, "corpus") != STC_OK)
@@ -89,7 +101,7 @@ static void written(corpus *c, const char *dir)
         stc_session_close(s);
     }
     stc_close(m);
-    for (int k = 0; k < 8; k++) {
+    for (int k = 0; k < NAMES; k++) {
         snprintf(path, sizeof path, "%s/%s", dir, names[k]);
         take(c, path);
         remove(path);
@@ -146,7 +158,13 @@ static void one(gen *g, const corpus *c, const char *dir, tally *n)
     if (!spill(path, bytes, size) || stc_open(&config, &m) != STC_OK) return;
     n->tried++;
     const char *what = NULL;
-    if (stc_tensor_read(m, path, NULL, -1, NULL, &t) == STC_OK) {
+    if (stc_tensor_read(m, path, NULL, -1, NULL, &t) != STC_OK) {
+        t = NULL;
+    } else if (stc_tensor_check(t) != STC_OK) { /* some are checked when they are used */
+        stc_tensor_free(t);
+        t = NULL;
+    }
+    if (t) {
         n->accepted++;
         what = fuzzing_unsound(g, t);
         if (!what) what = written_again(m, t, dir);
@@ -180,6 +198,7 @@ int main(int argc, char **argv)
     if (!mkdtemp(dir)) return 1;
     written(&c, dir);
     kept(&c, "tests/bad");
+    kept(&c, "tests/files");
     while (fuzzing_on(&f) && n.wrong == 0 && c.count > 0)
         one(&f.g, &c, dir, &n);
     if (!n.wrong) rmdir(dir);

@@ -541,6 +541,13 @@ static void try_one(uint64_t seed, told *out, counts *n, bool verbose)
     n->bad += bad != NULL;
 }
 
+/* A block that the system can't give is an error like any other, under ASan too. */
+const char *__asan_default_options(void);
+__attribute__((visibility("default"))) const char *__asan_default_options(void)
+{
+    return "allocator_may_return_null=1";
+}
+
 int main(int argc, char **argv)
 {
     fuzzing f;

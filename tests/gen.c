@@ -84,6 +84,8 @@ static void right_side(gen *g, char *out, size_t size)
         if (paren) gen_say(out, size, "(");
         if (gen_has(g, FEATURE_CONVOLVE) && gen_chance(g, 75))
             gen_convolution(g, w, out, size);
+        else if (gen_has(g, FEATURE_CHAIN) && gen_chance(g, 75))
+            gen_chain(g, w, out, size);
         else
             gen_expr(g, w, terms > 1 ? 1 + gen_below(g, 2) : 1 + gen_below(g, 3), out,
                      size);
@@ -106,6 +108,18 @@ static int choose_left(gen *g, int *left)
     return n;
 }
 
+/* Mostly one that anything of the domain goes into; others are refused, or just fit. */
+static stc_type target_type(gen *g)
+{
+    static const int least[D_COUNT] = {
+        [D_INT] = STC_I8,     [D_UINT] = STC_U8,   [D_REAL] = STC_F32,
+        [D_SINGLE] = STC_F32, [D_MIXED] = STC_F32, [D_COMPLEX] = STC_C64};
+    const int end = g->domain == D_COMPLEX ? 13 : 11;
+    if (gen_chance(g, 20)) return gen_type(g, WANT_NUMBER);
+    const int from = gen_chance(g, 12) ? 0 : least[g->domain];
+    return (stc_type)(from + gen_below(g, end - from));
+}
+
 static void add_declared(gen *g, int order, const int64_t *shape, bool data)
 {
     fcase *c = g->c;
@@ -113,8 +127,7 @@ static void add_declared(gen *g, int order, const int64_t *shape, bool data)
     ctensor *t = &c->t[c->count++];
     *t = (ctensor){.declared = true, .order = order, .has_data = data};
     snprintf(t->name, sizeof t->name, "%s", c->target);
-    t->type = gen_chance(g, 60) ? gen_type(g, WANT_NUMBER)
-                                : (stc_type)gen_below(g, g->domain == D_COMPLEX ? 13 : 11);
+    t->type = target_type(g);
     for (int k = 0; k < order; k++)
         t->shape[k] = shape[k];
     gen_format(g, order, shape, true, &t->format);
@@ -148,6 +161,10 @@ static void partial_left(gen *g, const int *left, int n, char *out, size_t size)
         int64_t e = g->extent[x];
         gen_say(out, size, "%s", order ? ", " : "");
         int how = gen_below(g, 6);
+        if (gen_has(g, FEATURE_GATHER) && gen_chance(g, 60)) {
+            shape[order++] = gen_computed(g, out, size) + gen_below(g, 2);
+            continue;
+        }
         if (how == 5 && order + 1 < CASE_ORDER) { /* one row of the tensor */
             const int row = gen_below(g, 3);
             shape[order++] = row + 1 + gen_below(g, 2);

@@ -42,7 +42,9 @@
     FEATURE(LARGE, "large", 4)    /* one index of a thousand or more */                    \
     FEATURE(SCHEDULE, "schedule", 10)                                                      \
     FEATURE(BROADCAST, "broadcast", 6)                                                     \
-    FEATURE(FLAT, "flat", 8) /* modes that share levels, one map for most tensors */
+    FEATURE(CHAIN, "chain", 12)                                                            \
+    FEATURE(FLAT, "flat", 8) /* modes that share levels, one map for most tensors */       \
+    FEATURE(GATHER, "gather", 8)
 
 enum {
 #define FEATURE(NAME, text, percent) FEATURE_##NAME,
@@ -100,12 +102,24 @@ void gen_format(gen *g, int order, const int64_t *shape, bool result, cformat *o
 /* gen_expr.c */
 void gen_expr(gen *g, want w, int depth, char *out, size_t size);
 void gen_access(gen *g, want w, char *out, size_t size);
+/* The name of some index as a bare subscript, which gives it its range: its extent. And of
+ * one that has a range; false: none was found. */
+int64_t gen_bare(gen *g, char *out, size_t size);
+bool gen_ranged(gen *g, char *out, size_t size);
 /* Takes t, named and shaped, for the next operand: draws the rest of it. */
 void gen_operand(gen *g, want w, ctensor *t);
 
 /* gen_convolution.c: a term; the order of its loops, if it's all of the statement. */
 void gen_convolution(gen *g, want w, char *out, size_t size);
 void gen_window_order(gen *g, char *out, size_t size);
+
+/* gen_chain.c: a term that reduces a product of several operands. */
+void gen_chain(gen *g, want w, char *out, size_t size);
+
+/* gen_gather.c: an access at subscripts that are computed; a subscript, and the size that
+ * holds all it may be. */
+void gen_gather(gen *g, want w, char *out, size_t size);
+int gen_computed(gen *g, char *out, size_t size);
 
 /* gen_schedule.c: indices are called names[0], names[1], … */
 void gen_schedule(gen *g, const char *names, char *out, size_t size);

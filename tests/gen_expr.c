@@ -62,6 +62,21 @@ static bool suits(const ctensor *t, want w)
     }
 }
 
+int64_t gen_bare(gen *g, char *out, size_t size)
+{
+    const int x = pick_index(g);
+    say_index(g, x, out, size);
+    mark(g, x);
+    return extent_of(g, x);
+}
+
+bool gen_ranged(gen *g, char *out, size_t size)
+{
+    const int x = pick_index(g);
+    if (is_bare(g, x)) say_index(g, x, out, size);
+    return is_bare(g, x);
+}
+
 /* A tensor that is there already, accessed by other indices. */
 static bool again(gen *g, want w, char *out, size_t size)
 {
@@ -255,6 +270,8 @@ static void leaf(gen *g, want w, char *out, size_t size)
     }
     if (gen_chance(g, 10))
         literal(g, w, out, size);
+    else if (gen_has(g, FEATURE_GATHER) && gen_chance(g, 50))
+        gen_gather(g, w, out, size);
     else
         gen_access(g, w, out, size);
 }
@@ -302,6 +319,10 @@ static void reduction(gen *g, want w, int depth, char *out, size_t size)
                     : w == WANT_INT ? whole[gen_below(g, 5)]
                                     : number[gen_below(g, 5)];
     if (g->domain == D_COMPLEX && w == WANT_NUMBER) f = number[gen_below(g, 3)];
+    if (w != WANT_BOOL && w != WANT_INT && gen_chance(g, 15))
+        f = gen_chance(g, 50) ? "mean" : "norm";
+    if (w != WANT_BOOL && n == 1 && g->domain != D_COMPLEX && gen_chance(g, 10))
+        f = gen_chance(g, 50) ? "argmin" : "argmax";
     if (g->user && g->user_params == 2 && w != WANT_BOOL && gen_chance(g, 30)) f = g->user;
     const bool bits = f == g->user || strcmp(f, "xor") == 0 || strcmp(f, "gcd") == 0;
     want inside = w == WANT_INT && bits ? WANT_INT : w;
@@ -348,6 +369,19 @@ static void math(gen *g, want w, int depth, char *out, size_t size)
         call(g, WANT_REAL, depth, pair[gen_below(g, 5)], 2, out, size);
     else
         call(g, WANT_REAL, depth, real[gen_below(g, 14)], 1, out, size);
+}
+
+static void cast(gen *g, want w, int depth, char *out, size_t size)
+{
+    static const char *const name[] = {"i8",  "i16", "i32", "i64", "u8",  "u16", "u32",
+                                       "u64", "i64", "f32", "f64", "c64", "c128"};
+    const int last = w == WANT_INT ? 9 : w == WANT_REAL ? 11 : 13;
+    gen_say(out, size, "%s(",
+            name[gen_below(g, g->domain == D_COMPLEX ? last
+                              : last == 13           ? 11
+                                                     : last)]);
+    gen_expr(g, w == WANT_INT ? WANT_NUMBER : w, depth, out, size);
+    gen_say(out, size, ")");
 }
 
 static void bits(gen *g, int depth, char *out, size_t size)
@@ -410,16 +444,21 @@ static bool special(gen *g, want w, int depth, char *out, size_t size)
         return true;
     }
     if (gen_has(g, FEATURE_DIVIDE) && gen_chance(g, 30)) {
-        bool rest = g->domain != D_COMPLEX && gen_chance(g, 40);
+        static const char *const by[] = {" / ", " // ", " % "};
+        const int which = g->domain == D_COMPLEX ? 0 : gen_below(g, 3);
         gen_say(out, size, "(");
         gen_expr(g, w, depth, out, size);
-        gen_say(out, size, rest ? " %% " : " / ");
+        gen_say(out, size, "%s", by[w == WANT_INT && !which ? 1 : which]);
         divisor(g, w, out, size);
         gen_say(out, size, ")");
         return true;
     }
     if (gen_has(g, FEATURE_USER) && gen_chance(g, 40)) {
         call(g, w, depth, g->user, g->user_params, out, size);
+        return true;
+    }
+    if (gen_has(g, FEATURE_MATH) && gen_chance(g, 20)) {
+        cast(g, w, depth, out, size);
         return true;
     }
     if (gen_has(g, FEATURE_MATH) && w != WANT_INT && gen_chance(g, 40)) {

@@ -81,7 +81,8 @@ static oval access(ostmt *s, const ast *e, const otensor *t, bool pad)
     for (int k = 0; k < e->count; k++) {
         osub u;
         if (!ostmt_subscript(s, e->child[k], t->shape[k], &u)) return ov_any(t->type);
-        int64_t i = osub_value(s, &u);
+        int64_t i;
+        if (!osub_value(s, &u, &i)) return ov_any(t->type);
         if (i < 0 || i >= t->shape[k]) {
             if (!pad) ostmt_refuse(s, ORACLE_UNSURE, "an access left its tensor");
             return t->fill;
@@ -159,6 +160,76 @@ static oval reduce(ostmt *s, const ast *body, const int *index, int n, int fn,
     return sum && !some && s->moved ? ov_any(acc.type) : acc;
 }
 
+/* A function of two, or of one: y is NULL. */
+static oval call_named(ostmt *s, const char *name, oval x, const oval *y)
+{
+    const oval two[2] = {x, y ? *y : x};
+    return of_call(of_find(name, strlen(name), y ? 2 : 1), two, &s->w->flags);
+}
+
+/* mean and norm, as sums of what they sum. */
+static oval eval_sum_of(ostmt *s, const ast *body, const int *index, int n, bool mean)
+{
+    oval two = ov_int(STC_I64, 2), acc = two;
+    const int add = of_find("add", 3, 2);
+    int64_t count = 0;
+    two.weak = true;
+    if (begin(s, index, n)) {
+        do {
+            oval v = eval(s, body);
+            v.weak = false;
+            if (!mean) v = call_named(s, "pow", call_named(s, "abs", v, NULL), &two);
+            if (!count) of_identity(add, of_reduce_type(add, v.type), &acc);
+            acc = of_step(add, acc, ov_convert(v, acc.type), &s->w->flags);
+            count++;
+        } while (advance(s, index, n));
+    }
+    if (!count) {
+        ostmt_refuse(s, ORACLE_UNSURE, "a mean or norm of nothing");
+        return ov_any(STC_F64);
+    }
+    const oval of = ov_int(STC_I64, count);
+    return mean ? call_named(s, "div", acc, &of) : call_named(s, "sqrt", acc, NULL);
+}
+
+/* argmin and argmax: the first; where numbers aren't exact there is no telling. */
+static oval eval_first(ostmt *s, const ast *body, const int *index, bool least)
+{
+    oval best = ov_int(STC_BOOL, 0);
+    int64_t at = -1;
+    bool sure = true;
+    if (begin(s, index, 1)) {
+        do {
+            oval v = eval(s, body);
+            v.weak = false;
+            sure = sure && !ov_is_any(&v) && v.err == 0 && !isnan(v.re);
+            const oval less = at < 0  ? ov_int(STC_BOOL, 1)
+                              : least ? call_named(s, "lt", v, &best)
+                                      : call_named(s, "gt", v, &best);
+            if (!ov_true(&less)) continue;
+            best = v;
+            at = s->index[index[0]].value;
+        } while (advance(s, index, 1));
+    }
+    if (at < 0) ostmt_refuse(s, ORACLE_UNSURE, "the first of nothing");
+    return sure && at >= 0 ? ov_int(STC_I64, at) : ov_any(STC_I64);
+}
+
+/* The reductions that are made of others; false: it is none. */
+static bool eval_derived(ostmt *s, const ast *e, const int *index, int n, oval *out)
+{
+    const ast *const body = e->child[n];
+    const bool mean = strcmp(e->name, "mean") == 0, least = strcmp(e->name, "argmin") == 0;
+    if (oworld_function(s->w, e->name, 2)) return false;
+    if (mean || strcmp(e->name, "norm") == 0)
+        *out = eval_sum_of(s, body, index, n, mean);
+    else if (least || strcmp(e->name, "argmax") == 0)
+        *out = eval_first(s, body, index, least);
+    else
+        return false;
+    return true;
+}
+
 static oval eval_reduce(ostmt *s, const ast *e)
 {
     int depth = s->depth, first = ostmt_reduce_first(s, e), n = e->count - 1;
@@ -167,6 +238,11 @@ static oval eval_reduce(ostmt *s, const ast *e)
     for (int k = 0; k < n; k++)
         s->scope[s->depth++] = index[k] = first + k;
     const ast *body = e->child[n];
+    oval made;
+    if (eval_derived(s, e, index, n, &made)) {
+        s->depth = depth;
+        return made;
+    }
     stc_type t = ostmt_type(s, body, &w);
     const ofunction *user = oworld_function(s->w, e->name, 2);
     int fn = user ? -1 : oracle_reduce_function(e->name);
@@ -311,6 +387,7 @@ typedef struct assignment {
     int fn;                   /* of op=, -1                                     */
     stc_type value_type;      /* of the right side, or of the accumulation      */
     stc_type right_type;      /* of op=: of one element of the right side        */
+    bool weak;                /* the right side is made of literals              */
 } assignment;
 
 /* The right side of `=`, its terms summed each over their own indices. */
@@ -369,7 +446,7 @@ static void types(ostmt *s, assignment *a)
 {
     bool weak;
     if (a->fn < 0) {
-        a->value_type = ostmt_terms_type(s, a->right, a->left, a->nleft, &weak);
+        a->value_type = ostmt_terms_type(s, a->right, a->left, a->nleft, &a->weak);
         return;
     }
     stc_type right = ostmt_type(s, a->right, &weak);
@@ -387,11 +464,46 @@ static void types(ostmt *s, assignment *a)
     const char *const by = strcmp(name, "sub") == 0   ? "add"
                            : strcmp(name, "div") == 0 ? "mul"
                                                       : name;
-    stc_type same[2] = {right, right};
     bool none[2] = {false, false};
     bool reduces = ostmt_summed(s, a->right, a->left, a->nleft, summed) > 0;
-    a->value_type = reduces ? of_reduce_type(of_find(by, strlen(by), 2), right)
-                            : of_type(a->fn, same, none, NULL);
+    if (reduces) right = of_reduce_type(of_find(by, strlen(by), 2), right);
+    two[1] = right;
+    strong[1] = weak && !reduces;
+    if (!old || !old->has_data) two[0] = right, strong[1] = false;
+    a->weak = strong[1];
+    a->value_type = of_type(a->fn, two, old && old->has_data ? strong : none, NULL);
+}
+
+/* Kinds of types, in NumPy's order: nothing is stored in a lower one unasked. */
+static int kind(stc_type t)
+{
+    return t == STC_BOOL    ? 0
+           : ot_unsigned(t) ? 1
+           : t <= STC_U64   ? 2
+           : !ot_complex(t) ? 3
+                            : 4;
+}
+
+/* A literal, one that is cast, or a choice between such: these go where their values
+ * fit. */
+static bool chooses(const ast *e)
+{
+    if (e->kind == N_UNARY) return chooses(e->child[0]);
+    if (e->kind == N_CALL && e->count == 1)
+        for (int t = 0; t < TYPE_COUNT; t++)
+            if (strcmp(e->name, type_name((stc_type)t)) == 0) return chooses(e->child[0]);
+    if (e->kind == N_CALL && e->count == 3 && strcmp(e->name, "select") == 0)
+        return chooses(e->child[1]) && chooses(e->child[2]);
+    return e->kind == N_INT || e->kind == N_REAL || e->kind == N_IMAG || e->kind == N_BOOL;
+}
+
+static void check_kind(ostmt *s, const assignment *a, const otensor *old)
+{
+    const bool keeps = old && old->keeps_type;
+    if (keeps && kind(a->value_type) > kind(old->type))
+        ostmt_refuse(
+            s, (a->weak && a->fn < 0) || chooses(a->right) ? ORACLE_UNSURE : ORACLE_ERROR,
+            "a value of another kind than its declared tensor");
 }
 
 static int64_t left_offset(const ostmt *s, const ast *left, const otensor *t)
@@ -400,8 +512,8 @@ static int64_t left_offset(const ostmt *s, const ast *left, const otensor *t)
     for (int k = 0; k < left->count; k++) {
         osub u;
         if (!ostmt_subscript((ostmt *)s, left->child[k], t->shape[k], &u)) return -1;
-        int64_t i = osub_value(s, &u);
-        if (i < 0 || i >= t->shape[k]) return -1;
+        int64_t i;
+        if (!osub_value((ostmt *)s, &u, &i) || i < 0 || i >= t->shape[k]) return -1;
         at = at * t->shape[k] + i;
     }
     return at;
@@ -424,6 +536,7 @@ static bool has_index_value(const ostmt *s, const ast *e)
 {
     if (!e || e->kind == N_BINDING) return false;
     if (e->kind == N_NAME) return oworld_find(s->w, e->name) == NULL;
+    if (e->kind == N_REDUCE && strncmp(e->name, "arg", 3) == 0) return true;
     if (e->kind == N_CALL && oworld_find(s->w, e->name)) return false;
     for (int k = 0; k < e->count; k++)
         if (has_index_value(s, e->child[k])) return true;
@@ -517,10 +630,13 @@ static overdict assign(oworld *w, const ast *tree)
         ostmt_refuse(s, ORACLE_ERROR, "wrong number of subscripts on the left");
     else
         ostmt_collect_left(s, left, shaped ? old->shape : NULL);
+    if (s->scatters && a.fn >= 0)
+        ostmt_refuse(s, ORACLE_UNSURE, "op= of places that a format may not find");
     left_names(s, &a, left);
     ostmt_collect(s, a.right);
     if (s->verdict != ORACLE_ERROR) ostmt_solve(s);
     if (s->verdict != ORACLE_ERROR) types(s, &a);
+    if (s->verdict != ORACLE_ERROR) check_kind(s, &a, old);
     otensor fresh = {.order = 0};
     if (s->verdict != ORACLE_ERROR && make_target(s, &a, left->name, &fresh)) {
         fill_target(s, &a, oworld_find(w, left->name), &fresh);

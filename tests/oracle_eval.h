@@ -13,8 +13,9 @@ typedef struct oindex {
     int64_t lo, hi, value;
 } oindex;
 
-/* One subscript of one access: sum of coef * index, plus constant. */
+/* One subscript of one access: sum of coef * index, plus constant; or any expression. */
 typedef struct osub {
+    const ast *computed; /* not NULL: its value                              */
     int terms, index[MAX_TERMS];
     int64_t coef[MAX_TERMS], constant;
     int64_t size;    /* of the mode                                          */
@@ -41,6 +42,7 @@ typedef struct ostmt {
     oval given_fill;  /* … as this                                       */
     bool moved;       /* by its schedule, sums may come ahead of factors */
     int calls;        /* depth of user functions                 */
+    bool scatters;    /* a subscript of the left side is computed */
 } ostmt;
 
 /* A user function: its tree, which lives as long as the world. */
@@ -71,7 +73,8 @@ void ostmt_collect(ostmt *s, const ast *e);
 void ostmt_collect_left(ostmt *s, const ast *left, const int64_t *shape);
 /* Gives every index its range and checks every access. */
 void ostmt_solve(ostmt *s);
-int64_t osub_value(const ostmt *s, const osub *u);
+/* False: there is no telling. */
+bool osub_value(ostmt *s, const osub *u, int64_t *out);
 /* One subscript as written, with the indices now in scope. */
 bool ostmt_subscript(ostmt *s, const ast *e, int64_t size, osub *out);
 /* Whether the free index is named anywhere in e. */

@@ -17,6 +17,7 @@ typedef enum typing {
     T_SELECT,
     T_LDEXP,
     T_TEST, /* any; gives bool                                  */
+    T_CAST, /* the type of its name                             */
 } typing;
 
 /* What is computed; the real functions of one or two arguments are pointers. */
@@ -27,7 +28,9 @@ typedef enum opcode {
     O_SUB,
     O_MUL,
     O_DIV,
+    O_FLOORDIV,
     O_MOD,
+    O_CAST,
     O_POW,
     O_NEG,
     O_NOT,
@@ -72,40 +75,88 @@ typedef struct row {
 } row;
 
 static const row table[] = {
-    {"add", 2, T_ARITH, O_ADD, 0, 0},          {"sub", 2, T_ARITH, O_SUB, 0, 0},
-    {"mul", 2, T_ARITH, O_MUL, 0, 0},          {"div", 2, T_ARITH, O_DIV, 0, 0},
-    {"mod", 2, T_ARITH, O_MOD, 0, 0},          {"pow", 2, T_ARITH, O_POW, 0, 0},
-    {"neg", 1, T_ARITH, O_NEG, 0, 0},          {"not", 1, T_LOGIC, O_NOT, 0, 0},
-    {"bitnot", 1, T_SAME, O_INV, 0, 0},        {"shl", 2, T_ARITH, O_SHL, 0, 0},
-    {"shr", 2, T_ARITH, O_SHR, 0, 0},          {"bitand", 2, T_SAME, O_AND, 0, 0},
-    {"bitxor", 2, T_SAME, O_XOR, 0, 0},        {"xor", 2, T_SAME, O_XOR, 0, 0},
-    {"bitor", 2, T_SAME, O_OR, 0, 0},          {"eq", 2, T_COMPARE, O_EQ, 0, 0},
-    {"ne", 2, T_COMPARE, O_NE, 0, 0},          {"lt", 2, T_COMPARE, O_LT, 0, 0},
-    {"le", 2, T_COMPARE, O_LE, 0, 0},          {"gt", 2, T_COMPARE, O_GT, 0, 0},
-    {"ge", 2, T_COMPARE, O_GE, 0, 0},          {"and", 2, T_LOGIC, O_LAND, 0, 0},
-    {"or", 2, T_LOGIC, O_LOR, 0, 0},           {"abs", 1, T_PART, O_ABS, 0, 0},
-    {"min", 2, T_SAME, O_MIN, 0, 0},           {"max", 2, T_SAME, O_MAX, 0, 0},
-    {"fmin", 2, T_FLOAT, O_MIN, 0, 0},         {"fmax", 2, T_FLOAT, O_MAX, 0, 0},
-    {"sign", 1, T_SAME, O_SIGN, 0, 0},         {"conj", 1, T_ARITH, O_CONJ, 0, 0},
-    {"real", 1, T_PART, O_RE, 0, 0},           {"imag", 1, T_PART, O_IM, 0, 0},
-    {"select", 3, T_SELECT, O_SELECT, 0, 0},   {"gcd", 2, T_SAME, O_GCD, 0, 0},
-    {"isnan", 1, T_TEST, O_ISNAN, 0, 0},       {"isinf", 1, T_TEST, O_ISINF, 0, 0},
-    {"isfinite", 1, T_TEST, O_ISFINITE, 0, 0}, {"ldexp", 2, T_LDEXP, O_LDEXP, 0, 0},
-    {"fma", 3, T_FLOAT, O_FMA, 0, 0},          {"floor", 1, T_SAME, O_ROUNDING, floor, 0},
-    {"ceil", 1, T_SAME, O_ROUNDING, ceil, 0},  {"round", 1, T_SAME, O_ROUNDING, rint, 0},
-    {"rint", 1, T_SAME, O_ROUNDING, rint, 0},  {"trunc", 1, T_SAME, O_ROUNDING, trunc, 0},
-    {"sqrt", 1, T_FLOAT, O_REAL1, sqrt, 0},    {"exp", 1, T_FLOAT, O_REAL1, exp, 0},
-    {"log", 1, T_FLOAT, O_REAL1, log, 0},      {"sin", 1, T_FLOAT, O_REAL1, sin, 0},
-    {"cos", 1, T_FLOAT, O_REAL1, cos, 0},      {"tan", 1, T_FLOAT, O_REAL1, tan, 0},
-    {"tanh", 1, T_FLOAT, O_REAL1, tanh, 0},    {"exp2", 1, T_FLOAT, O_REAL1, exp2, 0},
-    {"expm1", 1, T_FLOAT, O_REAL1, expm1, 0},  {"log2", 1, T_FLOAT, O_REAL1, log2, 0},
-    {"log10", 1, T_FLOAT, O_REAL1, log10, 0},  {"log1p", 1, T_FLOAT, O_REAL1, log1p, 0},
-    {"cbrt", 1, T_FLOAT, O_REAL1, cbrt, 0},    {"asin", 1, T_FLOAT, O_REAL1, asin, 0},
-    {"acos", 1, T_FLOAT, O_REAL1, acos, 0},    {"atan", 1, T_FLOAT, O_REAL1, atan, 0},
-    {"sinh", 1, T_FLOAT, O_REAL1, sinh, 0},    {"cosh", 1, T_FLOAT, O_REAL1, cosh, 0},
-    {"erf", 1, T_FLOAT, O_REAL1, erf, 0},      {"erfc", 1, T_FLOAT, O_REAL1, erfc, 0},
-    {"hypot", 2, T_FLOAT, O_REAL2, 0, hypot},  {"atan2", 2, T_FLOAT, O_REAL2, 0, atan2},
-    {"fmod", 2, T_FLOAT, O_REAL2, 0, fmod},    {"fdim", 2, T_FLOAT, O_REAL2, 0, fdim},
+    {"add", 2, T_ARITH, O_ADD, 0, 0},
+    {"sub", 2, T_ARITH, O_SUB, 0, 0},
+    {"mul", 2, T_ARITH, O_MUL, 0, 0},
+    {"div", 2, T_FLOAT, O_DIV, 0, 0},
+    {"floordiv", 2, T_ARITH, O_FLOORDIV, 0, 0},
+    {"mod", 2, T_ARITH, O_MOD, 0, 0},
+    {"pow", 2, T_ARITH, O_POW, 0, 0},
+    {"neg", 1, T_ARITH, O_NEG, 0, 0},
+    {"not", 1, T_LOGIC, O_NOT, 0, 0},
+    {"bitnot", 1, T_SAME, O_INV, 0, 0},
+    {"shl", 2, T_ARITH, O_SHL, 0, 0},
+    {"shr", 2, T_ARITH, O_SHR, 0, 0},
+    {"bitand", 2, T_SAME, O_AND, 0, 0},
+    {"bitxor", 2, T_SAME, O_XOR, 0, 0},
+    {"xor", 2, T_SAME, O_XOR, 0, 0},
+    {"bitor", 2, T_SAME, O_OR, 0, 0},
+    {"eq", 2, T_COMPARE, O_EQ, 0, 0},
+    {"ne", 2, T_COMPARE, O_NE, 0, 0},
+    {"lt", 2, T_COMPARE, O_LT, 0, 0},
+    {"le", 2, T_COMPARE, O_LE, 0, 0},
+    {"gt", 2, T_COMPARE, O_GT, 0, 0},
+    {"ge", 2, T_COMPARE, O_GE, 0, 0},
+    {"and", 2, T_LOGIC, O_LAND, 0, 0},
+    {"or", 2, T_LOGIC, O_LOR, 0, 0},
+    {"abs", 1, T_PART, O_ABS, 0, 0},
+    {"min", 2, T_SAME, O_MIN, 0, 0},
+    {"max", 2, T_SAME, O_MAX, 0, 0},
+    {"fmin", 2, T_FLOAT, O_MIN, 0, 0},
+    {"fmax", 2, T_FLOAT, O_MAX, 0, 0},
+    {"sign", 1, T_SAME, O_SIGN, 0, 0},
+    {"conj", 1, T_ARITH, O_CONJ, 0, 0},
+    {"real", 1, T_PART, O_RE, 0, 0},
+    {"imag", 1, T_PART, O_IM, 0, 0},
+    {"bool", 1, T_CAST, O_CAST, 0, 0},
+    {"i8", 1, T_CAST, O_CAST, 0, 0},
+    {"i16", 1, T_CAST, O_CAST, 0, 0},
+    {"i32", 1, T_CAST, O_CAST, 0, 0},
+    {"i64", 1, T_CAST, O_CAST, 0, 0},
+    {"u8", 1, T_CAST, O_CAST, 0, 0},
+    {"u16", 1, T_CAST, O_CAST, 0, 0},
+    {"u32", 1, T_CAST, O_CAST, 0, 0},
+    {"u64", 1, T_CAST, O_CAST, 0, 0},
+    {"f32", 1, T_CAST, O_CAST, 0, 0},
+    {"f64", 1, T_CAST, O_CAST, 0, 0},
+    {"c64", 1, T_CAST, O_CAST, 0, 0},
+    {"c128", 1, T_CAST, O_CAST, 0, 0},
+    {"select", 3, T_SELECT, O_SELECT, 0, 0},
+    {"gcd", 2, T_SAME, O_GCD, 0, 0},
+    {"isnan", 1, T_TEST, O_ISNAN, 0, 0},
+    {"isinf", 1, T_TEST, O_ISINF, 0, 0},
+    {"isfinite", 1, T_TEST, O_ISFINITE, 0, 0},
+    {"ldexp", 2, T_LDEXP, O_LDEXP, 0, 0},
+    {"fma", 3, T_FLOAT, O_FMA, 0, 0},
+    {"floor", 1, T_SAME, O_ROUNDING, floor, 0},
+    {"ceil", 1, T_SAME, O_ROUNDING, ceil, 0},
+    {"round", 1, T_SAME, O_ROUNDING, rint, 0},
+    {"rint", 1, T_SAME, O_ROUNDING, rint, 0},
+    {"trunc", 1, T_SAME, O_ROUNDING, trunc, 0},
+    {"sqrt", 1, T_FLOAT, O_REAL1, sqrt, 0},
+    {"exp", 1, T_FLOAT, O_REAL1, exp, 0},
+    {"log", 1, T_FLOAT, O_REAL1, log, 0},
+    {"sin", 1, T_FLOAT, O_REAL1, sin, 0},
+    {"cos", 1, T_FLOAT, O_REAL1, cos, 0},
+    {"tan", 1, T_FLOAT, O_REAL1, tan, 0},
+    {"tanh", 1, T_FLOAT, O_REAL1, tanh, 0},
+    {"exp2", 1, T_FLOAT, O_REAL1, exp2, 0},
+    {"expm1", 1, T_FLOAT, O_REAL1, expm1, 0},
+    {"log2", 1, T_FLOAT, O_REAL1, log2, 0},
+    {"log10", 1, T_FLOAT, O_REAL1, log10, 0},
+    {"log1p", 1, T_FLOAT, O_REAL1, log1p, 0},
+    {"cbrt", 1, T_FLOAT, O_REAL1, cbrt, 0},
+    {"asin", 1, T_FLOAT, O_REAL1, asin, 0},
+    {"acos", 1, T_FLOAT, O_REAL1, acos, 0},
+    {"atan", 1, T_FLOAT, O_REAL1, atan, 0},
+    {"sinh", 1, T_FLOAT, O_REAL1, sinh, 0},
+    {"cosh", 1, T_FLOAT, O_REAL1, cosh, 0},
+    {"erf", 1, T_FLOAT, O_REAL1, erf, 0},
+    {"erfc", 1, T_FLOAT, O_REAL1, erfc, 0},
+    {"hypot", 2, T_FLOAT, O_REAL2, 0, hypot},
+    {"atan2", 2, T_FLOAT, O_REAL2, 0, atan2},
+    {"fmod", 2, T_FLOAT, O_REAL2, 0, fmod},
+    {"fdim", 2, T_FLOAT, O_REAL2, 0, fdim},
 };
 enum { ROWS = sizeof table / sizeof table[0] };
 
@@ -140,6 +191,10 @@ static stc_type compute_type(int fn, const stc_type *t, const bool *weak)
     const row *r = &table[fn];
     stc_type p = t[0];
     bool w = weak[0];
+    if (r->typing == T_CAST) {
+        stc_type_parse(r->name, &p);
+        return p;
+    }
     if (r->typing == T_SELECT) {
         p = ot_promote(t[1], weak[1], t[2], weak[2]);
     } else if (r->typing == T_LDEXP || r->arity == 1) {
@@ -163,7 +218,7 @@ stc_type of_type(int fn, const stc_type *t, const bool *weak, bool *out_weak)
     bool w = true;
     for (int k = 0; k < r->arity; k++)
         w = w && weak[k];
-    if (out_weak) *out_weak = w;
+    if (out_weak) *out_weak = w && r->typing != T_CAST;
     switch (r->typing) {
     case T_COMPARE:
     case T_LOGIC:
@@ -191,6 +246,7 @@ bool of_accepts(int fn, const stc_type *t, const bool *weak)
         return !number;
     case O_LDEXP:
         return !ot_complex(p) && t[1] < STC_F32;
+    case O_FLOORDIV:
     case O_MOD:
     case O_LT:
     case O_LE:
@@ -230,12 +286,13 @@ static int64_t ipow(int64_t x, int64_t y)
     return (int64_t)r;
 }
 
+/* Floored, in as many bits as it takes. */
 static int64_t divide(bool u, bool rest, int64_t x, int64_t y)
 {
-    if (y == 0) return 0;
     if (u) return (int64_t)(rest ? (uint64_t)x % (uint64_t)y : (uint64_t)x / (uint64_t)y);
-    if (y == -1) return rest ? 0 : (int64_t)(0 - (uint64_t)x);
-    return rest ? x % y : x / y;
+    __int128 q = (__int128)x / y;
+    if (q * y != x && (x < 0) != (y < 0)) q--;
+    return (int64_t)(rest ? x - q * y : q);
 }
 
 static int64_t greatest(bool u, int64_t x, int64_t y)
@@ -301,9 +358,9 @@ static oval call_int(opcode op, stc_type t, const oval *a, unsigned *flags)
         return result_int(t, (int64_t)((uint64_t)x - (uint64_t)y));
     case O_MUL:
         return result_int(t, (int64_t)((uint64_t)x * (uint64_t)y));
-    case O_DIV:
+    case O_FLOORDIV:
     case O_MOD:
-        if (y == 0 && x != 0) {
+        if (y == 0) {
             *flags |= OV_FAULT;
             return ov_any(t);
         }
@@ -405,8 +462,13 @@ static oval call_real(const row *k, stc_type t, const oval *a, unsigned *flags)
     case O_DIV:
         r = arithmetic(k->op, t, x, y);
         break;
+    case O_FLOORDIV:
+        if (!finite || y == 0) return *flags |= OV_HAZARD, ov_any(t);
+        r = loose(ov_real(t, (double)floorl((long double)x / y)));
+        break;
     case O_MOD:
         r = ov_real(t, fmod(x, y));
+        if (r.re != 0 && (r.re < 0) != (y < 0)) r = loose(ov_real(t, r.re + y));
         break;
     case O_POW:
         if (x == 0 && y < 0) return *flags |= OV_HAZARD, ov_any(t);
@@ -557,6 +619,7 @@ static oval with_product_error(oval r, const oval *a, const oval *b)
     double x = fabs(a->re) + fabs(a->im), y = fabs(b->re) + fabs(b->im);
     r.err += x * b->err + y * a->err + a->err * b->err + 4 * eps_of(r.type) * r.mag;
     r.mag = x * b->mag + y * a->mag + r.mag;
+    if (!(r.err < OV_ANY)) return ov_any(r.type); /* of inf, nearly */
     return r;
 }
 
@@ -603,7 +666,8 @@ oval of_call(int fn, const oval *args, unsigned *flags)
     oval a[3] = {{0}}, r;
     bool sure = true, exact = true;
     for (int p = 0; p < n; p++) {
-        bool keep = k->typing == T_LOGIC || (k->typing == T_SELECT && p == 0);
+        bool keep = k->typing == T_LOGIC || k->typing == T_CAST ||
+                    (k->typing == T_SELECT && p == 0);
         if (!keep) *flags |= of_literal(&args[p], ct);
         a[p] = keep ? args[p] : ov_convert(args[p], k->op == O_LDEXP && p ? STC_I64 : ct);
         sure = sure && !ov_is_any(&a[p]);
@@ -614,6 +678,8 @@ oval of_call(int fn, const oval *args, unsigned *flags)
     } else if (k->op == O_SELECT) {
         r = a[ov_true(&a[0]) ? 1 : 2];
         r.type = rt;
+    } else if (k->typing == T_CAST) {
+        r = ov_store(args[0], rt);
     } else {
         r = call_exact(fn, ct, a, flags);
         if (k->op == O_ADD || k->op == O_SUB)
@@ -664,12 +730,13 @@ bool of_identity(int fn, stc_type t, oval *out)
         return true;
     case O_MUL:
     case O_DIV:
+    case O_FLOORDIV:
     case O_POW:
     case O_LAND:
         *out = real ? ov_real(t, 1) : ov_int(t, 1);
         return true;
     case O_AND:
-        *out = ov_int(t, t == STC_BOOL ? 1 : -1);
+        *out = ov_store(ov_int(STC_I64, -1), t);
         return true;
     case O_MIN:
         *out = real ? ov_real(t, INFINITY) : ov_int(t, limit(t, true));
@@ -703,6 +770,9 @@ oval of_step(int fn, oval acc, oval v, unsigned *flags)
         int mant = r.type == STC_F32 || r.type == STC_C64 ? 24 : 53;
         if (r.mag > ldexp(1, r.gran + mant - 8)) r.err += 8 * eps_of(r.type) * r.mag;
         if (r.err > 0) r.err += 4 * eps_of(r.type) * r.mag;
+        /* Below the least normal number a factor may round to nothing or to itself. */
+        const double least = mant == 24 ? 0x1p-126 : 0x1p-1022;
+        if (fabs(r.re) + fabs(r.im) < least) r.err += 4 * ldexp(least, 1 - mant);
     }
     return r;
 }

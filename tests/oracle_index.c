@@ -52,7 +52,7 @@ static void find_free(ostmt *s, const ast *e, const char **bound, int nbound,
     if (!e) return;
     if (e->kind == N_NAME) {
         otensor *t = oworld_find(s->w, e->name);
-        if (!t || subscript) enter_free(s, e->name, bound, nbound);
+        if (!t || (subscript && t->order)) enter_free(s, e->name, bound, nbound);
         return;
     }
     if (e->kind == N_SLICE) {
@@ -161,7 +161,10 @@ bool ostmt_subscript(ostmt *s, const ast *e, int64_t size, osub *u)
 {
     *u = (osub){.size = size};
     if (e->kind == N_SLICE) return slice_of(s, e, size, u);
-    if (!affine_of(s, e, 1, u)) return false;
+    if (!affine_of(s, e, 1, u)) {
+        *u = (osub){.computed = e, .size = size};
+        return true;
+    }
     if (e->kind == N_NAME) {
         u->exact = true;
         u->extent = size;
@@ -169,15 +172,34 @@ bool ostmt_subscript(ostmt *s, const ast *e, int64_t size, osub *u)
     return true;
 }
 
-int64_t osub_value(const ostmt *s, const osub *u)
+bool osub_value(ostmt *s, const osub *u, int64_t *out)
 {
-    int64_t v = u->constant;
+    if (u->computed) {
+        const oval v = ostmt_eval(s, u->computed);
+        *out = v.i;
+        return !ov_is_any(&v);
+    }
+    *out = u->constant;
     for (int k = 0; k < u->terms; k++)
-        v += u->coef[k] * s->index[u->index[k]].value;
-    return v;
+        *out += u->coef[k] * s->index[u->index[k]].value;
+    return true;
+}
+
+/* Whether a computed subscript is an integer that reduces nothing. */
+static bool computable(ostmt *s, const ast *e)
+{
+    bool weak;
+    if (e->kind == N_REDUCE) return false;
+    for (int k = 0; k < e->count; k++)
+        if (e->child[k] && !computable(s, e->child[k])) return false;
+    const otensor *t = e->kind == N_CALL ? oworld_find(s->w, e->name) : NULL;
+    return t || e->kind == N_SLICE || ot_integer(ostmt_type(s, e, &weak)) ||
+           ostmt_type(s, e, &weak) == STC_BOOL;
 }
 
 /* ---- collecting -------------------------------------------------------------------- */
+
+static void collect(ostmt *s, const ast *e, bool pad);
 
 static void collect_access(ostmt *s, const ast *call, const otensor *t, bool pad)
 {
@@ -192,6 +214,14 @@ static void collect_access(ostmt *s, const ast *call, const otensor *t, bool pad
             return;
         }
         u.pad = pad;
+        if (u.computed) {
+            if (!computable(s, u.computed)) {
+                ostmt_refuse(s, ORACLE_ERROR, "a subscript isn't an integer");
+                return;
+            }
+            collect(s, u.computed, false);
+            continue;
+        }
         if (s->nsub == MAX_ACCESS) {
             ostmt_refuse(s, ORACLE_UNSURE, "too many accesses for the oracle");
             return;
@@ -255,9 +285,15 @@ void ostmt_collect_left(ostmt *s, const ast *left, const int64_t *shape)
         find_free(s, left->child[k], bound, 0, true);
     for (int k = 0; shape && k < left->count; k++) {
         osub u;
-        if (!ostmt_subscript(s, left->child[k], shape[k], &u)) {
+        if (!ostmt_subscript(s, left->child[k], shape[k], &u) ||
+            (u.computed && !computable(s, u.computed))) {
             ostmt_refuse(s, ORACLE_ERROR, "the left side has a subscript that can't be");
             return;
+        }
+        if (u.computed) {
+            collect(s, u.computed, false);
+            s->scatters = true;
+            continue;
         }
         s->sub[s->nsub++] = u;
     }

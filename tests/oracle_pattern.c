@@ -62,7 +62,8 @@ static oreach reach_of_access(ostmt *s, const ast *e, const otensor *t, bool pad
     for (int k = 0; k < e->count; k++) {
         osub u;
         if (!ostmt_subscript(s, e->child[k], t->shape[k], &u)) return REACH_PERHAPS;
-        const int64_t i = osub_value(s, &u);
+        int64_t i;
+        if (!osub_value(s, &u, &i)) return REACH_PERHAPS;
         if (i < 0 || i >= t->shape[k]) return pad ? REACH_NO : REACH_PERHAPS;
         at = at * t->shape[k] + i;
     }
@@ -127,6 +128,15 @@ static oreach reach_of_fills(ostmt *s, const ast *e, const oval *c)
     return r;
 }
 
+/* The fills of e's operands aren't c, but e of them is: 1 / 2 of integers, for one. */
+static bool rounds_to(ostmt *s, const ast *e, const oval *c)
+{
+    oval f;
+    for (int k = 0; k < e->count; k++)
+        if (fill_of(s, e->child[k], &f) && exactly(&f, c)) return false;
+    return !fill_of(s, e, &f) || exactly(&f, c);
+}
+
 static oreach reach_of_call(ostmt *s, const ast *e, const oval *c)
 {
     static const char *const plain[] = {"add", "sub", "neg", "abs", "sqrt", "floor", "sin"};
@@ -136,10 +146,12 @@ static oreach reach_of_call(ostmt *s, const ast *e, const oval *c)
     if (!c && !fill_of(s, e, &f)) return REACH_PERHAPS;
     if (!c) c = &f;
     const char *name = of_name(fn);
-    if (is_zero(c) && c->type != STC_BOOL) {
-        if (!strcmp(name, "mul"))
-            return both(differs(s, e->child[0], c), differs(s, e->child[1], c));
-        if (!strcmp(name, "div")) return differs(s, e->child[0], c);
+    if (is_zero(c) && c->type != STC_BOOL &&
+        (!strcmp(name, "mul") || !strcmp(name, "div"))) {
+        const bool mul = name[0] == 'm';
+        oreach r = differs(s, e->child[0], c);
+        if (mul) r = both(r, differs(s, e->child[1], c));
+        return r == REACH_YES && rounds_to(s, e, c) ? REACH_PERHAPS : r;
     }
     if (isinf(c->re) || isnan(c->re) || isnan(c->im)) return REACH_PERHAPS;
     for (size_t k = 0; k < sizeof plain / sizeof *plain; k++)

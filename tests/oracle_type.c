@@ -9,14 +9,31 @@ int oracle_op_function(int op)
         int op;
         const char *name;
     } map[] = {
-        {OPR_OR, "or"},         {OPR_AND, "and"},       {OPR_EQ, "eq"},
-        {OPR_NE, "ne"},         {OPR_LT, "lt"},         {OPR_LE, "le"},
-        {OPR_GT, "gt"},         {OPR_GE, "ge"},         {OPR_BITOR, "bitor"},
-        {OPR_BITXOR, "bitxor"}, {OPR_BITAND, "bitand"}, {OPR_SHL, "shl"},
-        {OPR_SHR, "shr"},       {OPR_ADD, "add"},       {OPR_SUB, "sub"},
-        {OPR_MUL, "mul"},       {OPR_DIV, "div"},       {OPR_MOD, "mod"},
-        {OPR_POW, "pow"},       {OPR_NEG, "neg"},       {OPR_NOT, "not"},
-        {OPR_BITNOT, "bitnot"}, {OPR_MIN, "min"},       {OPR_MAX, "max"},
+        {OPR_OR, "or"},
+        {OPR_AND, "and"},
+        {OPR_EQ, "eq"},
+        {OPR_NE, "ne"},
+        {OPR_LT, "lt"},
+        {OPR_LE, "le"},
+        {OPR_GT, "gt"},
+        {OPR_GE, "ge"},
+        {OPR_BITOR, "bitor"},
+        {OPR_BITXOR, "bitxor"},
+        {OPR_BITAND, "bitand"},
+        {OPR_SHL, "shl"},
+        {OPR_SHR, "shr"},
+        {OPR_ADD, "add"},
+        {OPR_SUB, "sub"},
+        {OPR_MUL, "mul"},
+        {OPR_DIV, "div"},
+        {OPR_MOD, "mod"},
+        {OPR_FLOORDIV, "floordiv"},
+        {OPR_POW, "pow"},
+        {OPR_NEG, "neg"},
+        {OPR_NOT, "not"},
+        {OPR_BITNOT, "bitnot"},
+        {OPR_MIN, "min"},
+        {OPR_MAX, "max"},
     };
     for (size_t k = 0; k < sizeof map / sizeof map[0]; k++)
         if (map[k].op == op) return of_find(map[k].name, strlen(map[k].name), -1);
@@ -54,6 +71,15 @@ static stc_type reduce_type(ostmt *s, const ast *e, stc_type body)
         stc_type two[2] = {body, body};
         bool weak[2] = {false, false};
         return ouser_type(s, f, two, weak, 2);
+    }
+    if (strncmp(e->name, "arg", 3) == 0) return STC_I64;
+    const bool norm = strcmp(e->name, "norm") == 0;
+    if (norm || strcmp(e->name, "mean") == 0) { /* the parts' types: a sum, what it is in */
+        const stc_type sum =
+            norm && ot_complex(body) ? body == STC_C64 ? STC_F32 : STC_F64 : ot_sum(body);
+        return sum < STC_F32 ? STC_F64
+               : norm        ? sum
+                             : ot_promote(sum, false, STC_I64, false);
     }
     int fn = oracle_reduce_function(e->name);
     const stc_type two[2] = {body, body};

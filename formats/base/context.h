@@ -39,6 +39,8 @@ typedef struct ctx {
     stc_alloc_fn alloc;
     void *alloc_context;
     uint64_t max_memory;
+    const char *spill;    /* the folder of blocks that lie in files, NULL: none do */
+    uint64_t spill_least; /* bytes of the least of them                            */
     _Atomic uint64_t used, peak;
     atomic_int stop; /* a work_stop: set until the next call begins                  */
     bool entered;    /* a public call is under way: set where calls begin and end (api.h) */
@@ -46,7 +48,7 @@ typedef struct ctx {
     uint64_t max_steps;    /* of calls that are limited                             */
     uint64_t limit, steps; /* of the call under way, 0: none; done in it           */
     int threads;
-    bool no_super, profile, no_files, deterministic;
+    bool no_super, profile, no_files, trust_files, deterministic, as_written;
     stc_progress_fn progress;
     void *progress_context;
     uint64_t worked, unseen; /* steps of all calls; work since progress was last told */

@@ -89,8 +89,7 @@ static int put_general(char *out, uint64_t w, int n, int x, int precision)
 
 typedef unsigned __int128 uwide;
 
-enum { POWERS = 28 };
-static const uint64_t power5[POWERS] = {
+const uint64_t decimal_power5[DECIMAL_POWERS] = {
     UINT64_C(1),
     UINT64_C(5),
     UINT64_C(25),
@@ -131,11 +130,11 @@ typedef struct scaled {
 /* m * 2^e / 10^k; false where that needs more than 126 bits. */
 static bool scale(uint64_t m, int e, int k, scaled *out)
 {
-    if (k <= -POWERS || k >= POWERS) return false;
+    if (k <= -DECIMAL_POWERS || k >= DECIMAL_POWERS) return false;
     const int two = e - k; /* m * 5^-k * 2^two */
     if (k <= 0) {
-        out->unit = power5[-k];
-        out->over = (uwide)m * power5[-k];
+        out->unit = decimal_power5[-k];
+        out->over = (uwide)m * decimal_power5[-k];
         out->under = 1;
         out->shift = 0;
         if (two >= 0) {
@@ -152,7 +151,7 @@ static bool scale(uint64_t m, int e, int k, scaled *out)
     if (two < 0 || two > 70) return false;
     out->over = (uwide)m << two;
     out->unit = (uwide)1 << two;
-    out->under = power5[k];
+    out->under = decimal_power5[k];
     out->shift = -1;
     return true;
 }

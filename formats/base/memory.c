@@ -7,10 +7,12 @@
  * page tables in place of bytes, and a few freed ones are kept for the next
  * request. Under a cap nothing is kept, and blocks of 64 KB and more are mapped
  * page by page, so that what is freed goes back to the system at once: the C
- * library's heaps, one for each thread, would hold on to it.
+ * library's heaps, one for each thread, would hold on to it. Where the machine has a folder
+ * for it, the largest blocks lie in files (spill.h), and aren't counted.
  */
 #define _GNU_SOURCE
-#include "context.h"
+#include "spill.h"
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #if defined(__linux__)
@@ -326,7 +328,29 @@ static void *host_alloc(ctx *cx, void *block, size_t old_size, size_t size)
 
 size_t mem_cost(const ctx *cx, size_t size)
 {
+    if (spill_takes(cx, size)) return 0;
     return cx->alloc ? size : default_cost(cx, size);
+}
+
+static void block_free(ctx *cx, void *block, size_t size)
+{
+    if (spill_takes(cx, size))
+        spill_free(block);
+    else
+        default_free(cx, block, size);
+}
+
+/* From memory to a file and back where the size asks for it. */
+static void *block_resize(ctx *cx, void *block, size_t old_size, size_t size)
+{
+    const bool from = block && spill_takes(cx, old_size), to = spill_takes(cx, size);
+    if (!from && !to) return default_alloc(cx, block, old_size, size);
+    if (to && (from || !block)) return spill_resize(cx, block, size);
+    void *moved = to ? spill_resize(cx, NULL, size) : default_alloc(cx, NULL, 0, size);
+    if (!moved) return NULL;
+    memcpy(moved, block, old_size < size ? old_size : size);
+    block_free(cx, block, old_size);
+    return moved;
 }
 
 /* Without an error: for those who try, and try for less. */
@@ -339,7 +363,7 @@ static void *try_resize(ctx *cx, void *block, size_t old_size, size_t size)
     const size_t cost = mem_cost(root, size), old = block ? mem_cost(root, old_size) : 0;
     if (cost > old && !mem_claim(root, cost - old)) return NULL;
     void *out = root->alloc ? host_alloc(cx, block, old_size, size)
-                            : default_alloc(root, block, old_size, size);
+                            : block_resize(root, block, old_size, size);
     if (!out) {
         if (cost > old) mem_unclaim(root, cost - old);
         return NULL;
@@ -351,7 +375,13 @@ static void *try_resize(ctx *cx, void *block, size_t old_size, size_t size)
 void *mem_refuse(ctx *cx, size_t size)
 {
     ctx *const root = root_of(cx);
+    const int why = errno;
     const uint64_t used = atomic_load_explicit(&root->used, memory_order_relaxed);
+    if (spill_takes(root, size)) {
+        fail(cx, STC_ERR_MEMORY, "out of memory: no block of %zu bytes in a file of %s: %s",
+             size, root->spill, strerror(why));
+        return NULL;
+    }
     const uint64_t cap = root->max_memory, cost = mem_cost(root, size);
     /* What would have grown by little may have needed another page. */
     const uint64_t more = root->alloc || cost > cap ? 0 : 2 * MEM_PAGE;
@@ -416,14 +446,14 @@ void mem_free(ctx *cx, void *block, size_t size)
     if (root->alloc) {
         host_alloc(cx, block, size, 0);
     } else {
-        default_free(root, block, size);
+        block_free(root, block, size);
     }
     mem_unclaim(root, mem_cost(root, size));
 }
 
 void mem_drop(ctx *cx, void *block, size_t size)
 {
-    default_free(cx, block, size);
+    block_free(cx, block, size);
 }
 
 stc_status mem_sort(ctx *cx, void *block, int64_t n, size_t size,

@@ -425,6 +425,20 @@ static int give(const char *text, int n, char *buf, size_t size)
     return n;
 }
 
+int type_show(stc_type t, value v, char *buf, size_t size)
+{
+    char re[DECIMAL_MAX], im[DECIMAL_MAX];
+    if (!type_is_complex(t)) return type_print(t, v, buf, size);
+    if (type_class(t) == CLASS_C64) {
+        decimal_print(crealf(v.c64), true, re);
+        decimal_print(cimagf(v.c64), true, im);
+    } else {
+        decimal_print(creal(v.c128), false, re);
+        decimal_print(cimag(v.c128), false, im);
+    }
+    return snprintf(buf, size, "%s%s%sj", re, *im == '-' ? "" : "+", im);
+}
+
 int type_print(stc_type t, value v, char *buf, size_t size)
 {
     char re[DECIMAL_MAX], im[DECIMAL_MAX];

@@ -63,5 +63,7 @@ stc_value value_to_public(stc_type t, value v);
 /* The shortest text that reads back to the same value; complex as "re im".
  * Returns what snprintf would. */
 int type_print(stc_type t, value v, char *buf, size_t size);
+/* The same as the language writes it: complex numbers as 1+2j. */
+int type_show(stc_type t, value v, char *buf, size_t size);
 
 #endif

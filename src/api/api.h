@@ -115,10 +115,10 @@ void explain_drop(explain_texts *e);
 /* Moves the texts into the program. */
 stc_status explain_keep(stc_program *w, explain_texts *e);
 /* Binds and compiles one assignment of a text into p (no halt), and enters the
- * result in the scope; *target is the slot. */
+ * result in the scope; *target is the slot. known: of the operands, or NULL. */
 stc_status compile_statement(arena *a, scope *sc, program *p, const source *src,
-                             const ast *statement, explain_texts *texts, stc_times *times,
-                             int *target);
+                             const ast *statement, const opt_known *known,
+                             explain_texts *texts, stc_times *times, int *target);
 /* times with the ticks of its stages turned into microseconds. */
 stc_times times_told(const stc_machine *m, stc_times times);
 /* Halt, verify, link. */
@@ -175,6 +175,8 @@ stc_status api_text_of(textbuf *b, stc_status status, char **out);
 __attribute__((cold)) stc_status fail_null(ctx *cx, const char *what);
 /* Prints as `print` does; at most limit entries, 0: all (print.c). */
 stc_status tensor_print(const tensor *t, FILE *out, int64_t limit);
+/* Writes a text to a stream. */
+stc_status text_print(ctx *cx, FILE *out, const char *text);
 /* A shape as [a,b]. */
 void shape_print(const int64_t *shape, int order, char *buf, size_t size);
 

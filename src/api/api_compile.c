@@ -61,20 +61,22 @@ static stc_status enter_result(scope *sc, const program *p, int slot)
 }
 
 stc_status compile_statement(arena *a, scope *sc, program *p, const source *src,
-                             const ast *statement, explain_texts *texts, stc_times *times,
-                             int *target)
+                             const ast *statement, const opt_known *known,
+                             explain_texts *texts, stc_times *times, int *target)
 {
     const uint64_t start = now_ticks();
     bstmt *b = NULL;
-    stc_status st = statement->kind == N_ASSIGN
-                        ? bind_assignment(a, sc, src, p, statement, &b)
-                        : bind_scalar(a, sc, src, p, statement, &b);
+    stc_status st =
+        statement->kind == N_ASSIGN  ? bind_assignment(a, sc, src, p, statement, &b)
+        : statement->kind == N_VALUE ? bind_value(a, sc, src, p, statement->child[0], &b)
+                                     : bind_scalar(a, sc, src, p, statement, &b);
     times->bind += (double)(now_ticks() - start);
     if (st) return st;
     if (texts) bound_print(b, p, &texts->bound);
     stage_texts stages = {0};
     if (texts) stages = (stage_texts){.plan = &texts->plan, .lattice = &texts->lattice};
-    if ((st = compile_assignment(a, p, src, b, texts ? &stages : NULL, times))) return st;
+    if ((st = compile_assignment(a, p, src, b, known, texts ? &stages : NULL, times)))
+        return st;
     *target = b->target;
     return statement->kind == N_ASSIGN ? enter_result(sc, p, b->target) : STC_OK;
 }
@@ -219,7 +221,7 @@ static stc_status compile_one(text_job *job, scope *sc, program *p, const ast *n
     int target;
     arena_init(&a, job->src.cx);
     const stc_status st =
-        compile_statement(&a, sc, p, &job->src, n, job->texts, &job->times, &target);
+        compile_statement(&a, sc, p, &job->src, n, NULL, job->texts, &job->times, &target);
     arena_free(&a);
     return st;
 }
@@ -254,12 +256,17 @@ static stc_status compile_all(arena *a, text_job *job, scope *sc, program *p)
         } else if (n->kind == N_ASSIGN) {
             assignments++;
             st = tree->count > 1 ? compile_one(job, sc, p, n)
-                                 : compile_statement(a, sc, p, src, n, job->texts,
+                                 : compile_statement(a, sc, p, src, n, NULL, job->texts,
                                                      &job->times, &target);
         } else {
             st = refuse(src, n);
         }
         if (st) return st;
+    }
+    for (int i = 0; i < p->ntensor; i++) {
+        if (!name_is_asked(p->tensor[i].name)) continue;
+        return fail_source(src, STC_ERR_PROGRAM, tree->at,
+                           "%s is known in a script or session only", p->tensor[i].name);
     }
     if (!assignments)
         return fail_source(src, STC_ERR_PROGRAM, tree->at,
@@ -313,6 +320,7 @@ stc_status stc_compile(stc_machine *m, const char *text, const stc_decl *decls, 
     if (!text) return fail_null(cx, "text");
     if (!out) return fail_null(cx, "out");
     if (count < 0 || (count && !decls)) return fail_null(cx, "decls");
+    notes_clear(cx);
     text_job job = {
         .src = {.cx = cx, .file = "eval", .text = text}, .decl = decls, .ndecl = count};
     program *p = NULL;

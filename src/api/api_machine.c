@@ -2,6 +2,8 @@
  * that belongs to no tensor and no program.
  */
 #include "api.h"
+#include "../../formats/base/spill.h"
+#include "../lang/lang.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +22,9 @@ stc_status stc_open(const stc_config *config, stc_machine **out)
         boot.progress = config->progress;
         boot.progress_context = config->progress_context;
         boot.no_files = config->no_files;
+        boot.trust_files = config->trust_files;
         boot.deterministic = config->deterministic;
+        boot.as_written = config->as_written;
     }
     stc_machine *m = mem_zero(&boot, 1, sizeof *m);
     if (!m) return STC_ERR_MEMORY;
@@ -28,6 +32,15 @@ stc_status stc_open(const stc_config *config, stc_machine **out)
     diag_clear(&m->cx);
     m->open_ticks = now_ticks();
     m->open_us = now_us();
+    if (config && config->spill && !config->alloc) {
+        char *folder = mem_strdup(&m->cx, config->spill);
+        if (!folder) {
+            stc_close(m);
+            return STC_ERR_MEMORY;
+        }
+        m->cx.spill_least = spill_least(config->max_memory);
+        m->cx.spill = folder;
+    }
     *out = m;
     return STC_OK;
 }
@@ -43,7 +56,13 @@ void stc_close(stc_machine *m)
     ctx last;
     memcpy(&last, &m->cx, sizeof last);
     mem_free(&last, m, sizeof *m);
+    mem_strfree(&last, (char *)(uintptr_t)last.spill);
     mem_release(&last);
+}
+
+const char *stc_notes(const stc_machine *m)
+{
+    return m ? notes_text(&m->cx) : "";
 }
 
 /* A null machine is the one that couldn't be opened. */
@@ -121,6 +140,24 @@ stc_status stc_set_threads(stc_machine *m, int threads)
         return fail(&m->cx, STC_ERR_ARGUMENT,
                     "%d threads were asked for; expected 0 to 1024", threads);
     m->cx.threads = threads;
+    return STC_OK;
+}
+
+stc_status stc_set_as_written(stc_machine *m, int on)
+{
+    if (!m) return STC_ERR_ARGUMENT;
+    API_ENTER(&m->cx);
+    if (on != 0 && on != 1)
+        return fail(&m->cx, STC_ERR_ARGUMENT, "as written: %d; expected 0 or 1", on);
+    m->cx.as_written = on;
+    return STC_OK;
+}
+
+stc_status stc_set_deterministic(stc_machine *m, bool on)
+{
+    if (!m) return STC_ERR_ARGUMENT;
+    API_ENTER(&m->cx);
+    m->cx.deterministic = on;
     return STC_OK;
 }
 

@@ -408,7 +408,7 @@ stc_status stc_tensor_read(stc_machine *m, const char *path, const char *fmt, in
     io_result r;
     stc_status st = io_read_as(cx, path, type, &r);
     if (st) return st;
-    const stc_type to = type < 0 ? r.type : (stc_type)type;
+    const stc_type to = io_type(&r, type);
     value v = {0};
     if (fill) v = type_round(to, value_from_public(to, *fill));
     format f;
@@ -416,6 +416,16 @@ stc_status stc_tensor_read(stc_machine *m, const char *path, const char *fmt, in
     if (!st) st = io_pack(&r, fmt ? &f : NULL, type, fill ? &v : NULL, out);
     io_free(&r);
     return st;
+}
+
+const char *stc_file_types(void)
+{
+    return io_endings();
+}
+
+bool stc_file_known(const char *text, size_t n, bool written)
+{
+    return text && io_known(text, n, written);
 }
 
 stc_status stc_tensor_write(const stc_tensor *t, const char *path)

@@ -18,8 +18,12 @@ static stc_status read_shape(const source *src, const ast *n, scope_tensor *d)
     if (n->count > STC_MAX_ORDER)
         return BAD(src, n, "a shape of %d sizes; expected at most %d", n->count,
                    STC_MAX_ORDER);
-    for (int k = 0; k < n->count; k++)
+    for (int k = 0; k < n->count; k++) {
+        if (n->child[k]->kind != N_INT)
+            return BAD(src, n->child[k],
+                       "a compiled program's shapes are numbers; scripts evaluate others");
         d->shape[k] = (int64_t)n->child[k]->u;
+    }
     if (d->has_format && !format_close(&d->fmt, n->count))
         return BAD(src, n, "a shape of %d sizes; the format is for order %d", n->count,
                    d->fmt.order);
@@ -329,6 +333,33 @@ static stc_status data_made(const source *src, const ast *n, scope_tensor *d, te
     return origin_make(src->cx, &o, &d->fmt, d->type, d->shape, d->fill, out);
 }
 
+/* ---- eye, arange ----------------------------------------------------------------------
+ */
+
+/* eye: ones on the diagonal; arange: each place's own coordinate. */
+static stc_status data_listed(const source *src, const ast *n, scope_tensor *d,
+                              tensor **out)
+{
+    const ast *data = n->child[DECL_DATA];
+    const bool eye = data->name[0] == 'e';
+    const int order = eye ? 2 : 1;
+    entries e;
+    if (d->order != order)
+        return BAD(src, data, "%s has %d mode%s, and %s is declared with %d", data->name,
+                   order, order == 1 ? "" : "s", n->name, d->order);
+    stc_status st = settle(src, n, order, eye ? STC_F64 : STC_I64, d);
+    if (st) return st;
+    const int64_t size = eye && d->shape[1] < d->shape[0] ? d->shape[1] : d->shape[0];
+    entries_init(&e, src->cx, order, d->type);
+    for (int64_t i = 0; i < size && !st && !(st = work_done(src->cx, 1)); i++) {
+        const value v = type_convert(d->type, STC_I64, (value){.i64 = eye ? 1 : i});
+        st = entries_push(&e, (int64_t[]){i, i}, v);
+    }
+    if (!st) st = pack(src, d, d->shape, &e, out);
+    entries_free(&e);
+    return st;
+}
+
 stc_status decl_data(const source *src, const ast *n, const char *dir, scope_tensor *d,
                      tensor **out)
 {
@@ -339,6 +370,8 @@ stc_status decl_data(const source *src, const ast *n, const char *dir, scope_ten
         return data_entries(src, n, d, out);
     case N_ARRAY:
         return data_array(src, n, d, out);
+    case N_MADE:
+        return data_listed(src, n, d, out);
     default:
         return data_made(src, n, d, out);
     }

@@ -67,9 +67,10 @@ stc_status origin_load(ctx *cx, const char *path, int order, const format *fmt, 
     io_result r;
     stc_status st = io_read_as(cx, path, type, &r);
     if (st) return st;
-    const stc_type to = type < 0 ? r.type : (stc_type)type;
+    const stc_type to = io_type(&r, type);
     const value v = fill ? origin_fill(fill, to) : (value){0};
     if (order >= 0 && order != r.order) io_reshape(&r, order);
+    if (order >= 0) r.noted_order = r.order; /* the use decides */
     format f;
     if (fmt) {
         f = *fmt;
@@ -82,7 +83,8 @@ stc_status origin_load(ctx *cx, const char *path, int order, const format *fmt, 
                        "the file holds a tensor of order %d; it is used as one of order %d",
                        r.order, order);
     }
-    if (!st) st = io_pack(&r, fmt ? &f : NULL, type, &v, out);
+    const bool filled = fill && fill->has_fill;
+    if (!st) st = io_pack(&r, fmt ? &f : NULL, type, filled ? &v : NULL, out);
     io_free(&r);
     return st;
 }

@@ -24,6 +24,11 @@ static stc_status write_failed(ctx *cx)
     return fail(cx, STC_ERR_IO, "the output can't be written: %s", strerror(errno));
 }
 
+stc_status text_print(ctx *cx, FILE *out, const char *text)
+{
+    return fputs(text, out) < 0 ? write_failed(cx) : STC_OK;
+}
+
 /* Stored in full and in order, so that a table shows what there is. */
 static bool prints_as_table(const tensor *t)
 {
@@ -39,7 +44,7 @@ static bool prints_as_table(const tensor *t)
 static int element_text(const tensor *t, int64_t row, int64_t column, char *buf)
 {
     const int64_t coords[2] = {t->order == 2 ? row : column, column};
-    return type_print(t->type, tensor_get(t, coords), buf, NUMBER_MAX);
+    return type_show(t->type, tensor_get(t, coords), buf, NUMBER_MAX);
 }
 
 static stc_status print_table(const tensor *t, FILE *out)
@@ -76,7 +81,7 @@ static stc_status print_header(const tensor *t, FILE *out)
     if (!name) return t->cx->diag.status;
     if (!class_is_zero(type_class(t->type), t->fill)) {
         strcpy(fill, " fill ");
-        type_print(t->type, t->fill, fill + 6, sizeof fill - 6);
+        type_show(t->type, t->fill, fill + 6, sizeof fill - 6);
     }
     const int n = fprintf(out, "%s %s %s%s, %lld stored\n", name, type_name(t->type), shape,
                           fill, (long long)tensor_stored(t));
@@ -102,8 +107,8 @@ static int print_entry(void *context, const int64_t *coords, stc_value v)
         n += (size_t)snprintf(line + n, sizeof line - n, "%s%lld", k ? "," : "",
                               (long long)coords[k]);
     n += (size_t)snprintf(line + n, sizeof line - n, ") ");
-    n += (size_t)type_print(p->t->type, value_from_public(p->t->type, v), line + n,
-                            sizeof line - n);
+    n += (size_t)type_show(p->t->type, value_from_public(p->t->type, v), line + n,
+                           sizeof line - n);
     line[n++] = '\n';
     p->failed = fwrite(line, 1, n, p->out) != n;
     return p->failed;
@@ -113,7 +118,7 @@ stc_status tensor_print(const tensor *t, FILE *out, int64_t limit)
 {
     char buf[NUMBER_MAX];
     if (t->order == 0) {
-        type_print(t->type, tensor_get(t, NULL), buf, sizeof buf);
+        type_show(t->type, tensor_get(t, NULL), buf, sizeof buf);
         return fprintf(out, "%s\n", buf) < 0 ? write_failed(t->cx) : STC_OK;
     }
     if (prints_as_table(t)) return print_table(t, out);

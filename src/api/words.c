@@ -17,7 +17,21 @@ static const char *const formats[] = {"dense", "svec", "csr",  "csc",    "dcsr",
                                       "coo",   "csf",  "bcsr", "csb",    "dia",  "ell",
                                       "hash",  "rle",  "lz77", "bytemap"};
 
-static const char *const data[] = {"ones", "zeros", "random"};
+static const char *const data[] = {"ones", "zeros", "random", "eye", "arange"};
+
+static const char *const statements[] = {"order"}; /* of a session alone */
+
+static const char *const reductions[] = {
+#define WORD(name) #name,
+    LANG_REDUCTIONS(WORD) LANG_DERIVED(WORD)
+#undef WORD
+};
+
+static const char *const asked[] = {
+#define ASKED(name, count) #name,
+    LANG_ASKED(ASKED)
+#undef ASKED
+};
 
 #define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))
 
@@ -32,7 +46,14 @@ const char *stc_word(int i)
     i -= COUNT(formats);
     if (i < COUNT(data)) return data[i];
     i -= COUNT(data);
+    if (i < COUNT(statements)) return statements[i];
+    i -= COUNT(statements);
+    if (i < COUNT(reductions)) return reductions[i];
+    i -= COUNT(reductions);
+    if (i < COUNT(asked)) return asked[i];
+    i -= COUNT(asked);
     for (int f = 0; f < FN_COUNT; f++)
-        if (!fn_at(f)->symbol && i-- == 0) return fn_at(f)->name;
+        if (!fn_at(f)->symbol && fn_at(f)->typing != TY_CAST && i-- == 0)
+            return fn_at(f)->name;
     return NULL;
 }

@@ -22,7 +22,8 @@ typedef struct options {
     int repeat;          /* >= 1                                              */
     uint64_t max_memory; /* bytes; 0: no cap                                  */
     uint64_t max_steps;  /* 0: no limit                                       */
-    bool time, profile, no_super, quiet, no_files, deterministic;
+    const char *spill;   /* argv's, or NULL                                   */
+    bool time, profile, no_super, quiet, no_files, deterministic, as_written, trust;
 } options;
 
 /* A command line taken apart. Strings are argv's own. */
@@ -72,6 +73,8 @@ int output_flush(int status);
  * of the line of `stdin` at which the failing text began, 0 where that isn't
  * counted. Returns STATUS_FAULT. */
 int report_error(cli *c, int first);
+/* What the last call noted; first: as for report_error. */
+void report_notes(cli *c, int first);
 /* A fault that the tool itself found: `stcvm: FILE: error: …`. */
 __attribute__((format(printf, 2, 3))) int report_fault(const char *file, const char *format,
                                                        ...);
@@ -89,6 +92,8 @@ const char *format_bytes(uint64_t bytes, char out[16]);
 /* "csr f64 [4,4], 7 stored, 128 B", as notes and lists show a tensor. */
 void print_summary(const stc_tensor *t, FILE *out);
 void print_info(const stc_tensor *t, FILE *out); /* a line each: shape, type, … */
+/* More lines: the bytes of the levels, and where the entries are (info.c). */
+int print_survey(cli *c, const stc_tensor *t, FILE *out);
 /* What is printed between these two goes to a terminal with its lines broken where
  * the window ends, and anywhere else as it is (fold.c). */
 typedef struct folding {
@@ -137,8 +142,10 @@ int spec_format(char *text, const char **format, int *type);
 bool value_parse(const char *text, stc_value *v, stc_type *type);
 /* The same value as an element of another type, if it is one. */
 bool value_convert(stc_value *v, stc_type from, stc_type to);
-/* Whether a path ends in an extension that the library reads and writes. */
-bool path_known(const char *path);
+/* Whether a path ends in a type that the library reads (writes), or is `-`; what is said
+ * if it isn't. */
+bool path_known(const char *path, bool written);
+int path_refused(const char *path);
 bool name_valid(const char *name, size_t length);
 
 /* -o NAME[=PATH] */
@@ -165,6 +172,7 @@ void outputs_free(output *o, int count);
       "'STATEMENT' NAME=FORMAT… "                                                        \
       "[--stage=ast|bound|plan|lattice|code]")                                             \
     C(convert, 2, 3, false, "IN OUT [FORMAT]")                                             \
+    C(head, 1, 2, false, "FILE [N]")                                                       \
     C(info, 1, 2, false, "FILE [FORMAT]")                                                  \
     C(spy, 1, 1, true, "FILE [-o PICTURE.pgm]")
 

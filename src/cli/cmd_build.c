@@ -41,9 +41,11 @@ static int compile(cli *c, const args *a, stc_program **out)
     if (status != STATUS_OK) return status;
     stc_decl *decls = xrealloc(NULL, (size_t)(n + 1) * sizeof *decls);
     status = declare(specs, n, decls);
-    if (status == STATUS_OK &&
-        stc_compile(c->machine, a->operand[0], decls, n, out) != STC_OK)
-        status = report_error(c, 0);
+    if (status == STATUS_OK) {
+        const stc_status done = stc_compile(c->machine, a->operand[0], decls, n, out);
+        report_notes(c, 0);
+        if (done != STC_OK) status = report_error(c, 0);
+    }
     free(decls);
     specs_free(specs, n);
     return status;

@@ -1,4 +1,4 @@
-/* cmd_convert.c: `stcvm convert`, `stcvm info` and `stcvm spy`: data files.
+/* cmd_convert.c: `stcvm convert`, `head`, `info` and `spy`: data files.
  */
 #include "cli.h"
 
@@ -13,9 +13,7 @@ int cmd_convert(cli *c, const args *a)
     char *text = NULL;
     int type = -1, status = STATUS_OK;
     for (int i = 0; i < 2; i++)
-        if (!path_known(a->operand[i]))
-            return usage_error("'%s' has to end in .mtx .tns .npy .pgm or .ppm",
-                               a->operand[i]);
+        if (!path_known(a->operand[i], i)) return path_refused(a->operand[i]);
     if (a->operands > 2) {
         text = xstrndup(a->operand[2], strlen(a->operand[2]));
         status = spec_format(text, &format, &type);
@@ -62,8 +60,7 @@ int cmd_info(cli *c, const args *a)
     stc_tensor *t;
     int type = -1;
     if (n > 4 && !strcmp(path + n - 4, ".stb")) return info_program(c, path);
-    if (!path_known(path))
-        return usage_error("'%s' has to end in .mtx .tns .npy .pgm .ppm or .stb", path);
+    if (!path_known(path, false)) return path_refused(path);
     char *text = a->operands > 1 ? xstrndup(a->operand[1], strlen(a->operand[1])) : NULL;
     int status = text ? spec_format(text, &format, &type) : STATUS_OK;
     if (status == STATUS_OK &&
@@ -71,10 +68,37 @@ int cmd_info(cli *c, const args *a)
         status = report_error(c, 0);
     free(text);
     if (status != STATUS_OK) return status;
+    if (stc_tensor_check(t) != STC_OK) status = report_error(c, 0);
     progress_end(&c->progress);
-    print_info(t, stdout);
+    if (status == STATUS_OK) {
+        print_info(t, stdout);
+        status = print_survey(c, t, stdout);
+    }
     stc_tensor_free(t);
-    return STATUS_OK;
+    return status;
+}
+
+int cmd_head(cli *c, const args *a)
+{
+    enum { FEW = 10 };
+    const char *path = a->operand[0];
+    char *end;
+    int64_t n = FEW;
+    stc_tensor *t;
+    if (a->operands > 1) {
+        n = strtoll(a->operand[1], &end, 10);
+        if (n < 1 || *end)
+            return usage_error("head takes a number of entries from 1, not '%s'",
+                               a->operand[1]);
+    }
+    if (!path_known(path, false)) return path_refused(path);
+    if (stc_tensor_read(c->machine, path, NULL, -1, NULL, &t) != STC_OK)
+        return report_error(c, 0);
+    progress_end(&c->progress);
+    const int status =
+        stc_tensor_print(t, stdout, n) == STC_OK ? STATUS_OK : report_error(c, 0);
+    stc_tensor_free(t);
+    return status;
 }
 
 static int spy_write(cli *c, const stc_tensor *t, const char *path)
@@ -104,8 +128,7 @@ int cmd_spy(cli *c, const args *a)
     const char *path = a->outs ? a->out[0] : NULL;
     const size_t n = path ? strlen(path) : 0;
     stc_tensor *t;
-    if (!path_known(a->operand[0]))
-        return usage_error("'%s' has to end in .mtx .tns .npy .pgm or .ppm", a->operand[0]);
+    if (!path_known(a->operand[0], false)) return path_refused(a->operand[0]);
     if (a->outs > 1) return usage_error("spy draws one picture, and takes one -o");
     if (path && (n < 5 || strcmp(path + n - 4, ".pgm") != 0))
         return usage_error("'%s' has to end in .pgm", path);

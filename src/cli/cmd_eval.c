@@ -56,14 +56,24 @@ static int eval_in(cli *c, stc_session *s, const char *text, const spec *specs, 
 {
     double save = 0;
     stc_session_output(s, stdout);
+    stc_session_echo(s, true, 0);
     stc_session_repeat(s, c->opt.repeat);
     for (int i = 0; i < n; i++)
         if (stc_session_put_source(s, specs[i].name, &specs[i].source) != STC_OK)
             return report_error(c, 0);
-    if (stc_session_exec(s, text, "eval") != STC_OK) return report_error(c, 0);
+    const stc_status done = stc_session_exec(s, text, "eval");
+    report_notes(c, 0);
+    if (done != STC_OK) return report_error(c, 0);
     progress_end(&c->progress);
     const int status = write_results(c, s, outs, nouts, &save);
-    return status == STATUS_OK ? report_session(c, s, save) : status;
+    if (status != STATUS_OK) return status;
+    const char *unused = stc_session_unused(s);
+    if (unused)
+        return report_fault("eval",
+                            "no statement uses %s, which is given as an operand; expected "
+                            "operands that are used",
+                            unused);
+    return report_session(c, s, save);
 }
 
 int cmd_eval(cli *c, const args *a)
@@ -98,8 +108,9 @@ int cmd_script(cli *c, const args *a)
     } else {
         stc_session_output(s, stdout);
         stc_session_repeat(s, c->opt.repeat);
-        status = stc_session_exec(s, text, a->command) == STC_OK ? report_session(c, s, 0)
-                                                                 : report_error(c, 0);
+        const stc_status done = stc_session_exec(s, text, a->command);
+        report_notes(c, 0);
+        status = done == STC_OK ? report_session(c, s, 0) : report_error(c, 0);
         stc_session_close(s);
     }
     free(text);

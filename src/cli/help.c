@@ -18,6 +18,7 @@ static const topic topics[] = {
      "  > tensor x dense f64 [3] = 1.0\n"
      "  > y(i) = A(i,j) * x(j)\n"
      "  > y\n"
+     "  > A(1,2) + sum(i: y(i))\n"
      "  > :spy A\n"
      "\n"
      "j is not on the left, so it is summed over. A matrix of your own:\n"
@@ -45,13 +46,32 @@ static const topic topics[] = {
      "  NAME(indices) = EXPRESSION    an assignment; also += -= *= /= min= max= |= &= ^=\n"
      "                                or= and=\n"
      "  NAME = EXPRESSION             a scalar, a tensor of order 0\n"
-     "  tensor, format, fn            definitions (:help tensors, formats, functions)\n"
-     "  print A    save A \"file\"      compact A    drop A    include \"file.stc\"\n"
-     "  repeat N { … }    while (e) { … }    if (e) { … } else { … }\n"
+     "  B = A                         whole tensors\n"
+     "  EXPRESSION                    prints its value; `_` is the last one\n"
+     "  tensor, format, fn, def       definitions (:help tensors, formats, functions, "
+     "defs)\n"
+     "  print \"text\", e, …    assert e, \"why\"    save A \"file\"    compact A    drop "
+     "A\n"
+     "  include \"file.stc\"\n"
+     "  for k in lo:hi:step { … }    repeat N { … }    while (e) { … }    break    "
+     "continue\n"
+     "  if (e) { … } else { … }\n"
      "\n"
-     "A statement ends at the end of the line or at `;`. `#` starts a comment.\n"
+     "A statement ends at the end of the line or at `;`, not after an operator. `#` "
+     "starts\n"
+     "a comment.\n"
      "\n"
+     "  > for k in 0:3 { print \"round\", k }\n"
      "  > s = 0; repeat 3 { s += 2 }; print s\n"},
+    {"defs", "statements with names of their own",
+     "  > def gram(A) -> G, n { G(i,j) = A(i,k) * A(j,k); n = stored(G) }\n"
+     "  > (H, n) = gram(A)\n"
+     "\n"
+     "Parameters are lent, and the caller's tensors don't change. With one result it is\n"
+     "`G = f(A)`, without any `f(A)`; `return` ends the call. A file of defs is a library\n"
+     "(`include \"file.stc\"`). In any statement, clock() is the time in seconds, "
+     "size(A,k)\n"
+     "the size of mode k, and stored(A) how many entries there are.\n"},
     {"indices", "subscripts and implied sums",
      "An index that isn't on the left is summed, over the top-level term it stands in:\n"
      "\n"
@@ -60,6 +80,9 @@ static const topic topics[] = {
      "  > D(i,j) = A(i,j) + B(j,i)          # any order, any formats\n"
      "  > n = A(i,j) > 0                    # counts\n"
      "\n"
+     "A note tells where all of an index stands inside of a denominator, an exponent, a\n"
+     "comparison or a function that isn't linear: `sqrt(sum(i: x(i) * x(i)))` sums there.\n"
+     "\n"
      "A bare index in an expression is its value: `R(i,j) = i + 10 * j`, where the\n"
      "left side is declared.\n"},
     {"reductions", "explicit ones: f(i,j: e)",
@@ -67,21 +90,32 @@ static const topic topics[] = {
      "\n"
      "  > m = max(i,j: A(i,j))\n"
      "  > d(i) = min(j: A(i,j) + x(j))\n"
-     "  > P(i) = max(p in 0:2: v(2*i + p))\n"},
+     "  > P(i) = max(p in 0:2: v(2*i + p))\n"
+     "\n"
+     "mean, norm, argmin and argmax (the first) are made of these; max(a,b,c) takes more\n"
+     "than two. order, alone on the right side, is the permutation that sorts.\n"
+     "\n"
+     "  > b(i) = argmax(j: A(i,j))\n"
+     "  > p(i) = order(b(i))\n"},
     {"expressions", "operators and functions",
-     "Operators, strongest first: **   - ! ~   * / %   + -   << >>   &   ^   |\n"
-     "comparisons   &&   ||. Functions: abs sqrt exp log sin cos tan tanh floor ceil\n"
-     "round min max pow ldexp hypot atan2 sign conj real imag select xor gcd isnan and\n"
-     "the rest of C's math library.\n"
+     "Operators, strongest first: **   - ! ~   * / // %   + -   << >>   &   ^   |\n"
+     "comparisons   &&   ||. `/` of integers is an f64, `//` floors, and % has the sign "
+     "of\n"
+     "the divisor. Functions: abs sqrt exp log sin cos tan tanh floor ceil\n"
+     "round min max last pow ldexp hypot atan2 sign conj real imag select xor gcd\n"
+     "isnan and the rest of C's math library.\n"
      "\n"
      "  > B(i,j) = select(A(i,j) > 2, sqrt(A(i,j)), 0)\n"},
     {"types", "bool, i8 … i64, u8 … u64, f32, f64, c64, c128",
+     "A type's name casts: i32(e), f64(e), bool(e). A declared name takes no value of a\n"
+     "higher kind (real into integer, integer into bool) without a cast.\n"
      "Types promote as in NumPy 2, and literals are weak. Comparisons give bool; sums\n"
      "of bool and integers are i64 (u64 if unsigned). `2j` is imaginary; inf, nan, true\n"
      "and false are literals.\n"
      "\n"
      "  > tensor k dense i32 [3] = 2\n"
-     "  > h(i) = k(i) * 0.5                 # f64\n"},
+     "  > h(i) = k(i) * 0.5                 # f64\n"
+     "  > k(i) = i32(h(i))\n"},
     {"tensors", "declaring and filling them",
      "  > tensor A csr = \"bcsstk13.mtx\"               # shape and type from the file\n"
      "  > tensor x dense f64 [1138] = 1.0             # everywhere; also ones, zeros\n"
@@ -90,6 +124,7 @@ static const topic topics[] = {
      "  > tensor R csr f64 [1000,1000] = random(density=0.01, seed=7)\n"
      "  > tensor S csr f64 [90,90] = random(0.01)     # the density alone\n"
      "  > tensor C csc                                # shape from its first assignment\n"
+     "  > n = 9; tensor Z csr [n, 2*n]; tensor I csr = eye(n)     # scalars; also arange\n"
      "\n"
      "A declared tensor keeps its format, type and fill; an undeclared one takes those\n"
      "of what is assigned to it.\n"},
@@ -110,8 +145,12 @@ static const topic topics[] = {
      "  > tensor W csr f64 [3,3] fill inf = { (0,1): 3, (1,2): 1 }\n"
      "  > tensor d dense f64 [3] = [0, inf, inf]\n"
      "  > d(j) min= d(i) + W(i,j)\n"},
-    {"slices", "parts of a mode, affine subscripts, pad",
+    {"slices", "parts of a mode, subscripts of all kinds, pad",
      "  > B(i,j) = A(i(1:5:2), j(2:6:2))      # lo:hi:stride, each may be left out\n"
+     "  > x(i in 0:9) = i * i                 # the range of an undeclared left side\n"
+     "  > k = 2; r(j) = A(k, j)               # a scalar in a subscript, slice or range\n"
+     "  > y(i) = x(p(i)); B(i,j) = A(p(i),j)  # any integer expression: a gather\n"
+     "  > y(p(i)) = x(i); y(p(i)) += x(i)     # and on the left, where y is there\n"
      "  > S(i) = v(i+1)                       # i runs as far as v allows\n"
      "  > T(i) = pad v(i-1)                   # T declared; outside, v reads as its "
      "fill\n"},
@@ -121,7 +160,13 @@ static const topic topics[] = {
      "  > B(i,j) = relu(A(i,j))\n"
      "\n"
      "Properties (commutative, associative, idempotent, annihilator(v), identity(v)) are\n"
-     "taken at their word: what they decide isn't computed.\n"},
+     "taken at their word: what they decide isn't computed.\n"
+     "\n"
+     "Sums over products are taken early, in steps (:explain shows them), and so are "
+     "other\n"
+     "reductions over what distributes: * over +, + of floats over min and max, min and\n"
+     "max over each other, && and || too, & over | and ^. `:set as_written on` stops "
+     "that.\n"},
     {"schedules", "with …: how a statement runs",
      "  reorder(i,k,j)  split(i,i0,i1,32)  fuse(i,j,f)  pos(i,p,A)  parallelize(i)\n"
      "  precompute(e, W, {i,j})  workspace(dense|coord|bucket|hash [, capacity])\n"
@@ -130,13 +175,17 @@ static const topic topics[] = {
      "\n"
      "A schedule changes speed, never values. `:explain` shows the loops that come of "
      "it.\n"},
-    {"files", ".mtx .tns .npy .pgm .ppm .stc",
+    {"files", ".stt .mtx .tns .csv .npy .npz .pgm .ppm .gz .stc",
      "  > :load A matrix.mtx csr              # or: tensor A csr = \"matrix.mtx\"\n"
      "  > :save y y.npy                       # or: save y \"y.npy\"\n"
      "\n"
-     "Matrix Market and FROSTT files hold entries, NumPy files and images are dense. A\n"
-     "file has no place for a fill: a tensor whose fill isn't zero is written in full. A\n"
-     "script (`stcvm script.stc`, `include \"script.stc\"`) holds what could be typed "
+     "Matrix Market and FROSTT files hold entries, NumPy files and images are dense.\n"
+     "They have no place for a fill: a tensor whose fill isn't zero is written in full.\n"
+     "A .stt file holds any tensor as it is, and opens at once, whatever its size. What\n"
+     "is read may be compressed: A.mtx.gz. A .npz is SciPy's, a .bsp.npz Binsparse's.\n"
+     "A .csv is a table, or entries if its heading ends in `value`: i,j,value.\n"
+     "\n"
+     "A script (`stcvm script.stc`, `include \"script.stc\"`) holds what could be typed "
      "here.\n"},
     {"errors", "what they say, and what they leave",
      "An error names the place, what was found and what was expected. The statement that\n"
@@ -176,8 +225,8 @@ static void print_commands(FILE *out)
     for (int i = 0; i < COMMAND_COUNT; i++)
         print_command(i, out);
     fputs(
-        "\nA command may be shortened: `:lo A m.mtx`. Everything else is a statement; the\n"
-        "name of a tensor prints it.\n"
+        "\nA command may be shortened: `:lo A m.mtx`. Everything else is a statement, or\n"
+        "an expression, which prints its value.\n"
         "\n"
         "  > :time y(i) = A(i,j) * x(j)\n",
         out);
@@ -185,7 +234,8 @@ static void print_commands(FILE *out)
 
 static void print_topics(FILE *out)
 {
-    fputs("A line is a statement, a tensor's name (prints it), or a command:\n\n", out);
+    fputs("A line is a statement, an expression (prints its value), or a command:\n\n",
+          out);
     print_commands(out);
     fputs("\ntopics, `:help TOPIC`:\n", out);
     for (int i = 0; i < TOPIC_COUNT; i++)

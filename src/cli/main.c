@@ -34,14 +34,19 @@ static const char options_text[] =
     "  --max-memory 2G   stop when more memory than this would be held\n"
     "  --max-steps N     stop what runs after N steps, as rounds of loops\n"
     "  --no-super        run base operations only\n"
+    "  --as-written      sums are taken where they stand in the text, none earlier\n"
     "  --no-files        texts may name no files; operands and -o still may\n"
-    "  --quiet           no progress, no greeting\n"
+    "  --spill FOLDER    arrays too large for memory lie in files there, and don't count\n"
+    "  --trust           .stt files are ours and whole: they aren't checked\n"
+    "  --quiet           no progress, no greeting, no notes\n"
     "  --stage=NAME      explain: ast, bound, plan, lattice or code; else plan and code\n"
     "  -o …              eval, run: a result to print or write; build, asm, spy: the file\n"
     "  --help, --version\n"
     "\n"
-    "SOURCE is a file (.mtx .tns .npy .pgm .ppm), ones, zeros, random, random(DENSITY),\n"
-    "or a number. FORMAT is csr, csc, coo, csf, dense, ds:1,0, (i,j) -> (…), and so on;\n"
+    "SOURCE is a file, ones, zeros, random, random(DENSITY), or a number. A file's path\n"
+    "ends in one of %s;\n"
+    "`-` is standard input or output, `-.tns` says its type. FORMAT is csr, csc, coo, csf, "
+    "dense, ds:1,0, (i,j) -> (…), and so on;\n"
     "TYPE is bool, i8 … i64, u8 … u64, f32, f64, c64, c128. In the REPL, :help tells "
     "more.\n"
     "\n"
@@ -58,7 +63,13 @@ static void print_usage(FILE *out)
     for (int i = 0; i < COMMAND_COUNT; i++)
         fprintf(out, "  stcvm %-7s %s\n", commands[i].name, commands[i].usage);
     fputs("\n", out);
-    fputs(options_text, out);
+    fprintf(out, options_text, stc_file_types());
+}
+
+static void print_command_usage(const command *k)
+{
+    printf("usage: stcvm %s %s\n\n", k->name, k->usage);
+    printf(options_text, stc_file_types());
 }
 
 static const command *find_command(const char *name)
@@ -129,7 +140,7 @@ static int dispatch(const args *a)
         return STATUS_OK;
     }
     if (a->help && k)
-        printf("usage: stcvm %s %s\n\n%s", k->name, k->usage, options_text);
+        print_command_usage(k);
     else if (a->help)
         print_usage(stdout);
     if (a->help) return STATUS_OK;

@@ -12,19 +12,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum option_kind { FLAG, COUNT, LIMIT, SIZE, OUT, STAGE } option_kind;
+typedef enum option_kind { FLAG, COUNT, LIMIT, SIZE, FOLDER, OUT, STAGE } option_kind;
 
 /* spelling, kind, field of options (quiet stands in where there is none) */
 #define OPTIONS(O)                                                                         \
     O("--threads", COUNT, threads)                                                         \
     O("--repeat", COUNT, repeat)                                                           \
     O("--max-memory", SIZE, max_memory)                                                    \
+    O("--spill", FOLDER, spill)                                                            \
     O("--max-steps", LIMIT, max_steps)                                                     \
     O("--time", FLAG, time)                                                                \
     O("--profile", FLAG, profile)                                                          \
     O("--no-super", FLAG, no_super)                                                        \
     O("--no-files", FLAG, no_files)                                                        \
     O("--deterministic", FLAG, deterministic)                                              \
+    O("--as-written", FLAG, as_written)                                                    \
+    O("--trust", FLAG, trust)                                                              \
     O("--quiet", FLAG, quiet)                                                              \
     O("-o", OUT, quiet)                                                                    \
     O("--stage", STAGE, quiet)
@@ -133,6 +136,9 @@ static int set_option(args *a, const option_row *row, const char *value)
                                value);
         *(uint64_t *)field = n;
         return STATUS_OK;
+    case FOLDER:
+        *(const char **)field = value;
+        return STATUS_OK;
     case OUT:
         a->out[a->outs++] = value;
         return STATUS_OK;
@@ -191,7 +197,7 @@ int args_parse(int argc, char **argv, args *a)
     a->out = xrealloc(NULL, room);
     for (int i = 1; i < argc; i++) {
         const char *word = argv[i];
-        if (!only_operands && word[0] == '-' && word[1]) {
+        if (!only_operands && word[0] == '-' && word[1] && word[1] != '.') {
             if (!strcmp(word, "--")) {
                 only_operands = true;
                 continue;

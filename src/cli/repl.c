@@ -131,71 +131,62 @@ static void repl_idle(const repl *r)
         signals_close();
 }
 
-/* Whether the text is a name alone, which then is copied to *name. */
-static bool bare_name(const char *text, char **name)
+/* Whether the text is a name alone. */
+static bool bare_name(const char *text)
 {
-    const char *begin = text + strspn(text, blanks);
-    const size_t n = strcspn(begin, " \t\r\n;#");
-    const char *rest = begin + n + strspn(begin + n, " \t\r\n;");
-    if ((*rest && *rest != '#') || !name_valid(begin, n)) return false;
-    *name = xstrndup(begin, n);
-    return true;
+    text += strspn(text, blanks);
+    const size_t n = strcspn(text, " \t\r\n;#");
+    const char *rest = text + n + strspn(text + n, " \t\r\n;");
+    return name_valid(text, n) && (!*rest || *rest == '#');
 }
 
-static bool is_word(const char *name)
-{
-    for (int i = 0; stc_word(i); i++)
-        if (!strcmp(stc_word(i), name)) return true;
-    return false;
-}
-
-/* Prints a tensor; on a terminal a large one is cut short (`print A` isn't). */
-static int print_tensor(repl *r, const stc_tensor *t)
-{
-    enum { SHOWN = 30 };
-    const int64_t limit = lineedit_prompts(r->edit) ? SHOWN : 0;
-    folding f;
-    FILE *out = limit ? fold_begin(&f, stdout) : stdout;
-    const stc_status st = stc_tensor_print(t, out, limit);
-    if (limit) fold_end(&f, out);
-    return st == STC_OK ? STATUS_OK : report_error(r->c, repl_first(r));
-}
-
-/* A name that stands for nothing. */
-static int no_such_name(repl *r, const char *name)
-{
-    stc_error_info e = *stc_error(r->c->machine);
-    e.file = "stdin";
-    e.text = r->text;
-    e.line = 1;
-    e.column = (int)strspn(r->text, blanks) + 1;
-    e.length = (int)strlen(name);
-    return report_info(r->c, &e, repl_first(r));
-}
-
+/* On a terminal, what a name by itself shows is folded, and large values are cut short
+ * (`print A` isn't). */
 int repl_statement(repl *r, const char *text)
 {
+    enum { SHOWN = 30 };
     cli *c = r->c;
+    const bool person = lineedit_prompts(r->edit);
+    folding f;
+    const bool folds = person && bare_name(text);
+    FILE *out = folds ? fold_begin(&f, stdout) : stdout;
+    stc_session_output(r->s, out);
+    stc_session_echo(r->s, true, person ? SHOWN : 0);
     const stc_status status = stc_session_exec(r->s, text, "stdin");
+    if (folds) fold_end(&f, out);
+    stc_session_output(r->s, stdout);
     progress_end(&c->progress);
+    report_notes(c, repl_first(r));
     if (status == STC_OK) return STATUS_OK;
     if (status == STC_ERR_INTERRUPT && !lineedit_prompts(r->edit)) r->quit = true;
     return report_error(c, repl_first(r));
 }
 
-/* A statement or a tensor's name, which prints it. */
+static bool is_word(const char *text, const char *word)
+{
+    const size_t n = strlen(word);
+    text += strspn(text, blanks);
+    return !strncmp(text, word, n) && !text[n + strspn(text + n, " \t\r\n;")];
+}
+
+/* quit, exit and help, as a person may try them first, unless they name tensors. */
+static int plain_command(repl *r)
+{
+    static const struct {
+        const char *word, *command;
+    } row[] = {{"quit", ":quit"}, {"exit", ":quit"}, {"help", ":help"}};
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        const stc_tensor *t;
+        if (!is_word(r->text, row[i].word)) continue;
+        if (stc_session_get(r->s, row[i].word, &t) == STC_OK) return -1;
+        return repl_command(r, row[i].command);
+    }
+    return -1;
+}
+
 static int run_statement(repl *r)
 {
-    char *name = NULL;
-    const stc_tensor *t;
-    int status = -1;
-    if (bare_name(r->text, &name)) {
-        if (stc_session_get(r->s, name, &t) == STC_OK)
-            status = print_tensor(r, t);
-        else if (!is_word(name))
-            status = no_such_name(r, name);
-        free(name);
-    }
+    int status = plain_command(r);
     if (status >= 0) return status;
     status = repl_statement(r, r->text);
     if (status == STATUS_OK && r->c->opt.time) {

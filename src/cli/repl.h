@@ -30,7 +30,8 @@ typedef struct repl {
     C(spy, "A", "a picture of A's nonzeros", 's')                                          \
     C(load, "A FILE [FORMAT]", "read a file into A", 'l')                                  \
     C(save, "A FILE", "write A to a file", 'l')                                            \
-    C(set, "[NAME VALUE]", "settings: threads, repeat, time", 't')                         \
+    C(set, "[NAME VALUE]", "settings: threads, repeat, time, as_written, deterministic",   \
+      't')                                                                                 \
     C(quit, "", "leave (so does Ctrl-D)", 0)
 
 /* Carries out a command, `text` beginning with its colon; STATUS_FAULT after a

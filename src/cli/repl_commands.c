@@ -240,8 +240,9 @@ static int run_set(repl *r, char *rest)
     options *o = &r->c->opt;
     const char *name = take_word(&rest), *value = take_word(&rest);
     if (!name) {
-        printf("threads %d\nrepeat %d\ntime %s\n", o->threads ? o->threads : 1, o->repeat,
-               o->time ? "on" : "off");
+        printf("threads %d\nrepeat %d\ntime %s\nas_written %s\ndeterministic %s\n",
+               o->threads ? o->threads : 1, o->repeat, o->time ? "on" : "off",
+               o->as_written ? "on" : "off", o->deterministic ? "on" : "off");
         return STATUS_OK;
     }
     char *end = NULL;
@@ -257,11 +258,25 @@ static int run_set(repl *r, char *rest)
         o->repeat = (int)n;
         return STATUS_OK;
     }
-    if (!strcmp(name, "time") && value && (!strcmp(value, "on") || !strcmp(value, "off"))) {
+    const bool switches = value && (!strcmp(value, "on") || !strcmp(value, "off"));
+    if (!strcmp(name, "time") && switches) {
         o->time = value[1] == 'n';
         return STATUS_OK;
     }
-    return fault(r, "%s", ":set threads N, :set repeat N, or :set time on|off");
+    if (!strcmp(name, "as_written") && switches) {
+        o->as_written = value[1] == 'n';
+        const stc_status st = stc_set_as_written(r->c->machine, o->as_written);
+        return st == STC_OK ? STATUS_OK : library_fault(r);
+    }
+    if (!strcmp(name, "deterministic") && switches) {
+        o->deterministic = value[1] == 'n';
+        const stc_status st = stc_set_deterministic(r->c->machine, o->deterministic);
+        return st == STC_OK ? STATUS_OK : library_fault(r);
+    }
+    return fault(
+        r, "%s",
+        ":set threads N, :set repeat N, :set time on|off, :set as_written on|off, or "
+        ":set deterministic on|off");
 }
 
 static int run_quit(repl *r, char *rest)
@@ -297,6 +312,28 @@ static int unknown_command(repl *r, const char *word)
     return fault(r, "there is no command %s", what);
 }
 
+/* Several commands begin so: which. */
+static int many_commands(repl *r, const char *word)
+{
+    char what[200];
+    const size_t n = strlen(word);
+    size_t at = (size_t)snprintf(what, sizeof what, "':%.60s' could be", word);
+    int last = 0;
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        if (!strncmp(commands[i].name, word, n)) last = i;
+    bool first = true;
+    for (int i = 0; i < COMMAND_COUNT && at < sizeof what; i++) {
+        if (strncmp(commands[i].name, word, n)) continue;
+        at += (size_t)snprintf(what + at, sizeof what - at, "%s:%s",
+                               first       ? " "
+                               : i == last ? " or "
+                                           : ", ",
+                               commands[i].name);
+        first = false;
+    }
+    return fault(r, "%s", what);
+}
+
 int repl_command(repl *r, const char *text)
 {
     const size_t n = strcspn(++text, blanks);
@@ -313,10 +350,7 @@ int repl_command(repl *r, const char *text)
     }
     char *word = xstrndup(text, n);
     if (found != 1) {
-        status =
-            found ? fault(r, "':%s' could be several commands; :help commands lists them",
-                          word)
-                  : unknown_command(r, word);
+        status = found ? many_commands(r, word) : unknown_command(r, word);
         free(word);
         return status;
     }

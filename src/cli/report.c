@@ -1,9 +1,10 @@
 /* report.c: opening and closing a run of the tool, and what it says of faults.
  *
- * A fault is printed as `stcvm: FILE:LINE:COLUMN: error: …`, then the
- * offending line and a caret below the place. Only the part around the caret of
- * a very long line is shown. What a message quotes may come from anywhere: what
- * can't be shown safely on a terminal is escaped, here or in the library.
+ * A note is a line on standard error, unless --quiet. A fault is printed as `stcvm:
+ * FILE:LINE:COLUMN: error: …`, then the offending line and a caret below the place. Only
+ * the part around the caret of a very long line is shown. What a message quotes may come
+ * from anywhere: what can't be shown safely on a terminal is escaped, here or in the
+ * library.
  */
 #include "cli.h"
 
@@ -46,7 +47,10 @@ int cli_open(cli *c, const options *opt, const char *subject)
         .progress = progress_show,
         .progress_context = &c->progress,
         .no_files = opt->no_files,
+        .trust_files = opt->trust,
+        .spill = opt->spill,
         .deterministic = opt->deterministic,
+        .as_written = opt->as_written,
     };
     const stc_status status = stc_open(&config, &c->machine);
     if (status == STC_ERR_MEMORY)
@@ -163,6 +167,30 @@ int report_info(cli *c, const stc_error_info *e, int first)
         show_place(e, room < 20 ? 20 : room);
     }
     return STATUS_FAULT;
+}
+
+void report_notes(cli *c, int first)
+{
+    const char *line = c->opt.quiet ? "" : stc_notes(c->machine), *end;
+    char shown[SHOWN];
+    if (!*line) return;
+    progress_end(&c->progress);
+    fflush(stdout);
+    folding f;
+    FILE *out = fold_begin(&f, stderr);
+    for (; *line; line = *end ? end + 1 : end) {
+        end = line + strcspn(line, "\n");
+        char *const one = xstrndup(line, (size_t)(end - line));
+        int at = 0, row;
+        if (first > 0 && sscanf(one, "stdin:%d%n", &row, &at) == 1 && at)
+            fprintf(out, "stcvm: stdin:%d", row + first - 1);
+        else
+            fputs("stcvm: ", out);
+        stc_text_show(shown, sizeof shown, one + at);
+        fprintf(out, "%s\n", shown);
+        free(one);
+    }
+    fold_end(&f, out);
 }
 
 void report_times(const stc_times *t)

@@ -12,9 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const extensions[] = {".mtx", ".ttx", ".tns", ".npy",
-                                         ".pgm", ".ppm", NULL};
-
 bool name_valid(const char *name, size_t length)
 {
     static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_";
@@ -27,18 +24,19 @@ bool name_valid(const char *name, size_t length)
 /* The length of the path that text begins with, 0 if it isn't a known file. */
 static size_t path_length(const char *text)
 {
-    size_t best = 0;
-    for (const char *const *e = extensions; *e; e++)
-        for (const char *at = text; (at = strstr(at, *e)); at++) {
-            const size_t end = (size_t)(at - text) + strlen(*e);
-            if (at > text && (text[end] == ':' || !text[end]) && end > best) best = end;
-        }
-    return best;
+    for (size_t n = strlen(text); n; n--)
+        if ((!text[n] || text[n] == ':') && stc_file_known(text, n, false)) return n;
+    return 0;
 }
 
-bool path_known(const char *path)
+bool path_known(const char *path, bool written)
 {
-    return *path && path_length(path) == strlen(path);
+    return stc_file_known(path, strlen(path), written);
+}
+
+int path_refused(const char *path)
+{
+    return usage_error("'%s' has to end in one of %s, or be -", path, stc_file_types());
 }
 
 /* Cuts text at its first colon that stands outside parentheses and isn't
@@ -150,9 +148,9 @@ static int parse_source(const char *operand, char *text, spec *s)
         source->scalar = true;
         return STATUS_OK;
     }
-    return usage_error("'%s': '%s' is not a source; one is a file (.mtx .tns .npy .pgm "
-                       ".ppm), ones, zeros, random, random(DENSITY), or a number",
-                       operand, text);
+    return usage_error("'%s': '%s' is not a source; one is a file (%s), ones, zeros, "
+                       "random, random(DENSITY), or a number",
+                       operand, text, stc_file_types());
 }
 
 static int parse_spec(const char *operand, spec_kind kind, spec *s)
@@ -242,9 +240,8 @@ int outputs_parse(const args *a, output **out)
         int status = STATUS_OK;
         if (!name_valid(text, strlen(text)))
             status = usage_error("-o takes NAME or NAME=PATH, not '%s'", a->out[i]);
-        else if (equals && !path_known(equals + 1))
-            status = usage_error(
-                "-o %s: the path has to end in .mtx .tns .npy .pgm or .ppm", a->out[i]);
+        else if (equals && !path_known(equals + 1, true))
+            status = path_refused(equals + 1);
         if (status != STATUS_OK) {
             outputs_free(o, i + 1);
             return status;

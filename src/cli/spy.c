@@ -2,8 +2,8 @@
  *
  * A braille character is a grid of 2 by 4 dots (U+2800 plus a bit for each), so
  * 80 columns show 160 places, one dot for each or for each block of them. On a
- * dumb terminal a character is 1 by 2 dots of ASCII. Modes beyond the second
- * are laid on top of each other; a vector is one row.
+ * dumb terminal, or in the locale C, a character is 1 by 2 dots of ASCII. Modes beyond the
+ * second are laid on top of each other; a vector is one row.
  */
 #include "cli.h"
 
@@ -117,10 +117,23 @@ static stc_status take(const stc_tensor *t, int columns, int rows, picture *p)
     return stc_tensor_visit(t, put_dot, p);
 }
 
+/* Where other characters than ASCII may come out as rubbish: a dumb terminal, and the
+ * locale C or POSIX, by the first variable that names one. */
+static bool only_ascii(void)
+{
+    static const char *const name[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+    const char *term = getenv("TERM");
+    if (term && !strcmp(term, "dumb")) return true;
+    for (int i = 0; i < 3; i++) {
+        const char *locale = getenv(name[i]);
+        if (locale && *locale) return !strcmp(locale, "C") || !strcmp(locale, "POSIX");
+    }
+    return false;
+}
+
 stc_status spy_draw(const stc_tensor *t, int columns, int rows, FILE *out)
 {
-    const char *term = getenv("TERM");
-    const bool ascii = term && !strcmp(term, "dumb");
+    const bool ascii = only_ascii();
     picture p = {.cell_rows = ascii ? 2 : 4, .cell_columns = ascii ? 1 : 2};
     const stc_status status = take(t, columns - 2, rows, &p);
     if (status == STC_OK) {

@@ -1,26 +1,58 @@
 /* bounded.c: a file in memory, and where in it a fault lies.
  */
 #include "bounded.h"
-#include "read.h"
 #include <string.h>
+#include <unistd.h>
 
-stc_status input_open(input *in, ctx *cx, const char *path)
+void input_over(input *in, ctx *cx, const char *path, const char *bytes, int64_t len)
+{
+    *in = (input){.cx = cx, .path = path, .begin = bytes, .p = bytes, .end = bytes + len};
+    in->tick = len > INPUT_STEP ? in->begin + INPUT_STEP : in->end + 1;
+    in->file.fd = in->fd = -1;
+}
+
+stc_status input_open(input *in, ctx *cx, const char *path, bool mapped)
 {
     file_bytes b;
-    *in = (input){.cx = cx, .path = path};
-    const stc_status s = file_read(cx, path, INT64_MAX - 1, &b);
+    const stc_status s =
+        mapped ? file_map(cx, path, &b) : file_read(cx, path, INT64_MAX - 1, &b);
     if (s) return s;
-    in->begin = b.data;
-    in->size = b.size;
-    in->p = in->begin;
-    in->end = in->begin + b.len;
-    in->tick = b.len > INPUT_STEP ? in->begin + INPUT_STEP : in->end + 1;
+    input_over(in, cx, path, b.data, b.len);
+    in->file = b;
+    return STC_OK;
+}
+
+stc_status input_open_head(input *in, ctx *cx, const char *path)
+{
+    file_bytes b;
+    int fd;
+    int64_t size;
+    const stc_status s = file_read_head(cx, path, &b, &fd, &size);
+    if (s) return s;
+    input_over(in, cx, path, b.data, b.len);
+    in->file = b;
+    in->fd = fd;
+    in->size = size;
+    return STC_OK;
+}
+
+stc_status input_complete(input *in)
+{
+    file_bytes b;
+    if (in->fd < 0) return STC_OK;
+    const stc_status s = file_read_rest(in->cx, in->path, in->fd, &b);
+    if (s) return s;
+    input_close(in);
+    input_over(in, in->cx, in->path, b.data, b.len);
+    in->file = b;
     return STC_OK;
 }
 
 void input_close(input *in)
 {
-    if (in->begin) mem_free(in->cx, in->begin, in->size);
+    if (in->fd >= 0) close(in->fd);
+    in->fd = -1;
+    file_release(in->cx, &in->file);
     in->begin = NULL;
 }
 

@@ -1,27 +1,37 @@
 /* bounded.h: the one reader of untrusted bytes: a file in memory.
  *
- * The whole file is read in at once (a mapping could shrink under our hands),
- * and ends in a zero byte that isn't part of it: scanners may look at *p
- * wherever p <= end, and stop there of themselves. Lines end in \n, \r or both,
- * and are counted only when an error is told.
+ * The whole file is read in at once (or its head, by who may do without the rest), and ends
+ * in a zero byte that isn't part of it: scanners may look at *p wherever p <= end, and stop
+ * there of themselves. (Only what is checked by its length, .stt, is mapped: a mapping
+ * could shrink under our hands.) Lines end in \n, \r or both, and are counted only when an
+ * error is told.
  */
 #ifndef STC_IO_BOUNDED_H
 #define STC_IO_BOUNDED_H
 
-#include "../../formats/base/context.h"
+#include "read.h"
 
 #define INPUT_STEP ((int64_t)1 << 20) /* bytes between two looks at limits */
 
 typedef struct input {
     ctx *cx;
     const char *path;
-    char *begin;
+    const char *begin;
     const char *p, *end; /* where the reader stands; the final zero byte */
     const char *tick;    /* past it, progress is due                     */
-    size_t size;         /* of the block                                 */
+    file_bytes file;     /* what input_close releases                    */
+    int fd;              /* only the head is here, of `size` bytes; else -1 */
+    int64_t size;
 } input;
 
-stc_status input_open(input *in, ctx *cx, const char *path);
+/* mapped: without the zero byte, see file_map. */
+stc_status input_open(input *in, ctx *cx, const char *path, bool mapped);
+/* Stands at the beginning of bytes that a zero byte follows, which aren't its own. */
+void input_over(input *in, ctx *cx, const char *path, const char *bytes, int64_t len);
+/* Only its head, where the file is large; input_complete gets the rest. Between them stands
+ * a reader that can do without: what it finds wrong is found again. */
+stc_status input_open_head(input *in, ctx *cx, const char *path);
+stc_status input_complete(input *in); /* the reader's place is the beginning again */
 void input_close(input *in);
 /* Tells progress and looks for an interrupt, in the middle of parsing. */
 stc_status input_tick(input *in);

@@ -1,54 +1,9 @@
-/* io.c: the table of file types, and what lies between files and tensors:
- * choosing a format, converting values, packing.
+/* io.c: what lies between files and tensors: choosing a format, converting values,
+ * packing.
  */
 #include "files.h"
+#include "../../formats/recipe.h"
 #include <string.h>
-#include <strings.h>
-
-/* An extension, its reader, and its writer or NULL. */
-typedef struct file_type {
-    const char *extension;
-    file_reader read;
-    file_writer write;
-} file_type;
-
-static const file_type file_types[] = {
-    {".mtx", mtx_read, mtx_write}, {".ttx", mtx_read, NULL},
-    {".tns", tns_read, tns_write}, {".npy", npy_read, npy_write},
-    {".pgm", pnm_read, pgm_write}, {".ppm", pnm_read, ppm_write},
-};
-
-#define FILE_TYPES ((int)(sizeof file_types / sizeof file_types[0]))
-
-static const file_type *find_type(const char *path)
-{
-    const size_t n = strlen(path);
-    for (int i = 0; i < FILE_TYPES; i++) {
-        const size_t len = strlen(file_types[i].extension);
-        if (n >= len && strcasecmp(path + n - len, file_types[i].extension) == 0)
-            return &file_types[i];
-    }
-    return NULL;
-}
-
-bool io_known(const char *path)
-{
-    return find_type(path) != NULL;
-}
-
-static stc_status unknown_type(ctx *cx, const char *path, bool writing)
-{
-    char known[128] = "";
-    for (int i = 0; i < FILE_TYPES; i++) {
-        if (writing && !file_types[i].write) continue;
-        const size_t len = strlen(known);
-        snprintf(known + len, sizeof known - len, "%s%s", len ? ", " : "",
-                 file_types[i].extension);
-    }
-    return fail_file(cx, STC_ERR_ARGUMENT, path, 0,
-                     "the path doesn't end in a file type that can be %s: one of %s",
-                     writing ? "written" : "read", known);
-}
 
 /* ---- reading ---------------------------------------------------------- */
 
@@ -59,11 +14,14 @@ stc_status io_read(ctx *cx, const char *path, io_result *out)
 
 stc_status io_read_as(ctx *cx, const char *path, int type, io_result *out)
 {
-    const file_type *const ft = find_type(path);
-    if (!ft) return unknown_type(cx, path, false);
+    const file_type *ft;
+    input in;
     io_result r = {.cx = cx, .path = path};
+    stc_status s = file_open(cx, path, &in, &ft);
+    if (s) return s;
     /* What isn't zero is true, which a detour through integers would lose. */
-    const stc_status s = ft->read(cx, path, type == STC_BOOL ? -1 : type, &r);
+    s = ft->read(&in, type == STC_BOOL ? -1 : type, &r);
+    input_close(&in);
     if (s) {
         io_free(&r);
         return s;
@@ -76,11 +34,19 @@ void io_free(io_result *r)
 {
     if (!r->cx) return;
     if (r->e.cx) entries_free(&r->e);
+    tensor_free(r->whole);
     if (r->dense) {
         const size_t size = (size_t)r->count * type_size(r->type);
         mem_free(r->cx, r->dense, size ? size : 1);
     }
     *r = (io_result){0};
+}
+
+void io_restart(io_result *r)
+{
+    const io_result fresh = {.cx = r->cx, .path = r->path};
+    io_free(r);
+    *r = fresh;
 }
 
 stc_status dense_alloc(io_result *out)
@@ -93,6 +59,12 @@ stc_status dense_alloc(io_result *out)
     return out->dense ? STC_OK : out->cx->diag.status;
 }
 
+stc_type io_type(const io_result *r, int type)
+{
+    if (type >= 0) return (stc_type)type;
+    return r->noted ? r->noted_type : r->type;
+}
+
 bool io_reshape(io_result *r, int order)
 {
     if (r->order == order) return true;
@@ -102,6 +74,7 @@ bool io_reshape(io_result *r, int order)
     for (int k = 0; k < r->order; k++)
         if (r->shape[k] != 1) mode[kept++] = k;
     if (kept > order) return false;
+    if (r->sparse && entries_widen(&r->e)) return false;
     /* A 1 x 1 matrix as a vector keeps one of its modes. */
     for (int k = 0; k < r->order && kept < order; k++)
         if (r->shape[k] == 1) mode[kept++] = k;
@@ -132,14 +105,50 @@ static bool is_hypersparse(const io_result *r)
     return r->shape[0] > (int64_t)1 << 20 && r->shape[0] / 16 > r->e.n;
 }
 
+/* Whether the format that a file tells has far more places than the file has entries: who
+ * only reads a file gets no more than it is worth, whatever it says. */
+static bool is_wasteful(const io_result *r)
+{
+    const format *f = &r->fmt;
+    const bool plain = format_is_plain(f);
+    int64_t places = 1;
+    for (int l = 0; l < f->levels; l++) {
+        const level_kind *k = f->level[l].kind;
+        int64_t base, extent = INT64_MAX;
+        if (plain && k->arrays >> STC_CRD & 1 && !(k->props & PROP_FULL)) continue;
+        if (f->level[l].map.op != MAP_COUNT &&
+            !map_bounds(&f->level[l].map, r->shape, &base, &extent))
+            return true;
+        if (f->level[l].map.op == MAP_COUNT) extent = r->shape[0]; /* of one row */
+        if (!size_mul(places, extent, &places)) return true;
+    }
+    return r->sparse && places > (int64_t)1 << 20 && places / 16 > r->e.n;
+}
+
 void io_default_format(const io_result *r, format *f)
 {
     const char *name = "dense";
+    if (r->formatted && r->fmt.order == r->order && !is_wasteful(r)) {
+        *f = r->fmt;
+        return;
+    }
     if (r->sparse && r->kind == IO_MATRIX && r->order == 2)
         name = is_hypersparse(r) ? "dcsr" : "csr";
     else if (r->sparse && r->order > 0)
         name = r->order == 1 ? "svec" : "csf";
     format_builtin(name, strlen(name), r->order, NULL, 0, f);
+}
+
+static stc_status complex_values(const io_result *r, stc_type type)
+{
+    return fail_file(r->cx, STC_ERR_DATA, r->path, 0,
+                     "the file has complex values, which type %s can't hold",
+                     type_name(type));
+}
+
+static bool is_real(vclass c, value v)
+{
+    return (c == CLASS_C64 ? cimagf(v.c64) : cimag(v.c128)) == 0;
 }
 
 /* `n` values to another type, in a new block instead of the one that *vals
@@ -157,11 +166,9 @@ static stc_status convert_values(io_result *r, void **vals, int64_t n, int64_t c
             mem_free(r->cx, out, (size_t)cap * type_size(type));
             return r->cx->diag.status;
         }
-        if (drops && (from == CLASS_C64 ? cimagf(v.c64) : cimag(v.c128)) != 0) {
+        if (drops && !is_real(from, v)) {
             mem_free(r->cx, out, (size_t)cap * type_size(type));
-            return fail_file(r->cx, STC_ERR_DATA, r->path, 0,
-                             "the file has complex values, which type %s can't hold",
-                             type_name(type));
+            return complex_values(r, type);
         }
         type_store(type, out, i, type_convert(type, r->type, v));
     }
@@ -264,15 +271,50 @@ static stc_status blame_file(const io_result *r, stc_status s)
     return fail_file(r->cx, s, r->path, 0, "%s", r->cx->diag.message);
 }
 
+static stc_status check_real(const io_result *r, const tensor *t, stc_type type)
+{
+    for (int64_t i = 0; i < t->nvals; i++) {
+        if (work_due(r->cx, i)) return r->cx->diag.status;
+        if (!is_real(type_class(t->type), type_load(t->type, t->vals, i)))
+            return complex_values(r, type);
+    }
+    return STC_OK;
+}
+
+/* A tensor of levels: itself if nothing else is asked for. */
+static stc_status pack_whole(io_result *r, const format *f, stc_type type,
+                             const value *fill, tensor **out)
+{
+    tensor *const t = r->whole;
+    const value kept = class_convert(type_class(type), type_class(t->type), t->fill);
+    const value wanted = fill ? *fill : kept;
+    if (f->order != t->order) return wrong_order(r, f->order);
+    if (format_equal(f, &t->fmt) && type == t->type &&
+        class_equal(type_class(type), wanted, kept)) {
+        *out = t;
+        r->whole = NULL;
+        return STC_OK;
+    }
+    stc_status s = tensor_check(t);
+    if (!s && type_is_complex(t->type) && !type_is_complex(type))
+        s = check_real(r, t, type);
+    if (!s) s = tensor_convert(t, f, type, wanted, out);
+    return s ? blame_file(r, s) : STC_OK;
+}
+
 stc_status io_pack(io_result *r, const format *f, int type, const value *fill, tensor **out)
 {
     format chosen;
+    if (r->whole)
+        return pack_whole(r, f ? f : &r->whole->fmt,
+                          type < 0 ? r->whole->type : (stc_type)type, fill, out);
     if (f && !io_reshape(r, f->order)) return wrong_order(r, f->order);
+    if (!f && r->noted) io_reshape(r, r->noted_order);
     if (f)
         chosen = *f;
     else
         io_default_format(r, &chosen);
-    const stc_type t = type < 0 ? r->type : (stc_type)type;
+    const stc_type t = io_type(r, type);
     stc_status s = convert_result(r, t);
     if (s) return s;
     const value zero = class_convert(type_class(t), CLASS_I64, (value){0});
@@ -300,13 +342,6 @@ stc_status io_load(ctx *cx, const char *path, const format *f, int type, const v
 }
 
 /* ---- writing ---------------------------------------------------------- */
-
-stc_status io_save(const tensor *t, const char *path)
-{
-    const file_type *const ft = find_type(path);
-    if (!ft || !ft->write) return unknown_type(t->cx, path, true);
-    return ft->write(t, path);
-}
 
 stc_status dense_open(const tensor *t, dense_view *v)
 {

@@ -7,7 +7,7 @@
  *     .npy  NumPy                 array
  *     .pgm .ppm                   images: u8 or u16, [h,w] or [h,w,3]
  *
- * The extension chooses the type (io.c has the table). Files are untrusted:
+ * The ending chooses the type (files.def has the table). Files are untrusted:
  * nothing is allocated by what a header claims beyond what the file's size
  * can hold, and a fault names the file and, in a text, the line and column.
  *
@@ -34,6 +34,13 @@ typedef struct io_result {
     entries e;   /* sparse: coordinates from 0                             */
     void *dense; /* else: `count` elements, row-major, at least one byte   */
     int64_t count;
+    tensor *whole; /* instead of both: levels as the file has them, unchecked */
+    bool noted;    /* the file tells the type and the order it is from, as which
+                      it is packed if no others are asked for                */
+    stc_type noted_type;
+    int noted_order;
+    bool formatted; /* the file tells a format, which is the default           */
+    format fmt;
 } io_result;
 
 /* Reads with the file's own type: f64 for real and pattern, i64 for integer,
@@ -46,6 +53,8 @@ stc_status io_read(ctx *cx, const char *path, io_result *out);
 stc_status io_read_as(ctx *cx, const char *path, int type, io_result *out);
 void io_free(io_result *r);
 
+/* The type as which it is packed if `type` is asked for, or -1. */
+stc_type io_type(const io_result *r, int type);
 /* Reshapes a matrix of one row or one column to order 1, one of a single
  * element to order 0. False, with nothing changed, where that can't be. */
 bool io_reshape(io_result *r, int order);
@@ -65,12 +74,14 @@ stc_status io_pack(io_result *r, const format *f, int type, const value *fill,
 stc_status io_load(ctx *cx, const char *path, const format *f, int type, const value *fill,
                    tensor **out);
 
-/* Writes by extension, to a temporary beside the target that is then renamed:
- * the file is complete, or it isn't there (an older one stays as it was). A
- * tensor whose fill isn't zero is written in full. */
+/* Writes by the path's ending, `-` to standard output as text; a file is written to a
+ * temporary beside the target that is then renamed: the file is complete, or it isn't there
+ * (an older one stays as it was). A tensor whose fill isn't zero is written in full. */
 stc_status io_save(const tensor *t, const char *path);
 
-/* True if the path ends in one of the extensions above (any case). */
-bool io_known(const char *path);
+/* Whether the n bytes at `path` are `-` or end in a type that can be read, or written
+ * (in any case); and all endings that can be read, with spaces between them. */
+bool io_known(const char *path, size_t n, bool written);
+const char *io_endings(void);
 
 #endif

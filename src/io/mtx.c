@@ -18,8 +18,9 @@
  * not be meant twice. The diagonal of a skew-symmetric matrix may only hold
  * zeros, that of a hermitian one reals.
  */
-#include "bounded.h"
 #include "files.h"
+#include "lines.h"
+#include "note.h"
 #include "number.h"
 #include <assert.h>
 #include <string.h>
@@ -86,10 +87,17 @@ static stc_status take_word(mtx *m, const char *what, const keyword *table, int 
                       input_word(in, in->p).text, what, known);
 }
 
+#define BANNER "%%MatrixMarket"
+
+bool mtx_sniff(const char *p, int64_t len)
+{
+    return len > (int64_t)strlen(BANNER) && !strncasecmp(p, BANNER, strlen(BANNER));
+}
+
 static stc_status read_banner(mtx *m)
 {
     input *const in = &m->in;
-    static const keyword banner[] = {{"%%MatrixMarket", 0}};
+    static const keyword banner[] = {{BANNER, 0}};
     int ignored = 0, o = MATRIX, l = true, f = REAL, s = GENERAL;
     stc_status st;
     if ((st = take_word(m, "the header of a Matrix Market file", banner, 1, &ignored)) ||
@@ -116,6 +124,27 @@ static stc_status read_banner(mtx *m)
     if (m->symmetry != GENERAL && m->object != MATRIX)
         return input_fail(in, at, "only a matrix can have symmetry");
     return STC_OK;
+}
+
+/* What our own files say below the first line, if the field can be of that type. */
+static void take_note(mtx *m)
+{
+    io_result *const out = m->out;
+    const char *p = m->in.p;
+    note n;
+    while (is_line_end(*p))
+        p++;
+    if (*p != '%') return;
+    note_read(p + 1, &n);
+    const bool real = type_is_float(n.type), pair = type_is_complex(n.type);
+    if (!n.found || n.order > 2 || real != (m->field == REAL) ||
+        pair != (m->field == COMPLEX))
+        return;
+    out->noted = true;
+    out->noted_type = n.type;
+    out->noted_order = n.order;
+    out->formatted = n.formatted;
+    out->fmt = n.fmt;
 }
 
 static stc_status read_size(mtx *m)
@@ -363,11 +392,45 @@ static stc_status reserve_entries(mtx *m)
     return entries_reserve(&m->out->e, n);
 }
 
+/* Whether values are read as lines.h does. */
+static bool has_lines(const mtx *m)
+{
+    return (m->field == REAL && m->cls == CLASS_F64) ||
+           (m->field == INTEGER && m->cls == CLASS_I64) || m->field == PATTERN;
+}
+
+/* Ones from the entry `from` on. */
+static void fill_pattern(mtx *m, int64_t from)
+{
+    entries *const e = &m->out->e;
+    for (int64_t i = from; m->field == PATTERN && i < e->n; i++)
+        class_put(m->cls, e->vals, i, class_convert(m->cls, CLASS_I64, (value){.i64 = 1}));
+}
+
+/* Entries as most files have them, by blocks; gives how many. */
+static stc_status read_blocks(mtx *m, int64_t *n)
+{
+    entries *const e = &m->out->e;
+    const int64_t before = e->n, room = e->cap - e->n, left = m->claimed - *n;
+    if (m->symmetry != GENERAL || !has_lines(m)) return STC_OK;
+    const line_form f = {.values = m->field != PATTERN, .base = 1, .limit = m->out->shape};
+    const stc_status s = lines_read(&m->in, e, &f, left < room ? left : room);
+    *n += e->n - before;
+    fill_pattern(m, before);
+    return s;
+}
+
+enum { ANY_LINES = 1 << 10 }; /* between two tries to go on by blocks */
+
 static stc_status read_coordinates(mtx *m)
 {
     input *const in = &m->in;
     stc_status s = reserve_entries(m);
     for (int64_t n = 0; !s && n < m->claimed; n++) {
+        if (n % ANY_LINES == 0 && input_next(in, '%')) {
+            if ((s = read_blocks(m, &n))) return s;
+            if (n == m->claimed) break;
+        }
         if (!input_next(in, '%'))
             return input_fail(in, m->size_at,
                               "the header claims %lld entries, the file ends after %lld",
@@ -477,17 +540,83 @@ static stc_status read_array(mtx *m)
     return STC_OK;
 }
 
-stc_status mtx_read(ctx *cx, const char *path, int type, io_result *out)
+/* ---- the whole --------------------------------------------------------------------- */
+
+/* The lines ahead of the entries. */
+static stc_status read_head(mtx *m, int type)
 {
-    mtx m = {.out = out};
-    stc_status s = input_open(&m.in, cx, path);
-    if (s) return s;
-    if ((s = read_banner(&m)) || (s = read_size(&m))) goto done;
-    out->kind = m.object == TENSOR ? IO_TENSOR : IO_MATRIX;
-    out->sparse = m.coordinate;
-    choose_class(&m, type);
-    s = m.coordinate ? read_coordinates(&m) : read_array(&m);
-done:
-    input_close(&m.in);
+    io_result *const out = m->out;
+    stc_status s;
+    if ((s = read_banner(m)) || (take_note(m), s = read_size(m))) return s;
+    if (type < 0 && out->noted && out->noted_type != STC_BOOL) type = (int)out->noted_type;
+    out->kind = m->object == TENSOR ? IO_TENSOR : IO_MATRIX;
+    out->sparse = m->coordinate;
+    choose_class(m, type);
+    return STC_OK;
+}
+
+/* The other triangle of entries that were streamed; false: they aren't one triangle, or its
+ * diagonal has what it may not have. */
+static stc_status add_mirrored(mtx *m, bool *whole)
+{
+    entries *const e = &m->out->e;
+    const int64_t n = e->n;
+    int64_t below = 0, above = 0;
+    if (m->symmetry == GENERAL) return STC_OK;
+    for (int64_t i = 0, end; (end = work_block(e->cx, i, n)) > i;)
+        for (; i < end; i++) {
+            below += e->narrow[0][i] > e->narrow[1][i];
+            above += e->narrow[0][i] < e->narrow[1][i];
+        }
+    if ((below && above) || (m->symmetry == SKEW && below + above < n)) *whole = false;
+    if (!*whole || entries_reserve(e, n + below + above)) return e->cx->diag.status;
+    for (int64_t i = 0, end; (end = work_block(e->cx, i, n)) > i;)
+        for (; i < end; i++) {
+            value v = type_load(e->type, e->vals, i);
+            if (e->narrow[0][i] == e->narrow[1][i]) continue;
+            if (m->symmetry == SKEW && m->cls == CLASS_I64 && v.i64 == INT64_MIN)
+                *whole = false;
+            if (m->symmetry == SKEW) v = class_negate(m->cls, v);
+            e->narrow[0][e->n] = e->narrow[1][i];
+            e->narrow[1][e->n] = e->narrow[0][i];
+            type_store(e->type, e->vals, e->n++, v);
+        }
+    return work_done(e->cx, 0);
+}
+
+/* Of a file that isn't in memory: its entries, if all of its lines are ordinary ones. */
+static stc_status stream(mtx *m, int type, bool *whole)
+{
+    io_result *const out = m->out;
+    entries *const e = &out->e;
+    *whole = !read_head(m, type) && m->coordinate && out->order > 1 && has_lines(m) &&
+             input_next(&m->in, '%');
+    diag_clear(m->in.cx);
+    for (int k = 0; k < out->order; k++)
+        *whole &= out->shape[k] <= INT32_MAX;
+    if (!*whole || m->symmetry == HERMITIAN) return STC_OK;
+    const line_form f = {.values = m->field != PATTERN, .base = 1, .limit = out->shape};
+    const int64_t possible =
+        (m->in.size - (m->in.p - m->in.begin) + 1) / (2 * (out->order + f.values));
+    if (m->claimed > possible) *whole = false;
+    entries_init(e, m->in.cx, out->order, out->type);
+    e->is_narrow = true;
+    if (!*whole || entries_reserve(e, m->claimed)) return m->in.cx->diag.status;
+    stc_status s = lines_stream(&m->in, e, &f, m->claimed, whole);
+    if (!s && *whole) fill_pattern(m, 0);
+    if (!s && *whole) s = add_mirrored(m, whole);
     return s;
+}
+
+stc_status mtx_read(input *in, int type, io_result *out)
+{
+    mtx m = {.in = *in, .out = out};
+    bool whole = false;
+    stc_status s = STC_OK;
+    if (in->fd >= 0 && ((s = stream(&m, type, &whole)) || whole)) return s;
+    io_restart(out);
+    if ((s = input_complete(in))) return s;
+    m = (mtx){.in = *in, .out = out};
+    if ((s = read_head(&m, type))) return s;
+    return m.coordinate ? read_coordinates(&m) : read_array(&m);
 }

@@ -1,8 +1,9 @@
 /* mtx_write.c: writes Matrix Market files: coordinate where the format leaves
  * out coordinates and the fill is zero, else array. Order 1 is one column,
- * order 0 is 1 x 1.
+ * order 0 is 1 x 1; a comment tells what it was (note.h).
  */
 #include "files.h"
+#include "note.h"
 #include "output.h"
 
 typedef struct mtx_writer {
@@ -45,8 +46,10 @@ static int write_entry(void *context, const int64_t *coords, stc_value v)
 
 static void write_header(mtx_writer *w, const char *layout, int64_t rows, int64_t columns)
 {
-    output_text(&w->o, "%%%%MatrixMarket matrix %s %s general\n%lld %lld", layout,
-                field_name(w), (long long)rows, (long long)columns);
+    char text[NOTE_SIZE];
+    note_print(w->t, text);
+    output_text(&w->o, "%%%%MatrixMarket matrix %s %s general\n%%%s\n%lld %lld", layout,
+                field_name(w), text, (long long)rows, (long long)columns);
 }
 
 static stc_status write_coordinates(mtx_writer *w, int64_t rows, int64_t columns)

@@ -1,4 +1,4 @@
-/* npy.c: NumPy's array files, versions 1 to 3 (NEP 1): reads and writes them.
+/* npy.c: NumPy's array files, versions 1 to 3 (NEP 1): reads them.
  *
  *     \x93NUMPY major minor, length of the header (2 or 4 bytes)
  *     {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }   then spaces, \n
@@ -8,10 +8,8 @@
  * What isn't an element of the shape isn't passed over: a file with bytes
  * left at its end is refused like one that is too short.
  */
-#include "bounded.h"
-#include "files.h"
+#include "npy.h"
 #include "number.h"
-#include "output.h"
 #include <string.h>
 
 #define MAGIC "\x93NUMPY"
@@ -44,6 +42,8 @@ typedef struct npy {
     const char *header_end;
     bool swapped, fortran;
     bool has_descr, has_order, has_shape;
+    bool texts; /* they are wanted */
+    int text;   /* bytes of one    */
 } npy;
 
 /* ---- reading the header ----------------------------------------------- */
@@ -58,6 +58,11 @@ static stc_status bad_header(const npy *r, const char *expected)
     return fail_file(r->in.cx, STC_ERR_DATA, r->in.path, 0,
                      "byte %lld of the NumPy header: found '%s', expected %s",
                      (long long)(r->in.p - r->in.begin), found, expected);
+}
+
+bool npy_sniff(const char *p, int64_t len)
+{
+    return len > MAGIC_LENGTH && !memcmp(p, MAGIC, MAGIC_LENGTH);
 }
 
 static stc_status read_prefix(npy *r)
@@ -143,6 +148,11 @@ static stc_status read_descr(npy *r)
         if (npy_types[i].kind != *kind || (uint64_t)npy_types[i].size != size) continue;
         r->out->type = npy_types[i].type;
         r->swapped = (order == '<' || order == '>') && order != NATIVE_ORDER && size > 1;
+        return STC_OK;
+    }
+    if (r->texts && after && !*after && (*kind == 'S' || *kind == 'U') && size < 1 << 10) {
+        r->text = (int)size;
+        r->text *= *kind == 'U' ? 4 : 1; /* characters of 32 bits */
         return STC_OK;
     }
     if (strcmp(text, "?") == 0) {
@@ -283,57 +293,38 @@ static stc_status read_elements(npy *r)
     return s;
 }
 
-stc_status npy_read(ctx *cx, const char *path, int type, io_result *out)
+stc_status npy_read(input *in, int type, io_result *out)
 {
     (void)type; /* elements are read as they are */
-    npy r = {.out = out};
+    npy r = {.in = *in, .out = out};
     out->kind = IO_ARRAY;
-    stc_status s = input_open(&r.in, cx, path);
-    if (s) return s;
+    stc_status s;
     if (!(s = read_prefix(&r)) && !(s = read_header(&r))) s = read_elements(&r);
-    input_close(&r.in);
     return s;
 }
 
-/* ---- writing ---------------------------------------------------------- */
-
-/* Version 1: prefix and header together a multiple of 64 bytes. */
-static void write_header(output *o, const tensor *t)
+stc_status npy_text(input *in, char *out, size_t size)
 {
-    char text[64 + 24 * STC_MAX_ORDER];
-    int n = 0;
-    while (npy_types[n].type != t->type)
-        n++;
-    const npy_type *const nt = &npy_types[n];
-    int len = snprintf(text, sizeof text,
-                       "{'descr': '%c%c%d', 'fortran_order': False, 'shape': (",
-                       nt->size == 1 ? '|' : NATIVE_ORDER, nt->kind, nt->size);
-    for (int k = 0; k < t->order; k++)
-        len +=
-            snprintf(text + len, sizeof text - (size_t)len, "%s%lld%s", k ? " " : "",
-                     (long long)t->shape[k], k + 1 < t->order || t->order == 1 ? "," : "");
-    len += snprintf(text + len, sizeof text - (size_t)len, "), }");
-    const int total = (10 + len + 1 + 63) / 64 * 64;
-    const int length = total - 10;
-    output_bytes(o, MAGIC "\1\0", MAGIC_LENGTH + 2);
-    output_char(o, (char)(length & 255));
-    output_char(o, (char)(length >> 8));
-    output_bytes(o, text, (size_t)len);
-    for (int i = 10 + len; i < total - 1; i++)
-        output_char(o, ' ');
-    output_char(o, '\n');
+    io_result shape = {.cx = in->cx, .path = in->path};
+    npy r = {.in = *in, .out = &shape, .texts = true};
+    stc_status s;
+    if ((s = read_prefix(&r)) || (s = read_header(&r))) return s;
+    size_t n = 0;
+    for (int k = 0; k < r.text && r.in.end - r.header_end == r.text; k++)
+        if (r.header_end[k] && n < size) out[n++] = r.header_end[k];
+    if (!n || n == size)
+        return fail_file(in->cx, STC_ERR_DATA, in->path, 0,
+                         "expected one short text in this array");
+    out[n] = 0;
+    return STC_OK;
 }
 
-stc_status npy_write(const tensor *t, const char *path)
+void npy_descr(stc_type t, char descr[NPY_DESCR])
 {
-    output o;
-    stc_status s = output_open(&o, t->cx, path);
-    if (s) return s;
-    dense_view d;
-    if (!(s = dense_open(t, &d))) {
-        write_header(&o, t);
-        output_bytes(&o, d.vals, (size_t)d.count * type_size(t->type));
-        dense_close(&d);
-    }
-    return output_close(&o, s);
+    int n = 0;
+    while (npy_types[n].type != t)
+        n++;
+    const npy_type *const nt = &npy_types[n];
+    snprintf(descr, NPY_DESCR, "%c%c%d", nt->size == 1 ? '|' : NATIVE_ORDER, nt->kind,
+             nt->size);
 }

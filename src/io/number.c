@@ -3,14 +3,16 @@
  * Floats: up to 19 significant digits w and a decimal exponent e. Where w is
  * below 2^53 and |e| <= 22, both w and 10^|e| are exact doubles and one
  * multiplication or division rounds once (Clinger, "How to read floating point
- * numbers accurately", PLDI 1990). Where |e| <= 27, 5^|e| fits 64 bits: the
- * product or quotient is computed in 128 bits with a sticky bit, which is
- * exact too. The rest goes to strtod, on a copy without a decimal point (so
- * that the host's locale doesn't matter) and of bounded length: no more than
- * 768 digits can decide the rounding of a double, further ones are condensed
- * into one.
+ * numbers accurately", PLDI 1990). Else w is multiplied by the first 128 bits of the power
+ * of 5, and rounded where the bits that are missing can't matter (the idea of Eisel and
+ * Lemire, "Number parsing at a gigabyte per second", 2021; here the power is a product of
+ * two, so that a table of 26 is enough for all doubles). The few that are left go to
+ * strtod, with numbers of more digits and those at the ends of the range, on a copy without
+ * a decimal point (so that the host's locale doesn't matter) and of bounded length: no more
+ * than 768 digits can decide the rounding of a double, further ones are condensed into one.
  */
 #include "number.h"
+#include "../../formats/base/decimal.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,59 +111,88 @@ static const double power10[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                  1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
 #ifdef __SIZEOF_INT128__
-static const uint64_t power5[] = {
-    1u,
-    5u,
-    25u,
-    125u,
-    625u,
-    3125u,
-    15625u,
-    78125u,
-    390625u,
-    1953125u,
-    9765625u,
-    48828125u,
-    244140625u,
-    1220703125u,
-    6103515625u,
-    30517578125u,
-    152587890625u,
-    762939453125u,
-    3814697265625u,
-    19073486328125u,
-    95367431640625u,
-    476837158203125u,
-    2384185791015625u,
-    11920928955078125u,
-    59604644775390625u,
-    298023223876953125u,
-    1490116119384765625u,
-    7450580596923828125u,
+typedef unsigned __int128 wide;
+
+/* The first 128 bits of 5^(27k): all there are for k = 0, 1, 2, others are cut off. */
+enum { STEP = DECIMAL_POWERS - 1, FIRST = -13, LAST = 12 };
+static const struct {
+    uint64_t high, low;
+} far5[LAST - FIRST + 1] = {
+    {0x8049a4ac0c5811ae, 0x205b896d777d6278}, /* -351 */
+    {0xcf42894a5dce35ea, 0x52064cac828675b9}, /* -324 */
+    {0xa76c582338ed2621, 0xaf2af2b80af6f24e}, /* -297 */
+    {0x873e4f75e2224e68, 0x5a7744a6e804a291}, /* -270 */
+    {0xda7f5bf590966848, 0xaf39a475506a899e}, /* -243 */
+    {0xb080392cc4349dec, 0xbd8d794d96aacfb3}, /* -216 */
+    {0x8e938662882af53e, 0x547eb47b7282ee9c}, /* -189 */
+    {0xe65829b3046b0afa, 0x0cb4a5a3112a5112}, /* -162 */
+    {0xba121a4650e4ddeb, 0x92f34d62616ce413}, /* -135 */
+    {0x964e858c91ba2655, 0x3a6a07f8d510f86f}, /* -108 */
+    {0xf2d56790ab41c2a2, 0xfae27299423fb9c3}, /* -81 */
+    {0xc428d05aa4751e4c, 0xaa97e14c3c26b886}, /* -54 */
+    {0x9e74d1b791e07e48, 0x775ea264cf55347d}, /* -27 */
+    {0x8000000000000000, 0x0000000000000000}, /* 0 */
+    {0xcecb8f27f4200f3a, 0x0000000000000000}, /* 27 */
+    {0xa70c3c40a64e6c51, 0x999090b65f67d924}, /* 54 */
+    {0x86f0ac99b4e8dafd, 0x69a028bb3ded71a3}, /* 81 */
+    {0xda01ee641a708de9, 0xe80e6f4820cc9495}, /* 108 */
+    {0xb01ae745b101e9e4, 0x5ec05dcff72e7f8f}, /* 135 */
+    {0x8e41ade9fbebc27d, 0x14588f13be847307}, /* 162 */
+    {0xe5d3ef282a242e81, 0x8f1668c8a86da5fa}, /* 189 */
+    {0xb9a74a0637ce2ee1, 0x6d953e2bd7173692}, /* 216 */
+    {0x95f83d0a1fb69cd9, 0x4abdaf101564f98e}, /* 243 */
+    {0xf24a01a73cf2dccf, 0xbc633b39673c8cec}, /* 270 */
+    {0xc3b8358109e84f07, 0x0a862f80ec4700c8}, /* 297 */
+    {0x9e19db92b4e31ba9, 0x6c07a2c26a8346d1}, /* 324 */
 };
 
-/* w * 10^e for w > 0 and |e| <= 27. At least 63 bits are kept, and the last
- * one stands for all that follow: converting to double then rounds once. */
-static double scale_exact(uint64_t w, int e)
+/* The upper and the lower half of a * b. */
+static inline wide product(wide a, wide b, wide *low)
 {
-    const int shift = __builtin_clzll(w);
-    if (e >= 0) {
-        const unsigned __int128 product =
-            (unsigned __int128)(w << shift) * power5[e]; /* top bit at 63 or above */
-        const uint64_t high = (uint64_t)(product >> 64), low = (uint64_t)product;
-        if (high == 0) return ldexp((double)low, e - shift);
-        const int s = __builtin_clzll(high);
-        uint64_t top = s ? high << s | low >> (64 - s) : high;
-        top |= (low << s) != 0;
-        return ldexp((double)top, 64 - s + e - shift);
-    }
-    const uint64_t five = power5[-e];
-    const int five_shift = __builtin_clzll(five);
-    const unsigned __int128 numerator = (unsigned __int128)(w << shift) << 63;
-    const uint64_t divisor = five << five_shift;
-    const uint64_t quotient = (uint64_t)(numerator / divisor);
-    const bool rest = numerator - (unsigned __int128)quotient * divisor != 0;
-    return ldexp((double)(quotient | rest), e - 63 - shift + five_shift);
+    const uint64_t a1 = (uint64_t)(a >> 64), a0 = (uint64_t)a;
+    const uint64_t b1 = (uint64_t)(b >> 64), b0 = (uint64_t)b;
+    const wide cross = (wide)a1 * b0, other = (wide)a0 * b1, least = (wide)a0 * b0;
+    const wide middle = (least >> 64) + (uint64_t)cross + (uint64_t)other;
+    *low = middle << 64 | (uint64_t)least;
+    return (wide)a1 * b1 + (cross >> 64) + (other >> 64) + (middle >> 64);
+}
+
+/* The double nearest to (top + rest) * 2^e, top of 64 bits: 0 < rest < 1, or it is 0. False
+ * where that is none with all of its bits. */
+static inline bool round_top(uint64_t top, bool rest, int64_t e, double *out)
+{
+    const uint64_t below = top & 0x7ff;
+    uint64_t m = top >> 11;
+    m += below > 0x400 || (below == 0x400 && (rest || m & 1));
+    const int64_t biased = e + 11 + 52 + 1023;
+    if (biased < 1 || biased > 2046) return false;
+    const uint64_t bits = ((uint64_t)biased << 52) + (m - ((uint64_t)1 << 52));
+    if (bits >> 52 > 2046) return false;
+    memcpy(out, &bits, sizeof *out);
+    return true;
+}
+
+/* w * 10^e for w > 0, as w * 5^b * 5^(27k) * 2^e. The product of the first two is exact in
+ * 128 bits. With the third there are 256, of which the upper half is exact, or, where bits
+ * were cut off, too small by less than one: then there is something behind it, and only
+ * ones from the middle between two doubles on leave the rounding open. */
+static bool scale_far(uint64_t w, int64_t e, double *out)
+{
+    if (e < FIRST * STEP || e >= (LAST + 1) * STEP) return false;
+    const int k = (int)(e - FIRST * STEP) / STEP + FIRST, b = (int)e - k * STEP;
+    const bool cut = k < 0 || k > 2;
+    wide near = (wide)w * decimal_power5[b], low;
+    const uint64_t upper = (uint64_t)(near >> 64);
+    const int shift = upper ? __builtin_clzll(upper) : 64 + __builtin_clzll((uint64_t)near);
+    near <<= shift;
+    const wide far = (wide)far5[k - FIRST].high << 64 | far5[k - FIRST].low;
+    wide high = product(near, far, &low);
+    const int less = !(high >> 127);
+    if (less) high = high << 1 | (cut ? 1 : low >> 127);
+    const uint64_t top = (uint64_t)(high >> 64), rest = (uint64_t)high;
+    if (cut && (top & 0x7ff) == 0x3ff && rest == UINT64_MAX) return false;
+    const int64_t far2 = (152170 * (int64_t)(k * STEP) >> 16) - 127; /* log2 of 5^q */
+    return round_top(top, cut || rest || low << less, e + far2 - shift + 192 - less, out);
 }
 #endif
 
@@ -197,24 +228,28 @@ static double decimal_slow(const decimal *d)
     return strtod(buf, NULL);
 }
 
+bool number_exact(uint64_t w, int64_t e, double *out)
+{
+    if (w == 0) {
+        *out = 0;
+    } else if (w <= (uint64_t)1 << 53 && e >= -22 && e <= 22) {
+        *out = e < 0 ? (double)w / power10[-e] : (double)w * power10[e];
+#ifdef __SIZEOF_INT128__
+    } else {
+        return scale_far(w, e, out);
+    }
+#else
+    } else {
+        return false;
+    }
+#endif
+    return true;
+}
+
 static inline double decimal_f64(const decimal *d)
 {
-    const int64_t e = d->exponent;
     double v;
-    if (d->significant > 19) {
-        v = decimal_slow(d);
-    } else if (d->w == 0) {
-        v = 0;
-    } else if (d->w <= (uint64_t)1 << 53 && e >= -22 && e <= 22) {
-        v = (double)d->w;
-        v = e < 0 ? v / power10[-e] : v * power10[e];
-#ifdef __SIZEOF_INT128__
-    } else if (e >= -27 && e <= 27) {
-        v = scale_exact(d->w, (int)e);
-#endif
-    } else {
-        v = decimal_slow(d);
-    }
+    if (d->significant > 19 || !number_exact(d->w, d->exponent, &v)) v = decimal_slow(d);
     return d->negative ? -v : v;
 }
 

@@ -25,6 +25,9 @@ const char *scan_i64(const char *p, int64_t *out);
  * and NumPy read it). */
 const char *scan_f64(const char *p, double *out);
 
+/* w * 10^e, rounded once, if that is exact by a few operations. */
+bool number_exact(uint64_t w, int64_t e, double *out);
+
 /* A number into a class: integers of up to 64 bits go to the integer classes
  * exactly, all else is converted as class_convert does; f32 is rounded once. */
 const char *scan_value(vclass c, const char *p, value *out);

@@ -157,6 +157,7 @@ static stc_status open_standard_output(output *o)
 static stc_status open_file(output *o)
 {
     struct stat there;
+    if (path_is_standard(o->path)) return open_standard_output(o);
     const struct stat *const st = stat(o->path, &there) == 0 ? &there : NULL;
     if (st && S_ISDIR(st->st_mode)) {
         errno = EISDIR;

@@ -13,7 +13,6 @@
  * maxval tells readers the type again: 255 for u8, 65535 for u16, 1 for bool;
  * other types have 255 if all their values fit, else 65535.
  */
-#include "bounded.h"
 #include "files.h"
 #include "number.h"
 #include "output.h"
@@ -48,6 +47,11 @@ static stc_status read_number(pnm *r, const char *what, int64_t least, int64_t m
     in->p = after;
     *out = (int64_t)v;
     return STC_OK;
+}
+
+bool pnm_sniff(const char *p, int64_t len)
+{
+    return len > 2 && p[0] == 'P' && p[1] > '0' && p[1] < '7' && is_space(p[2]);
 }
 
 static stc_status read_header(pnm *r)
@@ -141,17 +145,14 @@ static stc_status read_binary(pnm *r)
     return STC_OK;
 }
 
-stc_status pnm_read(ctx *cx, const char *path, int type, io_result *out)
+stc_status pnm_read(input *in, int type, io_result *out)
 {
     (void)type; /* samples are read as they are */
-    pnm r = {.out = out};
-    stc_status s = input_open(&r.in, cx, path);
-    if (s) return s;
-    s = read_header(&r);
+    pnm r = {.in = *in, .out = out};
+    stc_status s = read_header(&r);
     if (!s && !size_product(out->shape, out->order, &out->count))
         s = input_fail(&r.in, r.in.begin, "an image with more than 2^63 samples");
     if (!s) s = r.plain ? read_plain(&r) : read_binary(&r);
-    input_close(&r.in);
     return s;
 }
 

@@ -16,7 +16,6 @@
  * one for the sizes, is refused with a hint: its first line is an entry of
  * order 0 in this one.
  */
-#include "bounded.h"
 #include "files.h"
 #include "number.h"
 #include "output.h"
@@ -31,6 +30,12 @@ typedef struct tns {
 } tns;
 
 /* ---- reading ---------------------------------------------------------- */
+
+/* Of these files only the ones that tell their shape tell what they are. */
+bool tns_sniff(const char *p, int64_t len)
+{
+    return len > 8 && !memcmp(p, "# shape", 7) && is_space(p[7]);
+}
 
 /* The first line, if it is "# shape n m …". Any other comment is left alone. */
 static stc_status read_shape(tns *r)
@@ -225,22 +230,18 @@ static stc_status read_entries(tns *r)
     return s;
 }
 
-stc_status tns_read(ctx *cx, const char *path, int type, io_result *out)
+stc_status tns_read(input *in, int type, io_result *out)
 {
-    tns r = {.out = out};
-    stc_status s = input_open(&r.in, cx, path);
-    if (s) return s;
-    if ((s = read_shape(&r)) || (s = read_first(&r))) goto done;
+    tns r = {.in = *in, .out = out};
+    stc_status s;
+    if ((s = read_shape(&r)) || (s = read_first(&r))) return s;
     stc_type t = r.pairs ? STC_C128 : STC_F64;
     if (type >= 0 && (!r.pairs || type_is_complex((stc_type)type))) t = (stc_type)type;
     r.cls = type_class(t);
     out->type = class_type(r.cls);
     out->kind = IO_TENSOR;
     out->sparse = true;
-    s = read_entries(&r);
-done:
-    input_close(&r.in);
-    return s;
+    return read_entries(&r);
 }
 
 /* ---- writing ---------------------------------------------------------- */

@@ -22,16 +22,21 @@
     NODE(ASSIGN, "assign", "left (NAME, CALL), right, SCHEDULE or NULL; op: of op=")       \
     NODE(TENSOR, "tensor", "name; format, type (NAME), SHAPE, fill, initial; all or NULL") \
     NODE(FORMAT, "format", "name; parameters (NAMES) or NULL, MAP")                        \
+    NODE(DEF, "def", "name; NAMES of parameters, NAMES of results, BLOCK")                 \
     NODE(FN, "fn", "name; NAMES, body (expression, BLOCK, CASES), PROPS, algebra or NULL") \
-    NODE(PRINT, "print", "name")                                                           \
+    NODE(VALUE, "value", "an expression by itself")                                        \
+    NODE(RESULTS, "results", "NAMES, the CALL that gives them their values")               \
+    NODE(PRINT, "print", "STRINGs and VALUEs")                                             \
+    NODE(ASSERT, "assert", "condition, STRING or NULL")                                    \
     NODE(SAVE, "save", "name; STRING")                                                     \
     NODE(COMPACT, "compact", "name")                                                       \
     NODE(DROP, "drop", "name")                                                             \
     NODE(INCLUDE, "include", "STRING")                                                     \
     NODE(REPEAT, "repeat", "how often, BLOCK")                                             \
+    NODE(EACH, "for", "name of the variable; first, end, step or NULL, BLOCK")             \
     NODE(WHILE, "while", "condition, BLOCK")                                               \
     NODE(IF, "if", "condition, BLOCK, BLOCK or IF or NULL")                                \
-    NODE(FOR, "for", "ASSIGN, condition, ASSIGN, BLOCK; in functions only")                \
+    NODE(FOR, "for", "ASSIGN, condition, ASSIGN, BLOCK")                                   \
     NODE(BREAK, "break", "")                                                               \
     NODE(CONTINUE, "continue", "")                                                         \
     NODE(RETURN, "return", "expression")                                                   \
@@ -43,12 +48,12 @@
     NODE(STRING, "string", "name: its text")                                               \
     NODE(NAME, "name", "name")                                                             \
     NODE(CALL, "call", "name; arguments or subscripts (expressions, SLICE)")               \
-    NODE(SLICE, "slice", "name of the index; lo, hi, stride (INT or NULL)")                \
+    NODE(SLICE, "slice", "name of the index; lo, hi, stride (expressions or NULL)")        \
     NODE(PAD, "pad", "CALL")                                                               \
     NODE(UNARY, "unary", "op; operand")                                                    \
     NODE(BINARY, "binary", "op; left, right")                                              \
     NODE(REDUCE, "reduce", "name of f; BINDINGs, then the expression")                     \
-    NODE(BINDING, "binding", "name of an index; lo, hi (signed INT) or none")              \
+    NODE(BINDING, "binding", "name of an index; lo, hi (expressions) or none")             \
     /* parts of declarations */                                                            \
     NODE(NAMES, "names", "NAMEs")                                                          \
     NODE(SHAPE, "shape", "INTs")                                                           \
@@ -56,6 +61,7 @@
     NODE(ENTRIES, "entries", "ENTRYs")                                                     \
     NODE(ENTRY, "entry", "coordinates (INT), then the value")                              \
     NODE(RANDOM, "random", "density, seed; constants or NULL")                             \
+    NODE(MADE, "made", "name: eye, arange; the shape is the declaration's")                \
     NODE(FORMATREF, "formatref", "name; arguments (INT)")                                  \
     NODE(SHORT, "short", "name: TACO's letters; mode order (INT)")                         \
     NODE(MAP, "map", "NAMES, then LEVELs")                                                 \
@@ -98,6 +104,7 @@ typedef enum ast_kind {
     OPERATOR(SUB, "-", 8)                                                                  \
     OPERATOR(MUL, "*", 9)                                                                  \
     OPERATOR(DIV, "/", 9)                                                                  \
+    OPERATOR(FLOORDIV, "//", 9)                                                            \
     OPERATOR(MOD, "%", 9)                                                                  \
     OPERATOR(POW, "**", 11)                                                                \
     OPERATOR(NEG, "-", 0)                                                                  \

@@ -53,7 +53,7 @@ static void begin(binder *b, arena *a, scope *s, const source *src, program *p)
     b->old_role = 0;
     b->nindex = b->nfamily = b->nbound = b->nterm = b->nleft = 0;
     b->access = NULL;
-    b->naccess = b->access_cap = 0;
+    b->naccess = b->access_cap = b->nodes = 0;
     b->env = NULL;
     b->fns = NULL;
     b->contradicted = false;
@@ -61,6 +61,7 @@ static void begin(binder *b, arena *a, scope *s, const source *src, program *p)
     b->nsub = 0;
     b->sub = NULL;
     b->left_access = NULL;
+    b->keeps_shape = false;
 }
 
 /* Leaves program and scope as they were. */
@@ -84,10 +85,10 @@ static stc_status settle(binder *b, bstmt *st, int op, bexpr *val)
     stc_status status = bind_target(b, st, op, val);
     if (status != STC_OK) return status;
     const scope_tensor *const t = b->left ? scope_find_tensor(b->s, b->left->name) : NULL;
-    const bool shaped = !st->fresh || (t && t->has_shape);
+    const bool shaped = !st->fresh || b->keeps_shape || (t && t->has_shape);
     if ((status = bind_ranges(b, st->target, shaped)) != STC_OK) return status;
     if (!shaped && (status = bind_left_sizes(b, st->target)) != STC_OK) return status;
-    if (!st->whole && (status = bind_injective(b)) != STC_OK) return status;
+    if (!st->whole && !st->computed && (status = bind_injective(b)) != STC_OK) return status;
     st->nsub = b->nsub;
     st->sub = b->sub;
     st->nindex = b->nindex;
@@ -148,6 +149,21 @@ stc_status bind_scalar(arena *a, scope *s, const source *src, program *p,
     if (!st) return p->cx->diag.status;
     st->at = expression->at;
     if (settle(&b, st, OPR_NONE, bind_terms(&b, expression)) != STC_OK) return undo(&b);
+    *out = st;
+    return STC_OK;
+}
+
+stc_status bind_value(arena *a, scope *s, const source *src, program *p,
+                      const ast *expression, bstmt **out)
+{
+    binder b;
+    begin(&b, a, s, src, p);
+    bstmt *st = arena_alloc(a, sizeof *st);
+    if (!st) return p->cx->diag.status;
+    st->at = expression->at;
+    stc_status status = bind_appearing(&b, expression);
+    if (status == STC_OK) status = settle(&b, st, OPR_NONE, bind_terms(&b, expression));
+    if (status != STC_OK) return undo(&b);
     *out = st;
     return STC_OK;
 }

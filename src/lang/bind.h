@@ -3,11 +3,16 @@
  *     bind.c          statements: terms, implied sums, the target; rolling back
  *     bind_expr.c     expressions: names → tensors, indices, functions
  *     bind_access.c   accesses: subscripts → affine functions of indices
+ *     bind_computed.c subscripts that are computed, x(p(i))
  *     bind_type.c     types: promotion, weak literals, conversions
+ *     bind_value.c    expressions by themselves: which of their names are indices
+ *     bind_asked.c    what is asked of the session: clock(), size(A,k), stored(A)
  *     bind_extent.c   ranges of indices, and what must hold of shapes
  *     bind_target.c   the left side: which tensor it is, whether it's injective
  *     bind_fn.c       the user's functions, specialised by types
  *     bind_host.c     the host's functions: which signature
+ *     bind_note.c     notes on implied sums
+ *     bind_words.c    reductions that are made of others
  *     bind_props.c    what is said of either
  *     fn_algebra.c    what a function is where its algebra leaves it out
  *     literal.c       constants
@@ -26,20 +31,22 @@
 
 #include "scope.h"
 
-#define BIND_MAX_INDEX 64 /* indices of a statement, each a bit in the planner */
-#define BIND_MAX_TERMS 6  /* indices in one subscript (affine.term)            */
+#define BIND_MAX_INDEX 64    /* indices of a statement, each a bit in the planner */
+#define BIND_MAX_NODES 32768 /* operations of a statement: what follows takes 50 ms  */
+#define BIND_MAX_TERMS 6     /* indices in one subscript (affine.term)            */
 
 /* While binding, bexpr.mark of a CONST says that its type is weak. */
 enum { WEAK = 1 };
 
 typedef struct family {
     const char *name;
-    span at;                   /* where it was met first                                  */
-    bool free;                 /* not bound by a reduction                                */
-    bool given;                /* `in lo:hi`                                              */
-    bool known;                /* hi is set                                               */
-    int64_t lo, to;            /* given: the literals; else lo is 0                       */
-    int hi;                    /* extent                                                  */
+    span at;        /* where it was met first                                  */
+    bool free;      /* not bound by a reduction                                */
+    bool given;     /* `in lo:hi`                                              */
+    bool on_left;   /* … of the left side: all of a tensor that has a shape    */
+    bool known;     /* hi is set                                               */
+    int64_t lo, to; /* given: the literals; else lo is 0                       */
+    int hi;         /* extent                                                  */
     const struct access *bare; /* the bare subscript that gave it its range    */
 } family;
 
@@ -91,6 +98,7 @@ typedef struct binder {
     /* subscripts */
     access *access;
     int naccess, access_cap;
+    int nodes;   /* made, those of functions' bodies included            */
     fn_env *env; /* binding a function's body: names are its variables         */
     specialised *fns;
     bool contradicted; /* what failed: an algebra against its body             */
@@ -99,12 +107,19 @@ typedef struct binder {
     int nsub;
     affine *sub;
     access *left_access;
+    bool keeps_shape; /* a new row has the shape of the tensor before it */
 } binder;
 
 /* bind.c */
 stc_status bind_fail(const binder *b, span at, const char *message, ...) ERROR_LIKE(3, 4);
 void *bind_null(const binder *b, span at, const char *message, ...) ERROR_LIKE(3, 4);
 bool bind_grow(binder *b, void *array, int *cap, int count, size_t size);
+
+/* bind_asked.c: a call that asks the session for something is a scalar operand. */
+bexpr *bind_asked(binder *b, const ast *e);
+
+/* bind_value.c: the free indices of an expression become those of the left side */
+stc_status bind_appearing(binder *b, const ast *e);
 
 /* bind_expr.c */
 bexpr *bind_expr(binder *b, const ast *e);
@@ -117,22 +132,35 @@ int bind_op_fn(int op); /* the built-in of an ast_op */
 
 /* bind_access.c */
 bexpr *bind_access(binder *b, const ast *e, scope_tensor *t, bool pad);
-bool bind_subscripts(binder *b, const ast *e, affine *sub, access *out);
+/* given: of each subscript that is computed, NULL: it is affine, or a slice. */
+bool bind_subscripts(binder *b, const ast *e, bexpr *const *given, affine *sub,
+                     access *out);
 int bind_index_named(binder *b, const ast *name, bool make); /* -1: none, or no memory */
 int bind_index_new(binder *b, const ast *name, int family);
 int bind_family_new(binder *b, const ast *name, bool is_free);
 int bind_slot(binder *b, scope_tensor *t, int order, span at); /* for reading */
+bool bind_bound(const binder *b, const ast *e);                /* an integer, or left out */
 bool bind_touch(binder *b, scope_tensor *t);
 bool bind_close_format(binder *b, scope_tensor *t, int order, span at);
+
+/* bind_computed.c: the values of those of e's subscripts that aren't affine, else NULL;
+ * and an index that stands for one. */
+bool bind_computed(binder *b, const ast *e, bexpr **given);
+bool bind_literal(const ast *e); /* an integer literal, signs before it */
+int bind_index_of(binder *b, const ast *subscript, const bexpr *given);
 
 /* bind_type.c */
 bexpr *bind_call(binder *b, span at, int fn, bexpr **args, int n);
 bexpr *bind_convert(binder *b, bexpr *e,
                     stc_type t); /* to t's class, or a weak one's type */
 bexpr *bind_to_bool(binder *b, bexpr *e);
+bexpr *bind_cast(binder *b, span at, stc_type t, bexpr *e); /* as `i32(e)` has it */
 bexpr *bind_strong(binder *b, bexpr *e);            /* a weak literal gets its own type */
 bexpr *bind_store(binder *b, bexpr *e, stc_type t); /* as it is stored in type t */
 bexpr *bind_const(binder *b, span at, stc_type t, value v);
+/* As it is stored in a name that was declared, or keeps its type: nothing is lost unasked.
+ */
+bexpr *bind_store_kind(binder *b, bexpr *e, stc_type t, const char *name);
 stc_type bind_common(bexpr *const *args, int n); /* promoted, weak ones last */
 
 /* bind_extent.c */
@@ -150,6 +178,7 @@ stc_status bind_left(binder *b, const ast *left);
 /* Chooses the target's row of the program, and makes value what is stored. */
 stc_status bind_target(binder *b, bstmt *st, int op, bexpr *value);
 stc_status bind_injective(binder *b);
+bool bind_left_computed(const binder *b); /* … one of its subscripts is */
 
 /* bind_fn.c */
 bfunction *bind_specialise(binder *b, definition *d, const stc_type *types, unsigned weak,
@@ -164,6 +193,14 @@ enum { TRUTH_NONE = 2 }; /* the constant of a set that every truth value is in *
 /* fn_algebra.c: what f is where its algebra leaves it out; false: that contradicts the
  * body. */
 bool bind_omitted(binder *b, bfunction *f, const ast *node);
+
+/* bind_note.c: tells where these indices of a term, which are summed over all of it, may
+ * have been meant to be summed inside of something. */
+void bind_note_sum(binder *b, const bexpr *term, const int *index, int n);
+
+/* bind_words.c: mean, norm, argmin, argmax of val over these indices */
+bool bind_is_derived(const char *name);
+bexpr *bind_derived(binder *b, const ast *e, const int *index, int n, bexpr *val);
 
 /* bind_host.c */
 bfunction *bind_host(binder *b, definition *d, const stc_type *types, unsigned weak,

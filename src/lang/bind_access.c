@@ -1,6 +1,6 @@
 /* bind_access.c: a tensor with subscripts → its slot and affine functions of
- * indices. Names in subscripts are always indices; what each subscript says of
- * their ranges is noted for bind_extent.c.
+ * indices. What isn't affine is computed (bind_computed.c). Names in affine subscripts are
+ * indices; what each subscript says of their ranges is noted for bind_extent.c.
  */
 #include "bind.h"
 
@@ -42,7 +42,7 @@ int bind_index_named(binder *b, const ast *name, bool make)
     int i = visible(b, b->bound, b->nbound, name->name);
     if (i < 0) i = visible(b, b->term, b->nterm, name->name);
     for (int k = 0; i < 0 && k < b->nleft; k++)
-        if (!strcmp(b->index[k].name, name->name)) i = k;
+        if (!b->index[k].value && !strcmp(b->index[k].name, name->name)) i = k;
     if (i >= 0 || !make) return i;
     int fam = 0;
     while (fam < b->nfamily &&
@@ -154,29 +154,24 @@ static bool affine_add(binder *b, const ast *e, affine *f, int index, int64_t co
 
 static bool affine_scan(binder *b, const ast *e, int64_t scale, affine *f);
 
-/* A product: one side is a constant. */
+/* A product: one side is a literal. */
 static bool affine_product(binder *b, const ast *e, int64_t scale, affine *f)
 {
-    for (int side = 0; side < 2; side++) {
-        const ast *k = e->child[side];
-        bool minus = false;
-        while (k->kind == N_UNARY && (k->op == OPR_NEG || k->op == OPR_PLUS)) {
-            minus ^= k->op == OPR_NEG;
-            k = k->child[0];
-        }
-        if (k->kind != N_INT) continue;
-        int64_t factor = (int64_t)k->u;
-        if (k->u > INT64_MAX ||
-            __builtin_mul_overflow(scale, minus ? -factor : factor, &factor))
-            return too_large(b, k);
-        return affine_scan(b, e->child[1 - side], factor, f);
+    const int side = bind_literal(e->child[0]) ? 0 : 1;
+    const ast *k = e->child[side];
+    bool minus = false;
+    while (k->kind == N_UNARY) {
+        minus ^= k->op == OPR_NEG;
+        k = k->child[0];
     }
-    bind_fail(b, e->at,
-              "a subscript is affine: integer literals times indices, plus a constant");
-    return false;
+    int64_t factor = (int64_t)k->u;
+    if (k->u > INT64_MAX ||
+        __builtin_mul_overflow(scale, minus ? -factor : factor, &factor))
+        return too_large(b, k);
+    return affine_scan(b, e->child[1 - side], factor, f);
 }
 
-/* Adds scale * e to f. */
+/* Adds scale * e, which is affine, to f. */
 static bool affine_scan(binder *b, const ast *e, int64_t scale, affine *f)
 {
     int64_t k;
@@ -204,12 +199,35 @@ static bool affine_scan(binder *b, const ast *e, int64_t scale, affine *f)
     default:
         break;
     }
-    bind_fail(b, e->at,
-              e->kind == N_SLICE
-                  ? "a slice is a subscript by itself: it can't be added to"
-                  : "a subscript is affine: integer literals times indices, plus "
-                    "a constant");
+    bind_fail(b, e->at, "a slice is a subscript by itself: it can't be added to");
     return false;
+}
+
+bool bind_bound(const binder *b, const ast *e)
+{
+    if (!e || e->kind == N_INT) return true;
+    bind_fail(
+        b, e->at,
+        "a bound is an integer literal, or in a script a scalar: there is an index in "
+        "it, or the text is compiled by itself");
+    return false;
+}
+
+/* x(i in 0:n) on the left: its index has that range. */
+static bool ranged(binder *b, const ast *e, affine *f)
+{
+    const int i = bind_index_named(b, e, true);
+    if (i < 0 || !bind_bound(b, e->child[0]) || !bind_bound(b, e->child[1])) return false;
+    if (e->child[0]->u) {
+        bind_fail(b, e->at,
+                  "the range of an index on the left begins at 0; a slice names a part, as "
+                  "in x(i(2:5))");
+        return false;
+    }
+    family *const fam = &b->family[b->family_of[i]];
+    fam->given = fam->on_left = true;
+    fam->to = (int64_t)e->child[1]->u;
+    return affine_add(b, e, f, i, 1);
 }
 
 /* i(lo:hi:stride) is stride * i + lo, and i has as many values as it names. */
@@ -217,6 +235,11 @@ static bool slice_scan(binder *b, const ast *e, affine *f, access *out)
 {
     const ast *const lo = e->child[0], *const hi = e->child[1], *const stride = e->child[2];
     out->slice = true;
+    if (!bind_bound(b, lo) || !bind_bound(b, hi) || !bind_bound(b, stride)) return false;
+    if ((lo && (int64_t)lo->u < 0) || (hi && (int64_t)hi->u < 0)) {
+        bind_fail(b, e->at, "a slice's bounds are at least 0");
+        return false;
+    }
     out->lo = lo ? (int64_t)lo->u : 0;
     out->hi = hi ? (int64_t)hi->u : -1;
     out->stride = stride ? (int64_t)stride->u : 1;
@@ -234,23 +257,38 @@ static bool slice_scan(binder *b, const ast *e, affine *f, access *out)
     return i >= 0 && affine_add(b, e, f, i, out->stride);
 }
 
-bool bind_subscripts(binder *b, const ast *e, affine *sub, access *out)
+bool bind_subscripts(binder *b, const ast *e, bexpr *const *given, affine *sub, access *out)
 {
     for (int k = 0; k < e->count; k++) {
         const ast *const s = e->child[k];
         out[k] =
             (access){.sub = &sub[k], .name = e->name, .mode = k, .hi = -1, .at = s->at};
-        if (s->kind == N_NAME) { /* the common case */
-            const int i = bind_index_named(b, s, true);
+        if (s->kind == N_NAME || given[k]) { /* the common case */
+            const int i =
+                given[k] ? bind_index_of(b, s, given[k]) : bind_index_named(b, s, true);
             if (i < 0) return false;
             sub[k].terms = 1;
             sub[k].term[0].index = i;
             sub[k].term[0].coef = 1;
+        } else if (s->kind == N_BINDING) {
+            if (!ranged(b, s, &sub[k])) return false;
         } else if (s->kind == N_SLICE ? !slice_scan(b, s, &sub[k], &out[k])
                                       : !affine_scan(b, s, 1, &sub[k])) {
             return false;
         }
     }
+    return true;
+}
+
+/* The access's arguments are what is computed for it. */
+static bool add_computed(binder *b, bexpr *x, bexpr *const *given, int count)
+{
+    for (int k = 0; k < count; k++)
+        x->nargs += given[k] != NULL;
+    if (!x->nargs) return true;
+    if (!(x->args = arena_array(b->a, x->nargs, sizeof *x->args))) return false;
+    for (int k = 0, n = 0; k < count; k++)
+        if (given[k]) x->args[n++] = given[k];
     return true;
 }
 
@@ -268,12 +306,15 @@ bexpr *bind_access(binder *b, const ast *e, scope_tensor *t, bool pad)
     x->tensor = slot;
     x->pad = pad;
     if (e->count == 0) return x;
+    bexpr *computed[STC_MAX_ORDER];
+    if (!bind_computed(b, e, computed) || !add_computed(b, x, computed, e->count))
+        return NULL;
     x->sub = arena_array(b->a, e->count, sizeof *x->sub);
     if (!x->sub ||
         !bind_grow(b, &b->access, &b->access_cap, b->naccess + e->count, sizeof *b->access))
         return NULL;
     access *const out = b->access + b->naccess;
-    if (!bind_subscripts(b, e, x->sub, out)) return NULL;
+    if (!bind_subscripts(b, e, computed, x->sub, out)) return NULL;
     b->naccess += e->count;
     for (int k = 0; k < e->count; k++) {
         out[k].tensor = slot;

@@ -6,11 +6,15 @@
  * indices of each that aren't on the left are summed over it.
  */
 #include "bind.h"
+#include "lexer.h"
 
 #include <string.h>
 
 bexpr *bind_node(binder *b, bkind kind, stc_type type, span at)
 {
+    if (++b->nodes > BIND_MAX_NODES)
+        return bind_null(b, at, "the statement is too large (more than %d operations)",
+                         BIND_MAX_NODES);
     bexpr *e = arena_alloc(b->a, sizeof *e);
     if (!e) return NULL;
     e->kind = kind;
@@ -22,14 +26,19 @@ bexpr *bind_node(binder *b, bkind kind, stc_type type, span at)
 int bind_op_fn(int op)
 {
     static const int16_t fn[OPR_COUNT] = {
-        [OPR_OR] = FN_OR,         [OPR_AND] = FN_AND, [OPR_EQ] = FN_EQ,
-        [OPR_NE] = FN_NE,         [OPR_LT] = FN_LT,   [OPR_LE] = FN_LE,
-        [OPR_GT] = FN_GT,         [OPR_GE] = FN_GE,   [OPR_BITOR] = FN_BITOR,
-        [OPR_BITXOR] = FN_BITXOR, [OPR_SHL] = FN_SHL, [OPR_SHR] = FN_SHR,
-        [OPR_ADD] = FN_ADD,       [OPR_SUB] = FN_SUB, [OPR_MUL] = FN_MUL,
-        [OPR_DIV] = FN_DIV,       [OPR_MOD] = FN_MOD, [OPR_POW] = FN_POW,
-        [OPR_NEG] = FN_NEG,       [OPR_NOT] = FN_NOT, [OPR_BITNOT] = FN_BITNOT,
-        [OPR_MIN] = FN_MIN,       [OPR_MAX] = FN_MAX, [OPR_BITAND] = FN_BITAND,
+        [OPR_OR] = FN_OR,         [OPR_AND] = FN_AND,
+        [OPR_EQ] = FN_EQ,         [OPR_NE] = FN_NE,
+        [OPR_LT] = FN_LT,         [OPR_LE] = FN_LE,
+        [OPR_GT] = FN_GT,         [OPR_GE] = FN_GE,
+        [OPR_BITOR] = FN_BITOR,   [OPR_BITXOR] = FN_BITXOR,
+        [OPR_SHL] = FN_SHL,       [OPR_SHR] = FN_SHR,
+        [OPR_ADD] = FN_ADD,       [OPR_SUB] = FN_SUB,
+        [OPR_MUL] = FN_MUL,       [OPR_DIV] = FN_DIV,
+        [OPR_MOD] = FN_MOD,       [OPR_POW] = FN_POW,
+        [OPR_NEG] = FN_NEG,       [OPR_NOT] = FN_NOT,
+        [OPR_BITNOT] = FN_BITNOT, [OPR_FLOORDIV] = FN_FLOORDIV,
+        [OPR_MIN] = FN_MIN,       [OPR_MAX] = FN_MAX,
+        [OPR_BITAND] = FN_BITAND,
     };
     return fn[op];
 }
@@ -66,9 +75,19 @@ static bexpr *bare_name(binder *b, const ast *e)
 
 static bexpr *unknown_name(binder *b, const ast *e)
 {
-    static const char *const reductions[] = {"sum", "prod", "any", "all", "xor", "pow"};
+    static const char *const reductions[] = {
+#define WORD(name) #name,
+        LANG_REDUCTIONS(WORD) LANG_DERIVED(WORD)
+#undef WORD
+    };
     suggestion near;
     char text[96];
+    if (bind_is_derived(e->name))
+        return bind_null(b, e->at, "`%s` names its indices, %s(i: …)", e->name, e->name);
+    if (!strcmp(e->name, "order"))
+        return bind_null(b, e->at,
+                         "`order` is the whole right side of a script's statement, "
+                         "as in p(i) = order(x(i))");
     const int id = fn_named(e->name, strlen(e->name), -1);
     if (id >= 0 && e->count == 1 && fn_at(id)->arity == 2)
         return bind_null(b, e->at,
@@ -77,6 +96,11 @@ static bexpr *unknown_name(binder *b, const ast *e)
     if (id >= 0)
         return bind_null(b, e->at, "`%s` takes %d argument%s, not %d", e->name,
                          fn_at(id)->arity, fn_at(id)->arity == 1 ? "" : "s", e->count);
+    if (scope_find(b->s, e->name, N_DEF))
+        return bind_null(b, e->at,
+                         "`%s` is a def, whose call is the whole right side of a "
+                         "statement, as in y = %s(…)",
+                         e->name, e->name);
     if (scope_find_tensor(b->s, e->name))
         return bind_null(b, e->at, "`%s` is a tensor, and a function is expected here",
                          e->name);
@@ -86,12 +110,28 @@ static bexpr *unknown_name(binder *b, const ast *e)
     const definition *d;
     for (int i = 0; (d = scope_definition_at(b->s, N_FN, i)) != NULL; i++)
         suggest_try(&near, d->name);
+    for (int i = 0; (d = scope_definition_at(b->s, N_DEF, i)) != NULL; i++)
+        suggest_try(&near, d->name);
     for (int i = 0; i < FN_COUNT; i++)
-        if (!fn_at(i)->symbol) suggest_try(&near, fn_at(i)->name);
+        if (!fn_at(i)->symbol && fn_at(i)->typing != TY_CAST)
+            suggest_try(&near, fn_at(i)->name);
     for (unsigned i = 0; i < sizeof reductions / sizeof *reductions; i++)
         suggest_try(&near, reductions[i]);
     return bind_null(b, e->at, "there is no tensor or function `%s`%s", e->name,
                      suggest_text(&near, text, sizeof text));
+}
+
+/* max(a, b, c): a function of two that associates, from left to right. */
+static bexpr *several(binder *b, const ast *e)
+{
+    const int id = e->count > 2 ? fn_named(e->name, strlen(e->name), 2) : -1;
+    if (id < 0 || !(fn_at(id)->flags & FP_ASSOCIATIVE)) return unknown_name(b, e);
+    bexpr *all = bind_expr(b, e->child[0]);
+    for (int i = 1; all && i < e->count; i++) {
+        bexpr *args[2] = {all, bind_expr(b, e->child[i])};
+        all = args[1] ? bind_call(b, e->at, id, args, 2) : NULL;
+    }
+    return all;
 }
 
 static bexpr *call_or_access(binder *b, const ast *e)
@@ -99,12 +139,16 @@ static bexpr *call_or_access(binder *b, const ast *e)
     scope_tensor *const t = b->env ? NULL : scope_find_tensor(b->s, e->name);
     if (t) return bind_access(b, e, t, false);
     definition *const d = scope_find(b->s, e->name, N_FN);
+    if (!d && !b->env && call_is_asked(e)) return bind_asked(b, e);
+    stc_type cast;
+    const bool casts = !d && e->count == 1 && type_parse(e->name, strlen(e->name), &cast);
     const int id = d ? -1 : fn_named(e->name, strlen(e->name), e->count);
-    if (!d && id < 0) return unknown_name(b, e);
+    if (!d && !casts && id < 0) return several(b, e);
     bexpr **args = arena_array(b->a, e->count, sizeof *args);
     if (!args) return NULL;
     for (int i = 0; i < e->count; i++)
         if (!(args[i] = bind_expr(b, e->child[i]))) return NULL;
+    if (casts) return bind_cast(b, e->at, cast, args[0]);
     return d ? bind_user(b, d, e->at, args, e->count)
              : bind_call(b, e->at, id, args, e->count);
 }
@@ -228,6 +272,7 @@ static int bound_index(binder *b, const ast *node, int from)
     const int i = fam < 0 ? -1 : bind_index_new(b, node, fam);
     if (i < 0) return -1;
     if (node->count) {
+        if (!bind_bound(b, node->child[0]) || !bind_bound(b, node->child[1])) return -1;
         b->family[fam].given = true;
         b->family[fam].lo = (int64_t)node->child[0]->u;
         b->family[fam].to = (int64_t)node->child[1]->u;
@@ -244,7 +289,8 @@ static bexpr *reduction(binder *b, const ast *e)
         return bind_null(b, e->at, "a function's body has no indices to reduce over");
     definition *const d = scope_find(b->s, e->name, N_FN);
     const int fn = d ? -1 : fn_named(e->name, strlen(e->name), 2);
-    if (!d && fn < 0) {
+    const bool derived = !d && bind_is_derived(e->name);
+    if (!d && fn < 0 && !derived) {
         if (fn_named(e->name, strlen(e->name), -1) >= 0)
             return bind_null(b, e->at, "`%s` can't reduce: it doesn't take two arguments",
                              e->name);
@@ -259,6 +305,7 @@ static bexpr *reduction(binder *b, const ast *e)
     bexpr *val = bind_expr(b, e->child[n]);
     b->nbound = from;
     if (!val) return NULL;
+    if (derived) return bind_derived(b, e, index, n, val);
     bfunction *f = NULL;
     if (d) {
         val = bind_strong(b, val);
@@ -295,8 +342,11 @@ bexpr *bind_expr(binder *b, const ast *e)
     case N_REDUCE:
         return reduction(b, e);
     case N_SLICE:
-        return bind_null(b, e->at,
-                         "a slice belongs to an index in a subscript, as in A(%s(…))", "i");
+        return bind_null(
+            b, e->at,
+            "`%s(lo:hi)` is a slice, which belongs in a subscript; a reduction "
+            "has the names of its indices before the colon",
+            e->name);
     default:
         break;
     }
@@ -315,6 +365,7 @@ bexpr *bind_one_term(binder *b, const ast *e, int fn)
     for (int i = 0; i < n; i++)
         index[i] = b->term[i];
     b->nterm = 0;
+    if (val && n && fn == FN_ADD) bind_note_sum(b, val, index, n);
     return val && n ? bind_reduce(b, e->at, fn, NULL, index, n, val) : val;
 }
 

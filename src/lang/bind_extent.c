@@ -188,7 +188,7 @@ static stc_status bare_subscript(binder *b, access *x)
 }
 
 /* `in lo:hi` after bare subscripts narrows the range they gave. */
-static stc_status given_range(binder *b, family *f)
+static stc_status given_range(binder *b, family *f, bool shaped)
 {
     const int hi = bind_constant_extent(b, f->to > f->lo ? f->to : f->lo);
     if (hi < 0) return b->p->cx->diag.status;
@@ -205,14 +205,15 @@ static stc_status given_range(binder *b, family *f)
         say(&w, " runs to %a, and ");
         say_mode(&w, f->bare);
         say(&w, " has size %b");
-        status = bind_relation(b, REL_LE, hi, f->hi, f->at, w.text);
+        status = bind_relation(b, f->on_left && shaped ? REL_EQ : REL_LE, hi, f->hi, f->at,
+                               w.text);
     }
     f->hi = hi;
     f->known = true;
     return status;
 }
 
-static stc_status ranges_of_bare(binder *b)
+static stc_status ranges_of_bare(binder *b, bool shaped)
 {
     for (int pad = 0; pad < 2; pad++)
         for (int i = 0; i < b->naccess; i++) {
@@ -224,7 +225,7 @@ static stc_status ranges_of_bare(binder *b)
         }
     for (int i = 0; i < b->nfamily; i++)
         if (b->family[i].given) {
-            const stc_status status = given_range(b, &b->family[i]);
+            const stc_status status = given_range(b, &b->family[i], shaped);
             if (status != STC_OK) return status;
         }
     return STC_OK;
@@ -462,7 +463,7 @@ stc_status bind_ranges(binder *b, int target, bool target_has_shape)
             b->access[b->naccess++] = b->left_access[k];
         }
     }
-    stc_status status = ranges_of_bare(b);
+    stc_status status = ranges_of_bare(b, target_has_shape);
     if (status == STC_OK) status = ranges_of_affine(b);
     for (int i = 0; i < b->naccess && status == STC_OK; i++) {
         const access *const x = &b->access[i];

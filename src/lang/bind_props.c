@@ -120,3 +120,47 @@ bool call_annihilator(const bexpr *e, int n, int position, value *out)
     *out = p->value;
     return true;
 }
+
+/* ---- of reductions ------------------------------------------------------------------ */
+
+bool fn_identity(int fn, vclass cls, stc_type t, value *out)
+{
+    const fn_info *f = fn_at(fn);
+    for (int k = 0; k < 2; k++) {
+        const fn_prop *p = &f->identity[k];
+        if (p->value == FC_NONE || p->position == 0) continue;
+        bool boolean = (p->classes & 0x80) && t == STC_BOOL;
+        if (!((p->classes >> cls) & 1) && !boolean) continue;
+        if (fn_constant(p->value, cls, t, out)) return true;
+    }
+    return false;
+}
+
+bool ufn_identity(const bfunction *f, value *out)
+{
+    for (int k = 0; k < f->nidentity; k++)
+        if (f->identity[k].position != 0 || (f->flags & FP_COMMUTATIVE)) {
+            *out = f->identity[k].value;
+            return true;
+        }
+    return false;
+}
+
+bool reduce_identity(const bexpr *e, value *out)
+{
+    return e->ufn ? ufn_identity(e->ufn, out) : fn_identity(e->fn, e->cls, e->type, out);
+}
+
+uint8_t reduce_flags(const bexpr *e)
+{
+    return e->ufn ? e->ufn->flags : fn_at(e->fn)->flags;
+}
+
+/* What combines the terms of which a call or a reduction makes some, -1: nothing. */
+int expr_combiner(const bexpr *e)
+{
+    enum { FREE = FP_ASSOCIATIVE | FP_COMMUTATIVE };
+    if ((e->kind != B_REDUCE && e->kind != B_CALL) || e->ufn) return -1;
+    if (e->fn == FN_SUB || e->fn == FN_NEG) return FN_ADD;
+    return (fn_at(e->fn)->flags & FREE) == FREE ? e->fn : -1;
+}

@@ -20,13 +20,22 @@ stc_status bind_left(binder *b, const ast *left)
     if (!left->count) return STC_OK;
     b->sub = arena_array(b->a, left->count, sizeof *b->sub);
     b->left_access = arena_array(b->a, left->count, sizeof *b->left_access);
-    if (!b->sub || !b->left_access || !bind_subscripts(b, left, b->sub, b->left_access))
+    bexpr *computed[STC_MAX_ORDER];
+    if (!b->sub || !b->left_access || !bind_computed(b, left, computed) ||
+        !bind_subscripts(b, left, computed, b->sub, b->left_access))
         return b->p->cx->diag.status;
     for (int k = 0; k < b->nsub; k++)
         b->left_access[k].left = true;
     b->nleft = b->nindex;
     b->nterm = 0;
     return STC_OK;
+}
+
+bool bind_left_computed(const binder *b)
+{
+    for (int k = 0; k < b->nsub; k++)
+        if (b->sub[k].terms && b->index[b->sub[k].term[0].index].value) return true;
+    return false;
 }
 
 /* All subscripts are bare and no index is there twice. */
@@ -37,6 +46,7 @@ static bool is_whole(const binder *b)
         const affine *const f = &b->sub[k];
         if (f->terms != 1 || f->term[0].coef != 1 || f->constant || b->left_access[k].slice)
             return false;
+        if (b->index[f->term[0].index].value) return false;
         const uint64_t bit = 1ull << f->term[0].index;
         if (seen & bit) return false;
         seen |= bit;
@@ -124,7 +134,8 @@ static bexpr *from_identity(binder *b, int op, bexpr *val)
     const bool one = op == OPR_DIV || op == OPR_MUL;
     const fn_info *const f = fn_at(bind_op_fn(op));
     val = bind_strong(b, val);
-    if (!(f->classes >> type_class(val->type) & 1))
+    const bool floats = f->typing == TY_FLOAT; /* integers become such */
+    if (!floats && !(f->classes >> type_class(val->type) & 1))
         return bind_null(b, val->at, "`%s=` isn't defined for %s", ast_op_symbol(op),
                          type_name(val->type));
     if (op == OPR_OR || op == OPR_AND) return bind_to_bool(b, val);
@@ -142,21 +153,79 @@ static bexpr *from_identity(binder *b, int op, bexpr *val)
     return bind_call(b, val->at, bind_op_fn(op), (bexpr *[]){identity, val}, 2);
 }
 
-/* target op= val, or target = target op val where the classes differ. */
-static bexpr *accumulate(binder *b, bstmt *st, int op, bexpr *val)
+/* slot op val. */
+static bexpr *joined(binder *b, int slot, int op, bexpr *val)
+{
+    bexpr *const old = bind_node(b, B_ACCESS, b->p->tensor[slot].type, b->left->at);
+    if (!old || !val) return NULL;
+    old->tensor = slot;
+    old->sub = b->sub;
+    return bind_call(b, b->left->at, bind_op_fn(op), (bexpr *[]){old, val}, 2);
+}
+
+/* Into the tensor's own row; e is what joined() gave, or what is assigned. */
+static bexpr *into_own(binder *b, bstmt *st, int op, bexpr *e, const char *name)
 {
     const stc_type t = b->p->tensor[st->target].type;
-    bexpr *old = bind_node(b, B_ACCESS, t, b->left->at);
-    if (!old) return NULL;
-    old->tensor = st->target;
-    old->sub = b->sub;
-    bexpr *e = bind_call(b, b->left->at, bind_op_fn(op), (bexpr *[]){old, val}, 2);
-    if (!e) return NULL;
-    if (e->args[0] == old && type_class(e->type) == type_class(t)) {
+    if (op == OPR_NONE) return bind_store_kind(b, e, t, name);
+    const bool in_place = e->args[0]->kind == B_ACCESS &&
+                          e->args[0]->tensor == st->target && e->args[0]->sub == b->sub &&
+                          type_class(e->type) == type_class(t);
+    const bool keeps_kind = type_keeps_kind(t, e->type);
+    if (in_place && keeps_kind) {
         st->op = e->fn;
         return e->args[1];
     }
-    return bind_store(b, e, t);
+    if (!keeps_kind || !bind_left_computed(b)) return bind_store_kind(b, e, t, name);
+    /* several terms may go to one element: they add up in its own type */
+    bexpr *const sum = joined(b, st->target, op, bind_convert(b, e->args[1], t));
+    if (!sum) return NULL;
+    st->op = sum->fn;
+    return sum->args[1];
+}
+
+/* By what values meet that go to one element. */
+static int meeting(int op)
+{
+    return op == OPR_NONE  ? FN_LAST
+           : op == OPR_SUB ? FN_ADD
+           : op == OPR_DIV ? FN_MUL
+                           : bind_op_fn(op);
+}
+
+/* What an undeclared name is given under op= has another type than it had: a new row of
+ * that type, which is like the old one else. */
+static int retyped_row(binder *b, bstmt *st, int slot, stc_type type)
+{
+    prog_tensor row = b->p->tensor[slot];
+    row.name = (char *)b->left->name;
+    row.role = ROLE_OUTPUT;
+    row.fill = type_convert(type, row.type, row.fill);
+    row.type = type;
+    for (int k = 0; k < b->nsub; k++) {
+        const int n = bind_size(b, slot, k);
+        if (n < 0) return -1;
+        row.shape[k] = (uint16_t)n;
+    }
+    st->fresh = st->format_given = st->fill_given = true;
+    b->keeps_shape = true;
+    return program_tensor(b->p, &row);
+}
+
+/* The target is a tensor that keeps some of what it was. */
+static bexpr *into_kept(binder *b, bstmt *st, scope_tensor *t, int op, bexpr *val)
+{
+    if (op != OPR_NONE) {
+        const int slot = bind_slot(b, t, b->nsub, b->left->at);
+        if (slot < 0 || !(val = joined(b, slot, op, val))) return NULL;
+        const stc_type type = val->type;
+        if (!t->has_type && st->whole && type != b->p->tensor[slot].type) {
+            st->target = retyped_row(b, st, slot, type);
+            return st->target < 0 ? NULL : bind_store(b, val, type);
+        }
+    }
+    st->target = own_row(b, st, t);
+    return st->target < 0 ? NULL : into_own(b, st, op, val, t->name);
 }
 
 static stc_status check_order(binder *b, const scope_tensor *t, bool kept)
@@ -175,24 +244,32 @@ stc_status bind_target(binder *b, bstmt *st, int op, bexpr *val)
     const bool exists = t && (t->slot >= 0 || t->has_data);
     st->whole = is_whole(b);
     st->op = -1;
+    st->computed = bind_left_computed(b);
+    st->meets = meeting(op);
+    if (st->computed && !exists && !(t && t->has_shape))
+        return bind_fail(b, b->left->at,
+                         "a computed subscript writes into a tensor that is there, and %s "
+                         "has no shape yet",
+                         b->left->name);
     const bool keeps = exists && (op != OPR_NONE || !st->whole);
-    const bool kept = keeps || (exists && t->has_format && t->slot >= 0);
+    const bool same_type = t && val && (t->has_type || val->type == t->type);
+    const bool kept = keeps || (exists && t->has_format && t->slot >= 0 && same_type);
     stc_status status = check_order(b, t, keeps);
     if (status != STC_OK) return status;
     if (t && !bind_touch(b, t)) return cx->diag.status;
     if (t && t->has_format && !bind_close_format(b, t, b->nsub, b->left->at))
         return cx->diag.status;
     if (kept) {
-        st->target = own_row(b, st, t);
-        if (st->target < 0) return cx->diag.status;
-        val = op != OPR_NONE ? accumulate(b, st, op, val)
-                             : bind_store(b, val, b->p->tensor[st->target].type);
+        val = into_kept(b, st, t, op, val);
     } else {
-        val = op != OPR_NONE ? from_identity(b, op, val) : bind_strong(b, val);
+        if (op != OPR_NONE)
+            val = from_identity(b, op, val);
+        else if (!t || !t->has_type) /* a literal has to fit a declared type */
+            val = bind_strong(b, val);
         if (!val) return cx->diag.status;
         st->target = new_row(b, st, t, val->type);
         if (st->target < 0) return cx->diag.status;
-        val = bind_store(b, val, b->p->tensor[st->target].type);
+        val = bind_store_kind(b, val, b->p->tensor[st->target].type, t ? t->name : "");
     }
     st->value = val;
     return val ? STC_OK : cx->diag.status;

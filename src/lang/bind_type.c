@@ -99,11 +99,55 @@ bexpr *bind_to_bool(binder *b, bexpr *e)
     return args[1] ? bind_call(b, e->at, FN_NE, args, 2) : NULL;
 }
 
+/* Literals are cast as numbers are: what doesn't fit is cut off. */
+bexpr *bind_cast(binder *b, span at, stc_type t, bexpr *e)
+{
+    if (!e) return NULL;
+    if (is_literal(e)) return bind_const(b, at, t, type_convert(t, e->type, e->value));
+    if (t == STC_BOOL) return bind_to_bool(b, e);
+    bexpr *args[1] = {bind_convert(b, bind_strong(b, e), t)};
+    const char *const name = type_name(t);
+    return args[0] ? bind_call(b, at, fn_named(name, strlen(name), 1), args, 1) : NULL;
+}
+
 bexpr *bind_store(binder *b, bexpr *e, stc_type t)
 {
     if (!e) return NULL;
     if (t == STC_BOOL && type_class(e->type) != CLASS_I64) return bind_to_bool(b, e);
     return bind_convert(b, e, t);
+}
+
+bool type_keeps_kind(stc_type to, stc_type from)
+{
+    const stc_type type[2] = {to, from};
+    int kind[2]; /* bool, unsigned, signed, real, complex */
+    for (int k = 0; k < 2; k++)
+        kind[k] = type[k] == STC_BOOL         ? 0
+                  : type_is_unsigned(type[k]) ? 1
+                  : type_is_integer(type[k])  ? 2
+                  : type_is_complex(type[k])  ? 4
+                                              : 3;
+    return kind[0] >= kind[1];
+}
+
+/* A constant that t holds as it is, or a choice between such. */
+static bool is_held(const bexpr *e, stc_type t)
+{
+    if (e->kind == B_CALL && e->fn == FN_SELECT)
+        return is_held(e->args[1], t) && is_held(e->args[2], t);
+    if (e->kind != B_CONST) return false;
+    const value there = type_convert(t, e->type, e->value);
+    return class_equal(type_class(e->type), type_convert(e->type, t, there), e->value);
+}
+
+bexpr *bind_store_kind(binder *b, bexpr *e, stc_type t, const char *name)
+{
+    if (!e) return NULL;
+    if (!is_literal(e) && !type_keeps_kind(t, e->type) && !is_held(e, t))
+        return bind_null(b, e->at,
+                         "%s is %s and this is %s, which doesn't fit; %s(…) casts it", name,
+                         type_name(t), type_name(e->type), type_name(t));
+    return bind_store(b, e, t);
 }
 
 /* ---- calls --------------------------------------------------------------------- */
@@ -167,6 +211,11 @@ static call_types typing(int fn, bexpr *const *args, int n)
     case TY_ABS:
     case TY_PART:
         return (call_types){t, real_part(t)};
+    case TY_CAST: {
+        stc_type to = t;
+        type_parse(fn_at(fn)->name, strlen(fn_at(fn)->name), &to);
+        return (call_types){class_type(type_class(to)), to};
+    }
     case TY_SELECT: {
         const stc_type c = bind_common(args + 1, n - 1);
         return (call_types){c, c};
@@ -244,5 +293,6 @@ bexpr *bind_call(binder *b, span at, int fn, bexpr **args, int n)
     e->fn = fn;
     e->cls = cls;
     if (weak) e->mark = WEAK;
+    expr_note_waits(e);
     return e;
 }

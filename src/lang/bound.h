@@ -36,7 +36,7 @@ typedef struct bfunction bfunction; /* a user's function, specialised for types 
 
 typedef enum bkind {
     B_CONST,  /* value                                                         */
-    B_ACCESS, /* tensor(sub…)                                                  */
+    B_ACCESS, /* tensor(sub…); args: the subscripts that are computed          */
     B_INDEX,  /* the value of an index, i64                                    */
     B_CALL,   /* built-in fn of args, computed in `cls`                        */
     B_USER,   /* user function of args                                         */
@@ -56,6 +56,7 @@ struct bexpr {
     value value;    /* CONST: in the type's class                          */
     affine *sub;    /* ACCESS: one per mode                                */
     bool pad;       /* ACCESS: outside its bounds it reads as its fill     */
+    bool waits;     /* ACCESS: in a side that may not be taken             */
     int index;      /* INDEX                                               */
     int fn;         /* CALL, REDUCE: fn_id, or -1 for ufn                  */
     vclass cls;     /* CALL: the class fn runs in; REDUCE: of accumulation */
@@ -111,11 +112,14 @@ typedef struct bset {
     struct bset *a, *b;
 } bset;
 
-/* An index variable of the statement. Its values are lo <= i < hi. */
+/* An index variable of the statement. Its values are lo <= i < hi. One with a value isn't
+ * looped over: it stands for a subscript that is computed, x(p(i)), and its range is the
+ * dimension that it is a coordinate of. */
 typedef struct bindex {
     const char *name;
-    int lo, hi;   /* extents in the program's table; lo -1: 0                  */
-    bool reduced; /* bound by a reduction                                      */
+    const bexpr *value; /* of class i64; NULL: the index is looped over         */
+    int lo, hi;         /* extents in the program's table; lo -1: 0                  */
+    bool reduced;       /* bound by a reduction                                      */
     span at;
 } bindex;
 
@@ -125,11 +129,13 @@ typedef struct bstmt {
     span at;
     int target; /* slot in the program's tensor table                  */
     int nsub;
-    affine *sub; /* the left side's subscripts, one per mode            */
-    bool whole;  /* every element of the target is named: bare, distinct */
-    bool fresh;  /* the target is a new tensor: format, fill may be free */
+    affine *sub;   /* the left side's subscripts, one per mode            */
+    bool whole;    /* every element of the target is named: bare, distinct */
+    bool computed; /* a subscript of the left side is: elements may be named twice */
+    bool fresh;    /* the target is a new tensor: format, fill may be free */
     bool format_given, fill_given;
-    int op; /* fn_id of op= or -1                                  */
+    int op;    /* fn_id of op= or -1                                  */
+    int meets; /* computed: the fn_id by which values of one element meet */
     bexpr *value;
     int nindex;
     bindex *index;

@@ -87,8 +87,8 @@ static stc_status map_coordinate(const map_names *m, const ast *e, level_map *ou
             status = map_mode(m, e->child[0], &out->mode);
             return status == STC_OK ? map_mode(m, e->child[1], &out->mode2) : status;
         }
-        if (e->op != OPR_DIV && e->op != OPR_MOD) break;
-        out->op = e->op == OPR_DIV ? MAP_DIV : MAP_MOD;
+        if (e->op != OPR_DIV && e->op != OPR_FLOORDIV && e->op != OPR_MOD) break;
+        out->op = e->op == OPR_MOD ? MAP_MOD : MAP_DIV;
         status = map_mode(m, e->child[0], &out->mode);
         return status == STC_OK ? map_number(m, e->child[1], &out->k) : status;
     default:

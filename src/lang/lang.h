@@ -30,6 +30,12 @@ stc_status fail_source(const source *src, stc_status status, span at, const char
 stc_status parse_script(arena *a, const source *src, ast **out);
 /* The same from a place on, with nothing before it but blanks. */
 stc_status parse_script_from(arena *a, const source *src, int32_t from, ast **out);
+/* notes.c: a note on a place of a text; what this call's are, each a line; none. */
+void notes_add(const source *src, span at, const char *message, ...) PRINTF_LIKE(3, 4);
+const char *notes_text(const ctx *cx);
+void notes_clear(ctx *cx);
+/* bind_type.c: whether values go from one type to the other within NumPy's same_kind. */
+bool type_keeps_kind(stc_type to, stc_type from);
 /* The head of a function that the host computes: NAME(params) [with …] [over …],
  * as an N_FN without a body. */
 stc_status parse_host_function(arena *a, const source *src, ast **out);
@@ -55,6 +61,8 @@ typedef struct scope scope; /* tensors, formats, functions by name */
 
 scope *scope_new(ctx *cx);
 void scope_free(scope *s);
+/* One with tensors of its own and the definitions of `outer`, which outlives it. */
+scope *scope_inner(scope *outer);
 /* Adds or replaces; the scope copies the name. Pointers stay valid until the
  * next put. NULL: no memory. */
 scope_tensor *scope_put_tensor(scope *s, const char *name);
@@ -96,6 +104,14 @@ stc_status bind_assignment(arena *a, scope *s, const source *src, program *p,
  * an anonymous scalar of its own type. */
 stc_status bind_scalar(arena *a, scope *s, const source *src, program *p,
                        const ast *expression, bstmt **out);
+/* An expression by itself: a value. Its free indices, in order of appearance, are those
+ * of an anonymous tensor; no sum is implied. */
+stc_status bind_value(arena *a, scope *s, const source *src, program *p,
+                      const ast *expression, bstmt **out);
+/* Whether an operand's name says what the session is to be asked for: "clock()",
+ * "size(A,1)", "stored(A)". */
+bool name_is_asked(const char *name);
+bool call_is_asked(const ast *call);
 /* What is known of a value before any data is seen: nothing, that it isn't v, or
  * that it is v. */
 typedef struct fn_known {
@@ -122,6 +138,27 @@ value call_result(const bexpr *e, int k, value v);
 /* A property of a built-in as it holds for this call; false: it doesn't. */
 bool call_property(const fn_prop *p, const bexpr *e, int position, value *out);
 value conv_value(stc_type to, stc_type from, value v);
+/* The identity of what reduces: of a built-in function, a user's, a B_REDUCE's; its
+ * flags (FP_). */
+bool fn_identity(int fn, vclass cls, stc_type t, value *out);
+bool ufn_identity(const bfunction *f, value *out);
+bool reduce_identity(const bexpr *e, value *out);
+uint8_t reduce_flags(const bexpr *e);
+/* The built-in function that combines the terms of which a call or a reduction makes
+ * some (of a difference: `+`, in place of the call itself), -1: there is none. */
+int expr_combiner(const bexpr *e);
+
+/* faults.c: evaluating e could fail, or not return; the call of a built-in function
+ * that e is; an argument of e is evaluated only where it is taken. */
+bool expr_may_fault(const bexpr *e);
+bool expr_call_faults(const bexpr *e);
+bool expr_side_waits(const bexpr *e, int side);
+/* A call's accesses in sides that wait: note that they do. */
+void expr_note_waits(bexpr *e);
+/* Whether an access that e makes is at a computed subscript. */
+bool expr_gathers(const bexpr *e);
+
+void bound_line(const bstmt *s, const program *p, textbuf *out); /* the statement alone */
 void bound_print(const bstmt *s, const program *p, textbuf *out);
 void affine_print(const affine *f, const bindex *index, textbuf *out);
 

@@ -47,14 +47,22 @@ static bool in_braces(const lexer *lx)
     return top < 0 || (lx->brace[top / 64] >> (top % 64) & 1);
 }
 
+/* After these an operand is missing: nothing ends there. */
+static bool wants_more(uint8_t kind)
+{
+    return kind == T_OP || kind == T_OPSET || kind == T_SET || kind == T_NOT ||
+           kind == T_TILDE || kind == T_COMMA || kind == T_ARROW || kind == T_GIVES;
+}
+
 /* Skips blanks and comments; true if a newline among them ends a statement. */
 static bool skip_blank(lexer *lx)
 {
     bool newline = false;
+    const bool ends = !wants_more(lx->before);
     while (lx->at < lx->end) {
         const char c = lx->text[lx->at];
         if (c == '\n') {
-            newline |= in_braces(lx);
+            newline |= ends && in_braces(lx);
             lx->lines++;
         } else if (c == '#' && !lx->format_open) {
             while (lx->at < lx->end && lx->text[lx->at] != '\n')
@@ -193,8 +201,9 @@ static int keyword_find(const char *s, int len)
     const uint32_t first = 1u << ('t' - 'a') | 1u << ('f' - 'a') | 1u << ('w' - 'a') |
                            1u << ('o' - 'a') | 1u << ('p' - 'a') | 1u << ('i' - 'a') |
                            1u << ('s' - 'a') | 1u << ('c' - 'a') | 1u << ('d' - 'a') |
-                           1u << ('r' - 'a') | 1u << ('e' - 'a') | 1u << ('n' - 'a');
-    if (len < 2 || len > 7 || s[0] < 'a' || !(first >> (s[0] - 'a') & 1)) return -1;
+                           1u << ('r' - 'a') | 1u << ('e' - 'a') | 1u << ('n' - 'a') |
+                           1u << ('a' - 'a') | 1u << ('b' - 'a');
+    if (len < 2 || len > 8 || s[0] < 'a' || !(first >> (s[0] - 'a') & 1)) return -1;
     for (int k = 0; k < K_COUNT; k++)
         if (keywords[k][0] == s[0] && !strncmp(keywords[k], s, (size_t)len) &&
             !keywords[k][len])
@@ -266,6 +275,7 @@ static token *lex_operator(lexer *lx, token *t, char c, char d)
         if (d == '*') return TWO(T_OP, OPR_POW);
         return set ? TWO(T_OPSET, OPR_MUL) : ONE(T_OP, OPR_MUL);
     case '/':
+        if (d == '/') return TWO(T_OP, OPR_FLOORDIV);
         return set ? TWO(T_OPSET, OPR_DIV) : ONE(T_OP, OPR_DIV);
     case '%':
         return ONE(T_OP, OPR_MOD);
@@ -372,6 +382,5 @@ bool parse_incomplete(const char *text)
         if (t.kind == T_END) break;
         if (t.kind != T_NEWLINE) last = t;
     }
-    return lx.open > 0 || last.kind == T_OP || last.kind == T_OPSET || last.kind == T_SET ||
-           last.kind == T_COMMA || last.kind == T_ARROW || last.kind == T_GIVES;
+    return lx.open > 0 || wants_more(last.kind);
 }

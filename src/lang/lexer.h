@@ -2,8 +2,9 @@
  *
  * The lexer is a small value: copying it saves a place to come back to. It
  * keeps the open brackets, because they decide whether a newline ends a
- * statement (nowhere open, or in braces) or is a blank (in others), and whether
- * `#` starts a comment (everywhere but inside a format's parentheses).
+ * statement (nowhere open, or in braces) or is a blank (in others, and after an
+ * operator, which wants an operand), and whether `#` starts a comment
+ * (everywhere but inside a format's parentheses).
  */
 #ifndef STC_LANG_LEXER_H
 #define STC_LANG_LEXER_H
@@ -43,24 +44,39 @@ typedef enum token_kind {
     KEYWORD(tensor)                                                                        \
     KEYWORD(format)                                                                        \
     KEYWORD(fn)                                                                            \
+    KEYWORD(def)                                                                           \
     KEYWORD(with)                                                                          \
     KEYWORD(over)                                                                          \
     KEYWORD(pad)                                                                           \
     KEYWORD(in)                                                                            \
     KEYWORD(fill)                                                                          \
     KEYWORD(print)                                                                         \
+    KEYWORD(assert)                                                                        \
     KEYWORD(save)                                                                          \
     KEYWORD(compact)                                                                       \
     KEYWORD(drop)                                                                          \
     KEYWORD(include)                                                                       \
     KEYWORD(repeat)                                                                        \
+    KEYWORD(for)                                                                           \
     KEYWORD(while)                                                                         \
     KEYWORD(if)                                                                            \
     KEYWORD(else)                                                                          \
+    KEYWORD(break)                                                                         \
+    KEYWORD(continue)                                                                      \
+    KEYWORD(return )                                                                       \
     KEYWORD(inf)                                                                           \
     KEYWORD(nan)                                                                           \
     KEYWORD(true)                                                                          \
     KEYWORD(false)
+
+/* Words for operators where they reduce, that aren't the names of functions. */
+#define LANG_REDUCTIONS(WORD) WORD(sum) WORD(prod) WORD(any) WORD(all) WORD(xor) WORD(pow)
+
+/* Reductions that are made of others (bind_words.c). */
+#define LANG_DERIVED(WORD) WORD(mean) WORD(norm) WORD(argmin) WORD(argmax)
+
+/* What can be asked of the session, with how many operands (bind_asked.c). */
+#define LANG_ASKED(ASKED) ASKED(clock, 0) ASKED(size, 2) ASKED(stored, 1)
 
 typedef enum keyword {
 #define KEYWORD(name) K_##name,

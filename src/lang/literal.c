@@ -2,8 +2,7 @@
  *
  * A literal has no type of its own until it meets one (NumPy 2's weak
  * scalars), so it is kept in the widest type of its kind: i64 (u64 above
- * that), f64, c128, or bool. Arithmetic on literals is Python's, apart from
- * `/` and `%` of integers, which are C's as everywhere in the language.
+ * that), f64, c128, or bool. Arithmetic on literals is Python's.
  */
 #include "bind.h"
 

@@ -103,6 +103,40 @@ ast *parse_format(parser *p)
 
 /* ---- tensors -------------------------------------------------------------------- */
 
+/* Whether the current token can begin an expression. */
+static bool at_expression(const parser *p)
+{
+    switch (p->tok.kind) {
+    case T_INT:
+    case T_REAL:
+    case T_IMAG:
+    case T_NAME:
+    case T_LPAREN:
+    case T_NOT:
+    case T_TILDE:
+        return true;
+    case T_KEYWORD:
+        return p->tok.word >= K_inf;
+    default:
+        return parse_at_op(p, OPR_SUB) || parse_at_op(p, OPR_ADD);
+    }
+}
+
+/* A number, or a scalar expression where a script is executed. */
+static ast *scalar(parser *p, const char *what)
+{
+    return at_expression(p) ? parse_expression(p) : parse_expected(p, what);
+}
+
+static ast *size(parser *p)
+{
+    const bool minus = parse_at_op(p, OPR_SUB);
+    ast *e = minus ? parse_expected(p, "a size") : scalar(p, "a size");
+    if (e && e->kind == N_INT && e->u > INT64_MAX)
+        return parse_fail(p, e->at, "the number is too large");
+    return e;
+}
+
 static ast *shape(parser *p)
 {
     ast *node = parse_node(p, N_SHAPE, p->tok.at);
@@ -110,7 +144,7 @@ static ast *shape(parser *p)
     parse_advance(p);
     if (!parse_at(p, T_RBRACKET)) {
         do {
-            if (!parse_push(p, parse_integer(p, false, "a size"))) return NULL;
+            if (!parse_push(p, size(p))) return NULL;
         } while (parse_accept(p, T_COMMA));
     }
     if (!parse_expect(p, T_RBRACKET, "`,` or `]` after a size")) return NULL;
@@ -174,39 +208,89 @@ static ast *entries_list(parser *p)
     return parse_adopt(p, node, mark);
 }
 
-/* random, random(0.01), random(density=0.01, seed=7) */
-static ast *random_data(parser *p)
+/* One argument of random(…): a part by its name, or the next size. */
+static bool random_part(parser *p, ast **part, ast *shaped)
+{
+    const bool seed = parse_at_text(p, "seed");
+    const bool named = seed || parse_at_text(p, "density");
+    const bool other = !named && parse_at(p, T_NAME) && parse_peek(p).kind == T_SET;
+    if (other) return parse_expected(p, "the density, `density=` or `seed=`");
+    if (!named && shaped) { /* random(n, m, …) */
+        ast *n = size(p);
+        return parse_push(p, n);
+    }
+    if (part[seed]) {
+        if (named) return parse_fail(p, p->tok.at, "this is given twice");
+        return parse_expected(p, "`seed=`");
+    }
+    if (named) parse_advance(p);
+    if (named && !parse_expect(p, T_SET, "`=`")) return false;
+    part[seed] = scalar(p, named ? "a number" : "the density, `density=` or `seed=`");
+    return part[seed] != NULL;
+}
+
+/* random, random(0.01), random(density=0.01, seed=7); without a shape before it,
+ * random(n, m, density=0.01): then *shape is made of the sizes. */
+static ast *random_data(parser *p, ast **shape)
 {
     ast *node = parse_node(p, N_RANDOM, p->tok.at), *part[2] = {0};
+    ast *sizes = *shape ? NULL : parse_node(p, N_SHAPE, p->tok.at);
+    const int64_t mark = p->count;
     parse_advance(p);
     if (!parse_accept(p, T_LPAREN)) return parse_children(p, node, part, 2);
     while (!parse_at(p, T_RPAREN)) {
-        const bool seed = parse_at_text(p, "seed");
-        const bool named = seed || parse_at_text(p, "density");
-        if (part[seed])
-            return named ? parse_fail(p, p->tok.at, "this is given twice")
-                         : parse_expected(p, "`seed=`");
-        if (named) parse_advance(p);
-        if (named && !parse_expect(p, T_SET, "`=`")) return NULL;
-        part[seed] =
-            parse_constant(p, named ? "a number" : "the density, `density=` or `seed=`");
-        if (!part[seed]) return NULL;
+        if (!random_part(p, part, sizes)) return NULL;
         if (!parse_accept(p, T_COMMA)) break;
     }
     if (!parse_expect(p, T_RPAREN, "`,` or `)`")) return NULL;
+    if (p->count > mark && !(*shape = parse_adopt(p, sizes, mark))) return NULL;
     return parse_children(p, node, part, 2);
 }
 
+/* After `ones` and its like: their sizes, where the declaration has none before them. */
+static bool sizes_of(parser *p, ast **shape, int most)
+{
+    ast *node = parse_node(p, N_SHAPE, p->tok.at);
+    const int64_t mark = p->count;
+    if (*shape || !parse_accept(p, T_LPAREN)) return node != NULL;
+    do {
+        if (p->count - mark == most) {
+            parse_fail(p, p->tok.at, "there are at most %d sizes here", most);
+            return false;
+        }
+        if (!parse_push(p, size(p))) return false;
+    } while (parse_accept(p, T_COMMA));
+    if (!parse_expect(p, T_RPAREN, "`,` or `)` after a size")) return false;
+    return (*shape = parse_adopt(p, node, mark)) != NULL;
+}
+
+/* eye(n), eye(n, m), arange(n) */
+static ast *made_data(parser *p, ast **shape, const char *name, int modes)
+{
+    const bool shaped = *shape != NULL;
+    ast *node = parse_name(p, N_MADE, name);
+    if (!node || !sizes_of(p, shape, modes)) return NULL;
+    if (!*shape)
+        return parse_fail(p, node->at, "expected its sizes, as in %s(%s)", name,
+                          modes == 2 ? "n, m" : "n");
+    ast *sizes = *shape;
+    if (!shaped && sizes->count < modes) /* square */
+        *shape = parse_children(p, parse_node(p, N_SHAPE, sizes->at),
+                                (ast *[]){sizes->child[0], sizes->child[0]}, 2);
+    return *shape ? node : NULL;
+}
+
 /* ones, zeros: reals, where no type is given */
-static ast *filled(parser *p, double with)
+static ast *filled(parser *p, ast **shape, double with)
 {
     ast *node = parse_node(p, N_REAL, p->tok.at);
     if (node) node->f = with;
     parse_advance(p);
-    return node;
+    return sizes_of(p, shape, STC_MAX_ORDER) ? node : NULL;
 }
 
-static ast *initial(parser *p)
+/* What comes after `=`; *shape is what stands before it, or NULL. */
+static ast *initial(parser *p, ast **shape)
 {
     switch (p->tok.kind) {
     case T_STRING:
@@ -218,11 +302,14 @@ static ast *initial(parser *p)
     default:
         break;
     }
-    if (parse_at_text(p, "random")) return random_data(p);
-    if (parse_at_text(p, "ones")) return filled(p, 1);
-    if (parse_at_text(p, "zeros")) return filled(p, 0);
-    return parse_constant(p, "the tensor's data: a file in quotes, a number, `{…}`, `[…]`, "
-                             "`ones`, `zeros` or `random(…)`");
+    if (parse_at_text(p, "random")) return random_data(p, shape);
+    if (parse_at_text(p, "ones")) return filled(p, shape, 1);
+    if (parse_at_text(p, "zeros")) return filled(p, shape, 0);
+    const bool call = *shape || parse_peek(p).kind == T_LPAREN;
+    if (call && parse_at_text(p, "eye")) return made_data(p, shape, "eye", 2);
+    if (call && parse_at_text(p, "arange")) return made_data(p, shape, "arange", 1);
+    return scalar(p, "the tensor's data: a file in quotes, a number, `{…}`, `[…]`, "
+                     "`ones`, `zeros` or `random(…)`");
 }
 
 static bool at_type(const parser *p)
@@ -251,9 +338,8 @@ ast *parse_tensor(parser *p)
         return parse_expected(
             p, "a type (bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 c64 c128)");
     if (parse_at(p, T_LBRACKET) && !(part[2] = shape(p))) return NULL;
-    if (parse_accept_word(p, K_fill) &&
-        !(part[3] = parse_constant(p, "the fill, a number")))
+    if (parse_accept_word(p, K_fill) && !(part[3] = scalar(p, "the fill, a number")))
         return NULL;
-    if (parse_accept(p, T_SET) && !(part[4] = initial(p))) return NULL;
+    if (parse_accept(p, T_SET) && !(part[4] = initial(p, &part[2]))) return NULL;
     return parse_children(p, node, part, 5);
 }

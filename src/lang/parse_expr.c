@@ -65,12 +65,29 @@ ast *parse_integer(parser *p, bool sign, const char *what)
     return n;
 }
 
+/* A bound of a range: an integer with its sign, or a scalar expression. */
+static ast *bound(parser *p)
+{
+    ast *e = parse_expression(p);
+    if (!e) return NULL;
+    if (e->kind == N_INT && e->u > INT64_MAX)
+        return parse_fail(p, e->at, "the number is too large");
+    const bool minus = e->kind == N_UNARY && e->op == OPR_NEG;
+    if (!minus || e->child[0]->kind != N_INT) return e;
+    if (e->child[0]->u > INT64_MAX) return parse_fail(p, e->at, "the number is too large");
+    e->kind = N_INT;
+    e->u = -e->child[0]->u;
+    e->op = OPR_NONE;
+    e->count = 0;
+    return e;
+}
+
 /* One bound of a slice: absent before `:` and `)`. */
 static bool slice_bound(parser *p, ast **out)
 {
     *out = NULL;
     if (parse_at(p, T_COLON) || parse_at(p, T_RPAREN)) return true;
-    *out = parse_integer(p, false, "an integer literal in the slice");
+    *out = bound(p);
     return *out != NULL;
 }
 
@@ -78,11 +95,8 @@ static bool slice_bound(parser *p, ast **out)
 static ast *slice(parser *p, span name, ast *lo)
 {
     ast *part[3] = {lo};
-    if (lo && lo->kind != N_INT)
-        return parse_fail(p, lo->at,
-                          "a slice's bounds are integer literals; a reduction "
-                          "has the names of its indices before the colon");
-    if (lo && lo->u > INT64_MAX) return parse_fail(p, lo->at, "the number is too large");
+    if (lo && lo->kind == N_INT && lo->u > INT64_MAX)
+        return parse_fail(p, lo->at, "the number is too large");
     ast *node = parse_named(p, N_SLICE, name, name);
     if (!node || !parse_expect(p, T_COLON, "`:`") || !slice_bound(p, &part[1])) return NULL;
     if (parse_accept(p, T_COLON) && !slice_bound(p, &part[2])) return NULL;
@@ -97,12 +111,24 @@ static ast *binding_range(parser *p, ast *name)
     if (name->kind != N_NAME)
         return parse_fail(p, name->at, "only an index can stand before `in`");
     parse_advance(p);
-    if (!(part[0] = parse_integer(p, true, "an integer literal before `:`")) ||
-        !parse_expect(p, T_COLON, "`:` between the bounds") ||
-        !(part[1] = parse_integer(p, true, "an integer literal after `:`")))
+    if (!(part[0] = bound(p)) || !parse_expect(p, T_COLON, "`:` between the bounds") ||
+        !(part[1] = bound(p)))
         return NULL;
     name->kind = N_BINDING;
     return parse_children(p, name, part, 2);
+}
+
+/* i(lo:hi:stride) with a scalar's name for lo, which began like a reduction: at the second
+ * colon, or the end. */
+static ast *strided(parser *p, ast *node, int64_t mark)
+{
+    ast *part[3] = {p->stack[mark], p->count > mark + 1 ? p->stack[mark + 1] : NULL};
+    p->count = mark;
+    part[0]->kind = N_NAME;
+    node->kind = N_SLICE;
+    if (parse_accept(p, T_COLON) && !slice_bound(p, &part[2])) return NULL;
+    if (!parse_expect(p, T_RPAREN, "`)` after the slice")) return NULL;
+    return parse_children(p, node, part, 3);
 }
 
 /* The arguments from mark on are the indices of a reduction; at the colon. */
@@ -118,16 +144,20 @@ static ast *reduction(parser *p, span name, int64_t mark)
         b->kind = N_BINDING;
     }
     parse_advance(p);
-    if (!node || !parse_push(p, parse_expression(p)) ||
-        !parse_expect(p, T_RPAREN, "`)` after the reduction"))
-        return NULL;
+    if (!node) return NULL;
+    const bool plain = p->count == mark + 1 && !p->stack[mark]->count;
+    if (plain && (parse_at(p, T_COLON) || parse_at(p, T_RPAREN)))
+        return strided(p, node, mark);
+    if (!parse_push(p, parse_expression(p))) return NULL;
+    if (plain && parse_at(p, T_COLON)) return strided(p, node, mark);
+    if (!parse_expect(p, T_RPAREN, "`)` after the reduction")) return NULL;
     return parse_adopt(p, node, mark);
 }
 
-static ast *call_end(parser *p, span name, int64_t mark)
+static ast *call_end(parser *p, span name, int64_t mark, bool left)
 {
     for (int64_t i = mark; i < p->count; i++)
-        if (p->stack[i]->kind == N_BINDING)
+        if (p->stack[i]->kind == N_BINDING && !left)
             return parse_fail(
                 p, p->stack[i]->at,
                 "a range `in lo:hi` belongs to a reduction, f(i in lo:hi: e)");
@@ -139,15 +169,17 @@ static ast *call_end(parser *p, span name, int64_t mark)
 static ast *call(parser *p, span name)
 {
     const int64_t mark = p->count;
+    const bool left = p->left;
+    p->left = false;
     parse_advance(p);
     if (parse_at(p, T_COLON)) return slice(p, name, NULL);
-    if (parse_at(p, T_RPAREN)) return parse_expected(p, "a subscript or an argument");
+    if (parse_at(p, T_RPAREN)) return call_end(p, name, mark, left);
     for (;;) {
         ast *e = parse_expression(p);
         if (e && parse_at_word(p, K_in)) e = binding_range(p, e);
         if (!parse_push(p, e)) return NULL;
         if (parse_at(p, T_COLON)) break;
-        if (!parse_accept(p, T_COMMA)) return call_end(p, name, mark);
+        if (!parse_accept(p, T_COMMA)) return call_end(p, name, mark, left);
     }
     ast *first = p->stack[mark];
     if (p->count > mark + 1 || first->kind == N_NAME || first->kind == N_BINDING)

@@ -99,7 +99,9 @@ void *parse_expected(parser *p, const char *what)
 {
     const token t = p->tok;
     if (t.kind == T_ERROR) return parse_fail(p, t.at, "%s", p->lx.error);
-    if (t.kind == T_END) return parse_fail(p, t.at, "expected %s, but the text ends", what);
+    if (t.kind == T_END)
+        return parse_fail(p, (span){p->ended, p->ended}, "expected %s, but the text ends",
+                          what);
     if (t.kind == T_NEWLINE)
         return parse_fail(p, t.at, "expected %s, but the line ends", what);
     int len = t.at.end - t.at.begin;
@@ -122,9 +124,13 @@ bool parse_enter(parser *p)
 
 /* ---- nodes ------------------------------------------------------------------- */
 
-ast *parse_node(parser *p, ast_kind kind, span at)
+/* A node with room for a name. An expression may be as long as the text: the call is
+ * looked at in between. */
+static ast *node_new(parser *p, ast_kind kind, span at, size_t room)
 {
-    ast *n = arena_alloc(p->a, sizeof *n);
+    enum { LOOK = 1024 };
+    if (++p->nodes % LOOK == 0 && work_done(p->a->cx, LOOK)) return NULL;
+    ast *n = arena_alloc(p->a, sizeof *n + room);
     if (!n) return NULL;
     n->kind = (uint8_t)kind;
     n->at = at;
@@ -133,17 +139,19 @@ ast *parse_node(parser *p, ast_kind kind, span at)
     return n;
 }
 
+ast *parse_node(parser *p, ast_kind kind, span at)
+{
+    return node_new(p, kind, at, 0);
+}
+
 ast *parse_named(parser *p, ast_kind kind, span at, span name)
 {
     const size_t len = (size_t)(name.end - name.begin);
-    ast *n = arena_alloc(p->a, sizeof *n + len + 1);
+    ast *n = node_new(p, kind, at, len + 1);
     if (!n) return NULL;
     char *text = (char *)(n + 1);
     memcpy(text, p->src->text + name.begin, len);
-    n->kind = (uint8_t)kind;
-    n->at = at;
     n->name = text;
-    n->height = 1;
     return n;
 }
 
@@ -236,7 +244,14 @@ ast *parse_names(parser *p, token_kind close, const char *what)
 /* After a closing brace the next statement may follow at once. */
 static bool ends_with_block(const ast *s)
 {
-    return s->kind == N_IF || s->kind == N_WHILE || s->kind == N_FOR || s->kind == N_REPEAT;
+    return s->kind == N_IF || s->kind == N_WHILE || s->kind == N_FOR || s->kind == N_EACH ||
+           s->kind == N_REPEAT || s->kind == N_DEF;
+}
+
+bool parse_at_end(const parser *p)
+{
+    return parse_at(p, T_END) || parse_at(p, T_NEWLINE) || parse_at(p, T_SEMI) ||
+           parse_at(p, T_RBRACE);
 }
 
 /* Statements up to `close` (T_END, or T_RBRACE, which is taken). */
@@ -276,16 +291,78 @@ static ast *no_assignment(parser *p, const ast *left)
         left->kind == N_NAME && (parse_at(p, T_NAME) || parse_at(p, T_STRING));
     suggest_begin(&near, left->name);
     for (int k = 0; word && k < K_COUNT; k++)
-        if (k <= K_fn || (k >= K_print && k <= K_if)) suggest_try(&near, keyword_name(k));
+        if (k <= K_def || (k >= K_print && k <= K_if)) suggest_try(&near, keyword_name(k));
     if (near.best)
         return parse_fail(p, left->at, "there is no statement `%.40s`%s", left->name,
                           suggest_text(&near, hint, sizeof hint));
     return parse_expected(p, "`=` or an operator with `=`");
 }
 
-static ast *assignment(parser *p)
+/* A part of the text that is being looked at before it is known what it is. */
+typedef struct place {
+    lexer lx;
+    token tok;
+    int32_t ended;
+    int64_t count;
+} place;
+
+static place place_of(const parser *p)
 {
+    return (place){p->lx, p->tok, p->ended, p->count};
+}
+
+ast *parse_value(parser *p)
+{
+    ast *node = parse_node(p, N_VALUE, p->tok.at), *e = parse_expression(p);
+    return e ? parse_children(p, node, &e, 1) : NULL;
+}
+
+/* What began like an assignment at `from` is an expression by itself, or an error. */
+static ast *value_from(parser *p, const place *from, const ast *left)
+{
+    if (p->in_fn || !(parse_at(p, T_OP) || parse_at_end(p))) return no_assignment(p, left);
+    p->lx = from->lx;
+    p->tok = from->tok;
+    p->ended = from->ended;
+    p->count = from->count;
+    return parse_value(p);
+}
+
+/* At `(`: whether names and then `) =` follow. */
+static bool at_results(const parser *p)
+{
+    lexer ahead = p->lx;
+    token t;
+    if (!parse_at(p, T_LPAREN)) return false;
+    do {
+        lexer_next(&ahead, &t);
+        if (t.kind != T_NAME) return false;
+        lexer_next(&ahead, &t);
+    } while (t.kind == T_COMMA);
+    if (t.kind != T_RPAREN) return false;
+    lexer_next(&ahead, &t);
+    return t.kind == T_SET;
+}
+
+/* (p, q) = f(A) */
+static ast *results_statement(parser *p)
+{
+    ast *node = parse_node(p, N_RESULTS, p->tok.at), *part[2];
+    parse_advance(p);
+    if (!node || !(part[0] = parse_names(p, T_RPAREN, "the name of a result"))) return NULL;
+    parse_advance(p);
+    if (!(part[1] = parse_reference(p, "the call of a def"))) return NULL;
+    if (part[1]->kind != N_CALL)
+        return parse_fail(p, part[1]->at, "expected the call of a def, as in f(A)");
+    return parse_children(p, node, part, 2);
+}
+
+ast *parse_assignment(parser *p)
+{
+    const place from = place_of(p);
+    p->left = !p->in_fn;
     ast *part[3] = {parse_reference(p, "a statement")};
+    p->left = false;
     if (!part[0]) return NULL;
     ast *node = parse_node(p, N_ASSIGN, part[0]->at);
     if (!node) return NULL;
@@ -301,7 +378,7 @@ static ast *assignment(parser *p)
             return no_assignment(p, part[0]);
         parse_advance(p);
     } else if (p->tok.kind != T_SET) {
-        return no_assignment(p, part[0]);
+        return value_from(p, &from, part[0]);
     }
     parse_advance(p);
     if (!(part[1] = parse_expression(p))) return NULL;
@@ -310,50 +387,7 @@ static ast *assignment(parser *p)
     return parse_children(p, node, part, 3);
 }
 
-/* `while (e) {…}`, `if (e) {…} else …`: after the word. */
-static bool condition(parser *p, ast **out)
-{
-    return parse_expect(p, T_LPAREN, "`(` before the condition") &&
-           (*out = parse_expression(p)) && parse_expect(p, T_RPAREN, "`)`");
-}
-
-static bool at_else(parser *p)
-{
-    return parse_continues(p, K_else) && parse_accept_word(p, K_else);
-}
-
-static ast *if_statement(parser *p)
-{
-    ast *node = parse_node(p, N_IF, p->tok.at), *part[3] = {0};
-    parse_advance(p);
-    if (!node || !parse_enter(p) || !condition(p, &part[0]) || !(part[1] = parse_block(p)))
-        return NULL;
-    if (at_else(p)) {
-        part[2] = parse_at_word(p, K_if) ? if_statement(p) : parse_block(p);
-        if (!part[2]) return NULL;
-    }
-    parse_leave(p);
-    return parse_children(p, node, part, 3);
-}
-
-static ast *while_statement(parser *p)
-{
-    ast *node = parse_node(p, N_WHILE, p->tok.at), *part[2] = {0};
-    parse_advance(p);
-    if (!node || !condition(p, &part[0]) || !(part[1] = parse_block(p))) return NULL;
-    return parse_children(p, node, part, 2);
-}
-
-static ast *repeat_statement(parser *p)
-{
-    ast *node = parse_node(p, N_REPEAT, p->tok.at), *part[2] = {0};
-    parse_advance(p);
-    if (!node || !(part[0] = parse_expression(p)) || !(part[1] = parse_block(p)))
-        return NULL;
-    return parse_children(p, node, part, 2);
-}
-
-/* `print A` and its like; it stands where its operands stand, for errors. */
+/* `save A "path"` and its like; it stands where its operands stand, for errors. */
 static ast *naming_statement(parser *p, ast_kind kind)
 {
     parse_advance(p);
@@ -367,75 +401,16 @@ static ast *naming_statement(parser *p, ast_kind kind)
     return path ? parse_children(p, node, &path, 1) : NULL;
 }
 
-/* for (x = a; e; x = b) {…}; for x in lo:hi {…} is written out as one. */
-static ast *for_range(parser *p, ast *node)
-{
-    ast *var = parse_name(p, N_NAME, "`(` or a variable");
-    if (!var || !parse_accept_word(p, K_in)) return var ? parse_expected(p, "`in`") : NULL;
-    ast *lo = parse_expression(p), *hi = NULL;
-    if (!lo || !parse_expect(p, T_COLON, "`:` between the bounds")) return NULL;
-    if (!(hi = parse_expression(p))) return NULL;
-    ast *set = parse_node(p, N_ASSIGN, var->at), *less = parse_node(p, N_BINARY, hi->at);
-    ast *step = parse_node(p, N_ASSIGN, var->at), *one = parse_node(p, N_INT, var->at);
-    if (!set || !less || !step || !one) return NULL;
-    one->u = 1;
-    less->op = OPR_LT;
-    step->op = OPR_ADD;
-    ast *body = parse_block(p);
-    if (!body || !parse_children(p, set, (ast *[]){var, lo, NULL}, 3) ||
-        !parse_children(p, less, (ast *[]){var, hi}, 2) ||
-        !parse_children(p, step, (ast *[]){var, one, NULL}, 3))
-        return NULL;
-    return parse_children(p, node, (ast *[]){set, less, step, body}, 4);
-}
-
-static ast *for_statement(parser *p)
-{
-    ast *node = parse_node(p, N_FOR, p->tok.at), *part[4] = {0};
-    parse_advance(p);
-    if (!node) return NULL;
-    if (!parse_accept(p, T_LPAREN)) return for_range(p, node);
-    if (!(part[0] = assignment(p)) || !parse_expect(p, T_SEMI, "`;`") ||
-        !(part[1] = parse_expression(p)) || !parse_expect(p, T_SEMI, "`;`") ||
-        !(part[2] = assignment(p)) || !parse_expect(p, T_RPAREN, "`)`") ||
-        !(part[3] = parse_block(p)))
-        return NULL;
-    return parse_children(p, node, part, 4);
-}
-
-/* Statements that only the bodies of functions have; they aren't reserved. */
-static ast *fn_statement(parser *p, bool *taken)
-{
-    *taken = true;
-    const span at = p->tok.at;
-    const token_kind next = parse_peek(p).kind;
-    const bool ends = next == T_SEMI || next == T_NEWLINE || next == T_RBRACE;
-    if (parse_at_text(p, "for") && (next == T_LPAREN || next == T_NAME))
-        return for_statement(p);
-    if (ends && parse_at_text(p, "break")) {
-        parse_advance(p);
-        return parse_node(p, N_BREAK, at);
-    }
-    if (ends && parse_at_text(p, "continue")) {
-        parse_advance(p);
-        return parse_node(p, N_CONTINUE, at);
-    }
-    if (parse_at_text(p, "return") && next != T_SET && next != T_OPSET) {
-        parse_advance(p);
-        ast *e = parse_expression(p);
-        return e ? parse_children(p, parse_node(p, N_RETURN, at), &e, 1) : NULL;
-    }
-    *taken = false;
-    return NULL;
-}
-
 static ast *keyword_statement(parser *p)
 {
     switch (p->tok.word) {
     case K_while:
-        return while_statement(p);
+    case K_for:
     case K_if:
-        return if_statement(p);
+    case K_break:
+    case K_continue:
+    case K_return:
+        return parse_flow(p);
     default:
         break;
     }
@@ -447,8 +422,6 @@ static ast *keyword_statement(parser *p)
         return parse_format(p);
     case K_fn:
         return parse_fn(p);
-    case K_print:
-        return naming_statement(p, N_PRINT);
     case K_save:
         return naming_statement(p, N_SAVE);
     case K_compact:
@@ -458,19 +431,49 @@ static ast *keyword_statement(parser *p)
     case K_include:
         return naming_statement(p, N_INCLUDE);
     case K_repeat:
-        return repeat_statement(p);
+    case K_def:
+    case K_print:
+    case K_assert:
+        return parse_flow(p);
+    case K_pad:
+    case K_inf:
+    case K_nan:
+    case K_true:
+    case K_false:
+        return parse_value(p);
     default:
         return parse_expected(p, "a statement");
+    }
+}
+
+/* What begins with a sign or a number can only be an expression. */
+static bool begins_expression(const parser *p)
+{
+    switch (p->tok.kind) {
+    case T_INT:
+    case T_REAL:
+    case T_IMAG:
+    case T_LPAREN:
+    case T_NOT:
+    case T_TILDE:
+        return true;
+    default:
+        return parse_at_op(p, OPR_SUB) || parse_at_op(p, OPR_ADD);
     }
 }
 
 ast *parse_statement(parser *p)
 {
     ast *out = NULL;
-    bool taken = false;
     if (!parse_enter(p)) return NULL;
-    if (p->in_fn && p->tok.kind == T_NAME) out = fn_statement(p, &taken);
-    if (!taken) out = p->tok.kind == T_KEYWORD ? keyword_statement(p) : assignment(p);
+    if (p->tok.kind == T_KEYWORD)
+        out = keyword_statement(p);
+    else if (!p->in_fn && at_results(p))
+        out = results_statement(p);
+    else if (!p->in_fn && begins_expression(p))
+        out = parse_value(p);
+    else
+        out = parse_assignment(p);
     parse_leave(p);
     return out;
 }
@@ -480,7 +483,8 @@ bool parser_init(parser *p, arena *a, const source *src, int32_t from)
     p->a = a;
     p->src = src;
     p->depth = 0;
-    p->in_fn = false;
+    p->in_fn = p->in_def = p->left = false;
+    p->loops = p->nodes = 0;
     p->stack = p->room;
     p->count = 0;
     p->cap = PARSE_INLINE;

@@ -3,7 +3,8 @@
  * operators by precedence climbing. Every function gives NULL (or false) after
  * an error, and the diag is filled.
  *
- *     parser.c        statements
+ *     parser.c        what they share; assignments, and which statement it is
+ *     parse_flow.c    loops, conditions, defs, what is printed
  *     parse_expr.c    expressions
  *     parse_decl.c    tensors and formats
  *     parse_fn.c      functions and schedules
@@ -23,8 +24,12 @@ typedef struct parser {
     token tok;     /* the current one                                      */
     int32_t ended; /* where the token before it ended                      */
     int depth;
-    bool in_fn;  /* for, break, continue and return are statements there */
-    ast **stack; /* children being collected                             */
+    uint32_t nodes; /* made: where the call is looked at                   */
+    bool in_fn;     /* a function's body: it has statements of its own        */
+    bool in_def;    /* a def's body: `return` is a statement                  */
+    bool left;      /* the reference being read is the left side of a statement */
+    int loops;      /* around the current place: `break` is a statement       */
+    ast **stack;    /* children being collected                             */
     int64_t count, cap;
     ast *room[PARSE_INLINE];
 } parser;
@@ -77,6 +82,10 @@ ast *parse_names(parser *p, token_kind close, const char *what);
 
 /* The grammar. */
 ast *parse_statement(parser *p);
+ast *parse_assignment(parser *p);
+ast *parse_value(parser *p);        /* an expression by itself */
+ast *parse_flow(parser *p);         /* the statement that a reserved word begins    */
+bool parse_at_end(const parser *p); /* of a statement */
 ast *parse_block(parser *p);
 ast *parse_expression(parser *p);
 ast *parse_constant(parser *p, const char *what);  /* a signed literal */

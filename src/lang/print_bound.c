@@ -222,7 +222,7 @@ static void print_tensor(const bstmt *s, const program *p, int slot, textbuf *ou
     text_add(out, "]  # %s\n", role[t->role]);
 }
 
-void bound_print(const bstmt *s, const program *p, textbuf *out)
+void bound_line(const bstmt *s, const program *p, textbuf *out)
 {
     const prog_tensor *const target = &p->tensor[s->target];
     text_add(out, "%s", target->name[0] ? target->name : "_");
@@ -234,6 +234,11 @@ void bound_print(const bstmt *s, const program *p, textbuf *out)
     text_add(out, "= ");
     print_expr(s, p, s->value, out);
     text_add(out, "\n");
+}
+
+void bound_print(const bstmt *s, const program *p, textbuf *out)
+{
+    bound_line(s, p, out);
     const uint64_t used = used_tensors(s->value, s->target < 64 ? 1ull << s->target : 0);
     for (int t = 0; t < p->ntensor && t < 64; t++)
         if (used >> t & 1) print_tensor(s, p, t, out);

@@ -1,5 +1,6 @@
-/* scope.c: what names mean: tensors, formats, functions, each kind in a table of
- * its own (names.h).
+/* scope.c: what names mean: tensors, formats, functions, defs, each kind in a table of
+ * its own (names.h). The scope of a def's body has tensors of its own, and its outer
+ * scope's definitions.
  */
 #include "scope.h"
 #include "names.h"
@@ -8,7 +9,8 @@
 
 struct scope {
     ctx *cx;
-    names tensors, formats, functions;
+    names tensors, formats, functions, defs;
+    scope *outer; /* whose definitions it has, NULL: its own */
 };
 
 /* ---- tensors ------------------------------------------------------------------- */
@@ -84,17 +86,21 @@ static void definition_free(ctx *cx, definition *d)
     mem_free(cx, d, sizeof *d);
 }
 
+static void definitions_free(ctx *cx, names *t)
+{
+    for (int64_t i = 0; i < t->count; i++)
+        definition_free(cx, (definition *)t->item[i]);
+    names_free(cx, t);
+}
+
 static void scope_empty(scope *s)
 {
     for (int64_t i = 0; i < s->tensors.count; i++)
         tensor_entry_free(s->cx, (scope_tensor *)s->tensors.item[i]);
-    for (int64_t i = 0; i < s->formats.count; i++)
-        definition_free(s->cx, (definition *)s->formats.item[i]);
-    for (int64_t i = 0; i < s->functions.count; i++)
-        definition_free(s->cx, (definition *)s->functions.item[i]);
     names_free(s->cx, &s->tensors);
-    names_free(s->cx, &s->formats);
-    names_free(s->cx, &s->functions);
+    definitions_free(s->cx, &s->formats);
+    definitions_free(s->cx, &s->functions);
+    definitions_free(s->cx, &s->defs);
 }
 
 /* What the host's functions are defined in: a part of the machine's context. */
@@ -106,9 +112,15 @@ static void host_scope_end(ctx *cx, void *part)
 
 static const part_kind host_scope = {sizeof(scope), host_scope_end};
 
+static names *definitions_of(scope *s, ast_kind kind)
+{
+    if (s->outer) s = s->outer;
+    return kind == N_FN ? &s->functions : kind == N_DEF ? &s->defs : &s->formats;
+}
+
 static const names *definitions(const scope *s, ast_kind kind)
 {
-    return kind == N_FN ? &s->functions : &s->formats;
+    return definitions_of((scope *)s, kind);
 }
 
 definition *scope_find(const scope *s, const char *name, ast_kind kind)
@@ -169,6 +181,33 @@ static definition *definition_new(ctx *cx, const source *src, const ast *node)
     return NULL;
 }
 
+/* Each name of a list once. */
+static stc_status check_names(const source *src, const ast *list, const char *what)
+{
+    for (int i = 0; i < list->count; i++) {
+        for (int k = 0; k < i; k++)
+            if (!strcmp(list->child[i]->name, list->child[k]->name))
+                return fail_source(src, STC_ERR_PROGRAM, list->child[i]->at,
+                                   "the %s `%s` is there twice", what,
+                                   list->child[i]->name);
+    }
+    if (list->count > DEF_MAX_NAMES)
+        return fail_source(src, STC_ERR_PROGRAM, list->at, "%d %ss; expected at most %d",
+                           list->count, what, DEF_MAX_NAMES);
+    return STC_OK;
+}
+
+static stc_status check_def(scope *s, const source *src, const ast *node)
+{
+    const definition *const old = scope_find(s, node->name, N_DEF);
+    if (old && old->busy)
+        return fail_source(src, STC_ERR_PROGRAM, node->at,
+                           "%s is being called, and can't be defined anew until it ends",
+                           node->name);
+    const stc_status status = check_names(src, node->child[0], "parameter");
+    return status ? status : check_names(src, node->child[1], "result");
+}
+
 stc_status scope_define(scope *s, const source *src, const ast *node)
 {
     ctx *const cx = s->cx;
@@ -176,10 +215,12 @@ stc_status scope_define(scope *s, const source *src, const ast *node)
     stc_status status = STC_OK;
     if (node->kind == N_FN)
         status = fn_check_definition(src, node);
+    else if (node->kind == N_DEF)
+        status = check_def(s, src, node);
     else if (!node->child[0])
         status = scope_format(s, src, node->child[1], -1, &f);
     if (status != STC_OK) return status;
-    names *const t = node->kind == N_FN ? &s->functions : &s->formats;
+    names *const t = definitions_of(s, (ast_kind)node->kind);
     definition *const old = names_find(t, node->name);
     if (!names_room(cx, t)) return cx->diag.status;
     definition *const d = definition_new(cx, src, node);
@@ -295,6 +336,13 @@ scope *scope_new(ctx *cx)
 {
     scope *s = mem_zero(cx, 1, sizeof *s);
     if (s) s->cx = cx;
+    return s;
+}
+
+scope *scope_inner(scope *outer)
+{
+    scope *const s = scope_new(outer->cx);
+    if (s) s->outer = outer->outer ? outer->outer : outer;
     return s;
 }
 

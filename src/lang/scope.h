@@ -5,7 +5,7 @@
 #include "lang.h"
 #include "suggest.h"
 
-/* A `format` or `fn` statement. It lives as long as the scope, or until its
+/* A `format`, `fn` or `def` statement. It lives as long as the scope, or until its
  * name is defined again; its tree was parsed from its own copy of the text, in
  * which places have the line and column of the original. */
 typedef struct definition {
@@ -14,13 +14,15 @@ typedef struct definition {
     arena a;
     const ast *node;
     const host_fn *host; /* what computes it, NULL: its body */
-    bool busy;           /* a function being specialised: meeting it again is recursion */
+    bool busy; /* a function being specialised (meeting it again is recursion), or a def
+                  being called (its text is needed until it ends)                       */
 } definition;
 
 definition *scope_find(const scope *s, const char *name, ast_kind kind);
 definition *scope_definition_at(const scope *s, ast_kind kind,
                                 int i); /* NULL past the end */
 #define FN_MAX_PARAMS 8
+#define DEF_MAX_NAMES 64 /* parameters of a def, and its results */
 /* Checks of a function's syntax tree that need no types (fn_check.c). */
 stc_status fn_check_definition(const source *src, const ast *node);
 /* An error where a function contradicts its algebra both with integers and with reals: the

@@ -7,16 +7,13 @@
 #include "lower.h"
 #include <stddef.h>
 
-stc_status compile_assignment(arena *a, program *p, const source *src, bstmt *s,
-                              stage_texts *texts, stc_times *times)
+/* A statement that is planned and lowered as it stands. */
+static stc_status compile_step(arena *a, program *p, const source *src, bstmt *s,
+                               stage_texts *texts, stc_times *times)
 {
     const uint64_t start = now_ticks();
-    plan *pl = arena_part(a, sizeof *pl, offsetof(plan, schedule.rank));
+    plan *pl = plan_new(a, p, src, s);
     if (!pl) return STC_ERR_MEMORY;
-    pl->a = a;
-    pl->p = p;
-    pl->src = src;
-    pl->s = s;
     pl->why = texts ? texts->plan : NULL;
     stc_status st = plan_build(pl);
     if (!st) st = plan_analyze(pl);
@@ -31,4 +28,69 @@ stc_status compile_assignment(arena *a, program *p, const source *src, bstmt *s,
         times->lower += (double)(now_ticks() - planned);
     }
     return st;
+}
+
+/* What the plan that follows is of. */
+static void tell_step(const program *p, const bstmt *s, const opt_step *step,
+                      stage_texts *texts)
+{
+    if (!texts || !texts->plan) return;
+    text_add(texts->plan, "step: ");
+    bound_line(s, p, texts->plan);
+    if (step)
+        text_add(texts->plan, "  about %.3g entries, %.3g visited\n", step->stored,
+                 step->visits);
+}
+
+/* Takes what can be reduced earlier out of s; what s gives, its fill, format and
+ * pattern, is settled as it is written. */
+static stc_status take_steps(opt *o, const source *src)
+{
+    bstmt *s = o->s;
+    prog_tensor *t = &o->p->tensor[s->target];
+    const prog_tensor before = *t;
+    if (!s->format_given || !s->fill_given) {
+        plan *pl = plan_new(o->a, o->p, src, s);
+        if (!pl) return STC_ERR_MEMORY;
+        stc_status st = plan_settle(pl);
+        if (st) return st;
+        t = &o->p->tensor[s->target];
+    }
+    for (int l = 0; l < t->fmt.levels; l++)
+        if (!(format_props(&t->fmt, l) & PROP_FULL)) o->pattern = true;
+    stc_status st = t->fill_later ? STC_OK : opt_statement(o);
+    if (t->fill_later && o->why)
+        text_add(o->why, "reduced where it stands: the fill is known when it runs\n");
+    t = &o->p->tensor[s->target];
+    if (o->nstep)
+        s->format_given = s->fill_given = true;
+    else
+        *t = before;
+    return st;
+}
+
+stc_status compile_assignment(arena *a, program *p, const source *src, bstmt *s,
+                              const opt_known *known, stage_texts *texts, stc_times *times)
+{
+    opt *o = NULL;
+    stc_status st = STC_OK;
+    if (!p->cx->as_written && opt_may(s)) {
+        const uint64_t start = now_ticks();
+        o = arena_alloc(a, sizeof *o);
+        if (!o) return STC_ERR_MEMORY;
+        o->a = a;
+        o->p = p;
+        o->s = s;
+        o->known = known;
+        o->why = texts ? texts->plan : NULL;
+        st = take_steps(o, src);
+        if (times) times->plan += (double)(now_ticks() - start);
+    }
+    for (int k = 0; o && k < o->nstep && !st; k++) {
+        tell_step(p, &o->step[k].s, &o->step[k], texts);
+        st = compile_step(a, p, src, &o->step[k].s, texts, times);
+    }
+    if (st) return st;
+    if (o && o->nstep) tell_step(p, s, NULL, texts);
+    return compile_step(a, p, src, s, texts, times);
 }

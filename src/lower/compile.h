@@ -6,7 +6,7 @@
 #ifndef STC_COMPILE_H
 #define STC_COMPILE_H
 
-#include "../lang/lang.h"
+#include "../opt/opt.h"
 #include <time.h>
 
 static inline double now_us(void)
@@ -32,8 +32,9 @@ typedef struct stage_texts {
 } stage_texts;
 
 /* Appends the statement's code to p (without halt). On return the target's
- * row in p->tensor has its format, type, and fill (or fill_later). */
+ * row in p->tensor has its format, type, and fill (or fill_later). What operands hold
+ * is asked of known, if it isn't NULL. */
 stc_status compile_assignment(arena *a, program *p, const source *src, bstmt *s,
-                              stage_texts *texts, stc_times *times);
+                              const opt_known *known, stage_texts *texts, stc_times *times);
 
 #endif

@@ -73,6 +73,7 @@ int lower_zero(lowering *lo)
 int lower_affine(lowering *lo, const affine *f, int without, bool maybe_none)
 {
     int left = 0, only = -1;
+    lower_computed(lo, f);
     for (int t = 0; t < f->terms; t++)
         if (f->term[t].index != without) {
             left++;

@@ -32,6 +32,7 @@ static int lower_access(lowering *lo, const bexpr *e)
     if (lo->on_fills && !t->fill_later)
         return lower_constant(lo, type_class(t->type), t->fill);
     if (lo->load[e->mark] >= 0 && !lo->on_fills) return lo->load[e->mark];
+    if (e->nargs && !lo->on_fills && !lo->ahead) lower_taken(lo, e);
     int r = lower_vreg(lo), at = x->levels ? lo->cursor[e->mark][x->levels - 1] : ROOT;
     if (lo->on_fills && x->levels) { /* coordinate -1 is stored nowhere */
         int i = lower_ireg(lo);

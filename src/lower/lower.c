@@ -61,7 +61,8 @@ static void lower_open(lowering *lo, const loop_operand *o, int index, merge_ope
 
 static void lower_stored(lowering *lo, const loop_late *l);
 
-static void lower_late(lowering *lo, const loop_late *l, int mask)
+/* skips: rounds may be left out after it, for what others store. */
+static void lower_late(lowering *lo, const loop_late *l, int mask, bool skips)
 {
     if (l->stored) {
         lower_stored(lo, l);
@@ -69,7 +70,10 @@ static void lower_late(lowering *lo, const loop_late *l, int mask)
     }
     const paccess *x = &lo->pl->access[l->access];
     int up = parent_cursor(lo, l->access, l->level), c = lower_creg(lo);
+    const bool outer = lo->ahead;
+    lo->ahead |= x->waits;
     int i = lower_affine(lo, &x->level[l->level].at, -1, false);
+    lo->ahead = outer;
     lo->cursor[l->access][l->level] = (uint16_t)c;
     if (l->located) {
         EMIT(lo, OP_LOCATE, c, x->tensor, l->level, up, i);
@@ -77,6 +81,7 @@ static void lower_late(lowering *lo, const loop_late *l, int mask)
         EMIT(lo, OP_OPEN, c, x->tensor, l->level, up);
         EMIT(lo, OP_SEEK, c, i);
     }
+    if (l->bit >= 0 || l->level + 1 < x->levels || !skips) lower_inside(lo, x);
     if (l->bit >= 0) EMIT(lo, OP_PRESENT, mask, l->bit, c);
 }
 
@@ -283,7 +288,7 @@ static void lower_forall(lowering *lo, const cin *loop)
     int placed = lo->placed, mask = lower_mreg(lo);
     const int outer_mask = lo->mask;
     const cin *outer = lo->inside;
-    uint64_t bound = lo->bound;
+    uint64_t bound = lo->bound, computed = lo->computed, checked = lo->checked;
     uint16_t *subsect = lo->subsect;
     lo->subsect = subsects_within(lo, subsect);
     lower_spans(lo, loop);
@@ -291,12 +296,12 @@ static void lower_forall(lowering *lo, const cin *loop)
         lower_open(lo, &info->operand[k], loop->index, &operand[k]);
     int merge = lower_merge(lo, &info->loop_table, info->count, loop->index, operand,
                             info->universe);
-    if (!bound && (lo->pl->schedule.shared >> loop->index) & 1) lower_share(lo);
+    if (!outer && (lo->pl->schedule.shared >> loop->index) & 1) lower_share(lo);
     EMIT(lo, OP_LOOP, lo->index[loop->index], mask, merge);
     lo->bound = plan_bound(lo->pl, bound | UINT64_C(1) << loop->index);
     lower_derived(lo, loop->index, bound);
     for (int k = 0; k < info->late_count; k++)
-        lower_late(lo, &info->late[k], mask);
+        lower_late(lo, &info->late[k], mask, info->skip);
     lower_skip(lo, loop, mask);
     const cin *store = target_store(lo, loop->body);
     if (!places_wait(lo, store, loop->body)) lower_places(lo, store);
@@ -309,6 +314,8 @@ static void lower_forall(lowering *lo, const cin *loop)
     EMIT(lo, OP_END, );
     lo->placed = placed;
     lo->bound = bound;
+    lo->computed = computed;
+    lo->checked = checked;
     lo->subsect = subsect;
 }
 
@@ -370,6 +377,7 @@ static int coordinates(lowering *lo, const cin *c)
     int reg[STC_MAX_ORDER], row = true;
     for (int k = 0; k < c->nsub; k++) {
         reg[k] = lower_affine(lo, &c->sub[k], -1, false);
+        lower_bounds(lo, &c->sub[k], 1);
         row = row && reg[k] == reg[0] + k;
     }
     if (row) return c->nsub ? reg[0] : 0;
@@ -550,6 +558,9 @@ static void lower_node(lowering *lo, const cin *c)
     case CIN_CONVERT:
         EMIT(lo, OP_CONVERT, c->target, c->source);
         break;
+    case CIN_UPDATE:
+        EMIT(lo, OP_UPDATE, c->target, c->source, c->fn, c->cls);
+        break;
     case CIN_MOVE:
         EMIT(lo, OP_MOVE, c->target, c->source);
         break;
@@ -625,8 +636,9 @@ stc_status lower_plan(plan *pl)
     lower_merging(lo, pl->root);
     index_registers(lo);
     lower_conversions(lo);
+    lo->bound = plan_bound(pl, 0);
     for (int k = 0; k < pl->nbefore; k++)
-        lower_late(lo, &pl->before[k], 0);
+        lower_late(lo, &pl->before[k], 0, false);
     if (pl->p->tensor[pl->s->target].fill_later) {
         int r = lower_fill(lo, pl->root_value);
         EMIT(lo, OP_SETFILL, pl->s->target, r);

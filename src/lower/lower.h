@@ -30,6 +30,8 @@ typedef struct lowering {
     uint16_t place[STC_MAX_ORDER]; /* the result's cursors                        */
     int placed;                    /* result levels that stand on a coordinate    */
     uint64_t bound;
+    uint64_t computed, checked; /* computed indices: registers hold them; not outside */
+    bool ahead;                 /* a subscript is computed, and may not be needed */
     int mask;                 /* the mask register of the loop that nodes are in         */
     const cin *inside;        /* that loop                                               */
     int first[RELATIONS_MAX]; /* registers: where a relation's positions begin   */
@@ -73,6 +75,14 @@ int lower_extent_length(lowering *lo, int index); /* hi - lo of an index        
 int lower_expr(lowering *lo, const bexpr *e);
 /* The same where no operand is stored. */
 int lower_fill(lowering *lo, const bexpr *e);
+
+/* gather.c: computed subscripts. Those of f have their values in their registers; one
+ * of a place's, or of an access's, is outside: an error; so is one of e's, or of what e's
+ * are made of. */
+void lower_computed(lowering *lo, const affine *f);
+void lower_bounds(lowering *lo, const affine *sub, int order);
+void lower_inside(lowering *lo, const paccess *x);
+void lower_taken(lowering *lo, const bexpr *e);
 
 /* subsect.c: a cursor over the subsections of an access's level l, that the loop
  * over `index` visits (-1: where all that is bound puts it); root: the first

@@ -34,24 +34,37 @@ static int window_width(lowering *lo, const affine *at, int index)
     return sum;
 }
 
+/* The extent that is the least value of a term's index times its coefficient: of a
+ * negative one the last value, one below the end, which *shift makes up for if it can. */
+static int least_of(lowering *lo, int of, int64_t coef, int64_t *shift)
+{
+    const bindex *b = &lo->pl->s->index[of];
+    int64_t more;
+    if (coef > 0) return b->lo;
+    if (!__builtin_sub_overflow(*shift, coef, &more)) {
+        *shift = more;
+        return b->hi;
+    }
+    return add_extent(lo, (extent){.op = EXT_ADDC, .a = (uint16_t)b->hi, .k = -1});
+}
+
 /* What is bound but for `index`, and the least of what is free. */
 static int window_offset(lowering *lo, const affine *at, int index)
 {
     affine known = {.constant = at->constant};
+    int least[sizeof at->term / sizeof *at->term];
     for (int t = 0; t < at->terms; t++) {
-        if (!is_free(lo, at, t, index))
+        least[t] = -1;
+        if (is_free(lo, at, t, index))
+            least[t] = least_of(lo, at->term[t].index, at->term[t].coef, &known.constant);
+        else
             known.term[known.terms++] = at->term[t];
-        else if (at->term[t].coef < 0) /* the last value: one below the extent */
-            known.constant -= at->term[t].coef;
     }
     int sum = lower_affine(lo, &known, index, false);
     for (int t = 0; t < at->terms; t++) {
-        if (!is_free(lo, at, t, index)) continue;
-        const bindex *b = &lo->pl->s->index[at->term[t].index];
-        const int least = at->term[t].coef > 0 ? b->lo : b->hi;
-        if (least < 0) continue;
+        if (least[t] < 0) continue;
         int from = lower_ireg(lo), next = lower_ireg(lo);
-        EMIT(lo, OP_IEXTENT, from, least);
+        EMIT(lo, OP_IEXTENT, from, least[t]);
         EMIT(lo, OP_IMULADD, next, from, lower_iconst(lo, at->term[t].coef), sum);
         sum = next;
     }

@@ -57,10 +57,20 @@ int plan_access_add(plan *pl, bexpr *e)
                    .source = e->tensor,
                    .sub = e->sub,
                    .pad = e->pad,
+                   .waits = e->waits,
                    .native = pl->p->tensor[e->tensor].role == ROLE_WORK,
                    .group = pl->group};
     if (access_set_format(pl, x, &pl->p->tensor[e->tensor].fmt)) return -1;
     return e->mark = pl->naccess++;
+}
+
+/* Whether evaluating a computed subscript could fail other than by lying outside. */
+static bool faults_elsewhere(const bexpr *e)
+{
+    if (e->kind != B_ACCESS && (expr_call_faults(e) || e->kind == B_USER)) return true;
+    for (int k = 0; k < e->nargs; k++)
+        if (faults_elsewhere(e->args[k])) return true;
+    return false;
 }
 
 /* Adds an access of the right side, whose subscripts become those of the loops. */
@@ -68,29 +78,36 @@ static stc_status add_looped(plan *pl, bexpr *e)
 {
     bexpr looped = *e;
     const affine *sub = e->sub;
+    for (int k = 0; e->waits && k < e->nargs; k++)
+        if (faults_elsewhere(e->args[k]))
+            return fail_source(pl->src, STC_ERR_PROGRAM, e->args[k]->at,
+                               "this subscript could fail where its side isn't taken; "
+                               "assign it to a tensor first");
     stc_status st = loops_subscripts(pl, &sub, pl->p->tensor[e->tensor].order);
     if (st) return st;
     looped.sub = (affine *)sub;
     e->mark = plan_access_add(pl, &looped);
-    return e->mark < 0 ? pl->p->cx->diag.status : STC_OK;
+    if (e->mark < 0) return pl->p->cx->diag.status;
+    for (int k = 0; k < e->nargs; k++)
+        pl->access[e->mark].reads |= expr_uses(e->args[k]);
+    return STC_OK;
 }
 
+/* What a computed subscript reads comes before what is read there. */
 stc_status plan_accesses(plan *pl, bexpr *e)
 {
-    if (e->kind == B_ACCESS) return add_looped(pl, e);
     if (e->kind == B_REDUCE) e->mark = -1;
     for (int k = 0; k < e->nargs; k++) {
         stc_status st = plan_accesses(pl, e->args[k]);
         if (st) return st;
     }
-    return STC_OK;
+    return e->kind == B_ACCESS ? add_looped(pl, e) : STC_OK;
 }
 
 uint64_t expr_uses(const bexpr *e)
 {
-    if (e->kind == B_ACCESS) return UINT64_C(1) << e->mark;
+    uint64_t set = e->kind == B_ACCESS ? UINT64_C(1) << e->mark : 0;
     if (e->kind == B_REDUCE && e->mark >= 0) return 0; /* a temporary by now */
-    uint64_t set = 0;
     for (int k = 0; k < e->nargs; k++)
         set |= expr_uses(e->args[k]);
     return set;
@@ -103,7 +120,7 @@ uint64_t expr_indices(const plan *pl, const bexpr *e)
     if (e->kind == B_ACCESS) {
         set |= precompute_outer(pl, e->tensor);
         for (int m = 0; m < pl->p->tensor[e->tensor].order; m++)
-            set |= affine_indices(&e->sub[m]);
+            set |= affine_indices(&e->sub[m]) & ~pl->computed_set;
     }
     for (int k = 0; k < e->nargs; k++)
         set |= expr_indices(pl, e->args[k]);
@@ -111,4 +128,27 @@ uint64_t expr_indices(const plan *pl, const bexpr *e)
         for (int k = 0; k < e->nindex; k++)
             set &= ~(UINT64_C(1) << e->indices[k]);
     return set;
+}
+
+/* ---- computed subscripts ---------------------------------------------------------- */
+
+void plan_computed(plan *pl)
+{
+    pl->ncomputed = 0;
+    pl->computed_set = 0;
+    for (int k = 0; k < pl->s->nindex; k++)
+        if (pl->s->index[k].value) pl->computed_set |= UINT64_C(1) << k;
+    for (uint64_t left = pl->computed_set; left; left &= left - 1) {
+        const int k = __builtin_ctzll(left);
+        const uint64_t from = expr_indices(pl, pl->s->index[k].value);
+        pl->computed[pl->ncomputed++] = (computed_index){k, from};
+    }
+}
+
+uint64_t plan_indices(const plan *pl, const affine *f)
+{
+    uint64_t set = affine_indices(f);
+    for (int k = 0; k < pl->ncomputed && set & pl->computed_set; k++)
+        if ((set >> pl->computed[k].index) & 1) set |= pl->computed[k].from;
+    return set & ~pl->computed_set;
 }

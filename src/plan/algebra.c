@@ -26,39 +26,6 @@
 
 /* ---- properties ---------------------------------------------------------- */
 
-bool fn_identity(int fn, vclass cls, stc_type t, value *out)
-{
-    const fn_info *f = fn_at(fn);
-    for (int k = 0; k < 2; k++) {
-        const fn_prop *p = &f->identity[k];
-        if (p->value == FC_NONE || p->position == 0) continue;
-        bool boolean = (p->classes & 0x80) && t == STC_BOOL;
-        if (!((p->classes >> cls) & 1) && !boolean) continue;
-        if (fn_constant(p->value, cls, t, out)) return true;
-    }
-    return false;
-}
-
-bool ufn_identity(const bfunction *f, value *out)
-{
-    for (int k = 0; k < f->nidentity; k++)
-        if (f->identity[k].position != 0 || (f->flags & FP_COMMUTATIVE)) {
-            *out = f->identity[k].value;
-            return true;
-        }
-    return false;
-}
-
-bool reduce_identity(const bexpr *e, value *out)
-{
-    return e->ufn ? ufn_identity(e->ufn, out) : fn_identity(e->fn, e->cls, e->type, out);
-}
-
-uint8_t reduce_flags(const bexpr *e)
-{
-    return e->ufn ? e->ufn->flags : fn_at(e->fn)->flags;
-}
-
 static bool call_identity(const bexpr *e, int position, value *out)
 {
     if (e->kind == B_USER) {
@@ -422,6 +389,7 @@ static const pset *space_access(plan *pl, const bexpr *e, const value *target)
 {
     const prog_tensor *t = &pl->p->tensor[e->tensor];
     const precomputed *p = precompute_of(pl, e->tensor);
+    if (e->waits && expr_call_faults(e)) return pset_all();
     if (!target && p) { /* what it stands for may have another fill */
         fillval f = expr_fill(pl, p->whole);
         bool same = f.kind == FILL_KNOWN && class_equal(type_class(t->type), f.v, t->fill);

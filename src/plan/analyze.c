@@ -226,7 +226,7 @@ static stc_status place_late(state *st, uint64_t uses, uint64_t before, loop_lat
                 x->why = "an unordered level would be searched";
                 break;
             }
-            if (!located && lv->at.terms > 0 && affine_bound(&lv->at, before)) {
+            if (!located && plan_indices(pl, &lv->at) && affine_bound(&lv->at, before)) {
                 x->why = "the loops bind its levels in another order";
                 break;
             }
@@ -499,14 +499,23 @@ static stc_status analyze_list(state *st, cin *c)
     return STC_OK;
 }
 
-static uint64_t note_uses(cin *c)
+/* With what computed subscripts read: these stand before what is read there. */
+static uint64_t with_subscripts(const plan *pl, uint64_t uses)
+{
+    for (int k = pl->naccess - 1; k >= 0 && pl->computed_set; k--)
+        if (in(uses, k)) uses |= pl->access[k].reads;
+    return uses;
+}
+
+static uint64_t note_uses(const plan *pl, cin *c)
 {
     uint64_t all = 0;
     for (; c; c = c->next) {
         if (c->kind == CIN_FORALL || c->kind == CIN_LAZY)
-            c->uses = note_uses(c->body);
+            c->uses = note_uses(pl, c->body);
         else if (c->value && c->kind != CIN_TEMP && c->kind != CIN_REST)
-            c->uses = expr_uses(c->value) | (c->guard ? expr_uses(c->guard) : 0) | c->needs;
+            c->uses = expr_uses(c->value) | (c->guard ? expr_uses(c->guard) : 0) |
+                      with_subscripts(pl, c->needs);
         all |= c->uses;
     }
     return all;
@@ -514,12 +523,13 @@ static uint64_t note_uses(cin *c)
 
 stc_status plan_analyze(plan *pl)
 {
-    uint64_t uses = note_uses(pl->root);
+    uint64_t uses = note_uses(pl, pl->root);
     for (int k = 0; k < pl->naccess; k++)
         if (!pl->access[k].why) check_chains(&pl->access[k]);
     for (int round = 0; round <= 2 * PLAN_ACCESSES; round++) {
         state st;
         state_init(&st, pl);
+        st.bound = plan_bound(pl, 0);
         pl->nbefore = 0;
         pl->before = late_room(pl);
         if (!pl->before) return STC_ERR_MEMORY;

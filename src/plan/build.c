@@ -55,7 +55,7 @@ cin *cin_target(plan *pl, cin_kind kind, int target)
     return c;
 }
 
-/* ---- terms ----------------------------------------------------------------------- */
+/* ---- the right side ---------------------------------------------------------------- */
 
 /* target op= e, as target = op(target, e). */
 static bexpr *accumulated(plan *pl, const bstmt *s)
@@ -66,17 +66,9 @@ static bexpr *accumulated(plan *pl, const bstmt *s)
     bexpr *old = expr_conv(pl, expr_access(pl, s->target, s->sub, s->at), type);
     bexpr *new = expr_conv(pl, s->value, type);
     if (!old || !new) return NULL;
-    return expr_call(pl, s->op, type, type_class(type), old, new);
-}
-
-static bool has_sum(const bexpr *e)
-{
-    if (e->kind == B_REDUCE) return !e->ufn && e->fn == FN_ADD;
-    if (e->kind != B_CALL || (e->fn != FN_ADD && e->fn != FN_SUB && e->fn != FN_NEG))
-        return false;
-    for (int k = 0; k < e->nargs; k++)
-        if (has_sum(e->args[k])) return true;
-    return false;
+    bexpr *both = expr_call(pl, s->op, type, type_class(type), old, new);
+    if (both) expr_note_waits(both);
+    return both;
 }
 
 bool has_reduction(const bexpr *e)
@@ -87,73 +79,11 @@ bool has_reduction(const bexpr *e)
     return false;
 }
 
-static bool add_term(builder *b, bexpr *e, uint64_t reduced, bool negative)
-{
-    if (b->nterm == MAX_TERMS) return false;
-    if (negative) e = expr_call(b->pl, FN_NEG, e->type, type_class(e->type), e, NULL);
-    b->term[b->nterm++] = (term){.value = e, .reduced = reduced};
-    return e != NULL;
-}
-
-/* Sums of terms: false if they aren't, or are too many. */
-static bool collect_terms(builder *b, bexpr *e, bool negative)
-{
-    bool same = type_class(e->type) == b->cls;
-    if (same && e->kind == B_REDUCE && !e->ufn && e->fn == FN_ADD)
-        return add_term(b, e->args[0], reduce_indices(e), negative);
-    if (same && e->kind == B_CALL && e->cls == b->cls && has_sum(e)) {
-        if (e->fn == FN_NEG) return collect_terms(b, e->args[0], !negative);
-        return collect_terms(b, e->args[0], negative) &&
-               collect_terms(b, e->args[1], negative != (e->fn == FN_SUB));
-    }
-    return same && add_term(b, e, 0, negative);
-}
-
-/* Whether a reduction may be done in parts, and in another order. */
-static bool merges(const bexpr *e)
-{
-    enum { FREE = FP_ASSOCIATIVE | FP_COMMUTATIVE };
-    const bfunction *f = e->ufn;
-    if (!f) return fn_at(e->fn)->flags & FP_ASSOCIATIVE;
-    return (f->flags & FREE) == FREE && f->nparams == 2 &&
-           type_class(f->param[0]) == e->cls && type_class(f->param[1]) == e->cls &&
-           type_class(f->result) == e->cls;
-}
-
-/* Splits the right side; afterwards there is at least one term. */
-static stc_status find_terms(builder *b)
-{
-    bexpr *e = b->root;
-    while (e->kind == B_CONV && (e->args[0]->kind == B_CONV ||
-                                 e->args[0]->kind == B_REDUCE || has_sum(e->args[0])))
-        e = e->args[0];
-    b->sum = e;
-    b->cls = type_class(e->type);
-    if (e->kind == B_REDUCE && merges(e) && reduce_identity(e, &b->identity)) {
-        b->reduces = true;
-        b->fn = e->fn;
-        b->ufn = e->ufn;
-        b->cls = e->cls;
-        b->term[b->nterm++] = (term){.value = e->args[0], .reduced = reduce_indices(e)};
-        return STC_OK;
-    }
-    if (has_sum(e) && collect_terms(b, e, false)) {
-        b->reduces = true;
-        b->fn = FN_ADD;
-        b->identity = (value){0};
-        return STC_OK;
-    }
-    b->nterm = 0;
-    b->sum = b->root;
-    b->term[b->nterm++] = (term){.value = b->root};
-    return STC_OK;
-}
-
 /* ---- sinks -------------------------------------------------------------------------- */
 
 cin *cin_sink(plan *pl, cin_kind kind, int target, bexpr *value_, int nsub, affine *sub)
 {
-    cin *c = cin_target(pl, kind, target);
+    cin *c = nsub && !sub ? NULL : cin_target(pl, kind, target); /* no memory for sub */
     if (!c) return NULL;
     c->value = value_;
     c->nsub = nsub;
@@ -213,6 +143,32 @@ static int inserts_from(const format *f)
         l--;
     const bool some = l == 0 || (l < f->levels && format_appends(f));
     return some && format_is_plain(f) ? l : NEVER_INSERTS;
+}
+
+/* An expression that is 0 or 1. */
+static bool is_truth(const plan *pl, const bexpr *e)
+{
+    if (e->kind == B_ACCESS) return pl->p->tensor[e->tensor].type == STC_BOOL;
+    if (e->kind == B_CONV) return is_truth(pl, e->args[0]);
+    if (e->kind != B_CALL) return false;
+    if (fn_at(e->fn)->typing == TY_COMPARE || fn_at(e->fn)->typing == TY_LOGIC) return true;
+    return (e->fn == FN_MUL || e->fn == FN_BITAND || e->fn == FN_BITOR) &&
+           is_truth(pl, e->args[0]) && is_truth(pl, e->args[1]);
+}
+
+/* A sum of truth values of which only is stored whether it is 0 is any of them: that can
+ * meet in the result, where a sum couldn't. */
+static void sum_to_any(builder *b)
+{
+    const prog_tensor *t = &b->pl->p->tensor[b->pl->s->target];
+    const bool only = b->root == b->sum || b->root->args[0] == b->sum;
+    if (!b->reduces || b->ufn || b->fn != FN_ADD || t->type != STC_BOOL || !only ||
+        b->root->type != STC_BOOL || b->cls > CLASS_U64 ||
+        inserts_from(&t->fmt) == NEVER_INSERTS)
+        return;
+    for (int k = 0; k < b->nterm; k++)
+        if (!is_truth(b->pl, b->term[k].value)) return;
+    b->fn = FN_OR;
 }
 
 /* The loops of every term below the prefix, into result or workspace. */
@@ -352,7 +308,7 @@ static void result_levels(builder *b, int target)
  * same type, or integers that are cut to their low bits at each step, not at the end. */
 static bool sums_in(const builder *b, stc_type type)
 {
-    if (type == b->sum->type) return true;
+    if (type == b->sum->type || (type == STC_BOOL && b->fn == FN_OR)) return true;
     const bool whole = b->cls == CLASS_I64 || b->cls == CLASS_U64;
     return whole && type != STC_BOOL && type_class(type) == b->cls &&
            fn_at(b->fn)->flags & FP_WRAPS;
@@ -504,6 +460,62 @@ static stc_status build_copy(builder *b, int from)
     return STC_OK;
 }
 
+plan *plan_new(arena *a, program *p, const source *src, bstmt *s)
+{
+    plan *pl = arena_part(a, sizeof *pl, offsetof(plan, schedule.rank));
+    if (!pl) return NULL;
+    pl->a = a;
+    pl->p = p;
+    pl->src = src;
+    pl->s = s;
+    return pl;
+}
+
+/* The right side in the result's type, what it reads, and what is free of the result. */
+static stc_status settle(plan *pl, const pset **space)
+{
+    bstmt *s = pl->s;
+    plan_computed(pl);
+    stc_status st = plan_schedule(pl);
+    if (st) return st;
+    bexpr *root = s->op < 0     ? s->value
+                  : s->computed ? update_value(pl)
+                                : accumulated(pl, s);
+    if (!s->computed || s->op < 0)
+        root = expr_conv(pl, root, pl->p->tensor[s->target].type);
+    if (!root) return STC_ERR_MEMORY;
+    pl->root_value = root;
+    st = precompute_accesses(pl);
+    if (!st) st = plan_accesses(pl, root);
+    return st ? st : plan_result(pl, root, space);
+}
+
+stc_status plan_settle(plan *pl)
+{
+    const pset *space;
+    return settle(pl, &space);
+}
+
+/* Whether what isn't stored changes nothing of what is written there by op=. */
+static bool meets_fill(const plan *pl)
+{
+    const bstmt *s = pl->s;
+    const prog_tensor *t = &pl->p->tensor[s->target];
+    value id;
+    return s->op != FN_DIV && fn_identity(s->meets, type_class(t->type), t->type, &id) &&
+           class_equal(type_class(t->type), id, t->fill);
+}
+
+static stc_status unfindable(const plan *pl)
+{
+    return fail_source(pl->src, STC_ERR_PROGRAM, pl->s->at,
+                       "`%s=` at a computed subscript needs dense levels, or a fill that "
+                       "changes nothing; %s has neither",
+                       fn_at(pl->s->op)->symbol ? fn_at(pl->s->op)->symbol
+                                                : fn_at(pl->s->op)->name,
+                       pl->p->tensor[pl->s->target].name);
+}
+
 stc_status plan_build(plan *pl)
 {
     bstmt *s = pl->s;
@@ -512,16 +524,11 @@ stc_status plan_build(plan *pl)
     memset(&b, 0, offsetof(builder, shared));
     b.pl = pl;
     b.sub = arena_room(pl->a, STC_MAX_ORDER, sizeof *b.sub);
-    stc_status st = plan_schedule(pl);
-    if (st) return st;
-    b.root = s->op >= 0 ? accumulated(pl, s) : s->value;
-    b.root = expr_conv(pl, b.root, pl->p->tensor[s->target].type);
-    if (!b.root || !b.sub) return STC_ERR_MEMORY;
-    pl->root_value = b.root;
-    st = precompute_accesses(pl);
-    if (!st) st = plan_accesses(pl, b.root);
-    if (!st) st = plan_result(pl, b.root, &b.space);
+    if (!b.sub) return STC_ERR_MEMORY;
+    stc_status st = settle(pl, &b.space);
+    b.root = pl->root_value;
     if (!st) st = find_terms(&b);
+    if (!st) sum_to_any(&b);
     if (st) return st;
     t = &pl->p->tensor[s->target];
     b.fill = t->fill_later ? NULL : &t->fill;
@@ -531,6 +538,11 @@ stc_status plan_build(plan *pl)
     int copied = copied_slot(&b);
     if (copied >= 0 && !pl->schedule.nrel && !pl->npre && !pl->schedule.shared)
         return build_copy(&b, copied);
+    list out;
+    list_init(&out);
+    pl->target = s->target;
+    if (updates(&b)) return build_update(&b, &out);
+    if (s->computed && !s->fresh && s->op >= 0 && !meets_fill(pl)) return unfindable(pl);
     bool splittable;
     int inserts;
     freedoms(&b, s->target, &splittable, &inserts);
@@ -539,8 +551,6 @@ stc_status plan_build(plan *pl)
     if (st) return st;
     cin_kind last;
     choice c = {0};
-    list out;
-    list_init(&out);
     pl->target = assembly_slot(&b, &last);
     if (pl->target < 0) return STC_ERR_MEMORY;
     result_levels(&b, pl->target);

@@ -51,11 +51,15 @@ cin *cin_sink(plan *pl, cin_kind kind, int target, bexpr *value, int nsub, affin
  * take NULL for operands that failed before. */
 bexpr *expr_new(plan *pl, bkind kind, stc_type type, span at, int nargs);
 bexpr *expr_conv(plan *pl, bexpr *x, stc_type type);
+bexpr *expr_call1(plan *pl, int fn, stc_type type, vclass cls, bexpr *a);
 bexpr *expr_call(plan *pl, int fn, stc_type type, vclass cls, bexpr *a, bexpr *b);
 bexpr *expr_access(plan *pl, int slot, affine *sub, span at);
 bexpr *expr_int(plan *pl, int64_t k, span at);
 bexpr *expr_index(plan *pl, int index, span at);
 affine *bare_subs(plan *pl, const int *index, int n);
+
+/* terms.c: splits the right side; afterwards there is at least one term. */
+stc_status find_terms(builder *b);
 
 /* nests.c: loops over seq around leaf, with e's reductions as temporaries before the
  * first loop that doesn't change them. */
@@ -89,7 +93,17 @@ void remark_precomputed(const plan *pl, const precomputed *p);
 stc_status plan_native(builder *b, bool inserts);
 bool has_reduction(const bexpr *e); /* build.c */
 
-/* partial.c: left sides that name only some of the target's elements. */
+/* partial.c: left sides that name only some of the target's elements. A fresh index for
+ * each mode of a tensor; the loops that put the right side's values into workspace w; where
+ * e changes what it meets. */
 stc_status build_partial(builder *b, int target, list *out);
+stc_status fresh_indices(plan *pl, int slot, int *own);
+stc_status partial_values(builder *b, int w, affine *at, list *out);
+const pset *meeting_space(plan *pl, const bexpr *e);
+
+/* update.c: whether the statement changes its target in place, and does so. */
+bool updates(const builder *b);
+bexpr *update_value(plan *pl); /* the right side of op=, in the target's class */
+stc_status build_update(builder *b, list *out);
 
 #endif

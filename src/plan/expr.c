@@ -22,15 +22,28 @@ bexpr *expr_conv(plan *pl, bexpr *x, stc_type type)
     return e;
 }
 
-bexpr *expr_call(plan *pl, int fn, stc_type type, vclass cls, bexpr *a, bexpr *b)
+static bexpr *call_new(plan *pl, int fn, stc_type type, vclass cls, span at, int nargs)
 {
-    if (!a) return NULL;
-    bexpr *e = expr_new(pl, B_CALL, type, a->at, b ? 2 : 1);
+    bexpr *e = expr_new(pl, B_CALL, type, at, nargs);
     if (!e) return NULL;
     e->fn = fn;
     e->cls = cls;
+    return e;
+}
+
+bexpr *expr_call1(plan *pl, int fn, stc_type type, vclass cls, bexpr *a)
+{
+    bexpr *e = a ? call_new(pl, fn, type, cls, a->at, 1) : NULL;
+    if (e) e->args[0] = a;
+    return e;
+}
+
+bexpr *expr_call(plan *pl, int fn, stc_type type, vclass cls, bexpr *a, bexpr *b)
+{
+    bexpr *e = a && b ? call_new(pl, fn, type, cls, a->at, 2) : NULL;
+    if (!e) return NULL;
     e->args[0] = a;
-    if (b) e->args[1] = b;
+    e->args[1] = b;
     return e;
 }
 

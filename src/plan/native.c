@@ -271,6 +271,29 @@ static bool result_agrees(const builder *b, const format *f, const affine *sub,
     return !b->reduces && !has_map(f, MAP_COUNT) && format_appends(f);
 }
 
+static bool is_product(const bexpr *e)
+{
+    return e->kind == B_ACCESS || e->kind == B_CONST ||
+           (e->kind == B_CALL && e->fn == FN_MUL && is_product(e->args[0]) &&
+            is_product(e->args[1]));
+}
+
+/* Loops over blocks are short, and what else they do is done for each of them: only sums
+ * of products over the operand's own indices are faster so than from entries that were
+ * converted first. */
+static bool worth_converting(const builder *b, const format *f, const affine *sub)
+{
+    const plan *pl = b->pl;
+    uint64_t own = 0, named = 0;
+    for (int m = 0; m < f->order; m++)
+        own |= affine_indices(&sub[m]);
+    for (int k = 0; k < pl->naccess; k++)
+        for (int m = 0; m < pl->p->tensor[pl->access[k].source].order; m++)
+            named |= affine_indices(&pl->access[k].sub[m]);
+    return (has_map(f, MAP_DIV) || has_map(f, MAP_MOD)) && b->reduces &&
+           ((named & ~own) || !is_product(b->term[0].value));
+}
+
 static void read_by_levels(plan *pl, const format *f, const affine *sub, const int *own)
 {
     for (int k = 0; k < pl->naccess; k++) {
@@ -409,6 +432,9 @@ static stc_status reduce_streams(builder *b, const stream_sums *z)
 stc_status plan_native(builder *b, bool inserts)
 {
     plan *pl = b->pl;
+    if (pl->computed_set)
+        return remark(pl, first_mapped(pl),
+                      "isn't iterated by its own levels: a subscript is computed");
     int first = find_access(pl), own[STC_MAX_ORDER];
     if (first < 0)
         return remark(pl, first_mapped(pl),
@@ -450,6 +476,10 @@ stc_status plan_native(builder *b, bool inserts)
         return remark(pl, first,
                       "isn't iterated by its own levels: the result neither "
                       "inserts nor has the same levels");
+    if (inserts && worth_converting(b, f, sub))
+        return remark(pl, first,
+                      "isn't iterated by its own levels: more than a product of what its "
+                      "own indices name is summed, which entries are better for");
     stc_status st = level_indices(pl, f, sub, own);
     if (st) return st;
     derive_indices(pl, f, sub, own);

@@ -16,12 +16,12 @@
 
 static bexpr *both(plan *pl, bexpr *a, bexpr *b)
 {
-    return a && b ? expr_call(pl, FN_AND, STC_BOOL, CLASS_I64, a, b) : NULL;
+    return expr_call(pl, FN_AND, STC_BOOL, CLASS_I64, a, b);
 }
 
 static bexpr *compare(plan *pl, int fn, bexpr *a, bexpr *b)
 {
-    return a && b ? expr_call(pl, fn, STC_BOOL, CLASS_I64, a, b) : NULL;
+    return expr_call(pl, fn, STC_BOOL, CLASS_I64, a, b);
 }
 
 static bexpr *arith(plan *pl, int fn, bexpr *a, int64_t k)
@@ -47,7 +47,7 @@ static bexpr *named_mode(plan *pl, const affine *f, int own, bexpr **quotient)
     const bindex *i = &pl->s->index[f->term[0].index];
     int64_t coef = f->term[0].coef;
     bexpr *whole = compare(pl, FN_EQ, arith(pl, FN_MOD, rest, coef), expr_int(pl, 0, at));
-    bexpr *q = *quotient = arith(pl, FN_DIV, rest, coef);
+    bexpr *q = *quotient = arith(pl, FN_FLOORDIV, rest, coef);
     bexpr *low = i->lo < 0 ? expr_int(pl, 0, at) : extent_value(pl, i->lo, at);
     bexpr *above = compare(pl, FN_GE, q, low);
     bexpr *below = compare(pl, FN_LT, q, extent_value(pl, i->hi, at));
@@ -68,11 +68,10 @@ static bexpr *not_named(plan *pl, const int *own)
         named = m ? both(pl, named, one) : one;
         if (!named) return NULL;
     }
-    return named ? expr_call(pl, FN_NOT, STC_BOOL, CLASS_I64, named, NULL) : NULL;
+    return expr_call1(pl, FN_NOT, STC_BOOL, CLASS_I64, named);
 }
 
-/* A fresh index for each mode of the target, over the mode's extent. */
-static stc_status fresh_indices(plan *pl, int slot, int *own)
+stc_status fresh_indices(plan *pl, int slot, int *own)
 {
     bstmt *s = pl->s;
     const prog_tensor *t = &pl->p->tensor[slot];
@@ -102,14 +101,14 @@ static bool decided_by_arithmetic(const plan *pl)
 {
     for (int m = 0; m < pl->s->nsub; m++)
         if (pl->s->sub[m].terms > 1) return false;
-    return true;
+    return !pl->s->computed;
 }
 
 static uint64_t left_set(const plan *pl)
 {
     uint64_t set = 0;
     for (int m = 0; m < pl->s->nsub; m++)
-        set |= affine_indices(&pl->s->sub[m]);
+        set |= plan_indices(pl, &pl->s->sub[m]);
     return set;
 }
 
@@ -123,21 +122,67 @@ static int left_indices(const plan *pl, int *index)
     return n;
 }
 
-static stc_status add_new(builder *b, int w, affine *at, list *out)
+/* What the left side's computed subscripts read is read where its places are. */
+static stc_status left_needs(plan *pl, uint64_t *needs)
+{
+    *needs = 0;
+    for (int m = 0; m < pl->s->nsub; m++) {
+        const affine *f = &pl->s->sub[m];
+        const bexpr *e = f->terms ? pl->s->index[f->term[0].index].value : NULL;
+        const stc_status st = e ? plan_accesses(pl, (bexpr *)e) : STC_OK;
+        if (st) return st;
+        if (e) *needs |= expr_uses(e);
+    }
+    return STC_OK;
+}
+
+const pset *meeting_space(plan *pl, const bexpr *e)
+{
+    value id;
+    if (pl->s->meets == FN_LAST ||
+        !fn_identity(pl->s->meets, type_class(e->type), e->type, &id))
+        return pset_all();
+    return expr_space(pl, e, &id);
+}
+
+/* A reduction by what its values meet by anyway: its terms go one by one. */
+static const bexpr *met_sum(const plan *pl, const bexpr *e)
+{
+    while (e->kind == B_CONV && type_class(e->type) == type_class(e->args[0]->type) &&
+           e->type != STC_BOOL)
+        e = e->args[0];
+    return e->kind == B_REDUCE && e->fn == pl->s->meets && !e->ufn && e->mark < 0 ? e
+                                                                                  : NULL;
+}
+
+stc_status partial_values(builder *b, int w, affine *at, list *out)
 {
     plan *pl = b->pl;
+    const bool meets = pl->s->computed || pl->s->whole;
+    const bexpr *sum = meets ? met_sum(pl, b->root) : NULL;
+    bexpr *each = sum ? sum->args[0] : b->root;
+    uint64_t needs, uses = expr_uses(each);
     int index[64], loop[64], seq[64], n = left_indices(pl, index);
-    n = loops_list(pl, index, n, expr_uses(b->root), loop);
-    plan_inner_order(pl, b->space, expr_uses(b->root), 0, loop, n, seq);
-    stc_status st = loops_check_space(pl, left_set(pl), b->space, expr_uses(b->root));
+    stc_status st = left_needs(pl, &needs);
     if (st) return st;
-    cin *leaf = cin_sink(pl, CIN_WSADD, w, b->root, b->nresult, at);
+    for (int k = 0; sum && k < sum->nindex; k++)
+        index[n++] = sum->indices[k];
+    if (meets && !(b->space = meeting_space(pl, each))) return STC_ERR_MEMORY;
+    n = loops_list(pl, index, n, uses, loop);
+    if (meets && pl->s->meets == FN_LAST)
+        memcpy(seq, loop, (size_t)n * sizeof *seq);
+    else
+        plan_inner_order(pl, b->space, uses | needs, 0, loop, n, seq);
+    st = loops_check_space(pl, left_set(pl), b->space, uses);
+    if (st) return st;
+    cin *leaf = cin_sink(pl, CIN_WSADD, w, each, b->nresult, at);
     if (!leaf) return STC_ERR_MEMORY;
-    leaf->fn = FN_ADD;
+    leaf->fn = meets ? pl->s->meets : FN_ADD;
     leaf->cls = b->cls;
-    st = reach_ask(pl, leaf, b->root, b->fill);
+    leaf->needs = needs;
+    if (!meets) st = reach_ask(pl, leaf, each, b->fill);
     if (st) return st;
-    return nest_build(pl, seq, n, b->space, 0, b->root, leaf, out);
+    return nest_build(pl, seq, n, b->space, 0, each, leaf, out);
 }
 
 /* The set of named elements as a workspace, where arithmetic can't tell:
@@ -146,7 +191,7 @@ static stc_status collect_named(builder *b, affine *at, affine *lev, bexpr **nam
                                 list *out)
 {
     plan *pl = b->pl;
-    int index[64], n = left_indices(pl, index);
+    int index[64], loop[64], n = left_indices(pl, index);
     builder set = *b;
     bexpr *yes = expr_new(pl, B_CONST, STC_BOOL, pl->s->at, 0);
     if (!yes) return STC_ERR_MEMORY;
@@ -159,7 +204,10 @@ static stc_status collect_named(builder *b, affine *at, affine *lev, bexpr **nam
     leaf->fn = FN_OR;
     leaf->cls = CLASS_I64;
     list_add(out, cin_target(pl, CIN_WSBEGIN, w));
-    stc_status st = nest_build(pl, index, n, pset_all(), 0, yes, leaf, out);
+    stc_status st = left_needs(pl, &leaf->needs);
+    if (st) return st;
+    n = loops_list(pl, index, n, leaf->needs, loop);
+    st = nest_build(pl, loop, n, pset_all(), 0, yes, leaf, out);
     if (st) return st;
     list_add(out, cin_target(pl, CIN_WSEND, w));
     *named = expr_access(pl, w, lev, pl->s->at);
@@ -177,17 +225,20 @@ static stc_status add_old(builder *b, int w, const int *own, affine *at, list *o
     const pset *space = pset_stored(pl, old->mark);
     cin *leaf = cin_sink(pl, CIN_WSADD, w, old, b->nresult, lev);
     if (!leaf || !space) return STC_ERR_MEMORY;
-    leaf->fn = FN_ADD;
+    const bool meets = pl->s->computed && pl->s->op >= 0; /* those that are named, too */
+    leaf->fn = meets ? pl->s->meets : FN_ADD;
     leaf->cls = b->cls;
-    if (decided_by_arithmetic(pl)) {
+    if (meets) {
+        leaf->guard = NULL;
+    } else if (decided_by_arithmetic(pl)) {
         leaf->guard = not_named(pl, own);
     } else {
         stc_status st = collect_named(b, at, lev, &named, out);
         if (st) return st;
         space = pset_make(pl, PS_AND, space, pset_absent(pl, named->mark));
-        leaf->guard = expr_call(pl, FN_NOT, STC_BOOL, CLASS_I64, named, NULL);
+        leaf->guard = expr_call1(pl, FN_NOT, STC_BOOL, CLASS_I64, named);
     }
-    if (!leaf->guard || !space) return STC_ERR_MEMORY;
+    if ((!leaf->guard && !meets) || !space) return STC_ERR_MEMORY;
     int seq[STC_MAX_ORDER]; /* what is named is read in the order of its levels only */
     if (named)
         memcpy(seq, b->result, (size_t)b->nresult * sizeof *seq);
@@ -210,13 +261,16 @@ stc_status build_partial(builder *b, int target, list *out)
         b->result[l] = own[f->level[l].map.mode];
         b->sub[l] = (affine){.terms = 1, .term = {{b->result[l], 1}}};
     }
+    if (pl->s->computed && pl->s->op == FN_SUB) /* what it meets, it is added to */
+        b->root = expr_call1(pl, FN_NEG, b->root->type, type_class(b->root->type), b->root);
+    if (!b->root) return STC_ERR_MEMORY;
     b->sum = b->root;
     b->cls = type_class(b->root->type);
     b->identity = (value){0};
     int w = workspace_slot(b, 0);
     if (w < 0) return STC_ERR_MEMORY;
     list_add(out, cin_target(pl, CIN_WSBEGIN, w));
-    st = add_new(b, w, at, out);
+    st = partial_values(b, w, at, out);
     if (!st && !pl->s->fresh) st = add_old(b, w, own, at, out);
     if (st) return st;
     list_add(out, cin_target(pl, CIN_WSEND, w));

@@ -37,6 +37,8 @@ typedef struct paccess {
     int source;        /* slot of the operand itself                       */
     const affine *sub; /* by mode                                          */
     bool pad;
+    bool waits;      /* in a side that may not be taken                  */
+    uint64_t reads;  /* accesses: what its computed subscripts are made of */
     int group;       /* accesses of different terms stay apart           */
     const char *why; /* set: it must be converted, for this reason       */
     bool converted;
@@ -110,6 +112,7 @@ typedef enum cin_kind {
     CIN_WSEND,   /* target is sorted and merged: readable                      */
     CIN_CONVERT, /* target = tensor source, in target's format                 */
     CIN_MOVE,    /* target takes source's contents                             */
+    CIN_UPDATE,  /* target = fn(target, source) where workspace source has entries */
 } cin_kind;
 
 /* A level resolved at a loop: its role in the merge, or after it. */
@@ -239,6 +242,12 @@ typedef struct derived_index {
     const relation *rel;
 } derived_index;
 
+/* An index that stands for a computed subscript (bindex.value): accesses.c. */
+typedef struct computed_index {
+    int index;
+    uint64_t from; /* the indices that its value is made of, loops' or derived ones */
+} computed_index;
+
 /* A reduction that loops over the levels of what it reads: native.c. */
 enum { STREAM_SUMS = 8 }; /* of a statement, at most */
 
@@ -253,8 +262,8 @@ typedef struct plan {
     program *p;
     const source *src;
     bstmt *s;
-    int npre, nderived, nstream;
-    uint64_t derived_set;
+    int npre, nderived, nstream, ncomputed;
+    uint64_t derived_set, computed_set;
     uint64_t dropped; /* … those that nothing has any more: modes that share a level */
     int naccess, group, ntemp;
     vclass *temp_class;
@@ -273,6 +282,7 @@ typedef struct plan {
     /* as many as there are; not cleared: from schedule.rank on */
     paccess access[PLAN_ACCESSES];
     derived_index derived[64];
+    computed_index computed[64];
     precomputed pre[PRECOMPUTED_MAX];
     stream stream[STREAM_SUMS];
 } plan;
@@ -280,6 +290,9 @@ typedef struct plan {
 /* accesses.c */
 stc_status plan_accesses(plan *pl, bexpr *e);
 int plan_access_add(plan *pl, bexpr *e); /* -1: the diag is filled    */
+void plan_computed(plan *pl);            /* enters the computed indices */
+/* The indices of a coordinate; of computed ones what they are made of. */
+uint64_t plan_indices(const plan *pl, const affine *f);
 uint64_t expr_uses(const bexpr *e);      /* bit set of access ids     */
 bool affine_equal(const affine *a, const affine *b);
 static inline bool affine_has(const affine *f, int index)
@@ -324,16 +337,6 @@ void pset_print(const plan *pl, const pset *s, textbuf *out);
 /* algebra.c */
 fillval expr_fill(const plan *pl, const bexpr *e);
 const pset *expr_space(plan *pl, const bexpr *e, const value *target); /* NULL: its fill */
-bool fn_identity(int fn, vclass cls, stc_type t, value *out);          /* of a reduction  */
-bool ufn_identity(const bfunction *f, value *out);
-bool reduce_identity(const bexpr *e, value *out); /* of a B_REDUCE's function     */
-uint8_t reduce_flags(const bexpr *e);             /* FP_, of the same             */
-
-/* faults.c: evaluating e could fail, or not return; the call of a built-in function
- * that e is; an argument of e is evaluated only where it is taken. */
-bool expr_may_fault(const bexpr *e);
-bool expr_call_faults(const bexpr *e);
-bool expr_side_waits(const bexpr *e, int side);
 
 /* schedule.c: reads s->schedule; what can't be done is an error. */
 stc_status plan_schedule(plan *pl);
@@ -381,6 +384,9 @@ static inline uint64_t plan_bound(const plan *pl, uint64_t bound)
     for (int k = 0; k < pl->nderived; k++)
         if (affine_bound(&pl->derived[k].at, bound))
             bound |= UINT64_C(1) << pl->derived[k].index;
+    for (int k = 0; k < pl->ncomputed; k++)
+        if (!(pl->computed[k].from & ~bound))
+            bound |= UINT64_C(1) << pl->computed[k].index;
     return bound | pl->dropped;
 }
 
@@ -418,7 +424,13 @@ bool plan_in_filter(const plan *pl, int index);
 int plan_subsect(const plan *pl, const paccess *x, int depth, bool certain, uint64_t before,
                  int index);
 
-/* result.c */
+/* A plan of s that nothing is known of yet; NULL: no memory. And only what its result
+ * will be, in the target's row, as plan_build would choose it (build.c). */
+plan *plan_new(arena *a, program *p, const source *src, bstmt *s);
+stc_status plan_settle(plan *pl);
+
+/* result.c. space_full: whether a set is everywhere, projected onto indices. */
+bool space_full(const plan *pl, const pset *s, uint64_t onto);
 stc_status plan_result(plan *pl, bexpr *root, const pset **space);
 
 /* build.c */

@@ -301,6 +301,8 @@ stc_status schedule_precompute(plan *pl, const ast *c)
 {
     stc_status st = new_tensor_name(pl, c);
     if (st) return st;
+    if (pl->computed_set)
+        return command_fail(pl, c, "precompute: a subscript of the statement is computed");
     if (pl->npre == PRECOMPUTED_MAX)
         return command_fail(pl, c, "a schedule precomputes at most %d parts",
                             PRECOMPUTED_MAX);

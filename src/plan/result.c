@@ -17,9 +17,9 @@ static bool mapped_full(const plan *pl, const paccess *x, uint64_t onto)
     for (int l = 0; l < f->levels; l++) {
         const level_map *m = &f->level[l].map;
         const int last = m->op == MAP_FLAT ? m->mode + m->modes - 1 : m->mode;
-        uint64_t of = m->op == MAP_DIFF ? affine_indices(&x->sub[m->mode2]) : 0;
+        uint64_t of = m->op == MAP_DIFF ? plan_indices(pl, &x->sub[m->mode2]) : 0;
         for (int k = m->mode; k <= last; k++)
-            of |= affine_indices(&x->sub[k]);
+            of |= plan_indices(pl, &x->sub[k]);
         if (of & onto && !(format_props(f, l) & PROP_FULL)) return false;
     }
     return !x->pad;
@@ -31,7 +31,7 @@ static bool access_full(const plan *pl, const paccess *x, uint64_t onto)
     bool full = !x->why && !x->pad;
     for (int l = 0; l < x->levels; l++) {
         full = full && (x->level[l].props & PROP_FULL);
-        if ((affine_indices(&x->level[l].at) & onto) && !full) return false;
+        if ((plan_indices(pl, &x->level[l].at) & onto) && !full) return false;
     }
     return true;
 }
@@ -44,7 +44,7 @@ static bool reads_sparse(const plan *pl, const pset *s)
     return false;
 }
 
-static bool space_full(const plan *pl, const pset *s, uint64_t onto)
+bool space_full(const plan *pl, const pset *s, uint64_t onto)
 {
     switch (s->op) {
     case PS_ALL:

@@ -109,6 +109,12 @@ static void place_indices(work *w, const int *seq)
         const int at = known_at(w, &d->at);
         if (at < w->place[d->index]) w->place[d->index] = (int8_t)at;
     }
+    for (int k = 0; k < pl->ncomputed; k++) {
+        int at = -1;
+        for (uint64_t left = pl->computed[k].from; left; left &= left - 1)
+            if (w->place[__builtin_ctzll(left)] > at) at = w->place[__builtin_ctzll(left)];
+        w->place[pl->computed[k].index] = (int8_t)at;
+    }
 }
 
 /* Whether the loops that an access must be inside of bind none of its levels;
@@ -135,7 +141,7 @@ static bool follows(const work *w, priced_access *p, const int *seq)
         return false;
     for (int l = 0; l < x->levels; l++) {
         const int at = known_at(w, &x->level[l].at);
-        const bool late = at < reached && x->level[l].at.terms > 0;
+        const bool late = at < reached && plan_indices(w->pl, &x->level[l].at);
         if (late && !(x->level[l].kind->caps & CAP_LOCATE)) return false;
         if (at > reached) reached = at;
         p->at[l] = (int8_t)at;

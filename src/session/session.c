@@ -8,23 +8,29 @@
 
 static variable *session_at(const stc_session *s, int64_t i)
 {
-    return s->vars.item[i];
+    return s->f.vars.item[i];
 }
 
 variable *session_find(const stc_session *s, const char *name)
 {
-    return names_find(&s->vars, name);
+    return names_find(&s->f.vars, name);
+}
+
+const tensor *session_known(const void *of, const char *name)
+{
+    const variable *v = session_find(of, name);
+    return v ? v->t : NULL;
 }
 
 void session_clear(stc_session *s, variable *v)
 {
     if (v->has_origin) {
-        s->waiting -= !v->t;
+        s->f.waiting -= !v->t;
         origin_free(&s->m->cx, &v->from);
     }
-    tensor_free(v->t);
+    if (!v->lent) tensor_free(v->t);
     v->t = NULL;
-    v->has_origin = false;
+    v->has_origin = v->lent = false;
 }
 
 variable *session_var(stc_session *s, const char *name)
@@ -32,7 +38,7 @@ variable *session_var(stc_session *s, const char *name)
     ctx *cx = &s->m->cx;
     variable *v = session_find(s, name);
     if (v) return v;
-    if (!names_room(cx, &s->vars)) return NULL;
+    if (!names_room(cx, &s->f.vars)) return NULL;
     v = mem_zero(cx, 1, sizeof *v);
     if (!v) return NULL;
     v->name = mem_strdup(cx, name);
@@ -40,21 +46,23 @@ variable *session_var(stc_session *s, const char *name)
         mem_free(cx, v, sizeof *v);
         return NULL;
     }
-    names_add(&s->vars, v);
+    names_add(&s->f.vars, v);
+    s->named++;
     return v;
 }
 
 void session_remove(stc_session *s, const char *name)
 {
     ctx *cx = &s->m->cx;
-    scope_drop_tensor(s->sc, name);
-    if (s->last && strcmp(s->last, name) == 0) {
-        mem_strfree(cx, s->last);
-        s->last = NULL;
+    scope_drop_tensor(s->f.sc, name);
+    s->named++;
+    if (s->f.last && strcmp(s->f.last, name) == 0) {
+        mem_strfree(cx, s->f.last);
+        s->f.last = NULL;
     }
     variable *v = session_find(s, name);
     if (!v) return;
-    names_remove(&s->vars, v);
+    names_remove(&s->f.vars, v);
     session_clear(s, v);
     mem_strfree(cx, v->name);
     mem_free(cx, v, sizeof *v);
@@ -66,11 +74,15 @@ void session_set(stc_session *s, variable *v, tensor *t)
         session_clear(s, v);
         v->t = t;
     }
-    /* What comes here was made by the library or has been checked; and caches
-     * keyed by generation must never take one tensor for another. */
-    t->generation = t->checked = ++s->generation;
-    scope_tensor *e = scope_find_tensor(s->sc, v->name);
+    /* What comes here was made by the library or has been checked, or lies in a file and
+     * will be when it is used; and caches keyed by generation must never take one tensor
+     * for another. */
+    const bool pending = t->backing && t->checked != t->generation;
+    t->generation = ++s->generation;
+    t->checked = pending ? t->generation - 1 : t->generation;
+    scope_tensor *e = scope_find_tensor(s->f.sc, v->name);
     if (!e) return;
+    if ((e->order == 0) != (t->order == 0)) s->named++;
     e->order = t->order;
     e->fmt = t->fmt;
     e->type = t->type;
@@ -81,12 +93,85 @@ void session_set(stc_session *s, variable *v, tensor *t)
 
 stc_status session_set_last(stc_session *s, const char *name)
 {
-    if (s->last && strcmp(s->last, name) == 0) return STC_OK;
+    if (s->f.last && strcmp(s->f.last, name) == 0) return STC_OK;
     char *copy = mem_strdup(&s->m->cx, name);
     if (!copy) return s->m->cx.diag.status;
-    mem_strfree(&s->m->cx, s->last);
-    s->last = copy;
+    mem_strfree(&s->m->cx, s->f.last);
+    s->f.last = copy;
     return STC_OK;
+}
+
+stc_status session_reserve(stc_session *s, const char *name, variable **v, bool *fresh)
+{
+    *fresh = !session_find(s, name);
+    *v = session_var(s, name);
+    if (!*v) return s->m->cx.diag.status;
+    if (!scope_find_tensor(s->f.sc, name) && !scope_put_tensor(s->f.sc, name)) {
+        if (*fresh) session_remove(s, name);
+        return s->m->cx.diag.status;
+    }
+    return STC_OK;
+}
+
+/* What was declared of a name, applied to the tensor that it is to have. */
+static stc_status as_declared(const script *in, span at, const scope_tensor *e,
+                              const tensor *t, tensor **out)
+{
+    if (e->order >= 0 && (e->has_shape || e->has_format) && e->order != t->order)
+        return fail_source(&in->src, STC_ERR_PROGRAM, at,
+                           "%s has %d mode%s, and what it is assigned has %d", e->name,
+                           e->order, e->order == 1 ? "" : "s", t->order);
+    for (int k = 0; e->has_shape && k < t->order; k++) {
+        if (e->shape[k] == t->shape[k]) continue;
+        return fail_source(&in->src, STC_ERR_SHAPE, at,
+                           "dimension %d of %s has size %lld, and %lld in what it is "
+                           "assigned",
+                           k, e->name, (long long)e->shape[k], (long long)t->shape[k]);
+    }
+    format f = e->has_format ? e->fmt : t->fmt;
+    if (e->has_format && !format_close(&f, t->order))
+        return fail_source(&in->src, STC_ERR_PROGRAM, at,
+                           "%s has a format of %d modes, and what it is assigned has %d",
+                           e->name, e->fmt.order, t->order);
+    const stc_type type = e->has_type ? e->type : t->type;
+    if (!type_keeps_kind(type, t->type))
+        return fail_source(&in->src, STC_ERR_PROGRAM, at,
+                           "%s is %s and this is %s, which doesn't fit; %s(…) casts it",
+                           e->name, type_name(type), type_name(t->type), type_name(type));
+    const value fill = e->has_fill ? type_convert(type, e->type, e->fill)
+                                   : type_convert(type, t->type, t->fill);
+    return tensor_convert(t, &f, type, fill, out);
+}
+
+stc_status session_fit(stc_session *s, const script *in, span at, const char *name,
+                       tensor **t)
+{
+    const scope_tensor *e = scope_find_tensor(s->f.sc, name);
+    tensor *own = NULL;
+    if (!e || !(e->has_format || e->has_type || e->has_fill || e->has_shape)) return STC_OK;
+    const stc_status st = as_declared(in, at, e, *t, &own);
+    if (st) return st;
+    tensor_free(*t);
+    *t = own;
+    return STC_OK;
+}
+
+stc_status session_give(stc_session *s, const script *in, span at, const char *name,
+                        tensor *t)
+{
+    variable *v;
+    bool fresh = false;
+    stc_status st = session_fit(s, in, at, name, &t);
+    if (!st) st = session_reserve(s, name, &v, &fresh);
+    /* a value that was shown isn't a result to show */
+    if (!st && strcmp(name, "_") != 0) st = session_set_last(s, name);
+    if (!st) {
+        session_set(s, v, t);
+        return STC_OK;
+    }
+    tensor_free(t);
+    if (fresh) session_remove(s, name);
+    return st;
 }
 
 /* ---- variables that wait ------------------------------------------------------------- */
@@ -98,13 +183,13 @@ static stc_status read_file(stc_session *s, variable *v, int order)
     const origin *o = &v->from;
     format f;
     stc_status st;
-    if (o->format && (st = format_parse(cx, s->sc, o->format, -1, &f))) return st;
+    if (o->format && (st = format_parse(cx, s->f.sc, o->format, -1, &f))) return st;
     const double start = now_us();
     tensor *t = NULL;
     st = origin_load(cx, o->path, order, o->format ? &f : NULL, o->type, o, &t);
     s->times.load += now_us() - start;
     if (st) return st;
-    scope_tensor *e = scope_find_tensor(s->sc, v->name);
+    scope_tensor *e = scope_find_tensor(s->f.sc, v->name);
     e->has_format = o->format != NULL;
     e->has_type = o->type >= 0;
     e->has_fill = o->has_fill;
@@ -118,7 +203,7 @@ static stc_status enter_origin(stc_session *s, variable *v, int order)
     ctx *cx = &s->m->cx;
     const origin *o = &v->from;
     format f;
-    stc_status st = format_parse(cx, s->sc, o->format ? o->format : "dense", -1, &f);
+    stc_status st = format_parse(cx, s->f.sc, o->format ? o->format : "dense", -1, &f);
     if (st) return st;
     if (!format_close(&f, order))
         return fail(cx, STC_ERR_PROGRAM,
@@ -128,7 +213,7 @@ static stc_status enter_origin(stc_session *s, variable *v, int order)
         return fail(cx, STC_ERR_SHAPE,
                     "%s is used as a tensor of order %d; a number has order 0", v->name,
                     order);
-    scope_tensor *e = scope_find_tensor(s->sc, v->name);
+    scope_tensor *e = scope_find_tensor(s->f.sc, v->name);
     e->order = order;
     e->fmt = f;
     e->type = origin_type(o);
@@ -142,7 +227,7 @@ static stc_status enter_origin(stc_session *s, variable *v, int order)
 
 stc_status session_resolve(stc_session *s, const ast *statement)
 {
-    for (int64_t i = 0; s->waiting && i < s->vars.count; i++) {
+    for (int64_t i = 0; s->f.waiting && i < s->f.vars.count; i++) {
         variable *v = session_at(s, i);
         if (v->t || !v->has_origin) continue;
         const int order = ast_use_order(statement, v->name);
@@ -157,7 +242,7 @@ stc_status session_resolve(stc_session *s, const ast *statement)
 stc_status session_tensor(stc_session *s, variable *v, tensor **out)
 {
     ctx *cx = &s->m->cx;
-    const scope_tensor *e = scope_find_tensor(s->sc, v->name);
+    const scope_tensor *e = scope_find_tensor(s->f.sc, v->name);
     stc_status st = STC_OK;
     if (!v->t && v->has_origin && v->from.kind == STC_SOURCE_FILE) {
         st = read_file(s, v, -1);
@@ -178,6 +263,7 @@ stc_status session_tensor(stc_session *s, variable *v, tensor **out)
         return fail(cx, STC_ERR_SHAPE,
                     "%s has no value yet: its shape comes from the statement that uses it",
                     v->name);
+    if (v->t->backing && (st = tensor_check(v->t))) return st;
     *out = v->t;
     return STC_OK;
 }
@@ -192,8 +278,8 @@ stc_status stc_session_open(stc_machine *m, stc_session **out)
     if (!out) return fail_null(cx, "out");
     stc_session *s = mem_zero(cx, 1, sizeof *s);
     if (!s) return cx->diag.status;
-    s->sc = scope_new(cx);
-    if (!s->sc) {
+    s->f.sc = scope_new(cx);
+    if (!s->f.sc) {
         mem_free(cx, s, sizeof *s);
         return cx->diag.status;
     }
@@ -208,14 +294,32 @@ stc_status stc_session_open(stc_machine *m, stc_session **out)
     return STC_OK;
 }
 
+stc_status session_frame(stc_session *s, scope *outer, frame *out)
+{
+    *out = (frame){.sc = scope_inner(outer)};
+    return out->sc ? STC_OK : s->m->cx.diag.status;
+}
+
+void session_frame_end(stc_session *s, frame *f)
+{
+    ctx *cx = &s->m->cx;
+    for (int64_t i = 0; i < f->vars.count; i++) {
+        variable *v = f->vars.item[i];
+        if (!v->lent) tensor_free(v->t);
+        if (v->has_origin) origin_free(cx, &v->from);
+        mem_strfree(cx, v->name);
+        mem_free(cx, v, sizeof *v);
+    }
+    names_free(cx, &f->vars);
+    mem_strfree(cx, f->last);
+    scope_free(f->sc);
+    *f = (frame){0};
+}
+
 void session_drop(stc_session *s)
 {
     ctx *cx = &s->m->cx;
-    while (s->vars.count)
-        session_remove(s, session_at(s, s->vars.count - 1)->name);
-    names_free(cx, &s->vars);
-    mem_strfree(cx, s->last);
-    scope_free(s->sc);
+    session_frame_end(s, &s->f);
     text_drop(&s->profile);
     if (s->next) s->next->prev = s->prev;
     if (s->prev) {
@@ -234,6 +338,13 @@ void stc_session_close(stc_session *s)
 void stc_session_output(stc_session *s, FILE *out)
 {
     if (s) s->out = out;
+}
+
+void stc_session_echo(stc_session *s, bool on, int64_t limit)
+{
+    if (!s) return;
+    s->echo = on;
+    s->echo_limit = limit < 0 ? 0 : limit;
 }
 
 bool stc_session_incomplete(const char *text)
@@ -256,7 +367,7 @@ static variable *enter_name(stc_session *s, const char *name)
 {
     variable *v = session_var(s, name);
     if (!v) return NULL;
-    if (scope_put_tensor(s->sc, name)) return v;
+    if (scope_put_tensor(s->f.sc, name)) return v;
     if (!v->t && !v->has_origin) session_remove(s, name);
     return NULL;
 }
@@ -299,7 +410,7 @@ stc_status stc_session_put_source(stc_session *s, const char *name, const stc_so
     session_clear(s, v);
     v->from = o;
     v->has_origin = true;
-    s->waiting++;
+    s->f.waiting++;
     return STC_OK;
 }
 
@@ -320,14 +431,23 @@ stc_status stc_session_get(const stc_session *s, const char *name, const stc_ten
     return st;
 }
 
+const char *stc_session_unused(const stc_session *s)
+{
+    for (int64_t i = 0; s && s->f.waiting && i < s->f.vars.count; i++) {
+        const variable *v = session_at(s, i);
+        if (v->has_origin && !v->t) return v->name;
+    }
+    return NULL;
+}
+
 const char *stc_session_name(const stc_session *s, int i)
 {
-    return s && i >= 0 && i < s->vars.count ? session_at(s, i)->name : NULL;
+    return s && i >= 0 && i < s->f.vars.count ? session_at(s, i)->name : NULL;
 }
 
 const char *stc_session_last(const stc_session *s)
 {
-    return s ? s->last : NULL;
+    return s ? s->f.last : NULL;
 }
 
 stc_times stc_session_times(const stc_session *s)

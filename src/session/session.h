@@ -5,6 +5,9 @@
  * declared. A variable may wait for its tensor: a source that is read or made
  * when a statement first uses the name, or a declaration that only an
  * assignment gives a shape to.
+ *
+ * The body of a def has variables and a scope of its own, a frame; while it runs, it
+ * takes the place of the session's.
  */
 #ifndef STC_SESSION_H
 #define STC_SESSION_H
@@ -15,9 +18,23 @@
 typedef struct variable {
     char *name;
     tensor *t;       /* NULL: not made yet, or never assigned               */
+    bool lent;       /* the tensor is the caller's of a def                 */
     bool has_origin; /* made from this when first used                      */
     origin from;
 } variable;
+
+/* Scalars in a statement's subscripts and ranges: what is written there, its value, and
+ * the integer in its place. */
+enum { FIXED_MAX = 16 };
+typedef struct fixed_place {
+    const ast *e;
+    ast *node, *sign;
+    int64_t value;
+} fixed_place;
+typedef struct fixed {
+    int n;
+    fixed_place at[FIXED_MAX];
+} fixed;
 
 /* A statement compiled once for all its rounds in a loop. */
 typedef struct prepared {
@@ -26,23 +43,33 @@ typedef struct prepared {
     program *p;
     machine *mc;
     int target;
-    scope_tensor before; /* the target's entry when it was compiled          */
-    bool known_before;   /* … and whether there was one                      */
-    uint64_t definitions;
+    scope_tensor before;         /* the target's entry when it was compiled          */
+    bool known_before;           /* … and whether there was one                      */
+    uint64_t definitions, named; /* the session's when it was compiled            */
+    fixed scalars;               /* the values that it was compiled for           */
 } prepared;
 
-struct stc_session {
-    stc_machine *m;
-    stc_session *next, *prev;
+/* The names that statements see. */
+typedef struct frame {
     scope *sc;
     names vars;  /* of variable                                           */
     int waiting; /* variables that have no tensor yet                     */
     char *last;  /* the name assigned last, NULL if none                  */
+} frame;
+
+struct stc_session {
+    stc_machine *m;
+    stc_session *next, *prev;
+    frame f;          /* of the def that runs, or the session's own              */
+    int calls, depth; /* defs that are being called; blocks within each other */
     FILE *out;
+    bool echo; /* an expression by itself prints its value           */
+    int64_t echo_limit;
     int repeat;
     stc_times times;      /* as in stc_program                                 */
     uint64_t generation;  /* of the tensors it makes: never used twice       */
     uint64_t definitions; /* counts format and fn statements                 */
+    uint64_t named;       /* counts changes of which names there are, and are scalars */
     prepared *cache;      /* of the running exec                             */
     char file[256];       /* names the last text executed, for errors        */
     textbuf profile;
@@ -52,13 +79,15 @@ struct stc_session {
 typedef struct script {
     source src;
     const char *dir; /* where the text's file is, NULL if it has none     */
-    arena *a;
-    int loops; /* how many loops are around the statement            */
+    int loops;       /* how many loops are around the statement           */
     int includes;
+    enum { FLOW_ON, FLOW_BREAK, FLOW_CONTINUE, FLOW_RETURN } flow; /* what runs next */
 } script;
 
 /* session.c */
 variable *session_find(const stc_session *s, const char *name);
+/* The tensor that a variable has by now, NULL: none (of: a stc_session). */
+const tensor *session_known(const void *of, const char *name);
 /* Finds or makes a variable; a new one has neither tensor nor scope entry. */
 variable *session_var(stc_session *s, const char *name);
 /* The variable's tensor is t (taken); the scope's entry follows. Can't fail:
@@ -74,13 +103,77 @@ stc_status session_tensor(stc_session *s, variable *v, tensor **out);
  * others get an order. */
 stc_status session_resolve(stc_session *s, const ast *statement);
 
+/* The tensor goes to a name, as in B = A: a declared one keeps its format, type and
+ * fill. t is taken, also after an error, which is told at `at`. */
+stc_status session_give(stc_session *s, const script *in, span at, const char *name,
+                        tensor *t);
+/* What was declared of a name, applied to a tensor that it is to have: *t may be another
+ * one then. */
+stc_status session_fit(stc_session *s, const script *in, span at, const char *name,
+                       tensor **t);
+/* Room for a target: variable, scope entry and name, all that can fail. */
+stc_status session_reserve(stc_session *s, const char *name, variable **v, bool *fresh);
+/* A frame without names, whose definitions are those of `outer`; and its end. */
+stc_status session_frame(stc_session *s, scope *outer, frame *out);
+void session_frame_end(stc_session *s, frame *f);
+
 /* session_run.c */
 stc_status session_assign(stc_session *s, const script *in, const ast *statement);
-/* What a scalar expression gives: whether it isn't 0; how many rounds it asks for. */
+/* What a scalar expression gives: whether it isn't 0; an integer (what: of what, for
+ * errors). */
 stc_status session_condition(stc_session *s, const script *in, const ast *expression,
                              bool *out);
-stc_status session_rounds(stc_session *s, const script *in, const ast *expression,
-                          uint64_t *out);
+stc_status session_integer(stc_session *s, const script *in, const ast *expression,
+                           const char *what, int64_t *out);
+stc_status session_scalar(stc_session *s, const script *in, const ast *expression,
+                          stc_type *type, value *out);
+/* What an expression by itself (N_VALUE) gives; *out is the caller's. */
+stc_status session_value(stc_session *s, const script *in, const ast *node, tensor **out);
 void session_forget(stc_session *s); /* frees what was prepared              */
+
+/* session_scalars.c: an assignment, condition or value with integers in place of the
+ * scalars in its subscripts and ranges; their values now */
+stc_status session_scalars(stc_session *s, const script *in, arena *a, const ast *n,
+                           fixed *f, const ast **out);
+stc_status session_values(stc_session *s, const script *in, fixed *f);
+
+/* session_fixed.c: a declaration (N_TENSOR) whose scalars are numbers */
+stc_status session_fixed(stc_session *s, const script *in, arena *a, const ast *n,
+                         const ast **out);
+
+/* session_asked.c: the answer to an operand that asks for it, a scalar */
+stc_status session_asked(stc_session *s, const prog_tensor *row, tensor **out);
+
+/* session_exec.c */
+stc_status session_exec(stc_session *s, script *in, const ast *list);
+stc_status session_statement(stc_session *s, script *in, const ast *n);
+/* An error without a place in a text gets that of the node. */
+stc_status session_place(const script *in, const ast *n, stc_status st);
+stc_status session_fail(const script *in, stc_status status, const ast *n,
+                        const char *what);
+/* The tensor that a node names, or an error with a suggestion. */
+stc_status session_named(stc_session *s, const script *in, const ast *n, tensor **out);
+/* The folder of a file's path, without it NULL; freed by mem_strfree. */
+stc_status session_folder(ctx *cx, const char *file, char **out);
+
+/* session_loop.c: repeat, while, for, if */
+stc_status session_flow(stc_session *s, script *in, const ast *n);
+
+/* session_print.c */
+stc_status session_print(stc_session *s, script *in, const ast *n);
+stc_status session_assert(stc_session *s, script *in, const ast *n);
+/* An expression by itself: at the prompt it prints its value, which `_` then is. */
+stc_status session_echo(stc_session *s, script *in, const ast *n);
+
+/* session_order.c: p(i) = order(x(i)), the permutation that sorts: whether a call is one,
+ * and the statement. */
+bool session_orders(const stc_session *s, const ast *call);
+stc_status session_order(stc_session *s, const script *in, const ast *n);
+
+/* session_def.c */
+/* Whether a call is one of a def; and the call, whose results go to names. */
+bool session_calls_def(const stc_session *s, const ast *call);
+stc_status session_call(stc_session *s, script *in, const ast *call, const ast *const *name,
+                        int count);
 
 #endif

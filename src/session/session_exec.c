@@ -15,19 +15,17 @@
 #define INCLUDE_MAX 32
 #define SCRIPT_MAX ((int64_t)1 << 30)
 
-static stc_status exec_list(stc_session *s, script *in, const ast *list);
 static stc_status exec_text(stc_session *s, const script *outer, const char *text,
                             const char *file);
 
-static stc_status fail_at(const script *in, stc_status status, const ast *n,
-                          const char *what)
+stc_status session_fail(const script *in, stc_status status, const ast *n, const char *what)
 {
     return fail_source(&in->src, status, n->at, "%s", what);
 }
 
 /* An error without a place in a text gets that of the statement; one about a
  * whole file then begins with the file's name. */
-static stc_status place_error(const script *in, const ast *n, stc_status st)
+stc_status session_place(const script *in, const ast *n, stc_status st)
 {
     diag *d = &in->src.cx->diag;
     if (!st || d->line) return st;
@@ -42,32 +40,45 @@ static stc_status place_error(const script *in, const ast *n, stc_status st)
 
 /* ---- tensor … --------------------------------------------------------------------- */
 
-static stc_status exec_tensor(stc_session *s, const script *in, const ast *n)
+/* n, whose scalars are numbers. */
+static stc_status declare(stc_session *s, const script *in, const ast *n)
 {
     ctx *cx = &s->m->cx;
     scope_tensor d = {.slot = -1};
     tensor *t = NULL;
-    stc_status st = decl_read(s->sc, &in->src, n, &d);
+    stc_status st = decl_read(s->f.sc, &in->src, n, &d);
     if (!st && n->child[DECL_DATA]) {
         const double start = now_us();
         st = decl_data(&in->src, n, in->dir, &d, &t);
         s->times.load += now_us() - start;
-        if (st) return place_error(in, n->child[DECL_DATA], st);
+        if (st) return session_place(in, n->child[DECL_DATA], st);
     }
     if (st) return st;
     variable *v = session_var(s, n->name);
-    scope_tensor *e = v ? scope_put_tensor(s->sc, n->name) : NULL;
+    scope_tensor *e = v ? scope_put_tensor(s->f.sc, n->name) : NULL;
     if (!e) {
         if (v && !v->t && !v->has_origin) session_remove(s, n->name);
         tensor_free(t);
         return cx->diag.status;
     }
+    s->named++;
     d.name = e->name;
     d.has_data = t || d.has_shape;
     *e = d;
     session_clear(s, v);
     if (t) session_set(s, v, t);
     return STC_OK;
+}
+
+static stc_status exec_tensor(stc_session *s, const script *in, const ast *n)
+{
+    arena a;
+    const ast *plain = n;
+    arena_init(&a, &s->m->cx);
+    stc_status st = session_fixed(s, in, &a, n, &plain);
+    if (!st) st = declare(s, in, plain);
+    arena_free(&a);
+    return st;
 }
 
 /* ---- statements about one tensor ---------------------------------------------------- */
@@ -86,39 +97,29 @@ static stc_status unknown_tensor(stc_session *s, const script *in, const ast *n)
                        suggest_text(&near, text, sizeof text));
 }
 
-static stc_status named_tensor(stc_session *s, const script *in, const ast *n, tensor **out)
+stc_status session_named(stc_session *s, const script *in, const ast *n, tensor **out)
 {
     variable *v = session_find(s, n->name);
     if (!v) return unknown_tensor(s, in, n);
     return session_tensor(s, v, out);
 }
 
-static stc_status exec_print(stc_session *s, const script *in, const ast *n)
-{
-    tensor *t;
-    stc_status st = named_tensor(s, in, n, &t);
-    if (st) return st;
-    if (!s->out)
-        return fail_at(in, STC_ERR_ARGUMENT, n, "this session has no output to print to");
-    return tensor_print(t, s->out, 0);
-}
-
 static stc_status exec_save(stc_session *s, const script *in, const ast *n)
 {
     tensor *t;
     stc_status st = files_allowed(&in->src, n);
-    if (!st) st = named_tensor(s, in, n, &t);
+    if (!st) st = session_named(s, in, n, &t);
     if (st) return st;
     const double start = now_us();
     st = io_save(t, n->child[0]->name);
     s->times.save += now_us() - start;
-    return place_error(in, n->child[0], st);
+    return session_place(in, n->child[0], st);
 }
 
 static stc_status exec_compact(stc_session *s, const script *in, const ast *n)
 {
     tensor *t, *smaller;
-    stc_status st = named_tensor(s, in, n, &t);
+    stc_status st = session_named(s, in, n, &t);
     if (!st) st = tensor_compact(t, &smaller);
     if (!st) session_set(s, session_find(s, n->name), smaller);
     return st;
@@ -137,8 +138,8 @@ static stc_status exec_include(stc_session *s, script *in, const ast *n)
 {
     ctx *cx = &s->m->cx;
     if (in->includes >= INCLUDE_MAX)
-        return fail_at(in, STC_ERR_PROGRAM, n,
-                       "files include each other more than 32 deep");
+        return session_fail(in, STC_ERR_PROGRAM, n,
+                            "files include each other more than 32 deep");
     char path[4096];
     stc_status st = files_allowed(&in->src, n);
     if (!st) st = find_path(cx, n->child[0]->name, in->dir, path, sizeof path);
@@ -154,124 +155,124 @@ static stc_status exec_include(stc_session *s, script *in, const ast *n)
     return st;
 }
 
-/* ---- loops and conditions ----------------------------------------------------------- */
+/* ---- assignments ----------------------------------------------------------------------
+ */
 
-static stc_status exec_repeat(stc_session *s, script *in, const ast *n)
+/* B = A of whole tensors: names alone, and A has modes. */
+static bool is_whole_copy(const stc_session *s, const ast *n)
 {
-    uint64_t rounds = 0;
-    stc_status st =
-        place_error(in, n->child[0], session_rounds(s, in, n->child[0], &rounds));
-    in->loops++;
-    for (uint64_t i = 0; i < rounds && !st; i++) {
-        st = work_done(&s->m->cx, 1);
-        if (!st) st = exec_list(s, in, n->child[1]);
-    }
-    in->loops--;
-    if (!in->loops) session_forget(s);
-    return st;
+    const ast *from = n->child[1];
+    if (n->op != OPR_NONE || n->child[0]->kind != N_NAME || from->kind != N_NAME ||
+        n->child[2])
+        return false;
+    const scope_tensor *e = scope_find_tensor(s->f.sc, from->name);
+    return e && (e->order > 0 || (e->order < 0 && e->has_data));
 }
 
-static stc_status exec_while(stc_session *s, script *in, const ast *n)
+static stc_status exec_copy(stc_session *s, const script *in, const ast *n)
 {
-    stc_status st = STC_OK;
-    in->loops++;
-    while (!st) {
-        bool on = false;
-        st = work_done(&s->m->cx, 1);
-        if (!st)
-            st = place_error(in, n->child[0], session_condition(s, in, n->child[0], &on));
-        if (st || !on) break;
-        st = exec_list(s, in, n->child[1]);
-    }
-    in->loops--;
-    if (!in->loops) session_forget(s);
-    return st;
+    tensor *from, *t = NULL;
+    stc_status st = session_named(s, in, n->child[1], &from);
+    if (!st) st = tensor_copy(from, &t);
+    return st ? st : session_give(s, in, n->at, n->child[0]->name, t);
 }
 
-static stc_status exec_statement(stc_session *s, script *in, const ast *n);
-
-static stc_status exec_if(stc_session *s, script *in, const ast *n)
+static stc_status exec_assign(stc_session *s, script *in, const ast *n)
 {
-    bool on = false;
-    stc_status st =
-        place_error(in, n->child[0], session_condition(s, in, n->child[0], &on));
-    if (st) return st;
-    const ast *branch = n->child[on ? 1 : 2];
-    if (!branch) return STC_OK;
-    return branch->kind == N_BLOCK ? exec_list(s, in, branch)
-                                   : exec_statement(s, in, branch);
+    if (n->child[1]->kind == N_CALL && session_calls_def(s, n->child[1])) {
+        if (n->op == OPR_NONE && n->child[0]->kind == N_NAME)
+            return session_call(s, in, n->child[1], (const ast **)n->child, 1);
+        return fail_source(&in->src, STC_ERR_PROGRAM, n->child[0]->at,
+                           "what a def gives goes to a name alone, as in y = %s(…)",
+                           n->child[1]->name);
+    }
+    if (session_orders(s, n->child[1])) return session_order(s, in, n);
+    return is_whole_copy(s, n) ? exec_copy(s, in, n) : session_assign(s, in, n);
 }
 
 /* ---- dispatch ----------------------------------------------------------------------- */
 
-static stc_status exec_statement(stc_session *s, script *in, const ast *n)
+static stc_status exec_one(stc_session *s, script *in, const ast *n)
 {
-    stc_status st = work_done(&s->m->cx, 1);
-    if (st) return place_error(in, n, st);
+    stc_status st;
     switch (n->kind) {
     case N_ASSIGN:
-        st = session_assign(s, in, n);
-        break;
+        return exec_assign(s, in, n);
+    case N_RESULTS:
+        return session_call(s, in, n->child[1], (const ast **)n->child[0]->child,
+                            n->child[0]->count);
+    case N_VALUE:
+        return session_echo(s, in, n);
     case N_TENSOR:
-        st = exec_tensor(s, in, n);
-        break;
+        return exec_tensor(s, in, n);
     case N_FORMAT:
     case N_FN:
-        st = scope_define(s->sc, &in->src, n);
+    case N_DEF:
+        st = scope_define(s->f.sc, &in->src, n);
         if (!st) s->definitions++;
-        break;
+        return st;
     case N_PRINT:
-        st = exec_print(s, in, n);
-        break;
+        return session_print(s, in, n);
+    case N_ASSERT:
+        return session_assert(s, in, n);
     case N_SAVE:
-        st = exec_save(s, in, n);
-        break;
+        return exec_save(s, in, n);
     case N_COMPACT:
-        st = exec_compact(s, in, n);
-        break;
+        return exec_compact(s, in, n);
     case N_DROP:
-        st = exec_drop(s, in, n);
-        break;
+        return exec_drop(s, in, n);
     case N_INCLUDE:
-        st = exec_include(s, in, n);
-        break;
-    case N_REPEAT:
-        st = exec_repeat(s, in, n);
-        break;
-    case N_WHILE:
-        st = exec_while(s, in, n);
-        break;
-    case N_IF:
-        st = exec_if(s, in, n);
-        break;
-    case N_BLOCK:
-        return exec_list(s, in, n);
+        return exec_include(s, in, n);
+    case N_BREAK:
+        in->flow = FLOW_BREAK;
+        return STC_OK;
+    case N_CONTINUE:
+        in->flow = FLOW_CONTINUE;
+        return STC_OK;
+    case N_RETURN:
+        in->flow = FLOW_RETURN;
+        return STC_OK;
     default:
-        st = fail_at(in, STC_ERR_PROGRAM, n, "this can't stand here; expected a statement");
+        return session_flow(s, in, n);
     }
-    return place_error(in, n, st);
 }
 
-static stc_status exec_list(stc_session *s, script *in, const ast *list)
+stc_status session_statement(stc_session *s, script *in, const ast *n)
+{
+    stc_status st = work_done(&s->m->cx, 1);
+    if (!st) st = exec_one(s, in, n);
+    return session_place(in, n, st);
+}
+
+/* No block is deeper, with those of all defs that are being called, so that calls within
+ * each other can't exhaust the stack. */
+enum { NESTED_MAX = 2000 };
+
+stc_status session_exec(stc_session *s, script *in, const ast *list)
 {
     stc_status st = STC_OK;
-    for (int i = 0; i < list->count && !st; i++)
-        st = exec_statement(s, in, list->child[i]);
+    if (s->depth == NESTED_MAX)
+        return session_fail(in, STC_ERR_PROGRAM, list,
+                            "blocks and calls are nested too deeply (more than 2000)");
+    s->depth++;
+    for (int i = 0; i < list->count && !st && in->flow == FLOW_ON; i++)
+        st = session_statement(s, in, list->child[i]);
+    s->depth--;
     return st;
 }
 
-/* The folder of a path, or NULL for names like "stdin" and files right here. */
-static char *folder_of(ctx *cx, const char *file, stc_status *st)
+stc_status session_folder(ctx *cx, const char *file, char **out)
 {
     const char *slash = strrchr(file, '/');
-    *st = STC_OK;
-    if (!slash) return NULL;
-    char *dir = mem_strdup(cx, file);
-    if (!dir) {
-        *st = cx->diag.status;
-        return NULL;
-    }
-    return dir;
+    *out = NULL;
+    if (!slash) return STC_OK;
+    const size_t n = (size_t)(slash - file);
+    char *dir = mem_alloc(cx, n + 1);
+    if (!dir) return cx->diag.status;
+    memcpy(dir, file, n);
+    dir[n] = 0;
+    *out = dir;
+    return STC_OK;
 }
 
 /* Parses the whole text, then executes it. */
@@ -279,27 +280,23 @@ static stc_status exec_text(stc_session *s, const script *outer, const char *tex
                             const char *file)
 {
     ctx *cx = &s->m->cx;
-    stc_status st;
-    char *dir = folder_of(cx, file, &st);
+    char *dir;
+    stc_status st = session_folder(cx, file, &dir);
     if (st) return st;
-    const size_t cut = dir ? (size_t)(strrchr(dir, '/') - dir) : 0;
-    if (dir) dir[cut] = 0;
     arena a;
     arena_init(&a, cx);
     script in = {.src = {.cx = cx, .file = file, .text = text},
                  .dir = dir,
-                 .a = &a,
                  .loops = outer ? outer->loops : 0,
                  .includes = outer ? outer->includes + 1 : 0};
     const uint64_t start = now_ticks();
     ast *tree;
     st = parse_script(&a, &in.src, &tree);
     s->times.parse += (double)(now_ticks() - start);
-    if (!st) st = exec_list(s, &in, tree);
+    if (!st) st = session_exec(s, &in, tree);
     /* what is prepared is keyed by this text's tree */
     session_forget(s);
     arena_free(&a);
-    if (dir) dir[cut] = '/';
     mem_strfree(cx, dir);
     return st;
 }
@@ -310,6 +307,7 @@ stc_status stc_session_exec(stc_session *s, const char *text, const char *file)
     ctx *cx = &s->m->cx;
     API_ENTER_LIMITED(cx);
     if (!text) return fail_null(cx, "text");
+    notes_clear(cx);
     s->times = (stc_times){0};
     text_drop(&s->profile);
     snprintf(s->file, sizeof s->file, "%s", file ? file : "eval");
@@ -327,26 +325,31 @@ static stc_status compile_only(stc_session *s, arena *a, const source *src,
     if (tree->count != 1 || tree->child[0]->kind != N_ASSIGN)
         return fail_source(src, STC_ERR_PROGRAM, tree->at, "expected one assignment");
     const ast *statement = tree->child[0];
+    const script in = {.src = *src};
+    fixed scalars;
     ast_print(tree, &texts->ast);
-    if ((st = session_resolve(s, statement))) return st;
+    if ((st = session_resolve(s, statement)) ||
+        (st = session_scalars(s, &in, a, statement, &scalars, &statement)))
+        return st;
     const char *name = statement->child[0]->name;
-    const scope_tensor *e = scope_find_tensor(s->sc, name);
+    const scope_tensor *e = scope_find_tensor(s->f.sc, name);
     const bool known = e != NULL;
     const scope_tensor before = known ? *e : (scope_tensor){0};
+    const opt_known about = {session_known, s};
     stc_times times = {0};
     int target;
     st = compile_begin(src->cx, src, false, p);
     if (st) return st;
-    st = compile_statement(a, s->sc, *p, src, statement, texts, &times, &target);
+    st = compile_statement(a, s->f.sc, *p, src, statement, &about, texts, &times, &target);
     if (!st) st = compile_finish(*p, &times, mc);
-    scope_clear_slots(s->sc, *p);
-    scope_tensor *now = scope_find_tensor(s->sc, name);
+    scope_clear_slots(s->f.sc, *p);
+    scope_tensor *now = scope_find_tensor(s->f.sc, name);
     if (now && known) {
         char *own = now->name;
         *now = before;
         now->name = own;
     } else if (now) {
-        scope_drop_tensor(s->sc, name);
+        scope_drop_tensor(s->f.sc, name);
     }
     if (st) program_free(*p);
     return st;
@@ -359,6 +362,7 @@ stc_status stc_session_compile(stc_session *s, const char *text, stc_program **o
     API_ENTER_LIMITED(cx);
     if (!text) return fail_null(cx, "text");
     if (!out) return fail_null(cx, "out");
+    notes_clear(cx);
     const source src = {.cx = cx, .file = "stdin", .text = text};
     arena a;
     arena_init(&a, cx);

@@ -44,6 +44,7 @@ static bool still_fits(const stc_session *s, const prepared *c)
     for (int i = 0; i < c->p->ntensor; i++) {
         const prog_tensor *row = &c->p->tensor[i];
         if (row->role != ROLE_INPUT && row->role != ROLE_INOUT) continue;
+        if (name_is_asked(row->name)) continue;
         const variable *v = session_find(s, row->name);
         if (!v || !v->t || v->t->type != row->type || v->t->order != row->order ||
             !format_equal(&v->t->fmt, &row->fmt) ||
@@ -52,7 +53,7 @@ static bool still_fits(const stc_session *s, const prepared *c)
     }
     const prog_tensor *target = &c->p->tensor[c->target];
     if (!*target->name) return true;
-    const scope_tensor *now = scope_find_tensor(s->sc, target->name);
+    const scope_tensor *now = scope_find_tensor(s->f.sc, target->name);
     return now ? c->known_before && same_entry(&c->before, now) : !c->known_before;
 }
 
@@ -69,20 +70,36 @@ static prepared *find_prepared(stc_session *s, const ast *key)
     return NULL;
 }
 
+static void forget_one(stc_session *s, prepared *c)
+{
+    prepared **at = &s->cache;
+    while (*at && *at != c)
+        at = &(*at)->next;
+    if (*at) *at = c->next;
+    prepared_free(s, c);
+}
+
 /* The name an assignment gives a value to; NULL for a condition. */
 static const char *target_name(const ast *statement)
 {
     return statement->kind == N_ASSIGN ? statement->child[0]->name : NULL;
 }
 
+/* What a statement is found again by. The expression of a value that is made up for the
+ * moment (an argument's) outlives it. */
+static const ast *key_of(const ast *statement)
+{
+    return statement->kind == N_VALUE ? statement->child[0] : statement;
+}
+
 /* Puts the target's scope entry back as it was before compiling. */
 static void restore_entry(stc_session *s, const prepared *c, const char *name)
 {
     if (!name) return;
-    scope_tensor *e = scope_find_tensor(s->sc, name);
+    scope_tensor *e = scope_find_tensor(s->f.sc, name);
     if (!e) return;
     if (!c->known_before) {
-        scope_drop_tensor(s->sc, name);
+        scope_drop_tensor(s->f.sc, name);
         return;
     }
     char *own = e->name;
@@ -95,20 +112,70 @@ static stc_status compile_in(stc_session *s, const script *in, const ast *statem
 {
     ctx *cx = &s->m->cx;
     const char *name = target_name(statement);
-    const scope_tensor *e = name ? scope_find_tensor(s->sc, name) : NULL;
+    const scope_tensor *e = name ? scope_find_tensor(s->f.sc, name) : NULL;
     c->known_before = e != NULL;
     if (e) c->before = *e;
     c->definitions = s->definitions;
+    const opt_known known = {session_known, s};
     arena a;
     arena_init(&a, cx);
     stc_status st = compile_begin(cx, &in->src, true, &c->p);
     if (!st)
-        st = compile_statement(&a, s->sc, c->p, &in->src, statement, NULL, &s->times,
-                               &c->target);
+        st = compile_statement(&a, s->f.sc, c->p, &in->src, statement, &known, NULL,
+                               &s->times, &c->target);
     if (!st) st = compile_finish(c->p, &s->times, &c->mc);
     arena_free(&a);
-    scope_clear_slots(s->sc, c->p);
+    scope_clear_slots(s->f.sc, c->p);
     restore_entry(s, c, name);
+    return st;
+}
+
+static bool same_values(const fixed *a, const fixed *b)
+{
+    if (a->n != b->n) return false;
+    for (int i = 0; i < a->n; i++)
+        if (a->at[i].e != b->at[i].e || a->at[i].value != b->at[i].value) return false;
+    return true;
+}
+
+/* Compiles a statement as it is now, with `scalars` in it. */
+static stc_status prepare_anew(stc_session *s, const script *in, const ast *key,
+                               const ast *statement, const fixed *scalars, prepared **out)
+{
+    prepared *c = mem_zero(&s->m->cx, 1, sizeof *c);
+    if (!c) return s->m->cx.diag.status;
+    c->key = key;
+    c->scalars = *scalars;
+    const stc_status st = compile_in(s, in, statement, c);
+    if (st) {
+        prepared_free(s, c);
+        return st;
+    }
+    c->named = s->named;
+    c->next = s->cache;
+    s->cache = c;
+    *out = c;
+    return STC_OK;
+}
+
+/* Looks for the scalars of a statement, and compiles it with their values unless c, of an
+ * earlier round, has them. */
+static stc_status prepare_scalars(stc_session *s, const script *in, const ast *statement,
+                                  prepared *c, prepared **out)
+{
+    const ast *now = statement;
+    fixed scalars;
+    arena a;
+    arena_init(&a, &s->m->cx);
+    stc_status st = session_scalars(s, in, &a, statement, &scalars, &now);
+    if (!st && c && same_values(&c->scalars, &scalars)) {
+        c->named = s->named;
+        *out = c;
+    } else if (!st) {
+        if (c) forget_one(s, c);
+        st = prepare_anew(s, in, key_of(statement), now, &scalars, out);
+    }
+    arena_free(&a);
     return st;
 }
 
@@ -116,20 +183,15 @@ static stc_status compile_in(stc_session *s, const script *in, const ast *statem
 static stc_status prepare(stc_session *s, const script *in, const ast *statement,
                           prepared **out)
 {
-    ctx *cx = &s->m->cx;
     stc_status st = session_resolve(s, statement);
     if (st) return st;
-    prepared *c = in->loops ? find_prepared(s, statement) : NULL;
-    if (!c) {
-        c = mem_zero(cx, 1, sizeof *c);
-        if (!c) return cx->diag.status;
-        c->key = statement;
-        if ((st = compile_in(s, in, statement, c))) {
-            prepared_free(s, c);
-            return st;
-        }
-        c->next = s->cache;
-        s->cache = c;
+    prepared *c = in->loops ? find_prepared(s, key_of(statement)) : NULL;
+    if (!c || c->named != s->named) return prepare_scalars(s, in, statement, c, out);
+    if (c->scalars.n) {
+        fixed scalars = c->scalars;
+        if ((st = session_values(s, in, &scalars))) return st;
+        if (!same_values(&c->scalars, &scalars))
+            return prepare_scalars(s, in, statement, c, out);
     }
     *out = c;
     return STC_OK;
@@ -174,12 +236,25 @@ static stc_status generate(stc_session *s, prepared *c, operands *o)
     return st;
 }
 
+/* Whether a statement may change the variable's tensor in place. One that is timed runs
+ * again from what it began with. */
+static bool may_give(const stc_session *s, const variable *v)
+{
+    return !v->lent && v->t->vals_owned && !v->t->backing && s->repeat <= 1;
+}
+
 static stc_status bind_all(stc_session *s, prepared *c, operands *o)
 {
     bool any = false;
     for (int i = 0; i < c->p->ntensor; i++) {
         const prog_tensor *row = &c->p->tensor[i];
         if (row->role != ROLE_INPUT && row->role != ROLE_INOUT) continue;
+        if (name_is_asked(row->name)) {
+            stc_status st = session_asked(s, row, &o->made[i]);
+            if (!st) st = machine_bind(c->mc, i, o->made[i]);
+            if (st) return st;
+            continue;
+        }
         variable *v = session_find(s, row->name);
         if (!v) {
             if (row->role == ROLE_INOUT) continue;
@@ -192,6 +267,7 @@ static stc_status bind_all(stc_session *s, prepared *c, operands *o)
         stc_status st = session_tensor(s, v, &o->known[i]);
         if (!st) st = machine_bind(c->mc, i, o->known[i]);
         if (st) return st;
+        if (i == c->target && may_give(s, v)) machine_yield(c->mc, i);
     }
     return any ? generate(s, c, o) : STC_OK;
 }
@@ -248,18 +324,26 @@ static void add_profile(stc_session *s, const script *in, const ast *statement, 
     machine_profile(c->mc, &s->profile);
 }
 
-static stc_status run_prepared(stc_session *s, prepared *c, operands *o)
+/* The program knows the text alone: of a def's, what stood before it is counted here. */
+static void place_in_file(const source *src)
+{
+    diag *d = &src->cx->diag;
+    if (d->line == 1) d->column += src->column;
+    if (d->line) d->line += src->line;
+}
+
+static stc_status run_prepared(stc_session *s, const script *in, prepared *c, operands *o)
 {
     stc_status st = operands_room(&s->m->cx, c->p->ntensor, o);
     if (!st) st = bind_all(s, c, o);
-    if (!st) st = run_timed(s, c);
+    if (!st && (st = run_timed(s, c))) place_in_file(&in->src);
     return st;
 }
 
 /* In a loop, variable and machine trade buffers from round to round. */
 static bool may_swap(const variable *v, const tensor *result)
 {
-    if (!v->t || !v->t->vals_owned || v->t->type != result->type ||
+    if (!v->t || v->lent || !v->t->vals_owned || v->t->type != result->type ||
         !format_equal(&v->t->fmt, &result->fmt))
         return false;
     for (int l = 0; l < result->fmt.levels; l++) {
@@ -276,6 +360,10 @@ static stc_status keep_result(stc_session *s, const script *in, prepared *c, var
 {
     ctx *cx = &s->m->cx;
     tensor *t = machine_tensor(c->mc, c->target);
+    if (t && t == v->t) { /* changed in place */
+        session_set(s, v, t);
+        return STC_OK;
+    }
     if (in->loops && t && may_swap(v, t)) {
         tensor_swap(v->t, t);
         t->generation = ++s->generation;
@@ -288,20 +376,6 @@ static stc_status keep_result(stc_session *s, const script *in, prepared *c, var
     return STC_OK;
 }
 
-/* Room for the target: variable, scope entry and name, which can fail, are
- * there before anything runs. */
-static stc_status reserve(stc_session *s, const char *name, variable **v, bool *fresh)
-{
-    *fresh = !session_find(s, name);
-    *v = session_var(s, name);
-    if (!*v) return s->m->cx.diag.status;
-    if (!scope_find_tensor(s->sc, name) && !scope_put_tensor(s->sc, name)) {
-        if (*fresh) session_remove(s, name);
-        return s->m->cx.diag.status;
-    }
-    return STC_OK;
-}
-
 stc_status session_assign(stc_session *s, const script *in, const ast *statement)
 {
     const char *name = target_name(statement);
@@ -311,13 +385,22 @@ stc_status session_assign(stc_session *s, const script *in, const ast *statement
     operands o = {0};
     variable *v = NULL;
     bool fresh = false;
-    st = run_prepared(s, c, &o);
+    char *last =
+        NULL; /* the name that was assigned last: a change in place can't be undone */
+    if (!s->f.last || strcmp(s->f.last, name))
+        st = (last = mem_strdup(&s->m->cx, name)) ? STC_OK : s->m->cx.diag.status;
+    if (!st) st = run_prepared(s, in, c, &o);
     if (!st) add_profile(s, in, statement, c);
-    if (!st) st = reserve(s, name, &v, &fresh);
+    if (!st) st = session_reserve(s, name, &v, &fresh);
     if (!st) {
-        st = session_set_last(s, name);
-        if (!st) st = keep_result(s, in, c, v, name);
+        st = keep_result(s, in, c, v, name);
         if (st && fresh) session_remove(s, name);
+    }
+    if (last && !st) {
+        mem_strfree(&s->m->cx, s->f.last);
+        s->f.last = last;
+    } else if (last) {
+        mem_strfree(&s->m->cx, last);
     }
     operands_done(s, c, &o, !st);
     if (!in->loops) session_forget(s);
@@ -325,14 +408,21 @@ stc_status session_assign(stc_session *s, const script *in, const ast *statement
 }
 
 /* A scalar expression's value and type. */
-static stc_status evaluate(stc_session *s, const script *in, const ast *expression,
-                           stc_type *type, value *out)
+stc_status session_scalar(stc_session *s, const script *in, const ast *expression,
+                          stc_type *type, value *out)
 {
     prepared *c = NULL;
+    const variable *v =
+        expression->kind == N_NAME ? session_find(s, expression->name) : NULL;
+    if (v && v->t && v->t->order == 0) { /* nothing to compute */
+        *type = v->t->type;
+        *out = tensor_get(v->t, NULL);
+        return STC_OK;
+    }
     stc_status st = prepare(s, in, expression, &c);
     if (st) return st;
     operands o = {0};
-    st = run_prepared(s, c, &o);
+    st = run_prepared(s, in, c, &o);
     if (!st) {
         const tensor *t = machine_tensor(c->mc, c->target);
         *type = t->type;
@@ -348,28 +438,43 @@ stc_status session_condition(stc_session *s, const script *in, const ast *expres
 {
     stc_type type;
     value v;
-    stc_status st = evaluate(s, in, expression, &type, &v);
+    stc_status st = session_scalar(s, in, expression, &type, &v);
     if (!st) *out = !class_is_zero(type_class(type), v);
     return st;
 }
 
-stc_status session_rounds(stc_session *s, const script *in, const ast *expression,
-                          uint64_t *out)
+stc_status session_integer(stc_session *s, const script *in, const ast *expression,
+                           const char *what, int64_t *out)
 {
     stc_type type;
     value v;
-    stc_status st = evaluate(s, in, expression, &type, &v);
+    stc_status st = session_scalar(s, in, expression, &type, &v);
     if (st) return st;
     switch (type_class(type)) {
     case CLASS_U64:
-        *out = v.u64;
+        *out = v.u64 > INT64_MAX ? INT64_MAX : (int64_t)v.u64;
         return STC_OK;
     case CLASS_I64:
-        *out = v.i64 < 0 ? 0 : (uint64_t)v.i64;
+        *out = v.i64;
         return STC_OK;
     default:
         return fail_source(&in->src, STC_ERR_PROGRAM, expression->at,
-                           "how often to repeat is of type %s, not an integer",
-                           type_name(type));
+                           "%s is of type %s, not an integer", what, type_name(type));
     }
+}
+
+stc_status session_value(stc_session *s, const script *in, const ast *node, tensor **out)
+{
+    prepared *c = NULL;
+    stc_status st = prepare(s, in, node, &c);
+    if (st) return st;
+    operands o = {0};
+    st = run_prepared(s, in, c, &o);
+    if (!st) {
+        *out = machine_take(c->mc, c->target);
+        if (!*out) st = fail(&s->m->cx, STC_ERR_MEMORY, "the value is not there");
+    }
+    operands_done(s, c, &o, !st);
+    if (!in->loops) session_forget(s);
+    return st;
 }

@@ -26,7 +26,7 @@ typedef struct row {
 #define MULTIPLY "A(i,j) = B(i,j) * C(i,j)"
 #define MXV "A(i) = B(i,j) * c(j)"
 #define MASK "A(i,j) = B(i,j) * D(i,j)"
-#define BLEND "A(i,j) = 0.4 * B(i,j) + 0.6 * C(i,j)"
+#define BLEND "A(i,j) = u8(0.4 * B(i,j) + 0.6 * C(i,j))"
 #define EDGES "A(i,j) = (B(i,j) & D(i,j)) ^ (C(i,j) & D(i,j))"
 #define BRIGHTEN "A(i,j) = min(B(i,j) + 60, 255)"
 #define SUBTITLE "A(i,j) = B(i,j) * (1 - C(i,j)) + D(i,j) * C(i,j)"

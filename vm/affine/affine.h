@@ -36,6 +36,7 @@
 #ifndef STC_VM_AFFINE_H
 #define STC_VM_AFFINE_H
 
+#include "../core/coords.h"
 #include "../nest/fuse.h"
 
 enum { AFFINE_INDICES = 10, AFFINE_PLACES = 28, AFFINE_LOADS = 4, AFFINE_LIVE = 4 };
@@ -239,8 +240,7 @@ void affine_room_mark(const affine *a, const int64_t *at, int64_t begin, int64_t
 
 static inline int64_t affine_coord(const affine_level *lv, int64_t p)
 {
-    const char *at = lv->crd + p * lv->stride;
-    return lv->width == 4 ? *(const int32_t *)at : *(const int64_t *)at;
+    return coord_at(lv->crd, lv->width, lv->stride, p);
 }
 
 /* affine_walk.c: level 0 below the first parents, and so on. */

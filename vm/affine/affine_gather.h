@@ -124,7 +124,7 @@ static inline int64_t gather_children(const affine_level *lv, int64_t p)
 {
     const char *b = lv->bounds;
     if (!b) return p;
-    return lv->bounds_width == 4 ? ((const int32_t *)b)[p] : ((const int64_t *)b)[p];
+    return index_at(b, lv->bounds_width, p);
 }
 
 static inline int64_t gather_pixel(const affine_level *mid, int64_t first, int64_t p)

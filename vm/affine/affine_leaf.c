@@ -342,9 +342,7 @@ enum { ROWS_AHEAD = 64 };
             const int64_t from = p;                                                        \
             int n = 0;                                                                     \
             for (; p < e && n < ROWS_AHEAD; p++) {                                         \
-                const int64_t y = (lv->width == 4 ? ((const int32_t *)lv->crd)[p]          \
-                                                  : ((const int64_t *)lv->crd)[p]) -       \
-                                  base;                                                    \
+                const int64_t y = index_at(lv->crd, lv->width, p) - base;                  \
                 if (y < win->all_lo || y >= win->all_hi) break;                            \
                 row[n++] = fj * y;                                                         \
             }                                                                              \

@@ -7,11 +7,6 @@
 #include "affine.h"
 #include "../super/super.h"
 
-static int64_t index_of(const char *a, int width, int64_t k)
-{
-    return width == 4 ? ((const int32_t *)a)[k] : ((const int64_t *)a)[k];
-}
-
 static stc_status walk_level(machine *mc, affine *a, int l, const int64_t *at,
                              int64_t begin, int64_t end);
 
@@ -96,19 +91,6 @@ static stc_status coordinate(machine *mc, affine *a, int l, const int64_t *at, i
                      : solve_level(mc, a, l, at, 0, x, begin, end);
 }
 
-/* The first position of an ordered fiber with a coordinate of at least x. */
-static int64_t lower_bound(const affine_level *lv, int64_t begin, int64_t end, int64_t x)
-{
-    while (begin < end) {
-        const int64_t mid = begin + (end - begin) / 2;
-        if (affine_coord(lv, mid) < x)
-            begin = mid + 1;
-        else
-            end = mid;
-    }
-    return begin;
-}
-
 /* The same below a parent. A nest that runs again and again, for a row of the result
  * each, finds what it looks for near where it found it last. */
 static int64_t find(machine *mc, affine *a, int64_t parent, int64_t begin, int64_t end,
@@ -119,7 +101,7 @@ static int64_t find(machine *mc, affine *a, int64_t parent, int64_t begin, int64
     if (!a->hint) a->hint = mem_zero(mc->cx, AFFINE_HINTS, sizeof *a->hint);
     if (!a->hint) {
         diag_clear(mc->cx); /* there is another way */
-        return lower_bound(lv, begin, end, x);
+        return coord_search(lv->crd, lv->width, lv->stride, begin, end, x);
     }
     uint32_t *hint = &a->hint[parent & (AFFINE_HINTS - 1)];
     int64_t p = begin + *hint;
@@ -130,7 +112,7 @@ static int64_t find(machine *mc, affine *a, int64_t parent, int64_t begin, int64
     }
     if (p > end || (p > begin && affine_coord(lv, p - 1) >= x) ||
         (p < end && affine_coord(lv, p) < x))
-        p = lower_bound(lv, begin, end, x);
+        p = coord_search(lv->crd, lv->width, lv->stride, begin, end, x);
     *hint = p - begin < UINT32_MAX ? (uint32_t)(p - begin) : 0;
     return p;
 }
@@ -167,8 +149,8 @@ static bool nothing_below(machine *mc, affine *a, int64_t parent, int64_t first,
                           int64_t last)
 {
     const affine_level *lv = &a->level[a->nlevel - 1];
-    const int64_t begin = index_of(lv->bounds, lv->bounds_width, parent);
-    const int64_t end = index_of(lv->bounds, lv->bounds_width, parent + 1);
+    const int64_t begin = index_at(lv->bounds, lv->bounds_width, parent);
+    const int64_t end = index_at(lv->bounds, lv->bounds_width, parent + 1);
     if (begin >= end) return true;
     if (affine_coord(lv, begin) >= first) return affine_coord(lv, begin) > last;
     const int64_t p = find(mc, a, parent, begin, end, first);
@@ -224,13 +206,14 @@ static stc_status walk_level(machine *mc, affine *a, int l, const int64_t *at,
     if (!lv->walked) return walk_range(mc, a, l, at, begin);
     const int64_t parent = begin;
     if (lv->bounds) {
-        begin = index_of(lv->bounds, lv->bounds_width, begin);
-        end = index_of(lv->bounds, lv->bounds_width, end);
+        begin = index_at(lv->bounds, lv->bounds_width, begin);
+        end = index_at(lv->bounds, lv->bounds_width, end);
     }
     const int64_t first = least(a, l, at), last = most(a, l, at);
     if (lv->ordered && begin < end && affine_coord(lv, begin) < first)
-        begin = l + 1 < a->nlevel ? lower_bound(lv, begin, end, first)
-                                  : find(mc, a, parent, begin, end, first);
+        begin = l + 1 < a->nlevel
+                    ? coord_search(lv->crd, lv->width, lv->stride, begin, end, first)
+                    : find(mc, a, parent, begin, end, first);
     a->rounds++;
     if (begin == end || (lv->ordered && affine_coord(lv, begin) > last)) return poll(mc, a);
     if (a->fiber && l + 1 == a->nlevel) return walk_fiber(mc, a, at, begin, end);

@@ -43,6 +43,8 @@ static void give(const stage *st, loop_summary *s)
         node *x = &s->node[k];
         const uint16_t from = st->link.node[k];
         if (from != UNLINKED || x->kind == NODE_LIVE) {
+            for (int j = 0; j < x->nargs; j++)
+                s->node[x->arg[j]].uses--;
             x->kind = NODE_GIVEN;
             x->nargs = 0;
             x->varies = from != UNLINKED && o->node[from].varies;
@@ -77,6 +79,12 @@ static bool evaluable(const loop_tree *t)
 
 static stc_status run_inner(machine *mc, strip *s, int child);
 
+/* Its kernel is for this pair and the loop around. */
+static bool runs_rows(const nest *ns)
+{
+    return ns->rows[0] || ns->rows[1];
+}
+
 /* A kernel for the loop and the one inside it, if that is all there is. */
 static stc_status find_pair(machine *mc, stage *st, const loop_tree *t)
 {
@@ -84,6 +92,10 @@ static stc_status find_pair(machine *mc, stage *st, const loop_tree *t)
     const uint8_t to = t->child[0]->s.nsink ? t->child[0]->s.sink[0].kind : SINK_STORE;
     if (st->out && to == SINK_STORE) return STC_OK;
     if (nest_match(mc, &t->s, t->child[0], &st->pair)) return mc->cx->diag.status;
+    if (st->pair && !st->out && runs_rows(st->pair)) {
+        mem_free(mc->cx, st->pair, sizeof *st->pair);
+        st->pair = NULL;
+    }
     if (!st->pair) return STC_OK;
     st->g = &st->pair->o;
     strip_setup(st->g, &st->own.s);
@@ -117,6 +129,7 @@ static stage *add_stage(machine *mc, cascade *c, const loop_tree *t, stage *out)
         st->nchild++;
     }
     stage_bare_match(st);
+    if (out) stage_terms_match(mc, st);
     return st;
 }
 
@@ -190,7 +203,8 @@ static stc_status prepare(machine *mc, cascade *c)
         if (make_ready(mc, st)) return mc->cx->diag.status;
         if (st->out) stage_fill_prepare(mc, st);
         if (st->out) stage_lines_prepare(st);
-        st->rowwise = st->paired && st->out && stage_rows_prepare(mc, st);
+        st->rowwise = st->paired && runs_rows(st->pair) && stage_rows_prepare(mc, st);
+        if (st->paired && runs_rows(st->pair)) st->paired = st->rowwise;
     }
     for (int k = c->nstage - 1; k > 0; k--)
         if (!c->stage[k].out->paired) stage_bare_prepare(&c->stage[k]);
@@ -223,6 +237,7 @@ static stc_status stage_run(machine *mc, stage *st)
         if (stage_fill(mc, st, &more)) return mc->cx->diag.status;
         const int rounds = g->n;
         if (g->n > 0) stage_settle(mc, st);
+        more = st->open || st->lane < st->out->g->n; /* it may have left some for later */
         if (g->n > 0) {
             stage_spread(mc, st);
             if (strip_eval(mc, g)) return stage_failed(mc, st);
@@ -327,10 +342,25 @@ static stc_status run_inner(machine *mc, strip *s, int child)
     return st->paired ? pair_run(mc, st) : stage_run(mc, st->child[child]);
 }
 
+/* A sum that goes on across rounds is made of parts, each from the neutral value: a part
+ * without terms changes nothing, unless the register holds what the function never gives
+ * (a truth value that is neither 0 nor 1, in code that nobody compiled). */
+static bool starts_neutral(const machine *mc, const loop_summary *s)
+{
+    for (int k = 0; k < s->nsink; k++) {
+        const sink *x = &s->sink[k];
+        if (x->kind == SINK_REDUCE && s->node[x->node].kind == NODE_INNER &&
+            !reduction_keeps(x->fn, (vclass)x->cls, mc->v[x->a]))
+            return false;
+    }
+    return true;
+}
+
 static stc_status cascade_run(machine *mc, super *base)
 {
     cascade *c = (cascade *)base;
     stage *st = &c->stage[0];
+    if (!starts_neutral(mc, &st->own.s)) return SUPER_REPLAY;
     if (prepare(mc, c) || strip_rounds(mc, st->g)) return mc->cx->diag.status;
     return stage_results_leave(mc, st);
 }
@@ -367,6 +397,7 @@ static void describe(const super *base, textbuf *out)
     text_add(out, "%scascade of %d loops", pair ? ", in a " : "", c->nstage);
     const loop_summary *last = &c->stage[c->nstage - 1].own.s;
     if (!pair && last->nsink) text_add(out, " -> %s", sinks[last->sink[0].kind]);
+    if (c->stage[c->nstage - 1].terms.kernel) text_add(out, ", a line at once");
 }
 
 stc_status cascade_fuse(machine *mc, const loop_tree *t, super **out)
@@ -391,6 +422,8 @@ stc_status cascade_fuse(machine *mc, const loop_tree *t, super **out)
         mem_free(mc->cx, c, size);
         return mc->cx->diag.status;
     }
+    for (int k = 0; k < t->s.nsink; k++)
+        if (t->s.sink[k].kind == SINK_REDUCE) c->base.sure = false;
     for (int k = 0; k < n; k++) {
         const nest *pair = c->stage[k].pair;
         if (pair) c->base.tier = 3;

@@ -10,6 +10,7 @@
  *     cascade_fill.c   the elements below a strip's lanes; …_simple.c the common ones;
  *                      …_keys.c those of several fibers
  *     cascade_lines.c  … where all that these read and write lies side by side
+ *     cascade_terms.c  … and is a sum of products: in one pass
  *     cascade_window.c … of operands that are sliced or shifted
  *     cascade_spread.c what an element has from the lane that it belongs to
  *     cascade_fold.c   reductions, and stages that do nothing else
@@ -113,10 +114,17 @@ struct stage {
     int lane, lanes; /* of the strip around: where filling stands; as far as it can go */
     bool windowed;   /* … which is as far as the windows of its walkers go             */
     uint8_t way;
-    bool open, every;    /* in the middle of that lane; all coordinates of the range */
-    cursor *stand;       /* stepping: the cursors above the operands */
-    bool stepped;        /* this string was                          */
-    bool lined, lines;   /* its strings may be lines; this one is: cascade_lines.c */
+    bool open, every;   /* in the middle of that lane; all coordinates of the range */
+    cursor *stand;      /* stepping: the cursors above the operands */
+    bool stepped;       /* this string was                          */
+    bool lined, lines;  /* its strings may be lines; this one is: cascade_lines.c */
+    struct line_terms { /* what is added to lines at once: cascade_terms.c          */
+        const struct line_kernel *kernel; /* NULL: it isn't like that                */
+        uint64_t unread;                  /* nodes that aren't read as columns then  */
+        bool wide;                        /* no other node is a column               */
+        uint8_t cls, nfactor, nrow;
+        uint16_t factor[NEST_SCALARS], row[NEST_LOADS];
+    } terms;
     bool bare, bare_now; /* elements have a position, and no more: cascade_fold.c */
     int *row;            /* of each element                          */
     int *run_lane, *run_end, runs; /* elements of one lane; 0: not looked for;
@@ -168,13 +176,21 @@ typedef enum stage_simple_way {
 stage_simple_way stage_simple(const stage *st);
 int stage_fill_simple(stage *st);
 
-/* cascade_lines.c: whether this run's strings may be lines; the string again, element by
+/* cascade_lines.c: a value that is made of what operands have, element by element, and
+ * never faults. */
+bool stage_plain_node(const loop_summary *s, const node *x);
+/* Whether this run's strings may be lines; the string again, element by
  * element. Positions of lines below others (`up`, by the lanes of the loop around) in a
  * level from lo to hi, false if some aren't there. */
 void stage_lines_prepare(stage *st);
+int stage_fill_lines(stage *st);
 void stage_lines_spell(stage *st);
 bool stage_lines_locate(const stage *st, column *c, const column *up, const column *shift,
                         int64_t lo, int64_t hi);
+
+/* cascade_terms.c: when linked; a string of lines to lines of a result. */
+void stage_terms_match(const machine *mc, stage *st);
+void stage_terms_add(machine *mc, stage *st, tensor *to, const column *into);
 
 /* cascade_keys.c. start: sets `keyed` for the lanes from `lane` up to `lanes`. */
 bool stage_keyable(const stage *st);

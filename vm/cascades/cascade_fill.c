@@ -8,6 +8,7 @@
  * only those go that can't produce whatever is located.
  */
 #include "cascade.h"
+#include "../core/coords.h"
 #include "../nest/fibers.h"
 #include <limits.h>
 #include <string.h>
@@ -15,15 +16,9 @@
 /* Subsections further off are stepped: their differences could overflow. */
 #define AHEAD_MAX ((int64_t)1 << 61)
 
-static int64_t index_at(const void *a, int width, int64_t k)
-{
-    return width == 4 ? ((const int32_t *)a)[k] : ((const int64_t *)a)[k];
-}
-
 static int64_t crd_at(const fiber_view *v, int64_t p)
 {
-    const char *at = (const char *)v->crd + p * v->stride;
-    return v->width == 4 ? *(const int32_t *)at : *(const int64_t *)at;
+    return coord_at(v->crd, v->width, v->stride, p);
 }
 
 /* ---- a run --------------------------------------------------------------------- */
@@ -94,20 +89,6 @@ void stage_fill_start(stage *st)
 
 /* ---- a lane -------------------------------------------------------------------- */
 
-/* The first of [p, end) whose coordinate is at least i. */
-static int64_t lower_bound(const fiber_view *v, int64_t p, int64_t end, int64_t i)
-{
-    while (p < end) {
-        const int64_t mid = p + (end - p) / 2;
-        if (crd_at(v, mid) < i) {
-            p = mid + 1;
-        } else {
-            end = mid;
-        }
-    }
-    return p;
-}
-
 /* Cuts the fiber to the loop's range. False: it has to be stepped. */
 static bool trim(const stage *st, stage_walk *w)
 {
@@ -116,8 +97,8 @@ static bool trim(const stage *st, stage_walk *w)
         return false;
     const int64_t lo = st->lo + w->ahead, hi = st->hi + w->ahead;
     if (w->v.shape == VIEW_COORDS) {
-        w->p = lower_bound(&w->v, w->p, w->v.end, lo);
-        w->v.end = lower_bound(&w->v, w->p, w->v.end, hi);
+        w->p = coord_search(w->v.crd, w->v.width, w->v.stride, w->p, w->v.end, lo);
+        w->v.end = coord_search(w->v.crd, w->v.width, w->v.stride, w->p, w->v.end, hi);
         return true;
     }
     if (w->v.lo < lo) {
@@ -527,7 +508,8 @@ static stc_status fill_lanes(machine *mc, stage *st, int *out)
 static void set_forms(stage *st, int n, bool fibers)
 {
     column *i = &st->g->icol[0];
-    st->same = n > 0 && st->row[0] == st->row[n - 1];
+    const int last = st->lines ? st->run_lane[st->runs - 1] : st->row[n > 0 ? n - 1 : 0];
+    st->same = n > 0 && st->row[0] == last;
     if (!st->same) i->form = COL_ARRAY;
     if (st->lines) i->form = COL_LINES;
     const merge_desc *m = st->g->s.l->merge;
@@ -569,6 +551,7 @@ stc_status stage_fill(machine *mc, stage *st, bool *more)
     st->stepped = false;
     st->runs = 0;
     st->loose = st->lines = false;
+    g->unread = 0;
     if (!st->asked && st->keyable && stage_keys_start(mc, st)) return mc->cx->diag.status;
     st->asked = true;
     if (st->simple == SIMPLE_BARE) {

@@ -8,27 +8,11 @@
  * fiber what filling costs, and by the element only what folding does.
  */
 #include "cascade.h"
+#include "../core/coords.h"
 
 #include <string.h>
 
 /* ---- bare stages ------------------------------------------------------------------ */
-
-static bool bare_node(const loop_summary *s, const node *x)
-{
-    if (!x->varies) return true;
-    switch (x->kind) {
-    case NODE_LOAD:
-        return s->place[x->b].kind == PLACE_OPERAND;
-    case NODE_FN:
-        return !(fn_at(x->fn)->flags & FP_FAULTS);
-    case NODE_CONV:
-    case NODE_WRAP:
-    case NODE_INNER:
-        return true;
-    default:
-        return false;
-    }
-}
 
 /* Where a loop inside begins, at no coordinate of this one. */
 static bool bare_place(const loop_summary *s, const place *x)
@@ -52,7 +36,8 @@ static bool bare_body(const stage *st)
     for (int k = 2; k < s->nplace; k++)
         if (!bare_place(s, &s->place[k])) return false;
     for (int k = 0; k < s->nnode; k++)
-        if (!bare_node(s, &s->node[k])) return false;
+        if (s->node[k].kind != NODE_INNER && !stage_plain_node(s, &s->node[k]))
+            return false;
     for (int k = 0; k < s->nsink; k++)
         if (s->sink[k].kind != SINK_REDUCE || s->sink[k].right) return false;
     return true;
@@ -81,8 +66,7 @@ void stage_bare_prepare(stage *st)
 static inline int64_t bound_at(const fiber_table *t, int64_t parent)
 {
     if (t->shape == VIEW_RANGE) return parent * (t->hi - t->lo);
-    return t->bounds_width == 4 ? ((const int32_t *)t->bounds)[parent]
-                                : ((const int64_t *)t->bounds)[parent];
+    return index_at(t->bounds, t->bounds_width, parent);
 }
 
 /* Lanes whose parents follow each other, so that their fibers do, too: from one bound

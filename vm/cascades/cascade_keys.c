@@ -11,6 +11,7 @@
  * theirs is wanted; all else is cascade_fill.c's.
  */
 #include "cascade.h"
+#include "../core/coords.h"
 #include "../strips/merge_keys.h"
 #include <string.h>
 
@@ -20,8 +21,7 @@ enum { KEY_BITS = 48 };
 
 static int64_t crd_of(const fiber_table *t, int64_t p)
 {
-    const char *at = (const char *)t->crd + p * t->stride;
-    return t->width == 4 ? *(const int32_t *)at : *(const int64_t *)at;
+    return coord_at(t->crd, t->width, t->stride, p);
 }
 
 /* The coordinate of index `lo`. */
@@ -117,20 +117,6 @@ static void spans_of_parents(const stage_walk *w, int first, int lanes)
         w->from[k] = p < 0 ? 0 : p;
         w->to[k] = p < 0 ? 0 : parent->ranged ? column_end(parent, k) : p + 1;
     }
-}
-
-/* The first of [p, end) whose coordinate is at least x. */
-static int64_t lower_bound(const fiber_table *t, int64_t p, int64_t end, int64_t x)
-{
-    while (p < end) {
-        const int64_t mid = p + (end - p) / 2;
-        if (crd_of(t, mid) < x) {
-            p = mid + 1;
-        } else {
-            end = mid;
-        }
-    }
-    return p;
 }
 
 /* Fibers are cut to the loop's range: most see nothing of a small part of a tensor,
@@ -499,8 +485,8 @@ static int drive_part(stage *st, stage_walk *driver)
         stage_walk *w = &st->walk[j];
         const int64_t last = driver->key[driver->nkey - 1] & KEY_COORDS;
         if (w != driver)
-            w->from[nth] = lower_bound(&w->t, w->from[nth], w->to[nth],
-                                       last + first_coord(st, w, nth));
+            w->from[nth] = coord_search(w->t.crd, w->t.width, w->t.stride, w->from[nth],
+                                        w->to[nth], last + first_coord(st, w, nth));
     }
     return n;
 }

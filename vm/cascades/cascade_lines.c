@@ -11,11 +11,12 @@
  */
 #include "cascade.h"
 
-enum { LINE_LEAST = 8 }; /* shorter ones are cheaper element by element */
+/* Shorter ones are cheaper element by element; less so where they need no columns. */
+enum { LINE_LEAST = 8, TERM_LEAST = 2 };
 
 /* ---- whether the body can do with lines -------------------------------------------- */
 
-static bool lined_node(const loop_summary *s, const node *x)
+bool stage_plain_node(const loop_summary *s, const node *x)
 {
     if (!x->varies) return true;
     switch (x->kind) {
@@ -23,12 +24,8 @@ static bool lined_node(const loop_summary *s, const node *x)
         return s->place[x->b].kind == PLACE_OPERAND;
     case NODE_FN:
         return !(fn_at(x->fn)->flags & FP_FAULTS);
-    case NODE_CONV:
-    case NODE_WRAP:
-    case NODE_GIVEN:
-        return true;
     default:
-        return false;
+        return x->kind == NODE_CONV || x->kind == NODE_WRAP;
     }
 }
 
@@ -36,8 +33,12 @@ static bool lined_place(const stage *st, int id)
 {
     const loop_summary *s = &st->g->s;
     const place *x = &s->place[id];
-    if (!x->varies || x->kind == PLACE_GIVEN) return true;
-    if (x->kind == PLACE_OPERAND) return s->l->merge->operand[x->operand].coef == 1;
+    const merge_desc *m = s->l->merge;
+    if (!x->varies) return true;
+    if (id <= m->count && m->operand[id - 1].role == MERGE_KNOWN)
+        return false; /* at its lane's place: a column, by rows, which lines don't have */
+    if (x->kind == PLACE_GIVEN) return true;
+    if (x->kind == PLACE_OPERAND) return m->operand[x->operand].coef == 1;
     const place *up = &s->place[x->up];
     return x->kind == PLACE_AT && st->column[id] && x->icol == 0 &&
            (!up->varies || up->kind == PLACE_GIVEN);
@@ -56,13 +57,13 @@ void stage_lines_prepare(stage *st)
 {
     const loop_summary *s = &st->g->s;
     st->lined = !st->nwalk && !st->known && !st->nchild && !st->g->masks &&
-                st->hi - st->lo >= LINE_LEAST;
+                st->hi - st->lo >= (st->terms.kernel ? TERM_LEAST : LINE_LEAST);
     for (int k = 1; st->lined && k < s->nicol; k++)
         st->lined = !s->icol[k].varies;
     for (int k = 1; st->lined && k < s->nplace; k++)
         st->lined = lined_place(st, k);
     for (int k = 0; st->lined && k < s->nnode; k++)
-        st->lined = lined_node(s, &s->node[k]);
+        st->lined = s->node[k].kind == NODE_GIVEN || stage_plain_node(s, &s->node[k]);
     for (int k = 0; st->lined && k < s->nstep; k++)
         st->lined =
             s->step[k].kind == STEP_NODE ||
@@ -71,10 +72,57 @@ void stage_lines_prepare(stage *st)
         st->lined = lined_sink(st, k);
 }
 
+/* ---- strings ------------------------------------------------------------------------ */
+
+/* Elements of a string none of which is written anywhere: so many that its lines are asked
+ * for ahead, and what a string costs counts for little. */
+enum { LINE_ELEMENTS = 32 * STRIP };
+
+int stage_fill_lines(stage *st)
+{
+    const int most = st->terms.kernel && st->terms.wide ? LINE_ELEMENTS : STRIP;
+    int64_t *first = st->g->icol[0].data;
+    int n = 0, runs = 0;
+    for (; st->lane < st->lanes && n < most && runs < STRIP; st->lane += !st->open) {
+        const int64_t i = st->open ? st->next : st->lo, left = st->hi - i;
+        const int room = most - n < STRIP ? most - n : STRIP;
+        const int take = left < room ? (int)left : room;
+        n += take;
+        first[runs] = i;
+        st->run_lane[runs] = st->lane;
+        st->run_end[runs++] = n;
+        st->next = i + take;
+        st->open = st->next < st->hi;
+    }
+    st->runs = runs;
+    st->lines = n > 0;
+    st->g->unread = st->lines ? st->terms.unread : 0;
+    st->g->line_end = st->run_end;
+    st->g->lines = runs;
+    st->row[0] = st->run_lane[0];
+    return n;
+}
+
+/* What is more than a string of elements has room for is left to the next one. */
+static void shorten(stage *st)
+{
+    const int64_t *first = st->g->icol[0].data;
+    int r = st->runs;
+    while (r > 0 && st->run_end[r - 1] > STRIP)
+        r--;
+    if (r == st->runs) return;
+    st->lane = st->run_lane[r];
+    st->open = first[r] > st->lo;
+    st->next = first[r];
+    st->runs = r;
+    st->g->n = st->run_end[r - 1];
+}
+
 void stage_lines_spell(stage *st)
 {
     column *i = &st->g->icol[0];
     int64_t first[STRIP];
+    shorten(st);
     for (int r = 0; r < st->runs; r++)
         first[r] = i->data[r];
     for (int r = 0, k = 0; r < st->runs; r++)
@@ -84,6 +132,7 @@ void stage_lines_spell(stage *st)
         }
     i->form = COL_ARRAY;
     st->lines = false;
+    st->g->unread = 0;
 }
 
 /* ---- positions ---------------------------------------------------------------------- */
@@ -91,17 +140,21 @@ void stage_lines_spell(stage *st)
 bool stage_lines_locate(const stage *st, column *c, const column *up, const column *shift,
                         int64_t lo, int64_t hi)
 {
-    const int64_t *first = st->g->icol[0].data;
+    const int64_t *first = st->g->icol[0].data, *above = up->data;
+    const uint64_t rows = (uint64_t)hi - (uint64_t)lo;
+    const bool each = up->form == COL_ARRAY;
+    bool out = false;
     for (int r = 0, k = 0; r < st->runs; k = st->run_end[r++]) {
-        const int64_t above = column_get(up, st->run_lane[r]);
+        const int of = st->run_lane[r];
+        const int64_t parent = each ? above[of] : column_get(up, of);
         int64_t at = first[r];
-        if (shift && __builtin_add_overflow(at, column_get(shift, st->run_lane[r]), &at))
-            return false;
-        if (above < 0 || at < lo || at >= hi || hi - at < st->run_end[r] - k) return false;
-        c->data[r] = above * (hi - lo) + (at - lo);
+        if (shift) out |= __builtin_add_overflow(at, column_get(shift, of), &at);
+        const uint64_t from = (uint64_t)at - (uint64_t)lo;
+        out |= parent < 0 || from >= rows || rows - from < (uint64_t)(st->run_end[r] - k);
+        c->data[r] = (int64_t)((uint64_t)parent * rows + from);
     }
     c->form = COL_LINES;
     c->full = true;
     c->ranged = false;
-    return true;
+    return !out;
 }

@@ -137,7 +137,6 @@ static int ranges(stage *st)
 {
     const stage_walk *w = st->nwalk ? &st->walk[0] : NULL;
     const int64_t lo = w ? w->t.lo : st->lo, hi = w ? w->t.hi : st->hi;
-    const bool lines = st->lined;
     int64_t *at = st->g->icol[0].data, *data = w ? st->g->place[w->place].data : NULL;
     const int lanes = st->lanes;
     int n = 0, runs = 0;
@@ -147,13 +146,9 @@ static int ranges(stage *st)
         const int room = STRIP - n;
         const int take = parent < 0 ? 0 : hi - i < room ? (int)(hi - i) : room;
         if (data) count_up(data + n, parent * (hi - lo) + (i - lo), take);
-        if (lines) {
-            at[runs] = i;
-        } else {
-            count_up(at + n, i, take);
-            for (int k = n; k < n + take; k++)
-                st->row[k] = st->lane;
-        }
+        count_up(at + n, i, take);
+        for (int k = n; k < n + take; k++)
+            st->row[k] = st->lane;
         n += take;
         st->run_lane[runs] = st->lane;
         st->run_end[runs] = n;
@@ -162,13 +157,6 @@ static int ranges(stage *st)
         st->open = parent >= 0 && st->next < hi;
     }
     st->runs = runs;
-    st->lines = lines && n > 0;
-    if (st->lines) {
-        st->g->line_end = st->run_end;
-        st->g->lines = runs;
-        st->row[0] = st->run_lane[0];
-        st->row[n - 1] = st->run_lane[runs - 1];
-    }
     return n;
 }
 
@@ -179,7 +167,8 @@ stage_simple_way stage_simple(const stage *st)
     const merge_desc *m = st->g->s.l->merge;
     if (st->known || (m->count > MERGE_TABLE_MAX && !st->always)) return SIMPLE_NOT;
     if (st->bare_now && !w->parent->ranged) return SIMPLE_BARE;
-    if (st->nwalk == 0 && m->universe && st->maybe & 1 && st->hi - st->lo < LONG_LANE)
+    if (st->nwalk == 0 && m->universe && st->maybe & 1 &&
+        (st->hi - st->lo < LONG_LANE || (st->lined && st->terms.kernel)))
         return SIMPLE_RANGES;
     if (st->nwalk != 1 || m->universe || !w->tabled || w->trims ||
         !(st->maybe >> (1 << (w->place - 1)) & 1))
@@ -204,6 +193,6 @@ int stage_fill_simple(stage *st)
     case SIMPLE_CHILDREN:
         return narrow ? children_4(st) : children_8(st);
     default:
-        return ranges(st);
+        return st->lined ? stage_fill_lines(st) : ranges(st);
     }
 }

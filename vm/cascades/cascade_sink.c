@@ -139,6 +139,10 @@ static stc_status put_values(machine *mc, stage *st, const sink *x, const column
     const int n = g->n;
     if (asm_value(mc, r, last_position(st, at))) return mc->cx->diag.status;
     r->stores += (uint64_t)n;
+    if (at->form == COL_LINES && st->terms.kernel) {
+        stage_terms_add(mc, st, r->t, at);
+        return STC_OK;
+    }
     const char *v = strip_spread(g, x->node);
     if (at->form == COL_LINES) {
         put_lines(st, r->t, x, at, v);

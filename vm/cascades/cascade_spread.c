@@ -23,7 +23,7 @@ static bool given(const stage *st, int id)
 static bool by_runs(stage *st)
 {
     stage_find_runs(st);
-    return st->runs <= st->g->n / 8;
+    return st->lines || st->runs <= st->g->n / 8; /* lines have no rows */
 }
 
 /* A column of integers of the strip around, by the rows of this one's lanes. */
@@ -122,7 +122,7 @@ void stage_spread(machine *mc, stage *st)
         if (given(st, k) && !st->lines) spread_place(st, k);
     for (int k = 0; k < s->nnode; k++)
         if (s->node[k].kind == NODE_GIVEN && st->link.node[k] != UNLINKED &&
-            s->node[k].uses)
+            s->node[k].uses && !(st->g->unread >> k & 1))
             spread_node(st, k);
 }
 

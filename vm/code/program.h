@@ -223,6 +223,9 @@ void machine_free(machine *mc);
 /* The tensor in a slot: inputs are the host's, all others the machine's own. Only inputs
  * and inouts are bound. */
 stc_status machine_bind(machine *mc, int slot, tensor *t);
+/* What is bound there may be changed in place by the next run; if that fails, it is as it
+ * was. */
+void machine_yield(machine *mc, int slot);
 tensor *machine_tensor(machine *mc, int slot);
 /* Gives slot's tensor away; the slot gets a fresh one at the next run. */
 tensor *machine_take(machine *mc, int slot);

@@ -10,7 +10,7 @@
 #include "build.h"
 #include <string.h>
 
-#define MAJOR 1
+#define MAJOR 2
 #define MINOR 0
 #define HEADER 32
 

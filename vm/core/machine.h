@@ -146,6 +146,7 @@ struct slot {
     uint64_t seen_generation; /* and its generation                         */
     value fill;               /* of what is assembled                                */
     uint64_t stores;          /* counts store and acc since begin                    */
+    bool given;               /* bound may be changed in place                       */
     bool open;                /* between begin and finish: own is no whole tensor      */
     asm_level *lev;           /* one per level                                       */
     workspace *ws;
@@ -294,6 +295,8 @@ stc_status asm_place(machine *mc, slot *s, mcursor *c, const lop *at, int64_t *p
 stc_status asm_value(machine *mc, slot *s, int64_t pos);
 stc_status asm_finish(machine *mc, slot *s);
 stc_status asm_move(machine *mc, slot *to, slot *from);
+/* update.c: to's values at from's entries become fn of both, in place; all or none. */
+stc_status asm_update(machine *mc, slot *to, slot *from, int fn, const lop *at);
 stc_status asm_convert(machine *mc, slot *to, slot *from);
 stc_status asm_pack(machine *mc, slot *to, slot *from);
 /* Shows the machine's own tensor in the slot: made if need be, with the shape

@@ -10,6 +10,7 @@
  * For levels with CAP_POSITION only, whose view() is a range or coordinates. The value at
  * positions is that of any level.
  */
+#include "coords.h"
 #include "machine.h"
 
 static fiber_view view_of(const level *lv, int64_t parent)
@@ -65,8 +66,7 @@ static int64_t parent_of(const level *lv, int64_t parents, int64_t p, int64_t hi
 static int64_t coordinate_at(const fiber_view *v, int64_t p)
 {
     if (v->shape == VIEW_RANGE) return v->lo + (p - v->begin);
-    const char *crd = (const char *)v->crd + p * v->stride;
-    return v->width == 4 ? *(const int32_t *)crd : *(const int64_t *)crd;
+    return coord_at(v->crd, v->width, v->stride, p);
 }
 
 void position_stand(cursor *c, const tensor *t, int l, const cursor *up, int64_t p,

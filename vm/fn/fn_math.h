@@ -1,6 +1,6 @@
 /* fn_math.h: the integer rules of the language, as functions that no operand
- * can drive into undefined behaviour: 0/0 and 0%0 are 0, any other division
- * by zero faults, a negative exponent faults, the rest wraps in 64 bits. For
+ * can drive into undefined behaviour: a division by zero faults, a negative exponent
+ * faults, the rest wraps in 64 bits; and some of the real ones that aren't in libm. For
  * whoever expands fn_ops.def.
  */
 #ifndef STC_VM_FN_MATH_H
@@ -16,35 +16,62 @@ static inline uint64_t i64_magnitude(int64_t x)
     return x < 0 ? 0 - (uint64_t)x : (uint64_t)x;
 }
 
-static inline int64_t i64_div(int64_t x, int64_t y, fn_fault *fault)
+/* NumPy's: the quotient is floored, and the rest has the sign of the divisor. */
+static inline int64_t i64_floordiv(int64_t x, int64_t y, fn_fault *fault)
 {
     if (y == 0) {
-        if (x != 0) *fault = FAULT_DIVIDE;
+        *fault = FAULT_DIVIDE;
         return 0;
     }
-    return y == -1 ? (int64_t)(0 - (uint64_t)x) : x / y;
+    if (y == -1) return (int64_t)(0 - (uint64_t)x);
+    return x / y - (x % y != 0 && (x ^ y) < 0);
 }
 
 static inline int64_t i64_mod(int64_t x, int64_t y, fn_fault *fault)
 {
     if (y == 0) {
-        if (x != 0) *fault = FAULT_DIVIDE;
+        *fault = FAULT_DIVIDE;
         return 0;
     }
-    return y == -1 ? 0 : x % y;
+    if (y == -1) return 0;
+    const int64_t rest = x % y;
+    return rest != 0 && (rest ^ y) < 0 ? rest + y : rest;
 }
 
 static inline uint64_t u64_div(uint64_t x, uint64_t y, fn_fault *fault)
 {
-    if (y == 0 && x != 0) *fault = FAULT_DIVIDE;
+    if (y == 0) *fault = FAULT_DIVIDE;
     return y == 0 ? 0 : x / y;
 }
 
 static inline uint64_t u64_mod(uint64_t x, uint64_t y, fn_fault *fault)
 {
-    if (y == 0 && x != 0) *fault = FAULT_DIVIDE;
+    if (y == 0) *fault = FAULT_DIVIDE;
     return y == 0 ? 0 : x % y;
 }
+
+/* The rest first, which is exact; x - rest is then a multiple of y but for rounding, which
+ * is taken back. By 0 it is x / y and nan; a quotient of zero has the sign of x / y. */
+#define REAL_DIVISION(REAL, suffix, f)                                                     \
+    static inline REAL mod_##suffix(REAL x, REAL y)                                        \
+    {                                                                                      \
+        const REAL rest = fmod##f(x, y);                                                   \
+        if (rest != 0) return (rest < 0) != (y < 0) ? rest + y : rest;                     \
+        return y != 0 ? copysign##f(0, y) : rest;                                          \
+    }                                                                                      \
+    static inline REAL floordiv_##suffix(REAL x, REAL y)                                   \
+    {                                                                                      \
+        const REAL rest = fmod##f(x, y);                                                   \
+        if (y == 0) return x / y;                                                          \
+        REAL q = (x - rest) / y;                                                           \
+        if (rest != 0 && (rest < 0) != (y < 0)) q -= 1;                                    \
+        if (q == 0) return copysign##f(0, x / y);                                          \
+        const REAL whole = floor##f(q);                                                    \
+        return q - whole > (REAL)0.5 ? whole + 1 : whole;                                  \
+    }
+REAL_DIVISION(double, f64, )
+REAL_DIVISION(float, f32, f)
+#undef REAL_DIVISION
 
 static inline uint64_t u64_pow(uint64_t x, uint64_t y)
 {

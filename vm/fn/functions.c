@@ -36,6 +36,28 @@ const fn_info *fn_at(int id)
     return &rows[id];
 }
 
+bool fn_distributes(int f, int g, vclass cls)
+{
+    static const struct {
+        uint8_t f, g, classes;
+    } pair[] = {
+#define DISTRIBUTES(NAME, OVER, classes) {FN_##NAME, FN_##OVER, classes},
+#include "functions.def"
+    };
+    for (size_t k = 0; k < sizeof pair / sizeof *pair; k++)
+        if (pair[k].f == f && pair[k].g == g) return pair[k].classes >> cls & 1;
+    return false;
+}
+
+bool fn_sums_outside(int f, int operand)
+{
+    static const uint8_t operands[FN_COUNT] = {
+#define SUMS(NAME, operands) [FN_##NAME] = operands,
+#include "functions.def"
+    };
+    return operands[f] >> operand & 1;
+}
+
 static bool same(const char *a, const char *name, size_t len)
 {
     return strlen(a) == len && memcmp(a, name, len) == 0;

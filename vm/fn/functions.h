@@ -19,7 +19,7 @@ typedef enum fn_typing {
                     for + - * (NumPy: bool + bool is bool; here i64, see docs)  */
     TY_BITS,     /* integers and bool: promote, result the same                 */
     TY_SHIFT,    /* integers: promote, bool becomes i64                         */
-    TY_DIVIDE,   /* as ARITH: two integers divide as in C                       */
+    TY_DIVIDE,   /* as ARITH: // and %                                          */
     TY_COMPARE,  /* promote; result bool                                        */
     TY_LOGIC,    /* operands to bool (!= 0); result bool                        */
     TY_FLOAT,    /* real or complex floats; integers become f64; same result    */
@@ -32,6 +32,7 @@ typedef enum fn_typing {
     TY_TEST,     /* isnan …: any, result bool                                   */
     TY_WHOLE,    /* lrint …: as REAL, result i64                                */
     TY_ANGLE,    /* arg: as FLOAT, result real                                  */
+    TY_CAST,     /* the type of its name                                        */
 } fn_typing;
 
 /* Symbolic constants of properties: a value in any class. */
@@ -71,6 +72,12 @@ int fn_named(const char *name, size_t len, int arity); /* -1: none; arity -1: an
 /* A symbolic constant in a class, for element type t (integer limits). False
  * if the class or type has no such value. */
 bool fn_constant(uint8_t fc, vclass cls, stc_type t, value *out);
+
+/* Whether f distributes over g in class cls: f(a, g(b, c)) is g(f(a, b), f(a, c)). */
+bool fn_distributes(int f, int g, vclass cls);
+/* Whether an implied sum over what stands in that operand of f is one outside of f to any
+ * reader (SUMS in functions.def). */
+bool fn_sums_outside(int f, int operand);
 
 /* What a faulting call says; NULL while nothing faulted. */
 typedef enum fn_fault {

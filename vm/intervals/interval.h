@@ -19,6 +19,7 @@
 #ifndef STC_VM_INTERVAL_H
 #define STC_VM_INTERVAL_H
 
+#include "../core/coords.h"
 #include "../strips/strip.h"
 
 enum { IVL_LOOPS = INTERVAL_LOOPS, IVL_WALKS = 8 };
@@ -53,14 +54,10 @@ typedef struct ivl_walk {
     } out;
 } ivl_walk;
 
-/* Entry k of an index array, and where the fiber of position p begins. */
-static inline int64_t table_entry(const void *a, int width, int64_t k)
-{
-    return width == 4 ? ((const int32_t *)a)[k] : ((const int64_t *)a)[k];
-}
+/* Where the fiber of position p begins. */
 static inline int64_t table_bound(const fiber_table *t, int64_t p)
 {
-    return t->bounds ? table_entry(t->bounds, t->bounds_width, p) : p;
+    return t->bounds ? index_at(t->bounds, t->bounds_width, p) : p;
 }
 
 static inline int64_t walk_parent(const ivl_walk *w, int row)

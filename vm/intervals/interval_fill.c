@@ -17,16 +17,16 @@ static inline void settle(ivl_walk *w)
         return;
     }
     if (w->t.shape == VIEW_RANGE) return; /* set when it was opened */
-    w->lo = table_entry(w->t.crd, w->t.width, w->p);
+    w->lo = index_at(w->t.crd, w->t.width, w->p);
     w->pos = w->p;
     if (w->t.shape == VIEW_COORDS) {
         w->hi = w->lo + 1;
         return;
     }
-    w->hi = w->p + 1 < w->end ? table_entry(w->t.crd, w->t.width, w->p + 1) : w->t.hi;
+    w->hi = w->p + 1 < w->end ? index_at(w->t.crd, w->t.width, w->p + 1) : w->t.hi;
     if (w->t.shape != VIEW_TOKENS) return;
-    w->pos = table_entry(w->t.aux, w->t.aux_width, 2 * w->p);
-    w->period = table_entry(w->t.aux, w->t.aux_width, 2 * w->p + 1);
+    w->pos = index_at(w->t.aux, w->t.aux_width, 2 * w->p);
+    w->period = index_at(w->t.aux, w->t.aux_width, 2 * w->p + 1);
     if (!w->period) w->period = PERIOD_ENDLESS;
 }
 

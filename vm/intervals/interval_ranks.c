@@ -227,8 +227,8 @@ static void follow_tokens(const rank_rows *rows)
         const rank_row r = row_of(rows, f);
         for (int k = 0; k < r.n; k++) {
             const int64_t p = r.to[k], off = r.at[k] - ((const int32_t *)t->crd)[p];
-            const int64_t size = table_entry(t->aux, t->aux_width, 2 * p + 1);
-            r.to[k] = table_entry(t->aux, t->aux_width, 2 * p) +
+            const int64_t size = index_at(t->aux, t->aux_width, 2 * p + 1);
+            r.to[k] = index_at(t->aux, t->aux_width, 2 * p) +
                       (size > 0 && off >= size ? off % size : off);
         }
     }

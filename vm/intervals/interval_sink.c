@@ -256,6 +256,14 @@ static void fill_run(char *to, int64_t n, const char *one, size_t size)
     }
 }
 
+/* A lane may have any number of elements: n more of them. */
+static stc_status worked(machine *mc, int64_t *unseen, int64_t n)
+{
+    if ((*unseen += n) < WORK_BLOCK) return STC_OK;
+    *unseen = 0;
+    return work_done(mc->cx, WORK_BLOCK);
+}
+
 /* Elements [pos, pos + n) and those of an array, by the sink's function. */
 static void add_elements(const piece *w, int64_t pos, const char *in, int n)
 {
@@ -276,13 +284,14 @@ static void add_elements(const piece *w, int64_t pos, const char *in, int n)
 
 /* Lanes onto what is there, from position `base` of coordinate 0 on: single ones that
  * follow each other together, a longer one some elements at a time. */
-static void add_range(const piece *w, int64_t base)
+static stc_status add_range(machine *mc, const piece *w, int64_t base)
 {
     enum { PART = STRIP / 2 };
     const vclass cls = (vclass)w->x->cls;
     const char *in = strip_spread(&w->v->g, w->x->node);
     char *same = w->v->g.scratch + PART * sizeof(value);
     const int64_t *i = w->v->g.icol[0].data, *len = w->v->len;
+    int64_t unseen = 0;
     for (int k = w->from, next; k < w->to; k = next) {
         const int64_t most = len[k] < PART ? len[k] : PART;
         next = k + 1;
@@ -297,8 +306,10 @@ static void add_range(const piece *w, int64_t base)
         for (int64_t done = 0, n; done < len[k]; done += n) {
             n = len[k] - done < PART ? len[k] - done : PART;
             add_elements(w, base + i[k] + done, same, (int)n);
+            if (worked(mc, &unseen, n)) return mc->cx->diag.status;
         }
     }
+    return STC_OK;
 }
 
 /* A level whose fibers are ranges: every lane fills its part. */
@@ -317,10 +328,7 @@ static stc_status put_range(machine *mc, const piece *w)
     const vclass cls = type_class(t->type);
     if (asm_value(mc, w->r, base + i[last] + v->len[last] - 1)) return mc->cx->diag.status;
     w->r->stores += (uint64_t)(w->to - w->from);
-    if (w->x->kind == SINK_ACC) {
-        add_range(w, base);
-        return STC_OK;
-    }
+    if (w->x->kind == SINK_ACC) return add_range(mc, w, base);
     const char *in = strip_spread(&v->g, w->x->node);
     in += (size_t)w->from * class_size(cls);
     const int n = w->to - w->from;
@@ -329,9 +337,16 @@ static stc_status put_range(machine *mc, const piece *w)
         return STC_OK;
     }
     strip_store(t->type, v->g.scratch, 0, in, cls, n);
-    for (int k = 0; k < n; k++)
-        fill_run((char *)t->vals + (base + i[w->from + k]) * (int64_t)size,
-                 v->len[w->from + k], v->g.scratch + (size_t)k * size, size);
+    int64_t unseen = 0;
+    for (int k = 0; k < n; k++) {
+        char *to = (char *)t->vals + (base + i[w->from + k]) * (int64_t)size;
+        const int64_t len = v->len[w->from + k];
+        for (int64_t at = 0, part; at < len; at += part) {
+            part = len - at < WORK_BLOCK ? len - at : WORK_BLOCK;
+            fill_run(to + at * (int64_t)size, part, v->g.scratch + (size_t)k * size, size);
+            if (worked(mc, &unseen, part)) return mc->cx->diag.status;
+        }
+    }
     return STC_OK;
 }
 

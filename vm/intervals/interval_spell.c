@@ -78,8 +78,8 @@ spell_row(ivl_walk *w, int64_t i, int64_t e, const char *vals, char *to, const s
         const int64_t stop = hi < e ? hi : e, n = stop - i;
         int64_t at = w->p, period = 1;
         if (t->shape == VIEW_TOKENS) {
-            at = table_entry(t->aux, t->aux_width, 2 * w->p);
-            period = table_entry(t->aux, t->aux_width, 2 * w->p + 1);
+            at = index_at(t->aux, t->aux_width, 2 * w->p);
+            period = index_at(t->aux, t->aux_width, 2 * w->p + 1);
         }
         if (period == 1) {
             spread_word(to, n * (int64_t)size,

@@ -78,12 +78,12 @@ write_four(const token_out *o, int64_t n, const int32_t *crd, const char *aux,
 {
     int64_t others = 0;
     for (int k = 0; k < FOUR; k++)
-        others |= table_entry(aux, width, 2 * k + 1) ^ 1;
+        others |= index_at(aux, width, 2 * k + 1) ^ 1;
     if (others || n >= o->most - FOUR) return false;
     memcpy(o->crd + n, crd, FOUR * sizeof *crd);
     for (int k = 0; k < FOUR; k++)
         memcpy(o->v + (size_t)(n + k) * size,
-               o->vals + (size_t)table_entry(aux, width, 2 * k) * size, size);
+               o->vals + (size_t)index_at(aux, width, 2 * k) * size, size);
     return true;
 }
 
@@ -114,8 +114,8 @@ static inline __attribute__((always_inline)) bool write_rows(ivl_walk *w, int64_
         }
         for (; p < stop; p++) {
             const int32_t i = crd[p], next = p + 1 < total ? crd[p + 1] : i;
-            const int64_t start = table_entry(aux, width, 2 * p),
-                          pattern = table_entry(aux, width, 2 * p + 1);
+            const int64_t start = index_at(aux, width, 2 * p),
+                          pattern = index_at(aux, width, 2 * p + 1);
             if (pattern == 1 && n < o.most) {
                 o.crd[n] = i;
                 memcpy(o.v + (size_t)n++ * size, o.vals + (size_t)start * size, size);

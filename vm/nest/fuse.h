@@ -186,6 +186,9 @@ bool summary_read(const machine *mc, const value_reads *reads, loop *l, const lo
 /* The value that fn leaves what it is combined with, from either side; truth
  * values for the functions of those. False: it has none. */
 bool reduction_start(int fn, vclass cls, value *out);
+/* Whether that value leaves v as it is: what is no normal form (a truth value of 7, in
+ * code that nobody compiled) becomes one. True of functions without it. */
+bool reduction_keeps(int fn, vclass cls, value v);
 
 /* The tiers: each takes the loop over and gives *out, or leaves it NULL. */
 stc_status strip_fuse(machine *mc, const loop_summary *s, super **out);

@@ -123,7 +123,20 @@ static bool read_reduction(reader *r, uint16_t own, sink x)
     r->s->node[own].uses += 2;
     summary_settle(r, own, (vclass)x.cls);
     summary_new_sink(r, x);
+    r->sunk = true;
     return true;
+}
+
+/* x ** 2 is x * x in every class but the complex ones, and never faults. */
+static void square_by_product(const reader *r, node *x)
+{
+    const node *by = &r->s->node[x->arg[1]];
+    const vclass cls = (vclass)x->fn_cls;
+    if (x->fn != FN_POW || cls > CLASS_F64 || by->kind != NODE_CONST) return;
+    const value two = class_convert(cls, CLASS_I64, (value){.i64 = 2});
+    if (!class_equal(cls, r->mc->p->konst[by->a].v, two)) return;
+    x->fn = FN_MUL;
+    x->arg[1] = x->arg[0];
 }
 
 /* v = fn(v, e) or fn(e, v), v not written before in the body, reduces. */
@@ -151,6 +164,7 @@ static bool read_function(reader *r, int n, const uint16_t *a, const lop *at)
         x.arg[k] = summary_read_value(r, a[3 + k]);
         summary_settle(r, x.arg[k], fn_operand_class(a[1], (vclass)a[2], k));
     }
+    square_by_product(r, &x);
     summary_define(r, a[0], x);
     return true;
 }

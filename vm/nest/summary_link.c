@@ -14,6 +14,15 @@ bool reduction_start(int fn, vclass cls, value *out)
     return fn_constant(id->value, cls, class_type(cls), out);
 }
 
+bool reduction_keeps(int fn, vclass cls, value v)
+{
+    value start, out;
+    if ((cls != CLASS_I64 && cls != CLASS_U64) || !reduction_start(fn, cls, &start))
+        return true;
+    fn_scalar_of(fn, cls)(&out, &v, &start, NULL);
+    return class_equal(cls, out, v);
+}
+
 /* ---- places -------------------------------------------------------------------- */
 
 /* Below which outer place an operand is, and what is added to its coordinate. */
@@ -133,10 +142,25 @@ static void link_nodes(reader *r, loop_summary *in, nest_links *links)
 
 /* ---- reductions ---------------------------------------------------------------- */
 
+/* Whether what loops further in reduce may be reduced in parts, from what register x->a
+ * holds when the loop begins: a constant that a part without terms leaves alone, or
+ * anything, if the function leaves all values alone. */
+static bool begins_neutral(const reader *r, const loop_summary *in, const sink *x)
+{
+    static const value no_normal_form = {.i64 = -4};
+    const vclass cls = (vclass)x->cls;
+    const node *from = &r->s->node[r->v[x->a]];
+    if (in->node[x->node].kind != NODE_INNER || reduction_keeps(x->fn, cls, no_normal_form))
+        return true;
+    return from->kind == NODE_CONST && from->cls == x->cls &&
+           reduction_keeps(x->fn, cls, r->mc->p->konst[from->a].v);
+}
+
 /* The result of a reduction is a node of the outer body. If it goes on across
  * rounds of the outer loop, each round starts from the neutral value, and what
  * it gives is reduced in its turn. */
-static bool link_reduction(reader *r, const sink *x, uint16_t *result)
+static bool link_reduction(reader *r, const loop_summary *in, const sink *x,
+                           uint16_t *result)
 {
     node n = {.kind = NODE_INNER,
               .cls = x->cls,
@@ -146,6 +170,7 @@ static bool link_reduction(reader *r, const sink *x, uint16_t *result)
               .at = x->at};
     if (fn_at(x->fn)->flags & FP_FAULTS) return false;
     if (r->v[x->a] != UNSET) {
+        if (!begins_neutral(r, in, x)) return false;
         n.arg[0] = r->v[x->a];
         r->s->node[n.arg[0]].uses++;
         summary_settle(r, n.arg[0], (vclass)x->cls);
@@ -183,7 +208,7 @@ static bool link_reductions(reader *r, const loop_summary *in, nest_links *links
         for (int j = 0; j < k; j++)
             if (in->sink[j].kind == SINK_REDUCE && in->sink[j].a == x->a)
                 links->results[k] = links->results[j];
-        if (links->results[k] == UNLINKED && !link_reduction(r, x, &links->results[k]))
+        if (links->results[k] == UNLINKED && !link_reduction(r, in, x, &links->results[k]))
             return false;
     }
     links->result = links->results[0];

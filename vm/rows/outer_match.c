@@ -164,6 +164,7 @@ static bool read_loop(reader *r, loop *l, int around)
     if (d == AFFINE_INDICES) return false;
     o->loop[o->nloop++] = (outer_loop){.l = l, .around = around};
     new_op(r, OUTER_LOOP)->a = (uint16_t)d;
+    if (r->m.full) return false; /* op is no operation then */
     r->m.form[f].coef[d] = 1;
     r->m.i[l->index] = (uint16_t)f;
     if (!read_merge(r, d)) return false;

@@ -396,6 +396,19 @@ dispatch:
             V(0).i64 = INT(1);
             NEXT();
         }
+        CASE(INDEX)
+        {
+            INT(0) = V(1).i64;
+            NEXT();
+        }
+        CASE(BOUNDED)
+        {
+            if (INT(0) < 0 || INT(0) >= mc->ext[pc->arg[1]])
+                return machine_fail(mc, pc, STC_ERR_SHAPE,
+                                    "this subscript is %lld, and the dimension has size %lld",
+                                    (long long)INT(0), (long long)mc->ext[pc->arg[1]]);
+            NEXT();
+        }
         CASE(EXTENT)
         {
             V(0).i64 = mc->ext[pc->arg[1]];
@@ -515,6 +528,11 @@ dispatch:
         CASE(CONVERT)
         {
             TRY(asm_convert(mc, SLOT(0), SLOT(1)));
+            NEXT();
+        }
+        CASE(UPDATE)
+        {
+            TRY(asm_update(mc, SLOT(0), SLOT(1), pc->arg[2], pc));
             NEXT();
         }
         CASE(PACK)

@@ -89,12 +89,18 @@ stc_status machine_bind(machine *mc, int id, tensor *t)
                         row->name);
     }
     s->bound = t;
+    s->given = false;
     s->seen = NULL;
     mc->settled = false;
     for (int i = 0; i < mc->p->ntensor; i++) /* t may be new at an old address */
         if (mc->slot[i].row->keep_while && mc->slot[i].row->source == id)
             mc->slot[i].from = NULL;
     return STC_OK;
+}
+
+void machine_yield(machine *mc, int id)
+{
+    mc->slot[id].given = true;
 }
 
 tensor *machine_tensor(machine *mc, int id)
@@ -116,7 +122,7 @@ tensor *machine_take(machine *mc, int id)
 
 static stc_status check_bound(tensor *t)
 {
-    return t->checked == t->generation ? STC_OK : tensor_check(t);
+    return t->checked == t->generation && !t->backing ? STC_OK : tensor_check(t);
 }
 
 /* An inout tensor that isn't bound begins empty. */

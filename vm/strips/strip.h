@@ -12,6 +12,7 @@
 #ifndef STC_VM_STRIP_H
 #define STC_VM_STRIP_H
 
+#include "../core/coords.h"
 #include "../nest/fuse.h"
 
 #ifdef STC_SAN
@@ -63,9 +64,11 @@ struct strip {
     super base;
     uint64_t *mask; /* presence                           */
     bool masks;     /* some step reads it                 */
-    int *keep;      /* lanes that a skip leaves           */
-    char *scratch;  /* STRIP values, for sinks            */
-    int done;       /* nodes evaluated in this strip      */
+    uint64_t
+        unread;    /* nodes that aren't evaluated: what they are for reads their operands */
+    int *keep;     /* lanes that a skip leaves           */
+    char *scratch; /* STRIP values, for sinks            */
+    int done;      /* nodes evaluated in this strip      */
     void *block;
     size_t block_size;
     int n;                     /* lanes                              */
@@ -110,6 +113,12 @@ struct strip {
     vcolumn node[NODE_MAX];
     loop_summary s;
 };
+
+/* The index at position p of a fiber. */
+static inline int64_t strip_coord(const struct strip_walk *w, int64_t p)
+{
+    return coord_at(w->crd, w->width, w->stride, p) - w->shift;
+}
 
 /* strip.c */
 bool strip_evaluable(const loop_summary *s);

@@ -609,6 +609,7 @@ static stc_status eval_step(machine *mc, strip *s, const step *x)
     case STEP_INNER:
         return eval_inner(mc, s, x);
     case STEP_NODE:
+        if (s->unread >> x->a & 1) return STC_OK;
         if (s->s.node[x->a].varies || !s->entered) eval_node(mc, s, x->a);
         s->done = x->a + 1;
         return STC_OK;

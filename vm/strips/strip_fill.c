@@ -38,18 +38,13 @@ static bool walker_view(const machine *mc, const merge_operand *o, fiber_view *v
     return v->shape == VIEW_COORDS && c->shift > -SHIFT_MAX && c->shift < SHIFT_MAX;
 }
 
-static int64_t crd_get(const struct strip_walk *w, int64_t p)
+/* The first of the fiber's positions whose coordinate is at least i. */
+static int64_t lower_bound(const struct strip_walk *w, int64_t i)
 {
-    const char *at = w->crd + p * w->stride;
-    return (w->width == 4 ? *(const int32_t *)at : *(const int64_t *)at) - w->shift;
-}
-
-/* The first of [p, end) whose coordinate is at least i. */
-static int64_t lower_bound(const struct strip_walk *w, int64_t p, int64_t end, int64_t i)
-{
+    int64_t p = w->p, end = w->end;
     while (p < end) {
         const int64_t mid = p + (end - p) / 2;
-        if (crd_get(w, mid) < i) {
+        if (strip_coord(w, mid) < i) {
             p = mid + 1;
         } else {
             end = mid;
@@ -61,9 +56,8 @@ static int64_t lower_bound(const struct strip_walk *w, int64_t p, int64_t end, i
 /* Cuts the fiber to the loop's range. */
 static void trim(struct strip_walk *w, int64_t lo, int64_t hi)
 {
-    if (w->p < w->end && crd_get(w, w->p) < lo) w->p = lower_bound(w, w->p, w->end, lo);
-    if (w->p < w->end && crd_get(w, w->end - 1) >= hi)
-        w->end = lower_bound(w, w->p, w->end, hi);
+    if (w->p < w->end && strip_coord(w, w->p) < lo) w->p = lower_bound(w, lo);
+    if (w->p < w->end && strip_coord(w, w->end - 1) >= hi) w->end = lower_bound(w, hi);
 }
 
 /* A located operand: the fiber that it is located in is one range, so that
@@ -251,7 +245,7 @@ static void fill_coords(strip *s)
             to[k] = crd[k] - w->shift;
     } else {
         for (int k = 0; k < n; k++)
-            to[k] = crd_get(w, w->p + k);
+            to[k] = strip_coord(w, w->p + k);
     }
     s->icol[0].form = COL_ARRAY;
     set_operand(s, w->operand, (column){.form = COL_STEP, .full = true, .base = w->p});
@@ -291,7 +285,7 @@ static void fill_groups(strip *s)
     const int n = w->width == 4 ? groups_4(w, c->data) : groups_8(w, c->data);
     for (int k = 0; k < n; k++) {
         c->end[k] = k + 1 < n ? c->data[k + 1] : w->p;
-        s->icol[0].data[k] = crd_get(w, c->data[k]);
+        s->icol[0].data[k] = strip_coord(w, c->data[k]);
     }
     c->form = s->icol[0].form = COL_ARRAY;
     c->full = c->ranged = true;

@@ -8,12 +8,6 @@
 #include "merge_keys.h"
 #include "strip.h"
 
-static int64_t crd_at(const struct strip_walk *w, int64_t p)
-{
-    const char *at = w->crd + p * w->stride;
-    return (w->width == 4 ? *(const int32_t *)at : *(const int64_t *)at) - w->shift;
-}
-
 /* Up to `room` keys; gives the position behind them. */
 static int64_t write_keys(const struct strip_walk *w, key_list *x, int64_t room)
 {
@@ -28,9 +22,9 @@ static int64_t write_keys(const struct strip_walk *w, key_list *x, int64_t room)
         p += n;
     }
     while (w->dups && p < w->end && n < room) {
-        const int64_t i = x->key[n] = crd_at(w, p);
+        const int64_t i = x->key[n] = strip_coord(w, p);
         w->at[n] = p;
-        while (p < w->end && crd_at(w, p) == i)
+        while (p < w->end && strip_coord(w, p) == i)
             p++;
         w->ends[n++] = p;
     }
@@ -99,7 +93,7 @@ void strip_fill_every(strip *s)
         for (int k = 0; k < s->n; k++)
             c->data[k] = NONE;
         while (w->p < w->end) {
-            const int64_t k = crd_at(w, w->p) - s->next;
+            const int64_t k = strip_coord(w, w->p) - s->next;
             if (k >= s->n) break;
             if (c->data[k] == NONE) c->data[k] = w->p;
             w->p++;

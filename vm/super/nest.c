@@ -19,7 +19,7 @@ static bool match_product(nest *ns, int id)
 {
     const node *x = &ns->in.node[id];
     if (!x->varies) {
-        if (ns->nscalar == 4) return false;
+        if (ns->nscalar == NEST_SCALARS) return false;
         ns->scalar[ns->nscalar++] = ns->link.node[id];
         return true;
     }

@@ -11,7 +11,7 @@
 
 #include "../strips/strip.h"
 
-enum { NEST_LOADS = 3, NEST_WALKS = 2, FN_NONE = -1 };
+enum { NEST_LOADS = 3, NEST_WALKS = 2, NEST_SCALARS = 4, FN_NONE = -1 };
 
 /* The inner loop's fibers, as a kernel sees them. */
 typedef enum nest_shape {
@@ -55,7 +55,7 @@ typedef struct nest_rows {
     bool alone;       /* each lane has a row of its own                          */
     const void *vals; /* of the fiber; NULL: they are no factors                 */
     int nscalar;
-    const vcolumn *scalar[4]; /* values of the strip around */
+    const vcolumn *scalar[NEST_SCALARS]; /* values of the strip around */
     struct { /* row = vals + up * by_up + coordinate * by_crd + position * by_pos */
         const void *vals;
         const column *up; /* NULL: it is 0 */
@@ -84,13 +84,14 @@ struct nest {
     const super_instance *narrow, *wide; /* for 32-bit and 64-bit indices */
     const super_instance *kernel; /* of this run                                    */
     uint64_t since; /* … and of those while so many bindings are counted   */
-    const super_instance *rows[2]; /* the same for three loops; NULL: there is none       */
-    const nest_rows *by;           /* what these go through                               */
+    const super_instance
+        *rows[2];        /* the same of a kernel for three loops, which runs no two */
+    const nest_rows *by; /* what these go through                               */
     int nwalk, nload, nscalar;
     nest_walk walk[NEST_WALKS];
     nest_load load[NEST_LOADS];
-    uint16_t scalar[4]; /* outer nodes                                         */
-    uint64_t must;      /* inner operands whose absence kernels can't do       */
+    uint16_t scalar[NEST_SCALARS]; /* outer nodes                                         */
+    uint64_t must;                 /* inner operands whose absence kernels can't do       */
     bool by_lane;       /* ACC: into the place that the outer loop set            */
     bool probes;        /* the kernel can do with located operands that aren't ranges */
     bool gaps;          /* in this strip, lanes lack a located operand         */

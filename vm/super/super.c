@@ -38,18 +38,6 @@ static const super_instance supers[] = {
 #include "super.def"
 };
 
-/* Where the inner loop's kernel has a row, that for the loop around it as well. */
-static void choose_rows(nest *ns, const super_instance *range)
-{
-    for (size_t k = 0; k < sizeof supers / sizeof *supers; k++) {
-        const super_instance *r = &supers[k];
-        const struct kernel_row *kernel = &kernels[r->kernel];
-        if (kernel->shape == NEST_ROWS && kernel->sink == ns->in.sink[0].kind &&
-            r->type == range->type && r->body == range->body)
-            ns->rows[r->width == 64] = r;
-    }
-}
-
 static int walked_loads(const nest *ns)
 {
     int walked = 0;
@@ -86,6 +74,13 @@ static bool same_body(const nest *ns, const struct body_row *b)
     return b->plus == ns->plus && (b->times == ns->times || ns->times == FN_NONE);
 }
 
+/* Rows are computed in their elements' width, in which integers wrap alike. */
+static bool same_type(const nest *ns, const super_instance *r, bool rows)
+{
+    return r->type == ns->type || (rows && ns->plus == FN_ADD &&
+                                   types_wrap_alike((stc_type)r->type, (stc_type)ns->type));
+}
+
 bool super_choose(const machine *mc, nest *ns)
 {
     const int to = ns->in.sink[0].kind;
@@ -93,13 +88,15 @@ bool super_choose(const machine *mc, nest *ns)
     ns->narrow = ns->wide = NULL;
     for (size_t k = 0; k < sizeof supers / sizeof *supers; k++) {
         const super_instance *r = &supers[k];
-        if (kernels[r->kernel].shape != ns->shape || kernels[r->kernel].sink != to ||
-            r->type != ns->type || !same_body(ns, &bodies[r->body]) ||
+        const uint8_t shape = kernels[r->kernel].shape;
+        const bool rows = shape == NEST_ROWS;
+        if ((rows ? NEST_RANGE : shape) != ns->shape || kernels[r->kernel].sink != to ||
+            !same_type(ns, r, rows) || !same_body(ns, &bodies[r->body]) ||
             !fits(ns, (kernel_id)r->kernel))
             continue;
         ns->probes =
             r->kernel == KERNEL_dot_fiber && ns->nload == 2 && walked_loads(ns) == 1;
-        if (ns->shape == NEST_RANGE) choose_rows(ns, r);
+        if (rows) ns->rows[r->width == 64] = r;
         *(r->width == 32 ? &ns->narrow : &ns->wide) = r;
         any = true;
     }

@@ -70,6 +70,14 @@ static inline bool super_avx2(const machine *mc)
 
 #define INLINE static inline __attribute__((always_inline))
 
+/* Whether the low bits of sums and products go by those of their operands in both types,
+ * and as many: integers, of either sign. */
+static inline bool types_wrap_alike(stc_type a, stc_type b)
+{
+    return type_class(a) <= CLASS_U64 && type_class(b) <= CLASS_U64 && a != STC_BOOL &&
+           b != STC_BOOL && type_size(a) == type_size(b);
+}
+
 /* Work that long handlers do between two looks at limits and interrupts. */
 enum { SUPER_POLL = 1 << 16 };
 
@@ -125,24 +133,45 @@ SPAN(64)
 #define GET_F64(x) (x)
 #define GET_F32(x) (x)
 #define GET_I64(x) (x)
+#define GET_I8(x) ((int64_t)(x))
+#define GET_I16(x) ((int64_t)(x))
 #define GET_I32(x) ((int64_t)(x))
 #define GET_U8(x) ((uint64_t)(x))
+#define GET_U16(x) ((uint64_t)(x))
+#define GET_U32(x) ((uint64_t)(x))
+#define GET_U64(x) (x)
+#define GET_C64(x) (x)
+#define GET_C128(x) (x)
 #define GET_BOOL(x) ((int64_t)((x) != 0))
 
 /* Arithmetic, as fn_ops.def has it; integers wrap. */
 #define FN_ADD_F64(a, b) ((a) + (b))
 #define FN_ADD_F32(a, b) ((a) + (b))
 #define FN_ADD_I64(a, b) ((int64_t)((uint64_t)(a) + (uint64_t)(b)))
+#define FN_ADD_BOOL(a, b) FN_ADD_I64(a, b)
+#define FN_ADD_I8(a, b) FN_ADD_I64(a, b)
+#define FN_ADD_I16(a, b) FN_ADD_I64(a, b)
 #define FN_ADD_I32(a, b) FN_ADD_I64(a, b)
 #define FN_ADD_U8(a, b) ((a) + (b))
+#define FN_ADD_U16(a, b) ((a) + (b))
+#define FN_ADD_U32(a, b) ((a) + (b))
+#define FN_ADD_C64(a, b) ((a) + (b))
+#define FN_ADD_C128(a, b) ((a) + (b))
 #define FN_SUB_F64(a, b) ((a) - (b))
 #define FN_SUB_F32(a, b) ((a) - (b))
 #define FN_SUB_I64(a, b) ((int64_t)((uint64_t)(a) - (uint64_t)(b)))
 #define FN_MUL_F64(a, b) ((a) * (b))
 #define FN_MUL_F32(a, b) ((a) * (b))
 #define FN_MUL_I64(a, b) ((int64_t)((uint64_t)(a) * (uint64_t)(b)))
+#define FN_MUL_BOOL(a, b) FN_MUL_I64(a, b)
+#define FN_MUL_I8(a, b) FN_MUL_I64(a, b)
+#define FN_MUL_I16(a, b) FN_MUL_I64(a, b)
 #define FN_MUL_I32(a, b) FN_MUL_I64(a, b)
 #define FN_MUL_U8(a, b) ((a) * (b))
+#define FN_MUL_U16(a, b) ((a) * (b))
+#define FN_MUL_U32(a, b) ((a) * (b))
+#define FN_MUL_C64(a, b) ((a) * (b))
+#define FN_MUL_C128(a, b) ((a) * (b))
 #define FN_ADD_U64(a, b) ((a) + (b))
 #define FN_MUL_U64(a, b) ((a) * (b))
 #define FN_MAX_U64(a, b) ((a) > (b) ? (a) : (b))

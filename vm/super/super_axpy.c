@@ -1,5 +1,5 @@
-/* super_axpy.c: scaled rows and fibers added to a dense row, or to a dense
- * workspace (Gustavson's inner loop).
+/* super_axpy.c: scaled fibers added to a dense row, or to a dense workspace
+ * (Gustavson's inner loop).
  *
  * The dense row is found once, since the outer loop leaves it alone; what each
  * lane adds to it is then one vector loop.
@@ -33,61 +33,6 @@ static stc_status result_row(machine *mc, nest *ns, void **row)
     num_##TYPE s = NO_FACTORS(B, TYPE);                                                    \
     for (int j = 0; j < ns->nscalar; j++)                                                  \
         s = TIMES(B, TYPE, s, LANE_VALUE(num_##TYPE, ns, ns->scalar[j], k));
-
-#define AXPY_ROWS(TYPE, B, W)                                                              \
-    INLINE void rows_##TYPE##_##B(nest *ns, elem_##TYPE *restrict to, int nx)              \
-    {                                                                                      \
-        const int64_t n = ns->hi - ns->lo;                                                 \
-        for (int k = ns->from; k < ns->to; k++) {                                          \
-            if (!nest_lane(ns, k)) continue;                                               \
-            const elem_##TYPE *x[3] = {NULL};                                              \
-            for (int j = 0; j < nx; j++)                                                   \
-                x[j] = super_row(ns, &ns->load[j], k, sizeof(elem_##TYPE));                \
-            SCALE(TYPE, B, s, k)                                                           \
-            const elem_##TYPE *restrict a = x[0], *restrict b = x[1], *restrict c = x[2];  \
-            for (int64_t i = 0; i < n; i++) {                                              \
-                num_##TYPE t = TIMES(B, TYPE, s, GET(TYPE, a[i]));                         \
-                if (nx > 1) t = TIMES(B, TYPE, t, GET(TYPE, b[i]));                        \
-                if (nx > 2) t = TIMES(B, TYPE, t, GET(TYPE, c[i]));                        \
-                to[i] = (elem_##TYPE)PLUS(B, TYPE, GET(TYPE, to[i]), t);                   \
-            }                                                                              \
-            ns->rounds += n;                                                               \
-        }                                                                                  \
-    }
-
-#define INSTANCE_axpy_range(TYPE, B, W)                                                    \
-    AXPY_ROWS(TYPE, B, W)                                                                  \
-                                                                                           \
-    INLINE void any_rows_##TYPE##_##B(nest *ns, elem_##TYPE *row)                          \
-    {                                                                                      \
-        if (ns->nload == 1) rows_##TYPE##_##B(ns, row, 1);                                 \
-        if (ns->nload == 2) rows_##TYPE##_##B(ns, row, 2);                                 \
-        if (ns->nload == 3) rows_##TYPE##_##B(ns, row, 3);                                 \
-    }                                                                                      \
-    static void all_rows_##TYPE##_##B(nest *ns, elem_##TYPE *row)                          \
-    {                                                                                      \
-        any_rows_##TYPE##_##B(ns, row);                                                    \
-    }                                                                                      \
-    AVX2 static void wide_rows_##TYPE##_##B(nest *ns, elem_##TYPE *row)                    \
-    {                                                                                      \
-        any_rows_##TYPE##_##B(ns, row);                                                    \
-    }                                                                                      \
-                                                                                           \
-    stc_status super_axpy_range_##TYPE##_##B##_##W(machine *mc, nest *ns)                  \
-    {                                                                                      \
-        void *row;                                                                         \
-        bool some = false;                                                                 \
-        for (int k = ns->from; k < ns->to && !some; k++)                                   \
-            some = nest_lane(ns, k);                                                       \
-        if (ns->hi <= ns->lo || !some) return STC_OK;                                      \
-        if (result_row(mc, ns, &row)) return mc->cx->diag.status;                          \
-        if (ns->avx2) {                                                                    \
-            wide_rows_##TYPE##_##B(ns, row);                                               \
-        } else {                                                                           \
-            all_rows_##TYPE##_##B(ns, row);                                                \
-        }                                                                                  \
-        return super_poll(mc, ns);                                                         \
-    }
 
 /* ---- fibers into a row --------------------------------------------------------- */
 

@@ -11,9 +11,6 @@
 #ifndef INSTANCE_dot_merge
 #define INSTANCE_dot_merge(TYPE, B, W)
 #endif
-#ifndef INSTANCE_axpy_range
-#define INSTANCE_axpy_range(TYPE, B, W)
-#endif
 #ifndef INSTANCE_axpy_rows
 #define INSTANCE_axpy_rows(TYPE, B, W)
 #endif

@@ -24,15 +24,15 @@ enum { ROWS_NEAR = 1 << 18 };
 /* Of a type's elements, as they lie in memory; integers wrap. */
 enum { VECTOR_BYTES = 32 };
 #define VECTOR(TYPE, ctype)                                                                \
+    typedef ctype lane_##TYPE;                                                             \
     typedef ctype vec_##TYPE                                                               \
         __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(ctype)), may_alias));
 VECTOR(F64, double)
 VECTOR(F32, float)
+VECTOR(I8, uint8_t)
+VECTOR(I16, uint16_t)
+VECTOR(I32, uint32_t)
 VECTOR(I64, uint64_t)
-
-#define ALL_F64(x) ((vec_F64){x, x, x, x})
-#define ALL_F32(x) ((vec_F32){x, x, x, x, x, x, x, x})
-#define ALL_I64(x) ((vec_I64){x, x, x, x})
 
 /* *sum = the least of it and y, as min_f64 has it: nan wins. */
 INLINE void vec_least_F64(vec_F64 *sum, const vec_F64 *y)
@@ -153,7 +153,8 @@ INLINE int run_end(const row_block *g, int t, int64_t row)
                                          const elem_##TYPE *to, bool fresh, int nv)        \
     {                                                                                      \
         for (int j = 0; j < nv; j++)                                                       \
-            sum->v[j] = fresh ? ALL_##TYPE(none) : ((const vec_##TYPE *)to)[j];            \
+            sum->v[j] = fresh ? (const vec_##TYPE)((lane_##TYPE)none - (vec_##TYPE){0})    \
+                              : ((const vec_##TYPE *)to)[j];                               \
     }                                                                                      \
                                                                                            \
     INLINE void finish_##TYPE##_##B##_##W(const sums_##TYPE##_##B##_##W *sum,              \
@@ -167,7 +168,7 @@ INLINE int run_end(const row_block *g, int t, int64_t row)
                                        num_##TYPE s, int nx, int nv)                       \
     {                                                                                      \
         for (int j = 0; j < nv; j++) {                                                     \
-            vec_##TYPE y = VEC_TIMES_##B(s, ((const vec_##TYPE *)x[0])[j]);                \
+            vec_##TYPE y = VEC_TIMES_##B((lane_##TYPE)s, ((const vec_##TYPE *)x[0])[j]);   \
             if (nx > 1) y = VEC_TIMES_##B(y, ((const vec_##TYPE *)x[1])[j]);               \
             if (nx > 2) y = VEC_TIMES_##B(y, ((const vec_##TYPE *)x[2])[j]);               \
             VEC_PLUS_##B(TYPE, &sum->v[j], &y);                                            \

@@ -7,6 +7,7 @@
  * in every mask. Factors and fibers of up to SCATTER_CHUNK k are found before
  * anything is scattered, so that fibers can be asked for ahead of time.
  */
+#include "../core/coords.h"
 #include "../nest/fibers.h"
 #include "scatter.h"
 #include "super.h"
@@ -309,11 +310,6 @@ bool scatter_ready(machine *mc, scatter *sc, bool listed)
 
 /* ---- the fibers of a row ------------------------------------------------------------ */
 
-static int64_t get(const void *array, int width, int64_t k)
-{
-    return width == 4 ? ((const int32_t *)array)[k] : ((const int64_t *)array)[k];
-}
-
 static int64_t cursor_place(const machine *mc, uint16_t reg)
 {
     return reg == ROOT ? 0 : mc->c[reg].c.at;
@@ -327,8 +323,8 @@ static bool open_operands(const machine *mc, scatter *sc)
         const int64_t up = cursor_place(mc, o->up);
         if (up < 0) return false;
         if (o->coords) {
-            o->begin = get(o->bounds, o->width, up);
-            o->end = get(o->bounds, o->width, up + 1);
+            o->begin = index_at(o->bounds, o->width, up);
+            o->end = index_at(o->bounds, o->width, up + 1);
             if (o->begin == o->end) return false;
         } else {
             o->begin = up * o->size;
@@ -342,21 +338,14 @@ static bool open_operands(const machine *mc, scatter *sc)
 static int64_t gallop(scatter_operand *o, int64_t k)
 {
     int64_t below = o->begin, stride = 1;
-    if (below >= o->end || get(o->crd, o->width, below) >= k) return below;
-    while (below + stride < o->end && get(o->crd, o->width, below + stride) < k) {
+    if (below >= o->end || index_at(o->crd, o->width, below) >= k) return below;
+    while (below + stride < o->end && index_at(o->crd, o->width, below + stride) < k) {
         below += stride;
         stride *= 2;
     }
-    int64_t above = below + stride < o->end ? below + stride : o->end;
-    while (above - below > 1) {
-        const int64_t mid = below + (above - below) / 2;
-        if (get(o->crd, o->width, mid) < k)
-            below = mid;
-        else
-            above = mid;
-    }
-    o->begin = above;
-    return above;
+    const int64_t above = below + stride < o->end ? below + stride : o->end;
+    o->begin = coord_search(o->crd, o->width, o->width, below + 1, above, k);
+    return o->begin;
 }
 
 /* Operand b's position at k, which the driver has at p; NONE: it isn't there. */
@@ -366,7 +355,7 @@ static int64_t position(scatter *sc, int b, int driver, int64_t p, int64_t k)
     if (b == driver) return p;
     if (!o->coords) return o->begin + (k - o->lo);
     const int64_t at = gallop(o, k);
-    return at < o->end && get(o->crd, o->width, at) == k ? at : NONE;
+    return at < o->end && index_at(o->crd, o->width, at) == k ? at : NONE;
 }
 
 /* The product of the factors that the row has once. */
@@ -442,8 +431,8 @@ static stc_status flush(machine *mc, scatter *sc, int n, bool last)
 static void put_fiber(const scatter *sc, int n, int64_t parent)
 {
     const int width = sc->kernel == sc->narrow ? 4 : 8;
-    sc->from[n] = get(sc->bounds, width, parent);
-    sc->to[n] = get(sc->bounds, width, parent + 1);
+    sc->from[n] = index_at(sc->bounds, width, parent);
+    sc->to[n] = index_at(sc->bounds, width, parent + 1);
 }
 
 /* The usual row: one operand has coordinates and is the only factor, the fibers
@@ -507,7 +496,7 @@ stc_status scatter_row(machine *mc, scatter *sc)
     const value by = fixed_factors(mc, sc);
     int n = 0;
     for (int64_t p = begin; p < end; p++) {
-        const int64_t k = d ? get(d->crd, d->width, p) : p;
+        const int64_t k = d ? index_at(d->crd, d->width, p) : p;
         bool there = true;
         for (int b = 0; b < sc->noperand && there; b++) {
             pos[b] = position(sc, b, driver, p, k);

@@ -6,6 +6,7 @@
  * is found by bisection, whatever the stack of levels. There are more chunks than
  * threads, since what an element costs isn't known, and they are taken in order.
  */
+#include "../core/coords.h"
 #include "parallel.h"
 
 enum {
@@ -14,13 +15,8 @@ enum {
     GRAIN = 1 << 14,       /* elements: less isn't worth a thread's waking up */
 };
 
-static int64_t bound_at(const fiber_table *f, int64_t p)
-{
-    return f->bounds_width == 4 ? ((const int32_t *)f->bounds)[p]
-                                : ((const int64_t *)f->bounds)[p];
-}
-
-/* The first position below position p of level 0, as deep as levels have tables. */
+/* The first position below position p of level 0, as deep as levels have tables by
+ * position: what lies below a table of tokens isn't found by counting tokens. */
 static int64_t below(const tensor *t, int64_t p)
 {
     for (int l = 1; l < t->fmt.levels; l++) {
@@ -30,9 +26,10 @@ static int64_t below(const tensor *t, int64_t p)
         lv->kind->table(lv, &f);
         if (f.shape == VIEW_RANGE) {
             if (!size_mul(p, f.hi - f.lo, &p)) return INT64_MAX;
-        } else if (f.bounds) {
-            p = bound_at(&f, p);
+            continue;
         }
+        if (f.bounds) p = index_at(f.bounds, f.bounds_width, p);
+        if (f.shape == VIEW_TOKENS || f.shape == VIEW_NONE) break; /* no positions */
     }
     return p;
 }
@@ -49,8 +46,7 @@ typedef struct weight {
 static int64_t coordinate(const weight *w, int64_t p)
 {
     if (w->top.shape == VIEW_RANGE) return w->top.lo + p;
-    const char *crd = (const char *)w->top.crd + p * w->top.stride;
-    return w->top.width == 4 ? *(const int32_t *)crd : *(const int64_t *)crd;
+    return coord_at(w->top.crd, w->top.width, w->top.stride, p);
 }
 
 /* The first position of a coordinate that isn't below i. */
@@ -79,8 +75,8 @@ static bool weigh(const tensor *t, int64_t coef, int64_t lo, int64_t hi, weight 
         end = w->top.hi - w->top.lo;
         w->begin = 0;
     } else if (w->top.shape == VIEW_COORDS && w->top.bounds) {
-        w->begin = bound_at(&w->top, 0);
-        end = bound_at(&w->top, 1);
+        w->begin = index_at(w->top.bounds, w->top.bounds_width, 0);
+        end = index_at(w->top.bounds, w->top.bounds_width, 1);
     } else {
         return false;
     }

@@ -229,6 +229,8 @@ static stc_status check_value(verifier *vf, const insn *in)
         return check_fold(vf, a[1], a[2], a[3]);
     case OP_MARK:
         return want_class(vf, a[2], CLASS_I64);
+    case OP_INDEX:
+        return want_class(vf, a[1], CLASS_I64);
     case OP_SETFILL:
         return want_class(vf, a[1], (int)type_class(vf->p->tensor[a[0]].type));
     case OP_STORE:
@@ -404,6 +406,7 @@ static stc_status check_meaning(verifier *vf, const insn *in)
     case OP_MOVE:
     case OP_CONVERT:
     case OP_PACK:
+    case OP_UPDATE:
         return verify_result(vf, in);
     case OP_WSBEGIN:
     case OP_WSADD:

@@ -285,7 +285,7 @@ static stc_status check_moved(verifier *vf, const merge_desc *m, const merge_ope
     return move_cursor(vf, o->cursor);
 }
 
-/* Cursors that the loop moves: each one once. */
+/* Cursors that the loop moves: each one once, and whether it is there isn't known before. */
 static stc_status check_distinct(verifier *vf, const merge_desc *m)
 {
     vf->pass++;
@@ -295,6 +295,13 @@ static stc_status check_distinct(verifier *vf, const merge_desc *m)
         uint64_t *seen = &vf->seen[vf->c0 + o->cursor];
         if (*seen == vf->pass) return refuse(vf, "c%d is merged twice", o->cursor);
         *seen = vf->pass;
+    }
+    for (int k = 0; k < m->count; k++) {
+        const merge_operand *o = &m->operand[k];
+        if (o->role == MERGE_KNOWN && o->cursor < vf->p->nc &&
+            vf->seen[vf->c0 + o->cursor] == vf->pass)
+            return refuse(vf, "c%d is moved by the loop that knows it beforehand",
+                          o->cursor);
     }
     return STC_OK;
 }
@@ -455,6 +462,30 @@ static stc_status check_made(verifier *vf, const insn *in)
     return tensor_become(vf, in->arg[0], T_READY);
 }
 
+/* A whole tensor, all of whose places can be found, and a workspace of its values. */
+static stc_status check_update(verifier *vf, const insn *in)
+{
+    const uint16_t *a = in->arg;
+    const prog_tensor *to = &vf->p->tensor[a[0]], *from = &vf->p->tensor[a[1]];
+    if (from->role != ROLE_WORK) return refuse(vf, "t%d isn't a workspace", a[1]);
+    if (!format_is_plain(&to->fmt) || to->fmt.levels != from->order || !from->order)
+        return refuse(vf, "t%d has other levels than t%d has modes", a[0], a[1]);
+    for (int l = 0; l < to->fmt.levels; l++)
+        if (!(to->fmt.level[l].kind->caps & CAP_LOCATE) ||
+            !(to->fmt.level[l].kind->caps & CAP_INSERT) ||
+            !(format_props(&to->fmt, l) & PROP_FULL))
+            return refuse(vf, "places of t%d can't be found", a[0]);
+    if (type_class(to->type) != type_class(from->type) || type_class(to->type) != a[3])
+        return refuse(vf, "t%d has another class", a[0]);
+    if (!fn_scalar_of(a[2], (vclass)a[3]) || fn_at(a[2])->arity != 2 ||
+        fn_result_class(a[2], (vclass)a[3]) != a[3] ||
+        fn_operand_class(a[2], (vclass)a[3], 1) != a[3])
+        return refuse(vf, "values can't be combined by that");
+    if (tensor_state(vf, a[0], T_READY) || tensor_state(vf, a[1], T_READY))
+        return vf->cx->diag.status;
+    return tensor_become(vf, a[0], T_READY);
+}
+
 static stc_status check_at(verifier *vf, const insn *in)
 {
     const uint16_t *a = in->arg;
@@ -490,6 +521,8 @@ stc_status verify_result(verifier *vf, const insn *in)
     case OP_CONVERT:
     case OP_PACK:
         return check_made(vf, in);
+    case OP_UPDATE:
+        return check_update(vf, in);
     default: /* set.fill */
         return STC_OK;
     }

@@ -3,10 +3,11 @@
  * The sides of `select`, `&&` and `||` that aren't taken aren't evaluated
  * (language.md). Where evaluating one anyway could be noticed, it has to wait until
  * it is known to be taken: integer divisions and powers, user's functions that loop
- * or that the host brings, and reductions over nothing that have no identity. All
- * else may be computed ahead, and is: straight-line code is faster.
+ * or that the host brings, reductions over nothing that have no identity, and accesses at
+ * computed subscripts, which may lie outside. All else may be computed ahead, and is:
+ * straight-line code is faster.
  */
-#include "plan.h"
+#include "lang.h"
 
 static bool built_in_faults(int fn, vclass cls)
 {
@@ -15,6 +16,7 @@ static bool built_in_faults(int fn, vclass cls)
 
 bool expr_call_faults(const bexpr *e)
 {
+    if (e->kind == B_ACCESS) return e->nargs && !e->pad;
     if (e->kind != B_CALL || !built_in_faults(e->fn, e->cls)) return false;
     const bexpr *by = e->args[1];
     return by->kind != B_CONST || by->value.i64 <= 0; /* a divisor, or an exponent */
@@ -52,4 +54,25 @@ bool expr_side_waits(const bexpr *e, int side)
     const bool chooses =
         e->kind == B_CALL && (e->fn == FN_AND || e->fn == FN_OR || e->fn == FN_SELECT);
     return chooses && side > 0;
+}
+
+static void note_waiting(bexpr *e)
+{
+    if (e->kind == B_ACCESS) e->waits = true;
+    for (int k = 0; k < e->nargs; k++)
+        note_waiting(e->args[k]);
+}
+
+void expr_note_waits(bexpr *e)
+{
+    for (int k = 0; k < e->nargs; k++)
+        if (expr_side_waits(e, k)) note_waiting(e->args[k]);
+}
+
+bool expr_gathers(const bexpr *e)
+{
+    if (e->kind == B_ACCESS && e->nargs) return true;
+    for (int k = 0; k < e->nargs; k++)
+        if (expr_gathers(e->args[k])) return true;
+    return false;
 }

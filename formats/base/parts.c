@@ -1,0 +1,41 @@
+/* parts.c: parts of a piece of work, a thread for each (parts.h).
+ */
+#include "parts.h"
+#include <pthread.h>
+
+typedef struct part_call {
+    void (*work)(void *context, int k);
+    void *context;
+    int number;
+} part_call;
+
+int parts_for(const ctx *cx)
+{
+    const int threads = cx->root ? 1 : cx->threads;
+    return threads < 1 ? 1 : threads < PARTS_MAX ? threads : PARTS_MAX;
+}
+
+static void *call(void *context)
+{
+    const part_call *c = context;
+    c->work(c->context, c->number);
+    return NULL;
+}
+
+void parts_run(int n, void (*work)(void *context, int k), void *context)
+{
+    pthread_t thread[PARTS_MAX];
+    part_call calls[PARTS_MAX];
+    bool runs[PARTS_MAX] = {false};
+    for (int k = 1; k < n; k++) {
+        calls[k] = (part_call){work, context, k};
+        runs[k] = pthread_create(&thread[k], NULL, call, &calls[k]) == 0;
+    }
+    work(context, 0);
+    for (int k = 1; k < n; k++) {
+        if (runs[k])
+            pthread_join(thread[k], NULL);
+        else
+            work(context, k);
+    }
+}

@@ -1,0 +1,335 @@
+/* pack_count.c: entries to rows, without a sort of all of them.
+ *
+ * What tensor_pack tries first for a matrix whose target is rows (rows.h), by rows or by
+ * columns; and how large matrices are turned (convert_count.c). Entries go to buckets, a
+ * few thousand rows each, which the processor's cache holds; there they are sorted, summed,
+ * and written to the tensor's arrays. Threads share first the entries, each with places of
+ * its own in every bucket, then the buckets: what comes out doesn't depend on how many
+ * there are, as entries of one bucket stay in the order in which they were listed.
+ * (Counting first and then moving is Harold Seward's distribution sort; the buckets are
+ * those of McIlroy, Bostic and McIlroy, "Engineering radix sort", 1993.)
+ *
+ * What doesn't fit (coordinates outside, wide numbers) is left to the general way: `done`
+ * stays false, and nothing has happened to the entries.
+ */
+#include "rows.h"
+#include "base/parts.h"
+#include "sort.h"
+#include <string.h>
+
+enum {
+    FEW = 64,          /* entries, which the general way packs as fast    */
+    SHARED = 1 << 16,  /* from so many on threads share                   */
+    BUCKETS = 1 << 10, /* at most                                         */
+    BUCKET = 1 << 13   /* entries of one, if they are spread evenly       */
+};
+
+typedef struct count_part {
+    ctx cx;              /* of the thread: its steps and its error         */
+    int64_t first, last; /* entries                                         */
+    int64_t at[BUCKETS]; /* how many of them; then where the next one goes */
+    int low, high;       /* buckets                                         */
+    bool outside;        /* some coordinate is                             */
+    record *room;        /* for sorting a bucket                           */
+    int64_t cap;
+} count_part;
+
+typedef struct counting {
+    const row_list *l;
+    tensor *t;
+    int64_t rows, columns;
+    int shift, low; /* a row's bucket; the bits of a column          */
+    int buckets, parts;
+    count_part *part;
+    record *r;
+    int64_t begin[BUCKETS + 1], end[BUCKETS]; /* of buckets; end: of what remains */
+    int32_t *bound, *crd;
+} counting;
+
+/* ---- into buckets ------------------------------------------------------------------ */
+
+static void count_part_of(void *context, int k)
+{
+    const counting *c = context;
+    count_part *p = &c->part[k];
+    int64_t row[ROW_LIST], column[ROW_LIST];
+    for (int64_t at = p->first; at < p->last; at += ROW_LIST) {
+        const int64_t n = p->last - at < ROW_LIST ? p->last - at : ROW_LIST;
+        uint64_t outside = 0;
+        if (work_done(&p->cx, (uint64_t)n)) return;
+        c->l->coords(c->l, at, n, row, column);
+        for (int64_t i = 0; i < n; i++)
+            outside |= (uint64_t)row[i] >= (uint64_t)c->rows ||
+                       (uint64_t)column[i] >= (uint64_t)c->columns;
+        if ((p->outside = outside)) return;
+        for (int64_t i = 0; i < n; i++)
+            p->at[row[i] >> c->shift]++;
+    }
+}
+
+/* From how many each part has to where they go. */
+static void place_buckets(counting *c)
+{
+    int64_t at = 0;
+    for (int b = 0; b < c->buckets; b++) {
+        c->begin[b] = at;
+        for (int k = 0; k < c->parts; k++) {
+            const int64_t n = c->part[k].at[b];
+            c->part[k].at[b] = at;
+            at += n;
+        }
+    }
+    c->begin[c->buckets] = at;
+    for (int k = 0, b = 0; k < c->parts; k++) {
+        c->part[k].low = b;
+        while (b < c->buckets && c->begin[b] < at / c->parts * (k + 1))
+            b++;
+        c->part[k].high = b = k + 1 < c->parts ? b : c->buckets;
+    }
+}
+
+static void move_part(void *context, int k)
+{
+    const counting *c = context;
+    count_part *p = &c->part[k];
+    int64_t row[ROW_LIST], column[ROW_LIST];
+    BY_WIDTH(type_size(c->t->type), c->l->vals, c->l->vals, {
+        (void)TO;
+        for (int64_t at = p->first; at < p->last; at += ROW_LIST) {
+            const int64_t n = p->last - at < ROW_LIST ? p->last - at : ROW_LIST;
+            if (work_done(&p->cx, (uint64_t)n)) return;
+            c->l->coords(c->l, at, n, row, column);
+            for (int64_t i = 0; i < n; i++) {
+                record *to = &c->r[p->at[row[i] >> c->shift]++];
+                to->key = (uint64_t)row[i] << c->low | (uint64_t)column[i];
+                to->load = 0;
+                memcpy(&to->load, &FROM[at + i], sizeof *FROM < 8 ? sizeof *FROM : 8);
+            }
+        }
+    })
+}
+
+/* ---- out of buckets ------------------------------------------------------------------ */
+
+static bool ascend(const record *r, int64_t n)
+{
+    bool ascends = true;
+    for (int64_t i = 1; i < n; i++)
+        ascends &= r[i].key >= r[i - 1].key;
+    return ascends;
+}
+
+/* The n records of a bucket in order, *r is where. */
+static stc_status sort_bucket(const counting *c, count_part *p, record **r, int64_t n)
+{
+    if (ascend(*r, n)) return work_done(&p->cx, (uint64_t)n);
+    if (mem_grow(&p->cx, &p->room, &p->cap, n, sizeof **r)) return p->cx.diag.status;
+    record *other = p->room;
+    const int low = c->l->sorted ? c->low : 0;
+    return sort_records(&p->cx, r, &other, n, low, c->low + c->shift);
+}
+
+/* Sorted records to the tensor, from q on; the end of what they take. */
+static int64_t put_records(const counting *c, const record *r, int64_t n, int64_t q)
+{
+    tensor *const t = c->t;
+    const uint64_t column = ((uint64_t)1 << c->low) - 1;
+    BY_WIDTH(type_size(t->type), t->vals, t->vals, {
+        (void)FROM;
+        for (int64_t i = 0; i < n; i++) {
+            if (i && r[i].key == r[i - 1].key) {
+                const value v = type_load(t->type, &r[i].load, 0);
+                type_store(t->type, t->vals, q - 1,
+                           value_add(t->type, type_load(t->type, t->vals, q - 1), v));
+                continue;
+            }
+            c->crd[q] = (int32_t)(r[i].key & column);
+            memcpy(&TO[q], &r[i].load, sizeof *TO < 8 ? sizeof *TO : 8);
+            c->bound[(r[i].key >> c->low) + 1] = (int32_t)++q;
+        }
+    })
+    return q;
+}
+
+/* Bounds of a bucket's rows: those without entries end where the row before them does. */
+static void close_rows(const counting *c, int b)
+{
+    const int64_t first = (int64_t)b << c->shift, n = (int64_t)1 << c->shift;
+    int32_t last = (int32_t)c->begin[b];
+    for (int64_t r = first; r < first + n && r < c->rows; r++) {
+        if (c->bound[r + 1] < last) c->bound[r + 1] = last;
+        last = c->bound[r + 1];
+    }
+}
+
+static void finish_part(void *context, int k)
+{
+    counting *c = context;
+    count_part *p = &c->part[k];
+    for (int b = p->low; b < p->high; b++) {
+        record *r = c->r + c->begin[b];
+        const int64_t n = c->begin[b + 1] - c->begin[b];
+        const int64_t first = (int64_t)b << c->shift, rows = (int64_t)1 << c->shift;
+        const int64_t left = c->rows - first < rows ? c->rows - first : rows;
+        if (work_clear(&p->cx, c->bound + first + 1, 0, (size_t)left * sizeof *c->bound))
+            break;
+        if (n && sort_bucket(c, p, &r, n)) break;
+        c->end[b] = put_records(c, r, n, c->begin[b]);
+        close_rows(c, b);
+    }
+    mem_free(&p->cx, p->room, (size_t)p->cap * sizeof *p->room);
+}
+
+/* Buckets in which some were summed have left gaps. */
+static stc_status close_gaps(counting *c)
+{
+    tensor *t = c->t;
+    const size_t size = type_size(t->type);
+    int64_t to = c->end[0];
+    for (int b = 1; b < c->buckets; b++) {
+        const int64_t begin = c->begin[b], n = c->end[b] - begin;
+        const int64_t first = (int64_t)b << c->shift, rows = (int64_t)1 << c->shift;
+        if (to == begin) {
+            to += n;
+            continue;
+        }
+        memmove(c->crd + to, c->crd + begin, (size_t)n * sizeof *c->crd);
+        memmove((char *)t->vals + (size_t)to * size, (char *)t->vals + (size_t)begin * size,
+                (size_t)n * size);
+        for (int64_t r = first; r < first + rows && r < c->rows; r++)
+            c->bound[r + 1] -= (int32_t)(begin - to);
+        to += n;
+        if (work_done(t->cx, (uint64_t)(n + rows))) break;
+    }
+    t->nvals = to;
+    return work_done(t->cx, 0);
+}
+
+/* ---- the whole ------------------------------------------------------------------------
+ */
+
+/* Runs a pass; the first part's error, in their order, is the caller's. */
+static stc_status run_pass(counting *c, void (*pass)(void *context, int k))
+{
+    ctx *cx = c->t->cx;
+    const uint64_t before = cx->steps;
+    for (int k = 0; k < c->parts; k++)
+        c->part[k].cx = (ctx){.root = cx->root ? cx->root : cx, .steps = before};
+    parts_run(c->parts, pass, c);
+    for (int k = 0; k < c->parts; k++)
+        cx->steps += c->part[k].cx.steps - before;
+    for (int k = 0; k < c->parts; k++) {
+        if (!c->part[k].cx.diag.status) continue;
+        cx->diag = c->part[k].cx.diag;
+        return cx->diag.status;
+    }
+    return work_done(cx, 0);
+}
+
+static void plan_parts(counting *c, int64_t n)
+{
+    const int64_t each = n / c->parts;
+    int64_t buckets = n / BUCKET + 1;
+    if (buckets > BUCKETS) buckets = BUCKETS;
+    while ((c->rows - 1) >> c->shift >= buckets)
+        c->shift++;
+    c->buckets = (int)((c->rows - 1) >> c->shift) + 1;
+    c->low = bits_of(c->columns);
+    for (int k = 0; k < c->parts; k++) {
+        c->part[k].first = each * k;
+        c->part[k].last = k + 1 < c->parts ? each * (k + 1) : n;
+    }
+}
+
+static stc_status pack_buckets(counting *c, bool *done)
+{
+    tensor *t = c->t;
+    append_room room;
+    level *inner = &t->level[1];
+    if (run_pass(c, count_part_of)) return t->cx->diag.status;
+    for (int k = 0; k < c->parts; k++)
+        if (c->part[k].outside) return STC_OK;
+    place_buckets(c);
+    if (tensor_begin(t) || rows_room(t, inner, c->l->n, c->rows, &room, done) || !*done ||
+        tensor_reserve_values(t, c->l->n))
+        return t->cx->diag.status;
+    c->bound = room.bounds;
+    c->crd = room.crd;
+    if (run_pass(c, move_part) || run_pass(c, finish_part) || close_gaps(c))
+        return t->cx->diag.status;
+    inner->kind->append_done(inner, t->nvals, c->rows);
+    return tensor_finish(t);
+}
+
+stc_status rows_from_list(tensor *t, const row_list *l, bool *done)
+{
+    ctx *cx = t->cx;
+    counting c = {.l = l,
+                  .t = t,
+                  .rows = t->shape[t->fmt.level[0].map.mode],
+                  .columns = t->shape[t->fmt.level[1].map.mode]};
+    *done = false;
+    if (c.rows < 1 || c.columns < 1 || c.columns > INT32_MAX) return STC_OK;
+    c.parts = l->n < SHARED ? 1 : parts_for(cx);
+    c.part = mem_zero(cx, c.parts, sizeof *c.part);
+    c.r = c.part ? mem_array(cx, l->n, sizeof *c.r) : NULL;
+    stc_status s = cx->diag.status;
+    if (c.r) {
+        plan_parts(&c, l->n);
+        s = pack_buckets(&c, done);
+        mem_free(cx, c.r, (size_t)l->n * sizeof *c.r);
+    }
+    if (c.part) mem_free(cx, c.part, (size_t)c.parts * sizeof *c.part);
+    return s;
+}
+
+/* ---- entries ---------------------------------------------------------------------------
+ */
+
+typedef struct packing {
+    const entries *e;
+    int row, column; /* modes */
+} packing;
+
+static void copy_coords(const entries *e, int m, int64_t at, int64_t n, int64_t *to)
+{
+    if (!e->is_narrow) {
+        memcpy(to, e->coord[m] + at, (size_t)n * sizeof *to);
+        return;
+    }
+    for (int64_t i = 0; i < n; i++)
+        to[i] = e->narrow[m][at + i];
+}
+
+static void entry_coords(const row_list *l, int64_t at, int64_t n, int64_t *row,
+                         int64_t *column)
+{
+    const packing *p = l->of;
+    copy_coords(p->e, p->row, at, n, row);
+    copy_coords(p->e, p->column, at, n, column);
+}
+
+/* Wide ones that are sorted already are to be moved, and not even that. */
+static bool in_order(const packing *p)
+{
+    const entries *e = p->e;
+    for (int64_t i = 1; !e->is_narrow && i < e->n; i++) {
+        const int64_t r = e->coord[p->row][i], before = e->coord[p->row][i - 1];
+        if (r < before || work_due(e->cx, i)) return false;
+        if (r == before && e->coord[p->column][i] < e->coord[p->column][i - 1])
+            return false;
+    }
+    return !e->is_narrow;
+}
+
+stc_status pack_by_counting(tensor *t, const entries *e, bool *done)
+{
+    *done = false;
+    if (t->order != 2 || !rows_taken(t) || e->n <= FEW || e->n > INT32_MAX ||
+        type_size(t->type) > 8 || t->level[0].extent > 8 * e->n + 1024)
+        return STC_OK;
+    const packing p = {e, t->fmt.level[0].map.mode, t->fmt.level[1].map.mode};
+    const row_list l = {.of = &p, .n = e->n, .vals = e->vals, .coords = entry_coords};
+    if (in_order(&p)) return work_done(t->cx, 0);
+    return rows_from_list(t, &l, done);
+}

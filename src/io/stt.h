@@ -1,0 +1,68 @@
+/* stt.h: .stt, the tensor file that loses nothing: what its writer and its reader share.
+ *
+ * Everything is little-endian. A file is a header of `header` bytes, a multiple of 64,
+ * and behind it the arrays, each beginning at a multiple of 64. The header:
+ *
+ *     0   8  magic             93 53 54 54 0d 0a 1a 0a
+ *     8   4  version           1
+ *     12  4  header            its bytes
+ *     16  8  file              the bytes of the whole file
+ *     24  8  sum               of the header, these 8 bytes taken as 0
+ *     32  1  type              as in stc_type
+ *     33  1  order
+ *     34  1  levels
+ *     35  1  0
+ *     36  4  arrays
+ *     40  16 fill              as an element is stored, zeros behind it
+ *     56  4  name              its bytes
+ *     60  4  0
+ *     64  8  a mode            its extent: `order` of these
+ *         80 a level           `levels` of these
+ *         32 an array          `arrays` of these
+ *            the name, and zeros up to `header`
+ *
+ *     level:  0 1 flags, 1 1 op, 2 1 mode, 3 1 mode2, 4 1 modes, 5 3 zeros, 8 8 k,
+ *             16 64 the kind's name, zeros behind it
+ *     array:  0 1 level (255: the values), 1 1 role, 2 1 width, 3 1 zero, 4 4 stride,
+ *             8 8 offset in the file, 16 8 elements, 24 8 sum of its elements
+ *
+ * src/io/README.md has the meaning of each, and the sum.
+ */
+#ifndef STC_IO_STT_H
+#define STC_IO_STT_H
+
+#include "../../formats/tensor.h"
+#include "span.h"
+
+#define STT_MAGIC "\x93STT\r\n\x1a\n"
+
+enum {
+    STT_VERSION = 1,
+    STT_MODES = 64, /* where the modes begin */
+    STT_LEVEL = 80,
+    STT_KIND = 64, /* bytes of a kind's name, with a zero */
+    STT_ARRAY = 32,
+    STT_ALIGN = 64,
+    STT_VALUES = 255,
+    STT_HEADER_MAX = 1 << 16
+};
+
+/* The sum of an array's elements, one after the other without what lies between them. */
+stc_status stt_sum(ctx *cx, const array_span *s, uint64_t *out);
+uint64_t stt_sum_bytes(const void *bytes, size_t size);
+
+static inline void stt_put(unsigned char *p, int bytes, uint64_t v)
+{
+    for (int k = 0; k < bytes; k++)
+        p[k] = (unsigned char)(v >> 8 * k);
+}
+
+static inline uint64_t stt_get(const unsigned char *p, int bytes)
+{
+    uint64_t v = 0;
+    for (int k = bytes; k-- > 0;)
+        v = v << 8 | p[k];
+    return v;
+}
+
+#endif

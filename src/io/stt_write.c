@@ -1,0 +1,212 @@
+/* stt_write.c: writes .stt files (stt.h): a tensor's levels and values as they are.
+ *
+ * The arrays are summed first, so that the file is written from its beginning to its end,
+ * also to a pipe. Levels that share a buffer share one in the file.
+ */
+#include "files.h"
+#include "output.h"
+#include "stt.h"
+#include <string.h>
+
+enum { ARRAYS = 3 * STC_MAX_ORDER + 1 };
+
+typedef struct stt_array {
+    int level, role;
+    array_span span; /* in memory                                        */
+    int32_t stride;  /* in the file                                      */
+    int64_t offset;
+    int shared, member; /* of a buffer that `shared` levels share; which */
+} stt_array;
+
+typedef struct stt_writer {
+    const tensor *t;
+    int count;
+    stt_array array[ARRAYS];
+    int64_t header, size;
+} stt_writer;
+
+/* ---- where everything goes --------------------------------------------------- */
+
+/* How many levels from l on share their buffer as an array of structs. */
+static int shared_levels(const tensor *t, int l)
+{
+    const index_array *first = &t->level[l].a[STC_CRD];
+    int n = 1;
+    if (!(t->fmt.level[l].flags & FMT_INTERLEAVED)) return 1;
+    for (; l + n < t->fmt.levels; n++) {
+        const level_kind *k = t->fmt.level[l + n].kind;
+        const index_array *a = &t->level[l + n].a[STC_CRD];
+        if (!(k->props & PROP_BRANCHLESS) || !(k->arrays >> STC_CRD & 1)) break;
+        if (a->width != first->width || a->len != first->len) return 1;
+    }
+    return n;
+}
+
+static void list_level(stt_writer *w, int l, int member, int shared)
+{
+    const level *lv = &w->t->level[l];
+    for (int r = 0; r < 3; r++) {
+        const index_array *a = &lv->a[r];
+        if (!(lv->kind->arrays >> r & 1)) continue;
+        const bool in = r == STC_CRD && shared > 1;
+        w->array[w->count++] = (stt_array){
+            .level = l,
+            .role = r,
+            .span = {a->data, a->len, a->width, a->stride},
+            .stride = in ? a->width * shared : a->width,
+            .shared = in ? shared : 1,
+            .member = in ? member : 0,
+        };
+    }
+}
+
+static void list_arrays(stt_writer *w)
+{
+    const tensor *t = w->t;
+    int shared = 0, first = 0;
+    for (int l = 0; l < t->fmt.levels; l++) {
+        if (l >= first + shared) {
+            first = l;
+            shared = shared_levels(t, l);
+        }
+        list_level(w, l, l - first, shared);
+    }
+    const int32_t size = (int32_t)type_size(t->type);
+    w->array[w->count++] = (stt_array){.level = STT_VALUES,
+                                       .span = {t->vals, t->nvals, size, size},
+                                       .stride = size,
+                                       .shared = 1};
+}
+
+static int64_t align(int64_t n)
+{
+    return (n + STT_ALIGN - 1) / STT_ALIGN * STT_ALIGN;
+}
+
+/* Offsets; memory holds all of it, so no sum overflows. */
+static void place_arrays(stt_writer *w)
+{
+    const tensor *t = w->t;
+    const int64_t levels = t->fmt.levels;
+    w->header = align(STT_MODES + 8 * t->order + STT_LEVEL * levels + STT_ARRAY * w->count);
+    w->size = w->header;
+    for (int k = 0; k < w->count; k++) {
+        stt_array *a = &w->array[k];
+        if (a->member) { /* inside the block of the first one */
+            int first = k;
+            while (w->array[first].level + a->member > a->level ||
+                   w->array[first].role != STC_CRD)
+                first--;
+            a->offset = w->array[first].offset + a->member * a->span.width;
+            continue;
+        }
+        a->offset = align(w->size);
+        w->size = a->offset + a->span.n * a->stride;
+    }
+}
+
+/* ---- the header ---------------------------------------------------------------- */
+
+static void put_level(unsigned char *p, const level_spec *s)
+{
+    p[0] = s->flags;
+    p[1] = s->map.op;
+    p[2] = s->map.mode;
+    p[3] = s->map.mode2;
+    p[4] = s->map.modes;
+    stt_put(p + 8, 8, (uint64_t)s->map.k);
+    memcpy(p + 16, s->kind->name, strlen(s->kind->name)); /* below 64, see kinds */
+}
+
+static stc_status put_array(ctx *cx, unsigned char *p, const stt_array *a)
+{
+    uint64_t sum;
+    if (stt_sum(cx, &a->span, &sum)) return cx->diag.status;
+    p[0] = (unsigned char)a->level;
+    p[1] = (unsigned char)a->role;
+    p[2] = (unsigned char)a->span.width;
+    stt_put(p + 4, 4, (uint64_t)a->stride);
+    stt_put(p + 8, 8, (uint64_t)a->offset);
+    stt_put(p + 16, 8, (uint64_t)a->span.n);
+    stt_put(p + 24, 8, sum);
+    return STC_OK;
+}
+
+static stc_status write_header(const stt_writer *w, output *o)
+{
+    const tensor *t = w->t;
+    unsigned char header[STT_MODES + STC_MAX_ORDER * (8 + STT_LEVEL) + ARRAYS * STT_ARRAY +
+                         STT_ALIGN] = {0};
+    unsigned char *p = header + STT_MODES;
+    memcpy(header, STT_MAGIC, 8);
+    stt_put(header + 8, 4, STT_VERSION);
+    stt_put(header + 12, 4, (uint64_t)w->header);
+    stt_put(header + 16, 8, (uint64_t)w->size);
+    header[32] = (unsigned char)t->type;
+    header[33] = (unsigned char)t->order;
+    header[34] = (unsigned char)t->fmt.levels;
+    stt_put(header + 36, 4, (uint64_t)w->count);
+    type_store(t->type, header + 40, 0, t->fill);
+    for (int m = 0; m < t->order; m++, p += 8)
+        stt_put(p, 8, (uint64_t)t->shape[m]);
+    for (int l = 0; l < t->fmt.levels; l++, p += STT_LEVEL)
+        put_level(p, &t->fmt.level[l]);
+    for (int k = 0; k < w->count; k++, p += STT_ARRAY)
+        if (put_array(t->cx, p, &w->array[k])) return t->cx->diag.status;
+    stt_put(header + 24, 8, stt_sum_bytes(header, (size_t)w->header));
+    output_bytes(o, header, (size_t)w->header);
+    return STC_OK;
+}
+
+/* ---- the arrays ------------------------------------------------------------------ */
+
+static void write_zeros(output *o, int64_t n)
+{
+    static const char zeros[STT_ALIGN];
+    if (n > 0) output_bytes(o, zeros, (size_t)n);
+}
+
+/* Array k and those that share its block. */
+static void write_array(const stt_writer *w, int k, output *o)
+{
+    const stt_array *a = &w->array[k];
+    const array_span *s = &a->span;
+    if (a->shared == 1 && s->stride == s->width) {
+        output_bytes(o, s->data, (size_t)(s->n * s->width));
+        return;
+    }
+    const array_span *member[STC_MAX_ORDER] = {s};
+    for (int m = 1, at = k; m < a->shared; at++)
+        if (w->array[at].member == m) member[m++] = &w->array[at].span;
+    for (int64_t i = 0; i < s->n && !o->status; i++)
+        for (int m = 0; m < a->shared; m++)
+            output_bytes(o, member[m]->data + i * member[m]->stride, (size_t)s->width);
+}
+
+static stc_status write_all(stt_writer *w, output *o)
+{
+    list_arrays(w);
+    place_arrays(w);
+    const stc_status s = write_header(w, o);
+    int64_t at = w->header;
+    for (int k = 0; k < w->count && !s && !o->status; k++) {
+        const stt_array *a = &w->array[k];
+        if (a->member) continue;
+        write_zeros(o, a->offset - at);
+        write_array(w, k, o);
+        at = a->offset + a->span.n * a->stride;
+    }
+    return s;
+}
+
+stc_status stt_write(const tensor *t, const char *path)
+{
+    stt_writer w = {.t = t};
+    output o;
+    stc_status s = STC_OK;
+    if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+        return fail_file(t->cx, STC_ERR_ARGUMENT, path, 0,
+                         "a machine with big-endian numbers can't write .stt files");
+    if ((s = output_open(&o, t->cx, path))) return s;
+    return output_close(&o, write_all(&w, &o));
+}

@@ -1,0 +1,185 @@
+/* cost.c: how much there is to visit.
+ *
+ * Every factor has a density: the part of its coordinates at which it is stored. Those
+ * of different factors count as independent, so that the entries of a join are the
+ * product of extents and densities; what is reduced has at most one entry for each of
+ * those, and at most one at each of its coordinates. A loop visits, for what the loops
+ * around it have left, the shortest of the factors' fibers, and leaves what all of them
+ * share: so a triangle's third side costs a look, and no loop.
+ */
+#include "opt.h"
+
+/* Where nothing tells: an extent, the entries of a row, the density of a vector. */
+enum { EXTENT = 1000, ROW = 10 };
+static const double vector_density = 0.3;
+/* A result is put down and read again: at a place of its own, or sorted into its place. */
+static const double write_dense = 2, write_sparse = 10;
+static const double write_any = 100; /* a statement more                            */
+
+/* ---- extents ---------------------------------------------------------------------- */
+
+static double extent_of(const opt *o, int id)
+{
+    const extent *x = &o->p->ext[id];
+    double n = EXTENT;
+    if (x->op == EXT_CONST) return x->k > 0 ? (double)x->k : 0;
+    if (x->op == EXT_DIM) stats_extent(o, x->a, x->b, &n);
+    return n;
+}
+
+void cost_extents(opt *o)
+{
+    for (int k = 0; k < o->s->nindex; k++) {
+        const bindex *i = &o->s->index[k];
+        double n = extent_of(o, i->hi);
+        if (i->lo >= 0 && o->p->ext[i->lo].op == EXT_CONST) n -= extent_of(o, i->lo);
+        o->extent[k] = n < 1 ? 1 : n;
+    }
+}
+
+double cost_places(const opt *o, uint64_t indices)
+{
+    double n = 1;
+    for (; indices; indices &= indices - 1)
+        n *= o->extent[__builtin_ctzll(indices)];
+    return n;
+}
+
+/* ---- densities -------------------------------------------------------------------- */
+
+/* The places of an access, of which its format stores some. */
+static double access_density(const opt *o, const bexpr *e)
+{
+    const prog_tensor *t = &o->p->tensor[e->tensor];
+    bool full = true;
+    for (int l = 0; l < t->fmt.levels; l++)
+        full = full && (format_props(&t->fmt, l) & PROP_FULL);
+    double part;
+    if (full) return 1;
+    if (stats_density(o, e->tensor, &part)) return part;
+    if (t->order < 2) return vector_density;
+    const double places = cost_places(o, opt_indices(o->p, e));
+    const double rows = e->sub[0].terms ? o->extent[e->sub[0].term[0].index] : EXTENT;
+    return rows * ROW < places ? rows * ROW / places : 1;
+}
+
+/* What an expression is where nothing of it is stored; false: that isn't known. */
+static bool fill_of(const program *p, const bexpr *e, value *out)
+{
+    value arg[3] = {{0}};
+    if (e->kind == B_ACCESS) {
+        *out = p->tensor[e->tensor].fill;
+        return !p->tensor[e->tensor].fill_later;
+    }
+    if (e->kind == B_CONST) {
+        *out = e->value;
+        return true;
+    }
+    if ((e->kind != B_CALL && e->kind != B_CONV) || e->nargs > 3) return false;
+    for (int k = 0; k < e->nargs; k++)
+        if (!fill_of(p, e->args[k], &arg[k])) return false;
+    if (e->kind == B_CONV) {
+        *out = conv_value(e->type, e->args[0]->type, arg[0]);
+        return true;
+    }
+    const fn_scalar f = fn_scalar_of(e->fn, e->cls);
+    return f && f(out, &arg[0], &arg[1], &arg[2]) == FAULT_NONE;
+}
+
+double cost_density(const opt *o, const bexpr *e, const value *none)
+{
+    value fill;
+    if (!fill_of(o->p, e, &fill) || !class_equal(type_class(e->type), fill, *none))
+        return 1;
+    if (e->kind == B_ACCESS) return access_density(o, e);
+    double sum = 0;
+    for (int k = 0; k < e->nargs; k++) {
+        value own;
+        sum += fill_of(o->p, e->args[k], &own) ? cost_density(o, e->args[k], &own) : 1;
+    }
+    return sum < 1 ? sum : 1;
+}
+
+bool cost_starts_from(const opt *o, const product *x)
+{
+    value fill;
+    return fill_of(o->p, x->call, &fill) && class_equal(x->r->cls, fill, x->identity);
+}
+
+double cost_result(const opt *o, const factor *f, int n, uint64_t out)
+{
+    uint64_t all = out;
+    double stored = 1;
+    for (int k = 0; k < n; k++) {
+        all |= f[k].indices;
+        stored *= f[k].density;
+    }
+    stored *= cost_places(o, all & ~out);
+    return stored < 1 ? stored : 1;
+}
+
+/* ---- loops ------------------------------------------------------------------------ */
+
+/* A factor below the loops so far: the coordinates of its indices that are bound. */
+typedef struct walk {
+    double places, count;
+} walk;
+
+/* What a loop over `index` visits in each round, and leaves. */
+static double step_into(const opt *o, const factor *f, const walk *w, int n, int index,
+                        double *leaves)
+{
+    const double whole = o->extent[index];
+    double visits = whole;
+    *leaves = whole;
+    for (int k = 0; k < n; k++) {
+        if (!((f[k].indices >> index) & 1)) continue;
+        const double stored = f[k].density * cost_places(o, f[k].indices);
+        const double places = w[k].places * whole;
+        const double fiber = (stored < places ? stored : places) / w[k].count;
+        if (fiber < visits) visits = fiber;
+        *leaves *= fiber / whole;
+    }
+    return visits;
+}
+
+double cost_nest(const opt *o, const factor *f, int n)
+{
+    walk w[OPT_FACTORS];
+    uint64_t left = 0;
+    double rounds = 1, cost = 0;
+    for (int k = 0; k < n; k++) {
+        w[k] = (walk){1, 1};
+        left |= f[k].indices;
+    }
+    while (left) {
+        double visits = 0, leaves = 0, next;
+        int best = -1;
+        for (uint64_t set = left; set; set &= set - 1) {
+            const int i = __builtin_ctzll(set);
+            const double v = step_into(o, f, w, n, i, &next);
+            if (best >= 0 && v >= visits) continue;
+            best = i;
+            visits = v;
+            leaves = next;
+        }
+        for (int k = 0; k < n; k++) {
+            if (!((f[k].indices >> best) & 1)) continue;
+            const double stored = f[k].density * cost_places(o, f[k].indices);
+            w[k].places *= o->extent[best];
+            w[k].count = stored < w[k].places ? stored : w[k].places;
+            if (w[k].count < 1) w[k].count = 1;
+        }
+        cost += rounds * (visits > leaves ? visits : leaves);
+        rounds *= leaves;
+        left &= ~(UINT64_C(1) << best);
+    }
+    return cost;
+}
+
+double cost_write(const opt *o, uint64_t out, double density)
+{
+    const double places = cost_places(o, out);
+    const double dense = places * write_dense, sparse = places * density * write_sparse;
+    return write_any + (dense < sparse ? dense : sparse);
+}

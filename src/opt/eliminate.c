@@ -1,0 +1,186 @@
+/* eliminate.c: which index is reduced next.
+ *
+ * What is left of a product after some indices were reduced depends on their set, and
+ * not on their order: so sets are searched, not orders. Layer k has the sets of k
+ * groups; each is extended by every group that it lacks, and of several ways to a set
+ * the cheapest stays. Up to ten groups that is all sets, and the best order is found
+ * (dynamic programming, as joins are ordered); with more, each layer keeps the best few
+ * (a beam). Indices that are in the same factors are reduced together: a group.
+ */
+#include "opt.h"
+#include <float.h>
+
+enum { EXACT = 10, ALL_SETS = 252, BEAM = 12 }; /* 252: 10 over 5 */
+
+typedef struct state {
+    uint64_t gone; /* groups, a bit each                                       */
+    double cost;   /* of the steps to it                                       */
+    const struct state *from;
+} state;
+
+typedef struct search {
+    const opt *o;
+    const product *x;
+    uint64_t group[64]; /* indices                                              */
+    int groups, width;
+    int n; /* of the layer that is being made                         */
+    state *layer;
+    const state *best;
+    double best_cost;
+} search;
+
+/* ---- the factors that are left ---------------------------------------------------- */
+
+static uint64_t indices_of(const search *s, uint64_t groups)
+{
+    uint64_t set = 0;
+    for (; groups; groups &= groups - 1)
+        set |= s->group[__builtin_ctzll(groups)];
+    return set;
+}
+
+/* The factors that `first` is joined with by indices in `gone`, as one factor. */
+static factor join(const search *s, uint64_t gone, int first, uint64_t *taken)
+{
+    const product *x = s->x;
+    factor part[OPT_FACTORS];
+    uint64_t all = x->factor[first].indices;
+    int n = 0;
+    part[n++] = x->factor[first];
+    *taken |= UINT64_C(1) << first;
+    for (int k = 0; k < x->n; k++) {
+        if ((*taken >> k) & 1 || !(x->factor[k].indices & all & gone)) continue;
+        *taken |= UINT64_C(1) << k;
+        all |= x->factor[k].indices;
+        part[n++] = x->factor[k];
+        k = -1; /* those before it may be joined by now */
+    }
+    const uint64_t out = all & ~gone;
+    return (factor){.indices = out, .density = cost_result(s->o, part, n, out)};
+}
+
+static int left_over(const search *s, uint64_t groups, factor *f)
+{
+    const uint64_t gone = indices_of(s, groups);
+    uint64_t taken = 0;
+    int n = 0;
+    for (int k = 0; k < s->x->n; k++) {
+        if ((taken >> k) & 1) continue;
+        f[n++] =
+            s->x->factor[k].indices & gone ? join(s, gone, k, &taken) : s->x->factor[k];
+    }
+    return n;
+}
+
+/* ---- the search ------------------------------------------------------------------- */
+
+/* The cost of reducing a group; negative: it can't be a step. */
+static double step_cost(const search *s, const factor *f, int n, uint64_t indices)
+{
+    factor part[OPT_FACTORS];
+    uint64_t out = 0;
+    int parts = 0;
+    for (int k = 0; k < n; k++) {
+        if (!(f[k].indices & indices)) continue;
+        part[parts++] = f[k];
+        out |= f[k].indices;
+    }
+    out &= ~indices;
+    if (s->o->pattern && !out) return -1; /* a scalar doesn't tell that it had no term */
+    if (__builtin_popcountll(out) > STC_MAX_ORDER) return -1;
+    for (uint64_t set = out; set; set &= set - 1)
+        if (s->o->s->index[__builtin_ctzll(set)].lo >= 0) return -1;
+    for (uint64_t set = indices; set; set &= set - 1)
+        if (s->o->s->index[__builtin_ctzll(set)].lo >= 0) return -1;
+    return cost_nest(s->o, part, parts) +
+           cost_write(s->o, out, cost_result(s->o, part, parts, out));
+}
+
+static void offer(search *s, uint64_t gone, double cost, const state *from)
+{
+    int at = -1, worst = 0;
+    for (int k = 0; k < s->n && at < 0; k++) {
+        if (s->layer[k].gone == gone) at = k;
+        if (s->layer[k].cost > s->layer[worst].cost) worst = k;
+    }
+    if (at < 0 && s->n < s->width) {
+        s->layer[s->n++] = (state){gone, cost, from};
+        return;
+    }
+    if (at < 0) at = worst;
+    if (cost < s->layer[at].cost) s->layer[at] = (state){gone, cost, from};
+}
+
+static void extend(search *s, const state *from)
+{
+    factor f[OPT_FACTORS];
+    const int n = left_over(s, from->gone, f);
+    const double whole = from->cost + cost_nest(s->o, f, n);
+    if (whole < s->best_cost) {
+        s->best = from;
+        s->best_cost = whole;
+    }
+    if (from->cost >= s->best_cost) return; /* more steps don't make it cheaper */
+    /* the last one is reduced in place */
+    if (__builtin_popcountll(from->gone) + 1 == s->groups) return;
+    for (int g = 0; g < s->groups; g++) {
+        if ((from->gone >> g) & 1) continue;
+        const double cost = step_cost(s, f, n, s->group[g]);
+        if (cost >= 0) offer(s, from->gone | UINT64_C(1) << g, from->cost + cost, from);
+    }
+}
+
+/* Indices by the factors that have them. */
+static void find_groups(search *s)
+{
+    uint64_t have[64];
+    s->groups = 0;
+    for (uint64_t set = s->x->reduced; set; set &= set - 1) {
+        const int i = __builtin_ctzll(set);
+        uint64_t in = 0;
+        for (int k = 0; k < s->x->n; k++)
+            in |= ((s->x->factor[k].indices >> i) & 1) << k;
+        int g = 0;
+        while (g < s->groups && have[g] != in)
+            g++;
+        if (g == s->groups) {
+            have[s->groups] = in;
+            s->group[s->groups++] = 0;
+        }
+        s->group[g] |= UINT64_C(1) << i;
+    }
+}
+
+stc_status eliminate(const opt *o, const product *x, elimination *out)
+{
+    search s = {.o = o, .x = x, .best_cost = DBL_MAX};
+    find_groups(&s);
+    s.width = s.groups > EXACT ? BEAM : ALL_SETS;
+    int before = 1;
+    state *layer = arena_array(o->a, 1, sizeof *layer);
+    if (!layer) return STC_ERR_MEMORY;
+    out->n = 0;
+    out->written = cost_nest(o, x->factor, x->n);
+    for (int k = 0; k <= s.groups && before; k++) {
+        const int wide = s.width < before * s.groups ? s.width : before * s.groups;
+        s.n = 0;
+        s.layer = arena_room(o->a, wide + 1, sizeof *s.layer);
+        if (!s.layer) return STC_ERR_MEMORY;
+        s.width = wide; /* of the layer there is room for */
+        for (int m = 0; m < before; m++)
+            extend(&s, &layer[m]);
+        s.width = s.groups > EXACT ? BEAM : ALL_SETS;
+        layer = s.layer;
+        before = s.n;
+        stc_status st = work_done(o->p->cx, (uint64_t)before);
+        if (st) return st;
+    }
+    out->cost = s.best_cost;
+    int n = 0;
+    for (const state *at = s.best; at && at->from; at = at->from)
+        n++;
+    out->n = n;
+    for (const state *at = s.best; at && at->from; at = at->from)
+        out->group[--n] = indices_of(&s, at->gone & ~at->from->gone);
+    return STC_OK;
+}

@@ -1,0 +1,127 @@
+/* normal.c: a reduction as a product of factors.
+ *
+ * Takes a reduction r(i,j: f(a, f(b, r(k: f(c, d))))) in which f distributes over r, is
+ * associative and commutative, and is annihilated by r's identity; gives the set i,j,k
+ * and the list a, b, c, d. That is the semiring condition of variable elimination,
+ * asked of functions.def for each call. What is no call of f is a factor as it stands.
+ */
+#include "opt.h"
+
+enum { FREE_ORDER = FP_ASSOCIATIVE | FP_COMMUTATIVE };
+
+uint64_t opt_indices(const program *p, const bexpr *e)
+{
+    uint64_t set = 0;
+    if (e->kind == B_INDEX) set |= UINT64_C(1) << e->index;
+    for (int m = 0; e->kind == B_ACCESS && m < p->tensor[e->tensor].order; m++)
+        for (int t = 0; t < e->sub[m].terms; t++)
+            set |= UINT64_C(1) << e->sub[m].term[t].index;
+    for (int k = 0; k < e->nargs; k++)
+        set |= opt_indices(p, e->args[k]);
+    for (int k = 0; e->kind == B_REDUCE && k < e->nindex; k++)
+        set &= ~(UINT64_C(1) << e->indices[k]);
+    return set;
+}
+
+/* Elements are the low bits of sums, but not of minima: those are exact only where
+ * a value can't lie beyond its type. */
+static bool exact_in_class(const bexpr *r)
+{
+    const bool narrow = type_is_integer(r->type) && type_size(r->type) < sizeof(int64_t);
+    return !narrow || r->type == STC_BOOL || (reduce_flags(r) & FP_WRAPS);
+}
+
+/* Whether r can be done in parts, in any order, and in any type of its class. */
+static bool can_be_parted(const bexpr *r, value *identity)
+{
+    return r->kind == B_REDUCE && !r->ufn && (reduce_flags(r) & FREE_ORDER) == FREE_ORDER &&
+           exact_in_class(r) && reduce_identity(r, identity);
+}
+
+/* Whether r's identity in any operand gives r's identity. */
+static bool annihilated(const bexpr *call, const bexpr *r, value identity)
+{
+    for (int k = 0; k < 2; k++) {
+        bool found = false;
+        for (int n = 0; n < call_annihilators(call) && !found; n++) {
+            value v;
+            found = call_annihilator(call, n, k, &v) && class_equal(r->cls, v, identity);
+        }
+        if (!found) return false;
+    }
+    return true;
+}
+
+static bool is_product(const bexpr *e, const bexpr *r, value identity)
+{
+    return e->kind == B_CALL && e->nargs == 2 && e->cls == r->cls &&
+           fn_result_class(e->fn, e->cls) == r->cls &&
+           (fn_at(e->fn)->flags & FREE_ORDER) == FREE_ORDER &&
+           fn_distributes(e->fn, r->fn, r->cls) && annihilated(e, r, identity);
+}
+
+static bool same_reduction(const bexpr *e, const product *x)
+{
+    return e->kind == B_REDUCE && !e->ufn && e->fn == x->r->fn && e->cls == x->r->cls &&
+           e->type == x->r->type;
+}
+
+static uint64_t bound_by(const bexpr *r)
+{
+    uint64_t set = 0;
+    for (int k = 0; k < r->nindex; k++)
+        set |= UINT64_C(1) << r->indices[k];
+    return set;
+}
+
+/* An operand whose format leaves coordinates out. */
+static bool stores_some(const program *p, const bexpr *e)
+{
+    if (e->kind != B_ACCESS) return false;
+    const format *f = &p->tensor[e->tensor].fmt;
+    for (int l = 0; l < f->levels; l++)
+        if (!(format_props(f, l) & PROP_FULL)) return true;
+    return false;
+}
+
+/* A subscript of several indices: of windows, which have loops of their own (vm/affine)
+ * that a tensor over the indices apart would take away. */
+static bool has_window(const program *p, const bexpr *e)
+{
+    for (int m = 0; e->kind == B_ACCESS && m < p->tensor[e->tensor].order; m++)
+        if (e->sub[m].terms > 1) return true;
+    for (int k = 0; k < e->nargs; k++)
+        if (has_window(p, e->args[k])) return true;
+    return false;
+}
+
+/* False: too many factors, or one that is to stay where it is. */
+static bool add_factors(const opt *o, product *x, const bexpr *e)
+{
+    if (e->kind == B_CALL && e->fn == x->call->fn && is_product(e, x->r, x->identity))
+        return add_factors(o, x, e->args[0]) && add_factors(o, x, e->args[1]);
+    /* a reduction of the same kind is a part of this one */
+    if (same_reduction(e, x) && !(bound_by(e) & x->reduced)) {
+        x->reduced |= bound_by(e);
+        return add_factors(o, x, e->args[0]);
+    }
+    if (x->n == OPT_FACTORS || has_window(o->p, e)) return false;
+    const double density = cost_density(o, e, &x->identity);
+    x->factor[x->n++] = (factor){.e = e,
+                                 .indices = opt_indices(o->p, e),
+                                 .density = density,
+                                 .full = density >= 1 && !stores_some(o->p, e),
+                                 .step = -1};
+    return true;
+}
+
+bool product_of(const opt *o, const bexpr *r, product *out)
+{
+    out->n = 0;
+    if (!can_be_parted(r, &out->identity)) return false;
+    out->r = r;
+    out->call = r->args[0];
+    out->reduced = bound_by(r);
+    if (!is_product(out->call, r, out->identity)) return false;
+    return add_factors(o, out, out->call) && out->n > 1;
+}

@@ -1,0 +1,122 @@
+/* opt.h: a statement as written becomes steps that take reductions earlier.
+ *
+ *     bstmt ── normal ── cost ── eliminate ── steps ──► bstmt, bstmt, …
+ *
+ * - normal: a reduction over a function that distributes over it, as a product: the
+ *   indices that are reduced, and factors in any order;
+ * - stats: what is known of operands;
+ * - cost: how many elements factors have, and what loops over some of them visit;
+ * - eliminate: which index is reduced next, so that all the steps visit the fewest;
+ * - rewrite: which reductions of a statement that pays for;
+ * - steps: each of them as a statement of its own, whose result is a tensor that the
+ *   next ones read: its type, fill, format and order of modes.
+ *
+ * The idea is that of variable elimination (bucket elimination, FAQ, and what databases
+ * do with aggregates): sum(j,k: A(i,j) * B(j,k) * x(k)) is sum(j: A(i,j) * t(j)) with
+ * t(j) = sum(k: B(j,k) * x(k)). No function is known by name: which pairs distribute is
+ * in functions.def, and a reduction's identity has to annihilate in the product, so that
+ * what has no terms, and what isn't stored, stays what it was.
+ */
+#ifndef STC_OPT_H
+#define STC_OPT_H
+
+#include "../lang/lang.h"
+
+enum { OPT_FACTORS = 64 };
+
+/* Tensors that are there already, by name; NULL: it isn't known what they hold. */
+typedef struct opt_known {
+    const tensor *(*find)(const void *of, const char *name);
+    const void *of;
+} opt_known;
+
+/* What comes before a statement, and what is thought of it. */
+typedef struct opt_step {
+    bstmt s;
+    double visits, stored; /* by its loops; by its result                       */
+} opt_step;
+
+typedef struct opt {
+    arena *a;
+    program *p;
+    bstmt *s;
+    /* The result stores only what a term reached: intermediates keep to that, too. */
+    bool pattern;
+    double extent[64];      /* of each index of the statement, as far as it is known    */
+    opt_step *step;         /* in order                                              */
+    const opt_known *known; /* may be NULL                                      */
+    textbuf *why; /* for explain: why not further; NULL if not wanted            */
+    int nstep;
+    int step_room;
+} opt;
+
+/* A factor: how it is read, and how much of it differs from the identity. */
+typedef struct factor {
+    const bexpr *e;
+    uint64_t indices; /* free                                               */
+    double density;   /* of all its coordinates                             */
+    bool full;        /* by its format: it is stored everywhere             */
+    int step;         /* the step that computes it, -1: it is as written    */
+} factor;
+
+/* r(reduced: f(factor, …)) */
+typedef struct product {
+    const bexpr *r;    /* the reduction as written                       */
+    const bexpr *call; /* a call of f                                    */
+    uint64_t reduced;
+    value identity;
+    int n;
+    factor factor[OPT_FACTORS];
+} product;
+
+/* Whether a statement has anything that could be taken earlier: quick. */
+bool opt_may(const bstmt *s);
+/* Takes reductions out of o->s, which then reads the steps' results. Nothing has
+ * changed if there are no steps. */
+stc_status opt_statement(opt *o);
+
+/* normal.c: false: the reduction is no product of several factors. */
+bool product_of(const opt *o, const bexpr *r, product *out);
+/* The free indices of an expression. */
+uint64_t opt_indices(const program *p, const bexpr *e);
+
+/* stats.c: of an operand that is known: a mode's extent; the part that it stores. */
+bool stats_extent(const opt *o, int slot, int mode, double *out);
+bool stats_density(const opt *o, int slot, double *out);
+
+/* cost.c */
+void cost_extents(opt *o);
+/* The part of e's coordinates at which it isn't `none`, at most 1. */
+double cost_density(const opt *o, const bexpr *e, const value *none);
+/* Whether a product is its reduction's identity where none of its factors is stored. */
+bool cost_starts_from(const opt *o, const product *x);
+/* The number of coordinates that some indices have. */
+double cost_places(const opt *o, uint64_t indices);
+/* What loops over all indices of the factors visit. */
+double cost_nest(const opt *o, const factor *f, int n);
+/* How much of the result a product has when all but `out` is reduced. */
+double cost_result(const opt *o, const factor *f, int n, uint64_t out);
+/* What it costs to have a result of so many places, and to read it. */
+double cost_write(const opt *o, uint64_t out, double density);
+
+/* eliminate.c: groups of indices in the order in which they are to be reduced, each by
+ * a step of its own; what is left is reduced where the product stands. */
+typedef struct elimination {
+    uint64_t group[64];
+    int n;
+    double cost, written; /* with these steps, and as written */
+} elimination;
+stc_status eliminate(const opt *o, const product *x, elimination *out);
+
+/* steps.c: *at, which the product stands for, becomes what is left of it after the steps
+ * of an elimination; an access of the result of one step. */
+stc_status take_apart(opt *o, const product *x, const elimination *el, bexpr **at);
+stc_status take_whole(opt *o, const product *x, bexpr **at);
+
+/* shape.c: the row of the program's table for what is left of a product's factors over
+ * `out`: its modes' indices in an order that suits who reads it, and its format; -1: no
+ * memory. *full: it is stored everywhere. */
+int shape_slot(const opt *o, const product *x, const factor *f, int n, uint64_t out,
+               int *mode, bool *full);
+
+#endif

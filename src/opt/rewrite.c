@@ -1,0 +1,181 @@
+/* rewrite.c: which reductions of a statement become steps.
+ *
+ * Goes down from the right side. A reduction of several indices is taken apart where the
+ * best order of steps visits much less than its loops as written (eliminate.c). What is
+ * left, or has one index, becomes a step as a whole where it isn't a term of the
+ * right side, but an operand of something else, as in max(sum(j: A(i,j) * X(j,k)), 0):
+ * there it would be computed for each place apart, along rows that aren't stored as
+ * rows. As a statement of its own it has the order of loops that suits it.
+ */
+#include "opt.h"
+
+/* Steps must promise to visit so much less than the statement as written, and that must
+ * be worth planning. */
+static const double pays = 0.6, small = 5000;
+/* Reading along a mode that isn't the innermost one stored. */
+static const double across = 5;
+
+/* From the right side down to a node. */
+typedef struct way {
+    int combiner;   /* what all above combine terms with; -1: nothing does         */
+    bool top;       /* nothing but conversions is above                            */
+    bool reduced;   /* a reduction is above                                        */
+    double density; /* the part of the result's places at which it is computed     */
+} way;
+
+/* ---- a reduction for each place ----------------------------------------------------- */
+
+/* The innermost index that a format has, as a set. */
+static uint64_t innermost(const program *p, const bexpr *e)
+{
+    const format *f = &p->tensor[e->tensor].fmt;
+    if (e->kind != B_ACCESS || !f->levels) return 0;
+    const level_map *m = &f->level[f->levels - 1].map;
+    const affine *at = &e->sub[m->mode];
+    return m->op == MAP_MODE && at->terms ? UINT64_C(1) << at->term[0].index : 0;
+}
+
+/* What it costs to reduce the product at one place. */
+static double each_costs(const opt *o, const product *x)
+{
+    double least = cost_places(o, x->reduced), price = 1;
+    for (int k = 0; k < x->n; k++) {
+        const factor *f = &x->factor[k];
+        if (!(f->indices & x->reduced)) continue;
+        const double fiber = f->density * cost_places(o, f->indices & x->reduced);
+        if (fiber < least) least = fiber;
+        const uint64_t last = innermost(o->p, f->e);
+        if (last && !(last & x->reduced)) price = across;
+    }
+    return price * (least > 1 ? least : 1);
+}
+
+static bool pays_apart(const opt *o, const product *x, const way *w)
+{
+    uint64_t out = 0, all = 0;
+    bool full = !o->pattern;
+    for (int k = 0; k < x->n; k++) {
+        out |= x->factor[k].indices;
+        full = full && x->factor[k].full;
+    }
+    out &= ~x->reduced;
+    if (!out || __builtin_popcountll(out) > STC_MAX_ORDER) return false;
+    for (int k = 0; k < o->s->nsub; k++)
+        for (int t = 0; t < o->s->sub[k].terms; t++)
+            all |= UINT64_C(1) << o->s->sub[k].term[t].index;
+    for (uint64_t set = out; set; set &= set - 1)
+        if (o->s->index[__builtin_ctzll(set)].lo >= 0) return false;
+    const double inside = cost_places(o, out == all ? all : out) * w->density;
+    const double density = full ? 1 : cost_result(o, x->factor, x->n, out);
+    const double apart = cost_nest(o, x->factor, x->n) + cost_write(o, out, density);
+    const double there = inside * each_costs(o, x);
+    return there > small && apart < pays * there;
+}
+
+/* ---- the way down ------------------------------------------------------------------- */
+
+static stc_status visit(opt *o, bexpr **at, const way *w);
+
+/* The product's operand k, whose other operands leave places out. */
+static way below(const opt *o, const bexpr *e, int k, const way *w)
+{
+    way in = *w;
+    if (e->kind == B_CONV) return in;
+    const int combiner = expr_combiner(e);
+    in.reduced = w->reduced || e->kind == B_REDUCE;
+    in.combiner = w->top || w->combiner == combiner ? combiner : -1;
+    in.top = false;
+    if (expr_side_waits(e, k)) in.density = 0; /* it may not be asked for at all */
+    for (int m = 0; e->kind == B_CALL && m < e->nargs; m++)
+        for (int n = 0; m != k && n < call_annihilators(e); n++) {
+            value v;
+            if (!call_annihilator(e, n, m, &v)) continue;
+            const double some = cost_density(o, e->args[m], &v);
+            if (some < in.density) in.density = some;
+        }
+    return in;
+}
+
+/* What somebody wants to know who sees it done as it is written. */
+static void tell_why(const opt *o, const elimination *el)
+{
+    if (!o->why) return;
+    text_add(o->why, "reduced where it stands: ");
+    if (!el)
+        text_add(o->why, "it is no product of what distributes over the reduction\n");
+    else if (!el->n)
+        text_add(o->why, "no steps visit less than that, about %.3g\n", el->written);
+    else
+        text_add(o->why, "about %.3g visited, in steps %.3g at best\n", el->written,
+                 el->cost);
+}
+
+static stc_status visit_reduction(opt *o, bexpr **at, const way *w, bool *done)
+{
+    product *x = arena_room(o->a, 1, sizeof *x);
+    *done = false;
+    if (!x) return STC_ERR_MEMORY;
+    if (!product_of(o, *at, x)) {
+        if ((*at)->nindex > 1) tell_why(o, NULL);
+        return STC_OK;
+    }
+    if (x->reduced & (x->reduced - 1)) {
+        elimination el;
+        stc_status st = eliminate(o, x, &el);
+        if (!st && el.n && el.written > small && el.cost < pays * el.written) {
+            st = take_apart(o, x, &el, at);
+            *done = true;
+        } else if (!st) {
+            tell_why(o, &el);
+        }
+        if (st) return st;
+        if (*done && ((*at)->kind != B_REDUCE || !product_of(o, *at, x))) return STC_OK;
+    }
+    const bool term = w->top || w->combiner == expr_combiner(*at);
+    if (term || w->reduced || !cost_starts_from(o, x) || !pays_apart(o, x, w))
+        return STC_OK;
+    *done = true;
+    return take_whole(o, x, at);
+}
+
+static stc_status visit(opt *o, bexpr **at, const way *w)
+{
+    if ((*at)->kind == B_REDUCE) {
+        bool done;
+        const stc_status st = visit_reduction(o, at, w, &done);
+        if (st || done) return st;
+    }
+    bexpr *e = *at;
+    for (int k = 0; k < e->nargs; k++) {
+        const way in = below(o, e, k, w);
+        const stc_status st = visit(o, &e->args[k], &in);
+        if (st) return st;
+    }
+    return STC_OK;
+}
+
+/* ---- the statement ------------------------------------------------------------------ */
+
+/* Whether a reduction of several indices is in e, or one below something that isn't a
+ * conversion. */
+static bool has_inner(const bexpr *e, bool top)
+{
+    if (e->kind == B_REDUCE && (!top || e->nindex > 1)) return true;
+    top = top && e->kind == B_CONV;
+    for (int k = 0; k < e->nargs; k++)
+        if (has_inner(e->args[k], top)) return true;
+    return false;
+}
+
+bool opt_may(const bstmt *s)
+{
+    return !s->schedule && s->whole && has_inner(s->value, s->op < 0) &&
+           !expr_may_fault(s->value) && !expr_gathers(s->value);
+}
+
+stc_status opt_statement(opt *o)
+{
+    cost_extents(o);
+    const way w = {.combiner = o->s->op, .top = o->s->op < 0, .density = 1};
+    return visit(o, &o->s->value, &w);
+}

@@ -1,0 +1,112 @@
+/* shape.c: the tensor between two steps.
+ *
+ * Its type represents the class exactly in which both steps compute, and its fill is the
+ * reduction's identity, so that it stores what had a term. It is dense where at most one
+ * of its indices comes from operands that store some of their coordinates, since it is
+ * then no larger than operands are; else its rows are compressed. Where the
+ * statement's result tells which places had a term, a vector notes that for each place.
+ * Where no operand has room for all values of an index, it has none, either: of so
+ * many coordinates there may be few.
+ *
+ * Its modes are in the order in which the operands' levels have their indices.
+ */
+#include "opt.h"
+
+/* before[i]: the indices in levels above that of i. */
+static void note_levels(const program *p, const bexpr *e, uint64_t *before)
+{
+    uint64_t seen = 0;
+    const format *f = e->kind == B_ACCESS ? &p->tensor[e->tensor].fmt : NULL;
+    for (int l = 0; f && l < f->levels; l++) {
+        const level_map *m = &f->level[l].map;
+        const affine *at = &e->sub[m->mode];
+        if (m->op != MAP_MODE || at->terms != 1) continue;
+        before[at->term[0].index] |= seen;
+        seen |= UINT64_C(1) << at->term[0].index;
+    }
+    for (int k = 0; k < e->nargs; k++)
+        note_levels(p, e->args[k], before);
+}
+
+static int order_modes(const opt *o, const product *x, uint64_t out, int *mode)
+{
+    uint64_t before[64] = {0};
+    int n = 0;
+    for (int k = 0; k < x->n; k++)
+        note_levels(o->p, x->factor[k].e, before);
+    /* what is before something that is before is before it, too */
+    for (int via = 0; via < o->s->nindex; via++)
+        for (int i = 0; i < o->s->nindex; i++)
+            if ((before[i] >> via) & 1) before[i] |= before[via];
+    while (out) {
+        int best = -1, fewest = 65;
+        for (uint64_t set = out; set; set &= set - 1) {
+            const int i = __builtin_ctzll(set);
+            const int open = __builtin_popcountll(before[i] & out);
+            if (open < fewest) {
+                best = i;
+                fewest = open;
+            }
+        }
+        mode[n++] = best;
+        out &= ~(UINT64_C(1) << best);
+    }
+    return n;
+}
+
+/* The indices that a full level of some operand has: a dense level over them takes no
+ * more room than is taken already. */
+static uint64_t full_levels(const program *p, const bexpr *e)
+{
+    uint64_t set = 0;
+    const format *f = e->kind == B_ACCESS ? &p->tensor[e->tensor].fmt : NULL;
+    for (int l = 0; f && l < f->levels; l++) {
+        const level_map *m = &f->level[l].map;
+        const affine *at = &e->sub[m->mode];
+        if (m->op == MAP_MODE && at->terms == 1 && (format_props(f, l) & PROP_FULL))
+            set |= UINT64_C(1) << at->term[0].index;
+    }
+    for (int k = 0; k < e->nargs; k++)
+        set |= full_levels(p, e->args[k]);
+    return set;
+}
+
+static bool is_dense(const opt *o, const factor *f, int n, uint64_t out)
+{
+    uint64_t full = 0;
+    for (int k = 0; k < n; k++)
+        if (f[k].full) full |= f[k].indices;
+    return !out || (!o->pattern && __builtin_popcountll(out & ~full) <= 1);
+}
+
+static void choose_format(prog_tensor *t, const int *mode, uint64_t has_room, bool full)
+{
+    const level_kind *dense = level_kind_at(LEVEL_dense);
+    const bool first = t->order && (has_room >> mode[0]) & 1;
+    if (full)
+        format_all(&t->fmt, t->order, dense);
+    else if (t->order == 1)
+        format_all(&t->fmt, 1, level_kind_at(first ? LEVEL_bytemap : LEVEL_hashed));
+    else
+        format_all(&t->fmt, t->order, level_kind_at(LEVEL_compressed));
+    if (!full && t->order > 1 && first) format_set(&t->fmt, 0, dense, 0, 0);
+}
+
+int shape_slot(const opt *o, const product *x, const factor *f, int n, uint64_t out,
+               int *mode, bool *full)
+{
+    const bexpr *r = x->r;
+    char name[24];
+    snprintf(name, sizeof name, "step%d", o->nstep + 1);
+    prog_tensor t = {.name = name, .role = ROLE_TEMP, .fill = x->identity};
+    t.type = r->type == STC_BOOL ? STC_BOOL : class_type(r->cls);
+    t.order = order_modes(o, x, out, mode);
+    for (int k = 0; k < t.order; k++)
+        t.shape[k] = (uint16_t)o->s->index[mode[k]].hi;
+    uint64_t has_room = 0;
+    for (int k = 0; k < x->n; k++)
+        has_room |= full_levels(o->p, x->factor[k].e);
+    *full = is_dense(o, f, n, out) && !(out & ~has_room);
+    choose_format(&t, mode, has_room, *full);
+    return program_tensor(o->p, &t);
+}

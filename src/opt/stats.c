@@ -1,0 +1,37 @@
+/* stats.c: what is known of operands when a statement is compiled.
+ *
+ * A session's statement is planned with the tensors that it will read. Their shapes and
+ * the number of values that they keep are read off at once, so nothing is counted,
+ * or kept: a tensor that changes is looked at anew. A program that is compiled from
+ * declarations alone has no tensors yet: then defaults hold (cost.c).
+ */
+#include "opt.h"
+
+/* NULL: not known. */
+static const tensor *operand(const opt *o, int slot)
+{
+    const prog_tensor *t = &o->p->tensor[slot];
+    const bool read = t->role == ROLE_INPUT || t->role == ROLE_INOUT;
+    if (!o->known || !read) return NULL;
+    const tensor *found = o->known->find(o->known->of, t->name);
+    return found && found->order == t->order ? found : NULL;
+}
+
+bool stats_extent(const opt *o, int slot, int mode, double *out)
+{
+    const tensor *t = operand(o, slot);
+    if (t) *out = (double)t->shape[mode];
+    return t;
+}
+
+bool stats_density(const opt *o, int slot, double *out)
+{
+    const tensor *t = operand(o, slot);
+    double places = 1;
+    for (int m = 0; t && m < t->order; m++)
+        places *= (double)t->shape[m];
+    if (!t) return false;
+    const double stored = (double)t->nvals;
+    *out = stored < places ? stored / places : 1;
+    return true;
+}

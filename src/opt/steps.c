@@ -1,0 +1,281 @@
+/* steps.c: statements from the order in which indices are reduced.
+ *
+ * Takes a statement; gives the steps that come before it, each a statement of one
+ * reduction over the same indices, and puts accesses of their results where the factors
+ * were that they reduce. A step that only one loop more would save is left out again:
+ * what reads it then reduces both.
+ */
+#include "opt.h"
+#include <string.h>
+
+/* A reduction of some factors: a step, or what is left in place. */
+typedef struct part {
+    factor *f;
+    int n;
+    uint64_t reduced, out;
+    double nest; /* what its loops visit                                       */
+    bool gone;   /* reduced where it is read                                   */
+} part;
+
+/* ---- nodes ------------------------------------------------------------------------ */
+
+static bexpr *node_like(opt *o, const bexpr *like, int nargs)
+{
+    bexpr *e = arena_alloc(o->a, sizeof *e);
+    if (!e) return NULL;
+    *e = *like;
+    e->memo = NULL;
+    e->nargs = nargs;
+    e->args = arena_array(o->a, nargs + 1, sizeof *e->args);
+    return e->args ? e : NULL;
+}
+
+static const bexpr *call_of(opt *o, const product *x, const bexpr *a, const bexpr *b)
+{
+    bexpr *e = node_like(o, x->call, 2);
+    if (!e) return NULL;
+    e->type = x->r->type;
+    e->at = a->at;
+    e->args[0] = (bexpr *)a;
+    e->args[1] = (bexpr *)b;
+    return e;
+}
+
+static bexpr *reduction_of(opt *o, const product *x, const bexpr *arg, uint64_t reduced)
+{
+    bexpr *e = node_like(o, x->r, 1);
+    if (!e) return NULL;
+    e->args[0] = (bexpr *)arg;
+    e->nindex = 0;
+    e->indices = arena_array(o->a, 64, sizeof *e->indices);
+    if (!e->indices) return NULL;
+    for (; reduced; reduced &= reduced - 1)
+        e->indices[e->nindex++] = __builtin_ctzll(reduced);
+    return e;
+}
+
+static affine *subscripts(opt *o, const int *index, int n)
+{
+    affine *sub = arena_array(o->a, n + 1, sizeof *sub);
+    for (int k = 0; sub && k < n; k++)
+        sub[k] = (affine){.terms = 1, .term = {{index[k], 1}}};
+    return sub;
+}
+
+static const bexpr *access_to(opt *o, int slot, affine *sub, span at)
+{
+    const bexpr like = {.kind = B_ACCESS,
+                        .type = o->p->tensor[slot].type,
+                        .at = at,
+                        .tensor = slot,
+                        .sub = sub,
+                        .fn = -1,
+                        .mark = -1};
+    return sub ? node_like(o, &like, 0) : NULL;
+}
+
+/* r(reduced: f(factor, …)), or the call alone. */
+static bexpr *expression(opt *o, const product *x, const part *t)
+{
+    const bexpr *e = t->f[0].e;
+    for (int k = 1; e && k < t->n; k++)
+        e = call_of(o, x, e, t->f[k].e);
+    if (!e || !t->reduced) return (bexpr *)e;
+    return reduction_of(o, x, e, t->reduced);
+}
+
+/* ---- parts ------------------------------------------------------------------------ */
+
+/* Moves the factors that have indices of the group from `all` to *t; its result takes
+ * the place of the first. */
+static bool split_off(opt *o, part *all, uint64_t group, int step, part *t)
+{
+    int kept = 0, at = -1;
+    *t = (part){.reduced = group, .f = arena_array(o->a, all->n, sizeof *t->f)};
+    if (!t->f) return false;
+    for (int k = 0; k < all->n; k++) {
+        const factor f = all->f[k];
+        if (f.indices & group) {
+            if (at < 0) at = kept++;
+            t->f[t->n++] = f;
+            t->out |= f.indices;
+        } else {
+            all->f[kept++] = f;
+        }
+    }
+    t->out &= ~group;
+    all->n = kept;
+    all->reduced &= ~group;
+    all->f[at] = (factor){
+        .indices = t->out, .density = cost_result(o, t->f, t->n, t->out), .step = step};
+    t->nest = cost_nest(o, t->f, t->n);
+    return true;
+}
+
+/* Takes back the steps that t reads and that don't pay for being one. */
+static bool take_back(opt *o, part *made, part *t)
+{
+    for (int k = 0; k < t->n; k++) {
+        if (t->f[k].step < 0) continue;
+        part *of = &made[t->f[k].step];
+        if (t->n + of->n - 1 > OPT_FACTORS) continue;
+        factor *both = arena_array(o->a, t->n + of->n, sizeof *both);
+        if (!both) return false;
+        int n = 0;
+        for (int m = 0; m < t->n; m++) {
+            if (m != k) {
+                both[n++] = t->f[m];
+                continue;
+            }
+            memcpy(both + n, of->f, (size_t)of->n * sizeof *both);
+            n += of->n;
+        }
+        const double nest = cost_nest(o, both, n);
+        const double apart = t->nest + of->nest + cost_write(o, of->out, t->f[k].density);
+        if (nest > apart) continue;
+        of->gone = true;
+        t->reduced |= of->reduced;
+        t->f = both;
+        t->n = n;
+        t->nest = nest;
+        k = -1;
+    }
+    return true;
+}
+
+/* ---- statements ------------------------------------------------------------------- */
+
+/* The accesses of results that are there by now. */
+static void read_results(part *t, const factor *result)
+{
+    for (int k = 0; k < t->n; k++)
+        if (t->f[k].step >= 0) t->f[k] = result[t->f[k].step];
+}
+
+static stc_status make_step(opt *o, const product *x, const part *t, factor *result)
+{
+    int mode[64];
+    bool full;
+    const int slot = shape_slot(o, x, t->f, t->n, t->out, mode, &full);
+    if (slot < 0) return o->p->cx->diag.status;
+    const int order = o->p->tensor[slot].order;
+    bexpr *right = expression(o, x, t);
+    affine *sub = subscripts(o, mode, order);
+    const bexpr *read = access_to(o, slot, sub, x->r->at);
+    if (!right || !read) return STC_ERR_MEMORY;
+    right->type = o->p->tensor[slot].type;
+    opt_step *step = &o->step[o->nstep++];
+    step->visits = cost_nest(o, t->f, t->n);
+    step->stored = cost_result(o, t->f, t->n, t->out) * cost_places(o, t->out);
+    step->s = (bstmt){.at = o->s->at,
+                      .target = slot,
+                      .nsub = order,
+                      .sub = sub,
+                      .whole = true,
+                      .fresh = true,
+                      .format_given = true,
+                      .fill_given = true,
+                      .op = -1,
+                      .value = right,
+                      .nindex = o->s->nindex,
+                      .index = o->s->index};
+    *result = (factor){.e = read,
+                       .indices = t->out,
+                       .density = cost_result(o, t->f, t->n, t->out),
+                       .full = full,
+                       .step = -1};
+    return STC_OK;
+}
+
+static bool step_room(opt *o, int more)
+{
+    if (o->nstep + more <= o->step_room) return true;
+    const int room = 2 * (o->nstep + more);
+    opt_step *grown = arena_array(o->a, room, sizeof *grown);
+    if (!grown) return false;
+    if (o->nstep) memcpy(grown, o->step, (size_t)o->nstep * sizeof *grown);
+    o->step = grown;
+    o->step_room = room;
+    return true;
+}
+
+/* ---- ranges without values --------------------------------------------------------- */
+
+/* 1, or 0 where an index has no values; -1: no memory. */
+static int has_values(program *p, int hi)
+{
+    const int one = program_extent(p, (extent){.op = EXT_CONST, .k = 1});
+    if (one < 0) return -1;
+    const int least =
+        program_extent(p, (extent){.op = EXT_MIN, .a = (uint16_t)hi, .b = (uint16_t)one});
+    if (least < 0) return -1;
+    return program_extent(p, (extent){.op = EXT_MAX0, .a = (uint16_t)least});
+}
+
+/* Where an index that steps reduce has no values, the product has no terms, and is the
+ * identity, whatever the other factors are: 0, and not 0 * inf. So an index that is
+ * left has no values then, either. */
+static stc_status narrow(opt *o, uint64_t steps, uint64_t left)
+{
+    bstmt *s = o->s;
+    program *p = o->p;
+    bindex *own = arena_array(o->a, s->nindex, sizeof *own);
+    if (!own) return STC_ERR_MEMORY;
+    memcpy(own, s->index, (size_t)s->nindex * sizeof *own);
+    s->index = own;
+    bindex *in = &own[__builtin_ctzll(left)];
+    for (; steps; steps &= steps - 1) {
+        const int hi = own[__builtin_ctzll(steps)].hi;
+        if (p->ext[hi].op == EXT_CONST && p->ext[hi].k > 0) continue;
+        const int some = has_values(p, hi);
+        if (some < 0) return p->cx->diag.status;
+        in->hi = program_extent(
+            p, (extent){.op = EXT_MUL, .a = (uint16_t)in->hi, .b = (uint16_t)some});
+        if (in->hi < 0) return p->cx->diag.status;
+    }
+    return STC_OK;
+}
+
+/* *at becomes what is left of the product in place. */
+stc_status take_apart(opt *o, const product *x, const elimination *el, bexpr **at)
+{
+    part *made = arena_array(o->a, el->n, sizeof *made);
+    factor *result = arena_array(o->a, el->n, sizeof *result);
+    part all = {
+        .n = x->n, .f = arena_array(o->a, x->n, sizeof *all.f), .reduced = x->reduced};
+    if (!made || !result || !all.f || !step_room(o, el->n)) return STC_ERR_MEMORY;
+    memcpy(all.f, x->factor, (size_t)x->n * sizeof *all.f);
+    for (int k = 0; k < el->n; k++)
+        if (!split_off(o, &all, el->group[k], k, &made[k]) || !take_back(o, made, &made[k]))
+            return STC_ERR_MEMORY;
+    all.nest = cost_nest(o, all.f, all.n);
+    if (!take_back(o, made, &all)) return STC_ERR_MEMORY;
+    for (int k = 0; k < el->n; k++) {
+        if (made[k].gone) continue;
+        read_results(&made[k], result);
+        const stc_status st = make_step(o, x, &made[k], &result[k]);
+        if (st) return st;
+    }
+    read_results(&all, result);
+    bexpr *left = expression(o, x, &all);
+    if (!left) return STC_ERR_MEMORY;
+    *at = left;
+    return type_is_integer(class_type(x->r->cls))
+               ? STC_OK
+               : narrow(o, x->reduced & ~all.reduced, all.reduced);
+}
+
+stc_status take_whole(opt *o, const product *x, bexpr **at)
+{
+    part all = {
+        .n = x->n, .f = arena_array(o->a, x->n, sizeof *all.f), .reduced = x->reduced};
+    factor result;
+    if (!all.f || !step_room(o, 1)) return STC_ERR_MEMORY;
+    memcpy(all.f, x->factor, (size_t)x->n * sizeof *all.f);
+    for (int k = 0; k < all.n; k++)
+        all.out |= all.f[k].indices;
+    all.out &= ~all.reduced;
+    const stc_status st = make_step(o, x, &all, &result);
+    if (!st) *at = (bexpr *)result.e;
+    return st;
+}

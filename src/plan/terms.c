@@ -1,0 +1,86 @@
+/* terms.c: the right side as terms that one function combines.
+ *
+ * Takes the right side; gives the terms, each with the indices that it reduces, and what
+ * combines them where they meet: `+` those of a sum of sums, min those of
+ * `min(min(k: A(i,k) + B(k,j)), D(i,j))`, `||` those of `C(i,j) or= A(i,k) && B(k,j)`.
+ * Each term then has loops of its own (build.c). What isn't so is one term.
+ */
+#include "build.h"
+
+/* Whether e is made of terms that fn combines, of which one is reduced. */
+static bool has_terms(const bexpr *e, int fn)
+{
+    if (expr_combiner(e) != fn || fn < 0) return false;
+    if (e->kind == B_REDUCE) return true;
+    bool found = false;
+    for (int k = 0; k < e->nargs; k++) {
+        if (expr_side_waits(e, k) && expr_may_fault(e->args[k])) return false;
+        found = found || has_terms(e->args[k], fn);
+    }
+    return found;
+}
+
+static bool add_term(builder *b, bexpr *e, uint64_t reduced, bool negative)
+{
+    if (b->nterm == MAX_TERMS) return false;
+    if (negative) e = expr_call1(b->pl, FN_NEG, e->type, type_class(e->type), e);
+    b->term[b->nterm++] = (term){.value = e, .reduced = reduced};
+    return e != NULL;
+}
+
+/* Sums of terms: false if they aren't, or are too many. */
+static bool collect_terms(builder *b, bexpr *e, bool negative)
+{
+    bool same = type_class(e->type) == b->cls;
+    if (same && e->kind == B_REDUCE && expr_combiner(e) == b->fn)
+        return add_term(b, e->args[0], reduce_indices(e), negative);
+    if (same && e->kind == B_CALL && e->cls == b->cls && has_terms(e, b->fn)) {
+        if (e->fn == FN_NEG) return collect_terms(b, e->args[0], !negative);
+        return collect_terms(b, e->args[0], negative) &&
+               collect_terms(b, e->args[1], negative != (e->fn == FN_SUB));
+    }
+    return same && add_term(b, e, 0, negative);
+}
+
+/* Whether a reduction may be done in parts, and in another order. */
+static bool merges(const bexpr *e)
+{
+    enum { FREE = FP_ASSOCIATIVE | FP_COMMUTATIVE };
+    const bfunction *f = e->ufn;
+    if (!f) return fn_at(e->fn)->flags & FP_ASSOCIATIVE;
+    return (f->flags & FREE) == FREE && f->nparams == 2 &&
+           type_class(f->param[0]) == e->cls && type_class(f->param[1]) == e->cls &&
+           type_class(f->result) == e->cls;
+}
+
+/* Splits the right side; afterwards there is at least one term. */
+stc_status find_terms(builder *b)
+{
+    bexpr *e = b->root;
+    while (e->kind == B_CONV &&
+           (e->args[0]->kind == B_CONV || e->args[0]->kind == B_REDUCE ||
+            has_terms(e->args[0], expr_combiner(e->args[0]))))
+        e = e->args[0];
+    b->sum = e;
+    b->cls = type_class(e->type);
+    if (e->kind == B_REDUCE && merges(e) && reduce_identity(e, &b->identity)) {
+        b->reduces = true;
+        b->fn = e->fn;
+        b->ufn = e->ufn;
+        b->cls = e->cls;
+        b->term[b->nterm++] = (term){.value = e->args[0], .reduced = reduce_indices(e)};
+        return STC_OK;
+    }
+    b->fn = expr_combiner(e);
+    if (has_terms(e, b->fn) && fn_identity(b->fn, b->cls, e->type, &b->identity) &&
+        collect_terms(b, e, false)) {
+        b->reduces = true;
+        return STC_OK;
+    }
+    if (b->pl->p->cx->diag.status == STC_ERR_MEMORY) return STC_ERR_MEMORY;
+    b->nterm = 0;
+    b->fn = FN_ADD; /* of one term: nothing to combine */
+    b->sum = b->root;
+    b->term[b->nterm++] = (term){.value = b->root};
+    return STC_OK;
+}

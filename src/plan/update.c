@@ -1,0 +1,98 @@
+/* update.c: statements that change a tensor in place, at a cost of what they write.
+ *
+ * The values go to a workspace over the target's modes first: so the right side is
+ * evaluated whole before the left side changes, and what fails on the way has changed
+ * nothing. Then the workspace's entries go into the target, as one operation that happens
+ * whole or not at all. It serves where every place of the target can be found: all of its
+ * levels locate, and have a place for each coordinate.
+ *
+ *     x(k) = e   y(i(2:5)) = e   y(p(i)) = e   y(p(i)) += e    and   y(j) min= x(j)
+ *
+ * with a sparse x; where x is as large as y, loops over all of y are as good.
+ */
+#include "build.h"
+
+static bool finds_places(const format *f)
+{
+    const uint32_t caps = CAP_LOCATE | CAP_INSERT;
+    for (int l = 0; l < f->levels; l++)
+        if ((f->level[l].kind->caps & caps) != caps || !(format_props(f, l) & PROP_FULL))
+            return false;
+    return f->levels > 0 && format_is_plain(f);
+}
+
+bexpr *update_value(plan *pl)
+{
+    const bstmt *s = pl->s;
+    const stc_type t = pl->p->tensor[s->target].type;
+    const bool logic = fn_at(s->op)->typing == TY_LOGIC;
+    return expr_conv(pl, s->value, logic ? STC_BOOL : class_type(type_class(t)));
+}
+
+/* Whether e reads at sums of indices: windows are run over rows of the target. */
+static bool reads_windows(const plan *pl, const bexpr *e)
+{
+    for (int m = 0; e->kind == B_ACCESS && m < pl->p->tensor[e->tensor].order; m++)
+        if (e->pad || e->sub[m].terms > 1) return true;
+    for (int k = 0; k < e->nargs; k++)
+        if (reads_windows(pl, e->args[k])) return true;
+    return false;
+}
+
+/* Whether op= with that value visits only some of the target. */
+static bool visits_some(plan *pl, const bexpr *e)
+{
+    uint64_t onto = 0;
+    if (reads_windows(pl, e)) return false;
+    for (int m = 0; m < pl->s->nsub; m++)
+        onto |= plan_indices(pl, &pl->s->sub[m]);
+    while (e->kind == B_CONV || e->kind == B_REDUCE)
+        e = e->args[0];
+    const pset *space = meeting_space(pl, e);
+    return space && space->op != PS_ALL && !space_full(pl, space, onto);
+}
+
+bool updates(const builder *b)
+{
+    plan *pl = b->pl;
+    const bstmt *s = pl->s;
+    if (s->fresh || pl->npre || !finds_places(&pl->p->tensor[s->target].fmt)) return false;
+    return !s->whole || (s->op >= 0 && !pl->schedule.nseq && !pl->schedule.nrel &&
+                         !pl->schedule.shared && visits_some(pl, s->value));
+}
+
+stc_status build_update(builder *b, list *out)
+{
+    plan *pl = b->pl;
+    bstmt *s = pl->s;
+    const prog_tensor *t = &pl->p->tensor[s->target];
+    int own[STC_MAX_ORDER];
+    stc_status st = fresh_indices(pl, s->target, own);
+    if (st) return st;
+    affine *at = arena_array(pl->a, t->fmt.levels, sizeof *at);
+    if (!at) return STC_ERR_MEMORY;
+    b->nresult = t->fmt.levels;
+    for (int l = 0; l < b->nresult; l++) {
+        at[l] = s->sub[t->fmt.level[l].map.mode];
+        b->result[l] = own[t->fmt.level[l].map.mode];
+    }
+    if (s->whole && !(b->root = update_value(pl))) return STC_ERR_MEMORY;
+    b->sum = b->root;
+    b->cls = type_class(t->type);
+    b->identity = (value){0};
+    if (!s->computed && !s->whole) b->space = pset_all(); /* what is named is written */
+    const int w = workspace_slot(b, 0);
+    if (w < 0) return STC_ERR_MEMORY;
+    list_add(out, cin_target(pl, CIN_WSBEGIN, w));
+    st = partial_values(b, w, at, out);
+    if (st) return st;
+    list_add(out, cin_target(pl, CIN_WSEND, w));
+    cin *end = cin_target(pl, CIN_UPDATE, s->target);
+    if (!end) return STC_ERR_MEMORY;
+    end->source = w;
+    end->fn = (s->computed || s->whole) && s->op >= 0 ? s->op : FN_LAST;
+    end->cls = b->cls;
+    list_add(out, end);
+    pl->root = out->first;
+    return out->failed ? STC_ERR_MEMORY : STC_OK;
+}

@@ -1,0 +1,268 @@
+/* check_gather.c: subscripts that are computed: what they read and write, what is stored of
+ * it, where they may not be computed at all, and what is said of those that lie outside;
+ * and what is changed in place. */
+#include "check.h"
+#include <string.h>
+
+#define P "tensor p dense i64 = [2,0,3,1]\n"
+#define X "tensor x dense f64 = [10,20,30,40]\n"
+#define Q "tensor q dense i64 = [2,-1,7,1]\n"
+#define S "tensor s svec f64 [4] = { (0): 1, (3): 4 }\n"
+#define A(format) "tensor A " format " f64 [3,4] = { (0,1): 1, (2,0): 3, (2,3): 4 }\n"
+#define R "tensor r dense u8 = [2,2,0,1]\n"
+
+#define PRINTS(script, want) expect_printed(false, script, STC_OK, want)
+#define FAILS(script, status, want) expect_printed(false, script, status, want)
+
+START_TEST(values)
+{
+    EXPECT(P X "y(i) = x(p(i))", "y", 30, 10, 40, 20);
+    EXPECT(P X "y(i) = x(p(p(i)))", "y", 40, 30, 20, 10);
+    EXPECT(P X "t = sum(i: i * x(p(i)))", "t", 150);
+    EXPECT(P X "t = x(p(i)) * x(i)", "t", 30 * 10 + 10 * 20 + 40 * 30 + 20 * 40);
+    EXPECT(P X "t = x(p(i)) + x(0)", "t", 110);
+    EXPECT(X "y(i in 0:6) = x(i >> 1)", "y", 10, 10, 20, 20, 30, 30);
+    EXPECT(X "tensor y dense f64 [2]\ny(i) = x(i*i + i)", "y", 10, 30);
+    EXPECT(P X "m = min(i: x(p(i)) - 15)", "m", -5);
+    EXPECT(P S "m = min(i: s(p(i)))", "m", 0);
+    EXPECT(P S "m = max(i: s(p(i)) - 5)", "m", -1);
+    EXPECT(X "tensor u dense u8 = [1,2]\ny(i) = x(u(i) - 1)", "y", 10, 20);
+    EXPECT(P X "y(i) = x(p(i))\ny(i) += x(p(i)) * 2", "y", 90, 30, 120, 60);
+}
+END_TEST
+
+/* Levels that locate, and that are searched; in both orders; and conversions. */
+START_TEST(formats)
+{
+    static const char *const formats_of[] = {"dense",     "csr",  "csc", "dcsr",   "coo",
+                                             "bcsr(2,2)", "hash", "ell", "csc:1,0"};
+    char text[600];
+    for (int k = 0; k + 1 < (int)(sizeof formats_of / sizeof *formats_of); k++) {
+        snprintf(text, sizeof text,
+                 R "tensor A %s f64 [3,4] = { (0,1): 1, (2,0): 3, (2,3): 4 }\n"
+                   "B(i,j) = A(r(i), j)\ntensor C dense f64\nC(i,j) = A(r(i), r(j))\n"
+                   "tensor D dense f64\nD(j,i) = A(i, r(j))\ntensor E dense f64\n"
+                   "E(i,j) = B(i,j)\nk = 2\nv(j) = A(k,j)\nw(i) = A(i, k-2)\n"
+                   "d(i) = v(i) + 0 * i\ntensor c dense f64\nc(i) = w(i) + 0 * i",
+                 formats_of[k]);
+        EXPECT(text, "E", 3, 0, 0, 4, 3, 0, 0, 4, 0, 1, 0, 0, 0, 0, 0, 0);
+        EXPECT(text, "C", 0, 0, 3, 0, 0, 0, 3, 0, 0, 0, 0, 1, 0, 0, 0, 0);
+        EXPECT(text, "D", 0, 0, 0, 0, 0, 0, 0, 0, 3, 1, 0, 0);
+        EXPECT(text, "d", 3, 0, 0, 4);
+        EXPECT(text, "c", 0, 0, 3);
+    }
+}
+END_TEST
+
+/* The entries that are printed are those that are stored. */
+START_TEST(stored)
+{
+    PRINTS(R A("csr") "B(i,j) = A(r(i), j)\nprint B",
+           "csr f64 [4,4], 5 stored\n(0,0) 3\n(0,3) 4\n(1,0) 3\n(1,3) 4\n(2,1) 1\n");
+    PRINTS(P S "y(i) = s(p(i))\nprint y", "svec f64 [4], 2 stored\n(1) 1\n(2) 4\n");
+    PRINTS(P S X "y(i) = s(p(i)) * x(i)\nprint y",
+           "svec f64 [4], 2 stored\n(1) 20\n(2) 120\n");
+    PRINTS(Q X "y(i) = pad x(q(i))\nprint y", "svec f64 [4], 2 stored\n(0) 30\n(3) 20\n");
+}
+END_TEST
+
+/* A side that isn't taken is read nowhere. */
+START_TEST(sides)
+{
+    EXPECT(Q X "y(i) = select(q(i) >= 0 && q(i) < 4, x(q(i)), -1)", "y", 30, -1, -1, 20);
+    EXPECT(Q P X "y(i) = select(q(i) >= 0 && q(i) < 4, x(p(q(i))), -1)", "y", 40, -1, -1,
+           10);
+    EXPECT(Q X "y(i) = q(i) < 0 || q(i) > 3 || x(q(i)) > 25", "y", 1, 1, 1, 0);
+    EXPECT(Q S "t = sum(i: select(abs(q(i)) < 3 && q(i) > 0, s(q(i)), 7))", "t", 14);
+    EXPECT(Q X "tensor y dense bool = [0,1,1,0]\ny(i) or= x(q(i)) > 25", "y", 1, 1, 1, 0);
+}
+END_TEST
+
+START_TEST(outside)
+{
+    FAILS(Q X "y(i) = x(q(i))", STC_ERR_SHAPE,
+          "3: this subscript is -1, and the dimension has size 4 at (1)");
+    FAILS(Q S "y(i) = s(q(i))", STC_ERR_SHAPE,
+          "3: this subscript is -1, and the dimension has size 4 at (1)");
+    FAILS(Q A("csr") "B(i,j) = A(q(i), j)", STC_ERR_SHAPE,
+          "3: this subscript is -1, and the dimension has size 3 at (1)");
+    FAILS(Q A("csr") "B(i,j) = A(i, q(j))", STC_ERR_SHAPE,
+          "3: this subscript is -1, and the dimension has size 4 at (0,1)");
+    FAILS(X "k = 4\nprint x(k)", STC_ERR_SHAPE,
+          "3: this subscript is 4, and the dimension has size 4");
+    FAILS(Q X "y(i) = select(q(i) < 7, x(q(i)), 0)", STC_ERR_SHAPE,
+          "3: this subscript is -1, and the dimension has size 4 at (1)");
+    FAILS(X "y(i) = x(x(i))", STC_ERR_PROGRAM,
+          "2: a subscript is an integer, and this is of type f64");
+    FAILS(
+        P X "y = x(sum(i: p(i)))", STC_ERR_SHAPE,
+        "3: the subscript sum(i: p(i)) leaves dimension 0 of x: it needs size 7, and there "
+        "is 4");
+    FAILS(P X "y(i) = x(max(j: p(j) * i) - p(i))", STC_ERR_PROGRAM,
+          "3: a subscript can't reduce; assign the reduction to a tensor first, and "
+          "use that here");
+    FAILS(P X "y(i) = select(i > 0, x(p(i) // i), 0)", STC_ERR_PROGRAM,
+          "3: this subscript could fail where its side isn't taken; assign it to a "
+          "tensor first");
+    FAILS(P X "y(i) = x(p(i)) with precompute(x(p(i)), W, {i})", STC_ERR_PROGRAM,
+          "3: precompute: a subscript of the statement is computed");
+}
+END_TEST
+
+#define Y "tensor y dense f64 = [1,2,3,4]\n"
+#define D "tensor d dense i64 = [1,1,2,1]\n"
+
+/* Of several values for one element the last one stays; op= takes all. */
+START_TEST(scatters)
+{
+    EXPECT(P X Y "y(p(i)) = x(i)", "y", 20, 40, 10, 30);
+    EXPECT(D X Y "y(d(i)) = x(i)", "y", 1, 40, 30, 4);
+    EXPECT(D S Y "y(d(i)) = s(i)", "y", 1, 4, 0, 4);
+    EXPECT(D X Y "y(d(i)) += x(i)", "y", 1, 72, 33, 4);
+    EXPECT(D X Y "y(d(i)) -= x(i)", "y", 1, -68, -27, 4);
+    EXPECT(D X Y "y(d(i)) *= x(i)", "y", 1, 16000, 90, 4);
+    EXPECT(D X Y "y(d(i)) max= x(i) - 20", "y", 1, 20, 10, 4);
+    EXPECT(D X "tensor y dense bool [4]\ny(d(i)) or= x(i) > 35", "y", 0, 1, 0, 0);
+    EXPECT(D X "tensor y dense f32 [4] = 0\ny(d(i)) += x(i)", "y", 0, 70, 30, 0);
+    EXPECT(P Y "y(p(i)) = y(i) + y(0)", "y", 3, 5, 2, 4); /* what y was before */
+    EXPECT("tensor d dense i64 = [1,1,2]\n" A(
+               "csr") "tensor y dense f64 [4]\ny(d(i)) += A(i,j)",
+           "y", 0, 1, 7, 0);
+    EXPECT(P X "tensor A dense f64 [4,4]\nA(p(i), i) = x(i)", "A", 0, 20, 0, 0, 0, 0, 0, 40,
+           10, 0, 0, 0, 0, 0, 30, 0);
+    EXPECT(R A("csr") "tensor T csr f64 [3,3]\nT(i, r(j)) += A(i,j)\ntensor E dense f64\n"
+                      "E(i,j) = T(i,j)",
+           "E", 0, 0, 1, 0, 0, 0, 0, 4, 3);
+    EXPECT(R A("csr") "tensor T csr f64 [3,3] = { (0,0): 9, (0,2): 1 }\n"
+                      "T(i, r(j)) -= A(i,j)\nT(r(i(0:3)), i) = 5\ntensor E dense f64\n"
+                      "E(i,j) = T(i,j)",
+           "E", 9, 0, 5, 0, 0, 0, 5, 5, -3);
+    EXPECT(X "tensor v svec f64 [4] = { (1): 7 }\nk = 2\nv(k) = 3\nv(k-1) = 4\n"
+             "tensor E dense f64\nE(i) = v(i)",
+           "E", 0, 4, 3, 0);
+    EXPECT(X "t = last(3, 4)\nu = last(i: x(i))", "u", 40);
+}
+END_TEST
+
+/* What is written costs what it is, and what fails on the way has changed nothing. */
+START_TEST(in_place)
+{
+    EXPECT(X "k = 2\nx(k) = x(k-1) + x(k+1)\nx(k) += 0.5", "x", 10, 20, 60.5, 40);
+    EXPECT(X "x(i(1:3)) = 0\nx(0) += 1", "x", 11, 0, 0, 40);
+    EXPECT(Y "tensor w svec f64 [4] fill inf = { (2): 1, (3): 9 }\ny(i) min= w(i)", "y", 1,
+           2, 1, 4);
+    EXPECT(Y S "y(i) -= s(i)", "y", 0, 2, 3, 0);
+    EXPECT(Y A("csr") "y(j) += 10 * A(i,j)", "y", 31, 12, 3, 44);
+    EXPECT("tensor B dense f64 [3,4] = 1\n" A("csr") "B(i,j) *= A(i,j) + 1", "B", 1, 2, 1,
+           1, 1, 1, 1, 1, 4, 1, 1, 5);
+    FAILS(Q X "print x\nx(q(i)) = 5", STC_ERR_SHAPE,
+          "10  20  30  40\n4: this subscript is -1, and the dimension has size 4 at (1)");
+    expect_printed(true,
+                   X Q "def f(v, q) -> w { v(q(3)) = 7; w(i) = v(i) }\nu = f(x, q)\n"
+                       "print u, x",
+                   STC_OK, "10  7  30  40\n10  20  30  40\n");
+    expect_printed(false,
+                   "tensor y dense i64 = [4,6,8]\ntensor d dense i64 = [2,0,1]\n"
+                   "y(i) = y(i)\ny(d(i) + 1 - 1) += 4 // (i - 1)\n",
+                   STC_ERR_ARITHMETIC, "4: integer division by zero at (1)");
+    FAILS("tensor s svec f64 [3] fill 2\ntensor d dense i64 = [1,1]\ns(d(i)) += 1",
+          STC_ERR_PROGRAM,
+          "3: `+=` at a computed subscript needs dense levels, or a fill that changes "
+          "nothing; "
+          "s has neither");
+    FAILS(D "y(d(i)) = 1", STC_ERR_PROGRAM,
+          "2: a computed subscript writes into a tensor that is there, and y has no shape "
+          "yet");
+    FAILS(D "tensor y dense i64 [4]\ny(d(i)) += 0.5", STC_ERR_PROGRAM,
+          "3: y is i64 and this is f64, which doesn't fit; i64(…) casts it");
+}
+END_TEST
+
+/* Allocations of a script. */
+static int64_t allocations(const char *script)
+{
+    heap h;
+    stc_machine *m = machine_open(&h, false);
+    stc_session *s;
+    ck_ok(m, stc_session_open(m, &s));
+    ck_ok(m, stc_session_exec(s, script, "test"));
+    const int64_t n = h.calls;
+    stc_session_close(s);
+    machine_shut(m, &h);
+    return n;
+}
+
+/* A statement with scalars in subscripts is compiled once for all rounds of a loop. */
+START_TEST(compiled_once)
+{
+#define ROUNDS(n)                                                                          \
+    X A("csr") "s = 0.0\nfor k in 0:" #n                                                   \
+               " { s += x(k % 4); v(j) = A(k % 3, j); x(k % 4) = s; x(k % 3) += 1 }"
+    const int64_t few = allocations(ROUNDS(100)), many = allocations(ROUNDS(200));
+    ck_assert_msg(many - few < 100 * 40, "%lld allocations in 100 rounds",
+                  (long long)(many - few));
+}
+END_TEST
+
+/* What a program's operand is stays as it is: its result is a tensor of its own, also where
+ * nothing was written. */
+START_TEST(operands_stay)
+{
+    heap h;
+    stc_machine *m = machine_open(&h, false);
+    const stc_decl d[] = {{"y", "dense", STC_F64, NULL, 1},
+                          {"s", "svec", STC_F64, NULL, 1}};
+    const double one[] = {1, 2, 3}, at2[] = {0, 0, 5}, none[] = {0, 0, 0};
+    const int64_t n = 3;
+    stc_program *p = NULL;
+    stc_tensor *y, *s[2];
+    ck_ok(m, stc_compile(m, "y(i) += s(i)", d, 2, &p));
+    ck_ok(m, stc_tensor_from_dense(m, "dense", STC_F64, 1, &n, NULL, one, &y));
+    ck_ok(m, stc_tensor_from_dense(m, "svec", STC_F64, 1, &n, NULL, at2, &s[0]));
+    ck_ok(m, stc_tensor_from_dense(m, "svec", STC_F64, 1, &n, NULL, none, &s[1]));
+    ck_ok(m, stc_bind(p, "y", y));
+    for (int k = 0; k < 2; k++) {
+        stc_tensor *t;
+        double was[3], is[3];
+        ck_ok(m, stc_bind(p, "s", s[k]));
+        ck_ok(m, stc_run(p));
+        ck_ok(m, stc_take(p, "y", &t));
+        ck_ok(m, stc_tensor_to_dense(t, is));
+        ck_ok(m, stc_tensor_to_dense(y, was));
+        ck_assert(was[2] == 3 && is[1] == 2 && is[2] == (k ? 3 : 8));
+        stc_tensor_free(t);
+        stc_tensor_free(s[k]);
+    }
+    stc_program_free(p);
+    stc_tensor_free(y);
+    machine_shut(m, &h);
+}
+END_TEST
+
+/* The loop is shared by threads. */
+START_TEST(shared)
+{
+    EXPECT(
+        "tensor p dense i64 [3000] = arange\ntensor x dense f64 [3000] = arange\n"
+        "y(i) = x(2999 - p(i)) with parallelize(i)\nt = y(0) + sum(i: y(i) * (i > 2997))",
+        "t", 3000);
+}
+END_TEST
+
+Suite *suite_gather(void)
+{
+    Suite *s = suite_create("gather");
+    TCase *c = tcase_create("gather");
+    tcase_add_test(c, values);
+    tcase_add_test(c, formats);
+    tcase_add_test(c, stored);
+    tcase_add_test(c, sides);
+    tcase_add_test(c, outside);
+    tcase_add_test(c, scatters);
+    tcase_add_test(c, in_place);
+    tcase_add_test(c, compiled_once);
+    tcase_add_test(c, operands_stay);
+    tcase_add_test(c, shared);
+    suite_add_tcase(s, c);
+    return s;
+}

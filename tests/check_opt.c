@@ -1,0 +1,223 @@
+/* check_opt.c: statements whose reductions are taken early: they give what they give as
+ * written, to the last bit, since their values are small integers; they store as much;
+ * and they take so many times fewer steps, so that a rewriting that is lost is seen
+ * without a clock.
+ */
+#include "../src/api/api.h"
+#include "check.h"
+
+typedef struct early {
+    const char *declare, *text;
+    /* fewer steps than as written; 0: as many, it stays as it is; negative: at most so
+       many both ways */
+    int64_t times;
+} early;
+
+#define M "tensor A csr i64 [200,200] = random(density=0.05, seed=1)\n"
+#define VECTORS                                                                            \
+    "tensor x dense i64 [200] = random(density=0.9, seed=2)\n"                             \
+    "tensor z dense i64 [200] = random(density=0.9, seed=3)\n"                             \
+    "tensor v svec i64 [200] = random(density=0.2, seed=4)\n"
+#define WAYS                                                                               \
+    "tensor W0 csr f64 [150,150] fill inf = random(density=0.07, seed=5)\n"                \
+    "tensor W csr f64 [150,150] fill inf; W(i,j) = floor(100 * W0(i,j))\n"                 \
+    "tensor d0 dense f64 [150] = random(density=1, seed=6)\n"                              \
+    "d(i) = floor(100 * d0(i))\n"
+#define WIDTHS WAYS "tensor V csr f64 [150,150] fill -inf; V(i,j) = 100 - W(i,j)\n"
+#define TRUTHS                                                                             \
+    "tensor P csr bool [200,200] = random(density=0.03, seed=7)\n"                         \
+    "tensor q dense bool [200] = random(density=0.05, seed=8)\n"
+#define LAYER M "tensor X dense i64 [200,200] = random(density=1, seed=11)\n"
+#define HYPER                                                                              \
+    "tensor H dcsr i64 [200,200] = random(density=0.05, seed=12)\n"                        \
+    "tensor E coo i64 [200,200] = random(density=0.05, seed=13)\n"
+#define SMALL                                                                              \
+    "tensor R dense i64 [6,6] = random(density=0.9, seed=9)\n"                             \
+    "tensor S csr i64 [6,6] = random(density=0.5, seed=10)\n"
+
+static const early cases[] = {
+    /* chains, from either end, and both */
+    {M, "y = A(i,j)*A(j,k)*A(k,l)", 5},
+    {M VECTORS, "y = A(i,j)*A(j,k)*A(k,l)*x(l)", 8},
+    {M VECTORS, "y(i) = A(i,j)*A(j,k)*x(k)", 2},
+    {M VECTORS, "y(k) = x(i)*A(i,j)*A(j,k)", 2},
+    {M VECTORS, "y = x(i)*A(i,j)*A(j,k)*z(k)", 2},
+    {M VECTORS, "y(i) = A(i,j)*A(j,k)*v(k)", 0},
+    {M VECTORS, "tensor y svec i64; y(i) = A(i,j)*A(j,k)*x(k)", 2},
+    {M VECTORS, "tensor y svec i64; y(k) = x(i)*A(i,j)*A(j,k)", 2},
+    {SMALL, "y = R(a,b)*R(b,c)*R(c,d)*R(d,e)*R(e,f)", 20},
+    {SMALL, "y(a,f) = R(a,b)*R(b,c)*R(c,d)*R(d,e)*R(e,f)", 4},
+    {SMALL, "y(a,f) = S(a,b)*S(b,c)*S(c,d)*S(d,e)*S(e,f)", 3},
+    {SMALL, "tensor y csr i64; y(a,f) = S(a,b)*S(b,c)*S(c,d)*S(d,e)*S(e,f)", 3},
+    {SMALL, "y = R(a,b)*R(b,c)*R(c,d)*R(d,e)*R(e,a)", 4},
+    /* no level has room for all coordinates: nor has what is between steps */
+    {HYPER, "y = H(i,j)*H(j,k)*H(k,l)", 5},
+    {HYPER, "y(i) = E(i,j)*H(j,k)*E(k,l)", 2},
+    {HYPER "tensor y svec i64\n", "y(l) = E(i,j)*H(j,k)*H(k,l)", 2},
+    /* trees and stars */
+    {M VECTORS, "y(i) = A(i,j)*A(i,k)*A(i,l)", 8},
+    {M VECTORS, "y = A(i,j)*A(i,k)*x(j)*z(k)", 2},
+    {SMALL, "y(i) = R(i,j)*R(j,k)*R(j,l)*R(k,m)", 5},
+    /* what doesn't hang together */
+    {M VECTORS, "y(i) = x(i) * sum(j,k: A(i,j)*z(k)*x(k))", 10},
+    {M VECTORS, "y = x(i)*z(j)", 10},
+    /* nested reductions of one kind */
+    {M VECTORS, "y = sum(i: x(i) * sum(j: A(i,j) * sum(k: A(j,k) * sum(l: A(k,l)))))", 0},
+    /* other pairs of functions */
+    {WAYS, "y(i) = min(j,k: W(i,j) + W(j,k) + d(k))", 2},
+    {WAYS, "y = min(i,j,k,l: W(i,j) + W(j,k) + W(k,l))", 5},
+    {WIDTHS, "y(i) = max(j,k: min(V(i,j), min(V(j,k), d(k))))", 2},
+    {WAYS, "y(i) = min(j,k: max(W(i,j), max(W(j,k), d(k))))", 2},
+    {TRUTHS, "y(i) = any(j,k: P(i,j) && P(j,k) && q(k))", 0},
+    {M VECTORS, "y(i) = xor(j,k: A(i,j) & A(j,k) & x(k))", 2},
+    /* operands of something else */
+    {LAYER, "y(i,k) = max(sum(j: A(i,j)*X(j,k)), 5)", 0},
+    {LAYER, "y(i,k) = abs(sum(j: X(i,j)*X(j,k)))", 0},
+    {LAYER "tensor y csr i64\n", "y(i,k) = abs(sum(j: A(i,j)*A(j,k)))", 2},
+    {LAYER "tensor y csr i64\n", "y(i,k) = A(i,k) * abs(sum(j: A(i,j)*A(j,k)))", 0},
+    {LAYER "tensor y csr i64\n", "y(i,k) = abs(A(i,k) + 2 * sum(j: A(i,j)*A(j,k)))", 2},
+    /* terms that meet by what reduces them */
+    {WAYS "tensor y csr f64 fill inf\n", "y(i,j) = min(min(k: W(i,k) + W(k,j)), W(j,i))",
+     -30000},
+    {TRUTHS "tensor y csr bool\ny(i,j) = P(j,i)\n", "y(i,j) or= P(i,k) && P(k,j)", -15000},
+    /* an index without values, of every part */
+    {M "tensor N dense i64 [200,0]\n", "y(i) = A(i,j)*A(j,k)*N(k,l)", 0},
+};
+
+typedef struct ran {
+    heap h;
+    stc_machine *m;
+    stc_session *s;
+    uint64_t steps;
+    const stc_tensor *y;
+} ran;
+
+static void run(ran *r, const early *c, bool as_written)
+{
+    r->m = machine_open(&r->h, false);
+    ck_ok(r->m, stc_set_as_written(r->m, as_written));
+    ck_ok(r->m, stc_session_open(r->m, &r->s));
+    ck_ok(r->m, stc_session_exec(r->s, c->declare, "test"));
+    ck_ok(r->m, stc_session_exec(r->s, c->text, "test"));
+    r->steps = r->m->cx.steps;
+    ck_ok(r->m, stc_session_get(r->s, "y", &r->y));
+}
+
+static void end(ran *r)
+{
+    stc_session_close(r->s);
+    machine_shut(r->m, &r->h);
+}
+
+static void expect_equal(const ran *a, const ran *b, const char *text)
+{
+    const int order = stc_tensor_order(a->y);
+    int64_t at[STC_MAX_ORDER] = {0}, n = 1;
+    ck_assert_int_eq(order, stc_tensor_order(b->y));
+    ck_assert_int_eq(stc_tensor_type(a->y), stc_tensor_type(b->y));
+    ck_assert_msg(stc_tensor_stored(a->y) == stc_tensor_stored(b->y),
+                  "%s: %lld stored, as written %lld", text,
+                  (long long)stc_tensor_stored(b->y), (long long)stc_tensor_stored(a->y));
+    for (int k = 0; k < order; k++)
+        n *= stc_tensor_shape(a->y)[k];
+    for (int64_t e = 0; e < n; e++) {
+        stc_value u, v;
+        int64_t left = e;
+        for (int k = order - 1; k >= 0; k--) {
+            at[k] = left % stc_tensor_shape(a->y)[k];
+            left /= stc_tensor_shape(a->y)[k];
+        }
+        ck_ok(a->m, stc_tensor_get(a->y, at, &u));
+        ck_ok(b->m, stc_tensor_get(b->y, at, &v));
+        ck_assert_msg(stc_tensor_type(a->y) == STC_F64 ? u.f == v.f : u.i == v.i,
+                      "%s: element %lld differs", text, (long long)e);
+    }
+}
+
+START_TEST(sums_are_taken_early)
+{
+    const early *c = &cases[_i];
+    ran written, ahead;
+    run(&written, c, true);
+    run(&ahead, c, false);
+    expect_equal(&written, &ahead, c->text);
+    const uint64_t fewer = c->times > 0 ? (uint64_t)c->times : 1;
+    const bool few = c->times < 0   ? ahead.steps <= (uint64_t)-c->times
+                     : c->times > 0 ? ahead.steps * fewer <= written.steps
+                                    : ahead.steps <= 2 * written.steps;
+    ck_assert_msg(few, "%s: %llu steps, as written %llu", c->text,
+                  (unsigned long long)ahead.steps, (unsigned long long)written.steps);
+    end(&written);
+    end(&ahead);
+}
+END_TEST
+
+/* Where no term is, there is no product either: not 0 * inf. */
+START_TEST(nothing_is_no_factor)
+{
+    EXPECT("tensor A dense f64 [2,3] fill inf\ntensor N dense f64 [0]\n"
+           "tensor x dense f64 [2]\nx(i) = 1.0 * i\n"
+           "y(k) = sum(i,j,l: A(i,j) * N(l) * x(k))",
+           "y", 0, 0);
+}
+END_TEST
+
+/* What a schedule says, or what could fail, is done as it is written. */
+START_TEST(others_stay)
+{
+    static const early stay[] = {
+        {M VECTORS, "y(i) = A(i,j)*A(j,k)*x(k) with reorder(i,j,k)", 0},
+        {SMALL, "y(i,j) = S(i+q,j)*R(q,k)*R(k,l)", 0},
+        {M VECTORS, "y(i) = sum(j,k: A(i,j)*A(j,k)*(x(k) // (z(k) + 1)))", 0},
+    };
+    ran written, ahead;
+    run(&written, &stay[_i], true);
+    run(&ahead, &stay[_i], false);
+    expect_equal(&written, &ahead, stay[_i].text);
+    ck_assert_uint_eq(ahead.steps, written.steps);
+    end(&written);
+    end(&ahead);
+}
+END_TEST
+
+/* The plan that a session would make of a statement. */
+static void expect_plan(const char *declare, const char *text, const char *words)
+{
+    ran r;
+    char *plan;
+    stc_program *p;
+    r.m = machine_open(&r.h, false);
+    ck_ok(r.m, stc_session_open(r.m, &r.s));
+    ck_ok(r.m, stc_session_exec(r.s, declare, "test"));
+    ck_ok(r.m, stc_session_compile(r.s, text, &p));
+    ck_ok(r.m, stc_program_explain(p, "plan", &plan));
+    ck_assert_msg(has_words(plan, words), "%s:\n%s", text, plan);
+    stc_text_free(r.m, plan);
+    stc_program_free(p);
+    end(&r);
+}
+
+/* A session plans with what its tensors hold, and says what it thinks of it. */
+START_TEST(plans_say_why)
+{
+    expect_plan(M VECTORS, "y(i) = A(i,j)*A(j,k)*x(k)",
+                "step: step1(j)|about 200 entries, 2.22e+03 visited|step: y(i)");
+    expect_plan(M VECTORS, "y = A(i,j)*A(j,k)*A(k,i)",
+                "reduced where it stands|no steps visit less");
+    expect_plan(SMALL, "y(a) = R(a,b)*R(b,c)", "reduced where it stands|in steps");
+    expect_plan(M VECTORS, "y(i) = sum(j,k: max(A(i,j), A(j,k)))",
+                "reduced where it stands|no product");
+}
+END_TEST
+
+Suite *suite_opt(void)
+{
+    Suite *s = suite_create("opt");
+    TCase *t = tcase_create("early");
+    tcase_add_loop_test(t, sums_are_taken_early, 0, sizeof cases / sizeof *cases);
+    tcase_add_test(t, nothing_is_no_factor);
+    tcase_add_test(t, plans_say_why);
+    tcase_add_loop_test(t, others_stay, 0, 3);
+    suite_add_tcase(s, t);
+    return s;
+}

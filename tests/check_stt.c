@@ -1,0 +1,340 @@
+/* check_stt.c: .stt files, and Binsparse's: what is written comes back to the bit, for
+ * every type, format and fill; damage is told, wherever it is; a file that changes while
+ * it is open, too. */
+#include "check.h"
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char path[SCRATCH_PATH];
+
+static char archive[SCRATCH_PATH];
+
+static void setup(void)
+{
+    scratch(path, "t.stt");
+    scratch(archive, "t.bsp.npz");
+}
+
+static void teardown(void)
+{
+    unlink(path);
+    unlink(archive);
+}
+
+static void spill(const void *bytes, size_t size)
+{
+    FILE *f = fopen(path, "wb");
+    ck_assert_ptr_nonnull(f);
+    ck_assert_uint_eq(fwrite(bytes, 1, size, f), size);
+    fclose(f);
+}
+
+/* Every array has the same elements, of the same width. */
+static void same(const tensor *a, const tensor *b, const char *what)
+{
+    ck_assert_msg(format_equal(&a->fmt, &b->fmt), "%s: the format", what);
+    ck_assert_int_eq(a->type, b->type);
+    ck_assert_msg(class_equal(type_class(a->type), a->fill, b->fill), "%s: the fill", what);
+    ck_assert_int_eq(a->order, b->order);
+    for (int m = 0; m < a->order; m++)
+        ck_assert_int_eq(a->shape[m], b->shape[m]);
+    for (int l = 0; l < a->fmt.levels; l++)
+        for (int r = 0; r < 3; r++) {
+            const index_array *x = &a->level[l].a[r], *y = &b->level[l].a[r];
+            if (!(a->level[l].kind->arrays >> r & 1)) continue;
+            ck_assert_msg(x->len == y->len && x->width == y->width &&
+                              x->stride == y->stride,
+                          "%s: level %d role %d: %lld of %d every %d, not %lld, %d, %d",
+                          what, l, r, (long long)y->len, y->width, y->stride,
+                          (long long)x->len, x->width, x->stride);
+            for (int64_t i = 0; i < x->len; i++)
+                ck_assert_int_eq(index_get(x, i), index_get(y, i));
+        }
+    ck_assert_int_eq(a->nvals, b->nvals);
+    ck_assert_msg(!a->nvals ||
+                      !memcmp(a->vals, b->vals, (size_t)a->nvals * type_size(a->type)),
+                  "%s: the values", what);
+}
+
+static const struct {
+    int order;
+    const char *format;
+} stacks[] = {
+    {0, "dense"},
+    {1, "dense"},
+    {1, "svec"},
+    {2, "dense"},
+    {2, "csr"},
+    {2, "csc"},
+    {2, "dcsr"},
+    {2, "dcsc"},
+    {2, "coo"},
+    {2, "csf"},
+    {2, "bcsr(2,3)"},
+    {2, "csb(2,3)"},
+    {2, "dia"},
+    {2, "ell"},
+    {2, "hash"},
+    {2, "rle"},
+    {2, "lz77"},
+    {2, "bytemap"},
+    {3, "dense"},
+    {3, "coo"},
+    {3, "csf"},
+    {3, "hash"},
+    {3, "rle"},
+    {3, "lz77"},
+    {3, "bytemap"},
+    {2, "(i,j) -> (i : dense, j : compressed(index64))"},
+    {2, "(i,j) -> (i : compressed(nonunique, interleaved), j : singleton)"},
+    {2, "(i,j) -> (flat(i,j) : lz77)"},
+    {2, "(i,j) -> (j : compressed, i : dense)"},
+};
+enum { STACKS = sizeof stacks / sizeof *stacks };
+
+/* Some entries in [4,5], [4,5,3], [9], or one value. */
+static stc_tensor *make(stc_machine *m, int order, const char *name, stc_type type,
+                        double fill)
+{
+    static const int64_t shapes[4][3] = {{0}, {9}, {4, 5}, {4, 5, 3}};
+    static const double values[] = {1, 2, 3, 5, 1, 1};
+    int64_t coords[18];
+    const int64_t n = order ? 6 : 1;
+    for (int k = 0; k < order; k++)
+        for (int e = 0; e < 6; e++)
+            coords[k * 6 + e] = order == 1 ? e + 2 : (e * (k + 1) + k) % shapes[order][k];
+    stc_tensor *t, *own;
+    const stc_value none = {.f = fill};
+    ck_ok(m, stc_tensor_from_coords(m, name, STC_F64, order, shapes[order], &none, n,
+                                    coords, values, &t));
+    ck_ok(m, stc_tensor_convert(t, NULL, (int)type, &own));
+    stc_tensor_free(t);
+    return own;
+}
+
+/* What Binsparse has no levels for comes back as coo, with its elements. */
+static void equal_or_listed(const tensor *a, const tensor *b, const char *name)
+{
+    static const char *const kept[] = {"dense", "svec", "csr", "csc",
+                                       "dcsr",  "dcsc", "coo", "csf"};
+    char x[60 * 16], y[60 * 16];
+    for (size_t k = 0; k < sizeof kept / sizeof *kept; k++)
+        if (!strcmp(name, kept[k]) || strstr(name, "j : compressed, i")) {
+            same(a, b, name);
+            return;
+        }
+    const size_t size = type_size(a->type) * (a->order == 3 ? 60 : 20);
+    ck_assert_int_eq(stc_tensor_to_dense(a, x), STC_OK);
+    ck_assert_int_eq(stc_tensor_to_dense(b, y), STC_OK);
+    ck_assert_mem_eq(x, y, size);
+    ck_assert_int_eq(a->type, b->type);
+    ck_assert(class_equal(type_class(a->type), a->fill, b->fill));
+}
+
+START_TEST(every_type_format_and_fill)
+{
+    heap h;
+    stc_machine *m = machine_open(&h, false);
+    for (int k = 0; k < STACKS; k++)
+        for (int type = 0; type < TYPE_COUNT; type++)
+            for (int fill = 0; fill < 2; fill++) {
+                stc_tensor *a =
+                    make(m, stacks[k].order, stacks[k].format, (stc_type)type, fill);
+                stc_tensor *b;
+                ck_ok(m, stc_tensor_write(a, path));
+                ck_ok(m, stc_tensor_read(m, path, NULL, -1, NULL, &b));
+                ck_ok(m, stc_tensor_check(b));
+                same(a, b, stacks[k].format);
+                stc_tensor_free(b);
+                ck_ok(m, stc_tensor_write(a, archive));
+                ck_ok(m, stc_tensor_read(m, archive, NULL, -1, NULL, &b));
+                equal_or_listed(a, b, stacks[k].format);
+                stc_tensor_free(b);
+                stc_tensor_free(a);
+            }
+    machine_shut(m, &h);
+}
+END_TEST
+
+/* Read as something else: elements stay, also where the fill is another. */
+START_TEST(read_as)
+{
+    heap h;
+    stc_machine *m = machine_open(&h, false);
+    stc_tensor *a = make(m, 2, "csr", STC_F64, 0), *b = NULL;
+    double want[20], got[20];
+    ck_ok(m, stc_tensor_to_dense(a, want));
+    ck_ok(m, stc_tensor_write(a, path));
+    static const char *const formats[] = {"csc", "dense", "bcsr(2,2)", "csr"};
+    for (int k = 0; k < 4; k++) {
+        const stc_value one = {.f = 1};
+        ck_ok(m, stc_tensor_read(m, path, formats[k], -1, k == 3 ? &one : NULL, &b));
+        ck_ok(m, stc_tensor_to_dense(b, got));
+        ck_assert_mem_eq(want, got, sizeof want);
+        ck_assert(stc_tensor_fill(b).f == (k == 3));
+        stc_tensor_free(b);
+    }
+    ck_assert_int_eq(stc_tensor_read(m, path, "csf", -1, NULL, &b), STC_OK);
+    stc_tensor_free(b);
+    ck_assert_int_eq(stc_tensor_read(m, path, "svec", -1, NULL, &b), STC_ERR_PROGRAM);
+    stc_tensor_free(a);
+    machine_shut(m, &h);
+}
+END_TEST
+
+/* Cut short anywhere, and with any bit turned: refused when it is opened or, if that is
+ * in the arrays, when it is used; never taken. */
+START_TEST(damaged)
+{
+    heap h;
+    stc_machine *m = machine_open(&h, false);
+    static const int kinds[] = {4, 10, 12, 14, 16, 0, 26};
+    const int k = kinds[_i];
+    stc_tensor *a = make(m, stacks[k].order, stacks[k].format, STC_F32, 0), *t;
+    size_t size;
+    ck_ok(m, stc_tensor_write(a, path));
+    char *bytes = read_text(path, &size);
+    for (size_t n = 0; n < size; n++) {
+        spill(bytes, n);
+        ck_assert_int_eq(stc_tensor_read(m, path, NULL, -1, NULL, &t), STC_ERR_DATA);
+        ck_assert(has_words(stc_error(m)->file, "t.stt"));
+    }
+    int between = 0;
+    for (size_t n = 0; n < size; n++) {
+        bytes[n] ^= (char)(1 << n % 8);
+        spill(bytes, size);
+        bytes[n] ^= (char)(1 << n % 8);
+        if (stc_tensor_read(m, path, NULL, -1, NULL, &t) != STC_OK) continue;
+        const stc_status status = stc_tensor_check(t);
+        if (status == STC_OK) { /* a zero between two arrays */
+            same(a, t, "between the arrays");
+            between++;
+        } else {
+            ck_assert_int_eq(status, STC_ERR_DATA);
+            ck_assert(has_words(stc_error(m)->message, "aren't those that were written"));
+        }
+        stc_tensor_free(t);
+    }
+    ck_assert_int_lt(between, 64 * 5);
+    free(bytes);
+    stc_tensor_free(a);
+    machine_shut(m, &h);
+}
+END_TEST
+
+/* A tensor outlives its file's name, but not a change of the file. */
+START_TEST(changed_below)
+{
+    heap h;
+    stc_machine *m = machine_open(&h, false);
+    stc_tensor *a = make(m, 2, "csr", STC_F64, 0), *t, *other;
+    double want[20], got[20];
+    ck_ok(m, stc_tensor_to_dense(a, want));
+    ck_ok(m, stc_tensor_write(a, path));
+    ck_ok(m, stc_tensor_read(m, path, NULL, -1, NULL, &t));
+    other = make(m, 2, "dense", STC_F64, 1);
+    ck_ok(m, stc_tensor_write(other, path)); /* takes its place: a file of its own */
+    ck_ok(m, stc_tensor_to_dense(t, got));
+    ck_assert_mem_eq(want, got, sizeof want);
+    stc_tensor_free(t);
+    ck_ok(m, stc_tensor_read(m, path, NULL, -1, NULL, &t));
+    ck_ok(m, stc_tensor_check(t));
+    ck_assert_int_eq(truncate(path, 100), 0);
+    ck_assert_int_eq(stc_tensor_to_dense(t, got), STC_ERR_DATA);
+    ck_assert(has_words(stc_error(m)->message, "has 100 bytes now"));
+    stc_program *p;
+    const stc_value one = {.f = 1};
+    const stc_decl decl[] = {
+        {.name = "A", .format = "dense", .type = -1, .fill = &one, .order = 2}};
+    ck_ok(m, stc_compile(m, "s = sum(i,j: A(i,j))", decl, 1, &p));
+    ck_ok(m, stc_bind(p, "A", t));
+    ck_assert_int_eq(stc_run(p), STC_ERR_DATA);
+    stc_program_free(p);
+    stc_tensor_free(t);
+    stc_tensor_free(a);
+    stc_tensor_free(other);
+    machine_shut(m, &h);
+}
+END_TEST
+
+/* A file whose sums are right and whose levels aren't is refused like a host's arrays;
+ * with trust_files it is taken. */
+START_TEST(levels_are_checked)
+{
+    heap h = {0};
+    for (int trust = 0; trust < 2; trust++) {
+        const stc_config config = {
+            .alloc = heap_alloc, .alloc_context = &h, .trust_files = trust};
+        stc_machine *m;
+        ck_assert_int_eq(stc_open(&config, &m), STC_OK);
+        stc_tensor *a = make(m, 2, "csr", STC_F64, 0), *t;
+        index_array *crd = &a->level[1].a[STC_CRD];
+        const int64_t kept = index_get(crd, 0);
+        index_set(crd, 0, 4711); /* after the check: nobody has seen it */
+        ck_ok(m, stc_tensor_write(a, path));
+        index_set(crd, 0, kept);
+        ck_ok(m, stc_tensor_read(m, path, NULL, -1, NULL, &t));
+        ck_assert_int_eq(stc_tensor_check(t), trust ? STC_OK : STC_ERR_DATA);
+        if (!trust)
+            ck_assert(has_words(stc_error(m)->message, "level 1 (compressed)|4711"));
+        stc_tensor_free(t);
+        stc_tensor_free(a);
+        stc_close(m);
+    }
+    ck_assert_int_eq(h.held, 0);
+}
+END_TEST
+
+/* Sessions: format and fill are the file's, assigning changes the tensor, not the file. */
+START_TEST(in_a_session)
+{
+    heap h;
+    stc_machine *m = machine_open(&h, false);
+    stc_tensor *a = make(m, 2, "csc", STC_F32, 1);
+    stc_session *s;
+    char text[512];
+    double v;
+    size_t before, after;
+    ck_ok(m, stc_tensor_write(a, path));
+    char *was = read_text(path, &before);
+    ck_ok(m, stc_session_open(m, &s));
+    snprintf(text, sizeof text,
+             "tensor A = \"%s\"\nn = sum(i,j: A(i,j))\nA(i,j) += 1\nk = sum(i,j: A(i,j))\n"
+             "d = k - n\nsave A \"%s\"\n",
+             path, path);
+    ck_ok(m, stc_session_exec(s, text, "test"));
+    const stc_tensor *t;
+    ck_ok(m, stc_session_get(s, "A", &t));
+    ck_assert_str_eq(stc_tensor_format(t), "csc");
+    ck_assert(stc_tensor_fill(t).f == 2 || stc_tensor_fill(t).f == 1);
+    ck_ok(m, stc_session_get(s, "d", &t));
+    float d;
+    ck_ok(m, stc_tensor_to_dense(t, &d));
+    v = d;
+    ck_assert(v == 20);
+    stc_session_close(s);
+    char *now = read_text(path, &after);
+    ck_assert(before != after || memcmp(was, now, before));
+    free(was);
+    free(now);
+    stc_tensor_free(a);
+    machine_shut(m, &h);
+}
+END_TEST
+
+Suite *suite_stt(void)
+{
+    Suite *s = suite_create("stt");
+    TCase *c = tcase_create("stt");
+    tcase_add_checked_fixture(c, setup, teardown);
+    tcase_set_timeout(c, 60);
+    tcase_add_test(c, every_type_format_and_fill);
+    tcase_add_test(c, read_as);
+    tcase_add_loop_test(c, damaged, 0, 7);
+    tcase_add_test(c, changed_below);
+    tcase_add_test(c, levels_are_checked);
+    tcase_add_test(c, in_a_session);
+    suite_add_tcase(s, c);
+    return s;
+}
