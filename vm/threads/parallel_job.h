@@ -42,6 +42,7 @@ typedef struct joining {
     pthread_cond_t calm;  /* nobody copies                       */
     int placed;           /* chunks whose parts have their places */
     int copying;          /* threads                             */
+    bool lost;            /* there was no room: nothing is copied from then on */
     tensor_join to[PARALLEL_PARTS];
     tensor_part *part; /* of all chunks: a row of parts each */
 } joining;

@@ -51,7 +51,7 @@ static stc_status make_room(job *j, ctx *cx, int c)
 static stc_status place_chunks(job *j, ctx *cx)
 {
     joining *join = &j->join;
-    while (join->placed < j->n && j->chunk[join->placed].done) {
+    while (!join->lost && join->placed < j->n && j->chunk[join->placed].done) {
         const int c = join->placed;
         bool fits = true;
         for (int k = 0; k < j->pl->nparts; k++)
@@ -60,7 +60,11 @@ static stc_status place_chunks(job *j, ctx *cx)
             pthread_cond_wait(&join->calm, &join->lock);
             continue;
         }
-        if (!fits && make_room(j, cx, c)) return cx->diag.status;
+        if (!fits && make_room(j, cx, c)) { /* some of them may lie elsewhere now */
+            join->lost = true;
+            pthread_cond_broadcast(&join->turn);
+            return cx->diag.status;
+        }
         for (int k = 0; k < j->pl->nparts; k++)
             join_place(&join->to[k], job_part(j, c, k));
         join->placed++;
@@ -101,9 +105,9 @@ stc_status parallel_join_chunk(worker *w, job *j, int c)
     pthread_mutex_lock(&join->lock);
     j->chunk[c].done = true;
     const stc_status st = place_chunks(j, &w->cx);
-    while (!st && wait && join->placed <= c && atomic_load(&j->failed) > c)
+    while (wait && !join->lost && join->placed <= c && atomic_load(&j->failed) > c)
         pthread_cond_wait(&join->turn, &join->lock);
-    const int end = join->placed;
+    const int end = join->lost ? w->kept : join->placed;
     join->copying++;
     pthread_mutex_unlock(&join->lock);
     const bool all = copy_chunks(j, w->number, &w->kept, end, c);
