@@ -226,6 +226,12 @@ static const near_case strips[] = {
            RANGE "at c8, t10, 0, root, i0 / acc t10, c8, pow, i64, v5 / end / ",
            "finish t10 / "),
      '4', true},
+    {"a fault in what it stores, and in a later lane one in what it computes",
+     ALONE("begin t10 / const v5, k3 / iconst i5, k8 / ",
+           RANGE "imuladd i3, i0, k1, i5 / ivalue v6, i3 / fn2 v7, mod, i64, v5, v6 / "
+                 "at c8, t10, 0, root, i0 / acc t10, c8, pow, i64, v5 / end / ",
+           "finish t10 / "),
+     '4', true},
     {"nought by nought in what it stores",
      ALONE("begin t10 / ",
            RANGE "at c8, t10, 0, root, i0 / acc t10, c8, floordiv, i64, v2 / end / ",

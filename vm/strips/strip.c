@@ -86,6 +86,19 @@ static bool settled(const machine *mc, const strip *s)
     return s->s.nsink > 0;
 }
 
+/* What the lanes make goes where it belongs; those before one that faulted (`st`) first,
+ * since theirs may fail, too: that came before. */
+static stc_status sink_lanes(machine *mc, strip *s, stc_status st)
+{
+    if (st && !s->fault) return st;
+    if (st) s->n = s->fault_lane;
+    for (int k = 0; s->n > 0 && k < s->s.nsink; k++) {
+        const stc_status failed = strip_sink(mc, s, &s->s.sink[k]);
+        if (failed) return failed;
+    }
+    return st;
+}
+
 stc_status strip_rounds(machine *mc, strip *s)
 {
     if (!strip_enter(mc, s)) return s->failed ? mc->cx->diag.status : STC_OK;
@@ -93,8 +106,7 @@ stc_status strip_rounds(machine *mc, strip *s)
         const int rounds = s->n;
         if (s->serial) *s->serial += STRIP;
         stc_status st = rounds > 0 ? strip_eval(mc, s) : STC_OK;
-        for (int k = 0; !st && s->n > 0 && k < s->s.nsink; k++)
-            st = strip_sink(mc, s, &s->s.sink[k]);
+        if (s->n > 0) st = sink_lanes(mc, s, st);
         if (!st) st = machine_count(mc, rounds ? rounds : 1); /* looking is work, too */
         if (st) return st;
         if (settled(mc, s)) break;

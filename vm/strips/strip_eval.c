@@ -675,7 +675,9 @@ stc_status strip_eval(machine *mc, strip *s)
     if (!s->entered) enter(mc, s);
     for (int k = 0; k < s->s.nstep && s->n > 0; k++) {
         const stc_status st = eval_step(mc, s, &s->s.step[k]);
-        if (st) return st;
+        if (!st) continue;
+        s->fault = FAULT_NONE; /* this can't wait for lanes before one that faulted */
+        return st;
     }
     if (s->n > 0 && !s->fault) s->entered = true;
     if (!s->fault) return STC_OK;
