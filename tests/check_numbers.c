@@ -83,6 +83,22 @@ START_TEST(declared_names_keep_their_kind)
 }
 END_TEST
 
+/* The greatest truth value, or u8, leaves those of its type as they are, not numbers. */
+START_TEST(limits_of_narrow_types)
+{
+    static const char head[] = "tensor D dense bool [2,3] = 1\ntensor v dense i64 [3] = 4\n"
+                               "tensor U csr u8 [2,3] fill 255 = { (0,0): 3 }\n";
+    char text[300];
+#define OF_V(statement, ...)                                                               \
+    snprintf(text, sizeof text, "%s%s", head, statement);                                  \
+    EXPECT(text, "v", __VA_ARGS__)
+    OF_V("v(j) &= D(i,j)\n", 0, 0, 0);
+    OF_V("v(j) min= D(i,j)\n", 1, 1, 1);
+    OF_V("v(j) &= U(i,j)\n", 0, 4, 4);
+    OF_V("v(j) = 400\nv(j) min= U(i,j)\n", 3, 255, 255);
+}
+END_TEST
+
 START_TEST(undeclared_names_take_the_type)
 {
     EXPECT("t = 0\nt += 0.5\n", "t", 0.5);
@@ -209,6 +225,7 @@ START_TEST(derived_reductions)
     EXPECT("tensor z dense c128 [2] = [3j, 4]\ny = norm(i: z(i))\n", "y", 5);
     EXPECT("tensor z dense f64 [4] = [1, nan, 0, nan]\ny = argmin(i: z(i))\n", "y", 1);
     EXPECT("tensor z dense f32 [4] = [1, nan, 0, nan]\ny = argmax(i: z(i))\n", "y", 1);
+    EXPECT("tensor z dense u32 [2] = [0, 1]\ny(k) = argmin(p in 2:4: -z(k))\n", "y", 2, 2);
     EXPECT("tensor z dense u8 [3] = 7\ny = argmax(i: z(i)) + 10 * argmin(i: z(i))\n", "y",
            0);
     expect_error("tensor A dense f64 [2,2]\na = argmin(i,j: A(i,j))\n", STC_ERR_PROGRAM,
@@ -249,6 +266,7 @@ Suite *suite_numbers(void)
     tcase_add_test(c, quotients);
     tcase_add_test(c, casts);
     tcase_add_test(c, declared_names_keep_their_kind);
+    tcase_add_test(c, limits_of_narrow_types);
     tcase_add_test(c, undeclared_names_take_the_type);
     tcase_add_test(c, notes);
     tcase_add_test(c, notes_are_told_once);

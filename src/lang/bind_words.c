@@ -85,6 +85,8 @@ static bexpr *first(binder *b, const ast *e, const int *index, bexpr *val, int b
     int at;
     if (!again(b, e, index, 1, &at)) return NULL;
     bexpr *const best = bind_reduce(b, e->at, by, NULL, index, 1, bind_strong(b, val));
+    if (best && type_is_integer(best->type)) /* as what it is compared with is computed */
+        best->type = class_type(type_class(best->type));
     bexpr *is = call2(b, e->at, FN_EQ, body_at(b, e, at), best);
     if (is && type_is_float(is->args[0]->type)) {
         bexpr *const nan = call1(b, e->at, FN_ISNAN, body_at(b, e, at));

@@ -160,7 +160,9 @@ stc_status partial_values(builder *b, int w, affine *at, list *out)
     plan *pl = b->pl;
     const bool meets = pl->s->computed || pl->s->whole;
     const bexpr *sum = meets ? met_sum(pl, b->root) : NULL;
-    bexpr *each = sum ? sum->args[0] : b->root;
+    /* in the type they meet in: what leaves a u8 as it is may change a number */
+    bexpr *each = sum ? expr_conv(pl, sum->args[0], b->root->type) : b->root;
+    if (!each) return STC_ERR_MEMORY;
     uint64_t needs, uses = expr_uses(each);
     int index[64], loop[64], seq[64], n = left_indices(pl, index);
     stc_status st = left_needs(pl, &needs);
