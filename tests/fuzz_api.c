@@ -15,6 +15,7 @@
 #include "fuzzing.h"
 #include "../src/api/api.h"
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -187,10 +188,12 @@ static void look(world *w, stc_program *p)
             stc_error(w->m)->status != STC_ERR_MEMORY)
             w->wrong = "what was encoded isn't decoded";
     bool all = other != NULL, single = false;
+    double scale = 0;
     for (int k = 0; all && (name = stc_program_name(p, k, &result)); k++) {
         stc_tensor *bound = result ? NULL : bound_to(p, name);
         if (bound) all = stc_bind(other, name, bound) == STC_OK;
         if (bound) single |= fuzzing_is_single(stc_tensor_type(bound));
+        if (bound) scale = fmax(scale, fuzzing_largest(bound));
         if (!result && !bound) all = false;
     }
     all = all && stc_run(other) == STC_OK;
@@ -198,7 +201,7 @@ static void look(world *w, stc_program *p)
         if (!result || stc_result(p, name, &r) != STC_OK) continue;
         w->wrong = fuzzing_unsound(w->g, r);
         if (!w->wrong && all && stc_result(other, name, &again) == STC_OK)
-            w->wrong = fuzzing_differ(r, again, single);
+            w->wrong = fuzzing_differ(r, again, single, scale);
         if (w->wrong)
             printf("fuzz_api: in %s of\n%s\n", name, p->p->source ? p->p->source : "");
     }

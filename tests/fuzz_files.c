@@ -130,7 +130,7 @@ static const char *written_again(stc_machine *m, const stc_tensor *t, const char
     if (stc_tensor_convert(t, "dense", -1, &dense) == STC_OK &&
         stc_tensor_write(dense, path) == STC_OK) {
         if (stc_tensor_read(m, path, NULL, -1, NULL, &again) == STC_OK)
-            wrong = fuzzing_differ(dense, again, false);
+            wrong = fuzzing_differ(dense, again, false, 0);
         else if (stc_error(m)->status != STC_ERR_MEMORY)
             wrong = "what was written can't be read";
     }

@@ -124,7 +124,8 @@ static bool agree(const made *a, const made *b, bool narrow)
             x[1] = part == STC_F32 ? ((float *)b->dense)[k] : ((double *)b->dense)[k];
             if (!(fabs(x[0]) < 1e12) || !(fabs(x[1]) < 1e12)) return true;
             most = fmax(most, fabs(x[0]));
-            if (pass && fabs(x[0] - x[1]) > most * (narrow || part == STC_F32 ? 1e-4 : 1e-9))
+            if (pass &&
+                fabs(x[0] - x[1]) > most * (narrow || part == STC_F32 ? 1e-4 : 1e-9))
                 return false;
         }
     return true;

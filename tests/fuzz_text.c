@@ -12,6 +12,7 @@
  */
 #include "fuzzing.h"
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -288,10 +289,14 @@ static const char *same(const execution *a, const execution *b, const char *text
     }
     const char *name, *wrong = NULL;
     const stc_tensor *t, *u;
+    double scale = 0; /* of what was computed with: large terms may have cancelled */
+    for (int k = 0; (name = stc_session_name(a->s, k)); k++)
+        if (stc_session_get(a->s, name, &t) == STC_OK)
+            scale = fmax(scale, fuzzing_largest(t));
     for (int k = 0; !wrong && (name = stc_session_name(a->s, k)); k++)
         if (stc_session_get(a->s, name, &t) == STC_OK &&
             stc_session_get(b->s, name, &u) == STC_OK &&
-            (wrong = fuzzing_differ(t, u, single)))
+            (wrong = fuzzing_differ(t, u, single, scale)))
             printf("fuzz_text: in %s\n", name);
     return wrong;
 }

@@ -303,14 +303,30 @@ static bool near_float(double a, double b, double unit, double scale)
     return fabs(a - b) <= unit * most;
 }
 
-static bool alike(stc_type type, bool single, const char *a, const char *b, size_t n)
+static double largest(stc_type type, const char *all, size_t n)
+{
+    double most = 0;
+    for (size_t k = 0; parts_of(type) && k < count_parts(type, n); k++)
+        if (isfinite(part_of(type, all, k))) most = fmax(most, fabs(part_of(type, all, k)));
+    return most;
+}
+
+double fuzzing_largest(const stc_tensor *t)
+{
+    size_t n = 0;
+    char *all = elements(t, &n);
+    const double most = all ? largest(stc_tensor_type(t), all, n) : 0;
+    free(all);
+    return most;
+}
+
+static bool alike(stc_type type, bool single, double scale, const char *a, const char *b,
+                  size_t n)
 {
     if (!parts_of(type)) return memcmp(a, b, n) == 0;
     const double unit = single || fuzzing_is_single(type) ? 1e-4 : 1e-10;
     const size_t count = count_parts(type, n);
-    double scale = 0;
-    for (size_t k = 0; k < count; k++)
-        if (isfinite(part_of(type, a, k))) scale = fmax(scale, fabs(part_of(type, a, k)));
+    scale = fmax(scale, largest(type, a, n));
     for (size_t k = 0; k < count; k++)
         if (!near_float(part_of(type, a, k), part_of(type, b, k), unit, scale))
             return false;
@@ -361,7 +377,8 @@ static bool same_places(const stc_tensor *a, const stc_tensor *b, size_t places)
     return same;
 }
 
-const char *fuzzing_differ(const stc_tensor *a, const stc_tensor *b, bool single)
+const char *fuzzing_differ(const stc_tensor *a, const stc_tensor *b, bool single,
+                           double scale)
 {
     const int order = stc_tensor_order(a);
     const stc_type type = stc_tensor_type(a);
@@ -375,7 +392,7 @@ const char *fuzzing_differ(const stc_tensor *a, const stc_tensor *b, bool single
     size_t n = 0, m = 0;
     char *x = elements(a, &n), *y = elements(b, &m);
     const bool small = x && y;
-    const bool same = !small || (n == m && alike(type, single, x, y, n));
+    const bool same = !small || (n == m && alike(type, single, scale, x, y, n));
     free(x);
     free(y);
     if (!same) return "two tiers compute other values";

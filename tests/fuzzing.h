@@ -35,8 +35,12 @@ size_t fuzzing_damage(gen *g, unsigned char *bytes, size_t size, size_t room);
 const char *fuzzing_unsound(gen *g, const stc_tensor *t);
 bool fuzzing_is_single(stc_type type);
 /* What two results of one statement differ in, or NULL. `single`: values of single
- * precision took part, so that sums may be rounded as theirs. */
-const char *fuzzing_differ(const stc_tensor *a, const stc_tensor *b, bool single);
+ * precision took part, so that sums may be rounded as theirs; `scale`: magnitudes that
+ * may have cancelled. */
+const char *fuzzing_differ(const stc_tensor *a, const stc_tensor *b, bool single,
+                           double scale);
+/* The largest magnitude of a float in t; 0: none, or t is too large to look at. */
+double fuzzing_largest(const stc_tensor *t);
 
 /* How a machine runs what is compiled from now on. */
 enum { TIER_ALL, TIER_BASE, TIER_PLAIN, TIER_THREADS, TIERS };

@@ -301,6 +301,23 @@ static oval user_call(ostmt *s, const ofunction *user, const ast *e, const oval 
     return ov_agrees(&stored, &s->given_fill) ? v : ov_any(v.type);
 }
 
+static bool reduces(const ast *e)
+{
+    if (e->kind == N_REDUCE) return true;
+    for (int k = 0; k < e->count; k++)
+        if (reduces(e->child[k])) return true;
+    return false;
+}
+
+/* inf times a sum may be the sum of inf times each, and so nan. */
+static bool distributes_inf(const ast *e, int fn, const oval *arg)
+{
+    if (strcmp(of_name(fn), "mul") != 0) return false;
+    for (int k = 0; k < 2; k++)
+        if ((isinf(arg[k].re) || isinf(arg[k].im)) && reduces(e->child[1 - k])) return true;
+    return false;
+}
+
 static oval eval_call(ostmt *s, const ast *e)
 {
     const ofunction *user = NULL;
@@ -318,7 +335,8 @@ static oval eval_call(ostmt *s, const ast *e)
         arg[k] = eval(s, e->child[k]);
     if (user) return user_call(s, user, e, arg);
     if (fn < 0) return ov_any(STC_F64);
-    return of_call(fn, arg, &s->w->flags);
+    const oval v = of_call(fn, arg, &s->w->flags);
+    return distributes_inf(e, fn, arg) ? ov_any(v.type) : v;
 }
 
 static oval literal(stc_type t, double re, double im, int64_t i)
@@ -484,16 +502,14 @@ static int kind(stc_type t)
                             : 4;
 }
 
-/* A literal, one that is cast, or a choice between such: these go where their values
- * fit. */
-static bool chooses(const ast *e)
+/* A literal, or what is computed of such: constants go where their values fit. */
+static bool of_constants(const ast *e)
 {
-    if (e->kind == N_UNARY) return chooses(e->child[0]);
-    if (e->kind == N_CALL && e->count == 1)
-        for (int t = 0; t < TYPE_COUNT; t++)
-            if (strcmp(e->name, type_name((stc_type)t)) == 0) return chooses(e->child[0]);
-    if (e->kind == N_CALL && e->count == 3 && strcmp(e->name, "select") == 0)
-        return chooses(e->child[1]) && chooses(e->child[2]);
+    if (e->kind == N_UNARY || e->kind == N_BINARY || (e->kind == N_CALL && e->count)) {
+        for (int k = 0; k < e->count; k++)
+            if (!of_constants(e->child[k])) return false;
+        return true;
+    }
     return e->kind == N_INT || e->kind == N_REAL || e->kind == N_IMAG || e->kind == N_BOOL;
 }
 
@@ -501,9 +517,10 @@ static void check_kind(ostmt *s, const assignment *a, const otensor *old)
 {
     const bool keeps = old && old->keeps_type;
     if (keeps && kind(a->value_type) > kind(old->type))
-        ostmt_refuse(
-            s, (a->weak && a->fn < 0) || chooses(a->right) ? ORACLE_UNSURE : ORACLE_ERROR,
-            "a value of another kind than its declared tensor");
+        ostmt_refuse(s,
+                     (a->weak && a->fn < 0) || of_constants(a->right) ? ORACLE_UNSURE
+                                                                      : ORACLE_ERROR,
+                     "a value of another kind than its declared tensor");
 }
 
 static int64_t left_offset(const ostmt *s, const ast *left, const otensor *t)
@@ -592,6 +609,7 @@ static void fill_target(ostmt *s, const assignment *a, const otensor *old, otens
         for (int64_t k = 0; k < t->count; k++)
             t->data[k] = ov_store(old->data[k], t->type);
     }
+    s->complements = oracle_complements(a->right);
     if (tells_stored(s, a, t)) t->stored = calloc((size_t)t->count + 1, 1);
     if (!begin(s, a->box, a->nbox)) return;
     do {

@@ -43,6 +43,7 @@ typedef struct ostmt {
     bool moved;       /* by its schedule, sums may come ahead of factors */
     int calls;        /* depth of user functions                 */
     bool scatters;    /* a subscript of the left side is computed */
+    bool complements; /* it asks where an operand is its fill */
 } ostmt;
 
 /* A user function: its tree, which lives as long as the world. */
@@ -60,6 +61,7 @@ oval ostmt_eval(ostmt *s, const ast *e);
 /* oracle_pattern.c: whether the iteration space has the place at which the indices stand:
  * a sum of terms, each over its indices that aren't on the left. */
 oreach oracle_reaches(ostmt *s, const ast *e, const char *const *left, int nleft);
+bool oracle_complements(const ast *e); /* e asks where an operand is its fill */
 
 /* The verdict, unless there is a worse one already. */
 void ostmt_refuse(ostmt *s, overdict v, const char *why);

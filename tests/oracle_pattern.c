@@ -67,7 +67,18 @@ static oreach reach_of_access(ostmt *s, const ast *e, const otensor *t, bool pad
         if (i < 0 || i >= t->shape[k]) return pad ? REACH_NO : REACH_PERHAPS;
         at = at * t->shape[k] + i;
     }
+    /* what is complemented counts as there where it isn't its fill, or where it's stored */
+    if (s->complements && exactly(&t->data[at], &t->fill)) return REACH_PERHAPS;
     return (oreach)t->stored[at];
+}
+
+bool oracle_complements(const ast *e)
+{
+    const bool asks = (e->kind == N_UNARY && e->op == OPR_NOT) ||
+                      (e->kind == N_CALL && strcmp(e->name, "select") == 0);
+    for (int k = 0; k < e->count && !asks; k++)
+        if (oracle_complements(e->child[k])) return true;
+    return asks;
 }
 
 /* Some values of the indices have a term. */
