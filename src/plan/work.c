@@ -56,6 +56,38 @@ void price_loop(const plan *pl, loop_prices *prices, int index)
     prices->entry[index] = entering_side;
 }
 
+static double level_density(const paccess *x, int l)
+{
+    if (x->level[l].props & PROP_FULL) return 1;
+    return l == 0 ? first_level : deeper_level;
+}
+
+/* What a level counts for, when all of a tensor is walked. */
+static double level_extent(const level_map *m)
+{
+    switch ((map_op)m->op) {
+    case MAP_DIV:
+        return m->k < EXTENT ? (double)EXTENT / (double)m->k : 1;
+    case MAP_MOD:
+        return m->k < EXTENT ? (double)m->k : EXTENT;
+    case MAP_COUNT:
+        return SLOTS;
+    default:
+        return EXTENT;
+    }
+}
+
+static double conversion_price(const plan *pl, const paccess *x)
+{
+    const format *f = &pl->p->tensor[x->source].fmt;
+    double stored = 1, price = convert_dense;
+    for (int l = 0; l < x->levels; l++) {
+        stored *= level_extent(&f->level[l].map) * level_density(x, l);
+        if (!(x->level[l].props & PROP_FULL)) price = convert_sparse;
+    }
+    return stored * price;
+}
+
 void work_open(work *w, plan *pl, const loop_prices *prices, const pset *space,
                uint64_t uses, int n)
 {
@@ -76,13 +108,8 @@ void work_open(work *w, plan *pl, const loop_prices *prices, const pset *space,
         p->x = x;
         p->access = k;
         p->outer = precompute_outer(pl, x->source);
+        p->conversion = conversion_price(pl, x);
     }
-}
-
-static double level_density(const paccess *x, int l)
-{
-    if (x->level[l].props & PROP_FULL) return 1;
-    return l == 0 ? first_level : deeper_level;
 }
 
 /* ---- one order ------------------------------------------------------------------- */
@@ -195,32 +222,6 @@ static void enter(work *w, priced_access *p, int s, int index)
             resolve(w, p, level_density(x, p->depth));
 }
 
-/* What a level counts for, when all of a tensor is walked. */
-static double level_extent(const level_map *m)
-{
-    switch ((map_op)m->op) {
-    case MAP_DIV:
-        return m->k < EXTENT ? (double)EXTENT / (double)m->k : 1;
-    case MAP_MOD:
-        return m->k < EXTENT ? (double)m->k : EXTENT;
-    case MAP_COUNT:
-        return SLOTS;
-    default:
-        return EXTENT;
-    }
-}
-
-static double conversion_price(const plan *pl, const paccess *x)
-{
-    const format *f = &pl->p->tensor[x->source].fmt;
-    double stored = 1, price = convert_dense;
-    for (int l = 0; l < x->levels; l++) {
-        stored *= level_extent(&f->level[l].map) * level_density(x, l);
-        if (!(x->level[l].props & PROP_FULL)) price = convert_sparse;
-    }
-    return stored * price;
-}
-
 /* Whether the innermost loop jumps through an access: it moves a level that
  * has others below. */
 static bool strides(const paccess *x, int index)
@@ -240,7 +241,8 @@ double work_of(work *w, const int *seq, double limit, double *inner)
         p->depth = 0;
         p->converted = !follows(w, p, seq);
         if (p->converted && p->x->native) return DBL_MAX;
-        if (p->converted) cost += conversion_price(w->pl, p->x);
+        if (p->converted) cost += p->conversion;
+        if (cost >= limit) return DBL_MAX;
     }
     for (int s = 0; s < w->n; s++) {
         for (int k = 0; k < w->count; k++)

@@ -15,6 +15,7 @@ typedef struct priced_access {
     int access, depth;        /* levels resolved so far                         */
     bool converted;           /* it can't be walked in the order looked at      */
     uint64_t outer;           /* indices of loops that must be around           */
+    double conversion;        /* what a copy in the loops' order costs          */
     int8_t at[STC_MAX_ORDER]; /* the loop after which a level's coordinate is known */
 } priced_access;
 
