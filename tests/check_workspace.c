@@ -239,6 +239,28 @@ START_TEST(called)
 END_TEST
 
 /* What a profile says of them. */
+/* A tensor that is read and written begins empty if it isn't bound: how many entries the
+ * operands have, which workspaces are chosen by, is asked of it, too. */
+START_TEST(beside_an_unbound_result)
+{
+    static const char text[] =
+        ".file \"x\"\n.source \"C\\n\"\n.registers v 1 i 2 m 2 c 2\n"
+        ".tensor t0 \"C\" inout f64 (0) [e0] format 1 compressed(0)\n"
+        ".tensor t1 \"w\" work f64 (0) [e0 e0] format 2 compressed(0) compressed(1)\n"
+        ".extent e0 const 3\n.const k0 f64 2\n"
+        ".merge g0 lo root hi e0 universe produce 0x1 { }\n.code\n"
+        "ws.begin t1\nconst v0, k0\nloop i0, m0, g0\nloop i1, m1, g0\n"
+        "ws.add t1, i0, add, f64, v0\nend\nend\nws.end t1\nhalt\n";
+    heap h;
+    stc_machine *m = machine_open(&h, false);
+    stc_program *p;
+    ck_ok(m, stc_program_assemble(m, text, "x", &p));
+    ck_ok(m, stc_run(p));
+    stc_program_free(p);
+    machine_shut(m, &h);
+}
+END_TEST
+
 START_TEST(profiles)
 {
     static const struct {
@@ -281,6 +303,7 @@ Suite *suite_workspace(void)
     tcase_add_test(c, many_merges);
     tcase_add_test(c, hypersparse_peak);
     tcase_add_test(c, called);
+    tcase_add_test(c, beside_an_unbound_result);
     tcase_add_loop_test(c, profiles, 0, 2);
     suite_add_tcase(s, c);
     return s;

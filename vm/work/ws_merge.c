@@ -93,9 +93,8 @@ int64_t ws_operands(const machine *mc)
     int64_t n = 0;
     for (int k = 0; k < mc->p->ntensor; k++) {
         const slot *s = &mc->slot[k];
-        if (s->row->role <= ROLE_INOUT && s->row->role != ROLE_OUTPUT &&
-            s->bound->nvals > n)
-            n = s->bound->nvals;
+        const bool read = s->row->role <= ROLE_INOUT && s->row->role != ROLE_OUTPUT;
+        if (read && s->bound && s->bound->nvals > n) n = s->bound->nvals;
     }
     return n;
 }
