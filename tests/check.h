@@ -69,6 +69,7 @@
     SUITE(near_threads)                                                                    \
     SUITE(strips)                                                                          \
     SUITE(terms)                                                                           \
+    SUITE(early)                                                                           \
     SUITE(ends)                                                                            \
     SUITE(errors)                                                                          \
     SUITE(convolution)                                                                     \

@@ -128,6 +128,10 @@ static stage *add_stage(machine *mc, cascade *c, const loop_tree *t, stage *out)
         if (!st->child[k]) return NULL;
         st->nchild++;
     }
+    st->faultless = strip_faultless(&st->own.s);
+    for (int k = 0; k < st->nchild; k++)
+        st->faultless &= st->child[k]->faultless;
+    st->g->ends &= st->faultless;
     stage_bare_match(st);
     if (out) stage_terms_match(mc, st);
     return st;
@@ -232,17 +236,19 @@ static stc_status stage_run(machine *mc, stage *st)
     g->entered = false;
     if (st->rowwise) return stage_rows_run(mc, st);
     stage_fill_start(st);
+    stage_ends_prepare(st);
     stage_reductions_start(st);
     while (more) {
         if (stage_fill(mc, st, &more)) return mc->cx->diag.status;
         const int rounds = g->n;
         if (g->n > 0) stage_settle(mc, st);
-        more = st->open || st->lane < st->out->g->n; /* it may have left some for later */
         if (g->n > 0) {
             stage_spread(mc, st);
             if (strip_eval(mc, g)) return stage_failed(mc, st);
         }
         if (g->n > 0 && stage_sinks(mc, st)) return mc->cx->diag.status;
+        if (g->ends && st->open) stage_end_lane(st);
+        more = st->open || st->lane < st->out->g->n; /* settling may have left some */
         if (machine_count(mc, rounds ? rounds : 1)) return mc->cx->diag.status;
     }
     return STC_OK;

@@ -13,6 +13,7 @@
  *     cascade_terms.c  … and is a sum of products: in one pass
  *     cascade_window.c … of operands that are sliced or shifted
  *     cascade_spread.c what an element has from the lane that it belongs to
+ *     cascade_ends.c   lanes that end early
  *     cascade_fold.c   reductions, and stages that do nothing else
  *     cascade_sink.c   workspaces, results; …_place.c where these go
  *     cascade_rows.c   the innermost two loops and the fibers below a strip's lanes
@@ -114,9 +115,11 @@ struct stage {
     int lane, lanes; /* of the strip around: where filling stands; as far as it can go */
     bool windowed;   /* … which is as far as the windows of its walkers go             */
     uint8_t way;
-    bool open, every;   /* in the middle of that lane; all coordinates of the range */
-    cursor *stand;      /* stepping: the cursors above the operands */
-    bool stepped;       /* this string was                          */
+    bool open, every; /* in the middle of that lane; all coordinates of the range */
+    cursor *stand;    /* stepping: the cursors above the operands */
+    bool stepped;     /* this string was                          */
+    bool faultless;   /* nothing in it or in the loops inside can fail */
+    int most;         /* elements of a long lane in a string: fewer while lanes end early */
     bool lined, lines;  /* its strings may be lines; this one is: cascade_lines.c */
     struct line_terms { /* what is added to lines at once: cascade_terms.c          */
         const struct line_kernel *kernel; /* NULL: it isn't like that                */
@@ -175,6 +178,11 @@ typedef enum stage_simple_way {
 } stage_simple_way;
 stage_simple_way stage_simple(const stage *st);
 int stage_fill_simple(stage *st);
+
+/* cascade_ends.c: how long the first string of a long lane is; the lane that filling is in
+ * the middle of has come to its end, if all that is reduced in it is settled. */
+void stage_ends_prepare(stage *st);
+void stage_end_lane(stage *st);
 
 /* cascade_lines.c: a value that is made of what operands have, element by element, and
  * never faults. */

@@ -258,15 +258,16 @@ static void put_rows(stage *st, int from, int to)
         st->row[k] = st->lane;
 }
 
-/* One fiber; duplicates are one element with several positions. */
-static int fill_fiber(stage *st, int n)
+/* One fiber, to `most` elements of the string; duplicates are one element with several
+ * positions. */
+static int fill_fiber(stage *st, int n, int most)
 {
     stage_walk *w = &st->walk[0];
     column *c = &st->g->place[w->place];
     int64_t *at = st->g->icol[0].data;
     const int from = n;
     const int64_t none = w->v.shape == VIEW_GAPS ? w->t.lo - 1 : INT64_MIN;
-    while (w->p < w->v.end && n < STRIP) {
+    while (w->p < w->v.end && n < most) {
         const int64_t i = crd_at(&w->v, w->p);
         int64_t e = w->p + 1;
         if (w->dups) {
@@ -317,7 +318,8 @@ static int fill_range(const machine *mc, stage *st, int n, bool alone)
     const int64_t end = w ? w->v.hi - w->ahead : st->hi, i = st->next;
     const int64_t to = alone && !w ? edge_after(mc, st, i, end) : end;
     const int64_t left = to > i ? to - i : 0;
-    const int take = left < STRIP - n ? (int)left : STRIP - n;
+    const int most = alone ? st->most : STRIP - n;
+    const int take = left < most ? (int)left : most;
     int64_t *at = st->g->icol[0].data + n;
     for (int k = 0; k < take; k++)
         at[k] = i + k;
@@ -337,13 +339,14 @@ static int fill_range(const machine *mc, stage *st, int n, bool alone)
     return n + take;
 }
 
-/* Every coordinate of the loop's range, as far as the string goes; fibers say at which
- * of them they have something. Which of them produce is settled afterwards. */
-static int fill_every(stage *st, int n)
+/* Every coordinate of the loop's range, as far as the string goes, which is `most` more;
+ * fibers say at which of them they have something. Which of them produce is settled
+ * afterwards. */
+static int fill_every(stage *st, int n, int most)
 {
     strip *g = st->g;
     const int64_t first = st->next, all = st->hi - first;
-    const int take = all < STRIP - n ? (int)all : STRIP - n;
+    const int take = all < most ? (int)all : most;
     for (int k = 0; k < take; k++)
         g->icol[0].data[n + k] = first + k;
     for (int j = 0; j < st->nwalk; j++) {
@@ -411,11 +414,12 @@ static int fill_merged(stage *st, uint64_t known, int n)
     return n;
 }
 
-static int fill_merge(stage *st, int n)
+static int fill_merge(stage *st, int n, bool alone)
 {
     const int from = n;
     st->open = true;
-    n = st->every ? fill_every(st, n) : fill_merged(st, lane_known(st), n);
+    n = st->every ? fill_every(st, n, alone ? st->most : STRIP - n)
+                  : fill_merged(st, lane_known(st), n);
     put_rows(st, from, n);
     return n;
 }
@@ -458,6 +462,7 @@ static int64_t lane_length(const stage *st)
 {
     const stage_walk *w = &st->walk[0];
     if (st->way == LANE_FIBER) return w->v.end - w->p;
+    if (st->way == LANE_MERGE && st->every && st->most < STRIP) return st->hi - st->next;
     if (st->way == LANE_RANGE) return (st->nwalk ? w->v.hi - w->ahead : st->hi) - st->next;
     return 0;
 }
@@ -478,13 +483,13 @@ static stc_status fill_lanes(machine *mc, stage *st, int *out)
         if (st->way != LANE_NONE) stepped = st->way == LANE_STEPS;
         switch (st->way) {
         case LANE_FIBER:
-            n = fill_fiber(st, n);
+            n = fill_fiber(st, n, alone ? st->most : STRIP);
             break;
         case LANE_RANGE:
             n = fill_range(mc, st, n, alone);
             break;
         case LANE_MERGE:
-            n = fill_merge(st, n);
+            n = fill_merge(st, n, alone);
             break;
         case LANE_STEPS:
             if (fill_steps(mc, st, &n)) return mc->cx->diag.status;
@@ -555,7 +560,7 @@ stc_status stage_fill(machine *mc, stage *st, bool *more)
     if (!st->asked && st->keyable && stage_keys_start(mc, st)) return mc->cx->diag.status;
     st->asked = true;
     if (st->simple == SIMPLE_BARE) {
-        n = stage_fill_bare(st, INT_MAX);
+        n = stage_fill_bare(st, st->most < STRIP ? LONG_LANE : INT_MAX);
     } else if (st->simple) {
         n = stage_fill_simple(st);
     } else if (st->keyed) {

@@ -79,22 +79,23 @@ static inline int64_t bound_at(const fiber_table *t, int64_t parent)
         const int64_t base = w->parent->base;                                              \
         int *restrict in = st->run_lane, *restrict end = st->run_end, k = st->lane;        \
         const int64_t first = st->open ? w->p : bounds[base + k];                          \
-        int64_t n = 0;                                                                     \
+        int64_t n = 0, most = STRIP;                                                       \
         int runs = 0;                                                                      \
         while (k < st->lanes && n < STRIP) {                                               \
             const int64_t next = bounds[base + k + 1] - first;                             \
             const bool lonely = next - n >= alone;                                         \
             if (lonely && n > 0) break;                                                    \
+            if (lonely) most = st->most;                                                   \
             in[runs] = k++;                                                                \
-            end[runs] = (int)(next < STRIP ? next : STRIP);                                \
+            end[runs] = (int)(next < most ? next : most);                                  \
             runs += next > n;                                                              \
             n = next;                                                                      \
             if (lonely) break;                                                             \
         }                                                                                  \
-        st->open = n > STRIP;                                                              \
+        st->open = n > most;                                                               \
         st->lane = k - st->open;                                                           \
         st->runs = runs;                                                                   \
-        n = st->open ? STRIP : n;                                                          \
+        n = st->open ? most : n;                                                           \
         st->g->place[w->place].base = first;                                               \
         w->p = first + n;                                                                  \
         return (int)n;                                                                     \
@@ -114,8 +115,9 @@ static int scattered(stage *st, int alone)
         if (parent < 0) continue;
         const int64_t end = bound_at(&w->t, parent + 1);
         if (!st->open) w->p = bound_at(&w->t, parent);
-        const int take = end - w->p < STRIP - n ? (int)(end - w->p) : STRIP - n;
         if (n > 0 && end - w->p >= alone) break;
+        const int most = end - w->p >= alone ? st->most : STRIP - n;
+        const int take = end - w->p < most ? (int)(end - w->p) : most;
         if (n == 0) c->base = w->p;
         if (c->form == COL_STEP && take > 0 && w->p != c->base + n) {
             for (int k = 0; k < n; k++)

@@ -57,10 +57,9 @@ stc_status strip_allocate(machine *mc, strip *s)
     return STC_OK;
 }
 
-/* What the loop reduces to has reached the annihilator of its function. Of the
- * built-in ones, those of integers and truth values that don't hang on the element
- * type: sums and products of floats, and what nan would change, go to the end. */
-static bool absorbed(const sink *x, value v)
+/* Of the built-in functions, those of integers and truth values that don't hang on the
+ * element type: sums and products of floats, and what nan would change, go to the end. */
+bool strip_absorbed(const sink *x, value v)
 {
     if (x->kind == SINK_HOST) {
         const host_form *f = x->at->u.host;
@@ -79,11 +78,10 @@ static bool absorbed(const sink *x, value v)
 /* All that the loop makes is settled. Asked once a strip. */
 static bool settled(const machine *mc, const strip *s)
 {
-    for (int k = 0; k < s->s.nsink; k++) {
-        const sink *x = &s->s.sink[k];
-        if (!sink_reduces(x) || !absorbed(x, mc->v[x->a])) return false;
-    }
-    return s->s.nsink > 0;
+    if (!s->ends) return false;
+    for (int k = 0; k < s->s.nsink; k++)
+        if (!strip_absorbed(&s->s.sink[k], mc->v[s->s.sink[k].a])) return false;
+    return true;
 }
 
 /* What the lanes make goes where it belongs; those before one that faulted (`st`) first,
@@ -155,6 +153,17 @@ static void describe(const super *base, textbuf *out)
 
 /* Programs are linked far more often than their loops have all that there is room
  * for: only what this one has is touched. */
+bool strip_faultless(const loop_summary *s)
+{
+    for (int k = 0; k < s->nnode; k++) {
+        const node *x = &s->node[k];
+        const bool whole = x->kind == NODE_FN && x->fn_cls <= CLASS_U64;
+        if (x->kind == NODE_HOST || (whole && fn_at(x->fn)->flags & FP_FAULTS))
+            return false;
+    }
+    return true;
+}
+
 void strip_setup(strip *s, const loop_summary *sum)
 {
     memset(s, 0, offsetof(strip, icol));
@@ -170,6 +179,7 @@ void strip_setup(strip *s, const loop_summary *sum)
                       .sure = true,
                       .size = sizeof *s};
     summary_copy(&s->s, sum);
+    s->ends = sum->nsink > 0 && !sum->effects && strip_faultless(sum);
     for (int k = 0; k < sum->nstep; k++)
         s->masks |= sum->step[k].kind == STEP_PRESENT ||
                     sum->step[k].kind == STEP_FILLBIT || sum->step[k].kind == STEP_SKIP ||

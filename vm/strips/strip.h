@@ -64,6 +64,7 @@ struct strip {
     super base;
     uint64_t *mask; /* presence                           */
     bool masks;     /* some step reads it                 */
+    bool ends;      /* it is through when all that it reduces is settled */
     uint64_t
         unread;    /* nodes that aren't evaluated: what they are for reads their operands */
     int *keep;     /* lanes that a skip leaves           */
@@ -122,6 +123,9 @@ static inline int64_t strip_coord(const struct strip_walk *w, int64_t p)
 
 /* strip.c */
 bool strip_evaluable(const loop_summary *s);
+bool strip_faultless(const loop_summary *s); /* no operation of its own can fail */
+/* What is reduced has reached the annihilator of its function. */
+bool strip_absorbed(const sink *x, value v);
 void strip_setup(strip *s, const loop_summary *sum);
 stc_status strip_allocate(machine *mc, strip *s);
 stc_status strip_rounds(machine *mc, strip *s); /* fill, eval and sink to the end */

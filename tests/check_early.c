@@ -1,0 +1,106 @@
+/* check_early.c: reductions that are settled before their loops end: rows ten times as
+ * long take no more steps, values are those of base operations, and what could fail in
+ * the part that needn't be looked at still does. */
+#include "../src/api/api.h"
+#include "check.h"
+#include <string.h>
+
+#define ROWS "20"
+
+/* %s: columns. What settles them lies in each row's first few elements. */
+#define DENSE                                                                              \
+    "tensor B dense bool [" ROWS ",%s] = 1\n"                                              \
+    "tensor N dense i32 [" ROWS ",%s]\nN(i,j) = j - 3\n"                                   \
+    "tensor C csr i64 [" ROWS ",%s] = 1\n"                                                 \
+    "tensor D csr i64 [" ROWS ",%s]\nD(i,j) = (i + j) %% 3\n"                              \
+    "tensor T dense bool [3," ROWS ",%s] = 1\n"
+
+static const char *const settled[] = {
+    "r(i) = any(k: B(i,k))",
+    "r(i) = all(k: !B(i,k))",
+    "r(i) = any(k: N(i,k) > 0)",
+    "r(i) = prod(k: N(i,k))",
+    "r(i) = any(k: C(i,k) > 0)",
+    "r(i) = prod(k: D(i,k))",
+    "r(i) = prod(k: D(i,k) + 0)",
+    "r(i) = any(k: B(i,k) && N(i,k) > 0)",
+    "r(i) = any(k: T(i(0:3),j,k)) with reorder(i,j,k)",
+    "r(i,j) = any(k: T(i,j,k))",
+    "r(i) = any(j,k: T(i,j,k))",
+    "r = any(i,k: B(i,k))",
+};
+
+/* The steps that the statement takes, which are counted from its beginning; its result in
+ * r. */
+static uint64_t steps_of(stc_machine *m, const char *statement, const char *columns,
+                         stc_session **s)
+{
+    char text[1000];
+    snprintf(text, sizeof text, DENSE, columns, columns, columns, columns, columns);
+    ck_ok(m, stc_session_open(m, s));
+    ck_ok(m, stc_session_exec(*s, text, "operands"));
+    ck_ok(m, stc_session_exec(*s, statement, "x"));
+    return m->cx.steps;
+}
+
+START_TEST(rows_end_early)
+{
+    const char *statement = settled[_i];
+    heap h[2];
+    stc_machine *fast = machine_open(&h[0], false), *base = machine_open(&h[1], true);
+    stc_session *s[3];
+    const uint64_t few = steps_of(fast, statement, "2000", &s[0]);
+    const uint64_t many = steps_of(fast, statement, "20000", &s[1]);
+    (void)steps_of(base, statement, "2000", &s[2]);
+    ck_assert_msg(many <= few + few / 8, "%s: %llu steps for 2000 columns, %llu for 20000",
+                  statement, (unsigned long long)few, (unsigned long long)many);
+    const stc_tensor *r, *again;
+    ck_ok(fast, stc_session_get(s[0], "r", &r));
+    ck_ok(base, stc_session_get(s[2], "r", &again));
+    const int64_t n = stc_tensor_order(r) ? stc_tensor_shape(r)[0] : 1;
+    for (int64_t k = 0; k < n; k++) {
+        const int64_t at[2] = {k, 0};
+        stc_value a, b;
+        ck_ok(fast, stc_tensor_get(r, at, &a));
+        ck_ok(base, stc_tensor_get(again, at, &b));
+        ck_assert_int_eq(a.i, b.i);
+    }
+    for (int k = 0; k < 3; k++)
+        stc_session_close(s[k]);
+    machine_shut(fast, &h[0]);
+    machine_shut(base, &h[1]);
+}
+END_TEST
+
+/* What comes behind the element that settles a row fails in every tier. */
+START_TEST(faults_are_found)
+{
+    static const char *const failing[] = {"r = any(k: 1 // F(0,k) >= 0)",
+                                          "r(i) = any(k: 1 // F(i,k) >= 0)",
+                                          "r(i) = prod(k: F(i,k) - 1 + 0 * (1 % F(i,k)))"};
+    for (int base = 0; base < 2; base++) {
+        heap h;
+        stc_machine *m = machine_open(&h, base);
+        stc_session *s;
+        ck_ok(m, stc_session_open(m, &s));
+        ck_ok(m, stc_session_exec(s,
+                                  "tensor F dense i64 [4,5000] = 1\nF(2,4999) = 0\n"
+                                  "F(0,4999) = 0\n",
+                                  "x"));
+        ck_assert_int_eq(stc_session_exec(s, failing[_i], "x"), STC_ERR_ARITHMETIC);
+        ck_assert_ptr_nonnull(strstr(stc_error(m)->message, "4999"));
+        stc_session_close(s);
+        machine_shut(m, &h);
+    }
+}
+END_TEST
+
+Suite *suite_early(void)
+{
+    Suite *s = suite_create("early");
+    TCase *c = tcase_create("early");
+    tcase_add_loop_test(c, rows_end_early, 0, sizeof settled / sizeof *settled);
+    tcase_add_loop_test(c, faults_are_found, 0, 3);
+    suite_add_tcase(s, c);
+    return s;
+}
