@@ -417,6 +417,44 @@ START_TEST(long_rows)
 }
 END_TEST
 
+/* Rows of none to three elements and a vector of 300, or rows of 300 and a vector of
+ * three: what both have, on either side, in coordinates of 32 and of 64 bits. */
+START_TEST(fibers_of_unlike_lengths)
+{
+    enum { N = 40, WIDE = 600 };
+    static char script[1 << 11];
+    static double y[N], z[N], c[N * WIDE];
+    const bool wide = _i & 1, turned = _i & 2;
+    const char *const row = wide ? "(i,j) -> (i : dense, j : compressed(index64))" : "csr";
+    const char *const list = wide ? "(i) -> (i : compressed(index64))" : "svec";
+    memset(c, 0, sizeof c);
+    for (int i = 0; i < N; i++) {
+        y[i] = z[i] = 0;
+        for (int j = 0; j < WIDE; j++) {
+            const int a = j % 199 == i ? j + 1 : 0, x = j % 2 ? j : 0;
+            const int l = (i + j) % 2 ? j + 1 : 0, s = j % 250 == 7 ? j : 0;
+            y[i] += a * x;
+            z[i] += l * s;
+            c[i * WIDE + j] = a * x;
+        }
+    }
+    sprintf(script,
+            "tensor A %s f64 [%d,%d]\nA(i,j) = (j %% 199 == i) * (j + 1)\ncompact A\n"
+            "tensor x %s f64 [%d]\nx(j) = (j %% 2) * j\ncompact x\n"
+            "tensor L %s f64 [%d,%d]\nL(i,j) = ((i + j) %% 2) * (j + 1)\ncompact L\n"
+            "tensor s %s f64 [%d]\ns(j) = (j %% 250 == 7) * j\ncompact s\n"
+            "tensor y dense\ny(i) = %s\ntensor z dense\nz(i) = %s\n"
+            "tensor C csr\nC(i,j) = %s\ntensor c dense\nc(i,j) = C(i,j)\n",
+            row, N, WIDE, list, WIDE, row, N, WIDE, list, WIDE,
+            turned ? "x(j) * A(i,j)" : "A(i,j) * x(j)",
+            turned ? "s(j) * L(i,j)" : "L(i,j) * s(j)",
+            turned ? "x(j) * A(i,j)" : "A(i,j) * x(j)");
+    expect_dense(script, "y", y, N);
+    expect_dense(script, "z", z, N);
+    expect_dense(script, "c", c, N * WIDE);
+}
+END_TEST
+
 Suite *suite_super(void)
 {
     Suite *s = suite_create("super");
@@ -427,6 +465,7 @@ Suite *suite_super(void)
     tcase_add_test(t, alike_rows);
     tcase_add_loop_test(t, few_elements, 0, 4);
     tcase_add_loop_test(t, long_rows, 0, sizeof long_types / sizeof *long_types);
+    tcase_add_loop_test(t, fibers_of_unlike_lengths, 0, 4);
     tcase_add_loop_test(t, short_fibers, 0, WIDTHS * ROW_TYPES * ROW_SUMS);
     tcase_add_loop_test(t, ranks_are_those_of_a_merge, 0, 200);
     suite_add_tcase(s, t);

@@ -452,7 +452,12 @@ APART(64)
             if (pe - p <= QUAD && qe - q <= QUAD && p + QUAD <= wa->entries &&             \
                 q + QUAD <= wb->entries && apart_##W(&ca[p], &cb[q]))                      \
                 p = pe;                                                                    \
+            const bool long_a = pe - p > LONGER * (qe - q);                                \
+            const bool long_b = qe - q > LONGER * (pe - p);                                \
             while (in_a && in_b && p < pe && q < qe) {                                     \
+                if (long_a) p = leap_##W(ca, p, pe, cb[q]);                                \
+                if (long_b) q = leap_##W(cb, q, qe, ca[p]);                                \
+                if (p == pe || q == qe) break;                                             \
                 const index_##W i = ca[p], j = cb[q];                                      \
                 if (i == j) {                                                              \
                     num_##TYPE t = s;                                                      \

@@ -101,6 +101,14 @@ typedef struct pair {
         const int64_t na = x->na, nb = x->nb;                                              \
         const bool oa = x->oa, ob = x->ob;                                                 \
         int64_t p = 0, q = 0, z = 0;                                                       \
+        const bool long_a = !oa && !ob && na > LONGER * nb;                                \
+        const bool long_b = !oa && !ob && nb > LONGER * na;                                \
+        while ((long_a || long_b) && p < na && q < nb) {                                   \
+            if (long_a) p = leap_##W(ca, p, na, cb[q]);                                    \
+            if (long_b) q = leap_##W(cb, q, nb, ca[p]);                                    \
+            if (p == na || q == nb) break;                                                 \
+            STEP_ROW(TYPE, B)                                                              \
+        }                                                                                  \
         while (p < na && q < nb) {                                                         \
             const bool eight = p + 8 <= na && q + 8 <= nb;                                 \
             if (eight && ca[p] == cb[q] && !memcmp(ca + p, cb + q, 8 * sizeof *ca)) {      \
@@ -260,7 +268,8 @@ static void rows_before(const nest *ns, const row_places *rp, const append_room 
                                             co + z, vals + z);                             \
             }                                                                              \
             super_bound(room, ++closed, room->pos + z);                                    \
-            ns->rounds += na + nb;                                                         \
+            const int64_t fewer = na < nb ? na : nb, most = (LONGER + 1) * fewer;          \
+            ns->rounds += oa || ob || na + nb < most ? na + nb : most;                     \
         }                                                                                  \
         return z;                                                                          \
     }
