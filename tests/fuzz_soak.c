@@ -40,6 +40,8 @@ typedef struct soak {
     case_heap h;
     stc_machine *m;
     int64_t empty, early; /* bytes held between cases; resident early on         */
+    int64_t last,
+        step; /* resident at the last line; the most it grew from one to the next */
     uint64_t programs, runs;
 } soak;
 
@@ -79,6 +81,14 @@ static void line(const fuzzing *f, const soak *s)
     fflush(stdout);
 }
 
+/* The process grows once for the largest program that it meets, and steadily by a leak. */
+static void note_step(soak *s)
+{
+    const int64_t now = resident(), step = now - s->last;
+    if (step > s->step) s->step = step;
+    s->last = now;
+}
+
 int main(int argc, char **argv)
 {
     fuzzing f;
@@ -94,10 +104,13 @@ int main(int argc, char **argv)
         if (fuzzing_now() < next) continue;
         next += f.seconds / LINES;
         line(&f, &s);
-        if (!s.early && f.until - fuzzing_now() < 0.75 * f.seconds) s.early = resident();
+        if (s.early) note_step(&s);
+        if (!s.early && f.until - fuzzing_now() < 0.75 * f.seconds)
+            s.early = s.last = resident();
     }
     line(&f, &s);
-    const int64_t grown = resident() - s.early;
+    if (s.early) note_step(&s);
+    const int64_t grown = s.last - s.early - s.step;
     if (ok && s.early && grown > s.early / 16 + SLACK) {
         printf("fuzz_soak: the process grew by %" PRId64 " KB\n", grown >> 10);
         ok = false;
