@@ -303,6 +303,7 @@ static oval user_call(ostmt *s, const ofunction *user, const ast *e, const oval 
 
 static bool reduces(const ast *e)
 {
+    if (!e) return false; /* the missing end of a slice */
     if (e->kind == N_REDUCE) return true;
     for (int k = 0; k < e->count; k++)
         if (reduces(e->child[k])) return true;
@@ -507,7 +508,7 @@ static bool of_constants(const ast *e)
 {
     if (e->kind == N_UNARY || e->kind == N_BINARY || (e->kind == N_CALL && e->count)) {
         for (int k = 0; k < e->count; k++)
-            if (!of_constants(e->child[k])) return false;
+            if (!e->child[k] || !of_constants(e->child[k])) return false;
         return true;
     }
     return e->kind == N_INT || e->kind == N_REAL || e->kind == N_IMAG || e->kind == N_BOOL;

@@ -74,6 +74,7 @@ static oreach reach_of_access(ostmt *s, const ast *e, const otensor *t, bool pad
 
 bool oracle_complements(const ast *e)
 {
+    if (!e) return false; /* the missing end of a slice */
     const bool asks = (e->kind == N_UNARY && e->op == OPR_NOT) ||
                       (e->kind == N_CALL && strcmp(e->name, "select") == 0);
     for (int k = 0; k < e->count && !asks; k++)
