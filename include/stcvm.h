@@ -44,7 +44,18 @@ extern "C" {
 #define STC_API
 #endif
 
+/* The version of this header. The number is for `#if`: 1002003 is 1.2.3. The
+ * Makefile takes VERSION from here. */
 #define STC_VERSION "0.1.0"
+#define STC_VERSION_MAJOR 0
+#define STC_VERSION_MINOR 1
+#define STC_VERSION_PATCH 0
+#define STC_VERSION_NUMBER                                                                 \
+    (STC_VERSION_MAJOR * 1000000 + STC_VERSION_MINOR * 1000 + STC_VERSION_PATCH)
+/* The same of the library that is linked, which may be another one than was compiled for:
+ * "0.1.0", a text for as long as the library is there; and its STC_VERSION_NUMBER. */
+STC_API const char *stc_version(void);
+STC_API int stc_version_number(void);
 
 /* The largest order of a tensor, and the largest number of levels of one. */
 #define STC_MAX_ORDER 16
@@ -130,17 +141,20 @@ typedef void *(*stc_alloc_fn)(void *context, void *block, size_t old_size, size_
 typedef int (*stc_progress_fn)(void *context, const char *what, uint64_t done,
                                uint64_t total);
 
+/* Zero is the default of each field, and a config of zeros the same as none: the C
+ * library's memory without a cap, no limit of steps, one thread, superinstructions, no
+ * profile, no progress, files may be touched and are checked, nothing is spilled. */
 typedef struct stc_config {
     stc_alloc_fn alloc; /* NULL: the C library, huge pages for large blocks */
     void *alloc_context;
     /* Bytes held at any time, counted as asked for; with the default allocator also its
      * headers and whole pages, and threads, as what they take. 0: no cap. */
     uint64_t max_memory;
-    uint64_t max_steps;  /* steps of one call, see below; 0: no limit        */
-    int threads;         /* 0 and 1: sequential. Sums of floats may be rounded otherwise
-                            with another number of threads; see `deterministic` */
-    bool no_super;       /* run base operations only                         */
-    bool profile;        /* count executions and time per instruction        */
+    uint64_t max_steps; /* steps of one call, see below; 0: no limit        */
+    int threads;        /* 0 and 1: sequential. Sums of floats may be rounded otherwise
+                           with another number of threads; see `deterministic` */
+    bool no_super;      /* run base operations only                         */
+    bool profile;       /* count executions and time per instruction        */
     stc_progress_fn progress;
     void *progress_context;
     /* No text of a session may touch files: `include`, `save` and `tensor A = "path"`
@@ -157,10 +171,10 @@ typedef struct stc_config {
     /* .stt files are taken at their word: what their arrays hold isn't checked. Only for
      * files that this library wrote and nobody changed: others could crash the host. */
     bool trust_files;
-    /* A folder: large arrays (from a 32nd of max_memory on, without a cap from 64 MB) lie in
-     * nameless files there, and don't count as memory; so results and what is between may
-     * be larger than it. Their room is taken from the disk when they are made. Not with an
-     * allocator of the host's. NULL: all arrays are in memory. */
+    /* A folder: large arrays (from a 32nd of max_memory on, without a cap from 64 MB) lie
+     * in nameless files there, and don't count as memory; so results and what is between
+     * may be larger than it. Their room is taken from the disk when they are made. Not with
+     * an allocator of the host's. NULL: all arrays are in memory. */
     const char *spill;
 } stc_config;
 
@@ -348,6 +362,8 @@ STC_API void stc_tensor_vouch(stc_tensor *t);
 STC_API stc_status stc_tensor_check(stc_tensor *t);
 STC_API void stc_tensor_free(stc_tensor *t);
 
+/* The machine that it was made with, to ask for errors; NULL for NULL. */
+STC_API stc_machine *stc_tensor_machine(const stc_tensor *t);
 STC_API int stc_tensor_order(const stc_tensor *t);
 STC_API const int64_t *stc_tensor_shape(const stc_tensor *t);
 STC_API stc_type stc_tensor_type(const stc_tensor *t);
@@ -421,18 +437,31 @@ typedef struct stc_source {
 typedef struct stc_program stc_program;
 
 /* What a name of the program's text stands for: format, type and fill of an
- * operand (or of a result that should not be chosen). type -1: f64. */
+ * operand (or of a result that should not be chosen).
+ *
+ * Zero means not given, and a decl of zeros but for its name is an operand as the text
+ * uses it, dense and f64. STC_BOOL is 0, too. It counts as given where a format or an
+ * order is given that fits what the text has, so that it can be no accident:
+ *
+ *     {"A", "csr", STC_BOOL, NULL, 2}      bool
+ *     {"s", "dense", STC_BOOL, NULL, 0}    bool, of a name without subscripts
+ *     {.name = "A", .format = "csr"}       f64, of the order that A(i,j) has
+ *     {.name = "s"}                        f64, of a name without subscripts
+ *
+ * Who gives an order gives the type, too: {.name = "A", .order = 2} is bool. */
 typedef struct stc_decl {
-    const char *name;
-    const char *format;
-    int type;
-    const stc_value *fill;
-    int order; /* -1: as the text uses it */
+    const char *name;      /* may not be NULL                                        */
+    const char *format;    /* NULL: dense; a result's is chosen                      */
+    int type;              /* an stc_type; -1, and 0 as above: f64; a result's: chosen */
+    const stc_value *fill; /* NULL: 0; a result's is what the text makes of absence  */
+    int order;             /* -1 and 0: as the text uses it                          */
 } stc_decl;
 
 STC_API stc_status stc_compile(stc_machine *m, const char *text, const stc_decl *decls,
                                int count, stc_program **out);
 STC_API void stc_program_free(stc_program *p);
+/* The machine that it was compiled or loaded with; NULL for NULL. */
+STC_API stc_machine *stc_program_machine(const stc_program *p);
 /* Binds an operand; the tensor must outlive the binding. NULL unbinds. */
 STC_API stc_status stc_bind(stc_program *p, const char *name, stc_tensor *t);
 /* Binds what a source describes, in the format, type and fill the program has
@@ -484,6 +513,8 @@ typedef struct stc_session stc_session;
 
 STC_API stc_status stc_session_open(stc_machine *m, stc_session **out);
 STC_API void stc_session_close(stc_session *s);
+/* The machine that it was opened with; NULL for NULL. */
+STC_API stc_machine *stc_session_machine(const stc_session *s);
 /* Where `print` goes; default stdout's FILE is not used: no output is lost
  * silently, a session without output refuses to print. */
 STC_API void stc_session_output(stc_session *s, FILE *out);

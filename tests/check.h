@@ -37,6 +37,7 @@
     SUITE(csv)                                                                             \
     SUITE(lines)                                                                           \
     SUITE(api)                                                                             \
+    SUITE(api_decls)                                                                       \
     SUITE(refusals)                                                                        \
     SUITE(session)                                                                         \
     SUITE(opt)                                                                             \

@@ -39,6 +39,11 @@ void binding_clear(ctx *cx, binding *b)
     *b = (binding){0};
 }
 
+stc_machine *stc_program_machine(const stc_program *w)
+{
+    return w ? w->m : NULL;
+}
+
 static bool uses_name(const program *p, const char *name)
 {
     for (int i = 0; i < p->ntensor; i++) {

@@ -240,6 +240,12 @@ void stc_tensor_free(stc_tensor *t)
     if (t && api_free_to(t->cx)) tensor_free(t);
 }
 
+/* Every tensor that a host sees was made in a machine's context. */
+stc_machine *stc_tensor_machine(const stc_tensor *t)
+{
+    return t ? (void *)((char *)t->cx - offsetof(stc_machine, cx)) : NULL;
+}
+
 /* ---- looking ------------------------------------------------------------------ */
 
 int stc_tensor_order(const stc_tensor *t)
