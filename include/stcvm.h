@@ -391,6 +391,36 @@ STC_API stc_status stc_tensor_to_dense(const stc_tensor *t, void *values);
 STC_API stc_status stc_tensor_convert(const stc_tensor *t, const char *format, int type,
                                       stc_tensor **out);
 
+/* A builder: a tensor from entries that come one after the other, in any order and from
+ * a source of unknown length. It holds them until the end: 8 bytes a mode and one element
+ * each, counted as memory of the machine, and at stc_builder_finish once more. A put or a
+ * finish that fails leaves it as it was. Free it before the machine is closed. */
+typedef struct stc_builder stc_builder;
+
+/* format, type, order, shape and fill as for stc_tensor_new, but that a mode's size may be
+ * -1: it becomes the largest coordinate + 1 (0 without entries); shape NULL: all are so.
+ * combine: what becomes of entries at one place, in the order in which they came: NULL or
+ * "add", as everywhere else; "first", "last"; or the name of a function of two elements
+ * of the type that gives one: "min", "max", "mul", "bitor", "or" (of bool), …, or one
+ * registered by stc_function_register, with that signature, which stc_builder_finish
+ * calls. A function is called f(f(a, b), c). Anything else is STC_ERR_ARGUMENT. */
+STC_API stc_status stc_builder_open(stc_machine *m, const char *format, stc_type type,
+                                    int order, const int64_t *shape, const stc_value *fill,
+                                    const char *combine, stc_builder **out);
+/* One entry: coords has the order's length, *one is an element of the type. A
+ * coordinate outside of the shape is STC_ERR_DATA. */
+STC_API stc_status stc_builder_put(stc_builder *b, const int64_t *coords, const void *one);
+/* n entries, copied: coords[k] are n coordinates of mode k, of `width` bytes each (4 or 8,
+ * signed); values n elements of the type. All of them go in, or none. */
+STC_API stc_status stc_builder_put_block(stc_builder *b, int64_t n, int width,
+                                         const void *const *coords, const void *values);
+/* How many have been put since it was opened, or finished last. */
+STC_API int64_t stc_builder_count(const stc_builder *b);
+/* The tensor of what was put; the caller frees it. The builder is empty then, and can
+ * be filled anew. */
+STC_API stc_status stc_builder_finish(stc_builder *b, stc_tensor **out);
+STC_API void stc_builder_free(stc_builder *b);
+
 /* Files. format and type may be NULL and -1 for the file's own (csr for a
  * sparse matrix, csf for .tns, else dense). The path's ending tells the type, see
  * stc_file_types; `-` and `-.tns` are standard input and output. A file written is

@@ -38,6 +38,7 @@
     SUITE(lines)                                                                           \
     SUITE(api)                                                                             \
     SUITE(api_decls)                                                                       \
+    SUITE(builder)                                                                         \
     SUITE(refusals)                                                                        \
     SUITE(session)                                                                         \
     SUITE(opt)                                                                             \
