@@ -171,5 +171,12 @@ stc_status tensor_compact(const tensor *t, tensor **out);
 /* One element, duplicates summed, fill where it isn't stored. */
 value tensor_get(const tensor *t, const int64_t *coords);
 stc_status tensor_visit(const tensor *t, stc_visit_fn visit, void *context);
+/* The same in blocks of up to `most` entries that are asked for (iterate.c); the next
+ * block is in *out until the one after it, without entries: there are no more. Nothing is
+ * allocated after open. t stays where it is and as it is until free, or next fails. */
+stc_status tensor_iter_open(const tensor *t, int64_t most, stc_iter **out);
+stc_status tensor_iter_next(stc_iter *it, const entries **out);
+ctx *tensor_iter_ctx(const stc_iter *it);
+void tensor_iter_free(stc_iter *it);
 
 #endif

@@ -385,7 +385,24 @@ STC_API stc_status stc_tensor_get(const stc_tensor *t, const int64_t *coords,
  * nonzero. Duplicates come as they are stored. */
 typedef int (*stc_visit_fn)(void *context, const int64_t *coords, stc_value value);
 STC_API stc_status stc_tensor_visit(const stc_tensor *t, stc_visit_fn visit, void *context);
-/* The same for every element of the shape, row-major, into a dense array. */
+/* The same by blocks that the host asks for, with arrays in place of unions: entry e has
+ * coordinate coord[k][e] in mode k, and element e of `values`, an array of the tensor's
+ * type. Arrays are the iterator's, and hold until its next call. */
+typedef struct stc_iter stc_iter;
+typedef struct stc_block {
+    int64_t count;
+    const int64_t *coord[STC_MAX_ORDER]; /* NULL from the order on */
+    const void *values;
+} stc_block;
+/* Blocks of up to `most` entries, 1 or more; 0: some thousands. Nothing is copied but one
+ * block, and nothing allocated after this. The tensor must not be freed before the
+ * iterator; if it has changed, stc_iter_next is STC_ERR_ARGUMENT. */
+STC_API stc_status stc_iter_open(const stc_tensor *t, int64_t most, stc_iter **out);
+/* The next block; count 0: there are no more, then and ever after. Blocks may be smaller
+ * than asked for. After an interrupt there are no more. */
+STC_API stc_status stc_iter_next(stc_iter *it, stc_block *out);
+STC_API void stc_iter_free(stc_iter *it);
+/* For every element of the shape, row-major, into a dense array. */
 STC_API stc_status stc_tensor_to_dense(const stc_tensor *t, void *values);
 /* A copy in another format and type; NULL and -1 keep what there is. */
 STC_API stc_status stc_tensor_convert(const stc_tensor *t, const char *format, int type,

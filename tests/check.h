@@ -39,6 +39,7 @@
     SUITE(api)                                                                             \
     SUITE(api_decls)                                                                       \
     SUITE(builder)                                                                         \
+    SUITE(iter)                                                                            \
     SUITE(refusals)                                                                        \
     SUITE(session)                                                                         \
     SUITE(opt)                                                                             \

@@ -206,6 +206,26 @@ static stc_status built(stc_machine *m)
     return st;
 }
 
+static stc_status iterated(stc_machine *m)
+{
+    static const char *const name[] = {"csr", "bcsr(2,2)", "rle"};
+    stc_status st = STC_OK;
+    for (int k = 0; k < 3 && !st; k++) {
+        things t = {0};
+        stc_iter *it = NULL;
+        stc_block b = {.count = 1};
+        int64_t n = 0;
+        st = matrix(m, name[k], &t.a);
+        if (!st) st = stc_iter_open(t.a, 4, &it);
+        for (; !st && b.count; n += st ? 0 : b.count)
+            st = stc_iter_next(it, &b);
+        if (!st) ck_assert_int_ge(n, 6);
+        stc_iter_free(it);
+        st = finish(m, &t, st);
+    }
+    return st;
+}
+
 static stc_status errors(stc_machine *m)
 {
     things t = {0};
@@ -337,6 +357,7 @@ static const struct {
     {"schedules", schedules, NULL, 0},
     {"files", files, NULL, 0},
     {"built", built, NULL, 0},
+    {"iterated", iterated, NULL, 0},
     {"errors", errors, NULL, 0},
     {"refusals", refusals, NULL, 0},
     {"profiles", profiles, NULL, 0},
