@@ -521,6 +521,16 @@ STC_API stc_status stc_bind_source(stc_program *p, const char *name,
 STC_API stc_status stc_run(stc_program *p);
 STC_API stc_status stc_result(const stc_program *p, const char *name,
                               const stc_tensor **out);
+/* The elements of a dense result, row-major, are stored in the host's array by later runs,
+ * without a copy where the plan lets it be made there; a program that is run again on
+ * one thread then allocates nothing for it. `length` elements, of the result's type
+ * (stc_program_decl), at least as many as it has, or the run is STC_ERR_SHAPE; what a run
+ * that fails leaves there is undefined. The host may change the array between runs; it may
+ * not overlap an operand. It is the program's until it is freed, or another array, or NULL,
+ * is lent: the results of earlier runs are forgotten then. stc_result gives a tensor that
+ * has the array, and so does stc_take. */
+STC_API stc_status stc_lend_result(stc_program *p, const char *name, void *values,
+                                   int64_t length);
 /* Moves a result out of the program; the caller frees it. */
 STC_API stc_status stc_take(stc_program *p, const char *name, stc_tensor **out);
 /* The program's names: operands first, then results. NULL past the end. */

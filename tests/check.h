@@ -40,6 +40,7 @@
     SUITE(api_decls)                                                                       \
     SUITE(builder)                                                                         \
     SUITE(iter)                                                                            \
+    SUITE(lend_result)                                                                     \
     SUITE(refusals)                                                                        \
     SUITE(session)                                                                         \
     SUITE(opt)                                                                             \

@@ -204,7 +204,7 @@ stc_status stc_tensor_lend_values(stc_tensor *t, void *values, int64_t length)
     if (t->vals_owned) mem_free(t->cx, t->vals, (size_t)t->vals_cap * type_size(t->type));
     t->vals = values;
     t->nvals = t->vals_cap = length;
-    t->vals_owned = false;
+    t->vals_owned = t->vals_room = false;
     stc_tensor_touch(t);
     return STC_OK;
 }
