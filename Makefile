@@ -232,6 +232,10 @@ exports: $(B)/libstcvm.so
 	@nm -D --defined-only $< | awk '$$3 !~ /^stc_/ { print; bad = 1 } \
 	  END { print "exports: " NR " names" (bad ? "" : ", all of them stc_*"); exit bad }'
 
+## version: prints it
+version:
+	@echo $(VERSION)
+
 ## clean: removes every build directory
 clean:
 	rm -rf build build-* stcvm-*.tar.gz
@@ -241,7 +245,7 @@ help:
 	@sed -n 's/^## //p' Makefile
 
 .PHONY: all demo deps check fuzz coverage layers bench samples format install uninstall dist \
-  exports clean help
+  exports version clean help
 
 -include $(patsubst %.o,%.d,$(LIB_O) $(CLI_O) $(TEST_O) $(BENCH_O)) \
   $(addsuffix .d,$(TESTS) $(BENCHES) $(SAMPLES))

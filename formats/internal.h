@@ -45,12 +45,26 @@ typedef struct walk {
     entries *batch;
     stc_status (*full)(struct walk *w);
     void *context;
+    /* Entries in the batch at which it pauses, which is no failure; 0: never. The next call
+     * goes on from there, if the tensor and the walk are where and what they were. */
+    int64_t most;
+    bool paused;
     /* private */
     bool plain, drop;
     recipe recipe;
     int64_t coord[STC_MAX_ORDER]; /* of the levels above the last */
     int64_t paced;                /* entries and fibers since the last look at limits */
     value fill;
+    /* where it stands, by level, and in the last one */
+    bool again;
+    cursor cur[STC_MAX_ORDER];
+    int64_t at[STC_MAX_ORDER];
+    enum { IN_RANGE, IN_COORDS, IN_CURSOR } in;
+    fiber_view view; /* of IN_COORDS: what is left */
+    struct walk_rest {
+        int64_t first, step, pos, n;
+    } rest;            /* of a stretch that wasn't put as a whole */
+    int64_t to, inner; /* of IN_CURSOR: the coordinate to go on at, the place below it */
 } walk;
 stc_status tensor_walk(walk *w);
 /* Whether what equals the fill can't be told from padding. */

@@ -32,7 +32,7 @@ void tensor_trim_values(tensor *t)
 {
     const size_t width = type_size(t->type);
     const int64_t cap = t->nvals ? t->nvals : 1;
-    if (t->vals_cap < 64 || t->vals_cap - t->vals_cap / 8 < cap) return;
+    if (!t->vals_owned || t->vals_cap < 64 || t->vals_cap - t->vals_cap / 8 < cap) return;
     const diag kept = t->cx->diag;
     void *less =
         mem_resize(t->cx, t->vals, (size_t)t->vals_cap * width, (size_t)cap * width);

@@ -132,7 +132,7 @@ void tensor_reset(tensor *t)
         }
         lv->size = lv->open_count = lv->edges = 0;
     }
-    if (!t->vals_owned) {
+    if (!t->vals_owned && !t->vals_room) {
         t->vals = NULL;
         t->vals_cap = 0;
         t->vals_owned = true;
@@ -152,7 +152,39 @@ bool tensor_unique(const tensor *t, int l)
 
 stc_status tensor_reserve_values(tensor *t, int64_t n)
 {
-    return mem_grow(t->cx, &t->vals, &t->vals_cap, n, type_size(t->type));
+    if (!t->vals_room || n <= t->vals_cap)
+        return mem_grow(t->cx, &t->vals, &t->vals_cap, n, type_size(t->type));
+    void *own = mem_array(t->cx, n, type_size(t->type));
+    if (!own) return t->cx->diag.status;
+    const int64_t had = t->nvals;
+    if (had) memcpy(own, t->vals, (size_t)had * type_size(t->type));
+    tensor_leave_room(t);
+    t->vals = own;
+    t->vals_cap = n;
+    t->nvals = had;
+    return STC_OK;
+}
+
+/* Marks of what was stored into are no use: the host may write there, too. */
+void tensor_give_room(tensor *t, void *vals, int64_t n)
+{
+    if (t->vals_owned) mem_free(t->cx, t->vals, (size_t)t->vals_cap * type_size(t->type));
+    stains_free(t);
+    t->stains.never = true;
+    t->vals = vals;
+    t->vals_cap = n;
+    t->nvals = 0;
+    t->vals_owned = false;
+    t->vals_room = true;
+}
+
+void tensor_leave_room(tensor *t)
+{
+    t->stains.never = false;
+    t->vals = NULL;
+    t->nvals = t->vals_cap = 0;
+    t->vals_owned = true;
+    t->vals_room = false;
 }
 
 stc_status tensor_extend_values(tensor *t, int64_t n)
@@ -317,6 +349,7 @@ stc_status tensor_copy(const tensor *t, tensor **out)
     c->vals = NULL;
     c->nvals = c->vals_cap = 0;
     c->vals_owned = true;
+    c->vals_room = false;
     for (int l = 0; l < t->fmt.levels; l++) {
         for (int r = 0; r < 3; r++)
             index_init(&c->level[l].a[r], 0, 0);

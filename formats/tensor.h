@@ -49,6 +49,7 @@ struct stc_tensor {
     int64_t few; /* while assembled: its values, if they are so few that all are filled
                     when one is stored; else 0                                */
     bool vals_owned;
+    bool vals_room;      /* borrowed, and results may be stored there   */
     bool vouched;        /* the host answers for the arrays                */
     uint64_t generation; /* counts changes of data                         */
     uint64_t checked;    /* the generation that tensor_check passed        */
@@ -70,6 +71,10 @@ void tensor_reset(tensor *t);
 bool tensor_unique(const tensor *t, int l);
 /* Room for n values: only the capacity changes, new ones are unset. */
 stc_status tensor_reserve_values(tensor *t, int64_t n);
+/* Results are assembled in the host's n elements from now on, as long as they fit; again in
+ * memory of its own, with no values at first. */
+void tensor_give_room(tensor *t, void *vals, int64_t n);
+void tensor_leave_room(tensor *t);
 /* At least n values: nvals becomes n if it was less (or a few more, where there are
  * stains), new ones are the fill. */
 stc_status tensor_extend_values(tensor *t, int64_t n);
@@ -171,5 +176,12 @@ stc_status tensor_compact(const tensor *t, tensor **out);
 /* One element, duplicates summed, fill where it isn't stored. */
 value tensor_get(const tensor *t, const int64_t *coords);
 stc_status tensor_visit(const tensor *t, stc_visit_fn visit, void *context);
+/* The same in blocks of up to `most` entries that are asked for (iterate.c); the next
+ * block is in *out until the one after it, without entries: there are no more. Nothing is
+ * allocated after open. t stays where it is and as it is until free, or next fails. */
+stc_status tensor_iter_open(const tensor *t, int64_t most, stc_iter **out);
+stc_status tensor_iter_next(stc_iter *it, const entries **out);
+ctx *tensor_iter_ctx(const stc_iter *it);
+void tensor_iter_free(stc_iter *it);
 
 #endif

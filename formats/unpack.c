@@ -3,7 +3,8 @@
  * Walks the levels by their cursors, and the last one by its view where it has
  * one. Level coordinates become logical ones by the inverse of the map; what
  * falls outside the shape is padding, and so is the fill where a level stores
- * every place of a block.
+ * every place of a block. All that says where a walk stands is in the walk, so that it
+ * can pause between any two entries and go on later.
  */
 #include "internal.h"
 #include <string.h>
@@ -43,6 +44,16 @@ static stc_status room(walk *w, int64_t n)
     return need > b->cap ? entries_reserve(b, need) : STC_OK;
 }
 
+/* How many of n entries may come now; 0: none, it pauses. */
+static inline int64_t chunk(walk *w, int64_t n)
+{
+    const int64_t k = n > BATCH ? BATCH : n;
+    if (!w->most) return k;
+    const int64_t left = w->most - w->batch->n;
+    w->paused = left <= 0;
+    return w->paused ? 0 : k < left ? k : left;
+}
+
 /* n entries at coordinates first, first+1, … (step 1) or all at first (step 0),
  * whose values lie at pos, pos+1, … of a plain tensor. */
 static stc_status put_plain(walk *w, int64_t first, int step, int64_t pos, int64_t n)
@@ -51,7 +62,11 @@ static stc_status put_plain(walk *w, int64_t first, int step, int64_t pos, int64
     const int last = t->fmt.levels - 1;
     entries *b = w->batch;
     while (n > 0) {
-        const int64_t k = n > BATCH ? BATCH : n;
+        const int64_t k = chunk(w, n);
+        if (!k) {
+            w->rest = (struct walk_rest){first, step, pos, n};
+            return STC_ERR_INTERRUPT;
+        }
         stc_status status = pace(w, k);
         if (!status) status = room(w, k);
         if (status) return status;
@@ -83,7 +98,12 @@ static stc_status put_coords(walk *w, const fiber_view *v)
         .data = (void *)(uintptr_t)v->crd, .width = v->width, .stride = v->stride};
     entries *b = w->batch;
     for (int64_t p = v->begin; p < v->end;) {
-        const int64_t n = v->end - p, k = n > BATCH ? BATCH : n;
+        const int64_t k = chunk(w, v->end - p);
+        if (!k) {
+            w->view = *v;
+            w->view.begin = p;
+            return STC_ERR_INTERRUPT;
+        }
         const stc_status status = put_plain(w, 0, 0, p, k);
         if (status) return status;
         int64_t *c = b->coord[t->fmt.level[last].map.mode] + (b->n - k);
@@ -106,6 +126,7 @@ static stc_status put_mapped(walk *w, int64_t pos)
     const tensor *t = w->t;
     const size_t size = type_size(t->type);
     int64_t coords[STC_MAX_ORDER];
+    if (!chunk(w, 1)) return STC_ERR_INTERRUPT;
     if (w->drop && !memcmp((const char *)t->vals + (size_t)pos * size, &w->fill, size)) {
         return STC_OK;
     }
@@ -119,62 +140,104 @@ static stc_status put_mapped(walk *w, int64_t pos)
     return STC_OK;
 }
 
+/* The rest of the interval, from w->to on; when it pauses, what is left of a stretch is in
+ * w->rest, and w->to behind it. */
 static stc_status interval_plain(walk *w, const cursor *c)
 {
+    const int64_t i = w->to;
+    if (i >= c->hi) return STC_OK;
+    w->to = c->hi;
     if (c->pos_end - c->pos > 1) return put_plain(w, c->lo, 0, c->pos, c->pos_end - c->pos);
     if (c->period >= c->hi - c->lo) return put_plain(w, c->lo, 1, c->pos, c->hi - c->lo);
-    for (int64_t i = c->lo; i < c->hi; i += c->period) {
-        const int64_t n = c->hi - i < c->period ? c->hi - i : c->period;
-        const stc_status status = put_plain(w, i, 1, c->pos, n);
+    for (int64_t at = i; at < c->hi; at += c->period) {
+        const int64_t n = c->hi - at < c->period ? c->hi - at : c->period;
+        w->to = at + n;
+        const stc_status status = put_plain(w, at, 1, c->pos, n);
         if (status) return status;
     }
     return STC_OK;
 }
 
+/* The same, from the place w->inner below coordinate w->to on. */
 static stc_status interval_mapped(walk *w, const cursor *c, int l)
 {
-    for (int64_t i = c->lo; i < c->hi; i++) {
+    for (int64_t i = w->to; i < c->hi; i++) {
         const int64_t off =
             c->period == PERIOD_ENDLESS ? i - c->lo : (i - c->lo) % c->period;
         w->coord[l] = i;
         if (pace(w, 1)) return w->t->cx->diag.status;
-        for (int64_t p = c->pos + off; p < c->pos_end + off; p++) {
+        for (int64_t p = c->pos + off + w->inner; p < c->pos_end + off; p++) {
             const stc_status status = put_mapped(w, p);
-            if (status) return status;
+            if (!status) continue;
+            w->to = i;
+            w->inner = p - c->pos - off;
+            return status;
         }
+        w->inner = 0;
     }
     return STC_OK;
+}
+
+static stc_status last_by_cursor(walk *w, int l)
+{
+    cursor *c = &w->cur[l];
+    for (; c->lo != CURSOR_END; cursor_next(c), w->to = c->lo) {
+        const stc_status status =
+            w->plain ? interval_plain(w, c) : interval_mapped(w, c, l);
+        if (status) return status;
+    }
+    return STC_OK;
+}
+
+/* The last level goes on where it paused. */
+static stc_status last_again(walk *w, int l)
+{
+    const struct walk_rest r = w->rest;
+    w->again = false;
+    w->rest.n = 0;
+    if (w->in == IN_COORDS) {
+        const fiber_view v = w->view;
+        return put_coords(w, &v);
+    }
+    const stc_status status = put_plain(w, r.first, (int)r.step, r.pos, r.n);
+    if (status || w->in == IN_RANGE) return status;
+    return last_by_cursor(w, l);
 }
 
 static stc_status last_level(walk *w, int l, const cursor *up)
 {
     const level *lv = &w->t->level[l];
+    if (w->again) return last_again(w, l);
     if (w->plain && (!up || up->at_end - up->at == 1)) {
         fiber_view v = {.shape = VIEW_NONE};
         lv->kind->view(lv, up ? up->at : 0, up ? up->coord : 0, &v);
+        w->in = IN_RANGE;
         if (v.shape == VIEW_RANGE) return put_plain(w, v.lo, 1, v.begin, v.end - v.begin);
+        w->in = IN_COORDS;
         if (v.shape == VIEW_COORDS) return put_coords(w, &v);
     }
-    cursor c;
-    for (cursor_open(&c, lv, up); c.lo != CURSOR_END; cursor_next(&c)) {
-        const stc_status status =
-            w->plain ? interval_plain(w, &c) : interval_mapped(w, &c, l);
-        if (status) return status;
-    }
-    return STC_OK;
+    w->in = IN_CURSOR;
+    cursor_open(&w->cur[l], lv, up);
+    w->to = w->cur[l].lo;
+    w->inner = 0;
+    return last_by_cursor(w, l);
 }
 
 static stc_status walk_level(walk *w, int l, const cursor *up)
 {
     const level *lv = &w->t->level[l];
     if (l + 1 == w->t->fmt.levels) return last_level(w, l, up);
-    cursor c;
-    for (cursor_open(&c, lv, up); c.lo != CURSOR_END; cursor_next(&c)) {
-        for (int64_t i = c.lo; i < c.hi; i++) {
-            cursor_stand(&c, i);
-            w->coord[l] = i;
+    cursor *c = &w->cur[l];
+    if (!w->again) {
+        cursor_open(c, lv, up);
+        w->at[l] = c->lo;
+    }
+    for (; c->lo != CURSOR_END; cursor_next(c), w->at[l] = c->lo) {
+        for (; w->at[l] < c->hi; w->at[l]++) {
+            cursor_stand(c, w->at[l]);
+            w->coord[l] = w->at[l];
             stc_status status = pace(w, 1);
-            if (!status) status = walk_level(w, l + 1, &c);
+            if (!status) status = walk_level(w, l + 1, c);
             if (status) return status;
         }
     }
@@ -184,10 +247,14 @@ static stc_status walk_level(walk *w, int l, const cursor *up)
 stc_status tensor_walk(walk *w)
 {
     const tensor *t = w->t;
-    w->plain = format_is_plain(&t->fmt);
-    w->drop = tensor_stores_padding(&t->fmt);
-    type_store(t->type, &w->fill, 0, t->fill);
-    format_recipe(&t->fmt, &w->recipe);
+    w->again = w->paused;
+    w->paused = false;
+    if (!w->again) {
+        w->plain = format_is_plain(&t->fmt);
+        w->drop = tensor_stores_padding(&t->fmt);
+        type_store(t->type, &w->fill, 0, t->fill);
+        format_recipe(&t->fmt, &w->recipe);
+    }
     stc_status status = STC_OK;
     if (!t->nvals) return STC_OK; /* else the levels above could be long */
     if (t->fmt.levels) {
@@ -198,7 +265,7 @@ stc_status tensor_walk(walk *w)
             copy_element(w->batch->vals, w->batch->n++, t->vals, 0, type_size(t->type));
         }
     }
-    if (status) return status;
+    if (status) return w->paused ? STC_OK : status;
     return w->full && w->batch->n ? w->full(w) : STC_OK;
 }
 

@@ -44,7 +44,18 @@ extern "C" {
 #define STC_API
 #endif
 
+/* The version of this header. The number is for `#if`: 1002003 is 1.2.3. The
+ * Makefile takes VERSION from here. */
 #define STC_VERSION "0.1.0"
+#define STC_VERSION_MAJOR 0
+#define STC_VERSION_MINOR 1
+#define STC_VERSION_PATCH 0
+#define STC_VERSION_NUMBER                                                                 \
+    (STC_VERSION_MAJOR * 1000000 + STC_VERSION_MINOR * 1000 + STC_VERSION_PATCH)
+/* The same of the library that is linked, which may be another one than was compiled for:
+ * "0.1.0", a text for as long as the library is there; and its STC_VERSION_NUMBER. */
+STC_API const char *stc_version(void);
+STC_API int stc_version_number(void);
 
 /* The largest order of a tensor, and the largest number of levels of one. */
 #define STC_MAX_ORDER 16
@@ -130,17 +141,20 @@ typedef void *(*stc_alloc_fn)(void *context, void *block, size_t old_size, size_
 typedef int (*stc_progress_fn)(void *context, const char *what, uint64_t done,
                                uint64_t total);
 
+/* Zero is the default of each field, and a config of zeros the same as none: the C
+ * library's memory without a cap, no limit of steps, one thread, superinstructions, no
+ * profile, no progress, files may be touched and are checked, nothing is spilled. */
 typedef struct stc_config {
     stc_alloc_fn alloc; /* NULL: the C library, huge pages for large blocks */
     void *alloc_context;
     /* Bytes held at any time, counted as asked for; with the default allocator also its
      * headers and whole pages, and threads, as what they take. 0: no cap. */
     uint64_t max_memory;
-    uint64_t max_steps;  /* steps of one call, see below; 0: no limit        */
-    int threads;         /* 0 and 1: sequential. Sums of floats may be rounded otherwise
-                            with another number of threads; see `deterministic` */
-    bool no_super;       /* run base operations only                         */
-    bool profile;        /* count executions and time per instruction        */
+    uint64_t max_steps; /* steps of one call, see below; 0: no limit        */
+    int threads;        /* 0 and 1: sequential. Sums of floats may be rounded otherwise
+                           with another number of threads; see `deterministic` */
+    bool no_super;      /* run base operations only                         */
+    bool profile;       /* count executions and time per instruction        */
     stc_progress_fn progress;
     void *progress_context;
     /* No text of a session may touch files: `include`, `save` and `tensor A = "path"`
@@ -157,10 +171,10 @@ typedef struct stc_config {
     /* .stt files are taken at their word: what their arrays hold isn't checked. Only for
      * files that this library wrote and nobody changed: others could crash the host. */
     bool trust_files;
-    /* A folder: large arrays (from a 32nd of max_memory on, without a cap from 64 MB) lie in
-     * nameless files there, and don't count as memory; so results and what is between may
-     * be larger than it. Their room is taken from the disk when they are made. Not with an
-     * allocator of the host's. NULL: all arrays are in memory. */
+    /* A folder: large arrays (from a 32nd of max_memory on, without a cap from 64 MB) lie
+     * in nameless files there, and don't count as memory; so results and what is between
+     * may be larger than it. Their room is taken from the disk when they are made. Not with
+     * an allocator of the host's. NULL: all arrays are in memory. */
     const char *spill;
 } stc_config;
 
@@ -348,6 +362,8 @@ STC_API void stc_tensor_vouch(stc_tensor *t);
 STC_API stc_status stc_tensor_check(stc_tensor *t);
 STC_API void stc_tensor_free(stc_tensor *t);
 
+/* The machine that it was made with, to ask for errors; NULL for NULL. */
+STC_API stc_machine *stc_tensor_machine(const stc_tensor *t);
 STC_API int stc_tensor_order(const stc_tensor *t);
 STC_API const int64_t *stc_tensor_shape(const stc_tensor *t);
 STC_API stc_type stc_tensor_type(const stc_tensor *t);
@@ -369,11 +385,58 @@ STC_API stc_status stc_tensor_get(const stc_tensor *t, const int64_t *coords,
  * nonzero. Duplicates come as they are stored. */
 typedef int (*stc_visit_fn)(void *context, const int64_t *coords, stc_value value);
 STC_API stc_status stc_tensor_visit(const stc_tensor *t, stc_visit_fn visit, void *context);
-/* The same for every element of the shape, row-major, into a dense array. */
+/* The same by blocks that the host asks for, with arrays in place of unions: entry e has
+ * coordinate coord[k][e] in mode k, and element e of `values`, an array of the tensor's
+ * type. Arrays are the iterator's, and hold until its next call. */
+typedef struct stc_iter stc_iter;
+typedef struct stc_block {
+    int64_t count;
+    const int64_t *coord[STC_MAX_ORDER]; /* NULL from the order on */
+    const void *values;
+} stc_block;
+/* Blocks of up to `most` entries, 1 or more; 0: some thousands. Nothing is copied but one
+ * block, and nothing allocated after this. The tensor must not be freed before the
+ * iterator; if it has changed, stc_iter_next is STC_ERR_ARGUMENT. */
+STC_API stc_status stc_iter_open(const stc_tensor *t, int64_t most, stc_iter **out);
+/* The next block; count 0: there are no more, then and ever after. Blocks may be smaller
+ * than asked for. After an interrupt there are no more. */
+STC_API stc_status stc_iter_next(stc_iter *it, stc_block *out);
+STC_API void stc_iter_free(stc_iter *it);
+/* For every element of the shape, row-major, into a dense array. */
 STC_API stc_status stc_tensor_to_dense(const stc_tensor *t, void *values);
 /* A copy in another format and type; NULL and -1 keep what there is. */
 STC_API stc_status stc_tensor_convert(const stc_tensor *t, const char *format, int type,
                                       stc_tensor **out);
+
+/* A builder: a tensor from entries that come one after the other, in any order and from
+ * a source of unknown length. It holds them until the end: 8 bytes a mode and one element
+ * each, counted as memory of the machine, and at stc_builder_finish once more. A put or a
+ * finish that fails leaves it as it was. Free it before the machine is closed. */
+typedef struct stc_builder stc_builder;
+
+/* format, type, order, shape and fill as for stc_tensor_new, but that a mode's size may be
+ * -1: it becomes the largest coordinate + 1 (0 without entries); shape NULL: all are so.
+ * combine: what becomes of entries at one place, in the order in which they came: NULL or
+ * "add", as everywhere else; "first", "last"; or the name of a function of two elements
+ * of the type that gives one: "min", "max", "mul", "bitor", "or" (of bool), …, or one
+ * registered by stc_function_register, with that signature, which stc_builder_finish
+ * calls. A function is called f(f(a, b), c). Anything else is STC_ERR_ARGUMENT. */
+STC_API stc_status stc_builder_open(stc_machine *m, const char *format, stc_type type,
+                                    int order, const int64_t *shape, const stc_value *fill,
+                                    const char *combine, stc_builder **out);
+/* One entry: coords has the order's length, *one is an element of the type. A
+ * coordinate outside of the shape is STC_ERR_DATA. */
+STC_API stc_status stc_builder_put(stc_builder *b, const int64_t *coords, const void *one);
+/* n entries, copied: coords[k] are n coordinates of mode k, of `width` bytes each (4 or 8,
+ * signed); values n elements of the type. All of them go in, or none. */
+STC_API stc_status stc_builder_put_block(stc_builder *b, int64_t n, int width,
+                                         const void *const *coords, const void *values);
+/* How many have been put since it was opened, or finished last. */
+STC_API int64_t stc_builder_count(const stc_builder *b);
+/* The tensor of what was put; the caller frees it. The builder is empty then, and can
+ * be filled anew. */
+STC_API stc_status stc_builder_finish(stc_builder *b, stc_tensor **out);
+STC_API void stc_builder_free(stc_builder *b);
 
 /* Files. format and type may be NULL and -1 for the file's own (csr for a
  * sparse matrix, csf for .tns, else dense). The path's ending tells the type, see
@@ -421,18 +484,31 @@ typedef struct stc_source {
 typedef struct stc_program stc_program;
 
 /* What a name of the program's text stands for: format, type and fill of an
- * operand (or of a result that should not be chosen). type -1: f64. */
+ * operand (or of a result that should not be chosen).
+ *
+ * Zero means not given, and a decl of zeros but for its name is an operand as the text
+ * uses it, dense and f64. STC_BOOL is 0, too. It counts as given where a format or an
+ * order is given that fits what the text has, so that it can be no accident:
+ *
+ *     {"A", "csr", STC_BOOL, NULL, 2}      bool
+ *     {"s", "dense", STC_BOOL, NULL, 0}    bool, of a name without subscripts
+ *     {.name = "A", .format = "csr"}       f64, of the order that A(i,j) has
+ *     {.name = "s"}                        f64, of a name without subscripts
+ *
+ * Who gives an order gives the type, too: {.name = "A", .order = 2} is bool. */
 typedef struct stc_decl {
-    const char *name;
-    const char *format;
-    int type;
-    const stc_value *fill;
-    int order; /* -1: as the text uses it */
+    const char *name;      /* may not be NULL                                        */
+    const char *format;    /* NULL: dense; a result's is chosen                      */
+    int type;              /* an stc_type; -1, and 0 as above: f64; a result's: chosen */
+    const stc_value *fill; /* NULL: 0; a result's is what the text makes of absence  */
+    int order;             /* -1 and 0: as the text uses it                          */
 } stc_decl;
 
 STC_API stc_status stc_compile(stc_machine *m, const char *text, const stc_decl *decls,
                                int count, stc_program **out);
 STC_API void stc_program_free(stc_program *p);
+/* The machine that it was compiled or loaded with; NULL for NULL. */
+STC_API stc_machine *stc_program_machine(const stc_program *p);
 /* Binds an operand; the tensor must outlive the binding. NULL unbinds. */
 STC_API stc_status stc_bind(stc_program *p, const char *name, stc_tensor *t);
 /* Binds what a source describes, in the format, type and fill the program has
@@ -445,6 +521,16 @@ STC_API stc_status stc_bind_source(stc_program *p, const char *name,
 STC_API stc_status stc_run(stc_program *p);
 STC_API stc_status stc_result(const stc_program *p, const char *name,
                               const stc_tensor **out);
+/* The elements of a dense result, row-major, are stored in the host's array by later runs,
+ * without a copy where the plan lets it be made there; a program that is run again on
+ * one thread then allocates nothing for it. `length` elements, of the result's type
+ * (stc_program_decl), at least as many as it has, or the run is STC_ERR_SHAPE; what a run
+ * that fails leaves there is undefined. The host may change the array between runs; it may
+ * not overlap an operand. It is the program's until it is freed, or another array, or NULL,
+ * is lent: the results of earlier runs are forgotten then. stc_result gives a tensor that
+ * has the array, and so does stc_take. */
+STC_API stc_status stc_lend_result(stc_program *p, const char *name, void *values,
+                                   int64_t length);
 /* Moves a result out of the program; the caller frees it. */
 STC_API stc_status stc_take(stc_program *p, const char *name, stc_tensor **out);
 /* The program's names: operands first, then results. NULL past the end. */
@@ -484,6 +570,8 @@ typedef struct stc_session stc_session;
 
 STC_API stc_status stc_session_open(stc_machine *m, stc_session **out);
 STC_API void stc_session_close(stc_session *s);
+/* The machine that it was opened with; NULL for NULL. */
+STC_API stc_machine *stc_session_machine(const stc_session *s);
 /* Where `print` goes; default stdout's FILE is not used: no output is lost
  * silently, a session without output refuses to print. */
 STC_API void stc_session_output(stc_session *s, FILE *out);

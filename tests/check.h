@@ -37,6 +37,10 @@
     SUITE(csv)                                                                             \
     SUITE(lines)                                                                           \
     SUITE(api)                                                                             \
+    SUITE(api_decls)                                                                       \
+    SUITE(builder)                                                                         \
+    SUITE(iter)                                                                            \
+    SUITE(lend_result)                                                                     \
     SUITE(refusals)                                                                        \
     SUITE(session)                                                                         \
     SUITE(opt)                                                                             \

@@ -181,6 +181,51 @@ static stc_status files(stc_machine *m)
     return st;
 }
 
+/* Duplicates are added in one, and combined by a function in the other; what was put before
+ * a failure is there after it. */
+static stc_status built(stc_machine *m)
+{
+    static const char *const name[] = {"csr", "dcsr", "dense", "hash"};
+    static const int64_t shape[] = {-1, 20};
+    stc_status st = STC_OK;
+    for (int way = 0; way < 8 && !st; way++) {
+        things t = {0};
+        stc_builder *b = NULL;
+        int64_t put = 0;
+        st = stc_builder_open(m, name[way / 2], STC_F64, 2, shape, NULL,
+                              way % 2 ? "max" : NULL, &b);
+        for (int64_t k = 0; k < 300 && !st; k++, put += !st)
+            st = stc_builder_put(b, (int64_t[]){k * 7 % 23, k * 5 % 20},
+                                 &(double){(double)k});
+        if (!st) st = stc_builder_finish(b, &t.a);
+        ck_assert_int_eq(stc_builder_count(b), t.a ? 0 : put);
+        if (t.a) ck_assert_int_eq(stc_tensor_shape(t.a)[0], 23);
+        stc_builder_free(b);
+        st = finish(m, &t, st);
+    }
+    return st;
+}
+
+static stc_status iterated(stc_machine *m)
+{
+    static const char *const name[] = {"csr", "bcsr(2,2)", "rle"};
+    stc_status st = STC_OK;
+    for (int k = 0; k < 3 && !st; k++) {
+        things t = {0};
+        stc_iter *it = NULL;
+        stc_block b = {.count = 1};
+        int64_t n = 0;
+        st = matrix(m, name[k], &t.a);
+        if (!st) st = stc_iter_open(t.a, 4, &it);
+        for (; !st && b.count; n += st ? 0 : b.count)
+            st = stc_iter_next(it, &b);
+        if (!st) ck_assert_int_ge(n, 6);
+        stc_iter_free(it);
+        st = finish(m, &t, st);
+    }
+    return st;
+}
+
 static stc_status errors(stc_machine *m)
 {
     things t = {0};
@@ -311,6 +356,8 @@ static const struct {
     {"scripts", scripts, NULL, 0},
     {"schedules", schedules, NULL, 0},
     {"files", files, NULL, 0},
+    {"built", built, NULL, 0},
+    {"iterated", iterated, NULL, 0},
     {"errors", errors, NULL, 0},
     {"refusals", refusals, NULL, 0},
     {"profiles", profiles, NULL, 0},

@@ -138,6 +138,14 @@ static bool has_formats(const ast *tree)
     return false;
 }
 
+/* Zeros of a decl are what wasn't given, but STC_BOOL is 0, too: only a scalar that has a
+ * format is meant to be of type 0 and order 0 (see stc_decl). */
+static bool decl_has_type(const stc_decl *d, int used)
+{
+    if (d->type) return d->type > 0;
+    return d->order > 0 || (d->format && used <= 0);
+}
+
 static stc_status enter_decl(scope *sc, const source *src, const ast *tree,
                              const stc_decl *d)
 {
@@ -150,7 +158,9 @@ static stc_status enter_decl(scope *sc, const source *src, const ast *tree,
     if (order < -1 || order > STC_MAX_ORDER)
         return fail(cx, STC_ERR_ARGUMENT, "%s: the order is %d; expected 0 to %d", d->name,
                     order, STC_MAX_ORDER);
-    if (order < 0) order = ast_use_order(tree, d->name);
+    const int used = order <= 0 ? ast_use_order(tree, d->name) : order;
+    if (order < 0 || (order == 0 && used > 0)) order = used;
+    const bool has_type = decl_has_type(d, used);
     format f;
     const char *text = d->format ? d->format : "dense";
     /* a bare name needs no parser, unless the text may define it */
@@ -159,7 +169,9 @@ static stc_status enter_decl(scope *sc, const source *src, const ast *tree,
     stc_status st = plain ? STC_OK : format_parse(cx, sc, text, -1, &f);
     if (st) return st;
     if (order < 0) return STC_OK; /* not used: allowed */
-    if (!format_close(&f, order))
+    const bool fits = format_close(&f, order);
+    if (!fits && used < 0 && !d->order) return STC_OK;
+    if (!fits)
         return fail(cx, STC_ERR_PROGRAM,
                     "%s is used as a tensor of order %d, its format %s has order %d",
                     d->name, order, d->format, f.order);
@@ -167,11 +179,11 @@ static stc_status enter_decl(scope *sc, const source *src, const ast *tree,
     if (!t) return cx->diag.status;
     t->order = order;
     t->fmt = f;
-    t->type = d->type < 0 ? STC_F64 : (stc_type)d->type;
+    t->type = has_type ? (stc_type)d->type : STC_F64;
     t->fill = (value){0};
     if (d->fill) t->fill = type_round(t->type, value_from_public(t->type, *d->fill));
     t->has_format = d->format != NULL;
-    t->has_type = d->type >= 0;
+    t->has_type = has_type;
     t->has_fill = d->fill != NULL;
     t->has_data = true;
     t->slot = -1;

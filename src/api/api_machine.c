@@ -7,6 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *stc_version(void)
+{
+    return STC_VERSION;
+}
+
+int stc_version_number(void)
+{
+    return STC_VERSION_NUMBER;
+}
+
 stc_status stc_open(const stc_config *config, stc_machine **out)
 {
     if (!out) return STC_ERR_ARGUMENT;

@@ -39,6 +39,11 @@ void binding_clear(ctx *cx, binding *b)
     *b = (binding){0};
 }
 
+stc_machine *stc_program_machine(const stc_program *w)
+{
+    return w ? w->m : NULL;
+}
+
 static bool uses_name(const program *p, const char *name)
 {
     for (int i = 0; i < p->ntensor; i++) {
@@ -237,6 +242,41 @@ stc_status stc_take(stc_program *w, const char *name, stc_tensor **out)
     if (!w) return STC_ERR_ARGUMENT;
     API_ENTER(&w->m->cx);
     return out ? find_result(w, name, true, out) : fail_null(&w->m->cx, "out");
+}
+
+/* Whether the values are all elements, row-major. */
+static bool is_dense(const format *f)
+{
+    bool dense = format_is_plain(f);
+    for (int l = 0; l < f->levels && dense; l++)
+        dense = f->level[l].kind == level_kind_at(LEVEL_dense) && f->level[l].map.mode == l;
+    return dense;
+}
+
+stc_status stc_lend_result(stc_program *w, const char *name, void *values, int64_t length)
+{
+    if (!w) return STC_ERR_ARGUMENT;
+    ctx *cx = &w->m->cx;
+    API_ENTER(cx);
+    if (!name) return fail_null(cx, "name");
+    if (length < 0) return fail(cx, STC_ERR_ARGUMENT, "the length is negative");
+    const int i = program_output(w->p, name);
+    if (i < 0)
+        return fail(cx, STC_ERR_ARGUMENT, "the program has no result named %s", name);
+    const prog_tensor *row = &w->p->tensor[i];
+    if (row->role != ROLE_OUTPUT)
+        return fail(cx, STC_ERR_ARGUMENT,
+                    "%s is an operand, too, and changed where it is: expected a result "
+                    "alone; lend the values of what is bound",
+                    name);
+    if (!is_dense(&row->fmt))
+        return fail(cx, STC_ERR_ARGUMENT,
+                    "%s isn't dense in the order of its modes: only such a result can be "
+                    "stored in the host's memory",
+                    name);
+    machine_lend(w->mc, i, values, length);
+    w->ran = false;
+    return STC_OK;
 }
 
 /* ---- names -------------------------------------------------------------------------- */

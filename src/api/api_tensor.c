@@ -204,7 +204,7 @@ stc_status stc_tensor_lend_values(stc_tensor *t, void *values, int64_t length)
     if (t->vals_owned) mem_free(t->cx, t->vals, (size_t)t->vals_cap * type_size(t->type));
     t->vals = values;
     t->nvals = t->vals_cap = length;
-    t->vals_owned = false;
+    t->vals_owned = t->vals_room = false;
     stc_tensor_touch(t);
     return STC_OK;
 }
@@ -238,6 +238,12 @@ stc_status stc_tensor_check(stc_tensor *t)
 void stc_tensor_free(stc_tensor *t)
 {
     if (t && api_free_to(t->cx)) tensor_free(t);
+}
+
+/* Every tensor that a host sees was made in a machine's context. */
+stc_machine *stc_tensor_machine(const stc_tensor *t)
+{
+    return t ? (void *)((char *)t->cx - offsetof(stc_machine, cx)) : NULL;
 }
 
 /* ---- looking ------------------------------------------------------------------ */

@@ -330,6 +330,11 @@ void session_drop(stc_session *s)
     mem_free(cx, s, sizeof *s);
 }
 
+stc_machine *stc_session_machine(const stc_session *s)
+{
+    return s ? s->m : NULL;
+}
+
 void stc_session_close(stc_session *s)
 {
     if (s && api_free_to(&s->m->cx)) session_drop(s);

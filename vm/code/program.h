@@ -229,6 +229,10 @@ void machine_yield(machine *mc, int slot);
 tensor *machine_tensor(machine *mc, int slot);
 /* Gives slot's tensor away; the slot gets a fresh one at the next run. */
 tensor *machine_take(machine *mc, int slot);
+/* The values of slot's result, a dense one in the order of its modes, are stored in the
+ * host's n elements by later runs; NULL: in memory of the machine's. What was there of the
+ * result is forgotten. */
+void machine_lend(machine *mc, int slot, void *vals, int64_t n);
 stc_status machine_run(machine *mc);
 uint64_t machine_steps(const machine *mc); /* of the last run */
 /* What each loop runs on: dump with tiers; executions and times if profiled. */

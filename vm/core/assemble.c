@@ -57,6 +57,7 @@ stc_status asm_begin(machine *mc, slot *s)
     if (asm_own(mc, s)) return mc->cx->diag.status;
     s->open = true;
     s->from = NULL;
+    if (s->lent && s->own->vals != s->lent) tensor_give_room(s->own, s->lent, s->nlent);
     if (tensor_begin(s->own)) return mc->cx->diag.status;
     s->stores = 0;
     for (int l = 0; l < s->row->fmt.levels; l++) {

@@ -150,6 +150,8 @@ struct slot {
     bool open;                /* between begin and finish: own is no whole tensor      */
     asm_level *lev;           /* one per level                                       */
     workspace *ws;
+    void *lent;               /* the host's memory for the values, NULL: none        */
+    int64_t nlent;            /* elements                                            */
     const tensor *from;       /* keep_while: what own was converted from,            */
     uint64_t from_generation; /* and its generation                             */
 };

@@ -118,6 +118,16 @@ tensor *machine_take(machine *mc, int id)
     return t;
 }
 
+void machine_lend(machine *mc, int id, void *vals, int64_t n)
+{
+    slot *s = &mc->slot[id];
+    tensor_free(s->own);
+    s->own = s->t = NULL;
+    s->from = NULL;
+    s->lent = vals;
+    s->nlent = n;
+}
+
 /* ---- a run --------------------------------------------------------------------- */
 
 static stc_status check_bound(tensor *t)
@@ -197,6 +207,28 @@ static stc_status check_finished(machine *mc)
     return STC_OK;
 }
 
+/* Results that were made elsewhere (converted, packed, kept) are copied to where the host
+ * wants them; no other tensor keeps the host's memory. */
+static stc_status deliver(machine *mc)
+{
+    stc_status status = STC_OK;
+    for (int i = 0; i < mc->p->ntensor; i++) {
+        slot *s = &mc->slot[i];
+        if (s->own && s->own->vals_room && s->own->vals != s->lent)
+            tensor_leave_room(s->own);
+        if (!s->lent || !s->t || s->t->vals == s->lent || status) continue;
+        if (s->t->nvals > s->nlent)
+            status = fail(mc->cx, STC_ERR_SHAPE,
+                          "result %s has %lld elements; the memory lent for it has room "
+                          "for %lld",
+                          s->row->name, (long long)s->t->nvals, (long long)s->nlent);
+        else
+            status = work_copy(mc->cx, s->lent, s->t->vals,
+                               (size_t)s->t->nvals * type_size(s->t->type));
+    }
+    return status;
+}
+
 static void set_slice(machine *mc)
 {
     const uint64_t max = mc->cx->limit, done = mc->cx->steps;
@@ -231,6 +263,7 @@ stc_status machine_run(machine *mc)
     mc->cx->worked += (uint64_t)(mc->slice - mc->left);
     mc->slice = mc->left = 0;
     if (!status) status = check_finished(mc);
+    if (!status) status = deliver(mc);
     if (status) forget_results(mc);
     return status;
 }
