@@ -98,6 +98,13 @@ PyObject *py_machine_fail(machine_object *self, stc_status st, const char *opera
     return NULL;
 }
 
+bool py_machine_good(stc_status st)
+{
+    if (st) return false;
+    if (PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_Exception)) PyErr_Clear();
+    return !PyErr_Occurred();
+}
+
 static PyObject *machine_make(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"threads",  "max_memory",    "max_steps",

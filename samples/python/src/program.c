@@ -123,7 +123,7 @@ static PyObject *run(program_object *self, PyObject **object, stc_tensor **use)
     if (!taken) return Py_NewRef(Py_NotImplemented);
     stc_status st;
     Py_BEGIN_ALLOW_THREADS st = bind_and_run(self, use);
-    Py_END_ALLOW_THREADS return st ? explain(self, st) : results(self);
+    Py_END_ALLOW_THREADS return py_machine_good(st) ? results(self) : explain(self, st);
 }
 
 static PyObject *program_call(PyObject *object, PyObject *args, PyObject *kwargs)
@@ -214,8 +214,8 @@ PyObject *py_program_compile(machine_object *m, PyObject *args)
     bool made = init_operands(self, specs) && py_machine_begin(m);
     if (made) {
         const stc_status st = compile(self, text, formats);
-        if (st) py_machine_fail(m, st, NULL);
-        made = !st && result_names(self);
+        made = py_machine_good(st) && result_names(self);
+        if (!made) py_machine_fail(m, st, NULL);
         py_machine_end(m);
     }
     if (!made) Py_CLEAR(self);

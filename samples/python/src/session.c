@@ -57,7 +57,7 @@ static PyObject *session_exec(PyObject *object, PyObject *args)
     Py_END_ALLOW_THREADS stc_session_output(self->s, NULL);
     fclose(out);
     PyObject *fault = Py_NewRef(Py_None);
-    if (st) {
+    if (!py_machine_good(st)) {
         PyObject *type, *trace;
         Py_DECREF(fault);
         py_machine_fail(m, st, NULL);

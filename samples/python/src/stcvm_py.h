@@ -67,6 +67,9 @@ bool py_machine_begin(machine_object *self);
 void py_machine_end(machine_object *self);
 /* Raises what the status says, unless an exception is under way. Gives NULL. */
 PyObject *py_machine_fail(machine_object *self, stc_status st, const char *operand);
+/* Whether a call succeeded: exceptions of functions of Python's that it could do
+ * without (when it tried them for a fill) are forgotten, Ctrl-C isn't. */
+bool py_machine_good(stc_status st);
 /* Frees the program, then the tensor, now or when the machine isn't busy. */
 void py_machine_bury(machine_object *self, stc_program *program, stc_tensor *tensor);
 /* A module's object of a type made by PyType_FromSpec; and its end. */
