@@ -198,6 +198,13 @@ samples: $(SAMPLES)
 	@$(MAKE) --no-print-directory install DESTDIR= PREFIX=$(CURDIR)/$(B)/stage >/dev/null
 	@sh samples/run.sh $(CURDIR)/$(B)/stage $(CC)
 
+## python: the Python package, in build/python (PYTHONPATH=build/python python3 …)
+PYTHON := /usr/bin/python3
+python: $(B)/libstcvm.a
+	@rm -rf $(B)/python $(B)/python-src && cp -r samples/python $(B)/python-src
+	@cd $(B)/python-src && STCVM_ROOT=$(CURDIR) STCVM_LIB=$(CURDIR)/$(B)/libstcvm.a \
+	  $(PYTHON) -W ignore setup.py -q build --build-lib $(CURDIR)/$(B)/python
+
 ## format: runs clang-format over all sources
 format:
 	clang-format -i $(call files,include formats vm src tests,[ch]) $(wildcard samples/*.c)
@@ -244,8 +251,8 @@ clean:
 help:
 	@sed -n 's/^## //p' Makefile
 
-.PHONY: all demo deps check fuzz coverage layers bench samples format install uninstall dist \
-  exports version clean help
+.PHONY: all demo deps check fuzz coverage layers bench samples python format install uninstall \
+  dist exports version clean help
 
 -include $(patsubst %.o,%.d,$(LIB_O) $(CLI_O) $(TEST_O) $(BENCH_O)) \
   $(addsuffix .d,$(TESTS) $(BENCHES) $(SAMPLES))

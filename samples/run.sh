@@ -43,13 +43,20 @@ fi
 
 python=
 for p in python3 /usr/bin/python3; do
-    if has $p && $p -c 'import numpy, scipy' 2>/dev/null; then python=$p && break; fi
+    if has $p && $p -c 'import numpy, scipy, setuptools, sysconfig, os
+os.stat(sysconfig.get_path("include") + "/Python.h")' 2>/dev/null; then
+        python=$p && break
+    fi
 done
 if [ -z "$python" ]; then
-    skip python "Python with NumPy and SciPy"
+    skip python "Python with its headers, setuptools, NumPy and SciPy"
 else
     echo "== python"
-    STCVM_LIBRARY=$prefix/lib/libstcvm.so.0 PYTHONDONTWRITEBYTECODE=1 $python python/demo.py
+    rm -rf "$out/python" "$out/python-lib" && cp -r python "$out/python"
+    (cd "$out/python" && STCVM_ROOT=$prefix STCVM_LIB=$prefix/lib/libstcvm.a \
+        $python -W ignore setup.py -q build --build-lib "$out/python-lib" >/dev/null)
+    cp python/demo.py "$out/demo.py"
+    PYTHONPATH=$out/python-lib PYTHONDONTWRITEBYTECODE=1 $python "$out/demo.py"
 fi
 
 if ! has mpicc || ! has mpirun; then

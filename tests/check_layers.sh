@@ -38,6 +38,7 @@ src/api       src/lower src/plan src/opt src/lang src/io vm formats include
 src/session   src/api src/lower src/plan src/opt src/lang src/io vm formats include
 src/cli       include
 samples       include
+samples/python/src  include
 '
 
 # Names that are used against these rules, still: they are to go.
