@@ -491,11 +491,12 @@ typedef struct stc_program stc_program;
  * order is given that fits what the text has, so that it can be no accident:
  *
  *     {"A", "csr", STC_BOOL, NULL, 2}      bool
+ *     {"A", "csr", STC_BOOL, NULL, -1}     bool, of the order that A(i,j) has
  *     {"s", "dense", STC_BOOL, NULL, 0}    bool, of a name without subscripts
  *     {.name = "A", .format = "csr"}       f64, of the order that A(i,j) has
  *     {.name = "s"}                        f64, of a name without subscripts
  *
- * Who gives an order gives the type, too: {.name = "A", .order = 2} is bool. */
+ * Who gives an order gives the type, too: {.name = "A", .order = -1} is bool. */
 typedef struct stc_decl {
     const char *name;      /* may not be NULL                                        */
     const char *format;    /* NULL: dense; a result's is chosen                      */

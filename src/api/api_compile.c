@@ -138,12 +138,12 @@ static bool has_formats(const ast *tree)
     return false;
 }
 
-/* Zeros of a decl are what wasn't given, but STC_BOOL is 0, too: only a scalar that has a
- * format is meant to be of type 0 and order 0 (see stc_decl). */
+/* Zeros of a decl are what wasn't given, but STC_BOOL is 0, too: it is meant where there
+ * is an order, if only -1, or where a scalar has a format (see stc_decl). */
 static bool decl_has_type(const stc_decl *d, int used)
 {
     if (d->type) return d->type > 0;
-    return d->order > 0 || (d->format && used <= 0);
+    return d->order != 0 || (d->format && used <= 0);
 }
 
 static stc_status enter_decl(scope *sc, const source *src, const ast *tree,
