@@ -120,9 +120,10 @@ double cost_result(const opt *o, const factor *f, int n, uint64_t out)
 
 /* ---- loops ------------------------------------------------------------------------ */
 
-/* A factor below the loops so far: the coordinates of its indices that are bound. */
+/* A factor: what it stores, and below the loops so far the coordinates of its indices
+ * that are bound. */
 typedef struct walk {
-    double places, count;
+    double stored, places, count;
 } walk;
 
 /* What a loop over `index` visits in each round, and leaves. */
@@ -134,9 +135,8 @@ static double step_into(const opt *o, const factor *f, const walk *w, int n, int
     *leaves = whole;
     for (int k = 0; k < n; k++) {
         if (!((f[k].indices >> index) & 1)) continue;
-        const double stored = f[k].density * cost_places(o, f[k].indices);
         const double places = w[k].places * whole;
-        const double fiber = (stored < places ? stored : places) / w[k].count;
+        const double fiber = (w[k].stored < places ? w[k].stored : places) / w[k].count;
         if (fiber < visits) visits = fiber;
         *leaves *= fiber / whole;
     }
@@ -149,7 +149,7 @@ double cost_nest(const opt *o, const factor *f, int n)
     uint64_t left = 0;
     double rounds = 1, cost = 0;
     for (int k = 0; k < n; k++) {
-        w[k] = (walk){1, 1};
+        w[k] = (walk){f[k].density * cost_places(o, f[k].indices), 1, 1};
         left |= f[k].indices;
     }
     while (left) {
@@ -165,9 +165,8 @@ double cost_nest(const opt *o, const factor *f, int n)
         }
         for (int k = 0; k < n; k++) {
             if (!((f[k].indices >> best) & 1)) continue;
-            const double stored = f[k].density * cost_places(o, f[k].indices);
             w[k].places *= o->extent[best];
-            w[k].count = stored < w[k].places ? stored : w[k].places;
+            w[k].count = w[k].stored < w[k].places ? w[k].stored : w[k].places;
             if (w[k].count < 1) w[k].count = 1;
         }
         cost += rounds * (visits > leaves ? visits : leaves);

@@ -88,15 +88,48 @@ static double conversion_price(const plan *pl, const paccess *x)
     return stored * price;
 }
 
+/* Whether every coordinate is there, in the tensor as in a copy of it. */
+static bool all_full(const plan *pl, const paccess *x)
+{
+    const prog_tensor *t = &pl->p->tensor[x->source];
+    for (int l = 0; l < x->levels; l++)
+        if (!(x->level[l].props & PROP_FULL)) return false;
+    return t->order == 0 ||
+           converted_level(&t->fmt, t->order, t->order - 1)->props & PROP_FULL;
+}
+
+/* Whether a set leaves out nothing, under any order. */
+static bool is_all(const work *w, const pset *s)
+{
+    if (s->op == PS_OR) return is_all(w, s->a) || is_all(w, s->b);
+    if (s->op == PS_AND) return is_all(w, s->a) && is_all(w, s->b);
+    if (s->op != PS_STORED) return s->op != PS_NONE;
+    return (w->full >> s->access) & 1;
+}
+
+/* What is left of a space, of those that meet in it, if one of two leaves out nothing. */
+static const pset *thinning(const work *w, const pset *s)
+{
+    while (s->op == PS_AND) {
+        if (is_all(w, s->b))
+            s = s->a;
+        else if (is_all(w, s->a))
+            s = s->b;
+        else
+            break;
+    }
+    return s;
+}
+
 void work_open(work *w, plan *pl, const loop_prices *prices, const pset *space,
                uint64_t uses, int n)
 {
     w->pl = pl;
     w->prices = prices;
-    w->space = space;
     w->uses = uses;
     w->n = n;
     w->count = 0;
+    w->full = 0;
     memset(w->place, n, sizeof w->place);
     for (uint64_t left = pl->dropped; left; left &= left - 1)
         w->place[__builtin_ctzll(left)] = -1;
@@ -109,7 +142,10 @@ void work_open(work *w, plan *pl, const loop_prices *prices, const pset *space,
         p->access = k;
         p->outer = precompute_outer(pl, x->source);
         p->conversion = conversion_price(pl, x);
+        p->full = all_full(pl, x);
+        w->full |= (uint64_t)p->full << k;
     }
+    w->space = thinning(w, space);
 }
 
 /* ---- one order ------------------------------------------------------------------- */
@@ -246,7 +282,7 @@ double work_of(work *w, const int *seq, double limit, double *inner)
     }
     for (int s = 0; s < w->n; s++) {
         for (int k = 0; k < w->count; k++)
-            enter(w, &w->access[k], s, seq[s]);
+            if (!w->access[k].full) enter(w, &w->access[k], s, seq[s]);
         const density d = judge(w, w->space);
         const double steps = rounds * w->prices->extent[seq[s]];
         cost += steps * d.step * (d.step < 1 ? 2 : 1) + rounds * w->prices->entry[seq[s]];

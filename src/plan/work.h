@@ -14,6 +14,7 @@ typedef struct priced_access {
     const paccess *x;
     int access, depth;        /* levels resolved so far                         */
     bool converted;           /* it can't be walked in the order looked at      */
+    bool full;                /* as it is and converted: it thins out no loop   */
     uint64_t outer;           /* indices of loops that must be around           */
     double conversion;        /* what a copy in the loops' order costs          */
     int8_t at[STC_MAX_ORDER]; /* the loop after which a level's coordinate is known */
@@ -28,8 +29,8 @@ typedef struct density {
 typedef struct work {
     plan *pl;
     const loop_prices *prices;
-    const pset *space;
-    uint64_t uses;
+    const pset *space;   /* without what thins out no loop */
+    uint64_t uses, full; /* accesses; those that are full, and have no density */
     int n, count;
     int8_t place[64];               /* of an index among the loops; n: nowhere      */
     density density[PLAN_ACCESSES]; /* of the levels at this loop; 0: none here    */

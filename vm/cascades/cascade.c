@@ -102,10 +102,21 @@ static stc_status find_pair(machine *mc, stage *st, const loop_tree *t)
     return STC_OK;
 }
 
+/* How many operands of a loop are ever walked; one at least has room. */
+static int walkers(const merge_desc *m)
+{
+    int n = 0;
+    for (int b = 0; b < m->count && n < WALK_MAX; b++)
+        n += operand_walks(&m->operand[b]);
+    return n ? n : 1;
+}
+
 static stage *add_stage(machine *mc, cascade *c, const loop_tree *t, stage *out)
 {
     stage *st = &c->stage[c->nstage++];
-    memset(st, 0, offsetof(stage, sink));
+    memset(st, 0, offsetof(stage, walk));
+    st->walks = walkers(t->s.l->merge);
+    memset(st->walk, 0, (size_t)st->walks * sizeof *st->walk);
     st->all = c;
     st->out = out;
     st->g = &st->own;

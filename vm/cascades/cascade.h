@@ -97,9 +97,8 @@ struct stage {
     int nchild;
     stage *child[CHILD_MAX];
     /* filling */
-    stage_walk walk[WALK_MAX];
-    int nwalk;
-    uint8_t simple; /* stage_simple_way, in this strip of the loop around */
+    int nwalk, walks; /* in this run; that have room */
+    uint8_t simple;   /* stage_simple_way, in this strip of the loop around */
     bool unordered;
     bool keyable;         /* fibers may be merged by keys, in this run   */
     bool loose;           /* all coordinates of a range, whatever produces */
@@ -138,7 +137,8 @@ struct stage {
     bool column[PLACE_MAX]; /* places in results whose positions are a column     */
     bool turn[PLACE_MAX];   /* places in results that cursors stand at, lane by lane */
     int64_t stood;          /* the serial at which its cursors in results stand */
-    /* set up when they are of use */
+    /* as many as there are; set up when they are of use */
+    stage_walk walk[WALK_MAX];
     stage_sink sink[SINK_MAX];
     nest_rows rows;
     strip own;

@@ -127,7 +127,7 @@ void stage_windows_prepare(machine *mc, stage *st)
 
 void stage_windows_free(machine *mc, stage *st)
 {
-    for (int k = 0; k < WALK_MAX; k++) {
+    for (int k = 0; k < st->walks; k++) {
         window *v = st->walk[k].window;
         if (!v) continue;
         mem_free(mc->cx, v->crd, (size_t)v->cap * sizeof(int64_t));
