@@ -150,10 +150,9 @@ bool tensor_unique(const tensor *t, int l)
     return true;
 }
 
-stc_status tensor_reserve_values(tensor *t, int64_t n)
+/* The host's room isn't enough: an array of its own. */
+static __attribute__((noinline)) stc_status outgrow_room(tensor *t, int64_t n)
 {
-    if (!t->vals_room || n <= t->vals_cap)
-        return mem_grow(t->cx, &t->vals, &t->vals_cap, n, type_size(t->type));
     void *own = mem_array(t->cx, n, type_size(t->type));
     if (!own) return t->cx->diag.status;
     const int64_t had = t->nvals;
@@ -163,6 +162,12 @@ stc_status tensor_reserve_values(tensor *t, int64_t n)
     t->vals_cap = n;
     t->nvals = had;
     return STC_OK;
+}
+
+stc_status tensor_reserve_values(tensor *t, int64_t n)
+{
+    if (t->vals_room && n > t->vals_cap) return outgrow_room(t, n);
+    return mem_grow(t->cx, &t->vals, &t->vals_cap, n, type_size(t->type));
 }
 
 /* Marks of what was stored into are no use: the host may write there, too. */

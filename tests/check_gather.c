@@ -140,6 +140,10 @@ START_TEST(scatters)
     EXPECT(X "tensor v svec f64 [4] = { (1): 7 }\nk = 2\nv(k) = 3\nv(k-1) = 4\n"
              "tensor E dense f64\nE(i) = v(i)",
            "E", 0, 4, 3, 0);
+    EXPECT(D X "tensor y dense i8 [4] = 7\ny(d(i)) or= x(i) > 35", "y", 7, 1, 1, 7);
+    FAILS(D X "tensor y dense u32 [4]\ny(d(i)) or= x(i) > 35", STC_ERR_PROGRAM,
+          "4: `||=` at a computed subscript gives truth values: expected a tensor of bool "
+          "or of signed integers, y is u32");
     EXPECT(X "t = last(3, 4)\nu = last(i: x(i))", "u", 40);
 }
 END_TEST

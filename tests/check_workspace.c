@@ -238,7 +238,16 @@ START_TEST(called)
 }
 END_TEST
 
-/* What a profile says of them. */
+/* The value where nothing is stored isn't known before it runs: it is put in everywhere,
+ * whether a term reached the place or not. */
+START_TEST(fills_unknown)
+{
+    EXPECT("tensor A coo f32 [2,2,3] fill 2\ntensor y csr f32\n"
+           "y(i,l) = 4 + A(i,k,l) with precompute(4 + A(i,k,l), W, {i}, {s})",
+           "y", 8, 8, 8, 8, 8, 8);
+}
+END_TEST
+
 /* A tensor that is read and written begins empty if it isn't bound: how many entries the
  * operands have, which workspaces are chosen by, is asked of it, too. */
 START_TEST(beside_an_unbound_result)
@@ -303,6 +312,7 @@ Suite *suite_workspace(void)
     tcase_add_test(c, many_merges);
     tcase_add_test(c, hypersparse_peak);
     tcase_add_test(c, called);
+    tcase_add_test(c, fills_unknown);
     tcase_add_test(c, beside_an_unbound_result);
     tcase_add_loop_test(c, profiles, 0, 2);
     suite_add_tcase(s, c);

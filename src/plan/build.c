@@ -516,6 +516,21 @@ static stc_status unfindable(const plan *pl)
                        pl->p->tensor[pl->s->target].name);
 }
 
+/* What is met has the class of what it meets: `or` of unsigned elements hasn't. */
+static stc_status check_meeting(const plan *pl)
+{
+    const bstmt *s = pl->s;
+    const prog_tensor *t = &pl->p->tensor[s->target];
+    if (!s->computed || s->op < 0 || s->fresh) return STC_OK;
+    if (fn_result_class(s->op, type_class(t->type)) != type_class(t->type))
+        return fail_source(pl->src, STC_ERR_PROGRAM, s->at,
+                           "`%s=` at a computed subscript gives truth values: expected a "
+                           "tensor of bool or of signed integers, %s is %s",
+                           fn_at(s->op)->symbol ? fn_at(s->op)->symbol : fn_at(s->op)->name,
+                           t->name, type_name(t->type));
+    return STC_OK;
+}
+
 stc_status plan_build(plan *pl)
 {
     bstmt *s = pl->s;
@@ -525,7 +540,8 @@ stc_status plan_build(plan *pl)
     b.pl = pl;
     b.sub = arena_room(pl->a, STC_MAX_ORDER, sizeof *b.sub);
     if (!b.sub) return STC_ERR_MEMORY;
-    stc_status st = settle(pl, &b.space);
+    stc_status st = check_meeting(pl);
+    if (!st) st = settle(pl, &b.space);
     b.root = pl->root_value;
     if (!st) st = find_terms(&b);
     if (!st) sum_to_any(&b);

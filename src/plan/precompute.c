@@ -443,8 +443,11 @@ static stc_status produce(plan *pl, const precomputed *p, uint64_t bound, list *
     leaf->ufn = p->ufn;
     leaf->cls = type_class(pl->p->tensor[p->slot].type);
     list_add(out, cin_target(pl, CIN_WSBEGIN, p->slot));
+    /* where it isn't known what is there when nothing is stored, all is */
     const prog_tensor *w = &pl->p->tensor[p->slot];
-    stc_status st = reach_ask(pl, leaf, p->value, p->moved ? &w->fill : NULL);
+    stc_status st = STC_OK;
+    if (p->moved || expr_fill(pl, p->value).kind == FILL_KNOWN)
+        st = reach_ask(pl, leaf, p->value, p->moved ? &w->fill : NULL);
     if (!st) st = nest_build(pl, seq, n, p->space, bound, p->value, leaf, out);
     list_add(out, cin_target(pl, CIN_WSEND, p->slot));
     return st;

@@ -209,16 +209,14 @@ static bool all_within(const column *i, int n, const level *lv)
     return !out;
 }
 
-/* Places that aren't columns: base operations have one for each lane, which must be in
- * range whether anything is stored there or not. */
-static stc_status look_at_places(machine *mc, stage *st, int id)
+/* Says which lane's place isn't in the level. */
+static __attribute__((noinline)) stc_status say_outside(machine *mc, stage *st, int id)
 {
     strip *g = st->g;
     const place *p = &g->s.place[id];
     const column *i = &g->icol[p->icol];
     slot *r = &mc->slot[p->tensor];
     const level *lv = &r->t->level[p->level];
-    if (all_within(i, g->n, lv)) return STC_OK;
     for (int k = 0; k < g->n; k++) {
         const int64_t at = column_get(i, k);
         if ((uint64_t)at - (uint64_t)lv->base < (uint64_t)lv->extent) continue;
@@ -248,13 +246,13 @@ static stc_status place_lines(machine *mc, stage *st, int id, level *lv)
     return STC_OK;
 }
 
-stc_status cascade_place(machine *mc, stage *st, int id)
+/* A place that is a column of positions. */
+static __attribute__((noinline)) stc_status find_places(machine *mc, stage *st, int id,
+                                                        level *lv)
 {
     strip *g = st->g;
     const place *p = &g->s.place[id];
     column *c = &g->place[id];
-    if (!st->column[id]) return look_at_places(mc, st, id);
-    level *lv = &mc->slot[p->tensor].t->level[p->level];
     const column *up = &g->place[p->up], *i = &g->icol[p->icol];
     c->full = true;
     c->ranged = false;
@@ -272,6 +270,17 @@ stc_status cascade_place(machine *mc, stage *st, int id)
     c->form = COL_ARRAY;
     if (place_all(c->data, up, i, lv, g->n)) return STC_OK;
     return place_each(mc->cx, lv, up, i, c->data, g->n); /* which says what is wrong */
+}
+
+/* Where base operations have a place for each lane, it must be in range whether anything
+ * is stored there or not. */
+stc_status cascade_place(machine *mc, stage *st, int id)
+{
+    const place *p = &st->g->s.place[id];
+    level *lv = &mc->slot[p->tensor].t->level[p->level];
+    if (st->column[id]) return find_places(mc, st, id, lv);
+    if (all_within(&st->g->icol[p->icol], st->g->n, lv)) return STC_OK;
+    return say_outside(mc, st, id);
 }
 
 /* ---- places as cursors --------------------------------------------------------- */

@@ -221,6 +221,20 @@ static void put_lanes(const append_room *room, const column *i, const struct sin
     }
 }
 
+/* Whether the list's entries from number `from` on can be appended: the fiber that got one
+ * last may go on, if a loop around goes through the level again, but not backwards. */
+static bool comes_next(const slot *r, const rung *g, const struct sink_list *up,
+                       const struct sink_list *at, int64_t above, int from)
+{
+    const index_array *crd = &r->t->level[g->level].a[STC_CRD];
+    const int64_t last = r->lev[g->level].parent;
+    if (from == at->n) return true;
+    const int64_t parent = up ? up->pos[up->end[0] <= from] : above;
+    if (parent != last || crd->len == 0) return parent >= last;
+    return index_get(crd, crd->len - 1) <
+           column_get(&g->at->g->icol[0], list_lane(at, from));
+}
+
 /* Entries of one level; a lane that goes on has its entry already. up: the entries
  * of the level above; NULL: all are below position `above`. */
 static stc_status append_rung(machine *mc, slot *r, rung *g, const struct sink_list *up,
@@ -232,7 +246,7 @@ static stc_status append_rung(machine *mc, slot *r, rung *g, const struct sink_l
     const int old = g->last == g->at->serial + first;
     const int64_t parents = (up ? up->pos[up->n - 1] : above) + 1;
     append_room room;
-    if ((up ? up->pos[0] : above) < r->lev[g->level].parent)
+    if (!comes_next(r, g, up, at, above, old))
         return machine_fail(mc, g->at->g->s.place[g->place].at, STC_ERR_CORRUPT,
                             "coordinate %lld of result %s is appended out of order",
                             (long long)column_get(i, first), r->row->name);

@@ -135,27 +135,20 @@ static stc_status check_bound(tensor *t)
     return t->checked == t->generation && !t->backing ? STC_OK : tensor_check(t);
 }
 
-/* An inout tensor that isn't bound begins empty. */
+/* What isn't an operand alone; an inout tensor that isn't bound begins empty. */
 static stc_status start_slot(machine *mc, slot *s)
 {
-    switch (s->row->role) {
-    case ROLE_INPUT:
-        s->t = s->bound;
-        return STC_OK;
-    case ROLE_INOUT:
-        s->t = s->bound;
-        return s->bound ? STC_OK : asm_empty(mc, s);
-    default:
-        s->t = s->open ? NULL : s->own;
-        return STC_OK;
-    }
+    if (s->row->role == ROLE_INPUT) return STC_OK;
+    if (s->row->role == ROLE_INOUT) return s->bound ? STC_OK : asm_empty(mc, s);
+    s->t = s->open ? NULL : s->own;
+    return STC_OK;
 }
 
 /* Notes whether an operand isn't what it was when extents were evaluated. One that isn't
  * bound begins empty: who runs a machine has bound all that are only read. */
 static stc_status look_at(machine *mc, slot *s)
 {
-    tensor *t = s->bound;
+    tensor *t = s->t = s->bound;
     if (!t) return STC_OK;
     if (s->seen == t && s->seen_generation == t->generation) return STC_OK;
     mc->settled = false;
@@ -195,36 +188,32 @@ static void forget_results(machine *mc)
     }
 }
 
-/* The verifier can't know which branches begin what. */
-static stc_status check_finished(machine *mc)
+/* Results that were made elsewhere (converted, packed, kept) are copied to where the host
+ * wants them. */
+static __attribute__((noinline)) stc_status deliver(machine *mc, const slot *s)
 {
-    for (int i = 0; i < mc->p->ntensor; i++) {
-        const slot *s = &mc->slot[i];
-        if (s->open && s->t == s->own)
-            return fail(mc->cx, STC_ERR_CORRUPT, "result %s is begun and not finished",
-                        s->row->name);
-    }
-    return STC_OK;
+    if (!s->t || s->t->vals == s->lent) return STC_OK;
+    if (s->t->nvals > s->nlent)
+        return fail(mc->cx, STC_ERR_SHAPE,
+                    "result %s has %lld elements; the memory lent for it has room for %lld",
+                    s->row->name, (long long)s->t->nvals, (long long)s->nlent);
+    return work_copy(mc->cx, s->lent, s->t->vals,
+                     (size_t)s->t->nvals * type_size(s->t->type));
 }
 
-/* Results that were made elsewhere (converted, packed, kept) are copied to where the host
- * wants them; no other tensor keeps the host's memory. */
-static stc_status deliver(machine *mc)
+/* Every result is whole, which the verifier can't know of branches, and where it is
+ * wanted; no other tensor keeps the host's memory. */
+static stc_status finish(machine *mc)
 {
     stc_status status = STC_OK;
     for (int i = 0; i < mc->p->ntensor; i++) {
         slot *s = &mc->slot[i];
+        if (s->open && s->t == s->own && !status)
+            status = fail(mc->cx, STC_ERR_CORRUPT, "result %s is begun and not finished",
+                          s->row->name);
         if (s->own && s->own->vals_room && s->own->vals != s->lent)
             tensor_leave_room(s->own);
-        if (!s->lent || !s->t || s->t->vals == s->lent || status) continue;
-        if (s->t->nvals > s->nlent)
-            status = fail(mc->cx, STC_ERR_SHAPE,
-                          "result %s has %lld elements; the memory lent for it has room "
-                          "for %lld",
-                          s->row->name, (long long)s->t->nvals, (long long)s->nlent);
-        else
-            status = work_copy(mc->cx, s->lent, s->t->vals,
-                               (size_t)s->t->nvals * type_size(s->t->type));
+        if (s->lent && !status) status = deliver(mc, s);
     }
     return status;
 }
@@ -262,8 +251,7 @@ stc_status machine_run(machine *mc)
     mc->cx->steps += (uint64_t)(mc->slice - mc->left); /* the next poll looks */
     mc->cx->worked += (uint64_t)(mc->slice - mc->left);
     mc->slice = mc->left = 0;
-    if (!status) status = check_finished(mc);
-    if (!status) status = deliver(mc);
+    if (!status) status = finish(mc);
     if (status) forget_results(mc);
     return status;
 }
