@@ -201,9 +201,10 @@ static bool all_within(const column *i, int n, const level *lv)
 {
     const uint64_t lo = (uint64_t)lv->base, wide = (uint64_t)lv->extent;
     uint64_t out = 0;
-    if (i->form != COL_ARRAY)
-        return (uint64_t)column_get(i, 0) - lo < wide &&
-               (uint64_t)column_get(i, n - 1) - lo < wide;
+    if (i->form != COL_ARRAY) {
+        const uint64_t first = (uint64_t)i->base - lo;
+        return first < wide && (i->form != COL_STEP || (uint64_t)(n - 1) < wide - first);
+    }
     for (int k = 0; k < n; k++)
         out |= (uint64_t)i->data[k] - lo >= wide;
     return !out;

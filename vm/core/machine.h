@@ -205,6 +205,7 @@ struct machine {
     struct worker *worker;     /* this machine runs for a thread; NULL: the host's */
     bool reads_bound;  /* loops read nothing that the run makes itself              */
     bool settled;      /* extents are those of what was seen                        */
+    bool lends;        /* the host wants, or wanted, some result in memory of its own */
     uint64_t bindings; /* counts changes of what is bound (machine_knows)           */
     void *block;       /* all of the fixed-size state                               */
     size_t block_size;

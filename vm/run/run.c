@@ -126,6 +126,7 @@ void machine_lend(machine *mc, int id, void *vals, int64_t n)
     s->from = NULL;
     s->lent = vals;
     s->nlent = n;
+    mc->lends = true;
 }
 
 /* ---- a run --------------------------------------------------------------------- */
@@ -188,32 +189,36 @@ static void forget_results(machine *mc)
     }
 }
 
-/* Results that were made elsewhere (converted, packed, kept) are copied to where the host
- * wants them. */
-static __attribute__((noinline)) stc_status deliver(machine *mc, const slot *s)
+/* The verifier can't know which branches begin what. */
+static stc_status check_finished(machine *mc)
 {
-    if (!s->t || s->t->vals == s->lent) return STC_OK;
-    if (s->t->nvals > s->nlent)
-        return fail(mc->cx, STC_ERR_SHAPE,
-                    "result %s has %lld elements; the memory lent for it has room for %lld",
-                    s->row->name, (long long)s->t->nvals, (long long)s->nlent);
-    return work_copy(mc->cx, s->lent, s->t->vals,
-                     (size_t)s->t->nvals * type_size(s->t->type));
+    for (int i = 0; i < mc->p->ntensor; i++) {
+        const slot *s = &mc->slot[i];
+        if (s->open && s->t == s->own)
+            return fail(mc->cx, STC_ERR_CORRUPT, "result %s is begun and not finished",
+                        s->row->name);
+    }
+    return STC_OK;
 }
 
-/* Every result is whole, which the verifier can't know of branches, and where it is
- * wanted; no other tensor keeps the host's memory. */
-static stc_status finish(machine *mc)
+/* Results that were made elsewhere (converted, packed, kept) are copied to where the host
+ * wants them; no other tensor keeps the host's memory. */
+static stc_status deliver(machine *mc)
 {
     stc_status status = STC_OK;
     for (int i = 0; i < mc->p->ntensor; i++) {
         slot *s = &mc->slot[i];
-        if (s->open && s->t == s->own && !status)
-            status = fail(mc->cx, STC_ERR_CORRUPT, "result %s is begun and not finished",
-                          s->row->name);
         if (s->own && s->own->vals_room && s->own->vals != s->lent)
             tensor_leave_room(s->own);
-        if (s->lent && !status) status = deliver(mc, s);
+        if (!s->lent || !s->t || s->t->vals == s->lent || status) continue;
+        if (s->t->nvals > s->nlent)
+            status = fail(mc->cx, STC_ERR_SHAPE,
+                          "result %s has %lld elements; the memory lent for it has room "
+                          "for %lld",
+                          s->row->name, (long long)s->t->nvals, (long long)s->nlent);
+        else
+            status = work_copy(mc->cx, s->lent, s->t->vals,
+                               (size_t)s->t->nvals * type_size(s->t->type));
     }
     return status;
 }
@@ -251,7 +256,8 @@ stc_status machine_run(machine *mc)
     mc->cx->steps += (uint64_t)(mc->slice - mc->left); /* the next poll looks */
     mc->cx->worked += (uint64_t)(mc->slice - mc->left);
     mc->slice = mc->left = 0;
-    if (!status) status = finish(mc);
+    if (!status) status = check_finished(mc);
+    if (!status && mc->lends) status = deliver(mc);
     if (status) forget_results(mc);
     return status;
 }
