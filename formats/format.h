@@ -62,6 +62,7 @@ void format_all(format *f, int order, const level_kind *kind); /* identity order
 /* The built-in name if it has one ("csr"), else the whole map. */
 void format_print(const format *f, textbuf *out);
 void format_print_map(const format *f, textbuf *out);
+const char *format_name_at(int k); /* of the built-in ones; NULL past the end */
 /* The built-in of that name for that order (-1: the name's own order); args
  * are the parameters of bcsr(r,c). False if there is none or they don't fit. */
 bool format_builtin(const char *name, size_t len, int order, const int64_t *args, int nargs,

@@ -1,147 +1,151 @@
-/* format_names.c: formats by name: the built-in ones, TACO's short strings,
- * and printing.
+/* format_names.c: formats by name: the table of those that are built in, TACO's short
+ * strings, and printing.
  */
 #include "format.h"
 #include <inttypes.h>
 #include <string.h>
 
-/* Levels by letter: d dense, s compressed, q singleton, h hashed, r rle,
- * z lz77, b bytemap, u compressed nonunique. */
-static const level_kind *kind_of_letter(char c)
+/* Levels by letter: each kind's own, and u for compressed nonunique. */
+static level_spec level_of(char c)
 {
-    switch (c) {
-    case 'd':
-        return level_kind_at(LEVEL_dense);
-    case 's':
-    case 'u':
-        return level_kind_at(LEVEL_compressed);
-    case 'q':
-        return level_kind_at(LEVEL_singleton);
-    case 'h':
-        return level_kind_at(LEVEL_hashed);
-    case 'r':
-        return level_kind_at(LEVEL_rle);
-    case 'z':
-        return level_kind_at(LEVEL_lz77);
-    case 'b':
-        return level_kind_at(LEVEL_bytemap);
-    default:
-        return NULL;
-    }
+    level_spec out = {.flags = c == 'u' ? FMT_NONUNIQUE : 0};
+    if (c == 'u') c = 's';
+    for (int k = 0; k < LEVEL_COUNT; k++)
+        if (level_kind_at(k)->letter == c) out.kind = level_kind_at(k);
+    return out;
 }
 
-/* Of any order: `first` for all levels but the last, `last` for that one. */
-static const struct any_order {
-    const char *name;
-    char first, last;
-} any_order[] = {
-    {"dense", 'd', 'd'}, {"csf", 's', 's'},  {"hash", 'd', 'h'},
-    {"rle", 'd', 'r'},   {"lz77", 'd', 'z'}, {"bytemap", 'd', 'b'},
-};
+/* ---- the built-in formats -------------------------------------------------------- */
 
-/* Plain ones of a fixed order: letters, and the mode of each level. */
-static const struct fixed_order {
+enum { ANY_ORDER = 0 };
+
+/* A format's name, the letters of its levels, the order, and who makes it of these. */
+typedef struct builtin builtin;
+struct builtin {
     const char *name, *letters;
-    uint8_t mode[2];
-} fixed_order[] = {
-    {"svec", "s", {0, 0}},  {"csr", "ds", {0, 1}},  {"csc", "ds", {1, 0}},
-    {"dcsr", "ss", {0, 1}}, {"dcsc", "ss", {1, 0}},
+    bool (*make)(const builtin *b, int order, const int64_t *args, format *out);
+    int order, nargs; /* ANY_ORDER: any; parameters, as in bcsr(r,c) */
+    uint8_t mode[3];  /* of each level */
 };
 
-#define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))
-
-static bool make_coo(int order, format *out)
+static void set_level(const builtin *b, format *out, int l)
 {
-    if (order < 1 || order > STC_MAX_ORDER) return false;
-    format_all(out, order, level_kind_at(LEVEL_singleton));
-    out->level[0].kind = level_kind_at(LEVEL_compressed);
+    const level_spec s = level_of(b->letters[l]);
+    format_set(out, l, s.kind, b->mode[l], s.flags);
+}
+
+/* Modes in the order that the row says. */
+static bool make_plain(const builtin *b, int order, const int64_t *args, format *out)
+{
+    (void)args;
+    format_init(out, order);
+    for (int l = 0; l < order; l++)
+        set_level(b, out, l);
+    return true;
+}
+
+/* The first letter for all levels but the last, the second for that one; a third says that
+ * a tensor of order 0 may have the format. */
+static bool make_any(const builtin *b, int order, const int64_t *args, format *out)
+{
+    (void)args;
+    if (order < !b->letters[2]) return false;
+    format_all(out, order, level_of(b->letters[0]).kind);
+    if (order) out->level[order - 1].kind = level_of(b->letters[1]).kind;
+    return true;
+}
+
+/* The first level, then singletons, all but the last of which aren't unique. */
+static bool make_coo(const builtin *b, int order, const int64_t *args, format *out)
+{
+    (void)args;
+    if (order < 1) return false;
+    format_all(out, order, level_of(b->letters[1]).kind);
+    out->level[0].kind = level_of(b->letters[0]).kind;
     for (int l = 0; l + 1 < order; l++)
         out->level[l].flags = FMT_NONUNIQUE;
     return true;
 }
 
 /* Blocks of r x c: the grid's levels, then those inside a block. */
-static bool make_blocks(const char *letters, int64_t r, int64_t c, format *out)
+static bool make_blocks(const builtin *b, int order, const int64_t *args, format *out)
 {
-    if (r < 1 || c < 1) return false;
-    format_init(out, 2);
+    if (args[0] < 1 || args[1] < 1) return false;
+    format_init(out, order);
     out->levels = 4;
     for (int l = 0; l < 4; l++) {
-        format_set(out, l, kind_of_letter(letters[l]), l % 2,
-                   letters[l] == 'u' ? FMT_NONUNIQUE : 0);
+        const level_spec s = level_of(b->letters[l]);
+        format_set(out, l, s.kind, l % 2, s.flags);
         out->level[l].map.op = l < 2 ? MAP_DIV : MAP_MOD;
-        out->level[l].map.k = l % 2 ? c : r;
+        out->level[l].map.k = args[l % 2];
     }
     return true;
 }
 
-static void make_dia(format *out)
+static bool make_dia(const builtin *b, int order, const int64_t *args, format *out)
 {
-    format_init(out, 2);
+    (void)b, (void)args;
+    format_init(out, order);
     out->levels = 3;
     format_set(out, 0, level_kind_at(LEVEL_compressed), 1, 0);
     out->level[0].map = (level_map){.op = MAP_DIFF, .mode = 1, .mode2 = 0};
     format_set(out, 1, level_kind_at(LEVEL_range), 0, 0);
     format_set(out, 2, level_kind_at(LEVEL_offset), 1, 0);
+    return true;
 }
 
-static void make_ell(format *out)
+static bool make_ell(const builtin *b, int order, const int64_t *args, format *out)
 {
-    format_init(out, 2);
+    (void)args;
+    format_init(out, order);
     out->levels = 3;
-    format_set(out, 0, level_kind_at(LEVEL_dense), 0, 0);
+    for (int l = 0; l < 3; l++)
+        set_level(b, out, l);
     out->level[0].map.op = MAP_COUNT;
-    format_set(out, 1, level_kind_at(LEVEL_dense), 0, 0);
-    format_set(out, 2, level_kind_at(LEVEL_singleton), 1, 0);
+    return true;
 }
 
-static bool is(const char *name, size_t len, const char *word)
+/* A format that two rows make has the name of the first. */
+static const builtin builtins[] = {
+    {"dense", "dd0", make_any, ANY_ORDER, 0, {0}},
+    {"svec", "s", make_plain, 1, 0, {0}},
+    {"csr", "ds", make_plain, 2, 0, {0, 1}},
+    {"csc", "ds", make_plain, 2, 0, {1, 0}},
+    {"dcsr", "ss", make_plain, 2, 0, {0, 1}},
+    {"dcsc", "ss", make_plain, 2, 0, {1, 0}},
+    {"csf", "ss", make_any, ANY_ORDER, 0, {0}},
+    {"hash", "dh", make_any, ANY_ORDER, 0, {0}},
+    {"rle", "dr", make_any, ANY_ORDER, 0, {0}},
+    {"lz77", "dz", make_any, ANY_ORDER, 0, {0}},
+    {"bytemap", "db", make_any, ANY_ORDER, 0, {0}},
+    {"coo", "sq", make_coo, ANY_ORDER, 0, {0}},
+    {"dia", "", make_dia, 2, 0, {0}},
+    {"ell", "ddq", make_ell, 2, 0, {0, 0, 1}},
+    {"bcsr", "dsdd", make_blocks, 2, 2, {0}},
+    {"csb", "dduq", make_blocks, 2, 2, {0}},
+};
+
+#define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))
+
+const char *format_name_at(int k)
 {
-    return strlen(word) == len && !memcmp(word, name, len);
+    return k >= 0 && k < COUNT(builtins) ? builtins[k].name : NULL;
 }
 
-static bool builtin_plain(const char *name, size_t len, int order, format *out)
+static bool make(const builtin *b, int order, const int64_t *args, format *out)
 {
-    for (int k = 0; k < COUNT(any_order); k++) {
-        const struct any_order *a = &any_order[k];
-        if (!is(name, len, a->name)) continue;
-        if (order < (k > 0) || order > STC_MAX_ORDER) return false;
-        format_all(out, order, kind_of_letter(a->first));
-        if (order) out->level[order - 1].kind = kind_of_letter(a->last);
-        return true;
-    }
-    for (int k = 0; k < COUNT(fixed_order); k++) {
-        const struct fixed_order *x = &fixed_order[k];
-        const int own = (int)strlen(x->letters);
-        if (!is(name, len, x->name)) continue;
-        if (order >= 0 && order != own) return false;
-        format_init(out, own);
-        for (int l = 0; l < own; l++) {
-            format_set(out, l, kind_of_letter(x->letters[l]), x->mode[l], 0);
-        }
-        return true;
-    }
-    return is(name, len, "coo") && make_coo(order, out);
+    if (b->order != ANY_ORDER && order < 0) order = b->order;
+    if (order > STC_MAX_ORDER || (b->order != ANY_ORDER && order != b->order)) return false;
+    return b->make(b, order, args, out);
 }
 
 bool format_builtin(const char *name, size_t len, int order, const int64_t *args, int nargs,
                     format *out)
 {
-    if (nargs == 0 && builtin_plain(name, len, order, out)) return true;
-    if (order >= 0 && order != 2) return false;
-    if (nargs == 2 && is(name, len, "bcsr")) {
-        return make_blocks("dsdd", args[0], args[1], out);
-    }
-    if (nargs == 2 && is(name, len, "csb")) {
-        return make_blocks("dduq", args[0], args[1], out);
-    }
-    if (nargs == 0 && is(name, len, "dia")) {
-        make_dia(out);
-        return true;
-    }
-    if (nargs == 0 && is(name, len, "ell")) {
-        make_ell(out);
-        return true;
+    for (int k = 0; k < COUNT(builtins); k++) {
+        const builtin *b = &builtins[k];
+        if (strlen(b->name) == len && !memcmp(b->name, name, len) && b->nargs == nargs)
+            return make(b, order, args, out);
     }
     return false;
 }
@@ -157,8 +161,8 @@ bool format_short(const char *s, size_t len, const int *modes, format *out)
         if (!letter || mode < 0 || mode >= (int)len || seen >> mode & 1) return false;
         const bool inner = s[l] == 'q' && l + 1 < (int)len && s[l + 1] == 'q';
         seen |= 1u << mode;
-        format_set(out, l, kind_of_letter(s[l]), mode,
-                   s[l] == 'u' || inner ? FMT_NONUNIQUE : 0);
+        const level_spec spec = level_of(s[l]);
+        format_set(out, l, spec.kind, mode, inner ? FMT_NONUNIQUE : spec.flags);
     }
     char why[128];
     return format_valid(out, why, sizeof why);
@@ -226,44 +230,17 @@ void format_print_map(const format *f, textbuf *out)
     text_add(out, ")");
 }
 
-static bool named(const format *f, const char *name, const int64_t *args, int nargs)
-{
-    format b;
-    return format_builtin(name, strlen(name), f->order, args, nargs, &b) &&
-           format_equal(f, &b);
-}
-
-static const char *plain_name(const format *f)
-{
-    if (named(f, any_order[0].name, NULL, 0)) return any_order[0].name;
-    for (int k = 0; k < COUNT(fixed_order); k++) {
-        if (named(f, fixed_order[k].name, NULL, 0)) return fixed_order[k].name;
-    }
-    for (int k = 1; k < COUNT(any_order); k++) {
-        if (named(f, any_order[k].name, NULL, 0)) return any_order[k].name;
-    }
-    static const char *const rest[] = {"coo", "dia", "ell"};
-    for (int k = 0; k < COUNT(rest); k++) {
-        if (named(f, rest[k], NULL, 0)) return rest[k];
-    }
-    return NULL;
-}
-
 void format_print(const format *f, textbuf *out)
 {
-    const char *name = plain_name(f);
-    if (name) {
-        text_add(out, "%s", name);
-        return;
-    }
-    if (f->order == 2 && f->levels == 4) {
+    for (int k = 0; k < COUNT(builtins); k++) {
+        const builtin *b = &builtins[k];
+        format made;
+        if (b->nargs && (f->order != 2 || f->levels != 4)) continue;
         const int64_t args[2] = {f->level[0].map.k, f->level[1].map.k};
-        static const char *const blocks[] = {"bcsr", "csb"};
-        for (int k = 0; k < COUNT(blocks); k++) {
-            if (!named(f, blocks[k], args, 2)) continue;
-            text_add(out, "%s(%" PRId64 ",%" PRId64 ")", blocks[k], args[0], args[1]);
-            return;
-        }
+        if (!make(b, f->order, args, &made) || !format_equal(f, &made)) continue;
+        text_add(out, "%s", b->name);
+        if (b->nargs) text_add(out, "(%" PRId64 ",%" PRId64 ")", args[0], args[1]);
+        return;
     }
     format_print_map(f, out);
 }

@@ -211,6 +211,7 @@ static stc_status hashed_check(ctx *cx, level *lv, int64_t parents)
 
 const level_kind level_hashed = {
     .name = "hashed",
+    .letter = 'h',
     .caps = CAP_ITER | CAP_LOCATE | CAP_APPEND | CAP_PACK,
     .props = PROP_UNIQUE | PROP_COMPACT,
     .fixed = PROP_UNIQUE | PROP_COMPACT,

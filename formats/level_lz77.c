@@ -353,6 +353,7 @@ static stc_status lz77_check(ctx *cx, level *lv, int64_t parents)
 
 const level_kind level_lz77 = {
     .name = "lz77",
+    .letter = 'z',
     .caps = CAP_ITER | CAP_SEEK | CAP_APPEND | CAP_PACK | CAP_REGION | CAP_APPEND_REGION |
             CAP_SUBSECT,
     .props = PROP_FULL | PROP_ORDERED | PROP_UNIQUE | PROP_COMPACT,

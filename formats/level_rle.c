@@ -255,6 +255,7 @@ static stc_status rle_check(ctx *cx, level *lv, int64_t parents)
 
 const level_kind level_rle = {
     .name = "rle",
+    .letter = 'r',
     .caps = CAP_ITER | CAP_SEEK | CAP_APPEND | CAP_PACK | CAP_REGION | CAP_APPEND_REGION |
             CAP_SUBSECT,
     .props = PROP_FULL | PROP_ORDERED | PROP_UNIQUE | PROP_COMPACT,

@@ -1,8 +1,7 @@
 /* words.c: the words a text can use without defining them, for completion.
  *
- * Keywords, types and functions come from their own tables; the names of the
- * built-in formats are the contract's, each known to format_builtin, and so are the
- * words for a tensor's data (parse_decl.c).
+ * Keywords, types, formats and functions come from their own tables; the words for a
+ * tensor's data are the parser's (parse_decl.c).
  */
 #include "../lang/lexer.h"
 #include "../../vm/fn/functions.h"
@@ -12,10 +11,6 @@ static const char *const keywords[] = {
     LANG_KEYWORDS(KEYWORD)
 #undef KEYWORD
 };
-
-static const char *const formats[] = {"dense", "svec", "csr",  "csc",    "dcsr", "dcsc",
-                                      "coo",   "csf",  "bcsr", "csb",    "dia",  "ell",
-                                      "hash",  "rle",  "lz77", "bytemap"};
 
 static const char *const data[] = {"ones", "zeros", "random", "eye", "arange"};
 
@@ -42,8 +37,8 @@ const char *stc_word(int i)
     i -= COUNT(keywords);
     if (i <= STC_C128) return stc_type_name((stc_type)i);
     i -= STC_C128 + 1;
-    if (i < COUNT(formats)) return formats[i];
-    i -= COUNT(formats);
+    for (int k = 0; format_name_at(k); k++)
+        if (i-- == 0) return format_name_at(k);
     if (i < COUNT(data)) return data[i];
     i -= COUNT(data);
     if (i < COUNT(statements)) return statements[i];

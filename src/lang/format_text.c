@@ -206,9 +206,6 @@ bool format_close(format *f, int order)
 
 static stc_status unknown_format(const scope *s, const source *src, const ast *node)
 {
-    static const char *const known[] = {"dense", "svec", "csr",  "csc",    "dcsr", "dcsc",
-                                        "coo",   "csf",  "bcsr", "csb",    "dia",  "ell",
-                                        "hash",  "rle",  "lz77", "bytemap"};
     suggestion near;
     char text[96];
     format any;
@@ -216,8 +213,8 @@ static stc_status unknown_format(const scope *s, const source *src, const ast *n
     const definition *d;
     for (int i = 0; s && (d = scope_definition_at(s, N_FORMAT, i)) != NULL; i++)
         suggest_try(&near, d->name);
-    for (unsigned i = 0; i < sizeof known / sizeof *known; i++)
-        suggest_try(&near, known[i]);
+    for (int i = 0; format_name_at(i); i++)
+        suggest_try(&near, format_name_at(i));
     const int64_t args[2] = {2, 2};
     for (int n = 0; n <= 2; n++)
         if (format_builtin(node->name, strlen(node->name), -1, args, n, &any) ||
