@@ -82,6 +82,7 @@ struct scatter {
     int16_t term, fold;
     const lop *at; /* ws.add */
     int noperand, nfactor;
+    uint8_t everywhere; /* a bit for each operand that some mask produces without */
     scatter_operand operand[SCATTER_OPERANDS];
     scatter_factor factor[SCATTER_FACTORS];
     scatter_kernel narrow, wide;

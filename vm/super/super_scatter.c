@@ -127,17 +127,17 @@ static bool match_operand(const machine *mc, const loop *l, const merge_operand 
     return true;
 }
 
-/* Every mask that produces has all operands, but for the one whose fibers are
- * scattered: without it there is nothing to scatter. */
+/* Every mask that produces has all operands, but for the one whose fibers are scattered:
+ * without it there is nothing to scatter. Those that some mask lacks must be everywhere in
+ * the run. */
 static bool match_merge(const machine *mc, scatter *sc)
 {
     const merge_desc *m = sc->mid->merge;
     if (m->count == 0 || m->count > SCATTER_OPERANDS) return false;
-    for (uint64_t mask = 0; mask < UINT64_C(1) << m->count; mask++) {
-        if (!(m->produce >> mask & 1)) continue;
+    for (uint64_t mask = 0; mask < UINT64_C(1) << m->count; mask++)
         for (int b = 0; b < m->count; b++)
-            if (!(mask >> b & 1) && b != sc->owner) return false;
-    }
+            if (m->produce >> mask & 1 && !(mask >> b & 1) && b != sc->owner)
+                sc->everywhere |= (uint8_t)(1 << b);
     if (!(m->produce >> ((1 << m->count) - 1) & 1)) return false;
     sc->noperand = m->count;
     for (int b = 0; b < m->count; b++)
@@ -257,6 +257,7 @@ static bool ready_operand(const machine *mc, const scatter *sc, scatter_operand 
     o->lo = lv->base;
     o->size = lv->extent;
     if (!o->coords) return fibers_cover(t, o->level, lo, hi);
+    if (sc->everywhere >> (o - sc->operand) & 1) return false;
     o->width = (uint8_t)f.width;
     o->bounds = f.bounds;
     o->crd = f.crd;
