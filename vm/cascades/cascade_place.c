@@ -218,7 +218,7 @@ static stc_status look_at_places(machine *mc, stage *st, int id)
     const column *i = &g->icol[p->icol];
     slot *r = &mc->slot[p->tensor];
     const level *lv = &r->t->level[p->level];
-    if (all_within(i, g->n, lv)) return STC_OK;
+    if (st->late || all_within(i, g->n, lv)) return STC_OK;
     for (int k = 0; k < g->n; k++) {
         const int64_t at = column_get(i, k);
         if ((uint64_t)at - (uint64_t)lv->base < (uint64_t)lv->extent) continue;

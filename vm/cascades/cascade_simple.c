@@ -25,6 +25,8 @@ static int fibers(stage *st)
     const column *c = &st->g->place[w->place];
     const int n = stage_fill_bare(st, LONG_LANE);
     int64_t *at = st->g->icol[0].data;
+    st->late = st->copies && !st->windowed && c->form == COL_STEP;
+    if (st->late) return n;
     if (w->t.width == 4) {
         coords_4(w, c, at, n);
     } else {

@@ -130,6 +130,19 @@ static int64_t last_position(const stage *st, const column *at)
     return last;
 }
 
+/* Room for a string's values. All that is stored behind what is there needs no fill. */
+static stc_status values_room(machine *mc, stage *st, const sink *x, const column *at)
+{
+    slot *r = &mc->slot[x->a];
+    tensor *t = r->t;
+    if (x->kind != SINK_STORE || at->form != COL_STEP || at->base != t->nvals)
+        return asm_value(mc, r, last_position(st, at));
+    const int64_t n = at->base + st->g->n;
+    if (n > t->vals_cap && tensor_reserve_values(t, n)) return mc->cx->diag.status;
+    t->nvals = n;
+    return STC_OK;
+}
+
 /* The string's values to the positions of its elements. */
 static stc_status put_values(machine *mc, stage *st, const sink *x, const column *at)
 {
@@ -137,7 +150,7 @@ static stc_status put_values(machine *mc, stage *st, const sink *x, const column
     slot *r = &mc->slot[x->a];
     const vclass cls = type_class(r->t->type);
     const int n = g->n;
-    if (asm_value(mc, r, last_position(st, at))) return mc->cx->diag.status;
+    if (values_room(mc, st, x, at)) return mc->cx->diag.status;
     r->stores += (uint64_t)n;
     if (at->form == COL_LINES && st->terms.kernel) {
         stage_terms_add(mc, st, r->t, at);
@@ -204,9 +217,14 @@ static void close_fibers(append_room *room, int64_t parent, int64_t end)
 }
 
 /* Coordinates of the list's lanes from number `from` on. */
-static void put_lanes(const append_room *room, const column *i, const struct sink_list *at,
+static void put_lanes(const append_room *room, const stage *st, const struct sink_list *at,
                       int from)
 {
+    const column *i = &st->g->icol[0];
+    if (at->all && st->late) {
+        stage_late_coords(st, room, from, at->n - from);
+        return;
+    }
     if (at->all) {
         strip_put_coords(room, i, from, at->n - from);
         return;
@@ -222,9 +240,10 @@ static void put_lanes(const append_room *room, const column *i, const struct sin
 }
 
 /* Entries of one level; a lane that goes on has its entry already. up: the entries
- * of the level above; NULL: all are below position `above`. */
+ * of the level above; NULL: all are below position `above`. `one`: only the first
+ * one's position is asked for. */
 static stc_status append_rung(machine *mc, slot *r, rung *g, const struct sink_list *up,
-                              struct sink_list *at, int64_t above)
+                              struct sink_list *at, int64_t above, bool one)
 {
     level *lv = &r->t->level[g->level];
     const column *i = &g->at->g->icol[0];
@@ -239,8 +258,8 @@ static stc_status append_rung(machine *mc, slot *r, rung *g, const struct sink_l
     if (lv->kind->append_room(mc->cx, lv, at->n - old, parents, &room))
         return mc->cx->diag.status;
     const int64_t start = room.pos - old; /* of the list's first */
-    put_lanes(&room, i, at, old);
-    for (int k = 0; k < at->n; k++)
+    put_lanes(&room, g->at, at, old);
+    for (int k = 0; k < (one ? 1 : at->n); k++)
         at->pos[k] = start + k;
     if (!up) close_fibers(&room, above, room.pos);
     for (int j = 0; up && j < up->n; j++)
@@ -282,7 +301,8 @@ struct sink_list *stage_own_list(const stage *from, const stage_sink *to, int ru
     return &from->all->list[ends_at(from, to, rungs) ? rungs - 1 : rungs];
 }
 
-stc_status stage_append_places(machine *mc, slot *r, stage *from, stage_sink *to, int rungs)
+stc_status stage_append_places(machine *mc, slot *r, stage *from, stage_sink *to, int rungs,
+                               bool all)
 {
     struct sink_list *list = from->all->list, *own = stage_own_list(from, to, rungs);
     const int last = rungs - 1;
@@ -295,7 +315,8 @@ stc_status stage_append_places(machine *mc, slot *r, stage *from, stage_sink *to
         const struct sink_list *up = k > 0 ? &list[k - 1] : NULL;
         if (g->insert) {
             insert_rung(g, up, &list[k], above);
-        } else if (append_rung(mc, r, g, up, &list[k], above)) {
+        } else if (append_rung(mc, r, g, up, &list[k], above,
+                               !all && k == last && own == &list[last])) {
             return mc->cx->diag.status;
         }
     }
@@ -308,9 +329,9 @@ static stc_status append_values(machine *mc, stage *st, const sink *x, stage_sin
     struct sink_list *own = stage_own_list(st, to, to->nrung);
     own->n = st->g->n;
     own->all = true;
-    if (stage_append_places(mc, &mc->slot[x->a], st, to, to->nrung))
-        return mc->cx->diag.status;
     const bool steps = ends_at(st, to, to->nrung) && !to->rung[to->nrung - 1].insert;
+    if (stage_append_places(mc, &mc->slot[x->a], st, to, to->nrung, !steps))
+        return mc->cx->diag.status;
     const column at = {
         .form = steps ? COL_STEP : COL_ARRAY, .base = own->pos[0], .data = own->pos};
     return put_values(mc, st, x, &at);
