@@ -3,19 +3,24 @@
  *
  * Such a stage has one operand, which it walks, and its places come from that alone.
  * Where the string's positions follow each other, its coordinates lie side by side in the
- * operand; they are copied from there into the result as a block, and neither they nor the
- * lane that each element belongs to are written out as columns. The values are computed
- * as ever.
+ * operand; they are copied from there into the result as a block, and aren't written out
+ * as a column, nor is the lane that each element belongs to, where it has nothing from
+ * that. The values are computed as ever.
  */
 #include "cascade.h"
 #include "../nest/fibers.h"
 #include <string.h>
 
-/* What an element has from its lane needs to know the lane. */
-static bool given_varies(const loop_summary *s)
+/* Whether an element has something from its lane: then it needs to know the lane. */
+static bool given_varies(const stage *st)
 {
+    const loop_summary *s = &st->g->s;
     for (int k = 1; k < s->nicol; k++)
         if (s->icol[k].varies) return true;
+    for (int k = 2; k < s->nplace; k++)
+        if (s->place[k].kind == PLACE_GIVEN && s->place[k].varies &&
+            st->out->g->s.place[st->link.up[k]].kind != PLACE_AT)
+            return true;
     for (int k = 0; k < s->nnode; k++)
         if (s->node[k].kind == NODE_GIVEN && s->node[k].varies && s->node[k].uses)
             return true;
@@ -36,15 +41,17 @@ void stage_late_match(stage *st)
     const loop_summary *s = &st->g->s;
     const merge_desc *m = s->l->merge;
     st->late_body = st->out && !st->pair && !st->nchild && st->faultless && !st->g->masks &&
-                    merge_walks_one(m) && !given_varies(s);
+                    merge_walks_one(m);
+    st->late_rows = given_varies(st);
+    for (int k = 1; k < s->nicol; k++)
+        st->late_body &= !s->icol[k].varies || s->icol[k].kind == ICOL_GIVEN;
     for (int k = 0; k < s->nstep; k++)
         st->late_body &= s->step[k].kind == STEP_NODE || s->step[k].kind == STEP_PLACE;
     for (int k = 1; k < s->nplace; k++)
         st->late_body &= late_place(s, k);
     for (int k = 0; k < s->nnode; k++) {
         const node *x = &s->node[k];
-        st->late_body &= !(x->kind == NODE_INDEX && x->varies) &&
-                         !(x->kind == NODE_LOAD && x->varies && x->b != 1);
+        st->late_body &= !(x->kind == NODE_INDEX && x->a == 0);
     }
     for (int k = 0; k < s->nsink; k++)
         st->late_body &= s->sink[k].kind == SINK_STORE;
@@ -67,7 +74,7 @@ void stage_late_prepare(const machine *mc, stage *st)
         if (!p->varies) continue;
         if (p->kind == PLACE_GIVEN) {
             const place *x = &st->out->g->s.place[st->link.up[k]];
-            st->copies &= x->kind == PLACE_AT && !st->out->column[st->link.up[k]];
+            st->copies &= x->kind != PLACE_AT || !st->out->column[st->link.up[k]];
             continue;
         }
         const level *lv = &mc->slot[p->tensor].t->level[p->level];

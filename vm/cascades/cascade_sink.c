@@ -38,21 +38,6 @@ static stc_status add_to_workspace(machine *mc, stage *st, const sink *x)
 
 /* ---- results: values to positions ---------------------------------------------- */
 
-#define ACCUMULATE(CLS, T)                                                                 \
-    static void accumulate_##CLS(T *out, const T *x, const int64_t *at, int n)             \
-    {                                                                                      \
-        for (int k = 0; k < n;) {                                                          \
-            const int64_t p = at[k];                                                       \
-            T v = x[k++];                                                                  \
-            for (; k < n && at[k] == p; k++)                                               \
-                v = FN_ADD_##CLS(v, x[k]);                                                 \
-            out[p] = FN_ADD_##CLS(out[p], v);                                              \
-        }                                                                                  \
-    }
-ACCUMULATE(F64, double)
-ACCUMULATE(F32, float)
-ACCUMULATE(I64, int64_t)
-
 /* Into positions that follow each other, by the function's loop over arrays; `room` is for
  * elements in their class, where they are stored in another type. */
 static void accumulate_stretch(tensor *t, const sink *x, int64_t pos, const void *v, int n,
@@ -86,11 +71,10 @@ static void accumulate(tensor *t, const sink *x, const column *at, const char *v
         }
         return;
     }
-    if (class_type(cls) == t->type && at->form == COL_ARRAY && x->fn == FN_ADD) {
-        const void *e = v;
-        if (cls == CLASS_F64) return accumulate_F64(t->vals, e, at->data, n);
-        if (cls == CLASS_F32) return accumulate_F32(t->vals, e, at->data, n);
-        if (cls == CLASS_I64) return accumulate_I64(t->vals, e, at->data, n);
+    const strip_into into = at->form == COL_ARRAY ? strip_into_of(x->fn, t->type) : NULL;
+    if (into) {
+        into(t->vals, v, at->data, n);
+        return;
     }
     const fn_scalar fn = fn_scalar_of(x->fn, cls);
     for (int k = 0; k < n; k++) {
@@ -130,11 +114,22 @@ static int64_t last_position(const stage *st, const column *at)
     return last;
 }
 
+/* Whether all places are there that a result has whose levels are computed. */
+static bool all_places(const tensor *t)
+{
+    int64_t n = 1;
+    for (int l = 0; l < t->fmt.levels; l++)
+        if (!(t->level[l].kind->caps & CAP_INSERT) || !size_mul(n, t->level[l].extent, &n))
+            return false;
+    return t->nvals >= n;
+}
+
 /* Room for a string's values. All that is stored behind what is there needs no fill. */
 static stc_status values_room(machine *mc, stage *st, const sink *x, const column *at)
 {
     slot *r = &mc->slot[x->a];
     tensor *t = r->t;
+    if (at->form == COL_ARRAY && all_places(t)) return STC_OK;
     if (x->kind != SINK_STORE || at->form != COL_STEP || at->base != t->nvals)
         return asm_value(mc, r, last_position(st, at));
     const int64_t n = at->base + st->g->n;

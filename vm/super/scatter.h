@@ -92,8 +92,8 @@ struct scatter {
     scatter_kernel kernel;
     const void *bounds, *crd, *vals;
     /* lanes: fibers and factors of up to SCATTER_CHUNK k */
-    int64_t *from, *to;
-    char *by;
+    int64_t *from, *to, *key, *pos[SCATTER_OPERANDS]; /* key: the coordinates k */
+    char *by, *room;
     void *block;
     size_t block_size;
 };
