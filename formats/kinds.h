@@ -81,6 +81,14 @@ static inline int64_t index_last_below(const index_array *a, int64_t begin, int6
     return begin;
 }
 
+/* Of an array's elements [at, end), without a branch for each: whether all are in [lo, lo +
+ * wide); how many are less (or, `strict`, no more) than the one before, which the first of
+ * the array hasn't; how many of those are that where bounds [at, end), ascending from 0,
+ * lead to. */
+bool index_within(const index_array *a, int64_t at, int64_t end, int64_t lo, int64_t wide);
+int64_t index_falls(const index_array *a, int64_t at, int64_t end, bool strict);
+int64_t index_falls_at(const index_array *a, const index_array *bounds, int64_t at,
+                       int64_t end, bool strict);
 stc_status check_array(ctx *cx, const index_array *a, const char *what, int64_t len);
 /* Positions of `parents` fibers: from 0, monotone, up to the coordinates' number. */
 stc_status check_bounds(ctx *cx, const level *lv, int64_t parents, const char *what);

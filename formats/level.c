@@ -64,6 +64,93 @@ stc_status check_array(ctx *cx, const index_array *a, const char *what, int64_t 
     return STC_OK;
 }
 
+/* Elements next to each other in memory: loops that become vectors. */
+#define LOOK(W, I, U)                                                                      \
+    static bool within_##W(const I *restrict c, int64_t n, U lo, U wide)                   \
+    {                                                                                      \
+        U out = 0;                                                                         \
+        for (int64_t q = 0; q < n; q++)                                                    \
+            out |= (U)((U)c[q] - lo >= wide);                                              \
+        return !out;                                                                       \
+    }                                                                                      \
+    static int64_t falls_##W(const I *restrict c, int64_t n, bool strict)                  \
+    {                                                                                      \
+        U falls = 0; /* n is a block */                                                    \
+        for (int64_t q = 0; strict && q < n; q++)                                          \
+            falls += (U)(c[q] <= c[q - 1]);                                                \
+        for (int64_t q = 0; !strict && q < n; q++)                                         \
+            falls += (U)(c[q] < c[q - 1]);                                                 \
+        return (int64_t)falls;                                                             \
+    }                                                                                      \
+    static int64_t falls_at_##W(const I *c, const I *bound, int64_t n, int64_t len,        \
+                                bool strict)                                               \
+    {                                                                                      \
+        int64_t falls = 0;                                                                 \
+        for (int64_t p = 0; p < n; p++) {                                                  \
+            const int64_t q = bound[p];                                                    \
+            if (q == bound[p - 1] || q == len) continue;                                   \
+            falls += c[q] < c[q - 1] || (strict && c[q] == c[q - 1]);                      \
+        }                                                                                  \
+        return falls;                                                                      \
+    }
+LOOK(4, int32_t, uint32_t)
+LOOK(8, int64_t, uint64_t)
+
+static bool falls(int64_t before, int64_t i, bool strict)
+{
+    return i < before || (strict && i == before);
+}
+
+static bool close_by(const index_array *a)
+{
+    return a->stride == a->width;
+}
+
+bool index_within(const index_array *a, int64_t at, int64_t end, int64_t lo, int64_t wide)
+{
+    if (close_by(a) && a->width == 8)
+        return within_8((int64_t *)a->data + at, end - at, (uint64_t)lo, (uint64_t)wide);
+    if (close_by(a) && lo >= 0 && lo <= INT32_MAX) {
+        const int64_t most = (int64_t)INT32_MAX + 1 - lo; /* which are all that fit */
+        return within_4((int32_t *)a->data + at, end - at, (uint32_t)lo,
+                        (uint32_t)(wide < most ? wide : most));
+    }
+    bool out = false;
+    for (int64_t q = at; q < end; q++)
+        out |= index_get(a, q) < lo || index_get(a, q) - lo >= wide;
+    return !out;
+}
+
+int64_t index_falls(const index_array *a, int64_t at, int64_t end, bool strict)
+{
+    int64_t n = 0;
+    at += at == 0;
+    if (at >= end) return 0;
+    if (close_by(a) && a->width == 4)
+        return falls_4((int32_t *)a->data + at, end - at, strict);
+    if (close_by(a)) return falls_8((int64_t *)a->data + at, end - at, strict);
+    for (int64_t q = at; q < end; q++)
+        n += falls(index_get(a, q - 1), index_get(a, q), strict);
+    return n;
+}
+
+int64_t index_falls_at(const index_array *a, const index_array *bounds, int64_t at,
+                       int64_t end, bool strict)
+{
+    const bool near = close_by(a) && close_by(bounds) && a->width == bounds->width;
+    int64_t n = 0;
+    if (near && a->width == 4)
+        return falls_at_4(a->data, (int32_t *)bounds->data + at, end - at, a->len, strict);
+    if (near)
+        return falls_at_8(a->data, (int64_t *)bounds->data + at, end - at, a->len, strict);
+    for (int64_t p = at; p < end; p++) {
+        const int64_t q = index_get(bounds, p);
+        if (q == index_get(bounds, p - 1) || q == a->len) continue;
+        n += falls(index_get(a, q - 1), index_get(a, q), strict);
+    }
+    return n;
+}
+
 stc_status check_bounds(ctx *cx, const level *lv, int64_t parents, const char *what)
 {
     const index_array *pos = &lv->a[STC_POS], *crd = &lv->a[STC_CRD];
@@ -77,16 +164,16 @@ stc_status check_bounds(ctx *cx, const level *lv, int64_t parents, const char *w
     if (last != 0) {
         return fail(cx, STC_ERR_DATA, "positions[0] is %lld, expected 0", (long long)last);
     }
-    for (int64_t p = 1; p <= parents; p++) {
-        const int64_t v = index_get(pos, p);
-        if (work_due(cx, p)) return cx->diag.status;
-        if (v < last) {
-            return fail(cx, STC_ERR_DATA,
-                        "positions[%lld] is %lld, below the %lld before it", (long long)p,
-                        (long long)v, (long long)last);
-        }
-        last = v;
+    for (int64_t p = 1, end; p < bounds; p = end) {
+        if ((end = work_block(cx, p, bounds)) == p) return cx->diag.status;
+        if (!index_falls(pos, p, end, false)) continue;
+        while (index_get(pos, p) >= index_get(pos, p - 1))
+            p++;
+        return fail(cx, STC_ERR_DATA, "positions[%lld] is %lld, below the %lld before it",
+                    (long long)p, (long long)index_get(pos, p),
+                    (long long)index_get(pos, p - 1));
     }
+    last = index_get(pos, parents);
     if (last != crd->len) {
         return fail(cx, STC_ERR_DATA, "positions end at %lld, but there are %lld %s",
                     (long long)last, (long long)crd->len, what);

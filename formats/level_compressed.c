@@ -127,10 +127,10 @@ static void compressed_again(level *lv, bool closed)
     index_set(pos, lv->edges, 0);
 }
 
-static stc_status compressed_check(ctx *cx, level *lv, int64_t parents)
+/* The first thing that is wrong with the fibers' coordinates. */
+static stc_status check_fibers(ctx *cx, const level *lv, int64_t parents)
 {
     const index_array *pos = &lv->a[STC_POS], *crd = &lv->a[STC_CRD];
-    if (check_bounds(cx, lv, parents, "coordinates")) return cx->diag.status;
     const bool ordered = lv->props & PROP_ORDERED, unique = lv->props & PROP_UNIQUE;
     for (int64_t p = 0, q = 0; p < parents; p++) {
         const int64_t end = index_get(pos, p + 1);
@@ -149,6 +149,27 @@ static stc_status compressed_check(ctx *cx, level *lv, int64_t parents)
             last = i;
         }
     }
+    return STC_OK;
+}
+
+/* Coordinates are looked at without regard to fibers, in loops without a branch: those
+ * that don't ascend must be as many as the fibers that begin so. Else each is looked at. */
+static stc_status compressed_check(ctx *cx, level *lv, int64_t parents)
+{
+    const index_array *pos = &lv->a[STC_POS], *crd = &lv->a[STC_CRD];
+    if (check_bounds(cx, lv, parents, "coordinates")) return cx->diag.status;
+    const bool ordered = lv->props & PROP_ORDERED, unique = lv->props & PROP_UNIQUE;
+    int64_t falls = 0, end, q = 0;
+    bool sound = true;
+    for (; sound && (end = work_block(cx, q, crd->len)) > q; q = end) {
+        sound = index_within(crd, q, end, lv->base, lv->extent);
+        falls += index_falls(crd, q, end, unique);
+    }
+    if (sound && q < crd->len) return cx->diag.status;
+    for (int64_t p = 1; sound && ordered && (end = work_block(cx, p, parents)) > p; p = end)
+        falls -= index_falls_at(crd, pos, p, end, unique);
+    if ((!sound || (ordered && falls)) && check_fibers(cx, lv, parents))
+        return cx->diag.status;
     lv->size = crd->len;
     return unique && !ordered ? segments_unique(cx, lv, parents) : STC_OK;
 }

@@ -121,6 +121,55 @@ START_TEST(converted)
 }
 END_TEST
 
+/* A matrix of n entries, in ten rows. */
+static stc_tensor *listed(stc_machine *m, int64_t n)
+{
+    const int64_t shape[] = {10, 30000};
+    int64_t *coords = malloc((size_t)n * 2 * sizeof *coords);
+    double *vals = malloc((size_t)n * sizeof *vals);
+    stc_tensor *t = NULL;
+    for (int64_t k = 0; k < n; k++)
+        coords[k] = k % 10, coords[n + k] = k / 10, vals[k] = (double)k;
+    ck_assert_int_eq(
+        stc_tensor_from_coords(m, "csr", STC_F64, 2, shape, NULL, n, coords, vals, &t), 0);
+    free(coords);
+    free(vals);
+    return t;
+}
+
+/* Results that are taken away: what the next one begins with it doesn't keep. */
+START_TEST(taken)
+{
+    const stc_decl decl[] = {{"A", "csr", STC_F64, NULL, -1},
+                             {"C", "csr", STC_F64, NULL, -1}};
+    static const int64_t sizes[] = {250000, 250000, 3, 200000, 3};
+    stc_machine *m;
+    stc_program *p;
+    ck_assert_int_eq(stc_open(NULL, &m), 0);
+    ck_assert_int_eq(stc_compile(m, "C(i,j) = 2 * A(i,j)", decl, 2, &p), 0);
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+        stc_tensor *a = listed(m, sizes[k]), *c;
+        const void *vals;
+        int64_t n;
+        ck_assert_int_eq(stc_bind(p, "A", a), 0);
+        const uint64_t before = stc_memory_used(m);
+        ck_assert_int_eq(stc_run(p), 0);
+        ck_assert_int_eq(stc_take(p, "C", &c), 0);
+        ck_assert_uint_le(stc_memory_used(m) - before,
+                          (uint64_t)sizes[k] * 12 * 3 / 2 + 8 * (uint64_t)MB);
+        if (sizes[k] < 10) ck_assert_uint_lt(stc_memory_used(m) - before, MB / 4);
+        ck_assert_int_eq(stc_tensor_values(c, &vals, &n), 0);
+        ck_assert_int_eq(n, sizes[k]);
+        ck_assert_double_eq(((const double *)vals)[n - 1], 2 * (double)(n - 1));
+        ck_assert_int_eq(stc_bind(p, "A", NULL), 0);
+        stc_tensor_free(c);
+        stc_tensor_free(a);
+    }
+    stc_program_free(p);
+    stc_close(m);
+}
+END_TEST
+
 /* A line of a script costs what it says, wherever it is. */
 START_TEST(definitions)
 {
@@ -190,6 +239,7 @@ Suite *suite_held(void)
     tcase_add_loop_test(c, filled, 0, (int)(sizeof kinds / sizeof *kinds));
     tcase_add_test(c, made);
     tcase_add_test(c, converted);
+    tcase_add_test(c, taken);
     tcase_add_test(c, definitions);
     tcase_add_test(c, few_entries);
     tcase_add_test(c, caps);

@@ -234,6 +234,15 @@ START_TEST(scatters)
         ran_row(&p, text, list ? "few" : "scatter", r);
         if (list) ran_row(&p, text, "many", r);
     }
+    /* a factor that every row has */
+    snprintf(text, sizeof text,
+             "tensor f dense %s [40] fill %s\nf(i) = %s(i %% 7)\ntensor R (i) -> (i : "
+             "compressed) %s fill %s\nR(j) = %s(i: %s(A(i,j), f(i)))",
+             type, zero, type, type, zero, r->fold == FN_ADD ? "sum" : fn_at(r->fold)->name,
+             fn_at(r->term)->name);
+    both(&p, text);
+    ck_assert_int_eq(p.agreed, 3);
+    ran_row(&p, text, "scatter", r);
     pair_shut(&p);
 }
 END_TEST
@@ -263,6 +272,9 @@ static const char *const statements[] = {
     "R(j) = A(i,j) * y(i)",
     "R(j) = u(i) * A(i,j) * y(i)",
     "R(j) = min(i: A(i,j) + y(i))",
+    "R(j) = abs(A(i,j)) * y(i)",
+    "R(j) = max(i: abs(A(i,j)))",
+    "R(j) = prod(i: A(i,j) + y(i))",
     "R(i) = X(i,j) * x(j)",
     "R(i) = y(i) * X(i,j) * x(j) * z(j)",
     "R(i) = u(i) * X(i,j) * x(j)",
@@ -288,6 +300,9 @@ static const char *const statements[] = {
     "R(i,j) = select(A(i,j) > 2, B(i,j), -A(i,j))",
     "R(i,j) = select(B(i,j), A(i,j) + i, 0)",
     "R(i,j) = A(i,j) * u(i)",
+    "R(i,j) = -A(i,j)",
+    "R(i,j) = y(i) * abs(A(i,j))",
+    "R(i,j,k) = -T(i,j,k)",
     "R(i,j) = u(i) * v(j) + A(i,j)",
     "R(j,i) = A(i,j)",
     "R(j,i) = A(i,j) + B(i,j)",

@@ -10,6 +10,7 @@
 
 #define ADD(a, b) ((a) + (b))
 #define MUL(a, b) ((a) * (b))
+#define MAX(a, b) ((a) > (b) ? (a) : (b))
 #define OR(a, b) ((a) | (b))
 #define AND(a, b) ((a) & (b))
 #define ABS(a) _Generic((a), float : fabsf, double : fabs, default : abs)(a)
@@ -106,6 +107,20 @@
     memset(y, 0, (size_t)c->length * sizeof *y);                                           \
     WALK(ENTRY(T); y[i] = (T)PLUS(y[i], TERM))
 
+/* The same as a list of those that had a term. */
+#define MXV_LIST(WALK, T, PLUS, TERM)                                                      \
+    ARRAYS(T, T, T)                                                                        \
+    const T *restrict x = xv;                                                              \
+    T *restrict sum = calloc((size_t)m->m, sizeof *sum);                                   \
+    bool *restrict set = calloc((size_t)m->m, sizeof *set);                                \
+    (void)x;                                                                               \
+    WALK(ENTRY(T); set[i] = true; sum[i] = (T)PLUS(sum[i], TERM))                          \
+    int64_t n = 0;                                                                         \
+    for (int32_t i = 0; i < m->m; i++)                                                     \
+        if (set[i]) c->crd[n] = i, y[n++] = sum[i];                                        \
+    free(sum);                                                                             \
+    free(set);
+
 #define EACH_COLUMN for (int64_t k = 0; k < COLUMNS; k++)
 /* Y(i,k) is LAST of s, the sum of TERM. */
 #define MM(WALK, TA, TX, TY, PLUS, TERM, LAST)                                             \
@@ -136,16 +151,37 @@
             y[i * COLUMNS + k] = sum;                                                      \
         }
 /* A csr result with the places of the operand. */
-#define SCALE(T)                                                                           \
-    ARRAYS(T, T, T)                                                                        \
+#define EACH_ENTRY(TA, TY, VALUE)                                                          \
+    ARRAYS(TA, TY, TY)                                                                     \
+    const TY *restrict x = xv;                                                             \
+    (void)x;                                                                               \
     c->pos[0] = 0;                                                                         \
     for (int64_t i = 0; i < m->n; i++) {                                                   \
         for (int32_t p = m->pos[1][i]; p < m->pos[1][i + 1]; p++) {                        \
-            c->crd[p] = m->crd[1][p];                                                      \
-            y[p] = 2 * av[p];                                                              \
+            const int32_t j = m->crd[1][p];                                                \
+            ENTRY(TA);                                                                     \
+            c->crd[p] = j;                                                                 \
+            y[p] = VALUE;                                                                  \
         }                                                                                  \
         c->pos[i + 1] = m->pos[1][i + 1];                                                  \
     }
+/* A matrix turned round, by counting its columns. */
+#define TURN(T)                                                                            \
+    ARRAYS(T, T, T)                                                                        \
+    int32_t *at = c->pos;                                                                  \
+    memset(at, 0, (size_t)(m->m + 1) * sizeof *at);                                        \
+    for (int32_t p = 0; p < m->pos[1][m->n]; p++)                                          \
+        at[m->crd[1][p] + 1]++;                                                            \
+    for (int64_t j = 0; j < m->m; j++)                                                     \
+        at[j + 1] += at[j];                                                                \
+    for (int64_t i = m->n; i-- > 0;)                                                       \
+        for (int32_t p = m->pos[1][i + 1]; p-- > m->pos[1][i];) {                          \
+            const int32_t q = --at[m->crd[1][p] + 1];                                      \
+            c->crd[q] = (int32_t)i;                                                        \
+            y[q] = av[p];                                                                  \
+        }                                                                                  \
+    memmove(at, at + 1, (size_t)m->m * sizeof *at);                                        \
+    at[m->m] = m->pos[1][m->n];
 
 #define ROW(name, input, text, operands, loop)                                             \
     void cliff_##name(cliff *c)                                                            \

@@ -144,6 +144,7 @@ static stage *add_stage(machine *mc, cascade *c, const loop_tree *t, stage *out)
         st->faultless &= st->child[k]->faultless;
     st->g->ends &= st->faultless;
     stage_bare_match(st);
+    stage_late_match(st);
     if (out) stage_terms_match(mc, st);
     return st;
 }
@@ -218,6 +219,7 @@ static stc_status prepare(machine *mc, cascade *c)
         if (make_ready(mc, st)) return mc->cx->diag.status;
         if (st->out) stage_fill_prepare(mc, st);
         if (st->out) stage_lines_prepare(st);
+        if (st->out) stage_late_prepare(mc, st);
         st->rowwise = st->paired && runs_rows(st->pair) && stage_rows_prepare(mc, st);
         if (st->paired && runs_rows(st->pair)) st->paired = st->rowwise;
     }

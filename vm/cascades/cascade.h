@@ -14,6 +14,7 @@
  *     cascade_window.c … of operands that are sliced or shifted
  *     cascade_spread.c what an element has from the lane that it belongs to
  *     cascade_ends.c   lanes that end early
+ *     cascade_late.c   … whose coordinates are those of one operand
  *     cascade_fold.c   reductions, and stages that do nothing else
  *     cascade_sink.c   workspaces, results; …_place.c where these go
  *     cascade_rows.c   the innermost two loops and the fibers below a strip's lanes
@@ -128,7 +129,10 @@ struct stage {
         uint16_t factor[NEST_SCALARS], row[NEST_LOADS];
     } terms;
     bool bare, bare_now; /* elements have a position, and no more: cascade_fold.c */
-    int *row;            /* of each element                          */
+    bool late_body, late_rows, copies,
+        late;                      /* coordinates are copied by who appends them, and not
+                  made: as linked, in this run, in this string: cascade_late.c */
+    int *row;                      /* of each element                          */
     int *run_lane, *run_end, runs; /* elements of one lane; 0: not looked for;
                                       stale if they don't end with the string    */
     bool same;                     /* they all have the same                   */
@@ -249,14 +253,21 @@ void stage_find_runs(stage *st);
 void stage_reductions_start(stage *st);
 void stage_reduce(stage *st, const sink *x, uint16_t result);
 
+/* cascade_late.c: when linked; in a run; a lane's coordinate, n from lane `from` on. */
+void stage_late_match(stage *st);
+void stage_late_prepare(const machine *mc, stage *st);
+int64_t stage_late_coord(const stage *st, int lane);
+void stage_late_coords(const stage *st, const append_room *room, int from, int n);
+
 /* cascade_sink.c */
 stc_status stage_sinks(machine *mc, stage *st);
 
 /* The list in which a stage's lanes that get entries over so many rungs are put;
- * and these entries: the list gets their positions. */
+ * and these entries: the list gets their positions, or only the first one's, which the
+ * others follow. */
 struct sink_list *stage_own_list(const stage *from, const stage_sink *to, int rungs);
-stc_status stage_append_places(machine *mc, slot *r, stage *from, stage_sink *to,
-                               int rungs);
+stc_status stage_append_places(machine *mc, slot *r, stage *from, stage_sink *to, int rungs,
+                               bool all);
 
 /* Positions of a place in a result, if they are a column in this run. */
 stc_status cascade_place(machine *mc, stage *st, int id);

@@ -555,7 +555,7 @@ stc_status stage_fill(machine *mc, stage *st, bool *more)
     g->icol[0].form = COL_ARRAY;
     st->stepped = false;
     st->runs = 0;
-    st->loose = st->lines = false;
+    st->loose = st->lines = st->late = false;
     g->unread = 0;
     if (!st->asked && st->keyable && stage_keys_start(mc, st)) return mc->cx->diag.status;
     st->asked = true;

@@ -172,15 +172,16 @@ static stc_status place_each(ctx *cx, level *lv, const column *up, const column 
     return STC_OK;
 }
 
-/* Positions of n coordinates in a range. False: some are outside. */
+/* Positions of n coordinates in a range, `inside` which they are known to be. False: some
+ * are outside. */
 static bool place_all(int64_t *restrict to, const column *up, const column *i,
-                      const level *lv, int n)
+                      const level *lv, int n, bool inside)
 {
     const uint64_t lo = (uint64_t)lv->base, wide = (uint64_t)lv->extent;
     uint64_t out = 0;
     if (i->form == COL_ARRAY && up->form != COL_STEP) { /* as it is for most */
         const int64_t *restrict at = i->data, *restrict above = up->data;
-        for (int k = 0; k < n; k++)
+        for (int k = 0; !inside && k < n; k++)
             out |= (uint64_t)at[k] - lo >= wide;
         for (int k = 0; up->form == COL_ARRAY && k < n; k++)
             to[k] = (int64_t)((uint64_t)above[k] * wide + ((uint64_t)at[k] - lo));
@@ -269,7 +270,10 @@ static __attribute__((noinline)) stc_status find_places(machine *mc, stage *st, 
         return STC_OK;
     }
     c->form = COL_ARRAY;
-    if (place_all(c->data, up, i, lv, g->n)) return STC_OK;
+    const level *from = st->walk[0].lv; /* whose coordinates they are */
+    const bool inside = st->simple == SIMPLE_FIBERS && p->icol == 0 && !st->windowed &&
+                        level_covers(lv, from->base, from->base + from->extent);
+    if (place_all(c->data, up, i, lv, g->n, inside)) return STC_OK;
     return place_each(mc->cx, lv, up, i, c->data, g->n); /* which says what is wrong */
 }
 
@@ -280,7 +284,7 @@ stc_status cascade_place(machine *mc, stage *st, int id)
     const place *p = &st->g->s.place[id];
     level *lv = &mc->slot[p->tensor].t->level[p->level];
     if (st->column[id]) return find_places(mc, st, id, lv);
-    if (all_within(&st->g->icol[p->icol], st->g->n, lv)) return STC_OK;
+    if (st->late || all_within(&st->g->icol[p->icol], st->g->n, lv)) return STC_OK;
     return say_outside(mc, st, id);
 }
 

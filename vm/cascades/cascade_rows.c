@@ -236,7 +236,8 @@ static stc_status rows_above(machine *mc, stage *st, slot *r, const int *lanes, 
         own->n = n;
         own->all = n == st->out->g->n;
         if (!own->all) memcpy(own->lane, lanes, (size_t)n * sizeof *lanes);
-        if (stage_append_places(mc, r, st->out, to, rungs)) return mc->cx->diag.status;
+        if (stage_append_places(mc, r, st->out, to, rungs, true))
+            return mc->cx->diag.status;
         memcpy(pos, own->pos, (size_t)n * sizeof *pos);
         return STC_OK;
     }

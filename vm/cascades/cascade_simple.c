@@ -25,11 +25,10 @@ static int fibers(stage *st)
     const column *c = &st->g->place[w->place];
     const int n = stage_fill_bare(st, LONG_LANE);
     int64_t *at = st->g->icol[0].data;
-    if (w->t.width == 4) {
-        coords_4(w, c, at, n);
-    } else {
-        coords_8(w, c, at, n);
-    }
+    st->late = st->copies && !st->windowed && c->form == COL_STEP;
+    if (!st->late && w->t.width == 4) coords_4(w, c, at, n);
+    if (!st->late && w->t.width == 8) coords_8(w, c, at, n);
+    if (st->late && !st->late_rows) return n;
     for (int r = 0, k = 0; r < st->runs; k = st->run_end[r++])
         for (; k < st->run_end[r]; k += ROW_BLOCK)
             for (int j = 0; j < ROW_BLOCK; j++)

@@ -38,21 +38,6 @@ static stc_status add_to_workspace(machine *mc, stage *st, const sink *x)
 
 /* ---- results: values to positions ---------------------------------------------- */
 
-#define ACCUMULATE(CLS, T)                                                                 \
-    static void accumulate_##CLS(T *out, const T *x, const int64_t *at, int n)             \
-    {                                                                                      \
-        for (int k = 0; k < n;) {                                                          \
-            const int64_t p = at[k];                                                       \
-            T v = x[k++];                                                                  \
-            for (; k < n && at[k] == p; k++)                                               \
-                v = FN_ADD_##CLS(v, x[k]);                                                 \
-            out[p] = FN_ADD_##CLS(out[p], v);                                              \
-        }                                                                                  \
-    }
-ACCUMULATE(F64, double)
-ACCUMULATE(F32, float)
-ACCUMULATE(I64, int64_t)
-
 /* Into positions that follow each other, by the function's loop over arrays; `room` is for
  * elements in their class, where they are stored in another type. */
 static void accumulate_stretch(tensor *t, const sink *x, int64_t pos, const void *v, int n,
@@ -86,11 +71,10 @@ static void accumulate(tensor *t, const sink *x, const column *at, const char *v
         }
         return;
     }
-    if (class_type(cls) == t->type && at->form == COL_ARRAY && x->fn == FN_ADD) {
-        const void *e = v;
-        if (cls == CLASS_F64) return accumulate_F64(t->vals, e, at->data, n);
-        if (cls == CLASS_F32) return accumulate_F32(t->vals, e, at->data, n);
-        if (cls == CLASS_I64) return accumulate_I64(t->vals, e, at->data, n);
+    const strip_into into = at->form == COL_ARRAY ? strip_into_of(x->fn, t->type) : NULL;
+    if (into) {
+        into(t->vals, v, at->data, n);
+        return;
     }
     const fn_scalar fn = fn_scalar_of(x->fn, cls);
     for (int k = 0; k < n; k++) {
@@ -130,6 +114,30 @@ static int64_t last_position(const stage *st, const column *at)
     return last;
 }
 
+/* Whether all places are there that a result has whose levels are computed. */
+static bool all_places(const tensor *t)
+{
+    int64_t n = 1;
+    for (int l = 0; l < t->fmt.levels; l++)
+        if (!(t->level[l].kind->caps & CAP_INSERT) || !size_mul(n, t->level[l].extent, &n))
+            return false;
+    return t->nvals >= n;
+}
+
+/* Room for a string's values. All that is stored behind what is there needs no fill. */
+static stc_status values_room(machine *mc, stage *st, const sink *x, const column *at)
+{
+    slot *r = &mc->slot[x->a];
+    tensor *t = r->t;
+    if (at->form == COL_ARRAY && all_places(t)) return STC_OK;
+    if (x->kind != SINK_STORE || at->form != COL_STEP || at->base != t->nvals)
+        return asm_value(mc, r, last_position(st, at));
+    const int64_t n = at->base + st->g->n;
+    if (n > t->vals_cap && tensor_reserve_values(t, n)) return mc->cx->diag.status;
+    t->nvals = n;
+    return STC_OK;
+}
+
 /* The string's values to the positions of its elements. */
 static stc_status put_values(machine *mc, stage *st, const sink *x, const column *at)
 {
@@ -137,7 +145,7 @@ static stc_status put_values(machine *mc, stage *st, const sink *x, const column
     slot *r = &mc->slot[x->a];
     const vclass cls = type_class(r->t->type);
     const int n = g->n;
-    if (asm_value(mc, r, last_position(st, at))) return mc->cx->diag.status;
+    if (values_room(mc, st, x, at)) return mc->cx->diag.status;
     r->stores += (uint64_t)n;
     if (at->form == COL_LINES && st->terms.kernel) {
         stage_terms_add(mc, st, r->t, at);
@@ -203,10 +211,22 @@ static void close_fibers(append_room *room, int64_t parent, int64_t end)
     }
 }
 
+/* The coordinate of number k of the list's lanes. */
+static int64_t list_coord(const stage *st, const struct sink_list *at, int k)
+{
+    const int lane = list_lane(at, k);
+    return st->late ? stage_late_coord(st, lane) : column_get(&st->g->icol[0], lane);
+}
+
 /* Coordinates of the list's lanes from number `from` on. */
-static void put_lanes(const append_room *room, const column *i, const struct sink_list *at,
+static void put_lanes(const append_room *room, const stage *st, const struct sink_list *at,
                       int from)
 {
+    const column *i = &st->g->icol[0];
+    if (at->all && st->late) {
+        stage_late_coords(st, room, from, at->n - from);
+        return;
+    }
     if (at->all) {
         strip_put_coords(room, i, from, at->n - from);
         return;
@@ -231,30 +251,28 @@ static bool comes_next(const slot *r, const rung *g, const struct sink_list *up,
     if (from == at->n) return true;
     const int64_t parent = up ? up->pos[up->end[0] <= from] : above;
     if (parent != last || crd->len == 0) return parent >= last;
-    return index_get(crd, crd->len - 1) <
-           column_get(&g->at->g->icol[0], list_lane(at, from));
+    return index_get(crd, crd->len - 1) < list_coord(g->at, at, from);
 }
 
 /* Entries of one level; a lane that goes on has its entry already. up: the entries
- * of the level above; NULL: all are below position `above`. */
+ * of the level above; NULL: all are below position `above`. `one`: only the first
+ * one's position is asked for. */
 static stc_status append_rung(machine *mc, slot *r, rung *g, const struct sink_list *up,
-                              struct sink_list *at, int64_t above)
+                              struct sink_list *at, int64_t above, bool one)
 {
     level *lv = &r->t->level[g->level];
-    const column *i = &g->at->g->icol[0];
-    const int first = list_lane(at, 0);
-    const int old = g->last == g->at->serial + first;
+    const int old = g->last == g->at->serial + list_lane(at, 0);
     const int64_t parents = (up ? up->pos[up->n - 1] : above) + 1;
     append_room room;
     if (!comes_next(r, g, up, at, above, old))
         return machine_fail(mc, g->at->g->s.place[g->place].at, STC_ERR_CORRUPT,
                             "coordinate %lld of result %s is appended out of order",
-                            (long long)column_get(i, first), r->row->name);
+                            (long long)list_coord(g->at, at, 0), r->row->name);
     if (lv->kind->append_room(mc->cx, lv, at->n - old, parents, &room))
         return mc->cx->diag.status;
     const int64_t start = room.pos - old; /* of the list's first */
-    put_lanes(&room, i, at, old);
-    for (int k = 0; k < at->n; k++)
+    put_lanes(&room, g->at, at, old);
+    for (int k = 0; k < (one ? 1 : at->n); k++)
         at->pos[k] = start + k;
     if (!up) close_fibers(&room, above, room.pos);
     for (int j = 0; up && j < up->n; j++)
@@ -296,7 +314,8 @@ struct sink_list *stage_own_list(const stage *from, const stage_sink *to, int ru
     return &from->all->list[ends_at(from, to, rungs) ? rungs - 1 : rungs];
 }
 
-stc_status stage_append_places(machine *mc, slot *r, stage *from, stage_sink *to, int rungs)
+stc_status stage_append_places(machine *mc, slot *r, stage *from, stage_sink *to, int rungs,
+                               bool all)
 {
     struct sink_list *list = from->all->list, *own = stage_own_list(from, to, rungs);
     const int last = rungs - 1;
@@ -309,7 +328,8 @@ stc_status stage_append_places(machine *mc, slot *r, stage *from, stage_sink *to
         const struct sink_list *up = k > 0 ? &list[k - 1] : NULL;
         if (g->insert) {
             insert_rung(g, up, &list[k], above);
-        } else if (append_rung(mc, r, g, up, &list[k], above)) {
+        } else if (append_rung(mc, r, g, up, &list[k], above,
+                               !all && k == last && own == &list[last])) {
             return mc->cx->diag.status;
         }
     }
@@ -322,9 +342,9 @@ static stc_status append_values(machine *mc, stage *st, const sink *x, stage_sin
     struct sink_list *own = stage_own_list(st, to, to->nrung);
     own->n = st->g->n;
     own->all = true;
-    if (stage_append_places(mc, &mc->slot[x->a], st, to, to->nrung))
-        return mc->cx->diag.status;
     const bool steps = ends_at(st, to, to->nrung) && !to->rung[to->nrung - 1].insert;
+    if (stage_append_places(mc, &mc->slot[x->a], st, to, to->nrung, !steps))
+        return mc->cx->diag.status;
     const column at = {
         .form = steps ? COL_STEP : COL_ARRAY, .base = own->pos[0], .data = own->pos};
     return put_values(mc, st, x, &at);

@@ -52,6 +52,56 @@ stc_status asm_empty(machine *mc, slot *s)
     return asm_own(mc, s);
 }
 
+enum { AGAIN = 1 << 20 }; /* bytes: blocks that the allocator keeps (memory.c) */
+
+/* What takes less than this is quickly there again. */
+static int64_t many(int64_t n, size_t size)
+{
+    return (size_t)n >= AGAIN / size ? n : 0;
+}
+
+/* What was asked for, and turned out to be too much, goes back. */
+static void trim_values(tensor *t)
+{
+    const size_t size = type_size(t->type);
+    if (!t->vals_owned || !many(t->vals_cap, size) || t->vals_cap / 2 < t->nvals + 1)
+        return;
+    void *less = mem_resize(t->cx, t->vals, (size_t)t->vals_cap * size,
+                            (size_t)(t->nvals + 1) * size);
+    if (!less) {
+        diag_clear(t->cx);
+        return;
+    }
+    t->vals = less;
+    t->vals_cap = t->nvals + 1;
+}
+
+void asm_taken(slot *s, tensor *t)
+{
+    s->again = many(t->nvals, type_size(t->type));
+    for (int l = 0; l < s->row->fmt.levels; l++) {
+        index_array *crd = &t->level[l].a[STC_CRD];
+        s->lev[l].again = many(crd->len, (size_t)crd->stride);
+        index_trim(t->cx, crd);
+    }
+    trim_values(t);
+}
+
+/* The next result is mostly as large as the last one, which was taken away. Its blocks are
+ * asked for at once: those fit that were freed, and their pages are there. */
+static void reserve_again(machine *mc, slot *s)
+{
+    tensor *t = s->own;
+    bool ok = !s->again || t->vals_cap || !tensor_reserve_values(t, s->again);
+    for (int l = 0; ok && l < s->row->fmt.levels; l++) {
+        index_array *crd = &t->level[l].a[STC_CRD];
+        const int64_t n = s->lev[l].again;
+        if (n && crd->owned && !crd->cap)
+            ok = !mem_grow(mc->cx, &crd->data, &crd->cap, n, (size_t)crd->stride);
+    }
+    if (!ok) diag_clear(mc->cx); /* it grows as it goes */
+}
+
 stc_status asm_begin(machine *mc, slot *s)
 {
     if (asm_own(mc, s)) return mc->cx->diag.status;
@@ -59,7 +109,8 @@ stc_status asm_begin(machine *mc, slot *s)
     s->from = NULL;
     if (s->lent && s->own->vals != s->lent) tensor_give_room(s->own, s->lent, s->nlent);
     if (tensor_begin(s->own)) return mc->cx->diag.status;
-    s->stores = 0;
+    if (mem_keeps(mc->cx)) reserve_again(mc, s);
+    s->stores = s->again = 0;
     for (int l = 0; l < s->row->fmt.levels; l++) {
         const level *lv = &s->own->level[l];
         s->lev[l] = (asm_level){.insert = lv->kind->caps & CAP_INSERT, .parent = NONE};

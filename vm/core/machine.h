@@ -131,6 +131,7 @@ struct super {
 typedef struct asm_level {
     bool insert;    /* every coordinate has its place; else appended in order */
     int64_t parent; /* append: that of the last entry; NONE at first           */
+    int64_t again;  /* coordinates that one which was taken away had, if many  */
 } asm_level;
 
 /* What is added in any order, between ws.begin and ws.end (ws.h); after it the
@@ -149,6 +150,7 @@ struct slot {
     bool given;               /* bound may be changed in place                       */
     bool open;                /* between begin and finish: own is no whole tensor      */
     asm_level *lev;           /* one per level                                       */
+    int64_t again;            /* values that one which was taken away had, if many   */
     workspace *ws;
     void *lent;               /* the host's memory for the values, NULL: none        */
     int64_t nlent;            /* elements                                            */
@@ -287,6 +289,7 @@ void position_stand(cursor *c, const tensor *t, int l, const cursor *up, int64_t
 /* assemble.c: results. A result's values are valid up to nvals while it is
  * assembled: asm_value makes position pos valid, and fills what it skips. */
 stc_status asm_begin(machine *mc, slot *s);
+void asm_taken(slot *s, tensor *t); /* its own tensor t leaves the machine */
 stc_status asm_at(machine *mc, slot *s, int l, mcursor *c, const mcursor *up, int64_t coord,
                   const lop *at);
 stc_status asm_keep(machine *mc, slot *s, int l, mcursor *c, const lop *at);

@@ -113,6 +113,7 @@ tensor *machine_take(machine *mc, int id)
     slot *s = &mc->slot[id];
     if (!s->own || s->t != s->own) return NULL;
     tensor *t = s->own;
+    asm_taken(s, t);
     s->own = s->t = NULL;
     s->from = NULL;
     return t;

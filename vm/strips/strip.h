@@ -167,6 +167,10 @@ void strip_load_lines(stc_type t, void *out, const void *vals, const int64_t *fi
 void strip_store(stc_type t, void *vals, int64_t pos, const void *from, vclass cls, int n);
 void strip_scatter(stc_type t, void *vals, int64_t pos, const int64_t *at, const void *from,
                    int n);
+/* strip_into.c: values in their class, folded into elements at so many places; NULL: there
+ * is none for that. */
+typedef void (*strip_into)(void *vals, const void *from, const int64_t *at, int n);
+strip_into strip_into_of(int fn, stc_type t);
 void strip_conv(vclass to, vclass from, void *out, const void *in, int n);
 value class_get(vclass cls, const void *p, int64_t k);
 void class_put(vclass cls, void *p, int64_t k, value v);

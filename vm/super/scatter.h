@@ -82,6 +82,7 @@ struct scatter {
     int16_t term, fold;
     const lop *at; /* ws.add */
     int noperand, nfactor;
+    uint8_t everywhere; /* a bit for each operand that some mask produces without */
     scatter_operand operand[SCATTER_OPERANDS];
     scatter_factor factor[SCATTER_FACTORS];
     scatter_kernel narrow, wide;
@@ -91,8 +92,8 @@ struct scatter {
     scatter_kernel kernel;
     const void *bounds, *crd, *vals;
     /* lanes: fibers and factors of up to SCATTER_CHUNK k */
-    int64_t *from, *to;
-    char *by;
+    int64_t *from, *to, *key, *pos[SCATTER_OPERANDS]; /* key: the coordinates k */
+    char *by, *room;
     void *block;
     size_t block_size;
 };

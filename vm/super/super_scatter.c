@@ -9,6 +9,7 @@
  */
 #include "../core/coords.h"
 #include "../nest/fibers.h"
+#include "../strips/strip.h"
 #include "scatter.h"
 #include "super.h"
 #include <string.h>
@@ -127,17 +128,17 @@ static bool match_operand(const machine *mc, const loop *l, const merge_operand 
     return true;
 }
 
-/* Every mask that produces has all operands, but for the one whose fibers are
- * scattered: without it there is nothing to scatter. */
+/* Every mask that produces has all operands, but for the one whose fibers are scattered:
+ * without it there is nothing to scatter. Those that some mask lacks must be everywhere in
+ * the run. */
 static bool match_merge(const machine *mc, scatter *sc)
 {
     const merge_desc *m = sc->mid->merge;
     if (m->count == 0 || m->count > SCATTER_OPERANDS) return false;
-    for (uint64_t mask = 0; mask < UINT64_C(1) << m->count; mask++) {
-        if (!(m->produce >> mask & 1)) continue;
+    for (uint64_t mask = 0; mask < UINT64_C(1) << m->count; mask++)
         for (int b = 0; b < m->count; b++)
-            if (!(mask >> b & 1) && b != sc->owner) return false;
-    }
+            if (m->produce >> mask & 1 && !(mask >> b & 1) && b != sc->owner)
+                sc->everywhere |= (uint8_t)(1 << b);
     if (!(m->produce >> ((1 << m->count) - 1) & 1)) return false;
     sc->noperand = m->count;
     for (int b = 0; b < m->count; b++)
@@ -257,6 +258,7 @@ static bool ready_operand(const machine *mc, const scatter *sc, scatter_operand 
     o->lo = lv->base;
     o->size = lv->extent;
     if (!o->coords) return fibers_cover(t, o->level, lo, hi);
+    if (sc->everywhere >> (o - sc->operand) & 1) return false;
     o->width = (uint8_t)f.width;
     o->bounds = f.bounds;
     o->crd = f.crd;
@@ -285,7 +287,7 @@ static bool ready_fiber(const machine *mc, scatter *sc)
 static bool allocate(machine *mc, scatter *sc)
 {
     if (sc->block) return true;
-    sc->block_size = SCATTER_CHUNK * 3 * sizeof(int64_t);
+    sc->block_size = SCATTER_CHUNK * (5 + SCATTER_OPERANDS) * sizeof(int64_t);
     sc->block = mem_alloc(mc->cx, sc->block_size);
     if (!sc->block) {
         diag_clear(mc->cx);
@@ -293,7 +295,11 @@ static bool allocate(machine *mc, scatter *sc)
     }
     sc->from = sc->block;
     sc->to = sc->from + SCATTER_CHUNK;
-    sc->by = (char *)(sc->to + SCATTER_CHUNK);
+    sc->key = sc->to + SCATTER_CHUNK;
+    sc->by = (char *)(sc->key + SCATTER_CHUNK);
+    sc->room = sc->by + SCATTER_CHUNK * sizeof(int64_t);
+    for (int b = 0; b < SCATTER_OPERANDS; b++)
+        sc->pos[b] = sc->key + (3 + b) * SCATTER_CHUNK;
     return true;
 }
 
@@ -348,12 +354,10 @@ static int64_t gallop(scatter_operand *o, int64_t k)
     return o->begin;
 }
 
-/* Operand b's position at k, which the driver has at p; NONE: it isn't there. */
-static int64_t position(scatter *sc, int b, int driver, int64_t p, int64_t k)
+/* The position of operand b, which has coordinates, at k; NONE: it isn't there. */
+static int64_t position(scatter *sc, int b, int64_t k)
 {
     scatter_operand *o = &sc->operand[b];
-    if (b == driver) return p;
-    if (!o->coords) return o->begin + (k - o->lo);
     const int64_t at = gallop(o, k);
     return at < o->end && index_at(o->crd, o->width, at) == k ? at : NONE;
 }
@@ -386,25 +390,24 @@ static value fixed_factors(const machine *mc, const scatter *sc)
     return by;
 }
 
-/* Lane n's factor: that of the row times those at the operands' positions. */
-static void put_factor(const machine *mc, const scatter *sc, int n, const int64_t *pos,
-                       value by)
+/* The factors of n lanes: that of the row times those at the operands' positions. */
+static void put_factors(const machine *mc, const scatter *sc, int n, value by)
 {
-    const stc_type t = class_type((vclass)sc->cls);
-    bool first = sc->term != FN_MUL;
+    const vclass cls = (vclass)sc->cls;
+    const fn_array mul = fn_array_of(FN_MUL, cls);
+    bool first = sc->nfactor > 0;
     for (int j = 0; j < sc->nfactor; j++)
         first &= sc->factor[j].kind == FACTOR_OPERAND;
+    if (!first) class_fill(cls, sc->by, 0, n, by);
     for (int j = 0; j < sc->nfactor; j++) {
         const scatter_factor *f = &sc->factor[j];
         if (f->kind != FACTOR_OPERAND) continue;
-        const value v = type_load(t, mc->slot[f->tensor].t->vals, pos[f->a]);
-        if (first)
-            by = v;
-        else
-            fn_scalar_of(FN_MUL, (vclass)sc->cls)(&by, &by, &v, NULL);
+        const column at = {.form = COL_ARRAY, .full = true, .data = sc->pos[f->a]};
+        const void *vals = mc->slot[f->tensor].t->vals;
+        strip_load(class_type(cls), first ? sc->by : sc->room, vals, &at, n, by);
+        if (!first) mul(sc->by, sc->by, sc->room, NULL, n);
         first = false;
     }
-    type_store(t, sc->by, n, by);
 }
 
 /* The row's next n fibers; `last`: there are no more. */
@@ -428,11 +431,19 @@ static stc_status flush(machine *mc, scatter *sc, int n, bool last)
     return machine_count(mc, rounds);
 }
 
-static void put_fiber(const scatter *sc, int n, int64_t parent)
+/* The fibers of n lanes, below `up` (NULL: all below `below`). */
+static void put_fibers(const scatter *sc, int n, const int64_t *up, int64_t below)
 {
-    const int width = sc->kernel == sc->narrow ? 4 : 8;
-    sc->from[n] = index_at(sc->bounds, width, parent);
-    sc->to[n] = index_at(sc->bounds, width, parent + 1);
+    for (int k = 0; k < n && sc->kernel == sc->narrow; k++) {
+        const int32_t *at = (const int32_t *)sc->bounds + (up ? up[k] : below);
+        sc->from[k] = at[0];
+        sc->to[k] = at[1];
+    }
+    for (int k = 0; k < n && sc->kernel != sc->narrow; k++) {
+        const int64_t *at = (const int64_t *)sc->bounds + (up ? up[k] : below);
+        sc->from[k] = at[0];
+        sc->to[k] = at[1];
+    }
 }
 
 /* The usual row: one operand has coordinates and is the only factor, the fibers
@@ -471,9 +482,53 @@ static stc_status one_fiber(machine *mc, scatter *sc)
 {
     const int64_t parent = cursor_place(mc, sc->below);
     if (parent < 0) return STC_OK;
-    put_fiber(sc, 0, parent);
-    put_factor(mc, sc, 0, NULL, fixed_factors(mc, sc));
+    put_fibers(sc, 1, NULL, parent);
+    put_factors(mc, sc, 1, fixed_factors(mc, sc));
     return flush(mc, sc, 1, true);
+}
+
+/* The shortest of the operands that have coordinates; -1: none has. */
+static int driver_of(const scatter *sc)
+{
+    int driver = -1;
+    for (int b = 0; b < sc->noperand; b++) {
+        const scatter_operand *o = &sc->operand[b],
+                              *d = &sc->operand[driver < 0 ? b : driver];
+        if (o->coords && (driver < 0 || o->end - o->begin < d->end - d->begin)) driver = b;
+    }
+    return driver;
+}
+
+/* Of n rounds, the driver's positions (or, without one, coordinates) from p on, those that
+ * all operands have: how many, and their positions. */
+static int find_rounds(scatter *sc, int driver, int64_t p, int n)
+{
+    const scatter_operand *d = driver < 0 ? NULL : &sc->operand[driver];
+    int64_t *key = sc->key;
+    bool all = true;
+    for (int k = 0; k < n; k++)
+        key[k] = d ? index_at(d->crd, d->width, p + k) : p + k;
+    for (int b = 0; b < sc->noperand; b++) {
+        const scatter_operand *o = &sc->operand[b];
+        all &= b == driver || !o->coords;
+        for (int k = 0; k < n && b == driver; k++)
+            sc->pos[b][k] = p + k;
+        for (int k = 0; k < n && !o->coords; k++)
+            sc->pos[b][k] = o->begin - o->lo + key[k];
+    }
+    if (all) return n;
+    int found = 0;
+    for (int k = 0; k < n; k++) {
+        bool there = true;
+        for (int b = 0; b < sc->noperand && there; b++) {
+            const bool sought = b != driver && sc->operand[b].coords;
+            const int64_t at = sought ? position(sc, b, key[k]) : sc->pos[b][k];
+            sc->pos[b][found] = at;
+            there = at != NONE;
+        }
+        found += there;
+    }
+    return found;
 }
 
 stc_status scatter_row(machine *mc, scatter *sc)
@@ -482,35 +537,22 @@ stc_status scatter_row(machine *mc, scatter *sc)
     const int64_t below = cursor_place(mc, sc->below);
     if (!open_operands(mc, sc) || (sc->owner < 0 && below < 0)) return STC_OK;
     if (usual(sc)) return usual_row(mc, sc);
-    int driver = -1;
-    for (int b = 0; b < sc->noperand; b++) {
-        const scatter_operand *o = &sc->operand[b];
-        if (o->coords && (driver < 0 || o->end - o->begin < sc->operand[driver].end -
-                                                                sc->operand[driver].begin))
-            driver = b;
-    }
-    int64_t lo, hi, pos[SCATTER_OPERANDS];
+    const int driver = driver_of(sc);
+    int64_t lo, hi;
     merge_range(mc, sc->mid->merge, &lo, &hi);
     const scatter_operand *d = driver < 0 ? NULL : &sc->operand[driver];
-    const int64_t begin = d ? d->begin : lo, end = d ? d->end : hi;
+    const int64_t end = d ? d->end : hi;
     const value by = fixed_factors(mc, sc);
-    int n = 0;
-    for (int64_t p = begin; p < end; p++) {
-        const int64_t k = d ? index_at(d->crd, d->width, p) : p;
-        bool there = true;
-        for (int b = 0; b < sc->noperand && there; b++) {
-            pos[b] = position(sc, b, driver, p, k);
-            there = pos[b] >= 0;
-        }
-        if (!there) continue;
-        put_fiber(sc, n, sc->owner < 0 ? below : pos[sc->owner]);
-        if (sc->from[n] == sc->to[n]) continue;
-        put_factor(mc, sc, n, pos, by);
-        if (++n < SCATTER_CHUNK) continue;
-        if (flush(mc, sc, n, false)) return mc->cx->diag.status;
-        n = 0;
+    for (int64_t p = d ? d->begin : lo; p < end;) {
+        const int take = end - p < SCATTER_CHUNK ? (int)(end - p) : SCATTER_CHUNK;
+        const int n = find_rounds(sc, driver, p, take);
+        p += take;
+        put_fibers(sc, n, sc->owner < 0 ? NULL : sc->pos[sc->owner], below);
+        put_factors(mc, sc, n, by);
+        if (n ? flush(mc, sc, n, p >= end) : machine_count(mc, take))
+            return mc->cx->diag.status;
     }
-    return n ? flush(mc, sc, n, true) : machine_count(mc, 1);
+    return machine_count(mc, 1);
 }
 
 /* ---- as the super of a loop ---------------------------------------------------------- */
