@@ -44,6 +44,7 @@
     SUITE(refusals)                                                                        \
     SUITE(session)                                                                         \
     SUITE(opt)                                                                             \
+    SUITE(masks)                                                                           \
     SUITE(scripts)                                                                         \
     SUITE(gather)                                                                          \
     SUITE(schedule)                                                                        \

@@ -328,6 +328,10 @@ static void reduction(gen *g, want w, int depth, char *out, size_t size)
     want inside = w == WANT_INT && bits ? WANT_INT : w;
     char body[TEXT] = "";
     gen_expr(g, inside, depth, body, sizeof body);
+    if (gen_has(g, FEATURE_WHERE) && gen_chance(g, 50)) {
+        gen_say(body, sizeof body, " where ");
+        gen_expr(g, WANT_BOOL, 0, body, sizeof body);
+    }
     gen_say(out, size, "%s(", f);
     for (int k = first; k < g->nbound; k++) {
         gen_say(out, size, "%s%s", k > first ? ", " : "", g->bound_name[k]);
@@ -436,6 +440,14 @@ static bool special(gen *g, want w, int depth, char *out, size_t size)
     }
     if (gen_has(g, FEATURE_SELECT) && gen_chance(g, 25)) {
         selection(g, w, depth, out, size);
+        return true;
+    }
+    if (gen_has(g, FEATURE_WHERE) && gen_chance(g, 20)) {
+        gen_say(out, size, "(");
+        gen_expr(g, w, depth, out, size);
+        gen_say(out, size, " where ");
+        gen_expr(g, WANT_BOOL, depth, out, size);
+        gen_say(out, size, ")");
         return true;
     }
     if (w == WANT_BOOL) return false;

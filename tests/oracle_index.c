@@ -236,6 +236,10 @@ static void collect_reduce(ostmt *s, const ast *e)
         ostmt_refuse(s, ORACLE_UNSURE, "too many reductions for the oracle");
         return;
     }
+    const bool masked = e->child[e->count - 1]->kind == N_WHERE;
+    if (masked && oworld_function(s->w, e->name, 2))
+        ostmt_refuse(s, ORACLE_UNSURE,
+                     "a mask before a function that may have no identity");
     int depth = s->depth, first = s->nindex;
     s->reduce[s->nreduce].node = e;
     s->reduce[s->nreduce++].first = first;

@@ -43,8 +43,10 @@ static const topic topics[] = {
      "\n"
      "Earlier lines are kept in ~/.stcvm_history.\n"},
     {"statements", "what a line can be",
-     "  NAME(indices) = EXPRESSION    an assignment; also += -= *= /= min= max= |= &= ^=\n"
-     "                                or= and=\n"
+     "  NAME(indices) = EXPRESSION    an assignment; also += -= *= /= //= %= min= max= |= "
+     "&=\n"
+     "                                ^= or= and=\n"
+     "  NAME(indices) = e where m     only where m is true; the rest stays\n"
      "  NAME = EXPRESSION             a scalar, a tensor of order 0\n"
      "  B = A                         whole tensors\n"
      "  EXPRESSION                    prints its value; `_` is the last one\n"

@@ -53,6 +53,7 @@
     NODE(UNARY, "unary", "op; operand")                                                    \
     NODE(BINARY, "binary", "op; left, right")                                              \
     NODE(REDUCE, "reduce", "name of f; BINDINGs, then the expression")                     \
+    NODE(WHERE, "where", "an expression, its mask")                                        \
     NODE(BINDING, "binding", "name of an index; lo, hi (expressions) or none")             \
     /* parts of declarations */                                                            \
     NODE(NAMES, "names", "NAMEs")                                                          \

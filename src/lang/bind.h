@@ -13,6 +13,7 @@
  *     bind_host.c     the host's functions: which signature
  *     bind_note.c     notes on implied sums
  *     bind_words.c    reductions that are made of others
+ *     bind_where.c    masks: e where m
  *     bind_props.c    what is said of either
  *     fn_algebra.c    what a function is where its algebra leaves it out
  *     literal.c       constants
@@ -197,6 +198,17 @@ bool bind_omitted(binder *b, bfunction *f, const ast *node);
 /* bind_note.c: tells where these indices of a term, which are summed over all of it, may
  * have been meant to be summed inside of something. */
 void bind_note_sum(binder *b, const bexpr *term, const int *index, int n);
+
+/* bind_where.c: a mask, as a truth value; `e where m` as an expression, which is `other`
+ * elsewhere (NULL: 0), and as the body of a reduction by fn. */
+bexpr *bind_mask(binder *b, const ast *m);
+bexpr *bind_masked(binder *b, span at, bexpr *mask, bexpr *val, const value *other);
+bexpr *bind_where(binder *b, const ast *e);
+bexpr *bind_where_reduced(binder *b, bexpr *reduction, bexpr *mask);
+/* The mask of a statement with the left side's indices; NULL: failed. */
+bexpr *bind_left_mask(binder *b, const ast *m);
+/* What a new tensor gets: val where the mask is, its fill elsewhere. */
+bexpr *bind_new_masked(binder *b, const bstmt *st, int op, bexpr *val);
 
 /* bind_words.c: mean, norm, argmin, argmax of val over these indices */
 bool bind_is_derived(const char *name);

@@ -631,6 +631,7 @@ stc_status lower_plan(plan *pl)
     forget_loads(lo);
     lo->subsect = subsects_within(lo, NULL);
     lower_functions(lo, pl->root_value);
+    if (pl->s->mask) lower_functions(lo, pl->s->mask);
     for (int k = 0; k < pl->npre; k++)
         lower_functions(lo, pl->pre[k].value);
     lower_merging(lo, pl->root);

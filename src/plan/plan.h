@@ -293,7 +293,7 @@ int plan_access_add(plan *pl, bexpr *e); /* -1: the diag is filled    */
 void plan_computed(plan *pl);            /* enters the computed indices */
 /* The indices of a coordinate; of computed ones what they are made of. */
 uint64_t plan_indices(const plan *pl, const affine *f);
-uint64_t expr_uses(const bexpr *e);      /* bit set of access ids     */
+uint64_t expr_uses(const bexpr *e); /* bit set of access ids     */
 bool affine_equal(const affine *a, const affine *b);
 static inline bool affine_has(const affine *f, int index)
 {
@@ -337,6 +337,7 @@ void pset_print(const plan *pl, const pset *s, textbuf *out);
 /* algebra.c */
 fillval expr_fill(const plan *pl, const bexpr *e);
 const pset *expr_space(plan *pl, const bexpr *e, const value *target); /* NULL: its fill */
+const pset *plan_mask_space(plan *pl); /* where the statement's mask may be true */
 
 /* schedule.c: reads s->schedule; what can't be done is an error. */
 stc_status plan_schedule(plan *pl);
@@ -385,8 +386,7 @@ static inline uint64_t plan_bound(const plan *pl, uint64_t bound)
         if (affine_bound(&pl->derived[k].at, bound))
             bound |= UINT64_C(1) << pl->derived[k].index;
     for (int k = 0; k < pl->ncomputed; k++)
-        if (!(pl->computed[k].from & ~bound))
-            bound |= UINT64_C(1) << pl->computed[k].index;
+        if (!(pl->computed[k].from & ~bound)) bound |= UINT64_C(1) << pl->computed[k].index;
     return bound | pl->dropped;
 }
 
