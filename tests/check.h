@@ -45,6 +45,7 @@
     SUITE(session)                                                                         \
     SUITE(opt)                                                                             \
     SUITE(masks)                                                                           \
+    SUITE(ranges)                                                                          \
     SUITE(scripts)                                                                         \
     SUITE(gather)                                                                          \
     SUITE(schedule)                                                                        \

@@ -140,17 +140,32 @@ static bool left_out(ostmt *s, const ast *mask)
     return !ov_is_any(&m) && !ov_true(&m);
 }
 
-/* Reduces body over the box, from acc or, without one, the first element; elements are
- * taken `as` the type of the user's function. */
-static oval reduce(ostmt *s, const ast *body, const int *index, int n, int fn,
-                   const ofunction *user, stc_type as, oval acc, bool started)
+/* Whether the indices of a reduction are outside of ranges that depend on others. */
+static bool out_of_range(ostmt *s, const ast *e)
+{
+    for (int k = 0; e && k < e->count - 1; k++) {
+        const ast *const b = e->child[k];
+        if (!oracle_range_depends(b)) continue;
+        if (s->fill_mode) return false;
+        const oval lo = eval(s, b->child[0]), hi = eval(s, b->child[1]);
+        const int64_t i = s->index[ostmt_lookup(s, b->name)].value;
+        if (ov_is_any(&lo) || ov_is_any(&hi)) ostmt_refuse(s, ORACLE_UNSURE, "a range");
+        if (i < lo.i || i >= hi.i) return true;
+    }
+    return false;
+}
+
+/* Reduces body over the box of reduction `of` (NULL: it is implied), from acc or, without
+ * one, the first element; elements are taken `as` the type of the user's function. */
+static oval reduce(ostmt *s, const ast *of, const ast *body, const int *index, int n,
+                   int fn, const ofunction *user, stc_type as, oval acc, bool started)
 {
     const ast *const mask = body->kind == N_WHERE ? body->child[1] : NULL;
     if (mask) body = body->child[0];
     const bool some = begin(s, index, n);
     if (some) {
         do {
-            if (mask && left_out(s, mask)) continue;
+            if (out_of_range(s, of) || (mask && left_out(s, mask))) continue;
             oval v = eval(s, body);
             v.weak = false;
             if (!started || user) v = ov_convert(v, user ? as : of_reduce_type(fn, v.type));
@@ -261,7 +276,7 @@ static oval eval_reduce(ostmt *s, const ast *e)
     started = fn >= 0 && of_identity(fn, of_reduce_type(fn, t), &acc);
     const stc_type as = user ? user_type(s, user, t) : t;
     if (user) started = ouser_identity(s, user, as, &acc);
-    acc = reduce(s, body, index, n, fn, user, as, acc, started);
+    acc = reduce(s, e, body, index, n, fn, user, as, acc, started);
     s->depth = depth;
     return acc;
 }
@@ -455,7 +470,7 @@ static oval eval_terms(ostmt *s, const assignment *a, const ast *e)
     int add = of_find("add", 3, 2);
     oval zero;
     of_identity(add, ot_sum(ostmt_type(s, e, &w)), &zero);
-    return reduce(s, e, summed, n, add, NULL, zero.type, zero, true);
+    return reduce(s, NULL, e, summed, n, add, NULL, zero.type, zero, true);
 }
 
 /* One element: op= reduces the right side by op, then applies op to the old
@@ -468,7 +483,7 @@ static oval eval_element(ostmt *s, const assignment *a, const oval *old)
     if (strcmp(of_name(fn), "sub") == 0) fn = of_find("add", 3, 2); /* y - a - b */
     oval start;
     of_identity(fn, of_reduce_type(fn, a->right_type), &start);
-    oval v = n ? reduce(s, a->right, summed, n, fn, NULL, start.type, start, true)
+    oval v = n ? reduce(s, NULL, a->right, summed, n, fn, NULL, start.type, start, true)
                : eval(s, a->right);
     oval two[2] = {start, v};
     if (old) two[0] = *old;
@@ -580,7 +595,7 @@ static oval result_fill(ostmt *s, const assignment *a, stc_type type)
 /* An index as a value, outside subscripts: there is no telling a fill. */
 static bool has_index_value(const ostmt *s, const ast *e)
 {
-    if (!e || e->kind == N_BINDING) return false;
+    if (!e || e->kind == N_BINDING) return e && oracle_range_depends(e);
     if (e->kind == N_NAME) return oworld_find(s->w, e->name) == NULL;
     if (e->kind == N_REDUCE && strncmp(e->name, "arg", 3) == 0) return true;
     if (e->kind == N_CALL && oworld_find(s->w, e->name)) return false;

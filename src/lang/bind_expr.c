@@ -271,10 +271,10 @@ static int bound_index(binder *b, const ast *node, int from)
     const int fam = bind_family_new(b, node, false);
     const int i = fam < 0 ? -1 : bind_index_new(b, node, fam);
     if (i < 0) return -1;
-    if (node->count) {
-        if (!bind_bound(b, node->child[0]) || !bind_bound(b, node->child[1])) return -1;
+    if (node->count && node->child[1]->kind == N_INT) {
+        const ast *const lo = node->child[0];
         b->family[fam].given = true;
-        b->family[fam].lo = (int64_t)node->child[0]->u;
+        b->family[fam].lo = lo->kind == N_INT ? (int64_t)lo->u : 0;
         b->family[fam].to = (int64_t)node->child[1]->u;
     }
     b->bound[b->nbound++] = (uint8_t)i;
@@ -305,6 +305,11 @@ static bexpr *reduction(binder *b, const ast *e)
     const ast *const body = e->child[n], *const mask = body->kind == N_WHERE ? body : NULL;
     bexpr *val = bind_expr(b, mask && !derived ? mask->child[0] : body), *where = NULL;
     if (val && mask && !derived && !(where = bind_mask(b, mask->child[1]))) val = NULL;
+    for (int i = 0; i < n && val; i++)
+        if (!bind_range(b, e->child[i], index[i], &where)) val = NULL;
+    if (val && derived && where)
+        val = bind_null(b, e->at, "the range of an index of `%s` can't depend on another",
+                        e->name);
     b->nbound = from;
     if (!val) return NULL;
     if (derived) return bind_derived(b, e, index, n, val);

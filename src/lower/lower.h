@@ -89,6 +89,11 @@ void lower_taken(lowering *lo, const bexpr *e);
  * level without a coordinate. */
 int lower_subsect(lowering *lo, int access, int l, int root, int index);
 
+/* range.c: the extents of a loop's range, those set here that comparisons leave. */
+void lower_range(lowering *lo, const cin *loop, uint16_t *first, uint16_t *end);
+void lower_since(lowering *lo, const cin *c);
+void lower_ended(lowering *lo, const cin *loop, uint16_t end); /* behind it */
+
 /* inline.c: whether a function becomes straight-line code where it is called; that
  * code; the built-in that it is another name of, -1 if none. */
 bool inline_fits(const bfunction *f);

@@ -376,6 +376,7 @@ static const pset *space_call(plan *pl, const bexpr *e, const value *target)
         const bexpr *arg = e->args[0];
         return space_truth(pl, arg, target->i64 == 0);
     }
+    if (class_is_zero(CLASS_I64, *target) && (s = pset_where(pl, e))) return s;
     if (!space_annihilated(pl, e, *target, &s)) s = pset_all();
     if (!s) return NULL;
     if (s->op == PS_ALL) return space_evaluated(pl, e, *target);

@@ -481,6 +481,7 @@ static bool is_led(const plan *pl, const pset *s)
 {
     if (s->op == PS_AND) return is_led(pl, s->a) || is_led(pl, s->b);
     if (s->op == PS_OR) return is_led(pl, s->a) && is_led(pl, s->b);
+    if (s->op == PS_WHERE) return s->of->fn == FN_EQ;
     return s->op == PS_NONE || (s->op == PS_STORED && !space_full(pl, s, UINT64_MAX));
 }
 

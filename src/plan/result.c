@@ -48,6 +48,7 @@ bool space_full(const plan *pl, const pset *s, uint64_t onto)
 {
     switch (s->op) {
     case PS_ALL:
+    case PS_WHERE: /* places that aren't visited are there */
         return true;
     case PS_STORED:
         return access_full(pl, &pl->access[s->access], onto);
