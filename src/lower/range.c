@@ -3,7 +3,8 @@
  * What the set of a loop says of its index (../plan/range.c) becomes two extents, set in
  * front of the loop: the places at which all comparisons that must hold do, and between
  * the first and the last at which one of several does. All that is compared is kept within
- * -1 and 2^62 first, so that no sum wraps.
+ * -1 and 2^62 first, so that no sum wraps. What doesn't depend on an index is set ahead of
+ * all loops, so that these stay a nest that is run as a whole.
  */
 #include "../../vm/code/build.h"
 #include "lower.h"
@@ -38,7 +39,7 @@ static bounds of_comparison(lowering *lo, const bexpr *e, int index)
     bexpr *other;
     bounds out = {-1, -1};
     const int fn = range_solve(lo->pl, e, index, lo->bound, &other);
-    if (fn < 0) return out;
+    if (fn < 0 || (expr_indices(lo->pl, other) == 0) != lo->ranges_ahead) return out;
     const int least = call(lo, FN_MAX, lower_expr(lo, other), integer(lo, -1));
     const int at = call(lo, FN_MIN, least, integer(lo, INT64_C(1) << 62));
     const int next = fn == FN_LT || fn == FN_GE ? at : call(lo, FN_ADD, at, integer(lo, 1));
@@ -91,6 +92,18 @@ static bool walks_all(const lowering *lo, const cin *loop)
     return true;
 }
 
+/* Whether loops are few rounds each, so that to set their range costs more than it saves;
+ * what a sparse result stores must not depend on that. */
+static bool is_short(const lowering *lo, const cin *loop)
+{
+    enum { SHORT = 64 };
+    const format *f = &lo->p->tensor[lo->pl->s->target].fmt;
+    const int64_t n = lo->pl->known[loop->index];
+    for (int l = 0; l < f->levels; l++)
+        if (!(format_props(f, l) & PROP_FULL)) return false;
+    return n > 0 && n < SHORT;
+}
+
 /* A loop that goes on where it ended: it begins there, and leaves where it ends now. */
 static void go_on(lowering *lo, const cin *loop, uint16_t *first, uint16_t *end)
 {
@@ -112,23 +125,50 @@ void lower_ended(lowering *lo, const cin *loop, uint16_t end)
     if (loop->since) EMIT(lo, OP_BOUND, loop->since, extent_value(lo, end));
 }
 
+/* The range's extents from what comparisons leave of those it has. */
+static void narrow(lowering *lo, const bounds *b, uint16_t *first, uint16_t *end)
+{
+    if (b->lo < 0 && b->hi < 0) return;
+    int hi = extent_value(lo, *end);
+    if (b->hi >= 0) hi = call(lo, FN_MIN, hi, b->hi);
+    *end = set_extent(lo, hi);
+    if (b->lo < 0) return;
+    int from = b->lo;
+    if (*first != ROOT) from = call(lo, FN_MAX, from, extent_value(lo, *first));
+    *first = set_extent(lo, call(lo, FN_MIN, from, hi));
+}
+
+static void own_range(const lowering *lo, const cin *loop, uint16_t *first, uint16_t *end)
+{
+    const bindex *i = &lo->pl->s->index[loop->index];
+    *first = (uint16_t)(i->lo < 0 ? ROOT : i->lo);
+    *end = (uint16_t)i->hi;
+}
+
+void lower_ranges_ahead(lowering *lo, cin *c)
+{
+    for (; c; c = c->next) {
+        if (c->body) lower_ranges_ahead(lo, c->body);
+        lo->ranges_ahead = true;
+        if (c->kind != CIN_FORALL || c->since || !walks_all(lo, c)) continue;
+        const bounds b = of_set(lo, c->space, c->index);
+        own_range(lo, c, &c->first, &c->end);
+        narrow(lo, &b, &c->first, &c->end);
+    }
+    lo->ranges_ahead = false;
+}
+
 void lower_range(lowering *lo, const cin *loop, uint16_t *first, uint16_t *end)
 {
     if (loop->since) {
         go_on(lo, loop, first, end);
         return;
     }
-    const bindex *i = &lo->pl->s->index[loop->index];
-    *first = (uint16_t)(i->lo < 0 ? ROOT : i->lo);
-    *end = (uint16_t)i->hi;
+    own_range(lo, loop, first, end);
     if (!walks_all(lo, loop)) return;
+    *first = loop->first;
+    *end = loop->end;
+    if (is_short(lo, loop)) return;
     const bounds b = of_set(lo, loop->space, loop->index);
-    if (b.lo < 0 && b.hi < 0) return;
-    int hi = extent_value(lo, i->hi);
-    if (b.hi >= 0) hi = call(lo, FN_MIN, hi, b.hi);
-    *end = set_extent(lo, hi);
-    if (b.lo < 0) return;
-    int from = b.lo;
-    if (i->lo >= 0) from = call(lo, FN_MAX, from, extent_value(lo, i->lo));
-    *first = set_extent(lo, call(lo, FN_MIN, from, hi));
+    narrow(lo, &b, first, end);
 }

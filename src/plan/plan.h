@@ -176,9 +176,10 @@ typedef struct cin {
     loop_info *info;   /* FORALL: after analyze                            */
     int target;        /* a tensor slot                                    */
     int source;
-    int temp;  /* TEMP, REDUCE, REST                               */
-    int count; /* REST: the temp that counts elements              */
-    int loops; /* REDUCE: how many loops around are the reduction's */
+    int temp;            /* TEMP, REDUCE, REST                               */
+    int count;           /* REST: the temp that counts elements              */
+    int loops;           /* REDUCE: how many loops around are the reduction's */
+    uint16_t first, end; /* FORALL: the range's extents, where they are set ahead; 0: no */
     int since; /* FORALL: it begins at this extent, which is where it ended; 0: no */
     int fn;    /* fn_id                                            */
     bfunction *ufn;
@@ -275,9 +276,10 @@ typedef struct plan {
     const bexpr *given_fill; /* a call that is the right side, if the fill is given */
     loop_late *before;       /* constant subscripts: placed before all loops     */
     int nbefore;
-    int target;   /* the slot assembled: s->target or a temporary     */
-    textbuf *why; /* remarks for explain, NULL if not wanted          */
-    struct {      /* derivations by expr_space(): calls around, and how many have been */
+    int target;        /* the slot assembled: s->target or a temporary     */
+    textbuf *why;      /* remarks for explain, NULL if not wanted          */
+    int64_t known[64]; /* of the statement's indices: their extents now, 0: not known */
+    struct { /* derivations by expr_space(): calls around, and how many have been */
         int depth, serial;
         bool asks; /* reductions stand for "it had a term"                        */
     } spaces;
