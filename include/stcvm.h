@@ -616,6 +616,9 @@ STC_API stc_status stc_set_threads(stc_machine *m, int threads);
 STC_API stc_status stc_set_as_written(stc_machine *m, int on);
 /* Whether later runs give the same bits on any number of threads (stc_config). */
 STC_API stc_status stc_set_deterministic(stc_machine *m, bool on);
+/* How many significant digits of real numbers are printed from now on, at most: 1 to 17; 0:
+ * 6 in tables, and elsewhere as many as it takes to read the same number back. */
+STC_API stc_status stc_set_digits(stc_machine *m, int digits);
 /* The profile of the statements of the last stc_session_exec, if the machine was
  * opened with `profile`: for each, its text, then as stc_program_profile. */
 STC_API stc_status stc_session_profile(const stc_session *s, char **text);

@@ -44,6 +44,8 @@
     SUITE(refusals)                                                                        \
     SUITE(session)                                                                         \
     SUITE(opt)                                                                             \
+    SUITE(masks)                                                                           \
+    SUITE(ranges)                                                                          \
     SUITE(scripts)                                                                         \
     SUITE(gather)                                                                          \
     SUITE(schedule)                                                                        \

@@ -63,6 +63,17 @@ core = k_core(both, 5)
 inside(i) = sum(j: both(i,j) && core(j))
 assert all(i: !core(i) || inside(i) >= 5), "k_core: who is left has neighbours"
 assert sum(i: core(i)) > 0 && sum(i: core(i)) < n, "k_core: some are left"
+label = communities(G, 3)
+own(i in 0:n) = i
+repeat 3 {
+  tensor count dense i64 [n, n]
+  count(i,l) = sum(j: B(i,j) * (own(j) == l))
+  top(i) = max(l: count(i,l))
+  chosen(i) = argmax(l: count(i,l))
+  own(i) = select(top(i) > 0, chosen(i), own(i))
+}
+assert all(i: label(i) == own(i)), "communities"
+assert any(i: label(i) != i), "communities: some change"
 (rank, rounds) = pagerank(G, 1e-13)
 out(i) = sum(j: 1 * G(i,j))
 lost = sum(i: select(out(i) == 0, rank(i), 0.0))

@@ -114,6 +114,61 @@ START_TEST(printing)
 }
 END_TEST
 
+START_TEST(tables)
+{
+    PRINTS("tensor v dense f64 = [0.333333333333, 1234567.891, 1e-9]\nprint v, v(0)",
+           "0.333333  1234570  1e-09\n0.333333333333\n");
+    PRINTS("tensor x dense i64 [13,25]\nx(i,j) = (i + j) % 2\nprint x",
+           "dense i64 [13,25], 325 stored\n"
+           "0  1  0  1  0  1  0  1  …  0  1  0\n1  0  1  0  1  0  1  0  …  1  0  1\n"
+           "0  1  0  1  0  1  0  1  …  0  1  0\n1  0  1  0  1  0  1  0  …  1  0  1\n"
+           "0  1  0  1  0  1  0  1  …  0  1  0\n1  0  1  0  1  0  1  0  …  1  0  1\n"
+           "0  1  0  1  0  1  0  1  …  0  1  0\n1  0  1  0  1  0  1  0  …  1  0  1\n"
+           "…  …  …  …  …  …  …  …  …  …  …  …\n"
+           "0  1  0  1  0  1  0  1  …  0  1  0\n1  0  1  0  1  0  1  0  …  1  0  1\n"
+           "0  1  0  1  0  1  0  1  …  0  1  0\n");
+    PRINTS(
+        "tensor o dense i64 [51] = 1\nprint o(i(0:50))",
+        "1  1  1  1  1  1  1  1  1  1  1  1  1  1  1  1  1  1  1  1  1  1  1  1  1  1  1  "
+        "1  1  1  1  1  1  1  1  1  1  1  1  1  1  1  1  1  1  1  1  1  1  1\n");
+    PRINTS("tensor R csr i32 = random(2, 6, density=0.5, seed=4, integers(-2,3))\n"
+           "tensor N dense = random(400, normal)\n"
+           "print all(i,j: R(i,j) >= -2 && R(i,j) < 3), abs(mean(i: N(i))) < 0.2, "
+           "abs(norm(i: N(i)) - 20) < 2",
+           "1 1 1\n");
+}
+END_TEST
+
+/* How many digits, and the note on what `compact` would drop. */
+START_TEST(digits)
+{
+    heap h;
+    stc_machine *m = machine_open(&h, false);
+    stc_session *s;
+    char text[256] = "";
+    FILE *out = tmpfile();
+    ck_ok(m, stc_session_open(m, &s));
+    stc_session_output(s, out);
+    ck_ok(m, stc_set_digits(m, 3));
+    ck_ok(m, stc_session_exec(s, "print 2 / 3, sqrt(2) * 1j", "t"));
+    ck_assert_int_eq(stc_set_digits(m, 18), STC_ERR_ARGUMENT);
+    ck_ok(m, stc_set_digits(m, 0));
+    ck_ok(m, stc_session_exec(s, "print 2 / 3", "t"));
+    rewind(out);
+    ck_assert_uint_gt(fread(text, 1, sizeof text - 1, out), 0);
+    ck_assert_str_eq(text, "0.667 0+1.41j\n0.6666666666666666\n");
+    ck_ok(m, stc_session_exec(s,
+                              "tensor T csr f64 [5,5]\nx(i in 0:5) = i\n"
+                              "T(i,j) = x(i) * x(j) * (x(i) + x(j) == 8)\nprint T",
+                              "t"));
+    ck_assert_ptr_nonnull(strstr(stc_notes(m), "24 of the 25 entries that T stores are its "
+                                               "fill; `compact T` drops them"));
+    stc_session_close(s);
+    machine_shut(m, &h);
+    fclose(out);
+}
+END_TEST
+
 START_TEST(whole_tensors)
 {
     PRINTS("tensor A csr f64 [2,2] = { (0,1): 3 }\nB = A\nA(i,j) = 2 * A(i,j)\nprint B",
@@ -126,7 +181,8 @@ START_TEST(whole_tensors)
     FAILS("tensor A dense f64 = [1,2]\ntensor B csr\nB = A",
           "3: B has 2 modes, and what it is assigned has 1");
     expect_printed(false, "tensor A dense f64 = [1,2]\ntensor B dense f64 [3]\nB = A",
-           STC_ERR_SHAPE, "3: dimension 0 of B has size 3, and 2 in what it is assigned");
+                   STC_ERR_SHAPE,
+                   "3: dimension 0 of B has size 3, and 2 in what it is assigned");
 }
 END_TEST
 
@@ -158,7 +214,8 @@ START_TEST(scalars)
            "stored(R) > 9",
            "1 1\n");
     PRINTS("z = 2j\ntensor c dense c128 [1] = 1 + z\nprint imag(c(0))", "2\n");
-    expect_printed(false, "n = 2\ntensor A csr f64 [n, n-3]", STC_ERR_SHAPE, "2: a size is -1");
+    expect_printed(false, "n = 2\ntensor A csr f64 [n, n-3]", STC_ERR_SHAPE,
+                   "2: a size is -1");
     FAILS("n = 2.5\ntensor A svec f64 [n]", "2: a size is of type f64, not an integer");
     FAILS("n = 2\ntensor A svec f64 [9] = random(n)",
           "2: the density is 2; expected 0 to 1");
@@ -195,7 +252,7 @@ START_TEST(subscripts)
           "4: the range of an index on the left begins at 0; a slice names a part, as in "
           "x(i(2:5))");
     expect_printed(false, "tensor x dense f64 [3]\nx(i in 0:2) = i", STC_ERR_SHAPE,
-           "2: index i runs to 2, and dimension 0 of x has size 3");
+                   "2: index i runs to 2, and dimension 0 of x has size 3");
 }
 END_TEST
 
@@ -215,7 +272,7 @@ START_TEST(made)
            "21 1 1\n");
     FAILS("tensor I svec [2] = eye", "1: eye has 2 modes, and I is declared with 1");
     expect_printed(false, "tensor I csr = eye(2,3,4)", STC_ERR_SYNTAX,
-           "1: there are at most 2 sizes here");
+                   "1: there are at most 2 sizes here");
 }
 END_TEST
 
@@ -227,6 +284,8 @@ Suite *suite_scripts(void)
     tcase_add_test(c, defs);
     tcase_add_test(c, defs_fail);
     tcase_add_test(c, printing);
+    tcase_add_test(c, tables);
+    tcase_add_test(c, digits);
     tcase_add_test(c, whole_tensors);
     tcase_add_test(c, values);
     tcase_add_test(c, scalars);

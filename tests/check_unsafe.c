@@ -245,6 +245,7 @@ static const struct {
      "isn't open here"},
     {"iconst i0, k1\nsubsect c0, t0, 1, root, i0, k1, e0" HALT, "needs a cursor"},
     {"span i0, e0, t0, 0, root, 1, k1" HALT, "e0 isn't counted by a span"},
+    {"const v0, k1\nbound e0, v0" HALT, "e0 isn't set on the way"},
     {".extent e2 span\nspan i0, e2, t0, 0, root, 1, k0" HALT, "must be a positive i64"},
     {".extent e2 span\nspan i0, e2, t0, 0, root, 1, k2" HALT, "must be a positive i64"},
     {".extent e2 span\nspan i0, e2, t0, 0, root, 2, k1" HALT, "t0 has no level 2"},

@@ -229,8 +229,9 @@ static char *statement_of(const stc_tensor *t)
     const stc_status st = stc_tensor_print(t, to, 0);
     fclose(to);
     char *line = printed ? strchr(printed, '\n') : NULL, *fill;
-    /* A table, which is for the eye, has no header. */
-    const bool listed = line && line - printed > 7 && !strncmp(line - 7, " stored", 7);
+    /* A table is for the eye: it has no header, or no coordinates below it. */
+    const bool listed = line && line - printed > 7 && !strncmp(line - 7, " stored", 7) &&
+                        (!line[1] || line[1] == '(');
     if (st || !listed || !(to = open_memstream(&text, &size))) {
         free(printed);
         return NULL;

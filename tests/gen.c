@@ -199,7 +199,7 @@ static void partial_left(gen *g, const int *left, int n, char *out, size_t size)
 
 static void left_side(gen *g, char *out, size_t size)
 {
-    int left[6], n = choose_left(g, left);
+    int *const left = g->left, n = g->nleft = choose_left(g, left);
     int64_t shape[CASE_ORDER] = {0};
     bool op = gen_has(g, FEATURE_OPASSIGN);
     if (gen_has(g, FEATURE_PARTIAL) && n > 0 && n < 3) {
@@ -216,10 +216,41 @@ static void left_side(gen *g, char *out, size_t size)
             shape[n++] = 1 + gen_below(g, 3);
         }
         if (n) gen_say(out, size, ")");
-        if (gen_has(g, FEATURE_DECLARED) || broadcast) add_declared(g, n, shape, op);
+        const bool masked = gen_has(g, FEATURE_WHERE) && !broadcast && gen_chance(g, 80);
+        if (gen_has(g, FEATURE_DECLARED) || broadcast || masked)
+            add_declared(g, n, shape, op || gen_has(g, FEATURE_WHERE));
         if (broadcast) g->c->t[g->c->count - 1].shaped = true;
     }
     gen_say(out, size, " %s ", op ? op_for(g) : "=");
+}
+
+/* One operand of a mask over some of the left side's indices. */
+static void mask_operand(gen *g, char *out, size_t size)
+{
+    ctensor t = {.has_data = true};
+    char name[16] = "";
+    const bool truth = gen_chance(g, 60);
+    gen_say(name, sizeof name, "%c", "ABCDEFGH"[g->c->count]);
+    if (!truth && gen_chance(g, 40)) gen_say(out, size, "%d < ", gen_below(g, 3));
+    gen_say(out, size, "%s%s(", truth && gen_chance(g, 30) ? "!" : "", name);
+    for (int k = 0; k < g->nleft && t.order < 2; k++) {
+        if (k && gen_chance(g, 30)) continue;
+        gen_say(out, size, "%s%c", t.order ? "," : "", pool[g->left[k]]);
+        t.shape[t.order++] = g->extent[g->left[k]];
+    }
+    gen_say(out, size, ")");
+    gen_operand(g, truth ? WANT_BOOL : WANT_REAL, &t);
+}
+
+/* Behind the right side. */
+static void left_mask(gen *g, char *out, size_t size)
+{
+    if (!g->nleft || g->c->count > CASE_TENSORS - 3) return;
+    gen_say(out, size, " where ");
+    mask_operand(g, out, size);
+    if (g->c->count > CASE_TENSORS - 3 || gen_chance(g, 60)) return;
+    gen_say(out, size, gen_chance(g, 60) ? " && " : " || ");
+    mask_operand(g, out, size);
 }
 
 #define CASES "fn u1(x, y) { x, 0 => abs(x)\n 0, y => abs(y)\n x, y => "
@@ -348,6 +379,8 @@ void gen_case(fcase *c, uint64_t seed, unsigned allowed, unsigned forced)
     right_side(&g, right, sizeof right);
     left_side(&g, c->stmt, sizeof c->stmt);
     gen_say(c->stmt, sizeof c->stmt, "%s", right);
+    if (gen_has(&g, FEATURE_WHERE) && gen_chance(&g, 70))
+        left_mask(&g, c->stmt, sizeof c->stmt);
     if (gen_has(&g, FEATURE_CONVOLVE) && !gen_has(&g, FEATURE_SCHEDULE) &&
         gen_chance(&g, 50))
         gen_window_order(&g, c->stmt, sizeof c->stmt);

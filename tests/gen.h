@@ -44,7 +44,8 @@
     FEATURE(BROADCAST, "broadcast", 6)                                                     \
     FEATURE(CHAIN, "chain", 12)                                                            \
     FEATURE(FLAT, "flat", 8) /* modes that share levels, one map for most tensors */       \
-    FEATURE(GATHER, "gather", 8)
+    FEATURE(GATHER, "gather", 8)                                                           \
+    FEATURE(WHERE, "where", 8)
 
 enum {
 #define FEATURE(NAME, text, percent) FEATURE_##NAME,
@@ -74,6 +75,7 @@ typedef struct gen {
     char map[CASE_ORDER + 1][sizeof((cformat *)0)->text]; /* FLAT: of each order          */
     const char *user; /* the function that is called: the text's, or the host's */
     int user_params;
+    int left[6], nleft; /* the indices of the left side                 */
 } gen;
 
 enum { D_BOOL, D_INT, D_UINT, D_REAL, D_SINGLE, D_COMPLEX, D_MIXED, D_COUNT };

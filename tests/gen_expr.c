@@ -328,10 +328,26 @@ static void reduction(gen *g, want w, int depth, char *out, size_t size)
     want inside = w == WANT_INT && bits ? WANT_INT : w;
     char body[TEXT] = "";
     gen_expr(g, inside, depth, body, sizeof body);
+    if (gen_has(g, FEATURE_WHERE) && gen_chance(g, 50)) {
+        gen_say(body, sizeof body, " where ");
+        gen_expr(g, WANT_BOOL, 0, body, sizeof body);
+    }
     gen_say(out, size, "%s(", f);
     for (int k = first; k < g->nbound; k++) {
         gen_say(out, size, "%s%s", k > first ? ", " : "", g->bound_name[k]);
         int e = (int)g->bound_extent[k];
+        const int x = gen_below(g, g->nindex);
+        const bool derived =
+            !strcmp(f, "mean") || !strcmp(f, "norm") || !strncmp(f, "arg", 3);
+        if (gen_has(g, FEATURE_INDEX) && g->bound_bare[k] && !derived && g->bare[x] &&
+            gen_chance(g, 60)) {
+            char other[2];
+            if (gen_chance(g, 70))
+                gen_say(out, size, " in 0:%s+%d", name_of(g, x, other), gen_below(g, 2));
+            else
+                gen_say(out, size, " in %s:%d", name_of(g, x, other), e);
+            continue;
+        }
         if (g->bound_bare[k] && !gen_chance(g, 12)) continue;
         int lo = gen_chance(g, 60) ? 0 : gen_below(g, e + 1);
         int hi = gen_chance(g, 60) ? e : lo + gen_below(g, e - lo + 1);
@@ -437,6 +453,26 @@ static bool special(gen *g, want w, int depth, char *out, size_t size)
     if (gen_has(g, FEATURE_SELECT) && gen_chance(g, 25)) {
         selection(g, w, depth, out, size);
         return true;
+    }
+    if (gen_has(g, FEATURE_WHERE) && gen_chance(g, 20)) {
+        gen_say(out, size, "(");
+        gen_expr(g, w, depth, out, size);
+        gen_say(out, size, " where ");
+        gen_expr(g, WANT_BOOL, depth, out, size);
+        gen_say(out, size, ")");
+        return true;
+    }
+    if (gen_has(g, FEATURE_INDEX) && gen_chance(g, 30)) {
+        static const char *const compare[] = {"<", "<=", ">", ">=", "==", "=="};
+        const int a = pick_index(g), c = pick_index(g);
+        if (is_bare(g, a) && is_bare(g, c)) {
+            gen_say(out, size, "(");
+            say_index(g, a, out, size);
+            gen_say(out, size, " %s ", compare[gen_below(g, 6)]);
+            say_index(g, c, out, size);
+            gen_say(out, size, "%+d)", gen_below(g, 4) - 1);
+            return true;
+        }
     }
     if (w == WANT_BOOL) return false;
     if (gen_has(g, FEATURE_BITS) && gen_chance(g, 40)) {

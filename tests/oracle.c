@@ -132,14 +132,40 @@ static stc_type user_type(ostmt *s, const ofunction *user, stc_type t)
     return t;
 }
 
-/* Reduces body over the box, from acc or, without one, the first element; elements are
- * taken `as` the type of the user's function. */
-static oval reduce(ostmt *s, const ast *body, const int *index, int n, int fn,
-                   const ofunction *user, stc_type as, oval acc, bool started)
+/* A mask: whether it leaves the place out that the indices stand for. */
+static bool left_out(ostmt *s, const ast *mask)
 {
+    const oval m = ov_convert(eval(s, mask), STC_BOOL);
+    if (ov_is_any(&m) || m.err != 0) ostmt_refuse(s, ORACLE_UNSURE, "a mask isn't sure");
+    return !ov_is_any(&m) && !ov_true(&m);
+}
+
+/* Whether the indices of a reduction are outside of ranges that depend on others. */
+static bool out_of_range(ostmt *s, const ast *e)
+{
+    for (int k = 0; e && k < e->count - 1; k++) {
+        const ast *const b = e->child[k];
+        if (!oracle_range_depends(b)) continue;
+        if (s->fill_mode) return false;
+        const oval lo = eval(s, b->child[0]), hi = eval(s, b->child[1]);
+        const int64_t i = s->index[ostmt_lookup(s, b->name)].value;
+        if (ov_is_any(&lo) || ov_is_any(&hi)) ostmt_refuse(s, ORACLE_UNSURE, "a range");
+        if (i < lo.i || i >= hi.i) return true;
+    }
+    return false;
+}
+
+/* Reduces body over the box of reduction `of` (NULL: it is implied), from acc or, without
+ * one, the first element; elements are taken `as` the type of the user's function. */
+static oval reduce(ostmt *s, const ast *of, const ast *body, const int *index, int n,
+                   int fn, const ofunction *user, stc_type as, oval acc, bool started)
+{
+    const ast *const mask = body->kind == N_WHERE ? body->child[1] : NULL;
+    if (mask) body = body->child[0];
     const bool some = begin(s, index, n);
     if (some) {
         do {
+            if (out_of_range(s, of) || (mask && left_out(s, mask))) continue;
             oval v = eval(s, body);
             v.weak = false;
             if (!started || user) v = ov_convert(v, user ? as : of_reduce_type(fn, v.type));
@@ -250,7 +276,7 @@ static oval eval_reduce(ostmt *s, const ast *e)
     started = fn >= 0 && of_identity(fn, of_reduce_type(fn, t), &acc);
     const stc_type as = user ? user_type(s, user, t) : t;
     if (user) started = ouser_identity(s, user, as, &acc);
-    acc = reduce(s, body, index, n, fn, user, as, acc, started);
+    acc = reduce(s, e, body, index, n, fn, user, as, acc, started);
     s->depth = depth;
     return acc;
 }
@@ -299,6 +325,20 @@ static oval user_call(ostmt *s, const ofunction *user, const ast *e, const oval 
     if (e != s->given || !ouser_left_out(s, user, arg)) return v;
     const oval stored = ov_store(v, s->given_fill.type);
     return ov_agrees(&stored, &s->given_fill) ? v : ov_any(v.type);
+}
+
+/* e where m, in an expression that isn't reduced: 0 elsewhere. */
+static oval eval_where(ostmt *s, const ast *e)
+{
+    bool w;
+    const stc_type t = ostmt_type(s, e, &w);
+    if (left_out(s, e->child[1])) {
+        oval none = ov_convert(ov_int(STC_I64, 0), t);
+        return none;
+    }
+    oval v = ov_convert(eval(s, e->child[0]), t);
+    v.weak = false;
+    return v;
 }
 
 static bool reduces(const ast *e)
@@ -386,6 +426,8 @@ static oval eval(ostmt *s, const ast *e)
         return eval_call(s, e);
     case N_REDUCE:
         return eval_reduce(s, e);
+    case N_WHERE:
+        return eval_where(s, e);
     default:
         return ov_any(STC_F64);
     }
@@ -399,7 +441,7 @@ oval ostmt_eval(ostmt *s, const ast *e)
 /* ---- assignments -------------------------------------------------------------------- */
 
 typedef struct assignment {
-    const ast *tree, *right;
+    const ast *tree, *right, *mask;
     const char *left[STC_MAX_ORDER * 2];
     int nleft;
     int box[MAX_INDEX], nbox; /* the left side's indices                       */
@@ -428,7 +470,7 @@ static oval eval_terms(ostmt *s, const assignment *a, const ast *e)
     int add = of_find("add", 3, 2);
     oval zero;
     of_identity(add, ot_sum(ostmt_type(s, e, &w)), &zero);
-    return reduce(s, e, summed, n, add, NULL, zero.type, zero, true);
+    return reduce(s, NULL, e, summed, n, add, NULL, zero.type, zero, true);
 }
 
 /* One element: op= reduces the right side by op, then applies op to the old
@@ -441,7 +483,7 @@ static oval eval_element(ostmt *s, const assignment *a, const oval *old)
     if (strcmp(of_name(fn), "sub") == 0) fn = of_find("add", 3, 2); /* y - a - b */
     oval start;
     of_identity(fn, of_reduce_type(fn, a->right_type), &start);
-    oval v = n ? reduce(s, a->right, summed, n, fn, NULL, start.type, start, true)
+    oval v = n ? reduce(s, NULL, a->right, summed, n, fn, NULL, start.type, start, true)
                : eval(s, a->right);
     oval two[2] = {start, v};
     if (old) two[0] = *old;
@@ -506,6 +548,7 @@ static int kind(stc_type t)
 /* A literal, or what is computed of such: constants go where their values fit. */
 static bool of_constants(const ast *e)
 {
+    if (e->kind == N_WHERE) return of_constants(e->child[0]); /* a choice of such and 0 */
     if (e->kind == N_UNARY || e->kind == N_BINARY || (e->kind == N_CALL && e->count)) {
         for (int k = 0; k < e->count; k++)
             if (!e->child[k] || !of_constants(e->child[k])) return false;
@@ -516,7 +559,7 @@ static bool of_constants(const ast *e)
 
 static void check_kind(ostmt *s, const assignment *a, const otensor *old)
 {
-    const bool keeps = old && old->keeps_type;
+    const bool keeps = old && (old->keeps_type || (a->mask && old->has_data));
     if (keeps && kind(a->value_type) > kind(old->type))
         ostmt_refuse(s,
                      (a->weak && a->fn < 0) || of_constants(a->right) ? ORACLE_UNSURE
@@ -552,7 +595,7 @@ static oval result_fill(ostmt *s, const assignment *a, stc_type type)
 /* An index as a value, outside subscripts: there is no telling a fill. */
 static bool has_index_value(const ostmt *s, const ast *e)
 {
-    if (!e || e->kind == N_BINDING) return false;
+    if (!e || e->kind == N_BINDING) return e && oracle_range_depends(e);
     if (e->kind == N_NAME) return oworld_find(s->w, e->name) == NULL;
     if (e->kind == N_REDUCE && strncmp(e->name, "arg", 3) == 0) return true;
     if (e->kind == N_CALL && oworld_find(s->w, e->name)) return false;
@@ -561,20 +604,34 @@ static bool has_index_value(const ostmt *s, const ast *e)
     return false;
 }
 
+/* What a mask leaves out of a tensor that isn't there yet. */
+static oval no_element(const assignment *a, const otensor *old, stc_type type)
+{
+    oval none = ov_int(STC_I64, 0);
+    if (old && old->keeps_fill) return old->fill;
+    if (a->fn >= 0 && !of_identity(a->fn, type, &none)) none = ov_int(STC_I64, 0);
+    return ov_store(none, type);
+}
+
 /* A new or replaced target, of the shape that its subscripts have. */
 static bool make_target(ostmt *s, const assignment *a, const char *name, otensor *out)
 {
     const otensor *old = oworld_find(s->w, name);
     const ast *left = a->tree->child[0];
     int64_t shape[STC_MAX_ORDER];
-    stc_type type = old && old->keeps_type ? old->type : a->value_type;
-    oval fill = old && old->keeps_fill ? old->fill : ov_any(type);
+    const bool masked = a->mask && old && old->has_data;
+    stc_type type = old && (old->keeps_type || masked) ? old->type : a->value_type;
+    const bool keeps_fill = old && (old->keeps_fill || masked);
+    oval fill = keeps_fill ? old->fill : ov_any(type);
     for (int k = 0; k < left->count; k++) {
         int x = ostmt_lookup(s, left->child[k]->name);
         shape[k] = x >= 0 ? s->index[x].hi : 0;
     }
-    if (old && old->keeps_shape) memcpy(shape, old->shape, sizeof shape);
-    if (!(old && old->keeps_fill)) fill = result_fill(s, a, type);
+    if (old && (old->keeps_shape || masked)) memcpy(shape, old->shape, sizeof shape);
+    if (!keeps_fill && a->mask)
+        fill = no_element(a, NULL, type);
+    else if (!keeps_fill)
+        fill = result_fill(s, a, type);
     oworld one = {0};
     otensor *t = oworld_put(&one, name, type, left->count, shape, fill);
     if (!t) return false;
@@ -595,7 +652,7 @@ static bool tells_stored(const ostmt *s, const assignment *a, const otensor *t)
 {
     const oval *f = &t->fill;
     bool bare = !t->fill_unknown && f->i == 0 && f->re == 0 && f->im == 0 && f->err == 0 &&
-                t->type != STC_BOOL && !s->moved && a->fn < 0;
+                t->type != STC_BOOL && !s->moved && a->fn < 0 && !a->mask;
     for (int k = 0; k < a->tree->child[0]->count; k++)
         bare &= a->tree->child[0]->child[k]->kind == N_NAME;
     return bare && a->nbox == t->order;
@@ -604,8 +661,8 @@ static bool tells_stored(const ostmt *s, const assignment *a, const otensor *t)
 static void fill_target(ostmt *s, const assignment *a, const otensor *old, otensor *t)
 {
     const ast *left = a->tree->child[0];
-    bool keep =
-        old && old->has_data && old->count == t->count && (a->fn >= 0 || old->keeps_shape);
+    bool keep = old && old->has_data && old->count == t->count &&
+                (a->fn >= 0 || a->mask || old->keeps_shape);
     if (keep) {
         for (int64_t k = 0; k < t->count; k++)
             t->data[k] = ov_store(old->data[k], t->type);
@@ -620,10 +677,26 @@ static void fill_target(ostmt *s, const assignment *a, const otensor *old, otens
             return;
         }
         const oval *was = keep ? &t->data[at] : NULL;
+        if (a->mask && left_out(s, a->mask)) {
+            if (!keep) t->data[at] = no_element(a, old, t->type);
+            continue;
+        }
         t->data[at] = ov_store(eval_element(s, a, was), t->type);
         if (t->stored)
             t->stored[at] = (uint8_t)oracle_reaches(s, a->right, a->left, a->nleft);
     } while (advance(s, a->box, a->nbox) && s->verdict != ORACLE_ERROR);
+}
+
+/* It is over the left side's indices, and reduces nothing. */
+static void check_mask(ostmt *s, const assignment *a)
+{
+    int none[MAX_INDEX];
+    bool weak;
+    if (s->verdict == ORACLE_ERROR) return;
+    if (ostmt_summed(s, a->mask, a->left, a->nleft, none) || reduces(a->mask))
+        ostmt_refuse(s, ORACLE_ERROR, "a mask over indices that aren't on the left");
+    else
+        ostmt_type(s, a->mask, &weak);
 }
 
 static overdict assign(oworld *w, const ast *tree)
@@ -633,12 +706,16 @@ static overdict assign(oworld *w, const ast *tree)
     s->w = w;
     assignment a = {.tree = tree, .right = tree->child[1], .fn = -1};
     const ast *left = tree->child[0];
+    if (a.right->kind == N_WHERE) {
+        a.mask = a.right->child[1];
+        a.right = a.right->child[0];
+    }
     if (tree->op != OPR_NONE) a.fn = oracle_op_function(tree->op);
     const ast *schedule = tree->child[2];
     for (int k = 0; schedule && k < schedule->count; k++)
         s->moved |= strcmp(schedule->child[k]->name, "precompute") == 0;
     const otensor *old = oworld_find(w, left->name);
-    bool shaped = old && (old->keeps_shape || (a.fn >= 0 && old->has_data));
+    bool shaped = old && (old->keeps_shape || ((a.fn >= 0 || a.mask) && old->has_data));
     snprintf(w->target_name, sizeof w->target_name, "%s", left->name);
     w->target = w->target_name;
     if (old && old->keeps_fill && a.fn < 0) {
@@ -652,7 +729,8 @@ static overdict assign(oworld *w, const ast *tree)
     if (s->scatters && a.fn >= 0)
         ostmt_refuse(s, ORACLE_UNSURE, "op= of places that a format may not find");
     left_names(s, &a, left);
-    ostmt_collect(s, a.right);
+    ostmt_collect(s, tree->child[1]);
+    if (a.mask) check_mask(s, &a);
     if (s->verdict != ORACLE_ERROR) ostmt_solve(s);
     if (s->verdict != ORACLE_ERROR) types(s, &a);
     if (s->verdict != ORACLE_ERROR) check_kind(s, &a, old);

@@ -68,6 +68,8 @@ void ostmt_refuse(ostmt *s, overdict v, const char *why);
 
 /* oracle_index.c */
 int ostmt_lookup(const ostmt *s, const char *name); /* -1: no such index */
+/* A BINDING whose range isn't made of literals. */
+bool oracle_range_depends(const ast *binding);
 int ostmt_reduce_first(const ostmt *s, const ast *reduce);
 /* Walks an expression, entering indices and accesses. */
 void ostmt_collect(ostmt *s, const ast *e);

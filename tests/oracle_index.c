@@ -83,6 +83,15 @@ bool ostmt_mentions(const ast *e, const char *name)
     return false;
 }
 
+static bool constant_of(const ast *e, int64_t *out);
+
+bool oracle_range_depends(const ast *b)
+{
+    int64_t k;
+    return b->kind == N_BINDING && b->count >= 2 &&
+           !(constant_of(b->child[0], &k) && constant_of(b->child[1], &k));
+}
+
 int ostmt_reduce_first(const ostmt *s, const ast *reduce)
 {
     for (int k = 0; k < s->nreduce; k++)
@@ -236,6 +245,7 @@ static void collect_reduce(ostmt *s, const ast *e)
         ostmt_refuse(s, ORACLE_UNSURE, "too many reductions for the oracle");
         return;
     }
+    bool ranged = e->child[e->count - 1]->kind == N_WHERE;
     int depth = s->depth, first = s->nindex;
     s->reduce[s->nreduce].node = e;
     s->reduce[s->nreduce++].first = first;
@@ -244,11 +254,16 @@ static void collect_reduce(ostmt *s, const ast *e)
         int id = add_index(s, b->name);
         if (b->count >= 2 && b->child[0] && b->child[1]) {
             oindex *x = &s->index[id];
-            bool ok = constant_of(b->child[0], &x->lo) && constant_of(b->child[1], &x->hi);
-            x->known = x->given = ok;
+            if (!constant_of(b->child[0], &x->lo)) x->lo = 0;
+            x->known = x->given = constant_of(b->child[1], &x->hi);
+            if (!x->known) x->lo = 0;
         }
+        ranged |= oracle_range_depends(b);
         s->scope[s->depth++] = id;
     }
+    if (ranged && oworld_function(s->w, e->name, 2))
+        ostmt_refuse(s, ORACLE_UNSURE,
+                     "a mask before a function that may have no identity");
     ostmt_collect(s, e->child[e->count - 1]);
     s->depth = depth;
 }

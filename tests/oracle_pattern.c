@@ -116,6 +116,8 @@ static oreach reach_of_reduction(ostmt *s, const ast *e, const oval *c)
     oval id;
     if (oworld_function(s->w, e->name, 2)) return REACH_PERHAPS;
     for (int k = 0; k < n; k++)
+        if (oracle_range_depends(e->child[k])) return REACH_PERHAPS;
+    for (int k = 0; k < n; k++)
         s->scope[s->depth++] = index[k] = first + k;
     const int fn = oracle_reduce_function(e->name);
     const stc_type t =

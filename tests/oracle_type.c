@@ -154,6 +154,12 @@ stc_type ostmt_type(ostmt *s, const ast *e, bool *weak)
         s->depth = depth;
         return reduce_type(s, e, body);
     }
+    case N_WHERE: { /* 0 elsewhere */
+        bool w[2], none;
+        stc_type t[2] = {STC_I64, ostmt_type(s, e->child[0], &w[1])};
+        ostmt_type(s, e->child[1], &none);
+        return t[1] == STC_BOOL ? t[1] : ot_promote(t[0], true, t[1], w[1]);
+    }
     default:
         ostmt_refuse(s, ORACLE_ERROR, "not an expression");
         return STC_F64;

@@ -29,6 +29,8 @@ typedef struct origin {
     bool scalar;
     double density;
     uint64_t seed;
+    enum { RANDOM_PLAIN, RANDOM_NORMAL, RANDOM_INTEGERS } numbers; /* PLAIN: by type */
+    int64_t least, range;                                          /* INTEGERS */
     int type; /* -1: as the kind says */
     bool has_fill;
     value fill; /* in the class of fill_type */
@@ -175,6 +177,9 @@ stc_status api_text_of(textbuf *b, stc_status status, char **out);
 __attribute__((cold)) stc_status fail_null(ctx *cx, const char *what);
 /* Prints as `print` does; at most limit entries, 0: all (print.c). */
 stc_status tensor_print(const tensor *t, FILE *out, int64_t limit);
+/* An element as it is printed, and how many digits that may have (stc_set_digits). */
+int element_show(const tensor *t, value v, bool in_table, char *buf, size_t size);
+stc_status print_digits(ctx *cx, int digits);
 /* Writes a text to a stream. */
 stc_status text_print(ctx *cx, FILE *out, const char *text);
 /* A shape as [a,b]. */

@@ -171,6 +171,15 @@ stc_status stc_set_deterministic(stc_machine *m, bool on)
     return STC_OK;
 }
 
+stc_status stc_set_digits(stc_machine *m, int digits)
+{
+    if (!m) return STC_ERR_ARGUMENT;
+    API_ENTER(&m->cx);
+    if (digits < 0 || digits > 17)
+        return fail(&m->cx, STC_ERR_ARGUMENT, "%d digits; expected 1 to 17, or 0", digits);
+    return print_digits(&m->cx, digits);
+}
+
 const char *stc_type_name(stc_type type)
 {
     return (unsigned)type < TYPE_COUNT ? type_name(type) : "?";

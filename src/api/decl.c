@@ -290,6 +290,23 @@ static stc_status data_file(const source *src, const ast *n, const char *dir,
     return STC_OK;
 }
 
+static stc_status random_kind(const source *src, const ast *n, origin *o)
+{
+    value v[2];
+    if (n->name[0] == 'n') o->numbers = RANDOM_NORMAL;
+    if (n->name[0] != 'i') return STC_OK;
+    for (int k = 0; k < 2; k++) {
+        const stc_status st = literal_value(src, n->child[2 + k], STC_I64, &v[k]);
+        if (st) return st;
+    }
+    o->numbers = RANDOM_INTEGERS;
+    o->least = v[0].i64;
+    if (__builtin_sub_overflow(v[1].i64, v[0].i64, &o->range) || o->range <= 0)
+        return BAD(src, n, "there are no integers from %lld up to %lld",
+                   (long long)v[0].i64, (long long)v[1].i64);
+    return STC_OK;
+}
+
 static stc_status random_numbers(const source *src, const ast *n, origin *o)
 {
     value v;
@@ -305,7 +322,7 @@ static stc_status random_numbers(const source *src, const ast *n, origin *o)
         if ((st = literal_value(src, n->child[1], STC_U64, &v))) return st;
         o->seed = v.u64;
     }
-    return STC_OK;
+    return random_kind(src, n, o);
 }
 
 static stc_status data_made(const source *src, const ast *n, scope_tensor *d, tensor **out)

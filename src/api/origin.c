@@ -106,9 +106,30 @@ static double random_unit(uint64_t *state)
     return (double)(random_next(state) >> 11) * 0x1p-53;
 }
 
-/* Floats in [0, 1), integers 1 to 9, bool true. */
-static value random_value(uint64_t *state, stc_type type)
+/* Two numbers of the normal distribution (Box and Muller). */
+static double complex random_normal(uint64_t *state)
 {
+    const double u = 1 - random_unit(state), v = 6.283185307179586 * random_unit(state);
+    return sqrt(-2 * log(u)) * (cos(v) + I * sin(v));
+}
+
+static value random_drawn(uint64_t *state, const origin *o, stc_type type)
+{
+    value x = {.i64 = o->least};
+    if (o->numbers == RANDOM_INTEGERS) {
+        x.i64 += (int64_t)(random_next(state) % (uint64_t)o->range);
+        return type_round(type, type_convert(type, STC_I64, x));
+    }
+    x.c128 = random_normal(state);
+    if (type_is_complex(type)) return class_convert(type_class(type), CLASS_C128, x);
+    x.f64 = creal(x.c128);
+    return type_round(type, type_convert(type, STC_F64, x));
+}
+
+/* Floats in [0, 1), integers 1 to 9, bool true; or what is asked for. */
+static value random_value(uint64_t *state, const origin *o, stc_type type)
+{
+    if (o->numbers) return random_drawn(state, o, type);
     value v = {0};
     if (type == STC_BOOL) {
         v.i64 = 1;
@@ -154,7 +175,7 @@ static stc_status random_entries(const origin *o, const tensor *t, int64_t place
             e->coord[k][e->n] = rest % t->shape[k];
             rest /= t->shape[k];
         }
-        type_store(t->type, e->vals, e->n++, random_value(&state, t->type));
+        type_store(t->type, e->vals, e->n++, random_value(&state, o, t->type));
         if (e->n < NUMBERS) continue;
         if ((st = stream_put(to, e))) return st;
         e->n = 0;

@@ -1,19 +1,68 @@
 /* print.c: tensors as text: what `print` shows.
  *
  *     order 0                  its value
- *     small, all levels full   a table, one line for each row
- *     others                   a header, then `(i,j) value` for each entry
+ *     all levels full          a vector of up to 50 on a line; a matrix as a table, one
+ * line for each row, of a large one the corners below a header others                   a
+ * header, then `(i,j) value` for each entry
  *
- * Numbers are written so that reading them gives the same value back.
+ * Numbers are written so that reading them gives the same value back, but for those of
+ * tables, and with as few digits as are asked for.
  */
 #include "api.h"
+#include <complex.h>
 #include <errno.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* A table is for the eye: it has to fit a screen. */
 #define TABLE_ELEMENTS 400
 #define TABLE_COLUMNS 20
+#define LINE_ELEMENTS 50
 #define NUMBER_MAX 80
+#define TABLE_DIGITS 6
+/* What is shown of a larger one: so many rows or columns, then the last ones. */
+#define SHOWN_FIRST 8
+#define SHOWN_LAST 3
+
+typedef struct digits {
+    int most; /* 0: as they come */
+} digits;
+
+static void end(ctx *cx, void *part)
+{
+    (void)cx, (void)part;
+}
+
+static const part_kind kind = {sizeof(digits), end};
+
+stc_status print_digits(ctx *cx, int most)
+{
+    digits *const d = ctx_part(cx, &kind);
+    if (d) d->most = most;
+    return d ? STC_OK : cx->diag.status;
+}
+
+static double rounded(double x, int most)
+{
+    char text[40];
+    snprintf(text, sizeof text, "%.*e", most - 1, x);
+    return isfinite(x) ? strtod(text, NULL) : x;
+}
+
+int element_show(const tensor *t, value v, bool in_table, char *buf, size_t size)
+{
+    const digits *const d = ctx_has_part(t->cx, &kind);
+    const int most = d && d->most ? d->most : in_table ? TABLE_DIGITS : 0;
+    const vclass cls = type_class(t->type);
+    if (most && (type_is_float(t->type) || type_is_complex(t->type))) {
+        const double complex z = class_convert(CLASS_C128, cls, v).c128;
+        value w = {.c128 = rounded(creal(z), most) + I * rounded(cimag(z), most)};
+        if (type_is_float(t->type)) w.f64 = creal(w.c128);
+        v = class_convert(cls, type_is_float(t->type) ? CLASS_F64 : CLASS_C128, w);
+    }
+    return type_show(t->type, v, buf, size);
+}
 
 /* An interrupt may be what ended the write. */
 static stc_status write_failed(ctx *cx)
@@ -27,47 +76,6 @@ static stc_status write_failed(ctx *cx)
 stc_status text_print(ctx *cx, FILE *out, const char *text)
 {
     return fputs(text, out) < 0 ? write_failed(cx) : STC_OK;
-}
-
-/* Stored in full and in order, so that a table shows what there is. */
-static bool prints_as_table(const tensor *t)
-{
-    if (t->order < 1 || t->order > 2 || !format_is_plain(&t->fmt)) return false;
-    for (int l = 0; l < t->fmt.levels; l++) {
-        if (!(format_props(&t->fmt, l) & PROP_FULL)) return false;
-    }
-    const int64_t rows = t->order == 2 ? t->shape[0] : 1, columns = t->shape[t->order - 1];
-    return rows > 0 && columns > 0 && columns <= TABLE_COLUMNS &&
-           rows <= TABLE_ELEMENTS / columns;
-}
-
-static int element_text(const tensor *t, int64_t row, int64_t column, char *buf)
-{
-    const int64_t coords[2] = {t->order == 2 ? row : column, column};
-    return type_show(t->type, tensor_get(t, coords), buf, NUMBER_MAX);
-}
-
-static stc_status print_table(const tensor *t, FILE *out)
-{
-    const int64_t rows = t->order == 2 ? t->shape[0] : 1;
-    const int columns = (int)t->shape[t->order - 1];
-    int width[TABLE_COLUMNS] = {0};
-    char buf[NUMBER_MAX];
-    for (int64_t i = 0; i < rows; i++) {
-        for (int j = 0; j < columns; j++) {
-            const int n = element_text(t, i, j, buf);
-            if (n > width[j]) width[j] = n;
-        }
-    }
-    for (int64_t i = 0; i < rows; i++) {
-        for (int j = 0; j < columns; j++) {
-            element_text(t, i, j, buf);
-            if (fprintf(out, "%s%*s", j ? "  " : "", width[j], buf) < 0)
-                return write_failed(t->cx);
-        }
-        if (fputc('\n', out) == EOF) return write_failed(t->cx);
-    }
-    return STC_OK;
 }
 
 static stc_status print_header(const tensor *t, FILE *out)
@@ -89,6 +97,76 @@ static stc_status print_header(const tensor *t, FILE *out)
     return n < 0 ? write_failed(t->cx) : STC_OK;
 }
 
+/* Stored in full and in order, so that a table shows what there is. */
+static bool prints_as_table(const tensor *t)
+{
+    if (t->order < 1 || t->order > 2 || !format_is_plain(&t->fmt)) return false;
+    for (int l = 0; l < t->fmt.levels; l++) {
+        if (!(format_props(&t->fmt, l) & PROP_FULL)) return false;
+    }
+    const int64_t rows = t->order == 2 ? t->shape[0] : 1, columns = t->shape[t->order - 1];
+    return rows > 0 && columns > 0 && (t->order == 2 || columns <= LINE_ELEMENTS);
+}
+
+/* The table's rows or columns; `elided`: the one in whose place `…` stands, -1: none. */
+typedef struct shown {
+    int n, elided;
+    int64_t size;
+} shown;
+
+static shown shown_of(int64_t size, bool all)
+{
+    if (all || size <= SHOWN_FIRST + SHOWN_LAST + 1) return (shown){(int)size, -1, size};
+    return (shown){SHOWN_FIRST + SHOWN_LAST + 1, SHOWN_FIRST, size};
+}
+
+static int64_t shown_at(const shown *s, int k)
+{
+    return s->elided >= 0 && k > s->elided ? s->size - s->n + k : k;
+}
+
+static int element_text(const tensor *t, int64_t row, int64_t column, char *buf)
+{
+    const int64_t coords[2] = {t->order == 2 ? row : column, column};
+    return element_show(t, tensor_get(t, coords), true, buf, NUMBER_MAX);
+}
+
+static stc_status print_row(const tensor *t, const shown *columns, const int *width,
+                            int64_t row, bool dots, FILE *out)
+{
+    char buf[NUMBER_MAX];
+    for (int j = 0; j < columns->n; j++) {
+        const bool here = dots || j == columns->elided;
+        if (!here) element_text(t, row, shown_at(columns, j), buf);
+        const int pad = here ? width[j] - 1 : width[j];
+        if (fprintf(out, "%s%*s%s", j ? "  " : "", pad, here ? "" : buf, here ? "…" : "") <
+            0)
+            return write_failed(t->cx);
+    }
+    return fputc('\n', out) == EOF ? write_failed(t->cx) : STC_OK;
+}
+
+static stc_status print_table(const tensor *t, FILE *out)
+{
+    const int64_t n = t->order == 2 ? t->shape[0] : 1, m = t->shape[t->order - 1];
+    const bool small = t->order == 1 || (m <= TABLE_COLUMNS && n <= TABLE_ELEMENTS / m);
+    const shown rows = shown_of(n, small), columns = shown_of(m, small);
+    int width[LINE_ELEMENTS] = {0};
+    char buf[NUMBER_MAX];
+    stc_status st = small ? STC_OK : print_header(t, out);
+    for (int j = 0; j < columns.n; j++) {
+        width[j] = 1;
+        for (int i = 0; i < rows.n && j != columns.elided; i++) {
+            if (i == rows.elided) continue;
+            const int w = element_text(t, shown_at(&rows, i), shown_at(&columns, j), buf);
+            if (w > width[j]) width[j] = w;
+        }
+    }
+    for (int i = 0; i < rows.n && !st; i++)
+        st = print_row(t, &columns, width, shown_at(&rows, i), i == rows.elided, out);
+    return st;
+}
+
 typedef struct printer {
     const tensor *t;
     FILE *out;
@@ -107,8 +185,8 @@ static int print_entry(void *context, const int64_t *coords, stc_value v)
         n += (size_t)snprintf(line + n, sizeof line - n, "%s%lld", k ? "," : "",
                               (long long)coords[k]);
     n += (size_t)snprintf(line + n, sizeof line - n, ") ");
-    n += (size_t)type_show(p->t->type, value_from_public(p->t->type, v), line + n,
-                           sizeof line - n);
+    n += (size_t)element_show(p->t, value_from_public(p->t->type, v), false, line + n,
+                              sizeof line - n);
     line[n++] = '\n';
     p->failed = fwrite(line, 1, n, p->out) != n;
     return p->failed;
@@ -118,7 +196,7 @@ stc_status tensor_print(const tensor *t, FILE *out, int64_t limit)
 {
     char buf[NUMBER_MAX];
     if (t->order == 0) {
-        type_show(t->type, tensor_get(t, NULL), buf, sizeof buf);
+        element_show(t, tensor_get(t, NULL), false, buf, sizeof buf);
         return fprintf(out, "%s\n", buf) < 0 ? write_failed(t->cx) : STC_OK;
     }
     if (prints_as_table(t)) return print_table(t, out);

@@ -12,9 +12,10 @@ static const char *const keywords[] = {
 #undef KEYWORD
 };
 
-static const char *const data[] = {"ones", "zeros", "random", "eye", "arange"};
+static const char *const data[] = {"ones",   "zeros",  "random",  "eye",
+                                   "arange", "normal", "integers"};
 
-static const char *const statements[] = {"order"}; /* of a session alone */
+static const char *const statements[] = {"order", "where"}; /* words of statements */
 
 static const char *const reductions[] = {
 #define WORD(name) #name,

@@ -43,8 +43,10 @@ static const topic topics[] = {
      "\n"
      "Earlier lines are kept in ~/.stcvm_history.\n"},
     {"statements", "what a line can be",
-     "  NAME(indices) = EXPRESSION    an assignment; also += -= *= /= min= max= |= &= ^=\n"
-     "                                or= and=\n"
+     "  NAME(indices) = EXPRESSION    an assignment; also += -= *= /= //= %= min= max= |= "
+     "&=\n"
+     "                                ^= or= and=\n"
+     "  NAME(indices) = e where m     only where m is true; the rest stays\n"
      "  NAME = EXPRESSION             a scalar, a tensor of order 0\n"
      "  B = A                         whole tensors\n"
      "  EXPRESSION                    prints its value; `_` is the last one\n"
@@ -94,6 +96,8 @@ static const topic topics[] = {
      "\n"
      "mean, norm, argmin and argmax (the first) are made of these; max(a,b,c) takes more\n"
      "than two. order, alone on the right side, is the permutation that sorts.\n"
+     "A range may depend on other indices, `k in 0:i+1`, and `e where m` takes only\n"
+     "that for which m is true.\n"
      "\n"
      "  > b(i) = argmax(j: A(i,j))\n"
      "  > p(i) = order(b(i))\n"},

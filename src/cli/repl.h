@@ -16,6 +16,7 @@ typedef struct repl {
     char *ahead;     /* a line read too early; NULL: none                     */
     int line, first; /* lines read so far; where `text` began                 */
     bool failed, quit;
+    int digits; /* of :set; 0: auto                                       */
 } repl;
 
 /* The commands: name, operands, what it does, what its first operand is for
@@ -30,8 +31,7 @@ typedef struct repl {
     C(spy, "A", "a picture of A's nonzeros", 's')                                          \
     C(load, "A FILE [FORMAT]", "read a file into A", 'l')                                  \
     C(save, "A FILE", "write A to a file", 'l')                                            \
-    C(set, "[NAME VALUE]", "settings: threads, repeat, time, as_written, deterministic",   \
-      't')                                                                                 \
+    C(set, "[NAME VALUE]", "settings: threads, repeat, digits, time, …", 't')              \
     C(quit, "", "leave (so does Ctrl-D)", 0)
 
 /* Carries out a command, `text` beginning with its colon; STATUS_FAULT after a

@@ -243,6 +243,7 @@ static int run_set(repl *r, char *rest)
         printf("threads %d\nrepeat %d\ntime %s\nas_written %s\ndeterministic %s\n",
                o->threads ? o->threads : 1, o->repeat, o->time ? "on" : "off",
                o->as_written ? "on" : "off", o->deterministic ? "on" : "off");
+        printf(r->digits ? "digits %d\n" : "digits auto\n", r->digits);
         return STATUS_OK;
     }
     char *end = NULL;
@@ -257,6 +258,12 @@ static int run_set(repl *r, char *rest)
         stc_session_repeat(r->s, (int)n);
         o->repeat = (int)n;
         return STATUS_OK;
+    }
+    const bool chosen = value && !strcmp(value, "auto");
+    if (!strcmp(name, "digits") && (chosen || (counts && n <= 17))) {
+        r->digits = chosen ? 0 : (int)n;
+        return stc_set_digits(r->c->machine, r->digits) == STC_OK ? STATUS_OK
+                                                                  : library_fault(r);
     }
     const bool switches = value && (!strcmp(value, "on") || !strcmp(value, "off"));
     if (!strcmp(name, "time") && switches) {
@@ -275,8 +282,8 @@ static int run_set(repl *r, char *rest)
     }
     return fault(
         r, "%s",
-        ":set threads N, :set repeat N, :set time on|off, :set as_written on|off, or "
-        ":set deterministic on|off");
+        ":set threads N, :set repeat N, :set time on|off, :set as_written on|off, :set "
+        "deterministic on|off, or :set digits N|auto");
 }
 
 static int run_quit(repl *r, char *rest)

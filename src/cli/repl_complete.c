@@ -62,8 +62,8 @@ static void offer_tensors(const repl *r, completions *out, const char *prefix)
 
 static void offer_settings(completions *out, const char *prefix)
 {
-    static const char *const names[] = {"threads", "repeat", "time", "as_written",
-                                        "deterministic"};
+    static const char *const names[] = {"threads",    "repeat",        "time",
+                                        "as_written", "deterministic", "digits"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         offer(out, prefix, names[i]);
 }

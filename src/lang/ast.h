@@ -53,6 +53,7 @@
     NODE(UNARY, "unary", "op; operand")                                                    \
     NODE(BINARY, "binary", "op; left, right")                                              \
     NODE(REDUCE, "reduce", "name of f; BINDINGs, then the expression")                     \
+    NODE(WHERE, "where", "an expression, its mask")                                        \
     NODE(BINDING, "binding", "name of an index; lo, hi (expressions) or none")             \
     /* parts of declarations */                                                            \
     NODE(NAMES, "names", "NAMEs")                                                          \
@@ -60,7 +61,7 @@
     NODE(ARRAY, "array", "ARRAYs or constant expressions")                                 \
     NODE(ENTRIES, "entries", "ENTRYs")                                                     \
     NODE(ENTRY, "entry", "coordinates (INT), then the value")                              \
-    NODE(RANDOM, "random", "density, seed; constants or NULL")                             \
+    NODE(RANDOM, "random", "name: the kind; density, seed, lo, hi; constants or NULL")     \
     NODE(MADE, "made", "name: eye, arange; the shape is the declaration's")                \
     NODE(FORMATREF, "formatref", "name; arguments (INT)")                                  \
     NODE(SHORT, "short", "name: TACO's letters; mode order (INT)")                         \

@@ -88,7 +88,8 @@ static stc_status settle(binder *b, bstmt *st, int op, bexpr *val)
     const bool shaped = !st->fresh || b->keeps_shape || (t && t->has_shape);
     if ((status = bind_ranges(b, st->target, shaped)) != STC_OK) return status;
     if (!shaped && (status = bind_left_sizes(b, st->target)) != STC_OK) return status;
-    if (!st->whole && !st->computed && (status = bind_injective(b)) != STC_OK) return status;
+    if (!st->whole && !st->computed && (status = bind_injective(b)) != STC_OK)
+        return status;
     st->nsub = b->nsub;
     st->sub = b->sub;
     st->nindex = b->nindex;
@@ -130,8 +131,13 @@ stc_status bind_assignment(arena *a, scope *s, const source *src, program *p,
     if (status == STC_OK) {
         /* a - x - y is a - (x + y), and so for quotients */
         const int joined = op == OPR_SUB ? FN_ADD : op == OPR_DIV ? FN_MUL : bind_op_fn(op);
-        const ast *const right = statement->child[1];
+        const ast *right = statement->child[1], *mask = NULL;
+        if (right->kind == N_WHERE) {
+            mask = right->child[1];
+            right = right->child[0];
+        }
         bexpr *val = op ? bind_one_term(&b, right, joined) : bind_terms(&b, right);
+        if (val && mask && !(st->mask = bind_left_mask(&b, mask))) val = NULL;
         status = settle(&b, st, op, val);
     }
     if (status == STC_OK) status = enter_target(&b, st);

@@ -13,6 +13,8 @@
  *     bind_host.c     the host's functions: which signature
  *     bind_note.c     notes on implied sums
  *     bind_words.c    reductions that are made of others
+ *     bind_range.c    ranges of reductions that depend on other indices
+ *     bind_where.c    masks: e where m
  *     bind_props.c    what is said of either
  *     fn_algebra.c    what a function is where its algebra leaves it out
  *     literal.c       constants
@@ -48,6 +50,7 @@ typedef struct family {
     int64_t lo, to; /* given: the literals; else lo is 0                       */
     int hi;         /* extent                                                  */
     const struct access *bare; /* the bare subscript that gave it its range    */
+    const affine *end;         /* `in lo:hi` with indices in hi: where it ends   */
 } family;
 
 /* One subscript of one access: what it says of ranges. */
@@ -170,6 +173,10 @@ int bind_size(binder *b, int slot, int mode);
 /* Σ coef·ext + plus as an extent. */
 int bind_linear(binder *b, const int *ext, const int64_t *coef, int n, int64_t plus);
 stc_status bind_left_sizes(binder *b, int target);
+/* The largest (or smallest) value of a subscript over its indices, plus k, the term `but`
+ * left out; and max(room / k, 0). */
+int bind_reach(binder *b, const access *x, bool largest, int but, int64_t k);
+int bind_rooms(binder *b, int room, int64_t k);
 stc_status bind_relation(binder *b, ext_rel rel, int x, int y, span at, const char *text);
 const char *bind_source_text(const binder *b, span at, char *buf, size_t size);
 
@@ -197,6 +204,22 @@ bool bind_omitted(binder *b, bfunction *f, const ast *node);
 /* bind_note.c: tells where these indices of a term, which are summed over all of it, may
  * have been meant to be summed inside of something. */
 void bind_note_sum(binder *b, const bexpr *term, const int *index, int n);
+
+/* bind_range.c: what `in lo:hi` says of an index where lo or hi are computed joins *mask;
+ * and what it says of the ranges of indices that have none yet. */
+bool bind_range(binder *b, const ast *binding, int index, bexpr **mask);
+stc_status bind_range_ends(binder *b, bool *progress);
+
+/* bind_where.c: a mask, as a truth value; `e where m` as an expression, which is `other`
+ * elsewhere (NULL: 0), and as the body of a reduction by fn. */
+bexpr *bind_mask(binder *b, const ast *m);
+bexpr *bind_masked(binder *b, span at, bexpr *mask, bexpr *val, const value *other);
+bexpr *bind_where(binder *b, const ast *e);
+bexpr *bind_where_reduced(binder *b, bexpr *reduction, bexpr *mask);
+/* The mask of a statement with the left side's indices; NULL: failed. */
+bexpr *bind_left_mask(binder *b, const ast *m);
+/* What a new tensor gets: val where the mask is, its fill elsewhere. */
+bexpr *bind_new_masked(binder *b, const bstmt *st, int op, bexpr *val);
 
 /* bind_words.c: mean, norm, argmin, argmax of val over these indices */
 bool bind_is_derived(const char *name);

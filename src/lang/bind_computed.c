@@ -64,8 +64,9 @@ static bexpr *value_of(binder *b, const ast *e)
     bexpr *x = bind_expr(b, e);
     x = x ? bind_strong(b, x) : NULL;
     if (x && !type_is_integer(x->type))
-        return bind_null(b, e->at, "a subscript is an integer, and this is of type %s",
-                         type_name(x->type));
+        return bind_null(b, e->at, "a subscript is an integer, and this is of type %s%s",
+                         type_name(x->type),
+                         e->kind == N_BINARY && e->op == OPR_DIV ? "; `//` floors" : "");
     return x ? bind_convert(b, x, STC_I64) : NULL;
 }
 

@@ -271,10 +271,10 @@ static int bound_index(binder *b, const ast *node, int from)
     const int fam = bind_family_new(b, node, false);
     const int i = fam < 0 ? -1 : bind_index_new(b, node, fam);
     if (i < 0) return -1;
-    if (node->count) {
-        if (!bind_bound(b, node->child[0]) || !bind_bound(b, node->child[1])) return -1;
+    if (node->count && node->child[1]->kind == N_INT) {
+        const ast *const lo = node->child[0];
         b->family[fam].given = true;
-        b->family[fam].lo = (int64_t)node->child[0]->u;
+        b->family[fam].lo = lo->kind == N_INT ? (int64_t)lo->u : 0;
         b->family[fam].to = (int64_t)node->child[1]->u;
     }
     b->bound[b->nbound++] = (uint8_t)i;
@@ -302,7 +302,14 @@ static bexpr *reduction(binder *b, const ast *e)
                              BIND_MAX_INDEX);
         if ((index[i] = bound_index(b, e->child[i], from)) < 0) return NULL;
     }
-    bexpr *val = bind_expr(b, e->child[n]);
+    const ast *const body = e->child[n], *const mask = body->kind == N_WHERE ? body : NULL;
+    bexpr *val = bind_expr(b, mask && !derived ? mask->child[0] : body), *where = NULL;
+    if (val && mask && !derived && !(where = bind_mask(b, mask->child[1]))) val = NULL;
+    for (int i = 0; i < n && val; i++)
+        if (!bind_range(b, e->child[i], index[i], &where)) val = NULL;
+    if (val && derived && where)
+        val = bind_null(b, e->at, "the range of an index of `%s` can't depend on another",
+                        e->name);
     b->nbound = from;
     if (!val) return NULL;
     if (derived) return bind_derived(b, e, index, n, val);
@@ -312,7 +319,8 @@ static bexpr *reduction(binder *b, const ast *e)
         f = bind_specialise(b, d, (stc_type[]){val->type, val->type}, 0, 2, e->at);
         if (!f) return NULL;
     }
-    return bind_reduce(b, e->at, fn, f, index, n, val);
+    bexpr *const r = bind_reduce(b, e->at, fn, f, index, n, val);
+    return r && where ? bind_where_reduced(b, r, where) : r;
 }
 
 /* ---- expressions ------------------------------------------------------------------- */
@@ -341,6 +349,8 @@ bexpr *bind_expr(binder *b, const ast *e)
         return operation(b, e);
     case N_REDUCE:
         return reduction(b, e);
+    case N_WHERE:
+        return bind_where(b, e);
     case N_SLICE:
         return bind_null(
             b, e->at,
@@ -359,14 +369,23 @@ bexpr *bind_expr(binder *b, const ast *e)
 bexpr *bind_one_term(binder *b, const ast *e, int fn)
 {
     int index[BIND_MAX_INDEX];
+    const ast *const mask = e->kind == N_WHERE ? e->child[1] : NULL;
     b->nterm = 0;
-    bexpr *val = bind_expr(b, e);
+    bexpr *val = bind_expr(b, mask ? e->child[0] : e);
+    bexpr *const where = val && mask ? bind_mask(b, mask) : NULL;
+    if (mask && !where) return NULL;
     const int n = b->nterm;
     for (int i = 0; i < n; i++)
         index[i] = b->term[i];
     b->nterm = 0;
+    if (val && n && !(fn_at(fn)->flags & FP_ASSOCIATIVE))
+        return bind_null(b, e->at,
+                         "`%s=` takes one value for an element, and %s isn't on the left",
+                         fn_at(fn)->symbol, b->index[index[0]].name);
     if (val && n && fn == FN_ADD) bind_note_sum(b, val, index, n);
-    return val && n ? bind_reduce(b, e->at, fn, NULL, index, n, val) : val;
+    if (val && n) val = bind_reduce(b, e->at, fn, NULL, index, n, val);
+    if (!val || !where) return val;
+    return n ? bind_where_reduced(b, val, where) : bind_masked(b, e->at, where, val, NULL);
 }
 
 bexpr *bind_terms(binder *b, const ast *e)

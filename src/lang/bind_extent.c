@@ -247,7 +247,7 @@ static int unknown_terms(binder *b, const access *x, int *which)
 
 /* The largest (or smallest) value of the subscript over its indices, plus k,
  * the term `but` left out. */
-static int reach(binder *b, const access *x, bool largest, int but, int64_t k)
+int bind_reach(binder *b, const access *x, bool largest, int but, int64_t k)
 {
     int ext[BIND_MAX_TERMS], n = 0;
     int64_t coef[BIND_MAX_TERMS], sum = 0, part;
@@ -272,22 +272,26 @@ static int reach(binder *b, const access *x, bool largest, int but, int64_t k)
     return bind_linear(b, ext, coef, n, sum);
 }
 
+int bind_rooms(binder *b, int room, int64_t k)
+{
+    if (k > 1) room = unary_extent(b, EXT_FLOORDIV, room, k);
+    return unary_extent(b, EXT_MAX0, room, 0);
+}
+
 /* How many values from 0 on the access allows the index in term t. */
 static int allowed(binder *b, const access *x, int t)
 {
     const int64_t c = x->sub->term[t].coef;
     int room;
     if (c > 0) { /* floor((size - 1 - rest) / c) + 1 */
-        const int ext[2] = {bind_size(b, x->tensor, x->mode), reach(b, x, true, t, 0)};
+        const int ext[2] = {bind_size(b, x->tensor, x->mode), bind_reach(b, x, true, t, 0)};
         room = ext[0] < 0 || ext[1] < 0 ? -1
                                         : bind_linear(b, ext, (int64_t[]){1, -1}, 2, c - 1);
     } else { /* floor(rest / -c) + 1 */
-        const int rest = c == INT64_MIN ? -1 : reach(b, x, false, t, 0);
+        const int rest = c == INT64_MIN ? -1 : bind_reach(b, x, false, t, 0);
         room = rest < 0 ? -1 : bind_linear(b, &rest, &(int64_t){1}, 1, -c);
     }
-    const int64_t k = c > 0 ? c : -c;
-    if (k > 1) room = unary_extent(b, EXT_FLOORDIV, room, k);
-    return unary_extent(b, EXT_MAX0, room, 0);
+    return bind_rooms(b, room, c > 0 ? c : -c);
 }
 
 /* Solves for a family from the accesses in which it alone is unknown. With
@@ -357,6 +361,8 @@ static stc_status ranges_of_affine(binder *b)
             }
         }
         if (!unknown) return STC_OK;
+        const stc_status status = progress ? STC_OK : bind_range_ends(b, &progress);
+        if (status != STC_OK) return status;
         if (!progress) return no_range(b, unknown);
     }
 }
@@ -400,7 +406,7 @@ static void say_leaves(binder *b, words *w, const access *x)
 
 static stc_status inside(binder *b, const access *x)
 {
-    const int least = reach(b, x, false, -1, 0);
+    const int least = bind_reach(b, x, false, -1, 0);
     int64_t k;
     if (least < 0) return b->p->cx->diag.status;
     words w;
@@ -423,7 +429,7 @@ static stc_status inside(binder *b, const access *x)
     }
     if (x->done) return STC_OK;
     say(&w, ": it needs size %a, and there is %b");
-    const int past = unless_empty(b, x, reach(b, x, true, -1, 1));
+    const int past = unless_empty(b, x, bind_reach(b, x, true, -1, 1));
     return bind_relation(b, REL_LE, past, bind_size(b, x->tensor, x->mode), x->at, w.text);
 }
 
@@ -442,7 +448,8 @@ stc_status bind_left_sizes(binder *b, int target)
         } else {
             const stc_status status = inside(b, x);
             if (status != STC_OK) return status;
-            n = unary_extent(b, EXT_MAX0, unless_empty(b, x, reach(b, x, true, -1, 1)), 0);
+            n = unary_extent(b, EXT_MAX0, unless_empty(b, x, bind_reach(b, x, true, -1, 1)),
+                             0);
         }
         if (n < 0) return b->p->cx->diag.status;
         b->p->tensor[target].shape[k] = (uint16_t)n;

@@ -242,7 +242,8 @@ stc_status bind_target(binder *b, bstmt *st, int op, bexpr *val)
     ctx *const cx = b->p->cx;
     scope_tensor *const t = b->left ? scope_find_tensor(b->s, b->left->name) : NULL;
     const bool exists = t && (t->slot >= 0 || t->has_data);
-    st->whole = is_whole(b);
+    st->bare = is_whole(b);
+    st->whole = st->bare && !(st->mask && exists);
     st->op = -1;
     st->computed = bind_left_computed(b);
     st->meets = meeting(op);
@@ -251,6 +252,13 @@ stc_status bind_target(binder *b, bstmt *st, int op, bexpr *val)
                          "a computed subscript writes into a tensor that is there, and %s "
                          "has no shape yet",
                          b->left->name);
+    const bool orderly = op == OPR_NONE || fn_at(st->meets)->flags & FP_ASSOCIATIVE;
+    if (!orderly && (st->computed || !exists))
+        return bind_fail(b, b->left->at,
+                         st->computed ? "`%s=` takes one value for an element, and a "
+                                        "computed subscript may name it several times"
+                                      : "`%s=` needs a tensor that is there",
+                         ast_op_symbol(op));
     const bool keeps = exists && (op != OPR_NONE || !st->whole);
     const bool same_type = t && val && (t->has_type || val->type == t->type);
     const bool kept = keeps || (exists && t->has_format && t->slot >= 0 && same_type);
@@ -270,8 +278,11 @@ stc_status bind_target(binder *b, bstmt *st, int op, bexpr *val)
         st->target = new_row(b, st, t, val->type);
         if (st->target < 0) return cx->diag.status;
         val = bind_store_kind(b, val, b->p->tensor[st->target].type, t ? t->name : "");
+        if (val && st->mask) val = bind_new_masked(b, st, op, val);
+        st->fill_given |= st->mask != NULL;
     }
     st->value = val;
+    if (!kept) st->mask = NULL; /* it is in the value */
     return val ? STC_OK : cx->diag.status;
 }
 

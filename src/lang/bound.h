@@ -130,13 +130,15 @@ typedef struct bstmt {
     int target; /* slot in the program's tensor table                  */
     int nsub;
     affine *sub;   /* the left side's subscripts, one per mode            */
-    bool whole;    /* every element of the target is named: bare, distinct */
+    bool bare;     /* its subscripts are bare, and distinct                */
+    bool whole;    /* … and no mask: every element of the target is named  */
     bool computed; /* a subscript of the left side is: elements may be named twice */
     bool fresh;    /* the target is a new tensor: format, fill may be free */
     bool format_given, fill_given;
     int op;    /* fn_id of op= or -1                                  */
     int meets; /* computed: the fn_id by which values of one element meet */
     bexpr *value;
+    bexpr *mask; /* elements are named only where this is true; NULL: no mask */
     int nindex;
     bindex *index;
     /* The schedule (with …), as written; checked by the planner. */

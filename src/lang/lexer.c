@@ -275,10 +275,14 @@ static token *lex_operator(lexer *lx, token *t, char c, char d)
         if (d == '*') return TWO(T_OP, OPR_POW);
         return set ? TWO(T_OPSET, OPR_MUL) : ONE(T_OP, OPR_MUL);
     case '/':
+        if (d == '/' && lx->text[lx->at + 1] == '=') {
+            lx->at++;
+            return TWO(T_OPSET, OPR_FLOORDIV);
+        }
         if (d == '/') return TWO(T_OP, OPR_FLOORDIV);
         return set ? TWO(T_OPSET, OPR_DIV) : ONE(T_OP, OPR_DIV);
     case '%':
-        return ONE(T_OP, OPR_MOD);
+        return set ? TWO(T_OPSET, OPR_MOD) : ONE(T_OP, OPR_MOD);
     case '&':
         if (d == '&') return TWO(T_OP, OPR_AND);
         return set ? TWO(T_OPSET, OPR_BITAND) : ONE(T_OP, OPR_BITAND);

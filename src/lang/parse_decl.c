@@ -229,22 +229,43 @@ static bool random_part(parser *p, ast **part, ast *shaped)
     return part[seed] != NULL;
 }
 
-/* random, random(0.01), random(density=0.01, seed=7); without a shape before it,
- * random(n, m, density=0.01): then *shape is made of the sizes. */
+/* uniform, normal, integers(lo, hi): what the numbers are. 0: none of these; -1: failed. */
+static int random_kind(parser *p, ast *node, ast **part)
+{
+    const bool plain = parse_at_text(p, "uniform") || parse_at_text(p, "normal");
+    if (!plain && !(parse_at_text(p, "integers") && parse_peek(p).kind == T_LPAREN))
+        return 0;
+    ast *const kind = parse_reference(p, "the kind of the numbers");
+    if (!kind) return -1;
+    if (kind->count != (plain ? 0 : 2) || *node->name) {
+        parse_fail(p, kind->at,
+                   *node->name ? "this is given twice"
+                               : "expected uniform, normal, or integers(lo, hi)");
+        return -1;
+    }
+    node->name = kind->name;
+    for (int k = 0; k < kind->count; k++)
+        part[2 + k] = kind->child[k];
+    return 1;
+}
+
+/* random, random(0.01), random(density=0.01, seed=7), random(normal); without a shape
+ * before it, random(n, m, density=0.01): then *shape is made of the sizes. */
 static ast *random_data(parser *p, ast **shape)
 {
-    ast *node = parse_node(p, N_RANDOM, p->tok.at), *part[2] = {0};
+    ast *node = parse_node(p, N_RANDOM, p->tok.at), *part[4] = {0};
     ast *sizes = *shape ? NULL : parse_node(p, N_SHAPE, p->tok.at);
     const int64_t mark = p->count;
     parse_advance(p);
-    if (!parse_accept(p, T_LPAREN)) return parse_children(p, node, part, 2);
+    if (!parse_accept(p, T_LPAREN)) return parse_children(p, node, part, 4);
     while (!parse_at(p, T_RPAREN)) {
-        if (!random_part(p, part, sizes)) return NULL;
+        const int kind = random_kind(p, node, part);
+        if (kind < 0 || (!kind && !random_part(p, part, sizes))) return NULL;
         if (!parse_accept(p, T_COMMA)) break;
     }
     if (!parse_expect(p, T_RPAREN, "`,` or `)`")) return NULL;
     if (p->count > mark && !(*shape = parse_adopt(p, sizes, mark))) return NULL;
-    return parse_children(p, node, part, 2);
+    return parse_children(p, node, part, 4);
 }
 
 /* After `ones` and its like: their sizes, where the declaration has none before them. */

@@ -1,7 +1,7 @@
 /* parse_expr.c: expressions → syntax tree, by precedence climbing over the
  * table in ast.h: an operator takes on its left all that binds at least as
  * strongly. Comparisons don't chain; `**` binds to the right and more strongly
- * than a sign before it, but takes one behind it.
+ * than a sign before it, but takes one behind it. `where` binds weakest: e where mask.
  *
  * After a name, parentheses hold subscripts or arguments, unless a colon
  * follows: after names it is a reduction, `f(i, j: e)`, else a slice of the
@@ -284,6 +284,12 @@ ast *parse_expression(parser *p)
 {
     if (!parse_enter(p)) return NULL;
     ast *e = binary_from(p, 1);
+    while (e && parse_at_text(p, "where")) {
+        ast *const node = parse_node(p, N_WHERE, e->at);
+        parse_advance(p);
+        ast *const mask = binary_from(p, 1);
+        e = node && mask ? parse_children(p, node, (ast *[]){e, mask}, 2) : NULL;
+    }
     parse_leave(p);
     return e;
 }

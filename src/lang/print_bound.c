@@ -233,13 +233,18 @@ void bound_line(const bstmt *s, const program *p, textbuf *out)
                  fn_at(s->op)->symbol ? fn_at(s->op)->symbol : fn_at(s->op)->name);
     text_add(out, "= ");
     print_expr(s, p, s->value, out);
+    if (s->mask) {
+        text_add(out, " where ");
+        print_expr(s, p, s->mask, out);
+    }
     text_add(out, "\n");
 }
 
 void bound_print(const bstmt *s, const program *p, textbuf *out)
 {
     bound_line(s, p, out);
-    const uint64_t used = used_tensors(s->value, s->target < 64 ? 1ull << s->target : 0);
+    uint64_t used = used_tensors(s->value, s->target < 64 ? 1ull << s->target : 0);
+    if (s->mask) used = used_tensors(s->mask, used);
     for (int t = 0; t < p->ntensor && t < 64; t++)
         if (used >> t & 1) print_tensor(s, p, t, out);
     for (int i = 0; i < s->nindex; i++) {

@@ -7,13 +7,29 @@
 #include "lower.h"
 #include <stddef.h>
 
+/* How far the indices run of which a session's tensors tell it. */
+static void note_extents(plan *pl, const opt_known *known)
+{
+    const program *p = pl->p;
+    for (int k = 0; known && k < pl->s->nindex && k < 64; k++) {
+        const extent *hi = &p->ext[pl->s->index[k].hi];
+        const prog_tensor *t = &p->tensor[hi->op == EXT_DIM ? hi->a : 0];
+        const bool read =
+            hi->op == EXT_DIM && (t->role == ROLE_INPUT || t->role == ROLE_INOUT);
+        const tensor *found = read ? known->find(known->of, t->name) : NULL;
+        if (hi->op == EXT_CONST) pl->known[k] = hi->k;
+        if (found && hi->b < found->order) pl->known[k] = found->shape[hi->b];
+    }
+}
+
 /* A statement that is planned and lowered as it stands. */
 static stc_status compile_step(arena *a, program *p, const source *src, bstmt *s,
-                               stage_texts *texts, stc_times *times)
+                               const opt_known *known, stage_texts *texts, stc_times *times)
 {
     const uint64_t start = now_ticks();
     plan *pl = plan_new(a, p, src, s);
     if (!pl) return STC_ERR_MEMORY;
+    note_extents(pl, known);
     pl->why = texts ? texts->plan : NULL;
     stc_status st = plan_build(pl);
     if (!st) st = plan_analyze(pl);
@@ -88,9 +104,9 @@ stc_status compile_assignment(arena *a, program *p, const source *src, bstmt *s,
     }
     for (int k = 0; o && k < o->nstep && !st; k++) {
         tell_step(p, &o->step[k].s, &o->step[k], texts);
-        st = compile_step(a, p, src, &o->step[k].s, texts, times);
+        st = compile_step(a, p, src, &o->step[k].s, NULL, texts, times);
     }
     if (st) return st;
     if (o && o->nstep) tell_step(p, s, NULL, texts);
-    return compile_step(a, p, src, s, texts, times);
+    return compile_step(a, p, src, s, known, texts, times);
 }

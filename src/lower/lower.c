@@ -85,12 +85,11 @@ static void lower_late(lowering *lo, const loop_late *l, int mask, bool skips)
     if (l->bit >= 0) EMIT(lo, OP_PRESENT, mask, l->bit, c);
 }
 
-static int lower_merge(lowering *lo, const lattice_table *t, int count, int index,
-                       merge_operand *operand, bool universe)
+static int merge_over(lowering *lo, const lattice_table *t, int count, uint16_t first,
+                      uint16_t end, merge_operand *operand, bool universe)
 {
-    const bindex *b = &lo->pl->s->index[index];
-    merge_desc m = {.lo = (uint16_t)(b->lo < 0 ? ROOT : b->lo),
-                    .hi = (uint16_t)b->hi,
+    merge_desc m = {.lo = first,
+                    .hi = end,
                     .universe = universe,
                     .count = (uint8_t)count,
                     .operand = operand,
@@ -100,6 +99,14 @@ static int lower_merge(lowering *lo, const lattice_table *t, int count, int inde
     int id = program_merge(lo->p, &m);
     if (id < 0 && !lo->status) lo->status = STC_ERR_MEMORY;
     return id < 0 ? 0 : id;
+}
+
+static int lower_merge(lowering *lo, const lattice_table *t, int count, int index,
+                       merge_operand *operand, bool universe)
+{
+    const bindex *b = &lo->pl->s->index[index];
+    return merge_over(lo, t, count, (uint16_t)(b->lo < 0 ? ROOT : b->lo), (uint16_t)b->hi,
+                      operand, universe);
 }
 
 /* The second test: bits of late operands, and of values that equal the fill. */
@@ -286,16 +293,18 @@ static void lower_forall(lowering *lo, const cin *loop)
     const loop_info *info = loop->info;
     merge_operand operand[PLAN_ACCESSES];
     int placed = lo->placed, mask = lower_mreg(lo);
+    uint16_t first, end; /* the range's extents */
     const int outer_mask = lo->mask;
     const cin *outer = lo->inside;
     uint64_t bound = lo->bound, computed = lo->computed, checked = lo->checked;
     uint16_t *subsect = lo->subsect;
     lo->subsect = subsects_within(lo, subsect);
     lower_spans(lo, loop);
+    lower_range(lo, loop, &first, &end);
     for (int k = 0; k < info->count; k++)
         lower_open(lo, &info->operand[k], loop->index, &operand[k]);
-    int merge = lower_merge(lo, &info->loop_table, info->count, loop->index, operand,
-                            info->universe);
+    int merge =
+        merge_over(lo, &info->loop_table, info->count, first, end, operand, info->universe);
     if (!outer && (lo->pl->schedule.shared >> loop->index) & 1) lower_share(lo);
     EMIT(lo, OP_LOOP, lo->index[loop->index], mask, merge);
     lo->bound = plan_bound(lo->pl, bound | UINT64_C(1) << loop->index);
@@ -312,6 +321,7 @@ static void lower_forall(lowering *lo, const cin *loop)
     lo->inside = outer;
     lower_keeps(lo, store, placed);
     EMIT(lo, OP_END, );
+    lower_ended(lo, loop, end);
     lo->placed = placed;
     lo->bound = bound;
     lo->computed = computed;
@@ -536,6 +546,9 @@ static void lower_node(lowering *lo, const cin *c)
     case CIN_LAZY:
         lower_lazy(lo, c);
         break;
+    case CIN_SINCE:
+        lower_since(lo, c);
+        break;
     case CIN_BEGIN:
         EMIT(lo, OP_BEGIN, c->target);
         break;
@@ -631,6 +644,7 @@ stc_status lower_plan(plan *pl)
     forget_loads(lo);
     lo->subsect = subsects_within(lo, NULL);
     lower_functions(lo, pl->root_value);
+    if (pl->s->mask) lower_functions(lo, pl->s->mask);
     for (int k = 0; k < pl->npre; k++)
         lower_functions(lo, pl->pre[k].value);
     lower_merging(lo, pl->root);
@@ -645,6 +659,8 @@ stc_status lower_plan(plan *pl)
         if (pl->target != pl->s->target) EMIT(lo, OP_SETFILL, pl->target, r);
     }
     lower_rest_fills(lo, pl->root, false);
+    lower_ranges_ahead(lo, pl->root);
+    forget_loads(lo);
     lower_nodes(lo, pl->root);
     program *p = pl->p;
     if (lo->ni > p->ni) p->ni = lo->ni;

@@ -31,6 +31,7 @@ typedef struct lowering {
     int placed;                    /* result levels that stand on a coordinate    */
     uint64_t bound;
     uint64_t computed, checked; /* computed indices: registers hold them; not outside */
+    bool ranges_ahead;          /* ranges are set that depend on no index         */
     bool ahead;                 /* a subscript is computed, and may not be needed */
     int mask;                 /* the mask register of the loop that nodes are in         */
     const cin *inside;        /* that loop                                               */
@@ -88,6 +89,12 @@ void lower_taken(lowering *lo, const bexpr *e);
  * over `index` visits (-1: where all that is bound puts it); root: the first
  * level without a coordinate. */
 int lower_subsect(lowering *lo, int access, int l, int root, int index);
+
+/* range.c: the extents of a loop's range, those set here that comparisons leave. */
+void lower_range(lowering *lo, const cin *loop, uint16_t *first, uint16_t *end);
+void lower_ranges_ahead(lowering *lo, cin *c); /* in a list of nodes, those that can be */
+void lower_since(lowering *lo, const cin *c);
+void lower_ended(lowering *lo, const cin *loop, uint16_t end); /* behind it */
 
 /* inline.c: whether a function becomes straight-line code where it is called; that
  * code; the built-in that it is another name of, -1 if none. */

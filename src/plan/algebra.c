@@ -283,12 +283,11 @@ static bool has_reduce(const bexpr *e)
 
 /* A mask before a reduction: if it is stored everywhere, its values decide, so
  * that nothing is reduced where it is false. */
-static const pset *space_mask(plan *pl, const bexpr *e)
+static const pset *space_mask(plan *pl, const bexpr *m)
 {
-    const bexpr *m = e->args[0];
     while (m->kind == B_CONV && m->type == STC_BOOL)
         m = m->args[0];
-    if (m->kind != B_ACCESS || !has_reduce(e->args[1])) return pset_all();
+    if (m->kind != B_ACCESS) return pset_all();
     const prog_tensor *t = &pl->p->tensor[m->tensor];
     if (t->fill_later || !class_is_zero(type_class(t->type), t->fill)) return pset_all();
     for (int l = 0; l < t->fmt.levels; l++)
@@ -377,11 +376,13 @@ static const pset *space_call(plan *pl, const bexpr *e, const value *target)
         const bexpr *arg = e->args[0];
         return space_truth(pl, arg, target->i64 == 0);
     }
+    if (class_is_zero(CLASS_I64, *target) && (s = pset_where(pl, e))) return s;
     if (!space_annihilated(pl, e, *target, &s)) s = pset_all();
     if (!s) return NULL;
     if (s->op == PS_ALL) return space_evaluated(pl, e, *target);
-    if (e->kind == B_CALL && e->fn == FN_AND && class_is_zero(e->cls, *target))
-        return pset_make(pl, PS_AND, space_mask(pl, e), s);
+    if (e->kind == B_CALL && e->fn == FN_AND && class_is_zero(e->cls, *target) &&
+        has_reduce(e->args[1]))
+        return pset_make(pl, PS_AND, space_mask(pl, e->args[0]), s);
     return s;
 }
 
@@ -465,4 +466,12 @@ const pset *expr_space(plan *pl, const bexpr *e, const value *target)
     default:
         return space_call_once(pl, e, target);
     }
+}
+
+const pset *plan_mask_space(plan *pl)
+{
+    const bexpr *const m = pl->s->mask;
+    if (!m) return pset_all();
+    const pset *const s = expr_space(pl, m, &(value){.i64 = 0});
+    return has_reduce(pl->s->value) ? pset_make(pl, PS_AND, space_mask(pl, m), s) : s;
 }

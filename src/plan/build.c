@@ -71,6 +71,11 @@ static bexpr *accumulated(plan *pl, const bstmt *s)
     return both;
 }
 
+bexpr *masked(plan *pl, bexpr *e)
+{
+    return pl->s->mask ? expr_call(pl, FN_AND, STC_BOOL, CLASS_I64, pl->s->mask, e) : e;
+}
+
 bool has_reduction(const bexpr *e)
 {
     if (e->kind == B_REDUCE) return true;
@@ -471,12 +476,42 @@ plan *plan_new(arena *a, program *p, const source *src, bstmt *s)
     return pl;
 }
 
+/* A sparse operand leads to all places of a set. */
+static bool is_led(const plan *pl, const pset *s)
+{
+    if (s->op == PS_AND) return is_led(pl, s->a) || is_led(pl, s->b);
+    if (s->op == PS_OR) return is_led(pl, s->a) && is_led(pl, s->b);
+    if (s->op == PS_WHERE) return s->of->fn == FN_EQ;
+    return s->op == PS_NONE || (s->op == PS_STORED && !space_full(pl, s, UINT64_MAX));
+}
+
+/* A mask to whose places nothing leads, on a target that has them all, is as well a
+ * `select` between new elements and old ones. */
+static stc_status unmask(plan *pl)
+{
+    bstmt *s = pl->s;
+    const format *f = &pl->p->tensor[s->target].fmt;
+    for (int l = 0; l < f->levels; l++)
+        if (!(format_props(f, l) & PROP_FULL)) return STC_OK;
+    if (!s->bare || (s->nsub && has_reduction(s->value))) return STC_OK;
+    stc_status st = plan_accesses(pl, s->mask);
+    const pset *space = st ? NULL : plan_mask_space(pl);
+    if (st) return st;
+    if (!space || (s->nsub && is_led(pl, space))) return space ? STC_OK : STC_ERR_MEMORY;
+    s->value = expr_chosen(pl, s->mask, s->op < 0 ? s->value : accumulated(pl, s));
+    s->op = -1;
+    s->mask = NULL;
+    s->whole = true;
+    return s->value ? STC_OK : STC_ERR_MEMORY;
+}
+
 /* The right side in the result's type, what it reads, and what is free of the result. */
 static stc_status settle(plan *pl, const pset **space)
 {
     bstmt *s = pl->s;
     plan_computed(pl);
     stc_status st = plan_schedule(pl);
+    if (!st && s->mask) st = unmask(pl);
     if (st) return st;
     bexpr *root = s->op < 0     ? s->value
                   : s->computed ? update_value(pl)
@@ -486,7 +521,9 @@ static stc_status settle(plan *pl, const pset **space)
     if (!root) return STC_ERR_MEMORY;
     pl->root_value = root;
     st = precompute_accesses(pl);
-    if (!st) st = plan_accesses(pl, root);
+    bexpr *const guarded = masked(pl, root);
+    if (guarded) expr_note_waits(guarded);
+    if (!st) st = guarded ? plan_accesses(pl, guarded) : STC_ERR_MEMORY;
     return st ? st : plan_result(pl, root, space);
 }
 
@@ -536,7 +573,7 @@ stc_status plan_build(plan *pl)
     bstmt *s = pl->s;
     builder b;
     prog_tensor *t;
-    memset(&b, 0, offsetof(builder, shared));
+    memset(&b, 0, offsetof(builder, loop));
     b.pl = pl;
     b.sub = arena_room(pl->a, STC_MAX_ORDER, sizeof *b.sub);
     if (!b.sub) return STC_ERR_MEMORY;

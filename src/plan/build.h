@@ -28,7 +28,9 @@ typedef struct builder {
     bool everywhere; /* where a workspace has nothing the result isn\'t its fill */
     int native;      /* loops run over an operand's levels: native.c    */
     uint64_t loops;  /* NATIVE_INSERT: the loops besides reductions     */
+    int nloop;       /* partial.c: the loops that make the values                */
     /* not cleared */
+    int loop[64];
     result_loops shared; /* the loops of the result's indices                  */
     term term[MAX_TERMS];
 } builder;
@@ -92,6 +94,10 @@ void remark_precomputed(const plan *pl, const precomputed *p);
  * inserts: the result takes values at any place in any order. */
 stc_status plan_native(builder *b, bool inserts);
 bool has_reduction(const bexpr *e); /* build.c */
+/* e behind the statement's mask, if it has one: what is evaluated where e is stored. */
+bexpr *masked(plan *pl, bexpr *e);
+/* e where the mask is true, elsewhere the target's element. */
+bexpr *expr_chosen(plan *pl, bexpr *mask, bexpr *e);
 
 /* partial.c: left sides that name only some of the target's elements. A fresh index for
  * each mode of a tensor; the loops that put the right side's values into workspace w; where

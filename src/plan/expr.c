@@ -77,3 +77,19 @@ affine *bare_subs(plan *pl, const int *index, int n)
         sub[k] = (affine){.terms = 1, .term = {{index[k], 1}}};
     return sub;
 }
+
+bexpr *expr_chosen(plan *pl, bexpr *mask, bexpr *e)
+{
+    const stc_type t = pl->p->tensor[pl->s->target].type;
+    bexpr *const new = expr_conv(pl, e, t);
+    bexpr *const old = expr_access(pl, pl->s->target, pl->s->sub, pl->s->at);
+    bexpr *const one = expr_new(pl, B_CALL, t, pl->s->at, 3);
+    if (!new || !old || !one) return NULL;
+    one->fn = FN_SELECT;
+    one->cls = type_class(t);
+    one->args[0] = mask;
+    one->args[1] = new;
+    one->args[2] = old;
+    expr_note_waits(one);
+    return one;
+}

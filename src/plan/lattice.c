@@ -27,6 +27,7 @@ static bool evaluate(const pset *s, const loop_bits *b, bool skip, uint64_t mask
     case PS_NONE:
         return false;
     case PS_ALL:
+    case PS_WHERE: /* the loop's range has it, or the value does */
         return true;
     case PS_AND:
         return evaluate(s->a, b, skip, mask) && evaluate(s->b, b, skip, mask);
@@ -52,7 +53,7 @@ static uint8_t *postfix(const pset *s, const loop_bits *b, bool skip, uint8_t *o
         *out++ = s->op == PS_AND ? PF_AND : PF_OR;
         return out;
     }
-    if (s->op == PS_NONE || s->op == PS_ALL) {
+    if (s->op == PS_NONE || s->op == PS_ALL || s->op == PS_WHERE) {
         *out++ = s->op == PS_NONE ? PF_FALSE : PF_TRUE;
         return out;
     }

@@ -5,6 +5,7 @@
  * fault, in a side of a choice, is only prepared there, to run where it is read.
  * Takes a sequence of loops, a space and a leaf; gives a list of nodes.
  */
+#include "../../vm/code/build.h"
 #include "build.h"
 #include <string.h>
 
@@ -75,6 +76,60 @@ static stc_status lazy_nest(nest *ne, bexpr *r, int depth, uint64_t bound, list 
     return STC_OK;
 }
 
+/* All loops go through their index from the first value to the last. */
+static bool ascends(const plan *pl, const pset *space)
+{
+    for (uint64_t set = pset_accesses(space); set; set &= set - 1) {
+        const paccess *x = &pl->access[__builtin_ctzll(set)];
+        for (int l = 0; l < x->levels; l++)
+            if (!(x->level[l].props & PROP_ORDERED)) return false;
+    }
+    return true;
+}
+
+/* Reductions that go on from round to round of the loop at this depth: they begin here,
+ * and the loops that go on are inside. */
+static stc_status running_nests(nest *ne, int depth, uint64_t bound, list *out, list *inner)
+{
+    plan *pl = ne->pl;
+    const int index = ne->seq[depth];
+    const uint64_t here = UINT64_C(1) << index, known = plan_bound(pl, bound);
+    if (pl->schedule.nrel || pl->npre || shared_from(ne, depth) || !ascends(pl, ne->space))
+        return STC_OK;
+    for (int k = 0; k < ne->ntodo; k++) {
+        bexpr *const r = ne->todo[k].r;
+        const bexpr *until = NULL;
+        if (r->mark >= 0 || expr_indices(pl, r) & ~(known | here)) continue;
+        bexpr *const e = range_running(pl, r, index, &until);
+        if (!e) continue;
+        value id;
+        const bool begins = reduce_identity(r, &id);
+        const pset *const space =
+            pset_make(pl, PS_AND, pset_where(pl, until), expr_space(pl, e, &id));
+        cin *temp = cin_new(pl, CIN_TEMP), *leaf = cin_new(pl, CIN_REDUCE);
+        cin *since = cin_new(pl, CIN_SINCE);
+        if (!begins || !temp || !leaf || !since || !space) return STC_ERR_MEMORY;
+        since->index = r->indices[0];
+        since->source = program_push_extent(pl->p, (extent){.op = EXT_SPAN});
+        temp->temp = leaf->temp = r->mark = pl->ntemp++;
+        temp->fn = leaf->fn = r->fn;
+        temp->ufn = leaf->ufn = r->ufn;
+        temp->cls = leaf->cls = r->cls;
+        temp->value = r;
+        leaf->value = e;
+        leaf->loops = 1;
+        list_add(out, temp);
+        list_add(out, since);
+        list loop;
+        list_init(&loop);
+        stc_status st = nest_build(pl, r->indices, 1, space, bound | here, e, leaf, &loop);
+        if (st || since->source < 0) return st ? st : STC_ERR_MEMORY;
+        loop.first->since = since->source;
+        list_join(inner, &loop);
+    }
+    return STC_OK;
+}
+
 static stc_status nest_from(nest *ne, int depth, uint64_t bound, list *out)
 {
     stc_status due = precompute_emit(ne->pl, bound, ne->uses, PRECOMPUTE_INSIDE, out);
@@ -98,7 +153,8 @@ static stc_status nest_from(nest *ne, int depth, uint64_t bound, list *out)
     loop->index = ne->seq[depth];
     loop->space = precompute_space(ne->pl, ne->space, PRECOMPUTE_INSIDE);
     if (!loop->space) return STC_ERR_MEMORY;
-    stc_status st = nest_from(ne, depth + 1, bound | UINT64_C(1) << loop->index, &inner);
+    stc_status st = running_nests(ne, depth, bound, out, &inner);
+    if (!st) st = nest_from(ne, depth + 1, bound | UINT64_C(1) << loop->index, &inner);
     if (st) return st;
     if (inner.failed) out->failed = true;
     loop->body = inner.first;

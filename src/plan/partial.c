@@ -9,7 +9,8 @@
  * mode at coef * i + c names m if (m - c) is divisible by coef, the quotient
  * lies in i's range, and other modes that read i give the same quotient. With
  * several indices in one subscript (`B(2*i+k)`) the named elements are
- * collected in a second workspace, and old ones kept where it has nothing.
+ * collected in a second workspace, and old ones kept where it has nothing. So are those
+ * that a mask leaves.
  */
 #include "build.h"
 #include <string.h>
@@ -101,7 +102,7 @@ static bool decided_by_arithmetic(const plan *pl)
 {
     for (int m = 0; m < pl->s->nsub; m++)
         if (pl->s->sub[m].terms > 1) return false;
-    return !pl->s->computed;
+    return !pl->s->computed && !pl->s->mask;
 }
 
 static uint64_t left_set(const plan *pl)
@@ -163,18 +164,24 @@ stc_status partial_values(builder *b, int w, affine *at, list *out)
     /* in the type they meet in: what leaves a u8 as it is may change a number */
     bexpr *each = sum ? expr_conv(pl, sum->args[0], b->root->type) : b->root;
     if (!each) return STC_ERR_MEMORY;
-    uint64_t needs, uses = expr_uses(each);
+    bexpr *const all = masked(pl, each);
+    if (!all) return STC_ERR_MEMORY;
+    uint64_t needs, uses = expr_uses(all);
     int index[64], loop[64], seq[64], n = left_indices(pl, index);
     stc_status st = left_needs(pl, &needs);
     if (st) return st;
     for (int k = 0; sum && k < sum->nindex; k++)
         index[n++] = sum->indices[k];
-    if (meets && !(b->space = meeting_space(pl, each))) return STC_ERR_MEMORY;
+    if (meets)
+        b->space = pset_make(pl, PS_AND, plan_mask_space(pl), meeting_space(pl, each));
+    if (!b->space) return STC_ERR_MEMORY;
     n = loops_list(pl, index, n, uses, loop);
     if (meets && pl->s->meets == FN_LAST)
         memcpy(seq, loop, (size_t)n * sizeof *seq);
     else
         plan_inner_order(pl, b->space, uses | needs, 0, loop, n, seq);
+    memcpy(b->loop, seq, (size_t)n * sizeof *seq);
+    b->nloop = n;
     st = loops_check_space(pl, left_set(pl), b->space, uses);
     if (st) return st;
     cin *leaf = cin_sink(pl, CIN_WSADD, w, each, b->nresult, at);
@@ -182,9 +189,22 @@ stc_status partial_values(builder *b, int w, affine *at, list *out)
     leaf->fn = meets ? pl->s->meets : FN_ADD;
     leaf->cls = b->cls;
     leaf->needs = needs;
+    leaf->guard = pl->s->mask;
     if (!meets) st = reach_ask(pl, leaf, each, b->fill);
     if (st) return st;
-    return nest_build(pl, seq, n, b->space, 0, each, leaf, out);
+    return nest_build(pl, seq, n, b->space, 0, all, leaf, out);
+}
+
+/* Loops in the order in which those were that made the values. */
+static void same_order(const builder *b, int *loop, int n)
+{
+    int at = 0;
+    for (int k = 0; k < b->nloop; k++)
+        for (int m = at; m < n; m++)
+            if (loop[m] == b->loop[k]) {
+                loop[m] = loop[at];
+                loop[at++] = b->loop[k];
+            }
 }
 
 /* The set of named elements as a workspace, where arithmetic can't tell:
@@ -208,8 +228,13 @@ static stc_status collect_named(builder *b, affine *at, affine *lev, bexpr **nam
     list_add(out, cin_target(pl, CIN_WSBEGIN, w));
     stc_status st = left_needs(pl, &leaf->needs);
     if (st) return st;
-    n = loops_list(pl, index, n, leaf->needs, loop);
-    st = nest_build(pl, loop, n, pset_all(), 0, yes, leaf, out);
+    bexpr *const all = masked(pl, yes);
+    const pset *const space = plan_mask_space(pl);
+    if (!all || !space) return STC_ERR_MEMORY;
+    leaf->guard = pl->s->mask;
+    n = loops_list(pl, index, n, leaf->needs | expr_uses(all), loop);
+    same_order(b, loop, n); /* a mask is read as it was for the values */
+    st = nest_build(pl, loop, n, space, 0, all, leaf, out);
     if (st) return st;
     list_add(out, cin_target(pl, CIN_WSEND, w));
     *named = expr_access(pl, w, lev, pl->s->at);
@@ -266,6 +291,7 @@ stc_status build_partial(builder *b, int target, list *out)
     if (pl->s->computed && pl->s->op == FN_SUB) /* what it meets, it is added to */
         b->root = expr_call1(pl, FN_NEG, b->root->type, type_class(b->root->type), b->root);
     if (!b->root) return STC_ERR_MEMORY;
+    if (pl->s->mask) b->space = pset_make(pl, PS_AND, plan_mask_space(pl), b->space);
     b->sum = b->root;
     b->cls = type_class(b->root->type);
     b->identity = (value){0};

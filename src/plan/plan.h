@@ -57,6 +57,7 @@ typedef enum pset_op {
     PS_ABSENT,
     PS_AND,
     PS_OR,
+    PS_WHERE,   /* where a comparison of indices is true: range.c        */
     PS_HAD_TERM /* only in what reach.c asks for                    */
 } pset_op;
 
@@ -65,7 +66,7 @@ typedef struct pset {
     int access; /* STORED, ABSENT                                   */
     bool exact; /* STORED: and the value isn't the fill, as far as tested */
     const struct pset *a, *b;
-    const bexpr *of; /* HAD_TERM: a reduction                            */
+    const bexpr *of; /* HAD_TERM: a reduction; WHERE: the comparison      */
     bool own_fill;   /* … a term: where its operand isn't its fill; else: the identity */
 } pset;
 
@@ -106,6 +107,7 @@ typedef enum cin_kind {
     CIN_BEGIN,   /* assembly of tensor target starts                           */
     CIN_STORE,   /* target(…) = value                                          */
     CIN_ACC,     /* target(…) = fn(target(…), value)                           */
+    CIN_SINCE,   /* extent source = where the range of index begins             */
     CIN_FINISH,
     CIN_WSBEGIN, /* workspace target is empty                                  */
     CIN_WSADD,   /* target(…) = fn(target(…), value), in any order             */
@@ -174,9 +176,11 @@ typedef struct cin {
     loop_info *info;   /* FORALL: after analyze                            */
     int target;        /* a tensor slot                                    */
     int source;
-    int temp;  /* TEMP, REDUCE, REST                               */
-    int count; /* REST: the temp that counts elements              */
-    int loops; /* REDUCE: how many loops around are the reduction's */
+    int temp;            /* TEMP, REDUCE, REST                               */
+    int count;           /* REST: the temp that counts elements              */
+    int loops;           /* REDUCE: how many loops around are the reduction's */
+    uint16_t first, end; /* FORALL: the range's extents, where they are set ahead; 0: no */
+    int since; /* FORALL: it begins at this extent, which is where it ended; 0: no */
     int fn;    /* fn_id                                            */
     bfunction *ufn;
     vclass cls;
@@ -272,9 +276,10 @@ typedef struct plan {
     const bexpr *given_fill; /* a call that is the right side, if the fill is given */
     loop_late *before;       /* constant subscripts: placed before all loops     */
     int nbefore;
-    int target;   /* the slot assembled: s->target or a temporary     */
-    textbuf *why; /* remarks for explain, NULL if not wanted          */
-    struct {      /* derivations by expr_space(): calls around, and how many have been */
+    int target;        /* the slot assembled: s->target or a temporary     */
+    textbuf *why;      /* remarks for explain, NULL if not wanted          */
+    int64_t known[64]; /* of the statement's indices: their extents now, 0: not known */
+    struct { /* derivations by expr_space(): calls around, and how many have been */
         int depth, serial;
         bool asks; /* reductions stand for "it had a term"                        */
     } spaces;
@@ -293,7 +298,7 @@ int plan_access_add(plan *pl, bexpr *e); /* -1: the diag is filled    */
 void plan_computed(plan *pl);            /* enters the computed indices */
 /* The indices of a coordinate; of computed ones what they are made of. */
 uint64_t plan_indices(const plan *pl, const affine *f);
-uint64_t expr_uses(const bexpr *e);      /* bit set of access ids     */
+uint64_t expr_uses(const bexpr *e); /* bit set of access ids     */
 bool affine_equal(const affine *a, const affine *b);
 static inline bool affine_has(const affine *f, int index)
 {
@@ -334,9 +339,20 @@ uint64_t pset_accesses(const pset *s);
 bool pset_requires(const pset *s, int access);
 void pset_print(const plan *pl, const pset *s, textbuf *out);
 
+/* range.c: where a comparison of indices is true, as a set; NULL: it isn't one. The same
+ * with an index alone on its left side: index fn *other; -1: it can't be so. What part of
+ * a loop inside those that bind `outer` such a set leaves, as far as that can be told. */
+const pset *pset_where(plan *pl, const bexpr *e);
+int range_solve(plan *pl, const bexpr *e, int index, uint64_t bound, bexpr **other);
+/* What is reduced, without the comparison *until by which the range grows with the rounds
+ * of the loop over `index`; NULL: that isn't so. */
+bexpr *range_running(plan *pl, const bexpr *r, int index, const bexpr **until);
+double range_part(plan *pl, const bexpr *e, int index, uint64_t bound);
+
 /* algebra.c */
 fillval expr_fill(const plan *pl, const bexpr *e);
 const pset *expr_space(plan *pl, const bexpr *e, const value *target); /* NULL: its fill */
+const pset *plan_mask_space(plan *pl); /* where the statement's mask may be true */
 
 /* schedule.c: reads s->schedule; what can't be done is an error. */
 stc_status plan_schedule(plan *pl);
@@ -385,8 +401,7 @@ static inline uint64_t plan_bound(const plan *pl, uint64_t bound)
         if (affine_bound(&pl->derived[k].at, bound))
             bound |= UINT64_C(1) << pl->derived[k].index;
     for (int k = 0; k < pl->ncomputed; k++)
-        if (!(pl->computed[k].from & ~bound))
-            bound |= UINT64_C(1) << pl->computed[k].index;
+        if (!(pl->computed[k].from & ~bound)) bound |= UINT64_C(1) << pl->computed[k].index;
     return bound | pl->dropped;
 }
 
@@ -461,6 +476,7 @@ bool lattice_driven(const lattice_table *t, int bits, uint64_t drive);
 
 /* print.c */
 void plan_print(const plan *pl, textbuf *out);
+void expr_print(const plan *pl, const bexpr *e, textbuf *out);
 void lattice_print(const plan *pl, textbuf *out);
 
 #endif

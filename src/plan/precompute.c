@@ -303,6 +303,7 @@ stc_status schedule_precompute(plan *pl, const ast *c)
     if (st) return st;
     if (pl->computed_set)
         return command_fail(pl, c, "precompute: a subscript of the statement is computed");
+    if (pl->s->mask) return command_fail(pl, c, "precompute: the statement has a mask");
     if (pl->npre == PRECOMPUTED_MAX)
         return command_fail(pl, c, "a schedule precomputes at most %d parts",
                             PRECOMPUTED_MAX);

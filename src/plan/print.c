@@ -74,6 +74,11 @@ static void print_expr(const plan *pl, const bexpr *e, textbuf *out)
     }
 }
 
+void expr_print(const plan *pl, const bexpr *e, textbuf *out)
+{
+    print_expr(pl, e, out);
+}
+
 static void print_operands(const plan *pl, const loop_info *info, textbuf *out)
 {
     static const char *const role[] = {[MERGE_WALK] = "walk",
@@ -125,7 +130,7 @@ static void print_list(const plan *pl, const cin *c, int depth, textbuf *out)
             text_add(out, "for %s in ", pl->s->index[c->index].name);
             pset_print(pl, c->space, out);
             if (c->info) print_operands(pl, c->info, out);
-            text_add(out, "\n");
+            text_add(out, c->since ? ", from where it was\n" : "\n");
             print_list(pl, c->body, depth + 1, out);
             continue;
         case CIN_TEMP:
@@ -146,6 +151,9 @@ static void print_list(const plan *pl, const cin *c, int depth, textbuf *out)
             text_add(out, "where t%d is read%s:\n", c->temp, c->once ? " first" : "");
             print_list(pl, c->body, depth + 1, out);
             continue;
+        case CIN_SINCE:
+            text_add(out, "%s begins", pl->s->index[c->index].name);
+            break;
         case CIN_BEGIN:
             text_add(out, "begin %s", name_of(pl, c->target));
             break;

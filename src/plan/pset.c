@@ -76,6 +76,9 @@ void pset_print(const plan *pl, const pset *s, textbuf *out)
         text_add(out, "%s%s", s->op == PS_ABSENT ? "~" : "", name[0] ? name : "temp");
         break;
     }
+    case PS_WHERE:
+        expr_print(pl, s->of, out);
+        break;
     default:
         text_add(out, "(");
         pset_print(pl, s->a, out);

@@ -2,8 +2,8 @@
  *
  * The fill is what the expression gives to its operands' fills. The format of
  * a result that isn't declared is dense where the iteration space, projected
- * onto the result's indices, is full; else dense in the first of two or more
- * modes and compressed in the rest (language.md).
+ * onto the result's indices, is full, or empty, as of a constant; else dense in the first
+ * of two or more modes and compressed in the rest (language.md).
  */
 #include "plan.h"
 
@@ -48,6 +48,7 @@ bool space_full(const plan *pl, const pset *s, uint64_t onto)
 {
     switch (s->op) {
     case PS_ALL:
+    case PS_WHERE: /* places that aren't visited are there */
         return true;
     case PS_STORED:
         return access_full(pl, &pl->access[s->access], onto);
@@ -68,7 +69,7 @@ static void choose_format(plan *pl, const pset *space, prog_tensor *t)
         onto |= affine_indices(&pl->s->sub[m]);
     const level_kind *dense = level_kind_at(LEVEL_dense);
     const level_kind *sparse = level_kind_at(LEVEL_compressed);
-    bool full = space_full(pl, space, onto);
+    bool full = space->op == PS_NONE || space_full(pl, space, onto);
     format_init(&t->fmt, t->order);
     for (int l = 0; l < t->order; l++)
         format_set(&t->fmt, l, full || (l == 0 && t->order > 1) ? dense : sparse, l, 0);

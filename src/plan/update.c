@@ -8,7 +8,8 @@
  *
  *     x(k) = e   y(i(2:5)) = e   y(p(i)) = e   y(p(i)) += e    and   y(j) min= x(j)
  *
- * with a sparse x; where x is as large as y, loops over all of y are as good.
+ * with a sparse x; where x is as large as y, loops over all of y are as good. A mask,
+ * `where m(j)`, says which of these are named.
  */
 #include "build.h"
 
@@ -61,10 +62,23 @@ bool updates(const builder *b)
                          !pl->schedule.shared && visits_some(pl, s->value));
 }
 
+/* Where what leads there stores a place, but the mask is false, the old element is written:
+ * that needs no branch. */
+static stc_status keep_unmasked(builder *b)
+{
+    plan *pl = b->pl;
+    b->space = plan_mask_space(pl);
+    b->root = expr_chosen(pl, pl->s->mask, b->root);
+    if (!b->root || !b->space) return STC_ERR_MEMORY;
+    pl->s->mask = NULL;
+    return plan_accesses(pl, b->root);
+}
+
 stc_status build_update(builder *b, list *out)
 {
     plan *pl = b->pl;
     bstmt *s = pl->s;
+    const bool masked = s->mask;
     const prog_tensor *t = &pl->p->tensor[s->target];
     int own[STC_MAX_ORDER];
     stc_status st = fresh_indices(pl, s->target, own);
@@ -77,10 +91,11 @@ stc_status build_update(builder *b, list *out)
         b->result[l] = own[t->fmt.level[l].map.mode];
     }
     if (s->whole && !(b->root = update_value(pl))) return STC_ERR_MEMORY;
+    if (s->mask && !s->computed && (st = keep_unmasked(b))) return st;
     b->sum = b->root;
     b->cls = type_class(t->type);
     b->identity = (value){0};
-    if (!s->computed && !s->whole) b->space = pset_all(); /* what is named is written */
+    if (!s->computed && !s->whole && !masked) b->space = pset_all(); /* what is named */
     const int w = workspace_slot(b, 0);
     if (w < 0) return STC_ERR_MEMORY;
     list_add(out, cin_target(pl, CIN_WSBEGIN, w));

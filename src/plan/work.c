@@ -103,8 +103,8 @@ static bool is_all(const work *w, const pset *s)
 {
     if (s->op == PS_OR) return is_all(w, s->a) || is_all(w, s->b);
     if (s->op == PS_AND) return is_all(w, s->a) && is_all(w, s->b);
-    if (s->op != PS_STORED) return s->op != PS_NONE;
-    return (w->full >> s->access) & 1;
+    if (s->op == PS_STORED) return (w->full >> s->access) & 1;
+    return s->op != PS_NONE && s->op != PS_WHERE;
 }
 
 /* What is left of a space, of those that meet in it, if one of two leaves out nothing. */
@@ -212,12 +212,16 @@ static bool follows(const work *w, priced_access *p, const int *seq)
     return true;
 }
 
-static density judge(const work *w, const pset *s)
+static density judge(const work *w, const pset *s, int index, uint64_t bound)
 {
     if (s->op == PS_NONE) return (density){0, 0};
+    if (s->op == PS_WHERE) {
+        const double part = range_part(w->pl, s->of, index, bound);
+        return (density){part, part};
+    }
     if (s->op == PS_STORED && w->density[s->access].step > 0) return w->density[s->access];
     if (s->op != PS_AND && s->op != PS_OR) return (density){1, 1};
-    density a = judge(w, s->a), b = judge(w, s->b);
+    density a = judge(w, s->a, index, bound), b = judge(w, s->b, index, bound);
     if (s->op == PS_AND)
         return (density){a.step < b.step ? a.step : b.step, a.produce * b.produce};
     density sum = {a.step + b.step, a.produce + b.produce};
@@ -270,7 +274,10 @@ static bool strides(const paccess *x, int index)
 double work_of(work *w, const int *seq, double limit, double *inner)
 {
     double cost = 0, rounds = 1;
+    uint64_t bound = UINT64_MAX; /* all but what the loops themselves bind */
     *inner = 0;
+    for (int s = 0; s < w->n; s++)
+        bound &= ~(UINT64_C(1) << seq[s]);
     place_indices(w, seq);
     for (int k = 0; k < w->count; k++) {
         priced_access *p = &w->access[k];
@@ -283,7 +290,8 @@ double work_of(work *w, const int *seq, double limit, double *inner)
     for (int s = 0; s < w->n; s++) {
         for (int k = 0; k < w->count; k++)
             if (!w->access[k].full) enter(w, &w->access[k], s, seq[s]);
-        const density d = judge(w, w->space);
+        const density d = judge(w, w->space, seq[s], bound);
+        bound |= UINT64_C(1) << seq[s];
         const double steps = rounds * w->prices->extent[seq[s]];
         cost += steps * d.step * (d.step < 1 ? 2 : 1) + rounds * w->prices->entry[seq[s]];
         if (cost >= limit) return DBL_MAX;

@@ -32,6 +32,41 @@ static stc_status shown_value(stc_session *s, const script *in, const ast *node,
     return *own ? session_value(s, in, node, t) : session_named(s, in, e, t);
 }
 
+/* Where most of what a sparse tensor stores is its fill, a note says what helps. */
+enum { NOTED_LEAST = 10 };
+
+typedef struct tally {
+    const tensor *t;
+    int64_t n, fills;
+} tally;
+
+static int count_fill(void *context, const int64_t *coords, stc_value v)
+{
+    tally *const of = context;
+    const tensor *t = of->t;
+    (void)coords;
+    of->n++;
+    of->fills += class_equal(type_class(t->type), value_from_public(t->type, v), t->fill);
+    return 0;
+}
+
+static stc_status note_fills(const script *in, const ast *e, const tensor *t)
+{
+    tally of = {.t = t};
+    bool sparse = false;
+    for (int l = 0; l < t->fmt.levels; l++)
+        sparse |= !(format_props(&t->fmt, l) & PROP_FULL);
+    if (!sparse || e->kind != N_NAME) return STC_OK;
+    const stc_status st = tensor_visit(t, count_fill, &of);
+    if (!st && of.n >= NOTED_LEAST && of.fills >= of.n - of.n / 10)
+        notes_add(
+            &in->src, e->at,
+            "%lld of the %lld entries that %s stores are its fill; `compact %s` drops "
+            "them",
+            (long long)of.fills, (long long)of.n, e->name, e->name);
+    return st;
+}
+
 static stc_status flush(stc_session *s, textbuf *line, bool *begun)
 {
     stc_status st = STC_OK;
@@ -57,11 +92,12 @@ static stc_status print_item(stc_session *s, const script *in, const ast *item,
         st = no_output(in, item);
     } else if (t && t->order) {
         st = flush(s, line, begun);
+        if (!st) st = note_fills(in, item->child[0], t);
         if (!st) st = tensor_print(t, s->out, 0);
     } else {
         if (*begun) text_add(line, " ");
         *begun = true;
-        if (t) type_show(t->type, tensor_get(t, NULL), number, sizeof number);
+        if (t) element_show(t, tensor_get(t, NULL), false, number, sizeof number);
         add_shown(line, t ? number : item->name);
     }
     if (own) tensor_free(t);
@@ -108,7 +144,8 @@ stc_status session_echo(stc_session *s, script *in, const ast *n)
                             "keeps it");
     stc_status st = shown_value(s, in, n, &t, &own);
     if (st) return st;
-    st = s->out ? tensor_print(t, s->out, s->echo_limit) : no_output(in, n);
+    st = s->out ? note_fills(in, e, t) : no_output(in, n);
+    if (!st) st = tensor_print(t, s->out, s->echo_limit);
     if (!st && !own) {
         if (strcmp(e->name, "_") == 0) return STC_OK;
         st = tensor_copy(t, &t);

@@ -40,7 +40,7 @@ typedef enum ext_op {
     EXT_MIN,      /* min(ext a, ext b)                                 */
     EXT_MAX0,     /* max(ext a, 0)                                     */
     EXT_MUL,      /* ext a * ext b                                     */
-    EXT_SPAN,     /* what `span` counted last; 0 before                */
+    EXT_SPAN,     /* what `span` or `bound` gave it last; 0 before     */
 } ext_op;
 
 typedef struct extent {

@@ -358,6 +358,12 @@ dispatch:
             M(0) = !c || c->c.at != NONE ? M(0) | bit : M(0) & ~bit;
             NEXT();
         }
+        CASE(BOUND)
+        {
+            const int64_t at = V(1).i64, most = INT64_C(1) << 62;
+            mc->ext[pc->arg[0]] = at < 0 ? 0 : at > most ? most : at;
+            NEXT();
+        }
         CASE(MARK)
         {
             uint64_t bit = (uint64_t)1 << pc->arg[1];
@@ -404,9 +410,10 @@ dispatch:
         CASE(BOUNDED)
         {
             if (INT(0) < 0 || INT(0) >= mc->ext[pc->arg[1]])
-                return machine_fail(mc, pc, STC_ERR_SHAPE,
-                                    "this subscript is %lld, and the dimension has size %lld",
-                                    (long long)INT(0), (long long)mc->ext[pc->arg[1]]);
+                return machine_fail(
+                    mc, pc, STC_ERR_SHAPE,
+                    "this subscript is %lld, and the dimension has size %lld",
+                    (long long)INT(0), (long long)mc->ext[pc->arg[1]]);
             NEXT();
         }
         CASE(EXTENT)

@@ -190,6 +190,8 @@ static bool find_tensor(finder *f, const insn *in)
     case OP_STORE:
     case OP_ACC:
         return stores(f, a[0], a[1]);
+    case OP_BOUND:
+        return not_shared(f, "its rounds set the range of a loop inside");
     case OP_SPAN:
     case OP_SETFILL:
     case OP_MOVE:

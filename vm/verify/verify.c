@@ -229,6 +229,10 @@ static stc_status check_value(verifier *vf, const insn *in)
         return check_fold(vf, a[1], a[2], a[3]);
     case OP_MARK:
         return want_class(vf, a[2], CLASS_I64);
+    case OP_BOUND:
+        if (vf->p->ext[a[0]].op != EXT_SPAN)
+            return refuse(vf, "e%d isn't set on the way", a[0]);
+        return want_class(vf, a[1], CLASS_I64);
     case OP_INDEX:
         return want_class(vf, a[1], CLASS_I64);
     case OP_SETFILL:

@@ -1,0 +1,87 @@
+/* bind_where.c: masks, `e where m`.
+ *
+ * In an expression it is e where m is true, and elsewhere 0, or in the body of a reduction
+ * what the reduction begins with: `select` with that, so that the mask drives the loops.
+ * Behind the right side of an assignment it says which elements are named: the others stay
+ * as they are (bstmt.mask). A tensor that isn't there yet has its fill there.
+ */
+#include "bind.h"
+
+static const bexpr *reduction_in(const bexpr *e)
+{
+    const bexpr *found = e->kind == B_REDUCE ? e : NULL;
+    for (int k = 0; k < e->nargs && !found; k++)
+        found = reduction_in(e->args[k]);
+    return found;
+}
+
+bexpr *bind_mask(binder *b, const ast *m)
+{
+    bexpr *const e = bind_expr(b, m);
+    return e ? bind_to_bool(b, bind_strong(b, e)) : NULL;
+}
+
+bexpr *bind_masked(binder *b, span at, bexpr *mask, bexpr *val, const value *other)
+{
+    const bool weak = !other && val->type != STC_BOOL;
+    bexpr *const none =
+        bind_const(b, at, weak ? STC_I64 : val->type, other ? *other : (value){.i64 = 0});
+    if (!none || !mask) return NULL;
+    if (weak) none->mark = WEAK;
+    return bind_call(b, at, FN_SELECT, (bexpr *[]){mask, val, none}, 3);
+}
+
+bexpr *bind_where(binder *b, const ast *e)
+{
+    bexpr *const val = bind_expr(b, e->child[0]);
+    if (!val) return NULL;
+    bexpr *const mask = bind_mask(b, e->child[1]);
+    return mask ? bind_masked(b, e->at, mask, val, NULL) : NULL;
+}
+
+bexpr *bind_where_reduced(binder *b, bexpr *r, bexpr *mask)
+{
+    value none;
+    bool known = r->fn >= 0 && fn_identity(r->fn, r->cls, r->type, &none);
+    for (int k = 0; r->ufn && k < r->ufn->nidentity && !known; k++)
+        if ((known = r->ufn->identity[k].position != 0)) none = r->ufn->identity[k].value;
+    if (!known)
+        return bind_null(b, r->at,
+                         "what is reduced has a mask, and the function has no identity to "
+                         "stand for what it leaves out");
+    bexpr *const body = bind_masked(b, r->at, mask, r->args[0], &none);
+    if (!body) return NULL;
+    r->args[0] = bind_convert(b, body, r->type);
+    return r->args[0] ? r : NULL;
+}
+
+bexpr *bind_left_mask(binder *b, const ast *m)
+{
+    b->nterm = 0;
+    bexpr *const mask = bind_mask(b, m);
+    if (!mask) return NULL;
+    if (b->nterm)
+        return bind_null(b, m->at,
+                         "the mask has an index that isn't on the left, %s; what is "
+                         "reduced over it is masked as in sum(%s: … where …)",
+                         b->index[b->term[0]].name, b->index[b->term[0]].name);
+    const bexpr *const inner = reduction_in(mask);
+    if (inner)
+        return bind_null(b, inner->at,
+                         "a mask can't reduce; assign the reduction to a tensor first");
+    return mask;
+}
+
+bexpr *bind_new_masked(binder *b, const bstmt *st, int op, bexpr *val)
+{
+    prog_tensor *const row = &b->p->tensor[st->target];
+    const vclass cls = type_class(row->type);
+    value none;
+    if (!st->fill_given) {
+        if (op == OPR_NONE || !fn_identity(bind_op_fn(op), cls, row->type, &none))
+            none = class_convert(cls, CLASS_I64, (value){.i64 = 0});
+        row->fill = type_round(row->type, none);
+    }
+    none = row->fill;
+    return bind_masked(b, val->at, st->mask, val, &none);
+}

@@ -1,0 +1,96 @@
+/* check_ranges.c: comparisons of indices that drive loops: what is stored, what is visited,
+ * and ranges of reductions that depend on other indices. */
+#include "check.h"
+
+#define PRINTS(script, want) expect_printed(false, script, STC_OK, want)
+#define FAILS(script, want) expect_printed(false, script, STC_ERR_PROGRAM, want)
+
+#define N "n = 5\ntensor T csr f64 [n,n]\ntensor lab dense i64 = [0,1,1,2,4]\n"
+
+START_TEST(stored)
+{
+    PRINTS(N "T(i,j) = i == j\nprint stored(T), sum(i,j: T(i,j))", "5 5\n");
+    PRINTS(N "T(i,j) = i <= j\nprint stored(T), sum(i,j: T(i,j))", "15 15\n");
+    PRINTS(N "T(i,j) = i > j + 1\nprint stored(T), sum(i,j: T(i,j))", "6 6\n");
+    PRINTS(N "T(i,j) = 1 + j < i\nprint stored(T), sum(i,j: T(i,j))", "6 6\n");
+    PRINTS(N "T(i,j) = 2.0 * (i - 1 <= j && j <= i + 1)\nprint stored(T), sum(i,j: T(i,j))",
+           "13 26\n");
+    PRINTS(N "T(i,j) = i - 1 == j || j == i + 1\nprint stored(T), sum(i,j: T(i,j))",
+           "13 8\n");
+    PRINTS(N "T(j,l) = lab(j) == l\nprint T",
+           "csr f64 [5,5], 5 stored\n(0,0) 1\n(1,1) 1\n(2,1) 1\n(3,2) 1\n(4,4) 1\n");
+    PRINTS(N "tensor S csc f64 [n,n]\nS(l,j) = lab(j) == l\nprint stored(S), S(1,2)",
+           "5 1\n");
+    PRINTS(N "T(i,j) = 3\nT(i,j) = 7 where i == j\nprint sum(i,j: T(i,j)), stored(T)",
+           "95 5\n");
+    /* at the ends of 64 bits nothing wraps */
+    PRINTS("tensor p dense i64 = [9223372036854775807, -9223372036854775807, 1]\n"
+           "c(i) = sum(k in 0:3: i64(k <= p(i)))\nd(i) = sum(k in 0:3: i64(k == p(i)))\n"
+           "e(i) = sum(k in 0:3: i64(k > p(i)))\nprint c, d, e",
+           "3  0  2\n0  0  1\n0  3  1\n");
+}
+END_TEST
+
+/* What isn't in the range isn't visited: the steps of a machine tell. */
+START_TEST(visited)
+{
+    static const char *const few[] = {
+        "tensor T csr f64 [3000,3000]\nT(i,j) = i == j",
+        "tensor lab dense i64 [3000]\nlab(i) = i % 7\ncount(l in 0:3000) = sum(j: lab(j) "
+        "== l)",
+        "x(i in 0:3000) = i\nc(i) = sum(k in 0:i+1: x(k))",
+        "x(i in 0:3000) = i\nc(i) = max(k in 0:i: x(k))",
+        "x(i in 0:3000) = i\nc(i in 0:3000) = sum(k: x(k) * (k >= i - 1) * (k <= i + 1))"};
+    for (size_t k = 0; k < sizeof few / sizeof *few; k++) {
+        const stc_config config = {.max_steps = 20000};
+        stc_machine *m;
+        stc_session *s;
+        ck_assert_int_eq(stc_open(&config, &m), STC_OK);
+        ck_ok(m, stc_session_open(m, &s));
+        ck_ok(m, stc_session_exec(s, few[k], "t"));
+        stc_session_close(s);
+        stc_close(m);
+    }
+}
+END_TEST
+
+#define X "tensor x dense f64 = [10,20,30,40]\n"
+
+START_TEST(depending)
+{
+    PRINTS(X "c(i) = sum(k in 0:i+1: x(k))\nprint c", "10  30  60  100\n");
+    PRINTS(X "c(i) = sum(k in 0:i: x(k))\nprint c", "0  10  30  60  100\n");
+    PRINTS(X "c(i) = prod(k in 1:i+1: x(k))\nprint c", "1  20  600  24000\n");
+    PRINTS(X "c(i in 0:4) = max(k in 0:i+1: -x(k))\nprint c", "-10  -10  -10  -10\n");
+    PRINTS(X "c(i in 0:4) = sum(k in i:4: x(k))\nprint c", "100  90  70  40\n");
+    PRINTS(X "c(i) = sum(k in 0:2*i+1: x(k))\nprint c", "10  60\n");
+    PRINTS(X "c(i) = sum(k in i-1:i+2: x(k))\nprint c", "30  60  90\n");
+    PRINTS("c(i in 0:5) = sum(k in 0:i+1: k*k)\nprint c", "0  1  5  14  30\n");
+    PRINTS(X "print sum(i in 0:3, k in 0:i+1: x(k))", "100\n");
+    PRINTS(X "tensor A csr f64 [2,4] = { (0,1): 3, (0,3): 4, (1,0): 5 }\n"
+             "C(i,j) = sum(k in 0:j+1: A(i,k)) + prod(k in 0:j: x(k))\nprint C",
+           "1  13  203  6007\n6  15  205  6005\n");
+    PRINTS(X "y(j) = x(j) + sum(k in 0:j+1: x(k) where x(k) > 10)\nprint y",
+           "10  40  80  130\n");
+    PRINTS("fn f(a,b) = a + b with associative, identity(0)\n" X
+           "c(i in 0:4) = f(k in 0:i+1: x(k))\nprint c",
+           "10  30  60  100\n");
+    PRINTS(X "tensor p dense i64 = [3,1,2]\nc(i) = sum(k in p(i):4: x(k))\nprint c",
+           "40  90  70\n");
+    FAILS(X "c(i in 0:4) = sum(k in 0:x(i): k)",
+          "2: a bound is an integer, and this is of type f64");
+    FAILS(X "c(i in 0:4) = mean(k in 0:i+1: x(k))",
+          "2: the range of an index of `mean` can't depend on another");
+}
+END_TEST
+
+Suite *suite_ranges(void)
+{
+    Suite *s = suite_create("ranges");
+    TCase *c = tcase_create("ranges");
+    tcase_add_test(c, stored);
+    tcase_add_test(c, visited);
+    tcase_add_test(c, depending);
+    suite_add_tcase(s, c);
+    return s;
+}
