@@ -24,7 +24,7 @@ static bool walker_view(const machine *mc, const merge_operand *o, fiber_view *v
     const level *lv = c->c.lv;
     const cursor *up = c->c.up;
     *shift = c->shift;
-    if (c->coef != 1 || !(lv->props & PROP_ORDERED)) return false;
+    if (c->coef != 1 || !lv->kind->view || !(lv->props & PROP_ORDERED)) return false;
     if (up && up->at == NONE) {
         *v = (fiber_view){.shape = VIEW_COORDS, .width = 4, .stride = 4};
         return true;
