@@ -109,6 +109,18 @@ static bool same_values(promise *p, const oworld *w, const lab *b)
     return true;
 }
 
+/* The oracle takes functions from their lines; tensors come from the session. */
+static bool define(const promise *p, oworld *w)
+{
+    for (const char *at = p->operands; at; at = strchr(at, '\n')) {
+        char line[400];
+        at += *at == '\n';
+        snprintf(line, sizeof line, "%.*s", (int)strcspn(at, "\n"), at);
+        if (!strncmp(line, "fn ", 3) && oracle_exec(w, line) != ORACLE_OK) return false;
+    }
+    return true;
+}
+
 /* By the faster tiers, and by base operations. */
 static bool right(promise *p, bool base)
 {
@@ -120,7 +132,7 @@ static bool right(promise *p, bool base)
     oworld_init(&w, &b.m->cx);
     for (int k = 0; ok && (name = stc_session_name(b.s, k)); k++)
         if (!stc_session_get(b.s, name, &t)) ok = enter(&w, name, t);
-    ok = ok && execute(p, &b, p->statement);
+    ok = ok && define(p, &w) && execute(p, &b, p->statement);
     if (ok && oracle_exec(&w, p->statement) != ORACLE_OK) {
         snprintf(p->why, sizeof p->why, "the oracle: %s", w.why);
         ok = false;

@@ -293,7 +293,7 @@ int plan_access_add(plan *pl, bexpr *e); /* -1: the diag is filled    */
 void plan_computed(plan *pl);            /* enters the computed indices */
 /* The indices of a coordinate; of computed ones what they are made of. */
 uint64_t plan_indices(const plan *pl, const affine *f);
-uint64_t expr_uses(const bexpr *e);      /* bit set of access ids     */
+uint64_t expr_uses(const bexpr *e); /* bit set of access ids     */
 bool affine_equal(const affine *a, const affine *b);
 static inline bool affine_has(const affine *f, int index)
 {
@@ -385,8 +385,7 @@ static inline uint64_t plan_bound(const plan *pl, uint64_t bound)
         if (affine_bound(&pl->derived[k].at, bound))
             bound |= UINT64_C(1) << pl->derived[k].index;
     for (int k = 0; k < pl->ncomputed; k++)
-        if (!(pl->computed[k].from & ~bound))
-            bound |= UINT64_C(1) << pl->computed[k].index;
+        if (!(pl->computed[k].from & ~bound)) bound |= UINT64_C(1) << pl->computed[k].index;
     return bound | pl->dropped;
 }
 
@@ -456,6 +455,8 @@ stc_status reach_tables(plan *pl, const cin *body, loop_bits *bits, int first);
 bool lattice_produces(const lattice_table *t, uint64_t mask);
 /* Bits set in every producing mask, as far as that can be told. */
 uint64_t lattice_certain(const lattice_table *t, int bits);
+/* The bits that no producing mask has; of larger tables none is known. */
+uint64_t lattice_never(const lattice_table *t, int bits);
 /* True if every producing mask has a bit of `drive`. */
 bool lattice_driven(const lattice_table *t, int bits, uint64_t drive);
 

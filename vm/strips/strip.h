@@ -68,6 +68,7 @@ struct strip {
     uint64_t
         unread;    /* nodes that aren't evaluated: what they are for reads their operands */
     int *keep;     /* lanes that a skip leaves           */
+    int64_t *len;  /* of each, where lanes are intervals */
     char *scratch; /* STRIP values, for sinks            */
     int done;      /* nodes evaluated in this strip      */
     void *block;

@@ -484,6 +484,8 @@ void strip_compact(strip *s, int n)
         s->mask[k] = s->mask[s->keep[k]];
     for (int k = 0; s->rows && k < lanes; k++)
         s->rows[k] = s->rows[s->keep[k]];
+    for (int k = 0; s->len && k < lanes; k++)
+        s->len[k] = s->len[s->keep[k]];
     for (int k = 0; k < icols; k++)
         if (s->s.icol[k].varies) compact_column(&s->icol[k], s->keep, lanes);
     for (int k = 1; k < places; k++)
