@@ -11,6 +11,7 @@
 #define DENSE                                                                              \
     "tensor B dense bool [" ROWS ",%s] = 1\n"                                              \
     "tensor N dense i32 [" ROWS ",%s]\nN(i,j) = j - 3\n"                                   \
+    "tensor U dense u8 [" ROWS ",%s]\nU(i,j) = u8(255 * (j %% 2))\n"                       \
     "tensor C csr i64 [" ROWS ",%s] = 1\n"                                                 \
     "tensor D csr i64 [" ROWS ",%s]\nD(i,j) = (i + j) %% 3\n"                              \
     "tensor T dense bool [3," ROWS ",%s] = 1\n"
@@ -20,6 +21,9 @@ static const char *const settled[] = {
     "r(i) = all(k: !B(i,k))",
     "r(i) = any(k: N(i,k) > 0)",
     "r(i) = prod(k: N(i,k))",
+    "r(i) = max(k: U(i,k))",
+    "r(i) = min(k: U(i,k))",
+    "r = max(i,k: U(i,k))",
     "r(i) = any(k: C(i,k) > 0)",
     "r(i) = prod(k: D(i,k))",
     "r(i) = prod(k: D(i,k) + 0)",
@@ -36,7 +40,8 @@ static uint64_t steps_of(stc_machine *m, const char *statement, const char *colu
                          stc_session **s)
 {
     char text[1000];
-    snprintf(text, sizeof text, DENSE, columns, columns, columns, columns, columns);
+    snprintf(text, sizeof text, DENSE, columns, columns, columns, columns, columns,
+             columns);
     ck_ok(m, stc_session_open(m, s));
     ck_ok(m, stc_session_exec(*s, text, "operands"));
     ck_ok(m, stc_session_exec(*s, statement, "x"));
