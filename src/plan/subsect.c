@@ -7,6 +7,7 @@
  * generalised iteration graph). The window narrows with each index, and its
  * level's children are those of all coordinates in it, so subsections of the
  * levels below are visited too as long as the windows above are small.
+ * Free indices may be the result's as well as a filter's (§5.1, fig. 8).
  */
 #include "plan.h"
 
