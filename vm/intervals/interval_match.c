@@ -1,10 +1,11 @@
 /* interval_match.c: which nests step over intervals.
  *
- * Matched when linking: the bodies are strips' (strip.c) without places of
- * their own, of whose masks only an operand's value changes a bit (such lanes are left out), what they make is reduced or stored where a run can go,
- * and some operand or result has regions. A loop whose body reads its index, or
- * whose sink can't take a run, has lanes of one coordinate each; the others may
- * still have long ones.
+ * Matched when linking: the bodies are strips' (strip.c) without places of their
+ * own, of whose masks only an operand's value clears a bit (lanes that this leaves
+ * out are dropped), what they make is reduced or stored where a run can go, and some
+ * operand or result has regions. A loop whose body reads its index, or whose sink
+ * can't take a run, has lanes of one coordinate each; the others may still have long
+ * ones.
  */
 #include "interval.h"
 #include <string.h>
