@@ -48,6 +48,27 @@ static uint64_t steps_of(stc_machine *m, const char *statement, const char *colu
     return m->cx.steps;
 }
 
+/* 0 settles a product, and `min` of what has no sign, not a sum. */
+START_TEST(sums_go_on)
+{
+    heap h;
+    stc_machine *m = machine_open(&h, false);
+    stc_session *s;
+    const stc_tensor *r;
+    stc_value v;
+    ck_ok(m, stc_session_open(m, &s));
+    ck_ok(m, stc_session_exec(s,
+                              "tensor A dense u32 [3,2000]\nA(i,j) = u32(j == 1999)\n"
+                              "r = sum(i,j: A(i,j))\n",
+                              "x"));
+    ck_ok(m, stc_session_get(s, "r", &r));
+    ck_ok(m, stc_tensor_get(r, NULL, &v));
+    ck_assert_int_eq(v.i, 3);
+    stc_session_close(s);
+    machine_shut(m, &h);
+}
+END_TEST
+
 START_TEST(rows_end_early)
 {
     const char *statement = settled[_i];
@@ -105,6 +126,7 @@ Suite *suite_early(void)
     Suite *s = suite_create("early");
     TCase *c = tcase_create("early");
     tcase_add_loop_test(c, rows_end_early, 0, sizeof settled / sizeof *settled);
+    tcase_add_test(c, sums_go_on);
     tcase_add_loop_test(c, faults_are_found, 0, 3);
     suite_add_tcase(s, c);
     return s;

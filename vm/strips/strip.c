@@ -75,8 +75,8 @@ bool strip_absorbed(const machine *mc, const strip *s, const sink *x, value v)
     for (int k = 0; k < 3 && (x->cls == CLASS_I64 || x->cls == CLASS_U64); k++) {
         const fn_prop *p = &fn_at(x->fn)->annihilator[k];
         value end;
-        if (p->position != AT_ANY) continue;
         const bool limit = p->value == FC_INF || p->value == FC_NINF;
+        if (p->position != AT_ANY || (limit && !(p->classes >> x->cls & 1))) continue;
         const stc_type t =
             limit ? type_of(mc, &s->s.node[x->node]) : class_type((vclass)x->cls);
         if (!fn_constant(p->value, (vclass)x->cls, t, &end)) continue;
