@@ -83,6 +83,7 @@ BENCH_MAIN := $(call mains,tests/bench)
 BENCH_HELP := $(filter-out $(BENCH_MAIN),$(wildcard tests/bench/*.c))
 BENCHES := $(BENCH_MAIN:%.c=$(B)/%)
 BENCH_O := $(BENCH_HELP:%.c=$(B)/%.o)
+PAPERS := $(wildcard tests/papers/*.stc)
 SAMPLES := $(patsubst %.c,$(B)/%,$(wildcard samples/*.c))
 CHECK_LIBS = $(shell pkg-config --libs check 2>/dev/null || \
              echo -lcheck_pic -lsubunit -lrt -lm)
@@ -148,6 +149,8 @@ check: all $(SAMPLES) $(TESTS)
 	  echo "== $$t"; STCVM=./$(B)/stcvm CK_VERBOSITY=normal CK_DEFAULT_TIMEOUT=300 \
 	    $(if $(COV),CK_FORK=no) ./$$t; \
 	done
+	@echo "== $(B)/tests/papers"; ./$(B)/tests/papers $(PAPERS) >$(B)/papers.out || \
+	  { grep -v 'holds$$' $(B)/papers.out; exit 1; }
 	@set -e; for t in $(FUZZERS); do \
 	  echo "== $$t (smoke)"; STCVM=./$(B)/stcvm ./$$t --seconds 5 --seed 1; \
 	done
@@ -192,6 +195,10 @@ layers:
 ## bench: prints ratios to hand-written C loops; ROWS=pattern picks rows
 bench: $(BENCHES)
 	@set -e; for t in $(BENCHES); do ./$$t $(ROWS); done
+
+## papers: what the papers promise about work, held against counters: a table
+papers: $(B)/tests/papers
+	@./$< $(PAPERS)
 
 ## samples: builds samples/ against an installed stcvm with pkg-config, and runs it
 samples: $(SAMPLES)
@@ -251,7 +258,7 @@ clean:
 help:
 	@sed -n 's/^## //p' Makefile
 
-.PHONY: all demo deps check fuzz coverage layers bench samples python format install uninstall \
+.PHONY: all demo deps check fuzz coverage layers bench papers samples python format install uninstall \
   dist exports version clean help
 
 -include $(patsubst %.o,%.d,$(LIB_O) $(CLI_O) $(TEST_O) $(BENCH_O)) \

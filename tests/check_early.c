@@ -11,6 +11,7 @@
 #define DENSE                                                                              \
     "tensor B dense bool [" ROWS ",%s] = 1\n"                                              \
     "tensor N dense i32 [" ROWS ",%s]\nN(i,j) = j - 3\n"                                   \
+    "tensor U dense u8 [" ROWS ",%s]\nU(i,j) = u8(255 * (j %% 2))\n"                       \
     "tensor C csr i64 [" ROWS ",%s] = 1\n"                                                 \
     "tensor D csr i64 [" ROWS ",%s]\nD(i,j) = (i + j) %% 3\n"                              \
     "tensor T dense bool [3," ROWS ",%s] = 1\n"
@@ -20,6 +21,9 @@ static const char *const settled[] = {
     "r(i) = all(k: !B(i,k))",
     "r(i) = any(k: N(i,k) > 0)",
     "r(i) = prod(k: N(i,k))",
+    "r(i) = max(k: U(i,k))",
+    "r(i) = min(k: U(i,k))",
+    "r = max(i,k: U(i,k))",
     "r(i) = any(k: C(i,k) > 0)",
     "r(i) = prod(k: D(i,k))",
     "r(i) = prod(k: D(i,k) + 0)",
@@ -36,12 +40,34 @@ static uint64_t steps_of(stc_machine *m, const char *statement, const char *colu
                          stc_session **s)
 {
     char text[1000];
-    snprintf(text, sizeof text, DENSE, columns, columns, columns, columns, columns);
+    snprintf(text, sizeof text, DENSE, columns, columns, columns, columns, columns,
+             columns);
     ck_ok(m, stc_session_open(m, s));
     ck_ok(m, stc_session_exec(*s, text, "operands"));
     ck_ok(m, stc_session_exec(*s, statement, "x"));
     return m->cx.steps;
 }
+
+/* 0 settles a product, and `min` of what has no sign, not a sum. */
+START_TEST(sums_go_on)
+{
+    heap h;
+    stc_machine *m = machine_open(&h, false);
+    stc_session *s;
+    const stc_tensor *r;
+    stc_value v;
+    ck_ok(m, stc_session_open(m, &s));
+    ck_ok(m, stc_session_exec(s,
+                              "tensor A dense u32 [3,2000]\nA(i,j) = u32(j == 1999)\n"
+                              "r = sum(i,j: A(i,j))\n",
+                              "x"));
+    ck_ok(m, stc_session_get(s, "r", &r));
+    ck_ok(m, stc_tensor_get(r, NULL, &v));
+    ck_assert_int_eq(v.i, 3);
+    stc_session_close(s);
+    machine_shut(m, &h);
+}
+END_TEST
 
 START_TEST(rows_end_early)
 {
@@ -100,6 +126,7 @@ Suite *suite_early(void)
     Suite *s = suite_create("early");
     TCase *c = tcase_create("early");
     tcase_add_loop_test(c, rows_end_early, 0, sizeof settled / sizeof *settled);
+    tcase_add_test(c, sums_go_on);
     tcase_add_loop_test(c, faults_are_found, 0, 3);
     suite_add_tcase(s, c);
     return s;

@@ -149,6 +149,7 @@ static const tiers_case rows_of_lanes[] = {
     {PLANE("csr") "f64", "y(i,j) = S(i+j) + G(i)", LANES},
     {PLANE("csr") "f64", "y(i,j) = T(i) + S(i+j)", LANES},
     {PLANE("csr") "f64", "y(i,j) = max(T(i), S(i+j))", LANES},
+    {PLANE("csr") "f64", "y(i,j) = T(i) + S(i+j) with parallelize(i)", LANES},
     {PLANE("csr") "f64", "y(i,j) = T(i) + S(i+j) + S(j+2)", LANES},
     {PLANE("csr") "f64", "y(i,j) = A(i,j+3) - A(i,j+60)", LANES},
     {PLANE("csr") "f64", "y(i,j) = T(i) * S(i+j)", LANES},

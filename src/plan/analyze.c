@@ -19,6 +19,7 @@ typedef struct state {
     plan *pl;
     uint64_t bound;
     uint64_t certain; /* accesses that are stored, as far as resolved   */
+    uint64_t empty;   /* … that are their fill, all levels resolved     */
     bool again;       /* something was marked for conversion            */
     int nseq;
     /* as many as there are */
@@ -295,7 +296,8 @@ static void collect(state *st, const cin *loop, uint64_t before, candidates *c)
     }
     c->here = c->n;
     for (int k = 0; k < pl->naccess; k++) {
-        if (!in(shown & loop->uses, k) || in(c->accesses | st->certain, k)) continue;
+        if (!in(shown & loop->uses, k) || in(c->accesses | st->certain | st->empty, k))
+            continue;
         if (st->depth[k] == 0 || pl->access[k].why) continue;
         c->op[c->n++] =
             (loop_operand){.access = k, .level = st->depth[k] - 1, .role = MERGE_KNOWN};
@@ -425,11 +427,15 @@ static stc_status second_table(state *st, const cin *loop, loop_info *info, loop
 static void note_certain(state *st, const loop_info *info, const loop_bits *b)
 {
     const lattice_table *t = info->skip ? &info->skip_table : &info->loop_table;
-    uint64_t sure = lattice_certain(t, info->skip ? info->bits : info->count);
+    const int bits = info->skip ? info->bits : info->count;
+    uint64_t sure = lattice_certain(t, bits), never = lattice_never(t, bits);
     for (int k = 0; k < info->count; k++) {
         const loop_operand *o = &info->operand[k];
         uint64_t bit = UINT64_C(1) << o->access;
         if (o->subsect) continue; /* it may be there: further in that is decided */
+        if (in(never, k) && b->bit[o->access] == k &&
+            st->depth[o->access] == st->pl->access[o->access].levels)
+            st->empty |= bit;
         if (in(sure, k) && b->bit[o->access] == k)
             st->certain |= bit;
         else if (o->role != MERGE_KNOWN && !everywhere(st, o))

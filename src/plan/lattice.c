@@ -118,6 +118,15 @@ uint64_t lattice_certain(const lattice_table *t, int bits)
     return certain;
 }
 
+uint64_t lattice_never(const lattice_table *t, int bits)
+{
+    uint64_t some = 0;
+    if (t->postfix) return 0;
+    for (uint64_t mask = 0; mask < UINT64_C(1) << bits; mask++)
+        if ((t->produce >> mask) & 1) some |= mask;
+    return ~some;
+}
+
 bool lattice_driven(const lattice_table *t, int bits, uint64_t drive)
 {
     if (t->postfix) {

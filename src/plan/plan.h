@@ -471,6 +471,8 @@ stc_status reach_tables(plan *pl, const cin *body, loop_bits *bits, int first);
 bool lattice_produces(const lattice_table *t, uint64_t mask);
 /* Bits set in every producing mask, as far as that can be told. */
 uint64_t lattice_certain(const lattice_table *t, int bits);
+/* The bits that no producing mask has; of larger tables none is known. */
+uint64_t lattice_never(const lattice_table *t, int bits);
 /* True if every producing mask has a bit of `drive`. */
 bool lattice_driven(const lattice_table *t, int bits, uint64_t drive);
 

@@ -7,6 +7,7 @@
  * generalised iteration graph). The window narrows with each index, and its
  * level's children are those of all coordinates in it, so subsections of the
  * levels below are visited too as long as the windows above are small.
+ * Free indices may be the result's as well as a filter's (§5.1, fig. 8).
  */
 #include "plan.h"
 
@@ -22,7 +23,9 @@ bool plan_in_filter(const plan *pl, int index)
 }
 
 /* Whether the indices of f that aren't bound all move windows: then f's own is
- * as wide as a filter, not as the tensor. */
+ * as wide as a filter, not as the tensor. Else it may be: where the loop is a filter's,
+ * hardly a window is empty; and what lies below all coordinates of a wide one is more
+ * than what is stored, as often as the loop goes round. */
 static bool small_window(const plan *pl, const affine *f, uint64_t bound)
 {
     for (int t = 0; t < f->terms; t++)
@@ -45,7 +48,10 @@ int plan_subsect(const plan *pl, const paccess *x, int depth, bool certain, uint
                  int index)
 {
     const uint64_t bound = plan_bound(pl, before | UINT64_C(1) << index);
+    const bool inside = plan_in_filter(pl, index);
     bool everywhere = certain && !x->pad;
+    if ((pl->schedule.shared >> index) & 1)
+        return -1; /* threads can't visit them in turn */
     if (depth < x->levels && affine_bound(&x->level[depth].at, bound) &&
         walked(&x->level[depth], index))
         return -1;
@@ -53,8 +59,9 @@ int plan_subsect(const plan *pl, const paccess *x, int depth, bool certain, uint
         const plevel *lv = &x->level[l];
         if (!(lv->kind->caps & CAP_SUBSECT) || !(lv->props & PROP_ORDERED)) return -1;
         everywhere = everywhere && (lv->props & PROP_FULL);
-        if (!small_window(pl, &lv->at, bound)) return -1;
-        if (affine_has(&lv->at, index) && !everywhere) return l;
+        const bool here = affine_has(&lv->at, index) && !everywhere;
+        if ((inside || !here) && !small_window(pl, &lv->at, bound)) return -1;
+        if (here) return l;
         if (!(affine_indices(&lv->at) & before)) return -1;
     }
     return -1;

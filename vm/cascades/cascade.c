@@ -260,7 +260,7 @@ static stc_status stage_run(machine *mc, stage *st)
             if (strip_eval(mc, g)) return stage_failed(mc, st);
         }
         if (g->n > 0 && stage_sinks(mc, st)) return mc->cx->diag.status;
-        if (g->ends && st->open) stage_end_lane(st);
+        if (g->ends && st->open) stage_end_lane(mc, st);
         more = st->open || st->lane < st->out->g->n; /* settling may have left some */
         if (machine_count(mc, rounds ? rounds : 1)) return mc->cx->diag.status;
     }

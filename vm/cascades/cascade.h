@@ -186,7 +186,7 @@ int stage_fill_simple(stage *st);
 /* cascade_ends.c: how long the first string of a long lane is; the lane that filling is in
  * the middle of has come to its end, if all that is reduced in it is settled. */
 void stage_ends_prepare(stage *st);
-void stage_end_lane(stage *st);
+void stage_end_lane(const machine *mc, stage *st);
 
 /* cascade_lines.c: a value that is made of what operands have, element by element, and
  * never faults. */

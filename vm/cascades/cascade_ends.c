@@ -16,16 +16,17 @@ void stage_ends_prepare(stage *st)
     st->most = st->g->ends && STRIP > fewest ? fewest : STRIP;
 }
 
-void stage_end_lane(stage *st)
+void stage_end_lane(const machine *mc, stage *st)
 {
     const strip *g = st->g;
     bool settled = true;
     for (int k = 0; k < g->s.nsink && settled; k++) {
         const sink *x = &g->s.sink[k];
         const uint16_t id = st->link.results[k];
-        settled = id != UNLINKED && x->kind == SINK_REDUCE &&
-                  strip_absorbed(
-                      x, class_get((vclass)x->cls, st->out->g->node[id].data, st->lane));
+        settled =
+            id != UNLINKED && x->kind == SINK_REDUCE &&
+            strip_absorbed(mc, g, x,
+                           class_get((vclass)x->cls, st->out->g->node[id].data, st->lane));
     }
     if (!settled) {
         st->most = 2 * st->most < STRIP ? 2 * st->most : STRIP;

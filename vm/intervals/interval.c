@@ -178,6 +178,30 @@ static void spread_places(ivl_loop *v)
     }
 }
 
+/* How lanes are filled. Where the body leaves some out, only in ways that don't count on
+ * lanes' places in the strip later on. */
+static stc_status choose_way(machine *mc, ivl_loop *v)
+{
+    v->alone = v->spelt_out = v->steps = false;
+    v->led = NULL;
+    v->bare = BARE_NOT;
+    v->narrow = 0;
+    if (v->sieves) {
+        v->alone = runs_start(v);
+        return STC_OK;
+    }
+    if (tokens_start(mc, v) || sums_start(mc, v)) return mc->cx->diag.status;
+    if (!v->alone) v->alone = runs_start(v);
+    if (!v->alone) tokens_end(v);
+    if (v->alone && pairs_start(mc, v)) return mc->cx->diag.status;
+    if (!v->alone && lead_start(v)) v->open = false;
+    v->spelt_out = spell_start(mc, v);
+    v->steps = !v->spelt_out && !v->led && steps_start(v);
+    v->bare = v->alone || v->led || v->spelt_out ? interval_bare(mc, v) : BARE_NOT;
+    narrow_start(mc, v);
+    return STC_OK;
+}
+
 /* All rounds of a loop, for every lane of the one outside. */
 static stc_status run_loop(machine *mc, ivl_loop *v)
 {
@@ -185,33 +209,23 @@ static stc_status run_loop(machine *mc, ivl_loop *v)
     v->lane = 0;
     v->lanes = v->depth ? iv->loop[v->depth - 1].g.n : 1;
     v->open = false;
-    v->alone = false;
-    if (tokens_start(mc, v) || sums_start(mc, v)) return mc->cx->diag.status;
-    if (!v->alone) v->alone = runs_start(v);
-    if (!v->alone) tokens_end(v);
-    if (v->alone && pairs_start(mc, v)) return mc->cx->diag.status;
-    v->led = NULL;
-    if (!v->alone && lead_start(v)) v->open = false;
-    v->spelt_out = spell_start(mc, v);
-    v->steps = !v->spelt_out && !v->led && steps_start(v);
-    v->bare = v->alone || v->led || v->spelt_out ? interval_bare(mc, v) : BARE_NOT;
-    narrow_start(mc, v);
+    if (choose_way(mc, v)) return mc->cx->diag.status;
     interval_start(v);
     if (sums_rows(mc, v)) return mc->cx->diag.status;
     while (v->lane < v->lanes) {
         if (interval_fill(mc, v)) return mc->cx->diag.status;
-        const int n = v->g.n + v->nrep;
+        const int lanes = v->g.n;
         if (v->g.n > 0) {
             spread_nodes(v);
             spread_places(v);
             v->elems = v->narrow && v->g.entered ? narrow_eval(mc, v) : NULL;
             if (!v->elems && strip_eval(mc, &v->g)) return mc->cx->diag.status;
         }
-        if (n > 0) {
+        if (v->g.n + v->nrep > 0) {
             for (int k = 0; k < v->g.s.nsink; k++)
                 if (interval_sink(mc, v, &v->g.s.sink[k])) return mc->cx->diag.status;
         }
-        if (machine_count(mc, n)) return mc->cx->diag.status;
+        if (machine_count(mc, lanes + v->nrep)) return mc->cx->diag.status;
     }
     return v->depth ? interval_close(mc, iv, v->depth - 1) : STC_OK;
 }
@@ -248,6 +262,8 @@ static stc_status allocate(machine *mc, interval *iv)
         v->row = row + d * (LANES + 3 * STRUNG);
         v->fiber = v->row + LANES;
         v->start = v->fiber + STRUNG;
+        v->g.rows = v->row;
+        v->g.len = v->len;
         v->at = v->start + STRUNG;
         v->ahead = STRIP / 8;
         v->summed = UNLINKED;

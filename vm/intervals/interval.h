@@ -109,6 +109,7 @@ typedef struct ivl_loop {
     bool weighs;             /* what it makes is reduced: patterns are taken by weight */
     bool repeats;            /* … or stored where patterns can be repeated            */
     bool remembers;          /* … and stretches, too                                  */
+    bool sieves;             /* its body leaves lanes out                             */
     int64_t *len;            /* of each lane                                          */
     int *row;                /* the outer loop's lane it belongs to                   */
     ivl_repeat *rep;         /* of this strip                                         */

@@ -327,7 +327,7 @@ stc_status interval_put_bulk(machine *mc, ivl_loop *v, ivl_target *t, bool *done
 {
     *done = v->spelt_out;
     if (*done) return put_spelt(mc, v, t);
-    *done = v->alone && takes_fibers(mc, v, t);
+    *done = v->alone && !v->sieves && takes_fibers(mc, v, t);
     if (*done) return put_fibers(mc, v, t);
     return takes_rows(mc, v, t) ? put_rows(mc, v, t, done) : STC_OK;
 }

@@ -109,6 +109,7 @@ static int put_whole(ivl_loop *v, int n, int64_t e, uint64_t mask)
     v->g.icol[0].data[n] = v->i;
     v->len[n] = e - v->i;
     v->row[n] = v->lane;
+    v->g.mask[n] = mask;
     for (int k = 0; k < v->nwalk; k++) {
         ivl_walk *w = &v->walk[k];
         const bool there = mask & w->bit;
@@ -128,6 +129,7 @@ static int put_elements(ivl_loop *v, int n)
         v->g.icol[0].data[n + k] = i + k;
         v->row[n + k] = v->lane;
         v->len[n + k] = 1;
+        v->g.mask[n + k] = v->here;
     }
     for (int k = 0; v->weighs && size < total && k < take; k++)
         v->len[n + k] = total / size + (v->turn + k < total % size);

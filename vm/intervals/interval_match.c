@@ -1,10 +1,11 @@
 /* interval_match.c: which nests step over intervals.
  *
- * Matched when linking: the bodies are strips' (strip.c) without masks or
- * places of their own, what they make is reduced or stored where a run can go,
- * and some operand or result has regions. A loop whose body reads its index, or
- * whose sink can't take a run, has lanes of one coordinate each; the others may
- * still have long ones.
+ * Matched when linking: the bodies are strips' (strip.c) without places of their
+ * own, of whose masks only an operand's value clears a bit (lanes that this leaves
+ * out are dropped), what they make is reduced or stored where a run can go, and some
+ * operand or result has regions. A loop whose body reads its index, or whose sink
+ * can't take a run, has lanes of one coordinate each; the others may still have long
+ * ones.
  */
 #include "interval.h"
 #include <string.h>
@@ -40,15 +41,27 @@ static const format *operand_format(const machine *mc, const loop_summary *s,
     return &mc->p->tensor[t].fmt;
 }
 
+static bool step_fits(const loop_summary *s, const step *x)
+{
+    switch (x->kind) {
+    case STEP_NODE:
+    case STEP_INNER:
+    case STEP_SKIP:
+        return true;
+    case STEP_PLACE:
+        return s->place[x->a].kind == PLACE_AT;
+    case STEP_FILLBIT: /* of an operand of the loop: it is constant on an interval */
+        return s->place[x->b].kind == PLACE_OPERAND;
+    default:
+        return false;
+    }
+}
+
 static bool body_fits(const loop_summary *s)
 {
     if (!strip_evaluable(s)) return false;
-    for (int k = 0; k < s->nstep; k++) {
-        const step *x = &s->step[k];
-        if (x->kind == STEP_PLACE ? s->place[x->a].kind != PLACE_AT
-                                  : x->kind != STEP_NODE && x->kind != STEP_INNER)
-            return false;
-    }
+    for (int k = 0; k < s->nstep; k++)
+        if (!step_fits(s, &s->step[k])) return false;
     for (int k = 0; k < s->nnode; k++) {
         const node *x = &s->node[k];
         if (x->kind == NODE_HOST || (x->kind == NODE_FN && fn_at(x->fn)->flags & FP_FAULTS))
@@ -191,7 +204,9 @@ static bool match_loop(const machine *mc, ivl_loop *v, const loop_summary *s, in
     for (int k = 0; k < in->nsink; k++)
         v->weighs &= in->sink[k].kind == SINK_REDUCE &&
                      fn_at(in->sink[k].fn)->flags & FP_COMMUTATIVE;
-    v->repeats = v->whole && innermost && in->nsink == 1 &&
+    for (int k = 0; k < in->nstep; k++)
+        v->sieves |= in->step[k].kind == STEP_SKIP;
+    v->repeats = v->whole && innermost && !v->sieves && in->nsink == 1 &&
                  in->sink[0].kind == SINK_STORE &&
                  result_level(mc, in, in->sink[0].b)->append_repeat;
     return true;

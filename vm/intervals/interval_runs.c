@@ -342,5 +342,7 @@ void runs_fill(ivl_loop *v)
     if (!strung) find_fibers(v, n);
     if (v->bare < BARE_FIBERS) find_lengths(v, n);
     if (v->bare < BARE_LENGTHS) spread_fibers(v, n);
+    for (int k = 0; v->sieves && k < n; k++) /* rows of runs are there everywhere */
+        v->g.mask[k] = (UINT64_C(1) << v->nwalk) - 1;
     if (v->summed != UNLINKED) sums_fill(v);
 }

@@ -499,7 +499,6 @@ typedef struct registers {
 static bool reader_open(reader *r, const machine *mc, loop *l, loop_tree *t, registers *g)
 {
     const program *p = mc->p;
-    if (l->subsections) return false; /* a loop that steps, with cursors of its own */
     g->n = 2 * p->nv + p->ni + p->nc;
     g->all = g->n <= 256 ? g->few : mem_array(mc->cx, g->n, sizeof *g->all);
     if (!g->all) return false;

@@ -121,6 +121,8 @@ static bool pays(const machine *mc, const outer *o)
         there = (o->partly == ROOT ? lane_loops : lane_subsect) + round * made;
     }
     there *= part;
+    for (int d = 0; d < o->lane; d++)
+        if (o->loop[d].either) there *= part_made(mc, o, d, (double)(l->hi - l->lo));
     if (l->l->merge->universe && there < ops * every) there = ops * every;
     return OUTER_ALWAYS || here * ops <= there;
 }

@@ -110,6 +110,7 @@ typedef struct outer_loop {
     bool any;                        /* … what some operand has                */
     bool inner;                      /* there is no loop in it                 */
     bool partial;                    /* it visits subsections, and only those  */
+    bool either;                     /* … or what another operand has          */
     /* One run. */
     int64_t lo, hi;
     bool whole;   /* what it doesn't visit would store the fill                */

@@ -147,11 +147,12 @@ static bool read_merge(reader *r, int d)
     }
     const partial way = unknown ? partial_of(g, unknown) : PARTIAL_NOT;
     ol->partial = way == PARTIAL;
+    ol->either = way == PARTIAL_ELSE;
     ol->any = !unknown;
     for (uint64_t present = 1; present >> g->count == 0 && ol->any; present++)
         ol->any = outer_makes(g, present);
     r->o->subsections |= ol->partial;
-    return way != PARTIAL_ELSE;
+    return true;
 }
 
 static bool read_insn(reader *r, int k, int d);
@@ -362,6 +363,39 @@ static bool results_apart(const outer *o)
     return true;
 }
 
+/* Whether a loop that visits subsections, or else what other operands have, can go through
+ * all of its range: in what it leaves out the lanes' loop, right inside it, finds nothing,
+ * and nothing else is done there. */
+static bool leaves_to_lanes(const reader *r, int d)
+{
+    const outer *o = r->o;
+    const outer_loop *l = &o->loop[d], *in = &o->loop[o->lane];
+    if (in->around != d || o->nloop != o->lane + 1 || o->faults ||
+        outer_makes(in->l->merge, 0))
+        return false;
+    for (int b = 0; b < in->count; b++) {
+        const uint8_t at = in->operand[b];
+        if (at && memchr(l->operand, at, (size_t)l->count)) continue;
+        const affine_place *x = &r->m.a->place[at];
+        if (x->kind != AFFINE_WALKED || x->tensor != o->partly) return false;
+    }
+    for (int k = 0; k < o->nop; k++) {
+        const outer_op *x = &o->op[k];
+        if (x->kind == OUTER_LOOP && x->a == o->lane)
+            k = x->end - 1;
+        else if (x->kind != OUTER_LOOP && x->kind != OUTER_LOAD)
+            return false;
+    }
+    return true;
+}
+
+static bool either_fits(const reader *r)
+{
+    for (int d = 0; d < r->o->nloop; d++)
+        if (r->o->loop[d].either && !leaves_to_lanes(r, d)) return false;
+    return true;
+}
+
 static void outer_describe(const super *base, textbuf *out)
 {
     const outer *o = (const outer *)base;
@@ -388,7 +422,8 @@ static bool match(reader *r, loop *l)
     if (!read_loop(r, l, -1) || o->lane < 0 || !r->m.shifted) return false;
     o->nplace = r->m.a->nplace;
     memcpy(o->place, r->m.a->place, sizeof o->place);
-    return results_apart(o) && leaves_nothing(r, l) && lanes_begin_afresh(r, 0, o->nop, -1);
+    return results_apart(o) && either_fits(r) && leaves_nothing(r, l) &&
+           lanes_begin_afresh(r, 0, o->nop, -1);
 }
 
 stc_status outer_fuse(machine *mc, super **out, loop *l, const value_reads *reads)

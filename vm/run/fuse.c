@@ -44,7 +44,7 @@ static int nest_depth(const loop_tree *t)
 static stc_status fuse_intervals(machine *mc, const loop_tree *t, super **out)
 {
     const int n = nest_depth(t);
-    if (n == 0) return STC_OK;
+    if (n == 0 || t->s.l->subsections) return STC_OK;
     loop_summary *s = mem_array(mc->cx, n, sizeof *s);
     nest_links links[INTERVAL_LOOPS];
     if (!s) return mc->cx->diag.status;

@@ -57,9 +57,16 @@ stc_status strip_allocate(machine *mc, strip *s)
     return STC_OK;
 }
 
-/* Of the built-in functions, those of integers and truth values that don't hang on the
- * element type: sums and products of floats, and what nan would change, go to the end. */
-bool strip_absorbed(const sink *x, value v)
+/* The type whose values a node has: what is loaded can't go beyond its own type. */
+static stc_type type_of(const machine *mc, const node *x)
+{
+    if (x->kind == NODE_LOAD) return mc->p->tensor[x->a].type;
+    return x->kind == NODE_WRAP ? (stc_type)x->type : class_type((vclass)x->cls);
+}
+
+/* Of the built-in functions, those of integers and truth values: sums and products of
+ * floats, and what nan would change, go to the end. */
+bool strip_absorbed(const machine *mc, const strip *s, const sink *x, value v)
 {
     if (x->kind == SINK_HOST) {
         const host_form *f = x->at->u.host;
@@ -68,8 +75,11 @@ bool strip_absorbed(const sink *x, value v)
     for (int k = 0; k < 3 && (x->cls == CLASS_I64 || x->cls == CLASS_U64); k++) {
         const fn_prop *p = &fn_at(x->fn)->annihilator[k];
         value end;
-        if (p->value == FC_NONE || p->value > FC_ONES || p->position != AT_ANY) continue;
-        fn_constant(p->value, (vclass)x->cls, class_type((vclass)x->cls), &end);
+        const bool limit = p->value == FC_INF || p->value == FC_NINF;
+        if (p->position != AT_ANY || (limit && !(p->classes >> x->cls & 1))) continue;
+        const stc_type t =
+            limit ? type_of(mc, &s->s.node[x->node]) : class_type((vclass)x->cls);
+        if (!fn_constant(p->value, (vclass)x->cls, t, &end)) continue;
         if (class_equal((vclass)x->cls, v, end)) return true;
     }
     return false;
@@ -80,7 +90,7 @@ static bool settled(const machine *mc, const strip *s)
 {
     if (!s->ends) return false;
     for (int k = 0; k < s->s.nsink; k++)
-        if (!strip_absorbed(&s->s.sink[k], mc->v[s->s.sink[k].a])) return false;
+        if (!strip_absorbed(mc, s, &s->s.sink[k], mc->v[s->s.sink[k].a])) return false;
     return true;
 }
 

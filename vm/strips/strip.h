@@ -68,6 +68,7 @@ struct strip {
     uint64_t
         unread;    /* nodes that aren't evaluated: what they are for reads their operands */
     int *keep;     /* lanes that a skip leaves           */
+    int64_t *len;  /* of each, where lanes are intervals */
     char *scratch; /* STRIP values, for sinks            */
     int done;      /* nodes evaluated in this strip      */
     void *block;
@@ -125,7 +126,7 @@ static inline int64_t strip_coord(const struct strip_walk *w, int64_t p)
 bool strip_evaluable(const loop_summary *s);
 bool strip_faultless(const loop_summary *s); /* no operation of its own can fail */
 /* What is reduced has reached the annihilator of its function. */
-bool strip_absorbed(const sink *x, value v);
+bool strip_absorbed(const machine *mc, const strip *s, const sink *x, value v);
 void strip_setup(strip *s, const loop_summary *sum);
 stc_status strip_allocate(machine *mc, strip *s);
 stc_status strip_rounds(machine *mc, strip *s); /* fill, eval and sink to the end */

@@ -24,7 +24,7 @@ static bool walker_view(const machine *mc, const merge_operand *o, fiber_view *v
     const level *lv = c->c.lv;
     const cursor *up = c->c.up;
     *shift = c->shift;
-    if (c->coef != 1 || !(lv->props & PROP_ORDERED)) return false;
+    if (c->coef != 1 || !lv->kind->view || !(lv->props & PROP_ORDERED)) return false;
     if (up && up->at == NONE) {
         *v = (fiber_view){.shape = VIEW_COORDS, .width = 4, .stride = 4};
         return true;
@@ -484,6 +484,8 @@ void strip_compact(strip *s, int n)
         s->mask[k] = s->mask[s->keep[k]];
     for (int k = 0; s->rows && k < lanes; k++)
         s->rows[k] = s->rows[s->keep[k]];
+    for (int k = 0; s->len && k < lanes; k++)
+        s->len[k] = s->len[s->keep[k]];
     for (int k = 0; k < icols; k++)
         if (s->s.icol[k].varies) compact_column(&s->icol[k], s->keep, lanes);
     for (int k = 1; k < places; k++)
