@@ -256,7 +256,7 @@ void stage_reduce(stage *st, const sink *x, uint16_t result);
 /* cascade_late.c: when linked; in a run; a lane's coordinate, n from lane `from` on. */
 void stage_late_match(stage *st);
 void stage_late_prepare(const machine *mc, stage *st);
-int64_t stage_late_coord(const stage *st, int lane);
+int64_t stage_late_coord(const stage *st, int k);
 void stage_late_coords(const stage *st, const append_room *room, int from, int n);
 
 /* cascade_sink.c */

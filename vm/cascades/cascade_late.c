@@ -83,10 +83,10 @@ void stage_late_prepare(const machine *mc, stage *st)
     }
 }
 
-int64_t stage_late_coord(const stage *st, int lane)
+int64_t stage_late_coord(const stage *st, int k)
 {
     const fiber_table *t = &st->walk[0].t;
-    return coord_at(t->crd, t->width, t->stride, st->g->place[1].base + lane);
+    return coord_at(t->crd, t->width, t->stride, st->g->place[1].base + k);
 }
 
 void stage_late_coords(const stage *st, const append_room *room, int from, int n)

@@ -214,8 +214,8 @@ static void close_fibers(append_room *room, int64_t parent, int64_t end)
 /* The coordinate of number k of the list's lanes. */
 static int64_t list_coord(const stage *st, const struct sink_list *at, int k)
 {
-    const int lane = list_lane(at, k);
-    return st->late ? stage_late_coord(st, lane) : column_get(&st->g->icol[0], lane);
+    const int at_lane = list_lane(at, k);
+    return st->late ? stage_late_coord(st, at_lane) : column_get(&st->g->icol[0], at_lane);
 }
 
 /* Coordinates of the list's lanes from number `from` on. */
