@@ -10,7 +10,7 @@ static level_spec level_of(char c)
 {
     level_spec out = {.flags = c == 'u' ? FMT_NONUNIQUE : 0};
     if (c == 'u') c = 's';
-    for (int k = 0; k < LEVEL_COUNT; k++)
+    for (int k = 0; k < LEVEL_COUNT && !out.kind; k++)
         if (level_kind_at(k)->letter == c) out.kind = level_kind_at(k);
     return out;
 }

@@ -292,6 +292,19 @@ START_TEST(terms_are_joined)
 }
 END_TEST
 
+/* A loop in the lanes' that visits subsections counts others in each lane. */
+START_TEST(subsections_by_lane)
+{
+    EXPECT("tensor A csf f32 [400,6000]\ntensor y dense f32 [5000] fill -2\n"
+           "y(j) max= max(p in 0:1, q in 0:2: A(i+p+1,j+q))\ns = sum(j: y(j))",
+           "s", 0);
+    EXPECT("tensor A csf f32 [400,6000]\nA(3,7) = 1\nA(300,4000) = -1\n"
+           "tensor y dense f32 [5000] fill -2\n"
+           "y(j) max= max(p in 0:1, q in 0:2: A(i+p+1,j+q))\ns = sum(j: y(j))",
+           "s", 2);
+}
+END_TEST
+
 /* What is written out of long fibers isn't kept from run to run. */
 START_TEST(long_lines_are_freed)
 {
@@ -445,6 +458,7 @@ Suite *suite_lanes(void)
     tcase_add_loop_test(c, lanes_are_rows, 0, ROWS_OF_LANES);
     tcase_add_loop_test(c, terms_are_folded, 0, FOLDS * STEPS);
     tcase_add_loop_test(c, terms_are_joined, 1, STEPS + 1);
+    tcase_add_test(c, subsections_by_lane);
     tcase_add_test(c, long_lines_are_freed);
     tcase_add_loop_test(c, programs_are_lanes, 0, BY_HANDS);
     tcase_add_loop_test(c, steps_end, 0, 2);

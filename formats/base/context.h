@@ -63,7 +63,7 @@ typedef struct ctx {
     atomic_flag kept_lock;
     /* Blocks of arenas that were freed, for the next ones: not counted, and only
      * without a cap. Arenas of the machine's own context only, so by one thread. */
-    struct arena_block *spare[4];
+    struct arena_block *spare[6];
     atomic_flag alloc_lock; /* around the host's allocator, when threads run */
     int64_t grain;          /* least work of a thread's share; 0: the default */
     bool plain;             /* as on a processor without AVX2                 */

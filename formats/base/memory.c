@@ -215,6 +215,12 @@ static void default_free(ctx *cx, void *block, size_t size)
     }
 }
 
+/* Blocks that are the C library's as they are, under a cap, too. */
+static bool is_small(const ctx *root, size_t size)
+{
+    return size < ALIGNED && !root->alloc && !root->spill;
+}
+
 static void *default_alloc(ctx *cx, void *block, size_t old_size, size_t size)
 {
     if (size > SIZE_MAX / 2) return NULL;
@@ -250,6 +256,13 @@ void mem_release(ctx *cx)
 }
 
 #else
+
+static bool is_small(const ctx *root, size_t size)
+{
+    (void)root;
+    (void)size;
+    return false;
+}
 
 static void default_free(ctx *cx, void *block, size_t size)
 {
@@ -403,7 +416,11 @@ void *mem_resize(ctx *cx, void *block, size_t old_size, size_t size)
 
 void *mem_alloc(ctx *cx, size_t size)
 {
-    return mem_resize(cx, NULL, 0, size);
+    ctx *const root = root_of(cx);
+    if (!is_small(root, size) || !size) return mem_resize(cx, NULL, 0, size);
+    const size_t cost = default_cost(root, size);
+    void *out = mem_claim(root, cost) ? malloc(size) : NULL;
+    return out ? out : mem_resize(cx, NULL, 0, size); /* which fails as it has to */
 }
 
 /* Counts have 64 bits, also where addresses have 32. */
@@ -443,6 +460,11 @@ void mem_free(ctx *cx, void *block, size_t size)
     if (!block) return;
     if (!size) size = 1;
     ctx *const root = root_of(cx);
+    if (is_small(root, size)) {
+        free(block);
+        mem_unclaim(root, default_cost(root, size));
+        return;
+    }
     if (root->alloc) {
         host_alloc(cx, block, size, 0);
     } else {

@@ -659,7 +659,7 @@ stc_status lower_plan(plan *pl)
         if (pl->target != pl->s->target) EMIT(lo, OP_SETFILL, pl->target, r);
     }
     lower_rest_fills(lo, pl->root, false);
-    lower_ranges_ahead(lo, pl->root);
+    if (pl->compares) lower_ranges_ahead(lo, pl->root);
     forget_loads(lo);
     lower_nodes(lo, pl->root);
     program *p = pl->p;

@@ -165,7 +165,7 @@ void lower_range(lowering *lo, const cin *loop, uint16_t *first, uint16_t *end)
         return;
     }
     own_range(lo, loop, first, end);
-    if (!walks_all(lo, loop)) return;
+    if (!lo->pl->compares || !walks_all(lo, loop)) return;
     *first = loop->first;
     *end = loop->end;
     if (is_short(lo, loop)) return;

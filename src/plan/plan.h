@@ -270,6 +270,7 @@ typedef struct plan {
     uint64_t derived_set, computed_set;
     uint64_t dropped; /* … those that nothing has any more: modes that share a level */
     int naccess, group, ntemp;
+    bool compares; /* indices are compared: ranges of loops may follow from it (range.c) */
     vclass *temp_class;
     cin *root;
     bexpr *root_value;       /* the right side, in the target's type             */

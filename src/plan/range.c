@@ -101,7 +101,9 @@ const pset *pset_where(plan *pl, const bexpr *e)
     const bool right = is_near(e->args[1]) && expr_indices(pl, e->args[1]);
     if (!left && !right) return NULL;
     pset *s = arena_alloc(pl->a, sizeof *s);
-    if (s) *s = (pset){.op = PS_WHERE, .of = e};
+    if (!s) return NULL;
+    *s = (pset){.op = PS_WHERE, .of = e};
+    pl->compares = true;
     return s;
 }
 

@@ -204,8 +204,9 @@ static bool follows(const work *w, priced_access *p, const int *seq)
         return false;
     for (int l = 0; l < x->levels; l++) {
         const int at = known_at(w, &x->level[l].at);
-        const bool late = at < reached && plan_indices(w->pl, &x->level[l].at);
-        if (late && !(x->level[l].kind->caps & CAP_LOCATE)) return false;
+        if (at < reached && !(x->level[l].kind->caps & CAP_LOCATE) &&
+            plan_indices(w->pl, &x->level[l].at))
+            return false;
         if (at > reached) reached = at;
         p->at[l] = (int8_t)at;
     }

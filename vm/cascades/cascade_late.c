@@ -42,6 +42,7 @@ void stage_late_match(stage *st)
     const merge_desc *m = s->l->merge;
     st->late_body = st->out && !st->pair && !st->nchild && st->faultless && !st->g->masks &&
                     merge_walks_one(m);
+    if (!st->late_body) return;
     st->late_rows = given_varies(st);
     for (int k = 1; k < s->nicol; k++)
         st->late_body &= !s->icol[k].varies || s->icol[k].kind == ICOL_GIVEN;

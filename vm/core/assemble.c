@@ -78,6 +78,7 @@ static void trim_values(tensor *t)
 
 void asm_taken(slot *s, tensor *t)
 {
+    s->taken = true;
     s->again = many(t->nvals, type_size(t->type));
     for (int l = 0; l < s->row->fmt.levels; l++) {
         index_array *crd = &t->level[l].a[STC_CRD];
@@ -109,8 +110,9 @@ stc_status asm_begin(machine *mc, slot *s)
     s->from = NULL;
     if (s->lent && s->own->vals != s->lent) tensor_give_room(s->own, s->lent, s->nlent);
     if (tensor_begin(s->own)) return mc->cx->diag.status;
-    if (mem_keeps(mc->cx)) reserve_again(mc, s);
+    if (s->taken && mem_keeps(mc->cx)) reserve_again(mc, s);
     s->stores = s->again = 0;
+    s->taken = false;
     for (int l = 0; l < s->row->fmt.levels; l++) {
         const level *lv = &s->own->level[l];
         s->lev[l] = (asm_level){.insert = lv->kind->caps & CAP_INSERT, .parent = NONE};

@@ -149,6 +149,7 @@ struct slot {
     uint64_t stores;          /* counts store and acc since begin                    */
     bool given;               /* bound may be changed in place                       */
     bool open;                /* between begin and finish: own is no whole tensor      */
+    bool taken;               /* … the last one was taken away: it is asked for again  */
     asm_level *lev;           /* one per level                                       */
     int64_t again;            /* values that one which was taken away had, if many   */
     workspace *ws;

@@ -396,6 +396,15 @@ static bool either_fits(const reader *r)
     return true;
 }
 
+/* Whether a loop in the lanes' visits subsections: they are others in each lane, and what
+ * its rounds do (count themselves, for one) isn't to be done in lanes without. */
+static bool visits_by_lane(const outer *o)
+{
+    for (int d = o->lane + 1; d < o->nloop; d++)
+        if (o->loop[d].partial) return true;
+    return false;
+}
+
 static void outer_describe(const super *base, textbuf *out)
 {
     const outer *o = (const outer *)base;
@@ -422,8 +431,8 @@ static bool match(reader *r, loop *l)
     if (!read_loop(r, l, -1) || o->lane < 0 || !r->m.shifted) return false;
     o->nplace = r->m.a->nplace;
     memcpy(o->place, r->m.a->place, sizeof o->place);
-    return results_apart(o) && either_fits(r) && leaves_nothing(r, l) &&
-           lanes_begin_afresh(r, 0, o->nop, -1);
+    return results_apart(o) && !visits_by_lane(o) && either_fits(r) &&
+           leaves_nothing(r, l) && lanes_begin_afresh(r, 0, o->nop, -1);
 }
 
 stc_status outer_fuse(machine *mc, super **out, loop *l, const value_reads *reads)
