@@ -100,10 +100,12 @@ uint32_t format_props(const format *f, int l)
 
 bool format_places_below(const format *f, int l)
 {
-    for (l++; l < f->levels; l++)
-        if (!(f->level[l].kind->caps & CAP_INSERT) || f->level[l].kind->arrays ||
-            !(f->level[l].kind->props & PROP_FULL))
+    for (l++; l < f->levels; l++) {
+        const level_kind *k = f->level[l].kind;
+        if (!(k->caps & CAP_INSERT) || k->arrays || !(k->props & PROP_FULL) ||
+            f->level[l].map.op == MAP_COUNT) /* its extent is data */
             return false;
+    }
     return true;
 }
 
@@ -249,6 +251,14 @@ static const char *flags_fault(const format *f, int l)
     return NULL;
 }
 
+/* Whether some level below l leaves coordinates out. */
+static bool leaves_out_below(const format *f, int l)
+{
+    for (l++; l < f->levels; l++)
+        if (f->level[l].kind && !(f->level[l].kind->props & PROP_FULL)) return true;
+    return false;
+}
+
 static const char *level_fault(const format *f, int l)
 {
     const level_spec *s = &f->level[l];
@@ -266,6 +276,8 @@ static const char *level_fault(const format *f, int l)
     if (computed && s->kind->props & PROP_BRANCHLESS && other < 0) {
         return "no level above it has the other mode of the difference";
     }
+    if (s->map.op == MAP_COUNT && !leaves_out_below(f, l))
+        return "it counts entries, and each slot would have all coordinates";
     return flags_fault(f, l);
 }
 

@@ -97,6 +97,8 @@ static const struct {
      "one coordinate for each parent, and at the root there is none"},
     {"(i) -> (i : offset)", "at the root there is none"},
     {"(i) -> (i : range)", "no level above it has the difference of its mode and another"},
+    {"(i,j) -> (#j : dense, j : dense, i : dense)",
+     "it counts entries, and each slot would have all coordinates"},
     {"(i,j) -> (j-i : dense, i : dense, j : range)", NULL},
     {"(i,j) -> (j-i : dense, j : offset, i : dense)",
      "no level above it has the other mode"},
@@ -159,7 +161,8 @@ START_TEST(refused_data)
         {1, 1, {.op = MAP_FLAT, .modes = 2}, "it flattens modes that aren't on the left"},
         {1, 1, {.op = MAP_FLAT, .modes = 0}, "it flattens modes that aren't on the left"},
         {1, 1, {.op = 99}, "its map is unknown"},
-        {1, 1, {.op = MAP_COUNT}, "no level determines mode 0 (i)"},
+        {1, 1, {.op = MAP_COUNT}, "each slot would have all coordinates"},
+        {1, 1, {.op = MAP_DIV, .k = 2}, "no level determines mode 0 (i)"},
     };
     char why[200];
     for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
