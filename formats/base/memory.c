@@ -419,8 +419,11 @@ void *mem_alloc(ctx *cx, size_t size)
     ctx *const root = root_of(cx);
     if (!is_small(root, size) || !size) return mem_resize(cx, NULL, 0, size);
     const size_t cost = default_cost(root, size);
-    void *out = mem_claim(root, cost) ? malloc(size) : NULL;
-    return out ? out : mem_resize(cx, NULL, 0, size); /* which fails as it has to */
+    if (!mem_claim(root, cost)) return mem_refuse(cx, size);
+    void *out = malloc(size);
+    if (out) return out;
+    mem_unclaim(root, cost);
+    return mem_refuse(cx, size);
 }
 
 /* Counts have 64 bits, also where addresses have 32. */
