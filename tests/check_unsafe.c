@@ -597,6 +597,7 @@ START_TEST(tables)
     WRONG(p->nm, ROOT + 1, "more than operands can name");
     WRONG(p->nc, ROOT + 1, "more than operands can name");
     WRONG(p->ext[1].op, 99, "no such operation");
+    WRONG(p->ext[p->tensor[2].shape[0]].op, EXT_SPAN, "its shape is found out on the way");
     WRONG(p->tensor[1].role, 99, "no such role, type or policy");
     WRONG(p->tensor[1].type, (stc_type)99, "no such role, type or policy");
     WRONG(p->tensor[1].policy, 99, "no such role, type or policy");

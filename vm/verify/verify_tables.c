@@ -57,9 +57,13 @@ static stc_status check_tensor(const program *p, int id)
         return bad(p, "t", id, "its order isn't its format's");
     if (!format_valid(&t->fmt, why, sizeof why)) return bad(p, "t", id, why);
     if (t->role != ROLE_INPUT)
-        for (int m = 0; m < t->order; m++)
+        for (int m = 0; m < t->order; m++) {
             if (t->shape[m] >= p->next)
                 return bad(p, "t", id, "its shape has no such extent");
+            /* threads begin their parts later than the result is begun */
+            if (t->role != ROLE_WORK && p->ext[t->shape[m]].op == EXT_SPAN)
+                return bad(p, "t", id, "its shape is found out on the way");
+        }
     if (t->keep_while && t->source >= p->ntensor)
         return bad(p, "t", id, "its source isn't there");
     return t->role == ROLE_WORK ? check_workspace_format(p, id) : STC_OK;
