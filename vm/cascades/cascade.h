@@ -129,9 +129,9 @@ struct stage {
         uint16_t factor[NEST_SCALARS], row[NEST_LOADS];
     } terms;
     bool bare, bare_now; /* elements have a position, and no more: cascade_fold.c */
-    bool late_body, late_rows, copies,
-        late;                      /* coordinates are copied by who appends them, and not
-                  made: as linked, in this run, in this string: cascade_late.c */
+    /* coordinates are copied by who appends them, and not made (cascade_late.c): as
+     * linked, in this run, in this string; elements need to know their lane */
+    bool late_body, copies, late, late_rows;
     int *row;                      /* of each element                          */
     int *run_lane, *run_end, runs; /* elements of one lane; 0: not looked for;
                                       stale if they don't end with the string    */
