@@ -205,10 +205,15 @@ bool session_orders(const stc_session *s, const ast *call);
 stc_status session_order(stc_session *s, const script *in, const ast *n);
 
 /* session_tape.c: the statement that is to run, as it will stand on its target's tape
- * (*out NULL: it stands there already); and the same when it has run. */
+ * (out->t NULL: it stands there already); and the same when it has run. */
+typedef struct taping {
+    variable *v; /* of the target, as long as no name comes or goes */
+    uint64_t named;
+    tape *t;
+} taping;
 stc_status tape_begin(stc_session *s, const script *in, const ast *n, const char *name,
-                      tape **out);
-void tape_end(stc_session *s, const char *name, tape *t);
+                      taping *out);
+void tape_end(stc_session *s, const char *name, taping at);
 void tape_free(ctx *cx, tape *t);
 /* Whether a tree reads a name: the left side alone doesn't. */
 bool tape_reads(const ast *n, const char *name);

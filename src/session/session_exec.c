@@ -205,27 +205,36 @@ static stc_status exec_results(stc_session *s, script *in, const ast *n)
                                          : session_call(s, in, n->child[1], name, count);
 }
 
-/* A statement that gives values to names, and goes onto their tapes. */
+/* What a statement gives a value goes onto a tape. */
 static stc_status exec_taped(stc_session *s, script *in, const ast *n)
 {
-    const ast *const list = n->kind == N_RESULTS ? n->child[0] : NULL;
-    const int count = list ? list->count : 1;
-    const char *name[DEF_MAX_NAMES] = {n->kind == N_COMPACT ? n->name : n->child[0]->name};
-    tape *t[DEF_MAX_NAMES] = {NULL};
+    const char *const name = n->kind == N_COMPACT ? n->name : n->child[0]->name;
+    taping t = {0};
+    stc_status st = s->untaped ? STC_OK : tape_begin(s, in, n, name, &t);
+    if (!st) st = n->kind == N_ASSIGN ? exec_assign(s, in, n) : exec_compact(s, in, n);
+    if (st) {
+        tape_free(&s->m->cx, t.t);
+    } else if (!s->untaped) {
+        tape_end(s, name, t);
+    }
+    return st;
+}
+
+/* The same of several names. */
+static stc_status exec_all_taped(stc_session *s, script *in, const ast *n)
+{
+    const ast *const list = n->child[0];
+    taping t[DEF_MAX_NAMES] = {{0}};
+    const int count = s->untaped ? 0 : list->count;
     stc_status st = STC_OK;
-    for (int k = 0; list && k < count && k < DEF_MAX_NAMES; k++)
-        name[k] = list->child[k]->name;
-    for (int k = 0; k < count && k < DEF_MAX_NAMES && !st && !s->untaped; k++)
-        st = tape_begin(s, in, n, name[k], &t[k]);
-    if (!st)
-        st = n->kind == N_ASSIGN    ? exec_assign(s, in, n)
-             : n->kind == N_RESULTS ? exec_results(s, in, n)
-                                    : exec_compact(s, in, n);
-    for (int k = 0; k < count && k < DEF_MAX_NAMES && !s->untaped; k++) {
+    for (int k = 0; k < count && k < DEF_MAX_NAMES && !st; k++)
+        st = tape_begin(s, in, n, list->child[k]->name, &t[k]);
+    if (!st) st = exec_results(s, in, n);
+    for (int k = 0; k < count && k < DEF_MAX_NAMES; k++) {
         if (st) {
-            tape_free(&s->m->cx, t[k]);
+            tape_free(&s->m->cx, t[k].t);
         } else {
-            tape_end(s, name[k], t[k]);
+            tape_end(s, list->child[k]->name, t[k]);
         }
     }
     return st;
@@ -238,9 +247,10 @@ static stc_status exec_one(stc_session *s, script *in, const ast *n)
     stc_status st;
     switch (n->kind) {
     case N_ASSIGN:
-    case N_RESULTS:
     case N_COMPACT:
         return exec_taped(s, in, n);
+    case N_RESULTS:
+        return exec_all_taped(s, in, n);
     case N_VALUE:
         return session_echo(s, in, n);
     case N_TENSOR:

@@ -70,14 +70,14 @@ static void place_of(stc_session *s, const source *src, int32_t at, tape *t)
 }
 
 stc_status tape_begin(stc_session *s, const script *in, const ast *n, const char *name,
-                      tape **out)
+                      taping *out)
 {
     ctx *const cx = &s->m->cx;
-    const variable *const v = session_find(s, name);
+    variable *const v = session_find(s, name);
     const char *const text = in->src.text + n->at.begin;
     const size_t length = (size_t)(n->at.end - n->at.begin);
     const tape *const before = v && v->tape && v->tape->made == v->born ? v->tape : NULL;
-    *out = NULL;
+    *out = (taping){v, s->named, NULL};
     if (v && same_text(v->tape, text, length) && (v->tape->anew || (before && before->cut)))
         return STC_OK;
     tape here = {0};
@@ -101,14 +101,15 @@ stc_status tape_begin(stc_session *s, const script *in, const ast *n, const char
         t->cut = true;
         t->depth = 1;
     }
-    *out = t;
+    out->t = t;
     return STC_OK;
 }
 
-void tape_end(stc_session *s, const char *name, tape *t)
+void tape_end(stc_session *s, const char *name, taping at)
 {
-    variable *const v = session_find(s, name);
-    if (!v || !v->t) { /* what it calls may have dropped it */
+    variable *const v = at.v && at.named == s->named ? at.v : session_find(s, name);
+    tape *t = at.t;
+    if (!v || !v->t || !(t || v->tape)) { /* what it calls may have dropped it */
         tape_free(&s->m->cx, t);
         return;
     }
