@@ -48,6 +48,7 @@
     SUITE(ranges)                                                                          \
     SUITE(scripts)                                                                         \
     SUITE(gather)                                                                          \
+    SUITE(grad)                                                                            \
     SUITE(schedule)                                                                        \
     SUITE(workspace)                                                                       \
     SUITE(threads)                                                                         \
