@@ -35,6 +35,12 @@ typedef struct early {
     "tensor R dense i64 [6,6] = random(density=0.9, seed=9)\n"                             \
     "tensor S csr i64 [6,6] = random(density=0.5, seed=10)\n"
 
+#define USERS                                                                              \
+    "fn most(a, b) = max(a, b) with commutative, associative, idempotent, identity(0)\n"   \
+    "fn both(a, b) = a * b with commutative, associative, annihilator(0), identity(1), "   \
+    "distributes(most)\n"                                                                  \
+    "fn apart(a, b) = a * b with commutative, associative, annihilator(0), identity(1)\n"
+
 static const early cases[] = {
     /* chains, from either end, and both */
     {M, "y = A(i,j)*A(j,k)*A(k,l)", 5},
@@ -70,6 +76,24 @@ static const early cases[] = {
     {WAYS, "y(i) = min(j,k: max(W(i,j), max(W(j,k), d(k))))", 2},
     {TRUTHS, "y(i) = any(j,k: P(i,j) && P(j,k) && q(k))", 0},
     {M VECTORS, "y(i) = xor(j,k: A(i,j) & A(j,k) & x(k))", 2},
+    /* of a user's functions */
+    {USERS M VECTORS, "y(i) = most(j,k: both(both(A(i,j), A(j,k)), x(k)))", 2},
+    {USERS M VECTORS, "y(i) = most(j,k: apart(apart(A(i,j), A(j,k)), x(k)))", 0},
+    /* what a reduction goes through: sums, differences, signs, quotients */
+    {M VECTORS, "y(i) = sum(j,k: A(i,j)*A(j,k)*x(k) - A(k,j)*A(j,i)*z(k))", 2},
+    {M VECTORS, "tensor y svec i64; y(i) = sum(j,k: A(i,j)*A(j,k)*x(k) + v(i)*z(j)*x(k))",
+     0},
+    {M VECTORS, "y(i) = sum(j,k: -(A(i,j)*A(j,k)*x(k)))", 2},
+    {M VECTORS, "y(i) = sum(j,k: -A(i,j)*A(j,k)*x(k) / 8.0)", 0},
+    {M VECTORS, "y = sum(i,j,k: x(i) + z(j) - v(k))", 100},
+    {M VECTORS, "y(i) = xor(j,k: (A(i,j) & A(j,k) & x(k)) ^ (A(i,k) & z(j)))", 2},
+    {TRUTHS, "y(i) = any(j,k: P(i,j) && P(j,k) && q(k) || P(j,i) && q(k))", 0},
+    /* what is counted */
+    {M VECTORS, "y(i) = sum(j, k in 0:100: A(i,j)*x(j))", 50},
+    {M VECTORS, "y(i) = sum(j, k: A(i,j)*z(j) + 0*x(k))", 50},
+    {WAYS, "y(i) = min(j, k in 0:100: W(i,j) + d(j))", 50},
+    {M VECTORS, "y(i) = sum(j, k in 2:100: A(i,j)*x(j))", 0},
+    {M "tensor N dense i64 [0]\n", "y(i) = sum(j, k: A(i,j) + 0*N(k))", 0},
     /* operands of something else */
     {LAYER, "y(i,k) = max(sum(j: A(i,j)*X(j,k)), 5)", 0},
     {LAYER, "y(i,k) = abs(sum(j: X(i,j)*X(j,k)))", 0},

@@ -7,6 +7,7 @@
  * are the operators' own nodes over sets {x != c}.
  */
 #include "parser.h"
+#include <string.h>
 
 static ast *pattern(parser *p)
 {
@@ -87,7 +88,7 @@ static ast *fn_body(parser *p)
     return cases(p, at);
 }
 
-/* commutative, identity(v), annihilator(v, p) */
+/* commutative, identity(v), annihilator(v, p), distributes(f) */
 static ast *properties(parser *p)
 {
     ast *node = parse_node(p, N_PROPS, p->tok.at);
@@ -95,12 +96,15 @@ static ast *properties(parser *p)
     do {
         ast *prop = parse_name(p, N_PROP,
                                "a property (commutative, associative, idempotent, "
-                               "annihilator(v), identity(v))");
+                               "annihilator(v), identity(v), distributes(f))");
         ast *part[2] = {0};
         if (!parse_push(p, prop)) return NULL;
         if (!parse_accept(p, T_LPAREN)) continue;
-        if (!(part[0] = parse_constant(p, "a constant"))) return NULL;
-        if (parse_accept(p, T_COMMA) &&
+        const bool over = strcmp(prop->name, "distributes") == 0;
+        part[0] = over ? parse_name(p, N_NAME, "the function that it distributes over")
+                       : parse_constant(p, "a constant");
+        if (!part[0]) return NULL;
+        if (!over && parse_accept(p, T_COMMA) &&
             !(part[1] = parse_integer(p, false, "the number of an argument, from 0")))
             return NULL;
         if (!parse_expect(p, T_RPAREN, "`)`")) return NULL;

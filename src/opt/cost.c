@@ -75,13 +75,15 @@ static bool fill_of(const program *p, const bexpr *e, value *out)
         *out = e->value;
         return true;
     }
-    if ((e->kind != B_CALL && e->kind != B_CONV) || e->nargs > 3) return false;
+    if ((e->kind != B_CALL && e->kind != B_CONV && e->kind != B_USER) || e->nargs > 3)
+        return false;
     for (int k = 0; k < e->nargs; k++)
         if (!fill_of(p, e->args[k], &arg[k])) return false;
     if (e->kind == B_CONV) {
         *out = conv_value(e->type, e->args[0]->type, arg[0]);
         return true;
     }
+    if (e->kind == B_USER) return fn_evaluate(e->ufn, arg, out);
     const fn_scalar f = fn_scalar_of(e->fn, e->cls);
     return f && f(out, &arg[0], &arg[1], &arg[2]) == FAULT_NONE;
 }
