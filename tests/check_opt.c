@@ -3,7 +3,7 @@
  * and they take so many times fewer steps, so that a rewriting that is lost is seen
  * without a clock.
  */
-#include "../src/api/api.h"
+#include "../src/session/session.h"
 #include "check.h"
 
 typedef struct early {
@@ -234,6 +234,140 @@ START_TEST(plans_say_why)
 }
 END_TEST
 
+/* ---- planned again ------------------------------------------------------------------ */
+
+typedef struct lab {
+    heap h;
+    stc_machine *m;
+    stc_program *p;
+    stc_tensor *made[32];
+    int n;
+} lab;
+
+static void bind_random(lab *b, const char *name, int64_t rows, int64_t columns,
+                        double density)
+{
+    const origin from = {
+        .kind = STC_SOURCE_RANDOM, .density = density, .seed = 3, .type = -1};
+    const int64_t shape[STC_MAX_ORDER] = {rows, columns};
+    const prog_tensor *row = &b->p->p->tensor[program_input(b->p->p, name)];
+    stc_tensor **t = &b->made[b->n++];
+    ck_ok(b->m, origin_make(&b->m->cx, &from, &row->fmt, row->type, shape, row->fill, t));
+    ck_ok(b->m, stc_bind(b->p, name, *t));
+}
+
+static void bind_three(lab *b, int64_t rows, int64_t columns, double density)
+{
+    bind_random(b, "A", rows, columns, density);
+    bind_random(b, "B", columns, rows, density);
+    bind_random(b, "C", rows, columns, density);
+    ck_ok(b->m, stc_run(b->p));
+}
+
+static void lab_open(lab *b, const char *text, const char *levels)
+{
+    const stc_decl decl[] = {{.name = "A", .format = levels, .type = STC_F64, .order = 2},
+                             {.name = "B", .format = levels, .type = STC_F64, .order = 2},
+                             {.name = "C", .format = levels, .type = STC_F64, .order = 2}};
+    *b = (lab){0};
+    b->m = machine_open(&b->h, false);
+    ck_ok(b->m, stc_compile(b->m, text, decl, 3, &b->p));
+}
+
+static void lab_shut(lab *b)
+{
+    stc_program_free(b->p);
+    for (int k = 0; k < b->n; k++)
+        stc_tensor_free(b->made[k]);
+    machine_shut(b->m, &b->h);
+}
+
+/* Once for tensors whose statistics are alike, whichever were bound between them. */
+START_TEST(planned_once_for_statistics)
+{
+    static const struct {
+        int64_t rows, columns;
+        uint64_t plans;
+    } run[] = {{300, 2, 1}, {310, 3, 1}, {270, 2, 1},
+               {2, 300, 2}, {290, 2, 2}, {3000, 2, 3}};
+    lab b;
+    lab_open(&b, "y(i,l) = A(i,j)*B(j,k)*C(k,l)", "dense");
+    ck_assert(b.p->waits);
+    for (size_t k = 0; k < sizeof run / sizeof *run; k++) {
+        bind_three(&b, run[k].rows, run[k].columns, 1);
+        const uint64_t steps = b.m->cx.steps;
+        ck_ok(b.m, stc_run(b.p));
+        ck_assert_uint_eq(b.p->plans, run[k].plans);
+        /* along the short side, and not with rows * rows between the steps */
+        ck_assert_uint_le(steps, (uint64_t)(40 * (run[k].rows + run[k].columns)));
+    }
+    lab_shut(&b);
+}
+END_TEST
+
+/* What can't be taken apart isn't planned again, nor is what is small. */
+START_TEST(others_are_planned_once)
+{
+    static const char *const text[] = {"y(i) = A(i,j)*B(j,0)*C(0,0)",
+                                       "y(i,l) = A(i,j)*B(j,k)*C(k,l)",
+                                       "y(i,j) = A(i,j)+B(j,i)+C(i,j)"};
+    lab b;
+    lab_open(&b, text[_i], "csr");
+    ck_assert_int_eq(b.p->waits, _i == 1);
+    bind_three(&b, 9, 9, 0.5);
+    ck_assert_uint_eq(b.p->plans, 0);
+    lab_shut(&b);
+}
+END_TEST
+
+/* A result in the host's memory stays where it is, and one of an earlier plan is there
+ * until the next run. */
+START_TEST(results_outlive_plans)
+{
+    lab b;
+    const stc_tensor *y;
+    static double values[300 * 300];
+    lab_open(&b, "y(i,l) = A(i,j)*B(j,k)*C(k,l)", "dense");
+    bind_three(&b, 300, 2, 1);
+    bind_random(&b, "A", 2, 3, 1);
+    ck_ok(b.m, stc_result(b.p, "y", &y));
+    ck_assert_int_eq(stc_tensor_shape(y)[0], 300);
+    ck_assert_int_eq(stc_run(b.p), STC_ERR_SHAPE);
+    ck_ok(b.m, stc_lend_result(b.p, "y", values, 300 * 300));
+    bind_three(&b, 300, 2, 1);
+    ck_assert_uint_eq(b.p->plans, 2);
+    ck_assert_double_gt(values[0], 0);
+    lab_shut(&b);
+}
+END_TEST
+
+/* A loop's statement is compiled when its tensors leave what it was planned for. */
+START_TEST(loops_plan_for_statistics)
+{
+    static const struct {
+        const char *text;
+        uint64_t least, most;
+    } loop[] = {
+        {"repeat 50 { y(i) = A(i,j)*A(j,k)*x(k) }", 1, 3},
+        {"repeat 50 { y(i) = A(i,j)*A(j,k)*x(k)\nA(i,j) = 2*A(i,j) }", 2, 4},
+        {"y(i) = A(i,j)*x(j)\n"
+         "repeat 40 { y(i) = y(i) + A(i,j)*A(j,k)*y(k)\nA(i,j) = A(i,j) + G(j,i) }",
+         5, 5},
+    };
+    heap h;
+    stc_machine *m = machine_open(&h, false);
+    stc_session *s;
+    ck_ok(m, stc_session_open(m, &s));
+    ck_ok(m, stc_session_exec(s, M VECTORS "tensor G csr i64; G(i,j) = A(i,j)", "test"));
+    const uint64_t before = s->plans;
+    ck_ok(m, stc_session_exec(s, loop[_i].text, "test"));
+    ck_assert_uint_ge(s->plans - before, loop[_i].least);
+    ck_assert_uint_le(s->plans - before, loop[_i].most);
+    stc_session_close(s);
+    machine_shut(m, &h);
+}
+END_TEST
+
 Suite *suite_opt(void)
 {
     Suite *s = suite_create("opt");
@@ -242,6 +376,10 @@ Suite *suite_opt(void)
     tcase_add_test(t, nothing_is_no_factor);
     tcase_add_test(t, plans_say_why);
     tcase_add_loop_test(t, others_stay, 0, 3);
+    tcase_add_test(t, planned_once_for_statistics);
+    tcase_add_test(t, results_outlive_plans);
+    tcase_add_loop_test(t, others_are_planned_once, 0, 3);
+    tcase_add_loop_test(t, loops_plan_for_statistics, 0, 3);
     suite_add_tcase(s, t);
     return s;
 }

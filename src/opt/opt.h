@@ -26,10 +26,11 @@
 
 enum { OPT_FACTORS = 64 };
 
-/* Tensors that are there already, by name; NULL: it isn't known what they hold. */
+/* Tensors that are there already, by name. */
 typedef struct opt_known {
-    const tensor *(*find)(const void *of, const char *name);
+    const tensor *(*find)(const void *of, const char *name); /* may be NULL      */
     const void *of;
+    bool *waits; /* set if a plan depends on what tensors hold; may be NULL          */
 } opt_known;
 
 /* What comes before a statement, and what is thought of it. */
@@ -86,7 +87,9 @@ bool product_of(const opt *o, const bexpr *r, product *out);
 uint64_t bound_by(const bexpr *r);
 uint64_t opt_indices(const program *p, const bexpr *e);
 
-/* stats.c: of an operand that is known: a mode's extent; the part that it stores. */
+/* stats.c: a key of statistics, a tensor's added: the same for what is planned alike; of an
+ * operand that is known: a mode's extent; the part that it stores. */
+uint64_t stats_key(uint64_t key, const tensor *t);
 bool stats_extent(const opt *o, int slot, int mode, double *out);
 bool stats_density(const opt *o, int slot, double *out);
 

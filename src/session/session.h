@@ -46,6 +46,8 @@ typedef struct prepared {
     scope_tensor before;         /* the target's entry when it was compiled          */
     bool known_before;           /* … and whether there was one                      */
     uint64_t definitions, named; /* the session's when it was compiled            */
+    bool waits;                  /* its plan depends on what tensors hold …       */
+    uint64_t statistics;         /* … which was this                             */
     fixed scalars;               /* the values that it was compiled for           */
 } prepared;
 
@@ -69,6 +71,7 @@ struct stc_session {
     stc_times times;      /* as in stc_program                                 */
     uint64_t generation;  /* of the tensors it makes: never used twice       */
     uint64_t definitions; /* counts format and fn statements                 */
+    uint64_t plans;       /* counts statements that were compiled                */
     uint64_t named;       /* counts changes of which names there are, and are scalars */
     prepared *cache;      /* of the running exec                             */
     char file[256];       /* names the last text executed, for errors        */
