@@ -191,6 +191,7 @@ START_TEST(others_stay)
 {
     static const early stay[] = {
         {M VECTORS, "y(i) = A(i,j)*A(j,k)*x(k) with reorder(i,j,k)", 0},
+        {M VECTORS, "y(i) = A(i,j)*A(j,k)*x(k) with as_written", 0},
         {SMALL, "y(i,j) = S(i+q,j)*R(q,k)*R(k,l)", 0},
         {M VECTORS, "y(i) = sum(j,k: A(i,j)*A(j,k)*(x(k) // (z(k) + 1)))", 0},
     };
@@ -375,7 +376,7 @@ Suite *suite_opt(void)
     tcase_add_loop_test(t, sums_are_taken_early, 0, sizeof cases / sizeof *cases);
     tcase_add_test(t, nothing_is_no_factor);
     tcase_add_test(t, plans_say_why);
-    tcase_add_loop_test(t, others_stay, 0, 3);
+    tcase_add_loop_test(t, others_stay, 0, 4);
     tcase_add_test(t, planned_once_for_statistics);
     tcase_add_test(t, results_outlive_plans);
     tcase_add_loop_test(t, others_are_planned_once, 0, 3);

@@ -2,7 +2,8 @@
  *
  * Takes plans.txt: operands of all rows, then rows, each a statement (?) and the same as
  * several (!). Both are run, and their results compared; the statement may take no more
- * steps than `slack` times those of the split by hand. Steps are rounds that loops make on
+ * steps than `slack` times those of the split by hand; a row that isn't as good yet says
+ * what it may (% 5), so that it gets no worse. Steps are rounds that loops make on
  * whatever tier, so there is no clock in it; with --time the table has milliseconds, too,
  * and how long the statement takes as written.
  */
@@ -24,7 +25,7 @@ enum { OURS, BY_HAND, WRITTEN, WAYS };
 typedef struct row {
     char name[100], operands[2000], statement[1000], hand[2000];
     uint64_t steps[WAYS];
-    double ms[WAYS];
+    double ms[WAYS], slack;
     char why[500];
 } row;
 
@@ -118,7 +119,7 @@ static bool look(row *r, const char *all, bool timed)
         shut(&w);
         r->why[0] = 0;
     }
-    if (ok && (double)r->steps[OURS] > slack * (double)r->steps[BY_HAND] + (double)few) {
+    if (ok && (double)r->steps[OURS] > r->slack * (double)r->steps[BY_HAND] + (double)few) {
         snprintf(r->why, sizeof r->why, "more steps than by hand");
         ok = false;
     }
@@ -146,6 +147,8 @@ static bool read_row(FILE *f, row *r, char *next, size_t size)
             add_line(r->statement, sizeof r->statement, line + 2);
         else if (line[0] == '!')
             add_line(r->hand, sizeof r->hand, line + 2);
+        else if (line[0] == '%')
+            r->slack = atof(line + 1);
         else if (line[0] != '#')
             add_line(r->operands, sizeof r->operands, line);
     }
@@ -174,7 +177,7 @@ int main(int argc, char **argv)
     printf("%-40s %11s %11s%s\n", "statement", "steps", "by hand",
            timed ? " ms        by hand   as written" : "");
     for (bool more = true; more;) {
-        row r = {0};
+        row r = {.slack = slack};
         snprintf(r.name, sizeof r.name, "%s", next);
         more = read_row(f, &r, next, sizeof next);
         if (!strstr(r.name, only)) continue;
@@ -182,6 +185,6 @@ int main(int argc, char **argv)
         failed += !tell(&r, all.operands, timed);
     }
     fclose(f);
-    printf("%d statements, %d not as good as by hand\n", rows, failed);
+    printf("%d statements, %d worse than they may be\n", rows, failed);
     return failed || !rows;
 }

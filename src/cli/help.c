@@ -170,9 +170,11 @@ static const topic topics[] = {
      "other\n"
      "reductions over what distributes: * over +, + of floats over min and max, min and\n"
      "max over each other, && and || too, & over | and ^. `:set as_written on` stops "
-     "that.\n"},
+     "that,\n"
+     "`with as_written` for one statement.\n"},
     {"schedules", "with …: how a statement runs",
-     "  reorder(i,k,j)  split(i,i0,i1,32)  fuse(i,j,f)  pos(i,p,A)  parallelize(i)\n"
+     "  reorder(i,k,j)  split(i,i0,i1,32)  fuse(i,j,f)  pos(i,p,A)  parallelize(i)  "
+     "as_written\n"
      "  precompute(e, W, {i,j})  workspace(dense|coord|bucket|hash [, capacity])\n"
      "\n"
      "  > C(i,j) = A(i,k) * B(k,j) with reorder(i,k,j)\n"

@@ -252,7 +252,8 @@ static ast *command(parser *p)
 {
     ast *node = parse_name(p, N_COMMAND, "a scheduling command");
     const int64_t mark = p->count;
-    if (!node || !parse_expect(p, T_LPAREN, "`(` after the command")) return NULL;
+    if (!node || (!parse_at(p, T_LPAREN) && !strcmp(node->name, "as_written"))) return node;
+    if (!parse_expect(p, T_LPAREN, "`(` after the command")) return NULL;
     if (!parse_at(p, T_RPAREN)) {
         do {
             ast *e = parse_at(p, T_LBRACE) ? index_names(p) : parse_expression(p);
