@@ -302,6 +302,11 @@ START_TEST(planned_once_for_statistics)
         /* along the short side, and not with rows * rows between the steps */
         ck_assert_uint_le(steps, (uint64_t)(40 * (run[k].rows + run[k].columns)));
     }
+    char *plan;
+    ck_ok(b.m, stc_program_explain(b.p, "plan", &plan));
+    ck_assert_msg(has_words(plan, "about 4 entries|ran: step1, 4 entries|ran: y, 6000"),
+                  "%s", plan);
+    stc_text_free(b.m, plan);
     lab_shut(&b);
 }
 END_TEST

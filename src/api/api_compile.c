@@ -444,6 +444,28 @@ static stc_status explain_again(stc_program *w)
     return st;
 }
 
+/* Microseconds of a tick, by both clocks since the machine was opened. */
+static double tick_us(const stc_machine *m)
+{
+    const uint64_t ticks = now_ticks() - m->open_ticks;
+    return ticks ? (now_us() - m->open_us) / (double)ticks : 0;
+}
+
+/* What steps and results hold after a run, after what the plan thought of them. */
+static void add_actual(const stc_program *w, textbuf *b)
+{
+    static const uint8_t role[] = {ROLE_TEMP, ROLE_OUTPUT};
+    const program *p = program_now(w);
+    for (int k = 0; k < 2; k++)
+        for (int i = 0; i < p->ntensor; i++) {
+            const prog_tensor *row = &p->tensor[i];
+            if (row->role != role[k] || !*row->name) continue;
+            const tensor *t = machine_tensor(machine_now(w), i);
+            if (t) text_add(b, "ran: %s, %lld entries\n", row->name, (long long)t->nvals);
+        }
+    text_add(b, "ran: %.3g us in all\n", (double)w->run_ticks * tick_us(w->m));
+}
+
 stc_status stc_program_explain(const stc_program *w, const char *stage, char **text)
 {
     static const char *const name[] = {"ast", "bound", "plan", "lattice"};
@@ -471,14 +493,14 @@ stc_status stc_program_explain(const stc_program *w, const char *stage, char **t
         stc_status st = explain_again((stc_program *)w); /* the texts are a cache */
         if (st) return st;
     }
+    if (i == 2 && w->ran) {
+        textbuf b;
+        text_init(&b, cx);
+        text_add(&b, "%s", stage_text[i]);
+        add_actual(w, &b);
+        return api_text_of(&b, cx->diag.status, text);
+    }
     return api_text(cx, stage_text[i], strlen(stage_text[i]), text);
-}
-
-/* Microseconds of a tick, by both clocks since the machine was opened. */
-static double tick_us(const stc_machine *m)
-{
-    const uint64_t ticks = now_ticks() - m->open_ticks;
-    return ticks ? (now_us() - m->open_us) / (double)ticks : 0;
 }
 
 stc_times times_told(const stc_machine *m, stc_times times)
