@@ -347,6 +347,31 @@ START_TEST(results_outlive_plans)
 }
 END_TEST
 
+/* Short of memory it isn't planned, runs are errors, and what was planned before stays. */
+START_TEST(plans_starve)
+{
+    lab b;
+    int failures = 0;
+    lab_open(&b, "y(i,l) = A(i,j)*B(j,k)*C(k,l)", "dense");
+    bind_three(&b, 300, 2, 1);
+    bind_random(&b, "A", 2, 300, 1);
+    bind_random(&b, "B", 300, 2, 1);
+    bind_random(&b, "C", 2, 300, 1);
+    for (;; failures++) {
+        b.h.fail_at = b.h.calls + 1 + failures;
+        b.h.failed = false;
+        const stc_status st = stc_run(b.p);
+        b.h.fail_at = 0;
+        if (!st) break;
+        ck_assert_int_eq(st, STC_ERR_MEMORY);
+        ck_assert_uint_le(b.p->plans, 2);
+    }
+    ck_assert_int_gt(failures, 3);
+    ck_assert_uint_eq(b.p->plans, 2);
+    lab_shut(&b);
+}
+END_TEST
+
 /* A loop's statement is compiled when its tensors leave what it was planned for. */
 START_TEST(loops_plan_for_statistics)
 {
@@ -384,6 +409,7 @@ Suite *suite_opt(void)
     tcase_add_loop_test(t, others_stay, 0, 4);
     tcase_add_test(t, planned_once_for_statistics);
     tcase_add_test(t, results_outlive_plans);
+    tcase_add_test(t, plans_starve);
     tcase_add_loop_test(t, others_are_planned_once, 0, 3);
     tcase_add_loop_test(t, loops_plan_for_statistics, 0, 3);
     suite_add_tcase(s, t);

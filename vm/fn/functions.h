@@ -78,7 +78,8 @@ bool fn_distributes(int f, int g, vclass cls);
 /* The operands of f, a bit each, in which f of folds by g is the fold of f; 0: there are
  * none. */
 unsigned fn_splits(int f, int g, vclass cls);
-/* What f of n times the same is a function of, with n as its second operand; -1: unknown. */
+/* What f of n times the same is a function of, with n as its second operand; -1: unknown.
+ */
 int fn_repeated(int f);
 /* Whether an implied sum over what stands in that operand of f is one outside of f to any
  * reader (SUMS in functions.def). */
