@@ -151,6 +151,8 @@ check: all $(SAMPLES) $(TESTS)
 	done
 	@echo "== $(B)/tests/papers"; ./$(B)/tests/papers $(PAPERS) >$(B)/papers.out || \
 	  { grep -v 'holds$$' $(B)/papers.out; exit 1; }
+	@echo "== $(B)/tests/plans"; ./$(B)/tests/plans tests/plans.txt >$(B)/plans.out || \
+	  { grep -v 'holds$$' $(B)/plans.out; exit 1; }
 	@set -e; for t in $(FUZZERS); do \
 	  echo "== $$t (smoke)"; STCVM=./$(B)/stcvm ./$$t --seconds 5 --seed 1; \
 	done
@@ -199,6 +201,10 @@ bench: $(BENCHES)
 ## papers: what the papers promise about work, held against counters: a table
 papers: $(B)/tests/papers
 	@./$< $(PAPERS)
+
+## plans: statements beside the best split by hand: steps and times
+plans: $(B)/tests/plans
+	@./$< tests/plans.txt --time
 
 ## samples: builds samples/ against an installed stcvm with pkg-config, and runs it
 samples: $(SAMPLES)
@@ -258,7 +264,7 @@ clean:
 help:
 	@sed -n 's/^## //p' Makefile
 
-.PHONY: all demo deps check fuzz coverage layers bench papers samples python format install uninstall \
+.PHONY: all demo deps check fuzz coverage layers bench papers plans samples python format install uninstall \
   dist exports version clean help
 
 -include $(patsubst %.o,%.d,$(LIB_O) $(CLI_O) $(TEST_O) $(BENCH_O)) \

@@ -610,7 +610,8 @@ STC_API stc_status stc_session_get(const stc_session *s, const char *name,
  * was assigned last, NULL if none. */
 STC_API const char *stc_session_name(const stc_session *s, int i);
 STC_API const char *stc_session_last(const stc_session *s);
-/* Compiles a statement in the session's scope without running it. */
+/* Compiles a statement in the session's scope without running it, planned for the tensors
+ * that the session has. */
 STC_API stc_status stc_session_compile(stc_session *s, const char *text, stc_program **out);
 /* Microseconds in each stage of the last stc_session_exec, over all of its
  * statements; load is the reading of sources and files. */

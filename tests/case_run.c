@@ -289,8 +289,8 @@ int case_ways(const fcase *c, unsigned *how)
         how[n++] = 0;
         how[n++] = RUN_NOSUPER;
         how[n++] = RUN_STB | (dice & 1 ? RUN_NOSUPER : 0) | (dice & 2 ? RUN_AGAIN : 0);
-        how[n++] = RUN_THREADS | (dice & 8 ? RUN_NOSUPER : 0) | (dice & 16 ? RUN_AGAIN : 0) |
-                   (dice & 32 ? RUN_AS_WRITTEN : 0);
+        how[n++] = RUN_THREADS | (dice & 8 ? RUN_NOSUPER : 0) |
+                   (dice & 16 ? RUN_AGAIN : 0) | (dice & 32 ? RUN_AS_WRITTEN : 0);
     }
     if (needs_session(c) || dice % 4 == 0)
         how[n++] = RUN_SESSION | (dice & 64 ? RUN_AS_WRITTEN : 0);

@@ -137,8 +137,9 @@ START_TEST(calls_within_calls)
     ck_ok(c.m, stc_session_open(c.m, &c.s));
     ck_ok(c.m, stc_tensor_from_dense(c.m, "dense", STC_F64, 1, &n, NULL, from, &c.x));
     ck_ok(c.m, stc_tensor_new(c.m, "svec", STC_F64, 1, &n, NULL, &c.spare));
-    const char *text = _i < 2 ? "y(i) = twice(x(i))"
-                              : "y(i) = x(i) + sum(k in 0:10000000: 1) / 10000000 * x(i)";
+    const char *text =
+        _i < 2 ? "y(i) = twice(x(i))"
+               : "y(i) = x(i) + sum(k in 0:10000001: min(k, 1)) / 10000000 * x(i)";
     ck_ok(c.m, stc_compile(c.m, text, &decl, 1, &c.p));
     ck_ok(c.m, stc_bind(c.p, "x", c.x));
     c.quiet = false;

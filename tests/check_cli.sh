@@ -225,6 +225,10 @@ check 0 '*for p0 *for p1 *stand in A.1*' '' explain \
 for format in ell 'bcsr(4,4)' 'csb(4,4)'; do
     check 0 '*for i *for k *for j *' '' explain "${spgemm% with}" "A=$format" B=csr --stage=plan
 done
+check 0 '*ran: y, * entries*us in all*' '' explain --run 'y(i) = A(i,j)*x(j)' A=A.mtx:csr x=ones \
+    --stage=plan
+check 2 '' '*--run goes with*' eval 's = 1' --run
+check 1 '' '*error: *' explain --run 'y(i) = A(i,j)*x(j)' x=ones
 check 1 '' 'stcvm: *: error: *' explain 'y(i) = A(i'
 check 0 '' '' convert A.mtx C.mtx csc
 check 0 '' '' convert A.mtx D.npy

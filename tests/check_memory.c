@@ -220,8 +220,8 @@ START_TEST(spilled_blocks)
     unsigned char *p = mem_alloc(cx, size);
     ck_assert_ptr_nonnull(p);
     memset(p, 7, size);
-    static const size_t sizes[] = {100000, 300000, 40 * MB, 20 * MB, 262144, 262143, 20 * MB,
-                                   100};
+    static const size_t sizes[] = {100000, 300000, 40 * MB, 20 * MB,
+                                   262144, 262143, 20 * MB, 100};
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
         p = mem_resize(cx, p, size, sizes[k]);
         ck_assert_ptr_nonnull(p);
@@ -229,7 +229,8 @@ START_TEST(spilled_blocks)
         for (size_t i = 0; i < kept; i += 97)
             ck_assert_int_eq(p[i], 7);
         memset(p, 7, size = sizes[k]);
-        ck_assert_uint_eq(cx->used, before + (spill_takes(cx, size) ? 0 : mem_cost(cx, size)));
+        ck_assert_uint_eq(cx->used,
+                          before + (spill_takes(cx, size) ? 0 : mem_cost(cx, size)));
     }
     mem_free(cx, p, size);
     ck_assert_uint_eq(cx->used, before);

@@ -3,7 +3,7 @@
  * and they take so many times fewer steps, so that a rewriting that is lost is seen
  * without a clock.
  */
-#include "../src/api/api.h"
+#include "../src/session/session.h"
 #include "check.h"
 
 typedef struct early {
@@ -34,6 +34,12 @@ typedef struct early {
 #define SMALL                                                                              \
     "tensor R dense i64 [6,6] = random(density=0.9, seed=9)\n"                             \
     "tensor S csr i64 [6,6] = random(density=0.5, seed=10)\n"
+
+#define USERS                                                                              \
+    "fn most(a, b) = max(a, b) with commutative, associative, idempotent, identity(0)\n"   \
+    "fn both(a, b) = a * b with commutative, associative, annihilator(0), identity(1), "   \
+    "distributes(most)\n"                                                                  \
+    "fn apart(a, b) = a * b with commutative, associative, annihilator(0), identity(1)\n"
 
 static const early cases[] = {
     /* chains, from either end, and both */
@@ -70,6 +76,24 @@ static const early cases[] = {
     {WAYS, "y(i) = min(j,k: max(W(i,j), max(W(j,k), d(k))))", 2},
     {TRUTHS, "y(i) = any(j,k: P(i,j) && P(j,k) && q(k))", 0},
     {M VECTORS, "y(i) = xor(j,k: A(i,j) & A(j,k) & x(k))", 2},
+    /* of a user's functions */
+    {USERS M VECTORS, "y(i) = most(j,k: both(both(A(i,j), A(j,k)), x(k)))", 2},
+    {USERS M VECTORS, "y(i) = most(j,k: apart(apart(A(i,j), A(j,k)), x(k)))", 0},
+    /* what a reduction goes through: sums, differences, signs, quotients */
+    {M VECTORS, "y(i) = sum(j,k: A(i,j)*A(j,k)*x(k) - A(k,j)*A(j,i)*z(k))", 2},
+    {M VECTORS, "tensor y svec i64; y(i) = sum(j,k: A(i,j)*A(j,k)*x(k) + v(i)*z(j)*x(k))",
+     0},
+    {M VECTORS, "y(i) = sum(j,k: -(A(i,j)*A(j,k)*x(k)))", 2},
+    {M VECTORS, "y(i) = sum(j,k: -A(i,j)*A(j,k)*x(k) / 8.0)", 0},
+    {M VECTORS, "y = sum(i,j,k: x(i) + z(j) - v(k))", 100},
+    {M VECTORS, "y(i) = xor(j,k: (A(i,j) & A(j,k) & x(k)) ^ (A(i,k) & z(j)))", 2},
+    {TRUTHS, "y(i) = any(j,k: P(i,j) && P(j,k) && q(k) || P(j,i) && q(k))", 0},
+    /* what is counted */
+    {M VECTORS, "y(i) = sum(j, k in 0:100: A(i,j)*x(j))", 50},
+    {M VECTORS, "y(i) = sum(j, k: A(i,j)*z(j) + 0*x(k))", 50},
+    {WAYS, "y(i) = min(j, k in 0:100: W(i,j) + d(j))", 50},
+    {M VECTORS, "y(i) = sum(j, k in 2:100: A(i,j)*x(j))", 0},
+    {M "tensor N dense i64 [0]\n", "y(i) = sum(j, k: A(i,j) + 0*N(k))", 0},
     /* operands of something else */
     {LAYER, "y(i,k) = max(sum(j: A(i,j)*X(j,k)), 5)", 0},
     {LAYER, "y(i,k) = abs(sum(j: X(i,j)*X(j,k)))", 0},
@@ -167,6 +191,7 @@ START_TEST(others_stay)
 {
     static const early stay[] = {
         {M VECTORS, "y(i) = A(i,j)*A(j,k)*x(k) with reorder(i,j,k)", 0},
+        {M VECTORS, "y(i) = A(i,j)*A(j,k)*x(k) with as_written", 0},
         {SMALL, "y(i,j) = S(i+q,j)*R(q,k)*R(k,l)", 0},
         {M VECTORS, "y(i) = sum(j,k: A(i,j)*A(j,k)*(x(k) // (z(k) + 1)))", 0},
     };
@@ -210,6 +235,170 @@ START_TEST(plans_say_why)
 }
 END_TEST
 
+/* ---- planned again ------------------------------------------------------------------ */
+
+typedef struct lab {
+    heap h;
+    stc_machine *m;
+    stc_program *p;
+    stc_tensor *made[32];
+    int n;
+} lab;
+
+static void bind_random(lab *b, const char *name, int64_t rows, int64_t columns,
+                        double density)
+{
+    const origin from = {
+        .kind = STC_SOURCE_RANDOM, .density = density, .seed = 3, .type = -1};
+    const int64_t shape[STC_MAX_ORDER] = {rows, columns};
+    const prog_tensor *row = &b->p->p->tensor[program_input(b->p->p, name)];
+    stc_tensor **t = &b->made[b->n++];
+    ck_ok(b->m, origin_make(&b->m->cx, &from, &row->fmt, row->type, shape, row->fill, t));
+    ck_ok(b->m, stc_bind(b->p, name, *t));
+}
+
+static void bind_three(lab *b, int64_t rows, int64_t columns, double density)
+{
+    bind_random(b, "A", rows, columns, density);
+    bind_random(b, "B", columns, rows, density);
+    bind_random(b, "C", rows, columns, density);
+    ck_ok(b->m, stc_run(b->p));
+}
+
+static void lab_open(lab *b, const char *text, const char *levels)
+{
+    const stc_decl decl[] = {{.name = "A", .format = levels, .type = STC_F64, .order = 2},
+                             {.name = "B", .format = levels, .type = STC_F64, .order = 2},
+                             {.name = "C", .format = levels, .type = STC_F64, .order = 2}};
+    *b = (lab){0};
+    b->m = machine_open(&b->h, false);
+    ck_ok(b->m, stc_compile(b->m, text, decl, 3, &b->p));
+}
+
+static void lab_shut(lab *b)
+{
+    stc_program_free(b->p);
+    for (int k = 0; k < b->n; k++)
+        stc_tensor_free(b->made[k]);
+    machine_shut(b->m, &b->h);
+}
+
+/* Once for tensors whose statistics are alike, whichever were bound between them. */
+START_TEST(planned_once_for_statistics)
+{
+    static const struct {
+        int64_t rows, columns;
+        uint64_t plans;
+    } run[] = {{300, 2, 1}, {310, 3, 1}, {270, 2, 1},
+               {2, 300, 2}, {290, 2, 2}, {3000, 2, 3}};
+    lab b;
+    lab_open(&b, "y(i,l) = A(i,j)*B(j,k)*C(k,l)", "dense");
+    ck_assert(b.p->waits);
+    for (size_t k = 0; k < sizeof run / sizeof *run; k++) {
+        bind_three(&b, run[k].rows, run[k].columns, 1);
+        const uint64_t steps = b.m->cx.steps;
+        ck_ok(b.m, stc_run(b.p));
+        ck_assert_uint_eq(b.p->plans, run[k].plans);
+        /* along the short side, and not with rows * rows between the steps */
+        ck_assert_uint_le(steps, (uint64_t)(40 * (run[k].rows + run[k].columns)));
+    }
+    char *plan;
+    ck_ok(b.m, stc_program_explain(b.p, "plan", &plan));
+    ck_assert_msg(has_words(plan, "about 4 entries|ran: step1, 4 entries|ran: y, 6000"),
+                  "%s", plan);
+    stc_text_free(b.m, plan);
+    lab_shut(&b);
+}
+END_TEST
+
+/* What can't be taken apart isn't planned again, nor is what is small. */
+START_TEST(others_are_planned_once)
+{
+    static const char *const text[] = {"y(i) = A(i,j)*B(j,0)*C(0,0)",
+                                       "y(i,l) = A(i,j)*B(j,k)*C(k,l)",
+                                       "y(i,j) = A(i,j)+B(j,i)+C(i,j)"};
+    lab b;
+    lab_open(&b, text[_i], "csr");
+    ck_assert_int_eq(b.p->waits, _i == 1);
+    bind_three(&b, 9, 9, 0.5);
+    ck_assert_uint_eq(b.p->plans, 0);
+    lab_shut(&b);
+}
+END_TEST
+
+/* A result in the host's memory stays where it is, and one of an earlier plan is there
+ * until the next run. */
+START_TEST(results_outlive_plans)
+{
+    lab b;
+    const stc_tensor *y;
+    static double values[300 * 300];
+    lab_open(&b, "y(i,l) = A(i,j)*B(j,k)*C(k,l)", "dense");
+    bind_three(&b, 300, 2, 1);
+    bind_random(&b, "A", 2, 3, 1);
+    ck_ok(b.m, stc_result(b.p, "y", &y));
+    ck_assert_int_eq(stc_tensor_shape(y)[0], 300);
+    ck_assert_int_eq(stc_run(b.p), STC_ERR_SHAPE);
+    ck_ok(b.m, stc_lend_result(b.p, "y", values, 300 * 300));
+    bind_three(&b, 300, 2, 1);
+    ck_assert_uint_eq(b.p->plans, 2);
+    ck_assert_double_gt(values[0], 0);
+    lab_shut(&b);
+}
+END_TEST
+
+/* Short of memory it isn't planned, runs are errors, and what was planned before stays. */
+START_TEST(plans_starve)
+{
+    lab b;
+    int failures = 0;
+    lab_open(&b, "y(i,l) = A(i,j)*B(j,k)*C(k,l)", "dense");
+    bind_three(&b, 300, 2, 1);
+    bind_random(&b, "A", 2, 300, 1);
+    bind_random(&b, "B", 300, 2, 1);
+    bind_random(&b, "C", 2, 300, 1);
+    for (;; failures++) {
+        b.h.fail_at = b.h.calls + 1 + failures;
+        b.h.failed = false;
+        const stc_status st = stc_run(b.p);
+        b.h.fail_at = 0;
+        if (!st) break;
+        ck_assert_int_eq(st, STC_ERR_MEMORY);
+        ck_assert_uint_le(b.p->plans, 2);
+    }
+    ck_assert_int_gt(failures, 3);
+    ck_assert_uint_eq(b.p->plans, 2);
+    lab_shut(&b);
+}
+END_TEST
+
+/* A loop's statement is compiled when its tensors leave what it was planned for. */
+START_TEST(loops_plan_for_statistics)
+{
+    static const struct {
+        const char *text;
+        uint64_t least, most;
+    } loop[] = {
+        {"repeat 50 { y(i) = A(i,j)*A(j,k)*x(k) }", 1, 3},
+        {"repeat 50 { y(i) = A(i,j)*A(j,k)*x(k)\nA(i,j) = 2*A(i,j) }", 2, 4},
+        {"y(i) = A(i,j)*x(j)\n"
+         "repeat 40 { y(i) = y(i) + A(i,j)*A(j,k)*y(k)\nA(i,j) = A(i,j) + G(j,i) }",
+         5, 5},
+    };
+    heap h;
+    stc_machine *m = machine_open(&h, false);
+    stc_session *s;
+    ck_ok(m, stc_session_open(m, &s));
+    ck_ok(m, stc_session_exec(s, M VECTORS "tensor G csr i64; G(i,j) = A(i,j)", "test"));
+    const uint64_t before = s->plans;
+    ck_ok(m, stc_session_exec(s, loop[_i].text, "test"));
+    ck_assert_uint_ge(s->plans - before, loop[_i].least);
+    ck_assert_uint_le(s->plans - before, loop[_i].most);
+    stc_session_close(s);
+    machine_shut(m, &h);
+}
+END_TEST
+
 Suite *suite_opt(void)
 {
     Suite *s = suite_create("opt");
@@ -217,7 +406,12 @@ Suite *suite_opt(void)
     tcase_add_loop_test(t, sums_are_taken_early, 0, sizeof cases / sizeof *cases);
     tcase_add_test(t, nothing_is_no_factor);
     tcase_add_test(t, plans_say_why);
-    tcase_add_loop_test(t, others_stay, 0, 3);
+    tcase_add_loop_test(t, others_stay, 0, 4);
+    tcase_add_test(t, planned_once_for_statistics);
+    tcase_add_test(t, results_outlive_plans);
+    tcase_add_test(t, plans_starve);
+    tcase_add_loop_test(t, others_are_planned_once, 0, 3);
+    tcase_add_loop_test(t, loops_plan_for_statistics, 0, 3);
     suite_add_tcase(s, t);
     return s;
 }

@@ -195,8 +195,9 @@ START_TEST(limits_hold)
     ck_assert_int_eq(stc_open(&config, &m), STC_OK);
     machine_share(m, 2);
     stc_tensor *a = skewed(m, "csr", STC_F64);
-    const char *text = _i == 1 ? "R(i,j,k) = A(i,j) * (1 + A(j,k) )"
-                               : "R(i) = sum(j, k, l in 0:50: A(i,j) + sin(A(j,k)) * l)";
+    const char *text = _i == 1
+                           ? "R(i,j,k) = A(i,j) * (1 + A(j,k) )"
+                           : "R(i) = sum(j, k, l in 0:50: max(A(i,j), sin(A(j,k)) * l))";
     const char *result =
         _i == 1 ? "(i,j,k) -> (i : dense, j : compressed, k : compressed)" : "dense";
     stc_program *p = compiled(m, text, "csr", result, STC_F64);

@@ -1,6 +1,6 @@
 /* gen_chain.c: a reduction of several indices over a product of several operands, in
- * any pair of functions of which one distributes over the other, or nearly does: what
- * src/opt takes apart. */
+ * any pair of functions of which one distributes over the other, or nearly does, and sums
+ * and differences of such products: what src/opt takes apart. */
 #include "gen.h"
 #include <string.h>
 
@@ -10,9 +10,8 @@ typedef struct semiring {
 } semiring;
 
 static const semiring numbers[] = {
-    {"sum", " * ", true},  {"sum", " * ", true}, {"sum", " * ", true},
-    {"min", " + ", true},  {"max", " + ", true}, {"min", "max", false},
-    {"max", "min", false}, {"max", " * ", true},
+    {"sum", " * ", true},  {"min", " + ", true},  {"max", " + ", true},
+    {"min", "max", false}, {"max", "min", false}, {"max", " * ", true},
 };
 static const semiring integers[] = {{"sum", " * ", true},
                                     {"xor", " & ", true},
@@ -28,7 +27,7 @@ static const semiring *pick(gen *g, want w)
     if (w == WANT_BOOL) return &truths[gen_below(g, 4)];
     if (g->domain == D_COMPLEX) return &numbers[0];
     if (g->domain == D_INT || g->domain == D_UINT) return &integers[gen_below(g, 4)];
-    return &numbers[gen_below(g, 8)];
+    return &numbers[gen_chance(g, 40) ? 0 : gen_below(g, 6)];
 }
 
 static void factors(gen *g, want w, const semiring *s, int n, char *out, size_t size)
@@ -48,6 +47,22 @@ static void factors(gen *g, want w, const semiring *s, int n, char *out, size_t 
     gen_say(out, size, ")");
 }
 
+/* A product, or what a reduction may go through, of products. */
+static void terms(gen *g, want w, const semiring *s, char *out, size_t size)
+{
+    const bool sum = s == numbers || s == integers,
+               ring = sum || strcmp(s->sum, "xor") == 0;
+    const int n = ring && gen_chance(g, 30) ? 2 : 1;
+    if (sum && gen_chance(g, 10)) gen_say(out, size, "-");
+    for (int k = 0; k < n; k++) {
+        if (k) gen_say(out, size, "%s", !sum ? " ^ " : gen_chance(g, 50) ? " + " : " - ");
+        gen_say(out, size, "(");
+        factors(g, w, s, (n > 1 ? 1 : 3) + gen_below(g, 3), out, size);
+        gen_say(out, size, ")");
+    }
+    if (s == numbers && gen_chance(g, 10)) gen_say(out, size, " / %d", 1 + gen_below(g, 3));
+}
+
 void gen_chain(gen *g, want w, char *out, size_t size)
 {
     char body[1200] = "";
@@ -60,7 +75,7 @@ void gen_chain(gen *g, want w, char *out, size_t size)
         g->bound_bare[x] = false;
         snprintf(g->bound_name[x], sizeof g->bound_name[x], "p%d", ++g->names % 100);
     }
-    factors(g, w, s, 3 + gen_below(g, 3), body, sizeof body);
+    terms(g, w, s, body, sizeof body);
     gen_say(out, size, "%s(", s->sum);
     for (int k = first; k < g->nbound; k++) {
         gen_say(out, size, "%s%s", k > first ? ", " : "", g->bound_name[k]);

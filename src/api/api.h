@@ -79,22 +79,61 @@ typedef struct decl_copy {
     stc_value fill;
 } decl_copy;
 
+/* The texts of the stages, where wanted. */
+typedef struct explain_texts {
+    textbuf ast, bound, plan, lattice;
+} explain_texts;
+
+/* A program's text, planned for tensors of certain statistics (api_plan.c). */
+typedef struct plan_variant {
+    struct plan_variant *next;
+    uint64_t key;
+    program *p;
+    machine *mc;
+    char *stage[4];
+} plan_variant;
+
 struct stc_program { /* in the arena of its program */
     stc_machine *m;
     stc_program *next, *prev;
     program *p;
     machine *mc;
+    plan_variant *now;  /* what runs; NULL: p and mc                            */
+    bool ready;         /* every operand is bound, nothing changed since        */
+    bool ran;           /* results are there                                    */
+    bool waits;         /* plans of it depend on what is bound                  */
+    bool lent;          /* a result lies in the host's memory: it stays as compiled */
     stc_times times;    /* parse … verify in ticks, the others in microseconds */
     uint64_t run_ticks; /* of the last run                                     */
     shown_decl *shown;  /* one per slot: what stc_program_decl hands out */
     binding *bind;      /* one per slot */
-    bool ready;         /* every operand is bound, nothing changed since */
-    bool ran;           /* results are there */
     bool from_text;     /* not decoded from bytes: the stages can be explained */
     decl_copy *decl;    /* to compile again for explain; text is p->source */
     int ndecl;
     char *stage[4]; /* ast, bound, plan, lattice: made when first asked for */
+    plan_variant *variants;
+    uint64_t plans; /* how often it was planned anew */
 };
+
+/* What runs: of the program as compiled, or planned for what is bound. */
+static inline program *program_now(const stc_program *w)
+{
+    return w->now ? w->now->p : w->p;
+}
+
+static inline machine *machine_now(const stc_program *w)
+{
+    return w->now ? w->now->mc : w->mc;
+}
+
+/* api_plan.c: chooses what runs, all operands being there; what is bound, to be looked at;
+ * frees the variants. */
+stc_status plan_now(stc_program *w);
+opt_known plan_known(const stc_program *w);
+void plan_drop(stc_program *w);
+/* Compiles the program's text once more. */
+stc_status compile_again(const stc_program *w, const opt_known *known, explain_texts *texts,
+                         program **p, machine **mc);
 
 /* What stc_program_free and stc_session_close do, inside of a call. */
 void program_drop(stc_program *w);
@@ -111,10 +150,6 @@ stc_status compile_decl(scope *sc, const source *src, const ast *tree, const stc
 stc_status compile_definition(scope *sc, const source *src, const ast *n);
 int ast_use_order(const ast *tree, const char *name);
 
-/* The texts of the stages, where wanted. */
-typedef struct explain_texts {
-    textbuf ast, bound, plan, lattice;
-} explain_texts;
 void explain_init(explain_texts *e, ctx *cx);
 void explain_drop(explain_texts *e);
 /* Moves the texts into the program. */

@@ -228,18 +228,21 @@ typedef struct text_job {
     source src;
     const stc_decl *decl;
     int ndecl;
-    explain_texts *texts; /* NULL: not wanted */
+    explain_texts *texts;   /* NULL: not wanted */
+    const opt_known *known; /* NULL: nothing is  */
+    bool waits;             /* plans depend on what will be bound */
     stc_times times;
 } text_job;
 
 /* One assignment of several: what it takes to compile it is given back after it. */
-static stc_status compile_one(text_job *job, scope *sc, program *p, const ast *n)
+static stc_status compile_one(text_job *job, scope *sc, program *p, const ast *n,
+                              const opt_known *known)
 {
     arena a;
     int target;
     arena_init(&a, job->src.cx);
     const stc_status st =
-        compile_statement(&a, sc, p, &job->src, n, NULL, job->texts, &job->times, &target);
+        compile_statement(&a, sc, p, &job->src, n, known, job->texts, &job->times, &target);
     arena_free(&a);
     return st;
 }
@@ -261,6 +264,8 @@ static stc_status compile_all(arena *a, text_job *job, scope *sc, program *p)
         st = compile_decl(sc, src, tree, &job->decl[i]);
     if (st) return st;
     int assignments = 0;
+    opt_known known = job->known ? *job->known : (opt_known){0};
+    known.waits = &job->waits;
     for (int i = 0; i < tree->count; i++) {
         const ast *n = tree->child[i];
         int target;
@@ -269,8 +274,8 @@ static stc_status compile_all(arena *a, text_job *job, scope *sc, program *p)
             continue;
         } else if (n->kind == N_ASSIGN) {
             assignments++;
-            st = tree->count > 1 ? compile_one(job, sc, p, n)
-                                 : compile_statement(a, sc, p, src, n, NULL, job->texts,
+            st = tree->count > 1 ? compile_one(job, sc, p, n, &known)
+                                 : compile_statement(a, sc, p, src, n, &known, job->texts,
                                                      &job->times, &target);
         } else {
             st = compile_definition(sc, src, n);
@@ -345,6 +350,7 @@ stc_status stc_compile(stc_machine *m, const char *text, const stc_decl *decls, 
     if (st) return st;
     w->times = job.times;
     w->from_text = true;
+    w->waits = job.waits;
     if ((st = decls_copy(w, decls, count))) {
         program_drop(w);
         return st;
@@ -356,6 +362,7 @@ stc_status stc_compile(stc_machine *m, const char *text, const stc_decl *decls, 
 void program_drop(stc_program *w)
 {
     ctx *cx = &w->m->cx;
+    plan_drop(w);
     machine_free(w->mc);
     for (int i = 0; i < w->p->ntensor; i++) {
         binding_clear(cx, &w->bind[i]);
@@ -381,7 +388,7 @@ void stc_program_free(stc_program *w)
 stc_status explain_keep(stc_program *w, explain_texts *e)
 {
     textbuf *from[4] = {&e->ast, &e->bound, &e->plan, &e->lattice};
-    char *text[4];
+    char *text[4], **stage = w->now ? w->now->stage : w->stage;
     stc_status st = STC_OK;
     for (int i = 0; i < 4; i++) {
         text[i] = text_take(from[i]);
@@ -391,14 +398,14 @@ stc_status explain_keep(stc_program *w, explain_texts *e)
         if (st) {
             mem_strfree(&w->m->cx, text[i]);
         } else {
-            w->stage[i] = text[i];
+            stage[i] = text[i];
         }
     }
     return st;
 }
 
-/* The stages' texts cost more than compiling: made by compiling once more. */
-static stc_status explain_again(stc_program *w)
+stc_status compile_again(const stc_program *w, const opt_known *known, explain_texts *texts,
+                         program **p, machine **mc)
 {
     ctx *cx = &w->m->cx;
     stc_decl *decl = mem_zero(cx, w->ndecl + 1, sizeof *decl);
@@ -411,23 +418,54 @@ static stc_status explain_again(stc_program *w)
                              .order = d->order,
                              .fill = d->has_fill ? &d->fill : NULL};
     }
-    explain_texts texts;
-    explain_init(&texts, cx);
     text_job job = {.src = {.cx = cx, .file = w->p->file, .text = w->p->source},
                     .decl = decl,
                     .ndecl = w->ndecl,
-                    .texts = &texts};
+                    .known = known,
+                    .texts = texts};
+    const stc_status st = compile_job(&job, p, mc);
+    mem_free(cx, decl, (size_t)(w->ndecl + 1) * sizeof *decl);
+    return st;
+}
+
+/* The stages' texts cost more than compiling: made by compiling once more. */
+static stc_status explain_again(stc_program *w)
+{
+    explain_texts texts;
     program *p = NULL;
     machine *mc = NULL;
-    stc_status st = compile_job(&job, &p, &mc);
+    const opt_known known = plan_known(w);
+    explain_init(&texts, &w->m->cx);
+    stc_status st = compile_again(w, w->now ? &known : NULL, &texts, &p, &mc);
     if (!st) {
         machine_free(mc);
         program_free(p);
         st = explain_keep(w, &texts);
     }
     explain_drop(&texts);
-    mem_free(cx, decl, (size_t)(w->ndecl + 1) * sizeof *decl);
     return st;
+}
+
+/* Microseconds of a tick, by both clocks since the machine was opened. */
+static double tick_us(const stc_machine *m)
+{
+    const uint64_t ticks = now_ticks() - m->open_ticks;
+    return ticks ? (now_us() - m->open_us) / (double)ticks : 0;
+}
+
+/* What steps and results hold after a run, after what the plan thought of them. */
+static void add_actual(const stc_program *w, textbuf *b)
+{
+    static const uint8_t role[] = {ROLE_TEMP, ROLE_OUTPUT};
+    const program *p = program_now(w);
+    for (int k = 0; k < 2; k++)
+        for (int i = 0; i < p->ntensor; i++) {
+            const prog_tensor *row = &p->tensor[i];
+            if (row->role != role[k] || !*row->name) continue;
+            const tensor *t = machine_tensor(machine_now(w), i);
+            if (t) text_add(b, "ran: %s, %lld entries\n", row->name, (long long)t->nvals);
+        }
+    text_add(b, "ran: %.3g us in all\n", (double)w->run_ticks * tick_us(w->m));
 }
 
 stc_status stc_program_explain(const stc_program *w, const char *stage, char **text)
@@ -441,7 +479,7 @@ stc_status stc_program_explain(const stc_program *w, const char *stage, char **t
     if (strcmp(stage, "code") == 0) {
         textbuf b;
         text_init(&b, cx);
-        return api_text_of(&b, machine_dump(w->mc, &b), text);
+        return api_text_of(&b, machine_dump(machine_now(w), &b), text);
     }
     int i = 0;
     while (i < 4 && strcmp(stage, name[i]) != 0)
@@ -449,21 +487,22 @@ stc_status stc_program_explain(const stc_program *w, const char *stage, char **t
     if (i == 4)
         return fail(cx, STC_ERR_ARGUMENT,
                     "'%s' is no stage; expected ast, bound, plan, lattice or code", stage);
-    if (!w->stage[i]) {
+    char *const *stage_text = w->now ? w->now->stage : w->stage;
+    if (!stage_text[i]) {
         if (!w->from_text)
             return fail(cx, STC_ERR_ARGUMENT,
                         "a program from bytecode has no stage '%s'; expected code", stage);
         stc_status st = explain_again((stc_program *)w); /* the texts are a cache */
         if (st) return st;
     }
-    return api_text(cx, w->stage[i], strlen(w->stage[i]), text);
-}
-
-/* Microseconds of a tick, by both clocks since the machine was opened. */
-static double tick_us(const stc_machine *m)
-{
-    const uint64_t ticks = now_ticks() - m->open_ticks;
-    return ticks ? (now_us() - m->open_us) / (double)ticks : 0;
+    if (i == 2 && w->ran) {
+        textbuf b;
+        text_init(&b, cx);
+        text_add(&b, "%s", stage_text[i]);
+        add_actual(w, &b);
+        return api_text_of(&b, cx->diag.status, text);
+    }
+    return api_text(cx, stage_text[i], strlen(stage_text[i]), text);
 }
 
 stc_times times_told(const stc_machine *m, stc_times times)
@@ -493,5 +532,5 @@ stc_status stc_program_profile(const stc_program *w, char **text)
     if (!text) return fail_null(cx, "text");
     textbuf b;
     text_init(&b, cx);
-    return api_text_of(&b, machine_profile(w->mc, &b), text);
+    return api_text_of(&b, machine_profile(machine_now(w), &b), text);
 }

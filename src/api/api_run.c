@@ -184,8 +184,9 @@ static stc_status prepare(stc_program *w)
         mem_free(cx, block, size);
         if (st) return st;
     }
-    w->ready = true;
-    return STC_OK;
+    const stc_status st = plan_now(w);
+    w->ready = !st;
+    return st;
 }
 
 stc_status stc_run(stc_program *w)
@@ -193,13 +194,13 @@ stc_status stc_run(stc_program *w)
     if (!w) return STC_ERR_ARGUMENT;
     ctx *cx = &w->m->cx;
     API_ENTER_LIMITED(cx);
-    if (!w->ready) {
-        stc_status st = prepare(w);
+    if (!w->ready || w->waits) {
+        const stc_status st = w->ready ? plan_now(w) : prepare(w);
         if (st) return st;
     }
     const uint64_t start = now_ticks();
     w->ran = false;
-    stc_status st = machine_run(w->mc);
+    stc_status st = machine_run(machine_now(w));
     w->run_ticks = now_ticks() - start;
     w->ran = !st;
     return st;
@@ -213,14 +214,14 @@ static stc_status find_result(const stc_program *w, const char *name, bool taken
 {
     ctx *cx = &w->m->cx;
     if (!name) return fail_null(cx, "name");
-    const int i = program_output(w->p, name);
+    const int i = program_output(program_now(w), name);
     if (i < 0)
         return fail(cx, STC_ERR_ARGUMENT, "the program has no result named %s", name);
     if (!w->ran)
         return fail(cx, STC_ERR_ARGUMENT,
                     "%s has no value: the program has not run, or its last run failed",
                     name);
-    tensor *t = taken ? machine_take(w->mc, i) : machine_tensor(w->mc, i);
+    tensor *t = taken ? machine_take(machine_now(w), i) : machine_tensor(machine_now(w), i);
     if (!t) return fail(cx, STC_ERR_ARGUMENT, "%s has been taken since the last run", name);
     *out = t;
     return STC_OK;
@@ -275,6 +276,8 @@ stc_status stc_lend_result(stc_program *w, const char *name, void *values, int64
                     "stored in the host's memory",
                     name);
     machine_lend(w->mc, i, values, length);
+    w->lent = true;
+    w->now = NULL;
     w->ran = false;
     return STC_OK;
 }

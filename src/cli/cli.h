@@ -23,7 +23,7 @@ typedef struct options {
     uint64_t max_memory; /* bytes; 0: no cap                                  */
     uint64_t max_steps;  /* 0: no limit                                       */
     const char *spill;   /* argv's, or NULL                                   */
-    bool time, profile, no_super, quiet, no_files, deterministic, as_written, trust;
+    bool time, profile, no_super, quiet, no_files, deterministic, as_written, run, trust;
 } options;
 
 /* A command line taken apart. Strings are argv's own. */
@@ -80,6 +80,8 @@ __attribute__((format(printf, 2, 3))) int report_fault(const char *file, const c
                                                        ...);
 /* A line of standard error that may quote anything. */
 void print_shown(const char *format, va_list list);
+/* Runs a program of one statement with the session's tensors (cmd_build.c). */
+stc_status run_in_session(stc_session *s, stc_program *p);
 void report_times(const stc_times *t); /* the lines of --time                 */
 
 double now_us(void);

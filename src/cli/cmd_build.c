@@ -1,6 +1,6 @@
 /* cmd_build.c: `stcvm build` and `stcvm explain`: statements compiled for
  * declared formats, without data: into a bytecode file, or printed stage by
- * stage.
+ * stage. `explain --run` has data: the statement is planned for them, and run.
  */
 #include "cli.h"
 
@@ -83,6 +83,39 @@ static int print_stage(cli *c, const stc_program *p, const char *stage, bool tit
     return STATUS_OK;
 }
 
+stc_status run_in_session(stc_session *s, stc_program *p)
+{
+    const char *name;
+    bool result;
+    for (int i = 0; (name = stc_program_name(p, i, &result)) && !result; i++) {
+        const stc_tensor *t;
+        stc_status st = stc_session_get(s, name, &t);
+        /* the program only reads it: results are its own */
+        if (!st) st = stc_bind(p, name, (stc_tensor *)t);
+        if (st) return st;
+    }
+    return stc_run(p);
+}
+
+/* The statement as a session compiles it that has its operands, and has run. */
+static int compile_ran(cli *c, stc_session *s, const args *a, stc_program **out)
+{
+    spec *specs;
+    int n, status = specs_parse(a, 1, SPEC_SOURCE, &specs, &n);
+    if (status != STATUS_OK) return status;
+    stc_status st = STC_OK;
+    for (int i = 0; i < n && !st; i++)
+        st = stc_session_put_source(s, specs[i].name, &specs[i].source);
+    specs_free(specs, n);
+    /* running it once makes the operands that take their shapes from others */
+    if (!st) st = stc_session_exec(s, a->operand[0], "eval");
+    report_notes(c, 0);
+    if (!st) st = stc_session_compile(s, a->operand[0], out);
+    if (!st) st = run_in_session(s, *out);
+    progress_end(&c->progress);
+    return st ? report_error(c, 0) : STATUS_OK;
+}
+
 int cmd_explain(cli *c, const args *a)
 {
     static const char *const stages[] = {"ast", "bound", "plan", "lattice", "code", NULL};
@@ -93,8 +126,14 @@ int cmd_explain(cli *c, const args *a)
     if (a->stage && !stages[known])
         return usage_error("--stage is ast, bound, plan, lattice or code, not '%s'",
                            a->stage);
-    status = compile(c, a, &p);
-    if (status != STATUS_OK) return status;
+    stc_session *s = NULL;
+    if (c->opt.run && stc_session_open(c->machine, &s) != STC_OK) return report_error(c, 0);
+    status = s ? compile_ran(c, s, a, &p) : compile(c, a, &p);
+    if (status != STATUS_OK) {
+        stc_program_free(p);
+        if (s) stc_session_close(s);
+        return status;
+    }
     if (a->stage) {
         status = print_stage(c, p, a->stage, false);
     } else {
@@ -106,5 +145,6 @@ int cmd_explain(cli *c, const args *a)
         report_times(&t);
     }
     stc_program_free(p);
+    if (s) stc_session_close(s);
     return status;
 }

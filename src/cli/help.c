@@ -103,7 +103,8 @@ static const topic topics[] = {
      "  > p(i) = order(b(i))\n"},
     {"expressions", "operators and functions",
      "Operators, strongest first: **   - ! ~   * / // %   + -   << >>   &   ^   |\n"
-     "comparisons and `e in lo:hi`   &&   ||. `/` of integers is an f64, `//` floors, and % has the sign "
+     "comparisons and `e in lo:hi`   &&   ||. `/` of integers is an f64, `//` floors, and "
+     "% has the sign "
      "of\n"
      "the divisor. Functions: abs sqrt exp log sin cos tan tanh floor ceil\n"
      "round min max last sampled pow ldexp hypot atan2 sign conj real imag select xor gcd\n"
@@ -163,14 +164,16 @@ static const topic topics[] = {
      "  > fn band(x, y) = x & y with commutative, annihilator(0)\n"
      "  > B(i,j) = relu(A(i,j))\n"
      "\n"
-     "Properties (commutative, associative, idempotent, annihilator(v), identity(v)) are\n"
-     "taken at their word: what they decide isn't computed. derivative(e) is for `grad`.\n"
+     "Properties (commutative, associative, idempotent, annihilator(v), identity(v),\n"
+     "distributes(f)) are taken at their word: what they decide isn't computed.\n"
+     "derivative(e) is for `grad`.\n"
      "\n"
      "Sums over products are taken early, in steps (:explain shows them), and so are "
      "other\n"
      "reductions over what distributes: * over +, + of floats over min and max, min and\n"
      "max over each other, && and || too, & over | and ^. `:set as_written on` stops "
-     "that.\n"},
+     "that,\n"
+     "`with as_written` for one statement.\n"},
     {"derivatives", "grad(e, A): of a scalar, by tensors",
      "G = grad(e, A) is the derivative of the scalar e by A's elements, of A's format, at\n"
      "A's stored places; (P, Q) = grad(e, A, B) gives several. e is a variable that\n"
@@ -180,7 +183,8 @@ static const topic topics[] = {
      "  > g = grad(loss, b)\n"
      "  > b(j) -= 0.01 * g(j)\n"},
     {"schedules", "with …: how a statement runs",
-     "  reorder(i,k,j)  split(i,i0,i1,32)  fuse(i,j,f)  pos(i,p,A)  parallelize(i)\n"
+     "  reorder(i,k,j)  split(i,i0,i1,32)  fuse(i,j,f)  pos(i,p,A)  parallelize(i)  "
+     "as_written\n"
      "  precompute(e, W, {i,j})  workspace(dense|coord|bucket|hash [, capacity])\n"
      "\n"
      "  > C(i,j) = A(i,k) * B(k,j) with reorder(i,k,j)\n"

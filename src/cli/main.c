@@ -40,6 +40,7 @@ static const char options_text[] =
     "  --trust           .stt files are ours and whole: they aren't checked\n"
     "  --quiet           no progress, no greeting, no notes\n"
     "  --stage=NAME      explain: ast, bound, plan, lattice or code; else plan and code\n"
+    "  --run             explain: with SOURCEs, as for eval; what steps gave, too\n"
     "  -o …              eval, run: a result to print or write; build, asm, spy: the file\n"
     "  --help, --version\n"
     "\n"
@@ -107,6 +108,8 @@ static int check_usage(const command *k, const args *a)
 {
     if (a->stage && !(k && !strcmp(k->name, "explain")))
         return usage_error("--stage goes with `stcvm explain`");
+    if (a->opt.run && !(k && !strcmp(k->name, "explain")))
+        return usage_error("--run goes with `stcvm explain`");
     if (a->outs && !(k && k->outs))
         return usage_error("-o goes with eval, build, run, asm and spy");
     if (!k)

@@ -27,6 +27,7 @@ typedef enum option_kind { FLAG, COUNT, LIMIT, SIZE, FOLDER, OUT, STAGE } option
     O("--no-files", FLAG, no_files)                                                        \
     O("--deterministic", FLAG, deterministic)                                              \
     O("--as-written", FLAG, as_written)                                                    \
+    O("--run", FLAG, run)                                                                  \
     O("--trust", FLAG, trust)                                                              \
     O("--quiet", FLAG, quiet)                                                              \
     O("-o", OUT, quiet)                                                                    \

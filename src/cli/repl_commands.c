@@ -102,10 +102,17 @@ static char *padded(const repl *r, const char *rest)
 static int explain(repl *r, const char *rest, const char *stage)
 {
     stc_program *p;
-    char *statement = padded(r, rest), *text;
-    const stc_status status = stc_session_compile(r->s, statement, &p);
+    rest += strspn(rest, " ");
+    const bool run = !strncmp(rest, "--run ", 6);
+    char *statement = padded(r, rest + (run ? 6 : 0)), *text;
+    stc_status status = stc_session_compile(r->s, statement, &p);
     free(statement);
     if (status != STC_OK) return library_fault(r);
+    if (run && run_in_session(r->s, p) != STC_OK) {
+        status = library_fault(r);
+        stc_program_free(p);
+        return status;
+    }
     if (stc_program_explain(p, stage, &text) == STC_OK) {
         folding f;
         FILE *out = fold_begin(&f, stdout);

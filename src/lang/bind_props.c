@@ -18,6 +18,16 @@ static stc_status add_value(binder *b, bfunction *f, const ast *prop, int positi
                          &out->value);
 }
 
+static stc_status add_over(binder *b, bfunction *f, const ast *prop)
+{
+    const char *name = prop->child[0]->name;
+    if (f->nover == 4) return bind_fail(b, prop->at, "too many properties of this kind");
+    if (fn_named(name, strlen(name), 2) < 0 && !scope_find(b->s, name, N_FN))
+        return bind_fail(b, prop->child[0]->at, "there is no function of two of this name");
+    f->over[f->nover++] = name;
+    return STC_OK;
+}
+
 static stc_status properties(binder *b, bfunction *f, const ast *props)
 {
     bool same = true;
@@ -27,9 +37,11 @@ static stc_status properties(binder *b, bfunction *f, const ast *props)
         const ast *const p = props->child[i];
         const bool identity = p->name[0] == 'i' && p->count > 0;
         stc_status status = STC_OK;
-        if (p->count && p->name[0] == 'd') continue; /* the derivative: src/grad */
+        if (!strcmp(p->name, "derivative")) continue; /* src/grad */
         if (p->count == 0) {
             f->flags |= (uint8_t)fn_property_flag(p);
+        } else if (!strcmp(p->name, "distributes")) {
+            status = add_over(b, f, p);
         } else if (p->child[1]) {
             status = add_value(b, f, p, (int)p->child[1]->u, identity);
         } else if (same) {
@@ -105,6 +117,17 @@ bool call_property(const fn_prop *p, const bexpr *e, int position, value *out)
     const bool boolean = (p->classes & 0x80) && e->args[position]->type == STC_BOOL;
     if (!((p->classes >> e->cls) & 1) && !boolean) return false;
     return fn_constant(p->value, e->cls, e->type, out); /* limits: of what is computed */
+}
+
+bool call_distributes(const bexpr *e, const bexpr *r)
+{
+    if (e->kind == B_CALL) return !r->ufn && fn_distributes(e->fn, r->fn, r->cls);
+    for (int k = 0; k < e->ufn->nover; k++) {
+        const char *name = e->ufn->over[k];
+        if (r->ufn ? !strcmp(r->ufn->name, name) : fn_named(name, strlen(name), 2) == r->fn)
+            return true;
+    }
+    return false;
 }
 
 int call_annihilators(const bexpr *e)

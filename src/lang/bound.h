@@ -78,6 +78,8 @@ struct bfunction {
     uint8_t flags; /* FP_                                                 */
     bfn_prop identity[8], annihilator[8];
     int nidentity, nannihilator;
+    const char *over[4]; /* functions that it distributes over                */
+    int nover;
     struct bset *algebra;  /* after `over`, NULL if none                        */
     bool omits;            /* where the algebra leaves f out, f is …            */
     value omitted;         /* … this, as far as its body tells (fn_algebra.c)   */

@@ -92,13 +92,17 @@ static stc_status check_properties(const source *src, const ast *props, const as
         const bool plain = !strcmp(p->name, "commutative") ||
                            !strcmp(p->name, "associative") ||
                            !strcmp(p->name, "idempotent");
-        if (!valued && !plain)
+        const bool over = !strcmp(p->name, "distributes");
+        if (!valued && !plain && !over)
             return bad(src, p,
                        "this is no property of a function (commutative, associative, "
-                       "idempotent, annihilator(v), identity(v), derivative(e))");
-        if (plain && params->count != 2)
+                       "idempotent, annihilator(v), identity(v), distributes(f), "
+                       "derivative(e))");
+        if (!valued && params->count != 2)
             return bad(src, p, "only a function of two has this property");
-        if (valued != (p->count > 0))
+        if (over && !p->count)
+            return bad(src, p, "this property names a function, as in distributes(min)");
+        if (plain == (p->count > 0))
             return bad(src, p,
                        valued ? "this property has a value, as in identity(0)"
                               : "this property has no value");

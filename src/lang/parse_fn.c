@@ -89,22 +89,25 @@ static ast *fn_body(parser *p)
     return cases(p, at);
 }
 
-/* commutative, identity(v), annihilator(v, p), derivative(e, p) */
+/* commutative, identity(v), annihilator(v, p), derivative(e, p), distributes(f) */
 static ast *properties(parser *p)
 {
     ast *node = parse_node(p, N_PROPS, p->tok.at);
     const int64_t mark = p->count;
     do {
-        ast *prop = parse_name(p, N_PROP,
-                               "a property (commutative, associative, idempotent, "
-                               "annihilator(v), identity(v), derivative(e))");
+        ast *prop =
+            parse_name(p, N_PROP,
+                       "a property (commutative, associative, idempotent, "
+                       "annihilator(v), identity(v), distributes(f), derivative(e))");
         ast *part[2] = {0};
         if (!parse_push(p, prop)) return NULL;
         if (!parse_accept(p, T_LPAREN)) continue;
-        part[0] = strcmp(prop->name, "derivative") ? parse_constant(p, "a constant")
-                                                   : parse_expression(p);
+        const bool over = strcmp(prop->name, "distributes") == 0;
+        part[0] = over ? parse_name(p, N_NAME, "the function that it distributes over")
+                  : strcmp(prop->name, "derivative") ? parse_constant(p, "a constant")
+                                                     : parse_expression(p);
         if (!part[0]) return NULL;
-        if (parse_accept(p, T_COMMA) &&
+        if (!over && parse_accept(p, T_COMMA) &&
             !(part[1] = parse_integer(p, false, "the number of an argument, from 0")))
             return NULL;
         if (!parse_expect(p, T_RPAREN, "`)`")) return NULL;
@@ -252,7 +255,8 @@ static ast *command(parser *p)
 {
     ast *node = parse_name(p, N_COMMAND, "a scheduling command");
     const int64_t mark = p->count;
-    if (!node || !parse_expect(p, T_LPAREN, "`(` after the command")) return NULL;
+    if (!node || (!parse_at(p, T_LPAREN) && !strcmp(node->name, "as_written"))) return node;
+    if (!parse_expect(p, T_LPAREN, "`(` after the command")) return NULL;
     if (!parse_at(p, T_RPAREN)) {
         do {
             ast *e = parse_at(p, T_LBRACE) ? index_names(p) : parse_expression(p);

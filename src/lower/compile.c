@@ -11,7 +11,7 @@
 static void note_extents(plan *pl, const opt_known *known)
 {
     const program *p = pl->p;
-    for (int k = 0; known && k < pl->s->nindex && k < 64; k++) {
+    for (int k = 0; known && known->find && k < pl->s->nindex && k < 64; k++) {
         const extent *hi = &p->ext[pl->s->index[k].hi];
         const prog_tensor *t = &p->tensor[hi->op == EXT_DIM ? hi->a : 0];
         const bool read =
@@ -91,6 +91,7 @@ stc_status compile_assignment(arena *a, program *p, const source *src, bstmt *s,
     opt *o = NULL;
     stc_status st = STC_OK;
     if (!p->cx->as_written && opt_may(s)) {
+        if (known && known->waits) *known->waits = true;
         const uint64_t start = now_ticks();
         o = arena_alloc(a, sizeof *o);
         if (!o) return STC_ERR_MEMORY;

@@ -75,13 +75,15 @@ static bool fill_of(const program *p, const bexpr *e, value *out)
         *out = e->value;
         return true;
     }
-    if ((e->kind != B_CALL && e->kind != B_CONV) || e->nargs > 3) return false;
+    if ((e->kind != B_CALL && e->kind != B_CONV && e->kind != B_USER) || e->nargs > 3)
+        return false;
     for (int k = 0; k < e->nargs; k++)
         if (!fill_of(p, e->args[k], &arg[k])) return false;
     if (e->kind == B_CONV) {
         *out = conv_value(e->type, e->args[0]->type, arg[0]);
         return true;
     }
+    if (e->kind == B_USER) return fn_evaluate(e->ufn, arg, out);
     const fn_scalar f = fn_scalar_of(e->fn, e->cls);
     return f && f(out, &arg[0], &arg[1], &arg[2]) == FAULT_NONE;
 }
@@ -120,6 +122,10 @@ double cost_result(const opt *o, const factor *f, int n, uint64_t out)
 
 /* ---- loops ------------------------------------------------------------------------ */
 
+/* Of two that store some of the coordinates below what is bound, one is sought in the
+ * other: that is so many times the price of looking where it must be. */
+static const double seek = 5;
+
 /* A factor: what it stores, and below the loops so far the coordinates of its indices
  * that are bound. */
 typedef struct walk {
@@ -132,6 +138,7 @@ static double step_into(const opt *o, const factor *f, const walk *w, int n, int
 {
     const double whole = o->extent[index];
     double visits = whole;
+    int sought = 0;
     *leaves = whole;
     for (int k = 0; k < n; k++) {
         if (!((f[k].indices >> index) & 1)) continue;
@@ -139,8 +146,9 @@ static double step_into(const opt *o, const factor *f, const walk *w, int n, int
         const double fiber = (w[k].stored < places ? w[k].stored : places) / w[k].count;
         if (fiber < visits) visits = fiber;
         *leaves *= fiber / whole;
+        sought += !f[k].full && f[k].density < 1 && w[k].places > 1;
     }
-    return visits;
+    return sought > 1 ? seek * visits : visits;
 }
 
 double cost_nest(const opt *o, const factor *f, int n)

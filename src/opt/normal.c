@@ -34,7 +34,7 @@ static bool exact_in_class(const bexpr *r)
 /* Whether r can be done in parts, in any order, and in any type of its class. */
 static bool can_be_parted(const bexpr *r, value *identity)
 {
-    return r->kind == B_REDUCE && !r->ufn && (reduce_flags(r) & FREE_ORDER) == FREE_ORDER &&
+    return r->kind == B_REDUCE && (reduce_flags(r) & FREE_ORDER) == FREE_ORDER &&
            exact_in_class(r) && reduce_identity(r, identity);
 }
 
@@ -52,21 +52,34 @@ static bool annihilated(const bexpr *call, const bexpr *r, value identity)
     return true;
 }
 
-static bool is_product(const bexpr *e, const bexpr *r, value identity)
+/* Whether e's function takes two values of r's class, in any order, and gives one. */
+static bool is_pair(const bexpr *e, const bexpr *r)
 {
+    if (e->kind == B_USER)
+        return e->nargs == 2 && (e->ufn->flags & FREE_ORDER) == FREE_ORDER &&
+               e->ufn->param[0] == r->type && e->ufn->param[1] == r->type &&
+               e->ufn->result == r->type;
     return e->kind == B_CALL && e->nargs == 2 && e->cls == r->cls &&
            fn_result_class(e->fn, e->cls) == r->cls &&
-           (fn_at(e->fn)->flags & FREE_ORDER) == FREE_ORDER &&
-           fn_distributes(e->fn, r->fn, r->cls) && annihilated(e, r, identity);
+           (fn_at(e->fn)->flags & FREE_ORDER) == FREE_ORDER;
+}
+
+static bool is_product(const bexpr *e, const bexpr *r, value identity)
+{
+    return is_pair(e, r) && call_distributes(e, r) && annihilated(e, r, identity);
+}
+
+static bool same_function(const bexpr *a, const bexpr *b)
+{
+    return a->kind == b->kind && a->fn == b->fn && a->ufn == b->ufn;
 }
 
 static bool same_reduction(const bexpr *e, const product *x)
 {
-    return e->kind == B_REDUCE && !e->ufn && e->fn == x->r->fn && e->cls == x->r->cls &&
-           e->type == x->r->type;
+    return same_function(e, x->r) && e->cls == x->r->cls && e->type == x->r->type;
 }
 
-static uint64_t bound_by(const bexpr *r)
+uint64_t bound_by(const bexpr *r)
 {
     uint64_t set = 0;
     for (int k = 0; k < r->nindex; k++)
@@ -98,7 +111,7 @@ static bool has_window(const program *p, const bexpr *e)
 /* False: too many factors, or one that is to stay where it is. */
 static bool add_factors(const opt *o, product *x, const bexpr *e)
 {
-    if (e->kind == B_CALL && e->fn == x->call->fn && is_product(e, x->r, x->identity))
+    if (x->call && same_function(e, x->call) && is_product(e, x->r, x->identity))
         return add_factors(o, x, e->args[0]) && add_factors(o, x, e->args[1]);
     /* a reduction of the same kind is a part of this one */
     if (same_reduction(e, x) && !(bound_by(e) & x->reduced)) {
@@ -115,13 +128,17 @@ static bool add_factors(const opt *o, product *x, const bexpr *e)
     return true;
 }
 
-bool product_of(const opt *o, const bexpr *r, product *out)
+bool factors_of(const opt *o, const bexpr *r, product *out)
 {
     out->n = 0;
     if (!can_be_parted(r, &out->identity)) return false;
     out->r = r;
-    out->call = r->args[0];
+    out->call = is_product(r->args[0], r, out->identity) ? r->args[0] : NULL;
     out->reduced = bound_by(r);
-    if (!is_product(out->call, r, out->identity)) return false;
-    return add_factors(o, out, out->call) && out->n > 1;
+    return add_factors(o, out, r->args[0]);
+}
+
+bool product_of(const opt *o, const bexpr *r, product *out)
+{
+    return factors_of(o, r, out) && out->n > 1;
 }

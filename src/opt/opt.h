@@ -1,7 +1,9 @@
 /* opt.h: a statement as written becomes steps that take reductions earlier.
  *
- *     bstmt ── normal ── cost ── eliminate ── steps ──► bstmt, bstmt, …
+ *     bstmt ── split ── normal ── cost ── eliminate ── steps ──► bstmt, bstmt, …
  *
+ * - split: a reduction of a sum is a sum of reductions, and what doesn't depend on an
+ *   index is counted, where that visits less;
  * - normal: a reduction over a function that distributes over it, as a product: the
  *   indices that are reduced, and factors in any order;
  * - stats: what is known of operands;
@@ -24,10 +26,11 @@
 
 enum { OPT_FACTORS = 64 };
 
-/* Tensors that are there already, by name; NULL: it isn't known what they hold. */
+/* Tensors that are there already, by name. */
 typedef struct opt_known {
-    const tensor *(*find)(const void *of, const char *name);
+    const tensor *(*find)(const void *of, const char *name); /* may be NULL      */
     const void *of;
+    bool *waits; /* set if a plan depends on what tensors hold; may be NULL          */
 } opt_known;
 
 /* What comes before a statement, and what is thought of it. */
@@ -62,7 +65,7 @@ typedef struct factor {
 /* r(reduced: f(factor, …)) */
 typedef struct product {
     const bexpr *r;    /* the reduction as written                       */
-    const bexpr *call; /* a call of f                                    */
+    const bexpr *call; /* a call of f; NULL: there is one factor         */
     uint64_t reduced;
     value identity;
     int n;
@@ -75,12 +78,18 @@ bool opt_may(const bstmt *s);
  * changed if there are no steps. */
 stc_status opt_statement(opt *o);
 
-/* normal.c: false: the reduction is no product of several factors. */
+/* normal.c: what a reduction is the product of, a factor alone as well; false: it has to
+ * be done as it is written, or it has too many. */
+bool factors_of(const opt *o, const bexpr *r, product *out);
+/* False: it is no product of several factors. */
 bool product_of(const opt *o, const bexpr *r, product *out);
-/* The free indices of an expression. */
+/* The indices that a reduction binds; the free indices of an expression. */
+uint64_t bound_by(const bexpr *r);
 uint64_t opt_indices(const program *p, const bexpr *e);
 
-/* stats.c: of an operand that is known: a mode's extent; the part that it stores. */
+/* stats.c: a key of statistics, a tensor's added: the same for what is planned alike; of an
+ * operand that is known: a mode's extent; the part that it stores. */
+uint64_t stats_key(uint64_t key, const tensor *t);
 bool stats_extent(const opt *o, int slot, int mode, double *out);
 bool stats_density(const opt *o, int slot, double *out);
 
@@ -108,10 +117,23 @@ typedef struct elimination {
 } elimination;
 stc_status eliminate(const opt *o, const product *x, elimination *out);
 
-/* steps.c: *at, which the product stands for, becomes what is left of it after the steps
+/* split.c: *at, a reduction, becomes several where that visits less: *done. */
+stc_status split(opt *o, bexpr **at, bool *done);
+
+/* Steps must promise to visit so much less than the statement as written, and that must
+ * be worth planning (rewrite.c). */
+bool opt_pays(double steps, double written);
+
+/* steps.c: nodes; */
+bexpr *node_like(opt *o, const bexpr *like, int nargs);
+/* *at, which the product stands for, becomes what is left of it after the steps
  * of an elimination; an access of the result of one step. */
 stc_status take_apart(opt *o, const product *x, const elimination *el, bexpr **at);
 stc_status take_whole(opt *o, const product *x, bexpr **at);
+/* Where an index that isn't reduced here any more has no values, a product has no terms,
+ * and is the identity, whatever the other factors are: 0, and not 0 * inf. So one of those
+ * that are left has no values then, either. */
+stc_status narrow(opt *o, uint64_t gone, uint64_t left);
 
 /* shape.c: the row of the program's table for what is left of a product's factors over
  * `out`: its modes' indices in an order that suits who reads it, and its format; -1: no

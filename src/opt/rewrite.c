@@ -9,11 +9,14 @@
  */
 #include "opt.h"
 
-/* Steps must promise to visit so much less than the statement as written, and that must
- * be worth planning. */
 static const double pays = 0.6, small = 5000;
 /* Reading along a mode that isn't the innermost one stored. */
 static const double across = 5;
+
+bool opt_pays(double steps, double written)
+{
+    return written > small && steps < pays * written;
+}
 
 /* From the right side down to a node. */
 typedef struct way {
@@ -69,7 +72,7 @@ static bool pays_apart(const opt *o, const product *x, const way *w)
     const double density = full ? 1 : cost_result(o, x->factor, x->n, out);
     const double apart = cost_nest(o, x->factor, x->n) + cost_write(o, out, density);
     const double there = inside * each_costs(o, x);
-    return there > small && apart < pays * there;
+    return opt_pays(apart, there);
 }
 
 /* ---- the way down ------------------------------------------------------------------- */
@@ -122,7 +125,7 @@ static stc_status visit_reduction(opt *o, bexpr **at, const way *w, bool *done)
     if (x->reduced & (x->reduced - 1)) {
         elimination el;
         stc_status st = eliminate(o, x, &el);
-        if (!st && el.n && el.written > small && el.cost < pays * el.written) {
+        if (!st && el.n && opt_pays(el.cost, el.written)) {
             st = take_apart(o, x, &el, at);
             *done = true;
         } else if (!st) {
@@ -142,7 +145,9 @@ static stc_status visit(opt *o, bexpr **at, const way *w)
 {
     if ((*at)->kind == B_REDUCE) {
         bool done;
-        const stc_status st = visit_reduction(o, at, w, &done);
+        stc_status st = split(o, at, &done);
+        if (st || done) return st ? st : visit(o, at, w);
+        st = visit_reduction(o, at, w, &done);
         if (st || done) return st;
     }
     bexpr *e = *at;

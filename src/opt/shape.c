@@ -79,16 +79,32 @@ static bool is_dense(const opt *o, const factor *f, int n, uint64_t out)
     return !out || (!o->pattern && __builtin_popcountll(out & ~full) <= 1);
 }
 
+/* The first kind of level that can do what is asked, whose data looks so, and not so. */
+static const level_kind *kind_with(unsigned caps, unsigned props, unsigned without)
+{
+    const level_kind *k;
+    int id = 0;
+    while ((k = level_kind_at(id)) && ((k->caps & caps) != caps ||
+                                       (k->props & props) != props || (k->props & without)))
+        id++;
+    return k;
+}
+
 static void choose_format(prog_tensor *t, const int *mode, uint64_t has_room, bool full)
 {
-    const level_kind *dense = level_kind_at(LEVEL_dense);
+    const level_kind *dense = kind_with(CAP_INSERT, PROP_FULL, 0);
     const bool first = t->order && (has_room >> mode[0]) & 1;
+    const unsigned sought = CAP_LOCATE | CAP_APPEND;
     if (full)
         format_all(&t->fmt, t->order, dense);
-    else if (t->order == 1)
-        format_all(&t->fmt, 1, level_kind_at(first ? LEVEL_bytemap : LEVEL_hashed));
+    else if (t->order == 1) /* with a place for each coordinate, or for those there are */
+        format_all(&t->fmt, 1,
+                   first ? kind_with(sought, PROP_ORDERED, PROP_FULL)
+                         : kind_with(sought, PROP_COMPACT, PROP_ORDERED));
     else
-        format_all(&t->fmt, t->order, level_kind_at(LEVEL_compressed));
+        format_all(
+            &t->fmt, t->order,
+            kind_with(CAP_APPEND | CAP_CHAIN, PROP_ORDERED | PROP_COMPACT, PROP_FULL));
     if (!full && t->order > 1 && first) format_set(&t->fmt, 0, dense, 0, 0);
 }
 

@@ -3,7 +3,8 @@
  * A session's statement is planned with the tensors that it will read. Their shapes and
  * the number of values that they keep are read off at once, so nothing is counted,
  * or kept: a tensor that changes is looked at anew. A program that is compiled from
- * declarations alone has no tensors yet: then defaults hold (cost.c).
+ * declarations alone has no tensors yet: then defaults hold (cost.c), until there are
+ * (api_plan.c).
  */
 #include "opt.h"
 
@@ -12,9 +13,24 @@ static const tensor *operand(const opt *o, int slot)
 {
     const prog_tensor *t = &o->p->tensor[slot];
     const bool read = t->role == ROLE_INPUT || t->role == ROLE_INOUT;
-    if (!o->known || !read) return NULL;
+    if (!o->known || !o->known->find || !read) return NULL;
     const tensor *found = o->known->find(o->known->of, t->name);
     return found && found->order == t->order ? found : NULL;
+}
+
+/* A count, to a power of two. */
+static uint64_t bucket(int64_t n)
+{
+    return n > 0 ? 64 - (uint64_t)__builtin_clzll((uint64_t)n) : 0;
+}
+
+uint64_t stats_key(uint64_t key, const tensor *t)
+{
+    const uint64_t prime = 0x100000001b3;
+    key = (key ^ bucket(t->nvals)) * prime + 1;
+    for (int m = 0; m < t->order; m++)
+        key = (key ^ bucket(t->shape[m])) * prime;
+    return key;
 }
 
 bool stats_extent(const opt *o, int slot, int mode, double *out)

@@ -19,7 +19,7 @@ typedef struct part {
 
 /* ---- nodes ------------------------------------------------------------------------ */
 
-static bexpr *node_like(opt *o, const bexpr *like, int nargs)
+bexpr *node_like(opt *o, const bexpr *like, int nargs)
 {
     bexpr *e = arena_alloc(o->a, sizeof *e);
     if (!e) return NULL;
@@ -212,10 +212,7 @@ static int has_values(program *p, int hi)
     return program_extent(p, (extent){.op = EXT_MAX0, .a = (uint16_t)least});
 }
 
-/* Where an index that steps reduce has no values, the product has no terms, and is the
- * identity, whatever the other factors are: 0, and not 0 * inf. So an index that is
- * left has no values then, either. */
-static stc_status narrow(opt *o, uint64_t steps, uint64_t left)
+stc_status narrow(opt *o, uint64_t gone, uint64_t left)
 {
     bstmt *s = o->s;
     program *p = o->p;
@@ -224,8 +221,8 @@ static stc_status narrow(opt *o, uint64_t steps, uint64_t left)
     memcpy(own, s->index, (size_t)s->nindex * sizeof *own);
     s->index = own;
     bindex *in = &own[__builtin_ctzll(left)];
-    for (; steps; steps &= steps - 1) {
-        const int hi = own[__builtin_ctzll(steps)].hi;
+    for (; gone; gone &= gone - 1) {
+        const int hi = own[__builtin_ctzll(gone)].hi;
         if (p->ext[hi].op == EXT_CONST && p->ext[hi].k > 0) continue;
         const int some = has_values(p, hi);
         if (some < 0) return p->cx->diag.status;

@@ -171,6 +171,7 @@ fillval expr_fill(const plan *pl, const bexpr *e)
     case B_CONST:
         return (fillval){.kind = FILL_KNOWN, .v = e->value};
     case B_INDEX:
+    case B_EXTENT:
         return (fillval){.kind = FILL_VARIES};
     case B_ACCESS: {
         const prog_tensor *t = &pl->p->tensor[e->tensor];
@@ -456,6 +457,7 @@ const pset *expr_space(plan *pl, const bexpr *e, const value *target)
         return !target || class_equal(type_class(e->type), e->value, *target) ? pset_none()
                                                                               : pset_all();
     case B_INDEX:
+    case B_EXTENT:
         return pset_all();
     case B_ACCESS:
         return space_access(pl, e, target);

@@ -323,21 +323,30 @@ static bool ordered(const plan *pl, const loop_operand *o)
     return pl->access[o->access].level[o->level].props & PROP_ORDERED;
 }
 
+/* What it costs to walk o, as far as levels tell; inner: others are below what loops around
+ * have bound, so that they are short where a first level is walked again from its begin. */
+static int walk_cost(const state *st, const loop_operand *o, bool inner)
+{
+    const bool sought = locates(st->pl, o);
+    return 4 + (sought ? 2 : 0) + (sought && inner && !o->level ? 20 : 0) +
+           (ordered(st->pl, o) ? 0 : 1) + o->subsect + (everywhere(st, o) ? 40 : 0);
+}
+
 /* The best set of walkers: few, and none that could be located instead. */
 static uint64_t choose_drive(const state *st, const candidates *c, const lattice_table *t)
 {
     uint64_t best = 0, all = 0;
     int best_cost = 1 << 20;
-    for (int k = 0; k < c->here; k++)
+    bool inner = false;
+    for (int k = 0; k < c->here; k++) {
         all |= UINT64_C(1) << k;
+        inner = inner || c->op[k].level > 0;
+    }
     if (c->here > MERGE_TABLE_MAX) return all;
     for (uint64_t set = 1; set <= all; set++) {
         int cost = 0;
         for (int k = 0; k < c->here; k++)
-            if (in(set, k))
-                cost += 4 + (locates(st->pl, &c->op[k]) ? 2 : 0) +
-                        (ordered(st->pl, &c->op[k]) ? 0 : 1) + c->op[k].subsect +
-                        (everywhere(st, &c->op[k]) ? 40 : 0);
+            if (in(set, k)) cost += walk_cost(st, &c->op[k], inner);
         if (cost < best_cost && lattice_driven(t, c->n, set)) {
             best = set;
             best_cost = cost;

@@ -232,6 +232,12 @@ static stc_status settle_shared(plan *pl)
     return STC_OK;
 }
 
+/* A statement with a schedule is done as it is written: there is no more to it. */
+static stc_status read_as_written(plan *pl, const ast *c)
+{
+    return c->count ? command_fail(pl, c, "as_written has no arguments") : STC_OK;
+}
+
 stc_status plan_schedule(plan *pl)
 {
     static const struct {
@@ -243,7 +249,8 @@ stc_status plan_schedule(plan *pl)
                    {"pos", schedule_pos},
                    {"precompute", schedule_precompute},
                    {"workspace", read_workspace},
-                   {"parallelize", read_parallelize}};
+                   {"parallelize", read_parallelize},
+                   {"as_written", read_as_written}};
     enum { COMMANDS = sizeof command / sizeof *command };
     const ast *s = pl->s->schedule;
     memset(pl->schedule.rank, -1, sizeof pl->schedule.rank);
@@ -254,7 +261,8 @@ stc_status plan_schedule(plan *pl)
         if (which == COMMANDS)
             return command_fail(pl, s->child[k],
                                 "no such schedule command: %s; there are reorder, split, "
-                                "fuse, pos, precompute, workspace and parallelize",
+                                "fuse, pos, precompute, workspace, parallelize and "
+                                "as_written",
                                 s->child[k]->name);
         stc_status st = command[which].read(pl, s->child[k]);
         if (st) return st;

@@ -61,6 +61,8 @@ typedef struct prepared {
     scope_tensor before;         /* the target's entry when it was compiled          */
     bool known_before;           /* … and whether there was one                      */
     uint64_t definitions, named; /* the session's when it was compiled            */
+    bool waits;                  /* its plan depends on what tensors hold …       */
+    uint64_t statistics;         /* … which was this                             */
     fixed scalars;               /* the values that it was compiled for           */
 } prepared;
 
@@ -102,6 +104,7 @@ struct stc_session {
     stc_times times;      /* as in stc_program                                 */
     uint64_t generation;  /* of the tensors it makes: never used twice       */
     uint64_t definitions; /* counts format and fn statements                 */
+    uint64_t plans;       /* counts statements that were compiled                */
     uint64_t named;       /* counts changes of which names there are, and are scalars */
     prepared *cache;      /* of the running exec                             */
     gradient *gradients;  /* of the running exec                             */

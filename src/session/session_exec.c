@@ -384,7 +384,7 @@ static stc_status compile_only(stc_session *s, arena *a, const source *src,
     const scope_tensor *e = scope_find_tensor(s->f.sc, name);
     const bool known = e != NULL;
     const scope_tensor before = known ? *e : (scope_tensor){0};
-    const opt_known about = {session_known, s};
+    const opt_known about = {.find = session_known, .of = s};
     stc_times times = {0};
     int target;
     st = compile_begin(src->cx, src, false, p);

@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* How many plans of one statement are kept, for tensors of other statistics. */
+enum { VARIANTS = 8 };
+
 /* ---- prepared statements ------------------------------------------------------------ */
 
 static void prepared_free(stc_session *s, prepared *c)
@@ -64,12 +67,30 @@ static bool still_fits(const stc_session *s, const prepared *c)
     return now ? c->known_before && same_entry(&c->before, now) : !c->known_before;
 }
 
+/* What plans of a statement depend on. */
+static uint64_t statistics(const stc_session *s, const program *p)
+{
+    uint64_t key = 0;
+    for (int i = 0; i < p->ntensor; i++) {
+        const uint8_t role = p->tensor[i].role;
+        if (role != ROLE_INPUT && role != ROLE_INOUT) continue;
+        const tensor *t = session_known(s, p->tensor[i].name);
+        if (t) key = stats_key(key, t);
+    }
+    return key;
+}
+
+/* What an earlier round compiled, for such tensors. */
 static prepared *find_prepared(stc_session *s, const ast *key)
 {
+    int others = 0;
     for (prepared **at = &s->cache; *at; at = &(*at)->next) {
         prepared *c = *at;
         if (c->key != key) continue;
-        if (still_fits(s, c)) return c;
+        if (still_fits(s, c)) {
+            if (!c->waits || c->statistics == statistics(s, c->p)) return c;
+            if (++others < VARIANTS) continue;
+        }
         *at = c->next;
         prepared_free(s, c);
         return NULL;
@@ -123,7 +144,7 @@ static stc_status compile_in(stc_session *s, const script *in, const ast *statem
     c->known_before = e != NULL;
     if (e) c->before = *e;
     c->definitions = s->definitions;
-    const opt_known known = {session_known, s};
+    const opt_known known = {session_known, s, &c->waits};
     arena a;
     arena_init(&a, cx);
     stc_status st = compile_begin(cx, &in->src, true, &c->p);
@@ -131,6 +152,8 @@ static stc_status compile_in(stc_session *s, const script *in, const ast *statem
         st = compile_statement(&a, s->f.sc, c->p, &in->src, statement, &known, NULL,
                                &s->times, &c->target);
     if (!st) st = compile_finish(c->p, &s->times, &c->mc);
+    if (!st && c->waits) c->statistics = statistics(s, c->p);
+    s->plans++;
     arena_free(&a);
     scope_clear_slots(s->f.sc, c->p);
     restore_entry(s, c, name);

@@ -175,8 +175,7 @@ static const ast *look_subscript(walk *w, const around *in, const ast *e, bool w
         names_scalar(w, e->child[0]->name))
         return as_slice(w, in, e);
     if (is_number(e)) return e;
-    if (is_scalar(w, in, NULL, e))
-        return whole && !reduces(e) ? e : place(w, e, true);
+    if (is_scalar(w, in, NULL, e)) return whole && !reduces(e) ? e : place(w, e, true);
     if (e->kind != N_UNARY && e->kind != N_BINARY) return e;
     for (int i = 0; i < e->count; i++)
         if (!put(w, e, &copy, i, look_subscript(w, in, e->child[i], false))) return NULL;

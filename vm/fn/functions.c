@@ -49,6 +49,31 @@ bool fn_distributes(int f, int g, vclass cls)
     return false;
 }
 
+unsigned fn_splits(int f, int g, vclass cls)
+{
+    static const struct {
+        uint8_t f, g, operands, classes;
+    } pair[] = {
+#define SPLITS(NAME, OVER, operands, classes) {FN_##NAME, FN_##OVER, operands, classes},
+#include "functions.def"
+    };
+    const unsigned free_order = FP_COMMUTATIVE | FP_ASSOCIATIVE;
+    if (f == g && (rows[f].flags & free_order) == free_order) return 3;
+    for (size_t k = 0; k < sizeof pair / sizeof *pair; k++)
+        if (pair[k].f == f && pair[k].g == g && (pair[k].classes >> cls & 1))
+            return pair[k].operands;
+    return 0;
+}
+
+int fn_repeated(int f)
+{
+    static const int16_t by[FN_COUNT] = {
+#define REPEATS(NAME, BY) [FN_##NAME] = FN_##BY + 1,
+#include "functions.def"
+    };
+    return by[f] - 1;
+}
+
 bool fn_sums_outside(int f, int operand)
 {
     static const uint8_t operands[FN_COUNT] = {

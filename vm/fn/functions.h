@@ -75,6 +75,12 @@ bool fn_constant(uint8_t fc, vclass cls, stc_type t, value *out);
 
 /* Whether f distributes over g in class cls: f(a, g(b, c)) is g(f(a, b), f(a, c)). */
 bool fn_distributes(int f, int g, vclass cls);
+/* The operands of f, a bit each, in which f of folds by g is the fold of f; 0: there are
+ * none. */
+unsigned fn_splits(int f, int g, vclass cls);
+/* What f of n times the same is a function of, with n as its second operand; -1: unknown.
+ */
+int fn_repeated(int f);
 /* Whether an implied sum over what stands in that operand of f is one outside of f to any
  * reader (SUMS in functions.def). */
 bool fn_sums_outside(int f, int operand);

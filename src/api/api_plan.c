@@ -1,0 +1,132 @@
+/* api_plan.c: programs planned anew for what is bound to them.
+ *
+ * A program is compiled before there are data, and plans of statements that could be
+ * taken apart (src/opt) are made with guesses. Before a run whose operands aren't what the
+ * last ones were, statistics are taken to powers of two: shapes and entries, as
+ * tensors have them at hand. What has been planned for such statistics is found again; else
+ * the text is compiled once more, with the tensors to be looked at, as a variant with a
+ * machine of its own. The program as compiled keeps what is bound, by its slots; a variant
+ * is given the same tensors by name.
+ *
+ * A program of which no plan waits for data has no variants, and costs nothing here.
+ */
+#include "api.h"
+#include <string.h>
+
+enum {
+    VARIANTS = 8, /* that are kept                                                  */
+    LITTLE = 100, /* entries of the largest operand: less work than planning */
+};
+
+static const tensor *bound_tensor(const void *of, const char *name)
+{
+    const stc_program *w = of;
+    const int slot = program_input(w->p, name);
+    return slot < 0 ? NULL : w->bind[slot].t;
+}
+
+opt_known plan_known(const stc_program *w)
+{
+    return (opt_known){.find = bound_tensor, .of = w};
+}
+
+static void variant_free(ctx *cx, plan_variant *v)
+{
+    machine_free(v->mc);
+    program_free(v->p);
+    for (int i = 0; i < 4; i++)
+        mem_strfree(cx, v->stage[i]);
+    mem_free(cx, v, sizeof *v);
+}
+
+void plan_drop(stc_program *w)
+{
+    for (plan_variant *v = w->variants, *next; v; v = next) {
+        next = v->next;
+        variant_free(&w->m->cx, v);
+    }
+    w->variants = w->now = NULL;
+}
+
+static bool has_operand(const prog_tensor *row)
+{
+    return row->role == ROLE_INPUT || row->role == ROLE_INOUT;
+}
+
+/* Of all operands: false: they have little. */
+static bool statistics(const stc_program *w, uint64_t *key)
+{
+    int64_t most = 0;
+    *key = 0;
+    for (int i = 0; i < w->p->ntensor; i++) {
+        const tensor *t = has_operand(&w->p->tensor[i]) ? w->bind[i].t : NULL;
+        if (!t) continue;
+        *key = stats_key(*key, t);
+        if (t->nvals > most) most = t->nvals;
+    }
+    return most > LITTLE;
+}
+
+static stc_status bind_operands(const stc_program *w, const plan_variant *v)
+{
+    for (int i = 0; i < v->p->ntensor; i++) {
+        const prog_tensor *row = &v->p->tensor[i];
+        if (!has_operand(row)) continue;
+        const int slot = program_input(w->p, row->name);
+        const stc_status st = machine_bind(v->mc, i, slot < 0 ? NULL : w->bind[slot].t);
+        if (st) return st;
+    }
+    return STC_OK;
+}
+
+/* The variant for the key moves to the front; the last of too many goes. */
+static plan_variant *find_variant(stc_program *w, uint64_t key)
+{
+    int n = 0;
+    for (plan_variant **at = &w->variants; *at; at = &(*at)->next) {
+        plan_variant *v = *at;
+        if (v->key == key) {
+            *at = v->next;
+            v->next = w->variants;
+            return w->variants = v;
+        }
+        if (++n < VARIANTS) continue;
+        *at = NULL;
+        variant_free(&w->m->cx, v);
+        break;
+    }
+    return NULL;
+}
+
+static stc_status make_variant(stc_program *w, uint64_t key, plan_variant **out)
+{
+    ctx *cx = &w->m->cx;
+    plan_variant *v = mem_zero(cx, 1, sizeof *v);
+    if (!v) return cx->diag.status;
+    const opt_known known = plan_known(w);
+    const stc_status st = compile_again(w, &known, NULL, &v->p, &v->mc);
+    if (st) {
+        mem_free(cx, v, sizeof *v);
+        return st;
+    }
+    v->key = key;
+    v->next = w->variants;
+    w->variants = *out = v;
+    w->plans++;
+    return STC_OK;
+}
+
+stc_status plan_now(stc_program *w)
+{
+    uint64_t key;
+    plan_variant *v = NULL;
+    stc_status st = STC_OK;
+    if (!w->waits) return STC_OK;
+    if (!w->lent && statistics(w, &key)) {
+        v = find_variant(w, key);
+        if (!v) st = make_variant(w, key, &v);
+        if (!st && !(w->ready && v == w->now)) st = bind_operands(w, v);
+    }
+    if (!st) w->now = v;
+    return st;
+}

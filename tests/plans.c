@@ -1,0 +1,190 @@
+/* plans.c: statements beside the best split by hand that was found.
+ *
+ * Takes plans.txt: operands of all rows, then rows, each a statement (?) and the same as
+ * several (!). Both are run, and their results compared; the statement may take no more
+ * steps than `slack` times those of the split by hand; a row that isn't as good yet says
+ * what it may (% 5), so that it gets no worse. Steps are rounds that loops make on
+ * whatever tier, so there is no clock in it; with --time the table has milliseconds, too,
+ * and how long the statement takes as written.
+ */
+#include "../src/api/api.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RUNS = 5 };
+
+static const double slack = 1.2;
+static const uint64_t few = 2000; /* steps that are no difference                */
+static const uint64_t many = 2000000000;
+
+enum { OURS, BY_HAND, WRITTEN, WAYS };
+
+typedef struct row {
+    char name[100], operands[2000], statement[1000], hand[2000];
+    uint64_t steps[WAYS];
+    double ms[WAYS], slack;
+    char why[500];
+} row;
+
+typedef struct way {
+    stc_machine *m;
+    stc_session *s;
+    const stc_tensor *y;
+} way;
+
+static bool execute(row *r, way *w, const char *text)
+{
+    if (!stc_session_exec(w->s, text, r->name)) return true;
+    snprintf(r->why, sizeof r->why, "%.200s: %.200s", text, stc_error(w->m)->message);
+    return false;
+}
+
+/* Its operands anew, then the statements: the time of these alone. */
+static bool run(row *r, const char *all, int how, way *w, double *ms)
+{
+    const stc_config config = {.as_written = how == WRITTEN,
+                               .max_steps = how == WRITTEN ? many : 0};
+    *w = (way){0};
+    if (stc_open(&config, &w->m) || stc_session_open(w->m, &w->s)) return false;
+    if (!execute(r, w, all) || !execute(r, w, r->operands)) return false;
+    const char *text = how == BY_HAND ? r->hand : r->statement;
+    const double start = now_us();
+    if (!execute(r, w, text)) return false;
+    *ms = (now_us() - start) * 1e-3;
+    r->steps[how] = w->m->cx.steps;
+    return !stc_session_get(w->s, "y", &w->y);
+}
+
+static void shut(way *w)
+{
+    stc_session_close(w->s);
+    stc_close(w->m);
+}
+
+static double number(const stc_tensor *t, const int64_t *at)
+{
+    stc_value v = stc_tensor_fill(t);
+    (void)stc_tensor_get(t, at, &v);
+    const stc_type type = stc_tensor_type(t);
+    return type == STC_F64 || type == STC_F32 ? v.f : (double)v.i;
+}
+
+static bool same(row *r, const way *a, const way *b)
+{
+    const int order = stc_tensor_order(a->y);
+    int64_t n = 1, at[STC_MAX_ORDER] = {0};
+    if (order != stc_tensor_order(b->y)) return false;
+    for (int m = 0; m < order; m++)
+        n *= stc_tensor_shape(a->y)[m];
+    /* of large results some elements */
+    const int64_t step = n > 200000 ? n / 100003 : 1;
+    for (int64_t k = 0; k < n; k += step) {
+        int64_t left = k;
+        for (int m = order - 1; m >= 0; m--) {
+            at[m] = left % stc_tensor_shape(a->y)[m];
+            left /= stc_tensor_shape(a->y)[m];
+        }
+        const double u = number(a->y, at), v = number(b->y, at);
+        if (u == v || fabs(u - v) <= 1e-9 * (fabs(u) + fabs(v)) + 1e-12) continue;
+        snprintf(r->why, sizeof r->why, "element %" PRId64 " is %g, by hand %g", k, u, v);
+        return false;
+    }
+    return true;
+}
+
+static bool look(row *r, const char *all, bool timed)
+{
+    way ours, hand;
+    bool ok = run(r, all, OURS, &ours, &r->ms[OURS]);
+    ok = run(r, all, BY_HAND, &hand, &r->ms[BY_HAND]) && ok;
+    ok = ok && same(r, &ours, &hand);
+    shut(&ours);
+    shut(&hand);
+    for (int k = 0; ok && timed && k < RUNS; k++) {
+        for (int how = 0; how < BY_HAND + 1; how++) {
+            way w;
+            double ms = 0;
+            ok = run(r, all, how, &w, &ms) && ok;
+            if (ms < r->ms[how]) r->ms[how] = ms;
+            shut(&w);
+        }
+    }
+    if (ok && timed) {
+        way w;
+        r->ms[WRITTEN] = INFINITY; /* too many steps */
+        (void)run(r, all, WRITTEN, &w, &r->ms[WRITTEN]);
+        shut(&w);
+        r->why[0] = 0;
+    }
+    if (ok && (double)r->steps[OURS] > r->slack * (double)r->steps[BY_HAND] + (double)few) {
+        snprintf(r->why, sizeof r->why, "more steps than by hand");
+        ok = false;
+    }
+    return ok;
+}
+
+/* ---- the file ----------------------------------------------------------------------- */
+
+static void add_line(char *to, size_t size, const char *line)
+{
+    const size_t n = strlen(to);
+    snprintf(to + n, size - n, "%s", line);
+}
+
+/* What comes before the next row, whose name goes to `next`. */
+static bool read_row(FILE *f, row *r, char *next, size_t size)
+{
+    char line[500];
+    while (fgets(line, sizeof line, f)) {
+        if (!strncmp(line, "# ", 2)) {
+            snprintf(next, size, "%.*s", (int)strcspn(line + 2, "\n"), line + 2);
+            return true;
+        }
+        if (line[0] == '?')
+            add_line(r->statement, sizeof r->statement, line + 2);
+        else if (line[0] == '!')
+            add_line(r->hand, sizeof r->hand, line + 2);
+        else if (line[0] == '%')
+            r->slack = atof(line + 1);
+        else if (line[0] != '#')
+            add_line(r->operands, sizeof r->operands, line);
+    }
+    return false;
+}
+
+static bool tell(row *r, const char *all, bool timed)
+{
+    const bool ok = look(r, all, timed);
+    printf("%-40s %11" PRIu64 " %11" PRIu64, r->name, r->steps[OURS], r->steps[BY_HAND]);
+    if (timed) printf(" %9.2f %9.2f %9.1f", r->ms[OURS], r->ms[BY_HAND], r->ms[WRITTEN]);
+    printf("  %s%s\n", ok ? "holds" : "FAILS: ", r->why);
+    fflush(stdout);
+    return ok;
+}
+
+int main(int argc, char **argv)
+{
+    const bool timed = argc > 2 && !strcmp(argv[2], "--time");
+    const char *only = argc > 3 ? argv[3] : "";
+    FILE *f = argc > 1 ? fopen(argv[1], "r") : NULL;
+    char next[100] = "";
+    row all = {0};
+    int rows = 0, failed = 0;
+    if (!f || !read_row(f, &all, next, sizeof next)) return 2;
+    printf("%-40s %11s %11s%s\n", "statement", "steps", "by hand",
+           timed ? " ms        by hand   as written" : "");
+    for (bool more = true; more;) {
+        row r = {.slack = slack};
+        snprintf(r.name, sizeof r.name, "%s", next);
+        more = read_row(f, &r, next, sizeof next);
+        if (!strstr(r.name, only)) continue;
+        rows++;
+        failed += !tell(&r, all.operands, timed);
+    }
+    fclose(f);
+    printf("%d statements, %d worse than they may be\n", rows, failed);
+    return failed || !rows;
+}
