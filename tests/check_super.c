@@ -38,8 +38,6 @@ static const struct statement {
      "(i,j) -> (#i : dense, i : dense, j : singleton#)", "dense", "dense", THIRDS},
     {"dot_into", "R(i) = P(j: T(A(i,j), B(i)))",
      "(i,j) -> (#i : dense, i : dense, j : singleton#)", "dense", "dense", THIRDS},
-    {"axpy_fiber", "R(i,k) = P(j: T(A(i,j), B(j,k)))", "csr",
-     "(i,j) -> (i : dense, j : compressed#)", "csr", THIRDS},
     {"merge_fibers", "R(i,j) = T(A(i,j), B(i,j))", "(i,j) -> (i : dense, j : compressed#)",
      "(i,j) -> (i : dense, j : compressed#)", "(i,j) -> (i : dense, j : compressed#)",
      THIRDS},

@@ -177,11 +177,12 @@ END_TEST
 /* ---- scatter.def ------------------------------------------------------------------ */
 
 static const struct row {
-    const char *name, *type;
-    int index, term, fold;
+    const char *name;
+    int type, index, term, fold;
 } rows[] = {
-#define SCATTER(CLASS, ctype, index, ictype, TERM, FOLD)                                   \
-    {#CLASS " " #TERM " " #FOLD ", " #index " bits", #CLASS, index, FN_##TERM, FN_##FOLD},
+#define SCATTER(TYPE, index, TERM, FOLD)                                                   \
+    {#TYPE " " #TERM " " #FOLD ", " #index " bits", STC_##TYPE, index, FN_##TERM,          \
+     FN_##FOLD},
 #include "../vm/super/scatter.def"
 };
 
@@ -201,6 +202,7 @@ static void ran_row(pair *p, const char *text, const char *template, const struc
 /* A semiring's zero, which isn't stored. */
 static const char *zero_of(const struct row *r)
 {
+    if (r->fold == FN_OR) return "false";
     return r->term == FN_MUL ? "0" : r->fold == FN_MIN ? "inf" : "-inf";
 }
 
@@ -208,10 +210,11 @@ START_TEST(scatters)
 {
     const struct row *r = &rows[_i];
     pair p;
-    char text[700], type[8];
-    const char *zero = zero_of(r);
-    snprintf(type, sizeof type, "%s", r->type);
-    type[0] = (char)(type[0] + 'a' - 'A');
+    char text[700];
+    const char *zero = zero_of(r), *type = stc_type_name((stc_type)r->type),
+               *fold = r->fold == FN_ADD  ? "sum"
+                       : r->fold == FN_OR ? "any"
+                                          : fn_at(r->fold)->name;
     pair_open(&p, false);
     snprintf(
         text, sizeof text,
@@ -227,8 +230,7 @@ START_TEST(scatters)
         snprintf(text, sizeof text,
                  "tensor R g %s fill %s\nR(i,j) = %s(k: %s(A(i,k), B(k,j))) "
                  "with reorder(i,k,j), workspace(%s)",
-                 type, zero, r->fold == FN_ADD ? "sum" : fn_at(r->fold)->name,
-                 fn_at(r->term)->name, list ? "hash" : "dense");
+                 type, zero, fold, fn_at(r->term)->name, list ? "hash" : "dense");
         both(&p, text);
         ck_assert_int_eq(p.agreed, 1 + list);
         ran_row(&p, text, list ? "few" : "scatter", r);
@@ -238,11 +240,18 @@ START_TEST(scatters)
     snprintf(text, sizeof text,
              "tensor f dense %s [40] fill %s\nf(i) = %s(i %% 7)\ntensor R (i) -> (i : "
              "compressed) %s fill %s\nR(j) = %s(i: %s(A(i,j), f(i)))",
-             type, zero, type, type, zero, r->fold == FN_ADD ? "sum" : fn_at(r->fold)->name,
-             fn_at(r->term)->name);
+             type, zero, type, type, zero, fold, fn_at(r->term)->name);
     both(&p, text);
     ck_assert_int_eq(p.agreed, 3);
     ran_row(&p, text, "scatter", r);
+    if (r->term == FN_MUL || r->term == FN_AND) { /* a value alone: times one */
+        snprintf(text, sizeof text,
+                 "tensor R (i) -> (i : compressed) %s fill %s\nR(j) = %s(i: A(i,j))", type,
+                 zero, fold);
+        both(&p, text);
+        ck_assert_int_eq(p.agreed, 4);
+        ran_row(&p, text, "scatter", r);
+    }
     pair_shut(&p);
 }
 END_TEST

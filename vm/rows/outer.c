@@ -14,7 +14,7 @@
 /* Columns of lanes and bytes of masks, once. */
 static bool ready(machine *mc, outer *o)
 {
-    enum { MASKS = AFFINE_INDICES + OUTER_OPERANDS + 2, ASIDE = 7 };
+    enum { MASKS = AFFINE_INDICES + OUTER_OPERANDS + 2, ASIDE = 3 };
     const size_t row = OUTER_COLUMN;
     if (o->block) return true;
     o->block_size = (size_t)(o->ncolumn + ASIDE) * row + MASKS * OUTER_LANES;
@@ -26,13 +26,10 @@ static bool ready(machine *mc, outer *o)
     for (int k = 0; k < o->nvalue; k++)
         o->value[k].data = at + o->column[k] * row;
     at += (size_t)o->ncolumn * row;
-    for (int k = 0; k < 3; k++, at += row)
-        o->picked[k] = at;
     o->scratch = at;
     o->index = (int64_t *)(at + row);
-    o->list = (int *)(at + 2 * row);
-    o->one.data = at + 3 * row;
-    at += 4 * row;
+    o->one.data = at + 2 * row;
+    at += 3 * row;
     for (int d = 0; d < AFFINE_INDICES; d++, at += OUTER_LANES)
         o->mask[d] = (uint8_t *)at;
     for (int b = 0; b < OUTER_OPERANDS; b++, at += OUTER_LANES)
@@ -152,11 +149,9 @@ static stc_status rounds(machine *mc, outer *o, int k, const uint8_t *in)
         outer_places_move(mc, o, d);
         o->rounds += o->n;
         if (!outer_visits(o, d, in, &visited)) continue;
-        if (visited && l->inner) (void)outer_list(o, visited);
         const int64_t before = o->rounds;
         if (rows) outer_record(o);
         stc_status st = body(mc, o, k + 1, o->op[k].end, visited);
-        o->nlist = 0;
         if (rows && !st) {
             int64_t done;
             o->row_rounds = o->rounds - before + 1;
@@ -377,7 +372,6 @@ static bool prepare(machine *mc, outer *o, bool *none)
     }
     outer_forget(o);
     o->one.spread = 0;
-    o->nlist = 0;
     for (int k = 0; k < o->nop; k++)
         if (o->op[k].kind == OUTER_LOOP) o->loop[o->op[k].a].neutral = neutral(mc, o, k);
     o->loop[o->lane].whole = fills_rest(mc, o);

@@ -86,7 +86,6 @@ typedef struct outer_op {
     int16_t fn;
     uint16_t to, arg[3], a, b, end;
     uint8_t arg_cls[3];
-    bool full[3];   /* arguments that are there for all lanes, wherever this op is done */
     fn_array array; /* of fn */
     fn_scalar scalar;
 } outer_op;
@@ -234,10 +233,8 @@ typedef struct outer {
     uint8_t *bits[OUTER_OPERANDS]; /* of operands that vary               */
     uint8_t *seen, *stored;        /* lanes in whose subsections something is; that
                                       are stored                          */
-    void *scratch, *picked[3];     /* columns of any class                */
+    void *scratch;                 /* a column of any class               */
     int64_t *index;
-    int *list; /* the lanes that a round is done for, if they are few */
-    int nlist; /* 0: all of them, or what the round's mask says       */
     void *block;
     size_t block_size;
 } outer;
@@ -275,9 +272,6 @@ void outer_lines_free(machine *mc, outer *o);
 bool outer_visits(outer *o, int d, const uint8_t *in, const uint8_t **out);
 /* Whether a loop makes a round where so many of its operands are. */
 bool outer_makes(const merge_desc *m, uint64_t present);
-
-/* The lanes of a mask as a list, if that is short. */
-bool outer_list(outer *o, const uint8_t *set);
 
 /* outer_eval.c: op k, which isn't a loop, for the lanes in `in`; SUPER_REPLAY: something
  * faults, and base operations are to say what. */
@@ -325,12 +319,6 @@ stc_status outer_polled(machine *mc, outer *o);
 
 /* outer_lane.c: n elements, `by` apart, from vals[at] on; columns of a class. */
 void outer_load(stc_type t, void *out, const void *vals, int64_t at, int64_t by, int n);
-/* Lanes list[0 … n) of what starts at vals[at], `by` apart. */
-void outer_gather(stc_type t, void *out, const void *vals, int64_t at, int64_t by,
-                  const int *list, int n);
-/* Elements list[k] of a column to k of another, and back. */
-void outer_pick(size_t size, void *out, const void *in, const int *list, int n);
-void outer_place(size_t size, void *out, const void *in, const int *list, int n);
 /* Bytes in[0], in[by], … */
 void outer_bytes(uint8_t *out, const uint8_t *in, int64_t by, int64_t n);
 /* out = in where the mask is set. */

@@ -11,12 +11,6 @@
 
 /* ---- columns ----------------------------------------------------------------------- */
 
-/* The lanes that an op is done for. */
-static int lanes_of(const outer *o)
-{
-    return o->nlist ? o->nlist : o->n;
-}
-
 static const void *spread(outer *o, int v, vclass cls)
 {
     vcolumn *c = &o->value[v];
@@ -29,14 +23,9 @@ static const void *spread(outer *o, int v, vclass cls)
     return c->data;
 }
 
-/* Argument k of op x for the lanes that it is done for. */
 static const void *argument(outer *o, const outer_op *x, int k)
 {
-    const vclass cls = (vclass)x->arg_cls[k];
-    const void *from = spread(o, x->arg[k], cls);
-    if (!o->nlist || !x->full[k] || from != o->value[x->arg[k]].p) return from;
-    outer_pick(class_size(cls), o->picked[k], from, o->list, o->nlist);
-    return o->picked[k];
+    return spread(o, x->arg[k], (vclass)x->arg_cls[k]);
 }
 
 static void set_one(outer *o, int to, value v)
@@ -63,10 +52,7 @@ static void settle(outer *o, const outer_op *x, const uint8_t *in, const void *f
         const void *was = spread(o, x->to, (vclass)x->cls);
         void *own = outer_column(o, x->to);
         if (was != own) memcpy(own, was, (size_t)o->n * size);
-        if (o->nlist)
-            outer_place(size, c->data, from, o->list, o->nlist);
-        else
-            outer_choose(size, c->data, from, in, o->n);
+        outer_choose(size, c->data, from, in, o->n);
         from = c->data;
     }
     o->put_off[x->to] = false;
@@ -82,7 +68,7 @@ static void settle_one(outer *o, const outer_op *x, const uint8_t *in, value v)
         set_one(o, x->to, v);
         return;
     }
-    class_fill((vclass)x->cls, o->scratch, 0, lanes_of(o), v);
+    class_fill((vclass)x->cls, o->scratch, 0, o->n, v);
     settle(o, x, in, o->scratch);
 }
 
@@ -107,13 +93,6 @@ static void load(const machine *mc, outer *o, const outer_op *x, const uint8_t *
         outer_record_one(o, x->b);
         return;
     }
-    if (o->nlist && from == o->x && to == end) {
-        void *out = target(o, x, in);
-        outer_gather(t->type, out, vals, s->base + s->step * o->x, s->step, o->list,
-                     o->nlist);
-        settle(o, x, in, out);
-        return;
-    }
     const int64_t at = s->base + s->step * from;
     const bool whole = from == o->x && to == end;
     const bool late = !in && (o->recording || o->n >= OUTER_LONG);
@@ -133,17 +112,11 @@ static void load(const machine *mc, outer *o, const outer_op *x, const uint8_t *
         return;
     }
     o->recording = false;
-    const bool part = o->nlist != 0;
-    char *out = part ? o->picked[0] : target(o, x, in);
+    char *out = target(o, x, in);
     outer_load(t->type, out + (from - o->x) * (int64_t)class_size(cls), vals, at, s->step,
                (int)(to - from));
     class_fill(cls, out, 0, from - o->x, t->fill);
     class_fill(cls, out, to - o->x, o->n, t->fill);
-    if (part) {
-        const char *all = out;
-        out = target(o, x, in);
-        outer_pick(class_size(cls), out, all, o->list, o->nlist);
-    }
     settle(o, x, in, out);
 }
 
@@ -161,7 +134,7 @@ static bool work_out(outer *o, const outer_op *x, void *out)
     for (int k = 0; k < x->nargs; k++)
         a[k] = argument(o, x, k);
     if (o->recording) outer_record_fn(o, x, a, out);
-    return !x->array(out, a[0], a[1], a[2], lanes_of(o));
+    return !x->array(out, a[0], a[1], a[2], o->n);
 }
 
 static bool function(outer *o, const outer_op *x, const uint8_t *in)
@@ -196,7 +169,7 @@ static void other(outer *o, const outer_op *x, const uint8_t *in)
     const void *from = argument(o, x, 0);
     char *out = target(o, x, in);
     o->recording = false;
-    const int n = lanes_of(o);
+    const int n = o->n;
     if (x->kind == OUTER_CONV) {
         strip_conv(cls, was, out, from, n);
     } else {

@@ -38,63 +38,6 @@ void outer_load(stc_type t, void *out, const void *vals, int64_t at, int64_t by,
     load[t](out, vals, at, by, n);
 }
 
-#define TYPE(NAME, name, ctype, CLASS, rank)                                               \
-    static void gather_##NAME(void *to, const void *vals, int64_t at, int64_t by,          \
-                              const int *list, int n)                                      \
-    {                                                                                      \
-        ct_##CLASS *out = to;                                                              \
-        const ctype *v = (const ctype *)vals + at;                                         \
-        for (int k = 0; k < n; k++)                                                        \
-            out[k] = READ(v[list[k] * by], rank);                                          \
-    }
-#include "../../formats/base/types.def"
-
-void outer_gather(stc_type t, void *out, const void *vals, int64_t at, int64_t by,
-                  const int *list, int n)
-{
-    static void (*const gather[])(void *, const void *, int64_t, int64_t, const int *,
-                                  int) = {
-#define TYPE(NAME, name, ctype, CLASS, rank) gather_##NAME,
-#include "../../formats/base/types.def"
-    };
-    gather[t](out, vals, at, by, list, n);
-}
-
-#define LISTED(T)                                                                          \
-    {                                                                                      \
-        for (int k = 0; k < n; k++)                                                        \
-            LISTED_ONE(T)                                                                  \
-        return;                                                                            \
-    }
-
-void outer_pick(size_t size, void *out, const void *in, const int *list, int n)
-{
-#define LISTED_ONE(T) ((T *)out)[k] = ((const T *)in)[list[k]];
-    switch (size) {
-    case sizeof(uint64_t):
-        LISTED(uint64_t)
-    case sizeof(uint32_t):
-        LISTED(uint32_t)
-    default:
-        LISTED(cdouble)
-    }
-#undef LISTED_ONE
-}
-
-void outer_place(size_t size, void *out, const void *in, const int *list, int n)
-{
-#define LISTED_ONE(T) ((T *)out)[list[k]] = ((const T *)in)[k];
-    switch (size) {
-    case sizeof(uint64_t):
-        LISTED(uint64_t)
-    case sizeof(uint32_t):
-        LISTED(uint32_t)
-    default:
-        LISTED(cdouble)
-    }
-#undef LISTED_ONE
-}
-
 /* Bits, whatever they mean: no branch on what can't be foreseen. */
 #define CHOOSE(ATTRIBUTE, NAME, T)                                                         \
     ATTRIBUTE static void NAME(void *out, const void *in, const uint8_t *set, int n)       \

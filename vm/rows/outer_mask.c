@@ -122,25 +122,3 @@ bool outer_visits(outer *o, int d, const uint8_t *in, const uint8_t **out)
     *out = memchr(mask, 0, (size_t)o->n) ? mask : NULL;
     return true;
 }
-
-bool outer_list(outer *o, const uint8_t *set)
-{
-    enum { FEW = 8 }; /* one in so many: picking lanes costs as much as some left out */
-    const int most = o->n / FEW;
-    int n = 0, k = 0;
-    for (; k + 8 <= o->n; k += 8) {
-        uint64_t bytes;
-        memcpy(&bytes, set + k, sizeof bytes);
-        for (; bytes; bytes &= bytes - 1) {
-            if (n == most) return false;
-            o->list[n++] = k + __builtin_ctzll(bytes) / 8;
-        }
-    }
-    for (; k < o->n; k++) {
-        if (!set[k]) continue;
-        if (n == most) return false;
-        o->list[n++] = k;
-    }
-    o->nlist = n;
-    return true;
-}

@@ -33,8 +33,7 @@ static void live(outer *o, int from, int end, int d, life *of)
         }
         for (int j = 0; j < x->nargs; j++) {
             life *arg = &of[x->arg[j]];
-            x->full[j] = arg->loop != d;
-            arg->lasts |= x->full[j];
+            arg->lasts |= arg->loop != d;
             arg->last = k;
         }
         if (!writes(x)) continue;

@@ -9,7 +9,6 @@
  */
 #include "../nest/fibers.h"
 #include "super.h"
-#include "../work/ws.h"
 #include <string.h>
 
 /* ---- matching ------------------------------------------------------------------ */
@@ -146,8 +145,7 @@ static bool match_sink(nest *ns)
     const sink *x = &ns->in.sink[0];
     const loop_summary *o = &ns->o.s;
     if (x->kind == SINK_REDUCE) return true;
-    if (o->nsink > 0) return false;
-    if (x->kind == SINK_WSADD) return x->icol[0] == 0 && x->icol[1] == 0;
+    if (x->kind > SINK_ACC || o->nsink > 0) return false;
     const place *at = &ns->in.place[x->b];
     if (at->kind == PLACE_FIXED && x->kind == SINK_ACC) {
         const place *own = &o->place[ns->link.up[x->b]];
@@ -327,10 +325,8 @@ bool nest_prepare(machine *mc, nest *ns)
         ns->since = mc->bindings;
         if (prepare_operands(mc, ns)) ns->kernel = ns->width == 8 ? ns->wide : ns->narrow;
     }
-    /* the handlers scatter into an accumulator; a coordinate list has none */
     const sink *to = &ns->in.sink[0];
     if (!ns->kernel) return false;
-    if (to->kind == SINK_WSADD && !ws_is_vector(&mc->slot[to->a])) return false;
     if (ns->by_lane && !super_lanes_ready(mc, ns)) return false;
     if (to->kind == SINK_ACC && !ns->by_lane && !row_covers(mc, ns, to)) return false;
     return to->kind != SINK_STORE || super_rows_ready(mc, ns, ns->width);
@@ -378,6 +374,6 @@ stc_status nest_match(machine *mc, const loop_summary *outer, const loop_tree *i
 void nest_describe(const nest *ns, textbuf *out)
 {
     static const char *const shapes[] = {"fiber", "range", "merge"};
-    static const char *const sinks[] = {"sum", "store", "accumulate", "workspace"};
+    static const char *const sinks[] = {"sum", "store", "accumulate"};
     text_add(out, "nest %s -> %s", shapes[ns->shape], sinks[ns->in.sink[0].kind]);
 }

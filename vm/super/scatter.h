@@ -49,13 +49,13 @@ typedef struct scatter scatter;
 enum { LIST_FEW = 96, RANK_PAD = 32 };
 typedef struct row_list row_list;
 typedef struct list_kernels {
-    int few_row, many_row; /* by tally_row */
     void (*few)(const scatter *sc, row_list *l, int n);
     void (*many)(const scatter *sc, row_list *l, int n);
     void (*place)(const row_list *l, const int32_t *rank, uint8_t *taken, void *out);
 } list_kernels;
 struct row_list {
     const list_kernels *run;
+    int row;     /* of scatter.def */
     bool only;   /* there is no accumulator: all rows are listed              */
     bool hashed; /* this one has its entries once, found by hash              */
     uint8_t size;
@@ -79,6 +79,7 @@ struct scatter {
     uint16_t below;
     bool valued; /* the fiber's values take part */
     uint8_t cls;
+    int16_t type; /* of all that is loaded; -1: nothing was, so far */
     int16_t term, fold;
     const lop *at; /* ws.add */
     int noperand, nfactor;
@@ -86,7 +87,7 @@ struct scatter {
     scatter_operand operand[SCATTER_OPERANDS];
     scatter_factor factor[SCATTER_FACTORS];
     scatter_kernel narrow, wide;
-    int row[2];     /* their rows of the table, by tally_row                  */
+    int row[2];     /* their rows of scatter.def                              */
     row_list *list; /* rows may be listed; NULL: they may not            */
     /* of this run */
     scatter_kernel kernel;

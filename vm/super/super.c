@@ -60,7 +60,6 @@ static bool fits(const nest *ns, kernel_id kernel)
     case KERNEL_merge_fibers:
         return walked == 2 &&
                ns->in.node[ns->load[0].node].b != ns->in.node[ns->load[1].node].b;
-    case KERNEL_axpy_fiber:
     case KERNEL_scatter_fiber:
         return walked == ns->nload && ns->nload <= 1;
     default:

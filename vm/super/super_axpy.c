@@ -1,12 +1,10 @@
-/* super_axpy.c: scaled fibers added to a dense row, or to a dense workspace
- * (Gustavson's inner loop).
+/* super_axpy.c: scaled fibers added to a dense row, and sums over fibers to places in one.
  *
  * The dense row is found once, since the outer loop leaves it alone; what each
  * lane adds to it is then one vector loop.
  */
 #include "../nest/fibers.h"
 #include "super.h"
-#include "../work/ws.h"
 
 /* The row of the result, valid over [lo, hi). */
 static stc_status result_row(machine *mc, nest *ns, void **row)
@@ -179,56 +177,6 @@ static stc_status lanes_row(machine *mc, nest *ns, void **row)
         if (!into_steps_##TYPE##_##B##_##W(ns, row, own, by))                              \
             into_lanes_##TYPE##_##B##_##W(ns, row, own, by);                               \
         return super_poll(mc, ns);                                                         \
-    }
-
-/* ---- fibers into a workspace --------------------------------------------------- */
-
-#define WORKSPACE_FIBER(TYPE, B, W)                                                        \
-    static void into_workspace_##TYPE##_##B##_##W(workspace *w, const index_##W *crd,      \
-                                                  int64_t stride, const elem_##TYPE *v,    \
-                                                  int64_t n, num_##TYPE s)                 \
-    {                                                                                      \
-        num_##TYPE *acc = w->dense;                                                        \
-        uint64_t *set = w->set;                                                            \
-        int64_t *touched = w->touched, count = w->n;                                       \
-        for (int64_t p = 0; p < n; p++) {                                                  \
-            const int64_t i = crd[p * stride];                                             \
-            const num_##TYPE x = v ? TIMES(B, TYPE, s, GET(TYPE, v[p])) : s;               \
-            const uint64_t bit = UINT64_C(1) << (i & 63), word = set[i >> 6];              \
-            if (word & bit) {                                                              \
-                acc[i] = PLUS(B, TYPE, acc[i], x);                                         \
-            } else {                                                                       \
-                set[i >> 6] = word | bit;                                                  \
-                acc[i] = x;                                                                \
-                touched[count++] = i;                                                      \
-            }                                                                              \
-        }                                                                                  \
-        w->n = count;                                                                      \
-    }
-
-#define INSTANCE_axpy_fiber(TYPE, B, W)                                                    \
-    WORKSPACE_FIBER(TYPE, B, W)                                                            \
-                                                                                           \
-    stc_status super_axpy_fiber_##TYPE##_##B##_##W(machine *mc, nest *ns)                  \
-    {                                                                                      \
-        const nest_walk *fiber = &ns->walk[0];                                             \
-        const index_##W *crd = fiber->crd;                                                 \
-        const int64_t stride = fiber->step;                                                \
-        const sink *x = &ns->in.sink[0];                                                   \
-        workspace *w = mc->slot[x->a].ws;                                                  \
-        const elem_##TYPE *v = ns->nload > 0 ? ns->load[0].vals : NULL;                    \
-        for (int k = ns->from; k < ns->to; k++) {                                          \
-            int64_t p, e;                                                                  \
-            if (!span_##W(fiber, k, &p, &e) || p == e) continue;                           \
-            SCALE(TYPE, B, s, k)                                                           \
-            if (ws_use(mc, w, x->fn, x->at) || ws_touch_room(mc, w, e - p))                \
-                return mc->cx->diag.status;                                                \
-            into_workspace_##TYPE##_##B##_##W(w, crd + p * stride, stride,                 \
-                                              v ? v + p : NULL, e - p, s);                 \
-            ns->rounds += e - p;                                                           \
-            if (super_poll(mc, ns)) return mc->cx->diag.status;                            \
-        }                                                                                  \
-        return STC_OK;                                                                     \
     }
 
 #include "super_instances.h"

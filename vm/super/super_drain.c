@@ -237,7 +237,8 @@ stc_status drain_list(machine *mc, const drain *d, row_list *l, const mcursor *u
             ((int32_t *)room.crd)[k] = (int32_t)l->coord[k];
     else
         memcpy(room.crd, l->coord, (size_t)n * sizeof *l->coord);
-    memcpy((char *)r->t->vals + (size_t)room.pos * l->size, l->val, (size_t)n * l->size);
+    strip_store(r->t->type, r->t->vals, room.pos, l->val, (vclass)mc->slot[d->work].ws->cls,
+                (int)n);
     appended(r, d, &room, n);
     list_clear(l);
     return STC_OK;

@@ -20,9 +20,6 @@
 #ifndef INSTANCE_dot_into
 #define INSTANCE_dot_into(TYPE, B, W)
 #endif
-#ifndef INSTANCE_axpy_fiber
-#define INSTANCE_axpy_fiber(TYPE, B, W)
-#endif
 #ifndef INSTANCE_merge_fibers
 #define INSTANCE_merge_fibers(TYPE, B, W)
 #endif

@@ -24,36 +24,39 @@ static int64_t slot_of(const row_list *l, int64_t i)
     return (int64_t)((uint64_t)i * UINT64_C(0x9e3779b97f4a7c15) >> l->shift);
 }
 
-#define SCATTER(CLS, T, W, I, TERM, FOLD)                                                  \
-    static void few_##TERM##_##FOLD##_##CLS##_##W(const scatter *sc, row_list *l, int n)   \
+#define SCATTER(TYPE, W, TERM, FOLD)                                                       \
+    static void few_##TERM##_##FOLD##_##TYPE##_##W(const scatter *sc, row_list *l, int n)  \
     {                                                                                      \
-        const T *vals = sc->vals, *by = (const T *)sc->by;                                 \
-        const I *crd = sc->crd;                                                            \
-        T *to = l->val;                                                                    \
+        const elem_##TYPE *vals = sc->vals;                                                \
+        const num_##TYPE *by = (const num_##TYPE *)sc->by;                                 \
+        const index_##W *crd = sc->crd;                                                    \
+        num_##TYPE *to = l->val;                                                           \
         int64_t m = l->n;                                                                  \
         for (int k = 0; k < n; k++)                                                        \
             for (int64_t p = sc->from[k], e = sc->to[k]; p < e; p++, m++) {                \
                 l->coord[m] = crd[p];                                                      \
-                to[m] = vals ? FN_##TERM##_##CLS(by[k], vals[p]) : by[k];                  \
+                to[m] = vals ? FN_##TERM##_##TYPE(by[k], GET(TYPE, vals[p])) : by[k];      \
             }                                                                              \
         l->n = m;                                                                          \
     }                                                                                      \
-    static void many_##TERM##_##FOLD##_##CLS##_##W(const scatter *sc, row_list *l, int n)  \
+    static void many_##TERM##_##FOLD##_##TYPE##_##W(const scatter *sc, row_list *l, int n) \
     {                                                                                      \
-        const T *vals = sc->vals, *by = (const T *)sc->by;                                 \
-        const I *crd = sc->crd;                                                            \
-        T *to = l->val;                                                                    \
+        const elem_##TYPE *vals = sc->vals;                                                \
+        const num_##TYPE *by = (const num_##TYPE *)sc->by;                                 \
+        const index_##W *crd = sc->crd;                                                    \
+        num_##TYPE *to = l->val;                                                           \
         const int64_t mask = l->heads - 1, base = l->base;                                 \
         int64_t m = l->n;                                                                  \
         for (int k = 0; k < n; k++)                                                        \
             for (int64_t p = sc->from[k], e = sc->to[k]; p < e; p++) {                     \
                 const int64_t i = crd[p];                                                  \
-                const T x = vals ? FN_##TERM##_##CLS(by[k], vals[p]) : by[k];              \
+                const num_##TYPE x =                                                       \
+                    vals ? FN_##TERM##_##TYPE(by[k], GET(TYPE, vals[p])) : by[k];          \
                 int64_t h = slot_of(l, i), at;                                             \
                 while ((at = l->head[h] - base) >= 0 && l->coord[at] != i)                 \
                     h = (h + 1) & mask;                                                    \
                 if (at >= 0) {                                                             \
-                    to[at] = FN_##FOLD##_##CLS(to[at], x);                                 \
+                    to[at] = FN_##FOLD##_##TYPE(to[at], x);                                \
                     continue;                                                              \
                 }                                                                          \
                 l->head[h] = base + m;                                                     \
@@ -63,32 +66,23 @@ static int64_t slot_of(const row_list *l, int64_t i)
         l->n = m;                                                                          \
     }                                                                                      \
     /* values by rank, duplicates folded; how many places were taken */                    \
-    static void place_##TERM##_##FOLD##_##CLS##_##W(                                       \
+    static void place_##TERM##_##FOLD##_##TYPE##_##W(                                      \
         const row_list *l, const int32_t *rank, uint8_t *taken, void *out)                 \
     {                                                                                      \
-        const T *from = l->val;                                                            \
-        T *to = out;                                                                       \
+        const num_##TYPE *from = l->val;                                                   \
+        num_##TYPE *to = out;                                                              \
         for (int64_t k = 0; k < l->n; k++) {                                               \
             const int32_t r = rank[k];                                                     \
-            to[r] = taken[r] ? FN_##FOLD##_##CLS(to[r], from[k]) : from[k];                \
+            to[r] = taken[r] ? FN_##FOLD##_##TYPE(to[r], from[k]) : from[k];               \
             taken[r] = 1;                                                                  \
         }                                                                                  \
     }
 #include "scatter.def"
 
-static const struct list_instance {
-    uint8_t cls, index;
-    int16_t term, fold;
-    list_kernels run;
-} instances[] = {
-#define SCATTER(CLS, T, W, I, TERM, FOLD)                                                  \
-    {CLASS_##CLS,                                                                          \
-     W,                                                                                    \
-     FN_##TERM,                                                                            \
-     FN_##FOLD,                                                                            \
-     {TALLY_few_##TERM##_##FOLD##_##CLS##_##W, TALLY_many_##TERM##_##FOLD##_##CLS##_##W,   \
-      few_##TERM##_##FOLD##_##CLS##_##W, many_##TERM##_##FOLD##_##CLS##_##W,               \
-      place_##TERM##_##FOLD##_##CLS##_##W}},
+static const list_kernels instances[] = {
+#define SCATTER(TYPE, W, TERM, FOLD)                                                       \
+    {few_##TERM##_##FOLD##_##TYPE##_##W, many_##TERM##_##FOLD##_##TYPE##_##W,              \
+     place_##TERM##_##FOLD##_##TYPE##_##W},
 #include "scatter.def"
 };
 
@@ -97,19 +91,13 @@ static const struct list_instance {
 bool list_ready(machine *mc, scatter *sc, row_list *l)
 {
     const slot *s = &mc->slot[sc->work];
-    const int width = sc->kernel == sc->narrow ? 32 : 64;
-    for (size_t k = 0; k < sizeof instances / sizeof *instances; k++) {
-        const struct list_instance *r = &instances[k];
-        if (r->cls == sc->cls && r->term == sc->term && r->fold == sc->fold &&
-            r->index == width)
-            l->run = &r->run;
-    }
+    l->row = sc->row[sc->kernel == sc->wide];
+    l->run = &instances[l->row];
     l->size = s->ws->size;
     l->extent = s->own->shape[0];
     l->only = !ws_is_vector(s);
     l->few = l->many = 0;
     list_clear(l);
-    if (s->row->type != class_type(s->ws->cls)) return false;
     return l->extent <= INT32_MAX && (l->only || l->extent >= LIST_FROM);
 }
 
@@ -170,7 +158,7 @@ stc_status list_fibers(machine *mc, const scatter *sc, row_list *l, int n, int64
 {
     if (room(mc->cx, l, l->n + most)) return mc->cx->diag.status;
     if (!l->n && last && most <= LIST_FEW) {
-        tally(mc, l->run->few_row);
+        tally(mc, TALLY_FEW + l->row);
         l->run->few(sc, l, n);
         l->few++;
         return STC_OK;
@@ -179,7 +167,7 @@ stc_status list_fibers(machine *mc, const scatter *sc, row_list *l, int n, int64
     if (enlarge(mc->cx, l, l->n + most)) return mc->cx->diag.status;
     l->hashed = true;
     if (fresh) l->many++;
-    tally(mc, l->run->many_row);
+    tally(mc, TALLY_MANY + l->row);
     l->run->many(sc, l, n);
     return STC_OK;
 }

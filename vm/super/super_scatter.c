@@ -16,27 +16,28 @@
 
 /* ---- kernels ----------------------------------------------------------------------- */
 
-#define SCATTER(CLS, T, W, I, TERM, FOLD)                                                  \
-    static void scatter_##TERM##_##FOLD##_##CLS##_##W(const scatter *sc, workspace *w,     \
-                                                      int n)                               \
+#define SCATTER(TYPE, W, TERM, FOLD)                                                       \
+    static void scatter_##TERM##_##FOLD##_##TYPE##_##W(const scatter *sc, workspace *w,    \
+                                                       int n)                              \
     {                                                                                      \
-        const T *vals = sc->vals, *by = (const T *)sc->by;                                 \
-        T *acc = w->dense;                                                                 \
+        const elem_##TYPE *vals = sc->vals;                                                \
+        const num_##TYPE *by = (const num_##TYPE *)sc->by;                                 \
+        num_##TYPE *acc = w->dense;                                                        \
         uint64_t *set = w->set;                                                            \
         int64_t *touched = w->touched, count = w->n;                                       \
         for (int k = 0; k < n; k++) {                                                      \
-            const I *crd = (const I *)sc->crd;                                             \
-            const T s = by[k];                                                             \
+            const index_##W *crd = (const index_##W *)sc->crd;                             \
+            const num_##TYPE s = by[k];                                                    \
             if (k + 2 < n) {                                                               \
                 __builtin_prefetch(crd + sc->from[k + 2]);                                 \
                 if (vals) __builtin_prefetch(vals + sc->from[k + 2]);                      \
             }                                                                              \
             for (int64_t p = sc->from[k], e = sc->to[k]; p < e; p++) {                     \
                 const int64_t i = crd[p];                                                  \
-                const T x = vals ? FN_##TERM##_##CLS(s, vals[p]) : s;                      \
+                const num_##TYPE x = vals ? FN_##TERM##_##TYPE(s, GET(TYPE, vals[p])) : s; \
                 const uint64_t bit = UINT64_C(1) << (i & 63), word = set[i >> 6];          \
                 if (word & bit) {                                                          \
-                    acc[i] = FN_##FOLD##_##CLS(acc[i], x);                                 \
+                    acc[i] = FN_##FOLD##_##TYPE(acc[i], x);                                \
                 } else {                                                                   \
                     set[i >> 6] = word | bit;                                              \
                     acc[i] = x;                                                            \
@@ -49,29 +50,31 @@
 #include "scatter.def"
 
 static const struct scatter_instance {
-    uint8_t cls, index;
+    uint8_t type, index;
     int16_t term, fold;
-    tally_row row;
     scatter_kernel run;
 } instances[] = {
-#define SCATTER(CLS, T, W, I, TERM, FOLD)                                                  \
-    {CLASS_##CLS,                                                                          \
-     W,                                                                                    \
-     FN_##TERM,                                                                            \
-     FN_##FOLD,                                                                            \
-     TALLY_scatter_##TERM##_##FOLD##_##CLS##_##W,                                          \
-     scatter_##TERM##_##FOLD##_##CLS##_##W},
+#define SCATTER(TYPE, W, TERM, FOLD)                                                       \
+    {STC_##TYPE, W, FN_##TERM, FN_##FOLD, scatter_##TERM##_##FOLD##_##TYPE##_##W},
 #include "scatter.def"
 };
+
+/* A value alone is itself times one, and both true and one. */
+static bool takes_term(const scatter *sc, int term)
+{
+    return term == sc->term || (!sc->nfactor && sc->term == FN_MUL && term == FN_AND);
+}
 
 static bool choose(scatter *sc)
 {
     bool any = false;
-    for (size_t k = 0; k < sizeof instances / sizeof *instances; k++) {
+    if (sc->type < 0) sc->type = (int16_t)class_type((vclass)sc->cls);
+    for (int k = 0; k < SCATTER_ROWS; k++) {
         const struct scatter_instance *r = &instances[k];
-        if (r->cls != sc->cls || r->term != sc->term || r->fold != sc->fold) continue;
+        if (r->type != sc->type || r->fold != sc->fold || !takes_term(sc, r->term))
+            continue;
         *(r->index == 32 ? &sc->narrow : &sc->wide) = r->run;
-        sc->row[r->index == 64] = r->row;
+        sc->row[r->index == 64] = k;
         any = true;
     }
     return any;
@@ -146,18 +149,25 @@ static bool match_merge(const machine *mc, scatter *sc)
     return true;
 }
 
+/* All that is loaded has one type, whose values are of the sum's class. */
+static bool match_type(const machine *mc, scatter *sc, uint16_t id)
+{
+    const stc_type t = (stc_type)mc->p->tensor[id].type;
+    if (sc->type < 0) sc->type = (int16_t)t;
+    return t == (stc_type)sc->type && type_class(t) == (vclass)sc->cls;
+}
+
 /* What doesn't depend on j: factors of a node of the loop over k. */
 static bool match_factor(const machine *mc, scatter *sc, const loop_summary *s, int id)
 {
     const node *x = &s->node[id];
-    const vclass cls = (vclass)sc->cls;
     if (x->kind == NODE_FN && x->fn == FN_MUL)
         return match_factor(mc, sc, s, x->arg[0]) && match_factor(mc, sc, s, x->arg[1]);
     if (sc->nfactor == SCATTER_FACTORS) return false;
     scatter_factor f = {.a = x->a};
     if (x->kind == NODE_LOAD) {
         const place *p = &s->place[x->b];
-        if (mc->p->tensor[x->a].type != class_type(cls)) return false;
+        if (!match_type(mc, sc, x->a)) return false;
         f = (scatter_factor){FACTOR_FIXED, p->cursor, x->a};
         if (p->kind == PLACE_OPERAND)
             f = (scatter_factor){FACTOR_OPERAND, p->operand, x->a};
@@ -181,7 +191,7 @@ static bool match_value(const machine *mc, scatter *sc, const loop_summary *mid,
     if (x->kind == NODE_LOAD) {
         if (sc->valued) return false; /* by the one cursor that varies */
         sc->valued = true;
-        return mc->p->tensor[x->a].type == class_type((vclass)sc->cls);
+        return match_type(mc, sc, x->a);
     }
     if (x->kind != NODE_FN || x->nargs != 2 || x->fn_cls != sc->cls) return false;
     /* a product has any number of factors, any other term one of each side */
@@ -237,6 +247,7 @@ static bool match(const machine *mc, scatter *sc, const loop_summary *mid,
     sc->inner = in->l;
     sc->work = x->a;
     sc->cls = x->cls;
+    sc->type = -1;
     sc->fold = x->fn;
     sc->term = FN_MUL; /* a value alone is itself times nothing */
     sc->at = x->at;
@@ -365,7 +376,7 @@ static int64_t position(scatter *sc, int b, int64_t k)
 /* The product of the factors that the row has once. */
 static value fixed_factors(const machine *mc, const scatter *sc)
 {
-    const stc_type t = class_type((vclass)sc->cls);
+    const stc_type t = (stc_type)sc->type;
     const fn_scalar mul = fn_scalar_of(FN_MUL, (vclass)sc->cls);
     value by = {0};
     bool some = false;
@@ -404,7 +415,7 @@ static void put_factors(const machine *mc, const scatter *sc, int n, value by)
         if (f->kind != FACTOR_OPERAND) continue;
         const column at = {.form = COL_ARRAY, .full = true, .data = sc->pos[f->a]};
         const void *vals = mc->slot[f->tensor].t->vals;
-        strip_load(class_type(cls), first ? sc->by : sc->room, vals, &at, n, by);
+        strip_load((stc_type)sc->type, first ? sc->by : sc->room, vals, &at, n, by);
         if (!first) mul(sc->by, sc->by, sc->room, NULL, n);
         first = false;
     }
@@ -426,7 +437,7 @@ static stc_status flush(machine *mc, scatter *sc, int n, bool last)
     if (most > w->extent - w->n) most = w->extent - w->n;
     if (ws_use(mc, w, sc->fold, sc->at) || ws_touch_room(mc, w, most))
         return mc->cx->diag.status;
-    tally(mc, sc->row[sc->kernel == sc->wide]);
+    tally(mc, TALLY_SCATTER + sc->row[sc->kernel == sc->wide]);
     sc->kernel(sc, w, n);
     return machine_count(mc, rounds);
 }

@@ -5,16 +5,13 @@
 static const char *const names[] = {
 #define SUPER(kernel, TYPE, body, index) #kernel " " #TYPE " " #body ", " #index " bits",
 #include "super.def"
-#define NAME(template, CLASS, index, TERM, FOLD)                                           \
-    template " " #CLASS " " #TERM " " #FOLD ", " #index " bits",
-#define SCATTER(CLASS, ctype, index, ictype, TERM, FOLD)                                   \
-    NAME("scatter", CLASS, index, TERM, FOLD)
+#define NAME(template, TYPE, index, TERM, FOLD)                                            \
+    template " " #TYPE " " #TERM " " #FOLD ", " #index " bits",
+#define SCATTER(TYPE, index, TERM, FOLD) NAME("scatter", TYPE, index, TERM, FOLD)
 #include "scatter.def"
-#define SCATTER(CLASS, ctype, index, ictype, TERM, FOLD)                                   \
-    NAME("few", CLASS, index, TERM, FOLD)
+#define SCATTER(TYPE, index, TERM, FOLD) NAME("few", TYPE, index, TERM, FOLD)
 #include "scatter.def"
-#define SCATTER(CLASS, ctype, index, ictype, TERM, FOLD)                                   \
-    NAME("many", CLASS, index, TERM, FOLD)
+#define SCATTER(TYPE, index, TERM, FOLD) NAME("many", TYPE, index, TERM, FOLD)
 #include "scatter.def"
 };
 

@@ -4,21 +4,21 @@
 
 #include "../core/machine.h"
 
+enum {
+    SCATTER_ROWS = 0
+#define SCATTER(TYPE, index, TERM, FOLD) +1
+#include "scatter.def"
+};
+
 /* Rows in the tables' order; those of scatter.def have three templates: into an
  * accumulator, and into lists of few and of many entries. */
 typedef enum tally_row {
 #define SUPER(kernel, TYPE, body, index) TALLY_##kernel##_##TYPE##_##body##_##index,
 #include "super.def"
-#define SCATTER(CLASS, ctype, index, ictype, TERM, FOLD)                                   \
-    TALLY_scatter_##TERM##_##FOLD##_##CLASS##_##index,
-#include "scatter.def"
-#define SCATTER(CLASS, ctype, index, ictype, TERM, FOLD)                                   \
-    TALLY_few_##TERM##_##FOLD##_##CLASS##_##index,
-#include "scatter.def"
-#define SCATTER(CLASS, ctype, index, ictype, TERM, FOLD)                                   \
-    TALLY_many_##TERM##_##FOLD##_##CLASS##_##index,
-#include "scatter.def"
-    TALLY_COUNT
+    TALLY_SCATTER, /* row 0 of scatter.def; others behind it */
+    TALLY_FEW = TALLY_SCATTER + SCATTER_ROWS,
+    TALLY_MANY = TALLY_FEW + SCATTER_ROWS,
+    TALLY_COUNT = TALLY_MANY + SCATTER_ROWS
 } tally_row;
 
 /* One more call of a row's kernel. Nothing but a profile asks. */
