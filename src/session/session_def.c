@@ -41,9 +41,11 @@ static stc_status enter_parameter(stc_session *s, const char *name, tensor *t, b
     e->type = t->type;
     e->fill = t->fill;
     e->has_data = true;
-    v->t = t;
     v->lent = lent;
-    if (!lent) session_set(s, v, t);
+    if (lent)
+        v->t = t;
+    else
+        session_set(s, v, t);
     return STC_OK;
 }
 
@@ -91,7 +93,7 @@ static stc_status take_results(stc_session *s, const script *in, const ast *call
                                "%s ended, and gave its result `%s` no value", call->name,
                                list->child[i]->name);
         stc_status st = session_tensor(s, v, &t);
-        if (!st && v->lent) st = tensor_copy(t, &t);
+        if (!st && v->lent) st = tensor_share(t, &t);
         if (st) return st;
         if (!v->lent) v->t = NULL;
         out[i] = t;

@@ -98,6 +98,12 @@ stc_status machine_bind(machine *mc, int id, tensor *t)
     return STC_OK;
 }
 
+bool machine_has(const machine *mc, int id, const tensor *t)
+{
+    const slot *s = &mc->slot[id];
+    return s->seen == t && s->seen_generation == t->generation && s->bound == t;
+}
+
 void machine_yield(machine *mc, int id)
 {
     mc->slot[id].given = true;
