@@ -45,6 +45,13 @@ stc_status machine_host_failed(machine *mc, const lop *at, stc_status status,
     return machine_fail(mc, at, status, "`%s`: %s", name, why);
 }
 
+stc_status machine_unbounded(machine *mc, const lop *at, int64_t i)
+{
+    return machine_fail(mc, at, STC_ERR_SHAPE,
+                        "this subscript is %lld, and the dimension has size %lld",
+                        (long long)i, (long long)mc->ext[at->arg[1]]);
+}
+
 stc_status machine_fault(machine *mc, const lop *at, fn_fault fault)
 {
     if (fault == FAULT_HOST) return mc->cx->diag.status;

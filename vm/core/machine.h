@@ -253,6 +253,8 @@ static inline stc_status machine_count(machine *mc, int64_t n)
 /* faults.c: fails with the place of lop `at` in the source, and the coordinates at
  * which the loops around it stand. */
 stc_status machine_fault(machine *mc, const lop *at, fn_fault fault);
+/* A computed subscript, i, leaves its tensor at the `bounded` that `at` is. */
+stc_status machine_unbounded(machine *mc, const lop *at, int64_t i);
 stc_status machine_fail(machine *mc, const lop *at, stc_status status, const char *format,
                         ...) ERROR_LIKE(4, 5);
 /* What the host's function of call `at` said; why may be NULL. */

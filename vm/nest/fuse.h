@@ -22,6 +22,7 @@ typedef enum icol_kind {
     ICOL_FIXED,
     ICOL_CONST,
     ICOL_MULADD,
+    ICOL_VALUE, /* a computed subscript: node a's value */
     ICOL_GIVEN, /* put there by who runs the strip */
 } icol_kind;
 typedef struct icol {
@@ -88,13 +89,14 @@ typedef enum step_kind {
     STEP_SKIP,
     STEP_INNER,
     STEP_WITHIN,
-    STEP_MARK
+    STEP_MARK,
+    STEP_BOUNDED
 } step_kind;
 typedef struct step {
     uint8_t kind, bit;
     uint16_t a, b; /* icol, place or node; PRESENT: place a; FILLBIT: tensor a at
                       place b; SKIP: merge a; WITHIN: icol a is below extent b;
-                      MARK: node a                                                 */
+                      MARK: node a; BOUNDED: as WITHIN, or it is a fault              */
 } step;
 
 typedef enum sink_kind {

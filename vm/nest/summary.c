@@ -253,6 +253,27 @@ static void read_muladd(reader *r, const uint16_t *a, const lop *at)
     summary_new_step(r, (step){.kind = STEP_ICOL, .a = r->i[a[0]]});
 }
 
+/* Each lane has its own, even where all have the same value. */
+static void read_index(reader *r, const uint16_t *a)
+{
+    icol x = {.kind = ICOL_VALUE, .varies = true};
+    x.a = summary_read_value(r, a[1]);
+    r->s->node[x.a].uses++;
+    summary_settle(r, x.a, CLASS_I64);
+    r->i[a[0]] = summary_new_icol(r, x);
+    summary_new_step(r, (step){.kind = STEP_ICOL, .a = r->i[a[0]]});
+}
+
+static bool read_bounded(reader *r, const uint16_t *a, const lop *at)
+{
+    const uint16_t id = summary_read_integer(r, a[0]);
+    icol *x = &r->s->icol[id];
+    if (x->kind != ICOL_VALUE || x->at || r->sunk) return false;
+    x->at = at;
+    summary_new_step(r, (step){STEP_BOUNDED, 0, id, a[1]});
+    return true;
+}
+
 static bool read_mask_step(reader *r, uint16_t mask, step x)
 {
     if (mask != r->s->l->mask || r->sunk) return false;
@@ -391,6 +412,11 @@ static bool read_insn(reader *r, const insn *in, const lop *at)
         if (r->sunk) return false;
         summary_new_step(r, (step){STEP_WITHIN, 0, summary_read_integer(r, a[0]), a[1]});
         return true;
+    case OP_INDEX:
+        read_index(r, a);
+        return true;
+    case OP_BOUNDED:
+        return read_bounded(r, a, at);
     case OP_SKIP:
         return read_mask_step(r, a[0], (step){STEP_SKIP, 0, a[1], 0});
     case OP_STORE:

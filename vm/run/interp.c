@@ -410,10 +410,7 @@ dispatch:
         CASE(BOUNDED)
         {
             if (INT(0) < 0 || INT(0) >= mc->ext[pc->arg[1]])
-                return machine_fail(
-                    mc, pc, STC_ERR_SHAPE,
-                    "this subscript is %lld, and the dimension has size %lld",
-                    (long long)INT(0), (long long)mc->ext[pc->arg[1]]);
+                return machine_unbounded(mc, pc, INT(0));
             NEXT();
         }
         CASE(EXTENT)

@@ -171,6 +171,8 @@ bool strip_faultless(const loop_summary *s)
         if (x->kind == NODE_HOST || (whole && fn_at(x->fn)->flags & FP_FAULTS))
             return false;
     }
+    for (int k = 0; k < s->nicol; k++)
+        if (s->icol[k].kind == ICOL_VALUE && s->icol[k].at) return false;
     return true;
 }
 

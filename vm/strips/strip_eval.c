@@ -14,6 +14,8 @@
 #define FAULT_COORDINATE ((fn_fault)(FAULT_HOST + 1))
 /* What a loop inside has told already. */
 #define FAULT_INSIDE ((fn_fault)(FAULT_HOST + 2))
+/* A subscript leaves its tensor. */
+#define FAULT_BOUNDED ((fn_fault)(FAULT_HOST + 3))
 
 /* The first lane in which something fails, and what. */
 static void note_fault(strip *s, int at_lane, fn_fault fault, const lop *at)
@@ -90,6 +92,11 @@ static void eval_icol(strip *s, int id)
 {
     const icol *x = &s->s.icol[id];
     column *c = &s->icol[id];
+    if (x->kind == ICOL_VALUE) {
+        memcpy(c->data, strip_spread(s, x->a), (size_t)s->n * sizeof *c->data);
+        c->form = COL_ARRAY;
+        return;
+    }
     const column *a = &s->icol[x->a], *b = &s->icol[x->b];
     if (x->varies && (icol_steps(s, x, c) || icol_plain(s, x, c))) return;
     const int n = x->varies ? s->n : 1;
@@ -562,24 +569,43 @@ static void eval_skip(machine *mc, strip *s, const step *x)
     if (n < s->n) strip_compact(s, n);
 }
 
+/* As a rule all lanes are. */
+static bool all_within(const strip *s, const column *i, int64_t hi)
+{
+    if (i->form == COL_STEP && i->base >= 0 && i->base + s->n <= hi) return true;
+    if (i->form != COL_ARRAY) return false;
+    int64_t out = 0;
+    for (int k = 0; k < s->n; k++)
+        out |= i->data[k] | (int64_t)((uint64_t)hi - 1 - (uint64_t)i->data[k]);
+    return out >= 0;
+}
+
 /* Lanes whose derived index is outside its extent are left out. */
 static void eval_within(machine *mc, strip *s, const step *x)
 {
     const column *i = &s->icol[x->a];
     const int64_t hi = mc->ext[x->b];
-    if (i->form == COL_STEP && i->base >= 0 && i->base + s->n <= hi) return;
     int n = 0;
-    if (i->form == COL_ARRAY) { /* as a rule all are within */
-        int64_t out = 0;
-        for (int k = 0; k < s->n; k++)
-            out |= i->data[k] | (int64_t)((uint64_t)hi - 1 - (uint64_t)i->data[k]);
-        if (out >= 0) return;
-    }
+    if (all_within(s, i, hi)) return;
     for (int k = 0; k < s->n; k++) {
         const int64_t at = column_get(i, k);
         if (at >= 0 && at < hi) s->keep[n++] = k;
     }
     if (n < s->n) strip_compact(s, n);
+}
+
+/* The first lane whose subscript is outside its extent is the last one. */
+static void eval_bounded(machine *mc, strip *s, const step *x)
+{
+    const column *i = &s->icol[x->a];
+    const int64_t hi = mc->ext[x->b];
+    if (all_within(s, i, hi)) return;
+    for (int k = 0; k < s->n; k++) {
+        if (i->data[k] >= 0 && i->data[k] < hi) continue;
+        note_fault(s, k, FAULT_BOUNDED, s->s.icol[x->a].at);
+        s->n = k;
+        return;
+    }
 }
 
 static stc_status eval_inner(machine *mc, strip *s, const step *x)
@@ -631,6 +657,9 @@ static stc_status eval_step(machine *mc, strip *s, const step *x)
     case STEP_WITHIN:
         eval_within(mc, s, x);
         return STC_OK;
+    case STEP_BOUNDED:
+        eval_bounded(mc, s, x);
+        return STC_OK;
     default:
         eval_skip(mc, s, x);
         return STC_OK;
@@ -668,6 +697,14 @@ void strip_at_lane(machine *mc, const strip *s, int k)
     }
 }
 
+static stc_status left_tensor(machine *mc, const strip *s)
+{
+    int id = 0;
+    while (s->s.icol[id].at != s->fault_at)
+        id++;
+    return machine_unbounded(mc, s->fault_at, s->icol[id].data[s->fault_lane]);
+}
+
 stc_status strip_eval(machine *mc, strip *s)
 {
     s->fault = FAULT_NONE;
@@ -686,6 +723,7 @@ stc_status strip_eval(machine *mc, strip *s)
     if (s->fault == FAULT_COORDINATE)
         return machine_fail(mc, s->fault_at, STC_ERR_OVERFLOW,
                             "a coordinate is beyond 64 bits");
+    if (s->fault == FAULT_BOUNDED) return left_tensor(mc, s);
     if (s->fault == FAULT_HOST)
         return machine_host_failed(mc, s->fault_at, s->host_status, s->host_why);
     return machine_fault(mc, s->fault_at, s->fault);
