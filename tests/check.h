@@ -48,6 +48,7 @@
     SUITE(ranges)                                                                          \
     SUITE(scripts)                                                                         \
     SUITE(gather)                                                                          \
+    SUITE(graph)                                                                           \
     SUITE(schedule)                                                                        \
     SUITE(workspace)                                                                       \
     SUITE(threads)                                                                         \

@@ -48,6 +48,7 @@ void machine_free(machine *mc)
     for (int d = 0; mc->frames && d < CALL_DEPTH_MAX; d++)
         mem_free(cx, mc->frames[d].v, (size_t)mc->frames[d].cap * sizeof(value));
     mem_free(cx, mc->frames, CALL_DEPTH_MAX * sizeof *mc->frames);
+    mem_free(cx, mc->marks, mc->marks_size);
     mem_free(cx, mc->block, mc->block_size);
     mem_free(cx, mc, sizeof *mc);
 }
