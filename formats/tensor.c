@@ -304,9 +304,17 @@ static stc_status interleave_chain(tensor *t, int l, int count)
     return n ? work_done(t->cx, 0) : STC_OK;
 }
 
+static bool is_interleaved(const format *f)
+{
+    int flags = 0;
+    for (int l = 0; l < f->levels; l++)
+        flags |= f->level[l].flags;
+    return flags & FMT_INTERLEAVED;
+}
+
 stc_status tensor_interleave(tensor *t)
 {
-    for (int l = 0; l < t->fmt.levels; l++) {
+    for (int l = 0; is_interleaved(&t->fmt) && l < t->fmt.levels; l++) {
         if (!(t->fmt.level[l].flags & FMT_INTERLEAVED)) continue;
         int count = 1;
         while (l + count < t->fmt.levels) {

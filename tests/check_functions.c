@@ -180,6 +180,10 @@ START_TEST(properties)
 {
     for (int id = 0; id < FN_COUNT; id++) {
         const fn_info *f = fn_at(id);
+        for (int k = 1; k < 3; k++) /* call_annihilators counts up to the first gap */
+            ck_assert_msg(f->annihilator[k].value == FC_NONE ||
+                              f->annihilator[k - 1].value != FC_NONE,
+                          "%s has an annihilator behind a gap", f->name);
         if (f->typing == TY_LOGIC) continue;    /* theirs hold for truth values */
         if (f->flags & FP_NORMALISES) continue; /* … of normal forms */
         const bool rounds = strcmp(f->name, "pow") == 0;

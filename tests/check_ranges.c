@@ -4,6 +4,7 @@
 
 #define PRINTS(script, want) expect_printed(false, script, STC_OK, want)
 #define FAILS(script, want) expect_printed(false, script, STC_ERR_PROGRAM, want)
+#define UNREAD(script, want) expect_printed(false, script, STC_ERR_SYNTAX, want)
 
 #define N "n = 5\ntensor T csr f64 [n,n]\ntensor lab dense i64 = [0,1,1,2,4]\n"
 
@@ -40,7 +41,10 @@ START_TEST(visited)
         "== l)",
         "x(i in 0:3000) = i\nc(i) = sum(k in 0:i+1: x(k))",
         "x(i in 0:3000) = i\nc(i) = max(k in 0:i: x(k))",
-        "x(i in 0:3000) = i\nc(i in 0:3000) = sum(k: x(k) * (k >= i - 1) * (k <= i + 1))"};
+        "x(i in 0:3000) = i\nc(i in 0:3000) = sum(k: x(k) * (k >= i - 1) * (k <= i + 1))",
+        "x(i in 0:3000) = i\nc(i in 0:3000) = sum(k: x(k) * (k in i-1:i+2))",
+        "tensor x dense f64 [15000] = 1\nassert sum(i,j: (i in 7:19) * (j in 5:15) * x(i) "
+        "* x(j)) == 120"};
     for (size_t k = 0; k < sizeof few / sizeof *few; k++) {
         const stc_config config = {.max_steps = 20000};
         stc_machine *m;
@@ -55,6 +59,26 @@ START_TEST(visited)
 END_TEST
 
 #define X "tensor x dense f64 = [10,20,30,40]\n"
+
+/* e in lo:hi is a comparison with both bounds, as strong as any. */
+START_TEST(membership)
+{
+    PRINTS(X "y(i) = (i in 1:3) * x(i)\nprint y", "0  20  30  0\n");
+    PRINTS(X "y(i) = i + 1 in 1:3 && x(i) > 10\nprint y", "0  1  0  0\n");
+    PRINTS(X "y(i) = x(i) where x(i) in 15:35\nprint y", "0  20  30  0\n");
+    PRINTS(X "y(i) = !(x(i) in 15:35) || i in 2:4\nprint y", "1  0  1  1\n");
+    PRINTS(X "print select((2 in 0:3), 7, 8), sum(i in 1:3: x(i) * (i in 2:9))", "7 30\n");
+    PRINTS("k = 3\nif (k in 0:4) { print k + 1 }\nprint k in k:k, 1.5 in 1:2", "4\n0 1\n");
+    PRINTS("fn f(a) = a in 0:3\nprint f(2), f(3)", "1 0\n");
+    UNREAD(
+        X "y(i) = x(i in 1:3)",
+        "2: a range `in lo:hi` belongs to a reduction, f(i in lo:hi: e), and a condition "
+        "between parentheses, (i in lo:hi)");
+    UNREAD("print 1 < 2 in 0:3", "1: comparisons don't chain: join them with `&&`");
+    UNREAD("print 1 in 0:3 == 1", "1: comparisons don't chain: join them with `&&`");
+    UNREAD("print 1 in 2", "1: expected `:` between the bounds, but the text ends");
+}
+END_TEST
 
 START_TEST(depending)
 {
@@ -90,6 +114,7 @@ Suite *suite_ranges(void)
     TCase *c = tcase_create("ranges");
     tcase_add_test(c, stored);
     tcase_add_test(c, visited);
+    tcase_add_test(c, membership);
     tcase_add_test(c, depending);
     suite_add_tcase(s, c);
     return s;

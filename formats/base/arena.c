@@ -72,30 +72,43 @@ void arena_release(ctx *cx)
     }
 }
 
-void *arena_part(arena *a, size_t size, size_t cleared)
+/* What a block in front of all others gives, whose size is at least `size`. */
+static __attribute__((noinline)) void *take_new(arena *a, size_t size)
 {
     if (size > SIZE_MAX / 4) return mem_refuse(a->cx, size);
-    size = (size + ARENA_ALIGN - 1) & ~(ARENA_ALIGN - 1);
+    size_t whole = a->head ? 2 * a->head->size : a->first;
+    if (whole > ARENA_BLOCK) whole = ARENA_BLOCK;
+    if (whole < ARENA_HEAD + size) whole = ARENA_HEAD + size;
+    arena_block *b = block_take(a->cx, whole);
+    if (!b) return NULL;
+    b->next = a->head;
+    b->used = ARENA_HEAD + size;
+    a->head = b;
+    return (char *)b + ARENA_HEAD;
+}
+
+/* Compiling takes hundreds of small parts: mostly there is room. */
+static inline void *take(arena *a, size_t size)
+{
+    const size_t whole = (size + ARENA_ALIGN - 1) & ~(ARENA_ALIGN - 1);
     arena_block *b = a->head;
-    if (!b || b->size - b->used < size) {
-        size_t whole = b ? 2 * b->size : a->first;
-        if (whole > ARENA_BLOCK) whole = ARENA_BLOCK;
-        if (whole < ARENA_HEAD + size) whole = ARENA_HEAD + size;
-        b = block_take(a->cx, whole);
-        if (!b) return NULL;
-        b->next = a->head;
-        b->used = ARENA_HEAD;
-        a->head = b;
-    }
+    if (!b || whole < size || b->size - b->used < whole)
+        return take_new(a, whole < size ? size : whole);
     void *out = (char *)b + b->used;
-    b->used += size;
-    memset(out, 0, cleared);
+    b->used += whole;
     return out;
+}
+
+void *arena_part(arena *a, size_t size, size_t cleared)
+{
+    void *out = take(a, size);
+    return out ? memset(out, 0, cleared) : NULL;
 }
 
 void *arena_alloc(arena *a, size_t size)
 {
-    return arena_part(a, size, size);
+    void *out = take(a, size);
+    return out ? memset(out, 0, size) : NULL;
 }
 
 void *arena_array(arena *a, int64_t count, size_t size)
@@ -107,12 +120,12 @@ void *arena_array(arena *a, int64_t count, size_t size)
 void *arena_room(arena *a, int64_t count, size_t size)
 {
     size_t bytes;
-    return mem_array_size(a->cx, count, size, &bytes) ? arena_part(a, bytes, 0) : NULL;
+    return mem_array_size(a->cx, count, size, &bytes) ? take(a, bytes) : NULL;
 }
 
 char *arena_text(arena *a, const char *s, size_t len)
 {
-    char *copy = arena_part(a, len + 1, 0);
+    char *copy = take(a, len + 1);
     if (!copy) return NULL;
     memcpy(copy, s, len);
     copy[len] = 0;

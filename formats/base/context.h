@@ -152,14 +152,26 @@ stc_status mem_sort(ctx *cx, void *block, int64_t n, size_t size,
                     int (*compare)(const void *, const void *));
 char *mem_strdup(ctx *cx, const char *s);
 void mem_strfree(ctx *cx, char *s);
-bool size_mul(int64_t a, int64_t b, int64_t *out); /* false on overflow or < 0 */
-bool size_add(int64_t a, int64_t b, int64_t *out);
+/* False on overflow or < 0. */
+static inline bool size_mul(int64_t a, int64_t b, int64_t *out)
+{
+    return a >= 0 && b >= 0 && !__builtin_mul_overflow(a, b, out);
+}
+static inline bool size_add(int64_t a, int64_t b, int64_t *out)
+{
+    return a >= 0 && b >= 0 && !__builtin_add_overflow(a, b, out);
+}
 /* The product of all: 0 if one of them is 0, however large the others are. */
 bool size_product(const int64_t *sizes, int n, int64_t *out);
 
 /* Grows *block (elements of `size` bytes, *cap of them) to hold at least
  * `need`, geometrically, in place where the allocator can. */
-stc_status mem_grow(ctx *cx, void *block_ptr, int64_t *cap, int64_t need, size_t size);
+stc_status mem_grow_now(ctx *cx, void *block_ptr, int64_t *cap, int64_t need, size_t size);
+static inline stc_status mem_grow(ctx *cx, void *block_ptr, int64_t *cap, int64_t need,
+                                  size_t size)
+{
+    return need <= *cap ? STC_OK : mem_grow_now(cx, block_ptr, cap, need, size);
+}
 
 /* What the allocator counts, for those who keep blocks: bytes in use, false beyond the
  * cap; bytes given back; what a block of a size counts as (with the default allocator

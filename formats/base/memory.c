@@ -508,16 +508,6 @@ void mem_strfree(ctx *cx, char *s)
     if (s) mem_free(cx, s, strlen(s) + 1);
 }
 
-bool size_mul(int64_t a, int64_t b, int64_t *out)
-{
-    return a >= 0 && b >= 0 && !__builtin_mul_overflow(a, b, out);
-}
-
-bool size_add(int64_t a, int64_t b, int64_t *out)
-{
-    return a >= 0 && b >= 0 && !__builtin_add_overflow(a, b, out);
-}
-
 bool size_product(const int64_t *sizes, int n, int64_t *out)
 {
     bool fits = true;
@@ -532,9 +522,8 @@ bool size_product(const int64_t *sizes, int n, int64_t *out)
     return fits;
 }
 
-stc_status mem_grow(ctx *cx, void *block_ptr, int64_t *cap, int64_t need, size_t size)
+stc_status mem_grow_now(ctx *cx, void *block_ptr, int64_t *cap, int64_t need, size_t size)
 {
-    if (need <= *cap) return STC_OK;
     void **block = block_ptr;
     size_t bytes, want;
     if (!mem_array_size(cx, need, size, &bytes)) return cx->diag.status;

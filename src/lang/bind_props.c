@@ -108,7 +108,13 @@ bool call_property(const fn_prop *p, const bexpr *e, int position, value *out)
 
 int call_annihilators(const bexpr *e)
 {
-    return e->kind == B_CALL ? 3 : e->ufn->nannihilator;
+    if (e->kind != B_CALL) return e->ufn->nannihilator;
+    const fn_prop *p =
+        fn_at(e->fn)->annihilator; /* none stands behind one that is missing */
+    int n = 0;
+    while (n < 3 && p[n].value != FC_NONE)
+        n++;
+    return n;
 }
 
 bool call_annihilator(const bexpr *e, int n, int position, value *out)

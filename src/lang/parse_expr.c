@@ -1,7 +1,8 @@
 /* parse_expr.c: expressions → syntax tree, by precedence climbing over the
  * table in ast.h: an operator takes on its left all that binds at least as
  * strongly. Comparisons don't chain; `**` binds to the right and more strongly
- * than a sign before it, but takes one behind it. `where` binds weakest: e where mask.
+ * than a sign before it, but takes one behind it. `e in lo:hi` compares, with both bounds.
+ * `where` binds weakest: e where mask.
  *
  * After a name, parentheses hold subscripts or arguments, unless a colon
  * follows: after names it is a reduction, `f(i, j: e)`, else a slice of the
@@ -20,6 +21,16 @@ static const uint8_t precedence_of[OPR_COUNT] = {
 enum { COMPARISON = 3 };
 
 static ast *binary_from(parser *p, int least);
+
+/* An expression between brackets of its own: no argument, whatever it stands in. */
+static ast *enclosed(parser *p)
+{
+    const bool listed = p->listed;
+    p->listed = false;
+    ast *e = parse_expression(p);
+    p->listed = listed;
+    return e;
+}
 
 static ast *number(parser *p)
 {
@@ -68,7 +79,7 @@ ast *parse_integer(parser *p, bool sign, const char *what)
 /* A bound of a range: an integer with its sign, or a scalar expression. */
 static ast *bound(parser *p)
 {
-    ast *e = parse_expression(p);
+    ast *e = enclosed(p);
     if (!e) return NULL;
     if (e->kind == N_INT && e->u > INT64_MAX)
         return parse_fail(p, e->at, "the number is too large");
@@ -148,7 +159,7 @@ static ast *reduction(parser *p, span name, int64_t mark)
     const bool plain = p->count == mark + 1 && !p->stack[mark]->count;
     if (plain && (parse_at(p, T_COLON) || parse_at(p, T_RPAREN)))
         return strided(p, node, mark);
-    if (!parse_push(p, parse_expression(p))) return NULL;
+    if (!parse_push(p, enclosed(p))) return NULL;
     if (plain && parse_at(p, T_COLON)) return strided(p, node, mark);
     if (!parse_expect(p, T_RPAREN, "`)` after the reduction")) return NULL;
     return parse_adopt(p, node, mark);
@@ -160,7 +171,8 @@ static ast *call_end(parser *p, span name, int64_t mark, bool left)
         if (p->stack[i]->kind == N_BINDING && !left)
             return parse_fail(
                 p, p->stack[i]->at,
-                "a range `in lo:hi` belongs to a reduction, f(i in lo:hi: e)");
+                "a range `in lo:hi` belongs to a reduction, f(i in lo:hi: e), and a "
+                "condition between parentheses, (i in lo:hi)");
     if (!parse_expect(p, T_RPAREN, "`,` or `)`")) return NULL;
     return parse_adopt(p, parse_named(p, N_CALL, name, name), mark);
 }
@@ -175,7 +187,10 @@ static ast *call(parser *p, span name)
     if (parse_at(p, T_COLON)) return slice(p, name, NULL);
     if (parse_at(p, T_RPAREN)) return call_end(p, name, mark, left);
     for (;;) {
+        const bool listed = p->listed;
+        p->listed = true;
         ast *e = parse_expression(p);
+        p->listed = listed;
         if (e && parse_at_word(p, K_in)) e = binding_range(p, e);
         if (!parse_push(p, e)) return NULL;
         if (parse_at(p, T_COLON)) break;
@@ -222,7 +237,7 @@ static ast *primary(parser *p)
         return parse_reference(p, "an expression");
     case T_LPAREN: {
         parse_advance(p);
-        ast *e = parse_expression(p);
+        ast *e = enclosed(p);
         return e && parse_expect(p, T_RPAREN, "an operator or `)`") ? e : NULL;
     }
     case T_KEYWORD:
@@ -256,28 +271,59 @@ static ast *unary(parser *p)
     return operand ? parse_children(p, node, &operand, 1) : NULL;
 }
 
+static ast *binary_of(parser *p, ast_op op, ast *a, ast *b)
+{
+    ast *node = parse_node(p, N_BINARY, a->at);
+    if (!node) return NULL;
+    node->op = (uint8_t)op;
+    return parse_children(p, node, (ast *[]){a, b}, 2);
+}
+
+/* e in lo:hi is lo <= e && e < hi. */
+static ast *membership(parser *p, ast *e)
+{
+    if (!parse_enter(p)) return NULL;
+    parse_advance(p);
+    ast *lo = binary_from(p, COMPARISON + 1), *hi = NULL;
+    if (lo && parse_expect(p, T_COLON, "`:` between the bounds"))
+        hi = binary_from(p, COMPARISON + 1);
+    parse_leave(p);
+    ast *above = hi ? binary_of(p, OPR_GE, e, lo) : NULL;
+    ast *below = above ? binary_of(p, OPR_LT, e, hi) : NULL;
+    return below ? binary_of(p, OPR_AND, above, below) : NULL;
+}
+
+static bool at_membership(const parser *p, const ast *left, int least)
+{
+    return parse_at_word(p, K_in) && least <= COMPARISON &&
+           !(p->listed && left->kind == N_NAME);
+}
+
+static ast *joined(parser *p, ast *left, ast_op op, int strength)
+{
+    if (!parse_enter(p)) return NULL;
+    parse_advance(p);
+    ast *right = binary_from(p, op == OPR_POW ? PRECEDENCE_UNARY : strength + 1);
+    parse_leave(p);
+    return right ? binary_of(p, op, left, right) : NULL;
+}
+
 /* An expression of operators of precedence `least` and above. */
 static ast *binary_from(parser *p, int least)
 {
     ast *left = unary(p);
-    while (left && p->tok.kind == T_OP) {
-        const ast_op op = (ast_op)p->tok.word;
-        const int strength = precedence_of[op];
-        if (strength < least) break;
-        ast *node = parse_node(p, N_BINARY, left->at);
-        if (!node || !parse_enter(p)) return NULL;
-        node->op = (uint8_t)op;
-        parse_advance(p);
-        ast *right =
-            op == OPR_POW ? binary_from(p, PRECEDENCE_UNARY) : binary_from(p, strength + 1);
-        parse_leave(p);
-        if (!right) return NULL;
-        left = parse_children(p, node, (ast *[]){left, right}, 2);
-        if (left && strength == COMPARISON && p->tok.kind == T_OP &&
-            precedence_of[p->tok.word] == COMPARISON)
+    for (bool compared = false; left;) {
+        const bool within = at_membership(p, left, least);
+        const bool ends = !within && p->tok.kind != T_OP;
+        const int strength = within || ends ? COMPARISON : precedence_of[p->tok.word];
+        if (ends || strength < least) return left;
+        if (compared && strength == COMPARISON)
             return parse_fail(p, p->tok.at, "comparisons don't chain: join them with `&&`");
+        compared = strength == COMPARISON;
+        left =
+            within ? membership(p, left) : joined(p, left, (ast_op)p->tok.word, strength);
     }
-    return left;
+    return NULL;
 }
 
 ast *parse_expression(parser *p)

@@ -483,7 +483,7 @@ bool parser_init(parser *p, arena *a, const source *src, int32_t from)
     p->a = a;
     p->src = src;
     p->depth = 0;
-    p->in_fn = p->in_def = p->left = false;
+    p->in_fn = p->in_def = p->left = p->listed = false;
     p->loops = p->nodes = 0;
     p->stack = p->room;
     p->count = 0;

@@ -28,6 +28,7 @@ typedef struct parser {
     bool in_fn;     /* a function's body: it has statements of its own        */
     bool in_def;    /* a def's body: `return` is a statement                  */
     bool left;      /* the reference being read is the left side of a statement */
+    bool listed;    /* an argument is being read: `in` after a name gives it a range */
     int loops;      /* around the current place: `break` is a statement       */
     ast **stack;    /* children being collected                             */
     int64_t count, cap;

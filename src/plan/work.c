@@ -121,6 +121,16 @@ static const pset *thinning(const work *w, const pset *s)
     return s;
 }
 
+static void add_access(work *w, int k)
+{
+    priced_access *p = &w->access[w->count++];
+    p->x = &w->pl->access[k];
+    p->access = k;
+    p->outer = precompute_outer(w->pl, p->x->source);
+    p->conversion = conversion_price(w->pl, p->x);
+    p->copied[0] = p->copied[1] = 0;
+}
+
 void work_open(work *w, plan *pl, const loop_prices *prices, const pset *space,
                uint64_t uses, int n)
 {
@@ -133,27 +143,27 @@ void work_open(work *w, plan *pl, const loop_prices *prices, const pset *space,
     memset(w->place, n, sizeof w->place);
     for (uint64_t left = pl->dropped; left; left &= left - 1)
         w->place[__builtin_ctzll(left)] = -1;
-    for (int k = 0; k < pl->naccess; k++) {
-        const paccess *x = &pl->access[k];
+    for (uint64_t left = uses; left; left &= left - 1) {
+        const int k = __builtin_ctzll(left);
         w->density[k] = (density){0, 0};
-        if (!((uses >> k) & 1)) continue;
-        priced_access *p = &w->access[w->count++];
-        p->x = x;
-        p->access = k;
-        p->outer = precompute_outer(pl, x->source);
-        p->conversion = conversion_price(pl, x);
-        p->full = all_full(pl, x);
-        w->full |= (uint64_t)p->full << k;
+        if (all_full(pl, &pl->access[k]))
+            w->full |= UINT64_C(1) << k;
+        else
+            add_access(w, k);
     }
+    w->thin = w->count;
+    for (uint64_t left = w->full; left; left &= left - 1)
+        add_access(w, __builtin_ctzll(left));
     w->space = thinning(w, space);
 }
 
 /* ---- one order ------------------------------------------------------------------- */
 
 /* The loop after which a coordinate is known; -1: before all. */
-static int known_at(const work *w, const affine *f)
+static inline int known_at(const work *w, const affine *f)
 {
     int at = -1;
+    if (f->terms == 1) return w->place[f->term[0].index];
     for (int t = 0; t < f->terms; t++)
         if (w->place[f->term[t].index] > at) at = w->place[f->term[t].index];
     return at;
@@ -213,16 +223,26 @@ static bool follows(const work *w, priced_access *p, const int *seq)
     return true;
 }
 
-static density judge(const work *w, const pset *s, int index, uint64_t bound)
+/* What is bound outside of loop s: all but what it and the loops inside bind. */
+static uint64_t bound_outside(const work *w, int s)
+{
+    uint64_t bound = UINT64_MAX;
+    for (; s < w->n; s++)
+        bound &= ~(UINT64_C(1) << w->seq[s]);
+    return bound;
+}
+
+/* What a space comes to in loop `at`. */
+static density judge(const work *w, const pset *s, int at)
 {
     if (s->op == PS_NONE) return (density){0, 0};
     if (s->op == PS_WHERE) {
-        const double part = range_part(w->pl, s->of, index, bound);
+        const double part = range_part(w->pl, s->of, w->seq[at], bound_outside(w, at));
         return (density){part, part};
     }
     if (s->op == PS_STORED && w->density[s->access].step > 0) return w->density[s->access];
     if (s->op != PS_AND && s->op != PS_OR) return (density){1, 1};
-    density a = judge(w, s->a, index, bound), b = judge(w, s->b, index, bound);
+    density a = judge(w, s->a, at), b = judge(w, s->b, at);
     if (s->op == PS_AND)
         return (density){a.step < b.step ? a.step : b.step, a.produce * b.produce};
     density sum = {a.step + b.step, a.produce + b.produce};
@@ -236,17 +256,23 @@ static void resolve(work *w, const priced_access *p, double part)
     *d = d->step > 0 ? (density){d->step, d->produce * part} : (density){part, part};
 }
 
+/* How dense level l of a copy in the loops' order is: its first one or any other. */
+static double copied_density(const work *w, priced_access *p, int l)
+{
+    double *d = &p->copied[l > 0];
+    if (*d > 0) return *d;
+    const prog_tensor *t = &w->pl->p->tensor[p->x->source];
+    const bool full = converted_level(&t->fmt, t->order, l)->props & PROP_FULL;
+    return *d = full ? 1 : l == 0 ? first_level : deeper_level;
+}
+
 /* A conversion has a level for each mode, in the loops' order. */
 static void enter_converted(work *w, priced_access *p, int s, int index)
 {
-    const paccess *x = p->x;
-    const prog_tensor *t = &w->pl->p->tensor[x->source];
-    for (int m = 0; m < t->order; m++) {
-        if (!affine_has(&x->sub[m], index) || known_at(w, &x->sub[m]) > s) continue;
-        const int l = p->depth++;
-        const bool full = converted_level(&t->fmt, t->order, l)->props & PROP_FULL;
-        resolve(w, p, full ? 1 : l == 0 ? first_level : deeper_level);
-    }
+    const affine *sub = p->x->sub;
+    for (int m = 0; m < w->pl->p->tensor[p->x->source].order; m++)
+        if (affine_has(&sub[m], index) && known_at(w, &sub[m]) <= s)
+            resolve(w, p, copied_density(w, p, p->depth++));
 }
 
 /* Levels of an access that loop s, over `index`, resolves. */
@@ -275,10 +301,8 @@ static bool strides(const paccess *x, int index)
 double work_of(work *w, const int *seq, double limit, double *inner)
 {
     double cost = 0, rounds = 1;
-    uint64_t bound = UINT64_MAX; /* all but what the loops themselves bind */
     *inner = 0;
-    for (int s = 0; s < w->n; s++)
-        bound &= ~(UINT64_C(1) << seq[s]);
+    w->seq = seq;
     place_indices(w, seq);
     for (int k = 0; k < w->count; k++) {
         priced_access *p = &w->access[k];
@@ -289,10 +313,9 @@ double work_of(work *w, const int *seq, double limit, double *inner)
         if (cost >= limit) return DBL_MAX;
     }
     for (int s = 0; s < w->n; s++) {
-        for (int k = 0; k < w->count; k++)
-            if (!w->access[k].full) enter(w, &w->access[k], s, seq[s]);
-        const density d = judge(w, w->space, seq[s], bound);
-        bound |= UINT64_C(1) << seq[s];
+        for (int k = 0; k < w->thin; k++)
+            enter(w, &w->access[k], s, seq[s]);
+        const density d = judge(w, w->space, s);
         const double steps = rounds * w->prices->extent[seq[s]];
         cost += steps * d.step * (d.step < 1 ? 2 : 1) + rounds * w->prices->entry[seq[s]];
         if (cost >= limit) return DBL_MAX;

@@ -12,11 +12,11 @@ void price_loop(const plan *pl, loop_prices *prices, int index);
 
 typedef struct priced_access {
     const paccess *x;
-    int access, depth;        /* levels resolved so far                         */
-    bool converted;           /* it can't be walked in the order looked at      */
-    bool full;                /* as it is and converted: it thins out no loop   */
-    uint64_t outer;           /* indices of loops that must be around           */
-    double conversion;        /* what a copy in the loops' order costs          */
+    int access, depth; /* levels resolved so far                         */
+    bool converted;    /* it can't be walked in the order looked at      */
+    uint64_t outer;    /* indices of loops that must be around           */
+    double conversion; /* what a copy in the loops' order costs          */
+    double copied[2];  /* densities of its first level, of others; 0: not asked yet */
     int8_t at[STC_MAX_ORDER]; /* the loop after which a level's coordinate is known */
 } priced_access;
 
@@ -29,9 +29,10 @@ typedef struct density {
 typedef struct work {
     plan *pl;
     const loop_prices *prices;
-    const pset *space;   /* without what thins out no loop */
-    uint64_t uses, full; /* accesses; those that are full, and have no density */
-    int n, count;
+    const pset *space;              /* without what thins out no loop */
+    uint64_t uses, full;            /* accesses; those that are full, and have no density */
+    int n, count, thin;             /* loops; accesses; the first ones, not full    */
+    const int *seq;                 /* the order looked at                          */
     int8_t place[64];               /* of an index among the loops; n: nowhere      */
     density density[PLAN_ACCESSES]; /* of the levels at this loop; 0: none here    */
     priced_access access[PLAN_ACCESSES];

@@ -18,15 +18,10 @@ const char *const merge_words[] = {"walk", "follow", "locate", "known", NULL};
 const char *const flag_words[] = {"nonunique", "unordered",   "index32",
                                   "index64",   "interleaved", NULL};
 
-static const op_row rows[OP_COUNT] = {
+const op_row op_rows[] = {
 #define OP(NAME, text, operands, effect) {text, operands, effect},
 #include "opcodes.def"
 };
-
-const op_row *op_at(int op)
-{
-    return (unsigned)op < OP_COUNT ? &rows[op] : NULL;
-}
 
 void quoted_print(const char *s, textbuf *out)
 {

@@ -25,7 +25,11 @@ typedef struct op_row {
 } op_row;
 
 /* By opcode; NULL beyond the last. */
-const op_row *op_at(int op);
+extern const op_row op_rows[];
+static inline const op_row *op_at(int op)
+{
+    return (unsigned)op < OP_COUNT ? &op_rows[op] : NULL;
+}
 
 /* Words by number, ended by NULL: for enums that have no names elsewhere. */
 extern const char *const role_words[];   /* tensor_role */

@@ -9,9 +9,15 @@
 #include "summary.h"
 #include "../code/text.h"
 
+/* The lops that read a register: the first and the last one, and the last one that its
+ * outermost block hasn't written before; -1: none. */
+typedef struct reg_reads {
+    int first, last, exposed;
+} reg_reads;
+
 struct value_reads {
-    int *exposed; /* per register: the last lop that reads it so, -1: none   */
-    int *behind;  /* per loop: the first lop behind its outermost block       */
+    reg_reads *of; /* per register                                       */
+    int *behind;   /* per loop: the first lop behind its outermost block */
 };
 
 static bool opens(int op)
@@ -51,7 +57,10 @@ typedef struct pass {
 
 static void note_read(pass *ps, uint16_t reg, int at)
 {
-    if (!ps->written[reg]) ps->reads->exposed[reg] = at;
+    reg_reads *r = &ps->reads->of[reg];
+    if (r->first < 0) r->first = at;
+    r->last = at;
+    if (!ps->written[reg]) r->exposed = at;
 }
 
 static void note_reads(pass *ps, const insn *in, int at)
@@ -87,11 +96,11 @@ value_reads *value_reads_of(const machine *mc, arena *a)
                .written = arena_array(a, nv, sizeof *ps.written),
                .log = arena_room(a, nv, sizeof *ps.log)};
     if (!reads || !ps.written || !ps.log) return NULL;
-    reads->exposed = arena_room(a, nv, sizeof *reads->exposed);
+    reads->of = arena_room(a, nv, sizeof *reads->of);
     reads->behind = arena_room(a, mc->nloop, sizeof *reads->behind);
-    if (!reads->exposed || !reads->behind) return NULL;
+    if (!reads->of || !reads->behind) return NULL;
     for (int reg = 0; reg < nv; reg++)
-        reads->exposed[reg] = -1;
+        reads->of[reg] = (reg_reads){-1, -1, -1};
     for (int at = 0; at < mc->nmain; at++) {
         const insn *in = insn_of(mc, at);
         if (closes(in->op)) close_block(&ps, at);
@@ -130,10 +139,12 @@ static outlook look_ahead(const machine *mc, int from, int to, uint16_t reg)
 bool value_read_after(const machine *mc, const value_reads *reads, const loop *l,
                       uint16_t reg)
 {
+    const reg_reads *r = &reads->of[reg];
     const int behind = reads->behind[l - mc->loops];
-    outlook o = look_ahead(mc, l->last + 1, behind, reg);
-    if (o == UNREAD && reads->exposed[reg] >= behind)
-        o = look_ahead(mc, behind, mc->nmain, reg);
+    outlook o = UNREAD;
+    if (r->last > l->last) o = look_ahead(mc, l->last + 1, behind, reg);
+    if (o == UNREAD && r->exposed >= behind) o = look_ahead(mc, behind, mc->nmain, reg);
     if (o == READ) return true;
-    return l->outer && look_ahead(mc, l->outer->first, l->first, reg) == READ;
+    return l->outer && r->first >= 0 && r->first < l->first &&
+           look_ahead(mc, l->outer->first, l->first, reg) == READ;
 }

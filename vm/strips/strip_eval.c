@@ -619,7 +619,8 @@ static stc_status eval_inner(machine *mc, strip *s, const step *x)
     return s->told ? STC_OK : st;
 }
 
-static stc_status eval_step(machine *mc, strip *s, const step *x)
+/* Apart from strip_eval, whose few registers it would take: short strips are many. */
+static __attribute__((noinline)) stc_status eval_step(machine *mc, strip *s, const step *x)
 {
     switch (x->kind) {
     case STEP_ICOL:

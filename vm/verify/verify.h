@@ -117,11 +117,22 @@ stc_status refuse(verifier *vf, const char *text, ...) ERROR_LIKE(2, 3);
 
 /* verify_state.c */
 stc_status cell_set(verifier *vf, int idx, cell c);
-stc_status verify_spend(verifier *vf, int64_t n); /* bounds the work of nested blocks */
+stc_status
+verify_account(verifier *vf); /* bounds the work done, and tells the machine of it */
+/* Steps of work: of instructions, and of what nested blocks have changed. */
+static inline stc_status verify_spend(verifier *vf, int64_t n)
+{
+    enum { TELL = 1 << 12 };
+    vf->work += n;
+    return vf->work - vf->told < TELL ? STC_OK : verify_account(vf);
+}
 stc_status cell_put(verifier *vf, int idx, uint64_t v); /* value registers */
 stc_status cell_known(verifier *vf, int idx);           /* integers: written */
 stc_status mask_known(verifier *vf, int m, uint64_t bits);
-void cell_read(verifier *vf, int idx);
+static inline void cell_read(verifier *vf, int idx)
+{
+    vf->cell[idx].read = ++vf->clock;
+}
 stc_status block_push(verifier *vf, int op, const merge_desc *m);
 stc_status block_else(verifier *vf);
 stc_status block_endif(verifier *vf);
@@ -129,11 +140,25 @@ stc_status loop_close(verifier *vf);
 /* A jump to the end of the n-th enclosing loop or while, or out of it. */
 stc_status loop_leave(verifier *vf, int n, bool loops_only);
 
+/* The value of a cursor's cell: when it was set, and what it walks. */
+static inline uint64_t cursor_value(verifier *vf, int kind, int t, int l)
+{
+    return ++vf->epoch << 24 | (uint64_t)t << 8 | (uint64_t)l << 3 | (uint64_t)kind;
+}
+static inline int cursor_kind(uint64_t v)
+{
+    return (int)(v & 7);
+}
+static inline int cursor_level(uint64_t v)
+{
+    return (int)(v >> 3 & 31);
+}
+static inline int cursor_tensor(uint64_t v)
+{
+    return (int)(v >> 8 & 0xffff);
+}
+
 /* verify_cursor.c: cursors, merges, results. */
-uint64_t cursor_value(verifier *vf, int kind, int t, int l);
-int cursor_kind(uint64_t v);
-int cursor_tensor(uint64_t v);
-int cursor_level(uint64_t v);
 /* Whether cursor register c (not ROOT) stands where it says; marks it read. */
 bool cursor_valid(verifier *vf, int c);
 stc_status verify_cursor(verifier *vf, const insn *in);

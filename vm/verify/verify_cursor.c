@@ -4,28 +4,6 @@
  */
 #include "verify.h"
 
-/* ---- values of cells ----------------------------------------------------------- */
-
-uint64_t cursor_value(verifier *vf, int kind, int t, int l)
-{
-    return ++vf->epoch << 24 | (uint64_t)t << 8 | (uint64_t)l << 3 | (uint64_t)kind;
-}
-
-int cursor_kind(uint64_t v)
-{
-    return (int)(v & 7);
-}
-
-int cursor_level(uint64_t v)
-{
-    return (int)(v >> 3 & 31);
-}
-
-int cursor_tensor(uint64_t v)
-{
-    return (int)(v >> 8 & 0xffff);
-}
-
 /* The cell of the place in level l of result t; -1 if the level needs none: it is the last
  * one, whose stores append, or every coordinate below it has its place beforehand. */
 static int place_of(const verifier *vf, int t, int l)
@@ -285,7 +263,8 @@ static stc_status check_moved(verifier *vf, const merge_desc *m, const merge_ope
     return move_cursor(vf, o->cursor);
 }
 
-/* Cursors that the loop moves: each one once, and whether it is there isn't known before. */
+/* Cursors that the loop moves: each one once, and whether it is there isn't known before.
+ */
 static stc_status check_distinct(verifier *vf, const merge_desc *m)
 {
     vf->pass++;

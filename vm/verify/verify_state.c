@@ -42,21 +42,13 @@ stc_status mask_known(verifier *vf, int m, uint64_t bits)
     return cell_set(vf, vf->m0 + m, (cell){.v = ++vf->epoch, .bits = bits});
 }
 
-void cell_read(verifier *vf, int idx)
-{
-    vf->cell[idx].read = ++vf->clock;
-}
-
 /* Programs whose blocks nest and change so much aren't written by anybody. The work is
  * the machine's: whoever wants it to stop is heard. */
-stc_status verify_spend(verifier *vf, int64_t n)
+stc_status verify_account(verifier *vf)
 {
-    enum { TELL = 1 << 12 };
-    vf->work += n;
+    const int64_t n = vf->work - vf->told;
     if (vf->work > 1000000 + 256 * (int64_t)vf->p->ncode)
         return refuse(vf, "the nesting is too complex to be verified");
-    if (vf->work - vf->told < TELL) return STC_OK;
-    n = vf->work - vf->told;
     vf->told = vf->work;
     return work_done(vf->cx, (uint64_t)n);
 }
