@@ -85,6 +85,8 @@ BENCHES := $(BENCH_MAIN:%.c=$(B)/%)
 BENCH_O := $(BENCH_HELP:%.c=$(B)/%.o)
 PAPERS := $(wildcard tests/papers/*.stc)
 SAMPLES := $(patsubst %.c,$(B)/%,$(wildcard samples/*.c))
+# The bench has a side of GraphBLAS where that is installed.
+GRAPHBLAS := $(if $(M32),,$(wildcard /usr/include/GraphBLAS.h))
 CHECK_LIBS = $(shell pkg-config --libs check 2>/dev/null || \
              echo -lcheck_pic -lsubunit -lrt -lm)
 
@@ -99,7 +101,8 @@ $(B)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	@echo "  cc $@"
 	$(Q)$(CC) $(CFLAGS_ALL) $(if $(filter src/cli/% samples/%,$<),-Iinclude) \
-	  $(if $(filter tests/bench/%,$<),-march=native -ftree-slp-vectorize) -c -o $@ $<
+	  $(if $(filter tests/bench/%,$<),-march=native -ftree-slp-vectorize \
+	  $(if $(GRAPHBLAS),-DBENCH_GRAPHBLAS)) -c -o $@ $<
 
 $(B)/libstcvm.a: $(LIB_O)
 	@echo "  ar $@"; rm -f $@
@@ -120,7 +123,7 @@ $(TESTS): $(B)/%: $(B)/%.o $(TEST_O) $(B)/libstcvm.a
 
 $(BENCHES): $(B)/%: $(B)/%.o $(BENCH_O) $(B)/libstcvm.a
 	@echo "  ld $@"
-	$(Q)$(CC) -o $@ $^ $(LDFLAGS_ALL) $(LIBS)
+	$(Q)$(CC) -o $@ $^ $(LDFLAGS_ALL) $(if $(GRAPHBLAS),-lgraphblas) $(LIBS)
 
 $(SAMPLES): $(B)/%: $(B)/%.o $(B)/libstcvm.a
 	@echo "  ld $@"

@@ -22,6 +22,10 @@ static void free_arrays(tensor *t)
 void tensor_free(tensor *t)
 {
     if (!t) return;
+    if (t->sharers) {
+        t->sharers--;
+        return;
+    }
     free_arrays(t);
     mem_strfree(t->cx, t->fmt_text);
     stains_free(t);
@@ -359,6 +363,7 @@ stc_status tensor_copy(const tensor *t, tensor **out)
     c->fmt_text = NULL;
     c->stains = (stains){0};
     c->backing = NULL;
+    c->sharers = 0;
     c->vals = NULL;
     c->nvals = c->vals_cap = 0;
     c->vals_owned = true;
@@ -380,6 +385,23 @@ stc_status tensor_copy(const tensor *t, tensor **out)
 failed:
     tensor_free(c);
     return cx->diag.status;
+}
+
+bool tensor_owns_arrays(const tensor *t)
+{
+    if (!t->vals_owned || t->backing) return false;
+    for (int l = 0; l < t->fmt.levels; l++)
+        for (int r = 0; r < 3; r++)
+            if (t->level[l].a[r].data && !t->level[l].a[r].owned) return false;
+    return true;
+}
+
+stc_status tensor_share(tensor *t, tensor **out)
+{
+    if (!tensor_owns_arrays(t)) return tensor_copy(t, out);
+    t->sharers++;
+    *out = t;
+    return STC_OK;
 }
 
 /* Entries of a level that has a place for every coordinate, but not all of them

@@ -56,6 +56,7 @@ struct stc_tensor {
     char *fmt_text;      /* cache of stc_tensor_format                     */
     stains stains;
     tensor_backing *backing; /* NULL: owned, or the host's */
+    int sharers; /* how many others have it: it isn't changed then, and each frees it */
 };
 typedef struct stc_tensor tensor;
 
@@ -63,6 +64,11 @@ typedef struct stc_tensor tensor;
 stc_status tensor_new(ctx *cx, const format *f, stc_type type, const int64_t *shape,
                       value fill, tensor **out);
 void tensor_free(tensor *t);
+/* None of its arrays are the host's, or a file's. */
+bool tensor_owns_arrays(const tensor *t);
+/* A copy that nobody changes: t itself, one more of whom frees it, if its arrays are its
+ * own; else as tensor_copy. */
+stc_status tensor_share(tensor *t, tensor **out);
 /* Level extents and bases from shape and format; overflow is an error. */
 stc_status tensor_set_shape(tensor *t, const int64_t *shape);
 /* Empties it for assembly: owned buffers are kept for reuse. */

@@ -49,6 +49,7 @@
     SUITE(scripts)                                                                         \
     SUITE(gather)                                                                          \
     SUITE(grad)                                                                            \
+    SUITE(graph)                                                                           \
     SUITE(schedule)                                                                        \
     SUITE(workspace)                                                                       \
     SUITE(threads)                                                                         \

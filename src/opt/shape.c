@@ -5,8 +5,8 @@
  * of its indices comes from operands that store some of their coordinates, since it is
  * then no larger than operands are; else its rows are compressed. Where the
  * statement's result tells which places had a term, a vector notes that for each place.
- * Where no operand has room for all values of an index, it has none, either: of so
- * many coordinates there may be few.
+ * A vector that is read in order is compressed. Where no operand has room for all values of
+ * an index, it has none, either: of so many coordinates there may be few.
  *
  * Its modes are in the order in which the operands' levels have their indices.
  */
@@ -90,14 +90,25 @@ static const level_kind *kind_with(unsigned caps, unsigned props, unsigned witho
     return k;
 }
 
-static void choose_format(prog_tensor *t, const int *mode, uint64_t has_room, bool full)
+/* Whether what reads the step goes through its index in order: the statement has no other
+ * loops. */
+static bool read_in_order(const opt *o, const product *x, uint64_t out)
+{
+    const int n = o->s->nindex;
+    const uint64_t all = n < 64 ? (UINT64_C(1) << n) - 1 : ~UINT64_C(0);
+    return (all & ~x->reduced) == out;
+}
+
+static void choose_format(prog_tensor *t, const int *mode, uint64_t has_room, bool full,
+                          bool in_order)
 {
     const level_kind *dense = kind_with(CAP_INSERT, PROP_FULL, 0);
     const bool first = t->order && (has_room >> mode[0]) & 1;
     const unsigned sought = CAP_LOCATE | CAP_APPEND;
     if (full)
         format_all(&t->fmt, t->order, dense);
-    else if (t->order == 1) /* with a place for each coordinate, or for those there are */
+    else if (t->order == 1 &&
+             !in_order) /* with a place for each coordinate, or for those there are */
         format_all(&t->fmt, 1,
                    first ? kind_with(sought, PROP_ORDERED, PROP_FULL)
                          : kind_with(sought, PROP_COMPACT, PROP_ORDERED));
@@ -123,6 +134,6 @@ int shape_slot(const opt *o, const product *x, const factor *f, int n, uint64_t 
     for (int k = 0; k < x->n; k++)
         has_room |= full_levels(o->p, x->factor[k].e);
     *full = is_dense(o, f, n, out) && !(out & ~has_room);
-    choose_format(&t, mode, has_room, *full);
+    choose_format(&t, mode, has_room, *full, read_in_order(o, x, out));
     return program_tensor(o->p, &t);
 }

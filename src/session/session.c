@@ -74,12 +74,14 @@ void session_set(stc_session *s, variable *v, tensor *t)
     if (v->t != t) {
         session_clear(s, v);
         v->t = t;
+    } else if (t->sharers) {
+        tensor_free(t); /* A = A: it has been taken twice */
     }
     /* What comes here was made by the library or has been checked, or lies in a file and
      * will be when it is used; and caches keyed by generation must never take one tensor
-     * for another. */
+     * for another. One that another variable has, too, is as it was. */
     const bool pending = t->backing && t->checked != t->generation;
-    t->generation = ++s->generation;
+    if (!t->sharers) t->generation = ++s->generation;
     v->before = v->born;
     v->born = t->generation;
     t->checked = pending ? t->generation - 1 : t->generation;

@@ -43,10 +43,13 @@ stc_status session_lend(stc_session *s, const char *name, tensor *t, bool lent)
     e->type = t->type;
     e->fill = t->fill;
     e->has_data = true;
-    v->t = t;
     v->lent = lent;
+    if (!lent) {
+        session_set(s, v, t);
+        return STC_OK;
+    }
+    v->t = t;
     v->born = t->generation;
-    if (!lent) session_set(s, v, t);
     return STC_OK;
 }
 
@@ -94,7 +97,7 @@ static stc_status take_results(stc_session *s, const script *in, const ast *call
                                "%s ended, and gave its result `%s` no value", call->name,
                                list->child[i]->name);
         stc_status st = session_tensor(s, v, &t);
-        if (!st && v->lent) st = tensor_copy(t, &t);
+        if (!st && v->lent) st = tensor_share(t, &t);
         if (st) return st;
         if (!v->lent) v->t = NULL;
         out[i] = t;

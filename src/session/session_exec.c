@@ -158,7 +158,8 @@ static stc_status exec_include(stc_session *s, script *in, const ast *n)
 /* ---- assignments ----------------------------------------------------------------------
  */
 
-/* B = A of whole tensors: names alone, and A has modes. */
+/* B = A of whole tensors: names alone, and A has modes. Both have the tensor then, until
+ * one of them is given another value; what would change it in place takes a copy. */
 static bool is_whole_copy(const stc_session *s, const ast *n)
 {
     const ast *from = n->child[1];
@@ -173,7 +174,7 @@ static stc_status exec_copy(stc_session *s, const script *in, const ast *n)
 {
     tensor *from, *t = NULL;
     stc_status st = session_named(s, in, n->child[1], &from);
-    if (!st) st = tensor_copy(from, &t);
+    if (!st) st = tensor_share(from, &t);
     return st ? st : session_give(s, in, n->at, n->child[0]->name, t);
 }
 

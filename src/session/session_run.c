@@ -270,7 +270,8 @@ static stc_status generate(stc_session *s, prepared *c, operands *o)
  * again from what it began with. */
 static bool may_give(const stc_session *s, const variable *v)
 {
-    return !v->lent && v->t->vals_owned && !v->t->backing && s->repeat <= 1;
+    return !v->lent && !v->t->sharers && v->t->vals_owned && !v->t->backing &&
+           s->repeat <= 1;
 }
 
 static stc_status bind_all(stc_session *s, prepared *c, operands *o)
@@ -295,8 +296,11 @@ static stc_status bind_all(stc_session *s, prepared *c, operands *o)
             continue;
         }
         stc_status st = session_tensor(s, v, &o->known[i]);
-        if (!st) st = machine_bind(c->mc, i, o->known[i]);
         if (st) return st;
+        /* No two tensors of a session have the same generation: what was converted of one,
+         * and the extents, hold for the rounds that it isn't changed in. */
+        if (i != c->target && machine_has(c->mc, i, o->known[i])) continue;
+        if ((st = machine_bind(c->mc, i, o->known[i]))) return st;
         if (i == c->target && may_give(s, v)) machine_yield(c->mc, i);
     }
     return any ? generate(s, c, o) : STC_OK;
@@ -369,16 +373,8 @@ static stc_status run_prepared(stc_session *s, const script *in, const ast *node
 /* In a loop, variable and machine trade buffers from round to round. */
 static bool may_swap(const variable *v, const tensor *result)
 {
-    if (!v->t || v->lent || !v->t->vals_owned || v->t->type != result->type ||
-        !format_equal(&v->t->fmt, &result->fmt))
-        return false;
-    for (int l = 0; l < result->fmt.levels; l++) {
-        for (int r = 0; r < 3; r++) {
-            const index_array *a = &v->t->level[l].a[r];
-            if (a->data && !a->owned) return false;
-        }
-    }
-    return true;
+    return v->t && !v->lent && !v->t->sharers && v->t->type == result->type &&
+           format_equal(&v->t->fmt, &result->fmt) && tensor_owns_arrays(v->t);
 }
 
 static stc_status keep_result(stc_session *s, const script *in, prepared *c, variable *v,

@@ -6,7 +6,7 @@
  * "latency" picks the latencies, "formats" the rows over formats, "arrays" those of other
  * functions, "expressions" those that no template has by name, "convolution" those of
  * affine subscripts, "compressed" those on rle and lz77, "cliffs" neighbours of the ten
- * kernels, "peaks" what large runs hold at
+ * kernels, "graphs" whole algorithms, "peaks" what large runs hold at
  * most, and "threads" what THREADS=2 gain, beside what they gain of memory. It prints and
  * never judges, except that results which differ make the exit status 1.
  */
@@ -107,5 +107,6 @@ int main(int argc, char **argv)
     status |= bench_cliffs(filter, csv);
     status |= bench_workspaces(filter, csv);
     status |= bench_threads(filter, csv);
+    status |= bench_graphs(filter, csv);
     return bench_latency(filter, csv, tool) | status;
 }

@@ -115,6 +115,9 @@ int bench_cliffs(const char *filter, bool csv);
 /* threads.c: rows of rows.c by one thread and by several, "threads NAME" for some; only if
  * the filter names them. */
 int bench_threads(const char *filter, bool csv);
+/* graphs.c: whole algorithms beside GraphBLAS and C, "graphs NAME" for some; only if the
+ * filter names them. */
+int bench_graphs(const char *filter, bool csv);
 /* workspaces.c: policies of workspaces; only if the filter names them. */
 int bench_workspaces(const char *filter, bool csv);
 /* latency.c */

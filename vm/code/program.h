@@ -223,6 +223,9 @@ void machine_free(machine *mc);
 /* The tensor in a slot: inputs are the host's, all others the machine's own. Only inputs
  * and inouts are bound. */
 stc_status machine_bind(machine *mc, int slot, tensor *t);
+/* Whether t is bound to the slot, and is as the last run found it. Only for who gives no
+ * two tensors the same generation: addresses come again. */
+bool machine_has(const machine *mc, int slot, const tensor *t);
 /* What is bound there may be changed in place by the next run; if that fails, it is as it
  * was. */
 void machine_yield(machine *mc, int slot);

@@ -210,7 +210,9 @@ struct machine {
     bool settled;      /* extents are those of what was seen                        */
     bool lends;        /* the host wants, or wanted, some result in memory of its own */
     uint64_t bindings; /* counts changes of what is bound (machine_knows)           */
-    void *block;       /* all of the fixed-size state                               */
+    void *marks;       /* places of coordinates, nought between kernels (super_marks.h) */
+    size_t marks_size;
+    void *block; /* all of the fixed-size state                               */
     size_t block_size;
 };
 

@@ -48,6 +48,7 @@ void machine_free(machine *mc)
     for (int d = 0; mc->frames && d < CALL_DEPTH_MAX; d++)
         mem_free(cx, mc->frames[d].v, (size_t)mc->frames[d].cap * sizeof(value));
     mem_free(cx, mc->frames, CALL_DEPTH_MAX * sizeof *mc->frames);
+    mem_free(cx, mc->marks, mc->marks_size);
     mem_free(cx, mc->block, mc->block_size);
     mem_free(cx, mc, sizeof *mc);
 }
@@ -96,6 +97,12 @@ stc_status machine_bind(machine *mc, int id, tensor *t)
         if (mc->slot[i].row->keep_while && mc->slot[i].row->source == id)
             mc->slot[i].from = NULL;
     return STC_OK;
+}
+
+bool machine_has(const machine *mc, int id, const tensor *t)
+{
+    const slot *s = &mc->slot[id];
+    return s->seen == t && s->seen_generation == t->generation && s->bound == t;
 }
 
 void machine_yield(machine *mc, int id)
