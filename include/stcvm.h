@@ -630,7 +630,9 @@ STC_API stc_status stc_set_deterministic(stc_machine *m, bool on);
  * 6 in tables, and elsewhere as many as it takes to read the same number back. */
 STC_API stc_status stc_set_digits(stc_machine *m, int digits);
 /* The profile of the statements of the last stc_session_exec, if the machine was
- * opened with `profile`: for each, its text, then as stc_program_profile. */
+ * opened with `profile`. Of several first a table, what took longest in front: how often
+ * each ran (in loops and defs, too), its time in all and its place. Then for each
+ * assignment its text, and as stc_program_profile what its last run did. */
 STC_API stc_status stc_session_profile(const stc_session *s, char **text);
 
 #ifdef __cplusplus

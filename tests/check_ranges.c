@@ -108,6 +108,60 @@ START_TEST(depending)
 }
 END_TEST
 
+#define LABELS                                                                             \
+    "tensor lab dense i64 = [2, -1, 0, 9, 2, 4, 0]\ntensor x dense f64 = "                 \
+    "[1,2,4,8,16,32,64]\n"                                                                 \
+    "tensor A csr f64 [3,7] = { (0,0): 1, (0,4): 2, (1,2): 3, (1,3): 5, (2,6): 7 }\n"
+
+/* What an equality says of an index is that index: no loop of one round. Labels outside of
+ * the range count for nothing, in whatever order they come. */
+START_TEST(labels)
+{
+    PRINTS(LABELS "c(l in 0:5) = sum(j: lab(j) == l)\nprint c", "2  0  2  0  1\n");
+    PRINTS(LABELS "s(l in 0:5) = sum(j: (lab(j) == l) * x(j))\nprint s",
+           "68  0  17  0  32\n");
+    PRINTS(LABELS "s(l in 0:5) = max(j: select(lab(j) == l, x(j), 0))\nprint s",
+           "64  0  16  0  32\n");
+    PRINTS(LABELS "s(l in 0:5) = sum(j: (lab(j) == l + 1) * x(j))\nprint s",
+           "0  17  0  32  0\n");
+    PRINTS(LABELS "s(l in 0:5) = sum(j: (lab(j) == l) * (l <= 3) * x(j))\nprint s",
+           "68  0  17  0  0\n");
+    PRINTS(LABELS
+           "tensor V csr f64 [3,5]\nV(i,l) = sum(j: A(i,j) * (lab(j) == l))\nprint V",
+           "csr f64 [3,5], 3 stored\n(0,2) 3\n(1,0) 3\n(2,0) 7\n");
+    PRINTS(LABELS
+           "tensor V dense f64 [5,3]\nV(l,i) = sum(j: A(i,j) * (lab(j) == l))\nprint V",
+           "0  3  7\n0  0  0\n3  0  0\n0  0  0\n0  0  0\n");
+    PRINTS(LABELS "tensor T csr f64 [7,5]\nT(j,l) = x(j) * (lab(j) == l)\nprint T",
+           "csr f64 [7,5], 5 stored\n(0,2) 1\n(2,0) 4\n(4,2) 16\n(5,4) 32\n(6,0) 64\n");
+    PRINTS(LABELS "s(l in 0:5) = sum(j: (lab(j) == l) * (lab(j) == l) * x(j))\nprint s",
+           "68  0  17  0  32\n");
+    PRINTS(LABELS "print sum(j, l in 0:5: (lab(j) == l) * x(j) * l)", "162\n");
+}
+END_TEST
+
+/* Sums by label cost by the entry what any scatter does: one nest, no ranges set in it. */
+START_TEST(labels_by_the_entry)
+{
+    static const char script[] =
+        "n = 20000\nlab(i in 0:n) = (i * 7919) % 100\ntensor c dense i64 [100]\n"
+        "c(l) = sum(j: lab(j) == l)\nassert all(l: c(l) == 200)\n";
+    const stc_config config = {.profile = true};
+    stc_machine *m;
+    stc_session *s;
+    char *text;
+    ck_assert_int_eq(stc_open(&config, &m), STC_OK);
+    ck_ok(m, stc_session_open(m, &s));
+    ck_ok(m, stc_session_exec(s, script, "t"));
+    ck_ok(m, stc_session_profile(s, &text));
+    const char *at = strstr(text, "# c(l) = ");
+    ck_assert(at && strstr(at, " 20000 rounds, tier 4: strip 0 walked"));
+    stc_text_free(m, text);
+    stc_session_close(s);
+    stc_close(m);
+}
+END_TEST
+
 Suite *suite_ranges(void)
 {
     Suite *s = suite_create("ranges");
@@ -115,6 +169,8 @@ Suite *suite_ranges(void)
     tcase_add_test(c, stored);
     tcase_add_test(c, visited);
     tcase_add_test(c, membership);
+    tcase_add_test(c, labels);
+    tcase_add_test(c, labels_by_the_entry);
     tcase_add_test(c, depending);
     suite_add_tcase(s, c);
     return s;

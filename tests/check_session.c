@@ -285,6 +285,48 @@ START_TEST(long_texts)
 }
 END_TEST
 
+/* A row a statement, however often it ran, in a def or in a loop; one by itself has no
+ * table. The next exec begins anew. */
+START_TEST(profiles)
+{
+    heap h;
+    stc_session *s;
+    char *text;
+    stc_machine *m = machine_open(&h, false);
+    machine_profile_runs(m);
+    ck_ok(m, stc_session_open(m, &s));
+    ck_ok(m, stc_session_exec(s,
+                              "def f(n) -> r {\n  x(i in 0:n) = i\n  r = sum(i: x(i))\n}\n"
+                              "k = 0\nwhile (k < 3) {\n  k += 1\n  y = f(k)\n}\n",
+                              "t.stc"));
+    ck_ok(m, stc_session_profile(s, &text));
+    static const struct {
+        long runs;
+        const char *place;
+    } want[] = {{3, "t.stc:2: x(i in 0:n) = i\n"},
+                {3, "t.stc:3: r = sum(i: x(i))\n"},
+                {1, "t.stc:5: k = 0\n"},
+                {4, "t.stc:6: k < 3\n"},
+                {3, "t.stc:7: k += 1\n"}};
+    for (size_t k = 0; k < sizeof want / sizeof *want; k++) {
+        const char *at = strstr(text, want[k].place);
+        ck_assert_msg(at, "%s isn't in\n%s", want[k].place, text);
+        while (at > text && at[-1] != '\n')
+            at--;
+        ck_assert_int_eq(strtol(at, NULL, 10), want[k].runs);
+    }
+    ck_assert(strstr(text, "\n# r = sum(i: x(i)) (the last of 3 runs)\n"));
+    ck_assert(strstr(text, "\n# k = 0\n"));
+    stc_text_free(m, text);
+    ck_ok(m, stc_session_exec(s, "z = 1 + k", "t.stc"));
+    ck_ok(m, stc_session_profile(s, &text));
+    ck_assert_int_eq(strncmp(text, "# z = 1 + k\n", 12), 0);
+    stc_text_free(m, text);
+    stc_session_close(s);
+    machine_shut(m, &h);
+}
+END_TEST
+
 Suite *suite_session(void)
 {
     Suite *s = suite_create("session");
@@ -299,6 +341,7 @@ Suite *suite_session(void)
     tcase_add_loop_test(c, progress_stops_loops, 0, 4);
     tcase_add_loop_test(c, steps_bound_loops, 0, 3);
     tcase_add_test(c, long_texts);
+    tcase_add_test(c, profiles);
     suite_add_tcase(s, c);
     return s;
 }

@@ -30,7 +30,7 @@ static const char options_text[] =
     "  --deterministic   the same bits whatever N is\n"
     "  --time            `time STAGE MICROSECONDS` for each stage, on standard error\n"
     "  --repeat N        run N times from the same inputs; --time gives the median\n"
-    "  --profile         executions and time per instruction, on standard error\n"
+    "  --profile         time by statement, and by instruction, on standard error\n"
     "  --max-memory 2G   stop when more memory than this would be held\n"
     "  --max-steps N     stop what runs after N steps, as rounds of loops\n"
     "  --no-super        run base operations only\n"

@@ -288,8 +288,41 @@ static void lower_share(lowering *lo)
     lo->at = at;
 }
 
+/* Straight-line code that stores each time it is come to. */
+static bool is_leaf(const cin *c)
+{
+    for (; c; c = c->next)
+        if ((c->kind != CIN_STORE && c->kind != CIN_ACC && c->kind != CIN_WSADD) ||
+            c->reach)
+            return false;
+    return true;
+}
+
+/* A loop over what an equality says of its index, l where lab(j) == l, is code of the loop
+ * around it, which does nothing else, so that both are one nest without ranges of its own:
+ * counting and summing by label go by the entry. */
+static bool lower_pinned(lowering *lo, const cin *loop)
+{
+    const plan *pl = lo->pl;
+    const loop_info *info = loop->info;
+    const cin *store = target_store(lo, loop->body);
+    const bool alone = lo->inside && lo->inside->body == loop && !loop->next;
+    if (!alone || loop->since || info->count || info->late_count || info->fill_count ||
+        info->skip || pl->nderived || pl->schedule.nrel || !is_leaf(loop->body) ||
+        (store && store->append) || !lower_pin(lo, loop))
+        return false;
+    const uint64_t bound = lo->bound;
+    const int placed = lo->placed;
+    lo->bound = plan_bound(pl, bound | UINT64_C(1) << loop->index);
+    lower_nodes(lo, loop->body);
+    lo->placed = placed;
+    lo->bound = bound;
+    return true;
+}
+
 static void lower_forall(lowering *lo, const cin *loop)
 {
+    if (lower_pinned(lo, loop)) return;
     const loop_info *info = loop->info;
     merge_operand operand[PLAN_ACCESSES];
     int placed = lo->placed, mask = lower_mreg(lo);

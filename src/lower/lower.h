@@ -95,6 +95,9 @@ void lower_range(lowering *lo, const cin *loop, uint16_t *first, uint16_t *end);
 void lower_ranges_ahead(lowering *lo, cin *c); /* in a list of nodes, those that can be */
 void lower_since(lowering *lo, const cin *c);
 void lower_ended(lowering *lo, const cin *loop, uint16_t end); /* behind it */
+/* In place of a loop of one round at most: its index gets what an equality says that it is,
+ * and where that is outside, the loop around it goes on. False: none says so. */
+bool lower_pin(lowering *lo, const cin *loop);
 
 /* inline.c: whether a function becomes straight-line code where it is called; that
  * code; the built-in that it is another name of, -1 if none. */

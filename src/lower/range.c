@@ -145,6 +145,36 @@ static void own_range(const lowering *lo, const cin *loop, uint16_t *first, uint
     *end = (uint16_t)i->hi;
 }
 
+/* Some comparison is in the set. */
+static bool has_where(const pset *s)
+{
+    if (s->op == PS_AND || s->op == PS_OR) return has_where(s->a) || has_where(s->b);
+    return s->op == PS_WHERE;
+}
+
+/* The one comparison that must hold throughout the set; NULL: there is none, or several. */
+static const bexpr *only_where(const pset *s)
+{
+    if (s->op == PS_WHERE) return s->of;
+    if (s->op != PS_AND || (has_where(s->a) && has_where(s->b))) return NULL;
+    return only_where(has_where(s->a) ? s->a : s->b);
+}
+
+bool lower_pin(lowering *lo, const cin *loop)
+{
+    plan *pl = lo->pl;
+    bexpr *other;
+    const bexpr *e = pl->compares ? only_where(loop->space) : NULL;
+    const bindex *i = &pl->s->index[loop->index];
+    if (!e || e->fn != FN_EQ || i->lo >= 0 ||
+        range_solve(pl, e, loop->index, lo->bound, &other) != FN_EQ ||
+        !expr_indices(pl, other))
+        return false;
+    EMIT(lo, OP_INDEX, lo->index[loop->index], lower_expr(lo, other));
+    EMIT(lo, OP_WITHIN, lo->index[loop->index], i->hi);
+    return true;
+}
+
 void lower_ranges_ahead(lowering *lo, cin *c)
 {
     for (; c; c = c->next) {

@@ -289,7 +289,6 @@ stc_status stc_session_open(stc_machine *m, stc_session **out)
     s->m = m;
     s->repeat = 1;
     s->generation = (uint64_t)1 << 32;
-    text_init(&s->profile, cx);
     s->next = m->sessions;
     if (s->next) s->next->prev = s;
     m->sessions = s;
@@ -324,7 +323,7 @@ void session_drop(stc_session *s)
 {
     ctx *cx = &s->m->cx;
     session_frame_end(s, &s->f);
-    text_drop(&s->profile);
+    session_unprofile(s);
     if (s->next) s->next->prev = s->prev;
     if (s->prev) {
         s->prev->next = s->next;
@@ -475,6 +474,7 @@ stc_status stc_session_profile(const stc_session *s, char **text)
     ctx *cx = &s->m->cx;
     API_ENTER(cx);
     if (!text) return fail_null(cx, "text");
-    if (s->profile.failed) return fail(cx, STC_ERR_MEMORY, "no memory for the profile");
-    return api_text(cx, s->profile.data, (size_t)s->profile.len, text);
+    textbuf b;
+    text_init(&b, cx);
+    return api_text_of(&b, session_profile_print(s, &b), text);
 }

@@ -88,6 +88,8 @@ typedef struct frame {
     char *last;  /* the name assigned last, NULL if none                  */
 } frame;
 
+typedef struct profiled profiled;
+
 struct stc_session {
     stc_machine *m;
     stc_session *next, *prev;
@@ -104,9 +106,10 @@ struct stc_session {
     prepared *cache;      /* of the running exec                             */
     gradient *gradients;  /* of the running exec                             */
     place_seen seen;
-    bool untaped;   /* what runs is a derivative: nobody asks how it came about */
-    char file[256]; /* names the last text executed, for errors        */
-    textbuf profile;
+    bool untaped;      /* what runs is a derivative: nobody asks how it came about */
+    char file[256];    /* names the last text executed, for errors        */
+    profiled *profile; /* of the running exec, with --profile: one row a statement */
+    int64_t nprofiled, profile_cap;
 };
 
 /* A text being executed, and those that include it. */
@@ -177,6 +180,12 @@ stc_status session_fixed(stc_session *s, const script *in, arena *a, const ast *
 
 /* session_asked.c: the answer to an operand that asks for it, a scalar */
 stc_status session_asked(stc_session *s, const prog_tensor *row, tensor **out);
+
+/* session_profile.c: a statement has run, and took so long; all rows as a text; none */
+stc_status session_profiled(stc_session *s, const script *in, const ast *node,
+                            const machine *mc, double us);
+stc_status session_profile_print(const stc_session *s, textbuf *out);
+void session_unprofile(stc_session *s);
 
 /* session_exec.c */
 stc_status session_exec(stc_session *s, script *in, const ast *list);

@@ -358,7 +358,7 @@ stc_status stc_session_exec(stc_session *s, const char *text, const char *file)
     if (!text) return fail_null(cx, "text");
     notes_clear(cx);
     s->times = (stc_times){0};
-    text_drop(&s->profile);
+    session_unprofile(s);
     snprintf(s->file, sizeof s->file, "%s", file ? file : "eval");
     return exec_text(s, NULL, text, file ? file : "eval");
 }

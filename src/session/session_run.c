@@ -323,14 +323,6 @@ static stc_status run_timed(stc_session *s, prepared *c)
     return st;
 }
 
-static void add_profile(stc_session *s, const script *in, const ast *statement, prepared *c)
-{
-    if (!s->m->cx.profile) return;
-    text_add(&s->profile, "# %.*s\n", statement->at.end - statement->at.begin,
-             in->src.text + statement->at.begin);
-    machine_profile(c->mc, &s->profile);
-}
-
 /* The program knows the text alone: of a def's, what stood before it is counted here. */
 static void place_in_file(const source *src)
 {
@@ -339,11 +331,15 @@ static void place_in_file(const source *src)
     if (d->line) d->line += src->line;
 }
 
-static stc_status run_prepared(stc_session *s, const script *in, prepared *c, operands *o)
+static stc_status run_prepared(stc_session *s, const script *in, const ast *node,
+                               prepared *c, operands *o)
 {
+    const bool profile = s->m->cx.profile;
+    const double start = profile ? now_us() : 0;
     stc_status st = operands_room(&s->m->cx, c->p->ntensor, o);
     if (!st) st = bind_all(s, c, o);
     if (!st && (st = run_timed(s, c))) place_in_file(&in->src);
+    if (!st && profile) st = session_profiled(s, in, node, c->mc, now_us() - start);
     return st;
 }
 
@@ -396,8 +392,7 @@ stc_status session_assign(stc_session *s, const script *in, const ast *statement
         NULL; /* the name that was assigned last: a change in place can't be undone */
     if (!s->f.last || strcmp(s->f.last, name))
         st = (last = mem_strdup(&s->m->cx, name)) ? STC_OK : s->m->cx.diag.status;
-    if (!st) st = run_prepared(s, in, c, &o);
-    if (!st) add_profile(s, in, statement, c);
+    if (!st) st = run_prepared(s, in, statement, c, &o);
     if (!st) st = session_reserve(s, name, &v, &fresh);
     if (!st) {
         st = keep_result(s, in, c, v, name);
@@ -429,7 +424,7 @@ stc_status session_scalar(stc_session *s, const script *in, const ast *expressio
     stc_status st = prepare(s, in, expression, &c);
     if (st) return st;
     operands o = {0};
-    st = run_prepared(s, in, c, &o);
+    st = run_prepared(s, in, expression, c, &o);
     if (!st) {
         const tensor *t = machine_tensor(c->mc, c->target);
         *type = t->type;
@@ -476,7 +471,7 @@ stc_status session_value(stc_session *s, const script *in, const ast *node, tens
     stc_status st = prepare(s, in, node, &c);
     if (st) return st;
     operands o = {0};
-    st = run_prepared(s, in, c, &o);
+    st = run_prepared(s, in, node, c, &o);
     if (!st) {
         *out = machine_take(c->mc, c->target);
         if (!*out) st = fail(&s->m->cx, STC_ERR_MEMORY, "the value is not there");

@@ -226,6 +226,32 @@ static stc_status append_rest(machine *mc, strip *s, const sink *x, const place 
     return STC_OK;
 }
 
+/* Lanes 1 … n-1 to coordinates in any order, that of the first being at pos: one after the
+ * other, as several may have the same. */
+static stc_status insert_anywhere(machine *mc, strip *s, const sink *x,
+                                  const fiber_table *t, const int64_t *i, int64_t pos)
+{
+    slot *r = &mc->slot[x->a];
+    const stc_type type = r->t->type;
+    const strip_into into = x->kind == SINK_ACC ? strip_into_of(x->fn, type) : NULL;
+    int64_t least = i[0], most = i[0];
+    for (int k = 1; k < s->n; k++) {
+        least = i[k] < least ? i[k] : least;
+        most = i[k] > most ? i[k] : most;
+    }
+    if (least < t->lo || most >= t->hi || (x->kind == SINK_ACC && !into))
+        return store_lanes(mc, s, x, 1);
+    r->stores += (uint64_t)s->n - 1;
+    if (asm_value(mc, r, pos + (most - i[0]))) return mc->cx->diag.status;
+    const char *from = strip_spread(s, x->node);
+    char *vals = (char *)r->t->vals + (pos - i[0]) * (int64_t)type_size(type);
+    if (into)
+        into(vals, from + class_size(type_class(type)), i + 1, s->n - 1);
+    else
+        strip_scatter(type, r->t->vals, pos - i[0], i, from, s->n);
+    return STC_OK;
+}
+
 /* The same for a level that inserts, if its fibers are ranges. */
 static stc_status insert_rest(machine *mc, strip *s, const sink *x, const place *p,
                               int64_t pos)
@@ -236,15 +262,18 @@ static stc_status insert_rest(machine *mc, strip *s, const sink *x, const place 
     const int64_t first = column_get(i, 0), last = column_get(i, s->n - 1);
     fiber_table t;
     lv->kind->table(lv, &t);
-    if (last >= t.hi || last < first) return store_lanes(mc, s, x, 1);
+    if (i->form != COL_ARRAY && (last >= t.hi || last < first))
+        return store_lanes(mc, s, x, 1);
     if (i->form == COL_STEP) {
         r->stores += (uint64_t)s->n - 1;
         if (asm_value(mc, r, pos + (last - first))) return mc->cx->diag.status;
         put_run(s, x, r->t, pos + 1, 1, s->n - 1);
         return STC_OK;
     }
-    for (int k = 1; k < s->n; k++)
-        if (i->data[k] <= i->data[k - 1]) return store_lanes(mc, s, x, 1);
+    bool ascends = last < t.hi;
+    for (int k = 1; ascends && k < s->n; k++)
+        ascends = i->data[k] > i->data[k - 1];
+    if (!ascends) return insert_anywhere(mc, s, x, &t, i->data, pos);
     r->stores += (uint64_t)s->n - 1;
     if (asm_value(mc, r, pos + (last - first))) return mc->cx->diag.status;
     if (x->kind == SINK_STORE) {
