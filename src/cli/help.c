@@ -103,7 +103,8 @@ static const topic topics[] = {
      "  > p(i) = order(b(i))\n"},
     {"expressions", "operators and functions",
      "Operators, strongest first: **   - ! ~   * / // %   + -   << >>   &   ^   |\n"
-     "comparisons and `e in lo:hi`   &&   ||. `/` of integers is an f64, `//` floors, and % has the sign "
+     "comparisons and `e in lo:hi`   &&   ||. `/` of integers is an f64, `//` floors, and "
+     "% has the sign "
      "of\n"
      "the divisor. Functions: abs sqrt exp log sin cos tan tanh floor ceil\n"
      "round min max last sampled pow ldexp hypot atan2 sign conj real imag select xor gcd\n"
