@@ -198,6 +198,11 @@ START_TEST(stored_places)
 }
 END_TEST
 
+/* What would take for ever if it was written out. */
+#define AGAIN "u = u * u + u; u = u * u + u; u = u * u + u; "
+#define LONG AGAIN AGAIN AGAIN AGAIN AGAIN AGAIN AGAIN AGAIN
+#define TWICE(n, m) "fn f" n "(u) = f" m "(u) * f" m "(u + 1) * f" m "(u); "
+
 START_TEST(refusals)
 {
     static const char x[] = "tensor x dense f64 = [1,2]\ntensor k dense i64 = [1,2]\n"
@@ -234,6 +239,11 @@ START_TEST(refusals)
         {"fn f(u) { t = 0; while (t < u) { t += 1 }; return t }; g = grad(sum(i: f(x(i))), "
          "x)",
          "derivative"},
+        {"fn f(u) { " LONG "return u }; g = grad(sum(i: f(x(i))), x)", "too long"},
+        {"fn f0(u) = u * u; " TWICE("1", "0") TWICE("2", "1") TWICE("3", "2")
+             TWICE("4", "3") TWICE("5", "4") TWICE("6", "5") TWICE("7", "6") TWICE("8", "7")
+                 TWICE("9", "8") "g = grad(sum(i: f9(f9(x(i)))), x)",
+         "too large"},
         {"fn f(u, v) = u with derivative(1)", "derivative(y, 0)"},
         {"fn f(u) = u with derivative(w)", "parameter"},
         {"fn f(u) = u with derivative(1, 1)", "no such argument"},
@@ -241,7 +251,7 @@ START_TEST(refusals)
         {"t(i) = x(i); compact t; g = grad(sum(i: t(i)), x)", "compact"},
     };
     for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
-        char text[500];
+        char text[1200];
         snprintf(text, sizeof text, "%s%s\n", x, bad[k].text);
         expect_error(text, STC_ERR_PROGRAM, bad[k].words);
     }

@@ -129,7 +129,8 @@ static slope compare_one(stc_machine *m, stc_session *in, slopes *s, const char 
     const double far = (at[1] - at[2]) / (2 * h), near = (at[3] - at[4]) / h;
     const double best = (4 * near - far) / 3, scale = 1 + size + fabs(best);
     const double noise = 1e-12 * (1 + fabs(at[0])) / h;
-    if (!isfinite(best) || fabs(far - near) > 1e-4 * (1 + fabs(best)) + noise) return SLOPE_ROUGH;
+    if (!isfinite(best) || fabs(far - near) > 1e-4 * (1 + fabs(best)) + noise)
+        return SLOPE_ROUGH;
     if (fabs(best - given) <= 2 * fabs(far - near) + 1e-6 * scale + 20 * noise)
         return SLOPE_AGREES;
     snprintf(s->why, sizeof s->why,

@@ -98,7 +98,7 @@ bool chain_down(grad *g, const bexpr *e, ast *d, uint64_t over);
 
 /* spread.c */
 bool spread_access(grad *g, const bexpr *e, ast *d, uint64_t over);
-bool spread_zero(grad *g, adjoint *to); /* makes it, of zeros; or of the 1 that it is */
+bool spread_zero(grad *g, adjoint *to);   /* makes it, of zeros; or of the 1 that it is */
 bool spread_tighten(grad *g, adjoint *a); /* it is stored where the tensor is */
 ast *spread_read(grad *g, adjoint *from, const affine *sub, int n);
 bool grad_emit(grad *g, ast *left, ast_op op, ast *right, ast *mask);

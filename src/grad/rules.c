@@ -148,6 +148,8 @@ typedef struct follow {
     const struct follow *next;
 } follow;
 
+/* A copy with the values of locals in it. These are shared: had_term counts the nodes that
+ * there are without sharing, as walks see them. */
 static bexpr *with_locals(unfolding *u, const bexpr *e, const values *v)
 {
     if (e->kind == B_LOCAL) return v->of[e->index];
@@ -155,11 +157,14 @@ static bexpr *with_locals(unfolding *u, const bexpr *e, const values *v)
     if (!out) return NULL;
     *out = *e;
     out->at = u->call->at; /* places in a body are of another text */
+    out->had_term = 1;
     if (!e->nargs) return out;
     if (!(out->args = arena_array(u->g->a, e->nargs, sizeof *out->args))) return NULL;
-    for (int k = 0; k < e->nargs; k++)
+    for (int k = 0; k < e->nargs; k++) {
         if (!(out->args[k] = with_locals(u, e->args[k], v))) return NULL;
-    return out;
+        out->had_term += out->args[k]->had_term;
+    }
+    return out->had_term < UNFOLD_MAX ? out : NULL;
 }
 
 static bexpr *unfold(unfolding *u, const fstmt *s, values v, const follow *then);
@@ -183,7 +188,8 @@ static bexpr *either(unfolding *u, const fstmt *s, const values *v, const follow
     out->args[0] = c;
     out->args[1] = x;
     out->args[2] = y;
-    return out;
+    out->had_term = 1 + c->had_term + x->had_term + y->had_term;
+    return out->had_term < UNFOLD_MAX ? out : NULL;
 }
 
 static bexpr *unfold(unfolding *u, const fstmt *s, values v, const follow *then)
@@ -207,11 +213,19 @@ bexpr *rule_body(grad *g, const bexpr *e)
     unfolding u = {.g = g, .call = e};
     const bfunction *const f = e->ufn;
     bexpr *out = NULL;
+    /* functions that call each other twice over could take for ever */
+    if ((g->nodes += 16) > NODES_MAX)
+        return grad_refuse(
+            g, e->at, "the derivative is too large (more than %d operations)", NODES_MAX);
     if (f->code && f->nlocals <= UNFOLD_LOCALS) {
         for (int k = 0; k < f->nparams; k++) {
             bexpr *const x = v.of[k] = arena_alloc(g->a, sizeof *x);
             if (!x) return NULL;
-            *x = (bexpr){.kind = B_LOCAL, .index = k, .type = f->param[k], .at = e->at};
+            *x = (bexpr){.kind = B_LOCAL,
+                         .had_term = 1,
+                         .index = k,
+                         .type = f->param[k],
+                         .at = e->at};
         }
         out = unfold(&u, f->code, v, NULL);
     }

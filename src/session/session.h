@@ -109,9 +109,9 @@ struct stc_session {
     prepared *cache;      /* of the running exec                             */
     gradient *gradients;  /* of the running exec                             */
     place_seen seen;
-    bool untaped;         /* what runs is a derivative: nobody asks how it came about */
-    char file[256];       /* names the last text executed, for errors        */
-    profiled *profile;    /* of the running exec, with --profile: one row a statement */
+    bool untaped;      /* what runs is a derivative: nobody asks how it came about */
+    char file[256];    /* names the last text executed, for errors        */
+    profiled *profile; /* of the running exec, with --profile: one row a statement */
     int64_t nprofiled, profile_cap;
 };
 
