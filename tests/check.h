@@ -49,6 +49,7 @@
     SUITE(scripts)                                                                         \
     SUITE(gather)                                                                          \
     SUITE(graph)                                                                           \
+    SUITE(grad)                                                                            \
     SUITE(schedule)                                                                        \
     SUITE(workspace)                                                                       \
     SUITE(threads)                                                                         \

@@ -33,9 +33,11 @@ src/io        formats include
 src/lang      vm formats include
 src/plan      src/lang vm formats include
 src/opt       src/lang vm formats include
+src/grad      src/lang vm formats include
 src/lower     src/plan src/opt src/lang vm formats include
-src/api       src/lower src/plan src/opt src/lang src/io vm formats include
-src/session   src/api src/lower src/plan src/opt src/lang src/io vm formats include
+src/api       src/grad src/lower src/plan src/opt src/lang src/io vm formats include
+src/session   src/api src/grad src/lower src/plan src/opt src/lang src/io vm formats
+src/session   include
 src/cli       include
 samples       include
 samples/python/src  include

@@ -106,6 +106,9 @@ int program_input(const program *p, const char *name);
 int program_output(const program *p, const char *name);
 
 /* The order a text uses a tensor's name with; -1: it doesn't use it. */
+/* What a decl, and a definition or a declaration in the text, say to the scope. */
+stc_status compile_decl(scope *sc, const source *src, const ast *tree, const stc_decl *d);
+stc_status compile_definition(scope *sc, const source *src, const ast *n);
 int ast_use_order(const ast *tree, const char *name);
 
 /* The texts of the stages, where wanted. */

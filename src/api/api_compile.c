@@ -146,8 +146,7 @@ static bool decl_has_type(const stc_decl *d, int used)
     return d->order != 0 || (d->format && used <= 0);
 }
 
-static stc_status enter_decl(scope *sc, const source *src, const ast *tree,
-                             const stc_decl *d)
+stc_status compile_decl(scope *sc, const source *src, const ast *tree, const stc_decl *d)
 {
     ctx *cx = src->cx;
     if (!d->name || !*d->name)
@@ -218,6 +217,13 @@ static stc_status refuse(const source *src, const ast *n)
                        ast_kind_name(n->kind));
 }
 
+stc_status compile_definition(scope *sc, const source *src, const ast *n)
+{
+    return n->kind == N_FN       ? scope_define(sc, src, n)
+           : n->kind == N_TENSOR ? enter_tensor(sc, src, n)
+                                 : refuse(src, n);
+}
+
 typedef struct text_job {
     source src;
     const stc_decl *decl;
@@ -252,7 +258,7 @@ static stc_status compile_all(arena *a, text_job *job, scope *sc, program *p)
         if (tree->child[i]->kind == N_FORMAT) st = scope_define(sc, src, tree->child[i]);
     }
     for (int i = 0; i < job->ndecl && !st; i++)
-        st = enter_decl(sc, src, tree, &job->decl[i]);
+        st = compile_decl(sc, src, tree, &job->decl[i]);
     if (st) return st;
     int assignments = 0;
     for (int i = 0; i < tree->count; i++) {
@@ -261,17 +267,13 @@ static stc_status compile_all(arena *a, text_job *job, scope *sc, program *p)
         if ((st = work_done(src->cx, 1))) return st;
         if (n->kind == N_FORMAT) {
             continue;
-        } else if (n->kind == N_FN) {
-            st = scope_define(sc, src, n);
-        } else if (n->kind == N_TENSOR) {
-            st = enter_tensor(sc, src, n);
         } else if (n->kind == N_ASSIGN) {
             assignments++;
             st = tree->count > 1 ? compile_one(job, sc, p, n)
                                  : compile_statement(a, sc, p, src, n, NULL, job->texts,
                                                      &job->times, &target);
         } else {
-            st = refuse(src, n);
+            st = compile_definition(sc, src, n);
         }
         if (st) return st;
     }

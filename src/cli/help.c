@@ -106,7 +106,7 @@ static const topic topics[] = {
      "comparisons and `e in lo:hi`   &&   ||. `/` of integers is an f64, `//` floors, and % has the sign "
      "of\n"
      "the divisor. Functions: abs sqrt exp log sin cos tan tanh floor ceil\n"
-     "round min max last pow ldexp hypot atan2 sign conj real imag select xor gcd\n"
+     "round min max last sampled pow ldexp hypot atan2 sign conj real imag select xor gcd\n"
      "isnan and the rest of C's math library.\n"
      "\n"
      "  > B(i,j) = select(A(i,j) > 2, sqrt(A(i,j)), 0)\n"},
@@ -164,13 +164,21 @@ static const topic topics[] = {
      "  > B(i,j) = relu(A(i,j))\n"
      "\n"
      "Properties (commutative, associative, idempotent, annihilator(v), identity(v)) are\n"
-     "taken at their word: what they decide isn't computed.\n"
+     "taken at their word: what they decide isn't computed. derivative(e) is for `grad`.\n"
      "\n"
      "Sums over products are taken early, in steps (:explain shows them), and so are "
      "other\n"
      "reductions over what distributes: * over +, + of floats over min and max, min and\n"
      "max over each other, && and || too, & over | and ^. `:set as_written on` stops "
      "that.\n"},
+    {"derivatives", "grad(e, A): of a scalar, by tensors",
+     "G = grad(e, A) is the derivative of the scalar e by A's elements, of A's format, at\n"
+     "A's stored places; (P, Q) = grad(e, A, B) gives several. e is a variable that\n"
+     "assignments have made, an expression, or the call of a def.\n"
+     "\n"
+     "  > loss = (A(i,j) * b(j) - 1)**2\n"
+     "  > g = grad(loss, b)\n"
+     "  > b(j) -= 0.01 * g(j)\n"},
     {"schedules", "with …: how a statement runs",
      "  reorder(i,k,j)  split(i,i0,i1,32)  fuse(i,j,f)  pos(i,p,A)  parallelize(i)\n"
      "  precompute(e, W, {i,j})  workspace(dense|coord|bucket|hash [, capacity])\n"

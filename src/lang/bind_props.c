@@ -27,6 +27,7 @@ static stc_status properties(binder *b, bfunction *f, const ast *props)
         const ast *const p = props->child[i];
         const bool identity = p->name[0] == 'i' && p->count > 0;
         stc_status status = STC_OK;
+        if (p->count && p->name[0] == 'd') continue; /* the derivative: src/grad */
         if (p->count == 0) {
             f->flags |= (uint8_t)fn_property_flag(p);
         } else if (p->child[1]) {

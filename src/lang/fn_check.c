@@ -39,41 +39,73 @@ static stc_status check_cases(const source *src, const ast *cases, int params)
     return cases->count ? STC_OK : bad(src, cases, "the function has no case");
 }
 
-static stc_status check_properties(const source *src, const ast *props, int params)
-{
-    for (int i = 0; props && i < props->count; i++) {
-        const ast *const p = props->child[i];
-        const bool valued = !strcmp(p->name, "annihilator") || !strcmp(p->name, "identity");
-        const bool plain = !strcmp(p->name, "commutative") ||
-                           !strcmp(p->name, "associative") ||
-                           !strcmp(p->name, "idempotent");
-        stc_type t;
-        if (!valued && !plain)
-            return bad(src, p,
-                       "this is no property of a function (commutative, associative, "
-                       "idempotent, annihilator(v), identity(v))");
-        if (plain && params != 2)
-            return bad(src, p, "only a function of two has this property");
-        if (valued != (p->count > 0))
-            return bad(src, p,
-                       valued ? "this property has a value, as in identity(0)"
-                              : "this property has no value");
-        if (!valued) continue;
-        const stc_status status = literal_type(src, p->child[0], &t);
-        if (status != STC_OK) return status;
-        if (p->child[1] && p->child[1]->u >= (uint64_t)params)
-            return bad(src, p->child[1],
-                       "the function has no such argument (they are counted "
-                       "from 0)");
-    }
-    return STC_OK;
-}
-
 int fn_param_named(const ast *params, const char *name)
 {
     for (int i = 0; i < params->count; i++)
         if (!strcmp(params->child[i]->name, name)) return i;
     return -1;
+}
+
+/* A derivative is made of numbers, operators, calls, the parameters, and f and d. */
+static stc_status check_derivative(const source *src, const ast *e, const ast *params)
+{
+    const bool leaf = e->kind == N_INT || e->kind == N_REAL || e->kind == N_BOOL;
+    if (e->kind == N_NAME && fn_param_named(params, e->name) < 0 && strcmp(e->name, "f") &&
+        strcmp(e->name, "d"))
+        return bad(src, e,
+                   "expected a parameter, f (the function's value) or d (the derivative by "
+                   "that)");
+    if (!leaf && e->kind != N_NAME && e->kind != N_CALL && e->kind != N_UNARY &&
+        e->kind != N_BINARY)
+        return bad(src, e,
+                   "a derivative is made of numbers, parameters, operators and calls of "
+                   "functions");
+    for (int i = 0; i < e->count; i++) {
+        const stc_status status = check_derivative(src, e->child[i], params);
+        if (status != STC_OK) return status;
+    }
+    return STC_OK;
+}
+
+/* derivative(e, p), with p counted from 0; of one parameter, derivative(e). */
+static stc_status check_valued(const source *src, const ast *p, const ast *params)
+{
+    stc_type t;
+    const bool derivative = !strcmp(p->name, "derivative");
+    if (p->child[1] && p->child[1]->u >= (uint64_t)params->count)
+        return bad(src, p->child[1],
+                   "the function has no such argument (they are counted "
+                   "from 0)");
+    if (!derivative) return literal_type(src, p->child[0], &t);
+    if (!p->child[1] && params->count > 1)
+        return bad(src, p,
+                   "a derivative is by one of the parameters, as in derivative(y, 0)");
+    return check_derivative(src, p->child[0], params);
+}
+
+static stc_status check_properties(const source *src, const ast *props, const ast *params)
+{
+    for (int i = 0; props && i < props->count; i++) {
+        const ast *const p = props->child[i];
+        const bool valued = !strcmp(p->name, "annihilator") ||
+                            !strcmp(p->name, "identity") || !strcmp(p->name, "derivative");
+        const bool plain = !strcmp(p->name, "commutative") ||
+                           !strcmp(p->name, "associative") ||
+                           !strcmp(p->name, "idempotent");
+        if (!valued && !plain)
+            return bad(src, p,
+                       "this is no property of a function (commutative, associative, "
+                       "idempotent, annihilator(v), identity(v), derivative(e))");
+        if (plain && params->count != 2)
+            return bad(src, p, "only a function of two has this property");
+        if (valued != (p->count > 0))
+            return bad(src, p,
+                       valued ? "this property has a value, as in identity(0)"
+                              : "this property has no value");
+        const stc_status status = valued ? check_valued(src, p, params) : STC_OK;
+        if (status != STC_OK) return status;
+    }
+    return STC_OK;
 }
 
 static stc_status check_algebra(const source *src, const ast *e, const ast *params)
@@ -108,7 +140,7 @@ stc_status fn_check_definition(const source *src, const ast *node)
             return bad(src, params->child[i], "this parameter is there twice");
     stc_status status = STC_OK;
     if (body && body->kind == N_CASES) status = check_cases(src, body, params->count);
-    if (status == STC_OK) status = check_properties(src, node->child[2], params->count);
+    if (status == STC_OK) status = check_properties(src, node->child[2], params);
     if (status == STC_OK && node->child[3])
         status = check_algebra(src, node->child[3], params);
     return status;

@@ -43,6 +43,8 @@ stc_status parse_host_function(arena *a, const source *src, ast **out);
  * a backslash: the statement goes on in the next line. */
 bool parse_incomplete(const char *text);
 void ast_print(const ast *tree, textbuf *out);
+/* An expression or an assignment as text of the language (write_ast.c). */
+void ast_write(const ast *e, textbuf *out);
 
 typedef struct scope_tensor {
     char *name;
@@ -160,6 +162,7 @@ bool expr_gathers(const bexpr *e);
 
 void bound_line(const bstmt *s, const program *p, textbuf *out); /* the statement alone */
 void bound_print(const bstmt *s, const program *p, textbuf *out);
+const char *bound_reducer(const bexpr *e); /* as a reduction by it is written */
 void affine_print(const affine *f, const bindex *index, textbuf *out);
 
 #endif

@@ -8,6 +8,8 @@
  */
 #include "parser.h"
 
+#include <string.h>
+
 static ast *pattern(parser *p)
 {
     if (p->tok.kind == T_NAME) return parse_name(p, N_NAME, "");
@@ -87,7 +89,7 @@ static ast *fn_body(parser *p)
     return cases(p, at);
 }
 
-/* commutative, identity(v), annihilator(v, p) */
+/* commutative, identity(v), annihilator(v, p), derivative(e, p) */
 static ast *properties(parser *p)
 {
     ast *node = parse_node(p, N_PROPS, p->tok.at);
@@ -95,11 +97,13 @@ static ast *properties(parser *p)
     do {
         ast *prop = parse_name(p, N_PROP,
                                "a property (commutative, associative, idempotent, "
-                               "annihilator(v), identity(v))");
+                               "annihilator(v), identity(v), derivative(e))");
         ast *part[2] = {0};
         if (!parse_push(p, prop)) return NULL;
         if (!parse_accept(p, T_LPAREN)) continue;
-        if (!(part[0] = parse_constant(p, "a constant"))) return NULL;
+        part[0] = strcmp(prop->name, "derivative") ? parse_constant(p, "a constant")
+                                                   : parse_expression(p);
+        if (!part[0]) return NULL;
         if (parse_accept(p, T_COMMA) &&
             !(part[1] = parse_integer(p, false, "the number of an argument, from 0")))
             return NULL;

@@ -125,7 +125,7 @@ static void print_call(const bstmt *s, const program *p, const bexpr *e, textbuf
     print_operand(s, p, e->args[e->nargs - 1], out);
 }
 
-static const char *reducer_name(const bexpr *e)
+const char *bound_reducer(const bexpr *e)
 {
     if (e->ufn) return e->ufn->name;
     switch (e->fn) {
@@ -170,7 +170,7 @@ static void print_expr(const bstmt *s, const program *p, const bexpr *e, textbuf
         print_args(s, p, e, type_name(e->type), out);
         break;
     case B_REDUCE:
-        text_add(out, "%s(", reducer_name(e));
+        text_add(out, "%s(", bound_reducer(e));
         for (int i = 0; i < e->nindex; i++)
             text_add(out, i ? ",%s" : "%s", s->index[e->indices[i]].name);
         text_add(out, ": ");

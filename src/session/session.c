@@ -64,6 +64,7 @@ void session_remove(stc_session *s, const char *name)
     if (!v) return;
     names_remove(&s->f.vars, v);
     session_clear(s, v);
+    tape_free(cx, v->tape);
     mem_strfree(cx, v->name);
     mem_free(cx, v, sizeof *v);
 }
@@ -80,7 +81,10 @@ void session_set(stc_session *s, variable *v, tensor *t)
      * will be when it is used; and caches keyed by generation must never take one tensor
      * for another. One that another variable has, too, is as it was. */
     const bool pending = t->backing && t->checked != t->generation;
-    if (!t->sharers) t->generation = ++s->generation;
+    const uint64_t born = ++s->generation;
+    if (!t->sharers) t->generation = born;
+    v->before = v->born;
+    v->born = born;
     t->checked = pending ? t->generation - 1 : t->generation;
     scope_tensor *e = scope_find_tensor(s->f.sc, v->name);
     if (!e) return;
@@ -308,6 +312,7 @@ void session_frame_end(stc_session *s, frame *f)
         variable *v = f->vars.item[i];
         if (!v->lent) tensor_free(v->t);
         if (v->has_origin) origin_free(cx, &v->from);
+        tape_free(cx, v->tape);
         mem_strfree(cx, v->name);
         mem_free(cx, v, sizeof *v);
     }

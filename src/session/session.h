@@ -15,12 +15,27 @@
 #include "../api/decl.h"
 #include "../lang/names.h"
 
+/* A statement that gave a variable its value, and those whose work it changed: what
+ * derivatives are taken of. Times are generations of tensors. */
+typedef struct tape {
+    struct tape *prev; /* what it changed was made by this; NULL: it needs nothing of it */
+    uint64_t made, before; /* when it ran; the value that it replaced, 0: none     */
+    bool anew;             /* the target is all new, whatever it was               */
+    bool cut;              /* what was before isn't known any more                 */
+    int depth;
+    int line, column; /* in its file; as many blanks are before the text      */
+    const char *file, *text;
+    size_t size; /* of all this */
+} tape;
+
 typedef struct variable {
     char *name;
     tensor *t;       /* NULL: not made yet, or never assigned               */
     bool lent;       /* the tensor is the caller's of a def                 */
     bool has_origin; /* made from this when first used                      */
     origin from;
+    uint64_t born, before; /* generations of its value, and of the one before it   */
+    tape *tape;            /* how it was made, if tape->made is born                */
 } variable;
 
 /* Scalars in a statement's subscripts and ranges: what is written there, its value, and
@@ -49,6 +64,22 @@ typedef struct prepared {
     fixed scalars;               /* the values that it was compiled for           */
 } prepared;
 
+/* Statements that give a derivative, for all rounds of a loop. */
+typedef struct gradient {
+    struct gradient *next;
+    const ast *key;
+    char *text;
+    arena a;
+    ast *tree;
+} gradient;
+
+/* A place in a text that was counted last. */
+typedef struct place_seen {
+    const char *text;
+    int32_t at;
+    int line, column;
+} place_seen;
+
 /* The names that statements see. */
 typedef struct frame {
     scope *sc;
@@ -73,6 +104,9 @@ struct stc_session {
     uint64_t definitions; /* counts format and fn statements                 */
     uint64_t named;       /* counts changes of which names there are, and are scalars */
     prepared *cache;      /* of the running exec                             */
+    gradient *gradients;  /* of the running exec                             */
+    place_seen seen;
+    bool untaped;         /* what runs is a derivative: nobody asks how it came about */
     char file[256];       /* names the last text executed, for errors        */
     profiled *profile;    /* of the running exec, with --profile: one row a statement */
     int64_t nprofiled, profile_cap;
@@ -179,7 +213,41 @@ stc_status session_echo(stc_session *s, script *in, const ast *n);
 bool session_orders(const stc_session *s, const ast *call);
 stc_status session_order(stc_session *s, const script *in, const ast *n);
 
+/* session_tape.c: the statement that is to run, as it will stand on its target's tape
+ * (out->t NULL: it stands there already); and the same when it has run. */
+typedef struct taping {
+    variable *v; /* of the target, as long as no name comes or goes */
+    uint64_t named;
+    tape *t;
+} taping;
+stc_status tape_begin(stc_session *s, const script *in, const ast *n, const char *name,
+                      taping *out);
+void tape_end(stc_session *s, const char *name, taping at);
+void tape_free(ctx *cx, tape *t);
+/* Whether a tree reads a name: the left side alone doesn't. */
+bool tape_reads(const ast *n, const char *name);
+
+/* session_grad.c: grad(e, A, …), the derivatives of a scalar by tensors: whether a call is
+ * one, the statement that gives them to names (by itself it shows them), and the
+ * derivatives by themselves, which are the caller's. */
+bool session_grads(const stc_session *s, const ast *call);
+stc_status session_grad(stc_session *s, script *in, const ast *call, const ast *const *name,
+                        int count);
+stc_status session_derive(stc_session *s, script *in, const ast *call, const ast *e,
+                          const char *const *by, int n, tensor **out);
+/* session_walk.c: the statements that e follows from by way of `by`, as the text of those
+ * that give the derivatives, and their results' names; all in a. */
+stc_status session_walk(stc_session *s, script *in, arena *a, const ast *e,
+                        const char *const *by, int n, textbuf *text, const char **result);
+
 /* session_def.c */
+/* Another frame takes the place of the session's; a tensor lent to a name in it (or given).
+ */
+void session_swap(stc_session *s, frame *f);
+stc_status session_lend(stc_session *s, const char *name, tensor *t, bool lent);
+/* The derivatives of what a def gives by some of its arguments. */
+stc_status session_derive_call(stc_session *s, script *in, const ast *call,
+                               const char *const *by, int n, tensor **out);
 /* Whether a call is one of a def; and the call, whose results go to names. */
 bool session_calls_def(const stc_session *s, const ast *call);
 stc_status session_call(stc_session *s, script *in, const ast *call, const ast *const *name,

@@ -8,6 +8,8 @@
 #include "session.h"
 #include "../lang/scope.h"
 
+#include <string.h>
+
 enum { CALLS_MAX = 256 };
 
 bool session_calls_def(const stc_session *s, const ast *call)
@@ -16,7 +18,7 @@ bool session_calls_def(const stc_session *s, const ast *call)
            scope_find(s->f.sc, call->name, N_DEF);
 }
 
-static void swap_frames(stc_session *s, frame *f)
+void session_swap(stc_session *s, frame *f)
 {
     const frame now = s->f;
     s->f = *f;
@@ -26,7 +28,7 @@ static void swap_frames(stc_session *s, frame *f)
 
 /* A parameter's variable, in the frame that is the session's now; t is taken unless it is
  * lent. */
-static stc_status enter_parameter(stc_session *s, const char *name, tensor *t, bool lent)
+stc_status session_lend(stc_session *s, const char *name, tensor *t, bool lent)
 {
     variable *v;
     bool fresh;
@@ -42,6 +44,7 @@ static stc_status enter_parameter(stc_session *s, const char *name, tensor *t, b
     e->fill = t->fill;
     e->has_data = true;
     v->lent = lent;
+    v->born = t->generation;
     if (lent)
         v->t = t;
     else
@@ -72,9 +75,9 @@ static stc_status arguments(stc_session *s, script *in, const ast *call, const a
         bool lent = false;
         stc_status st = argument(s, in, call->child[i], &t, &lent);
         if (!st) {
-            swap_frames(s, inner);
-            st = enter_parameter(s, params->child[i]->name, t, lent);
-            swap_frames(s, inner);
+            session_swap(s, inner);
+            st = session_lend(s, params->child[i]->name, t, lent);
+            session_swap(s, inner);
         }
         if (st) return session_place(in, call->child[i], st);
     }
@@ -118,31 +121,106 @@ static stc_status run_body(stc_session *s, const script *in, definition *d)
     return st;
 }
 
+/* Makes the frame of a call, with its arguments in it. It has to be ended, whatever this
+ * gives. */
+static stc_status begin_call(stc_session *s, script *in, const ast *call, frame *inner)
+{
+    definition *d = scope_find(s->f.sc, call->name, N_DEF);
+    const ast *params = d->node->child[0];
+    *inner = (frame){0};
+    if (call->count != params->count)
+        return fail_source(&in->src, STC_ERR_PROGRAM, call->at,
+                           "%s takes %d argument%s, not %d", call->name, params->count,
+                           params->count == 1 ? "" : "s", call->count);
+    if (s->calls == CALLS_MAX)
+        return session_fail(in, STC_ERR_PROGRAM, call,
+                            "defs call each other more than 256 deep");
+    const stc_status st = session_frame(s, s->f.sc, inner);
+    return st ? st : arguments(s, in, call, params, inner);
+}
+
 /* Calls a def; its first results go to out, and are the caller's. */
 static stc_status call_def(stc_session *s, script *in, const ast *call, tensor **out,
                            int results)
 {
     definition *d = scope_find(s->f.sc, call->name, N_DEF);
-    const ast *params = d->node->child[0], *given = d->node->child[1];
-    if (call->count != params->count)
-        return fail_source(&in->src, STC_ERR_PROGRAM, call->at,
-                           "%s takes %d argument%s, not %d", call->name, params->count,
-                           params->count == 1 ? "" : "s", call->count);
-    if (results && results != given->count)
+    const ast *given = d->node->child[1];
+    frame inner;
+    if (call->count == d->node->child[0]->count && results && results != given->count)
         return fail_source(&in->src, STC_ERR_PROGRAM, call->at,
                            "%s gives %d result%s, not %d", call->name, given->count,
                            given->count == 1 ? "" : "s", results);
-    if (s->calls == CALLS_MAX)
-        return session_fail(in, STC_ERR_PROGRAM, call,
-                            "defs call each other more than 256 deep");
+    stc_status st = begin_call(s, in, call, &inner);
+    if (!st) {
+        session_swap(s, &inner);
+        st = run_body(s, in, d);
+        if (!st) st = take_results(s, in, call, given, out, results);
+        session_swap(s, &inner);
+    }
+    session_frame_end(s, &inner);
+    return st;
+}
+
+/* ---- derivatives ----------------------------------------------------------------------
+ */
+
+/* The parameters that were given these names. */
+static stc_status parameters_of(const script *in, const ast *call, const ast *params,
+                                const char *const *by, int n, const char **out)
+{
+    for (int i = 0; i < n; i++) {
+        out[i] = NULL;
+        for (int k = 0; k < call->count; k++) {
+            if (call->child[k]->kind != N_NAME || strcmp(call->child[k]->name, by[i]))
+                continue;
+            if (out[i])
+                return fail_source(&in->src, STC_ERR_PROGRAM, call->child[k]->at,
+                                   "%s is an argument twice: give one of them another name",
+                                   by[i]);
+            out[i] = params->child[k]->name;
+        }
+        if (!out[i])
+            return fail_source(&in->src, STC_ERR_PROGRAM, call->at,
+                               "%s is no argument of %s here", by[i], call->name);
+    }
+    return STC_OK;
+}
+
+/* After the body, in its frame. */
+static stc_status derive_inside(stc_session *s, script *in, const ast *call,
+                                const ast *result, const char *const *param, int n,
+                                tensor **out)
+{
+    for (int i = 0; i < n; i++)
+        if (!session_find(s, param[i])->lent)
+            return fail_source(&in->src, STC_ERR_PROGRAM, call->at,
+                               "%s assigns to its parameter %s, by which a derivative is "
+                               "asked for",
+                               call->name, param[i]);
+    ast scalar = *result; /* places in the def are of another text */
+    scalar.at = call->at;
+    return session_derive(s, in, call, &scalar, param, n, out);
+}
+
+stc_status session_derive_call(stc_session *s, script *in, const ast *call,
+                               const char *const *by, int n, tensor **out)
+{
+    const definition *d = scope_find(s->f.sc, call->name, N_DEF);
+    const char *param[DEF_MAX_NAMES];
     frame inner;
-    stc_status st = session_frame(s, s->f.sc, &inner);
-    if (st) return st;
-    st = arguments(s, in, call, params, &inner);
-    swap_frames(s, &inner);
-    if (!st) st = run_body(s, in, d);
-    if (!st) st = take_results(s, in, call, given, out, results);
-    swap_frames(s, &inner);
+    if (d->node->child[1]->count != 1)
+        return fail_source(&in->src, STC_ERR_PROGRAM, call->at,
+                           "%s gives %d results, and a derivative is one of one scalar",
+                           call->name, d->node->child[1]->count);
+    stc_status st = begin_call(s, in, call, &inner);
+    if (!st) st = parameters_of(in, call, d->node->child[0], by, n, param);
+    if (!st) {
+        session_swap(s, &inner);
+        st = run_body(s, in, scope_find(s->f.sc, call->name, N_DEF));
+        if (!st)
+            st = derive_inside(s, in, call, d->node->child[1]->child[0], param, n, out);
+        session_swap(s, &inner);
+    }
     session_frame_end(s, &inner);
     return st;
 }

@@ -5,7 +5,7 @@
  * Included files run as if they stood in the place of `include`; errors in
  * them name the included file.
  */
-#include "../lang/suggest.h"
+#include "../lang/scope.h"
 #include "session.h"
 #include "../io/io.h"
 #include "../io/read.h"
@@ -187,8 +187,58 @@ static stc_status exec_assign(stc_session *s, script *in, const ast *n)
                            "what a def gives goes to a name alone, as in y = %s(…)",
                            n->child[1]->name);
     }
+    if (session_grads(s, n->child[1])) {
+        if (n->op == OPR_NONE && n->child[0]->kind == N_NAME)
+            return session_grad(s, in, n->child[1], (const ast **)n->child, 1);
+        return fail_source(&in->src, STC_ERR_PROGRAM, n->child[0]->at,
+                           "what `grad` gives goes to a name alone, as in G = grad(e, A)");
+    }
     if (session_orders(s, n->child[1])) return session_order(s, in, n);
     return is_whole_copy(s, n) ? exec_copy(s, in, n) : session_assign(s, in, n);
+}
+
+/* (p, q) = f(A), or grad(e, A, B) */
+static stc_status exec_results(stc_session *s, script *in, const ast *n)
+{
+    const ast *const *const name = (const ast **)n->child[0]->child;
+    const int count = n->child[0]->count;
+    return session_grads(s, n->child[1]) ? session_grad(s, in, n->child[1], name, count)
+                                         : session_call(s, in, n->child[1], name, count);
+}
+
+/* What a statement gives a value goes onto a tape. */
+static stc_status exec_taped(stc_session *s, script *in, const ast *n)
+{
+    const char *const name = n->kind == N_COMPACT ? n->name : n->child[0]->name;
+    taping t = {0};
+    stc_status st = s->untaped ? STC_OK : tape_begin(s, in, n, name, &t);
+    if (!st) st = n->kind == N_ASSIGN ? exec_assign(s, in, n) : exec_compact(s, in, n);
+    if (st) {
+        tape_free(&s->m->cx, t.t);
+    } else if (!s->untaped) {
+        tape_end(s, name, t);
+    }
+    return st;
+}
+
+/* The same of several names. */
+static stc_status exec_all_taped(stc_session *s, script *in, const ast *n)
+{
+    const ast *const list = n->child[0];
+    taping t[DEF_MAX_NAMES] = {{0}};
+    const int count = s->untaped ? 0 : list->count;
+    stc_status st = STC_OK;
+    for (int k = 0; k < count && k < DEF_MAX_NAMES && !st; k++)
+        st = tape_begin(s, in, n, list->child[k]->name, &t[k]);
+    if (!st) st = exec_results(s, in, n);
+    for (int k = 0; k < count && k < DEF_MAX_NAMES; k++) {
+        if (st) {
+            tape_free(&s->m->cx, t[k].t);
+        } else {
+            tape_end(s, list->child[k]->name, t[k]);
+        }
+    }
+    return st;
 }
 
 /* ---- dispatch ----------------------------------------------------------------------- */
@@ -198,10 +248,10 @@ static stc_status exec_one(stc_session *s, script *in, const ast *n)
     stc_status st;
     switch (n->kind) {
     case N_ASSIGN:
-        return exec_assign(s, in, n);
+    case N_COMPACT:
+        return exec_taped(s, in, n);
     case N_RESULTS:
-        return session_call(s, in, n->child[1], (const ast **)n->child[0]->child,
-                            n->child[0]->count);
+        return exec_all_taped(s, in, n);
     case N_VALUE:
         return session_echo(s, in, n);
     case N_TENSOR:
@@ -218,8 +268,6 @@ static stc_status exec_one(stc_session *s, script *in, const ast *n)
         return session_assert(s, in, n);
     case N_SAVE:
         return exec_save(s, in, n);
-    case N_COMPACT:
-        return exec_compact(s, in, n);
     case N_DROP:
         return exec_drop(s, in, n);
     case N_INCLUDE:
@@ -292,6 +340,7 @@ static stc_status exec_text(stc_session *s, const script *outer, const char *tex
                  .includes = outer ? outer->includes + 1 : 0};
     const uint64_t start = now_ticks();
     ast *tree;
+    s->seen = (place_seen){0};
     st = parse_script(&a, &in.src, &tree);
     s->times.parse += (double)(now_ticks() - start);
     if (!st) st = session_exec(s, &in, tree);

@@ -142,6 +142,7 @@ stc_status session_echo(stc_session *s, script *in, const ast *n)
         return session_fail(in, STC_ERR_PROGRAM, e,
                             "nothing is done with this value: `print` shows it, and NAME = "
                             "keeps it");
+    if (e->kind == N_CALL && session_grads(s, e)) return session_grad(s, in, e, NULL, 0);
     stc_status st = shown_value(s, in, n, &t, &own);
     if (st) return st;
     st = s->out ? note_fills(in, e, t) : no_output(in, n);

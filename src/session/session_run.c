@@ -22,6 +22,13 @@ void session_forget(stc_session *s)
         s->cache = c->next;
         prepared_free(s, c);
     }
+    while (s->gradients) {
+        gradient *g = s->gradients;
+        s->gradients = g->next;
+        arena_free(&g->a);
+        mem_strfree(&s->m->cx, g->text);
+        mem_free(&s->m->cx, g, sizeof *g);
+    }
 }
 
 static bool same_entry(const scope_tensor *a, const scope_tensor *b)

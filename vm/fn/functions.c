@@ -58,6 +58,15 @@ bool fn_sums_outside(int f, int operand)
     return operands[f] >> operand & 1;
 }
 
+const char *fn_derivative(int f, int operand)
+{
+    static const char *const rule[FN_COUNT][3] = {
+#define DERIVATIVE(NAME, x, y, z) [FN_##NAME] = {x, y, z},
+#include "functions.def"
+    };
+    return rule[f][operand] ? rule[f][operand] : "";
+}
+
 static bool same(const char *a, const char *name, size_t len)
 {
     return strlen(a) == len && memcmp(a, name, len) == 0;

@@ -78,6 +78,8 @@ bool fn_distributes(int f, int g, vclass cls);
 /* Whether an implied sum over what stands in that operand of f is one outside of f to any
  * reader (SUMS in functions.def). */
 bool fn_sums_outside(int f, int operand);
+/* The derivative of f by an operand, as functions.def has it; "": it has none. */
+const char *fn_derivative(int f, int operand);
 
 /* What a faulting call says; NULL while nothing faulted. */
 typedef enum fn_fault {
