@@ -81,9 +81,10 @@ void session_set(stc_session *s, variable *v, tensor *t)
      * will be when it is used; and caches keyed by generation must never take one tensor
      * for another. One that another variable has, too, is as it was. */
     const bool pending = t->backing && t->checked != t->generation;
-    if (!t->sharers) t->generation = ++s->generation;
+    const uint64_t born = ++s->generation;
+    if (!t->sharers) t->generation = born;
     v->before = v->born;
-    v->born = t->generation;
+    v->born = born;
     t->checked = pending ? t->generation - 1 : t->generation;
     scope_tensor *e = scope_find_tensor(s->f.sc, v->name);
     if (!e) return;

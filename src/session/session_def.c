@@ -44,12 +44,11 @@ stc_status session_lend(stc_session *s, const char *name, tensor *t, bool lent)
     e->fill = t->fill;
     e->has_data = true;
     v->lent = lent;
-    if (!lent) {
-        session_set(s, v, t);
-        return STC_OK;
-    }
-    v->t = t;
     v->born = t->generation;
+    if (lent)
+        v->t = t;
+    else
+        session_set(s, v, t);
     return STC_OK;
 }
 
