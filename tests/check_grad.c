@@ -100,6 +100,13 @@ END_TEST
 
 START_TEST(products)
 {
+    /* the value that a minimum is compared with is rounded as it was */
+    agrees(
+        "t(i) = -9 * y(i)**2\nt(i) max= sin(y(i)) * (y(i) * cos(y(i)))\ns = sum(i: t(i))\n",
+        "s", "y");
+    /* the range of j follows from an access with another index */
+    agrees("t(a in 0:2,b in 0:2) = sum(j: pad x(b-j+1) * x(a+j))\ns = sum(i,j: t(i,j))\n",
+           "s", "x");
     agrees("s = A(i,j) * x(j) * y(i)\n", "s", "A x y");
     agrees("s = sum(i,j: (A(i,j) - sum(k: U(i,k) * V(k,j)))**2 where A(i,j))\n", "s",
            "U V");

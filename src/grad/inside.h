@@ -51,8 +51,9 @@ ast *tree_number(grad *g, double v);
 ast *tree_name(grad *g, const char *name);
 ast *tree_call(grad *g, const char *name, ast *const *child, int n);
 ast *tree_unary(grad *g, ast_op op, ast *x);
-ast *tree_binary(grad *g, ast_op op, ast *x, ast *y);
-ast *tree_times(grad *g, ast *d, ast *x); /* inside of a `select` that d is */
+ast *tree_binary(grad *g, ast_op op, ast *x, ast *y); /* made simpler */
+ast *tree_exact(grad *g, ast_op op, ast *x, ast *y);  /* rounded as it is written */
+ast *tree_times(grad *g, ast *d, ast *x);             /* inside of a `select` that d is */
 ast *tree_select(grad *g, ast *c, ast *x, ast *y);
 bool tree_is(const ast *e, double v);
 bool tree_reduces(const ast *e);
@@ -92,6 +93,9 @@ ast *range_keep(grad *g, ast *e, uint64_t indices, uint64_t bare, const ast *lef
 ast *range_reduce(grad *g, const char *f, uint64_t set, ast *e, const ast *left);
 
 bool range_is_given(const grad *g, int i); /* by numbers */
+/* Those without which the ranges of indices can't be kept: of the accesses that give them,
+ * where neither numbers nor sizes do. */
+uint64_t range_needs(const grad *g, uint64_t indices);
 
 /* chain.c */
 bool chain_down(grad *g, const bexpr *e, ast *d, uint64_t over);

@@ -85,6 +85,33 @@ static const bexpr *giver(const grad *g, const bexpr *e, int i)
     return found;
 }
 
+/* Whether numbers alone say what the range is. */
+static bool of_numbers(const grad *g, int i, int64_t *lo, int64_t *hi)
+{
+    const bindex *const index = &g->step->st->index[i];
+    const extent *const to = &g->step->p->ext[index->hi];
+    const extent *const from = index->lo < 0 ? NULL : &g->step->p->ext[index->lo];
+    *lo = from ? from->k : 0;
+    *hi = to->k;
+    return to->op == EXT_CONST && (!from || from->op == EXT_CONST);
+}
+
+uint64_t range_needs(const grad *g, uint64_t indices)
+{
+    uint64_t all = 0;
+    int64_t lo, hi;
+    for (uint64_t left = indices; left; left &= left - 1) {
+        const int i = __builtin_ctzll(left);
+        const bindex *const index = &g->step->st->index[i];
+        if (index->value || of_numbers(g, i, &lo, &hi) ||
+            g->step->p->ext[index->hi].op == EXT_DIM)
+            continue;
+        const bexpr *const x = giver(g, g->step->st->value, i);
+        if (x) all |= value_indices(g, x);
+    }
+    return all;
+}
+
 static ast *by_access(grad *g, int i, ast *e)
 {
     const bexpr *const x = giver(g, g->step->st->value, i);
@@ -102,17 +129,6 @@ static ast *condition(grad *g, ast_op op, const char *name, int64_t n, ast *e)
 {
     ast *const holds = tree_binary(g, op, tree_name(g, name), tree_number(g, (double)n));
     return tree_select(g, holds, e, tree_number(g, 0));
-}
-
-/* Whether numbers alone say what the range is. */
-static bool of_numbers(const grad *g, int i, int64_t *lo, int64_t *hi)
-{
-    const bindex *const index = &g->step->st->index[i];
-    const extent *const to = &g->step->p->ext[index->hi];
-    const extent *const from = index->lo < 0 ? NULL : &g->step->p->ext[index->lo];
-    *lo = from ? from->k : 0;
-    *hi = to->k;
-    return to->op == EXT_CONST && (!from || from->op == EXT_CONST);
 }
 
 bool range_is_given(const grad *g, int i)

@@ -200,8 +200,10 @@ bool spread_access(grad *g, const bexpr *e, ast *d, uint64_t over)
     const bool whole = is_whole(g, e, n);
     if ((to->one || (!to->exists && !whole)) && !spread_zero(g, to)) return false;
     const bool first = !to->exists;
-    const uint64_t own_indices = value_sub_indices(g, e->sub, n);
+    uint64_t own_indices = value_sub_indices(g, e->sub, n);
     ast *const left = left_side(g, to, e, n);
+    for (uint64_t more = ~own_indices; more; own_indices |= more) /* `+=` sums over these */
+        more = range_needs(g, over & own_indices) & ~own_indices;
     d = range_reduce(g, "sum", over & ~own_indices, d, left);
     d = range_keep(g, d, over & own_indices, first || e->pad ? 0 : bare_indices(e, n),
                    left);

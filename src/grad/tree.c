@@ -104,7 +104,7 @@ ast *tree_unary(grad *g, ast_op op, ast *x)
     return e;
 }
 
-static ast *binary(grad *g, ast_op op, ast *x, ast *y)
+ast *tree_exact(grad *g, ast_op op, ast *x, ast *y)
 {
     ast *const e = x && y ? tree_node(g, N_BINARY, 2) : NULL;
     if (!e) return NULL;
@@ -119,7 +119,7 @@ static ast *sum(grad *g, ast_op op, ast *x, ast *y)
     if (tree_is(y, 0)) return x;
     if (tree_is(x, 0)) return op == OPR_SUB ? tree_unary(g, OPR_NEG, y) : y;
     if (is_minus(y)) return sum(g, op == OPR_SUB ? OPR_ADD : OPR_SUB, x, y->child[0]);
-    return binary(g, op, x, y);
+    return tree_exact(g, op, x, y);
 }
 
 static ast *quotient(grad *g, ast *x, ast *y)
@@ -127,7 +127,7 @@ static ast *quotient(grad *g, ast *x, ast *y)
     if (!x || !y) return NULL;
     if (tree_is(x, 0) || tree_is(y, 1)) return x;
     if (is_minus(x)) return tree_unary(g, OPR_NEG, quotient(g, x->child[0], y));
-    return binary(g, OPR_DIV, x, y);
+    return tree_exact(g, OPR_DIV, x, y);
 }
 
 /* Products stay chains to the left: they are read without brackets. */
@@ -142,7 +142,7 @@ static ast *product(grad *g, ast *x, ast *y)
     if (is_minus(y)) return tree_unary(g, OPR_NEG, product(g, x, y->child[0]));
     if (is_binary(y, OPR_DIV)) return quotient(g, product(g, x, y->child[0]), y->child[1]);
     if (is_binary(y, OPR_MUL)) return product(g, product(g, x, y->child[0]), y->child[1]);
-    return binary(g, OPR_MUL, x, y);
+    return tree_exact(g, OPR_MUL, x, y);
 }
 
 ast *tree_binary(grad *g, ast_op op, ast *x, ast *y)
@@ -167,7 +167,7 @@ ast *tree_binary(grad *g, ast_op op, ast *x, ast *y)
     default:
         break;
     }
-    return binary(g, op, x, y);
+    return tree_exact(g, op, x, y);
 }
 
 ast *tree_select(grad *g, ast *c, ast *x, ast *y)

@@ -101,7 +101,7 @@ static ast *call(grad *g, const bexpr *e, const char *name)
     const ast_op op = e->kind == B_CALL ? operator_of(e->fn, e->nargs) : OPR_NONE;
     if (op == OPR_NONE) return tree_call(g, name, child, e->nargs);
     return e->nargs == 1 ? tree_unary(g, op, child[0])
-                         : tree_binary(g, op, child[0], child[1]);
+                         : tree_exact(g, op, child[0], child[1]);
 }
 
 /* A parameter is the argument, which knows nothing of the function's own. */

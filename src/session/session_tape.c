@@ -41,10 +41,10 @@ static bool makes_anew(const ast *n, const char *name)
     const ast *const left = n->child[0];
     if (n->op != OPR_NONE || n->child[1]->kind == N_WHERE) return false;
     for (int k = 0; k < left->count; k++) {
-        if (left->child[k]->kind != N_NAME && left->child[k]->kind != N_BINDING)
-            return false;
-        for (int i = 0; i < k; i++)
-            if (!strcmp(left->child[i]->name, left->child[k]->name)) return false;
+        const ast *const i = left->child[k]; /* a slice has sides that aren't there */
+        if (!i || (i->kind != N_NAME && i->kind != N_BINDING)) return false;
+        for (int j = 0; j < k; j++)
+            if (!strcmp(left->child[j]->name, i->name)) return false;
     }
     return !tape_reads(n, name);
 }
