@@ -114,13 +114,14 @@ static inline const char *take_f64(const char *p, const char *text, double *out)
 
 static inline const char *take_i64(const char *p, int64_t *out)
 {
-    const char *const first = p + (*p == '-');
+    const bool negative = *p == '-';
+    const char *const first = p + negative;
     int64_t w = 0;
     p = first;
     while (is_digit(*p) && p - first < 18)
         w = w * 10 + (*p++ - '0');
     if (p == first) return NULL;
-    *out = first[-1] == '-' ? -w : w;
+    *out = negative ? -w : w;
     return p;
 }
 

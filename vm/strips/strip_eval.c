@@ -554,7 +554,7 @@ static void eval_skip(machine *mc, strip *s, const step *x)
     for (int k = 1; k < s->n; k++)
         differ |= s->mask[k] ^ s->mask[0];
     if (!differ) {
-        if (!merge_produces(m, s->mask[0])) s->n = 0;
+        if (!merge_produces(m, s->mask[0])) strip_compact(s, 0); /* one that failed stays */
         return;
     }
     if (m->count <= MERGE_TABLE_MAX) { /* without a branch: masks are as good as random */
