@@ -253,6 +253,48 @@ START_TEST(shared)
 }
 END_TEST
 
+/* Lanes that a mask leaves out aren't stored, also if a later one is outside: these would
+ * all have one place, which is another error. */
+START_TEST(left_out_before_outside)
+{
+    static const char text[] =
+        ".registers v 2 i 3 m 2 c 4\n"
+        ".tensor t0 \"A\" input f64 (0) format 1 compressed(0)\n"
+        ".tensor t1 \"p\" input i64 (0) format 1 dense(0)\n"
+        ".tensor t2 \"y\" output f64 (0) [e0 e0] format 2 dense(0) compressed(1)\n"
+        ".extent e0 dim t1 0\n.extent e1 dim t0 0\n"
+        ".merge g0 lo root hi e0 universe produce 0x3 { locate c0 t1 0 root root 1 }\n"
+        ".merge g1 lo root hi e0 universe produce 0xc { known root, known root }\n"
+        ".merge g2 lo root hi e0 universe produce 0x1 { }\n"
+        ".code\nbegin t2\nloop i2, m1, g2\nat c3, t2, 0, root, i2\nloop i0, m0, g0\nload "
+        "v0, t1, c0\nindex i1, v0\n"
+        "open c1, t0, 0, root\nseek c1, i1\nbounded i1, e1\npresent m0, 1, c1\n"
+        "skip m0, g1\nat c2, t2, 1, c3, i1\nload v1, t0, c1\nstore t2, c2, v1\nend\n"
+        "keep t2, 0, c3\nend\nfinish t2\nhalt\n";
+    const int64_t shape[1] = {6}, four[1] = {4}, at[6] = {0, 0, 0, 9, 0, 0};
+    const double one[1] = {1};
+    for (int no_super = 0; no_super < 2; no_super++) {
+        heap h;
+        stc_machine *m = machine_open(&h, no_super);
+        stc_program *p;
+        stc_tensor *a, *b;
+        ck_ok(m, stc_program_assemble(m, text, "t", &p));
+        ck_ok(m,
+              stc_tensor_from_coords(m, "svec", STC_F64, 1, shape, NULL, 1, four, one, &a));
+        ck_ok(m, stc_tensor_from_dense(m, "dense", STC_I64, 1, shape, NULL, at, &b));
+        ck_ok(m, stc_bind(p, "A", a));
+        ck_ok(m, stc_bind(p, "p", b));
+        ck_assert_int_eq(stc_run(p), STC_ERR_SHAPE);
+        ck_assert_str_eq(stc_error(m)->message,
+                         "this subscript is 9, and the dimension has size 6 at (0,3)");
+        stc_program_free(p);
+        stc_tensor_free(a);
+        stc_tensor_free(b);
+        machine_shut(m, &h);
+    }
+}
+END_TEST
+
 Suite *suite_gather(void)
 {
     Suite *s = suite_create("gather");
@@ -267,6 +309,7 @@ Suite *suite_gather(void)
     tcase_add_test(c, compiled_once);
     tcase_add_test(c, operands_stay);
     tcase_add_test(c, shared);
+    tcase_add_test(c, left_out_before_outside);
     suite_add_tcase(s, c);
     return s;
 }
