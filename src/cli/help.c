@@ -103,11 +103,10 @@ static const topic topics[] = {
      "  > p(i) = order(b(i))\n"},
     {"expressions", "operators and functions",
      "Operators, strongest first: **   - ! ~   * / // %   + -   << >>   &   ^   |\n"
-     "comparisons and `e in lo:hi`   &&   ||. `/` of integers is an f64, `//` floors, and "
-     "% has the sign "
-     "of\n"
-     "the divisor. Functions: abs sqrt exp log sin cos tan tanh floor ceil\n"
-     "round min max last sampled pow ldexp hypot atan2 sign conj real imag select xor gcd\n"
+     "comparisons and `e in lo:hi`   &&   ||. `/` of integers is an f64, `//` floors,\n"
+     "and % has the sign of the divisor. Functions: abs sqrt exp log sin cos tan tanh\n"
+     "floor ceil round min max last sampled pow ldexp hypot atan2 sign conj real imag\n"
+     "select xor gcd\n"
      "isnan and the rest of C's math library.\n"
      "\n"
      "  > B(i,j) = select(A(i,j) > 2, sqrt(A(i,j)), 0)\n"},
