@@ -35,7 +35,7 @@ SMALL := unrolled_loop:64:noalign,libcall:-1:noalign
 SAFE += -mmemset-strategy=$(SMALL) -mmemcpy-strategy=$(SMALL)
 endif
 CFLAGS_ALL := -std=gnu17 $(OPT) -g $(WARN) $(SAFE) -fno-math-errno -fPIC \
-              -fvisibility=hidden -MMD -MP $(CFLAGS)
+              -fno-asynchronous-unwind-tables -fvisibility=hidden -MMD -MP $(CFLAGS)
 ifdef SAN
 CFLAGS_ALL += -fsanitize=address,undefined -fno-sanitize-recover=undefined \
               -fno-omit-frame-pointer -DSTC_SAN
