@@ -56,6 +56,16 @@ START_TEST(casts)
     EXPECT("tensor x dense f64 [3] = 0.6\ny = sum(i: i64(x(i)))\n", "y", 0);
     EXPECT("fn half(n) = i64(n / 2)\na = half(7)\n", "a", 3);
     EXPECT("fn i32(x) = x + 1\na = i32(2.5)\n", "a", 3.5);
+    EXPECT("tensor y dense bool [2]\ny(i) = 1\n", "y", 1, 1);
+    expect_error("tensor y dense bool [2]\ny(i) = 2\n", STC_ERR_PROGRAM,
+                 "bool(…) casts it");
+    /* a choice of literals goes where both fit, as they do alone */
+    EXPECT("tensor A dense i32 [2] = [0, 5]\ntensor y dense u8 [2]\n"
+           "y(i) = select(A(i), 3, 2)\n",
+           "y", 2, 3);
+    expect_error("tensor A dense i32 [2] = [0, 5]\ntensor y dense u8 [2]\n"
+                 "y(i) = select(A(i), 3, -2)\n",
+                 STC_ERR_PROGRAM, "u8(…) casts it");
     EXPECT("tensor f64 dense i64 [2] = [5, 6]\na = f64(1)\n", "a", 6);
 }
 END_TEST

@@ -535,35 +535,13 @@ static void types(ostmt *s, assignment *a)
     a->value_type = of_type(a->fn, two, old && old->has_data ? strong : none, NULL);
 }
 
-/* Kinds of types, in NumPy's order: nothing is stored in a lower one unasked. */
-static int kind(stc_type t)
-{
-    return t == STC_BOOL    ? 0
-           : ot_unsigned(t) ? 1
-           : t <= STC_U64   ? 2
-           : !ot_complex(t) ? 3
-                            : 4;
-}
-
-/* A literal, or what is computed of such: constants go where their values fit. */
-static bool of_constants(const ast *e)
-{
-    if (e->kind == N_WHERE) return of_constants(e->child[0]); /* a choice of such and 0 */
-    if (e->kind == N_UNARY || e->kind == N_BINARY || (e->kind == N_CALL && e->count)) {
-        for (int k = 0; k < e->count; k++)
-            if (!e->child[k] || !of_constants(e->child[k])) return false;
-        return true;
-    }
-    return e->kind == N_INT || e->kind == N_REAL || e->kind == N_IMAG || e->kind == N_BOOL;
-}
-
 static void check_kind(ostmt *s, const assignment *a, const otensor *old)
 {
     const bool keeps = old && (old->keeps_type || (a->mask && old->has_data));
-    if (keeps && kind(a->value_type) > kind(old->type))
+    if (keeps && oracle_kind(a->value_type) > oracle_kind(old->type))
         ostmt_refuse(s,
-                     (a->weak && a->fn < 0) || of_constants(a->right) ? ORACLE_UNSURE
-                                                                      : ORACLE_ERROR,
+                     (a->weak && a->fn < 0) || oracle_of_constants(a->right) ? ORACLE_UNSURE
+                                                                             : ORACLE_ERROR,
                      "a value of another kind than its declared tensor");
 }
 

@@ -91,6 +91,8 @@ stc_type ostmt_terms_type(ostmt *s, const ast *e, const char *const *left, int n
 int ostmt_function(const ast *e); /* of a UNARY, BINARY or CALL; -1: none */
 int oracle_op_function(int op);   /* of op= and of unary and binary nodes */
 int oracle_reduce_function(const char *name);
+int oracle_kind(stc_type t);            /* nothing goes into a lower one unasked */
+bool oracle_of_constants(const ast *e); /* computed of literals, or chosen of such */
 /* Free indices of e that aren't on the left. */
 int ostmt_summed(ostmt *s, const ast *e, const char *const *left, int nleft, int *out);
 ofunction *oworld_function(const oworld *w, const char *name, int arity);

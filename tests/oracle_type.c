@@ -197,3 +197,28 @@ stc_type ostmt_terms_type(ostmt *s, const ast *e, const char *const *left, int n
     *weak = false;
     return ot_sum(t);
 }
+
+/* Kinds of types, in NumPy's order: nothing is stored in a lower one unasked. */
+int oracle_kind(stc_type t)
+{
+    return t == STC_BOOL    ? 0
+           : ot_unsigned(t) ? 1
+           : t <= STC_U64   ? 2
+           : !ot_complex(t) ? 3
+                            : 4;
+}
+
+/* A literal, or what is computed of such: constants go where their values fit. */
+bool oracle_of_constants(const ast *e)
+{
+    if (e->kind == N_WHERE)
+        return oracle_of_constants(e->child[0]); /* a choice of such and 0 */
+    if (e->kind == N_CALL && e->count == 3 && !strcmp(e->name, "select"))
+        return oracle_of_constants(e->child[1]) && oracle_of_constants(e->child[2]);
+    if (e->kind == N_UNARY || e->kind == N_BINARY || (e->kind == N_CALL && e->count)) {
+        for (int k = 0; k < e->count; k++)
+            if (!e->child[k] || !oracle_of_constants(e->child[k])) return false;
+        return true;
+    }
+    return e->kind == N_INT || e->kind == N_REAL || e->kind == N_IMAG || e->kind == N_BOOL;
+}

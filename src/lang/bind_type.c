@@ -143,7 +143,9 @@ static bool is_held(const bexpr *e, stc_type t)
 bexpr *bind_store_kind(binder *b, bexpr *e, stc_type t, const char *name)
 {
     if (!e) return NULL;
-    if (!is_literal(e) && !type_keeps_kind(t, e->type) && !is_held(e, t))
+    /* literals that other types don't hold have an error of their own, below */
+    const bool asked = t == STC_BOOL || !is_literal(e);
+    if (asked && !type_keeps_kind(t, e->type) && !is_held(e, t))
         return bind_null(b, e->at,
                          "%s is %s and this is %s, which doesn't fit; %s(…) casts it", name,
                          type_name(t), type_name(e->type), type_name(t));
