@@ -303,5 +303,20 @@ repl 1 '' 'stcvm: stdin:1: error: *' ':set threads none\n'
 repl 1 '' 'stcvm: none.mtx: error: *' ':load A none.mtx\n'
 repl 0 3 '' 's = 3\ns\n:quit\nnonsense nonsense\n'
 
+# ---- a window that is too small, where there is a terminal to be had ---------
+window() { # keys out: the last is a pattern for what 8 rows show
+    (printf '%b' "$1"; sleep 0.3) | TERM=xterm script -qec "stty rows 8 cols 80; $tool" \
+        /dev/null >out.txt 2>err.txt </dev/stdin
+    got=$?
+    judge "window $1" 0 "$2" ''
+}
+if command -v script >/dev/null; then
+    window ':help start\n :quit\n' '*more: space, Enter, q*save C "c.mtx"*'
+    window ':help start\n\n\n\nq:quit\n' '*:spy A*more: space*j is not on the left*'
+    window ':help start\nq:quit\n' '*A(1,2) + sum*more: space*stcvm> :quit*'
+else
+    echo "check_cli: skipped: what needs a terminal (no script)"
+fi
+
 echo "check_cli: $cases cases, $failures failed"
 [ "$failures" = 0 ]

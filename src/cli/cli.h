@@ -97,9 +97,11 @@ void print_info(const stc_tensor *t, FILE *out); /* a line each: shape, type, â€
 /* More lines: the bytes of the levels, and where the entries are (info.c). */
 int print_survey(cli *c, const stc_tensor *t, FILE *out);
 /* What is printed between these two goes to a terminal with its lines broken where
- * the window ends, and anywhere else as it is (fold.c). */
+ * the window ends, and anywhere else as it is (fold.c). If `pages` is set before the
+ * end, and a person is there to press a key, a window is filled at a time. */
 typedef struct folding {
     FILE *to;
+    bool pages;
     char *text;
     size_t size;
 } folding;

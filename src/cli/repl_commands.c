@@ -65,6 +65,7 @@ static int run_help(repl *r, char *rest)
     folding f;
     FILE *out = fold_begin(&f, stdout);
     const bool known = help_print(topic, out);
+    f.pages = true;
     fold_end(&f, out);
     if (!known) return fault(r, "there is no help on '%s'; :help lists the topics", topic);
     return STATUS_OK;
@@ -119,6 +120,7 @@ static int explain(repl *r, const char *rest, const char *stage)
         const size_t n = strlen(text);
         fputs(text, out);
         if (n && text[n - 1] != '\n') fputc('\n', out);
+        f.pages = true;
         fold_end(&f, out);
         stc_text_free(r->c->machine, text);
         stc_program_free(p);
