@@ -6,6 +6,7 @@
 set -u
 tool=${STCVM:-./build/stcvm}
 case $tool in /*) ;; *) tool=$PWD/$tool ;; esac
+programs=$(cd "$(dirname "$0")" && pwd)/programs.stc
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
@@ -302,6 +303,12 @@ repl 1 '' 'stcvm: stdin:1:15: error: *' ':explain s = (\n'
 repl 1 '' 'stcvm: stdin:1: error: *' ':set threads none\n'
 repl 1 '' 'stcvm: none.mtx: error: *' ':load A none.mtx\n'
 repl 0 3 '' 's = 3\ns\n:quit\nnonsense nonsense\n'
+
+# ---- programs: a line of what is promised after the other --------------------
+for how in '' --no-super '--threads 2'; do
+    # shellcheck disable=SC2086
+    check 0 'programs: 2 is two' '' "$programs" $how
+done
 
 # ---- a window that is too small, where there is a terminal to be had ---------
 window() { # keys out: the last is a pattern for what 8 rows show
