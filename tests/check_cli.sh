@@ -304,6 +304,15 @@ repl 1 '' 'stcvm: stdin:1: error: *' ':set threads none\n'
 repl 1 '' 'stcvm: none.mtx: error: *' ':load A none.mtx\n'
 repl 0 3 '' 's = 3\ns\n:quit\nnonsense nonsense\n'
 
+# ---- counts of which only the truth is asked ----------------------------------
+for count in 'bool(sum(j: A(i,j) * X(j,k)))' 'sum(j: A(i,j) * X(j,k)) > 0' \
+    'sum(j: A(i,j) && X(j,k)) != 0' 'any(j: A(i,j) * X(j,k))'; do
+    check 0 '*= any(j: A(i,j) && X(j,k))*' '' explain "Y(i,k) = $count" \
+        A=csr:bool X=dense:bool --stage=bound
+done
+check 0 '*sum(j: *> 1*' '' explain 'y(i) = sum(j: A(i,j)) > 1' A=csr:bool --stage=bound
+check 0 '*sum(j: *> 0*' '' explain 'y(i) = sum(j: A(i,j)) > 0' A=csr:i8 --stage=bound
+
 # ---- programs: a line of what is promised after the other --------------------
 for how in '' --no-super '--threads 2'; do
     # shellcheck disable=SC2086

@@ -3,6 +3,7 @@
  */
 #include "check.h"
 
+#include <stdio.h>
 #include <string.h>
 
 START_TEST(quotients)
@@ -33,6 +34,31 @@ START_TEST(quotients)
     expect_error("n = 4\ntensor x dense f64 [n/2]\n", STC_ERR_PROGRAM,
                  "f64, not an integer");
     EXPECT("n = 4\ntensor x dense f64 [n//2] = 1\n", "x", 1, 1);
+}
+END_TEST
+
+/* Counts of which only the truth is asked (bind_truth.c), next to those that aren't. */
+START_TEST(truths)
+{
+    static const char a[] = "tensor A csr bool [2,3] = { (0,1): 1, (0,2): 1, (1,0): 1 }\n"
+                            "tensor x dense bool [3] = [0, 1, 1]\n";
+    char text[512];
+#define TRUTH(statement, ...)                                                              \
+    do {                                                                                   \
+        snprintf(text, sizeof text, "%s" statement "\n", a);                               \
+        EXPECT(text, "y", __VA_ARGS__);                                                    \
+    } while (0)
+    TRUTH("y(i) = bool(sum(j: A(i,j) * x(j)))", 1, 0);
+    TRUTH("y(i) = sum(j: A(i,j) * x(j)) > 0", 1, 0);
+    TRUTH("y(i) = sum(j: A(i,j) * x(j)) > 1", 1, 0);
+    TRUTH("y(i) = sum(j: A(i,j) * x(j)) + A(i,0) != 0", 1, 1);
+    TRUTH("y(i) = sum(j: A(i,j) * x(j)) - 2 * A(i,1) != 0", 0, 0);
+    TRUTH("y = sum(i,j: A(i,j)) * bool(sum(i,j: A(i,j) * x(j)))", 3);
+    TRUTH("y(i) = (x(i(:2)) - 1) * A(i,0) > 0", 0, 0);
+    TRUTH("y(i) = sum(j: A(i,j) * (1 // (1 - x(j) + x(j)))) > 0", 1, 1);
+    expect_error(
+        "tensor x dense bool [2] = 1\ny = sum(j: x(j) * (1 // (1 - x(j)) > 0)) > 0\n",
+        STC_ERR_ARITHMETIC, "division by zero");
 }
 END_TEST
 
@@ -274,6 +300,7 @@ Suite *suite_numbers(void)
     Suite *s = suite_create("numbers");
     TCase *c = tcase_create("numbers");
     tcase_add_test(c, quotients);
+    tcase_add_test(c, truths);
     tcase_add_test(c, casts);
     tcase_add_test(c, declared_names_keep_their_kind);
     tcase_add_test(c, limits_of_narrow_types);

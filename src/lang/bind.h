@@ -15,6 +15,7 @@
  *     bind_words.c    reductions that are made of others
  *     bind_range.c    ranges of reductions that depend on other indices
  *     bind_where.c    masks: e where m
+ *     bind_truth.c    counts of which only the truth is asked
  *     bind_props.c    what is said of either
  *     fn_algebra.c    what a function is where its algebra leaves it out
  *     literal.c       constants
@@ -209,6 +210,9 @@ void bind_note_sum(binder *b, const bexpr *term, const int *index, int n);
  * and what it says of the ranges of indices that have none yet. */
 bool bind_range(binder *b, const ast *binding, int index, bexpr **mask);
 stc_status bind_range_ends(binder *b, bool *progress);
+
+/* bind_truth.c: a comparison, or what says the same by `&&`, `||` and `any`. */
+bexpr *bind_truth(binder *b, bexpr *e);
 
 /* bind_where.c: a mask, as a truth value; `e where m` as an expression, which is `other`
  * elsewhere (NULL: 0), and as the body of a reduction by fn. */

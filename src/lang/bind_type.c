@@ -296,5 +296,5 @@ bexpr *bind_call(binder *b, span at, int fn, bexpr **args, int n)
     e->cls = cls;
     if (weak) e->mark = WEAK;
     expr_note_waits(e);
-    return e;
+    return bind_truth(b, e);
 }

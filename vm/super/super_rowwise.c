@@ -33,6 +33,7 @@ VECTOR(I8, uint8_t)
 VECTOR(I16, uint16_t)
 VECTOR(I32, uint32_t)
 VECTOR(I64, uint64_t)
+VECTOR(BOOL, uint8_t)
 
 /* *sum = the least of it and y, as min_f64 has it: nan wins. */
 INLINE void vec_least_F64(vec_F64 *sum, const vec_F64 *y)
@@ -44,6 +45,8 @@ INLINE void vec_least_F64(vec_F64 *sum, const vec_F64 *y)
 /* A body's functions on vectors: TIMES of a number and a vector, or of two. */
 #define VEC_TIMES_plus_times(a, b) ((a) * (b))
 #define VEC_TIMES_min_plus(a, b) ((a) + (b))
+#define VEC_TIMES_or_and(a, b) ((a) & (__typeof__(b))((b) != 0))
+#define VEC_PLUS_or_and(TYPE, sum, y) (*(sum) |= (vec_##TYPE)(*(y) != 0) & 1)
 #define VEC_PLUS_plus_times(TYPE, sum, y) (*(sum) += *(y))
 #define VEC_PLUS_min_plus(TYPE, sum, y) vec_least_##TYPE(sum, y)
 
