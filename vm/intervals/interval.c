@@ -7,6 +7,9 @@
 #include "interval.h"
 #include <string.h>
 
+/* Shifts and coefficients so small that no coordinate times one leaves 64 bits. */
+#define FARTHEST (INT64_C(1) << 60)
+
 /* ---- preparing a run ------------------------------------------------------------- */
 
 /* Level and parents of operand b; NULL: not a table's. */
@@ -28,7 +31,7 @@ static const level *prepare_parent(const machine *mc, ivl_loop *v, int b, ivl_wa
     const level *lv;
     if (walked) {
         const mcursor *c = &mc->c[o->cursor];
-        if (!c->plain) return NULL;
+        if (c->subsections) return NULL;
         up = c->c.up;
         lv = c->c.lv;
     } else {
@@ -40,11 +43,55 @@ static const level *prepare_parent(const machine *mc, ivl_loop *v, int b, ivl_wa
     return lv;
 }
 
+/* The integer that column id of loop d's body is, whatever the round; false: it varies. */
+static bool fixed_integer(const machine *mc, const interval *iv, int d, uint16_t id,
+                          int64_t *out)
+{
+    const icol *x = &iv->loop[d].g.s.icol[id];
+    if (x->kind == ICOL_CONST) {
+        *out = x->k;
+        return true;
+    }
+    if (x->kind != ICOL_FIXED) return false;
+    if (d) return fixed_integer(mc, iv, d - 1, iv->loop[d].link.icol[id], out);
+    *out = mc->i[x->a];
+    return true;
+}
+
+/* At which coordinate of its level operand b is read: coef * index + shift. */
+static bool prepare_shift(const machine *mc, const ivl_loop *v, int b, ivl_walk *w)
+{
+    const merge_operand *o = &v->g.s.l->merge->operand[b];
+    uint16_t id = UNLINKED;
+    bool known = true;
+    w->coef = 1;
+    w->shift = 0;
+    if (operand_walks(o) && !v->depth) {
+        w->coef = mc->c[o->cursor].coef;
+        w->shift = mc->c[o->cursor].shift;
+    } else if (operand_walks(o)) {
+        const place *opened = &v->of->loop[v->depth - 1].g.s.place[v->link.up[1 + b]];
+        w->coef = opened->coef;
+        id = opened->shift;
+    } else {
+        w->coef = o->coef;
+        if (v->depth) id = v->link.shift[1 + b];
+        if (!v->depth && o->shift != ROOT) w->shift = mc->i[o->shift];
+    }
+    if (id != UNLINKED) known = fixed_integer(mc, v->of, v->depth - 1, id, &w->shift);
+    w->first = 0;
+    w->plain = w->coef == 1 && w->shift == 0;
+    return known && w->coef > -FARTHEST && w->coef < FARTHEST && w->shift > -FARTHEST &&
+           w->shift < FARTHEST;
+}
+
 static bool prepare_walk(const machine *mc, ivl_loop *v, int b, ivl_walk *w)
 {
     const uint32_t need = PROP_ORDERED | PROP_UNIQUE;
     const level *lv = prepare_parent(mc, v, b, w);
-    if (!lv || !lv->kind->table || (lv->props & need) != need) return false;
+    if (!lv || !lv->kind->table || (lv->props & need) != need ||
+        !prepare_shift(mc, v, b, w))
+        return false;
     lv->kind->table(lv, &w->t);
     w->place = (uint16_t)(1 + b);
     w->bit = UINT64_C(1) << b;
@@ -58,7 +105,7 @@ static bool prepare_walk(const machine *mc, ivl_loop *v, int b, ivl_walk *w)
     case VIEW_COORDS:
     case VIEW_RUNS:
     case VIEW_TOKENS:
-        return w->t.stride == w->t.width;
+        return w->t.stride == w->t.width && w->coef > 0;
     default:
         return false;
     }
@@ -93,7 +140,8 @@ static stc_status prepare_memo(machine *mc, ivl_loop *v)
     int tokens = 0, others = 0;
     for (int k = 0; k < v->nwalk; k++) {
         tokens += v->walk[k].t.shape == VIEW_TOKENS;
-        others += v->walk[k].t.shape != VIEW_TOKENS && v->walk[k].t.shape != VIEW_RUNS;
+        others += v->walk[k].coef != 1 ||
+                  (v->walk[k].t.shape != VIEW_TOKENS && v->walk[k].t.shape != VIEW_RUNS);
     }
     v->remembers =
         v->repeats && m->universe && m->count <= MERGE_TABLE_MAX && tokens && !others;

@@ -61,7 +61,7 @@ typedef enum node_kind {
     NODE_CONST,  /* constant a                                 */
     NODE_LOAD,   /* tensor a at place b                        */
     NODE_FN,     /* fn in class fn_cls of arg[0 … nargs)       */
-    NODE_HOST,   /* the host's function of call `at`, of arg[0 … nargs) */
+    NODE_CALL,   /* the function that `at` calls, of arg[0 … nargs)     */
     NODE_CONV,   /* arg[0] from class fn_cls to cls            */
     NODE_WRAP,   /* arg[0] through element type `type`         */
     NODE_INDEX,  /* icol a                                     */

@@ -27,16 +27,13 @@ static bool has_regions(const machine *mc)
     return false;
 }
 
-/* What steps over intervals can do in a nest: one loop in the other, nothing read at
- * a distance, one reduction out of each. */
+/* What steps over intervals can do in a nest: one loop in the other, one
+ * reduction out of each. */
 static int nest_depth(const loop_tree *t)
 {
     int n = 1;
     for (; t->nchild; t = t->child[0], n++) {
         if (t->nchild > 1 || t->child[0]->s.nsink > 1 || n == INTERVAL_LOOPS) return 0;
-        for (int k = 1; k < t->s.nplace; k++)
-            if (t->s.place[k].kind == PLACE_SEEK && t->s.place[k].shift != UNLINKED)
-                return 0;
     }
     return n;
 }
