@@ -97,6 +97,7 @@ static bool prepare_walk(const machine *mc, ivl_loop *v, int b, ivl_walk *w)
     w->bit = UINT64_C(1) << b;
     w->size = lv->size;
     w->runs = lv->a[STC_CRD].len;
+    w->fibers = lv->a[STC_POS].len - 1;
     w->vals = NULL;
     w->drives = operand_walks(&v->g.s.l->merge->operand[b]);
     switch (w->t.shape) {
@@ -182,6 +183,29 @@ static void prepare_target(const machine *mc, const interval *iv, ivl_target *t)
     }
 }
 
+/* Whether an entry stands for so many coordinates of the innermost loop that going from one
+ * to the next pays. */
+static bool few_entries(const interval *iv)
+{
+    enum { COORDINATES = 8 };
+    const ivl_loop *v = &iv->loop[iv->loops - 1];
+    for (int k = 0; k < v->nwalk; k++) {
+        const ivl_walk *w = &v->walk[k];
+        const int64_t fibers = w->fibers > 0 ? w->fibers : 1;
+        if (w->t.shape != VIEW_COORDS ||
+            w->runs / fibers > (v->end - v->begin) / COORDINATES)
+            return false;
+    }
+    return true;
+}
+
+static bool prepare(const machine *mc, interval *iv)
+{
+    for (int d = 0; d < iv->loops; d++)
+        if (!prepare_loop(mc, &iv->loop[d])) return false;
+    return !iv->sparse || few_entries(iv);
+}
+
 /* ---- running --------------------------------------------------------------------- */
 
 /* What the inner body has from the outer one, by lane. */
@@ -250,6 +274,29 @@ static stc_status choose_way(machine *mc, ivl_loop *v)
     return STC_OK;
 }
 
+/* Whether all that the outermost loop reduces is what it will be. */
+static bool all_absorbed(const machine *mc, const ivl_loop *v)
+{
+    for (int k = 0; k < v->g.s.nsink; k++)
+        if (!strip_absorbed(mc, &v->g, &v->g.s.sink[k], mc->v[v->g.s.sink[k].a]))
+            return false;
+    return v->g.ends;
+}
+
+/* The strip's lanes where they belong; those before one that failed (`st`) first. */
+static stc_status sink_lanes(machine *mc, ivl_loop *v, stc_status st)
+{
+    if (st && !v->g.fault) return st;
+    if (st) v->g.n = v->g.fault_lane;
+    while (st && v->nrep > 0 && v->rep[v->nrep - 1].after > v->g.n)
+        v->nrep--;
+    for (int k = 0; v->g.n + v->nrep > 0 && k < v->g.s.nsink; k++) {
+        const stc_status failed = interval_sink(mc, v, &v->g.s.sink[k]);
+        if (failed) return failed;
+    }
+    return st;
+}
+
 /* All rounds of a loop, for every lane of the one outside. */
 static stc_status run_loop(machine *mc, ivl_loop *v)
 {
@@ -263,17 +310,16 @@ static stc_status run_loop(machine *mc, ivl_loop *v)
     while (v->lane < v->lanes) {
         if (interval_fill(mc, v)) return mc->cx->diag.status;
         const int lanes = v->g.n;
+        stc_status st = STC_OK;
         if (v->g.n > 0) {
             spread_nodes(v);
             spread_places(v);
             v->elems = v->narrow && v->g.entered ? narrow_eval(mc, v) : NULL;
-            if (!v->elems && strip_eval(mc, &v->g)) return mc->cx->diag.status;
+            if (!v->elems) st = strip_eval(mc, &v->g);
         }
-        if (v->g.n + v->nrep > 0) {
-            for (int k = 0; k < v->g.s.nsink; k++)
-                if (interval_sink(mc, v, &v->g.s.sink[k])) return mc->cx->diag.status;
-        }
+        if (sink_lanes(mc, v, st)) return mc->cx->diag.status;
         if (machine_count(mc, lanes + v->nrep)) return mc->cx->diag.status;
+        if (!v->depth && all_absorbed(mc, v)) break;
     }
     return v->depth ? interval_close(mc, iv, v->depth - 1) : STC_OK;
 }
@@ -344,9 +390,7 @@ stc_status interval_run(machine *mc, super *base)
 {
     interval *iv = (interval *)base;
     if (!iv->block && allocate(mc, iv)) return mc->cx->diag.status;
-    for (int d = 0; d < iv->loops; d++)
-        if (!prepare_loop(mc, &iv->loop[d]))
-            return iv->other ? iv->other->run(mc, iv->other) : SUPER_REPLAY;
+    if (!prepare(mc, iv)) return iv->other ? iv->other->run(mc, iv->other) : SUPER_REPLAY;
     if (iv->ntarget) prepare_target(mc, iv, &iv->target);
     stc_status st = STC_OK;
     for (int d = 0; !st && d < iv->loops; d++)

@@ -39,7 +39,8 @@ typedef struct ivl_walk {
     int64_t root;
     int64_t size; /* positions of its level                             */
     int64_t runs; /* … and entries, whatever they are                   */
-    bool plain;   /* coef 1, shift 0, and so first 0                   */
+    int64_t fibers;
+    bool plain; /* coef 1, shift 0, and so first 0                   */
     int64_t coef, shift, first;
     int64_t p, end, lo, hi, pos, period;
     int64_t last, span; /* alone: the last row's last run; runs of a fiber that is
@@ -187,6 +188,7 @@ struct interval {
     super *other; /* who runs the nest if this can't; NULL: base operations */
     void *block;
     size_t block_size;
+    bool sparse;  /* its intervals are those without an entry, if these are most */
     int64_t *pos; /* scratch: a position a lane      */
     int ntarget;  /* 1 or 0: there is none */
     ivl_target target;

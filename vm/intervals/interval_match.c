@@ -3,9 +3,10 @@
  * Matched when linking: the bodies are strips' (strip.c) without places of their
  * own, of whose masks only an operand's value clears a bit (lanes that this leaves
  * out are dropped), what they make is reduced or stored where a run can go, and some
- * operand or result has regions. A loop whose body reads its index, or whose sink
- * can't take a run, has lanes of one coordinate each; the others may still have long
- * ones.
+ * operand or result has regions, or much of what is reduced is the same because nothing is
+ * stored there (compression paper, §IV-D: fills that aren't annihilators). A loop whose
+ * body reads its index, or whose sink can't take a run, has lanes of one coordinate each;
+ * the others may still have long ones.
  */
 #include "interval.h"
 #include <string.h>
@@ -216,6 +217,19 @@ static bool shifts_fit(const ivl_loop *v, const loop_summary *s, int n)
     return true;
 }
 
+bool interval_gaps(const loop_summary *s)
+{
+    const merge_desc *m = s->l->merge;
+    bool walks = false;
+    for (int k = 0; k < s->nsink; k++)
+        if (s->sink[k].kind != SINK_REDUCE || !interval_folds(&s->sink[k])) return false;
+    for (int b = 0; b < m->count; b++) {
+        walks |= operand_walks(&m->operand[b]);
+        if (m->operand[b].role == MERGE_LOCATE) return false;
+    }
+    return m->universe && walks && s->nsink && !reads_index(s);
+}
+
 static bool match_loop(const machine *mc, ivl_loop *v, const loop_summary *s, int n)
 {
     const loop_summary *in = summary_at(s, n, v->depth);
@@ -280,6 +294,19 @@ static void own_sinks(interval *iv, const loop_summary *s, int n)
         t->x = iv->loop[t->loop].g.s.sink + (t->x - summary_at(s, n, t->loop)->sink);
 }
 
+/* Whether all that walks in a loop may pass over coordinates. */
+static bool passes_over(const machine *mc, const loop_summary *s, const nest_links *link,
+                        const loop_summary *outer)
+{
+    for (int b = 0; b < s->l->merge->count; b++) {
+        int l;
+        if (!operand_walks(&s->l->merge->operand[b])) continue;
+        const format *f = operand_format(mc, s, link, outer, b, &l);
+        if (!f || format_props(f, l) & PROP_FULL) return false;
+    }
+    return true;
+}
+
 static bool match(machine *mc, interval *iv, const loop_summary *s, const nest_links *links,
                   int n)
 {
@@ -293,8 +320,12 @@ static bool match(machine *mc, interval *iv, const loop_summary *s, const nest_l
         if (d) v->link = links[n - 1 - d];
         if (!match_loop(mc, v, s, n)) return false;
         regions |= has_regions(mc, summary_at(s, n, d), &v->link, outer);
+        iv->sparse = d + 1 == n && !regions;
+        if (iv->sparse && (!v->whole || !interval_gaps(summary_at(s, n, d)) ||
+                           !passes_over(mc, summary_at(s, n, d), &v->link, outer)))
+            return false;
     }
-    return regions;
+    return true;
 }
 
 stc_status interval_fuse(machine *mc, const loop_summary *s, const nest_links *links, int n,
