@@ -277,7 +277,7 @@ static stc_status choose_way(machine *mc, ivl_loop *v)
 /* Whether all that the outermost loop reduces is what it will be. */
 static bool all_absorbed(const machine *mc, const ivl_loop *v)
 {
-    for (int k = 0; k < v->g.s.nsink; k++)
+    for (int k = 0; v->g.ends && k < v->g.s.nsink; k++)
         if (!strip_absorbed(mc, &v->g, &v->g.s.sink[k], mc->v[v->g.s.sink[k].a]))
             return false;
     return v->g.ends;

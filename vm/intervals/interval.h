@@ -37,10 +37,10 @@ typedef struct ivl_walk {
     uint64_t bit;
     const column *parent; /* by lane of the loop outside; NULL: root */
     int64_t root;
-    int64_t size; /* positions of its level                             */
-    int64_t runs; /* … and entries, whatever they are                   */
-    int64_t fibers;
-    bool plain; /* coef 1, shift 0, and so first 0                   */
+    int64_t size;   /* positions of its level                             */
+    int64_t runs;   /* … and entries, whatever they are                   */
+    int64_t fibers; /* … and parents, as far as its bounds say          */
+    bool plain;     /* coef 1, shift 0, and so first 0                   */
     int64_t coef, shift, first;
     int64_t p, end, lo, hi, pos, period;
     int64_t last, span; /* alone: the last row's last run; runs of a fiber that is
