@@ -50,7 +50,6 @@ static const row rows[] = {
     OVER_RUNS("256"),
     OVER_RUNS("512"),
     OVER_RUNS("1024"),
-    {"mult dense c", "runs 128", MULTIPLY, "rle", "dense", NULL, "dense", dense_multiply},
     {"mxv dense c", "runs 128", MXV, "rle", "dense", NULL, "dense", dense_mxv},
     {"scale run on", "runs 128", SCALE, RUNS_ON, NULL, NULL, RUNS_ON, dense_scale},
     {"scale run on", "runs 1024", SCALE, RUNS_ON, NULL, NULL, RUNS_ON, dense_scale},
