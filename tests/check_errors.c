@@ -10,7 +10,10 @@
     "tensor A csr i64 [4,4] = [[1,2,3,4],[5,6,7,8],[9,8,7,6],[1,1,1,1]]\n"                 \
     "tensor X dense i64 [4,4] = [[1,2,3,4],[5,1,7,8],[9,8,0,6],[1,1,1,1]]\n"               \
     "tensor z dense i64 [4] = [1,1,0,1]\n"                                                 \
-    "tensor y dense i64\n"
+    "tensor y dense i64\n"                                                                 \
+    "tensor P rle i64 [4,4] = [[2,2,1,1],[2,2,2,2],[1,1,0,0],[0,0,1,1]]\n"                 \
+    "tensor q rle i64\n"                                                                   \
+    "fn down(x) { k = 0; while (k < 3) { k = k + 6 // x + 1 }; return k }\n"
 
 static const struct {
     const char *text, *words;
@@ -43,6 +46,22 @@ static const struct {
      "1:22: zero at (0,2,2)"},
     {"y(i) = sum(j: sum(k: A(i,k) // X(j,k)) // (X(i,j) - 2))", "1:15: zero at (0,1)"},
     {"y(i) = sum(j: sum(k: A(i,k) // X(j,k)) // (X(i,j) - 3))", "1:22: zero at (0,2,2)"},
+    /* once a run: at its first element */
+    {"q(i,j) = 7 // P(i,j)", "1:10: zero at (2,2)"},
+    {"q(i,j) = 7 // P(i+1,j)", "1:10: zero at (1,2)"},
+    {"q(i,j) = P(i,j+1) % (P(i,j+1) - 1)", "1:10: zero at (0,1)"},
+    {"q(i,j) = 7 // P(i,j) + 7 // (P(i,j) - 1)", "1:24: zero at (0,2)"},
+    {"q(i,j) = 7 // (P(i,j) - 1) + 7 // P(i,j)", "1:10: zero at (0,2)"},
+    {"y(i) = sum(j: 7 // P(i,j))", "1:15: zero at (2,2)"},
+    {"y(i) = sum(j: P(i,j) // z(i))", "1:15: zero at (2,0)"},
+    /* functions with loops */
+    {"q(i,j) = down(P(i,j))", "1:10: zero at (2,2)"},
+    {"q(i,j) = down(P(i,j)) + 7 // (P(i,j) - 1)", "1:25: zero at (0,2)"},
+    {"q(i,j) = down(P(i,j)) + 7 // P(i,j)", "1:10: zero at (2,2)"},
+    {"y(i,j) = down(X(i,j)) + 7 // (X(i,j) - 4)", "1:25: zero at (0,3)"},
+    {"y(i) = sum(j: down(X(i,j)))", "1:15: zero at (2,2)"},
+    {"y(i) = sum(j: down(X(i,j))) // (z(i) - 1)", "1:8: zero at (0)"},
+    {"y(i) = 7 // (z(i) - 1) + sum(j: down(X(i,j)))", "1:8: zero at (0)"},
 };
 enum { ERRORS = sizeof errors / sizeof *errors };
 

@@ -124,6 +124,14 @@ START_TEST(scatters)
     EXPECT(D X Y "y(d(i)) max= x(i) - 20", "y", 1, 20, 10, 4);
     EXPECT(D X "tensor y dense bool [4]\ny(d(i)) or= x(i) > 35", "y", 0, 1, 0, 0);
     EXPECT(D X "tensor y dense f32 [4] = 0\ny(d(i)) += x(i)", "y", 0, 70, 30, 0);
+    /* sums of indices that meet, into places that are there */
+    EXPECT(X "tensor z dense f64 [9] = 1\ntensor f dense f64 = [1,1,2]\n"
+             "z(2*i+p) += x(i) * f(p)",
+           "z", 11, 11, 41, 21, 71, 31, 101, 41, 81);
+    EXPECT(X "tensor z dense f64 [7] = 1\nz(i+j) -= x(i) * x(j) / 100 with reorder(j,i)",
+           "z", 0, -3, -9, -19, -24, -23, -15);
+    EXPECT(X "tensor z dense f64 [7]\nz(i+j) max= x(i) - x(j)", "z", 0, 10, 20, 30, 20, 10,
+           0);
     EXPECT(P Y "y(p(i)) = y(i) + y(0)", "y", 3, 5, 2, 4); /* what y was before */
     EXPECT("tensor d dense i64 = [1,1,2]\n" A(
                "csr") "tensor y dense f64 [4]\ny(d(i)) += A(i,j)",

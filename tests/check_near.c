@@ -112,7 +112,7 @@ static const near_case loops[] = {
      "return v1 / begin t2 / loop i0, m0, g0 / at c1, t2, 0, root, i0 / open c2, t0, 1, c0 "
      "/ const v0, k0 / loop i1, m1, g2 / load v1, t0, c2 / call v3, f0, v1, 1 / fn2 v0, "
      "add, f64, v0, v3 / end / store t2, c1, v0 / end / finish t2 / halt / ",
-     '1', true},
+     '4', true},
     {"a while after it that may set what it leaves",
      SUM("const v1, k0 / extent v5, e2 / ", ADD,
          "while / test v5 / const v5, k2 / const v1, k0 / endwhile / fn2 v0, add, f64, v0, "

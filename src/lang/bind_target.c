@@ -163,6 +163,30 @@ static bexpr *joined(binder *b, int slot, int op, bexpr *val)
     return bind_call(b, b->left->at, bind_op_fn(op), (bexpr *[]){old, val}, 2);
 }
 
+/* By what values meet that go to one element. */
+static int meeting(int op)
+{
+    return op == OPR_NONE  ? FN_LAST
+           : op == OPR_SUB ? FN_ADD
+           : op == OPR_DIV ? FN_MUL
+                           : bind_op_fn(op);
+}
+
+/* Whether op= may name elements of a row several times by sums of indices, O(2*i+p): its
+ * terms meet before they are written to places that are all there. */
+static bool may_meet(const binder *b, const prog_tensor *row, int op)
+{
+    bool sums = false;
+    for (int k = 0; k < b->nsub; k++)
+        sums |= b->sub[k].terms > 1;
+    for (int l = 0; l < row->fmt.levels; l++)
+        sums &=
+            row->fmt.level[l].kind->caps & CAP_INSERT && !row->fmt.level[l].kind->arrays;
+    const vclass cls = type_class(row->type);
+    return sums && op != OPR_NONE && fn_at(meeting(op))->flags & FP_ASSOCIATIVE &&
+           fn_result_class(bind_op_fn(op), cls) == cls;
+}
+
 /* Into the tensor's own row; e is what joined() gave, or what is assigned. */
 static bexpr *into_own(binder *b, bstmt *st, int op, bexpr *e, const char *name)
 {
@@ -173,24 +197,16 @@ static bexpr *into_own(binder *b, bstmt *st, int op, bexpr *e, const char *name)
                           type_class(e->type) == type_class(t);
     const bool keeps_kind = type_keeps_kind(t, e->type);
     if (in_place && keeps_kind) {
+        st->computed |= may_meet(b, &b->p->tensor[st->target], op);
         st->op = e->fn;
         return e->args[1];
     }
-    if (!keeps_kind || !bind_left_computed(b)) return bind_store_kind(b, e, t, name);
+    if (!keeps_kind || !st->computed) return bind_store_kind(b, e, t, name);
     /* several terms may go to one element: they add up in its own type */
     bexpr *const sum = joined(b, st->target, op, bind_convert(b, e->args[1], t));
     if (!sum) return NULL;
     st->op = sum->fn;
     return sum->args[1];
-}
-
-/* By what values meet that go to one element. */
-static int meeting(int op)
-{
-    return op == OPR_NONE  ? FN_LAST
-           : op == OPR_SUB ? FN_ADD
-           : op == OPR_DIV ? FN_MUL
-                           : bind_op_fn(op);
 }
 
 /* What an undeclared name is given under op= has another type than it had: a new row of
@@ -225,7 +241,8 @@ static bexpr *into_kept(binder *b, bstmt *st, scope_tensor *t, int op, bexpr *va
         }
     }
     st->target = own_row(b, st, t);
-    return st->target < 0 ? NULL : into_own(b, st, op, val, t->name);
+    if (st->target < 0) return NULL;
+    return into_own(b, st, op, val, t->name);
 }
 
 static stc_status check_order(binder *b, const scope_tensor *t, bool kept)

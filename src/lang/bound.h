@@ -134,7 +134,8 @@ typedef struct bstmt {
     affine *sub;   /* the left side's subscripts, one per mode            */
     bool bare;     /* its subscripts are bare, and distinct                */
     bool whole;    /* … and no mask: every element of the target is named  */
-    bool computed; /* a subscript of the left side is: elements may be named twice */
+    bool computed; /* a subscript of the left side is, or op= meets sums of indices there:
+                      elements may be named twice */
     bool fresh;    /* the target is a new tensor: format, fill may be free */
     bool format_given, fill_given;
     int op;    /* fn_id of op= or -1                                  */

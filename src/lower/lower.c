@@ -468,13 +468,13 @@ static void lower_temp(lowering *lo, const cin *c)
     EMIT(lo, OP_CONST, lo->started[c->temp], lower_iconst(lo, 0));
 }
 
-/* Once a user's function has its annihilator, nothing changes that. Only where
- * it is called: straight loops, and calls of the host, are faster a strip at a
- * time, which asks for the annihilator after each. */
+/* Once a user's function has its annihilator, nothing changes that. Not where it is the
+ * same as a built-in one, or the host's: those are faster a strip at a time, which asks for
+ * the annihilator after each. (Constants before the loop instead: no faster.) */
 static void lower_exit(lowering *lo, const cin *c, int acc)
 {
     const bfunction *f = c->ufn;
-    if (!f || f->host || inline_fits(f)) return;
+    if (!f || f->host || inline_builtin(f, c->cls) >= 0) return;
     for (int k = 0; k < f->nannihilator; k++) {
         const bfn_prop *p = &f->annihilator[k];
         if (p->position > 0 && !(f->flags & FP_COMMUTATIVE)) continue;

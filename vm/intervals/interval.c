@@ -7,6 +7,9 @@
 #include "interval.h"
 #include <string.h>
 
+/* Shifts and coefficients so small that no coordinate times one leaves 64 bits. */
+#define FARTHEST (INT64_C(1) << 60)
+
 /* ---- preparing a run ------------------------------------------------------------- */
 
 /* Level and parents of operand b; NULL: not a table's. */
@@ -28,7 +31,7 @@ static const level *prepare_parent(const machine *mc, ivl_loop *v, int b, ivl_wa
     const level *lv;
     if (walked) {
         const mcursor *c = &mc->c[o->cursor];
-        if (!c->plain) return NULL;
+        if (c->subsections) return NULL;
         up = c->c.up;
         lv = c->c.lv;
     } else {
@@ -40,16 +43,61 @@ static const level *prepare_parent(const machine *mc, ivl_loop *v, int b, ivl_wa
     return lv;
 }
 
+/* The integer that column id of loop d's body is, whatever the round; false: it varies. */
+static bool fixed_integer(const machine *mc, const interval *iv, int d, uint16_t id,
+                          int64_t *out)
+{
+    const icol *x = &iv->loop[d].g.s.icol[id];
+    if (x->kind == ICOL_CONST) {
+        *out = x->k;
+        return true;
+    }
+    if (x->kind != ICOL_FIXED) return false;
+    if (d) return fixed_integer(mc, iv, d - 1, iv->loop[d].link.icol[id], out);
+    *out = mc->i[x->a];
+    return true;
+}
+
+/* At which coordinate of its level operand b is read: coef * index + shift. */
+static bool prepare_shift(const machine *mc, const ivl_loop *v, int b, ivl_walk *w)
+{
+    const merge_operand *o = &v->g.s.l->merge->operand[b];
+    uint16_t id = UNLINKED;
+    bool known = true;
+    w->coef = 1;
+    w->shift = 0;
+    if (operand_walks(o) && !v->depth) {
+        w->coef = mc->c[o->cursor].coef;
+        w->shift = mc->c[o->cursor].shift;
+    } else if (operand_walks(o)) {
+        const place *opened = &v->of->loop[v->depth - 1].g.s.place[v->link.up[1 + b]];
+        w->coef = opened->coef;
+        id = opened->shift;
+    } else {
+        w->coef = o->coef;
+        if (v->depth) id = v->link.shift[1 + b];
+        if (!v->depth && o->shift != ROOT) w->shift = mc->i[o->shift];
+    }
+    if (id != UNLINKED) known = fixed_integer(mc, v->of, v->depth - 1, id, &w->shift);
+    w->first = 0;
+    w->plain = w->coef == 1 && w->shift == 0;
+    return known && w->coef > -FARTHEST && w->coef < FARTHEST && w->shift > -FARTHEST &&
+           w->shift < FARTHEST;
+}
+
 static bool prepare_walk(const machine *mc, ivl_loop *v, int b, ivl_walk *w)
 {
     const uint32_t need = PROP_ORDERED | PROP_UNIQUE;
     const level *lv = prepare_parent(mc, v, b, w);
-    if (!lv || !lv->kind->table || (lv->props & need) != need) return false;
+    if (!lv || !lv->kind->table || (lv->props & need) != need ||
+        !prepare_shift(mc, v, b, w))
+        return false;
     lv->kind->table(lv, &w->t);
     w->place = (uint16_t)(1 + b);
     w->bit = UINT64_C(1) << b;
     w->size = lv->size;
     w->runs = lv->a[STC_CRD].len;
+    w->fibers = lv->a[STC_POS].len - 1;
     w->vals = NULL;
     w->drives = operand_walks(&v->g.s.l->merge->operand[b]);
     switch (w->t.shape) {
@@ -58,7 +106,7 @@ static bool prepare_walk(const machine *mc, ivl_loop *v, int b, ivl_walk *w)
     case VIEW_COORDS:
     case VIEW_RUNS:
     case VIEW_TOKENS:
-        return w->t.stride == w->t.width;
+        return w->t.stride == w->t.width && w->coef > 0;
     default:
         return false;
     }
@@ -93,7 +141,8 @@ static stc_status prepare_memo(machine *mc, ivl_loop *v)
     int tokens = 0, others = 0;
     for (int k = 0; k < v->nwalk; k++) {
         tokens += v->walk[k].t.shape == VIEW_TOKENS;
-        others += v->walk[k].t.shape != VIEW_TOKENS && v->walk[k].t.shape != VIEW_RUNS;
+        others += v->walk[k].coef != 1 ||
+                  (v->walk[k].t.shape != VIEW_TOKENS && v->walk[k].t.shape != VIEW_RUNS);
     }
     v->remembers =
         v->repeats && m->universe && m->count <= MERGE_TABLE_MAX && tokens && !others;
@@ -132,6 +181,29 @@ static void prepare_target(const machine *mc, const interval *iv, ivl_target *t)
         t->base = up == ROOT ? 0 : mc->c[up].c.at;
         t->direct = t->direct && (up == ROOT || mc->c[up].kept);
     }
+}
+
+/* Whether an entry stands for so many coordinates of the innermost loop that going from one
+ * to the next pays. */
+static bool few_entries(const interval *iv)
+{
+    enum { COORDINATES = 8 };
+    const ivl_loop *v = &iv->loop[iv->loops - 1];
+    for (int k = 0; k < v->nwalk; k++) {
+        const ivl_walk *w = &v->walk[k];
+        const int64_t fibers = w->fibers > 0 ? w->fibers : 1;
+        if (w->t.shape != VIEW_COORDS ||
+            w->runs / fibers > (v->end - v->begin) / COORDINATES)
+            return false;
+    }
+    return true;
+}
+
+static bool prepare(const machine *mc, interval *iv)
+{
+    for (int d = 0; d < iv->loops; d++)
+        if (!prepare_loop(mc, &iv->loop[d])) return false;
+    return !iv->sparse || few_entries(iv);
 }
 
 /* ---- running --------------------------------------------------------------------- */
@@ -202,6 +274,29 @@ static stc_status choose_way(machine *mc, ivl_loop *v)
     return STC_OK;
 }
 
+/* Whether all that the outermost loop reduces is what it will be. */
+static bool all_absorbed(const machine *mc, const ivl_loop *v)
+{
+    for (int k = 0; v->g.ends && k < v->g.s.nsink; k++)
+        if (!strip_absorbed(mc, &v->g, &v->g.s.sink[k], mc->v[v->g.s.sink[k].a]))
+            return false;
+    return v->g.ends;
+}
+
+/* The strip's lanes where they belong; those before one that failed (`st`) first. */
+static stc_status sink_lanes(machine *mc, ivl_loop *v, stc_status st)
+{
+    if (st && !v->g.fault) return st;
+    if (st) v->g.n = v->g.fault_lane;
+    while (st && v->nrep > 0 && v->rep[v->nrep - 1].after > v->g.n)
+        v->nrep--;
+    for (int k = 0; v->g.n + v->nrep > 0 && k < v->g.s.nsink; k++) {
+        const stc_status failed = interval_sink(mc, v, &v->g.s.sink[k]);
+        if (failed) return failed;
+    }
+    return st;
+}
+
 /* All rounds of a loop, for every lane of the one outside. */
 static stc_status run_loop(machine *mc, ivl_loop *v)
 {
@@ -215,17 +310,16 @@ static stc_status run_loop(machine *mc, ivl_loop *v)
     while (v->lane < v->lanes) {
         if (interval_fill(mc, v)) return mc->cx->diag.status;
         const int lanes = v->g.n;
+        stc_status st = STC_OK;
         if (v->g.n > 0) {
             spread_nodes(v);
             spread_places(v);
             v->elems = v->narrow && v->g.entered ? narrow_eval(mc, v) : NULL;
-            if (!v->elems && strip_eval(mc, &v->g)) return mc->cx->diag.status;
+            if (!v->elems) st = strip_eval(mc, &v->g);
         }
-        if (v->g.n + v->nrep > 0) {
-            for (int k = 0; k < v->g.s.nsink; k++)
-                if (interval_sink(mc, v, &v->g.s.sink[k])) return mc->cx->diag.status;
-        }
+        if (sink_lanes(mc, v, st)) return mc->cx->diag.status;
         if (machine_count(mc, lanes + v->nrep)) return mc->cx->diag.status;
+        if (!v->depth && all_absorbed(mc, v)) break;
     }
     return v->depth ? interval_close(mc, iv, v->depth - 1) : STC_OK;
 }
@@ -296,9 +390,7 @@ stc_status interval_run(machine *mc, super *base)
 {
     interval *iv = (interval *)base;
     if (!iv->block && allocate(mc, iv)) return mc->cx->diag.status;
-    for (int d = 0; d < iv->loops; d++)
-        if (!prepare_loop(mc, &iv->loop[d]))
-            return iv->other ? iv->other->run(mc, iv->other) : SUPER_REPLAY;
+    if (!prepare(mc, iv)) return iv->other ? iv->other->run(mc, iv->other) : SUPER_REPLAY;
     if (iv->ntarget) prepare_target(mc, iv, &iv->target);
     stc_status st = STC_OK;
     for (int d = 0; !st && d < iv->loops; d++)

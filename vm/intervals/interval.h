@@ -26,8 +26,9 @@ enum { IVL_LOOPS = INTERVAL_LOOPS, IVL_WALKS = 8 };
 /* Lanes of a strip whose elements are narrower than columns' values: interval_pairs.c. */
 enum { IVL_STRUNG = 2 * STRIP };
 
-/* An operand of a loop: its fibers, and the interval [lo, hi) it stands on;
- * coordinate i is at position pos + (i - lo) mod period. */
+/* An operand of a loop: its fibers, and the interval [lo, hi) of the loop's index that it
+ * stands on. Index i is at coordinate coef * i + shift, which is `first` + coef * (i - lo)
+ * behind the one that pos is for: at position pos + that mod period. */
 typedef struct ivl_walk {
     fiber_table t;
     uint16_t place; /* of the loop's summary                            */
@@ -36,8 +37,11 @@ typedef struct ivl_walk {
     uint64_t bit;
     const column *parent; /* by lane of the loop outside; NULL: root */
     int64_t root;
-    int64_t size; /* positions of its level                             */
-    int64_t runs; /* … and entries, whatever they are                   */
+    int64_t size;   /* positions of its level                             */
+    int64_t runs;   /* … and entries, whatever they are                   */
+    int64_t fibers; /* … and parents, as far as its bounds say          */
+    bool plain;     /* coef 1, shift 0, and so first 0                   */
+    int64_t coef, shift, first;
     int64_t p, end, lo, hi, pos, period;
     int64_t last, span; /* alone: the last row's last run; runs of a fiber that is
                            every row's, else 0 */
@@ -58,6 +62,13 @@ typedef struct ivl_walk {
 static inline int64_t table_bound(const fiber_table *t, int64_t p)
 {
     return t->bounds ? index_at(t->bounds, t->bounds_width, p) : p;
+}
+
+/* How far from the position of its interval the element at index i is. */
+static inline int64_t walk_offset(const ivl_walk *w, int64_t i)
+{
+    const int64_t off = w->plain ? i - w->lo : w->first + w->coef * (i - w->lo);
+    return w->period == PERIOD_ENDLESS || off < w->period ? off : off % w->period;
 }
 
 static inline int64_t walk_parent(const ivl_walk *w, int row)
@@ -110,6 +121,7 @@ typedef struct ivl_loop {
     bool repeats;            /* … or stored where patterns can be repeated            */
     bool remembers;          /* … and stretches, too                                  */
     bool sieves;             /* its body leaves lanes out                             */
+    bool fails;              /* … can fail, and then in which lane is asked           */
     int64_t *len;            /* of each lane                                          */
     int *row;                /* the outer loop's lane it belongs to                   */
     ivl_repeat *rep;         /* of this strip                                         */
@@ -176,6 +188,7 @@ struct interval {
     super *other; /* who runs the nest if this can't; NULL: base operations */
     void *block;
     size_t block_size;
+    bool sparse;  /* its intervals are those without an entry, if these are most */
     int64_t *pos; /* scratch: a position a lane      */
     int ntarget;  /* 1 or 0: there is none */
     ivl_target target;

@@ -62,7 +62,8 @@ static bool takes_fibers(const machine *mc, const ivl_loop *v, const ivl_target 
 /* Nothing but the sink needs to know which lanes are of which row, or where in it. */
 static bool stands_apart(const ivl_loop *v)
 {
-    if (!v->whole || v->depth + 1 < v->of->loops || v->g.s.nsink != 1) return false;
+    if (!v->whole || v->fails || v->depth + 1 < v->of->loops || v->g.s.nsink != 1)
+        return false;
     for (int k = 0; k < v->g.s.nnode; k++)
         if (v->g.s.node[k].kind == NODE_GIVEN && v->link.node[k] != UNLINKED &&
             v->g.s.node[k].varies)

@@ -9,14 +9,25 @@
  */
 #include "interval.h"
 
-/* The interval from entry w->p on. */
-static inline void settle(ivl_walk *w)
+/* ceil(a / k) for k > 0. */
+static int64_t ceil_div(int64_t a, int64_t k)
 {
-    if (w->p >= w->end) {
-        w->lo = w->hi = CURSOR_END;
-        return;
-    }
-    if (w->t.shape == VIEW_RANGE) return; /* set when it was opened */
+    return a / k + (a % k > 0);
+}
+
+/* From an interval of the level's coordinates to one of the index; where coef is negative
+ * that begins with the last of them. */
+static void to_index(ivl_walk *w)
+{
+    const int64_t from = w->lo, k = w->coef;
+    w->lo = k > 0 ? ceil_div(from - w->shift, k) : ceil_div(w->shift - w->hi + 1, -k);
+    w->hi = k > 0 ? ceil_div(w->hi - w->shift, k) : ceil_div(w->shift - from + 1, -k);
+    w->first = k * w->lo + w->shift - from;
+}
+
+/* The interval of entry w->p, which is there. */
+static inline void settle_entry(ivl_walk *w)
+{
     w->lo = index_at(w->t.crd, w->t.width, w->p);
     w->pos = w->p;
     if (w->t.shape == VIEW_COORDS) {
@@ -28,6 +39,19 @@ static inline void settle(ivl_walk *w)
     w->pos = index_at(w->t.aux, w->t.aux_width, 2 * w->p);
     w->period = index_at(w->t.aux, w->t.aux_width, 2 * w->p + 1);
     if (!w->period) w->period = PERIOD_ENDLESS;
+}
+
+/* The interval from entry w->p on, past those in which no index is. */
+static inline void settle(ivl_walk *w)
+{
+    if (w->p < w->end && w->t.shape == VIEW_RANGE) return; /* set when it was opened */
+    for (; w->p < w->end; w->p++) {
+        settle_entry(w);
+        if (w->plain) return;
+        to_index(w);
+        if (w->lo < w->hi) return;
+    }
+    w->lo = w->hi = CURSOR_END;
 }
 
 /* The fiber below position `parent`, up to its first interval. */
@@ -42,7 +66,8 @@ static void open_walk(ivl_walk *w, int64_t parent)
         w->lo = w->t.lo;
         w->hi = w->t.hi;
         w->pos = parent * (w->hi - w->lo);
-        if (w->lo == w->hi) w->lo = w->hi = CURSOR_END;
+        if (!w->plain) to_index(w);
+        if (w->lo >= w->hi) w->lo = w->hi = CURSOR_END;
     } else {
         w->p = table_bound(&w->t, parent);
         w->end = table_bound(&w->t, parent + 1);
@@ -81,6 +106,13 @@ static int64_t common_multiple(int64_t a, int64_t b)
     return __builtin_mul_overflow(a / x, b, &m) ? INT64_MAX : m;
 }
 
+/* How many values of the index it takes until a pattern is at its beginning again. */
+static int64_t turn_of(const ivl_walk *w)
+{
+    if (w->coef == 1 || w->period == PERIOD_ENDLESS) return w->period;
+    return common_multiple(w->period, w->coef) / w->coef;
+}
+
 /* How the interval [v->i, e) becomes lanes: 1: as one; else that many of its
  * first coordinates are spelt out. */
 static int64_t pattern_of(const ivl_loop *v, int64_t e, uint64_t mask)
@@ -91,17 +123,12 @@ static int64_t pattern_of(const ivl_loop *v, int64_t e, uint64_t mask)
     for (int k = 0; k < v->nwalk; k++) {
         const ivl_walk *w = &v->walk[k];
         if (!(mask & w->bit) || w->period == 1) continue;
-        if (w->period >= n || (!v->weighs && !v->repeats)) return n;
-        size = common_multiple(size, w->period);
+        const int64_t turn = turn_of(w);
+        if (turn >= n || (!v->weighs && !v->repeats)) return n;
+        size = common_multiple(size, turn);
         if (size > n / 2) return n;
     }
     return size;
-}
-
-static inline int64_t offset(const ivl_walk *w, int64_t i)
-{
-    const int64_t off = i - w->lo;
-    return w->period == PERIOD_ENDLESS || off < w->period ? off : off % w->period;
 }
 
 static int put_whole(ivl_loop *v, int n, int64_t e, uint64_t mask)
@@ -113,7 +140,7 @@ static int put_whole(ivl_loop *v, int n, int64_t e, uint64_t mask)
     for (int k = 0; k < v->nwalk; k++) {
         ivl_walk *w = &v->walk[k];
         const bool there = mask & w->bit;
-        v->g.place[w->place].data[n] = there ? w->pos + offset(w, v->i) : NONE;
+        v->g.place[w->place].data[n] = there ? w->pos + walk_offset(w, v->i) : NONE;
         w->absent |= !there;
     }
     v->i = e;
@@ -142,11 +169,11 @@ static int put_elements(ivl_loop *v, int n)
             w->absent = true;
             continue;
         }
-        int64_t off = offset(w, i);
-        const int64_t turn = w->period;
+        int64_t off = walk_offset(w, i);
+        const int64_t turn = w->period, by = w->coef % turn;
         for (int k = 0; k < take; k++) {
             at[k] = w->pos + off;
-            off = off + 1 == turn ? 0 : off + 1;
+            off = off + by >= turn ? off + by - turn : off + by;
         }
     }
     v->left -= take;
@@ -232,8 +259,8 @@ bool steps_start(ivl_loop *v)
     if (v->depth || v->begin >= v->end) return false;
     for (int k = 0; k < v->nwalk; k++) {
         const ivl_walk *w = &v->walk[k];
-        if (w->t.shape != VIEW_RANGE || w->t.lo > v->begin || w->t.hi < v->end ||
-            w->root < 0)
+        if (!w->plain || w->t.shape != VIEW_RANGE || w->t.lo > v->begin ||
+            w->t.hi < v->end || w->root < 0)
             return false;
         mask |= w->bit;
         driven |= w->drives;

@@ -18,6 +18,7 @@ static bool follows(const ivl_loop *v, const ivl_walk *w)
     const fiber_table *t = &w->t;
     if (w->parent ? w->parent->form == COL_ARRAY && !w->parent->full : w->root < 0)
         return false;
+    if (!w->plain) return false;
     if (t->shape == VIEW_RUNS || t->shape == VIEW_TOKENS)
         return t->width == 4 && t->lo == v->begin && t->hi == v->end;
     return t->shape == VIEW_RANGE && t->lo <= v->begin && t->hi >= v->end;
@@ -26,7 +27,7 @@ static bool follows(const ivl_loop *v, const ivl_walk *w)
 static bool leads(const ivl_loop *v, const ivl_walk *w)
 {
     const fiber_table *t = &w->t;
-    return t->shape == VIEW_COORDS && t->width == 4 && t->lo >= v->begin &&
+    return w->plain && t->shape == VIEW_COORDS && t->width == 4 && t->lo >= v->begin &&
            t->hi <= v->end && w->drives && v->begin < v->end;
 }
 

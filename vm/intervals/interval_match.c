@@ -3,9 +3,10 @@
  * Matched when linking: the bodies are strips' (strip.c) without places of their
  * own, of whose masks only an operand's value clears a bit (lanes that this leaves
  * out are dropped), what they make is reduced or stored where a run can go, and some
- * operand or result has regions. A loop whose body reads its index, or whose sink
- * can't take a run, has lanes of one coordinate each; the others may still have long
- * ones.
+ * operand or result has regions, or much of what is reduced is the same because nothing is
+ * stored there (compression paper, §IV-D: fills that aren't annihilators). A loop whose
+ * body reads its index, or whose sink can't take a run, has lanes of one coordinate each;
+ * the others may still have long ones.
  */
 #include "interval.h"
 #include <string.h>
@@ -32,7 +33,8 @@ static const format *operand_format(const machine *mc, const loop_summary *s,
     } else if (operand_walks(o)) {
         int k = s->l->first - 1;
         while (k >= 0 &&
-               (insn_of(mc, k)->op != OP_OPEN || insn_of(mc, k)->arg[0] != o->cursor))
+               ((insn_of(mc, k)->op != OP_OPEN && insn_of(mc, k)->op != OP_OPENAT) ||
+                insn_of(mc, k)->arg[0] != o->cursor))
             k--;
         if (k < 0) return NULL;
         t = insn_of(mc, k)->arg[1];
@@ -57,16 +59,12 @@ static bool step_fits(const loop_summary *s, const step *x)
     }
 }
 
-static bool body_fits(const loop_summary *s)
+/* What can fail does so in the loop that is in all others: its lanes come in order. */
+static bool body_fits(const loop_summary *s, bool innermost)
 {
-    if (!strip_evaluable(s)) return false;
+    if (!strip_evaluable(s) || (!innermost && !strip_faultless(s))) return false;
     for (int k = 0; k < s->nstep; k++)
         if (!step_fits(s, &s->step[k])) return false;
-    for (int k = 0; k < s->nnode; k++) {
-        const node *x = &s->node[k];
-        if (x->kind == NODE_HOST || (x->kind == NODE_FN && fn_at(x->fn)->flags & FP_FAULTS))
-            return false;
-    }
     return true;
 }
 
@@ -78,7 +76,6 @@ static bool operands_fit(const loop_summary *s)
         const merge_operand *o = &m->operand[b];
         walks += o->role != MERGE_KNOWN;
         if (o->role != MERGE_LOCATE) continue;
-        if (o->coef != 1 || o->shift != ROOT) return false;
         for (int k = 0; k < m->count; k++)
             if (o->up == m->operand[k].cursor && m->operand[k].role != MERGE_KNOWN)
                 return false;
@@ -194,16 +191,57 @@ static bool has_regions(const machine *mc, const loop_summary *s, const nest_lin
     return false;
 }
 
+/* Whether column id of loop d's body is the same in all rounds of the nest. */
+static bool is_fixed(const interval *iv, const loop_summary *s, int n, int d, uint16_t id)
+{
+    const uint8_t kind = summary_at(s, n, d)->icol[id].kind;
+    if (kind == ICOL_FIXED && d)
+        return is_fixed(iv, s, n, d - 1, iv->loop[d].link.icol[id]);
+    return kind == ICOL_CONST || kind == ICOL_FIXED;
+}
+
+/* Operands may be read at a distance, the same one in all rounds. */
+static bool shifts_fit(const ivl_loop *v, const loop_summary *s, int n)
+{
+    const merge_desc *m = summary_at(s, n, v->depth)->l->merge;
+    for (int b = 0; v->depth && b < m->count; b++) {
+        const merge_operand *o = &m->operand[b];
+        uint16_t id = UNLINKED;
+        if (operand_walks(o)) {
+            id = summary_at(s, n, v->depth - 1)->place[v->link.up[1 + b]].shift;
+        } else if (o->role == MERGE_LOCATE) {
+            id = v->link.shift[1 + b];
+        }
+        if (id != UNLINKED && !is_fixed(v->of, s, n, v->depth - 1, id)) return false;
+    }
+    return true;
+}
+
+bool interval_gaps(const loop_summary *s)
+{
+    const merge_desc *m = s->l->merge;
+    bool walks = false;
+    for (int k = 0; k < s->nsink; k++)
+        if (s->sink[k].kind != SINK_REDUCE || !interval_folds(&s->sink[k])) return false;
+    for (int b = 0; b < m->count; b++) {
+        walks |= operand_walks(&m->operand[b]);
+        if (m->operand[b].role == MERGE_LOCATE) return false;
+    }
+    return m->universe && walks && s->nsink && !reads_index(s);
+}
+
 static bool match_loop(const machine *mc, ivl_loop *v, const loop_summary *s, int n)
 {
     const loop_summary *in = summary_at(s, n, v->depth);
     const bool innermost = v->depth + 1 == n;
-    if (!body_fits(in) || !operands_fit(in)) return false;
+    if (!body_fits(in, innermost) || !operands_fit(in) || !shifts_fit(v, s, n))
+        return false;
     v->whole = match_whole(mc, in, innermost) && !adds_again(in, s, n, v->depth);
     v->weighs = v->whole && innermost && in->nsink > 0;
     for (int k = 0; k < in->nsink; k++)
         v->weighs &= in->sink[k].kind == SINK_REDUCE &&
                      fn_at(in->sink[k].fn)->flags & FP_COMMUTATIVE;
+    v->fails = !strip_faultless(in);
     for (int k = 0; k < in->nstep; k++)
         v->sieves |= in->step[k].kind == STEP_SKIP;
     v->repeats = v->whole && innermost && !v->sieves && in->nsink == 1 &&
@@ -256,6 +294,19 @@ static void own_sinks(interval *iv, const loop_summary *s, int n)
         t->x = iv->loop[t->loop].g.s.sink + (t->x - summary_at(s, n, t->loop)->sink);
 }
 
+/* Whether all that walks in a loop may pass over coordinates. */
+static bool passes_over(const machine *mc, const loop_summary *s, const nest_links *link,
+                        const loop_summary *outer)
+{
+    for (int b = 0; b < s->l->merge->count; b++) {
+        int l;
+        if (!operand_walks(&s->l->merge->operand[b])) continue;
+        const format *f = operand_format(mc, s, link, outer, b, &l);
+        if (!f || format_props(f, l) & PROP_FULL) return false;
+    }
+    return true;
+}
+
 static bool match(machine *mc, interval *iv, const loop_summary *s, const nest_links *links,
                   int n)
 {
@@ -269,8 +320,12 @@ static bool match(machine *mc, interval *iv, const loop_summary *s, const nest_l
         if (d) v->link = links[n - 1 - d];
         if (!match_loop(mc, v, s, n)) return false;
         regions |= has_regions(mc, summary_at(s, n, d), &v->link, outer);
+        iv->sparse = d + 1 == n && !regions;
+        if (iv->sparse && (!v->whole || !interval_gaps(summary_at(s, n, d)) ||
+                           !passes_over(mc, summary_at(s, n, d), &v->link, outer)))
+            return false;
     }
-    return regions;
+    return true;
 }
 
 stc_status interval_fuse(machine *mc, const loop_summary *s, const nest_links *links, int n,
@@ -290,6 +345,7 @@ stc_status interval_fuse(machine *mc, const loop_summary *s, const nest_links *l
         strip_setup(&v->g, summary_at(s, n, d));
         if (d) spread_summary(v, &iv->loop[d - 1].g.s);
         v->g.rows = NULL;
+        if (d) v->g.around = &iv->loop[d - 1].g;
         if (d + 1 < n) v->g.inner = interval_inside;
     }
     own_sinks(iv, s, n);

@@ -41,8 +41,7 @@ static int look(const ivl_loop *v, int64_t e, int64_t size, uint64_t mask, ivl_s
     for (int k = 0; k < v->nwalk; k++) {
         const ivl_walk *w = &v->walk[k];
         if (!(mask & w->bit)) return -1;
-        int64_t off = v->i - w->lo;
-        if (w->period != PERIOD_ENDLESS) off %= w->period;
+        const int64_t off = walk_offset(w, v->i);
         x->pos[k] = w->pos + off;
         if (w->period == 1) continue;
         const bool round = size < e - v->i; /* then whole patterns, from the first on */

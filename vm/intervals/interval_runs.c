@@ -36,8 +36,8 @@ static bool start_walk(ivl_loop *v, ivl_walk *w)
 {
     const fiber_table *t = &w->t;
     bool one = false;
-    if (t->shape != VIEW_RUNS || t->width != 4 || t->lo != v->begin || t->hi != v->end ||
-        (w->parent && !runs_follow(w->parent, v->lanes, &one)))
+    if (!w->plain || t->shape != VIEW_RUNS || t->width != 4 || t->lo != v->begin ||
+        t->hi != v->end || (w->parent && !runs_follow(w->parent, v->lanes, &one)))
         return false;
     const int64_t first = w->parent ? column_get(w->parent, 0) : w->root;
     const int64_t rows = one ? 1 : v->lanes;

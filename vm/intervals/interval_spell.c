@@ -21,7 +21,7 @@ static bool spells(const machine *mc, const ivl_loop *v, const ivl_walk *w)
     const size_t size = from ? type_size(from->type) : 0;
     const column *up = w->parent; /* every row must be there */
     if (!up ? w->root < 0 : up->form == COL_ARRAY ? !up->full : up->base < 0) return false;
-    if (size < 1 || size > 8) return false;
+    if (size < 1 || size > 8 || !w->plain) return false;
     if (t->shape == VIEW_RANGE) return t->lo <= v->begin && t->hi >= v->end;
     return (t->shape == VIEW_RUNS || t->shape == VIEW_TOKENS) && t->width == 4 &&
            t->lo == v->begin && t->hi == v->end;

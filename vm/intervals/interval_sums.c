@@ -83,7 +83,7 @@ static stc_status make_table(machine *mc, ivl_loop *v, const ivl_walk *w,
 static bool can_be_summed(const ivl_loop *v, const ivl_walk *w)
 {
     const fiber_table *t = &w->t;
-    if (w->parent->form != COL_FIXED || w->parent->base < 0) return false;
+    if (!w->plain || w->parent->form != COL_FIXED || w->parent->base < 0) return false;
     if (t->shape == VIEW_RUNS) return t->width == 4 && t->lo == v->begin && t->hi == v->end;
     return t->shape == VIEW_RANGE && t->lo <= v->begin && t->hi >= v->end;
 }

@@ -183,7 +183,8 @@ stc_status tokens_start(machine *mc, ivl_loop *v)
     sums_end(v);
     tokens_end(v);
     for (int k = 0; k < v->nwalk; k++)
-        others += v->walk[k].t.shape != VIEW_RUNS && v->walk[k].t.shape != VIEW_TOKENS;
+        others += !v->walk[k].plain ||
+                  (v->walk[k].t.shape != VIEW_RUNS && v->walk[k].t.shape != VIEW_TOKENS);
     if (!v->whole || v->depth + 1 < v->of->loops || others) return STC_OK;
     for (int k = 0; done && k < v->nwalk; k++) {
         int64_t first;

@@ -61,7 +61,7 @@ typedef enum node_kind {
     NODE_CONST,  /* constant a                                 */
     NODE_LOAD,   /* tensor a at place b                        */
     NODE_FN,     /* fn in class fn_cls of arg[0 … nargs)       */
-    NODE_HOST,   /* the host's function of call `at`, of arg[0 … nargs) */
+    NODE_CALL,   /* the function that `at` calls, of arg[0 … nargs)     */
     NODE_CONV,   /* arg[0] from class fn_cls to cls            */
     NODE_WRAP,   /* arg[0] through element type `type`         */
     NODE_INDEX,  /* icol a                                     */
@@ -196,6 +196,9 @@ bool reduction_keeps(int fn, vclass cls, value v);
 stc_status strip_fuse(machine *mc, const loop_summary *s, super **out);
 stc_status cascade_fuse(machine *mc, const loop_tree *t, super **out);
 enum { INTERVAL_LOOPS = 4 };
+/* Whether a loop makes the same of all coordinates at which nothing is stored, and reduces
+ * it so that they count as one. */
+bool interval_gaps(const loop_summary *s);
 /* The n loops s[0] (innermost) … s[n-1], links[k] from s[k] out: *out, if it is there, is
  * what runs them where the interval tier can't after all. */
 stc_status interval_fuse(machine *mc, const loop_summary *s, const nest_links *links, int n,

@@ -169,12 +169,12 @@ static bool read_function(reader *r, int n, const uint16_t *a, const lop *at)
     return true;
 }
 
-/* A function of the host's; v = f(v, e) or f(e, v) with v not written before is a
- * reduction. */
-static bool read_host(reader *r, const uint16_t *a, const lop *at)
+/* A function of a user's or of the host's; v = f(v, e) or f(e, v) with v not written before
+ * is a reduction, by those of the host's alone. */
+static bool read_call(reader *r, const uint16_t *a, const lop *at)
 {
-    const host_form *f = at->u.host;
-    node x = {.kind = NODE_HOST, .cls = f->result, .nargs = (uint8_t)a[3], .at = at};
+    const user_fn *f = &r->mc->p->fn[a[1]];
+    node x = {.kind = NODE_CALL, .cls = f->result, .nargs = (uint8_t)a[3], .at = at};
     if (a[3] > 3) return false;
     for (int k = 0; k < x.nargs; k++) {
         x.arg[k] = summary_read_value(r, (uint16_t)(a[2] + k));
@@ -186,7 +186,7 @@ static bool read_host(reader *r, const uint16_t *a, const lop *at)
         return true;
     }
     const bool right = x.arg[1] == own;
-    return x.nargs == 2 && (right || x.arg[0] == own) &&
+    return f->host && x.nargs == 2 && (right || x.arg[0] == own) &&
            read_reduction(r, own,
                           (sink){.kind = SINK_HOST,
                                  .cls = f->result,
@@ -434,7 +434,7 @@ static bool read_insn(reader *r, const insn *in, const lop *at)
     case OP_FN3:
         return read_function(r, 3, a, at);
     case OP_CALL:
-        return r->mc->p->fn[a[1]].host && read_host(r, a, at);
+        return read_call(r, a, at);
     case OP_LOAD:
         return read_load(r, a, at);
     default:

@@ -77,7 +77,7 @@ static void link_icols(reader *r, const loop_summary *in, nest_links *links)
 static bool movable(const loop_summary *in, const nest_links *links, int k)
 {
     const node *x = &in->node[k];
-    if (x->varies || x->kind == NODE_INNER || x->kind == NODE_HOST) return false;
+    if (x->varies || x->kind == NODE_INNER || x->kind == NODE_CALL) return false;
     if (x->kind == NODE_INDEX) return links->icol[x->a] != UNLINKED;
     if (x->kind == NODE_LOAD) return links->up[x->b] != UNLINKED;
     return x->kind != NODE_FN || !(fn_at(x->fn)->flags & FP_FAULTS);

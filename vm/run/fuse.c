@@ -27,24 +27,24 @@ static bool has_regions(const machine *mc)
     return false;
 }
 
-/* What steps over intervals can do in a nest: one loop in the other, nothing read at
- * a distance, one reduction out of each. */
+/* What steps over intervals can do in a nest: one loop in the other, one
+ * reduction out of each. */
 static int nest_depth(const loop_tree *t)
 {
     int n = 1;
     for (; t->nchild; t = t->child[0], n++) {
         if (t->nchild > 1 || t->child[0]->s.nsink > 1 || n == INTERVAL_LOOPS) return 0;
-        for (int k = 1; k < t->s.nplace; k++)
-            if (t->s.place[k].kind == PLACE_SEEK && t->s.place[k].shift != UNLINKED)
-                return 0;
     }
     return n;
 }
 
-static stc_status fuse_intervals(machine *mc, const loop_tree *t, super **out)
+static stc_status fuse_intervals(machine *mc, const loop_tree *t, bool regions, super **out)
 {
     const int n = nest_depth(t);
-    if (n == 0 || t->s.l->subsections) return STC_OK;
+    const loop_tree *in = t;
+    while (in->nchild)
+        in = in->child[0];
+    if (n == 0 || t->s.l->subsections || !(regions || interval_gaps(&in->s))) return STC_OK;
     loop_summary *s = mem_array(mc->cx, n, sizeof *s);
     nest_links links[INTERVAL_LOOPS];
     if (!s) return mc->cx->diag.status;
@@ -64,7 +64,7 @@ static stc_status fuse_tree(machine *mc, const loop_tree *t, bool regions, super
     stc_status st = t->nchild ? cascade_fuse(mc, t, out) : strip_fuse(mc, &t->s, out);
     if (!st && !t->nchild) st = scatter_fuse(mc, NULL, &t->s, NULL, out);
     if (!st && nest) st = scatter_fuse(mc, &t->s, &t->child[0]->s, &t->child[0]->link, out);
-    return st || !regions ? st : fuse_intervals(mc, t, out);
+    return st ? st : fuse_intervals(mc, t, regions, out);
 }
 
 /* Loop `from`, in no other, and those inside it, up to `to`. */

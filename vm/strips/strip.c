@@ -168,7 +168,7 @@ bool strip_faultless(const loop_summary *s)
     for (int k = 0; k < s->nnode; k++) {
         const node *x = &s->node[k];
         const bool whole = x->kind == NODE_FN && x->fn_cls <= CLASS_U64;
-        if (x->kind == NODE_HOST || (whole && fn_at(x->fn)->flags & FP_FAULTS))
+        if (x->kind == NODE_CALL || (whole && fn_at(x->fn)->flags & FP_FAULTS))
             return false;
     }
     for (int k = 0; k < s->nicol; k++)

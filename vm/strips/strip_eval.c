@@ -445,6 +445,32 @@ static void eval_host(strip *s, const node *x, vcolumn *c)
     }
 }
 
+/* A user's function, up to the first lane in which it fails: what it says then stands,
+ * unless something else fails in a lane before that. What isn't a fault ends the strip. */
+static void eval_call(machine *mc, strip *s, const node *x, vcolumn *c)
+{
+    const int n = x->varies ? s->n : 1;
+    value out = c->one;
+    for (int k = 0; k < n && !(s->fault && k >= s->fault_lane); k++) {
+        value a[3] = {{0}};
+        for (int j = 0; j < x->nargs; j++)
+            a[j] = arg_one(s, x, j, k);
+        strip_at_lane(mc, s, k);
+        const stc_status st = machine_call(mc, x->at, NULL, a, &out);
+        if (st) {
+            const bool now =
+                st == STC_ERR_MEMORY || st == STC_ERR_STEPS || st == STC_ERR_INTERRUPT;
+            note_fault(s, now ? 0 : k, FAULT_INSIDE, NULL);
+            s->n = s->fault_lane;
+            break;
+        }
+        if (x->varies) class_put((vclass)x->cls, c->data, k, out);
+    }
+    c->spread = 0;
+    c->one = out;
+    c->p = x->varies ? c->data : NULL;
+}
+
 static void eval_one(machine *mc, strip *s, const node *x, vcolumn *c)
 {
     value v = {0};
@@ -486,8 +512,9 @@ static void eval_node(machine *mc, strip *s, int id)
         return;
     } else if (x->kind == NODE_FN) {
         eval_function(s, x, c);
-    } else if (x->kind == NODE_HOST) {
-        eval_host(s, x, c);
+    } else if (x->kind == NODE_CALL) {
+        const bool host = mc->p->fn[x->at->arg[1]].host;
+        host ? eval_host(s, x, c) : eval_call(mc, s, x, c);
     } else if (!x->varies) {
         eval_one(mc, s, x, c);
     } else if (x->kind == NODE_INDEX) {
