@@ -171,9 +171,9 @@ static stc_status read_levels(const stt_reader *r, format *f)
                              .mode2 = p[3],
                              .modes = p[4],
                              .k = (int64_t)stt_get(p + 8, 8)};
-        if (s->map.op > MAP_FLAT || s->map.mode >= r->order || s->map.mode2 >= r->order)
+        if (!spec_plain(s) || s->map.mode >= r->order || s->map.mode2 >= r->order)
             return fail_file(r->cx, STC_ERR_DATA, r->path, 0,
-                             "level %d has a map that there isn't", l);
+                             "level %d has a map or flags that there aren't", l);
     }
     if (format_valid(f, why, sizeof why)) return STC_OK;
     return fail_file(r->cx, STC_ERR_DATA, r->path, 0, "the format can't be: %s", why);

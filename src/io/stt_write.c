@@ -109,12 +109,13 @@ static void place_arrays(stt_writer *w)
 
 static void put_level(unsigned char *p, const level_spec *s)
 {
+    const level_map m = map_plain(&s->map);
     p[0] = s->flags;
-    p[1] = s->map.op;
-    p[2] = s->map.mode;
-    p[3] = s->map.mode2;
-    p[4] = s->map.modes;
-    stt_put(p + 8, 8, (uint64_t)s->map.k);
+    p[1] = m.op;
+    p[2] = m.mode;
+    p[3] = m.mode2;
+    p[4] = m.modes;
+    stt_put(p + 8, 8, (uint64_t)m.k);
     memcpy(p + 16, s->kind->name, strlen(s->kind->name)); /* below 64, see kinds */
 }
 
