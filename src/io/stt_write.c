@@ -6,6 +6,7 @@
 #include "files.h"
 #include "output.h"
 #include "stt.h"
+#include "../../formats/base/job.h"
 #include <string.h>
 
 enum { ARRAYS = 3 * STC_MAX_ORDER + 1 };
@@ -188,7 +189,11 @@ static stc_status write_all(stt_writer *w, output *o)
 {
     list_arrays(w);
     place_arrays(w);
+    const bool job = job_begin(o->cx, "bytes written", w->size);
+    job_expect(o->cx, w->size / 64, 0.2); /* the sums ahead of the writing */
+    o->total = w->size;
     const stc_status s = write_header(w, o);
+    job_expect(o->cx, 0, 1);
     int64_t at = w->header;
     for (int k = 0; k < w->count && !s && !o->status; k++) {
         const stt_array *a = &w->array[k];
@@ -197,6 +202,7 @@ static stc_status write_all(stt_writer *w, output *o)
         write_array(w, k, o);
         at = a->offset + a->span.n * a->stride;
     }
+    if (job) job_end(o->cx);
     return s;
 }
 
