@@ -101,6 +101,24 @@ static stc_status check_backing(const tensor *t)
     return b->sound(t->cx, b);
 }
 
+/* A byte of a bool is 0 or 1: what computes on them counts on it. */
+static stc_status check_truths(const tensor *t)
+{
+    const uint8_t *const v = t->vals;
+    for (int64_t i = 0, end; (end = work_block(t->cx, i, t->nvals)) > i;) {
+        uint8_t any = 0;
+        for (int64_t k = i; k < end; k++)
+            any |= v[k];
+        for (; any > 1 && i < end; i++)
+            if (v[i] > 1)
+                return fail(t->cx, STC_ERR_DATA,
+                            "values: element %lld is %d; a bool is 0 or 1", (long long)i,
+                            v[i]);
+        i = end;
+    }
+    return work_done(t->cx, 0);
+}
+
 static stc_status check_all(tensor *t)
 {
     int64_t parents = 1;
@@ -126,7 +144,8 @@ static stc_status check_all(tensor *t)
         return fail(t->cx, STC_ERR_DATA, "values: not aligned to their type, %s",
                     type_name(t->type));
     }
-    if (!t->vouched && check_chains(t)) return t->cx->diag.status;
+    if (!t->vouched && (check_chains(t) || (t->type == STC_BOOL && check_truths(t))))
+        return t->cx->diag.status;
     t->checked = t->generation;
     return STC_OK;
 }

@@ -186,6 +186,22 @@ int format_recipe(const format *f, recipe *r)
     return -1;
 }
 
+level_map map_plain(const level_map *m)
+{
+    return (level_map){.op = m->op,
+                       .mode = m->mode,
+                       .mode2 = m->op == MAP_DIFF ? m->mode2 : 0,
+                       .modes = m->op == MAP_FLAT ? m->modes : 0,
+                       .k = m->op == MAP_DIV || m->op == MAP_MOD ? m->k : 0};
+}
+
+bool spec_plain(const level_spec *s)
+{
+    const level_map m = map_plain(&s->map);
+    return m.op <= MAP_FLAT && m.mode2 == s->map.mode2 && m.modes == s->map.modes &&
+           m.k == s->map.k && s->flags < 2 * FMT_INTERLEAVED;
+}
+
 /* ---- what can't be -------------------------------------------------------------- */
 
 static const char *map_fault(const format *f, const level_map *m)

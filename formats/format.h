@@ -41,6 +41,11 @@ typedef struct level_spec {
     level_map map;
 } level_spec;
 
+/* The map with zeros in what its op doesn't use: as files have it. */
+level_map map_plain(const level_map *m);
+/* Whether a spec from a file is written like that, of an op and flags that there are. */
+bool spec_plain(const level_spec *s);
+
 typedef struct format {
     int order, levels;
     level_spec level[STC_MAX_ORDER];

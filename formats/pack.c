@@ -5,6 +5,7 @@
  * its own, storing what it stores. The last level's positions are the places
  * of the values.
  */
+#include "base/job.h"
 #include "internal.h"
 #include <string.h>
 
@@ -251,6 +252,8 @@ static stc_status leave_empty(tensor *t)
     return kept.status;
 }
 
+enum { STEPS_SORTED = 9 }; /* of an entry that is sorted and appended, about */
+
 stc_status tensor_pack_held(tensor *t, entries *e, const int *held)
 {
     if (e->order != t->order) {
@@ -259,6 +262,7 @@ stc_status tensor_pack_held(tensor *t, entries *e, const int *held)
     }
     if (entries_retype(e, t->type)) return t->cx->diag.status;
     bool done;
+    job_expect(t->cx, e->n, 1);
     if (pack_by_counting(t, e, &done)) return leave_empty(t);
     if (done) {
         tensor_trim_values(t);
@@ -266,6 +270,7 @@ stc_status tensor_pack_held(tensor *t, entries *e, const int *held)
         t->checked = t->generation;
         return STC_OK;
     }
+    job_expect(t->cx, STEPS_SORTED * e->n, 1);
     if (entries_widen(e)) return leave_empty(t);
     tensor_reset(t);
     const bool plain = format_is_plain(&t->fmt);

@@ -135,7 +135,8 @@ typedef struct stc_machine stc_machine;
 typedef void *(*stc_alloc_fn)(void *context, void *block, size_t old_size, size_t size);
 
 /* Called now and then during long work (reading, running, writing), with what
- * is done and what there is in all (0: unknown), in the units of `what`.
+ * is done and what there is in all (0: unknown), in the units of `what`. Passes over a
+ * file, from reading to packing, are told of as one.
  * Returning nonzero stops the work with STC_ERR_INTERRUPT. It can't call the
  * machine (see above). */
 typedef int (*stc_progress_fn)(void *context, const char *what, uint64_t done,

@@ -138,6 +138,60 @@ START_TEST(closing_frees_all)
 }
 END_TEST
 
+static int count_one(void *context, const int64_t *coords, stc_value v)
+{
+    (void)coords, (void)v;
+    ++*(int64_t *)context;
+    return 0;
+}
+
+/* The first entries and how many follow, in any format; where the format tells that,
+ * nobody walks to the end of them. */
+START_TEST(first_entries)
+{
+    static const struct {
+        const char *format;
+        bool told;
+    } row[] = {{"csr", true},  {"csc", true},     {"coo", true},        {"csf", true},
+               {"dcsr", true}, {"hash", true},    {"bcsr(3,4)", false}, {"ell", false},
+               {"dia", false}, {"bytemap", false}};
+    enum { N = 300, ENTRIES = 3 * N }; /* on the diagonal and beside it, all distinct */
+    static int64_t coords[2 * ENTRIES];
+    static double values[ENTRIES];
+    const int64_t shape[] = {N, N + 2};
+    heap h;
+    stc_machine *m = machine_open(&h, false);
+    for (int e = 0; e < ENTRIES; e++) {
+        coords[e] = e / 3;
+        coords[ENTRIES + e] = e / 3 + e % 3;
+        values[e] = e + 1;
+    }
+    for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
+        stc_tensor *t;
+        char *text = NULL;
+        size_t size;
+        FILE *out = open_memstream(&text, &size);
+        ck_ok(m, stc_tensor_from_coords(m, row[k].format, STC_F64, 2, shape, NULL, ENTRIES,
+                                        coords, values, &t));
+        int64_t n = 0; /* blocks and diagonals store more than the entries */
+        ck_ok(m, stc_tensor_visit(t, count_one, &n));
+        const uint64_t before = ((ctx *)m)->worked;
+        ck_ok(m, stc_tensor_print(t, out, 5));
+        const uint64_t steps = ((ctx *)m)->worked - before;
+        fclose(out);
+        char words[40];
+        snprintf(words, sizeof words, "… and %lld more", (long long)n - 5);
+        ck_assert_msg(strstr(text, words), "%s: %s", row[k].format, text);
+        if (row[k].told)
+            ck_assert_msg(steps < 100, "%s: %llu steps", row[k].format,
+                          (unsigned long long)steps);
+        free(text);
+        stc_tensor_free(t);
+    }
+    machine_shut(m, &h);
+}
+END_TEST
+
 START_TEST(two_machines)
 {
     heap h1, h2;
@@ -161,6 +215,7 @@ Suite *suite_api(void)
     tcase_add_test(c, sources);
     tcase_add_test(c, error_places);
     tcase_add_test(c, closing_frees_all);
+    tcase_add_test(c, first_entries);
     tcase_add_test(c, two_machines);
     suite_add_tcase(s, c);
     return s;

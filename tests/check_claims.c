@@ -311,6 +311,43 @@ START_TEST(beyond_counting)
 }
 END_TEST
 
+/* Bytes that are no bool, among the first ones and far behind them; with a word of the
+ * host's for them they aren't looked at. */
+START_TEST(truths)
+{
+    const int64_t n = 100000, at[] = {0, 7, 99999};
+    heap h;
+    ctx *cx = ctx_open(&h);
+    for (int k = 0; k < 3; k++) {
+        tensor *t = tensor_of(cx, "dense", STC_BOOL, 1, &n, 1, at);
+        uint8_t *const v = t->vals;
+        v[at[k]] = 1;
+        t->generation++;
+        ck_ctx(cx, tensor_check(t));
+        v[at[k]] = 2;
+        t->generation++;
+        ck_assert_int_eq(tensor_check(t), STC_ERR_DATA);
+        char words[64];
+        snprintf(words, sizeof words, "element %lld is 2; a bool is 0 or 1",
+                 (long long)at[k]);
+        ck_assert_msg(has_words(cx->diag.message, words), "%s", cx->diag.message);
+        t->vouched = true;
+        ck_ctx(cx, tensor_check(t));
+        tensor_free(t);
+    }
+    ctx_close(cx, &h);
+    /* what is in the host's room ahead of a result isn't looked at */
+    stc_machine *m = machine_open(&h, false);
+    stc_tensor *t;
+    uint8_t room[] = {7, 7};
+    ck_ok(m, stc_tensor_new(m, "svec", STC_BOOL, 1, (const int64_t[]){2}, NULL, &t));
+    ck_ok(m, stc_tensor_to_dense(t, room));
+    ck_assert(room[0] == 0 && room[1] == 0);
+    stc_tensor_free(t);
+    machine_shut(m, &h);
+}
+END_TEST
+
 /* What the host vouches for isn't looked at, and has the sizes that its arrays tell. */
 START_TEST(vouched)
 {
@@ -348,6 +385,7 @@ Suite *suite_claims(void)
     tcase_add_test(c, odd_arrays);
     tcase_add_test(c, counted);
     tcase_add_test(c, beyond_counting);
+    tcase_add_test(c, truths);
     tcase_add_test(c, vouched);
     suite_add_tcase(s, c);
     return s;

@@ -133,8 +133,20 @@ for statement in 'y(i) = A(i,j) * x(j)' 'tensor C csc; C(i,j) = A(i,j)' 'tensor 
         holds "in 5 MB, $threads threads: $statement: $(cat err.txt)" cmp -s whole.stt parts.stt
     done
 done
-fails 'a cap without a folder' 1 'would exceed the cap' eval 'tensor C csr; C(j,i) = A(i,j)' \
-    A=big.stt -o C=none.stt --max-memory 5M
+fails 'a cap without a folder' 1 'would exceed the cap.*with a folder to spill to' \
+    eval 'tensor C csr; C(j,i) = A(i,j)' A=big.stt -o C=none.npz --max-memory 5M
+fails 'what is small lies in no file' 1 'would exceed the cap.*only arrays from 65536 bytes on' \
+    eval 'tensor C csr; C(j,i) = A(i,j)' A=big.stt -o C=none.stt --max-memory 100K
+mkdir there
+for there in parts.stt ./parts.stt there/parts.stt "$PWD/there/parts.stt"; do
+    rm -f "$there"
+    "$tool" eval 'tensor C csc; C(i,j) = A(i,j)' A=big.stt -o C=whole.stt
+    "$tool" eval 'tensor C csc; C(i,j) = A(i,j)' A=big.stt -o C="$there" --max-memory 5M 2>err.txt
+    holds "the folder of $there: $(cat err.txt)" cmp -s whole.stt "$there"
+done
+"$tool" convert big.stt whole.mtx && "$tool" convert whole.mtx whole.stt
+holds 'converted in 5 MB' "$tool" convert whole.mtx parts.stt --max-memory 5M
+holds 'to the same' cmp -s whole.stt parts.stt
 fails 'a folder that is not there' 1 'in a file of nowhere: No such file' \
     eval 'tensor C csr; C(j,i) = A(i,j)' A=big.stt -o C=none.stt --max-memory 5M --spill nowhere
 holds 'nothing is left in the folder' alone

@@ -290,40 +290,113 @@ START_TEST(files_stay_whole)
 }
 END_TEST
 
-static int stop_when(void *context, const char *what, uint64_t done, uint64_t all)
+/* A matrix of n entries in lines as usual; a comment before one of them. */
+static void write_lines(const char *path, int n, int comment)
 {
-    (void)done, (void)all;
-    return strcmp(what, context) == 0;
+    FILE *f = fopen(path, "w");
+    ck_assert_ptr_nonnull(f);
+    fprintf(f, "%%%%MatrixMarket matrix coordinate real general\n%d %d %d\n", n, n, n);
+    for (int i = 1; i <= n; i++) {
+        if (i == comment) fputs("% here\n", f);
+        fprintf(f, "%d %d %d.5\n", i, n + 1 - i, i & 7);
+    }
+    fclose(f);
 }
 
-/* The host stops large files being written, read or parsed: nothing stays of it. */
-START_TEST(files_are_interrupted)
+/* What progress was told, and from which part of the whole on it stops the work. */
+typedef struct watch {
+    const char *what;
+    double stop, part; /* 2: never; the last part that was told */
+    uint64_t done, all;
+    int calls, faults;
+} watch;
+
+static int look(void *context, const char *what, uint64_t done, uint64_t all)
+{
+    watch *w = context;
+    if (!w->what) return 0;
+    w->faults += strcmp(what, w->what) != 0 || done < w->done || done > all;
+    w->faults += w->calls && all != w->all;
+    w->calls++;
+    w->done = done;
+    w->all = all;
+    w->part = all ? (double)done / (double)all : 1;
+    return w->part >= w->stop;
+}
+
+/* A file that is read in several passes has one progress: it grows to the end, of a total
+ * that stays, whatever the passes are; and the host stops any of them. Nothing stays then.
+ */
+START_TEST(files_are_watched)
 {
     enum { MANY = 9 << 20 }; /* of two bytes each: more than a step */
+    static const struct {
+        const char *name, *format;
+        int comment; /* before this line: what is streamed begins anew; 0: none */
+    } files[] = {{"large.mtx", "dense", 0},  {"large.tns", "svec", 0},
+                 {"large.stt", "svec", 0},   {"large.npy", "dense", 0},
+                 {"lines.mtx", "csr", 0},    {"lines.mtx", "coo", 0},
+                 {"lines.mtx", "csc", 9000}, {"lines.mtx", "csr", 990000}};
     heap h = {0};
-    char when[40] = "";
-    const stc_config config = {.alloc = heap_alloc,
-                               .alloc_context = &h,
-                               .progress = stop_when,
-                               .progress_context = when};
+    watch w = {0};
+    const stc_config config = {
+        .alloc = heap_alloc, .alloc_context = &h, .progress = look, .progress_context = &w};
     const int64_t n = MANY;
     stc_machine *m;
     ck_assert_int_eq(stc_open(&config, &m), STC_OK);
-    stc_tensor *a, *t = NULL;
+    stc_tensor *a = NULL, *t = NULL;
+    if (files[_i].name[1] == 'a') {
+        ck_ok(m, stc_tensor_new(m, "dense", STC_BOOL, 1, &n, NULL, &a));
+        ck_ok(m, stc_tensor_write(a, path_of(files[_i].name)));
+        stc_tensor_free(a);
+    } else {
+        write_lines(path_of(files[_i].name), 1000000, files[_i].comment);
+    }
+    static const double parts[] = {0, 0.1, 0.3, 0.5, 0.75, 2};
+    for (int k = 0; k < 6; k++) {
+        w = (watch){.what = "bytes read", .stop = parts[k]};
+        const stc_status st =
+            stc_tensor_read(m, path_of(files[_i].name), files[_i].format, -1, NULL, &t);
+        ck_assert_msg(!w.faults, "%s: told %s, or what isn't more", files[_i].name, w.what);
+        if (st) {
+            ck_assert_int_eq(st, STC_ERR_INTERRUPT);
+            ck_assert_ptr_null(t);
+            ck_assert(w.part >= w.stop);
+        }
+        if (w.stop < 0.6 && strcmp(files[_i].name, "large.stt") != 0) ck_assert(st);
+        if (!st) stc_tensor_free(t);
+        t = NULL;
+    }
+    ck_assert(w.part > 0.65 || !strcmp(files[_i].name, "large.stt"));
+    unlink(path_of(files[_i].name));
+    machine_shut(m, &h);
+}
+END_TEST
+
+/* The same of writing. */
+START_TEST(writing_is_watched)
+{
+    enum { MANY = 9 << 20 };
+    heap h = {0};
+    watch w = {0};
+    const stc_config config = {
+        .alloc = heap_alloc, .alloc_context = &h, .progress = look, .progress_context = &w};
+    static const char *const names[] = {"large.stt", "large.npy"};
+    const int64_t n = MANY;
+    stc_machine *m;
+    stc_tensor *a;
+    ck_assert_int_eq(stc_open(&config, &m), STC_OK);
     ck_ok(m, stc_tensor_new(m, "dense", STC_BOOL, 1, &n, NULL, &a));
-    strcpy(when, "bytes written");
-    ck_assert_int_eq(stc_tensor_write(a, path_of("large.mtx")), STC_ERR_INTERRUPT);
-    ck_assert(has_words(stc_error(m)->message, "writing was interrupted"));
-    ck_assert_int_ne(access(path_of("large.mtx"), F_OK), 0);
-    strcpy(when, "");
-    ck_ok(m, stc_tensor_write(a, path_of("large.mtx")));
-    static const char *const stages[] = {"bytes read", "bytes parsed"};
     for (int k = 0; k < 2; k++) {
-        strcpy(when, stages[k]);
-        ck_assert_int_eq(stc_tensor_read(m, path_of("large.mtx"), "dense", -1, NULL, &t),
-                         STC_ERR_INTERRUPT);
-        ck_assert(has_words(stc_error(m)->message, "reading was interrupted"));
-        ck_assert_ptr_null(t);
+        w = (watch){.what = "bytes written", .stop = 2};
+        ck_ok(m, stc_tensor_write(a, path_of(names[k])));
+        ck_assert_int_eq(w.faults, 0);
+        ck_assert(w.calls > 4 && w.part > 0.9);
+        unlink(path_of(names[k]));
+        w = (watch){.what = "bytes written", .stop = 0.5};
+        ck_assert_int_eq(stc_tensor_write(a, path_of(names[k])), STC_ERR_INTERRUPT);
+        ck_assert(has_words(stc_error(m)->message, "writing was interrupted"));
+        ck_assert_int_ne(access(path_of(names[k]), F_OK), 0);
     }
     stc_tensor_free(a);
     machine_shut(m, &h);
@@ -449,7 +522,8 @@ Suite *suite_io(void)
     tcase_add_loop_test(c, damaged, 0, 5);
     tcase_add_loop_test(c, cut_short, 0, sizeof cuts / sizeof *cuts);
     tcase_add_test(c, files_stay_whole);
-    tcase_add_test(c, files_are_interrupted);
+    tcase_add_loop_test(c, files_are_watched, 0, 8);
+    tcase_add_test(c, writing_is_watched);
     tcase_add_test(c, other_data);
     tcase_add_test(c, notes);
     tcase_add_test(c, wasteful_notes);

@@ -1,7 +1,8 @@
 #!/bin/sh
 # check_scipy.sh: archives that SciPy writes are read, and those that stcvm writes SciPy
-# reads: all kinds and types, equal elements, the same kind. Passed over where no python3
-# has scipy (tests/files has some of its archives, for check_packed.c).
+# reads: all kinds and types, equal elements, the same kind; and matrices of the real data,
+# both ways. Passed over where no python3 has scipy (tests/files has some of its archives,
+# for check_packed.c).
 set -u
 tool=${STCVM:-./build/stcvm}
 case $tool in /*) ;; *) tool=$PWD/$tool ;; esac
@@ -41,11 +42,16 @@ made fill 'tensor A csr f64 [5,3] fill 1 = { (4,1): 2, (4,0): 7 }'
 made dense 'tensor A dense u8 = [[1,0],[0,3]]'
 made vector 'tensor A svec f64 [5] = { (3): 2 }'
 made number 'A = 2.5'
-for name in 1138_bus ash219 bcspwr01 bfwa62 cage5 can_24 LFAT5 west0067 GD98_a Trec4 Ragusa16 a0; do
+for name in 1138_bus ash219 bcspwr01 bfwa62 cage5 chesapeake LFAT5 west0067 GD98_a Trec4 Ragusa16 a0 \
+    young1c skew_fp64 lp_afiro fmm_array_hermitian; do
     [ -f "$data/matrices/$name.mtx" ] || continue
     cases=$((cases + 1))
     "$tool" convert "$data/matrices/$name.mtx" "$name.made.npz" &&
         "$tool" convert "$data/matrices/$name.mtx" "$name.want.npy" || status=1
+    # and the other way: what SciPy made of the same file
+    "$python" "$script" data "$data/matrices/$name.mtx" "$name.npz" || status=1
+    differ=$("$tool" eval 'd = sum(i,j: A(i,j) != B(i,j))' A="$name.npz" B="$data/matrices/$name.mtx")
+    [ "$differ" = 0 ] || { echo "FAILED: $name by SciPy: $differ elements differ"; status=1; }
 done
 "$python" "$script" read . || status=1
 [ $status = 0 ] && echo "check_scipy: $cases archives agree"

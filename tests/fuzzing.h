@@ -28,6 +28,8 @@ void *fuzzing_alloc(void *context, void *block, size_t old, size_t size);
 /* Changes 1 to 4 places: bits, bytes, pieces taken out, doubled or put elsewhere,
  * extreme numbers in binary. Never longer than `room`; gives the new size. */
 size_t fuzzing_damage(gen *g, unsigned char *bytes, size_t size, size_t room);
+/* Puts the sums of a damaged .stt, .npz or .gz file right. */
+void fuzzing_sums(unsigned char *bytes, size_t size);
 
 /* What is wrong with a tensor that the library made, or NULL: its levels are checked
  * afresh, it is converted on and back, printed and read. What a limit stops is passed

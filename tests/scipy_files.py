@@ -1,11 +1,14 @@
 """scipy_files.py: archives of scipy.sparse, for check_scipy.sh, which runs it twice.
 
     scipy_files.py write FOLDER   writes matrices of all kinds and types, and what they hold
+    scipy_files.py data MTX NPZ    writes what SciPy reads of a Matrix Market file, in a kind
+                                   that its name chooses
     scipy_files.py read FOLDER    compares what stcvm wrote to NAME.back.npz with the same
 """
 import glob
 import sys
 import numpy
+import scipy.io
 import scipy.sparse
 
 
@@ -40,8 +43,13 @@ def same(name, a, b):
     return True
 
 
-def main(what, folder):
+def main(what, folder, to=None):
     good = True
+    if what == 'data':
+        m = scipy.io.mmread(folder)
+        kind = ('csr', 'csc', 'coo', 'bsr')[sum(map(ord, to)) % 4]
+        scipy.sparse.save_npz(to, scipy.sparse.coo_matrix(m).asformat(kind))
+        return
     for name, m, packed in matrices():
         path = f'{folder}/{name}'
         if what == 'write':

@@ -4,6 +4,7 @@
  * diag; line, column and the line's text are found here and nowhere else.
  */
 #include "context.h"
+#include "job.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -105,7 +106,7 @@ bool work_tell(ctx *cx, uint64_t n)
     cx->unseen += n + STEPS_LOOK;
     if (cx->unseen < STEPS_TOLD) return true;
     cx->unseen = 0;
-    if (!cx->progress(cx->progress_context, "steps", cx->worked, 0)) return true;
+    if (!job_tell(cx, "steps", cx->worked, 0)) return true;
     atomic_store(&cx->stop, WORK_UNWANTED);
     return false;
 }

@@ -13,6 +13,7 @@
 #define _GNU_SOURCE
 #include "spill.h"
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #if defined(__linux__)
@@ -399,9 +400,16 @@ void *mem_refuse(ctx *cx, size_t size)
     /* What would have grown by little may have needed another page. */
     const uint64_t more = root->alloc || cost > cap ? 0 : 2 * MEM_PAGE;
     if (cap && (cost > cap || used + cost + more > cap)) {
+        char files[96] = "";
+        if (root->spill)
+            snprintf(files, sizeof files, "; only arrays from %llu bytes on lie in files",
+                     (unsigned long long)root->spill_least);
+        else if (!root->alloc && size >= spill_least(cap))
+            snprintf(files, sizeof files, "; with a folder to spill to it would lie there");
         fail(cx, STC_ERR_MEMORY,
-             "out of memory: %zu more bytes would exceed the cap of %llu (%llu are in use)",
-             size, (unsigned long long)cap, (unsigned long long)used);
+             "out of memory: %zu more bytes would exceed the cap of %llu (%llu are in "
+             "use)%s",
+             size, (unsigned long long)cap, (unsigned long long)used, files);
     } else {
         fail(cx, STC_ERR_MEMORY, "out of memory: no block of %zu bytes", size);
     }

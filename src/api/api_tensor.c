@@ -110,9 +110,10 @@ static stc_status shape_size(ctx *cx, int order, const int64_t *shape, int64_t *
     return STC_OK;
 }
 
-/* A dense tensor of n elements in the host's array. */
+/* A dense tensor of n elements in the host's array; unset: what stands there isn't theirs
+ * yet. */
 static stc_status borrow_dense(ctx *cx, stc_type type, int order, const int64_t *shape,
-                               int64_t n, const void *values, tensor **out)
+                               int64_t n, const void *values, bool unset, tensor **out)
 {
     const int64_t none[STC_MAX_ORDER] = {0};
     format f;
@@ -125,6 +126,7 @@ static stc_status borrow_dense(ctx *cx, stc_type type, int order, const int64_t 
     t->vals = (void *)(uintptr_t)values;
     t->nvals = t->vals_cap = n;
     t->vals_owned = false;
+    t->vouched = unset;
     t->generation++;
     if (!st) st = tensor_check(t); /* which settles the levels' sizes */
     if (st)
@@ -152,7 +154,7 @@ stc_status stc_tensor_from_dense(stc_machine *m, const char *fmt, stc_type type,
     int64_t n = 0;
     if (!st) st = shape_size(cx, order, shape, &n);
     if (!st && n && !values) st = fail_null(cx, "values");
-    if (!st) st = borrow_dense(cx, type, order, shape, n, values, &dense);
+    if (!st) st = borrow_dense(cx, type, order, shape, n, values, false, &dense);
     if (st) return st;
     value v = {0};
     if (fill) v = type_round(type, value_from_public(type, *fill));
@@ -368,7 +370,7 @@ stc_status stc_tensor_to_dense(const stc_tensor *t, void *values)
     tensor *dense = NULL;
     stc_status st = checked(t);
     if (!st) st = shape_size(t->cx, t->order, t->shape, &n);
-    if (!st) st = borrow_dense(t->cx, t->type, t->order, t->shape, n, values, &dense);
+    if (!st) st = borrow_dense(t->cx, t->type, t->order, t->shape, n, values, true, &dense);
     if (st) return st;
     const size_t size = type_size(t->type);
     for (int64_t i = 0, end; (end = work_block(t->cx, i, n)) > i;)

@@ -171,13 +171,24 @@ typedef struct printer {
     const tensor *t;
     FILE *out;
     int64_t limit, count;
+    bool counted; /* how many there are is known */
     bool failed;
 } printer;
+
+/* Whether each stored value is one entry: then nobody has to walk to their end. */
+static bool is_counted(const tensor *t)
+{
+    for (int l = 0; l < t->fmt.levels; l++)
+        if (!(t->level[l].props & (PROP_COMPACT | PROP_FULL)) ||
+            t->level[l].kind->caps & CAP_REGION)
+            return false;
+    return t->fmt.levels && format_is_plain(&t->fmt);
+}
 
 static int print_entry(void *context, const int64_t *coords, stc_value v)
 {
     printer *p = context;
-    if (p->limit && p->count++ >= p->limit) return 0; /* only counted */
+    if (p->limit && p->count++ >= p->limit) return p->counted; /* only counted */
     char line[STC_MAX_ORDER * 24 + NUMBER_MAX];
     size_t n = 0;
     line[n++] = '(';
@@ -202,10 +213,10 @@ stc_status tensor_print(const tensor *t, FILE *out, int64_t limit)
     if (prints_as_table(t)) return print_table(t, out);
     stc_status st = print_header(t, out);
     if (st) return st;
-    printer p = {.t = t, .out = out, .limit = limit};
+    printer p = {.t = t, .out = out, .limit = limit, .counted = is_counted(t)};
     if ((st = tensor_visit(t, print_entry, &p))) return st;
     if (p.failed) return write_failed(t->cx);
-    const int64_t more = p.count - limit;
+    const int64_t more = (p.counted ? t->nvals : p.count) - limit;
     if (limit && more > 0 && fprintf(out, "… and %lld more\n", (long long)more) < 0)
         return write_failed(t->cx);
     return STC_OK;

@@ -36,7 +36,8 @@ static const char options_text[] =
     "  --no-super        run base operations only\n"
     "  --as-written      sums are taken where they stand in the text, none earlier\n"
     "  --no-files        texts may name no files; operands and -o still may\n"
-    "  --spill FOLDER    arrays too large for memory lie in files there, and don't count\n"
+    "  --spill FOLDER    arrays too large for memory lie in files there, and don't count;\n"
+    "                    with --max-memory and a result that goes to F.stt, beside that\n"
     "  --trust           .stt files are ours and whole: they aren't checked\n"
     "  --quiet           no progress, no greeting, no notes\n"
     "  --stage=NAME      explain: ast, bound, plan, lattice or code; else plan and code\n"
@@ -135,6 +136,43 @@ static const char *subject(const command *k, const args *a)
     return text ? "eval" : a->operand[0];
 }
 
+/* The folder of a path that ends in .stt, which may be a device's; NULL: it doesn't. */
+static char *stt_folder(const char *path)
+{
+    const size_t n = strlen(path);
+    const char *const slash = strrchr(path, '/');
+    if (n < 5 || strcmp(path + n - 4, ".stt") != 0) return NULL;
+    if (!slash) return xstrndup(".", 1);
+    return xstrndup(path, slash == path ? 1 : (size_t)(slash - path));
+}
+
+/* Under a cap, large arrays of who writes a .stt file lie beside it: those of the result
+ * will need the room there anyway. NULL: there is no such file. */
+static char *folder_of_results(const command *k, const args *a)
+{
+    char *folder = k && k->run == cmd_convert ? stt_folder(a->operand[1]) : NULL;
+    for (int i = 0; i < a->outs && !folder; i++) {
+        const char *const path = strchr(a->out[i], '=');
+        if (path) folder = stt_folder(path + 1);
+    }
+    return folder;
+}
+
+static int run_command(const command *k, const args *a)
+{
+    cli c;
+    options opt = a->opt;
+    char *folder = NULL;
+    if (opt.max_memory && !opt.spill) opt.spill = folder = folder_of_results(k, a);
+    int status = cli_open(&c, &opt, subject(k, a));
+    if (status == STATUS_OK) {
+        status = k ? k->run(&c, a) : a->command ? cmd_script(&c, a) : cmd_repl(&c, a);
+        status = cli_close(&c, status);
+    }
+    free(folder);
+    return status;
+}
+
 static int dispatch(const args *a)
 {
     const command *k = a->command ? find_command(a->command) : NULL;
@@ -148,12 +186,8 @@ static int dispatch(const args *a)
         print_usage(stdout);
     if (a->help) return STATUS_OK;
     if (a->command && !k && !is_script(a->command)) return unknown_command(a->command);
-    cli c;
-    int status = check_usage(k, a);
-    if (status == STATUS_OK) status = cli_open(&c, &a->opt, subject(k, a));
-    if (status != STATUS_OK) return status;
-    status = k ? k->run(&c, a) : a->command ? cmd_script(&c, a) : cmd_repl(&c, a);
-    return cli_close(&c, status);
+    const int status = check_usage(k, a);
+    return status == STATUS_OK ? run_command(k, a) : status;
 }
 
 int main(int argc, char **argv)

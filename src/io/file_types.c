@@ -6,6 +6,7 @@
  */
 #include "files.h"
 #include "inflate.h"
+#include "../../formats/base/job.h"
 #include <string.h>
 #include <strings.h>
 
@@ -111,6 +112,8 @@ stc_status file_open(ctx *cx, const char *path, input *in, const file_type **typ
         input_over(in, cx, path, "", 0);
         return STC_OK;
     }
+    /* how much of the work reading is, beside unpacking, parsing and packing */
+    job_expect(cx, 0, plain < length ? 0.1 : how == OPEN_READ ? 0.7 : 0.2);
     stc_status s = how == OPEN_HEAD ? input_open_head(in, cx, path)
                                     : input_open(in, cx, path, how == OPEN_MAPPED);
     if (s) return s;

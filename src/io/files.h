@@ -17,9 +17,15 @@ typedef bool (*file_sniffer)(const char *p, int64_t len);
 typedef stc_status (*file_reader)(input *in, int type, io_result *out);
 typedef stc_status (*file_writer)(const tensor *t, const char *path);
 
-/* What `in` has: all bytes and a zero byte behind them; perhaps those of the head alone
- * (input_open_head); no such byte; a path alone, of a folder. */
-typedef enum file_opening { OPEN_READ, OPEN_HEAD, OPEN_MAPPED, OPEN_NOT } file_opening;
+/* What `in` has: all bytes and a zero byte behind them; the same, to be parsed; perhaps
+ * those of the head alone (input_open_head); no such byte; a path alone, of a folder. */
+typedef enum file_opening {
+    OPEN_READ,
+    OPEN_TEXT,
+    OPEN_HEAD,
+    OPEN_MAPPED,
+    OPEN_NOT
+} file_opening;
 
 typedef struct file_type {
     const char *ending; /* what a path of this type ends in, ".mtx" */

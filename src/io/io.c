@@ -2,8 +2,10 @@
  * packing.
  */
 #include "files.h"
+#include "../../formats/base/job.h"
 #include "../../formats/recipe.h"
 #include <string.h>
+#include <sys/stat.h>
 
 /* ---- reading ---------------------------------------------------------- */
 
@@ -12,27 +14,38 @@ stc_status io_read(ctx *cx, const char *path, io_result *out)
     return io_read_as(cx, path, -1, out);
 }
 
+/* The bytes of a file; 0: nobody knows. */
+static int64_t size_of(const char *path)
+{
+    struct stat st;
+    return !path_is_standard(path) && !stat(path, &st) && S_ISREG(st.st_mode) ? st.st_size
+                                                                              : 0;
+}
+
 stc_status io_read_as(ctx *cx, const char *path, int type, io_result *out)
 {
     const file_type *ft;
     input in;
     io_result r = {.cx = cx, .path = path};
+    const bool job = job_begin(cx, "bytes read", size_of(path));
     stc_status s = file_open(cx, path, &in, &ft);
-    if (s) return s;
-    /* What isn't zero is true, which a detour through integers would lose. */
-    s = ft->read(&in, type == STC_BOOL ? -1 : type, &r);
-    input_close(&in);
-    if (s) {
-        io_free(&r);
-        return s;
+    if (!s) {
+        /* What isn't zero is true, which a detour through integers would lose. */
+        s = ft->read(&in, type == STC_BOOL ? -1 : type, &r);
+        input_close(&in);
     }
-    *out = r;
-    return STC_OK;
+    r.job = job;
+    if (s)
+        io_free(&r);
+    else
+        *out = r;
+    return s;
 }
 
 void io_free(io_result *r)
 {
     if (!r->cx) return;
+    if (r->job) job_end(r->cx);
     if (r->e.cx) entries_free(&r->e);
     tensor_free(r->whole);
     if (r->dense) {
@@ -315,6 +328,7 @@ stc_status io_pack(io_result *r, const format *f, int type, const value *fill, t
     else
         io_default_format(r, &chosen);
     const stc_type t = io_type(r, type);
+    job_expect(r->cx, r->count, 1); /* of an array: tensor_pack has that of entries */
     stc_status s = convert_result(r, t);
     if (s) return s;
     const value zero = class_convert(type_class(t), CLASS_I64, (value){0});

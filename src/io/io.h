@@ -41,6 +41,7 @@ typedef struct io_result {
     int noted_order;
     bool formatted; /* the file tells a format, which is the default           */
     format fmt;
+    bool job; /* reading began one (job.h), which ends with this           */
 } io_result;
 
 /* Reads with the file's own type: f64 for real and pattern, i64 for integer,

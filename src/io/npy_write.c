@@ -32,8 +32,11 @@ stc_status npy_write(const tensor *t, const char *path)
     char header[NPY_HEADER], descr[NPY_DESCR];
     if (!(s = dense_open(t, &d))) {
         npy_descr(t->type, descr);
-        output_bytes(&o, header, (size_t)npy_header(header, descr, t->order, t->shape));
-        output_bytes(&o, d.vals, (size_t)d.count * type_size(t->type));
+        const int n = npy_header(header, descr, t->order, t->shape);
+        const size_t size = (size_t)d.count * type_size(t->type);
+        o.total = n + (int64_t)size;
+        output_bytes(&o, header, (size_t)n);
+        output_bytes(&o, d.vals, size);
         dense_close(&d);
     }
     return output_close(&o, s);

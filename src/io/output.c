@@ -198,7 +198,7 @@ static void write_all(output *o, const char *data, int64_t size)
         size -= got;
         o->done += got;
         o->status = file_step(o->cx, o->path, "writing", "bytes written",
-                              (uint64_t)got / 16, o->done, 0);
+                              (uint64_t)got / 16, o->done, o->total);
     }
 }
 

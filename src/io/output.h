@@ -19,6 +19,7 @@ typedef struct output {
     size_t target_size, temporary_size;
     char *buf;
     int64_t len, done; /* bytes in buf, written                      */
+    int64_t total;     /* that will be; 0: unknown                   */
     int fd;
     stc_status status;
 } output;

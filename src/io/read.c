@@ -1,6 +1,7 @@
 /* read.c: reads a file into memory, step by step.
  */
 #include "read.h"
+#include "../../formats/base/job.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -19,9 +20,9 @@ enum {
 stc_status file_step(ctx *cx, const char *path, const char *verb, const char *what,
                      uint64_t steps, int64_t done, int64_t total)
 {
-    if (cx->progress &&
-        cx->progress(cx->progress_context, what, (uint64_t)done, (uint64_t)total))
+    if (job_tell(cx, what, (uint64_t)done, (uint64_t)total))
         atomic_store(&cx->stop, WORK_UNWANTED);
+    cx->unseen = 0; /* progress has been told */
     const stc_status st = work_done(cx, steps);
     if (st == STC_ERR_INTERRUPT)
         return fail_file(cx, st, path, 0, "%s was interrupted", verb);

@@ -8,6 +8,7 @@
  */
 #include "files.h"
 #include "stt.h"
+#include "../../formats/base/job.h"
 #include <string.h>
 #include <sys/stat.h>
 
@@ -67,9 +68,8 @@ static stc_status stt_present(ctx *cx, const tensor_backing *b)
     return STC_OK;
 }
 
-static stc_status stt_sound(ctx *cx, const tensor_backing *b)
+static stc_status check_sums(ctx *cx, const stt_file *f)
 {
-    const stt_file *f = (const stt_file *)b;
     for (int k = 0; k < f->count; k++) {
         const stt_row *row = &f->row[k];
         uint64_t sum;
@@ -77,17 +77,27 @@ static stc_status stt_sound(ctx *cx, const tensor_backing *b)
         if (sum == row->sum) continue;
         static const char *const roles[] = {"positions", "coordinates", "auxiliary array"};
         if (row->level == STT_VALUES)
-            return fail_file(cx, STC_ERR_DATA, b->path, 0,
+            return fail_file(cx, STC_ERR_DATA, f->backing.path, 0,
                              "the values aren't those that were written: their sum is "
                              "%016llx, expected %016llx",
                              (unsigned long long)sum, (unsigned long long)row->sum);
-        return fail_file(cx, STC_ERR_DATA, b->path, 0,
+        return fail_file(cx, STC_ERR_DATA, f->backing.path, 0,
                          "the %s of level %d aren't those that were written: their sum is "
                          "%016llx, expected %016llx",
                          roles[row->role], row->level, (unsigned long long)sum,
                          (unsigned long long)row->sum);
     }
     return STC_OK;
+}
+
+static stc_status stt_sound(ctx *cx, const tensor_backing *b)
+{
+    const stt_file *f = (const stt_file *)b;
+    const bool job = job_begin(cx, "bytes checked", f->bytes.len);
+    job_expect(cx, f->bytes.len / 64, 1);
+    const stc_status s = check_sums(cx, f);
+    if (job) job_end(cx);
+    return s;
 }
 
 static void stt_end(ctx *cx, tensor_backing *b)
@@ -171,9 +181,9 @@ static stc_status read_levels(const stt_reader *r, format *f)
                              .mode2 = p[3],
                              .modes = p[4],
                              .k = (int64_t)stt_get(p + 8, 8)};
-        if (s->map.op > MAP_FLAT || s->map.mode >= r->order || s->map.mode2 >= r->order)
+        if (!spec_plain(s) || s->map.mode >= r->order || s->map.mode2 >= r->order)
             return fail_file(r->cx, STC_ERR_DATA, r->path, 0,
-                             "level %d has a map that there isn't", l);
+                             "level %d has a map or flags that there aren't", l);
     }
     if (format_valid(f, why, sizeof why)) return STC_OK;
     return fail_file(r->cx, STC_ERR_DATA, r->path, 0, "the format can't be: %s", why);

@@ -6,6 +6,7 @@
 #include "files.h"
 #include "output.h"
 #include "stt.h"
+#include "../../formats/base/job.h"
 #include <string.h>
 
 enum { ARRAYS = 3 * STC_MAX_ORDER + 1 };
@@ -109,12 +110,13 @@ static void place_arrays(stt_writer *w)
 
 static void put_level(unsigned char *p, const level_spec *s)
 {
+    const level_map m = map_plain(&s->map);
     p[0] = s->flags;
-    p[1] = s->map.op;
-    p[2] = s->map.mode;
-    p[3] = s->map.mode2;
-    p[4] = s->map.modes;
-    stt_put(p + 8, 8, (uint64_t)s->map.k);
+    p[1] = m.op;
+    p[2] = m.mode;
+    p[3] = m.mode2;
+    p[4] = m.modes;
+    stt_put(p + 8, 8, (uint64_t)m.k);
     memcpy(p + 16, s->kind->name, strlen(s->kind->name)); /* below 64, see kinds */
 }
 
@@ -187,7 +189,11 @@ static stc_status write_all(stt_writer *w, output *o)
 {
     list_arrays(w);
     place_arrays(w);
+    const bool job = job_begin(o->cx, "bytes written", w->size);
+    job_expect(o->cx, w->size / 64, 0.2); /* the sums ahead of the writing */
+    o->total = w->size;
     const stc_status s = write_header(w, o);
+    job_expect(o->cx, 0, 1);
     int64_t at = w->header;
     for (int k = 0; k < w->count && !s && !o->status; k++) {
         const stt_array *a = &w->array[k];
@@ -196,6 +202,7 @@ static stc_status write_all(stt_writer *w, output *o)
         write_array(w, k, o);
         at = a->offset + a->span.n * a->stride;
     }
+    if (job) job_end(o->cx);
     return s;
 }
 

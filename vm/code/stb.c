@@ -50,15 +50,6 @@ static extent plain_extent(const extent *e)
                     .k = b || e->op == EXT_MAX0 || e->op == EXT_SPAN ? 0 : e->k};
 }
 
-static level_map plain_map(const level_map *m)
-{
-    return (level_map){.op = m->op,
-                       .mode = m->mode,
-                       .mode2 = m->op == MAP_DIFF ? m->mode2 : 0,
-                       .modes = m->op == MAP_FLAT ? m->modes : 0,
-                       .k = m->op == MAP_DIV || m->op == MAP_MOD ? m->k : 0};
-}
-
 /* ---- writing ------------------------------------------------------------------- */
 
 typedef struct writer {
@@ -124,7 +115,7 @@ static void put_format(writer *w, const format *f)
         put_uint(w, kind < 0 ? HOST_KIND : (uint64_t)kind, 1);
         if (kind < 0) put_text(w, s->kind->name);
         put_uint(w, s->flags, 1);
-        const level_map m = plain_map(&s->map);
+        const level_map m = map_plain(&s->map);
         put_uint(w, m.op, 1);
         put_uint(w, m.mode, 1);
         put_uint(w, m.mode2, 1);
@@ -428,10 +419,7 @@ static void get_format(reader *r, format *f)
         s->map.mode2 = (uint8_t)get(r, 1);
         s->map.modes = (uint8_t)get(r, 1);
         s->map.k = (int64_t)get(r, 8);
-        level_map m = plain_map(&s->map);
-        if (m.op > MAP_FLAT || m.mode2 != s->map.mode2 || m.modes != s->map.modes ||
-            m.k != s->map.k || s->flags >= 2 * FMT_INTERLEAVED)
-            r->bad = true;
+        if (!spec_plain(s)) r->bad = true;
     }
 }
 
