@@ -52,21 +52,6 @@ enum { LONG_FIBER = 24, FEW = 2 };
         return a;                                                                          \
     }
 
-/* a if all bits of m are set, b if none is: no compiler makes a branch of it. */
-#define EITHER(ctype, m, a, b)                                                             \
-    ({                                                                                     \
-        typedef __typeof__(__builtin_choose_expr(sizeof(ctype) % 8, (uint32_t)0,           \
-                                                 (uint64_t)0)) word_;                      \
-        ctype x_ = (a), y_ = (b);                                                          \
-        word_ p_[sizeof(ctype) / sizeof(word_)], q_[sizeof(ctype) / sizeof(word_)];        \
-        memcpy(p_, &x_, sizeof x_);                                                        \
-        memcpy(q_, &y_, sizeof y_);                                                        \
-        for (size_t k_ = 0; k_ < sizeof p_ / sizeof *p_; k_++)                             \
-            p_[k_] = (p_[k_] & (word_)(m)) | (q_[k_] & ~(word_)(m));                       \
-        memcpy(&x_, p_, sizeof x_);                                                        \
-        x_;                                                                                \
-    })
-
 /* As above, of fibers most of which have an element or two. */
 #define FEW_TERM(TYPE, B, p)                                                               \
     (nx ? TIMES(B, TYPE, GET(TYPE, v[p]), GET(TYPE, x[crd[(p)*stride]])) : GET(TYPE, v[p]))
