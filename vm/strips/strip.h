@@ -173,6 +173,8 @@ void strip_scatter(stc_type t, void *vals, int64_t pos, const int64_t *at, const
 typedef void (*strip_into)(void *vals, const void *from, const int64_t *at, int n);
 strip_into strip_into_of(int fn, stc_type t);
 void strip_conv(vclass to, vclass from, void *out, const void *in, int n);
+/* update.c: to's values at from's entries become fn of both, in place; all or none. */
+stc_status strip_update(machine *mc, slot *to, slot *from, int fn, const lop *at);
 value class_get(vclass cls, const void *p, int64_t k);
 void class_put(vclass cls, void *p, int64_t k, value v);
 size_t class_size(vclass cls);
