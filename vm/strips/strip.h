@@ -149,6 +149,9 @@ const void *strip_spread(strip *s, int node); /* as an array of n lanes */
 void strip_at_lane(machine *mc, const strip *s, int lane);
 /* A loop inside that is run for all lanes has failed in one of them, and told what. */
 void strip_fault_inside(strip *s, int at_lane);
+/* Adds all lanes to a workspace of one index at once; false: nothing was done, for what
+ * only ws_add can do. */
+bool strip_add_string(machine *mc, strip *s, const sink *x, stc_status *st);
 int64_t strip_place_coord(const machine *mc, const strip *s, int place, int lane);
 /* A cursor that stands where a place does in a lane, and those above it; c has
  * room for all levels. NULL: the root. */
