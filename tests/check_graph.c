@@ -72,16 +72,21 @@ static cost cost_of(const char *before, const char *text)
     return cost_with(0, before, text);
 }
 
+/* The result has a value everywhere, so that its loop is outside: that takes P turned. */
+#define TURNS "y(j) = 0.5 * sum(i: P(i,j) * x(i)) + 1.0 / n"
+static const char with_p[] =
+    "tensor P csr f64 = random(2000, 2000, density=0.02)\nn = size(P,0)\n"
+    "x(i in 0:n) = 1.0 / n\nk = 0\n"
+    "def turned(P, x) -> y { n = size(P,0); " TURNS " }\n";
+
 START_TEST(conversions_are_kept)
 {
-    static const char before[] = "tensor P csr f64 = random(2000, 2000, density=0.02)\n"
-                                 "x(i in 0:2000) = 1.0\nk = 0\n";
-    const cost few =
-        cost_of(before, "repeat 3 { y(j) = 0.5 * sum(i: P(i,j) * x(i)) + 1; k += 1 }");
-    const cost many =
-        cost_of(before, "repeat 30 { y(j) = 0.5 * sum(i: P(i,j) * x(i)) + 1; k += 1 }");
+    const cost few = cost_of(with_p, "repeat 3 { " TURNS "; k += 1 }");
+    const cost many = cost_of(with_p, "repeat 30 { " TURNS "; k += 1 }");
+    const cost anew = cost_of(with_p, "repeat 3 { " TURNS "; k += 1; P(0,0) = k }");
     ck_assert_int_gt(few.large, 0);
     ck_assert_int_eq(few.large, many.large);
+    ck_assert_int_gt(anew.large, few.large);
     /* what changes is converted anew */
     PRINTS("tensor P csr f64 [2,3] = { (0,1): 1, (1,2): 2 }\nx(i in 0:2) = 1.0\n"
            "repeat 3 { y(j) = 0.5 * sum(i: P(i,j) * x(i)) + 1; print y\n"
@@ -89,6 +94,23 @@ START_TEST(conversions_are_kept)
            "svec f64 [3] fill 1, 2 stored\n(1) 1.5\n(2) 2\n"
            "svec f64 [3] fill 1, 2 stored\n(1) 2\n(2) 3\n"
            "svec f64 [3] fill 1, 2 stored\n(1) 3\n(2) 5\n");
+}
+END_TEST
+
+/* They serve other statements and calls, until the operand changes. */
+START_TEST(conversions_serve_others)
+{
+    char once[600];
+    snprintf(once, sizeof once, "%sy = turned(P, x)\n", with_p);
+    const int first = cost_of(with_p, "y = turned(P, x)").large;
+    ck_assert_int_lt(cost_of(once, "y = turned(P, x)").large, first);
+    ck_assert_int_lt(cost_of(once, TURNS).large, first);
+    PRINTS("tensor P csr f64 [2,2] = { (0,1): 1, (1,0): 2 }\nn = size(P,0)\nx(i in 0:n) = "
+           "2.0 / n\n"
+           "def f(P, x) -> y { n = size(P,0); " TURNS "; P(i,j) = 3 * P(i,j); " TURNS " }\n"
+           "repeat 2 { " TURNS "; z = f(P, x); print y, z; P(0,1) = 7 }\nP(1,0) = 1\n" TURNS
+           "\nprint y",
+           "1.5  1\n3.5  2\n1.5  4\n3.5  11\n1  4\n");
 }
 END_TEST
 
@@ -289,6 +311,7 @@ Suite *suite_graph(void)
     Suite *s = suite_create("graph");
     TCase *t = tcase_create("costs");
     tcase_add_test(t, conversions_are_kept);
+    tcase_add_test(t, conversions_serve_others);
     tcase_add_test(t, whole_tensors_are_shared);
     tcase_add_test(t, rounds_visit_the_frontier);
     tcase_add_test(t, searches_visit_the_graph_once);

@@ -47,6 +47,14 @@ tensor W csr f64 fill inf
 W(i,j) = select(G(i,j), 1.0, inf)
 way = sssp(W, 7)
 assert all(j: way(j) == d(7,j)), "sssp"
+tensor L csr f64 fill inf
+L(i,j) = select(G(i,j), R(i,j), inf)
+far = sssp(L, 7)
+for delta in 1:4 {
+  near = delta_stepping(L, 7, 0.2 * delta)
+  assert all(j: near(j) == far(j)), "delta_stepping"
+}
+assert sum(j: far(j) < inf) > n / 2 && max(j: select(far(j) < inf, far(j), 0.0)) > 1, "some are far"
 score = betweenness(G)
 brute(v) = sum(s,t: select(s != v && t != v && s != t && d(s,t) < inf && d(s,v) + d(v,t) == d(s,t), ways(s,v) * ways(v,t) / ways(s,t), 0.0))
 assert max(v: brute(v)) > 100, "there is something to compare"
@@ -59,6 +67,9 @@ B(i,j) = 1 * both(i,j)
 three = B(a,b) * B(b,c) * B(c,a)
 count = triangles(G)
 assert 6 * count == three, "triangles"
+some = independent(G)
+assert !any(i,j: both(i,j) && some(i) && some(j)), "independent: no two are joined"
+assert all(i: some(i) || any(j: both(i,j) && some(j))), "independent: none can be added"
 core = k_core(both, 5)
 inside(i) = sum(j: both(i,j) && core(j))
 assert all(i: !core(i) || inside(i) >= 5), "k_core: who is left has neighbours"

@@ -27,9 +27,17 @@ static const struct statement {
      "hash", "dense", THIRDS},
     {"dot_fiber", "R(i) = P(j: T(T(A(i,j), A(i,j)), B(j)))",
      "(i,j) -> (i : dense, j : compressed#)", "dense", "dense", THIRDS},
+    {"fold_chosen", "R(i) = P(j: B(j) where A(i,j))",
+     "(i,j) -> (i : dense, j : compressed#)", "dense", "dense", THIRDS},
+    {"fold_chosen", "R(i) = P(j: B(i,j) where A(i,j))",
+     "(i,j) -> (i : compressed#, j : compressed#)", "dense", "dense", FEW},
     {"dot_range", "R(i) = P(j: T(A(i,j), B(j)))", "dense", "dense", "dense", THIRDS},
     {"dot_merge", "R(i) = P(j: T(A(i,j), B(i,j)))", "(i,j) -> (i : dense, j : compressed#)",
      "(i,j) -> (i : dense, j : compressed#)", "dense", THIRDS},
+    {"dot_merge", "R(i) = P(j: T(A(i,j), B(i,j)))", "(i,j) -> (i : dense, j : compressed#)",
+     "(i,j) -> (i : dense, j : compressed#)", "dense", FEW},
+    {"dot_merge", "R(i) = P(j: T(A(i,j), B(i,j)))", "(i,j) -> (i : dense, j : compressed#)",
+     "(i,j) -> (i : dense, j : compressed#)", "dense", ALIKE},
     {"axpy_rows", "R(i,k) = P(j: T(A(i,j), B(j,k)))",
      "(i,j) -> (i : dense, j : compressed#)", "dense", "dense", THIRDS},
     {"scatter_fiber", "R(i) = P(j: T(A(i,j), B(j)))",
@@ -167,16 +175,19 @@ static made run_row(const struct row *r, const struct statement *s, bool no_supe
     /* a sum of bool goes into no bool */
     const bool adds = r->type == STC_BOOL && body->plus == FN_ADD;
     const stc_type result = adds ? STC_I64 : r->type;
-    const stc_decl d[] = {{"A", a, r->type, &fill, -1},
+    const bool chooses = !strcmp(r->kernel, "fold_chosen");
+    const stc_type chosen = chooses ? STC_BOOL : r->type;
+    const stc_value none = chooses ? (stc_value){0} : fill;
+    const stc_decl d[] = {{"A", a, chosen, &none, -1},
                           {"B", b, r->type, &fill, -1},
                           {"R", to, result, &fill, -1}};
     stc_program *p;
     const stc_status st = stc_compile(m, text, d, 3, &p);
     ck_assert_msg(st == STC_OK, "%s: %s", text, stc_error(m)->message);
-    stc_tensor *ta = operand(m, a, s->stored, r->type, 2, &fill, 1), *dense;
+    stc_tensor *ta = operand(m, a, s->stored, chosen, 2, &none, 1), *dense;
     stc_tensor *tb =
         operand(m, b, s->stored, r->type,
-                strstr(text, ", B(i,") || strstr(text, "B(j,") ? 2 : 1, &fill, 7);
+                strstr(text, " B(i,") || strstr(text, "B(j,") ? 2 : 1, &fill, 7);
     const stc_tensor *got;
     ck_ok(m, stc_bind(p, "A", ta));
     ck_ok(m, stc_bind(p, "B", tb));

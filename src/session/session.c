@@ -28,7 +28,10 @@ void session_clear(stc_session *s, variable *v)
         s->f.waiting -= !v->t;
         origin_free(&s->m->cx, &v->from);
     }
-    if (!v->lent) tensor_free(v->t);
+    if (!v->lent && v->t) {
+        session_turned_drop(s, v->t);
+        tensor_free(v->t);
+    }
     v->t = NULL;
     v->has_origin = v->lent = false;
 }
@@ -82,7 +85,10 @@ void session_set(stc_session *s, variable *v, tensor *t)
      * for another. One that another variable has, too, is as it was. */
     const bool pending = t->backing && t->checked != t->generation;
     const uint64_t born = ++s->generation;
-    if (!t->sharers) t->generation = born;
+    if (!t->sharers) {
+        session_turned_drop(s, t);
+        t->generation = born;
+    }
     v->before = v->born;
     v->born = born;
     t->checked = pending ? t->generation - 1 : t->generation;
@@ -310,7 +316,10 @@ void session_frame_end(stc_session *s, frame *f)
     ctx *cx = &s->m->cx;
     for (int64_t i = 0; i < f->vars.count; i++) {
         variable *v = f->vars.item[i];
-        if (!v->lent) tensor_free(v->t);
+        if (!v->lent && v->t) {
+            session_turned_drop(s, v->t);
+            tensor_free(v->t);
+        }
         if (v->has_origin) origin_free(cx, &v->from);
         tape_free(cx, v->tape);
         mem_strfree(cx, v->name);
@@ -326,6 +335,7 @@ void session_drop(stc_session *s)
 {
     ctx *cx = &s->m->cx;
     session_frame_end(s, &s->f);
+    session_turned_drop(s, NULL);
     session_unprofile(s);
     if (s->next) s->next->prev = s->prev;
     if (s->prev) {

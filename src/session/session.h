@@ -63,8 +63,17 @@ typedef struct prepared {
     uint64_t definitions, named; /* the session's when it was compiled            */
     bool waits;                  /* its plan depends on what tensors hold …       */
     uint64_t statistics;         /* … which was this                             */
+    bool converts;               /* it has conversions of operands               */
     fixed scalars;               /* the values that it was compiled for           */
 } prepared;
+
+/* What a variable's tensor was converted to. */
+enum { TURNED_MAX = 8 };
+typedef struct turned {
+    const tensor *from;
+    uint64_t generation; /* of from, then */
+    tensor *made;
+} turned;
 
 /* Statements that give a derivative, for all rounds of a loop. */
 typedef struct gradient {
@@ -108,6 +117,8 @@ struct stc_session {
     uint64_t named;       /* counts changes of which names there are, and are scalars */
     prepared *cache;      /* of the running exec                             */
     gradient *gradients;  /* of the running exec                             */
+    turned turned[TURNED_MAX]; /* the oldest first                           */
+    int nturned;
     place_seen seen;
     bool untaped;      /* what runs is a derivative: nobody asks how it came about */
     char file[256];    /* names the last text executed, for errors        */
@@ -170,6 +181,12 @@ stc_status session_scalar(stc_session *s, const script *in, const ast *expressio
 /* What an expression by itself (N_VALUE) gives; *out is the caller's. */
 stc_status session_value(stc_session *s, const script *in, const ast *node, tensor **out);
 void session_forget(stc_session *s); /* frees what was prepared              */
+
+/* session_turned.c: what is kept of a tensor's conversions goes, and of all (NULL); a
+ * prepared statement gets those it needs; what it has converted is kept. */
+void session_turned_drop(stc_session *s, const tensor *from);
+void session_turned_give(stc_session *s, const prepared *c);
+void session_turned_take(stc_session *s, const prepared *c);
 
 /* session_scalars.c: an assignment, condition or value with integers in place of the
  * scalars in its subscripts and ranges; their values now */

@@ -25,6 +25,7 @@ void session_forget(stc_session *s)
         s->cache = c->next;
         prepared_free(s, c);
     }
+    if (s->m->cx.max_memory) session_turned_drop(s, NULL);
     while (s->gradients) {
         gradient *g = s->gradients;
         s->gradients = g->next;
@@ -181,6 +182,8 @@ static stc_status prepare_anew(stc_session *s, const script *in, const ast *key,
         prepared_free(s, c);
         return st;
     }
+    for (int i = 0; i < c->p->ntensor; i++)
+        c->converts |= c->p->tensor[i].keep_while;
     c->named = s->named;
     c->next = s->cache;
     s->cache = c;
@@ -303,6 +306,7 @@ static stc_status bind_all(stc_session *s, prepared *c, operands *o)
         if ((st = machine_bind(c->mc, i, o->known[i]))) return st;
         if (i == c->target && may_give(s, v)) machine_yield(c->mc, i);
     }
+    session_turned_give(s, c);
     return any ? generate(s, c, o) : STC_OK;
 }
 
@@ -366,6 +370,7 @@ static stc_status run_prepared(stc_session *s, const script *in, const ast *node
     stc_status st = operands_room(&s->m->cx, c->p->ntensor, o);
     if (!st) st = bind_all(s, c, o);
     if (!st && (st = run_timed(s, c))) place_in_file(&in->src);
+    if (!st) session_turned_take(s, c);
     if (!st && profile) st = session_profiled(s, in, node, c->mc, now_us() - start);
     return st;
 }

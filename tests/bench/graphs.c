@@ -5,7 +5,8 @@
  * 5-point meshes; uni15, 2^15 vertices with 10 edges each. The searches begin at the vertex
  * that has most edges. The triangles of L·L' are counted by L<L>·L and L<L>·L' in
  * GraphBLAS, whichever is faster. A script is called as it would be: its def is compiled in
- * each call.
+ * each call. What the session has converted of an operand serves later calls, so that
+ * times, which are the least of a few calls, have no conversion in them; RUNS=1 has.
  */
 #include "graphs.h"
 #include <math.h>

@@ -6,9 +6,6 @@
 #include "../work/ws.h"
 #include <string.h>
 
-_Static_assert((int)STRIP <= (int)WS_STRING,
-               "strings of entries are no longer than strips");
-
 /* ---- workspaces ---------------------------------------------------------------- */
 
 static stc_status add_to_workspace(machine *mc, stage *st, const sink *x)
@@ -17,13 +14,10 @@ static stc_status add_to_workspace(machine *mc, stage *st, const sink *x)
     slot *w = &mc->slot[x->a];
     const int order = w->row->order;
     const vclass cls = (vclass)g->s.node[x->node].cls;
+    stc_status status;
+    if (strip_add_string(mc, g, x, &status)) return status;
     const void *from = strip_spread(g, x->node);
     int64_t coords[STC_MAX_ORDER];
-    const column *i = &g->icol[x->icol[0]];
-    stc_status status;
-    if (x->kind == SINK_WSADD && order == 1 && i->form == COL_ARRAY &&
-        ws_add_vector(mc, w, i->data, from, g->n, x->fn, x->at, &status))
-        return status;
     for (int k = 0; k < g->n; k++) {
         for (int d = 0; d < order; d++)
             coords[d] = column_get(&g->icol[x->icol[d]], k);

@@ -226,6 +226,13 @@ stc_status machine_bind(machine *mc, int slot, tensor *t);
 /* Whether t is bound to the slot, and is as the last run found it. Only for who gives no
  * two tensors the same generation: addresses come again. */
 bool machine_has(const machine *mc, int slot, const tensor *t);
+/* Conversions that are kept while an operand is what it was: the operand of slot's, if the
+ * slot has none of it as it is now; what was made of it, with the operand; NULL: slot is
+ * none, or has it, or none. Gives a slot what somebody else has made of the operand that is
+ * bound: false if it isn't what the slot needs. */
+const tensor *machine_stale(const machine *mc, int slot);
+tensor *machine_converted(const machine *mc, int slot, const tensor **from);
+bool machine_adopt(machine *mc, int slot, tensor *made);
 /* What is bound there may be changed in place by the next run; if that fails, it is as it
  * was. */
 void machine_yield(machine *mc, int slot);

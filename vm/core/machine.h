@@ -306,8 +306,6 @@ stc_status asm_place(machine *mc, slot *s, mcursor *c, const lop *at, int64_t *p
 stc_status asm_value(machine *mc, slot *s, int64_t pos);
 stc_status asm_finish(machine *mc, slot *s);
 stc_status asm_move(machine *mc, slot *to, slot *from);
-/* update.c: to's values at from's entries become fn of both, in place; all or none. */
-stc_status asm_update(machine *mc, slot *to, slot *from, int fn, const lop *at);
 stc_status asm_convert(machine *mc, slot *to, slot *from);
 stc_status asm_pack(machine *mc, slot *to, slot *from);
 /* Shows the machine's own tensor in the slot: made if need be, with the shape

@@ -7,6 +7,7 @@
  * calls, faults of arithmetic) is checked here or in what is called.
  */
 #include "../nest/fuse.h"
+#include "../strips/strip.h"
 #include "../core/open.h"
 #include "../threads/parallel.h"
 #include <math.h>
@@ -536,7 +537,7 @@ dispatch:
         }
         CASE(UPDATE)
         {
-            TRY(asm_update(mc, SLOT(0), SLOT(1), pc->arg[2], pc));
+            TRY(strip_update(mc, SLOT(0), SLOT(1), pc->arg[2], pc));
             NEXT();
         }
         CASE(PACK)

@@ -105,6 +105,45 @@ bool machine_has(const machine *mc, int id, const tensor *t)
     return s->seen == t && s->seen_generation == t->generation && s->bound == t;
 }
 
+/* Whether what was made of t, which is bound by now, is made of t as it is. */
+static bool is_fresh(const slot *s, const tensor *t)
+{
+    return t && s->own && s->from == t && s->from_generation == t->generation;
+}
+
+const tensor *machine_stale(const machine *mc, int id)
+{
+    const slot *s = &mc->slot[id];
+    if (!s->row->keep_while) return NULL;
+    const tensor *t = mc->slot[s->row->source].bound;
+    return is_fresh(s, t) ? NULL : t;
+}
+
+tensor *machine_converted(const machine *mc, int id, const tensor **from)
+{
+    const slot *s = &mc->slot[id];
+    if (!s->row->keep_while) return NULL;
+    *from = mc->slot[s->row->source].bound;
+    return is_fresh(s, *from) ? s->own : NULL;
+}
+
+bool machine_adopt(machine *mc, int id, tensor *made)
+{
+    slot *s = &mc->slot[id];
+    const prog_tensor *row = s->row;
+    tensor *own;
+    if (row->fill_later || row->type != made->type ||
+        !format_equal(&row->fmt, &made->fmt) ||
+        !class_equal(type_class(row->type), row->fill, made->fill) ||
+        tensor_share(made, &own))
+        return false;
+    tensor_free(s->own);
+    s->own = own;
+    s->from = mc->slot[row->source].bound;
+    s->from_generation = s->from->generation;
+    return true;
+}
+
 void machine_yield(machine *mc, int id)
 {
     mc->slot[id].given = true;

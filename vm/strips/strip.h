@@ -149,6 +149,9 @@ const void *strip_spread(strip *s, int node); /* as an array of n lanes */
 void strip_at_lane(machine *mc, const strip *s, int lane);
 /* A loop inside that is run for all lanes has failed in one of them, and told what. */
 void strip_fault_inside(strip *s, int at_lane);
+/* Adds all lanes to a workspace of one index at once; false: nothing was done, for what
+ * only ws_add can do. */
+bool strip_add_string(machine *mc, strip *s, const sink *x, stc_status *st);
 int64_t strip_place_coord(const machine *mc, const strip *s, int place, int lane);
 /* A cursor that stands where a place does in a lane, and those above it; c has
  * room for all levels. NULL: the root. */
@@ -173,6 +176,8 @@ void strip_scatter(stc_type t, void *vals, int64_t pos, const int64_t *at, const
 typedef void (*strip_into)(void *vals, const void *from, const int64_t *at, int n);
 strip_into strip_into_of(int fn, stc_type t);
 void strip_conv(vclass to, vclass from, void *out, const void *in, int n);
+/* update.c: to's values at from's entries become fn of both, in place; all or none. */
+stc_status strip_update(machine *mc, slot *to, slot *from, int fn, const lop *at);
 value class_get(vclass cls, const void *p, int64_t k);
 void class_put(vclass cls, void *p, int64_t k, value v);
 size_t class_size(vclass cls);

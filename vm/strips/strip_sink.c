@@ -5,6 +5,7 @@
  * places that differ from the first one's by their coordinate (levels that
  * insert) or by one (levels that append).
  */
+#include "../work/ws.h"
 #include "strip.h"
 #include <string.h>
 
@@ -323,11 +324,24 @@ static stc_status sink_result(machine *mc, strip *s, const sink *x)
 
 /* ---- workspaces ---------------------------------------------------------------- */
 
+_Static_assert((int)STRIP <= (int)WS_STRING,
+               "strings of entries are no longer than strips");
+
+bool strip_add_string(machine *mc, strip *s, const sink *x, stc_status *st)
+{
+    slot *w = &mc->slot[x->a];
+    const column *i = &s->icol[x->icol[0]];
+    return x->kind == SINK_WSADD && w->row->order == 1 && i->form == COL_ARRAY &&
+           ws_add_vector(mc, w, i->data, strip_spread(s, x->node), s->n, x->fn, x->at, st);
+}
+
 static stc_status sink_workspace(machine *mc, strip *s, const sink *x)
 {
     slot *w = &mc->slot[x->a];
     const int order = w->row->order;
     int64_t coords[STC_MAX_ORDER];
+    stc_status string;
+    if (strip_add_string(mc, s, x, &string)) return string;
     for (int k = 0; k < s->n; k++) {
         for (int d = 0; d < order; d++)
             coords[d] = column_get(&s->icol[x->icol[d]], k);

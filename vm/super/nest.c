@@ -43,6 +43,22 @@ static bool match_binary(nest *ns, int id)
     return true;
 }
 
+/* f(truth value, load, one value), as of what some elements of a fiber choose. */
+static bool match_chosen(nest *ns, const machine *mc, const node *made)
+{
+    if (made->kind != NODE_FN || made->nargs != 3 || made->fn_cls != ns->cls) return false;
+    for (int k = 0; k < 2; k++) {
+        const node *arg = &ns->in.node[made->arg[k]];
+        if (arg->kind != NODE_LOAD || !arg->varies) return false;
+        ns->load[ns->nload++] = (nest_load){.node = made->arg[k]};
+    }
+    ns->times = made->fn;
+    ns->scalar[ns->nscalar++] = ns->link.node[made->arg[2]];
+    ns->chooses = !ns->in.node[made->arg[2]].varies &&
+                  mc->p->tensor[ns->in.node[made->arg[0]].a].type == STC_BOOL;
+    return ns->chooses;
+}
+
 /* A function whose operands may come in any grouping: of factors, that is. */
 static bool makes_products(const node *x)
 {
@@ -50,14 +66,14 @@ static bool makes_products(const node *x)
     return x->kind == NODE_FN && x->nargs == 2 && (fn_at(x->fn)->flags & BOTH) == BOTH;
 }
 
-/* All loads, and what is stored into, have one element type. */
+/* All loads but those that only choose, and what is stored into, have one element type. */
 static bool match_types(nest *ns, const machine *mc)
 {
     const sink *x = &ns->in.sink[0];
     ns->type = (uint8_t)class_type((vclass)ns->cls);
-    for (int k = 0; k < ns->nload; k++) {
+    for (int first = ns->chooses, k = first; k < ns->nload; k++) {
         const uint8_t type = mc->p->tensor[ns->in.node[ns->load[k].node].a].type;
-        if (k > 0 && type != ns->type) return false;
+        if (k > first && type != ns->type) return false;
         ns->type = type;
     }
     return (x->kind != SINK_STORE && x->kind != SINK_ACC) ||
@@ -71,9 +87,10 @@ static bool match_value(nest *ns, const machine *mc)
     ns->cls = made->cls;
     ns->plus = x->kind == SINK_STORE ? FN_NONE : x->fn;
     ns->times = makes_products(made) ? made->fn : FN_NONE;
-    if (x->kind == SINK_STORE ? !match_binary(ns, x->node) : !match_product(ns, x->node))
-        return false;
-    return match_types(ns, mc);
+    if (x->kind == SINK_STORE) return match_binary(ns, x->node) && match_types(ns, mc);
+    if (made->kind == NODE_FN && made->nargs == 3)
+        return match_chosen(ns, mc, made) && match_types(ns, mc);
+    return match_product(ns, x->node) && match_types(ns, mc);
 }
 
 /* The masks of so many operands. */

@@ -92,6 +92,7 @@ struct nest {
     nest_load load[NEST_LOADS];
     uint16_t scalar[NEST_SCALARS]; /* outer nodes                                         */
     uint64_t must;                 /* inner operands whose absence kernels can't do       */
+    bool chooses;       /* the first load is a truth value, and chooses the second    */
     bool by_lane;       /* ACC: into the place that the outer loop set            */
     bool probes;        /* the kernel can do with located operands that aren't ranges */
     bool gaps;          /* in this strip, lanes lack a located operand         */

@@ -55,6 +55,9 @@ static bool fits(const nest *ns, kernel_id kernel)
     switch (kernel) {
     case KERNEL_dot_into:
         return walked == 1 && ns->nload <= 2;
+    case KERNEL_fold_chosen:
+        return ns->chooses && walked == 1 &&
+               ns->in.node[ns->load[0].node].b == ns->walk[0].place;
     case KERNEL_dot_merge:
         return !ns->only[0] && !ns->only[1] && walked == ns->nload;
     case KERNEL_merge_fibers:

@@ -5,6 +5,7 @@
 #include "nest.h"
 #include "super_tally.h"
 #include <math.h>
+#include <string.h>
 
 #define SUPER(kernel, TYPE, body, index)                                                   \
     stc_status super_##kernel##_##TYPE##_##body##_##index(machine *mc, nest *ns);
@@ -196,7 +197,9 @@ LEAP(64)
 #define FN_MIN_F64(a, b) min_f64(a, b)
 #define FN_MIN_F32(a, b) min_f32(a, b)
 #define FN_MIN_I64(a, b) min_i64(a, b)
+#define FN_MIN_I32(a, b) min_i64(a, b)
 #define FN_MAX_I64(a, b) max_i64(a, b)
+#define FN_MAX_I32(a, b) max_i64(a, b)
 #define FN_MAX_F64(a, b) max_f64(a, b)
 #define FN_OR_BOOL(a, b) or_bool(a, b)
 #define FN_AND_BOOL(a, b) and_bool(a, b)
@@ -236,9 +239,24 @@ INLINE int64_t and_bool(int64_t a, int64_t b)
     return (a != 0) & (b != 0);
 }
 
+/* a if all bits of m are set, b if none is: no compiler makes a branch of it. */
+#define EITHER(ctype, m, a, b)                                                             \
+    ({                                                                                     \
+        typedef __typeof__(__builtin_choose_expr(sizeof(ctype) % 8, (uint32_t)0,           \
+                                                 (uint64_t)0)) word_;                      \
+        ctype x_ = (a), y_ = (b);                                                          \
+        word_ p_[sizeof(ctype) / sizeof(word_)], q_[sizeof(ctype) / sizeof(word_)];        \
+        memcpy(p_, &x_, sizeof x_);                                                        \
+        memcpy(q_, &y_, sizeof y_);                                                        \
+        for (size_t k_ = 0; k_ < sizeof p_ / sizeof *p_; k_++)                             \
+            p_[k_] = (p_[k_] & (word_)(m)) | (q_[k_] & ~(word_)(m));                       \
+        memcpy(&x_, p_, sizeof x_);                                                        \
+        x_;                                                                                \
+    })
+
 /* The functions of a body, PLUS's value of nothing, and TIMES's of no factors. */
 #define PLUS(body, TYPE, a, b) PLUS_##body(TYPE, a, b)
-#define TIMES(body, TYPE, a, b) TIMES_##body(TYPE, a, b)
+#define TIMES(body, TYPE, ...) TIMES_##body(TYPE, __VA_ARGS__)
 #define NOTHING(body, TYPE) NOTHING_##body(TYPE)
 #define NO_FACTORS(body, TYPE) NO_FACTORS_##body(TYPE)
 
@@ -262,6 +280,13 @@ INLINE int64_t and_bool(int64_t a, int64_t b)
 #define TIMES_or_and(TYPE, a, b) FN_AND_##TYPE(a, b)
 #define NOTHING_or_and(TYPE) 0
 #define NO_FACTORS_or_and(TYPE) 1
+#define CHOSEN(TYPE, a, b, c) EITHER(num_##TYPE, -(int64_t)((a) != 0), b, c)
+#define PLUS_min_chosen(TYPE, a, b) FN_MIN_##TYPE(a, b)
+#define TIMES_min_chosen(TYPE, a, b, c) CHOSEN(TYPE, a, b, c)
+#define PLUS_max_chosen(TYPE, a, b) FN_MAX_##TYPE(a, b)
+#define TIMES_max_chosen(TYPE, a, b, c) CHOSEN(TYPE, a, b, c)
+#define PLUS_plus_chosen(TYPE, a, b) FN_ADD_##TYPE(a, b)
+#define TIMES_plus_chosen(TYPE, a, b, c) CHOSEN(TYPE, a, b, c)
 #define TIMES_add(TYPE, a, b) FN_ADD_##TYPE(a, b)
 #define TIMES_sub(TYPE, a, b) FN_SUB_##TYPE(a, b)
 #define TIMES_mul(TYPE, a, b) FN_MUL_##TYPE(a, b)

@@ -6,7 +6,7 @@
  * an element or two, the second is added without a branch: guessing whether there is
  * one costs more than computing it.
  */
-#include "super_marks.h"
+#include "super.h"
 #include <string.h>
 
 /* Sums of whole numbers are the same in any order: compilers take several at once
@@ -51,21 +51,6 @@ enum { LONG_FIBER = 24, FEW = 2 };
             a = PLUS(B, TYPE, a, DOT_TERM(TYPE, B, p));                                    \
         return a;                                                                          \
     }
-
-/* a if all bits of m are set, b if none is: no compiler makes a branch of it. */
-#define EITHER(ctype, m, a, b)                                                             \
-    ({                                                                                     \
-        typedef __typeof__(__builtin_choose_expr(sizeof(ctype) % 8, (uint32_t)0,           \
-                                                 (uint64_t)0)) word_;                      \
-        ctype x_ = (a), y_ = (b);                                                          \
-        word_ p_[sizeof(ctype) / sizeof(word_)], q_[sizeof(ctype) / sizeof(word_)];        \
-        memcpy(p_, &x_, sizeof x_);                                                        \
-        memcpy(q_, &y_, sizeof y_);                                                        \
-        for (size_t k_ = 0; k_ < sizeof p_ / sizeof *p_; k_++)                             \
-            p_[k_] = (p_[k_] & (word_)(m)) | (q_[k_] & ~(word_)(m));                       \
-        memcpy(&x_, p_, sizeof x_);                                                        \
-        x_;                                                                                \
-    })
 
 /* As above, of fibers most of which have an element or two. */
 #define FEW_TERM(TYPE, B, p)                                                               \
@@ -413,117 +398,6 @@ static bool any_there(const int64_t *at, int64_t n)
         } else {                                                                           \
             all_ranges_##TYPE##_##B(ns, out);                                              \
         }                                                                                  \
-        return super_poll(mc, ns);                                                         \
-    }
-
-/* ---- two fibers ---------------------------------------------------------------- */
-
-/* Whether four coordinates differ from four others, all at once. */
-enum { QUAD = 4 };
-#define APART(W)                                                                           \
-    typedef index_##W quad_##W                                                             \
-        __attribute__((vector_size(QUAD * sizeof(index_##W)), aligned(W / 8)));            \
-    INLINE bool apart_##W(const index_##W *a, const index_##W *b)                          \
-    {                                                                                      \
-        quad_##W x, hit;                                                                   \
-        memcpy(&x, a, sizeof x);                                                           \
-        hit = (x == b[0]) | (x == b[1]) | (x == b[2]) | (x == b[3]);                       \
-        return !(hit[0] | hit[1] | hit[2] | hit[3]);                                       \
-    }
-APART(32)
-APART(64)
-
-/* The factors of an element at p in one fiber and at q in the other. */
-#define MERGE_TERM(TYPE, B, p, q)                                                          \
-    ({                                                                                     \
-        num_##TYPE t = s;                                                                  \
-        for (int x = 0; x < ns->nload; x++) {                                              \
-            const elem_##TYPE *vals = ns->load[x].vals;                                    \
-            t = TIMES(B, TYPE, t, GET(TYPE, vals[ns->load[x].walk ? (q) : (p)]));          \
-        }                                                                                  \
-        t;                                                                                 \
-    })
-
-/* One lane, by steps: each is a comparison, not a branch on it. Most short fibers share
- * nothing, which four coordinates from where they begin tell at once: what lies beyond
- * a fiber's end only makes that less likely to be said. */
-#define MERGE_LANE(TYPE, B, W)                                                             \
-    INLINE num_##TYPE merged_##TYPE##_##B##_##W(const nest *ns, int64_t p, int64_t pe,     \
-                                                int64_t q, int64_t qe, num_##TYPE s,       \
-                                                num_##TYPE sum, int64_t *rounds)           \
-    {                                                                                      \
-        const nest_walk *wa = &ns->walk[0], *wb = &ns->walk[1];                            \
-        const index_##W *ca = wa->crd, *cb = wb->crd;                                      \
-        if (pe - p <= QUAD && qe - q <= QUAD && p + QUAD <= wa->entries &&                 \
-            q + QUAD <= wb->entries && apart_##W(&ca[p], &cb[q]))                          \
-            return sum;                                                                    \
-        const bool long_a = pe - p > LONGER * (qe - q);                                    \
-        const bool long_b = qe - q > LONGER * (pe - p);                                    \
-        while (p < pe && q < qe) {                                                         \
-            if (long_a) p = leap_##W(ca, p, pe, cb[q]);                                    \
-            if (long_b) q = leap_##W(cb, q, qe, ca[p]);                                    \
-            if (p == pe || q == qe) break;                                                 \
-            const index_##W i = ca[p], j = cb[q];                                          \
-            if (i == j) {                                                                  \
-                sum = PLUS(B, TYPE, sum, MERGE_TERM(TYPE, B, p, q));                       \
-                ++*rounds;                                                                 \
-            }                                                                              \
-            p += i <= j;                                                                   \
-            q += j <= i;                                                                   \
-        }                                                                                  \
-        return sum;                                                                        \
-    }
-
-/* One lane whose fiber p … pe is looked up in the marks of the other walk's. */
-#define MARKED_LANE(TYPE, B, W)                                                            \
-    INLINE num_##TYPE marked_##TYPE##_##B##_##W(const nest *ns, const marks *mk,           \
-                                                int64_t p, int64_t pe, num_##TYPE s,       \
-                                                num_##TYPE sum, int64_t *rounds)           \
-    {                                                                                      \
-        const index_##W *crd = ns->walk[1 - mk->side].crd;                                 \
-        int64_t own[MARK_PROBES], other[MARK_PROBES];                                      \
-        const int64_t *in_a = mk->side ? own : other, *in_b = mk->side ? other : own;      \
-        while (p < pe) {                                                                   \
-            const int n = marks_probe_##W(mk, crd, &p, pe, own, other);                    \
-            for (int h = 0; h < n; h++)                                                    \
-                sum = PLUS(B, TYPE, sum, MERGE_TERM(TYPE, B, in_a[h], in_b[h]));           \
-            *rounds += n;                                                                  \
-        }                                                                                  \
-        return sum;                                                                        \
-    }
-
-/* What two fibers share. */
-#define INSTANCE_dot_merge(TYPE, B, W)                                                     \
-    MERGE_LANE(TYPE, B, W)                                                                 \
-    MARKED_LANE(TYPE, B, W)                                                                \
-                                                                                           \
-    stc_status super_dot_merge_##TYPE##_##B##_##W(machine *mc, nest *ns)                   \
-    {                                                                                      \
-        const node *r = &ns->o.s.node[ns->link.result];                                    \
-        num_##TYPE *out = ns->o.node[ns->link.result].data;                                \
-        int64_t rounds = 0;                                                                \
-        marks mk;                                                                          \
-        if (marks_open(mc, ns, &mk)) return mc->cx->diag.status;                           \
-        for (int k = 0; k < ns->o.n; k++) {                                                \
-            num_##TYPE sum = START(num_##TYPE, ns, r, k), s = NO_FACTORS(B, TYPE);         \
-            int64_t at[2], end[2];                                                         \
-            const bool in_a = span_##W(&ns->walk[0], k, &at[0], &end[0]);                  \
-            const bool in_b = span_##W(&ns->walk[1], k, &at[1], &end[1]);                  \
-            for (int j = 0; j < ns->nscalar; j++)                                          \
-                s = TIMES(B, TYPE, s, LANE_VALUE(num_##TYPE, ns, ns->scalar[j], k));       \
-            const int64_t before = ++rounds;                                               \
-            if (mk.at) marks_at_##W(ns, &mk, k);                                           \
-            const int x = 1 - mk.side; /* the walk that is looked up, if one is marked */  \
-            if (mk.side >= 0 && end[x] - at[x] <= LONGER * (mk.e - mk.p))                  \
-                sum = marked_##TYPE##_##B##_##W(ns, &mk, at[x], end[x], s, sum, &rounds);  \
-            else if (in_a && in_b)                                                         \
-                sum = merged_##TYPE##_##B##_##W(ns, at[0], end[0], at[1], end[1], s, sum,  \
-                                                &rounds);                                  \
-            nest_tell(ns, k, rounds > before);                                             \
-            out[k] = sum;                                                                  \
-        }                                                                                  \
-        marks_clear_##W(ns, &mk);                                                          \
-        ns->rounds += rounds;                                                              \
         return super_poll(mc, ns);                                                         \
     }
 

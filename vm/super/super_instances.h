@@ -5,6 +5,9 @@
 #ifndef INSTANCE_dot_fiber
 #define INSTANCE_dot_fiber(TYPE, B, W)
 #endif
+#ifndef INSTANCE_fold_chosen
+#define INSTANCE_fold_chosen(TYPE, B, W)
+#endif
 #ifndef INSTANCE_dot_range
 #define INSTANCE_dot_range(TYPE, B, W)
 #endif

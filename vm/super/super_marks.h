@@ -1,5 +1,5 @@
 /* super_marks.h: the coordinates of one fiber, marked, for the sums over what two fibers
- * share (super_dot.c).
+ * share (super_shared.c).
  *
  * Where lanes that follow each other have the same fiber on one side, as L(i,k) has in
  * `L(i,j) * L(j,k) * L(i,k)`, it is written out once: each coordinate's place has its
@@ -55,6 +55,13 @@ static inline stc_status marks_open(machine *mc, const nest *ns, marks *x)
     return STC_OK;
 }
 
+/* Too few lanes from k on have one fiber: what most lanes are asked. */
+static inline bool marks_alone(const column *c, int k, int lanes)
+{
+    const int last = k + MARK_LANES - 1;
+    return c->form == COL_ARRAY && (last >= lanes || c->data[last] != c->data[k]);
+}
+
 /* The first lane behind k whose fiber is another than lane k's. */
 static inline int marks_run(const nest_walk *w, int k, int lanes)
 {
@@ -86,6 +93,8 @@ static inline int marks_run(const nest_walk *w, int k, int lanes)
             const index_##W *crd = w->crd;                                                 \
             index_##W *at = x->at;                                                         \
             int64_t p, e;                                                                  \
+            x->next[b] = k + 1;                                                            \
+            if (marks_alone(w->parent, k, ns->o.n)) continue;                              \
             x->next[b] = marks_run(w, k, ns->o.n);                                         \
             const int64_t lanes = x->next[b] - k;                                          \
             if (x->side >= 0 || lanes < MARK_LANES || !span_##W(w, k, &p, &e) ||           \

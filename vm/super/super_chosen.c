@@ -1,0 +1,98 @@
+/* super_chosen.c: sums over a fiber of gathered values, where the fiber's own truth
+ * values say which: `min(j: x(j) where A(i,j))`. All are gathered, and those that aren't
+ * meant are replaced by one value, so that nothing waits for a guess.
+ */
+#include "super.h"
+
+/* Whether four truth values all hold: most often they do, or most often some don't. */
+INLINE bool all_hold(const uint8_t *own)
+{
+    const uint32_t ones = 0x01010101, tops = 0x80808080;
+    uint32_t w;
+    memcpy(&w, own, sizeof w);
+    return !((w - ones) & ~w & tops);
+}
+
+#define TAKE(TYPE, q) GET(TYPE, x[crd[(q)*stride]])
+#define CHOOSE(TYPE, B, q) TIMES(B, TYPE, own[q], TAKE(TYPE, q), none)
+
+/* Whether all lanes of a strip have alike what kernels need, and fibers one after the
+ * other, whose rounds are counted here. */
+#define ALIKE(W)                                                                           \
+    static bool chosen_alike_##W(nest *ns)                                                 \
+    {                                                                                      \
+        const nest_walk *w = &ns->walk[0];                                                 \
+        const index_##W *bounds = w->bounds;                                               \
+        if (!bounds || w->parent->form != COL_STEP || w->step != 1 || ns->gaps ||          \
+            ns->told || ns->load[1].parent->form != COL_FIXED ||                           \
+            ns->o.node[ns->scalar[0]].p ||                                                 \
+            ns->o.node[ns->o.s.node[ns->link.result].arg[0]].p)                            \
+            return false;                                                                  \
+        bounds += w->parent->base;                                                         \
+        ns->rounds += bounds[ns->o.n] - bounds[0];                                         \
+        return true;                                                                       \
+    }
+ALIKE(32)
+
+#define INSTANCE_fold_chosen(TYPE, B, W)                                                   \
+    INLINE num_##TYPE chosen_##TYPE##_##B##_##W(                                           \
+        const uint8_t *own, const index_##W *crd, int64_t stride, int64_t p, int64_t e,    \
+        const elem_##TYPE *x, num_##TYPE none, num_##TYPE sum)                             \
+    {                                                                                      \
+        for (; p + 4 <= e; p += 4) {                                                       \
+            num_##TYPE t[4];                                                               \
+            const bool all = all_hold(own + p);                                            \
+            for (int j = 0; all && j < 4; j++)                                             \
+                t[j] = TAKE(TYPE, p + j);                                                  \
+            for (int j = 0; !all && j < 4; j++)                                            \
+                t[j] = CHOOSE(TYPE, B, p + j);                                             \
+            t[0] = PLUS(B, TYPE, t[0], t[1]);                                              \
+            t[2] = PLUS(B, TYPE, t[2], t[3]);                                              \
+            t[0] = PLUS(B, TYPE, t[0], t[2]);                                              \
+            sum = PLUS(B, TYPE, sum, t[0]);                                                \
+        }                                                                                  \
+        for (; p < e; p++)                                                                 \
+            sum = PLUS(B, TYPE, sum, CHOOSE(TYPE, B, p));                                  \
+        return sum;                                                                        \
+    }                                                                                      \
+                                                                                           \
+    /* Lanes whose fibers follow each other, with one row to gather from. */               \
+    static void chosen_plain_##TYPE##_##B##_##W(const nest *ns, num_##TYPE *out)           \
+    {                                                                                      \
+        const nest_walk *w = &ns->walk[0];                                                 \
+        const nest_load *by = &ns->load[1];                                                \
+        const index_##W *bounds = (const index_##W *)w->bounds + w->parent->base;          \
+        const uint8_t *own = ns->load[0].vals;                                             \
+        const elem_##TYPE *x = (const elem_##TYPE *)by->vals + load_base(by, 0);           \
+        const num_##TYPE none = LANE_VALUE(num_##TYPE, ns, ns->scalar[0], 0);              \
+        const num_##TYPE start = START(num_##TYPE, ns, &ns->o.s.node[ns->link.result], 0); \
+        for (int k = 0, n = ns->o.n; k < n; k++)                                           \
+            out[k] = chosen_##TYPE##_##B##_##W(own, w->crd, 1, bounds[k], bounds[k + 1],   \
+                                               x, none, start);                            \
+    }                                                                                      \
+                                                                                           \
+    stc_status super_fold_chosen_##TYPE##_##B##_##W(machine *mc, nest *ns)                 \
+    {                                                                                      \
+        const nest_walk *w = &ns->walk[0];                                                 \
+        const nest_load *by = &ns->load[1];                                                \
+        const node *r = &ns->o.s.node[ns->link.result];                                    \
+        num_##TYPE *out = ns->o.node[ns->link.result].data;                                \
+        if (chosen_alike_##W(ns)) {                                                        \
+            chosen_plain_##TYPE##_##B##_##W(ns, out);                                      \
+            return super_poll(mc, ns);                                                     \
+        }                                                                                  \
+        for (int k = 0; k < ns->o.n; k++) {                                                \
+            const num_##TYPE none = LANE_VALUE(num_##TYPE, ns, ns->scalar[0], k);          \
+            out[k] = START(num_##TYPE, ns, r, k);                                          \
+            int64_t p, e;                                                                  \
+            if (!span_##W(w, k, &p, &e) || !nest_lane(ns, k)) continue;                    \
+            const elem_##TYPE *x = (const elem_##TYPE *)by->vals + load_base(by, k);       \
+            out[k] = chosen_##TYPE##_##B##_##W(ns->load[0].vals, w->crd, w->step, p, e, x, \
+                                               none, out[k]);                              \
+            nest_tell(ns, k, p < e);                                                       \
+            ns->rounds += e - p;                                                           \
+        }                                                                                  \
+        return super_poll(mc, ns);                                                         \
+    }
+
+#include "super_instances.h"

@@ -1,0 +1,163 @@
+/* super_shared.c: sums over what two fibers share, a lane of the outer loop at a time.
+ *
+ * Four coordinates of one fiber are compared with four of the other, all at once, and those
+ * four that end first are done: a merge by blocks, without a branch on any coordinate.
+ * Lanes that share a fiber have it marked (super_marks.h).
+ */
+#include "super_marks.h"
+
+/* ---- four coordinates and four others ------------------------------------------ */
+
+/* Bit 4 * k + j: a[j] is b[k]. */
+enum { QUAD = 4 };
+#define SAME(W)                                                                            \
+    typedef index_##W quad_##W                                                             \
+        __attribute__((vector_size(QUAD * sizeof(index_##W)), aligned(W / 8)));            \
+    INLINE uint32_t same_##W(const index_##W *a, const index_##W *b)                       \
+    {                                                                                      \
+        const quad_##W bit = {1, 2, 4, 8};                                                 \
+        quad_##W x, hit;                                                                   \
+        memcpy(&x, a, sizeof x);                                                           \
+        hit = ((x == b[0]) & bit) | ((x == b[1]) & bit << 4) | ((x == b[2]) & bit << 8) |  \
+              ((x == b[3]) & bit << 12);                                                   \
+        hit |= __builtin_shufflevector(hit, hit, 2, 3, 0, 1);                              \
+        hit |= __builtin_shufflevector(hit, hit, 1, 0, 3, 2);                              \
+        return (uint32_t)hit[0];                                                           \
+    }
+SAME(32)
+SAME(64)
+
+/* Those bits of the first n of a; of b. */
+static const uint16_t first_of_a[] = {0, 0x1111, 0x3333, 0x7777, 0xffff};
+static const uint16_t first_of_b[] = {0, 0xf, 0xff, 0xfff, 0xffff};
+
+/* The lanes that may share something: short fibers that don't are most of what there is
+ * in meshes, and are passed over here, whatever their elements are. */
+#define SIFT(W)                                                                            \
+    static int sift_##W(const nest *ns, int *some)                                         \
+    {                                                                                      \
+        const nest_walk *wa = &ns->walk[0], *wb = &ns->walk[1];                            \
+        const index_##W *ca = wa->crd, *cb = wb->crd;                                      \
+        const int64_t last_a = wa->entries - QUAD, last_b = wb->entries - QUAD;            \
+        int n = 0;                                                                         \
+        for (int k = 0; k < ns->o.n; k++) {                                                \
+            int64_t p, pe, q, qe;                                                          \
+            const bool in_a = span_##W(wa, k, &p, &pe), in_b = span_##W(wb, k, &q, &qe);   \
+            bool apart = !in_a || !in_b;                                                   \
+            if (pe - p <= QUAD && qe - q <= QUAD && p <= last_a && q <= last_b)            \
+                apart |=                                                                   \
+                    !(same_##W(&ca[p], &cb[q]) & first_of_a[pe - p] & first_of_b[qe - q]); \
+            some[n] = k;                                                                   \
+            n += !apart;                                                                   \
+        }                                                                                  \
+        return n;                                                                          \
+    }
+SIFT(32)
+SIFT(64)
+
+/* ---- a lane -------------------------------------------------------------------- */
+
+/* The factors of an element at p in one fiber and at q in the other. */
+#define MERGE_TERM(TYPE, B, p, q)                                                          \
+    ({                                                                                     \
+        num_##TYPE t = s;                                                                  \
+        for (int x = 0; x < ns->nload; x++) {                                              \
+            const elem_##TYPE *vals = ns->load[x].vals;                                    \
+            t = TIMES(B, TYPE, t, GET(TYPE, vals[ns->load[x].walk ? (q) : (p)]));          \
+        }                                                                                  \
+        t;                                                                                 \
+    })
+
+/* One lane. Four are read where fewer are left, if there is an array to read. */
+#define MERGE_LANE(TYPE, B, W)                                                             \
+    INLINE num_##TYPE merged_##TYPE##_##B##_##W(const nest *ns, int64_t p, int64_t pe,     \
+                                                int64_t q, int64_t qe, num_##TYPE s,       \
+                                                num_##TYPE sum, int64_t *rounds)           \
+    {                                                                                      \
+        const nest_walk *wa = &ns->walk[0], *wb = &ns->walk[1];                            \
+        const index_##W *ca = wa->crd, *cb = wb->crd;                                      \
+        const bool long_a = pe - p > LONGER * (qe - q);                                    \
+        const bool long_b = qe - q > LONGER * (pe - p);                                    \
+        while (p < pe && q < qe) {                                                         \
+            if (long_a) p = leap_##W(ca, p, pe, cb[q]);                                    \
+            if (long_b) q = leap_##W(cb, q, qe, ca[p]);                                    \
+            if (p == pe || q == qe) break;                                                 \
+            int64_t na = 1, nb = 1;                                                        \
+            uint32_t hits = ca[p] == cb[q];                                                \
+            if (!long_a && !long_b && p + QUAD <= wa->entries &&                           \
+                q + QUAD <= wb->entries) {                                                 \
+                na = pe - p < QUAD ? pe - p : QUAD;                                        \
+                nb = qe - q < QUAD ? qe - q : QUAD;                                        \
+                hits = same_##W(&ca[p], &cb[q]) & first_of_a[na] & first_of_b[nb];         \
+            }                                                                              \
+            for (; hits; hits &= hits - 1) {                                               \
+                const int at = __builtin_ctz(hits);                                        \
+                sum =                                                                      \
+                    PLUS(B, TYPE, sum, MERGE_TERM(TYPE, B, p + at % QUAD, q + at / QUAD)); \
+                ++*rounds;                                                                 \
+            }                                                                              \
+            const index_##W i = ca[p + na - 1], j = cb[q + nb - 1];                        \
+            p += i <= j ? na : 0;                                                          \
+            q += j <= i ? nb : 0;                                                          \
+        }                                                                                  \
+        return sum;                                                                        \
+    }
+
+/* One lane whose fiber p … pe is looked up in the marks of the other walk's. */
+#define MARKED_LANE(TYPE, B, W)                                                            \
+    INLINE num_##TYPE marked_##TYPE##_##B##_##W(const nest *ns, const marks *mk,           \
+                                                int64_t p, int64_t pe, num_##TYPE s,       \
+                                                num_##TYPE sum, int64_t *rounds)           \
+    {                                                                                      \
+        const index_##W *crd = ns->walk[1 - mk->side].crd;                                 \
+        int64_t own[MARK_PROBES], other[MARK_PROBES];                                      \
+        const int64_t *in_a = mk->side ? own : other, *in_b = mk->side ? other : own;      \
+        while (p < pe) {                                                                   \
+            const int n = marks_probe_##W(mk, crd, &p, pe, own, other);                    \
+            for (int h = 0; h < n; h++)                                                    \
+                sum = PLUS(B, TYPE, sum, MERGE_TERM(TYPE, B, in_a[h], in_b[h]));           \
+            *rounds += n;                                                                  \
+        }                                                                                  \
+        return sum;                                                                        \
+    }
+
+/* What two fibers share. */
+#define INSTANCE_dot_merge(TYPE, B, W)                                                     \
+    MERGE_LANE(TYPE, B, W)                                                                 \
+    MARKED_LANE(TYPE, B, W)                                                                \
+                                                                                           \
+    stc_status super_dot_merge_##TYPE##_##B##_##W(machine *mc, nest *ns)                   \
+    {                                                                                      \
+        const node *r = &ns->o.s.node[ns->link.result];                                    \
+        num_##TYPE *out = ns->o.node[ns->link.result].data;                                \
+        int64_t rounds = ns->o.n;                                                          \
+        int some[STRIP];                                                                   \
+        marks mk;                                                                          \
+        if (marks_open(mc, ns, &mk)) return mc->cx->diag.status;                           \
+        for (int k = 0; k < ns->o.n; k++)                                                  \
+            out[k] = START(num_##TYPE, ns, r, k);                                          \
+        for (int left = sift_##W(ns, some), j = 0; j < left; j++) {                        \
+            const int k = some[j];                                                         \
+            num_##TYPE s = NO_FACTORS(B, TYPE);                                            \
+            int64_t at[2], end[2];                                                         \
+            span_##W(&ns->walk[0], k, &at[0], &end[0]);                                    \
+            span_##W(&ns->walk[1], k, &at[1], &end[1]);                                    \
+            for (int x = 0; x < ns->nscalar; x++)                                          \
+                s = TIMES(B, TYPE, s, LANE_VALUE(num_##TYPE, ns, ns->scalar[x], k));       \
+            const int64_t before = rounds;                                                 \
+            if (mk.at) marks_at_##W(ns, &mk, k);                                           \
+            const int x = 1 - mk.side; /* the walk that is looked up, if one is marked */  \
+            if (mk.side >= 0 && end[x] - at[x] <= LONGER * (mk.e - mk.p))                  \
+                out[k] =                                                                   \
+                    marked_##TYPE##_##B##_##W(ns, &mk, at[x], end[x], s, out[k], &rounds); \
+            else                                                                           \
+                out[k] = merged_##TYPE##_##B##_##W(ns, at[0], end[0], at[1], end[1], s,    \
+                                                   out[k], &rounds);                       \
+            nest_tell(ns, k, rounds > before);                                             \
+        }                                                                                  \
+        marks_clear_##W(ns, &mk);                                                          \
+        ns->rounds += rounds;                                                              \
+        return super_poll(mc, ns);                                                         \
+    }
+
+#include "super_instances.h"
