@@ -51,6 +51,7 @@ enum { STEPS_TELL = true };
     SUITE(refusals)                                                                        \
     SUITE(session)                                                                         \
     SUITE(opt)                                                                             \
+    SUITE(network)                                                                         \
     SUITE(masks)                                                                           \
     SUITE(ranges)                                                                          \
     SUITE(scripts)                                                                         \

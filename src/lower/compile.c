@@ -11,7 +11,7 @@
 static void note_extents(plan *pl, const opt_known *known)
 {
     const program *p = pl->p;
-    for (int k = 0; known && known->find && k < pl->s->nindex && k < 64; k++) {
+    for (int k = 0; known && known->find && k < pl->s->nindex; k++) {
         const extent *hi = &p->ext[pl->s->index[k].hi];
         const prog_tensor *t = &p->tensor[hi->op == EXT_DIM ? hi->a : 0];
         const bool read =
@@ -27,6 +27,12 @@ static stc_status compile_step(arena *a, program *p, const source *src, bstmt *s
                                const opt_known *known, stage_texts *texts, stc_times *times)
 {
     const uint64_t start = now_ticks();
+    if (s->nindex > BOUND_INDICES)
+        return fail_source(
+            src, STC_ERR_PROGRAM, s->at,
+            "a statement has at most %d indices, unless it is a product whose "
+            "sums can be taken early; split it in two",
+            BOUND_INDICES);
     plan *pl = plan_new(a, p, src, s);
     if (!pl) return STC_ERR_MEMORY;
     note_extents(pl, known);
@@ -58,11 +64,36 @@ static void tell_step(const program *p, const bstmt *s, const opt_step *step,
                  step->visits);
 }
 
+static bool reads_some(const program *p, const bexpr *e)
+{
+    bool some = stores_some(p, e);
+    for (int k = 0; k < e->nargs && !some; k++)
+        some = reads_some(p, e->args[k]);
+    return some;
+}
+
+/* Where it can't be settled as written: whether the result stores places as terms reach
+ * them. */
+static bool keeps_pattern(const opt *o)
+{
+    const prog_tensor *t = &o->p->tensor[o->s->target];
+    if (!o->s->format_given) return o->s->nsub && reads_some(o->p, o->s->value);
+    for (int l = 0; l < t->fmt.levels; l++)
+        if (!(format_props(&t->fmt, l) & PROP_FULL)) return true;
+    return false;
+}
+
 /* Takes what can be reduced earlier out of s; what s gives, its fill, format and
  * pattern, is settled as it is written. */
 static stc_status take_steps(opt *o, const source *src)
 {
     bstmt *s = o->s;
+    if (network_needed(s)) {
+        o->pattern = keeps_pattern(o);
+        const stc_status st = network(o);
+        if (st || s->nindex > BOUND_INDICES || !opt_may(s)) return st;
+        o->pattern = false;
+    }
     prog_tensor *t = &o->p->tensor[s->target];
     const prog_tensor before = *t;
     if (!s->format_given || !s->fill_given) {

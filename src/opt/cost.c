@@ -27,14 +27,17 @@ static double extent_of(const opt *o, int id)
     return n;
 }
 
+double cost_extent(const opt *o, const bindex *i)
+{
+    double n = extent_of(o, i->hi);
+    if (i->lo >= 0 && o->p->ext[i->lo].op == EXT_CONST) n -= extent_of(o, i->lo);
+    return n < 1 ? 1 : n;
+}
+
 void cost_extents(opt *o)
 {
-    for (int k = 0; k < o->s->nindex; k++) {
-        const bindex *i = &o->s->index[k];
-        double n = extent_of(o, i->hi);
-        if (i->lo >= 0 && o->p->ext[i->lo].op == EXT_CONST) n -= extent_of(o, i->lo);
-        o->extent[k] = n < 1 ? 1 : n;
-    }
+    for (int k = 0; k < o->s->nindex; k++)
+        o->extent[k] = cost_extent(o, &o->s->index[k]);
 }
 
 double cost_places(const opt *o, uint64_t indices)

@@ -174,7 +174,8 @@ static bool has_inner(const bexpr *e, bool top)
 
 bool opt_may(const bstmt *s)
 {
-    return !s->schedule && s->whole && has_inner(s->value, s->op < 0) &&
+    return !s->schedule && s->whole &&
+           (has_inner(s->value, s->op < 0) || network_needed(s)) &&
            !expr_may_fault(s->value) && !expr_gathers(s->value);
 }
 
