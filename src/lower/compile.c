@@ -83,36 +83,47 @@ static bool keeps_pattern(const opt *o)
     return false;
 }
 
-/* Takes what can be reduced earlier out of s; what s gives, its fill, format and
- * pattern, is settled as it is written. */
+/* Fill and format of what s gives, as it is written, and with them whether intermediates
+ * keep to a pattern. What is too large for a plan has its format settled when it isn't any
+ * more. */
+static stc_status settle(opt *o, const source *src, bool too_large)
+{
+    bstmt *s = o->s;
+    plan *pl = s->format_given && s->fill_given ? NULL : plan_new(o->a, o->p, src, s);
+    if (!pl && !(s->format_given && s->fill_given)) return STC_ERR_MEMORY;
+    const stc_status st = !pl ? STC_OK : too_large ? plan_settle_fill(pl) : plan_settle(pl);
+    const prog_tensor *t = &o->p->tensor[s->target];
+    for (int l = 0; l < t->fmt.levels && !too_large; l++)
+        if (!(format_props(&t->fmt, l) & PROP_FULL)) o->pattern = true;
+    if (too_large) o->pattern = keeps_pattern(o);
+    if (!st && too_large && t->fill_later && s->nsub)
+        return fail_source(
+            src, STC_ERR_PROGRAM, s->at,
+            "the fill of %s would be known only when this runs, which is too "
+            "large to run as it is written; declare it with a fill",
+            *t->name ? t->name : "the result");
+    return st;
+}
+
+/* Takes what can be reduced earlier out of s. */
 static stc_status take_steps(opt *o, const source *src)
 {
     bstmt *s = o->s;
-    if (network_needed(s)) {
-        o->pattern = keeps_pattern(o);
-        const stc_status st = network(o);
-        if (st || s->nindex > BOUND_INDICES || !opt_may(s)) return st;
-        o->pattern = false;
-    }
-    prog_tensor *t = &o->p->tensor[s->target];
-    const prog_tensor before = *t;
-    if (!s->format_given || !s->fill_given) {
-        plan *pl = plan_new(o->a, o->p, src, s);
-        if (!pl) return STC_ERR_MEMORY;
-        stc_status st = plan_settle(pl);
-        if (st) return st;
-        t = &o->p->tensor[s->target];
-    }
-    for (int l = 0; l < t->fmt.levels; l++)
-        if (!(format_props(&t->fmt, l) & PROP_FULL)) o->pattern = true;
-    stc_status st = t->fill_later ? STC_OK : opt_statement(o);
-    if (t->fill_later && o->why)
+    const prog_tensor before = o->p->tensor[s->target];
+    const bool too_large = network_only(s);
+    stc_status st = settle(o, src, too_large);
+    if (st) return st;
+    const bool later = !too_large && o->p->tensor[s->target].fill_later;
+    if (later && o->why)
         text_add(o->why, "reduced where it stands: the fill is known when it runs\n");
-    t = &o->p->tensor[s->target];
-    if (o->nstep)
-        s->format_given = s->fill_given = true;
-    else
-        *t = before;
+    if (!later && network_needed(s)) st = network(o);
+    if (!later && !st && s->nindex <= BOUND_INDICES) st = opt_statement(o);
+    if (!o->nstep) {
+        o->p->tensor[s->target] = before;
+        return st;
+    }
+    s->fill_given = true;
+    s->format_given = s->format_given || !too_large;
     return st;
 }
 

@@ -229,9 +229,8 @@ static stc_status emit(net *t, bucket *b, node *f)
     if (st) return st;
     for (uint64_t set = b->out; set; set &= set - 1)
         to[__builtin_ctzll(set)] = n++;
-    f->e = copy_of(o, result.e); /* the step's left side has the same subscripts */
+    f->e = (bexpr *)result.e;
     f->full = result.full;
-    if (!f->e) return STC_ERR_MEMORY;
     rename_in(o->p, f->e, to);
     return STC_OK;
 }

@@ -294,6 +294,11 @@ bool network_needed(const bstmt *s)
     return s->nindex > BOUND_INDICES || accesses(s->value) > FEW;
 }
 
+bool network_only(const bstmt *s)
+{
+    return s->nindex > BOUND_INDICES || accesses(s->value) > OPT_FACTORS;
+}
+
 static void note_used(const program *p, const bexpr *e, int *to)
 {
     if (e->kind == B_INDEX) to[e->index] = 0;

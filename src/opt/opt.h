@@ -10,6 +10,7 @@
  * - cost: how many elements factors have, and what loops over some of them visit;
  * - eliminate: which index is reduced next, so that all the steps visit the fewest;
  * - rewrite: which reductions of a statement that pays for;
+ * - share: what is computed already is read again;
  * - steps: each of them as a statement of its own, whose result is a tensor that the
  *   next ones read: its type, fill, format and order of modes.
  *
@@ -33,11 +34,7 @@ typedef struct opt_known {
     bool *waits; /* set if a plan depends on what tensors hold; may be NULL          */
 } opt_known;
 
-/* What comes before a statement, and what is thought of it. */
-typedef struct opt_step {
-    bstmt s;
-    double visits, stored; /* by its loops; by its result                       */
-} opt_step;
+typedef struct opt_step opt_step;
 
 typedef struct opt {
     arena *a;
@@ -61,6 +58,14 @@ typedef struct factor {
     bool full;        /* by its format: it is stored everywhere             */
     int step;         /* the step that computes it, -1: it is as written    */
 } factor;
+
+/* What comes before a statement, and what is thought of it. */
+struct opt_step {
+    bstmt s;
+    double visits, stored; /* by its loops; by its result                       */
+    factor result;         /* as it is read at its own indices                  */
+    uint64_t key;          /* of equal steps the same (share.c)                 */
+};
 
 /* r(reduced: f(factor, …)) */
 typedef struct product {
@@ -143,9 +148,19 @@ stc_status split(opt *o, bexpr **at, bool *done);
 bexpr *copy_of(opt *o, const bexpr *e);
 void rename_in(const program *p, bexpr *e, const int *to);
 
+/* share.c: a read of an earlier step of that type that computes e: *done; notes a step for
+ * that; reductions that stand in the statement and are computed somewhere already, or
+ * twice.
+ */
+stc_status share_step(opt *o, const bexpr *e, stc_type type, factor *out, bool *done);
+void share_note(opt_step *step, const factor *result);
+stc_status share_rest(opt *o);
+
 /* network.c: whether a statement is too large for the sets of the others; its reductions,
  * taken apart until what is left isn't, if they can be. */
 bool network_needed(const bstmt *s);
+/* … and for a plan as it is written, too. */
+bool network_only(const bstmt *s);
 stc_status network(opt *o);
 
 /* Steps must promise to visit so much less than the statement as written, and that must
@@ -159,6 +174,9 @@ bexpr *node_like(opt *o, const bexpr *like, int nargs);
 stc_status take_apart(opt *o, const product *x, const elimination *el, bexpr **at);
 /* Room for more steps; a step that computes a part; the part as an expression. */
 bool step_room(opt *o, int more);
+/* The type that a reduction's step has; a read of a step's result at some indices. */
+stc_type step_type(const bexpr *r);
+bexpr *step_read(opt *o, int slot, const int *index, span at);
 stc_status make_step(opt *o, const product *x, const opt_part *t, factor *result);
 bexpr *expression(opt *o, const product *x, const opt_part *t);
 stc_status take_whole(opt *o, const product *x, bexpr **at);

@@ -183,5 +183,6 @@ stc_status opt_statement(opt *o)
 {
     cost_extents(o);
     const way w = {.combiner = o->s->op, .top = o->s->op < 0, .density = 1};
-    return visit(o, &o->s->value, &w);
+    const stc_status st = visit(o, &o->s->value, &w);
+    return st ? st : share_rest(o);
 }

@@ -53,8 +53,14 @@ static affine *subscripts(opt *o, const int *index, int n)
     return sub;
 }
 
-static const bexpr *access_to(opt *o, int slot, affine *sub, span at)
+stc_type step_type(const bexpr *r)
 {
+    return r->type == STC_BOOL ? STC_BOOL : class_type(r->cls);
+}
+
+bexpr *step_read(opt *o, int slot, const int *index, span at)
+{
+    affine *sub = subscripts(o, index, o->p->tensor[slot].order);
     const bexpr like = {.kind = B_ACCESS,
                         .type = o->p->tensor[slot].type,
                         .at = at,
@@ -146,14 +152,17 @@ static void read_results(opt_part *t, const factor *result)
 stc_status make_step(opt *o, const product *x, const opt_part *t, factor *result)
 {
     int mode[64];
-    bool full;
+    bool full, done;
+    bexpr *right = expression(o, x, t);
+    if (!right) return STC_ERR_MEMORY;
+    const stc_status st = share_step(o, right, step_type(x->r), result, &done);
+    if (st || done) return st;
     const int slot = shape_slot(o, x, t->f, t->n, t->out, mode, &full);
     if (slot < 0) return o->p->cx->diag.status;
     const int order = o->p->tensor[slot].order;
-    bexpr *right = expression(o, x, t);
     affine *sub = subscripts(o, mode, order);
-    const bexpr *read = access_to(o, slot, sub, x->r->at);
-    if (!right || !read) return STC_ERR_MEMORY;
+    const bexpr *read = step_read(o, slot, mode, x->r->at);
+    if (!sub || !read) return STC_ERR_MEMORY;
     right->type = o->p->tensor[slot].type;
     opt_step *step = &o->step[o->nstep++];
     step->visits = cost_nest(o, t->f, t->n);
@@ -175,6 +184,7 @@ stc_status make_step(opt *o, const product *x, const opt_part *t, factor *result
                        .density = cost_result(o, t->f, t->n, t->out),
                        .full = full,
                        .step = -1};
+    share_note(step, result);
     return STC_OK;
 }
 
