@@ -52,6 +52,7 @@ enum { STEPS_TELL = true };
     SUITE(session)                                                                         \
     SUITE(opt)                                                                             \
     SUITE(network)                                                                         \
+    SUITE(motifs)                                                                          \
     SUITE(masks)                                                                           \
     SUITE(ranges)                                                                          \
     SUITE(scripts)                                                                         \
