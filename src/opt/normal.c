@@ -107,14 +107,29 @@ bool has_window(const program *p, const bexpr *e)
     return false;
 }
 
+/* The order in which a factor's levels have its indices, where they have one. */
+static void note_levels(const program *p, factor *f)
+{
+    if (!stores_some(p, f->e)) return;
+    const format *fmt = &p->tensor[f->e->tensor].fmt;
+    for (int l = 0; l < fmt->levels && f->levels < OPT_LEVELS; l++) {
+        const level_map *m = &fmt->level[l].map;
+        const affine *at = &f->e->sub[m->mode];
+        if (m->op == MAP_MODE && at->terms == 1)
+            f->level[f->levels++] = (uint8_t)at->term[0].index;
+    }
+}
+
 factor factor_as_written(const opt *o, const product *x, const bexpr *e)
 {
     const double density = cost_density(o, e, &x->identity);
-    return (factor){.e = e,
-                    .indices = opt_indices(o->p, e),
-                    .density = density,
-                    .full = density >= 1 && !stores_some(o->p, e),
-                    .step = -1};
+    factor f = {.e = e,
+                .indices = opt_indices(o->p, e),
+                .density = density,
+                .full = density >= 1 && !stores_some(o->p, e),
+                .step = -1};
+    note_levels(o->p, &f);
+    return f;
 }
 
 bool is_times(const product *x, const bexpr *e)

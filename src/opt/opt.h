@@ -25,7 +25,7 @@
 
 #include "../lang/lang.h"
 
-enum { OPT_FACTORS = 64 };
+enum { OPT_FACTORS = 64, OPT_LEVELS = 8 };
 
 /* Tensors that are there already, by name. */
 typedef struct opt_known {
@@ -57,6 +57,10 @@ typedef struct factor {
     double density;   /* of all its coordinates                             */
     bool full;        /* by its format: it is stored everywhere             */
     int step;         /* the step that computes it, -1: it is as written    */
+    /* In their order the indices of its levels, of which each is found below those before
+     * it alone; of an intermediate none: its levels will be as its readers want them. */
+    uint8_t level[OPT_LEVELS];
+    uint8_t levels;
 } factor;
 
 /* What comes before a statement, and what is thought of it. */
