@@ -495,6 +495,37 @@ START_TEST(too_large)
 }
 END_TEST
 
+/* Whichever allocation fails, a chain is refused, or compiled. */
+START_TEST(starves)
+{
+    static char name[MANY][8];
+    stc_decl decl[MANY] = {{0}};
+    lab b;
+    lab_open(&b);
+    say(&b, "y(i0) = ");
+    for (int k = 0; k < MANY; k++) {
+        snprintf(name[k], sizeof name[k], "A%d", k);
+        decl[k] = (stc_decl){.name = name[k], .format = "csr", .type = STC_F64, .order = 2};
+        say(&b, "%s%s(i%d,i%d)", k ? "*" : "", name[k], k, k + 1);
+    }
+    say(&b, " * sum(l,m: A0(i0,l)*A1(l,m))");
+    int failures = 0;
+    for (int k = 1; k == 1 || b.h.failed; k++) {
+        stc_program *p = NULL;
+        b.h.fail_at = b.h.calls + k;
+        b.h.lasting = _i;
+        b.h.failed = false;
+        const stc_status st = stc_compile(b.m, b.text, decl, MANY, &p);
+        b.h.fail_at = 0;
+        ck_assert(!st || (b.h.failed && st == STC_ERR_MEMORY));
+        failures += st != STC_OK;
+        stc_program_free(p);
+    }
+    ck_assert_int_gt(failures, 20);
+    lab_shut(&b);
+}
+END_TEST
+
 Suite *suite_network(void)
 {
     Suite *s = suite_create("network");
@@ -505,6 +536,7 @@ Suite *suite_network(void)
     tcase_add_loop_test(t, sparse_trees, 0, 3);
     tcase_add_loop_test(t, other_forms, 0, sizeof forms / sizeof *forms);
     tcase_add_loop_test(t, too_large, 0, 6);
+    tcase_add_loop_test(t, starves, 0, 2);
     suite_add_tcase(s, t);
     return s;
 }
