@@ -51,6 +51,8 @@ enum { STEPS_TELL = true };
     SUITE(refusals)                                                                        \
     SUITE(session)                                                                         \
     SUITE(opt)                                                                             \
+    SUITE(network)                                                                         \
+    SUITE(motifs)                                                                          \
     SUITE(masks)                                                                           \
     SUITE(ranges)                                                                          \
     SUITE(scripts)                                                                         \

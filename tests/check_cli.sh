@@ -228,6 +228,11 @@ for format in ell 'bcsr(4,4)' 'csb(4,4)'; do
 done
 check 0 '*ran: y, * entries*us in all*' '' explain --run 'y(i) = A(i,j)*x(j)' A=A.mtx:csr x=ones \
     --stage=plan
+check 0 '' '' eval 'tensor B csr f64 [50,50] = random(density=0.3, seed=1)' -o B=B50.mtx
+check 0 '*ran: step1, 50 entries, * us*ran: y, 50 entries, * us*us in all*' '' explain --run \
+    'y(i) = B(i,j)*B(j,k)*x(k)' B=B50.mtx:csr x=ones --stage=plan
+check 0 '*waits for data: * A, x*step: step1(j)*' '' explain 'y(i) = A(i,j)*A(j,k)*x(k)' \
+    A=csr x=dense --stage=plan
 check 2 '' '*--run goes with*' eval 's = 1' --run
 check 1 '' '*error: *' explain --run 'y(i) = A(i,j)*x(j)' x=ones
 check 1 '' 'stcvm: *: error: *' explain 'y(i) = A(i'

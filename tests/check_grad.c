@@ -257,6 +257,15 @@ START_TEST(refusals)
         {"g = grad(hypot(i: x(i)), x)", "hypot"},
         {"t(i) = x(i); compact t; g = grad(sum(i: t(i)), x)", "compact"},
     };
+    char chain[2000] = "tensor W csr f64 [2,2] = 1\ng = grad(sum(";
+    size_t n = strlen(chain);
+    for (int k = 0; k < 70; k++)
+        n += (size_t)snprintf(chain + n, sizeof chain - n, "%si%d", k ? "," : "", k);
+    for (int k = 0; k < 69; k++)
+        n += (size_t)snprintf(chain + n, sizeof chain - n, "%sW(i%d,i%d)", k ? "*" : ": ",
+                              k, k + 1);
+    snprintf(chain + n, sizeof chain - n, "), W)\n");
+    expect_error(chain, STC_ERR_PROGRAM, "at most 64 indices");
     for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
         char text[1200];
         snprintf(text, sizeof text, "%s%s\n", x, bad[k].text);

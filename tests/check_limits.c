@@ -49,6 +49,9 @@ START_TEST(indices)
     say(&t, "s = ");
     say_sum(&t, 65);
     expect(&t, STC_ERR_PROGRAM, "a statement has at most 64 indices");
+    say(&t, "s = ");
+    say_sum(&t, 513);
+    expect(&t, STC_ERR_PROGRAM, "a statement has at most 512 indices");
     say(&t, "tensor y dense f64 [4] = 1\ny(0) = "); /* one more for the rest of y */
     say_sum(&t, 64);
     expect(&t, STC_ERR_PROGRAM, "a statement has at most 64 indices");

@@ -104,6 +104,20 @@ static const early cases[] = {
     {WAYS "tensor y csr f64 fill inf\n", "y(i,j) = min(min(k: W(i,k) + W(k,j)), W(j,i))",
      -30000},
     {TRUTHS "tensor y csr bool\ny(i,j) = P(j,i)\n", "y(i,j) or= P(i,k) && P(k,j)", -15000},
+    /* equal parts, and such that are nearly equal */
+    {M VECTORS, "y(i) = sum(j,k: A(i,j)*A(j,k)*x(k)) + z(i)*sum(l: x(l)*A(i,l))", 2},
+    {M VECTORS, "y = sum(i,j,k: A(i,j)*A(j,k)*x(k)) * sum(k,j,l: x(l)*A(j,l)*A(k,j))", 5},
+    {M VECTORS, "y = sum(i,j,k: A(i,j)*A(j,k)*x(k)) * sum(i,j,k: A(i,j)*A(k,j)*x(k))", 2},
+    {M VECTORS,
+     "y(i) = sum(j,k: A(i,j)*A(j,k)*x(k)) + z(i)*sum(j in 0:100: A(i,j)*x(j)) + "
+     "sum(j: A(i,j)*v(j)) + sum(j: A(j,i)*x(j))",
+     -60000},
+    {M VECTORS, "y(i) = sum(j,k: A(i,j)*A(j,k)*x(k)) + z(i)*sum(j: A(i,j)*(x(j) == 3))",
+     -60000},
+    {SMALL "tensor y csr i64\n",
+     "y(a,c) = S(a,b)*S(b,c) * sum(d,e: S(a,d)*S(d,e)) * sum(f: S(a,f)*sum(g: S(f,g)))", 0},
+    {M VECTORS "tensor y svec i64\n", "y(i) = sum(j: A(i,j)*v(j)) * sum(k: v(k)*A(i,k))",
+     -60000},
     /* an index without values, of every part */
     {M "tensor N dense i64 [200,0]\n", "y(i) = A(i,j)*A(j,k)*N(k,l)", 0},
 };
@@ -228,7 +242,7 @@ START_TEST(plans_say_why)
     expect_plan(M VECTORS, "y(i) = A(i,j)*A(j,k)*x(k)",
                 "step: step1(j)|about 200 entries, 2.22e+03 visited|step: y(i)");
     expect_plan(M VECTORS, "y = A(i,j)*A(j,k)*A(k,i)",
-                "reduced where it stands|no steps visit less");
+                "reduced where it stands|visited, in steps|at best");
     expect_plan(SMALL, "y(a) = R(a,b)*R(b,c)", "reduced where it stands|in steps");
     expect_plan(M VECTORS, "y(i) = sum(j,k: max(A(i,j), A(j,k)))",
                 "reduced where it stands|no product");

@@ -1,6 +1,6 @@
 /* gen_chain.c: a reduction of several indices over a product of several operands, in
  * any pair of functions of which one distributes over the other, or nearly does, and sums
- * and differences of such products: what src/opt takes apart. */
+ * and differences of such products, and the same twice: what src/opt takes apart. */
 #include "gen.h"
 #include <string.h>
 
@@ -65,7 +65,7 @@ static void terms(gen *g, want w, const semiring *s, char *out, size_t size)
 
 void gen_chain(gen *g, want w, char *out, size_t size)
 {
-    char body[1200] = "";
+    char body[1200] = "", all[1400] = "";
     const semiring *s = pick(g, w);
     const int n = 1 + gen_below(g, 3), first = g->nbound;
     for (int k = 0; k < n; k++) {
@@ -76,11 +76,17 @@ void gen_chain(gen *g, want w, char *out, size_t size)
         snprintf(g->bound_name[x], sizeof g->bound_name[x], "p%d", ++g->names % 100);
     }
     terms(g, w, s, body, sizeof body);
-    gen_say(out, size, "%s(", s->sum);
+    gen_say(all, sizeof all, "%s(", s->sum);
     for (int k = first; k < g->nbound; k++) {
-        gen_say(out, size, "%s%s", k > first ? ", " : "", g->bound_name[k]);
-        if (!g->bound_bare[k]) gen_say(out, size, " in 0:%d", (int)g->bound_extent[k]);
+        gen_say(all, sizeof all, "%s%s", k > first ? ", " : "", g->bound_name[k]);
+        if (!g->bound_bare[k])
+            gen_say(all, sizeof all, " in 0:%d", (int)g->bound_extent[k]);
     }
-    gen_say(out, size, ": %s)", body);
+    gen_say(all, sizeof all, ": %s)", body);
     g->nbound = first;
+    /* twice the same part is computed once */
+    if (gen_chance(g, 15))
+        gen_say(out, size, w == WANT_BOOL ? "(%s && %s)" : "(%s + %s)", all, all);
+    else
+        gen_say(out, size, "%s", all);
 }

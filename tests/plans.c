@@ -4,8 +4,11 @@
  * several (!). Both are run, and their results compared; the statement may take no more
  * steps than `slack` times those of the split by hand; a row that isn't as good yet says
  * what it may (% 5), so that it gets no worse. Steps are rounds that loops make on
- * whatever tier, so there is no clock in it; with --time the table has milliseconds, too,
- * and how long the statement takes as written.
+ * whatever tier, so there is no clock in it; with --time the table has milliseconds,
+ * too, and how long the statement takes as written.
+ *
+ * What plans think of the entries between steps is held against what there are: the
+ * q-error, max(thought / there, there / thought), of a row's steps and of all rows'.
  */
 #include "../src/api/api.h"
 #include <inttypes.h>
@@ -14,9 +17,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RUNS = 5 };
+enum { RUNS = 5, MOST_STEPS = 500 };
 
 static const double slack = 1.2;
+static const double median_most = 2, ninetieth_most = 10; /* of q-errors         */
 static const uint64_t few = 2000; /* steps that are no difference                */
 static const uint64_t many = 2000000000;
 
@@ -95,12 +99,89 @@ static bool same(row *r, const way *a, const way *b)
     return true;
 }
 
+/* ---- what was thought -------------------------------------------------------------------
+ */
+
+static double errors[MOST_STEPS];
+static int nerrors;
+
+static void note_error(double thought, double there)
+{
+    if (thought < 1) thought = 1;
+    if (there < 1) there = 1;
+    if (nerrors < MOST_STEPS)
+        errors[nerrors++] = thought > there ? thought / there : there / thought;
+}
+
+/* A plan's steps: what is thought stands below each, and what there is at the end. */
+static void compare_entries(const char *plan)
+{
+    int step;
+    double thought;
+    for (const char *at = plan; (at = strstr(at, "step: step")); at++) {
+        const char *line = strchr(at, '\n');
+        char ran[40];
+        if (sscanf(at, "step: step%d", &step) != 1 || !line ||
+            sscanf(line, " about %lf", &thought) != 1)
+            continue;
+        snprintf(ran, sizeof ran, "ran: step%d, ", step);
+        const char *there = strstr(plan, ran);
+        if (there) note_error(thought, atof(there + strlen(ran)));
+    }
+}
+
+/* The row's statement as a program, with the session's tensors. */
+static bool look_at_entries(row *r, const char *all)
+{
+    way w = {0};
+    stc_program *p = NULL;
+    const stc_config config = {0};
+    bool ok = !stc_open(&config, &w.m) && !stc_session_open(w.m, &w.s) &&
+              execute(r, &w, all) && execute(r, &w, r->operands) &&
+              !stc_session_compile(w.s, r->statement, &p);
+    bool result = false;
+    const char *name;
+    for (int k = 0; ok && (name = stc_program_name(p, k, &result)) && !result; k++) {
+        const stc_tensor *t;
+        ok = !stc_session_get(w.s, name, &t) && !stc_bind(p, name, (stc_tensor *)t);
+    }
+    char *plan = NULL;
+    ok = ok && !stc_run(p) && !stc_program_explain(p, "plan", &plan);
+    if (ok) compare_entries(plan);
+    if (!ok && !*r->why) snprintf(r->why, sizeof r->why, "%s", stc_error(w.m)->message);
+    stc_text_free(w.m, plan);
+    stc_program_free(p);
+    shut(&w);
+    return ok;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static bool tell_errors(void)
+{
+    if (!nerrors) return true;
+    qsort(errors, (size_t)nerrors, sizeof *errors, by_size);
+    const double median = errors[nerrors / 2], ninetieth = errors[nerrors * 9 / 10];
+    const bool ok = median <= median_most && ninetieth <= ninetieth_most;
+    printf("q-error of the entries of %d steps: median %.2f, 90th percentile %.2f, "
+           "largest %.3g  %s\n",
+           nerrors, median, ninetieth, errors[nerrors - 1], ok ? "holds" : "FAILS");
+    return ok;
+}
+
+/* ---- a row ------------------------------------------------------------------------------
+ */
+
 static bool look(row *r, const char *all, bool timed)
 {
     way ours, hand;
     bool ok = run(r, all, OURS, &ours, &r->ms[OURS]);
     ok = run(r, all, BY_HAND, &hand, &r->ms[BY_HAND]) && ok;
-    ok = ok && same(r, &ours, &hand);
+    ok = ok && same(r, &ours, &hand) && look_at_entries(r, all);
     shut(&ours);
     shut(&hand);
     for (int k = 0; ok && timed && k < RUNS; k++) {
@@ -185,6 +266,7 @@ int main(int argc, char **argv)
         failed += !tell(&r, all.operands, timed);
     }
     fclose(f);
+    const bool thought_well = tell_errors() || *only; /* all rows are judged together */
     printf("%d statements, %d worse than they may be\n", rows, failed);
-    return failed || !rows;
+    return failed || !rows || !thought_well;
 }

@@ -463,7 +463,11 @@ static void add_actual(const stc_program *w, textbuf *b)
             const prog_tensor *row = &p->tensor[i];
             if (row->role != role[k] || !*row->name) continue;
             const tensor *t = machine_tensor(machine_now(w), i);
-            if (t) text_add(b, "ran: %s, %lld entries\n", row->name, (long long)t->nvals);
+            if (!t) continue;
+            text_add(b, "ran: %s, %lld entries", row->name, (long long)t->nvals);
+            const double ns = machine_spent(machine_now(w), i);
+            if (ns >= 0) text_add(b, ", %.3g us", ns * 1e-3);
+            text_add(b, "\n");
         }
     text_add(b, "ran: %.3g us in all\n", (double)w->run_ticks * tick_us(w->m));
 }

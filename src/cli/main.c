@@ -41,7 +41,7 @@ static const char options_text[] =
     "  --trust           .stt files are ours and whole: they aren't checked\n"
     "  --quiet           no progress, no greeting, no notes\n"
     "  --stage=NAME      explain: ast, bound, plan, lattice or code; else plan and code\n"
-    "  --run             explain: with SOURCEs, as for eval; what steps gave, too\n"
+    "  --run             explain: with SOURCEs, as for eval; what steps gave and took\n"
     "  -o …              eval, run: a result to print or write; build, asm, spy: the file\n"
     "  --help, --version\n"
     "\n"

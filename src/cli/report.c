@@ -43,7 +43,7 @@ int cli_open(cli *c, const options *opt, const char *subject)
         .max_steps = opt->max_steps,
         .threads = opt->threads,
         .no_super = opt->no_super,
-        .profile = opt->profile,
+        .profile = opt->profile || opt->run, /* explain tells what each step took */
         .progress = progress_show,
         .progress_context = &c->progress,
         .no_files = opt->no_files,

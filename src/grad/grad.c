@@ -78,6 +78,12 @@ static bool forth(grad *g)
 static bool name_indices(grad *g)
 {
     const bstmt *const st = g->step->st;
+    if (st->nindex > BOUND_INDICES)
+        return grad_refuse(
+            g, st->at,
+            "derivatives are of statements with at most %d indices; split it "
+            "in two",
+            BOUND_INDICES);
     const char **const name = arena_array(g->a, st->nindex + 1, sizeof *name);
     if (!(g->index = name)) return false;
     for (int i = 0; i < st->nindex; i++) {

@@ -141,7 +141,7 @@ struct ast {
 };
 
 /* No tree is higher, whatever the text. */
-#define AST_MAX_HEIGHT 1000
+#define AST_MAX_HEIGHT 1050
 
 const char *ast_kind_name(int kind);
 const char *ast_op_symbol(int op);

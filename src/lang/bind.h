@@ -34,7 +34,7 @@
 
 #include "scope.h"
 
-#define BIND_MAX_INDEX 64    /* indices of a statement, each a bit in the planner */
+#define BIND_MAX_INDEX 512   /* indices of a statement; of a step BOUND_INDICES      */
 #define BIND_MAX_NODES 32768 /* operations of a statement: what follows takes 50 ms  */
 #define BIND_MAX_TERMS 6     /* indices in one subscript (affine.term)            */
 
@@ -96,9 +96,9 @@ typedef struct binder {
     /* indices */
     int nindex, nfamily, nbound, nterm, nleft;
     bindex index[BIND_MAX_INDEX];
-    uint8_t family_of[BIND_MAX_INDEX];
+    uint16_t family_of[BIND_MAX_INDEX];
     family family[BIND_MAX_INDEX];
-    uint8_t bound[BIND_MAX_INDEX], term[BIND_MAX_INDEX]; /* visible ones        */
+    uint16_t bound[BIND_MAX_INDEX], term[BIND_MAX_INDEX]; /* visible ones       */
     /* subscripts */
     access *access;
     int naccess, access_cap;

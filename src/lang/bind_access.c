@@ -25,11 +25,11 @@ int bind_index_new(binder *b, const ast *name, int fam)
         return -1;
     }
     b->index[b->nindex] = (bindex){.name = name->name, .lo = -1, .hi = -1, .at = name->at};
-    b->family_of[b->nindex] = (uint8_t)fam;
+    b->family_of[b->nindex] = (uint16_t)fam;
     return b->nindex++;
 }
 
-static int visible(const binder *b, const uint8_t *list, int n, const char *name)
+static int visible(const binder *b, const uint16_t *list, int n, const char *name)
 {
     for (int k = n - 1; k >= 0; k--)
         if (!strcmp(b->index[list[k]].name, name)) return list[k];
@@ -61,7 +61,7 @@ int bind_index_named(binder *b, const ast *name, bool make)
         if (bind_family_new(b, name, true) < 0) return -1;
     }
     i = bind_index_new(b, name, fam);
-    if (i >= 0) b->term[b->nterm++] = (uint8_t)i;
+    if (i >= 0) b->term[b->nterm++] = (uint16_t)i;
     return i;
 }
 

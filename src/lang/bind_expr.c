@@ -277,7 +277,7 @@ static int bound_index(binder *b, const ast *node, int from)
         b->family[fam].lo = lo->kind == N_INT ? (int64_t)lo->u : 0;
         b->family[fam].to = (int64_t)node->child[1]->u;
     }
-    b->bound[b->nbound++] = (uint8_t)i;
+    b->bound[b->nbound++] = (uint16_t)i;
     return i;
 }
 

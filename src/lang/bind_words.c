@@ -74,7 +74,7 @@ static bexpr *norm(binder *b, const ast *e, const int *index, int n, bexpr *val)
 /* The body as a function of one more index of the same name and range. */
 static bexpr *body_at(binder *b, const ast *e, int index)
 {
-    b->bound[b->nbound++] = (uint8_t)index;
+    b->bound[b->nbound++] = (uint16_t)index;
     bexpr *const val = bind_strong(b, bind_expr(b, e->child[1]));
     b->nbound--;
     return val;

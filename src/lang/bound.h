@@ -13,6 +13,10 @@
 #include "../../vm/fn/host.h"
 #include "../../vm/code/program.h"
 
+/* Indices of a statement that is planned, each a bit of a set. One that is taken apart
+ * (src/opt) may have more. */
+enum { BOUND_INDICES = 64 };
+
 typedef struct bexpr bexpr;
 
 /* sum of coef[t] * index[t], plus constant; a bare index has one term with

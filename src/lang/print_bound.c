@@ -186,12 +186,12 @@ static void print_expr(const bstmt *s, const program *p, const bexpr *e, textbuf
     }
 }
 
-static uint64_t used_tensors(const bexpr *e, uint64_t seen)
+static bool uses_tensor(const bexpr *e, int slot)
 {
-    if (e->kind == B_ACCESS && e->tensor < 64) seen |= 1ull << e->tensor;
-    for (int i = 0; i < e->nargs; i++)
-        seen = used_tensors(e->args[i], seen);
-    return seen;
+    bool uses = e->kind == B_ACCESS && e->tensor == slot;
+    for (int i = 0; i < e->nargs && !uses; i++)
+        uses = uses_tensor(e->args[i], slot);
+    return uses;
 }
 
 static void print_tensor(const bstmt *s, const program *p, int slot, textbuf *out)
@@ -243,10 +243,10 @@ void bound_line(const bstmt *s, const program *p, textbuf *out)
 void bound_print(const bstmt *s, const program *p, textbuf *out)
 {
     bound_line(s, p, out);
-    uint64_t used = used_tensors(s->value, s->target < 64 ? 1ull << s->target : 0);
-    if (s->mask) used = used_tensors(s->mask, used);
-    for (int t = 0; t < p->ntensor && t < 64; t++)
-        if (used >> t & 1) print_tensor(s, p, t, out);
+    for (int t = 0; t < p->ntensor; t++)
+        if (t == s->target || uses_tensor(s->value, t) ||
+            (s->mask && uses_tensor(s->mask, t)))
+            print_tensor(s, p, t, out);
     for (int i = 0; i < s->nindex; i++) {
         text_add(out, "  index %s in ", s->index[i].name);
         if (s->index[i].lo < 0)

@@ -11,7 +11,7 @@
 static void note_extents(plan *pl, const opt_known *known)
 {
     const program *p = pl->p;
-    for (int k = 0; known && known->find && k < pl->s->nindex && k < 64; k++) {
+    for (int k = 0; known && known->find && k < pl->s->nindex; k++) {
         const extent *hi = &p->ext[pl->s->index[k].hi];
         const prog_tensor *t = &p->tensor[hi->op == EXT_DIM ? hi->a : 0];
         const bool read =
@@ -27,6 +27,12 @@ static stc_status compile_step(arena *a, program *p, const source *src, bstmt *s
                                const opt_known *known, stage_texts *texts, stc_times *times)
 {
     const uint64_t start = now_ticks();
+    if (s->nindex > BOUND_INDICES)
+        return fail_source(
+            src, STC_ERR_PROGRAM, s->at,
+            "a statement has at most %d indices, unless it is a product whose "
+            "sums can be taken early; split it in two",
+            BOUND_INDICES);
     plan *pl = plan_new(a, p, src, s);
     if (!pl) return STC_ERR_MEMORY;
     note_extents(pl, known);
@@ -58,30 +64,84 @@ static void tell_step(const program *p, const bstmt *s, const opt_step *step,
                  step->visits);
 }
 
-/* Takes what can be reduced earlier out of s; what s gives, its fill, format and
- * pattern, is settled as it is written. */
+static bool reads_some(const program *p, const bexpr *e)
+{
+    bool some = stores_some(p, e);
+    for (int k = 0; k < e->nargs && !some; k++)
+        some = reads_some(p, e->args[k]);
+    return some;
+}
+
+/* Where it can't be settled as written: whether the result stores places as terms reach
+ * them. */
+static bool keeps_pattern(const opt *o)
+{
+    const prog_tensor *t = &o->p->tensor[o->s->target];
+    if (!o->s->format_given) return o->s->nsub && reads_some(o->p, o->s->value);
+    for (int l = 0; l < t->fmt.levels; l++)
+        if (!(format_props(&t->fmt, l) & PROP_FULL)) return true;
+    return false;
+}
+
+/* Fill and format of what s gives, as it is written, and with them whether intermediates
+ * keep to a pattern. What is too large for a plan has its format settled when it isn't any
+ * more. */
+static stc_status settle(opt *o, const source *src, bool too_large)
+{
+    bstmt *s = o->s;
+    plan *pl = s->format_given && s->fill_given ? NULL : plan_new(o->a, o->p, src, s);
+    if (!pl && !(s->format_given && s->fill_given)) return STC_ERR_MEMORY;
+    const stc_status st = !pl ? STC_OK : too_large ? plan_settle_fill(pl) : plan_settle(pl);
+    const prog_tensor *t = &o->p->tensor[s->target];
+    for (int l = 0; l < t->fmt.levels && !too_large; l++)
+        if (!(format_props(&t->fmt, l) & PROP_FULL)) o->pattern = true;
+    if (too_large) o->pattern = keeps_pattern(o);
+    if (!st && too_large && t->fill_later && s->nsub)
+        return fail_source(
+            src, STC_ERR_PROGRAM, s->at,
+            "the fill of %s would be known only when this runs, which is too "
+            "large to run as it is written; declare it with a fill",
+            *t->name ? t->name : "the result");
+    return st;
+}
+
+/* For explain: there are no operands yet, and what of them decides. */
+static void tell_what_waits(const opt *o)
+{
+    bool any = false;
+    for (int k = 0; k < o->p->ntensor; k++) {
+        const prog_tensor *t = &o->p->tensor[k];
+        if ((t->role != ROLE_INPUT && t->role != ROLE_INOUT) || !*t->name) continue;
+        text_add(o->why,
+                 any ? ", %s"
+                     : "waits for data: how large these are, and what they "
+                       "store: %s",
+                 t->name);
+        any = true;
+    }
+    if (any) text_add(o->why, "\n");
+}
+
+/* Takes what can be reduced earlier out of s. */
 static stc_status take_steps(opt *o, const source *src)
 {
     bstmt *s = o->s;
-    prog_tensor *t = &o->p->tensor[s->target];
-    const prog_tensor before = *t;
-    if (!s->format_given || !s->fill_given) {
-        plan *pl = plan_new(o->a, o->p, src, s);
-        if (!pl) return STC_ERR_MEMORY;
-        stc_status st = plan_settle(pl);
-        if (st) return st;
-        t = &o->p->tensor[s->target];
-    }
-    for (int l = 0; l < t->fmt.levels; l++)
-        if (!(format_props(&t->fmt, l) & PROP_FULL)) o->pattern = true;
-    stc_status st = t->fill_later ? STC_OK : opt_statement(o);
-    if (t->fill_later && o->why)
+    const prog_tensor before = o->p->tensor[s->target];
+    const bool too_large = network_only(s);
+    stc_status st = settle(o, src, too_large);
+    if (st) return st;
+    const bool later = !too_large && o->p->tensor[s->target].fill_later;
+    if (later && o->why)
         text_add(o->why, "reduced where it stands: the fill is known when it runs\n");
-    t = &o->p->tensor[s->target];
-    if (o->nstep)
-        s->format_given = s->fill_given = true;
-    else
-        *t = before;
+    if (o->why && !(o->known && o->known->find)) tell_what_waits(o);
+    if (!later && network_needed(s)) st = network(o);
+    if (!later && !st && s->nindex <= BOUND_INDICES) st = opt_statement(o);
+    if (!o->nstep) {
+        o->p->tensor[s->target] = before;
+        return st;
+    }
+    s->fill_given = true;
+    s->format_given = s->format_given || !too_large;
     return st;
 }
 

@@ -27,14 +27,17 @@ static double extent_of(const opt *o, int id)
     return n;
 }
 
+double cost_extent(const opt *o, const bindex *i)
+{
+    double n = extent_of(o, i->hi);
+    if (i->lo >= 0 && o->p->ext[i->lo].op == EXT_CONST) n -= extent_of(o, i->lo);
+    return n < 1 ? 1 : n;
+}
+
 void cost_extents(opt *o)
 {
-    for (int k = 0; k < o->s->nindex; k++) {
-        const bindex *i = &o->s->index[k];
-        double n = extent_of(o, i->hi);
-        if (i->lo >= 0 && o->p->ext[i->lo].op == EXT_CONST) n -= extent_of(o, i->lo);
-        o->extent[k] = n < 1 ? 1 : n;
-    }
+    for (int k = 0; k < o->s->nindex; k++)
+        o->extent[k] = cost_extent(o, &o->s->index[k]);
 }
 
 double cost_places(const opt *o, uint64_t indices)
@@ -132,6 +135,9 @@ typedef struct walk {
     double stored, places, count;
 } walk;
 
+/* An entry of an operand that is converted, since the loops are in another order. */
+static const double convert = 10;
+
 /* What a loop over `index` visits in each round, and leaves. */
 static double step_into(const opt *o, const factor *f, const walk *w, int n, int index,
                         double *leaves)
@@ -151,19 +157,39 @@ static double step_into(const opt *o, const factor *f, const walk *w, int n, int
     return sought > 1 ? seek * visits : visits;
 }
 
-double cost_nest(const opt *o, const factor *f, int n)
+/* The indices that are left above which a factor's levels have none that is. */
+static uint64_t follows(const factor *f, uint64_t left)
+{
+    uint64_t no = 0, above = 0;
+    for (int l = 0; l < f->levels; l++) {
+        if (above & left) no |= UINT64_C(1) << f->level[l];
+        above |= UINT64_C(1) << f->level[l];
+    }
+    return left & ~no;
+}
+
+static uint64_t can_be_next(const factor *f, int n, uint64_t left)
+{
+    uint64_t next = left;
+    for (int k = 0; k < n; k++)
+        next &= follows(&f[k], left);
+    return next ? next : left;
+}
+
+/* Loops in the order that visits the fewest next; `stored`: in an order that levels have
+ * wherever there is one. Factors whose levels have another one are converted. */
+static double nest_in(const opt *o, const factor *f, int n, uint64_t left, bool stored,
+                      bool *converts)
 {
     walk w[OPT_FACTORS];
-    uint64_t left = 0;
+    uint64_t converted = 0;
     double rounds = 1, cost = 0;
-    for (int k = 0; k < n; k++) {
+    for (int k = 0; k < n; k++)
         w[k] = (walk){f[k].density * cost_places(o, f[k].indices), 1, 1};
-        left |= f[k].indices;
-    }
     while (left) {
         double visits = 0, leaves = 0, next;
         int best = -1;
-        for (uint64_t set = left; set; set &= set - 1) {
+        for (uint64_t set = stored ? can_be_next(f, n, left) : left; set; set &= set - 1) {
             const int i = __builtin_ctzll(set);
             const double v = step_into(o, f, w, n, i, &next);
             if (best >= 0 && v >= visits) continue;
@@ -173,6 +199,7 @@ double cost_nest(const opt *o, const factor *f, int n)
         }
         for (int k = 0; k < n; k++) {
             if (!((f[k].indices >> best) & 1)) continue;
+            if (!((follows(&f[k], left) >> best) & 1)) converted |= UINT64_C(1) << k;
             w[k].places *= o->extent[best];
             w[k].count = w[k].stored < w[k].places ? w[k].stored : w[k].places;
             if (w[k].count < 1) w[k].count = 1;
@@ -181,7 +208,22 @@ double cost_nest(const opt *o, const factor *f, int n)
         rounds *= leaves;
         left &= ~(UINT64_C(1) << best);
     }
+    *converts = converted;
+    for (; converted; converted &= converted - 1)
+        cost += convert * w[__builtin_ctzll(converted)].stored;
     return cost;
+}
+
+double cost_nest(const opt *o, const factor *f, int n)
+{
+    uint64_t all = 0;
+    bool converts;
+    for (int k = 0; k < n; k++)
+        all |= f[k].indices;
+    const double any = nest_in(o, f, n, all, false, &converts);
+    if (!converts) return any;
+    const double as_stored = nest_in(o, f, n, all, true, &converts);
+    return any < as_stored ? any : as_stored;
 }
 
 double cost_write(const opt *o, uint64_t out, double density)

@@ -74,7 +74,7 @@ static bool same_function(const bexpr *a, const bexpr *b)
     return a->kind == b->kind && a->fn == b->fn && a->ufn == b->ufn;
 }
 
-static bool same_reduction(const bexpr *e, const product *x)
+bool same_reduction(const bexpr *e, const product *x)
 {
     return same_function(e, x->r) && e->cls == x->r->cls && e->type == x->r->type;
 }
@@ -87,8 +87,7 @@ uint64_t bound_by(const bexpr *r)
     return set;
 }
 
-/* An operand whose format leaves coordinates out. */
-static bool stores_some(const program *p, const bexpr *e)
+bool stores_some(const program *p, const bexpr *e)
 {
     if (e->kind != B_ACCESS) return false;
     const format *f = &p->tensor[e->tensor].fmt;
@@ -99,7 +98,7 @@ static bool stores_some(const program *p, const bexpr *e)
 
 /* A subscript of several indices: of windows, which have loops of their own (vm/affine)
  * that a tensor over the indices apart would take away. */
-static bool has_window(const program *p, const bexpr *e)
+bool has_window(const program *p, const bexpr *e)
 {
     for (int m = 0; e->kind == B_ACCESS && m < p->tensor[e->tensor].order; m++)
         if (e->sub[m].terms > 1) return true;
@@ -108,10 +107,40 @@ static bool has_window(const program *p, const bexpr *e)
     return false;
 }
 
+/* The order in which a factor's levels have its indices, where they have one. */
+static void note_levels(const program *p, factor *f)
+{
+    if (!stores_some(p, f->e)) return;
+    const format *fmt = &p->tensor[f->e->tensor].fmt;
+    for (int l = 0; l < fmt->levels && f->levels < OPT_LEVELS; l++) {
+        const level_map *m = &fmt->level[l].map;
+        const affine *at = &f->e->sub[m->mode];
+        if (m->op == MAP_MODE && at->terms == 1)
+            f->level[f->levels++] = (uint8_t)at->term[0].index;
+    }
+}
+
+factor factor_as_written(const opt *o, const product *x, const bexpr *e)
+{
+    const double density = cost_density(o, e, &x->identity);
+    factor f = {.e = e,
+                .indices = opt_indices(o->p, e),
+                .density = density,
+                .full = density >= 1 && !stores_some(o->p, e),
+                .step = -1};
+    note_levels(o->p, &f);
+    return f;
+}
+
+bool is_times(const product *x, const bexpr *e)
+{
+    return x->call && same_function(e, x->call) && is_product(e, x->r, x->identity);
+}
+
 /* False: too many factors, or one that is to stay where it is. */
 static bool add_factors(const opt *o, product *x, const bexpr *e)
 {
-    if (x->call && same_function(e, x->call) && is_product(e, x->r, x->identity))
+    if (is_times(x, e))
         return add_factors(o, x, e->args[0]) && add_factors(o, x, e->args[1]);
     /* a reduction of the same kind is a part of this one */
     if (same_reduction(e, x) && !(bound_by(e) & x->reduced)) {
@@ -119,21 +148,22 @@ static bool add_factors(const opt *o, product *x, const bexpr *e)
         return add_factors(o, x, e->args[0]);
     }
     if (x->n == OPT_FACTORS || has_window(o->p, e)) return false;
-    const double density = cost_density(o, e, &x->identity);
-    x->factor[x->n++] = (factor){.e = e,
-                                 .indices = opt_indices(o->p, e),
-                                 .density = density,
-                                 .full = density >= 1 && !stores_some(o->p, e),
-                                 .step = -1};
+    x->factor[x->n++] = factor_as_written(o, x, e);
     return true;
 }
 
-bool factors_of(const opt *o, const bexpr *r, product *out)
+bool product_begin(const bexpr *r, product *out)
 {
     out->n = 0;
     if (!can_be_parted(r, &out->identity)) return false;
     out->r = r;
     out->call = is_product(r->args[0], r, out->identity) ? r->args[0] : NULL;
+    return true;
+}
+
+bool factors_of(const opt *o, const bexpr *r, product *out)
+{
+    if (!product_begin(r, out)) return false;
     out->reduced = bound_by(r);
     return add_factors(o, out, r->args[0]);
 }

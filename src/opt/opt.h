@@ -10,6 +10,7 @@
  * - cost: how many elements factors have, and what loops over some of them visit;
  * - eliminate: which index is reduced next, so that all the steps visit the fewest;
  * - rewrite: which reductions of a statement that pays for;
+ * - share: what is computed already is read again;
  * - steps: each of them as a statement of its own, whose result is a tensor that the
  *   next ones read: its type, fill, format and order of modes.
  *
@@ -24,7 +25,7 @@
 
 #include "../lang/lang.h"
 
-enum { OPT_FACTORS = 64 };
+enum { OPT_FACTORS = 64, OPT_LEVELS = 8 };
 
 /* Tensors that are there already, by name. */
 typedef struct opt_known {
@@ -33,11 +34,7 @@ typedef struct opt_known {
     bool *waits; /* set if a plan depends on what tensors hold; may be NULL          */
 } opt_known;
 
-/* What comes before a statement, and what is thought of it. */
-typedef struct opt_step {
-    bstmt s;
-    double visits, stored; /* by its loops; by its result                       */
-} opt_step;
+typedef struct opt_step opt_step;
 
 typedef struct opt {
     arena *a;
@@ -45,7 +42,7 @@ typedef struct opt {
     bstmt *s;
     /* The result stores only what a term reached: intermediates keep to that, too. */
     bool pattern;
-    double extent[64];      /* of each index of the statement, as far as it is known    */
+    double extent[BOUND_INDICES]; /* of each index, as far as it is known               */
     opt_step *step;         /* in order                                              */
     const opt_known *known; /* may be NULL                                      */
     textbuf *why; /* for explain: why not further; NULL if not wanted            */
@@ -60,7 +57,19 @@ typedef struct factor {
     double density;   /* of all its coordinates                             */
     bool full;        /* by its format: it is stored everywhere             */
     int step;         /* the step that computes it, -1: it is as written    */
+    /* In their order the indices of its levels, of which each is found below those before
+     * it alone; of an intermediate none: its levels will be as its readers want them. */
+    uint8_t level[OPT_LEVELS];
+    uint8_t levels;
 } factor;
+
+/* What comes before a statement, and what is thought of it. */
+struct opt_step {
+    bstmt s;
+    double visits, stored; /* by its loops; by its result                       */
+    factor result;         /* as it is read at its own indices                  */
+    uint64_t key;          /* of equal steps the same (share.c)                 */
+};
 
 /* r(reduced: f(factor, …)) */
 typedef struct product {
@@ -71,6 +80,15 @@ typedef struct product {
     int n;
     factor factor[OPT_FACTORS];
 } product;
+
+/* A reduction of some factors: a step, or what is left in place. */
+typedef struct opt_part {
+    factor *f;
+    int n;
+    uint64_t reduced, out;
+    double nest; /* what its loops visit                                       */
+    bool gone;   /* reduced where it is read                                   */
+} opt_part;
 
 /* Whether a statement has anything that could be taken earlier: quick. */
 bool opt_may(const bstmt *s);
@@ -83,6 +101,16 @@ stc_status opt_statement(opt *o);
 bool factors_of(const opt *o, const bexpr *r, product *out);
 /* False: it is no product of several factors. */
 bool product_of(const opt *o, const bexpr *r, product *out);
+/* What r may be a product of, before its factors; whether e is a call of the same product;
+ * e as a factor; a reduction that is a part of it; whether a subscript has several indices.
+ */
+bool product_begin(const bexpr *r, product *out);
+bool is_times(const product *x, const bexpr *e);
+factor factor_as_written(const opt *o, const product *x, const bexpr *e);
+bool same_reduction(const bexpr *e, const product *x);
+bool has_window(const program *p, const bexpr *e);
+/* An operand whose format leaves coordinates out. */
+bool stores_some(const program *p, const bexpr *e);
 /* The indices that a reduction binds; the free indices of an expression. */
 uint64_t bound_by(const bexpr *r);
 uint64_t opt_indices(const program *p, const bexpr *e);
@@ -94,6 +122,7 @@ bool stats_extent(const opt *o, int slot, int mode, double *out);
 bool stats_density(const opt *o, int slot, double *out);
 
 /* cost.c */
+double cost_extent(const opt *o, const bindex *i);
 void cost_extents(opt *o);
 /* The part of e's coordinates at which it isn't `none`, at most 1. */
 double cost_density(const opt *o, const bexpr *e, const value *none);
@@ -119,6 +148,24 @@ stc_status eliminate(const opt *o, const product *x, elimination *out);
 
 /* split.c: *at, a reduction, becomes several where that visits less: *done. */
 stc_status split(opt *o, bexpr **at, bool *done);
+/* A copy of e and all below it; e's indices get others, by number. */
+bexpr *copy_of(opt *o, const bexpr *e);
+void rename_in(const program *p, bexpr *e, const int *to);
+
+/* share.c: a read of an earlier step of that type that computes e: *done; notes a step for
+ * that; reductions that stand in the statement and are computed somewhere already, or
+ * twice.
+ */
+stc_status share_step(opt *o, const bexpr *e, stc_type type, factor *out, bool *done);
+void share_note(opt_step *step, const factor *result);
+stc_status share_rest(opt *o);
+
+/* network.c: whether a statement is too large for the sets of the others; its reductions,
+ * taken apart until what is left isn't, if they can be. */
+bool network_needed(const bstmt *s);
+/* … and for a plan as it is written, too. */
+bool network_only(const bstmt *s);
+stc_status network(opt *o);
 
 /* Steps must promise to visit so much less than the statement as written, and that must
  * be worth planning (rewrite.c). */
@@ -129,7 +176,16 @@ bexpr *node_like(opt *o, const bexpr *like, int nargs);
 /* *at, which the product stands for, becomes what is left of it after the steps
  * of an elimination; an access of the result of one step. */
 stc_status take_apart(opt *o, const product *x, const elimination *el, bexpr **at);
+/* Room for more steps; a step that computes a part; the part as an expression. */
+bool step_room(opt *o, int more);
+/* The type that a reduction's step has; a read of a step's result at some indices. */
+stc_type step_type(const bexpr *r);
+bexpr *step_read(opt *o, int slot, const int *index, span at);
+stc_status make_step(opt *o, const product *x, const opt_part *t, factor *result);
+bexpr *expression(opt *o, const product *x, const opt_part *t);
 stc_status take_whole(opt *o, const product *x, bexpr **at);
+/* An extent of an index: `hi`, or 0 where another index, up to `gone`, has no values. */
+int extent_unless_empty(opt *o, int hi, int gone);
 /* Where an index that isn't reduced here any more has no values, a product has no terms,
  * and is the identity, whatever the other factors are: 0, and not 0 * inf. So one of those
  * that are left has no values then, either. */

@@ -174,7 +174,8 @@ static bool has_inner(const bexpr *e, bool top)
 
 bool opt_may(const bstmt *s)
 {
-    return !s->schedule && s->whole && has_inner(s->value, s->op < 0) &&
+    return !s->schedule && s->whole &&
+           (has_inner(s->value, s->op < 0) || network_needed(s)) &&
            !expr_may_fault(s->value) && !expr_gathers(s->value);
 }
 
@@ -182,5 +183,6 @@ stc_status opt_statement(opt *o)
 {
     cost_extents(o);
     const way w = {.combiner = o->s->op, .top = o->s->op < 0, .density = 1};
-    return visit(o, &o->s->value, &w);
+    const stc_status st = visit(o, &o->s->value, &w);
+    return st ? st : share_rest(o);
 }

@@ -126,7 +126,7 @@ int shape_slot(const opt *o, const product *x, const factor *f, int n, uint64_t 
     char name[24];
     snprintf(name, sizeof name, "step%d", o->nstep + 1);
     prog_tensor t = {.name = name, .role = ROLE_TEMP, .fill = x->identity};
-    t.type = r->type == STC_BOOL ? STC_BOOL : class_type(r->cls);
+    t.type = step_type(r);
     t.order = order_modes(o, x, out, mode);
     for (int k = 0; k < t.order; k++)
         t.shape[k] = (uint16_t)o->s->index[mode[k]].hi;

@@ -88,24 +88,19 @@ static stc_status add_costs(opt *o, const bexpr *r, bexpr *e, costs *all)
 
 /* ---- terms -------------------------------------------------------------------------- */
 
-/* The indices that a reduction binds, and others in their place. */
-typedef struct renaming {
-    int to[64];
-} renaming;
-
-static void rename_in(const program *p, bexpr *e, const renaming *by)
+void rename_in(const program *p, bexpr *e, const int *to)
 {
-    if (e->kind == B_INDEX) e->index = by->to[e->index];
+    if (e->kind == B_INDEX) e->index = to[e->index];
     for (int m = 0; e->kind == B_ACCESS && m < p->tensor[e->tensor].order; m++)
         for (int t = 0; t < e->sub[m].terms; t++)
-            e->sub[m].term[t].index = by->to[e->sub[m].term[t].index];
+            e->sub[m].term[t].index = to[e->sub[m].term[t].index];
     for (int k = 0; e->kind == B_REDUCE && k < e->nindex; k++)
-        e->indices[k] = by->to[e->indices[k]];
+        e->indices[k] = to[e->indices[k]];
     for (int k = 0; k < e->nargs; k++)
-        rename_in(p, e->args[k], by);
+        rename_in(p, e->args[k], to);
 }
 
-static bexpr *copy_of(opt *o, const bexpr *e)
+bexpr *copy_of(opt *o, const bexpr *e)
 {
     bexpr *c = node_like(o, e, e->nargs);
     if (!c) return NULL;
@@ -126,19 +121,19 @@ static bexpr *copy_of(opt *o, const bexpr *e)
 static bool rename_indices(opt *o, bexpr *r)
 {
     bstmt *s = o->s;
-    renaming by;
+    int to[BOUND_INDICES];
     bindex *all = arena_array(o->a, s->nindex + r->nindex, sizeof *all);
     if (!all) return false;
     memcpy(all, s->index, (size_t)s->nindex * sizeof *all);
     for (int k = 0; k < s->nindex; k++)
-        by.to[k] = k;
+        to[k] = k;
     for (int k = 0; k < r->nindex; k++) {
-        by.to[r->indices[k]] = s->nindex;
+        to[r->indices[k]] = s->nindex;
         o->extent[s->nindex] = o->extent[r->indices[k]];
         all[s->nindex++] = s->index[r->indices[k]];
     }
     s->index = all;
-    rename_in(o->p, r, &by);
+    rename_in(o->p, r, to);
     return true;
 }
 
@@ -168,7 +163,7 @@ static stc_status split_terms(opt *o, bexpr **at, bool *done)
     if (!operands_of(r, r->args[0])) return STC_OK;
     const stc_status st = add_costs(o, r, r->args[0], &all);
     if (st || all.stays || !opt_pays(all.best, all.written) ||
-        o->s->nindex + (all.terms - 1) * r->nindex > 64)
+        o->s->nindex + (all.terms - 1) * r->nindex > BOUND_INDICES)
         return st;
     int terms = 0;
     bexpr *e = through(o, r, r->args[0], &terms);

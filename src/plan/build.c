@@ -533,6 +533,17 @@ stc_status plan_settle(plan *pl)
     return settle(pl, &space);
 }
 
+stc_status plan_settle_fill(plan *pl)
+{
+    bstmt *s = pl->s;
+    if (s->fill_given) return STC_OK;
+    bexpr *root = s->op < 0 ? s->value : accumulated(pl, s);
+    root = expr_conv(pl, root, pl->p->tensor[s->target].type);
+    if (!root) return STC_ERR_MEMORY;
+    plan_fill(pl, root);
+    return STC_OK;
+}
+
 /* Whether what isn't stored changes nothing of what is written there by op=. */
 static bool meets_fill(const plan *pl)
 {

@@ -444,10 +444,13 @@ int plan_subsect(const plan *pl, const paccess *x, int depth, bool certain, uint
  * will be, in the target's row, as plan_build would choose it (build.c). */
 plan *plan_new(arena *a, program *p, const source *src, bstmt *s);
 stc_status plan_settle(plan *pl);
+/* Its fill alone, of a statement of any size. */
+stc_status plan_settle_fill(plan *pl);
 
 /* result.c. space_full: whether a set is everywhere, projected onto indices. */
 bool space_full(const plan *pl, const pset *s, uint64_t onto);
 stc_status plan_result(plan *pl, bexpr *root, const pset **space);
+void plan_fill(plan *pl, const bexpr *root);
 
 /* build.c */
 stc_status plan_build(plan *pl);

@@ -75,6 +75,14 @@ static void choose_format(plan *pl, const pset *space, prog_tensor *t)
         format_set(&t->fmt, l, full || (l == 0 && t->order > 1) ? dense : sparse, l, 0);
 }
 
+void plan_fill(plan *pl, const bexpr *root)
+{
+    prog_tensor *t = &pl->p->tensor[pl->s->target];
+    const fillval f = expr_fill(pl, root);
+    t->fill_later = f.kind == FILL_LATER;
+    t->fill = f.kind == FILL_KNOWN ? type_round(t->type, f.v) : (value){0};
+}
+
 /* Completes the target's row, and tells where the right side may differ from
  * its fill. */
 stc_status plan_result(plan *pl, bexpr *root, const pset **space)
@@ -83,9 +91,7 @@ stc_status plan_result(plan *pl, bexpr *root, const pset **space)
     const value *target = &t->fill;
     bool kept = !pl->s->whole && !pl->s->fresh; /* what isn't named stays as it is */
     if (!pl->s->fill_given && !kept) {
-        fillval f = expr_fill(pl, root);
-        t->fill_later = f.kind == FILL_LATER;
-        t->fill = f.kind == FILL_KNOWN ? type_round(t->type, f.v) : (value){0};
+        plan_fill(pl, root);
         if (t->fill_later) target = NULL;
     }
     if (pl->s->fill_given) { /* where its algebra leaves it out, it has that fill */

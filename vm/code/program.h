@@ -248,5 +248,8 @@ uint64_t machine_steps(const machine *mc); /* of the last run */
 /* What each loop runs on: dump with tiers; executions and times if profiled. */
 stc_status machine_dump(const machine *mc, textbuf *out);
 stc_status machine_profile(const machine *mc, textbuf *out);
+/* The nanoseconds that the last run took for a result, from the end of the one before it
+ * on; negative: not profiled, or none. */
+double machine_spent(const machine *mc, int slot);
 
 #endif

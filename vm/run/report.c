@@ -83,6 +83,19 @@ static void note_visits(const machine *mc, const loop *l, textbuf *out)
     if (any) text_add(out, " ; %llu subsections visited", (unsigned long long)n);
 }
 
+double machine_spent(const machine *mc, int which)
+{
+    double ns = 0;
+    for (int i = 0; mc->profile && i < mc->ncode; i++) {
+        const insn *at = &mc->p->code[mc->origin[i]];
+        ns += (double)mc->profile[i].nanoseconds;
+        if (at->op != OP_FINISH) continue;
+        if (at->arg[0] == which) return ns;
+        ns = 0;
+    }
+    return -1;
+}
+
 stc_status machine_profile(const machine *mc, textbuf *out)
 {
     if (!mc->profile)
