@@ -508,13 +508,12 @@ typedef struct stc_decl {
 STC_API stc_status stc_compile(stc_machine *m, const char *text, const stc_decl *decls,
                                int count, stc_program **out);
 /* The text of a program that computes derivatives, for stc_compile with the same decls: the
- * text itself, and then assignments that give d_A for each A of `by`, the derivatives of
- * the scalar `of` by A's elements. The text is made of what stc_compile takes; `of` has no
- * modes, and `by` are operands or what the text computes (then the derivative by its
- * value), of f32 or f64. d_A has A's shape, format and type; where A is sparse, it has A's
- * stored places. A text that uses the name d_A, a scalar that doesn't depend on A, and what
- * has no derivative (src/lang/README.md, "Derivatives") are errors. *out is freed by
- * stc_text_free. */
+ * text itself, and then assignments that give d_A for each A of `by`, the derivatives of the
+ * scalar `of` by A's elements. The text is made of what stc_compile takes; `of` has no modes,
+ * and `by` are operands or what the text computes (then the derivative by its value), of f32
+ * or f64. d_A has A's shape, format and type; where A is sparse, it has A's stored places. A
+ * text that uses the name d_A, a scalar that doesn't depend on A, and what has no derivative
+ * (src/lang/README.md, "Derivatives") are errors. *out is freed by stc_text_free. */
 STC_API stc_status stc_gradient(stc_machine *m, const char *text, const stc_decl *decls,
                                 int count, const char *of, const char *const *by, int nby,
                                 char **out);

@@ -66,4 +66,8 @@ else
     # shellcheck disable=SC2086
     mpicc -std=gnu17 -O2 -Wall -Wextra -o "$out/rows" mpi/rows.c $flags -lm
     mpirun -n 2 "$out/rows"
+    # shellcheck disable=SC2086
+    mpicc -std=gnu17 -O2 -Wall -Wextra -o "$out/stcvm-mpi" mpi/stcvm_mpi.c \
+        mpi/exchange.c $flags -lm
+    mpirun -n 2 "$out/stcvm-mpi" mpi/plate.stc
 fi
