@@ -6,6 +6,7 @@
  */
 #include "stcvm_py.h"
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct program_object {
     PyObject_HEAD machine_object *owner;
@@ -126,9 +127,75 @@ static PyObject *run(program_object *self, PyObject **object, stc_tensor **use)
     Py_END_ALLOW_THREADS return py_machine_good(st) ? results(self) : explain(self, st);
 }
 
-static PyObject *program_call(PyObject *object, PyObject *args, PyObject *kwargs)
+/* ---- into an array of the caller's --------------------------------------------------- */
+
+static bool overlaps(const program_object *self, const Py_buffer *b)
 {
-    program_object *self = (program_object *)object;
+    const char *begin = b->buf, *end = begin + b->len;
+    for (int k = 0; k < self->count; k++)
+        for (int j = 0; j < self->o[k].buffers; j++) {
+            const Py_buffer *x = &self->o[k].buffer[j];
+            const char *low = x->buf, *high = low + x->itemsize;
+            for (int d = 0; d < x->ndim; d++)
+                if (x->shape[d] > 0) {
+                    const Py_ssize_t far = (x->shape[d] - 1) * x->strides[d];
+                    *(far < 0 ? &low : &high) += far;
+                }
+            if (low < end && begin < high) return true;
+        }
+    return false;
+}
+
+/* The result lies in the array, or is copied there. False: the shapes differ. */
+static bool settle(const program_object *self, const char *name, Py_buffer *b)
+{
+    const stc_tensor *t;
+    const void *values;
+    int64_t n;
+    if (stc_result(self->p, name, &t) || stc_tensor_order(t) != b->ndim) return false;
+    for (int k = 0; k < b->ndim; k++)
+        if (stc_tensor_shape(t)[k] != b->shape[k]) return false;
+    if (stc_tensor_values(t, &values, &n)) return false;
+    if (values != b->buf) memcpy(b->buf, values, (size_t)b->len);
+    return true;
+}
+
+static PyObject *run_into(program_object *self, PyObject **object, stc_tensor **use,
+                          Py_buffer *b)
+{
+    const char *name = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(self->names, 0), NULL);
+    stc_decl d;
+    const int taken = take_all(self, object, use);
+    if (taken < 0 || !name) return NULL;
+    if (!taken) return Py_NewRef(Py_NotImplemented);
+    if (PyTuple_Size(self->names) != 1 || stc_program_decl(self->p, name, &d) ||
+        strcmp(d.format, "dense") != 0 || !b->ndim || py_array_type(b) != d.type) {
+        PyErr_SetString(PyExc_ValueError, "out: one dense result, and an array of its type "
+                                          "in C's order, are needed");
+        return NULL;
+    }
+    stc_status st = STC_OK;
+    const bool lend = !overlaps(self, b);
+    if (lend) st = stc_lend_result(self->p, name, b->buf, b->len / b->itemsize);
+    if (!st) {
+        Py_BEGIN_ALLOW_THREADS st = bind_and_run(self, use);
+        Py_END_ALLOW_THREADS
+    }
+    PyObject *made = Py_NewRef(Py_None);
+    if (!py_machine_good(st)) {
+        Py_CLEAR(made);
+        explain(self, st);
+    } else if (!settle(self, name, b)) {
+        PyErr_SetString(PyExc_ValueError, "out: the result has another shape");
+        Py_CLEAR(made);
+    }
+    if (lend) stc_lend_result(self->p, name, NULL, 0);
+    return made;
+}
+
+static PyObject *call(program_object *self, PyObject *args, PyObject *kwargs, Py_buffer *b)
+{
+    PyObject *object = (PyObject *)self;
     PyObject *from[64];
     stc_tensor *use[64];
     if (!match(self, args, kwargs, from) || self->owner->busy) {
@@ -137,13 +204,32 @@ static PyObject *program_call(PyObject *object, PyObject *args, PyObject *kwargs
     }
     if (!py_machine_begin(self->owner)) return NULL;
     Py_INCREF(object);
-    PyObject *made = run(self, from, use);
+    PyObject *made = b ? run_into(self, from, use, b) : run(self, from, use);
     for (int k = 0; k < self->count; k++)
         py_operand_release(&self->o[k]);
     unbind(self);
     py_machine_end(self->owner);
-    made = py_result_show(self->owner->st, made, self->like);
+    if (!b) made = py_result_show(self->owner->st, made, self->like);
     Py_DECREF(object);
+    return made;
+}
+
+static PyObject *program_call(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+    return call((program_object *)self, args, kwargs, NULL);
+}
+
+/* into(out, operands, {name: operand}): None, with the result in the array `out`. */
+static PyObject *program_into(PyObject *self, PyObject *args)
+{
+    PyObject *out, *list, *named;
+    Py_buffer b;
+    if (!PyArg_ParseTuple(args, "OO!O!", &out, &PyTuple_Type, &list, &PyDict_Type, &named))
+        return NULL;
+    if (PyObject_GetBuffer(out, &b, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | PyBUF_WRITABLE))
+        return NULL;
+    PyObject *made = call((program_object *)self, list, named, &b);
+    PyBuffer_Release(&b);
     return made;
 }
 
@@ -259,6 +345,7 @@ static PyObject *program_operands(PyObject *object, void *none)
 }
 
 static PyMethodDef methods[] = {
+    {"into", program_into, METH_VARARGS, "Calls it, with the result in an array."},
     {"explain", program_explain, METH_O, "A stage of its way from text to code."},
     {NULL, NULL, 0, NULL},
 };
