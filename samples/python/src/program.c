@@ -13,6 +13,7 @@ typedef struct program_object {
     stc_program *p;
     operand *o;
     int count;       /* of operands                                           */
+    PyObject *specs; /* of the operands                                       */
     PyObject *names; /* of results                                            */
     PyObject *like;  /* handed to the layer with what results are made of        */
 } program_object;
@@ -25,6 +26,7 @@ static void program_dealloc(PyObject *object)
     for (int k = 0; k < self->count; k++)
         py_operand_free(self->owner, &self->o[k]);
     free(self->o);
+    Py_XDECREF(self->specs);
     Py_XDECREF(self->names);
     Py_XDECREF(self->like);
     Py_XDECREF((PyObject *)self->owner);
@@ -296,6 +298,7 @@ PyObject *py_program_compile(machine_object *m, PyObject *args)
     program_object *self = py_object_new(m->st->program);
     if (!self) return NULL;
     self->owner = (machine_object *)Py_NewRef((PyObject *)m);
+    self->specs = Py_NewRef(specs);
     self->like = Py_NewRef(like);
     bool made = init_operands(self, specs) && py_machine_begin(m);
     if (made) {
@@ -344,7 +347,59 @@ static PyObject *program_operands(PyObject *object, void *none)
     return list;
 }
 
+/* ---- parts ----------------------------------------------------------------------------- */
+
+/* split(name, mode): a tuple (name, is_result, how, mode, coef, before, after, function) for
+ * each name, as stc_split has them. */
+static PyObject *program_split(PyObject *object, PyObject *args)
+{
+    program_object *self = (program_object *)object;
+    stc_split row[160];
+    const char *name;
+    int mode, n = 0;
+    if (!PyArg_ParseTuple(args, "si", &name, &mode) || !py_machine_begin(self->owner))
+        return NULL;
+    const stc_status st = stc_program_split(self->p, name, mode, row, 160, &n);
+    PyObject *list = st ? py_machine_fail(self->owner, st, NULL) : PyList_New(0);
+    for (int k = 0; list && k < n && k < 160; k++) {
+        PyObject *one = Py_BuildValue(
+            "sOiiLLLz", row[k].name, row[k].is_result ? Py_True : Py_False, (int)row[k].how,
+            row[k].mode, (long long)row[k].coef, (long long)row[k].before,
+            (long long)row[k].after, row[k].fn);
+        if (!one || PyList_Append(list, one)) Py_CLEAR(list);
+        Py_XDECREF(one);
+    }
+    py_machine_end(self->owner);
+    return list;
+}
+
+/* part(name, mode, lo, hi): the program of a part. */
+static PyObject *program_part(PyObject *object, PyObject *args)
+{
+    program_object *self = (program_object *)object;
+    const char *name;
+    int mode;
+    long long lo, hi;
+    if (!PyArg_ParseTuple(args, "siLL", &name, &mode, &lo, &hi)) return NULL;
+    program_object *part = py_object_new(self->owner->st->program);
+    if (!part) return NULL;
+    part->owner = (machine_object *)Py_NewRef((PyObject *)self->owner);
+    part->specs = Py_NewRef(self->specs);
+    part->like = Py_NewRef(self->like);
+    bool made = init_operands(part, part->specs) && py_machine_begin(part->owner);
+    if (made) {
+        const stc_status st = stc_program_part(self->p, name, mode, lo, hi, &part->p);
+        made = !st && result_names(part);
+        if (!made) py_machine_fail(part->owner, st, NULL);
+        py_machine_end(part->owner);
+    }
+    if (!made) Py_CLEAR(part);
+    return (PyObject *)part;
+}
+
 static PyMethodDef methods[] = {
+    {"split", program_split, METH_VARARGS, "What parts need and make, by an index."},
+    {"part", program_part, METH_VARARGS, "The program of a part."},
     {"into", program_into, METH_VARARGS, "Calls it, with the result in an array."},
     {"explain", program_explain, METH_O, "A stage of its way from text to code."},
     {NULL, NULL, 0, NULL},
