@@ -574,6 +574,51 @@ STC_API stc_times stc_program_times(const stc_program *p);
 /* The profile of the last run, if the machine was opened with `profile`. */
 STC_API stc_status stc_program_profile(const stc_program *p, char **text);
 
+/* ---- programs in parts -------------------------------------------------- */
+
+/* For hosts that run a program on several machines which share no memory: parts run it with
+ * one index limited to a range each. Coordinates stay those of the whole; a part's operands
+ * and results have the whole shapes. */
+
+/* Of an operand, what a part needs; of a result, what it makes. */
+typedef enum stc_split_how {
+    STC_SPLIT_WHOLE,  /* all of it; of a result: every part makes the same       */
+    STC_SPLIT_CUT,    /* the entries in a range of one mode; results come together one
+                         after the other                                         */
+    STC_SPLIT_REDUCE, /* results alone: all of its places, reduced by `fn`       */
+} stc_split_how;
+
+/* For the part [lo, hi), coordinates of `mode` from coef * lo + before to
+ * coef * (hi - 1) + after, both included. coef is 1, but of formats in blocks. Where parts
+ * are reduced, what only one of them has stored stays as it is. */
+typedef struct stc_split {
+    const char *name; /* the program's own text                                */
+    bool is_result;
+    stc_split_how how;
+    int mode;
+    int64_t coef, before, after;
+    const char *fn; /* "add", "min", …; NULL                                   */
+} stc_split;
+
+/* How the program is split by the index that runs over `mode` of its operand or result
+ * `name`: a row for each of its names, as stc_program_name has them. `rows` has room for as
+ * many as there are; NULL: only *count is told. STC_ERR_PROGRAM where parts would need each
+ * other's results: why, and where in the text. It is read off the verified program, whoever
+ * made it, by the analysis that threads use. */
+STC_API stc_status stc_program_split(const stc_program *p, const char *name, int mode,
+                                     stc_split *rows, int room, int *count);
+/* The program of the part [lo, hi) of that index, 0 <= lo <= hi (beyond its size there is
+ * nothing): one like any other, to be bound, run, encoded and sent. */
+STC_API stc_status stc_program_part(const stc_program *p, const char *name, int mode,
+                                    int64_t lo, int64_t hi, stc_program **out);
+/* Where to cut a mode, so that parts have about as many stored entries each: bound[0] = 0,
+ * … bound[parts] = the mode's size. Multiples of `step`, but for the last. */
+STC_API stc_status stc_tensor_bounds(const stc_tensor *t, int mode, int parts, int64_t step,
+                                     int64_t *bound);
+/* How many stored entries have coordinates in [bound[k], bound[k + 1]) of a mode. */
+STC_API stc_status stc_tensor_counts(const stc_tensor *t, int mode, int parts,
+                                     const int64_t *bound, int64_t *count);
+
 /* ---- sessions: scripts and the REPL ----------------------------------- */
 
 /* A session holds named tensors, formats and functions, and executes

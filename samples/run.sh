@@ -59,6 +59,27 @@ else
     PYTHONPATH=$out/python-lib PYTHONDONTWRITEBYTECODE=1 $python "$out/demo.py"
 fi
 
+cxx=
+for c in c++ g++ clang++; do [ -n "$cxx" ] || ! has $c || cxx=$c; done
+if [ -z "$cxx" ]; then
+    skip cpp "C++ compiler"
+else
+    echo "== cpp"
+    # shellcheck disable=SC2086
+    $cxx -std=c++17 -O2 -Wall -Wextra -o "$out/cpp" cpp/demo.cpp $flags -lm
+    "$out/cpp"
+fi
+
+if ! has lua5.4 || [ ! -f /usr/include/lua5.4/lua.h ]; then
+    skip lua "lua5.4 with liblua5.4-dev"
+else
+    echo "== lua"
+    # shellcheck disable=SC2086
+    $cc -std=gnu17 -O2 -Wall -Wextra -shared -fPIC -I/usr/include/lua5.4 \
+        -o "$out/stcvm_lua.so" lua/stcvm_lua.c $flags
+    LUA_CPATH=$out/?.so lua5.4 lua/demo.lua
+fi
+
 if ! has mpicc || ! has mpirun; then
     skip mpi mpicc
 else
@@ -66,4 +87,8 @@ else
     # shellcheck disable=SC2086
     mpicc -std=gnu17 -O2 -Wall -Wextra -o "$out/rows" mpi/rows.c $flags -lm
     mpirun -n 2 "$out/rows"
+    # shellcheck disable=SC2086
+    mpicc -std=gnu17 -O2 -Wall -Wextra -o "$out/stcvm-mpi" mpi/stcvm_mpi.c \
+        mpi/exchange.c $flags -lm
+    mpirun -n 2 "$out/stcvm-mpi" mpi/plate.stc
 fi

@@ -64,6 +64,7 @@ enum {
     RUN_AGAIN = 16,      /* it runs on other data before, and once more after    */
     RUN_THREADS = 32,    /* loops are shared, however little there is to do      */
     RUN_AS_WRITTEN = 64, /* no reduction is taken earlier than the text says     */
+    RUN_PARTS = 128,     /* in parts by some index, if that can be (in_parts.h)     */
 };
 
 typedef struct outcome {

@@ -2,6 +2,7 @@
  * and keeps what came out. Memory is counted: all of it must come back. */
 #include "case.h"
 #include "../src/api/api.h"
+#include "in_parts.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,6 +40,7 @@ typedef struct run {
     stc_program *p;
     stc_session *s;
     const stc_tensor *result;
+    stc_tensor *joined; /* of parts */
 } run;
 
 static stc_status compile(run *r)
@@ -116,6 +118,38 @@ static void run_other(run *r)
     }
 }
 
+static stc_tensor *operand(void *context, const char *name)
+{
+    const run *r = context;
+    for (int k = 0; k < r->c->count; k++)
+        if (r->c->t[k].has_data && strcmp(r->c->t[k].name, name) == 0) return r->t[k];
+    return NULL;
+}
+
+/* By one index after the other, in two to four parts, until one can be split by. */
+static stc_status in_parts(run *r)
+{
+    const uint64_t dice = r->c->seed * 0xd1342543de82ef95u >> 32;
+    int64_t bound[5] = {0};
+    parts x = {r->p, NULL, 0, 2 + (int)(dice % 3), bound, operand, r};
+    for (int k = 1; k < x.count; k++)
+        bound[k] = bound[k - 1] + (int64_t)(dice >> 3 * k) % 4;
+    bound[x.count] = INT64_C(1) << 40;
+    for (unsigned k = 0; k < 64; k++) {
+        const int at = (int)((k + dice) % 64) / 4;
+        stc_decl d;
+        x.name = stc_program_name(r->p, at, NULL);
+        x.mode = (int)((k + dice) % 4);
+        if (!x.name || stc_program_decl(r->p, x.name, &d) || x.mode >= d.order) continue;
+        const stc_status st = run_in_parts(&x, r->c->target, &r->joined);
+        if (st == STC_ERR_PROGRAM) continue;
+        if (st == STC_OK) r->result = r->joined;
+        if (getenv("PARTS")) fprintf(stderr, "split by %s %d\n", x.name, x.mode);
+        return st;
+    }
+    return STC_OK;
+}
+
 static stc_status by_program(run *r)
 {
     const fcase *c = r->c;
@@ -129,6 +163,7 @@ static stc_status by_program(run *r)
     if (st == STC_OK) st = stc_run(r->p);
     if (st == STC_OK && r->how & RUN_AGAIN) st = stc_run(r->p);
     if (st == STC_OK) st = stc_result(r->p, c->target, &r->result);
+    if (st == STC_OK && r->how & RUN_PARTS) st = in_parts(r);
     return st;
 }
 
@@ -235,6 +270,7 @@ void case_run_on(stc_machine *m, const fcase *c, unsigned how, outcome *out)
     out->status = st;
     if (st != STC_OK)
         snprintf(out->message, sizeof out->message, "%s", stc_error(m)->message);
+    stc_tensor_free(r.joined);
     stc_program_free(r.p);
     if (r.s) stc_session_close(r.s);
     for (int k = 0; k < c->count; k++) {
@@ -291,6 +327,8 @@ int case_ways(const fcase *c, unsigned *how)
         how[n++] = RUN_STB | (dice & 1 ? RUN_NOSUPER : 0) | (dice & 2 ? RUN_AGAIN : 0);
         how[n++] = RUN_THREADS | (dice & 8 ? RUN_NOSUPER : 0) |
                    (dice & 16 ? RUN_AGAIN : 0) | (dice & 32 ? RUN_AS_WRITTEN : 0);
+        how[n++] =
+            RUN_PARTS | (dice & 128 ? RUN_NOSUPER : 0) | (dice & 256 ? RUN_AS_WRITTEN : 0);
     }
     if (needs_session(c) || dice % 4 == 0)
         how[n++] = RUN_SESSION | (dice & 64 ? RUN_AS_WRITTEN : 0);

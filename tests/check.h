@@ -62,6 +62,7 @@ enum { STEPS_TELL = true };
     SUITE(schedule)                                                                        \
     SUITE(workspace)                                                                       \
     SUITE(threads)                                                                         \
+    SUITE(split)                                                                           \
     SUITE(intervals)                                                                       \
     SUITE(pairs)                                                                           \
     SUITE(deterministic)                                                                   \

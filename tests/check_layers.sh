@@ -40,6 +40,7 @@ src/session   src/api src/grad src/lower src/plan src/opt src/lang src/io vm for
 src/session   include
 src/cli       include
 samples       include
+samples/mpi   include
 samples/python/src  include
 '
 

@@ -103,6 +103,7 @@ static const char *way_name(unsigned how, char *buf, size_t size)
              how & RUN_NOSUPER ? ", base operations" : "");
     if (how & RUN_THREADS) strncat(buf, ", threads", size - strlen(buf) - 1);
     if (how & RUN_AGAIN) strncat(buf, ", twice", size - strlen(buf) - 1);
+    if (how & RUN_PARTS) strncat(buf, ", in parts", size - strlen(buf) - 1);
     if (how & RUN_AS_WRITTEN) strncat(buf, ", as written", size - strlen(buf) - 1);
     return buf;
 }

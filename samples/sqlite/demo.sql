@@ -12,3 +12,6 @@ SELECT count(*) FROM
 SELECT row, value FROM stc('m(i) = max(j: A(i,j))', 'A', 'edges');
 .print a mistake:
 SELECT * FROM stc('y(i) = B(i,j)', 'A', 'edges');
+.print identifiers of any kind, a query, and a fill: the shortest ways of at most two roads
+SELECT row, col, value FROM stc('D(i,j) = min(A(i,j), min(k: A(i,k) + A(k,j)))', 'A fill inf',
+  'SELECT ''town '' || a, ''town '' || b, w FROM edges') ORDER BY row, col;

@@ -166,6 +166,9 @@ stc_status compile_finish(program *p, stc_times *times, machine **out);
 /* A new program with its text kept for messages: a copy, or as it is if lent,
  * when it has to outlive the program. */
 stc_status compile_begin(ctx *cx, const source *src, bool lent, program **out);
+/* Verifies, links and wraps one that came as bytes, which took `load` microseconds to read;
+ * takes p. */
+stc_status program_adopt(stc_machine *m, program *p, double load, stc_program **out);
 /* Wraps a compiled program; takes p and mc, also when it fails. */
 stc_status program_wrap(stc_machine *m, program *p, machine *mc, stc_program **out);
 

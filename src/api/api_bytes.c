@@ -11,8 +11,7 @@
 
 #define STB_MAX ((int64_t)1 << 30) /* no sane program is larger than a gigabyte */
 
-/* Verifies, links and wraps; takes p. */
-static stc_status adopt(stc_machine *m, program *p, double load, stc_program **out)
+stc_status program_adopt(stc_machine *m, program *p, double load, stc_program **out)
 {
     const uint64_t start = now_ticks();
     machine *mc = NULL;
@@ -56,7 +55,7 @@ stc_status stc_program_decode(stc_machine *m, const void *bytes, size_t size,
     const double start = now_us();
     program *p = NULL;
     stc_status st = program_decode(cx, bytes, size, &p);
-    return st ? st : adopt(m, p, now_us() - start, out);
+    return st ? st : program_adopt(m, p, now_us() - start, out);
 }
 
 stc_status stc_program_dump(const stc_program *w, char **text)
@@ -81,7 +80,7 @@ stc_status stc_program_assemble(stc_machine *m, const char *text, const char *fi
     const double start = now_us();
     program *p = NULL;
     stc_status st = program_assemble(cx, text, file ? file : "asm", &p);
-    return st ? st : adopt(m, p, now_us() - start, out);
+    return st ? st : program_adopt(m, p, now_us() - start, out);
 }
 
 /* ---- files --------------------------------------------------------------------- */
@@ -120,7 +119,7 @@ stc_status stc_program_load(stc_machine *m, const char *path, stc_program **out)
     stc_status st = file_read(cx, path, STB_MAX, &b);
     if (!st) st = program_decode(cx, b.data, (size_t)b.len, &p);
     mem_free(cx, b.data, b.size);
-    if (!st) st = adopt(m, p, now_us() - start, out);
+    if (!st) st = program_adopt(m, p, now_us() - start, out);
     if (st && !cx->diag.file[0]) stc_text_show(cx->diag.file, sizeof cx->diag.file, path);
     return st;
 }

@@ -65,7 +65,7 @@ static bool merge_reads(finder *f, const insn *in, cell_test fn)
     return true;
 }
 
-static bool each_read(finder *f, const insn *in, cell_test fn)
+bool each_read(finder *f, const insn *in, cell_test fn)
 {
     const char *letters = op_at(in->op)->operands;
     for (int k = 0; letters[k]; k++) {
@@ -323,7 +323,7 @@ static bool find_any(finder *f)
 }
 
 /* The finder's arrays; false: there is no memory. */
-static bool finder_open(finder *f)
+bool finder_open(finder *f)
 {
     const program *p = f->p;
     f->i0 = p->nv;
@@ -348,6 +348,22 @@ static bool finder_open(finder *f)
     return true;
 }
 
+void finder_close(finder *f)
+{
+    mem_free(f->mc->cx, f->block, f->size);
+}
+
+bool parallel_registers(finder *f, const loop *l, int outside, parallel_loop *out)
+{
+    f->out = out;
+    begin_again(f);
+    f->l = l;
+    if (over_subsections(f, l))
+        return not_shared(f, "they visit the subsections of one operand in turn");
+    return find_registers(f, outside) ||
+           not_shared(f, "what they compute is read after them");
+}
+
 bool parallel_find(const machine *mc, int first, parallel_loop *out)
 {
     finder f = {.mc = mc, .p = mc->p, .l = mc->code[first].u.loop, .out = out};
@@ -356,6 +372,6 @@ bool parallel_find(const machine *mc, int first, parallel_loop *out)
     out->first = first;
     if (!finder_open(&f)) return not_shared(&f, "there is no memory to find out");
     const bool found = find_any(&f);
-    mem_free(mc->cx, f.block, f.size);
+    finder_close(&f);
     return found;
 }

@@ -38,6 +38,15 @@ const insn *find_at(const finder *f, int k);
 typedef bool (*cell_test)(finder *f, const insn *in, int cell);
 typedef void (*cell_fn)(finder *f, int cell);
 void each_write(finder *f, const insn *in, cell_fn fn);
+/* Calls fn for each cell that it reads, until fn says no. */
+bool each_read(finder *f, const insn *in, cell_test fn);
+
+/* The finder's arrays, for f->mc and f->p; false: there is no memory. */
+bool finder_open(finder *f);
+void finder_close(finder *f);
+/* Whether no round of l, which `outside` blocks are around, needs a register that another
+ * one wrote, but for the accumulators that out->sum has then; out->why says why not. */
+bool parallel_registers(finder *f, const loop *l, int outside, parallel_loop *out);
 
 /* parallel_places.c. First the registers with the loop's own coordinates; then whether
  * what the loop stores lies below them; last what tells the work in a range. */

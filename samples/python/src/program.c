@@ -6,12 +6,14 @@
  */
 #include "stcvm_py.h"
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct program_object {
     PyObject_HEAD machine_object *owner;
     stc_program *p;
     operand *o;
     int count;       /* of operands                                           */
+    PyObject *specs; /* of the operands                                       */
     PyObject *names; /* of results                                            */
     PyObject *like;  /* handed to the layer with what results are made of        */
 } program_object;
@@ -24,6 +26,7 @@ static void program_dealloc(PyObject *object)
     for (int k = 0; k < self->count; k++)
         py_operand_free(self->owner, &self->o[k]);
     free(self->o);
+    Py_XDECREF(self->specs);
     Py_XDECREF(self->names);
     Py_XDECREF(self->like);
     Py_XDECREF((PyObject *)self->owner);
@@ -126,9 +129,75 @@ static PyObject *run(program_object *self, PyObject **object, stc_tensor **use)
     Py_END_ALLOW_THREADS return py_machine_good(st) ? results(self) : explain(self, st);
 }
 
-static PyObject *program_call(PyObject *object, PyObject *args, PyObject *kwargs)
+/* ---- into an array of the caller's --------------------------------------------------- */
+
+static bool overlaps(const program_object *self, const Py_buffer *b)
 {
-    program_object *self = (program_object *)object;
+    const char *begin = b->buf, *end = begin + b->len;
+    for (int k = 0; k < self->count; k++)
+        for (int j = 0; j < self->o[k].buffers; j++) {
+            const Py_buffer *x = &self->o[k].buffer[j];
+            const char *low = x->buf, *high = low + x->itemsize;
+            for (int d = 0; d < x->ndim; d++)
+                if (x->shape[d] > 0) {
+                    const Py_ssize_t far = (x->shape[d] - 1) * x->strides[d];
+                    *(far < 0 ? &low : &high) += far;
+                }
+            if (low < end && begin < high) return true;
+        }
+    return false;
+}
+
+/* The result lies in the array, or is copied there. False: the shapes differ. */
+static bool settle(const program_object *self, const char *name, Py_buffer *b)
+{
+    const stc_tensor *t;
+    const void *values;
+    int64_t n;
+    if (stc_result(self->p, name, &t) || stc_tensor_order(t) != b->ndim) return false;
+    for (int k = 0; k < b->ndim; k++)
+        if (stc_tensor_shape(t)[k] != b->shape[k]) return false;
+    if (stc_tensor_values(t, &values, &n)) return false;
+    if (values != b->buf) memcpy(b->buf, values, (size_t)b->len);
+    return true;
+}
+
+static PyObject *run_into(program_object *self, PyObject **object, stc_tensor **use,
+                          Py_buffer *b)
+{
+    const char *name = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(self->names, 0), NULL);
+    stc_decl d;
+    const int taken = take_all(self, object, use);
+    if (taken < 0 || !name) return NULL;
+    if (!taken) return Py_NewRef(Py_NotImplemented);
+    if (PyTuple_Size(self->names) != 1 || stc_program_decl(self->p, name, &d) ||
+        strcmp(d.format, "dense") != 0 || !b->ndim || py_array_type(b) != d.type) {
+        PyErr_SetString(PyExc_ValueError, "out: one dense result, and an array of its type "
+                                          "in C's order, are needed");
+        return NULL;
+    }
+    stc_status st = STC_OK;
+    const bool lend = !overlaps(self, b);
+    if (lend) st = stc_lend_result(self->p, name, b->buf, b->len / b->itemsize);
+    if (!st) {
+        Py_BEGIN_ALLOW_THREADS st = bind_and_run(self, use);
+        Py_END_ALLOW_THREADS
+    }
+    PyObject *made = Py_NewRef(Py_None);
+    if (!py_machine_good(st)) {
+        Py_CLEAR(made);
+        explain(self, st);
+    } else if (!settle(self, name, b)) {
+        PyErr_SetString(PyExc_ValueError, "out: the result has another shape");
+        Py_CLEAR(made);
+    }
+    if (lend) stc_lend_result(self->p, name, NULL, 0);
+    return made;
+}
+
+static PyObject *call(program_object *self, PyObject *args, PyObject *kwargs, Py_buffer *b)
+{
+    PyObject *object = (PyObject *)self;
     PyObject *from[64];
     stc_tensor *use[64];
     if (!match(self, args, kwargs, from) || self->owner->busy) {
@@ -137,13 +206,32 @@ static PyObject *program_call(PyObject *object, PyObject *args, PyObject *kwargs
     }
     if (!py_machine_begin(self->owner)) return NULL;
     Py_INCREF(object);
-    PyObject *made = run(self, from, use);
+    PyObject *made = b ? run_into(self, from, use, b) : run(self, from, use);
     for (int k = 0; k < self->count; k++)
         py_operand_release(&self->o[k]);
     unbind(self);
     py_machine_end(self->owner);
-    made = py_result_show(self->owner->st, made, self->like);
+    if (!b) made = py_result_show(self->owner->st, made, self->like);
     Py_DECREF(object);
+    return made;
+}
+
+static PyObject *program_call(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+    return call((program_object *)self, args, kwargs, NULL);
+}
+
+/* into(out, operands, {name: operand}): None, with the result in the array `out`. */
+static PyObject *program_into(PyObject *self, PyObject *args)
+{
+    PyObject *out, *list, *named;
+    Py_buffer b;
+    if (!PyArg_ParseTuple(args, "OO!O!", &out, &PyTuple_Type, &list, &PyDict_Type, &named))
+        return NULL;
+    if (PyObject_GetBuffer(out, &b, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | PyBUF_WRITABLE))
+        return NULL;
+    PyObject *made = call((program_object *)self, list, named, &b);
+    PyBuffer_Release(&b);
     return made;
 }
 
@@ -210,6 +298,7 @@ PyObject *py_program_compile(machine_object *m, PyObject *args)
     program_object *self = py_object_new(m->st->program);
     if (!self) return NULL;
     self->owner = (machine_object *)Py_NewRef((PyObject *)m);
+    self->specs = Py_NewRef(specs);
     self->like = Py_NewRef(like);
     bool made = init_operands(self, specs) && py_machine_begin(m);
     if (made) {
@@ -258,7 +347,60 @@ static PyObject *program_operands(PyObject *object, void *none)
     return list;
 }
 
+/* ---- parts ----------------------------------------------------------------------------- */
+
+/* split(name, mode): a tuple (name, is_result, how, mode, coef, before, after, function) for
+ * each name, as stc_split has them. */
+static PyObject *program_split(PyObject *object, PyObject *args)
+{
+    program_object *self = (program_object *)object;
+    stc_split row[160];
+    const char *name;
+    int mode, n = 0;
+    if (!PyArg_ParseTuple(args, "si", &name, &mode) || !py_machine_begin(self->owner))
+        return NULL;
+    const stc_status st = stc_program_split(self->p, name, mode, row, 160, &n);
+    PyObject *list = st ? py_machine_fail(self->owner, st, NULL) : PyList_New(0);
+    for (int k = 0; list && k < n && k < 160; k++) {
+        PyObject *one = Py_BuildValue(
+            "sOiiLLLz", row[k].name, row[k].is_result ? Py_True : Py_False, (int)row[k].how,
+            row[k].mode, (long long)row[k].coef, (long long)row[k].before,
+            (long long)row[k].after, row[k].fn);
+        if (!one || PyList_Append(list, one)) Py_CLEAR(list);
+        Py_XDECREF(one);
+    }
+    py_machine_end(self->owner);
+    return list;
+}
+
+/* part(name, mode, lo, hi): the program of a part. */
+static PyObject *program_part(PyObject *object, PyObject *args)
+{
+    program_object *self = (program_object *)object;
+    const char *name;
+    int mode;
+    long long lo, hi;
+    if (!PyArg_ParseTuple(args, "siLL", &name, &mode, &lo, &hi)) return NULL;
+    program_object *part = py_object_new(self->owner->st->program);
+    if (!part) return NULL;
+    part->owner = (machine_object *)Py_NewRef((PyObject *)self->owner);
+    part->specs = Py_NewRef(self->specs);
+    part->like = Py_NewRef(self->like);
+    bool made = init_operands(part, part->specs) && py_machine_begin(part->owner);
+    if (made) {
+        const stc_status st = stc_program_part(self->p, name, mode, lo, hi, &part->p);
+        made = !st && result_names(part);
+        if (!made) py_machine_fail(part->owner, st, NULL);
+        py_machine_end(part->owner);
+    }
+    if (!made) Py_CLEAR(part);
+    return (PyObject *)part;
+}
+
 static PyMethodDef methods[] = {
+    {"split", program_split, METH_VARARGS, "What parts need and make, by an index."},
+    {"part", program_part, METH_VARARGS, "The program of a part."},
+    {"into", program_into, METH_VARARGS, "Calls it, with the result in an array."},
     {"explain", program_explain, METH_O, "A stage of its way from text to code."},
     {NULL, NULL, 0, NULL},
 };

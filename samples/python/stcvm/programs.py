@@ -102,7 +102,7 @@ def _program(text, specs, formats, like, level):
     return program
 
 
-def _slowly(text, formats, operands, tidied=False, level=4):
+def _slowly(text, formats, operands, tidied=False, level=4, out=None):
     """As eval, for whatever operands: they are described, and copied where they can't
     be lent. Also gives the program."""
     described = [describe(name, a) for name, a in operands.items()]
@@ -110,19 +110,19 @@ def _slowly(text, formats, operands, tidied=False, level=4):
     lent = {s[0]: a for s, a in described}
     program = _program(text, specs, formats, _like(operands.values()), level)
     try:
-        made = program(**lent)
+        made = program(**lent) if out is None else program.into(out, (), lent)
     except DataError as e:
         a = lent.get(e.operand)
         if tidied or not is_matrix(a):
             raise
         operands = {n: tidy(o) if is_matrix(o) else o for n, o in lent.items()}
-        return _slowly(text, formats, operands, True, level + 1)
+        return _slowly(text, formats, operands, True, level + 1, out)
     if made is NotImplemented:
         raise TypeError("operands that changed while they were looked at")
     return program, made
 
 
-def eval(text, /, *, formats=None, **operands):
+def eval(text, /, *, formats=None, out=None, **operands):
     """What a text gives for these operands.
 
     >>> import numpy as np, stcvm
@@ -132,7 +132,13 @@ def eval(text, /, *, formats=None, **operands):
     The result is a number, a NumPy array, a SciPy matrix (csr, csc and coo with fill 0)
     or a stcvm.Tensor; a text with several results gives a dict of them. It is the
     caller's own. `formats` chooses formats of results: {"C": "coo"}.
+    `out`, an array of the one dense result's shape and type in C's order, has the result
+    then, and is given back; if the call fails, what it has is undefined. It may overlap
+    operands.
     """
+    if out is not None:
+        _slowly(text, tuple(sorted((formats or {}).items())), operands, out=out)
+        return out
     recent = _thread.recent
     if formats is None:
         program = recent.get(text)
@@ -163,19 +169,30 @@ class Compiled:
         self._program = _program(text, tuple(s for s, _ in described), self._formats,
                                  self._like, 4)
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args, out=None, **kwargs):
+        if out is not None:
+            return self._into(out, args, kwargs)
         try:
             made = self._program(*args, **kwargs)
         except DataError:
             made = NotImplemented
         return self._again(args, kwargs) if made is NotImplemented else made
 
-    def _again(self, args, kwargs):
+    def _into(self, out, args, kwargs):
+        try:
+            made = self._program.into(out, args, kwargs)
+        except DataError:
+            made = NotImplemented
+        if made is NotImplemented:
+            self._again(args, kwargs, out)
+        return out
+
+    def _again(self, args, kwargs, out=None):
         operands = dict(zip(self.names, args), **kwargs)
         if len(args) > len(self.names) or set(operands) != set(self.names) or (
                 len(operands) != len(args) + len(kwargs)):
             raise TypeError("expected the operands " + ", ".join(self.names))
-        return _slowly(self.text, self._formats, operands)[1]
+        return _slowly(self.text, self._formats, operands, out=out)[1]
 
     @property
     def results(self):
@@ -201,6 +218,29 @@ def compile(text, /, *, formats=None, **operands):
     return Compiled(text, formats, operands)
 
 
+_LETTERS = "zyxwvutsrqponmlkjihgfedcbaZYXWVUTSRQPONMLKJIHGFEDCBA"
+
+
+def _spelt(text, orders):
+    """Ellipses as letters of their own: the last of them in operands with fewer axes."""
+    left, arrow, right = text.partition("->")
+    terms = left.split(",")
+    if len(terms) != len(orders):
+        return text
+    free = [c for c in _LETTERS if c not in text]
+    more = [n - len(t.replace("...", "")) if "..." in t else 0
+            for t, n in zip(terms, orders)]
+    if min(more) < 0 or max(more) > len(free):
+        raise ValueError("einsum: %r doesn't fit the operands' axes" % text)
+    names = "".join(free[:max(more)])
+    terms = [t.replace("...", names[len(names) - m:], 1) for t, m in zip(terms, more)]
+    if not arrow:
+        joined = "".join(terms)
+        right = "..." + "".join(sorted(c for c in set(joined) - set(names)
+                                       if joined.count(c) == 1))
+    return ",".join(terms) + "->" + right.replace("...", names, 1)
+
+
 def _subscripts(text, count):
     left, arrow, right = text.replace(" ", "").partition("->")
     terms = left.split(",")
@@ -215,13 +255,17 @@ def _subscripts(text, count):
 
 
 def einsum(subscripts, *operands, format=None):
-    """Einstein's summation, as NumPy's einsum writes it (without ellipses).
+    """Einstein's summation, as NumPy's einsum writes it (what an ellipsis stands for must
+    have the same sizes in all operands).
 
     >>> import numpy as np, stcvm
     >>> stcvm.einsum("ij,jk->ik", np.eye(2), np.ones((2, 1)))
     array([[1.],
            [1.]])
     """
+    if "..." in subscripts:
+        operands = [a if hasattr(a, "shape") else np.asarray(a) for a in operands]
+        subscripts = _spelt(subscripts.replace(" ", ""), [len(a.shape) for a in operands])
     terms, right = _subscripts(subscripts, len(operands))
 
     def access(name, index):  # a letter alone might be a word of the language

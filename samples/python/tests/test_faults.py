@@ -2,10 +2,12 @@
 import os
 import timeit
 import unittest
+import warnings
 
 import numpy as np
 import scipy.sparse as sp
 
+import random_calls
 import stcvm
 
 SPMV = "y(i) = A(i,j) * x(j)"
@@ -102,6 +104,14 @@ class Faults(unittest.TestCase):
             with open(os.path.join(folder, name)) as f:
                 self.assertNotIn("ctypes", f.read())
         self.assertTrue(stcvm._stcvm.__file__.endswith(".so"))
+
+
+class Random(unittest.TestCase):
+    def test_two_threads(self):
+        """Random calls from two threads; random_calls.py runs longer, under ASan, too."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            self.assertFalse(random_calls.main(3, 1))
 
 
 if __name__ == "__main__":

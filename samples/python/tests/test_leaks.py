@@ -1,4 +1,4 @@
-"""test_leaks.py: 10^5 calls leave resident memory where it was."""
+"""test_leaks.py: 10^6 calls leave resident memory where it was."""
 import os
 import unittest
 
@@ -25,7 +25,7 @@ class Leaks(unittest.TestCase):
     def test_calls(self):
         A = sp.random(30, 30, density=0.2, format="csr", random_state=1)
         x = np.ones(30)
-        self.flat(lambda: stcvm.eval("y(i) = A(i,j) * x(j)", A=A, x=x), 100000)
+        self.flat(lambda: stcvm.eval("y(i) = A(i,j) * x(j)", A=A, x=x), 1000000)
 
     def test_results_and_shapes(self):
         """Sparse results, tensors, and operands of ever another shape."""

@@ -35,6 +35,45 @@ class Operands(unittest.TestCase):
             v = np.arange(float(shape[1]))
             np.testing.assert_allclose(stcvm.eval(SPMV, A=A, x=v), A @ v)
 
+    def test_out(self):
+        A = sp.random(300, 200, density=0.1, format="csr", random_state=1)
+        x, y = np.arange(200.0), np.full(300, np.nan)
+        self.assertIs(stcvm.eval(SPMV, A=A, x=x, out=y), y)
+        np.testing.assert_allclose(y, A @ x)
+        f = stcvm.compile(SPMV, A=A, x=x)
+        self.assertIs(f(A, 2 * x, out=y), y)
+        np.testing.assert_allclose(y, 2 * (A @ x))
+        z = f(A, x)  # what comes later is its own again
+        self.assertFalse(np.shares_memory(z, y))
+        np.testing.assert_allclose(z, A @ x)
+        np.testing.assert_allclose(y, 2 * (A @ x))
+        B = sp.random(200, 200, density=0.1, format="csr", random_state=2)
+        g, v = stcvm.compile(SPMV, A=B, x=x), x.copy()
+        g(B, v, out=v)  # into an operand
+        np.testing.assert_allclose(v, B @ x)
+        self.assertIs(f(A.astype("f4"), x, out=y), y)  # compiled anew
+        np.testing.assert_allclose(y, A @ x, rtol=1e-5)
+        for bad in (np.empty(299), np.empty(300, "f4"), np.empty(600)[::2],
+                    np.empty((300, 1)), np.empty((20, 20))):
+            with self.assertRaises((ValueError, BufferError), msg=bad.shape):
+                f(A, x, out=bad)
+        y.setflags(write=False)
+        with self.assertRaises((ValueError, BufferError)):
+            f(A, x, out=y)
+        with self.assertRaises(ValueError):
+            stcvm.eval("C(i,j) = A(i,j)", A=A, out=np.empty((300, 200)))
+
+    def test_ellipses(self):
+        rng = np.random.default_rng(1)
+        A, B, v = rng.random((2, 3, 4)), rng.random((2, 4, 5)), rng.random(4)
+        for text, of in (("...ij,...jk->...ik", (A, B)), ("...j,j->...", (A, v)),
+                         ("...ij->...ji", (A,)), ("...j,j", (A, v)), ("i...->...", (A,)),
+                         ("...,...->...", (A, A)), ("...ij,...jk", (A, B))):
+            np.testing.assert_allclose(stcvm.einsum(text, *of), np.einsum(text, *of),
+                                       err_msg=text)
+        with self.assertRaises(ValueError):
+            stcvm.einsum("...abc,j->...", A[0], v)
+
     def test_untidy(self):
         """Unsorted indices and duplicates: put in order in a copy."""
         A = sp.csr_matrix(([1.0, 2, 4, 8], [2, 0, 1, 1], [0, 2, 2, 4]), shape=(3, 3))

@@ -1,0 +1,521 @@
+/* split.c: reads a program once, with some loops chosen, whose rounds parts share.
+ *
+ * Takes a linked program, which the verifier accepted. A register that rounds of a chosen
+ * loop reduce is partial from there on: it may be stored, and nothing else, since every
+ * part has but its share. A tensor that is written at coordinates of a round's own is cut;
+ * one that is added to elsewhere is a sum, and may only be copied. What is left is the same
+ * in each part. Registers are followed in the order of the text, and once more for each
+ * loop that ends with other ones partial than it began with.
+ */
+#include "split.h"
+#include "../code/text.h"
+#include <string.h>
+
+bool split_refuse(splitter *s, int at, const char *why)
+{
+    if (s->why) return false;
+    s->why = why;
+    s->at = at;
+    return false;
+}
+
+/* ---- coordinates ------------------------------------------------------------------- */
+
+/* A loop over so many coordinates, known beforehand, is a range of numbers. */
+static bool fix(const splitter *s, spread *a)
+{
+    if (a->loop < 0) return a->loop == FIXED;
+    const merge_desc *m = s->mc->loops[a->loop].merge;
+    const extent *hi = &s->p->ext[m->hi];
+    int64_t last;
+    if (m->lo != ROOT || hi->op != EXT_CONST || hi->k < 1 || a->coef < 0) return false;
+    if (!size_mul(a->coef, hi->k - 1, &last) || __builtin_add_overflow(a->hi, last, &a->hi))
+        return false;
+    *a = (spread){FIXED, 0, a->lo, a->hi};
+    return true;
+}
+
+/* a * k + b; where both are loops' one of them has to be fixed. */
+static spread combine(const splitter *s, spread a, int64_t k, spread b)
+{
+    const spread unknown = {.loop = UNKNOWN};
+    if (k < 0 || a.loop == UNKNOWN || b.loop == UNKNOWN) return unknown;
+    if (__builtin_mul_overflow(a.coef, k, &a.coef) ||
+        __builtin_mul_overflow(a.lo, k, &a.lo) || __builtin_mul_overflow(a.hi, k, &a.hi))
+        return unknown;
+    if (a.loop >= 0 && b.loop >= 0 && !fix(s, a.loop > b.loop ? &a : &b) &&
+        !fix(s, a.loop > b.loop ? &b : &a))
+        return unknown;
+    const spread *of = a.loop >= 0 ? &a : &b;
+    spread out = {of->loop, of->coef, 0, 0};
+    if (__builtin_add_overflow(a.lo, b.lo, &out.lo) ||
+        __builtin_add_overflow(a.hi, b.hi, &out.hi))
+        return unknown;
+    return out;
+}
+
+static void set_index(splitter *s, const insn *in)
+{
+    const uint16_t *a = in->arg;
+    spread made = {.loop = UNKNOWN};
+    if (in->op == OP_ICONST) {
+        const int64_t k = s->p->konst[a[1]].v.i64;
+        made = (spread){FIXED, 0, k, k};
+    }
+    if (in->op == OP_IMULADD)
+        made = combine(s, s->index[a[1]], s->p->konst[a[2]].v.i64, s->index[a[3]]);
+    if (s->branches) made.loop = UNKNOWN;
+    s->index[a[0]] = made;
+}
+
+/* ---- what tensors are read at ------------------------------------------------------ */
+
+static void use_mode(splitter *s, int t, int mode, spread e)
+{
+    mode_use *u = split_use(s, t, mode);
+    if (e.loop >= 0 && !u->by) u->by = 1 + e.loop;
+    const bool own = e.loop >= 0 && e.loop == s->inside && e.coef >= 1;
+    if (!own && e.loop >= 0) u->elsewhere = 1 + e.loop;
+    if (!own || (u->own && u->coef != e.coef)) {
+        u->other++;
+        return;
+    }
+    if (!u->own || e.lo < u->lo) u->lo = e.lo;
+    if (!u->own || e.hi > u->hi) u->hi = e.hi;
+    u->coef = e.coef;
+    u->own++;
+}
+
+/* Level l of t is read at e. */
+static void touch(splitter *s, int t, int l, spread e)
+{
+    const prog_tensor *row = &s->p->tensor[t];
+    const level_map *map = &row->fmt.level[l].map;
+    const spread block = {FIXED, 0, 0, map->k - 1}, unknown = {.loop = UNKNOWN};
+    switch (map->op) {
+    case MAP_MODE:
+        use_mode(s, t, map->mode, e);
+        return;
+    case MAP_DIV:
+        use_mode(s, t, map->mode, combine(s, e, map->k, block));
+        return;
+    case MAP_MOD: /* what is divided is read elsewhere */
+    case MAP_COUNT:
+        return;
+    default:
+        for (int m = 0; m < row->order; m++)
+            use_mode(s, t, m, unknown);
+    }
+}
+
+static void touch_all(splitter *s, int t)
+{
+    for (int l = 0; l < s->p->tensor[t].fmt.levels; l++)
+        touch(s, t, l, (spread){.loop = UNKNOWN});
+}
+
+static bool open_cursor(splitter *s, int c, int t, int l, int at)
+{
+    cursor_at *to = &s->cursor[c];
+    if (s->branches && to->tensor >= 0 && (to->tensor != t || to->level != l))
+        return split_refuse(s, at, "a cursor is opened in one branch of several");
+    *to = (cursor_at){t, l, -1, 0};
+    return true;
+}
+
+/* A place of a result: below a round's own coordinates, if they fill a range. */
+static bool open_place(splitter *s, const insn *in, int at)
+{
+    const uint16_t *a = in->arg;
+    const level_map *map = &s->p->tensor[a[1]].fmt.level[a[2]].map;
+    spread e = s->index[a[4]];
+    if (!open_cursor(s, a[0], a[1], a[2], at)) return false;
+    cursor_at *to = &s->cursor[a[0]];
+    if (a[2] && a[3] != ROOT) {
+        to->mode = s->cursor[a[3]].mode;
+        to->coef = s->cursor[a[3]].coef;
+    }
+    if (map->op == MAP_DIV) e = combine(s, e, map->k, (spread){FIXED, 0, 0, map->k - 1});
+    if (map->op != MAP_MODE && map->op != MAP_DIV) return true;
+    mode_use *u = split_use(s, a[1], map->mode);
+    if (e.loop >= 0 && !u->by) u->by = 1 + e.loop;
+    if (e.loop < 0 || e.loop != s->inside || e.coef < 1 || e.lo || e.hi >= e.coef)
+        return true;
+    to->mode = map->mode;
+    to->coef = e.coef;
+    return true;
+}
+
+/* ---- what is written --------------------------------------------------------------- */
+
+bool split_made(splitter *s, int t, split_row row, int at)
+{
+    tensor_made *m = &s->made[t];
+    if (m->round) return true;
+    if (!m->made) {
+        m->made = true;
+        m->row = row;
+        return true;
+    }
+    if (m->row.how != row.how || m->row.mode != row.mode || m->row.fn != row.fn ||
+        m->row.coef != row.coef)
+        return split_refuse(s, at, "a tensor is made in several ways");
+    return true;
+}
+
+static bool has_identity(const fn_info *fn, const prog_tensor *row)
+{
+    const vclass cls = type_class(row->type);
+    value v;
+    if (row->fill_later || !(fn->identity[0].classes >> cls & 1)) return false;
+    if (!fn_constant(fn->identity[0].value, cls, row->type, &v)) return false;
+    return memcmp(&v, &row->fill, type_size(class_type(cls))) == 0;
+}
+
+/* Places that no part stores at have the fill in all of them: combined, it has to stay what
+ * it is. `from`: the parts were entries of a tensor, which aren't the same in all. */
+static bool sum_into(splitter *s, int t, int fn, bool from, int at)
+{
+    const prog_tensor *row = &s->p->tensor[t];
+    const fn_info *info = fn_at(fn);
+    bool full = true;
+    if (row->role == ROLE_INOUT)
+        return split_refuse(s, at, "what parts sum up is merged with what was there");
+    for (int l = 0; l < row->fmt.levels; l++)
+        full &= (format_props(&row->fmt, l) & PROP_FULL) != 0;
+    const bool stays = has_identity(info, row) || row->role == ROLE_WORK ||
+                       (from ? !full && row->order : info->flags & FP_IDEMPOTENT) ||
+                       (!from && s->depth == 0 && row->order == 0);
+    if (!stays)
+        return split_refuse(s, at,
+                            "where nothing is stored, the fill would be reduced, too");
+    return split_made(s, t, (split_row){.how = SPLIT_SUM, .fn = fn}, at);
+}
+
+/* A value goes into tensor t, merged there by fn (-1: stored), at coordinates of a round's
+ * own in `mode` (-1: elsewhere). */
+static bool put(splitter *s, int t, int reg, int fn, int mode, int64_t coef, int at)
+{
+    if (s->made[t].round) return true;
+    const int part = s->partial[reg];
+    if (part == LOST) return split_refuse(s, at, "it is what some round left there");
+    if (s->inside < 0 && part) {
+        if (fn >= 0 && fn != part - 1)
+            return split_refuse(s, at, "what parts sum up is merged in another way");
+        return sum_into(s, t, part - 1, s->merged[reg], at);
+    }
+    if (s->copying) return split_refuse(s, at, "parts of a sum are read with other values");
+    if (s->inside < 0) return split_made(s, t, (split_row){.how = SPLIT_WHOLE}, at);
+    if (part) return split_refuse(s, at, "what parts sum up is needed by them");
+    if (mode >= 0)
+        return split_made(s, t, (split_row){.how = SPLIT_CUT, .mode = mode, .coef = coef},
+                          at);
+    const int both = FP_COMMUTATIVE | FP_ASSOCIATIVE;
+    if (fn < 0) return split_refuse(s, at, "several write to the same places of a result");
+    if ((fn_at(fn)->flags & both) != both)
+        return split_refuse(s, at, "what combines them isn't associative and commutative");
+    return sum_into(s, t, fn, s->p->tensor[t].role == ROLE_WORK, at);
+}
+
+/* Entries of a workspace: a mode that has a round's own coordinate, if there is one. */
+static bool put_entry(splitter *s, const insn *in, int fn, int at)
+{
+    const uint16_t *a = in->arg;
+    const bool call = in->op == OP_WSCALL;
+    const int t = a[0], first = call ? a[2] : a[1], reg = call ? a[3] : a[4];
+    int mode = -1;
+    int64_t coef = 0;
+    for (int m = 0; m < s->p->tensor[t].order; m++) {
+        const spread e = s->index[first + m];
+        mode_use *u = split_use(s, t, m);
+        if (e.loop >= 0 && !u->by) u->by = 1 + e.loop;
+        if (mode >= 0 || e.loop < 0 || e.loop != s->inside || e.coef < 1 || e.lo ||
+            e.hi >= e.coef)
+            continue;
+        mode = m;
+        coef = e.coef;
+    }
+    return put(s, t, reg, fn, mode, coef, at);
+}
+
+/* r = t, in whatever format. */
+static bool copy(splitter *s, const insn *in, int at)
+{
+    const int r = in->arg[0], t = in->arg[1];
+    if (s->made[r].round) return true;
+    if (s->inside >= 0) return split_refuse(s, at, "a tensor is converted in each");
+    if (!s->made[t].made || s->made[t].row.how == SPLIT_WHOLE)
+        return split_made(s, r, (split_row){.how = SPLIT_WHOLE}, at);
+    split_row row = s->made[t].row;
+    if (in->op == OP_UPDATE) /* its workspace has a mode for each level */
+        row.mode = s->p->tensor[r].fmt.level[row.mode].map.mode;
+    if (row.how == SPLIT_CUT) return split_made(s, r, row, at);
+    if (in->op == OP_UPDATE)
+        return split_refuse(s, at, "what parts sum up is merged with what was there");
+    return sum_into(s, r, row.fn, true, at);
+}
+
+static bool begin(splitter *s, int t, int at)
+{
+    if (s->made[t].made) return split_refuse(s, at, "a tensor is made twice");
+    s->made[t].round = s->inside >= 0;
+    const uint8_t role = s->p->tensor[t].role;
+    return s->inside < 0 || role == ROLE_TEMP || role == ROLE_WORK ||
+           split_refuse(s, at, "a result is begun in each");
+}
+
+/* ---- loops ------------------------------------------------------------------------- */
+
+static bool is_sum(const splitter *s, int reg)
+{
+    for (int k = 0; k < s->sums.nsum; k++)
+        if (s->sums.sum[k].reg == reg) return true;
+    return false;
+}
+
+/* What a chosen loop's accumulators have at its beginning is in every part. */
+static bool sums_begin(splitter *s, int at)
+{
+    for (int k = 0; k < s->sums.nsum; k++) {
+        const int reg = s->sums.sum[k].reg, fn = s->sums.sum[k].fn;
+        const vclass cls = (vclass)s->sums.sum[k].cls;
+        if (s->partial[reg] == 1 + fn) continue;
+        if (!s->partial[reg] && fn_at(fn)->flags & FP_IDEMPOTENT) continue;
+        const constant *c = s->konst[reg] ? &s->p->konst[s->konst[reg] - 1] : NULL;
+        if (!c || s->partial[reg] || c->cls != cls ||
+            memcmp(&c->v, &s->sums.sum[k].identity, type_size(class_type(cls))) != 0)
+            return split_refuse(s, at, "what is reduced begins with something else");
+    }
+    return true;
+}
+
+static bool loop_begins(splitter *s, const insn *in, int number, int at)
+{
+    const loop *l = &s->mc->loops[number];
+    const merge_desc *m = l->merge;
+    bool walks = false;
+    s->index[in->arg[0]] = (spread){number, 1, 0, 0};
+    for (int r = 0; r < s->p->nv; r++)
+        if (!s->partial[r]) s->partial[r] = s->again[number * s->p->nv + r];
+    if (s->chosen[number]) {
+        if (s->inside >= 0 || s->copying)
+            return split_refuse(s, at, "the index is that of a loop around, too");
+        for (int d = 0; d < s->depth; d++)
+            if (s->open[d] == FIXED)
+                return split_refuse(s, at, "it is in a branch, or repeated");
+        if (m->lo != ROOT) return split_refuse(s, at, "its range begins elsewhere");
+        if (!parallel_registers(&s->f, l, s->depth, &s->sums))
+            return split_refuse(s, at, s->sums.why);
+        if (!sums_begin(s, at)) return false;
+        s->inside = number;
+    }
+    for (int b = 0; b < m->count; b++) {
+        const merge_operand *o = &m->operand[b];
+        if (o->role == MERGE_KNOWN) continue;
+        spread e = s->index[in->arg[0]];
+        if (o->role == MERGE_LOCATE) {
+            const spread shift =
+                o->shift == ROOT ? (spread){.loop = FIXED} : s->index[o->shift];
+            e = combine(s, e, o->coef, shift);
+            if (!open_cursor(s, o->cursor, o->tensor, o->level, at)) return false;
+        }
+        const cursor_at *c = &s->cursor[o->cursor];
+        if (c->tensor < 0 && s->chosen[number])
+            return split_refuse(s, at, "it visits subsections");
+        if (c->tensor < 0) continue;
+        touch(s, c->tensor, c->level, e);
+        walks |= s->made[c->tensor].made && s->made[c->tensor].row.how == SPLIT_SUM;
+    }
+    if (walks && s->inside >= 0)
+        return split_refuse(s, at, "what parts sum up is needed by them");
+    if (walks && !s->copying) s->copying = s->depth + 1;
+    return true;
+}
+
+static void lose(finder *f, int cell)
+{
+    splitter *s = (splitter *)f;
+    const int reg = cell - f->v0;
+    if (reg >= 0 && reg < s->p->nv) s->partial[reg] = LOST;
+}
+
+static void loop_ends(splitter *s, int number)
+{
+    const loop *l = &s->mc->loops[number];
+    if (s->copying == s->depth + 1) s->copying = 0;
+    if (s->inside == number) {
+        s->inside = -1;
+        for (int k = l->first + 1; k < l->last; k++)
+            each_write(&s->f, find_at(&s->f, k), lose);
+        for (int k = 0; k < s->sums.nsum; k++) {
+            s->partial[s->sums.sum[k].reg] = 1 + s->sums.sum[k].fn;
+            s->merged[s->sums.sum[k].reg] = false;
+        }
+        s->sums.nsum = 0;
+    }
+    for (int r = 0; r < s->p->nv; r++) {
+        int *again = &s->again[number * s->p->nv + r];
+        if (*again || !s->partial[r]) continue;
+        *again = s->partial[r];
+        s->more = true;
+    }
+}
+
+/* ---- instructions ------------------------------------------------------------------ */
+
+static bool reads_whole(finder *f, const insn *in, int cell)
+{
+    splitter *s = (splitter *)f; /* its first member */
+    const int reg = cell - f->v0;
+    (void)in;
+    return reg < 0 || reg >= s->p->nv || !s->partial[reg] ||
+           (s->inside >= 0 && is_sum(s, reg));
+}
+
+static void written(finder *f, int cell)
+{
+    splitter *s = (splitter *)f;
+    const int reg = cell - f->v0;
+    if (reg < 0 || reg >= s->p->nv) return;
+    s->konst[reg] = 0;
+    if (s->branches || (s->inside >= 0 && is_sum(s, reg))) return;
+    s->partial[reg] = 0;
+}
+
+/* A loop that copies parts of a sum does nothing else. */
+static bool copies(const splitter *s, const insn *in)
+{
+    switch (in->op) {
+    case OP_LOOP:
+    case OP_END:
+    case OP_OPEN:
+    case OP_AT:
+    case OP_STORE:
+    case OP_KEEP:
+        return true;
+    case OP_LOAD:
+        return s->made[in->arg[1]].made && s->made[in->arg[1]].row.how == SPLIT_SUM;
+    default:
+        return false;
+    }
+}
+
+static bool load(splitter *s, const insn *in, int at)
+{
+    const tensor_made *m = &s->made[in->arg[1]];
+    if (!m->made || m->row.how != SPLIT_SUM) return true;
+    if (s->inside >= 0 || s->branches)
+        return split_refuse(s, at, "what parts sum up is needed by them");
+    s->partial[in->arg[0]] = 1 + m->row.fn;
+    s->merged[in->arg[0]] = true;
+    return true;
+}
+
+static bool step_tensor(splitter *s, const insn *in, int at)
+{
+    const uint16_t *a = in->arg;
+    switch (in->op) {
+    case OP_BEGIN:
+    case OP_WSBEGIN:
+        return begin(s, a[0], at);
+    case OP_OPEN:
+        return open_cursor(s, a[0], a[1], a[2], at);
+    case OP_OPENAT:
+        touch(s, a[1], a[2], combine(s, s->index[a[4]], 1, (spread){.loop = UNKNOWN}));
+        return open_cursor(s, a[0], a[1], a[2], at);
+    case OP_LOCATE:
+        touch(s, a[1], a[2], s->index[a[4]]);
+        return open_cursor(s, a[0], a[1], a[2], at);
+    case OP_SEEK:
+        if (s->cursor[a[0]].tensor >= 0)
+            touch(s, s->cursor[a[0]].tensor, s->cursor[a[0]].level, s->index[a[1]]);
+        return true;
+    case OP_SUBSECT:
+        touch_all(s, a[1]);
+        s->cursor[a[0]].tensor = -1;
+        return true;
+    case OP_SPAN:
+        touch_all(s, a[2]);
+        return true;
+    case OP_POSITION:
+        touch_all(s, a[3]);
+        return open_cursor(s, a[1], a[3], a[2], at);
+    case OP_AT:
+        return open_place(s, in, at);
+    case OP_STORE:
+    case OP_ACC: {
+        const int mode = a[1] == ROOT ? -1 : s->cursor[a[1]].mode;
+        const int64_t coef = a[1] == ROOT ? 0 : s->cursor[a[1]].coef;
+        const bool acc = in->op == OP_ACC;
+        return put(s, a[0], acc ? a[4] : a[2], acc ? a[2] : -1, mode, coef, at);
+    }
+    case OP_WSADD:
+        return put_entry(s, in, a[2], at);
+    case OP_WSCALL:
+        return put_entry(s, in, -1, at);
+    case OP_MOVE:
+    case OP_CONVERT:
+    case OP_PACK:
+    case OP_UPDATE:
+        return copy(s, in, at);
+    default:
+        return true;
+    }
+}
+
+static int number_of(const splitter *s, int at)
+{
+    for (int k = 0; k < s->mc->nloop; k++)
+        if (s->mc->loops[k].first == at) return k;
+    return FIXED;
+}
+
+static bool step(splitter *s, int at)
+{
+    const insn *in = find_at(&s->f, at);
+    const bool puts = in->op == OP_STORE || in->op == OP_ACC || in->op == OP_WSADD;
+    if (in->op == OP_END || in->op == OP_ENDIF || in->op == OP_ENDWHILE) {
+        const int number = s->open[--s->depth];
+        s->branches -= number == FIXED;
+        if (number >= 0) loop_ends(s, number);
+        return true;
+    }
+    if (s->copying && !copies(s, in))
+        return split_refuse(s, at, "parts of a sum are read with other values");
+    if (!puts && !each_read(&s->f, in, reads_whole))
+        return split_refuse(s, at, "what parts sum up is needed before all of it is there");
+    each_write(&s->f, in, written);
+    if (in->op == OP_CONST && !s->branches) s->konst[in->arg[0]] = 1 + in->arg[1];
+    if (in->op == OP_LOAD) return load(s, in, at);
+    if (op_at(in->op)->operands[0] == 'I' && in->op != OP_LOOP) set_index(s, in);
+    if (in->op == OP_IF || in->op == OP_WHILE) {
+        s->open[s->depth++] = FIXED;
+        s->branches++;
+        return true;
+    }
+    if (in->op != OP_LOOP) return step_tensor(s, in, at);
+    const int number = number_of(s, at);
+    if (!loop_begins(s, in, number, at)) return false;
+    s->open[s->depth++] = number;
+    return true;
+}
+
+bool split_scan(splitter *s)
+{
+    const program *p = s->p;
+    memset(s->use, 0, (size_t)p->ntensor * STC_MAX_ORDER * sizeof *s->use);
+    memset(s->made, 0, (size_t)p->ntensor * sizeof *s->made);
+    memset(s->partial, 0, (size_t)p->nv * sizeof *s->partial);
+    memset(s->merged, 0, (size_t)p->nv * sizeof *s->merged);
+    memset(s->konst, 0, (size_t)p->nv * sizeof *s->konst);
+    for (int c = 0; c < p->nc; c++)
+        s->cursor[c] = (cursor_at){-1, 0, -1, 0};
+    for (int i = 0; i < p->ni; i++)
+        s->index[i].loop = UNKNOWN;
+    s->depth = s->branches = s->copying = 0;
+    s->inside = -1;
+    s->sums.nsum = 0;
+    for (int k = 0; k < s->mc->nmain; k++)
+        if (!step(s, k)) return false;
+    return true;
+}
