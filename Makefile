@@ -17,6 +17,10 @@ SECONDS ?= 60
 SEED ?= 0
 ROWS ?=
 VERSION := $(shell sed -n 's/^.define STC_VERSION "\(.*\)"/\1/p' include/stcvm.h)
+# Programs that were linked to it run with all later libraries of this name: a new name with
+# each major version, and while that is 0 with each minor one.
+PARTS := $(subst ., ,$(VERSION))
+SONAME := libstcvm.so.$(if $(filter 0,$(firstword $(PARTS))),0.$(word 2,$(PARTS)),$(firstword $(PARTS)))
 
 B := build$(if $(filter-out gcc,$(CC)),-$(notdir $(CC)))$(if $(filter-out -O3,$(OPT)),$(OPT))
 B := $(B)$(if $(SAN),-san)$(if $(TSAN),-tsan)$(if $(SWITCH),-switch)$(if $(M32),-m32)$(if $(COV),-cov)
@@ -108,9 +112,10 @@ $(B)/libstcvm.a: $(LIB_O)
 	@echo "  ar $@"; rm -f $@
 	$(Q)ar rcs $@ $^
 
-$(B)/libstcvm.so: $(LIB_O)
+$(B)/libstcvm.so: $(LIB_O) src/api/stcvm.map
 	@echo "  ld $@"
-	$(Q)$(CC) -shared -Wl,-soname,libstcvm.so.0 -o $@ $^ $(LDFLAGS_ALL) $(LIBS)
+	$(Q)$(CC) -shared -Wl,-soname,$(SONAME) -Wl,--version-script=src/api/stcvm.map \
+	  -o $@ $(LIB_O) $(LDFLAGS_ALL) $(LIBS)
 
 $(B)/stcvm: $(CLI_O) $(B)/libstcvm.a
 	@echo "  ld $@"
@@ -227,13 +232,14 @@ format:
 
 ## install: to PREFIX=/usr/local (below DESTDIR), with a pkg-config file
 install: all
-	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin include lib/pkgconfig share/man/man1)
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin include lib/pkgconfig share/man/man1 share/man/man3)
 	install -m 755 $(B)/stcvm $(DESTDIR)$(PREFIX)/bin/
 	install -m 644 include/stcvm.h $(DESTDIR)$(PREFIX)/include/
 	install -m 644 src/cli/stcvm.1 $(DESTDIR)$(PREFIX)/share/man/man1/
+	install -m 644 src/api/stcvm.3 $(DESTDIR)$(PREFIX)/share/man/man3/
 	install -m 644 $(B)/libstcvm.a $(DESTDIR)$(PREFIX)/lib/
-	install -m 755 $(B)/libstcvm.so $(DESTDIR)$(PREFIX)/lib/libstcvm.so.0
-	ln -sf libstcvm.so.0 $(DESTDIR)$(PREFIX)/lib/libstcvm.so
+	install -m 755 $(B)/libstcvm.so $(DESTDIR)$(PREFIX)/lib/$(SONAME)
+	ln -sf $(SONAME) $(DESTDIR)$(PREFIX)/lib/libstcvm.so
 	printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$${prefix}/lib' \
 	  'includedir=$${prefix}/include' '' 'Name: stcvm' \
 	  'Description: evaluates sparse array expressions at once' \
@@ -243,7 +249,8 @@ install: all
 ## uninstall: removes what install put there
 uninstall:
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/stcvm include/stcvm.h lib/libstcvm.a \
-	  lib/libstcvm.so lib/libstcvm.so.0 lib/pkgconfig/stcvm.pc share/man/man1/stcvm.1)
+	  lib/libstcvm.so lib/$(SONAME) lib/pkgconfig/stcvm.pc share/man/man1/stcvm.1 \
+	  share/man/man3/stcvm.3)
 
 ## dist: stcvm-VERSION.tar.gz of what is committed
 dist:
@@ -252,8 +259,16 @@ dist:
 
 ## exports: fails if the shared library exports anything but stc_*
 exports: $(B)/libstcvm.so
-	@nm -D --defined-only $< | awk '$$3 !~ /^stc_/ { print; bad = 1 } \
-	  END { print "exports: " NR " names" (bad ? "" : ", all of them stc_*"); exit bad }'
+	@nm -D --defined-only $< | awk '$$2 == "A" { next } \
+	  $$3 !~ /^stc_[a-z0-9_]*@@STCVM_/ { print; bad = 1 } END { print "exports: " NR " names" (bad ? "" : ", all of them stc_*"); exit bad }'
+
+## man: the manual page of the library, src/api/stcvm.3, from the header
+man:
+	@awk -f src/api/man.awk include/stcvm.h >src/api/stcvm.3
+
+## format-check: fails where `make format` would change a file
+format-check:
+	@clang-format --dry-run -Werror $(call files,include formats vm src tests,[ch]) $(wildcard samples/*.c)
 
 ## version: prints it
 version:
@@ -268,7 +283,7 @@ help:
 	@sed -n 's/^## //p' Makefile
 
 .PHONY: all demo deps check fuzz coverage layers bench papers plans samples python format install uninstall \
-  dist exports version clean help
+  dist exports man format-check version clean help
 
 -include $(patsubst %.o,%.d,$(LIB_O) $(CLI_O) $(TEST_O) $(BENCH_O)) \
   $(addsuffix .d,$(TESTS) $(BENCHES) $(SAMPLES))

@@ -18,6 +18,14 @@
  * all that belongs to it are used by one thread at a time (stc_interrupt
  * excepted); two machines are independent of each other.
  *
+ * Structs that may grow begin with their size, sizeof as the host knows it, so that a
+ * library of another age knows which fields there are: fields that the host doesn't know
+ * of have their defaults; fields that the library doesn't know of have to be zeros, or the
+ * call fails with STC_ERR_ARGUMENT. In what is handed in, zero is the default of each field
+ * unless it says otherwise, and a size of 0 is that of the struct in version 0.2, which is
+ * right for as long as a host sets no field that came later. In what is handed out
+ * the size says, before the call, how much may be written.
+ *
  * While a machine is in a call, the host's own code that it calls (functions,
  * level kinds, progress, the allocator) can't make other calls of that machine,
  * its programs, sessions and tensors: those that give a status fail with
@@ -46,14 +54,14 @@ extern "C" {
 
 /* The version of this header. The number is for `#if`: 1002003 is 1.2.3. The
  * Makefile takes VERSION from here. */
-#define STC_VERSION "0.1.0"
+#define STC_VERSION "0.2.0"
 #define STC_VERSION_MAJOR 0
-#define STC_VERSION_MINOR 1
+#define STC_VERSION_MINOR 2
 #define STC_VERSION_PATCH 0
 #define STC_VERSION_NUMBER                                                                 \
     (STC_VERSION_MAJOR * 1000000 + STC_VERSION_MINOR * 1000 + STC_VERSION_PATCH)
 /* The same of the library that is linked, which may be another one than was compiled for:
- * "0.1.0", a text for as long as the library is there; and its STC_VERSION_NUMBER. */
+ * "0.2.0", a text for as long as the library is there; and its STC_VERSION_NUMBER. */
 STC_API const char *stc_version(void);
 STC_API int stc_version_number(void);
 
@@ -145,6 +153,7 @@ typedef int (*stc_progress_fn)(void *context, const char *what, uint64_t done,
  * library's memory without a cap, no limit of steps, one thread, superinstructions, no
  * profile, no progress, files may be touched and are checked, nothing is spilled. */
 typedef struct stc_config {
+    size_t size;        /* sizeof(stc_config), see the top */
     stc_alloc_fn alloc; /* NULL: the C library, huge pages for large blocks */
     void *alloc_context;
     /* Bytes held at any time, counted as asked for; with the default allocator also its
@@ -204,9 +213,24 @@ STC_API void stc_text_show(char *to, size_t size, const char *from);
  * STC_ERR_INTERRUPT, unless it is through by then. Between calls it does nothing: each
  * call begins without an interrupt. May be called from any thread or a signal. */
 STC_API void stc_interrupt(stc_machine *machine);
+/* The threads of all later runs, the caller's among them; 1: sequential. They are
+ * started when first needed and joined by stc_close. */
+STC_API stc_status stc_set_threads(stc_machine *m, int threads);
+/* Whether reductions of what is compiled from now on are done where they stand in the
+ * text (stc_config.as_written): 0 or 1. */
+STC_API stc_status stc_set_as_written(stc_machine *m, int on);
+/* Whether later runs give the same bits on any number of threads (stc_config). */
+STC_API stc_status stc_set_deterministic(stc_machine *m, bool on);
+/* How many significant digits of real numbers are printed from now on, at most: 1 to 17; 0:
+ * 6 in tables, and elsewhere as many as it takes to read the same number back. */
+STC_API stc_status stc_set_digits(stc_machine *m, int digits);
 /* Bytes held now, and the most that were ever held. */
 STC_API uint64_t stc_memory_used(const stc_machine *machine);
 STC_API uint64_t stc_memory_peak(const stc_machine *machine);
+
+/* ---- tensors ---------------------------------------------------------- */
+
+typedef struct stc_tensor stc_tensor;
 
 /* Which array of a level: bounds per parent, coordinates, or a third one of
  * the kind's own. formats/README.md lists what each level kind stores. */
@@ -220,6 +244,393 @@ typedef struct stc_array {
     int32_t width;
     int32_t stride;
 } stc_array;
+
+/* A tensor without entries. format: a name or a map as in the language,
+ * "csr", "bcsr(4,4)", "(i,j) -> (i : dense, j : compressed)". fill may be
+ * NULL for 0. The elements of a dense one are made when they are first asked for: what is
+ * lent before that allocates nothing. */
+STC_API stc_status stc_tensor_new(stc_machine *m, const char *format, stc_type type,
+                                  int order, const int64_t *shape, const stc_value *fill,
+                                  stc_tensor **out);
+/* From n entries in any order; coords[k*n + e] is mode k of entry e; values
+ * are n elements of `type`. Duplicates are summed. */
+STC_API stc_status stc_tensor_from_coords(stc_machine *m, const char *format, stc_type type,
+                                          int order, const int64_t *shape,
+                                          const stc_value *fill, int64_t n,
+                                          const int64_t *coords, const void *values,
+                                          stc_tensor **out);
+/* From a dense row-major array; what equals fill isn't stored in a sparse format. */
+STC_API stc_status stc_tensor_from_dense(stc_machine *m, const char *format, stc_type type,
+                                         int order, const int64_t *shape,
+                                         const stc_value *fill, const void *values,
+                                         stc_tensor **out);
+/* Borrows the host's arrays, zero copy: give the levels' arrays by
+ * stc_tensor_lend, the values by stc_tensor_lend_values, then use it. The host
+ * keeps them alive and unchanged, or says so after a change: stc_tensor_touch
+ * if any array may differ (all are checked again when next used), or
+ * stc_tensor_touch_values if only values do, which costs nothing. */
+STC_API stc_status stc_tensor_lend(stc_tensor *t, int level, stc_array_role role,
+                                   stc_array array);
+STC_API stc_status stc_tensor_lend_values(stc_tensor *t, void *values, int64_t length);
+/* Hands over what was lent: release(context) is called once, when the tensor and all that
+ * share its arrays have been freed, to free them. It can't call the machine. A tensor has
+ * one such function; NULL takes it back. */
+typedef void (*stc_release_fn)(void *context);
+STC_API stc_status stc_tensor_hand_over(stc_tensor *t, stc_release_fn release,
+                                        void *context);
+STC_API void stc_tensor_touch(stc_tensor *t);
+STC_API void stc_tensor_touch_values(stc_tensor *t);
+/* The host vouches for the arrays: they aren't checked when bound. */
+STC_API void stc_tensor_vouch(stc_tensor *t);
+/* Checks every claim of the format: positions monotone, coordinates in range,
+ * sorted and unique where claimed. Runs by itself once per generation of data. */
+STC_API stc_status stc_tensor_check(stc_tensor *t);
+STC_API void stc_tensor_free(stc_tensor *t);
+
+/* The machine that it was made with, to ask for errors; NULL for NULL. */
+STC_API stc_machine *stc_tensor_machine(const stc_tensor *t);
+STC_API int stc_tensor_order(const stc_tensor *t);
+STC_API const int64_t *stc_tensor_shape(const stc_tensor *t);
+STC_API stc_type stc_tensor_type(const stc_tensor *t);
+STC_API stc_value stc_tensor_fill(const stc_tensor *t);
+STC_API int64_t stc_tensor_stored(const stc_tensor *t); /* entries, explicit fills too */
+STC_API uint64_t stc_tensor_bytes(const stc_tensor *t); /* all arrays                 */
+/* "csr", or the whole map; "" where there is no memory for the text. */
+STC_API const char *stc_tensor_format(const stc_tensor *t);
+STC_API int stc_tensor_levels(const stc_tensor *t);
+/* The arrays themselves, for reading; valid until the tensor changes. */
+STC_API stc_status stc_tensor_array(const stc_tensor *t, int level, stc_array_role role,
+                                    stc_array *out);
+STC_API stc_status stc_tensor_values(const stc_tensor *t, const void **values,
+                                     int64_t *length);
+/* One element, stored or not; coords has the order's length. */
+STC_API stc_status stc_tensor_get(const stc_tensor *t, const int64_t *coords,
+                                  stc_value *out);
+/* Calls visit for each stored entry in storage order until it returns
+ * nonzero. Duplicates come as they are stored. */
+typedef int (*stc_visit_fn)(void *context, const int64_t *coords, stc_value value);
+STC_API stc_status stc_tensor_visit(const stc_tensor *t, stc_visit_fn visit, void *context);
+/* The same by blocks that the host asks for, with arrays in place of unions: entry e has
+ * coordinate coord[k][e] in mode k, and element e of `values`, an array of the tensor's
+ * type. Arrays are the iterator's, and hold until its next call. */
+typedef struct stc_iter stc_iter;
+typedef struct stc_block {
+    int64_t count;
+    const int64_t *coord[STC_MAX_ORDER]; /* NULL from the order on */
+    const void *values;
+} stc_block;
+/* Blocks of up to `most` entries, 1 or more; 0: some thousands. Nothing is copied but one
+ * block, and nothing allocated after this. The tensor must not be freed before the
+ * iterator; if it has changed, stc_iter_next is STC_ERR_ARGUMENT. */
+STC_API stc_status stc_iter_open(const stc_tensor *t, int64_t most, stc_iter **out);
+/* The next block; count 0: there are no more, then and ever after. Blocks may be smaller
+ * than asked for. After an interrupt there are no more. */
+STC_API stc_status stc_iter_next(stc_iter *it, stc_block *out);
+STC_API void stc_iter_free(stc_iter *it);
+/* For every element of the shape, row-major, into a dense array. */
+STC_API stc_status stc_tensor_to_dense(const stc_tensor *t, void *values);
+/* The part with coordinates lo[k] to hi[k] - 1 in each mode k, which count from 0 in it;
+ * format, type and fill are t's. It takes what it takes to read t once. */
+STC_API stc_status stc_tensor_part(const stc_tensor *t, const int64_t *lo,
+                                   const int64_t *hi, stc_tensor **out);
+/* A copy in another format and type; NULL and -1 keep what there is. */
+STC_API stc_status stc_tensor_convert(const stc_tensor *t, const char *format, int type,
+                                      stc_tensor **out);
+
+/* Prints as the language's `print`: an order 0 its value alone, a small dense
+ * one a table, others a header and a line `(i,j) value` for each entry, numbers
+ * so that reading them gives the same value back. At most `limit` entries, then
+ * a line that tells how many more there are; 0: all of them. A failing write
+ * is STC_ERR_IO. */
+STC_API stc_status stc_tensor_print(const stc_tensor *t, FILE *out, int64_t limit);
+
+/* ---- builders -------------------------------------------------------------- */
+
+/* A builder: a tensor from entries that come one after the other, in any order and from
+ * a source of unknown length. It holds them until the end: 8 bytes a mode and one element
+ * each, counted as memory of the machine, and at stc_builder_finish once more. A put or a
+ * finish that fails leaves it as it was. Free it before the machine is closed. */
+typedef struct stc_builder stc_builder;
+
+/* format, type, order, shape and fill as for stc_tensor_new, but that a mode's size may be
+ * -1: it becomes the largest coordinate + 1 (0 without entries); shape NULL: all are so.
+ * combine: what becomes of entries at one place, in the order in which they came: NULL or
+ * "add", as everywhere else; "first", "last"; or the name of a function of two elements
+ * of the type that gives one: "min", "max", "mul", "bitor", "or" (of bool), …, or one
+ * registered by stc_function_register, with that signature, which stc_builder_finish
+ * calls. A function is called f(f(a, b), c). Anything else is STC_ERR_ARGUMENT. */
+STC_API stc_status stc_builder_open(stc_machine *m, const char *format, stc_type type,
+                                    int order, const int64_t *shape, const stc_value *fill,
+                                    const char *combine, stc_builder **out);
+/* One entry: coords has the order's length, *one is an element of the type. A
+ * coordinate outside of the shape is STC_ERR_DATA. */
+STC_API stc_status stc_builder_put(stc_builder *b, const int64_t *coords, const void *one);
+/* n entries, copied: coords[k] are n coordinates of mode k, of `width` bytes each (4 or 8,
+ * signed); values n elements of the type. All of them go in, or none. */
+STC_API stc_status stc_builder_put_block(stc_builder *b, int64_t n, int width,
+                                         const void *const *coords, const void *values);
+/* How many have been put since it was opened, or finished last. */
+STC_API int64_t stc_builder_count(const stc_builder *b);
+/* The tensor of what was put; the caller frees it. The builder is empty then, and can
+ * be filled anew. */
+STC_API stc_status stc_builder_finish(stc_builder *b, stc_tensor **out);
+STC_API void stc_builder_free(stc_builder *b);
+
+/* ---- files and sources ----------------------------------------------------- */
+
+/* Files. format and type may be NULL and -1 for the file's own (csr for a
+ * sparse matrix, csf for .tns, else dense). The path's ending tells the type, see
+ * stc_file_types; `-` and `-.tns` are standard input and output. A file written is
+ * complete, or isn't there. */
+STC_API stc_status stc_tensor_read(stc_machine *m, const char *path, const char *format,
+                                   int type, const stc_value *fill, stc_tensor **out);
+STC_API stc_status stc_tensor_write(const stc_tensor *t, const char *path);
+/* The endings of files that can be read, ".mtx .ttx .tns …"; and whether the first n
+ * bytes of a text are a path that can be read (written). */
+STC_API const char *stc_file_types(void);
+STC_API bool stc_file_known(const char *text, size_t n, bool written);
+
+/* What a tensor can be made from, whose shape (of all but files), and whose
+ * format, type and fill where they aren't given, come from its use. */
+typedef enum stc_source_kind {
+    STC_SOURCE_FILE,   /* path: its ending tells the type                       */
+    STC_SOURCE_VALUE,  /* every element is `value`; order 0: a scalar           */
+    STC_SOURCE_RANDOM, /* `density` of the places have a number in [0, 1)       */
+} stc_source_kind;
+
+typedef struct stc_source {
+    size_t size; /* sizeof(stc_source), see the top */
+    stc_source_kind kind;
+    const char *path;
+    stc_value value;       /* VALUE: as an element of value_type                 */
+    stc_type value_type;   /* VALUE: its own type, taken if `type` is -1          */
+    bool scalar;           /* VALUE: only for a tensor of order 0                 */
+    double density;        /* RANDOM: 0 to 1                                      */
+    uint64_t seed;         /* RANDOM: the same seed, the same tensor              */
+    const char *format;    /* NULL: by kind and order: csr, csf, dense …          */
+    int type;              /* -1, and 0: the file's; VALUE's own; else f64        */
+    bool has_type;         /* type counts though it is 0, which is STC_BOOL       */
+    const stc_value *fill; /* as an element of fill_type, converted; NULL: 0      */
+    stc_type fill_type;
+} stc_source;
+
+/* ---- programs --------------------------------------------------------- */
+
+typedef struct stc_program stc_program;
+
+/* What a name of the program's text stands for: format, type and fill of an
+ * operand (or of a result that should not be chosen).
+ *
+ * Zero means not given, and a decl of zeros but for its name is an operand as the text
+ * uses it, dense and f64. STC_BOOL is 0, too. It counts as given where a format or an
+ * order is given that fits what the text has, so that it can be no accident:
+ *
+ *     {0, "A", "csr", STC_BOOL, NULL, 2}      bool
+ *     {0, "A", "csr", STC_BOOL, NULL, -1}     bool, of the order that A(i,j) has
+ *     {0, "s", "dense", STC_BOOL, NULL, 0}    bool, of a name without subscripts
+ *     {.name = "A", .format = "csr"}       f64, of the order that A(i,j) has
+ *     {.name = "s"}                        f64, of a name without subscripts
+ *
+ * Who gives an order gives the type, too: {.name = "A", .order = -1} is bool. */
+typedef struct stc_decl {
+    size_t size;        /* sizeof(stc_decl), see the top; in an array all have one size */
+    const char *name;   /* may not be NULL                                        */
+    const char *format; /* NULL: dense; a result's is chosen                      */
+    int type;           /* an stc_type; -1, and 0 as above: f64; a result's: chosen */
+    const stc_value *fill; /* NULL: 0; a result's is what the text makes of absence  */
+    int order;             /* -1 and 0: as the text uses it                          */
+} stc_decl;
+
+/* A program of a text: statements of the language, one a line or parted by `;`, with
+ * comments. It holds assignments (=, op=), one at least, which run in their order, and what
+ * they need: definitions (`format`, `fn`) and declarations without data (`tensor A csr`).
+ * What only a session does (print, loops, defs, files, data in the text) is
+ * STC_ERR_PROGRAM. Its operands, to be bound, are those that `decls` or its declarations
+ * name and no assignment has given a value before; decls may have names that the text
+ * doesn't use, and results. The text and the decls are copied. stc_error names the text
+ * "eval". */
+STC_API stc_status stc_compile(stc_machine *m, const char *text, const stc_decl *decls,
+                               int count, stc_program **out);
+/* The text of a program that computes derivatives, for stc_compile with the same decls: the
+ * text itself, and then assignments that give d_A for each A of `by`, the derivatives of
+ * the scalar `of` by A's elements. The text is made of what stc_compile takes; `of` has no
+ * modes, and `by` are operands or what the text computes (then the derivative by its
+ * value), of f32 or f64. d_A has A's shape, format and type; where A is sparse, it has A's
+ * stored places. A text that uses the name d_A, a scalar that doesn't depend on A, and what
+ * has no derivative (src/lang/README.md, "Derivatives") are errors. *out is freed by
+ * stc_text_free. */
+STC_API stc_status stc_gradient(stc_machine *m, const char *text, const stc_decl *decls,
+                                int count, const char *of, const char *const *by, int nby,
+                                char **out);
+STC_API void stc_program_free(stc_program *p);
+/* The machine that it was compiled or loaded with; NULL for NULL. */
+STC_API stc_machine *stc_program_machine(const stc_program *p);
+/* Binds an operand; the tensor must outlive the binding. NULL unbinds. */
+STC_API stc_status stc_bind(stc_program *p, const char *name, stc_tensor *t);
+/* The same by number, without looking for the name: that of an operand, which holds for as
+ * long as the program does; -1: it has none of that name. */
+STC_API int stc_program_slot(const stc_program *p, const char *name);
+STC_API stc_status stc_bind_slot(stc_program *p, int slot, stc_tensor *t);
+/* Binds what a source describes, in the format, type and fill the program has
+ * for the name (the source's own must be unset). Files are read now; what has
+ * its shape from other operands is made by stc_run. The program owns it. A
+ * name that the program doesn't use is allowed, and nothing is read then. */
+STC_API stc_status stc_bind_source(stc_program *p, const char *name,
+                                   const stc_source *source);
+/* Runs with what is bound. Results belong to the program until its next run. */
+STC_API stc_status stc_run(stc_program *p);
+STC_API stc_status stc_result(const stc_program *p, const char *name,
+                              const stc_tensor **out);
+/* Later runs store a result's values in the host's array of `length` elements of the
+ * result's type (stc_program_decl). It has to have room for as many as the result has, or
+ * the run is STC_ERR_SHAPE; what a run that fails leaves there is undefined. The array is
+ * the program's until it is freed, or another array, or NULL, is lent: the results of
+ * earlier runs are forgotten then. It may not overlap an operand, but for the one below. A
+ * program that is run again on one thread, on operands of the same sizes, allocates
+ * nothing.
+ *
+ * A dense result, row-major, is made there without a copy, where the plan allows it, and
+ * stc_result and stc_take give a tensor that has the array. The host may change the array
+ * between runs.
+ *
+ * What is an operand, too, as y of `y(i) += A(i,j) * x(j)`: if a dense tensor is bound to
+ * which the same array was lent (stc_tensor_lend_values), each run updates it in place.
+ *
+ * A sparse result is made in memory of the program's, and copied. stc_lend_result_array
+ * lends room for the levels' arrays, of array.length elements, 4 or 8 bytes wide: of csr
+ * level 1, STC_POS with a row more than there are, STC_CRD with as many as values. Numbers
+ * that don't fit 4 bytes are STC_ERR_OVERFLOW. How much came is what stc_tensor_array and
+ * stc_tensor_values say of the result. */
+STC_API stc_status stc_lend_result(stc_program *p, const char *name, void *values,
+                                   int64_t length);
+STC_API stc_status stc_lend_result_array(stc_program *p, const char *name, int level,
+                                         stc_array_role role, stc_array array);
+/* Moves a result out of the program; the caller frees it. */
+STC_API stc_status stc_take(stc_program *p, const char *name, stc_tensor **out);
+/* The program's names: operands first, then results. NULL past the end. */
+STC_API const char *stc_program_name(const stc_program *p, int i, bool *is_result);
+/* What the program has for a name: format, type and order; out->size is set before the
+ * call. The strings are the program's own. A fill that is only known when it runs is given
+ * as NULL. */
+STC_API stc_status stc_program_decl(const stc_program *p, const char *name, stc_decl *out);
+
+/* Bytecode files and their text. Texts are allocated by the machine's
+ * allocator and freed with stc_text_free. */
+STC_API stc_status stc_program_save(const stc_program *p, const char *path);
+STC_API stc_status stc_program_load(stc_machine *m, const char *path, stc_program **out);
+STC_API stc_status stc_program_encode(const stc_program *p, void **bytes, size_t *size);
+STC_API stc_status stc_program_decode(stc_machine *m, const void *bytes, size_t size,
+                                      stc_program **out);
+STC_API stc_status stc_program_dump(const stc_program *p, char **text);
+STC_API stc_status stc_program_assemble(stc_machine *m, const char *text, const char *file,
+                                        stc_program **out);
+/* stage: "ast", "bound", "plan", "lattice" or "code". */
+STC_API stc_status stc_program_explain(const stc_program *p, const char *stage,
+                                       char **text);
+STC_API void stc_text_free(stc_machine *m, void *text);
+
+/* Microseconds spent in each stage of the last compile, load and run. */
+typedef struct stc_times {
+    size_t size; /* sizeof(stc_times), set before the call; see the top */
+    double parse, bind, plan, lower, verify, load, run, save;
+} stc_times;
+STC_API void stc_program_times(const stc_program *p, stc_times *out);
+/* The profile of the last run, if the machine was opened with `profile`. */
+STC_API stc_status stc_program_profile(const stc_program *p, char **text);
+
+/* ---- sessions: scripts and the REPL ----------------------------------- */
+
+/* A session holds named tensors, formats and functions, and executes
+ * statements of the language one after another. */
+typedef struct stc_session stc_session;
+
+STC_API stc_status stc_session_open(stc_machine *m, stc_session **out);
+STC_API void stc_session_close(stc_session *s);
+/* The machine that it was opened with; NULL for NULL. */
+STC_API stc_machine *stc_session_machine(const stc_session *s);
+/* Where `print` goes; default stdout's FILE is not used: no output is lost
+ * silently, a session without output refuses to print. */
+STC_API void stc_session_output(stc_session *s, FILE *out);
+/* Whether an expression by itself prints its value, as at a prompt, and what it prints at
+ * most: `limit` entries, 0: all. Without that it is an error, since it does nothing. The
+ * value is the variable `_` then. */
+STC_API void stc_session_echo(stc_session *s, bool on, int64_t limit);
+/* Executes statements; `file` names the text in errors. What ran before an
+ * error stays; the failing statement leaves everything as it was. */
+STC_API stc_status stc_session_exec(stc_session *s, const char *text, const char *file);
+/* Tells whether text ends in the middle of a statement (an open bracket). */
+STC_API bool stc_session_incomplete(const char *text);
+/* Gives a tensor to the session under a name; the session takes it. */
+STC_API stc_status stc_session_put(stc_session *s, const char *name, stc_tensor *t);
+/* Gives a source: the tensor is made when a statement first uses the name, with
+ * the order it is used with (a matrix file of one row or column serves as order
+ * 1), and errors come then. Strings are copied. */
+STC_API stc_status stc_session_put_source(stc_session *s, const char *name,
+                                          const stc_source *source);
+/* The first name that was given a source, and that no statement has used; NULL: none. */
+STC_API const char *stc_session_unused(const stc_session *s);
+STC_API stc_status stc_session_get(const stc_session *s, const char *name,
+                                   const stc_tensor **out);
+/* The i-th name in order of definition, NULL past the end; and the name that
+ * was assigned last, NULL if none. */
+STC_API const char *stc_session_name(const stc_session *s, int i);
+STC_API const char *stc_session_last(const stc_session *s);
+/* Compiles a statement in the session's scope without running it, planned for the tensors
+ * that the session has. */
+STC_API stc_status stc_session_compile(stc_session *s, const char *text, stc_program **out);
+/* Microseconds in each stage of the last stc_session_exec, over all of its
+ * statements; load is the reading of sources and files. */
+STC_API void stc_session_times(const stc_session *s, stc_times *out);
+/* From now on each assignment runs n times from the same inputs; what the last
+ * run gives is kept, and the times count the median run. n >= 1. */
+STC_API void stc_session_repeat(stc_session *s, int n);
+/* The profile of the statements of the last stc_session_exec, if the machine was
+ * opened with `profile`. Of several first a table, what took longest in front: how often
+ * each ran (in loops and defs, too), its time in all and its place. Then for each
+ * assignment its text, and as stc_program_profile what its last run did. */
+STC_API stc_status stc_session_profile(const stc_session *s, char **text);
+
+/* ---- functions of the host's own --------------------------------------- */
+
+/* Computes n results at once, n >= 1: out[e] of args[0][e], args[1][e], …. The
+ * arrays have the C type of their element's class: int64_t for bool (0 or 1),
+ * uint64_t, float, double, float _Complex, double _Complex; `out` overlaps none of
+ * them. What it gives may depend on nothing but the arguments: it is called as
+ * often, in whatever order and for whatever elements that suits the machine, by
+ * several threads at once if it has some, and while a text is compiled to learn
+ * fills. Anything but STC_OK ends the statement with that status, and *why, if
+ * set, is the message (copied); to tell which element failed, it may be called
+ * for single ones again. It can't call the machine (see the top). */
+typedef stc_status (*stc_call_fn)(void *context, int64_t n, const void *const *args,
+                                  void *out, const char **why);
+
+/* One way to call it: types of the parameters and of the result, each of
+ * STC_BOOL, STC_I64, STC_U64, STC_F32, STC_F64, STC_C64, STC_C128. */
+typedef struct stc_signature {
+    stc_type param[8];
+    stc_type result;
+    stc_call_fn call;
+} stc_signature;
+
+/* A function: named in texts like the language's own, in reductions too, and by
+ * name and types in bytecode files. `head` is its name, its parameters (at most
+ * 8) and what is true of it, as in a definition of the language without a body:
+ *
+ *     "overlap(x, y) with commutative, annihilator(0) over {x != 0} & {y != 0}"
+ *
+ * Properties are taken at their word. A call takes the first signature whose
+ * parameters have the arguments' classes, else the first that they promote to;
+ * literals adapt to it. A text's own function of that name hides it. */
+typedef struct stc_function {
+    size_t size; /* sizeof(stc_function): the version of this struct */
+    const char *head;
+    int count; /* of signatures, no two with parameters of the same classes */
+    const stc_signature *signature;
+    void *context; /* handed to every call */
+} stc_function;
+
+/* For this machine, until it is closed. A name can be given once. */
+STC_API stc_status stc_function_register(stc_machine *m, const stc_function *f);
 
 /* ---- level kinds of the host's own ------------------------------------- */
 
@@ -280,361 +691,6 @@ STC_API void *stc_level_array(stc_level *lv, stc_array_role role, int width,
                               int64_t length);
 /* In pack and check: the reason of a failure; gives `status` back. */
 STC_API stc_status stc_level_fail(stc_level *lv, stc_status status, const char *message);
-
-/* ---- functions of the host's own --------------------------------------- */
-
-/* Computes n results at once, n >= 1: out[e] of args[0][e], args[1][e], …. The
- * arrays have the C type of their element's class: int64_t for bool (0 or 1),
- * uint64_t, float, double, float _Complex, double _Complex; `out` overlaps none of
- * them. What it gives may depend on nothing but the arguments: it is called as
- * often, in whatever order and for whatever elements that suits the machine, by
- * several threads at once if it has some, and while a text is compiled to learn
- * fills. Anything but STC_OK ends the statement with that status, and *why, if
- * set, is the message (copied); to tell which element failed, it may be called
- * for single ones again. It can't call the machine (see the top). */
-typedef stc_status (*stc_call_fn)(void *context, int64_t n, const void *const *args,
-                                  void *out, const char **why);
-
-/* One way to call it: types of the parameters and of the result, each of
- * STC_BOOL, STC_I64, STC_U64, STC_F32, STC_F64, STC_C64, STC_C128. */
-typedef struct stc_signature {
-    stc_type param[8];
-    stc_type result;
-    stc_call_fn call;
-} stc_signature;
-
-/* A function: named in texts like the language's own, in reductions too, and by
- * name and types in bytecode files. `head` is its name, its parameters (at most
- * 8) and what is true of it, as in a definition of the language without a body:
- *
- *     "overlap(x, y) with commutative, annihilator(0) over {x != 0} & {y != 0}"
- *
- * Properties are taken at their word. A call takes the first signature whose
- * parameters have the arguments' classes, else the first that they promote to;
- * literals adapt to it. A text's own function of that name hides it. */
-typedef struct stc_function {
-    size_t size; /* sizeof(stc_function): the version of this struct */
-    const char *head;
-    int count; /* of signatures, no two with parameters of the same classes */
-    const stc_signature *signature;
-    void *context; /* handed to every call */
-} stc_function;
-
-/* For this machine, until it is closed. A name can be given once. */
-STC_API stc_status stc_function_register(stc_machine *m, const stc_function *f);
-
-/* ---- tensors ---------------------------------------------------------- */
-
-typedef struct stc_tensor stc_tensor;
-
-/* A tensor without entries. format: a name or a map as in the language,
- * "csr", "bcsr(4,4)", "(i,j) -> (i : dense, j : compressed)". fill may be
- * NULL for 0. */
-STC_API stc_status stc_tensor_new(stc_machine *m, const char *format, stc_type type,
-                                  int order, const int64_t *shape, const stc_value *fill,
-                                  stc_tensor **out);
-/* From n entries in any order; coords[k*n + e] is mode k of entry e; values
- * are n elements of `type`. Duplicates are summed. */
-STC_API stc_status stc_tensor_from_coords(stc_machine *m, const char *format, stc_type type,
-                                          int order, const int64_t *shape,
-                                          const stc_value *fill, int64_t n,
-                                          const int64_t *coords, const void *values,
-                                          stc_tensor **out);
-/* From a dense row-major array; what equals fill isn't stored in a sparse format. */
-STC_API stc_status stc_tensor_from_dense(stc_machine *m, const char *format, stc_type type,
-                                         int order, const int64_t *shape,
-                                         const stc_value *fill, const void *values,
-                                         stc_tensor **out);
-/* Borrows the host's arrays, zero copy: give the levels' arrays by
- * stc_tensor_lend, the values by stc_tensor_lend_values, then use it. The host
- * keeps them alive and unchanged, or says so after a change: stc_tensor_touch
- * if any array may differ (all are checked again when next used), or
- * stc_tensor_touch_values if only values do, which costs nothing. */
-STC_API stc_status stc_tensor_lend(stc_tensor *t, int level, stc_array_role role,
-                                   stc_array array);
-STC_API stc_status stc_tensor_lend_values(stc_tensor *t, void *values, int64_t length);
-STC_API void stc_tensor_touch(stc_tensor *t);
-STC_API void stc_tensor_touch_values(stc_tensor *t);
-/* The host vouches for the arrays: they aren't checked when bound. */
-STC_API void stc_tensor_vouch(stc_tensor *t);
-/* Checks every claim of the format: positions monotone, coordinates in range,
- * sorted and unique where claimed. Runs by itself once per generation of data. */
-STC_API stc_status stc_tensor_check(stc_tensor *t);
-STC_API void stc_tensor_free(stc_tensor *t);
-
-/* The machine that it was made with, to ask for errors; NULL for NULL. */
-STC_API stc_machine *stc_tensor_machine(const stc_tensor *t);
-STC_API int stc_tensor_order(const stc_tensor *t);
-STC_API const int64_t *stc_tensor_shape(const stc_tensor *t);
-STC_API stc_type stc_tensor_type(const stc_tensor *t);
-STC_API stc_value stc_tensor_fill(const stc_tensor *t);
-STC_API int64_t stc_tensor_stored(const stc_tensor *t); /* entries, explicit fills too */
-STC_API uint64_t stc_tensor_bytes(const stc_tensor *t); /* all arrays                 */
-/* "csr", or the whole map; "" where there is no memory for the text. */
-STC_API const char *stc_tensor_format(const stc_tensor *t);
-STC_API int stc_tensor_levels(const stc_tensor *t);
-/* The arrays themselves, for reading; valid until the tensor changes. */
-STC_API stc_status stc_tensor_array(const stc_tensor *t, int level, stc_array_role role,
-                                    stc_array *out);
-STC_API stc_status stc_tensor_values(const stc_tensor *t, const void **values,
-                                     int64_t *length);
-/* One element, stored or not; coords has the order's length. */
-STC_API stc_status stc_tensor_get(const stc_tensor *t, const int64_t *coords,
-                                  stc_value *out);
-/* Calls visit for each stored entry in storage order until it returns
- * nonzero. Duplicates come as they are stored. */
-typedef int (*stc_visit_fn)(void *context, const int64_t *coords, stc_value value);
-STC_API stc_status stc_tensor_visit(const stc_tensor *t, stc_visit_fn visit, void *context);
-/* The same by blocks that the host asks for, with arrays in place of unions: entry e has
- * coordinate coord[k][e] in mode k, and element e of `values`, an array of the tensor's
- * type. Arrays are the iterator's, and hold until its next call. */
-typedef struct stc_iter stc_iter;
-typedef struct stc_block {
-    int64_t count;
-    const int64_t *coord[STC_MAX_ORDER]; /* NULL from the order on */
-    const void *values;
-} stc_block;
-/* Blocks of up to `most` entries, 1 or more; 0: some thousands. Nothing is copied but one
- * block, and nothing allocated after this. The tensor must not be freed before the
- * iterator; if it has changed, stc_iter_next is STC_ERR_ARGUMENT. */
-STC_API stc_status stc_iter_open(const stc_tensor *t, int64_t most, stc_iter **out);
-/* The next block; count 0: there are no more, then and ever after. Blocks may be smaller
- * than asked for. After an interrupt there are no more. */
-STC_API stc_status stc_iter_next(stc_iter *it, stc_block *out);
-STC_API void stc_iter_free(stc_iter *it);
-/* For every element of the shape, row-major, into a dense array. */
-STC_API stc_status stc_tensor_to_dense(const stc_tensor *t, void *values);
-/* A copy in another format and type; NULL and -1 keep what there is. */
-STC_API stc_status stc_tensor_convert(const stc_tensor *t, const char *format, int type,
-                                      stc_tensor **out);
-
-/* A builder: a tensor from entries that come one after the other, in any order and from
- * a source of unknown length. It holds them until the end: 8 bytes a mode and one element
- * each, counted as memory of the machine, and at stc_builder_finish once more. A put or a
- * finish that fails leaves it as it was. Free it before the machine is closed. */
-typedef struct stc_builder stc_builder;
-
-/* format, type, order, shape and fill as for stc_tensor_new, but that a mode's size may be
- * -1: it becomes the largest coordinate + 1 (0 without entries); shape NULL: all are so.
- * combine: what becomes of entries at one place, in the order in which they came: NULL or
- * "add", as everywhere else; "first", "last"; or the name of a function of two elements
- * of the type that gives one: "min", "max", "mul", "bitor", "or" (of bool), …, or one
- * registered by stc_function_register, with that signature, which stc_builder_finish
- * calls. A function is called f(f(a, b), c). Anything else is STC_ERR_ARGUMENT. */
-STC_API stc_status stc_builder_open(stc_machine *m, const char *format, stc_type type,
-                                    int order, const int64_t *shape, const stc_value *fill,
-                                    const char *combine, stc_builder **out);
-/* One entry: coords has the order's length, *one is an element of the type. A
- * coordinate outside of the shape is STC_ERR_DATA. */
-STC_API stc_status stc_builder_put(stc_builder *b, const int64_t *coords, const void *one);
-/* n entries, copied: coords[k] are n coordinates of mode k, of `width` bytes each (4 or 8,
- * signed); values n elements of the type. All of them go in, or none. */
-STC_API stc_status stc_builder_put_block(stc_builder *b, int64_t n, int width,
-                                         const void *const *coords, const void *values);
-/* How many have been put since it was opened, or finished last. */
-STC_API int64_t stc_builder_count(const stc_builder *b);
-/* The tensor of what was put; the caller frees it. The builder is empty then, and can
- * be filled anew. */
-STC_API stc_status stc_builder_finish(stc_builder *b, stc_tensor **out);
-STC_API void stc_builder_free(stc_builder *b);
-
-/* Files. format and type may be NULL and -1 for the file's own (csr for a
- * sparse matrix, csf for .tns, else dense). The path's ending tells the type, see
- * stc_file_types; `-` and `-.tns` are standard input and output. A file written is
- * complete, or isn't there. */
-STC_API stc_status stc_tensor_read(stc_machine *m, const char *path, const char *format,
-                                   int type, const stc_value *fill, stc_tensor **out);
-STC_API stc_status stc_tensor_write(const stc_tensor *t, const char *path);
-/* The endings of files that can be read, ".mtx .ttx .tns …"; and whether the first n
- * bytes of a text are a path that can be read (written). */
-STC_API const char *stc_file_types(void);
-STC_API bool stc_file_known(const char *text, size_t n, bool written);
-
-/* Prints as the language's `print`: an order 0 its value alone, a small dense
- * one a table, others a header and a line `(i,j) value` for each entry, numbers
- * so that reading them gives the same value back. At most `limit` entries, then
- * a line that tells how many more there are; 0: all of them. A failing write
- * is STC_ERR_IO. */
-STC_API stc_status stc_tensor_print(const stc_tensor *t, FILE *out, int64_t limit);
-
-/* What a tensor can be made from whose shape (of all but files), and whose
- * format, type and fill where they aren't given, come from its use. */
-typedef enum stc_source_kind {
-    STC_SOURCE_FILE,   /* path: its ending tells the type                       */
-    STC_SOURCE_VALUE,  /* every element is `value`; order 0: a scalar           */
-    STC_SOURCE_RANDOM, /* `density` of the places have a number in [0, 1)       */
-} stc_source_kind;
-
-typedef struct stc_source {
-    stc_source_kind kind;
-    const char *path;
-    stc_value value;       /* VALUE: as an element of value_type                 */
-    stc_type value_type;   /* VALUE: its own type, taken if `type` is -1          */
-    bool scalar;           /* VALUE: only for a tensor of order 0                 */
-    double density;        /* RANDOM: 0 to 1                                      */
-    uint64_t seed;         /* RANDOM: the same seed, the same tensor              */
-    const char *format;    /* NULL: by kind and order: csr, csf, dense …          */
-    int type;              /* -1: the file's; f64 of ones, zeros and random       */
-    const stc_value *fill; /* as an element of fill_type, converted; NULL: 0      */
-    stc_type fill_type;
-} stc_source;
-
-/* ---- programs --------------------------------------------------------- */
-
-typedef struct stc_program stc_program;
-
-/* What a name of the program's text stands for: format, type and fill of an
- * operand (or of a result that should not be chosen).
- *
- * Zero means not given, and a decl of zeros but for its name is an operand as the text
- * uses it, dense and f64. STC_BOOL is 0, too. It counts as given where a format or an
- * order is given that fits what the text has, so that it can be no accident:
- *
- *     {"A", "csr", STC_BOOL, NULL, 2}      bool
- *     {"A", "csr", STC_BOOL, NULL, -1}     bool, of the order that A(i,j) has
- *     {"s", "dense", STC_BOOL, NULL, 0}    bool, of a name without subscripts
- *     {.name = "A", .format = "csr"}       f64, of the order that A(i,j) has
- *     {.name = "s"}                        f64, of a name without subscripts
- *
- * Who gives an order gives the type, too: {.name = "A", .order = -1} is bool. */
-typedef struct stc_decl {
-    const char *name;      /* may not be NULL                                        */
-    const char *format;    /* NULL: dense; a result's is chosen                      */
-    int type;              /* an stc_type; -1, and 0 as above: f64; a result's: chosen */
-    const stc_value *fill; /* NULL: 0; a result's is what the text makes of absence  */
-    int order;             /* -1 and 0: as the text uses it                          */
-} stc_decl;
-
-STC_API stc_status stc_compile(stc_machine *m, const char *text, const stc_decl *decls,
-                               int count, stc_program **out);
-/* The text of a program that computes derivatives, for stc_compile with the same decls: the
- * text itself, and then assignments that give d_A for each A of `by`, the derivatives of the
- * scalar `of` by A's elements. The text is made of what stc_compile takes; `of` has no modes,
- * and `by` are operands or what the text computes (then the derivative by its value), of f32
- * or f64. d_A has A's shape, format and type; where A is sparse, it has A's stored places. A
- * text that uses the name d_A, a scalar that doesn't depend on A, and what has no derivative
- * (src/lang/README.md, "Derivatives") are errors. *out is freed by stc_text_free. */
-STC_API stc_status stc_gradient(stc_machine *m, const char *text, const stc_decl *decls,
-                                int count, const char *of, const char *const *by, int nby,
-                                char **out);
-STC_API void stc_program_free(stc_program *p);
-/* The machine that it was compiled or loaded with; NULL for NULL. */
-STC_API stc_machine *stc_program_machine(const stc_program *p);
-/* Binds an operand; the tensor must outlive the binding. NULL unbinds. */
-STC_API stc_status stc_bind(stc_program *p, const char *name, stc_tensor *t);
-/* Binds what a source describes, in the format, type and fill the program has
- * for the name (the source's own must be unset). Files are read now; what has
- * its shape from other operands is made by stc_run. The program owns it. A
- * name that the program doesn't use is allowed, and nothing is read then. */
-STC_API stc_status stc_bind_source(stc_program *p, const char *name,
-                                   const stc_source *source);
-/* Runs with what is bound. Results belong to the program until its next run. */
-STC_API stc_status stc_run(stc_program *p);
-STC_API stc_status stc_result(const stc_program *p, const char *name,
-                              const stc_tensor **out);
-/* The elements of a dense result, row-major, are stored in the host's array by later runs,
- * without a copy where the plan lets it be made there; a program that is run again on
- * one thread then allocates nothing for it. `length` elements, of the result's type
- * (stc_program_decl), at least as many as it has, or the run is STC_ERR_SHAPE; what a run
- * that fails leaves there is undefined. The host may change the array between runs; it may
- * not overlap an operand. It is the program's until it is freed, or another array, or NULL,
- * is lent: the results of earlier runs are forgotten then. stc_result gives a tensor that
- * has the array, and so does stc_take. */
-STC_API stc_status stc_lend_result(stc_program *p, const char *name, void *values,
-                                   int64_t length);
-/* Moves a result out of the program; the caller frees it. */
-STC_API stc_status stc_take(stc_program *p, const char *name, stc_tensor **out);
-/* The program's names: operands first, then results. NULL past the end. */
-STC_API const char *stc_program_name(const stc_program *p, int i, bool *is_result);
-/* What the program has for a name: format, type and order. The strings are the
- * program's own. A fill that is only known when it runs is given as NULL. */
-STC_API stc_status stc_program_decl(const stc_program *p, const char *name, stc_decl *out);
-
-/* Bytecode files and their text. Texts are allocated by the machine's
- * allocator and freed with stc_text_free. */
-STC_API stc_status stc_program_save(const stc_program *p, const char *path);
-STC_API stc_status stc_program_load(stc_machine *m, const char *path, stc_program **out);
-STC_API stc_status stc_program_encode(const stc_program *p, void **bytes, size_t *size);
-STC_API stc_status stc_program_decode(stc_machine *m, const void *bytes, size_t size,
-                                      stc_program **out);
-STC_API stc_status stc_program_dump(const stc_program *p, char **text);
-STC_API stc_status stc_program_assemble(stc_machine *m, const char *text, const char *file,
-                                        stc_program **out);
-/* stage: "ast", "bound", "plan", "lattice" or "code". */
-STC_API stc_status stc_program_explain(const stc_program *p, const char *stage,
-                                       char **text);
-STC_API void stc_text_free(stc_machine *m, void *text);
-
-/* Microseconds spent in each stage of the last compile, load and run. */
-typedef struct stc_times {
-    double parse, bind, plan, lower, verify, load, run, save;
-} stc_times;
-STC_API stc_times stc_program_times(const stc_program *p);
-/* The profile of the last run, if the machine was opened with `profile`. */
-STC_API stc_status stc_program_profile(const stc_program *p, char **text);
-
-/* ---- sessions: scripts and the REPL ----------------------------------- */
-
-/* A session holds named tensors, formats and functions, and executes
- * statements of the language one after another. */
-typedef struct stc_session stc_session;
-
-STC_API stc_status stc_session_open(stc_machine *m, stc_session **out);
-STC_API void stc_session_close(stc_session *s);
-/* The machine that it was opened with; NULL for NULL. */
-STC_API stc_machine *stc_session_machine(const stc_session *s);
-/* Where `print` goes; default stdout's FILE is not used: no output is lost
- * silently, a session without output refuses to print. */
-STC_API void stc_session_output(stc_session *s, FILE *out);
-/* Whether an expression by itself prints its value, as at a prompt, and what it prints at
- * most: `limit` entries, 0: all. Without that it is an error, since it does nothing. The
- * value is the variable `_` then. */
-STC_API void stc_session_echo(stc_session *s, bool on, int64_t limit);
-/* Executes statements; `file` names the text in errors. What ran before an
- * error stays; the failing statement leaves everything as it was. */
-STC_API stc_status stc_session_exec(stc_session *s, const char *text, const char *file);
-/* Tells whether text ends in the middle of a statement (an open bracket). */
-STC_API bool stc_session_incomplete(const char *text);
-/* Gives a tensor to the session under a name; the session takes it. */
-STC_API stc_status stc_session_put(stc_session *s, const char *name, stc_tensor *t);
-/* Gives a source: the tensor is made when a statement first uses the name, with
- * the order it is used with (a matrix file of one row or column serves as order
- * 1), and errors come then. Strings are copied. */
-STC_API stc_status stc_session_put_source(stc_session *s, const char *name,
-                                          const stc_source *source);
-/* The first name that was given a source, and that no statement has used; NULL: none. */
-STC_API const char *stc_session_unused(const stc_session *s);
-STC_API stc_status stc_session_get(const stc_session *s, const char *name,
-                                   const stc_tensor **out);
-/* The i-th name in order of definition, NULL past the end; and the name that
- * was assigned last, NULL if none. */
-STC_API const char *stc_session_name(const stc_session *s, int i);
-STC_API const char *stc_session_last(const stc_session *s);
-/* Compiles a statement in the session's scope without running it, planned for the tensors
- * that the session has. */
-STC_API stc_status stc_session_compile(stc_session *s, const char *text, stc_program **out);
-/* Microseconds in each stage of the last stc_session_exec, over all of its
- * statements; load is the reading of sources and files. */
-STC_API stc_times stc_session_times(const stc_session *s);
-/* From now on each assignment runs n times from the same inputs; what the last
- * run gives is kept, and the times count the median run. n >= 1. */
-STC_API void stc_session_repeat(stc_session *s, int n);
-/* The threads of all later runs, the caller's among them; 1: sequential. They are
- * started when first needed and joined by stc_close. */
-STC_API stc_status stc_set_threads(stc_machine *m, int threads);
-/* Whether reductions of what is compiled from now on are done where they stand in the
- * text (stc_config.as_written): 0 or 1. */
-STC_API stc_status stc_set_as_written(stc_machine *m, int on);
-/* Whether later runs give the same bits on any number of threads (stc_config). */
-STC_API stc_status stc_set_deterministic(stc_machine *m, bool on);
-/* How many significant digits of real numbers are printed from now on, at most: 1 to 17; 0:
- * 6 in tables, and elsewhere as many as it takes to read the same number back. */
-STC_API stc_status stc_set_digits(stc_machine *m, int digits);
-/* The profile of the statements of the last stc_session_exec, if the machine was
- * opened with `profile`. Of several first a table, what took longest in front: how often
- * each ran (in loops and defs, too), its time in all and its place. Then for each
- * assignment its text, and as stc_program_profile what its last run did. */
-STC_API stc_status stc_session_profile(const stc_session *s, char **text);
 
 #ifdef __cplusplus
 }

@@ -93,8 +93,8 @@ END_TEST
 START_TEST(sorted_by_its_own_levels)
 {
     static const stc_decl decls[] = {
-        {"A", "(i,j) -> (flat(i,j) : hashed)", STC_I64, NULL, 2},
-        {"y", "(i,j) -> (flat(i,j) : hashed)", STC_I64, NULL, 2}};
+        {0, "A", "(i,j) -> (flat(i,j) : hashed)", STC_I64, NULL, 2},
+        {0, "y", "(i,j) -> (flat(i,j) : hashed)", STC_I64, NULL, 2}};
     stc_machine *m;
     stc_program *p;
     char *text;

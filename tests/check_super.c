@@ -167,9 +167,9 @@ static made run_row(const struct row *r, const struct statement *s, bool no_supe
     /* a sum of bool goes into no bool */
     const bool adds = r->type == STC_BOOL && body->plus == FN_ADD;
     const stc_type result = adds ? STC_I64 : r->type;
-    const stc_decl d[] = {{"A", a, r->type, &fill, -1},
-                          {"B", b, r->type, &fill, -1},
-                          {"R", to, result, &fill, -1}};
+    const stc_decl d[] = {{0, "A", a, r->type, &fill, -1},
+                          {0, "B", b, r->type, &fill, -1},
+                          {0, "R", to, result, &fill, -1}};
     stc_program *p;
     const stc_status st = stc_compile(m, text, d, 3, &p);
     ck_assert_msg(st == STC_OK, "%s: %s", text, stc_error(m)->message);

@@ -132,9 +132,12 @@ static void compile(world *w)
     int n = 0;
     for (int k = 0; k < 2; k++)
         if (gen_chance(w->g, 60))
-            d[n++] =
-                (stc_decl){k ? "b" : "a", any_format(w),
-                           gen_chance(w->g, 80) ? -1 : gen_below(w->g, 14) - 1, NULL, -1};
+            d[n++] = (stc_decl){0,
+                                k ? "b" : "a",
+                                any_format(w),
+                                gen_chance(w->g, 80) ? -1 : gen_below(w->g, 14) - 1,
+                                NULL,
+                                -1};
     stc_program *p = NULL;
     if (w->programs == PROGRAMS) return;
     if (said(w, stc_compile(w->m, text, d, n, &p))) w->p[w->programs++] = p;
