@@ -11,7 +11,7 @@ long host_allocations(void)
     return count;
 }
 
-#define COUNTED(result, name, parameters, arguments)                                       \
+#define COUNT(result, name, parameters, arguments)                                         \
     result __real_##name parameters;                                                       \
     result __wrap_##name parameters;                                                       \
     result __wrap_##name parameters                                                        \
@@ -19,9 +19,9 @@ long host_allocations(void)
         count++;                                                                           \
         return __real_##name arguments;                                                    \
     }
-COUNTED(void *, malloc, (size_t n), (n))
-COUNTED(void *, calloc, (size_t n, size_t size), (n, size))
-COUNTED(void *, realloc, (void *p, size_t n), (p, n))
-COUNTED(void *, aligned_alloc, (size_t a, size_t n), (a, n))
-COUNTED(int, posix_memalign, (void **p, size_t a, size_t n), (p, a, n))
-COUNTED(void *, mmap, (void *p, size_t n, int a, int b, int c, off_t d), (p, n, a, b, c, d))
+COUNT(void *, malloc, (size_t n), (n))
+COUNT(void *, calloc, (size_t n, size_t size), (n, size))
+COUNT(void *, realloc, (void *p, size_t n), (p, n))
+COUNT(void *, aligned_alloc, (size_t a, size_t n), (a, n))
+COUNT(int, posix_memalign, (void **p, size_t a, size_t n), (p, a, n))
+COUNT(void *, mmap, (void *p, size_t n, int a, int b, int c, off_t d), (p, n, a, b, c, d))
