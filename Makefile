@@ -4,6 +4,7 @@
 #   CC=clang    the compiler                SAN=1      ASan and UBSan
 #   SWITCH=1    dispatch by plain switch    OPT=-O0    another optimisation level
 #   TSAN=1      ThreadSanitizer             WERROR=    warnings don't stop the build
+#   PLAIN=1     as on processors without AVX2
 #   M32=1       for 32-bit x86             COV=1      counts lines and branches (-O0)
 #   V=1         print the commands
 # Each combination has a build directory of its own, so they don't mix.
@@ -23,7 +24,7 @@ PARTS := $(subst ., ,$(VERSION))
 SONAME := libstcvm.so.$(if $(filter 0,$(firstword $(PARTS))),0.$(word 2,$(PARTS)),$(firstword $(PARTS)))
 
 B := build$(if $(filter-out gcc,$(CC)),-$(notdir $(CC)))$(if $(filter-out -O3,$(OPT)),$(OPT))
-B := $(B)$(if $(SAN),-san)$(if $(TSAN),-tsan)$(if $(SWITCH),-switch)$(if $(M32),-m32)$(if $(COV),-cov)
+B := $(B)$(if $(SAN),-san)$(if $(TSAN),-tsan)$(if $(SWITCH),-switch)$(if $(PLAIN),-plain)$(if $(M32),-m32)$(if $(COV),-cov)
 
 WARN := -Wall -Wextra -Wshadow $(WERROR)
 # Outputs stay untouched when a call fails, which gcc can't see from outside.
@@ -61,6 +62,9 @@ LDFLAGS_ALL += --coverage
 endif
 ifdef SWITCH
 CFLAGS_ALL += -DSTC_SWITCH
+endif
+ifdef PLAIN
+CFLAGS_ALL += '-D__builtin_cpu_supports(x)=0'
 endif
 LDFLAGS_ALL += $(LDFLAGS)
 LIBS := -lm -pthread
@@ -172,6 +176,10 @@ check: all $(SAMPLES) $(TESTS)
 	done
 	@echo "check: all passed ($(B))"
 
+## ci: what has to hold of every commit, leg by leg (.ci/legs NAME… for some)
+ci:
+	@.ci/legs
+
 ## fuzz: every fuzzer for SECONDS=60, from SEED=0 (0: from the clock); with COV=1
 ##           each tells which lines and branches it reached, all of them from none
 fuzz: $(FUZZERS)
@@ -282,7 +290,7 @@ clean:
 help:
 	@sed -n 's/^## //p' Makefile
 
-.PHONY: all demo deps check fuzz coverage layers bench papers plans samples python format install uninstall \
+.PHONY: all demo deps check ci fuzz coverage layers bench papers plans samples python format install uninstall \
   dist exports man format-check version clean help
 
 -include $(patsubst %.o,%.d,$(LIB_O) $(CLI_O) $(TEST_O) $(BENCH_O)) \

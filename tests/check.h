@@ -169,8 +169,8 @@ double element(stc_type t, const void *base, int64_t k);
 stc_tensor *sample_matrix(stc_machine *m, const char *name);
 extern const double sample_dense[20];
 
-/* The folder of the test data: STC_DATA, or ../shared/data, or the little in tests/data; and
- * whether a file is there: a test that needs it is skipped else, and that is said. */
+/* The folder of the test data: STC_DATA, or ../shared/data, or the little in tests/data;
+ * and whether a file is there: a test that needs it is skipped else, and that is said. */
 const char *data_dir(void);
 bool data_has(const char *file);
 /* The directory of this project's own test files: STC_TESTS, or tests. */
