@@ -81,6 +81,15 @@ for command in $(echo ':help commands' | "$tool" | sed -n 's/^  \(:[a-z]*\) .*/\
     failures=$((failures + 1))
 done
 
+# Every built-in format (format_names.c has the one table) stands wherever they are listed.
+for name in $(sed -n '/builtins\[\] = {/,/^};/s/^    {"\([a-z0-9]*\)".*/\1/p' "$root/formats/format_names.c"); do
+    blocks=$((blocks + 1))
+    echo ':help formats' | "$tool" | grep -qw "$name" && grep -q "\`$name[\`(]" "$doc" &&
+        grep -qw "$name" "$root/README.md" && continue
+    echo "FAILED: the format $name isn't in src/lang/README.md, README.md, or :help formats"
+    failures=$((failures + 1))
+done
+
 (cd "$root" && DOC=samples/TUTORIAL.md sh tests/check_docs.sh) || failures=$((failures + 1))
 [ "$failures" = 0 ] || { echo "check_docs: $failures of $blocks blocks failed"; exit 1; }
 echo "check_docs: $blocks blocks and commands of the language reference are as they say"
