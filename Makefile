@@ -4,6 +4,7 @@
 #   CC=clang    the compiler                SAN=1      ASan and UBSan
 #   SWITCH=1    dispatch by plain switch    OPT=-O0    another optimisation level
 #   TSAN=1      ThreadSanitizer             WERROR=    warnings don't stop the build
+#   PLAIN=1     as on processors without AVX2
 #   M32=1       for 32-bit x86             COV=1      counts lines and branches (-O0)
 #   V=1         print the commands
 # Each combination has a build directory of its own, so they don't mix.
@@ -17,9 +18,13 @@ SECONDS ?= 60
 SEED ?= 0
 ROWS ?=
 VERSION := $(shell sed -n 's/^.define STC_VERSION "\(.*\)"/\1/p' include/stcvm.h)
+# Programs that were linked to it run with all later libraries of this name: a new name with
+# each major version, and while that is 0 with each minor one.
+PARTS := $(subst ., ,$(VERSION))
+SONAME := libstcvm.so.$(if $(filter 0,$(firstword $(PARTS))),0.$(word 2,$(PARTS)),$(firstword $(PARTS)))
 
 B := build$(if $(filter-out gcc,$(CC)),-$(notdir $(CC)))$(if $(filter-out -O3,$(OPT)),$(OPT))
-B := $(B)$(if $(SAN),-san)$(if $(TSAN),-tsan)$(if $(SWITCH),-switch)$(if $(M32),-m32)$(if $(COV),-cov)
+B := $(B)$(if $(SAN),-san)$(if $(TSAN),-tsan)$(if $(SWITCH),-switch)$(if $(PLAIN),-plain)$(if $(M32),-m32)$(if $(COV),-cov)
 
 WARN := -Wall -Wextra -Wshadow $(WERROR)
 # Outputs stay untouched when a call fails, which gcc can't see from outside.
@@ -57,6 +62,9 @@ LDFLAGS_ALL += --coverage
 endif
 ifdef SWITCH
 CFLAGS_ALL += -DSTC_SWITCH
+endif
+ifdef PLAIN
+CFLAGS_ALL += '-D__builtin_cpu_supports(x)=0'
 endif
 LDFLAGS_ALL += $(LDFLAGS)
 LIBS := -lm -pthread
@@ -108,9 +116,10 @@ $(B)/libstcvm.a: $(LIB_O)
 	@echo "  ar $@"; rm -f $@
 	$(Q)ar rcs $@ $^
 
-$(B)/libstcvm.so: $(LIB_O)
+$(B)/libstcvm.so: $(LIB_O) src/api/stcvm.map
 	@echo "  ld $@"
-	$(Q)$(CC) -shared -Wl,-soname,libstcvm.so.0 -o $@ $^ $(LDFLAGS_ALL) $(LIBS)
+	$(Q)$(CC) -shared -Wl,-soname,$(SONAME) -Wl,--version-script=src/api/stcvm.map \
+	  -o $@ $(LIB_O) $(LDFLAGS_ALL) $(LIBS)
 
 $(B)/stcvm: $(CLI_O) $(B)/libstcvm.a
 	@echo "  ld $@"
@@ -166,6 +175,10 @@ check: all $(SAMPLES) $(TESTS)
 	  echo "== $$t"; ./$$t >$(B)/sample.out || { cat $(B)/sample.out; exit 1; }; \
 	done
 	@echo "check: all passed ($(B))"
+
+## ci: what has to hold of every commit, leg by leg (.ci/legs NAME… for some)
+ci:
+	@.ci/legs
 
 ## fuzz: every fuzzer for SECONDS=60, from SEED=0 (0: from the clock); with COV=1
 ##           each tells which lines and branches it reached, all of them from none
@@ -227,13 +240,14 @@ format:
 
 ## install: to PREFIX=/usr/local (below DESTDIR), with a pkg-config file
 install: all
-	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin include lib/pkgconfig share/man/man1)
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin include lib/pkgconfig share/man/man1 share/man/man3)
 	install -m 755 $(B)/stcvm $(DESTDIR)$(PREFIX)/bin/
 	install -m 644 include/stcvm.h $(DESTDIR)$(PREFIX)/include/
 	install -m 644 src/cli/stcvm.1 $(DESTDIR)$(PREFIX)/share/man/man1/
+	install -m 644 src/api/stcvm.3 $(DESTDIR)$(PREFIX)/share/man/man3/
 	install -m 644 $(B)/libstcvm.a $(DESTDIR)$(PREFIX)/lib/
-	install -m 755 $(B)/libstcvm.so $(DESTDIR)$(PREFIX)/lib/libstcvm.so.0
-	ln -sf libstcvm.so.0 $(DESTDIR)$(PREFIX)/lib/libstcvm.so
+	install -m 755 $(B)/libstcvm.so $(DESTDIR)$(PREFIX)/lib/$(SONAME)
+	ln -sf $(SONAME) $(DESTDIR)$(PREFIX)/lib/libstcvm.so
 	printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$${prefix}/lib' \
 	  'includedir=$${prefix}/include' '' 'Name: stcvm' \
 	  'Description: evaluates sparse array expressions at once' \
@@ -243,7 +257,8 @@ install: all
 ## uninstall: removes what install put there
 uninstall:
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/stcvm include/stcvm.h lib/libstcvm.a \
-	  lib/libstcvm.so lib/libstcvm.so.0 lib/pkgconfig/stcvm.pc share/man/man1/stcvm.1)
+	  lib/libstcvm.so lib/$(SONAME) lib/pkgconfig/stcvm.pc share/man/man1/stcvm.1 \
+	  share/man/man3/stcvm.3)
 
 ## dist: stcvm-VERSION.tar.gz of what is committed
 dist:
@@ -252,8 +267,16 @@ dist:
 
 ## exports: fails if the shared library exports anything but stc_*
 exports: $(B)/libstcvm.so
-	@nm -D --defined-only $< | awk '$$3 !~ /^stc_/ { print; bad = 1 } \
-	  END { print "exports: " NR " names" (bad ? "" : ", all of them stc_*"); exit bad }'
+	@nm -D --defined-only $< | awk '$$2 == "A" { next } \
+	  $$3 !~ /^stc_[a-z0-9_]*@@STCVM_/ { print; bad = 1 } END { print "exports: " NR " names" (bad ? "" : ", all of them stc_*"); exit bad }'
+
+## man: the manual page of the library, src/api/stcvm.3, from the header
+man:
+	@awk -f src/api/man.awk include/stcvm.h >src/api/stcvm.3
+
+## format-check: fails where `make format` would change a file
+format-check:
+	@clang-format --dry-run -Werror $(call files,include formats vm src tests,[ch]) $(wildcard samples/*.c)
 
 ## version: prints it
 version:
@@ -267,8 +290,8 @@ clean:
 help:
 	@sed -n 's/^## //p' Makefile
 
-.PHONY: all demo deps check fuzz coverage layers bench papers plans samples python format install uninstall \
-  dist exports version clean help
+.PHONY: all demo deps check ci fuzz coverage layers bench papers plans samples python format install uninstall \
+  dist exports man format-check version clean help
 
 -include $(patsubst %.o,%.d,$(LIB_O) $(CLI_O) $(TEST_O) $(BENCH_O)) \
   $(addsuffix .d,$(TESTS) $(BENCHES) $(SAMPLES))

@@ -150,8 +150,18 @@ static stc_status check_all(tensor *t)
     return STC_OK;
 }
 
+static stc_status make_values(tensor *t)
+{
+    entries none;
+    entries_init(&none, t->cx, t->order, t->type);
+    const stc_status st = tensor_pack(t, &none);
+    if (!st) t->unmade = false;
+    return st;
+}
+
 stc_status tensor_check(tensor *t)
 {
+    if (t->unmade && make_values(t)) return t->cx->diag.status;
     if (t->backing && check_backing(t)) return t->cx->diag.status;
     if (t->checked == t->generation) return STC_OK;
     const stc_status status = check_all(t);

@@ -178,6 +178,32 @@ stc_status tensor_convert(const tensor *t, const format *f, stc_type type, value
     return STC_OK;
 }
 
+/* ---- a part ----------------------------------------------------------------------- */
+
+stc_status tensor_cut(const tensor *t, const int64_t *lo, const int64_t *hi, tensor *c)
+{
+    entries e;
+    stc_status st = tensor_entries(t, &e);
+    if (st) return st;
+    const size_t size = type_size(t->type);
+    char *const vals = e.vals;
+    int64_t n = 0;
+    for (int64_t k = 0; k < e.n && !st; k++) {
+        bool inside = true;
+        if (work_due(t->cx, k)) st = t->cx->diag.status;
+        for (int m = 0; m < t->order && inside; m++)
+            inside = e.coord[m][k] >= lo[m] && e.coord[m][k] < hi[m];
+        if (!inside) continue;
+        for (int m = 0; m < t->order; m++)
+            e.coord[m][n] = e.coord[m][k] - lo[m];
+        memmove(vals + (size_t)n++ * size, vals + (size_t)k * size, size);
+    }
+    e.n = n;
+    if (!st) st = tensor_pack(c, &e);
+    entries_free(&e);
+    return st;
+}
+
 /* ---- one value everywhere --------------------------------------------------------------
  */
 

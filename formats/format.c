@@ -36,6 +36,14 @@ bool format_is_plain(const format *f)
     return seen == (1u << f->order) - 1;
 }
 
+bool format_is_dense(const format *f)
+{
+    bool dense = format_is_plain(f);
+    for (int l = 0; l < f->levels && dense; l++)
+        dense = f->level[l].kind == level_kind_at(LEVEL_dense);
+    return dense;
+}
+
 static bool map_equal(const level_map *a, const level_map *b)
 {
     if (a->op != b->op || a->mode != b->mode) return false;

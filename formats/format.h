@@ -54,6 +54,9 @@ typedef struct format {
 /* Every level's coordinate is one mode, each mode once: a permutation. Such a
  * format is iterated directly; mode_of[l] is level l's mode. */
 bool format_is_plain(const format *f);
+/* It is plain, and every level dense: values are all elements, in the order of the levels.
+ */
+bool format_is_dense(const format *f);
 bool format_equal(const format *a, const format *b);
 /* The properties level l has under this format. */
 uint32_t format_props(const format *f, int l);

@@ -253,9 +253,7 @@ const level_kind *level_kind_host(const ctx *cx, int i)
 static stc_status refused(ctx *cx, const stc_level_kind *k)
 {
     const char *why = NULL;
-    if (k->size != sizeof *k) {
-        why = "its struct has another size: it is of another version";
-    } else if (!k->name || !k->seek || !k->pack || !k->check) {
+    if (!k->name || !k->seek || !k->pack || !k->check) {
         why = "it needs a name, seek, pack and check";
     } else if (!(k->arrays & 7) || k->arrays > 7) {
         why = "it needs at least one of the three arrays";

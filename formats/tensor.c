@@ -30,6 +30,7 @@ void tensor_free(tensor *t)
     mem_strfree(t->cx, t->fmt_text);
     stains_free(t);
     if (t->backing) t->backing->end(t->cx, t->backing);
+    if (t->release) t->release(t->release_context);
     mem_free(t->cx, t, sizeof *t);
 }
 
@@ -123,6 +124,26 @@ stc_status tensor_new(ctx *cx, const format *f, stc_type type, const int64_t *sh
     return STC_OK;
 }
 
+stc_status tensor_new_unmade(ctx *cx, const format *f, stc_type type, const int64_t *shape,
+                             value fill, tensor **out)
+{
+    const int64_t none[STC_MAX_ORDER] = {0};
+    int64_t n;
+    tensor *t;
+    if (!size_product(shape, f->order, &n) || !f->order || n == 0)
+        return tensor_new(cx, f, type, shape, fill, out); /* which says what is wrong */
+    stc_status st = tensor_new(cx, f, type, none, fill, &t);
+    if (st) return st;
+    if ((st = tensor_set_shape(t, shape))) {
+        tensor_free(t);
+        return st;
+    }
+    t->unmade = true;
+    t->generation++;
+    *out = t;
+    return STC_OK;
+}
+
 /* ---- assembly ------------------------------------------------------------------------ */
 
 void tensor_reset(tensor *t)
@@ -142,7 +163,7 @@ void tensor_reset(tensor *t)
         t->vals_owned = true;
     }
     t->nvals = 0;
-    t->vouched = false;
+    t->vouched = t->unmade = false;
     if (t->backing) t->backing->left = true;
     t->generation++;
 }
@@ -364,6 +385,7 @@ stc_status tensor_copy(const tensor *t, tensor **out)
     c->stains = (stains){0};
     c->backing = NULL;
     c->sharers = 0;
+    c->release = NULL;
     c->vals = NULL;
     c->nvals = c->vals_cap = 0;
     c->vals_owned = true;

@@ -56,6 +56,9 @@ struct stc_tensor {
     char *fmt_text;      /* cache of stc_tensor_format                     */
     stains stains;
     tensor_backing *backing; /* NULL: owned, or the host's */
+    bool unmade; /* dense, and its values aren't there yet: tensor_check makes them */
+    void (*release)(void *context); /* frees what was lent, with it; NULL: nobody does */
+    void *release_context;
     int sharers; /* how many others have it: it isn't changed then, and each frees it */
 };
 typedef struct stc_tensor tensor;
@@ -64,6 +67,10 @@ typedef struct stc_tensor tensor;
 stc_status tensor_new(ctx *cx, const format *f, stc_type type, const int64_t *shape,
                       value fill, tensor **out);
 void tensor_free(tensor *t);
+/* The same of a format of dense levels alone, but that the values aren't made before
+ * tensor_check, or never if others are lent. */
+stc_status tensor_new_unmade(ctx *cx, const format *f, stc_type type, const int64_t *shape,
+                             value fill, tensor **out);
 /* None of its arrays are the host's, or a file's. */
 bool tensor_owns_arrays(const tensor *t);
 /* A copy that nobody changes: t itself, one more of whom frees it, if its arrays are its
@@ -177,6 +184,8 @@ stc_status tensor_convert(const tensor *t, const format *f, stc_type type, value
 /* Entries of t into c, another tensor of its shape, made by tensor_new; drop: without
  * what equals t's fill. */
 stc_status tensor_transfer(const tensor *t, tensor *c, bool drop);
+/* Entries with lo <= coordinate < hi in each mode, into c, which is of that shape. */
+stc_status tensor_cut(const tensor *t, const int64_t *lo, const int64_t *hi, tensor *c);
 /* Drops entries whose value equals the fill. */
 stc_status tensor_compact(const tensor *t, tensor **out);
 /* One element, duplicates summed, fill where it isn't stored. */

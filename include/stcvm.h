@@ -18,6 +18,14 @@
  * all that belongs to it are used by one thread at a time (stc_interrupt
  * excepted); two machines are independent of each other.
  *
+ * Structs that may grow begin with their size, sizeof as the host knows it, so that a
+ * library of another age knows which fields there are: fields that the host doesn't know
+ * of have their defaults; fields that the library doesn't know of have to be zeros, or the
+ * call fails with STC_ERR_ARGUMENT. In what is handed in, zero is the default of each field
+ * unless it says otherwise, and a size of 0 is that of the struct in version 0.2, which is
+ * right for as long as a host sets no field that came later. In what is handed out
+ * the size says, before the call, how much may be written.
+ *
  * While a machine is in a call, the host's own code that it calls (functions,
  * level kinds, progress, the allocator) can't make other calls of that machine,
  * its programs, sessions and tensors: those that give a status fail with
@@ -46,14 +54,14 @@ extern "C" {
 
 /* The version of this header. The number is for `#if`: 1002003 is 1.2.3. The
  * Makefile takes VERSION from here. */
-#define STC_VERSION "0.1.0"
+#define STC_VERSION "0.2.0"
 #define STC_VERSION_MAJOR 0
-#define STC_VERSION_MINOR 1
+#define STC_VERSION_MINOR 2
 #define STC_VERSION_PATCH 0
 #define STC_VERSION_NUMBER                                                                 \
     (STC_VERSION_MAJOR * 1000000 + STC_VERSION_MINOR * 1000 + STC_VERSION_PATCH)
 /* The same of the library that is linked, which may be another one than was compiled for:
- * "0.1.0", a text for as long as the library is there; and its STC_VERSION_NUMBER. */
+ * "0.2.0", a text for as long as the library is there; and its STC_VERSION_NUMBER. */
 STC_API const char *stc_version(void);
 STC_API int stc_version_number(void);
 
@@ -146,6 +154,7 @@ typedef int (*stc_progress_fn)(void *context, const char *what, uint64_t done,
  * library's memory without a cap, no limit of steps, one thread, superinstructions, no
  * profile, no progress, files may be touched and are checked, nothing is spilled. */
 typedef struct stc_config {
+    size_t size;        /* sizeof(stc_config), see the top */
     stc_alloc_fn alloc; /* NULL: the C library, huge pages for large blocks */
     void *alloc_context;
     /* Bytes held at any time, counted as asked for; with the default allocator also its
@@ -205,9 +214,24 @@ STC_API void stc_text_show(char *to, size_t size, const char *from);
  * STC_ERR_INTERRUPT, unless it is through by then. Between calls it does nothing: each
  * call begins without an interrupt. May be called from any thread or a signal. */
 STC_API void stc_interrupt(stc_machine *machine);
+/* The threads of all later runs, the caller's among them; 1: sequential. They are
+ * started when first needed and joined by stc_close. */
+STC_API stc_status stc_set_threads(stc_machine *m, int threads);
+/* Whether reductions of what is compiled from now on are done where they stand in the
+ * text (stc_config.as_written): 0 or 1. */
+STC_API stc_status stc_set_as_written(stc_machine *m, int on);
+/* Whether later runs give the same bits on any number of threads (stc_config). */
+STC_API stc_status stc_set_deterministic(stc_machine *m, bool on);
+/* How many significant digits of real numbers are printed from now on, at most: 1 to 17; 0:
+ * 6 in tables, and elsewhere as many as it takes to read the same number back. */
+STC_API stc_status stc_set_digits(stc_machine *m, int digits);
 /* Bytes held now, and the most that were ever held. */
 STC_API uint64_t stc_memory_used(const stc_machine *machine);
 STC_API uint64_t stc_memory_peak(const stc_machine *machine);
+
+/* ---- tensors ---------------------------------------------------------- */
+
+typedef struct stc_tensor stc_tensor;
 
 /* Which array of a level: bounds per parent, coordinates, or a third one of
  * the kind's own. formats/README.md lists what each level kind stores. */
@@ -222,115 +246,10 @@ typedef struct stc_array {
     int32_t stride;
 } stc_array;
 
-/* ---- level kinds of the host's own ------------------------------------- */
-
-/* A level of a tensor, as the functions of its kind see it. It stores a fiber
- * for each of its parent positions: coordinates in [base, base+extent), each at
- * a position of its own in [0, size). */
-typedef struct stc_level {
-    int64_t base, extent;
-    int64_t parents;    /* in pack and check: positions above; else -1           */
-    int64_t size;       /* positions; set by pack and check                      */
-    stc_array array[3]; /* by role                                            */
-    void *internal;
-} stc_level;
-
-/* Coordinates lo … hi-1, at positions from `position` on, one each. */
-typedef struct stc_interval {
-    int64_t lo, hi, position;
-} stc_interval;
-
-enum {
-    STC_KIND_FULL = 1,    /* every coordinate of a fiber is there              */
-    STC_KIND_COMPACT = 2, /* every position has a coordinate                   */
-};
-
-/* The functions can't call the machine (see the top), except for the helpers below.
- *
- * A level kind: named in formats like the built-in ones, `(i) -> (i : NAME)`,
- * and by its name in bytecode files. The functions are trusted, the data isn't:
- * only what `check` (or `pack`) let pass is read by seek and locate. Fibers are
- * walked in ascending order, coordinates are unique. Results in such a format
- * are assembled by pack, conversions from and to any other format included. */
-typedef struct stc_level_kind {
-    size_t size;      /* sizeof(stc_level_kind): the version of this struct     */
-    const char *name; /* a name of the language; copied                         */
-    unsigned flags;   /* STC_KIND_ bits                                         */
-    unsigned arrays;  /* bit r: it uses the array of role r; at least one       */
-    void *context;    /* handed to every function                               */
-    /* The first interval of fiber `parent` with hi > i; 0: there is none. */
-    int (*seek)(void *context, const stc_level *lv, int64_t parent, int64_t i,
-                stc_interval *out);
-    /* The position of coordinate i below `parent`, -1: it isn't stored. NULL:
-     * that isn't known in about constant time, and is sought. */
-    int64_t (*locate)(void *context, const stc_level *lv, int64_t parent, int64_t i);
-    /* Stores n coordinates, sorted by parent position and coordinate, each once:
-     * pos[e] is entry e's parent position, and becomes its own. Sets lv->size. */
-    stc_status (*pack)(void *context, stc_level *lv, int64_t n, const int64_t *coord,
-                       int64_t *pos);
-    /* Whether the arrays are what lv->parents fibers need, whatever bytes they
-     * hold; sets lv->size. */
-    stc_status (*check)(void *context, stc_level *lv);
-} stc_level_kind;
-
-/* For this machine, until it is closed. A name can be given once. */
-STC_API stc_status stc_level_register(stc_machine *m, const stc_level_kind *kind);
-/* In pack: makes the array of a role, `length` elements of 4 or 8 bytes, unset;
- * lv->array has it too. NULL: no memory (return STC_ERR_MEMORY). */
-STC_API void *stc_level_array(stc_level *lv, stc_array_role role, int width,
-                              int64_t length);
-/* In pack and check: the reason of a failure; gives `status` back. */
-STC_API stc_status stc_level_fail(stc_level *lv, stc_status status, const char *message);
-
-/* ---- functions of the host's own --------------------------------------- */
-
-/* Computes n results at once, n >= 1: out[e] of args[0][e], args[1][e], …. The
- * arrays have the C type of their element's class: int64_t for bool (0 or 1),
- * uint64_t, float, double, float _Complex, double _Complex; `out` overlaps none of
- * them. What it gives may depend on nothing but the arguments: it is called as
- * often, in whatever order and for whatever elements that suits the machine, by
- * several threads at once if it has some, and while a text is compiled to learn
- * fills. Anything but STC_OK ends the statement with that status, and *why, if
- * set, is the message (copied); to tell which element failed, it may be called
- * for single ones again. It can't call the machine (see the top). */
-typedef stc_status (*stc_call_fn)(void *context, int64_t n, const void *const *args,
-                                  void *out, const char **why);
-
-/* One way to call it: types of the parameters and of the result, each of
- * STC_BOOL, STC_I64, STC_U64, STC_F32, STC_F64, STC_C64, STC_C128. */
-typedef struct stc_signature {
-    stc_type param[8];
-    stc_type result;
-    stc_call_fn call;
-} stc_signature;
-
-/* A function: named in texts like the language's own, in reductions too, and by
- * name and types in bytecode files. `head` is its name, its parameters (at most
- * 8) and what is true of it, as in a definition of the language without a body:
- *
- *     "overlap(x, y) with commutative, annihilator(0) over {x != 0} & {y != 0}"
- *
- * Properties are taken at their word. A call takes the first signature whose
- * parameters have the arguments' classes, else the first that they promote to;
- * literals adapt to it. A text's own function of that name hides it. */
-typedef struct stc_function {
-    size_t size; /* sizeof(stc_function): the version of this struct */
-    const char *head;
-    int count; /* of signatures, no two with parameters of the same classes */
-    const stc_signature *signature;
-    void *context; /* handed to every call */
-} stc_function;
-
-/* For this machine, until it is closed. A name can be given once. */
-STC_API stc_status stc_function_register(stc_machine *m, const stc_function *f);
-
-/* ---- tensors ---------------------------------------------------------- */
-
-typedef struct stc_tensor stc_tensor;
-
 /* A tensor without entries. format: a name or a map as in the language,
  * "csr", "bcsr(4,4)", "(i,j) -> (i : dense, j : compressed)". fill may be
- * NULL for 0. */
+ * NULL for 0. The elements of a dense one are made when they are first asked for: what is
+ * lent before that allocates nothing. */
 STC_API stc_status stc_tensor_new(stc_machine *m, const char *format, stc_type type,
                                   int order, const int64_t *shape, const stc_value *fill,
                                   stc_tensor **out);
@@ -354,6 +273,12 @@ STC_API stc_status stc_tensor_from_dense(stc_machine *m, const char *format, stc
 STC_API stc_status stc_tensor_lend(stc_tensor *t, int level, stc_array_role role,
                                    stc_array array);
 STC_API stc_status stc_tensor_lend_values(stc_tensor *t, void *values, int64_t length);
+/* Hands over what was lent: release(context) is called once, when the tensor and all that
+ * share its arrays have been freed, to free them. It can't call the machine. A tensor has
+ * one such function; NULL takes it back. */
+typedef void (*stc_release_fn)(void *context);
+STC_API stc_status stc_tensor_hand_over(stc_tensor *t, stc_release_fn release,
+                                        void *context);
 STC_API void stc_tensor_touch(stc_tensor *t);
 STC_API void stc_tensor_touch_values(stc_tensor *t);
 /* The host vouches for the arrays: they aren't checked when bound. */
@@ -405,9 +330,22 @@ STC_API stc_status stc_iter_next(stc_iter *it, stc_block *out);
 STC_API void stc_iter_free(stc_iter *it);
 /* For every element of the shape, row-major, into a dense array. */
 STC_API stc_status stc_tensor_to_dense(const stc_tensor *t, void *values);
+/* The part with coordinates lo[k] to hi[k] - 1 in each mode k, which count from 0 in it;
+ * format, type and fill are t's. It takes what it takes to read t once. */
+STC_API stc_status stc_tensor_part(const stc_tensor *t, const int64_t *lo,
+                                   const int64_t *hi, stc_tensor **out);
 /* A copy in another format and type; NULL and -1 keep what there is. */
 STC_API stc_status stc_tensor_convert(const stc_tensor *t, const char *format, int type,
                                       stc_tensor **out);
+
+/* Prints as the language's `print`: an order 0 its value alone, a small dense
+ * one a table, others a header and a line `(i,j) value` for each entry, numbers
+ * so that reading them gives the same value back. At most `limit` entries, then
+ * a line that tells how many more there are; 0: all of them. A failing write
+ * is STC_ERR_IO. */
+STC_API stc_status stc_tensor_print(const stc_tensor *t, FILE *out, int64_t limit);
+
+/* ---- builders -------------------------------------------------------------- */
 
 /* A builder: a tensor from entries that come one after the other, in any order and from
  * a source of unknown length. It holds them until the end: 8 bytes a mode and one element
@@ -439,6 +377,8 @@ STC_API int64_t stc_builder_count(const stc_builder *b);
 STC_API stc_status stc_builder_finish(stc_builder *b, stc_tensor **out);
 STC_API void stc_builder_free(stc_builder *b);
 
+/* ---- files and sources ----------------------------------------------------- */
+
 /* Files. format and type may be NULL and -1 for the file's own (csr for a
  * sparse matrix, csf for .tns, else dense). The path's ending tells the type, see
  * stc_file_types; `-` and `-.tns` are standard input and output. A file written is
@@ -451,14 +391,7 @@ STC_API stc_status stc_tensor_write(const stc_tensor *t, const char *path);
 STC_API const char *stc_file_types(void);
 STC_API bool stc_file_known(const char *text, size_t n, bool written);
 
-/* Prints as the language's `print`: an order 0 its value alone, a small dense
- * one a table, others a header and a line `(i,j) value` for each entry, numbers
- * so that reading them gives the same value back. At most `limit` entries, then
- * a line that tells how many more there are; 0: all of them. A failing write
- * is STC_ERR_IO. */
-STC_API stc_status stc_tensor_print(const stc_tensor *t, FILE *out, int64_t limit);
-
-/* What a tensor can be made from whose shape (of all but files), and whose
+/* What a tensor can be made from, whose shape (of all but files), and whose
  * format, type and fill where they aren't given, come from its use. */
 typedef enum stc_source_kind {
     STC_SOURCE_FILE,   /* path: its ending tells the type                       */
@@ -467,6 +400,7 @@ typedef enum stc_source_kind {
 } stc_source_kind;
 
 typedef struct stc_source {
+    size_t size; /* sizeof(stc_source), see the top */
     stc_source_kind kind;
     const char *path;
     stc_value value;       /* VALUE: as an element of value_type                 */
@@ -475,7 +409,8 @@ typedef struct stc_source {
     double density;        /* RANDOM: 0 to 1                                      */
     uint64_t seed;         /* RANDOM: the same seed, the same tensor              */
     const char *format;    /* NULL: by kind and order: csr, csf, dense …          */
-    int type;              /* -1: the file's; f64 of ones, zeros and random       */
+    int type;              /* -1, and 0: the file's; VALUE's own; else f64        */
+    bool has_type;         /* type counts though it is 0, which is STC_BOOL       */
     const stc_value *fill; /* as an element of fill_type, converted; NULL: 0      */
     stc_type fill_type;
 } stc_source;
@@ -491,30 +426,40 @@ typedef struct stc_program stc_program;
  * uses it, dense and f64. STC_BOOL is 0, too. It counts as given where a format or an
  * order is given that fits what the text has, so that it can be no accident:
  *
- *     {"A", "csr", STC_BOOL, NULL, 2}      bool
- *     {"A", "csr", STC_BOOL, NULL, -1}     bool, of the order that A(i,j) has
- *     {"s", "dense", STC_BOOL, NULL, 0}    bool, of a name without subscripts
+ *     {0, "A", "csr", STC_BOOL, NULL, 2}      bool
+ *     {0, "A", "csr", STC_BOOL, NULL, -1}     bool, of the order that A(i,j) has
+ *     {0, "s", "dense", STC_BOOL, NULL, 0}    bool, of a name without subscripts
  *     {.name = "A", .format = "csr"}       f64, of the order that A(i,j) has
  *     {.name = "s"}                        f64, of a name without subscripts
  *
  * Who gives an order gives the type, too: {.name = "A", .order = -1} is bool. */
 typedef struct stc_decl {
-    const char *name;      /* may not be NULL                                        */
-    const char *format;    /* NULL: dense; a result's is chosen                      */
-    int type;              /* an stc_type; -1, and 0 as above: f64; a result's: chosen */
+    size_t size;        /* sizeof(stc_decl), see the top; in an array all have one size */
+    const char *name;   /* may not be NULL                                        */
+    const char *format; /* NULL: dense; a result's is chosen                      */
+    int type;           /* an stc_type; -1, and 0 as above: f64; a result's: chosen */
     const stc_value *fill; /* NULL: 0; a result's is what the text makes of absence  */
     int order;             /* -1 and 0: as the text uses it                          */
 } stc_decl;
 
+/* A program of a text: statements of the language, one a line or parted by `;`, with
+ * comments. It holds assignments (=, op=), one at least, which run in their order, and what
+ * they need: definitions (`format`, `fn`) and declarations without data (`tensor A csr`).
+ * What only a session does (print, loops, defs, files, data in the text) is
+ * STC_ERR_PROGRAM. Its operands, to be bound, are those that `decls` or its declarations
+ * name and no assignment has given a value before; decls may have names that the text
+ * doesn't use, and results. The text and the decls are copied. stc_error names the text
+ * "eval". */
 STC_API stc_status stc_compile(stc_machine *m, const char *text, const stc_decl *decls,
                                int count, stc_program **out);
 /* The text of a program that computes derivatives, for stc_compile with the same decls: the
- * text itself, and then assignments that give d_A for each A of `by`, the derivatives of the
- * scalar `of` by A's elements. The text is made of what stc_compile takes; `of` has no modes,
- * and `by` are operands or what the text computes (then the derivative by its value), of f32
- * or f64. d_A has A's shape, format and type; where A is sparse, it has A's stored places. A
- * text that uses the name d_A, a scalar that doesn't depend on A, and what has no derivative
- * (src/lang/README.md, "Derivatives") are errors. *out is freed by stc_text_free. */
+ * text itself, and then assignments that give d_A for each A of `by`, the derivatives of
+ * the scalar `of` by A's elements. The text is made of what stc_compile takes; `of` has no
+ * modes, and `by` are operands or what the text computes (then the derivative by its
+ * value), of f32 or f64. d_A has A's shape, format and type; where A is sparse, it has A's
+ * stored places. A text that uses the name d_A, a scalar that doesn't depend on A, and what
+ * has no derivative (src/lang/README.md, "Derivatives") are errors. *out is freed by
+ * stc_text_free. */
 STC_API stc_status stc_gradient(stc_machine *m, const char *text, const stc_decl *decls,
                                 int count, const char *of, const char *const *by, int nby,
                                 char **out);
@@ -523,6 +468,10 @@ STC_API void stc_program_free(stc_program *p);
 STC_API stc_machine *stc_program_machine(const stc_program *p);
 /* Binds an operand; the tensor must outlive the binding. NULL unbinds. */
 STC_API stc_status stc_bind(stc_program *p, const char *name, stc_tensor *t);
+/* The same by number, without looking for the name: that of an operand, which holds for as
+ * long as the program does; -1: it has none of that name. */
+STC_API int stc_program_slot(const stc_program *p, const char *name);
+STC_API stc_status stc_bind_slot(stc_program *p, int slot, stc_tensor *t);
 /* Binds what a source describes, in the format, type and fill the program has
  * for the name (the source's own must be unset). Files are read now; what has
  * its shape from other operands is made by stc_run. The program owns it. A
@@ -533,22 +482,37 @@ STC_API stc_status stc_bind_source(stc_program *p, const char *name,
 STC_API stc_status stc_run(stc_program *p);
 STC_API stc_status stc_result(const stc_program *p, const char *name,
                               const stc_tensor **out);
-/* The elements of a dense result, row-major, are stored in the host's array by later runs,
- * without a copy where the plan lets it be made there; a program that is run again on
- * one thread then allocates nothing for it. `length` elements, of the result's type
- * (stc_program_decl), at least as many as it has, or the run is STC_ERR_SHAPE; what a run
- * that fails leaves there is undefined. The host may change the array between runs; it may
- * not overlap an operand. It is the program's until it is freed, or another array, or NULL,
- * is lent: the results of earlier runs are forgotten then. stc_result gives a tensor that
- * has the array, and so does stc_take. */
+/* Later runs store a result's values in the host's array of `length` elements of the
+ * result's type (stc_program_decl). It has to have room for as many as the result has, or
+ * the run is STC_ERR_SHAPE; what a run that fails leaves there is undefined. The array is
+ * the program's until it is freed, or another array, or NULL, is lent: the results of
+ * earlier runs are forgotten then. It may not overlap an operand, but for the one below. A
+ * program that is run again on one thread, on operands of the same sizes, allocates
+ * nothing.
+ *
+ * A dense result, row-major, is made there without a copy, where the plan allows it, and
+ * stc_result and stc_take give a tensor that has the array. The host may change the array
+ * between runs.
+ *
+ * What is an operand, too, as y of `y(i) += A(i,j) * x(j)`: if a dense tensor is bound to
+ * which the same array was lent (stc_tensor_lend_values), each run updates it in place.
+ *
+ * A sparse result is made in memory of the program's, and copied. stc_lend_result_array
+ * lends room for the levels' arrays, of array.length elements, 4 or 8 bytes wide: of csr
+ * level 1, STC_POS with a row more than there are, STC_CRD with as many as values. Numbers
+ * that don't fit 4 bytes are STC_ERR_OVERFLOW. How much came is what stc_tensor_array and
+ * stc_tensor_values say of the result. */
 STC_API stc_status stc_lend_result(stc_program *p, const char *name, void *values,
                                    int64_t length);
+STC_API stc_status stc_lend_result_array(stc_program *p, const char *name, int level,
+                                         stc_array_role role, stc_array array);
 /* Moves a result out of the program; the caller frees it. */
 STC_API stc_status stc_take(stc_program *p, const char *name, stc_tensor **out);
 /* The program's names: operands first, then results. NULL past the end. */
 STC_API const char *stc_program_name(const stc_program *p, int i, bool *is_result);
-/* What the program has for a name: format, type and order. The strings are the
- * program's own. A fill that is only known when it runs is given as NULL. */
+/* What the program has for a name: format, type and order; out->size is set before the
+ * call. The strings are the program's own. A fill that is only known when it runs is given
+ * as NULL. */
 STC_API stc_status stc_program_decl(const stc_program *p, const char *name, stc_decl *out);
 
 /* Bytecode files and their text. Texts are allocated by the machine's
@@ -568,9 +532,10 @@ STC_API void stc_text_free(stc_machine *m, void *text);
 
 /* Microseconds spent in each stage of the last compile, load and run. */
 typedef struct stc_times {
+    size_t size; /* sizeof(stc_times), set before the call; see the top */
     double parse, bind, plan, lower, verify, load, run, save;
 } stc_times;
-STC_API stc_times stc_program_times(const stc_program *p);
+STC_API void stc_program_times(const stc_program *p, stc_times *out);
 /* The profile of the last run, if the machine was opened with `profile`. */
 STC_API stc_status stc_program_profile(const stc_program *p, char **text);
 
@@ -661,26 +626,117 @@ STC_API const char *stc_session_last(const stc_session *s);
 STC_API stc_status stc_session_compile(stc_session *s, const char *text, stc_program **out);
 /* Microseconds in each stage of the last stc_session_exec, over all of its
  * statements; load is the reading of sources and files. */
-STC_API stc_times stc_session_times(const stc_session *s);
+STC_API void stc_session_times(const stc_session *s, stc_times *out);
 /* From now on each assignment runs n times from the same inputs; what the last
  * run gives is kept, and the times count the median run. n >= 1. */
 STC_API void stc_session_repeat(stc_session *s, int n);
-/* The threads of all later runs, the caller's among them; 1: sequential. They are
- * started when first needed and joined by stc_close. */
-STC_API stc_status stc_set_threads(stc_machine *m, int threads);
-/* Whether reductions of what is compiled from now on are done where they stand in the
- * text (stc_config.as_written): 0 or 1. */
-STC_API stc_status stc_set_as_written(stc_machine *m, int on);
-/* Whether later runs give the same bits on any number of threads (stc_config). */
-STC_API stc_status stc_set_deterministic(stc_machine *m, bool on);
-/* How many significant digits of real numbers are printed from now on, at most: 1 to 17; 0:
- * 6 in tables, and elsewhere as many as it takes to read the same number back. */
-STC_API stc_status stc_set_digits(stc_machine *m, int digits);
 /* The profile of the statements of the last stc_session_exec, if the machine was
  * opened with `profile`. Of several first a table, what took longest in front: how often
  * each ran (in loops and defs, too), its time in all and its place. Then for each
  * assignment its text, and as stc_program_profile what its last run did. */
 STC_API stc_status stc_session_profile(const stc_session *s, char **text);
+
+/* ---- functions of the host's own --------------------------------------- */
+
+/* Computes n results at once, n >= 1: out[e] of args[0][e], args[1][e], …. The
+ * arrays have the C type of their element's class: int64_t for bool (0 or 1),
+ * uint64_t, float, double, float _Complex, double _Complex; `out` overlaps none of
+ * them. What it gives may depend on nothing but the arguments: it is called as
+ * often, in whatever order and for whatever elements that suits the machine, by
+ * several threads at once if it has some, and while a text is compiled to learn
+ * fills. Anything but STC_OK ends the statement with that status, and *why, if
+ * set, is the message (copied); to tell which element failed, it may be called
+ * for single ones again. It can't call the machine (see the top). */
+typedef stc_status (*stc_call_fn)(void *context, int64_t n, const void *const *args,
+                                  void *out, const char **why);
+
+/* One way to call it: types of the parameters and of the result, each of
+ * STC_BOOL, STC_I64, STC_U64, STC_F32, STC_F64, STC_C64, STC_C128. */
+typedef struct stc_signature {
+    stc_type param[8];
+    stc_type result;
+    stc_call_fn call;
+} stc_signature;
+
+/* A function: named in texts like the language's own, in reductions too, and by
+ * name and types in bytecode files. `head` is its name, its parameters (at most
+ * 8) and what is true of it, as in a definition of the language without a body:
+ *
+ *     "overlap(x, y) with commutative, annihilator(0) over {x != 0} & {y != 0}"
+ *
+ * Properties are taken at their word. A call takes the first signature whose
+ * parameters have the arguments' classes, else the first that they promote to;
+ * literals adapt to it. A text's own function of that name hides it. */
+typedef struct stc_function {
+    size_t size; /* sizeof(stc_function): the version of this struct */
+    const char *head;
+    int count; /* of signatures, no two with parameters of the same classes */
+    const stc_signature *signature;
+    void *context; /* handed to every call */
+} stc_function;
+
+/* For this machine, until it is closed. A name can be given once. */
+STC_API stc_status stc_function_register(stc_machine *m, const stc_function *f);
+
+/* ---- level kinds of the host's own ------------------------------------- */
+
+/* A level of a tensor, as the functions of its kind see it. It stores a fiber
+ * for each of its parent positions: coordinates in [base, base+extent), each at
+ * a position of its own in [0, size). */
+typedef struct stc_level {
+    int64_t base, extent;
+    int64_t parents;    /* in pack and check: positions above; else -1           */
+    int64_t size;       /* positions; set by pack and check                      */
+    stc_array array[3]; /* by role                                            */
+    void *internal;
+} stc_level;
+
+/* Coordinates lo … hi-1, at positions from `position` on, one each. */
+typedef struct stc_interval {
+    int64_t lo, hi, position;
+} stc_interval;
+
+enum {
+    STC_KIND_FULL = 1,    /* every coordinate of a fiber is there              */
+    STC_KIND_COMPACT = 2, /* every position has a coordinate                   */
+};
+
+/* The functions can't call the machine (see the top), except for the helpers below.
+ *
+ * A level kind: named in formats like the built-in ones, `(i) -> (i : NAME)`,
+ * and by its name in bytecode files. The functions are trusted, the data isn't:
+ * only what `check` (or `pack`) let pass is read by seek and locate. Fibers are
+ * walked in ascending order, coordinates are unique. Results in such a format
+ * are assembled by pack, conversions from and to any other format included. */
+typedef struct stc_level_kind {
+    size_t size;      /* sizeof(stc_level_kind): the version of this struct     */
+    const char *name; /* a name of the language; copied                         */
+    unsigned flags;   /* STC_KIND_ bits                                         */
+    unsigned arrays;  /* bit r: it uses the array of role r; at least one       */
+    void *context;    /* handed to every function                               */
+    /* The first interval of fiber `parent` with hi > i; 0: there is none. */
+    int (*seek)(void *context, const stc_level *lv, int64_t parent, int64_t i,
+                stc_interval *out);
+    /* The position of coordinate i below `parent`, -1: it isn't stored. NULL:
+     * that isn't known in about constant time, and is sought. */
+    int64_t (*locate)(void *context, const stc_level *lv, int64_t parent, int64_t i);
+    /* Stores n coordinates, sorted by parent position and coordinate, each once:
+     * pos[e] is entry e's parent position, and becomes its own. Sets lv->size. */
+    stc_status (*pack)(void *context, stc_level *lv, int64_t n, const int64_t *coord,
+                       int64_t *pos);
+    /* Whether the arrays are what lv->parents fibers need, whatever bytes they
+     * hold; sets lv->size. */
+    stc_status (*check)(void *context, stc_level *lv);
+} stc_level_kind;
+
+/* For this machine, until it is closed. A name can be given once. */
+STC_API stc_status stc_level_register(stc_machine *m, const stc_level_kind *kind);
+/* In pack: makes the array of a role, `length` elements of 4 or 8 bytes, unset;
+ * lv->array has it too. NULL: no memory (return STC_ERR_MEMORY). */
+STC_API void *stc_level_array(stc_level *lv, stc_array_role role, int width,
+                              int64_t length);
+/* In pack and check: the reason of a failure; gives `status` back. */
+STC_API stc_status stc_level_fail(stc_level *lv, stc_status status, const char *message);
 
 #ifdef __cplusplus
 }

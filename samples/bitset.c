@@ -130,9 +130,9 @@ static stc_status evaluate(stc_machine *m, const char *format, const char *text,
                            double *y)
 {
     const int64_t shape[2] = {ROWS, COLUMNS};
-    const stc_decl decl[] = {{"A", format, STC_F64, NULL, 2},
-                             {"B", "csr", STC_F64, NULL, 2},
-                             {"C", format, STC_F64, NULL, 2}};
+    const stc_decl decl[] = {{.name = "A", .format = format},
+                             {.name = "B", .format = "csr"},
+                             {.name = "C", .format = format}};
     stc_tensor *A = NULL, *B = NULL;
     stc_program *p = NULL;
     const stc_tensor *result;

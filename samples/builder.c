@@ -21,7 +21,7 @@ static double next_call(uint32_t *state, int64_t *who)
 static stc_status later(void *context, int64_t n, const void *const *args, void *out,
                         const char **why)
 {
-    const double *a = args[0], *b = args[1];
+    const double *a = (const double *)args[0], *b = (const double *)args[1];
     (void)context, (void)why;
     for (int64_t k = 0; k < n; k++)
         ((double *)out)[k] = a[k] > b[k] ? a[k] : b[k];
@@ -31,8 +31,9 @@ static stc_status later(void *context, int64_t n, const void *const *args, void 
 static stc_status build(stc_machine *m, double (*expected)[PEOPLE], stc_tensor **out)
 {
     const stc_signature sig = {{STC_F64, STC_F64}, STC_F64, later};
-    const stc_function f = {
-        sizeof f, "later(a, b) with commutative, associative, idempotent", 1, &sig, NULL};
+    const stc_function f = {sizeof(stc_function),
+                            "later(a, b) with commutative, associative, idempotent", 1,
+                            &sig, NULL};
     stc_builder *b = NULL;
     stc_status st = stc_function_register(m, &f);
     if (!st) st = stc_builder_open(m, "csr", STC_F64, 2, NULL, NULL, "later", &b);
@@ -53,8 +54,9 @@ static stc_status build(stc_machine *m, double (*expected)[PEOPLE], stc_tensor *
 static stc_status compare(const stc_tensor *t, double (*expected)[PEOPLE], int64_t *wrong)
 {
     stc_iter *it = NULL;
-    stc_block b = {.count = 1};
+    stc_block b;
     stc_status st = stc_iter_open(t, 1000, &it);
+    b.count = 1;
     *wrong = 0;
     while (!st && b.count) {
         st = stc_iter_next(it, &b);

@@ -1,22 +1,25 @@
 /* completion.c: matrix completion by gradient descent, from the header alone: a matrix of
- * which a tenth is known is fitted by the product of two small ones. stc_gradient writes
- * the derivatives' program; the loop lends it the factors, and it stores the derivatives in
- * arrays of this program, without a copy.
+ * which a part is known is fitted by the product of two small ones. That of a file, if one
+ * is named (`completion ratings.mtx`; its values are brought to at most 1), else one that
+ * is made and of which a quarter is known. stc_gradient writes the derivatives' program;
+ * the loop lends it the factors, and it stores the derivatives in arrays of this program,
+ * without a copy.
  */
 #include <math.h>
 #include <stcvm.h>
 #include <stdio.h>
+#include <stdlib.h>
 
-#define ROWS 120
-#define COLUMNS 80
 #define RANK 3
 #define KNOWN 2400
 #define ROUNDS 1000
-#define RATE 0.01
 
-static double u[ROWS * RANK], v[COLUMNS * RANK];   /* what is fitted            */
-static double du[ROWS * RANK], dv[COLUMNS * RANK]; /* its derivatives           */
-static double true_u[ROWS * RANK], true_v[COLUMNS * RANK];
+/* One factor: what is fitted, its derivative, and how fast each number goes. */
+typedef struct factor {
+    int64_t n; /* rows * RANK */
+    double *value, *slope, *pace;
+    stc_tensor *t;
+} factor;
 
 static double uniform(uint32_t *state)
 {
@@ -24,135 +27,148 @@ static double uniform(uint32_t *state)
     return (double)(*state >> 8) / 16777216.0;
 }
 
-static void fill(double *to, int n, uint32_t seed)
-{
-    int i;
-    for (i = 0; i < n; i++)
-        to[i] = uniform(&seed) - 0.3;
-}
-
-/* Known entries of true_u * true_v', at random places. */
+/* Known entries of a matrix of rank RANK, at random places. */
 static stc_status make_matrix(stc_machine *m, stc_tensor **A)
 {
-    static int64_t at[2 * KNOWN];
-    static double value[KNOWN];
-    static char taken[ROWS * COLUMNS];
-    const int64_t shape[2] = {ROWS, COLUMNS};
+    static double left[120 * RANK], right[80 * RANK];
+    static char taken[120 * 80];
+    const int64_t shape[2] = {120, 80};
     uint32_t state = 7;
-    int n = 0, k;
-    while (n < KNOWN) {
-        const int64_t i = (int64_t)(uniform(&state) * ROWS);
-        const int64_t j = (int64_t)(uniform(&state) * COLUMNS);
-        if (taken[i * COLUMNS + j]++) continue;
-        at[n] = i;
-        at[KNOWN + n] = j;
-        value[n] = 0;
+    stc_builder *b = NULL;
+    int n, k;
+    stc_status st = stc_builder_open(m, "csr", STC_F64, 2, shape, NULL, NULL, &b);
+    for (k = 0; k < 120 * RANK; k++)
+        left[k] = uniform(&state) - 0.3;
+    for (k = 0; k < 80 * RANK; k++)
+        right[k] = uniform(&state) - 0.3;
+    for (n = 0; n < KNOWN && !st;) {
+        int64_t at[2];
+        double value = 0;
+        at[0] = (int64_t)(uniform(&state) * 120);
+        at[1] = (int64_t)(uniform(&state) * 80);
+        if (taken[at[0] * 80 + at[1]]++) continue;
         for (k = 0; k < RANK; k++)
-            value[n] += true_u[i * RANK + k] * true_v[j * RANK + k];
+            value += left[at[0] * RANK + k] * right[at[1] * RANK + k];
+        st = stc_builder_put(b, at, &value);
         n++;
     }
-    return stc_tensor_from_coords(m, "csr", STC_F64, 2, shape, NULL, KNOWN, at, value, A);
+    if (!st) st = stc_builder_finish(b, A);
+    stc_builder_free(b);
+    return st;
 }
 
-static stc_status lend(stc_machine *m, int64_t rows, double *values, stc_tensor **out)
+/* A file's matrix, divided by its largest value. */
+static stc_status read_matrix(stc_machine *m, const char *path, stc_tensor **A)
 {
-    int64_t shape[2];
-    stc_status st;
-    shape[0] = rows;
-    shape[1] = RANK;
-    st = stc_tensor_new(m, "dense", STC_F64, 2, shape, NULL, out);
-    return st ? st : stc_tensor_lend_values(*out, values, rows * RANK);
+    const stc_decl decl = {sizeof(stc_decl), "R", "csr", STC_F64, NULL, 2};
+    stc_tensor *read = NULL;
+    stc_program *p = NULL;
+    stc_status st = stc_tensor_read(m, path, "csr", STC_F64, NULL, &read);
+    if (!st)
+        st = stc_compile(m, "top = max(i,j: abs(R(i,j)))\nA(i,j) = R(i,j) / top", &decl, 1,
+                         &p);
+    if (!st) st = stc_bind(p, "R", read);
+    if (!st) st = stc_run(p);
+    if (!st) st = stc_take(p, "A", A);
+    stc_program_free(p);
+    stc_tensor_free(read);
+    return st;
+}
+
+static stc_status begin(stc_machine *m, int64_t rows, uint32_t seed, factor *f)
+{
+    const int64_t shape[2] = {rows, RANK};
+    int64_t k;
+    stc_status st = stc_tensor_new(m, "dense", STC_F64, 2, shape, NULL, &f->t);
+    f->n = rows * RANK;
+    f->value = (double *)calloc(3 * (size_t)f->n, sizeof(double));
+    if (st || !f->value) return st ? st : STC_ERR_MEMORY;
+    f->slope = f->value + f->n;
+    f->pace = f->slope + f->n;
+    for (k = 0; k < f->n; k++)
+        f->value[k] = uniform(&seed) - 0.3;
+    return stc_tensor_lend_values(f->t, f->value, f->n);
 }
 
 /* The program: the error where the matrix is known, its squares, and the derivatives. */
-static stc_status make_program(stc_machine *m, stc_program **p)
+static stc_status make_program(stc_machine *m, factor *U, factor *V, stc_program **p)
 {
     static const char text[] =
         "E(i,j) = sampled(A(i,j), sum(k: U(i,k) * V(j,k)) - A(i,j))\n"
         "loss = sum(i,j: E(i,j)**2)\n";
     static const char *const by[2] = {"U", "V"};
-    const stc_decl decls[3] = {{"A", "csr", STC_F64, NULL, 2},
-                               {"U", "dense", STC_F64, NULL, 2},
-                               {"V", "dense", STC_F64, NULL, 2}};
+    const stc_decl decls[3] = {{sizeof(stc_decl), "A", "csr", STC_F64, NULL, 2},
+                               {sizeof(stc_decl), "U", "dense", STC_F64, NULL, 2},
+                               {sizeof(stc_decl), "V", "dense", STC_F64, NULL, 2}};
     char *whole;
     stc_status st = stc_gradient(m, text, decls, 3, "loss", by, 2, &whole);
     if (st) return st;
     printf("%s\n", whole);
     st = stc_compile(m, whole, decls, 3, p);
     stc_text_free(m, whole);
-    if (!st) st = stc_lend_result(*p, "d_U", du, ROWS * RANK);
-    return st ? st : stc_lend_result(*p, "d_V", dv, COLUMNS * RANK);
+    if (!st) st = stc_lend_result(*p, "d_U", U->slope, U->n);
+    return st ? st : stc_lend_result(*p, "d_V", V->slope, V->n);
 }
 
-static stc_status round_of(stc_program *p, stc_tensor *U, stc_tensor *V, double *loss)
+/* A step down for each number by itself (AdaGrad). */
+static void descend(factor *f)
+{
+    int64_t k;
+    for (k = 0; k < f->n; k++) {
+        f->pace[k] += f->slope[k] * f->slope[k];
+        f->value[k] -= 0.2 * f->slope[k] / (sqrt(f->pace[k]) + 1e-12);
+    }
+    stc_tensor_touch_values(f->t);
+}
+
+static stc_status fit(stc_machine *m, stc_tensor *A, factor *U, factor *V, double *first,
+                      double *loss)
 {
     const stc_tensor *s;
     stc_value value;
-    int i;
-    stc_status st = stc_run(p);
-    if (!st) st = stc_result(p, "loss", &s);
-    if (!st) st = stc_tensor_get(s, NULL, &value);
-    if (st) return st;
-    *loss = value.f;
-    for (i = 0; i < ROWS * RANK; i++)
-        u[i] -= RATE * du[i];
-    for (i = 0; i < COLUMNS * RANK; i++)
-        v[i] -= RATE * dv[i];
-    stc_tensor_touch_values(U);
-    stc_tensor_touch_values(V);
-    return STC_OK;
+    stc_program *p = NULL;
+    int round;
+    stc_status st = make_program(m, U, V, &p);
+    if (!st) st = stc_bind(p, "A", A);
+    if (!st) st = stc_bind(p, "U", U->t);
+    if (!st) st = stc_bind(p, "V", V->t);
+    for (round = 0; round <= ROUNDS && !st; round++) {
+        st = stc_run(p);
+        if (!st) st = stc_result(p, "loss", &s);
+        if (!st) st = stc_tensor_get(s, NULL, &value);
+        if (st) break;
+        *loss = value.f;
+        if (round == 0) *first = value.f;
+        if (round % 250 == 0) printf("round %d loss %.6f\n", round, value.f);
+        descend(U);
+        descend(V);
+    }
+    stc_program_free(p);
+    return st;
 }
 
-/* The root of the mean square of what is left, over all elements, known or not. */
-static double left_over(void)
-{
-    double sum = 0;
-    int i, j, k;
-    for (i = 0; i < ROWS; i++)
-        for (j = 0; j < COLUMNS; j++) {
-            double off = 0;
-            for (k = 0; k < RANK; k++)
-                off += u[i * RANK + k] * v[j * RANK + k] -
-                       true_u[i * RANK + k] * true_v[j * RANK + k];
-            sum += off * off;
-        }
-    return sqrt(sum / (ROWS * COLUMNS));
-}
-
-int main(void)
+int main(int argc, char **argv)
 {
     stc_machine *m;
-    stc_tensor *A = NULL, *U = NULL, *V = NULL;
-    stc_program *p = NULL;
-    stc_status st;
+    stc_tensor *A = NULL;
+    factor U = {0, NULL, NULL, NULL, NULL}, V = {0, NULL, NULL, NULL, NULL};
     double loss = 0, first = 0;
-    int round;
-    fill(true_u, ROWS * RANK, 1);
-    fill(true_v, COLUMNS * RANK, 2);
-    fill(u, ROWS * RANK, 3);
-    fill(v, COLUMNS * RANK, 4);
+    stc_status st;
     if (stc_open(NULL, &m) != STC_OK) return 1;
-    st = make_matrix(m, &A);
-    if (!st) st = lend(m, ROWS, u, &U);
-    if (!st) st = lend(m, COLUMNS, v, &V);
-    if (!st) st = make_program(m, &p);
-    if (!st) st = stc_bind(p, "A", A);
-    if (!st) st = stc_bind(p, "U", U);
-    if (!st) st = stc_bind(p, "V", V);
-    for (round = 0; round <= ROUNDS && !st; round++) {
-        st = round_of(p, U, V, &loss);
-        if (round == 0) first = loss;
-        if (!st && round % 250 == 0) printf("round %d loss %.6f\n", round, loss);
-    }
-    if (st) {
+    st = argc > 1 ? read_matrix(m, argv[1], &A) : make_matrix(m, &A);
+    if (!st) st = begin(m, stc_tensor_shape(A)[0], 3, &U);
+    if (!st) st = begin(m, stc_tensor_shape(A)[1], 4, &V);
+    if (!st) st = fit(m, A, &U, &V, &first, &loss);
+    if (st)
         fprintf(stderr, "completion: %s\n", stc_error(m)->message);
-        return 1;
-    }
-    printf("off by %.4f in the mean, known or not\n", left_over());
-    stc_program_free(p);
+    else
+        printf("loss %.6f of %.6f is left for %lld known entries\n", loss, first,
+               (long long)stc_tensor_stored(A));
     stc_tensor_free(A);
-    stc_tensor_free(U);
-    stc_tensor_free(V);
+    stc_tensor_free(U.t);
+    stc_tensor_free(V.t);
+    free(U.value);
+    free(V.value);
     stc_close(m);
-    return loss < 0.01 * first ? 0 : 1;
+    return st || loss > first / 2;
 }

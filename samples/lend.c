@@ -54,8 +54,7 @@ int main(void)
     stc_tensor *A, *v;
     stc_program *p;
     if (stc_open(NULL, &m) != STC_OK) return 1;
-    const stc_decl decls[] = {{"A", "csr", STC_F64, NULL, 2},
-                              {"x", "dense", STC_F64, NULL, 1}};
+    const stc_decl decls[] = {{.name = "A", .format = "csr"}, {.name = "x"}};
     const char *text = "y(i) = A(i,j) * x(j); s = y(i) * y(i)";
     if (lend(m, &A, &v) || stc_compile(m, text, decls, 2, &p)) return failed(m);
     if (stc_bind(p, "A", A) || stc_bind(p, "x", v)) return failed(m);

@@ -75,8 +75,7 @@ static void *run(void *context)
 
 int main(void)
 {
-    static const stc_decl decls[] = {{"A", "csr", STC_F64, NULL, 2},
-                                     {"x", "dense", STC_F64, NULL, 1}};
+    static const stc_decl decls[] = {{.name = "A", .format = "csr"}, {.name = "x"}};
     stc_machine *m;
     stc_program *p;
     pthread_t thread[THREADS];

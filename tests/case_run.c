@@ -137,7 +137,7 @@ static stc_status in_parts(run *r)
     bound[x.count] = INT64_C(1) << 40;
     for (unsigned k = 0; k < 64; k++) {
         const int at = (int)((k + dice) % 64) / 4;
-        stc_decl d;
+        stc_decl d = {.size = sizeof d};
         x.name = stc_program_name(r->p, at, NULL);
         x.mode = (int)((k + dice) % 4);
         if (!x.name || stc_program_decl(r->p, x.name, &d) || x.mode >= d.order) continue;

@@ -45,6 +45,7 @@ enum { STEPS_TELL = true };
     SUITE(lines)                                                                           \
     SUITE(api)                                                                             \
     SUITE(api_decls)                                                                       \
+    SUITE(structs)                                                                         \
     SUITE(builder)                                                                         \
     SUITE(iter)                                                                            \
     SUITE(lend_result)                                                                     \
@@ -171,8 +172,10 @@ double element(stc_type t, const void *base, int64_t k);
 stc_tensor *sample_matrix(stc_machine *m, const char *name);
 extern const double sample_dense[20];
 
-/* Paths of the test data: STC_DATA, or ../shared/data; NULL if not there. */
+/* The folder of the test data: STC_DATA, or ../shared/data, or the little in tests/data;
+ * and whether a file is there: a test that needs it is skipped else, and that is said. */
 const char *data_dir(void);
+bool data_has(const char *file);
 /* The directory of this project's own test files: STC_TESTS, or tests. */
 const char *tests_dir(void);
 /* The whole file, 0-terminated; NULL if it can't be read. */

@@ -434,9 +434,9 @@ static stc_program *layer_program(stc_machine *m, const change *c, stc_tensor **
     ck_ok(m, stc_tensor_convert(whole, "dense", c->type, filter));
     stc_tensor_free(whole);
     free(dense);
-    const stc_decl decl[] = {{"A", "dsss", c->type, NULL, -1},
-                             {"F", "dense", c->type, NULL, -1},
-                             {"y", "dense", c->type, &fill, -1}};
+    const stc_decl decl[] = {{0, "A", "dsss", c->type, NULL, -1},
+                             {0, "F", "dense", c->type, NULL, -1},
+                             {0, "y", "dense", c->type, &fill, -1}};
     ck_ok(m, stc_compile(m, LAYER, decl, 3, &p));
     ck_ok(m, stc_bind(p, "F", *filter));
     return p;

@@ -52,7 +52,8 @@ START_TEST(names)
 {
     heap h;
     stc_machine *m = machine_open(&h, false);
-    const stc_decl d[] = {{"A", "csr", STC_F64, NULL, 2}, {"x", "dense", -1, NULL, -1}};
+    const stc_decl d[] = {{0, "A", "csr", STC_F64, NULL, 2},
+                          {0, "x", "dense", -1, NULL, -1}};
     stc_program *p;
     ck_ok(m, stc_compile(m, "y(i) = A(i,j) * x(j)", d, 2, &p));
     int operands = 0, results = 0;
@@ -65,7 +66,7 @@ START_TEST(names)
     }
     ck_assert_int_eq(operands, 2);
     ck_assert_int_eq(results, 1);
-    stc_decl got;
+    stc_decl got = {.size = sizeof got};
     ck_ok(m, stc_program_decl(p, "x", &got));
     ck_assert_int_eq(got.type, STC_F64);
     ck_assert_int_eq(got.order, 1);
@@ -84,7 +85,8 @@ START_TEST(sources)
 {
     heap h;
     stc_machine *m = machine_open(&h, false);
-    const stc_decl d[] = {{"A", "csr", STC_F64, NULL, 2}, {"x", "dense", STC_F64, NULL, 1}};
+    const stc_decl d[] = {{0, "A", "csr", STC_F64, NULL, 2},
+                          {0, "x", "dense", STC_F64, NULL, 1}};
     stc_program *p;
     ck_ok(m, stc_compile(m, "y(i) = A(i,j) * x(j)\ns = y(i)", d, 2, &p));
     stc_tensor *a = sample_matrix(m, "csr");

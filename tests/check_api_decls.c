@@ -57,16 +57,16 @@ static const struct {
     {"y(i) = A(i,j)", {.name = "A", .format = "csr"}, "csr", STC_F64, 2},
     {"y(i) = A(i,j)", {.name = "A", .format = "csr", .type = -1}, "csr", STC_F64, 2},
     {"y(i) = A(i,j)", {.name = "A", .format = "csr", .type = STC_I8}, "csr", STC_I8, 2},
-    {"y(i) = A(i,j)", {"A", "csr", STC_BOOL, NULL, 2}, "csr", STC_BOOL, 2},
+    {"y(i) = A(i,j)", {0, "A", "csr", STC_BOOL, NULL, 2}, "csr", STC_BOOL, 2},
     {"y(i) = A(i,j)", {.name = "A", .order = 2}, "dense", STC_BOOL, 2},
-    {"y(i) = A(i,j)", {"A", "csr", STC_F64, NULL, -1}, "csr", STC_F64, 2},
-    {"y(i) = A(i,j)", {"A", "csr", STC_F64, NULL, 1}, NULL, STC_F64, -1},
-    {"y(i) = A(i,j)", {"A", "svec", STC_F64, NULL, 0}, NULL, STC_F64, -1},
+    {"y(i) = A(i,j)", {0, "A", "csr", STC_F64, NULL, -1}, "csr", STC_F64, 2},
+    {"y(i) = A(i,j)", {0, "A", "csr", STC_F64, NULL, 1}, NULL, STC_F64, -1},
+    {"y(i) = A(i,j)", {0, "A", "svec", STC_F64, NULL, 0}, NULL, STC_F64, -1},
     {"y = A + 1", {.name = "A"}, "dense", STC_F64, 0},
     {"y = A + 1", {.name = "A", .type = STC_I32}, "dense", STC_I32, 0},
     {"y = A + 1", {.name = "A", .format = "dense"}, "dense", STC_BOOL, 0},
-    {"y = A + 1", {"A", "dense", STC_BOOL, NULL, 0}, "dense", STC_BOOL, 0},
-    {"y = A + 1", {"A", "dense", STC_BOOL, NULL, -1}, "dense", STC_BOOL, 0},
+    {"y = A + 1", {0, "A", "dense", STC_BOOL, NULL, 0}, "dense", STC_BOOL, 0},
+    {"y = A + 1", {0, "A", "dense", STC_BOOL, NULL, -1}, "dense", STC_BOOL, 0},
 };
 
 START_TEST(zeros_of_decls)
@@ -75,7 +75,7 @@ START_TEST(zeros_of_decls)
     stc_machine *m = machine_open(&h, false);
     for (size_t k = 0; k < sizeof decls / sizeof *decls; k++) {
         stc_program *p = NULL;
-        stc_decl got;
+        stc_decl got = {.size = sizeof got};
         const stc_status st = stc_compile(m, decls[k].text, &decls[k].d, 1, &p);
         if (decls[k].order < 0) {
             ck_assert_msg(st == STC_ERR_PROGRAM || st == STC_ERR_SHAPE, "decl %zu: %s", k,
@@ -88,7 +88,7 @@ START_TEST(zeros_of_decls)
         ck_assert_msg(got.type == (int)decls[k].type, "decl %zu: type %d", k, got.type);
         ck_assert_msg(got.order == decls[k].order, "decl %zu: order %d", k, got.order);
         stc_program *again = NULL; /* what is told of it declares the same */
-        stc_decl same;
+        stc_decl same = {0};
         ck_ok(m, stc_compile(m, decls[k].text, &got, 1, &again));
         ck_ok(m, stc_program_decl(again, "A", &same));
         ck_assert(same.type == got.type && same.order == got.order);
@@ -111,7 +111,7 @@ START_TEST(zeros_of_others)
                           {.name = "y", .format = "svec"},
                           {.name = "z"}};
     stc_program *p;
-    stc_decl got;
+    stc_decl got = {.size = sizeof got};
     ck_ok(m, stc_compile(m, "y(i) = A(i,j)\nz(i) = A(i,j) > 0", d, 5, &p));
     ck_ok(m, stc_program_decl(p, "y", &got));
     ck_assert_str_eq(got.format, "svec");

@@ -73,10 +73,10 @@ static bool run(const char *text, const char *how, stc_type t, const int64_t *sh
     heap h;
     stc_machine *m = machine_open(&h, no_super);
     ck_ok(m, stc_set_threads(m, threads));
-    const stc_decl d[] = {{"A", how, t, NULL, 2},     {"x", "dense", t, NULL, 1},
-                          {"z", "dense", t, NULL, 1}, {"B", "dense", t, NULL, 2},
-                          {"C", "dense", t, NULL, 2}, {"Y", "dense", t, NULL, 2},
-                          {"R", "dense", t, NULL, -1}};
+    const stc_decl d[] = {{0, "A", how, t, NULL, 2},     {0, "x", "dense", t, NULL, 1},
+                          {0, "z", "dense", t, NULL, 1}, {0, "B", "dense", t, NULL, 2},
+                          {0, "C", "dense", t, NULL, 2}, {0, "Y", "dense", t, NULL, 2},
+                          {0, "R", "dense", t, NULL, -1}};
     stc_tensor *in[] = {operand(m, how, t, 2, shape[0], shape[1], 3),
                         operand(m, "dense", t, 1, shape[1], 0, 1),
                         operand(m, "dense", t, 1, shape[0], 0, 1),

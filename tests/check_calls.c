@@ -42,7 +42,7 @@ static void call_all(caller *c)
     stc_program *p = NULL;
     stc_session *s = NULL;
     stc_value e;
-    stc_decl d;
+    stc_decl d = {.size = sizeof d};
     stc_array a = {0};
     int64_t n;
     size_t size;

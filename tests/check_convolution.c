@@ -435,9 +435,9 @@ START_TEST(forgets_the_last_run)
     stc_machine *m;
     stc_program *p;
     stc_tensor *filter, *operand[RUNS];
-    const stc_decl decl[] = {{"A", "svec", STC_F64, NULL, -1},
-                             {"F", "dense", STC_F64, NULL, -1},
-                             {"y", "dense", STC_F64, NULL, -1}};
+    const stc_decl decl[] = {{0, "A", "svec", STC_F64, NULL, -1},
+                             {0, "F", "dense", STC_F64, NULL, -1},
+                             {0, "y", "dense", STC_F64, NULL, -1}};
     ck_assert_int_eq(stc_open(NULL, &m), STC_OK);
     ck_ok(m, stc_compile(m, "y(i) = A(i+p) * F(p)", decl, 3, &p));
     ck_ok(m, stc_tensor_from_dense(m, "dense", STC_F64, 1, width, NULL, f, &filter));
@@ -485,8 +485,8 @@ START_TEST(duplicates_are_added)
                 {"y(i) = max(p in 0:2: A(i+p) + 1)", -INFINITY}};
     const char *const stored = "(i) -> (i : compressed(nonunique, index64))";
     const stc_value fill = {.f = rows[_i / 2].fill};
-    const stc_decl decl[] = {{"A", stored, STC_F64, &fill, -1},
-                             {"y", "dense", STC_F64, NULL, -1}};
+    const stc_decl decl[] = {{0, "A", stored, STC_F64, &fill, -1},
+                             {0, "y", "dense", STC_F64, NULL, -1}};
     stc_machine *m = NULL;
     stc_tensor *t = NULL;
     stc_program *p = NULL;

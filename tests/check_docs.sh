@@ -1,20 +1,24 @@
 #!/bin/sh
 # check_docs.sh: what the documents say is so. Every block marked `stc` in
-# src/lang/README.md is run, and must print what the block after it shows;
-# blocks marked `err` must fail with the message after them; every command of the
-# REPL is told of. `make check` runs it with STCVM set to the tool; with UPDATE=1
-# it writes what was printed into the document.
+# src/lang/README.md and samples/TUTORIAL.md is run, and must print what the block after it
+# shows, as must the commands in those marked `sh`; blocks marked `err` must fail with the
+# message after them; every command of the REPL is told of. `make check` runs it with STCVM
+# set to the tool; with UPDATE=1 it writes what was printed into the documents.
 set -u
 tool=${STCVM:-./build/stcvm}
 case $tool in /*) ;; *) tool=$PWD/$tool ;; esac
-doc=$PWD/src/lang/README.md
-man=$PWD/src/cli/stcvm.1
+root=$PWD
+doc=$root/${DOC:-src/lang/README.md}
+man=$root/src/cli/stcvm.1
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
+cp -r "$root/samples" samples
+mkdir bin && ln -s "$tool" bin/stcvm
+PATH=$dir/bin:$PATH
 
 # Blocks go to NUMBER.stc or NUMBER.err, what follows them to NUMBER.want.
-awk '/^```(stc|err)$/ { file = ++n "." substr($0, 4); next }
+awk '/^```(stc|err|sh)$/ { file = ++n "." substr($0, 4); next }
      /^```text$/      { file = n ".want"; next }
      /^```$/          { file = ""; next }
      file             { print > file }' "$doc"
@@ -22,11 +26,14 @@ awk '/^```(stc|err)$/ { file = ++n "." substr($0, 4); next }
 run() { # block: what the tool prints, in NUMBER.got
     number=${1%.*}
     mv "$1" doc.stc
-    "$tool" --quiet doc.stc >out.txt 2>err.txt </dev/null
+    case $1 in
+    *.sh) sh doc.stc >out.txt 2>err.txt </dev/null ;;
+    *) "$tool" --quiet doc.stc >out.txt 2>err.txt </dev/null ;;
+    esac
     status=$?
     cat out.txt err.txt >"$number.got"
     case $1:$status in
-    *.stc:0 | *.err:1) ;;
+    *.stc:0 | *.sh:0 | *.err:1) ;;
     *) echo "FAILED $1: exit status $status" >>"$number.got" ;;
     esac
     mv doc.stc "$number.was"
@@ -35,7 +42,8 @@ run() { # block: what the tool prints, in NUMBER.got
 
 blocks=0
 failures=0
-for block in *.stc *.err; do
+for block in [0-9]*.stc [0-9]*.err [0-9]*.sh; do
+    [ -f "$block" ] || continue
     run "$block"
     blocks=$((blocks + 1))
     cmp -s "$number.want" "$number.got" && continue
@@ -48,7 +56,7 @@ if [ "${UPDATE:-}" ]; then
          after && /^```text/{ skip = 1; next }
          after && /^$/      { next }
          after              { print ""; after = 0 }
-         /^```(stc|err)$/   { n++; inside = 1; print; next }
+         /^```(stc|err|sh)$/   { n++; inside = 1; print; next }
          /^```$/ && inside  {
              print "```\n\n```text"
              while ((getline line < (n ".got")) > 0) print line
@@ -57,6 +65,12 @@ if [ "${UPDATE:-}" ]; then
          { print }' "$doc" >new.md
     cat new.md >"$doc"
     echo "check_docs: $failures of $blocks blocks written anew"
+    [ "${DOC:-}" ] || { cd "$root" && DOC=samples/TUTORIAL.md exec sh tests/check_docs.sh; }
+    exit 0
+fi
+if [ "${DOC:-}" ]; then
+    [ "$failures" = 0 ] || { echo "check_docs: $failures of $blocks blocks of $DOC failed"; exit 1; }
+    echo "check_docs: $blocks blocks of $DOC are as they say"
     exit 0
 fi
 # Every command of the REPL stands in the reference and on the manual page.
@@ -67,5 +81,15 @@ for command in $(echo ':help commands' | "$tool" | sed -n 's/^  \(:[a-z]*\) .*/\
     failures=$((failures + 1))
 done
 
+# Every built-in format (format_names.c has the one table) stands wherever they are listed.
+for name in $(sed -n '/builtins\[\] = {/,/^};/s/^    {"\([a-z0-9]*\)".*/\1/p' "$root/formats/format_names.c"); do
+    blocks=$((blocks + 1))
+    echo ':help formats' | "$tool" | grep -qw "$name" && grep -q "\`$name[\`(]" "$doc" &&
+        grep -qw "$name" "$root/README.md" && continue
+    echo "FAILED: the format $name isn't in src/lang/README.md, README.md, or :help formats"
+    failures=$((failures + 1))
+done
+
+(cd "$root" && DOC=samples/TUTORIAL.md sh tests/check_docs.sh) || failures=$((failures + 1))
 [ "$failures" = 0 ] || { echo "check_docs: $failures of $blocks blocks failed"; exit 1; }
 echo "check_docs: $blocks blocks and commands of the language reference are as they say"

@@ -52,8 +52,8 @@ static stc_status run_text(stc_machine *m, const char *text, const char *format_
                            const char *format_c)
 {
     things t = {0};
-    const stc_decl d[] = {{"A", format_a, STC_F64, NULL, 2},
-                          {"C", format_c, STC_F64, NULL, -1}};
+    const stc_decl d[] = {{0, "A", format_a, STC_F64, NULL, 2},
+                          {0, "C", format_c, STC_F64, NULL, -1}};
     stc_status st = matrix(m, format_a, &t.a);
     if (!st) st = stc_compile(m, text, d, format_c ? 2 : 1, &t.p);
     if (!st) st = stc_bind(t.p, "A", t.a);
@@ -91,7 +91,7 @@ static stc_status bytes(stc_machine *m)
     things t = {0};
     size_t size;
     stc_program *q = NULL;
-    const stc_decl d = {"A", "csr", STC_F64, NULL, 2};
+    const stc_decl d = {0, "A", "csr", STC_F64, NULL, 2};
     stc_status st = stc_compile(m, "y(i) = A(i,j) * A(i,j)", &d, 1, &t.p);
     if (!st) st = stc_program_encode(t.p, &t.bytes, &size);
     if (!st) st = stc_program_decode(m, t.bytes, size, &q);
@@ -114,8 +114,9 @@ static stc_status loaded(stc_machine *m)
 {
     things t = {0};
     size_t size;
-    const stc_decl d[] = {{"A", "csr", STC_F64, NULL, 2},
-                          {"y", "(i) -> (i : compressed(unordered))", STC_F64, NULL, -1}};
+    const stc_decl d[] = {
+        {0, "A", "csr", STC_F64, NULL, 2},
+        {0, "y", "(i) -> (i : compressed(unordered))", STC_F64, NULL, -1}};
     stc_status st = stc_compile(m, "y(i) = A(i,j) * A(i,j)", d, 2, &t.p);
     if (!st) st = stc_program_encode(t.p, &t.bytes, &size);
     stc_program_free(t.p);
@@ -257,7 +258,8 @@ static stc_status refusals(stc_machine *m)
     static const int64_t three = 3;
     static const double v[3] = {1, 2, 3};
     things t = {0};
-    const stc_decl d[] = {{"A", "csr", STC_F64, NULL, 2}, {"x", "dense", STC_F64, NULL, 1}};
+    const stc_decl d[] = {{0, "A", "csr", STC_F64, NULL, 2},
+                          {0, "x", "dense", STC_F64, NULL, 1}};
     stc_status st = stc_compile(m, "y(i) = A(i,j) * x(j)", d, 2, &t.p);
     if (!st) st = matrix(m, "dcsr", &t.a);
     if (!st) st = stc_tensor_from_dense(m, "dense", STC_F64, 1, &three, NULL, v, &t.b);
@@ -318,7 +320,8 @@ static stc_status reshaped(stc_machine *m)
 {
     static const int64_t shape[] = {7, 2};
     static const double values[14] = {1, 0, 2, 0, 0, 3, 4};
-    const stc_decl d[] = {{"A", "csr", STC_F64, NULL, 2}, {"C", "csr", STC_F64, NULL, -1}};
+    const stc_decl d[] = {{0, "A", "csr", STC_F64, NULL, 2},
+                          {0, "C", "csr", STC_F64, NULL, -1}};
     things t = {0};
     stc_status st = matrix(m, "csr", &t.a);
     if (!st) st = stc_tensor_from_dense(m, "csr", STC_F64, 2, shape, NULL, values, &t.b);

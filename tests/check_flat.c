@@ -23,8 +23,8 @@ static const char *const maps[] = {
     "i/7 : compressed, flat(j,k) : compressed, i%7 : dense",
     "i%2 : hashed, flat(j,k) : rle, i/2 : compressed(unordered)",
     "flat(i,j) : dense, k%3 : compressed, k/3 : compressed",
-    "k/2 : compressed(nonunique, unordered), k%2 : singleton(nonunique), flat(i,j) : "
-    "singleton",
+    ("k/2 : compressed(nonunique, unordered), k%2 : singleton(nonunique), "
+     "flat(i,j) : singleton"),
 };
 enum { MAPS = sizeof maps / sizeof *maps };
 
@@ -93,8 +93,8 @@ END_TEST
 START_TEST(sorted_by_its_own_levels)
 {
     static const stc_decl decls[] = {
-        {"A", "(i,j) -> (flat(i,j) : hashed)", STC_I64, NULL, 2},
-        {"y", "(i,j) -> (flat(i,j) : hashed)", STC_I64, NULL, 2}};
+        {0, "A", "(i,j) -> (flat(i,j) : hashed)", STC_I64, NULL, 2},
+        {0, "y", "(i,j) -> (flat(i,j) : hashed)", STC_I64, NULL, 2}};
     stc_machine *m;
     stc_program *p;
     char *text;

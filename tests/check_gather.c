@@ -222,8 +222,8 @@ START_TEST(operands_stay)
 {
     heap h;
     stc_machine *m = machine_open(&h, false);
-    const stc_decl d[] = {{"y", "dense", STC_F64, NULL, 1},
-                          {"s", "svec", STC_F64, NULL, 1}};
+    const stc_decl d[] = {{0, "y", "dense", STC_F64, NULL, 1},
+                          {0, "s", "svec", STC_F64, NULL, 1}};
     const double one[] = {1, 2, 3}, at2[] = {0, 0, 5}, none[] = {0, 0, 0};
     const int64_t n = 3;
     stc_program *p = NULL;

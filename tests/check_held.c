@@ -140,8 +140,8 @@ static stc_tensor *listed(stc_machine *m, int64_t n)
 /* Results that are taken away: what the next one begins with it doesn't keep. */
 START_TEST(taken)
 {
-    const stc_decl decl[] = {{"A", "csr", STC_F64, NULL, -1},
-                             {"C", "csr", STC_F64, NULL, -1}};
+    const stc_decl decl[] = {{0, "A", "csr", STC_F64, NULL, -1},
+                             {0, "C", "csr", STC_F64, NULL, -1}};
     static const int64_t sizes[] = {250000, 250000, 3, 200000, 3};
     stc_machine *m;
     stc_program *p;

@@ -223,8 +223,21 @@ stc_tensor *sample_matrix(stc_machine *m, const char *name)
 const char *data_dir(void)
 {
     const char *dir = getenv("STC_DATA");
-    if (!dir || !*dir) dir = "../shared/data";
-    return access(dir, R_OK) == 0 ? dir : NULL;
+    if (dir && *dir) return dir;
+    if (access("../shared/data", R_OK) == 0) return "../shared/data";
+    static char own[300];
+    snprintf(own, sizeof own, "%s/data", tests_dir());
+    return own;
+}
+
+bool data_has(const char *file)
+{
+    char path[500];
+    snprintf(path, sizeof path, "%s/%s", data_dir(), file);
+    if (access(path, R_OK) == 0) return true;
+    printf("%s: skipped, it isn't in %s\n", file, data_dir());
+    fflush(stdout);
+    return false;
 }
 
 const char *tests_dir(void)

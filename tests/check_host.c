@@ -502,7 +502,7 @@ START_TEST(other_names)
         for (int k = 0; k < 40; k++)
             v[k] = k % 7;
         bring(m, NULL);
-        const stc_decl d = {"x", "dense", STC_F64, NULL, 1};
+        const stc_decl d = {0, "x", "dense", STC_F64, NULL, 1};
         ck_ok(m, stc_compile(m, "a = larger(i: x(i))", &d, 1, &p));
         ck_ok(m, stc_program_dump(p, &text));
         ck_ok(m, stc_tensor_from_dense(m, "dense", STC_F64, 1, &n, NULL, v, &x));

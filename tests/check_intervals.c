@@ -32,7 +32,8 @@ static stc_tensor *long_runs(stc_machine *m, int64_t *pos, int64_t *crd, double 
 static const stc_tensor *result(stc_machine *m, const char *text, const char *as,
                                 stc_tensor *x, stc_program **p)
 {
-    const stc_decl d[] = {{"x", "rle", STC_F64, NULL, 1}, {"y", as, STC_F64, NULL, -1}};
+    const stc_decl d[] = {{0, "x", "rle", STC_F64, NULL, 1},
+                          {0, "y", as, STC_F64, NULL, -1}};
     const stc_tensor *y = NULL;
     ck_assert_int_eq(stc_compile(m, text, d, 2, p), STC_OK);
     ck_assert_int_eq(stc_bind(*p, "x", x), STC_OK);
@@ -122,8 +123,8 @@ START_TEST(pixels_stay_runs)
         stc_tensor *x;
         const stc_tensor *y;
         stc_program *p;
-        const stc_decl d[] = {{"x", "(i,c) -> (i : rle, c : dense)", STC_U8, NULL, 2},
-                              {"y", row[k].format, STC_U8, NULL, -1}};
+        const stc_decl d[] = {{0, "x", "(i,c) -> (i : rle, c : dense)", STC_U8, NULL, 2},
+                              {0, "y", row[k].format, STC_U8, NULL, -1}};
         ck_assert_int_eq(stc_tensor_new(m, d[0].format, STC_U8, 2, shape, NULL, &x),
                          STC_OK);
         ck_assert_int_eq(stc_tensor_lend(x, 0, STC_POS, (stc_array){pos, 2, 8, 8}), STC_OK);
@@ -153,9 +154,9 @@ START_TEST(patterns_meet)
     int64_t pos[2] = {0, 1}, crd[1] = {0}, aux[2][2] = {{0, 2}, {0, 3}};
     double val[3] = {1, 2, 4};
     stc_tensor *t[2];
-    const stc_decl d[] = {{"a", "lz77", STC_F64, NULL, 1},
-                          {"b", "lz77", STC_F64, NULL, 1},
-                          {"y", "lz77", STC_F64, NULL, -1}};
+    const stc_decl d[] = {{0, "a", "lz77", STC_F64, NULL, 1},
+                          {0, "b", "lz77", STC_F64, NULL, 1},
+                          {0, "y", "lz77", STC_F64, NULL, -1}};
     const char *const name[2] = {"a", "b"};
     static const char *const text[2] = {"y(i) = a(i) * b(i)", "y = sum(i: a(i) * b(i))"};
     for (int k = 0; k < 2; k++) {
@@ -306,9 +307,9 @@ static stc_tensor *made_of(stc_machine *m, const char *text, const char *const *
     const stc_tensor *y;
     stc_program *p;
     for (int k = 0; k < 4; k++)
-        d[k] = (stc_decl){name[k], as[k], type, NULL, -1};
+        d[k] = (stc_decl){0, name[k], as[k], type, NULL, -1};
     /* its type is that of what is computed */
-    d[4] = (stc_decl){"A", text[3] == ')' ? "dense" : as[4], -1, NULL, -1};
+    d[4] = (stc_decl){0, "A", text[3] == ')' ? "dense" : as[4], -1, NULL, -1};
     ck_assert_msg(!stc_compile(m, text, d, 5, &p), "%s: %s", text, stc_error(m)->message);
     for (int k = 0; k < 4; k++) {
         in[k] = drawn(m, as[k], type, k == 3 ? 1 : 2, longest[k], 11 + (uint64_t)k);
@@ -479,9 +480,9 @@ START_TEST(patterns_are_written_out)
         stc_tensor *b, *c, *d;
         const stc_tensor *a;
         stc_program *p;
-        const stc_decl decl[] = {{"B", "lz77", STC_F64, NULL, 2},
-                                 {"A", k < 2 ? "rle" : "dense", STC_F64, NULL, 2},
-                                 {"C", "dense", STC_F64, NULL, 2}};
+        const stc_decl decl[] = {{0, "B", "lz77", STC_F64, NULL, 2},
+                                 {0, "A", k < 2 ? "rle" : "dense", STC_F64, NULL, 2},
+                                 {0, "C", "dense", STC_F64, NULL, 2}};
         ck_assert_int_eq(stc_open(NULL, &m), STC_OK);
         ck_assert_int_eq(stc_tensor_new(m, "lz77", STC_F64, 2, shape, NULL, &b), STC_OK);
         stc_tensor_lend(b, 1, STC_POS, (stc_array){pos, 3, 4, 4});
@@ -542,11 +543,11 @@ START_TEST(streams_as_others)
             stc_program *p;
             for (int e = 0; e < 35; e++)
                 val[e] = e % 9 / 3 + 1;
-            const stc_decl decl[] = {{"A", as[f], STC_F64, NULL, 2},
-                                     {"B", "dense", STC_F64, NULL, 2},
-                                     {"u", "dense", STC_F64, NULL, 1},
-                                     {"s", "dense", STC_F64, NULL, 0},
-                                     {"y", "dense", STC_F64, NULL, 0}};
+            const stc_decl decl[] = {{0, "A", as[f], STC_F64, NULL, 2},
+                                     {0, "B", "dense", STC_F64, NULL, 2},
+                                     {0, "u", "dense", STC_F64, NULL, 1},
+                                     {0, "s", "dense", STC_F64, NULL, 0},
+                                     {0, "y", "dense", STC_F64, NULL, 0}};
             snprintf(all, sizeof all, "fn after(a, b) = a // 2 + b; %s", text[k]);
             ck_assert_int_eq(stc_tensor_new(m, "dense", STC_F64, 2, shape, NULL, &d), 0);
             ck_assert_int_eq(stc_tensor_lend_values(d, val, 35), STC_OK);
@@ -600,8 +601,8 @@ START_TEST(streams_are_reduced)
         stc_tensor *t;
         const stc_tensor *y;
         stc_program *p;
-        const stc_decl d[] = {{"A", LZ77_STREAM, STC_F64, NULL, 2},
-                              {"y", "dense", STC_F64, NULL, 0}};
+        const stc_decl d[] = {{0, "A", LZ77_STREAM, STC_F64, NULL, 2},
+                              {0, "y", "dense", STC_F64, NULL, 0}};
         ck_assert_int_eq(stc_tensor_new(m, LZ77_STREAM, STC_F64, 2, shape, NULL, &t),
                          STC_OK);
         ck_assert_int_eq(stc_tensor_lend(t, 0, STC_POS, (stc_array){pos, 2, 8, 8}), STC_OK);

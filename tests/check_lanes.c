@@ -320,9 +320,9 @@ START_TEST(long_lines_are_freed)
                               "lines"));
     ck_ok(m, stc_session_get(s, "u", &u));
     ck_ok(m, stc_session_get(s, "w", &w));
-    const stc_decl decl[] = {{"u", "svec", STC_F64, NULL, 1},
-                             {"w", "dense", STC_F64, NULL, 1},
-                             {"y", "dense", STC_F64, NULL, 1}};
+    const stc_decl decl[] = {{0, "u", "svec", STC_F64, NULL, 1},
+                             {0, "w", "dense", STC_F64, NULL, 1},
+                             {0, "y", "dense", STC_F64, NULL, 1}};
     const int64_t before = h.held;
     ck_ok(m, stc_compile(m, "y(i) = max(j: u(i+j) + w(j))", decl, 3, &p));
     ck_ok(m, stc_bind(p, "u", (stc_tensor *)u));

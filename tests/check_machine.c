@@ -18,7 +18,8 @@ static stc_tensor *vector(stc_machine *m, const char *name, int64_t n)
 
 static stc_program *spmv(stc_machine *m)
 {
-    const stc_decl d[] = {{"A", "csr", STC_F64, NULL, 2}, {"x", "dense", STC_F64, NULL, 1}};
+    const stc_decl d[] = {{0, "A", "csr", STC_F64, NULL, 2},
+                          {0, "x", "dense", STC_F64, NULL, 1}};
     stc_program *p = NULL;
     ck_ok(m, stc_compile(m, "y(i) = A(i,j) * x(j)", d, 2, &p));
     return p;
@@ -125,7 +126,8 @@ START_TEST(converts_anew)
 {
     heap h;
     stc_machine *m = machine_open(&h, _i == 1);
-    const stc_decl d[] = {{"A", "csc", STC_F64, NULL, 2}, {"B", "csr", STC_F64, NULL, 2}};
+    const stc_decl d[] = {{0, "A", "csc", STC_F64, NULL, 2},
+                          {0, "B", "csr", STC_F64, NULL, 2}};
     int32_t pos[] = {0, 1, 2, 3}, crd[] = {0, 1, 1};
     double val[] = {1, 2, 3}, ones[] = {1, 1, 1, 1, 1, 1};
     const int64_t shape[] = {2, 3};
@@ -258,10 +260,10 @@ START_TEST(profile_of_a_failure)
     stc_machine *m = machine_open(&h, true);
     machine_profile_runs(m);
     const int64_t five = 5, two = 2;
-    const stc_decl d[] = {{"A", "dcsr", STC_F64, NULL, 2},
-                          {"n", "dense", STC_I64, NULL, 1},
-                          {"w", "dense", STC_F64, NULL, 1},
-                          {"R", "csr", STC_F64, NULL, 2}};
+    const stc_decl d[] = {{0, "A", "dcsr", STC_F64, NULL, 2},
+                          {0, "n", "dense", STC_I64, NULL, 1},
+                          {0, "w", "dense", STC_F64, NULL, 1},
+                          {0, "R", "csr", STC_F64, NULL, 2}};
     stc_tensor *a = sample_matrix(m, "dcsr"), *n, *w = vector(m, "dense", two);
     stc_program *p;
     char *profile;
@@ -318,7 +320,7 @@ START_TEST(steps_are_limited)
         .alloc = heap_alloc, .alloc_context = &h, .max_steps = 100, .no_super = _i == 1};
     stc_machine *m;
     ck_assert_int_eq(stc_open(&config, &m), STC_OK);
-    const stc_decl d = {"x", "svec", STC_F64, NULL, 1};
+    const stc_decl d = {0, "x", "svec", STC_F64, NULL, 1};
     stc_program *p;
     ck_ok(m, stc_compile(m, "a = sin(x(i)) * x(i) + x(i)", &d, 1, &p));
     stc_tensor *small = vector(m, "svec", 10), *large = vector(m, "svec", 10000);
@@ -342,7 +344,7 @@ START_TEST(endless_function)
         .alloc = heap_alloc, .alloc_context = &h, .max_steps = 10000, .no_super = _i == 1};
     stc_machine *m;
     ck_assert_int_eq(stc_open(&config, &m), STC_OK);
-    const stc_decl d = {"x", "dense", STC_F64, NULL, 1};
+    const stc_decl d = {0, "x", "dense", STC_F64, NULL, 1};
     stc_program *p;
     ck_ok(m,
           stc_compile(m, "fn f(x) { while (true) { x = x + 1 }; return x }\ny(i) = f(x(i))",
@@ -389,7 +391,7 @@ START_TEST(interrupted)
                                .progress = stop,
                                .progress_context = &s};
     ck_assert_int_eq(stc_open(&config, &m), STC_OK);
-    const stc_decl d = {"x", "dense", STC_F64, NULL, 1};
+    const stc_decl d = {0, "x", "dense", STC_F64, NULL, 1};
     ck_ok(m, stc_compile(m, "a = max(i, j, k: x(i) * x(j) + cos(x(k)))", &d, 1, &p));
     x = vector(m, "dense", 600);
     ck_ok(m, stc_bind(p, "x", x));
@@ -409,7 +411,7 @@ START_TEST(memory_is_capped)
         .alloc = heap_alloc, .alloc_context = &h, .max_memory = 1 << 20};
     stc_machine *m;
     ck_assert_int_eq(stc_open(&config, &m), STC_OK);
-    const stc_decl d = {"x", "dense", STC_F64, NULL, 1};
+    const stc_decl d = {0, "x", "dense", STC_F64, NULL, 1};
     stc_program *p;
     ck_ok(m, stc_compile(m, "y(i,j) = x(i) * x(j)", &d, 1, &p));
     stc_tensor *x = vector(m, "dense", 1000);
@@ -486,7 +488,7 @@ static stc_tensor *full(stc_machine *m)
 /* Rows found again in the innermost loop: sums on the diagonal only. */
 START_TEST(rows_from_inside)
 {
-    const stc_decl x = {"x", "dense", STC_F64, NULL, 2};
+    const stc_decl x = {0, "x", "dense", STC_F64, NULL, 2};
     double want[25] = {0};
     for (int i = 0; i < 4; i++)
         for (int j = 0; j < 5; j++)
@@ -504,7 +506,8 @@ static stc_tensor *matrix(stc_machine *m)
 
 START_TEST(other_operations)
 {
-    const stc_decl x = {"x", "dense", STC_I64, NULL, 1}, a = {"x", "csr", STC_F64, NULL, 2};
+    const stc_decl x = {0, "x", "dense", STC_I64, NULL, 1},
+                   a = {0, "x", "csr", STC_F64, NULL, 2};
     const double wrapped[] = {45, -112, 56};
     double twice[20];
     for (int k = 0; k < 20; k++)

@@ -117,25 +117,32 @@ START_TEST(tropical)
 }
 END_TEST
 
-/* Values that once came out wrong. */
+/* Values that once came out wrong, each with what it is about. */
 START_TEST(mended)
 {
+    /* an index of an operand without entries is summed over all of its coordinates */
     EXPECT("tensor Z csr bool [2,2] = { }\ntensor b i64 = -2\n"
            "y(i) = min(Z(i,k), b)",
            "y", -4, -4);
+    /* a maximum of nothing is the least number of the operand's type, not the result's */
     EXPECT("tensor A coo i16 [3,3] = { }\ntensor y dense i32 [3]\ny(j) = max(p in 0:0: "
            "A(p,j))",
            "y", -32768, -32768, -32768);
+    /* two affine subscripts of one operand, one of them descending by twos */
     EXPECT("tensor D coo i64 [4,6,9,3] = { (2,0,5,2): 1 }\ntensor y dense i64 [4,3]\n"
            "y(i,j) = 1 + D(i,-2*j+4,i*2+1,j)",
            "y", 1, 1, 1, 1, 1, 1, 1, 1, 2, 1, 1, 1);
+    /* a descending subscript that is summed over, beside a term without it */
     EXPECT("tensor C csr f64 [4,4] = { (2,1): 1 }\ny(l) = 1 + C(3-j,l)", "y", 1, 2, 1, 1);
+    /* bools are shifted as integers, and what isn't stored as well */
     EXPECT("tensor A csr bool [4,3] = { (3,2): true }\ny(i) = max(p: A(i,p) << 0)", "y", 0,
            0, 0, 1);
+    /* an operand filled with true, transposed into a result of another fill */
     EXPECT(
         "tensor A coo bool [2,2] fill true = { (1,0): false }\ntensor y dense i16 fill 3\n"
         "y(j,i) = A(i,j) * 1",
         "y", 1, 0, 1, 1);
+    /* an operand beside its own diagonal, and that in a sum of one round */
     EXPECT("tensor A coo f64 [2,2] = { (0,0): 2, (0,1): 3 }\n"
            "y(i,j) = A(i,j) * A(i,i) - sum(p in 0:1: A(i,i))",
            "y", 2, 4, 0, 0);

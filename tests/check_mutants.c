@@ -121,7 +121,7 @@ static int bind_all(stc_machine *m, stc_program *p, stc_tensor *held[16])
     bool result;
     int n = 0;
     for (int k = 0; n < 16 && (name = stc_program_name(p, k, &result)); k++) {
-        stc_decl d;
+        stc_decl d = {.size = sizeof d};
         if (result || stc_program_decl(p, name, &d)) continue;
         held[n] = operand(m, &d);
         if (held[n]) stc_bind(p, name, held[n++]);
@@ -265,17 +265,17 @@ START_TEST(mutants)
     void *bytes;
     size_t size;
     lab_open(&l);
-    const stc_decl d[] = {{"A", s->a ? s->a : "dense", STC_F64, NULL, 2},
-                          {"x", "dense", STC_F64, NULL, 1},
-                          {"y", "dense", STC_F64, NULL, 1},
-                          {"v", "svec", STC_F64, NULL, 1},
-                          {"w", "dense", STC_F64, NULL, 1},
-                          {"W", "dense", STC_F64, NULL, 2},
-                          {"X", "dense", STC_F64, NULL, 2},
-                          {"Y", "dense", STC_F64, NULL, 2},
-                          {"T", "csf", STC_F64, NULL, 3},
-                          {"B", s->b, STC_F64, NULL, 2},
-                          {"R", s->r, STC_F64, NULL, -1}};
+    const stc_decl d[] = {{0, "A", s->a ? s->a : "dense", STC_F64, NULL, 2},
+                          {0, "x", "dense", STC_F64, NULL, 1},
+                          {0, "y", "dense", STC_F64, NULL, 1},
+                          {0, "v", "svec", STC_F64, NULL, 1},
+                          {0, "w", "dense", STC_F64, NULL, 1},
+                          {0, "W", "dense", STC_F64, NULL, 2},
+                          {0, "X", "dense", STC_F64, NULL, 2},
+                          {0, "Y", "dense", STC_F64, NULL, 2},
+                          {0, "T", "csf", STC_F64, NULL, 3},
+                          {0, "B", s->b, STC_F64, NULL, 2},
+                          {0, "R", s->r, STC_F64, NULL, -1}};
     stc_decl used[11];
     int n = 0;
     for (int k = 0; k < 11; k++)

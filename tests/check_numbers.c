@@ -227,7 +227,7 @@ START_TEST(notes_are_told_once)
         lines += *p == '\n';
     ck_assert_int_eq(lines, 3);
     stc_program *p;
-    const stc_decl d[] = {{"x", "dense", STC_F64, NULL, 1}};
+    const stc_decl d[] = {{0, "x", "dense", STC_F64, NULL, 1}};
     ck_ok(m, stc_compile(m, "y = exp(x(i))", d, 1, &p));
     ck_assert_ptr_nonnull(strstr(stc_notes(m), "eval:1:5: note: i is summed"));
     ck_assert_str_eq(stc_notes(NULL), "");

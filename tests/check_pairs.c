@@ -67,9 +67,9 @@ static size_t size_of(stc_type type)
 static stc_tensor *made(stc_machine *m, const char *text, const shaped *s,
                         const stc_type *type, const char *as, int64_t *runs)
 {
-    const stc_decl d[] = {{"B", as, type[0], NULL, -1},
-                          {"C", as, type[1], NULL, -1},
-                          {"A", as, type[0], NULL, -1}};
+    const stc_decl d[] = {{0, "B", as, type[0], NULL, -1},
+                          {0, "C", as, type[1], NULL, -1},
+                          {0, "A", as, type[0], NULL, -1}};
     stc_tensor *in[2], *dense;
     const stc_tensor *y;
     const void *v;
@@ -175,10 +175,10 @@ START_TEST(vouched_rows)
     stc_machine *m;
     stc_tensor *t[OPERANDS];
     stc_program *p;
-    const stc_decl d[] = {{"B", as, STC_I32, NULL, -1},
-                          {"C", as, STC_I32, NULL, -1},
-                          {"D", as, STC_I32, NULL, -1},
-                          {"A", as, STC_I32, NULL, -1}};
+    const stc_decl d[] = {{0, "B", as, STC_I32, NULL, -1},
+                          {0, "C", as, STC_I32, NULL, -1},
+                          {0, "D", as, STC_I32, NULL, -1},
+                          {0, "A", as, STC_I32, NULL, -1}};
     ck_assert_int_eq(stc_open(NULL, &m), STC_OK);
     ck_assert_int_eq(stc_compile(m, text[_i / KINDS / 2], d, 4, &p), STC_OK);
     for (int k = 0; k < OPERANDS; k++) {

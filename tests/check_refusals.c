@@ -31,9 +31,9 @@ static const int64_t huge[] = {(int64_t)1 << 40, (int64_t)1 << 40, (int64_t)1 <<
 START_TEST(declarations)
 {
     stc_program *p;
-    const stc_decl nameless = {"", "csr", -1, NULL, 2},
-                   typeless = {"A", "csr", 99, NULL, 2}, deep = {"A", "csr", -1, NULL, 17},
-                   csr = {"A", "csr", -1, NULL, 2};
+    const stc_decl nameless = {0, "", "csr", -1, NULL, 2},
+                   typeless = {0, "A", "csr", 99, NULL, 2},
+                   deep = {0, "A", "csr", -1, NULL, 17}, csr = {0, "A", "csr", -1, NULL, 2};
     REFUSED(stc_compile(m, "y = 1", &nameless, 1, &p), STC_ERR_ARGUMENT, "has no name");
     REFUSED(stc_compile(m, "y = 1", &typeless, 1, &p), STC_ERR_ARGUMENT,
             "99 is no element type");
@@ -65,7 +65,7 @@ START_TEST(programs)
     const stc_tensor *t;
     stc_program *p;
     char *text;
-    const stc_decl d[] = {{"A", "csr", -1, NULL, 2}, {"x", "dense", -1, NULL, 1}};
+    const stc_decl d[] = {{0, "A", "csr", -1, NULL, 2}, {0, "x", "dense", -1, NULL, 1}};
     const stc_source one = {
         .kind = STC_SOURCE_VALUE, .value_type = STC_F64, .scalar = true, .type = -1};
     const stc_source shaped = {.kind = STC_SOURCE_VALUE, .type = STC_F32};
@@ -80,7 +80,7 @@ START_TEST(programs)
     REFUSED(stc_run(p), STC_ERR_ARGUMENT, "A has no tensor");
     REFUSED(stc_program_profile(p, &text), STC_ERR_ARGUMENT, "profile");
     REFUSED(stc_program_explain(p, "loops", &text), STC_ERR_ARGUMENT, "no stage");
-    stc_decl out;
+    stc_decl out = {.size = sizeof out};
     REFUSED(stc_program_decl(p, "q", &out), STC_ERR_ARGUMENT, "no tensor named q");
     stc_program_free(p);
     stc_tensor_free(own);

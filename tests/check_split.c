@@ -17,7 +17,7 @@ static stc_program *compile(stc_machine *m, const char *text, const char *format
     int n = 0, used = 0;
     const char *at = formats;
     while (sscanf(at, " %7[^=]=%63s%n", names[n], fmt[n], &used) == 2) {
-        d[n] = (stc_decl){names[n], fmt[n], (int)type, NULL, -1};
+        d[n] = (stc_decl){0, names[n], fmt[n], (int)type, NULL, -1};
         at += used;
         n++;
     }
@@ -191,7 +191,7 @@ static void fill(stc_machine *m, operands *o)
     bool result;
     const char *name;
     for (int k = 0; (name = stc_program_name(o->p, k, &result)); k++) {
-        stc_decl d;
+        stc_decl d = {.size = sizeof d};
         stc_builder *b;
         if (result) continue;
         ck_ok(m, stc_program_decl(o->p, name, &d));

@@ -178,9 +178,9 @@ static made run_row(const struct row *r, const struct statement *s, bool no_supe
     const bool chooses = !strcmp(r->kernel, "fold_chosen");
     const stc_type chosen = chooses ? STC_BOOL : r->type;
     const stc_value none = chooses ? (stc_value){0} : fill;
-    const stc_decl d[] = {{"A", a, chosen, &none, -1},
-                          {"B", b, r->type, &fill, -1},
-                          {"R", to, result, &fill, -1}};
+    const stc_decl d[] = {{0, "A", a, chosen, &none, -1},
+                          {0, "B", b, r->type, &fill, -1},
+                          {0, "R", to, result, &fill, -1}};
     stc_program *p;
     const stc_status st = stc_compile(m, text, d, 3, &p);
     ck_assert_msg(st == STC_OK, "%s: %s", text, stc_error(m)->message);

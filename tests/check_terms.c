@@ -88,11 +88,11 @@ static void *run(const struct statement *s, stc_type t, int width, way how, bool
     heap h;
     stc_machine *m = machine_open(&h, how == BASE);
     if (how == PLAIN) machine_plain(m);
-    const stc_decl d[] = {{"A", s->a, t, NULL, -1},
-                          {"X", s->x, t, NULL, -1},
-                          {"Z", "dense", t, NULL, -1},
-                          {"v", "dense", t, NULL, -1},
-                          {"R", "dense", summed(t), NULL, -1}};
+    const stc_decl d[] = {{0, "A", s->a, t, NULL, -1},
+                          {0, "X", s->x, t, NULL, -1},
+                          {0, "Z", "dense", t, NULL, -1},
+                          {0, "v", "dense", t, NULL, -1},
+                          {0, "R", "dense", summed(t), NULL, -1}};
     const int64_t inner = strstr(s->text, "Z(i") ? ROWS : INNER;
     stc_tensor *in[] = {
         operand(m, s->a, t, 2, ROWS, INNER, 2),

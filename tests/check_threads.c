@@ -39,7 +39,7 @@ static stc_tensor *skewed(stc_machine *m, const char *form, stc_type type)
 static stc_program *compiled(stc_machine *m, const char *text, const char *form,
                              const char *result, stc_type type)
 {
-    const stc_decl d[] = {{"A", form, type, NULL, 2}, {"R", result, type, NULL, -1}};
+    const stc_decl d[] = {{0, "A", form, type, NULL, 2}, {0, "R", result, type, NULL, -1}};
     stc_program *p;
     ck_ok(m, stc_compile(m, text, d, result ? 2 : 1, &p));
     return p;
@@ -129,7 +129,7 @@ END_TEST
 START_TEST(tokens_are_no_positions)
 {
     const char *const form = "(i,j,k) -> (i : dense, j : lz77, k : compressed(index64))";
-    const stc_decl d = {"C", form, STC_BOOL, NULL, 3};
+    const stc_decl d = {0, "C", form, STC_BOOL, NULL, 3};
     const int64_t shape[3] = {5, 6, 6};
     heap h;
     stc_machine *m = machine_open(&h, true);
@@ -479,9 +479,10 @@ START_TEST(parts_wait)
     ck_ok(m,
           stc_tensor_from_coords(m, "csr", STC_I64, 2, shape, NULL, n, coords, values, &a));
     ck_ok(m, stc_tensor_from_dense(m, "dense", STC_I64, 1, &wide, NULL, x, &v));
-    const stc_decl d[] = {{"A", "csr", STC_I64, NULL, 2},
-                          {"x", "dense", STC_I64, NULL, 1},
-                          {"R", "(i,j) -> (i : compressed, j : dense)", STC_I64, NULL, -1}};
+    const stc_decl d[] = {
+        {0, "A", "csr", STC_I64, NULL, 2},
+        {0, "x", "dense", STC_I64, NULL, 1},
+        {0, "R", "(i,j) -> (i : compressed, j : dense)", STC_I64, NULL, -1}};
     const char *text[] = {"R(i,j) = A(i,k) * x(j) with reorder(i,k,j)",
                           "R(i,j) = A(i,k) * x(j) // (1999 - k) with reorder(i,k,j)"};
     stc_program *p;

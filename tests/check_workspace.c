@@ -210,9 +210,9 @@ START_TEST(hypersparse_peak)
     stc_machine *m = machine_open(&memory, false);
     stc_tensor *a, *b;
     stc_program *p;
-    const stc_decl d[] = {{"A", "dcsc", STC_F64, NULL, 2},
-                          {"B", "dcsr", STC_F64, NULL, 2},
-                          {"R", "dcsr", STC_F64, NULL, 2}};
+    const stc_decl d[] = {{0, "A", "dcsc", STC_F64, NULL, 2},
+                          {0, "B", "dcsr", STC_F64, NULL, 2},
+                          {0, "R", "dcsr", STC_F64, NULL, 2}};
     ck_ok(m, stc_tensor_from_coords(m, "dcsc", STC_F64, 2, shape, NULL, N, at, v, &a));
     ck_ok(m, stc_tensor_from_coords(m, "dcsr", STC_F64, 2, shape, NULL, N, at, v, &b));
     ck_ok(m, stc_compile(m, "R(i,j) = A(i,k) * B(k,j) with reorder(k,i,j)", d, 3, &p));

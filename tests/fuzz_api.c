@@ -132,9 +132,12 @@ static void compile(world *w)
     int n = 0;
     for (int k = 0; k < 2; k++)
         if (gen_chance(w->g, 60))
-            d[n++] =
-                (stc_decl){k ? "b" : "a", any_format(w),
-                           gen_chance(w->g, 80) ? -1 : gen_below(w->g, 14) - 1, NULL, -1};
+            d[n++] = (stc_decl){0,
+                                k ? "b" : "a",
+                                any_format(w),
+                                gen_chance(w->g, 80) ? -1 : gen_below(w->g, 14) - 1,
+                                NULL,
+                                -1};
     stc_program *p = NULL;
     if (w->programs == PROGRAMS) return;
     if (said(w, stc_compile(w->m, text, d, n, &p))) w->p[w->programs++] = p;
@@ -146,7 +149,11 @@ static void bind(world *w)
     if (!p || !w->tensors) return;
     const int k = gen_below(w->g, w->tensors);
     const char *names[] = {"a", "b", "c", "nobody"};
-    if (said(w, stc_bind(p, names[gen_below(w->g, 4)], w->t[k]))) w->bound[k] = true;
+    const char *name = names[gen_below(w->g, 4)];
+    const bool by_number = gen_chance(w->g, 50);
+    if (said(w, by_number ? stc_bind_slot(p, stc_program_slot(p, name), w->t[k])
+                          : stc_bind(p, name, w->t[k])))
+        w->bound[k] = true;
 }
 
 static void bind_source(world *w)
@@ -219,6 +226,38 @@ static void run(world *w)
     if (said(w, stc_run(p))) look(w, p);
 }
 
+/* A run whose result goes to the host's memory, behind which nothing is written. */
+static void lend(world *w)
+{
+    enum { VALUES = 4096, NUMBERS = 200 };
+    static const char *const names[] = {"y", "c", "s", "a"};
+    static _Alignas(16) unsigned char values[VALUES + 16];
+    static int64_t at[2][NUMBERS + 1];
+    stc_program *p = some_program(w);
+    const char *name = names[gen_below(w->g, 4)];
+    const int depth = gen_below(w->g, 3), width = gen_chance(w->g, 50) ? 4 : 8;
+    const bool fits = gen_chance(w->g, 80);
+    stc_decl d = {.size = sizeof d};
+    if (!p || stc_program_decl(p, name, &d) != STC_OK) return;
+    const int64_t room = fits ? VALUES / (int64_t)stc_type_size((stc_type)d.type) : 3;
+    memset(values, 0xa5, sizeof values);
+    memset(at, 0xa5, sizeof at);
+    bool any = said(w, stc_lend_result(p, name, values, room));
+    for (int r = 0; r < 2; r++)
+        any |= said(w, stc_lend_result_array(
+                           p, name, depth, r ? STC_CRD : STC_POS,
+                           (stc_array){at[r], fits ? NUMBERS * 8 / width : 2, width, 0}));
+    if (any && said(w, stc_run(p))) look(w, p);
+    for (int k = 0; k < 16; k++)
+        if (values[VALUES + k] != 0xa5) w->wrong = "values behind the room";
+    for (int r = 0; r < 2; r++)
+        if (at[r][NUMBERS] != (int64_t)0xa5a5a5a5a5a5a5a5) w->wrong = "numbers behind it";
+    for (int r = 0; r < 2; r++)
+        stc_lend_result_array(p, name, depth, r ? STC_CRD : STC_POS,
+                              (stc_array){NULL, 0, 4, 0});
+    stc_lend_result(p, name, NULL, 0);
+}
+
 static void result(world *w)
 {
     stc_program *p = some_program(w);
@@ -249,7 +288,19 @@ static void read_tensor(world *w)
     int64_t at[4] = {0, 1, gen_below(w->g, 9) - 1, 0};
     int seen = 0;
     if (!t) return;
-    switch (gen_below(w->g, 6)) {
+    switch (gen_below(w->g, 7)) {
+    case 6: {
+        int64_t lo[STC_MAX_ORDER], hi[STC_MAX_ORDER];
+        for (int k = 0; k < stc_tensor_order(t); k++) {
+            lo[k] = gen_below(w->g, 4);
+            hi[k] = gen_chance(w->g, 80) ? stc_tensor_shape(t)[k] : gen_below(w->g, 9) - 1;
+        }
+        if (said(w, stc_tensor_part(t, lo, hi, &copy))) {
+            w->wrong = fuzzing_unsound(w->g, copy);
+            stc_tensor_free(copy);
+        }
+        break;
+    }
     case 0:
         said(w, stc_tensor_check(t));
         break;
@@ -343,9 +394,9 @@ static void forget(world *w)
     }
 }
 
-static void (*const calls[])(world *) = {
-    make_tensor, make_tensor, compile,     bind,     bind,    bind_source, run,
-    run,         result,      read_tensor, texts_of, session, forget};
+static void (*const calls[])(world *) = {make_tensor, make_tensor, compile, bind,  bind,
+                                         bind_source, run,         run,     lend,  result,
+                                         read_tensor, texts_of,    session, forget};
 enum { KINDS_OF_CALL = sizeof calls / sizeof *calls };
 
 static void one(gen *g, world *sum)

@@ -144,7 +144,7 @@ static void use(gen *g, stc_machine *m, stc_tensor *t, const char *format)
     double sum = 0, dense[6 * 6 * 6];
     stc_tensor *copy = NULL;
     stc_program *p = NULL;
-    const stc_decl d = {"t", format, STC_F64, NULL, order};
+    const stc_decl d = {0, "t", format, STC_F64, NULL, order};
     stc_tensor_visit(t, seen, &sum);
     stc_tensor_to_dense(t, dense);
     if (stc_tensor_convert(t, others[gen_below(g, 3)], -1, &copy) == STC_OK)

@@ -119,8 +119,12 @@ static bool encode(const fcase *c, bytes *out)
     for (int k = 0; k < c->count; k++) {
         const ctensor *t = &c->t[k];
         fill[k] = ov_public(&t->fill);
-        d[n++] = (stc_decl){t->name, t->format.text[0] ? t->format.text : "dense",
-                            (int)t->type, t->has_fill ? &fill[k] : NULL, t->order};
+        d[n++] = (stc_decl){0,
+                            t->name,
+                            t->format.text[0] ? t->format.text : "dense",
+                            (int)t->type,
+                            t->has_fill ? &fill[k] : NULL,
+                            t->order};
     }
     char text[sizeof c->defs + sizeof c->stmt + 2];
     snprintf(text, sizeof text, "%s%s\n", c->defs, c->stmt);

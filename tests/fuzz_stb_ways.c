@@ -76,7 +76,7 @@ static int bind_all(court *c, stc_machine *m, stc_program *p, stc_tensor *held[6
     bool result;
     int n = 0;
     for (int k = 0; n < 64 && (name = stc_program_name(p, k, &result)); k++) {
-        stc_decl d;
+        stc_decl d = {.size = sizeof d};
         if (result || stc_program_decl(p, name, &d) != STC_OK) continue;
         if (!(held[n] = operand(&g, m, &d, same))) continue;
         (void)stc_bind(p, name, held[n++]);

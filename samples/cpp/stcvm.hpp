@@ -238,7 +238,7 @@ class machine {
     {
         std::vector<stc_decl> d;
         for (const decl &x : decls)
-            d.push_back({x.name, x.format ? x.format : "dense", x.type, nullptr, -1});
+            d.push_back({sizeof(stc_decl), x.name, x.format ? x.format : "dense", x.type, nullptr, -1});
         stc_program *p;
         check(get(),
               stc_compile(get(), text.c_str(), d.data(), static_cast<int>(d.size()), &p));

@@ -73,8 +73,8 @@ static stc_status round_trip(stc_program *p, const int *counts, const int *begin
 
 int main(int argc, char **argv)
 {
-    static const stc_decl decls[] = {{"A", "csr", STC_F64, NULL, 2},
-                                     {"x", "dense", STC_F64, NULL, 1}};
+    static const stc_decl decls[] = {{.name = "A", .format = "csr"},
+                                     {.name = "x"}};
     static int32_t pos[N + 1], crd[3 * N];
     static double value[3 * N], x[N];
     int rank, ranks, counts[256], begins[256];

@@ -169,7 +169,7 @@ static bool choose(const stc_program *p, choice *best, char *why, size_t size)
     const char *name;
     snprintf(why, size, "nothing to split");
     for (int k = 0; (name = stc_program_name(p, k, &result)); k++) {
-        stc_decl d;
+        stc_decl d = {.size = sizeof d};
         must(m, stc_program_decl(p, name, &d));
         for (int mode = 0; mode < d.order; mode++) {
             choice c = {.is_result = result, .mode = mode};

@@ -6,6 +6,7 @@
  * ones. What only a session can do (print, loops, files) is refused.
  */
 #include "decl.h"
+#include "structs.h"
 #include <string.h>
 
 /* ---- explain's texts --------------------------------------------------------- */
@@ -330,18 +331,11 @@ static stc_status decls_copy(stc_program *w, const stc_decl *decl, int count)
     return STC_OK;
 }
 
-stc_status stc_compile(stc_machine *m, const char *text, const stc_decl *decls, int count,
-                       stc_program **out)
+static stc_status compile_text(stc_machine *m, const char *text, const stc_decl *decls,
+                               int count, stc_program **out)
 {
-    if (!m) return STC_ERR_ARGUMENT;
-    ctx *cx = &m->cx;
-    API_ENTER_LIMITED(cx);
-    if (!text) return fail_null(cx, "text");
-    if (!out) return fail_null(cx, "out");
-    if (count < 0 || (count && !decls)) return fail_null(cx, "decls");
-    notes_clear(cx);
     text_job job = {
-        .src = {.cx = cx, .file = "eval", .text = text}, .decl = decls, .ndecl = count};
+        .src = {.cx = &m->cx, .file = "eval", .text = text}, .decl = decls, .ndecl = count};
     program *p = NULL;
     machine *mc = NULL;
     stc_program *w = NULL;
@@ -357,6 +351,24 @@ stc_status stc_compile(stc_machine *m, const char *text, const stc_decl *decls, 
     }
     *out = w;
     return STC_OK;
+}
+
+stc_status stc_compile(stc_machine *m, const char *text, const stc_decl *decls, int count,
+                       stc_program **out)
+{
+    if (!m) return STC_ERR_ARGUMENT;
+    ctx *cx = &m->cx;
+    API_ENTER_LIMITED(cx);
+    if (!text) return fail_null(cx, "text");
+    if (!out) return fail_null(cx, "out");
+    if (count < 0 || (count && !decls)) return fail_null(cx, "decls");
+    notes_clear(cx);
+    stc_decl *made;
+    stc_status st = decls_take(cx, &decls, count, &made);
+    if (st) return st;
+    st = compile_text(m, text, decls, count, out);
+    decls_drop(cx, made, count);
+    return st;
 }
 
 void program_drop(stc_program *w)
@@ -520,12 +532,15 @@ stc_times times_told(const stc_machine *m, stc_times times)
     return times;
 }
 
-stc_times stc_program_times(const stc_program *w)
+void stc_program_times(const stc_program *w, stc_times *out)
 {
-    if (!w) return (stc_times){0};
-    stc_times times = times_told(w->m, w->times);
-    times.run = (double)w->run_ticks * tick_us(w->m);
-    return times;
+    if (!out) return;
+    stc_times times = {0};
+    if (w) {
+        times = times_told(w->m, w->times);
+        times.run = (double)w->run_ticks * tick_us(w->m);
+    }
+    struct_give(out, TIMES_0_2, &times, sizeof times);
 }
 
 stc_status stc_program_profile(const stc_program *w, char **text)

@@ -3,7 +3,7 @@
  * Each assignment is bound for the derivatives, and compiled for what it leaves in the
  * scope: the format and fill of what later statements read.
  */
-#include "api.h"
+#include "structs.h"
 
 #include "../grad/grad.h"
 
@@ -173,14 +173,17 @@ stc_status stc_gradient(stc_machine *m, const char *text, const stc_decl *decls,
         return fail(cx, STC_ERR_ARGUMENT, "derivatives by %d tensors; expected 1 to %d",
                     nby, GRAD_MAX);
     notes_clear(cx);
+    stc_decl *made;
+    stc_status st = decls_take(cx, &decls, count, &made);
+    if (st) return st;
     arena a;
     textbuf b;
     arena_init(&a, cx);
     text_init(&b, cx);
     text_job job = {
         .src = {.cx = cx, .file = "eval", .text = text}, .a = &a, .sc = scope_new(cx)};
-    stc_status st =
-        job.sc ? gradient(&job, decls, count, of, by, nby, &b) : cx->diag.status;
+    st = job.sc ? gradient(&job, decls, count, of, by, nby, &b) : cx->diag.status;
+    decls_drop(cx, made, count);
     scope_free(job.sc);
     arena_free(&a);
     if (st) {

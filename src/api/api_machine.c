@@ -1,7 +1,7 @@
 /* api_machine.c: machines, errors, element types: the part of the public API
  * that belongs to no tensor and no program.
  */
-#include "api.h"
+#include "structs.h"
 #include "../../formats/base/spill.h"
 #include "../lang/lang.h"
 #include <stdlib.h>
@@ -17,10 +17,14 @@ int stc_version_number(void)
     return STC_VERSION_NUMBER;
 }
 
-stc_status stc_open(const stc_config *config, stc_machine **out)
+stc_status stc_open(const stc_config *given, stc_machine **out)
 {
     if (!out) return STC_ERR_ARGUMENT;
     ctx boot = {0};
+    stc_config own;
+    if (given && !struct_taken(given, CONFIG_0_2, &own, sizeof own))
+        return STC_ERR_ARGUMENT;
+    const stc_config *const config = given ? &own : NULL;
     if (config) {
         boot.alloc = config->alloc;
         boot.alloc_context = config->alloc_context;
@@ -81,7 +85,8 @@ const stc_error_info *stc_error(const stc_machine *m)
     static const stc_error_info none = {
         .status = STC_ERR_MEMORY,
         .file = "",
-        .message = "the machine could not be opened: no memory",
+        .message = "the machine could not be opened: no memory, or a config of "
+                   "another version",
         .text = "",
     };
     static const stc_error_info inside = {
@@ -106,12 +111,26 @@ const stc_error_info *stc_error(const stc_machine *m)
     return info;
 }
 
+/* Of what is called, no pointer may be missing. */
+static stc_status check_whole(ctx *cx, const char *what, size_t size, size_t least)
+{
+    if (!size || size >= least) return STC_OK;
+    return fail(cx, STC_ERR_ARGUMENT,
+                "%s can't be registered: its struct has %zu bytes, of another version; "
+                "expected %zu",
+                what, size, least);
+}
+
 stc_status stc_level_register(stc_machine *m, const stc_level_kind *kind)
 {
     if (!m) return STC_ERR_ARGUMENT;
     API_ENTER(&m->cx);
     if (!kind) return fail(&m->cx, STC_ERR_ARGUMENT, "the level kind is NULL");
-    return level_kind_register(&m->cx, kind);
+    stc_level_kind own;
+    stc_status st = check_whole(&m->cx, "the level kind", kind->size, LEVEL_KIND_0_2);
+    if (!st)
+        st = struct_take(&m->cx, "the level kind", kind, LEVEL_KIND_0_2, &own, sizeof own);
+    return st ? st : level_kind_register(&m->cx, &own);
 }
 
 stc_status stc_function_register(stc_machine *m, const stc_function *f)
@@ -119,12 +138,12 @@ stc_status stc_function_register(stc_machine *m, const stc_function *f)
     if (!m) return STC_ERR_ARGUMENT;
     API_ENTER(&m->cx);
     if (!f) return fail(&m->cx, STC_ERR_ARGUMENT, "the function is NULL");
-    if (f->size != sizeof *f)
-        return fail(&m->cx, STC_ERR_ARGUMENT,
-                    "the function can't be registered: its struct has another size: it is "
-                    "of another version");
-    if (!f->head) return fail_null(&m->cx, "head");
-    return scope_define_host(&m->cx, f);
+    stc_function own;
+    stc_status st = check_whole(&m->cx, "the function", f->size, FUNCTION_0_2);
+    if (!st) st = struct_take(&m->cx, "the function", f, FUNCTION_0_2, &own, sizeof own);
+    if (st) return st;
+    if (!own.head) return fail_null(&m->cx, "head");
+    return scope_define_host(&m->cx, &own);
 }
 
 void stc_interrupt(stc_machine *m)

@@ -3,7 +3,7 @@
  * A run costs what the machine's run costs and a few tests: whether every
  * operand is there is worked out when a binding changes, not when running.
  */
-#include "api.h"
+#include "structs.h"
 #include <string.h>
 
 static bool is_input(const prog_tensor *t)
@@ -36,7 +36,7 @@ void binding_clear(ctx *cx, binding *b)
 {
     if (b->made) tensor_free(b->made);
     if (b->has_origin) origin_free(cx, &b->from);
-    *b = (binding){0};
+    *b = (binding){.lent = b->lent};
 }
 
 stc_machine *stc_program_machine(const stc_program *w)
@@ -52,6 +52,20 @@ static bool uses_name(const program *p, const char *name)
     return false;
 }
 
+static stc_status bind_tensor(stc_program *w, int slot, stc_tensor *t)
+{
+    ctx *cx = &w->m->cx;
+    if (t && t->cx != cx)
+        return fail(cx, STC_ERR_ARGUMENT, "the tensor for %s belongs to another machine",
+                    w->p->tensor[slot].name);
+    stc_status st = machine_bind(w->mc, slot, t);
+    if (st) return st;
+    binding_clear(cx, &w->bind[slot]);
+    w->bind[slot].t = t;
+    w->ready = false;
+    return STC_OK;
+}
+
 stc_status stc_bind(stc_program *w, const char *name, stc_tensor *t)
 {
     if (!w) return STC_ERR_ARGUMENT;
@@ -59,20 +73,26 @@ stc_status stc_bind(stc_program *w, const char *name, stc_tensor *t)
     API_ENTER(cx);
     if (!name) return fail_null(cx, "name");
     const int slot = program_input(w->p, name);
-    if (slot < 0 && uses_name(w->p, name))
+    if (slot >= 0) return bind_tensor(w, slot, t);
+    if (uses_name(w->p, name))
         return fail(cx, STC_ERR_ARGUMENT, "%s is a result of the program, not an operand",
                     name);
-    if (slot < 0)
-        return fail(cx, STC_ERR_ARGUMENT, "the program has no operand named %s", name);
-    if (t && t->cx != cx)
-        return fail(cx, STC_ERR_ARGUMENT, "the tensor for %s belongs to another machine",
-                    name);
-    stc_status st = machine_bind(w->mc, slot, t);
-    if (st) return st;
-    binding_clear(cx, &w->bind[slot]);
-    w->bind[slot].t = t;
-    w->ready = false;
-    return STC_OK;
+    return fail(cx, STC_ERR_ARGUMENT, "the program has no operand named %s", name);
+}
+
+int stc_program_slot(const stc_program *w, const char *name)
+{
+    return w && name ? program_input(w->p, name) : -1;
+}
+
+stc_status stc_bind_slot(stc_program *w, int slot, stc_tensor *t)
+{
+    if (!w) return STC_ERR_ARGUMENT;
+    API_ENTER(&w->m->cx);
+    if (slot < 0 || slot >= w->p->ntensor || !is_input(&w->p->tensor[slot]))
+        return fail(&w->m->cx, STC_ERR_ARGUMENT, "the program has no operand of number %d",
+                    slot);
+    return bind_tensor(w, slot, t);
 }
 
 /* Reads or makes what a source describes for slot; what needs other shapes
@@ -105,14 +125,19 @@ stc_status stc_bind_source(stc_program *w, const char *name, const stc_source *f
     API_ENTER_LIMITED(cx);
     if (!name) return fail_null(cx, "name");
     if (!from) return fail_null(cx, "from");
-    if (from->format || from->type >= 0 || from->fill)
-        return fail(cx, STC_ERR_ARGUMENT,
-                    "%s: format, type and fill are the program's and can't be given", name);
-    const int slot = program_input(w->p, name);
-    if (slot < 0) return STC_OK;
     binding b = {.has_origin = true};
     stc_status st = origin_copy(cx, from, &b.from);
     if (st) return st;
+    const int slot = program_input(w->p, name);
+    if (slot < 0 || b.from.format || b.from.type >= 0 || b.from.has_fill) {
+        const bool given = b.from.format || b.from.type >= 0 || b.from.has_fill;
+        origin_free(cx, &b.from);
+        return given ? fail(cx, STC_ERR_ARGUMENT,
+                            "%s: format, type and fill are the program's and can't be "
+                            "given",
+                            name)
+                     : STC_OK;
+    }
     if (!(st = make_bound(w, slot, &b.from, &b.made)))
         st = machine_bind(w->mc, slot, b.made);
     if (st) {
@@ -121,6 +146,7 @@ stc_status stc_bind_source(stc_program *w, const char *name, const stc_source *f
     }
     binding_clear(cx, &w->bind[slot]);
     b.t = b.made;
+    b.lent = w->bind[slot].lent;
     w->bind[slot] = b;
     w->ready = false;
     return STC_OK;
@@ -186,6 +212,9 @@ static stc_status prepare(stc_program *w)
     }
     const stc_status st = plan_now(w);
     w->ready = !st;
+    for (int i = 0; w->lent && !st && i < n; i++)
+        if (w->bind[i].t && w->bind[i].t->vals == w->bind[i].lent && w->bind[i].lent)
+            machine_yield(w->mc, i);
     return st;
 }
 
@@ -245,43 +274,6 @@ stc_status stc_take(stc_program *w, const char *name, stc_tensor **out)
     return out ? find_result(w, name, true, out) : fail_null(&w->m->cx, "out");
 }
 
-/* Whether the values are all elements, row-major. */
-static bool is_dense(const format *f)
-{
-    bool dense = format_is_plain(f);
-    for (int l = 0; l < f->levels && dense; l++)
-        dense = f->level[l].kind == level_kind_at(LEVEL_dense) && f->level[l].map.mode == l;
-    return dense;
-}
-
-stc_status stc_lend_result(stc_program *w, const char *name, void *values, int64_t length)
-{
-    if (!w) return STC_ERR_ARGUMENT;
-    ctx *cx = &w->m->cx;
-    API_ENTER(cx);
-    if (!name) return fail_null(cx, "name");
-    if (length < 0) return fail(cx, STC_ERR_ARGUMENT, "the length is negative");
-    const int i = program_output(w->p, name);
-    if (i < 0)
-        return fail(cx, STC_ERR_ARGUMENT, "the program has no result named %s", name);
-    const prog_tensor *row = &w->p->tensor[i];
-    if (row->role != ROLE_OUTPUT)
-        return fail(cx, STC_ERR_ARGUMENT,
-                    "%s is an operand, too, and changed where it is: expected a result "
-                    "alone; lend the values of what is bound",
-                    name);
-    if (!is_dense(&row->fmt))
-        return fail(cx, STC_ERR_ARGUMENT,
-                    "%s isn't dense in the order of its modes: only such a result can be "
-                    "stored in the host's memory",
-                    name);
-    machine_lend(w->mc, i, values, length);
-    w->lent = true;
-    w->now = NULL;
-    w->ran = false;
-    return STC_OK;
-}
-
 /* ---- names -------------------------------------------------------------------------- */
 
 /* The slot of the i-th name among operands (or results), each name once. */
@@ -329,10 +321,11 @@ stc_status stc_program_decl(const stc_program *w, const char *name, stc_decl *ou
         if (!shown->format) return cx->diag.status;
     }
     shown->fill = value_to_public(row->type, row->fill);
-    *out = (stc_decl){.name = row->name,
-                      .format = shown->format,
-                      .type = row->type,
-                      .fill = row->fill_later ? NULL : &shown->fill,
-                      .order = row->order};
+    const stc_decl d = {.name = row->name,
+                        .format = shown->format,
+                        .type = row->type,
+                        .fill = row->fill_later ? NULL : &shown->fill,
+                        .order = row->order};
+    struct_give(out, DECL_0_2, &d, sizeof d);
     return STC_OK;
 }

@@ -20,8 +20,10 @@ static stc_status check_shape(ctx *cx, int order, const int64_t *shape)
     return STC_OK;
 }
 
+/* later: values that the format has in any case may be made later. */
 static stc_status make(stc_machine *m, const char *fmt, stc_type type, int order,
-                       const int64_t *shape, const stc_value *fill, tensor **out)
+                       const int64_t *shape, const stc_value *fill, bool later,
+                       tensor **out)
 {
     ctx *cx = &m->cx;
     if (!fmt) return fail_null(cx, "format");
@@ -34,7 +36,8 @@ static stc_status make(stc_machine *m, const char *fmt, stc_type type, int order
     if ((st = format_parse(cx, NULL, fmt, order, &f))) return st;
     value v = {0};
     if (fill) v = type_round(type, value_from_public(type, *fill));
-    return tensor_new(cx, &f, type, shape, v, out);
+    return later && format_is_dense(&f) ? tensor_new_unmade(cx, &f, type, shape, v, out)
+                                        : tensor_new(cx, &f, type, shape, v, out);
 }
 
 stc_status stc_tensor_new(stc_machine *m, const char *fmt, stc_type type, int order,
@@ -42,7 +45,7 @@ stc_status stc_tensor_new(stc_machine *m, const char *fmt, stc_type type, int or
 {
     if (!m) return STC_ERR_ARGUMENT;
     API_ENTER(&m->cx);
-    return make(m, fmt, type, order, shape, fill, out);
+    return make(m, fmt, type, order, shape, fill, true, out);
 }
 
 static stc_status check_coords(ctx *cx, const tensor *t, int64_t n, const int64_t *coords)
@@ -91,7 +94,7 @@ stc_status stc_tensor_from_coords(stc_machine *m, const char *fmt, stc_type type
     if (n && order > 0 && !coords) return fail_null(cx, "coords");
     if (n && !values) return fail_null(cx, "values");
     tensor *t = NULL;
-    stc_status st = make(m, fmt, type, order, shape, fill, &t);
+    stc_status st = make(m, fmt, type, order, shape, fill, false, &t);
     if (st) return st;
     st = check_coords(cx, t, n, coords);
     if (!st) st = put_coords(t, n, coords, values);
@@ -166,6 +169,26 @@ stc_status stc_tensor_from_dense(stc_machine *m, const char *fmt, stc_type type,
 
 /* ---- the host's arrays ------------------------------------------------------- */
 
+stc_status array_of_host(ctx *cx, stc_array array, index_array *out)
+{
+    if (array.width != 4 && array.width != 8)
+        return fail(cx, STC_ERR_ARGUMENT, "the index width is %d bytes; expected 4 or 8",
+                    (int)array.width);
+    const int32_t stride = array.stride ? array.stride : array.width;
+    if (array.length < 0 || stride < array.width)
+        return fail(cx, STC_ERR_ARGUMENT,
+                    "an array of length %lld and stride %d; expected 0 or more and at "
+                    "least %d",
+                    (long long)array.length, (int)stride, (int)array.width);
+    if (array.length && !array.data) return fail_null(cx, "the array's data");
+    *out = (index_array){.data = array.data,
+                         .len = array.length,
+                         .cap = array.length,
+                         .width = array.width,
+                         .stride = stride};
+    return STC_OK;
+}
+
 stc_status stc_tensor_lend(stc_tensor *t, int l, stc_array_role role, stc_array array)
 {
     if (!t) return STC_ERR_ARGUMENT;
@@ -177,22 +200,11 @@ stc_status stc_tensor_lend(stc_tensor *t, int l, stc_array_role role, stc_array 
     if ((unsigned)role > STC_AUX || !(lv->kind->arrays & (1u << role)))
         return fail(t->cx, STC_ERR_ARGUMENT, "a %s level has no array of role %d",
                     lv->kind->name, (int)role);
-    if (array.width != 4 && array.width != 8)
-        return fail(t->cx, STC_ERR_ARGUMENT, "the index width is %d bytes; expected 4 or 8",
-                    (int)array.width);
-    const int32_t stride = array.stride ? array.stride : array.width;
-    if (array.length < 0 || stride < array.width)
-        return fail(t->cx, STC_ERR_ARGUMENT,
-                    "an array of length %lld and stride %d; expected 0 or more and at "
-                    "least %d",
-                    (long long)array.length, (int)stride, (int)array.width);
-    if (array.length && !array.data) return fail_null(t->cx, "the array's data");
+    index_array lent;
+    const stc_status st = array_of_host(t->cx, array, &lent);
+    if (st) return st;
     index_free(t->cx, &lv->a[role]);
-    lv->a[role] = (index_array){.data = array.data,
-                                .len = array.length,
-                                .cap = array.length,
-                                .width = array.width,
-                                .stride = stride};
+    lv->a[role] = lent;
     stc_tensor_touch(t);
     return STC_OK;
 }
@@ -206,8 +218,20 @@ stc_status stc_tensor_lend_values(stc_tensor *t, void *values, int64_t length)
     if (t->vals_owned) mem_free(t->cx, t->vals, (size_t)t->vals_cap * type_size(t->type));
     t->vals = values;
     t->nvals = t->vals_cap = length;
-    t->vals_owned = t->vals_room = false;
+    t->vals_owned = t->vals_room = t->unmade = false;
     stc_tensor_touch(t);
+    return STC_OK;
+}
+
+stc_status stc_tensor_hand_over(stc_tensor *t, stc_release_fn release, void *context)
+{
+    if (!t) return STC_ERR_ARGUMENT;
+    API_ENTER(t->cx);
+    if (t->release && release)
+        return fail(t->cx, STC_ERR_ARGUMENT,
+                    "the tensor has a function that frees its arrays; expected one");
+    t->release = release;
+    t->release_context = context;
     return STC_OK;
 }
 
@@ -272,6 +296,8 @@ stc_value stc_tensor_fill(const stc_tensor *t)
 
 int64_t stc_tensor_stored(const stc_tensor *t)
 {
+    int64_t n;
+    if (t && t->unmade) return size_product(t->shape, t->order, &n) ? n : 0;
     return t ? tensor_stored(t) : 0;
 }
 
@@ -321,6 +347,7 @@ stc_status stc_tensor_values(const stc_tensor *t, const void **values, int64_t *
     if (!t) return STC_ERR_ARGUMENT;
     API_ENTER(t->cx);
     if (!values || !length) return fail_null(t->cx, "values or length");
+    if (t->unmade && tensor_check((tensor *)t)) return t->cx->diag.status;
     *values = t->vals;
     *length = t->nvals;
     return STC_OK;
@@ -380,6 +407,33 @@ stc_status stc_tensor_to_dense(const stc_tensor *t, void *values)
     st = tensor_transfer(t, dense, false);
     if (!st && n && dense->vals != values) memcpy(values, dense->vals, (size_t)n * size);
     tensor_free(dense);
+    return st;
+}
+
+stc_status stc_tensor_part(const stc_tensor *t, const int64_t *lo, const int64_t *hi,
+                           stc_tensor **out)
+{
+    if (!t) return STC_ERR_ARGUMENT;
+    API_ENTER(t->cx);
+    if (!out) return fail_null(t->cx, "out");
+    if (t->order && (!lo || !hi)) return fail_null(t->cx, "lo or hi");
+    int64_t shape[STC_MAX_ORDER];
+    for (int k = 0; k < t->order; k++) {
+        if (lo[k] < 0 || hi[k] < lo[k] || hi[k] > t->shape[k])
+            return fail(t->cx, STC_ERR_ARGUMENT,
+                        "coordinates %lld to %lld of mode %d; expected a part of 0 to %lld",
+                        (long long)lo[k], (long long)hi[k] - 1, k,
+                        (long long)t->shape[k] - 1);
+        shape[k] = hi[k] - lo[k];
+    }
+    stc_status st = checked(t);
+    tensor *c = NULL;
+    if (!st) st = tensor_new(t->cx, &t->fmt, t->type, shape, t->fill, &c);
+    if (!st) st = tensor_cut(t, lo, hi, c);
+    if (st)
+        tensor_free(c);
+    else
+        *out = c;
     return st;
 }
 

@@ -3,13 +3,17 @@
  * A source is a description (stc_source) whose strings are copied into an
  * origin, so that the tensor can be made later, when its shape is known.
  */
-#include "api.h"
+#include "structs.h"
 #include "../io/io.h"
 #include <math.h>
 #include <string.h>
 
-stc_status origin_copy(ctx *cx, const stc_source *s, origin *out)
+stc_status origin_copy(ctx *cx, const stc_source *from, origin *out)
 {
+    stc_source own, *const s = &own;
+    stc_status st = struct_take(cx, "a source", from, SOURCE_0_2, s, sizeof own);
+    if (st) return st;
+    if (!s->type && !s->has_type) s->type = -1;
     if ((unsigned)s->kind > STC_SOURCE_RANDOM)
         return fail(cx, STC_ERR_ARGUMENT, "%d is no kind of source", (int)s->kind);
     if (s->kind == STC_SOURCE_FILE && !s->path) return fail_null(cx, "the source's path");

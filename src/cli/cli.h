@@ -82,6 +82,8 @@ __attribute__((format(printf, 2, 3))) int report_fault(const char *file, const c
 void print_shown(const char *format, va_list list);
 /* Runs a program of one statement with the session's tensors (cmd_build.c). */
 stc_status run_in_session(stc_session *s, stc_program *p);
+stc_times program_times(const stc_program *p);
+stc_times session_times(const stc_session *s);
 void report_times(const stc_times *t); /* the lines of --time                 */
 
 double now_us(void);

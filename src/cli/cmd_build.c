@@ -62,7 +62,7 @@ int cmd_build(cli *c, const args *a)
     if (stc_program_save(p, path) != STC_OK) {
         status = report_error(c, 0);
     } else if (c->opt.time) {
-        stc_times t = stc_program_times(p);
+        stc_times t = program_times(p);
         t.save = now_us() - start;
         report_times(&t);
     }
@@ -141,7 +141,7 @@ int cmd_explain(cli *c, const args *a)
         if (status == STATUS_OK) status = print_stage(c, p, "code", true);
     }
     if (status == STATUS_OK && c->opt.time) {
-        const stc_times t = stc_program_times(p);
+        const stc_times t = program_times(p);
         report_times(&t);
     }
     stc_program_free(p);

@@ -39,7 +39,7 @@ static int info_program(cli *c, const char *path)
     bool is_result;
     if (stc_program_load(c->machine, path, &p) != STC_OK) return report_error(c, 0);
     for (int i = 0; (name = stc_program_name(p, i, &is_result)); i++) {
-        stc_decl d;
+        stc_decl d = {.size = sizeof d};
         char shown[512];
         stc_text_show(shown, sizeof shown, name);
         printf("%-8s %s", is_result ? "result" : "operand", shown);

@@ -27,7 +27,7 @@ static int report_session(cli *c, const stc_session *s, double save)
         stc_text_free(c->machine, text);
     }
     if (c->opt.time) {
-        stc_times t = stc_session_times(s);
+        stc_times t = session_times(s);
         t.save += save;
         report_times(&t);
     }

@@ -26,7 +26,7 @@ static int run_times(cli *c, stc_program *p, double *middle)
         if (stc_run(p) != STC_OK)
             status = report_error(c, 0);
         else
-            us[i] = stc_program_times(p).run;
+            us[i] = program_times(p).run;
     }
     if (status == STATUS_OK) *middle = median(us, n);
     free(us);
@@ -72,7 +72,7 @@ static int report_program(cli *c, const stc_program *p, double load, double midd
         stc_text_free(c->machine, text);
     }
     if (c->opt.time) {
-        stc_times t = stc_program_times(p);
+        stc_times t = program_times(p);
         t.load = load;
         t.run = middle;
         t.save += save;
@@ -88,7 +88,7 @@ static int run_on(cli *c, const args *a, const spec *specs, int n, const output 
     int status = STATUS_OK;
     if (stc_program_load(c->machine, a->operand[0], &p) != STC_OK)
         return report_error(c, 0);
-    load = now_us() - load - stc_program_times(p).verify;
+    load = now_us() - load - program_times(p).verify;
     const double start = now_us();
     for (int i = 0; i < n && status == STATUS_OK; i++)
         if (stc_bind_source(p, specs[i].name, &specs[i].source) != STC_OK)

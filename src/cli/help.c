@@ -134,8 +134,9 @@ static const topic topics[] = {
      "of what is assigned to it.\n"},
     {"formats", "how tensors are stored",
      "Built in: dense svec csr csc dcsr dcsc coo csf bcsr(r,c) csb(r,c) dia ell hash rle\n"
-     "lz77, and short strings such as ds, ss, ds:1,0 (d dense, s compressed, q singleton,\n"
-     "u compressed nonunique). Any other is a map from coordinates to levels:\n"
+     "lz77 bytemap, and short strings such as ds, ss, ds:1,0 (d dense, s compressed,\n"
+     "q singleton, u compressed nonunique). Any other is a map from coordinates to\n"
+     "levels:\n"
      "\n"
      "  > format mine = (i,j) -> (j : dense, i : compressed)\n"
      "  > tensor B mine f64 [4,4] = { (0,1): 3 }\n"

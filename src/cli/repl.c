@@ -190,7 +190,7 @@ static int run_statement(repl *r)
     if (status >= 0) return status;
     status = repl_statement(r, r->text);
     if (status == STATUS_OK && r->c->opt.time) {
-        const stc_times times = stc_session_times(r->s);
+        const stc_times times = session_times(r->s);
         report_times(&times);
     }
     return status;

@@ -159,7 +159,7 @@ static int run_time(repl *r, char *rest)
     const double total = now_us() - start;
     free(statement);
     if (status != STATUS_OK) return status;
-    const stc_times t = stc_session_times(r->s);
+    const stc_times t = session_times(r->s);
     const struct {
         const char *stage;
         double us;

@@ -193,6 +193,20 @@ void report_notes(cli *c, int first)
     fold_end(&f, out);
 }
 
+stc_times program_times(const stc_program *p)
+{
+    stc_times t = {.size = sizeof t};
+    stc_program_times(p, &t);
+    return t;
+}
+
+stc_times session_times(const stc_session *s)
+{
+    stc_times t = {.size = sizeof t};
+    stc_session_times(s, &t);
+    return t;
+}
+
 void report_times(const stc_times *t)
 {
     const struct {

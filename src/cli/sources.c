@@ -76,6 +76,7 @@ static int parse_parts(const char *operand, char *rest, spec *s)
             return usage_error("'%s': fill comes last, '%s' follows it", operand, part);
         } else if (source->type < 0 && stc_type_parse(part, &type)) {
             source->type = (int)type;
+            source->has_type = true;
         } else if (source->type < 0 && !has_format) {
             has_format = true;
             source->format = *part ? part : NULL;

@@ -284,8 +284,8 @@ static stc_status check_values(const definition *d, const stc_function *f, const
     for (int i = 0; props && i < props->count; i++) {
         const ast *const p = props->child[i];
         const int at = p->count && p->child[1] ? (int)p->child[1]->u : 0;
-        const bool valued = p->count && (!strcmp(p->name, "annihilator") ||
-                                         !strcmp(p->name, "identity"));
+        const bool valued =
+            p->count && (!strcmp(p->name, "annihilator") || !strcmp(p->name, "identity"));
         for (int k = 0; valued && f->signature && k < f->count && at < params; k++) {
             const stc_type t = f->signature[k].param[at];
             value v;

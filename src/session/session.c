@@ -1,6 +1,7 @@
 /* session.c: sessions: their variables, and the public calls around them.
  */
 #include "session.h"
+#include "../api/structs.h"
 #include "../io/io.h"
 #include <string.h>
 
@@ -471,9 +472,10 @@ const char *stc_session_last(const stc_session *s)
     return s ? s->f.last : NULL;
 }
 
-stc_times stc_session_times(const stc_session *s)
+void stc_session_times(const stc_session *s, stc_times *out)
 {
-    return s ? times_told(s->m, s->times) : (stc_times){0};
+    const stc_times times = s ? times_told(s->m, s->times) : (stc_times){0};
+    if (out) struct_give(out, TIMES_0_2, &times, sizeof times);
 }
 
 void stc_session_repeat(stc_session *s, int n)

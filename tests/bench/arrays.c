@@ -201,8 +201,12 @@ static double run_row(const row *r, array_data *s, stc_machine *m, stc_tensor *c
         if (!uses(r->text, o->name[0])) continue;
         t[k] = o->own ? trees[o->name[0] - 'S'] : operand_of(m, s, k, filled ? &inf : NULL);
         ok = ok && t[k];
-        decl[n++] = (stc_decl){o->name, o->format, t[k] ? (int)stc_tensor_type(t[k]) : -1,
-                               filled ? &inf : NULL, -1};
+        decl[n++] = (stc_decl){0,
+                               o->name,
+                               o->format,
+                               t[k] ? (int)stc_tensor_type(t[k]) : -1,
+                               filled ? &inf : NULL,
+                               -1};
     }
     stc_program *p = NULL;
     const stc_tensor *c = NULL;

@@ -221,7 +221,7 @@ static bool read_operands(bench *b, const char *text)
             !stc_type_parse(w[2], &type))
             return false;
         text += length + (text[length] == ',');
-        b->decl[n] = (stc_decl){w[0], w[1], (int)type, NULL, -1};
+        b->decl[n] = (stc_decl){0, w[0], w[1], (int)type, NULL, -1};
     }
     b->n = n - 1;
     return n > 0 && !*text;

@@ -108,8 +108,8 @@ static bool open_row(bench *b, const row *r, const planes *p)
     int n = 0;
     if (stc_open(NULL, &b->m)) return false;
     for (int k = 0; k < 3; k++)
-        if (format[k]) decl[n++] = (stc_decl){names[k], format[k], p->type, NULL, -1};
-    decl[n++] = (stc_decl){"A", r->a, p->type, NULL, -1};
+        if (format[k]) decl[n++] = (stc_decl){0, names[k], format[k], p->type, NULL, -1};
+    decl[n++] = (stc_decl){0, "A", r->a, p->type, NULL, -1};
     if (stc_compile(b->m, r->text, decl, n, &b->p)) return false;
     for (int k = 0; k < 3; k++)
         if (format[k] && (!compress(b, p, k, format[k], vector && k == 1, &b->in[k]) ||

@@ -250,9 +250,9 @@ static bool compile(trial *t, const row *r)
 {
     const stc_type type = r->truth ? STC_BOOL : STC_F64;
     const stc_value fill = {.f = r->fill};
-    const stc_decl decl[] = {{"A", r->a, type, r->fill != 0 ? &fill : NULL, -1},
-                             {"F", r->f ? r->f : "dense", type, NULL, -1},
-                             {"C", r->result, type, NULL, -1}};
+    const stc_decl decl[] = {{0, "A", r->a, type, r->fill != 0 ? &fill : NULL, -1},
+                             {0, "F", r->f ? r->f : "dense", type, NULL, -1},
+                             {0, "C", r->result, type, NULL, -1}};
     char text[256];
     if (!r->declared) return !stc_compile(t->m, r->text, decl, 3, &t->p);
     snprintf(text, sizeof text, "tensor C %s f64 %s", r->result, r->declared);

@@ -165,8 +165,8 @@ static double run_row(const row *r, expr_data *s, stc_machine *m, bool csv)
     operands_of(s, o);
     for (int k = 0; k < OPERANDS; k++)
         if (uses(r->text, o[k].name[0]))
-            decl[n++] = (stc_decl){o[k].name, o[k].form, (int)o[k].type, NULL, -1};
-    decl[n++] = (stc_decl){"R", r->matrix ? "csr" : "dense", r->type, NULL, -1};
+            decl[n++] = (stc_decl){0, o[k].name, o[k].form, (int)o[k].type, NULL, -1};
+    decl[n++] = (stc_decl){0, "R", r->matrix ? "csr" : "dense", r->type, NULL, -1};
     bool ok = !stc_compile(m, r->text, decl, n, &p);
     for (int k = 0; ok && k < OPERANDS; k++) {
         if (!uses(r->text, o[k].name[0])) continue;

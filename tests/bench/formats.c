@@ -124,11 +124,11 @@ typedef struct bench {
 
 static bool open_row(bench *b, const row *r, csr *in)
 {
-    const stc_decl spmv[] = {{"A", r->a, STC_F64, NULL, -1},
-                             {"x", r->x, STC_F64, NULL, -1},
-                             {"y", "dense", STC_F64, NULL, -1}};
-    const stc_decl copy[] = {{"A", r->a, STC_F64, NULL, -1},
-                             {"B", r->b, STC_F64, NULL, -1}};
+    const stc_decl spmv[] = {{0, "A", r->a, STC_F64, NULL, -1},
+                             {0, "x", r->x, STC_F64, NULL, -1},
+                             {0, "y", "dense", STC_F64, NULL, -1}};
+    const stc_decl copy[] = {{0, "A", r->a, STC_F64, NULL, -1},
+                             {0, "B", r->b, STC_F64, NULL, -1}};
     if (stc_open(NULL, &b->m) || !matrix(b->m, in, r->a, &b->a)) return false;
     b->ra = arrays(b->a);
     if (r->convert) {
@@ -242,9 +242,9 @@ static void peaks(void)
         stc_program *p = NULL;
         stc_tensor *a = NULL, *d = NULL;
         const stc_tensor *b;
-        const stc_decl decl[] = {{"A", run[k].a, STC_F64, NULL, -1},
-                                 {"D", "csr", STC_F64, NULL, -1},
-                                 {"B", run[k].b, STC_F64, NULL, -1}};
+        const stc_decl decl[] = {{0, "A", run[k].a, STC_F64, NULL, -1},
+                                 {0, "D", "csr", STC_F64, NULL, -1},
+                                 {0, "B", run[k].b, STC_F64, NULL, -1}};
         const bool two = strstr(run[k].text, "D(");
         if (stc_open(NULL, &m) || !matrix(m, &in, run[k].a, &a) ||
             !matrix(m, &diagonal, "csr", &d))

@@ -213,12 +213,12 @@ bool side_open(side *d, const row *r, state *s)
     *d = (side){0};
     if (stc_open(NULL, &d->machine)) return false;
     for (int i = 0; i < OPERANDS && r->operand[i].name; i++) {
-        decl[n++] =
-            (stc_decl){r->operand[i].name, kinds_of(r->operand[i].from), STC_F64, NULL, -1};
+        decl[n++] = (stc_decl){
+            0, r->operand[i].name, kinds_of(r->operand[i].from), STC_F64, NULL, -1};
         d->bound[i] = operand(d->machine, s, r->operand[i].from);
         if (!d->bound[i]) return false;
     }
-    decl[n++] = (stc_decl){r->result, r->result_format, STC_F64, NULL, -1};
+    decl[n++] = (stc_decl){0, r->result, r->result_format, STC_F64, NULL, -1};
     if (stc_compile(d->machine, r->text, decl, n, &d->program)) return false;
     for (int i = 0; i < OPERANDS && d->bound[i]; i++)
         if (stc_bind(d->program, r->operand[i].name, d->bound[i])) return false;

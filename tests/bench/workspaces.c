@@ -40,10 +40,10 @@ static bool lend(stc_machine *m, csr *a, const char *format, stc_tensor **out)
 static stc_program *prepare(const setting *s, const char *text, const char *fa,
                             const char *fb, const char *fe)
 {
-    const stc_decl decl[] = {{"A", fa, STC_F64, NULL, -1},
-                             {"B", fb, STC_F64, NULL, -1},
-                             {"T", "csf", STC_F64, NULL, -1},
-                             {"E", fe, STC_F64, NULL, -1}};
+    const stc_decl decl[] = {{0, "A", fa, STC_F64, NULL, -1},
+                             {0, "B", fb, STC_F64, NULL, -1},
+                             {0, "T", "csf", STC_F64, NULL, -1},
+                             {0, "E", fe, STC_F64, NULL, -1}};
     stc_program *p = NULL;
     const bool three = strstr(text, "T(") != NULL;
     if (stc_compile(s->m, text, decl, 4, &p) || stc_bind(p, "A", s->a) ||

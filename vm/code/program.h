@@ -239,10 +239,12 @@ void machine_yield(machine *mc, int slot);
 tensor *machine_tensor(machine *mc, int slot);
 /* Gives slot's tensor away; the slot gets a fresh one at the next run. */
 tensor *machine_take(machine *mc, int slot);
-/* The values of slot's result, a dense one in the order of its modes, are stored in the
- * host's n elements by later runs; NULL: in memory of the machine's. What was there of the
- * result is forgotten. */
-void machine_lend(machine *mc, int slot, void *vals, int64_t n);
+/* The values of slot's result are stored in the host's n elements by later runs, made there
+ * or copied in the end; NULL: in memory of the machine's. What was there of the result is
+ * forgotten. The same of a level's array, always copied. */
+void machine_lend(machine *mc, int slot, void *vals, int64_t n, bool made_there);
+stc_status machine_lend_array(machine *mc, int slot, int l, stc_array_role role,
+                              index_array room);
 stc_status machine_run(machine *mc);
 uint64_t machine_steps(const machine *mc); /* of the last run */
 /* What each loop runs on: dump with tiers; executions and times if profiled. */

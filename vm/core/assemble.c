@@ -108,7 +108,8 @@ stc_status asm_begin(machine *mc, slot *s)
     if (asm_own(mc, s)) return mc->cx->diag.status;
     s->open = true;
     s->from = NULL;
-    if (s->lent && s->own->vals != s->lent) tensor_give_room(s->own, s->lent, s->nlent);
+    if (s->lent_room && s->own->vals != s->lent)
+        tensor_give_room(s->own, s->lent, s->nlent);
     if (tensor_begin(s->own)) return mc->cx->diag.status;
     if (s->taken && mem_keeps(mc->cx)) reserve_again(mc, s);
     s->stores = s->again = 0;

@@ -155,6 +155,8 @@ struct slot {
     workspace *ws;
     void *lent;               /* the host's memory for the values, NULL: none        */
     int64_t nlent;            /* elements                                            */
+    bool lent_room;           /* they are assembled there; else copied in the end    */
+    index_array *lent_at;     /* … and for the levels' arrays, three a level         */
     const tensor *from;       /* keep_while: what own was converted from,            */
     uint64_t from_generation; /* and its generation                             */
 };
@@ -294,6 +296,9 @@ void position_stand(cursor *c, const tensor *t, int l, const cursor *up, int64_t
 /* assemble.c: results. A result's values are valid up to nvals while it is
  * assembled: asm_value makes position pos valid, and fills what it skips. */
 stc_status asm_begin(machine *mc, slot *s);
+/* ../run/deliver.c: what of results has to be copied to the host's memory, after a run. */
+stc_status deliver_results(machine *mc);
+void deliver_free(machine *mc, slot *s);
 void asm_taken(slot *s, tensor *t); /* its own tensor t leaves the machine */
 stc_status asm_at(machine *mc, slot *s, int l, mcursor *c, const mcursor *up, int64_t coord,
                   const lop *at);

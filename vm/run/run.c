@@ -41,6 +41,7 @@ void machine_free(machine *mc)
         for (int t = 0; t < mc->p->ntensor; t++) {
             ws_free(mc, &mc->slot[t]);
             tensor_free(mc->slot[t].own);
+            deliver_free(mc, &mc->slot[t]);
         }
     }
     for (int k = 0; k < mc->nsub && mc->block; k++)
@@ -165,17 +166,6 @@ tensor *machine_take(machine *mc, int id)
     return t;
 }
 
-void machine_lend(machine *mc, int id, void *vals, int64_t n)
-{
-    slot *s = &mc->slot[id];
-    tensor_free(s->own);
-    s->own = s->t = NULL;
-    s->from = NULL;
-    s->lent = vals;
-    s->nlent = n;
-    mc->lends = true;
-}
-
 /* ---- a run --------------------------------------------------------------------- */
 
 static stc_status check_bound(tensor *t)
@@ -192,6 +182,15 @@ static stc_status start_slot(machine *mc, slot *s)
     return STC_OK;
 }
 
+/* What is wrong with an operand's arrays, with its name; files have theirs. */
+static stc_status blame(ctx *cx, const char *name)
+{
+    char said[sizeof cx->diag.message];
+    if (cx->diag.status != STC_ERR_DATA || *cx->diag.file || !*name) return cx->diag.status;
+    memcpy(said, cx->diag.message, sizeof said);
+    return fail(cx, STC_ERR_DATA, "%s: %s", name, said);
+}
+
 /* Notes whether an operand isn't what it was when extents were evaluated. One that isn't
  * bound begins empty: who runs a machine has bound all that are only read. */
 static stc_status look_at(machine *mc, slot *s)
@@ -200,7 +199,7 @@ static stc_status look_at(machine *mc, slot *s)
     if (!t) return STC_OK;
     if (s->seen == t && s->seen_generation == t->generation) return STC_OK;
     mc->settled = false;
-    if (check_bound(t)) return mc->cx->diag.status;
+    if (check_bound(t)) return blame(mc->cx, s->row->name);
     s->seen = t;
     s->seen_generation = t->generation;
     return STC_OK;
@@ -248,28 +247,6 @@ static stc_status check_finished(machine *mc)
     return STC_OK;
 }
 
-/* Results that were made elsewhere (converted, packed, kept) are copied to where the host
- * wants them; no other tensor keeps the host's memory. */
-static stc_status deliver(machine *mc)
-{
-    stc_status status = STC_OK;
-    for (int i = 0; i < mc->p->ntensor; i++) {
-        slot *s = &mc->slot[i];
-        if (s->own && s->own->vals_room && s->own->vals != s->lent)
-            tensor_leave_room(s->own);
-        if (!s->lent || !s->t || s->t->vals == s->lent || status) continue;
-        if (s->t->nvals > s->nlent)
-            status = fail(mc->cx, STC_ERR_SHAPE,
-                          "result %s has %lld elements; the memory lent for it has room "
-                          "for %lld",
-                          s->row->name, (long long)s->t->nvals, (long long)s->nlent);
-        else
-            status = work_copy(mc->cx, s->lent, s->t->vals,
-                               (size_t)s->t->nvals * type_size(s->t->type));
-    }
-    return status;
-}
-
 static void set_slice(machine *mc)
 {
     const uint64_t max = mc->cx->limit, done = mc->cx->steps;
@@ -304,7 +281,7 @@ stc_status machine_run(machine *mc)
     mc->cx->worked += (uint64_t)(mc->slice - mc->left);
     mc->slice = mc->left = 0;
     if (!status) status = check_finished(mc);
-    if (!status && mc->lends) status = deliver(mc);
+    if (!status && mc->lends) status = deliver_results(mc);
     if (status) forget_results(mc);
     return status;
 }

@@ -166,7 +166,7 @@ static PyObject *run_into(program_object *self, PyObject **object, stc_tensor **
                           Py_buffer *b)
 {
     const char *name = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(self->names, 0), NULL);
-    stc_decl d;
+    stc_decl d = {.size = sizeof d};
     const int taken = take_all(self, object, use);
     if (taken < 0 || !name) return NULL;
     if (!taken) return Py_NewRef(Py_NotImplemented);
@@ -258,7 +258,7 @@ static stc_status compile(program_object *self, const char *text, PyObject *form
     int n = 0;
     for (; n < self->count; n++) {
         const operand *o = &self->o[n];
-        decl[n] = (stc_decl){o->text, o->format, (int)o->type, &o->fill, o->order};
+        decl[n] = (stc_decl){0, o->text, o->format, (int)o->type, &o->fill, o->order};
     }
     PyObject *name, *format;
     Py_ssize_t at = 0;
@@ -266,7 +266,7 @@ static stc_status compile(program_object *self, const char *text, PyObject *form
         const char *what = PyUnicode_AsUTF8AndSize(name, NULL);
         const char *how = what ? PyUnicode_AsUTF8AndSize(format, NULL) : NULL;
         if (!how) return STC_ERR_ARGUMENT;
-        decl[n++] = (stc_decl){what, how, -1, NULL, -1};
+        decl[n++] = (stc_decl){0, what, how, -1, NULL, -1};
     }
     return stc_compile(self->owner->m, text, decl, n, &self->p);
 }
