@@ -181,6 +181,8 @@ bool opt_may(const bstmt *s)
 
 stc_status opt_statement(opt *o)
 {
+    if (!has_inner(o->s->value, o->s->op < 0))
+        return STC_OK; /* many operands, all of them read once */
     cost_extents(o);
     const way w = {.combiner = o->s->op, .top = o->s->op < 0, .density = 1};
     const stc_status st = visit(o, &o->s->value, &w);
