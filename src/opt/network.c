@@ -289,9 +289,17 @@ static int accesses(const bexpr *e)
     return n;
 }
 
+static bool reduces(const bexpr *e)
+{
+    bool some = e->kind == B_REDUCE;
+    for (int k = 0; k < e->nargs && !some; k++)
+        some = reduces(e->args[k]);
+    return some;
+}
+
 bool network_needed(const bstmt *s)
 {
-    return s->nindex > BOUND_INDICES || accesses(s->value) > FEW;
+    return (s->nindex > BOUND_INDICES || accesses(s->value) > FEW) && reduces(s->value);
 }
 
 bool network_only(const bstmt *s)
