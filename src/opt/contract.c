@@ -147,7 +147,7 @@ stc_status net_add(net *t, bexpr *own, bool *ok)
 
 /* Gathers factors, which are to become one, and what can be reduced then: without `some`
  * nothing is. False: they can't be a step. */
-bool gather(net *t, const int *nodes, int n, bool some, bucket *b)
+bool net_gather(net *t, const int *nodes, int n, bool some, bucket *b)
 {
     bool ok = n <= MOST;
     b->n = b->nindex = 0;
@@ -185,7 +185,7 @@ bool gather(net *t, const int *nodes, int n, bool some, bucket *b)
            (b->out || !t->o->pattern);
 }
 
-void price(bucket *b)
+void net_price(bucket *b)
 {
     b->density = cost_result(&b->o, b->f, b->n, b->out);
     b->cost = cost_nest(&b->o, b->f, b->n) + cost_write(&b->o, b->out, b->density);
@@ -236,7 +236,7 @@ static stc_status emit(net *t, bucket *b, node *f)
 }
 
 /* The bucket's factors become one; `real`: by a step. */
-stc_status replace(net *t, bucket *b, bool real)
+stc_status net_replace(net *t, bucket *b, bool real)
 {
     node *f = more(t);
     int *index = arena_room(t->o->a, STC_MAX_ORDER + 1, sizeof *index), n = 0;

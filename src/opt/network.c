@@ -43,10 +43,10 @@ static stc_status merge(net *t, const list *of, bool real, bucket *b, bool *done
         }
         net_forget(t, seen.at, seen.n);
     }
-    if (n < 2 || !gather(t, chosen, n, false, b)) return STC_OK;
-    price(b);
+    if (n < 2 || !net_gather(t, chosen, n, false, b)) return STC_OK;
+    net_price(b);
     *done = true;
-    return replace(t, b, real);
+    return net_replace(t, b, real);
 }
 
 static stc_status merge_down(net *t, const list *of, bool real, bucket *b)
@@ -88,16 +88,16 @@ static stc_status begin_again(net *t, const bool *reduced, int nreduced, bool re
 static double score(net *t, int index, int by, bucket *b)
 {
     if (!t->reduced[index] || !t->has[index].n) return DBL_MAX;
-    if (!gather(t, t->has[index].at, t->has[index].n, true, b)) return DBL_MAX;
+    if (!net_gather(t, t->has[index].at, t->has[index].n, true, b)) return DBL_MAX;
     if (__builtin_popcountll(b->group) >= t->nreduced) return DBL_MAX;
-    price(b);
+    net_price(b);
     return by == BY_COST ? b->cost : growth(b);
 }
 
 /* What loops over all that is left visit; DBL_MAX: they can't be one statement. */
 static double nest_of_all(net *t, bucket *b)
 {
-    (void)gather(t, t->left.at, t->left.n, true, b);
+    (void)net_gather(t, t->left.at, t->left.n, true, b);
     return b->n == t->left.n ? cost_nest(&b->o, b->f, b->n) : DBL_MAX;
 }
 
@@ -120,7 +120,7 @@ static stc_status search(net *t, int by, double *scores, list *order, double *co
         *cost += b->cost;
         bucket of = *b;
         stc_status st =
-            list_put(t->o->a, order, best) ? replace(t, b, false) : STC_ERR_MEMORY;
+            list_put(t->o->a, order, best) ? net_replace(t, b, false) : STC_ERR_MEMORY;
         if (!st) st = work_done(t->o->p->cx, (uint64_t)of.n);
         if (st) return st;
         for (int i = 0; i < of.nindex; i++)
@@ -209,13 +209,14 @@ static stc_status contract(net *t, bexpr **at, bool top)
     stc_status st = begin_again(t, reduced, nreduced, true, b);
     for (int k = 0; k < order[best].n && !st; k++) {
         const list *has = &t->has[order[best].at[k]];
-        if (gather(t, has->at, has->n, true, b)) price(b), st = replace(t, b, true);
+        if (net_gather(t, has->at, has->n, true, b))
+            net_price(b), st = net_replace(t, b, true);
     }
     if (!st) st = merge_down(t, &t->left, true, b);
     if (!st && !type_is_integer(class_type(t->x->r->cls))) st = narrow_left(t, reduced);
-    if (!st && !top && gather(t, t->left.at, t->left.n, true, b)) {
-        price(b);
-        st = replace(t, b, true);
+    if (!st && !top && net_gather(t, t->left.at, t->left.n, true, b)) {
+        net_price(b);
+        st = net_replace(t, b, true);
     }
     return st ? st : put_down(t, at);
 }

@@ -58,9 +58,9 @@ stc_status net_add(net *t, bexpr *own, bool *ok);
 bool net_enter(net *t, int which);
 /* Gathers factors, which are to become one, and what can be reduced then: without `some`
  * nothing is. False: they can't be a step. */
-bool gather(net *t, const int *nodes, int n, bool some, bucket *b);
-void price(bucket *b);
+bool net_gather(net *t, const int *nodes, int n, bool some, bucket *b);
+void net_price(bucket *b);
 /* The bucket's factors become one; `real`: by a step. */
-stc_status replace(net *t, bucket *b, bool real);
+stc_status net_replace(net *t, bucket *b, bool real);
 
 #endif
