@@ -183,8 +183,8 @@ stc_status tensor_convert(const tensor *t, const format *f, stc_type type, value
 stc_status tensor_cut(const tensor *t, const int64_t *lo, const int64_t *hi, tensor *c)
 {
     entries e;
+    entries_init(&e, t->cx, t->order, t->type);
     stc_status st = tensor_entries(t, &e);
-    if (st) return st;
     const size_t size = type_size(t->type);
     char *const vals = e.vals;
     int64_t n = 0;

@@ -320,6 +320,18 @@ START_TEST(parts)
             }
     ck_assert_int_eq(stc_tensor_part(a, all, wrong, &part), STC_ERR_ARGUMENT);
     ck_assert_int_eq(stc_tensor_part(a, NULL, all, &part), STC_ERR_ARGUMENT);
+    /* whichever allocation fails, nothing is left of it */
+    const int64_t none[] = {0, 0};
+    const int64_t held = h.held;
+    for (int64_t k = 1; k < 20; k++) {
+        h.fail_at = h.calls + k;
+        h.failed = false;
+        const stc_status st = stc_tensor_part(a, none, all, &part);
+        h.fail_at = 0;
+        ck_assert(st == STC_OK || (h.failed && st == STC_ERR_MEMORY));
+        if (st == STC_OK) stc_tensor_free(part);
+        ck_assert_int_eq(h.held, held);
+    }
     stc_tensor_free(a);
     machine_shut(m, &h);
 }
