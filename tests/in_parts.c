@@ -65,10 +65,11 @@ static stc_status make(stc_machine *m, const stc_tensor *t, const entries *e,
                        stc_tensor **out)
 {
     const stc_value fill = stc_tensor_fill(t);
+    const char *const format = stc_tensor_format(t);
     stc_builder *b;
-    stc_status st =
-        stc_builder_open(m, stc_tensor_format(t), stc_tensor_type(t), stc_tensor_order(t),
-                         stc_tensor_shape(t), &fill, NULL, &b);
+    if (!*format) return STC_ERR_MEMORY;
+    stc_status st = stc_builder_open(m, format, stc_tensor_type(t), stc_tensor_order(t),
+                                     stc_tensor_shape(t), &fill, NULL, &b);
     if (st) return st;
     for (int64_t k = 0; k < e->n && !st; k++) {
         char one[16];
