@@ -599,7 +599,8 @@ static double eps_of(stc_type t)
     return t == STC_F32 || t == STC_C64 ? 0x1p-23 : 0x1p-52;
 }
 
-/* Sums: exact as long as every term is a multiple of one granule. */
+/* Sums: exact as long as every term is a multiple of one granule; what was rounded before
+ * isn't, and a factor may be taken out of it. */
 static oval with_sum_error(oval r, const oval *a, const oval *b)
 {
     if (ov_is_any(&r) || !(ot_float(r.type) || ot_complex(r.type))) return r;
@@ -609,7 +610,7 @@ static oval with_sum_error(oval r, const oval *a, const oval *b)
     r.gran = a->gran < b->gran ? a->gran : b->gran;
     r.mag = a->mag + b->mag;
     r.err = a->err + b->err;
-    if (r.mag > ldexp(1, r.gran + mant)) r.err += 4 * eps_of(r.type) * r.mag;
+    if (r.mag > ldexp(1, r.gran + mant) || r.err > 0) r.err += 4 * eps_of(r.type) * r.mag;
     return r;
 }
 
