@@ -105,6 +105,9 @@ static const struct {
     {"y(i) = A(i,j) * x(j)", "A=dcsr x=dense", "A", 1, "before all of it"},
     {"y(j) += A(i,j)", "A=csr y=dense", "A", 0, "merged with what was there"},
     {"y(i) = sqrt(sum(j: A(i,j) * x(j)))", "A=csr x=dense", "x", 0, "before all of it"},
+    /* k goes as far as i says */
+    {"y(i) = b(i) + sum(k: x(k) * (k < i))", "x=dense b=dense", "x", 0,
+     "found out on the way"},
 };
 
 START_TEST(refusals)

@@ -304,6 +304,8 @@ static bool loop_begins(splitter *s, const insn *in, int number, int at)
             if (s->open[d] == FIXED)
                 return split_refuse(s, at, "it is in a branch, or repeated");
         if (m->lo != ROOT) return split_refuse(s, at, "its range begins elsewhere");
+        if (s->p->ext[m->hi].op == EXT_SPAN)
+            return split_refuse(s, at, "how far it runs is found out on the way");
         if (!parallel_registers(&s->f, l, s->depth, &s->sums))
             return split_refuse(s, at, s->sums.why);
         if (!sums_begin(s, at)) return false;
