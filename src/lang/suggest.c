@@ -4,8 +4,10 @@
 #include "suggest.h"
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #define NAME_MAX_LEN 40
 
@@ -48,7 +50,8 @@ void suggest_begin(suggestion *s, const char *wanted)
 
 void suggest_try(suggestion *s, const char *name)
 {
-    const int d = edit_distance(s->wanted, name);
+    const bool by_case = strcasecmp(s->wanted, name) == 0; /* `a` for `A`, however short */
+    const int d = by_case ? 0 : edit_distance(s->wanted, name);
     if (d >= s->distance || d >= (int)strlen(name)) return;
     s->distance = d;
     s->best = name;
