@@ -259,6 +259,13 @@ INLINE int64_t and_bool(int64_t a, int64_t b)
 #define TIMES(body, TYPE, ...) TIMES_##body(TYPE, __VA_ARGS__)
 #define NOTHING(body, TYPE) NOTHING_##body(TYPE)
 #define NO_FACTORS(body, TYPE) NO_FACTORS_##body(TYPE)
+/* What a sum with terms begins with: a truth value is 0 or 1 from there on, so that no
+ * term asks that again. */
+#define BEGINS(body, a) BEGINS_##body(a)
+#define BEGINS_plus_times(a) (a)
+#define BEGINS_min_plus(a) (a)
+#define BEGINS_max_plus(a) (a)
+#define BEGINS_or_and(a) ((a) != 0)
 
 #define PLUS_plus_times(TYPE, a, b) FN_ADD_##TYPE(a, b)
 #define TIMES_plus_times(TYPE, a, b) FN_MUL_##TYPE(a, b)

@@ -34,7 +34,7 @@ enum { LONG_FIBER = 24, FEW = 2 };
         const elem_##TYPE *x, const elem_##TYPE *y, num_##TYPE s, num_##TYPE init, int nx, \
         bool scaled)                                                                       \
     {                                                                                      \
-        num_##TYPE a = init;                                                               \
+        num_##TYPE a = p < e ? BEGINS(B, init) : init;                                     \
         if (ORDERED(TYPE) && __builtin_expect(e - p >= LONG_FIBER, 0)) {                   \
             num_##TYPE b = NOTHING(B, TYPE), c = b, d = b;                                 \
             for (; p + 4 <= e; p += 4) {                                                   \
@@ -60,9 +60,8 @@ enum { LONG_FIBER = 24, FEW = 2 };
         const elem_##TYPE *v, const index_##W *crd, int64_t stride, int64_t p, int64_t e,  \
         const elem_##TYPE *x, num_##TYPE init, int nx)                                     \
     {                                                                                      \
-        num_##TYPE a = init;                                                               \
-        if (__builtin_expect(p == e, 0)) return a;                                         \
-        a = PLUS(B, TYPE, a, FEW_TERM(TYPE, B, p));                                        \
+        if (__builtin_expect(p == e, 0)) return init;                                      \
+        num_##TYPE a = PLUS(B, TYPE, BEGINS(B, init), FEW_TERM(TYPE, B, p));               \
         const int64_t more = (p + 1 - e) >> 63, q = p - more;                              \
         const num_##TYPE both = PLUS(B, TYPE, a, FEW_TERM(TYPE, B, q));                    \
         a = EITHER(num_##TYPE, more, both, a);                                             \
