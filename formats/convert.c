@@ -204,8 +204,7 @@ stc_status tensor_cut(const tensor *t, const int64_t *lo, const int64_t *hi, ten
     return st;
 }
 
-/* ---- one value everywhere --------------------------------------------------------------
- */
+/* ---- one value everywhere ------------------------------------------------------- */
 
 /* All coordinates in the order of the format's modes, in batches. */
 static stc_status put_everywhere(entry_stream *s, const tensor *t, const int *mode, value v)
@@ -262,8 +261,7 @@ stc_status tensor_constant(ctx *cx, const format *f, stc_type type, const int64_
     return STC_OK;
 }
 
-/* ---- dropping fills
- * ---------------------------------------------------------------------- */
+/* ---- dropping fills ------------------------------------------------------------- */
 
 stc_status tensor_compact(const tensor *t, tensor **out)
 {

@@ -205,8 +205,7 @@ static stc_status close_gaps(counting *c)
     return work_done(t->cx, 0);
 }
 
-/* ---- the whole ------------------------------------------------------------------------
- */
+/* ---- the whole ------------------------------------------------------------------ */
 
 /* Runs a pass; the first part's error, in their order, is the caller's. */
 static stc_status run_pass(counting *c, void (*pass)(void *context, int k))
@@ -283,8 +282,7 @@ stc_status rows_from_list(tensor *t, const row_list *l, bool *done)
     return s;
 }
 
-/* ---- entries ---------------------------------------------------------------------------
- */
+/* ---- entries -------------------------------------------------------------------- */
 
 typedef struct packing {
     const entries *e;

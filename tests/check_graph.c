@@ -9,8 +9,7 @@
 
 #define PRINTS(script, want) expect_printed(false, script, STC_OK, want)
 
-/* ---- costs ------------------------------------------------------------------------------
- */
+/* ---- costs ---------------------------------------------------------------------- */
 
 /* Allocations of 64 KiB and more. */
 static void *large_alloc(void *context, void *block, size_t old, size_t size)
@@ -213,8 +212,7 @@ START_TEST(searches_visit_the_graph_once)
 }
 END_TEST
 
-/* ---- results ----------------------------------------------------------------------------
- */
+/* ---- results -------------------------------------------------------------------- */
 
 #define P "tensor p dense i64 [3000]\np(i) = (i * 7919 + 13) % 3000\n"
 #define X(type) "tensor x dense " type " [3000]\nx(i) = " type "(i % 100)\n"

@@ -198,8 +198,7 @@ START_TEST(damaged)
 }
 END_TEST
 
-/* ---- files cut short
- * --------------------------------------------------------------------- */
+/* ---- files cut short ------------------------------------------------------------ */
 
 /* Small files: written from the sample matrix, or the project's own. `told`: every cut is
  * an error; of others only those before the last line: what counts nothing can't know more.

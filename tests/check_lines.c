@@ -142,8 +142,7 @@ START_TEST(counts)
 }
 END_TEST
 
-/* ---- files that aren't held ------------------------------------------------------------
- */
+/* ---- files that aren't held ----------------------------------------------------- */
 
 #define HEAD "%%MatrixMarket matrix coordinate "
 

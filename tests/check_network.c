@@ -76,8 +76,7 @@ static uint64_t draw(uint64_t *seed)
     return *seed >> 33;
 }
 
-/* ---- chains ---------------------------------------------------------------------------
- */
+/* ---- chains --------------------------------------------------------------------- */
 
 enum { SIDE = 50 };
 
@@ -149,8 +148,7 @@ START_TEST(chains)
 }
 END_TEST
 
-/* ---- a graphical model ------------------------------------------------------------------
- */
+/* ---- a graphical model ---------------------------------------------------------- */
 
 enum { VARIABLES = 60, FACTORS = 120, SCOPE = 5, TABLE = 1 << 20 };
 
@@ -258,8 +256,7 @@ START_TEST(partition_function)
 }
 END_TEST
 
-/* ---- counting ---------------------------------------------------------------------------
- */
+/* ---- counting ------------------------------------------------------------------- */
 
 /* Sets of places of a grid of which no two are neighbours, row by row. */
 static int64_t independent(int rows, int columns)
@@ -308,8 +305,7 @@ START_TEST(satisfying_assignments)
 }
 END_TEST
 
-/* ---- sparse networks --------------------------------------------------------------------
- */
+/* ---- sparse networks ------------------------------------------------------------ */
 
 enum { NODES = 50, WIDE = 100 };
 
@@ -358,8 +354,7 @@ START_TEST(sparse_trees)
 }
 END_TEST
 
-/* ---- other forms
- * -------------------------------------------------------------------------- */
+/* ---- other forms ---------------------------------------------------------------- */
 
 enum { MANY = 90 };
 

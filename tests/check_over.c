@@ -122,8 +122,7 @@ START_TEST(contradictions)
 }
 END_TEST
 
-/* ---- random functions -------------------------------------------------------------------
- */
+/* ---- random functions ----------------------------------------------------------- */
 
 typedef enum kind { PARAM, NUMBER, DIFFERS, NOT, AND, OR, ADD, SUB, MUL, MIN, SELECT } kind;
 

@@ -209,8 +209,7 @@ START_TEST(unsorted)
 }
 END_TEST
 
-/* ---- rows by counting ------------------------------------------------------------------
- */
+/* ---- rows by counting ----------------------------------------------------------- */
 
 /* Matrices: their sizes, entries drawn, how many bits of a row are drawn (the lower ones of
  * more are), so that some rows have many. */

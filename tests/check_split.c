@@ -164,14 +164,19 @@ START_TEST(arguments)
     ck_assert_int_eq(bound[1] % 4, 0);
     ck_assert_int_eq(stc_tensor_bounds(A, 2, 2, 1, bound), STC_ERR_ARGUMENT);
     ck_assert_int_eq(stc_tensor_bounds(A, 0, 0, 1, bound), STC_ERR_ARGUMENT);
+    ck_ok(m, stc_tensor_bounds(A, 0, 2, INT64_MAX, bound)); /* one block */
+    ck_assert_int_eq(bound[2], 6);
+    stc_tensor_free(A);
+    const int64_t most[1] = {(INT64_C(1) << 61) - 1};
+    ck_ok(m, stc_tensor_new(m, "svec", STC_F64, 1, most, NULL, &A));
+    ck_assert_int_eq(stc_tensor_bounds(A, 0, 2, 1, bound), STC_ERR_OVERFLOW);
     stc_tensor_free(A);
     stc_program_free(p);
     machine_shut(m, &h);
 }
 END_TEST
 
-/* ---- what parts make -------------------------------------------------------------------
- */
+/* ---- what parts make ------------------------------------------------------------ */
 
 typedef struct operands {
     stc_program *p;

@@ -711,8 +711,7 @@ START_TEST(too_complex)
 }
 END_TEST
 
-/* ---- subsections, one in the other ----------------------------------------------------
- */
+/* ---- subsections, one in the other ---------------------------------------------- */
 
 /* A loop that reads at a cursor which the next round opens on another tensor, behind a
  * branch that opens n subsections, each below `depth` others of one level: clocks of 32

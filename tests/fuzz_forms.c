@@ -125,8 +125,7 @@ static void declare(maker *k, network *w)
             w->p->fill);
 }
 
-/* ---- a form of it ----------------------------------------------------------------------
- */
+/* ---- a form of it --------------------------------------------------------------- */
 
 static bool is_left(const network *w, int i)
 {
@@ -246,8 +245,7 @@ static void say_form(maker *k, int form)
     gen_say(k->text, TEXT, "\n");
 }
 
-/* ---- a case ----------------------------------------------------------------------------
- */
+/* ---- a case --------------------------------------------------------------------- */
 
 typedef struct counts {
     uint64_t cases, forms, equal, refused;

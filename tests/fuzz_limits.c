@@ -61,8 +61,7 @@ typedef struct told {
     char message[200];
 } told;
 
-/* ---- what to run -----------------------------------------------------------------------
- */
+/* ---- what to run ---------------------------------------------------------------- */
 
 static const char *const formats[] = {"dense",
                                       "csr",
@@ -301,8 +300,7 @@ static void try_free(try *t)
     free(t->text);
 }
 
-/* ---- running it
- * -------------------------------------------------------------------------- */
+/* ---- running it ----------------------------------------------------------------- */
 
 static double clock_us(clockid_t id)
 {
@@ -413,8 +411,7 @@ static void run(const try *t, told *out)
     fclose(sink);
 }
 
-/* ---- judging it
- * -------------------------------------------------------------------------- */
+/* ---- judging it ----------------------------------------------------------------- */
 
 typedef struct counts {
     bool memory_only; /* steps and times aren't judged */

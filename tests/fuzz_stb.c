@@ -197,8 +197,7 @@ static mutant by_lines(gen *g, const bytes *from, family of)
     return (mutant){.data = text, .size = strlen(text), .text = true};
 }
 
-/* ---- the fuzzer -----------------------------------------------------------------------
- */
+/* ---- the fuzzer ----------------------------------------------------------------- */
 
 enum { BYTES, LINE_DAMAGE, KEEP, SUBSECT, KINDS };
 static const char *const kind_name[KINDS] = {"bytes", "lines", "keep", "subsect"};

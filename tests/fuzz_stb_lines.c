@@ -66,8 +66,7 @@ static char *join(lines *l)
     return out;
 }
 
-/* ---- which line ------------------------------------------------------------------------
- */
+/* ---- which line ----------------------------------------------------------------- */
 
 static bool is_op(const char *line, const char *op)
 {
@@ -102,8 +101,7 @@ static int choose(gen *g, const lines *l, family of)
     return gen_chance(g, 90) ? l->code + gen_below(g, l->n - l->code) : gen_below(g, l->n);
 }
 
-/* ---- operands ---------------------------------------------------------------------------
- */
+/* ---- operands ------------------------------------------------------------------- */
 
 /* Registers of file `letter` that the program has (its ".registers" line), more of them by
  * `more`. */
@@ -174,8 +172,7 @@ static void chain(gen *g, lines *l, int k, int n)
     }
 }
 
-/* ---- damage
- * ------------------------------------------------------------------------------ */
+/* ---- damage --------------------------------------------------------------------- */
 
 static void move_line(gen *g, lines *l, int k, bool stays)
 {

@@ -39,8 +39,7 @@ static void complain(court *c, const char *what, const char *more)
     c->dump = NULL; /* told once */
 }
 
-/* ---- operands ---------------------------------------------------------------------------
- */
+/* ---- operands ------------------------------------------------------------------- */
 
 /* A tensor of what the program says about the name, with some small whole numbers. */
 /* Most have extents of one size, so that they agree. */
@@ -84,8 +83,7 @@ static int bind_all(court *c, stc_machine *m, stc_program *p, stc_tensor *held[6
     return n;
 }
 
-/* ---- results ----------------------------------------------------------------------------
- */
+/* ---- results -------------------------------------------------------------------- */
 
 static int64_t elements(const stc_tensor *t)
 {
@@ -182,8 +180,7 @@ static void look_at(court *c, stc_machine *m, const stc_program *p, way *w)
     }
 }
 
-/* ---- runs
- * -------------------------------------------------------------------------------- */
+/* ---- runs ----------------------------------------------------------------------- */
 
 static stc_machine *machine_for(int k, int64_t *held)
 {

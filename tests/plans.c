@@ -99,8 +99,7 @@ static bool same(row *r, const way *a, const way *b)
     return true;
 }
 
-/* ---- what was thought -------------------------------------------------------------------
- */
+/* ---- what was thought ----------------------------------------------------------- */
 
 static double errors[MOST_STEPS];
 static int nerrors;
@@ -173,8 +172,7 @@ static bool tell_errors(void)
     return ok;
 }
 
-/* ---- a row ------------------------------------------------------------------------------
- */
+/* ---- a row ---------------------------------------------------------------------- */
 
 static bool look(row *r, const char *all, bool timed)
 {

@@ -130,8 +130,7 @@ stc_status stc_program_part(const stc_program *w, const char *name, int mode, in
     return st;
 }
 
-/* ---- tensors cut ----------------------------------------------------------------------
- */
+/* ---- tensors cut ---------------------------------------------------------------- */
 
 typedef struct tally {
     int mode, parts;

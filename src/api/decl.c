@@ -350,8 +350,7 @@ static stc_status data_made(const source *src, const ast *n, scope_tensor *d, te
     return origin_make(src->cx, &o, &d->fmt, d->type, d->shape, d->fill, out);
 }
 
-/* ---- eye, arange ----------------------------------------------------------------------
- */
+/* ---- eye, arange ---------------------------------------------------------------- */
 
 /* eye: ones on the diagonal; arange: each place's own coordinate. */
 static stc_status data_listed(const source *src, const ast *n, scope_tensor *d,

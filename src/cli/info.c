@@ -81,8 +81,7 @@ static void print_degrees(const survey *s, FILE *out)
     }
 }
 
-/* ---- symmetry --------------------------------------------------------------------------
- */
+/* ---- symmetry ------------------------------------------------------------------- */
 
 static bool same_array(const stc_tensor *a, const stc_tensor *b, stc_array_role role)
 {
@@ -120,8 +119,7 @@ static int print_symmetry(cli *c, const stc_tensor *t, FILE *out)
     return status;
 }
 
-/* ---- the whole
- * ---------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------ */
 
 static void print_levels(const stc_tensor *t, FILE *out)
 {

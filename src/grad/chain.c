@@ -19,8 +19,7 @@ static bool down_call(grad *g, const bexpr *e, ast *d, uint64_t over)
     return true;
 }
 
-/* ---- a user's function by its body: first by its parameters, then on in the arguments --
- */
+/* ---- a user's function by its body: by its parameters, then on in the arguments ----- */
 
 static ast *add(grad *g, ast *x, ast *y)
 {
@@ -93,8 +92,7 @@ static bool down_user(grad *g, const bexpr *e, ast *d, uint64_t over)
     return true;
 }
 
-/* ---- reductions -----------------------------------------------------------------------
- */
+/* ---- reductions ----------------------------------------------------------------- */
 
 static int names_of(const grad *g, uint64_t set, const char **name)
 {

@@ -29,8 +29,7 @@ static adjoint *add_adjoint(grad *g, const char *of)
     return a;
 }
 
-/* ---- forth ------------------------------------------------------------------------------
- */
+/* ---- forth ---------------------------------------------------------------------- */
 
 static void enter_step(grad *g, int k)
 {
@@ -71,8 +70,7 @@ static bool forth(grad *g)
     return true;
 }
 
-/* ---- back -------------------------------------------------------------------------------
- */
+/* ---- back ----------------------------------------------------------------------- */
 
 /* A name for each index, that no other of the statement and no tensor has. */
 static bool name_indices(grad *g)

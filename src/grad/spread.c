@@ -27,8 +27,7 @@ bool grad_emit(grad *g, ast *left, ast_op op, ast *right, ast *mask)
     return !g->out->failed;
 }
 
-/* ---- where -----------------------------------------------------------------------------
- */
+/* ---- where ---------------------------------------------------------------------- */
 
 static const scope_tensor *entry(const grad *g, const char *name)
 {
@@ -83,8 +82,7 @@ static void declare(grad *g, const adjoint *to)
     text_add(g->out, " %s\n", type_name(t->type));
 }
 
-/* ---- the statement --------------------------------------------------------------------
- */
+/* ---- the statement -------------------------------------------------------------- */
 
 /* Both of a tensor and its derivative over all indices. */
 static bool over_all(grad *g, const adjoint *a, ast **x, ast **left)

@@ -153,8 +153,7 @@ static void make_format(const bsp *r, format *f)
     }
 }
 
-/* ---- arrays ----------------------------------------------------------------------------
- */
+/* ---- arrays --------------------------------------------------------------------- */
 
 /* Whole numbers of any type, in 32 bits where they have no more. */
 static stc_status take_indices(const io_result *from, index_array *a)
@@ -280,8 +279,7 @@ static stc_status spread(bsp *r, io_result *v)
     return STC_OK;
 }
 
-/* ---- the tensor -----------------------------------------------------------------------
- */
+/* ---- the tensor ----------------------------------------------------------------- */
 
 static stc_status read_fill(bsp *r, stc_type type, value *fill)
 {
@@ -334,8 +332,7 @@ static stc_status read_arrays(bsp *r)
     return s ? s : tensor_check(r->t);
 }
 
-/* ---- triangles -------------------------------------------------------------------------
- */
+/* ---- triangles ------------------------------------------------------------------ */
 
 typedef enum mirror { MIRROR_NONE, MIRROR_SAME, MIRROR_MINUS, MIRROR_CONJ } mirror;
 

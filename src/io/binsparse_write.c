@@ -58,8 +58,7 @@ static bool name_levels(const format *f, char *out)
     return true;
 }
 
-/* ---- arrays ----------------------------------------------------------------------------
- */
+/* ---- arrays --------------------------------------------------------------------- */
 
 static void put_indices(bsp_writer *b, const char *what, int number, const index_array *a,
                         stc_status *st)
@@ -102,8 +101,7 @@ static void put_arrays(bsp_writer *b, stc_status *st)
     if (!tensor_fill_is_zero(t)) put_values(b, "fill_value", fill, 1, st);
 }
 
-/* ---- the descriptor ---------------------------------------------------------------------
- */
+/* ---- the descriptor ------------------------------------------------------------- */
 
 static const char *predefined(const bsp_writer *b)
 {

@@ -121,8 +121,7 @@ static stc_status wrong_count(csv *r, const char *line, int found)
                       found, r->fields);
 }
 
-/* ---- entries ---------------------------------------------------------------------------
- */
+/* ---- entries -------------------------------------------------------------------- */
 
 /* `name:word` in two: the name remains, the word is given. */
 static char *split(char *name)
@@ -314,8 +313,7 @@ static stc_status stream_entries(csv *r, bool *whole)
     return s || !*whole ? s : find_sizes(r);
 }
 
-/* ---- tables
- * ------------------------------------------------------------------------------ */
+/* ---- tables --------------------------------------------------------------------- */
 
 /* Each field of the line at the reader's place to `take`. */
 typedef stc_status (*field_taker)(csv *r, const field *f, int column);

@@ -116,8 +116,7 @@ static stc_status list_diagonals(scipy *r)
     return s;
 }
 
-/* ---- the kinds ------------------------------------------------------------------------
- */
+/* ---- the kinds ------------------------------------------------------------------ */
 
 static stc_status expect_data(const scipy *r, int order)
 {

@@ -19,8 +19,7 @@
 enum { FEW = 32 }; /* operands of a statement that eliminate.c orders                   */
 enum { BY_COST, BY_GROWTH, CRITERIA };
 
-/* ---- the order ------------------------------------------------------------------------
- */
+/* ---- the order ------------------------------------------------------------------ */
 
 /* Fewer factors in place of many: some of them, with few indices among them, become one. */
 static stc_status merge(net *t, const list *of, bool real, bucket *b, bool *done)
@@ -131,8 +130,7 @@ static stc_status search(net *t, int by, double *scores, list *order, double *co
     return STC_OK;
 }
 
-/* ---- a product -------------------------------------------------------------------------
- */
+/* ---- a product ------------------------------------------------------------------ */
 
 /* What is left, in place: reduced over the indices that are. */
 static stc_status put_down(net *t, bexpr **at)

@@ -22,8 +22,7 @@ typedef struct pairing {
 
 static bool same(const opt *o, const bexpr *a, const bexpr *b, pairing *by);
 
-/* ---- expressions ----------------------------------------------------------------------
- */
+/* ---- expressions ---------------------------------------------------------------- */
 
 /* Whether two extents must be equal for the program to run. */
 static bool same_extent(const program *p, int x, int y)
@@ -156,8 +155,7 @@ static bool same(const opt *o, const bexpr *a, const bexpr *b, pairing *by)
     return a->type == b->type && same_below(o, a, b, by);
 }
 
-/* ---- steps ----------------------------------------------------------------------------
- */
+/* ---- steps ---------------------------------------------------------------------- */
 
 /* The same for equal expressions, in whatever order. */
 static uint64_t key_of(const bexpr *e)
@@ -216,8 +214,7 @@ void share_note(opt_step *step, const factor *result)
     step->result = *result;
 }
 
-/* ---- what stays where it stands ---------------------------------------------------------
- */
+/* ---- what stays where it stands ------------------------------------------------- */
 
 enum { LOOKED_AT = 16 };
 

@@ -161,8 +161,7 @@ static stc_status call_def(stc_session *s, script *in, const ast *call, tensor *
     return st;
 }
 
-/* ---- derivatives ----------------------------------------------------------------------
- */
+/* ---- derivatives ---------------------------------------------------------------- */
 
 /* The parameters that were given these names. */
 static stc_status parameters_of(const script *in, const ast *call, const ast *params,

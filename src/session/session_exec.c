@@ -155,8 +155,7 @@ static stc_status exec_include(stc_session *s, script *in, const ast *n)
     return st;
 }
 
-/* ---- assignments ----------------------------------------------------------------------
- */
+/* ---- assignments ---------------------------------------------------------------- */
 
 /* B = A of whole tensors: names alone, and A has modes. Both have the tensor then, until
  * one of them is given another value; what would change it in place takes a copy. */

@@ -17,8 +17,7 @@ bool session_grads(const stc_session *s, const ast *call)
            !scope_find(s->f.sc, call->name, N_DEF);
 }
 
-/* ---- what was written, parsed
- * ------------------------------------------------------------- */
+/* ---- what was written, parsed --------------------------------------------------- */
 
 static void gradient_free(ctx *cx, gradient *g)
 {
@@ -65,8 +64,7 @@ static void keep_gradient(stc_session *s, gradient *g)
     s->gradients = g;
 }
 
-/* ---- running it
- * ------------------------------------------------------------------------------ */
+/* ---- running it ----------------------------------------------------------------- */
 
 /* What the statements read of the session's is lent to their frame. */
 static stc_status lend_names(stc_session *s, const ast *n, frame *inner)
@@ -151,8 +149,7 @@ stc_status session_derive(stc_session *s, script *in, const ast *call, const ast
     return st;
 }
 
-/* ---- the statement
- * --------------------------------------------------------------------------- */
+/* ---- the statement -------------------------------------------------------------- */
 
 static stc_status check_by(stc_session *s, const script *in, const ast *call,
                            const char **by)

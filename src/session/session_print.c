@@ -128,8 +128,7 @@ stc_status session_assert(stc_session *s, script *in, const ast *n)
                        "what is asserted doesn't hold%s%s", *why ? ": " : "", why);
 }
 
-/* ---- expressions by themselves --------------------------------------------------------
- */
+/* ---- expressions by themselves -------------------------------------------------- */
 
 stc_status session_echo(stc_session *s, script *in, const ast *n)
 {

@@ -60,8 +60,7 @@ static bool is_by(const walk *w, const variable *v)
     return false;
 }
 
-/* ---- what a statement read --------------------------------------------------------------
- */
+/* ---- what a statement read ------------------------------------------------------ */
 
 typedef bool (*name_fn)(walk *w, const ast *name, const stop *at, bool *active);
 
@@ -118,8 +117,7 @@ static bool name_is_there(walk *w, const ast *name, const stop *at, bool *active
         at->v->name);
 }
 
-/* ---- the statements
- * ------------------------------------------------------------------------ */
+/* ---- the statements ------------------------------------------------------------- */
 
 static stop *read_tape(walk *w, const variable *v, const tape *t)
 {
@@ -230,8 +228,7 @@ static bool visit(walk *w, const variable *v, bool *active)
     return true;
 }
 
-/* ---- binding once more
- * ----------------------------------------------------------------------- */
+/* ---- binding once more ---------------------------------------------------------- */
 
 /* The target's entry is as it was when the statement is bound, and after that as it is. */
 static stc_status bind_stop(walk *w, stop *at, program **p, bstmt **out)

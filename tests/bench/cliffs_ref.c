@@ -20,8 +20,7 @@
     __builtin_complex(__real__(a) * __real__(b) - __imag__(a) * __imag__(b),               \
                       __real__(a) * __imag__(b) + __imag__(a) * __real__(b))
 
-/* ---- walks: BEGIN and END for each row i, EACH for each entry p at (i, j) -------------
- */
+/* ---- walks: BEGIN and END for each row i, EACH for each entry p at (i, j) ------- */
 
 #define CSR(BEGIN, EACH, END)                                                              \
     for (int64_t i = 0; i < m->n; i++) {                                                   \
@@ -58,8 +57,7 @@
         END;                                                                               \
     }
 
-/* ---- walks that come to a row of the result again and again ----------------------------
- */
+/* ---- walks that come to a row of the result again and again --------------------- */
 
 /* A csc matrix, or the columns of a csr one: rows are J, columns are I. */
 #define ACROSS(I, J, N, EACH)                                                              \
@@ -80,8 +78,7 @@
                 EACH;                                                                      \
             }
 
-/* ---- what is done ----------------------------------------------------------------------
- */
+/* ---- what is done --------------------------------------------------------------- */
 
 #define ARRAYS(TA, TX, TY)                                                                 \
     const packed *m = &c->in[0];                                                           \
