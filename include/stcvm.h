@@ -530,7 +530,8 @@ STC_API stc_status stc_program_explain(const stc_program *p, const char *stage,
                                        char **text);
 STC_API void stc_text_free(stc_machine *m, void *text);
 
-/* Microseconds spent in each stage of the last compile, load and run. */
+/* Microseconds spent in each stage of the last compile, load and run. Of runs of a few
+ * microseconds, only one in 16 is timed: `run` is then that of the last that was. */
 typedef struct stc_times {
     size_t size; /* sizeof(stc_times), set before the call; see the top */
     double parse, bind, plan, lower, verify, load, run, save;

@@ -105,7 +105,8 @@ struct stc_program { /* in the arena of its program */
     bool waits;         /* plans of it depend on what is bound                  */
     bool lent;          /* a result lies in the host's memory: it stays as compiled */
     stc_times times;    /* parse … verify in ticks, the others in microseconds */
-    uint64_t run_ticks; /* of the last run                                     */
+    uint64_t run_ticks; /* of the last run that was timed                      */
+    int untimed;        /* runs that go by before the next that is             */
     shown_decl *shown;  /* one per slot: what stc_program_decl hands out */
     binding *bind;      /* one per slot */
     bool from_text;     /* not decoded from bytes: the stages can be explained */

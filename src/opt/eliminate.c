@@ -26,7 +26,7 @@ typedef struct search {
     int n; /* of the layer that is being made                         */
     state *layer;
     const state *best;
-    double best_cost;
+    double written, best_cost; /* in one nest, and the best way */
 } search;
 
 /* ---- the factors that are left ---------------------------------------------------- */
@@ -113,20 +113,21 @@ static void offer(search *s, uint64_t gone, double cost, const state *from)
 
 static void extend(search *s, const state *from)
 {
+    if (from->cost >= s->best_cost) return; /* more steps don't make it cheaper */
     factor f[OPT_FACTORS];
     const int n = left_over(s, from->gone, f);
-    const double whole = from->cost + cost_nest(s->o, f, n);
+    const double whole = from->cost + (from->gone ? cost_nest(s->o, f, n) : s->written);
     if (whole < s->best_cost) {
         s->best = from;
         s->best_cost = whole;
     }
-    if (from->cost >= s->best_cost) return; /* more steps don't make it cheaper */
     /* the last one is reduced in place */
     if (__builtin_popcountll(from->gone) + 1 == s->groups) return;
     for (int g = 0; g < s->groups; g++) {
         if ((from->gone >> g) & 1) continue;
         const double cost = step_cost(s, f, n, s->group[g]);
-        if (cost >= 0) offer(s, from->gone | UINT64_C(1) << g, from->cost + cost, from);
+        if (cost >= 0 && from->cost + cost < s->best_cost)
+            offer(s, from->gone | UINT64_C(1) << g, from->cost + cost, from);
     }
 }
 
@@ -154,13 +155,13 @@ static void find_groups(search *s)
 stc_status eliminate(const opt *o, const product *x, elimination *out)
 {
     search s = {.o = o, .x = x, .best_cost = DBL_MAX};
+    s.written = out->written = cost_nest(o, x->factor, x->n);
     find_groups(&s);
     s.width = s.groups > EXACT ? BEAM : ALL_SETS;
     int before = 1;
     state *layer = arena_array(o->a, 1, sizeof *layer);
     if (!layer) return STC_ERR_MEMORY;
     out->n = 0;
-    out->written = cost_nest(o, x->factor, x->n);
     for (int k = 0; k <= s.groups && before; k++) {
         const int wide = s.width < before * s.groups ? s.width : before * s.groups;
         s.n = 0;

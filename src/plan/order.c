@@ -115,16 +115,18 @@ static void permute(search *s, int at)
         try_order(s);
         return;
     }
+    /* The k-th comes first and the others stay in order, so that the written order is
+     * tried first: one exchange leads from each to the next. */
     for (int k = at; k < s->n; k++) {
-        int pick = s->seq[k]; /* rotate, so that written order is tried first */
-        for (int m = k; m > at; m--)
-            s->seq[m] = s->seq[m - 1];
+        const int pick = s->seq[k];
+        s->seq[k] = s->seq[at];
         s->seq[at] = pick;
         permute(s, at + 1);
-        for (int m = at; m < k; m++)
-            s->seq[m] = s->seq[m + 1];
-        s->seq[k] = pick;
     }
+    const int last = s->seq[at];
+    for (int k = at; k + 1 < s->n; k++)
+        s->seq[k] = s->seq[k + 1];
+    s->seq[s->n - 1] = last;
 }
 
 /* With too many loops to permute, orders that follow one access each. */

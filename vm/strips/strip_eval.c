@@ -330,6 +330,16 @@ static value load_one(const tensor *t, const column *at, int k)
     return at->ranged ? load_sum(t, p, column_end(at, k)) : type_load(t->type, t->vals, p);
 }
 
+/* The one value of a column: what was spread over its lanes holds if it was the same,
+ * bit by bit. */
+static void set_one(vcolumn *c, vclass cls, value v)
+{
+    const bool wide = cls == CLASS_F64 || cls == CLASS_I64 || cls == CLASS_U64;
+    if (wide ? v.u64 != c->one.u64 : memcmp(&v, &c->one, class_size(cls)) != 0)
+        c->spread = 0;
+    c->one = v;
+}
+
 static void eval_load(machine *mc, strip *s, const node *x, vcolumn *c)
 {
     const tensor *t = mc->slot[x->a].t;
@@ -338,8 +348,8 @@ static void eval_load(machine *mc, strip *s, const node *x, vcolumn *c)
     const vclass cls = (vclass)x->cls;
     if (!x->varies || at->form == COL_FIXED) {
         const value v = load_one(t, at, 0);
-        if (c->p || memcmp(&v, &c->one, class_size(cls))) c->spread = 0;
-        c->one = v;
+        if (c->p) c->spread = 0;
+        set_one(c, cls, v);
         c->p = NULL;
         return;
     }
@@ -389,8 +399,7 @@ static void eval_function(strip *s, const node *x, vcolumn *c)
             a[j] = arg_one(s, x, j, 0);
         const fn_fault f = fn_scalar_of(x->fn, (vclass)x->fn_cls)(&v, &a[0], &a[1], &a[2]);
         if (f) note_fault(s, 0, f, x->at);
-        if (memcmp(&v, &c->one, class_size((vclass)x->cls))) c->spread = 0;
-        c->one = v;
+        set_one(c, (vclass)x->cls, v);
         return;
     }
     const void *a[3] = {NULL};
@@ -437,8 +446,7 @@ static void eval_host(strip *s, const node *x, vcolumn *c)
     const int n = x->varies ? s->n : 1;
     const stc_status status = host_call(f, n, a, x->varies ? c->data : &v, &why);
     if (status) find_failure(s, x, n, status, why);
-    if (!x->varies && memcmp(&v, &c->one, class_size((vclass)x->cls))) c->spread = 0;
-    if (!x->varies) c->one = v;
+    if (!x->varies) set_one(c, (vclass)x->cls, v);
     if (x->varies) {
         c->p = c->data;
         c->spread = 0;
@@ -497,8 +505,7 @@ static void eval_one(machine *mc, strip *s, const node *x, vcolumn *c)
         v = type_round((stc_type)x->type, s->node[x->arg[0]].one);
         break;
     }
-    if (memcmp(&v, &c->one, class_size((vclass)x->cls))) c->spread = 0;
-    c->one = v;
+    set_one(c, (vclass)x->cls, v);
     c->p = NULL;
 }
 
