@@ -383,7 +383,6 @@ void affine_release(machine *mc, super *base)
     affine *a = (affine *)base;
     affine_store_release(mc, a);
     affine_gather_release(mc, a);
-    mem_free(mc->cx, a->hint, AFFINE_HINTS * sizeof *a->hint);
     mem_free(mc->cx, a->tap, (size_t)a->tap_cap * sizeof *a->tap);
     mem_free(mc->cx, a->draft, (size_t)a->draft_cap * sizeof *a->draft);
 }

@@ -42,7 +42,7 @@
 enum { AFFINE_INDICES = 10, AFFINE_PLACES = 28, AFFINE_LOADS = 4, AFFINE_LIVE = 4 };
 enum { AFFINE_FORMS = AFFINE_LOADS + STC_MAX_ORDER };
 enum { AFFINE_BOUNDS = 4 };
-enum { AFFINE_CLASSES = 64, AFFINE_FILTER = 64, AFFINE_HINTS = 4096 };
+enum { AFFINE_CLASSES = 64, AFFINE_FILTER = 64 };
 
 /* k + the indices and the registers of outer loops, each times a number. */
 typedef struct affine_form {
@@ -196,7 +196,6 @@ struct affine {
     void (*entry)(affine *a, const int64_t *at, int64_t pos);
     int64_t rounds;
     struct affine_gather *gather; /* affine_gather.c */
-    uint32_t *hint; /* where fibers of the last level were entered last (affine_walk.c) */
 };
 
 /* The nest around innermost loop l, from the outermost loop on that fits. *out
