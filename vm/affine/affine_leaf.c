@@ -246,112 +246,15 @@ KEPT(I64, int64_t, uint64_t, 0)
             run_##CLS##_##B##_##SINK(a, at, b, e, false);                                  \
     }
 
-enum { ROWS_AHEAD = 64 };
-
-#define ROW_ADDED(B, CLS, T)                                                               \
+#define ROWS(B, CLS, T)                                                                    \
     INLINE void add_row_##CLS##_##B(T *restrict out, const T *restrict f, T w, int64_t n)  \
     {                                                                                      \
         for (int64_t i = 0; i < n; i++)                                                    \
             out[i] = PLUS(B, CLS, out[i], TIMES(B, CLS, w, f[i]));                         \
-    }
-
-/* A fiber whose entries add rows to one row, which stays in registers. What didn't help:
- * to collect all that adds to a row of the result first (fewer stores, but short loops of
- * unforeseeable lengths), to begin rows that are met first with the fill instead of
- * filling ahead, to prefetch the next entry's factors. */
-#define ROWS_SUMMED(CLS, T, U)                                                             \
-    ROW_ADDED(plus_times, CLS, T)                                                          \
-    INLINE void add_rows_##CLS##_plus_times(T *restrict out, const T *restrict f,          \
-                                            const T *v, T s, const int64_t *row, int n,    \
-                                            int64_t width)                                 \
-    {                                                                                      \
-        typedef U vec __attribute__((vector_size(32), aligned(sizeof(U)), may_alias));     \
-        enum { LANES = 32 / sizeof(U), BLOCK = 4 * LANES };                                \
-        int64_t i = 0;                                                                     \
-        for (; i + BLOCK <= width; i += BLOCK) {                                           \
-            vec *to = (vec *)(out + i);                                                    \
-            vec s0 = to[0], s1 = to[1], s2 = to[2], s3 = to[3];                            \
-            for (int e = 0; e < n; e++) {                                                  \
-                const U w = (U)FN_MUL_##CLS(s, v[e]);                                      \
-                const vec *x = (const vec *)(f + row[e] + i);                              \
-                s0 += x[0] * w;                                                            \
-                s1 += x[1] * w;                                                            \
-                s2 += x[2] * w;                                                            \
-                s3 += x[3] * w;                                                            \
-            }                                                                              \
-            to[0] = s0, to[1] = s1, to[2] = s2, to[3] = s3;                                \
-        }                                                                                  \
-        for (int e = 0; e < n && i < width; e++)                                           \
-            add_row_##CLS##_plus_times(out + i, f + row[e] + i, FN_MUL_##CLS(s, v[e]),     \
-                                       width - i);                                         \
-    }
-
-/* The same by other functions, a row after the other. */
-#define ROWS_FOLDED(B, CLS, T)                                                             \
-    ROW_ADDED(B, CLS, T)                                                                   \
-    INLINE void add_rows_##CLS##_##B(T *restrict out, const T *restrict f, const T *v,     \
-                                     T s, const int64_t *row, int n, int64_t width)        \
-    {                                                                                      \
-        for (int e = 0; e < n; e++)                                                        \
-            add_row_##CLS##_##B(out, f + row[e], TIMES(B, CLS, s, v[e]), width);           \
-    }
-
-#define ROWS(B, CLS, T)                                                                    \
+    }                                                                                      \
     AVX2 static void wide_row_##CLS##_##B(T *out, const T *f, T w, int64_t n)              \
     {                                                                                      \
         add_row_##CLS##_##B(out, f, w, n);                                                 \
-    }                                                                                      \
-    AVX2 static void wide_rows_##CLS##_##B(T *out, const T *f, const T *v, T s,            \
-                                           const int64_t *row, int n, int64_t width)       \
-    {                                                                                      \
-        add_rows_##CLS##_##B(out, f, v, s, row, n, width);                                 \
-    }                                                                                      \
-    /* Up to ROWS_AHEAD entries, for each of the taps. */                                  \
-    static void all_rows_##CLS##_##B(affine *a, const int64_t *at, const T *v,             \
-                                     const int64_t *row, int n)                            \
-    {                                                                                      \
-        const affine_stand up = a->stand[a->nlevel - 1];                                   \
-        const int d = a->rest[0];                                                          \
-        const int64_t width = a->hi[d] - a->lo[d];                                         \
-        const T *f = (const T *)a->vals[1] + at[1] + a->lo[d];                             \
-        const T s = FACTOR_##CLS(a);                                                       \
-        T *out = (T *)a->out + at[0] + a->lo[d];                                           \
-        for (int64_t i = a->first[up.class]; i < a->first[up.class + 1]; i++) {            \
-            const affine_tap *t = &a->tap[i];                                              \
-            for (int64_t q = 0; q < t->n; q++) {                                           \
-                if (up.edges && !affine_inside(a, t, q, up.edges)) continue;               \
-                T *to = out + t->at[0] + q * t->hop[0];                                    \
-                const T *g = f + t->at[1] + q * t->hop[1];                                 \
-                if (SUPER_HAS_AVX2) {                                                      \
-                    wide_rows_##CLS##_##B(to, g, v, s, row, n, width);                     \
-                } else {                                                                   \
-                    add_rows_##CLS##_##B(to, g, v, s, row, n, width);                      \
-                }                                                                          \
-            }                                                                              \
-            a->rounds += t->n * n * width;                                                 \
-        }                                                                                  \
-    }                                                                                      \
-    static void rows_##CLS##_##B(affine *a, const int64_t *at, int64_t b, int64_t e)       \
-    {                                                                                      \
-        const int last = a->nlevel - 1;                                                    \
-        const affine_level *lv = &a->level[last];                                          \
-        const affine_window *win = &a->window[last];                                       \
-        const int64_t base = at[lv->line], fj = a->line[1].coef[lv->solved];               \
-        int64_t row[ROWS_AHEAD];                                                           \
-        a->stand[last] = last ? a->stand[last - 1] : (affine_stand){0, 0};                 \
-        for (int64_t p = b; p < e;) {                                                      \
-            const int64_t from = p;                                                        \
-            int n = 0;                                                                     \
-            for (; p < e && n < ROWS_AHEAD; p++) {                                         \
-                const int64_t y = index_at(lv->crd, lv->width, p) - base;                  \
-                if (y < win->all_lo || y >= win->all_hi) break;                            \
-                row[n++] = fj * y;                                                         \
-            }                                                                              \
-            if (n)                                                                         \
-                all_rows_##CLS##_##B(a, at, (const T *)a->vals[0] + from, row, n);         \
-            else                                                                           \
-                p++; /* outside the index's range */                                       \
-        }                                                                                  \
     }                                                                                      \
     static void row_##CLS##_##B##_ACC(affine *a, T *out, int64_t o, int64_t oj,            \
                                       const T *f, int64_t fj, T w, int64_t n)              \
@@ -384,11 +287,7 @@ enum { ROWS_AHEAD = 64 };
     FIBER(B, CLS, T, ACC)                                                                  \
     FIBER(B, CLS, T, WS)
 
-ROWS_SUMMED(F64, double, double)
-ROWS_SUMMED(F32, float, float)
-ROWS_SUMMED(I64, int64_t, uint64_t)
 #define AFFINE(B, TYPE, T) KERNELS(B, TYPE, T)
-#define AFFINE_FOLD(B, TYPE, T) ROWS_FOLDED(B, TYPE, T) KERNELS(B, TYPE, T)
 #include "affine.def"
 
 typedef void (*fiber_kernel)(affine *a, const int64_t *at, int64_t begin, int64_t end);
@@ -398,7 +297,6 @@ typedef void (*entry_kernel)(affine *a, const int64_t *at, int64_t pos);
     {STC_##TYPE,                                                                           \
      FN_PLUS_##B,                                                                          \
      FN_TIMES_##B,                                                                         \
-     rows_##TYPE##_##B,                                                                    \
      {entry_##TYPE##_##B##_ACC, entry_##TYPE##_##B##_WS},                                  \
      {taps_##TYPE##_##B##_ACC, taps_##TYPE##_##B##_WS},                                    \
      values_##TYPE##_##B,                                                                  \
@@ -410,7 +308,6 @@ enum {
 static const struct {
     uint8_t type;
     int16_t plus, times;
-    fiber_kernel rows; /* of a result that the fiber's index doesn't move */
     entry_kernel entry[2], taps[2];
     void (*values)(affine *a, int64_t at);
     fiber_kernel fiber[2]; /* by sink */
@@ -430,16 +327,6 @@ int affine_kernel(stc_type type, int plus, int times)
 int affine_times(const affine *a)
 {
     return kernels[a->kernel].times;
-}
-
-/* Whether a fiber's entries add rows of the factor to one row of the result. */
-static bool adds_rows(const affine *a, const affine_level *lv)
-{
-    const affine_window *win = &a->window[a->nlevel - 1];
-    return a->nrest == 1 && a->nload == 2 && a->sink.kind == SINK_ACC && win->step == 1 &&
-           win->some_lo == win->all_lo && win->some_hi == win->all_hi &&
-           a->line[0].coef[lv->solved] == 0 && a->line[0].coef[a->rest[0]] == 1 &&
-           a->line[1].coef[a->rest[0]] == 1;
 }
 
 /* Whether all entries meet the same taps, as few rows of one length, and the same values.
@@ -478,5 +365,4 @@ void affine_choose(affine *a)
     if (simple && !a->nrest && a->nload <= 2) a->fiber = kernels[k].fiber[ws];
     if (a->fiber && plain_filter(a) && !a->filter.moved)
         kernels[k].values(a, a->line[1].base);
-    if (simple && adds_rows(a, lv)) a->fiber = kernels[k].rows;
 }
