@@ -42,7 +42,7 @@
 enum { AFFINE_INDICES = 10, AFFINE_PLACES = 28, AFFINE_LOADS = 4, AFFINE_LIVE = 4 };
 enum { AFFINE_FORMS = AFFINE_LOADS + STC_MAX_ORDER };
 enum { AFFINE_BOUNDS = 4 };
-enum { AFFINE_CLASSES = 64, AFFINE_FILTER = 64 };
+enum { AFFINE_CLASSES = 256, AFFINE_FILTER = 64 };
 
 /* k + the indices and the registers of outer loops, each times a number. */
 typedef struct affine_form {
@@ -180,8 +180,7 @@ struct affine {
     workspace *ws;
     value factor;       /* of the scalars                                   */
     int64_t begin, end; /* the sparse operand's first parents         */
-    /* The taps by class, first[c] … first[c+1]-1, and what they were listed for;
-     * not tapped: indices are tried level by level. */
+    /* The taps by class, first[c] … first[c+1]-1, and what they were listed for. */
     affine_tap *tap, *draft;
     int64_t ntap, tap_cap, draft_cap;
     int64_t first[AFFINE_CLASSES + 1];
@@ -215,7 +214,8 @@ bool blocks_implied(const machine *mc, const affine *a, const affine_place *x);
 bool blocks_level(const machine *mc, const affine *a, const affine_place *x,
                   affine_level *out);
 
-/* affine_taps.c: lists the taps, and sets `tapped` if they can be. */
+/* affine_taps.c: lists the taps, and sets `tapped` if they can be; else other tiers run
+ * the nest. */
 stc_status affine_list_taps(machine *mc, affine *a);
 
 /* Whether tap k of row t is inside at the levels in `edges`. */

@@ -86,12 +86,6 @@ KEPT(I64, int64_t, uint64_t, 0)
         }                                                                                  \
     }                                                                                      \
                                                                                            \
-    static void entry_##CLS##_##B##_##SINK(affine *a, const int64_t *at, int64_t pos)      \
-    {                                                                                      \
-        rest_##CLS##_##B##_##SINK(                                                         \
-            a, at, 0, TIMES(B, CLS, FACTOR_##CLS(a), ((const T *)a->vals[0])[pos]));       \
-    }                                                                                      \
-                                                                                           \
     /* An entry that isn't inside for all taps, or has more to it than FIBER knows. */     \
     static void taps_##CLS##_##B##_##SINK(affine *a, const int64_t *at, int64_t pos)       \
     {                                                                                      \
@@ -294,13 +288,9 @@ typedef void (*fiber_kernel)(affine *a, const int64_t *at, int64_t begin, int64_
 typedef void (*entry_kernel)(affine *a, const int64_t *at, int64_t pos);
 
 #define AFFINE(B, TYPE, T)                                                                 \
-    {STC_##TYPE,                                                                           \
-     FN_PLUS_##B,                                                                          \
-     FN_TIMES_##B,                                                                         \
-     {entry_##TYPE##_##B##_ACC, entry_##TYPE##_##B##_WS},                                  \
-     {taps_##TYPE##_##B##_ACC, taps_##TYPE##_##B##_WS},                                    \
-     values_##TYPE##_##B,                                                                  \
-     {fiber_##TYPE##_##B##_ACC, fiber_##TYPE##_##B##_WS}},
+    {STC_##TYPE,          FN_PLUS_##B,                                                     \
+     FN_TIMES_##B,        {taps_##TYPE##_##B##_ACC, taps_##TYPE##_##B##_WS},               \
+     values_##TYPE##_##B, {fiber_##TYPE##_##B##_ACC, fiber_##TYPE##_##B##_WS}},
 enum {
 #define BODY(name, PLUS, TIMES) FN_PLUS_##name = PLUS, FN_TIMES_##name = TIMES,
 #include "../super/super.def"
@@ -308,7 +298,7 @@ enum {
 static const struct {
     uint8_t type;
     int16_t plus, times;
-    entry_kernel entry[2], taps[2];
+    entry_kernel taps[2];
     void (*values)(affine *a, int64_t at);
     fiber_kernel fiber[2]; /* by sink */
 } kernels[] = {
@@ -356,12 +346,12 @@ void affine_choose(affine *a)
 {
     const affine_level *lv = &a->level[a->nlevel - 1];
     const int ws = a->sink.kind != SINK_ACC;
-    const bool simple = a->tapped && lv->walked && lv->stride == lv->width;
+    const bool simple = lv->walked && lv->stride == lv->width;
     a->entry = NULL;
     a->fiber = NULL;
     a->filter.rows = 0;
     const int k = a->kernel;
-    a->entry = a->tapped ? kernels[k].taps[ws] : kernels[k].entry[ws];
+    a->entry = kernels[k].taps[ws];
     if (simple && !a->nrest && a->nload <= 2) a->fiber = kernels[k].fiber[ws];
     if (a->fiber && plain_filter(a) && !a->filter.moved)
         kernels[k].values(a, a->line[1].base);
