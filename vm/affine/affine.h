@@ -132,10 +132,10 @@ typedef struct affine_filter {
 /* The result's values while the nest runs (affine_room.c). */
 typedef struct affine_room {
     tensor *tensor;
-    int64_t places;                      /* in all                                       */
-    int64_t tap_max, rest_min, rest_max; /* how far taps, and other indices, lead  */
-    int shift;                           /* places a line                                */
-    uint8_t *mark;                       /* NULL: nothing is marked                      */
+    int64_t places;  /* in all                  */
+    int64_t tap_max; /* how far taps lead       */
+    int shift;       /* places a line           */
+    uint8_t *mark;   /* NULL: nothing is marked */
 } affine_room;
 
 typedef struct affine affine;

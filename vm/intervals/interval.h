@@ -22,6 +22,15 @@
 #include "../core/coords.h"
 #include "../strips/strip.h"
 
+/* Variants for wider vectors. */
+#if defined(__x86_64__) && defined(__GNUC__)
+#define WIDE __attribute__((target("avx2")))
+#define HAS_WIDE (__builtin_cpu_supports("avx2") != 0)
+#else
+#define WIDE
+#define HAS_WIDE false
+#endif
+
 enum { IVL_LOOPS = INTERVAL_LOOPS, IVL_WALKS = 8 };
 /* Lanes of a strip whose elements are narrower than columns' values: interval_pairs.c. */
 enum { IVL_STRUNG = 2 * STRIP };
