@@ -348,22 +348,26 @@ static stc_status ready_result(machine *mc, affine *a, int64_t last)
 
 /* ---- a run ---------------------------------------------------------------------- */
 
+/* Not this way; and nobody marks now (threads that share the result don't anyway). */
+static stc_status replayed(machine *mc, const affine *a)
+{
+    tensor *t = mc->slot[a->sink.a].t;
+    if (a->sink.kind == SINK_ACC && t->stains.on) t->stains.on = false;
+    return SUPER_REPLAY;
+}
+
 static stc_status run(machine *mc, affine *a)
 {
     int64_t last;
     bool none;
-    if (!prepare(mc, a, &none, &last)) {
-        tensor *t = mc->slot[a->sink.a].t;
-        /* nobody marks now; threads that share t don't anyway */
-        if (a->sink.kind == SINK_ACC && t->stains.on) t->stains.on = false;
-        return SUPER_REPLAY;
-    }
+    if (!prepare(mc, a, &none, &last)) return replayed(mc, a);
     if (none || a->begin == a->end) return machine_count(mc, 1);
     if (a->nbound) return blocks_run(mc, a, last);
     if (a->sink.fn == FN_ADD && affine_gathers(mc, a))
         return affine_gather_run(mc, a, last);
     if (a->append) return SUPER_REPLAY;
     if (affine_list_taps(mc, a)) return mc->cx->diag.status;
+    if (!a->tapped) return replayed(mc, a);
     affine_choose(a);
     if (ready_result(mc, a, last)) return mc->cx->diag.status;
     if (affine_walk(mc, a)) return mc->cx->diag.status;
@@ -383,7 +387,6 @@ void affine_release(machine *mc, super *base)
     affine *a = (affine *)base;
     affine_store_release(mc, a);
     affine_gather_release(mc, a);
-    mem_free(mc->cx, a->hint, AFFINE_HINTS * sizeof *a->hint);
     mem_free(mc->cx, a->tap, (size_t)a->tap_cap * sizeof *a->tap);
     mem_free(mc->cx, a->draft, (size_t)a->draft_cap * sizeof *a->draft);
 }

@@ -42,7 +42,7 @@
 enum { AFFINE_INDICES = 10, AFFINE_PLACES = 28, AFFINE_LOADS = 4, AFFINE_LIVE = 4 };
 enum { AFFINE_FORMS = AFFINE_LOADS + STC_MAX_ORDER };
 enum { AFFINE_BOUNDS = 4 };
-enum { AFFINE_CLASSES = 64, AFFINE_FILTER = 64, AFFINE_HINTS = 4096 };
+enum { AFFINE_CLASSES = 256, AFFINE_FILTER = 64 };
 
 /* k + the indices and the registers of outer loops, each times a number. */
 typedef struct affine_form {
@@ -132,10 +132,10 @@ typedef struct affine_filter {
 /* The result's values while the nest runs (affine_room.c). */
 typedef struct affine_room {
     tensor *tensor;
-    int64_t places;                      /* in all                                       */
-    int64_t tap_max, rest_min, rest_max; /* how far taps, and other indices, lead  */
-    int shift;                           /* places a line                                */
-    uint8_t *mark;                       /* NULL: nothing is marked                      */
+    int64_t places;  /* in all                  */
+    int64_t tap_max; /* how far taps lead       */
+    int shift;       /* places a line           */
+    uint8_t *mark;   /* NULL: nothing is marked */
 } affine_room;
 
 typedef struct affine affine;
@@ -180,8 +180,7 @@ struct affine {
     workspace *ws;
     value factor;       /* of the scalars                                   */
     int64_t begin, end; /* the sparse operand's first parents         */
-    /* The taps by class, first[c] … first[c+1]-1, and what they were listed for;
-     * not tapped: indices are tried level by level. */
+    /* The taps by class, first[c] … first[c+1]-1, and what they were listed for. */
     affine_tap *tap, *draft;
     int64_t ntap, tap_cap, draft_cap;
     int64_t first[AFFINE_CLASSES + 1];
@@ -196,7 +195,6 @@ struct affine {
     void (*entry)(affine *a, const int64_t *at, int64_t pos);
     int64_t rounds;
     struct affine_gather *gather; /* affine_gather.c */
-    uint32_t *hint; /* where fibers of the last level were entered last (affine_walk.c) */
 };
 
 /* The nest around innermost loop l, from the outermost loop on that fits. *out
@@ -216,7 +214,8 @@ bool blocks_implied(const machine *mc, const affine *a, const affine_place *x);
 bool blocks_level(const machine *mc, const affine *a, const affine_place *x,
                   affine_level *out);
 
-/* affine_taps.c: lists the taps, and sets `tapped` if they can be. */
+/* affine_taps.c: lists the taps, and sets `tapped` if they can be; else other tiers run
+ * the nest. */
 stc_status affine_list_taps(machine *mc, affine *a);
 
 /* Whether tap k of row t is inside at the levels in `edges`. */

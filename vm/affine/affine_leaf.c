@@ -86,12 +86,6 @@ KEPT(I64, int64_t, uint64_t, 0)
         }                                                                                  \
     }                                                                                      \
                                                                                            \
-    static void entry_##CLS##_##B##_##SINK(affine *a, const int64_t *at, int64_t pos)      \
-    {                                                                                      \
-        rest_##CLS##_##B##_##SINK(                                                         \
-            a, at, 0, TIMES(B, CLS, FACTOR_##CLS(a), ((const T *)a->vals[0])[pos]));       \
-    }                                                                                      \
-                                                                                           \
     /* An entry that isn't inside for all taps, or has more to it than FIBER knows. */     \
     static void taps_##CLS##_##B##_##SINK(affine *a, const int64_t *at, int64_t pos)       \
     {                                                                                      \
@@ -122,12 +116,13 @@ KEPT(I64, int64_t, uint64_t, 0)
 
 /* A fiber of a plain filter (`affine_filter`): entries whose taps all lie inside, from b
  * on; gives the first that isn't so. R rows (0: any number) of Q taps, `hop` apart. */
-#define FILTER(B, CLS, T, I, SINK)                                                         \
-    INLINE int64_t plain_##CLS##_##B##_##I##_##SINK(                                       \
-        affine *a, const int64_t *at, int64_t b, int64_t e, int R, int Q, int64_t hop)     \
+#define FILTER(B, CLS, T, SINK)                                                            \
+    INLINE int64_t plain_##CLS##_##B##_##SINK(affine *a, const int64_t *at, int64_t b,     \
+                                              int64_t e, int R, int Q, int64_t hop)        \
     {                                                                                      \
         const affine_level *lv = &a->level[a->nlevel - 1];                                 \
-        const I *crd = (const I *)lv->crd;                                                 \
+        const char *const crd = lv->crd;                                                   \
+        const int width = lv->width;                                                       \
         const T *v = a->vals[0], s = FACTOR_##CLS(a);                                      \
         const affine_window *win = &a->window[a->nlevel - 1];                              \
         const int64_t base = at[lv->line], oj = a->line[0].coef[lv->solved];               \
@@ -139,7 +134,7 @@ KEPT(I64, int64_t, uint64_t, 0)
         memcpy(to, a->filter.to, (size_t)rows * sizeof *to);                               \
         OPEN_##SINK for (; p < e; p++)                                                     \
         {                                                                                  \
-            const int64_t x = crd[p] - base;                                               \
+            const int64_t x = index_at(crd, width, p) - base;                              \
             if (__builtin_expect((uint64_t)x - lo >= n, 0)) break;                         \
             const T w = TIMES(B, CLS, s, v[p]);                                            \
             const int64_t o = at[0] + oj * x;                                              \
@@ -152,32 +147,32 @@ KEPT(I64, int64_t, uint64_t, 0)
         return p;                                                                          \
     }                                                                                      \
                                                                                            \
-    static int64_t filter_##CLS##_##B##_##I##_##SINK(affine *a, const int64_t *at,         \
-                                                     int64_t b, int64_t e)                 \
+    static int64_t filter_##CLS##_##B##_##SINK(affine *a, const int64_t *at, int64_t b,    \
+                                               int64_t e)                                  \
     {                                                                                      \
         const int Q = a->filter.taps, R = a->filter.rows;                                  \
         const int64_t hop = a->filter.hop;                                                 \
         if (Q == 3 && hop == -1)                                                           \
-            return R == 1   ? plain_##CLS##_##B##_##I##_##SINK(a, at, b, e, 1, 3, -1)      \
-                   : R == 3 ? plain_##CLS##_##B##_##I##_##SINK(a, at, b, e, 3, 3, -1)      \
-                            : plain_##CLS##_##B##_##I##_##SINK(a, at, b, e, 0, 3, -1);     \
-        if (Q == 5 && hop == -1)                                                           \
-            return plain_##CLS##_##B##_##I##_##SINK(a, at, b, e, 0, 5, -1);                \
-        return Q == 3 ? plain_##CLS##_##B##_##I##_##SINK(a, at, b, e, 0, 3, hop)           \
-                      : plain_##CLS##_##B##_##I##_##SINK(a, at, b, e, 0, Q, hop);          \
+            return R == 1   ? plain_##CLS##_##B##_##SINK(a, at, b, e, 1, 3, -1)            \
+                   : R == 3 ? plain_##CLS##_##B##_##SINK(a, at, b, e, 3, 3, -1)            \
+                            : plain_##CLS##_##B##_##SINK(a, at, b, e, 0, 3, -1);           \
+        if (Q == 5 && hop == -1) return plain_##CLS##_##B##_##SINK(a, at, b, e, 0, 5, -1); \
+        return Q == 3 ? plain_##CLS##_##B##_##SINK(a, at, b, e, 0, 3, hop)                 \
+                      : plain_##CLS##_##B##_##SINK(a, at, b, e, 0, Q, hop);                \
     }
 
 /* The entries of a fiber; the solved index's coefficient is 1 if `unit`. */
-#define FIBER(B, CLS, T, I, SINK)                                                          \
-    FILTER(B, CLS, T, I, SINK)                                                             \
+#define FIBER(B, CLS, T, SINK)                                                             \
+    FILTER(B, CLS, T, SINK)                                                                \
                                                                                            \
-    INLINE void run_##CLS##_##B##_##I##_##SINK(affine *a, const int64_t *at, int64_t b,    \
-                                               int64_t e, bool unit)                       \
+    INLINE void run_##CLS##_##B##_##SINK(affine *a, const int64_t *at, int64_t b,          \
+                                         int64_t e, bool unit)                             \
     {                                                                                      \
         const int last = a->nlevel - 1;                                                    \
         const affine_level *lv = &a->level[last];                                          \
         const affine_stand up = last ? a->stand[last - 1] : (affine_stand){0, 0};          \
-        const I *crd = (const I *)lv->crd;                                                 \
+        const char *const crd = lv->crd;                                                   \
+        const int width = lv->width;                                                       \
         const T *v = a->vals[0], s = FACTOR_##CLS(a);                                      \
         const T *f = a->nload > 1 ? (const T *)a->vals[1] + at[1] : NULL;                  \
         const affine_window *win = &a->window[last];                                       \
@@ -194,10 +189,10 @@ KEPT(I64, int64_t, uint64_t, 0)
         OPEN_##SINK for (int64_t p = b; p < e; p++)                                        \
         {                                                                                  \
             if (plain) {                                                                   \
-                p = filter_##CLS##_##B##_##I##_##SINK(a, at, p, e);                        \
+                p = filter_##CLS##_##B##_##SINK(a, at, p, e);                              \
                 REOPEN_##SINK if (p == e) break;                                           \
             }                                                                              \
-            const int64_t y = crd[p] - base;                                               \
+            const int64_t y = index_at(crd, width, p) - base;                              \
             int64_t x = y, r = 0;                                                          \
             if (!unit) {                                                                   \
                 r = y % n < 0 ? y % n + n : y % n;                                         \
@@ -236,121 +231,24 @@ KEPT(I64, int64_t, uint64_t, 0)
         CLOSE_##SINK a->rounds += (e - b) * (end - first);                                 \
     }                                                                                      \
                                                                                            \
-    static void fiber_##CLS##_##B##_##I##_##SINK(affine *a, const int64_t *at, int64_t b,  \
-                                                 int64_t e)                                \
+    static void fiber_##CLS##_##B##_##SINK(affine *a, const int64_t *at, int64_t b,        \
+                                           int64_t e)                                      \
     {                                                                                      \
         if (a->window[a->nlevel - 1].step == 1)                                            \
-            run_##CLS##_##B##_##I##_##SINK(a, at, b, e, true);                             \
+            run_##CLS##_##B##_##SINK(a, at, b, e, true);                                   \
         else                                                                               \
-            run_##CLS##_##B##_##I##_##SINK(a, at, b, e, false);                            \
+            run_##CLS##_##B##_##SINK(a, at, b, e, false);                                  \
     }
 
-enum { ROWS_AHEAD = 64 };
-
-#define ROW_ADDED(B, CLS, T)                                                               \
+#define ROWS(B, CLS, T)                                                                    \
     INLINE void add_row_##CLS##_##B(T *restrict out, const T *restrict f, T w, int64_t n)  \
     {                                                                                      \
         for (int64_t i = 0; i < n; i++)                                                    \
             out[i] = PLUS(B, CLS, out[i], TIMES(B, CLS, w, f[i]));                         \
-    }
-
-/* A fiber whose entries add rows to one row, which stays in registers. What didn't help:
- * to collect all that adds to a row of the result first (fewer stores, but short loops of
- * unforeseeable lengths), to begin rows that are met first with the fill instead of
- * filling ahead, to prefetch the next entry's factors. */
-#define ROWS_SUMMED(CLS, T, U)                                                             \
-    ROW_ADDED(plus_times, CLS, T)                                                          \
-    INLINE void add_rows_##CLS##_plus_times(T *restrict out, const T *restrict f,          \
-                                            const T *v, T s, const int64_t *row, int n,    \
-                                            int64_t width)                                 \
-    {                                                                                      \
-        typedef U vec __attribute__((vector_size(32), aligned(sizeof(U)), may_alias));     \
-        enum { LANES = 32 / sizeof(U), BLOCK = 4 * LANES };                                \
-        int64_t i = 0;                                                                     \
-        for (; i + BLOCK <= width; i += BLOCK) {                                           \
-            vec *to = (vec *)(out + i);                                                    \
-            vec s0 = to[0], s1 = to[1], s2 = to[2], s3 = to[3];                            \
-            for (int e = 0; e < n; e++) {                                                  \
-                const U w = (U)FN_MUL_##CLS(s, v[e]);                                      \
-                const vec *x = (const vec *)(f + row[e] + i);                              \
-                s0 += x[0] * w;                                                            \
-                s1 += x[1] * w;                                                            \
-                s2 += x[2] * w;                                                            \
-                s3 += x[3] * w;                                                            \
-            }                                                                              \
-            to[0] = s0, to[1] = s1, to[2] = s2, to[3] = s3;                                \
-        }                                                                                  \
-        for (int e = 0; e < n && i < width; e++)                                           \
-            add_row_##CLS##_plus_times(out + i, f + row[e] + i, FN_MUL_##CLS(s, v[e]),     \
-                                       width - i);                                         \
-    }
-
-/* The same by other functions, a row after the other. */
-#define ROWS_FOLDED(B, CLS, T)                                                             \
-    ROW_ADDED(B, CLS, T)                                                                   \
-    INLINE void add_rows_##CLS##_##B(T *restrict out, const T *restrict f, const T *v,     \
-                                     T s, const int64_t *row, int n, int64_t width)        \
-    {                                                                                      \
-        for (int e = 0; e < n; e++)                                                        \
-            add_row_##CLS##_##B(out, f + row[e], TIMES(B, CLS, s, v[e]), width);           \
-    }
-
-#define ROWS(B, CLS, T)                                                                    \
+    }                                                                                      \
     AVX2 static void wide_row_##CLS##_##B(T *out, const T *f, T w, int64_t n)              \
     {                                                                                      \
         add_row_##CLS##_##B(out, f, w, n);                                                 \
-    }                                                                                      \
-    AVX2 static void wide_rows_##CLS##_##B(T *out, const T *f, const T *v, T s,            \
-                                           const int64_t *row, int n, int64_t width)       \
-    {                                                                                      \
-        add_rows_##CLS##_##B(out, f, v, s, row, n, width);                                 \
-    }                                                                                      \
-    /* Up to ROWS_AHEAD entries, for each of the taps. */                                  \
-    static void all_rows_##CLS##_##B(affine *a, const int64_t *at, const T *v,             \
-                                     const int64_t *row, int n)                            \
-    {                                                                                      \
-        const affine_stand up = a->stand[a->nlevel - 1];                                   \
-        const int d = a->rest[0];                                                          \
-        const int64_t width = a->hi[d] - a->lo[d];                                         \
-        const T *f = (const T *)a->vals[1] + at[1] + a->lo[d];                             \
-        const T s = FACTOR_##CLS(a);                                                       \
-        T *out = (T *)a->out + at[0] + a->lo[d];                                           \
-        for (int64_t i = a->first[up.class]; i < a->first[up.class + 1]; i++) {            \
-            const affine_tap *t = &a->tap[i];                                              \
-            for (int64_t q = 0; q < t->n; q++) {                                           \
-                if (up.edges && !affine_inside(a, t, q, up.edges)) continue;               \
-                T *to = out + t->at[0] + q * t->hop[0];                                    \
-                const T *g = f + t->at[1] + q * t->hop[1];                                 \
-                if (SUPER_HAS_AVX2) {                                                      \
-                    wide_rows_##CLS##_##B(to, g, v, s, row, n, width);                     \
-                } else {                                                                   \
-                    add_rows_##CLS##_##B(to, g, v, s, row, n, width);                      \
-                }                                                                          \
-            }                                                                              \
-            a->rounds += t->n * n * width;                                                 \
-        }                                                                                  \
-    }                                                                                      \
-    static void rows_##CLS##_##B(affine *a, const int64_t *at, int64_t b, int64_t e)       \
-    {                                                                                      \
-        const int last = a->nlevel - 1;                                                    \
-        const affine_level *lv = &a->level[last];                                          \
-        const affine_window *win = &a->window[last];                                       \
-        const int64_t base = at[lv->line], fj = a->line[1].coef[lv->solved];               \
-        int64_t row[ROWS_AHEAD];                                                           \
-        a->stand[last] = last ? a->stand[last - 1] : (affine_stand){0, 0};                 \
-        for (int64_t p = b; p < e;) {                                                      \
-            const int64_t from = p;                                                        \
-            int n = 0;                                                                     \
-            for (; p < e && n < ROWS_AHEAD; p++) {                                         \
-                const int64_t y = index_at(lv->crd, lv->width, p) - base;                  \
-                if (y < win->all_lo || y >= win->all_hi) break;                            \
-                row[n++] = fj * y;                                                         \
-            }                                                                              \
-            if (n)                                                                         \
-                all_rows_##CLS##_##B(a, at, (const T *)a->vals[0] + from, row, n);         \
-            else                                                                           \
-                p++; /* outside the index's range */                                       \
-        }                                                                                  \
     }                                                                                      \
     static void row_##CLS##_##B##_ACC(affine *a, T *out, int64_t o, int64_t oj,            \
                                       const T *f, int64_t fj, T w, int64_t n)              \
@@ -380,31 +278,19 @@ enum { ROWS_AHEAD = 64 };
     VALUES(B, CLS, T)                                                                      \
     ENTRY(B, CLS, T, ACC)                                                                  \
     ENTRY(B, CLS, T, WS)                                                                   \
-    FIBER(B, CLS, T, int32_t, ACC)                                                         \
-    FIBER(B, CLS, T, int64_t, ACC)                                                         \
-    FIBER(B, CLS, T, int32_t, WS)                                                          \
-    FIBER(B, CLS, T, int64_t, WS)
+    FIBER(B, CLS, T, ACC)                                                                  \
+    FIBER(B, CLS, T, WS)
 
-ROWS_SUMMED(F64, double, double)
-ROWS_SUMMED(F32, float, float)
-ROWS_SUMMED(I64, int64_t, uint64_t)
 #define AFFINE(B, TYPE, T) KERNELS(B, TYPE, T)
-#define AFFINE_FOLD(B, TYPE, T) ROWS_FOLDED(B, TYPE, T) KERNELS(B, TYPE, T)
 #include "affine.def"
 
 typedef void (*fiber_kernel)(affine *a, const int64_t *at, int64_t begin, int64_t end);
 typedef void (*entry_kernel)(affine *a, const int64_t *at, int64_t pos);
 
 #define AFFINE(B, TYPE, T)                                                                 \
-    {STC_##TYPE,                                                                           \
-     FN_PLUS_##B,                                                                          \
-     FN_TIMES_##B,                                                                         \
-     rows_##TYPE##_##B,                                                                    \
-     {entry_##TYPE##_##B##_ACC, entry_##TYPE##_##B##_WS},                                  \
-     {taps_##TYPE##_##B##_ACC, taps_##TYPE##_##B##_WS},                                    \
-     values_##TYPE##_##B,                                                                  \
-     {{fiber_##TYPE##_##B##_int32_t_ACC, fiber_##TYPE##_##B##_int32_t_WS},                 \
-      {fiber_##TYPE##_##B##_int64_t_ACC, fiber_##TYPE##_##B##_int64_t_WS}}},
+    {STC_##TYPE,          FN_PLUS_##B,                                                     \
+     FN_TIMES_##B,        {taps_##TYPE##_##B##_ACC, taps_##TYPE##_##B##_WS},               \
+     values_##TYPE##_##B, {fiber_##TYPE##_##B##_ACC, fiber_##TYPE##_##B##_WS}},
 enum {
 #define BODY(name, PLUS, TIMES) FN_PLUS_##name = PLUS, FN_TIMES_##name = TIMES,
 #include "../super/super.def"
@@ -412,10 +298,9 @@ enum {
 static const struct {
     uint8_t type;
     int16_t plus, times;
-    fiber_kernel rows; /* of a result that the fiber's index doesn't move */
-    entry_kernel entry[2], taps[2];
+    entry_kernel taps[2];
     void (*values)(affine *a, int64_t at);
-    fiber_kernel fiber[2][2]; /* by width of coordinates, and sink */
+    fiber_kernel fiber[2]; /* by sink */
 } kernels[] = {
 #include "affine.def"
 };
@@ -432,16 +317,6 @@ int affine_kernel(stc_type type, int plus, int times)
 int affine_times(const affine *a)
 {
     return kernels[a->kernel].times;
-}
-
-/* Whether a fiber's entries add rows of the factor to one row of the result. */
-static bool adds_rows(const affine *a, const affine_level *lv)
-{
-    const affine_window *win = &a->window[a->nlevel - 1];
-    return a->nrest == 1 && a->nload == 2 && a->sink.kind == SINK_ACC && win->step == 1 &&
-           win->some_lo == win->all_lo && win->some_hi == win->all_hi &&
-           a->line[0].coef[lv->solved] == 0 && a->line[0].coef[a->rest[0]] == 1 &&
-           a->line[1].coef[a->rest[0]] == 1;
 }
 
 /* Whether all entries meet the same taps, as few rows of one length, and the same values.
@@ -471,15 +346,13 @@ void affine_choose(affine *a)
 {
     const affine_level *lv = &a->level[a->nlevel - 1];
     const int ws = a->sink.kind != SINK_ACC;
-    const bool simple = a->tapped && lv->walked && lv->stride == lv->width;
+    const bool simple = lv->walked && lv->stride == lv->width;
     a->entry = NULL;
     a->fiber = NULL;
     a->filter.rows = 0;
     const int k = a->kernel;
-    a->entry = a->tapped ? kernels[k].taps[ws] : kernels[k].entry[ws];
-    if (simple && !a->nrest && a->nload <= 2)
-        a->fiber = kernels[k].fiber[lv->width == 8][ws];
+    a->entry = kernels[k].taps[ws];
+    if (simple && !a->nrest && a->nload <= 2) a->fiber = kernels[k].fiber[ws];
     if (a->fiber && plain_filter(a) && !a->filter.moved)
         kernels[k].values(a, a->line[1].base);
-    if (simple && adds_rows(a, lv)) a->fiber = kernels[k].rows;
 }

@@ -8,31 +8,6 @@
 #include "../super/super.h"
 #include <string.h>
 
-/* Walker `o` stands: opened in the nest, or before it. */
-static bool walk(affine_matcher *m, const merge_operand *o, int d)
-{
-    affine *a = m->a;
-    const uint16_t at = affine_read_place(m, o->cursor);
-    affine_place *x = &a->place[at];
-    if (x->kind == AFFINE_GIVEN) { /* its coefficient and shift are its cursor's */
-        x->kind = AFFINE_WALKED;
-        x->at.coef[d] = 1;
-        m->shifted = true;
-        return true;
-    }
-    if (x->kind != AFFINE_OPEN) return false;
-    x->kind = AFFINE_WALKED;
-    x->at.coef[d] = x->cursor == ROOT ? 1 : m->mc->p->konst[x->cursor].v.i64;
-    x->cursor = ROOT;
-    return true;
-}
-
-static bool subsections(const affine_matcher *m, uint16_t reg)
-{
-    return m->c[reg] == AFFINE_UNSET ? m->mc->c[reg].subsections
-                                     : m->a->place[m->c[reg]].kind == AFFINE_SUBSECT;
-}
-
 /* A merge that visits what its walker has, or everything, if the located operands
  * are present. Rounds that subsections save would add nothing. */
 static bool read_merge(affine_matcher *m, const merge_desc *g, int d)
@@ -44,19 +19,16 @@ static bool read_merge(affine_matcher *m, const merge_desc *g, int d)
         const merge_operand *o = &g->operand[b];
         all |= UINT64_C(1) << b;
         if (o->cursor == ROOT) return false;
-        if (operand_walks(o) && subsections(m, o->cursor)) {
+        if (operand_walks(o) && affine_subsections(m, o->cursor)) {
             some = true;
             continue;
         }
         if (o->role == MERGE_FOLLOW) return false;
         if (o->role == MERGE_WALK) {
-            if (walker || !walk(m, o, d)) return false;
+            if (walker || !affine_read_walk(m, o->cursor, d)) return false;
             walker = UINT64_C(1) << b;
         } else if (o->role == MERGE_LOCATE) {
-            m->shifted |= o->coef != 1 || o->shift != ROOT;
-            if (!affine_read_stand(m, AFFINE_DENSE, o->cursor, o->tensor, o->level, o->up,
-                                   o->shift, d, o->coef))
-                return false;
+            if (!affine_read_located(m, o, d)) return false;
         } else {
             (void)affine_read_place(m, o->cursor);
         }
@@ -155,15 +127,7 @@ static bool match(affine_matcher *m, affine *a, loop *l)
 {
     const program *p = m->mc->p;
     memset(a, 0, sizeof *a);
-    m->a = a;
-    m->nform = m->nproduct = m->depth = 0;
-    m->times = FN_NONE;
-    m->shifted = m->sunk = m->full = false;
-    m->outer = l->outer;
-    m->told = m->mark = ROOT;
-    memset(m->i, 0xff, (size_t)(p->ni + 3 * p->nv + p->nc) * sizeof *m->i);
-    a->place[0].kind = AFFINE_ROOT;
-    a->nplace = 1;
+    affine_read_begin(m, a, l);
     if (!read_loop(m, l) || m->full || !m->shifted || a->nindex < 2 ||
         (a->sink.kind == SINK_STORE && !a->stored))
         return false;
@@ -202,17 +166,12 @@ stc_status affine_fuse(machine *mc, loop *l, super **out)
     for (; l && depth < AFFINE_INDICES; l = l->outer)
         around[depth++] = l;
     affine *a = mem_alloc(mc->cx, sizeof *a);
-    const int64_t registers = p->ni + 3 * p->nv + p->nc;
-    const size_t size = sizeof(affine_matcher) + (size_t)registers * sizeof(uint16_t);
+    const size_t size = sizeof(affine_matcher) + affine_registers(p);
     affine_matcher *m = a ? mem_alloc(mc->cx, size) : NULL;
     bool found = false;
     if (m) {
         m->mc = mc;
         m->i = (uint16_t *)(m + 1);
-        m->v = m->i + p->ni;
-        m->k = m->v + p->nv;
-        m->k_depth = m->k + p->nv;
-        m->c = m->k_depth + p->nv;
         while (!found && depth-- > 1)
             found = match(m, a, around[depth]);
     }

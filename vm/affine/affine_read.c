@@ -4,6 +4,30 @@
  * isn't read, and its nest isn't matched (affine_match.c).
  */
 #include "affine_match.h"
+#include <string.h>
+
+size_t affine_registers(const program *p)
+{
+    return (size_t)(p->ni + 3 * p->nv + p->nc) * sizeof(uint16_t);
+}
+
+void affine_read_begin(affine_matcher *m, affine *a, const loop *l)
+{
+    const program *p = m->mc->p;
+    m->a = a;
+    m->v = m->i + p->ni;
+    m->k = m->v + p->nv;
+    m->k_depth = m->k + p->nv;
+    m->c = m->k_depth + p->nv;
+    memset(m->i, 0xff, affine_registers(p));
+    m->nform = m->nproduct = m->depth = 0;
+    m->times = FN_NONE;
+    m->shifted = m->sunk = m->full = false;
+    m->outer = l->outer;
+    m->told = m->mark = ROOT;
+    a->place[0].kind = AFFINE_ROOT;
+    a->nplace = 1;
+}
 
 /* ---- forms ----------------------------------------------------------------------- */
 
@@ -98,6 +122,36 @@ bool affine_read_stand(affine_matcher *m, affine_kind kind, uint16_t reg, uint16
     if (d >= 0) x.at.coef[d] = coef;
     m->c[reg] = new_place(m, x);
     return true;
+}
+
+uint16_t affine_read_walk(affine_matcher *m, uint16_t reg, int d)
+{
+    const uint16_t at = affine_read_place(m, reg);
+    affine_place *x = &m->a->place[at];
+    if (x->kind == AFFINE_GIVEN) { /* its coefficient and shift are its cursor's */
+        m->shifted = true;
+        x->at.coef[d] = 1;
+    } else if (x->kind == AFFINE_OPEN) {
+        x->at.coef[d] = x->cursor == ROOT ? 1 : m->mc->p->konst[x->cursor].v.i64;
+        x->cursor = ROOT;
+    } else {
+        return 0;
+    }
+    x->kind = AFFINE_WALKED;
+    return at;
+}
+
+bool affine_read_located(affine_matcher *m, const merge_operand *o, int d)
+{
+    m->shifted |= o->coef != 1 || o->shift != ROOT;
+    return affine_read_stand(m, AFFINE_DENSE, o->cursor, o->tensor, o->level, o->up,
+                             o->shift, d, o->coef);
+}
+
+bool affine_subsections(const affine_matcher *m, uint16_t reg)
+{
+    return m->c[reg] == AFFINE_UNSET ? m->mc->c[reg].subsections
+                                     : m->a->place[m->c[reg]].kind == AFFINE_SUBSECT;
 }
 
 /* ---- products -------------------------------------------------------------------- */

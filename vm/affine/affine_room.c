@@ -10,25 +10,11 @@ static int64_t at_most(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* How far the indices that the operand doesn't have move the result's place. */
-static void rest_span(const affine *a, int64_t *min, int64_t *max)
-{
-    *min = *max = 0;
-    for (int r = 0; r < a->nrest; r++) {
-        const int d = a->rest[r];
-        const int64_t c = a->line[0].coef[d];
-        *min += c * (c > 0 ? a->lo[d] : a->hi[d] - 1);
-        *max += c * (c > 0 ? a->hi[d] - 1 : a->lo[d]);
-    }
-}
-
 /* Lines that a row of taps marks for one entry, at most. */
 static int64_t lines_of(const affine_room *room, const affine_tap *t)
 {
-    const int64_t rest = room->rest_max - room->rest_min;
     const int64_t hop = t->hop[0] < 0 ? -t->hop[0] : t->hop[0];
-    return hop >> room->shift ? t->n * ((rest >> room->shift) + 2)
-                              : ((hop * (t->n - 1) + rest) >> room->shift) + 2;
+    return hop >> room->shift ? 2 * t->n : (hop * (t->n - 1) >> room->shift) + 2;
 }
 
 /* Whether marking and filling lines one by one is less than to fill them all. */
@@ -78,7 +64,6 @@ stc_status affine_room_open(machine *mc, affine *a, int64_t last)
         const int64_t far = x->at[0] + (x->hop[0] > 0 ? x->hop[0] * (x->n - 1) : 0);
         if (far > room->tap_max) room->tap_max = far;
     }
-    rest_span(a, &room->rest_min, &room->rest_max);
     const tensor *from = mc->slot[a->load[0].tensor].t;
     if (a->alone && t->vals_cap > last && (t->stains.on || few(a, from->nvals)))
         room->mark = stains_ask(t, affine_places(t));
@@ -95,7 +80,7 @@ stc_status affine_room_fill(machine *mc, affine *a, const int64_t *at, int64_t l
     if (room->tensor->nvals >= room->places) return STC_OK;
     if (oj > 0 && w->step == 1 && a->level[l].ordered)
         x = at_most(x, last - at[a->level[l].line]);
-    const int64_t far = at[0] + oj * x + room->tap_max + room->rest_max;
+    const int64_t far = at[0] + oj * x + room->tap_max;
     if (far < room->tensor->nvals) return STC_OK;
     return asm_value(mc, &mc->slot[a->sink.a], at_most(far, room->places - 1));
 }
@@ -117,12 +102,11 @@ static void mark_taps(const affine *a, int class, int64_t at)
         const affine_tap *t = &a->tap[k];
         const int64_t hop = t->hop[0], width = hop * (t->n - 1), o = at + t->at[0];
         if (!((hop < 0 ? -hop : hop) >> room->shift)) {
-            mark(room, o + at_most(width, 0) + room->rest_min,
-                 o + (width > 0 ? width : 0) + room->rest_max);
+            mark(room, o + at_most(width, 0), o + (width > 0 ? width : 0));
             continue;
         }
         for (int64_t q = 0; q < t->n; q++)
-            mark(room, o + hop * q + room->rest_min, o + hop * q + room->rest_max);
+            mark(room, o + hop * q, o + hop * q);
     }
 }
 

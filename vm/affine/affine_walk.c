@@ -1,8 +1,6 @@
 /* affine_walk.c: the walk over the levels of an affine nest's sparse operand.
  *
- * Each stored coordinate is solved for the indices of its level. With taps, it
- * is solved once, for all of them (`settle`); without, once for each choice of
- * what is tried (`solve_level`), and all below it is walked again each time.
+ * Each stored coordinate is solved for the index of its level, once for all taps.
  */
 #include "affine.h"
 #include "../super/super.h"
@@ -20,54 +18,10 @@ static void bind(const affine *a, int l, int64_t *out, const int64_t *at, int d,
         out[k] = at[k] + a->line[k].coef[d] * v;
 }
 
-/* The same with index e at value w, too. */
-static inline void bind_both(const affine *a, int l, int64_t *out, const int64_t *at, int d,
-                             int64_t v, int e, int64_t w)
-{
-    const int lines = a->nload + a->nlevel;
-    for (int k = 0; k < a->nload; k++)
-        out[k] = at[k] + a->line[k].coef[d] * v + a->line[k].coef[e] * w;
-    for (int k = a->nload + l; k < lines; k++)
-        out[k] = at[k] + a->line[k].coef[d] * v + a->line[k].coef[e] * w;
-}
-
-/* The coordinate of level l is x, at positions begin … end-1: for each value of
- * the indices that are tried, from the t-th on. */
-static stc_status solve_level(machine *mc, affine *a, int l, const int64_t *at, int t,
-                              int64_t x, int64_t begin, int64_t end)
-{
-    const affine_level *lv = &a->level[l];
-    const int64_t *coef = a->line[lv->line].coef;
-    int64_t here[AFFINE_FORMS];
-    if (lv->ntried - t > 1) {
-        const int d = lv->tried[t];
-        for (int64_t v = a->lo[d]; v < a->hi[d]; v++) {
-            bind(a, l, here, at, d, v);
-            if (solve_level(mc, a, l, here, t + 1, x, begin, end))
-                return mc->cx->diag.status;
-        }
-        return STC_OK;
-    }
-    const int64_t rest = x - at[lv->line];
-    const int d = lv->solved, q = t < lv->ntried ? lv->tried[t] : -1;
-    if (d < 0) return rest ? STC_OK : walk_level(mc, a, l + 1, at, begin, end);
-    const int64_t c = coef[d], cq = q < 0 ? 0 : coef[q], lo = a->lo[d], hi = a->hi[d];
-    for (int64_t w = q < 0 ? 0 : a->lo[q]; w < (q < 0 ? 1 : a->hi[q]); w++) {
-        const int64_t left = rest - cq * w, v = c == 1 ? left : left / c;
-        if (v < lo || v >= hi || v * c != left) continue;
-        if (q >= 0)
-            bind_both(a, l + 1, here, at, d, v, q, w);
-        else
-            bind(a, l + 1, here, at, d, v);
-        if (walk_level(mc, a, l + 1, here, begin, end)) return mc->cx->diag.status;
-    }
-    return STC_OK;
-}
-
-/* The same for all taps at once: x, of the level's window, is solved for where their
- * `back` is 0. */
-static stc_status settle(machine *mc, affine *a, int l, const int64_t *at, int64_t x,
-                         int64_t begin, int64_t end)
+/* The coordinate of level l is x, of its window, at positions begin … end-1: it is solved
+ * for all taps at once, where their `back` is 0. */
+static stc_status coordinate(machine *mc, affine *a, int l, const int64_t *at, int64_t x,
+                             int64_t begin, int64_t end)
 {
     const affine_level *lv = &a->level[l];
     const affine_window *w = &a->window[l];
@@ -84,47 +38,14 @@ static stc_status settle(machine *mc, affine *a, int l, const int64_t *at, int64
     return walk_level(mc, a, l + 1, here, begin, end);
 }
 
-static stc_status coordinate(machine *mc, affine *a, int l, const int64_t *at, int64_t x,
-                             int64_t begin, int64_t end)
-{
-    return a->tapped ? settle(mc, a, l, at, x, begin, end)
-                     : solve_level(mc, a, l, at, 0, x, begin, end);
-}
-
-/* The same below a parent. A nest that runs again and again, for a row of the result
- * each, finds what it looks for near where it found it last. */
-static int64_t find(machine *mc, affine *a, int64_t parent, int64_t begin, int64_t end,
-                    int64_t x)
-{
-    enum { NEAR = 4 };
-    const affine_level *lv = &a->level[a->nlevel - 1];
-    if (!a->hint) a->hint = mem_zero(mc->cx, AFFINE_HINTS, sizeof *a->hint);
-    if (!a->hint) {
-        diag_clear(mc->cx); /* there is another way */
-        return coord_search(lv->crd, lv->width, lv->stride, begin, end, x);
-    }
-    uint32_t *hint = &a->hint[parent & (AFFINE_HINTS - 1)];
-    int64_t p = begin + *hint;
-    if (p <= end && (p == begin || affine_coord(lv, p - 1) < x)) {
-        const int64_t last = end - p < NEAR ? end : p + NEAR;
-        while (p < last && affine_coord(lv, p) < x)
-            p++;
-    }
-    if (p > end || (p > begin && affine_coord(lv, p - 1) >= x) ||
-        (p < end && affine_coord(lv, p) < x))
-        p = coord_search(lv->crd, lv->width, lv->stride, begin, end, x);
-    *hint = p - begin < UINT32_MAX ? (uint32_t)(p - begin) : 0;
-    return p;
-}
-
 /* The coordinates of level l that matter lie between these. */
 static int64_t least(const affine *a, int l, const int64_t *at)
 {
-    return at[a->level[l].line] + (a->tapped ? a->window[l].min : a->level[l].min);
+    return at[a->level[l].line] + a->window[l].min;
 }
 static int64_t most(const affine *a, int l, const int64_t *at)
 {
-    return at[a->level[l].line] + (a->tapped ? a->window[l].max : a->level[l].max);
+    return at[a->level[l].line] + a->window[l].max;
 }
 
 static stc_status poll(machine *mc, affine *a)
@@ -135,41 +56,15 @@ static stc_status poll(machine *mc, affine *a)
     return machine_count(mc, n);
 }
 
-/* Whether the last level's fibers, one level below l, have a window of their own that
- * doesn't move with level l's coordinate: then most can be passed over in a few steps. */
-static bool same_window(const affine *a, int l)
-{
-    const affine_level *lv = &a->level[l + 1];
-    return l + 2 == a->nlevel && a->fiber && lv->ordered && lv->bounds &&
-           a->line[lv->line].coef[a->level[l].solved] == 0;
-}
-
-/* Whether the fiber of the last level below `parent` has nothing in first … last. */
-static bool nothing_below(machine *mc, affine *a, int64_t parent, int64_t first,
-                          int64_t last)
-{
-    const affine_level *lv = &a->level[a->nlevel - 1];
-    const int64_t begin = index_at(lv->bounds, lv->bounds_width, parent);
-    const int64_t end = index_at(lv->bounds, lv->bounds_width, parent + 1);
-    if (begin >= end) return true;
-    if (affine_coord(lv, begin) >= first) return affine_coord(lv, begin) > last;
-    const int64_t p = find(mc, a, parent, begin, end, first);
-    return p == end || affine_coord(lv, p) > last;
-}
-
 static stc_status walk_range(machine *mc, affine *a, int l, const int64_t *at,
                              int64_t parent)
 {
     const affine_level *lv = &a->level[l];
     const int64_t first = least(a, l, at), last = most(a, l, at);
     const int64_t from = first > lv->lo ? first : lv->lo;
-    const bool same = same_window(a, l);
-    const int64_t leaf_first = same ? least(a, l + 1, at) : 0;
-    const int64_t leaf_last = same ? most(a, l + 1, at) : 0;
     for (int64_t x = from; x <= last && x < lv->lo + lv->extent; x++) {
         const int64_t p = parent * lv->extent + x - lv->lo;
         a->rounds++;
-        if (same && nothing_below(mc, a, p, leaf_first, leaf_last)) continue;
         if (coordinate(mc, a, l, at, x, p, p + 1)) return mc->cx->diag.status;
     }
     return poll(mc, a);
@@ -204,16 +99,13 @@ static stc_status walk_level(machine *mc, affine *a, int l, const int64_t *at,
         return poll(mc, a);
     }
     if (!lv->walked) return walk_range(mc, a, l, at, begin);
-    const int64_t parent = begin;
     if (lv->bounds) {
         begin = index_at(lv->bounds, lv->bounds_width, begin);
         end = index_at(lv->bounds, lv->bounds_width, end);
     }
     const int64_t first = least(a, l, at), last = most(a, l, at);
     if (lv->ordered && begin < end && affine_coord(lv, begin) < first)
-        begin = l + 1 < a->nlevel
-                    ? coord_search(lv->crd, lv->width, lv->stride, begin, end, first)
-                    : find(mc, a, parent, begin, end, first);
+        begin = coord_search(lv->crd, lv->width, lv->stride, begin, end, first);
     a->rounds++;
     if (begin == end || (lv->ordered && affine_coord(lv, begin) > last)) return poll(mc, a);
     if (a->fiber && l + 1 == a->nlevel) return walk_fiber(mc, a, at, begin, end);

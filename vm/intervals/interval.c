@@ -359,7 +359,6 @@ static stc_status allocate(machine *mc, interval *iv)
         v->g.rows = v->row;
         v->g.len = v->len;
         v->at = v->start + STRUNG;
-        v->ahead = STRIP / 8;
         v->summed = UNLINKED;
     }
     return STC_OK;

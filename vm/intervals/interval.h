@@ -22,6 +22,15 @@
 #include "../core/coords.h"
 #include "../strips/strip.h"
 
+/* Variants for wider vectors. */
+#if defined(__x86_64__) && defined(__GNUC__)
+#define WIDE __attribute__((target("avx2")))
+#define HAS_WIDE (__builtin_cpu_supports("avx2") != 0)
+#else
+#define WIDE
+#define HAS_WIDE false
+#endif
+
 enum { IVL_LOOPS = INTERVAL_LOOPS, IVL_WALKS = 8 };
 /* Lanes of a strip whose elements are narrower than columns' values: interval_pairs.c. */
 enum { IVL_STRUNG = 2 * STRIP };
@@ -163,8 +172,6 @@ typedef struct ivl_loop {
     void *pair_block;    /* (its memory)                                            */
     uint8_t element;     /* their elements have so many bytes (0: they aren't),     */
     const void *vals[2]; /* and are here                                            */
-    int lead;            /* … the operand with the most runs                          */
-    int64_t ahead;       /* … and how many of its runs are about half a strip         */
 } ivl_loop;
 
 /* A result: its places, level by level, each in a loop. */
@@ -280,6 +287,9 @@ stc_status interval_put_bulk(machine *mc, ivl_loop *v, ivl_target *t, bool *done
 bool interval_folds(const sink *x); /* a run is reduced at once */
 bool interval_adds(const sink *x);  /* … by adding, in a loop of its own */
 void interval_start(ivl_loop *v);   /* the outer lanes' reductions */
+/* Elements [pos, pos + n) of t and those of an array, by the sink's function. */
+void interval_add(ivl_loop *v, const sink *x, tensor *t, int64_t pos, const char *in,
+                  int n);
 stc_status interval_sink(machine *mc, ivl_loop *v, const sink *x);
 stc_status interval_close(machine *mc, interval *iv, int from); /* places of its lanes */
 stc_status interval_finish(machine *mc, ivl_target *t);         /* what is open then */

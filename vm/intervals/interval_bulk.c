@@ -33,20 +33,15 @@ static level *last_level(const machine *mc, const ivl_target *t)
     return &r->level[r->fmt.levels - 1];
 }
 
-/* Coordinates in order, one place a lane. */
-static bool takes_coords(const machine *mc, const ivl_target *t)
-{
-    const level *lv = last_level(mc, t);
-    return t->x->kind == SINK_STORE && t->direct && lv->kind->append_room &&
-           (lv->props & (PROP_UNIQUE | PROP_BRANCHLESS)) == PROP_UNIQUE;
-}
-
-/* … and the led operand's are all of them, in rows of their own. */
+/* Coordinates in order, one place a lane: all of them the led operand's, in rows of their
+ * own. */
 static bool takes_led(const machine *mc, const ivl_loop *v, const ivl_target *t)
 {
     const level *lv = last_level(mc, t);
-    return takes_coords(mc, t) && v->led->t.lo >= lv->base &&
-           v->led->t.hi <= lv->base + lv->extent && t->n == v->depth + 1;
+    return t->x->kind == SINK_STORE && t->direct && lv->kind->append_room &&
+           (lv->props & (PROP_UNIQUE | PROP_BRANCHLESS)) == PROP_UNIQUE &&
+           v->led->t.lo >= lv->base && v->led->t.hi <= lv->base + lv->extent &&
+           t->n == v->depth + 1;
 }
 
 /* Rows that cover the fibers they go into: what they leave out would get a neighbour's
@@ -181,24 +176,6 @@ static stc_status put_fibers(machine *mc, ivl_loop *v, ivl_target *t)
 
 /* ---- coordinates in order --------------------------------------------------------- */
 
-/* Whether the lanes are one coordinate each, ascending in every row, and fit. */
-static bool lanes_ascend(const ivl_loop *v, const level *lv)
-{
-    const int64_t *i = v->g.icol[0].data, least = lv->base, most = lv->base + lv->extent;
-    bool ok = !v->nrep && v->len[0] == 1 && i[0] >= least && i[0] < most;
-    for (int k = 1; k < v->g.n; k++)
-        ok &= (v->len[k] == 1) & (i[k] >= least) & (i[k] < most) &
-              ((v->row[k] > v->row[k - 1]) |
-               ((v->row[k] == v->row[k - 1]) & (i[k] > i[k - 1])));
-    return ok;
-}
-
-static bool takes_rows(const machine *mc, const ivl_loop *v, const ivl_target *t)
-{
-    if (v->led && v->bare) return true;
-    return takes_coords(mc, t) && lanes_ascend(v, last_level(mc, t));
-}
-
 /* Fibers before that of `parent` end at position p. */
 static inline void close_before(append_room *room, int64_t parent, int64_t p)
 {
@@ -217,12 +194,6 @@ static inline void close_before(append_room *room, int64_t parent, int64_t p)
 static void close_rows(const ivl_loop *v, const ivl_target *t, append_room *room,
                        int64_t first, int64_t last)
 {
-    if (!v->bare) {
-        for (int k = 0; k < v->g.n; k++)
-            if (k == 0 || v->row[k] != v->row[k - 1])
-                close_before(room, interval_parent(v->of, t, v->row[k]), room->pos + k);
-        return;
-    }
     const int *row = v->fiber, n = v->nfiber;
     const bool counted = last - first == row[n - 1] - row[0];
     close_before(room, first, room->pos);
@@ -247,9 +218,8 @@ static stc_status put_rows(machine *mc, ivl_loop *v, ivl_target *t, bool *done)
     level *lv = last_level(mc, t);
     asm_level *a = &r->lev[r->t->fmt.levels - 1];
     const int n = v->g.n;
-    const int64_t first = interval_parent(v->of, t, v->bare ? v->fiber[0] : v->row[0]);
-    const int64_t last =
-        interval_parent(v->of, t, v->bare ? v->fiber[v->nfiber - 1] : v->row[n - 1]);
+    const int64_t first = interval_parent(v->of, t, v->fiber[0]);
+    const int64_t last = interval_parent(v->of, t, v->fiber[v->nfiber - 1]);
     append_room room;
     const bool goes_on = first == t->parent && first == a->parent;
     if ((first <= a->parent && !goes_on) || last < first) return STC_OK;
@@ -259,10 +229,10 @@ static stc_status put_rows(machine *mc, ivl_loop *v, ivl_target *t, bool *done)
         tensor_reserve_values(r->t, room.pos + n))
         return mc->cx->diag.status;
     close_rows(v, t, &room, first, last);
-    if (v->bare && room.width == 4) {
+    if (room.width == 4) {
         lead_coords(v, room.crd);
     } else {
-        if (v->bare) lead_spread(v);
+        lead_spread(v);
         strip_put_coords(&room, &v->g.icol[0], 0, n);
     }
     lv->kind->append_done(lv, n, room.closed);
@@ -279,20 +249,6 @@ static stc_status put_rows(machine *mc, ivl_loop *v, ivl_target *t, bool *done)
 
 /* ---- rows of elements --------------------------------------------------------------- */
 
-/* What is there, and lanes [from, from + n), by the sink's function. */
-static void add_lanes(const machine *mc, ivl_loop *v, const ivl_target *t, int from, int n,
-                      int64_t pos)
-{
-    tensor *to = mc->slot[t->x->a].t;
-    const vclass cls = (vclass)t->x->cls;
-    const column at = {.form = COL_STEP, .full = true, .base = pos};
-    const char *in = strip_spread(&v->g, t->x->node);
-    void *old = v->g.scratch;
-    strip_load(to->type, old, to->vals, &at, n, to->fill);
-    fn_array_of(t->x->fn, cls)(old, old, in + (size_t)from * class_size(cls), NULL, n);
-    strip_store(to->type, to->vals, pos, old, cls, n);
-}
-
 static stc_status put_elements(machine *mc, ivl_loop *v, ivl_target *t)
 {
     slot *r = &mc->slot[t->x->a];
@@ -303,7 +259,9 @@ static stc_status put_elements(machine *mc, ivl_loop *v, ivl_target *t)
         const int64_t pos = t->parent * lv->extent + v->at[from] - lv->base;
         if (asm_value(mc, r, pos + n - 1)) return mc->cx->diag.status;
         if (t->x->kind == SINK_ACC) {
-            add_lanes(mc, v, t, from, n, pos);
+            const char *in = strip_spread(&v->g, t->x->node);
+            const size_t size = class_size((vclass)t->x->cls);
+            interval_add(v, t->x, r->t, pos, in + (size_t)from * size, n);
         } else {
             put_lanes(r->t, v, t->x, from, n, pos);
         }
@@ -330,5 +288,5 @@ stc_status interval_put_bulk(machine *mc, ivl_loop *v, ivl_target *t, bool *done
     if (*done) return put_spelt(mc, v, t);
     *done = v->alone && !v->sieves && takes_fibers(mc, v, t);
     if (*done) return put_fibers(mc, v, t);
-    return takes_rows(mc, v, t) ? put_rows(mc, v, t, done) : STC_OK;
+    return v->led && v->bare ? put_rows(mc, v, t, done) : STC_OK;
 }

@@ -10,14 +10,6 @@
 
 /* ---- functions ---------------------------------------------------------------------- */
 
-#if defined(__x86_64__)
-#define WIDE __attribute__((target("avx2")))
-#define HAS_WIDE (__builtin_cpu_supports("avx2") != 0)
-#else
-#define WIDE
-#define HAS_WIDE false
-#endif
-
 typedef void narrow_fn(void *out, const void *a, const void *b, int n);
 
 #define LOOP(NAME, TARGET, T, e)                                                           \

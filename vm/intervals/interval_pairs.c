@@ -155,18 +155,10 @@ static bool split_rows(const ivl_loop *v, ivl_pair *w)
     return false;
 }
 
-/* The last run of [p, end) that begins at i or before. */
+/* The last run of [p, end) that begins at i or before; the first one does. */
 static int64_t run_at(const int32_t *crd, int64_t p, int64_t end, int32_t i)
 {
-    while (end - p > 1) {
-        const int64_t mid = p + (end - p) / 2;
-        if (crd[mid] <= i) {
-            p = mid;
-        } else {
-            end = mid;
-        }
-    }
-    return p;
+    return coord_search(crd, sizeof *crd, sizeof *crd, p + 1, end, (int64_t)i + 1) - 1;
 }
 
 /* Parts of a row that goes on beyond all that the chains may see. */

@@ -78,8 +78,6 @@ static void search_rows(const rank_rows *rows)
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <immintrin.h>
 
-#define WIDE __attribute__((target("avx2,popcnt")))
-#define HAS_WIDE (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("popcnt"))
 #define INLINE WIDE static inline __attribute__((always_inline))
 enum { BLOCK = 8, PAIR = 2 * BLOCK, BLOCKS = 8 };
 typedef int32_t ints __attribute__((vector_size(BLOCK * sizeof(int32_t))));

@@ -80,8 +80,6 @@ typedef struct row_fns {
 /* ---- 32 bits ------------------------------------------------------------------------ */
 
 #if defined(__x86_64__) && defined(__GNUC__)
-#define WIDE __attribute__((target("avx2")))
-#define HAS_WIDE (__builtin_cpu_supports("avx2") != 0)
 enum { BLOCK = 8 };
 typedef uint32_t words __attribute__((vector_size(BLOCK * sizeof(uint32_t))));
 typedef int32_t ints __attribute__((vector_size(sizeof(words))));
@@ -154,7 +152,6 @@ WIDE static inline __attribute__((always_inline)) words running(words x)
         }                                                                                  \
     }
 #else
-#define HAS_WIDE false
 #define FNS(NAME)                                                                          \
     {                                                                                      \
         {                                                                                  \

@@ -8,15 +8,15 @@
  * the least of the operands' next entries, whether a row ends there or not, and a
  * merge is a loop without a branch on data (compression paper, fig. 9).
  *
- * Each step waits for the one before it. Two operands are merged from two places
- * at once: here, and some runs further on. More of them fill the registers from one
+ * Each step waits for the one before it. Two operands with elements of one size are merged
+ * from four places at once (interval_pairs.c); more of them fill the registers from one
  * place: three groups of rows at once took as long (1.05 times), as runs of pictures
  * that end together are fewer lanes than one has to have room for.
  */
 #include "interval_pairs.h"
 #include <string.h>
 
-enum { RUN_WALKS = 4, LANES = STRIP < 512 ? STRIP : 512, AHEAD_LEAST = LANES / 32 + 1 };
+enum { RUN_WALKS = 4, LANES = STRIP < 512 ? STRIP : 512 };
 #define ROW_END UINT32_MAX
 
 /* ---- which rows -------------------------------------------------------------------- */
@@ -63,106 +63,15 @@ bool runs_start(ivl_loop *v)
         steps |= !v->walk[k].span;
     }
     v->i = v->begin;
-    v->lead =
-        v->nwalk > 1 && v->walk[1].last - v->walk[1].p > v->walk[0].last - v->walk[0].p;
     if (v->summed != UNLINKED) mask |= v->walk[v->nwalk].bit;
     return driven && steps && merge_produces(m, mask);
 }
 
 /* ---- merging ----------------------------------------------------------------------- */
 
-/* The position of a fiber's first run, by lane outside. */
-static int64_t row_bound(const ivl_walk *w, int64_t row)
-{
-    return table_bound(&w->t, (w->parent ? column_get(w->parent, 0) : w->root) + row);
-}
-
-/* Where a merge stands: at coordinate i, and in run x of each operand. */
-typedef struct flow {
-    uint32_t i;
-    int64_t x[2];
-} flow;
-
-/* A step: the lane's coordinate and positions, and on to where the nearest run
- * ends. No operand is in its last row's last run. */
-static inline void step_two(flow *f, const int32_t *a, const int32_t *b, uint32_t first,
-                            int32_t *at, int64_t *pa, int64_t *pb)
-{
-    const uint32_t ea = (uint32_t)a[f->x[0] + 1] - first;
-    const uint32_t eb = (uint32_t)b[f->x[1] + 1] - first;
-    const uint32_t e = ea < eb ? ea : eb;
-    *at = (int32_t)f->i;
-    *pa = f->x[0];
-    *pb = f->x[1];
-    f->x[0] += ea == e;
-    f->x[1] += eb == e;
-    f->i = e + first;
-}
-
 static int64_t least(int64_t a, int64_t b)
 {
     return a < b ? a : b;
-}
-
-/* Where the leading operand comes to run x: false if that isn't among these rows. */
-static bool flow_at(const ivl_loop *v, int64_t x, flow *f)
-{
-    const ivl_walk *a = &v->walk[v->lead], *b = &v->walk[!v->lead];
-    int64_t row = v->lane;
-    if (x >= a->last) return false;
-    while (row_bound(a, row + 1) <= x)
-        row++;
-    int64_t y = row_bound(b, row), end = row_bound(b, row + 1);
-    const int32_t *crd = b->t.crd, i = ((const int32_t *)a->t.crd)[x];
-    while (end - y > 1) {
-        const int64_t mid = y + (end - y) / 2;
-        if (crd[mid] <= i) {
-            y = mid;
-        } else {
-            end = mid;
-        }
-    }
-    *f = (flow){(uint32_t)i, {x, y}};
-    return y < b->last;
-}
-
-/* Two operands, half a strip from where they stand and half from further on. If
- * the first doesn't come that far, the second was in vain. */
-static int fill_two(ivl_loop *v)
-{
-    enum { HALF = LANES / 2 };
-    ivl_walk *a = &v->walk[v->lead], *b = &v->walk[!v->lead];
-    const uint32_t first = (uint32_t)v->begin + 1;
-    const int64_t stop = a->p + v->ahead, enda = a->last, endb = b->last;
-    const int32_t *ca = a->t.crd, *cb = b->t.crd;
-    flow f = {(uint32_t)v->i, {a->p, b->p}}, g;
-    int32_t *at = v->at;
-    int64_t *pa = v->g.place[a->place].data, *pb = v->g.place[b->place].data;
-    if (!flow_at(v, stop, &g)) return 0;
-    int n = 0;
-    for (int64_t steps = 1; steps > 0;) {
-        for (int64_t k = 0; k < steps; k++, n++) {
-            step_two(&f, ca, cb, first, at + n, pa + n, pb + n);
-            step_two(&g, ca, cb, first, at + HALF + n, pa + HALF + n, pb + HALF + n);
-        }
-        steps = least(least(stop - f.x[0], endb - f.x[1]), HALF - n);
-        steps = least(steps, least(enda - g.x[0], endb - g.x[1]));
-    }
-    const bool met = f.x[0] == stop;
-    if (!met) {
-        v->ahead = v->ahead / 2 > AHEAD_LEAST ? v->ahead / 2 : AHEAD_LEAST;
-    } else {
-        if (n < HALF - HALF / 4) v->ahead += v->ahead / 4;
-        memmove(at + n, at + HALF, (size_t)n * sizeof *at);
-        memmove(pa + n, pa + HALF, (size_t)n * sizeof *pa);
-        memmove(pb + n, pb + HALF, (size_t)n * sizeof *pb);
-        f = g;
-        n *= 2;
-    }
-    a->p = f.x[0];
-    b->p = f.x[1];
-    v->i = (int32_t)f.i;
-    return n;
 }
 
 /* Where a merge of any number of operands stands. */
@@ -328,9 +237,7 @@ void runs_fill(ivl_loop *v)
     }
     if (v->element) n = pairs_fill(v);
     const bool strung = n > 0;
-    const bool spans = v->walk[0].span || (v->nwalk > 1 && v->walk[1].span);
     if (v->nwalk == 1) n = fill_one(v);
-    if (!n && v->nwalk == 2 && !spans && LANES / 4 > AHEAD_LEAST) n = fill_two(v);
     if (!n) {
         n = v->nwalk == 2   ? fill_steps(v, 2)
             : v->nwalk == 3 ? fill_steps(v, 3)

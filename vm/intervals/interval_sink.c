@@ -264,19 +264,17 @@ static stc_status worked(machine *mc, int64_t *unseen, int64_t n)
     return work_done(mc->cx, WORK_BLOCK);
 }
 
-/* Elements [pos, pos + n) and those of an array, by the sink's function. */
-static void add_elements(const piece *w, int64_t pos, const char *in, int n)
+void interval_add(ivl_loop *v, const sink *x, tensor *t, int64_t pos, const char *in, int n)
 {
-    tensor *t = w->r->t;
-    const vclass cls = (vclass)w->x->cls;
-    const fn_array fn = fn_array_of(w->x->fn, cls);
+    const vclass cls = (vclass)x->cls;
+    const fn_array fn = fn_array_of(x->fn, cls);
     if (class_type(cls) == t->type) {
         char *to = (char *)t->vals + pos * (int64_t)class_size(cls);
         fn(to, to, in, NULL, n);
         return;
     }
     const column at = {.form = COL_STEP, .full = true, .base = pos};
-    void *old = w->v->g.scratch;
+    void *old = v->g.scratch;
     strip_load(t->type, old, t->vals, &at, n, t->fill);
     fn(old, old, in, NULL, n);
     strip_store(t->type, t->vals, pos, old, cls, n);
@@ -299,13 +297,14 @@ static stc_status add_range(machine *mc, const piece *w, int64_t base)
             while (next < w->to && next - k < PART && len[next] == 1 &&
                    i[next] == i[next - 1] + 1)
                 next++;
-            add_elements(w, base + i[k], in + (size_t)k * class_size(cls), next - k);
+            interval_add(w->v, w->x, w->r->t, base + i[k], in + (size_t)k * class_size(cls),
+                         next - k);
             continue;
         }
         class_fill(cls, same, 0, most, class_get(cls, in, k));
         for (int64_t done = 0, n; done < len[k]; done += n) {
             n = len[k] - done < PART ? len[k] - done : PART;
-            add_elements(w, base + i[k] + done, same, (int)n);
+            interval_add(w->v, w->x, w->r->t, base + i[k] + done, same, (int)n);
             if (worked(mc, &unseen, n)) return mc->cx->diag.status;
         }
     }

@@ -10,30 +10,28 @@
 
 #if defined(__x86_64__)
 #include <immintrin.h>
-#define AVX2 __attribute__((target("avx2")))
-#define HAS_AVX2 (__builtin_cpu_supports("avx2") != 0)
 #endif
 
 enum { EIGHT = 8 };
 
 /* ---- eight at a time ---------------------------------------------------------------- */
 
-#ifdef AVX2
+#ifdef __x86_64__
 /* Elements as numbers of 32 bits, and back. */
-AVX2 static inline __m256i wide_1(const uint8_t *x)
+WIDE static inline __m256i wide_1(const uint8_t *x)
 {
     return _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)x));
 }
-AVX2 static inline __m256i wide_2(const uint16_t *x)
+WIDE static inline __m256i wide_2(const uint16_t *x)
 {
     return _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)x));
 }
-AVX2 static inline __m256i wide_4(const uint32_t *x)
+WIDE static inline __m256i wide_4(const uint32_t *x)
 {
     return _mm256_loadu_si256((const __m256i *)x);
 }
 
-AVX2 static inline void narrow_1(uint8_t *to, __m256i x)
+WIDE static inline void narrow_1(uint8_t *to, __m256i x)
 {
     const __m128i first = _mm_setr_epi8(0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
                                         -1, -1); /* bytes of each */
@@ -41,7 +39,7 @@ AVX2 static inline void narrow_1(uint8_t *to, __m256i x)
     _mm_storel_epi64((__m128i *)to, _mm_unpacklo_epi32(_mm256_castsi256_si128(bytes),
                                                        _mm256_extracti128_si256(bytes, 1)));
 }
-AVX2 static inline void narrow_2(uint16_t *to, __m256i x)
+WIDE static inline void narrow_2(uint16_t *to, __m256i x)
 {
     const __m128i first =
         _mm_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, -1, -1, -1, -1, -1, -1, -1, -1);
@@ -49,7 +47,7 @@ AVX2 static inline void narrow_2(uint16_t *to, __m256i x)
     _mm_storeu_si128((__m128i *)to, _mm_unpacklo_epi64(_mm256_castsi256_si128(bytes),
                                                        _mm256_extracti128_si256(bytes, 1)));
 }
-AVX2 static inline void narrow_4(uint32_t *to, __m256i x)
+WIDE static inline void narrow_4(uint32_t *to, __m256i x)
 {
     _mm256_storeu_si256((__m256i *)to, x);
 }
@@ -58,20 +56,20 @@ AVX2 static inline void narrow_4(uint32_t *to, __m256i x)
 typedef struct halves {
     __m256i low, high;
 } halves;
-AVX2 static inline halves halves_of(const run_word *a)
+WIDE static inline halves halves_of(const run_word *a)
 {
     const __m256 x = _mm256_castsi256_ps(_mm256_loadu_si256((const __m256i *)a));
     const __m256 y = _mm256_castsi256_ps(_mm256_loadu_si256((const __m256i *)(a + 4)));
     return (halves){_mm256_castps_si256(_mm256_shuffle_ps(x, y, 0x88)),
                     _mm256_castps_si256(_mm256_shuffle_ps(x, y, 0xdd))};
 }
-AVX2 static inline __m256i in_order(__m256i x)
+WIDE static inline __m256i in_order(__m256i x)
 {
     return _mm256_permute4x64_epi64(x, 0xd8);
 }
 
 #define EIGHTS(N, T)                                                                       \
-    AVX2 static int64_t pack_##N(run_word *to, const int32_t *next, uint32_t first,        \
+    WIDE static int64_t pack_##N(run_word *to, const int32_t *next, uint32_t first,        \
                                  const T *x, int64_t n)                                    \
     {                                                                                      \
         const __m256i from = _mm256_set1_epi32((int32_t)first);                            \
@@ -88,7 +86,7 @@ AVX2 static inline __m256i in_order(__m256i x)
         }                                                                                  \
         return k;                                                                          \
     }                                                                                      \
-    AVX2 static int64_t unpack_##N(const run_word *a, const run_word *b, uint32_t first,   \
+    WIDE static int64_t unpack_##N(const run_word *a, const run_word *b, uint32_t first,   \
                                    int32_t *at, T *x, T *y, int64_t n)                     \
     {                                                                                      \
         const __m256i from = _mm256_set1_epi32((int32_t)first);                            \
@@ -103,7 +101,6 @@ AVX2 static inline __m256i in_order(__m256i x)
         return k;                                                                          \
     }
 #else
-#define HAS_AVX2 false
 #define EIGHTS(N, T)                                                                       \
     static int64_t pack_##N(run_word *to, const int32_t *next, uint32_t first, const T *x, \
                             int64_t n)                                                     \
@@ -132,13 +129,13 @@ static inline uint32_t nearer(run_word a, run_word b)
     static void pack_all_##N(run_word *to, const int32_t *next, uint32_t first,            \
                              const T *x, int64_t n)                                        \
     {                                                                                      \
-        for (int64_t k = HAS_AVX2 ? pack_##N(to, next, first, x, n) : 0; k < n; k++)       \
+        for (int64_t k = HAS_WIDE ? pack_##N(to, next, first, x, n) : 0; k < n; k++)       \
             to[k] = ((uint32_t)next[k] - first) | (run_word)x[k] << 32;                    \
     }                                                                                      \
     static void unpack_all_##N(const run_word *a, const run_word *b, uint32_t first,       \
                                int32_t *at, T *x, T *y, int64_t n)                         \
     {                                                                                      \
-        for (int64_t k = HAS_AVX2 ? unpack_##N(a, b, first, at, x, y, n) : 0; k < n;       \
+        for (int64_t k = HAS_WIDE ? unpack_##N(a, b, first, at, x, y, n) : 0; k < n;       \
              k++) {                                                                        \
             at[k] = (int32_t)(nearer(a[k], b[k]) + first);                                 \
             x[k] = (T)(a[k] >> 32);                                                        \
@@ -172,7 +169,7 @@ void words_unpack(const run_word *a, const run_word *b, uint32_t first, int32_t 
 /* ---- rows --------------------------------------------------------------------------- */
 
 /* Bit k: at[k] == i. */
-#ifdef AVX2
+#ifdef __x86_64__
 static inline uint32_t sixteen_bits(const int32_t *at, __m128i i)
 {
     const __m128i *x = (const __m128i *)at;

@@ -96,14 +96,15 @@ enum { NO_FN = -1 };
         }                                                                                  \
     }
 
-/* Steps of one are vectors as they are, those of two are shuffled. */
-#define STEPS(ATTRIBUTE, NAME, OF)                                                         \
+/* Steps of one are vectors as they are, those of two are shuffled, where there are
+ * vectors. */
+#define STEPS(ATTRIBUTE, VECTORS, NAME, OF)                                                \
     ATTRIBUTE static void NAME(void *out, const void *first, const void *const *x,         \
                                const value *c, int64_t by, int terms, int n)               \
     {                                                                                      \
-        if (by == 1)                                                                       \
+        if (VECTORS && by == 1)                                                            \
             OF##_by(out, first, x, c, 1, terms, n);                                        \
-        else if (by == 2)                                                                  \
+        else if (VECTORS && by == 2)                                                       \
             OF##_by(out, first, x, c, 2, terms, n);                                        \
         else                                                                               \
             OF##_by(out, first, x, c, by, terms, n);                                       \
@@ -131,8 +132,17 @@ enum { NO_FN = -1 };
     }
 #include "outer_fold.def"
 
+/* Plain loops of x86 serve processors that are ten years old or older, and tests: vectors
+ * in them would be a sixth of the library. Elsewhere there are no others. */
+#if defined(__x86_64__) && !defined(__clang__)
+#define PLAIN __attribute__((optimize("no-tree-vectorize", "no-version-loops-for-strides")))
+#define PLAIN_VECTORS false
+#else
 #define PLAIN
-#define KERNELS(NAME) STEPS(PLAIN, plain_##NAME, NAME) STEPS(AVX2, wide_##NAME, NAME)
+#define PLAIN_VECTORS true
+#endif
+#define KERNELS(NAME)                                                                      \
+    STEPS(PLAIN, PLAIN_VECTORS, plain_##NAME, NAME) STEPS(AVX2, true, wide_##NAME, NAME)
 #define FOLD(F, K, T) KERNELS(F##_##T)
 #define FOLD_JOINED(F, G, K, T) KERNELS(F##_##G##_##T)
 #define JOIN(G, K, T) KERNELS(join_##G##_##T)

@@ -10,6 +10,7 @@
  */
 #include "outer.h"
 #include "../nest/fibers.h"
+#include "../super/super.h"
 #include <string.h>
 
 #ifdef STC_SAN
@@ -132,26 +133,6 @@ static void put(const outer_lines *x, char *out, uint8_t *there, int64_t k, int6
            x->width);
 }
 
-/* A fiber of listed coordinates, one value each; `out` may be anywhere in a line's room. */
-#define PUT_LISTED(T)                                                                      \
-    {                                                                                      \
-        for (int64_t p = begin; p < end; p++) {                                            \
-            ((T *)out)[crd[p] - x->lo] = ((const T *)x->t->vals)[p];                       \
-            there[crd[p] - x->lo] = 1;                                                     \
-        }                                                                                  \
-        return;                                                                            \
-    }
-#define CLEAR_LISTED(T)                                                                    \
-    {                                                                                      \
-        T fill;                                                                            \
-        type_store(x->t->type, &fill, 0, x->t->fill);                                      \
-        for (int64_t p = begin; p < end; p++) {                                            \
-            ((T *)out)[crd[p] - x->lo] = fill;                                             \
-            there[crd[p] - x->lo] = 0;                                                     \
-        }                                                                                  \
-        return;                                                                            \
-    }
-
 /* Whether fibers are lists of 32 bits, one value of at most 8 bytes each. */
 static bool listed(const outer_lines *x, const fiber_table *f)
 {
@@ -159,37 +140,34 @@ static bool listed(const outer_lines *x, const fiber_table *f)
            x->width <= sizeof(uint64_t) && x->lv->props & PROP_UNIQUE;
 }
 
-static void put_listed(const outer_lines *x, const fiber_table *f, int64_t parent,
-                       char *out, uint8_t *there)
+/* A fiber of listed coordinates, one value of `size` bytes each: into a line, or the fill
+ * where they are. */
+INLINE void set_sized(const outer_lines *x, const fiber_table *f, int64_t parent, bool put,
+                      char *out, uint8_t *there, const size_t size)
 {
     const int32_t *crd = f->crd, *bounds = f->bounds;
-    const int64_t begin = bounds[parent], end = bounds[parent + 1];
-    switch (x->width) {
-    case sizeof(uint64_t):
-        PUT_LISTED(uint64_t)
-    case sizeof(uint32_t):
-        PUT_LISTED(uint32_t)
-    case sizeof(uint16_t):
-        PUT_LISTED(uint16_t)
-    default:
-        PUT_LISTED(uint8_t)
+    const char *from = x->t->vals;
+    value fill;
+    type_store(x->t->type, &fill, 0, x->t->fill);
+    for (int64_t p = bounds[parent]; p < bounds[parent + 1]; p++) {
+        const int64_t k = crd[p] - x->lo;
+        memcpy(out + (size_t)k * size, put ? from + (size_t)p * size : (char *)&fill, size);
+        there[k] = put;
     }
 }
 
-static void clear_listed(const outer_lines *x, const fiber_table *f, int64_t parent,
-                         char *out, uint8_t *there)
+static void set_listed(const outer_lines *x, const fiber_table *f, int64_t parent, bool put,
+                       char *out, uint8_t *there)
 {
-    const int32_t *crd = f->crd, *bounds = f->bounds;
-    const int64_t begin = bounds[parent], end = bounds[parent + 1];
     switch (x->width) {
     case sizeof(uint64_t):
-        CLEAR_LISTED(uint64_t)
+        return set_sized(x, f, parent, put, out, there, sizeof(uint64_t));
     case sizeof(uint32_t):
-        CLEAR_LISTED(uint32_t)
+        return set_sized(x, f, parent, put, out, there, sizeof(uint32_t));
     case sizeof(uint16_t):
-        CLEAR_LISTED(uint16_t)
+        return set_sized(x, f, parent, put, out, there, sizeof(uint16_t));
     default:
-        CLEAR_LISTED(uint8_t)
+        return set_sized(x, f, parent, put, out, there, sizeof(uint8_t));
     }
 }
 
@@ -201,7 +179,7 @@ static void clear(const outer_lines *x, int64_t was, char *out, uint8_t *there)
     level_fibers(x->lv, &f);
     const int32_t *bounds = f.bounds;
     if (was != NONE && listed(x, &f) && (bounds[was + 1] - bounds[was]) * FEW < x->n) {
-        clear_listed(x, &f, was, out, there);
+        set_listed(x, &f, was, false, out, there);
     } else if (x->last) {
         type_store(x->t->type, out, 0, x->t->fill);
         repeat(out, x->width, x->n);
@@ -218,7 +196,7 @@ static void put_all(outer_lines *x, int64_t parent, char *out, uint8_t *there)
     cursor c;
     level_fibers(x->lv, &f);
     if (listed(x, &f)) {
-        put_listed(x, &f, parent, out, there);
+        set_listed(x, &f, parent, true, out, there);
         return;
     }
     cursor_open(&c, x->lv, x->lv == &x->t->level[0] ? NULL : &up);

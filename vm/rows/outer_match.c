@@ -67,12 +67,6 @@ static bool writes(reader *r, outer_op *x, uint16_t reg, int d)
 
 /* ---- loops and what drives them ------------------------------------------------------ */
 
-static bool subsections(const reader *r, uint16_t reg)
-{
-    return r->m.c[reg] == AFFINE_UNSET ? r->m.mc->c[reg].subsections
-                                       : r->m.a->place[r->m.c[reg]].kind == AFFINE_SUBSECT;
-}
-
 /* Subsections are of one tensor, wherever cursor `reg` is opened over them. */
 static bool read_subsections(reader *r, uint16_t reg)
 {
@@ -83,25 +77,6 @@ static bool read_subsections(reader *r, uint16_t reg)
         r->o->partly = p->code[k].arg[1];
     }
     return true;
-}
-
-/* Where a walker's cursor stands in a round; 0: nowhere. */
-static uint16_t walked(reader *r, const merge_operand *g, int d)
-{
-    affine_matcher *m = &r->m;
-    const uint16_t at = affine_read_place(m, g->cursor);
-    affine_place *x = &m->a->place[at];
-    if (x->kind == AFFINE_GIVEN) {
-        m->shifted = true;
-        x->at.coef[d] = 1;
-    } else if (x->kind == AFFINE_OPEN) {
-        x->at.coef[d] = x->cursor == ROOT ? 1 : m->mc->p->konst[x->cursor].v.i64;
-        x->cursor = ROOT;
-    } else {
-        return 0;
-    }
-    x->kind = AFFINE_WALKED;
-    return at;
 }
 
 /* How subsections count in a loop that has some: not at all, or they must be there. */
@@ -129,18 +104,15 @@ static bool read_merge(reader *r, int d)
     for (int b = 0; b < g->count; b++) {
         const merge_operand *x = &g->operand[b];
         if (x->cursor == ROOT) return false;
-        if (operand_walks(x) && subsections(r, x->cursor)) {
+        if (operand_walks(x) && affine_subsections(&r->m, x->cursor)) {
             ol->operand[b] = 0;
             unknown |= UINT64_C(1) << b;
             if (!read_subsections(r, x->cursor)) return false;
             continue;
         }
         if (x->role == MERGE_LOCATE) {
-            r->m.shifted |= x->coef != 1 || x->shift != ROOT;
-            if (!affine_read_stand(&r->m, AFFINE_DENSE, x->cursor, x->tensor, x->level,
-                                   x->up, x->shift, d, x->coef))
-                return false;
-        } else if (operand_walks(x) && !walked(r, x, d)) {
+            if (!affine_read_located(&r->m, x, d)) return false;
+        } else if (operand_walks(x) && !affine_read_walk(&r->m, x->cursor, d)) {
             return false;
         }
         ol->operand[b] = (uint8_t)affine_read_place(&r->m, x->cursor);
@@ -416,16 +388,10 @@ static void outer_describe(const super *base, textbuf *out)
 
 static bool match(reader *r, loop *l)
 {
-    const machine *mc = r->m.mc;
-    const program *p = mc->p;
     outer *o = r->o;
     memset(o, 0, sizeof *o);
     memset(r->m.a, 0, sizeof *r->m.a);
-    memset(r->m.i, 0xff, (size_t)(p->ni + 3 * p->nv + p->nc) * sizeof *r->m.i);
-    r->m.nform = r->m.nproduct = r->m.depth = 0;
-    r->m.shifted = r->m.sunk = r->m.full = false;
-    r->m.a->place[0].kind = AFFINE_ROOT;
-    r->m.a->nplace = 1;
+    affine_read_begin(&r->m, r->m.a, l);
     o->lane = -1;
     o->partly = ROOT;
     if (!read_loop(r, l, -1) || o->lane < 0 || !r->m.shifted) return false;
@@ -437,9 +403,7 @@ static bool match(reader *r, loop *l)
 
 stc_status outer_fuse(machine *mc, super **out, loop *l, const value_reads *reads)
 {
-    const program *p = mc->p;
-    const int64_t registers = p->ni + 3 * p->nv + p->nc;
-    const size_t size = sizeof(reader) + (size_t)registers * sizeof(uint16_t);
+    const size_t size = sizeof(reader) + affine_registers(mc->p);
     outer *o = mem_alloc(mc->cx, sizeof *o);
     affine *a = o ? mem_alloc(mc->cx, sizeof *a) : NULL;
     reader *r = a ? mem_alloc(mc->cx, size) : NULL;
@@ -450,10 +414,6 @@ stc_status outer_fuse(machine *mc, super **out, loop *l, const value_reads *read
         r->m.mc = mc;
         r->m.a = a;
         r->m.i = (uint16_t *)(r + 1);
-        r->m.v = r->m.i + p->ni;
-        r->m.k = r->m.v + p->nv;
-        r->m.k_depth = r->m.k + p->nv;
-        r->m.c = r->m.k_depth + p->nv;
         found = match(r, l);
     }
     const bool failed = !r;
