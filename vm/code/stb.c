@@ -9,6 +9,7 @@
  * anything is allocated. The program read is yet to be verified.
  */
 #include "build.h"
+#include "text.h"
 #include <string.h>
 
 #define MAJOR 2
@@ -43,12 +44,13 @@ static uint64_t checksum(const uint8_t *p, size_t n)
  * the printed form, and refused otherwise when it is read. */
 static extent plain_extent(const extent *e)
 {
-    bool b = e->op == EXT_DIM || e->op == EXT_ADD || e->op == EXT_MIN || e->op == EXT_MUL;
-    bool none = e->op == EXT_CONST || e->op == EXT_SPAN;
-    return (extent){.op = e->op,
-                    .a = none ? 0 : e->a,
-                    .b = b ? e->b : 0,
-                    .k = b || e->op == EXT_MAX0 || e->op == EXT_SPAN ? 0 : e->k};
+    const char *operands = e->op <= EXT_SPAN ? ext_operands[e->op] : "";
+    extent plain = {.op = e->op};
+    for (int k = 0; operands[k]; k++) {
+        if (operands[k] == 'k') plain.k = e->k;
+        if (operands[k] != 'k') *(k ? &plain.b : &plain.a) = k ? e->b : e->a;
+    }
+    return plain;
 }
 
 /* ---- either way ---------------------------------------------------------------- */

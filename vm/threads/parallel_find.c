@@ -33,20 +33,11 @@ const insn *find_at(const finder *f, int k)
 
 static int cell_of(const finder *f, char letter, int x)
 {
-    switch (letter) {
-    case 'v':
-    case 'V':
-        return f->v0 + x;
-    case 'i':
-    case 'I':
-        return f->i0 + x;
-    case 'm':
-    case 'M':
-    case 'X':
-        return f->m0 + x;
-    default: /* cCQ */
-        return f->c0 + x;
-    }
+    const char prefix = operand_prefix(letter);
+    return x + (prefix == 'v'   ? f->v0
+                : prefix == 'i' ? f->i0
+                : prefix == 'm' ? f->m0
+                                : f->c0);
 }
 
 /* A loop reads and moves what it walks and follows, and reads what it locates below. */
