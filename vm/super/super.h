@@ -130,20 +130,6 @@ SPAN(64)
 /* A fiber so many times as long as the other is searched for what that one has, by
  * halves, rather than stepped through. */
 enum { LONGER = 16 };
-#define LEAP(W)                                                                            \
-    static inline int64_t leap_##W(const index_##W *crd, int64_t p, int64_t end,           \
-                                   index_##W i)                                            \
-    {                                                                                      \
-        int64_t n = end - p;                                                               \
-        while (n > 1) {                                                                    \
-            const int64_t half = n / 2;                                                    \
-            p += crd[p + half - 1] < i ? half : 0;                                         \
-            n -= half;                                                                     \
-        }                                                                                  \
-        return p + (n > 0 && crd[p] < i);                                                  \
-    }
-LEAP(32)
-LEAP(64)
 
 /* An element as a number. Any byte but 0 is true, whoever lent it. */
 #define GET(TYPE, x) ((num_##TYPE)(STC_##TYPE == STC_BOOL ? (x) != 0 : (x)))
