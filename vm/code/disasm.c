@@ -308,16 +308,6 @@ void insn_print(const insn *in, textbuf *out)
     }
 }
 
-static bool opens(int op)
-{
-    return op == OP_LOOP || op == OP_IF || op == OP_WHILE;
-}
-
-static bool closes(int op)
-{
-    return op == OP_END || op == OP_ENDIF || op == OP_ENDWHILE;
-}
-
 /* The names of the tensors that an instruction has to do with. */
 static void names_print(const program *p, const insn *in, textbuf *out)
 {
@@ -339,7 +329,7 @@ void code_print(const program *p, textbuf *out, line_note note, void *context)
     for (int pc = 0; pc < p->ncode; pc++) {
         const insn *in = &p->code[pc];
         if (note) note(context, pc, out);
-        if (closes(in->op) && depth > 1) depth--;
+        if (op_closes(in->op) && depth > 1) depth--;
         int indent = depth - (in->op == OP_ELSE && depth > 1);
         text_add(out, "%*s", 2 * (indent > 40 ? 40 : indent), "");
         insn_print(in, out);
@@ -347,7 +337,7 @@ void code_print(const program *p, textbuf *out, line_note note, void *context)
             text_add(out, " @%d:%d", p->at[pc].begin, p->at[pc].end);
         names_print(p, in, out);
         text_add(out, "\n");
-        if (opens(in->op)) depth++;
+        if (op_opens(in->op)) depth++;
     }
 }
 

@@ -157,11 +157,10 @@ static void close_block(finder *f, int op)
 static bool pass_over(finder *f, const insn *in, cell_test read)
 {
     const int op = in->op;
-    if (op == OP_END || op == OP_ENDIF || op == OP_ENDWHILE || op == OP_ELSE)
-        close_block(f, op);
+    if (op_closes(op) || op == OP_ELSE) close_block(f, op);
     if (op == OP_END || op == OP_ENDWHILE) f->loops--;
     if (!each_read(f, in, read)) return false;
-    if (op == OP_LOOP || op == OP_IF || op == OP_WHILE || op == OP_ELSE) f->depth++;
+    if (op_opens(op) || op == OP_ELSE) f->depth++;
     if (op == OP_LOOP || op == OP_WHILE) f->loops++;
     each_write(f, in, define);
     return true;
