@@ -114,7 +114,7 @@ static stc_value fill_of(const struct body *b, stc_type t)
     if (b->plus != FN_MIN && b->plus != FN_MAX) return v;
     if (type_class(t) == CLASS_F64 || type_class(t) == CLASS_F32) {
         v.f = b->plus == FN_MIN ? INFINITY : -INFINITY;
-    } else {
+    } else if (type_class(t) != CLASS_U64 || b->plus == FN_MIN) {
         v.i = b->plus == FN_MIN ? INT64_MAX : INT64_MIN;
     }
     return v;

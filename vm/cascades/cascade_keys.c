@@ -122,17 +122,6 @@ static void spans_of_parents(const stage_walk *w, int first, int lanes)
 /* Fibers are cut to the loop's range: most see nothing of a small part of a tensor,
  * which their ends tell. */
 #define CUT(W, I)                                                                          \
-    /* How many of n coordinates, at least one, are below x. Without a branch on them. */  \
-    static inline int64_t below_##W(const I *crd, int64_t n, int64_t x)                    \
-    {                                                                                      \
-        int64_t p = 0;                                                                     \
-        while (n > 1) {                                                                    \
-            const int64_t half = n / 2;                                                    \
-            p += half & -(int64_t)(crd[p + half - 1] < x);                                 \
-            n -= half;                                                                     \
-        }                                                                                  \
-        return p + (crd[p] < x);                                                           \
-    }                                                                                      \
     static void cut_##W(const stage *st, const stage_walk *w, int first, int lanes)        \
     {                                                                                      \
         const int64_t wide = st->hi - st->lo;                                              \
@@ -146,8 +135,8 @@ static void spans_of_parents(const stage_walk *w, int first, int lanes)
                 to[k] = p;                                                                 \
                 continue;                                                                  \
             }                                                                              \
-            if (crd[0] < lo) from[k] = p + below_##W(crd, n, lo);                          \
-            if (crd[n - 1] >= hi) to[k] = p + below_##W(crd, n, hi);                       \
+            if (crd[0] < lo) from[k] = p + coords_below(crd, W, n, lo);                    \
+            if (crd[n - 1] >= hi) to[k] = p + coords_below(crd, W, n, hi);                 \
         }                                                                                  \
     }
 CUT(4, int32_t)

@@ -160,18 +160,6 @@ static int64_t first_row(const window *v, int first)
 /* Most lanes see nothing of a small part of a tensor: those that may see something are
  * listed first, by the ends of their fibers. */
 #define WINDOW(W, I)                                                                       \
-    /* The first of [p, end) whose coordinate is at least i: one of them, or end. Without  \
-     * a branch on coordinates. */                                                         \
-    static int64_t lower_bound_##W(const I *crd, int64_t p, int64_t end, int64_t i)        \
-    {                                                                                      \
-        int64_t left = end - p;                                                            \
-        while (left > 1) {                                                                 \
-            const int64_t half = left / 2;                                                 \
-            p += crd[p + half - 1] < i ? half : 0;                                         \
-            left -= half;                                                                  \
-        }                                                                                  \
-        return left > 0 ? p + (crd[p] < i) : p;                                            \
-    }                                                                                      \
     static int busy_rows_##W(const I *crd, const I *bounds, int lanes, int64_t lo,         \
                              int64_t hi, int *busy)                                        \
     {                                                                                      \
@@ -214,8 +202,8 @@ static int64_t first_row(const window *v, int first)
             int64_t p = bounds[parent], e = bounds[parent + 1];                            \
             const int64_t lo = v->coef * v->begin + shift, hi = v->coef * v->end + shift;  \
             if (e - p > SOUGHT) {                                                          \
-                p = lower_bound_##W(crd, p, e, lo);                                        \
-                e = lower_bound_##W(crd, p, e, hi);                                        \
+                p += coords_below(crd + p, W, e - p, lo);                                  \
+                e = p + coords_below(crd + p, W, e - p, hi);                               \
             }                                                                              \
             if (n > 0 && n + (e - p) > WINDOW_CAP) return k;                               \
             v->from[b] = p;                                                                \

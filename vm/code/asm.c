@@ -351,32 +351,21 @@ static stc_status extent_row(assembler *as)
 {
     extent e = {0};
     int op = 0;
-    int64_t mode = 0;
-    stc_status status = STC_OK;
     if (row(as, 'e', as->p->next) || one_of(as, ext_words, "an operation of extents", &op))
         return as->cx->diag.status;
     e.op = (uint8_t)op;
-    switch ((ext_op)op) {
-    case EXT_CONST:
-        status = integer(as, &e.k);
-        break;
-    case EXT_DIM:
-        if (!(status = ref(as, 't', false, &e.a)))
+    stc_status status = STC_OK;
+    for (const char *l = ext_operands[op]; *l && !status; l++) {
+        uint16_t *to = l == ext_operands[op] ? &e.a : &e.b;
+        int64_t mode = 0;
+        if (*l == 'k') {
+            status = integer(as, &e.k);
+        } else if (*l == 'm') {
             status = integer_in(as, 0, STC_MAX_ORDER, &mode);
-        if (!status) e.b = (uint16_t)mode;
-        break;
-    case EXT_ADD:
-    case EXT_MIN:
-    case EXT_MUL:
-        if (!(status = ref(as, 'e', false, &e.a))) status = ref(as, 'e', false, &e.b);
-        break;
-    case EXT_SPAN:
-        break;
-    case EXT_MAX0:
-        status = ref(as, 'e', false, &e.a);
-        break;
-    default:
-        if (!(status = ref(as, 'e', false, &e.a))) status = integer(as, &e.k);
+            *to = (uint16_t)mode;
+        } else {
+            status = ref(as, *l, false, to);
+        }
     }
     if (!status && program_push_extent(as->p, e) < 0) status = as->cx->diag.status;
     return status;
@@ -553,36 +542,12 @@ static stc_status function_word(assembler *as, uint16_t *out)
 
 static stc_status operand(assembler *as, char letter, uint16_t *out)
 {
+    const char prefix = operand_prefix(letter);
     uint8_t cls = 0;
     stc_type type = STC_F64;
-    int64_t n;
+    int64_t n = 0;
+    if (prefix) return ref(as, prefix, prefix_of_registers(prefix), out);
     switch (letter) {
-    case 'V':
-    case 'v':
-        return ref(as, 'v', true, out);
-    case 'I':
-    case 'i':
-        return ref(as, 'i', true, out);
-    case 'M':
-    case 'm':
-    case 'X':
-        return ref(as, 'm', true, out);
-    case 'C':
-    case 'c':
-    case 'Q':
-        return ref(as, 'c', true, out);
-    case 'T':
-    case 'R':
-    case 'W':
-        return ref(as, 't', false, out);
-    case 'E':
-        return ref(as, 'e', false, out);
-    case 'K':
-        return ref(as, 'k', false, out);
-    case 'G':
-        return ref(as, 'g', false, out);
-    case 'U':
-        return ref(as, 'f', false, out);
     case 'F':
         return function_word(as, out);
     case 'Y':

@@ -14,6 +14,7 @@ const char *const policy_words[] = {"auto",
                                     NULL};
 const char *const ext_words[] = {"const", "dim",  "add", "mulc", "addc", "floordiv",
                                  "min",   "max0", "mul", "span", NULL};
+const char *const ext_operands[] = {"k", "tm", "ee", "ek", "ek", "ek", "ee", "e", "ee", ""};
 const char *const merge_words[] = {"walk", "follow", "locate", "known", NULL};
 const char *const flag_words[] = {"nonunique", "unordered",   "index32",
                                   "index64",   "interleaved", NULL};
@@ -22,6 +23,13 @@ const op_row op_rows[] = {
 #define OP(NAME, text, operands, effect) {text, operands, effect},
 #include "opcodes.def"
 };
+
+char operand_prefix(char letter)
+{
+    static const char letters[] = "VvIiMmXCcQTRWEKGU", prefixes[] = "vviimmmccctttekgf";
+    const char *at = strchr(letters, letter);
+    return at ? prefixes[at - letters] : 0;
+}
 
 void quoted_print(const char *s, textbuf *out)
 {
@@ -160,28 +168,13 @@ static void tensor_print(const prog_tensor *t, int id, textbuf *out)
 static void extent_print(const extent *e, int id, textbuf *out)
 {
     text_add(out, ".extent e%d %s", id, ext_words[e->op]);
-    if (e->op != EXT_SPAN) text_add(out, " ");
-    switch ((ext_op)e->op) {
-    case EXT_CONST:
-        text_add(out, "%lld\n", (long long)e->k);
-        break;
-    case EXT_DIM:
-        text_add(out, "t%d %d\n", e->a, e->b);
-        break;
-    case EXT_ADD:
-    case EXT_MIN:
-    case EXT_MUL:
-        text_add(out, "e%d e%d\n", e->a, e->b);
-        break;
-    case EXT_MAX0:
-        text_add(out, "e%d\n", e->a);
-        break;
-    case EXT_SPAN:
-        text_add(out, "\n");
-        break;
-    default:
-        text_add(out, "e%d %lld\n", e->a, (long long)e->k);
+    for (const char *l = ext_operands[e->op]; *l; l++) {
+        const int x = l == ext_operands[e->op] ? e->a : e->b;
+        if (*l == 'k') text_add(out, " %lld", (long long)e->k);
+        if (*l == 'm') text_add(out, " %d", x);
+        if (*l == 't' || *l == 'e') text_add(out, " %c%d", *l, x);
     }
+    text_add(out, "\n");
 }
 
 static void operand_print(const merge_operand *o, textbuf *out)
@@ -281,46 +274,18 @@ void tables_print(const program *p, textbuf *out)
 
 static void operand(char letter, int x, textbuf *out)
 {
-    switch (letter) {
-    case 'V':
-    case 'v':
-        ref_print('v', x, out);
-        break;
-    case 'I':
-    case 'i':
-        ref_print('i', x, out);
-        break;
-    case 'M':
-    case 'm':
-    case 'X':
-        ref_print('m', x, out);
-        break;
-    case 'C':
-    case 'c':
-    case 'Q':
-        ref_print('c', x, out);
-        break;
-    case 'T':
-    case 'R':
-    case 'W':
-        text_add(out, "t%d", x);
-        break;
-    case 'E':
-    case 'K':
-    case 'G':
-    case 'U':
-        text_add(out, "%c%d", letter == 'U' ? 'f' : letter | 32, x);
-        break;
-    case 'F':
+    const char prefix = operand_prefix(letter);
+    if (prefix_of_registers(prefix)) {
+        ref_print(prefix, x, out);
+    } else if (prefix) {
+        text_add(out, "%c%d", prefix, x);
+    } else if (letter == 'F') {
         text_add(out, "%s", x < FN_COUNT ? fn_at(x)->name : "?");
-        break;
-    case 'Y':
+    } else if (letter == 'Y') {
         text_add(out, "%s", x < CLASS_COUNT ? class_name((vclass)x) : "?");
-        break;
-    case 'Z':
+    } else if (letter == 'Z') {
         text_add(out, "%s", x < TYPE_COUNT ? type_name((stc_type)x) : "?");
-        break;
-    default:
+    } else {
         text_add(out, "%d", x);
     }
 }
@@ -341,16 +306,6 @@ void insn_print(const insn *in, textbuf *out)
         if (k) text_add(out, ", ");
         operand(row->operands[k], in->arg[k], out);
     }
-}
-
-static bool opens(int op)
-{
-    return op == OP_LOOP || op == OP_IF || op == OP_WHILE;
-}
-
-static bool closes(int op)
-{
-    return op == OP_END || op == OP_ENDIF || op == OP_ENDWHILE;
 }
 
 /* The names of the tensors that an instruction has to do with. */
@@ -374,7 +329,7 @@ void code_print(const program *p, textbuf *out, line_note note, void *context)
     for (int pc = 0; pc < p->ncode; pc++) {
         const insn *in = &p->code[pc];
         if (note) note(context, pc, out);
-        if (closes(in->op) && depth > 1) depth--;
+        if (op_closes(in->op) && depth > 1) depth--;
         int indent = depth - (in->op == OP_ELSE && depth > 1);
         text_add(out, "%*s", 2 * (indent > 40 ? 40 : indent), "");
         insn_print(in, out);
@@ -382,7 +337,7 @@ void code_print(const program *p, textbuf *out, line_note note, void *context)
             text_add(out, " @%d:%d", p->at[pc].begin, p->at[pc].end);
         names_print(p, in, out);
         text_add(out, "\n");
-        if (opens(in->op)) depth++;
+        if (op_opens(in->op)) depth++;
     }
 }
 

@@ -3,47 +3,14 @@
  */
 #include "text.h"
 
-/* What an operand letter stands for, as the assembler reads it. */
+/* What an operand that is no reference stands for, as the assembler reads it. */
 static const char *sample(char letter)
 {
-    switch (letter) {
-    case 'V':
-    case 'v':
-        return "v";
-    case 'I':
-    case 'i':
-        return "i";
-    case 'M':
-    case 'm':
-    case 'X':
-        return "m";
-    case 'C':
-    case 'c':
-    case 'Q':
-        return "c";
-    case 'T':
-    case 'R':
-    case 'W':
-        return "t";
-    case 'E':
-        return "e";
-    case 'K':
-        return "k";
-    case 'G':
-        return "g";
-    case 'F':
-        return "function";
-    case 'Y':
-        return "class";
-    case 'Z':
-        return "type";
-    case 'U':
-        return "f";
-    case 'L':
-        return "level";
-    default:
-        return "n";
-    }
+    return letter == 'F'   ? "function"
+           : letter == 'Y' ? "class"
+           : letter == 'Z' ? "type"
+           : letter == 'L' ? "level"
+                           : "n";
 }
 
 void opcode_reference(textbuf *out)
@@ -53,8 +20,11 @@ void opcode_reference(textbuf *out)
     for (int op = 0; op < OP_COUNT; op++) {
         const op_row *row = op_at(op);
         text_add(out, "| %d | `%s` | ", op, row->text);
-        for (int k = 0; row->operands[k]; k++)
-            text_add(out, "%s%c:%s", k ? " " : "", 'a' + k, sample(row->operands[k]));
+        for (int k = 0; row->operands[k]; k++) {
+            const char prefix[2] = {operand_prefix(row->operands[k]), 0};
+            text_add(out, "%s%c:%s", k ? " " : "", 'a' + k,
+                     *prefix ? prefix : sample(row->operands[k]));
+        }
         text_add(out, " | %s |\n", row->effect);
     }
 }

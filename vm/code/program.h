@@ -246,7 +246,6 @@ void machine_lend(machine *mc, int slot, void *vals, int64_t n, bool made_there)
 stc_status machine_lend_array(machine *mc, int slot, int l, stc_array_role role,
                               index_array room);
 stc_status machine_run(machine *mc);
-uint64_t machine_steps(const machine *mc); /* of the last run */
 /* What each loop runs on: dump with tiers; executions and times if profiled. */
 stc_status machine_dump(const machine *mc, textbuf *out);
 stc_status machine_profile(const machine *mc, textbuf *out);

@@ -31,6 +31,26 @@ static inline const op_row *op_at(int op)
     return (unsigned)op < OP_COUNT ? &op_rows[op] : NULL;
 }
 
+/* Whether an instruction begins a block; ends one. `else` ends one and begins another. */
+static inline bool op_opens(int op)
+{
+    return op == OP_LOOP || op == OP_IF || op == OP_WHILE;
+}
+static inline bool op_closes(int op)
+{
+    return op == OP_END || op == OP_ENDIF || op == OP_ENDWHILE;
+}
+
+/* What a reference by an operand of that letter (opcodes.def) begins with, as in v0; 0: it
+ * is none. Registers may be `root`. */
+char operand_prefix(char letter);
+static inline bool prefix_of_registers(char prefix)
+{
+    return prefix == 'v' || prefix == 'i' || prefix == 'm' || prefix == 'c';
+}
+/* By ext_op, a letter for each operand: tensor, mode, extent, or constant k. */
+extern const char *const ext_operands[];
+
 /* Words by number, ended by NULL: for enums that have no names elsewhere. */
 extern const char *const role_words[];   /* tensor_role */
 extern const char *const policy_words[]; /* ws_policy   */

@@ -1,5 +1,5 @@
-/* coords.h: entries of a level's index arrays, four or eight bytes each, and the one
- * search among coordinates.
+/* coords.h: entries of a level's index arrays, four or eight bytes each, and the
+ * searches among coordinates.
  */
 #ifndef STC_VM_COORDS_H
 #define STC_VM_COORDS_H
@@ -32,6 +32,20 @@ static inline int64_t coord_search(const void *crd, int width, int64_t stride, i
         }
     }
     return p;
+}
+
+/* How many of n coordinates side by side, which ascend, are below x. Without a branch on
+ * them; `width` is known where this is inlined. */
+static inline __attribute__((always_inline)) int64_t
+coords_below(const void *crd, int width, int64_t n, int64_t x)
+{
+    int64_t p = 0;
+    while (n > 1) {
+        const int64_t half = n / 2;
+        p += index_at(crd, width, p + half - 1) < x ? half : 0;
+        n -= half;
+    }
+    return p + (n > 0 && index_at(crd, width, p) < x);
 }
 
 #endif

@@ -20,16 +20,6 @@ struct value_reads {
     int *behind;   /* per loop: the first lop behind its outermost block */
 };
 
-static bool opens(int op)
-{
-    return op == OP_LOOP || op == OP_IF || op == OP_ELSE || op == OP_WHILE;
-}
-
-static bool closes(int op)
-{
-    return op == OP_END || op == OP_ELSE || op == OP_ENDIF || op == OP_ENDWHILE;
-}
-
 static bool reads_value(const insn *in, uint16_t reg)
 {
     const char *l = op_at(in->op)->operands;
@@ -103,9 +93,9 @@ value_reads *value_reads_of(const machine *mc, arena *a)
         reads->of[reg] = (reg_reads){-1, -1, -1};
     for (int at = 0; at < mc->nmain; at++) {
         const insn *in = insn_of(mc, at);
-        if (closes(in->op)) close_block(&ps, at);
+        if (op_closes(in->op) || in->op == OP_ELSE) close_block(&ps, at);
         note_reads(&ps, in, at);
-        if (opens(in->op)) ps.start[++ps.depth] = ps.nlog;
+        if (op_opens(in->op) || in->op == OP_ELSE) ps.start[++ps.depth] = ps.nlog;
         ps.loop += in->op == OP_LOOP;
         note_write(&ps, in);
     }
@@ -122,12 +112,12 @@ static outlook look_ahead(const machine *mc, int from, int to, uint16_t reg)
     int depth = 0, written = -1; /* depth of the block of the last write */
     for (int k = from; k < to; k++) {
         const insn *in = insn_of(mc, k);
-        if (closes(in->op)) {
+        if (op_closes(in->op) || in->op == OP_ELSE) {
             depth--;
             if (written > depth) written = -1;
         }
         if (written < 0 && reads_value(in, reg)) return READ;
-        if (opens(in->op)) depth++;
+        if (op_opens(in->op) || in->op == OP_ELSE) depth++;
         if (written < 0 && writes_value(in, reg)) {
             if (depth <= 0) return OVERWRITTEN;
             written = depth;

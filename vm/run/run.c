@@ -286,11 +286,6 @@ stc_status machine_run(machine *mc)
     return status;
 }
 
-uint64_t machine_steps(const machine *mc)
-{
-    return mc->steps;
-}
-
 stc_status machine_poll(machine *mc)
 {
     ctx *cx = mc->cx;

@@ -8,6 +8,7 @@
  * keys left the least is one of its own, so the first needs no ends of lists.
  */
 #include "merge_keys.h"
+#include "../core/coords.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
@@ -22,19 +23,6 @@ typedef struct chain {
     int64_t end; /* the sum of p when it is done */
 } chain;
 
-/* The first of n keys that is not below x. */
-static int64_t first_from(const int64_t *key, int64_t n, int64_t x)
-{
-    int64_t p = 0;
-    while (n > 0) {
-        const int64_t half = n / 2;
-        const bool below = key[p + half] < x;
-        p = below ? p + half + 1 : p;
-        n = below ? n - half - 1 : half;
-    }
-    return p;
-}
-
 /* Splits the lists at a key in the middle of the longest. */
 static void split(const key_list *x, int lists, chain *low, chain *high)
 {
@@ -44,7 +32,7 @@ static void split(const key_list *x, int lists, chain *low, chain *high)
     const int64_t middle = x[longest].key[x[longest].n / 2];
     *low = *high = (chain){.n = 0};
     for (int w = 0; w < lists; w++) {
-        high->p[w] = first_from(x[w].key, x[w].n, middle);
+        high->p[w] = coords_below(x[w].key, sizeof middle, x[w].n, middle);
         low->end += high->p[w];
         high->end += x[w].n;
     }

@@ -306,11 +306,6 @@ static void eval_place(machine *mc, strip *s, int id)
     c->ranged = !(lv->props & PROP_UNIQUE);
 }
 
-void strip_place(machine *mc, strip *s, int id)
-{
-    eval_place(mc, s, id);
-}
-
 /* ---- values -------------------------------------------------------------------- */
 
 const void *strip_spread(strip *s, int id)

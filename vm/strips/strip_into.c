@@ -6,21 +6,7 @@
  * go value by value (cascade_sink.c).
  */
 #include "strip.h"
-#include <tgmath.h>
-#include "../fn/fn_math.h"
-
-#define CLASS(NAME, name, ctype) typedef ctype ct_##NAME;
-#include "../../formats/base/types.def"
-
-#define IMPL1(...)
-#define IMPL3(...)
-#define OTHER2(...)
-#define IMPL2(N, K, R, A, B, e)                                                            \
-    static inline ct_##R fn_##N##_##K(ct_##A x, ct_##B y)                                  \
-    {                                                                                      \
-        return e;                                                                          \
-    }
-#include "../fn/fn_ops.def"
+#include "../fn/fn_inline.h"
 
 /* An element as a number, and as it is stored: any byte but 0 is true. */
 #define TRUTH(NAME, x) (STC_##NAME == STC_BOOL ? (x) != 0 : (x))
@@ -29,11 +15,11 @@
     static void into_##FN##_##NAME(void *vals, const void *x, const int64_t *restrict at,  \
                                    int n)                                                  \
     {                                                                                      \
-        const ct_##K *restrict from = x;                                                   \
+        const class_##K *restrict from = x;                                                \
         T *restrict to = vals;                                                             \
         for (int k = 0; k < n; k++) {                                                      \
-            const ct_##K sum = (ct_##K)TRUTH(NAME, to[at[k]]);                             \
-            to[at[k]] = (T)TRUTH(NAME, fn_##FN##_##K(sum, from[k]));                       \
+            const class_##K sum = (class_##K)TRUTH(NAME, to[at[k]]);                       \
+            to[at[k]] = (T)TRUTH(NAME, FN_##FN##_##K(sum, from[k]));                       \
         }                                                                                  \
     }
 #define ROW(FN, NAME, T, K) [FN_##FN][STC_##NAME] = into_##FN##_##NAME,

@@ -197,7 +197,7 @@ void strip_load_lines(stc_type t, void *out, const void *vals, const int64_t *fi
         ctype *v = (ctype *)vals + pos;                                                    \
         const ct_##CLASS *x = from;                                                        \
         for (int k = 0; k < n; k++)                                                        \
-            v[k] = (ctype)x[k];                                                            \
+            v[k] = (ctype)READ(x[k], rank);                                                \
     }
 #include "../../formats/base/types.def"
 
@@ -209,18 +209,9 @@ void strip_load_lines(stc_type t, void *out, const void *vals, const int64_t *fi
         ctype *v = (ctype *)vals + pos;                                                    \
         const ct_##CLASS *x = from;                                                        \
         for (int k = 0; k < n; k++)                                                        \
-            v[at[k]] = (ctype)x[k];                                                        \
+            v[at[k]] = (ctype)READ(x[k], rank);                                            \
     }
 #include "../../formats/base/types.def"
-
-static void scatter_truth(void *vals, int64_t pos, const int64_t *at, const void *from,
-                          int n)
-{
-    uint8_t *v = (uint8_t *)vals + pos;
-    const int64_t *x = from;
-    for (int k = 0; k < n; k++)
-        v[at[k]] = x[k] != 0;
-}
 
 void strip_scatter(stc_type t, void *vals, int64_t pos, const int64_t *at, const void *from,
                    int n)
@@ -229,19 +220,7 @@ void strip_scatter(stc_type t, void *vals, int64_t pos, const int64_t *at, const
 #define TYPE(NAME, name, ctype, CLASS, rank) scatter_##NAME,
 #include "../../formats/base/types.def"
     };
-    if (t == STC_BOOL) {
-        scatter_truth(vals, pos, at, from, n);
-    } else {
-        scatter[t](vals, pos, at, from, n);
-    }
-}
-
-static void store_truth(void *vals, int64_t pos, const void *from, int n)
-{
-    uint8_t *v = (uint8_t *)vals + pos;
-    const int64_t *x = from;
-    for (int k = 0; k < n; k++)
-        v[k] = x[k] != 0;
+    scatter[t](vals, pos, at, from, n);
 }
 
 void strip_store(stc_type t, void *vals, int64_t pos, const void *from, vclass cls, int n)
@@ -251,11 +230,7 @@ void strip_store(stc_type t, void *vals, int64_t pos, const void *from, vclass c
 #include "../../formats/base/types.def"
     };
     (void)cls;
-    if (t == STC_BOOL) {
-        store_truth(vals, pos, from, n);
-    } else {
-        store[t](vals, pos, from, n);
-    }
+    store[t](vals, pos, from, n);
 }
 
 /* Conversions that C makes as class_convert does; the rest lane by lane. */

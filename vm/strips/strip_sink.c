@@ -9,100 +9,83 @@
 #include "strip.h"
 #include <string.h>
 
+static value lane_value(const strip *s, const sink *x, int k)
+{
+    const vcolumn *c = &s->node[x->node];
+    return c->p ? class_get((vclass)s->s.node[x->node].cls, c->p, k) : c->one;
+}
+
 /* ---- reductions ---------------------------------------------------------------- */
+
+/* *acc = fn(*acc, v), or the other way round; lane k's failure is told. */
+static stc_status reduce_one(machine *mc, strip *s, const sink *x, value *acc, value v,
+                             int k)
+{
+    const value two[2] = {x->right ? v : *acc, x->right ? *acc : v};
+    const char *why = NULL;
+    stc_status st = STC_OK;
+    fn_fault f = FAULT_NONE;
+    if (x->kind == SINK_HOST)
+        st = host_call_one(x->at->u.host, two, acc, &why);
+    else
+        f = fn_scalar_of(x->fn, (vclass)x->cls)(acc, &two[0], &two[1], NULL);
+    if (!st && !f) return STC_OK;
+    mc->i[s->s.l->index] = s->s.l->i = column_get(&s->icol[0], k);
+    return st ? machine_host_failed(mc, x->at, st, why) : machine_fault(mc, x->at, f);
+}
 
 /* Lane by lane, in order: functions that mustn't be reassociated. */
 static stc_status reduce_in_order(machine *mc, strip *s, const sink *x)
 {
-    const vclass cls = (vclass)x->cls;
-    const fn_scalar fn = fn_scalar_of(x->fn, cls);
-    const vcolumn *c = &s->node[x->node];
     value acc = mc->v[x->a];
     for (int k = 0; k < s->n; k++) {
-        const value v = c->p ? class_get(cls, c->p, k) : c->one;
-        const fn_fault f = x->right ? fn(&acc, &v, &acc, NULL) : fn(&acc, &acc, &v, NULL);
-        if (!f) continue;
-        mc->i[s->s.l->index] = s->s.l->i = column_get(&s->icol[0], k);
-        return machine_fault(mc, x->at, f);
+        const stc_status st = reduce_one(mc, s, x, &acc, lane_value(s, x, k), k);
+        if (st) return st;
     }
     mc->v[x->a] = acc;
     return STC_OK;
 }
 
-/* Halves fold onto each other until one is left: the same order every time. */
+static bool in_any_order(const strip *s, const sink *x)
+{
+    enum { BOTH = FP_ASSOCIATIVE | FP_COMMUTATIVE };
+    if (x->kind == SINK_HOST) return (x->at->u.host->of->flags & BOTH) == BOTH;
+    return (fn_at(x->fn)->flags & BOTH) == BOTH && s->n >= STRIP_FEW;
+}
+
+/* Halves fold onto each other until one is left: the same order every time. What fails (by
+ * a function of the host's) is done again in order, to fail at its place. */
 static stc_status strip_reduce(machine *mc, strip *s, const sink *x)
 {
-    enum { BOTH = FP_ASSOCIATIVE | FP_COMMUTATIVE };
     const vclass cls = (vclass)x->cls;
-    const uint8_t flags = fn_at(x->fn)->flags;
-    if ((flags & BOTH) != BOTH || s->n < STRIP_FEW) return reduce_in_order(mc, s, x);
-    const fn_array fn = fn_array_of(x->fn, cls);
     const size_t size = class_size(cls);
-    const char *in = strip_spread(s, x->node);
-    char *out = s->scratch;
-    int n = s->n;
-    while (n > 1) { /* the odd one stays where it is, past the half */
-        const int half = n / 2;
-        fn(out, in, in + (size_t)(n - half) * size, NULL, half);
-        if (in != out && n % 2)
-            memcpy(out + (size_t)half * size, in + (size_t)half * size, size);
-        n -= half;
-        in = out;
-    }
-    const value v = class_get(cls, in, 0);
-    fn_scalar_of(x->fn, cls)(&mc->v[x->a], &mc->v[x->a], &v, NULL);
-    return STC_OK;
-}
-
-static stc_status host_reduce_in_order(machine *mc, strip *s, const sink *x)
-{
-    const vclass cls = (vclass)x->cls;
-    const vcolumn *c = &s->node[x->node];
-    for (int k = 0; k < s->n; k++) {
-        const value v = c->p ? class_get(cls, c->p, k) : c->one;
-        const value two[2] = {x->right ? v : mc->v[x->a], x->right ? mc->v[x->a] : v};
-        const char *why;
-        const stc_status st = host_call_one(x->at->u.host, two, &mc->v[x->a], &why);
-        if (!st) continue;
-        mc->i[s->s.l->index] = s->s.l->i = column_get(&s->icol[0], k);
-        return machine_host_failed(mc, x->at, st, why);
-    }
-    return STC_OK;
-}
-
-/* As above, by the host's function: halves onto each other if it may be
- * reassociated. What fails is done again in order, to fail at its place. */
-static stc_status host_reduce(machine *mc, strip *s, const sink *x)
-{
-    enum { BOTH = FP_ASSOCIATIVE | FP_COMMUTATIVE };
-    const host_form *f = x->at->u.host;
-    const size_t size = class_size((vclass)x->cls);
     const char *in = strip_spread(s, x->node), *why;
     char *out = s->scratch, *other = out + STRIP / 2 * sizeof(value);
-    int n = s->n;
-    if ((f->of->flags & BOTH) != BOTH) return host_reduce_in_order(mc, s, x);
-    while (n > 1) {
+    if (!in_any_order(s, x)) return reduce_in_order(mc, s, x);
+    for (int n = s->n; n > 1;) {
         const int half = n / 2;
         const void *two[2] = {in, in + (size_t)(n - half) * size};
-        if (host_call(f, half, two, out, &why)) return host_reduce_in_order(mc, s, x);
+        if (x->kind != SINK_HOST)
+            fn_array_of(x->fn, cls)(out, two[0], two[1], NULL, half);
+        else if (host_call(x->at->u.host, half, two, out, &why))
+            return reduce_in_order(mc, s, x);
+        /* the odd one stays where it is, past the half */
         if (n % 2) memcpy(out + (size_t)half * size, in + (size_t)half * size, size);
         n -= half;
         in = out;
         out = other;
         other = (char *)(uintptr_t)in;
     }
-    const value two[2] = {mc->v[x->a], class_get((vclass)x->cls, in, 0)};
-    if (host_call_one(f, two, &mc->v[x->a], &why)) return host_reduce_in_order(mc, s, x);
+    value acc = mc->v[x->a];
+    if (reduce_one(mc, s, x, &acc, class_get(cls, in, 0), 0)) {
+        diag_clear(mc->cx);
+        return reduce_in_order(mc, s, x);
+    }
+    mc->v[x->a] = acc;
     return STC_OK;
 }
 
 /* ---- results ------------------------------------------------------------------- */
-
-static value lane_value(const strip *s, const sink *x, int k)
-{
-    const vcolumn *c = &s->node[x->node];
-    return c->p ? class_get((vclass)s->s.node[x->node].cls, c->p, k) : c->one;
-}
 
 static mcursor *target_cursor(machine *mc, const place *x)
 {
@@ -227,71 +210,49 @@ static stc_status append_rest(machine *mc, strip *s, const sink *x, const place 
     return STC_OK;
 }
 
-/* Lanes 1 … n-1 to coordinates in any order, that of the first being at pos: one after the
- * other, as several may have the same. */
-static stc_status insert_anywhere(machine *mc, strip *s, const sink *x,
-                                  const fiber_table *t, const int64_t *i, int64_t pos)
-{
-    slot *r = &mc->slot[x->a];
-    const stc_type type = r->t->type;
-    const strip_into into = x->kind == SINK_ACC ? strip_into_of(x->fn, type) : NULL;
-    int64_t least = i[0], most = i[0];
-    for (int k = 1; k < s->n; k++) {
-        least = i[k] < least ? i[k] : least;
-        most = i[k] > most ? i[k] : most;
-    }
-    if (least < t->lo || most >= t->hi || (x->kind == SINK_ACC && !into))
-        return store_lanes(mc, s, x, 1);
-    r->stores += (uint64_t)s->n - 1;
-    if (asm_value(mc, r, pos + (most - i[0]))) return mc->cx->diag.status;
-    const char *from = strip_spread(s, x->node);
-    char *vals = (char *)r->t->vals + (pos - i[0]) * (int64_t)type_size(type);
-    if (into)
-        into(vals, from + class_size(type_class(type)), i + 1, s->n - 1);
-    else
-        strip_scatter(type, r->t->vals, pos - i[0], i, from, s->n);
-    return STC_OK;
-}
-
-/* The same for a level that inserts, if its fibers are ranges. */
+/* The same for a level that inserts, if its fibers are ranges. Lanes may have any
+ * coordinates, and several the same: one goes in after the other then. */
 static stc_status insert_rest(machine *mc, strip *s, const sink *x, const place *p,
                               int64_t pos)
 {
     slot *r = &mc->slot[x->a];
     const level *lv = &r->t->level[p->level];
     const column *i = &s->icol[p->icol];
-    const int64_t first = column_get(i, 0), last = column_get(i, s->n - 1);
+    const stc_type type = r->t->type;
+    const strip_into into = x->kind == SINK_ACC ? strip_into_of(x->fn, type) : NULL;
+    const int64_t first = column_get(i, 0);
+    int64_t least = first, most = column_get(i, s->n - 1);
+    bool ascends = most >= first;
     fiber_table t;
     lv->kind->table(lv, &t);
-    if (i->form != COL_ARRAY && (last >= t.hi || last < first))
+    for (int k = 1; i->form == COL_ARRAY && k < s->n; k++) {
+        ascends &= i->data[k] > i->data[k - 1];
+        least = i->data[k] < least ? i->data[k] : least;
+        most = i->data[k] > most ? i->data[k] : most;
+    }
+    if (least < t.lo || most >= t.hi ||
+        (!ascends && (i->form != COL_ARRAY || (x->kind == SINK_ACC && !into))))
         return store_lanes(mc, s, x, 1);
+    r->stores += (uint64_t)s->n - 1;
+    if (asm_value(mc, r, pos + (most - first))) return mc->cx->diag.status;
     if (i->form == COL_STEP) {
-        r->stores += (uint64_t)s->n - 1;
-        if (asm_value(mc, r, pos + (last - first))) return mc->cx->diag.status;
         put_run(s, x, r->t, pos + 1, 1, s->n - 1);
         return STC_OK;
     }
-    bool ascends = last < t.hi;
-    for (int k = 1; ascends && k < s->n; k++)
-        ascends = i->data[k] > i->data[k - 1];
-    if (!ascends) return insert_anywhere(mc, s, x, &t, i->data, pos);
-    r->stores += (uint64_t)s->n - 1;
-    if (asm_value(mc, r, pos + (last - first))) return mc->cx->diag.status;
-    if (x->kind == SINK_STORE) {
-        const char *from = strip_spread(s, x->node);
-        strip_scatter(r->t->type, r->t->vals, pos - first, i->data, from, s->n);
+    const char *from =
+        (const char *)strip_spread(s, x->node) + class_size(type_class(type));
+    char *vals = (char *)r->t->vals + (pos - first) * (int64_t)type_size(type);
+    if (into) {
+        into(vals, from, i->data + 1, s->n - 1);
         return STC_OK;
     }
-    /* every place once: gathered, computed and scattered as columns */
-    const vclass cls = type_class(r->t->type);
-    const char *vals = (const char *)r->t->vals;
-    const column at = {.form = COL_ARRAY, .full = true, .data = i->data + 1};
-    const char *from = (const char *)strip_spread(s, x->node) + class_size(cls);
-    strip_load(r->t->type, s->scratch,
-               vals + (pos - first) * (int64_t)type_size(r->t->type), &at, s->n - 1,
-               r->t->fill);
-    fn_array_of(x->fn, cls)(s->scratch, s->scratch, from, NULL, s->n - 1);
-    strip_scatter(r->t->type, r->t->vals, pos - first, i->data + 1, s->scratch, s->n - 1);
+    if (x->kind == SINK_ACC) { /* every place once: gathered, computed, and scattered */
+        const column at = {.form = COL_ARRAY, .full = true, .data = i->data + 1};
+        strip_load(type, s->scratch, vals, &at, s->n - 1, r->t->fill);
+        fn_array_of(x->fn, type_class(type))(s->scratch, s->scratch, from, NULL, s->n - 1);
+        from = s->scratch;
+    }
+    strip_scatter(type, r->t->vals, pos - first, i->data + 1, from, s->n - 1);
     return STC_OK;
 }
 
@@ -355,8 +316,7 @@ static stc_status sink_workspace(machine *mc, strip *s, const sink *x)
 
 stc_status strip_sink(machine *mc, strip *s, const sink *x)
 {
-    if (x->kind == SINK_REDUCE) return strip_reduce(mc, s, x);
-    if (x->kind == SINK_HOST) return host_reduce(mc, s, x);
+    if (sink_reduces(x)) return strip_reduce(mc, s, x);
     if (x->kind == SINK_WSADD || x->kind == SINK_WSCALL) return sink_workspace(mc, s, x);
     return sink_result(mc, s, x);
 }

@@ -76,11 +76,13 @@ static bool same_body(const nest *ns, const struct body_row *b)
     return b->plus == ns->plus && (b->times == ns->times || ns->times == FN_NONE);
 }
 
-/* Rows are computed in their elements' width, in which integers wrap alike. */
-static bool same_type(const nest *ns, const super_instance *r, bool rows)
+/* What is accumulated in a result keeps its elements' width, in which integers wrap alike.
+ */
+static bool same_type(const nest *ns, const super_instance *r)
 {
-    return r->type == ns->type || (rows && ns->plus == FN_ADD &&
-                                   types_wrap_alike((stc_type)r->type, (stc_type)ns->type));
+    return r->type == ns->type ||
+           (kernels[r->kernel].sink == SINK_ACC && ns->plus == FN_ADD &&
+            types_wrap_alike((stc_type)r->type, (stc_type)ns->type));
 }
 
 bool super_choose(const machine *mc, nest *ns)
@@ -93,7 +95,7 @@ bool super_choose(const machine *mc, nest *ns)
         const uint8_t shape = kernels[r->kernel].shape;
         const bool rows = shape == NEST_ROWS;
         if ((rows ? NEST_RANGE : shape) != ns->shape || kernels[r->kernel].sink != to ||
-            !same_type(ns, r, rows) || !same_body(ns, &bodies[r->body]) ||
+            !same_type(ns, r) || !same_body(ns, &bodies[r->body]) ||
             !fits(ns, (kernel_id)r->kernel))
             continue;
         ns->probes =

@@ -2,9 +2,9 @@
 #ifndef STC_VM_SUPER_H
 #define STC_VM_SUPER_H
 
+#include "../fn/fn_inline.h"
 #include "nest.h"
 #include "super_tally.h"
-#include <math.h>
 #include <string.h>
 
 #define SUPER(kernel, TYPE, body, index)                                                   \
@@ -26,8 +26,6 @@ static inline stc_status super_run(machine *mc, nest *ns)
 
 /* elem_TYPE: how a type's elements are stored; num_TYPE: what they are computed
  * in; index_BITS: coordinates and bounds. */
-#define CLASS(NAME, name, ctype) typedef ctype class_##NAME;
-#include "../../formats/base/types.def"
 #define TYPE(NAME, name, ctype, CLASS, rank)                                               \
     typedef ctype elem_##NAME;                                                             \
     typedef class_##CLASS num_##NAME;
@@ -132,112 +130,27 @@ SPAN(64)
 /* A fiber so many times as long as the other is searched for what that one has, by
  * halves, rather than stepped through. */
 enum { LONGER = 16 };
-#define LEAP(W)                                                                            \
-    static inline int64_t leap_##W(const index_##W *crd, int64_t p, int64_t end,           \
-                                   index_##W i)                                            \
-    {                                                                                      \
-        int64_t n = end - p;                                                               \
-        while (n > 1) {                                                                    \
-            const int64_t half = n / 2;                                                    \
-            p += crd[p + half - 1] < i ? half : 0;                                         \
-            n -= half;                                                                     \
-        }                                                                                  \
-        return p + (n > 0 && crd[p] < i);                                                  \
-    }
-LEAP(32)
-LEAP(64)
 
 /* An element as a number. Any byte but 0 is true, whoever lent it. */
-#define GET(TYPE, x) GET_##TYPE(x)
-#define GET_F64(x) (x)
-#define GET_F32(x) (x)
-#define GET_I64(x) (x)
-#define GET_I8(x) ((int64_t)(x))
-#define GET_I16(x) ((int64_t)(x))
-#define GET_I32(x) ((int64_t)(x))
-#define GET_U8(x) ((uint64_t)(x))
-#define GET_U16(x) ((uint64_t)(x))
-#define GET_U32(x) ((uint64_t)(x))
-#define GET_U64(x) (x)
-#define GET_C64(x) (x)
-#define GET_C128(x) (x)
-#define GET_BOOL(x) ((int64_t)((x) != 0))
+#define GET(TYPE, x) ((num_##TYPE)(STC_##TYPE == STC_BOOL ? (x) != 0 : (x)))
 
-/* Arithmetic, as fn_ops.def has it; integers wrap. */
-#define FN_ADD_F64(a, b) ((a) + (b))
-#define FN_ADD_F32(a, b) ((a) + (b))
-#define FN_ADD_I64(a, b) ((int64_t)((uint64_t)(a) + (uint64_t)(b)))
-#define FN_ADD_BOOL(a, b) FN_ADD_I64(a, b)
-#define FN_ADD_I8(a, b) FN_ADD_I64(a, b)
-#define FN_ADD_I16(a, b) FN_ADD_I64(a, b)
-#define FN_ADD_I32(a, b) FN_ADD_I64(a, b)
-#define FN_ADD_U8(a, b) ((a) + (b))
-#define FN_ADD_U16(a, b) ((a) + (b))
-#define FN_ADD_U32(a, b) ((a) + (b))
-#define FN_ADD_C64(a, b) ((a) + (b))
-#define FN_ADD_C128(a, b) ((a) + (b))
-#define FN_SUB_F64(a, b) ((a) - (b))
-#define FN_SUB_F32(a, b) ((a) - (b))
-#define FN_SUB_I64(a, b) ((int64_t)((uint64_t)(a) - (uint64_t)(b)))
-#define FN_MUL_F64(a, b) ((a) * (b))
-#define FN_MUL_F32(a, b) ((a) * (b))
-#define FN_MUL_I64(a, b) ((int64_t)((uint64_t)(a) * (uint64_t)(b)))
-#define FN_MUL_BOOL(a, b) FN_MUL_I64(a, b)
-#define FN_MUL_I8(a, b) FN_MUL_I64(a, b)
-#define FN_MUL_I16(a, b) FN_MUL_I64(a, b)
-#define FN_MUL_I32(a, b) FN_MUL_I64(a, b)
-#define FN_MUL_U8(a, b) ((a) * (b))
-#define FN_MUL_U16(a, b) ((a) * (b))
-#define FN_MUL_U32(a, b) ((a) * (b))
-#define FN_MUL_C64(a, b) ((a) * (b))
-#define FN_MUL_C128(a, b) ((a) * (b))
-#define FN_ADD_U64(a, b) ((a) + (b))
-#define FN_MUL_U64(a, b) ((a) * (b))
-#define FN_MAX_U64(a, b) ((a) > (b) ? (a) : (b))
-#define FN_MIN_F64(a, b) min_f64(a, b)
-#define FN_MIN_F32(a, b) min_f32(a, b)
-#define FN_MIN_I64(a, b) min_i64(a, b)
-#define FN_MIN_I32(a, b) min_i64(a, b)
-#define FN_MAX_I64(a, b) max_i64(a, b)
-#define FN_MAX_I32(a, b) max_i64(a, b)
-#define FN_MAX_F64(a, b) max_f64(a, b)
-#define FN_OR_BOOL(a, b) or_bool(a, b)
-#define FN_AND_BOOL(a, b) and_bool(a, b)
-
-/* nan wins. Two steps: the first is one instruction without a branch, the second a
- * branch that is never taken. */
-INLINE double min_f64(double a, double b)
-{
-    const double least = a < b ? a : b;
-    return __builtin_expect(a != a, 0) ? a : least;
-}
-INLINE float min_f32(float a, float b)
-{
-    const float least = a < b ? a : b;
-    return __builtin_expect(a != a, 0) ? a : least;
-}
-INLINE double max_f64(double a, double b)
-{
-    const double most = a > b ? a : b;
-    return __builtin_expect(a != a, 0) ? a : most;
-}
-
-INLINE int64_t min_i64(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-INLINE int64_t max_i64(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-INLINE int64_t or_bool(int64_t a, int64_t b)
-{
-    return (a != 0) | (b != 0);
-}
-INLINE int64_t and_bool(int64_t a, int64_t b)
-{
-    return (a != 0) & (b != 0);
-}
+/* Arithmetic of a type is that of its class. */
+#define FN(NAME, TYPE, a, b) FN_IN(NAME, CLASS_OF_##TYPE, a, b)
+#define FN_IN(NAME, CLASS, a, b) FN_IN_(NAME, CLASS, a, b)
+#define FN_IN_(NAME, CLASS, a, b) FN_##NAME##_##CLASS(a, b)
+#define CLASS_OF_BOOL I64
+#define CLASS_OF_I8 I64
+#define CLASS_OF_I16 I64
+#define CLASS_OF_I32 I64
+#define CLASS_OF_I64 I64
+#define CLASS_OF_U8 U64
+#define CLASS_OF_U16 U64
+#define CLASS_OF_U32 U64
+#define CLASS_OF_U64 U64
+#define CLASS_OF_F32 F32
+#define CLASS_OF_F64 F64
+#define CLASS_OF_C64 C64
+#define CLASS_OF_C128 C128
 
 /* a if all bits of m are set, b if none is: no compiler makes a branch of it. */
 #define EITHER(ctype, m, a, b)                                                             \
@@ -267,40 +180,40 @@ INLINE int64_t and_bool(int64_t a, int64_t b)
 #define BEGINS_max_plus(a) (a)
 #define BEGINS_or_and(a) ((a) != 0)
 
-#define PLUS_plus_times(TYPE, a, b) FN_ADD_##TYPE(a, b)
-#define TIMES_plus_times(TYPE, a, b) FN_MUL_##TYPE(a, b)
+#define PLUS_plus_times(TYPE, a, b) FN(ADD, TYPE, a, b)
+#define TIMES_plus_times(TYPE, a, b) FN(MUL, TYPE, a, b)
 #define NOTHING_plus_times(TYPE) 0
 #define NO_FACTORS_plus_times(TYPE) 1
-#define PLUS_min_plus(TYPE, a, b) FN_MIN_##TYPE(a, b)
-#define TIMES_min_plus(TYPE, a, b) FN_ADD_##TYPE(a, b)
+#define PLUS_min_plus(TYPE, a, b) FN(MIN, TYPE, a, b)
+#define TIMES_min_plus(TYPE, a, b) FN(ADD, TYPE, a, b)
 #define NOTHING_min_plus(TYPE) HIGHEST_##TYPE
 #define NO_FACTORS_min_plus(TYPE) ZERO_##TYPE
-#define PLUS_max_plus(TYPE, a, b) FN_MAX_##TYPE(a, b)
-#define TIMES_max_plus(TYPE, a, b) FN_ADD_##TYPE(a, b)
+#define PLUS_max_plus(TYPE, a, b) FN(MAX, TYPE, a, b)
+#define TIMES_max_plus(TYPE, a, b) FN(ADD, TYPE, a, b)
 #define NOTHING_max_plus(TYPE) LOWEST_##TYPE
 #define NO_FACTORS_max_plus(TYPE) ZERO_##TYPE
-#define PLUS_max_times(TYPE, a, b) FN_MAX_##TYPE(a, b)
-#define TIMES_max_times(TYPE, a, b) FN_MUL_##TYPE(a, b)
+#define PLUS_max_times(TYPE, a, b) FN(MAX, TYPE, a, b)
+#define TIMES_max_times(TYPE, a, b) FN(MUL, TYPE, a, b)
 #define NOTHING_max_times(TYPE) LOWEST_##TYPE
 #define NO_FACTORS_max_times(TYPE) 1
-#define PLUS_or_and(TYPE, a, b) FN_OR_##TYPE(a, b)
-#define TIMES_or_and(TYPE, a, b) FN_AND_##TYPE(a, b)
+#define PLUS_or_and(TYPE, a, b) FN(OR, TYPE, a, b)
+#define TIMES_or_and(TYPE, a, b) FN(AND, TYPE, a, b)
 #define NOTHING_or_and(TYPE) 0
 #define NO_FACTORS_or_and(TYPE) 1
 #define CHOSEN(TYPE, a, b, c) EITHER(num_##TYPE, -(int64_t)((a) != 0), b, c)
-#define PLUS_min_chosen(TYPE, a, b) FN_MIN_##TYPE(a, b)
+#define PLUS_min_chosen(TYPE, a, b) FN(MIN, TYPE, a, b)
 #define TIMES_min_chosen(TYPE, a, b, c) CHOSEN(TYPE, a, b, c)
-#define PLUS_max_chosen(TYPE, a, b) FN_MAX_##TYPE(a, b)
+#define PLUS_max_chosen(TYPE, a, b) FN(MAX, TYPE, a, b)
 #define TIMES_max_chosen(TYPE, a, b, c) CHOSEN(TYPE, a, b, c)
-#define PLUS_plus_chosen(TYPE, a, b) FN_ADD_##TYPE(a, b)
+#define PLUS_plus_chosen(TYPE, a, b) FN(ADD, TYPE, a, b)
 #define TIMES_plus_chosen(TYPE, a, b, c) CHOSEN(TYPE, a, b, c)
-#define TIMES_add(TYPE, a, b) FN_ADD_##TYPE(a, b)
-#define TIMES_sub(TYPE, a, b) FN_SUB_##TYPE(a, b)
-#define TIMES_mul(TYPE, a, b) FN_MUL_##TYPE(a, b)
-#define TIMES_min(TYPE, a, b) FN_MIN_##TYPE(a, b)
-#define TIMES_max(TYPE, a, b) FN_MAX_##TYPE(a, b)
-#define TIMES_or(TYPE, a, b) FN_OR_##TYPE(a, b)
-#define TIMES_and(TYPE, a, b) FN_AND_##TYPE(a, b)
+#define TIMES_add(TYPE, a, b) FN(ADD, TYPE, a, b)
+#define TIMES_sub(TYPE, a, b) FN(SUB, TYPE, a, b)
+#define TIMES_mul(TYPE, a, b) FN(MUL, TYPE, a, b)
+#define TIMES_min(TYPE, a, b) FN(MIN, TYPE, a, b)
+#define TIMES_max(TYPE, a, b) FN(MAX, TYPE, a, b)
+#define TIMES_or(TYPE, a, b) FN(OR, TYPE, a, b)
+#define TIMES_and(TYPE, a, b) FN(AND, TYPE, a, b)
 #define HIGHEST_F64 INFINITY
 #define HIGHEST_F32 INFINITY
 #define HIGHEST_I64 INT64_MAX

@@ -142,7 +142,9 @@ bool drain_serves(const machine *mc, const drain *d, int64_t places, stc_type ty
 bool drain_ready(const machine *mc, const drain *d)
 {
     const slot *s = &mc->slot[d->work];
-    return drain_serves(mc, d, s->own->shape[0], s->row->type);
+    const stc_type to = mc->slot[d->result].t->type; /* storing narrows */
+    return type_class(to) == type_class(s->row->type) &&
+           drain_serves(mc, d, s->own->shape[0], to);
 }
 
 /* n entries in order behind what the result has. */

@@ -35,7 +35,7 @@ static int64_t slot_of(const row_list *l, int64_t i)
         for (int k = 0; k < n; k++)                                                        \
             for (int64_t p = sc->from[k], e = sc->to[k]; p < e; p++, m++) {                \
                 l->coord[m] = crd[p];                                                      \
-                to[m] = vals ? FN_##TERM##_##TYPE(by[k], GET(TYPE, vals[p])) : by[k];      \
+                to[m] = vals ? FN(TERM, TYPE, by[k], GET(TYPE, vals[p])) : by[k];          \
             }                                                                              \
         l->n = m;                                                                          \
     }                                                                                      \
@@ -51,12 +51,12 @@ static int64_t slot_of(const row_list *l, int64_t i)
             for (int64_t p = sc->from[k], e = sc->to[k]; p < e; p++) {                     \
                 const int64_t i = crd[p];                                                  \
                 const num_##TYPE x =                                                       \
-                    vals ? FN_##TERM##_##TYPE(by[k], GET(TYPE, vals[p])) : by[k];          \
+                    vals ? FN(TERM, TYPE, by[k], GET(TYPE, vals[p])) : by[k];              \
                 int64_t h = slot_of(l, i), at;                                             \
                 while ((at = l->head[h] - base) >= 0 && l->coord[at] != i)                 \
                     h = (h + 1) & mask;                                                    \
                 if (at >= 0) {                                                             \
-                    to[at] = FN_##FOLD##_##TYPE(to[at], x);                                \
+                    to[at] = FN(FOLD, TYPE, to[at], x);                                    \
                     continue;                                                              \
                 }                                                                          \
                 l->head[h] = base + m;                                                     \
@@ -73,7 +73,7 @@ static int64_t slot_of(const row_list *l, int64_t i)
         num_##TYPE *to = out;                                                              \
         for (int64_t k = 0; k < l->n; k++) {                                               \
             const int32_t r = rank[k];                                                     \
-            to[r] = taken[r] ? FN_##FOLD##_##TYPE(to[r], from[k]) : from[k];               \
+            to[r] = taken[r] ? FN(FOLD, TYPE, to[r], from[k]) : from[k];                   \
             taken[r] = 1;                                                                  \
         }                                                                                  \
     }

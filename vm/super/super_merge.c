@@ -104,8 +104,8 @@ typedef struct pair {
         const bool long_a = !oa && !ob && na > LONGER * nb;                                \
         const bool long_b = !oa && !ob && nb > LONGER * na;                                \
         while ((long_a || long_b) && p < na && q < nb) {                                   \
-            if (long_a) p = leap_##W(ca, p, na, cb[q]);                                    \
-            if (long_b) q = leap_##W(cb, q, nb, ca[p]);                                    \
+            if (long_a) p += coords_below(ca + p, sizeof *ca, na - p, cb[q]);              \
+            if (long_b) q += coords_below(cb + q, sizeof *cb, nb - q, ca[p]);              \
             if (p == na || q == nb) break;                                                 \
             STEP_ROW(TYPE, B)                                                              \
         }                                                                                  \

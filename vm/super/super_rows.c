@@ -9,6 +9,7 @@
  * Matched when all other loops have been given their tiers; the workspace must be
  * of no use elsewhere, since it never becomes a tensor here.
  */
+#include "../code/text.h"
 #include "../nest/fibers.h"
 #include "scatter.h"
 #include <string.h>
@@ -98,16 +99,11 @@ static bool match_drain(const machine *mc, rows *r, const loop *l, uint16_t over
     return true;
 }
 
-static const char *const operand_letters[] = {
-#define OP(NAME, text, operands, effect) operands,
-#include "../code/opcodes.def"
-};
-
 /* How often the program names each tensor as an operand. */
 static void count_uses(const program *p, int *uses)
 {
     for (int k = 0; k < p->ncode; k++) {
-        const char *l = operand_letters[p->code[k].op];
+        const char *l = op_at(p->code[k].op)->operands;
         for (int j = 0; l[j]; j++)
             if (l[j] == 'T' || l[j] == 'R' || l[j] == 'W') uses[p->code[k].arg[j]]++;
     }
@@ -147,8 +143,9 @@ static bool only_adds(const machine *mc, const loop *l, uint16_t work)
     int adds = 0;
     for (int k = l->first; k < l->last; k++) {
         const insn *in = insn_of(mc, k);
-        for (int j = 0; operand_letters[in->op][j]; j++) {
-            const char letter = operand_letters[in->op][j];
+        const char *letters = op_at(in->op)->operands;
+        for (int j = 0; letters[j]; j++) {
+            const char letter = letters[j];
             if (letter == 'R' || (letter == 'W' && in->arg[j] != work)) return false;
             adds += letter == 'W';
         }

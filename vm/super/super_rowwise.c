@@ -35,7 +35,7 @@ VECTOR(I32, uint32_t)
 VECTOR(I64, uint64_t)
 VECTOR(BOOL, uint8_t)
 
-/* *sum = the least of it and y, as min_f64 has it: nan wins. */
+/* *sum = the least of it and y, as FN_MIN_F64 has it: nan wins. */
 INLINE void vec_least_F64(vec_F64 *sum, const vec_F64 *y)
 {
     const vec_I64 keep = (vec_I64)((*sum < *y) | (*sum != *sum));

@@ -34,10 +34,10 @@
             }                                                                              \
             for (int64_t p = sc->from[k], e = sc->to[k]; p < e; p++) {                     \
                 const int64_t i = crd[p];                                                  \
-                const num_##TYPE x = vals ? FN_##TERM##_##TYPE(s, GET(TYPE, vals[p])) : s; \
+                const num_##TYPE x = vals ? FN(TERM, TYPE, s, GET(TYPE, vals[p])) : s;     \
                 const uint64_t bit = UINT64_C(1) << (i & 63), word = set[i >> 6];          \
                 if (word & bit) {                                                          \
-                    acc[i] = FN_##FOLD##_##TYPE(acc[i], x);                                \
+                    acc[i] = FN(FOLD, TYPE, acc[i], x);                                    \
                 } else {                                                                   \
                     set[i >> 6] = word | bit;                                              \
                     acc[i] = x;                                                            \

@@ -79,8 +79,8 @@ SIFT(64)
         const bool long_a = pe - p > LONGER * (qe - q);                                    \
         const bool long_b = qe - q > LONGER * (pe - p);                                    \
         while (p < pe && q < qe) {                                                         \
-            if (long_a) p = leap_##W(ca, p, pe, cb[q]);                                    \
-            if (long_b) q = leap_##W(cb, q, qe, ca[p]);                                    \
+            if (long_a) p += coords_below(ca + p, sizeof *ca, pe - p, cb[q]);              \
+            if (long_b) q += coords_below(cb + q, sizeof *cb, qe - q, ca[p]);              \
             if (p == pe || q == qe) break;                                                 \
             int64_t na = 1, nb = 1;                                                        \
             uint32_t hits = ca[p] == cb[q];                                                \

@@ -9,6 +9,7 @@
  * Chunks are taken in order, so the first error in the loop's order is the one
  * that is told: chunks before it are finished, those after it are given up.
  */
+#include "../code/text.h"
 #include "parallel_job.h"
 #include <string.h>
 
@@ -142,7 +143,7 @@ stc_status parallel_prepare(machine *mc)
     for (int k = 0; k < mc->nmain; k++) {
         const bool asked = k && mc->p->code[mc->origin[k - 1]].op == OP_SHARE;
         const int op = mc->p->code[mc->origin[k]].op;
-        if (op == OP_END || op == OP_ENDIF || op == OP_ENDWHILE) depth--;
+        depth -= op_closes(op);
         if (op == OP_LOOP && depth == 0 && asked == marks &&
             mc->p->next + 2 * par->nloop + 2 < ROOT) {
             parallel_loop *pl = &par->loop[par->nloop];
@@ -151,7 +152,7 @@ stc_status parallel_prepare(machine *mc)
             memset(pl->sharing, 0, (size_t)row);
             if (parallel_find(mc, k, pl)) par->nloop++;
         }
-        if (op == OP_LOOP || op == OP_IF || op == OP_WHILE) depth++;
+        depth += op_opens(op);
     }
     for (int k = 0; k < par->nloop; k++) {
         parallel_loop *pl = &par->loop[k];

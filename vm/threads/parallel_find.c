@@ -33,20 +33,11 @@ const insn *find_at(const finder *f, int k)
 
 static int cell_of(const finder *f, char letter, int x)
 {
-    switch (letter) {
-    case 'v':
-    case 'V':
-        return f->v0 + x;
-    case 'i':
-    case 'I':
-        return f->i0 + x;
-    case 'm':
-    case 'M':
-    case 'X':
-        return f->m0 + x;
-    default: /* cCQ */
-        return f->c0 + x;
-    }
+    const char prefix = operand_prefix(letter);
+    return x + (prefix == 'v'   ? f->v0
+                : prefix == 'i' ? f->i0
+                : prefix == 'm' ? f->m0
+                                : f->c0);
 }
 
 /* A loop reads and moves what it walks and follows, and reads what it locates below. */
@@ -166,11 +157,10 @@ static void close_block(finder *f, int op)
 static bool pass_over(finder *f, const insn *in, cell_test read)
 {
     const int op = in->op;
-    if (op == OP_END || op == OP_ENDIF || op == OP_ENDWHILE || op == OP_ELSE)
-        close_block(f, op);
+    if (op_closes(op) || op == OP_ELSE) close_block(f, op);
     if (op == OP_END || op == OP_ENDWHILE) f->loops--;
     if (!each_read(f, in, read)) return false;
-    if (op == OP_LOOP || op == OP_IF || op == OP_WHILE || op == OP_ELSE) f->depth++;
+    if (op_opens(op) || op == OP_ELSE) f->depth++;
     if (op == OP_LOOP || op == OP_WHILE) f->loops++;
     each_write(f, in, define);
     return true;

@@ -49,18 +49,13 @@ static int64_t coordinate(const weight *w, int64_t p)
     return coord_at(w->top.crd, w->top.width, w->top.stride, p);
 }
 
-/* The first position of a coordinate that isn't below i. */
+/* The first position from `begin` to `end` of a coordinate that isn't below i. */
 static int64_t position(const weight *w, int64_t begin, int64_t end, int64_t i)
 {
-    while (begin < end) {
-        const int64_t mid = begin + (end - begin) / 2;
-        if (coordinate(w, mid) < i) {
-            begin = mid + 1;
-        } else {
-            end = mid;
-        }
-    }
-    return begin;
+    if (w->top.shape != VIEW_RANGE)
+        return coord_search(w->top.crd, w->top.width, w->top.stride, begin, end, i);
+    if (i <= w->top.lo + begin) return begin;
+    return i < w->top.lo + end ? i - w->top.lo : end;
 }
 
 static bool weigh(const tensor *t, int64_t coef, int64_t lo, int64_t hi, weight *w)

@@ -476,7 +476,7 @@ static bool step(splitter *s, int at)
 {
     const insn *in = find_at(&s->f, at);
     const bool puts = in->op == OP_STORE || in->op == OP_ACC || in->op == OP_WSADD;
-    if (in->op == OP_END || in->op == OP_ENDIF || in->op == OP_ENDWHILE) {
+    if (op_closes(in->op)) {
         const int number = s->open[--s->depth];
         s->branches -= number == FIXED;
         if (number >= 0) loop_ends(s, number);

@@ -55,7 +55,8 @@ void ws_free(machine *mc, slot *s)
     ctx *cx = mc->cx;
     if (!w) return;
     ws_pipe_free(cx, w);
-#define WS_POLICY(NAME, name, meaning) ws_kind_##name.free(cx, w);
+#define WS_POLICY(NAME, name, meaning)                                                     \
+    if (ws_kind_##name.free) ws_kind_##name.free(cx, w);
 #include "../code/ws_policies.def"
     ws_list_free(cx, w, &w->acc);
     ws_list_free(cx, w, &w->all);
@@ -160,14 +161,15 @@ stc_status ws_begin(machine *mc, slot *s)
     if (asm_own(mc, s) || (!s->ws && make(mc, s))) return mc->cx->diag.status;
     workspace *w = s->ws;
     ws_pipe_drop(w);
-    if (w->kind) w->kind->clear(w); /* a run may have failed in the middle */
+    if (w->kind && w->kind->clear)
+        w->kind->clear(w); /* a run may have failed in the middle */
     w->acc.n = w->all.n = w->about = w->batches = w->merged = w->listed = w->hashed = 0;
     w->single = s->row->single;
     w->turn = false;
     w->turn_at = 0;
     w->kind = choose(mc, s);
     if (w->kind != &ws_kind_dense) ready_lists(mc, s);
-    if (w->kind->ready(mc, s)) return STC_OK;
+    if (!w->kind->ready || w->kind->ready(mc, s)) return STC_OK;
     w->why = "no room for another";
     w->kind = &ws_kind_coord; /* which needs nothing beforehand */
     ready_lists(mc, s);
@@ -240,6 +242,24 @@ static stc_status turn_dense(machine *mc, slot *s, const lop *at)
     return STC_OK;
 }
 
+/* Into the accumulation array. What mustn't be regrouped waits until all that came before
+ * it is merged. */
+static stc_status insert_listed(machine *mc, slot *s, const int64_t *coords, const value *v,
+                                const lop *at)
+{
+    workspace *w = s->ws;
+    uint64_t label[STC_MAX_ORDER];
+    ws_label_put(&w->form, s->row->order, coords, label);
+    const int64_t old = w->regroup ? w->kind->find(w, label) : NONE;
+    if (old != NONE) {
+        const fn_fault fault = ws_fold(w, w->acc.val, old, v);
+        return fault ? machine_fault(mc, at, fault) : STC_OK;
+    }
+    if (ws_room(mc, s, at)) return mc->cx->diag.status;
+    const int64_t id = ws_append(w, label, v);
+    return w->kind->enter ? w->kind->enter(mc->cx, w, id) : STC_OK;
+}
+
 stc_status ws_add(machine *mc, slot *s, const int64_t *coords, int fn, vclass cls,
                   const value *v, const lop *at)
 {
@@ -252,7 +272,7 @@ stc_status ws_add(machine *mc, slot *s, const int64_t *coords, int fn, vclass cl
                                 "coordinate %lld is outside 0:%lld, mode %d of a workspace",
                                 (long long)coords[m], (long long)s->own->shape[m], m);
     if (w->turn && turn_dense(mc, s, at)) return mc->cx->diag.status;
-    return w->kind->insert(mc, s, coords, v, at);
+    return (w->kind->insert ? w->kind->insert : insert_listed)(mc, s, coords, v, at);
 }
 
 /* ---- end: compression ------------------------------------------------------------ */

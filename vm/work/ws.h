@@ -93,10 +93,16 @@ struct workspace {
 /* A policy. */
 struct ws_kind {
     const char *name;
-    /* Room for the shape of this run; false: there is none, the diag is clear. */
+    /* Each may be NULL: there is nothing to be done. Room for the shape of this run;
+     * false: there is none, the diag is clear. */
     bool (*ready)(machine *mc, slot *s);
+    /* In place of the accumulation array. */
     stc_status (*insert)(machine *mc, slot *s, const int64_t *coords, const value *v,
                          const lop *at);
+    /* An entry of that array that has the label, as far as it is looked for; NONE. Entry
+     * `id` is new there. */
+    int64_t (*find)(const workspace *w, const uint64_t *label);
+    stc_status (*enter)(ctx *cx, workspace *w, int64_t id);
     /* Numbers of the accumulation array's entries in order, into w->record: its
      * keys are of no use to anyone. Equal labels stay in order of insertion. */
     stc_status (*sort)(machine *mc, workspace *w);

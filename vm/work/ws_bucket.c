@@ -32,32 +32,26 @@ static bool bucket_ready(machine *mc, slot *s)
     return true;
 }
 
-static int64_t find(const workspace *w, int64_t bucket, const uint64_t *label)
+static int64_t *bucket_of(const workspace *w, const uint64_t *label)
 {
-    int64_t id = w->head[bucket] - w->base;
+    return &w->head[ws_label_coord(&w->form, label, w->form.outer) >> w->down];
+}
+
+static int64_t bucket_find(const workspace *w, const uint64_t *label)
+{
+    int64_t id = *bucket_of(w, label) - w->base;
     for (int k = 0; id >= 0 && k < LOOK_BACK; k++, id = w->next[id])
         if (ws_label_equal(w, ws_label_of(w, &w->acc, id), label)) return id;
     return NONE;
 }
 
-static stc_status bucket_insert(machine *mc, slot *s, const int64_t *coords, const value *v,
-                                const lop *at)
+static stc_status bucket_enter(ctx *cx, workspace *w, int64_t id)
 {
-    workspace *w = s->ws;
-    uint64_t label[STC_MAX_ORDER];
-    const int64_t bucket = s->row->order ? coords[w->form.outer] >> w->down : 0;
-    ws_label_put(&w->form, s->row->order, coords, label);
-    const int64_t old = w->regroup ? find(w, bucket, label) : NONE;
-    if (old != NONE) {
-        const fn_fault fault = ws_fold(w, w->acc.val, old, v);
-        return fault ? machine_fault(mc, at, fault) : STC_OK;
-    }
-    if (ws_room(mc, s, at) ||
-        mem_grow(mc->cx, &w->next, &w->next_cap, w->acc.n + 1, sizeof *w->next))
-        return mc->cx->diag.status;
-    const int64_t id = ws_append(w, label, v), before = w->head[bucket] - w->base;
-    w->next[id] = before >= 0 ? before : NONE;
-    w->head[bucket] = w->base + id;
+    if (mem_grow(cx, &w->next, &w->next_cap, id + 1, sizeof *w->next))
+        return cx->diag.status;
+    int64_t *head = bucket_of(w, ws_label_of(w, &w->acc, id));
+    w->next[id] = *head >= w->base ? *head - w->base : NONE;
+    *head = w->base + id;
     return STC_OK;
 }
 
@@ -99,7 +93,8 @@ static void bucket_free(ctx *cx, workspace *w)
 
 const ws_kind ws_kind_bucket = {.name = "bucket",
                                 .ready = bucket_ready,
-                                .insert = bucket_insert,
+                                .find = bucket_find,
+                                .enter = bucket_enter,
                                 .sort = bucket_sort,
                                 .clear = bucket_clear,
                                 .free = bucket_free};

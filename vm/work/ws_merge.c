@@ -212,7 +212,7 @@ stc_status ws_flush(machine *mc, workspace *w, const lop *at, bool more)
     w->turn = w->turn_at && w->merged >= w->turn_at;
     if (!more || !ws_pipe_flush(mc, w, at, &st)) {
         st = flush_here(mc, w, at);
-        w->kind->clear(w);
+        if (w->kind->clear) w->kind->clear(w);
         w->acc.n = 0;
         w->about = w->all.n;
     }

@@ -110,7 +110,7 @@ bool ws_pipe_flush(machine *mc, workspace *w, const lop *at, stc_status *st)
         *st = cx->diag.status;
         return true;
     }
-    w->kind->clear(w);
+    if (w->kind->clear) w->kind->clear(w);
     w->about += n;
     const ws_list empty = p->acc;
     p->acc = w->acc;
