@@ -267,6 +267,14 @@ INLINE int64_t and_bool(int64_t a, int64_t b)
 #define BEGINS_max_plus(a) (a)
 #define BEGINS_or_and(a) ((a) != 0)
 
+/* Whether no term changes a sum that is a any more. */
+#define SETTLES(body) SETTLES_##body
+#define SETTLED(body, a) (SETTLES(body) && (a) != 0)
+#define SETTLES_plus_times false
+#define SETTLES_min_plus false
+#define SETTLES_max_plus false
+#define SETTLES_or_and true
+
 #define PLUS_plus_times(TYPE, a, b) FN_ADD_##TYPE(a, b)
 #define TIMES_plus_times(TYPE, a, b) FN_MUL_##TYPE(a, b)
 #define NOTHING_plus_times(TYPE) 0
