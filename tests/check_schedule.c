@@ -275,7 +275,20 @@ static const struct {
      "tensor y dense f64 [7] fill 1\n",
      "y(j) = A(i,j) * b(j)",
      {"pos(j,p,b), split(p,p0,p1,4)", "pos(j,p,b)"}},
-    {"tensor A csr f64 [6,6] = random(density=0.5, seed=1)\n",
+    {"tensor A csr f64 [6,7] = random(density=0.5, seed=1)\n"
+     "tensor B csr f64 [7,6] = random(density=0.5, seed=2)\n"
+     "tensor D csr f64 [6,6] = random(density=0.3, seed=3)\ntensor y csr\n",
+     "y(i,j) = D(j,i) + sqrt(sum(k: A(i,k) * B(k,j)))",
+     {"reorder(k,i,j)", "reorder(i,k,j), workspace(hash, 2, single)",
+      "workspace(coord, 3), reorder(j,k,i)",
+      "precompute(sum(k: A(i,k) * B(k,j)), W, {i,j}, coord, 3, single), reorder(k,i,j)",
+      "precompute(sum(k: A(i,k) * B(k,j)), W, {j})",
+      "precompute(sqrt(sum(k: A(i,k) * B(k,j))), W, {i,j})"}},
+    {"tensor A csr f64 [6,7] = random(density=0.5, seed=1)\n",
+     "y(i) = 2 ** max(j: A(i,j) - 1) - prod(l: A(i,l) + 1)",
+     {"reorder(j,i)", "reorder(j,l,i)", "reorder(l,i,j)",
+      "precompute(max(j: A(i,j) - 1), W, {i}), reorder(j,i,l)"}},
+    {"tensor A csr f64 [6,7] = random(density=0.5, seed=1)\n",
      "y(i) = min(p in 1:4: A(i,p))",
      {"split(p,p0,p1,2)", "reorder(p,i)"}},
 };
@@ -287,12 +300,14 @@ START_TEST(other_statements)
     open_session();
     run(statements[_i].operands);
     run(statements[_i].statement);
-    run("tensor z dense f64; z(i) = y(i)");
+    const char *const index = strncmp(statements[_i].statement, "y(i,j)", 6) ? "i" : "i,j";
+    snprintf(text, sizeof text, "tensor z dense f64; z(%s) = y(%s)", index, index);
+    run(text);
     for (int k = 0; k < 6 && statements[_i].with[k]; k++) {
         snprintf(text, sizeof text, "%s\n  with %s\n", statements[_i].statement,
                  statements[_i].with[k]);
         run(text);
-        expect_same("y", "z", "i", 1e-12, text);
+        expect_same("y", "z", index, 1e-12, text);
     }
     close_session();
 }
@@ -356,7 +371,7 @@ END_TEST
 
 START_TEST(illegal_for_others)
 {
-    expect_error("tensor A csr f64 [3,3] = { (0,1): 1 }\ny(i) = exp(sum(j: A(i,j)))\n"
+    expect_error("tensor A csr f64 [3,3] = { (0,1): 1 }\ny(i) = exp(last(j: A(i,j)))\n"
                  "  with reorder(j,i)",
                  STC_ERR_PROGRAM, "loop over i would have to be inside that over j");
     expect_error("tensor A csr f64 [3,3] = { (0,1): 1 }\ntensor x dense f64 [3] = 1\n"

@@ -86,7 +86,8 @@ void remark_workspace(const builder *b, const choice *c, int slot)
 void remark_precomputed(const plan *pl, const precomputed *p)
 {
     if (!pl->why) return;
-    text_add(pl->why, "%s(", pl->p->tensor[p->slot].name);
+    const char *name = pl->p->tensor[p->slot].name;
+    text_add(pl->why, "%s(", *name ? name : "w");
     for (int k = 0; k < p->order; k++)
         text_add(pl->why, "%s%s", k ? "," : "", index_name(pl, p->index[k]));
     text_add(pl->why, ") is computed first");
