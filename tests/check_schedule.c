@@ -242,10 +242,29 @@ END_TEST
 
 /* ---- other statements --------------------------------------------------------------- */
 
+/* Its entries may have the same coordinates. */
+#define TWICE                                                                              \
+    "tensor A (i,j) -> (i : compressed(nonunique), j : singleton(nonunique)) f64 [6,7] = " \
+    "random(density=0.5, seed=1)\n"
+
 static const struct {
     const char *operands, *statement;
     const char *with[6];
 } statements[] = {
+    {"tensor A coo f64 [6,7] = random(density=0.5, seed=1)\n",
+     "y(i) = A(i,j) * A(i,j)",
+     {"fuse(i,j,f), pos(f,p,A), split(p,p0,p1,1)",
+      "fuse(i,j,f), pos(f,p,A), split(p,p0,p1,4)", "pos(i,p,A)"}},
+    {TWICE "tensor x dense f64 [7] = random(density=1, seed=2)\n",
+     "y(i) = -A(i,j) * x(j) * 3",
+     {"fuse(i,j,f), pos(f,p,A), split(p,p0,p1,2)",
+      "fuse(i,j,f), pos(f,p,A), split(p,p0,p1,3), workspace(hash, 2)"}},
+    {"format triples = (i,j,k) -> (i : compressed(nonunique), j : singleton(nonunique), k "
+     ": "
+     "singleton)\ntensor A triples f64 [5,6,7] = random(density=0.3, seed=1)\n"
+     "tensor x dense f64 [7] = random(density=1, seed=2)\ntensor y csr\n",
+     "y(i,j) = A(i,j,k) * x(k)",
+     {"fuse(i,j,f), fuse(f,k,g), pos(g,p,A), split(p,p0,p1,8)"}},
     {"tensor A csr f64 [6,7] = random(density=0.5, seed=1)\n"
      "tensor x dense f64 [7] = random(density=1, seed=2)\n",
      "y(i) = A(i,j) * x(j)",
@@ -378,7 +397,13 @@ START_TEST(illegal_for_others)
                  "y(i,j) = A(i,j) + x(i)\n  with pos(j,p,A)",
                  STC_ERR_PROGRAM, "there are results where A stores nothing");
     expect_error("tensor A coo f64 [3,3] = { (0,1): 1 }\ny(i) = A(i,j)\n"
-                 "  with fuse(i,j,f), pos(f,p,A), split(p,p0,p1,2)",
+                 "  with pos(i,p,A), split(p,p0,p1,2)",
+                 STC_ERR_PROGRAM, "coordinates repeat");
+    expect_error(TWICE "y(i) = max(j: A(i,j))\n"
+                       "  with fuse(i,j,f), pos(f,p,A), split(p,p0,p1,2)",
+                 STC_ERR_PROGRAM, "coordinates repeat");
+    expect_error(TWICE "y(i,j) = A(i,j)\n"
+                       "  with fuse(i,j,f), pos(f,p,A), split(p,p0,p1,2)",
                  STC_ERR_PROGRAM, "coordinates repeat");
     expect_error("tensor A csr f64 [3,3] = { (0,1): 1 }\ny(i,j) = 1 - A(j,i)\n"
                  "  with precompute(A(j,i), W, {j}), split(j,j0,j1,3), fuse(j1,i,f), "
