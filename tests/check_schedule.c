@@ -255,6 +255,16 @@ static const struct {
      "y(i) = A(i,j) * A(i,j)",
      {"fuse(i,j,f), pos(f,p,A), split(p,p0,p1,1)",
       "fuse(i,j,f), pos(f,p,A), split(p,p0,p1,4)", "pos(i,p,A)"}},
+    {"tensor A rle f64 [6,70]\nA(i,j) = (i + j // 9) % 4\ntensor D csr f64 [6,70] = "
+     "random(density=0.2, seed=1)\ntensor B lz77 f64 [6,70]\nB(i,j) = j % 3\n"
+     "tensor y rle f64\n",
+     "y(i,j) = D(i,j) + A(i,j) * (A(i,j) * B(i,j) + 1)",
+     {"precompute(A(i,j) * B(i,j) + 1, W, {j})",
+      "precompute(A(i,j) * B(i,j) + 1, W, {i,j})",
+      "precompute(A(i,j) * B(i,j) + 1, W, {j}), parallelize(i)",
+      "precompute(A(i,j) * B(i,j), V, {j}), precompute(A(i,j), W, {i,j})",
+      "precompute(A(i,j) * B(i,j) + 1, W, {j}, {jo})",
+      "precompute(A(i,j) * B(i,j) + 1, W, {j}, hash)"}},
     {TWICE "tensor x dense f64 [7] = random(density=1, seed=2)\n",
      "y(i) = -A(i,j) * x(j) * 3",
      {"fuse(i,j,f), pos(f,p,A), split(p,p0,p1,2)",

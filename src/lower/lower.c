@@ -133,7 +133,7 @@ static void lower_skip(lowering *lo, const cin *loop, int mask)
 static const cin *target_store(const lowering *lo, const cin *c)
 {
     for (; c; c = c->next) {
-        if ((c->kind == CIN_STORE || c->kind == CIN_ACC) && c->target == lo->pl->target)
+        if ((c->kind == CIN_STORE || c->kind == CIN_ACC) && c->target == lo->target)
             return c;
         const cin *inner = c->kind == CIN_FORALL ? target_store(lo, c->body) : NULL;
         if (inner) return inner;
@@ -617,12 +617,34 @@ static void lower_node(lowering *lo, const cin *c)
     }
 }
 
+/* A part that is computed first, from where its assembly begins to where it is whole, which
+ * is given: the result goes on as it was. */
+static const cin *lower_part(lowering *lo, const cin *c)
+{
+    const int target = lo->target;
+    uint16_t place[STC_MAX_ORDER];
+    memcpy(place, lo->place, sizeof place);
+    lo->target = c->target;
+    for (bool whole = false; !whole && !lo->status; c = whole ? c : c->next) {
+        whole = c->kind == CIN_FINISH;
+        forget_loads(lo);
+        lo->placed = 0;
+        lower_node(lo, c);
+    }
+    memcpy(lo->place, place, sizeof place);
+    lo->target = target;
+    return c;
+}
+
 void lower_nodes(lowering *lo, const cin *c)
 {
     for (; c && !lo->status; c = c->next) {
         forget_loads(lo);
         int placed = lo->placed;
-        lower_node(lo, c);
+        if (c->kind == CIN_BEGIN && precompute_of(lo->pl, c->target))
+            c = lower_part(lo, c);
+        else
+            lower_node(lo, c);
         lo->placed = placed;
     }
     forget_loads(lo);
@@ -688,6 +710,7 @@ stc_status lower_plan(plan *pl)
     index_registers(lo);
     lower_conversions(lo);
     lo->bound = plan_bound(pl, 0);
+    lo->target = pl->target;
     for (int k = 0; k < pl->nbefore; k++)
         lower_late(lo, &pl->before[k], 0, false);
     if (pl->p->tensor[pl->s->target].fill_later) {

@@ -9,6 +9,9 @@
  * a reduction that may be reassociated, and that goes through the products
  * around e, or is e. {io,jo} are new names for i and j on the consumer's side.
  *
+ * What is made of operands with regions (rle, lz77) is no workspace, if nothing is asked of
+ * one: it is assembled in order, and has their regions.
+ *
  * To the consumer W is an operand like others, stored where e's space says; it
  * is read in the order of its levels, so loops that would need another aren't
  * considered.
@@ -390,6 +393,38 @@ static void order_modes(plan *pl, precomputed *p, bexpr *read)
         }
 }
 
+/* Whether all that e reads has regions and covers its coordinates: *last is how. */
+static bool made_of_regions(const plan *pl, const bexpr *e, const level_kind **last)
+{
+    enum { REGIONS = CAP_REGION | CAP_APPEND_REGION };
+    const format *f = e->kind == B_ACCESS ? &pl->p->tensor[e->tensor].fmt : NULL;
+    if (e->kind == B_INDEX || e->kind == B_REDUCE) return false;
+    if (f) {
+        const int l = f->levels - 1;
+        if (l < 0) return true;
+        *last = f->level[l].kind;
+        return format_is_plain(f) && ((*last)->caps & REGIONS) == REGIONS &&
+               format_props(f, l) & PROP_FULL;
+    }
+    for (int k = 0; k < e->nargs; k++)
+        if (!made_of_regions(pl, e->args[k], last)) return false;
+    return true;
+}
+
+/* Where nothing is asked of loops and workspaces, and the part is made of regions, W is
+ * made of these, too: appended in the order of its levels, and read so. */
+static void append_regions(const plan *pl, precomputed *p, prog_tensor *w)
+{
+    const level_kind *last = NULL;
+    if (p->moved || w->policy != WS_AUTO || pl->schedule.nseq || pl->schedule.nrel ||
+        !p->order || !made_of_regions(pl, p->value, &last) || !last)
+        return;
+    format_all(&w->fmt, p->order, level_kind_at(LEVEL_dense));
+    format_set(&w->fmt, p->order - 1, last, p->order - 1, 0);
+    w->role = ROLE_TEMP;
+    p->appended = true;
+}
+
 /* What a producer reads, in a group of its own: its loops have another order. */
 stc_status precompute_accesses(plan *pl)
 {
@@ -410,6 +445,7 @@ stc_status precompute_accesses(plan *pl)
         w->fill = p->moved ? id : f.kind == FILL_KNOWN ? f.v : (value){0};
         bexpr *read = reading(pl->s->value, p->slot);
         if (read) order_modes(pl, p, read);
+        append_regions(pl, p, w);
         st = loops_check_space(pl, p->vars | p->moved, p->space, expr_uses(p->value));
         if (st) return st;
     }
@@ -454,9 +490,12 @@ static stc_status produce(plan *pl, const precomputed *p, uint64_t bound, list *
     const uint64_t around = loops & plan_bound(pl, bound);
     for (int k = 0; k < 64; k++)
         if ((loops >> k) & 1) index[n++] = k;
-    plan_inner_order(pl, p->space, uses, bound, index, n, seq);
-    cin *leaf = cin_sink(pl, CIN_WSADD, p->slot, p->value, p->order,
-                         bare_subs(pl, p->index, p->order));
+    if (p->appended)
+        memcpy(seq, p->index, (size_t)n * sizeof *seq);
+    else
+        plan_inner_order(pl, p->space, uses, bound, index, n, seq);
+    cin *leaf = cin_sink(pl, p->appended ? CIN_STORE : CIN_WSADD, p->slot, p->value,
+                         p->order, bare_subs(pl, p->index, p->order));
     if (!leaf || !leaf->sub) return STC_ERR_MEMORY;
     if (around)
         return command_fail(pl, p->at,
@@ -466,14 +505,15 @@ static stc_status produce(plan *pl, const precomputed *p, uint64_t bound, list *
     leaf->fn = p->fn;
     leaf->ufn = p->ufn;
     leaf->cls = type_class(pl->p->tensor[p->slot].type);
-    list_add(out, cin_target(pl, CIN_WSBEGIN, p->slot));
+    leaf->append = p->appended;
+    list_add(out, cin_target(pl, p->appended ? CIN_BEGIN : CIN_WSBEGIN, p->slot));
     /* where it isn't known what is there when nothing is stored, all is */
     const prog_tensor *w = &pl->p->tensor[p->slot];
     stc_status st = STC_OK;
     if (p->moved || expr_fill(pl, p->value).kind == FILL_KNOWN)
         st = reach_ask(pl, leaf, p->value, p->moved ? &w->fill : NULL);
     if (!st) st = nest_build(pl, seq, n, p->space, bound, p->value, leaf, out);
-    list_add(out, cin_target(pl, CIN_WSEND, p->slot));
+    list_add(out, cin_target(pl, p->appended ? CIN_FINISH : CIN_WSEND, p->slot));
     return st;
 }
 

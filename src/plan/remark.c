@@ -94,5 +94,8 @@ void remark_precomputed(const plan *pl, const precomputed *p)
     const char *before = ", inside ";
     for (uint64_t set = p->outer; set; set &= set - 1, before = " and ")
         text_add(pl->why, "%s%s", before, index_name(pl, __builtin_ctzll(set)));
-    say_policy(pl, p->slot);
+    if (p->appended)
+        text_add(pl->why, ", in order, as what it is made of is stored\n");
+    else
+        say_policy(pl, p->slot);
 }
