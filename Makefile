@@ -214,9 +214,9 @@ layers:
 bench: $(BENCHES)
 	@set -e; for t in $(BENCHES); do ./$$t $(ROWS); done
 
-## papers: what the papers promise about work, held against counters: a table
+## papers: what the papers promise about work, held against counters: a table; TIME=1: against a clock
 papers: $(B)/tests/papers
-	@./$< $(PAPERS)
+	@./$< $(if $(TIME),--time) $(PAPERS)
 
 ## plans: statements beside the best split by hand: steps and times
 plans: $(B)/tests/plans

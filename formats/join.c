@@ -23,9 +23,11 @@ bool join_possible(const format *f)
     bool appended = false;
     for (int l = 0; l < f->levels; l++) {
         const level_kind *k = f->level[l].kind;
-        if (f->level[l].flags & FMT_INTERLEAVED || k->append_join) return false;
+        if (f->level[l].flags & FMT_INTERLEAVED) return false;
         if (computed(k)) continue;
-        if (!(k->append_room && k->append_again && k->table)) return false;
+        if (!(k->join_room && k->join_again && k->table)) return false;
+        if (l == 0 && k->append_join)
+            return false; /* a part is of one fiber, not of many */
         appended = true;
     }
     return appended;
@@ -85,7 +87,7 @@ void join_again(tensor *from)
     for (int l = 0; l < from->fmt.levels; l++) {
         level *lv = &from->level[l];
         if (computed(lv->kind)) continue;
-        lv->kind->append_again(lv, !below);
+        lv->kind->join_again(lv, !below);
         below = true;
     }
     from->nvals = 0;
@@ -137,26 +139,42 @@ static stc_status room_of_level(tensor_join *j, const tensor_part *p, int l, int
     level *lv = &j->to->level[l];
     ctx *cx = j->to->cx;
     const index_array *crd = &lv->a[STC_CRD];
-    lv->kind->append_done(lv, j->end[l] - lv->size, l ? j->end[l - 1] : 0);
+    lv->kind->join_done(lv, j->end[l] - lv->size, l ? j->end[l - 1] : 0);
     const int64_t need = length(p, l), half = (lv->size + need) / 2;
     const int64_t have = crd->cap - crd->len, more = need + half;
     int64_t n = more > have ? more : have;
     const int64_t below = l ? p->at[l - 1].to + length(p, l - 1) : 0;
     int64_t parents = places != NONE ? places : below + below / 2;
-    if (lv->kind->append_room(cx, lv, n, parents, &j->room[l])) {
+    if (lv->kind->join_room(cx, lv, n, parents, &j->room[l])) {
         diag_clear(cx); /* there may be room for what is needed */
         n = need;
         parents = below;
-        if (lv->kind->append_room(cx, lv, n, parents, &j->room[l])) return cx->diag.status;
+        if (lv->kind->join_room(cx, lv, n, parents, &j->room[l])) return cx->diag.status;
     }
     j->room_end[l] = lv->size + n;
     j->parents[l] = parents;
     return STC_OK;
 }
 
-stc_status join_room(tensor_join *j, const tensor_part *p)
+/* Fibers before the first part's, of kinds that have something in each. */
+static stc_status fibers_before(tensor_join *j, tensor_part *p)
+{
+    for (int l = 1; l < j->to->fmt.levels; l++) {
+        level *lv = &j->to->level[l];
+        const int64_t first = p->at[l - 1].to;
+        if (computed(lv->kind) || !lv->kind->append_join) continue;
+        if (lv->edges < first && lv->kind->append_finish(j->to->cx, lv, first))
+            return j->to->cx->diag.status;
+        j->end[l] = lv->size;
+        (void)join_fits(j, p); /* what lies below it moved */
+    }
+    return STC_OK;
+}
+
+stc_status join_room(tensor_join *j, tensor_part *p)
 {
     tensor *to = j->to;
+    if (!j->begun && fibers_before(j, p)) return to->cx->diag.status;
     const int last = to->fmt.levels - 1;
     int64_t places = 1;
     for (int l = 0; l <= last; l++) {
@@ -187,7 +205,7 @@ void join_end(tensor_join *j)
     for (int l = 0; l <= last; l++) {
         level *lv = &to->level[l];
         if (!computed(lv->kind))
-            lv->kind->append_done(lv, j->end[l] - lv->size, l ? j->end[l - 1] : 0);
+            lv->kind->join_done(lv, j->end[l] - lv->size, l ? j->end[l - 1] : 0);
     }
     if (j->end[last] > to->nvals) to->nvals = j->end[last];
 }

@@ -22,7 +22,7 @@ typedef struct tensor_join {
 } tensor_join;
 
 /* Whether tensors of a format can be joined: every level computes its positions,
- * or is appended to in bulk, and some level is. */
+ * or can be put together from parts, and some level is. */
 bool join_possible(const format *f);
 
 /* Parts behind what `to` has, which is being assembled. */
@@ -33,7 +33,7 @@ stc_status join_close(tensor_part *p);
 /* The part's places, behind all that have theirs; false: there is no room, and join_room
  * makes some, which moves what is there. */
 bool join_fits(const tensor_join *j, tensor_part *p);
-stc_status join_room(tensor_join *j, const tensor_part *p);
+stc_status join_room(tensor_join *j, tensor_part *p);
 void join_place(tensor_join *j, const tensor_part *p);
 /* Copies a part that has its place; several threads may copy at once. */
 void join_copy(const tensor_join *j, const tensor_part *p);

@@ -275,6 +275,12 @@ struct level_kind {
                               append_room *out);
     void (*append_done)(level *lv, int64_t n, int64_t parents);
     void (*append_again)(level *lv, bool closed);
+    /* Optional: the same for what threads assembled apart and put behind each other
+     * (join.h): whole fibers, each of which is as the kind wants it. */
+    stc_status (*join_room)(ctx *cx, level *lv, int64_t n, int64_t parents,
+                            append_room *out);
+    void (*join_done)(level *lv, int64_t n, int64_t parents);
+    void (*join_again)(level *lv, bool closed);
 };
 
 /* levels.def lists the kinds; the order is their number in .stb files. */

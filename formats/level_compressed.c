@@ -85,48 +85,6 @@ static stc_status compressed_coord(ctx *cx, level *lv, int64_t parent, int64_t i
     return STC_OK;
 }
 
-static stc_status compressed_room(ctx *cx, level *lv, int64_t n, int64_t parents,
-                                  append_room *out)
-{
-    index_array *crd = &lv->a[STC_CRD], *pos = &lv->a[STC_POS];
-    int64_t len;
-    if (!size_add(crd->len, n, &len)) {
-        return fail(cx, STC_ERR_OVERFLOW, "a level has more than 2^63 positions");
-    }
-    if (len > INT32_MAX && index_widen(cx, pos)) return cx->diag.status;
-    if (mem_grow(cx, &crd->data, &crd->cap, len, (size_t)crd->stride) ||
-        mem_grow(cx, &pos->data, &pos->cap, parents + 1, (size_t)pos->stride)) {
-        return cx->diag.status;
-    }
-    *out = (append_room){.crd = (char *)crd->data + crd->len * crd->stride,
-                         .width = crd->width,
-                         .pos = crd->len,
-                         .bounds = pos->data,
-                         .bounds_width = pos->width,
-                         .closed = lv->edges};
-    return STC_OK;
-}
-
-static void compressed_done(level *lv, int64_t n, int64_t parents)
-{
-    index_array *crd = &lv->a[STC_CRD];
-    crd->len += n;
-    lv->size = crd->len;
-    if (parents <= lv->edges) return;
-    lv->a[STC_POS].len = parents + 1;
-    lv->edges = parents;
-    lv->open_count = crd->len;
-}
-
-static void compressed_again(level *lv, bool closed)
-{
-    index_array *pos = &lv->a[STC_POS];
-    lv->a[STC_CRD].len = lv->size = lv->open_count = 0;
-    if (!closed) lv->edges = 0;
-    pos->len = lv->edges + 1;
-    index_set(pos, lv->edges, 0);
-}
-
 /* The first thing that is wrong with the fibers' coordinates. */
 static stc_status check_fibers(ctx *cx, const level *lv, int64_t parents)
 {
@@ -192,9 +150,12 @@ const level_kind level_compressed = {
     .append_coord = compressed_coord,
     .append_edges = segments_edges,
     .append_finish = segments_finish,
-    .append_room = compressed_room,
-    .append_done = compressed_done,
-    .append_again = compressed_again,
+    .append_room = segments_room,
+    .append_done = segments_done,
+    .append_again = segments_again,
+    .join_room = segments_room,
+    .join_done = segments_done,
+    .join_again = segments_again,
     .pack = segments_pack,
     .check = compressed_check,
 };

@@ -187,6 +187,22 @@ static stc_status rle_fibers(ctx *cx, level *lv, int64_t parent, int n, const in
     return STC_OK;
 }
 
+/* ---- fibers that were assembled apart ---------------------------------------------------
+ */
+
+static void rle_done(level *lv, int64_t n, int64_t parents)
+{
+    segments_done(lv, n, parents);
+    lv->param[0] = lv->base;
+}
+
+static void rle_again(level *lv, bool closed)
+{
+    segments_again(lv, closed);
+    lv->param[0] = lv->base;
+    lv->param[1] = 0;
+}
+
 static stc_status rle_pack(ctx *cx, level *lv, pack_in *in)
 {
     index_array *pos = &lv->a[STC_POS], *crd = &lv->a[STC_CRD];
@@ -275,6 +291,9 @@ const level_kind level_rle = {
     .append_fibers = rle_fibers,
     .append_next = cover_next,
     .append_join = rle_join,
+    .join_room = segments_room,
+    .join_done = rle_done,
+    .join_again = rle_again,
     .pack = rle_pack,
     .check = rle_check,
 };

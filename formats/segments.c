@@ -98,6 +98,47 @@ stc_status segments_width(ctx *cx, const level *lv)
     return STC_OK;
 }
 
+stc_status segments_room(ctx *cx, level *lv, int64_t n, int64_t parents, append_room *out)
+{
+    index_array *crd = &lv->a[STC_CRD], *pos = &lv->a[STC_POS];
+    int64_t len;
+    if (!size_add(crd->len, n, &len)) {
+        return fail(cx, STC_ERR_OVERFLOW, "a level has more than 2^63 positions");
+    }
+    if (len > INT32_MAX && index_widen(cx, pos)) return cx->diag.status;
+    if (mem_grow(cx, &crd->data, &crd->cap, len, (size_t)crd->stride) ||
+        mem_grow(cx, &pos->data, &pos->cap, parents + 1, (size_t)pos->stride)) {
+        return cx->diag.status;
+    }
+    *out = (append_room){.crd = (char *)crd->data + crd->len * crd->stride,
+                         .width = crd->width,
+                         .pos = crd->len,
+                         .bounds = pos->data,
+                         .bounds_width = pos->width,
+                         .closed = lv->edges};
+    return STC_OK;
+}
+
+void segments_done(level *lv, int64_t n, int64_t parents)
+{
+    index_array *crd = &lv->a[STC_CRD];
+    crd->len += n;
+    lv->size = crd->len;
+    if (parents <= lv->edges) return;
+    lv->a[STC_POS].len = parents + 1;
+    lv->edges = parents;
+    lv->open_count = crd->len;
+}
+
+void segments_again(level *lv, bool closed)
+{
+    index_array *pos = &lv->a[STC_POS];
+    lv->a[STC_CRD].len = lv->size = lv->open_count = 0;
+    if (!closed) lv->edges = 0;
+    pos->len = lv->edges + 1;
+    index_set(pos, lv->edges, 0);
+}
+
 /* Whether a nonunique level needs no second position for entry e, which has
  * the coordinate of the one before it: where the branchless levels below agree
  * too, both are the same coordinates so far. */

@@ -53,6 +53,7 @@ typedef struct fcase {
     char target[8];
     bool scheduled; /* it may be refused: an impossible schedule is an error */
     unsigned features;
+    int wide; /* 0, or how long its long indices are */
     uint64_t seed;
 } fcase;
 

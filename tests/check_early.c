@@ -14,7 +14,8 @@
     "tensor U dense u8 [" ROWS ",%s]\nU(i,j) = u8(255 * (j %% 2))\n"                       \
     "tensor C csr i64 [" ROWS ",%s] = 1\n"                                                 \
     "tensor D csr i64 [" ROWS ",%s]\nD(i,j) = (i + j) %% 3\n"                              \
-    "tensor T dense bool [3," ROWS ",%s] = 1\n"
+    "tensor T dense bool [3," ROWS ",%s] = 1\n"                                            \
+    "tensor P csr bool [" ROWS ",%s] = 1\ntensor Q csr bool [" ROWS ",%s] = 1\n"
 
 static const char *const settled[] = {
     "r(i) = any(k: B(i,k))",
@@ -32,6 +33,10 @@ static const char *const settled[] = {
     "r(i,j) = any(k: T(i,j,k))",
     "r(i) = any(j,k: T(i,j,k))",
     "r = any(i,k: B(i,k))",
+    "r(i) = any(k: P(i,k))",
+    "r(i) = any(k: P(i,k) && B(i,k))",
+    "r(i) = any(k: P(i,k) && Q(i,k))",
+    "r(i) = any(k: P(0,k) && Q(i,k))",
 };
 
 /* The steps that the statement takes, which are counted from its beginning; its result in
@@ -39,9 +44,9 @@ static const char *const settled[] = {
 static uint64_t steps_of(stc_machine *m, const char *statement, const char *columns,
                          stc_session **s)
 {
-    char text[1000];
-    snprintf(text, sizeof text, DENSE, columns, columns, columns, columns, columns,
-             columns);
+    char text[1200];
+    snprintf(text, sizeof text, DENSE, columns, columns, columns, columns, columns, columns,
+             columns, columns);
     ck_ok(m, stc_session_open(m, s));
     ck_ok(m, stc_session_exec(*s, text, "operands"));
     ck_ok(m, stc_session_exec(*s, statement, "x"));

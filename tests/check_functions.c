@@ -329,6 +329,55 @@ START_TEST(fill_over_nothing)
 }
 END_TEST
 
+#define THREE                                                                              \
+    "tensor A svec i64 [6] = { (1): 4, (2): 5 }\n"                                         \
+    "tensor B svec i64 [6] = { (1): 6, (3): -7 }\n"                                        \
+    "tensor C svec i64 [6] = { (1): 5, (4): 8 }\ntensor R svec i64\n"                      \
+    "fn top(x, y) = select(x > y, x, y) with commutative, associative, idempotent\n"
+
+/* Functions of three have properties, too: what isn't stored isn't computed. */
+START_TEST(of_three)
+{
+    EXPECT(THREE "fn mid(a, b, c) = max(min(a, b), min(max(a, b), c)) with commutative, "
+                 "idempotent\nR(i) = mid(A(i), B(i), C(i))\nn = stored(R)\n",
+           "n", 4);
+    EXPECT(THREE "fn mid(a, b, c) = max(min(a, b), min(max(a, b), c)) with commutative, "
+                 "idempotent\ny(i in 0:6) = mid(A(i), B(i), C(i))\n",
+           "y", 0, 5, 0, 0, 0, 0);
+    EXPECT(THREE "fn all3(a, b, c) = a * b * c with commutative, annihilator(0, 2)\n"
+                 "R(i) = all3(A(i), 2, 3)\nn = stored(R)\n",
+           "n", 2);
+    /* its body is too long to be evaluated ahead: what it says of itself is taken */
+    EXPECT(THREE
+           "fn slow(a, b, c) { s = 0; for k in 0:30000 { s += 0 }\n"
+           "return max(a, max(b, c)) + s } with commutative, associative, idempotent\n"
+           "R(i) = slow(A(i), B(i), C(i))\nn = stored(R) + 10 * R(4)\n",
+           "n", 84);
+    EXPECT(THREE "R(i) = top(A(i), B(i), C(i), A(i))\nn = stored(R) + 10 * R(1)\n", "n",
+           64);
+    expect_error(THREE "fn less(x, y) = x - y\nR(i) = less(A(i), B(i), C(i))\n",
+                 STC_ERR_PROGRAM, "2 arguments");
+    expect_error("fn one(x) = x with idempotent\n", STC_ERR_PROGRAM, "two or more");
+    expect_error("fn f(x, y, z) = x with distributes(min)\n", STC_ERR_PROGRAM,
+                 "function of two");
+}
+END_TEST
+
+/* An idempotent reduction without an identity takes what isn't stored once. */
+START_TEST(first_of_all)
+{
+#define ROWS3 "tensor D csr i64 [3,100] fill -2 = { (0,7): -5, (0,9): 3, (1,4): -6 }\n"
+    EXPECT(THREE ROWS3 "y(i) = top(j: D(i,j))\n", "y", 3, -2, -2);
+    EXPECT(THREE ROWS3 "y(i) = top(j: -D(i,j))\n", "y", 5, 6, 2);
+    EXPECT(THREE ROWS3 "s = top(i,j: D(i,j) * 2 + 1)\n", "s", 7);
+    EXPECT(THREE ROWS3 "y(i) = top(j in 4:5: D(i,j))\n", "y", -2, -6, -2);
+    EXPECT(THREE "tensor F csr i64 [2,40]\nF(i,j) = -1 - j\ny(i) = top(j: F(i,j))\n", "y",
+           -1, -1);
+    expect_error(THREE "tensor Z csr i64 [2,0]\ny(i) = top(j: Z(i,j))\n",
+                 STC_ERR_ARITHMETIC, "over nothing");
+}
+END_TEST
+
 /* What the machine takes for granted: functions of two arguments alone fault, and only a
  * first identity holds on either side, in each class that its function has. */
 START_TEST(rows)
@@ -382,6 +431,8 @@ Suite *suite_functions(void)
     tcase_add_test(c, integer_rules);
     tcase_add_test(c, sides_not_taken);
     tcase_add_test(c, fill_over_nothing);
+    tcase_add_test(c, of_three);
+    tcase_add_test(c, first_of_all);
     suite_add_tcase(s, c);
     return s;
 }

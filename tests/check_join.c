@@ -18,6 +18,8 @@ static const char *const joined[] = {
     "(i,j) -> (i : compressed, j : dense)",
     "(i,j) -> (i : dense, j : compressed(index64))",
     "(i,j) -> (i : compressed(index64), j : compressed)",
+    "(i,j) -> (i : dense, j : rle)",
+    "(i,j) -> (i : compressed, j : rle(index64))",
 };
 enum { JOINED = sizeof joined / sizeof *joined };
 
@@ -146,7 +148,8 @@ START_TEST(not_in_parts)
     static const char *const whole[] = {
         "coo",
         "dense",
-        "(i,j) -> (i : dense, j : rle)",
+        "(i,j) -> (i : rle, j : dense)",
+        "(i,j) -> (i : dense, j : lz77)",
         "(i,j) -> (i : dense, j : hashed)",
         "dia",
         "(i,j) -> (i : compressed(nonunique, interleaved), j : singleton)"};

@@ -242,10 +242,39 @@ END_TEST
 
 /* ---- other statements --------------------------------------------------------------- */
 
+/* Its entries may have the same coordinates. */
+#define TWICE                                                                              \
+    "tensor A (i,j) -> (i : compressed(nonunique), j : singleton(nonunique)) f64 [6,7] = " \
+    "random(density=0.5, seed=1)\n"
+
 static const struct {
     const char *operands, *statement;
     const char *with[6];
 } statements[] = {
+    {"tensor A coo f64 [6,7] = random(density=0.5, seed=1)\n",
+     "y(i) = A(i,j) * A(i,j)",
+     {"fuse(i,j,f), pos(f,p,A), split(p,p0,p1,1)",
+      "fuse(i,j,f), pos(f,p,A), split(p,p0,p1,4)", "pos(i,p,A)"}},
+    {"tensor A rle f64 [6,70]\nA(i,j) = (i + j // 9) % 4\ntensor D csr f64 [6,70] = "
+     "random(density=0.2, seed=1)\ntensor B lz77 f64 [6,70]\nB(i,j) = j % 3\n"
+     "tensor y rle f64\n",
+     "y(i,j) = D(i,j) + A(i,j) * (A(i,j) * B(i,j) + 1)",
+     {"precompute(A(i,j) * B(i,j) + 1, W, {j})",
+      "precompute(A(i,j) * B(i,j) + 1, W, {i,j})",
+      "precompute(A(i,j) * B(i,j) + 1, W, {j}), parallelize(i)",
+      "precompute(A(i,j) * B(i,j), V, {j}), precompute(A(i,j), W, {i,j})",
+      "precompute(A(i,j) * B(i,j) + 1, W, {j}, {jo})",
+      "precompute(A(i,j) * B(i,j) + 1, W, {j}, hash)"}},
+    {TWICE "tensor x dense f64 [7] = random(density=1, seed=2)\n",
+     "y(i) = -A(i,j) * x(j) * 3",
+     {"fuse(i,j,f), pos(f,p,A), split(p,p0,p1,2)",
+      "fuse(i,j,f), pos(f,p,A), split(p,p0,p1,3), workspace(hash, 2)"}},
+    {"format triples = (i,j,k) -> (i : compressed(nonunique), j : singleton(nonunique), k "
+     ": "
+     "singleton)\ntensor A triples f64 [5,6,7] = random(density=0.3, seed=1)\n"
+     "tensor x dense f64 [7] = random(density=1, seed=2)\ntensor y csr\n",
+     "y(i,j) = A(i,j,k) * x(k)",
+     {"fuse(i,j,f), fuse(f,k,g), pos(g,p,A), split(p,p0,p1,8)"}},
     {"tensor A csr f64 [6,7] = random(density=0.5, seed=1)\n"
      "tensor x dense f64 [7] = random(density=1, seed=2)\n",
      "y(i) = A(i,j) * x(j)",
@@ -275,7 +304,20 @@ static const struct {
      "tensor y dense f64 [7] fill 1\n",
      "y(j) = A(i,j) * b(j)",
      {"pos(j,p,b), split(p,p0,p1,4)", "pos(j,p,b)"}},
-    {"tensor A csr f64 [6,6] = random(density=0.5, seed=1)\n",
+    {"tensor A csr f64 [6,7] = random(density=0.5, seed=1)\n"
+     "tensor B csr f64 [7,6] = random(density=0.5, seed=2)\n"
+     "tensor D csr f64 [6,6] = random(density=0.3, seed=3)\ntensor y csr\n",
+     "y(i,j) = D(j,i) + sqrt(sum(k: A(i,k) * B(k,j)))",
+     {"reorder(k,i,j)", "reorder(i,k,j), workspace(hash, 2, single)",
+      "workspace(coord, 3), reorder(j,k,i)",
+      "precompute(sum(k: A(i,k) * B(k,j)), W, {i,j}, coord, 3, single), reorder(k,i,j)",
+      "precompute(sum(k: A(i,k) * B(k,j)), W, {j})",
+      "precompute(sqrt(sum(k: A(i,k) * B(k,j))), W, {i,j})"}},
+    {"tensor A csr f64 [6,7] = random(density=0.5, seed=1)\n",
+     "y(i) = 2 ** max(j: A(i,j) - 1) - prod(l: A(i,l) + 1)",
+     {"reorder(j,i)", "reorder(j,l,i)", "reorder(l,i,j)",
+      "precompute(max(j: A(i,j) - 1), W, {i}), reorder(j,i,l)"}},
+    {"tensor A csr f64 [6,7] = random(density=0.5, seed=1)\n",
      "y(i) = min(p in 1:4: A(i,p))",
      {"split(p,p0,p1,2)", "reorder(p,i)"}},
 };
@@ -287,12 +329,14 @@ START_TEST(other_statements)
     open_session();
     run(statements[_i].operands);
     run(statements[_i].statement);
-    run("tensor z dense f64; z(i) = y(i)");
+    const char *const index = strncmp(statements[_i].statement, "y(i,j)", 6) ? "i" : "i,j";
+    snprintf(text, sizeof text, "tensor z dense f64; z(%s) = y(%s)", index, index);
+    run(text);
     for (int k = 0; k < 6 && statements[_i].with[k]; k++) {
         snprintf(text, sizeof text, "%s\n  with %s\n", statements[_i].statement,
                  statements[_i].with[k]);
         run(text);
-        expect_same("y", "z", "i", 1e-12, text);
+        expect_same("y", "z", index, 1e-12, text);
     }
     close_session();
 }
@@ -356,14 +400,20 @@ END_TEST
 
 START_TEST(illegal_for_others)
 {
-    expect_error("tensor A csr f64 [3,3] = { (0,1): 1 }\ny(i) = exp(sum(j: A(i,j)))\n"
+    expect_error("tensor A csr f64 [3,3] = { (0,1): 1 }\ny(i) = exp(last(j: A(i,j)))\n"
                  "  with reorder(j,i)",
                  STC_ERR_PROGRAM, "loop over i would have to be inside that over j");
     expect_error("tensor A csr f64 [3,3] = { (0,1): 1 }\ntensor x dense f64 [3] = 1\n"
                  "y(i,j) = A(i,j) + x(i)\n  with pos(j,p,A)",
                  STC_ERR_PROGRAM, "there are results where A stores nothing");
     expect_error("tensor A coo f64 [3,3] = { (0,1): 1 }\ny(i) = A(i,j)\n"
-                 "  with fuse(i,j,f), pos(f,p,A), split(p,p0,p1,2)",
+                 "  with pos(i,p,A), split(p,p0,p1,2)",
+                 STC_ERR_PROGRAM, "coordinates repeat");
+    expect_error(TWICE "y(i) = max(j: A(i,j))\n"
+                       "  with fuse(i,j,f), pos(f,p,A), split(p,p0,p1,2)",
+                 STC_ERR_PROGRAM, "coordinates repeat");
+    expect_error(TWICE "y(i,j) = A(i,j)\n"
+                       "  with fuse(i,j,f), pos(f,p,A), split(p,p0,p1,2)",
                  STC_ERR_PROGRAM, "coordinates repeat");
     expect_error("tensor A csr f64 [3,3] = { (0,1): 1 }\ny(i,j) = 1 - A(j,i)\n"
                  "  with precompute(A(j,i), W, {j}), split(j,j0,j1,3), fuse(j1,i,f), "

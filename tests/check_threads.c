@@ -84,6 +84,9 @@ static const sharing_case cases[] = {
     {"R(i,j) = A(i,k) * A(k,j) with split(i,a,b,7), reorder(a,b,k,j), parallelize(a)",
      "csr", "csr", true},
     {"R(i,j) = A(i,j) + 1 with split(i,a,b,64), parallelize(a)", "dense", "dense", true},
+    /* runs: each row has some, those before the first chunk, too */
+    {"R(i,j) = A(i,j) * 2 + 1 with parallelize(i)", "rle", "rle", true},
+    {"R(i,j) = A(i,j) * (i > 40) with parallelize(i)", "csr", "rle", true},
 };
 
 /* The same, and the same again; sums are by chunks, and so only near. */

@@ -2,10 +2,11 @@
  * (case.h) and compared with the oracle.
  *
  *     fuzz [SECONDS [SEED]] [--seconds N] [--seed N] [--only a,b] [--without a,b]
- *          [--with a,b] [--case SEED] [--failures N] [--threads] [--verbose]
+ *          [--with a,b] [--case SEED] [--failures N] [--threads] [--wide] [--verbose]
  *
  * --only allows just these features, --with puts them into every case, --threads
- * has loops shared in every way that a case is run. A failing case is shrunk and printed as
+ * has loops shared in every way that a case is run, --wide has every case at sizes at which
+ * the fast tiers run (one in 150 is by itself). A failing case is shrunk and printed as
  * a script; --case runs one again. The cases run in a child process that tells the parent
  * where it is, so that a crash is a failing case like any other. Exit status 1 if any case
  * failed.
@@ -25,7 +26,7 @@
 static const char *const kinds[] = {
     "dense",   "compressed", "singleton", "range", "offset", "hashed", "rle", "lz77",
     "bytemap", "hosted",     "walked",    "/",     "%",      "-",      "#",   "flat"};
-enum { KINDS = sizeof kinds / sizeof *kinds };
+enum { KINDS = sizeof kinds / sizeof *kinds, WIDE_WAYS = 3 };
 
 typedef struct totals {
     uint64_t cases, runs, verdict[4], feature[FEATURE_COUNT], passed[FEATURE_COUNT];
@@ -39,6 +40,7 @@ typedef struct options {
     double seconds;
     uint64_t seed, only_case;
     bool one, threads, verbose;
+    int wide; /* percent of large cases */
     unsigned allowed, forced;
     int failures;
 } options;
@@ -129,17 +131,18 @@ static bool run_some(const options *o, totals *t, double until)
     while (now() < until) {
         fcase c;
         uint64_t seed = o->one ? o->only_case : o->seed * 1000003u + t->cases;
-        gen_case(&c, seed, o->allowed, o->forced);
+        gen_case(&c, seed, o->allowed, o->forced, o->wide);
         t->seed = seed;
         count_case(t, &c);
         unsigned how[8];
         int n = case_ways(&c, how);
+        if (c.wide && n > WIDE_WAYS) n = WIDE_WAYS; /* the oracle is slow */
         for (int k = 0; k < n && o->threads; k++)
             how[k] |= RUN_THREADS;
         for (int k = 0; k < n; k++) {
             t->how = how[k];
             t->running = true;
-            alarm(30);
+            alarm(c.wide ? 300 : 30);
             judged j;
             case_judge(&c, how[k], &j);
             t->running = false;
@@ -221,7 +224,7 @@ static unsigned features_of(const char *list)
 
 static bool parse(int argc, char **argv, options *o)
 {
-    *o = (options){.seconds = 10, .seed = 1, .allowed = ~0u, .failures = 10};
+    *o = (options){.seconds = 10, .seed = 1, .allowed = ~0u, .failures = 10, .wide = 15};
     int plain = 0;
     for (int k = 1; k < argc; k++) {
         const char *a = argv[k], *v = k + 1 < argc ? argv[k + 1] : NULL;
@@ -229,6 +232,8 @@ static bool parse(int argc, char **argv, options *o)
             o->verbose = true;
         } else if (strcmp(a, "--threads") == 0) {
             o->threads = true;
+        } else if (strcmp(a, "--wide") == 0) {
+            o->wide = 100;
         } else if (a[0] != '-') {
             if (plain == 0) o->seconds = atof(a);
             if (plain == 1) o->seed = strtoull(a, NULL, 0);
@@ -256,6 +261,7 @@ static bool parse(int argc, char **argv, options *o)
                 return false;
         }
     }
+    if (o->wide == 100) o->forced |= features_of("large");
     if (o->seed == 0) o->seed = (uint64_t)time(NULL);
     return true;
 }
@@ -265,7 +271,7 @@ int main(int argc, char **argv)
     options o;
     if (!parse(argc, argv, &o)) {
         fprintf(stderr, "usage: fuzz [SECONDS [SEED]] [--only|--with|--without FEATURE,…] "
-                        "[--case SEED] [--failures N] [--threads] [--verbose]\n");
+                        "[--case SEED] [--failures N] [--threads] [--wide] [--verbose]\n");
         return 2;
     }
     totals *t =
@@ -276,7 +282,7 @@ int main(int argc, char **argv)
     while (now() < until && failed < o.failures) {
         if (run_child(&o, t, until)) break;
         fcase c;
-        gen_case(&c, t->seed, o.allowed, o.forced);
+        gen_case(&c, t->seed, o.allowed, o.forced, o.wide);
         failed++;
         tell(&c, t->how);
         case_free(&c);

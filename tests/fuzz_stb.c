@@ -153,7 +153,7 @@ static int make_corpus(uint64_t seed, family of, bytes *corpus)
     int n = 0;
     for (uint64_t k = 0; n < CORPUS && k < 40 * CORPUS; k++) {
         fcase c;
-        gen_case(&c, seed * 7919 + k, ~0u, forced);
+        gen_case(&c, seed * 7919 + k, ~0u, forced, 0);
         if (strlen(c.stmt) < 300 && encode(&c, &corpus[n])) {
             if (strstr(corpus[n].text, has)) {
                 n++;

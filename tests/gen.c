@@ -57,6 +57,22 @@ void gen_say(char *to, size_t size, const char *format, ...)
 
 static const char pool[] = "ijklmn";
 
+/* Sizes at which the fast tiers run, with few entries or long runs (gen_data.c): two long
+ * indices, three of a hundred, or rarely two of two thousand, which the oracle's loops over
+ * everything take seconds for. */
+static void make_wide(gen *g)
+{
+    const int pick = gen_below(g, 100);
+    g->c->wide = pick < 4 ? 2000 : pick < 30 ? 100 : 300;
+    g->nindex = g->c->wide == 2000 ? 2 : 3;
+    for (int k = 0; k < 3; k++)
+        g->extent[k] = g->c->wide - gen_below(g, 3);
+    if (g->c->wide == 300) g->extent[gen_below(g, 3)] = 1 + gen_below(g, 3);
+    if (g->c->wide == 2000)
+        g->c->features &=
+            ~(1u << FEATURE_REDUCE | 1u << FEATURE_NESTED | 1u << FEATURE_CHAIN);
+}
+
 static void make_pool(gen *g)
 {
     g->nindex = 2 + gen_below(g, 3);
@@ -66,6 +82,10 @@ static void make_pool(gen *g)
         if (g->nindex == 4 && g->extent[k] > 4) g->extent[k] = 4;
     }
     if (!gen_has(g, FEATURE_LARGE)) return;
+    if (gen_chance(g, g->wide)) {
+        make_wide(g);
+        return;
+    }
     if (g->nindex > 3) g->nindex = 3;
     for (int k = 0; k < g->nindex; k++)
         g->extent[k] = 1 + gen_below(g, 3);
@@ -359,10 +379,10 @@ static void define_functions(gen *g)
                  : real_functions[gen_below(g, REAL_FUNCTIONS)]);
 }
 
-void gen_case(fcase *c, uint64_t seed, unsigned allowed, unsigned forced)
+void gen_case(fcase *c, uint64_t seed, unsigned allowed, unsigned forced, int wide)
 {
     *c = (fcase){.seed = seed, .target = "y"};
-    gen g = {.c = c, .state = seed};
+    gen g = {.c = c, .state = seed, .wide = wide};
     for (int k = 0; k < FEATURE_COUNT; k++) {
         bool on = gen_chance(&g, feature[k].percent);
         if ((on && allowed >> k & 1) || forced >> k & 1) c->features |= 1u << k;

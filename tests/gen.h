@@ -71,6 +71,7 @@ typedef struct gen {
     char bound_name[12][8];
     int names;  /* bound names made so far                      */
     int domain; /* what numbers are about: D_                   */
+    int wide;   /* percent of LARGE cases that have several long indices */
     int depth;
     char map[CASE_ORDER + 1][sizeof((cformat *)0)->text]; /* FLAT: of each order          */
     const char *user; /* the function that is called: the text's, or the host's */
@@ -82,7 +83,8 @@ enum { D_BOOL, D_INT, D_UINT, D_REAL, D_SINGLE, D_COMPLEX, D_MIXED, D_COUNT };
 /* What an expression is wanted for. */
 typedef enum want { WANT_NUMBER, WANT_REAL, WANT_INT, WANT_BOOL } want;
 
-void gen_case(fcase *c, uint64_t seed, unsigned allowed, unsigned forced);
+/* wide: percent of the LARGE cases that have sizes at which the fast tiers run. */
+void gen_case(fcase *c, uint64_t seed, unsigned allowed, unsigned forced, int wide);
 
 /* gen.c */
 uint64_t gen_next(gen *g);

@@ -86,10 +86,37 @@ static oval next_value(gen *g, const ctensor *t, const oval *last)
     return gen_value(g, t->type);
 }
 
+/* Of a long operand of a wide case: entries so far apart as ratio says, or all of them, in
+ * runs of 64 and more, some of which are the fill's. */
+static void wide_entries(gen *g, ctensor *t, int64_t all)
+{
+    const bool runs = all < 200000 && !t->lend && gen_chance(g, 40);
+    const int apart = runs ? 1 : g->c->wide == 2000 ? 200 : 20;
+    int64_t n = 0, run = 0;
+    int64_t *coord = malloc((size_t)(all / apart * 2 + 8) * CASE_ORDER * sizeof *coord);
+    oval *value = malloc((size_t)(all / apart * 2 + 8) * sizeof *value), same = t->fill;
+    if (!coord || !value) abort();
+    for (int64_t at = 0; at < all && n < all / apart * 2;
+         at += runs ? 1 : 1 + gen_below(g, 2 * apart - 1)) {
+        if (runs && run-- == 0) {
+            run = 63 + gen_below(g, 200);
+            same = gen_chance(g, 25) ? t->fill : gen_value(g, t->type);
+        }
+        coordinates(t, at, coord + n * t->order);
+        value[n] = runs ? same : next_value(g, t, n > 0 ? &value[n - 1] : NULL);
+        n++;
+    }
+    ctensor_entries(t, n, coord, value);
+}
+
 void gen_entries(gen *g, ctensor *t)
 {
     static const int densities[] = {0, 10, 20, 35, 35, 50, 70, 100};
     int64_t all = volume(t), n = 0;
+    if (g->c->wide && all > 1000) {
+        wide_entries(g, t, all);
+        return;
+    }
     int density = densities[gen_below(g, 8)];
     int64_t *coord = malloc((size_t)(2 * all + 1) * CASE_ORDER * sizeof *coord);
     oval *value = malloc((size_t)(2 * all + 1) * sizeof *value);

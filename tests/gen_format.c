@@ -246,7 +246,7 @@ static void computed(gen *g, int order, const int64_t *shape, cformat *out)
         /* all diagonals of a long mode would be most of the memory */
         const bool few = !shape || (shape[mode[0]] < 200 && shape[mode[1]] < 200);
         gen_say(out->text, sizeof out->text, "%c-%c : %s, %c : range, %c : offset", a, b,
-                stored[gen_below(g, few ? 5 : 3)], minuend ? a : b, minuend ? b : a);
+                stored[gen_below(g, few ? 5 : 2)], minuend ? a : b, minuend ? b : a);
     } else {
         gen_say(out->text, sizeof out->text, "#%c : dense, %c : dense, %c : singleton", a,
                 a, b);

@@ -121,15 +121,26 @@ static bexpr *unknown_name(binder *b, const ast *e)
                      suggest_text(&near, text, sizeof text));
 }
 
-/* max(a, b, c): a function of two that associates, from left to right. */
-static bexpr *several(binder *b, const ast *e)
+/* A function of two that associates; d: the user's, NULL: built-in id. */
+static bool associates(const definition *d, int id)
 {
-    const int id = e->count > 2 ? fn_named(e->name, strlen(e->name), 2) : -1;
-    if (id < 0 || !(fn_at(id)->flags & FP_ASSOCIATIVE)) return unknown_name(b, e);
+    if (!d) return id >= 0 && fn_at(id)->flags & FP_ASSOCIATIVE;
+    const ast *const props = d->node->child[2];
+    unsigned flags = 0;
+    for (int i = 0; props && i < props->count; i++)
+        flags |= fn_property_flag(props->child[i]);
+    return d->node->child[0]->count == 2 && flags & FP_ASSOCIATIVE;
+}
+
+/* max(a, b, c), from left to right. */
+static bexpr *several(binder *b, const ast *e, definition *d, int id)
+{
     bexpr *all = bind_expr(b, e->child[0]);
     for (int i = 1; all && i < e->count; i++) {
-        bexpr *args[2] = {all, bind_expr(b, e->child[i])};
-        all = args[1] ? bind_call(b, e->at, id, args, 2) : NULL;
+        bexpr **args = arena_array(b->a, 2, sizeof *args);
+        if (!args || !(args[1] = bind_expr(b, e->child[i]))) return NULL;
+        args[0] = all;
+        all = d ? bind_user(b, d, e->at, args, 2) : bind_call(b, e->at, id, args, 2);
     }
     return all;
 }
@@ -142,8 +153,10 @@ static bexpr *call_or_access(binder *b, const ast *e)
     if (!d && !b->env && call_is_asked(e)) return bind_asked(b, e);
     stc_type cast;
     const bool casts = !d && e->count == 1 && type_parse(e->name, strlen(e->name), &cast);
+    const int two = e->count > 2 && !d ? fn_named(e->name, strlen(e->name), 2) : -1;
+    if (e->count > 2 && associates(d, two)) return several(b, e, d, two);
     const int id = d ? -1 : fn_named(e->name, strlen(e->name), e->count);
-    if (!d && !casts && id < 0) return several(b, e);
+    if (!d && !casts && id < 0) return unknown_name(b, e);
     bexpr **args = arena_array(b->a, e->count, sizeof *args);
     if (!args) return NULL;
     for (int i = 0; i < e->count; i++)

@@ -52,6 +52,12 @@ static stc_status properties(binder *b, bfunction *f, const ast *props)
         }
         if (status != STC_OK) return status;
     }
+    if (same && f->flags & FP_COMMUTATIVE) { /* what is said of one place holds of all */
+        for (int k = 0; k < f->nidentity; k++)
+            f->identity[k].position = -1;
+        for (int k = 0; k < f->nannihilator; k++)
+            f->annihilator[k].position = -1;
+    }
     return STC_OK;
 }
 

@@ -98,8 +98,10 @@ static stc_status check_properties(const source *src, const ast *props, const as
                        "this is no property of a function (commutative, associative, "
                        "idempotent, annihilator(v), identity(v), distributes(f), "
                        "derivative(e))");
-        if (!valued && params->count != 2)
+        if (over && params->count != 2)
             return bad(src, p, "only a function of two has this property");
+        if (plain && params->count < 2)
+            return bad(src, p, "only a function of two or more has this property");
         if (over && !p->count)
             return bad(src, p, "this property names a function, as in distributes(min)");
         if (plain == (p->count > 0))

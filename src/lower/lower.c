@@ -133,7 +133,7 @@ static void lower_skip(lowering *lo, const cin *loop, int mask)
 static const cin *target_store(const lowering *lo, const cin *c)
 {
     for (; c; c = c->next) {
-        if ((c->kind == CIN_STORE || c->kind == CIN_ACC) && c->target == lo->pl->target)
+        if ((c->kind == CIN_STORE || c->kind == CIN_ACC) && c->target == lo->target)
             return c;
         const cin *inner = c->kind == CIN_FORALL ? target_store(lo, c->body) : NULL;
         if (inner) return inner;
@@ -485,23 +485,26 @@ static void lower_exit(lowering *lo, const cin *c, int acc)
     }
 }
 
+/* acc = f(acc, v), or v if it is the first one and f has no identity. */
+static void lower_term(lowering *lo, const cin *c, int acc, int v)
+{
+    const int on = lo->started[c->temp];
+    if (on != ROOT) EMIT(lo, OP_IF, on);
+    lower_combine(lo, c->fn, c->ufn, c->cls, acc, v);
+    if (on == ROOT) return;
+    EMIT(lo, OP_ELSE, );
+    EMIT(lo, OP_MOV, acc, v);
+    EMIT(lo, OP_CONST, on, lower_iconst(lo, 1));
+    EMIT(lo, OP_ENDIF, );
+}
+
 static void lower_reduce(lowering *lo, const cin *c)
 {
     lower_reach(lo, c, false);
-    int r = lower_expr(lo, c->value), acc = lo->temp[c->temp], on = lo->started[c->temp];
+    int r = lower_expr(lo, c->value), acc = lo->temp[c->temp];
     lower_reach(lo, c, true);
-    if (on == ROOT) {
-        lower_combine(lo, c->fn, c->ufn, c->cls, acc, r);
-        if (c->after) lower_exit(lo, c->after, lo->temp[c->after->temp]);
-        if (!c->next) lower_exit(lo, c, acc);
-        return;
-    }
-    EMIT(lo, OP_IF, on);
-    lower_combine(lo, c->fn, c->ufn, c->cls, acc, r);
-    EMIT(lo, OP_ELSE, );
-    EMIT(lo, OP_MOV, acc, r);
-    EMIT(lo, OP_CONST, on, lower_iconst(lo, 1));
-    EMIT(lo, OP_ENDIF, );
+    lower_term(lo, c, acc, r);
+    if (c->after) lower_exit(lo, c->after, lo->temp[c->after->temp]);
     if (!c->next) lower_exit(lo, c, acc);
 }
 
@@ -546,7 +549,7 @@ static void lower_rest(lowering *lo, const cin *c)
     }
     EMIT(lo, OP_FN2, fewer, FN_LT, CLASS_I64, lo->temp[c->count], n);
     const bool known = expr_fill(lo->pl, r->args[0]).kind == FILL_KNOWN;
-    if (known || lo->rest[c->temp] != ROOT) {
+    if (lo->started[c->temp] == ROOT && (known || lo->rest[c->temp] != ROOT)) {
         int v = lower_vreg(lo);
         const int none = known ? lower_fill(lo, r->args[0]) : lo->rest[c->temp];
         EMIT(lo, OP_FN3, v, FN_SELECT, c->cls, fewer, none, acc);
@@ -554,7 +557,8 @@ static void lower_rest(lowering *lo, const cin *c)
         return;
     }
     EMIT(lo, OP_IF, fewer);
-    lower_combine(lo, c->fn, c->ufn, c->cls, acc, lower_fill(lo, r->args[0]));
+    lower_term(lo, c, acc,
+               lo->rest[c->temp] != ROOT ? lo->rest[c->temp] : lower_fill(lo, r->args[0]));
     EMIT(lo, OP_ENDIF, );
 }
 
@@ -613,12 +617,34 @@ static void lower_node(lowering *lo, const cin *c)
     }
 }
 
+/* A part that is computed first, from where its assembly begins to where it is whole, which
+ * is given: the result goes on as it was. */
+static const cin *lower_part(lowering *lo, const cin *c)
+{
+    const int target = lo->target;
+    uint16_t place[STC_MAX_ORDER];
+    memcpy(place, lo->place, sizeof place);
+    lo->target = c->target;
+    for (bool whole = false; !whole && !lo->status; c = whole ? c : c->next) {
+        whole = c->kind == CIN_FINISH;
+        forget_loads(lo);
+        lo->placed = 0;
+        lower_node(lo, c);
+    }
+    memcpy(lo->place, place, sizeof place);
+    lo->target = target;
+    return c;
+}
+
 void lower_nodes(lowering *lo, const cin *c)
 {
     for (; c && !lo->status; c = c->next) {
         forget_loads(lo);
         int placed = lo->placed;
-        lower_node(lo, c);
+        if (c->kind == CIN_BEGIN && precompute_of(lo->pl, c->target))
+            c = lower_part(lo, c);
+        else
+            lower_node(lo, c);
         lo->placed = placed;
     }
     forget_loads(lo);
@@ -684,6 +710,7 @@ stc_status lower_plan(plan *pl)
     index_registers(lo);
     lower_conversions(lo);
     lo->bound = plan_bound(pl, 0);
+    lo->target = pl->target;
     for (int k = 0; k < pl->nbefore; k++)
         lower_late(lo, &pl->before[k], 0, false);
     if (pl->p->tensor[pl->s->target].fill_later) {

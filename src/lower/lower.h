@@ -27,8 +27,9 @@ typedef struct lowering {
     uint16_t *cursor[PLAN_ACCESSES]; /* by level                                  */
     uint16_t *subsect;       /* by access and level: a cursor at subsections; ROOT: none */
     int load[PLAN_ACCESSES]; /* a register that holds the value, -1: none   */
-    uint16_t place[STC_MAX_ORDER]; /* the result's cursors                        */
-    int placed;                    /* result levels that stand on a coordinate    */
+    uint16_t place[STC_MAX_ORDER]; /* cursors of what is assembled: the result, …    */
+    int placed;                    /* … how many of its levels stand on a coordinate */
+    int target;                    /* … or a part of it that is computed first       */
     uint64_t bound;
     uint64_t computed, checked; /* computed indices: registers hold them; not outside */
     bool ranges_ahead;          /* ranges are set that depend on no index         */

@@ -58,7 +58,8 @@ int plan_access_add(plan *pl, bexpr *e)
                    .sub = e->sub,
                    .pad = e->pad,
                    .waits = e->waits,
-                   .native = pl->p->tensor[e->tensor].role == ROLE_WORK,
+                   .native = pl->p->tensor[e->tensor].role == ROLE_WORK ||
+                             precompute_of(pl, e->tensor),
                    .group = pl->group};
     if (access_set_format(pl, x, &pl->p->tensor[e->tensor].fmt)) return -1;
     return e->mark = pl->naccess++;

@@ -44,9 +44,33 @@ static bool call_identity(const bexpr *e, int position, value *out)
 
 /* ---- fills ------------------------------------------------------------------ */
 
+static vclass result_class(const bexpr *e)
+{
+    return e->kind == B_CALL ? fn_result_class(e->fn, e->cls) : type_class(e->type);
+}
+
+/* All operands, two or more, and the result in one class. */
+static bool is_uniform(const bexpr *e)
+{
+    bool same = e->nargs >= 2;
+    for (int k = 0; k < e->nargs; k++)
+        same = same && call_operand_class(e, k) == result_class(e);
+    return same;
+}
+
+/* Where all are x, an idempotent function is x, though its body can't be evaluated here. */
+static bool once(const bexpr *e, const value *args, value *out)
+{
+    if (!(e->ufn->flags & FP_IDEMPOTENT) || !is_uniform(e)) return false;
+    for (int k = 1; k < e->nargs; k++)
+        if (!class_equal(result_class(e), args[0], args[k])) return false;
+    *out = args[0];
+    return true;
+}
+
 static bool evaluate(const bexpr *e, const value *args, value *out)
 {
-    if (e->kind == B_USER) return fn_evaluate(e->ufn, args, out);
+    if (e->kind == B_USER) return fn_evaluate(e->ufn, args, out) || once(e, args, out);
     fn_scalar f = fn_scalar_of(e->fn, e->cls);
     return f && f(out, &args[0], &args[1], &args[2]) == FAULT_NONE;
 }
@@ -222,19 +246,6 @@ static bool space_annihilated(plan *pl, const bexpr *e, value target, const pset
     return any;
 }
 
-static vclass result_class(const bexpr *e)
-{
-    return e->kind == B_CALL ? fn_result_class(e->fn, e->cls) : type_class(e->type);
-}
-
-/* Two operands and the result in one class. */
-static bool is_uniform(const bexpr *e)
-{
-    const vclass cls = result_class(e);
-    return e->nargs == 2 && call_operand_class(e, 0) == cls &&
-           call_operand_class(e, 1) == cls;
-}
-
 /* The union over operands that differ from want[k]; ALL unless f(want) is the
  * target. */
 static const pset *space_union(plan *pl, const bexpr *e, const value *want,
@@ -265,10 +276,11 @@ static const pset *space_evaluated(plan *pl, const bexpr *e, value target)
     const pset *s = pset_all();
     if (known) s = space_union(pl, e, want, fills, target);
     if (!s || s->op != PS_ALL || !is_uniform(e)) return s;
-    want[0] = want[1] = target;
+    for (int k = 0; k < e->nargs; k++)
+        want[k] = target;
     s = space_union(pl, e, want, none, target);
-    for (int k = 0; s && s->op == PS_ALL && k < 2; k++) {
-        want[1 - k] = target;
+    for (int k = 0; s && s->op == PS_ALL && k < e->nargs; k++) {
+        if (k) want[k - 1] = target;
         if (call_identity(e, k, &want[k])) s = space_union(pl, e, want, none, target);
     }
     return s;

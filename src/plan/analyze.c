@@ -141,7 +141,7 @@ static stc_status convert_marked(state *st, uint64_t uses)
         paccess *x = &pl->access[k];
         if (!in(uses, k) || !x->why) continue;
         st->again = true;
-        if (pl->p->tensor[x->source].role == ROLE_WORK) {
+        if (pl->p->tensor[x->source].role == ROLE_WORK || precompute_of(pl, x->source)) {
             const char *name = pl->p->tensor[x->source].name;
             return schedule_fail(pl,
                                  "loops that read %s have another order than its indices",

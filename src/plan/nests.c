@@ -281,7 +281,7 @@ static stc_status reduce_nest(plan *pl, bexpr *r, uint64_t bound, list *out)
     cin *rest = NULL;
     bool known = reduce_identity(r, &id);
     const pset *space = known ? expr_space(pl, r->args[0], &id) : pset_all();
-    const pset *stored = known && space && space->op == PS_ALL ? rest_space(pl, r) : NULL;
+    const pset *stored = space && space->op == PS_ALL ? rest_space(pl, r) : NULL;
     if (stored) space = stored;
     cin *temp = cin_new(pl, CIN_TEMP), *leaf = cin_new(pl, CIN_REDUCE);
     if (!temp || !leaf || !space) return STC_ERR_MEMORY;

@@ -223,6 +223,7 @@ typedef struct precomputed {
     bfunction *ufn;                  /* or the user's                         */
     stc_type type;                   /* of the reduction, if anything moved   */
     uint64_t vars, moved, outer;     /* indices: W's, reduced before, outside of it */
+    bool appended;                   /* W isn't a workspace, but assembled in order     */
     const pset *space;
     int depth; /* it is produced inside so many shared loops; INSIDE: of others;
                   LATER: not yet                                           */

@@ -1,13 +1,16 @@
 /* precompute.c: a part of the right side evaluated first, into a workspace.
  *
- *     precompute(e, W, {i,j} [, {io,jo}] [, policy [, capacity]])
+ *     precompute(e, W, {i,j} [, {io,jo}] [, policy [, capacity [, single]]])
  *
  * The statement becomes `… W(i,j) … where W(i,j) = e` (workspaces paper, §6.1):
  * e's place is taken by an access of W, and e is produced by loops of its own
  * where the indices that it has besides are bound. Reduction indices that e alone
  * uses and W doesn't have move into the producer: W(i,j) = sum(k: e). That needs
  * a reduction that may be reassociated, and that goes through the products
- * around e. {io,jo} are new names for i and j on the consumer's side.
+ * around e, or is e. {io,jo} are new names for i and j on the consumer's side.
+ *
+ * What is made of operands with regions (rle, lz77) is no workspace, if nothing is asked of
+ * one: it is assembled in order, and has their regions.
  *
  * To the consumer W is an operand like others, stored where e's space says; it
  * is read in the order of its levels, so loops that would need another aren't
@@ -16,7 +19,15 @@
 #include "schedule.h"
 #include <string.h>
 
-static const char usage[] = "precompute(e, W, {i,j} [, {io,jo}] [, policy [, capacity]])";
+static const char usage[] =
+    "precompute(e, W, {i,j} [, {io,jo}] [, policy [, capacity [, single]]])";
+
+bool way_down(way *w, bexpr **at)
+{
+    if (w->n == WAY_MAX) return false;
+    w->at[w->n++] = at;
+    return true;
+}
 
 /* ---- what is meant ------------------------------------------------------------------ */
 
@@ -34,20 +45,14 @@ static bool same_text(const char *text, span a, span b)
     }
 }
 
-/* Where e stands: the nodes from the right side down to it. */
-typedef struct way {
-    bexpr **at[64]; /* at[0]: of the whole right side */
-    int n;
-} way;
-
-/* The innermost node that is written so. */
+/* The innermost node that is written so; of a reduction, what it reduces. */
 static bool find_written(const plan *pl, bexpr **at, span text, way *w)
 {
-    if (w->n == 64) return false;
-    w->at[w->n++] = at;
+    if (!way_down(w, at)) return false;
     for (int k = 0; k < (*at)->nargs; k++)
         if (find_written(pl, &(*at)->args[k], text, w)) return true;
-    if ((*at)->kind != B_REDUCE && same_text(pl->src->text, (*at)->at, text)) return true;
+    if (same_text(pl->src->text, (*at)->at, text))
+        return (*at)->kind != B_REDUCE || way_down(w, &(*at)->args[0]);
     w->n--;
     return false;
 }
@@ -247,25 +252,31 @@ static stc_status read_policy(plan *pl, const ast *c, int k, prog_tensor *w)
             return command_fail(pl, n, "precompute: expected a capacity of at least 1");
         w->capacity = (int64_t)n->u;
     }
+    if (++k < c->count) {
+        const ast *word = c->child[k];
+        if (word->kind != N_NAME || strcmp(word->name, "single"))
+            return command_fail(pl, word,
+                                "precompute: expected `single` after the capacity");
+        w->single = true;
+    }
     return ++k < c->count ? command_fail(pl, c, "expected %s", usage) : STC_OK;
 }
 
-static stc_status workspace_of(plan *pl, const ast *c, int policy_at, precomputed *p)
+/* W itself: the name, and how it is kept, are there. */
+static stc_status workspace_of(plan *pl, prog_tensor *w, precomputed *p)
 {
-    prog_tensor w = {.name = (char *)c->child[1]->name, .role = ROLE_WORK};
     stc_type type = p->moved ? p->type : p->value->type;
-    w.type = type == STC_BOOL ? STC_BOOL : class_type(type_class(type));
-    w.order = p->order;
+    w->role = ROLE_WORK;
+    w->type = type == STC_BOOL ? STC_BOOL : class_type(type_class(type));
+    w->order = p->order;
     for (int k = 0; k < p->order; k++) {
         if (pl->s->index[p->index[k]].lo >= 0)
-            return command_fail(pl, c, "precompute: the range of %s is narrowed",
+            return command_fail(pl, p->at, "precompute: the range of %s is narrowed",
                                 pl->s->index[p->index[k]].name);
-        w.shape[k] = (uint16_t)pl->s->index[p->index[k]].hi;
+        w->shape[k] = (uint16_t)pl->s->index[p->index[k]].hi;
     }
-    format_all(&w.fmt, w.order, level_kind_at(LEVEL_compressed));
-    stc_status st = read_policy(pl, c, policy_at, &w);
-    if (st) return st;
-    p->slot = program_tensor(pl->p, &w);
+    format_all(&w->fmt, w->order, level_kind_at(LEVEL_compressed));
+    p->slot = program_tensor(pl->p, w);
     return p->slot < 0 ? STC_ERR_MEMORY : STC_OK;
 }
 
@@ -297,6 +308,39 @@ static bexpr *moved_reduction(plan *pl, const precomputed *p)
     return r->indices ? r : NULL;
 }
 
+void precompute_begin(precomputed *p, const way *w, const ast *at)
+{
+    *p = (precomputed){.slot = -1,
+                       .value = *w->at[w->n - 1],
+                       .fn = FN_ADD,
+                       .depth = PRECOMPUTE_LATER,
+                       .at = at};
+}
+
+stc_status precompute_part(plan *pl, way *w, prog_tensor *like, precomputed *p)
+{
+    stc_status st = sort_indices(pl, p->at, w, expr_indices(pl, p->value) & ~p->vars, p);
+    if (st) return st;
+    p->value = p->whole = *w->at[w->n - 1];
+    if (p->moved && !(p->whole = moved_reduction(pl, p))) return STC_ERR_MEMORY;
+    bool part = w->n > 1 && !p->moved;
+    for (int k = 0; k + 1 < w->n; k++)
+        part = part || ((*w->at[k])->kind != B_REDUCE && (*w->at[k])->kind != B_CONV);
+    if (part && expr_may_fault(p->value))
+        return command_fail(pl, p->at->kind == N_CALL ? p->at->child[0] : p->at,
+                            "precompute: this may fail where it isn't needed");
+    st = workspace_of(pl, like, p);
+    if (st) return st;
+    affine *sub = bare_subs(pl, p->index, p->order);
+    bexpr *read = sub ? expr_access(pl, p->slot, sub, p->value->at) : NULL;
+    stc_type type = p->moved ? p->type : p->value->type;
+    read = expr_conv(pl, read, type);
+    if (!read) return STC_ERR_MEMORY;
+    *w->at[w->n - 1] = read;
+    pl->npre++;
+    return STC_OK;
+}
+
 stc_status schedule_precompute(plan *pl, const ast *c)
 {
     stc_status st = new_tensor_name(pl, c);
@@ -312,31 +356,13 @@ stc_status schedule_precompute(plan *pl, const ast *c)
         return command_fail(pl, c->child[0],
                             "precompute: that isn't a part of the right side");
     precomputed *p = &pl->pre[pl->npre];
-    *p = (precomputed){.slot = -1, .fn = FN_ADD, .depth = PRECOMPUTE_LATER, .at = c};
-    p->value = *w.at[w.n - 1];
-    uint64_t has = expr_indices(pl, p->value);
-    st = read_indices(pl, c->child[2], has, p);
-    if (!st) st = sort_indices(pl, c, &w, has & ~p->vars, p);
-    if (st) return st;
-    p->value = p->whole = *w.at[w.n - 1];
-    if (p->moved && !(p->whole = moved_reduction(pl, p))) return STC_ERR_MEMORY;
-    bool part = w.n > 1 && !p->moved;
-    for (int k = 0; k + 1 < w.n; k++)
-        part = part || ((*w.at[k])->kind != B_REDUCE && (*w.at[k])->kind != B_CONV);
-    if (part && expr_may_fault(p->value))
-        return command_fail(pl, c->child[0],
-                            "precompute: this may fail where it isn't needed");
-    bool renamed = is_names(c, 3);
-    st = workspace_of(pl, c, 3 + renamed, p);
-    if (st) return st;
-    affine *sub = bare_subs(pl, p->index, p->order);
-    bexpr *read = sub ? expr_access(pl, p->slot, sub, p->value->at) : NULL;
-    stc_type type = p->moved ? p->type : p->value->type;
-    read = expr_conv(pl, read, type);
-    if (!read) return STC_ERR_MEMORY;
-    *w.at[w.n - 1] = read;
-    pl->npre++;
-    return renamed ? rename_consumer(pl, c->child[3], p) : STC_OK;
+    const bool renamed = is_names(c, 3);
+    prog_tensor like = {.name = (char *)c->child[1]->name};
+    precompute_begin(p, &w, c);
+    st = read_indices(pl, c->child[2], expr_indices(pl, p->value), p);
+    if (!st) st = read_policy(pl, c, 3 + renamed, &like);
+    if (!st) st = precompute_part(pl, &w, &like, p);
+    return !st && renamed ? rename_consumer(pl, c->child[3], p) : st;
 }
 
 /* ---- planning ----------------------------------------------------------------------- */
@@ -367,6 +393,38 @@ static void order_modes(plan *pl, precomputed *p, bexpr *read)
         }
 }
 
+/* Whether all that e reads has regions and covers its coordinates: *last is how. */
+static bool made_of_regions(const plan *pl, const bexpr *e, const level_kind **last)
+{
+    enum { REGIONS = CAP_REGION | CAP_APPEND_REGION };
+    const format *f = e->kind == B_ACCESS ? &pl->p->tensor[e->tensor].fmt : NULL;
+    if (e->kind == B_INDEX || e->kind == B_REDUCE) return false;
+    if (f) {
+        const int l = f->levels - 1;
+        if (l < 0) return true;
+        *last = f->level[l].kind;
+        return format_is_plain(f) && ((*last)->caps & REGIONS) == REGIONS &&
+               format_props(f, l) & PROP_FULL;
+    }
+    for (int k = 0; k < e->nargs; k++)
+        if (!made_of_regions(pl, e->args[k], last)) return false;
+    return true;
+}
+
+/* Where nothing is asked of loops and workspaces, and the part is made of regions, W is
+ * made of these, too: appended in the order of its levels, and read so. */
+static void append_regions(const plan *pl, precomputed *p, prog_tensor *w)
+{
+    const level_kind *last = NULL;
+    if (p->moved || w->policy != WS_AUTO || pl->schedule.nseq || pl->schedule.nrel ||
+        !p->order || !made_of_regions(pl, p->value, &last) || !last)
+        return;
+    format_all(&w->fmt, p->order, level_kind_at(LEVEL_dense));
+    format_set(&w->fmt, p->order - 1, last, p->order - 1, 0);
+    w->role = ROLE_TEMP;
+    p->appended = true;
+}
+
 /* What a producer reads, in a group of its own: its loops have another order. */
 stc_status precompute_accesses(plan *pl)
 {
@@ -387,6 +445,7 @@ stc_status precompute_accesses(plan *pl)
         w->fill = p->moved ? id : f.kind == FILL_KNOWN ? f.v : (value){0};
         bexpr *read = reading(pl->s->value, p->slot);
         if (read) order_modes(pl, p, read);
+        append_regions(pl, p, w);
         st = loops_check_space(pl, p->vars | p->moved, p->space, expr_uses(p->value));
         if (st) return st;
     }
@@ -431,9 +490,12 @@ static stc_status produce(plan *pl, const precomputed *p, uint64_t bound, list *
     const uint64_t around = loops & plan_bound(pl, bound);
     for (int k = 0; k < 64; k++)
         if ((loops >> k) & 1) index[n++] = k;
-    plan_inner_order(pl, p->space, uses, bound, index, n, seq);
-    cin *leaf = cin_sink(pl, CIN_WSADD, p->slot, p->value, p->order,
-                         bare_subs(pl, p->index, p->order));
+    if (p->appended)
+        memcpy(seq, p->index, (size_t)n * sizeof *seq);
+    else
+        plan_inner_order(pl, p->space, uses, bound, index, n, seq);
+    cin *leaf = cin_sink(pl, p->appended ? CIN_STORE : CIN_WSADD, p->slot, p->value,
+                         p->order, bare_subs(pl, p->index, p->order));
     if (!leaf || !leaf->sub) return STC_ERR_MEMORY;
     if (around)
         return command_fail(pl, p->at,
@@ -443,14 +505,15 @@ static stc_status produce(plan *pl, const precomputed *p, uint64_t bound, list *
     leaf->fn = p->fn;
     leaf->ufn = p->ufn;
     leaf->cls = type_class(pl->p->tensor[p->slot].type);
-    list_add(out, cin_target(pl, CIN_WSBEGIN, p->slot));
+    leaf->append = p->appended;
+    list_add(out, cin_target(pl, p->appended ? CIN_BEGIN : CIN_WSBEGIN, p->slot));
     /* where it isn't known what is there when nothing is stored, all is */
     const prog_tensor *w = &pl->p->tensor[p->slot];
     stc_status st = STC_OK;
     if (p->moved || expr_fill(pl, p->value).kind == FILL_KNOWN)
         st = reach_ask(pl, leaf, p->value, p->moved ? &w->fill : NULL);
     if (!st) st = nest_build(pl, seq, n, p->space, bound, p->value, leaf, out);
-    list_add(out, cin_target(pl, CIN_WSEND, p->slot));
+    list_add(out, cin_target(pl, p->appended ? CIN_FINISH : CIN_WSEND, p->slot));
     return st;
 }
 

@@ -438,6 +438,51 @@ static void derive_stored(plan *pl, const relation *r)
         derive(pl, (derived_index){DERIVED_POSITION, index[k], at, 0, r->level + k, r});
 }
 
+static bool reads_tensor(const bexpr *e, int slot)
+{
+    bool found = e->kind == B_ACCESS && e->tensor == slot;
+    for (int k = 0; k < e->nargs && !found; k++)
+        found = reads_tensor(e->args[k], slot);
+    return found;
+}
+
+/* Down from e to the one access of that tensor, as a factor of what is added up: *sums has
+ * the indices of the sums around it. False: it isn't so, or there are several. */
+static bool adds_up(const bexpr *e, int slot, uint64_t *sums)
+{
+    int with = 0, in = -1;
+    if (e->kind == B_ACCESS) return e->tensor == slot;
+    for (int k = 0; k < e->nargs; k++)
+        if (reads_tensor(e->args[k], slot)) {
+            with++;
+            in = k;
+        }
+    const bool sum = e->kind == B_REDUCE && !e->ufn && e->fn == FN_ADD;
+    const bool factor = e->kind == B_CALL && (e->fn == FN_MUL || e->fn == FN_NEG);
+    if (with != 1 || !(sum || factor || (e->kind == B_CONV && e->type != STC_BOOL)))
+        return false;
+    for (int k = 0; sum && k < e->nindex; k++)
+        *sums |= UINT64_C(1) << e->indices[k];
+    return adds_up(e->args[in], slot, sums);
+}
+
+/* Whether a tensor's entries can be taken one by one though coordinates repeat above: all
+ * levels are counted, and either no two entries have the same ones, or some of these are
+ * added up over. Narrow numbers are added up in their own type, where that matters. */
+static bool one_by_one(const plan *pl, const relation *r)
+{
+    const prog_tensor *t = &pl->p->tensor[r->access->tensor];
+    uint64_t sums = 0;
+    const bool exact = type_is_float(t->type) || type_is_complex(t->type) ||
+                       (t->type != STC_BOOL && type_size(t->type) == sizeof(int64_t));
+    for (int l = 0; l < t->fmt.levels; l++)
+        if (!(format_props(&t->fmt, l) & PROP_ORDERED)) return false;
+    if (r->level || r->levels != t->fmt.levels) return false;
+    if (format_props(&t->fmt, t->fmt.levels - 1) & PROP_UNIQUE) return true;
+    return exact && !pl->npre && adds_up(pl->s->value, r->access->tensor, &sums) &&
+           (expr_indices(pl, r->access) & sums);
+}
+
 static stc_status check_positions(const plan *pl, const relation *r)
 {
     const format *f = &pl->p->tensor[r->access->tensor].fmt;
@@ -446,7 +491,7 @@ static stc_status check_positions(const plan *pl, const relation *r)
         const char *why = NULL;
         if (!(f->level[l].kind->caps & CAP_POSITION))
             why = "positions have no coordinates of their own";
-        if (!(props & PROP_UNIQUE)) why = "coordinates repeat";
+        if (!(props & PROP_UNIQUE) && !one_by_one(pl, r)) why = "coordinates repeat";
         if (why)
             return command_fail(pl, r->at, "pos: in level %d of %s, which is %s, %s", l,
                                 tensor_name(pl, r), f->level[l].kind->name, why);

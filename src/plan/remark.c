@@ -86,12 +86,16 @@ void remark_workspace(const builder *b, const choice *c, int slot)
 void remark_precomputed(const plan *pl, const precomputed *p)
 {
     if (!pl->why) return;
-    text_add(pl->why, "%s(", pl->p->tensor[p->slot].name);
+    const char *name = pl->p->tensor[p->slot].name;
+    text_add(pl->why, "%s(", *name ? name : "w");
     for (int k = 0; k < p->order; k++)
         text_add(pl->why, "%s%s", k ? "," : "", index_name(pl, p->index[k]));
     text_add(pl->why, ") is computed first");
     const char *before = ", inside ";
     for (uint64_t set = p->outer; set; set &= set - 1, before = " and ")
         text_add(pl->why, "%s%s", before, index_name(pl, __builtin_ctzll(set)));
-    say_policy(pl, p->slot);
+    if (p->appended)
+        text_add(pl->why, ", in order, as what it is made of is stored\n");
+    else
+        say_policy(pl, p->slot);
 }

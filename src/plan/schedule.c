@@ -270,5 +270,6 @@ stc_status plan_schedule(plan *pl)
     stc_status st = relation_settle(pl);
     if (st) return st;
     rank_loops(pl);
-    return settle_shared(pl);
+    st = precompute_inner(pl);
+    return st ? st : settle_shared(pl);
 }

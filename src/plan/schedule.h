@@ -27,8 +27,21 @@ stc_status relation_settle(plan *pl);
 stc_status schedule_new_name(const plan *pl, const ast *command, const ast *at);
 int schedule_add_index(plan *pl, const ast *at, bindex like);
 
-/* precompute.c */
+/* Where a part of the right side stands: the nodes from all of it down to that part. */
+enum { WAY_MAX = 64 };
+typedef struct way {
+    bexpr **at[WAY_MAX];
+    int n;
+} way;
+bool way_down(way *w, bexpr **at); /* false: that is too far down */
+
+/* precompute.c: the command; and what stands at the end of a way is computed first: p
+ * begins there, its indices in W are added, and W has like's name and policy. */
 stc_status schedule_precompute(plan *pl, const ast *command);
+void precompute_begin(precomputed *p, const way *w, const ast *at);
+stc_status precompute_part(plan *pl, way *w, prog_tensor *like, precomputed *p);
+/* precompute_inner.c: reductions inside of functions whose loops are to be outside. */
+stc_status precompute_inner(plan *pl);
 /* The relation that takes an index apart or replaces it; NULL: none. */
 const relation *relation_user(const plan *pl, int index);
 /* The statement's own index, the outermost that an index is made of. */

@@ -109,7 +109,8 @@ static stc_status check_list(path *p, const cin *c)
 {
     uint32_t made = p->made;
     for (; c; c = c->next) {
-        for (int k = 0; c->kind == CIN_WSEND && k < p->pl->npre; k++)
+        const bool made_one = c->kind == CIN_WSEND || c->kind == CIN_FINISH;
+        for (int k = 0; made_one && k < p->pl->npre; k++)
             if (c->target == p->pl->pre[k].slot) p->made |= UINT32_C(1) << k;
         if (c->kind == CIN_FORALL) {
             stc_status st = check_made(p, c);

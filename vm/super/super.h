@@ -180,6 +180,14 @@ enum { LONGER = 16 };
 #define BEGINS_max_plus(a) (a)
 #define BEGINS_or_and(a) ((a) != 0)
 
+/* Whether no term changes a sum that is a any more. */
+#define SETTLES(body) SETTLES_##body
+#define SETTLED(body, a) (SETTLES(body) && (a) != 0)
+#define SETTLES_plus_times false
+#define SETTLES_min_plus false
+#define SETTLES_max_plus false
+#define SETTLES_or_and true
+
 #define PLUS_plus_times(TYPE, a, b) FN(ADD, TYPE, a, b)
 #define TIMES_plus_times(TYPE, a, b) FN(MUL, TYPE, a, b)
 #define NOTHING_plus_times(TYPE) 0

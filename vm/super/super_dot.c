@@ -16,6 +16,10 @@
 /* Elements of a fiber that has four sums; a fiber's on average, if most have few. */
 enum { LONG_FIBER = 24, FEW = 2 };
 
+/* Where a sum that may be settled is looked at next: not so often that it costs. */
+enum { LOOK = 64 };
+#define LOOKS(B, p, e) (SETTLES(B) && (e) - (p) > LOOK ? (p) + LOOK : (e))
+
 /* ---- one fiber ----------------------------------------------------------------- */
 
 /* Factors of the element at position p; which ones there are is known where this
@@ -30,10 +34,11 @@ enum { LONG_FIBER = 24, FEW = 2 };
 
 #define DOT_FIBER(TYPE, B, W)                                                              \
     INLINE num_##TYPE fiber_##TYPE##_##B##_##W(                                            \
-        const elem_##TYPE *v, const index_##W *crd, int64_t stride, int64_t p, int64_t e,  \
-        const elem_##TYPE *x, const elem_##TYPE *y, num_##TYPE s, num_##TYPE init, int nx, \
-        bool scaled)                                                                       \
+        const elem_##TYPE *v, const index_##W *crd, int64_t stride, int64_t *at,           \
+        int64_t e, const elem_##TYPE *x, const elem_##TYPE *y, num_##TYPE s,               \
+        num_##TYPE init, int nx, bool scaled)                                              \
     {                                                                                      \
+        int64_t p = *at;                                                                   \
         num_##TYPE a = p < e ? BEGINS(B, init) : init;                                     \
         if (ORDERED(TYPE) && __builtin_expect(e - p >= LONG_FIBER, 0)) {                   \
             num_##TYPE b = NOTHING(B, TYPE), c = b, d = b;                                 \
@@ -47,8 +52,10 @@ enum { LONG_FIBER = 24, FEW = 2 };
             c = PLUS(B, TYPE, c, d);                                                       \
             a = PLUS(B, TYPE, a, c);                                                       \
         }                                                                                  \
-        for (; p < e; p++)                                                                 \
-            a = PLUS(B, TYPE, a, DOT_TERM(TYPE, B, p));                                    \
+        while (p < e && !SETTLED(B, a))                                                    \
+            for (const int64_t to = LOOKS(B, p, e); p < to; p++)                           \
+                a = PLUS(B, TYPE, a, DOT_TERM(TYPE, B, p));                                \
+        *at = p;                                                                           \
         return a;                                                                          \
     }
 
@@ -57,16 +64,19 @@ enum { LONG_FIBER = 24, FEW = 2 };
     (nx ? TIMES(B, TYPE, GET(TYPE, v[p]), GET(TYPE, x[crd[(p)*stride]])) : GET(TYPE, v[p]))
 #define DOT_FEW(TYPE, B, W)                                                                \
     INLINE num_##TYPE few_##TYPE##_##B##_##W(                                              \
-        const elem_##TYPE *v, const index_##W *crd, int64_t stride, int64_t p, int64_t e,  \
-        const elem_##TYPE *x, num_##TYPE init, int nx)                                     \
+        const elem_##TYPE *v, const index_##W *crd, int64_t stride, int64_t *at,           \
+        int64_t e, const elem_##TYPE *x, num_##TYPE init, int nx)                          \
     {                                                                                      \
+        int64_t p = *at;                                                                   \
         if (__builtin_expect(p == e, 0)) return init;                                      \
         num_##TYPE a = PLUS(B, TYPE, BEGINS(B, init), FEW_TERM(TYPE, B, p));               \
         const int64_t more = (p + 1 - e) >> 63, q = p - more;                              \
         const num_##TYPE both = PLUS(B, TYPE, a, FEW_TERM(TYPE, B, q));                    \
         a = EITHER(num_##TYPE, more, both, a);                                             \
-        for (p += 2; p < e; p++)                                                           \
-            a = PLUS(B, TYPE, a, FEW_TERM(TYPE, B, p));                                    \
+        for (p += 2; p < e && !SETTLED(B, a);)                                             \
+            for (const int64_t to = LOOKS(B, p, e); p < to; p++)                           \
+                a = PLUS(B, TYPE, a, FEW_TERM(TYPE, B, p));                                \
+        *at = p < e ? p : e;                                                               \
         return a;                                                                          \
     }
 
@@ -77,20 +87,23 @@ enum { LONG_FIBER = 24, FEW = 2 };
                                             const elem_##TYPE *x, num_##TYPE init,         \
                                             num_##TYPE *out, int n, int nx)                \
     {                                                                                      \
-        int64_t p = bounds[0];                                                             \
-        if (bounds[n] - p <= FEW * (int64_t)n) {                                           \
-            for (int k = 0; k < n; k++)                                                    \
-                out[k] = few_##TYPE##_##B##_##W(v, crd, stride, bounds[k], bounds[k + 1],  \
-                                                x, init, nx);                              \
-            return bounds[n] - p;                                                          \
+        const bool few = bounds[n] - bounds[0] <= FEW * (int64_t)n;                        \
+        int64_t left = 0, p;                                                               \
+        for (int k = 0; few && k < n; k++) {                                               \
+            p = bounds[k];                                                                 \
+            out[k] =                                                                       \
+                few_##TYPE##_##B##_##W(v, crd, stride, &p, bounds[k + 1], x, init, nx);    \
+            left += SETTLES(B) ? bounds[k + 1] - p : 0;                                    \
         }                                                                                  \
-        for (int k = 0; k < n; k++) {                                                      \
+        p = bounds[0];                                                                     \
+        for (int k = 0; !few && k < n; k++) {                                              \
             const int64_t e = bounds[k + 1];                                               \
-            out[k] = fiber_##TYPE##_##B##_##W(v, crd, stride, p, e, x, NULL,               \
+            out[k] = fiber_##TYPE##_##B##_##W(v, crd, stride, &p, e, x, NULL,              \
                                               NO_FACTORS(B, TYPE), init, nx, false);       \
+            left += SETTLES(B) ? e - p : 0;                                                \
             p = e;                                                                         \
         }                                                                                  \
-        return p - bounds[0];                                                              \
+        return bounds[n] - bounds[0] - left;                                               \
     }
 
 /* ---- all lanes ----------------------------------------------------------------- */
@@ -168,9 +181,10 @@ TELL_FIBERS(64)
                 if (nx > 1) y = (const elem_##TYPE *)by[1]->vals + load_base(by[1], k);    \
                 for (int j = 0; scaled && j < ns->nscalar; j++)                            \
                     s = TIMES(B, TYPE, s, LANE_VALUE(num_##TYPE, ns, ns->scalar[j], k));   \
-                sum = fiber_##TYPE##_##B##_##W(v, crd, stride, p, e, x, y, s, sum, nx,     \
+                rounds -= p;                                                               \
+                sum = fiber_##TYPE##_##B##_##W(v, crd, stride, &p, e, x, y, s, sum, nx,    \
                                                scaled);                                    \
-                rounds += e - p;                                                           \
+                rounds += p;                                                               \
             }                                                                              \
             out[k] = sum;                                                                  \
         }                                                                                  \
@@ -222,10 +236,10 @@ static bool any_there(const int64_t *at, int64_t n)
             int64_t p, e;                                                                  \
             num_##TYPE sum = START(num_##TYPE, ns, r, k), s = NO_FACTORS(B, TYPE);         \
             if (!span_##W(w, k, &p, &e) || parent < 0) e = p;                              \
-            ns->rounds += e - p;                                                           \
+            ns->rounds -= p;                                                               \
             for (int j = 0; j < ns->nscalar; j++)                                          \
                 s = TIMES(B, TYPE, s, LANE_VALUE(num_##TYPE, ns, ns->scalar[j], k));       \
-            while (p < e) {                                                                \
+            while (p < e && (ns->told || !SETTLED(B, sum))) {                              \
                 if (p < from || p >= until || parent != below) {                           \
                     until = ahead ? last : e;                                              \
                     until = until < p + PROBES ? until : p + PROBES;                       \
@@ -246,6 +260,7 @@ static bool any_there(const int64_t *at, int64_t n)
                 }                                                                          \
                 p = stop;                                                                  \
             }                                                                              \
+            ns->rounds += p;                                                               \
             out[k] = sum;                                                                  \
         }                                                                                  \
         return super_poll(mc, ns);                                                         \

@@ -90,12 +90,14 @@ SIFT(64)
                 nb = qe - q < QUAD ? qe - q : QUAD;                                        \
                 hits = same_##W(&ca[p], &cb[q]) & first_of_a[na] & first_of_b[nb];         \
             }                                                                              \
+            const bool some = hits != 0;                                                   \
             for (; hits; hits &= hits - 1) {                                               \
                 const int at = __builtin_ctz(hits);                                        \
                 sum =                                                                      \
                     PLUS(B, TYPE, sum, MERGE_TERM(TYPE, B, p + at % QUAD, q + at / QUAD)); \
                 ++*rounds;                                                                 \
             }                                                                              \
+            if (some && SETTLED(B, sum)) break;                                            \
             const index_##W i = ca[p + na - 1], j = cb[q + nb - 1];                        \
             p += i <= j ? na : 0;                                                          \
             q += j <= i ? nb : 0;                                                          \
@@ -117,6 +119,7 @@ SIFT(64)
             for (int h = 0; h < n; h++)                                                    \
                 sum = PLUS(B, TYPE, sum, MERGE_TERM(TYPE, B, in_a[h], in_b[h]));           \
             *rounds += n;                                                                  \
+            if (n && SETTLED(B, sum)) break;                                               \
         }                                                                                  \
         return sum;                                                                        \
     }
