@@ -155,10 +155,10 @@ END_TEST
 
 #define AT                                                                                 \
     LABELS                                                                                 \
-        "tensor v svec f64 [5] = { (0): 3, (2): 5, (3): 7 }\n"                             \
-        "tensor B csc f64 [5,7] = { (0,1): 3, (2,5): 5, (2,0): 1, (3,0): 7, (0,6): 2 }\n"  \
-        "tensor q dense i64 = [9223372036854775807, -9223372036854775807, 1]\n"            \
-        "tensor F svec f64 [5] fill 2 = { (1): 3 }\n"
+    "tensor v svec f64 [5] = { (0): 3, (2): 5, (3): 7 }\n"                                 \
+    "tensor B csc f64 [5,7] = { (0,1): 3, (2,5): 5, (2,0): 1, (3,0): 7, (0,6): 2 }\n"      \
+    "tensor q dense i64 = [9223372036854775807, -9223372036854775807, 1]\n"                \
+    "tensor F svec f64 [5] fill 2 = { (1): 3 }\n"
 
 /* The same where operands are read at that index: found in order or not, nowhere, outside,
  * at the ends of 64 bits, inside of loops of their own; fills that aren't 0. */

@@ -557,8 +557,9 @@ static bool meets_fill(const plan *pl)
 static stc_status unfindable(const plan *pl)
 {
     return fail_source(pl->src, STC_ERR_PROGRAM, pl->s->at,
-                       "`%s=` at a computed subscript needs dense levels, or a fill that "
-                       "changes nothing; %s has neither",
+                       "`%s=` at a computed subscript needs levels that find a place, as "
+                       "dense, compressed, hashed and bytemap do, or a fill that changes "
+                       "nothing; %s has neither",
                        fn_at(pl->s->op)->symbol ? fn_at(pl->s->op)->symbol
                                                 : fn_at(pl->s->op)->name,
                        pl->p->tensor[pl->s->target].name);
