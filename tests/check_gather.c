@@ -212,6 +212,19 @@ START_TEST(in_place_sparse)
     EXPECT("tensor h hash f64 [4] fill inf = { (1): 5 }\ntensor w svec f64 [4] fill inf = "
            "{ (1): 7, (3): 2 }\nh(i) min= w(i)\nn = stored(h)\nt = h(1) + h(3)",
            "t", 7);
+    /* what a mask names, and no more: also where the value is the fill */
+    for (int k = 3; k < 5; k++) {
+        snprintf(text, sizeof text,
+                 X "tensor m svec bool [4] = { (0): true, (1): false, (3): true }\n" A(
+                     "csr") "tensor h %s f64 [4] = { (1): 5, (3): 6 }\nh(j) = 2 * x(j) "
+                            "where m(j)\nh(j) += 1 where m(j)\ntensor g %s f64 [3] = { "
+                            "(0): 7, (1): 8 }\ntensor o svec bool [3] = { (1): true }\n"
+                            "g(i) = sum(j: A(i,j)) where o(i)\ntensor E dense f64\n"
+                            "E(i) = h(i)\ns = g(0) + 10 * g(1) + stored(h)",
+                 formats_of[k], formats_of[k]);
+        EXPECT(text, "E", 21, 5, 0, 81);
+        EXPECT(text, "s", 10);
+    }
     /* what fails leaves it as it was, places too */
     expect_printed(false, P "tensor s svec i64 [4] = { (1): 6 }\ns(p(i)) += 4 // (i - 1)\n",
                    STC_ERR_ARITHMETIC, "3: integer division by zero at (1)");
@@ -246,8 +259,9 @@ START_TEST(sparse_by_the_change)
         char text[400];
         snprintf(text, sizeof text,
                  P "n = 300\ntensor T %s f64 [n,n]\nT(i,j) = 1 + i + j\nrepeat 300 { "
-                   "T(p(i), p(j)) += 1 }\nassert T(0,0) == 301",
-                 formats_of[k]);
+                   "T(p(i), p(j)) += 1 }\nassert T(0,0) == 301\ntensor M csr bool [n,n] = "
+                   "{ (0,0): true }\nrepeat %d { T(i,j) += 1 where M(i,j) }",
+                 formats_of[k], k ? 300 : 0);
         const stc_config config = {.max_steps = 2000000};
         stc_machine *m;
         stc_session *s;

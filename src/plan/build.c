@@ -476,8 +476,7 @@ plan *plan_new(arena *a, program *p, const source *src, bstmt *s)
     return pl;
 }
 
-/* A sparse operand leads to all places of a set. */
-static bool is_led(const plan *pl, const pset *s)
+bool is_led(const plan *pl, const pset *s)
 {
     if (s->op == PS_AND) return is_led(pl, s->a) || is_led(pl, s->b);
     if (s->op == PS_OR) return is_led(pl, s->a) && is_led(pl, s->b);

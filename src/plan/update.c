@@ -60,6 +60,13 @@ static bool visits_some(plan *pl, const bexpr *e)
     return space && space->op != PS_ALL && !space_full(pl, space, onto);
 }
 
+/* Where the mask may be true, or anywhere. */
+static const pset *mask_led(plan *pl)
+{
+    const pset *const s = plan_mask_space(pl);
+    return s ? s : pset_all();
+}
+
 bool updates(const builder *b)
 {
     plan *pl = b->pl;
@@ -67,6 +74,7 @@ bool updates(const builder *b)
     const format *f = &pl->p->tensor[s->target].fmt;
     if (s->fresh || pl->npre || !format_finds_places(f)) return false;
     if (s->computed || (!s->whole && places_all(f))) return true;
+    if (s->mask && s->bare && !s->whole) return locates(f) && is_led(pl, mask_led(pl));
     return s->whole && s->op >= 0 && locates(f) && (places_all(f) || !s->mask) &&
            !pl->schedule.nseq && !pl->schedule.nrel && !pl->schedule.shared &&
            visits_some(pl, s->value);
@@ -101,7 +109,10 @@ stc_status build_update(builder *b, list *out)
         b->result[l] = own[t->fmt.level[l].map.mode];
     }
     if (s->whole && !(b->root = update_value(pl))) return STC_ERR_MEMORY;
-    if (s->mask && !s->computed && (st = keep_unmasked(b))) return st;
+    if (s->mask && !s->computed && places_all(&t->fmt) && (st = keep_unmasked(b)))
+        return st;
+    if (s->mask && !s->computed && !(b->space = plan_mask_space(pl))) return STC_ERR_MEMORY;
+    b->in_place = true;
     b->sum = b->root;
     b->cls = type_class(t->type);
     b->identity = (value){0};
