@@ -275,6 +275,15 @@ static const struct {
      "tensor y dense f64 [7] fill 1\n",
      "y(j) = A(i,j) * b(j)",
      {"pos(j,p,b), split(p,p0,p1,4)", "pos(j,p,b)"}},
+    {"tensor A csr f64 [6,6] fill inf = random(density=0.5, seed=1)\n"
+     "tensor B csr f64 [6,6] fill inf = random(density=0.5, seed=2)\n",
+     "y(i) = min(j,k: A(i,j) + (B(j,k) + A(k,i)))",
+     {"precompute(B(j,k) + A(k,i), W, {j})",
+      "precompute(B(j,k) + A(k,i), W, {j}, hash, 4)"}},
+    {"tensor A csr bool [6,6] = random(density=0.5, seed=1)\n"
+     "tensor B csr bool [6,6] = random(density=0.5, seed=2)\n",
+     "y(i) = any(j,k: A(i,j) && B(j,k))",
+     {"precompute(B(j,k), W, {j})"}},
     {"tensor A csr f64 [6,6] = random(density=0.5, seed=1)\n",
      "y(i) = min(p in 1:4: A(i,p))",
      {"split(p,p0,p1,2)", "reorder(p,i)"}},
