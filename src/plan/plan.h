@@ -314,7 +314,6 @@ void plan_computed(plan *pl);            /* enters the computed indices */
 /* The indices of a coordinate; of computed ones what they are made of. */
 uint64_t plan_indices(const plan *pl, const affine *f);
 uint64_t expr_uses(const bexpr *e); /* bit set of access ids     */
-bool affine_equal(const affine *a, const affine *b);
 static inline bool affine_has(const affine *f, int index)
 {
     for (int t = 0; t < f->terms; t++)
