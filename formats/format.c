@@ -36,6 +36,18 @@ bool format_is_plain(const format *f)
     return seen == (1u << f->order) - 1;
 }
 
+bool format_finds_places(const format *f)
+{
+    for (int l = 0; l < f->levels; l++) {
+        const uint32_t caps = f->level[l].kind->caps, props = format_props(f, l);
+        const bool places = caps & CAP_INSERT && props & PROP_FULL;
+        const bool grows = caps & CAP_APPEND && !(caps & CAP_REGION);
+        if (!(caps & CAP_LOCATE) && !(props & PROP_ORDERED)) return false;
+        if (!(props & PROP_UNIQUE) || (!places && !grows)) return false;
+    }
+    return f->levels > 0 && format_is_plain(f);
+}
+
 bool format_is_dense(const format *f)
 {
     bool dense = format_is_plain(f);

@@ -209,6 +209,10 @@ struct level_kind {
      * is absent or outside the extent. Gives how many are there. crd may be pos. */
     int64_t (*locate_many)(const level *lv, int64_t parent, const void *crd, int32_t width,
                            int32_t stride, int64_t n, int64_t *pos);
+    /* Optional: stores coordinate i, which lies in the extent and isn't stored, below one
+     * parent position, where nothing else moves and nothing can fail: its position, whose
+     * value is the fill until now. */
+    int64_t (*put)(level *lv, int64_t parent, int64_t i);
     /* The fiber below one parent position as memory; VIEW_NONE where it has no
      * such form. parent_coord: the parent level's coordinate (offset, range). */
     void (*view)(const level *lv, int64_t parent, int64_t parent_coord, fiber_view *v);

@@ -118,6 +118,13 @@ static int64_t bytemap_locate_many(const level *lv, int64_t parent, const void *
     return look_up(lv, parent, crd, width, stride, n, pos);
 }
 
+static int64_t bytemap_put(level *lv, int64_t parent, int64_t i)
+{
+    const int64_t p = parent * lv->extent + (i - lv->base);
+    ((uint8_t *)lv->a[STC_AUX].data)[p] = 1;
+    return p;
+}
+
 /* Only a fiber that is all there is plain memory, and to know takes a look at
  * all of it. */
 static void bytemap_view(const level *lv, int64_t parent, int64_t parent_coord,
@@ -254,6 +261,7 @@ const level_kind level_bytemap = {
     .seek = bytemap_seek,
     .locate = bytemap_locate,
     .locate_many = bytemap_locate_many,
+    .put = bytemap_put,
     .view = bytemap_view,
     .size = bytemap_size,
     .append_init = bytemap_init,

@@ -226,6 +226,12 @@ check 0 '*for p0 *for p1 *stand in A.1*' '' explain \
 for format in ell 'bcsr(4,4)' 'csb(4,4)'; do
     check 0 '*for i *for k *for j *' '' explain "${spgemm% with}" "A=$format" B=csr --stage=plan
 done
+# counts of which only the truth is asked, said in any way, are any(…)
+for ask in '>0' '>=1' '!=0' '==0' '<1' '> 0.0'; do
+    check 0 '* or= *' '' explain "y(i) = sum(j: A(i,j)*x(j)) $ask" A=csr:bool x=dense:bool \
+        --stage=plan
+done
+check 0 '* or= *' '' explain 'y(i) = 0 < sum(j: A(i,j)*x(j))' A=csr:bool x=dense:bool --stage=plan
 check 0 '*ran: y, * entries*us in all*' '' explain --run 'y(i) = A(i,j)*x(j)' A=A.mtx:csr x=ones \
     --stage=plan
 check 0 '' '' eval 'tensor B csr f64 [50,50] = random(density=0.3, seed=1)' -o B=B50.mtx

@@ -139,6 +139,7 @@ START_TEST(accesses)
     say(&t, "tensor x dense f64 [400] = 1\ny(i) = ");
     for (int k = 0; k < 300; k++)
         say(&t, "%spad x(i+%d)", k ? " + " : "", k);
+    say(&t, " with split(i,i0,i1,4)"); /* without it it is cut */
     expect(&t, STC_ERR_PROGRAM, "a statement reads at most|distinct accesses");
 }
 END_TEST

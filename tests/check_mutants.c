@@ -52,6 +52,16 @@ static const struct sample {
      "csr"},
     {"R(i) = A(i,j) * x(j) with fuse(i,j,f), pos(f,p,A(i,j)), split(p,p0,p1,4)", "csr",
      NULL, "dense"},
+    {"R(i) = x(i64(y(i)))", NULL, NULL, "dense"},
+    {"R(i,j) = pad A(i64(3 * y(i)), j)", "csr", NULL, "csr"},
+    {"R(i) = v(i64(y(i))) * X(i, i64(v(i)))", NULL, NULL, "dense"},
+    {"h(j) = x(j)\nh(i64(y(i))) += v(i)\nR(j) = h(j)", NULL, NULL, "dense"},
+    {"h(i,j) = A(i,j)\nh(i64(y(i)), j) += X(i,j)\nR(i,j) = h(i,j)", "csr", NULL, "csr"},
+    {"R(i) = sum(j: (j <= i) * x(j)) + sum(k in i-1:i+2: y(k))", NULL, NULL, "dense"},
+    {"R(i) = sum(j: (j >= i64(y(i))) * x(j) * x(j))", NULL, NULL, "dense"},
+    {"R(j) = sum(i: (i64(y(i)) == j) * v(j))", NULL, NULL, "dense"},
+    {"R(i) = x(i) + sum(j: (i64(y(i)) == j) * v(j))", NULL, NULL, "dense"},
+    {"R(i) = x(i) + sum(j: (i64(y(i)) == j) * A(i,j))", "csr", NULL, "svec"},
 };
 enum { SAMPLES = sizeof samples / sizeof *samples };
 

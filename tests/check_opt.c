@@ -5,6 +5,7 @@
  */
 #include "../src/session/session.h"
 #include "check.h"
+#include <stdlib.h>
 
 typedef struct early {
     const char *declare, *text;
@@ -413,6 +414,38 @@ START_TEST(loops_plan_for_statistics)
 }
 END_TEST
 
+/* Expressions of more operands than a plan has room for are cut: the same values, stored at
+ * the same places, as added one by one. */
+START_TEST(many_operands)
+{
+    static const char *const joined[] = {" + ", " * ", ", "};
+    enum { OPERANDS = 90, ROOM = 1 << 16 };
+    const int k = _i;
+    char *text = malloc(ROOM);
+    int n = 0;
+#define SAY(...) n += snprintf(text + n, (size_t)(ROOM - n), __VA_ARGS__)
+    for (int a = 0; a < OPERANDS; a++)
+        SAY("tensor a%d csr f64 [9,9] = random(density=%s, seed=%d)\n", a,
+            k == 1 ? "0.98" : "0.004", a);
+    SAY("tensor z csr f64 [9,9]\nz(i,j) = a0(i,j)\n");
+    for (int a = 1; a < OPERANDS; a++)
+        SAY("z(i,j) = %s(z(i,j)%sa%d(i,j))\n", k == 2 ? "max" : "", joined[k], a);
+    SAY("y(i,j) = ");
+    for (int a = 1; a < OPERANDS; a++)
+        SAY("%s(", k == 2 ? "max" : "");
+    SAY("a0(i,j)");
+    for (int a = 1; a < OPERANDS; a++)
+        SAY("%sa%d(i,j))", joined[k], a);
+    SAY("\nfar = max(i,j: abs(y(i,j) - z(i,j)))\nsame = stored(y) == stored(z)\n"
+        "some = stored(y) > 5 && stored(y) < 81\n");
+#undef SAY
+    EXPECT(text, "same", 1);
+    EXPECT(text, "some", 1);
+    EXPECT(text, "far", 0);
+    free(text);
+}
+END_TEST
+
 Suite *suite_opt(void)
 {
     Suite *s = suite_create("opt");
@@ -426,6 +459,7 @@ Suite *suite_opt(void)
     tcase_add_test(t, plans_starve);
     tcase_add_loop_test(t, others_are_planned_once, 0, 3);
     tcase_add_loop_test(t, loops_plan_for_statistics, 0, 3);
+    tcase_add_loop_test(t, many_operands, 0, 3);
     suite_add_tcase(s, t);
     return s;
 }

@@ -32,6 +32,10 @@ START_TEST(stored)
 }
 END_TEST
 
+#define S                                                                                  \
+    "tensor x svec f64 [3000] = random(density=0.5, seed=3)\ntensor lab dense i64 "        \
+    "[3000]\nlab(i) = i % 7\n"
+
 /* What isn't in the range isn't visited: the steps of a machine tell. */
 START_TEST(visited)
 {
@@ -43,6 +47,15 @@ START_TEST(visited)
         "x(i in 0:3000) = i\nc(i) = max(k in 0:i: x(k))",
         "x(i in 0:3000) = i\nc(i in 0:3000) = sum(k: x(k) * (k >= i - 1) * (k <= i + 1))",
         "x(i in 0:3000) = i\nc(i in 0:3000) = sum(k: x(k) * (k in i-1:i+2))",
+        /* what is read at an index that an equality settles is found there */
+        S "c(l in 0:3000) = sum(j: (lab(j) == l) * x(l))\nassert c(2) == 858 || c(0) > 0",
+        S "c(j) = sum(l: (lab(j) == l) * x(l)) + 1",
+        S "c(j in 0:3000) = sum(l: (j == l) * x(l) * lab(l))",
+        S "s = sum(j, l: (lab(j) == l) * x(l) * l)",
+        S "tensor V svec f64 [3000]\nV(j) = sum(l: (lab(j) == l) * x(l))",
+        S
+        "tensor A csr f64 [3000,3000]\nA(j,l) = (lab(j) == l) * x(l)\nd(i) = sum(j: (i == "
+        "j) * A(i,j)) + sum(j: (lab(i) == j) * A(i,j) * x(j))",
         "tensor x dense f64 [15000] = 1\nassert sum(i,j: (i in 7:19) * (j in 5:15) * x(i) "
         "* x(j)) == 120"};
     for (size_t k = 0; k < sizeof few / sizeof *few; k++) {
@@ -140,6 +153,42 @@ START_TEST(labels)
 }
 END_TEST
 
+#define AT                                                                                 \
+    LABELS                                                                                 \
+    "tensor v svec f64 [5] = { (0): 3, (2): 5, (3): 7 }\n"                                 \
+    "tensor B csc f64 [5,7] = { (0,1): 3, (2,5): 5, (2,0): 1, (3,0): 7, (0,6): 2 }\n"      \
+    "tensor q dense i64 = [9223372036854775807, -9223372036854775807, 1]\n"                \
+    "tensor F svec f64 [5] fill 2 = { (1): 3 }\n"
+
+/* The same where operands are read at that index: found in order or not, nowhere, outside,
+ * at the ends of 64 bits, inside of loops of their own; fills that aren't 0. */
+START_TEST(labels_read)
+{
+    PRINTS(AT "s(l) = sum(j: (lab(j) == l) * v(l))\nprint s",
+           "svec f64 [5], 2 stored\n(0) 6\n(2) 10\n");
+    PRINTS(AT "g(j) = 10 + sum(l: (lab(j) == l) * v(l))\nprint g",
+           "15  10  13  10  15  10  13\n");
+    PRINTS(AT "g(j) = 10 + sum(l in 1:4: (lab(j) == l) * (l + 1) * v(l))\nprint g",
+           "25  10  10  10  25  10  10\n");
+    PRINTS(AT "g(j) = max(l in 1:4: select(lab(j) == l, v(l), 0)) + min(l: select(v(l) == "
+              "l, lab(j), 9))\nprint g",
+           "14  9  9  9  14  9  9\n");
+    PRINTS(AT "g(j) = x(j) * sum(l, k: (lab(j) == l) * B(l,k) * x(k))\nprint g",
+           "161  0  536  0  2576  0  8576\n");
+    PRINTS(AT "tensor m dense i64 = [3, 7, 0]\nD(l, n in 0:5) = sum(i, j: A(i,j) * (lab(j) "
+              "== l) * (m(i) == n) * v(l) * v(n))\nprint D",
+           "csr f64 [5,5], 2 stored\n(0,0) 63\n(2,3) 105\n");
+    PRINTS(AT "fn f(a,b) = a * b with associative, commutative, identity(1), "
+              "annihilator(0)\ng(j) = f(l: select(lab(j) == l, v(l), 1))\nprint g, f(j, l: "
+              "select(lab(j) == l, v(l), 1))",
+           "5  1  3  1  5  0  3\n0\n");
+    PRINTS(AT "g(j) = 1 + sum(l: (q(j) == l) * v(l+1))\nprint g", "1  1  6\n");
+    PRINTS(AT "g(j) = 1 + sum(l: (lab(j) == l) * F(l))\nprint g", "3  1  3  1  3  3  3\n");
+    PRINTS(AT "tensor G svec f64 [7]\nG(j) = sum(l: (lab(j) == l) * F(l))\nprint G",
+           "svec f64 [7], 5 stored\n(0) 2\n(2) 2\n(4) 2\n(5) 2\n(6) 2\n");
+}
+END_TEST
+
 /* Sums by label cost by the entry what any scatter does: one nest, no ranges set in it. */
 START_TEST(labels_by_the_entry)
 {
@@ -170,6 +219,7 @@ Suite *suite_ranges(void)
     tcase_add_test(c, visited);
     tcase_add_test(c, membership);
     tcase_add_test(c, labels);
+    tcase_add_test(c, labels_read);
     tcase_add_test(c, labels_by_the_entry);
     tcase_add_test(c, depending);
     suite_add_tcase(s, c);

@@ -317,7 +317,16 @@ static const struct {
      "y(i) = 2 ** max(j: A(i,j) - 1) - prod(l: A(i,l) + 1)",
      {"reorder(j,i)", "reorder(j,l,i)", "reorder(l,i,j)",
       "precompute(max(j: A(i,j) - 1), W, {i}), reorder(j,i,l)"}},
-    {"tensor A csr f64 [6,7] = random(density=0.5, seed=1)\n",
+    {"tensor A csr f64 [6,6] fill inf = random(density=0.5, seed=1)\n"
+     "tensor B csr f64 [6,6] fill inf = random(density=0.5, seed=2)\n",
+     "y(i) = min(j,k: A(i,j) + (B(j,k) + A(k,i)))",
+     {"precompute(B(j,k) + A(k,i), W, {j})",
+      "precompute(B(j,k) + A(k,i), W, {j}, hash, 4)"}},
+    {"tensor A csr bool [6,6] = random(density=0.5, seed=1)\n"
+     "tensor B csr bool [6,6] = random(density=0.5, seed=2)\n",
+     "y(i) = any(j,k: A(i,j) && B(j,k))",
+     {"precompute(B(j,k), W, {j})"}},
+    {"tensor A csr f64 [6,6] = random(density=0.5, seed=1)\n",
      "y(i) = min(p in 1:4: A(i,p))",
      {"split(p,p0,p1,2)", "reorder(p,i)"}},
 };

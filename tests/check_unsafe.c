@@ -84,6 +84,18 @@ static const struct {
      "t2 has another class"},
     {"begin t2\nfinish t2\nws.begin t3\nws.end t3\nupdate t2, t3, lt, f64" HALT,
      "values can't be combined by that"},
+    {".tensor t6 \"r\" output f64 (0) [e0] format 1 compressed(0)\nbegin t6\nfinish "
+     "t6\nws.begin t3\nws.end t3\nupdate t6, t3, add, f64" HALT,
+     NULL},
+    {".tensor t6 \"r\" output f64 (0) [e0] format 1 bytemap(0)\nbegin t6\nfinish "
+     "t6\nws.begin t3\nws.end t3\nupdate t6, t3, add, f64" HALT,
+     NULL},
+    {".tensor t6 \"r\" output f64 (0) [e0] format 1 rle(0)\nbegin t6\nfinish t6\nws.begin "
+     "t3\nws.end t3\nupdate t6, t3, add, f64" HALT,
+     "places of t6 can't be found"},
+    {".tensor t6 \"r\" output f64 (0) [e0] format 1 compressed(0) unordered\nbegin "
+     "t6\nfinish t6\nws.begin t3\nws.end t3\nupdate t6, t3, add, f64" HALT,
+     "places of t6 can't be found"},
     {"const v0, k0\nindex i0, v0" HALT, "v0"},
     {"const v0, k1\nindex i0, v0\nbounded i0, e0" HALT, NULL},
     {"bounded i0, e0" HALT, "i0 is read before"},
@@ -246,6 +258,10 @@ static const struct {
     {"iconst i0, k1\nsubsect c0, t0, 1, root, i0, k1, e0" HALT, "needs a cursor"},
     {"span i0, e0, t0, 0, root, 1, k1" HALT, "e0 isn't counted by a span"},
     {"const v0, k1\nbound e0, v0" HALT, "e0 isn't set on the way"},
+    {".extent e2 span\nconst v0, k1\nbound e2, v0\nextent v1, e2" HALT, NULL},
+    {".extent e2 span\nconst v0, k0\nbound e2, v0" HALT, "v0 is f64"},
+    {".extent e2 span\nbound e2, v0" HALT, "v0 is read before"},
+    {".extent e2 span\nconst v0, k0\nif v0\nbound e2, v0\nendif\nextent v1, e2" HALT, "v0"},
     {".extent e2 span\nspan i0, e2, t0, 0, root, 1, k0" HALT, "must be a positive i64"},
     {".extent e2 span\nspan i0, e2, t0, 0, root, 1, k2" HALT, "must be a positive i64"},
     {".extent e2 span\nspan i0, e2, t0, 0, root, 2, k1" HALT, "t0 has no level 2"},

@@ -157,6 +157,39 @@ bool call_annihilator(const bexpr *e, int n, int position, value *out)
     return true;
 }
 
+enum { FREE_ORDER = FP_ASSOCIATIVE | FP_COMMUTATIVE };
+
+/* Whether r's identity in any operand gives r's identity. */
+static bool annihilated(const bexpr *call, const bexpr *r, value identity)
+{
+    for (int k = 0; k < 2; k++) {
+        bool found = false;
+        for (int n = 0; n < call_annihilators(call) && !found; n++) {
+            value v;
+            found = call_annihilator(call, n, k, &v) && class_equal(r->cls, v, identity);
+        }
+        if (!found) return false;
+    }
+    return true;
+}
+
+/* Whether e's function takes two values of r's class, in any order, and gives one. */
+static bool is_pair(const bexpr *e, const bexpr *r)
+{
+    if (e->kind == B_USER)
+        return e->nargs == 2 && (e->ufn->flags & FREE_ORDER) == FREE_ORDER &&
+               e->ufn->param[0] == r->type && e->ufn->param[1] == r->type &&
+               e->ufn->result == r->type;
+    return e->kind == B_CALL && e->nargs == 2 && e->cls == r->cls &&
+           fn_result_class(e->fn, e->cls) == r->cls &&
+           (fn_at(e->fn)->flags & FREE_ORDER) == FREE_ORDER;
+}
+
+bool call_is_product(const bexpr *e, const bexpr *r, value identity)
+{
+    return is_pair(e, r) && call_distributes(e, r) && annihilated(e, r, identity);
+}
+
 /* ---- of reductions ------------------------------------------------------------------ */
 
 bool fn_identity(int fn, vclass cls, stc_type t, value *out)

@@ -30,6 +30,15 @@ typedef struct affine {
     int64_t constant;
 } affine;
 
+static inline bool affine_equal(const affine *a, const affine *b)
+{
+    if (a->terms != b->terms || a->constant != b->constant) return false;
+    for (int t = 0; t < a->terms; t++)
+        if (a->term[t].index != b->term[t].index || a->term[t].coef != b->term[t].coef)
+            return false;
+    return true;
+}
+
 /* The properties of a user's function; built-ins have theirs in functions.def. */
 typedef struct bfn_prop {
     value value;  /* in the class of the position's parameter */

@@ -138,6 +138,9 @@ bool call_distributes(const bexpr *e, const bexpr *r);
 int call_annihilators(const bexpr *e);
 bool call_annihilator(const bexpr *e, int n, int position, value *out);
 vclass call_operand_class(const bexpr *e, int k);
+/* Whether e, of two operands in any order, is a product under r, of that identity, so that
+ * r may be taken of one of them first: it distributes, and the identity annihilates it. */
+bool call_is_product(const bexpr *e, const bexpr *r, value identity);
 value call_result(const bexpr *e, int k, value v);
 /* A property of a built-in as it holds for this call; false: it doesn't. */
 bool call_property(const fn_prop *p, const bexpr *e, int position, value *out);

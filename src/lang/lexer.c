@@ -302,6 +302,8 @@ static token *lex_operator(lexer *lx, token *t, char c, char d)
         return set ? TWO(T_OP, OPR_EQ) : ONE(T_SET, 0);
     case '!':
         return set ? TWO(T_OP, OPR_NE) : ONE(T_NOT, 0);
+    case '?':
+        return bad(lx, t, "there is no `?:`: select(condition, then, else) chooses");
     default:
         return bad(lx, t, "no token begins with this character");
     }

@@ -128,6 +128,7 @@ static stc_status take_steps(opt *o, const source *src)
     bstmt *s = o->s;
     const prog_tensor before = o->p->tensor[s->target];
     const bool too_large = network_only(s);
+    bool cut = false;
     stc_status st = settle(o, src, too_large);
     if (st) return st;
     const bool later = !too_large && o->p->tensor[s->target].fill_later;
@@ -135,13 +136,16 @@ static stc_status take_steps(opt *o, const source *src)
         text_add(o->why, "reduced where it stands: the fill is known when it runs\n");
     if (o->why && !(o->known && o->known->find)) tell_what_waits(o);
     if (!later && network_needed(s)) st = network(o);
-    if (!later && !st && s->nindex <= BOUND_INDICES) st = opt_statement(o);
+    if (!later && !st && s->nindex <= BOUND_INDICES) {
+        cut = many_needed(o->p, s);
+        st = cut ? many(o) : opt_statement(o);
+    }
     if (!o->nstep) {
         o->p->tensor[s->target] = before;
         return st;
     }
     s->fill_given = true;
-    s->format_given = s->format_given || !too_large;
+    s->format_given = s->format_given || !(too_large || cut);
     return st;
 }
 
@@ -150,7 +154,7 @@ stc_status compile_assignment(arena *a, program *p, const source *src, bstmt *s,
 {
     opt *o = NULL;
     stc_status st = STC_OK;
-    if (!p->cx->as_written && opt_may(s)) {
+    if (!p->cx->as_written && opt_may(p, s)) {
         if (known && known->waits) *known->waits = true;
         const uint64_t start = now_ticks();
         o = arena_alloc(a, sizeof *o);

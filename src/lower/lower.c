@@ -288,41 +288,26 @@ static void lower_share(lowering *lo)
     lo->at = at;
 }
 
-/* Straight-line code that stores each time it is come to. */
-static bool is_leaf(const cin *c)
+/* A loop over what an equality says of its index, l where lab(j) == l, as code of the loop
+ * around it: counting and summing by label go by the entry. */
+static void lower_straight(lowering *lo, const cin *loop)
 {
-    for (; c; c = c->next)
-        if ((c->kind != CIN_STORE && c->kind != CIN_ACC && c->kind != CIN_WSADD) ||
-            c->reach)
-            return false;
-    return true;
-}
-
-/* A loop over what an equality says of its index, l where lab(j) == l, is code of the loop
- * around it, which does nothing else, so that both are one nest without ranges of its own:
- * counting and summing by label go by the entry. */
-static bool lower_pinned(lowering *lo, const cin *loop)
-{
-    const plan *pl = lo->pl;
     const loop_info *info = loop->info;
-    const cin *store = target_store(lo, loop->body);
-    const bool alone = lo->inside && lo->inside->body == loop && !loop->next;
-    if (!alone || loop->since || info->count || info->late_count || info->fill_count ||
-        info->skip || pl->nderived || pl->schedule.nrel || !is_leaf(loop->body) ||
-        (store && store->append) || !lower_pin(lo, loop))
-        return false;
     const uint64_t bound = lo->bound;
-    const int placed = lo->placed;
-    lo->bound = plan_bound(pl, bound | UINT64_C(1) << loop->index);
+    const int placed = lo->placed, chosen = lo->chosen;
+    lower_pin(lo, loop);
+    lo->bound = plan_bound(lo->pl, bound | UINT64_C(1) << loop->index);
+    for (int k = 0; k < info->late_count; k++)
+        lower_late(lo, &info->late[k], lo->mask, info->skip);
+    lower_skip(lo, loop, lo->mask);
     lower_nodes(lo, loop->body);
+    lo->chosen = chosen;
     lo->placed = placed;
     lo->bound = bound;
-    return true;
 }
 
 static void lower_forall(lowering *lo, const cin *loop)
 {
-    if (lower_pinned(lo, loop)) return;
     const loop_info *info = loop->info;
     merge_operand operand[PLAN_ACCESSES];
     int placed = lo->placed, mask = lower_mreg(lo);
@@ -498,10 +483,22 @@ static void lower_term(lowering *lo, const cin *c, int acc, int v)
     EMIT(lo, OP_ENDIF, );
 }
 
+/* r, or the identity where a pinned index is outside. */
+static int chosen_value(lowering *lo, const cin *c, int r)
+{
+    value id = {0};
+    if (lo->chosen < 0) return r;
+    const int none = lower_vreg(lo), out = lower_vreg(lo);
+    temp_identity(c, &id);
+    EMIT(lo, OP_CONST, none, lower_const(lo, c->cls, id));
+    EMIT(lo, OP_FN3, out, FN_SELECT, c->cls, lo->chosen, r, none);
+    return out;
+}
+
 static void lower_reduce(lowering *lo, const cin *c)
 {
     lower_reach(lo, c, false);
-    int r = lower_expr(lo, c->value), acc = lo->temp[c->temp];
+    const int r = chosen_value(lo, c, lower_expr(lo, c->value)), acc = lo->temp[c->temp];
     lower_reach(lo, c, true);
     lower_term(lo, c, acc, r);
     if (c->after) lower_exit(lo, c->after, lo->temp[c->after->temp]);
@@ -566,7 +563,10 @@ static void lower_node(lowering *lo, const cin *c)
 {
     switch (c->kind) {
     case CIN_FORALL:
-        lower_forall(lo, c);
+        if (c->info->pin.way != PIN_ROUND)
+            lower_straight(lo, c);
+        else
+            lower_forall(lo, c);
         break;
     case CIN_TEMP:
         lower_temp(lo, c);
@@ -687,6 +687,7 @@ stc_status lower_plan(plan *pl)
     lo->pl = pl;
     lo->p = pl->p;
     lo->at = pl->s->at;
+    lo->chosen = -1;
     if (pl->ntemp > 256)
         return fail_source(pl->src, STC_ERR_PROGRAM, pl->s->at,
                            "a statement has at most 256 reductions; split it in two");

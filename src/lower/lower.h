@@ -34,6 +34,7 @@ typedef struct lowering {
     uint64_t computed, checked; /* computed indices: registers hold them; not outside */
     bool ranges_ahead;          /* ranges are set that depend on no index         */
     bool ahead;                 /* a subscript is computed, and may not be needed */
+    int chosen;               /* where this register is false the identity is reduced; -1 */
     int mask;                 /* the mask register of the loop that nodes are in         */
     const cin *inside;        /* that loop                                               */
     int first[RELATIONS_MAX]; /* registers: where a relation's positions begin   */
@@ -96,9 +97,9 @@ void lower_range(lowering *lo, const cin *loop, uint16_t *first, uint16_t *end);
 void lower_ranges_ahead(lowering *lo, cin *c); /* in a list of nodes, those that can be */
 void lower_since(lowering *lo, const cin *c);
 void lower_ended(lowering *lo, const cin *loop, uint16_t end); /* behind it */
-/* In place of a loop of one round at most: its index gets what an equality says that it is,
- * and where that is outside, the loop around it goes on. False: none says so. */
-bool lower_pin(lowering *lo, const cin *loop);
+/* In place of a loop: its index gets what an equality says that it is. Where that is
+ * outside, the loop around goes on, or `chosen` is false. */
+void lower_pin(lowering *lo, const cin *loop);
 
 /* inline.c: whether a function becomes straight-line code where it is called; that
  * code; the built-in that it is another name of, -1 if none. */

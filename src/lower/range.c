@@ -92,18 +92,6 @@ static bool walks_all(const lowering *lo, const cin *loop)
     return true;
 }
 
-/* Whether loops are few rounds each, so that to set their range costs more than it saves;
- * what a sparse result stores must not depend on that. */
-static bool is_short(const lowering *lo, const cin *loop)
-{
-    enum { SHORT = 64 };
-    const format *f = &lo->p->tensor[lo->pl->s->target].fmt;
-    const int64_t n = lo->pl->known[loop->index];
-    for (int l = 0; l < f->levels; l++)
-        if (!(format_props(f, l) & PROP_FULL)) return false;
-    return n > 0 && n < SHORT;
-}
-
 /* A loop that goes on where it ended: it begins there, and leaves where it ends now. */
 static void go_on(lowering *lo, const cin *loop, uint16_t *first, uint16_t *end)
 {
@@ -145,34 +133,23 @@ static void own_range(const lowering *lo, const cin *loop, uint16_t *first, uint
     *end = (uint16_t)i->hi;
 }
 
-/* Some comparison is in the set. */
-static bool has_where(const pset *s)
+void lower_pin(lowering *lo, const cin *loop)
 {
-    if (s->op == PS_AND || s->op == PS_OR) return has_where(s->a) || has_where(s->b);
-    return s->op == PS_WHERE;
-}
-
-/* The one comparison that must hold throughout the set; NULL: there is none, or several. */
-static const bexpr *only_where(const pset *s)
-{
-    if (s->op == PS_WHERE) return s->of;
-    if (s->op != PS_AND || (has_where(s->a) && has_where(s->b))) return NULL;
-    return only_where(has_where(s->a) ? s->a : s->b);
-}
-
-bool lower_pin(lowering *lo, const cin *loop)
-{
-    plan *pl = lo->pl;
-    bexpr *other;
-    const bexpr *e = pl->compares ? only_where(loop->space) : NULL;
-    const bindex *i = &pl->s->index[loop->index];
-    if (!e || e->fn != FN_EQ || i->lo >= 0 ||
-        range_solve(pl, e, loop->index, lo->bound, &other) != FN_EQ ||
-        !expr_indices(pl, other))
-        return false;
-    EMIT(lo, OP_INDEX, lo->index[loop->index], lower_expr(lo, other));
-    EMIT(lo, OP_WITHIN, lo->index[loop->index], i->hi);
-    return true;
+    const bindex *const i = &lo->pl->s->index[loop->index];
+    const int at = lo->index[loop->index];
+    int to = lower_expr(lo, loop->info->pin.to);
+    if (loop->info->pin.way == PIN_STRAIGHT) {
+        EMIT(lo, OP_INDEX, at, to);
+        EMIT(lo, OP_WITHIN, at, i->hi);
+        return;
+    }
+    const int lo_end = i->lo < 0 ? integer(lo, 0) : extent_value(lo, i->lo);
+    const int above = call(lo, FN_GE, to, lo_end);
+    const int here = call(lo, FN_AND, above, call(lo, FN_LT, to, extent_value(lo, i->hi)));
+    const int pinned = lower_vreg(lo);
+    EMIT(lo, OP_FN3, pinned, FN_SELECT, CLASS_I64, here, to, integer(lo, -1));
+    EMIT(lo, OP_INDEX, at, pinned);
+    lo->chosen = join(lo, FN_AND, lo->chosen, here);
 }
 
 void lower_ranges_ahead(lowering *lo, cin *c)
@@ -198,7 +175,7 @@ void lower_range(lowering *lo, const cin *loop, uint16_t *first, uint16_t *end)
     if (!lo->pl->compares || !walks_all(lo, loop)) return;
     *first = loop->first;
     *end = loop->end;
-    if (is_short(lo, loop)) return;
+    if (range_is_short(lo->pl, loop->index)) return;
     const bounds b = of_set(lo, loop->space, loop->index);
     narrow(lo, &b, first, end);
 }

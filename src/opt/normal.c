@@ -38,37 +38,6 @@ static bool can_be_parted(const bexpr *r, value *identity)
            exact_in_class(r) && reduce_identity(r, identity);
 }
 
-/* Whether r's identity in any operand gives r's identity. */
-static bool annihilated(const bexpr *call, const bexpr *r, value identity)
-{
-    for (int k = 0; k < 2; k++) {
-        bool found = false;
-        for (int n = 0; n < call_annihilators(call) && !found; n++) {
-            value v;
-            found = call_annihilator(call, n, k, &v) && class_equal(r->cls, v, identity);
-        }
-        if (!found) return false;
-    }
-    return true;
-}
-
-/* Whether e's function takes two values of r's class, in any order, and gives one. */
-static bool is_pair(const bexpr *e, const bexpr *r)
-{
-    if (e->kind == B_USER)
-        return e->nargs == 2 && (e->ufn->flags & FREE_ORDER) == FREE_ORDER &&
-               e->ufn->param[0] == r->type && e->ufn->param[1] == r->type &&
-               e->ufn->result == r->type;
-    return e->kind == B_CALL && e->nargs == 2 && e->cls == r->cls &&
-           fn_result_class(e->fn, e->cls) == r->cls &&
-           (fn_at(e->fn)->flags & FREE_ORDER) == FREE_ORDER;
-}
-
-static bool is_product(const bexpr *e, const bexpr *r, value identity)
-{
-    return is_pair(e, r) && call_distributes(e, r) && annihilated(e, r, identity);
-}
-
 static bool same_function(const bexpr *a, const bexpr *b)
 {
     return a->kind == b->kind && a->fn == b->fn && a->ufn == b->ufn;
@@ -134,7 +103,7 @@ factor factor_as_written(const opt *o, const product *x, const bexpr *e)
 
 bool is_times(const product *x, const bexpr *e)
 {
-    return x->call && same_function(e, x->call) && is_product(e, x->r, x->identity);
+    return x->call && same_function(e, x->call) && call_is_product(e, x->r, x->identity);
 }
 
 /* False: too many factors, or one that is to stay where it is. */
@@ -157,7 +126,7 @@ bool product_begin(const bexpr *r, product *out)
     out->n = 0;
     if (!can_be_parted(r, &out->identity)) return false;
     out->r = r;
-    out->call = is_product(r->args[0], r, out->identity) ? r->args[0] : NULL;
+    out->call = call_is_product(r->args[0], r, out->identity) ? r->args[0] : NULL;
     return true;
 }
 

@@ -91,7 +91,7 @@ typedef struct opt_part {
 } opt_part;
 
 /* Whether a statement has anything that could be taken earlier: quick. */
-bool opt_may(const bstmt *s);
+bool opt_may(const program *p, const bstmt *s);
 /* Takes reductions out of o->s, which then reads the steps' results. Nothing has
  * changed if there are no steps. */
 stc_status opt_statement(opt *o);
@@ -166,6 +166,11 @@ bool network_needed(const bstmt *s);
 /* … and for a plan as it is written, too. */
 bool network_only(const bstmt *s);
 stc_status network(opt *o);
+
+/* many.c: whether a statement reads more than a plan has room for; parts of it become steps
+ * until it doesn't, if they can. */
+bool many_needed(const program *p, const bstmt *s);
+stc_status many(opt *o);
 
 /* Steps must promise to visit so much less than the statement as written, and that must
  * be worth planning (rewrite.c). */

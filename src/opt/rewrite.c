@@ -172,10 +172,10 @@ static bool has_inner(const bexpr *e, bool top)
     return false;
 }
 
-bool opt_may(const bstmt *s)
+bool opt_may(const program *p, const bstmt *s)
 {
     return !s->schedule && s->whole &&
-           (has_inner(s->value, s->op < 0) || network_needed(s)) &&
+           (has_inner(s->value, s->op < 0) || network_needed(s) || many_needed(p, s)) &&
            !expr_may_fault(s->value) && !expr_gathers(s->value);
 }
 

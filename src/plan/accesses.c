@@ -7,15 +7,6 @@
 #include "plan.h"
 #include <string.h>
 
-bool affine_equal(const affine *a, const affine *b)
-{
-    if (a->terms != b->terms || a->constant != b->constant) return false;
-    for (int t = 0; t < a->terms; t++)
-        if (a->term[t].index != b->term[t].index || a->term[t].coef != b->term[t].coef)
-            return false;
-    return true;
-}
-
 stc_status access_set_format(plan *pl, paccess *x, const format *f)
 {
     const plevel *own = x->native && x->converted ? x->level : NULL; /* read by levels */

@@ -12,6 +12,7 @@
  * to a plain format in loop order, and the analysis starts again.
  */
 #include "../../formats/recipe.h"
+#include "pin.h"
 #include "schedule.h"
 #include <string.h>
 
@@ -22,6 +23,8 @@ typedef struct state {
     uint64_t empty;   /* … that are their fill, all levels resolved     */
     bool again;       /* something was marked for conversion            */
     int nseq;
+    const cin *around; /* the innermost loop, and how it sees accesses; NULL: none */
+    const loop_bits *bits;
     /* as many as there are */
     int depth[PLAN_ACCESSES]; /* levels resolved                                */
     int seq[64];              /* the loops around                               */
@@ -410,7 +413,6 @@ static stc_status second_table(state *st, const cin *loop, loop_info *info, loop
 {
     plan *pl = st->pl;
     uint64_t shown = pset_accesses(loop->space), exact = complemented(loop->space);
-    info->bits = info->count;
     for (int k = 0; k < info->late_count; k++) {
         loop_late *l = &info->late[k];
         bool last = k + 1 == info->late_count || info->late[k + 1].access != l->access;
@@ -463,11 +465,32 @@ static loop_late *late_room(plan *pl)
 
 static stc_status analyze_list(state *st, cin *c);
 
+/* What the loop merges, and the table of its merge. */
+static stc_status merge_operands(state *st, const cin *loop, loop_info *info,
+                                 uint64_t before, loop_bits *bits)
+{
+    plan *pl = st->pl;
+    candidates c;
+    collect(st, loop, before, &c);
+    bits_of(st, &c, bits, complemented(loop->space));
+    stc_status s = lattice_table_make(pl, loop->space, bits, false, c.n, &info->loop_table);
+    if (s) return s;
+    info->universe = info->pin.to || universe_needed(&c, &info->loop_table);
+    assign_roles(st, loop, &c, info);
+    info->count = info->bits = c.n;
+    info->operand = arena_array(pl->a, c.n + 1, sizeof *info->operand);
+    if (!info->operand) return STC_ERR_MEMORY;
+    memcpy(info->operand, c.op, (size_t)c.n * sizeof *c.op);
+    for (int k = 0; k < c.here; k++)
+        if (!c.op[k].subsect) st->depth[c.op[k].access] = c.op[k].level + 1;
+    note_certain(st, info, bits);
+    return STC_OK;
+}
+
 static stc_status analyze_loop(state *st, cin *loop)
 {
     plan *pl = st->pl;
     state inner;
-    candidates c;
     loop_bits bits;
     state_copy(&inner, st);
     loop_info *info = arena_alloc(pl->a, sizeof *info);
@@ -476,24 +499,22 @@ static stc_status analyze_loop(state *st, cin *loop)
     inner.bound = plan_bound(pl, st->bound | UINT64_C(1) << loop->index);
     inner.seq[inner.nseq++] = loop->index;
     inner.again = false;
-    collect(&inner, loop, st->bound, &c);
-    bits_of(&inner, &c, &bits, complemented(loop->space));
-    stc_status s =
-        lattice_table_make(pl, loop->space, &bits, false, c.n, &info->loop_table);
-    if (s) return s;
-    info->universe = universe_needed(&c, &info->loop_table);
-    assign_roles(&inner, loop, &c, info);
-    info->count = c.n;
-    info->operand = arena_array(pl->a, c.n + 1, sizeof *info->operand);
+    inner.around = loop;
+    inner.bits = &bits;
+    const pinned_reads reads = {st->bound, inner.bound, st->certain, st->depth};
+    info->pin = pin_of(pl, loop, &reads, st->around);
     info->late = late_room(pl);
-    if (!info->operand || !info->late) return STC_ERR_MEMORY;
-    memcpy(info->operand, c.op, (size_t)c.n * sizeof *c.op);
-    for (int k = 0; k < c.here; k++)
-        if (!c.op[k].subsect) inner.depth[c.op[k].access] = c.op[k].level + 1;
-    note_certain(&inner, info, &bits);
-    s = place_stored(&inner, loop->uses, st->bound, info->late, &info->late_count);
+    if (!info->late) return STC_ERR_MEMORY;
+    stc_status s = STC_OK;
+    if (info->pin.way != PIN_ROUND) { /* the mask is that of the loop around */
+        bits = *st->bits;
+        info->bits = st->around->info->bits;
+    } else {
+        s = merge_operands(&inner, loop, info, st->bound, &bits);
+    }
+    if (!s) s = place_stored(&inner, loop->uses, st->bound, info->late, &info->late_count);
     if (!s) s = place_late(&inner, loop->uses, st->bound, info->late, &info->late_count);
-    if (!s) s = second_table(&inner, loop, info, &bits);
+    if (!s && info->pin.way != PIN_CHOSEN) s = second_table(&inner, loop, info, &bits);
     if (s) return s;
     if (info->skip) note_certain(&inner, info, &bits);
     s = reach_tables(pl, loop->body, &bits, info->bits);

@@ -476,8 +476,7 @@ plan *plan_new(arena *a, program *p, const source *src, bstmt *s)
     return pl;
 }
 
-/* A sparse operand leads to all places of a set. */
-static bool is_led(const plan *pl, const pset *s)
+bool is_led(const plan *pl, const pset *s)
 {
     if (s->op == PS_AND) return is_led(pl, s->a) || is_led(pl, s->b);
     if (s->op == PS_OR) return is_led(pl, s->a) && is_led(pl, s->b);
@@ -557,8 +556,9 @@ static bool meets_fill(const plan *pl)
 static stc_status unfindable(const plan *pl)
 {
     return fail_source(pl->src, STC_ERR_PROGRAM, pl->s->at,
-                       "`%s=` at a computed subscript needs dense levels, or a fill that "
-                       "changes nothing; %s has neither",
+                       "`%s=` at a computed subscript needs levels that find a place, as "
+                       "dense, compressed, hashed and bytemap do, or a fill that changes "
+                       "nothing; %s has neither",
                        fn_at(pl->s->op)->symbol ? fn_at(pl->s->op)->symbol
                                                 : fn_at(pl->s->op)->name,
                        pl->p->tensor[pl->s->target].name);

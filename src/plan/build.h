@@ -26,6 +26,7 @@ typedef struct builder {
     int result[STC_MAX_ORDER], nresult; /* the index of each result level       */
     affine *sub;     /* the coordinate of each result level             */
     bool everywhere; /* where a workspace has nothing the result isn\'t its fill */
+    bool in_place;   /* update.c: what is named is written, fills too          */
     int native;      /* loops run over an operand's levels: native.c    */
     uint64_t loops;  /* NATIVE_INSERT: the loops besides reductions     */
     int nloop;       /* partial.c: the loops that make the values                */
@@ -94,6 +95,8 @@ void remark_precomputed(const plan *pl, const precomputed *p);
  * inserts: the result takes values at any place in any order. */
 stc_status plan_native(builder *b, bool inserts);
 bool has_reduction(const bexpr *e); /* build.c */
+/* A sparse operand leads to all places of a set. */
+bool is_led(const plan *pl, const pset *s);
 /* e behind the statement's mask, if it has one: what is evaluated where e is stored. */
 bexpr *masked(plan *pl, bexpr *e);
 /* e where the mask is true, elsewhere the target's element. */

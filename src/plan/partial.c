@@ -190,7 +190,7 @@ stc_status partial_values(builder *b, int w, affine *at, list *out)
     leaf->cls = b->cls;
     leaf->needs = needs;
     leaf->guard = pl->s->mask;
-    if (!meets) st = reach_ask(pl, leaf, each, b->fill);
+    if (!meets && !b->in_place) st = reach_ask(pl, leaf, each, b->fill);
     if (st) return st;
     return nest_build(pl, seq, n, b->space, 0, all, leaf, out);
 }

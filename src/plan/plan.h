@@ -140,6 +140,19 @@ typedef struct lattice_table {
     int postfix_len;
 } lattice_table;
 
+/* An index that an equality settles: pin.c. */
+typedef enum pin_way {
+    PIN_ROUND,    /* a loop of one round                                    */
+    PIN_STRAIGHT, /* code of the loop around, which goes on to its next round if there is
+                     nothing                                                */
+    PIN_CHOSEN    /* the same; if there is nothing, the identity is reduced */
+} pin_way;
+
+typedef struct pin {
+    bexpr *to; /* what it equals; NULL: no such                            */
+    pin_way way;
+} pin;
+
 typedef struct loop_info {
     int count; /* operands of the merge, in order of mask bits     */
     loop_operand *operand;
@@ -151,6 +164,7 @@ typedef struct loop_info {
     } * fill;
     int bits;            /* of the skip table: count and those of late       */
     bool universe, skip; /* skip: tested after late operands and fills       */
+    pin pin;
     lattice_table loop_table, skip_table;
 } loop_info;
 
@@ -301,7 +315,6 @@ void plan_computed(plan *pl);            /* enters the computed indices */
 /* The indices of a coordinate; of computed ones what they are made of. */
 uint64_t plan_indices(const plan *pl, const affine *f);
 uint64_t expr_uses(const bexpr *e); /* bit set of access ids     */
-bool affine_equal(const affine *a, const affine *b);
 static inline bool affine_has(const affine *f, int index)
 {
     for (int t = 0; t < f->terms; t++)
@@ -350,6 +363,9 @@ int range_solve(plan *pl, const bexpr *e, int index, uint64_t bound, bexpr **oth
  * of the loop over `index`; NULL: that isn't so. */
 bexpr *range_running(plan *pl, const bexpr *r, int index, const bexpr **until);
 double range_part(plan *pl, const bexpr *e, int index, uint64_t bound);
+/* Whether loops are few rounds each, so that to set their range costs more than it saves;
+ * what a sparse result stores must not depend on that. */
+bool range_is_short(const plan *pl, int index);
 
 /* algebra.c */
 fillval expr_fill(const plan *pl, const bexpr *e);

@@ -96,11 +96,14 @@ static const char *blocks_move(const plan *pl, const way *w, int from, int index
 {
     const bexpr *r = *w->at[from];
     const uint8_t need = FP_ASSOCIATIVE | FP_COMMUTATIVE;
+    value identity;
     if ((reduce_flags(r) & need) != need) return "the reduction can't be reassociated";
+    const bool begins = reduce_identity(r, &identity);
     for (int k = from + 1; k + 1 < w->n; k++) {
         const bexpr *x = *w->at[k], *inner = *w->at[k + 1];
-        bool product = x->kind == B_CALL && x->fn == FN_MUL && r->fn == FN_ADD &&
-                       x->cls == r->cls && type_class(inner->type) == r->cls;
+        const bool product = (x->kind == B_CALL || x->kind == B_USER) && begins &&
+                             call_is_product(x, r, identity) &&
+                             type_class(inner->type) == r->cls;
         if (x->kind == B_CONV && k + 2 == w->n) continue; /* e with its conversion */
         if (!product) return "it isn't a factor of what is summed";
         for (int m = 0; m < x->nargs; m++)

@@ -79,14 +79,19 @@ void expr_print(const plan *pl, const bexpr *e, textbuf *out)
     print_expr(pl, e, out);
 }
 
-static void print_operands(const plan *pl, const loop_info *info, textbuf *out)
+static void print_operands(const plan *pl, const cin *loop, textbuf *out)
 {
+    const loop_info *info = loop->info;
     static const char *const role[] = {[MERGE_WALK] = "walk",
                                        [MERGE_FOLLOW] = "seek",
                                        [MERGE_LOCATE] = "locate",
                                        [MERGE_KNOWN] = "given"};
     const char *sep = "   # ";
-    if (info->universe) {
+    if (info->pin.to) {
+        text_add(out, "%s%s = ", sep, pl->s->index[loop->index].name);
+        print_expr(pl, info->pin.to, out);
+        sep = ", ";
+    } else if (info->universe) {
         text_add(out, "%severy coordinate", sep);
         sep = ", ";
     }
@@ -129,7 +134,7 @@ static void print_list(const plan *pl, const cin *c, int depth, textbuf *out)
         case CIN_FORALL:
             text_add(out, "for %s in ", pl->s->index[c->index].name);
             pset_print(pl, c->space, out);
-            if (c->info) print_operands(pl, c->info, out);
+            if (c->info) print_operands(pl, c, out);
             text_add(out, c->since ? ", from where it was\n" : "\n");
             print_list(pl, c->body, depth + 1, out);
             continue;
@@ -222,7 +227,7 @@ static void lattice_list(const plan *pl, const cin *c, textbuf *out)
         if (c->kind != CIN_FORALL || !c->info) continue;
         text_add(out, "loop %s over ", pl->s->index[c->index].name);
         pset_print(pl, c->space, out);
-        print_operands(pl, c->info, out);
+        print_operands(pl, c, out);
         text_add(out, "\n");
         print_table("produce", &c->info->loop_table, c->info->count, out);
         if (c->info->skip)

@@ -91,6 +91,16 @@ double range_part(plan *pl, const bexpr *e, int index, uint64_t bound)
     return e->fn == FN_EQ ? 0.001 : 0.5;
 }
 
+bool range_is_short(const plan *pl, int index)
+{
+    enum { SHORT = 64 };
+    const format *f = &pl->p->tensor[pl->s->target].fmt;
+    const int64_t n = pl->known[index];
+    for (int l = 0; l < f->levels; l++)
+        if (!(format_props(f, l) & PROP_FULL)) return false;
+    return n > 0 && n < SHORT;
+}
+
 const pset *pset_where(plan *pl, const bexpr *e)
 {
     const bool compares = e->kind == B_CALL && e->nargs == 2 &&

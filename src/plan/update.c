@@ -3,8 +3,8 @@
  * The values go to a workspace over the target's modes first: so the right side is
  * evaluated whole before the left side changes, and what fails on the way has changed
  * nothing. Then the workspace's entries go into the target, as one operation that happens
- * whole or not at all. It serves where every place of the target can be found: all of its
- * levels locate, and have a place for each coordinate.
+ * whole or not at all. It serves where places of the target can be found: what has none yet
+ * gets one.
  *
  *     x(k) = e   y(i(2:5)) = e   y(p(i)) = e   y(p(i)) += e    and   y(j) min= x(j)
  *
@@ -13,13 +13,20 @@
  */
 #include "build.h"
 
-static bool finds_places(const format *f)
+/* Each coordinate has a place from the beginning; or is found without going through
+ * others, as far as it has one. */
+static bool places_all(const format *f)
 {
-    const uint32_t caps = CAP_LOCATE | CAP_INSERT;
     for (int l = 0; l < f->levels; l++)
-        if ((f->level[l].kind->caps & caps) != caps || !(format_props(f, l) & PROP_FULL))
-            return false;
-    return f->levels > 0 && format_is_plain(f);
+        if (!(format_props(f, l) & PROP_FULL)) return false;
+    return true;
+}
+
+static bool locates(const format *f)
+{
+    for (int l = 0; l < f->levels; l++)
+        if (!(f->level[l].kind->caps & CAP_LOCATE)) return false;
+    return true;
 }
 
 bexpr *update_value(plan *pl)
@@ -53,13 +60,24 @@ static bool visits_some(plan *pl, const bexpr *e)
     return space && space->op != PS_ALL && !space_full(pl, space, onto);
 }
 
+/* Where the mask may be true, or anywhere. */
+static const pset *mask_led(plan *pl)
+{
+    const pset *const s = plan_mask_space(pl);
+    return s ? s : pset_all();
+}
+
 bool updates(const builder *b)
 {
     plan *pl = b->pl;
     const bstmt *s = pl->s;
-    if (s->fresh || pl->npre || !finds_places(&pl->p->tensor[s->target].fmt)) return false;
-    return !s->whole || (s->op >= 0 && !pl->schedule.nseq && !pl->schedule.nrel &&
-                         !pl->schedule.shared && visits_some(pl, s->value));
+    const format *f = &pl->p->tensor[s->target].fmt;
+    if (s->fresh || pl->npre || !format_finds_places(f)) return false;
+    if (s->computed || (!s->whole && places_all(f))) return true;
+    if (s->mask && s->bare && !s->whole) return locates(f) && is_led(pl, mask_led(pl));
+    return s->whole && s->op >= 0 && locates(f) && (places_all(f) || !s->mask) &&
+           !pl->schedule.nseq && !pl->schedule.nrel && !pl->schedule.shared &&
+           visits_some(pl, s->value);
 }
 
 /* Where what leads there stores a place, but the mask is false, the old element is written:
@@ -91,7 +109,10 @@ stc_status build_update(builder *b, list *out)
         b->result[l] = own[t->fmt.level[l].map.mode];
     }
     if (s->whole && !(b->root = update_value(pl))) return STC_ERR_MEMORY;
-    if (s->mask && !s->computed && (st = keep_unmasked(b))) return st;
+    if (s->mask && !s->computed && places_all(&t->fmt) && (st = keep_unmasked(b)))
+        return st;
+    if (s->mask && !s->computed && !(b->space = plan_mask_space(pl))) return STC_ERR_MEMORY;
+    b->in_place = true;
     b->sum = b->root;
     b->cls = type_class(t->type);
     b->identity = (value){0};

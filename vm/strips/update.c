@@ -2,42 +2,51 @@
  *
  * It costs what the workspace has, not what the tensor has, and happens as a whole or not
  * at all: what may fail, places and the function, is gone through first; then the values
- * are written. Both go a strip at a time. A tensor that is bound is changed only if who
+ * are written. Both go a strip at a time. Where the tensor stores nothing yet its fill is
+ * what an entry meets. Places that aren't there are put where the last level can do that;
+ * else the tensor is made anew with them. A tensor that is bound is changed only if who
  * bound it gave it for that; else it is copied first.
  */
 #include "../nest/fibers.h"
 #include "strip.h"
 
-/* The position of entry k in t, whose levels have the entries' coordinates in order; NONE:
- * it has no place there. */
-static int64_t place_of(const tensor *t, const entries *e, int64_t k)
+/* Stands c on the levels of t above `levels` at entry k's coordinates, which the entries
+ * have in order of levels; its position there, NONE: it has none. */
+static int64_t stand(const tensor *t, cursor *c, const entries *e, int64_t k, int levels)
 {
-    cursor c[STC_MAX_ORDER];
-    const int last = t->fmt.levels - 1;
-    for (int l = 0; l <= last; l++) {
-        t->level[l].kind->locate(&c[l], &t->level[l], l ? &c[l - 1] : NULL, e->coord[l][k]);
-        if (c[l].at == NONE) return NONE;
+    int64_t at = 0;
+    for (int l = 0; l < levels && at != NONE; l++) {
+        cursor_locate_any(&c[l], &t->level[l], l ? &c[l - 1] : NULL, e->coord[l][k]);
+        at = c[l].at;
     }
-    return c[last].at;
+    return at;
 }
 
-/* The positions of all entries. A level that has each coordinate of a range has them in
- * that order. */
+/* The positions of all entries, NONE where t stores nothing; *missing: how many these are.
+ * A level that has each coordinate of a range has them in that order. */
 static stc_status find_places(machine *mc, const tensor *t, const entries *e, int64_t *pos,
-                              const lop *at)
+                              int64_t *missing, const lop *at)
 {
     fiber_table f = {.shape = VIEW_NONE};
-    if (t->fmt.levels == 1) level_fibers(&t->level[0], &f);
-    for (int64_t k = 0; k < e->n; k++) {
-        if (f.shape == VIEW_RANGE)
-            pos[k] = e->coord[0][k] < f.hi ? e->coord[0][k] - f.lo : NONE;
-        else
-            pos[k] = place_of(t, e, k);
-        if (pos[k] < 0 || pos[k] >= t->nvals)
-            return machine_fail(mc, at, STC_ERR_SHAPE,
-                                "an entry of the workspace lies outside the tensor");
+    cursor c[STC_MAX_ORDER];
+    const int levels = t->fmt.levels;
+    bool inside = true;
+    *missing = 0;
+    if (levels == 1) level_fibers(&t->level[0], &f);
+    for (int64_t k = 0; k < e->n && inside; k++) {
+        for (int l = 0; l < levels; l++) {
+            const int64_t from = e->coord[l][k] - t->level[l].base;
+            inside = inside && from >= 0 && from < t->level[l].extent;
+        }
+        pos[k] = !inside                 ? NONE
+                 : f.shape == VIEW_RANGE ? e->coord[0][k] - f.lo
+                                         : stand(t, c, e, k, levels);
+        *missing += pos[k] == NONE;
+        inside = inside && pos[k] < t->nvals;
     }
-    return STC_OK;
+    return inside ? work_done(mc->cx, (uint64_t)e->n)
+                  : machine_fail(mc, at, STC_ERR_SHAPE,
+                                 "an entry of the workspace lies outside the tensor");
 }
 
 /* The values of n entries from `from` on, in their class. */
@@ -69,8 +78,11 @@ static stc_status work_out(machine *mc, const tensor *t, entries *e, const int64
     value old[STRIP], x[STRIP], out[STRIP];
     for (int64_t k = 0; k < e->n; k += STRIP) {
         const int n = e->n - k < STRIP ? (int)(e->n - k) : STRIP;
-        const column to = {.form = COL_ARRAY, .data = (int64_t *)pos + k, .full = true};
-        strip_load(t->type, old, t->vals, &to, n, t->fill);
+        const column to = {.form = COL_ARRAY, .data = (int64_t *)pos + k};
+        if (t->nvals)
+            strip_load(t->type, old, t->vals, &to, n, t->fill);
+        else
+            class_fill(cls, old, 0, n, t->fill);
         entry_values(e, k, n, x);
         if (fn_array_of(fn, cls)(out, old, x, NULL, n))
             return first_fault(mc, fn, cls, old, x, n, at);
@@ -89,6 +101,63 @@ static void write_values(const tensor *t, const entries *e, const int64_t *pos)
     }
 }
 
+/* Whether the last level takes more coordinates below any that there may be above. */
+static bool puts_more(const tensor *t)
+{
+    const int last = t->fmt.levels - 1;
+    for (int l = 0; l < last; l++)
+        if (!(t->level[l].props & PROP_FULL)) return false;
+    return t->level[last].kind->put;
+}
+
+static void put_places(tensor *t, const entries *e, int64_t *pos)
+{
+    const int last = t->fmt.levels - 1;
+    level *const lv = &t->level[last];
+    cursor c[STC_MAX_ORDER];
+    for (int64_t k = 0; k < e->n; k++)
+        if (pos[k] == NONE)
+            pos[k] = lv->kind->put(lv, stand(t, c, e, k, last), e->coord[last][k]);
+}
+
+/* What t stores, and at the entries that it doesn't store, its fill. */
+static stc_status with_missing(const tensor *t, const entries *e, const int64_t *pos,
+                               entries *all)
+{
+    int64_t coord[STC_MAX_ORDER];
+    stc_status status = tensor_entries(t, all);
+    if (!status) status = entries_widen(all);
+    for (int64_t k = 0; k < e->n && !status; k++) {
+        if (pos[k] != NONE) continue;
+        for (int l = 0; l < t->fmt.levels; l++)
+            coord[t->fmt.level[l].map.mode] = e->coord[l][k];
+        status = entries_push(all, coord, t->fill);
+    }
+    return status;
+}
+
+/* Makes t anew, with places for all entries. */
+static stc_status grow(machine *mc, tensor *t, const entries *e, int64_t *pos,
+                       const lop *at)
+{
+    entries all;
+    tensor *made = NULL;
+    int64_t missing;
+    entries_init(&all, mc->cx, t->fmt.order, t->type);
+    stc_status status = with_missing(t, e, pos, &all);
+    if (!status) status = tensor_new(mc->cx, &t->fmt, t->type, t->shape, t->fill, &made);
+    if (!status) status = tensor_pack(made, &all);
+    if (!status) status = find_places(mc, made, e, pos, &missing, at);
+    entries_free(&all);
+    if (!status) {
+        made->generation = t->generation;
+        made->checked = t->checked;
+        tensor_swap(t, made);
+    }
+    tensor_free(made);
+    return status;
+}
+
 static stc_status own_copy(slot *s)
 {
     tensor *copy;
@@ -103,15 +172,17 @@ static stc_status own_copy(slot *s)
 stc_status strip_update(machine *mc, slot *to, slot *from, int fn, const lop *at)
 {
     entries e;
-    int64_t *pos = NULL, n = 0;
+    int64_t *pos = NULL, n = 0, missing;
     entries_init(&e, mc->cx, from->row->order, from->row->type);
     stc_status status = tensor_entries(from->t, &e);
     if (!status && to->t == to->bound && !to->given) status = own_copy(to);
     if (!status && (n = e.n) && !(pos = mem_array(mc->cx, n, sizeof *pos)))
         status = mc->cx->diag.status;
-    if (!status) status = find_places(mc, to->t, &e, pos, at);
+    if (!status) status = find_places(mc, to->t, &e, pos, &missing, at);
     if (!status) status = work_out(mc, to->t, &e, pos, fn, at);
     if (!status) status = work_done(mc->cx, (uint64_t)n);
+    if (!status && missing && !puts_more(to->t)) status = grow(mc, to->t, &e, pos, at);
+    if (!status && missing && puts_more(to->t)) put_places(to->t, &e, pos);
     if (!status) write_values(to->t, &e, pos);
     mem_free(mc->cx, pos, (size_t)n * sizeof *pos);
     entries_free(&e);

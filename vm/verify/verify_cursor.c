@@ -447,13 +447,10 @@ static stc_status check_update(verifier *vf, const insn *in)
     const uint16_t *a = in->arg;
     const prog_tensor *to = &vf->p->tensor[a[0]], *from = &vf->p->tensor[a[1]];
     if (from->role != ROLE_WORK) return refuse(vf, "t%d isn't a workspace", a[1]);
-    if (!format_is_plain(&to->fmt) || to->fmt.levels != from->order || !from->order)
+    if (to->fmt.order != from->order || !from->order)
         return refuse(vf, "t%d has other levels than t%d has modes", a[0], a[1]);
-    for (int l = 0; l < to->fmt.levels; l++)
-        if (!(to->fmt.level[l].kind->caps & CAP_LOCATE) ||
-            !(to->fmt.level[l].kind->caps & CAP_INSERT) ||
-            !(format_props(&to->fmt, l) & PROP_FULL))
-            return refuse(vf, "places of t%d can't be found", a[0]);
+    if (!format_finds_places(&to->fmt))
+        return refuse(vf, "places of t%d can't be found", a[0]);
     if (type_class(to->type) != type_class(from->type) || type_class(to->type) != a[3])
         return refuse(vf, "t%d has another class", a[0]);
     if (!fn_scalar_of(a[2], (vclass)a[3]) || fn_at(a[2])->arity != 2 ||
