@@ -27,20 +27,20 @@ bool stage_whole(const stage *st)
 
 /* Ends of n fibers, each so much further on. */
 #define MOVE(IN, OUT)                                                                      \
-    for (int k = 0; k < n; k++)                                                            \
-        ((OUT *)room->bounds)[room->closed + k] = (OUT)(((const IN *)from)[k] + by)
+    {                                                                                      \
+        const IN *restrict in = from;                                                      \
+        OUT *restrict out = (OUT *)room->bounds + room->closed;                            \
+        for (int k = 0; k < n; k++)                                                        \
+            out[k] = (OUT)(in[k] + (IN)by);                                                \
+    }
 static void move_ends(const append_room *room, const void *from, int width, int n,
                       int64_t by)
 {
-    if (width == 4 && room->bounds_width == 4) {
-        MOVE(int32_t, int32_t);
-    } else if (width == 4) {
-        MOVE(int32_t, int64_t);
-    } else if (room->bounds_width == 4) {
-        MOVE(int64_t, int32_t);
-    } else {
-        MOVE(int64_t, int64_t);
-    }
+    if (width == 4 && room->bounds_width == 4) MOVE(int32_t, int32_t)
+    if (width == 8 && room->bounds_width == 4) MOVE(int64_t, int32_t)
+    if (width == 8 && room->bounds_width == 8) MOVE(int64_t, int64_t)
+    for (int k = 0; width == 4 && room->bounds_width == 8 && k < n; k++)
+        ((int64_t *)room->bounds)[room->closed + k] = ((const int32_t *)from)[k] + by;
 }
 
 /* Coordinates and bounds of n fibers from that of `parent` on; *pos: where they are. */
