@@ -168,7 +168,8 @@ static void place_records(const counting *c, const record *r, int b)
     const int64_t left = c->rows - first < rows ? c->rows - first : rows;
     const int64_t n = c->begin[b + 1] - c->begin[b];
     const uint64_t column = ((uint64_t)1 << c->low) - 1;
-    int32_t *at = c->bound + first + 1; /* where a row's next entry goes: its end, at last */
+    int32_t *at =
+        c->bound + first + 1; /* where a row's next entry goes: its end, at last */
     for (int64_t i = 0; i < n; i++) {
         const int64_t next = (int64_t)(r[i].key >> c->low) - first + 1;
         if (next < left) at[next]++;

@@ -119,8 +119,8 @@ stc_status stage_copy(machine *mc, stage *st, bool *done)
     const int64_t p = st->walk[0].parent->base;
     const int64_t begin = fiber_bound(t, p), end = fiber_bound(t, p + n);
     const int64_t above = to->above == ROOT ? 0 : mc->c[to->above].c.at;
-    const int64_t parent = above * up->extent - up->lo +
-                           out->g->icol[out->g->s.place[up->place].icol].base;
+    const int64_t parent =
+        above * up->extent - up->lo + out->g->icol[out->g->s.place[up->place].icol].base;
     int64_t pos;
     *done = begin < end && parent > r->lev[to->rung[1].level].parent;
     if (!*done) return STC_OK;

@@ -69,9 +69,9 @@ ALIKE(32)
         return sum;                                                                        \
     }                                                                                      \
                                                                                            \
-    /* Beyond it nothing goes that is gathered from x; NULL: that isn't known. */           \
-    static const num_##TYPE *limit_##TYPE##_##B##_##W(                                     \
-        nest *ns, const elem_##TYPE *x, int64_t have, num_##TYPE none)                     \
+    /* Beyond it nothing goes that is gathered from x; NULL: that isn't known. */          \
+    static const num_##TYPE *limit_##TYPE##_##B##_##W(nest *ns, const elem_##TYPE *x,      \
+                                                      int64_t have, num_##TYPE none)       \
     {                                                                                      \
         num_##TYPE *limit = (num_##TYPE *)&ns->limit;                                      \
         if (ns->limit_of == x) return limit;                                               \
