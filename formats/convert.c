@@ -1,4 +1,4 @@
-/* convert.c: a tensor in another format, type or fill; dropping fills.
+/* convert.c: a tensor in another format, type or fill.
  *
  * Entries are walked in batches and go into the new tensor as they come (stream.c),
  * except that a tensor whose format and fill stay keeps its structure, and that
@@ -7,9 +7,7 @@
 #include "internal.h"
 #include <string.h>
 
-/* The modes by which the entries of t are in order, the first most
- * significant, as far as its levels are ordered. */
-static int held_order(const tensor *t, int *held)
+int tensor_held_order(const tensor *t, int *held)
 {
     if (!format_is_plain(&t->fmt)) return 0;
     int n = 0;
@@ -31,7 +29,7 @@ static bool stored_densely(const format *f)
     return k->props & PROP_FULL || !k->arrays;
 }
 
-static void drop_equal(entries *e, value v)
+void entries_drop(entries *e, value v)
 {
     const vclass c = type_class(e->type);
     const size_t size = type_size(e->type);
@@ -82,7 +80,7 @@ typedef struct transfer {
 static stc_status hand_on(walk *w)
 {
     transfer *x = w->context;
-    if (x->drop) drop_equal(w->batch, w->t->fill);
+    if (x->drop) entries_drop(w->batch, w->t->fill);
     const stc_status status = stream_put(&x->to, w->batch);
     w->batch->n = 0;
     return status;
@@ -91,7 +89,7 @@ static stc_status hand_on(walk *w)
 stc_status tensor_transfer(const tensor *t, tensor *c, bool drop)
 {
     int held[STC_MAX_ORDER];
-    const bool in_order = held_order(t, held) == t->order;
+    const bool in_order = tensor_held_order(t, held) == t->order;
     const bool unique = tensor_unique(t, t->fmt.levels - 1);
     transfer x = {.drop = drop};
     entries batch;
@@ -259,39 +257,4 @@ stc_status tensor_constant(ctx *cx, const format *f, stc_type type, const int64_
     }
     *out = t;
     return STC_OK;
-}
-
-/* ---- dropping fills ------------------------------------------------------------- */
-
-stc_status tensor_compact(const tensor *t, tensor **out)
-{
-    ctx *cx = t->cx;
-    entries e;
-    tensor *c = NULL;
-    int held[STC_MAX_ORDER];
-    bool in_order = held_order(t, held) == t->order;
-    entries_init(&e, cx, t->order, t->type);
-    if (tensor_entries(t, &e) || tensor_new(cx, &t->fmt, t->type, t->shape, t->fill, &c)) {
-        goto failed;
-    }
-    for (int l = 0; l < t->fmt.levels; l++) {
-        if (t->level[l].props & PROP_UNIQUE) continue;
-        /* duplicates count as their sum: it may be the fill, or none of them */
-        int modes[STC_MAX_ORDER];
-        for (int m = 0; m < t->order; m++)
-            modes[m] = m;
-        if (entries_sort(&e, modes, t->order, t->shape)) goto failed;
-        entries_sum(&e);
-        in_order = false;
-        break;
-    }
-    drop_equal(&e, t->fill);
-    if (tensor_pack_held(c, &e, in_order ? held : NULL)) goto failed;
-    entries_free(&e);
-    *out = c;
-    return STC_OK;
-failed:
-    entries_free(&e);
-    tensor_free(c);
-    return cx->diag.status;
 }

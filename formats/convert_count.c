@@ -167,12 +167,36 @@ static void turned_coords(const row_list *l, int64_t at, int64_t n, int64_t *row
 
 /* Where columns are scattered over more than a cache holds, each entry would cost a wait:
  * buckets cost less, and threads share them. */
-enum { TURNED = 1 << 22 };
+enum {
+    TURNED = 1 << 22, /* entries that are more than that                       */
+    WINDOWS = 16,     /* that are looked at                                    */
+    WINDOW = 1 << 12, /* entries of one                                        */
+    NEAR = 6,         /* bits of columns whose ends are counted as one place   */
+    HELD = 1 << 16    /* entries in places that a cache holds                  */
+};
+
+/* Whether entries that follow each other go to few places, as those of bands and meshes
+ * do: by windows into them, and the entries that a place has. */
+static bool stays_near(const rows *r)
+{
+    uint64_t seen[WINDOW / 64];
+    const int64_t places = (r->columns >> NEAR) + 1, step = r->n / WINDOWS;
+    int64_t found = 0;
+    for (int w = 0; w < WINDOWS; w++) {
+        memset(seen, 0, sizeof seen);
+        for (int64_t p = w * step; p < w * step + WINDOW && p < r->n; p++) {
+            const uint32_t at = (uint32_t)column_of(r, p) >> NEAR & (WINDOW - 1);
+            found += !(seen[at >> 6] >> (at & 63) & 1);
+            seen[at >> 6] |= (uint64_t)1 << (at & 63);
+        }
+    }
+    return found / WINDOWS * (r->n / places) <= HELD;
+}
 
 static stc_status other_rows(tensor *c, const rows *r, bool *done)
 {
     const int64_t many = c->cx->grain ? c->cx->grain : TURNED;
-    if (r->n >= many && type_size(c->type) <= 8) {
+    if (r->n >= many && type_size(c->type) <= 8 && (c->cx->grain || !stays_near(r))) {
         const row_list l = {
             .of = r, .n = r->n, .vals = r->vals, .sorted = true, .coords = turned_coords};
         const stc_status s = rows_from_list(c, &l, done);

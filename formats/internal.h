@@ -18,12 +18,16 @@ typedef struct sort_order {
 stc_status entries_sort_by(entries *e, const sort_order *order);
 /* Sums neighbours with equal coordinates. */
 void entries_sum(entries *e);
+void entries_drop(entries *e, value v); /* those that equal v */
 /* n values in another type. */
 stc_status convert_elements(ctx *cx, stc_type to, void *out, stc_type from,
                             const void *vals, int64_t n);
 stc_status entries_retype(entries *e, stc_type type);
 stc_status entries_in_shape(const entries *e, const int64_t *shape);
 
+/* The modes by which the entries of t are in order, the first most
+ * significant, as far as its levels are ordered. */
+int tensor_held_order(const tensor *t, int *held);
 /* tensor_pack for entries in the order `held` of modes (NULL: none known). */
 stc_status tensor_pack_held(tensor *t, entries *e, const int *held);
 

@@ -125,8 +125,7 @@ static stc_status sort_bucket(const counting *c, count_part *p, record **r, int6
     if (ascend(*r, n)) return work_done(&p->cx, (uint64_t)n);
     if (mem_grow(&p->cx, &p->room, &p->cap, n, sizeof **r)) return p->cx.diag.status;
     record *other = p->room;
-    const int low = c->l->sorted ? c->low : 0;
-    return sort_records(&p->cx, r, &other, n, low, c->low + c->shift);
+    return sort_records(&p->cx, r, &other, n, 0, c->low + c->shift);
 }
 
 /* Sorted records to the tensor, from q on; the end of what they take. */
@@ -162,6 +161,32 @@ static void close_rows(const counting *c, int b)
     }
 }
 
+/* The same for what comes in order, each place once: rows are counted, then filled. */
+static void place_records(const counting *c, const record *r, int b)
+{
+    const int64_t first = (int64_t)b << c->shift, rows = (int64_t)1 << c->shift;
+    const int64_t left = c->rows - first < rows ? c->rows - first : rows;
+    const int64_t n = c->begin[b + 1] - c->begin[b];
+    const uint64_t column = ((uint64_t)1 << c->low) - 1;
+    int32_t *at =
+        c->bound + first + 1; /* where a row's next entry goes: its end, at last */
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t next = (int64_t)(r[i].key >> c->low) - first + 1;
+        if (next < left) at[next]++;
+    }
+    at[0] = (int32_t)c->begin[b];
+    for (int64_t i = 1; i < left; i++)
+        at[i] += at[i - 1];
+    BY_WIDTH(type_size(c->t->type), c->t->vals, c->t->vals, {
+        (void)FROM;
+        for (int64_t i = 0; i < n; i++) {
+            const int32_t q = at[(int64_t)(r[i].key >> c->low) - first]++;
+            c->crd[q] = (int32_t)(r[i].key & column);
+            memcpy(&TO[q], &r[i].load, sizeof *TO < 8 ? sizeof *TO : 8);
+        }
+    })
+}
+
 static void finish_part(void *context, int k)
 {
     counting *c = context;
@@ -173,6 +198,12 @@ static void finish_part(void *context, int k)
         const int64_t left = c->rows - first < rows ? c->rows - first : rows;
         if (work_clear(&p->cx, c->bound + first + 1, 0, (size_t)left * sizeof *c->bound))
             break;
+        if (c->l->sorted) {
+            place_records(c, r, b);
+            c->end[b] = c->begin[b + 1];
+            if (work_done(&p->cx, (uint64_t)n)) break;
+            continue;
+        }
         if (n && sort_bucket(c, p, &r, n)) break;
         c->end[b] = put_records(c, r, n, c->begin[b]);
         close_rows(c, b);

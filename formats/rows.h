@@ -14,7 +14,8 @@ stc_status rows_room(tensor *c, level *lv, int64_t n, int64_t parents, append_ro
                      bool *ok);
 
 /* The entries of a matrix, in some order: a target's rows and columns of n of them, from
- * `at` on, n up to ROW_LIST. sorted: those of a row come by ascending columns. */
+ * `at` on, n up to ROW_LIST. sorted: those of a row come by ascending columns,
+ * each once. */
 enum { ROW_LIST = 512 };
 typedef struct row_list {
     const void *of;

@@ -251,6 +251,11 @@ static stc_status stage_run(machine *mc, stage *st)
     stage_fill_start(st);
     stage_ends_prepare(st);
     stage_reductions_start(st);
+    if (stage_whole(st)) {
+        bool done;
+        if (stage_copy(mc, st, &done)) return mc->cx->diag.status;
+        more = !done;
+    }
     while (more) {
         if (stage_fill(mc, st, &more)) return mc->cx->diag.status;
         const int rounds = g->n;

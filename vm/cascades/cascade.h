@@ -15,6 +15,7 @@
  *     cascade_spread.c what an element has from the lane that it belongs to
  *     cascade_ends.c   lanes that end early
  *     cascade_late.c   … whose coordinates are those of one operand
+ *     cascade_whole.c  … all of them below a strip's lanes at once
  *     cascade_fold.c   reductions, and stages that do nothing else
  *     cascade_sink.c   workspaces, results; …_place.c where these go
  *     cascade_rows.c   the innermost two loops and the fibers below a strip's lanes
@@ -171,6 +172,13 @@ enum {
 writing them by blocks writes beyond */
 enum { LONG_LANE = STRIP > 64 ? STRIP / 8 : STRIP / 2 };
 
+/* Where the fiber of number `parent` begins. */
+static inline int64_t fiber_bound(const fiber_table *t, int64_t parent)
+{
+    if (t->shape == VIEW_RANGE) return parent * (t->hi - t->lo);
+    return index_at(t->bounds, t->bounds_width, parent);
+}
+
 /* cascade_simple.c */
 typedef enum stage_simple_way {
     SIMPLE_NOT,
@@ -257,10 +265,19 @@ void stage_reduce(stage *st, const sink *x, uint16_t result);
 void stage_late_match(stage *st);
 void stage_late_prepare(const machine *mc, stage *st);
 int64_t stage_late_coord(const stage *st, int k);
-void stage_late_coords(const stage *st, const append_room *room, int from, int n);
+void stage_late_coords(const stage *st, const append_room *room, int from, int64_t n);
 
-/* cascade_sink.c */
+/* cascade_whole.c: whether all below the strip's lanes may be copied at once; does so,
+ * or nothing. */
+bool stage_whole(const stage *st);
+stc_status stage_copy(machine *mc, stage *st, bool *done);
+
+/* cascade_sink.c; close_fibers: those before that of `parent` in the result end there;
+ * values_room: for n that go to pos and on, if they may overwrite nothing without a fill.
+ */
 stc_status stage_sinks(machine *mc, stage *st);
+void stage_close_fibers(append_room *room, int64_t parent, int64_t end);
+stc_status stage_values_room(machine *mc, slot *r, int64_t pos, int64_t n);
 
 /* The list in which a stage's lanes that get entries over so many rungs are put;
  * and these entries: the list gets their positions, or only the first one's, which the

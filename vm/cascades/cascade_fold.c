@@ -63,12 +63,6 @@ void stage_bare_prepare(stage *st)
         st->bare_now &= st->child[k]->bare_now;
 }
 
-static inline int64_t bound_at(const fiber_table *t, int64_t parent)
-{
-    if (t->shape == VIEW_RANGE) return parent * (t->hi - t->lo);
-    return index_at(t->bounds, t->bounds_width, parent);
-}
-
 /* Lanes whose parents follow each other, so that their fibers do, too: from one bound
  * to the next, without a branch that depends on where they are. */
 #define FOLLOWING(W, I)                                                                    \
@@ -113,8 +107,8 @@ static int scattered(stage *st, int alone)
     for (; st->lane < st->lanes && n < STRIP; st->lane++) {
         const int64_t parent = column_get(w->parent, st->lane);
         if (parent < 0) continue;
-        const int64_t end = bound_at(&w->t, parent + 1);
-        if (!st->open) w->p = bound_at(&w->t, parent);
+        const int64_t end = fiber_bound(&w->t, parent + 1);
+        if (!st->open) w->p = fiber_bound(&w->t, parent);
         if (n > 0 && end - w->p >= alone) break;
         const int most = end - w->p >= alone ? st->most : STRIP - n;
         const int take = end - w->p < most ? (int)(end - w->p) : most;

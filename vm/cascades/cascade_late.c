@@ -90,7 +90,7 @@ int64_t stage_late_coord(const stage *st, int k)
     return coord_at(t->crd, t->width, t->stride, st->g->place[1].base + k);
 }
 
-void stage_late_coords(const stage *st, const append_room *room, int from, int n)
+void stage_late_coords(const stage *st, const append_room *room, int from, int64_t n)
 {
     const fiber_table *t = &st->walk[0].t;
     const char *crd =
@@ -98,10 +98,10 @@ void stage_late_coords(const stage *st, const append_room *room, int from, int n
     if (t->width == room->width) {
         memcpy(room->crd, crd, (size_t)n * (size_t)t->width);
     } else if (t->width == 4) {
-        for (int k = 0; k < n; k++)
+        for (int64_t k = 0; k < n; k++)
             ((int64_t *)room->crd)[k] = ((const int32_t *)crd)[k];
     } else {
-        for (int k = 0; k < n; k++)
+        for (int64_t k = 0; k < n; k++)
             ((int32_t *)room->crd)[k] = (int32_t)((const int64_t *)crd)[k];
     }
 }

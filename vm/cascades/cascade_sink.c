@@ -118,18 +118,25 @@ static bool all_places(const tensor *t)
     return t->nvals >= n;
 }
 
+stc_status stage_values_room(machine *mc, slot *r, int64_t pos, int64_t n)
+{
+    tensor *t = r->t;
+    if (pos != t->nvals) return asm_value(mc, r, pos + n - 1);
+    if (pos + n > t->vals_cap && tensor_reserve_values(t, pos + n))
+        return mc->cx->diag.status;
+    t->nvals = pos + n;
+    return STC_OK;
+}
+
 /* Room for a string's values. All that is stored behind what is there needs no fill. */
 static stc_status values_room(machine *mc, stage *st, const sink *x, const column *at)
 {
     slot *r = &mc->slot[x->a];
     tensor *t = r->t;
     if (at->form == COL_ARRAY && all_places(t)) return STC_OK;
-    if (x->kind != SINK_STORE || at->form != COL_STEP || at->base != t->nvals)
-        return asm_value(mc, r, last_position(st, at));
-    const int64_t n = at->base + st->g->n;
-    if (n > t->vals_cap && tensor_reserve_values(t, n)) return mc->cx->diag.status;
-    t->nvals = n;
-    return STC_OK;
+    if (x->kind == SINK_STORE && at->form == COL_STEP)
+        return stage_values_room(mc, r, at->base, st->g->n);
+    return asm_value(mc, r, last_position(st, at));
 }
 
 /* The string's values to the positions of its elements. */
@@ -193,8 +200,7 @@ static int list_lane(const struct sink_list *x, int k)
     return x->all ? k : x->lane[k];
 }
 
-/* Closes the fibers before that of `parent` in the result. */
-static void close_fibers(append_room *room, int64_t parent, int64_t end)
+void stage_close_fibers(append_room *room, int64_t parent, int64_t end)
 {
     for (; room->closed < parent; room->closed++) {
         if (room->bounds_width == 4) {
@@ -268,9 +274,9 @@ static stc_status append_rung(machine *mc, slot *r, rung *g, const struct sink_l
     put_lanes(&room, g->at, at, old);
     for (int k = 0; k < (one ? 1 : at->n); k++)
         at->pos[k] = start + k;
-    if (!up) close_fibers(&room, above, room.pos);
+    if (!up) stage_close_fibers(&room, above, room.pos);
     for (int j = 0; up && j < up->n; j++)
-        close_fibers(&room, up->pos[j], j > 0 ? start + up->end[j - 1] : room.pos);
+        stage_close_fibers(&room, up->pos[j], j > 0 ? start + up->end[j - 1] : room.pos);
     lv->kind->append_done(lv, at->n - old, room.closed);
     r->lev[g->level].parent = parents - 1;
     g->last = g->at->serial + list_lane(at, at->n - 1);

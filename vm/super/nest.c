@@ -337,6 +337,7 @@ static bool row_covers(const machine *mc, const nest *ns, const sink *to)
 bool nest_prepare(machine *mc, nest *ns)
 {
     ns->rounds = 0;
+    ns->limit_of = NULL;
     if (!machine_knows(mc, ns->o.s.l, ns->since)) {
         ns->kernel = NULL;
         ns->since = mc->bindings;

@@ -104,6 +104,8 @@ struct nest {
     int from, to;            /* lanes that a kernel is to run                       */
     bool avx2;               /* the processor has it                                */
     int64_t rounds;          /* of the inner loop, counted by the kernel            */
+    const void *limit_of;    /* fold_chosen: values whose least (greatest) is known:  */
+    value limit;             /* a sum that has come to it is settled                  */
     bool tells;              /* a second sink: whether there was a term             */
     int64_t *told;           /* NULL if not; all bits of lanes that had a term      */
     nest_links link;

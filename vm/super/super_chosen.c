@@ -1,6 +1,9 @@
 /* super_chosen.c: sums over a fiber of gathered values, where the fiber's own truth
  * values say which: `min(j: x(j) where A(i,j))`. All are gathered, and those that aren't
- * meant are replaced by one value, so that nothing waits for a guess.
+ * meant are replaced by one value, so that nothing waits for a guess. Where all that can be
+ * gathered is little beside the entries, its least (greatest) value is looked up first: a
+ * sum that has come to it is settled, and the rest of its fiber isn't looked at. (Labels
+ * that spread through a graph are the least one almost everywhere after a few rounds.)
  */
 #include "super.h"
 
@@ -15,6 +18,15 @@ INLINE bool all_hold(const uint8_t *own)
 
 #define TAKE(TYPE, q) GET(TYPE, x[crd[(q)*stride]])
 #define CHOOSE(TYPE, B, q) TIMES(B, TYPE, own[q], TAKE(TYPE, q), none)
+
+/* Whole numbers, of which one more changes nothing that isn't beyond it. */
+#define SETTLES_min_chosen true
+#define SETTLES_max_chosen true
+#define SETTLES_plus_chosen false
+#define SETTLES(TYPE, B) (SETTLES_##B && (num_##TYPE)0.5 == (num_##TYPE)0)
+
+/* Values that are gathered, for each entry of a strip, if their limit is looked up. */
+enum { LIMIT_SHARE = 8 };
 
 /* Whether all lanes of a strip have alike what kernels need, and fibers one after the
  * other, whose rounds are counted here. */
@@ -37,9 +49,10 @@ ALIKE(32)
 #define INSTANCE_fold_chosen(TYPE, B, W)                                                   \
     INLINE num_##TYPE chosen_##TYPE##_##B##_##W(                                           \
         const uint8_t *own, const index_##W *crd, int64_t stride, int64_t p, int64_t e,    \
-        const elem_##TYPE *x, num_##TYPE none, num_##TYPE sum)                             \
+        const elem_##TYPE *x, num_##TYPE none, num_##TYPE sum, const num_##TYPE *limit)    \
     {                                                                                      \
         for (; p + 4 <= e; p += 4) {                                                       \
+            if (limit && sum == *limit) return sum;                                        \
             num_##TYPE t[4];                                                               \
             const bool all = all_hold(own + p);                                            \
             for (int j = 0; all && j < 4; j++)                                             \
@@ -56,8 +69,23 @@ ALIKE(32)
         return sum;                                                                        \
     }                                                                                      \
                                                                                            \
+    /* Beyond it nothing goes that is gathered from x; NULL: that isn't known. */          \
+    static const num_##TYPE *limit_##TYPE##_##B##_##W(nest *ns, const elem_##TYPE *x,      \
+                                                      int64_t have, num_##TYPE none)       \
+    {                                                                                      \
+        num_##TYPE *limit = (num_##TYPE *)&ns->limit;                                      \
+        if (ns->limit_of == x) return limit;                                               \
+        if (!SETTLES(TYPE, B) || ns->hi - ns->lo > LIMIT_SHARE * have) return NULL;        \
+        num_##TYPE sum = none;                                                             \
+        for (int64_t i = ns->lo; i < ns->hi; i++)                                          \
+            sum = PLUS(B, TYPE, sum, GET(TYPE, x[i]));                                     \
+        *limit = sum;                                                                      \
+        ns->limit_of = x;                                                                  \
+        return limit;                                                                      \
+    }                                                                                      \
+                                                                                           \
     /* Lanes whose fibers follow each other, with one row to gather from. */               \
-    static void chosen_plain_##TYPE##_##B##_##W(const nest *ns, num_##TYPE *out)           \
+    static void chosen_plain_##TYPE##_##B##_##W(nest *ns, num_##TYPE *out)                 \
     {                                                                                      \
         const nest_walk *w = &ns->walk[0];                                                 \
         const nest_load *by = &ns->load[1];                                                \
@@ -66,9 +94,15 @@ ALIKE(32)
         const elem_##TYPE *x = (const elem_##TYPE *)by->vals + load_base(by, 0);           \
         const num_##TYPE none = LANE_VALUE(num_##TYPE, ns, ns->scalar[0], 0);              \
         const num_##TYPE start = START(num_##TYPE, ns, &ns->o.s.node[ns->link.result], 0); \
-        for (int k = 0, n = ns->o.n; k < n; k++)                                           \
+        const num_##TYPE *limit =                                                          \
+            limit_##TYPE##_##B##_##W(ns, x, bounds[ns->o.n] - bounds[0], none);            \
+        const num_##TYPE least = limit ? *limit : none;                                    \
+        for (int k = 0, n = ns->o.n; limit && k < n; k++)                                  \
             out[k] = chosen_##TYPE##_##B##_##W(own, w->crd, 1, bounds[k], bounds[k + 1],   \
-                                               x, none, start);                            \
+                                               x, none, start, &least);                    \
+        for (int k = 0, n = ns->o.n; !limit && k < n; k++)                                 \
+            out[k] = chosen_##TYPE##_##B##_##W(own, w->crd, 1, bounds[k], bounds[k + 1],   \
+                                               x, none, start, NULL);                      \
     }                                                                                      \
                                                                                            \
     stc_status super_fold_chosen_##TYPE##_##B##_##W(machine *mc, nest *ns)                 \
@@ -88,7 +122,7 @@ ALIKE(32)
             if (!span_##W(w, k, &p, &e) || !nest_lane(ns, k)) continue;                    \
             const elem_##TYPE *x = (const elem_##TYPE *)by->vals + load_base(by, k);       \
             out[k] = chosen_##TYPE##_##B##_##W(ns->load[0].vals, w->crd, w->step, p, e, x, \
-                                               none, out[k]);                              \
+                                               none, out[k], NULL);                        \
             nest_tell(ns, k, p < e);                                                       \
             ns->rounds += e - p;                                                           \
         }                                                                                  \

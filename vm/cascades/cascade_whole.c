@@ -1,0 +1,132 @@
+/* cascade_whole.c: all fibers below a strip's lanes at once, whose coordinates nobody asks
+ * for but the result that they are appended to (cascade_late.c).
+ *
+ * Fibers of parents that follow each other lie side by side, and so do those of the result:
+ * coordinates are copied in one piece, bounds are moved by one number, and what is left is
+ * a loop over values, which are written where they belong. So a matrix that is scaled
+ * costs what copying it costs, however short its rows.
+ */
+#include "cascade.h"
+#include <string.h>
+
+/* Rows of a result that are all there, and below them what the stage has. */
+static bool takes_rows(const stage *st)
+{
+    const stage_sink *to = &st->sink[0];
+    const rung *up = &to->rung[0];
+    return st->g->s.nsink == 1 && to->nrung == 2 && up->insert && up->at == st->out &&
+           st->out->g->icol[st->out->g->s.place[up->place].icol].form == COL_STEP;
+}
+
+bool stage_whole(const stage *st)
+{
+    const stage_walk *w = &st->walk[0];
+    return st->copies && !st->late_rows && !st->windowed && st->simple == SIMPLE_FIBERS &&
+           w->parent->form == COL_STEP && takes_rows(st);
+}
+
+/* Ends of n fibers, each so much further on. */
+#define MOVE(IN, OUT)                                                                      \
+    {                                                                                      \
+        const IN *restrict in = from;                                                      \
+        OUT *restrict out = (OUT *)room->bounds + room->closed;                            \
+        for (int k = 0; k < n; k++)                                                        \
+            out[k] = (OUT)(in[k] + (IN)by);                                                \
+    }
+static void move_ends(const append_room *room, const void *from, int width, int n,
+                      int64_t by)
+{
+    if (width == 4 && room->bounds_width == 4) MOVE(int32_t, int32_t)
+    if (width == 8 && room->bounds_width == 4) MOVE(int64_t, int32_t)
+    if (width == 8 && room->bounds_width == 8) MOVE(int64_t, int64_t)
+    for (int k = 0; width == 4 && room->bounds_width == 8 && k < n; k++)
+        ((int64_t *)room->bounds)[room->closed + k] = ((const int32_t *)from)[k] + by;
+}
+
+/* Coordinates and bounds of n fibers from that of `parent` on; *pos: where they are. */
+static stc_status copy_fibers(machine *mc, stage *st, int64_t parent, int n, int64_t begin,
+                              int64_t end, int64_t *pos)
+{
+    const stage_sink *to = &st->sink[0];
+    slot *r = &mc->slot[st->g->s.sink[0].a];
+    const int l = to->rung[1].level;
+    level *lv = &r->t->level[l];
+    const fiber_table *t = &st->walk[0].t;
+    append_room room;
+    if (lv->kind->append_room(mc->cx, lv, end - begin, parent + n, &room))
+        return mc->cx->diag.status;
+    stage_close_fibers(&room, parent, room.pos);
+    st->g->place[1].base = begin;
+    stage_late_coords(st, &room, 0, end - begin);
+    const int64_t first = st->walk[0].parent->base + 1;
+    room.closed++;
+    move_ends(&room, (const char *)t->bounds + first * t->bounds_width, t->bounds_width, n,
+              room.pos - begin);
+    lv->kind->append_done(lv, end - begin, parent + n);
+    r->lev[l].parent = parent + n - 1;
+    *pos = room.pos;
+    return STC_OK;
+}
+
+/* The values of what is at positions begin to end, to pos and on: computed in place where
+ * they are stored in their class. */
+static stc_status copy_values(machine *mc, stage *st, int64_t begin, int64_t end,
+                              int64_t pos)
+{
+    strip *g = st->g;
+    const sink *x = &g->s.sink[0];
+    slot *r = &mc->slot[x->a];
+    tensor *t = r->t;
+    const node *body = &g->s.node[x->node];
+    vcolumn *c = &g->node[x->node];
+    void *own = c->data;
+    const vclass cls = type_class(t->type);
+    const bool straight =
+        body->kind == NODE_FN && body->varies && t->type == class_type(cls);
+    column *at = &g->place[1];
+    at->form = COL_STEP;
+    at->full = true;
+    at->ranged = false;
+    st->same = true; /* whatever is given, is given to all */
+    st->row[0] = st->run_lane[0] = 0;
+    stc_status status = STC_OK;
+    r->stores += (uint64_t)(end - begin);
+    for (; begin < end && !status; begin += g->n, pos += g->n) {
+        g->n = end - begin < STRIP ? (int)(end - begin) : STRIP;
+        at->base = begin;
+        st->runs = 1;
+        st->run_end[0] = g->n;
+        char *to = (char *)t->vals + pos * (int64_t)type_size(t->type);
+        if (straight) c->data = to;
+        stage_spread(mc, st);
+        status = strip_eval(mc, g);
+        const void *v = status ? to : strip_spread(g, x->node);
+        if (v != to) strip_store(t->type, t->vals, pos, v, cls, g->n);
+        if (!status) status = machine_count(mc, g->n);
+    }
+    c->data = own;
+    return status;
+}
+
+stc_status stage_copy(machine *mc, stage *st, bool *done)
+{
+    const stage_sink *to = &st->sink[0];
+    const rung *up = &to->rung[0];
+    const fiber_table *t = &st->walk[0].t;
+    const stage *out = st->out;
+    slot *r = &mc->slot[st->g->s.sink[0].a];
+    const int n = out->g->n;
+    const int64_t p = st->walk[0].parent->base;
+    const int64_t begin = fiber_bound(t, p), end = fiber_bound(t, p + n);
+    const int64_t above = to->above == ROOT ? 0 : mc->c[to->above].c.at;
+    const int64_t parent =
+        above * up->extent - up->lo + out->g->icol[out->g->s.place[up->place].icol].base;
+    int64_t pos;
+    *done = begin < end && parent > r->lev[to->rung[1].level].parent;
+    if (!*done) return STC_OK;
+    if (copy_fibers(mc, st, parent, n, begin, end, &pos)) return mc->cx->diag.status;
+    if (stage_values_room(mc, r, pos, end - begin)) return mc->cx->diag.status;
+    st->lane = n;
+    st->open = false;
+    return copy_values(mc, st, begin, end, pos);
+}
