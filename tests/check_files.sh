@@ -34,10 +34,17 @@ fails() { # what status words command…: the tool's status, and what it says
 
 mode() { stat -c %a "$1"; }
 build() { "$tool" build 's = 1' -o "$1" 2>err.txt; }
-save() { "$tool" eval 'tensor y dense = [1, 2, 3]' -o "y=$1" 2>err.txt; }
+content() { # what a file of a kind can hold
+    case $1 in
+    *pgm*) echo 'tensor y dense u8 = [[1, 2, 3]]' ;;
+    *ppm*) echo 'tensor y dense u8 [1,1,3] = { (0,0,2): 7 }' ;;
+    *) echo 'tensor y dense = [1, 2, 3]' ;;
+    esac
+}
+save() { "$tool" eval "$(content "$1")" -o "y=$1" 2>err.txt; }
 alone() { [ -z "$(find . -name '.stcvm-*' -o -name '*.part' -o -name '*.tmp')" ]; }
 
-kinds="stb npy stt mtx csv tsv npz bsp.npz tns"
+kinds="stb npy stt mtx csv tsv npz bsp.npz tns pgm ppm"
 build good.stb || exit 1
 for end in ${kinds#stb }; do save "good.$end" || exit 1; done
 # ---- bytecode and data alike: `build` writes to FILE.stb, `save` to data of every kind ---
@@ -100,7 +107,7 @@ for end in $kinds; do
     holds "$end: to a closed pipe: exit status $(cat status)" $ok
     # a disk that has no room left: what was there stays
     echo older >"s.$end"
-    command='tensor y dense = [1, 2, 3]' # as save and build have them
+    command=$(content "$end") # as save and build have them
     holds "$end: no room is an error" sh -c 'ulimit -f 0; trap "" XFSZ
         if [ "$2" = stb ]; then "$1" build "s = 1" -o s.stb; else "$1" eval "$3" -o "y=s.$2"; fi \
             >/dev/null 2>&1; [ $? = 1 ]' - "$tool" "$end" "$command"
@@ -147,6 +154,17 @@ for there in parts.stt ./parts.stt there/parts.stt "$PWD/there/parts.stt"; do
     "$tool" eval 'tensor C csc; C(i,j) = A(i,j)' A=big.stt -o C="$there" --max-memory 5M 2>err.txt
     holds "the folder of $there: $(cat err.txt)" same whole.stt "$there"
 done
+echo older >there/kept.stt
+chmod 640 there/kept.stt
+ln -sf there/kept.stt parts.stt
+spilled() { "$tool" eval 'tensor C csc; C(i,j) = A(i,j)' A=big.stt -o C=parts.stt --max-memory 5M "$@" 2>err.txt; }
+(ulimit -f 7000; trap '' XFSZ; spilled)
+holds "a limit on files: $(cat err.txt)" grep -qx older there/kept.stt
+holds "over a file, through a link: $(cat err.txt)" spilled --spill there
+holds 'the link stays one' [ -L parts.stt ]
+holds 'the mode is kept' [ "$(mode there/kept.stt)" = 640 ]
+holds 'the file is that of memory' same whole.stt there/kept.stt
+rm parts.stt
 "$tool" convert big.stt whole.mtx && "$tool" convert whole.mtx whole.stt
 holds 'converted in 5 MB' "$tool" convert whole.mtx parts.stt --max-memory 5M
 holds 'to the same' same whole.stt parts.stt
