@@ -108,7 +108,7 @@ all: $(B)/stcvm $(B)/libstcvm.a $(B)/libstcvm.so
 $(B)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	@echo "  cc $@"
-	$(Q)$(CC) $(CFLAGS_ALL) $(if $(filter src/cli/% samples/%,$<),-Iinclude) \
+	$(Q)$(CC) $(CFLAGS_ALL) $(if $(filter src/cli/% samples/% tests/fuzz_files.c,$<),-Iinclude) \
 	  $(if $(filter tests/bench/%,$<),-march=native -ftree-slp-vectorize \
 	  $(if $(GRAPHBLAS),-DBENCH_GRAPHBLAS)) -c -o $@ $<
 
@@ -127,8 +127,12 @@ $(B)/stcvm: $(CLI_O) $(B)/libstcvm.a
 
 $(TESTS): $(B)/%: $(B)/%.o $(TEST_O) $(B)/libstcvm.a
 	@echo "  ld $@"
-	$(Q)$(CC) -o $@ $(if $(filter check%,$(@F)),$^,$(filter-out $(B)/tests/check_%,$^)) \
+	$(Q)$(CC) -o $@ $(filter-out $(if $(filter check%,$(@F)),%.a,%.a $(B)/tests/check_%),$^) \
+	  $(B)/libstcvm.a \
 	  $(LDFLAGS_ALL) $(if $(filter check%,$(@F)),$(CHECK_LIBS)) $(LIBS)
+
+# Files go through the tool's commands, too.
+$(B)/tests/fuzz_files: $(filter-out $(B)/src/cli/main.o,$(CLI_O))
 
 $(BENCHES): $(B)/%: $(B)/%.o $(BENCH_O) $(B)/libstcvm.a
 	@echo "  ld $@"

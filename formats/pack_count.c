@@ -9,11 +9,15 @@
  * (Counting first and then moving is Harold Seward's distribution sort; the buckets are
  * those of McIlroy, Bostic and McIlroy, "Engineering radix sort", 1993.)
  *
+ * Buckets that are too large for memory all together are filled in groups, each by a pass
+ * over all entries, since these are often a file's, whose pages are only read.
+ *
  * What doesn't fit (coordinates outside, wide numbers) is left to the general way: `done`
  * stays false, and nothing has happened to the entries.
  */
 #include "rows.h"
 #include "base/parts.h"
+#include "base/spill.h"
 #include "sort.h"
 #include <string.h>
 
@@ -21,13 +25,14 @@ enum {
     FEW = 64,          /* entries, which the general way packs as fast    */
     SHARED = 1 << 16,  /* from so many on threads share                   */
     BUCKETS = 1 << 10, /* at most                                         */
-    BUCKET = 1 << 13   /* entries of one, if they are spread evenly       */
+    BUCKET = 1 << 13,  /* entries of one, if they are spread evenly       */
+    GROUP = 24         /* of what lies in files, in memory at once: 3/4 of a cap */
 };
 
 typedef struct count_part {
     ctx cx;              /* of the thread: its steps and its error         */
     int64_t first, last; /* entries                                         */
-    int64_t at[BUCKETS]; /* how many of them; then where the next one goes */
+    int64_t at[BUCKETS]; /* how many of them; then where the next one goes there */
     int low, high;       /* buckets                                         */
     bool outside;        /* some coordinate is                             */
     record *room;        /* for sorting a bucket                           */
@@ -41,7 +46,9 @@ typedef struct counting {
     int shift, low; /* a row's bucket; the bits of a column          */
     int buckets, parts;
     count_part *part;
-    record *r;
+    int first, past;    /* the group of buckets that are filled now     */
+    record *r[BUCKETS]; /* theirs                                       */
+    record *all;        /* in which those of the group lie; NULL: each has a block */
     int64_t begin[BUCKETS + 1], end[BUCKETS]; /* of buckets; end: of what remains */
     int32_t *bound, *crd;
 } counting;
@@ -75,17 +82,64 @@ static void place_buckets(counting *c)
         c->begin[b] = at;
         for (int k = 0; k < c->parts; k++) {
             const int64_t n = c->part[k].at[b];
-            c->part[k].at[b] = at;
+            c->part[k].at[b] = at - c->begin[b];
             at += n;
         }
     }
     c->begin[c->buckets] = at;
-    for (int k = 0, b = 0; k < c->parts; k++) {
-        c->part[k].low = b;
-        while (b < c->buckets && c->begin[b] < at / c->parts * (k + 1))
-            b++;
-        c->part[k].high = b = k + 1 < c->parts ? b : c->buckets;
+}
+
+static size_t bucket_bytes(const counting *c, int b)
+{
+    return (size_t)(c->begin[b + 1] - c->begin[b]) * sizeof(record);
+}
+
+/* As many buckets as go into memory, from `first` on; none where those that are there leave
+ * no room. */
+static void group_in_memory(counting *c)
+{
+    ctx *cx = c->t->cx;
+    const ctx *root = cx->root ? cx->root : cx;
+    const uint64_t most = GROUP * root->spill_least;
+    size_t bytes = 0;
+    for (c->past = c->first; c->past < c->buckets; c->past++) {
+        bytes += bucket_bytes(c, c->past);
+        if (c->past > c->first && bytes > most) return;
+        if (!(c->r[c->past] = mem_alloc(cx, bucket_bytes(c, c->past)))) break;
     }
+    diag_clear(cx);
+}
+
+static stc_status make_group(counting *c)
+{
+    ctx *cx = c->t->cx;
+    const int64_t left = c->begin[c->buckets] - c->begin[c->first];
+    c->all = NULL;
+    c->past = c->first;
+    if (spill_takes(cx->root ? cx->root : cx, (size_t)left * sizeof *c->all))
+        group_in_memory(c);
+    if (c->past == c->first) {
+        if (!(c->all = mem_array(cx, left, sizeof *c->all))) return cx->diag.status;
+        for (; c->past < c->buckets; c->past++)
+            c->r[c->past] = c->all + (c->begin[c->past] - c->begin[c->first]);
+    }
+    const int64_t begin = c->begin[c->first], n = c->begin[c->past] - begin;
+    for (int k = 0, b = c->first; k < c->parts; k++) {
+        c->part[k].low = b;
+        while (b < c->past && c->begin[b] - begin < n / c->parts * (k + 1))
+            b++;
+        c->part[k].high = b = k + 1 < c->parts ? b : c->past;
+    }
+    return STC_OK;
+}
+
+static void free_group(counting *c)
+{
+    ctx *cx = c->t->cx;
+    const int64_t n = c->begin[c->past] - c->begin[c->first];
+    if (c->all) mem_free(cx, c->all, (size_t)n * sizeof *c->all);
+    for (int b = c->first; !c->all && b < c->past; b++)
+        mem_free(cx, c->r[b], bucket_bytes(c, b));
 }
 
 static void move_part(void *context, int k)
@@ -93,6 +147,7 @@ static void move_part(void *context, int k)
     const counting *c = context;
     count_part *p = &c->part[k];
     int64_t row[ROW_LIST], column[ROW_LIST];
+    const uint64_t buckets = (uint64_t)(c->past - c->first);
     BY_WIDTH(type_size(c->t->type), c->l->vals, c->l->vals, {
         (void)TO;
         for (int64_t at = p->first; at < p->last; at += ROW_LIST) {
@@ -100,7 +155,9 @@ static void move_part(void *context, int k)
             if (work_done(&p->cx, (uint64_t)n)) return;
             c->l->coords(c->l, at, n, row, column);
             for (int64_t i = 0; i < n; i++) {
-                record *to = &c->r[p->at[row[i] >> c->shift]++];
+                const int64_t b = row[i] >> c->shift;
+                if ((uint64_t)(b - c->first) >= buckets) continue;
+                record *to = &c->r[b][p->at[b]++];
                 to->key = (uint64_t)row[i] << c->low | (uint64_t)column[i];
                 to->load = 0;
                 memcpy(&to->load, &FROM[at + i], sizeof *FROM < 8 ? sizeof *FROM : 8);
@@ -192,7 +249,7 @@ static void finish_part(void *context, int k)
     counting *c = context;
     count_part *p = &c->part[k];
     for (int b = p->low; b < p->high; b++) {
-        record *r = c->r + c->begin[b];
+        record *r = c->r[b];
         const int64_t n = c->begin[b + 1] - c->begin[b];
         const int64_t first = (int64_t)b << c->shift, rows = (int64_t)1 << c->shift;
         const int64_t left = c->rows - first < rows ? c->rows - first : rows;
@@ -209,6 +266,8 @@ static void finish_part(void *context, int k)
         close_rows(c, b);
     }
     mem_free(&p->cx, p->room, (size_t)p->cap * sizeof *p->room);
+    p->room = NULL;
+    p->cap = 0;
 }
 
 /* Buckets in which some were summed have left gaps. */
@@ -285,8 +344,14 @@ static stc_status pack_buckets(counting *c, bool *done)
         return t->cx->diag.status;
     c->bound = room.bounds;
     c->crd = room.crd;
-    if (run_pass(c, move_part) || run_pass(c, finish_part) || close_gaps(c))
-        return t->cx->diag.status;
+    for (c->past = 0; c->past < c->buckets;) {
+        c->first = c->past;
+        if (make_group(c)) return t->cx->diag.status;
+        const bool failed = run_pass(c, move_part) || run_pass(c, finish_part);
+        free_group(c);
+        if (failed) return t->cx->diag.status;
+    }
+    if (close_gaps(c)) return t->cx->diag.status;
     inner->kind->append_done(inner, t->nvals, c->rows);
     return tensor_finish(t);
 }
@@ -302,14 +367,10 @@ stc_status rows_from_list(tensor *t, const row_list *l, bool *done)
     if (c.rows < 1 || c.columns < 1 || c.columns > INT32_MAX) return STC_OK;
     c.parts = l->n < SHARED ? 1 : parts_for(cx);
     c.part = mem_zero(cx, c.parts, sizeof *c.part);
-    c.r = c.part ? mem_array(cx, l->n, sizeof *c.r) : NULL;
-    stc_status s = cx->diag.status;
-    if (c.r) {
-        plan_parts(&c, l->n);
-        s = pack_buckets(&c, done);
-        mem_free(cx, c.r, (size_t)l->n * sizeof *c.r);
-    }
-    if (c.part) mem_free(cx, c.part, (size_t)c.parts * sizeof *c.part);
+    if (!c.part) return cx->diag.status;
+    plan_parts(&c, l->n);
+    const stc_status s = pack_buckets(&c, done);
+    mem_free(cx, c.part, (size_t)c.parts * sizeof *c.part);
     return s;
 }
 

@@ -34,10 +34,17 @@ fails() { # what status words command…: the tool's status, and what it says
 
 mode() { stat -c %a "$1"; }
 build() { "$tool" build 's = 1' -o "$1" 2>err.txt; }
-save() { "$tool" eval 'tensor y dense = [1, 2, 3]' -o "y=$1" 2>err.txt; }
+content() { # what a file of a kind can hold
+    case $1 in
+    *pgm*) echo 'tensor y dense u8 = [[1, 2, 3]]' ;;
+    *ppm*) echo 'tensor y dense u8 [1,1,3] = { (0,0,2): 7 }' ;;
+    *) echo 'tensor y dense = [1, 2, 3]' ;;
+    esac
+}
+save() { "$tool" eval "$(content "$1")" -o "y=$1" 2>err.txt; }
 alone() { [ -z "$(find . -name '.stcvm-*' -o -name '*.part' -o -name '*.tmp')" ]; }
 
-kinds="stb npy stt mtx csv tsv npz bsp.npz tns"
+kinds="stb npy stt mtx csv tsv npz bsp.npz tns pgm ppm"
 build good.stb || exit 1
 for end in ${kinds#stb }; do save "good.$end" || exit 1; done
 # ---- bytecode and data alike: `build` writes to FILE.stb, `save` to data of every kind ---
@@ -100,7 +107,7 @@ for end in $kinds; do
     holds "$end: to a closed pipe: exit status $(cat status)" $ok
     # a disk that has no room left: what was there stays
     echo older >"s.$end"
-    command='tensor y dense = [1, 2, 3]' # as save and build have them
+    command=$(content "$end") # as save and build have them
     holds "$end: no room is an error" sh -c 'ulimit -f 0; trap "" XFSZ
         if [ "$2" = stb ]; then "$1" build "s = 1" -o s.stb; else "$1" eval "$3" -o "y=s.$2"; fi \
             >/dev/null 2>&1; [ $? = 1 ]' - "$tool" "$end" "$command"
@@ -119,6 +126,9 @@ holds 'build to /dev/stdout' sh -c "'$tool' build 's = 1' -o /dev/stdout | cmp -
 
 # ---- larger than memory ------------------------------------------------------------------
 # Half a million entries take 6 MB, and what is made of them as much again.
+same() { # two .stt files: whose arrays may begin elsewhere
+    "$tool" convert "$1" one.stt 2>err.txt && "$tool" convert "$2" two.stt 2>err.txt && cmp -s one.stt two.stt
+}
 make='tensor A csr f64 [50000,40000] = random(density=0.00025, seed=3)'
 "$tool" eval "$make" -o A=big.stt || exit 1
 for statement in 'y(i) = A(i,j) * x(j)' 'tensor C csc; C(i,j) = A(i,j)' 'tensor C csr; C(j,i) = A(i,j)' \
@@ -130,7 +140,7 @@ for statement in 'y(i) = A(i,j) * x(j)' 'tensor C csc; C(i,j) = A(i,j)' 'tensor 
         "$tool" eval "$statement" A=big.stt -o $name=whole.stt --threads=$threads $x 2>err.txt
         "$tool" eval "$statement" A=big.stt -o $name=parts.stt --threads=$threads \
             --max-memory 5M --spill . $x 2>>err.txt
-        holds "in 5 MB, $threads threads: $statement: $(cat err.txt)" cmp -s whole.stt parts.stt
+        holds "in 5 MB, $threads threads: $statement: $(cat err.txt)" same whole.stt parts.stt
     done
 done
 fails 'a cap without a folder' 1 'would exceed the cap.*with a folder to spill to' \
@@ -142,11 +152,22 @@ for there in parts.stt ./parts.stt there/parts.stt "$PWD/there/parts.stt"; do
     rm -f "$there"
     "$tool" eval 'tensor C csc; C(i,j) = A(i,j)' A=big.stt -o C=whole.stt
     "$tool" eval 'tensor C csc; C(i,j) = A(i,j)' A=big.stt -o C="$there" --max-memory 5M 2>err.txt
-    holds "the folder of $there: $(cat err.txt)" cmp -s whole.stt "$there"
+    holds "the folder of $there: $(cat err.txt)" same whole.stt "$there"
 done
+echo older >there/kept.stt
+chmod 640 there/kept.stt
+ln -sf there/kept.stt parts.stt
+spilled() { "$tool" eval 'tensor C csc; C(i,j) = A(i,j)' A=big.stt -o C=parts.stt --max-memory 5M "$@" 2>err.txt; }
+(ulimit -f 7000; trap '' XFSZ; spilled)
+holds "a limit on files: $(cat err.txt)" grep -qx older there/kept.stt
+holds "over a file, through a link: $(cat err.txt)" spilled --spill there
+holds 'the link stays one' [ -L parts.stt ]
+holds 'the mode is kept' [ "$(mode there/kept.stt)" = 640 ]
+holds 'the file is that of memory' same whole.stt there/kept.stt
+rm parts.stt
 "$tool" convert big.stt whole.mtx && "$tool" convert whole.mtx whole.stt
 holds 'converted in 5 MB' "$tool" convert whole.mtx parts.stt --max-memory 5M
-holds 'to the same' cmp -s whole.stt parts.stt
+holds 'to the same' same whole.stt parts.stt
 fails 'a folder that is not there' 1 'in a file of nowhere: No such file' \
     eval 'tensor C csr; C(j,i) = A(i,j)' A=big.stt -o C=none.stt --max-memory 5M --spill nowhere
 holds 'nothing is left in the folder' alone

@@ -2,6 +2,7 @@
  * every type, format and fill; damage is told, wherever it is; a file that changes while
  * it is open, too. */
 #include "check.h"
+#include "../formats/base/spill.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -323,6 +324,63 @@ START_TEST(in_a_session)
 }
 END_TEST
 
+/* A diagonal whose arrays lie in files: n values v. */
+static stc_tensor *spilled(stc_machine *m, int64_t n, double v)
+{
+    stc_builder *b;
+    stc_tensor *t;
+    const int64_t shape[] = {n, n};
+    ck_ok(m, stc_builder_open(m, "csr", STC_F64, 2, shape, NULL, NULL, &b));
+    for (int64_t i = 0; i < n; i++)
+        ck_ok(m, stc_builder_put(b, (const int64_t[]){i, i}, &v));
+    ck_ok(m, stc_builder_finish(b, &t));
+    stc_builder_free(b);
+    return t;
+}
+
+/* What lies in files already becomes the file of a tensor, which keeps its arrays where
+ * they are; other tensors there stay what they are; what is changed later isn't in the
+ * file; one that takes no name, or a full disk, is an error of the writing alone. */
+START_TEST(written_in_place)
+{
+    enum { N = 40000 };
+    char folder[SCRATCH_PATH];
+    snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(path, '/') - path), path);
+    const stc_config config = {.spill = folder, .max_memory = 8 << 20};
+    stc_machine *m;
+    ck_assert_int_eq(stc_open(&config, &m), STC_OK);
+    stc_tensor *a = spilled(m, N, 3), *other = _i & 1 ? spilled(m, N / 8, 5) : NULL, *t;
+    ck_assert(spill_takes(a->cx, (size_t)N * sizeof(double)));
+    const void *const vals = a->vals, *const crd = a->level[1].a[STC_CRD].data;
+    if (_i & 2) ck_assert_int_eq(stc_tensor_write(a, "/nowhere/at/all.stt"), STC_ERR_IO);
+    ck_ok(m, stc_tensor_write(a, path));
+    ck_assert_ptr_eq(a->vals, vals);
+    ck_assert_ptr_eq(a->level[1].a[STC_CRD].data, crd);
+    ck_ok(m, stc_tensor_check(a));
+    ck_ok(m, stc_tensor_read(m, path, NULL, -1, NULL, &t));
+    ck_ok(m, stc_tensor_check(t));
+    same(a, t, "as it was written");
+    stc_tensor_free(t);
+    if (a->backing) { /* the file system can do it */
+        ((double *)a->vals)[7] = 4;
+        ck_ok(m, stc_tensor_read(m, path, NULL, -1, NULL, &t));
+        ck_ok(m, stc_tensor_check(t));
+        ck_assert(((const double *)t->vals)[7] == 3);
+        stc_tensor_free(t);
+    }
+    ck_ok(m, stc_tensor_write(a, path)); /* over the file that it lies in */
+    ck_ok(m, stc_tensor_check(a));
+    ck_ok(m, stc_tensor_read(m, path, NULL, -1, NULL, &t));
+    same(a, t, "written again");
+    stc_tensor_free(t);
+    stc_tensor_free(a);
+    for (int64_t i = 0; other && i < other->nvals; i++)
+        ck_assert(((const double *)other->vals)[i] == 5);
+    stc_tensor_free(other);
+    stc_close(m);
+}
+END_TEST
+
 Suite *suite_stt(void)
 {
     Suite *s = suite_create("stt");
@@ -335,6 +393,7 @@ Suite *suite_stt(void)
     tcase_add_test(c, changed_below);
     tcase_add_test(c, levels_are_checked);
     tcase_add_test(c, in_a_session);
+    tcase_add_loop_test(c, written_in_place, 0, 4);
     suite_add_tcase(s, c);
     return s;
 }

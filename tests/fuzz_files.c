@@ -2,16 +2,21 @@
  * good ones (written by stcvm itself, and those of tests/bad) are changed at
  * random, sums in them mostly put right, and read again. What is accepted passes the
  * full check, is converted, printed and read back, and written and read again; what is
- * refused says why, and in which file.
+ * refused says why, and in which file. `stcvm head`, `info` and `spy` are told to look at
+ * it, too, which read it anew and check less.
  *
  *     fuzz_files [SECONDS [SEED]] [--seconds N] [--seed N]
  */
 #include "fuzzing.h"
+#include "../src/cli/cli.h"
 #include <dirent.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/common_interface_defs.h>
+#endif
 
 enum { CORPUS = 192, FILE_MAX = 4096 };
 
@@ -140,7 +145,24 @@ static const char *written_again(stc_machine *m, const stc_tensor *t, const char
     return wrong;
 }
 
-static void one(gen *g, const corpus *c, const char *dir, tally *n)
+/* One of the tool's commands, on a machine of its own; false: the tool would say nothing,
+ * or bytes are held. What it prints is lost. */
+static bool looked_at(gen *g, const char *path)
+{
+    static int (*const commands[])(cli *, const args *) = {cmd_head, cmd_info, cmd_spy};
+    int64_t held = 0;
+    const stc_config config = {
+        .alloc = fuzzing_alloc, .alloc_context = &held, .max_memory = 1 << 24};
+    const args a = {.command = "", .operand = &path, .operands = 1};
+    cli c = {.subject = path};
+    if (stc_open(&config, &c.machine) != STC_OK) return true;
+    const int status = commands[gen_below(g, 3)](&c, &a);
+    const bool said = status == STATUS_OK || stc_error(c.machine)->message[0];
+    stc_close(c.machine);
+    return said && !held;
+}
+
+static void one(gen *g, const corpus *c, const char *dir, tally *n, FILE *said)
 {
     const sample *from = &c->file[gen_below(g, gen_chance(g, 60) ? c->whole : c->count)];
     unsigned char bytes[FILE_MAX];
@@ -177,16 +199,32 @@ static void one(gen *g, const corpus *c, const char *dir, tally *n)
         if (e->status != STC_ERR_MEMORY && !(e->file && strstr(e->file, "/x.")) &&
             !strstr(e->message, "/x."))
             what = "a refusal that doesn't name the file";
-        if (what) printf("fuzz_files: %s: %s\n", stc_status_name(e->status), e->message);
+        if (what)
+            fprintf(said, "fuzz_files: %s: %s\n", stc_status_name(e->status), e->message);
     }
     stc_close(m);
     if (held) what = "bytes are still held";
+    if (!what && !looked_at(g, path)) what = "a command of the tool";
     if (what) {
-        printf("fuzz_files: %s: %s is kept\n", what, path);
+        fprintf(said, "fuzz_files: %s: %s is kept\n", what, path);
         n->wrong++;
     } else {
         remove(path);
     }
+}
+
+/* What is said from now on, and what a sanitizer says, goes where it went; what the tool
+ * prints goes nowhere. */
+static FILE *hush(void)
+{
+    FILE *said = fdopen(dup(STDOUT_FILENO), "w");
+    const int errors = dup(STDERR_FILENO);
+    if (!said || errors < 0) return NULL;
+#ifdef __SANITIZE_ADDRESS__
+    __sanitizer_set_report_fd((void *)(intptr_t)errors);
+#endif
+    return freopen("/dev/null", "w", stdout) && freopen("/dev/null", "w", stderr) ? said
+                                                                                  : NULL;
 }
 
 int main(int argc, char **argv)
@@ -200,14 +238,17 @@ int main(int argc, char **argv)
              access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
     if (!mkdtemp(dir)) return 1;
     written(&c, dir);
+    FILE *const said = hush();
+    if (!said) return 1;
     kept(&c, "tests/files");
     c.whole = c.count;
     kept(&c, "tests/bad");
     while (fuzzing_on(&f) && n.wrong == 0 && c.count > 0)
-        one(&f.g, &c, dir, &n);
+        one(&f.g, &c, dir, &n, said);
     if (!n.wrong) rmdir(dir);
-    printf("fuzz_files: seed %" PRIu64 ": %d files, %" PRIu64 " tried, %" PRIu64
-           " accepted, %" PRIu64 " refused\n",
-           f.seed, c.count, n.tried, n.accepted, n.refused);
+    fprintf(said,
+            "fuzz_files: seed %" PRIu64 ": %d files, %" PRIu64 " tried, %" PRIu64
+            " accepted, %" PRIu64 " refused\n",
+            f.seed, c.count, n.tried, n.accepted, n.refused);
     return n.wrong || c.count < 8;
 }

@@ -41,6 +41,7 @@ typedef struct ctx {
     uint64_t max_memory;
     const char *spill;    /* the folder of blocks that lie in files, NULL: none do */
     uint64_t spill_least; /* bytes of the least of them                            */
+    _Atomic(struct spill_file *) spilled; /* the file that they share: see spill.h */
     _Atomic uint64_t used, peak;
     atomic_int stop; /* a work_stop: set until the next call begins                  */
     bool entered;    /* a public call is under way: set where calls begin and end (api.h) */

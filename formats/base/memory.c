@@ -254,6 +254,7 @@ void mem_release(ctx *cx)
         munmap(cx->kept[k].block, cx->kept[k].size);
     cx->nkept = 0;
     arena_release(cx);
+    spill_end(cx);
 }
 
 #else
@@ -289,7 +290,7 @@ enum { BLOCKS_KEPT = false };
 
 void mem_release(ctx *cx)
 {
-    (void)cx;
+    spill_end(cx);
 }
 
 #endif

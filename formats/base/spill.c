@@ -1,9 +1,12 @@
 /* spill.c: blocks in files (spill.h).
  *
- * A file has a page ahead of its block, which says what it is: nothing else needs to know
- * the blocks that there are. Room on the disk is taken when a block is made or grows, so
- * that a full disk is an error of that call, and not the end of the process when a page is
- * written that has no place.
+ * A page of memory ahead of a block says where it lies: nothing else needs to know the
+ * blocks that there are. Room on the disk is taken when a block is made or grows, so that a
+ * full disk is an error of that call, and not the end of the process when a page is written
+ * that has no place.
+ *
+ * A file that blocks share is cut into slots of the same size. Where holes aren't possible,
+ * or files are limited, and for blocks that no slot holds, each has a file of its own.
  */
 #define _GNU_SOURCE
 #include "spill.h"
@@ -14,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #ifndef PATH_MAX
@@ -21,16 +25,26 @@
 #endif
 
 enum {
-    PAGE = 1 << 12,
     PART = 32,       /* of a cap: what is larger goes to files        */
     SMALL = 1 << 16, /* nothing below does                            */
-    USUAL = 1 << 26  /* without a cap                                 */
+    USUAL = 1 << 26, /* without a cap                                 */
+    SLOTS = 32
 };
+#define SLOT (UINT64_C(1) << 37)
 
-typedef struct spill_page {
+typedef struct spill_file {
     int fd;
-    size_t bytes; /* of the file: this page and the block, whole pages */
-} spill_page;
+    bool shared; /* by blocks of the machine, which makes more there */
+    _Atomic uint32_t used;
+    struct spill_head *head[SLOTS]; /* of used slots */
+} spill_file;
+
+/* In the page ahead of a block. */
+typedef struct spill_head {
+    spill_file *file;
+    int slot;
+    size_t bytes; /* of the block, whole pages */
+} spill_head;
 
 uint64_t spill_least(uint64_t max_memory)
 {
@@ -38,10 +52,27 @@ uint64_t spill_least(uint64_t max_memory)
     return max_memory / PART > SMALL ? max_memory / PART : SMALL;
 }
 
-static spill_page *page_of(void *block)
+static size_t whole_pages(size_t size)
 {
-    return (spill_page *)(void *)((char *)block - PAGE);
+    return (size + SPILL_PAGE - 1) & ~(size_t)(SPILL_PAGE - 1);
 }
+
+static char *block_of(spill_head *h)
+{
+    return (char *)h + SPILL_PAGE;
+}
+
+static spill_head *head_of(void *block)
+{
+    return (spill_head *)(void *)((char *)block - SPILL_PAGE);
+}
+
+static uint64_t offset_of(int slot)
+{
+    return SPILL_PAGE + (uint64_t)slot * SLOT;
+}
+
+/* ---- files ------------------------------------------------------------------------ */
 
 /* A file without a name: -1 and errno. */
 static int open_nameless(const char *folder)
@@ -59,59 +90,300 @@ static int open_nameless(const char *folder)
     return fd;
 }
 
-/* Room on the disk for bytes [from, to) of a file. */
-static bool take_room(int fd, size_t from, size_t to)
+static spill_file *file_new(const char *folder)
 {
+    spill_file *f = calloc(1, sizeof *f);
+    if (!f) return NULL;
+    if ((f->fd = open_nameless(folder)) >= 0) return f;
+    const int why = errno;
+    free(f);
+    errno = why;
+    return NULL;
+}
+
+static void file_end(spill_file *f)
+{
+    close(f->fd);
+    free(f);
+}
+
+static bool punch(int fd, uint64_t from, uint64_t to)
+{
+    return fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)from,
+                     (off_t)(to - from)) == 0;
+}
+
+/* Whether files may be as large as their slots ask for, and have holes that can be taken
+ * out. A limit on the size of files ends a process that goes beyond it. */
+static bool can_share(const spill_file *f)
+{
+    struct rlimit most;
+    return sizeof(off_t) >= 8 && getrlimit(RLIMIT_FSIZE, &most) == 0 &&
+           (most.rlim_cur == RLIM_INFINITY || most.rlim_cur / SLOT > SLOTS) &&
+           posix_fallocate(f->fd, 0, 2 * SPILL_PAGE) == 0 && punch(f->fd, 0, SPILL_PAGE) &&
+           fallocate(f->fd, FALLOC_FL_COLLAPSE_RANGE, 0, SPILL_PAGE) == 0 &&
+           ftruncate(f->fd, 0) == 0;
+}
+
+/* The file that blocks share, made when it is first asked for; NULL: there is none. */
+static spill_file *shared_file(ctx *root)
+{
+    spill_file *f = atomic_load(&root->spilled), *none = NULL;
+    if (f || !(f = file_new(root->spill))) return f;
+    if (!(f->shared = can_share(f))) {
+        file_end(f);
+        return NULL;
+    }
+    if (atomic_compare_exchange_strong(&root->spilled, &none, f)) return f;
+    file_end(f); /* another thread was faster */
+    return none;
+}
+
+static int slot_claim(spill_file *f)
+{
+    uint32_t used = atomic_load(&f->used);
+    while (used != UINT32_MAX) {
+        const int slot = __builtin_ctz(~used);
+        if (atomic_compare_exchange_weak(&f->used, &used, used | 1U << slot)) return slot;
+    }
+    return -1;
+}
+
+/* The last block of a file that isn't shared ends it. */
+static void slot_leave(spill_file *f, int slot)
+{
+    const uint32_t bit = 1U << slot;
+    f->head[slot] = NULL;
+    if (atomic_fetch_and(&f->used, ~bit) == bit && !f->shared) file_end(f);
+}
+
+/* Room on the disk for bytes [from, to) of a block. */
+static bool take_room(const spill_file *f, int slot, size_t from, size_t to)
+{
+    const off_t at = (off_t)(offset_of(slot) + from);
     int why;
     do
-        why = posix_fallocate(fd, (off_t)from, (off_t)(to - from));
+        why = posix_fallocate(f->fd, at, (off_t)(to - from));
     while (why == EINTR);
     errno = why;
     return why == 0;
 }
 
-static void *spill_new(const char *folder, size_t bytes)
+/* ---- blocks ----------------------------------------------------------------------- */
+
+/* Memory of a head and a block, which is mapped over. */
+static spill_head *head_new(size_t bytes)
 {
-    const int fd = open_nameless(folder);
-    if (fd < 0) return NULL;
-    void *at = MAP_FAILED;
-    if (take_room(fd, 0, bytes))
-        at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (at == MAP_FAILED) {
-        const int why = errno;
-        close(fd);
-        errno = why;
-        return NULL;
-    }
-    *(spill_page *)at = (spill_page){fd, bytes};
-    return (char *)at + PAGE;
+    void *at = mmap(NULL, SPILL_PAGE + bytes, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return at == MAP_FAILED ? NULL : at;
 }
 
-void *spill_resize(const ctx *root, void *block, size_t size)
+static void head_end(spill_head *h, size_t bytes)
+{
+    const int why = errno;
+    munmap(h, SPILL_PAGE + bytes);
+    errno = why;
+}
+
+/* A slot's first block; the slot is left where there is no room. */
+static void *block_in(spill_file *f, int slot, size_t bytes)
+{
+    spill_head *h = NULL;
+    const bool room = take_room(f, slot, 0, bytes);
+    if (room && (h = head_new(bytes)) &&
+        mmap(block_of(h), bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, f->fd,
+             (off_t)offset_of(slot)) != MAP_FAILED) {
+        *h = (spill_head){f, slot, bytes};
+        f->head[slot] = h;
+        return block_of(h);
+    }
+    const int why = errno;
+    if (h) head_end(h, bytes);
+    if (room) punch(f->fd, offset_of(slot), offset_of(slot) + bytes);
+    slot_leave(f, slot);
+    errno = why;
+    return NULL;
+}
+
+static void *block_new(ctx *root, size_t bytes)
+{
+    spill_file *f = bytes <= SLOT ? shared_file(root) : NULL;
+    const int slot = f ? slot_claim(f) : -1;
+    if (slot >= 0) {
+        void *block = block_in(f, slot, bytes);
+        if (block || errno != EFBIG) return block;
+    }
+    if (!(f = file_new(root->spill))) return NULL;
+    return block_in(f, slot_claim(f), bytes);
+}
+
+/* Where it can't stay, all of it moves: to other addresses, but not in the file. */
+static void *block_resize(spill_head *h, size_t bytes)
+{
+    const size_t before = h->bytes;
+    if (bytes > before && !take_room(h->file, h->slot, before, bytes)) return NULL;
+    if (mremap(block_of(h), before, bytes, 0) == MAP_FAILED) {
+        spill_head *to = head_new(bytes);
+        if (!to) return NULL;
+        if (mremap(block_of(h), before, bytes, MREMAP_MAYMOVE | MREMAP_FIXED,
+                   block_of(to)) == MAP_FAILED) {
+            head_end(to, bytes);
+            return NULL;
+        }
+        *to = *h;
+        munmap(h, SPILL_PAGE);
+        h = to;
+    }
+    const uint64_t at = offset_of(h->slot);
+    if (bytes < before && !punch(h->file->fd, at + bytes, at + before))
+        errno = 0; /* it only keeps room */
+    h->bytes = bytes;
+    h->file->head[h->slot] = h;
+    return block_of(h);
+}
+
+void *spill_resize(ctx *root, void *block, size_t size)
 {
     if (size > SIZE_MAX / 4) {
         errno = ENOMEM;
         return NULL;
     }
-    const size_t bytes = ((size + PAGE - 1) & ~(size_t)(PAGE - 1)) + PAGE;
-    if (!block) return spill_new(root->spill, bytes);
-    spill_page *page = page_of(block);
-    const size_t before = page->bytes;
-    if (bytes == before) return block;
-    if (bytes > before && !take_room(page->fd, before, bytes)) return NULL;
-    const int fd = page->fd;
-    void *at = mremap(page, before, bytes, MREMAP_MAYMOVE);
-    if (at == MAP_FAILED) return NULL;
-    if (bytes < before && ftruncate(fd, (off_t)bytes) != 0)
-        errno = 0; /* it only keeps room */
-    page = at;
-    page->bytes = bytes;
-    return (char *)at + PAGE;
+    const size_t bytes = whole_pages(size);
+    if (!block) return block_new(root, bytes);
+    spill_head *h = head_of(block);
+    if (bytes == h->bytes) return block;
+    if (bytes <= SLOT || !h->file->shared) return block_resize(h, bytes);
+    void *moved = block_new(root, bytes);
+    if (!moved) return NULL;
+    memcpy(moved, block, h->bytes);
+    spill_free(block);
+    return moved;
 }
 
 void spill_free(void *block)
 {
-    const spill_page page = *page_of(block);
-    munmap(page_of(block), page.bytes);
-    close(page.fd);
+    spill_head *h = head_of(block);
+    const spill_head was = *h;
+    const uint64_t at = offset_of(was.slot);
+    munmap(h, SPILL_PAGE + was.bytes);
+    if (was.file->shared) punch(was.file->fd, at, at + was.bytes);
+    slot_leave(was.file, was.slot);
+}
+
+void spill_end(ctx *root)
+{
+    spill_file *f = atomic_exchange(&root->spilled, NULL);
+    if (f) file_end(f);
+}
+
+/* ---- from blocks to a file -------------------------------------------------------- */
+
+int spill_shared(const ctx *root, const spill_part *part, int n)
+{
+    const spill_file *f = atomic_load(&root->spilled);
+    uint64_t all = 0, parts = 0;
+    for (int s = 0; f && s < SLOTS; s++)
+        all += f->head[s] ? f->head[s]->bytes : 0;
+    for (int k = 0; k < n; k++) {
+        const spill_head *h = head_of(part[k].block);
+        if (h->file != f) return -1;
+        parts += h->bytes;
+    }
+    return f && n && all - parts <= parts / 4 ? f->fd : -1;
+}
+
+/* The block has the same addresses, and lies in another file of the folder. */
+static bool block_leave(const ctx *root, spill_head *h)
+{
+    spill_file *f = file_new(root->spill);
+    void *copy = f ? block_in(f, slot_claim(f), h->bytes) : NULL;
+    if (!copy) return false;
+    memcpy(copy, block_of(h), h->bytes);
+    spill_head *to = head_of(copy);
+    if (mremap(copy, h->bytes, h->bytes, MREMAP_MAYMOVE | MREMAP_FIXED, block_of(h)) ==
+        MAP_FAILED) {
+        spill_free(copy);
+        return false;
+    }
+    h->file->used &= ~(1U << h->slot);
+    h->file->head[h->slot] = NULL;
+    *h = *to;
+    f->head[h->slot] = h;
+    munmap(to, SPILL_PAGE);
+    return true;
+}
+
+static bool others_leave(const ctx *root, spill_file *f, const spill_part *part, int n)
+{
+    for (int s = 0; s < SLOTS; s++) {
+        bool other = f->head[s];
+        for (int k = 0; other && k < n; k++)
+            other = head_of(part[k].block) != f->head[s];
+        if (other && !block_leave(root, f->head[s])) return false;
+    }
+    return true;
+}
+
+/* What lies between the parts is taken out, the last of it first; `order`: parts as they
+ * lie in the file. */
+static bool close_up(const spill_file *f, spill_part *part, int n, const int *order)
+{
+    const spill_part *last = &part[order[n - 1]];
+    if (ftruncate(f->fd, (off_t)(last->offset + last->used)) != 0) return false;
+    for (int k = n - 1; k >= 0; k--) {
+        const uint64_t to = part[order[k]].offset;
+        const spill_part *before = k ? &part[order[k - 1]] : NULL;
+        const uint64_t from =
+            before ? before->offset + whole_pages(before->used) : SPILL_PAGE;
+        if (to == from) continue;
+        if (fallocate(f->fd, FALLOC_FL_COLLAPSE_RANGE, (off_t)from, (off_t)(to - from)))
+            return false;
+        for (int m = k; m < n; m++)
+            part[order[m]].offset -= to - from;
+    }
+    return true;
+}
+
+/* What is mapped can be mapped anew: no memory is asked for. */
+static void view_part(const spill_part *p)
+{
+    const spill_head *h = head_of(p->block);
+    const size_t used = whole_pages(p->used);
+    const int flags = MAP_PRIVATE | MAP_FIXED, both = PROT_READ | PROT_WRITE;
+    (void)mmap(p->block, used, both, flags, h->file->fd, (off_t)p->offset);
+    if (used < h->bytes)
+        (void)mmap((char *)p->block + used, h->bytes - used, both, flags | MAP_ANONYMOUS,
+                   -1, 0);
+}
+
+/* By offsets; there are few. */
+static void sort_parts(const spill_part *part, int n, int *order)
+{
+    for (int k = 0; k < n; k++) {
+        int at = k;
+        for (; at > 0 && part[order[at - 1]].offset > part[k].offset; at--)
+            order[at] = order[at - 1];
+        order[at] = k;
+    }
+}
+
+bool spill_take(ctx *root, spill_part *part, int n)
+{
+    spill_file *f = atomic_exchange(&root->spilled, NULL);
+    int order[SLOTS];
+    f->shared = false;
+    for (int k = 0; k < n; k++) {
+        char *const block = part[k].block;
+        const size_t used = part[k].used;
+        part[k].offset = offset_of(head_of(block)->slot);
+        memset(block + used, 0, whole_pages(used) - used);
+    }
+    sort_parts(part, n, order);
+    const bool done = others_leave(root, f, part, n) && close_up(f, part, n, order);
+    const int why = errno;
+    for (int k = 0; k < n; k++)
+        view_part(&part[k]);
+    errno = why;
+    return done;
 }

@@ -1,13 +1,19 @@
 /* spill.h: large blocks that lie in files: the machine's way to hold more than its memory.
  *
  * Where the host names a folder (`spill` of stc_config), blocks from a size on are mapped
- * files there, which have no name and are gone when the block is freed, or the process.
- * Their pages come and go as the system sees fit, and don't count against the cap.
+ * from files there, which have no name and are gone when their last block is freed, or the
+ * process. Pages come and go as the system sees fit, and don't count against the cap.
+ *
+ * Blocks of a machine share a file where they can, each with far more places in it than it
+ * takes, so that it can grow: the places that have no block are holes. What a tensor's
+ * arrays lie in can thus become its file, by taking the holes out (spill_take).
  */
 #ifndef STC_FORMATS_SPILL_H
 #define STC_FORMATS_SPILL_H
 
 #include "context.h"
+
+enum { SPILL_PAGE = 1 << 12 }; /* ahead of the first block of a file */
 
 /* From which size on blocks lie in files, under a cap on memory (0: none). */
 uint64_t spill_least(uint64_t max_memory);
@@ -17,7 +23,26 @@ static inline bool spill_takes(const ctx *root, size_t size)
 }
 /* A block, or a larger or smaller one in place of another such (which may move): NULL and
  * errno where the folder has no room, and the other block is as it was. */
-void *spill_resize(const ctx *root, void *block, size_t size);
+void *spill_resize(ctx *root, void *block, size_t size);
 void spill_free(void *block);
+
+/* What is left when all blocks have been freed. */
+void spill_end(ctx *root);
+
+/* A block that becomes a part of a file: the bytes of it that count, and where they lie
+ * then, a multiple of a page. */
+typedef struct spill_part {
+    void *block;
+    size_t used;
+    uint64_t offset;
+} spill_part;
+/* The file that all of them lie in, and little else: its descriptor, else -1. */
+int spill_shared(const ctx *root, const spill_part *part, int n);
+/* Makes that file one of these parts alone, one after the other behind its first page;
+ * blocks of others move to another. In any case the blocks are private views of their parts
+ * from then on: they stay where they are, what is written to them isn't written to the
+ * file, and they are freed by spill_free but not resized. False and errno: the file isn't
+ * that. */
+bool spill_take(ctx *root, spill_part *part, int n);
 
 #endif

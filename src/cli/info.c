@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS_MOST = 1 << 26, BUCKETS = 64 };
+/* Rows are counted where they are few, or so many entries are there: a small file may claim
+ * any size. */
+enum { ROWS_FEW = 1 << 16, ROWS_AN_ENTRY = 16, BUCKETS = 64 };
 
 typedef struct survey {
     const stc_tensor *t;
@@ -152,7 +154,7 @@ int print_survey(cli *c, const stc_tensor *t, FILE *out)
     survey s = {.t = t};
     int status = STATUS_OK;
     print_levels(t, out);
-    if (matrix && shape[0] <= ROWS_MOST) {
+    if (matrix && shape[0] / ROWS_AN_ENTRY <= stc_tensor_stored(t) + ROWS_FEW) {
         s.degree = xrealloc(NULL, (size_t)shape[0] * sizeof *s.degree);
         memset(s.degree, 0, (size_t)shape[0] * sizeof *s.degree);
     }

@@ -80,6 +80,24 @@ void input_skip_line(input *in)
         in->p++;
 }
 
+bool input_ended(const input *in)
+{
+    char last = 0;
+    if (in->fd >= 0) return pread(in->fd, &last, 1, in->size - 1) == 1 && is_line_end(last);
+    return in->end > in->begin && is_line_end(in->end[-1]);
+}
+
+stc_status input_whole(const input *in, int64_t entries, int64_t found)
+{
+    if (entries >= 0 && entries != found)
+        return input_fail(in, in->end,
+                          "the file ends after %lld entries; it says that it "
+                          "has %lld",
+                          (long long)found, (long long)entries);
+    if (input_ended(in)) return STC_OK;
+    return input_fail(in, in->end, "the file was cut short: its last line has no end");
+}
+
 int64_t input_lines_left(const input *in)
 {
     int64_t n = 1;

@@ -49,6 +49,11 @@ typedef struct input_quote {
 } input_quote;
 input_quote input_word(const input *in, const char *at);
 int64_t input_line(const input *in, const char *at);
+/* The end of a text that stcvm wrote, which has all of its lines, and `entries` of them are
+ * entries (-1: it doesn't say how many): whether it was cut short. */
+stc_status input_whole(const input *in, int64_t entries, int64_t found);
+/* Whether the last line of the file has an end. */
+bool input_ended(const input *in);
 /* How many \n are left: an estimate of the number of lines. */
 int64_t input_lines_left(const input *in);
 

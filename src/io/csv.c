@@ -4,7 +4,8 @@
  * Two kinds are told by the first line. A heading whose last name is `value` (or whose
  * last two are `real` and `imag`) is that of entries, coordinates from 0 before them:
  *
- *     i:3,j:4,value:f64          the sizes and the type may be left out
+ *     i:3,j:4,value:f64:2        the sizes, the type and how many entries there are may
+ *                                be left out
  *     0,1,2.5
  *
  * Anything else is a table, a row a line, under a heading or none. What is missing, an
@@ -25,6 +26,7 @@ typedef struct csv {
     int fields; /* of each line */
     bool pairs; /* complex values */
     bool shaped[STC_MAX_ORDER];
+    int64_t claimed; /* entries; -1: it isn't said */
     vclass cls;
     int64_t rows, missing; /* of a table */
     bool whole;            /* all of a table's numbers are */
@@ -168,7 +170,10 @@ static stc_status read_names(csv *r, char name[][FIELD], const char *at, int typ
             return input_fail(&r->in, at, "found '%s', expected the size of mode %d", size,
                               k);
     }
-    const char *word = split(name[r->fields - 1]);
+    char *word = split(name[r->fields - 1]);
+    const char *count = word ? split(word) : NULL, *after;
+    if (count && (!(after = scan_i64(count, &r->claimed)) || *after || r->claimed < 0))
+        return input_fail(&r->in, at, "found '%s', expected the number of entries", count);
     if (word && !type_parse(word, strlen(word), &t))
         return input_fail(&r->in, at, "found '%s', expected an element type", word);
     if (r->pairs != type_is_complex(t))
@@ -178,6 +183,13 @@ static stc_status read_names(csv *r, char name[][FIELD], const char *at, int typ
     r->cls = type_class(t);
     out->type = t;
     return STC_OK;
+}
+
+/* A heading that the file ends in isn't all of it. */
+static stc_status heading_ends(const csv *r)
+{
+    if (r->in.p < r->in.end || r->in.fd >= 0) return STC_OK;
+    return input_fail(&r->in, r->in.p, "the file ends in its heading");
 }
 
 /* The first line, if it is the heading of entries; else nothing is read. */
@@ -197,7 +209,8 @@ static stc_status read_heading(csv *r, int type, bool *listed)
     if (!r->pairs && !is_name(name[n - 1], "value")) goto table;
     *listed = true;
     r->fields = n;
-    return read_names(r, name, at, type);
+    if ((s = read_names(r, name, at, type))) return s;
+    return heading_ends(r);
 table:
     in->p = at;
     return STC_OK;
@@ -274,7 +287,7 @@ static stc_status read_entries(csv *r)
         if (!s) s = read_entry(r);
         if (!s && input_due(&r->in)) s = input_tick(&r->in);
     }
-    return s;
+    return s || r->claimed < 0 ? s : input_whole(&r->in, r->claimed, e->n);
 }
 
 /* Sizes of modes that the heading doesn't tell, by the entries. */
@@ -309,7 +322,8 @@ static stc_status stream_entries(csv *r, bool *whole)
     out->kind = IO_TENSOR;
     entries_init(&out->e, r->in.cx, out->order, out->type);
     out->e.is_narrow = true;
-    const stc_status s = lines_stream(&r->in, &out->e, &f, -1, whole);
+    const stc_status s = lines_stream(&r->in, &out->e, &f, r->claimed, whole);
+    *whole &= r->claimed < 0 || input_ended(&r->in);
     return s || !*whole ? s : find_sizes(r);
 }
 
@@ -393,8 +407,11 @@ static stc_status skip_heading(csv *r)
 {
     const char *const at = r->in.p;
     r->whole = true;
-    const stc_status s = read_line(r, skip_name);
-    if (r->whole) r->in.p = at;
+    stc_status s = read_line(r, skip_name);
+    if (r->whole)
+        r->in.p = at;
+    else if (!s)
+        s = heading_ends(r);
     return s;
 }
 
@@ -478,7 +495,7 @@ static stc_status read_kind(csv *r, int type, bool *listed)
 
 static stc_status table_read(input *in, int type, io_result *out, char separator)
 {
-    csv r = {.in = *in, .out = out, .separator = separator};
+    csv r = {.in = *in, .out = out, .separator = separator, .claimed = -1};
     bool listed = false, whole = false;
     stc_status s = STC_OK;
     if (in->fd >= 0) {
@@ -488,7 +505,7 @@ static stc_status table_read(input *in, int type, io_result *out, char separator
         diag_clear(in->cx);
         io_restart(out);
         if ((s = input_complete(in))) return s;
-        r = (csv){.in = *in, .out = out, .separator = separator};
+        r = (csv){.in = *in, .out = out, .separator = separator, .claimed = -1};
     }
     if ((s = read_kind(&r, type, &listed))) return s;
     return listed ? read_entries(&r) : read_table(&r, type);

@@ -10,6 +10,7 @@ typedef struct csv_writer {
     output o;
     const tensor *t;
     char separator;
+    int64_t n; /* entries */
 } csv_writer;
 
 static void put_value(csv_writer *w, value v)
@@ -27,15 +28,25 @@ static void put_value(csv_writer *w, value v)
     output_value(&w->o, single ? STC_F32 : STC_F64, im);
 }
 
-static void put_heading(csv_writer *w)
+/* With the number of entries behind the type, so that a file that was cut short is told. */
+static void put_heading(csv_writer *w, int64_t n)
 {
     const tensor *t = w->t;
     for (int k = 0; k < t->order; k++)
         output_text(&w->o, "%c:%lld%c", "ijklmnopqrstuvwx"[k], (long long)t -> shape[k],
                     w -> separator);
     if (type_is_complex(t->type)) output_text(&w->o, "real%cimag", w->separator);
-    output_text(&w->o, "%s:%s\n", type_is_complex(t->type) ? "" : "value",
-                type_name(t->type));
+    output_text(&w->o, "%s:%s:%lld\n", type_is_complex(t->type) ? "" : "value",
+                type_name(t->type), (long long)n);
+}
+
+static int count_entry(void *context, const int64_t *coords, stc_value v)
+{
+    csv_writer *const w = context;
+    (void)coords;
+    (void)v;
+    w->n++;
+    return 0;
 }
 
 static int put_entry(void *context, const int64_t *coords, stc_value v)
@@ -58,6 +69,14 @@ static bool is_whole(stc_type type, value v)
     return !strpbrk(text, ".enif");
 }
 
+static stc_status put_stored(csv_writer *w)
+{
+    const stc_status s = tensor_visit(w->t, count_entry, w);
+    if (s) return s;
+    put_heading(w, w->n);
+    return tensor_visit(w->t, put_entry, w);
+}
+
 /* All elements: as a table, or each with its coordinates. */
 static stc_status put_elements(csv_writer *w, bool table)
 {
@@ -67,6 +86,7 @@ static stc_status put_elements(csv_writer *w, bool table)
     dense_view d;
     const stc_status s = dense_open(t, &d);
     if (s) return s;
+    if (!table) put_heading(w, d.count);
     for (int64_t i = 0; i < d.count && !w->o.status; i++) {
         const value v = type_load(t->type, d.vals, i);
         if (table) {
@@ -97,13 +117,8 @@ static stc_status table_write(const tensor *t, const char *path, char separator)
     csv_writer w = {.t = t, .separator = separator};
     stc_status s = output_open(&w.o, t->cx, path);
     if (s) return s;
-    if (is_table(t)) {
-        s = put_elements(&w, true);
-    } else {
-        put_heading(&w);
-        s = tensor_fill_is_zero(t) ? tensor_visit(t, put_entry, &w)
-                                   : put_elements(&w, false);
-    }
+    const bool table = is_table(t);
+    s = table || !tensor_fill_is_zero(t) ? put_elements(&w, table) : put_stored(&w);
     return output_close(&w.o, s);
 }
 

@@ -594,6 +594,7 @@ static stc_status stream(mtx *m, int type, bool *whole)
     diag_clear(m->in.cx);
     for (int k = 0; k < out->order; k++)
         *whole &= out->shape[k] <= INT32_MAX;
+    *whole &= !out->noted || input_ended(&m->in);
     if (!*whole || m->symmetry == HERMITIAN) return STC_OK;
     const line_form f = {.values = m->field != PATTERN, .base = 1, .limit = out->shape};
     const int64_t possible =
@@ -618,5 +619,6 @@ stc_status mtx_read(input *in, int type, io_result *out)
     if ((s = input_complete(in))) return s;
     m = (mtx){.in = *in, .out = out};
     if ((s = read_head(&m, type))) return s;
-    return m.coordinate ? read_coordinates(&m) : read_array(&m);
+    s = m.coordinate ? read_coordinates(&m) : read_array(&m);
+    return s || !out->noted ? s : input_whole(&m.in, -1, 0);
 }

@@ -169,6 +169,32 @@ static stc_status open_file(output *o)
     return open_temporary(o, st);
 }
 
+/* It takes the place of the temporary, which is empty, with the mode and the owner of that.
+ */
+bool output_adopt(output *o, int fd)
+{
+    char from[64], name[PATH_MAX];
+    struct stat st;
+    if (o->direct || o->status || o->len || o->done || fstat(o->fd, &st) != 0) return false;
+    const size_t n = strlen(o->temporary), tail = sizeof "tmp" - 1;
+    if (n >= sizeof name || fchmod(fd, st.st_mode & 0777) != 0) return false;
+    if (fchown(fd, st.st_uid, st.st_gid)) errno = 0; /* as in open_temporary */
+    memcpy(name, o->temporary, n + 1);
+    memcpy(name + n - tail, "new", tail);
+    snprintf(from, sizeof from, "/proc/self/fd/%d", fd);
+    const int own = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    if (own < 0) return false;
+    const bool linked = linkat(AT_FDCWD, from, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
+    if (!linked || rename(name, o->temporary) != 0) {
+        if (linked) unlink(name);
+        close(own);
+        return false;
+    }
+    close(o->fd);
+    o->fd = own;
+    return true;
+}
+
 stc_status output_open(output *o, ctx *cx, const char *path)
 {
     *o = (output){.cx = cx, .path = path, .fd = -1};
@@ -207,6 +233,14 @@ static void flush(output *o)
     const int64_t len = o->len;
     o->len = 0;
     if (!o->status) write_all(o, o->buf, len);
+}
+
+void output_at(output *o, int64_t offset)
+{
+    flush(o);
+    if (!o->status && lseek(o->fd, (off_t)offset, SEEK_SET) < 0)
+        fail_errno(o, "can't be written");
+    o->done = offset;
 }
 
 /* Room for a few bytes more. */

@@ -30,6 +30,12 @@ stc_status output_open(output *o, ctx *cx, const char *path);
  * in status, removes the temporary. Gives what went wrong first. */
 stc_status output_close(output *o, stc_status status);
 
+/* A nameless file with bytes in it becomes the one that is written, if nothing was yet:
+ * then what follows goes into it. False: it can't, and nothing has changed. */
+bool output_adopt(output *o, int fd);
+/* What follows goes there; what is before it counts as written. */
+void output_at(output *o, int64_t offset);
+
 void output_bytes(output *o, const void *data, size_t size);
 void output_text(output *o, const char *format, ...) PRINTF_LIKE(2, 3);
 void output_char(output *o, char c);

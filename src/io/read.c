@@ -191,7 +191,7 @@ bool file_present(const file_bytes *b, int64_t *length_now)
 void file_release(ctx *cx, file_bytes *b)
 {
     if (b->fd >= 0) {
-        munmap(b->data, b->size);
+        if (b->data) munmap(b->data, b->size);
         close(b->fd);
     } else if (b->data) {
         mem_free(cx, b->data, b->size);

@@ -9,6 +9,8 @@
 #include "files.h"
 #include "stt.h"
 #include "../../formats/base/job.h"
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -25,6 +27,11 @@ typedef struct stt_file {
     int64_t written[2]; /* when: seconds and their billionths */
     int count;
     stt_row row[3 * STC_MAX_ORDER + 1];
+    int views; /* blocks that became the file's, where it wasn't mapped */
+    struct {
+        void *block;
+        size_t size;
+    } view[3 * STC_MAX_ORDER + 1];
 } stt_file;
 
 typedef struct stt_reader {
@@ -103,9 +110,53 @@ static stc_status stt_sound(ctx *cx, const tensor_backing *b)
 static void stt_end(ctx *cx, tensor_backing *b)
 {
     stt_file *f = (stt_file *)b;
+    for (int k = 0; k < f->views; k++)
+        mem_free(cx, f->view[k].block, f->view[k].size);
     file_release(cx, &f->bytes);
     mem_strfree(cx, (char *)(uintptr_t)b->path);
     mem_free(cx, f, sizeof *f);
+}
+
+/* A backing without a file yet. */
+static stc_status file_new(ctx *cx, const char *path, stt_file **out)
+{
+    stt_file *f = mem_zero(cx, 1, sizeof *f);
+    char *own = f ? mem_strdup(cx, path) : NULL;
+    if (!own) {
+        mem_free(cx, f, sizeof *f);
+        return cx->diag.status;
+    }
+    f->backing = (tensor_backing){
+        .present = stt_present, .sound = stt_sound, .end = stt_end, .path = own};
+    f->bytes.fd = -1;
+    *out = f;
+    return STC_OK;
+}
+
+stc_status stt_view_new(ctx *cx, const char *path, int fd, tensor_backing **out)
+{
+    stt_file *f;
+    if (file_new(cx, path, &f)) return cx->diag.status;
+    *out = &f->backing;
+    f->bytes.fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    if (f->bytes.fd >= 0) return STC_OK;
+    stt_end(cx, *out);
+    return fail_file(cx, STC_ERR_IO, path, 0, "can't be opened: %s", strerror(errno));
+}
+
+void stt_view_add(tensor_backing *b, void *block, size_t size)
+{
+    stt_file *f = (stt_file *)b;
+    f->view[f->views].block = block;
+    f->view[f->views++].size = size;
+}
+
+void stt_view_done(tensor_backing *b)
+{
+    stt_file *f = (stt_file *)b;
+    struct stat st;
+    if (fstat(f->bytes.fd, &st) == 0) f->bytes.len = st.st_size;
+    modified(&f->bytes, f->written);
 }
 
 /* ---- the header -------------------------------------------------------------------- */
@@ -288,14 +339,8 @@ static stc_status lend_arrays(stt_reader *r)
 /* The tensor takes the bytes. */
 static stc_status back_tensor(stt_reader *r, input *in)
 {
-    stt_file *f = mem_zero(r->cx, 1, sizeof *f);
-    char *path = f ? mem_strdup(r->cx, r->path) : NULL;
-    if (!path) {
-        mem_free(r->cx, f, sizeof *f);
-        return r->cx->diag.status;
-    }
-    f->backing = (tensor_backing){
-        .present = stt_present, .sound = stt_sound, .end = stt_end, .path = path};
+    stt_file *f;
+    if (file_new(r->cx, r->path, &f)) return r->cx->diag.status;
     f->bytes = in->file;
     in->file = (file_bytes){.fd = -1};
     modified(&f->bytes, f->written);

@@ -51,6 +51,13 @@ enum {
 stc_status stt_sum(ctx *cx, const array_span *s, uint64_t *out);
 uint64_t stt_sum_bytes(const void *bytes, size_t size);
 
+/* What a tensor has whose arrays became a file's in place (spill_take): the file, open as
+ * fd, and its blocks, which are freed with it. `done`, once the file is as it stays, notes
+ * that. */
+stc_status stt_view_new(ctx *cx, const char *path, int fd, tensor_backing **out);
+void stt_view_add(tensor_backing *b, void *block, size_t size);
+void stt_view_done(tensor_backing *b);
+
 static inline void stt_put(unsigned char *p, int bytes, uint64_t v)
 {
     for (int k = 0; k < bytes; k++)

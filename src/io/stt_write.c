@@ -2,11 +2,17 @@
  *
  * The arrays are summed first, so that the file is written from its beginning to its end,
  * also to a pipe. Levels that share a buffer share one in the file.
+ *
+ * Arrays that were too large for memory lie in a file already (spill.h). That file takes
+ * the name then, if it can, and only what it lacks is written. The tensor keeps its arrays
+ * where they are in memory, but they are the file's now, as if it had been read.
  */
 #include "files.h"
 #include "output.h"
 #include "stt.h"
 #include "../../formats/base/job.h"
+#include "../../formats/base/spill.h"
+#include <errno.h>
 #include <string.h>
 
 enum { ARRAYS = 3 * STC_MAX_ORDER + 1 };
@@ -17,6 +23,9 @@ typedef struct stt_array {
     int32_t stride;  /* in the file                                      */
     int64_t offset;
     int shared, member; /* of a buffer that `shared` levels share; which */
+    size_t owned;       /* bytes of the tensor's own block, 0: it is another's */
+    bool there;         /* in the file already                           */
+    uint64_t sum;
 } stt_array;
 
 typedef struct stt_writer {
@@ -24,6 +33,7 @@ typedef struct stt_writer {
     int count;
     stt_array array[ARRAYS];
     int64_t header, size;
+    int64_t there; /* where the arrays end that are in the file already; 0: none are */
 } stt_writer;
 
 /* ---- where everything goes --------------------------------------------------- */
@@ -57,6 +67,7 @@ static void list_level(stt_writer *w, int l, int member, int shared)
             .stride = in ? a->width * shared : a->width,
             .shared = in ? shared : 1,
             .member = in ? member : 0,
+            .owned = a->owned ? (size_t)a->cap * (size_t)a->stride : 0,
         };
     }
 }
@@ -73,10 +84,12 @@ static void list_arrays(stt_writer *w)
         list_level(w, l, l - first, shared);
     }
     const int32_t size = (int32_t)type_size(t->type);
-    w->array[w->count++] = (stt_array){.level = STT_VALUES,
-                                       .span = {t->vals, t->nvals, size, size},
-                                       .stride = size,
-                                       .shared = 1};
+    w->array[w->count++] =
+        (stt_array){.level = STT_VALUES,
+                    .span = {t->vals, t->nvals, size, size},
+                    .stride = size,
+                    .shared = 1,
+                    .owned = t->vals_owned ? (size_t)(t->vals_cap * size) : 0};
 }
 
 static int64_t align(int64_t n)
@@ -90,9 +103,10 @@ static void place_arrays(stt_writer *w)
     const tensor *t = w->t;
     const int64_t levels = t->fmt.levels;
     w->header = align(STT_MODES + 8 * t->order + STT_LEVEL * levels + STT_ARRAY * w->count);
-    w->size = w->header;
+    w->size = w->there ? w->there : w->header;
     for (int k = 0; k < w->count; k++) {
         stt_array *a = &w->array[k];
+        if (a->there) continue;
         if (a->member) { /* inside the block of the first one */
             int first = k;
             while (w->array[first].level + a->member > a->level ||
@@ -120,21 +134,18 @@ static void put_level(unsigned char *p, const level_spec *s)
     memcpy(p + 16, s->kind->name, strlen(s->kind->name)); /* below 64, see kinds */
 }
 
-static stc_status put_array(ctx *cx, unsigned char *p, const stt_array *a)
+static void put_array(unsigned char *p, const stt_array *a)
 {
-    uint64_t sum;
-    if (stt_sum(cx, &a->span, &sum)) return cx->diag.status;
     p[0] = (unsigned char)a->level;
     p[1] = (unsigned char)a->role;
     p[2] = (unsigned char)a->span.width;
     stt_put(p + 4, 4, (uint64_t)a->stride);
     stt_put(p + 8, 8, (uint64_t)a->offset);
     stt_put(p + 16, 8, (uint64_t)a->span.n);
-    stt_put(p + 24, 8, sum);
-    return STC_OK;
+    stt_put(p + 24, 8, a->sum);
 }
 
-static stc_status write_header(const stt_writer *w, output *o)
+static void write_header(const stt_writer *w, output *o)
 {
     const tensor *t = w->t;
     unsigned char header[STT_MODES + STC_MAX_ORDER * (8 + STT_LEVEL) + ARRAYS * STT_ARRAY +
@@ -154,10 +165,9 @@ static stc_status write_header(const stt_writer *w, output *o)
     for (int l = 0; l < t->fmt.levels; l++, p += STT_LEVEL)
         put_level(p, &t->fmt.level[l]);
     for (int k = 0; k < w->count; k++, p += STT_ARRAY)
-        if (put_array(t->cx, p, &w->array[k])) return t->cx->diag.status;
+        put_array(p, &w->array[k]);
     stt_put(header + 24, 8, stt_sum_bytes(header, (size_t)w->header));
     output_bytes(o, header, (size_t)w->header);
-    return STC_OK;
 }
 
 /* ---- the arrays ------------------------------------------------------------------ */
@@ -185,23 +195,107 @@ static void write_array(const stt_writer *w, int k, output *o)
             output_bytes(o, member[m]->data + i * member[m]->stride, (size_t)s->width);
 }
 
-static stc_status write_all(stt_writer *w, output *o)
+/* ---- arrays that are in a file already --------------------------------------------- */
+
+/* The arrays that lie in files, with the numbers that they have here. */
+static int list_parts(const stt_writer *w, spill_part *part, int *number)
+{
+    int n = 0;
+    for (int k = 0; k < w->count; k++) {
+        const array_span *s = &w->array[k].span;
+        if (w->array[k].shared > 1 || s->stride != s->width || s->n == 0) continue;
+        if (!spill_takes(w->t->cx, w->array[k].owned)) continue;
+        part[n] = (spill_part){(void *)(uintptr_t)s->data, (size_t)(s->n * s->width), 0};
+        number[n++] = k;
+    }
+    return n;
+}
+
+/* Array k isn't the tensor's own any more. */
+static void lend_array(stt_writer *w, int k, tensor_backing *file)
+{
+    tensor *t = (tensor *)(uintptr_t)w->t; /* what it holds stays */
+    const stt_array *a = &w->array[k];
+    stt_view_add(file, (void *)(uintptr_t)a->span.data, a->owned);
+    if (a->level == STT_VALUES) {
+        t->vals_owned = false;
+        t->vals_cap = t->nvals;
+    } else {
+        index_array *own = &t->level[a->level].a[a->role];
+        own->owned = false;
+        own->cap = own->len;
+    }
+}
+
+/* The file that they lie in becomes the one that is written, if that can be; there is a
+ * `file` then, which the tensor has from here on. */
+static stc_status use_parts(stt_writer *w, output *o, tensor_backing **file)
+{
+    ctx *cx = w->t->cx;
+    spill_part part[ARRAYS];
+    int number[ARRAYS];
+    *file = NULL;
+    if (!cx->spill || w->t->backing) return STC_OK;
+    const int n = list_parts(w, part, number), fd = spill_shared(cx, part, n);
+    if (fd < 0) return STC_OK;
+    tensor_backing *views;
+    if (stt_view_new(cx, o->path, fd, &views)) return cx->diag.status;
+    if (!output_adopt(o, fd)) {
+        views->end(cx, views);
+        return STC_OK;
+    }
+    const bool taken = spill_take(cx, part, n);
+    if (!taken)
+        o->status =
+            fail_file(cx, STC_ERR_IO, o->path, 0, "can't be written: %s", strerror(errno));
+    for (int k = 0; k < n; k++) {
+        stt_array *a = &w->array[number[k]];
+        const int64_t end = (int64_t)part[k].offset + (int64_t)part[k].used;
+        lend_array(w, number[k], views);
+        a->there = true;
+        a->offset = (int64_t)part[k].offset;
+        if (end > w->there) w->there = end;
+    }
+    ((tensor *)(uintptr_t)w->t)->backing = *file = views;
+    return o->status;
+}
+
+/* ---- all of it --------------------------------------------------------------------- */
+
+static stc_status sum_arrays(stt_writer *w)
+{
+    ctx *cx = w->t->cx;
+    for (int k = 0; k < w->count; k++)
+        if (stt_sum(cx, &w->array[k].span, &w->array[k].sum)) return cx->diag.status;
+    return STC_OK;
+}
+
+static void write_arrays(const stt_writer *w, output *o)
+{
+    int64_t at = w->header;
+    if (w->there) output_at(o, at = w->there);
+    for (int k = 0; k < w->count && !o->status; k++) {
+        const stt_array *a = &w->array[k];
+        if (a->member || a->there) continue;
+        write_zeros(o, a->offset - at);
+        write_array(w, k, o);
+        at = a->offset + a->span.n * a->stride;
+    }
+}
+
+static stc_status write_all(stt_writer *w, output *o, tensor_backing **file)
 {
     list_arrays(w);
     place_arrays(w);
     const bool job = job_begin(o->cx, "bytes written", w->size);
     job_expect(o->cx, w->size / 64, 0.2); /* the sums ahead of the writing */
     o->total = w->size;
-    const stc_status s = write_header(w, o);
+    stc_status s = sum_arrays(w);
     job_expect(o->cx, 0, 1);
-    int64_t at = w->header;
-    for (int k = 0; k < w->count && !s && !o->status; k++) {
-        const stt_array *a = &w->array[k];
-        if (a->member) continue;
-        write_zeros(o, a->offset - at);
-        write_array(w, k, o);
-        at = a->offset + a->span.n * a->stride;
-    }
+    if (!s) s = use_parts(w, o, file);
+    if (!s && *file) place_arrays(w); /* behind those that are there */
+    if (!s) write_header(w, o);
+    if (!s) write_arrays(w, o);
     if (job) job_end(o->cx);
     return s;
 }
@@ -209,11 +303,14 @@ static stc_status write_all(stt_writer *w, output *o)
 stc_status stt_write(const tensor *t, const char *path)
 {
     stt_writer w = {.t = t};
+    tensor_backing *file = NULL;
     output o;
     stc_status s = STC_OK;
     if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
         return fail_file(t->cx, STC_ERR_ARGUMENT, path, 0,
                          "a machine with big-endian numbers can't write .stt files");
     if ((s = output_open(&o, t->cx, path))) return s;
-    return output_close(&o, write_all(&w, &o));
+    s = output_close(&o, write_all(&w, &o, &file));
+    if (file) stt_view_done(file);
+    return s;
 }

@@ -1,14 +1,15 @@
 /* tns.c: FROSTT's text files: reads and writes them (Smith et al., "FROSTT:
  * the formidable repository of open sparse tensors and tools", 2017).
  *
- *     # shape 3 4 5
+ *     # shape 3 4 5 entries 2
  *     1 1 2 0.5
  *     3 4 5 -1e-3
  *
  * An entry a line: coordinates from 1, then the value. The order is what the
  * first entry shows, the shape the largest coordinates, unless the first line
  * is the comment that we write: then it gives both, coordinates are held
- * against it, and a complex value can be told by its two numbers. Lines that
+ * against it, a complex value can be told by its two numbers, and a file that was cut short
+ * by the number of entries (which may be missing). Lines that
  * begin with # and blank ones are passed over.
  *
  * Decisions: a coordinate 0 is an error, since a file that counts from 0 can't
@@ -24,8 +25,9 @@
 typedef struct tns {
     input in;
     io_result *out;
-    bool shaped; /* the shape was given */
-    bool pairs;  /* values are complex: two numbers */
+    bool shaped;     /* the shape was given */
+    bool pairs;      /* values are complex: two numbers */
+    int64_t claimed; /* entries; -1: it isn't said      */
     vclass cls;
 } tns;
 
@@ -37,7 +39,19 @@ bool tns_sniff(const char *p, int64_t len)
     return len > 8 && !memcmp(p, "# shape", 7) && is_space(p[7]);
 }
 
-/* The first line, if it is "# shape n m …". Any other comment is left alone. */
+/* How many entries there are, as the line with the shape says. */
+static stc_status read_claim(tns *r, const char *at)
+{
+    input *const in = &r->in;
+    const char *const after = scan_i64(at, &r->claimed);
+    if (!after || r->claimed < 0 || !(is_line_end(*after) || after == in->end))
+        return input_fail(in, at, "found %s, expected the number of entries",
+                          input_word(in, at).text);
+    in->p = after;
+    return STC_OK;
+}
+
+/* The first line, if it is "# shape n m … entries n". Any other comment is left alone. */
 static stc_status read_shape(tns *r)
 {
     input *const in = &r->in;
@@ -49,12 +63,17 @@ static stc_status read_shape(tns *r)
         return STC_OK;
     }
     in->p += 5;
+    stc_status s = STC_OK;
     int n = 0;
     for (; input_skip_blanks(in), !input_at_line_end(in); n++) {
         const char *const at = in->p;
         int64_t size;
         const char *const after = scan_i64(at, &size);
         const bool number = is_digit(at[*at == '-' || *at == '+']);
+        if (!strncmp(at, "entries ", 8) && is_digit(at[8])) {
+            s = read_claim(r, at + 8);
+            break;
+        }
         if (n == 0 && !number) { /* prose that begins with the word */
             in->p = first;
             return STC_OK;
@@ -69,7 +88,8 @@ static stc_status read_shape(tns *r)
     }
     r->out->order = n;
     r->shaped = true;
-    return STC_OK;
+    if (s || in->p < in->end) return s;
+    return input_fail(in, in->p, "the file ends in the line with its shape");
 }
 
 /* The words on the line at p; *end is set behind it. */
@@ -227,12 +247,12 @@ static stc_status read_entries(tns *r)
         if (!s) s = read_entry(r);
         if (!s && input_due(in)) s = input_tick(in);
     }
-    return s;
+    return s || r->claimed < 0 ? s : input_whole(in, r->claimed, e->n);
 }
 
 stc_status tns_read(input *in, int type, io_result *out)
 {
-    tns r = {.in = *in, .out = out};
+    tns r = {.in = *in, .out = out, .claimed = -1};
     stc_status s;
     if ((s = read_shape(&r)) || (s = read_first(&r))) return s;
     stc_type t = r.pairs ? STC_C128 : STC_F64;
@@ -249,7 +269,17 @@ stc_status tns_read(input *in, int type, io_result *out)
 typedef struct tns_writer {
     output o;
     const tensor *t;
+    int64_t n;
 } tns_writer;
+
+static int count_entry(void *context, const int64_t *coords, stc_value v)
+{
+    tns_writer *const w = context;
+    (void)coords;
+    (void)v;
+    w->n++;
+    return 0;
+}
 
 static void write_entry(tns_writer *w, const int64_t *coords, value v)
 {
@@ -268,6 +298,19 @@ static int visit_entry(void *context, const int64_t *coords, stc_value v)
     return w->o.status != STC_OK;
 }
 
+static void write_count(tns_writer *w, int64_t n)
+{
+    output_text(&w->o, " entries %lld\n", (long long)n);
+}
+
+static stc_status write_stored(tns_writer *w)
+{
+    const stc_status s = tensor_visit(w->t, count_entry, w);
+    if (s) return s;
+    write_count(w, w->n);
+    return tensor_visit(w->t, visit_entry, w);
+}
+
 static stc_status write_elements(tns_writer *w)
 {
     const tensor *const t = w->t;
@@ -275,6 +318,7 @@ static stc_status write_elements(tns_writer *w)
     const stc_status s = dense_open(t, &d);
     if (s) return s;
     int64_t at[STC_MAX_ORDER] = {0};
+    write_count(w, d.count);
     for (int64_t i = 0; i < d.count && !w->o.status; i++) {
         write_entry(w, at, type_load(t->type, d.vals, i));
         for (int k = t->order - 1; k >= 0 && ++at[k] == t->shape[k]; k--)
@@ -292,7 +336,6 @@ stc_status tns_write(const tensor *t, const char *path)
     output_text(&w.o, "# shape");
     for (int k = 0; k < t->order; k++)
         output_text(&w.o, " %lld", (long long)t->shape[k]);
-    output_char(&w.o, '\n');
-    s = tensor_fill_is_zero(t) ? tensor_visit(t, visit_entry, &w) : write_elements(&w);
+    s = tensor_fill_is_zero(t) ? write_stored(&w) : write_elements(&w);
     return output_close(&w.o, s);
 }
