@@ -72,6 +72,11 @@ static const struct {
      "A 0*1+0+0; x whole; t 0*1+0+0; s add; "},
     {"y(j) += A(i,j)", "A=csr y=dense", "A", 1, "A 1*1+0+0; y 0*1+0+0; y 0*1+0+0; "},
     {"y(i) = A(i,j) * x(j)", "A=dcsr x=dense", "A", 0, "A 0*1+0+0; x whole; y 0*1+0+0; "},
+    /* made by two loops, of which one has the index further in */
+    {"y(i) = A(i,j) * x(j) + x(i)", "A=csc x=dense", "A", 0,
+     "A 0*1+0+0; x whole; y 0*1+0+0; "},
+    {"y(i) = b(i) + A(i,j) * x(j)", "A=csc x=dense b=dense", "y", 0,
+     "b 0*1+0+0; A 0*1+0+0; x whole; y 0*1+0+0; "},
 };
 
 START_TEST(told)
@@ -97,6 +102,8 @@ static const struct {
     const char *why;
 } refused[] = {
     {"y(i) = A(i,j) * x(j) + b(i)", "A=csr x=dense b=dense", "x", 0, "before all of it"},
+    /* each part would add all of x */
+    {"y(i) = A(i,j) * x(j) + x(i)", "A=csc x=dense", "A", 1, "in several ways"},
     {"t(i) = A(i,j) * x(j)\ny(i) = A(i,j) * t(j)", "A=csr x=dense", "x", 0,
      "parts of a sum"},
     {"t(i) = A(i,j) * x(j)\nz(i) = B(i,j) * t(j)\ns = t(i) * z(i)", "A=csr B=csr x=dense",

@@ -123,6 +123,16 @@ static bool open_cursor(splitter *s, int c, int t, int l, int at)
     return true;
 }
 
+/* A mode of t is written at e: whether that is a round's own coordinate. */
+static bool write_mode(splitter *s, int t, int mode, spread e)
+{
+    mode_use *u = split_use(s, t, mode);
+    if (e.loop >= 0 && !u->by) u->by = 1 + e.loop;
+    if (e.loop < 0 || e.coef < 1 || e.lo || e.hi >= e.coef) return false;
+    if (e.loop != s->inside) u->writer = 1 + e.loop;
+    return e.loop == s->inside;
+}
+
 /* A place of a result: below a round's own coordinates, if they fill a range. */
 static bool open_place(splitter *s, const insn *in, int at)
 {
@@ -136,10 +146,7 @@ static bool open_place(splitter *s, const insn *in, int at)
         to->coef = s->cursor[a[3]].coef;
     }
     if (map->op == MAP_DIV) e = combine(s, e, map->k, (spread){FIXED, 0, 0, map->k - 1});
-    if (map->op != MAP_MODE && map->op != MAP_DIV) return true;
-    mode_use *u = split_use(s, a[1], map->mode);
-    if (e.loop >= 0 && !u->by) u->by = 1 + e.loop;
-    if (e.loop < 0 || e.loop != s->inside || e.coef < 1 || e.lo || e.hi >= e.coef)
+    if ((map->op != MAP_MODE && map->op != MAP_DIV) || !write_mode(s, a[1], map->mode, e))
         return true;
     to->mode = map->mode;
     to->coef = e.coef;
@@ -158,8 +165,14 @@ bool split_made(splitter *s, int t, split_row row, int at)
         return true;
     }
     if (m->row.how != row.how || m->row.mode != row.mode || m->row.fn != row.fn ||
-        m->row.coef != row.coef)
+        m->row.coef != row.coef) {
+        /* all of it by one, and its own coordinates by another */
+        if (m->row.how == SPLIT_WHOLE && row.how == SPLIT_CUT)
+            s->also = split_use(s, t, row.mode)->writer;
+        if (row.how == SPLIT_WHOLE && m->row.how == SPLIT_CUT)
+            s->also = split_use(s, t, m->row.mode)->writer;
         return split_refuse(s, at, "a tensor is made in several ways");
+    }
     return true;
 }
 
@@ -227,11 +240,7 @@ static bool put_entry(splitter *s, const insn *in, int fn, int at)
     int64_t coef = 0;
     for (int m = 0; m < s->p->tensor[t].order; m++) {
         const spread e = s->index[first + m];
-        mode_use *u = split_use(s, t, m);
-        if (e.loop >= 0 && !u->by) u->by = 1 + e.loop;
-        if (mode >= 0 || e.loop < 0 || e.loop != s->inside || e.coef < 1 || e.lo ||
-            e.hi >= e.coef)
-            continue;
+        if (!write_mode(s, t, m, e) || mode >= 0) continue;
         mode = m;
         coef = e.coef;
     }
@@ -514,7 +523,7 @@ bool split_scan(splitter *s)
         s->cursor[c] = (cursor_at){-1, 0, -1, 0};
     for (int i = 0; i < p->ni; i++)
         s->index[i].loop = UNKNOWN;
-    s->depth = s->branches = s->copying = 0;
+    s->depth = s->branches = s->copying = s->also = 0;
     s->inside = -1;
     s->sums.nsum = 0;
     for (int k = 0; k < s->mc->nmain; k++)

@@ -45,6 +45,7 @@ typedef struct mode_use {
     int own, other;
     int by;        /* 1 + the first loop whose index it is read or written at; 0: none */
     int elsewhere; /* 1 + a loop that isn't chosen, and reads it at its index; 0 */
+    int writer;    /* 1 + one that isn't chosen, and writes there; 0 */
     int64_t coef, lo, hi;
 } mode_use;
 
@@ -67,6 +68,7 @@ typedef struct splitter {
     bool *chosen;       /* per loop                                           */
     bool *never;        /* per loop: it can't be chosen, and needn't be       */
     int tried;          /* 1 + the loop that was chosen last and needn't be; 0 */
+    int also;           /* 1 + the loop that might be chosen for lack of which it failed; 0 */
     mode_use *use;      /* per tensor, STC_MAX_ORDER each                     */
     tensor_made *made;  /* per tensor                                         */
     spread *index;      /* per integer register                               */

@@ -188,11 +188,17 @@ static bool find(splitter *s, int of, int mode, split_row *row)
     while (more) {
         more = false;
         if (settle(s) && split_close(s, row, &more)) continue;
-        if (!s->tried) return false;
-        s->chosen[s->tried - 1] = false;
-        s->never[s->tried - 1] = more = true;
-        s->tried = 0;
-        s->why = NULL;
+        if (s->tried) {
+            s->chosen[s->tried - 1] = false;
+            s->never[s->tried - 1] = more = true;
+            s->tried = 0;
+            s->why = NULL;
+        } else if (s->also && !s->chosen[s->also - 1]) {
+            s->why = NULL;
+            if (!choose_too(s, s->also - 1, &more)) return false;
+        } else {
+            return false;
+        }
         memset(s->again, 0, (size_t)s->mc->nloop * (size_t)s->p->nv * sizeof *s->again);
     }
     return true;
