@@ -39,6 +39,14 @@ static stc_split tell(const program *p, const split_row *row, const char *name, 
     const int t = result ? program_output(p, name) : program_input(p, name);
     const split_row *r = &row[t];
     stc_split out = {.name = p->tensor[t].name, .is_result = result};
+    out.mode = r->mode;
+    out.coef = r->coef;
+    out.before = r->before;
+    out.after = r->after;
+    if (r->how == SPLIT_WHOLE && r->along) {
+        out.along = p->tensor[r->along - 1].name;
+        out.along_mode = r->along_mode;
+    }
     if (r->how == SPLIT_WHOLE) return out;
     if (r->how == SPLIT_SUM) {
         out.how = STC_SPLIT_REDUCE;
@@ -46,10 +54,6 @@ static stc_split tell(const program *p, const split_row *row, const char *name, 
         return out;
     }
     out.how = STC_SPLIT_CUT;
-    out.mode = r->mode;
-    out.coef = r->coef;
-    out.before = r->before;
-    out.after = r->after;
     return out;
 }
 

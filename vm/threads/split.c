@@ -70,6 +70,21 @@ static void set_index(splitter *s, const insn *in)
 
 /* ---- what tensors are read at ------------------------------------------------------ */
 
+/* It is read at e where something else has an entry, too: always the same, or not noted. */
+static void note_along(splitter *s, int t, mode_use *u, spread e)
+{
+    const bool as_is = e.loop >= 0 && e.coef == 1 && !e.lo && !e.hi;
+    for (int k = 0; as_is && k < DRIVERS; k++) {
+        const loop_driver *d = &s->driver[e.loop * DRIVERS + k];
+        if (d->tensor < 0 || d->tensor == t) continue;
+        if (u->along && (u->along != 1 + d->tensor || u->along_mode != d->mode)) continue;
+        u->along = 1 + d->tensor;
+        u->along_mode = d->mode;
+        u->others++;
+        return;
+    }
+}
+
 static void use_mode(splitter *s, int t, int mode, spread e)
 {
     mode_use *u = split_use(s, t, mode);
@@ -78,6 +93,7 @@ static void use_mode(splitter *s, int t, int mode, spread e)
     if (!own && e.loop >= 0) u->elsewhere = 1 + e.loop;
     if (!own || (u->own && u->coef != e.coef)) {
         u->other++;
+        note_along(s, t, u, e);
         return;
     }
     if (!u->own || e.lo < u->lo) u->lo = e.lo;
@@ -298,6 +314,24 @@ static bool sums_begin(splitter *s, int at)
     return true;
 }
 
+/* Operands of the program without an entry of which the loop has no round. */
+static void find_drivers(splitter *s, int number)
+{
+    const merge_desc *m = s->mc->loops[number].merge;
+    loop_driver *out = &s->driver[number * DRIVERS];
+    int n = 0;
+    for (int k = 0; k < DRIVERS; k++)
+        out[k].tensor = -1;
+    for (int b = 0; b < m->count && !m->universe && n < DRIVERS; b++) {
+        const int c = m->operand[b].cursor;
+        if (m->operand[b].role != MERGE_WALK || merge_may(m, UINT64_C(1) << b, 0)) continue;
+        const int t = s->cursor[c].tensor;
+        if (t < 0 || s->p->tensor[t].role != ROLE_INPUT) continue;
+        const level_map *map = &s->p->tensor[t].fmt.level[s->cursor[c].level].map;
+        if (map->op == MAP_MODE) out[n++] = (loop_driver){t, map->mode};
+    }
+}
+
 static bool loop_begins(splitter *s, const insn *in, int number, int at)
 {
     const loop *l = &s->mc->loops[number];
@@ -320,6 +354,7 @@ static bool loop_begins(splitter *s, const insn *in, int number, int at)
         if (!sums_begin(s, at)) return false;
         s->inside = number;
     }
+    find_drivers(s, number);
     for (int b = 0; b < m->count; b++) {
         const merge_operand *o = &m->operand[b];
         if (o->role == MERGE_KNOWN) continue;

@@ -125,9 +125,21 @@ static split_row conclude(const splitter *s, int t)
     for (int m = 0; m < p->order; m++) {
         const mode_use *u = split_use(s, t, m);
         if (p->role != ROLE_INPUT || !can_be_cut(s, t, m)) continue;
-        return (split_row){SPLIT_CUT, m, 0, u->coef, u->lo, u->hi};
+        return (split_row){SPLIT_CUT, m, 0, u->coef, u->lo, u->hi, 0, 0};
     }
-    return (split_row){.how = SPLIT_WHOLE};
+    row = (split_row){.how = SPLIT_WHOLE};
+    for (int m = 0; m < p->order && !row.along; m++) {
+        const mode_use *u = split_use(s, t, m);
+        if (p->role != ROLE_INPUT || !u->along || u->others != u->other ||
+            !full_above(&p->fmt, m))
+            continue;
+        row = (split_row){SPLIT_WHOLE, m, 0, 0, 0, 0, u->along, u->along_mode};
+        if (!u->own) continue;
+        row.coef = u->coef;
+        row.before = u->lo;
+        row.after = u->hi;
+    }
+    return row;
 }
 
 /* What only the part itself reads of a tensor need not be made by the others, if that can
@@ -218,6 +230,7 @@ stc_status split_find(machine *mc, int of, int mode, split_row *row, bool *chose
     s.cursor = arena_array(&a, p->nc + 1, sizeof *s.cursor);
     s.partial = arena_array(&a, p->nv + 1, sizeof *s.partial);
     s.merged = arena_array(&a, p->nv + 1, sizeof *s.merged);
+    s.driver = arena_array(&a, mc->nloop * DRIVERS + 1, sizeof *s.driver);
     s.konst = arena_array(&a, p->nv + 1, sizeof *s.konst);
     s.again = arena_array(&a, (int64_t)mc->nloop * p->nv + 1, sizeof *s.again);
     s.never = arena_array(&a, mc->nloop + 1, sizeof *s.never);
