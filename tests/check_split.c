@@ -80,6 +80,15 @@ static const struct {
     {"y(j) += A(i,j)", "A=csr y=dense", "A", 1, "A 1*1+0+0; y 0*1+0+0; y 0*1+0+0; "},
     {"y(i) = A(i,j) * x(j)", "A=dcsr x=dense", "A", 0,
      "A 0*1+0+0; x 0 along A 1; y 0*1+0+0; "},
+    /* what r was is read whole, and what it becomes is cut */
+    {"r(j) = 3 * P(j,i) * r(i) + 1", "P=csr r=dense", "P", 0,
+     "P 0*1+0+0; r 0 along P 1; r 0*1+0+0; "},
+    {"r(j) = 3 * P(j,i) * r(i) + 1", "P=csc r=dense", "P", 0,
+     "P 0*1+0+0; r whole; r 0*1+0+0; "},
+    {"C(i,j) = C(i,k) * C(k,j)", "C=csr", "C", 0, "C whole; C 0*1+0+0; "},
+    /* B is walked from elsewhere on, which tells nothing of A's coordinates */
+    {"y(k) = A(i(0:12),k) * B(i(1:13)) + C(j,k)", "A=dense B=svec C=dense", "C", 1,
+     "A 1*1+0+0; B whole; C 1*1+0+0; y 0*1+0+0; "},
     /* x is read where B has no entry */
     {"y(i) = (A(i,j) + B(i,j)) * x(j)", "A=csr B=csr x=dense", "A", 0,
      "A 0*1+0+0; B 0*1+0+0; x whole; y 0*1+0+0; "},

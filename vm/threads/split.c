@@ -87,7 +87,8 @@ static void note_along(splitter *s, int t, mode_use *u, spread e)
 
 static void use_mode(splitter *s, int t, int mode, spread e)
 {
-    mode_use *u = split_use(s, t, mode);
+    const bool before = s->p->tensor[t].role == ROLE_INOUT && !s->made[t].made;
+    mode_use *u = before ? split_had(s, t, mode) : split_use(s, t, mode);
     if (e.loop >= 0 && !u->by) u->by = 1 + e.loop;
     const bool own = e.loop >= 0 && e.loop == s->inside && e.coef >= 1;
     if (!own && e.loop >= 0) u->elsewhere = 1 + e.loop;
@@ -135,7 +136,7 @@ static bool open_cursor(splitter *s, int c, int t, int l, int at)
     cursor_at *to = &s->cursor[c];
     if (s->branches && to->tensor >= 0 && (to->tensor != t || to->level != l))
         return split_refuse(s, at, "a cursor is opened in one branch of several");
-    *to = (cursor_at){t, l, -1, 0};
+    *to = (cursor_at){t, l, -1, 0, false};
     return true;
 }
 
@@ -177,6 +178,7 @@ bool split_made(splitter *s, int t, split_row row, int at)
     if (m->round) return true;
     if (!m->made) {
         m->made = true;
+        m->at = at;
         m->row = row;
         return true;
     }
@@ -269,6 +271,8 @@ static bool copy(splitter *s, const insn *in, int at)
     const int r = in->arg[0], t = in->arg[1];
     if (s->made[r].round) return true;
     if (s->inside >= 0) return split_refuse(s, at, "a tensor is converted in each");
+    if (!s->made[r].made && s->depth == 0)
+        s->made[r].anew = in->op == OP_MOVE || in->op == OP_CONVERT;
     if (!s->made[t].made || s->made[t].row.how == SPLIT_WHOLE)
         return split_made(s, r, (split_row){.how = SPLIT_WHOLE}, at);
     split_row row = s->made[t].row;
@@ -326,7 +330,7 @@ static void find_drivers(splitter *s, int number)
         const int c = m->operand[b].cursor;
         if (m->operand[b].role != MERGE_WALK || merge_may(m, UINT64_C(1) << b, 0)) continue;
         const int t = s->cursor[c].tensor;
-        if (t < 0 || s->p->tensor[t].role != ROLE_INPUT) continue;
+        if (t < 0 || s->p->tensor[t].role != ROLE_INPUT || s->cursor[c].moved) continue;
         const level_map *map = &s->p->tensor[t].fmt.level[s->cursor[c].level].map;
         if (map->op == MAP_MODE) out[n++] = (loop_driver){t, map->mode};
     }
@@ -468,7 +472,8 @@ static bool step_tensor(splitter *s, const insn *in, int at)
         return open_cursor(s, a[0], a[1], a[2], at);
     case OP_OPENAT:
         touch(s, a[1], a[2], combine(s, s->index[a[4]], 1, (spread){.loop = UNKNOWN}));
-        return open_cursor(s, a[0], a[1], a[2], at);
+        if (!open_cursor(s, a[0], a[1], a[2], at)) return false;
+        return s->cursor[a[0]].moved = true;
     case OP_LOCATE:
         touch(s, a[1], a[2], s->index[a[4]]);
         return open_cursor(s, a[0], a[1], a[2], at);
@@ -485,7 +490,8 @@ static bool step_tensor(splitter *s, const insn *in, int at)
         return true;
     case OP_POSITION:
         touch_all(s, a[3]);
-        return open_cursor(s, a[1], a[3], a[2], at);
+        if (!open_cursor(s, a[1], a[3], a[2], at)) return false;
+        return s->cursor[a[1]].moved = true;
     case OP_AT:
         return open_place(s, in, at);
     case OP_STORE:
@@ -549,13 +555,13 @@ static bool step(splitter *s, int at)
 bool split_scan(splitter *s)
 {
     const program *p = s->p;
-    memset(s->use, 0, (size_t)p->ntensor * STC_MAX_ORDER * sizeof *s->use);
+    memset(s->use, 0, 2 * (size_t)p->ntensor * STC_MAX_ORDER * sizeof *s->use);
     memset(s->made, 0, (size_t)p->ntensor * sizeof *s->made);
     memset(s->partial, 0, (size_t)p->nv * sizeof *s->partial);
     memset(s->merged, 0, (size_t)p->nv * sizeof *s->merged);
     memset(s->konst, 0, (size_t)p->nv * sizeof *s->konst);
     for (int c = 0; c < p->nc; c++)
-        s->cursor[c] = (cursor_at){-1, 0, -1, 0};
+        s->cursor[c] = (cursor_at){.tensor = -1, .mode = -1};
     for (int i = 0; i < p->ni; i++)
         s->index[i].loop = UNKNOWN;
     s->depth = s->branches = s->copying = s->also = 0;

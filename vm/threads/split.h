@@ -61,6 +61,8 @@ enum { DRIVERS = 2 };
 
 typedef struct tensor_made {
     bool made, round; /* round: begun and used up within a round                   */
+    bool anew;        /* of an operand that is a result, too: replaced once, at the end */
+    int at;           /* the lop that made it first                                */
     split_row row;
 } tensor_made;
 
@@ -68,6 +70,7 @@ typedef struct cursor_at {
     int tensor, level; /* tensor -1: not opened, or subsections                    */
     int mode;          /* of a place: below a round's own coordinates of it; or -1 */
     int64_t coef;
+    bool moved; /* its coordinates aren't the tensor's own                     */
 } cursor_at;
 
 typedef struct splitter {
@@ -79,7 +82,7 @@ typedef struct splitter {
     bool *never;        /* per loop: it can't be chosen, and needn't be       */
     int tried;          /* 1 + the loop that was chosen last and needn't be; 0 */
     int also;      /* 1 + the loop that might be chosen for lack of which it failed; 0 */
-    mode_use *use; /* per tensor, STC_MAX_ORDER each                     */
+    mode_use *use; /* per tensor, STC_MAX_ORDER each; then of what was there before */
     tensor_made *made;   /* per tensor                                         */
     spread *index;       /* per integer register                               */
     loop_driver *driver; /* per loop, DRIVERS each                             */
@@ -99,7 +102,8 @@ typedef struct splitter {
 } splitter;
 
 /* Finds what the parts of the linked program are, by the index that runs over `mode` of
- * tensor `of`: row has room for every tensor, chosen for every loop of mc->loops. An error
+ * tensor `of`: row has room for every tensor as it is made, and for every one again as an
+ * operand, chosen for every loop of mc->loops. An error
  * that says why, at its place in the text, if they need each other. */
 stc_status split_find(machine *mc, int of, int mode, split_row *row, bool *chosen);
 
@@ -108,6 +112,11 @@ bool split_refuse(splitter *s, int at, const char *why);
 static inline mode_use *split_use(const splitter *s, int t, int mode)
 {
     return &s->use[t * STC_MAX_ORDER + mode];
+}
+/* How a tensor is read before it is made: one that is an operand, too. */
+static inline mode_use *split_had(const splitter *s, int t, int mode)
+{
+    return split_use(s, s->p->ntensor + t, mode);
 }
 /* Reads the code; false: s->why. */
 bool split_scan(splitter *s);
