@@ -556,7 +556,10 @@ typedef enum stc_split_how {
 
 /* For the part [lo, hi), coordinates of `mode` from coef * lo + before to
  * coef * (hi - 1) + after, both included. coef is 1, but of formats in blocks. Where parts
- * are reduced, what only one of them has stored stays as it is. */
+ * are reduced, what only one of them has stored stays as it is. Of an operand that is
+ * needed whole, less may do: if `along` isn't NULL, its coordinates of `mode` that operand
+ * `along`, as the part has it, stores in its mode `along_mode`; and, if coef isn't 0, that
+ * range. */
 typedef struct stc_split {
     const char *name; /* the program's own text                                */
     bool is_result;
@@ -564,6 +567,8 @@ typedef struct stc_split {
     int mode;
     int64_t coef, before, after;
     const char *fn; /* "add", "min", …; NULL                                   */
+    const char *along;
+    int along_mode;
 } stc_split;
 
 /* How the program is split by the index that runs over `mode` of its operand or result

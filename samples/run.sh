@@ -90,7 +90,6 @@ else
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
     mpirun -n 2 "$out/rows"
     # shellcheck disable=SC2086
-    mpicc -std=gnu17 -O2 -Wall -Wextra -o "$out/stcvm-mpi" mpi/stcvm_mpi.c \
-        mpi/exchange.c $flags -lm
+    mpicc -std=gnu17 -O2 -Wall -Wextra -o "$out/stcvm-mpi" mpi/[efsv]*.c $flags -lm
     mpirun -n 2 "$out/stcvm-mpi" mpi/plate.stc
 fi

@@ -21,21 +21,68 @@ export OMPI_MCA_rmaps_base_oversubscribe OMPI_MCA_hwloc_base_binding_policy
 fail() { echo "check_mpi: $1" >&2; cat "$tmp/err" >&2; exit 1; }
 
 mpicc -std=gnu17 -O2 -Wall -Wextra -Werror -Iinclude -o "$tmp/stcvm-mpi" \
-    samples/mpi/stcvm_mpi.c samples/mpi/exchange.c "$build/libstcvm.a" -lm -pthread
+    samples/mpi/[efsv]*.c "$build/libstcvm.a" -lm -pthread
 
-for script in tests/mpi/integers.stc samples/mpi/plate.stc; do
-    "$stcvm" "$script" >"$tmp/one" 2>"$tmp/err" || fail "$script doesn't run"
+# A band, in a file that ranks read in ranges: a rank needs the neighbours' elements next to its
+# own, and no others.
+awk 'BEGIN { n = 1000; print "%%MatrixMarket matrix coordinate integer symmetric"
+             print "% rows in no order"; print n, n, 2 * n - 1
+             for (i = n; i >= 1; i--) print i, i, i % 7 + 1
+             for (i = 2; i <= n; i++) print i, i - 1, i % 3 - 1 }' >"$tmp/band.mtx"
+cat >"$tmp/band.stc" <<'EOF'
+tensor A csr i64 = "band.mtx"
+tensor x dense i64 [1000] = 3
+repeat 5 {
+  x(i) = A(i,j) * x(j) & 1023
+}
+D(i,j) = 2 * A(i,j)
+B(i,j) = A(i,k) * D(k,j)
+y(i) = B(i,j) * x(j)
+z(i) = y(i) * A(i,i) + 3 * x(i)
+u(j) = B(i,j) * z(i)
+s = u(i) * z(i)
+print u, s
+EOF
+
+same() { # script, statements that are split at least
+    "$stcvm" "$1" >"$tmp/one" 2>"$tmp/err" || fail "$1 doesn't run"
     for n in 2 4; do
-        mpirun -n $n "$tmp/stcvm-mpi" -v "$script" >"$tmp/many" 2>"$tmp/err" ||
-            fail "$script fails on $n ranks"
-        cmp "$tmp/one" "$tmp/many" || fail "$script says something else on $n ranks"
-        [ "$(grep -c '^  by mode' "$tmp/err")" -ge 20 ] ||
-            fail "$script: too few statements were split"
+        mpirun -n $n "$tmp/stcvm-mpi" -v "$1" >"$tmp/many" 2>"$tmp/err" ||
+            fail "$1 fails on $n ranks"
+        cmp "$tmp/one" "$tmp/many" || fail "$1 says something else on $n ranks"
+        [ "$(grep -c '^  by mode' "$tmp/err")" -ge "$2" ] ||
+            fail "$1: too few statements were split"
         sed -n 's/.* ranks, \(.*\) bytes told, \(.*\) received.*/\1 \2/p' "$tmp/err" |
             { read -r told moved && [ "$told" -gt 0 ] && [ "$told" = "$moved" ]; } ||
-            fail "$script: the bytes told on $n ranks aren't those received"
+            fail "$1: the bytes told on $n ranks aren't those received"
     done
-done
+}
+same tests/mpi/integers.stc 20
+same samples/mpi/plate.stc 60 # page ranks, too
+same "$tmp/band.stc" 10
+grep -A1 '^  x(i) = A\|^x(i) = A' "$tmp/err" | tail -1 | grep -q ' 8 bytes told, 8 received\| 16 bytes told' ||
+    fail "more of a vector was exchanged than what lies along a band"
+grep -A1 '^tensor A' "$tmp/err" | grep -q 'read in ranges' || fail "the file wasn't read in ranges"
+sed '/^1 1 /d' "$tmp/band.mtx" >"$tmp/short.mtx"
+echo 'tensor A csr = "short.mtx"' >"$tmp/short.stc"
+if mpirun -n 2 "$tmp/stcvm-mpi" "$tmp/short.stc" >"$tmp/out" 2>"$tmp/err"; then
+    fail "a line that is missing went unnoticed"
+fi
+grep -q 'other lines than its head says' "$tmp/err" || fail "a missing line isn't told"
+
+# One rank's share, of as many ranks as one likes.
+cat >"$tmp/share.stc" <<'EOF'
+tensor A dcsr [100000, 100000] = random(density=0.0001, seed=1)
+tensor x dense [100000] = 1
+repeat 10 {
+  y(i) = A(i,j) * x(j)
+  x(i) = 0.1 * y(i)
+}
+EOF
+"$tmp/stcvm-mpi" --share 3/10 "$tmp/share.stc" >"$tmp/out" 2>"$tmp/err" || fail "no share"
+# 90,000 elements of x for the second product, and for later ones as many entries of 16 bytes
+grep -q 'rank 3 of 10: .* \(122[0-9]*\) bytes told, \1 received' "$tmp/out" ||
+    { cat "$tmp/out"; fail "a share receives something else"; }
 
 # A rank is killed in the middle.
 cat >"$tmp/long.stc" <<'EOF'

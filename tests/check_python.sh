@@ -38,7 +38,7 @@ if [ $? != 0 ] || grep -q 'warning: .*\[-W' "$dir/log"; then
     exit 1
 fi
 cp samples/python/demo.py "$dir" && cd "$dir" || exit 1
-PYTHONPATH=$dir/lib timeout 150 "$python" -m unittest discover -s "$root/samples/python/tests" \
+PYTHONPATH=$dir/lib timeout 300 "$python" -m unittest discover -s "$root/samples/python/tests" \
     >"$dir/log" 2>&1 || { cat "$dir/log"; echo "check_python: FAILED"; exit 1; }
 PYTHONPATH=$dir/lib "$python" "$dir/demo.py" >"$dir/demo.out" 2>&1 ||
     { cat "$dir/demo.out"; echo "check_python: demo.py FAILED"; exit 1; }

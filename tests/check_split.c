@@ -31,7 +31,10 @@ static void describe(const stc_split *s, int n, char *out, size_t size)
     out[0] = 0;
     for (int k = 0; k < n; k++) {
         char one[96];
-        if (s[k].how == STC_SPLIT_WHOLE)
+        if (s[k].how == STC_SPLIT_WHOLE && s[k].along)
+            snprintf(one, sizeof one, "%s %d along %s %d%s; ", s[k].name, s[k].mode,
+                     s[k].along, s[k].along_mode, s[k].coef ? " and own" : "");
+        else if (s[k].how == STC_SPLIT_WHOLE)
             snprintf(one, sizeof one, "%s whole; ", s[k].name);
         else if (s[k].how == STC_SPLIT_REDUCE)
             snprintf(one, sizeof one, "%s %s; ", s[k].name, s[k].fn);
@@ -49,29 +52,51 @@ static const struct {
     int mode;
     const char *split;
 } splits[] = {
-    {"y(i) = A(i,j) * x(j)", "A=csr x=dense", "A", 0, "A 0*1+0+0; x whole; y 0*1+0+0; "},
-    {"y(i) = A(i,j) * x(j)", "A=csr x=dense", "y", 0, "A 0*1+0+0; x whole; y 0*1+0+0; "},
+    {"y(i) = A(i,j) * x(j)", "A=csr x=dense", "A", 0,
+     "A 0*1+0+0; x 0 along A 1; y 0*1+0+0; "},
+    {"y(i) = A(i,j) * x(j)", "A=csr x=dense", "y", 0,
+     "A 0*1+0+0; x 0 along A 1; y 0*1+0+0; "},
     {"y(i) = A(i,j) * x(j)", "A=csr x=dense", "A", 1, "A 1*1+0+0; x 0*1+0+0; y add; "},
     {"y(i) = A(i,j) * x(j)", "A=csc x=dense", "x", 0, "A 1*1+0+0; x 0*1+0+0; y add; "},
     {"y(i) = A(i,j) * x(j)", "A=csc x=dense", "y", 0, "A 0*1+0+0; x whole; y 0*1+0+0; "},
-    {"y(i) = A(i,j) * x(j)", "A=coo x=dense", "A", 0, "A 0*1+0+0; x whole; y 0*1+0+0; "},
+    {"y(i) = A(i,j) * x(j)", "A=coo x=dense", "A", 0,
+     "A 0*1+0+0; x 0 along A 1; y 0*1+0+0; "},
     {"y(i) = A(i,j) * x(j)", "A=bcsr(4,4) x=dense", "A", 0,
      "A 0*4+0+3; x whole; y 0*4+0+3; "},
     {"y(i) = A(i,j) * x(j) + x(i)", "A=csr x=dense", "A", 0,
-     "A 0*1+0+0; x whole; y 0*1+0+0; "},
+     "A 0*1+0+0; x 0 along A 1 and own; y 0*1+0+0; "},
     {"y(i) = 2 * x(i+1) + x(i+3)", "x=dense", "y", 0, "x 0*1+1+3; y 0*1+0+0; "},
-    {"C(i,j) = A(i,k) * B(k,j)", "A=csr B=csr", "A", 0, "A 0*1+0+0; B whole; C 0*1+0+0; "},
+    {"C(i,j) = A(i,k) * B(k,j)", "A=csr B=csr", "A", 0,
+     "A 0*1+0+0; B 0 along A 1; C 0*1+0+0; "},
     {"C(i,j) = A(i,k) * B(k,j)", "A=csr B=csr", "B", 1, "A whole; B 1*1+0+0; C 1*1+0+0; "},
     {"D(i,j) = A(i,j) + B(j,i)", "A=csr B=csr", "A", 0,
      "A 0*1+0+0; B 1*1+0+0; D 0*1+0+0; "},
     {"s = x(i) * y(i)", "x=dense y=dense", "x", 0, "x 0*1+0+0; y 0*1+0+0; s add; "},
     {"s = max(i: x(i))", "x=dense", "x", 0, "x 0*1+0+0; s max; "},
     {"M(i,r) = T(i,j,k) * B(j,r) * C(k,r)", "T=csf B=dense C=dense", "T", 0,
-     "T 0*1+0+0; B whole; C whole; M 0*1+0+0; "},
+     "T 0*1+0+0; B 0 along T 1; C 0 along T 2; M 0*1+0+0; "},
     {"t(i) = A(i,j) * x(j)\ns = t(i) * t(i)", "A=csr x=dense", "A", 0,
-     "A 0*1+0+0; x whole; t 0*1+0+0; s add; "},
+     "A 0*1+0+0; x 0 along A 1; t 0*1+0+0; s add; "},
     {"y(j) += A(i,j)", "A=csr y=dense", "A", 1, "A 1*1+0+0; y 0*1+0+0; y 0*1+0+0; "},
-    {"y(i) = A(i,j) * x(j)", "A=dcsr x=dense", "A", 0, "A 0*1+0+0; x whole; y 0*1+0+0; "},
+    {"y(i) = A(i,j) * x(j)", "A=dcsr x=dense", "A", 0,
+     "A 0*1+0+0; x 0 along A 1; y 0*1+0+0; "},
+    /* what r was is read whole, and what it becomes is cut */
+    {"r(j) = 3 * P(j,i) * r(i) + 1", "P=csr r=dense", "P", 0,
+     "P 0*1+0+0; r 0 along P 1; r 0*1+0+0; "},
+    {"r(j) = 3 * P(j,i) * r(i) + 1", "P=csc r=dense", "P", 0,
+     "P 0*1+0+0; r whole; r 0*1+0+0; "},
+    {"C(i,j) = C(i,k) * C(k,j)", "C=csr", "C", 0, "C whole; C 0*1+0+0; "},
+    /* B is walked from elsewhere on, which tells nothing of A's coordinates */
+    {"y(k) = A(i(0:12),k) * B(i(1:13)) + C(j,k)", "A=dense B=svec C=dense", "C", 1,
+     "A 1*1+0+0; B whole; C 1*1+0+0; y 0*1+0+0; "},
+    /* x is read where B has no entry */
+    {"y(i) = (A(i,j) + B(i,j)) * x(j)", "A=csr B=csr x=dense", "A", 0,
+     "A 0*1+0+0; B 0*1+0+0; x whole; y 0*1+0+0; "},
+    /* made by two loops, of which one has the index further in */
+    {"y(i) = A(i,j) * x(j) + x(i)", "A=csc x=dense", "A", 0,
+     "A 0*1+0+0; x whole; y 0*1+0+0; "},
+    {"y(i) = b(i) + A(i,j) * x(j)", "A=csc x=dense b=dense", "y", 0,
+     "b 0*1+0+0; A 0*1+0+0; x whole; y 0*1+0+0; "},
 };
 
 START_TEST(told)
@@ -97,6 +122,8 @@ static const struct {
     const char *why;
 } refused[] = {
     {"y(i) = A(i,j) * x(j) + b(i)", "A=csr x=dense b=dense", "x", 0, "before all of it"},
+    /* each part would add all of x */
+    {"y(i) = A(i,j) * x(j) + x(i)", "A=csc x=dense", "A", 1, "in several ways"},
     {"t(i) = A(i,j) * x(j)\ny(i) = A(i,j) * t(j)", "A=csr x=dense", "x", 0,
      "parts of a sum"},
     {"t(i) = A(i,j) * x(j)\nz(i) = B(i,j) * t(j)\ns = t(i) * z(i)", "A=csr B=csr x=dense",

@@ -16,6 +16,7 @@ typedef struct entries {
     int64_t first, last;
     int fn; /* what comes again is combined by; -1 */
     stc_type type;
+    const struct entries *along; /* or where these are: rows[k].along              */
 } entries;
 
 static void free_entries(entries *e)
@@ -38,11 +39,18 @@ static int combine(entries *e, const int64_t *coords, stc_value v)
     return 0;
 }
 
+static bool needed(const entries *e, int64_t at)
+{
+    if (at >= e->first && at <= e->last) return true;
+    for (int64_t k = 0; e->along && k < e->along->n; k++)
+        if (e->along->coord[k * e->along->order + e->cut->along_mode] == at) return true;
+    return false;
+}
+
 static int take(void *context, const int64_t *coords, stc_value v)
 {
     entries *e = context;
-    if (e->cut && (coords[e->cut->mode] < e->first || coords[e->cut->mode] > e->last))
-        return 0;
+    if (e->cut && !needed(e, coords[e->cut->mode])) return 0;
     if (e->fn >= 0 && combine(e, coords, v)) return 0;
     if (e->n == e->room) {
         e->room = e->room ? 2 * e->room : 64;
@@ -85,29 +93,46 @@ static stc_status make(stc_machine *m, const stc_tensor *t, const entries *e,
 static void range(const stc_split *s, int64_t lo, int64_t hi, entries *e)
 {
     e->fn = -1;
-    if (s->how != STC_SPLIT_CUT) return;
+    if (s->how != STC_SPLIT_CUT && !s->along) return;
     e->cut = s;
     e->first = s->coef * lo + s->before;
-    e->last = hi > lo ? s->coef * (hi - 1) + s->after : e->first - 1;
+    e->last = hi > lo && s->coef ? s->coef * (hi - 1) + s->after : e->first - 1;
+}
+
+/* What a part needs of operands: those first that others are needed along. */
+static stc_status narrow(const parts *x, const stc_split *rows, int n, const int64_t *bound,
+                         stc_program *part, stc_tensor **own)
+{
+    entries e[NAMES] = {0};
+    stc_status st = STC_OK;
+    for (int k = 0; k < 2 * n && !st; k++) {
+        const int j = k % n;
+        if (rows[j].is_result || (rows[j].along != NULL) != (k >= n)) continue;
+        stc_tensor *t = x->operand(x->context, rows[j].name);
+        if (!t) continue;
+        range(&rows[j], bound[0], bound[1], &e[j]);
+        for (int a = 0; a < n && rows[j].along; a++)
+            if (!rows[a].is_result && !strcmp(rows[a].name, rows[j].along) &&
+                !rows[a].along)
+                e[j].along = &e[a];
+        if (rows[j].along && !e[j].along) e[j].cut = NULL;
+        if (!(st = collect(t, &e[j])))
+            st = make(stc_program_machine(x->p), t, &e[j], &own[j]);
+        if (!st) st = stc_bind(part, rows[j].name, own[j]);
+    }
+    for (int j = 0; j < n; j++)
+        free_entries(&e[j]);
+    return st;
 }
 
 static stc_status run_part(const parts *x, const stc_split *rows, int n, int k,
                            const stc_split *target, entries *all, stc_tensor **like)
 {
-    stc_machine *m = stc_program_machine(x->p);
     stc_tensor *own[NAMES] = {NULL};
     const int64_t lo = x->bound[k], hi = x->bound[k + 1];
     stc_program *part = NULL;
     stc_status st = stc_program_part(x->p, x->name, x->mode, lo, hi, &part);
-    for (int j = 0; j < n && !st; j++) {
-        stc_tensor *t = rows[j].is_result ? NULL : x->operand(x->context, rows[j].name);
-        if (!t) continue;
-        entries e = {0};
-        range(&rows[j], lo, hi, &e);
-        if (!(st = collect(t, &e))) st = make(m, t, &e, &own[j]);
-        if (!st) st = stc_bind(part, rows[j].name, own[j]);
-        free_entries(&e);
-    }
+    if (!st) st = narrow(x, rows, n, &x->bound[k], part, own);
     const stc_tensor *made;
     if (!st) st = stc_run(part);
     if (!st) st = stc_result(part, target->name, &made);

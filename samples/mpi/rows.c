@@ -73,8 +73,7 @@ static stc_status round_trip(stc_program *p, const int *counts, const int *begin
 
 int main(int argc, char **argv)
 {
-    static const stc_decl decls[] = {{.name = "A", .format = "csr"},
-                                     {.name = "x"}};
+    static const stc_decl decls[] = {{.name = "A", .format = "csr"}, {.name = "x"}};
     static int32_t pos[N + 1], crd[3 * N];
     static double value[3 * N], x[N];
     int rank, ranks, counts[256], begins[256];

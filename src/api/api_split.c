@@ -26,7 +26,7 @@ static stc_status find(const stc_program *w, const char *name, int mode, found *
         return fail(cx, STC_ERR_ARGUMENT, "%s has %d modes, and no mode %d", name,
                     p->tensor[of].order, mode);
     arena_init(&out->a, cx);
-    out->row = arena_array(&out->a, p->ntensor + 1, sizeof *out->row);
+    out->row = arena_array(&out->a, 2 * p->ntensor + 1, sizeof *out->row);
     out->chosen = arena_array(&out->a, w->mc->nloop + 1, sizeof *out->chosen);
     stc_status st = cx->diag.status;
     if (!st) st = split_find(w->mc, of, mode, out->row, out->chosen);
@@ -37,8 +37,16 @@ static stc_status find(const stc_program *w, const char *name, int mode, found *
 static stc_split tell(const program *p, const split_row *row, const char *name, bool result)
 {
     const int t = result ? program_output(p, name) : program_input(p, name);
-    const split_row *r = &row[t];
+    const split_row *r = &row[result ? t : p->ntensor + t];
     stc_split out = {.name = p->tensor[t].name, .is_result = result};
+    out.mode = r->mode;
+    out.coef = r->coef;
+    out.before = r->before;
+    out.after = r->after;
+    if (r->how == SPLIT_WHOLE && r->along) {
+        out.along = p->tensor[r->along - 1].name;
+        out.along_mode = r->along_mode;
+    }
     if (r->how == SPLIT_WHOLE) return out;
     if (r->how == SPLIT_SUM) {
         out.how = STC_SPLIT_REDUCE;
@@ -46,10 +54,6 @@ static stc_split tell(const program *p, const split_row *row, const char *name, 
         return out;
     }
     out.how = STC_SPLIT_CUT;
-    out.mode = r->mode;
-    out.coef = r->coef;
-    out.before = r->before;
-    out.after = r->after;
     return out;
 }
 

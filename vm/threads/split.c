@@ -70,14 +70,31 @@ static void set_index(splitter *s, const insn *in)
 
 /* ---- what tensors are read at ------------------------------------------------------ */
 
+/* It is read at e where something else has an entry, too: always the same, or not noted. */
+static void note_along(splitter *s, int t, mode_use *u, spread e)
+{
+    const bool as_is = e.loop >= 0 && e.coef == 1 && !e.lo && !e.hi;
+    for (int k = 0; as_is && k < DRIVERS; k++) {
+        const loop_driver *d = &s->driver[e.loop * DRIVERS + k];
+        if (d->tensor < 0 || d->tensor == t) continue;
+        if (u->along && (u->along != 1 + d->tensor || u->along_mode != d->mode)) continue;
+        u->along = 1 + d->tensor;
+        u->along_mode = d->mode;
+        u->others++;
+        return;
+    }
+}
+
 static void use_mode(splitter *s, int t, int mode, spread e)
 {
-    mode_use *u = split_use(s, t, mode);
+    const bool before = s->p->tensor[t].role == ROLE_INOUT && !s->made[t].made;
+    mode_use *u = before ? split_had(s, t, mode) : split_use(s, t, mode);
     if (e.loop >= 0 && !u->by) u->by = 1 + e.loop;
     const bool own = e.loop >= 0 && e.loop == s->inside && e.coef >= 1;
     if (!own && e.loop >= 0) u->elsewhere = 1 + e.loop;
     if (!own || (u->own && u->coef != e.coef)) {
         u->other++;
+        note_along(s, t, u, e);
         return;
     }
     if (!u->own || e.lo < u->lo) u->lo = e.lo;
@@ -119,8 +136,18 @@ static bool open_cursor(splitter *s, int c, int t, int l, int at)
     cursor_at *to = &s->cursor[c];
     if (s->branches && to->tensor >= 0 && (to->tensor != t || to->level != l))
         return split_refuse(s, at, "a cursor is opened in one branch of several");
-    *to = (cursor_at){t, l, -1, 0};
+    *to = (cursor_at){t, l, -1, 0, false};
     return true;
+}
+
+/* A mode of t is written at e: whether that is a round's own coordinate. */
+static bool write_mode(splitter *s, int t, int mode, spread e)
+{
+    mode_use *u = split_use(s, t, mode);
+    if (e.loop >= 0 && !u->by) u->by = 1 + e.loop;
+    if (e.loop < 0 || e.coef < 1 || e.lo || e.hi >= e.coef) return false;
+    if (e.loop != s->inside) u->writer = 1 + e.loop;
+    return e.loop == s->inside;
 }
 
 /* A place of a result: below a round's own coordinates, if they fill a range. */
@@ -136,10 +163,7 @@ static bool open_place(splitter *s, const insn *in, int at)
         to->coef = s->cursor[a[3]].coef;
     }
     if (map->op == MAP_DIV) e = combine(s, e, map->k, (spread){FIXED, 0, 0, map->k - 1});
-    if (map->op != MAP_MODE && map->op != MAP_DIV) return true;
-    mode_use *u = split_use(s, a[1], map->mode);
-    if (e.loop >= 0 && !u->by) u->by = 1 + e.loop;
-    if (e.loop < 0 || e.loop != s->inside || e.coef < 1 || e.lo || e.hi >= e.coef)
+    if ((map->op != MAP_MODE && map->op != MAP_DIV) || !write_mode(s, a[1], map->mode, e))
         return true;
     to->mode = map->mode;
     to->coef = e.coef;
@@ -154,12 +178,19 @@ bool split_made(splitter *s, int t, split_row row, int at)
     if (m->round) return true;
     if (!m->made) {
         m->made = true;
+        m->at = at;
         m->row = row;
         return true;
     }
     if (m->row.how != row.how || m->row.mode != row.mode || m->row.fn != row.fn ||
-        m->row.coef != row.coef)
+        m->row.coef != row.coef) {
+        /* all of it by one, and its own coordinates by another */
+        if (m->row.how == SPLIT_WHOLE && row.how == SPLIT_CUT)
+            s->also = split_use(s, t, row.mode)->writer;
+        if (row.how == SPLIT_WHOLE && m->row.how == SPLIT_CUT)
+            s->also = split_use(s, t, m->row.mode)->writer;
         return split_refuse(s, at, "a tensor is made in several ways");
+    }
     return true;
 }
 
@@ -227,11 +258,7 @@ static bool put_entry(splitter *s, const insn *in, int fn, int at)
     int64_t coef = 0;
     for (int m = 0; m < s->p->tensor[t].order; m++) {
         const spread e = s->index[first + m];
-        mode_use *u = split_use(s, t, m);
-        if (e.loop >= 0 && !u->by) u->by = 1 + e.loop;
-        if (mode >= 0 || e.loop < 0 || e.loop != s->inside || e.coef < 1 || e.lo ||
-            e.hi >= e.coef)
-            continue;
+        if (!write_mode(s, t, m, e) || mode >= 0) continue;
         mode = m;
         coef = e.coef;
     }
@@ -244,6 +271,8 @@ static bool copy(splitter *s, const insn *in, int at)
     const int r = in->arg[0], t = in->arg[1];
     if (s->made[r].round) return true;
     if (s->inside >= 0) return split_refuse(s, at, "a tensor is converted in each");
+    if (!s->made[r].made && s->depth == 0)
+        s->made[r].anew = in->op == OP_MOVE || in->op == OP_CONVERT;
     if (!s->made[t].made || s->made[t].row.how == SPLIT_WHOLE)
         return split_made(s, r, (split_row){.how = SPLIT_WHOLE}, at);
     split_row row = s->made[t].row;
@@ -289,6 +318,24 @@ static bool sums_begin(splitter *s, int at)
     return true;
 }
 
+/* Operands of the program without an entry of which the loop has no round. */
+static void find_drivers(splitter *s, int number)
+{
+    const merge_desc *m = s->mc->loops[number].merge;
+    loop_driver *out = &s->driver[number * DRIVERS];
+    int n = 0;
+    for (int k = 0; k < DRIVERS; k++)
+        out[k].tensor = -1;
+    for (int b = 0; b < m->count && !m->universe && n < DRIVERS; b++) {
+        const int c = m->operand[b].cursor;
+        if (m->operand[b].role != MERGE_WALK || merge_may(m, UINT64_C(1) << b, 0)) continue;
+        const int t = s->cursor[c].tensor;
+        if (t < 0 || s->p->tensor[t].role != ROLE_INPUT || s->cursor[c].moved) continue;
+        const level_map *map = &s->p->tensor[t].fmt.level[s->cursor[c].level].map;
+        if (map->op == MAP_MODE) out[n++] = (loop_driver){t, map->mode};
+    }
+}
+
 static bool loop_begins(splitter *s, const insn *in, int number, int at)
 {
     const loop *l = &s->mc->loops[number];
@@ -311,6 +358,7 @@ static bool loop_begins(splitter *s, const insn *in, int number, int at)
         if (!sums_begin(s, at)) return false;
         s->inside = number;
     }
+    find_drivers(s, number);
     for (int b = 0; b < m->count; b++) {
         const merge_operand *o = &m->operand[b];
         if (o->role == MERGE_KNOWN) continue;
@@ -424,7 +472,8 @@ static bool step_tensor(splitter *s, const insn *in, int at)
         return open_cursor(s, a[0], a[1], a[2], at);
     case OP_OPENAT:
         touch(s, a[1], a[2], combine(s, s->index[a[4]], 1, (spread){.loop = UNKNOWN}));
-        return open_cursor(s, a[0], a[1], a[2], at);
+        if (!open_cursor(s, a[0], a[1], a[2], at)) return false;
+        return s->cursor[a[0]].moved = true;
     case OP_LOCATE:
         touch(s, a[1], a[2], s->index[a[4]]);
         return open_cursor(s, a[0], a[1], a[2], at);
@@ -441,7 +490,8 @@ static bool step_tensor(splitter *s, const insn *in, int at)
         return true;
     case OP_POSITION:
         touch_all(s, a[3]);
-        return open_cursor(s, a[1], a[3], a[2], at);
+        if (!open_cursor(s, a[1], a[3], a[2], at)) return false;
+        return s->cursor[a[1]].moved = true;
     case OP_AT:
         return open_place(s, in, at);
     case OP_STORE:
@@ -505,16 +555,16 @@ static bool step(splitter *s, int at)
 bool split_scan(splitter *s)
 {
     const program *p = s->p;
-    memset(s->use, 0, (size_t)p->ntensor * STC_MAX_ORDER * sizeof *s->use);
+    memset(s->use, 0, 2 * (size_t)p->ntensor * STC_MAX_ORDER * sizeof *s->use);
     memset(s->made, 0, (size_t)p->ntensor * sizeof *s->made);
     memset(s->partial, 0, (size_t)p->nv * sizeof *s->partial);
     memset(s->merged, 0, (size_t)p->nv * sizeof *s->merged);
     memset(s->konst, 0, (size_t)p->nv * sizeof *s->konst);
     for (int c = 0; c < p->nc; c++)
-        s->cursor[c] = (cursor_at){-1, 0, -1, 0};
+        s->cursor[c] = (cursor_at){.tensor = -1, .mode = -1};
     for (int i = 0; i < p->ni; i++)
         s->index[i].loop = UNKNOWN;
-    s->depth = s->branches = s->copying = 0;
+    s->depth = s->branches = s->copying = s->also = 0;
     s->inside = -1;
     s->sums.nsum = 0;
     for (int k = 0; k < s->mc->nmain; k++)

@@ -27,6 +27,8 @@ typedef struct split_row {
     split_how how;
     int mode, fn;
     int64_t coef, before, after;
+    int along, along_mode; /* of WHOLE: 1 + the tensor at whose coordinates of a mode it is
+                              read, and of its own range, if coef isn't 0; 0: everywhere */
 } split_row;
 
 /* What an integer register has: coef times the index of a loop (its number) and something
@@ -45,11 +47,22 @@ typedef struct mode_use {
     int own, other;
     int by;        /* 1 + the first loop whose index it is read or written at; 0: none */
     int elsewhere; /* 1 + a loop that isn't chosen, and reads it at its index; 0 */
+    int writer;    /* 1 + one that isn't chosen, and writes there; 0 */
+    int along;     /* otherwise: 1 + the tensor that has an entry wherever it is read; 0 */
+    int along_mode, others; /* how many of `other` that tells of */
     int64_t coef, lo, hi;
 } mode_use;
 
+/* An operand that has an entry in each round of a loop, by its mode; tensor -1: none. */
+typedef struct loop_driver {
+    int tensor, mode;
+} loop_driver;
+enum { DRIVERS = 2 };
+
 typedef struct tensor_made {
     bool made, round; /* round: begun and used up within a round                   */
+    bool anew;        /* of an operand that is a result, too: replaced once, at the end */
+    int at;           /* the lop that made it first                                */
     split_row row;
 } tensor_made;
 
@@ -57,6 +70,7 @@ typedef struct cursor_at {
     int tensor, level; /* tensor -1: not opened, or subsections                    */
     int mode;          /* of a place: below a round's own coordinates of it; or -1 */
     int64_t coef;
+    bool moved; /* its coordinates aren't the tensor's own                     */
 } cursor_at;
 
 typedef struct splitter {
@@ -67,16 +81,18 @@ typedef struct splitter {
     bool *chosen;       /* per loop                                           */
     bool *never;        /* per loop: it can't be chosen, and needn't be       */
     int tried;          /* 1 + the loop that was chosen last and needn't be; 0 */
-    mode_use *use;      /* per tensor, STC_MAX_ORDER each                     */
-    tensor_made *made;  /* per tensor                                         */
-    spread *index;      /* per integer register                               */
-    cursor_at *cursor;  /* per cursor                                         */
-    int *partial;       /* per value register: 1 + the function that parts of it are
-                           combined by; or LOST                               */
-    bool *merged;       /* per value register: loaded from a tensor in parts  */
-    int *konst;         /* per value register: 1 + the constant that it has   */
-    int *again;         /* per loop and value register: partial at its end    */
-    bool more;          /* there are new ones in `again`                      */
+    int also;      /* 1 + the loop that might be chosen for lack of which it failed; 0 */
+    mode_use *use; /* per tensor, STC_MAX_ORDER each; then of what was there before */
+    tensor_made *made;   /* per tensor                                         */
+    spread *index;       /* per integer register                               */
+    loop_driver *driver; /* per loop, DRIVERS each                             */
+    cursor_at *cursor;   /* per cursor                                         */
+    int *partial;        /* per value register: 1 + the function that parts of it are
+                            combined by; or LOST                               */
+    bool *merged;        /* per value register: loaded from a tensor in parts  */
+    int *konst;          /* per value register: 1 + the constant that it has   */
+    int *again;          /* per loop and value register: partial at its end    */
+    bool more;           /* there are new ones in `again`                      */
     int open[BLOCKS_MAX], depth; /* numbers of open loops; FIXED: another block */
     int branches;                /* of the open blocks                        */
     int inside;                  /* the chosen loop that is open; -1          */
@@ -86,7 +102,8 @@ typedef struct splitter {
 } splitter;
 
 /* Finds what the parts of the linked program are, by the index that runs over `mode` of
- * tensor `of`: row has room for every tensor, chosen for every loop of mc->loops. An error
+ * tensor `of`: row has room for every tensor as it is made, and for every one again as an
+ * operand, chosen for every loop of mc->loops. An error
  * that says why, at its place in the text, if they need each other. */
 stc_status split_find(machine *mc, int of, int mode, split_row *row, bool *chosen);
 
@@ -95,6 +112,11 @@ bool split_refuse(splitter *s, int at, const char *why);
 static inline mode_use *split_use(const splitter *s, int t, int mode)
 {
     return &s->use[t * STC_MAX_ORDER + mode];
+}
+/* How a tensor is read before it is made: one that is an operand, too. */
+static inline mode_use *split_had(const splitter *s, int t, int mode)
+{
+    return split_use(s, s->p->ntensor + t, mode);
 }
 /* Reads the code; false: s->why. */
 bool split_scan(splitter *s);

@@ -26,20 +26,25 @@ static bool full_above(const format *fmt, int mode)
     return false;
 }
 
-static bool can_be_cut(const splitter *s, int t, int mode)
+static bool cut_by(const splitter *s, int t, int mode, const mode_use *u)
 {
-    const mode_use *u = split_use(s, t, mode);
     return u->own && !u->other && full_above(&s->p->tensor[t].fmt, mode);
 }
 
-/* r is made of t, which the program doesn't make: what is read of r is needed of t. */
-static void pass_on(splitter *s, int r, int t)
+static bool can_be_cut(const splitter *s, int t, int mode)
+{
+    return cut_by(s, t, mode, split_use(s, t, mode));
+}
+
+/* r is made of t, which the program doesn't make, or makes later: what is read of r is
+ * needed of t. */
+static void pass_on(splitter *s, int r, int t, bool before)
 {
     const uint8_t role = s->p->tensor[r].role;
     const bool result = role == ROLE_OUTPUT || role == ROLE_INOUT;
     for (int m = 0; m < s->p->tensor[t].order; m++) {
         const mode_use *from = split_use(s, r, m);
-        mode_use *to = split_use(s, t, m);
+        mode_use *to = before ? split_had(s, t, m) : split_use(s, t, m);
         if (!to->by) to->by = from->by;
         if (result || !can_be_cut(s, r, m) || (to->own && to->coef != from->coef)) {
             to->other++;
@@ -52,14 +57,38 @@ static void pass_on(splitter *s, int r, int t)
     }
 }
 
+/* What is read of a tensor before and after it is made, together. */
+static void fold(splitter *s, int t)
+{
+    for (int m = 0; m < s->p->tensor[t].order; m++) {
+        const mode_use *from = split_had(s, t, m);
+        mode_use *to = split_use(s, t, m);
+        const bool differ = to->own && from->own && to->coef != from->coef;
+        if (!to->by) to->by = from->by;
+        if (!to->elsewhere) to->elsewhere = from->elsewhere;
+        to->other += from->other + differ;
+        if (!from->own) continue;
+        if (!to->own || from->lo < to->lo) to->lo = from->lo;
+        if (!to->own || from->hi > to->hi) to->hi = from->hi;
+        if (!to->own) to->coef = from->coef;
+        to->own += from->own;
+    }
+}
+
 static void pass_all(splitter *s)
 {
     for (int k = s->mc->nmain; k-- > 0;) {
         const insn *in = find_at(&s->f, k);
         const bool copies = in->op == OP_MOVE || in->op == OP_CONVERT ||
                             in->op == OP_PACK || in->op == OP_UPDATE;
-        if (copies && !is_cut(s, in->arg[1])) pass_on(s, in->arg[0], in->arg[1]);
+        if (!copies) continue;
+        const tensor_made *of = &s->made[in->arg[1]];
+        const bool before =
+            s->p->tensor[in->arg[1]].role == ROLE_INOUT && (!of->made || k < of->at);
+        if (before || !is_cut(s, in->arg[1])) pass_on(s, in->arg[0], in->arg[1], before);
     }
+    for (int t = 0; t < s->p->ntensor; t++)
+        if (s->p->tensor[t].role == ROLE_INOUT && !s->made[t].anew) fold(s, t);
     for (int k = 0; k < s->mc->nmain; k++) {
         const insn *in = find_at(&s->f, k);
         const int r = in->arg[0], t = in->arg[1];
@@ -113,21 +142,38 @@ static bool read_by_parts(splitter *s, int t, bool *more)
         "what parts make of a tensor is needed whole, or by their neighbours");
 }
 
-static split_row conclude(const splitter *s, int t)
+/* What is needed of an operand. */
+static split_row needed(const splitter *s, int t, const mode_use *use)
 {
     const prog_tensor *p = &s->p->tensor[t];
-    split_row row = s->made[t].row;
-    if (p->role == ROLE_OUTPUT || p->role == ROLE_INOUT || p->role == ROLE_WORK) {
-        row.before = 0;
-        row.after = row.coef - 1;
-        return row;
-    }
+    split_row row = {.how = SPLIT_WHOLE};
     for (int m = 0; m < p->order; m++) {
-        const mode_use *u = split_use(s, t, m);
-        if (p->role != ROLE_INPUT || !can_be_cut(s, t, m)) continue;
-        return (split_row){SPLIT_CUT, m, 0, u->coef, u->lo, u->hi};
+        const mode_use *u = &use[m];
+        if (cut_by(s, t, m, u))
+            return (split_row){SPLIT_CUT, m, 0, u->coef, u->lo, u->hi, 0, 0};
     }
-    return (split_row){.how = SPLIT_WHOLE};
+    for (int m = 0; m < p->order && !row.along; m++) {
+        const mode_use *u = &use[m];
+        if (!u->along || u->others != u->other || !full_above(&p->fmt, m)) continue;
+        row = (split_row){SPLIT_WHOLE, m, 0, 0, 0, 0, u->along, u->along_mode};
+        if (!u->own) continue;
+        row.coef = u->coef;
+        row.before = u->lo;
+        row.after = u->hi;
+    }
+    return row;
+}
+
+static split_row conclude(const splitter *s, int t)
+{
+    const uint8_t role = s->p->tensor[t].role;
+    split_row row = s->made[t].row;
+    if (role == ROLE_INPUT) return needed(s, t, split_use(s, t, 0));
+    if (role != ROLE_OUTPUT && role != ROLE_INOUT && role != ROLE_WORK)
+        return (split_row){.how = SPLIT_WHOLE};
+    row.before = 0;
+    row.after = row.coef - 1;
+    return row;
 }
 
 /* What only the part itself reads of a tensor need not be made by the others, if that can
@@ -156,7 +202,10 @@ bool split_close(splitter *s, split_row *row, bool *more)
     for (int t = 0; t < s->p->ntensor && !*more; t++)
         if (s->made[t].made) make_less(s, t, more);
     for (int t = 0; t < s->p->ntensor; t++)
-        row[t] = conclude(s, t);
+        row[t] = row[s->p->ntensor + t] = conclude(s, t);
+    for (int t = 0; t < s->p->ntensor; t++)
+        if (s->p->tensor[t].role == ROLE_INOUT && s->made[t].anew)
+            row[s->p->ntensor + t] = needed(s, t, split_had(s, t, 0));
     return true;
 }
 
@@ -165,7 +214,8 @@ static bool choose(splitter *s, int of, int mode)
 {
     if (!split_scan(s)) return false;
     pass_all(s);
-    const int by = split_use(s, of, mode)->by;
+    const int before = split_had(s, of, mode)->by;
+    const int by = before ? before : split_use(s, of, mode)->by;
     memset(s->again, 0, (size_t)s->mc->nloop * (size_t)s->p->nv * sizeof *s->again);
     if (!by) return split_refuse(s, 0, "no loop has that index alone");
     return s->chosen[by - 1] = true;
@@ -188,11 +238,17 @@ static bool find(splitter *s, int of, int mode, split_row *row)
     while (more) {
         more = false;
         if (settle(s) && split_close(s, row, &more)) continue;
-        if (!s->tried) return false;
-        s->chosen[s->tried - 1] = false;
-        s->never[s->tried - 1] = more = true;
-        s->tried = 0;
-        s->why = NULL;
+        if (s->tried) {
+            s->chosen[s->tried - 1] = false;
+            s->never[s->tried - 1] = more = true;
+            s->tried = 0;
+            s->why = NULL;
+        } else if (s->also && !s->chosen[s->also - 1]) {
+            s->why = NULL;
+            if (!choose_too(s, s->also - 1, &more)) return false;
+        } else {
+            return false;
+        }
         memset(s->again, 0, (size_t)s->mc->nloop * (size_t)s->p->nv * sizeof *s->again);
     }
     return true;
@@ -206,12 +262,13 @@ stc_status split_find(machine *mc, int of, int mode, split_row *row, bool *chose
     arena a;
     arena_init(&a, cx);
     memset(chosen, 0, (size_t)mc->nloop);
-    s.use = arena_array(&a, p->ntensor * STC_MAX_ORDER + 1, sizeof *s.use);
+    s.use = arena_array(&a, 2 * p->ntensor * STC_MAX_ORDER + 1, sizeof *s.use);
     s.made = arena_array(&a, p->ntensor + 1, sizeof *s.made);
     s.index = arena_array(&a, p->ni + 1, sizeof *s.index);
     s.cursor = arena_array(&a, p->nc + 1, sizeof *s.cursor);
     s.partial = arena_array(&a, p->nv + 1, sizeof *s.partial);
     s.merged = arena_array(&a, p->nv + 1, sizeof *s.merged);
+    s.driver = arena_array(&a, mc->nloop * DRIVERS + 1, sizeof *s.driver);
     s.konst = arena_array(&a, p->nv + 1, sizeof *s.konst);
     s.again = arena_array(&a, (int64_t)mc->nloop * p->nv + 1, sizeof *s.again);
     s.never = arena_array(&a, mc->nloop + 1, sizeof *s.never);

@@ -8,10 +8,15 @@ is sent what its part needs, a range of one mode or all, and what parts make is 
 here. The index is one that cuts the result, else one by which it is reduced; of several, the one
 that sends the fewest bytes.
 """
+import asyncio
+import time
+from concurrent.futures import CancelledError
+
+import distributed
 import numpy as np
 
 from . import programs
-from .errors import ProgramError
+from .errors import Error, ProgramError
 from .operands import describe, is_matrix, sp
 from .tensor import Tensor
 
@@ -47,10 +52,14 @@ def _bytes(a, row, parts):
 
 
 def _run(text, name, mode, lo, hi, operands):
-    """What a worker does: the results of its part."""
-    specs = tuple(describe(n, a)[0] for n, a in operands.items())
+    """What a worker does: the results of its part. Arrays that came in a message may lie at
+    any address, and are copied where they can't be lent."""
+    specs, lent = zip(*(describe(n, a) for n, a in operands.items()))
     program = programs._program(text, specs, (), "array", 3)
-    return program.part(name, mode, lo, hi)(**operands)
+    made = program.part(name, mode, lo, hi)(**{s[0]: a for s, a in zip(specs, lent)})
+    if made is NotImplemented:
+        raise TypeError("operands that can't be lent to a program of their own kinds")
+    return made
 
 
 def _choose(program, operands, parts, shapes):
@@ -99,9 +108,43 @@ def _join(row, made, ranges):
     return np.concatenate(cuts, axis=mode)
 
 
-def eval(client, text, /, *, parts=None, **operands):
+class _Lost(Exception):
+    """A worker went, and something with it that can't be computed again there."""
+
+
+def _parts(client, text, split, ranges, operands, until):
+    """What the workers make of their parts, in order."""
+    name, mode, rows = split
+    needs = {r[0]: r for r in rows if not r[1]}
+    futures = []
+    try:
+        whole = {n: client.scatter(a, broadcast=True, hash=False, timeout=min(30, _left(until)))
+                 for n, a in operands.items()
+                 if needs[n][2] == _WHOLE or _cut(a, needs[n], 0, 1) is a}
+    except Exception as e:  # of many kinds, where a worker goes meanwhile
+        raise _Lost("no worker takes the operands: %s" % (e or type(e).__name__)) from e
+    try:
+        for lo, hi in ranges:
+            own = {n: whole[n] if n in whole else _cut(a, needs[n], lo, hi)
+                   for n, a in operands.items()}
+            futures.append(client.submit(_run, text, name, mode, lo, hi, own, pure=False))
+        distributed.wait(futures, min(_left(until), 1e6))
+        return client.gather(futures)
+    except (TimeoutError, asyncio.TimeoutError, CancelledError, asyncio.CancelledError,
+            distributed.KilledWorker, OSError) as e:
+        client.cancel(futures)
+        raise _Lost("the workers haven't done their parts: %s" % (e or type(e).__name__)) from e
+
+
+def _left(until):
+    return max(0.1, until - time.monotonic())
+
+
+def eval(client, text, /, *, parts=None, timeout=None, **operands):
     """What stcvm.eval gives, computed by a distributed.Client's workers in parts (as many as
-    there are workers). Sums of sparse results are dense arrays."""
+    there are workers). Sums of sparse results are dense arrays. What a worker had that dies is
+    computed again; stcvm.Error if that fails thrice, or after `timeout` seconds."""
+    until = time.monotonic() + (timeout or float("inf"))
     parts = parts or max(1, len(client.scheduler_info()["workers"]))
     specs, lent = zip(*(describe(n, a) for n, a in operands.items()))
     operands = {s[0]: a for s, a in zip(specs, lent)}
@@ -111,15 +154,13 @@ def eval(client, text, /, *, parts=None, **operands):
     by = next((r for r in rows if r[0] == name and not r[1] and r[2] == _CUT), None)
     size = -(-shapes[name][mode] // (by[4] if by else 1))
     ranges = [(size * k // parts, size * (k + 1) // parts) for k in range(parts)]
-    needs = {r[0]: r for r in rows if not r[1]}
-    whole = {n: client.scatter(a, broadcast=True, hash=False) for n, a in operands.items()
-             if needs[n][2] == _WHOLE or _cut(a, needs[n], 0, 1) is a}
-    futures = []
-    for lo, hi in ranges:
-        own = {n: whole[n] if n in whole else _cut(a, needs[n], lo, hi)
-               for n, a in operands.items()}
-        futures.append(client.submit(_run, text, name, mode, lo, hi, own, pure=False))
-    made = client.gather(futures)
+    for turn in range(3):
+        try:
+            made = _parts(client, text, (name, mode, rows), ranges, operands, until)
+            break
+        except _Lost as e:
+            if turn == 2 or time.monotonic() > until:
+                raise Error(str(e)) from e
     results = [r for r in rows if r[1]]
     if len(results) == 1:
         return _join(results[0], made, ranges)

@@ -18,6 +18,7 @@ NAMES = ["bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f
          "c64", "c128"]
 _NUMBERS = {bool: 0, int: 4, float: 10, complex: 12}
 _KINDS = {"csr": CSR, "csc": CSC, "coo": COO, "bsr": BSR, "dia": DIA}
+_ARRAYS = ("data", "indices", "indptr", "row", "col", "offsets")
 _DIA = "(i,j) -> (j-i : compressed, j : range, i : offset)"
 
 
@@ -75,9 +76,13 @@ def _sparse(name, a):
         a = a.tocsr()  # DOK and LIL have no arrays
     kind = _KINDS[a.format]
     data = _native(a.data)
-    if data is not a.data or not data.flags.c_contiguous:
-        a = a.copy()
-        a.data = np.ascontiguousarray(data)
+    arrays = [getattr(a, n) for n in _ARRAYS if hasattr(a, n)]
+    if data is not a.data or not all(b.flags.c_contiguous and b.flags.aligned for b in arrays):
+        a = a.copy()  # arrays from a message or a file may lie at any address
+        a.data = data.copy() if not data.flags.aligned else np.ascontiguousarray(data)
+        for n in _ARRAYS[1:]:
+            if hasattr(a, n) and not getattr(a, n).flags.aligned:
+                setattr(a, n, getattr(a, n).copy())
     form, extra = a.format, None
     if kind == BSR:
         extra = a.blocksize

@@ -70,6 +70,20 @@ class Faults(unittest.TestCase):
         with self.assertRaises(ValueError):
             stcvm.eval(SPMV, A=A, x=x)
 
+    def test_arrays_at_any_address(self):
+        """As in a file, or a message: where elements lie at odd addresses, they are copied."""
+        def odd(a):
+            return np.frombuffer(b"x" + a.tobytes(), a.dtype, a.size, 1).reshape(a.shape)
+
+        A, x = matrix(), np.arange(50.0)
+        for form in ("csr", "csc", "coo", "bsr", "dia"):
+            B = A.asformat(form).copy()
+            for name in ("data", "indices", "indptr", "row", "col", "offsets"):
+                if hasattr(B, name):
+                    setattr(B, name, odd(getattr(B, name)))
+            self.assertFalse(B.data.flags.aligned)
+            np.testing.assert_allclose(stcvm.eval(SPMV + " + x(i)", A=B, x=odd(x)), A @ x + x)
+
     def test_fills_are_kept(self):
         D = stcvm.Tensor.from_coords([[0, 1], [1, 2]], [5.0, 1.0], (3, 3), "csr", np.inf)
         E = stcvm.eval("E(i,j) = A(i,j) + 1", A=D)
