@@ -20,10 +20,10 @@ INLINE bool all_hold(const uint8_t *own)
 #define CHOOSE(TYPE, B, q) TIMES(B, TYPE, own[q], TAKE(TYPE, q), none)
 
 /* Whole numbers, of which one more changes nothing that isn't beyond it. */
-#define SETTLES_min_chosen true
-#define SETTLES_max_chosen true
-#define SETTLES_plus_chosen false
-#define SETTLES(TYPE, B) (SETTLES_##B && (num_##TYPE)0.5 == (num_##TYPE)0)
+#define LIMITED_min_chosen true
+#define LIMITED_max_chosen true
+#define LIMITED_plus_chosen false
+#define LIMITED(TYPE, B) (LIMITED_##B && (num_##TYPE)0.5 == (num_##TYPE)0)
 
 /* Values that are gathered, for each entry of a strip, if their limit is looked up. */
 enum { LIMIT_SHARE = 8 };
@@ -75,7 +75,7 @@ ALIKE(32)
     {                                                                                      \
         num_##TYPE *limit = (num_##TYPE *)&ns->limit;                                      \
         if (ns->limit_of == x) return limit;                                               \
-        if (!SETTLES(TYPE, B) || ns->hi - ns->lo > LIMIT_SHARE * have) return NULL;        \
+        if (!LIMITED(TYPE, B) || ns->hi - ns->lo > LIMIT_SHARE * have) return NULL;        \
         num_##TYPE sum = none;                                                             \
         for (int64_t i = ns->lo; i < ns->hi; i++)                                          \
             sum = PLUS(B, TYPE, sum, GET(TYPE, x[i]));                                     \
