@@ -18,7 +18,7 @@ enum { LONG_FIBER = 24, FEW = 2 };
 
 /* Where a sum that may be settled is looked at next: not so often that it costs. */
 enum { LOOK = 64 };
-#define LOOKS(B, p, e) (SETTLES(B) && (e) - (p) > LOOK ? (p) + LOOK : (e))
+#define LOOK_NEXT(p, e) ((e) - (p) > LOOK ? (p) + LOOK : (e))
 
 /* ---- one fiber ----------------------------------------------------------------- */
 
@@ -52,9 +52,11 @@ enum { LOOK = 64 };
             c = PLUS(B, TYPE, c, d);                                                       \
             a = PLUS(B, TYPE, a, c);                                                       \
         }                                                                                  \
-        while (p < e && !SETTLED(B, a))                                                    \
-            for (const int64_t to = LOOKS(B, p, e); p < to; p++)                           \
+        while (SETTLES(B) && p < e && !SETTLED(B, a))                                      \
+            for (const int64_t to = LOOK_NEXT(p, e); p < to; p++)                          \
                 a = PLUS(B, TYPE, a, DOT_TERM(TYPE, B, p));                                \
+        for (; !SETTLES(B) && p < e; p++)                                                  \
+            a = PLUS(B, TYPE, a, DOT_TERM(TYPE, B, p));                                    \
         *at = p;                                                                           \
         return a;                                                                          \
     }
@@ -73,9 +75,12 @@ enum { LOOK = 64 };
         const int64_t more = (p + 1 - e) >> 63, q = p - more;                              \
         const num_##TYPE both = PLUS(B, TYPE, a, FEW_TERM(TYPE, B, q));                    \
         a = EITHER(num_##TYPE, more, both, a);                                             \
-        for (p += 2; p < e && !SETTLED(B, a);)                                             \
-            for (const int64_t to = LOOKS(B, p, e); p < to; p++)                           \
+        p += 2;                                                                            \
+        while (SETTLES(B) && p < e && !SETTLED(B, a))                                      \
+            for (const int64_t to = LOOK_NEXT(p, e); p < to; p++)                          \
                 a = PLUS(B, TYPE, a, FEW_TERM(TYPE, B, p));                                \
+        for (; !SETTLES(B) && p < e; p++)                                                  \
+            a = PLUS(B, TYPE, a, FEW_TERM(TYPE, B, p));                                    \
         *at = p < e ? p : e;                                                               \
         return a;                                                                          \
     }
@@ -87,23 +92,24 @@ enum { LOOK = 64 };
                                             const elem_##TYPE *x, num_##TYPE init,         \
                                             num_##TYPE *out, int n, int nx)                \
     {                                                                                      \
-        const bool few = bounds[n] - bounds[0] <= FEW * (int64_t)n;                        \
-        int64_t left = 0, p;                                                               \
-        for (int k = 0; few && k < n; k++) {                                               \
-            p = bounds[k];                                                                 \
-            out[k] =                                                                       \
-                few_##TYPE##_##B##_##W(v, crd, stride, &p, bounds[k + 1], x, init, nx);    \
-            left += SETTLES(B) ? bounds[k + 1] - p : 0;                                    \
+        int64_t left = 0, p = bounds[0];                                                   \
+        if (bounds[n] - p <= FEW * (int64_t)n) {                                           \
+            for (int k = 0; k < n; k++) {                                                  \
+                p = bounds[k];                                                             \
+                out[k] = few_##TYPE##_##B##_##W(v, crd, stride, &p, bounds[k + 1], x,      \
+                                                init, nx);                                 \
+                if (SETTLES(B)) left += bounds[k + 1] - p;                                 \
+            }                                                                              \
+            return bounds[n] - bounds[0] - left;                                           \
         }                                                                                  \
-        p = bounds[0];                                                                     \
-        for (int k = 0; !few && k < n; k++) {                                              \
+        for (int k = 0; k < n; k++) {                                                      \
             const int64_t e = bounds[k + 1];                                               \
             out[k] = fiber_##TYPE##_##B##_##W(v, crd, stride, &p, e, x, NULL,              \
                                               NO_FACTORS(B, TYPE), init, nx, false);       \
-            left += SETTLES(B) ? e - p : 0;                                                \
+            if (SETTLES(B)) left += e - p;                                                 \
             p = e;                                                                         \
         }                                                                                  \
-        return bounds[n] - bounds[0] - left;                                               \
+        return p - bounds[0] - left;                                                       \
     }
 
 /* ---- all lanes ----------------------------------------------------------------- */
