@@ -64,6 +64,15 @@ check 1 "*" "*eval: *no statement uses B*" eval "y(i) = A(i,i)" A=A.mtx B=ones
 repl 0 '*threads 1*deterministic on*' '' ':set deterministic on\n:set\nexit\n)'
 repl 1 '' "*':s' could be :spy, :save or :set*" ':s\n'
 repl 0 'A line is*' '' 'help\nquit\n'
+# what is printed: digits, tables with columns left out, headers, a note where most is fill
+repl 0 '*14.3' '' ':set digits 3\nx = 100 / 7\nx\n'
+repl 0 '*3.14159  3.14159*' '' 'tensor A dense f64 [2,2] = 3.141592653\nA\n'
+repl 0 '*0  *…*' '' 'tensor A dense f64 [60,60] = 0\nA\n'
+repl 0 'dense f64 *60*, 60 stored*(0) 1*(59) 1' '' 'tensor x dense f64 [60] = 1\nx\n'
+repl 0 '1+2j' '' 'z = 1 + 2j\nz\n'
+repl 0 '*' '*note: 399 of the 400 entries that A stores are its fill; `compact A` drops them*' \
+    'tensor x dense f64 [20,20] = 0\nx(0,0) = 1\ntensor A csr f64 [20,20]\nA(i,j) = x(i,j)\nA\n'
+repl 0 '1' '*' 'tensor x dense f64 [20,20] = 0\nx(0,0) = 1\ntensor A csr f64 [20,20]\nA(i,j) = x(i,j)\ncompact A\nstored(A)\n'
 repl 0 '7' '' 'quit = 7\nquit\n'
 LC_ALL=C
 export LC_ALL

@@ -43,6 +43,23 @@ int gen_computed(gen *g, char *out, size_t size)
     return n;
 }
 
+/* What is read where an index is something computed, or near another, and nothing
+ * elsewhere: the conditions settle loops. */
+static bool gen_pinned(gen *g, want w, char *out, size_t size)
+{
+    static const char *const how[] = {"==", "==", "==", "<=", ">"};
+    char index[16] = "", other[120] = "", read[400] = "";
+    if (!gen_ranged(g, index, sizeof index)) return false;
+    if (gen_chance(g, 25) && gen_ranged(g, other, sizeof other))
+        gen_say(other, sizeof other, " + %d", gen_below(g, 2));
+    else
+        gen_computed(g, other, sizeof other);
+    gen_access(g, w, read, sizeof read);
+    gen_say(out, size, "((%s %s (%s)) %s %s)", index, how[gen_below(g, 5)], other,
+            w == WANT_BOOL ? "&&" : "*", read);
+    return true;
+}
+
 void gen_gather(gen *g, want w, char *out, size_t size)
 {
     ctensor t = {.has_data = true, .order = 1 + gen_below(g, 3)};
@@ -50,6 +67,7 @@ void gen_gather(gen *g, want w, char *out, size_t size)
     char sub[2][120] = {"", ""};
     const int at = gen_below(g, t.order);
     const bool pad = gen_has(g, FEATURE_PAD) && gen_chance(g, 30);
+    if (gen_chance(g, 30) && gen_pinned(g, w, out, size)) return;
     if (g->c->count >= OPERANDS) {
         gen_access(g, w, out, size);
         return;

@@ -35,7 +35,7 @@ static int distinct(const program *p, const bexpr *e, const bexpr **seen, int n)
 bool many_needed(const program *p, const bstmt *s)
 {
     const bexpr *seen[MOST + 1];
-    return distinct(p, s->value, seen, 0) > MOST;
+    return opt_accesses(s->value) > MOST && distinct(p, s->value, seen, 0) > MOST;
 }
 
 /* Whether e can be a tensor: over ranges from 0, and not too many. */

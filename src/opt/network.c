@@ -280,11 +280,11 @@ static stc_status visit(opt *o, bexpr **at, bool top)
 
 /* ---- the statement ------------------------------------------------------------------ */
 
-static int accesses(const bexpr *e)
+int opt_accesses(const bexpr *e)
 {
     int n = e->kind == B_ACCESS;
     for (int k = 0; k < e->nargs; k++)
-        n += accesses(e->args[k]);
+        n += opt_accesses(e->args[k]);
     return n;
 }
 
@@ -298,12 +298,12 @@ static bool reduces(const bexpr *e)
 
 bool network_needed(const bstmt *s)
 {
-    return (s->nindex > BOUND_INDICES || accesses(s->value) > FEW) && reduces(s->value);
+    return (s->nindex > BOUND_INDICES || opt_accesses(s->value) > FEW) && reduces(s->value);
 }
 
 bool network_only(const bstmt *s)
 {
-    return s->nindex > BOUND_INDICES || accesses(s->value) > OPT_FACTORS;
+    return s->nindex > BOUND_INDICES || opt_accesses(s->value) > OPT_FACTORS;
 }
 
 static void note_used(const program *p, const bexpr *e, int *to)

@@ -160,8 +160,9 @@ stc_status share_step(opt *o, const bexpr *e, stc_type type, factor *out, bool *
 void share_note(opt_step *step, const factor *result);
 stc_status share_rest(opt *o);
 
-/* network.c: whether a statement is too large for the sets of the others; its reductions,
- * taken apart until what is left isn't, if they can be. */
+/* network.c: how many accesses stand in e; whether a statement is too large for the sets of
+ * the others; its reductions, taken apart until what is left isn't, if they can be. */
+int opt_accesses(const bexpr *e);
 bool network_needed(const bstmt *s);
 /* … and for a plan as it is written, too. */
 bool network_only(const bstmt *s);
