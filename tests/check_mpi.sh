@@ -70,6 +70,25 @@ if mpirun -n 2 "$tmp/stcvm-mpi" "$tmp/short.stc" >"$tmp/out" 2>"$tmp/err"; then
 fi
 grep -q 'other lines than its head says' "$tmp/err" || fail "a missing line isn't told"
 
+# MPI counts the same: Open MPI's monitoring has what ranks sent each other.
+cat >"$tmp/whole.stc" <<'EOF'
+tensor A csr [20000,20000] = random(density=0.0005, seed=1)
+tensor x dense [20000] = 1
+repeat 20 {
+  y(i) = A(i,j) * x(j)
+  x(i) = 0.1 * y(i) + 1
+}
+EOF
+mpirun -n 4 --mca pml_monitoring_enable 2 --mca pml_monitoring_enable_output 3 \
+    --mca pml_monitoring_filename "$tmp/sent" "$tmp/stcvm-mpi" "$tmp/whole.stc" >"$tmp/out" 2>"$tmp/err" ||
+    fail "whole.stc fails"
+if [ -f "$tmp/sent.0.prof" ]; then
+    told=$(sed -n 's/.* ranks, \(.*\) bytes told.*/\1/p' "$tmp/err")
+    cat "$tmp"/sent.*.prof | awk -v told="$told" '/^[EI]\t/ { sent += $4 }
+        END { exit !(told > 9000000 && sent >= told && sent < 1.01 * told) }' ||
+        fail "MPI sent other than the $told bytes that were told (and some hundredth for the rest)"
+fi
+
 # One rank's share, of as many ranks as one likes.
 cat >"$tmp/share.stc" <<'EOF'
 tensor A dcsr [100000, 100000] = random(density=0.0001, seed=1)

@@ -39,7 +39,7 @@ static void statement(const char *text)
         everywhere(text);
         return;
     }
-    if (verbose && rank == 0)
+    if (verbose && (rank == 0 || alone))
         fprintf(stderr, "%s\n  %s; %lld bytes told, %lld received\n", text, what,
                 (long long)(bytes_told - told), (long long)(bytes_moved - moved));
 }
