@@ -118,7 +118,7 @@ static int64_t count_kept(const tensor *t, int64_t end)
     return n;
 }
 
-/* What stays of entries p to `end`, from q on; where that ends. */
+/* What stays of entries p to `end`, from q on; where that ends, NONE: the call has to. */
 #define MOVE(I)                                                                            \
     for (int k = 0; k < n; k++) {                                                          \
         ((I *)room->crd)[q - room->pos] = ((const I *)f->crd)[p + k];                      \
@@ -132,6 +132,7 @@ static int64_t move_kept(const tensor *t, const fiber_table *f, tensor *c,
     BY_WIDTH(type_size(t->type), c->vals, t->vals, {
         for (int n; p < end; p += n) {
             n = end - p < SIFTED ? (int)(end - p) : SIFTED;
+            if (work_done(t->cx, 0)) return NONE;
             sift(t, p, n, keep);
             if (room->width == 4)
                 MOVE(int32_t)
@@ -169,6 +170,7 @@ static stc_status compact_rows(const tensor *t, tensor *c, bool *done)
     for (int64_t p = 0; p < parents; p++) {
         if (work_due(t->cx, p)) return t->cx->diag.status;
         q = move_kept(t, &f, c, &room, bound_of(&f, p), bound_of(&f, p + 1), q);
+        if (q == NONE) return t->cx->diag.status;
         if (room.bounds_width == 4) {
             ((int32_t *)room.bounds)[p + 1] = (int32_t)q;
         } else {

@@ -4,6 +4,7 @@
 #include "../src/lang/lang.h"
 #include "case.h"
 #include "check.h"
+#include <math.h>
 #include <string.h>
 
 static const char *const formats[] = {
@@ -247,6 +248,42 @@ START_TEST(every_type)
 }
 END_TEST
 
+/* Of each type every value is dropped that equals the fill, and no other: numbers that are
+ * 7, 0 for -0 and NaN among them; all of them, too. */
+START_TEST(drops_fills)
+{
+    static const char *const lists[] = {"csr", "csc", "dcsr", "bcsr(2,2)"};
+    static const double fills[] = {0, 7, NAN};
+    const stc_type type = (stc_type)_i;
+    for (int f = 0; f < 4; f++)
+        for (int k = 0; k < 3; k++) {
+            tensor *t = sample(lists[f], type, 0), *c, *none;
+            const vclass cls = type_class(type);
+            int64_t left = 0;
+            for (int64_t p = 0; p < t->nvals; p++) {
+                if (p % 5 == 1) type_store(type, t->vals, p, number(type, -0.0));
+                if (p % 5 == 2) type_store(type, t->vals, p, number(type, NAN));
+            }
+            t->fill = number(
+                type, isnan(fills[k]) && type != STC_F64 && type != STC_F32 ? 3 : fills[k]);
+            for (int64_t p = 0; p < t->nvals; p++)
+                left += !class_equal(cls, type_load(type, t->vals, p), t->fill);
+            t->generation++;
+            ck_ctx(cx, tensor_compact(t, &c));
+            ck_ctx(cx, tensor_check(c));
+            if (f < 3) ck_assert_int_eq(tensor_stored(c), left);
+            expect_same(t, c, lists[f], "without its fills");
+            for (int64_t p = 0; p < t->nvals; p++)
+                type_store(type, t->vals, p, t->fill);
+            ck_ctx(cx, tensor_compact(t, &none));
+            ck_assert_int_eq(tensor_stored(none), 0);
+            tensor_free(none);
+            tensor_free(c);
+            tensor_free(t);
+        }
+}
+END_TEST
+
 /* Where most rows are empty, or there is hardly anything at all. */
 START_TEST(odd_shapes)
 {
@@ -412,6 +449,7 @@ Suite *suite_convert(void)
     tcase_add_loop_test(c, copies, 0, FORMATS);
     tcase_add_test(c, duplicates);
     tcase_add_loop_test(c, every_type, 0, TYPE_COUNT);
+    tcase_add_loop_test(c, drops_fills, 0, TYPE_COUNT);
     tcase_add_loop_test(c, odd_shapes, 0, FORMATS);
     tcase_add_test(c, unpackable);
     tcase_add_test(c, lists_of_entries);

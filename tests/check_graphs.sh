@@ -40,6 +40,43 @@ all() { # graph
     run components group "$1"
 }
 
+# A round of a search visits its frontier and the edges that leave it, however large the
+# mesh is: loops' rounds, as they are counted, and one that ends them.
+cost() { # depth
+    cat >"$dir/mesh.stc" <<END
+include "$PWD/samples/graph.stc"
+g = 40
+n = g * g
+tensor G csr bool [n, n]
+G(i,j) = j == i + g || i == j + g || (j == i + 1 && j % g) || (i == j + 1 && i % g)
+compact G
+tensor level dense i64 [n]
+level(i) = select(i == 0, 0, -1)
+tensor frontier svec bool [n]
+frontier(i) = i == 0
+compact frontier
+depth = 0
+while (depth < $1) {
+  depth += 1
+  most = stored(frontier) + sum(i,j: i64(frontier(i) && G(i,j))) + 1
+  frontier(j) = any(i: frontier(i) && G(i,j)) && level(j) < 0
+  compact frontier
+  level(j) = depth where frontier(j)
+}
+print "most", most, "of", n
+END
+    runs=$((runs + 1))
+    "$tool" --profile "$dir/mesh.stc" >"$dir/log" 2>&1
+    awk '/^most/ { most = $2 } /^# frontier\(j\) = any/, 0 {
+             for (k = 2; k <= NF; k++) if ($k ~ /^rounds/ && $(k - 1) > rounds) rounds = $(k - 1)
+         }
+         END { exit !(rounds > 0 && rounds <= most) }' "$dir/log" && return
+    failures=$((failures + 1))
+    echo "FAILED: round $1 of a search visits more than its edges"
+    grep -E "^most|rounds" "$dir/log"
+}
+for depth in 1 5 20 38; do cost $depth; done
+
 all samples/links.mtx
 all samples/roads.mtx
 if [ -d "$data" ]; then

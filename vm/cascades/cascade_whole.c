@@ -56,8 +56,14 @@ static stc_status copy_fibers(machine *mc, stage *st, int64_t parent, int n, int
     if (lv->kind->append_room(mc->cx, lv, end - begin, parent + n, &room))
         return mc->cx->diag.status;
     stage_close_fibers(&room, parent, room.pos);
-    st->g->place[1].base = begin;
-    stage_late_coords(st, &room, 0, end - begin);
+    append_room part = room;
+    for (int64_t p = begin, some; p < end; p += some) {
+        some = end - p < WORK_BLOCK ? end - p : WORK_BLOCK;
+        st->g->place[1].base = p;
+        stage_late_coords(st, &part, 0, some);
+        part.crd = (char *)part.crd + some * part.width;
+        if (work_done(mc->cx, 0)) return mc->cx->diag.status; /* steps count with values */
+    }
     const int64_t first = st->walk[0].parent->base + 1;
     room.closed++;
     move_ends(&room, (const char *)t->bounds + first * t->bounds_width, t->bounds_width, n,
