@@ -242,6 +242,12 @@ static inline int64_t affine_coord(const affine_level *lv, int64_t p)
     return coord_at(lv->crd, lv->width, lv->stride, p);
 }
 
+/* Where the children of position p begin. */
+static inline int64_t affine_children(const affine_level *lv, int64_t p)
+{
+    return lv->bounds ? index_at(lv->bounds, lv->bounds_width, p) : p;
+}
+
 /* affine_walk.c: level 0 below the first parents, and so on. */
 stc_status affine_walk(machine *mc, affine *a);
 

@@ -48,8 +48,8 @@ static int64_t enter(const gather *g, gather_input *in, int n, int64_t x,
             end = i->begin[z + g->span];
         } else {
             slide(mid, i, y + i->least, y + i->most);
-            begin = gather_children(leaf, i->here);
-            end = gather_children(leaf, i->there);
+            begin = affine_children(leaf, i->here);
+            end = affine_children(leaf, i->there);
         }
         out[k] = (gather_stretch){begin, end - begin, i->at};
         count += end - begin;

@@ -119,14 +119,6 @@ void affine_append_begin(machine *mc, affine *a);
 stc_status affine_append_rows(machine *mc, affine *a, gather_adder *add, gather_rows *r);
 stc_status affine_append_end(machine *mc, affine *a);
 
-/* Where the children of position p begin. */
-static inline int64_t gather_children(const affine_level *lv, int64_t p)
-{
-    const char *b = lv->bounds;
-    if (!b) return p;
-    return index_at(b, lv->bounds_width, p);
-}
-
 static inline int64_t gather_pixel(const affine_level *mid, int64_t first, int64_t p)
 {
     return mid->walked ? affine_coord(mid, p) : p - first + mid->lo;

@@ -116,13 +116,12 @@ KEPT(I64, int64_t, uint64_t, 0)
 
 /* A fiber of a plain filter (`affine_filter`): entries whose taps all lie inside, from b
  * on; gives the first that isn't so. R rows (0: any number) of Q taps, `hop` apart. */
-#define FILTER(B, CLS, T, SINK)                                                            \
-    INLINE int64_t plain_##CLS##_##B##_##SINK(affine *a, const int64_t *at, int64_t b,     \
-                                              int64_t e, int R, int Q, int64_t hop)        \
+#define FILTER(B, CLS, T, I, SINK)                                                         \
+    INLINE int64_t plain_##CLS##_##B##_##I##_##SINK(                                       \
+        affine *a, const int64_t *at, int64_t b, int64_t e, int R, int Q, int64_t hop)     \
     {                                                                                      \
         const affine_level *lv = &a->level[a->nlevel - 1];                                 \
-        const char *const crd = lv->crd;                                                   \
-        const int width = lv->width;                                                       \
+        const I *crd = (const I *)lv->crd;                                                 \
         const T *v = a->vals[0], s = FACTOR_##CLS(a);                                      \
         const affine_window *win = &a->window[a->nlevel - 1];                              \
         const int64_t base = at[lv->line], oj = a->line[0].coef[lv->solved];               \
@@ -134,7 +133,7 @@ KEPT(I64, int64_t, uint64_t, 0)
         memcpy(to, a->filter.to, (size_t)rows * sizeof *to);                               \
         OPEN_##SINK for (; p < e; p++)                                                     \
         {                                                                                  \
-            const int64_t x = index_at(crd, width, p) - base;                              \
+            const int64_t x = crd[p] - base;                                               \
             if (__builtin_expect((uint64_t)x - lo >= n, 0)) break;                         \
             const T w = TIMES(B, CLS, s, v[p]);                                            \
             const int64_t o = at[0] + oj * x;                                              \
@@ -147,32 +146,32 @@ KEPT(I64, int64_t, uint64_t, 0)
         return p;                                                                          \
     }                                                                                      \
                                                                                            \
-    static int64_t filter_##CLS##_##B##_##SINK(affine *a, const int64_t *at, int64_t b,    \
-                                               int64_t e)                                  \
+    static int64_t filter_##CLS##_##B##_##I##_##SINK(affine *a, const int64_t *at,         \
+                                                     int64_t b, int64_t e)                 \
     {                                                                                      \
         const int Q = a->filter.taps, R = a->filter.rows;                                  \
         const int64_t hop = a->filter.hop;                                                 \
         if (Q == 3 && hop == -1)                                                           \
-            return R == 1   ? plain_##CLS##_##B##_##SINK(a, at, b, e, 1, 3, -1)            \
-                   : R == 3 ? plain_##CLS##_##B##_##SINK(a, at, b, e, 3, 3, -1)            \
-                            : plain_##CLS##_##B##_##SINK(a, at, b, e, 0, 3, -1);           \
-        if (Q == 5 && hop == -1) return plain_##CLS##_##B##_##SINK(a, at, b, e, 0, 5, -1); \
-        return Q == 3 ? plain_##CLS##_##B##_##SINK(a, at, b, e, 0, 3, hop)                 \
-                      : plain_##CLS##_##B##_##SINK(a, at, b, e, 0, Q, hop);                \
+            return R == 1   ? plain_##CLS##_##B##_##I##_##SINK(a, at, b, e, 1, 3, -1)      \
+                   : R == 3 ? plain_##CLS##_##B##_##I##_##SINK(a, at, b, e, 3, 3, -1)      \
+                            : plain_##CLS##_##B##_##I##_##SINK(a, at, b, e, 0, 3, -1);     \
+        if (Q == 5 && hop == -1)                                                           \
+            return plain_##CLS##_##B##_##I##_##SINK(a, at, b, e, 0, 5, -1);                \
+        return Q == 3 ? plain_##CLS##_##B##_##I##_##SINK(a, at, b, e, 0, 3, hop)           \
+                      : plain_##CLS##_##B##_##I##_##SINK(a, at, b, e, 0, Q, hop);          \
     }
 
 /* The entries of a fiber; the solved index's coefficient is 1 if `unit`. */
-#define FIBER(B, CLS, T, SINK)                                                             \
-    FILTER(B, CLS, T, SINK)                                                                \
+#define FIBER(B, CLS, T, I, SINK)                                                          \
+    FILTER(B, CLS, T, I, SINK)                                                             \
                                                                                            \
-    INLINE void run_##CLS##_##B##_##SINK(affine *a, const int64_t *at, int64_t b,          \
-                                         int64_t e, bool unit)                             \
+    INLINE void run_##CLS##_##B##_##I##_##SINK(affine *a, const int64_t *at, int64_t b,    \
+                                               int64_t e, bool unit)                       \
     {                                                                                      \
         const int last = a->nlevel - 1;                                                    \
         const affine_level *lv = &a->level[last];                                          \
         const affine_stand up = last ? a->stand[last - 1] : (affine_stand){0, 0};          \
-        const char *const crd = lv->crd;                                                   \
-        const int width = lv->width;                                                       \
+        const I *crd = (const I *)lv->crd;                                                 \
         const T *v = a->vals[0], s = FACTOR_##CLS(a);                                      \
         const T *f = a->nload > 1 ? (const T *)a->vals[1] + at[1] : NULL;                  \
         const affine_window *win = &a->window[last];                                       \
@@ -189,10 +188,10 @@ KEPT(I64, int64_t, uint64_t, 0)
         OPEN_##SINK for (int64_t p = b; p < e; p++)                                        \
         {                                                                                  \
             if (plain) {                                                                   \
-                p = filter_##CLS##_##B##_##SINK(a, at, p, e);                              \
+                p = filter_##CLS##_##B##_##I##_##SINK(a, at, p, e);                        \
                 REOPEN_##SINK if (p == e) break;                                           \
             }                                                                              \
-            const int64_t y = index_at(crd, width, p) - base;                              \
+            const int64_t y = crd[p] - base;                                               \
             int64_t x = y, r = 0;                                                          \
             if (!unit) {                                                                   \
                 r = y % n < 0 ? y % n + n : y % n;                                         \
@@ -231,13 +230,13 @@ KEPT(I64, int64_t, uint64_t, 0)
         CLOSE_##SINK a->rounds += (e - b) * (end - first);                                 \
     }                                                                                      \
                                                                                            \
-    static void fiber_##CLS##_##B##_##SINK(affine *a, const int64_t *at, int64_t b,        \
-                                           int64_t e)                                      \
+    static void fiber_##CLS##_##B##_##I##_##SINK(affine *a, const int64_t *at, int64_t b,  \
+                                                 int64_t e)                                \
     {                                                                                      \
         if (a->window[a->nlevel - 1].step == 1)                                            \
-            run_##CLS##_##B##_##SINK(a, at, b, e, true);                                   \
+            run_##CLS##_##B##_##I##_##SINK(a, at, b, e, true);                             \
         else                                                                               \
-            run_##CLS##_##B##_##SINK(a, at, b, e, false);                                  \
+            run_##CLS##_##B##_##I##_##SINK(a, at, b, e, false);                            \
     }
 
 #define ROWS(B, CLS, T)                                                                    \
@@ -278,8 +277,10 @@ KEPT(I64, int64_t, uint64_t, 0)
     VALUES(B, CLS, T)                                                                      \
     ENTRY(B, CLS, T, ACC)                                                                  \
     ENTRY(B, CLS, T, WS)                                                                   \
-    FIBER(B, CLS, T, ACC)                                                                  \
-    FIBER(B, CLS, T, WS)
+    FIBER(B, CLS, T, int32_t, ACC)                                                         \
+    FIBER(B, CLS, T, int64_t, ACC)                                                         \
+    FIBER(B, CLS, T, int32_t, WS)                                                          \
+    FIBER(B, CLS, T, int64_t, WS)
 
 #define AFFINE(B, TYPE, T) KERNELS(B, TYPE, T)
 #include "affine.def"
@@ -288,9 +289,13 @@ typedef void (*fiber_kernel)(affine *a, const int64_t *at, int64_t begin, int64_
 typedef void (*entry_kernel)(affine *a, const int64_t *at, int64_t pos);
 
 #define AFFINE(B, TYPE, T)                                                                 \
-    {STC_##TYPE,          FN_PLUS_##B,                                                     \
-     FN_TIMES_##B,        {taps_##TYPE##_##B##_ACC, taps_##TYPE##_##B##_WS},               \
-     values_##TYPE##_##B, {fiber_##TYPE##_##B##_ACC, fiber_##TYPE##_##B##_WS}},
+    {STC_##TYPE,                                                                           \
+     FN_PLUS_##B,                                                                          \
+     FN_TIMES_##B,                                                                         \
+     {taps_##TYPE##_##B##_ACC, taps_##TYPE##_##B##_WS},                                    \
+     values_##TYPE##_##B,                                                                  \
+     {{fiber_##TYPE##_##B##_int32_t_ACC, fiber_##TYPE##_##B##_int32_t_WS},                 \
+      {fiber_##TYPE##_##B##_int64_t_ACC, fiber_##TYPE##_##B##_int64_t_WS}}},
 enum {
 #define BODY(name, PLUS, TIMES) FN_PLUS_##name = PLUS, FN_TIMES_##name = TIMES,
 #include "../super/super.def"
@@ -300,7 +305,7 @@ static const struct {
     int16_t plus, times;
     entry_kernel taps[2];
     void (*values)(affine *a, int64_t at);
-    fiber_kernel fiber[2]; /* by sink */
+    fiber_kernel fiber[2][2]; /* by width of coordinates, and sink */
 } kernels[] = {
 #include "affine.def"
 };
@@ -352,7 +357,8 @@ void affine_choose(affine *a)
     a->filter.rows = 0;
     const int k = a->kernel;
     a->entry = kernels[k].taps[ws];
-    if (simple && !a->nrest && a->nload <= 2) a->fiber = kernels[k].fiber[ws];
+    if (simple && !a->nrest && a->nload <= 2)
+        a->fiber = kernels[k].fiber[lv->width == 8][ws];
     if (a->fiber && plain_filter(a) && !a->filter.moved)
         kernels[k].values(a, a->line[1].base);
 }

@@ -168,10 +168,10 @@ INLINE void set_line(gather *g, const gather_line *x)
     const int64_t last = x->table == NONE ? -1 : g->pixels;
     int32_t *table = last < 0 ? NULL : g->table + x->table;
     uint32_t *const offset = g->offset, *const pixel = g->pixel;
-    int64_t k = 0, q = gather_children(&leaf, x->begin);
+    int64_t k = 0, q = affine_children(&leaf, x->begin);
     for (int64_t p = x->begin; p < x->end; p++) {
         const int64_t y = gather_pixel(&mid, x->first, p);
-        const int64_t end = gather_children(&leaf, p + 1);
+        const int64_t end = affine_children(&leaf, p + 1);
         const uint32_t more = (uint32_t)gather_scaled(g->slope, y) - by * base;
         k = set_range(table, k, y - g->low < last ? y - g->low : last, (int32_t)q);
         const uint32_t here = (uint32_t)(y - g->low);
@@ -238,8 +238,8 @@ static stc_status list_lines(machine *mc, gather *g, int l, int64_t begin, int64
         }
         return STC_OK;
     }
-    begin = gather_children(lv, begin);
-    end = gather_children(lv, end);
+    begin = affine_children(lv, begin);
+    end = affine_children(lv, end);
     if (l == g->mid) return add_lines(mc, g, (gather_line){begin, end, begin, NONE, 0, 0});
     for (int64_t next; begin < end; begin = next) {
         g->x[l] = affine_coord(lv, begin);

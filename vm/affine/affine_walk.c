@@ -99,10 +99,8 @@ static stc_status walk_level(machine *mc, affine *a, int l, const int64_t *at,
         return poll(mc, a);
     }
     if (!lv->walked) return walk_range(mc, a, l, at, begin);
-    if (lv->bounds) {
-        begin = index_at(lv->bounds, lv->bounds_width, begin);
-        end = index_at(lv->bounds, lv->bounds_width, end);
-    }
+    begin = affine_children(lv, begin);
+    end = affine_children(lv, end);
     const int64_t first = least(a, l, at), last = most(a, l, at);
     if (lv->ordered && begin < end && affine_coord(lv, begin) < first)
         begin = coord_search(lv->crd, lv->width, lv->stride, begin, end, first);

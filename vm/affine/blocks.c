@@ -124,15 +124,8 @@ static bool plain_entries(const walk_step *s, const walk_step *t, int64_t lo, in
 
 static inline void fiber(const walk_step *s, int64_t parent, int64_t *p, int64_t *e)
 {
-    const affine_level *lv = s->lv;
-    *p = parent;
-    *e = parent + 1;
-    if (!lv->bounds) return;
-    const bool narrow = lv->bounds_width == 4;
-    *p = narrow ? ((const int32_t *)lv->bounds)[parent]
-                : ((const int64_t *)lv->bounds)[parent];
-    *e = narrow ? ((const int32_t *)lv->bounds)[parent + 1]
-                : ((const int64_t *)lv->bounds)[parent + 1];
+    *p = affine_children(s->lv, parent);
+    *e = affine_children(s->lv, parent + 1);
 }
 
 /* ---- kernels --------------------------------------------------------------------- */
