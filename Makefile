@@ -39,6 +39,9 @@ ifneq ($(if $(findstring clang,$(CC)),,$(filter x86_64% i%86%,$(shell $(CC) -dum
 SMALL := unrolled_loop:64:noalign,libcall:-1:noalign
 SAFE += -mmemset-strategy=$(SMALL) -mmemcpy-strategy=$(SMALL)
 endif
+# Functions begin where lines of the cache do, so that how fast one is doesn't hang on the
+# sizes of others: up to 20 % of a prepared call of 200 ns. (3 % more code.)
+SAFE += -falign-functions=64
 CFLAGS_ALL := -std=gnu17 $(OPT) -g $(WARN) $(SAFE) -fno-math-errno -fPIC \
               -fno-asynchronous-unwind-tables -fvisibility=hidden -MMD -MP $(CFLAGS)
 ifdef SAN

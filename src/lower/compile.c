@@ -138,7 +138,7 @@ static stc_status take_steps(opt *o, const source *src)
     if (!later && network_needed(s)) st = network(o);
     if (!later && !st && s->nindex <= BOUND_INDICES) {
         cut = many_needed(o->p, s);
-        st = cut ? many(o) : opt_statement(o);
+        st = cut ? opt_many(o) : opt_statement(o);
     }
     if (!o->nstep) {
         o->p->tensor[s->target] = before;

@@ -74,8 +74,9 @@ static int left_over(const search *s, uint64_t groups, factor *f)
 
 /* ---- the search ------------------------------------------------------------------- */
 
-/* The cost of reducing a group; negative: it can't be a step. */
-static double step_cost(const search *s, const factor *f, int n, uint64_t indices)
+/* The cost of reducing a group; negative: it can't be a step, or costs `most` or more. */
+static double step_cost(const search *s, const factor *f, int n, uint64_t indices,
+                        double most)
 {
     factor part[OPT_FACTORS];
     uint64_t out = 0;
@@ -92,8 +93,10 @@ static double step_cost(const search *s, const factor *f, int n, uint64_t indice
         if (s->o->s->index[__builtin_ctzll(set)].lo >= 0) return -1;
     for (uint64_t set = indices; set; set &= set - 1)
         if (s->o->s->index[__builtin_ctzll(set)].lo >= 0) return -1;
-    return cost_nest(s->o, part, parts) +
-           cost_write(s->o, out, cost_result(s->o, part, parts, out));
+    const double write = cost_write(s->o, out, cost_result(s->o, part, parts, out));
+    if (write >= most) return -1; /* whatever it takes to get there */
+    const double cost = cost_nest(s->o, part, parts) + write;
+    return cost < most ? cost : -1;
 }
 
 static void offer(search *s, uint64_t gone, double cost, const state *from)
@@ -125,9 +128,8 @@ static void extend(search *s, const state *from)
     if (__builtin_popcountll(from->gone) + 1 == s->groups) return;
     for (int g = 0; g < s->groups; g++) {
         if ((from->gone >> g) & 1) continue;
-        const double cost = step_cost(s, f, n, s->group[g]);
-        if (cost >= 0 && from->cost + cost < s->best_cost)
-            offer(s, from->gone | UINT64_C(1) << g, from->cost + cost, from);
+        const double cost = step_cost(s, f, n, s->group[g], s->best_cost - from->cost);
+        if (cost >= 0) offer(s, from->gone | UINT64_C(1) << g, from->cost + cost, from);
     }
 }
 

@@ -115,7 +115,7 @@ static stc_status cut_below(opt *o, bexpr **at, int *reads)
     return STC_OK;
 }
 
-stc_status many(opt *o)
+stc_status opt_many(opt *o)
 {
     int reads;
     bexpr *const own = copy_of(o, o->s->value);

@@ -103,7 +103,8 @@ factor factor_as_written(const opt *o, const product *x, const bexpr *e)
 
 bool is_times(const product *x, const bexpr *e)
 {
-    return x->call && same_function(e, x->call) && call_is_product(e, x->r, x->identity);
+    if (!x->call || !same_function(e, x->call)) return false;
+    return e == x->call || call_is_product(e, x->r, x->identity);
 }
 
 /* False: too many factors, or one that is to stay where it is. */

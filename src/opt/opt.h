@@ -171,7 +171,7 @@ stc_status network(opt *o);
 /* many.c: whether a statement reads more than a plan has room for; parts of it become steps
  * until it doesn't, if they can. */
 bool many_needed(const program *p, const bstmt *s);
-stc_status many(opt *o);
+stc_status opt_many(opt *o);
 
 /* Steps must promise to visit so much less than the statement as written, and that must
  * be worth planning (rewrite.c). */

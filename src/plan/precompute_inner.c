@@ -76,7 +76,7 @@ stc_status precompute_inner(plan *pl)
 {
     bexpr **top = &pl->s->value;
     way w = {.n = 0};
-    if (pl->computed_set || pl->s->mask || outermost(pl, ~UINT64_C(0)) < 0) return STC_OK;
+    if (pl->computed_set || pl->s->mask || !pl->schedule.nseq) return STC_OK;
     while ((*top)->kind == B_CONV && way_down(&w, top))
         top = &(*top)->args[0];
     if ((*top)->kind != B_REDUCE) return find_inner(pl, &w, top, expr_combiner(*top));

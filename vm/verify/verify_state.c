@@ -150,37 +150,38 @@ static stc_status differs(verifier *vf, int idx)
         idx - vf->place[t], t);
 }
 
-/* Cells that aren't what they were at the loop's start, here or where a jump
- * left; and whether the loop read them as they were. */
-static stc_status find_changed(verifier *vf, const vblock *b)
+/* Marks the cells that aren't what they were at the loop's start, here or where a jump
+ * left; whether there are any. */
+static bool find_changed(verifier *vf, const vblock *b)
 {
+    bool any = false;
     vf->pass++;
     for (int64_t k = b->log; k < vf->nlog; k++) {
         const change *e = &vf->log[k];
         if (vf->seen[e->idx] == vf->pass) continue;
         vf->seen[e->idx] = vf->pass;
         const bool coordinate = e->idx >= vf->i0 && e->idx < vf->c0;
-        if (coordinate || e->dirty || vf->cell[e->idx].v != e->old.v)
-            vf->changed[e->idx] = vf->pass;
+        if (!coordinate && !e->dirty && vf->cell[e->idx].v == e->old.v) continue;
+        vf->changed[e->idx] = vf->pass;
+        any = true;
     }
-    for (int64_t k = b->log; k < vf->nlog; k++) {
-        const change *e = &vf->log[k];
-        if (vf->changed[e->idx] != vf->pass || !e->old.v) continue;
-        if (e->old.stamp >= b->start || e->old.read <= b->start) continue;
-        return differs(vf, e->idx);
-    }
-    return STC_OK;
+    return any;
 }
 
+/* The loop must not have read what has changed as it was at its start; after the loop, it
+ * is something new. */
 stc_status loop_close(verifier *vf)
 {
     vblock *b = &vf->block[--vf->depth];
-    if (verify_spend(vf, vf->nlog - b->log) || find_changed(vf, b))
-        return vf->cx->diag.status;
+    if (verify_spend(vf, vf->nlog - b->log)) return vf->cx->diag.status;
+    if (!find_changed(vf, b)) return STC_OK;
     for (int64_t k = b->log; k < vf->nlog; k++) {
-        int idx = vf->log[k].idx;
-        cell *c = &vf->cell[idx];
-        if (vf->changed[idx] == vf->pass && c->v) *c = (cell){.stamp = ++vf->clock};
+        const change *e = &vf->log[k];
+        if (vf->changed[e->idx] != vf->pass) continue;
+        if (e->old.v && e->old.stamp < b->start && e->old.read > b->start)
+            return differs(vf, e->idx);
+        cell *c = &vf->cell[e->idx];
+        if (c->v) *c = (cell){.stamp = ++vf->clock};
     }
     return STC_OK;
 }
