@@ -92,10 +92,10 @@ static int64_t sift(const tensor *t, int64_t from, int n, uint8_t *keep)
 static const level *rows_leaf(const tensor *t, fiber_table *f, int64_t *parents)
 {
     const int last = t->fmt.levels - 1;
-    const level *lv = &t->level[last];
     *parents = 1;
-    if (last < 0 || !format_is_plain(&t->fmt) || !lv->kind->table ||
-        !lv->kind->append_room || !(lv->props & PROP_UNIQUE))
+    if (last < 0 || !format_is_plain(&t->fmt)) return NULL;
+    const level *lv = &t->level[last];
+    if (!lv->kind->table || !lv->kind->append_room || !(lv->props & PROP_UNIQUE))
         return NULL;
     for (int l = 0; l < last; l++)
         if (!(t->level[l].kind->caps & CAP_INSERT) || t->level[l].kind->arrays ||

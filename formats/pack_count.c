@@ -219,29 +219,35 @@ static void close_rows(const counting *c, int b)
 }
 
 /* The same for what comes in order, each place once: rows are counted, then filled. */
-static void place_records(const counting *c, const record *r, int b)
+static stc_status place_records(const counting *c, count_part *p, const record *r, int b)
 {
     const int64_t first = (int64_t)b << c->shift, rows = (int64_t)1 << c->shift;
     const int64_t left = c->rows - first < rows ? c->rows - first : rows;
     const int64_t n = c->begin[b + 1] - c->begin[b];
     const uint64_t column = ((uint64_t)1 << c->low) - 1;
-    int32_t *at =
-        c->bound + first + 1; /* where a row's next entry goes: its end, at last */
-    for (int64_t i = 0; i < n; i++) {
-        const int64_t next = (int64_t)(r[i].key >> c->low) - first + 1;
-        if (next < left) at[next]++;
-    }
+    /* where a row's next entry goes: its end, at last */
+    int32_t *at = c->bound + first + 1;
+    for (int64_t i = 0, end; (end = work_block(&p->cx, i, n)) > i;)
+        for (; i < end; i++) {
+            const int64_t next = (int64_t)(r[i].key >> c->low) - first + 1;
+            if (next < left) at[next]++;
+        }
+    if (p->cx.diag.status) return p->cx.diag.status;
     at[0] = (int32_t)c->begin[b];
     for (int64_t i = 1; i < left; i++)
         at[i] += at[i - 1];
     BY_WIDTH(type_size(c->t->type), c->t->vals, c->t->vals, {
         (void)FROM;
-        for (int64_t i = 0; i < n; i++) {
-            const int32_t q = at[(int64_t)(r[i].key >> c->low) - first]++;
-            c->crd[q] = (int32_t)(r[i].key & column);
-            memcpy(&TO[q], &r[i].load, sizeof *TO < 8 ? sizeof *TO : 8);
+        for (int64_t i = 0, end; i < n;) {
+            for (end = n - i < WORK_BLOCK ? n : i + WORK_BLOCK; i < end; i++) {
+                const int32_t q = at[(int64_t)(r[i].key >> c->low) - first]++;
+                c->crd[q] = (int32_t)(r[i].key & column);
+                memcpy(&TO[q], &r[i].load, sizeof *TO < 8 ? sizeof *TO : 8);
+            }
+            if (work_done(&p->cx, 0)) return p->cx.diag.status;
         }
     })
+    return STC_OK;
 }
 
 static void finish_part(void *context, int k)
@@ -256,9 +262,8 @@ static void finish_part(void *context, int k)
         if (work_clear(&p->cx, c->bound + first + 1, 0, (size_t)left * sizeof *c->bound))
             break;
         if (c->l->sorted) {
-            place_records(c, r, b);
+            if (place_records(c, p, r, b)) break;
             c->end[b] = c->begin[b + 1];
-            if (work_done(&p->cx, (uint64_t)n)) break;
             continue;
         }
         if (n && sort_bucket(c, p, &r, n)) break;

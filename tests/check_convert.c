@@ -284,6 +284,30 @@ START_TEST(drops_fills)
 }
 END_TEST
 
+/* A scalar has no levels, and keeps its value; a matrix without rows or columns has none.
+ */
+START_TEST(drops_nothing)
+{
+    static const int64_t shapes[][2] = {{0, 5}, {5, 0}};
+    format f = {0};
+    tensor *t, *c;
+    ck_ctx(cx, tensor_constant(cx, &f, STC_F64, NULL, (value){.f64 = 3}, (value){0}, &t));
+    ck_ctx(cx, tensor_compact(t, &c));
+    ck_ctx(cx, tensor_check(c));
+    ck_assert_double_eq(tensor_get(c, NULL).f64, 3);
+    tensor_free(c);
+    tensor_free(t);
+    for (int k = 0; k < 2; k++) {
+        t = tensor_of(cx, "csr", STC_F64, 2, shapes[k], 0, NULL);
+        ck_ctx(cx, tensor_compact(t, &c));
+        ck_ctx(cx, tensor_check(c));
+        ck_assert_int_eq(tensor_stored(c), 0);
+        tensor_free(c);
+        tensor_free(t);
+    }
+}
+END_TEST
+
 /* Where most rows are empty, or there is hardly anything at all. */
 START_TEST(odd_shapes)
 {
@@ -450,6 +474,7 @@ Suite *suite_convert(void)
     tcase_add_test(c, duplicates);
     tcase_add_loop_test(c, every_type, 0, TYPE_COUNT);
     tcase_add_loop_test(c, drops_fills, 0, TYPE_COUNT);
+    tcase_add_test(c, drops_nothing);
     tcase_add_loop_test(c, odd_shapes, 0, FORMATS);
     tcase_add_test(c, unpackable);
     tcase_add_test(c, lists_of_entries);

@@ -59,7 +59,7 @@ START_TEST(visited)
         "tensor x dense f64 [15000] = 1\nassert sum(i,j: (i in 7:19) * (j in 5:15) * x(i) "
         "* x(j)) == 120"};
     for (size_t k = 0; k < sizeof few / sizeof *few; k++) {
-        const stc_config config = {.max_steps = 20000};
+        const stc_config config = {.max_steps = 40000};
         stc_machine *m;
         stc_session *s;
         ck_assert_int_eq(stc_open(&config, &m), STC_OK);

@@ -412,6 +412,10 @@ START_TEST(illegal_for_others)
     expect_error("tensor A csr f64 [3,3] = { (0,1): 1 }\ny(i) = exp(last(j: A(i,j)))\n"
                  "  with reorder(j,i)",
                  STC_ERR_PROGRAM, "loop over i would have to be inside that over j");
+    expect_error("tensor A csr f64 [3,3] = { (0,1): 1 }\n"
+                 "y(i) = max(j in 1:3: sqrt(sum(k: A(i,k) * A(k,j))))\n"
+                 "  with reorder(i,k,j)",
+                 STC_ERR_PROGRAM, "loop over j would have to be inside that over k");
     expect_error("tensor A csr f64 [3,3] = { (0,1): 1 }\ntensor x dense f64 [3] = 1\n"
                  "y(i,j) = A(i,j) + x(i)\n  with pos(j,p,A)",
                  STC_ERR_PROGRAM, "there are results where A stores nothing");

@@ -157,7 +157,17 @@ static void slot_leave(spill_file *f, int slot)
     if (atomic_fetch_and(&f->used, ~bit) == bit && !f->shared) file_end(f);
 }
 
-/* Room on the disk for bytes [from, to) of a block. */
+/* Gives room on the disk back; errno stays. */
+static void leave_room(const spill_file *f, int slot, size_t from, size_t to)
+{
+    const int why = errno;
+    const uint64_t at = offset_of(slot);
+    (void)punch(f->fd, at + from, at + to); /* else the room is kept, no more */
+    errno = why;
+}
+
+/* Room on the disk for bytes [from, to) of a block. Of a full disk, what was had goes
+ * back. */
 static bool take_room(const spill_file *f, int slot, size_t from, size_t to)
 {
     const off_t at = (off_t)(offset_of(slot) + from);
@@ -166,6 +176,7 @@ static bool take_room(const spill_file *f, int slot, size_t from, size_t to)
         why = posix_fallocate(f->fd, at, (off_t)(to - from));
     while (why == EINTR);
     errno = why;
+    if (why) leave_room(f, slot, from, to);
     return why == 0;
 }
 
@@ -200,7 +211,7 @@ static void *block_in(spill_file *f, int slot, size_t bytes)
     }
     const int why = errno;
     if (h) head_end(h, bytes);
-    if (room) punch(f->fd, offset_of(slot), offset_of(slot) + bytes);
+    if (room) leave_room(f, slot, 0, bytes);
     slot_leave(f, slot);
     errno = why;
     return NULL;
@@ -218,26 +229,34 @@ static void *block_new(ctx *root, size_t bytes)
     return block_in(f, slot_claim(f), bytes);
 }
 
-/* Where it can't stay, all of it moves: to other addresses, but not in the file. */
+/* The block's memory in another size. Where it can't stay, all of it moves: to other
+ * addresses, but not in the file. NULL: it is as it was. */
+static spill_head *head_resize(spill_head *h, size_t bytes)
+{
+    if (mremap(block_of(h), h->bytes, bytes, 0) != MAP_FAILED) return h;
+    spill_head *to = head_new(bytes);
+    if (!to) return NULL;
+    if (mremap(block_of(h), h->bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, block_of(to)) ==
+        MAP_FAILED) {
+        head_end(to, bytes);
+        return NULL;
+    }
+    *to = *h;
+    munmap(h, SPILL_PAGE);
+    return to;
+}
+
 static void *block_resize(spill_head *h, size_t bytes)
 {
     const size_t before = h->bytes;
-    if (bytes > before && !take_room(h->file, h->slot, before, bytes)) return NULL;
-    if (mremap(block_of(h), before, bytes, 0) == MAP_FAILED) {
-        spill_head *to = head_new(bytes);
-        if (!to) return NULL;
-        if (mremap(block_of(h), before, bytes, MREMAP_MAYMOVE | MREMAP_FIXED,
-                   block_of(to)) == MAP_FAILED) {
-            head_end(to, bytes);
-            return NULL;
-        }
-        *to = *h;
-        munmap(h, SPILL_PAGE);
-        h = to;
+    spill_file *const f = h->file;
+    const int slot = h->slot;
+    if (bytes > before && !take_room(f, slot, before, bytes)) return NULL;
+    if (!(h = head_resize(h, bytes))) {
+        if (bytes > before) leave_room(f, slot, before, bytes);
+        return NULL;
     }
-    const uint64_t at = offset_of(h->slot);
-    if (bytes < before && !punch(h->file->fd, at + bytes, at + before))
-        errno = 0; /* it only keeps room */
+    if (bytes < before) leave_room(f, slot, bytes, before);
     h->bytes = bytes;
     h->file->head[h->slot] = h;
     return block_of(h);

@@ -13,7 +13,13 @@
 
 #include "context.h"
 
-enum { SPILL_PAGE = 1 << 12 }; /* ahead of the first block of a file */
+/* Ahead of the first block of a file, and of each block in memory: a page of the system's,
+ * or several. */
+#if defined(__x86_64__) || defined(__i386__)
+enum { SPILL_PAGE = 1 << 12 };
+#else
+enum { SPILL_PAGE = 1 << 16 };
+#endif
 
 /* From which size on blocks lie in files, under a cap on memory (0: none). */
 uint64_t spill_least(uint64_t max_memory);

@@ -475,7 +475,8 @@ stc_tensor *reduce(const stc_tensor *t, const char *fn)
     const ranges_of all = {.mode = -1};
     const stc_type type = stc_tensor_type(t);
     const MPI_Op op = op_of(fn, type);
-    const int64_t n = elements(t, 0), size = n * (int64_t)stc_type_size(type);
+    const int64_t n = is_dense(t) ? elements(t, 0) : 0;
+    const int64_t size = n * (int64_t)stc_type_size(type);
     if (op == MPI_OP_NULL || !is_dense(t) || n > INT_MAX) {
         bytes_told += outgoing(t, &all, &all);
         return exchange(t, &all, &all, fn);

@@ -10,7 +10,6 @@ typedef struct csv_writer {
     output o;
     const tensor *t;
     char separator;
-    int64_t n; /* entries */
 } csv_writer;
 
 static void put_value(csv_writer *w, value v)
@@ -40,15 +39,6 @@ static void put_heading(csv_writer *w, int64_t n)
                 type_name(t->type), (long long)n);
 }
 
-static int count_entry(void *context, const int64_t *coords, stc_value v)
-{
-    csv_writer *const w = context;
-    (void)coords;
-    (void)v;
-    w->n++;
-    return 0;
-}
-
 static int put_entry(void *context, const int64_t *coords, stc_value v)
 {
     csv_writer *const w = context;
@@ -71,9 +61,10 @@ static bool is_whole(stc_type type, value v)
 
 static stc_status put_stored(csv_writer *w)
 {
-    const stc_status s = tensor_visit(w->t, count_entry, w);
+    int64_t n;
+    const stc_status s = entries_visited(w->t, &n);
     if (s) return s;
-    put_heading(w, w->n);
+    put_heading(w, n);
     return tensor_visit(w->t, put_entry, w);
 }
 

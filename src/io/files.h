@@ -80,6 +80,8 @@ typedef struct dense_view {
 } dense_view;
 stc_status dense_open(const tensor *t, dense_view *v);
 void dense_close(dense_view *v);
+/* How many entries tensor_visit goes through: a heading says so before they are written. */
+stc_status entries_visited(const tensor *t, int64_t *n);
 /* True if some level leaves out coordinates: written as coordinates. */
 bool tensor_is_sparse(const tensor *t);
 /* True if places that aren't stored read as zero. */

@@ -380,6 +380,21 @@ void dense_close(dense_view *v)
     *v = (dense_view){0};
 }
 
+static int count_entry(void *context, const int64_t *coords, stc_value v)
+{
+    int64_t *const n = context;
+    (void)coords;
+    (void)v;
+    ++*n;
+    return 0;
+}
+
+stc_status entries_visited(const tensor *t, int64_t *n)
+{
+    *n = 0;
+    return tensor_visit(t, count_entry, n);
+}
+
 bool tensor_is_sparse(const tensor *t)
 {
     return !format_is_full(&t->fmt);

@@ -8,9 +8,9 @@
  * An entry a line: coordinates from 1, then the value. The order is what the
  * first entry shows, the shape the largest coordinates, unless the first line
  * is the comment that we write: then it gives both, coordinates are held
- * against it, a complex value can be told by its two numbers, and a file that was cut short
- * by the number of entries (which may be missing). Lines that
- * begin with # and blank ones are passed over.
+ * against it, and a complex value is told by its two numbers. How many entries
+ * there are may stand there, too: by that a file that was cut short is told. Lines
+ * that begin with # and blank ones are passed over.
  *
  * Decisions: a coordinate 0 is an error, since a file that counts from 0 can't
  * be told from a faulty one. ParTI's dialect, with a line for the order and
@@ -269,17 +269,7 @@ stc_status tns_read(input *in, int type, io_result *out)
 typedef struct tns_writer {
     output o;
     const tensor *t;
-    int64_t n;
 } tns_writer;
-
-static int count_entry(void *context, const int64_t *coords, stc_value v)
-{
-    tns_writer *const w = context;
-    (void)coords;
-    (void)v;
-    w->n++;
-    return 0;
-}
 
 static void write_entry(tns_writer *w, const int64_t *coords, value v)
 {
@@ -305,9 +295,10 @@ static void write_count(tns_writer *w, int64_t n)
 
 static stc_status write_stored(tns_writer *w)
 {
-    const stc_status s = tensor_visit(w->t, count_entry, w);
+    int64_t n;
+    const stc_status s = entries_visited(w->t, &n);
     if (s) return s;
-    write_count(w, w->n);
+    write_count(w, n);
     return tensor_visit(w->t, visit_entry, w);
 }
 

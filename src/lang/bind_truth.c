@@ -36,7 +36,7 @@ static bool has_count(const bexpr *e)
 {
     while (e->kind == B_CONV)
         e = e->args[0];
-    return e->kind == B_REDUCE || (e->kind == B_CALL && (e->fn == FN_ADD) &&
+    return e->kind == B_REDUCE || (e->kind == B_CALL && e->fn == FN_ADD &&
                                    (has_count(e->args[0]) || has_count(e->args[1])));
 }
 

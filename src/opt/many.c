@@ -92,7 +92,10 @@ static stc_status cut_below(opt *o, bexpr **at, int *reads)
 {
     bexpr *const e = *at;
     int below[8], all = e->kind == B_ACCESS;
-    if (e->nargs > 8) return STC_OK;
+    if (e->nargs > 8) {
+        *reads = opt_accesses(e);
+        return STC_OK;
+    }
     for (int k = 0; k < e->nargs; k++) {
         const stc_status st = cut_below(o, &e->args[k], &below[k]);
         if (st) return st;

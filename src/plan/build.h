@@ -25,7 +25,7 @@ typedef struct builder {
     const pset *space; /* of root                                         */
     int result[STC_MAX_ORDER], nresult; /* the index of each result level       */
     affine *sub;     /* the coordinate of each result level             */
-    bool everywhere; /* where a workspace has nothing the result isn\'t its fill */
+    bool everywhere; /* where a workspace has nothing the result isn't its fill */
     bool in_place;   /* update.c: what is named is written, fills too          */
     int native;      /* loops run over an operand's levels: native.c    */
     uint64_t loops;  /* NATIVE_INSERT: the loops besides reductions     */

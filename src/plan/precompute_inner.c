@@ -19,6 +19,14 @@ static int outermost(const plan *pl, uint64_t set)
     return least;
 }
 
+/* A workspace has modes from 0 to the end of each index, and has to have few enough. */
+static bool has_modes(const plan *pl, uint64_t set)
+{
+    for (uint64_t all = set; all; all &= all - 1)
+        if (pl->s->index[__builtin_ctzll(all)].lo >= 0) return false;
+    return __builtin_popcountll(set) <= STC_MAX_ORDER;
+}
+
 /* Those indices around r that W has: loops inside of r's own, and those that other
  * reductions bind. */
 static uint64_t kept(const plan *pl, const way *w, const bexpr *r)
@@ -62,8 +70,7 @@ static stc_status find_inner(plan *pl, way *w, bexpr **at, int fn)
     const bool inner = e->kind == B_REDUCE && fn < 0;
     const uint64_t set = inner ? kept(pl, w, e) : 0;
     if (set && !expr_may_fault(e->args[0]) && (reduce_flags(e) & FREE) == FREE &&
-        reduce_identity(e, &id) && __builtin_popcountll(set) <= STC_MAX_ORDER &&
-        pl->npre < PRECOMPUTED_MAX)
+        reduce_identity(e, &id) && has_modes(pl, set) && pl->npre < PRECOMPUTED_MAX)
         st = collect(pl, w, set);
     else
         for (int k = 0; k < e->nargs && !st; k++)

@@ -13,8 +13,7 @@
  */
 #include "build.h"
 
-/* Each coordinate has a place from the beginning; or is found without going through
- * others, as far as it has one. */
+/* Each coordinate has a place from the beginning. */
 static bool places_all(const format *f)
 {
     for (int l = 0; l < f->levels; l++)
@@ -22,6 +21,7 @@ static bool places_all(const format *f)
     return true;
 }
 
+/* A coordinate's place, if it has one, is found without going through others. */
 static bool locates(const format *f)
 {
     for (int l = 0; l < f->levels; l++)

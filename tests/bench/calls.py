@@ -33,7 +33,8 @@ int main(void)
     stc_machine *m;
     stc_program *p;
     stc_tensor *A, *x;
-    const stc_decl d[] = {{.name = "A", .format = "csr"}, {.name = "x"}, {.name = "y", .format = "dense"}};
+    const stc_decl d[] = {{.name = "A", .format = "csr"}, {.name = "x"},
+                          {.name = "y", .format = "dense"}};
     const int64_t shape[2] = {10, 10};
     int64_t coords[60];
     double values[30], best = 1e9;
@@ -63,7 +64,8 @@ def in_c(root):
     with tempfile.TemporaryDirectory() as folder:
         source, tool = os.path.join(folder, "call.c"), os.path.join(folder, "call")
         with open(source, "w") as f:
-            f.write(C.replace("TEXT", TEXT).replace("TURNS", str(TURNS)).replace("CALLS", str(CALLS)))
+            f.write(C.replace("TEXT", TEXT).replace("TURNS", str(TURNS))
+                    .replace("CALLS", str(CALLS)))
         subprocess.run(["cc", "-std=gnu17", "-O2", "-I", root + "/include", "-o", tool, source,
                         root + "/build/libstcvm.a", "-lm", "-pthread"], check=True)
         return float(subprocess.run([tool], check=True, capture_output=True).stdout)

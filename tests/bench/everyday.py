@@ -7,9 +7,9 @@ Matrices as users have them: lap, a Laplacian of 10⁶ points; uni, 10⁵ x 10�
 rmats, graphs of 2¹⁷ and 2¹⁴ vertices, 16 edges each before equal ones go; band, 10⁵, 100 a row.
 
 What is counted: the processor's time of a call, from arrays that are there to a result that is
-there and new (vectors dense): both sides allocate it in each call, and free the one before. `stcvm` takes
-stcvm.Tensor(A), checked when it was made, as SciPy's matrices are; `lent` takes SciPy's
-matrices themselves, whose indices are then checked in each call. Where SciPy gives a view
+there and new (vectors dense): both sides allocate it in each call, and free the one before.
+`stcvm` takes stcvm.Tensor(A), checked when it was made, as SciPy's matrices are; `lent` takes
+SciPy's matrices themselves, whose indices are then checked in each call. Where SciPy gives a view
 (A.T), its conversion to CSR counts; its products aren't sorted (ours are), and where a row says
 "sorted", SciPy sorts. The least of turns that take turns, in ms; every result is compared.
 """

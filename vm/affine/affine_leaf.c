@@ -352,11 +352,10 @@ void affine_choose(affine *a)
     const affine_level *lv = &a->level[a->nlevel - 1];
     const int ws = a->sink.kind != SINK_ACC;
     const bool simple = lv->walked && lv->stride == lv->width;
-    a->entry = NULL;
-    a->fiber = NULL;
-    a->filter.rows = 0;
     const int k = a->kernel;
     a->entry = kernels[k].taps[ws];
+    a->fiber = NULL;
+    a->filter.rows = 0;
     if (simple && !a->nrest && a->nload <= 2)
         a->fiber = kernels[k].fiber[lv->width == 8][ws];
     if (a->fiber && plain_filter(a) && !a->filter.moved)

@@ -161,12 +161,13 @@ static char *some_text(coder *c, const char *s)
     return out;
 }
 
-/* Whether a row that was read is to be kept; its number there, or -1. */
+/* Whether there is a row to be kept: one that was read, and can be. */
 static bool keeps(const coder *c)
 {
     return c->reads && !c->bad && !c->status;
 }
 
+/* It was: its number, -1 if there is no memory. */
 static void kept(coder *c, int row)
 {
     if (row < 0) c->status = c->cx->diag.status;

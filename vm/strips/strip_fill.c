@@ -41,16 +41,7 @@ static bool walker_view(const machine *mc, const merge_operand *o, fiber_view *v
 /* The first of the fiber's positions whose coordinate is at least i. */
 static int64_t lower_bound(const struct strip_walk *w, int64_t i)
 {
-    int64_t p = w->p, end = w->end;
-    while (p < end) {
-        const int64_t mid = p + (end - p) / 2;
-        if (strip_coord(w, mid) < i) {
-            p = mid + 1;
-        } else {
-            end = mid;
-        }
-    }
-    return p;
+    return coord_search(w->crd, w->width, w->stride, w->p, w->end, i + w->shift);
 }
 
 /* Cuts the fiber to the loop's range. */

@@ -22,29 +22,33 @@ static int64_t stand(const tensor *t, cursor *c, const entries *e, int64_t k, in
     return at;
 }
 
-/* The positions of all entries, NONE where t stores nothing; *missing: how many these are.
- * A level that has each coordinate of a range has them in that order. */
+/* The position of entry k, NONE where t stores nothing; false: it lies outside. A level
+ * that has each coordinate of a range (f) has them in that order. */
+static bool place_of(const tensor *t, const fiber_table *f, cursor *c, const entries *e,
+                     int64_t k, int64_t *pos)
+{
+    const int levels = t->fmt.levels;
+    for (int l = 0; l < levels; l++) {
+        const int64_t from = e->coord[l][k] - t->level[l].base;
+        if (from < 0 || from >= t->level[l].extent) return false;
+    }
+    *pos = f->shape == VIEW_RANGE ? e->coord[0][k] - f->lo : stand(t, c, e, k, levels);
+    return *pos < t->nvals;
+}
+
+/* The positions of all entries; *missing: how many have none. */
 static stc_status find_places(machine *mc, const tensor *t, const entries *e, int64_t *pos,
                               int64_t *missing, const lop *at)
 {
     fiber_table f = {.shape = VIEW_NONE};
     cursor c[STC_MAX_ORDER];
-    const int levels = t->fmt.levels;
     bool inside = true;
     *missing = 0;
-    if (levels == 1) level_fibers(&t->level[0], &f);
-    for (int64_t k = 0; k < e->n && inside; k++) {
-        for (int l = 0; l < levels; l++) {
-            const int64_t from = e->coord[l][k] - t->level[l].base;
-            inside = inside && from >= 0 && from < t->level[l].extent;
-        }
-        pos[k] = !inside                 ? NONE
-                 : f.shape == VIEW_RANGE ? e->coord[0][k] - f.lo
-                                         : stand(t, c, e, k, levels);
-        *missing += pos[k] == NONE;
-        inside = inside && pos[k] < t->nvals;
-    }
-    return inside ? work_done(mc->cx, (uint64_t)e->n)
+    if (t->fmt.levels == 1) level_fibers(&t->level[0], &f);
+    for (int64_t k = 0, end; inside && (end = work_block(mc->cx, k, e->n)) > k;)
+        for (; k < end && (inside = place_of(t, &f, c, e, k, &pos[k])); k++)
+            *missing += pos[k] == NONE;
+    return inside ? mc->cx->diag.status
                   : machine_fail(mc, at, STC_ERR_SHAPE,
                                  "an entry of the workspace lies outside the tensor");
 }
@@ -128,6 +132,7 @@ static stc_status with_missing(const tensor *t, const entries *e, const int64_t 
     stc_status status = tensor_entries(t, all);
     if (!status) status = entries_widen(all);
     for (int64_t k = 0; k < e->n && !status; k++) {
+        if (work_due(all->cx, k)) return all->cx->diag.status;
         if (pos[k] != NONE) continue;
         for (int l = 0; l < t->fmt.levels; l++)
             coord[t->fmt.level[l].map.mode] = e->coord[l][k];

@@ -142,9 +142,9 @@ def _left(until):
 
 def eval(client, text, /, *, parts=None, timeout=None, **operands):
     """What stcvm.eval gives, computed by a distributed.Client's workers in parts (as many as
-    there are workers). Sums of sparse results are dense arrays. What a worker had that dies is
-    computed again; stcvm.Error if that fails thrice, or after `timeout` seconds."""
-    until = time.monotonic() + (timeout or float("inf"))
+    there are workers). Sums of sparse results are dense arrays. If a worker dies its parts
+    are computed again; stcvm.Error if that fails thrice, or after `timeout` seconds."""
+    until = time.monotonic() + (float("inf") if timeout is None else timeout)
     parts = parts or max(1, len(client.scheduler_info()["workers"]))
     specs, lent = zip(*(describe(n, a) for n, a in operands.items()))
     operands = {s[0]: a for s, a in zip(specs, lent)}
