@@ -106,6 +106,27 @@ static bool has_padding(const format *f, int l)
     return false;
 }
 
+/* The last level that doesn't follow from those above it; -1: none. */
+static int last_own(const format *f)
+{
+    int l = f->levels - 1;
+    while (l > 0 && f->level[l].kind->props & PROP_BRANCHLESS && !f->level[l].kind->arrays)
+        l--;
+    return l;
+}
+
+bool format_drops_fill(const format *f)
+{
+    const int l = last_own(f);
+    return !format_is_plain(f) && l >= 0 && !f->level[l].kind->arrays;
+}
+
+bool format_stores_entries(const format *f)
+{
+    const int l = last_own(f);
+    return l >= 0 && f->level[l].kind->arrays && !(format_props(f, l) & PROP_FULL);
+}
+
 uint32_t format_props(const format *f, int l)
 {
     const level_spec *s = &f->level[l];

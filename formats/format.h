@@ -61,6 +61,12 @@ bool format_finds_places(const format *f);
  */
 bool format_is_dense(const format *f);
 bool format_equal(const format *a, const format *b);
+/* Whether what equals the fill isn't read where it is stored: levels store all places of a
+ * block or a diagonal, and it can't be told from its padding. */
+bool format_drops_fill(const format *f);
+/* Whether what is stored was put there, each element by itself: no place is there for the
+ * sake of others in its row or block. */
+bool format_stores_entries(const format *f);
 /* The properties level l has under this format. */
 uint32_t format_props(const format *f, int l);
 /* Refuses what can't be: a mode that no level determines, flags that a kind

@@ -71,8 +71,6 @@ typedef struct walk {
     int64_t to, inner; /* of IN_CURSOR: the coordinate to go on at, the place below it */
 } walk;
 stc_status tensor_walk(walk *w);
-/* Whether what equals the fill can't be told from padding. */
-bool tensor_stores_padding(const format *f);
 
 /* Copies elements of `size` bytes; fills n of them with one. */
 void copy_element(void *to, int64_t i, const void *from, int64_t j, size_t size);

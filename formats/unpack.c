@@ -11,15 +11,6 @@
 
 #define BATCH 4096 /* entries after which a full batch is handed on */
 
-bool tensor_stores_padding(const format *f)
-{
-    if (format_is_plain(f)) return false;
-    int l = f->levels - 1;
-    while (l > 0 && f->level[l].kind->props & PROP_BRANCHLESS && !f->level[l].kind->arrays)
-        l--;
-    return l >= 0 && !f->level[l].kind->arrays;
-}
-
 /* After n more entries or fibers: a look now and then whether to go on. */
 static inline stc_status pace(walk *w, int64_t n)
 {
@@ -251,7 +242,7 @@ stc_status tensor_walk(walk *w)
     w->paused = false;
     if (!w->again) {
         w->plain = format_is_plain(&t->fmt);
-        w->drop = tensor_stores_padding(&t->fmt);
+        w->drop = format_drops_fill(&t->fmt);
         type_store(t->type, &w->fill, 0, t->fill);
         format_recipe(&t->fmt, &w->recipe);
     }

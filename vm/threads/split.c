@@ -203,21 +203,27 @@ static bool has_identity(const fn_info *fn, const prog_tensor *row)
     return memcmp(&v, &row->fill, type_size(class_type(cls))) == 0;
 }
 
-/* Places that no part stores at have the fill in all of them: combined, it has to stay what
- * it is. `from`: the parts were entries of a tensor, which aren't the same in all. */
-static bool sum_into(splitter *s, int t, int fn, bool from, int at)
+/* Whether the fill stays what it is where parts are combined that store nothing. `from`:
+ * the parts were entries of a tensor, and some have what others lack: that is to be seen.
+ * Otherwise all store at the same places, or begin there with the fill. */
+static bool fill_stays(const splitter *s, const prog_tensor *row, int fn, bool from)
+{
+    if (has_identity(fn_at(fn), row) || row->role == ROLE_WORK) return true;
+    if (from) return format_stores_entries(&row->fmt);
+    if (s->depth == 0 && row->order == 0) return true;
+    return fn_at(fn)->flags & FP_IDEMPOTENT && !format_drops_fill(&row->fmt);
+}
+
+/* Parts of these values come together in t. */
+static bool sum_into(splitter *s, int t, int fn, bool from, span_of values, int at)
 {
     const prog_tensor *row = &s->p->tensor[t];
-    const fn_info *info = fn_at(fn);
-    bool full = true;
     if (row->role == ROLE_INOUT)
         return split_refuse(s, at, "what parts sum up is merged with what was there");
-    for (int l = 0; l < row->fmt.levels; l++)
-        full &= (format_props(&row->fmt, l) & PROP_FULL) != 0;
-    const bool stays = has_identity(info, row) || row->role == ROLE_WORK ||
-                       (from ? !full && row->order : info->flags & FP_IDEMPOTENT) ||
-                       (!from && s->depth == 0 && row->order == 0);
-    if (!stays)
+    if (!split_meets(fn, values, row->type))
+        return split_refuse(s, at,
+                            "parts would be cut to the type before they are summed up");
+    if (!fill_stays(s, row, fn, from))
         return split_refuse(s, at,
                             "where nothing is stored, the fill would be reduced, too");
     return split_made(s, t, (split_row){.how = SPLIT_SUM, .fn = fn}, at);
@@ -233,7 +239,7 @@ static bool put(splitter *s, int t, int reg, int fn, int mode, int64_t coef, int
     if (s->inside < 0 && part) {
         if (fn >= 0 && fn != part - 1)
             return split_refuse(s, at, "what parts sum up is merged in another way");
-        return sum_into(s, t, part - 1, s->merged[reg], at);
+        return sum_into(s, t, part - 1, s->merged[reg], s->holds[reg], at);
     }
     if (s->copying) return split_refuse(s, at, "parts of a sum are read with other values");
     if (s->inside < 0) return split_made(s, t, (split_row){.how = SPLIT_WHOLE}, at);
@@ -245,7 +251,7 @@ static bool put(splitter *s, int t, int reg, int fn, int mode, int64_t coef, int
     if (fn < 0) return split_refuse(s, at, "several write to the same places of a result");
     if ((fn_at(fn)->flags & both) != both)
         return split_refuse(s, at, "what combines them isn't associative and commutative");
-    return sum_into(s, t, fn, s->p->tensor[t].role == ROLE_WORK, at);
+    return sum_into(s, t, fn, s->p->tensor[t].role == ROLE_WORK, s->holds[reg], at);
 }
 
 /* Entries of a workspace: a mode that has a round's own coordinate, if there is one. */
@@ -281,7 +287,10 @@ static bool copy(splitter *s, const insn *in, int at)
     if (row.how == SPLIT_CUT) return split_made(s, r, row, at);
     if (in->op == OP_UPDATE)
         return split_refuse(s, at, "what parts sum up is merged with what was there");
-    return sum_into(s, r, row.fn, true, at);
+    const stc_type type = s->p->tensor[t].type;
+    if (type_class(type) != type_class(s->p->tensor[r].type))
+        return split_refuse(s, at, "what parts sum up is converted to another type");
+    return sum_into(s, r, row.fn, true, split_elements(type), at);
 }
 
 static bool begin(splitter *s, int t, int at)

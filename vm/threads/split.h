@@ -6,8 +6,9 @@
  * one tensor; loops without it are run by every part alike.
  *
  * split.c reads the verified code once from top to bottom, with the test of registers that
- * threads use (parallel_find.c); split_uses.c draws the conclusions: what a part needs of
- * each operand, and how what parts make comes together.
+ * threads use (parallel_find.c); split_values.c finds what types sums may meet in;
+ * split_uses.c draws the conclusions: what a part needs of each operand, and how what parts
+ * make comes together.
  */
 #ifndef STC_VM_SPLIT_H
 #define STC_VM_SPLIT_H
@@ -73,6 +74,11 @@ typedef struct cursor_at {
     bool moved; /* its coordinates aren't the tensor's own                     */
 } cursor_at;
 
+/* What integers a register can hold, from lo to hi. */
+typedef struct span_of {
+    int64_t lo, hi;
+} span_of;
+
 typedef struct splitter {
     finder f;
     machine *mc;
@@ -90,6 +96,7 @@ typedef struct splitter {
     int *partial;        /* per value register: 1 + the function that parts of it are
                             combined by; or LOST                               */
     bool *merged;        /* per value register: loaded from a tensor in parts  */
+    span_of *holds;      /* per value register                                    */
     int *konst;          /* per value register: 1 + the constant that it has   */
     int *again;          /* per loop and value register: partial at its end    */
     bool more;           /* there are new ones in `again`                      */
@@ -122,6 +129,13 @@ static inline mode_use *split_had(const splitter *s, int t, int mode)
 bool split_scan(splitter *s);
 /* What was made: the same by all that write it. */
 bool split_made(splitter *s, int t, split_row row, int at);
+/* split_values.c: finds s->holds. */
+void split_values(splitter *s);
+/* What elements of a type hold; of 64 bits and of floats: anything. */
+span_of split_elements(stc_type t);
+/* Whether parts that are such values are the same whole, if they are elements of that type
+ * when fn combines them. */
+bool split_meets(int fn, span_of values, stc_type type);
 /* split_uses.c: after a scan. *more: a loop was chosen in addition, and all is to be read
  * again. */
 bool split_close(splitter *s, split_row *row, bool *more);

@@ -269,6 +269,7 @@ stc_status split_find(machine *mc, int of, int mode, split_row *row, bool *chose
     s.partial = arena_array(&a, p->nv + 1, sizeof *s.partial);
     s.merged = arena_array(&a, p->nv + 1, sizeof *s.merged);
     s.driver = arena_array(&a, mc->nloop * DRIVERS + 1, sizeof *s.driver);
+    s.holds = arena_array(&a, p->nv + 1, sizeof *s.holds);
     s.konst = arena_array(&a, p->nv + 1, sizeof *s.konst);
     s.again = arena_array(&a, (int64_t)mc->nloop * p->nv + 1, sizeof *s.again);
     s.never = arena_array(&a, mc->nloop + 1, sizeof *s.never);
@@ -276,6 +277,7 @@ stc_status split_find(machine *mc, int of, int mode, split_row *row, bool *chose
     s.f = (finder){.mc = mc, .p = p};
     stc_status st = cx->diag.status;
     if (!st && !finder_open(&s.f)) st = cx->diag.status;
+    if (!st) split_values(&s);
     if (!st && !find(&s, of, mode, row))
         st = machine_fail(mc, &mc->code[s.at], STC_ERR_PROGRAM,
                           "parts can't share the rounds of this index: %s", s.why);

@@ -1,0 +1,120 @@
+/* split_values.c: whether what parts sum up may meet in a tensor's elements.
+ *
+ * Elements of narrow types have the low bits of what registers hold. Where parts are
+ * combined as elements, that is the same as if all of it had been combined in a register
+ * only if the function needs no other bits (FP_WRAPS), or if no register holds more than
+ * the type does: so what each can hold is found, whoever writes it and whenever.
+ */
+#include "../code/text.h"
+#include "split.h"
+
+enum { PASSES = 8 }; /* what isn't settled by then can be anything */
+
+static const span_of anything = {INT64_MIN, INT64_MAX};
+
+span_of split_elements(stc_type t)
+{
+    const vclass cls = type_class(t);
+    value lo, hi;
+    if (!fn_constant(FC_NINF, cls, t, &lo) || !fn_constant(FC_INF, cls, t, &hi) ||
+        (cls != CLASS_I64 && cls != CLASS_U64) || hi.i64 < 0)
+        return anything;
+    return (span_of){lo.i64, hi.i64};
+}
+
+static span_of hull(span_of a, span_of b)
+{
+    return (span_of){a.lo < b.lo ? a.lo : b.lo, a.hi > b.hi ? a.hi : b.hi};
+}
+
+static bool lies_in(span_of a, span_of b)
+{
+    return a.lo >= b.lo && a.hi <= b.hi;
+}
+
+/* A function that gives one of its arguments, or a truth; of truths, one again. */
+static span_of of_call(const splitter *s, const insn *in, int arity)
+{
+    const fn_info *fn = fn_at(in->arg[1]);
+    const uint16_t *a = &in->arg[3];
+    const span_of truth = split_elements(STC_BOOL);
+    if (in->arg[2] != CLASS_I64 && in->arg[2] != CLASS_U64) return anything;
+    if (fn->typing == TY_COMPARE || fn->typing == TY_LOGIC || fn->typing == TY_TEST)
+        return truth;
+    if (fn->typing == TY_SELECT) return hull(s->holds[a[1]], s->holds[a[2]]);
+    if (arity != 2 || !(fn->flags & FP_IDEMPOTENT)) return anything;
+    const span_of both = hull(s->holds[a[0]], s->holds[a[1]]);
+    return fn->typing == TY_NUMBER || lies_in(both, truth) ? both : anything;
+}
+
+static span_of of_constant(const constant *c)
+{
+    const bool fits = c->cls == CLASS_I64 || (c->cls == CLASS_U64 && c->v.i64 >= 0);
+    return fits ? (span_of){c->v.i64, c->v.i64} : anything;
+}
+
+/* A load gives one element; it sums duplicates. */
+static bool alone(const format *f)
+{
+    return !f->levels || format_props(f, f->levels - 1) & PROP_UNIQUE;
+}
+
+static span_of result_of(const splitter *s, const insn *in)
+{
+    const uint16_t *a = in->arg;
+    switch (in->op) {
+    case OP_CONST:
+        return of_constant(&s->p->konst[a[1]]);
+    case OP_MOV:
+        return s->holds[a[1]];
+    case OP_LOAD:
+        return alone(&s->p->tensor[a[1]].fmt) ? split_elements(s->p->tensor[a[1]].type)
+                                              : anything;
+    case OP_WRAP:
+        return split_elements((stc_type)a[1]);
+    case OP_FN2:
+        return of_call(s, in, 2);
+    case OP_FN3:
+        return of_call(s, in, 3);
+    default:
+        return anything;
+    }
+}
+
+static void anything_in(finder *f, int cell)
+{
+    splitter *s = (splitter *)f; /* its first member */
+    const int reg = cell - f->v0;
+    if (reg >= 0 && reg < s->p->nv) s->holds[reg] = anything;
+}
+
+void split_values(splitter *s)
+{
+    bool more = true;
+    for (int r = 0; r < s->p->nv; r++)
+        s->holds[r] = (span_of){INT64_MAX, INT64_MIN}; /* nothing yet */
+    for (int pass = 0; pass < PASSES && more; pass++) {
+        more = false;
+        for (int k = 0; k < s->mc->nmain; k++) {
+            const insn *in = find_at(&s->f, k);
+            if (op_at(in->op)->operands[0] != 'V') {
+                each_write(&s->f, in, anything_in);
+                continue;
+            }
+            span_of *to = &s->holds[in->arg[0]];
+            const span_of made = hull(*to, result_of(s, in));
+            more |= !lies_in(made, *to);
+            *to = made;
+        }
+    }
+    for (int r = 0; r < s->p->nv && more; r++)
+        s->holds[r] = anything;
+}
+
+bool split_meets(int fn, span_of values, stc_type type)
+{
+    const span_of limits = split_elements(type);
+    if (type != STC_BOOL && (!type_is_integer(type) || type_size(type) == sizeof(int64_t)))
+        return true;
+    return lies_in(values, limits) || (type != STC_BOOL && fn_at(fn)->flags & FP_WRAPS);
+}
