@@ -329,6 +329,14 @@ static const struct {
     {"tensor A csr f64 [6,6] = random(density=0.5, seed=1)\n",
      "y(i) = min(p in 1:4: A(i,p))",
      {"split(p,p0,p1,2)", "reorder(p,i)"}},
+    /* which elements are named is found by loops in the order of those for the values, that
+     * has no positions */
+    {"tensor d dense f64 [6] = random(density=1, seed=1)\n"
+     "tensor G csr bool [6,7] = random(density=0.5, seed=2)\ntensor y csr f64 [6,7]\n",
+     "y(i,j) = d(i) where G(i,j)",
+     {"pos(i,p,d(i)), split(p,p0,p1,4)",
+      "pos(i,p,d(i)), split(p,p0,p1,4), reorder(p0,j,p1)", "pos(i,p,d(i)), reorder(j,p)",
+      "reorder(j,i)"}},
 };
 enum { STATEMENTS = sizeof statements / sizeof *statements };
 

@@ -150,6 +150,9 @@ static stc_status convert_marked(state *st, uint64_t uses)
                                  "loops that read %s have another order than its indices",
                                  name[0] ? name : "a workspace");
         }
+        if (x->converted && pl->schedule.nrel)
+            return schedule_fail(pl, "loops that read %s have several orders",
+                                 pl->p->tensor[x->source].name);
         if (x->converted)
             return fail(pl->p->cx, STC_ERR_PROGRAM, "internal: %s was converted and %s",
                         pl->p->tensor[x->source].name, x->why);

@@ -195,16 +195,28 @@ stc_status partial_values(builder *b, int w, affine *at, list *out)
     return nest_build(pl, seq, n, b->space, 0, all, leaf, out);
 }
 
+/* The loop of those that made the values after which an index is known: itself, or the last
+ * of those that stand for it. */
+static int known_after(const builder *b, int index)
+{
+    uint64_t bound = 0;
+    for (int k = 0; k < b->nloop; k++) {
+        bound |= UINT64_C(1) << b->loop[k];
+        if ((plan_bound(b->pl, bound) >> index) & 1) return k;
+    }
+    return b->nloop;
+}
+
 /* Loops in the order in which those were that made the values. */
 static void same_order(const builder *b, int *loop, int n)
 {
-    int at = 0;
-    for (int k = 0; k < b->nloop; k++)
-        for (int m = at; m < n; m++)
-            if (loop[m] == b->loop[k]) {
-                loop[m] = loop[at];
-                loop[at++] = b->loop[k];
-            }
+    for (int k = 1; k < n; k++) {
+        const int moved = loop[k], after = known_after(b, moved);
+        int m = k;
+        for (; m > 0 && known_after(b, loop[m - 1]) > after; m--)
+            loop[m] = loop[m - 1];
+        loop[m] = moved;
+    }
 }
 
 /* The set of named elements as a workspace, where arithmetic can't tell:
