@@ -141,6 +141,12 @@ START_TEST(functions)
            "tensor x dense f64 = [3,9,2]\na = top(i: x(i))",
            "a", 9);
     expect_error("fn f(x) = y\na = f(1)", STC_ERR_PROGRAM, "y");
+    /* what isn't reached may read what was never set */
+    expect_error(
+        "fn g(x, y) {\n x, 0 => abs(x)\n 0, y => abs(y)\n x, y => { while (x != 0) { "
+        "t = x; x = y % x; y = t }; return abs(y) % x; y = t }\n} over {x != 0} | {y "
+        "!= 0}\na = g(12, 18)",
+        STC_ERR_ARITHMETIC, "division by zero");
     expect_error("fn top(x, y) = x\ntensor e dense f64 [0]\na = top(i: e(i))",
                  STC_ERR_ARITHMETIC, "nothing");
 }

@@ -203,12 +203,28 @@ static fstmt *statement(binder *b, const ast *node)
     }
 }
 
+/* Whether nothing that follows is reached. */
+static bool leaves(const fstmt *s)
+{
+    for (; s; s = s->next) {
+        if (s->op == F_RETURN || s->op == F_BREAK || s->op == F_CONTINUE) return true;
+        if (s->op == F_IF && leaves(s->body) && leaves(s->other)) return true;
+    }
+    return false;
+}
+
+/* What isn't reached is checked as all else is, and left out: it may read what nothing has
+ * set. */
 static fstmt *body(binder *b, const ast *list)
 {
     fstmt *first = NULL, **end = &first;
+    bool left = false;
     for (int i = 0; i < list->count; i++) {
-        if (!(*end = statement(b, list->child[i]))) return NULL;
-        while (*end)
+        fstmt *s = statement(b, list->child[i]);
+        if (!s) return NULL;
+        if (left) continue;
+        left = leaves(s);
+        for (*end = s; *end;)
             end = &(*end)->next;
     }
     return first;

@@ -93,6 +93,7 @@ static stc_status copy_values(machine *mc, stage *st, int64_t begin, int64_t end
     at->form = COL_STEP;
     at->full = true;
     at->ranged = false;
+    st->late = true; /* there are no coordinates to look at */
     st->same = true; /* whatever is given, is given to all */
     st->row[0] = st->run_lane[0] = 0;
     stc_status status = STC_OK;

@@ -71,13 +71,14 @@ ALIKE(32)
                                                                                            \
     /* Beyond it nothing goes that is gathered from x; NULL: that isn't known. */          \
     static const num_##TYPE *limit_##TYPE##_##B##_##W(nest *ns, const elem_##TYPE *x,      \
-                                                      int64_t have, num_##TYPE none)       \
+                                                      int64_t have)                        \
     {                                                                                      \
         num_##TYPE *limit = (num_##TYPE *)&ns->limit;                                      \
+        const int64_t n = ns->hi - ns->lo;                                                 \
         if (ns->limit_of == x) return limit;                                               \
-        if (!LIMITED(TYPE, B) || ns->hi - ns->lo > LIMIT_SHARE * have) return NULL;        \
-        num_##TYPE sum = none;                                                             \
-        for (int64_t i = ns->lo; i < ns->hi; i++)                                          \
+        if (!LIMITED(TYPE, B) || n <= 0 || n > LIMIT_SHARE * have) return NULL;            \
+        num_##TYPE sum = GET(TYPE, x[ns->lo]);                                             \
+        for (int64_t i = ns->lo + 1; i < ns->hi; i++)                                      \
             sum = PLUS(B, TYPE, sum, GET(TYPE, x[i]));                                     \
         *limit = sum;                                                                      \
         ns->limit_of = x;                                                                  \
@@ -95,8 +96,8 @@ ALIKE(32)
         const num_##TYPE none = LANE_VALUE(num_##TYPE, ns, ns->scalar[0], 0);              \
         const num_##TYPE start = START(num_##TYPE, ns, &ns->o.s.node[ns->link.result], 0); \
         const num_##TYPE *limit =                                                          \
-            limit_##TYPE##_##B##_##W(ns, x, bounds[ns->o.n] - bounds[0], none);            \
-        const num_##TYPE least = limit ? *limit : none;                                    \
+            limit_##TYPE##_##B##_##W(ns, x, bounds[ns->o.n] - bounds[0]);                  \
+        const num_##TYPE least = limit ? PLUS(B, TYPE, *limit, none) : none;               \
         for (int k = 0, n = ns->o.n; limit && k < n; k++)                                  \
             out[k] = chosen_##TYPE##_##B##_##W(own, w->crd, 1, bounds[k], bounds[k + 1],   \
                                                x, none, start, &least);                    \
