@@ -9,6 +9,8 @@
 
 /* ---- memory that is counted, and fails when asked --------------------------------- */
 
+enum { DIRTY = 1 << 18 };
+
 void *heap_alloc(void *context, void *block, size_t old, size_t size)
 {
     heap *h = context;
@@ -26,6 +28,10 @@ void *heap_alloc(void *context, void *block, size_t old, size_t size)
     }
     /* what no machine has; sanitizers would end the process */
     void *p = (uint64_t)size >> 38 ? NULL : realloc(block, size);
+    if (p && size > old) { /* as memory is that was used before; large blocks in part */
+        const size_t more = size - old;
+        memset((char *)p + old, 0xa5, more < DIRTY ? more : DIRTY);
+    }
     if (p) h->held += (int64_t)size - (int64_t)old;
     return p;
 }
