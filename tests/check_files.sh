@@ -190,6 +190,7 @@ for signal in TERM HUP INT; do
     sleep 0.3
     kill -$signal $child
     holds "$signal ends a wait for a pipe's reader" ended $child
+    kill -KILL $child 2>/dev/null # under nohup, HUP is ignored
     wait $child
     status=$?
     case $signal in TERM) want=143 ;; HUP) want=129 ;; INT) want=1 ;; esac
