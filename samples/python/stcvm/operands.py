@@ -97,6 +97,14 @@ def _sparse(name, a):
     return (name, kind, type_of(data.dtype), 2, form, None, type(a), extra), a
 
 
+def _pydata(a):
+    """PyData/Sparse's COO, or GCXS by way of it, as a tensor of ours: a copy."""
+    from .tensor import Tensor
+    if not hasattr(a, "coords"):
+        a = a.tocoo()
+    return Tensor.from_coords(a.coords, _native(a.data), a.shape, fill=a.fill_value)
+
+
 def describe(name, a):
     """The spec of an object, and the object to lend: itself or a copy."""
     kind = type(a)
@@ -106,6 +114,8 @@ def describe(name, a):
         return (name, NUMBER, _NUMBERS[kind], 0, "dense", None, kind, None), a
     if isinstance(a, Lazy):
         a = a._value()
+    if kind.__module__.split(".")[0] == "sparse" and hasattr(a, "fill_value"):
+        a = _pydata(a)
     if hasattr(a, "_handle"):
         h = a._handle
         return (name, TENSOR, h.type, len(h.shape), h.format, h.fill, type(a), None), a

@@ -20,7 +20,31 @@ SPMV = "y(i) = A(i,j) * x(j)"
 DTYPES = ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8", "c8", "c16", "?"]
 
 
+class COO:
+    """What PyData/Sparse documents of its COO; GCXS below has tocoo instead."""
+    __module__ = "sparse.numba_backend._coo.core"
+
+    def __init__(self, coords, data, shape, fill_value=0.0):
+        self.coords, self.data = np.array(coords), np.array(data)
+        self.shape, self.fill_value = shape, np.asarray(data).dtype.type(fill_value)
+
+
+class GCXS:
+    __module__ = "sparse.numba_backend._compressed.compressed"
+
+    def __init__(self, coo):
+        self.tocoo, self.fill_value, self.shape = lambda: coo, coo.fill_value, coo.shape
+
+
 class Operands(unittest.TestCase):
+    def test_pydata(self):
+        way = COO([[0, 1, 2], [1, 2, 0]], [1.0, 2.0, 4.0], (3, 3), np.inf)
+        for A in (way, GCXS(way)):
+            d = stcvm.eval("d(i) = min(j: A(i,j) + x(j))", A=A, x=np.array([0.0, 10, 20]))
+            np.testing.assert_array_equal(np.asarray(d), [11, 22, 4])
+        T = COO([[0, 1], [1, 0], [2, 3]], np.array([5, 7]), (2, 2, 4))
+        self.assertEqual(stcvm.eval("s = sum(i,j,k: T(i,j,k))", T=T), 12)
+
     def test_scipy(self):
         S = sp.random(12, 8, density=0.3, random_state=2)
         x = np.arange(8.0)
