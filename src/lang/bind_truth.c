@@ -55,15 +55,6 @@ static int asks(int fn, vclass cls, value k, bool count)
     return fn == FN_LT || (fn == FN_NE && !count) ? ASKS_NONE : ASKS_NOTHING;
 }
 
-static int turned(int fn)
-{
-    return fn == FN_LT   ? FN_GT
-           : fn == FN_GT ? FN_LT
-           : fn == FN_LE ? FN_GE
-           : fn == FN_GE ? FN_LE
-                         : fn;
-}
-
 bexpr *bind_truth(binder *b, bexpr *e)
 {
     if (fn_at(e->fn)->typing != TY_COMPARE || e->cls > CLASS_F64) return e;
@@ -72,7 +63,7 @@ bexpr *bind_truth(binder *b, bexpr *e)
     const bexpr *const k = e->args[1 - side];
     if (k->kind != B_CONST || of->kind == B_CONST || expr_may_fault(of)) return e;
     const bool count = has_count(of);
-    const int asked = asks(side ? turned(e->fn) : e->fn, e->cls, k->value, count);
+    const int asked = asks(side ? fn_turned(e->fn) : e->fn, e->cls, k->value, count);
     if (asked == ASKS_NOTHING || (asked == ASKS_NONE && !count)) return e;
     bexpr *truth = counted(b, of);
     if (truth && asked == ASKS_NONE) truth = bind_call(b, e->at, FN_NOT, &truth, 1);

@@ -58,15 +58,6 @@ static bool alone(plan *pl, const bexpr *e, int index, bexpr **other)
     return e->kind == B_INDEX;
 }
 
-static int turned(int fn)
-{
-    return fn == FN_LT   ? FN_GT
-           : fn == FN_GT ? FN_LT
-           : fn == FN_LE ? FN_GE
-           : fn == FN_GE ? FN_LE
-                         : fn;
-}
-
 int range_solve(plan *pl, const bexpr *e, int index, uint64_t bound, bexpr **other)
 {
     const uint64_t known = plan_bound(pl, bound), bit = UINT64_C(1) << index;
@@ -77,7 +68,7 @@ int range_solve(plan *pl, const bexpr *e, int index, uint64_t bound, bexpr **oth
         if (expr_indices(pl, e) & ~(known | bit)) return -1;
         if (expr_indices(pl, *other) & bit || !alone(pl, e->args[side], index, other))
             return -1;
-        return side ? turned(e->fn) : e->fn;
+        return side ? fn_turned(e->fn) : e->fn;
     }
     return -1;
 }

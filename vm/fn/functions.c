@@ -36,6 +36,15 @@ const fn_info *fn_at(int id)
     return &rows[id];
 }
 
+int fn_turned(int fn)
+{
+    return fn == FN_LT   ? FN_GT
+           : fn == FN_GT ? FN_LT
+           : fn == FN_LE ? FN_GE
+           : fn == FN_GE ? FN_LE
+                         : fn;
+}
+
 bool fn_distributes(int f, int g, vclass cls)
 {
     static const struct {

@@ -73,6 +73,8 @@ int fn_named(const char *name, size_t len, int arity); /* -1: none; arity -1: an
  * if the class or type has no such value. */
 bool fn_constant(uint8_t fc, vclass cls, stc_type t, value *out);
 
+/* The comparison that says the same of b and a as fn says of a and b. */
+int fn_turned(int fn);
 /* Whether f distributes over g in class cls: f(a, g(b, c)) is g(f(a, b), f(a, c)). */
 bool fn_distributes(int f, int g, vclass cls);
 /* The operands of f, a bit each, in which f of folds by g is the fold of f; 0: there are
