@@ -23,6 +23,9 @@
 #ifndef PATH_MAX
 #define PATH_MAX 4096
 #endif
+#ifndef FALLOC_FL_COLLAPSE_RANGE /* Linux's own, which not every C library repeats */
+#define FALLOC_FL_COLLAPSE_RANGE 0x08
+#endif
 
 enum {
     PART = 32,       /* of a cap: what is larger goes to files        */
@@ -217,9 +220,15 @@ static void *block_in(spill_file *f, int slot, size_t bytes)
     return NULL;
 }
 
+/* Where sizes have 32 bits, all do. */
+static bool fits_slot(uint64_t bytes)
+{
+    return bytes <= SLOT;
+}
+
 static void *block_new(ctx *root, size_t bytes)
 {
-    spill_file *f = bytes <= SLOT ? shared_file(root) : NULL;
+    spill_file *f = fits_slot(bytes) ? shared_file(root) : NULL;
     const int slot = f ? slot_claim(f) : -1;
     if (slot >= 0) {
         void *block = block_in(f, slot, bytes);
@@ -272,7 +281,7 @@ void *spill_resize(ctx *root, void *block, size_t size)
     if (!block) return block_new(root, bytes);
     spill_head *h = head_of(block);
     if (bytes == h->bytes) return block;
-    if (bytes <= SLOT || !h->file->shared) return block_resize(h, bytes);
+    if (fits_slot(bytes) || !h->file->shared) return block_resize(h, bytes);
     void *moved = block_new(root, bytes);
     if (!moved) return NULL;
     memcpy(moved, block, h->bytes);
