@@ -332,7 +332,10 @@ static stc_status sums_run(machine *mc, stage *st, void *sums)
     ns->to = st->g->n;
     const stc_status status = super_run(mc, ns);
     c->data = own;
-    return status ? status : count_rounds(mc, ns);
+    if (status) return status;
+    mc->slot[st->g->s.sink[0].a].stores += (uint64_t)st->g->n;
+    st->g->n = 0; /* nothing is left to be done with these lanes */
+    return count_rounds(mc, ns);
 }
 
 /* The kernel for all lanes, or run by run of those with one place in a result. */
