@@ -197,18 +197,10 @@ static bool place_all(int64_t *restrict to, const column *up, const column *i,
     return !out;
 }
 
-/* Whether all n coordinates are in the level. */
-static bool all_within(const column *i, int n, const level *lv)
+/* The loop's own index, all of whose range the level has. */
+static bool known_inside(const stage *st, const place *p, const level *lv)
 {
-    const uint64_t lo = (uint64_t)lv->base, wide = (uint64_t)lv->extent;
-    uint64_t out = 0;
-    if (i->form != COL_ARRAY) {
-        const uint64_t first = (uint64_t)i->base - lo;
-        return first < wide && (i->form != COL_STEP || (uint64_t)(n - 1) < wide - first);
-    }
-    for (int k = 0; k < n; k++)
-        out |= (uint64_t)i->data[k] - lo >= wide;
-    return !out;
+    return p->icol == 0 && level_covers(lv, st->lo, st->hi);
 }
 
 /* Says which lane's place isn't in the level. */
@@ -270,10 +262,7 @@ static __attribute__((noinline)) stc_status find_places(machine *mc, stage *st, 
         return STC_OK;
     }
     c->form = COL_ARRAY;
-    const level *from = st->walk[0].lv; /* whose coordinates they are */
-    const bool inside = st->simple == SIMPLE_FIBERS && p->icol == 0 && !st->windowed &&
-                        level_covers(lv, from->base, from->base + from->extent);
-    if (place_all(c->data, up, i, lv, g->n, inside)) return STC_OK;
+    if (place_all(c->data, up, i, lv, g->n, known_inside(st, p, lv))) return STC_OK;
     return place_each(mc->cx, lv, up, i, c->data, g->n); /* which says what is wrong */
 }
 
@@ -284,7 +273,9 @@ stc_status cascade_place(machine *mc, stage *st, int id)
     const place *p = &st->g->s.place[id];
     level *lv = &mc->slot[p->tensor].t->level[p->level];
     if (st->column[id]) return find_places(mc, st, id, lv);
-    if (st->late || all_within(&st->g->icol[p->icol], st->g->n, lv)) return STC_OK;
+    if (st->late || known_inside(st, p, lv) ||
+        column_within(&st->g->icol[p->icol], st->g->n, lv->base, lv->extent))
+        return STC_OK;
     return say_outside(mc, st, id);
 }
 

@@ -144,6 +144,8 @@ void strip_fill_keys(strip *s);
 void strip_fill_every(strip *s);
 
 /* strip_eval.c */
+/* Whether the first n coordinates are all in lo:lo+wide. */
+bool column_within(const column *i, int n, int64_t lo, int64_t wide);
 stc_status strip_eval(machine *mc, strip *s);
 const void *strip_spread(strip *s, int node); /* as an array of n lanes */
 void strip_at_lane(machine *mc, const strip *s, int lane);

@@ -598,15 +598,18 @@ static void eval_skip(machine *mc, strip *s, const step *x)
     if (n < s->n) strip_compact(s, n);
 }
 
-/* As a rule all lanes are. */
-static bool all_within(const strip *s, const column *i, int64_t hi)
+bool column_within(const column *i, int n, int64_t lo, int64_t wide)
 {
-    if (i->form == COL_STEP && i->base >= 0 && i->base + s->n <= hi) return true;
-    if (i->form != COL_ARRAY) return false;
-    int64_t out = 0;
-    for (int k = 0; k < s->n; k++)
-        out |= i->data[k] | (int64_t)((uint64_t)hi - 1 - (uint64_t)i->data[k]);
-    return out >= 0;
+    const uint64_t last = (uint64_t)wide - 1, first = (uint64_t)i->base - (uint64_t)lo;
+    uint64_t out = 0; /* its sign, so that lanes are looked at side by side */
+    if (wide <= 0) return n <= 0;
+    if (i->form == COL_STEP) return first <= last && (uint64_t)(n - 1) <= last - first;
+    if (i->form == COL_FIXED) return first <= last;
+    for (int k = 0; k < n; k++) {
+        const uint64_t at = (uint64_t)i->data[k] - (uint64_t)lo;
+        out |= at | (last - at);
+    }
+    return !(out >> 63);
 }
 
 /* Lanes whose derived index is outside its extent are left out. */
@@ -615,7 +618,7 @@ static void eval_within(machine *mc, strip *s, const step *x)
     const column *i = &s->icol[x->a];
     const int64_t hi = mc->ext[x->b];
     int n = 0;
-    if (all_within(s, i, hi)) return;
+    if (column_within(i, s->n, 0, hi)) return;
     for (int k = 0; k < s->n; k++) {
         const int64_t at = column_get(i, k);
         if (at >= 0 && at < hi) s->keep[n++] = k;
@@ -628,7 +631,7 @@ static void eval_bounded(machine *mc, strip *s, const step *x)
 {
     const column *i = &s->icol[x->a];
     const int64_t hi = mc->ext[x->b];
-    if (all_within(s, i, hi)) return;
+    if (column_within(i, s->n, 0, hi)) return;
     for (int k = 0; k < s->n; k++) {
         if (i->data[k] >= 0 && i->data[k] < hi) continue;
         note_fault(s, k, FAULT_BOUNDED, s->s.icol[x->a].at);

@@ -210,6 +210,15 @@ static stc_status append_rest(machine *mc, strip *s, const sink *x, const place 
     return STC_OK;
 }
 
+/* Coordinates within a level: their differences are integers, too. */
+static bool ascends_in(const column *i, int n)
+{
+    int64_t down = 0; /* negative: some step isn't up */
+    for (int k = 1; i->form == COL_ARRAY && k < n; k++)
+        down |= i->data[k] - i->data[k - 1] - 1;
+    return i->form != COL_FIXED && down >= 0;
+}
+
 /* The same for a level that inserts, if its fibers are ranges. Lanes may have any
  * coordinates, and several the same: one goes in after the other then. */
 static stc_status insert_rest(machine *mc, strip *s, const sink *x, const place *p,
@@ -221,18 +230,15 @@ static stc_status insert_rest(machine *mc, strip *s, const sink *x, const place 
     const stc_type type = r->t->type;
     const strip_into into = x->kind == SINK_ACC ? strip_into_of(x->fn, type) : NULL;
     const int64_t first = column_get(i, 0);
-    int64_t least = first, most = column_get(i, s->n - 1);
-    bool ascends = most >= first;
+    int64_t most = column_get(i, s->n - 1);
     fiber_table t;
     lv->kind->table(lv, &t);
-    for (int k = 1; i->form == COL_ARRAY && k < s->n; k++) {
-        ascends &= i->data[k] > i->data[k - 1];
-        least = i->data[k] < least ? i->data[k] : least;
-        most = i->data[k] > most ? i->data[k] : most;
-    }
-    if (least < t.lo || most >= t.hi ||
-        (!ascends && (i->form != COL_ARRAY || (x->kind == SINK_ACC && !into))))
+    if (!column_within(i, s->n, t.lo, t.hi - t.lo)) return store_lanes(mc, s, x, 1);
+    const bool ascends = ascends_in(i, s->n);
+    if (!ascends && (i->form != COL_ARRAY || (x->kind == SINK_ACC && !into)))
         return store_lanes(mc, s, x, 1);
+    for (int k = 1; !ascends && k < s->n; k++)
+        most = i->data[k] > most ? i->data[k] : most;
     r->stores += (uint64_t)s->n - 1;
     if (asm_value(mc, r, pos + (most - first))) return mc->cx->diag.status;
     if (i->form == COL_STEP) {
