@@ -31,6 +31,8 @@
 #define DEEP6                                                                              \
     ".tensor t6 \"D\" output f64 (0) [e0 e0 e1] format 3 compressed(0) compressed(1) "     \
     "compressed(2)\nbegin t6\niconst i0, k1\n"
+#define LATER6                                                                             \
+    ".tensor t6 \"z\" output f64 (0) later [e1] format 1 dense(0)\nconst v0, k0\n"
 #define FN(code) ".fn f0 \"f\" (f64 f64) f64 registers 2 code " code "\n"
 #define MERGE(rest) ".merge g2 lo root hi e1 " rest "\n"
 #define HALT "\nhalt\n"
@@ -71,6 +73,9 @@ static const struct {
     {"const v0, k1\nfold v1, add, f64, v0, e0" HALT, "v0 is i64"},
     {"const v0, k0\nrequire v0" HALT, "v0 is f64"},
     {"const v0, k1\nset.fill t2, v0" HALT, "v0 is i64"},
+    {"const v0, k0\nset.fill t2, v0" HALT, "the fill of t2 is known"},
+    {LATER6 "set.fill t6, v0\nbegin t6\nfinish t6" HALT, NULL},
+    {LATER6 "begin t6\nset.fill t6, v0\nfinish t6" HALT, "while t6 is being assembled"},
     {"iconst i0, k1\nimuladd i1, i0, k0, i0" HALT, "k0 isn't an i64"},
     {"iconst i0, k1\nimuladd i1, i0, k1, i0\nidiv i2, i1, e0\nimod i3, i2, e0" HALT, NULL},
     {"present m0, 1, root" HALT, "m0 is read before"},

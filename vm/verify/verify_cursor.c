@@ -472,6 +472,17 @@ static stc_status check_at(verifier *vf, const insn *in)
     return at < 0 ? STC_OK : cell_put(vf, at, vf->cell[vf->c0 + a[0]].v);
 }
 
+/* What is assembled already has been told its fill. */
+static stc_status check_fill(verifier *vf, int t)
+{
+    if (!vf->p->tensor[t].fill_later)
+        return refuse(vf, "the fill of t%d is known: it can't be set", t);
+    if ((vf->cell[vf->t0 + t].v & T_MASK) == T_ASSEMBLING)
+        return refuse(vf, "the fill of t%d is set while t%d is being assembled", t, t);
+    cell_read(vf, vf->t0 + t);
+    return STC_OK;
+}
+
 stc_status verify_result(verifier *vf, const insn *in)
 {
     const uint16_t *a = in->arg;
@@ -500,6 +511,6 @@ stc_status verify_result(verifier *vf, const insn *in)
     case OP_UPDATE:
         return check_update(vf, in);
     default: /* set.fill */
-        return STC_OK;
+        return check_fill(vf, r);
     }
 }
