@@ -198,9 +198,13 @@ static bool place_all(int64_t *restrict to, const column *up, const column *i,
 }
 
 /* The loop's own index, all of whose range the level has. */
-static bool known_inside(const stage *st, const place *p, const level *lv)
+static bool known_inside(const machine *mc, const stage *st, const place *p,
+                         const level *lv)
 {
-    return p->icol == 0 && level_covers(lv, st->lo, st->hi);
+    int64_t lo, hi;
+    if (p->icol != 0) return false;
+    merge_range(mc, st->g->s.l->merge, &lo, &hi);
+    return level_covers(lv, lo, hi);
 }
 
 /* Says which lane's place isn't in the level. */
@@ -262,7 +266,7 @@ static __attribute__((noinline)) stc_status find_places(machine *mc, stage *st, 
         return STC_OK;
     }
     c->form = COL_ARRAY;
-    if (place_all(c->data, up, i, lv, g->n, known_inside(st, p, lv))) return STC_OK;
+    if (place_all(c->data, up, i, lv, g->n, known_inside(mc, st, p, lv))) return STC_OK;
     return place_each(mc->cx, lv, up, i, c->data, g->n); /* which says what is wrong */
 }
 
@@ -273,7 +277,7 @@ stc_status cascade_place(machine *mc, stage *st, int id)
     const place *p = &st->g->s.place[id];
     level *lv = &mc->slot[p->tensor].t->level[p->level];
     if (st->column[id]) return find_places(mc, st, id, lv);
-    if (st->late || known_inside(st, p, lv) ||
+    if (st->late || known_inside(mc, st, p, lv) ||
         column_within(&st->g->icol[p->icol], st->g->n, lv->base, lv->extent))
         return STC_OK;
     return say_outside(mc, st, id);
