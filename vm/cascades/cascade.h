@@ -190,6 +190,10 @@ typedef enum stage_simple_way {
 } stage_simple_way;
 stage_simple_way stage_simple(const stage *st);
 int stage_fill_simple(stage *st);
+/* The coordinates of the string's first n elements, each and `add`. */
+void stage_coords(const stage *st, int64_t *at, int n, int64_t add);
+/* Somebody asks for the coordinates of a late string (cascade_late.c). */
+void stage_late_spell(stage *st);
 
 /* cascade_ends.c: how long the first string of a long lane is; the lane that filling is in
  * the middle of has come to its end, if all that is reduced in it is settled. */
@@ -258,6 +262,7 @@ void stage_bare_match(stage *st);
 void stage_bare_prepare(stage *st);
 int stage_fill_bare(stage *st, int alone);
 void stage_find_runs(stage *st);
+fn_fold stage_fold_of(const sink *x); /* NULL: it is reduced element by element */
 void stage_reductions_start(stage *st);
 void stage_reduce(stage *st, const sink *x, uint16_t result);
 

@@ -217,12 +217,17 @@ static bool turns(const sink *x)
     return !x->right || fn_at(x->fn)->flags & FP_COMMUTATIVE;
 }
 
+fn_fold stage_fold_of(const sink *x)
+{
+    return turns(x) ? fn_fold_of(x->fn, (vclass)x->cls) : NULL;
+}
+
 void stage_reduce(stage *st, const sink *x, uint16_t result)
 {
     strip *g = st->g;
     const vclass cls = (vclass)x->cls;
     void *out = st->out->g->node[result].data;
-    const fn_fold fold = turns(x) ? fn_fold_of(x->fn, cls) : NULL;
+    const fn_fold fold = stage_fold_of(x);
     if (fold) stage_find_runs(st);
     if (fold && !g->node[x->node].p && fold_one(st, x->fn, cls, g->node[x->node].one, out))
         return;

@@ -1,11 +1,12 @@
 /* cascade_late.c: elements whose coordinates nobody asks for but the results that they are
- * appended to: scaled matrices, other types of them, functions of each value.
+ * appended to, and operands that are located there: scaled matrices, other types of them,
+ * functions of each value, and sums of such.
  *
- * Such a stage has one operand, which it walks, and its places come from that alone.
- * Where the string's positions follow each other, its coordinates lie side by side in the
- * operand; they are copied from there into the result as a block, and aren't written out
- * as a column, nor is the lane that each element belongs to, where it has nothing from
- * that. The values are computed as ever.
+ * Such a stage walks one operand, and all its places come from that. Where the string's
+ * positions follow each other, its coordinates lie side by side in the operand; they are
+ * copied from there into the result as a block, or become positions of what is located,
+ * and aren't written out as a column; nor is the lane that each element belongs to, where
+ * it has nothing from that. The values are computed as ever.
  */
 #include "cascade.h"
 #include "../nest/fibers.h"
@@ -15,6 +16,13 @@
 static bool given_varies(const stage *st)
 {
     const loop_summary *s = &st->g->s;
+    const merge_desc *m = s->l->merge;
+    for (int b = 0; b < m->count; b++)
+        if (m->operand[b].role == MERGE_LOCATE &&
+            st->out->g->s.place[st->link.up[1 + b]].varies)
+            return true;
+    for (int k = 0; k < s->nsink; k++)
+        if (s->sink[k].kind == SINK_REDUCE && !stage_fold_of(&s->sink[k])) return true;
     for (int k = 1; k < s->nicol; k++)
         if (s->icol[k].varies) return true;
     for (int k = 2; k < s->nplace; k++)
@@ -27,13 +35,25 @@ static bool given_varies(const stage *st)
     return false;
 }
 
-/* A place that isn't read: the operand, one in a result, or one that the loops around
- * have. */
-static bool late_place(const loop_summary *s, int id)
+/* A place for which no coordinate is asked: an operand's, one in a result, or one that the
+ * loops around have. */
+static bool late_place(const place *p)
 {
-    const place *p = &s->place[id];
-    return id == 1 || !p->varies || p->kind == PLACE_GIVEN ||
+    return !p->varies || p->kind == PLACE_OPERAND || p->kind == PLACE_GIVEN ||
            (p->kind == PLACE_AT && p->icol == 0);
+}
+
+/* One operand is walked; where it has nothing, nothing is made. */
+static bool walks_one(const merge_desc *m)
+{
+    int walker = -1;
+    if (m->universe || m->count > MERGE_TABLE_MAX) return false;
+    for (int b = 0; b < m->count; b++) {
+        if (m->operand[b].role == MERGE_LOCATE) continue;
+        if (walker >= 0 || !operand_walks(&m->operand[b])) return false;
+        walker = b;
+    }
+    return walker >= 0 && !table_fix(m->produce, walker, false);
 }
 
 void stage_late_match(stage *st)
@@ -41,7 +61,7 @@ void stage_late_match(stage *st)
     const loop_summary *s = &st->g->s;
     const merge_desc *m = s->l->merge;
     st->late_body = st->out && !st->pair && !st->nchild && st->faultless && !st->g->masks &&
-                    merge_walks_one(m);
+                    walks_one(m);
     if (!st->late_body) return;
     st->late_rows = given_varies(st);
     for (int k = 1; k < s->nicol; k++)
@@ -49,13 +69,13 @@ void stage_late_match(stage *st)
     for (int k = 0; k < s->nstep; k++)
         st->late_body &= s->step[k].kind == STEP_NODE || s->step[k].kind == STEP_PLACE;
     for (int k = 1; k < s->nplace; k++)
-        st->late_body &= late_place(s, k);
+        st->late_body &= late_place(&s->place[k]);
     for (int k = 0; k < s->nnode; k++) {
         const node *x = &s->node[k];
         st->late_body &= !(x->kind == NODE_INDEX && x->a == 0);
     }
     for (int k = 0; k < s->nsink; k++)
-        st->late_body &= s->sink[k].kind == SINK_STORE;
+        st->late_body &= s->sink[k].kind == SINK_STORE || s->sink[k].kind == SINK_REDUCE;
 }
 
 /* Whether results have all coordinates of the operand, and append them. */
@@ -68,11 +88,12 @@ void stage_late_prepare(const machine *mc, stage *st)
     for (int k = 0; st->copies && k < s->nsink; k++) {
         const stage_sink *x = &st->sink[k];
         const rung *g = x->nrung ? &x->rung[x->nrung - 1] : NULL;
+        if (s->sink[k].kind == SINK_REDUCE) continue;
         st->copies &= x->way == SINK_APPENDED && g && g->at == st && !g->insert;
     }
     for (int k = 2; st->copies && k < s->nplace; k++) {
         const place *p = &s->place[k];
-        if (!p->varies) continue;
+        if (!p->varies || p->kind == PLACE_OPERAND) continue;
         if (p->kind == PLACE_GIVEN) {
             const place *x = &st->out->g->s.place[st->link.up[k]];
             st->copies &= x->kind != PLACE_AT || !st->out->column[st->link.up[k]];
@@ -87,14 +108,15 @@ void stage_late_prepare(const machine *mc, stage *st)
 int64_t stage_late_coord(const stage *st, int k)
 {
     const fiber_table *t = &st->walk[0].t;
-    return coord_at(t->crd, t->width, t->stride, st->g->place[1].base + k);
+    const column *at = &st->g->place[st->walk[0].place];
+    return coord_at(t->crd, t->width, t->stride, at->base + k);
 }
 
 void stage_late_coords(const stage *st, const append_room *room, int from, int64_t n)
 {
     const fiber_table *t = &st->walk[0].t;
-    const char *crd =
-        (const char *)t->crd + (st->g->place[1].base + from) * (int64_t)t->width;
+    const column *at = &st->g->place[st->walk[0].place];
+    const char *crd = (const char *)t->crd + (at->base + from) * (int64_t)t->width;
     if (t->width == room->width) {
         memcpy(room->crd, crd, (size_t)n * (size_t)t->width);
     } else if (t->width == 4) {

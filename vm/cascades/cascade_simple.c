@@ -6,33 +6,50 @@
 /* A long loop over the coordinates of all of the string's fibers. */
 #define COORDS(W, I)                                                                       \
     static void coords_##W(const stage_walk *w, const column *c, int64_t *restrict at,     \
-                           int n)                                                          \
+                           int n, int64_t add)                                             \
     {                                                                                      \
         const I *crd = (const I *)w->t.crd + (c->form == COL_STEP ? c->base : 0);          \
         for (int k = 0; c->form == COL_STEP && k < n; k++)                                 \
-            at[k] = crd[k];                                                                \
+            at[k] = crd[k] + add;                                                          \
         for (int k = 0; c->form != COL_STEP && k < n; k++)                                 \
-            at[k] = crd[c->data[k]];                                                       \
+            at[k] = crd[c->data[k]] + add;                                                 \
     }
 COORDS(4, int32_t)
 COORDS(8, int64_t)
 
-/* Fibers between bounds. Rows are written by the block: a run is overwritten where
- * it ends before its last. */
-static int fibers(stage *st)
+void stage_coords(const stage *st, int64_t *at, int n, int64_t add)
 {
     const stage_walk *w = &st->walk[0];
     const column *c = &st->g->place[w->place];
-    const int n = stage_fill_bare(st, LONG_LANE);
-    int64_t *at = st->g->icol[0].data;
-    st->late = st->copies && !st->windowed && c->form == COL_STEP;
-    if (!st->late && w->t.width == 4) coords_4(w, c, at, n);
-    if (!st->late && w->t.width == 8) coords_8(w, c, at, n);
-    if (st->late && !st->late_rows) return n;
+    if (w->t.width == 4) coords_4(w, c, at, n, add);
+    if (w->t.width == 8) coords_8(w, c, at, n, add);
+}
+
+/* The lane of each element, by the block: a run is overwritten where it ends before its
+ * last. */
+static void spell_rows(stage *st)
+{
     for (int r = 0, k = 0; r < st->runs; k = st->run_end[r++])
         for (; k < st->run_end[r]; k += ROW_BLOCK)
             for (int j = 0; j < ROW_BLOCK; j++)
                 st->row[k + j] = st->run_lane[r];
+}
+
+void stage_late_spell(stage *st)
+{
+    stage_coords(st, st->g->icol[0].data, st->g->n, 0);
+    if (!st->late_rows) spell_rows(st);
+    st->late = false;
+}
+
+/* Fibers between bounds. */
+static int fibers(stage *st)
+{
+    const int n = stage_fill_bare(st, LONG_LANE);
+    st->late =
+        st->copies && !st->windowed && st->g->place[st->walk[0].place].form == COL_STEP;
+    if (!st->late) stage_coords(st, st->g->icol[0].data, n, 0);
+    if (!st->late || st->late_rows) spell_rows(st);
     return n;
 }
 

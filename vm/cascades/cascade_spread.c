@@ -248,6 +248,27 @@ static void locate_each(const stage *st, const located *x, column *c)
     c->full = any >= 0;
 }
 
+/* Coordinates that aren't written out become positions on the way. False: they can't. */
+static bool locate_late(const stage *st, const located *x, column *c)
+{
+    const int64_t rows = x->hi - x->lo;
+    int64_t up, any = 0;
+    if (!covers(st, x)) return false;
+    if (one_above(st, x->up, &up)) {
+        if (up < 0) return false;
+        stage_coords(st, c->data, st->g->n, up * rows - x->lo);
+    } else {
+        stage_coords(st, c->data, st->g->n, -x->lo);
+        for (int e = 0; e < st->g->n; e++) {
+            up = column_get(x->up, st->row[e]);
+            any |= c->data[e] = up < 0 ? NONE : up * rows + c->data[e];
+        }
+    }
+    c->form = COL_ARRAY;
+    c->full = any >= 0;
+    return true;
+}
+
 /* Any kind of level, element by element. */
 static void locate_any(machine *mc, const stage *st, int id, const level *lv,
                        const located *x)
@@ -273,7 +294,7 @@ static void locate_any(machine *mc, const stage *st, int id, const level *lv,
 }
 
 /* False: the string is one of lines, and can't be. */
-static bool locate(machine *mc, const stage *st, int b)
+static bool locate(machine *mc, stage *st, int b)
 {
     const merge_operand *o = &st->g->s.l->merge->operand[b];
     const int id = 1 + b;
@@ -288,13 +309,15 @@ static bool locate(machine *mc, const stage *st, int b)
     if (st->lines)
         return t.shape == VIEW_RANGE &&
                stage_lines_locate(st, c, x.up, x.shift, t.lo, t.hi);
+    x.lo = t.lo;
+    x.hi = t.hi;
+    c->ranged = false;
+    if (st->late && t.shape == VIEW_RANGE && locate_late(st, &x, c)) return true;
+    if (st->late) stage_late_spell(st);
     if (t.shape != VIEW_RANGE) {
         locate_any(mc, st, id, lv, &x);
         return true;
     }
-    x.lo = t.lo;
-    x.hi = t.hi;
-    c->ranged = false;
     if (!locate_steps(st, &x, c)) locate_each(st, &x, c);
     return true;
 }
@@ -340,6 +363,7 @@ stc_status stage_settle(machine *mc, stage *st)
         (st->known || st->loose || !strip_settled(m, st->located, sure, st->maybe));
     if (sifts || g->masks) strip_masks(g, sure, maybe);
     if (!sifts) return STC_OK;
+    if (st->late) stage_late_spell(st);
     int n = 0;
     for (int k = 0; k < g->n; k++) {
         g->keep[n] = k;
