@@ -25,7 +25,7 @@ static const struct statement {
      "dense", "dense", FEW},
     {"dot_fiber", "R(i) = P(j: T(A(i,j), B(j)))", "(i,j) -> (i : dense, j : compressed#)",
      "hash", "dense", THIRDS},
-    {"dot_fiber", "R(i) = P(j: T(T(A(i,j), A(i,j)), B(j)))",
+    {"dot_fiber", "R(i) = P(j: T(T(A(i,j), B(j)), B(j)))",
      "(i,j) -> (i : dense, j : compressed#)", "dense", "dense", THIRDS},
     {"fold_chosen", "R(i) = P(j: B(j) where A(i,j))",
      "(i,j) -> (i : dense, j : compressed#)", "dense", "dense", THIRDS},

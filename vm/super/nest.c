@@ -313,6 +313,18 @@ static bool prepare_musts(const machine *mc, const nest *ns)
     return true;
 }
 
+/* A sum over a fiber has one factor of the fiber's own and two gathered ones at most; what
+ * has others is as fast by strips. */
+static bool few_factors(const nest *ns)
+{
+    int own = 0;
+    if (ns->shape != NEST_FIBER || ns->in.sink[0].kind != SINK_REDUCE || ns->chooses)
+        return true;
+    for (int k = 0; k < ns->nload; k++)
+        own += ns->load[k].walk >= 0;
+    return own == 1 && ns->nload <= 3;
+}
+
 static bool prepare_operands(const machine *mc, nest *ns)
 {
     const merge_desc *m = ns->in.l->merge;
@@ -323,7 +335,7 @@ static bool prepare_operands(const machine *mc, nest *ns)
     for (int k = 0; k < ns->nload; k++)
         if (!prepare_load(mc, ns, &ns->load[k])) return false;
     ns->width = width;
-    return prepare_rest(mc, ns) && prepare_musts(mc, ns);
+    return few_factors(ns) && prepare_rest(mc, ns) && prepare_musts(mc, ns);
 }
 
 /* Rows of the result have a place for each coordinate of the inner loop. */

@@ -272,71 +272,34 @@ static bool any_there(const int64_t *at, int64_t n)
         return super_poll(mc, ns);                                                         \
     }
 
-/* Any factors, element by element. */
-#define DOT_GENERAL(TYPE, B, W)                                                            \
-    static stc_status general_##TYPE##_##B##_##W(machine *mc, nest *ns)                    \
-    {                                                                                      \
-        const nest_walk *w = &ns->walk[0];                                                 \
-        const index_##W *crd = w->crd;                                                     \
-        const node *r = &ns->o.s.node[ns->link.result];                                    \
-        num_##TYPE *out = ns->o.node[ns->link.result].data;                                \
-        for (int k = 0; k < ns->o.n; k++) {                                                \
-            num_##TYPE sum = START(num_##TYPE, ns, r, k);                                  \
-            int64_t p, e;                                                                  \
-            if (!span_##W(w, k, &p, &e) || !nest_lane(ns, k)) e = p;                       \
-            ns->rounds += e - p;                                                           \
-            nest_tell(ns, k, p < e);                                                       \
-            for (; p < e; p++) {                                                           \
-                num_##TYPE t = NO_FACTORS(B, TYPE);                                        \
-                for (int j = 0; j < ns->nscalar; j++)                                      \
-                    t = TIMES(B, TYPE, t, LANE_VALUE(num_##TYPE, ns, ns->scalar[j], k));   \
-                for (int j = 0; j < ns->nload; j++) {                                      \
-                    const nest_load *x = &ns->load[j];                                     \
-                    const int64_t at =                                                     \
-                        x->walk >= 0 ? p : load_base(x, k) + crd[p * w->step];             \
-                    t = TIMES(B, TYPE, t, GET(TYPE, ((const elem_##TYPE *)x->vals)[at]));  \
-                }                                                                          \
-                sum = PLUS(B, TYPE, sum, t);                                               \
-            }                                                                              \
-            out[k] = sum;                                                                  \
-        }                                                                                  \
-        return super_poll(mc, ns);                                                         \
-    }
-
 #define INSTANCE_dot_fiber(TYPE, B, W)                                                     \
     DOT_FIBER(TYPE, B, W)                                                                  \
     DOT_FEW(TYPE, B, W)                                                                    \
     DOT_PLAIN(TYPE, B, W)                                                                  \
     DOT_LANES(TYPE, B, W)                                                                  \
     DOT_PROBED(TYPE, B, W)                                                                 \
-    DOT_GENERAL(TYPE, B, W)                                                                \
                                                                                            \
     stc_status super_dot_fiber_##TYPE##_##B##_##W(machine *mc, nest *ns)                   \
     {                                                                                      \
         nest_load *own = NULL, *by[NEST_LOADS] = {NULL};                                   \
         const int64_t stride = ns->walk[0].step;                                           \
-        int nx = 0, walked = 0;                                                            \
+        int nx = 0;                                                                        \
         for (int j = 0; j < ns->nload; j++) {                                              \
             if (ns->load[j].walk >= 0) {                                                   \
                 own = &ns->load[j];                                                        \
-                walked++;                                                                  \
             } else {                                                                       \
                 by[nx++] = &ns->load[j];                                                   \
             }                                                                              \
         }                                                                                  \
         if (nx == 1 && by[0]->probe) return probed_##TYPE##_##B##_##W(mc, ns, own, by[0]); \
         const bool scaled = ns->nscalar > 0;                                               \
-        if (walked == 1 && stride == 1 && nx == 1 && !scaled)                              \
+        if (stride == 1 && nx == 1 && !scaled)                                             \
             return fibers_##TYPE##_##B##_##W(mc, ns, own, by, 1, 1, false);                \
-        if (walked == 1 && stride == 1 && nx == 0 && !scaled)                              \
+        if (stride == 1 && nx == 0 && !scaled)                                             \
             return fibers_##TYPE##_##B##_##W(mc, ns, own, by, 0, 1, false);                \
-        if (walked == 1 && nx == 1)                                                        \
-            return fibers_##TYPE##_##B##_##W(mc, ns, own, by, 1, stride, scaled);          \
-        if (walked == 1 && nx == 0)                                                        \
-            return fibers_##TYPE##_##B##_##W(mc, ns, own, by, 0, stride, scaled);          \
-        if (walked == 1)                                                                   \
-            return fibers_##TYPE##_##B##_##W(mc, ns, own, by, 2, stride, scaled);          \
-        return general_##TYPE##_##B##_##W(mc, ns);                                         \
+        if (nx == 1) return fibers_##TYPE##_##B##_##W(mc, ns, own, by, 1, stride, scaled); \
+        if (nx == 0) return fibers_##TYPE##_##B##_##W(mc, ns, own, by, 0, stride, scaled); \
+        return fibers_##TYPE##_##B##_##W(mc, ns, own, by, 2, stride, scaled);              \
     }
 
 /* ---- a range ------------------------------------------------------------------- */
