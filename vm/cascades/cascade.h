@@ -131,8 +131,9 @@ struct stage {
     } terms;
     bool bare, bare_now; /* elements have a position, and no more: cascade_fold.c */
     /* coordinates are copied by who appends them, and not made (cascade_late.c): as
-     * linked, in this run, in this string; elements need to know their lane */
-    bool late_body, copies, late, late_rows;
+     * linked, in this run, in this string; elements need to know their lane, or have
+     * values from it; nothing but values are asked for that the loops around have */
+    bool late_body, copies, late, late_rows, late_given, late_apart;
     int *row;                      /* of each element                          */
     int *run_lane, *run_end, runs; /* elements of one lane; 0: not looked for;
                                       stale if they don't end with the string    */
@@ -244,6 +245,13 @@ static inline int stage_lane_in(const stage *st, const stage *around, int k)
 /* cascade_rows.c: a pair whose fibers are gone through by its kernel. */
 bool stage_rows_prepare(machine *mc, stage *st);
 stc_status stage_rows_run(machine *mc, stage *st);
+
+/* Whether so many elements come in long runs of one lane: what these have from it is
+ * written a run at a time then. */
+static inline bool stage_long_runs(const stage *st, int n)
+{
+    return st->runs <= n / 8;
+}
 
 /* cascade_spread.c */
 stc_status stage_settle(machine *mc, stage *st);

@@ -12,26 +12,39 @@
 #include "../nest/fibers.h"
 #include <string.h>
 
-/* Whether an element has something from its lane: then it needs to know the lane. */
-static bool given_varies(const stage *st)
+/* Whether an element's value is made of coordinates or places that the loops around have.
+ */
+static bool reads_around(const loop_summary *s)
+{
+    for (int k = 0; k < s->nnode; k++) {
+        const node *x = &s->node[k];
+        if (x->kind == NODE_INDEX && s->icol[x->a].varies) return true;
+        if (x->kind == NODE_LOAD && s->place[x->b].kind == PLACE_GIVEN) return true;
+    }
+    return false;
+}
+
+/* Whether an element has a value from its lane. */
+static bool given_values(const loop_summary *s)
+{
+    for (int k = 0; k < s->nnode; k++)
+        if (s->node[k].kind == NODE_GIVEN && s->node[k].varies && s->node[k].uses)
+            return true;
+    return false;
+}
+
+/* Whether an element needs to know its lane, though elements come in runs of one lane. */
+static bool needs_lanes(const stage *st)
 {
     const loop_summary *s = &st->g->s;
     const merge_desc *m = s->l->merge;
+    if (!st->late_apart) return true;
     for (int b = 0; b < m->count; b++)
         if (m->operand[b].role == MERGE_LOCATE &&
             st->out->g->s.place[st->link.up[1 + b]].varies)
             return true;
     for (int k = 0; k < s->nsink; k++)
         if (s->sink[k].kind == SINK_REDUCE && !stage_fold_of(&s->sink[k])) return true;
-    for (int k = 1; k < s->nicol; k++)
-        if (s->icol[k].varies) return true;
-    for (int k = 2; k < s->nplace; k++)
-        if (s->place[k].kind == PLACE_GIVEN && s->place[k].varies &&
-            st->out->g->s.place[st->link.up[k]].kind != PLACE_AT)
-            return true;
-    for (int k = 0; k < s->nnode; k++)
-        if (s->node[k].kind == NODE_GIVEN && s->node[k].varies && s->node[k].uses)
-            return true;
     return false;
 }
 
@@ -63,7 +76,9 @@ void stage_late_match(stage *st)
     st->late_body = st->out && !st->pair && !st->nchild && st->faultless && !st->g->masks &&
                     walks_one(m);
     if (!st->late_body) return;
-    st->late_rows = given_varies(st);
+    st->late_apart = !reads_around(s);
+    st->late_rows = needs_lanes(st);
+    st->late_given = given_values(s);
     for (int k = 1; k < s->nicol; k++)
         st->late_body &= !s->icol[k].varies || s->icol[k].kind == ICOL_GIVEN;
     for (int k = 0; k < s->nstep; k++)

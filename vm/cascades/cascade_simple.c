@@ -38,7 +38,7 @@ static void spell_rows(stage *st)
 void stage_late_spell(stage *st)
 {
     stage_coords(st, st->g->icol[0].data, st->g->n, 0);
-    if (!st->late_rows) spell_rows(st);
+    spell_rows(st);
     st->late = false;
 }
 
@@ -49,7 +49,8 @@ static int fibers(stage *st)
     st->late =
         st->copies && !st->windowed && st->g->place[st->walk[0].place].form == COL_STEP;
     if (!st->late) stage_coords(st, st->g->icol[0].data, n, 0);
-    if (!st->late || st->late_rows) spell_rows(st);
+    if (!st->late || st->late_rows || (st->late_given && !stage_long_runs(st, n)))
+        spell_rows(st);
     return n;
 }
 

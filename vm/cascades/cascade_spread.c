@@ -18,12 +18,10 @@ static bool given(const stage *st, int id)
     return x->kind != PLACE_AT || st->out->column[from];
 }
 
-/* Whether the string's elements come in long runs of one lane: what these have from it is
- * written a run at a time then. */
 static bool by_runs(stage *st)
 {
     stage_find_runs(st);
-    return st->lines || st->runs <= st->g->n / 8; /* lines have no rows */
+    return st->lines || stage_long_runs(st, st->g->n); /* lines have no rows */
 }
 
 /* A column of integers of the strip around, by the rows of this one's lanes. */
@@ -72,6 +70,20 @@ static void spread_place(stage *st, int id)
     spread_column(st, to, from);
 }
 
+static void spread_runs(const stage *st, vclass cls, void *to, const void *from)
+{
+    if (class_size(cls) == 8) {
+        const int64_t *in = from;
+        int64_t *out = to;
+        for (int r = 0, k = 0; r < st->runs; r++)
+            for (const int64_t x = in [st->run_lane[r]]; k < st->run_end[r];)
+                out[k++] = x;
+        return;
+    }
+    for (int r = 0, k = 0; r < st->runs; k = st->run_end[r++])
+        class_fill(cls, to, k, st->run_end[r], class_get(cls, from, st->run_lane[r]));
+}
+
 static void spread_node(stage *st, int id)
 {
     const node *x = &st->g->s.node[id];
@@ -88,9 +100,7 @@ static void spread_node(stage *st, int id)
     }
     const int n = st->g->n;
     if (by_runs(st)) {
-        for (int r = 0, k = 0; r < st->runs; k = st->run_end[r++])
-            class_fill(cls, to->data, k, st->run_end[r],
-                       class_get(cls, from->p, st->run_lane[r]));
+        spread_runs(st, cls, to->data, from->p);
     } else if (size == 8) {
         const int64_t *in = from->p;
         int64_t *out = to->data;
@@ -108,7 +118,8 @@ void stage_spread(machine *mc, stage *st)
 {
     const loop_summary *s = &st->g->s;
     (void)mc;
-    for (int k = 1; k < s->nicol; k++) {
+    const bool apart = st->late && st->late_apart;
+    for (int k = 1; !apart && k < s->nicol; k++) {
         if (s->icol[k].kind != ICOL_GIVEN) continue;
         const column *from = &st->out->g->icol[st->link.icol[k]];
         if (s->icol[k].varies) {
@@ -118,7 +129,7 @@ void stage_spread(machine *mc, stage *st)
             st->g->icol[k].base = from->base;
         }
     }
-    for (int k = 1 + s->l->merge->count; k < s->nplace; k++)
+    for (int k = 1 + s->l->merge->count; !apart && k < s->nplace; k++)
         if (given(st, k) && !st->lines) spread_place(st, k);
     for (int k = 0; k < s->nnode; k++)
         if (s->node[k].kind == NODE_GIVEN && st->link.node[k] != UNLINKED &&

@@ -21,8 +21,9 @@ static bool takes_rows(const stage *st)
 bool stage_whole(const stage *st)
 {
     const stage_walk *w = &st->walk[0];
-    return st->copies && st->g->s.l->merge->count == 1 && !st->late_rows && !st->windowed &&
-           st->simple == SIMPLE_FIBERS && w->parent->form == COL_STEP && takes_rows(st);
+    return st->copies && st->g->s.l->merge->count == 1 && !st->late_rows &&
+           !st->late_given && !st->windowed && st->simple == SIMPLE_FIBERS &&
+           w->parent->form == COL_STEP && takes_rows(st);
 }
 
 /* Ends of n fibers, each so much further on. */
