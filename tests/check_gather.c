@@ -195,7 +195,7 @@ END_TEST
 START_TEST(in_place_sparse)
 {
     static const char *const formats_of[] = {"csr", "csc", "dcsr", "hash", "bytemap"};
-    char text[900];
+    char text[1200], want[100];
     for (int k = 0; k < (int)(sizeof formats_of / sizeof *formats_of); k++) {
         snprintf(text, sizeof text,
                  P "tensor T %s f64 [4,4] = { (0,1): 1, (2,0): 3, (2,3): 4 }\n"
@@ -224,6 +224,31 @@ START_TEST(in_place_sparse)
                  formats_of[k], formats_of[k]);
         EXPECT(text, "E", 21, 5, 0, 81);
         EXPECT(text, "s", 10);
+    }
+    /* of what a mask names there is stored what the right side's space has; what was stored
+     * stays so in place, and is dropped where the tensor is made anew */
+    static const char *const kept[] = {"2 3 3 2 3 1 3 3", "2 3 3 2 3 1 3 3",
+                                       "1 2 3 1 2 1 2 3"};
+    static const char *const kinds[] = {"hash", "bytemap", "svec"};
+    for (int k = 0; k < 3; k++) {
+        snprintf(
+            text, sizeof text,
+            "tensor h %s f64 [6] = { (1): 5, (3): 6 }\n"
+            "tensor m svec bool [6] = { (0): true, (1): true, (2): false, (4): true }\n"
+            "tensor s svec f64 [6] = { (0): 1, (5): 4 }\ntensor z csr f64 [6,2] = "
+            "{ (0,1): 0 }\ntensor g %s f64 [6]\n"
+            "a = h\na(j) = 0 where m(j)\nb = h\nb(j) = s(j) where m(j)\n"
+            "c = h\nc(j) += s(j) where m(j)\nd = h\nd(j) *= s(j) where m(j)\n"
+            "e = h\ne(j) = sum(k: z(j,k)) where m(j)\ng(j) = s(j) where m(j)\n"
+            "i = h\ni(j) = (j == 0) * 7 where m(j)\n"
+            "l = h\nl(j) = s(j) + j where j == 4\n"
+            "assert a(1) == 0 && b(1) == 0 && d(1) == 0 && e(1) == 0 && i(1) == 0\n"
+            "assert b(0) == 1 && c(1) == 5 && i(0) == 7 && l(4) == 4 && a(3) == 6\n"
+            "print stored(a), stored(b), stored(c), stored(d), stored(e), stored(g), "
+            "stored(i), stored(l)",
+            kinds[k], kinds[k]);
+        snprintf(want, sizeof want, "%s\n", kept[k]);
+        expect_printed(false, text, STC_OK, want);
     }
     /* what fails leaves it as it was, places too */
     expect_printed(false, P "tensor s svec i64 [4] = { (1): 6 }\ns(p(i)) += 4 // (i - 1)\n",

@@ -27,6 +27,7 @@ typedef struct builder {
     affine *sub;     /* the coordinate of each result level             */
     bool everywhere; /* where a workspace has nothing the result isn't its fill */
     bool in_place;   /* update.c: what is named is written, fills too          */
+    bool last;       /* of values in a workspace the last one stays          */
     int native;      /* loops run over an operand's levels: native.c    */
     uint64_t loops;  /* NATIVE_INSERT: the loops besides reductions     */
     int nloop;       /* partial.c: the loops that make the values                */
@@ -108,6 +109,8 @@ bexpr *expr_chosen(plan *pl, bexpr *mask, bexpr *e);
 stc_status build_partial(builder *b, int target, list *out);
 stc_status fresh_indices(plan *pl, int slot, int *own);
 stc_status partial_values(builder *b, int w, affine *at, list *out);
+/* The fill, to workspace w, where the mask is true and the target stores something. */
+stc_status partial_fills(builder *b, int w, affine *at, list *out);
 const pset *meeting_space(plan *pl, const bexpr *e);
 
 /* update.c: whether the statement changes its target in place, and does so. */
