@@ -275,19 +275,6 @@ static int64_t allocations(const char *script)
     return n;
 }
 
-/* Runs a script of at most so many steps. */
-static void within(const char *text, uint64_t steps)
-{
-    const stc_config config = {.max_steps = steps};
-    stc_machine *m;
-    stc_session *s;
-    ck_assert_int_eq(stc_open(&config, &m), STC_OK);
-    ck_ok(m, stc_session_open(m, &s));
-    ck_ok(m, stc_session_exec(s, text, "t"));
-    stc_session_close(s);
-    stc_close(m);
-}
-
 /* Of a tensor of 90,000 entries four are changed: the rounds' work is limited to less than
  * a look at all of them. */
 START_TEST(sparse_by_the_change)
@@ -300,7 +287,7 @@ START_TEST(sparse_by_the_change)
                    "T(p(i), p(j)) += 1 }\nassert T(0,0) == 301\ntensor M csr bool [n,n] = "
                    "{ (0,0): true }\nrepeat %d { T(i,j) += 1 where M(i,j) }",
                  formats_of[k], k ? 300 : 0);
-        within(text, 2000000);
+        expect_within(text, 2000000);
     }
 }
 END_TEST
@@ -323,7 +310,7 @@ START_TEST(hashed_vector_grows)
                  "assert sum(k in 0:4000: h(7 * k)) == 7998000\n"
                  "assert h(27995) == 3 && h(27994) == 3999 + h(99999)",
                  kinds[k]);
-        within(text, 1000000);
+        expect_within(text, 1000000);
     }
 }
 END_TEST
@@ -345,7 +332,7 @@ START_TEST(hashed_vector_grown)
         "u = f(h, 37)\nassert u == 38 && stored(h) == 9\n"
         "h(i) = 0\nh(i(3:6)) = 2\nh(i(10:40)) += i\nassert sum(i: h(i)) == 441",
         path, path);
-    within(text, 100000);
+    expect_within(text, 100000);
     remove(path);
     stc_machine *m;
     stc_session *s;

@@ -285,6 +285,45 @@ START_TEST(derived_reductions)
 }
 END_TEST
 
+/* The first of the least and the greatest, as of a dense tensor: also where that is what
+ * isn't stored. */
+START_TEST(first_of_sparse)
+{
+    static const char *const formats_of[] = {"csr", "csc", "hash", "bytemap", "coo", "rle"};
+    static const char *const fills[] = {"0.0", "inf", "-inf", "nan", "2.0"};
+    for (int k = 0; k < 30; k++) {
+        const char *f = formats_of[k % 6], *fill = fills[k / 6];
+        char text[1500];
+        snprintf(
+            text, sizeof text,
+            "tensor R csr f64 = random(20, 20, density=0.15, seed=5, integers(-3, 3))\n"
+            "tensor A %s f64 [20,20] fill %s\nA(i,j) = select(R(i,j) == 0, %s, R(i,j))\n"
+            "compact A\nA(3,j) = 2\nA(4,j) = j\nA(5,5) = %s\nA(6,6) = nan\n"
+            "tensor x dense f64 = random(20, integers(-2, 2), seed=3)\n"
+            "tensor D dense f64\nD(i,j) = A(i,j)\n"
+            "a(i) = argmax(j: A(i,j)); b(i) = argmax(j: D(i,j))\n"
+            "assert all(i: a(i) == b(i)), \"max\"\n"
+            "a(j) = argmin(i: A(i,j)); b(j) = argmin(i: D(i,j))\n"
+            "assert all(i: a(i) == b(i)), \"columns\"\n"
+            "a(i) = argmin(j in 3:9: A(i,j) + x(j)); b(i) = argmin(j in 3:9: D(i,j) + "
+            "x(j))\nassert all(i: a(i) == b(i)), \"range\"\n"
+            "a(i) = argmax(j: abs(A(i,j)) - x(i)); b(i) = argmax(j: abs(D(i,j)) - x(i))\n"
+            "assert all(i: a(i) == b(i)), \"function\"\n"
+            "assert argmin(j: A(4,j)) == argmin(j: D(4,j)), \"row\"",
+            f, fill, fill, fill);
+        expect_within(text, 1000000);
+    }
+    /* at a cost of what is stored, rows without anything too */
+    expect_within(
+        "n = 100000\ntensor A csr i64 = random(n, n, density=0.00001, seed=1, "
+        "integers(1, 9))\na(i) = argmax(j: A(i,j))\nb(i) = argmin(j: A(i,j) where "
+        "A(i,j) >= 0)\nc(i) = argmin(j: -A(i,j))\nassert all(i: a(i) == c(i))\n"
+        "tensor W csr f64 [n,n] fill inf\nW(i,j) = select(A(i,j), 1.0 * A(i,j), "
+        "inf)\na(i) = argmin(j: W(i,j))",
+        10000000);
+}
+END_TEST
+
 START_TEST(orders)
 {
     EXPECT("tensor x dense f64 [5] = [3, nan, 4, 3, -5]\np(i) = order(x(i))\n", "p", 4, 0,
@@ -322,6 +361,7 @@ Suite *suite_numbers(void)
     tcase_add_test(c, notes);
     tcase_add_test(c, notes_are_told_once);
     tcase_add_test(c, derived_reductions);
+    tcase_add_test(c, first_of_sparse);
     tcase_add_test(c, orders);
     suite_add_tcase(s, c);
     return s;

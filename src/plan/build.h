@@ -69,6 +69,11 @@ stc_status find_terms(builder *b);
  * first loop that doesn't change them. */
 stc_status nest_build(plan *pl, const int *seq, int n, const pset *space, uint64_t bound,
                       bexpr *e, cin *leaf, list *out);
+/* first.c: of a reduction that finds the first place where something holds, the space of
+ * what is stored, and whether it holds elsewhere, NULL if it isn't one, or can't be told;
+ * what is to be done then behind its loops over that space. */
+bexpr *first_elsewhere(plan *pl, const bexpr *r, const pset **space);
+stc_status first_of_all(plan *pl, bexpr *r, bexpr *holds, uint64_t bound, list *out);
 /* reach.c: leaf stores only where e had terms; own fill of e: target NULL. */
 stc_status reach_ask(plan *pl, cin *leaf, const bexpr *e, const value *target);
 /* Whether the result leaves coordinates out. */
