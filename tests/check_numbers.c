@@ -324,6 +324,29 @@ START_TEST(first_of_sparse)
 }
 END_TEST
 
+/* Label propagation as in a textbook: votes are sparse, though nobody says so. */
+START_TEST(votes)
+{
+    expect_within("n = 20000\ntensor A csr i64 = random(n, n, density=0.0005, seed=1, "
+                  "integers(1, 9))\nlab(i in 0:n) = (i * 7919) % n\nrepeat 3 {\n"
+                  "T(i, l in 0:n) = sum(j: A(i,j) * (lab(j) == l))\n"
+                  "new(i) = argmax(l: T(i,l))\n"
+                  "one(i) = argmax(l in 0:n: sum(j: A(i,j) * (lab(j) == l)))\n"
+                  "assert all(i: new(i) == one(i))\nassert stored(T) <= stored(A)\n"
+                  "lab = new\n}",
+                  20000000);
+    /* dense as before: what a vector has, and what dense terms lead to */
+    EXPECT("tensor s svec f64 [4] = { (1): 3 }\ntensor p dense i64 = [0,1,1,2]\n"
+           "tensor D dense f64 [2,4] = 1\ntensor A csr f64 [2,4] = { (0,3): 5, (1,1): 2 }\n"
+           "c(l in 0:3) = sum(j: s(j) * (p(j) == l))\n"
+           "C(i, l in 0:3) = sum(j: D(i,j) * (p(j) == l))\n"
+           "E(i, l in 0:3) = sum(j: A(i,j) * (p(j) == l))\n"
+           "F(l in 0:3, i) = sum(j: D(i,j) * (p(j) == l))\n"
+           "y = stored(c) + 10 * stored(C) + 100 * stored(E) + 1000 * stored(F)",
+           "y", 3 + 60 + 200 + 6000);
+}
+END_TEST
+
 START_TEST(orders)
 {
     EXPECT("tensor x dense f64 [5] = [3, nan, 4, 3, -5]\np(i) = order(x(i))\n", "p", 4, 0,
@@ -362,6 +385,7 @@ Suite *suite_numbers(void)
     tcase_add_test(c, notes_are_told_once);
     tcase_add_test(c, derived_reductions);
     tcase_add_test(c, first_of_sparse);
+    tcase_add_test(c, votes);
     tcase_add_test(c, orders);
     suite_add_tcase(s, c);
     return s;
