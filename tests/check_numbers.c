@@ -265,6 +265,11 @@ START_TEST(derived_reductions)
     OF_X("y = argmax(k in 1:4: x(k))", 2);
     OF_X("y(i) = argmax(j: A(i,j))", 1, 0, 0);
     OF_X("y(i) = argmin(j: A(i,j))", 0, 2, 1);
+    OF_X("y(i) = argmin(j: A(i,j) where A(i,j))", 1, 2, 0);
+    OF_X("y = argmax(i: -x(i) where x(i) > 2 && i > 0) + 10 * argmin(i: x(i) where i > 1)",
+         32);
+    OF_X("y = mean(i: x(i) where x(i) > 1) + norm(i: x(i) where i == 2)", 8);
+    OF_X("y(i) = mean(j: A(i,j) where A(i,j))", 2, -3, 7);
     OF_X("y = mean(i: x(i))", 2.8);
     OF_X("y = mean(i in 1:3: x(i))", 2.5);
     OF_X("y(i) = mean(j: A(i,j))", 0.5, -0.75, 3.5);

@@ -38,6 +38,11 @@ static bexpr *elsewhere(plan *pl, bexpr *e, uint64_t index, const pset **stored)
         return *stored ? c : NULL;
     }
     if ((e->kind != B_CALL && e->kind != B_CONV) || e->ufn || e->nargs > 3) return NULL;
+    if (e->kind == B_CALL && e->fn == FN_AND) { /* one of both is enough */
+        bexpr *const a = elsewhere(pl, e->args[0], index, stored);
+        bexpr *const b = elsewhere(pl, e->args[1], index, stored);
+        return a && b ? expr_call(pl, FN_AND, e->type, e->cls, a, b) : a ? a : b;
+    }
     bexpr *const same = expr_new(pl, e->kind, e->type, e->at, e->nargs);
     if (!same) return NULL;
     bexpr **const args = same->args;
