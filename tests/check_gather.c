@@ -341,7 +341,26 @@ START_TEST(hashed_vector_grown)
     ck_ok(m, stc_session_exec(s, "tensor h hash i64 [9] = { (3): 8 }\n" P, "t"));
     ck_assert_int_eq(stc_session_exec(s, "h(2*p(i)) += 8 // p(i)", "t"),
                      STC_ERR_ARITHMETIC);
-    ck_ok(m, stc_session_exec(s, "assert stored(h) == 1 && h(3) == 8", "t"));
+    ck_ok(m, stc_session_exec(s,
+                              "assert stored(h) == 1 && h(3) == 8\n"
+                              "for k in 4:9 { h(k) = k }",
+                              "t"));
+    /* buckets beyond two a coordinate are checked as all are */
+    const stc_tensor *h;
+    ck_ok(m, stc_session_get(s, "h", &h));
+    tensor *t = (tensor *)h;
+    index_array *buckets = &t->level[0].a[STC_AUX];
+    int64_t last = buckets->len - 1;
+    ck_assert_int_gt(buckets->len, 12);
+    ck_ok(m, tensor_check_afresh(t));
+    while (index_get(buckets, last) >= 0)
+        last--;
+    index_set(buckets, last, 6);
+    ck_assert_int_eq(tensor_check_afresh(t), STC_ERR_DATA);
+    index_set(buckets, last, 0);
+    ck_assert_int_eq(tensor_check_afresh(t), STC_ERR_DATA);
+    index_set(buckets, last, -1);
+    ck_ok(m, tensor_check_afresh(t));
     stc_session_close(s);
     stc_close(m);
 }
