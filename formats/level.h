@@ -210,8 +210,11 @@ struct level_kind {
     int64_t (*locate_many)(const level *lv, int64_t parent, const void *crd, int32_t width,
                            int32_t stride, int64_t n, int64_t *pos);
     /* Optional: stores coordinate i, which lies in the extent and isn't stored, below one
-     * parent position, where nothing else moves and nothing can fail: its position, whose
-     * value is the fill until now. */
+     * parent position, where nothing else moves and nothing can fail: its position. That is
+     * there already, with the fill as its value, or, in kinds that have put_room, the one
+     * after the last. put_room makes room for n more; `room`: false if these arrays can't
+     * grow so. */
+    stc_status (*put_room)(ctx *cx, level *lv, int64_t n, bool *room);
     int64_t (*put)(level *lv, int64_t parent, int64_t i);
     /* The fiber below one parent position as memory; VIEW_NONE where it has no
      * such form. parent_coord: the parent level's coordinate (offset, range). */

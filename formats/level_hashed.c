@@ -4,10 +4,12 @@
  * STC_POS and STC_CRD are as in a compressed level, so that a coordinate's
  * position is an ordinal that never moves, values stay dense, and fibers are
  * walked as memory. STC_AUX holds the buckets: a fiber of n coordinates at
- * pos[p] has 2n of them, from 2*pos[p] on, each a position or -1. `home` gives
- * the bucket where the search for a coordinate begins; it goes on to the next
- * bucket, cyclically. Formats paper, §3.1 (there, buckets themselves are the
- * positions).
+ * pos[p] has 2n of them, from 2*pos[p] on, each a position or -1; the last
+ * fiber may have more, up to the array's end: so the only fiber of a vector
+ * grows in place, and its buckets are made anew only when they are half full.
+ * `home` gives the bucket where the search for a coordinate begins; it goes on
+ * to the next bucket, cyclically. Formats paper, §3.1 (there, buckets
+ * themselves are the positions).
  */
 #include "kinds.h"
 
@@ -43,16 +45,29 @@ static void hashed_next(cursor *c)
     settle(c);
 }
 
-/* The position of coordinate i in the segment [begin, end), or NONE. */
-static int64_t find(const level *lv, int64_t begin, int64_t end, int64_t i)
+/* A fiber: its coordinates' positions [begin, end), its buckets [first, first + buckets).
+ */
+typedef struct fiber {
+    int64_t begin, end, first, buckets;
+} fiber;
+
+static fiber fiber_of(const level *lv, int64_t parent)
 {
-    const int64_t buckets = 2 * (end - begin), first = 2 * begin;
-    if (!buckets) return NONE;
-    int64_t b = (int64_t)home(i, buckets);
-    for (int64_t tries = 0; tries < buckets; tries++) {
-        const int64_t p = index_get(&lv->a[STC_AUX], first + b);
+    const index_array *pos = &lv->a[STC_POS];
+    const int64_t begin = index_get(pos, parent), end = index_get(pos, parent + 1);
+    const int64_t to = parent + 2 == pos->len ? lv->a[STC_AUX].len : 2 * end;
+    return (fiber){begin, end, 2 * begin, to - 2 * begin};
+}
+
+/* The position of coordinate i in a fiber, or NONE. */
+static int64_t find(const level *lv, const fiber *f, int64_t i)
+{
+    if (!f->buckets) return NONE;
+    int64_t b = (int64_t)home(i, f->buckets);
+    for (int64_t tries = 0; tries < f->buckets; tries++) {
+        const int64_t p = index_get(&lv->a[STC_AUX], f->first + b);
         if (p == NONE || index_get(&lv->a[STC_CRD], p) == i) return p;
-        if (++b == buckets) b = 0;
+        if (++b == f->buckets) b = 0;
     }
     return NONE;
 }
@@ -61,19 +76,19 @@ static void hashed_locate(cursor *c, const level *lv, const cursor *up, int64_t 
 {
     int64_t begin, end, p = NONE;
     if (parent_range(up, &begin, &end)) {
-        p = find(lv, index_get(&lv->a[STC_POS], begin),
-                 index_get(&lv->a[STC_POS], begin + 1), i);
+        const fiber f = fiber_of(lv, begin);
+        p = find(lv, &f, i);
     }
     cursor_place(c, lv, up, i, p);
 }
 
 /* Index arrays of 32 bits, as almost all are: no look at widths in the loop. */
-static int64_t find_many(const level *lv, int64_t begin, int64_t end, const void *crd,
-                         int32_t width, int32_t stride, int64_t n, int64_t *pos)
+static int64_t find_many(const level *lv, const fiber *f, const void *crd, int32_t width,
+                         int32_t stride, int64_t n, int64_t *pos)
 {
     const int32_t *const own = lv->a[STC_CRD].data;
-    const int32_t *const bucket = (const int32_t *)lv->a[STC_AUX].data + 2 * begin;
-    const int64_t buckets = 2 * (end - begin);
+    const int32_t *const bucket = (const int32_t *)lv->a[STC_AUX].data + f->first;
+    const int64_t buckets = f->buckets;
     int64_t count = 0;
     for (int64_t k = 0; k < n; k++) {
         const int64_t i = crd_at(crd, width, stride, k);
@@ -92,48 +107,117 @@ static int64_t hashed_locate_many(const level *lv, int64_t parent, const void *c
                                   int32_t width, int32_t stride, int64_t n, int64_t *pos)
 {
     const index_array *own = &lv->a[STC_CRD], *aux = &lv->a[STC_AUX];
-    const int64_t begin = index_get(&lv->a[STC_POS], parent);
-    const int64_t end = index_get(&lv->a[STC_POS], parent + 1);
+    const fiber f = fiber_of(lv, parent);
     int64_t count = 0;
-    if (begin < end && own->width == 4 && own->stride == 4 && aux->width == 4 &&
+    if (f.buckets && own->width == 4 && own->stride == 4 && aux->width == 4 &&
         aux->stride == 4)
-        return find_many(lv, begin, end, crd, width, stride, n, pos);
+        return find_many(lv, &f, crd, width, stride, n, pos);
     for (int64_t k = 0; k < n; k++) {
-        pos[k] = find(lv, begin, end, crd_at(crd, width, stride, k));
+        pos[k] = find(lv, &f, crd_at(crd, width, stride, k));
         count += pos[k] != NONE;
     }
     return count;
 }
 
-/* Builds all buckets from positions and coordinates. */
-static stc_status hash_all(ctx *cx, level *lv, int64_t parents)
+/* n free buckets, for positions below `size`. */
+static stc_status free_buckets(ctx *cx, const level *lv, index_array *aux, int64_t size,
+                               int64_t n)
 {
-    const index_array *pos = &lv->a[STC_POS], *crd = &lv->a[STC_CRD];
-    index_array *aux = &lv->a[STC_AUX];
-    int64_t buckets;
-    if (!size_mul(crd->len, 2, &buckets)) {
-        return fail(cx, STC_ERR_OVERFLOW, "a hashed level has too many buckets");
-    }
-    if (index_ready(cx, aux, crd->len, lv->width, buckets)) return cx->diag.status;
+    if (index_ready(cx, aux, size, lv->width, n)) return cx->diag.status;
     int64_t free = 0;
-    for (int64_t end; (end = work_block(cx, free, buckets)) > free;)
+    for (int64_t end; (end = work_block(cx, free, n)) > free;)
         for (; free < end; free++)
             index_set(aux, free, NONE);
-    if (free < buckets) return cx->diag.status;
-    for (int64_t f = 0; f < parents; f++) {
-        const int64_t begin = index_get(pos, f), end = index_get(pos, f + 1);
-        const int64_t n = 2 * (end - begin);
-        if (work_due(cx, f)) return cx->diag.status;
-        for (int64_t p = begin; p < end; p++) {
-            if (work_due(cx, p)) return cx->diag.status;
-            int64_t b = (int64_t)home(index_get(crd, p), n);
-            while (index_get(aux, 2 * begin + b) != NONE)
-                b = b + 1 == n ? 0 : b + 1;
-            index_set(aux, 2 * begin + b, p);
-        }
+    return free < n ? cx->diag.status : STC_OK;
+}
+
+/* Puts position p, of coordinate i, in the first free bucket from its home on. */
+static void settle_in(index_array *aux, const fiber *f, int64_t i, int64_t p)
+{
+    int64_t b = (int64_t)home(i, f->buckets);
+    while (index_get(aux, f->first + b) != NONE)
+        b = b + 1 == f->buckets ? 0 : b + 1;
+    index_set(aux, f->first + b, p);
+}
+
+static stc_status hash_fiber(ctx *cx, const level *lv, index_array *aux, const fiber *f)
+{
+    for (int64_t p = f->begin; p < f->end; p++) {
+        if (work_due(cx, p)) return cx->diag.status;
+        settle_in(aux, f, index_get(&lv->a[STC_CRD], p), p);
     }
     return STC_OK;
 }
+
+static stc_status too_many(ctx *cx)
+{
+    return fail(cx, STC_ERR_OVERFLOW, "a hashed level has too many buckets");
+}
+
+/* Builds all buckets from positions and coordinates. */
+static stc_status hash_all(ctx *cx, level *lv, int64_t parents)
+{
+    const int64_t n = lv->a[STC_CRD].len;
+    index_array *aux = &lv->a[STC_AUX];
+    int64_t buckets;
+    if (!size_mul(n, 2, &buckets)) return too_many(cx);
+    if (free_buckets(cx, lv, aux, n, buckets)) return cx->diag.status;
+    for (int64_t p = 0; p < parents; p++) {
+        const fiber f = fiber_of(lv, p);
+        if (work_due(cx, p) || hash_fiber(cx, lv, aux, &f)) return cx->diag.status;
+    }
+    return STC_OK;
+}
+
+/* ---- growing in place ---------------------------------------------------------------- */
+
+/* Buckets for n coordinates of the only fiber. New ones are twice as many as that asks
+ * for: it has to double before they are made anew again. */
+static stc_status buckets_for(ctx *cx, level *lv, int64_t n)
+{
+    index_array made = {.width = 4, .stride = 4, .owned = true};
+    int64_t buckets;
+    if (lv->a[STC_AUX].len / 2 >= n) return STC_OK;
+    if (!size_mul(n, 4, &buckets)) return too_many(cx);
+    const fiber f = {0, lv->a[STC_CRD].len, 0, buckets};
+    if (free_buckets(cx, lv, &made, buckets, buckets) || hash_fiber(cx, lv, &made, &f)) {
+        index_free(cx, &made);
+        return cx->diag.status;
+    }
+    index_free(cx, &lv->a[STC_AUX]);
+    lv->a[STC_AUX] = made;
+    return STC_OK;
+}
+
+/* Fibers lie one behind the other: none but the only one grows where it is. */
+static stc_status hashed_put_room(ctx *cx, level *lv, int64_t n, bool *room)
+{
+    index_array *pos = &lv->a[STC_POS], *crd = &lv->a[STC_CRD];
+    int64_t all;
+    *room = pos->len == 2 && pos->owned && crd->owned && lv->a[STC_AUX].owned &&
+            size_add(crd->len, n, &all) &&
+            (lv->width != 4 || (all <= INT32_MAX && largest_coord(lv) <= INT32_MAX));
+    if (!*room) return STC_OK;
+    if ((all > INT32_MAX && index_widen(cx, pos)) ||
+        (largest_coord(lv) > INT32_MAX && index_widen(cx, crd)) ||
+        mem_grow(cx, &crd->data, &crd->cap, all, (size_t)crd->stride))
+        return cx->diag.status;
+    return buckets_for(cx, lv, all);
+}
+
+static int64_t hashed_put(level *lv, int64_t parent, int64_t i)
+{
+    index_array *crd = &lv->a[STC_CRD];
+    const fiber f = fiber_of(lv, parent);
+    const int64_t p = crd->len++;
+    index_set(crd, p, i);
+    settle_in(&lv->a[STC_AUX], &f, i, p);
+    index_set(&lv->a[STC_POS], 1, crd->len);
+    lv->size = lv->open_count = crd->len;
+    return p;
+}
+
+/* ---- assembly ------------------------------------------------------------------------ */
 
 static stc_status hashed_coord(ctx *cx, level *lv, int64_t parent, int64_t i, int64_t *pos)
 {
@@ -161,49 +245,54 @@ static stc_status hashed_pack(ctx *cx, level *lv, pack_in *in)
     return hash_all(cx, lv, in->parents);
 }
 
+/* As many positions of fiber p as it has coordinates, and no others. */
+static stc_status check_buckets(ctx *cx, const level *lv, int64_t parent, const fiber *f)
+{
+    int64_t used = 0;
+    for (int64_t b = f->first; b < f->first + f->buckets; b++) {
+        if (work_due(cx, b)) return cx->diag.status;
+        const int64_t p = index_get(&lv->a[STC_AUX], b);
+        if (p == NONE) continue;
+        used++;
+        if (p >= f->begin && p < f->end) continue;
+        return fail(cx, STC_ERR_DATA,
+                    "bucket %lld holds position %lld, which is outside its fiber %lld:%lld",
+                    (long long)b, (long long)p, (long long)f->begin, (long long)f->end);
+    }
+    if (used == f->end - f->begin) return STC_OK;
+    return fail(cx, STC_ERR_DATA,
+                "fiber %lld has %lld occupied buckets for %lld coordinates",
+                (long long)parent, (long long)used, (long long)(f->end - f->begin));
+}
+
+static stc_status check_coords(ctx *cx, const level *lv, const fiber *f)
+{
+    for (int64_t p = f->begin; p < f->end; p++) {
+        const int64_t i = index_get(&lv->a[STC_CRD], p);
+        if (work_due(cx, p)) return cx->diag.status;
+        if (!in_extent(lv, i)) return bad_coord(cx, lv, p, i);
+        const int64_t found = find(lv, f, i);
+        if (found == p) continue;
+        return fail(cx, STC_ERR_DATA,
+                    found == NONE ? "coordinate %lld at position %lld isn't in its buckets"
+                                  : "coordinate %lld at position %lld occurs twice",
+                    (long long)i, (long long)p);
+    }
+    return STC_OK;
+}
+
 static stc_status hashed_check(ctx *cx, level *lv, int64_t parents)
 {
-    const index_array *pos = &lv->a[STC_POS], *crd = &lv->a[STC_CRD],
-                      *aux = &lv->a[STC_AUX];
+    const index_array *crd = &lv->a[STC_CRD], *aux = &lv->a[STC_AUX];
     int64_t buckets;
     if (check_bounds(cx, lv, parents, "coordinates")) return cx->diag.status;
-    if (!size_mul(crd->len, 2, &buckets)) {
-        return fail(cx, STC_ERR_OVERFLOW, "a hashed level has too many buckets");
-    }
-    if (check_array(cx, aux, "buckets", buckets)) return cx->diag.status;
-    for (int64_t f = 0; f < parents; f++) {
-        const int64_t begin = index_get(pos, f), end = index_get(pos, f + 1);
-        int64_t used = 0;
-        if (work_due(cx, f)) return cx->diag.status;
-        for (int64_t b = 2 * begin; b < 2 * end; b++) {
-            if (work_due(cx, b)) return cx->diag.status;
-            const int64_t p = index_get(aux, b);
-            if (p == NONE) continue;
-            used++;
-            if (p < begin || p >= end) {
-                return fail(
-                    cx, STC_ERR_DATA,
-                    "bucket %lld holds position %lld, which is outside its fiber %lld:%lld",
-                    (long long)b, (long long)p, (long long)begin, (long long)end);
-            }
-        }
-        if (used != end - begin) {
-            return fail(cx, STC_ERR_DATA,
-                        "fiber %lld has %lld occupied buckets for %lld coordinates",
-                        (long long)f, (long long)used, (long long)(end - begin));
-        }
-        for (int64_t p = begin; p < end; p++) {
-            const int64_t i = index_get(crd, p);
-            if (work_due(cx, p)) return cx->diag.status;
-            if (!in_extent(lv, i)) return bad_coord(cx, lv, p, i);
-            const int64_t found = find(lv, begin, end, i);
-            if (found == p) continue;
-            return fail(cx, STC_ERR_DATA,
-                        found == NONE
-                            ? "coordinate %lld at position %lld isn't in its buckets"
-                            : "coordinate %lld at position %lld occurs twice",
-                        (long long)i, (long long)p);
-        }
+    if (!size_mul(crd->len, 2, &buckets)) return too_many(cx);
+    if (check_array(cx, aux, "buckets", aux->len < buckets ? buckets : aux->len))
+        return cx->diag.status;
+    for (int64_t p = 0; p < parents; p++) {
+        const fiber f = fiber_of(lv, p);
+        if (work_due(cx, p) || check_buckets(cx, lv, p, &f) || check_coords(cx, lv, &f))
+            return cx->diag.status;
     }
     lv->size = crd->len;
     return STC_OK;
@@ -220,6 +309,8 @@ const level_kind level_hashed = {
     .next = hashed_next,
     .locate = hashed_locate,
     .locate_many = hashed_locate_many,
+    .put_room = hashed_put_room,
+    .put = hashed_put,
     .view = segments_view,
     .table = segments_table,
     .size = segments_size,

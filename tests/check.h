@@ -142,6 +142,9 @@ bool profile_has_row(const char *profile, const char *row);
 /* Runs a script in a session, with and without superinstructions, and on threads; the named
  * tensor must then hold these elements, row-major, converted to double. */
 void expect_dense(const char *script, const char *name, const double *want, int64_t n);
+/* A script runs, in no more than so many steps: rounds of loops, on whatever tier. */
+void expect_within(const char *script, uint64_t steps);
+
 #define EXPECT(script, name, ...)                                                          \
     do {                                                                                   \
         const double want_[] = {__VA_ARGS__};                                              \

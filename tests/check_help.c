@@ -406,3 +406,15 @@ void expect_printed(bool echo, const char *script, stc_status status, const char
     stc_session_close(s);
     machine_shut(m, &h);
 }
+
+void expect_within(const char *script, uint64_t steps)
+{
+    const stc_config config = {.max_steps = steps};
+    stc_machine *m;
+    stc_session *s;
+    ck_assert_int_eq(stc_open(&config, &m), STC_OK);
+    ck_ok(m, stc_session_open(m, &s));
+    ck_ok(m, stc_session_exec(s, script, "test"));
+    stc_session_close(s);
+    stc_close(m);
+}

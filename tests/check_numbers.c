@@ -265,6 +265,11 @@ START_TEST(derived_reductions)
     OF_X("y = argmax(k in 1:4: x(k))", 2);
     OF_X("y(i) = argmax(j: A(i,j))", 1, 0, 0);
     OF_X("y(i) = argmin(j: A(i,j))", 0, 2, 1);
+    OF_X("y(i) = argmin(j: A(i,j) where A(i,j))", 1, 2, 0);
+    OF_X("y = argmax(i: -x(i) where x(i) > 2 && i > 0) + 10 * argmin(i: x(i) where i > 1)",
+         32);
+    OF_X("y = mean(i: x(i) where x(i) > 1) + norm(i: x(i) where i == 2)", 8);
+    OF_X("y(i) = mean(j: A(i,j) where A(i,j))", 2, -3, 7);
     OF_X("y = mean(i: x(i))", 2.8);
     OF_X("y = mean(i in 1:3: x(i))", 2.5);
     OF_X("y(i) = mean(j: A(i,j))", 0.5, -0.75, 3.5);
@@ -282,6 +287,68 @@ START_TEST(derived_reductions)
                  "has one index");
     expect_error("tensor x dense f64 [2]\na = mean(x)\n", STC_ERR_PROGRAM, "mean(i: …)");
     expect_error("tensor x dense f64 [2]\na = sub(x(0), 1, 2)\n", STC_ERR_PROGRAM, "sub");
+}
+END_TEST
+
+/* The first of the least and the greatest, as of a dense tensor: also where that is what
+ * isn't stored. */
+START_TEST(first_of_sparse)
+{
+    static const char *const formats_of[] = {"csr", "csc", "hash", "bytemap", "coo", "rle"};
+    static const char *const fills[] = {"0.0", "inf", "-inf", "nan", "2.0"};
+    for (int k = 0; k < 30; k++) {
+        const char *f = formats_of[k % 6], *fill = fills[k / 6];
+        char text[1500];
+        snprintf(
+            text, sizeof text,
+            "tensor R csr f64 = random(20, 20, density=0.15, seed=5, integers(-3, 3))\n"
+            "tensor A %s f64 [20,20] fill %s\nA(i,j) = select(R(i,j) == 0, %s, R(i,j))\n"
+            "compact A\nA(3,j) = 2\nA(4,j) = j\nA(5,5) = %s\nA(6,6) = nan\n"
+            "tensor x dense f64 = random(20, integers(-2, 2), seed=3)\n"
+            "tensor D dense f64\nD(i,j) = A(i,j)\n"
+            "a(i) = argmax(j: A(i,j)); b(i) = argmax(j: D(i,j))\n"
+            "assert all(i: a(i) == b(i)), \"max\"\n"
+            "a(j) = argmin(i: A(i,j)); b(j) = argmin(i: D(i,j))\n"
+            "assert all(i: a(i) == b(i)), \"columns\"\n"
+            "a(i) = argmin(j in 3:9: A(i,j) + x(j)); b(i) = argmin(j in 3:9: D(i,j) + "
+            "x(j))\nassert all(i: a(i) == b(i)), \"range\"\n"
+            "a(i) = argmax(j: abs(A(i,j)) - x(i)); b(i) = argmax(j: abs(D(i,j)) - x(i))\n"
+            "assert all(i: a(i) == b(i)), \"function\"\n"
+            "assert argmin(j: A(4,j)) == argmin(j: D(4,j)), \"row\"",
+            f, fill, fill, fill);
+        expect_within(text, 1000000);
+    }
+    /* at a cost of what is stored, rows without anything too */
+    expect_within(
+        "n = 100000\ntensor A csr i64 = random(n, n, density=0.00001, seed=1, "
+        "integers(1, 9))\na(i) = argmax(j: A(i,j))\nb(i) = argmin(j: A(i,j) where "
+        "A(i,j) >= 0)\nc(i) = argmin(j: -A(i,j))\nassert all(i: a(i) == c(i))\n"
+        "tensor W csr f64 [n,n] fill inf\nW(i,j) = select(A(i,j), 1.0 * A(i,j), "
+        "inf)\na(i) = argmin(j: W(i,j))",
+        10000000);
+}
+END_TEST
+
+/* Label propagation as in a textbook: votes are sparse, though nobody says so. */
+START_TEST(votes)
+{
+    expect_within("n = 20000\ntensor A csr i64 = random(n, n, density=0.0005, seed=1, "
+                  "integers(1, 9))\nlab(i in 0:n) = (i * 7919) % n\nrepeat 3 {\n"
+                  "T(i, l in 0:n) = sum(j: A(i,j) * (lab(j) == l))\n"
+                  "new(i) = argmax(l: T(i,l))\n"
+                  "one(i) = argmax(l in 0:n: sum(j: A(i,j) * (lab(j) == l)))\n"
+                  "assert all(i: new(i) == one(i))\nassert stored(T) <= stored(A)\n"
+                  "lab = new\n}",
+                  20000000);
+    /* dense as before: what a vector has, and what dense terms lead to */
+    EXPECT("tensor s svec f64 [4] = { (1): 3 }\ntensor p dense i64 = [0,1,1,2]\n"
+           "tensor D dense f64 [2,4] = 1\ntensor A csr f64 [2,4] = { (0,3): 5, (1,1): 2 }\n"
+           "c(l in 0:3) = sum(j: s(j) * (p(j) == l))\n"
+           "C(i, l in 0:3) = sum(j: D(i,j) * (p(j) == l))\n"
+           "E(i, l in 0:3) = sum(j: A(i,j) * (p(j) == l))\n"
+           "F(l in 0:3, i) = sum(j: D(i,j) * (p(j) == l))\n"
+           "y = stored(c) + 10 * stored(C) + 100 * stored(E) + 1000 * stored(F)",
+           "y", 3 + 60 + 200 + 6000);
 }
 END_TEST
 
@@ -322,6 +389,8 @@ Suite *suite_numbers(void)
     tcase_add_test(c, notes);
     tcase_add_test(c, notes_are_told_once);
     tcase_add_test(c, derived_reductions);
+    tcase_add_test(c, first_of_sparse);
+    tcase_add_test(c, votes);
     tcase_add_test(c, orders);
     suite_add_tcase(s, c);
     return s;

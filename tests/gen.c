@@ -151,6 +151,8 @@ static void add_declared(gen *g, int order, const int64_t *shape, bool data)
     for (int k = 0; k < order; k++)
         t->shape[k] = shape[k];
     gen_format(g, order, shape, true, &t->format);
+    if (data && order && gen_has(g, FEATURE_KINDS) && gen_chance(g, 40))
+        gen_format_found(g, order, &t->format);
     t->fill = t->type >= STC_F32 ? ov_real(t->type, 0) : ov_int(t->type, 0);
     t->has_fill = gen_chance(g, 40);
     if (t->has_fill || data) t->fill = gen_fill(g, t->type);

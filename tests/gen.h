@@ -102,6 +102,7 @@ void gen_entries(gen *g, ctensor *t);
 
 /* gen_format.c */
 void gen_format(gen *g, int order, const int64_t *shape, bool result, cformat *out);
+void gen_format_found(gen *g, int order, cformat *out);
 
 /* gen_expr.c */
 void gen_expr(gen *g, want w, int depth, char *out, size_t size);

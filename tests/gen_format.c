@@ -257,6 +257,17 @@ static void computed(gen *g, int order, const int64_t *shape, cformat *out)
     gen_say(out->text, sizeof out->text, ")");
 }
 
+/* What is changed in place: elements are found, and new ones are put. */
+void gen_format_found(gen *g, int order, cformat *out)
+{
+    *out = (cformat){.text = ""};
+    if (order == 1 && gen_chance(g, 30))
+        gen_say(out->text, sizeof out->text, "(i) -> (i : hashed(index%d))",
+                gen_chance(g, 50) ? 32 : 64);
+    else
+        gen_say(out->text, sizeof out->text, gen_chance(g, 65) ? "hash" : "bytemap");
+}
+
 void gen_format(gen *g, int order, const int64_t *shape, bool result, cformat *out)
 {
     *out = (cformat){.text = ""};

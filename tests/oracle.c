@@ -196,13 +196,15 @@ static oval call_named(ostmt *s, const char *name, oval x, const oval *y)
 /* mean and norm, as sums of what they sum. */
 static oval eval_sum_of(ostmt *s, const ast *body, const int *index, int n, bool mean)
 {
+    const ast *const mask = body->kind == N_WHERE ? body->child[1] : NULL;
     oval two = ov_int(STC_I64, 2), acc = two;
     const int add = of_find("add", 3, 2);
     int64_t count = 0;
     two.weak = true;
     if (begin(s, index, n)) {
         do {
-            oval v = eval(s, body);
+            if (mask && left_out(s, mask)) continue;
+            oval v = eval(s, mask ? body->child[0] : body);
             v.weak = false;
             if (!mean) v = call_named(s, "pow", call_named(s, "abs", v, NULL), &two);
             if (!count) of_identity(add, of_reduce_type(add, v.type), &acc);
@@ -221,12 +223,14 @@ static oval eval_sum_of(ostmt *s, const ast *body, const int *index, int n, bool
 /* argmin and argmax: the first; where numbers aren't exact there is no telling. */
 static oval eval_first(ostmt *s, const ast *body, const int *index, bool least)
 {
+    const ast *const mask = body->kind == N_WHERE ? body->child[1] : NULL;
     oval best = ov_int(STC_BOOL, 0);
     int64_t at = -1;
     bool sure = true;
     if (begin(s, index, 1)) {
         do {
-            oval v = eval(s, body);
+            if (mask && left_out(s, mask)) continue;
+            oval v = eval(s, mask ? body->child[0] : body);
             v.weak = false;
             sure = sure && !ov_is_any(&v) && v.err == 0 && !isnan(v.re);
             const oval less = at < 0  ? ov_int(STC_BOOL, 1)

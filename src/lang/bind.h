@@ -227,7 +227,8 @@ bexpr *bind_new_masked(binder *b, const bstmt *st, int op, bexpr *val);
 
 /* bind_words.c: mean, norm, argmin, argmax of val over these indices */
 bool bind_is_derived(const char *name);
-bexpr *bind_derived(binder *b, const ast *e, const int *index, int n, bexpr *val);
+bexpr *bind_derived(binder *b, const ast *e, const int *index, int n, bexpr *val,
+                    bexpr *mask);
 
 /* bind_host.c */
 bfunction *bind_host(binder *b, definition *d, const stc_type *types, unsigned weak,

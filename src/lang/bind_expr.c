@@ -316,16 +316,17 @@ static bexpr *reduction(binder *b, const ast *e)
         if ((index[i] = bound_index(b, e->child[i], from)) < 0) return NULL;
     }
     const ast *const body = e->child[n], *const mask = body->kind == N_WHERE ? body : NULL;
-    bexpr *val = bind_expr(b, mask && !derived ? mask->child[0] : body), *where = NULL;
-    if (val && mask && !derived && !(where = bind_mask(b, mask->child[1]))) val = NULL;
+    bexpr *val = bind_expr(b, mask ? mask->child[0] : body), *where = NULL;
+    if (val && mask && !(where = bind_mask(b, mask->child[1]))) val = NULL;
+    const bexpr *const masked = where;
     for (int i = 0; i < n && val; i++)
         if (!bind_range(b, e->child[i], index[i], &where)) val = NULL;
-    if (val && derived && where)
+    if (val && derived && where != masked)
         val = bind_null(b, e->at, "the range of an index of `%s` can't depend on another",
                         e->name);
     b->nbound = from;
     if (!val) return NULL;
-    if (derived) return bind_derived(b, e, index, n, val);
+    if (derived) return bind_derived(b, e, index, n, val, where);
     bfunction *f = NULL;
     if (d) {
         val = bind_strong(b, val);

@@ -503,6 +503,14 @@ static void lower_reduce(lowering *lo, const cin *c)
     lower_term(lo, c, acc, r);
     if (c->after) lower_exit(lo, c->after, lo->temp[c->after->temp]);
     if (!c->next) lower_exit(lo, c, acc);
+    if (c->stops) {
+        const int some = lower_vreg(lo), none = lower_vreg(lo);
+        value id = {0};
+        temp_identity(c, &id);
+        EMIT(lo, OP_CONST, none, lower_const(lo, c->cls, id));
+        EMIT(lo, OP_FN2, some, FN_NE, c->cls, r, none);
+        EMIT(lo, OP_BREAK, some, c->loops);
+    }
 }
 
 /* On fills, e is the same at all coordinates and can't fault. */
@@ -582,6 +590,11 @@ static void lower_node(lowering *lo, const cin *c)
         break;
     case CIN_LAZY:
         lower_lazy(lo, c);
+        break;
+    case CIN_WHEN:
+        EMIT(lo, OP_IF, lower_expr(lo, c->value));
+        lower_nodes(lo, c->body);
+        EMIT(lo, OP_ENDIF, );
         break;
     case CIN_SINCE:
         lower_since(lo, c);

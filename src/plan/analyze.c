@@ -530,9 +530,12 @@ static stc_status analyze_loop(state *st, cin *loop)
 static stc_status analyze_list(state *st, cin *c)
 {
     for (; c && !st->again; c = c->next) { /* a conversion starts it all again */
+        const bool holds = c->kind == CIN_LAZY || c->kind == CIN_WHEN;
+        const uint64_t reads = c->kind != CIN_WHEN ? c->uses : expr_uses(c->value);
         stc_status s = c->kind == CIN_FORALL ? analyze_loop(st, c)
-                       : c->kind == CIN_LAZY ? analyze_list(st, c->body)
-                                             : convert_marked(st, c->uses);
+                       : c->kind == CIN_LAZY ? STC_OK
+                                             : convert_marked(st, reads);
+        if (!s && holds) s = analyze_list(st, c->body);
         if (s) return s;
     }
     return STC_OK;
@@ -550,7 +553,9 @@ static uint64_t note_uses(const plan *pl, cin *c)
 {
     uint64_t all = 0;
     for (; c; c = c->next) {
-        if (c->kind == CIN_FORALL || c->kind == CIN_LAZY)
+        if (c->kind == CIN_WHEN)
+            c->uses = note_uses(pl, c->body) | expr_uses(c->value);
+        else if (c->kind == CIN_FORALL || c->kind == CIN_LAZY)
             c->uses = note_uses(pl, c->body);
         else if (c->value && c->kind != CIN_TEMP && c->kind != CIN_REST)
             c->uses = expr_uses(c->value) | (c->guard ? expr_uses(c->guard) : 0) |

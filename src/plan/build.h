@@ -27,6 +27,7 @@ typedef struct builder {
     affine *sub;     /* the coordinate of each result level             */
     bool everywhere; /* where a workspace has nothing the result isn't its fill */
     bool in_place;   /* update.c: what is named is written, fills too          */
+    bool last;       /* of values in a workspace the last one stays          */
     int native;      /* loops run over an operand's levels: native.c    */
     uint64_t loops;  /* NATIVE_INSERT: the loops besides reductions     */
     int nloop;       /* partial.c: the loops that make the values                */
@@ -68,6 +69,11 @@ stc_status find_terms(builder *b);
  * first loop that doesn't change them. */
 stc_status nest_build(plan *pl, const int *seq, int n, const pset *space, uint64_t bound,
                       bexpr *e, cin *leaf, list *out);
+/* first.c: of a reduction that finds the first place where something holds, the space of
+ * what is stored, and whether it holds elsewhere, NULL if it isn't one, or can't be told;
+ * what is to be done then behind its loops over that space. */
+bexpr *first_elsewhere(plan *pl, const bexpr *r, const pset **space);
+stc_status first_of_all(plan *pl, bexpr *r, bexpr *holds, uint64_t bound, list *out);
 /* reach.c: leaf stores only where e had terms; own fill of e: target NULL. */
 stc_status reach_ask(plan *pl, cin *leaf, const bexpr *e, const value *target);
 /* Whether the result leaves coordinates out. */
@@ -108,6 +114,8 @@ bexpr *expr_chosen(plan *pl, bexpr *mask, bexpr *e);
 stc_status build_partial(builder *b, int target, list *out);
 stc_status fresh_indices(plan *pl, int slot, int *own);
 stc_status partial_values(builder *b, int w, affine *at, list *out);
+/* The fill, to workspace w, where the mask is true and the target stores something. */
+stc_status partial_fills(builder *b, int w, affine *at, list *out);
 const pset *meeting_space(plan *pl, const bexpr *e);
 
 /* update.c: whether the statement changes its target in place, and does so. */

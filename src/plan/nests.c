@@ -283,6 +283,8 @@ static stc_status reduce_nest(plan *pl, bexpr *r, uint64_t bound, list *out)
     const pset *space = known ? expr_space(pl, r->args[0], &id) : pset_all();
     const pset *stored = space && space->op == PS_ALL ? rest_space(pl, r) : NULL;
     if (stored) space = stored;
+    bexpr *const elsewhere =
+        space && space->op == PS_ALL ? first_elsewhere(pl, r, &space) : NULL;
     cin *temp = cin_new(pl, CIN_TEMP), *leaf = cin_new(pl, CIN_REDUCE);
     if (!temp || !leaf || !space) return STC_ERR_MEMORY;
     int seq[64];
@@ -306,6 +308,7 @@ static stc_status reduce_nest(plan *pl, bexpr *r, uint64_t bound, list *out)
     if (!st) st = nest_build(pl, seq, n, space, bound, r->args[0], leaf, out);
     if (!st && apart) st = reach_apart(pl, r, seq, n, bound, out);
     if (rest) list_add(out, rest);
+    if (!st && elsewhere) st = first_of_all(pl, r, elsewhere, bound, out);
     if (st || known) return st;
     cin *check = cin_new(pl, CIN_REQUIRE);
     if (check) check->temp = temp->temp;

@@ -186,7 +186,7 @@ stc_status partial_values(builder *b, int w, affine *at, list *out)
     if (st) return st;
     cin *leaf = cin_sink(pl, CIN_WSADD, w, each, b->nresult, at);
     if (!leaf) return STC_ERR_MEMORY;
-    leaf->fn = meets ? pl->s->meets : FN_ADD;
+    leaf->fn = meets ? pl->s->meets : b->last ? FN_LAST : FN_ADD;
     leaf->cls = b->cls;
     leaf->needs = needs;
     leaf->guard = pl->s->mask;
@@ -251,6 +251,28 @@ static stc_status collect_named(builder *b, affine *at, affine *lev, bexpr **nam
     list_add(out, cin_target(pl, CIN_WSEND, w));
     *named = expr_access(pl, w, lev, pl->s->at);
     return *named && plan_access_add(pl, *named) >= 0 ? STC_OK : STC_ERR_MEMORY;
+}
+
+stc_status partial_fills(builder *b, int w, affine *at, list *out)
+{
+    plan *pl = b->pl;
+    int index[64], loop[64], n = left_indices(pl, index);
+    bexpr *fill = expr_new(pl, B_CONST, b->root->type, pl->s->at, 0);
+    bexpr *old = expr_access(pl, pl->s->target, pl->s->sub, pl->s->at);
+    if (!fill || !old || plan_access_add(pl, old) < 0) return STC_ERR_MEMORY;
+    fill->value = *b->fill;
+    bexpr *const all = masked(pl, old);
+    const pset *const space =
+        pset_make(pl, PS_AND, plan_mask_space(pl), pset_stored(pl, old->mark));
+    cin *leaf = cin_sink(pl, CIN_WSADD, w, fill, b->nresult, at);
+    if (!all || !space || !leaf) return STC_ERR_MEMORY;
+    leaf->fn = FN_LAST;
+    leaf->cls = b->cls;
+    leaf->needs = UINT64_C(1) << old->mark;
+    leaf->guard = pl->s->mask;
+    n = loops_list(pl, index, n, expr_uses(all), loop);
+    same_order(b, loop, n); /* a mask is read as it was for the values */
+    return nest_build(pl, loop, n, space, 0, all, leaf, out);
 }
 
 static stc_status add_old(builder *b, int w, const int *own, affine *at, list *out)

@@ -31,10 +31,11 @@ static bool finds_levels(const paccess *x, int depth, uint64_t bound)
     return true;
 }
 
-/* Once some function has its annihilator its loops are left, and their number is known:
- * lower.c, lower_exit(). */
+/* Once some function has its annihilator its loops are left, and their number is known; so
+ * they are at the first place that is searched for: lower.c, lower_exit(). */
 static bool leaves_early(const cin *c)
 {
+    if (c->kind == CIN_WHEN || c->stops) return true;
     return c->kind == CIN_REDUCE && c->ufn && c->ufn->nannihilator;
 }
 

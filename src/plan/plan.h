@@ -104,6 +104,7 @@ typedef enum cin_kind {
                     value reduces belongs to temp too                        */
     CIN_REQUIRE, /* temp has had an element                                   */
     CIN_LAZY,    /* body: what gives temp, to be run where temp is read, if ever */
+    CIN_WHEN,    /* if value is true: body                                     */
     CIN_BEGIN,   /* assembly of tensor target starts                           */
     CIN_STORE,   /* target(…) = value                                          */
     CIN_ACC,     /* target(…) = fn(target(…), value)                           */
@@ -204,6 +205,7 @@ typedef struct cin {
     affine *sub;       /* the coordinate of each                           */
     bool append;       /* STORE: levels are kept as loops close            */
     bool once;         /* LAZY: for all rounds of loops that follow        */
+    bool stops;        /* REDUCE: its first term but the identity ends its loops */
     bool tells;        /* TEMP, REDUCE: whether another one had a term     */
     struct cin *after; /* … REDUCE: that one, before it in the list    */
     reach *reach;      /* leaves: NULL: whenever they are come to      */

@@ -145,6 +145,7 @@ static void print_list(const plan *pl, const cin *c, int depth, textbuf *out)
         case CIN_REDUCE:
             text_add(out, "t%d %s= ", c->temp, c->ufn ? c->ufn->name : fn_at(c->fn)->name);
             print_expr(pl, c->value, out);
+            if (c->stops) text_add(out, ", and the loop ends once there is one");
             break;
         case CIN_REST:
             text_add(out, "t%d gets the fill, unless t%d has all", c->temp, c->count);
@@ -154,6 +155,12 @@ static void print_list(const plan *pl, const cin *c, int depth, textbuf *out)
             break;
         case CIN_LAZY:
             text_add(out, "where t%d is read%s:\n", c->temp, c->once ? " first" : "");
+            print_list(pl, c->body, depth + 1, out);
+            continue;
+        case CIN_WHEN:
+            text_add(out, "if ");
+            print_expr(pl, c->value, out);
+            text_add(out, ":\n");
             print_list(pl, c->body, depth + 1, out);
             continue;
         case CIN_SINCE:
@@ -223,7 +230,7 @@ static void print_table(const char *what, const lattice_table *t, int bits, text
 static void lattice_list(const plan *pl, const cin *c, textbuf *out)
 {
     for (; c; c = c->next) {
-        if (c->kind == CIN_LAZY) lattice_list(pl, c->body, out);
+        if (c->kind == CIN_LAZY || c->kind == CIN_WHEN) lattice_list(pl, c->body, out);
         if (c->kind != CIN_FORALL || !c->info) continue;
         text_add(out, "loop %s over ", pl->s->index[c->index].name);
         pset_print(pl, c->space, out);

@@ -62,14 +62,46 @@ bool space_full(const plan *pl, const pset *s, uint64_t onto)
     }
 }
 
+/* Whether something that leaves coordinates out has one of these indices. */
+static bool led_sparsely(const plan *pl, const pset *s, uint64_t indices)
+{
+    const uint64_t set = pset_accesses(s);
+    for (int k = 0; k < pl->naccess; k++) {
+        const paccess *const x = &pl->access[k];
+        for (int l = 0; ((set >> k) & 1) && l < x->levels; l++)
+            if ((plan_indices(pl, &x->level[l].at) & indices) &&
+                !(x->level[l].props & PROP_FULL))
+                return true;
+    }
+    return false;
+}
+
+/* Whether an equality says what an inner index of the result is where sparse terms of a
+ * sum are: T(i,l) = sum(j: A(i,j) * (lab(j) == l)) has no more than A. */
+static bool settled(const plan *pl, const pset *s, const pset *all, uint64_t inner,
+                    uint64_t onto)
+{
+    if (s->op == PS_AND)
+        return settled(pl, s->a, all, inner, onto) || settled(pl, s->b, all, inner, onto);
+    if (s->op == PS_OR)
+        return settled(pl, s->a, s->a, inner, onto) && settled(pl, s->b, s->b, inner, onto);
+    if (s->op != PS_WHERE || s->of->fn != FN_EQ) return false;
+    const uint64_t reads = expr_indices(pl, s->of);
+    return (reads & inner) && led_sparsely(pl, all, reads & ~onto);
+}
+
 static void choose_format(plan *pl, const pset *space, prog_tensor *t)
 {
-    uint64_t onto = 0;
-    for (int m = 0; m < pl->s->nsub; m++)
+    uint64_t onto = 0, outer = 0;
+    for (int m = 0; m < pl->s->nsub; m++) {
         onto |= affine_indices(&pl->s->sub[m]);
+        if (!m) outer = onto;
+    }
     const level_kind *dense = level_kind_at(LEVEL_dense);
     const level_kind *sparse = level_kind_at(LEVEL_compressed);
-    bool full = space->op == PS_NONE || space_full(pl, space, onto);
+    const bool full =
+        space->op == PS_NONE ||
+        (space_full(pl, space, onto) && !settled(pl, space, space, onto & ~outer, onto));
     format_init(&t->fmt, t->order);
     for (int l = 0; l < t->order; l++)
         format_set(&t->fmt, l, full || (l == 0 && t->order > 1) ? dense : sparse, l, 0);

@@ -116,7 +116,7 @@ static stc_status check_list(path *p, const cin *c)
             stc_status st = check_made(p, c);
             if (st) return st;
         }
-        if (c->kind == CIN_LAZY) {
+        if (c->kind == CIN_LAZY || c->kind == CIN_WHEN) {
             stc_status st = check_list(p, c->body);
             if (st) return st;
         }

@@ -47,17 +47,23 @@ static bool reads_windows(const plan *pl, const bexpr *e)
     return false;
 }
 
+/* Whether a set has all that the left side names. */
+static bool names_all(const plan *pl, const pset *s)
+{
+    uint64_t onto = 0;
+    for (int m = 0; m < pl->s->nsub; m++)
+        onto |= plan_indices(pl, &pl->s->sub[m]);
+    return s->op == PS_ALL || space_full(pl, s, onto);
+}
+
 /* Whether op= with that value visits only some of the target. */
 static bool visits_some(plan *pl, const bexpr *e)
 {
-    uint64_t onto = 0;
     if (reads_windows(pl, e)) return false;
-    for (int m = 0; m < pl->s->nsub; m++)
-        onto |= plan_indices(pl, &pl->s->sub[m]);
     while (e->kind == B_CONV || e->kind == B_REDUCE)
         e = e->args[0];
     const pset *space = meeting_space(pl, e);
-    return space && space->op != PS_ALL && !space_full(pl, space, onto);
+    return space && !names_all(pl, space);
 }
 
 /* Where the mask may be true, or anywhere. */
@@ -74,7 +80,8 @@ bool updates(const builder *b)
     const format *f = &pl->p->tensor[s->target].fmt;
     if (s->fresh || pl->npre || !format_finds_places(f)) return false;
     if (s->computed || (!s->whole && places_all(f))) return true;
-    if (s->mask && s->bare && !s->whole) return locates(f) && is_led(pl, mask_led(pl));
+    if (s->mask && s->bare && !s->whole)
+        return b->fill && locates(f) && is_led(pl, mask_led(pl));
     return s->whole && s->op >= 0 && locates(f) && (places_all(f) || !s->mask) &&
            !pl->schedule.nseq && !pl->schedule.nrel && !pl->schedule.shared &&
            visits_some(pl, s->value);
@@ -90,6 +97,23 @@ static stc_status keep_unmasked(builder *b)
     if (!b->root || !b->space) return STC_ERR_MEMORY;
     pl->s->mask = NULL;
     return plan_accesses(pl, b->root);
+}
+
+/* Under a mask on a tensor that leaves coordinates out, what is new there is what the
+ * iteration space has; what was stored stays so, and is the fill where the space has
+ * nothing: that is written first. */
+static stc_status masked_values(builder *b, int w, affine *at, list *out)
+{
+    plan *pl = b->pl;
+    const bool plain = b->space->op == PS_ALL || b->space->op == PS_STORED;
+    const bool all = plain && names_all(pl, b->space) && !has_reduction(b->root);
+    list values;
+    list_init(&values);
+    b->space = pset_make(pl, PS_AND, plan_mask_space(pl), b->space);
+    stc_status st = partial_values(b, w, at, &values);
+    if (!st && !all) st = partial_fills(b, w, at, out);
+    if (!st) list_join(out, &values);
+    return st;
 }
 
 stc_status build_update(builder *b, list *out)
@@ -111,8 +135,9 @@ stc_status build_update(builder *b, list *out)
     if (s->whole && !(b->root = update_value(pl))) return STC_ERR_MEMORY;
     if (s->mask && !s->computed && places_all(&t->fmt) && (st = keep_unmasked(b)))
         return st;
-    if (s->mask && !s->computed && !(b->space = plan_mask_space(pl))) return STC_ERR_MEMORY;
-    b->in_place = true;
+    const bool sparse = s->mask && !s->computed && !places_all(&t->fmt);
+    b->in_place = !sparse;
+    b->last = sparse;
     b->sum = b->root;
     b->cls = type_class(t->type);
     b->identity = (value){0};
@@ -120,7 +145,7 @@ stc_status build_update(builder *b, list *out)
     const int w = workspace_slot(b, 0);
     if (w < 0) return STC_ERR_MEMORY;
     list_add(out, cin_target(pl, CIN_WSBEGIN, w));
-    st = partial_values(b, w, at, out);
+    st = sparse ? masked_values(b, w, at, out) : partial_values(b, w, at, out);
     if (st) return st;
     list_add(out, cin_target(pl, CIN_WSEND, w));
     cin *end = cin_target(pl, CIN_UPDATE, s->target);

@@ -105,13 +105,21 @@ static void write_values(const tensor *t, const entries *e, const int64_t *pos)
     }
 }
 
-/* Whether the last level takes more coordinates below any that there may be above. */
-static bool puts_more(const tensor *t)
+/* Room for n more places in the last level, below any that there may be above; *room: false
+ * if there can be none. */
+static stc_status room_for(tensor *t, int64_t n, bool *room)
 {
     const int last = t->fmt.levels - 1;
+    level *const lv = &t->level[last];
+    *room = lv->kind->put;
     for (int l = 0; l < last; l++)
-        if (!(t->level[l].props & PROP_FULL)) return false;
-    return t->level[last].kind->put;
+        *room &= (t->level[l].props & PROP_FULL) != 0;
+    if (!*room || !lv->kind->put_room) return STC_OK;
+    const stc_status status = lv->kind->put_room(t->cx, lv, n, room);
+    if (status || !*room) return status;
+    if (tensor_reserve_values(t, t->nvals + n)) return t->cx->diag.status;
+    tensor_fill_to(t, t->nvals + n);
+    return STC_OK;
 }
 
 static void put_places(tensor *t, const entries *e, int64_t *pos)
@@ -163,6 +171,18 @@ static stc_status grow(machine *mc, tensor *t, const entries *e, int64_t *pos,
     return status;
 }
 
+/* Places for those that have none. */
+static stc_status make_places(machine *mc, tensor *t, const entries *e, int64_t *pos,
+                              int64_t missing, const lop *at)
+{
+    bool room;
+    const stc_status status = room_for(t, missing, &room);
+    if (status) return status;
+    if (!room) return grow(mc, t, e, pos, at);
+    put_places(t, e, pos);
+    return STC_OK;
+}
+
 static stc_status own_copy(slot *s)
 {
     tensor *copy;
@@ -186,8 +206,7 @@ stc_status strip_update(machine *mc, slot *to, slot *from, int fn, const lop *at
     if (!status) status = find_places(mc, to->t, &e, pos, &missing, at);
     if (!status) status = work_out(mc, to->t, &e, pos, fn, at);
     if (!status) status = work_done(mc->cx, (uint64_t)n);
-    if (!status && missing && !puts_more(to->t)) status = grow(mc, to->t, &e, pos, at);
-    if (!status && missing && puts_more(to->t)) put_places(to->t, &e, pos);
+    if (!status && missing) status = make_places(mc, to->t, &e, pos, missing, at);
     if (!status) write_values(to->t, &e, pos);
     mem_free(mc->cx, pos, (size_t)n * sizeof *pos);
     entries_free(&e);
