@@ -98,7 +98,8 @@ stc_status compile_begin(ctx *cx, const source *src, bool lent, program **out)
 
 stc_status compile_finish(program *p, stc_times *times, machine **out)
 {
-    if (program_emit(p, (span){0, 0}, OP_HALT, NULL, 0) < 0) return p->cx->diag.status;
+    if (program_emit(p, (span){0, 0}, OP_HALT, NULL, 0) < 0 || program_keep(p))
+        return p->cx->diag.status;
     const uint64_t start = now_ticks();
     stc_status st = program_verify(p);
     if (!st) st = machine_new(p, out);

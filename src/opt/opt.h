@@ -11,6 +11,7 @@
  * - eliminate: which index is reduced next, so that all the steps visit the fewest;
  * - rewrite: which reductions of a statement that pays for;
  * - share: what is computed already is read again;
+ * - keep: what a loop's rounds don't change is computed in the first;
  * - steps: each of them as a statement of its own, whose result is a tensor that the
  *   next ones read: its type, fill, format and order of modes.
  *
@@ -32,6 +33,9 @@ typedef struct opt_known {
     const tensor *(*find)(const void *of, const char *name); /* may be NULL      */
     const void *of;
     bool *waits; /* set if a plan depends on what tensors hold; may be NULL          */
+    /* In a loop: how many rounds are expected, and whether they leave a tensor as it is. */
+    double rounds;
+    bool (*steady)(const void *of, const char *name); /* may be NULL: none are */
 } opt_known;
 
 typedef struct opt_step opt_step;
@@ -43,6 +47,7 @@ typedef struct opt {
     /* The result stores only what a term reached: intermediates keep to that, too. */
     bool pattern;
     double extent[BOUND_INDICES]; /* of each index, as far as it is known               */
+    double rounds; /* in which steps of steady operands run once; 1: none are worth it    */
     opt_step *step;         /* in order                                              */
     const opt_known *known; /* may be NULL                                      */
     textbuf *why; /* for explain: why not further; NULL if not wanted            */
@@ -56,6 +61,7 @@ typedef struct factor {
     uint64_t indices; /* free                                               */
     double density;   /* of all its coordinates                             */
     bool full;        /* by its format: it is stored everywhere             */
+    bool steady;      /* the rounds of a loop leave it as it is (keep.c)    */
     int step;         /* the step that computes it, -1: it is as written    */
     /* In their order the indices of its levels, of which each is found below those before
      * it alone; of an intermediate none: its levels will be as its readers want them. */
@@ -68,6 +74,7 @@ struct opt_step {
     bstmt s;
     double visits, stored; /* by its loops; by its result                       */
     factor result;         /* as it is read at its own indices                  */
+    bool steady;           /* it comes first, and is kept (keep.c)              */
     uint64_t key;          /* of equal steps the same (share.c)                 */
 };
 
@@ -88,6 +95,7 @@ typedef struct opt_part {
     uint64_t reduced, out;
     double nest; /* what its loops visit                                       */
     bool gone;   /* reduced where it is read                                   */
+    bool steady; /* all of its factors are                                     */
 } opt_part;
 
 /* Whether a statement has anything that could be taken earlier: quick. */
@@ -136,6 +144,14 @@ double cost_nest(const opt *o, const factor *f, int n);
 double cost_result(const opt *o, const factor *f, int n, uint64_t out);
 /* What it costs to have a result of so many places, and to read it. */
 double cost_write(const opt *o, uint64_t out, double density);
+
+/* keep.c: how many rounds share what is kept, of a statement in a loop; whether no round
+ * changes an expression, all factors; the part of its cost that a step of so much has in
+ * each round. */
+double keep_rounds(const opt *o);
+bool keep_steady(const opt *o, const bexpr *e);
+bool keep_all(const factor *f, int n);
+double keep_share(const opt *o, bool steady, uint64_t out, double density);
 
 /* eliminate.c: groups of indices in the order in which they are to be reduced, each by
  * a step of its own; what is left is reduced where the product stands. */

@@ -157,8 +157,8 @@ struct slot {
     int64_t nlent;            /* elements                                            */
     bool lent_room;           /* they are assembled there; else copied in the end    */
     index_array *lent_at;     /* … and for the levels' arrays, three a level         */
-    const tensor *from;       /* keep_while: what own was converted from,            */
-    uint64_t from_generation; /* and its generation                             */
+    const tensor *from;       /* keep_while: what own was converted from; of an operand: */
+    uint64_t from_generation; /* what kept code read; and its generation            */
 };
 
 /* ---- the machine --------------------------------------------------------------- */
@@ -210,6 +210,9 @@ struct machine {
     struct worker *worker;     /* this machine runs for a thread; NULL: the host's */
     bool reads_bound;  /* loops read nothing that the run makes itself              */
     bool settled;      /* extents are those of what was seen                        */
+    bool kept;         /* what the program's first code made is there still,         */
+    int64_t *kept_ext; /* … of these extents                                        */
+    bool left_out;     /* … and the last run left it out                            */
     bool lends;        /* the host wants, or wanted, some result in memory of its own */
     uint64_t bindings; /* counts changes of what is bound (machine_knows)           */
     void *marks;       /* places of coordinates, nought between kernels (super_marks.h) */
