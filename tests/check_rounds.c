@@ -1,6 +1,7 @@
-/* check_rounds.c: what a loop's rounds don't change is computed in the first: counted, not
- * timed, by the steps that a round more takes, at two sizes; and that what changes is
- * computed again, however it changes, with the same values as without.
+/* check_rounds.c: what a loop's rounds don't change is computed in the first, and what two
+ * statements of a program have in common is computed once: counted, not timed, by the steps
+ * that a round more, or the program, takes, at two sizes; and that what changes is computed
+ * again, however it changes, with the same values as without.
  */
 #include "../src/session/session.h"
 #include "check.h"
@@ -169,6 +170,136 @@ START_TEST(calls_have_rounds_of_their_own)
 }
 END_TEST
 
+/* ---- statements of a program --------------------------------------------------------- */
+
+typedef struct part {
+    const char *text;
+    double share; /* of the steps as written, at most; 1: it stays */
+} part;
+
+#define TWICE "sum(k: x(k)*A(i,k))"
+static const part parts[] = {
+    /* what stands in both; a result, and a step, that another statement has */
+    {"y(i) = 2*sum(j: A(i,j)*x(j)); z(i) = x(i) + " TWICE, 0.6},
+    {"y(i) = A(i,j)*x(j); z(i) = x(i) * " TWICE, 0.6},
+    {"y(i) = A(i,j)*A(j,k)*x(k); z(i) = x(i) * " TWICE, 0.2},
+    {"y(i) = 2*sum(j: A(i,j)*x(j)); u(i) = 3 + " TWICE "; z(i) = x(i) - " TWICE, 0.4},
+    {"y(i) = x(i) - sum(j: A(i,j)*x(j)); z(i) = A(i,j)*x(j)", 0.6},
+    /* of what has changed meanwhile */
+    {"y(i) = 2*sum(j: A(i,j)*x(j)); x(i) = x(i) + 1; z(i) = x(i) + " TWICE, 1},
+    {"y(i) = A(i,j)*x(j); y(i) = y(i) + 1; z(i) = x(i) * " TWICE, 1},
+    {"y(i) = A(i,j)*x(j); y(i) += A(i,j); z(i) = x(i) * " TWICE, 1},
+    {"x(i) = 2*sum(j: A(i,j)*x(j)); y(i) = x(i); z(i) = x(i) + " TWICE, 1},
+    /* a result of another type, or that stores what had no term */
+    {"tensor y dense i32; y(i) = i32(sum(j: A(i,j)*x(j))); z(i) = x(i) * " TWICE, 1},
+    {"tensor z svec i64; y(i) = A(i,j)*x(j); z(i) = v(i) * " TWICE, 1},
+    {"tensor y dense i64 fill 7; y(i) = A(i,j)*x(j); z(i) = x(i) * " TWICE, 1},
+    /* what could fail, and what is to stay */
+    {"y(i) = 2*sum(j: A(i,j) // x(j)); z(i) = x(i) + sum(k: A(i,k) // x(k))", 1},
+    {"y(i) = 2*sum(j: A(i,j)*x(j)) with as_written; z(i) = x(i) + " TWICE, 1},
+    /* functions of the text's own are each statement's */
+    {"fn f(a, b) = a * b with annihilator(0); y(i) = 2*sum(j: f(A(i,j), x(j))); "
+     "fn f(a, b) = a * b + 1; z(i) = 2*sum(j: f(A(i,j), x(j)))",
+     1},
+};
+
+typedef struct bound {
+    heap h;
+    stc_machine *m;
+    stc_program *p;
+    stc_tensor *of[3];
+    const stc_tensor *y, *z;
+} bound;
+
+static void bound_run(bound *b, const char *text, int64_t n, bool as_written)
+{
+    static const stc_decl decl[] = {
+        {.name = "A", .format = "csr", .type = STC_I64, .order = 2},
+        {.name = "x", .format = "dense", .type = STC_I64, .order = 1},
+        {.name = "v", .format = "svec", .type = STC_I64, .order = 1}};
+    const int64_t shape[STC_MAX_ORDER] = {n, n};
+    b->m = machine_open(&b->h, false);
+    ck_ok(b->m, stc_set_as_written(b->m, as_written));
+    ck_ok(b->m, stc_compile(b->m, text, decl, 3, &b->p));
+    for (int k = 0; k < 3; k++) {
+        const origin from = {.kind = STC_SOURCE_RANDOM,
+                             .density = k == 1 ? 1 : 0.1,
+                             .seed = (uint64_t)k + 1,
+                             .type = STC_I64};
+        const int slot = program_input(b->p->p, decl[k].name);
+        b->of[k] = NULL;
+        if (slot < 0) continue;
+        const prog_tensor *row = &b->p->p->tensor[slot];
+        ck_ok(b->m, origin_make(&b->m->cx, &from, &row->fmt, row->type, shape, row->fill,
+                                &b->of[k]));
+        ck_ok(b->m, stc_bind(b->p, decl[k].name, b->of[k]));
+    }
+    ck_ok(b->m, stc_run(b->p));
+    ck_ok(b->m, stc_result(b->p, "y", &b->y));
+    ck_ok(b->m, stc_result(b->p, "z", &b->z));
+}
+
+static void bound_end(bound *b)
+{
+    stc_program_free(b->p);
+    for (int k = 0; k < 3; k++)
+        stc_tensor_free(b->of[k]);
+    machine_shut(b->m, &b->h);
+}
+
+static void expect_same(const bound *a, const bound *b, const char *text)
+{
+    const stc_tensor *of[2][2] = {{a->y, b->y}, {a->z, b->z}};
+    for (int t = 0; t < 2; t++) {
+        const stc_tensor *u = of[t][0], *v = of[t][1];
+        ck_assert_int_eq(stc_tensor_stored(u), stc_tensor_stored(v));
+        ck_assert_str_eq(stc_tensor_format(u), stc_tensor_format(v));
+        for (int64_t i = 0; i < stc_tensor_shape(u)[0]; i++) {
+            stc_value c, d;
+            ck_ok(a->m, stc_tensor_get(u, &i, &c));
+            ck_ok(b->m, stc_tensor_get(v, &i, &d));
+            ck_assert_msg(c.i == d.i, "%s: element %lld of %d", text, (long long)i, t);
+        }
+    }
+}
+
+START_TEST(statements_share)
+{
+    static const int64_t sizes[] = {300, 600};
+    const part *c = &parts[_i];
+    for (int k = 0; k < 2; k++) {
+        bound written, now;
+        bound_run(&written, c->text, sizes[k], true);
+        bound_run(&now, c->text, sizes[k], false);
+        expect_same(&written, &now, c->text);
+        const double before = (double)written.m->cx.steps, after = (double)now.m->cx.steps;
+        ck_assert_msg(!STEPS_TELL || (after <= c->share * before + 5 &&
+                                      (c->share < 1 || after >= 0.9 * before)),
+                      "%s: %g steps, as written %g", c->text, after, before);
+        bound_end(&written);
+        bound_end(&now);
+    }
+}
+END_TEST
+
+START_TEST(explain_names_the_statement)
+{
+    heap h;
+    stc_program *p;
+    char *plan;
+    stc_machine *m = machine_open(&h, false);
+    const stc_decl decl[] = {{.name = "A", .format = "csr"}, {.name = "x"}};
+    ck_ok(m, stc_compile(m, parts[3].text, decl, 2, &p));
+    ck_ok(m, stc_program_explain(p, "plan", &plan));
+    ck_assert_msg(has_words(plan, "step: step1|step: y(i)|kept from statement 1|step: u(i)|"
+                                  "kept from statement 1|step: z(i)"),
+                  "%s", plan);
+    stc_text_free(m, plan);
+    stc_program_free(p);
+    machine_shut(m, &h);
+}
+END_TEST
+
 Suite *suite_rounds(void)
 {
     Suite *s = suite_create("rounds");
@@ -176,6 +307,8 @@ Suite *suite_rounds(void)
     tcase_add_loop_test(t, rounds_leave_out_what_is_done, 0, sizeof loops / sizeof *loops);
     tcase_add_loop_test(t, faults_keep_their_place, 0, 2);
     tcase_add_test(t, calls_have_rounds_of_their_own);
+    tcase_add_loop_test(t, statements_share, 0, sizeof parts / sizeof *parts);
+    tcase_add_test(t, explain_names_the_statement);
     suite_add_tcase(s, t);
     return s;
 }

@@ -141,7 +141,7 @@ static stc_status take_steps(opt *o, const source *src)
         cut = many_needed(o->p, s);
         st = cut ? opt_many(o) : opt_statement(o);
     }
-    if (!o->nstep) {
+    if (!o->nstep && !o->reads_earlier) {
         o->p->tensor[s->target] = before;
         return st;
     }
@@ -169,7 +169,9 @@ stc_status compile_assignment(arena *a, program *p, const source *src, bstmt *s,
 {
     opt *o = NULL;
     stc_status st = STC_OK;
-    if (!p->cx->as_written && opt_may(p, s)) {
+    opt_book *book = known && !p->cx->as_written ? known->book : NULL;
+    if (book) book->statement++;
+    if (!p->cx->as_written && (opt_may(p, s) || (book && book_may(book, s)))) {
         if (known && known->waits) *known->waits = true;
         const uint64_t start = now_ticks();
         o = arena_alloc(a, sizeof *o);
@@ -186,6 +188,7 @@ stc_status compile_assignment(arena *a, program *p, const source *src, bstmt *s,
     if (o && (st = compile_steps(a, o, src, true, texts, times))) return st;
     if (o && o->nstep && o->rounds > 1) p->kept = p->ncode;
     if (o && (st = compile_steps(a, o, src, false, texts, times))) return st;
-    if (o && o->nstep) tell_step(p, s, NULL, texts);
+    if (o && (o->nstep || o->reads_earlier)) tell_step(p, s, NULL, texts);
+    if (book && (st = book_note(book, p, s, o))) return st;
     return compile_step(a, p, src, s, known, texts, times);
 }

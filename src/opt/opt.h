@@ -28,6 +28,30 @@
 
 enum { OPT_FACTORS = 64, OPT_LEVELS = 8 };
 
+typedef struct opt_step opt_step;
+
+/* What earlier statements of a program have computed, for later ones (book.c). */
+typedef struct opt_want {
+    int statement;
+    span at;
+} opt_want;
+typedef struct opt_seen {
+    uint64_t key,
+        reads; /* of an expression; the tensors in it, a bit each, or for several */
+} opt_seen;
+enum { BOOK_ROWS = 64 };
+typedef struct opt_book {
+    arena *a; /* outlives the statements, and the program that is compiled once more */
+    opt_seen seen[BOOK_ROWS]; /* to find out whether the rest is worth it            */
+    int nseen;
+    bool open;        /* it is                                                       */
+    opt_step *step;   /* the oldest first                                          */
+    int n, statement; /* the one that is compiled, from 1                        */
+    opt_want *want;   /* reductions that are to be steps, since others read them     */
+    int wants;
+    bool again; /* the program is to be compiled once more, with what is known by now */
+} opt_book;
+
 /* Tensors that are there already, by name. */
 typedef struct opt_known {
     const tensor *(*find)(const void *of, const char *name); /* may be NULL      */
@@ -36,9 +60,8 @@ typedef struct opt_known {
     /* In a loop: how many rounds are expected, and whether they leave a tensor as it is. */
     double rounds;
     bool (*steady)(const void *of, const char *name); /* may be NULL: none are */
+    opt_book *book; /* may be NULL                                              */
 } opt_known;
-
-typedef struct opt_step opt_step;
 
 typedef struct opt {
     arena *a;
@@ -53,6 +76,7 @@ typedef struct opt {
     textbuf *why; /* for explain: why not further; NULL if not wanted            */
     int nstep;
     int step_room;
+    bool reads_earlier; /* the statement reads what an earlier one has computed */
 } opt;
 
 /* A factor: how it is read, and how much of it differs from the identity. */
@@ -75,7 +99,12 @@ struct opt_step {
     double visits, stored; /* by its loops; by its result                       */
     factor result;         /* as it is read at its own indices                  */
     bool steady;           /* it comes first, and is kept (keep.c)              */
-    uint64_t key;          /* of equal steps the same (share.c)                 */
+    /* In a book: the statement that computed it; as its own result, whose row says the
+     * rest; or it stands in it, and isn't a tensor; it stores what had a term. */
+    int statement;
+    uint64_t reads; /* tensors, a bit each, or for several */
+    bool is_result, stands, pattern;
+    uint64_t key; /* of equal steps the same (share.c)                 */
 };
 
 /* r(reduced: f(factor, …)) */
@@ -175,6 +204,22 @@ void rename_in(const program *p, bexpr *e, const int *to);
 stc_status share_step(opt *o, const bexpr *e, stc_type type, factor *out, bool *done);
 void share_note(opt_step *step, const factor *result);
 stc_status share_rest(opt *o);
+
+/* The same for equal expressions of one program, in whatever order; whether two are equal.
+ */
+uint64_t share_key(const bexpr *e);
+bool share_same(const opt *o, const bindex *index, const bexpr *a, const bexpr *b);
+/* Whether a tensor for a product costs less than computing it once more. */
+bool share_pays(const opt *o, const product *x);
+
+/* book.c: whether some reduction in s is in the book, or wanted; a reduction that stands in
+ * o's statement: whether it is wanted as a step; it is noted, and those that it equals are
+ * wanted; what s, compiled by now, has computed is noted (o: NULL if it was as written),
+ * and what it has changed is forgotten. */
+bool book_may(const opt_book *b, const bstmt *s);
+bool book_wants(const opt_book *b, const bexpr *r);
+stc_status book_stands(opt *o, const bexpr *r);
+stc_status book_note(opt_book *b, program *p, const bstmt *s, const opt *o);
 
 /* network.c: how many accesses stand in e; whether a statement is too large for the sets of
  * the others; its reductions, taken apart until what is left isn't, if they can be. */

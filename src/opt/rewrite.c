@@ -198,9 +198,11 @@ bool opt_may(const program *p, const bstmt *s)
 
 stc_status opt_statement(opt *o)
 {
-    if (!has_inner(o->s->value, o->s->op < 0))
+    const bool inner = has_inner(o->s->value, o->s->op < 0);
+    if (!inner && !(o->known && o->known->book))
         return STC_OK; /* many operands, all of them read once */
     cost_extents(o);
+    if (!inner) return share_rest(o);
     const way w = {.combiner = o->s->op, .top = o->s->op < 0, .density = 1};
     const stc_status st = visit(o, &o->s->value, &w);
     return st ? st : share_rest(o);

@@ -210,14 +210,14 @@ struct machine {
     struct worker *worker;     /* this machine runs for a thread; NULL: the host's */
     bool reads_bound;  /* loops read nothing that the run makes itself              */
     bool settled;      /* extents are those of what was seen                        */
-    bool kept;         /* what the program's first code made is there still,         */
-    int64_t *kept_ext; /* … of these extents                                        */
-    bool left_out;     /* … and the last run left it out                            */
     bool lends;        /* the host wants, or wanted, some result in memory of its own */
     uint64_t bindings; /* counts changes of what is bound (machine_knows)           */
     void *marks;       /* places of coordinates, nought between kernels (super_marks.h) */
     size_t marks_size;
-    void *block; /* all of the fixed-size state                               */
+    bool kept;         /* what the program's first code made is there still,         */
+    int64_t *kept_ext; /* … of these extents                                        */
+    bool left_out;     /* … and the last run left it out                            */
+    void *block;       /* all of the fixed-size state                               */
     size_t block_size;
 };
 

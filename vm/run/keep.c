@@ -14,7 +14,7 @@ static bool same_extents(const machine *mc)
 
 bool keep_holds(const machine *mc)
 {
-    if (!mc->p->kept || !mc->kept) return false;
+    if (!mc->kept) return false;
     for (int i = 0; i < mc->p->ntensor; i++) {
         const slot *s = &mc->slot[i];
         const uint8_t in = mc->p->in_kept[i];
@@ -29,7 +29,6 @@ bool keep_holds(const machine *mc)
 
 void keep_note(machine *mc)
 {
-    if (!mc->p->kept) return;
     for (int i = 0; i < mc->p->ntensor; i++) {
         slot *s = &mc->slot[i];
         if (mc->p->in_kept[i] != KEPT_READ) continue;

@@ -4,7 +4,8 @@
 
 #include "../core/machine.h"
 
-/* Whether this run, whose operands and extents are known by now, may begin behind it. */
+/* All of programs of which something is kept. Whether this run, whose operands and extents
+ * are known by now, may begin behind it. */
 bool keep_holds(const machine *mc);
 /* A run has succeeded: what it read. */
 void keep_note(machine *mc);

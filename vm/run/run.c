@@ -277,7 +277,7 @@ stc_status machine_run(machine *mc)
         return status;
     }
     set_slice(mc);
-    mc->left_out = keep_holds(mc);
+    mc->left_out = mc->p->kept && keep_holds(mc);
     status = machine_dispatch(mc, mc->left_out ? keep_end(mc) : mc->code);
     mc->steps += (uint64_t)(mc->slice - mc->left);
     mc->cx->steps += (uint64_t)(mc->slice - mc->left); /* the next poll looks */
@@ -287,7 +287,7 @@ stc_status machine_run(machine *mc)
     if (!status && mc->lends) status = deliver_results(mc);
     if (status)
         forget_results(mc);
-    else
+    else if (mc->p->kept)
         keep_note(mc);
     return status;
 }
