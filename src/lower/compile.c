@@ -30,8 +30,8 @@ static stc_status compile_step(arena *a, program *p, const source *src, bstmt *s
     if (s->nindex > BOUND_INDICES)
         return fail_source(
             src, STC_ERR_PROGRAM, s->at,
-            "a statement has at most %d indices, unless it is a product whose "
-            "sums can be taken early; split it in two",
+            "a statement has at most %d indices, unless its sums can be taken "
+            "early; split it in two",
             BOUND_INDICES);
     plan *pl = plan_new(a, p, src, s);
     if (!pl) return STC_ERR_MEMORY;
