@@ -52,6 +52,7 @@ enum { STEPS_TELL = true };
     SUITE(refusals)                                                                        \
     SUITE(session)                                                                         \
     SUITE(opt)                                                                             \
+    SUITE(rounds)                                                                          \
     SUITE(network)                                                                         \
     SUITE(motifs)                                                                          \
     SUITE(masks)                                                                           \

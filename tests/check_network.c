@@ -453,6 +453,54 @@ START_TEST(other_forms)
 }
 END_TEST
 
+/* Sums of reductions, each with an index of its own: as many as one after the other. */
+START_TEST(many_reductions)
+{
+    static const struct {
+        const char *declare, *before, *between, *each, *after, *begin, *next;
+    } c[] = {
+        {"tensor y dense i64 [20]\n", "y(i) = ", " + ", "sum(j%d: A(i,j%d)*x(j%d)*%d)", "",
+         "tensor z dense i64 [20]\n", "z(i) = z(i) + sum(j: A(i,j)*x(j)*%d)"},
+        {"tensor y svec i64 [20]\n", "y(i) = ", " + ", "sum(j%d: A(i,j%d)*v(j%d)*%d)", "",
+         "tensor z svec i64 [20]\n", "z(i) = z(i) + sum(j: A(i,j)*v(j)*%d)"},
+        {"", "y = ", " - ", "sum(j%d: A(j%d,j%d)*%d)", "", "z = 0",
+         "z = z %s sum(j: A(j,j)*%d)"},
+        {"tensor y dense i64 [20] fill 0\n", "y(i) = max(", ", ",
+         "max(j%d: A(i,j%d)+x(j%d)-%d)", ")", "tensor z dense i64 [20] = -1000\n",
+         "z(i) = max(z(i), max(j: A(i,j)+x(j)-%d))"},
+    };
+    enum { REDUCTIONS = 90 };
+    lab b;
+    lab_open(&b);
+    say(&b,
+        "tensor A csr i64 [20,20] = random(density=0.1, seed=1)\n"
+        "tensor x dense i64 [20] = random(density=0.9, seed=2)\n"
+        "tensor v svec i64 [20] = random(density=0.3, seed=3)\n%s",
+        c[_i].declare);
+    done(&b);
+    say(&b, "%s", c[_i].before);
+    for (int k = 0; k < REDUCTIONS; k++) {
+        char part[100];
+        snprintf(part, sizeof part, c[_i].each, k, k, k, k);
+        say(&b, "%s%s", k ? c[_i].between : "", part);
+    }
+    say(&b, "%s\n%s\n", c[_i].after, c[_i].begin);
+    for (int k = 0; k < REDUCTIONS; k++) {
+        char part[100];
+        if (_i == 2)
+            snprintf(part, sizeof part, c[_i].next, k ? "-" : "+", k);
+        else
+            snprintf(part, sizeof part, c[_i].next, k);
+        say(&b, "%s\n", part);
+    }
+    say(&b, _i == 2 ? "same = y == z\n"
+                    : "same = sum(i: abs(y(i) - z(i))) == 0 && stored(y) == stored(z)\n");
+    done(&b);
+    ck_assert_int_eq(value_at(get_named(&b, "same"), NULL).i, 1);
+    lab_shut(&b);
+}
+END_TEST
+
 /* What is too large nevertheless is refused, and leaves everything as it was. */
 START_TEST(too_large)
 {
@@ -530,6 +578,7 @@ Suite *suite_network(void)
     tcase_add_loop_test(t, satisfying_assignments, 0, sizeof grid / sizeof *grid);
     tcase_add_loop_test(t, sparse_trees, 0, 3);
     tcase_add_loop_test(t, other_forms, 0, sizeof forms / sizeof *forms);
+    tcase_add_loop_test(t, many_reductions, 0, 4);
     tcase_add_loop_test(t, too_large, 0, 6);
     tcase_add_loop_test(t, starves, 0, 2);
     suite_add_tcase(s, t);

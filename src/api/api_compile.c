@@ -98,7 +98,8 @@ stc_status compile_begin(ctx *cx, const source *src, bool lent, program **out)
 
 stc_status compile_finish(program *p, stc_times *times, machine **out)
 {
-    if (program_emit(p, (span){0, 0}, OP_HALT, NULL, 0) < 0) return p->cx->diag.status;
+    if (program_emit(p, (span){0, 0}, OP_HALT, NULL, 0) < 0 || program_keep(p))
+        return p->cx->diag.status;
     const uint64_t start = now_ticks();
     stc_status st = program_verify(p);
     if (!st) st = machine_new(p, out);
@@ -232,6 +233,7 @@ typedef struct text_job {
     explain_texts *texts;   /* NULL: not wanted */
     const opt_known *known; /* NULL: nothing is  */
     bool waits;             /* plans depend on what will be bound */
+    opt_book *book;         /* of several statements              */
     stc_times times;
 } text_job;
 
@@ -267,6 +269,7 @@ static stc_status compile_all(arena *a, text_job *job, scope *sc, program *p)
     int assignments = 0;
     opt_known known = job->known ? *job->known : (opt_known){0};
     known.waits = &job->waits;
+    known.book = tree->count > 1 ? job->book : NULL;
     for (int i = 0; i < tree->count; i++) {
         const ast *n = tree->child[i];
         int target;
@@ -294,19 +297,40 @@ static stc_status compile_all(arena *a, text_job *job, scope *sc, program *p)
     return STC_OK;
 }
 
-static stc_status compile_job(text_job *job, program **p, machine **mc)
+/* Once through the text. */
+static stc_status compile_pass(text_job *job, program **p)
 {
     ctx *cx = job->src.cx;
     arena a;
     arena_init(&a, cx);
     scope *sc = scope_new(cx);
     stc_status st = sc ? compile_begin(cx, &job->src, false, p) : cx->diag.status;
-    if (!st) {
-        st = compile_all(&a, job, sc, *p);
-        if (!st) st = compile_finish(*p, &job->times, mc);
-        if (st) program_free(*p);
-    }
+    if (!st && (st = compile_all(&a, job, sc, *p))) program_free(*p);
     scope_free(sc);
+    arena_free(&a);
+    return st;
+}
+
+/* Again, if statements turn out to have parts in common, and with what is to be kept. */
+static stc_status compile_job(text_job *job, program **p, machine **mc)
+{
+    ctx *cx = job->src.cx;
+    arena a;
+    arena_init(&a, cx);
+    opt_book book = {.a = &a};
+    job->book = &book;
+    stc_status st = compile_pass(job, p);
+    for (int more = 0; !st && book.again && more < 2; more++) {
+        program_free(*p);
+        book.n = book.statement = 0;
+        book.again = false;
+        if (job->texts) {
+            explain_drop(job->texts);
+            explain_init(job->texts, cx);
+        }
+        st = compile_pass(job, p);
+    }
+    if (!st && (st = compile_finish(*p, &job->times, mc))) program_free(*p);
     arena_free(&a);
     return st;
 }

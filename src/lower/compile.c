@@ -30,8 +30,8 @@ static stc_status compile_step(arena *a, program *p, const source *src, bstmt *s
     if (s->nindex > BOUND_INDICES)
         return fail_source(
             src, STC_ERR_PROGRAM, s->at,
-            "a statement has at most %d indices, unless it is a product whose "
-            "sums can be taken early; split it in two",
+            "a statement has at most %d indices, unless its sums can be taken "
+            "early; split it in two",
             BOUND_INDICES);
     plan *pl = plan_new(a, p, src, s);
     if (!pl) return STC_ERR_MEMORY;
@@ -129,6 +129,7 @@ static stc_status take_steps(opt *o, const source *src)
     const prog_tensor before = o->p->tensor[s->target];
     const bool too_large = network_only(s);
     bool cut = false;
+    o->rounds = keep_rounds(o);
     stc_status st = settle(o, src, too_large);
     if (st) return st;
     const bool later = !too_large && o->p->tensor[s->target].fill_later;
@@ -140,7 +141,7 @@ static stc_status take_steps(opt *o, const source *src)
         cut = many_needed(o->p, s);
         st = cut ? opt_many(o) : opt_statement(o);
     }
-    if (!o->nstep) {
+    if (!o->nstep && !o->reads_earlier) {
         o->p->tensor[s->target] = before;
         return st;
     }
@@ -149,12 +150,28 @@ static stc_status take_steps(opt *o, const source *src)
     return st;
 }
 
+/* The steps that are kept, which read no others, or those that aren't. */
+static stc_status compile_steps(arena *a, opt *o, const source *src, bool steady,
+                                stage_texts *texts, stc_times *times)
+{
+    stc_status st = STC_OK;
+    for (int k = 0; k < o->nstep && !st; k++) {
+        opt_step *step = &o->step[k];
+        if (step->steady != steady) continue;
+        tell_step(o->p, &step->s, step, texts);
+        st = compile_step(a, o->p, src, &step->s, NULL, texts, times);
+    }
+    return st;
+}
+
 stc_status compile_assignment(arena *a, program *p, const source *src, bstmt *s,
                               const opt_known *known, stage_texts *texts, stc_times *times)
 {
     opt *o = NULL;
     stc_status st = STC_OK;
-    if (!p->cx->as_written && opt_may(p, s)) {
+    opt_book *book = known && !p->cx->as_written ? known->book : NULL;
+    if (book) book->statement++;
+    if (!p->cx->as_written && (opt_may(p, s) || (book && book_may(book, s)))) {
         if (known && known->waits) *known->waits = true;
         const uint64_t start = now_ticks();
         o = arena_alloc(a, sizeof *o);
@@ -166,12 +183,12 @@ stc_status compile_assignment(arena *a, program *p, const source *src, bstmt *s,
         o->why = texts ? texts->plan : NULL;
         st = take_steps(o, src);
         if (times) times->plan += (double)(now_ticks() - start);
+        if (st) return st;
     }
-    for (int k = 0; o && k < o->nstep && !st; k++) {
-        tell_step(p, &o->step[k].s, &o->step[k], texts);
-        st = compile_step(a, p, src, &o->step[k].s, NULL, texts, times);
-    }
-    if (st) return st;
-    if (o && o->nstep) tell_step(p, s, NULL, texts);
+    if (o && (st = compile_steps(a, o, src, true, texts, times))) return st;
+    if (o && o->nstep && o->rounds > 1) p->kept = p->ncode;
+    if (o && (st = compile_steps(a, o, src, false, texts, times))) return st;
+    if (o && (o->nstep || o->reads_earlier)) tell_step(p, s, NULL, texts);
+    if (book && (st = book_note(book, p, s, o))) return st;
     return compile_step(a, p, src, s, known, texts, times);
 }

@@ -23,7 +23,8 @@ typedef struct search {
     const product *x;
     uint64_t group[64]; /* indices                                              */
     int groups, width;
-    int n; /* of the layer that is being made                         */
+    int n;     /* of the layer that is being made                         */
+    bool kept; /* steps of steady factors are cheaper than where they stand */
     state *layer;
     const state *best;
     double written, best_cost; /* in one nest, and the best way */
@@ -56,7 +57,9 @@ static factor join(const search *s, uint64_t gone, int first, uint64_t *taken)
         k = -1; /* those before it may be joined by now */
     }
     const uint64_t out = all & ~gone;
-    return (factor){.indices = out, .density = cost_result(s->o, part, n, out)};
+    return (factor){.indices = out,
+                    .density = cost_result(s->o, part, n, out),
+                    .steady = keep_all(part, n)};
 }
 
 static int left_over(const search *s, uint64_t groups, factor *f)
@@ -93,9 +96,11 @@ static double step_cost(const search *s, const factor *f, int n, uint64_t indice
         if (s->o->s->index[__builtin_ctzll(set)].lo >= 0) return -1;
     for (uint64_t set = indices; set; set &= set - 1)
         if (s->o->s->index[__builtin_ctzll(set)].lo >= 0) return -1;
-    const double write = cost_write(s->o, out, cost_result(s->o, part, parts, out));
+    const double density = cost_result(s->o, part, parts, out);
+    const double share = keep_share(s->o, s->kept && keep_all(part, parts), out, density);
+    const double write = share * cost_write(s->o, out, density);
     if (write >= most) return -1; /* whatever it takes to get there */
-    const double cost = cost_nest(s->o, part, parts) + write;
+    const double cost = share * cost_nest(s->o, part, parts) + write;
     return cost < most ? cost : -1;
 }
 
@@ -156,7 +161,7 @@ static void find_groups(search *s)
 
 stc_status eliminate(const opt *o, const product *x, elimination *out)
 {
-    search s = {.o = o, .x = x, .best_cost = DBL_MAX};
+    search s = {.o = o, .x = x, .best_cost = DBL_MAX, .kept = !keep_all(x->factor, x->n)};
     s.written = out->written = cost_nest(o, x->factor, x->n);
     find_groups(&s);
     s.width = s.groups > EXACT ? BEAM : ALL_SETS;

@@ -8,6 +8,8 @@
  * is a statement of its own with a few indices, numbered anew, so that everything after
  * this takes it as any other.
  *
+ * Sums of as many reductions, each with an index of its own, become a step each.
+ *
  * The order is found greedily, once by what the next step costs and once by how much larger
  * its result is than what it takes away; the cheaper of the two is done. What is left is a
  * statement like others.
@@ -203,7 +205,8 @@ static stc_status contract(net *t, bexpr **at, bool top)
         best = by;
         least = cost;
     }
-    if (!opt_pays(least, as_written)) return STC_OK;
+    /* of too many indices each reduction is a step, whatever that visits */
+    if (n <= BOUND_INDICES && !opt_pays(least, as_written)) return STC_OK;
     stc_status st = begin_again(t, reduced, nreduced, true, b);
     for (int k = 0; k < order[best].n && !st; k++) {
         const list *has = &t->has[order[best].at[k]];

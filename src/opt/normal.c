@@ -96,6 +96,7 @@ factor factor_as_written(const opt *o, const product *x, const bexpr *e)
                 .indices = opt_indices(o->p, e),
                 .density = density,
                 .full = density >= 1 && !stores_some(o->p, e),
+                .steady = keep_steady(o, e),
                 .step = -1};
     note_levels(o->p, &f);
     return f;

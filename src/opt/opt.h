@@ -11,6 +11,7 @@
  * - eliminate: which index is reduced next, so that all the steps visit the fewest;
  * - rewrite: which reductions of a statement that pays for;
  * - share: what is computed already is read again;
+ * - keep: what a loop's rounds don't change is computed in the first;
  * - steps: each of them as a statement of its own, whose result is a tensor that the
  *   next ones read: its type, fill, format and order of modes.
  *
@@ -27,14 +28,40 @@
 
 enum { OPT_FACTORS = 64, OPT_LEVELS = 8 };
 
+typedef struct opt_step opt_step;
+
+/* What earlier statements of a program have computed, for later ones (book.c). */
+typedef struct opt_want {
+    int statement;
+    span at;
+} opt_want;
+typedef struct opt_seen {
+    uint64_t key,
+        reads; /* of an expression; the tensors in it, a bit each, or for several */
+} opt_seen;
+enum { BOOK_ROWS = 64 };
+typedef struct opt_book {
+    arena *a; /* outlives the statements, and the program that is compiled once more */
+    opt_seen seen[BOOK_ROWS]; /* to find out whether the rest is worth it            */
+    int nseen;
+    bool open;        /* it is                                                       */
+    opt_step *step;   /* the oldest first                                          */
+    int n, statement; /* the one that is compiled, from 1                        */
+    opt_want *want;   /* reductions that are to be steps, since others read them     */
+    int wants;
+    bool again; /* the program is to be compiled once more, with what is known by now */
+} opt_book;
+
 /* Tensors that are there already, by name. */
 typedef struct opt_known {
     const tensor *(*find)(const void *of, const char *name); /* may be NULL      */
     const void *of;
     bool *waits; /* set if a plan depends on what tensors hold; may be NULL          */
+    /* In a loop: how many rounds are expected, and whether they leave a tensor as it is. */
+    double rounds;
+    bool (*steady)(const void *of, const char *name); /* may be NULL: none are */
+    opt_book *book; /* may be NULL                                              */
 } opt_known;
-
-typedef struct opt_step opt_step;
 
 typedef struct opt {
     arena *a;
@@ -43,11 +70,13 @@ typedef struct opt {
     /* The result stores only what a term reached: intermediates keep to that, too. */
     bool pattern;
     double extent[BOUND_INDICES]; /* of each index, as far as it is known               */
+    double rounds; /* in which steps of steady operands run once; 1: none are worth it    */
     opt_step *step;         /* in order                                              */
     const opt_known *known; /* may be NULL                                      */
     textbuf *why; /* for explain: why not further; NULL if not wanted            */
     int nstep;
     int step_room;
+    bool reads_earlier; /* the statement reads what an earlier one has computed */
 } opt;
 
 /* A factor: how it is read, and how much of it differs from the identity. */
@@ -56,6 +85,7 @@ typedef struct factor {
     uint64_t indices; /* free                                               */
     double density;   /* of all its coordinates                             */
     bool full;        /* by its format: it is stored everywhere             */
+    bool steady;      /* the rounds of a loop leave it as it is (keep.c)    */
     int step;         /* the step that computes it, -1: it is as written    */
     /* In their order the indices of its levels, of which each is found below those before
      * it alone; of an intermediate none: its levels will be as its readers want them. */
@@ -68,7 +98,13 @@ struct opt_step {
     bstmt s;
     double visits, stored; /* by its loops; by its result                       */
     factor result;         /* as it is read at its own indices                  */
-    uint64_t key;          /* of equal steps the same (share.c)                 */
+    bool steady;           /* it comes first, and is kept (keep.c)              */
+    /* In a book: the statement that computed it; as its own result, whose row says the
+     * rest; or it stands in it, and isn't a tensor; it stores what had a term. */
+    int statement;
+    uint64_t reads; /* tensors, a bit each, or for several */
+    bool is_result, stands, pattern;
+    uint64_t key; /* of equal steps the same (share.c)                 */
 };
 
 /* r(reduced: f(factor, …)) */
@@ -88,6 +124,7 @@ typedef struct opt_part {
     uint64_t reduced, out;
     double nest; /* what its loops visit                                       */
     bool gone;   /* reduced where it is read                                   */
+    bool steady; /* all of its factors are                                     */
 } opt_part;
 
 /* Whether a statement has anything that could be taken earlier: quick. */
@@ -137,6 +174,14 @@ double cost_result(const opt *o, const factor *f, int n, uint64_t out);
 /* What it costs to have a result of so many places, and to read it. */
 double cost_write(const opt *o, uint64_t out, double density);
 
+/* keep.c: how many rounds share what is kept, of a statement in a loop; whether no round
+ * changes an expression, all factors; the part of its cost that a step of so much has in
+ * each round. */
+double keep_rounds(const opt *o);
+bool keep_steady(const opt *o, const bexpr *e);
+bool keep_all(const factor *f, int n);
+double keep_share(const opt *o, bool steady, uint64_t out, double density);
+
 /* eliminate.c: groups of indices in the order in which they are to be reduced, each by
  * a step of its own; what is left is reduced where the product stands. */
 typedef struct elimination {
@@ -159,6 +204,22 @@ void rename_in(const program *p, bexpr *e, const int *to);
 stc_status share_step(opt *o, const bexpr *e, stc_type type, factor *out, bool *done);
 void share_note(opt_step *step, const factor *result);
 stc_status share_rest(opt *o);
+
+/* The same for equal expressions of one program, in whatever order; whether two are equal.
+ */
+uint64_t share_key(const bexpr *e);
+bool share_same(const opt *o, const bindex *index, const bexpr *a, const bexpr *b);
+/* Whether a tensor for a product costs less than computing it once more. */
+bool share_pays(const opt *o, const product *x);
+
+/* book.c: whether some reduction in s is in the book, or wanted; a reduction that stands in
+ * o's statement: whether it is wanted as a step; it is noted, and those that it equals are
+ * wanted; what s, compiled by now, has computed is noted (o: NULL if it was as written),
+ * and what it has changed is forgotten. */
+bool book_may(const opt_book *b, const bstmt *s);
+bool book_wants(const opt_book *b, const bexpr *r);
+stc_status book_stands(opt *o, const bexpr *r);
+stc_status book_note(opt_book *b, program *p, const bstmt *s, const opt *o);
 
 /* network.c: how many accesses stand in e; whether a statement is too large for the sets of
  * the others; its reductions, taken apart until what is left isn't, if they can be. */

@@ -53,7 +53,8 @@ static double each_costs(const opt *o, const product *x)
     return price * (least > 1 ? least : 1);
 }
 
-static bool pays_apart(const opt *o, const product *x, const way *w)
+/* kept: it is computed once for the rounds of a loop. */
+static bool pays_apart(const opt *o, const product *x, const way *w, bool kept)
 {
     uint64_t out = 0, all = 0;
     bool full = !o->pattern;
@@ -62,7 +63,8 @@ static bool pays_apart(const opt *o, const product *x, const way *w)
         full = full && x->factor[k].full;
     }
     out &= ~x->reduced;
-    if (!out || __builtin_popcountll(out) > STC_MAX_ORDER) return false;
+    if (!out && (o->pattern || !kept)) return false;
+    if (__builtin_popcountll(out) > STC_MAX_ORDER) return false;
     for (int k = 0; k < o->s->nsub; k++)
         for (int t = 0; t < o->s->sub[k].terms; t++)
             all |= UINT64_C(1) << o->s->sub[k].term[t].index;
@@ -70,9 +72,13 @@ static bool pays_apart(const opt *o, const product *x, const way *w)
         if (o->s->index[__builtin_ctzll(set)].lo >= 0) return false;
     const double inside = cost_places(o, out == all ? all : out) * w->density;
     const double density = full ? 1 : cost_result(o, x->factor, x->n, out);
-    const double apart = cost_nest(o, x->factor, x->n) + cost_write(o, out, density);
+    const double nest = cost_nest(o, x->factor, x->n);
+    const double once = nest + cost_write(o, out, density);
     const double there = inside * each_costs(o, x);
-    return opt_pays(apart, there);
+    if (!kept) return opt_pays(once, there);
+    const double each = keep_share(o, true, out, density) * once;
+    const double now = w->density < 1 && there < nest ? there : nest;
+    return opt_pays(each + density * cost_places(o, out), now);
 }
 
 /* ---- the way down ------------------------------------------------------------------- */
@@ -113,16 +119,21 @@ static void tell_why(const opt *o, const elimination *el)
                  el->cost);
 }
 
+/* Whether a reduction is worth being taken out of the loop as a whole. */
+static bool pays_kept(const opt *o, const bexpr *r, const way *w, product *x)
+{
+    return o->rounds > 1 && w->density > 0 && keep_steady(o, r) && factors_of(o, r, x) &&
+           pays_apart(o, x, w, true);
+}
+
 static stc_status visit_reduction(opt *o, bexpr **at, const way *w, bool *done)
 {
     product *x = arena_room(o->a, 1, sizeof *x);
     *done = false;
     if (!x) return STC_ERR_MEMORY;
-    if (!product_of(o, *at, x)) {
-        if ((*at)->nindex > 1) tell_why(o, NULL);
-        return STC_OK;
-    }
-    if (x->reduced & (x->reduced - 1)) {
+    bool several = product_of(o, *at, x);
+    if (!several && (*at)->nindex > 1) tell_why(o, NULL);
+    if (several && (x->reduced & (x->reduced - 1))) {
         elimination el;
         stc_status st = eliminate(o, x, &el);
         if (!st && el.n && opt_pays(el.cost, el.written)) {
@@ -132,10 +143,16 @@ static stc_status visit_reduction(opt *o, bexpr **at, const way *w, bool *done)
             tell_why(o, &el);
         }
         if (st) return st;
-        if (*done && ((*at)->kind != B_REDUCE || !product_of(o, *at, x))) return STC_OK;
+        if (*done && (*at)->kind != B_REDUCE) return STC_OK;
+        several = product_of(o, *at, x);
+    }
+    if (pays_kept(o, *at, w, x)) {
+        *done = true;
+        return take_whole(o, x, at);
     }
     const bool term = w->top || w->combiner == expr_combiner(*at);
-    if (term || w->reduced || !cost_starts_from(o, x) || !pays_apart(o, x, w))
+    if (!several || term || w->reduced || !cost_starts_from(o, x) ||
+        !pays_apart(o, x, w, false))
         return STC_OK;
     *done = true;
     return take_whole(o, x, at);
@@ -181,9 +198,11 @@ bool opt_may(const program *p, const bstmt *s)
 
 stc_status opt_statement(opt *o)
 {
-    if (!has_inner(o->s->value, o->s->op < 0))
+    const bool inner = has_inner(o->s->value, o->s->op < 0);
+    if (!inner && !(o->known && o->known->book))
         return STC_OK; /* many operands, all of them read once */
     cost_extents(o);
+    if (!inner) return share_rest(o);
     const way w = {.combiner = o->s->op, .top = o->s->op < 0, .density = 1};
     const stc_status st = visit(o, &o->s->value, &w);
     return st ? st : share_rest(o);

@@ -157,14 +157,16 @@ static bool same(const opt *o, const bexpr *a, const bexpr *b, pairing *by)
 
 /* ---- steps ---------------------------------------------------------------------- */
 
-/* The same for equal expressions, in whatever order. */
-static uint64_t key_of(const bexpr *e)
+uint64_t share_key(const bexpr *e)
 {
     const uint64_t prime = UINT64_C(0x9e3779b97f4a7c15);
     uint64_t key = (uint64_t)e->kind + 1;
     if (e->kind == B_ACCESS) key += ((uint64_t)e->tensor + 7) * prime;
+    const vclass cls = type_class(e->type);
+    if (e->kind == B_CONST && (cls == CLASS_I64 || cls == CLASS_F64))
+        key += (e->value.u64 + 1) * prime;
     for (int k = 0; k < e->nargs; k++)
-        key += key_of(e->args[k]);
+        key += share_key(e->args[k]);
     return key;
 }
 
@@ -185,32 +187,83 @@ static bexpr *read_at(opt *o, const opt_step *step, const pairing *by, span at)
     return step_read(o, step->s.target, index, at);
 }
 
+bool share_same(const opt *o, const bindex *index, const bexpr *a, const bexpr *b)
+{
+    pairing by;
+    begin_pairing(&by, index, o->s->index);
+    return same(o, a, b, &by);
+}
+
+/* A read of the step, which computes e, as a factor; *done: it does. */
+static stc_status read_equal(opt *o, const opt_step *step, const bexpr *e, stc_type type,
+                             factor *out, bool *done)
+{
+    pairing by;
+    if (o->p->tensor[step->s.target].type != type) return STC_OK;
+    begin_pairing(&by, step->s.index, o->s->index);
+    if (!same_below(o, step->s.value, e, &by)) return STC_OK;
+    *out = step->result;
+    out->e = read_at(o, step, &by, e->at);
+    if (!out->e) return STC_ERR_MEMORY;
+    out->indices = opt_indices(o->p, out->e);
+    *done = true;
+    return STC_OK;
+}
+
+/* Whether the result of an earlier statement is stored as a step for r would be. */
+static bool like_step(const opt *o, const opt_step *step, const bexpr *r)
+{
+    product x;
+    const prog_tensor *t = &o->p->tensor[step->s.target];
+    return !step->is_result || (!t->fill_later && product_begin(r, &x) &&
+                                class_equal(type_class(t->type), t->fill, x.identity));
+}
+
+/* The same of what earlier statements have computed. */
+static stc_status read_earlier(opt *o, const bexpr *e, uint64_t key, stc_type type,
+                               factor *out, bool *done)
+{
+    const opt_book *b = o->known ? o->known->book : NULL;
+    for (int k = b ? b->n - 1 : -1; k >= 0 && !*done; k--) {
+        const opt_step *step = &b->step[k];
+        if (step->key != key || step->stands || (o->pattern && !step->pattern) ||
+            !like_step(o, step, e))
+            continue;
+        const stc_status st = read_equal(o, step, e, type, out, done);
+        if (st) return st;
+        if (!*done) continue;
+        const prog_tensor *t = &o->p->tensor[step->s.target];
+        if (step->is_result) {
+            out->density = cost_density(o, out->e, &t->fill);
+            out->full = out->density >= 1 && !stores_some(o->p, out->e);
+            out->step = -1;
+        }
+        o->reads_earlier = true;
+        if (o->why)
+            text_add(o->why, "%s is kept from statement %d\n", t->name, step->statement);
+    }
+    return STC_OK;
+}
+
 stc_status share_step(opt *o, const bexpr *e, stc_type type, factor *out, bool *done)
 {
-    const uint64_t key = key_of(e);
+    const uint64_t key = share_key(e);
     *done = false;
     for (int k = 0; k < o->nstep && !*done; k++) {
         const opt_step *step = &o->step[k];
-        pairing by;
-        if (step->key != key || o->p->tensor[step->s.target].type != type) continue;
-        begin_pairing(&by, step->s.index, o->s->index);
-        if (!same_below(o, step->s.value, e, &by)) continue;
-        *out = step->result;
-        out->e = read_at(o, step, &by, e->at);
-        out->indices = 0;
-        for (int m = 0; m < step->s.nsub; m++)
-            out->indices |= UINT64_C(1) << by.of[step->s.sub[m].term[0].index];
-        *done = true;
-        if (o->why)
+        const stc_status st =
+            step->key == key ? read_equal(o, step, e, type, out, done) : STC_OK;
+        if (st) return st;
+        if (*done && o->why)
             text_add(o->why, "%s is computed once, and read in several places\n",
                      o->p->tensor[step->s.target].name);
     }
-    return *done && !out->e ? STC_ERR_MEMORY : STC_OK;
+    return *done ? STC_OK : read_earlier(o, e, key, type, out, done);
 }
 
 void share_note(opt_step *step, const factor *result)
 {
-    step->key = key_of(step->s.value);
+    step->key = share_key(step->s.value);
     step->result = *result;
 }
 
@@ -237,7 +290,7 @@ static stc_status read_steps(opt *o, bexpr **at, reductions *left)
             return STC_OK;
         }
         if (left->n < LOOKED_AT) {
-            left->key[left->n] = key_of(e);
+            left->key[left->n] = share_key(e);
             left->at[left->n++] = at;
         }
     }
@@ -248,8 +301,7 @@ static stc_status read_steps(opt *o, bexpr **at, reductions *left)
     return STC_OK;
 }
 
-/* Whether a tensor for it costs less than computing it once more. */
-static bool pays_twice(const opt *o, const product *x)
+bool share_pays(const opt *o, const product *x)
 {
     uint64_t out = 0;
     for (int k = 0; k < x->n; k++)
@@ -263,22 +315,34 @@ static bool pays_twice(const opt *o, const product *x)
     return opt_pays(once, 2 * once) && cost_write(o, out, density) < once / 2;
 }
 
+/* Of equal reductions the first becomes a step, and one that a later statement wants. */
+static stc_status take_first(opt *o, const reductions *left, bool *done)
+{
+    const opt_book *b = o->known ? o->known->book : NULL;
+    *done = false;
+    for (int k = 0; k < left->n; k++) {
+        const bexpr *e = *left->at[k];
+        bool wanted = e->kind == B_REDUCE && b && book_wants(b, e);
+        for (int m = k + 1; m < left->n && !wanted; m++)
+            wanted = left->key[k] == left->key[m] && e->kind == B_REDUCE &&
+                     (*left->at[m])->kind == B_REDUCE &&
+                     share_same(o, o->s->index, e, *left->at[m]);
+        product *x = wanted ? arena_room(o->a, 1, sizeof *x) : NULL;
+        if (!x || !factors_of(o, e, x) || !share_pays(o, x)) continue;
+        *done = true;
+        return take_whole(o, x, left->at[k]);
+    }
+    return STC_OK;
+}
+
 stc_status share_rest(opt *o)
 {
     reductions left = {.n = 0};
+    bool done = false;
     stc_status st = read_steps(o, &o->s->value, &left);
-    for (int k = 0; k < left.n && !st; k++)
-        for (int m = k + 1; m < left.n; m++) {
-            const bexpr *a = *left.at[k], *b = *left.at[m];
-            pairing by;
-            if (left.key[k] != left.key[m] || a->kind != B_REDUCE || b->kind != B_REDUCE)
-                continue;
-            begin_pairing(&by, o->s->index, o->s->index);
-            product *x = same(o, a, b, &by) ? arena_room(o->a, 1, sizeof *x) : NULL;
-            if (!x || !factors_of(o, a, x) || !pays_twice(o, x)) continue;
-            st = take_whole(o, x, left.at[k]);
-            left.n = 0; /* what was below it is gone */
-            return st ? st : share_rest(o);
-        }
+    if (!st) st = take_first(o, &left, &done);
+    if (st || done) return st ? st : share_rest(o); /* what was below it is gone */
+    for (int k = 0; k < left.n && !st && o->known && o->known->book; k++)
+        st = book_stands(o, *left.at[k]);
     return st;
 }

@@ -101,10 +101,13 @@ static bool split_off(opt *o, opt_part *all, uint64_t group, int step, opt_part 
         }
     }
     t->out &= ~group;
+    t->steady = keep_all(t->f, t->n);
     all->n = kept;
     all->reduced &= ~group;
-    all->f[at] = (factor){
-        .indices = t->out, .density = cost_result(o, t->f, t->n, t->out), .step = step};
+    all->f[at] = (factor){.indices = t->out,
+                          .density = cost_result(o, t->f, t->n, t->out),
+                          .steady = t->steady,
+                          .step = step};
     t->nest = cost_nest(o, t->f, t->n);
     return true;
 }
@@ -131,8 +134,9 @@ static bool take_back(opt *o, opt_part *made, opt_part *t)
             memcpy(both + n, of->f, (size_t)of->n * sizeof *both);
             n += of->n;
         }
-        const double nest = cost_nest(o, both, n);
-        const double apart = t->nest + of->nest + cost_write(o, of->out, t->f[k].density);
+        const double nest = cost_nest(o, both, n), density = t->f[k].density;
+        const double share = keep_share(o, of->steady && !t->steady, of->out, density);
+        const double apart = t->nest + share * (of->nest + cost_write(o, of->out, density));
         if (nest > fused * apart) continue;
         of->gone = true;
         t->reduced |= of->reduced;
@@ -169,6 +173,7 @@ stc_status make_step(opt *o, const product *x, const opt_part *t, factor *result
     if (!sub || !read) return STC_ERR_MEMORY;
     right->type = o->p->tensor[slot].type;
     opt_step *step = &o->step[o->nstep++];
+    step->steady = keep_steady(o, right);
     step->visits = cost_nest(o, t->f, t->n);
     step->stored = cost_result(o, t->f, t->n, t->out) * cost_places(o, t->out);
     step->s = (bstmt){.at = o->s->at,
@@ -187,6 +192,7 @@ stc_status make_step(opt *o, const product *x, const opt_part *t, factor *result
                        .indices = t->out,
                        .density = cost_result(o, t->f, t->n, t->out),
                        .full = full,
+                       .steady = step->steady,
                        .step = -1};
     share_note(step, result);
     return STC_OK;
@@ -255,6 +261,7 @@ stc_status take_apart(opt *o, const product *x, const elimination *el, bexpr **a
         if (!split_off(o, &all, el->group[k], k, &made[k]) || !take_back(o, made, &made[k]))
             return STC_ERR_MEMORY;
     all.nest = cost_nest(o, all.f, all.n);
+    all.steady = keep_all(all.f, all.n);
     if (!take_back(o, made, &all)) return STC_ERR_MEMORY;
     for (int k = 0; k < el->n; k++) {
         if (made[k].gone) continue;

@@ -161,19 +161,23 @@ static bool is_truth(const plan *pl, const bexpr *e)
            is_truth(pl, e->args[0]) && is_truth(pl, e->args[1]);
 }
 
-/* A sum of truth values of which only is stored whether it is 0 is any of them: that can
- * meet in the result, where a sum couldn't. */
-static void sum_to_any(builder *b)
+/* A reduction of truth values of which only is stored whether it is 0, as a sum is stored
+ * as any of them: that can meet in the result, where a sum couldn't. */
+static void reduce_truth(builder *b)
 {
     const prog_tensor *t = &b->pl->p->tensor[b->pl->s->target];
     const bool only = b->root == b->sum || b->root->args[0] == b->sum;
-    if (!b->reduces || b->ufn || b->fn != FN_ADD || t->type != STC_BOOL || !only ||
+    const int truth = b->ufn ? -1 : fn_truth(b->fn);
+    value none;
+    if (!b->reduces || truth < 0 || t->type != STC_BOOL || !only ||
         b->root->type != STC_BOOL || b->cls > CLASS_U64 ||
-        inserts_from(&t->fmt) == NEVER_INSERTS)
+        inserts_from(&t->fmt) == NEVER_INSERTS ||
+        !fn_identity(truth, b->cls, STC_BOOL, &none) ||
+        !class_equal(b->cls, none, b->identity))
         return;
     for (int k = 0; k < b->nterm; k++)
         if (!is_truth(b->pl, b->term[k].value)) return;
-    b->fn = FN_OR;
+    b->fn = truth;
 }
 
 /* The loops of every term below the prefix, into result or workspace. */
@@ -192,7 +196,7 @@ static stc_status term_nests(builder *b, int prefix, int target, bool insert, li
                            : cin_sink(pl, kind, target, te->value, b->nresult - first,
                                       bare_subs(pl, b->result + first, b->nresult - first));
         if (!leaf) return STC_ERR_MEMORY;
-        leaf->fn = b->reduces ? b->fn : FN_ADD;
+        leaf->fn = b->reduces ? b->fn : FN_UNMET;
         leaf->ufn = b->ufn;
         leaf->cls = b->cls;
         leaf->append = above;
@@ -592,7 +596,7 @@ stc_status plan_build(plan *pl)
     if (!st) st = settle(pl, &b.space);
     b.root = pl->root_value;
     if (!st) st = find_terms(&b);
-    if (!st) sum_to_any(&b);
+    if (!st) reduce_truth(&b);
     if (st) return st;
     t = &pl->p->tensor[s->target];
     b.fill = t->fill_later ? NULL : &t->fill;

@@ -251,7 +251,7 @@ static stc_status count_rest(plan *pl, bexpr *r, cin *leaf, list *before, cin **
     bexpr *one = expr_int(pl, 1, r->at);
     if (!temp || !count || !rest || !one) return STC_ERR_MEMORY;
     temp->temp = count->temp = rest->count = pl->ntemp++;
-    temp->fn = count->fn = FN_ADD;
+    temp->fn = count->fn = FN_COUNTS;
     temp->cls = count->cls = CLASS_I64;
     temp->value = count->value = one;
     rest->temp = r->mark;

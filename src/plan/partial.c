@@ -186,7 +186,7 @@ stc_status partial_values(builder *b, int w, affine *at, list *out)
     if (st) return st;
     cin *leaf = cin_sink(pl, CIN_WSADD, w, each, b->nresult, at);
     if (!leaf) return STC_ERR_MEMORY;
-    leaf->fn = meets ? pl->s->meets : b->last ? FN_LAST : FN_ADD;
+    leaf->fn = meets ? pl->s->meets : b->last ? FN_LAST : FN_UNMET;
     leaf->cls = b->cls;
     leaf->needs = needs;
     leaf->guard = pl->s->mask;
@@ -287,7 +287,7 @@ static stc_status add_old(builder *b, int w, const int *own, affine *at, list *o
     cin *leaf = cin_sink(pl, CIN_WSADD, w, old, b->nresult, lev);
     if (!leaf || !space) return STC_ERR_MEMORY;
     const bool meets = pl->s->computed && pl->s->op >= 0; /* those that are named, too */
-    leaf->fn = meets ? pl->s->meets : FN_ADD;
+    leaf->fn = meets ? pl->s->meets : FN_UNMET;
     leaf->cls = b->cls;
     if (meets) {
         leaf->guard = NULL;

@@ -315,7 +315,7 @@ void precompute_begin(precomputed *p, const way *w, const ast *at)
 {
     *p = (precomputed){.slot = -1,
                        .value = *w->at[w->n - 1],
-                       .fn = FN_ADD,
+                       .fn = FN_UNMET,
                        .depth = PRECOMPUTE_LATER,
                        .at = at};
 }

@@ -24,12 +24,12 @@ static bool is_plain(const bexpr *e)
     return true;
 }
 
-/* Indices and constants, added: no sum of them is beyond 64 bits. */
+/* Indices and constants, added or taken off: no sum of them is beyond 64 bits. */
 static bool is_near(const bexpr *e)
 {
     if (e->kind == B_INDEX) return true;
     if (e->kind == B_CONST) return e->value.i64 > -far && e->value.i64 < far;
-    return e->kind == B_CALL && (e->fn == FN_ADD || e->fn == FN_SUB) && e->nargs == 2 &&
+    return e->kind == B_CALL && fn_inverse(e->fn, 0) >= 0 && e->nargs == 2 &&
            e->cls == CLASS_I64 && is_near(e->args[0]) && is_near(e->args[1]);
 }
 
@@ -48,9 +48,8 @@ static bool alone(plan *pl, const bexpr *e, int index, bexpr **other)
     while (e->kind == B_CALL) {
         const int side = has(e->args[0], index) ? 0 : 1;
         bexpr *const rest = e->args[1 - side];
-        if (!is_near(e) || has(rest, index) || (e->fn == FN_SUB && side)) return false;
-        const int fn = e->fn == FN_ADD ? FN_SUB : FN_ADD;
-        if (!is_near(*other)) return false;
+        const int fn = fn_inverse(e->fn, side);
+        if (fn < 0 || !is_near(e) || has(rest, index) || !is_near(*other)) return false;
         *other = expr_call(pl, fn, STC_I64, CLASS_I64, *other, rest);
         if (!*other) return false;
         e = e->args[side];

@@ -457,8 +457,10 @@ static bool adds_up(const bexpr *e, int slot, uint64_t *sums)
             with++;
             in = k;
         }
-    const bool sum = e->kind == B_REDUCE && !e->ufn && e->fn == FN_ADD;
-    const bool factor = e->kind == B_CALL && (e->fn == FN_MUL || e->fn == FN_NEG);
+    const bool sum = e->kind == B_REDUCE && !e->ufn && e->fn == FN_ENTRIES;
+    const bool factor =
+        e->kind == B_CALL && (fn_distributes(e->fn, FN_ENTRIES, e->cls) ||
+                              (e->nargs == 1 && fn_splits(e->fn, FN_ENTRIES, e->cls) == 1));
     if (with != 1 || !(sum || factor || (e->kind == B_CONV && e->type != STC_BOOL)))
         return false;
     for (int k = 0; sum && k < e->nindex; k++)

@@ -79,7 +79,7 @@ stc_status find_terms(builder *b)
     }
     if (b->pl->p->cx->diag.status == STC_ERR_MEMORY) return STC_ERR_MEMORY;
     b->nterm = 0;
-    b->fn = FN_ADD; /* of one term: nothing to combine */
+    b->fn = FN_UNMET; /* one term: nothing to combine */
     b->sum = b->root;
     b->term[b->nterm++] = (term){.value = b->root};
     return STC_OK;

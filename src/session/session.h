@@ -64,6 +64,8 @@ typedef struct prepared {
     bool waits;                  /* its plan depends on what tensors hold …       */
     uint64_t statistics;         /* … which was this                             */
     bool converts;               /* it has conversions of operands               */
+    bool pure;                   /* the same operands give the same result       */
+    uint64_t made;               /* when its result came about, 0: it has none   */
     fixed scalars;               /* the values that it was compiled for           */
 } prepared;
 
@@ -94,9 +96,11 @@ typedef struct place_seen {
 /* The names that statements see. */
 typedef struct frame {
     scope *sc;
-    names vars;  /* of variable                                           */
-    int waiting; /* variables that have no tensor yet                     */
-    char *last;  /* the name assigned last, NULL if none                  */
+    names vars;      /* of variable                                           */
+    int waiting;     /* variables that have no tensor yet                     */
+    const ast *loop; /* the innermost one that runs, NULL: none               */
+    double rounds;   /* … and how many it has, as far as that is known        */
+    char *last;      /* the name assigned last, NULL if none                  */
 } frame;
 
 typedef struct profiled profiled;
@@ -201,7 +205,8 @@ stc_status session_fixed(stc_session *s, const script *in, arena *a, const ast *
 /* session_asked.c: the answer to an operand that asks for it, a scalar */
 stc_status session_asked(stc_session *s, const prog_tensor *row, tensor **out);
 
-/* session_profile.c: a statement has run, and took so long; all rows as a text; none */
+/* session_profile.c: a statement has run, and took so long; mc NULL: it was done already;
+ * all rows as a text; none */
 stc_status session_profiled(stc_session *s, const script *in, const ast *node,
                             const machine *mc, double us);
 stc_status session_profile_print(const stc_session *s, textbuf *out);
@@ -221,6 +226,8 @@ stc_status session_folder(ctx *cx, const char *file, char **out);
 
 /* session_loop.c: repeat, while, for, if */
 stc_status session_flow(stc_session *s, script *in, const ast *n);
+/* Whether the loop that runs leaves a name's tensor as it is (of: a stc_session). */
+bool session_steady(const void *of, const char *name);
 
 /* session_print.c */
 stc_status session_print(stc_session *s, script *in, const ast *n);

@@ -6,6 +6,16 @@
  */
 #include "session.h"
 
+#include <string.h>
+
+/* How many are expected of a loop that doesn't tell, and counted of one that does. */
+enum { ROUNDS = 10, ROUNDS_MOST = 100 };
+
+static void expect_rounds(stc_session *s, double n)
+{
+    s->f.rounds = n < ROUNDS_MOST ? n : ROUNDS_MOST;
+}
+
 /* Whether another round follows the one that has ended. */
 static bool goes_on(script *in)
 {
@@ -20,6 +30,7 @@ static stc_status exec_repeat(stc_session *s, script *in, const ast *n)
     int64_t rounds = 0;
     stc_status st = session_integer(s, in, n->child[0], "how often to repeat", &rounds);
     st = session_place(in, n->child[0], st);
+    expect_rounds(s, (double)rounds);
     for (int64_t i = 0; i < rounds && !st; i++) {
         st = work_done(&s->m->cx, 1);
         if (!st) st = session_exec(s, in, n->child[1]);
@@ -102,6 +113,7 @@ static stc_status exec_each(stc_session *s, script *in, const ast *n)
 {
     int64_t k, hi, step;
     stc_status st = range(s, in, n, &k, &hi, &step);
+    if (!st) expect_rounds(s, ((double)hi - (double)k) / (double)step);
     while (!st && (step > 0 ? k < hi : k > hi)) {
         st = work_done(&s->m->cx, 1);
         if (!st) st = set_counter(s, in, n, k);
@@ -109,6 +121,53 @@ static stc_status exec_each(stc_session *s, script *in, const ast *n)
         if (!goes_on(in) || __builtin_add_overflow(k, step, &k)) break;
     }
     return st;
+}
+
+/* ---- what a round leaves as it is --------------------------------------------------- */
+
+/* Whether a statement, or one in it, gives the name a value. `left` statements are looked
+ * at, and of an included file none: they may. */
+static bool changes(const ast *n, const char *name, int *left)
+{
+    if (!n) return false;
+    if (--*left < 0) return true;
+    switch (n->kind) {
+    case N_ASSIGN:
+        return !strcmp(n->child[0]->name, name);
+    case N_RESULTS:
+        for (int k = 0; k < n->child[0]->count; k++)
+            if (!strcmp(n->child[0]->child[k]->name, name)) return true;
+        return false;
+    case N_TENSOR:
+    case N_COMPACT:
+    case N_DROP:
+        return !strcmp(n->name, name);
+    case N_INCLUDE:
+        return true;
+    case N_EACH:
+        if (!strcmp(n->name, name)) return true;
+        break;
+    case N_BLOCK:
+    case N_REPEAT:
+    case N_WHILE:
+    case N_FOR:
+    case N_IF:
+        break;
+    default:
+        return false;
+    }
+    for (int k = 0; k < n->count; k++)
+        if (changes(n->child[k], name, left)) return true;
+    return false;
+}
+
+bool session_steady(const void *of, const char *name)
+{
+    enum { LOOKED_AT = 1000 };
+    const stc_session *s = of;
+    int left = LOOKED_AT;
+    return s->f.loop && !s->untaped && session_find(s, name) &&
+           !changes(s->f.loop, name, &left);
 }
 
 static stc_status exec_if(stc_session *s, script *in, const ast *n)
@@ -126,7 +185,11 @@ static stc_status exec_if(stc_session *s, script *in, const ast *n)
 static stc_status exec_loop(stc_session *s, script *in, const ast *n)
 {
     stc_status st;
+    const ast *const outer = s->f.loop;
+    const double rounds = s->f.rounds;
     in->loops++;
+    s->f.loop = n;
+    s->f.rounds = ROUNDS;
     switch (n->kind) {
     case N_REPEAT:
         st = exec_repeat(s, in, n);
@@ -141,6 +204,8 @@ static stc_status exec_loop(stc_session *s, script *in, const ast *n)
         st = exec_each(s, in, n);
     }
     in->loops--;
+    s->f.loop = outer;
+    s->f.rounds = rounds;
     if (!in->loops) session_forget(s);
     return st;
 }

@@ -10,8 +10,8 @@
 #include <string.h>
 
 struct profiled {
-    char *place; /* "file:line: statement", on one line */
-    int64_t runs;
+    char *place;              /* "file:line: statement", on one line */
+    int64_t runs, done, kept; /* it was done already; … without steps that are kept */
     double us;
     textbuf last; /* by instruction; empty for conditions and what is printed */
 };
@@ -59,7 +59,10 @@ stc_status session_profiled(stc_session *s, const script *in, const ast *node,
     profiled *row;
     stc_status st = row_of(s, in, node, &row);
     if (st) return st;
+    row->done += !mc;
+    if (!mc) return STC_OK;
     row->runs++;
+    row->kept += machine_kept(mc);
     row->us += us;
     if (node->kind != N_ASSIGN) return STC_OK;
     text_drop(&row->last);
@@ -111,7 +114,14 @@ static void print_rows(const stc_session *s, textbuf *out)
         if (!p->last.len) continue;
         text_add(out, "# %s", strstr(p->place, ": ") + 2);
         if (p->runs > 1) text_add(out, " (the last of %lld runs)", (long long)p->runs);
-        text_add(out, "\n%s", p->last.data);
+        text_add(out, "\n");
+        if (p->kept)
+            text_add(out, "taken out of the loop: steps that %lld runs found done\n",
+                     (long long)p->kept);
+        if (p->done)
+            text_add(out, "taken out of the loop: %lld rounds found it done\n",
+                     (long long)p->done);
+        text_add(out, "%s", p->last.data);
     }
 }
 

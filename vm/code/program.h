@@ -186,8 +186,12 @@ typedef struct program {
     user_fn *fn;
     int nfn, fn_cap;
     int nv, ni, nm, nc; /* registers of the main code                          */
-    bool foreign;       /* not from our compiler: its results are checked before
-                           anything reads them                                 */
+    /* Instructions before it are left out by runs whose operands are what they were
+     * (keep.c); 0: none are. Of tensors KEPT_ bits, NULL before that is settled. */
+    int kept;
+    uint8_t *in_kept;
+    bool foreign; /* not from our compiler: its results are checked before
+                     anything reads them                                 */
 } program;
 
 /* Building. Those that return an id return -1 with the diag filled. */
@@ -203,6 +207,10 @@ int program_fn(program *p, const user_fn *f);         /* copies name            
 char *program_text(program *p, const char *s);        /* a copy, NULL: no memory */
 /* Forgets the rows that were added after there were so many. */
 void program_rewind(program *p, int tensors, int extents, int checks);
+
+/* Whether the first p->kept instructions can be left out; if not they are no more. */
+enum { KEPT_READ = 1, KEPT_MADE = 2 };
+stc_status program_keep(program *p);
 
 /* Reading and writing (stb.c, asm.c, disasm.c). */
 stc_status program_encode(const program *p, void **bytes, size_t *size);
@@ -237,6 +245,9 @@ bool machine_adopt(machine *mc, int slot, tensor *made);
  * was. */
 void machine_yield(machine *mc, int slot);
 tensor *machine_tensor(machine *mc, int slot);
+/* Whether the last run left out what is kept of the program (p->kept). Like machine_has,
+ * only for who gives no two tensors the same generation. */
+bool machine_kept(const machine *mc);
 /* Gives slot's tensor away; the slot gets a fresh one at the next run. */
 tensor *machine_take(machine *mc, int slot);
 /* The values of slot's result are stored in the host's n elements by later runs, made there

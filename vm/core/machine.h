@@ -157,8 +157,8 @@ struct slot {
     int64_t nlent;            /* elements                                            */
     bool lent_room;           /* they are assembled there; else copied in the end    */
     index_array *lent_at;     /* … and for the levels' arrays, three a level         */
-    const tensor *from;       /* keep_while: what own was converted from,            */
-    uint64_t from_generation; /* and its generation                             */
+    const tensor *from;       /* keep_while: what own was converted from; of an operand: */
+    uint64_t from_generation; /* what kept code read; and its generation            */
 };
 
 /* ---- the machine --------------------------------------------------------------- */
@@ -214,7 +214,10 @@ struct machine {
     uint64_t bindings; /* counts changes of what is bound (machine_knows)           */
     void *marks;       /* places of coordinates, nought between kernels (super_marks.h) */
     size_t marks_size;
-    void *block; /* all of the fixed-size state                               */
+    bool kept;         /* what the program's first code made is there still,         */
+    int64_t *kept_ext; /* … of these extents                                        */
+    bool left_out;     /* … and the last run left it out                            */
+    void *block;       /* all of the fixed-size state                               */
     size_t block_size;
 };
 

@@ -83,6 +83,27 @@ int fn_repeated(int f)
     return by[f] - 1;
 }
 
+int fn_truth(int f)
+{
+    static const int16_t by[FN_COUNT] = {
+#define TRUTH(NAME, BY) [FN_##NAME] = FN_##BY + 1,
+#include "functions.def"
+    };
+    return by[f] - 1;
+}
+
+int fn_inverse(int f, int operand)
+{
+    static const struct {
+        int16_t by;
+        uint8_t operands;
+    } row[FN_COUNT] = {
+#define INVERSE(NAME, BY, operands) [FN_##NAME] = {FN_##BY, operands},
+#include "functions.def"
+    };
+    return row[f].operands >> operand & 1 ? row[f].by : -1;
+}
+
 bool fn_sums_outside(int f, int operand)
 {
     static const uint8_t operands[FN_COUNT] = {

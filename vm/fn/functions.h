@@ -49,6 +49,9 @@ enum {
         32, /* of integers: the low bits of a value follow from those of the
                arguments,      so that elements may be cut to their type at any step      */
 };
+/* By which values are put where no two meet, entries of one tensor at the same coordinates
+ * meet, and rounds are counted. */
+enum { FN_UNMET = FN_ADD, FN_ENTRIES = FN_ADD, FN_COUNTS = FN_ADD };
 #define AT_ANY 7 /* a property that holds in every position */
 
 typedef struct fn_prop {
@@ -83,6 +86,10 @@ unsigned fn_splits(int f, int g, vclass cls);
 /* What f of n times the same is a function of, with n as its second operand; -1: unknown.
  */
 int fn_repeated(int f);
+/* What tells of truth values whether f, or a fold by it, is 0; -1: unknown. */
+int fn_truth(int f);
+/* What gives that operand of f, from what f gives and the other one; -1: unknown. */
+int fn_inverse(int f, int operand);
 /* Whether an implied sum over what stands in that operand of f is one outside of f to any
  * reader (SUMS in functions.def). */
 bool fn_sums_outside(int f, int operand);

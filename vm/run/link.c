@@ -59,6 +59,7 @@ static void lay_out(machine *mc, layout *l, int loops, int lanes, int levels)
     mc->m = place(l, p->nm, sizeof *mc->m);
     mc->c = place(l, p->nc, sizeof *mc->c);
     mc->ext = place(l, p->next + 2 * parallel_loops(mc), sizeof *mc->ext);
+    mc->kept_ext = place(l, p->kept ? p->next : 0, sizeof *mc->kept_ext);
     mc->slot = place(l, p->ntensor, sizeof *mc->slot);
     mc->loops = place(l, loops, sizeof *mc->loops);
     mc->lanes = place(l, lanes, sizeof *mc->lanes);

@@ -9,6 +9,7 @@
  */
 #include "../threads/parallel.h"
 #include "../super/super_tally.h"
+#include "keep.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -227,6 +228,7 @@ static stc_status start(machine *mc)
 /* After a failure no half-assembled result is to be seen. */
 static void forget_results(machine *mc)
 {
+    mc->kept = false;
     for (int i = 0; i < mc->p->ntensor; i++) {
         slot *s = &mc->slot[i];
         if (s->row->role == ROLE_INPUT) continue;
@@ -275,15 +277,24 @@ stc_status machine_run(machine *mc)
         return status;
     }
     set_slice(mc);
-    status = machine_dispatch(mc, mc->code);
+    mc->left_out = mc->p->kept && keep_holds(mc);
+    status = machine_dispatch(mc, mc->left_out ? keep_end(mc) : mc->code);
     mc->steps += (uint64_t)(mc->slice - mc->left);
     mc->cx->steps += (uint64_t)(mc->slice - mc->left); /* the next poll looks */
     mc->cx->worked += (uint64_t)(mc->slice - mc->left);
     mc->slice = mc->left = 0;
     if (!status) status = check_finished(mc);
     if (!status && mc->lends) status = deliver_results(mc);
-    if (status) forget_results(mc);
+    if (status)
+        forget_results(mc);
+    else if (mc->p->kept)
+        keep_note(mc);
     return status;
+}
+
+bool machine_kept(const machine *mc)
+{
+    return mc->left_out;
 }
 
 stc_status machine_poll(machine *mc)
