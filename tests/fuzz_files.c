@@ -3,7 +3,8 @@
  * random, sums in them mostly put right, and read again. What is accepted passes the
  * full check, is converted, printed and read back, and written and read again; what is
  * refused says why, and in which file. `stcvm head`, `info` and `spy` are told to look at
- * it, too, which read it anew and check less.
+ * it, too, which read it anew and check less. What was tried is counted for each type, and
+ * told when time is over or at SIGTERM.
  *
  *     fuzz_files [SECONDS [SEED]] [--seconds N] [--seed N]
  */
@@ -11,19 +12,30 @@
 #include "../src/cli/cli.h"
 #include <dirent.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/common_interface_defs.h>
 #endif
 
-enum { CORPUS = 192, FILE_MAX = 4096 };
+enum { CORPUS = 256, FILE_MAX = 4096, PARTS = 4 };
+
+static const char *const endings[] = {".mtx.gz", ".tns.gz", ".csv", ".tsv",   ".bsp.npz",
+                                      ".npz",    ".mtx",    ".ttx", ".tns",   ".npy",
+                                      ".pgm",    ".ppm",    ".stt", ".bspnpy"};
+enum { ENDINGS = sizeof endings / sizeof *endings, FOLDER = ENDINGS - 1 };
+
+/* A folder's files lie one behind the other. */
+static const char *const parts[PARTS] = {"binsparse.json", "indices_1.npy",
+                                         "pointers_to_1.npy", "values.npy"};
 
 typedef struct sample {
-    char ending[8];
+    int ending;
     unsigned char bytes[FILE_MAX];
-    size_t size;
+    size_t size, part[PARTS]; /* all; those of a folder's files */
 } sample;
 
 typedef struct corpus {
@@ -32,17 +44,27 @@ typedef struct corpus {
 } corpus;
 
 typedef struct tally {
-    uint64_t tried, accepted, refused;
+    uint64_t tried[ENDINGS], accepted[ENDINGS];
     int wrong;
 } tally;
 
-static bool slurp(const char *path, sample *s)
+static volatile sig_atomic_t ended;
+
+static void on_end(int signal)
+{
+    (void)signal;
+    ended = 1;
+}
+
+/* Behind what s has already; gives how much it was, 0: nothing, or too much. */
+static size_t slurp(const char *path, sample *s)
 {
     FILE *f = fopen(path, "rb");
-    if (!f) return false;
-    s->size = fread(s->bytes, 1, sizeof s->bytes, f);
+    if (!f) return 0;
+    const size_t n = fread(s->bytes + s->size, 1, sizeof s->bytes - s->size, f);
     fclose(f);
-    return s->size > 0 && s->size < sizeof s->bytes;
+    s->size += n;
+    return s->size < sizeof s->bytes ? n : 0;
 }
 
 static bool spill(const char *path, const unsigned char *bytes, size_t size)
@@ -53,24 +75,59 @@ static bool spill(const char *path, const unsigned char *bytes, size_t size)
     return fclose(f) == 0 && ok;
 }
 
-static const char *ending_of(const char *path)
+static int ending_of(const char *path)
 {
-    static const char *const endings[] = {".mtx.gz", ".tns.gz", ".csv", ".tsv",
-                                          ".npz",    ".mtx",    ".tns", ".npy",
-                                          ".pgm",    ".ppm",    ".stt"};
     const size_t n = strlen(path);
-    for (size_t k = 0; k < sizeof endings / sizeof *endings; k++) {
+    for (int k = 0; k < ENDINGS; k++) {
         const size_t len = strlen(endings[k]);
-        if (n > len && strcmp(path + n - len, endings[k]) == 0) return endings[k];
+        if (n >= len && strcmp(path + n - len, endings[k]) == 0) return k;
     }
-    return NULL;
+    return -1;
 }
 
 static void take(corpus *c, const char *path)
 {
-    const char *ending = ending_of(path);
-    if (!ending || c->count == CORPUS || !slurp(path, &c->file[c->count])) return;
-    snprintf(c->file[c->count++].ending, sizeof c->file->ending, "%s", ending);
+    char name[768];
+    const int ending = ending_of(path);
+    if (ending < 0 || c->count == CORPUS) return;
+    sample *const s = &c->file[c->count];
+    *s = (sample){.ending = ending};
+    if (ending != FOLDER && !slurp(path, s)) return;
+    for (int k = 0; k < PARTS && ending == FOLDER; k++) {
+        snprintf(name, sizeof name, "%s/%s", path, parts[k]);
+        if (!(s->part[k] = slurp(name, s))) return;
+    }
+    c->count++;
+}
+
+/* What stcvm reads and doesn't write. */
+static void spelled(corpus *c)
+{
+    static const char *const texts[][2] = {
+        {".ttx", "%%MatrixMarket tensor coordinate real general\n3 4 2 2\n"
+                 "1 2 1 1.5\n3 4 2 -2e3\n"},
+        {".mtx", "%%MatrixMarket matrix coordinate real symmetric\n% a note\n\n3 3 3\n"
+                 "1 1 2\n2 1 .5\n3 2 -1\n"},
+        {".mtx", "%%MatrixMarket matrix coordinate integer skew-symmetric\r\n3 3 2\r\n"
+                 "2 1 7\r\n3 1 -9\r\n"},
+        {".mtx", "%%MatrixMarket matrix coordinate complex hermitian\n2 2 2\n1 1 3 0\n"
+                 "2 1 1.5 -1\n"},
+        {".mtx", "%%MatrixMarket matrix coordinate pattern general\n3 2 3\n1 1\n3 2\n"
+                 "2 1\n"},
+        {".mtx", "%%MatrixMarket matrix array real symmetric\n2 2\n1\n2e-3\n3\n"},
+        {".mtx", "%%MatrixMarket matrix array complex general\n1 2\n1 2\n3 4\n"},
+        {".tns", "# a note\n1 1 2 0.25\n3 2 1 1e300\n3 2 2 -7\n"},
+        {".csv", "row,col,value\n0,1,2.5\n3,2,\n1,1,-4e2\n"},
+        {".csv", "\"a\",\"b, \"\"c\"\"\"\n1,2\n,NaN\n\"3\",-inf\n"},
+        {".tsv", "i\tj\tk\tvalue\n0\t1\t1\ttrue\n2\t0\t1\tfalse\n"},
+        {".pgm", "P2\n# a note\n3 2\n300\n0 1 2\n100 200 300\n"},
+        {".ppm", "P3 1 2 15 0 1 2 13 14 15\n"},
+    };
+    for (size_t k = 0; k < sizeof texts / sizeof *texts && c->count < CORPUS; k++) {
+        sample *const s = &c->file[c->count++];
+        *s = (sample){.ending = ending_of(texts[k][0]), .size = strlen(texts[k][1])};
+        memcpy(s->bytes, texts[k][1], s->size);
+    }
 }
 
 /* Files that stcvm writes, by a script that saves one of each type. */
@@ -126,16 +183,18 @@ static void kept(corpus *c, const char *dir)
 }
 
 /* What was read is written and read again: the same. */
-static const char *written_again(stc_machine *m, const stc_tensor *t, const char *dir)
+static const char *written_again(gen *g, stc_machine *m, const stc_tensor *t,
+                                 const char *dir)
 {
+    const bool own = gen_chance(g, 50); /* the type that holds all, or one for all others */
     char path[512];
     stc_tensor *again = NULL, *dense = NULL;
     const char *wrong = NULL;
-    snprintf(path, sizeof path, "%s/again.npy", dir);
-    if (stc_tensor_convert(t, "dense", -1, &dense) == STC_OK &&
-        stc_tensor_write(dense, path) == STC_OK) {
+    snprintf(path, sizeof path, "%s/again%s", dir, own ? ".stt" : ".npy");
+    if ((own || stc_tensor_convert(t, "dense", -1, &dense) == STC_OK) &&
+        stc_tensor_write(own ? t : dense, path) == STC_OK) {
         if (stc_tensor_read(m, path, NULL, -1, NULL, &again) == STC_OK)
-            wrong = fuzzing_differ(dense, again, false, 0);
+            wrong = fuzzing_differ(own ? t : dense, again, false, 0);
         else if (stc_error(m)->status != STC_ERR_MEMORY)
             wrong = "what was written can't be read";
     }
@@ -162,55 +221,118 @@ static bool looked_at(gen *g, const char *path)
     return said && !held;
 }
 
-static void one(gen *g, const corpus *c, const char *dir, tally *n, FILE *said)
+/* A damaged file of these bytes. */
+static bool put_damaged(gen *g, const unsigned char *from, size_t n, const char *path)
 {
-    const sample *from = &c->file[gen_below(g, gen_chance(g, 60) ? c->whole : c->count)];
     unsigned char bytes[FILE_MAX];
-    char path[512];
+    memcpy(bytes, from, n);
+    const size_t size = fuzzing_damage(g, bytes, n, sizeof bytes);
+    if (!gen_chance(g, 25)) fuzzing_sums(bytes, size);
+    return spill(path, bytes, size);
+}
+
+/* A folder, one of whose files is damaged. */
+static bool put_folder(gen *g, const sample *from, const char *path)
+{
+    const int damaged = gen_below(g, PARTS);
+    const unsigned char *bytes = from->bytes;
+    char name[768];
+    bool ok = mkdir(path, 0777) == 0;
+    for (int k = 0; k < PARTS && ok; bytes += from->part[k++]) {
+        snprintf(name, sizeof name, "%s/%s", path, parts[k]);
+        ok = k == damaged ? put_damaged(g, bytes, from->part[k], name)
+                          : spill(name, bytes, from->part[k]);
+    }
+    return ok;
+}
+
+static void take_away(const char *path)
+{
+    char name[768];
+    for (int k = 0; k < PARTS && remove(path) != 0; k++) {
+        snprintf(name, sizeof name, "%s/%s", path, parts[k]);
+        remove(name);
+    }
+    remove(path);
+}
+
+/* What is wrong with a refusal, or NULL. */
+static const char *refused_well(const stc_error_info *e)
+{
+    if (!e->message[0]) return "a refusal without a message";
+    const bool named =
+        (e->file && strstr(e->file, "/x.")) || strstr(e->message, "/x.") != NULL;
+    return named || e->status == STC_ERR_MEMORY ? NULL
+                                                : "a refusal that doesn't name the file";
+}
+
+/* What is wrong with how the library takes the file, or NULL. */
+static const char *reads_well(gen *g, const char *path, const char *dir, bool *accepted,
+                              FILE *said)
+{
     int64_t held = 0;
     const stc_config config = {
         .alloc = fuzzing_alloc, .alloc_context = &held, .max_memory = 1 << 24};
-    stc_machine *m;
-    stc_tensor *t;
-    memcpy(bytes, from->bytes, from->size);
-    const size_t size = fuzzing_damage(g, bytes, from->size, sizeof bytes);
-    if (!gen_chance(g, 25)) fuzzing_sums(bytes, size);
-    /* now and then under another type's name */
-    const char *ending = gen_chance(g, 3) ? ".npy" : from->ending;
-    snprintf(path, sizeof path, "%s/x%s", dir, ending);
-    if (!spill(path, bytes, size) || stc_open(&config, &m) != STC_OK) return;
-    n->tried++;
     const char *what = NULL;
-    if (stc_tensor_read(m, path, NULL, -1, NULL, &t) != STC_OK) {
-        t = NULL;
-    } else if (stc_tensor_check(t) != STC_OK) { /* some are checked when they are used */
-        stc_tensor_free(t);
-        t = NULL;
-    }
-    if (t) {
-        n->accepted++;
+    stc_machine *m;
+    stc_tensor *t = NULL;
+    if (stc_open(&config, &m) != STC_OK) return "no machine";
+    *accepted = stc_tensor_read(m, path, NULL, -1, NULL, &t) == STC_OK &&
+                stc_tensor_check(t) == STC_OK; /* some are checked when they are used */
+    if (*accepted) {
         what = fuzzing_unsound(g, t);
-        if (!what) what = written_again(m, t, dir);
-        stc_tensor_free(t);
+        if (!what) what = written_again(g, m, t, dir);
     } else {
-        n->refused++;
-        const stc_error_info *e = stc_error(m);
-        if (!e->message[0]) what = "a refusal without a message";
-        if (e->status != STC_ERR_MEMORY && !(e->file && strstr(e->file, "/x.")) &&
-            !strstr(e->message, "/x."))
-            what = "a refusal that doesn't name the file";
+        what = refused_well(stc_error(m));
         if (what)
-            fprintf(said, "fuzz_files: %s: %s\n", stc_status_name(e->status), e->message);
+            fprintf(said, "fuzz_files: %s: %s\n", stc_status_name(stc_error(m)->status),
+                    stc_error(m)->message);
     }
+    if (t) stc_tensor_free(t);
     stc_close(m);
-    if (held) what = "bytes are still held";
+    return held ? "bytes are still held" : what;
+}
+
+static void one(gen *g, const corpus *c, const char *dir, tally *n, FILE *said)
+{
+    const sample *from = &c->file[gen_below(g, gen_chance(g, 60) ? c->whole : c->count)];
+    char path[512];
+    bool accepted = false;
+    int ending = from->ending;
+    /* now and then under another type's name */
+    if (ending != FOLDER && gen_chance(g, 3)) ending = gen_below(g, FOLDER);
+    snprintf(path, sizeof path, "%s/x%s", dir, endings[ending]);
+    if (ending == FOLDER ? !put_folder(g, from, path)
+                         : !put_damaged(g, from->bytes, from->size, path)) {
+        fprintf(said, "fuzz_files: %s can't be written\n", path);
+        n->wrong++;
+        return;
+    }
+    n->tried[ending]++;
+    const char *what = reads_well(g, path, dir, &accepted, said);
+    n->accepted[ending] += accepted;
     if (!what && !looked_at(g, path)) what = "a command of the tool";
     if (what) {
         fprintf(said, "fuzz_files: %s: %s is kept\n", what, path);
         n->wrong++;
     } else {
-        remove(path);
+        take_away(path);
     }
+}
+
+static void tell(const fuzzing *f, const corpus *c, const tally *n, FILE *said)
+{
+    uint64_t tried = 0, accepted = 0;
+    for (int k = 0; k < ENDINGS; k++) {
+        tried += n->tried[k];
+        accepted += n->accepted[k];
+        fprintf(said, "%10" PRIu64 " %s, %" PRIu64 " accepted\n", n->tried[k], endings[k],
+                n->accepted[k]);
+    }
+    fprintf(said,
+            "fuzz_files: seed %" PRIu64 ": %d files, %" PRIu64 " tried, %" PRIu64
+            " accepted, %" PRIu64 " refused\n",
+            f->seed, c->count, tried, accepted, tried - accepted);
 }
 
 /* What is said from now on, and what a sanitizer says, goes where it went; what the tool
@@ -241,14 +363,13 @@ int main(int argc, char **argv)
     FILE *const said = hush();
     if (!said) return 1;
     kept(&c, "tests/files");
+    spelled(&c);
     c.whole = c.count;
     kept(&c, "tests/bad");
-    while (fuzzing_on(&f) && n.wrong == 0 && c.count > 0)
+    signal(SIGTERM, on_end);
+    while (fuzzing_on(&f) && !ended && n.wrong == 0 && c.count > 0)
         one(&f.g, &c, dir, &n, said);
     if (!n.wrong) rmdir(dir);
-    fprintf(said,
-            "fuzz_files: seed %" PRIu64 ": %d files, %" PRIu64 " tried, %" PRIu64
-            " accepted, %" PRIu64 " refused\n",
-            f.seed, c.count, n.tried, n.accepted, n.refused);
+    tell(&f, &c, &n, said);
     return n.wrong || c.count < 8;
 }
