@@ -170,6 +170,30 @@ START_TEST(calls_have_rounds_of_their_own)
 }
 END_TEST
 
+/* The profile tells what rounds found done. */
+START_TEST(profiles_tell)
+{
+    heap h;
+    stc_session *s;
+    char *text;
+    stc_machine *m = machine_open(&h, false);
+    machine_profile_runs(m);
+    ck_ok(m, stc_session_open(m, &s));
+    ck_ok(m, stc_session_exec(s,
+                              "n = 400\n" A V "repeat 9 {\n  w(i) = A(i,j) * z(j)\n"
+                              "  y(i) = x(i) + w(i) * sum(j: A(i,j))\n  x(i) = x(i) + 1\n}",
+                              "test"));
+    ck_ok(m, stc_session_profile(s, &text));
+    ck_assert_msg(has_words(text,
+                            "# w(i)|taken out of the loop: 7 rounds found it done|"
+                            "# y(i)|taken out of the loop: steps that 7 runs found done"),
+                  "%s", text);
+    stc_text_free(m, text);
+    stc_session_close(s);
+    machine_shut(m, &h);
+}
+END_TEST
+
 /* ---- statements of a program --------------------------------------------------------- */
 
 typedef struct part {
@@ -307,6 +331,7 @@ Suite *suite_rounds(void)
     tcase_add_loop_test(t, rounds_leave_out_what_is_done, 0, sizeof loops / sizeof *loops);
     tcase_add_loop_test(t, faults_keep_their_place, 0, 2);
     tcase_add_test(t, calls_have_rounds_of_their_own);
+    tcase_add_test(t, profiles_tell);
     tcase_add_loop_test(t, statements_share, 0, sizeof parts / sizeof *parts);
     tcase_add_test(t, explain_names_the_statement);
     suite_add_tcase(s, t);
