@@ -42,7 +42,14 @@ typedef struct early {
     "distributes(most)\n"                                                                  \
     "fn apart(a, b) = a * b with commutative, associative, annihilator(0), identity(1)\n"
 
+/* A power on the way is beyond all numbers, and what follows is 0. */
+#define POWERS                                                                             \
+    "tensor F csr f32 [3,3] = {(1,0): -2}\n"                                               \
+    "tensor G dense f32 [1425]\n"                                                          \
+    "tensor y dense f32 [3]\n"
+
 static const early cases[] = {
+    {POWERS, "y(k) *= F(k,j) * G(i)", 0},
     /* chains, from either end, and both */
     {M, "y = A(i,j)*A(j,k)*A(k,l)", 5},
     {M VECTORS, "y = A(i,j)*A(j,k)*A(k,l)*x(l)", 8},

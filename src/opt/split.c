@@ -8,7 +8,8 @@
  * r goes through and what repeats it.
  *
  * A merged loop over all terms is cheaper than one for each: so they are split only where
- * the best steps of the terms visit much less than loops over all indices do.
+ * the best steps of the terms visit much less than loops over all indices do. Products of
+ * floats aren't: 2**5000 * 0 isn't what 2 * 0 * 2 * ... is.
  */
 #include "opt.h"
 #include <string.h>
@@ -156,11 +157,20 @@ static bexpr *through(opt *o, const bexpr *r, const bexpr *e, int *terms)
     return c;
 }
 
+/* What ends a reduction of floats must meet all of it: a power on the way to it that is
+ * beyond all numbers, and then times 0, is none. */
+static bool must_meet_all(const bexpr *r)
+{
+    const bool whole = r->cls == CLASS_I64 || r->cls == CLASS_U64;
+    return !whole && !(reduce_flags(r) & FP_IDEMPOTENT) &&
+           fn_at(r->fn)->annihilator[0].value != FC_NONE;
+}
+
 static stc_status split_terms(opt *o, bexpr **at, bool *done)
 {
     const bexpr *r = *at;
     costs all = {0};
-    if (!operands_of(r, r->args[0])) return STC_OK;
+    if (!operands_of(r, r->args[0]) || must_meet_all(r)) return STC_OK;
     const stc_status st = add_costs(o, r, r->args[0], &all);
     if (st || all.stays || !opt_pays(all.best, all.written) ||
         o->s->nindex + (all.terms - 1) * r->nindex > BOUND_INDICES)
