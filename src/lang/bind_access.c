@@ -29,10 +29,16 @@ int bind_index_new(binder *b, const ast *name, int fam)
     return b->nindex++;
 }
 
+/* Most names are a letter, and differ in that. */
+static bool same_name(const char *a, const char *b)
+{
+    return *a == *b && !strcmp(a, b);
+}
+
 static int visible(const binder *b, const uint16_t *list, int n, const char *name)
 {
     for (int k = n - 1; k >= 0; k--)
-        if (!strcmp(b->index[list[k]].name, name)) return list[k];
+        if (same_name(b->index[list[k]].name, name)) return list[k];
     return -1;
 }
 
@@ -42,11 +48,11 @@ int bind_index_named(binder *b, const ast *name, bool make)
     int i = visible(b, b->bound, b->nbound, name->name);
     if (i < 0) i = visible(b, b->term, b->nterm, name->name);
     for (int k = 0; i < 0 && k < b->nleft; k++)
-        if (!b->index[k].value && !strcmp(b->index[k].name, name->name)) i = k;
+        if (!b->index[k].value && same_name(b->index[k].name, name->name)) i = k;
     if (i >= 0 || !make) return i;
     int fam = 0;
     while (fam < b->nfamily &&
-           !(b->family[fam].free && !strcmp(b->family[fam].name, name->name)))
+           !(b->family[fam].free && same_name(b->family[fam].name, name->name)))
         fam++;
     if (fam == b->nfamily) {
         const scope_tensor *const t = scope_find_tensor(b->s, name->name);

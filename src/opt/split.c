@@ -259,9 +259,12 @@ static stc_status count(opt *o, bexpr **at, const product *x, bool *done)
 
 stc_status split(opt *o, bexpr **at, bool *done)
 {
-    product *x = arena_room(o->a, 1, sizeof *x);
+    stc_status st = STC_OK;
     *done = false;
-    if (!x) return STC_ERR_MEMORY;
-    stc_status st = factors_of(o, *at, x) ? count(o, at, x, done) : STC_OK;
+    if (bound_by(*at) & ~opt_indices(o->p, (*at)->args[0])) {
+        product *x = arena_room(o->a, 1, sizeof *x);
+        if (!x) return STC_ERR_MEMORY;
+        if (factors_of(o, *at, x)) st = count(o, at, x, done);
+    }
     return st || *done ? st : split_terms(o, at, done);
 }

@@ -180,8 +180,12 @@ bool fn_constant(uint8_t fc, vclass cls, stc_type t, value *out)
 {
     if (fc == FC_NONE) return false;
     bool integer = cls == CLASS_I64 || cls == CLASS_U64;
-    if (fc == FC_ZERO || fc == FC_ONE) {
-        *out = class_convert(cls, CLASS_I64, (value){.i64 = fc == FC_ONE});
+    if (fc == FC_ZERO) { /* no bits in any class, and asked for most */
+        *out = (value){.c128 = 0};
+        return true;
+    }
+    if (fc == FC_ONE) {
+        *out = class_convert(cls, CLASS_I64, (value){.i64 = 1});
         return true;
     }
     if (fc == FC_ONES) {
