@@ -131,12 +131,16 @@ static void set_format(scipy *r, const char *name, const int64_t *args, int narg
     r->out->formatted = format_builtin(name, strlen(name), 2, args, nargs, &r->out->fmt);
 }
 
+/* One more than there are segments, but that no file has 2^63 of them. */
+static stc_status read_bounds(scipy *r, int64_t segments)
+{
+    return store_integers(r->a, "indptr", segments + (segments < INT64_MAX), &r->bounds);
+}
+
 static stc_status read_segments(scipy *r, bool turned)
 {
-    const int64_t rows = r->out->shape[turned];
     stc_status s = expect_data(r, 1);
-    if (!s && rows == INT64_MAX) s = STC_ERR_OVERFLOW;
-    if (!s) s = store_integers(r->a, "indptr", rows + 1, &r->bounds);
+    if (!s) s = read_bounds(r, r->out->shape[turned]);
     if (!s) s = store_integers(r->a, "indices", 0, &r->index);
     set_format(r, r->format, NULL, 0);
     return s ? s : list_segments(r, turned, 1, 1);
@@ -152,7 +156,7 @@ static stc_status read_blocks(scipy *r)
                          "blocks of %lld x %lld don't divide the shape [%lld,%lld]",
                          (long long)d[1], (long long)d[2], (long long)r->out->shape[0],
                          (long long)r->out->shape[1]);
-    s = store_integers(r->a, "indptr", r->out->shape[0] / d[1] + 1, &r->bounds);
+    s = read_bounds(r, r->out->shape[0] / d[1]);
     if (!s) s = store_integers(r->a, "indices", 0, &r->index);
     set_format(r, "bcsr", d + 1, 2);
     return s ? s : list_segments(r, false, d[1], d[2]);
