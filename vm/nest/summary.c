@@ -230,6 +230,16 @@ static void read_cursor(reader *r, const insn *in, place_kind kind, const lop *a
         summary_new_step(r, (step){.kind = STEP_PLACE, .a = r->c[a[0]]});
 }
 
+/* A fiber that is closed may be stood at once more, by code that nobody compiled: strips
+ * would stand at both places first, and close it twice. */
+static bool read_at(reader *r, const insn *in, const lop *at)
+{
+    const uint16_t before = r->c[in->arg[0]];
+    if (before != UNSET && r->s->place[before].kept) return false;
+    read_cursor(r, in, PLACE_AT, at);
+    return true;
+}
+
 static bool read_seek(reader *r, const uint16_t *a)
 {
     const uint16_t p = summary_read_place(r, a[0]);
@@ -390,8 +400,7 @@ static bool read_insn(reader *r, const insn *in, const lop *at)
         read_cursor(r, in, PLACE_LOCATE, at);
         return true;
     case OP_AT:
-        read_cursor(r, in, PLACE_AT, at);
-        return true;
+        return read_at(r, in, at);
     case OP_SEEK:
         return read_seek(r, a);
     case OP_PRESENT: {
