@@ -284,7 +284,7 @@ stc_status case_machine(case_heap *h, unsigned how, stc_machine **out)
 {
     const stc_config config = {.alloc = case_alloc,
                                .alloc_context = h,
-                               .max_memory = 1u << 28,
+                               .max_memory = 1u << 30, /* diagonals take long ones */
                                .max_steps = 50000000,
                                .no_super = how & RUN_NOSUPER};
     *out = NULL;

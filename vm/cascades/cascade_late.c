@@ -101,9 +101,9 @@ void stage_late_prepare(const machine *mc, stage *st)
     st->copies = st->late_body && w->t.stride == w->t.width;
     st->late = false;
     for (int k = 0; st->copies && k < s->nsink; k++) {
+        if (s->sink[k].kind == SINK_REDUCE) continue;
         const stage_sink *x = &st->sink[k];
         const rung *g = x->nrung ? &x->rung[x->nrung - 1] : NULL;
-        if (s->sink[k].kind == SINK_REDUCE) continue;
         st->copies &= x->way == SINK_APPENDED && g && g->at == st && !g->insert;
     }
     for (int k = 2; st->copies && k < s->nplace; k++) {
