@@ -157,13 +157,15 @@ static bexpr *through(opt *o, const bexpr *r, const bexpr *e, int *terms)
     return c;
 }
 
-/* What ends a reduction of floats must meet all of it: a power on the way to it that is
+/* A 0 that ends a reduction of floats must meet all of it: a power on the way to it that is
  * beyond all numbers, and then times 0, is none. */
 static bool must_meet_all(const bexpr *r)
 {
     const bool whole = r->cls == CLASS_I64 || r->cls == CLASS_U64;
-    return !whole && !(reduce_flags(r) & FP_IDEMPOTENT) &&
-           fn_at(r->fn)->annihilator[0].value != FC_NONE;
+    bool zero = false;
+    for (int k = 0; k < 3 && !whole && !r->ufn; k++)
+        zero |= fn_at(r->fn)->annihilator[k].value == FC_ZERO;
+    return zero && !(reduce_flags(r) & FP_IDEMPOTENT);
 }
 
 static stc_status split_terms(opt *o, bexpr **at, bool *done)
