@@ -151,6 +151,7 @@ void stage_sinks_prepare(machine *mc, stage *st)
         const sink *x = &s->sink[k];
         stage_sink *to = &st->sink[k];
         to->way = SINK_BY_LANE;
+        to->nrung = 0; /* nowhere: what is reduced has no place */
         if (x->kind != SINK_STORE && x->kind != SINK_ACC) continue;
         find_rungs(st, x->b, to);
         to->way = (uint8_t)way_of(mc, to, &mc->slot[x->a]);
