@@ -133,7 +133,9 @@ stc_status plan_result(plan *pl, bexpr *root, const pset **space)
     }
     *space = expr_space(pl, root, target);
     if (!*space) return STC_ERR_MEMORY;
-    if (!pl->s->format_given && !kept)
-        choose_format(pl, precompute_space(pl, *space, PRECOMPUTE_INSIDE), t);
+    if (pl->s->format_given || kept) return STC_OK;
+    const pset *const read = precompute_space(pl, *space, PRECOMPUTE_INSIDE);
+    if (!read) return STC_ERR_MEMORY;
+    choose_format(pl, read, t);
     return STC_OK;
 }
