@@ -255,6 +255,8 @@ START_TEST(refusals)
         {"fn f(u) = u with derivative(w)", "parameter"},
         {"fn f(u) = u with derivative(1, 1)", "no such argument"},
         {"g = grad(hypot(i: x(i)), x)", "hypot"},
+        {"tensor w dense f64 = [1,2,3]; g = grad(sum(j in 0:1: sum(i: w(i+j)) * x(j)), x)",
+         "the range of i by itself"},
         {"t(i) = x(i); compact t; g = grad(sum(i: t(i)), x)", "compact"},
     };
     char chain[2000] = "tensor W csr f64 [2,2] = 1\ng = grad(sum(";

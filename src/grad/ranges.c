@@ -112,17 +112,42 @@ uint64_t range_needs(const grad *g, uint64_t indices)
     return all;
 }
 
-static ast *by_access(grad *g, int i, ast *e)
+static ast *needs_range(grad *g, int i)
 {
-    const bexpr *const x = giver(g, g->step->st->value, i);
     const bindex *const index = &g->step->st->index[i];
-    if (x && !(value_indices(g, x) & ~g->open))
-        return last_of(g, value_access(g, x->tensor, x->sub, false), e);
     return grad_refuse(
         g, index->at,
         "the derivative needs the range of %s by itself here; give it one, as "
         "in sum(%s in 0:n: …)",
         index->name, index->name);
+}
+
+static ast *by_access(grad *g, int i, ast *e)
+{
+    const bexpr *const x = giver(g, g->step->st->value, i);
+    if (x && !(value_indices(g, x) & ~g->open))
+        return last_of(g, value_access(g, x->tensor, x->sub, false), e);
+    return needs_range(g, i);
+}
+
+/* An index whose range followed from subscripts that it shares with i: as many values of
+ * i as numbers say leave it more than all of those would that a tensor has room for, unless
+ * that is the statement's own. -1: there is none. */
+static int follower(const grad *g, int i)
+{
+    int64_t lo, hi;
+    for (int m = 0; m < g->step->st->nsub; m++)
+        for (int t = 0; t < g->step->st->sub[m].terms; t++)
+            if (g->step->st->sub[m].term[t].index == i) return -1;
+    for (int k = 0; k < g->step->st->nindex; k++) {
+        const bindex *const index = &g->step->st->index[k];
+        if (k == i || index->value || of_numbers(g, k, &lo, &hi) ||
+            g->step->p->ext[index->hi].op == EXT_DIM)
+            continue;
+        const bexpr *const x = giver(g, g->step->st->value, k);
+        if (x && value_indices(g, x) >> i & 1) return k;
+    }
+    return -1;
 }
 
 static ast *condition(grad *g, ast_op op, const char *name, int64_t n, ast *e)
@@ -153,6 +178,7 @@ static ast *keep_one(grad *g, ast *e, int i, bool bare)
         return hi->op == EXT_DIM ? by_size(g, hi->a, hi->b, name, e) : by_access(g, i, e);
     }
     const bexpr *const x = bare ? NULL : bare_giver(g, g->step->st->value, i, &mode);
+    if ((bare || x) && follower(g, i) >= 0) return needs_range(g, follower(g, i));
     if (bare || x) e = condition(g, OPR_LT, name, to, e);
     if (e && lo > 0) e = condition(g, OPR_GE, name, lo, e);
     if (lo < 0)
