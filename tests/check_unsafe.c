@@ -643,51 +643,6 @@ START_TEST(tables)
 }
 END_TEST
 
-/* As far as memory lasts: as many cells, and as many changes of them, as make its lists
- * grow just where each of these stands. */
-static stc_status verify(ctx *cx, void *what)
-{
-    (void)cx;
-    return program_verify(what);
-}
-
-START_TEST(shortages)
-{
-    static const struct {
-        int registers, more, writes; /* each time so many more registers, or else writes */
-        const char *before, *after;
-    } cases[] = {
-        {600, 0, 250, "", "loop i0, m0, g0\nend\n"},
-        {600, 0, 250, "", "begin t1\nfinish t1\nmove t0, t1\n"},
-        {600, 0, 250, "if v0\n", "endif\n"},
-        {600, 0, 250, "if v0\n", "else\nconst v599, k0\nendif\n"},
-        {1100, 100, 1050, "if v0\n", "else\nendif\n"},
-    };
-    heap h;
-    ctx *cx = ctx_open(&h);
-    for (int k = 0; k < 15; k++) {
-        const int more = cases[_i].more, writes = cases[_i].writes + (more ? 0 : k);
-        char text[32000], *end = text;
-        end += sprintf(end,
-                       ".registers v %d i 1 m 1 c 0\n"
-                       ".tensor t0 \"a\" output f64 (0) [] format 0\n"
-                       ".tensor t1 \"b\" temp f64 (0) [] format 0\n"
-                       ".extent e0 const 3\n.const k0 i64 1\n"
-                       ".merge g0 lo root hi e0 universe produce 0x1 { }\n"
-                       ".code\nconst v0, k0\n%s",
-                       cases[_i].registers + k * more, cases[_i].before);
-        for (int v = 1; v < writes; v++)
-            end += sprintf(end, "const v%d, k0\n", v);
-        sprintf(end, "%shalt\n", cases[_i].after);
-        program *p;
-        ck_ctx(cx, program_assemble(cx, text, "t", &p));
-        each_shortage(cx, &h, verify, p);
-        program_free(p);
-    }
-    ctx_close(cx, &h);
-}
-END_TEST
-
 /* So many registers written below so many blocks, or jumps out of one, that looking at
  * all of it would take too long: that is said at each place where paths meet. */
 START_TEST(too_complex)
@@ -799,7 +754,6 @@ Suite *suite_unsafe(void)
     tcase_add_test(c, deep);
     tcase_add_test(c, chains);
     tcase_add_test(c, tables);
-    tcase_add_loop_test(c, shortages, 0, 5);
     suite_add_tcase(s, c);
     return s;
 }

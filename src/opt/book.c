@@ -9,8 +9,7 @@
 #include "opt.h"
 #include <string.h>
 
-/* ---- copies ---------------------------------------------------------------------------
- */
+/* ---- copies -------------------------------------------------------------------- */
 
 static bool calls_user(const bexpr *e)
 {
@@ -57,8 +56,7 @@ static stc_status add(opt_book *b, program *p, const bstmt *s, const bexpr *e, o
     return STC_OK;
 }
 
-/* ---- looking it up ----------------------------------------------------------------------
- */
+/* ---- looking it up ------------------------------------------------------------- */
 
 static bool has_key(const opt_book *b, const bexpr *e)
 {
@@ -125,8 +123,7 @@ stc_status book_stands(opt *o, const bexpr *r)
     return add(b, o->p, o->s, r, (opt_step){.stands = true});
 }
 
-/* ---- writing it down
- * --------------------------------------------------------------------- */
+/* ---- writing it down ----------------------------------------------------------- */
 
 /* What s gives another value to, and what was computed of it. */
 static void forget(opt_book *b, const bstmt *s)
@@ -150,8 +147,7 @@ static bool is_result(const bstmt *s)
     return s->fresh && s->bare && s->whole && s->op < 0 && s->value->kind == B_REDUCE;
 }
 
-/* ---- keys -------------------------------------------------------------------------------
- */
+/* ---- keys ---------------------------------------------------------------------- */
 
 /* before: those of earlier statements */
 static void see(opt_book *b, const bexpr *e, int before)
