@@ -122,6 +122,7 @@ struct stage {
     bool faultless;   /* nothing in it or in the loops inside can fail */
     int most;         /* elements of a long lane in a string: fewer while lanes end early */
     bool lined, lines;  /* its strings may be lines; this one is: cascade_lines.c */
+    bool whole;         /* … none of them cut, in lanes that follow each other    */
     struct line_terms { /* what is added to lines at once: cascade_terms.c          */
         const struct line_kernel *kernel; /* NULL: it isn't like that                */
         uint64_t unread;                  /* nodes that aren't read as columns then  */

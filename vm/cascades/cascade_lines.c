@@ -78,21 +78,46 @@ void stage_lines_prepare(stage *st)
  * for ahead, and what a string costs counts for little. */
 enum { LINE_ELEMENTS = 32 * STRIP };
 
+/* Whole lines of the lanes that come next, as many as fit from line `runs` and element n
+ * on. */
+static int whole_lines(stage *st, int runs, int n, int most)
+{
+    const int64_t width = st->hi - st->lo;
+    if (st->open || width > STRIP) return 0;
+    int lines = (most - n) / (int)width;
+    if (lines > STRIP - runs) lines = STRIP - runs;
+    if (lines > st->lanes - st->lane) lines = st->lanes - st->lane;
+    for (int r = 0; r < lines; r++) {
+        st->g->icol[0].data[runs + r] = st->lo;
+        st->run_lane[runs + r] = st->lane + r;
+        st->run_end[runs + r] = n + (r + 1) * (int)width;
+    }
+    st->lane += lines;
+    return lines;
+}
+
 int stage_fill_lines(stage *st)
 {
     const int most = st->terms.kernel && st->terms.wide ? LINE_ELEMENTS : STRIP;
-    int64_t *first = st->g->icol[0].data;
     int n = 0, runs = 0;
-    for (; st->lane < st->lanes && n < most && runs < STRIP; st->lane += !st->open) {
+    st->whole = !st->open;
+    while (st->lane < st->lanes && n < most && runs < STRIP) {
+        const int whole = whole_lines(st, runs, n, most);
+        if (whole) {
+            runs += whole;
+            n = st->run_end[runs - 1];
+            continue;
+        }
         const int64_t i = st->open ? st->next : st->lo, left = st->hi - i;
         const int room = most - n < STRIP ? most - n : STRIP;
-        const int take = left < room ? (int)left : room;
-        n += take;
-        first[runs] = i;
+        n += left < room ? (int)left : room;
+        st->whole = false;
+        st->g->icol[0].data[runs] = i;
         st->run_lane[runs] = st->lane;
         st->run_end[runs++] = n;
-        st->next = i + take;
+        st->next = i + (left < room ? left : room);
         st->open = st->next < st->hi;
+        st->lane += !st->open;
     }
     st->runs = runs;
     st->lines = n > 0;
@@ -137,14 +162,29 @@ void stage_lines_spell(stage *st)
 
 /* ---- positions ---------------------------------------------------------------------- */
 
+/* Lines that all begin at `from`, in lanes that follow each other. */
+static bool locate_whole(const stage *st, int64_t *restrict out, const int64_t *above,
+                         uint64_t from, uint64_t rows)
+{
+    int64_t missing = 0;
+    if (from >= rows || rows - from < (uint64_t)(st->hi - st->lo)) return false;
+    above += st->run_lane[0];
+    for (int r = 0; r < st->runs; r++) {
+        missing |= above[r];
+        out[r] = (int64_t)((uint64_t)above[r] * rows + from);
+    }
+    return missing >= 0;
+}
+
 bool stage_lines_locate(const stage *st, column *c, const column *up, const column *shift,
                         int64_t lo, int64_t hi)
 {
     const int64_t *first = st->g->icol[0].data, *above = up->data;
     const uint64_t rows = (uint64_t)hi - (uint64_t)lo;
-    const bool each = up->form == COL_ARRAY;
-    bool out = false;
-    for (int r = 0, k = 0; r < st->runs; k = st->run_end[r++]) {
+    const bool each = up->form == COL_ARRAY, whole = each && !shift && st->whole;
+    bool out =
+        whole && !locate_whole(st, c->data, above, (uint64_t)st->lo - (uint64_t)lo, rows);
+    for (int r = whole ? st->runs : 0, k = 0; r < st->runs; k = st->run_end[r++]) {
         const int of = st->run_lane[r];
         const int64_t parent = each ? above[of] : column_get(up, of);
         int64_t at = first[r];

@@ -70,45 +70,23 @@ static void spread_place(stage *st, int id)
     spread_column(st, to, from);
 }
 
-static void spread_runs(const stage *st, vclass cls, void *to, const void *from)
-{
-    if (class_size(cls) == 8) {
-        const int64_t *in = from;
-        int64_t *out = to;
-        for (int r = 0, k = 0; r < st->runs; r++)
-            for (const int64_t x = in [st->run_lane[r]]; k < st->run_end[r];)
-                out[k++] = x;
-        return;
-    }
-    for (int r = 0, k = 0; r < st->runs; k = st->run_end[r++])
-        class_fill(cls, to, k, st->run_end[r], class_get(cls, from, st->run_lane[r]));
-}
-
 static void spread_node(stage *st, int id)
 {
     const node *x = &st->g->s.node[id];
     const vcolumn *from = &st->out->g->node[st->link.node[id]];
     vcolumn *to = &st->g->node[id];
     const vclass cls = (vclass)x->cls;
-    const size_t size = class_size(cls);
     if (!from->p || st->same) {
         const value v = from->p ? class_get(cls, from->p, st->row[0]) : from->one;
-        if (to->p || memcmp(&to->one, &v, size)) to->spread = 0;
+        if (to->p || memcmp(&to->one, &v, class_size(cls))) to->spread = 0;
         to->one = v;
         to->p = NULL;
         return;
     }
-    const int n = st->g->n;
     if (by_runs(st)) {
-        spread_runs(st, cls, to->data, from->p);
-    } else if (size == 8) {
-        const int64_t *in = from->p;
-        int64_t *out = to->data;
-        for (int k = 0; k < n; k++)
-            out[k] = in[st->row[k]];
+        class_repeat(cls, to->data, from->p, st->run_lane, st->run_end, st->runs);
     } else {
-        for (int k = 0; k < n; k++)
-            class_put(cls, to->data, k, class_get(cls, from->p, st->row[k]));
+        class_gather(cls, to->data, from->p, st->row, st->g->n);
     }
     to->p = to->data;
     to->spread = 0;

@@ -43,13 +43,13 @@ INLINE int lines_together(const struct line_kernel_args *g, int r, int n)
     return r;
 }
 
-/* Columns c … of a line further on are asked for. */
-INLINE void ask_line(const struct line_kernel_args *g, int r, int64_t c, int64_t size,
-                     int bytes)
+/* Columns c … of the line of `base` at which a line further on is are asked for. */
+INLINE void ask_line(const struct line_kernel_args *g, const void *base, const int64_t *at,
+                     int r, int64_t c, int64_t size, int bytes)
 {
-    const int64_t at = g->at[0][r + LINES_AHEAD < g->lines ? r + LINES_AHEAD : r] + c;
+    const int64_t from = at[r + LINES_AHEAD < g->lines ? r + LINES_AHEAD : r] + c;
     for (int b = 0; b < bytes; b += CACHE_LINE)
-        __builtin_prefetch((const char *)g->row[0] + at * size + b);
+        __builtin_prefetch((const char *)base + from * size + b);
 }
 
 /* Products of a line's elements from column c on, of type X: T, or a vector of them. */
@@ -75,7 +75,7 @@ INLINE void ask_line(const struct line_kernel_args *g, int r, int64_t c, int64_t
                 sum[v] = out[v];                                                           \
             for (int k = r; k < to; k++) {                                                 \
                 const T s = ((const T *)g->scale)[k];                                      \
-                ask_line(g, k, c, sizeof(T), nv *VECTOR_BYTES);                            \
+                ask_line(g, g->row[0], g->at[0], k, c, sizeof(T), nv *VECTOR_BYTES);       \
                 for (int v = 0; v < nv; v++) {                                             \
                     PRODUCT(T, vector_##NAME, TERM, g, k, c + v * LANES, s, y)             \
                     sum[v] = FOLD(vector_##NAME, sum[v], y);                               \
@@ -91,6 +91,7 @@ INLINE void ask_line(const struct line_kernel_args *g, int r, int64_t c, int64_t
         for (int r = 0, from = 0, to; r < g->lines; from = g->end[to - 1], r = to) {       \
             const int n = g->end[r] - from;                                                \
             to = lines_together(g, r, n);                                                  \
+            ask_line(g, g->to, g->into, to - 1, 0, sizeof(T), n * (int)sizeof(T));         \
             int c = columns_##NAME(g, r, to, 0, n, nx, nv);                                \
             if (nv > 1) c = columns_##NAME(g, r, to, c, n, nx, 1);                         \
             for (int k = r; c < n && k < to; k++) {                                        \
@@ -149,7 +150,7 @@ REAL_LINES(uint8_t, any_BOOL, BOTH_OF, ANY_OF)
             const PART *restrict p = (const PART *)x;                                      \
             PART *restrict q = (PART *)y;                                                  \
             int nan = 0;                                                                   \
-            ask_line(g, r, 0, sizeof(T), n *(int)sizeof(T));                               \
+            ask_line(g, g->row[0], g->at[0], r, 0, sizeof(T), n *(int)sizeof(T));          \
             for (int k = 0; k < n; k++) {                                                  \
                 const PART a = re * p[2 * k] - im * p[2 * k + 1];                          \
                 const PART b = re * p[2 * k + 1] + im * p[2 * k];                          \
@@ -267,15 +268,10 @@ static void factor_of_lines(const stage *st, uint16_t id, void *out)
     const vclass cls = (vclass)st->terms.cls;
     const bool given = st->g->s.node[id].kind == NODE_GIVEN;
     const vcolumn *c = given ? &st->out->g->node[st->link.node[id]] : &st->g->node[id];
-    const int *of = st->run_lane;
-    if (!given || !c->p) {
-        class_fill(cls, out, 0, st->runs, c->one);
-    } else if (class_size(cls) == sizeof(int64_t)) {
-        for (int r = 0; r < st->runs; r++)
-            ((int64_t *)out)[r] = ((const int64_t *)c->p)[of[r]];
+    if (given && c->p) {
+        class_gather(cls, out, c->p, st->run_lane, st->runs);
     } else {
-        for (int r = 0; r < st->runs; r++)
-            class_put(cls, out, r, class_get(cls, c->p, of[r]));
+        class_fill(cls, out, 0, st->runs, c->one);
     }
 }
 

@@ -225,8 +225,7 @@ static void spread_nodes(ivl_loop *v)
             to->p = NULL;
             continue;
         }
-        for (int e = 0; e < v->g.n; e++)
-            class_put(cls, to->data, e, class_get(cls, from->p, v->row[e]));
+        class_gather(cls, to->data, from->p, v->row, v->g.n);
         to->p = to->data;
         to->spread = 0;
     }

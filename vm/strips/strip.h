@@ -184,6 +184,11 @@ value class_get(vclass cls, const void *p, int64_t k);
 void class_put(vclass cls, void *p, int64_t k, value v);
 size_t class_size(vclass cls);
 void class_fill(vclass cls, void *p, int64_t from, int64_t to, value v);
+/* Elements of[k] of `from`, n of them; to may be from, if none comes from before it. */
+void class_gather(vclass cls, void *to, const void *from, const int *of, int n);
+/* Elements of[r] of `from`, each up to end[r]. */
+void class_repeat(vclass cls, void *to, const void *from, const int *of, const int *end,
+                  int runs);
 
 /* strip_sink.c */
 void strip_put_coords(const append_room *room, const column *i, int from, int n);

@@ -485,9 +485,7 @@ void strip_compact(strip *s, int n)
         const node *x = &s->s.node[k];
         vcolumn *c = &s->node[k];
         if (!x->varies || !c->p || (k >= s->done && x->kind != NODE_GIVEN)) continue;
-        for (int j = 0; j < n; j++)
-            class_put((vclass)x->cls, c->data, j,
-                      class_get((vclass)x->cls, c->p, s->keep[j]));
+        class_gather((vclass)x->cls, c->data, c->p, s->keep, n);
         c->p = c->data;
     }
     s->n = n;

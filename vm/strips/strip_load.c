@@ -56,6 +56,36 @@ void class_fill(vclass cls, void *p, int64_t from, int64_t to, value v)
     }
 }
 
+void class_gather(vclass cls, void *to, const void *from, const int *of, int n)
+{
+    switch (cls) {
+#define CLASS(NAME, name, ctype)                                                           \
+    case CLASS_##NAME:                                                                     \
+        for (int k = 0; k < n; k++)                                                        \
+            ((ctype *)to)[k] = ((const ctype *)from)[of[k]];                               \
+        break;
+#include "../../formats/base/types.def"
+    default:
+        break;
+    }
+}
+
+void class_repeat(vclass cls, void *to, const void *from, const int *of, const int *end,
+                  int runs)
+{
+    switch (cls) {
+#define CLASS(NAME, name, ctype)                                                           \
+    case CLASS_##NAME:                                                                     \
+        for (int r = 0, k = 0; r < runs; r++)                                              \
+            for (const ctype x = ((const ctype *)from)[of[r]]; k < end[r];)                \
+                ((ctype *)to)[k++] = x;                                                    \
+        break;
+#include "../../formats/base/types.def"
+    default:
+        break;
+    }
+}
+
 /* ---- stretches: positions that follow each other ------------------------------------ */
 
 int strip_stretch(const int64_t *at, int k, int n)
