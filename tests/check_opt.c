@@ -257,6 +257,32 @@ START_TEST(plans_say_why)
 }
 END_TEST
 
+/* A dense operand that is read across its rows much more often than it has elements is
+ * copied by columns, and not where there is little to read; what changes is copied again.
+ */
+START_TEST(rows_are_turned)
+{
+#define SPARSE                                                                             \
+    "tensor A csr i64 [300,300]\nA(i,j) = i + j where (i * 7 + j * 3) % 11 == 0\n"
+#define ACROSS SPARSE "tensor W dense i64 [9,300]\nW(k,j) = (k * j) % 13 - 5\n"
+    expect_plan(ACROSS, "Y(i,k) = A(i,j)*W(k,j)", "W is converted to|read across");
+    expect_plan(ACROSS, "Y(i) = sum(j,k: A(i,j)*max(W(k,j), 0))", "step1(j)");
+    expect_plan(ACROSS, "Y(i,k) = A(i,j)*W(k,j)*(i<4)", "W is converted to|read across");
+    expect_plan("tensor A csr i64 [300,300]\nA(7,8) = 1\ntensor W dense i64 [9,300]\n"
+                "W(k,j) = 2\n",
+                "Y(i,k) = A(i,j)*W(k,j)", "locate W.0, then locate W.1");
+    EXPECT(ACROSS "tensor X dense i64 [300,9]\nX(j,k) = W(k,j)\n"
+                  "Y(i,k) = A(i,j)*W(k,j)\nZ(i,k) = A(i,j)*X(j,k)\n"
+                  "far = max(i,k: abs(Y(i,k) - Z(i,k)))\nW(k,j) = 2*W(k,j)\n"
+                  "for n in 0:3 {\nY(i,k) = A(i,j)*W(k,j)\nW(k,j) = 2*W(k,j)\n}\n"
+                  "far += max(i,k: abs(Y(i,k) - 8*Z(i,k)))\nsome = Y(77,5) != 0",
+           "far", 0);
+    EXPECT(ACROSS "Y(i,k) = A(i,j)*W(k,j)\nsome = Y(77,5) != 0", "some", 1);
+#undef ACROSS
+#undef SPARSE
+}
+END_TEST
+
 /* ---- planned again ------------------------------------------------------------------ */
 
 typedef struct lab {
@@ -460,6 +486,7 @@ Suite *suite_opt(void)
     tcase_add_loop_test(t, sums_are_taken_early, 0, sizeof cases / sizeof *cases);
     tcase_add_test(t, nothing_is_no_factor);
     tcase_add_test(t, plans_say_why);
+    tcase_add_test(t, rows_are_turned);
     tcase_add_loop_test(t, others_stay, 0, 4);
     tcase_add_test(t, planned_once_for_statistics);
     tcase_add_test(t, results_outlive_plans);

@@ -158,6 +158,12 @@ uint64_t stats_key(uint64_t key, const tensor *t);
 bool stats_extent(const opt *o, int slot, int mode, double *out);
 bool stats_density(const opt *o, int slot, double *out);
 
+/* turn.c: the innermost index that a format has, as a set; whether an operand is in e that may
+ * be read across, quick; marks those in e of which a copy pays. */
+uint64_t innermost_index(const program *p, const bexpr *e);
+bool turn_may(const program *p, const bexpr *e, uint64_t reduced);
+stc_status turn(const opt *o, bexpr *e);
+
 /* cost.c */
 double cost_extent(const opt *o, const bindex *i);
 void cost_extents(opt *o);

@@ -28,16 +28,6 @@ typedef struct way {
 
 /* ---- a reduction for each place ----------------------------------------------------- */
 
-/* The innermost index that a format has, as a set. */
-static uint64_t innermost(const program *p, const bexpr *e)
-{
-    const format *f = &p->tensor[e->tensor].fmt;
-    if (e->kind != B_ACCESS || !f->levels) return 0;
-    const level_map *m = &f->level[f->levels - 1].map;
-    const affine *at = &e->sub[m->mode];
-    return m->op == MAP_MODE && at->terms ? UINT64_C(1) << at->term[0].index : 0;
-}
-
 /* What it costs to reduce the product at one place. */
 static double each_costs(const opt *o, const product *x)
 {
@@ -47,7 +37,7 @@ static double each_costs(const opt *o, const product *x)
         if (!(f->indices & x->reduced)) continue;
         const double fiber = f->density * cost_places(o, f->indices & x->reduced);
         if (fiber < least) least = fiber;
-        const uint64_t last = innermost(o->p, f->e);
+        const uint64_t last = innermost_index(o->p, f->e);
         if (last && !(last & x->reduced)) price = across;
     }
     return price * (least > 1 ? least : 1);
@@ -192,18 +182,31 @@ static bool has_inner(const bexpr *e, bool top)
 bool opt_may(const program *p, const bstmt *s)
 {
     return !s->schedule && s->whole &&
-           (has_inner(s->value, s->op < 0) || network_needed(s) || many_needed(p, s)) &&
+           (has_inner(s->value, s->op < 0) || turn_may(p, s->value, 0) ||
+            network_needed(s) || many_needed(p, s)) &&
            !expr_may_fault(s->value) && !expr_gathers(s->value);
+}
+
+static stc_status turn_all(const opt *o)
+{
+    stc_status st = turn(o, o->s->value);
+    for (int k = 0; k < o->nstep && !st; k++)
+        st = turn(o, o->step[k].s.value);
+    return st;
 }
 
 stc_status opt_statement(opt *o)
 {
     const bool inner = has_inner(o->s->value, o->s->op < 0);
-    if (!inner && !(o->known && o->known->book))
+    const bool turns = turn_may(o->p, o->s->value, 0);
+    if (!inner && !turns && !(o->known && o->known->book))
         return STC_OK; /* many operands, all of them read once */
     cost_extents(o);
-    if (!inner) return share_rest(o);
-    const way w = {.combiner = o->s->op, .top = o->s->op < 0, .density = 1};
-    const stc_status st = visit(o, &o->s->value, &w);
-    return st ? st : share_rest(o);
+    stc_status st = STC_OK;
+    if (inner) {
+        const way w = {.combiner = o->s->op, .top = o->s->op < 0, .density = 1};
+        st = visit(o, &o->s->value, &w);
+    }
+    if (!st) st = share_rest(o);
+    return !st && turns ? turn_all(o) : st;
 }

@@ -35,7 +35,9 @@ int plan_access_add(plan *pl, bexpr *e)
         bool same = x->source == e->tensor && x->pad == e->pad && x->group == pl->group;
         for (int m = 0; same && m < order; m++)
             same = affine_equal(&x->sub[m], &e->sub[m]);
-        if (same) return e->mark = k;
+        if (!same) continue;
+        pl->access[k].turned |= e->turned;
+        return e->mark = k;
     }
     if (pl->naccess == PLAN_ACCESSES) {
         fail_source(pl->src, STC_ERR_PROGRAM, e->at,
@@ -49,6 +51,7 @@ int plan_access_add(plan *pl, bexpr *e)
                    .sub = e->sub,
                    .pad = e->pad,
                    .waits = e->waits,
+                   .turned = e->turned,
                    .native = pl->p->tensor[e->tensor].role == ROLE_WORK ||
                              precompute_of(pl, e->tensor),
                    .group = pl->group};

@@ -38,6 +38,7 @@ typedef struct paccess {
     const affine *sub; /* by mode                                          */
     bool pad;
     bool waits;      /* in a side that may not be taken                  */
+    bool turned;     /* a copy pays if the innermost loop goes across it */
     uint64_t reads;  /* accesses: what its computed subscripts are made of */
     int group;       /* accesses of different terms stay apart           */
     const char *why; /* set: it must be converted, for this reason       */

@@ -289,9 +289,7 @@ static void enter(work *w, priced_access *p, int s, int index)
             resolve(w, p, level_density(x, p->depth));
 }
 
-/* Whether the innermost loop jumps through an access: it moves a level that
- * has others below. */
-static bool strides(const paccess *x, int index)
+bool access_strides(const paccess *x, int index)
 {
     for (int l = 0; l + 1 < x->levels; l++)
         if (affine_has(&x->level[l].at, index)) return true;
@@ -307,9 +305,10 @@ double work_of(work *w, const int *seq, double limit, double *inner)
     for (int k = 0; k < w->count; k++) {
         priced_access *p = &w->access[k];
         p->depth = 0;
-        p->converted = !follows(w, p, seq);
+        const bool turned = p->x->turned && w->n > 0 && access_strides(p->x, seq[w->n - 1]);
+        p->converted = !follows(w, p, seq) || turned;
         if (p->converted && p->x->native) return DBL_MAX;
-        if (p->converted) cost += p->conversion;
+        if (p->converted && !turned) cost += p->conversion; /* else it is known to pay */
         if (cost >= limit) return DBL_MAX;
     }
     for (int s = 0; s < w->n; s++) {
@@ -323,6 +322,7 @@ double work_of(work *w, const int *seq, double limit, double *inner)
     }
     *inner = rounds;
     for (int k = 0; w->n && k < w->count; k++)
-        if (strides(w->access[k].x, seq[w->n - 1])) cost += rounds * strided;
+        if (!w->access[k].x->turned && access_strides(w->access[k].x, seq[w->n - 1]))
+            cost += rounds * strided;
     return cost;
 }

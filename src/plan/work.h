@@ -43,4 +43,8 @@ void work_open(work *w, plan *pl, const loop_prices *prices, const pset *space,
  * `limit`; *inner gets how often the innermost body runs. */
 double work_of(work *w, const int *seq, double limit, double *inner);
 
+/* Whether a loop over `index` jumps through an access: it moves a level that has others
+ * below. */
+bool access_strides(const paccess *x, int index);
+
 #endif
