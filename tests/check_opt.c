@@ -33,8 +33,8 @@ typedef struct early {
     "tensor H dcsr i64 [200,200] = random(density=0.05, seed=12)\n"                        \
     "tensor E coo i64 [200,200] = random(density=0.05, seed=13)\n"
 #define SMALL                                                                              \
-    "tensor R dense i64 [6,6] = random(density=0.9, seed=9)\n"                             \
-    "tensor S csr i64 [6,6] = random(density=0.5, seed=10)\n"
+    "tensor R dense i64 [8,8] = random(density=0.9, seed=9)\n"                             \
+    "tensor S csr i64 [8,8] = random(density=0.5, seed=10)\n"
 
 #define USERS                                                                              \
     "fn most(a, b) = max(a, b) with commutative, associative, idempotent, identity(0)\n"   \

@@ -138,6 +138,9 @@ typedef struct walk {
 /* An entry of an operand that is converted, since the loops are in another order. */
 static const double convert = 10;
 
+/* An element of a row that every factor has whole: rows are taken as such. */
+static const double in_row = 0.3;
+
 /* What a loop over `index` visits in each round, and leaves. */
 static double step_into(const opt *o, const factor *f, const walk *w, int n, int index,
                         double *leaves)
@@ -176,12 +179,21 @@ static uint64_t can_be_next(const factor *f, int n, uint64_t left)
     return next ? next : left;
 }
 
+/* The indices along which all factors that have them lie in rows. */
+static uint64_t in_rows(const factor *f, int n, uint64_t indices)
+{
+    for (int k = 0; k < n; k++)
+        if (!f[k].plain) indices &= ~f[k].indices;
+    return indices;
+}
+
 /* Loops in the order that visits the fewest next; `stored`: in an order that levels have
  * wherever there is one. Factors whose levels have another one are converted. */
 static double nest_in(const opt *o, const factor *f, int n, uint64_t left, bool stored,
                       bool *converts)
 {
     walk w[OPT_FACTORS];
+    const uint64_t rows = in_rows(f, n, left);
     uint64_t converted = 0;
     double rounds = 1, cost = 0;
     for (int k = 0; k < n; k++)
@@ -189,7 +201,9 @@ static double nest_in(const opt *o, const factor *f, int n, uint64_t left, bool 
     while (left) {
         double visits = 0, leaves = 0, next;
         int best = -1;
-        for (uint64_t set = stored ? can_be_next(f, n, left) : left; set; set &= set - 1) {
+        uint64_t set = left & ~rows ? left & ~rows : left; /* rows are innermost */
+        if (stored) set = can_be_next(f, n, set);
+        for (; set; set &= set - 1) {
             const int i = __builtin_ctzll(set);
             const double v = step_into(o, f, w, n, i, &next);
             if (best >= 0 && v >= visits) continue;
@@ -204,9 +218,10 @@ static double nest_in(const opt *o, const factor *f, int n, uint64_t left, bool 
             w[k].count = w[k].stored < w[k].places ? w[k].stored : w[k].places;
             if (w[k].count < 1) w[k].count = 1;
         }
-        cost += rounds * (visits > leaves ? visits : leaves);
-        rounds *= leaves;
         left &= ~(UINT64_C(1) << best);
+        const double each = !left && rows >> best & 1 ? in_row : 1;
+        cost += rounds * (visits > leaves ? visits : leaves) * each;
+        rounds *= leaves;
     }
     *converts = converted;
     for (; converted; converted &= converted - 1)

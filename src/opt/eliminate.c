@@ -57,8 +57,10 @@ static factor join(const search *s, uint64_t gone, int first, uint64_t *taken)
         k = -1; /* those before it may be joined by now */
     }
     const uint64_t out = all & ~gone;
+    const double density = cost_result(s->o, part, n, out);
     return (factor){.indices = out,
-                    .density = cost_result(s->o, part, n, out),
+                    .density = density,
+                    .plain = density >= 1,
                     .steady = keep_all(part, n)};
 }
 

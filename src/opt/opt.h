@@ -85,8 +85,9 @@ typedef struct factor {
     uint64_t indices; /* free                                               */
     double density;   /* of all its coordinates                             */
     bool full;        /* by its format: it is stored everywhere             */
-    bool steady;      /* the rounds of a loop leave it as it is (keep.c)    */
-    int step;         /* the step that computes it, -1: it is as written    */
+    bool plain;  /* … as far as one knows, and nothing of it is computed from indices */
+    bool steady; /* the rounds of a loop leave it as it is (keep.c)    */
+    int step;    /* the step that computes it, -1: it is as written    */
     /* In their order the indices of its levels, of which each is found below those before
      * it alone; of an intermediate none: its levels will be as its readers want them. */
     uint8_t level[OPT_LEVELS];
@@ -158,8 +159,8 @@ uint64_t stats_key(uint64_t key, const tensor *t);
 bool stats_extent(const opt *o, int slot, int mode, double *out);
 bool stats_density(const opt *o, int slot, double *out);
 
-/* turn.c: the innermost index that a format has, as a set; whether an operand is in e that may
- * be read across, quick; marks those in e of which a copy pays. */
+/* turn.c: the innermost index that a format has, as a set; whether an operand is in e that
+ * may be read across, quick; marks those in e of which a copy pays. */
 uint64_t innermost_index(const program *p, const bexpr *e);
 bool turn_may(const program *p, const bexpr *e, uint64_t reduced);
 stc_status turn(const opt *o, bexpr *e);

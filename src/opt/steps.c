@@ -104,8 +104,10 @@ static bool split_off(opt *o, opt_part *all, uint64_t group, int step, opt_part 
     t->steady = keep_all(t->f, t->n);
     all->n = kept;
     all->reduced &= ~group;
+    const double density = cost_result(o, t->f, t->n, t->out);
     all->f[at] = (factor){.indices = t->out,
-                          .density = cost_result(o, t->f, t->n, t->out),
+                          .density = density,
+                          .plain = density >= 1,
                           .steady = t->steady,
                           .step = step};
     t->nest = cost_nest(o, t->f, t->n);
@@ -175,7 +177,8 @@ stc_status make_step(opt *o, const product *x, const opt_part *t, factor *result
     opt_step *step = &o->step[o->nstep++];
     step->steady = keep_steady(o, right);
     step->visits = cost_nest(o, t->f, t->n);
-    step->stored = cost_result(o, t->f, t->n, t->out) * cost_places(o, t->out);
+    const double density = cost_result(o, t->f, t->n, t->out);
+    step->stored = density * cost_places(o, t->out);
     step->s = (bstmt){.at = o->s->at,
                       .target = slot,
                       .nsub = order,
@@ -190,8 +193,9 @@ stc_status make_step(opt *o, const product *x, const opt_part *t, factor *result
                       .index = o->s->index};
     *result = (factor){.e = read,
                        .indices = t->out,
-                       .density = cost_result(o, t->f, t->n, t->out),
+                       .density = density,
                        .full = full,
+                       .plain = density >= 1,
                        .steady = step->steady,
                        .step = -1};
     share_note(step, result);

@@ -9,7 +9,7 @@
 #include "opt.h"
 
 /* An element is copied for what so many reads across save. */
-static const double copied = 4;
+static const double copied = 1.2;
 
 uint64_t innermost_index(const program *p, const bexpr *e)
 {
