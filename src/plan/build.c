@@ -150,6 +150,23 @@ static int inserts_from(const format *f)
     return some && format_is_plain(f) ? l : NEVER_INSERTS;
 }
 
+/* Whether a call of 0s and 1s is 0 or 1: as many as it has operands are tried. */
+static bool keeps_truth(const bexpr *e)
+{
+    enum { OPERANDS = 3 };
+    const fn_scalar f = fn_scalar_of(e->fn, e->cls);
+    const value one = class_convert(e->cls, CLASS_I64, (value){.i64 = 1});
+    if (!f || e->nargs > OPERANDS) return false;
+    for (int set = 0; set < 1 << e->nargs; set++) {
+        value arg[OPERANDS] = {{0}}, v;
+        for (int k = 0; k < e->nargs; k++)
+            arg[k] = class_convert(e->cls, CLASS_I64, (value){.i64 = set >> k & 1});
+        if (f(&v, &arg[0], &arg[1], &arg[2]) != FAULT_NONE) return false;
+        if (!class_is_zero(e->cls, v) && !class_equal(e->cls, v, one)) return false;
+    }
+    return true;
+}
+
 /* An expression that is 0 or 1. */
 static bool is_truth(const plan *pl, const bexpr *e)
 {
@@ -157,8 +174,9 @@ static bool is_truth(const plan *pl, const bexpr *e)
     if (e->kind == B_CONV) return is_truth(pl, e->args[0]);
     if (e->kind != B_CALL) return false;
     if (fn_at(e->fn)->typing == TY_COMPARE || fn_at(e->fn)->typing == TY_LOGIC) return true;
-    return (e->fn == FN_MUL || e->fn == FN_BITAND || e->fn == FN_BITOR) &&
-           is_truth(pl, e->args[0]) && is_truth(pl, e->args[1]);
+    for (int k = 0; k < e->nargs; k++)
+        if (!is_truth(pl, e->args[k])) return false;
+    return keeps_truth(e);
 }
 
 /* A reduction of truth values of which only is stored whether it is 0, as a sum is stored
