@@ -315,6 +315,34 @@ START_TEST(hashed_vector_grows)
 }
 END_TEST
 
+/* So does a matrix whose modes share one hashed level, as do bytes; what lists coordinates
+ * is made anew. Elements outside are refused, whatever they are flattened to. */
+START_TEST(flat_grows)
+{
+    static const char *const kinds[] = {"hashed", "hashed(index64)", "bytemap",
+                                        "compressed"};
+    for (int k = 0; k < 4; k++) {
+        char text[1000];
+        const int rounds = k < 3 ? 2000 : 20;
+        snprintf(text, sizeof text,
+                 "n = 300\ntensor h (i,j) -> (flat(i,j) : %s) f64 [n,n] fill 1\n"
+                 "tensor d dense f64 [n,n] = 1\n"
+                 "for k in 0:%d {\nh(k // 7, k %% 7) = k\nd(k // 7, k %% 7) = k\n"
+                 "tensor one coo i16 [n,n]\none(k %% 9, k // 9 + 8) = k\n"
+                 "h(i,j) += one(i,j)\nd(i,j) += one(i,j)\n"
+                 "tensor m coo bool [n,n]\nm(n - 1 - k // 7, k %% 7) = true\n"
+                 "h(i,j) = 3 where m(i,j)\nd(i,j) = 3 where m(i,j)\n}\n"
+                 "assert all(i,j: h(i,j) == d(i,j)) && stored(h) >= %d\n"
+                 "h(i(2:4), j(0:3)) *= 2\nassert h(3,2) == 2 * d(3,2)",
+                 kinds[k], rounds, rounds);
+        expect_within(text, k < 3 ? 1500000 : 3000000);
+    }
+    expect_error("tensor h (i,j) -> (flat(i,j) : hashed) f64 [3,4]\n"
+                 "tensor p dense i64 = [1,2]\nh(p(k), 2 * p(k)) = 1\n",
+                 STC_ERR_SHAPE, "this subscript is 4, and the dimension has size 4");
+}
+END_TEST
+
 /* It is then what it would be if it had been packed: copied, written and read, merged,
  * emptied; and a statement that fails leaves no place behind. */
 START_TEST(hashed_vector_grown)
@@ -479,6 +507,7 @@ Suite *suite_gather(void)
     tcase_add_test(c, in_place_sparse);
     tcase_add_test(c, sparse_by_the_change);
     tcase_add_test(c, hashed_vector_grows);
+    tcase_add_test(c, flat_grows);
     tcase_add_test(c, hashed_vector_grown);
     tcase_add_test(c, compiled_once);
     tcase_add_test(c, operands_stay);
