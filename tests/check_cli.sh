@@ -307,6 +307,7 @@ repl 1 3 'stcvm: stdin:3:*: error: *
 *^*' '# a comment\ns = 3\ns = = 4\ns\n'
 repl 1 3 'stcvm: stdin:2:1: error: *' 's = 3\nunknown\ns\n'
 repl 0 4.5 '' ':load A A.mtx csr\ns = A(i,\n  j)\ns\n'
+repl 0 6 '' 's = 1 +\n  2 *\n  3\nt = s -\n  1\nt\n'
 repl 0 4.5 '' ':load A A.mtx csc\ns = \\\nA(i,j)\nprint s\n'
 repl 0 'A *csr*' '' ':load A A.mtx\n:list\n'
 repl 0 '*┌*┐*' '' ':load A A.mtx\n:spy A\n'

@@ -94,6 +94,8 @@ START_TEST(outside)
           "3: this subscript is -1, and the dimension has size 4 at (1)");
     FAILS(X "y(i) = x(x(i))", STC_ERR_PROGRAM,
           "2: a subscript is an integer, and this is of type f64");
+    FAILS(X "y(i in 0:4) = x(i / 2)", STC_ERR_PROGRAM,
+          "2: a subscript is an integer, and this is of type f64; `//` floors");
     FAILS(
         P X "y = x(sum(i: p(i)))", STC_ERR_SHAPE,
         "3: the subscript sum(i: p(i)) leaves dimension 0 of x: it needs size 7, and there "
@@ -288,6 +290,30 @@ START_TEST(sparse_by_the_change)
                    "{ (0,0): true }\nrepeat %d { T(i,j) += 1 where M(i,j) }",
                  formats_of[k], k ? 300 : 0);
         expect_within(text, 2000000);
+    }
+}
+END_TEST
+
+/* No statement in a loop costs n for a frontier of three: a round of all n is more than
+ * what a thousand of these may take. */
+START_TEST(frontiers)
+{
+    static const char *const each[] = {"y(j) min= few(j)",
+                                       "level(j) = k where few(j) < inf",
+                                       "y(p(i)) = k",
+                                       "level(p(i)) += k",
+                                       "h(j) min= few(j)",
+                                       "h(j) = k where few(j) < inf",
+                                       "seen(j) = true where few(j) < inf"};
+    for (int k = 0; k < (int)(sizeof each / sizeof *each); k++) {
+        char text[600];
+        snprintf(text, sizeof text,
+                 "n = 50000\ntensor y dense f64 [n] = inf\nlevel(i in 0:n) = -1\n"
+                 "tensor h hash f64 [n] fill inf\ntensor seen bytemap bool [n]\n"
+                 "tensor p dense i64 = [5, 49999, 7]\ntensor few svec f64 [n] fill inf = "
+                 "{ (3): 5, (47777): 2, (8): 1 }\nfor k in 0:1000 { %s }",
+                 each[k]);
+        expect_within(text, 250000);
     }
 }
 END_TEST
@@ -506,6 +532,7 @@ Suite *suite_gather(void)
     tcase_add_test(c, in_place);
     tcase_add_test(c, in_place_sparse);
     tcase_add_test(c, sparse_by_the_change);
+    tcase_add_test(c, frontiers);
     tcase_add_test(c, hashed_vector_grows);
     tcase_add_test(c, flat_grows);
     tcase_add_test(c, hashed_vector_grown);

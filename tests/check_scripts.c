@@ -58,6 +58,10 @@ START_TEST(defs)
           "range");
     FAILS("def f(n) -> r { r = f(n) }\ny = f(1)",
           "1: defs call each other more than 256 deep");
+    PRINTS("def f(n) -> r { r = n; if (n > 1) { r = f(n - 1) } }\ny = f(256)\nprint y",
+           "1\n");
+    FAILS("def f(n) -> r { r = n; if (n > 1) { r = f(n - 1) } }\ny = f(257)",
+          "1: defs call each other more than 256 deep");
     FAILS("def f(a) -> r { }\ny = f(1)", "2: f ended, and gave its result `r` no value");
     FAILS("def f(a) -> r { r = a }\ny = f(1, 2)", "2: f takes 1 argument, not 2");
     FAILS("def f(a) -> r { r = a }\n(y, z) = f(1)", "2: f gives 1 result, not 2");
@@ -132,10 +136,10 @@ START_TEST(tables)
         "1  1  1  1  1  1  1  1  1  1  1  1  1  1  1  1  1  1  1  1  1  1  1  1  1  1  1  "
         "1  1  1  1  1  1  1  1  1  1  1  1  1  1  1  1  1  1  1  1  1  1  1\n");
     PRINTS("tensor R csr i32 = random(2, 6, density=0.5, seed=4, integers(-2,3))\n"
-           "tensor N dense = random(400, normal)\n"
+           "tensor N dense = random(400, normal)\ntensor U = random(400, uniform)\n"
            "print all(i,j: R(i,j) >= -2 && R(i,j) < 3), abs(mean(i: N(i))) < 0.2, "
-           "abs(norm(i: N(i)) - 20) < 2",
-           "1 1 1\n");
+           "abs(norm(i: N(i)) - 20) < 2, min(i: U(i)) >= 0 && max(i: U(i)) in 0.9:1",
+           "1 1 1 1\n");
 }
 END_TEST
 
