@@ -173,6 +173,39 @@ START_TEST(digits)
 }
 END_TEST
 
+/* Columns that a window has no room for are left out, down to one of each end. */
+START_TEST(widths)
+{
+    static const struct {
+        int columns;
+        const char *shown;
+    } row[] = {{0, "10  11  12  13  14\n"},
+               {18, "10  11  12  13  14\n"},
+               {17, "dense i64 [1,5], 5 stored\n10  11  …  14\n"},
+               {12, "dense i64 [1,5], 5 stored\n10  …  14\n"},
+               {1, "dense i64 [1,5], 5 stored\n10  …  14\n"}};
+    heap h;
+    stc_machine *m = machine_open(&h, false);
+    stc_session *s;
+    ck_ok(m, stc_session_open(m, &s));
+    ck_ok(m, stc_session_exec(s, "tensor D dense i64 [1,5]\nD(i,j) = 10 + j", "t"));
+    for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
+        char text[256] = "";
+        FILE *out = tmpfile();
+        stc_session_output(s, out);
+        ck_ok(m, stc_set_width(m, row[k].columns));
+        ck_ok(m, stc_session_exec(s, "print D", "t"));
+        rewind(out);
+        ck_assert_uint_gt(fread(text, 1, sizeof text - 1, out), 0);
+        ck_assert_str_eq(text, row[k].shown);
+        fclose(out);
+    }
+    ck_assert_int_eq(stc_set_width(m, -1), STC_ERR_ARGUMENT);
+    stc_session_close(s);
+    machine_shut(m, &h);
+}
+END_TEST
+
 START_TEST(whole_tensors)
 {
     PRINTS("tensor A csr f64 [2,2] = { (0,1): 3 }\nB = A\nA(i,j) = 2 * A(i,j)\nprint B",
@@ -290,6 +323,7 @@ Suite *suite_scripts(void)
     tcase_add_test(c, printing);
     tcase_add_test(c, tables);
     tcase_add_test(c, digits);
+    tcase_add_test(c, widths);
     tcase_add_test(c, whole_tensors);
     tcase_add_test(c, values);
     tcase_add_test(c, scalars);
