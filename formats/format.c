@@ -36,6 +36,14 @@ bool format_is_plain(const format *f)
     return seen == (1u << f->order) - 1;
 }
 
+/* All levels are modes, or modes that are flattened. */
+static bool is_flat(const format *f)
+{
+    for (int l = 0; l < f->levels; l++)
+        if (f->level[l].map.op != MAP_MODE && f->level[l].map.op != MAP_FLAT) return false;
+    return true;
+}
+
 bool format_finds_places(const format *f)
 {
     for (int l = 0; l < f->levels; l++) {
@@ -45,7 +53,12 @@ bool format_finds_places(const format *f)
         if (!(caps & CAP_LOCATE) && !(props & PROP_ORDERED)) return false;
         if (!(props & PROP_UNIQUE) || (!places && !grows)) return false;
     }
-    return f->levels > 0 && format_is_plain(f);
+    return f->levels > 0 && is_flat(f);
+}
+
+int format_entry_mode(const format *f, int k)
+{
+    return format_is_plain(f) ? f->level[k].map.mode : k;
 }
 
 bool format_is_dense(const format *f)

@@ -54,9 +54,13 @@ typedef struct format {
 /* Every level's coordinate is one mode, each mode once: a permutation. Such a
  * format is iterated directly; mode_of[l] is level l's mode. */
 bool format_is_plain(const format *f);
-/* It is plain, and the position of any coordinates is found without a look at others, and
- * is that of no others; those that aren't stored get one where the tensor is made. */
+/* Levels are modes, or modes flattened, and the position of any coordinates is found
+ * without a look at others, and is that of no others; those that aren't stored get one
+ * where the tensor is made. */
 bool format_finds_places(const format *f);
+/* Which mode of a tensor is mode k of a workspace whose entries go into it: that of level
+ * k, or k where levels are no modes. */
+int format_entry_mode(const format *f, int k);
 /* It is plain, and every level dense: values are all elements, in the order of the levels.
  */
 bool format_is_dense(const format *f);

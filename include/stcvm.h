@@ -225,6 +225,9 @@ STC_API stc_status stc_set_deterministic(stc_machine *m, bool on);
 /* How many significant digits of real numbers are printed from now on, at most: 1 to 17; 0:
  * 6 in tables, and elsewhere as many as it takes to read the same number back. */
 STC_API stc_status stc_set_digits(stc_machine *m, int digits);
+/* How wide a window is in which tables are printed from now on: columns of a matrix that go
+ * beyond its edge are left out, with `…` in their place; 0: there is no edge. */
+STC_API stc_status stc_set_width(stc_machine *m, int columns);
 /* Bytes held now, and the most that were ever held. */
 STC_API uint64_t stc_memory_used(const stc_machine *machine);
 STC_API uint64_t stc_memory_peak(const stc_machine *machine);

@@ -241,6 +241,10 @@ for ask in '>0' '>=1' '!=0' '==0' '<1' '> 0.0'; do
         --stage=plan
 done
 check 0 '* or= *' '' explain 'y(i) = 0 < sum(j: A(i,j)*x(j))' A=csr:bool x=dense:bool --stage=plan
+# what is stored is searched for all rows at once; only the rest looks further, row by row
+check 0 '*cascade of 3 loops*' '' explain 'y(i) = argmax(j: A(i,j))' A=csr --stage=code
+check 0 '*cascade of 4 loops*' '' explain 'y(i,k) = 2 * argmin(j: T(i,k,j)) + x(k)' \
+    'T=(i,j,k) -> (i : dense, j : dense, k : compressed)' x=dense --stage=code
 check 0 '*ran: y, * entries*us in all*' '' explain --run 'y(i) = A(i,j)*x(j)' A=A.mtx:csr x=ones \
     --stage=plan
 check 0 '' '' eval 'tensor B csr f64 [50,50] = random(density=0.3, seed=1)' -o B=B50.mtx
@@ -303,6 +307,7 @@ repl 1 3 'stcvm: stdin:3:*: error: *
 *^*' '# a comment\ns = 3\ns = = 4\ns\n'
 repl 1 3 'stcvm: stdin:2:1: error: *' 's = 3\nunknown\ns\n'
 repl 0 4.5 '' ':load A A.mtx csr\ns = A(i,\n  j)\ns\n'
+repl 0 6 '' 's = 1 +\n  2 *\n  3\nt = s -\n  1\nt\n'
 repl 0 4.5 '' ':load A A.mtx csc\ns = \\\nA(i,j)\nprint s\n'
 repl 0 'A *csr*' '' ':load A A.mtx\n:list\n'
 repl 0 '*┌*┐*' '' ':load A A.mtx\n:spy A\n'

@@ -94,6 +94,8 @@ START_TEST(outside)
           "3: this subscript is -1, and the dimension has size 4 at (1)");
     FAILS(X "y(i) = x(x(i))", STC_ERR_PROGRAM,
           "2: a subscript is an integer, and this is of type f64");
+    FAILS(X "y(i in 0:4) = x(i / 2)", STC_ERR_PROGRAM,
+          "2: a subscript is an integer, and this is of type f64; `//` floors");
     FAILS(
         P X "y = x(sum(i: p(i)))", STC_ERR_SHAPE,
         "3: the subscript sum(i: p(i)) leaves dimension 0 of x: it needs size 7, and there "
@@ -292,6 +294,30 @@ START_TEST(sparse_by_the_change)
 }
 END_TEST
 
+/* No statement in a loop costs n for a frontier of three: a round of all n is more than
+ * what a thousand of these may take. */
+START_TEST(frontiers)
+{
+    static const char *const each[] = {"y(j) min= few(j)",
+                                       "level(j) = k where few(j) < inf",
+                                       "y(p(i)) = k",
+                                       "level(p(i)) += k",
+                                       "h(j) min= few(j)",
+                                       "h(j) = k where few(j) < inf",
+                                       "seen(j) = true where few(j) < inf"};
+    for (int k = 0; k < (int)(sizeof each / sizeof *each); k++) {
+        char text[600];
+        snprintf(text, sizeof text,
+                 "n = 50000\ntensor y dense f64 [n] = inf\nlevel(i in 0:n) = -1\n"
+                 "tensor h hash f64 [n] fill inf\ntensor seen bytemap bool [n]\n"
+                 "tensor p dense i64 = [5, 49999, 7]\ntensor few svec f64 [n] fill inf = "
+                 "{ (3): 5, (47777): 2, (8): 1 }\nfor k in 0:1000 { %s }",
+                 each[k]);
+        expect_within(text, 250000);
+    }
+}
+END_TEST
+
 /* A hashed vector gets new places at a cost of what is new: rounds that add three to up to
  * 12,000 take fewer steps than there are entries in a few of them. */
 START_TEST(hashed_vector_grows)
@@ -312,6 +338,34 @@ START_TEST(hashed_vector_grows)
                  kinds[k]);
         expect_within(text, 1000000);
     }
+}
+END_TEST
+
+/* So does a matrix whose modes share one hashed level, as do bytes; what lists coordinates
+ * is made anew. Elements outside are refused, whatever they are flattened to. */
+START_TEST(flat_grows)
+{
+    static const char *const kinds[] = {"hashed", "hashed(index64)", "bytemap",
+                                        "compressed"};
+    for (int k = 0; k < 4; k++) {
+        char text[1000];
+        const int rounds = k < 3 ? 2000 : 20;
+        snprintf(text, sizeof text,
+                 "n = 300\ntensor h (i,j) -> (flat(i,j) : %s) f64 [n,n] fill 1\n"
+                 "tensor d dense f64 [n,n] = 1\n"
+                 "for k in 0:%d {\nh(k // 7, k %% 7) = k\nd(k // 7, k %% 7) = k\n"
+                 "tensor one coo i16 [n,n]\none(k %% 9, k // 9 + 8) = k\n"
+                 "h(i,j) += one(i,j)\nd(i,j) += one(i,j)\n"
+                 "tensor m coo bool [n,n]\nm(n - 1 - k // 7, k %% 7) = true\n"
+                 "h(i,j) = 3 where m(i,j)\nd(i,j) = 3 where m(i,j)\n}\n"
+                 "assert all(i,j: h(i,j) == d(i,j)) && stored(h) >= %d\n"
+                 "h(i(2:4), j(0:3)) *= 2\nassert h(3,2) == 2 * d(3,2)",
+                 kinds[k], rounds, rounds);
+        expect_within(text, k < 3 ? 1500000 : 3000000);
+    }
+    expect_error("tensor h (i,j) -> (flat(i,j) : hashed) f64 [3,4]\n"
+                 "tensor p dense i64 = [1,2]\nh(p(k), 2 * p(k)) = 1\n",
+                 STC_ERR_SHAPE, "this subscript is 4, and the dimension has size 4");
 }
 END_TEST
 
@@ -478,7 +532,9 @@ Suite *suite_gather(void)
     tcase_add_test(c, in_place);
     tcase_add_test(c, in_place_sparse);
     tcase_add_test(c, sparse_by_the_change);
+    tcase_add_test(c, frontiers);
     tcase_add_test(c, hashed_vector_grows);
+    tcase_add_test(c, flat_grows);
     tcase_add_test(c, hashed_vector_grown);
     tcase_add_test(c, compiled_once);
     tcase_add_test(c, operands_stay);

@@ -217,6 +217,15 @@ START_TEST(caps)
     free(script);
     capped(50, 1, "tensor B dense f64 [20000,1000] = 1\n", STC_ERR_MEMORY);
     capped(50, 1, "tensor B coo f64 [20000,1000] = 1\n", STC_ERR_MEMORY);
+    /* what a def is given is lent, and copied only if it is changed there */
+    capped(12, 1,
+           "tensor x dense f64 [1000000] = 1\ndef f(v) -> s { s = sum(i: v(i)) + v(0) }\n"
+           "def g(v) -> s { s = f(v) }\ny = g(x)\nassert y == 1000001\n",
+           STC_OK);
+    capped(12, 1,
+           "tensor x dense f64 [1000000] = 1\ndef f(v) -> s { v(0) = 2; s = v(0) }\n"
+           "y = f(x)\n",
+           STC_ERR_MEMORY);
     static const char product[] =
         "tensor A csr f64 [3000,3000] = random(density=0.03, seed=1)\n"
         "tensor B csr f64 [3000,3000] = random(density=0.03, seed=2)\n"

@@ -45,6 +45,8 @@ START_TEST(visited)
         "== l)",
         "x(i in 0:3000) = i\nc(i) = sum(k in 0:i+1: x(k))",
         "x(i in 0:3000) = i\nc(i) = max(k in 0:i: x(k))",
+        "fn f(a,b) = a + b with associative, identity(0)\nx(i in 0:3000) = i\n"
+        "c(i in 0:3000) = f(k in 0:i+1: x(k))\nassert c(2999) == 4498500",
         "x(i in 0:3000) = i\nc(i in 0:3000) = sum(k: x(k) * (k >= i - 1) * (k <= i + 1))",
         "x(i in 0:3000) = i\nc(i in 0:3000) = sum(k: x(k) * (k in i-1:i+2))",
         /* what is read at an index that an equality settles is found there */

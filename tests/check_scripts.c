@@ -58,6 +58,10 @@ START_TEST(defs)
           "range");
     FAILS("def f(n) -> r { r = f(n) }\ny = f(1)",
           "1: defs call each other more than 256 deep");
+    PRINTS("def f(n) -> r { r = n; if (n > 1) { r = f(n - 1) } }\ny = f(256)\nprint y",
+           "1\n");
+    FAILS("def f(n) -> r { r = n; if (n > 1) { r = f(n - 1) } }\ny = f(257)",
+          "1: defs call each other more than 256 deep");
     FAILS("def f(a) -> r { }\ny = f(1)", "2: f ended, and gave its result `r` no value");
     FAILS("def f(a) -> r { r = a }\ny = f(1, 2)", "2: f takes 1 argument, not 2");
     FAILS("def f(a) -> r { r = a }\n(y, z) = f(1)", "2: f gives 1 result, not 2");
@@ -132,10 +136,10 @@ START_TEST(tables)
         "1  1  1  1  1  1  1  1  1  1  1  1  1  1  1  1  1  1  1  1  1  1  1  1  1  1  1  "
         "1  1  1  1  1  1  1  1  1  1  1  1  1  1  1  1  1  1  1  1  1  1  1\n");
     PRINTS("tensor R csr i32 = random(2, 6, density=0.5, seed=4, integers(-2,3))\n"
-           "tensor N dense = random(400, normal)\n"
+           "tensor N dense = random(400, normal)\ntensor U = random(400, uniform)\n"
            "print all(i,j: R(i,j) >= -2 && R(i,j) < 3), abs(mean(i: N(i))) < 0.2, "
-           "abs(norm(i: N(i)) - 20) < 2",
-           "1 1 1\n");
+           "abs(norm(i: N(i)) - 20) < 2, min(i: U(i)) >= 0 && max(i: U(i)) in 0.9:1",
+           "1 1 1 1\n");
 }
 END_TEST
 
@@ -166,6 +170,39 @@ START_TEST(digits)
     stc_session_close(s);
     machine_shut(m, &h);
     fclose(out);
+}
+END_TEST
+
+/* Columns that a window has no room for are left out, down to one of each end. */
+START_TEST(widths)
+{
+    static const struct {
+        int columns;
+        const char *shown;
+    } row[] = {{0, "10  11  12  13  14\n"},
+               {18, "10  11  12  13  14\n"},
+               {17, "dense i64 [1,5], 5 stored\n10  11  …  14\n"},
+               {12, "dense i64 [1,5], 5 stored\n10  …  14\n"},
+               {1, "dense i64 [1,5], 5 stored\n10  …  14\n"}};
+    heap h;
+    stc_machine *m = machine_open(&h, false);
+    stc_session *s;
+    ck_ok(m, stc_session_open(m, &s));
+    ck_ok(m, stc_session_exec(s, "tensor D dense i64 [1,5]\nD(i,j) = 10 + j", "t"));
+    for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
+        char text[256] = "";
+        FILE *out = tmpfile();
+        stc_session_output(s, out);
+        ck_ok(m, stc_set_width(m, row[k].columns));
+        ck_ok(m, stc_session_exec(s, "print D", "t"));
+        rewind(out);
+        ck_assert_uint_gt(fread(text, 1, sizeof text - 1, out), 0);
+        ck_assert_str_eq(text, row[k].shown);
+        fclose(out);
+    }
+    ck_assert_int_eq(stc_set_width(m, -1), STC_ERR_ARGUMENT);
+    stc_session_close(s);
+    machine_shut(m, &h);
 }
 END_TEST
 
@@ -286,6 +323,7 @@ Suite *suite_scripts(void)
     tcase_add_test(c, printing);
     tcase_add_test(c, tables);
     tcase_add_test(c, digits);
+    tcase_add_test(c, widths);
     tcase_add_test(c, whole_tensors);
     tcase_add_test(c, values);
     tcase_add_test(c, scalars);

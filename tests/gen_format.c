@@ -264,6 +264,9 @@ void gen_format_found(gen *g, int order, cformat *out)
     if (order == 1 && gen_chance(g, 30))
         gen_say(out->text, sizeof out->text, "(i) -> (i : hashed(index%d))",
                 gen_chance(g, 50) ? 32 : 64);
+    else if (order == 2 && gen_chance(g, 40))
+        gen_say(out->text, sizeof out->text, "(i,j) -> (flat(i,j) : %s)",
+                gen_chance(g, 65) ? "hashed" : "bytemap");
     else
         gen_say(out->text, sizeof out->text, gen_chance(g, 65) ? "hash" : "bytemap");
 }

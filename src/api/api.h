@@ -222,9 +222,11 @@ __attribute__((cold)) stc_status fail_null(ctx *cx, const char *what);
 stc_status array_of_host(ctx *cx, stc_array array, index_array *out);
 /* Prints as `print` does; at most limit entries, 0: all (print.c). */
 stc_status tensor_print(const tensor *t, FILE *out, int64_t limit);
-/* An element as it is printed, and how many digits that may have (stc_set_digits). */
+/* An element as it is printed, how many digits that may have (stc_set_digits), and how many
+ * columns a table (stc_set_width). */
 int element_show(const tensor *t, value v, bool in_table, char *buf, size_t size);
 stc_status print_digits(ctx *cx, int digits);
+stc_status print_width(ctx *cx, int columns);
 /* Writes a text to a stream. */
 stc_status text_print(ctx *cx, FILE *out, const char *text);
 /* A shape as [a,b]. */

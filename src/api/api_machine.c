@@ -199,6 +199,16 @@ stc_status stc_set_digits(stc_machine *m, int digits)
     return print_digits(&m->cx, digits);
 }
 
+stc_status stc_set_width(stc_machine *m, int columns)
+{
+    if (!m) return STC_ERR_ARGUMENT;
+    API_ENTER(&m->cx);
+    if (columns < 0)
+        return fail(&m->cx, STC_ERR_ARGUMENT, "%d columns; expected 1 or more, or 0",
+                    columns);
+    return print_width(&m->cx, columns);
+}
+
 const char *stc_type_name(stc_type type)
 {
     return (unsigned)type < TYPE_COUNT ? type_name(type) : "?";

@@ -1,9 +1,9 @@
 /* print.c: tensors as text: what `print` shows.
  *
  *     order 0                  its value
- *     all levels full          a vector of up to 50 on a line; a matrix as a table, one
- * line for each row, of a large one the corners below a header others                   a
- * header, then `(i,j) value` for each entry
+ *     all levels full          a vector of up to 50 on a line; a matrix as a table, a line
+ * for each row, of a large one, or one that is wider than the window, the corners below a
+ * header others                   a header, then `(i,j) value` for each entry
  *
  * Numbers are written so that reading them gives the same value back, but for those of
  * tables, and with as few digits as are asked for.
@@ -25,22 +25,30 @@
 #define SHOWN_FIRST 8
 #define SHOWN_LAST 3
 
-typedef struct digits {
-    int most; /* 0: as they come */
-} digits;
+typedef struct manner {
+    int digits; /* 0: as they come     */
+    int width;  /* 0: tables go beyond */
+} manner;
 
 static void end(ctx *cx, void *part)
 {
     (void)cx, (void)part;
 }
 
-static const part_kind kind = {sizeof(digits), end};
+static const part_kind kind = {sizeof(manner), end};
 
 stc_status print_digits(ctx *cx, int most)
 {
-    digits *const d = ctx_part(cx, &kind);
-    if (d) d->most = most;
-    return d ? STC_OK : cx->diag.status;
+    manner *const own = ctx_part(cx, &kind);
+    if (own) own->digits = most;
+    return own ? STC_OK : cx->diag.status;
+}
+
+stc_status print_width(ctx *cx, int columns)
+{
+    manner *const own = ctx_part(cx, &kind);
+    if (own) own->width = columns;
+    return own ? STC_OK : cx->diag.status;
 }
 
 static double rounded(double x, int most)
@@ -52,8 +60,8 @@ static double rounded(double x, int most)
 
 int element_show(const tensor *t, value v, bool in_table, char *buf, size_t size)
 {
-    const digits *const d = ctx_has_part(t->cx, &kind);
-    const int most = d && d->most ? d->most : in_table ? TABLE_DIGITS : 0;
+    const manner *const own = ctx_has_part(t->cx, &kind);
+    const int most = own && own->digits ? own->digits : in_table ? TABLE_DIGITS : 0;
     const vclass cls = type_class(t->type);
     if (most && (type_is_float(t->type) || type_is_complex(t->type))) {
         const double complex z = class_convert(CLASS_C128, cls, v).c128;
@@ -120,6 +128,21 @@ static shown shown_of(int64_t size, bool all)
     return (shown){SHOWN_FIRST + SHOWN_LAST + 1, SHOWN_FIRST, size};
 }
 
+/* One less, of the first ones where there are more of them; false: one of each is left. */
+static bool show_fewer(shown *s)
+{
+    const int first = s->elided < 0 ? s->n - 1 : s->elided;
+    const int last = s->elided < 0 ? 1 : s->n - 1 - first;
+    if (s->elided < 0 && s->n > 3) { /* two of them for a `…` */
+        *s = (shown){s->n - 1, s->n - 3, s->size};
+        return true;
+    }
+    if (s->elided < 0 || first + last <= 2) return false;
+    s->n--;
+    s->elided -= first > 2 * last || last == 1;
+    return true;
+}
+
 static int64_t shown_at(const shown *s, int k)
 {
     return s->elided >= 0 && k > s->elided ? s->size - s->n + k : k;
@@ -146,22 +169,36 @@ static stc_status print_row(const tensor *t, const shown *columns, const int *wi
     return fputc('\n', out) == EOF ? write_failed(t->cx) : STC_OK;
 }
 
-static stc_status print_table(const tensor *t, FILE *out)
+/* The width of each column; that of a line. */
+static int measure(const tensor *t, const shown *rows, const shown *columns, int *width)
 {
-    const int64_t n = t->order == 2 ? t->shape[0] : 1, m = t->shape[t->order - 1];
-    const bool small = t->order == 1 || (m <= TABLE_COLUMNS && n <= TABLE_ELEMENTS / m);
-    const shown rows = shown_of(n, small), columns = shown_of(m, small);
-    int width[LINE_ELEMENTS] = {0};
     char buf[NUMBER_MAX];
-    stc_status st = small ? STC_OK : print_header(t, out);
-    for (int j = 0; j < columns.n; j++) {
+    int all = 0;
+    for (int j = 0; j < columns->n; j++) {
         width[j] = 1;
-        for (int i = 0; i < rows.n && j != columns.elided; i++) {
-            if (i == rows.elided) continue;
-            const int w = element_text(t, shown_at(&rows, i), shown_at(&columns, j), buf);
+        for (int i = 0; i < rows->n && j != columns->elided; i++) {
+            if (i == rows->elided) continue;
+            const int w = element_text(t, shown_at(rows, i), shown_at(columns, j), buf);
             if (w > width[j]) width[j] = w;
         }
+        all += width[j] + (j ? 2 : 0);
     }
+    return all;
+}
+
+static stc_status print_table(const tensor *t, FILE *out)
+{
+    const manner *const own = ctx_has_part(t->cx, &kind);
+    const int64_t n = t->order == 2 ? t->shape[0] : 1, m = t->shape[t->order - 1];
+    const bool small = t->order == 1 || (m <= TABLE_COLUMNS && n <= TABLE_ELEMENTS / m);
+    const int edge = own && t->order == 2 ? own->width : 0;
+    const shown rows = shown_of(n, small);
+    shown columns = shown_of(m, small);
+    int width[LINE_ELEMENTS] = {0};
+    while (measure(t, &rows, &columns, width) > edge && edge && show_fewer(&columns))
+        ;
+    const bool whole = rows.elided < 0 && columns.elided < 0;
+    stc_status st = whole && small ? STC_OK : print_header(t, out);
     for (int i = 0; i < rows.n && !st; i++)
         st = print_row(t, &columns, width, shown_at(&rows, i), i == rows.elided, out);
     return st;

@@ -12,6 +12,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char blanks[] = " \t\r\n";
 
@@ -152,6 +153,7 @@ int repl_statement(repl *r, const char *text)
     FILE *out = folds ? fold_begin(&f, stdout) : stdout;
     stc_session_output(r->s, out);
     stc_session_echo(r->s, true, person ? SHOWN : 0);
+    if (person) stc_set_width(c->machine, terminal_columns(STDOUT_FILENO));
     const stc_status status = stc_session_exec(r->s, text, "stdin");
     if (folds) fold_end(&f, out);
     stc_session_output(r->s, stdout);

@@ -75,18 +75,21 @@ static int run_list(repl *r, char *rest)
 {
     const char *name;
     int widest = 1;
+    folding f;
     (void)rest;
     for (int i = 0; (name = stc_session_name(r->s, i)); i++)
         widest = (int)strlen(name) > widest ? (int)strlen(name) : widest;
+    FILE *out = fold_begin(&f, stdout);
     for (int i = 0; (name = stc_session_name(r->s, i)); i++) {
         const stc_tensor *t;
-        printf("%-*s  ", widest, name);
+        fprintf(out, "%-*s  ", widest, name);
         if (stc_session_get(r->s, name, &t) == STC_OK)
-            print_summary(t, stdout);
+            print_summary(t, out);
         else
-            fputs("no data yet", stdout);
-        fputc('\n', stdout);
+            fputs("no data yet", out);
+        fputc('\n', out);
     }
+    fold_end(&f, out);
     return STATUS_OK;
 }
 
@@ -175,7 +178,11 @@ static int run_info(repl *r, char *rest)
 {
     const stc_tensor *t;
     const int status = find(r, take_word(&rest), &t);
-    if (status == STATUS_OK) print_info(t, stdout);
+    if (status != STATUS_OK) return status;
+    folding f;
+    FILE *out = fold_begin(&f, stdout);
+    print_info(t, out);
+    fold_end(&f, out);
     return status;
 }
 
@@ -187,8 +194,11 @@ static int run_spy(repl *r, char *rest)
     const bool screen = isatty(STDOUT_FILENO);
     const int columns = screen ? terminal_columns(STDOUT_FILENO) : 80;
     const int rows = screen ? terminal_rows(STDOUT_FILENO) - 5 : 40;
-    print_summary(t, stdout);
-    fputc('\n', stdout);
+    folding f;
+    FILE *out = fold_begin(&f, stdout);
+    print_summary(t, out);
+    fputc('\n', out);
+    fold_end(&f, out);
     if (spy_draw(t, columns < 82 ? columns : 82, rows, stdout) != STC_OK)
         return library_fault(r);
     return STATUS_OK;

@@ -642,6 +642,7 @@ stc_status plan_build(plan *pl)
     result_levels(&b, pl->target);
     st = separate_terms(&b);
     if (!st && s->whole) st = order_terms(&b, pl->target, &c);
+    if (!st && s->whole && c.whole && !c.insert) st = first_apart(&b, b.root);
     if (st) return st;
     list_add(&out, cin_target(pl, CIN_BEGIN, pl->target));
     st = precompute_emit(pl, 0, 0, 0, &out);

@@ -54,6 +54,10 @@ cin *cin_sink(plan *pl, cin_kind kind, int target, bexpr *value, int nsub, affin
 /* expr.c: nodes of typed expressions. All give NULL when memory is out, and
  * take NULL for operands that failed before. */
 bexpr *expr_new(plan *pl, bkind kind, stc_type type, span at, int nargs);
+/* A node like e, its arguments to be filled in; a copy of all below e, to be planned apart.
+ */
+bexpr *expr_like(plan *pl, const bexpr *e);
+bexpr *expr_copy(plan *pl, const bexpr *e);
 bexpr *expr_conv(plan *pl, bexpr *x, stc_type type);
 bexpr *expr_call1(plan *pl, int fn, stc_type type, vclass cls, bexpr *a);
 bexpr *expr_call(plan *pl, int fn, stc_type type, vclass cls, bexpr *a, bexpr *b);
@@ -74,6 +78,10 @@ stc_status nest_build(plan *pl, const int *seq, int n, const pset *space, uint64
  * what is to be done then behind its loops over that space. */
 bexpr *first_elsewhere(plan *pl, const bexpr *r, const pset **space);
 stc_status first_of_all(plan *pl, bexpr *r, bexpr *holds, uint64_t bound, list *out);
+/* The searches in e, one for each place of the result, begin by a part that is computed
+ * first; what is to be done for r then, if it is one: *done. */
+stc_status first_apart(builder *b, bexpr *e);
+stc_status first_further(plan *pl, bexpr *r, uint64_t bound, list *out, bool *done);
 /* reach.c: leaf stores only where e had terms; own fill of e: target NULL. */
 stc_status reach_ask(plan *pl, cin *leaf, const bexpr *e, const value *target);
 /* Whether the result leaves coordinates out. */

@@ -14,6 +14,25 @@ bexpr *expr_new(plan *pl, bkind kind, stc_type type, span at, int nargs)
     return nargs && !e->args ? NULL : e;
 }
 
+bexpr *expr_like(plan *pl, const bexpr *e)
+{
+    bexpr *const same = expr_new(pl, e->kind, e->type, e->at, e->nargs);
+    if (!same) return NULL;
+    bexpr **const args = same->args;
+    *same = *e;
+    same->args = args;
+    same->memo = NULL;
+    return same;
+}
+
+bexpr *expr_copy(plan *pl, const bexpr *e)
+{
+    bexpr *const same = expr_like(pl, e);
+    for (int k = 0; same && k < e->nargs; k++)
+        if (!(same->args[k] = expr_copy(pl, e->args[k]))) return NULL;
+    return same;
+}
+
 bexpr *expr_conv(plan *pl, bexpr *x, stc_type type)
 {
     if (!x || x->type == type) return x;

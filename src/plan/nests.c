@@ -279,7 +279,9 @@ static stc_status reduce_nest(plan *pl, bexpr *r, uint64_t bound, list *out)
 {
     value id;
     cin *rest = NULL;
-    bool known = reduce_identity(r, &id);
+    bool begun, known = reduce_identity(r, &id);
+    stc_status st = first_further(pl, r, bound, out, &begun);
+    if (st || begun) return st;
     const pset *space = known ? expr_space(pl, r->args[0], &id) : pset_all();
     const pset *stored = space && space->op == PS_ALL ? rest_space(pl, r) : NULL;
     if (stored) space = stored;
@@ -298,7 +300,7 @@ static stc_status reduce_nest(plan *pl, bexpr *r, uint64_t bound, list *out)
     leaf->value = r->args[0];
     leaf->loops = n;
     list_add(out, temp);
-    stc_status st = loops_check_space(pl, reduce_indices(r), space, expr_uses(r->args[0]));
+    st = loops_check_space(pl, reduce_indices(r), space, expr_uses(r->args[0]));
     if (!st && stored) st = count_rest(pl, r, leaf, out, &rest);
     const bool apart = r->asked && !stored && asked_elsewhere(pl, r, known ? &id : NULL);
     if (!st && r->asked && !stored && !apart) {

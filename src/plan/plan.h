@@ -241,6 +241,8 @@ typedef struct precomputed {
     stc_type type;                   /* of the reduction, if anything moved   */
     uint64_t vars, moved, outer;     /* indices: W's, reduced before, outside of it */
     bool appended;                   /* W isn't a workspace, but assembled in order     */
+    const bexpr *search;             /* the reduction that W is the beginning of: first.c */
+    bexpr *found;                    /* … W as it is read there                         */
     const pset *space;
     int depth; /* it is produced inside so many shared loops; INSIDE: of others;
                   LATER: not yet                                           */

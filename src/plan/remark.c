@@ -94,7 +94,9 @@ void remark_precomputed(const plan *pl, const precomputed *p)
     const char *before = ", inside ";
     for (uint64_t set = p->outer; set; set &= set - 1, before = " and ")
         text_add(pl->why, "%s%s", before, index_name(pl, __builtin_ctzll(set)));
-    if (p->appended)
+    if (p->search)
+        text_add(pl->why, ", by what is stored: -1 where that isn't all to be searched\n");
+    else if (p->appended)
         text_add(pl->why, ", in order, as what it is made of is stored\n");
     else
         say_policy(pl, p->slot);

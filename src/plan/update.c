@@ -4,7 +4,8 @@
  * evaluated whole before the left side changes, and what fails on the way has changed
  * nothing. Then the workspace's entries go into the target, as one operation that happens
  * whole or not at all. It serves where places of the target can be found: what has none yet
- * gets one.
+ * gets one. The workspace has its modes in the order of the target's levels, or, where
+ * these are no modes, as they are: flat(i,j).
  *
  *     x(k) = e   y(i(2:5)) = e   y(p(i)) = e   y(p(i)) += e    and   y(j) min= x(j)
  *
@@ -125,12 +126,13 @@ stc_status build_update(builder *b, list *out)
     int own[STC_MAX_ORDER];
     stc_status st = fresh_indices(pl, s->target, own);
     if (st) return st;
-    affine *at = arena_array(pl->a, t->fmt.levels, sizeof *at);
+    affine *at = arena_array(pl->a, t->order, sizeof *at);
     if (!at) return STC_ERR_MEMORY;
-    b->nresult = t->fmt.levels;
-    for (int l = 0; l < b->nresult; l++) {
-        at[l] = s->sub[t->fmt.level[l].map.mode];
-        b->result[l] = own[t->fmt.level[l].map.mode];
+    b->nresult = t->order;
+    for (int k = 0; k < b->nresult; k++) {
+        const int mode = format_entry_mode(&t->fmt, k);
+        at[k] = s->sub[mode];
+        b->result[k] = own[mode];
     }
     if (s->whole && !(b->root = update_value(pl))) return STC_ERR_MEMORY;
     if (s->mask && !s->computed && places_all(&t->fmt) && (st = keep_unmasked(b)))

@@ -483,10 +483,12 @@ static void choose_tail(walk *w)
 }
 
 /* The steps; false: they aren't such. Sums are completed by an index whose coefficient
- * is 1, and aren't less than nothing before. */
+ * is 1, aren't less than nothing before, and don't begin where adding to them could wrap.
+ */
 static bool find_steps(walk *w)
 {
     const affine *a = w->a;
+    const int64_t far = INT64_C(1) << 61;
     for (int l = 0; l < a->nlevel; l++)
         if (!add_level(w, l)) return false;
     for (int k = 0; k < a->nrest; k++) {
@@ -494,7 +496,9 @@ static bool find_steps(walk *w)
         add_step(w, (walk_step){.way = WAY_INDEX, .lo = a->lo[d], .hi = a->hi[d]}, d);
     }
     for (int b = 0; b < w->nbound; b++) {
+        const int64_t base = a->bound[b].line.base;
         bool found = false;
+        if (base < -far || base > far) return false;
         for (int k = 0; k < w->nstep; k++)
             found |= w->step[k].cut >> b & 1 && w->step[k].coef[w->nline + b] == 1;
         if (!found) return false;

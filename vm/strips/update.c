@@ -7,8 +7,41 @@
  * else the tensor is made anew with them. A tensor that is bound is changed only if who
  * bound it gave it for that; else it is copied first.
  */
+#include "../../formats/recipe.h"
 #include "../nest/fibers.h"
 #include "strip.h"
+
+static stc_status outside(machine *mc, const lop *at)
+{
+    return machine_fail(mc, at, STC_ERR_SHAPE,
+                        "an entry of the workspace lies outside the tensor");
+}
+
+/* The entries' coordinates on t's levels in place of those by modes, where these differ:
+ * `made` is to be freed. */
+static stc_status by_levels(machine *mc, const tensor *t, const entries *e, entries *out,
+                            int64_t **made, const lop *at)
+{
+    const format *const f = &t->fmt;
+    int64_t coord[STC_MAX_ORDER];
+    *out = *e;
+    *made = NULL;
+    if (format_is_plain(f) || !e->n) return STC_OK;
+    if (!(*made = mem_array(mc->cx, f->levels * e->n, sizeof **made)))
+        return mc->cx->diag.status;
+    for (int l = 0; l < f->levels; l++)
+        out->coord[l] = *made + l * e->n;
+    for (int64_t k = 0; k < e->n; k++) {
+        if (work_due(mc->cx, k)) return mc->cx->diag.status;
+        for (int m = 0; m < f->order; m++) {
+            coord[m] = e->coord[m][k];
+            if (coord[m] < 0 || coord[m] >= t->shape[m]) return outside(mc, at);
+        }
+        for (int l = 0; l < f->levels; l++)
+            out->coord[l][k] = map_coord(&f->level[l].map, t->shape, coord);
+    }
+    return STC_OK;
+}
 
 /* Stands c on the levels of t above `levels` at entry k's coordinates, which the entries
  * have in order of levels; its position there, NONE: it has none. */
@@ -48,9 +81,7 @@ static stc_status find_places(machine *mc, const tensor *t, const entries *e, in
     for (int64_t k = 0, end; inside && (end = work_block(mc->cx, k, e->n)) > k;)
         for (; k < end && (inside = place_of(t, &f, c, e, k, &pos[k])); k++)
             *missing += pos[k] == NONE;
-    return inside ? mc->cx->diag.status
-                  : machine_fail(mc, at, STC_ERR_SHAPE,
-                                 "an entry of the workspace lies outside the tensor");
+    return inside ? mc->cx->diag.status : outside(mc, at);
 }
 
 /* The values of n entries from `from` on, in their class. */
@@ -142,16 +173,16 @@ static stc_status with_missing(const tensor *t, const entries *e, const int64_t 
     for (int64_t k = 0; k < e->n && !status; k++) {
         if (work_due(all->cx, k)) return all->cx->diag.status;
         if (pos[k] != NONE) continue;
-        for (int l = 0; l < t->fmt.levels; l++)
-            coord[t->fmt.level[l].map.mode] = e->coord[l][k];
+        for (int m = 0; m < t->fmt.order; m++)
+            coord[format_entry_mode(&t->fmt, m)] = e->coord[m][k];
         status = entries_push(all, coord, t->fill);
     }
     return status;
 }
 
 /* Makes t anew, with places for all entries. */
-static stc_status grow(machine *mc, tensor *t, const entries *e, int64_t *pos,
-                       const lop *at)
+static stc_status grow(machine *mc, tensor *t, const entries *e, const entries *by_level,
+                       int64_t *pos, const lop *at)
 {
     entries all;
     tensor *made = NULL;
@@ -160,7 +191,7 @@ static stc_status grow(machine *mc, tensor *t, const entries *e, int64_t *pos,
     stc_status status = with_missing(t, e, pos, &all);
     if (!status) status = tensor_new(mc->cx, &t->fmt, t->type, t->shape, t->fill, &made);
     if (!status) status = tensor_pack(made, &all);
-    if (!status) status = find_places(mc, made, e, pos, &missing, at);
+    if (!status) status = find_places(mc, made, by_level, pos, &missing, at);
     entries_free(&all);
     if (!status) {
         made->generation = t->generation;
@@ -172,14 +203,15 @@ static stc_status grow(machine *mc, tensor *t, const entries *e, int64_t *pos,
 }
 
 /* Places for those that have none. */
-static stc_status make_places(machine *mc, tensor *t, const entries *e, int64_t *pos,
-                              int64_t missing, const lop *at)
+static stc_status make_places(machine *mc, tensor *t, const entries *e,
+                              const entries *by_level, int64_t *pos, int64_t missing,
+                              const lop *at)
 {
     bool room;
     const stc_status status = room_for(t, missing, &room);
     if (status) return status;
-    if (!room) return grow(mc, t, e, pos, at);
-    put_places(t, e, pos);
+    if (!room) return grow(mc, t, e, by_level, pos, at);
+    put_places(t, by_level, pos);
     return STC_OK;
 }
 
@@ -196,18 +228,21 @@ static stc_status own_copy(slot *s)
 
 stc_status strip_update(machine *mc, slot *to, slot *from, int fn, const lop *at)
 {
-    entries e;
-    int64_t *pos = NULL, n = 0, missing;
+    entries e, by_level;
+    int64_t *pos = NULL, *made = NULL, n = 0, missing;
     entries_init(&e, mc->cx, from->row->order, from->row->type);
     stc_status status = tensor_entries(from->t, &e);
     if (!status && to->t == to->bound && !to->given) status = own_copy(to);
     if (!status && (n = e.n) && !(pos = mem_array(mc->cx, n, sizeof *pos)))
         status = mc->cx->diag.status;
-    if (!status) status = find_places(mc, to->t, &e, pos, &missing, at);
+    if (!status) status = by_levels(mc, to->t, &e, &by_level, &made, at);
+    if (!status) status = find_places(mc, to->t, &by_level, pos, &missing, at);
     if (!status) status = work_out(mc, to->t, &e, pos, fn, at);
     if (!status) status = work_done(mc->cx, (uint64_t)n);
-    if (!status && missing) status = make_places(mc, to->t, &e, pos, missing, at);
+    if (!status && missing)
+        status = make_places(mc, to->t, &e, &by_level, pos, missing, at);
     if (!status) write_values(to->t, &e, pos);
+    mem_free(mc->cx, made, (size_t)(to->t->fmt.levels * n) * sizeof *made);
     mem_free(mc->cx, pos, (size_t)n * sizeof *pos);
     entries_free(&e);
     return status;

@@ -94,8 +94,9 @@ static void pass_all(splitter *s)
         const int r = in->arg[0], t = in->arg[1];
         if (in->op != OP_UPDATE && in->op != OP_PACK && in->op != OP_MOVE) continue;
         for (int m = 0; m < s->p->tensor[t].order; m++) {
-            const level_map *map = &s->p->tensor[r].fmt.level[m].map;
-            mode_use *to = split_use(s, r, in->op == OP_UPDATE ? map->mode : m);
+            const format *f = &s->p->tensor[r].fmt;
+            const int mode = in->op == OP_UPDATE ? format_entry_mode(f, m) : m;
+            mode_use *to = split_use(s, r, mode);
             if (!to->by) to->by = split_use(s, t, m)->by;
         }
     }
