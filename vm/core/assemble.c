@@ -247,6 +247,13 @@ stc_status asm_move(machine *mc, slot *to, slot *from)
     if (asm_own(mc, to)) return mc->cx->diag.status;
     tensor_swap(to->own, from->own);
     from->open = to->open;
+    if (!format_equal(&to->row->fmt, &from->row->fmt)) { /* equal but for modes' numbers */
+        int mode[STC_MAX_ORDER];
+        format_renumbers(&from->row->fmt, &to->row->fmt, mode);
+        tensor_renumber(to->own, &to->row->fmt, mode);
+        tensor_free(from->own); /* which has to's levels */
+        from->own = NULL;
+    }
     from->t = NULL; /* until it is assembled again */
     to->open = false;
     to->from = from->from = NULL;
