@@ -471,6 +471,8 @@ static stc_status build_copy(builder *b, int from, prog_tensor *made)
         text_add(pl->why, "only the format%s: %s is converted as a whole\n",
                  same ? " changes" : " and the order of the modes change",
                  pl->p->tensor[from].name);
+    made->keep_while = pl->p->tensor[from].role == ROLE_INPUT;
+    made->source = (uint16_t)from;
     made->role = ROLE_TEMP;
     made->name = "";
     const int to = same ? pl->s->target : program_tensor(pl->p, made);
