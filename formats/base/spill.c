@@ -299,6 +299,21 @@ void spill_free(void *block)
     slot_leave(was.file, was.slot);
 }
 
+bool spill_write(void *block, void *to, const void *from, size_t n)
+{
+    const spill_head *h = head_of(block);
+    off_t at = (off_t)offset_of(h->slot) + ((char *)to - (char *)block);
+    for (const char *p = from; n > 0;) {
+        const ssize_t done = pwrite(h->file->fd, p, n, at);
+        if (done < 0 && errno == EINTR) continue;
+        if (done <= 0) return false;
+        p += done;
+        at += done;
+        n -= (size_t)done;
+    }
+    return true;
+}
+
 void spill_end(ctx *root)
 {
     spill_file *f = atomic_exchange(&root->spilled, NULL);

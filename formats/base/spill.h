@@ -31,6 +31,9 @@ static inline bool spill_takes(const ctx *root, size_t size)
  * errno where the folder has no room, and the other block is as it was. */
 void *spill_resize(ctx *root, void *block, size_t size);
 void spill_free(void *block);
+/* Writes n bytes into a block, at `to`, by way of its file: the system needn't find a page
+ * for each place first, and clear it. False: they aren't there, or not all. */
+bool spill_write(void *block, void *to, const void *from, size_t n);
 
 /* What is left when all blocks have been freed. */
 void spill_end(ctx *root);
