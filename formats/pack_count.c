@@ -172,25 +172,40 @@ static void end_group(counting *c)
     c->spare = c->all ? c->past : c->first;
 }
 
+/* Of n entries from `at` on, those that may be of the group; how many. *which: NULL, or
+ * which they are. */
+static int64_t list_group(const counting *c, int64_t at, int64_t n, int64_t *row,
+                          int64_t *column, int64_t **which)
+{
+    if (c->l->within && c->past - c->first < c->buckets)
+        return c->l->within(c->l, at, n, (int64_t)c->first << c->shift,
+                            (int64_t)c->past << c->shift, row, column, *which);
+    c->l->coords(c->l, at, n, row, column);
+    *which = NULL;
+    return n;
+}
+
 static void move_part(void *context, int k)
 {
     const counting *c = context;
     count_part *p = &c->part[k];
-    int64_t row[ROW_LIST], column[ROW_LIST];
+    int64_t row[ROW_LIST], column[ROW_LIST], room[ROW_LIST];
     const uint64_t buckets = (uint64_t)(c->past - c->first);
     BY_WIDTH(type_size(c->t->type), c->l->vals, c->l->vals, {
         (void)TO;
         for (int64_t at = p->first; at < p->last; at += ROW_LIST) {
-            const int64_t n = p->last - at < ROW_LIST ? p->last - at : ROW_LIST;
+            int64_t n = p->last - at < ROW_LIST ? p->last - at : ROW_LIST;
+            int64_t *which = room;
             if (work_done(&p->cx, (uint64_t)n)) return;
-            c->l->coords(c->l, at, n, row, column);
+            n = list_group(c, at, n, row, column, &which);
             for (int64_t i = 0; i < n; i++) {
                 const int64_t b = row[i] >> c->shift;
+                const int64_t e = at + (which ? which[i] : i);
                 if ((uint64_t)(b - c->first) >= buckets) continue;
                 record *to = &c->r[b][p->at[b]++];
                 to->key = (uint64_t)row[i] << c->low | (uint64_t)column[i];
                 to->load = 0;
-                memcpy(&to->load, &FROM[at + i], sizeof *FROM < 8 ? sizeof *FROM : 8);
+                memcpy(&to->load, &FROM[e], sizeof *FROM < 8 ? sizeof *FROM : 8);
             }
         }
     })

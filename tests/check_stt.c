@@ -5,6 +5,7 @@
 #include "../formats/base/spill.h"
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static char path[SCRATCH_PATH];
@@ -381,6 +382,37 @@ START_TEST(written_in_place)
 }
 END_TEST
 
+/* Memory that may be written to is limited: what is a file's, and private, counts as such.
+ * The writing is an error, and the tensor what it was. */
+START_TEST(written_without_memory)
+{
+    enum { N = 4000000 };
+    char folder[SCRATCH_PATH];
+    snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(path, '/') - path), path);
+    const stc_config config = {.spill = folder, .max_memory = 64 << 20};
+    struct rlimit before, least = {0, RLIM_INFINITY};
+    stc_machine *m;
+    ck_assert_int_eq(stc_open(&config, &m), STC_OK);
+    stc_tensor *a = spilled(m, N, 3);
+    const int64_t edge[] = {N - 1, N - 1};
+    ck_assert_int_eq(getrlimit(RLIMIT_DATA, &before), 0);
+    least = (struct rlimit){1 << 20, before.rlim_max};
+    ck_assert_int_eq(setrlimit(RLIMIT_DATA, &least), 0);
+    const stc_status st = stc_tensor_write(a, path);
+    ck_assert_int_eq(setrlimit(RLIMIT_DATA, &before), 0);
+    if (st) { /* else the file system can't take it, or the system doesn't count so */
+        ck_assert_int_eq(st, STC_ERR_IO);
+        ck_assert_ptr_null(a->backing);
+        ck_assert_int_ne(access(path, F_OK), 0);
+    }
+    ck_ok(m, stc_tensor_check(a));
+    ck_assert(tensor_get(a, edge).f64 == 3);
+    ck_ok(m, stc_tensor_write(a, path));
+    stc_tensor_free(a);
+    stc_close(m);
+}
+END_TEST
+
 Suite *suite_stt(void)
 {
     Suite *s = suite_create("stt");
@@ -394,6 +426,7 @@ Suite *suite_stt(void)
     tcase_add_test(c, levels_are_checked);
     tcase_add_test(c, in_a_session);
     tcase_add_loop_test(c, written_in_place, 0, 4);
+    tcase_add_test(c, written_without_memory);
     suite_add_tcase(s, c);
     return s;
 }

@@ -48,10 +48,10 @@ typedef struct spill_part {
 /* The file that all of them lie in, and little else: its descriptor, else -1. */
 int spill_shared(const ctx *root, const spill_part *part, int n);
 /* Makes that file one of these parts alone, one after the other behind its first page;
- * blocks of others move to another. In any case the blocks are private views of their parts
- * from then on: they stay where they are, what is written to them isn't written to the
- * file, and they are freed by spill_free but not resized. False and errno: the file isn't
- * that. */
-bool spill_take(ctx *root, spill_part *part, int n);
+ * blocks of others move to another. The blocks are private views of their parts from then
+ * on: they stay where they are, what is written to them isn't written to the file, and they
+ * are freed by spill_free but not resized. False and errno: the file isn't that; where
+ * *viewed is false, too, all is as it was. */
+bool spill_take(ctx *root, spill_part *part, int n, bool *viewed);
 
 #endif
