@@ -144,12 +144,10 @@ static stc_status count_columns(ctx *cx, const rows *r, int32_t *at)
     return work_done(cx, 0);
 }
 
-/* Entries from `at` on, of a list of rows, as those of the columns. */
-static void turned_coords(const row_list *l, int64_t at, int64_t n, int64_t *row,
-                          int64_t *column)
+/* The row that has entry `at`. */
+static int64_t row_of(const rows *r, int64_t at)
 {
-    const rows *r = l->of;
-    int64_t i = 0, end = r->count - 1; /* the row of entry `at` */
+    int64_t i = 0, end = r->count - 1;
     while (i < end) {
         const int64_t middle = i + (end - i) / 2;
         if (r->bound[middle + 1] > at)
@@ -157,12 +155,55 @@ static void turned_coords(const row_list *l, int64_t at, int64_t n, int64_t *row
         else
             i = middle + 1;
     }
+    return i;
+}
+
+/* Entries from `at` on, of a list of rows, as those of the columns. */
+static void turned_coords(const row_list *l, int64_t at, int64_t n, int64_t *row,
+                          int64_t *column)
+{
+    const rows *r = l->of;
+    int64_t i = row_of(r, at);
     for (int64_t k = 0; k < n; k++) {
         while (r->bound[i + 1] <= at + k)
             i++;
         row[k] = column_of(r, at + k);
         column[k] = i;
     }
+}
+
+/* The first of entries p … end - 1, which are in order of their columns and few, that has
+ * column j or a later one. All are looked at, by vectors: no search waits for memory. */
+static int64_t find_column(const rows *r, int64_t p, int64_t end, int32_t j)
+{
+    const int32_t *const crd = (const int32_t *)(const void *)r->crd;
+    int32_t before = 0;
+    if (r->stride != sizeof *crd) {
+        while (p < end && column_of(r, p) < j)
+            p++;
+        return p;
+    }
+    for (int64_t k = p; k < end; k++)
+        before += crd[k] < j;
+    return p + before;
+}
+
+static int64_t turned_within(const row_list *l, int64_t at, int64_t n, int64_t lo,
+                             int64_t hi, int64_t *row, int64_t *column, int64_t *which)
+{
+    const rows *r = l->of;
+    int64_t found = 0;
+    for (int64_t i = row_of(r, at), p = at; p < at + n; i++) {
+        const int64_t end = r->bound[i + 1] < at + n ? r->bound[i + 1] : at + n;
+        if (end > p) p = find_column(r, p, end, (int32_t)lo);
+        for (int64_t j; p < end && (j = column_of(r, p)) < hi; p++) {
+            row[found] = j;
+            column[found] = i;
+            which[found++] = p - at;
+        }
+        if (end > p) p = end;
+    }
+    return found;
 }
 
 /* Where columns are scattered over more than a cache holds, each entry would cost a wait:
@@ -197,8 +238,12 @@ static stc_status other_rows(tensor *c, const rows *r, bool *done)
 {
     const int64_t many = c->cx->grain ? c->cx->grain : TURNED;
     if (r->n >= many && type_size(c->type) <= 8 && (c->cx->grain || !stays_near(r))) {
-        const row_list l = {
-            .of = r, .n = r->n, .vals = r->vals, .sorted = true, .coords = turned_coords};
+        const row_list l = {.of = r,
+                            .n = r->n,
+                            .vals = r->vals,
+                            .sorted = true,
+                            .coords = turned_coords,
+                            .within = turned_within};
         const stc_status s = rows_from_list(c, &l, done);
         if (s || *done) return s;
     }

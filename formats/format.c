@@ -97,6 +97,50 @@ bool format_equal(const format *a, const format *b)
     return true;
 }
 
+/* a's mode m is b's mode n, and no other. */
+static bool pair_modes(int *mode, uint32_t *taken, int m, int n)
+{
+    if (mode[m] < 0 && !(*taken >> n & 1)) mode[m] = n;
+    *taken |= 1u << n;
+    return mode[m] == n;
+}
+
+bool format_renumbers(const format *a, const format *b, int *mode)
+{
+    uint32_t taken = 0;
+    if (a->order != b->order || a->levels != b->levels) return false;
+    for (int m = 0; m < STC_MAX_ORDER; m++)
+        mode[m] = -1;
+    for (int l = 0; l < a->levels; l++) {
+        const level_spec *x = &a->level[l], *y = &b->level[l];
+        level_map same = y->map;
+        const int modes = x->map.op == MAP_FLAT ? x->map.modes : 1;
+        same.mode = x->map.mode;
+        same.mode2 = x->map.mode2;
+        if (x->kind != y->kind || x->flags != y->flags || !map_equal(&x->map, &same))
+            return false;
+        for (int k = 0; k < modes; k++)
+            if (!pair_modes(mode, &taken, x->map.mode + k, y->map.mode + k)) return false;
+        if (x->map.op == MAP_DIFF && !pair_modes(mode, &taken, x->map.mode2, y->map.mode2))
+            return false;
+    }
+    return taken == (1u << a->order) - 1;
+}
+
+bool format_renumber(const format *f, const int *mode, format *out)
+{
+    *out = *f;
+    for (int l = 0; l < f->levels; l++) {
+        level_map *const map = &out->level[l].map;
+        const int first = map->mode;
+        map->mode = (uint8_t)mode[first];
+        if (map->op == MAP_DIFF) map->mode2 = (uint8_t)mode[map->mode2];
+        for (int k = 1; map->op == MAP_FLAT && k < map->modes; k++)
+            if (mode[first + k] != mode[first] + k) return false;
+    }
+    return true;
+}
+
 /* Chains of branchless levels below a nonunique one: all but the last repeat
  * coordinates too, or there would be nothing to be nonunique for. */
 static bool repeats(const format *f, int l)

@@ -65,6 +65,11 @@ int format_entry_mode(const format *f, int k);
  */
 bool format_is_dense(const format *f);
 bool format_equal(const format *a, const format *b);
+/* Whether b is a with its modes numbered otherwise: as csc of a matrix is csr of its
+ * transpose. mode[m] is what a's mode m is in b. */
+bool format_renumbers(const format *a, const format *b, int *mode);
+/* f with its mode m as mode[m]; flat's modes stay beside each other, or it can't be. */
+bool format_renumber(const format *f, const int *mode, format *out);
 /* Whether what equals the fill isn't read where it is stored: levels store all places of a
  * block or a diagonal, and it can't be told from its padding. */
 bool format_drops_fill(const format *f);

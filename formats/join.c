@@ -212,6 +212,16 @@ void join_end(tensor_join *j)
 
 /* ---- copying ------------------------------------------------------------------- */
 
+/* `own`: the bytes of the block at `all`, if it is the tensor's own. */
+static void copy_run(const tensor_join *j, void *all, int64_t own, char *to,
+                     const char *from, int64_t n)
+{
+    if (own)
+        mem_put(j->to->cx, all, (size_t)own, to, from, (size_t)n);
+    else if (n > 0)
+        memcpy(to, from, (size_t)n);
+}
+
 static void copy_coords(const tensor_join *j, const tensor_part *p, int l)
 {
     const append_room *room = &j->room[l];
@@ -220,9 +230,9 @@ static void copy_coords(const tensor_join *j, const tensor_part *p, int l)
     p->from->level[l].kind->table(&p->from->level[l], &f);
     if (f.width == room->width) {
         const int64_t width = f.width;
-        if (n > 0)
-            memcpy((char *)room->crd + to * width,
-                   (const char *)f.crd + p->at[l].begin * width, (size_t)(n * width));
+        const index_array *a = &j->to->level[l].a[STC_CRD];
+        copy_run(j, a->data, a->owned ? a->cap * width : 0, (char *)room->crd + to * width,
+                 (const char *)f.crd + p->at[l].begin * width, n * width);
         return;
     }
     for (int64_t k = 0; k < n; k++)
@@ -258,7 +268,8 @@ void join_copy(const tensor_join *j, const tensor_part *p)
         copy_coords(j, p, l);
         if (l > 0) copy_bounds(j, p, l);
     }
-    if (n > 0)
-        memcpy((char *)j->to->vals + p->at[last].to * size,
-               (const char *)p->from->vals + p->at[last].begin * size, (size_t)(n * size));
+    const tensor *t = j->to;
+    copy_run(j, t->vals, t->vals_owned ? t->vals_cap * size : 0,
+             (char *)t->vals + p->at[last].to * size,
+             (const char *)p->from->vals + p->at[last].begin * size, n * size);
 }

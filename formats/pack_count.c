@@ -29,6 +29,14 @@ enum {
     GROUP = 24         /* of what lies in files, in memory at once: 3/4 of a cap */
 };
 
+/* Coordinates and values of a bucket: the tensor's, or room of the bucket's own where the
+ * tensor's lie in a file, which takes them a bucket at a time. */
+typedef struct rows_out {
+    int32_t *crd;
+    char *vals;
+    int64_t cap; /* entries that the room has; 0: they are the tensor's */
+} rows_out;
+
 typedef struct count_part {
     ctx cx;              /* of the thread: its steps and its error         */
     int64_t first, last; /* entries                                         */
@@ -37,6 +45,7 @@ typedef struct count_part {
     bool outside;        /* some coordinate is                             */
     record *room;        /* for sorting a bucket                           */
     int64_t cap;
+    rows_out out; /* where entries of its bucket go                        */
 } count_part;
 
 typedef struct counting {
@@ -47,10 +56,12 @@ typedef struct counting {
     int buckets, parts;
     count_part *part;
     int first, past;    /* the group of buckets that are filled now     */
+    int spare;          /* from here to `first` blocks of the one before    */
     record *r[BUCKETS]; /* theirs                                       */
     record *all;        /* in which those of the group lie; NULL: each has a block */
     int64_t begin[BUCKETS + 1], end[BUCKETS]; /* of buckets; end: of what remains */
     int32_t *bound, *crd;
+    bool filed; /* what the tensor has lies in files                        */
 } counting;
 
 /* ---- into buckets ------------------------------------------------------------------ */
@@ -94,6 +105,17 @@ static size_t bucket_bytes(const counting *c, int b)
     return (size_t)(c->begin[b + 1] - c->begin[b]) * sizeof(record);
 }
 
+/* Room for bucket b: what a bucket of the group before had, whose pages are there. */
+static record *bucket_room(counting *c, int b)
+{
+    ctx *cx = c->t->cx;
+    if (c->spare == c->first) return mem_alloc(cx, bucket_bytes(c, b));
+    const int s = c->spare;
+    record *r = mem_resize(cx, c->r[s], bucket_bytes(c, s), bucket_bytes(c, b));
+    c->spare += r != NULL;
+    return r;
+}
+
 /* As many buckets as go into memory, from `first` on; none where those that are there leave
  * no room. */
 static void group_in_memory(counting *c)
@@ -105,9 +127,16 @@ static void group_in_memory(counting *c)
     for (c->past = c->first; c->past < c->buckets; c->past++) {
         bytes += bucket_bytes(c, c->past);
         if (c->past > c->first && bytes > most) return;
-        if (!(c->r[c->past] = mem_alloc(cx, bucket_bytes(c, c->past)))) break;
+        if (!(c->r[c->past] = bucket_room(c, c->past))) break;
     }
     diag_clear(cx);
+}
+
+/* Frees the blocks of buckets from `first` on. */
+static void free_rooms(counting *c, int first, int past)
+{
+    for (int b = first; b < past; b++)
+        mem_free(c->t->cx, c->r[b], bucket_bytes(c, b));
 }
 
 static stc_status make_group(counting *c)
@@ -118,6 +147,8 @@ static stc_status make_group(counting *c)
     c->past = c->first;
     if (spill_takes(cx->root ? cx->root : cx, (size_t)left * sizeof *c->all))
         group_in_memory(c);
+    free_rooms(c, c->spare, c->first);
+    c->spare = c->past;
     if (c->past == c->first) {
         if (!(c->all = mem_array(cx, left, sizeof *c->all))) return cx->diag.status;
         for (; c->past < c->buckets; c->past++)
@@ -133,34 +164,48 @@ static stc_status make_group(counting *c)
     return STC_OK;
 }
 
-static void free_group(counting *c)
+/* Its blocks are left to the next group. */
+static void end_group(counting *c)
 {
-    ctx *cx = c->t->cx;
     const int64_t n = c->begin[c->past] - c->begin[c->first];
-    if (c->all) mem_free(cx, c->all, (size_t)n * sizeof *c->all);
-    for (int b = c->first; !c->all && b < c->past; b++)
-        mem_free(cx, c->r[b], bucket_bytes(c, b));
+    if (c->all) mem_free(c->t->cx, c->all, (size_t)n * sizeof *c->all);
+    c->spare = c->all ? c->past : c->first;
+}
+
+/* Of n entries from `at` on, those that may be of the group; how many. *which: NULL, or
+ * which they are. */
+static int64_t list_group(const counting *c, int64_t at, int64_t n, int64_t *row,
+                          int64_t *column, int64_t **which)
+{
+    if (c->l->within && c->past - c->first < c->buckets)
+        return c->l->within(c->l, at, n, (int64_t)c->first << c->shift,
+                            (int64_t)c->past << c->shift, row, column, *which);
+    c->l->coords(c->l, at, n, row, column);
+    *which = NULL;
+    return n;
 }
 
 static void move_part(void *context, int k)
 {
     const counting *c = context;
     count_part *p = &c->part[k];
-    int64_t row[ROW_LIST], column[ROW_LIST];
+    int64_t row[ROW_LIST], column[ROW_LIST], room[ROW_LIST];
     const uint64_t buckets = (uint64_t)(c->past - c->first);
     BY_WIDTH(type_size(c->t->type), c->l->vals, c->l->vals, {
         (void)TO;
         for (int64_t at = p->first; at < p->last; at += ROW_LIST) {
-            const int64_t n = p->last - at < ROW_LIST ? p->last - at : ROW_LIST;
+            int64_t n = p->last - at < ROW_LIST ? p->last - at : ROW_LIST;
+            int64_t *which = room;
             if (work_done(&p->cx, (uint64_t)n)) return;
-            c->l->coords(c->l, at, n, row, column);
+            n = list_group(c, at, n, row, column, &which);
             for (int64_t i = 0; i < n; i++) {
                 const int64_t b = row[i] >> c->shift;
+                const int64_t e = at + (which ? which[i] : i);
                 if ((uint64_t)(b - c->first) >= buckets) continue;
                 record *to = &c->r[b][p->at[b]++];
                 to->key = (uint64_t)row[i] << c->low | (uint64_t)column[i];
                 to->load = 0;
-                memcpy(&to->load, &FROM[at + i], sizeof *FROM < 8 ? sizeof *FROM : 8);
+                memcpy(&to->load, &FROM[e], sizeof *FROM < 8 ? sizeof *FROM : 8);
             }
         }
     })
@@ -185,23 +230,25 @@ static stc_status sort_bucket(const counting *c, count_part *p, record **r, int6
     return sort_records(&p->cx, r, &other, n, 0, c->low + c->shift);
 }
 
-/* Sorted records to the tensor, from q on; the end of what they take. */
-static int64_t put_records(const counting *c, const record *r, int64_t n, int64_t q)
+/* Sorted records to `out`; how many they are there. `first`: the first one's position. */
+static int64_t put_records(const counting *c, const rows_out *out, const record *r,
+                           int64_t n, int64_t first)
 {
-    tensor *const t = c->t;
+    const stc_type type = c->t->type;
     const uint64_t column = ((uint64_t)1 << c->low) - 1;
-    BY_WIDTH(type_size(t->type), t->vals, t->vals, {
+    int64_t q = 0;
+    BY_WIDTH(type_size(type), out->vals, out->vals, {
         (void)FROM;
         for (int64_t i = 0; i < n; i++) {
             if (i && r[i].key == r[i - 1].key) {
-                const value v = type_load(t->type, &r[i].load, 0);
-                type_store(t->type, t->vals, q - 1,
-                           value_add(t->type, type_load(t->type, t->vals, q - 1), v));
+                const value v = type_load(type, &r[i].load, 0);
+                type_store(type, out->vals, q - 1,
+                           value_add(type, type_load(type, out->vals, q - 1), v));
                 continue;
             }
-            c->crd[q] = (int32_t)(r[i].key & column);
+            out->crd[q] = (int32_t)(r[i].key & column);
             memcpy(&TO[q], &r[i].load, sizeof *TO < 8 ? sizeof *TO : 8);
-            c->bound[(r[i].key >> c->low) + 1] = (int32_t)++q;
+            c->bound[(r[i].key >> c->low) + 1] = (int32_t)(first + ++q);
         }
     })
     return q;
@@ -236,12 +283,13 @@ static stc_status place_records(const counting *c, count_part *p, const record *
     at[0] = (int32_t)c->begin[b];
     for (int64_t i = 1; i < left; i++)
         at[i] += at[i - 1];
-    BY_WIDTH(type_size(c->t->type), c->t->vals, c->t->vals, {
+    int32_t *const crd = p->out.crd, begin = (int32_t)c->begin[b];
+    BY_WIDTH(type_size(c->t->type), p->out.vals, p->out.vals, {
         (void)FROM;
         for (int64_t i = 0, end; i < n;) {
             for (end = n - i < WORK_BLOCK ? n : i + WORK_BLOCK; i < end; i++) {
-                const int32_t q = at[(int64_t)(r[i].key >> c->low) - first]++;
-                c->crd[q] = (int32_t)(r[i].key & column);
+                const int32_t q = at[(int64_t)(r[i].key >> c->low) - first]++ - begin;
+                crd[q] = (int32_t)(r[i].key & column);
                 memcpy(&TO[q], &r[i].load, sizeof *TO < 8 ? sizeof *TO : 8);
             }
             if (work_done(&p->cx, 0)) return p->cx.diag.status;
@@ -250,29 +298,78 @@ static stc_status place_records(const counting *c, count_part *p, const record *
     return STC_OK;
 }
 
+static void close_room(const counting *c, count_part *p)
+{
+    rows_out *const out = &p->out;
+    if (out->cap) {
+        mem_free(&p->cx, out->vals, (size_t)out->cap * type_size(c->t->type));
+        mem_free(&p->cx, out->crd, (size_t)out->cap * sizeof *out->crd);
+    }
+    *out = (rows_out){0};
+}
+
+/* Where bucket b's entries go: to room of its own, if there is any. */
+static void open_bucket(const counting *c, count_part *p, int b)
+{
+    rows_out *const out = &p->out;
+    const size_t size = type_size(c->t->type);
+    const int64_t n = c->begin[b + 1] - c->begin[b];
+    if (out->cap < n) close_room(c, p);
+    if (c->filed && !out->cap && n &&
+        !mem_grow(&p->cx, &out->crd, &out->cap, n, sizeof *out->crd)) {
+        out->vals = mem_alloc(&p->cx, (size_t)out->cap * size);
+        if (!out->vals) close_room(c, p);
+    }
+    diag_clear(&p->cx);
+    if (out->cap) return;
+    out->crd = c->crd + c->begin[b];
+    out->vals = (char *)c->t->vals + (size_t)c->begin[b] * size;
+}
+
+/* The n entries of bucket b from its room to the tensor. */
+static void close_bucket(const counting *c, count_part *p, int b, int64_t n)
+{
+    tensor *const t = c->t;
+    const index_array *const a = &t->level[1].a[STC_CRD];
+    const size_t size = type_size(t->type);
+    if (!p->out.cap) return;
+    mem_put(&p->cx, a->data, (size_t)(a->cap * a->stride), c->crd + c->begin[b], p->out.crd,
+            (size_t)n * sizeof *c->crd);
+    mem_put(&p->cx, t->vals, (size_t)t->vals_cap * size,
+            (char *)t->vals + (size_t)c->begin[b] * size, p->out.vals, (size_t)n * size);
+}
+
+static stc_status finish_bucket(counting *c, count_part *p, int b)
+{
+    record *r = c->r[b];
+    int64_t n = c->begin[b + 1] - c->begin[b];
+    const int64_t first = (int64_t)b << c->shift, rows = (int64_t)1 << c->shift;
+    const int64_t left = c->rows - first < rows ? c->rows - first : rows;
+    if (work_clear(&p->cx, c->bound + first + 1, 0, (size_t)left * sizeof *c->bound))
+        return p->cx.diag.status;
+    open_bucket(c, p, b);
+    if (c->l->sorted) {
+        if (place_records(c, p, r, b)) return p->cx.diag.status;
+    } else {
+        if (n && sort_bucket(c, p, &r, n)) return p->cx.diag.status;
+        n = put_records(c, &p->out, r, n, c->begin[b]);
+    }
+    c->end[b] = c->begin[b] + n;
+    if (!c->l->sorted) close_rows(c, b);
+    close_bucket(c, p, b, n);
+    return STC_OK;
+}
+
 static void finish_part(void *context, int k)
 {
     counting *c = context;
     count_part *p = &c->part[k];
-    for (int b = p->low; b < p->high; b++) {
-        record *r = c->r[b];
-        const int64_t n = c->begin[b + 1] - c->begin[b];
-        const int64_t first = (int64_t)b << c->shift, rows = (int64_t)1 << c->shift;
-        const int64_t left = c->rows - first < rows ? c->rows - first : rows;
-        if (work_clear(&p->cx, c->bound + first + 1, 0, (size_t)left * sizeof *c->bound))
-            break;
-        if (c->l->sorted) {
-            if (place_records(c, p, r, b)) break;
-            c->end[b] = c->begin[b + 1];
-            continue;
-        }
-        if (n && sort_bucket(c, p, &r, n)) break;
-        c->end[b] = put_records(c, r, n, c->begin[b]);
-        close_rows(c, b);
-    }
+    for (int b = p->low; b < p->high; b++)
+        if (finish_bucket(c, p, b)) break;
     mem_free(&p->cx, p->room, (size_t)p->cap * sizeof *p->room);
     p->room = NULL;
     p->cap = 0;
+    close_room(c, p);
 }
 
 /* Buckets in which some were summed have left gaps. */
@@ -349,11 +446,15 @@ static stc_status pack_buckets(counting *c, bool *done)
         return t->cx->diag.status;
     c->bound = room.bounds;
     c->crd = room.crd;
+    c->filed = t->vals_owned && inner->a[STC_CRD].owned &&
+               spill_takes(t->cx->root ? t->cx->root : t->cx,
+                           (size_t)t->vals_cap * type_size(t->type));
     for (c->past = 0; c->past < c->buckets;) {
         c->first = c->past;
         if (make_group(c)) return t->cx->diag.status;
         const bool failed = run_pass(c, move_part) || run_pass(c, finish_part);
-        free_group(c);
+        end_group(c);
+        if (failed || c->past == c->buckets) free_rooms(c, c->spare, c->past);
         if (failed) return t->cx->diag.status;
     }
     if (close_gaps(c)) return t->cx->diag.status;

@@ -24,6 +24,10 @@ typedef struct row_list {
     bool sorted;
     void (*coords)(const struct row_list *l, int64_t at, int64_t n, int64_t *row,
                    int64_t *column);
+    /* The same, but for rows outside lo … hi - 1, which are passed over faster than one by
+     * one; which they are, from `at` on, and how many. NULL: they aren't. */
+    int64_t (*within)(const struct row_list *l, int64_t at, int64_t n, int64_t lo,
+                      int64_t hi, int64_t *row, int64_t *column, int64_t *which);
 } row_list;
 /* pack_count.c: c, which rows_taken says it can, from a list of values of its type of at
  * most 8 bytes, those of one place summed; done: else nothing has happened. */

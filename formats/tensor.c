@@ -361,6 +361,17 @@ void tensor_swap(tensor *a, tensor *b)
     b->cx = cb;
 }
 
+void tensor_renumber(tensor *t, const format *f, const int *mode)
+{
+    int64_t shape[STC_MAX_ORDER];
+    memcpy(shape, t->shape, sizeof shape);
+    for (int m = 0; m < t->order; m++)
+        t->shape[mode[m]] = shape[m];
+    t->fmt = *f;
+    mem_strfree(t->cx, t->fmt_text);
+    t->fmt_text = NULL;
+}
+
 static stc_status copy_array(ctx *cx, const index_array *from, index_array *to)
 {
     index_init(to, 0, from->width);

@@ -115,6 +115,8 @@ bool format_appends(const format *f);
 bool format_places_below(const format *f, int l);
 /* Swaps the contents (not the context) of two tensors. */
 void tensor_swap(tensor *a, tensor *b);
+/* Its mode m is mode[m] from now on, as format f has it: nothing moves. */
+void tensor_renumber(tensor *t, const format *f, const int *mode);
 stc_status tensor_copy(const tensor *t, tensor **out);
 stc_status tensor_check(tensor *t);
 /* The same, though it may have passed before. */

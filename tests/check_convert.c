@@ -308,6 +308,80 @@ START_TEST(drops_nothing)
 }
 END_TEST
 
+/* C(j,i) = A(i,j), twice of the same A and once of another; moved: C's levels are those of
+ * what A is converted to. */
+static void transpose(const char *from, const char *to, bool moved)
+{
+    const stc_decl d[] = {{.name = "A", .format = from, .type = -1, .order = -1},
+                          {.name = "C", .format = to, .type = -1, .order = -1}};
+    tensor *a = sample(from, STC_F64, 0);
+    stc_program *p;
+    char *code;
+    ck_ok(m, stc_compile(m, "C(j,i) = A(i,j)", d, 2, &p));
+    ck_ok(m, stc_program_dump(p, &code));
+    if (moved) ck_assert_msg(!strstr(code, "loop"), "%s to %s: %s", from, to, code);
+    stc_text_free(m, code);
+    ck_ok(m, stc_bind(p, "A", a));
+    for (int run = 0; run < 4; run++) {
+        const tensor *c;
+        ck_ok(m, stc_run(p));
+        ck_ok(m, stc_result(p, "C", &c));
+        ck_assert_int_eq(c->shape[0], COLUMNS);
+        ck_assert_int_eq(c->shape[1], ROWS);
+        ck_ctx(cx, tensor_check_afresh((tensor *)c));
+        for (int64_t k = 0; k < ROWS * COLUMNS; k++) {
+            const int64_t at[] = {k / COLUMNS, k % COLUMNS}, turned[] = {at[1], at[0]};
+            ck_assert_msg(tensor_get(a, at).f64 == tensor_get(c, turned).f64,
+                          "%s to %s, run %d: (%lld,%lld)", from, to, run, (long long)at[0],
+                          (long long)at[1]);
+        }
+        if (run != 2) continue;
+        for (int64_t k = 0; k < a->nvals; k++)
+            ((double *)a->vals)[k] *= 2;
+        stc_tensor_touch(a);
+    }
+    stc_program_free(p);
+    tensor_free(a);
+}
+
+START_TEST(turned_pairs)
+{
+    for (int k = 0; k < FORMATS; k++)
+        transpose(formats[_i], formats[k], false);
+}
+END_TEST
+
+START_TEST(turned_as_one)
+{
+    static const char *const lists[] = {"csr", "csc", "dcsr", "dcsc", "coo"};
+    for (int k = 0; k < 5; k++)
+        for (int l = 0; l < 5; l++)
+            if (k / 2 != l / 2 || k == l) transpose(lists[k], lists[l], true);
+}
+END_TEST
+
+/* What an unchanged operand is converted to is made once, or twice, and then copied. */
+START_TEST(turned_once)
+{
+    const stc_decl d[] = {{.name = "A", .format = "csr", .type = -1, .order = -1},
+                          {.name = "C", .format = "csr", .type = -1, .order = -1}};
+    const tensor *first = NULL, *c;
+    tensor *a = sample("csr", STC_F64, 0);
+    stc_program *p;
+    ck_ok(m, stc_compile(m, "C(j,i) = A(i,j)", d, 2, &p));
+    ck_ok(m, stc_bind(p, "A", a));
+    for (int run = 0; run < 4; run++) {
+        ck_ok(m, stc_run(p));
+        ck_ok(m, stc_result(p, "C", &c));
+        if (run == 1) first = machine_converted(p->mc, 2, &first);
+        if (run > 1) ck_assert_ptr_eq(machine_converted(p->mc, 2, &c), first);
+    }
+    ck_assert_ptr_nonnull(first);
+    stc_program_free(p);
+    tensor_free(a);
+}
+END_TEST
+
 /* Where most rows are empty, or there is hardly anything at all. */
 START_TEST(odd_shapes)
 {
@@ -475,6 +549,9 @@ Suite *suite_convert(void)
     tcase_add_loop_test(c, every_type, 0, TYPE_COUNT);
     tcase_add_loop_test(c, drops_fills, 0, TYPE_COUNT);
     tcase_add_test(c, drops_nothing);
+    tcase_add_loop_test(c, turned_pairs, 0, FORMATS);
+    tcase_add_test(c, turned_as_one);
+    tcase_add_test(c, turned_once);
     tcase_add_loop_test(c, odd_shapes, 0, FORMATS);
     tcase_add_test(c, unpackable);
     tcase_add_test(c, lists_of_entries);

@@ -98,6 +98,11 @@ static const struct {
      "A 0*1+0+0; x whole; y 0*1+0+0; "},
     {"y(i) = b(i) + A(i,j) * x(j)", "A=csc x=dense b=dense", "y", 0,
      "b 0*1+0+0; A 0*1+0+0; x whole; y 0*1+0+0; "},
+    /* converted as a whole, and its modes numbered anew */
+    {"C(j,i) = A(i,j)\ny(j) = C(j,i) * x(i)", "A=csr C=csr x=dense", "y", 0,
+     "A whole; x whole; C whole; y 0*1+0+0; "},
+    {"C(i,j) = A(i,j) * B(i,j)\nD(j,i) = C(i,j)", "A=csr B=csr C=csr D=csr", "A", 0,
+     "A 0*1+0+0; B 0*1+0+0; C 0*1+0+0; D 1*1+0+0; "},
     /* elements meet as registers would: of maxima no more than operands have, of sums the
      * low bits */
     {"tensor x dense i8; tensor s dense i8; s = max(i: x(i))", "", "x", 0,

@@ -1,10 +1,13 @@
 /* check_stt.c: .stt files, and Binsparse's: what is written comes back to the bit, for
  * every type, format and fill; damage is told, wherever it is; a file that changes while
  * it is open, too. */
+#include "../src/api/api.h"
 #include "check.h"
 #include "../formats/base/spill.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static char path[SCRATCH_PATH];
@@ -381,6 +384,111 @@ START_TEST(written_in_place)
 }
 END_TEST
 
+/* Scattered entries, several a row. */
+static stc_tensor *scattered(stc_machine *m, uint64_t seed)
+{
+    enum { N = 7000, EACH = 70 };
+    static int64_t at[2 * N * EACH];
+    static double v[N * EACH];
+    const int64_t shape[] = {N, N};
+    stc_tensor *t;
+    for (int64_t k = 0; k < N * EACH; k++) {
+        at[2 * k] = k / EACH;
+        at[2 * k + 1] = k % EACH * (N / EACH) + (int64_t)(seed >> 40) % (N / EACH);
+        v[k] = (double)(seed >> 60) + 1;
+        seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407;
+    }
+    ck_ok(m,
+          stc_tensor_from_coords(m, "csr", STC_F64, 2, shape, NULL, N * EACH, at, v, &t));
+    return t;
+}
+
+static stc_tensor *made(stc_machine *m, const char *text)
+{
+    stc_tensor *a = scattered(m, 1), *b = scattered(m, 2), *c;
+    const stc_decl d[] = {{.name = "A", .format = "csr", .type = -1, .order = -1},
+                          {.name = "C", .format = "csr", .type = -1, .order = -1},
+                          {.name = "B", .format = "csr", .type = -1, .order = -1}};
+    const bool two = strchr(text, 'B') != NULL;
+    stc_program *p;
+    m->cx.grain = 1 << 16;
+    ck_ok(m, stc_compile(m, text, d, two ? 3 : 2, &p));
+    ck_ok(m, stc_bind(p, "A", a));
+    if (two) ck_ok(m, stc_bind(p, "B", b));
+    ck_ok(m, stc_run(p));
+    ck_ok(m, stc_take(p, "C", &c));
+    ck_ok(m, stc_tensor_check(c));
+    stc_program_free(p);
+    stc_tensor_free(a);
+    stc_tensor_free(b);
+    return c;
+}
+
+/* What parts of results go to files, and by which way, changes nothing of them. */
+START_TEST(made_in_files)
+{
+    static const char *const texts[] = {"C(j,i) = A(i,j)", "C(i,j) = A(i,j) + B(i,j)",
+                                        "C(i,j) = A(i,j) * A(i,j)"};
+    const stc_config config = {.spill = "/tmp", .max_memory = 8 << 20, .threads = 2};
+    stc_machine *small, *large;
+    ck_assert_int_eq(stc_open(&config, &small), STC_OK);
+    ck_assert_int_eq(stc_open(NULL, &large), STC_OK);
+    stc_tensor *c = made(small, texts[_i]), *other = made(large, texts[_i]);
+    ck_assert(spill_takes(c->cx, (size_t)c->nvals * sizeof(double)));
+    same(c, other, texts[_i]);
+    stc_tensor_free(c);
+    stc_tensor_free(other);
+    stc_close(small);
+    stc_close(large);
+}
+END_TEST
+
+/* Bytes of the process's memory that it may write to and that aren't a file's; 0: who
+ * knows. */
+static rlim_t written_to(void)
+{
+    FILE *f = fopen("/proc/self/status", "r");
+    char line[256];
+    unsigned long long kilobytes = 0;
+    while (f && fgets(line, sizeof line, f))
+        if (sscanf(line, "VmData: %llu", &kilobytes) == 1) break;
+    if (f) fclose(f);
+    return (rlim_t)kilobytes << 10;
+}
+
+/* Memory that may be written to is limited: what is a file's, and private, counts as such.
+ * The writing is an error, and the tensor what it was. */
+START_TEST(written_without_memory)
+{
+    enum { N = 200000, MORE = 1 << 20 };
+    char folder[SCRATCH_PATH];
+    snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(path, '/') - path), path);
+    const stc_config config = {.spill = folder, .max_memory = 16 << 20};
+    struct rlimit before, least;
+    stc_machine *m;
+    ck_assert_int_eq(stc_open(&config, &m), STC_OK);
+    stc_tensor *a = spilled(m, N, 3);
+    const int64_t edge[] = {N - 1, N - 1};
+    ck_assert_int_eq(getrlimit(RLIMIT_DATA, &before), 0);
+    least = before;
+    const rlim_t now = written_to();
+    if (now) least = (struct rlimit){now + MORE, before.rlim_max};
+    ck_assert_int_eq(setrlimit(RLIMIT_DATA, &least), 0);
+    const stc_status st = stc_tensor_write(a, path);
+    ck_assert_int_eq(setrlimit(RLIMIT_DATA, &before), 0);
+    if (st) { /* else the file system can't take it, or the system doesn't count so */
+        ck_assert_msg(st == STC_ERR_IO, "%s", stc_error(m)->message);
+        ck_assert_ptr_null(a->backing);
+        ck_assert_int_ne(access(path, F_OK), 0);
+    }
+    ck_ok(m, stc_tensor_check(a));
+    ck_assert(tensor_get(a, edge).f64 == 3);
+    ck_ok(m, stc_tensor_write(a, path));
+    stc_tensor_free(a);
+    stc_close(m);
+}
+END_TEST
+
 Suite *suite_stt(void)
 {
     Suite *s = suite_create("stt");
@@ -394,6 +502,8 @@ Suite *suite_stt(void)
     tcase_add_test(c, levels_are_checked);
     tcase_add_test(c, in_a_session);
     tcase_add_loop_test(c, written_in_place, 0, 4);
+    tcase_add_loop_test(c, made_in_files, 0, 3);
+    tcase_add_test(c, written_without_memory);
     suite_add_tcase(s, c);
     return s;
 }

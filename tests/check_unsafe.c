@@ -31,6 +31,7 @@
 #define DEEP6                                                                              \
     ".tensor t6 \"D\" output f64 (0) [e0 e0 e1] format 3 compressed(0) compressed(1) "     \
     "compressed(2)\nbegin t6\niconst i0, k1\n"
+#define TEMP6 ".tensor t6 \"\" temp f64 (0) [e0 e1] while t0 format 2 "
 #define LATER6                                                                             \
     ".tensor t6 \"z\" output f64 (0) later [e1] format 1 dense(0)\nconst v0, k0\n"
 #define FN(code) ".fn f0 \"f\" (f64 f64) f64 registers 2 code " code "\n"
@@ -426,6 +427,12 @@ static const struct {
     {".tensor t6 \"f\" output f64 (0) [e1] format 1 dense(0)\nbegin t2\nfinish t2\n"
      "move t6, t2\nmove t2, t6" HALT,
      NULL},
+    /* … whose modes may be numbered otherwise */
+    {TEMP6 "dense(1) compressed(0)\nconvert t6, t0\nmove t5, t6" HALT, NULL},
+    {TEMP6 "dense(1) hashed(0)\nconvert t6, t0\nmove t5, t6" HALT, "different formats"},
+    {TEMP6 "compressed(1) dense(0)\nconvert t6, t0\nmove t5, t6" HALT, "different formats"},
+    {TEMP6 "dense(1) compressed(0)\nconvert t6, t0\nmove t5, t6\nconvert t5, t6" HALT,
+     "isn't whole"},
     /* workspaces */
     {"iconst i0, k1\nconst v0, k0\nws.add t3, i0, add, f64, v0" HALT, "being collected"},
     {"ws.begin t3\niconst i0, k1\nconst v0, k0\nws.add t3, i0, add, i64, v0" HALT,

@@ -147,6 +147,8 @@ void *mem_alloc(ctx *cx, size_t size);                /* not cleared */
 void *mem_array(ctx *cx, int64_t count, size_t size); /* not cleared */
 void *mem_zero(ctx *cx, int64_t count, size_t size);  /* cleared     */
 void *mem_resize(ctx *cx, void *block, size_t old_size, size_t size);
+/* Copies n bytes to `to`, inside a block of that size: into its file, if it lies in one. */
+void mem_put(ctx *cx, void *block, size_t size, void *to, const void *from, size_t n);
 void mem_free(ctx *cx, void *block, size_t size);
 /* qsort, which sorts in a copy that the C library makes: it counts meanwhile. */
 stc_status mem_sort(ctx *cx, void *block, int64_t n, size_t size,

@@ -485,6 +485,14 @@ void mem_free(ctx *cx, void *block, size_t size)
     mem_unclaim(root, mem_cost(root, size));
 }
 
+void mem_put(ctx *cx, void *block, size_t size, void *to, const void *from, size_t n)
+{
+    enum { PAGES = 16 }; /* below, a call costs more than it saves */
+    const ctx *const root = root_of(cx);
+    const bool file = n >= PAGES * MEM_PAGE && !root->alloc && spill_takes(root, size);
+    if (n && !(file && spill_write(block, to, from, n))) memcpy(to, from, n);
+}
+
 void mem_drop(ctx *cx, void *block, size_t size)
 {
     block_free(cx, block, size);

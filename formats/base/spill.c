@@ -299,6 +299,21 @@ void spill_free(void *block)
     slot_leave(was.file, was.slot);
 }
 
+bool spill_write(void *block, void *to, const void *from, size_t n)
+{
+    const spill_head *h = head_of(block);
+    off_t at = (off_t)offset_of(h->slot) + ((char *)to - (char *)block);
+    for (const char *p = from; n > 0;) {
+        const ssize_t done = pwrite(h->file->fd, p, n, at);
+        if (done < 0 && errno == EINTR) continue;
+        if (done <= 0) return false;
+        p += done;
+        at += done;
+        n -= (size_t)done;
+    }
+    return true;
+}
+
 void spill_end(ctx *root)
 {
     spill_file *f = atomic_exchange(&root->spilled, NULL);
@@ -373,16 +388,28 @@ static bool close_up(const spill_file *f, spill_part *part, int n, const int *or
     return true;
 }
 
-/* What is mapped can be mapped anew: no memory is asked for. */
-static void view_part(const spill_part *p)
+/* Limits on what a process may write to in memory hold for views, not for blocks. */
+static bool view_part(const spill_part *p)
 {
     const spill_head *h = head_of(p->block);
     const size_t used = whole_pages(p->used);
     const int flags = MAP_PRIVATE | MAP_FIXED, both = PROT_READ | PROT_WRITE;
-    (void)mmap(p->block, used, both, flags, h->file->fd, (off_t)p->offset);
-    if (used < h->bytes)
-        (void)mmap((char *)p->block + used, h->bytes - used, both, flags | MAP_ANONYMOUS,
-                   -1, 0);
+    if (mmap(p->block, used, both, flags, h->file->fd, (off_t)p->offset) == MAP_FAILED)
+        return false;
+    return used == h->bytes || mmap((char *)p->block + used, h->bytes - used, both,
+                                    flags | MAP_ANONYMOUS, -1, 0) != MAP_FAILED;
+}
+
+/* Blocks again; one that can't be is the same to those who don't write to it. */
+static void unview_parts(const spill_part *part, int n)
+{
+    const int why = errno;
+    for (int k = 0; k < n; k++) {
+        const spill_head *h = head_of(part[k].block);
+        (void)mmap(part[k].block, h->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+                   h->file->fd, (off_t)offset_of(h->slot));
+    }
+    errno = why;
 }
 
 /* By offsets; there are few. */
@@ -396,22 +423,31 @@ static void sort_parts(const spill_part *part, int n, int *order)
     }
 }
 
-bool spill_take(ctx *root, spill_part *part, int n)
+bool spill_take(ctx *root, spill_part *part, int n, bool *viewed)
 {
-    spill_file *f = atomic_exchange(&root->spilled, NULL);
+    spill_file *f = atomic_load(&root->spilled);
     int order[SLOTS];
-    f->shared = false;
+    *viewed = false;
     for (int k = 0; k < n; k++) {
         char *const block = part[k].block;
         const size_t used = part[k].used;
         part[k].offset = offset_of(head_of(block)->slot);
         memset(block + used, 0, whole_pages(used) - used);
+        if (view_part(&part[k])) continue; /* before anything moves in the file */
+        unview_parts(part, k + 1);
+        return false;
     }
+    *viewed = true;
+    atomic_store(&root->spilled, NULL);
+    f->shared = false;
     sort_parts(part, n, order);
-    const bool done = others_leave(root, f, part, n) && close_up(f, part, n, order);
-    const int why = errno;
-    for (int k = 0; k < n; k++)
-        view_part(&part[k]);
+    bool done = others_leave(root, f, part, n) && close_up(f, part, n, order);
+    int why = errno;
+    for (int k = 0; k < n; k++) {
+        if (view_part(&part[k])) continue;
+        why = errno;
+        done = false;
+    }
     errno = why;
     return done;
 }

@@ -31,6 +31,9 @@ static inline bool spill_takes(const ctx *root, size_t size)
  * errno where the folder has no room, and the other block is as it was. */
 void *spill_resize(ctx *root, void *block, size_t size);
 void spill_free(void *block);
+/* Writes n bytes into a block, at `to`, by way of its file: the system needn't find a page
+ * for each place first, and clear it. False: they aren't there, or not all. */
+bool spill_write(void *block, void *to, const void *from, size_t n);
 
 /* What is left when all blocks have been freed. */
 void spill_end(ctx *root);
@@ -45,10 +48,10 @@ typedef struct spill_part {
 /* The file that all of them lie in, and little else: its descriptor, else -1. */
 int spill_shared(const ctx *root, const spill_part *part, int n);
 /* Makes that file one of these parts alone, one after the other behind its first page;
- * blocks of others move to another. In any case the blocks are private views of their parts
- * from then on: they stay where they are, what is written to them isn't written to the
- * file, and they are freed by spill_free but not resized. False and errno: the file isn't
- * that. */
-bool spill_take(ctx *root, spill_part *part, int n);
+ * blocks of others move to another. The blocks are private views of their parts from then
+ * on: they stay where they are, what is written to them isn't written to the file, and they
+ * are freed by spill_free but not resized. False and errno: the file isn't that; where
+ * *viewed is false, too, all is as it was. */
+bool spill_take(ctx *root, spill_part *part, int n, bool *viewed);
 
 #endif

@@ -90,10 +90,9 @@ bool input_ended(const input *in)
 stc_status input_whole(const input *in, int64_t entries, int64_t found)
 {
     if (entries >= 0 && entries != found)
-        return input_fail(in, in->end,
-                          "the file ends after %lld entries; it says that it "
-                          "has %lld",
-                          (long long)found, (long long)entries);
+        return input_fail(
+            in, in->end, "the file ends after %lld %s; it says that it has %lld",
+            (long long)found, found == 1 ? "entry" : "entries", (long long)entries);
     if (input_ended(in)) return STC_OK;
     return input_fail(in, in->end, "the file was cut short: its last line has no end");
 }

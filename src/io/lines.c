@@ -1,11 +1,13 @@
 /* lines.c: parses ordinary lines of numbers fast, and says where it met another.
  *
  * Eight digits are told and taken at once, as one word (after Lemire, "Number parsing at a
- * gigabyte per second", 2021). A round takes a block for each thread: first each finds
- * where its lines begin and how many there are, then it is known where their entries go,
- * and they are parsed. A block that doesn't end as it began ends the round, and all.
+ * gigabyte per second", 2021). A round has some blocks for each thread, which take them one
+ * by one: whoever has a block finds where its lines begin and how many there are; when
+ * those before it have their places it has its own, and is parsed. So no thread waits for
+ * one that the system doesn't let run, but for the few lines of code in between. A block
+ * that doesn't end as it began ends the round, and all.
  *
- * The text is in memory, or in a file: then each thread reads its block into room of its
+ * The text is in memory, or in a file: then each thread reads its blocks into room of its
  * own, which stays in the processor's cache. Blocks overlap there by the longest line that
  * is an ordinary one: a line belongs to the block in which the one before it ends.
  */
@@ -13,11 +15,13 @@
 #include "number.h"
 #include "../../formats/base/parts.h"
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
 #include <unistd.h>
 
 enum {
     BLOCK = 2 << 20,
+    EACH = 8,       /* blocks of a round for each thread          */
     LINE = 1 << 12, /* bytes of an ordinary line, at most      */
     WORD = 8        /* zeros behind a block, to be looked at    */
 };
@@ -26,6 +30,7 @@ typedef struct block {
     const char *p, *end; /* whole lines; p: where parsing ended      */
     const char *text;    /* the end of what may be looked at         */
     bool found;          /* where they begin and end is known        */
+    bool blank;          /* nothing stands from there to the end     */
     const line_form *form;
     entries *e;
     int64_t at, lines; /* the first entry's place; how many there are */
@@ -41,7 +46,18 @@ typedef struct rounds {
     int64_t step;        /* bytes of a block                                 */
     bool first;          /* a line begins there, whatever is before it        */
     bool ended;          /* nothing but blank lines may follow              */
+    const line_form *form;
+    entries *e;
+    int64_t most; /* entries that the round may have, -1: any        */
     block *b;
+    int n;
+    _Atomic int next;     /* block that nobody has taken                      */
+    pthread_mutex_t lock; /* of what follows                                  */
+    pthread_cond_t turn;
+    int placed, parsed; /* blocks whose entries have places; that are through */
+    int64_t total;      /* entries that have places                           */
+    bool stopped;       /* what isn't placed isn't wanted                     */
+    stc_status status;
 } rounds;
 
 /* ---- numbers ---------------------------------------------------------------------- */
@@ -166,9 +182,8 @@ static inline const char *take_line(const block *b, const char *p, int64_t at)
     return *p == '\n' ? p + 1 : NULL;
 }
 
-static void parse_block(void *context, int k)
+static void parse_block(block *b)
 {
-    block *b = &((const rounds *)context)->b[k];
     const char *p = b->p;
     int64_t n = 0;
     while (n < b->lines && p < b->end) {
@@ -235,10 +250,9 @@ static int64_t count_ends(const char *p, const char *end)
     return n;
 }
 
-/* Block k: its lines, and how many they are. */
-static void find_block(void *context, int k)
+/* Block k: its lines, and how many they are; worker w reads them. */
+static void find_block(const rounds *r, int k, int w)
 {
-    const rounds *r = context;
     block *b = &r->b[k];
     const int64_t start = r->begin + k * r->step;
     const bool first = r->first && k == 0;
@@ -247,7 +261,7 @@ static void find_block(void *context, int k)
     const char *p = r->in->begin + from;
     int64_t n = r->size - from;
     if (r->fd >= 0) {
-        char *const room = r->room + k * (r->step + LINE + 2 * WORD);
+        char *const room = r->room + w * (r->step + LINE + 2 * WORD);
         p = room;
         if (!(n = load_block(r, room, from, stop))) return;
     }
@@ -272,18 +286,47 @@ static bool is_blank_from(const char *p, const char *end)
     return p == end;
 }
 
-/* Room for the n lines of a round; the first time for as many as the rest seems to have. */
-static stc_status make_room(const rounds *r, const line_form *f, entries *e, int64_t n,
-                            int64_t bytes)
+/* Room for n more lines; the first time for as many as all blocks would have with these. */
+static stc_status make_room(const rounds *r, int64_t n)
 {
+    entries *const e = r->e;
+    const int64_t values = r->form->values > 1 ? r->form->values : 1;
     int64_t all = 0, need;
     if (r->fd < 0) return STC_OK;
-    if (!e->cap) all = (int64_t)((double)n * (double)(r->size - r->begin) / (double)bytes);
-    all = all > n ? all + all / 16 : e->n + n;
-    if (!size_mul(e->n + n, f->values > 1 ? f->values : 1, &need) ||
-        !size_mul(all, f->values > 1 ? f->values : 1, &all))
+    if (!e->cap)
+        all = (int64_t)((double)n * (double)(r->size - r->begin) / (double)r->step);
+    all = all > n ? all + all / 16 : e->n + r->total + n;
+    if (!size_mul(e->n + r->total + n, values, &need) || !size_mul(all, values, &all))
         return fail(e->cx, STC_ERR_OVERFLOW, "%lld lines are too many", (long long)n);
     return need <= e->cap ? STC_OK : entries_reserve(e, all);
+}
+
+static bool has_room(const rounds *r, int64_t n)
+{
+    const int64_t values = r->form->values > 1 ? r->form->values : 1;
+    int64_t need;
+    return r->fd < 0 ||
+           (size_mul(r->e->n + r->total + n, values, &need) && need <= r->e->cap);
+}
+
+/* Block k's turn, once those before it have places: it gets its own. */
+static void place_block(rounds *r, int k)
+{
+    block *b = &r->b[k];
+    pthread_mutex_lock(&r->lock);
+    while (r->placed < k)
+        pthread_cond_wait(&r->turn, &r->lock);
+    if (r->most >= 0 && b->lines > r->most - r->total) b->lines = r->most - r->total;
+    while (!r->stopped && !has_room(r, b->lines) && r->parsed < k)
+        pthread_cond_wait(&r->turn, &r->lock); /* what others parse may move */
+    if (!r->stopped && !has_room(r, b->lines) && (r->status = make_room(r, b->lines)))
+        r->stopped = true;
+    if (r->stopped) b->lines = 0;
+    b->at = r->e->n + r->total;
+    r->total += b->lines;
+    r->placed = k + 1;
+    pthread_cond_broadcast(&r->turn);
+    pthread_mutex_unlock(&r->lock);
 }
 
 /* Whether the round may go on behind a block that was parsed. */
@@ -295,38 +338,61 @@ static bool goes_on(rounds *r, const block *b)
     }
     if (!b->found || (r->ended && b->done)) return false;
     r->ended |= b->p < b->end;
-    return is_blank_from(b->p, b->end);
+    return b->blank;
 }
 
-/* A round: e gets its entries; whether all lines were ordinary. */
-static stc_status read_round(rounds *r, const line_form *f, entries *e, int64_t most,
-                             bool *ordinary)
+static void read_blocks(void *context, int w)
 {
-    block b[PARTS_MAX];
-    const int threads = parts_for(r->in->cx);
-    int64_t total = 0;
-    int n = 0;
-    for (; n < threads && r->begin + n * r->step < r->size; n++)
-        b[n] = (block){.form = f, .e = e};
-    const int64_t rest = r->size - r->begin,
-                  bytes = n * r->step < rest ? n * r->step : rest;
-    r->b = b;
-    parts_run(n, find_block, r);
-    for (int k = 0; k < n; k++) {
-        b[k].at = e->n + total;
-        if (most >= 0 && b[k].lines > most - total) b[k].lines = most - total;
-        total += b[k].lines;
+    rounds *r = context;
+    for (int k; (k = atomic_fetch_add(&r->next, 1)) < r->n;) {
+        block *b = &r->b[k];
+        find_block(r, k, w);
+        place_block(r, k);
+        parse_block(b);
+        b->blank = is_blank_from(b->p, b->end);
+        pthread_mutex_lock(&r->lock);
+        r->parsed++;
+        r->stopped |= !b->blank || (r->fd >= 0 && !b->found);
+        pthread_cond_broadcast(&r->turn);
+        pthread_mutex_unlock(&r->lock);
     }
-    if (total && make_room(r, f, e, total, bytes)) return r->in->cx->diag.status;
-    parts_run(n, parse_block, r);
+}
+
+/* A round: e gets its entries, `most` of them; whether all lines were ordinary. */
+static stc_status read_round(rounds *r, int64_t most, bool *ordinary)
+{
+    block b[PARTS_MAX * EACH];
+    const int threads = parts_for(r->in->cx);
+    const int64_t rest = r->size - r->begin;
+    r->b = b;
+    r->most = most;
+    r->next = r->placed = r->parsed = r->n = 0;
+    r->total = 0;
+    for (; r->n < threads * EACH && r->n * r->step < rest; r->n++)
+        b[r->n] = (block){.form = r->form, .e = r->e};
+    const int64_t bytes = r->n * r->step < rest ? r->n * r->step : rest;
+    parts_run(r->n < threads ? r->n : threads, read_blocks, r);
+    if (r->status) return r->status;
     *ordinary = true;
-    for (int k = 0; k < n && *ordinary; k++) {
-        e->n += b[k].done;
+    for (int k = 0; k < r->n && *ordinary; k++) {
+        r->e->n += b[k].done;
         *ordinary = goes_on(r, &b[k]);
     }
     r->begin += bytes;
     r->first = false;
     return STC_OK;
+}
+
+static void open_rounds(rounds *r)
+{
+    pthread_mutex_init(&r->lock, NULL);
+    pthread_cond_init(&r->turn, NULL);
+}
+
+static void close_rounds(rounds *r)
+{
+    pthread_cond_destroy(&r->turn);
+    pthread_mutex_destroy(&r->lock);
 }
 
 /* ---- the text ----------------------------------------------------------------------- */
@@ -338,15 +404,19 @@ stc_status lines_read(input *in, entries *e, const line_form *f, int64_t most)
                 .begin = in->p - in->begin,
                 .size = in->end - in->begin,
                 .step = BLOCK,
+                .form = f,
+                .e = e,
                 .first = true};
     const int64_t last = e->n + most;
-    for (bool ordinary = true; ordinary && e->n < last && r.begin < r.size;) {
-        stc_status s = read_round(&r, f, e, last - e->n, &ordinary);
+    stc_status s = STC_OK;
+    open_rounds(&r);
+    for (bool ordinary = true; !s && ordinary && e->n < last && r.begin < r.size;) {
+        s = read_round(&r, last - e->n, &ordinary);
         while (!s && input_due(in))
             s = input_tick(in);
-        if (s) return s;
     }
-    return STC_OK;
+    close_rounds(&r);
+    return s;
 }
 
 stc_status lines_stream(input *in, entries *e, const line_form *f, int64_t most,
@@ -357,19 +427,23 @@ stc_status lines_stream(input *in, entries *e, const line_form *f, int64_t most,
                 .begin = in->p - in->begin,
                 .size = in->size,
                 .step = in->cx->grain ? in->cx->grain : BLOCK,
+                .form = f,
+                .e = e,
                 .first = true};
     const int threads = parts_for(in->cx);
     const size_t room = (size_t)threads * (size_t)(r.step + LINE + 2 * WORD);
     if (!(r.room = mem_alloc(in->cx, room))) return in->cx->diag.status;
     stc_status s = STC_OK;
     *whole = true;
+    open_rounds(&r);
     while (!s && *whole && r.begin < r.size) {
         const int64_t begin = r.begin;
-        s = read_round(&r, f, e, most < 0 ? -1 : most - e->n, whole);
+        s = read_round(&r, most < 0 ? -1 : most - e->n, whole);
         if (!s)
             s = file_step(in->cx, in->path, "reading", "bytes parsed",
                           (uint64_t)(r.begin - begin) / 16, r.begin, r.size);
     }
+    close_rounds(&r);
     mem_free(in->cx, r.room, room);
     *whole &= most < 0 || e->n == most;
     return s;

@@ -432,9 +432,9 @@ static stc_status read_coordinates(mtx *m)
             if (n == m->claimed) break;
         }
         if (!input_next(in, '%'))
-            return input_fail(in, m->size_at,
-                              "the header claims %lld entries, the file ends after %lld",
-                              (long long)m->claimed, (long long)n);
+            return input_fail(
+                in, m->size_at, "the header claims %lld %s, the file ends after %lld",
+                (long long)m->claimed, m->claimed == 1 ? "entry" : "entries", (long long)n);
         assert(m->out->e.n < m->out->e.cap);
         s = read_entry(m);
         if (!s && input_due(in)) s = input_tick(in);
@@ -442,9 +442,10 @@ static stc_status read_coordinates(mtx *m)
     if (s) return s;
     if (input_next(in, '%'))
         return input_fail(in, in->p,
-                          "found %s, expected the end of the file after %lld entries, as "
-                          "the header claims",
-                          input_word(in, in->p).text, (long long)m->claimed);
+                          "found %s, expected the end of the file after %lld %s, as the "
+                          "header claims",
+                          input_word(in, in->p).text, (long long)m->claimed,
+                          m->claimed == 1 ? "entry" : "entries");
     return STC_OK;
 }
 

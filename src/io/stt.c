@@ -26,12 +26,12 @@ typedef struct stt_file {
     file_bytes bytes;
     int64_t written[2]; /* when: seconds and their billionths */
     int count;
-    stt_row row[3 * STC_MAX_ORDER + 1];
+    stt_row row[STT_ARRAYS];
     int views; /* blocks that became the file's, where it wasn't mapped */
     struct {
         void *block;
         size_t size;
-    } view[3 * STC_MAX_ORDER + 1];
+    } view[STT_ARRAYS];
 } stt_file;
 
 typedef struct stt_reader {
@@ -77,10 +77,14 @@ static stc_status stt_present(ctx *cx, const tensor_backing *b)
 
 static stc_status check_sums(ctx *cx, const stt_file *f)
 {
+    const array_span *array[STT_ARRAYS];
+    uint64_t sums[STT_ARRAYS];
+    for (int k = 0; k < f->count; k++)
+        array[k] = &f->row[k].span;
+    if (stt_sums(cx, f->count, array, sums)) return cx->diag.status;
     for (int k = 0; k < f->count; k++) {
         const stt_row *row = &f->row[k];
-        uint64_t sum;
-        if (stt_sum(cx, &row->span, &sum)) return cx->diag.status;
+        const uint64_t sum = sums[k];
         if (sum == row->sum) continue;
         static const char *const roles[] = {"positions", "coordinates", "auxiliary array"};
         if (row->level == STT_VALUES)

@@ -44,11 +44,13 @@ enum {
     STT_ARRAY = 32,
     STT_ALIGN = 64,
     STT_VALUES = 255,
+    STT_ARRAYS = 3 * STC_MAX_ORDER + 1, /* at most */
     STT_HEADER_MAX = 1 << 16
 };
 
-/* The sum of an array's elements, one after the other without what lies between them. */
-stc_status stt_sum(ctx *cx, const array_span *s, uint64_t *out);
+/* The sums of n arrays: of each the elements, one after the other without what lies between
+ * them. Threads share large ones, an array each. */
+stc_status stt_sums(ctx *cx, int n, const array_span *const *array, uint64_t *sum);
 uint64_t stt_sum_bytes(const void *bytes, size_t size);
 
 /* What a tensor has whose arrays became a file's in place (spill_take): the file, open as

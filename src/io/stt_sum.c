@@ -5,9 +5,10 @@
  * changes its lane. It is against damage, not against malice: the levels are checked.
  */
 #include "stt.h"
+#include "../../formats/base/parts.h"
 #include <string.h>
 
-enum { LANES = 4, BLOCK = LANES * 8, STEP = 1 << 18 };
+enum { LANES = 4, BLOCK = LANES * 8, STEP = 1 << 18, SHARED = 1 << 22 };
 
 static const uint64_t start[LANES] = {0x243f6a8885a308d3u, 0x13198a2e03707344u,
                                       0xa4093822299f31d0u, 0x082efa98ec4e6c89u};
@@ -57,7 +58,7 @@ uint64_t stt_sum_bytes(const void *bytes, size_t size)
     return finish(lane, (const char *)bytes + whole, size - whole, size);
 }
 
-stc_status stt_sum(ctx *cx, const array_span *s, uint64_t *out)
+static stc_status sum_array(ctx *cx, const array_span *s, uint64_t *out)
 {
     uint64_t lane[LANES], last = 0;
     const char *rest = NULL;
@@ -75,4 +76,47 @@ stc_status stt_sum(ctx *cx, const array_span *s, uint64_t *out)
     }
     *out = finish(lane, rest, last, (uint64_t)s->n * (uint64_t)s->width);
     return STC_OK;
+}
+
+typedef struct sums {
+    const array_span *const *array;
+    uint64_t *sum;
+    int n;
+    _Atomic int next; /* array that nobody has taken */
+    ctx cx[PARTS_MAX];
+} sums;
+
+static void sum_next(void *context, int k)
+{
+    sums *s = context;
+    for (int at; (at = atomic_fetch_add(&s->next, 1)) < s->n;)
+        if (sum_array(&s->cx[k], s->array[at], &s->sum[at])) return;
+}
+
+stc_status stt_sums(ctx *cx, int n, const array_span *const *array, uint64_t *sum)
+{
+    const int threads = parts_for(cx);
+    int64_t bytes = 0;
+    for (int k = 0; k < n; k++)
+        bytes += array[k]->n * array[k]->width;
+    if (threads == 1 || bytes < SHARED) {
+        for (int k = 0; k < n; k++)
+            if (sum_array(cx, array[k], &sum[k])) return cx->diag.status;
+        return STC_OK;
+    }
+    sums *s = mem_zero(cx, 1, sizeof *s);
+    if (!s) return cx->diag.status;
+    s->array = array;
+    s->sum = sum;
+    s->n = n;
+    const uint64_t before = cx->steps;
+    for (int k = 0; k < threads; k++)
+        s->cx[k] = (ctx){.root = cx, .steps = before};
+    parts_run(threads, sum_next, s);
+    for (int k = 0; k < threads; k++) {
+        cx->steps += s->cx[k].steps - before;
+        if (s->cx[k].diag.status && !cx->diag.status) cx->diag = s->cx[k].diag;
+    }
+    mem_free(cx, s, sizeof *s);
+    return cx->diag.status ? cx->diag.status : work_done(cx, 0);
 }

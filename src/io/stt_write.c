@@ -15,8 +15,6 @@
 #include <errno.h>
 #include <string.h>
 
-enum { ARRAYS = 3 * STC_MAX_ORDER + 1 };
-
 typedef struct stt_array {
     int level, role;
     array_span span; /* in memory                                        */
@@ -31,7 +29,7 @@ typedef struct stt_array {
 typedef struct stt_writer {
     const tensor *t;
     int count;
-    stt_array array[ARRAYS];
+    stt_array array[STT_ARRAYS];
     int64_t header, size;
     int64_t there; /* where the arrays end that are in the file already; 0: none are */
 } stt_writer;
@@ -148,8 +146,8 @@ static void put_array(unsigned char *p, const stt_array *a)
 static void write_header(const stt_writer *w, output *o)
 {
     const tensor *t = w->t;
-    unsigned char header[STT_MODES + STC_MAX_ORDER * (8 + STT_LEVEL) + ARRAYS * STT_ARRAY +
-                         STT_ALIGN] = {0};
+    unsigned char header[STT_MODES + STC_MAX_ORDER * (8 + STT_LEVEL) +
+                         STT_ARRAYS * STT_ARRAY + STT_ALIGN] = {0};
     unsigned char *p = header + STT_MODES;
     memcpy(header, STT_MAGIC, 8);
     stt_put(header + 8, 4, STT_VERSION);
@@ -232,8 +230,8 @@ static void lend_array(stt_writer *w, int k, tensor_backing *file)
 static stc_status use_parts(stt_writer *w, output *o, tensor_backing **file)
 {
     ctx *cx = w->t->cx;
-    spill_part part[ARRAYS];
-    int number[ARRAYS];
+    spill_part part[STT_ARRAYS];
+    int number[STT_ARRAYS];
     *file = NULL;
     if (!cx->spill || w->t->backing) return STC_OK;
     const int n = list_parts(w, part, number), fd = spill_shared(cx, part, n);
@@ -244,10 +242,14 @@ static stc_status use_parts(stt_writer *w, output *o, tensor_backing **file)
         views->end(cx, views);
         return STC_OK;
     }
-    const bool taken = spill_take(cx, part, n);
-    if (!taken)
+    bool viewed;
+    if (!spill_take(cx, part, n, &viewed))
         o->status =
             fail_file(cx, STC_ERR_IO, o->path, 0, "can't be written: %s", strerror(errno));
+    if (!viewed) {
+        views->end(cx, views);
+        return o->status;
+    }
     for (int k = 0; k < n; k++) {
         stt_array *a = &w->array[number[k]];
         const int64_t end = (int64_t)part[k].offset + (int64_t)part[k].used;
@@ -264,9 +266,13 @@ static stc_status use_parts(stt_writer *w, output *o, tensor_backing **file)
 
 static stc_status sum_arrays(stt_writer *w)
 {
-    ctx *cx = w->t->cx;
+    const array_span *array[STT_ARRAYS];
+    uint64_t sum[STT_ARRAYS];
     for (int k = 0; k < w->count; k++)
-        if (stt_sum(cx, &w->array[k].span, &w->array[k].sum)) return cx->diag.status;
+        array[k] = &w->array[k].span;
+    if (stt_sums(w->t->cx, w->count, array, sum)) return w->t->cx->diag.status;
+    for (int k = 0; k < w->count; k++)
+        w->array[k].sum = sum[k];
     return STC_OK;
 }
 

@@ -447,8 +447,9 @@ static bool stores_entries(const format *f)
     return true;
 }
 
-/* B(i,j) = A(i,j), where only the format changes: the slot of A, else -1. */
-static int copied_slot(const builder *b)
+/* B(i,j) = A(i,j), where only the format changes, or B(j,i) = A(i,j), where the modes do,
+ * too: the slot of A, else -1. made: what A is converted to, B with A's modes. */
+static int copied_slot(const builder *b, prog_tensor *made)
 {
     const plan *pl = b->pl;
     const bstmt *s = pl->s;
@@ -456,35 +457,50 @@ static int copied_slot(const builder *b)
     if (!s->whole || s->op >= 0 || e->kind != B_ACCESS || e->pad) return -1;
     const prog_tensor *to = &pl->p->tensor[s->target], *from = &pl->p->tensor[e->tensor];
     if (e->tensor == s->target || from->order != to->order || to->fill_later ||
-        from->fill_later || from->type != to->type || format_equal(&from->fmt, &to->fmt) ||
-        !stores_entries(&from->fmt) ||
+        from->fill_later || from->type != to->type || !stores_entries(&from->fmt) ||
         !class_equal(type_class(to->type), to->fill, from->fill))
         return -1;
     uint64_t seen = 0;
+    int mode[STC_MAX_ORDER];
     for (int m = 0; m < to->order; m++) {
-        if (s->sub[m].terms != 1 || e->sub[m].terms != 1) return -1;
-        int i = s->sub[m].term[0].index;
-        if (!affine_bare(&s->sub[m], i) || !affine_bare(&e->sub[m], i)) return -1;
+        if (s->sub[m].terms != 1) return -1;
+        int i = s->sub[m].term[0].index, at = 0;
+        while (at < to->order && !affine_bare(&e->sub[at], i))
+            at++;
+        if (at == to->order || !affine_bare(&s->sub[m], i)) return -1;
         if (((seen >> i) & 1) || s->index[i].lo >= 0) return -1;
         const extent *hi = &pl->p->ext[s->index[i].hi];
         if (hi->op != EXT_DIM || (hi->a != e->tensor && hi->a != s->target)) return -1;
         seen |= UINT64_C(1) << i;
+        mode[m] = at;
     }
-    return e->tensor;
+    *made = *to;
+    for (int m = 0; m < to->order; m++)
+        made->shape[mode[m]] = to->shape[m];
+    if (!format_renumber(&to->fmt, mode, &made->fmt)) return -1;
+    return format_equal(&from->fmt, &made->fmt) ? -1 : e->tensor;
 }
 
-static stc_status build_copy(builder *b, int from)
+static stc_status build_copy(builder *b, int from, prog_tensor *made)
 {
     plan *pl = b->pl;
-    cin *c = cin_target(pl, CIN_CONVERT, pl->s->target);
+    const bool same = format_equal(&made->fmt, &pl->p->tensor[pl->s->target].fmt);
+    if (pl->why)
+        text_add(pl->why, "only the format%s: %s is converted as a whole\n",
+                 same ? " changes" : " and the order of the modes change",
+                 pl->p->tensor[from].name);
+    made->keep_while = pl->p->tensor[from].role == ROLE_INPUT;
+    made->source = (uint16_t)from;
+    made->role = ROLE_TEMP;
+    made->name = "";
+    const int to = same ? pl->s->target : program_tensor(pl->p, made);
+    cin *c = to < 0 ? NULL : cin_target(pl, CIN_CONVERT, to);
     if (!c) return STC_ERR_MEMORY;
     c->source = from;
-    if (pl->why)
-        text_add(pl->why, "only the format changes: %s is converted as a whole\n",
-                 pl->p->tensor[from].name);
+    if (!same && (c->next = cin_target(pl, CIN_MOVE, pl->s->target))) c->next->source = to;
     pl->target = pl->s->target;
     pl->root = c;
-    return STC_OK;
+    return same || c->next ? STC_OK : STC_ERR_MEMORY;
 }
 
 plan *plan_new(arena *a, program *p, const source *src, bstmt *s)
@@ -621,9 +637,10 @@ stc_status plan_build(plan *pl)
     value fill = t->fill;
     if (b.fill) b.fill = &fill;
 
-    int copied = copied_slot(&b);
+    prog_tensor made;
+    const int copied = copied_slot(&b, &made);
     if (copied >= 0 && !pl->schedule.nrel && !pl->npre && !pl->schedule.shared)
-        return build_copy(&b, copied);
+        return build_copy(&b, copied, &made);
     list out;
     list_init(&out);
     pl->target = s->target;

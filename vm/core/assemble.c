@@ -242,22 +242,35 @@ stc_status asm_finish(machine *mc, slot *s)
 
 /* ---- whole tensors ------------------------------------------------------------- */
 
+/* What is converted again of what hasn't changed is asked for in every run: it stays where
+ * it is, then, and is copied. The first time it isn't, since there may be no other. */
 stc_status asm_move(machine *mc, slot *to, slot *from)
 {
-    if (asm_own(mc, to)) return mc->cx->diag.status;
-    tensor_swap(to->own, from->own);
+    tensor *made = from->own;
+    int mode[STC_MAX_ORDER];
+    if (asm_own(mc, to) || (from->asked && tensor_copy(made, &made)))
+        return mc->cx->diag.status;
+    tensor_swap(to->own, made); /* what `to` had serves next time, if it can */
+    const bool same = format_equal(&to->row->fmt, &from->row->fmt);
+    const bool serves = same && !from->row->keep_while;
+    if (!same && format_renumbers(&from->row->fmt, &to->row->fmt, mode))
+        tensor_renumber(to->own, &to->row->fmt, mode);
+    if (!serves) tensor_free(made);
+    if (!serves && !from->asked) from->own = NULL;
+    if (serves) from->from = NULL;
     from->open = to->open;
     from->t = NULL; /* until it is assembled again */
     to->open = false;
-    to->from = from->from = NULL;
+    to->from = NULL;
     return STC_OK;
 }
 
 stc_status asm_convert(machine *mc, slot *to, slot *from)
 {
     const tensor *t = from->t;
-    if (to->row->keep_while && to->own && to->from == t &&
-        to->from_generation == t->generation) {
+    to->asked =
+        to->row->keep_while && to->from == t && to->from_generation == t->generation;
+    if (to->asked && to->own) {
         to->t = to->own;
         return STC_OK;
     }

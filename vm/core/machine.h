@@ -159,6 +159,7 @@ struct slot {
     index_array *lent_at;     /* … and for the levels' arrays, three a level         */
     const tensor *from;       /* keep_while: what own was converted from; of an operand: */
     uint64_t from_generation; /* what kept code read; and its generation            */
+    bool asked;               /* keep_while: a run before has converted the same         */
 };
 
 /* ---- the machine --------------------------------------------------------------- */

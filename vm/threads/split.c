@@ -282,9 +282,10 @@ static bool copy(splitter *s, const insn *in, int at)
     if (!s->made[t].made || s->made[t].row.how == SPLIT_WHOLE)
         return split_made(s, r, (split_row){.how = SPLIT_WHOLE}, at);
     split_row row = s->made[t].row;
-    if (in->op == OP_UPDATE) /* its workspace has modes in another order */
-        row.mode = format_entry_mode(&s->p->tensor[r].fmt, row.mode);
-    if (row.how == SPLIT_CUT) return split_made(s, r, row, at);
+    if (row.how == SPLIT_CUT) {
+        row.mode = split_made_mode(s, in, row.mode);
+        return split_made(s, r, row, at);
+    }
     if (in->op == OP_UPDATE)
         return split_refuse(s, at, "what parts sum up is merged with what was there");
     const stc_type type = s->p->tensor[t].type;

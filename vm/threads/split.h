@@ -129,6 +129,8 @@ static inline mode_use *split_had(const splitter *s, int t, int mode)
 bool split_scan(splitter *s);
 /* What was made: the same by all that write it. */
 bool split_made(splitter *s, int t, split_row row, int at);
+/* split_uses.c: which mode of what `in` makes is mode m of what it makes that of. */
+int split_made_mode(const splitter *s, const insn *in, int m);
 /* split_values.c: finds s->holds. */
 void split_values(splitter *s);
 /* What elements of a type hold; of 64 bits and of floats: anything. */

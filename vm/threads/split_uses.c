@@ -36,17 +36,27 @@ static bool can_be_cut(const splitter *s, int t, int mode)
     return cut_by(s, t, mode, split_use(s, t, mode));
 }
 
+int split_made_mode(const splitter *s, const insn *in, int m)
+{
+    const format *to = &s->p->tensor[in->arg[0]].fmt, *from = &s->p->tensor[in->arg[1]].fmt;
+    int mode[STC_MAX_ORDER];
+    if (in->op == OP_UPDATE) return format_entry_mode(to, m);
+    return in->op == OP_MOVE && format_renumbers(from, to, mode) ? mode[m] : m;
+}
+
 /* r is made of t, which the program doesn't make, or makes later: what is read of r is
  * needed of t. */
-static void pass_on(splitter *s, int r, int t, bool before)
+static void pass_on(splitter *s, const insn *in, bool before)
 {
+    const int r = in->arg[0], t = in->arg[1];
     const uint8_t role = s->p->tensor[r].role;
     const bool result = role == ROLE_OUTPUT || role == ROLE_INOUT;
     for (int m = 0; m < s->p->tensor[t].order; m++) {
-        const mode_use *from = split_use(s, r, m);
+        const int made = split_made_mode(s, in, m);
+        const mode_use *from = split_use(s, r, made);
         mode_use *to = before ? split_had(s, t, m) : split_use(s, t, m);
         if (!to->by) to->by = from->by;
-        if (result || !can_be_cut(s, r, m) || (to->own && to->coef != from->coef)) {
+        if (result || !can_be_cut(s, r, made) || (to->own && to->coef != from->coef)) {
             to->other++;
             continue;
         }
@@ -85,7 +95,7 @@ static void pass_all(splitter *s)
         const tensor_made *of = &s->made[in->arg[1]];
         const bool before =
             s->p->tensor[in->arg[1]].role == ROLE_INOUT && (!of->made || k < of->at);
-        if (before || !is_cut(s, in->arg[1])) pass_on(s, in->arg[0], in->arg[1], before);
+        if (before || !is_cut(s, in->arg[1])) pass_on(s, in, before);
     }
     for (int t = 0; t < s->p->ntensor; t++)
         if (s->p->tensor[t].role == ROLE_INOUT && !s->made[t].anew) fold(s, t);
@@ -94,9 +104,7 @@ static void pass_all(splitter *s)
         const int r = in->arg[0], t = in->arg[1];
         if (in->op != OP_UPDATE && in->op != OP_PACK && in->op != OP_MOVE) continue;
         for (int m = 0; m < s->p->tensor[t].order; m++) {
-            const format *f = &s->p->tensor[r].fmt;
-            const int mode = in->op == OP_UPDATE ? format_entry_mode(f, m) : m;
-            mode_use *to = split_use(s, r, mode);
+            mode_use *to = split_use(s, r, split_made_mode(s, in, m));
             if (!to->by) to->by = split_use(s, t, m)->by;
         }
     }

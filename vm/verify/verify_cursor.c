@@ -433,7 +433,8 @@ static stc_status check_made(verifier *vf, const insn *in)
     if (in->op == OP_MOVE) {
         if (b->role != ROLE_TEMP && b->role != ROLE_OUTPUT)
             return refuse(vf, "t%d isn't the program's own", in->arg[1]);
-        if (!format_equal(&a->fmt, &b->fmt))
+        int mode[STC_MAX_ORDER];
+        if (!format_renumbers(&a->fmt, &b->fmt, mode))
             return refuse(vf, "the tensors have different formats");
     }
     if (tensor_state(vf, in->arg[1], T_READY)) return vf->cx->diag.status;
