@@ -56,7 +56,8 @@ typedef struct scope_tensor {
     bool has_data;  /* it can be read; false: only assigned to              */
     bool has_shape; /* shape is known and kept                              */
     int64_t shape[STC_MAX_ORDER];
-    int slot; /* in the current program, -1 if not used by it         */
+    int slot;     /* in the current program, -1 if not used by it         */
+    uint8_t said; /* SAID_ bits of a declaration that isn't in the text   */
 } scope_tensor;
 
 typedef struct scope scope; /* tensors, formats, functions by name */
