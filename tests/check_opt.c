@@ -42,6 +42,12 @@ typedef struct early {
     "distributes(most)\n"                                                                  \
     "fn apart(a, b) = a * b with commutative, associative, annihilator(0), identity(1)\n"
 
+#define IMAGE                                                                              \
+    "tensor I dense i64 [60,70] = random(density=1, seed=11)\n"                            \
+    "tensor J csr i64 [60,70] = random(density=0.5, seed=11)\n"                            \
+    "tensor f dense i64 [7] = random(density=1, seed=12)\n"                                \
+    "tensor F dense i64 [7,7] = random(density=1, seed=13)\n"
+
 /* A power on the way is beyond all numbers, and what follows is 0. */
 #define POWERS                                                                             \
     "tensor F csr f32 [3,3] = {(1,0): -2}\n"                                               \
@@ -96,6 +102,20 @@ static const early cases[] = {
     {M VECTORS, "y = sum(i,j,k: x(i) + z(j) - v(k))", 100},
     {M VECTORS, "y(i) = xor(j,k: (A(i,j) & A(j,k) & x(k)) ^ (A(i,k) & z(j)))", 2},
     {TRUTHS, "y(i) = any(j,k: P(i,j) && P(j,k) && q(k) || P(j,i) && q(k))", 0},
+    /* windows: one index after the other, where what else is read doesn't need both */
+    {IMAGE, "y(i,j) = I(i+a,j+b)*f(a)*f(b)", 2},
+    {IMAGE, "y(j,i) = sum(a,b: f(b) * I(2*i+a,j+b+1) * f(a))", 2},
+    {WAYS "tensor y dense f64 fill 0\n", "y(i,j) = max(a in 0:9,b in 0:9: d(i+a) + d(j+b))",
+     9},
+    {IMAGE, "y(i,j) = sum(a in 0:7,b: I(i+a,j+b)*f(b))", 2},
+    {IMAGE, "y(i,j) = sum(a in 0:0,b: I(i+a,j+b)*f(b))", 0},
+    {IMAGE, "y(i,j) = I(i+a,j+b)*F(a,b)", 0},
+    {IMAGE, "y(i,j) = I(i+a,j+b)*f(a)*f(b)*F(a,b)", 0},
+    {IMAGE, "y(i,j) = J(i+a,j+b)*f(a)*f(b)", 0},
+    {IMAGE,
+     "tensor y dense i64 [60,70]\n"
+     "y(i,j) = sum(a in 0:7,b in 0:7: pad I(i+a-3,j+b-3)*f(a)*f(b))",
+     0},
     /* what is counted */
     {M VECTORS, "y(i) = sum(j, k in 0:100: A(i,j)*x(j))", 50},
     {M VECTORS, "y(i) = sum(j, k: A(i,j)*z(j) + 0*x(k))", 50},

@@ -109,16 +109,17 @@ bool is_times(const product *x, const bexpr *e)
 }
 
 /* False: too many factors, or one that is to stay where it is. */
-static bool add_factors(const opt *o, product *x, const bexpr *e)
+static bool add_factors(const opt *o, product *x, const bexpr *e, bool windows)
 {
     if (is_times(x, e))
-        return add_factors(o, x, e->args[0]) && add_factors(o, x, e->args[1]);
+        return add_factors(o, x, e->args[0], windows) &&
+               add_factors(o, x, e->args[1], windows);
     /* a reduction of the same kind is a part of this one */
     if (same_reduction(e, x) && !(bound_by(e) & x->reduced)) {
         x->reduced |= bound_by(e);
-        return add_factors(o, x, e->args[0]);
+        return add_factors(o, x, e->args[0], windows);
     }
-    if (x->n == OPT_FACTORS || has_window(o->p, e)) return false;
+    if (x->n == OPT_FACTORS || (!windows && has_window(o->p, e))) return false;
     x->factor[x->n++] = factor_as_written(o, x, e);
     return true;
 }
@@ -136,7 +137,14 @@ bool factors_of(const opt *o, const bexpr *r, product *out)
 {
     if (!product_begin(r, out)) return false;
     out->reduced = bound_by(r);
-    return add_factors(o, out, r->args[0]);
+    return add_factors(o, out, r->args[0], false);
+}
+
+bool windows_of(const opt *o, const bexpr *r, product *out)
+{
+    if (!product_begin(r, out)) return false;
+    out->reduced = bound_by(r);
+    return add_factors(o, out, r->args[0], true);
 }
 
 bool product_of(const opt *o, const bexpr *r, product *out)
