@@ -116,6 +116,14 @@ static const early cases[] = {
      "tensor y dense i64 [60,70]\n"
      "y(i,j) = sum(a in 0:7,b in 0:7: pad I(i+a-3,j+b-3)*f(a)*f(b))",
      0},
+    /* ranges and masks count where they hold; of floats none may leave nothing */
+    {M VECTORS, "y(i) = sum(j,k in 0:i+1: A(i,j)*x(k))", 50},
+    {M VECTORS, "y(i) = sum(j,k in 0:i: A(i,j)*x(k))", 50},
+    {M VECTORS, "y(i) = sum(j,k in 0:j+1: A(i,j)*x(k)*z(j))", 8},
+    {M VECTORS, "y(i) = sum(j,k in 0:i+1 where z(j) > 2: A(i,j)*x(k))", 0},
+    {WAYS, "tensor y dense f64\ny(i) = sum(j,k in 0:i+1: d(j)*d(i)*d(k))", 100},
+    {WAYS, "tensor y dense f64\ny(i) = sum(j,k in 0:i: d(j)*d(i)*d(k))", 0},
+    {M VECTORS "tensor y svec i64\n", "y(i) = sum(j,k in 0:i+1: A(i,j)*v(k))", 0},
     /* what is counted */
     {M VECTORS, "y(i) = sum(j, k in 0:100: A(i,j)*x(j))", 50},
     {M VECTORS, "y(i) = sum(j, k: A(i,j)*z(j) + 0*x(k))", 50},

@@ -83,6 +83,9 @@ typedef struct opt {
 /* A factor: how it is read, and how much of it differs from the identity. */
 typedef struct factor {
     const bexpr *e;
+    /* e decides where the product of the others counts, and else is the identity: the
+     * call that says so; NULL: it is multiplied. */
+    const bexpr *where;
     uint64_t indices; /* free                                               */
     double density;   /* of all its coordinates                             */
     bool full;        /* by its format: it is stored everywhere             */
