@@ -269,6 +269,7 @@ typedef struct text_job {
     const opt_known *known; /* NULL: nothing is  */
     bool waits;             /* plans depend on what will be bound */
     opt_book *book;         /* of several statements              */
+    bool first; /* of the passes: it ends where statements have a part in common */
     stc_times times;
 } text_job;
 
@@ -323,6 +324,7 @@ static stc_status compile_all(arena *a, text_job *job, scope *sc, program *p)
             st = compile_definition(sc, src, n);
         }
         if (st) return st;
+        if (job->first && job->book->again) return STC_OK; /* from the beginning */
     }
     note_declared(sc, p);
     p->notation = job->waits;
@@ -359,9 +361,11 @@ static stc_status compile_job(text_job *job, program **p, machine **mc)
     arena_init(&a, cx);
     opt_book book = {.a = &a};
     job->book = &book;
+    job->first = true;
     stc_status st = compile_pass(job, p);
     for (int more = 0; !st && book.again && more < 2; more++) {
         program_free(*p);
+        job->first = false;
         book.n = book.statement = 0;
         book.again = false;
         if (job->texts) {
