@@ -165,9 +165,9 @@ bool expr_side_waits(const bexpr *e, int side);
 void expr_note_waits(bexpr *e);
 /* Whether an access that e makes is at a computed subscript. */
 bool expr_gathers(const bexpr *e);
-/* Whether e is `none` but where its first argument holds, and there its second, as masks and
- * ranges are bound (bind_where.c); whether a mask, as that of a range to i + 1, surely holds
- * where one of the indices is 0. */
+/* Whether e is `none` but where its first argument holds, and there its second, as masks
+ * and ranges are bound (bind_where.c); whether a mask, as that of a range to i + 1, surely
+ * holds where one of the indices is 0. */
 bool expr_is_masked(const bexpr *e, vclass cls, value none);
 bool expr_mask_begins(const bstmt *s, const bexpr *mask, uint64_t reduced);
 
