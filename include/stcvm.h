@@ -481,6 +481,9 @@ STC_API stc_status stc_bind_slot(stc_program *p, int slot, stc_tensor *t);
  * name that the program doesn't use is allowed, and nothing is read then. */
 STC_API stc_status stc_bind_source(stc_program *p, const char *name,
                                    const stc_source *source);
+/* Plans it for what is bound, as stc_run does before it runs: what is saved then
+ * (stc_program_save) has that plan. */
+STC_API stc_status stc_program_plan(stc_program *p);
 /* Runs with what is bound. Results belong to the program until its next run. */
 STC_API stc_status stc_run(stc_program *p);
 STC_API stc_status stc_result(const stc_program *p, const char *name,
@@ -518,8 +521,10 @@ STC_API const char *stc_program_name(const stc_program *p, int i, bool *is_resul
  * as NULL. */
 STC_API stc_status stc_program_decl(const stc_program *p, const char *name, stc_decl *out);
 
-/* Bytecode files and their text. Texts are allocated by the machine's
- * allocator and freed with stc_text_free. */
+/* Bytecode files and their text. If plans of the program depend on data, they hold the plan
+ * that runs, and what it was compiled from: a program that is loaded is planned anew for
+ * what is bound to it, unless the file's plan was made for such data. Texts are allocated
+ * by the machine's allocator and freed with stc_text_free. */
 STC_API stc_status stc_program_save(const stc_program *p, const char *path);
 STC_API stc_status stc_program_load(stc_machine *m, const char *path, stc_program **out);
 STC_API stc_status stc_program_encode(const stc_program *p, void **bytes, size_t *size);

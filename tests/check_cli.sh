@@ -200,6 +200,12 @@ check 0 'stcvm *' '' --version
 check 0 '*usage:*eval*explain*' '' --help
 check 0 'usage: stcvm build*' '' build --help
 
+awk 'BEGIN { print "%%MatrixMarket matrix coordinate real general\n3 200 300"
+    for (j = 1; j <= 200; j++) print j % 3 + 1, j, 1
+    for (j = 1; j <= 100; j++) print (j + 1) % 3 + 1, j, 2 }' >wide.mtx
+awk 'BEGIN { print "%%MatrixMarket matrix coordinate real general\n200 3 200"
+    for (j = 1; j <= 200; j++) print j, j % 3 + 1, 1 }' >tall.mtx
+
 # ---- bytecode files -------------------------------------------------------------
 check 0 '' '' build "$spmv" A=csr x=dense -o p.stb
 check 0 'p.stb: verified' '' verify p.stb
@@ -215,6 +221,21 @@ check 1 '' 'stcvm: *: error: *x*' run p.stb A=A.mtx
 check 1 '' 'stcvm: none.stb: error: *' dump none.stb
 head -c 40 p.stb >short.stb
 check 1 '' 'stcvm: *short.stb*: error: *' verify short.stb
+# the notation is kept, and the plan that was made for data
+chain='C(i,l) = A(i,j) * B(j,k) * D(k,l)'
+check 0 '' '' build "$chain" A=csr B=csr D=csr -o p.stb
+check 0 '*.notation 0x0 *' '' dump p.stb
+check 0 '*planned anew for what is bound*' '' explain p.stb
+check 0 '' '' build "$chain" A=csr B=csr D=csr --like A=wide.mtx --like B=tall.mtx --like D=wide.mtx \
+    -o q.stb
+check 0 '*planned for data like some*' '' explain q.stb --stage=plan
+check 0 '*.notation 0x????????????* *' '' dump q.stb
+check 0 '' '' run p.stb A=wide.mtx B=tall.mtx D=wide.mtx -o C=p.mtx
+check 0 '' '' run q.stb A=wide.mtx B=tall.mtx D=wide.mtx -o C=q.mtx
+cmp -s p.mtx q.mtx || { failures=$((failures + 1)); echo 'FAILED: plans differ'; }
+check 1 '' '*size of mode*' build "$chain" A=csr B=csr D=csr --like A=wide.mtx -o q.stb
+check 2 '' '*--like goes with*' run p.stb --like A=wide.mtx
+check 2 '' '*no operands*' explain p.stb A=csr
 echo nonsense >bad.txt
 check 1 '' 'stcvm: bad.txt:1:*: error: *' asm bad.txt -o r.stb
 [ ! -e r.stb ] || { failures=$((failures + 1)); echo 'FAILED: a faulty asm left a file'; }

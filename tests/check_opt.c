@@ -42,6 +42,12 @@ typedef struct early {
     "distributes(most)\n"                                                                  \
     "fn apart(a, b) = a * b with commutative, associative, annihilator(0), identity(1)\n"
 
+#define IMAGE                                                                              \
+    "tensor I dense i64 [60,70] = random(density=1, seed=11)\n"                            \
+    "tensor J csr i64 [60,70] = random(density=0.5, seed=11)\n"                            \
+    "tensor f dense i64 [7] = random(density=1, seed=12)\n"                                \
+    "tensor F dense i64 [7,7] = random(density=1, seed=13)\n"
+
 /* A power on the way is beyond all numbers, and what follows is 0. */
 #define POWERS                                                                             \
     "tensor F csr f32 [3,3] = {(1,0): -2}\n"                                               \
@@ -96,6 +102,28 @@ static const early cases[] = {
     {M VECTORS, "y = sum(i,j,k: x(i) + z(j) - v(k))", 100},
     {M VECTORS, "y(i) = xor(j,k: (A(i,j) & A(j,k) & x(k)) ^ (A(i,k) & z(j)))", 2},
     {TRUTHS, "y(i) = any(j,k: P(i,j) && P(j,k) && q(k) || P(j,i) && q(k))", 0},
+    /* windows: one index after the other, where what else is read doesn't need both */
+    {IMAGE, "y(i,j) = I(i+a,j+b)*f(a)*f(b)", 2},
+    {IMAGE, "y(j,i) = sum(a,b: f(b) * I(2*i+a,j+b+1) * f(a))", 2},
+    {WAYS "tensor y dense f64 fill 0\n", "y(i,j) = max(a in 0:9,b in 0:9: d(i+a) + d(j+b))",
+     9},
+    {IMAGE, "y(i,j) = sum(a in 0:7,b: I(i+a,j+b)*f(b))", 2},
+    {IMAGE, "y(i,j) = sum(a in 0:0,b: I(i+a,j+b)*f(b))", 0},
+    {IMAGE, "y(i,j) = I(i+a,j+b)*F(a,b)", 0},
+    {IMAGE, "y(i,j) = I(i+a,j+b)*f(a)*f(b)*F(a,b)", 0},
+    {IMAGE, "y(i,j) = J(i+a,j+b)*f(a)*f(b)", 0},
+    {IMAGE,
+     "tensor y dense i64 [60,70]\n"
+     "y(i,j) = sum(a in 0:7,b in 0:7: pad I(i+a-3,j+b-3)*f(a)*f(b))",
+     0},
+    /* ranges and masks count where they hold; of floats none may leave nothing */
+    {M VECTORS, "y(i) = sum(j,k in 0:i+1: A(i,j)*x(k))", 50},
+    {M VECTORS, "y(i) = sum(j,k in 0:i: A(i,j)*x(k))", 50},
+    {M VECTORS, "y(i) = sum(j,k in 0:j+1: A(i,j)*x(k)*z(j))", 8},
+    {M VECTORS, "y(i) = sum(j,k in 0:i+1 where z(j) > 2: A(i,j)*x(k))", 0},
+    {WAYS, "tensor y dense f64\ny(i) = sum(j,k in 0:i+1: d(j)*d(i)*d(k))", 100},
+    {WAYS, "tensor y dense f64\ny(i) = sum(j,k in 0:i: d(j)*d(i)*d(k))", 0},
+    {M VECTORS "tensor y svec i64\n", "y(i) = sum(j,k in 0:i+1: A(i,j)*v(k))", 0},
     /* what is counted */
     {M VECTORS, "y(i) = sum(j, k in 0:100: A(i,j)*x(j))", 50},
     {M VECTORS, "y(i) = sum(j, k: A(i,j)*z(j) + 0*x(k))", 50},
@@ -420,6 +448,97 @@ START_TEST(plans_starve)
 }
 END_TEST
 
+/* ---- programs from files ---------------------------------------------------------- */
+
+/* The lab's program becomes what its bytes say; or its text, with `was` replaced. */
+static void load_again(lab *b, const char *was, const char *is)
+{
+    void *bytes;
+    size_t size;
+    char *text;
+    stc_program *p;
+    ck_ok(b->m, stc_program_encode(b->p, &bytes, &size));
+    ck_ok(b->m, stc_program_decode(b->m, bytes, size, &p));
+    stc_text_free(b->m, bytes);
+    if (was) {
+        ck_ok(b->m, stc_program_dump(p, &text));
+        char *at = strstr(text, was);
+        ck_assert(at && strlen(was) == strlen(is));
+        memcpy(at, is, strlen(is));
+        stc_program_free(p);
+        ck_ok(b->m, stc_program_assemble(b->m, text, NULL, &p));
+        stc_text_free(b->m, text);
+    }
+    stc_program_free(b->p);
+    b->p = p;
+}
+
+static void bind_square(lab *b, int64_t n, bool result)
+{
+    bind_random(b, "A", n, n, 0.5);
+    bind_random(b, "B", n, n, 0.5);
+    bind_random(b, "C", n, n, 0.5);
+    if (result) bind_random(b, "y", n, 1, 0.5);
+}
+
+/* What was declared beside the text is kept, and what wasn't is still chosen. */
+START_TEST(files_are_planned_again)
+{
+    static const char *const text[] = {
+        "y(i,l) = A(i,j)*B(j,k)*C(k,l)",
+        "fn twice(x) = x + x\nt(i,k) = A(i,j)*B(j,k)\ny(i,l) = twice(t(i,k)*B(k,m)*C(m,l))",
+        "y(i) += A(i,j)*B(j,k)*C(k,l)",
+        "format odd = (i,j) -> (j : dense, i : compressed)\ntensor y odd\n"
+        "y(i,l) = sum(j,k: A(i,j)*B(j,k)*C(k,l)) > 1"};
+    const stc_value none = {.f = 0};
+    const stc_decl decl[] = {
+        {.name = "A", .format = "csr"},
+        {.name = "B", .format = "csr", .fill = &none},
+        {.name = "C", .format = "csc", .type = STC_F32, .order = 2},
+        {.name = "y", .format = _i == 2 ? "dense" : "csr", .type = _i ? -1 : STC_F32},
+        {.name = "unused", .format = "csr"}};
+    lab b = {0};
+    b.m = machine_open(&b.h, false);
+    ck_ok(b.m, stc_compile(b.m, text[_i], decl, 5, &b.p));
+    ck_assert(b.p->waits);
+    for (int turn = 0; turn < 2; turn++) {
+        load_again(&b, NULL, NULL);
+        ck_assert(b.p->waits);
+        bind_square(&b, 30, _i == 2);
+        if (turn == 0) ck_ok(b.m, stc_program_plan(b.p));
+        ck_ok(b.m, stc_run(b.p));
+        ck_assert_uint_eq(b.p->plans, !turn); /* the second file has the plan itself */
+        ck_assert(b.p->waits);
+    }
+    bind_square(&b, 100, _i == 2);
+    ck_ok(b.m, stc_run(b.p));
+    ck_assert_uint_eq(b.p->plans, 1);
+    lab_shut(&b);
+}
+END_TEST
+
+/* A file whose text isn't what its code was made of runs as its code says. */
+START_TEST(texts_that_lie)
+{
+    static const char *const is[] = {
+        "z(i,l) = A(i,j)*B(j,k)*C(k,l)", "y(i,l) = A(i,j)*B(j,k)*D(k,l)",
+        "y(i,l) = A(i,j)*B(j,k)+A(k,l)", "y(i,l) = A(i,j)*B(j,k)*C(k,l"};
+    const stc_tensor *y;
+    lab b;
+    lab_open(&b, "y(i,l) = A(i,j)*B(j,k)*C(k,l)", "csr");
+    char text[100];
+    snprintf(text, sizeof text, "%-29s", is[_i]);
+    load_again(&b, "y(i,l) = A(i,j)*B(j,k)*C(k,l)", text);
+    ck_assert(b.p->waits);
+    bind_three(&b, 300, 2, 1);
+    ck_ok(b.m, stc_result(b.p, "y", &y));
+    ck_assert_int_eq(stc_tensor_shape(y)[1], 2);
+    ck_assert_uint_eq(b.p->plans, 0);
+    ck_assert(!b.p->waits);
+    lab_shut(&b);
+}
+END_TEST
+
 /* A loop's statement is compiled when its tensors leave what it was planned for. */
 START_TEST(loops_plan_for_statistics)
 {
@@ -492,6 +611,8 @@ Suite *suite_opt(void)
     tcase_add_test(t, results_outlive_plans);
     tcase_add_test(t, plans_starve);
     tcase_add_loop_test(t, others_are_planned_once, 0, 3);
+    tcase_add_loop_test(t, files_are_planned_again, 0, 4);
+    tcase_add_loop_test(t, texts_that_lie, 0, 4);
     tcase_add_loop_test(t, loops_plan_for_statistics, 0, 3);
     tcase_add_loop_test(t, many_operands, 0, 3);
     suite_add_tcase(s, t);

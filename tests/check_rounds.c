@@ -46,6 +46,7 @@ static const loop loops[] = {
     {A V, "tensor y dense i64 [n]; y(i) = A(i,j) * z(j)", 1},
     /* as it is written */
     {A V, "y(i) = x(i) + sum(j: A(i,j) * z(j)) with as_written" CHANGE, 1},
+    {A V, "y(i) = A(i,j) * z(j) with as_written" CHANGE, 1},
 };
 
 typedef struct ran {

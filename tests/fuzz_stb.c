@@ -4,10 +4,11 @@
  * tensors of the formats that the damaged program itself declares, under limits on steps
  * and memory (fuzz_stb_ways.c).
  *
- *     fuzz_stb [SECONDS [SEED]] [--seconds N] [--seed N] [--only bytes|lines|keep|subsect]
+ *     fuzz_stb [SECONDS [SEED]] [--seconds N] [--seed N] [--only KIND]
  *              [--first N] [--count N]
  *
- * `keep` damages where results are placed and kept, `subsect` chains of subsections. Each
+ * Kinds are bytes and lines; `keep` damages where results are placed and kept, `subsect`
+ * chains of subsections, `notation` programs that are planned anew for their operands. Each
  * mutant has a number: --first N --count 1 makes one again. With STC_LAST=FILE each is
  * written there before it is loaded. A sanitizer's complaint, a crash, a hang, memory not
  * given back, a malformed result, one that is another after conversion or on another tier
@@ -146,10 +147,11 @@ static bool encode(const fcase *c, bytes *out)
 /* Cases that have what is damaged. */
 static int make_corpus(uint64_t seed, family of, bytes *corpus)
 {
-    const unsigned forced = of == FAMILY_SUBSECT ? 1u << FEATURE_CONVOLVE : 0;
-    const char *has = of == FAMILY_KEEP      ? " keep "
-                      : of == FAMILY_SUBSECT ? " subsect "
-                                             : "";
+    const unsigned forced = of == FAMILY_SUBSECT    ? 1u << FEATURE_CONVOLVE
+                            : of == FAMILY_NOTATION ? 1u << FEATURE_CHAIN
+                                                    : 0;
+    static const char *const words[] = {"", " keep ", " subsect ", ".notation "};
+    const char *has = words[of];
     int n = 0;
     for (uint64_t k = 0; n < CORPUS && k < 40 * CORPUS; k++) {
         fcase c;
@@ -199,10 +201,11 @@ static mutant by_lines(gen *g, const bytes *from, family of)
 
 /* ---- the fuzzer ----------------------------------------------------------------- */
 
-enum { BYTES, LINE_DAMAGE, KEEP, SUBSECT, KINDS };
-static const char *const kind_name[KINDS] = {"bytes", "lines", "keep", "subsect"};
+enum { BYTES, LINE_DAMAGE, KEEP, SUBSECT, NOTATION, KINDS };
+static const char *const kind_name[KINDS] = {"bytes", "lines", "keep", "subsect",
+                                             "notation"};
 static const family kind_family[KINDS] = {FAMILY_ANY, FAMILY_ANY, FAMILY_KEEP,
-                                          FAMILY_SUBSECT};
+                                          FAMILY_SUBSECT, FAMILY_NOTATION};
 
 typedef struct options {
     int only; /* a kind, or KINDS: all */
@@ -239,13 +242,13 @@ int main(int argc, char **argv)
     fuzzing f;
     options o;
     if (!take_options(&o, &argc, argv)) {
-        fprintf(stderr, "fuzz_stb: --only bytes, lines, keep or subsect\n");
+        fprintf(stderr, "fuzz_stb: --only bytes, lines, keep, subsect or notation\n");
         return 2;
     }
     fuzzing_begin(&f, argc, argv);
     if (o.count != UINT64_MAX) f.until = HUGE_VAL;
-    static bytes corpus[3][CORPUS];
-    int n[3] = {0};
+    static bytes corpus[4][CORPUS];
+    int n[4] = {0};
     tally t[KINDS] = {0};
     uint64_t failed = 0;
     for (uint64_t k = o.first; k - o.first < o.count && fuzzing_on(&f) && !failed; k++) {
@@ -254,7 +257,8 @@ int main(int argc, char **argv)
         const int kind = o.only < KINDS ? o.only
                          : dice < 4     ? BYTES
                          : dice < 7     ? LINE_DAMAGE
-                         : dice < 9     ? KEEP
+                         : dice < 8     ? KEEP
+                         : dice < 9     ? NOTATION
                                         : SUBSECT;
         const family of = kind_family[kind];
         if (!n[of] && !(n[of] = make_corpus(f.seed, of, corpus[of]))) {
@@ -262,7 +266,8 @@ int main(int argc, char **argv)
             return 1;
         }
         const bytes *from = &corpus[of][gen_below(&g, n[of])];
-        const mutant x = kind == BYTES ? by_bytes(&g, from) : by_lines(&g, from, of);
+        const mutant x =
+            kind == BYTES || kind == NOTATION ? by_bytes(&g, from) : by_lines(&g, from, of);
         keep_last(&x);
         judge_mutant(&x, gen_next(&g), &t[kind]);
         failed = t[kind].failed;
@@ -275,10 +280,11 @@ int main(int argc, char **argv)
         if (t[k].tried)
             printf("fuzz_stb: seed %" PRIu64 ", %s: %" PRIu64 " tried, %" PRIu64
                    " refused, %" PRIu64 " accepted, %" PRIu64 " to their end, %" PRIu64
-                   " compared, %" PRIu64 " converted, %" PRIu64 " failed\n",
+                   " compared, %" PRIu64 " converted, %" PRIu64 " planned anew, %" PRIu64
+                   " failed\n",
                    f.seed, kind_name[k], t[k].tried, t[k].refused, t[k].accepted,
-                   t[k].finished, t[k].compared, t[k].converted, t[k].failed);
-    for (int of = 0; of < 3; of++)
+                   t[k].finished, t[k].compared, t[k].converted, t[k].planned, t[k].failed);
+    for (int of = 0; of < 4; of++)
         for (int k = 0; k < n[of]; k++) {
             free(corpus[of][k].data);
             free(corpus[of][k].text);

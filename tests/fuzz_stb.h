@@ -14,11 +14,11 @@ typedef struct mutant {
 } mutant;
 
 typedef struct tally {
-    uint64_t tried, refused, accepted, finished, compared, converted, failed;
+    uint64_t tried, refused, accepted, finished, compared, converted, planned, failed;
 } tally;
 
 /* What is damaged: anything, or what one claim of the verifier is about. */
-typedef enum family { FAMILY_ANY, FAMILY_KEEP, FAMILY_SUBSECT } family;
+typedef enum family { FAMILY_ANY, FAMILY_KEEP, FAMILY_SUBSECT, FAMILY_NOTATION } family;
 
 /* Damages assembly text by whole lines: out, twice, elsewhere, thousands of times, or
  * with another operand. A new text, to be freed. */

@@ -8,9 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WAYS = 4, RESULTS = 8, ELEMENTS = 4096 };
-static const char *const way_name[WAYS] = {"base operations", "the tiers",
-                                           "tiers without AVX2", "two threads"};
+/* The last way has operands of so many entries that what has notation is planned anew. Its
+ * text may be damaged, too: what comes of it isn't compared. */
+enum { WAYS = 5, PLANNED = 4, RESULTS = 8, ELEMENTS = 4096, FEW = 12, MANY = 150 };
+static const char *const way_name[WAYS] = {
+    "base operations", "the tiers", "tiers without AVX2", "two threads", "planned anew"};
 
 typedef struct made {
     int64_t n; /* elements; 0: not looked at */
@@ -43,9 +45,11 @@ static void complain(court *c, const char *what, const char *more)
 
 /* A tensor of what the program says about the name, with some small whole numbers. */
 /* Most have extents of one size, so that they agree. */
-static stc_tensor *operand(gen *g, stc_machine *m, const stc_decl *d, int64_t same)
+static stc_tensor *operand(gen *g, stc_machine *m, const stc_decl *d, int64_t same,
+                           bool many)
 {
-    int64_t shape[STC_MAX_ORDER], coord[STC_MAX_ORDER * 12], n = gen_below(g, 12);
+    int64_t shape[STC_MAX_ORDER], coord[STC_MAX_ORDER * MANY];
+    int64_t n = many ? MANY : gen_below(g, FEW);
     if (d->order < 0 || d->order > STC_MAX_ORDER || d->type < 0) return NULL;
     for (int k = 0; k < d->order; k++) {
         shape[k] = gen_chance(g, 95) ? same : gen_below(g, 6);
@@ -54,7 +58,7 @@ static stc_tensor *operand(gen *g, stc_machine *m, const stc_decl *d, int64_t sa
     for (int64_t e = 0; e < n; e++)
         for (int k = 0; k < d->order; k++)
             coord[e * d->order + k] = gen_below(g, (int)shape[k]);
-    double vals[32] = {0};
+    double vals[2 * MANY] = {0};
     for (int64_t e = 0; e < n; e++) {
         const value v = {.i64 = 1 + gen_below(g, 4)};
         type_store((stc_type)d->type, vals, e,
@@ -67,17 +71,18 @@ static stc_tensor *operand(gen *g, stc_machine *m, const stc_decl *d, int64_t sa
     return t;
 }
 
-static int bind_all(court *c, stc_machine *m, stc_program *p, stc_tensor *held[64])
+static int bind_all(court *c, stc_machine *m, stc_program *p, stc_tensor *held[64],
+                    bool many)
 {
     gen g = {.c = NULL, .state = c->seed};
-    const int64_t same = 1 + gen_below(&g, 5);
+    const int64_t same = many ? 16 : 1 + gen_below(&g, 5);
     const char *name;
     bool result;
     int n = 0;
     for (int k = 0; n < 64 && (name = stc_program_name(p, k, &result)); k++) {
         stc_decl d = {.size = sizeof d};
         if (result || stc_program_decl(p, name, &d) != STC_OK) continue;
-        if (!(held[n] = operand(&g, m, &d, same))) continue;
+        if (!(held[n] = operand(&g, m, &d, same, many))) continue;
         (void)stc_bind(p, name, held[n++]);
     }
     return n;
@@ -220,8 +225,9 @@ static bool run_way(court *c, int k, way *w)
             c->dump = strdup(text);
             stc_text_free(m, text);
         }
-        const int n = bind_all(c, m, p, bound);
+        const int n = bind_all(c, m, p, bound, k == PLANNED);
         w->status = stc_run(p);
+        if (k == PLANNED) c->t->planned += p->plans;
         snprintf(w->message, sizeof w->message, "%s", stc_error(m)->message);
         /* That coordinates differ, where a level has no order, is for `finish` to see. */
         if (strstr(w->message, "is malformed") && !strstr(w->message, "of one fiber"))
@@ -285,7 +291,7 @@ void judge_mutant(const mutant *x, uint64_t seed, tally *t)
     for (int k = 1; k < WAYS && t->failed == failed; k++) {
         if (!run_way(&c, k, &w[k]))
             complain(&c, way_name[k], "refused, and accepted before");
-        if (t->failed == failed) compare(&c, &w[0], &w[k], k);
+        if (t->failed == failed && k < PLANNED) compare(&c, &w[0], &w[k], k);
     }
     for (int k = 0; k < WAYS; k++)
         for (int r = 0; r < RESULTS; r++)

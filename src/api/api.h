@@ -73,13 +73,6 @@ typedef struct binding {
     void *lent; /* the host's memory for the values of a result */
 } binding;
 
-typedef struct decl_copy {
-    char *name, *format;
-    int type, order;
-    bool has_fill;
-    stc_value fill;
-} decl_copy;
-
 /* The texts of the stages, where wanted. */
 typedef struct explain_texts {
     textbuf ast, bound, plan, lattice;
@@ -109,10 +102,8 @@ struct stc_program { /* in the arena of its program */
     int untimed;        /* runs that go by before the next that is             */
     shown_decl *shown;  /* one per slot: what stc_program_decl hands out */
     binding *bind;      /* one per slot */
-    bool from_text;     /* not decoded from bytes: the stages can be explained */
-    decl_copy *decl;    /* to compile again for explain; text is p->source */
-    int ndecl;
-    char *stage[4]; /* ast, bound, plan, lattice: made when first asked for */
+    bool from_text;     /* p has what it was compiled from: the stages can be explained */
+    char *stage[4];     /* ast, bound, plan, lattice: made when first asked for */
     plan_variant *variants;
     uint64_t plans; /* how often it was planned anew */
 };

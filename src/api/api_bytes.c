@@ -1,6 +1,7 @@
 /* api_bytes.c: programs as bytes and as text: .stb files, dumps, assembly.
  *
- * What is read is untrusted: it is verified before it is linked.
+ * What is read is untrusted: it is verified before it is linked. What is written is what
+ * runs: of a program that is planned for what is bound to it, that plan.
  */
 #include "api.h"
 #include "../io/output.h"
@@ -24,6 +25,7 @@ stc_status program_adopt(stc_machine *m, program *p, double load, stc_program **
     const double verify = (double)(now_ticks() - start);
     stc_program *w = NULL;
     if ((st = program_wrap(m, p, mc, &w))) return st;
+    w->from_text = w->waits = p->notation;
     w->times.load = load;
     w->times.verify = verify;
     *out = w;
@@ -37,7 +39,7 @@ stc_status stc_program_encode(const stc_program *w, void **bytes, size_t *size)
     if (!bytes || !size) return fail_null(&w->m->cx, "bytes or size");
     void *made;
     size_t n;
-    stc_status st = program_encode(w->p, &made, &n);
+    stc_status st = program_encode(program_now(w), &made, &n);
     if (st) return st;
     if (!(st = api_text(&w->m->cx, made, n, bytes))) *size = n;
     mem_free(&w->m->cx, made, n);
@@ -66,7 +68,7 @@ stc_status stc_program_dump(const stc_program *w, char **text)
     if (!text) return fail_null(cx, "text");
     textbuf b;
     text_init(&b, cx);
-    return api_text_of(&b, program_dump(w->p, &b), text);
+    return api_text_of(&b, program_dump(program_now(w), &b), text);
 }
 
 stc_status stc_program_assemble(stc_machine *m, const char *text, const char *file,
@@ -94,7 +96,7 @@ stc_status stc_program_save(const stc_program *w, const char *path)
     const double start = now_us();
     void *bytes;
     size_t size;
-    stc_status st = program_encode(w->p, &bytes, &size);
+    stc_status st = program_encode(program_now(w), &bytes, &size);
     if (st) return st;
     output o;
     if (!(st = output_open(&o, cx, path))) {

@@ -188,7 +188,41 @@ stc_status compile_decl(scope *sc, const source *src, const ast *tree, const stc
     t->has_fill = d->fill != NULL;
     t->has_data = true;
     t->slot = -1;
+    t->said = (uint8_t)(SAID_NAME | (t->has_format ? SAID_FORMAT : 0) |
+                        (has_type ? SAID_TYPE : 0) | (t->has_fill ? SAID_FILL : 0));
     return STC_OK;
+}
+
+/* The same of what a program that was compiled before says in its rows. */
+static stc_status enter_row(scope *sc, const program *p, const prog_tensor *row)
+{
+    scope_tensor *t = scope_put_tensor(sc, row->name);
+    if (!t) return p->cx->diag.status;
+    t->order = row->order;
+    t->said = row->declared;
+    t->has_format = row->declared & SAID_FORMAT;
+    t->has_type = row->declared & SAID_TYPE;
+    t->has_fill = row->declared & SAID_FILL;
+    t->fmt = row->fmt;
+    if (!t->has_format) format_builtin("dense", 5, row->order, NULL, 0, &t->fmt);
+    t->type = t->has_type ? row->type : STC_F64;
+    t->fill = (value){0};
+    if (t->has_fill) t->fill = type_convert(t->type, row->type, row->fill);
+    t->has_data = true;
+    t->slot = -1;
+    return STC_OK;
+}
+
+/* What the text can't say is kept with its program: of each name, with its first row. */
+static void note_declared(const scope *sc, program *p)
+{
+    for (int i = 0; i < p->ntensor; i++) {
+        prog_tensor *row = &p->tensor[i];
+        scope_tensor *t = *row->name ? scope_find_tensor(sc, row->name) : NULL;
+        if (!t) continue;
+        row->declared = t->said;
+        t->said = 0;
+    }
 }
 
 /* A declaration inside the text: what a decl says, in the language. */
@@ -230,10 +264,12 @@ typedef struct text_job {
     source src;
     const stc_decl *decl;
     int ndecl;
+    const program *rows;    /* declares, too; NULL: none */
     explain_texts *texts;   /* NULL: not wanted */
     const opt_known *known; /* NULL: nothing is  */
     bool waits;             /* plans depend on what will be bound */
     opt_book *book;         /* of several statements              */
+    bool first; /* of the passes: it ends where statements have a part in common */
     stc_times times;
 } text_job;
 
@@ -265,6 +301,9 @@ static stc_status compile_all(arena *a, text_job *job, scope *sc, program *p)
     }
     for (int i = 0; i < job->ndecl && !st; i++)
         st = compile_decl(sc, src, tree, &job->decl[i]);
+    for (int i = 0; job->rows && i < job->rows->ntensor && !st; i++)
+        if (job->rows->tensor[i].declared)
+            st = enter_row(sc, job->rows, &job->rows->tensor[i]);
     if (st) return st;
     int assignments = 0;
     opt_known known = job->known ? *job->known : (opt_known){0};
@@ -285,7 +324,10 @@ static stc_status compile_all(arena *a, text_job *job, scope *sc, program *p)
             st = compile_definition(sc, src, n);
         }
         if (st) return st;
+        if (job->first && job->book->again) return STC_OK; /* from the beginning */
     }
+    note_declared(sc, p);
+    p->notation = job->waits;
     for (int i = 0; i < p->ntensor; i++) {
         if (!name_is_asked(p->tensor[i].name)) continue;
         return fail_source(src, STC_ERR_PROGRAM, tree->at,
@@ -319,9 +361,11 @@ static stc_status compile_job(text_job *job, program **p, machine **mc)
     arena_init(&a, cx);
     opt_book book = {.a = &a};
     job->book = &book;
+    job->first = true;
     stc_status st = compile_pass(job, p);
     for (int more = 0; !st && book.again && more < 2; more++) {
         program_free(*p);
+        job->first = false;
         book.n = book.statement = 0;
         book.again = false;
         if (job->texts) {
@@ -337,24 +381,6 @@ static stc_status compile_job(text_job *job, program **p, machine **mc)
 
 /* ---- the public calls --------------------------------------------------------------- */
 
-static stc_status decls_copy(stc_program *w, const stc_decl *decl, int count)
-{
-    w->decl = arena_room(&w->p->own, count, sizeof *w->decl);
-    if (!w->decl) return w->m->cx.diag.status;
-    for (int i = 0; i < count; i++) {
-        decl_copy *d = &w->decl[i];
-        *d = (decl_copy){.name = program_text(w->p, decl[i].name),
-                         .type = decl[i].type,
-                         .order = decl[i].order,
-                         .has_fill = decl[i].fill != NULL};
-        if (decl[i].format) d->format = program_text(w->p, decl[i].format);
-        if (decl[i].fill) d->fill = *decl[i].fill;
-        if (!d->name || (decl[i].format && !d->format)) return w->m->cx.diag.status;
-    }
-    w->ndecl = count;
-    return STC_OK;
-}
-
 static stc_status compile_text(stc_machine *m, const char *text, const stc_decl *decls,
                                int count, stc_program **out)
 {
@@ -369,10 +395,6 @@ static stc_status compile_text(stc_machine *m, const char *text, const stc_decl 
     w->times = job.times;
     w->from_text = true;
     w->waits = job.waits;
-    if ((st = decls_copy(w, decls, count))) {
-        program_drop(w);
-        return st;
-    }
     *out = w;
     return STC_OK;
 }
@@ -443,25 +465,15 @@ stc_status explain_keep(stc_program *w, explain_texts *e)
 stc_status compile_again(const stc_program *w, const opt_known *known, explain_texts *texts,
                          program **p, machine **mc)
 {
-    ctx *cx = &w->m->cx;
-    stc_decl *decl = mem_zero(cx, w->ndecl + 1, sizeof *decl);
-    if (!decl) return cx->diag.status;
-    for (int i = 0; i < w->ndecl; i++) {
-        const decl_copy *d = &w->decl[i];
-        decl[i] = (stc_decl){.name = d->name,
-                             .format = d->format,
-                             .type = d->type,
-                             .order = d->order,
-                             .fill = d->has_fill ? &d->fill : NULL};
-    }
-    text_job job = {.src = {.cx = cx, .file = w->p->file, .text = w->p->source},
-                    .decl = decl,
-                    .ndecl = w->ndecl,
-                    .known = known,
-                    .texts = texts};
-    const stc_status st = compile_job(&job, p, mc);
-    mem_free(cx, decl, (size_t)(w->ndecl + 1) * sizeof *decl);
-    return st;
+    text_job job = {
+        .src = {.cx = &w->m->cx,
+                .file = w->p->file ? w->p->file : "eval",
+                .text = w->p->source},
+        .rows = w->p,
+        .known = known,
+        .texts = texts,
+    };
+    return compile_job(&job, p, mc);
 }
 
 /* The stages' texts cost more than compiling: made by compiling once more. */
@@ -472,6 +484,10 @@ static stc_status explain_again(stc_program *w)
     machine *mc = NULL;
     const opt_known known = plan_known(w);
     explain_init(&texts, &w->m->cx);
+    if (w->p->foreign && !w->now)
+        text_add(&texts.plan, w->p->like ? "the code was planned for data like some, and "
+                                           "is again for others; without data:\n"
+                                         : "planned anew for what is bound\n");
     stc_status st = compile_again(w, w->now ? &known : NULL, &texts, &p, &mc);
     if (!st) {
         machine_free(mc);

@@ -8,7 +8,11 @@
  * machine of its own. The program as compiled keeps what is bound, by its slots; a variant
  * is given the same tensors by name.
  *
- * A program of which no plan waits for data has no variants, and costs nothing here.
+ * A program of which no plan waits for data has no variants, and costs nothing here. One
+ * that was saved (api_bytes.c) has the plan that it was saved with as its code, and the
+ * statistics that this was made for. Its text comes from a file, and may be another
+ * program's: if it can't be compiled, or has other operands and results than the code, the
+ * code runs as it stands.
  */
 #include "api.h"
 #include <string.h>
@@ -98,6 +102,34 @@ static plan_variant *find_variant(stc_program *w, uint64_t key)
     return NULL;
 }
 
+/* Whether each operand (result) of a is one of b's, just so. */
+static bool has_all(const program *b, const program *a, bool results)
+{
+    for (int i = 0; i < a->ntensor; i++) {
+        const prog_tensor *row = &a->tensor[i];
+        const bool is = results ? row->role == ROLE_OUTPUT || row->role == ROLE_INOUT
+                                : has_operand(row);
+        if (!is || !*row->name) continue;
+        const int slot =
+            results ? program_output(b, row->name) : program_input(b, row->name);
+        const prog_tensor *other = slot < 0 ? NULL : &b->tensor[slot];
+        if (!other || other->role != row->role || other->type != row->type ||
+            other->order != row->order || !format_equal(&other->fmt, &row->fmt) ||
+            other->fill_later != row->fill_later ||
+            (!row->fill_later &&
+             !class_equal(type_class(row->type), other->fill, row->fill)))
+            return false;
+    }
+    return true;
+}
+
+static bool stands_for(const program *a, const program *b)
+{
+    return has_all(a, b, false) && has_all(b, a, false) && has_all(a, b, true) &&
+           has_all(b, a, true);
+}
+
+/* *out NULL: the text of the file isn't that of its code. */
 static stc_status make_variant(stc_program *w, uint64_t key, plan_variant **out)
 {
     ctx *cx = &w->m->cx;
@@ -105,11 +137,16 @@ static stc_status make_variant(stc_program *w, uint64_t key, plan_variant **out)
     if (!v) return cx->diag.status;
     const opt_known known = plan_known(w);
     const stc_status st = compile_again(w, &known, NULL, &v->p, &v->mc);
-    if (st) {
-        mem_free(cx, v, sizeof *v);
-        return st;
+    const bool stopped =
+        st == STC_ERR_MEMORY || st == STC_ERR_STEPS || st == STC_ERR_INTERRUPT;
+    if (st) *v = (plan_variant){0};
+    if (st || !stands_for(w->p, v->p)) {
+        variant_free(cx, v);
+        if (st && (stopped || !w->p->foreign)) return st;
+        w->waits = false;
+        return STC_OK;
     }
-    v->key = key;
+    v->key = v->p->like = key;
     v->next = w->variants;
     w->variants = *out = v;
     w->plans++;
@@ -122,10 +159,10 @@ stc_status plan_now(stc_program *w)
     plan_variant *v = NULL;
     stc_status st = STC_OK;
     if (!w->waits) return STC_OK;
-    if (!w->lent && statistics(w, &key)) {
+    if (!w->lent && statistics(w, &key) && key != w->p->like) {
         v = find_variant(w, key);
         if (!v) st = make_variant(w, key, &v);
-        if (!st && !(w->ready && v == w->now)) st = bind_operands(w, v);
+        if (v && !st && !(w->ready && v == w->now)) st = bind_operands(w, v);
     }
     if (!st) w->now = v;
     return st;

@@ -219,6 +219,13 @@ static stc_status prepare(stc_program *w)
     return st;
 }
 
+stc_status stc_program_plan(stc_program *w)
+{
+    if (!w) return STC_ERR_ARGUMENT;
+    API_ENTER_LIMITED(&w->m->cx);
+    return prepare(w);
+}
+
 /* Reading clocks is an eighth of a run of 100 ns: of runs as short as the last that was
  * timed, one in 16 is. */
 static stc_status run_timed(stc_program *w)

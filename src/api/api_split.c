@@ -128,6 +128,7 @@ stc_status stc_program_part(const stc_program *w, const char *name, int mode, in
         mem_free(cx, bytes, size);
     }
     if (!st) st = narrow_to(w, f.chosen, lo, hi, part);
+    if (!st) part->notation = false; /* the text is of the whole */
     arena_free(&f.a);
     if (!st) return program_adopt(w->m, part, 0, out);
     program_free(part);

@@ -33,7 +33,9 @@ typedef struct args {
     const char **operand;
     int operands; /* those after the command                                  */
     const char **out;
-    int outs;          /* the values of -o, as given                          */
+    int outs; /* the values of -o, as given                          */
+    const char **like;
+    int likes;         /* the values of --like                                */
     const char *stage; /* of --stage, or NULL                                 */
     bool help, version;
 } args;
@@ -169,13 +171,15 @@ void outputs_free(output *o, int count);
     C(eval, 1, -1, true,                                                                   \
       "'STATEMENT; …' NAME=SOURCE[:FORMAT[:TYPE]][:fill=V]… "                          \
       "[-o NAME[=PATH]]…")                                                                 \
-    C(build, 1, -1, true, "'STATEMENT; …' NAME=FORMAT[:TYPE][:fill=V]… -o FILE.stb")       \
+    C(build, 1, -1, true,                                                                  \
+      "'STATEMENT; …' NAME=FORMAT[:TYPE][:fill=V]… "                                   \
+      "[--like NAME=SOURCE]… -o FILE.stb")                                                 \
     C(run, 1, -1, true, "FILE.stb NAME=SOURCE… [-o NAME[=PATH]]…")                         \
     C(dump, 1, 1, false, "FILE.stb")                                                       \
     C(asm, 1, 1, true, "FILE -o FILE.stb")                                                 \
     C(verify, 1, 1, false, "FILE.stb")                                                     \
     C(explain, 1, -1, false,                                                               \
-      "'STATEMENT' NAME=FORMAT… "                                                        \
+      "'STATEMENT' NAME=FORMAT… | FILE.stb "                                             \
       "[--stage=ast|bound|plan|lattice|code]")                                             \
     C(convert, 2, 3, false, "IN OUT [FORMAT]")                                             \
     C(head, 1, 2, false, "FILE [N]")                                                       \

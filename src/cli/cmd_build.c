@@ -51,13 +51,41 @@ static int compile(cli *c, const args *a, stc_program **out)
     return status;
 }
 
+/* Plans the program for the sources of --like, and ones where there are none. */
+static int plan_like(cli *c, const args *a, stc_program *p)
+{
+    const args likes = {.operand = a->like, .operands = a->likes};
+    const stc_source ones = {.size = sizeof ones,
+                             .kind = STC_SOURCE_VALUE,
+                             .value = {.i = 1},
+                             .value_type = STC_I64,
+                             .type = -1};
+    spec *specs;
+    bool result;
+    const char *name;
+    int n, status = specs_parse(&likes, 0, SPEC_BOUND, &specs, &n);
+    if (status != STATUS_OK) return status;
+    stc_status st = STC_OK;
+    for (int i = 0; !st && (name = stc_program_name(p, i, &result)) && !result; i++)
+        st = stc_bind_source(p, name, &ones);
+    for (int i = 0; i < n && !st; i++)
+        st = stc_bind_source(p, specs[i].name, &specs[i].source);
+    if (!st) st = stc_program_plan(p);
+    specs_free(specs, n);
+    return st ? report_error(c, 0) : STATUS_OK;
+}
+
 int cmd_build(cli *c, const args *a)
 {
     const char *path;
     stc_program *p = NULL;
     int status = output_file(a, &path);
     if (status == STATUS_OK) status = compile(c, a, &p);
-    if (status != STATUS_OK) return status;
+    if (status == STATUS_OK && a->likes) status = plan_like(c, a, p);
+    if (status != STATUS_OK) {
+        stc_program_free(p);
+        return status;
+    }
     const double start = now_us();
     if (stc_program_save(p, path) != STC_OK) {
         status = report_error(c, 0);
@@ -116,6 +144,12 @@ static int compile_ran(cli *c, stc_session *s, const args *a, stc_program **out)
     return st ? report_error(c, 0) : STATUS_OK;
 }
 
+static bool is_bytecode(const char *word)
+{
+    const size_t n = strlen(word);
+    return n > 4 && !strcmp(word + n - 4, ".stb");
+}
+
 int cmd_explain(cli *c, const args *a)
 {
     static const char *const stages[] = {"ast", "bound", "plan", "lattice", "code", NULL};
@@ -128,7 +162,15 @@ int cmd_explain(cli *c, const args *a)
                            a->stage);
     stc_session *s = NULL;
     if (c->opt.run && stc_session_open(c->machine, &s) != STC_OK) return report_error(c, 0);
-    status = s ? compile_ran(c, s, a, &p) : compile(c, a, &p);
+    const bool file = is_bytecode(a->operand[0]);
+    if (file && (s || a->operands > 1)) {
+        status = usage_error("explain of %s takes no operands", a->operand[0]);
+    } else if (file) {
+        const bool loaded = stc_program_load(c->machine, a->operand[0], &p) == STC_OK;
+        status = loaded ? STATUS_OK : report_error(c, 0);
+    } else {
+        status = s ? compile_ran(c, s, a, &p) : compile(c, a, &p);
+    }
     if (status != STATUS_OK) {
         stc_program_free(p);
         if (s) stc_session_close(s);

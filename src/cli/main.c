@@ -42,6 +42,8 @@ static const char options_text[] =
     "  --quiet           no progress, no greeting, no notes\n"
     "  --stage=NAME      explain: ast, bound, plan, lattice or code; else plan and code\n"
     "  --run             explain: with SOURCEs, as for eval; what steps gave and took\n"
+    "  --like NAME=SOURCE build: planned for that, all else being ones; once for each "
+    "NAME\n"
     "  -o …              eval, run: a result to print or write; build, asm, spy: the file\n"
     "  --help, --version\n"
     "\n"
@@ -111,6 +113,8 @@ static int check_usage(const command *k, const args *a)
         return usage_error("--stage goes with `stcvm explain`");
     if (a->opt.run && !(k && !strcmp(k->name, "explain")))
         return usage_error("--run goes with `stcvm explain`");
+    if (a->likes && !(k && !strcmp(k->name, "build")))
+        return usage_error("--like goes with `stcvm build`");
     if (a->outs && !(k && k->outs))
         return usage_error("-o goes with eval, build, run, asm and spy");
     if (!k)

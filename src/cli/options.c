@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum option_kind { FLAG, COUNT, LIMIT, SIZE, FOLDER, OUT, STAGE } option_kind;
+typedef enum option_kind { FLAG, COUNT, LIMIT, SIZE, FOLDER, OUT, LIKE, STAGE } option_kind;
 
 /* spelling, kind, field of options (quiet stands in where there is none) */
 #define OPTIONS(O)                                                                         \
@@ -31,6 +31,7 @@ typedef enum option_kind { FLAG, COUNT, LIMIT, SIZE, FOLDER, OUT, STAGE } option
     O("--trust", FLAG, trust)                                                              \
     O("--quiet", FLAG, quiet)                                                              \
     O("-o", OUT, quiet)                                                                    \
+    O("--like", LIKE, quiet)                                                               \
     O("--stage", STAGE, quiet)
 
 typedef struct option_row {
@@ -143,6 +144,9 @@ static int set_option(args *a, const option_row *row, const char *value)
     case OUT:
         a->out[a->outs++] = value;
         return STATUS_OK;
+    case LIKE:
+        a->like[a->likes++] = value;
+        return STATUS_OK;
     case STAGE:
         a->stage = value;
         return STATUS_OK;
@@ -196,6 +200,7 @@ int args_parse(int argc, char **argv, args *a)
     *a = (args){.opt = {.repeat = 1}};
     a->operand = xrealloc(NULL, room);
     a->out = xrealloc(NULL, room);
+    a->like = xrealloc(NULL, room);
     for (int i = 1; i < argc; i++) {
         const char *word = argv[i];
         if (!only_operands && word[0] == '-' && word[1] && word[1] != '.') {
@@ -221,5 +226,6 @@ void args_free(args *a)
 {
     free(a->operand);
     free(a->out);
-    a->operand = a->out = NULL;
+    free(a->like);
+    a->operand = a->out = a->like = NULL;
 }

@@ -85,3 +85,29 @@ bexpr *bind_new_masked(binder *b, const bstmt *st, int op, bexpr *val)
     none = row->fill;
     return bind_masked(b, val->at, st->mask, val, &none);
 }
+
+bool expr_is_masked(const bexpr *e, vclass cls, value none)
+{
+    return e->kind == B_CALL && e->fn == FN_SELECT && e->cls == cls &&
+           e->args[2]->kind == B_CONST && class_equal(cls, e->args[2]->value, none);
+}
+
+/* No number below `least`: indices from 0 on, times constants, and sums of those. */
+static bool is_from(const bstmt *s, const bexpr *e, int64_t least)
+{
+    if (e->kind == B_CONST) return e->value.i64 >= least;
+    if (e->kind == B_INDEX)
+        return least <= 0 && s->index[e->index].lo < 0 && !s->index[e->index].value;
+    if (e->kind != B_CALL || e->cls != CLASS_I64 || e->nargs != 2) return false;
+    const bexpr *const a = e->args[0], *const b = e->args[1];
+    if (e->fn == FN_MUL) return least <= 0 && is_from(s, a, 0) && is_from(s, b, 0);
+    return e->fn == FN_ADD && ((is_from(s, a, least) && is_from(s, b, 0)) ||
+                               (is_from(s, a, 0) && is_from(s, b, least)));
+}
+
+bool expr_mask_begins(const bstmt *s, const bexpr *mask, uint64_t reduced)
+{
+    return mask->kind == B_CALL && mask->fn == FN_LT && mask->cls == CLASS_I64 &&
+           mask->args[0]->kind == B_INDEX && reduced >> mask->args[0]->index & 1 &&
+           s->index[mask->args[0]->index].lo < 0 && is_from(s, mask->args[1], 1);
+}

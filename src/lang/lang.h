@@ -56,7 +56,8 @@ typedef struct scope_tensor {
     bool has_data;  /* it can be read; false: only assigned to              */
     bool has_shape; /* shape is known and kept                              */
     int64_t shape[STC_MAX_ORDER];
-    int slot; /* in the current program, -1 if not used by it         */
+    int slot;     /* in the current program, -1 if not used by it         */
+    uint8_t said; /* SAID_ bits of a declaration that isn't in the text   */
 } scope_tensor;
 
 typedef struct scope scope; /* tensors, formats, functions by name */
@@ -164,6 +165,11 @@ bool expr_side_waits(const bexpr *e, int side);
 void expr_note_waits(bexpr *e);
 /* Whether an access that e makes is at a computed subscript. */
 bool expr_gathers(const bexpr *e);
+/* Whether e is `none` but where its first argument holds, and there its second, as masks
+ * and ranges are bound (bind_where.c); whether a mask, as that of a range to i + 1, surely
+ * holds where one of the indices is 0. */
+bool expr_is_masked(const bexpr *e, vclass cls, value none);
+bool expr_mask_begins(const bstmt *s, const bexpr *mask, uint64_t reduced);
 
 void bound_line(const bstmt *s, const program *p, textbuf *out); /* the statement alone */
 void bound_print(const bstmt *s, const program *p, textbuf *out);

@@ -21,9 +21,34 @@ static const double write_any = 100; /* a statement more                        
 static double extent_of(const opt *o, int id)
 {
     const extent *x = &o->p->ext[id];
-    double n = EXTENT;
-    if (x->op == EXT_CONST) return x->k > 0 ? (double)x->k : 0;
-    if (x->op == EXT_DIM) stats_extent(o, x->a, x->b, &n);
+    const double k = (double)x->k;
+    double n = EXTENT, m;
+    switch ((ext_op)x->op) {
+    case EXT_CONST:
+        return k;
+    case EXT_DIM:
+        stats_extent(o, x->a, x->b, &n);
+        return n;
+    case EXT_ADD:
+        return extent_of(o, x->a) + extent_of(o, x->b);
+    case EXT_MUL:
+        return extent_of(o, x->a) * extent_of(o, x->b);
+    case EXT_MULC:
+        return extent_of(o, x->a) * k;
+    case EXT_ADDC:
+        return extent_of(o, x->a) + k;
+    case EXT_FLOORDIV:
+        return extent_of(o, x->a) / k;
+    case EXT_MIN:
+        n = extent_of(o, x->a);
+        m = extent_of(o, x->b);
+        return n < m ? n : m;
+    case EXT_MAX0:
+        n = extent_of(o, x->a);
+        return n > 0 ? n : 0;
+    case EXT_SPAN:
+        break;
+    }
     return n;
 }
 

@@ -85,12 +85,14 @@ static double step_cost(const search *s, const factor *f, int n, uint64_t indice
 {
     factor part[OPT_FACTORS];
     uint64_t out = 0;
-    int parts = 0;
+    int parts = 0, wheres = 0;
     for (int k = 0; k < n; k++) {
         if (!(f[k].indices & indices)) continue;
         part[parts++] = f[k];
         out |= f[k].indices;
+        wheres += f[k].where != NULL;
     }
+    if (wheres == parts) return -1; /* of nothing */
     out &= ~indices;
     if (s->o->pattern && !out) return -1; /* a scalar doesn't tell that it had no term */
     if (__builtin_popcountll(out) > STC_MAX_ORDER) return -1;

@@ -118,17 +118,47 @@ bool is_times(const product *x, const bexpr *e)
     return e == x->call || call_is_product(e, x->r, x->identity);
 }
 
+/* A call that is the reduction's identity but where its first argument holds, and there its
+ * second: of a range that depends on other indices, and of `where`. What is stored it
+ * doesn't tell. Of floats something has to be left: nothing is 0, and not 0 * inf. */
+static bool is_where(const opt *o, const product *x, const bexpr *e)
+{
+    return !o->pattern && expr_is_masked(e, x->r->cls, x->identity) &&
+           e->type == x->r->type &&
+           (type_is_integer(class_type(x->r->cls)) ||
+            expr_mask_begins(o->s, e->args[0], bound_by(x->r)));
+}
+
+static const bexpr *below_where(const opt *o, const product *x, const bexpr *e)
+{
+    while (is_where(o, x, e))
+        e = e->args[1];
+    return e;
+}
+
 /* False: too many factors, or one that is to stay where it is. */
-static bool add_factors(const opt *o, product *x, const bexpr *e)
+static bool add_factors(const opt *o, product *x, const bexpr *e, bool windows)
 {
     if (is_times(x, e))
-        return add_factors(o, x, e->args[0]) && add_factors(o, x, e->args[1]);
+        return add_factors(o, x, e->args[0], windows) &&
+               add_factors(o, x, e->args[1], windows);
     /* a reduction of the same kind is a part of this one */
     if (same_reduction(e, x) && !(bound_by(e) & x->reduced)) {
         x->reduced |= bound_by(e);
-        return add_factors(o, x, e->args[0]);
+        return add_factors(o, x, e->args[0], windows);
     }
-    if (x->n == OPT_FACTORS || has_window(o->p, e)) return false;
+    if (x->n < OPT_FACTORS && x->call && !windows && is_where(o, x, e) &&
+        !has_window(o->p, e->args[0])) {
+        x->factor[x->n++] = (factor){.e = e->args[0],
+                                     .where = e,
+                                     .indices = opt_indices(o->p, e->args[0]),
+                                     .density = 1,
+                                     .full = true,
+                                     .steady = keep_steady(o, e->args[0]),
+                                     .step = -1};
+        return add_factors(o, x, e->args[1], windows);
+    }
+    if (x->n == OPT_FACTORS || (!windows && has_window(o->p, e))) return false;
     x->factor[x->n++] = factor_as_written(o, x, e);
     return true;
 }
@@ -145,8 +175,17 @@ bool product_begin(const bexpr *r, product *out)
 bool factors_of(const opt *o, const bexpr *r, product *out)
 {
     if (!product_begin(r, out)) return false;
+    const bexpr *in = below_where(o, out, r->args[0]);
+    if (!out->call && call_is_product(in, r, out->identity)) out->call = in;
     out->reduced = bound_by(r);
-    return add_factors(o, out, r->args[0]);
+    return add_factors(o, out, r->args[0], false);
+}
+
+bool windows_of(const opt *o, const bexpr *r, product *out)
+{
+    if (!product_begin(r, out)) return false;
+    out->reduced = bound_by(r);
+    return add_factors(o, out, r->args[0], true);
 }
 
 bool product_of(const opt *o, const bexpr *r, product *out)

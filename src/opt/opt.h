@@ -9,6 +9,7 @@
  * - stats: what is known of operands;
  * - cost: how many elements factors have, and what loops over some of them visit;
  * - eliminate: which index is reduced next, so that all the steps visit the fewest;
+ * - window: products at sums of indices, a step for each index that is reduced;
  * - rewrite: which reductions of a statement that pays for;
  * - share: what is computed already is read again;
  * - keep: what a loop's rounds don't change is computed in the first;
@@ -82,6 +83,9 @@ typedef struct opt {
 /* A factor: how it is read, and how much of it differs from the identity. */
 typedef struct factor {
     const bexpr *e;
+    /* e decides where the product of the others counts, and else is the identity: the
+     * call that says so; NULL: it is multiplied. */
+    const bexpr *where;
     uint64_t indices; /* free                                               */
     double density;   /* of all its coordinates                             */
     bool full;        /* by its format: it is stored everywhere             */
@@ -137,6 +141,8 @@ stc_status opt_statement(opt *o);
 /* normal.c: what a reduction is the product of, a factor alone as well; false: it has to
  * be done as it is written, or it has too many. */
 bool factors_of(const opt *o, const bexpr *r, product *out);
+/* … or with factors that are read at sums of indices, too. */
+bool windows_of(const opt *o, const bexpr *r, product *out);
 /* False: it is no product of several factors. */
 bool product_of(const opt *o, const bexpr *r, product *out);
 /* What r may be a product of, before its factors; whether e is a call of the same product;
@@ -203,6 +209,10 @@ stc_status split(opt *o, bexpr **at, bool *done);
 /* A copy of e and all below it; e's indices get others, by number. */
 bexpr *copy_of(opt *o, const bexpr *e);
 void rename_in(const program *p, bexpr *e, const int *to);
+
+/* window.c: *at, a reduction over windows, has some of its indices reduced in steps where
+ * that visits less. */
+stc_status windows(opt *o, bexpr **at);
 
 /* share.c: a read of an earlier step of that type that computes e: *done; notes a step for
  * that; reductions that stand in the statement and are computed somewhere already, or

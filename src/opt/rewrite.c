@@ -154,6 +154,7 @@ static stc_status visit(opt *o, bexpr **at, const way *w)
         bool done;
         stc_status st = split(o, at, &done);
         if (st || done) return st ? st : visit(o, at, w);
+        if ((st = windows(o, at))) return st;
         st = visit_reduction(o, at, w, &done);
         if (st || done) return st;
     }

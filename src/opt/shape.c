@@ -20,9 +20,12 @@ static void note_levels(const program *p, const bexpr *e, uint64_t *before)
     for (int l = 0; f && l < f->levels; l++) {
         const level_map *m = &f->level[l].map;
         const affine *at = &e->sub[m->mode];
-        if (m->op != MAP_MODE || at->terms != 1) continue;
-        before[at->term[0].index] |= seen;
-        seen |= UINT64_C(1) << at->term[0].index;
+        if (m->op != MAP_MODE) continue;
+        const uint64_t above = seen;
+        for (int t = 0; t < at->terms; t++) {
+            before[at->term[t].index] |= above;
+            seen |= UINT64_C(1) << at->term[t].index;
+        }
     }
     for (int k = 0; k < e->nargs; k++)
         note_levels(p, e->args[k], before);
@@ -63,8 +66,9 @@ static uint64_t full_levels(const program *p, const bexpr *e)
     for (int l = 0; f && l < f->levels; l++) {
         const level_map *m = &f->level[l].map;
         const affine *at = &e->sub[m->mode];
-        if (m->op == MAP_MODE && at->terms == 1 && (format_props(f, l) & PROP_FULL))
-            set |= UINT64_C(1) << at->term[0].index;
+        for (int t = 0; t < at->terms && m->op == MAP_MODE; t++)
+            if (at->term[t].coef > 0 && (format_props(f, l) & PROP_FULL))
+                set |= UINT64_C(1) << at->term[t].index;
     }
     for (int k = 0; k < e->nargs; k++)
         set |= full_levels(p, e->args[k]);

@@ -32,6 +32,17 @@ static const bexpr *call_of(opt *o, const product *x, const bexpr *a, const bexp
     return e;
 }
 
+static const bexpr *counted_where(opt *o, const product *x, const factor *f, const bexpr *e)
+{
+    bexpr *c = node_like(o, f->where, 3);
+    if (!c) return NULL;
+    c->type = x->r->type;
+    c->args[0] = (bexpr *)f->e;
+    c->args[1] = (bexpr *)e;
+    c->args[2] = f->where->args[2];
+    return c;
+}
+
 static bexpr *reduction_of(opt *o, const product *x, const bexpr *arg, uint64_t reduced)
 {
     bexpr *e = node_like(o, x->r, 1);
@@ -71,14 +82,41 @@ bexpr *step_read(opt *o, int slot, const int *index, span at)
     return sub ? node_like(o, &like, 0) : NULL;
 }
 
-/* r(reduced: f(factor, …)), or the call alone. */
+/* The factors that have some of the indices (0: all), or the others, as a product; NULL:
+ * there are none, or *no_memory. */
+static const bexpr *product_with(opt *o, const product *x, const opt_part *t, uint64_t some,
+                                 bool others, bool *no_memory)
+{
+    const bexpr *e = NULL;
+    for (int k = 0; k < t->n && !*no_memory; k++) {
+        const bool has = !some || t->f[k].indices & some;
+        if (t->f[k].where || has == others) continue;
+        e = e ? call_of(o, x, e, t->f[k].e) : t->f[k].e;
+        *no_memory = !e;
+    }
+    return e;
+}
+
+/* r(reduced: f(factor, …)), or the call alone. What doesn't depend on what is reduced stays
+ * in front of a reduction over ranges: that may be a running sum then. */
 bexpr *expression(opt *o, const product *x, const opt_part *t)
 {
-    const bexpr *e = t->f[0].e;
-    for (int k = 1; e && k < t->n; k++)
-        e = call_of(o, x, e, t->f[k].e);
-    if (!e || !t->reduced) return (bexpr *)e;
-    return reduction_of(o, x, e, t->reduced);
+    uint64_t bounded = 0;
+    bool no_memory = false;
+    for (int k = 0; k < t->n; k++)
+        if (t->f[k].where) bounded |= t->f[k].indices & t->reduced;
+    const uint64_t some = bounded ? t->reduced : 0;
+    const bexpr *e = product_with(o, x, t, some, false, &no_memory);
+    const bexpr *front = product_with(o, x, t, some, true, &no_memory);
+    if (!e) {
+        e = front;
+        front = NULL;
+    }
+    for (int k = 0; e && k < t->n; k++)
+        if (t->f[k].where) e = counted_where(o, x, &t->f[k], e);
+    if (e && t->reduced) e = reduction_of(o, x, e, t->reduced);
+    if (e && front) e = call_of(o, x, front, e);
+    return no_memory ? NULL : (bexpr *)e;
 }
 
 /* ---- parts ------------------------------------------------------------------------ */

@@ -173,6 +173,14 @@ static bool same_values(const fixed *a, const fixed *b)
     return true;
 }
 
+static bool is_as_written(const ast *statement)
+{
+    const ast *s = statement->kind == N_ASSIGN ? statement->child[2] : NULL;
+    for (int k = 0; s && k < s->count; k++)
+        if (!strcmp(s->child[k]->name, "as_written")) return true;
+    return false;
+}
+
 /* Compiles a statement as it is now, with `scalars` in it. */
 static stc_status prepare_anew(stc_session *s, const script *in, const ast *key,
                                const ast *statement, const fixed *scalars, prepared **out)
@@ -186,7 +194,8 @@ static stc_status prepare_anew(stc_session *s, const script *in, const ast *key,
         prepared_free(s, c);
         return st;
     }
-    c->pure = !s->m->cx.as_written && c->p->tensor[c->target].role == ROLE_OUTPUT;
+    c->pure = !s->m->cx.as_written && !is_as_written(statement) &&
+              c->p->tensor[c->target].role == ROLE_OUTPUT;
     for (int i = 0; i < c->p->ntensor; i++) {
         c->converts |= c->p->tensor[i].keep_while;
         c->pure = c->pure && !name_is_asked(c->p->tensor[i].name);

@@ -512,6 +512,23 @@ static stc_status text_row(assembler *as, const char **to)
     return *to ? STC_OK : as->cx->diag.status;
 }
 
+static stc_status notation_row(assembler *as)
+{
+    uint16_t t;
+    if (as->p->notation) return complain(as, "one such line");
+    as->p->notation = true;
+    if (unsigned64(as, &as->p->like) || expect(as, '{')) return as->cx->diag.status;
+    for (int n = 0; !accept(as, '}'); n++) {
+        if ((n && expect(as, ',')) || ref(as, 't', false, &t)) return as->cx->diag.status;
+        if (t >= as->p->ntensor) return complain(as, "a tensor of the rows above");
+        as->p->tensor[t].declared |= SAID_NAME;
+        for (int b = 0; said_words[b]; b++)
+            if (accept_word(as, said_words[b]))
+                as->p->tensor[t].declared |= (uint8_t)(SAID_FORMAT << b);
+    }
+    return STC_OK;
+}
+
 static stc_status directive(assembler *as)
 {
     if (accept_word(as, ".tensor")) return tensor_row(as);
@@ -523,6 +540,7 @@ static stc_status directive(assembler *as)
     if (accept_word(as, ".registers")) return registers_row(as);
     if (accept_word(as, ".source")) return text_row(as, &as->p->source);
     if (accept_word(as, ".file")) return text_row(as, &as->p->file);
+    if (accept_word(as, ".notation")) return notation_row(as);
     if (accept_word(as, ".code")) return STC_OK;
     return complain(as, "a directive");
 }

@@ -18,6 +18,7 @@ const char *const ext_operands[] = {"k", "tm", "ee", "ek", "ek", "ek", "ee", "e"
 const char *const merge_words[] = {"walk", "follow", "locate", "known", NULL};
 const char *const flag_words[] = {"nonunique", "unordered",   "index32",
                                   "index64",   "interleaved", NULL};
+const char *const said_words[] = {"format", "type", "fill", NULL};
 
 const op_row op_rows[] = {
 #define OP(NAME, text, operands, effect) {text, operands, effect},
@@ -233,6 +234,21 @@ static void fn_print(const user_fn *f, int id, textbuf *out)
              f->host ? "host " : "", f->nv, (unsigned)f->begin, (unsigned)f->end);
 }
 
+static void notation_print(const program *p, textbuf *out)
+{
+    text_add(out, ".notation 0x%llx {", (unsigned long long)p->like);
+    const char *comma = " ";
+    for (int i = 0; i < p->ntensor; i++) {
+        if (!p->tensor[i].declared) continue;
+        text_add(out, "%st%d", comma, i);
+        for (int b = 0; said_words[b]; b++)
+            if (p->tensor[i].declared >> b & SAID_FORMAT)
+                text_add(out, " %s", said_words[b]);
+        comma = ", ";
+    }
+    text_add(out, " }\n");
+}
+
 void tables_print(const program *p, textbuf *out)
 {
     if (p->file) {
@@ -248,6 +264,7 @@ void tables_print(const program *p, textbuf *out)
     text_add(out, ".registers v %d i %d m %d c %d\n", p->nv, p->ni, p->nm, p->nc);
     for (int i = 0; i < p->ntensor; i++)
         tensor_print(&p->tensor[i], i, out);
+    if (p->notation) notation_print(p, out);
     for (int i = 0; i < p->next; i++)
         extent_print(&p->ext[i], i, out);
     for (int i = 0; i < p->ncheck; i++) {

@@ -94,7 +94,11 @@ typedef struct prog_tensor {
     int64_t capacity;
     bool keep_while; /* a conversion: reuse while tensor `source` is unchanged */
     uint16_t source;
+    uint8_t declared; /* SAID_ bits: what was declared of it, not chosen       */
 } prog_tensor;
+
+/* Of a tensor that was declared beside the source, not in it. */
+enum { SAID_NAME = 1, SAID_FORMAT = 2, SAID_TYPE = 4, SAID_FILL = 8, SAID_ALL = 15 };
 
 /* ---- merges -------------------------------------------------------------------- */
 
@@ -190,6 +194,10 @@ typedef struct program {
      * (keep.c); 0: none are. Of tensors KEPT_ bits, NULL before that is settled. */
     int kept;
     uint8_t *in_kept;
+    /* The source and what was declared are what the program was compiled from, and a plan
+     * of it depends on what is bound; `like`: statistics it was planned for, 0: none. */
+    bool notation;
+    uint64_t like;
     bool foreign; /* not from our compiler: its results are checked before
                      anything reads them                                 */
 } program;

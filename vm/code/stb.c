@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define MAJOR 2
-#define MINOR 0
+#define MINOR 1
 #define HEADER 32
 
 static const char magic[8] = {(char)0x89, 'S', 'T', 'B', '\r', '\n', 0x1a, '\n'};
@@ -28,7 +28,8 @@ enum {
     SEC_MERGES,
     SEC_FUNCTIONS,
     SEC_CODE,
-    SEC_LINES, /* per instruction: its place in the source */
+    SEC_LINES,    /* per instruction: its place in the source */
+    SEC_NOTATION, /* if the source can be planned anew: what was declared; since 2.1 */
     SEC_END
 };
 
@@ -64,8 +65,9 @@ typedef struct coder {
     int64_t len, cap;
     const uint8_t *at; /* still to be read, of this section                      */
     size_t left;
-    bool bad;      /* what was read can't be, or lies past the end, where all is 0 */
-    arena scratch; /* texts that were read                                   */
+    uint64_t sections; /* by the header; 0: of a later version              */
+    bool bad;          /* what was read can't be, or lies past the end, where all is 0 */
+    arena scratch;     /* texts that were read                                   */
 } coder;
 
 static void put(coder *c, const void *bytes, size_t n)
@@ -386,6 +388,20 @@ static void code_lines(coder *c)
     }
 }
 
+/* What the code was planned for, and what was declared of each tensor. */
+static void code_notation(coder *c)
+{
+    c->p->like = number(c, c->p->like, 8);
+    const int n = count(c, c->p->ntensor, 1, TABLE_MAX);
+    refuse_if(c, n != c->p->ntensor);
+    for (int i = 0; i < n && !c->bad; i++) {
+        const uint8_t declared = byte(c, c->p->tensor[i].declared);
+        refuse_if(c, declared > SAID_ALL || (declared && !(declared & SAID_NAME)));
+        if (c->reads) c->p->tensor[i].declared = declared;
+    }
+    c->p->notation = true;
+}
+
 /* Row i of a table: empty where it is read. */
 #define ROW(code, table)                                                                   \
     code(c, c->reads ? (__typeof__(*c->p->table)){0} : c->p->table[i]);                    \
@@ -431,6 +447,8 @@ static void code_section(coder *c, int tag)
         p->nc = code_registers(c, p->nc);
     } else if (tag == SEC_LINES) {
         code_lines(c);
+    } else if (tag == SEC_NOTATION) {
+        code_notation(c);
     } else {
         const int n =
             count(c, rows[tag], least[tag], tag == SEC_CODE ? CODE_MAX : TABLE_MAX);
@@ -455,10 +473,11 @@ stc_status program_encode(const program *p, void **bytes, size_t *size)
     put(&c, magic, sizeof magic);
     number(&c, MAJOR, 2);
     number(&c, MINOR, 2);
-    number(&c, SEC_END - 1, 4);
+    const int end = p->notation ? SEC_END : SEC_NOTATION;
+    number(&c, (uint64_t)end - 1, 4);
     number(&c, 0, 8); /* size and checksum follow */
     number(&c, 0, 8);
-    for (int tag = SEC_TEXT; tag < SEC_END; tag++) {
+    for (int tag = SEC_TEXT; tag < end; tag++) {
         number(&c, (uint64_t)tag, 4);
         const int64_t at = c.len;
         number(&c, 0, 8);
@@ -494,8 +513,10 @@ static stc_status check_header(coder *c, const uint8_t *bytes, size_t size)
         return fail(cx, STC_ERR_CORRUPT,
                     "bytecode of version %llu.%llu; this stcvm reads version %d",
                     (unsigned long long)major, (unsigned long long)minor, MAJOR);
-    if (get(c, 4) != SEC_END - 1 && minor <= MINOR)
+    const uint64_t sections = get(c, 4);
+    if (minor <= MINOR && sections != SEC_LINES && sections != SEC_NOTATION)
         return corrupt(cx, "it has an unknown number of sections");
+    c->sections = minor <= MINOR ? sections : 0;
     if (get(c, 8) != size) return corrupt(cx, "it isn't as long as it says");
     if (get(c, 8) != checksum(bytes + HEADER, size - HEADER))
         return corrupt(cx, "its checksum is wrong");
@@ -524,6 +545,8 @@ static stc_status get_sections(coder *c)
         c->at = behind;
         c->left = rest;
     }
+    if (c->sections && (c->sections == SEC_NOTATION) != c->p->notation)
+        return corrupt(cx, "it has an unknown number of sections");
     return last >= SEC_CODE ? STC_OK : corrupt(cx, "it has no code");
 }
 

@@ -57,6 +57,7 @@ extern const char *const policy_words[]; /* ws_policy   */
 extern const char *const ext_words[];    /* ext_op      */
 extern const char *const merge_words[];  /* merge_role  */
 extern const char *const flag_words[];   /* FMT_ bits   */
+extern const char *const said_words[];   /* SAID_ bits from SAID_FORMAT on */
 
 /* One instruction, without its comment; names: the program it belongs to. */
 void insn_print(const insn *in, textbuf *out);

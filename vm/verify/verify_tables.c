@@ -66,6 +66,7 @@ static stc_status check_tensor(const program *p, int id)
         }
     if (t->keep_while && t->source >= p->ntensor)
         return bad(p, "t", id, "its source isn't there");
+    if (t->declared && !*t->name) return bad(p, "t", id, "it is declared, and has no name");
     return t->role == ROLE_WORK ? check_workspace_format(p, id) : STC_OK;
 }
 
@@ -132,6 +133,8 @@ stc_status verify_tables(const program *p)
 {
     stc_status status = STC_OK;
     if (!registers_fit(p)) return bad(p, "registers ", 0, "more than operands can name");
+    if (p->notation && !p->source)
+        return bad(p, "notation ", 0, "the program has no source");
     for (int i = 0; i < p->next && !status; i++)
         status = check_extent(p, i);
     for (int i = 0; i < p->ntensor && !status; i++)
