@@ -222,5 +222,8 @@ stc_status convert_by_runs(const tensor *t, tensor *c, bool *done)
     if (tensor_begin(c)) return c->cx->diag.status;
     for (int64_t k = 0; k < from.fibers; k++)
         if (walk_fiber(t, &from, k, &s)) return c->cx->diag.status;
-    return tensor_finish(c);
+    /* Repeats were looked for when t was made; runs that were cut are joined. */
+    const bool joined =
+        s.lv->kind->append_repeat && s.lv->kind == t->level[from.level].kind;
+    return tensor_close(c, !joined);
 }

@@ -85,6 +85,8 @@ int64_t stains_fill(tensor *t, int64_t begin, int64_t end, const void *one);
 void stains_fill_to(tensor *t, int64_t begin, int64_t end, const void *one); /* no more */
 void stains_finish(tensor *t);
 void stains_free(tensor *t);
+/* tensor_finish, which joins what is equal, or without that. */
+stc_status tensor_close(tensor *t, bool join);
 /* Joins the coordinates of interleaved levels into arrays of structs. */
 stc_status tensor_interleave(tensor *t);
 /* Puts the level before what its kind said in an error, and returns status. */
