@@ -1,8 +1,9 @@
 /* convert.c: a tensor in another format, type or fill.
  *
  * Entries are walked in batches and go into the new tensor as they come (stream.c),
- * except that a tensor whose format and fill stay keeps its structure, and that
- * matrices are converted by counting where that serves (convert_count.c).
+ * except that a tensor whose format and fill stay keeps its structure, that runs are
+ * converted run by run (convert_runs.c), and matrices by counting where that serves
+ * (convert_count.c).
  */
 #include "internal.h"
 #include <string.h>
@@ -165,7 +166,8 @@ stc_status tensor_convert(const tensor *t, const format *f, stc_type type, value
     tensor *c;
     bool done = false;
     if (tensor_new(t->cx, f, type, t->shape, fill, &c)) return t->cx->diag.status;
-    stc_status status = convert_by_counting(t, c, &done);
+    stc_status status = convert_by_runs(t, c, &done);
+    if (!status && !done) status = convert_by_counting(t, c, &done);
     if (!status && !done)
         status = tensor_transfer(t, c, stored_densely(&t->fmt) && !stored_densely(f));
     if (status) {

@@ -41,6 +41,8 @@ void tensor_trim_values(tensor *t);
 /* Fills c, made by tensor_new with t's shape and fill, from t, if both have a
  * form for which counting serves: done tells. */
 stc_status convert_by_counting(const tensor *t, tensor *c, bool *done);
+/* The same for elements that both have in one order, in runs or repeats. */
+stc_status convert_by_runs(const tensor *t, tensor *c, bool *done);
 
 /* Walks the stored entries in storage order. Entries gather in `batch`; `full`
  * is called whenever many have (it empties the batch), NULL: they all stay. */
@@ -83,6 +85,8 @@ int64_t stains_fill(tensor *t, int64_t begin, int64_t end, const void *one);
 void stains_fill_to(tensor *t, int64_t begin, int64_t end, const void *one); /* no more */
 void stains_finish(tensor *t);
 void stains_free(tensor *t);
+/* tensor_finish, which joins what is equal, or without that. */
+stc_status tensor_close(tensor *t, bool join);
 /* Joins the coordinates of interleaved levels into arrays of structs. */
 stc_status tensor_interleave(tensor *t);
 /* Puts the level before what its kind said in an error, and returns status. */

@@ -280,6 +280,11 @@ static stc_status join_equal(tensor *t)
 
 stc_status tensor_finish(tensor *t)
 {
+    return tensor_close(t, true);
+}
+
+stc_status tensor_close(tensor *t, bool join)
+{
     int64_t parents = 1;
     level *last = NULL;
     for (int l = 0; l < t->fmt.levels; l++) {
@@ -289,7 +294,7 @@ stc_status tensor_finish(tensor *t)
     }
     if (tensor_extend_values(t, parents)) return t->cx->diag.status;
     t->nvals = parents;
-    if (join_equal(t)) return t->cx->diag.status;
+    if (join && join_equal(t)) return t->cx->diag.status;
     if (tensor_interleave(t)) return t->cx->diag.status;
     t->generation++;
     t->checked = t->generation;

@@ -71,6 +71,7 @@ enum { STEPS_TELL = true };
     SUITE(patterns)                                                                        \
     SUITE(merge)                                                                           \
     SUITE(flat)                                                                            \
+    SUITE(streams)                                                                         \
     SUITE(faults)                                                                          \
     SUITE(bad)                                                                             \
     SUITE(data)                                                                            \

@@ -7,8 +7,10 @@
  * and by which power of n they may grow. The script reads n; its last line is the
  * statement that is looked at. Prints a table, and fails if a value is wrong, or if steps
  * grow by more than that and a quarter: steps are rounds that loops make on whatever tier,
- * so there is no clock in it. With --time before the scripts it tells microseconds of
- * processor time instead, the least of several runs, and what grows to twice as much.
+ * so there is no clock in it. `bytes` behind the power counts memory instead: the most that
+ * was held at a time while the statement ran, beyond its operands. With --time before the
+ * scripts it tells microseconds of processor time instead, the least of several runs, and
+ * what grows to twice as much.
  */
 #include "../src/api/api.h"
 #include "oracle.h"
@@ -21,13 +23,14 @@
 enum { SIZES = 3, TEXT = 1 << 16, TURNS = 25 };
 
 static const double slack = 1.25, slower = 2;
-static const uint64_t few = 64; /* steps that are no growth */
+static const uint64_t few = 64, pages = 1 << 16; /* steps and bytes that are no growth */
 
 typedef struct promise {
     const char *path;
     char *title, *operands, *statement;
     long values, size[SIZES];
     double grows;
+    bool bytes; /* memory is counted, no steps */
     uint64_t steps[SIZES];
     char why[400];
 } promise;
@@ -159,15 +162,21 @@ static bool counted(promise *p)
 {
     for (int k = 0; k < SIZES; k++) {
         lab b;
-        const bool ok = set_up(p, p->size[k], false, &b) && execute(p, &b, p->statement);
-        p->steps[k] = ok ? b.m->cx.steps : 0;
+        bool ok = set_up(p, p->size[k], false, &b);
+        const uint64_t held = ok ? atomic_load(&b.m->cx.used) : 0;
+        if (ok) atomic_store(&b.m->cx.peak, held);
+        ok = ok && execute(p, &b, p->statement);
+        p->steps[k] = !ok        ? 0
+                      : p->bytes ? atomic_load(&b.m->cx.peak) - held
+                                 : b.m->cx.steps;
         shut(&b);
         if (!ok) return false;
     }
     for (int k = 1; k < SIZES; k++) {
         const double by = power((double)p->size[k] / (double)p->size[0], p->grows);
-        if ((double)p->steps[k] <= (double)p->steps[0] * by * slack + (double)few) continue;
-        snprintf(p->why, sizeof p->why, "steps grow");
+        const double most = (double)p->steps[0] * by * slack;
+        if ((double)p->steps[k] <= most + (double)(p->bytes ? pages : few)) continue;
+        snprintf(p->why, sizeof p->why, "%s grow", p->bytes ? "bytes" : "steps");
         return false;
     }
     return true;
@@ -224,8 +233,12 @@ static bool parse(promise *p, char *text)
     p->statement = strrchr(text + (body - text), '\n');
     if (!p->statement || p->statement == body) return false;
     *p->statement++ = 0;
-    return sscanf(second + 1, "# values %ld sizes %ld %ld %ld grows %lf", &p->values,
-                  &p->size[0], &p->size[1], &p->size[2], &p->grows) == 5;
+    char what[8] = "";
+    const int read =
+        sscanf(second + 1, "# values %ld sizes %ld %ld %ld grows %lf %7[a-z]", &p->values,
+               &p->size[0], &p->size[1], &p->size[2], &p->grows, what);
+    p->bytes = !strcmp(what, "bytes");
+    return read >= 5;
 }
 
 static bool look(const char *path, bool clock)
@@ -239,9 +252,9 @@ static bool look(const char *path, bool clock)
     bool ok = parse(&p, text);
     if (ok && clock) ok = timed(&p);
     if (ok && !clock) ok = right(&p, false) && right(&p, true) && counted(&p);
-    printf("%-58s n^%g %9" PRIu64 " %9" PRIu64 " %9" PRIu64 "  %s%s\n",
+    printf("%-58s n^%g %9" PRIu64 " %9" PRIu64 " %9" PRIu64 "%s  %s%s\n",
            p.title ? p.title : path, p.grows, p.steps[0], p.steps[1], p.steps[2],
-           ok ? "holds" : "FAILS: ",
+           p.bytes && !clock ? " bytes" : "", ok ? "holds" : "FAILS: ",
            ok         ? ""
            : p.why[0] ? p.why
                       : "no such script");

@@ -131,6 +131,10 @@ static void converted_format(const state *st, const paccess *x, format *f)
         return;
     }
     loop_order(st, x, t->order, mode);
+    bool in_order = !x->pad && !st->pl->nderived;
+    for (int l = 0; l < t->order; l++)
+        in_order = in_order && mode[l] == l;
+    if (in_order && plan_stream_rows(st->pl, &t->fmt, x->sub, f)) return;
     format_init(f, t->order);
     for (int l = 0; l < t->order; l++)
         format_set(f, l, converted_level(&t->fmt, t->order, l), mode[l], 0);

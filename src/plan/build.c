@@ -313,7 +313,8 @@ static int assembly_slot(const builder *b, cin_kind *last)
     *last = direct ? CIN_MOVE : CIN_CONVERT;
     if (direct && !reads_target(pl) && of->role != ROLE_INOUT) return pl->s->target;
     prog_tensor t = *of;
-    if (!direct) format_all(&t.fmt, t.order, level_kind_at(LEVEL_compressed));
+    if (!direct && !plan_stream_made(pl, &of->fmt, pl->s->sub, &t.fmt))
+        format_all(&t.fmt, t.order, level_kind_at(LEVEL_compressed));
     t.role = ROLE_TEMP;
     t.name = "";
     return program_tensor(pl->p, &t);

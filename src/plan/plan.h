@@ -482,6 +482,11 @@ stc_status plan_build(plan *pl);
 stc_status plan_analyze(plan *pl);
 const level_kind *converted_level(const format *f, int order, int l);
 
+/* streams.c: the format of runs in which a stream of format f is read, or made, where
+ * loops are over its modes; false: it is no stream, or has none here. */
+bool plan_stream_rows(const plan *pl, const format *f, const affine *sub, format *out);
+bool plan_stream_made(const plan *pl, const format *f, const affine *sub, format *out);
+
 /* lattice.c: the tables of one loop, and which operands drive it. */
 typedef struct loop_bits {  /* how each access is seen in a loop                */
     int bit[PLAN_ACCESSES]; /* its bit in the mask, -1: none                    */

@@ -47,6 +47,7 @@ struct walk {
     const affine *a;
     walk_step step[STEPS];
     int nstep, tail_at, nline, nbound;
+    int block; /* the step whose coordinates have blocks below; -1: none */
     tail_way tail;
     int64_t limit[AFFINE_BOUNDS];
     run_kernel run;
@@ -299,6 +300,7 @@ static stc_status walk_coords(walk *w, int l, int64_t parent, const int64_t *at)
     for (; p < e; p++) {
         const int64_t x = affine_coord(s->lv, p);
         if (outside(w, s, at, x)) continue;
+        if (l == w->block) machine_saw(w->mc, SEEN_BLOCKS, 1);
         move(w, s, x, at, to);
         const stc_status st = walk_from(w, l + 1, p, to);
         if (st) return st;
@@ -359,6 +361,8 @@ static stc_status walk_from(walk *w, int l, int64_t parent, const int64_t *at)
         fiber(s, parent, &p, &e);
         if (p == e) return STC_OK;
         w->fiber(w, at, p, e);
+        machine_saw(w->mc, w->block == l ? SEEN_BLOCKS : SEEN_FIBERS,
+                    w->block == l ? e - p : 1);
         if (w->rounds < SUPER_POLL) return STC_OK;
         const int64_t n = w->rounds;
         w->rounds = 0;
@@ -463,6 +467,9 @@ static void choose_tail(walk *w)
     w->fiber = NULL;
     w->tail = TAIL_POINT;
     w->tail_at = n;
+    w->block = -1;
+    for (int k = 0; k + 1 < n; k++)
+        if (w->step[k].way == WAY_COORDS && w->step[k + 1].way <= WAY_VIEW) w->block = k;
     if (two && n > 2 && s[-3].way == WAY_COORDS && ranged(&s[-2]) && ranged(&s[-1])) {
         w->tail = TAIL_BLOCKS;
         w->tail_at = n - 3;

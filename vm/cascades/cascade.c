@@ -242,6 +242,17 @@ static stc_status stage_failed(machine *mc, stage *st)
     return status;
 }
 
+/* The fibers below the lanes of the strip around. */
+static void count_fibers(machine *mc, const stage *st)
+{
+    for (int k = 0; k < st->nwalk; k++) {
+        const stage_walk *w = &st->walk[k];
+        if (w->tabled && w->t.shape == VIEW_RANGE) continue;
+        for (int j = 0; j < st->out->g->n; j++)
+            machine_saw(mc, SEEN_FIBERS, column_get(w->parent, j) >= 0);
+    }
+}
+
 static stc_status stage_run(machine *mc, stage *st)
 {
     strip *g = st->g;
@@ -251,6 +262,7 @@ static stc_status stage_run(machine *mc, stage *st)
     stage_fill_start(st);
     stage_ends_prepare(st);
     stage_reductions_start(st);
+    if (mc->profile) count_fibers(mc, st);
     if (stage_whole(st)) {
         bool done;
         if (stage_copy(mc, st, &done)) return mc->cx->diag.status;

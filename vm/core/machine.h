@@ -164,10 +164,16 @@ struct slot {
 
 /* ---- the machine --------------------------------------------------------------- */
 
+/* What loops visit besides rounds, told apart for profiles: stretches on which compressed
+ * operands are constant, blocks that are stored, and fibers of coordinates. Who visits
+ * them counts them (machine_saw). */
+typedef enum seen_kind { SEEN_RUNS, SEEN_BLOCKS, SEEN_FIBERS, SEEN_KINDS } seen_kind;
+
 typedef struct profile_row {
     uint64_t count, nanoseconds;
     uint64_t rounds; /* that loops made since it began, its own and those inside */
-    uint16_t op;     /* the handler behind LOP_PROFILE */
+    uint64_t seen[SEEN_KINDS]; /* … what they visited                           */
+    uint16_t op;               /* the handler behind LOP_PROFILE */
 } profile_row;
 
 #define CALL_DEPTH_MAX 200
@@ -220,6 +226,7 @@ struct machine {
     bool left_out;     /* … and the last run left it out                            */
     void *block;       /* all of the fixed-size state                               */
     size_t block_size;
+    uint64_t seen[SEEN_KINDS], profile_seen[SEEN_KINDS]; /* so far; at the last step */
 };
 
 /* Whether what was found out about a loop's operands when so many bindings had been
@@ -257,6 +264,11 @@ static inline stc_status machine_count(machine *mc, int64_t n)
 {
     mc->left -= n;
     return mc->left > 0 ? STC_OK : machine_poll(mc);
+}
+/* n of a kind were visited. */
+static inline void machine_saw(machine *mc, seen_kind kind, int64_t n)
+{
+    mc->seen[kind] += (uint64_t)n;
 }
 /* faults.c: fails with the place of lop `at` in the source, and the coordinates at
  * which the loops around it stand. */

@@ -310,6 +310,7 @@ static stc_status run_loop(machine *mc, ivl_loop *v)
         if (interval_fill(mc, v)) return mc->cx->diag.status;
         const int lanes = v->g.n;
         stc_status st = STC_OK;
+        if (v->regions && !v->spelt_out) machine_saw(mc, SEEN_RUNS, lanes + v->nrep);
         if (v->g.n > 0) {
             spread_nodes(v);
             spread_places(v);

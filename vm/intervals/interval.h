@@ -157,7 +157,8 @@ typedef struct ivl_loop {
     int *fiber, *start; /* whose own begin with start[k]; start[nfiber]: all of them */
     int32_t *at;        /* … lanes' coordinates                                      */
     int64_t next;       /* … and where the last lane ends                            */
-    bool steps; /* all coordinates are visited, at positions in steps (interval_fill.c) */
+    bool steps;   /* all coordinates are visited, at positions in steps (interval_fill.c) */
+    bool regions; /* some operand of it has runs, or repeats*/
     bool spelt_out;  /* … or rows of elements (interval_spell.c), likewise        */
     uint8_t bare;    /* … how little of its lanes is asked for: ivl_bare          */
     uint16_t summed; /* … the node whose factor is summed beforehand              */

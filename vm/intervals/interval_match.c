@@ -175,8 +175,8 @@ static bool adds_again(const loop_summary *outer, const loop_summary *s, int n, 
     return false;
 }
 
-static bool has_regions(const machine *mc, const loop_summary *s, const nest_links *link,
-                        const loop_summary *outer)
+static bool reads_regions(const machine *mc, const loop_summary *s, const nest_links *link,
+                          const loop_summary *outer)
 {
     for (int b = 0; b < s->l->merge->count; b++) {
         int l;
@@ -184,6 +184,11 @@ static bool has_regions(const machine *mc, const loop_summary *s, const nest_lin
         const format *f = operand_format(mc, s, link, outer, b, &l);
         if (f && f->level[l].kind->caps & CAP_REGION) return true;
     }
+    return false;
+}
+
+static bool makes_regions(const machine *mc, const loop_summary *s)
+{
     for (int id = 1; id < s->nplace; id++)
         if (s->place[id].kind == PLACE_AT &&
             result_level(mc, s, id)->caps & CAP_APPEND_REGION)
@@ -319,7 +324,8 @@ static bool match(machine *mc, interval *iv, const loop_summary *s, const nest_l
         v->depth = d;
         if (d) v->link = links[n - 1 - d];
         if (!match_loop(mc, v, s, n)) return false;
-        regions |= has_regions(mc, summary_at(s, n, d), &v->link, outer);
+        v->regions = reads_regions(mc, summary_at(s, n, d), &v->link, outer);
+        regions |= v->regions || makes_regions(mc, summary_at(s, n, d));
         iv->sparse = d + 1 == n && !regions;
         if (iv->sparse && (!v->whole || !interval_gaps(summary_at(s, n, d)) ||
                            !passes_over(mc, summary_at(s, n, d), &v->link, outer)))

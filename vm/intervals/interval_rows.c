@@ -216,6 +216,7 @@ stc_status sums_rows(machine *mc, ivl_loop *v)
         before = fn.totals(r, before, total);
         v->lane = e.lane = fn.rows(r, e, total);
         w->p += r.n;
+        machine_saw(mc, SEEN_RUNS, r.n);
         if (machine_count(mc, r.n)) return mc->cx->diag.status;
     }
     return STC_OK;

@@ -11,6 +11,7 @@
 #include "../core/open.h"
 #include "../threads/parallel.h"
 #include <math.h>
+#include <string.h>
 #include <time.h>
 
 static uint64_t now(void)
@@ -29,7 +30,10 @@ static void profile_step(machine *mc, const lop *pc)
     if (mc->profile_last >= 0) {
         mc->profile[mc->profile_last].nanoseconds += t - mc->profile_since;
         mc->profile[mc->profile_last].rounds += rounds - mc->profile_rounds;
+        for (int k = 0; k < SEEN_KINDS; k++)
+            mc->profile[mc->profile_last].seen[k] += mc->seen[k] - mc->profile_seen[k];
     }
+    memcpy(mc->profile_seen, mc->seen, sizeof mc->seen);
     mc->profile_rounds = rounds;
     mc->profile[i].count++;
     mc->profile_last = i;

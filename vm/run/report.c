@@ -83,6 +83,14 @@ static void note_visits(const machine *mc, const loop *l, textbuf *out)
     if (any) text_add(out, " ; %llu subsections visited", (unsigned long long)n);
 }
 
+static void note_seen(const profile_row *row, textbuf *out)
+{
+    static const char *const kinds[] = {"runs", "blocks", "fibers"};
+    for (int k = 0; k < SEEN_KINDS; k++)
+        if (row->seen[k])
+            text_add(out, " ; %llu %s visited", (unsigned long long)row->seen[k], kinds[k]);
+}
+
 double machine_spent(const machine *mc, int which)
 {
     double ns = 0;
@@ -113,6 +121,7 @@ stc_status machine_profile(const machine *mc, textbuf *out)
             text_add(out, " ; %llu rounds, tier %d: ", (unsigned long long)row->rounds,
                      s->tier);
             s->describe(s, out);
+            note_seen(row, out);
             note_visits(mc, s->loop, out);
         }
         if (row->op == LOP_LOOP) note_visits(mc, mc->code[i].u.loop, out);

@@ -268,7 +268,7 @@ stc_status machine_run(machine *mc)
         mc->loops[i].visited = 0;
     if (mc->profile) {
         for (int i = 0; i < mc->ncode; i++)
-            mc->profile[i].count = mc->profile[i].nanoseconds = mc->profile[i].rounds = 0;
+            mc->profile[i] = (profile_row){.op = mc->profile[i].op};
         memset(mc->tally, 0, TALLY_COUNT * sizeof *mc->tally);
     }
     stc_status status = start(mc);

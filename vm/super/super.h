@@ -21,6 +21,8 @@ struct super_instance {
 static inline stc_status super_run(machine *mc, nest *ns)
 {
     tally(mc, ns->kernel->number);
+    if (ns->shape != NEST_RANGE)
+        machine_saw(mc, SEEN_FIBERS, (ns->to - ns->from) * (1 + (ns->shape == NEST_MERGE)));
     return ns->kernel->run(mc, ns);
 }
 

@@ -430,6 +430,7 @@ static stc_status flush(machine *mc, scatter *sc, int n, bool last)
     for (int k = 0; k < n; k++)
         most += sc->to[k] - sc->from[k];
     const int64_t rounds = most + n;
+    machine_saw(mc, SEEN_FIBERS, n);
     if (sc->list && list_takes(sc->list, w, most, last)) {
         if (list_fibers(mc, sc, sc->list, n, most, last)) return mc->cx->diag.status;
         return machine_count(mc, rounds);
@@ -547,8 +548,12 @@ stc_status scatter_row(machine *mc, scatter *sc)
     if (!sc->mid) return one_fiber(mc, sc);
     const int64_t below = cursor_place(mc, sc->below);
     if (!open_operands(mc, sc) || (sc->owner < 0 && below < 0)) return STC_OK;
-    if (usual(sc)) return usual_row(mc, sc);
+    if (usual(sc)) {
+        machine_saw(mc, SEEN_FIBERS, 1);
+        return usual_row(mc, sc);
+    }
     const int driver = driver_of(sc);
+    machine_saw(mc, SEEN_FIBERS, driver >= 0);
     int64_t lo, hi;
     merge_range(mc, sc->mid->merge, &lo, &hi);
     const scatter_operand *d = driver < 0 ? NULL : &sc->operand[driver];
