@@ -488,8 +488,8 @@ START_TEST(files_are_planned_again)
         "y(i,l) = A(i,j)*B(j,k)*C(k,l)",
         "fn twice(x) = x + x\nt(i,k) = A(i,j)*B(j,k)\ny(i,l) = twice(t(i,k)*B(k,m)*C(m,l))",
         "y(i) += A(i,j)*B(j,k)*C(k,l)",
-        "format odd = (i,j) -> (j : dense, i : compressed)\ntensor y odd\n"
-        "y(i,l) = sum(j,k: A(i,j)*B(j,k)*C(k,l)) > 1"};
+        ("format odd = (i,j) -> (j : dense, i : compressed)\ntensor y odd\n"
+         "y(i,l) = sum(j,k: A(i,j)*B(j,k)*C(k,l)) > 1")};
     const stc_value none = {.f = 0};
     const stc_decl decl[] = {
         {.name = "A", .format = "csr"},
