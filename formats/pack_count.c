@@ -55,10 +55,11 @@ typedef struct counting {
     int shift, low; /* a row's bucket; the bits of a column          */
     int buckets, parts;
     count_part *part;
-    int first, past;    /* the group of buckets that are filled now     */
-    int spare;          /* from here to `first` blocks of the one before    */
-    record *r[BUCKETS]; /* theirs                                       */
-    record *all;        /* in which those of the group lie; NULL: each has a block */
+    int first, past;  /* the group of buckets that are filled now     */
+    int spare;        /* from here to `first` blocks of the one before    */
+    size_t record;    /* bytes of one: less where it needn't be sorted, and is small */
+    char *r[BUCKETS]; /* theirs                                       */
+    char *all;        /* in which those of the group lie; NULL: each has a block */
     int64_t begin[BUCKETS + 1], end[BUCKETS]; /* of buckets; end: of what remains */
     int32_t *bound, *crd;
     bool filed; /* what the tensor has lies in files                        */
@@ -102,16 +103,16 @@ static void place_buckets(counting *c)
 
 static size_t bucket_bytes(const counting *c, int b)
 {
-    return (size_t)(c->begin[b + 1] - c->begin[b]) * sizeof(record);
+    return (size_t)(c->begin[b + 1] - c->begin[b]) * c->record;
 }
 
 /* Room for bucket b: what a bucket of the group before had, whose pages are there. */
-static record *bucket_room(counting *c, int b)
+static char *bucket_room(counting *c, int b)
 {
     ctx *cx = c->t->cx;
     if (c->spare == c->first) return mem_alloc(cx, bucket_bytes(c, b));
     const int s = c->spare;
-    record *r = mem_resize(cx, c->r[s], bucket_bytes(c, s), bucket_bytes(c, b));
+    char *r = mem_resize(cx, c->r[s], bucket_bytes(c, s), bucket_bytes(c, b));
     c->spare += r != NULL;
     return r;
 }
@@ -145,14 +146,14 @@ static stc_status make_group(counting *c)
     const int64_t left = c->begin[c->buckets] - c->begin[c->first];
     c->all = NULL;
     c->past = c->first;
-    if (spill_takes(cx->root ? cx->root : cx, (size_t)left * sizeof *c->all))
-        group_in_memory(c);
+    if (spill_takes(cx->root ? cx->root : cx, (size_t)left * c->record)) group_in_memory(c);
     free_rooms(c, c->spare, c->first);
     c->spare = c->past;
     if (c->past == c->first) {
-        if (!(c->all = mem_array(cx, left, sizeof *c->all))) return cx->diag.status;
+        if (!(c->all = mem_array(cx, left, c->record))) return cx->diag.status;
         for (; c->past < c->buckets; c->past++)
-            c->r[c->past] = c->all + (c->begin[c->past] - c->begin[c->first]);
+            c->r[c->past] =
+                c->all + (size_t)(c->begin[c->past] - c->begin[c->first]) * c->record;
     }
     const int64_t begin = c->begin[c->first], n = c->begin[c->past] - begin;
     for (int k = 0, b = c->first; k < c->parts; k++) {
@@ -168,7 +169,7 @@ static stc_status make_group(counting *c)
 static void end_group(counting *c)
 {
     const int64_t n = c->begin[c->past] - c->begin[c->first];
-    if (c->all) mem_free(c->t->cx, c->all, (size_t)n * sizeof *c->all);
+    if (c->all) mem_free(c->t->cx, c->all, (size_t)n * c->record);
     c->spare = c->all ? c->past : c->first;
 }
 
@@ -191,6 +192,7 @@ static void move_part(void *context, int k)
     count_part *p = &c->part[k];
     int64_t row[ROW_LIST], column[ROW_LIST], room[ROW_LIST];
     const uint64_t buckets = (uint64_t)(c->past - c->first);
+    const size_t size = c->record;
     BY_WIDTH(type_size(c->t->type), c->l->vals, c->l->vals, {
         (void)TO;
         for (int64_t at = p->first; at < p->last; at += ROW_LIST) {
@@ -202,10 +204,10 @@ static void move_part(void *context, int k)
                 const int64_t b = row[i] >> c->shift;
                 const int64_t e = at + (which ? which[i] : i);
                 if ((uint64_t)(b - c->first) >= buckets) continue;
-                record *to = &c->r[b][p->at[b]++];
-                to->key = (uint64_t)row[i] << c->low | (uint64_t)column[i];
-                to->load = 0;
-                memcpy(&to->load, &FROM[e], sizeof *FROM < 8 ? sizeof *FROM : 8);
+                const uint64_t key = (uint64_t)row[i] << c->low | (uint64_t)column[i];
+                char *to = c->r[b] + (size_t)p->at[b]++ * size;
+                memcpy(to, &key, sizeof key);
+                memcpy(to + sizeof key, &FROM[e], sizeof *FROM < 8 ? sizeof *FROM : 8);
             }
         }
     })
@@ -265,9 +267,18 @@ static void close_rows(const counting *c, int b)
     }
 }
 
-/* The same for what comes in order, each place once: rows are counted, then filled. */
-static stc_status place_records(const counting *c, count_part *p, const record *r, int b)
+static uint64_t key_at(const char *r)
 {
+    uint64_t key;
+    memcpy(&key, r, sizeof key);
+    return key;
+}
+
+/* The same for what comes in order, each place once: rows are counted, then filled. */
+static stc_status place_records(const counting *c, count_part *p, int b)
+{
+    const size_t size = c->record;
+    const char *const r = c->r[b];
     const int64_t first = (int64_t)b << c->shift, rows = (int64_t)1 << c->shift;
     const int64_t left = c->rows - first < rows ? c->rows - first : rows;
     const int64_t n = c->begin[b + 1] - c->begin[b];
@@ -276,7 +287,8 @@ static stc_status place_records(const counting *c, count_part *p, const record *
     int32_t *at = c->bound + first + 1;
     for (int64_t i = 0, end; (end = work_block(&p->cx, i, n)) > i;)
         for (; i < end; i++) {
-            const int64_t next = (int64_t)(r[i].key >> c->low) - first + 1;
+            const int64_t next =
+                (int64_t)(key_at(r + (size_t)i * size) >> c->low) - first + 1;
             if (next < left) at[next]++;
         }
     if (p->cx.diag.status) return p->cx.diag.status;
@@ -288,9 +300,11 @@ static stc_status place_records(const counting *c, count_part *p, const record *
         (void)FROM;
         for (int64_t i = 0, end; i < n;) {
             for (end = n - i < WORK_BLOCK ? n : i + WORK_BLOCK; i < end; i++) {
-                const int32_t q = at[(int64_t)(r[i].key >> c->low) - first]++ - begin;
-                crd[q] = (int32_t)(r[i].key & column);
-                memcpy(&TO[q], &r[i].load, sizeof *TO < 8 ? sizeof *TO : 8);
+                const char *const from = r + (size_t)i * size;
+                const uint64_t key = key_at(from);
+                const int32_t q = at[(int64_t)(key >> c->low) - first]++ - begin;
+                crd[q] = (int32_t)(key & column);
+                memcpy(&TO[q], from + sizeof key, sizeof *TO < 8 ? sizeof *TO : 8);
             }
             if (work_done(&p->cx, 0)) return p->cx.diag.status;
         }
@@ -341,7 +355,7 @@ static void close_bucket(const counting *c, count_part *p, int b, int64_t n)
 
 static stc_status finish_bucket(counting *c, count_part *p, int b)
 {
-    record *r = c->r[b];
+    record *r = (record *)(void *)c->r[b];
     int64_t n = c->begin[b + 1] - c->begin[b];
     const int64_t first = (int64_t)b << c->shift, rows = (int64_t)1 << c->shift;
     const int64_t left = c->rows - first < rows ? c->rows - first : rows;
@@ -349,7 +363,7 @@ static stc_status finish_bucket(counting *c, count_part *p, int b)
         return p->cx.diag.status;
     open_bucket(c, p, b);
     if (c->l->sorted) {
-        if (place_records(c, p, r, b)) return p->cx.diag.status;
+        if (place_records(c, p, b)) return p->cx.diag.status;
     } else {
         if (n && sort_bucket(c, p, &r, n)) return p->cx.diag.status;
         n = put_records(c, &p->out, r, n, c->begin[b]);
@@ -441,6 +455,8 @@ static stc_status pack_buckets(counting *c, bool *done)
     for (int k = 0; k < c->parts; k++)
         if (c->part[k].outside) return STC_OK;
     place_buckets(c);
+    c->record = sizeof(record);
+    if (c->l->sorted && type_size(t->type) <= 4) c->record -= 4;
     if (tensor_begin(t) || rows_room(t, inner, c->l->n, c->rows, &room, done) || !*done ||
         tensor_reserve_values(t, c->l->n))
         return t->cx->diag.status;
