@@ -226,7 +226,7 @@ struct machine {
     bool left_out;     /* … and the last run left it out                            */
     void *block;       /* all of the fixed-size state                               */
     size_t block_size;
-    uint64_t seen[SEEN_KINDS], profile_seen[SEEN_KINDS]; /* so far; at the last step */
+    uint64_t seen[SEEN_KINDS]; /* since the last step that was profiled */
 };
 
 /* Whether what was found out about a loop's operands when so many bindings had been

@@ -31,9 +31,9 @@ static void profile_step(machine *mc, const lop *pc)
         mc->profile[mc->profile_last].nanoseconds += t - mc->profile_since;
         mc->profile[mc->profile_last].rounds += rounds - mc->profile_rounds;
         for (int k = 0; k < SEEN_KINDS; k++)
-            mc->profile[mc->profile_last].seen[k] += mc->seen[k] - mc->profile_seen[k];
+            mc->profile[mc->profile_last].seen[k] += mc->seen[k];
     }
-    memcpy(mc->profile_seen, mc->seen, sizeof mc->seen);
+    memset(mc->seen, 0, sizeof mc->seen);
     mc->profile_rounds = rounds;
     mc->profile[i].count++;
     mc->profile_last = i;
