@@ -133,6 +133,11 @@ END_TEST
 START_TEST(labels)
 {
     PRINTS(LABELS "c(l in 0:5) = sum(j: lab(j) == l)\nprint c", "2  0  2  0  1\n");
+    /* an index that is settled by one that is settled: what is outside is nothing */
+    PRINTS("tensor e dense i64 [2] = { (0): 2 }\ntensor G dense i64 [4,3] = 1\n"
+           "tensor y svec i64 [2] fill 0\n"
+           "y(j) = 1 + sum(k,i: ((k == e(j)) * 1) * ((i == k + 1) * G(k,i)))\nprint y",
+           "svec i64 [2], 2 stored\n(0) 1\n(1) 2\n");
     PRINTS(LABELS "s(l in 0:5) = sum(j: (lab(j) == l) * x(j))\nprint s",
            "68  0  17  0  32\n");
     PRINTS(LABELS "s(l in 0:5) = max(j: select(lab(j) == l, x(j), 0))\nprint s",

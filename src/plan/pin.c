@@ -85,7 +85,10 @@ pin pin_of(plan *pl, const cin *loop, const pinned_reads *reads, const cin *arou
     if (!p.to || !finds_all(pl, loop, reads)) return (pin){0};
     const bool alone = around && around->body == loop && !loop->next;
     const bool inside = around && expr_indices(pl, p.to);
-    if (inside && alone && pl->s->index[loop->index].lo < 0 && may_go_on(loop->body))
+    /* where that is code with an identity of its own, rounds go on elsewhere */
+    const bool chosen = around && around->info && around->info->pin.way == PIN_CHOSEN;
+    if (inside && alone && !chosen && pl->s->index[loop->index].lo < 0 &&
+        may_go_on(loop->body))
         p.way = PIN_STRAIGHT;
     else if (inside && only_reduces(loop->body))
         p.way = PIN_CHOSEN;
