@@ -34,6 +34,11 @@
 #define TEMP6 ".tensor t6 \"\" temp f64 (0) [e0 e1] while t0 format 2 "
 #define LATER6                                                                             \
     ".tensor t6 \"z\" output f64 (0) later [e1] format 1 dense(0)\nconst v0, k0\n"
+/* t6, whose levels are no modes, and a workspace t7. */
+#define UPDATE6(format, modes)                                                             \
+    ".tensor t6 \"F\" inout f64 (0) [e0 e1] format 2 " format                              \
+    "\n.tensor t7 \"\" work f64 "                                                          \
+    "(0) " modes "\nws.begin t7\nws.end t7\nupdate t6, t7, add, f64" HALT
 #define FN(code) ".fn f0 \"f\" (f64 f64) f64 registers 2 code " code "\n"
 #define MERGE(rest) ".merge g2 lo root hi e1 " rest "\n"
 #define HALT "\nhalt\n"
@@ -101,6 +106,12 @@ static const struct {
      "places of t6 can't be found"},
     {".tensor t6 \"r\" output f64 (0) [e0] format 1 compressed(0) unordered\nbegin "
      "t6\nfinish t6\nws.begin t3\nws.end t3\nupdate t6, t3, add, f64" HALT,
+     "places of t6 can't be found"},
+    {UPDATE6("hashed(0..2)", "[e0 e1] format 2 compressed(0) compressed(1)"), NULL},
+    {UPDATE6("hashed(0..2)", "[e0] format 1 compressed(0)"),
+     "t6 has other levels than t7 has modes"},
+    {UPDATE6("dense(0/2) compressed(1/2) dense(0%2) dense(1%2)",
+             "[e0 e1] format 2 compressed(0) compressed(1)"),
      "places of t6 can't be found"},
     {"const v0, k0\nindex i0, v0" HALT, "v0"},
     {"const v0, k1\nindex i0, v0\nbounded i0, e0" HALT, NULL},
