@@ -273,6 +273,9 @@ check 0 '*ran: step1, 50 entries, * us*ran: y, 50 entries, * us*us in all*' '' e
     'y(i) = B(i,j)*B(j,k)*x(k)' B=B50.mtx:csr x=ones --stage=plan
 check 0 '*waits for data: * A, x*step: step1(j)*' '' explain 'y(i) = A(i,j)*A(j,k)*x(k)' \
     A=csr x=dense --stage=plan
+# with data, without running
+check 0 '*step: step1(j)*  about 50 entries*' '' explain 'y(i) = B(i,j)*B(j,k)*x(k)' B=B50.mtx:csr \
+    x=ones --stage=plan
 check 2 '' '*--run goes with*' eval 's = 1' --run
 check 1 '' '*error: *' explain --run 'y(i) = A(i,j)*x(j)' x=ones
 check 1 '' 'stcvm: *: error: *' explain 'y(i) = A(i'

@@ -143,6 +143,8 @@ typedef struct spec {
 /* Parses operand number `first` and all after it; *out is freed by
  * specs_free. STATUS_USAGE after a message. */
 int specs_parse(const args *a, int first, spec_kind kind, spec **out, int *count);
+/* Whether NAME=… names a file or says what values there are, rather than a format. */
+bool spec_has_data(const char *operand);
 void specs_free(spec *specs, int count);
 /* Parses FORMAT[:TYPE] in place; format and type as stc_tensor_read wants them. */
 int spec_format(char *text, const char **format, int *type);
@@ -179,7 +181,7 @@ void outputs_free(output *o, int count);
     C(asm, 1, 1, true, "FILE -o FILE.stb")                                                 \
     C(verify, 1, 1, false, "FILE.stb")                                                     \
     C(explain, 1, -1, false,                                                               \
-      "'STATEMENT' NAME=FORMAT… | FILE.stb "                                             \
+      "'STATEMENT' NAME=FORMAT… | NAME=SOURCE… | FILE.stb "                            \
       "[--stage=ast|bound|plan|lattice|code]")                                             \
     C(convert, 2, 3, false, "IN OUT [FORMAT]")                                             \
     C(head, 1, 2, false, "FILE [N]")                                                       \

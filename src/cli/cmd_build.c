@@ -1,6 +1,6 @@
 /* cmd_build.c: `stcvm build` and `stcvm explain`: statements compiled for
  * declared formats, without data: into a bytecode file, or printed stage by
- * stage. `explain --run` has data: the statement is planned for them, and run.
+ * stage. With data the statement is planned for them; `explain --run` runs it, too.
  */
 #include "cli.h"
 
@@ -125,8 +125,9 @@ stc_status run_in_session(stc_session *s, stc_program *p)
     return stc_run(p);
 }
 
-/* The statement as a session compiles it that has its operands, and has run. */
-static int compile_ran(cli *c, stc_session *s, const args *a, stc_program **out)
+/* The statement as a session compiles it that has its operands; where that is asked for,
+ * after it ran. */
+static int compile_with_data(cli *c, stc_session *s, const args *a, stc_program **out)
 {
     spec *specs;
     int n, status = specs_parse(a, 1, SPEC_SOURCE, &specs, &n);
@@ -136,10 +137,10 @@ static int compile_ran(cli *c, stc_session *s, const args *a, stc_program **out)
         st = stc_session_put_source(s, specs[i].name, &specs[i].source);
     specs_free(specs, n);
     /* running it once makes the operands that take their shapes from others */
-    if (!st) st = stc_session_exec(s, a->operand[0], "eval");
+    if (!st && c->opt.run) st = stc_session_exec(s, a->operand[0], "eval");
     report_notes(c, 0);
     if (!st) st = stc_session_compile(s, a->operand[0], out);
-    if (!st) st = run_in_session(s, *out);
+    if (!st && c->opt.run) st = run_in_session(s, *out);
     progress_end(&c->progress);
     return st ? report_error(c, 0) : STATUS_OK;
 }
@@ -161,7 +162,10 @@ int cmd_explain(cli *c, const args *a)
         return usage_error("--stage is ast, bound, plan, lattice or code, not '%s'",
                            a->stage);
     stc_session *s = NULL;
-    if (c->opt.run && stc_session_open(c->machine, &s) != STC_OK) return report_error(c, 0);
+    bool data = c->opt.run;
+    for (int k = 1; k < a->operands; k++)
+        data |= spec_has_data(a->operand[k]);
+    if (data && stc_session_open(c->machine, &s) != STC_OK) return report_error(c, 0);
     const bool file = is_bytecode(a->operand[0]);
     if (file && (s || a->operands > 1)) {
         status = usage_error("explain of %s takes no operands", a->operand[0]);
@@ -169,7 +173,7 @@ int cmd_explain(cli *c, const args *a)
         const bool loaded = stc_program_load(c->machine, a->operand[0], &p) == STC_OK;
         status = loaded ? STATUS_OK : report_error(c, 0);
     } else {
-        status = s ? compile_ran(c, s, a, &p) : compile(c, a, &p);
+        status = s ? compile_with_data(c, s, a, &p) : compile(c, a, &p);
     }
     if (status != STATUS_OK) {
         stc_program_free(p);

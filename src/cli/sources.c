@@ -189,6 +189,21 @@ static int parse_spec(const char *operand, spec_kind kind, spec *s)
     return parse_parts(operand, rest, s);
 }
 
+bool spec_has_data(const char *operand)
+{
+    const char *equals = strchr(operand, '=');
+    if (!equals) return false;
+    bool balanced;
+    char *text = xstrndup(equals + 1, strlen(equals + 1));
+    stc_source source;
+    const bool file = path_length(text) > 0;
+    if (!file) cut_part(text, &balanced);
+    const bool data = file || !strcmp(text, "ones") || !strcmp(text, "zeros") ||
+                      parse_random(text, "", &source);
+    free(text);
+    return data;
+}
+
 int specs_parse(const args *a, int first, spec_kind kind, spec **out, int *count)
 {
     const int n = a->operands - first;
