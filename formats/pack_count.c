@@ -460,7 +460,7 @@ static stc_status pack_buckets(counting *c, bool *done)
     if (tensor_begin(t) || rows_room(t, inner, c->l->n, c->rows, &room, done) || !*done ||
         tensor_reserve_values(t, c->l->n))
         return t->cx->diag.status;
-    c->bound = room.bounds;
+    c->bound = (int32_t *)room.bounds - 1; /* where the first row begins */
     c->crd = room.crd;
     c->filed = t->vals_owned && inner->a[STC_CRD].owned &&
                spill_takes(t->cx->root ? t->cx->root : t->cx,
