@@ -172,9 +172,9 @@ static stc_status compact_rows(const tensor *t, tensor *c, bool *done)
         q = move_kept(t, &f, c, &room, bound_of(&f, p), bound_of(&f, p + 1), q);
         if (q == NONE) return t->cx->diag.status;
         if (room.bounds_width == 4) {
-            ((int32_t *)room.bounds)[p + 1] = (int32_t)q;
+            ((int32_t *)room.bounds)[p] = (int32_t)q;
         } else {
-            ((int64_t *)room.bounds)[p + 1] = q;
+            ((int64_t *)room.bounds)[p] = q;
         }
     }
     lv->kind->append_done(lv, n, parents);

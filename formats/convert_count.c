@@ -118,7 +118,7 @@ static stc_status same_rows(tensor *c, const rows *r, bool *done)
     if (tensor_begin(c) || rows_room(c, inner, r->n, r->count, &room, done)) goto failed;
     if (!*done) return STC_OK;
     if (tensor_reserve_values(c, r->n)) goto failed;
-    if (work_copy(c->cx, room.bounds, r->bound, (size_t)(r->count + 1) * sizeof(int32_t)))
+    if (work_copy(c->cx, room.bounds, r->bound + 1, (size_t)r->count * sizeof(int32_t)))
         goto failed;
     int32_t *crd = room.crd;
     for (int64_t p = 0, end; (end = work_block(c->cx, p, r->n)) > p;)
@@ -262,7 +262,7 @@ static stc_status other_rows(tensor *c, const rows *r, bool *done)
     if (tensor_begin(c) || rows_room(c, inner, r->n, r->columns, &room, done)) goto failed;
     if (!*done) return STC_OK;
     if (tensor_reserve_values(c, r->n)) goto failed;
-    int32_t *at = room.bounds, *crd = room.crd;
+    int32_t *at = (int32_t *)room.bounds - 1, *crd = room.crd;
     if (count_columns(c->cx, r, at)) goto failed;
     int64_t left = WORK_BLOCK;
     const char *const columns = r->crd;
@@ -411,7 +411,7 @@ static stc_status append_blocks(tensor *c, const rows *r, block_row *b, bool *do
         if (rows_room(c, lv, b->count, k + 1, &room, done)) return c->cx->diag.status;
         if (!*done) return STC_OK;
         if (b->count) memcpy(room.crd, b->list, (size_t)b->count * sizeof *b->list);
-        ((int32_t *)room.bounds)[k + 1] = (int32_t)(b->n + b->count);
+        ((int32_t *)room.bounds)[0] = (int32_t)(b->n + b->count);
         lv->kind->append_done(lv, b->count, k + 1);
     }
     return STC_OK;
@@ -549,7 +549,7 @@ static stc_status diagonals(tensor *c, const rows *r, bool *done)
                 }
             }
         })
-        ((int32_t *)room.bounds)[1] = (int32_t)n;
+        ((int32_t *)room.bounds)[0] = (int32_t)n;
         lv->kind->append_done(lv, n, 1);
         st = work_done(c->cx, 0);
         if (!st) st = lv->kind->append_finish(c->cx, lv, 1);

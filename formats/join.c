@@ -60,13 +60,19 @@ static int64_t length(const tensor_part *p, int l)
 
 /* ---- a part -------------------------------------------------------------------- */
 
+/* The parents before it have no bounds in a part. */
+static int64_t first_parent(const level *lv)
+{
+    return lv->edges + 1 - lv->a[STC_POS].len;
+}
+
 stc_status join_close(tensor_part *p)
 {
     tensor *t = p->from;
     const int last = t->fmt.levels - 1;
     for (int l = 1; l <= last; l++) {
         level *lv = &t->level[l];
-        const int64_t begin = p->at[l - 1].begin, end = p->at[l - 1].end;
+        int64_t begin = p->at[l - 1].begin, end = p->at[l - 1].end;
         fiber_table f;
         if (computed(lv->kind)) {
             p->at[l].begin = begin * each(lv);
@@ -75,20 +81,24 @@ stc_status join_close(tensor_part *p)
         }
         if (lv->kind->append_finish(t->cx, lv, end)) return t->cx->diag.status;
         lv->kind->table(lv, &f);
+        begin -= first_parent(lv);
+        end -= first_parent(lv);
         p->at[l].begin = get(f.bounds, f.bounds_width, begin);
         p->at[l].end = get(f.bounds, f.bounds_width, end);
     }
     return tensor_extend_values(t, p->at[last].end);
 }
 
-void join_again(tensor *from)
+void join_again(tensor *from, int64_t first)
 {
-    bool below = false;
     for (int l = 0; l < from->fmt.levels; l++) {
         level *lv = &from->level[l];
-        if (computed(lv->kind)) continue;
-        lv->kind->join_again(lv, !below);
-        below = true;
+        if (computed(lv->kind)) {
+            if (l) first *= each(lv);
+            continue;
+        }
+        lv->kind->join_again(lv, l ? first : 0);
+        first = 0;
     }
     from->nvals = 0;
 }
@@ -142,7 +152,9 @@ static stc_status room_of_level(tensor_join *j, const tensor_part *p, int l, int
     lv->kind->join_done(lv, j->end[l] - lv->size, l ? j->end[l - 1] : 0);
     const int64_t need = length(p, l), half = (lv->size + need) / 2;
     const int64_t have = crd->cap - crd->len, more = need + half;
+    const int64_t narrow = INT32_MAX - lv->size; /* as bounds of 32 bits allow */
     int64_t n = more > have ? more : have;
+    if (n > narrow && need <= narrow) n = narrow;
     const int64_t below = l ? p->at[l - 1].to + length(p, l - 1) : 0;
     int64_t parents = places != NONE ? places : below + below / 2;
     if (lv->kind->join_room(cx, lv, n, parents, &j->room[l])) {
@@ -183,16 +195,16 @@ stc_status join_room(tensor_join *j, tensor_part *p)
         if (appended && room_of_level(j, p, l, l ? places : 0)) return to->cx->diag.status;
         places = appended ? NONE : lv->kind->size(lv, places);
     }
+    if (!j->begun && tensor_extend_values(to, p->at[last].to)) return to->cx->diag.status;
     return tensor_reserve_values(to, p->at[last].to + length(p, last));
 }
 
 void join_place(tensor_join *j, const tensor_part *p)
 {
     for (int l = 0; l < j->to->fmt.levels; l++) {
-        const append_room *room = &j->room[l];
-        const bool bounds = l > 0 && !computed(j->to->level[l].kind);
-        for (int64_t k = room->closed; !j->begun && bounds && k < p->at[l - 1].to; k++)
-            put(room->bounds, room->bounds_width, k + 1, room->pos);
+        append_room before = j->room[l];
+        if (!j->begun && l > 0 && !computed(j->to->level[l].kind))
+            room_close(&before, p->at[l - 1].to, before.pos);
         j->end[l] = p->at[l].to + length(p, l);
     }
     j->begun = true;
@@ -239,24 +251,26 @@ static void copy_coords(const tensor_join *j, const tensor_part *p, int l)
         put(room->crd, room->width, to + k, get(f.crd, f.width, p->at[l].begin + k));
 }
 
+/* Those of the part are moved where they are, since nobody asks for them again. */
 static void copy_bounds(const tensor_join *j, const tensor_part *p, int l)
 {
     const append_room *room = &j->room[l];
-    const int width = room->bounds_width;
-    fiber_table f;
-    p->from->level[l].kind->table(&p->from->level[l], &f);
-    const int64_t from = p->at[l - 1].begin, n = length(p, l - 1);
-    const int64_t to = p->at[l - 1].to, move = p->at[l].to - p->at[l].begin;
-    if (width == 4) { /* those of a part aren't wider: it is whole */
-        const int32_t *bounds = (const int32_t *)f.bounds + from + 1;
-        int32_t *out = (int32_t *)room->bounds + to + 1;
+    const index_array *a = &j->to->level[l].a[STC_POS];
+    index_array *own = &p->from->level[l].a[STC_POS];
+    const int64_t width = room->bounds_width, n = length(p, l - 1);
+    const int64_t move = p->at[l].to - p->at[l].begin;
+    const int64_t from = p->at[l - 1].begin - first_parent(&p->from->level[l]) + 1;
+    char *to = (char *)room->bounds + (p->at[l - 1].to - room->closed) * width;
+    if (own->width < width && index_widen(p->from->cx, own)) diag_clear(p->from->cx);
+    if (own->width != width) {
         for (int64_t k = 0; k < n; k++)
-            out[k] = (int32_t)(bounds[k] + move);
+            put(to, (int)width, k, index_get(own, from + k) + move);
         return;
     }
-    for (int64_t k = 0; k < n; k++)
-        put(room->bounds, width, to + k + 1,
-            get(f.bounds, f.bounds_width, from + k + 1) + move);
+    for (int64_t k = from; k < from + n; k++)
+        put(own->data, (int)width, k, get(own->data, (int)width, k) + move);
+    copy_run(j, a->data, a->owned ? a->cap * width : 0, to,
+             (const char *)own->data + from * width, n * width);
 }
 
 void join_copy(const tensor_join *j, const tensor_part *p)

@@ -37,9 +37,10 @@ stc_status join_room(tensor_join *j, tensor_part *p);
 void join_place(tensor_join *j, const tensor_part *p);
 /* Copies a part that has its place; several threads may copy at once. */
 void join_copy(const tensor_join *j, const tensor_part *p);
-/* Nothing of it is needed any more: what is appended from here on begins anew, below
- * parents as they follow. */
-void join_again(tensor *from);
+/* Nothing of it is needed any more: what is appended from here on begins anew, at position
+ * `first` of a first level that computes positions. A part keeps nothing for what is before
+ * it, wherever it lies in the whole. */
+void join_again(tensor *from, int64_t first);
 /* When all are there. `to` is as after appending what they hold, not finished. */
 void join_end(tensor_join *j);
 

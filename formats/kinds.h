@@ -125,7 +125,7 @@ stc_status segments_width(ctx *cx, const level *lv);
 /* In bulk: level.h. */
 stc_status segments_room(ctx *cx, level *lv, int64_t n, int64_t parents, append_room *out);
 void segments_done(level *lv, int64_t n, int64_t parents);
-void segments_again(level *lv, bool closed);
+void segments_again(level *lv, int64_t parent);
 /* The first coordinate that occurs twice in an unordered fiber. */
 stc_status segments_unique(ctx *cx, const level *lv, int64_t parents);
 

@@ -177,8 +177,8 @@ typedef struct fiber_table {
 } fiber_table;
 
 /* Room for appending in bulk: the caller writes n coordinates from crd on
- * (positions pos, pos+1, …), and the end of parent p's fiber to bounds[p+1]
- * for p from `closed` on, and then calls append_done. */
+ * (positions pos, pos+1, …), and the ends of the fibers of parents closed, closed+1, …
+ * from bounds on, and then calls append_done. */
 typedef struct append_room {
     void *crd;
     int32_t width;
@@ -187,6 +187,21 @@ typedef struct append_room {
     int32_t bounds_width;
     int64_t closed; /* parents that have their bound already             */
 } append_room;
+
+/* The fibers before that of `parent` that aren't closed end at position `end`. */
+static inline void room_close(append_room *room, int64_t parent, int64_t end)
+{
+    const int64_t n = parent > room->closed ? parent - room->closed : 0;
+    if (room->bounds_width == 4) {
+        for (int64_t k = 0; k < n; k++)
+            ((int32_t *)room->bounds)[k] = (int32_t)end;
+    } else {
+        for (int64_t k = 0; k < n; k++)
+            ((int64_t *)room->bounds)[k] = end;
+    }
+    room->bounds = (char *)room->bounds + n * room->bounds_width;
+    room->closed += n;
+}
 
 struct level_kind {
     const char *name;
@@ -275,20 +290,19 @@ struct level_kind {
      * level. append_room: room for n more coordinates, and for the bounds of
      * parents below `parents` (0: none will be written). append_done: n
      * coordinates were written, and bounds for all parents below `parents`
-     * (0: none), so that the single steps above may go on from there. append_again:
-     * forgets all coordinates, whose memory serves again; closed: parents that were
-     * closed stay so, and what follows is below others. */
+     * (0: none), so that the single steps above may go on from there. */
     void (*table)(const level *lv, fiber_table *out);
     stc_status (*append_room)(ctx *cx, level *lv, int64_t n, int64_t parents,
                               append_room *out);
     void (*append_done)(level *lv, int64_t n, int64_t parents);
-    void (*append_again)(level *lv, bool closed);
     /* Optional: the same for what threads assembled apart and put behind each other
-     * (join.h): whole fibers, each of which is as the kind wants it. */
+     * (join.h): whole fibers, each of which is as the kind wants it. join_again: all of
+     * them are forgotten, their memory serves again, and what follows is below `parent` and
+     * those behind it: the first bound in memory is its. */
     stc_status (*join_room)(ctx *cx, level *lv, int64_t n, int64_t parents,
                             append_room *out);
     void (*join_done)(level *lv, int64_t n, int64_t parents);
-    void (*join_again)(level *lv, bool closed);
+    void (*join_again)(level *lv, int64_t parent);
 };
 
 /* levels.def lists the kinds; the order is their number in .stb files. */

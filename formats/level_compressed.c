@@ -152,7 +152,6 @@ const level_kind level_compressed = {
     .append_finish = segments_finish,
     .append_room = segments_room,
     .append_done = segments_done,
-    .append_again = segments_again,
     .join_room = segments_room,
     .join_done = segments_done,
     .join_again = segments_again,

@@ -196,9 +196,9 @@ static void rle_done(level *lv, int64_t n, int64_t parents)
     lv->param[0] = lv->base;
 }
 
-static void rle_again(level *lv, bool closed)
+static void rle_again(level *lv, int64_t parent)
 {
-    segments_again(lv, closed);
+    segments_again(lv, parent);
     lv->param[0] = lv->base;
     lv->param[1] = 0;
 }

@@ -24,8 +24,10 @@
 enum {
     FEW = 64,          /* entries, which the general way packs as fast    */
     SHARED = 1 << 16,  /* from so many on threads share                   */
-    BUCKETS = 1 << 10, /* at most                                         */
+    BUCKETS = 1 << 12, /* at most                                         */
+    AT_ONCE = 1 << 10, /* that entries go to: each has a place in a cache */
     BUCKET = 1 << 13,  /* entries of one, if they are spread evenly       */
+    LARGE = 1 << 18,   /* of one that a cache doesn't hold any more       */
     GROUP = 24         /* of what lies in files, in memory at once: 3/4 of a cap */
 };
 
@@ -40,7 +42,7 @@ typedef struct rows_out {
 typedef struct count_part {
     ctx cx;              /* of the thread: its steps and its error         */
     int64_t first, last; /* entries                                         */
-    int64_t at[BUCKETS]; /* how many of them; then where the next one goes there */
+    int64_t *at;         /* how many of them; then where the next one goes there */
     int low, high;       /* buckets                                         */
     bool outside;        /* some coordinate is                             */
     record *room;        /* for sorting a bucket                           */
@@ -54,16 +56,23 @@ typedef struct counting {
     int64_t rows, columns;
     int shift, low; /* a row's bucket; the bits of a column          */
     int buckets, parts;
-    count_part *part;
-    int first, past;  /* the group of buckets that are filled now     */
-    int spare;        /* from here to `first` blocks of the one before    */
-    size_t record;    /* bytes of one: less where it needn't be sorted, and is small */
-    char *r[BUCKETS]; /* theirs                                       */
-    char *all;        /* in which those of the group lie; NULL: each has a block */
-    int64_t begin[BUCKETS + 1], end[BUCKETS]; /* of buckets; end: of what remains */
+    int first, past;      /* the group of buckets that are filled now     */
+    int spare;            /* from here to `first` blocks of the one before    */
+    size_t record;        /* bytes of one: no more than needed where it needn't be sorted */
+    size_t load;          /* where its value is                          */
+    char **r;             /* theirs                                       */
+    char *all;            /* in which those of the group lie; NULL: each has a block */
+    int64_t *begin, *end; /* of buckets; end: of what remains */
     int32_t *bound, *crd;
     bool filed; /* what the tensor has lies in files                        */
+    count_part *part;
 } counting;
+
+/* A record's key: the row in its bucket, and the column. */
+static uint64_t key_bits(const counting *c)
+{
+    return ((uint64_t)1 << (c->low + c->shift)) - 1;
+}
 
 /* ---- into buckets ------------------------------------------------------------------ */
 
@@ -191,8 +200,8 @@ static void move_part(void *context, int k)
     const counting *c = context;
     count_part *p = &c->part[k];
     int64_t row[ROW_LIST], column[ROW_LIST], room[ROW_LIST];
-    const uint64_t buckets = (uint64_t)(c->past - c->first);
-    const size_t size = c->record;
+    const uint64_t buckets = (uint64_t)(c->past - c->first), bits = key_bits(c);
+    const size_t size = c->record, load = c->load;
     BY_WIDTH(type_size(c->t->type), c->l->vals, c->l->vals, {
         (void)TO;
         for (int64_t at = p->first; at < p->last; at += ROW_LIST) {
@@ -204,10 +213,11 @@ static void move_part(void *context, int k)
                 const int64_t b = row[i] >> c->shift;
                 const int64_t e = at + (which ? which[i] : i);
                 if ((uint64_t)(b - c->first) >= buckets) continue;
-                const uint64_t key = (uint64_t)row[i] << c->low | (uint64_t)column[i];
+                const uint64_t key =
+                    ((uint64_t)row[i] << c->low | (uint64_t)column[i]) & bits;
                 char *to = c->r[b] + (size_t)p->at[b]++ * size;
                 memcpy(to, &key, sizeof key);
-                memcpy(to + sizeof key, &FROM[e], sizeof *FROM < 8 ? sizeof *FROM : 8);
+                memcpy(to + load, &FROM[e], sizeof *FROM < 8 ? sizeof *FROM : 8);
             }
         }
     })
@@ -232,11 +242,13 @@ static stc_status sort_bucket(const counting *c, count_part *p, record **r, int6
     return sort_records(&p->cx, r, &other, n, 0, c->low + c->shift);
 }
 
-/* Sorted records to `out`; how many they are there. `first`: the first one's position. */
-static int64_t put_records(const counting *c, const rows_out *out, const record *r,
-                           int64_t n, int64_t first)
+/* The n sorted records of bucket b to `out`; how many they are there. */
+static int64_t put_records(const counting *c, const rows_out *out, int b, const record *r,
+                           int64_t n)
 {
     const stc_type type = c->t->type;
+    const int64_t first = c->begin[b];
+    int32_t *const bound = c->bound + ((int64_t)b << c->shift) + 1;
     const uint64_t column = ((uint64_t)1 << c->low) - 1;
     int64_t q = 0;
     BY_WIDTH(type_size(type), out->vals, out->vals, {
@@ -250,7 +262,7 @@ static int64_t put_records(const counting *c, const rows_out *out, const record 
             }
             out->crd[q] = (int32_t)(r[i].key & column);
             memcpy(&TO[q], &r[i].load, sizeof *TO < 8 ? sizeof *TO : 8);
-            c->bound[(r[i].key >> c->low) + 1] = (int32_t)(first + ++q);
+            bound[r[i].key >> c->low] = (int32_t)(first + ++q);
         }
     })
     return q;
@@ -267,17 +279,18 @@ static void close_rows(const counting *c, int b)
     }
 }
 
-static uint64_t key_at(const char *r)
+static uint64_t key_at(const char *r, uint64_t bits)
 {
     uint64_t key;
     memcpy(&key, r, sizeof key);
-    return key;
+    return key & bits;
 }
 
 /* The same for what comes in order, each place once: rows are counted, then filled. */
 static stc_status place_records(const counting *c, count_part *p, int b)
 {
-    const size_t size = c->record;
+    const size_t size = c->record, load = c->load;
+    const uint64_t bits = key_bits(c);
     const char *const r = c->r[b];
     const int64_t first = (int64_t)b << c->shift, rows = (int64_t)1 << c->shift;
     const int64_t left = c->rows - first < rows ? c->rows - first : rows;
@@ -288,7 +301,7 @@ static stc_status place_records(const counting *c, count_part *p, int b)
     for (int64_t i = 0, end; (end = work_block(&p->cx, i, n)) > i;)
         for (; i < end; i++) {
             const int64_t next =
-                (int64_t)(key_at(r + (size_t)i * size) >> c->low) - first + 1;
+                (int64_t)(key_at(r + (size_t)i * size, bits) >> c->low) + 1;
             if (next < left) at[next]++;
         }
     if (p->cx.diag.status) return p->cx.diag.status;
@@ -301,10 +314,10 @@ static stc_status place_records(const counting *c, count_part *p, int b)
         for (int64_t i = 0, end; i < n;) {
             for (end = n - i < WORK_BLOCK ? n : i + WORK_BLOCK; i < end; i++) {
                 const char *const from = r + (size_t)i * size;
-                const uint64_t key = key_at(from);
-                const int32_t q = at[(int64_t)(key >> c->low) - first]++ - begin;
+                const uint64_t key = key_at(from, bits);
+                const int32_t q = at[key >> c->low]++ - begin;
                 crd[q] = (int32_t)(key & column);
-                memcpy(&TO[q], from + sizeof key, sizeof *TO < 8 ? sizeof *TO : 8);
+                memcpy(&TO[q], from + load, sizeof *TO < 8 ? sizeof *TO : 8);
             }
             if (work_done(&p->cx, 0)) return p->cx.diag.status;
         }
@@ -366,7 +379,7 @@ static stc_status finish_bucket(counting *c, count_part *p, int b)
         if (place_records(c, p, b)) return p->cx.diag.status;
     } else {
         if (n && sort_bucket(c, p, &r, n)) return p->cx.diag.status;
-        n = put_records(c, &p->out, r, n, c->begin[b]);
+        n = put_records(c, &p->out, b, r, n);
     }
     c->end[b] = c->begin[b] + n;
     if (!c->l->sorted) close_rows(c, b);
@@ -431,19 +444,55 @@ static stc_status run_pass(counting *c, void (*pass)(void *context, int k))
     return work_done(cx, 0);
 }
 
-static void plan_parts(counting *c, int64_t n)
+/* A value follows its key's bytes; in whole 8 of these where records are sorted, or bytes
+ * of a number aren't in order. */
+static void plan_records(counting *c)
 {
-    const int64_t each = n / c->parts;
-    int64_t buckets = n / BUCKET + 1;
-    if (buckets > BUCKETS) buckets = BUCKETS;
+    const size_t size = type_size(c->t->type) < 8 ? type_size(c->t->type) : 8;
+    const uint16_t one = 1;
+    c->record = sizeof(record);
+    c->load = sizeof(uint64_t);
+    if (!c->l->sorted) return;
+    if (*(const uint8_t *)&one) c->load = (size_t)(c->low + c->shift + 7) / 8;
+    if (c->load + size < sizeof(uint64_t)) c->load = sizeof(uint64_t) - size;
+    c->record = c->load + size;
+}
+
+static void plan_buckets(counting *c, int64_t n)
+{
+    const ctx *cx = c->t->cx, *root = cx->root ? cx->root : cx;
+    int64_t buckets = n / BUCKET + 1, most = AT_ONCE;
+    /* of more than go into memory a part has entries at a time */
+    while (most < BUCKETS && n / most > LARGE && spill_takes(root, (size_t)n))
+        most *= 2;
+    if (buckets > most) buckets = most;
     while ((c->rows - 1) >> c->shift >= buckets)
         c->shift++;
     c->buckets = (int)((c->rows - 1) >> c->shift) + 1;
     c->low = bits_of(c->columns);
+}
+
+/* Numbers of all buckets: where they begin and end, and each part's. */
+static int64_t bucket_numbers(const counting *c)
+{
+    return (int64_t)c->buckets * (2 + c->parts) + 1;
+}
+
+static bool parts_ready(counting *c, int64_t n)
+{
+    ctx *cx = c->t->cx;
+    const int64_t each = n / c->parts;
+    c->part = mem_zero(cx, c->parts, sizeof *c->part);
+    c->r = mem_array(cx, c->buckets, sizeof *c->r);
+    c->begin = mem_zero(cx, bucket_numbers(c), sizeof *c->begin);
+    if (!c->part || !c->r || !c->begin) return false;
+    c->end = c->begin + c->buckets + 1;
     for (int k = 0; k < c->parts; k++) {
+        c->part[k].at = c->end + (1 + k) * c->buckets;
         c->part[k].first = each * k;
         c->part[k].last = k + 1 < c->parts ? each * (k + 1) : n;
     }
+    return true;
 }
 
 static stc_status pack_buckets(counting *c, bool *done)
@@ -455,12 +504,11 @@ static stc_status pack_buckets(counting *c, bool *done)
     for (int k = 0; k < c->parts; k++)
         if (c->part[k].outside) return STC_OK;
     place_buckets(c);
-    c->record = sizeof(record);
-    if (c->l->sorted && type_size(t->type) <= 4) c->record -= 4;
+    plan_records(c);
     if (tensor_begin(t) || rows_room(t, inner, c->l->n, c->rows, &room, done) || !*done ||
         tensor_reserve_values(t, c->l->n))
         return t->cx->diag.status;
-    c->bound = room.bounds;
+    c->bound = (int32_t *)room.bounds - 1; /* where the first row begins */
     c->crd = room.crd;
     c->filed = t->vals_owned && inner->a[STC_CRD].owned &&
                spill_takes(t->cx->root ? t->cx->root : t->cx,
@@ -488,11 +536,11 @@ stc_status rows_from_list(tensor *t, const row_list *l, bool *done)
     *done = false;
     if (c.rows < 1 || c.columns < 1 || c.columns > INT32_MAX) return STC_OK;
     c.parts = l->n < SHARED ? 1 : parts_for(cx);
-    c.part = mem_zero(cx, c.parts, sizeof *c.part);
-    if (!c.part) return cx->diag.status;
-    plan_parts(&c, l->n);
-    const stc_status s = pack_buckets(&c, done);
+    plan_buckets(&c, l->n);
+    const stc_status s = parts_ready(&c, l->n) ? pack_buckets(&c, done) : cx->diag.status;
     mem_free(cx, c.part, (size_t)c.parts * sizeof *c.part);
+    mem_free(cx, c.r, (size_t)c.buckets * sizeof *c.r);
+    mem_free(cx, c.begin, (size_t)bucket_numbers(&c) * sizeof *c.begin);
     return s;
 }
 

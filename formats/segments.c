@@ -56,8 +56,9 @@ static stc_status close_until(ctx *cx, level *lv, int64_t parent, int64_t bound)
 {
     index_array *pos = &lv->a[STC_POS];
     /* far too many fail at once, not when memory is full */
-    if (parent - lv->edges > WORK_BLOCK &&
-        mem_grow(cx, &pos->data, &pos->cap, parent + 1, (size_t)pos->stride))
+    const int64_t more = parent - lv->edges;
+    if (more > WORK_BLOCK &&
+        mem_grow(cx, &pos->data, &pos->cap, pos->len + more, (size_t)pos->stride))
         return cx->diag.status;
     for (; lv->edges < parent; lv->edges++) {
         if (work_due(cx, lv->edges)) return cx->diag.status;
@@ -107,13 +108,15 @@ stc_status segments_room(ctx *cx, level *lv, int64_t n, int64_t parents, append_
     }
     if (len > INT32_MAX && index_widen(cx, pos)) return cx->diag.status;
     if (mem_grow(cx, &crd->data, &crd->cap, len, (size_t)crd->stride) ||
-        mem_grow(cx, &pos->data, &pos->cap, parents + 1, (size_t)pos->stride)) {
+        (parents > lv->edges &&
+         mem_grow(cx, &pos->data, &pos->cap, pos->len + parents - lv->edges,
+                  (size_t)pos->stride))) {
         return cx->diag.status;
     }
     *out = (append_room){.crd = (char *)crd->data + crd->len * crd->stride,
                          .width = crd->width,
                          .pos = crd->len,
-                         .bounds = pos->data,
+                         .bounds = (char *)pos->data + pos->len * pos->stride,
                          .bounds_width = pos->width,
                          .closed = lv->edges};
     return STC_OK;
@@ -125,18 +128,17 @@ void segments_done(level *lv, int64_t n, int64_t parents)
     crd->len += n;
     lv->size = crd->len;
     if (parents <= lv->edges) return;
-    lv->a[STC_POS].len = parents + 1;
+    lv->a[STC_POS].len += parents - lv->edges;
     lv->edges = parents;
     lv->open_count = crd->len;
 }
 
-void segments_again(level *lv, bool closed)
+void segments_again(level *lv, int64_t parent)
 {
-    index_array *pos = &lv->a[STC_POS];
     lv->a[STC_CRD].len = lv->size = lv->open_count = 0;
-    if (!closed) lv->edges = 0;
-    pos->len = lv->edges + 1;
-    index_set(pos, lv->edges, 0);
+    lv->edges = parent;
+    lv->a[STC_POS].len = 1;
+    index_set(&lv->a[STC_POS], 0, 0);
 }
 
 /* Whether a nonunique level needs no second position for entry e, which has

@@ -56,7 +56,7 @@ struct stc_tensor {
     char *fmt_text;      /* cache of stc_tensor_format                     */
     stains stains;
     tensor_backing *backing; /* NULL: owned, or the host's */
-    bool unmade; /* dense, and its values aren't there yet: tensor_check makes them */
+    bool unmade;             /* nothing of it is there yet: tensor_check makes it empty */
     void (*release)(void *context); /* frees what was lent, with it; NULL: nobody does */
     void *release_context;
     int sharers; /* how many others have it: it isn't changed then, and each frees it */
@@ -67,8 +67,8 @@ typedef struct stc_tensor tensor;
 stc_status tensor_new(ctx *cx, const format *f, stc_type type, const int64_t *shape,
                       value fill, tensor **out);
 void tensor_free(tensor *t);
-/* The same of a format of dense levels alone, but that the values aren't made before
- * tensor_check, or never if others are lent. */
+/* The same, but that its arrays aren't made before tensor_check; or never, if it is
+ * assembled, or others are lent. */
 stc_status tensor_new_unmade(ctx *cx, const format *f, stc_type type, const int64_t *shape,
                              value fill, tensor **out);
 /* None of its arrays are the host's, or a file's. */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* 6 x 4, cut after rows 2 and 3; the part of one row has nothing. */
-enum { ROWS = 6, COLUMNS = 4, STORED = 7, PARTS = 3 };
+enum { ROWS = 6, COLUMNS = 4, STORED = 7, PARTS = 3, BOUNDS = 4 };
 static const int64_t shape[] = {ROWS, COLUMNS};
 static const int64_t cells[] = {0, 1, 0, 3, 1, 0, 4, 0, 4, 1, 5, 2, 5, 3};
 static const int64_t cut[] = {0, 3, 4, ROWS};
@@ -95,10 +95,13 @@ static stc_status join_all(const parts *p, tensor *t, tensor *const *from)
     if (!st) st = join_begin(&j, t);
     for (int k = 0; k < PARTS && !st; k++) {
         tensor *own = from[p->again ? 0 : k];
+        if (p->again) join_again(own, cut[k]);
         st = take_part(p, k, own, &j, &part[k]);
         if (st || !p->again) continue;
         join_copy(&j, &part[k]);
-        join_again(own);
+        /* a part has bounds of its own rows alone, wherever they are in the whole */
+        const index_array *bounds = &own->level[1].a[STC_POS];
+        if (own->level[1].kind->arrays) ck_assert_int_le(bounds->len, BOUNDS);
     }
     for (int k = PARTS - 1; k >= 0 && !st && !p->again; k--)
         join_copy(&j, &part[k]);

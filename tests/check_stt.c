@@ -341,6 +341,39 @@ static stc_tensor *spilled(stc_machine *m, int64_t n, double v)
     return t;
 }
 
+/* Bytes of a block that lies in a file are written and read past the system's cache, from
+ * any byte to any other: what is ahead of them, behind them, and seen in memory stays
+ * right. */
+START_TEST(written_past_the_cache)
+{
+    enum { SIZE = 3 << 20, AT = 4093, BYTES = SIZE - 9000 };
+    char folder[SCRATCH_PATH];
+    snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(path, '/') - path), path);
+    const stc_config config = {.spill = folder};
+    stc_machine *m;
+    ck_assert_int_eq(stc_open(&config, &m), STC_OK);
+    char *block = spill_resize(&m->cx, NULL, SIZE), *from = malloc(SIZE);
+    ck_assert(block && from);
+    for (int k = 0; k < SIZE; k++)
+        from[k] = (char)(k * 7 + k / 255);
+    memset(block, 1, SIZE); /* pages that are there, and changed */
+    ck_assert(spill_write(block, block + AT, from, BYTES));
+    ck_assert(memcmp(block + AT, from, BYTES) == 0);
+    ck_assert(block[AT - 1] == 1 && block[AT + BYTES] == 1 && block[SIZE - 1] == 1);
+    block[SPILL_ROOM + 5] = 77;     /* not on the disk yet */
+    char *room = spill_room(block); /* NULL: the system can't */
+    for (size_t at = 0; room && at < SIZE; at += SPILL_ROOM) {
+        const size_t n = SIZE - at < SPILL_ROOM ? SIZE - at : SPILL_ROOM;
+        ck_assert(spill_read(block, at, room, n));
+        ck_assert(memcmp(room, block + at, n) == 0);
+    }
+    spill_room_leave(block, room);
+    spill_free(block);
+    free(from);
+    stc_close(m);
+}
+END_TEST
+
 /* What lies in files already becomes the file of a tensor, which keeps its arrays where
  * they are; other tensors there stay what they are; what is changed later isn't in the
  * file; one that takes no name, or a full disk, is an error of the writing alone. */
@@ -501,6 +534,7 @@ Suite *suite_stt(void)
     tcase_add_test(c, changed_below);
     tcase_add_test(c, levels_are_checked);
     tcase_add_test(c, in_a_session);
+    tcase_add_test(c, written_past_the_cache);
     tcase_add_loop_test(c, written_in_place, 0, 4);
     tcase_add_loop_test(c, made_in_files, 0, 3);
     tcase_add_test(c, written_without_memory);

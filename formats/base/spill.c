@@ -31,13 +31,17 @@ enum {
     PART = 32,       /* of a cap: what is larger goes to files        */
     SMALL = 1 << 16, /* nothing below does                            */
     USUAL = 1 << 26, /* without a cap                                 */
-    SLOTS = 32
+    SLOTS = 32,
+    DIRECT = 1 << 18, /* from so many bytes on past the page cache  */
+    ROOMS = 2         /* of whole pages, for that, which are kept    */
 };
 #define SLOT (UINT64_C(1) << 37)
 
 typedef struct spill_file {
     int fd;
-    bool shared; /* by blocks of the machine, which makes more there */
+    int direct;                  /* the same past the page cache; -1: none  */
+    _Atomic(char *) room[ROOMS]; /* that nobody has                         */
+    bool shared;                 /* by blocks of the machine, which makes more there */
     _Atomic uint32_t used;
     struct spill_head *head[SLOTS]; /* of used slots */
 } spill_file;
@@ -93,11 +97,24 @@ static int open_nameless(const char *folder)
     return fd;
 }
 
+static int open_direct(int fd)
+{
+    char path[64];
+    const int why = errno;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    const int direct = open(path, O_RDWR | O_DIRECT | O_CLOEXEC);
+    errno = why;
+    return direct;
+}
+
 static spill_file *file_new(const char *folder)
 {
     spill_file *f = calloc(1, sizeof *f);
     if (!f) return NULL;
-    if ((f->fd = open_nameless(folder)) >= 0) return f;
+    if ((f->fd = open_nameless(folder)) >= 0) {
+        f->direct = open_direct(f->fd);
+        return f;
+    }
     const int why = errno;
     free(f);
     errno = why;
@@ -107,6 +124,9 @@ static spill_file *file_new(const char *folder)
 static void file_end(spill_file *f)
 {
     close(f->fd);
+    if (f->direct >= 0) close(f->direct);
+    for (int k = 0; k < ROOMS; k++)
+        if (f->room[k]) munmap(f->room[k], SPILL_ROOM);
     free(f);
 }
 
@@ -299,19 +319,83 @@ void spill_free(void *block)
     slot_leave(was.file, was.slot);
 }
 
+/* How many of n bytes were written. */
+static size_t write_at(int fd, const char *p, size_t n, off_t at)
+{
+    size_t sum = 0;
+    while (sum < n) {
+        const ssize_t done = pwrite(fd, p + sum, n - sum, at + (off_t)sum);
+        if (done < 0 && errno == EINTR) continue;
+        if (done <= 0) break;
+        sum += (size_t)done;
+    }
+    return sum;
+}
+
+char *spill_room(void *block)
+{
+    spill_file *const f = head_of(block)->file;
+    char *room = NULL;
+    if (f->direct < 0) return NULL;
+    for (int k = 0; !room && k < ROOMS; k++)
+        room = atomic_exchange(&f->room[k], NULL);
+    if (room) return room;
+    room =
+        mmap(NULL, SPILL_ROOM, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return room == MAP_FAILED ? NULL : room;
+}
+
+void spill_room_leave(void *block, char *room)
+{
+    spill_file *const f = head_of(block)->file;
+    for (int k = 0; room && k < ROOMS; k++)
+        room = atomic_exchange(&f->room[k], room);
+    if (room) munmap(room, SPILL_ROOM);
+}
+
+bool spill_read(void *block, size_t at, char *room, size_t n)
+{
+    const spill_head *h = head_of(block);
+    ssize_t done;
+    do
+        done =
+            pread(h->file->direct, room, whole_pages(n), (off_t)(offset_of(h->slot) + at));
+    while (done < 0 && errno == EINTR);
+    return done >= (ssize_t)n;
+}
+
+/* Whole pages, by way of memory that lies as the disk wants it. */
+static size_t write_direct(void *block, const char *p, size_t n, off_t at)
+{
+    const spill_file *f = head_of(block)->file;
+    size_t sum = 0;
+    char *const room = n ? spill_room(block) : NULL;
+    while (room && sum < n) {
+        const size_t some = n - sum < SPILL_ROOM ? n - sum : SPILL_ROOM;
+        memcpy(room, p + sum, some);
+        const size_t done = write_at(f->direct, room, some, at + (off_t)sum);
+        sum += done;
+        if (done < some) break;
+    }
+    spill_room_leave(block, room);
+    return sum;
+}
+
+/* What a direct write leaves is written as usual. */
 bool spill_write(void *block, void *to, const void *from, size_t n)
 {
     const spill_head *h = head_of(block);
-    off_t at = (off_t)offset_of(h->slot) + ((char *)to - (char *)block);
-    for (const char *p = from; n > 0;) {
-        const ssize_t done = pwrite(h->file->fd, p, n, at);
-        if (done < 0 && errno == EINTR) continue;
-        if (done <= 0) return false;
-        p += done;
-        at += done;
-        n -= (size_t)done;
+    const off_t at = (off_t)offset_of(h->slot) + ((char *)to - (char *)block);
+    const size_t head = (size_t)(-at & (SPILL_PAGE - 1));
+    const char *const p = from;
+    size_t done = 0;
+    if (n >= DIRECT) {
+        done = write_at(h->file->fd, p, head, at);
+        if (done < head) return false;
+        done += write_direct(block, p + done, (n - head) & ~(size_t)(SPILL_PAGE - 1),
+                             at + (off_t)done);
     }
-    return true;
+    return done + write_at(h->file->fd, p + done, n - done, at + (off_t)done) == n;
 }
 
 void spill_end(ctx *root)

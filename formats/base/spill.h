@@ -32,8 +32,16 @@ static inline bool spill_takes(const ctx *root, size_t size)
 void *spill_resize(ctx *root, void *block, size_t size);
 void spill_free(void *block);
 /* Writes n bytes into a block, at `to`, by way of its file: the system needn't find a page
- * for each place first, and clear it. False: they aren't there, or not all. */
+ * for each place first, and clear it. Many go to the disk at once, past the system's cache.
+ * False: they aren't there, or not all. */
 bool spill_write(void *block, void *to, const void *from, size_t n);
+/* Room for SPILL_ROOM bytes of a block, into which spill_read puts n from byte `at` on, a
+ * multiple of that, past the system's cache, for whoever needs them once. NULL, or false:
+ * they are to be had from memory alone. A machine keeps two of them. */
+enum { SPILL_ROOM = 1 << 21 };
+char *spill_room(void *block);
+bool spill_read(void *block, size_t at, char *room, size_t n);
+void spill_room_leave(void *block, char *room);
 
 /* What is left when all blocks have been freed. */
 void spill_end(ctx *root);

@@ -81,7 +81,7 @@ static stc_status check_sums(ctx *cx, const stt_file *f)
     uint64_t sums[STT_ARRAYS];
     for (int k = 0; k < f->count; k++)
         array[k] = &f->row[k].span;
-    if (stt_sums(cx, f->count, array, sums)) return cx->diag.status;
+    if (stt_sums(cx, f->count, array, NULL, sums)) return cx->diag.status;
     for (int k = 0; k < f->count; k++) {
         const stt_row *row = &f->row[k];
         const uint64_t sum = sums[k];

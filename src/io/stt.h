@@ -50,7 +50,8 @@ enum {
 
 /* The sums of n arrays: of each the elements, one after the other without what lies between
  * them. Threads share large ones, an array each. */
-stc_status stt_sums(ctx *cx, int n, const array_span *const *array, uint64_t *sum);
+stc_status stt_sums(ctx *cx, int n, const array_span *const *array, void *const *block,
+                    uint64_t *sum);
 uint64_t stt_sum_bytes(const void *bytes, size_t size);
 
 /* What a tensor has whose arrays became a file's in place (spill_take): the file, open as

@@ -6,6 +6,7 @@
  */
 #include "stt.h"
 #include "../../formats/base/parts.h"
+#include "../../formats/base/spill.h"
 #include <string.h>
 
 enum { LANES = 4, BLOCK = LANES * 8, STEP = 1 << 18, SHARED = 1 << 22 };
@@ -58,28 +59,37 @@ uint64_t stt_sum_bytes(const void *bytes, size_t size)
     return finish(lane, (const char *)bytes + whole, size - whole, size);
 }
 
-static stc_status sum_array(ctx *cx, const array_span *s, uint64_t *out)
+/* block: that of files which it lies in, else NULL. */
+static stc_status sum_array(ctx *cx, const array_span *s, void *block, uint64_t *out)
 {
     uint64_t lane[LANES], last = 0;
     const char *rest = NULL;
-    char room[4096];
-    const int64_t step = (s->stride == s->width ? STEP : (int)sizeof room) / s->width;
+    stc_status st = STC_OK;
+    char room[4096], *const file = block ? spill_room(block) : NULL;
+    const int64_t step = (file                    ? SPILL_ROOM
+                          : s->stride == s->width ? STEP
+                                                  : (int)sizeof room) /
+                         s->width;
     memcpy(lane, start, sizeof lane);
     for (int64_t at = 0; at < s->n; at += step) {
         const int64_t n = s->n - at < step ? s->n - at : step;
         const size_t size = (size_t)(n * s->width), whole = size / BLOCK * BLOCK;
-        const char *const p = span_gather(s, at, n, room);
+        const char *p = file;
+        if (!file || !spill_read(block, (size_t)(at * s->width), file, size))
+            p = span_gather(s, at, n, room);
         take_blocks(lane, p, whole);
         rest = p + whole; /* only the last step has one */
         last = size - whole;
-        if (work_done(cx, size / 64)) return cx->diag.status;
+        if ((st = work_done(cx, size / 64))) break;
     }
     *out = finish(lane, rest, last, (uint64_t)s->n * (uint64_t)s->width);
-    return STC_OK;
+    if (file) spill_room_leave(block, file);
+    return st;
 }
 
 typedef struct sums {
     const array_span *const *array;
+    void *const *block; /* NULL: none is in files */
     uint64_t *sum;
     int n;
     _Atomic int next; /* array that nobody has taken */
@@ -90,10 +100,12 @@ static void sum_next(void *context, int k)
 {
     sums *s = context;
     for (int at; (at = atomic_fetch_add(&s->next, 1)) < s->n;)
-        if (sum_array(&s->cx[k], s->array[at], &s->sum[at])) return;
+        if (sum_array(&s->cx[k], s->array[at], s->block ? s->block[at] : NULL, &s->sum[at]))
+            return;
 }
 
-stc_status stt_sums(ctx *cx, int n, const array_span *const *array, uint64_t *sum)
+stc_status stt_sums(ctx *cx, int n, const array_span *const *array, void *const *block,
+                    uint64_t *sum)
 {
     const int threads = parts_for(cx);
     int64_t bytes = 0;
@@ -101,12 +113,14 @@ stc_status stt_sums(ctx *cx, int n, const array_span *const *array, uint64_t *su
         bytes += array[k]->n * array[k]->width;
     if (threads == 1 || bytes < SHARED) {
         for (int k = 0; k < n; k++)
-            if (sum_array(cx, array[k], &sum[k])) return cx->diag.status;
+            if (sum_array(cx, array[k], block ? block[k] : NULL, &sum[k]))
+                return cx->diag.status;
         return STC_OK;
     }
     sums *s = mem_zero(cx, 1, sizeof *s);
     if (!s) return cx->diag.status;
     s->array = array;
+    s->block = block;
     s->sum = sum;
     s->n = n;
     const uint64_t before = cx->steps;

@@ -267,10 +267,16 @@ static stc_status use_parts(stt_writer *w, output *o, tensor_backing **file)
 static stc_status sum_arrays(stt_writer *w)
 {
     const array_span *array[STT_ARRAYS];
+    void *block[STT_ARRAYS] = {NULL};
     uint64_t sum[STT_ARRAYS];
+    spill_part part[STT_ARRAYS];
+    int number[STT_ARRAYS];
     for (int k = 0; k < w->count; k++)
         array[k] = &w->array[k].span;
-    if (stt_sums(w->t->cx, w->count, array, sum)) return w->t->cx->diag.status;
+    const int n = w->t->cx->spill && !w->t->backing ? list_parts(w, part, number) : 0;
+    for (int k = 0; k < n; k++)
+        block[number[k]] = part[k].block;
+    if (stt_sums(w->t->cx, w->count, array, block, sum)) return w->t->cx->diag.status;
     for (int k = 0; k < w->count; k++)
         w->array[k].sum = sum[k];
     return STC_OK;

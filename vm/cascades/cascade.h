@@ -286,11 +286,9 @@ void stage_late_coords(const stage *st, const append_room *room, int from, int64
 bool stage_whole(const stage *st);
 stc_status stage_copy(machine *mc, stage *st, bool *done);
 
-/* cascade_sink.c; close_fibers: those before that of `parent` in the result end there;
- * values_room: for n that go to pos and on, if they may overwrite nothing without a fill.
- */
+/* cascade_sink.c; values_room: for n that go to pos and on, if they may overwrite nothing
+ * without a fill. */
 stc_status stage_sinks(machine *mc, stage *st);
-void stage_close_fibers(append_room *room, int64_t parent, int64_t end);
 stc_status stage_values_room(machine *mc, slot *r, int64_t pos, int64_t n);
 
 /* The list in which a stage's lanes that get entries over so many rungs are put;

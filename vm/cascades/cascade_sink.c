@@ -200,17 +200,6 @@ static int list_lane(const struct sink_list *x, int k)
     return x->all ? k : x->lane[k];
 }
 
-void stage_close_fibers(append_room *room, int64_t parent, int64_t end)
-{
-    for (; room->closed < parent; room->closed++) {
-        if (room->bounds_width == 4) {
-            ((int32_t *)room->bounds)[room->closed + 1] = (int32_t)end;
-        } else {
-            ((int64_t *)room->bounds)[room->closed + 1] = end;
-        }
-    }
-}
-
 /* The coordinate of number k of the list's lanes. */
 static int64_t list_coord(const stage *st, const struct sink_list *at, int k)
 {
@@ -274,9 +263,9 @@ static stc_status append_rung(machine *mc, slot *r, rung *g, const struct sink_l
     put_lanes(&room, g->at, at, old);
     for (int k = 0; k < (one ? 1 : at->n); k++)
         at->pos[k] = start + k;
-    if (!up) stage_close_fibers(&room, above, room.pos);
+    if (!up) room_close(&room, above, room.pos);
     for (int j = 0; up && j < up->n; j++)
-        stage_close_fibers(&room, up->pos[j], j > 0 ? start + up->end[j - 1] : room.pos);
+        room_close(&room, up->pos[j], j > 0 ? start + up->end[j - 1] : room.pos);
     lv->kind->append_done(lv, at->n - old, room.closed);
     r->lev[g->level].parent = parents - 1;
     g->last = g->at->serial + list_lane(at, at->n - 1);

@@ -30,7 +30,7 @@ bool stage_whole(const stage *st)
 #define MOVE(IN, OUT)                                                                      \
     {                                                                                      \
         const IN *restrict in = from;                                                      \
-        OUT *restrict out = (OUT *)room->bounds + room->closed;                            \
+        OUT *restrict out = (OUT *)room->bounds;                                           \
         for (int k = 0; k < n; k++)                                                        \
             out[k] = (OUT)(in[k] + (IN)by);                                                \
     }
@@ -41,7 +41,7 @@ static void move_ends(const append_room *room, const void *from, int width, int 
     if (width == 8 && room->bounds_width == 4) MOVE(int64_t, int32_t)
     if (width == 8 && room->bounds_width == 8) MOVE(int64_t, int64_t)
     for (int k = 0; width == 4 && room->bounds_width == 8 && k < n; k++)
-        ((int64_t *)room->bounds)[room->closed + k] = ((const int32_t *)from)[k] + by;
+        ((int64_t *)room->bounds)[k] = ((const int32_t *)from)[k] + by;
 }
 
 /* Coordinates and bounds of n fibers from that of `parent` on; *pos: where they are. */
@@ -56,7 +56,7 @@ static stc_status copy_fibers(machine *mc, stage *st, int64_t parent, int n, int
     append_room room;
     if (lv->kind->append_room(mc->cx, lv, end - begin, parent + n, &room))
         return mc->cx->diag.status;
-    stage_close_fibers(&room, parent, room.pos);
+    room_close(&room, parent, room.pos);
     append_room part = room;
     for (int64_t p = begin, some; p < end; p += some) {
         some = end - p < WORK_BLOCK ? end - p : WORK_BLOCK;
@@ -66,7 +66,6 @@ static stc_status copy_fibers(machine *mc, stage *st, int64_t parent, int n, int
         if (work_done(mc->cx, 0)) return mc->cx->diag.status; /* steps count with values */
     }
     const int64_t first = st->walk[0].parent->base + 1;
-    room.closed++;
     move_ends(&room, (const char *)t->bounds + first * t->bounds_width, t->bounds_width, n,
               room.pos - begin);
     lv->kind->append_done(lv, end - begin, parent + n);

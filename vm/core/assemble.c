@@ -32,7 +32,7 @@ stc_status asm_own(machine *mc, slot *s)
     bool same;
     if (shape_of(mc, s, shape, &same)) return mc->cx->diag.status;
     if (!s->own) {
-        if (tensor_new(mc->cx, &s->row->fmt, s->row->type, shape, s->fill, &s->own))
+        if (tensor_new_unmade(mc->cx, &s->row->fmt, s->row->type, shape, s->fill, &s->own))
             return mc->cx->diag.status;
     } else if (!same && tensor_set_shape(s->own, shape)) {
         tensor_free(s->own); /* shape and levels may not agree any more */
@@ -49,7 +49,7 @@ stc_status asm_empty(machine *mc, slot *s)
     tensor_free(s->own);
     s->own = NULL;
     s->open = false;
-    return asm_own(mc, s);
+    return asm_own(mc, s) ? mc->cx->diag.status : tensor_check(s->own);
 }
 
 enum { AGAIN = 1 << 20 }; /* bytes: blocks that the allocator keeps (memory.c) */

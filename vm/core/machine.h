@@ -330,7 +330,7 @@ stc_status asm_move(machine *mc, slot *to, slot *from);
 stc_status asm_convert(machine *mc, slot *to, slot *from);
 stc_status asm_pack(machine *mc, slot *to, slot *from);
 /* Shows the machine's own tensor in the slot: made if need be, with the shape
- * and fill of this run, its contents as they were. */
+ * and fill of this run, its contents as they were; of a new one nothing is there. */
 stc_status asm_own(machine *mc, slot *s);
 /* The same, without entries, and whole: every level closed. */
 stc_status asm_empty(machine *mc, slot *s);

@@ -176,38 +176,25 @@ static stc_status put_fibers(machine *mc, ivl_loop *v, ivl_target *t)
 
 /* ---- coordinates in order --------------------------------------------------------- */
 
-/* Fibers before that of `parent` end at position p. */
-static inline void close_before(append_room *room, int64_t parent, int64_t p)
-{
-    int64_t closed = room->closed;
-    if (room->bounds_width == 4) {
-        for (int32_t *to = room->bounds; closed < parent;)
-            to[++closed] = (int32_t)p;
-    } else {
-        for (int64_t *to = room->bounds; closed < parent;)
-            to[++closed] = p;
-    }
-    room->closed = closed;
-}
-
 /* Where rows end, of which the first and the last have parents `first` and `last`. */
 static void close_rows(const ivl_loop *v, const ivl_target *t, append_room *room,
                        int64_t first, int64_t last)
 {
     const int *row = v->fiber, n = v->nfiber;
     const bool counted = last - first == row[n - 1] - row[0];
-    close_before(room, first, room->pos);
+    room_close(room, first, room->pos);
     if (last - first == n - 1 && room->bounds_width == 4) { /* none is empty */
-        int32_t *to = (int32_t *)room->bounds + room->closed;
+        int32_t *to = room->bounds;
         for (int f = 1; f < n; f++)
-            to[f] = (int32_t)room->pos + v->start[f];
+            *to++ = (int32_t)room->pos + v->start[f];
+        room->bounds = to;
         room->closed += n - 1;
         return;
     }
     for (int f = 1; f < n; f++) {
         const int64_t parent =
             counted ? first + row[f] - row[0] : interval_parent(v->of, t, row[f]);
-        close_before(room, parent, room->pos + v->start[f]);
+        room_close(room, parent, room->pos + v->start[f]);
     }
 }
 

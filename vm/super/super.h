@@ -46,8 +46,10 @@ bool super_rows_ready(machine *mc, nest *ns, int width);
 /* Whether the outer loop's coordinates are places in a row of a dense result. */
 bool super_lanes_ready(const machine *mc, const nest *ns);
 
+/* Where the fiber of a parent that isn't closed ends. */
 static inline void super_bound(const append_room *room, int64_t parent, int64_t end)
 {
+    parent -= room->closed;
     if (room->bounds_width == 4) {
         ((int32_t *)room->bounds)[parent] = (int32_t)end;
     } else {

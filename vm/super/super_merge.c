@@ -201,7 +201,7 @@ static void rows_before(const nest *ns, const row_places *rp, const append_room 
 {
     const int64_t row = rp->base + column_get(&ns->o.icol[0], k);
     for (; *closed < row; ++*closed)
-        super_bound(room, *closed + 1, room->pos + z);
+        super_bound(room, *closed, room->pos + z);
 }
 
 /* The strip's rows, if both operands have the same ones: entries are moved and
@@ -220,7 +220,7 @@ static void rows_before(const nest *ns, const row_places *rp, const append_room 
         for (int k = 0; k < ns->o.n; k++) {                                                \
             span_##W(a, k, &from, &to);                                                    \
             rows_before(ns, rp, room, k, from - p, &closed);                               \
-            super_bound(room, ++closed, room->pos + to - p);                               \
+            super_bound(room, closed++, room->pos + to - p);                               \
         }                                                                                  \
         ns->rounds += 2 * n;                                                               \
         return n;                                                                          \
@@ -269,7 +269,7 @@ static void rows_before(const nest *ns, const row_places *rp, const append_room 
                 z += row_##TYPE##_##B##_##W(ca + p, va + p, cb + q, vb + q, &x, fa, fb,    \
                                             co + z, vals + z);                             \
             }                                                                              \
-            super_bound(room, ++closed, room->pos + z);                                    \
+            super_bound(room, closed++, room->pos + z);                                    \
             const int64_t fewer = na < nb ? na : nb, most = (LONGER + 1) * fewer;          \
             ns->rounds += oa || ob || na + nb < most ? na + nb : most;                     \
         }                                                                                  \

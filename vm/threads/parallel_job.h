@@ -16,6 +16,7 @@ typedef struct worker {
     struct job *job; /* what it is doing, and of which chunk */
     int number, chunk;
     int kept;          /* its first chunk whose parts may not be copied yet */
+    bool again;        /* there is none: its tensors begin anew             */
     merge_desc *merge; /* of the shared loops, with their own ranges */
     lop stop;          /* what was behind the loop */
     tensor *view;      /* of results: as parallel_loop.rows has them */

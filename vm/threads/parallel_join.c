@@ -114,12 +114,7 @@ stc_status parallel_join_chunk(worker *w, job *j, int c)
     pthread_mutex_lock(&join->lock);
     if (--join->copying == 0) pthread_cond_broadcast(&join->calm);
     pthread_mutex_unlock(&join->lock);
-    for (int k = 0; k < j->pl->nparts && all; k++) {
-        slot *s = &w->mc->slot[j->pl->parts[k]];
-        join_again(s->own);
-        for (int l = 0; l < s->row->fmt.levels; l++) /* as begun */
-            s->lev[l].parent = NONE;
-    }
+    w->again = all;
     return st;
 }
 

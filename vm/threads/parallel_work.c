@@ -140,6 +140,24 @@ static void close_rows(worker *w, const job *j, int c)
         tensor_extend_values(&w->view[k], row_place(w, j, k, c + 1));
 }
 
+/* A chunk's parts of results: behind those that aren't copied yet, or as if none had been
+ * before them. */
+static void open_parts(worker *w, job *j, int c)
+{
+    const parallel_loop *pl = j->pl;
+    for (int k = 0; k < pl->nparts; k++) {
+        tensor_part *p = job_part(j, c, k);
+        slot *s = &w->mc->slot[pl->parts[k]];
+        p->from = s->t;
+        if (w->again) {
+            join_again(s->t, round_position(pl, &s->t->level[0], j->bound[c]));
+            for (int l = 0; l < s->row->fmt.levels; l++) /* as begun */
+                s->lev[l].parent = NONE;
+        }
+        p->at[0].begin = part_position(w, pl, pl->parts[k], j->bound[c]);
+    }
+}
+
 static stc_status run_chunk(worker *w, job *j, int c)
 {
     machine *mc = w->mc;
@@ -151,11 +169,7 @@ static stc_status run_chunk(worker *w, job *j, int c)
         mc->v[pl->sum[k].reg] = pl->sum[k].identity;
     mc->ext[l->merge->lo] = j->bound[c];
     mc->ext[l->merge->hi] = j->bound[c + 1];
-    for (int k = 0; k < pl->nparts; k++) {
-        tensor_part *p = job_part(j, c, k);
-        p->from = mc->slot[pl->parts[k]].t;
-        p->at[0].begin = part_position(w, pl, pl->parts[k], j->bound[c]);
-    }
+    open_parts(w, j, c);
     open_rows(w, j, c);
     mc->slice = mc->left = WORKER_ROUNDS;
     stc_status st = machine_dispatch(mc, &mc->code[pl->first]);
@@ -181,6 +195,7 @@ static stc_status run_chunks(worker *w, job *j, int number)
     const parallel_loop *pl = j->pl;
     stc_status st = copy_slots(w, j->mc, pl);
     w->chunk = w->kept = 0;
+    w->again = true;
     while (!st) {
         const int c = atomic_fetch_add(&j->next, 1);
         if (c >= j->n || c > atomic_load(&j->failed)) break;
