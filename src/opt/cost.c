@@ -52,6 +52,11 @@ static double extent_of(const opt *o, int id)
     return n;
 }
 
+double cost_range(const opt *o, int hi)
+{
+    return extent_of(o, hi);
+}
+
 double cost_extent(const opt *o, const bindex *i)
 {
     double n = extent_of(o, i->hi);
@@ -145,7 +150,8 @@ double cost_result(const opt *o, const factor *f, int n, uint64_t out)
         stored *= f[k].density;
     }
     stored *= cost_places(o, all & ~out);
-    return stored < 1 ? stored : 1;
+    if (stored > 1) stored = 1;
+    return o->looks ? look_density(o, f, n, out, stored) : stored;
 }
 
 /* ---- loops ------------------------------------------------------------------------ */

@@ -13,6 +13,8 @@ static const tensor *operand(const opt *o, int slot)
 {
     const prog_tensor *t = &o->p->tensor[slot];
     const bool read = t->role == ROLE_INPUT || t->role == ROLE_INOUT;
+    for (int k = 0; read && !*t->name && o->looks && k < o->looks->n; k++)
+        if (o->looks->row[k].slot == slot) return o->looks->row[k].made;
     if (!o->known || !o->known->find || !read) return NULL;
     const tensor *found = o->known->find(o->known->of, t->name);
     return found && found->order == t->order ? found : NULL;
