@@ -271,11 +271,10 @@ stc_status look_note(opt *o, const product *x, const opt_part *t, const int *mod
     return STC_OK;
 }
 
-static bool stores_all(const format *f)
+/* Whether a tensor's elements are those that it stores: not so with a place for each. */
+static bool counts(const format *f)
 {
-    for (int l = 0; l < f->levels; l++)
-        if (!(format_props(f, l) & PROP_FULL)) return false;
-    return true;
+    return f->levels > 0 && (format_props(f, f->levels - 1) & PROP_COMPACT);
 }
 
 /* Whether some index that is known has no values: nothing is as thought then. */
@@ -298,7 +297,7 @@ void look_limits(opt *o)
             turn++;
             if (s->look < 0) continue;
             o->looks->row[s->look].turn = turn;
-            if (turn == o->nstep || o->looks->stops == LOOK_STOPS || stores_all(&t->fmt))
+            if (turn == o->nstep || o->looks->stops == LOOK_STOPS || !counts(&t->fmt))
                 continue;
             const double most = FACTOR * s->stored, least = s->stored / FACTOR;
             if (most > 1e15) continue;
@@ -319,7 +318,7 @@ void looks_take(opt_looks *l, machine *mc, int stopped)
         opt_look *row = &l->row[k];
         if (row->slot < 0 || row->made || row->turn > turn) continue;
         row->made = machine_take(mc, row->slot);
-        if (row->made && !stores_all(&row->made->fmt))
+        if (row->made && counts(&row->made->fmt))
             row->stored = (double)row->made->nvals;
     }
 }

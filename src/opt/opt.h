@@ -7,6 +7,7 @@
  * - normal: a reduction over a function that distributes over it, as a product: the
  *   indices that are reduced, and factors in any order;
  * - stats: what is known of operands;
+ * - skew: what operands have in common along an index;
  * - cost: how many elements factors have, and what loops over some of them visit;
  * - eliminate: which index is reduced next, so that all the steps visit the fewest;
  * - window: products at sums of indices, a step for each index that is reduced;
@@ -90,6 +91,7 @@ typedef struct opt {
     /* The result stores only what a term reached: intermediates keep to that, too. */
     bool pattern;
     double extent[BOUND_INDICES]; /* of each index, as far as it is known               */
+    double skew[BOUND_INDICES];   /* of joins of two operands by it, 0: not known (skew.c) */
     double rounds; /* in which steps of steady operands run once; 1: none are worth it    */
     opt_step *step;         /* in order                                              */
     const opt_known *known; /* may be NULL                                      */
@@ -186,6 +188,10 @@ uint64_t opt_indices(const program *p, const bexpr *e);
 uint64_t stats_key(uint64_t key, const tensor *t);
 bool stats_extent(const opt *o, int slot, int mode, double *out);
 bool stats_density(const opt *o, int slot, double *out);
+const tensor *stats_tensor(const opt *o, int slot); /* NULL: not known */
+
+/* skew.c: what is known of indices that several operands have. */
+stc_status skews(opt *o);
 
 /* turn.c: the innermost index that a format has, as a set; whether an operand is in e that
  * may be read across, quick; marks those in e of which a copy pays. */
