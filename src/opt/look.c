@@ -318,8 +318,7 @@ void looks_take(opt_looks *l, machine *mc, int stopped)
         opt_look *row = &l->row[k];
         if (row->slot < 0 || row->made || row->turn > turn) continue;
         row->made = machine_take(mc, row->slot);
-        if (row->made && counts(&row->made->fmt))
-            row->stored = (double)row->made->nvals;
+        if (row->made && counts(&row->made->fmt)) row->stored = (double)row->made->nvals;
     }
 }
 

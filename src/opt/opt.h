@@ -91,7 +91,7 @@ typedef struct opt {
     /* The result stores only what a term reached: intermediates keep to that, too. */
     bool pattern;
     double extent[BOUND_INDICES]; /* of each index, as far as it is known               */
-    double skew[BOUND_INDICES];   /* of joins of two operands by it, 0: not known (skew.c) */
+    double skew[BOUND_INDICES];   /* of joins of two by it, 0: not known (skew.c)      */
     double rounds; /* in which steps of steady operands run once; 1: none are worth it    */
     opt_step *step;         /* in order                                              */
     const opt_known *known; /* may be NULL                                      */

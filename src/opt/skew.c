@@ -10,7 +10,7 @@
 #include "opt.h"
 #include <math.h>
 
-enum { CLASSES = 4096, SAMPLE = 16384, READS = 16, LITTLE = 1000 };
+enum { CLASSES = 1024, SAMPLE = 4096, READS = 16, LITTLE = 1000 };
 
 typedef struct reads {
     const tensor *t[READS];
@@ -31,9 +31,12 @@ static void find_reads(const opt *o, const bexpr *e, reads *r)
         find_reads(o, e->args[k], r);
 }
 
+/* Classes are mixed, so that samples at regular distances are in all of them. */
 static void add(float *in, int64_t classes, int64_t at, int64_t n)
 {
-    if (at >= 0 && n > 0) in[at % classes] += (float)n;
+    const uint64_t mixed = (uint64_t)at * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+    if (at < 0 || n <= 0) return;
+    in[classes < CLASSES ? (uint64_t)at % (uint64_t)classes : mixed % CLASSES] += (float)n;
 }
 
 /* Entries of a mode's coordinates by class; false: its levels don't list them. */
@@ -90,7 +93,8 @@ static double skew_of(const opt *o, const reads *r, int index, float *all, float
     for (int64_t c = 0; c < classes; c++)
         sum += all[c];
     if (joined < 2 || means <= 0 || sum <= 0) return 0;
-    return pow(sum / (double)classes / means, 1.0 / (joined - 1));
+    const double more = sum / (double)classes / means;
+    return joined == 2 ? more : pow(more, 1.0 / (joined - 1));
 }
 
 stc_status skews(opt *o)
