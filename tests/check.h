@@ -53,6 +53,7 @@ enum { STEPS_TELL = true };
     SUITE(session)                                                                         \
     SUITE(opt)                                                                             \
     SUITE(rounds)                                                                          \
+    SUITE(look)                                                                            \
     SUITE(network)                                                                         \
     SUITE(motifs)                                                                          \
     SUITE(masks)                                                                           \

@@ -81,6 +81,11 @@ static bool same(row *r, const way *a, const way *b)
     const int order = stc_tensor_order(a->y);
     int64_t n = 1, at[STC_MAX_ORDER] = {0};
     if (order != stc_tensor_order(b->y)) return false;
+    if (strcmp(stc_tensor_format(a->y), stc_tensor_format(b->y))) {
+        snprintf(r->why, sizeof r->why, "y is %.200s, by hand %.200s",
+                 stc_tensor_format(a->y), stc_tensor_format(b->y));
+        return false;
+    }
     for (int m = 0; m < order; m++)
         n *= stc_tensor_shape(a->y)[m];
     /* of large results some elements */
@@ -145,6 +150,7 @@ static bool look_at_entries(row *r, const char *all)
         ok = !stc_session_get(w.s, name, &t) && !stc_bind(p, name, (stc_tensor *)t);
     }
     char *plan = NULL;
+    if (ok) machine_look(p->mc, false); /* all steps as they were thought first */
     ok = ok && !stc_run(p) && !stc_program_explain(p, "plan", &plan);
     if (ok) compare_entries(plan);
     if (!ok && !*r->why) snprintf(r->why, sizeof r->why, "%s", stc_error(w.m)->message);

@@ -85,6 +85,8 @@ typedef struct plan_variant {
     program *p;
     machine *mc;
     char *stage[4];
+    opt_looks *looks; /* what its steps stored beside what was thought; may be NULL   */
+    bool rest;        /* p begins with what a run had made by then: it serves once    */
 } plan_variant;
 
 struct stc_program { /* in the arena of its program */
@@ -105,7 +107,8 @@ struct stc_program { /* in the arena of its program */
     bool from_text;     /* p has what it was compiled from: the stages can be explained */
     char *stage[4];     /* ast, bound, plan, lattice: made when first asked for */
     plan_variant *variants;
-    uint64_t plans; /* how often it was planned anew */
+    uint64_t plans;   /* how often it was planned anew */
+    opt_looks *looks; /* of p and mc, where a session planned them; else NULL */
 };
 
 /* What runs: of the program as compiled, or planned for what is bound. */
@@ -119,10 +122,17 @@ static inline machine *machine_now(const stc_program *w)
     return w->now ? w->now->mc : w->mc;
 }
 
-/* api_plan.c: chooses what runs, all operands being there; what is bound, to be looked at;
+/* api_plan.c: chooses what runs, all operands being there (runs: and it runs, so that the
+ * results of the last run aren't needed any more); what is bound, to be looked at;
  * frees the variants. */
-stc_status plan_now(stc_program *w);
+stc_status plan_now(stc_program *w, bool runs);
 opt_known plan_known(const stc_program *w);
+/* A run ended since a step had other entries than thought: plans what is left anew, and
+ * runs that. */
+stc_status plan_rest(stc_program *w);
+/* What runs serves this run alone: the program to be saved instead, which is the caller's;
+ * else *made is NULL. */
+stc_status plan_whole(const stc_program *w, program **made);
 void plan_drop(stc_program *w);
 /* Compiles the program's text once more. */
 stc_status compile_again(const stc_program *w, const opt_known *known, explain_texts *texts,

@@ -32,6 +32,16 @@ stc_status program_adopt(stc_machine *m, program *p, double load, stc_program **
     return STC_OK;
 }
 
+/* The bytes of the plan that runs. */
+static stc_status encode_now(const stc_program *w, void **bytes, size_t *size)
+{
+    program *whole;
+    stc_status st = plan_whole(w, &whole);
+    if (!st) st = program_encode(whole ? whole : program_now(w), bytes, size);
+    program_free(whole);
+    return st;
+}
+
 stc_status stc_program_encode(const stc_program *w, void **bytes, size_t *size)
 {
     if (!w) return STC_ERR_ARGUMENT;
@@ -39,7 +49,7 @@ stc_status stc_program_encode(const stc_program *w, void **bytes, size_t *size)
     if (!bytes || !size) return fail_null(&w->m->cx, "bytes or size");
     void *made;
     size_t n;
-    stc_status st = program_encode(program_now(w), &made, &n);
+    stc_status st = encode_now(w, &made, &n);
     if (st) return st;
     if (!(st = api_text(&w->m->cx, made, n, bytes))) *size = n;
     mem_free(&w->m->cx, made, n);
@@ -67,8 +77,13 @@ stc_status stc_program_dump(const stc_program *w, char **text)
     API_ENTER(cx);
     if (!text) return fail_null(cx, "text");
     textbuf b;
+    program *whole;
+    stc_status st = plan_whole(w, &whole);
+    if (st) return st;
     text_init(&b, cx);
-    return api_text_of(&b, program_dump(program_now(w), &b), text);
+    st = program_dump(whole ? whole : program_now(w), &b);
+    program_free(whole);
+    return api_text_of(&b, st, text);
 }
 
 stc_status stc_program_assemble(stc_machine *m, const char *text, const char *file,
@@ -96,7 +111,7 @@ stc_status stc_program_save(const stc_program *w, const char *path)
     const double start = now_us();
     void *bytes;
     size_t size;
-    stc_status st = program_encode(program_now(w), &bytes, &size);
+    stc_status st = encode_now(w, &bytes, &size);
     if (st) return st;
     output o;
     if (!(st = output_open(&o, cx, path))) {

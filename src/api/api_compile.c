@@ -286,6 +286,14 @@ static stc_status compile_one(text_job *job, scope *sc, program *p, const ast *n
     return st;
 }
 
+static bool has_several(const ast *tree)
+{
+    int n = 0;
+    for (int i = 0; i < tree->count; i++)
+        n += tree->child[i]->kind == N_ASSIGN;
+    return n > 1;
+}
+
 static stc_status compile_all(arena *a, text_job *job, scope *sc, program *p)
 {
     const source *src = &job->src;
@@ -309,6 +317,7 @@ static stc_status compile_all(arena *a, text_job *job, scope *sc, program *p)
     opt_known known = job->known ? *job->known : (opt_known){0};
     known.waits = &job->waits;
     known.book = tree->count > 1 ? job->book : NULL;
+    if (has_several(tree)) known.looks = NULL; /* all of it would run again */
     for (int i = 0; i < tree->count; i++) {
         const ast *n = tree->child[i];
         int target;
@@ -421,6 +430,7 @@ void program_drop(stc_program *w)
 {
     ctx *cx = &w->m->cx;
     plan_drop(w);
+    looks_free(cx, w->looks);
     machine_free(w->mc);
     for (int i = 0; i < w->p->ntensor; i++) {
         binding_clear(cx, &w->bind[i]);
@@ -545,7 +555,7 @@ stc_status stc_program_explain(const stc_program *w, const char *stage, char **t
                     "'%s' is no stage; expected ast, bound, plan, lattice or code", stage);
     char *const *stage_text = w->now ? w->now->stage : w->stage;
     if (!stage_text[i]) {
-        if (!w->from_text)
+        if (!w->from_text && !w->now)
             return fail(cx, STC_ERR_ARGUMENT,
                         "a program from bytecode has no stage '%s'; expected code", stage);
         stc_status st = explain_again((stc_program *)w); /* the texts are a cache */

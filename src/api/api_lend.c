@@ -27,6 +27,7 @@ static int result_slot(stc_program *w, const char *name)
 static void keep_plan(stc_program *w)
 {
     w->lent = true;
+    machine_look(w->mc, false);
     w->now = NULL;
     w->ran = w->ready = false;
 }

@@ -8,6 +8,10 @@
  * machine of its own. The program as compiled keeps what is bound, by its slots; a variant
  * is given the same tensors by name.
  *
+ * A run of a variant may end behind a step that has other entries than thought (look.c).
+ * What is left is planned anew then, as a variant that begins with what is made; it serves
+ * that run alone, and the next one is planned with what was found out.
+ *
  * A program of which no plan waits for data has no variants, and costs nothing here. One
  * that was saved (api_bytes.c) has the plan that it was saved with as its code, and the
  * statistics that this was made for. Its text comes from a file, and may be another
@@ -31,13 +35,15 @@ static const tensor *bound_tensor(const void *of, const char *name)
 
 opt_known plan_known(const stc_program *w)
 {
-    return (opt_known){.find = bound_tensor, .of = w};
+    return (opt_known){
+        .find = bound_tensor, .of = w, .looks = w->now ? &w->now->looks : NULL};
 }
 
 static void variant_free(ctx *cx, plan_variant *v)
 {
     machine_free(v->mc);
     program_free(v->p);
+    looks_free(cx, v->looks);
     for (int i = 0; i < 4; i++)
         mem_strfree(cx, v->stage[i]);
     mem_free(cx, v, sizeof *v);
@@ -75,12 +81,12 @@ static stc_status bind_operands(const stc_program *w, const plan_variant *v)
 {
     for (int i = 0; i < v->p->ntensor; i++) {
         const prog_tensor *row = &v->p->tensor[i];
-        if (!has_operand(row)) continue;
+        if (!has_operand(row) || !*row->name) continue;
         const int slot = program_input(w->p, row->name);
         const stc_status st = machine_bind(v->mc, i, slot < 0 ? NULL : w->bind[slot].t);
         if (st) return st;
     }
-    return STC_OK;
+    return v->rest ? looks_bind(v->looks, v->mc) : STC_OK;
 }
 
 /* The variant for the key moves to the front; the last of too many goes. */
@@ -129,20 +135,27 @@ static bool stands_for(const program *a, const program *b)
            has_all(b, a, true);
 }
 
-/* *out NULL: the text of the file isn't that of its code. */
-static stc_status make_variant(stc_program *w, uint64_t key, plan_variant **out)
+/* *out NULL: the text of the file isn't that of its code. It takes the looks, also when it
+ * fails. */
+static stc_status make_variant(stc_program *w, uint64_t key, opt_looks *looks, bool rest,
+                               plan_variant **out)
 {
     ctx *cx = &w->m->cx;
     plan_variant *v = mem_zero(cx, 1, sizeof *v);
+    if (!v) looks_free(cx, looks);
     if (!v) return cx->diag.status;
-    const opt_known known = plan_known(w);
+    opt_known known = plan_known(w);
+    v->looks = looks;
+    v->rest = rest;
+    known.looks = &v->looks;
     const stc_status st = compile_again(w, &known, NULL, &v->p, &v->mc);
     const bool stopped =
         st == STC_ERR_MEMORY || st == STC_ERR_STEPS || st == STC_ERR_INTERRUPT;
-    if (st) *v = (plan_variant){0};
+    if (st) v->p = NULL;
+    if (st) v->mc = NULL;
     if (st || !stands_for(w->p, v->p)) {
         variant_free(cx, v);
-        if (st && (stopped || !w->p->foreign)) return st;
+        if (st && (stopped || (w->waits && !w->p->foreign))) return st;
         w->waits = false;
         return STC_OK;
     }
@@ -153,15 +166,82 @@ static stc_status make_variant(stc_program *w, uint64_t key, plan_variant **out)
     return STC_OK;
 }
 
-stc_status plan_now(stc_program *w)
+/* One that served a run, or no more than begun, goes; what it has found out stays. */
+static opt_looks *take_looks(stc_program *w, plan_variant *v)
+{
+    opt_looks *looks = v->looks;
+    plan_variant **at = &w->variants;
+    while (*at != v)
+        at = &(*at)->next;
+    *at = v->next;
+    v->looks = NULL;
+    if (w->now == v) w->now = NULL;
+    variant_free(&w->m->cx, v);
+    return looks;
+}
+
+stc_status plan_rest(stc_program *w)
+{
+    stc_status st = STC_OK;
+    while (!st && machine_stopped(machine_now(w)) >= 0) {
+        plan_variant *v = w->now;
+        const uint64_t key = v ? v->key : 0;
+        opt_looks *looks = v ? v->looks : w->looks;
+        looks_take(looks, machine_now(w), machine_stopped(machine_now(w)));
+        if (v) {
+            looks = take_looks(w, v);
+        } else {
+            w->looks = NULL;
+            machine_look(w->mc, false);
+        }
+        v = NULL;
+        st = make_variant(w, key, looks, true, &v);
+        w->now = v; /* NULL: the program as compiled, which has all that is bound */
+        if (!st && v) st = bind_operands(w, v);
+        if (!st) st = machine_run(machine_now(w));
+    }
+    return st;
+}
+
+stc_status plan_whole(const stc_program *w, program **made)
+{
+    ctx *cx = &w->m->cx;
+    machine *mc;
+    *made = NULL;
+    if (!w->now || !w->now->rest) return STC_OK;
+    opt_looks *looks = mem_zero(cx, 1, sizeof *looks);
+    if (!looks) return cx->diag.status;
+    *looks = *w->now->looks;
+    for (int k = 0; k < looks->n; k++)
+        looks->row[k].made = NULL;
+    opt_known known = plan_known(w);
+    known.looks = &looks;
+    const stc_status st = compile_again(w, &known, NULL, made, &mc);
+    mem_free(cx, looks, sizeof *looks);
+    if (st) return st;
+    machine_free(mc);
+    (*made)->like = w->now->key;
+    return STC_OK;
+}
+
+/* One that waits for no data has a variant if a session planned it, and a run of it was
+ * planned anew: the next one begins as it was compiled. */
+stc_status plan_now(stc_program *w, bool runs)
 {
     uint64_t key;
     plan_variant *v = NULL;
     stc_status st = STC_OK;
+    if (!w->waits && runs) plan_drop(w);
     if (!w->waits) return STC_OK;
     if (!w->lent && statistics(w, &key) && key != w->p->like) {
+        opt_looks *looks = NULL;
         v = find_variant(w, key);
-        if (!v) st = make_variant(w, key, &v);
+        if (v && v->rest && runs) {
+            looks = take_looks(w, v);
+            looks_end(looks);
+            v = NULL;
+        }
+        if (!v) st = make_variant(w, key, looks, false, &v);
         if (v && !st && !(w->ready && v == w->now)) st = bind_operands(w, v);
     }
     if (!st) w->now = v;

@@ -175,7 +175,7 @@ static stc_status generate(stc_program *w, tensor **known, bool *want,
 }
 
 /* Every operand is bound, those that take their shapes from others are made. */
-static stc_status prepare(stc_program *w)
+static stc_status prepare(stc_program *w, bool runs)
 {
     ctx *cx = &w->m->cx;
     const program *p = w->p;
@@ -210,7 +210,7 @@ static stc_status prepare(stc_program *w)
         mem_free(cx, block, size);
         if (st) return st;
     }
-    const stc_status st = plan_now(w);
+    const stc_status st = plan_now(w, runs);
     w->ready = !st;
     w->untimed = 0;
     for (int i = 0; w->lent && !st && i < n; i++)
@@ -223,7 +223,7 @@ stc_status stc_program_plan(stc_program *w)
 {
     if (!w) return STC_ERR_ARGUMENT;
     API_ENTER_LIMITED(&w->m->cx);
-    return prepare(w);
+    return prepare(w, false);
 }
 
 /* Reading clocks is an eighth of a run of 100 ns: of runs as short as the last that was
@@ -232,7 +232,8 @@ static stc_status run_timed(stc_program *w)
 {
     enum { SHORT_TICKS = 8192, EVERY = 16 };
     const uint64_t start = now_ticks();
-    const stc_status st = machine_run(machine_now(w));
+    stc_status st = machine_run(machine_now(w));
+    if (!st && (w->now || w->looks)) st = plan_rest(w);
     w->run_ticks = now_ticks() - start;
     w->untimed = w->run_ticks < SHORT_TICKS ? EVERY - 1 : 0;
     return st;
@@ -243,14 +244,15 @@ stc_status stc_run(stc_program *w)
     if (!w) return STC_ERR_ARGUMENT;
     ctx *cx = &w->m->cx;
     API_ENTER_LIMITED(cx);
-    if (!w->ready || w->waits) {
-        const stc_status st = w->ready ? plan_now(w) : prepare(w);
+    if (!w->ready || w->waits || w->now) {
+        const stc_status st = w->ready ? plan_now(w, true) : prepare(w, true);
         if (st) return st;
     }
     w->ran = false;
     const bool timed = !w->untimed;
     if (!timed) w->untimed--;
-    const stc_status st = timed ? run_timed(w) : machine_run(machine_now(w));
+    stc_status st = timed ? run_timed(w) : machine_run(machine_now(w));
+    if (!st && !timed && (w->now || w->looks)) st = plan_rest(w);
     w->ran = !st;
     return st;
 }

@@ -154,7 +154,8 @@ static void print_expr(const bstmt *s, const program *p, const bexpr *e, textbuf
                  type_name(e->type));
         break;
     case B_ACCESS:
-        text_add(out, "%s%s", e->pad ? "pad " : "", p->tensor[e->tensor].name);
+        text_add(out, "%s%s", e->pad ? "pad " : "",
+                 *p->tensor[e->tensor].name ? p->tensor[e->tensor].name : "temp");
         print_subs(e->sub, p->tensor[e->tensor].order, s->index, out);
         break;
     case B_INDEX:

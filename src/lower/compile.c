@@ -130,6 +130,7 @@ static stc_status take_steps(opt *o, const source *src)
     const bool too_large = network_only(s);
     bool cut = false;
     o->rounds = keep_rounds(o);
+    look_begin(o);
     stc_status st = settle(o, src, too_large);
     if (st) return st;
     /* a scalar stores its value, and nobody reads its fill */
@@ -147,6 +148,7 @@ static stc_status take_steps(opt *o, const source *src)
         o->p->tensor[s->target] = before;
         return st;
     }
+    look_limits(o);
     s->fill_given = s->fill_given || !unknown || too_large;
     s->format_given = s->format_given || !(too_large || cut);
     return st;

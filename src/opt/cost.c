@@ -52,6 +52,11 @@ static double extent_of(const opt *o, int id)
     return n;
 }
 
+double cost_range(const opt *o, int hi)
+{
+    return extent_of(o, hi);
+}
+
 double cost_extent(const opt *o, const bindex *i)
 {
     double n = extent_of(o, i->hi);
@@ -136,6 +141,20 @@ bool cost_starts_from(const opt *o, const product *x)
     return fill_of(o->p, x->call, &fill) && class_equal(x->r->cls, fill, x->identity);
 }
 
+/* Of an index that several of them have that store some, by how much a join has more than
+ * chance would. */
+static double join_skew(const opt *o, const factor *f, int n, int index)
+{
+    double more = 1;
+    bool other = false;
+    for (int k = 0; k < n && o->skew[index] > 0; k++) {
+        if (!((f[k].indices >> index) & 1) || f[k].density >= 1) continue;
+        if (other) more *= o->skew[index];
+        other = true;
+    }
+    return more;
+}
+
 double cost_result(const opt *o, const factor *f, int n, uint64_t out)
 {
     uint64_t all = out;
@@ -144,8 +163,11 @@ double cost_result(const opt *o, const factor *f, int n, uint64_t out)
         all |= f[k].indices;
         stored *= f[k].density;
     }
+    for (uint64_t set = all; set; set &= set - 1)
+        stored *= join_skew(o, f, n, __builtin_ctzll(set));
     stored *= cost_places(o, all & ~out);
-    return stored < 1 ? stored : 1;
+    if (stored > 1) stored = 1;
+    return o->looks ? look_density(o, f, n, out, stored) : stored;
 }
 
 /* ---- loops ------------------------------------------------------------------------ */
@@ -177,7 +199,8 @@ static double step_into(const opt *o, const factor *f, const walk *w, int n, int
     for (int k = 0; k < n; k++) {
         if (!((f[k].indices >> index) & 1)) continue;
         const double places = w[k].places * whole;
-        const double fiber = (w[k].stored < places ? w[k].stored : places) / w[k].count;
+        double fiber = (w[k].stored < places ? w[k].stored : places) / w[k].count;
+        if (fiber > whole) fiber = whole;
         if (fiber < visits) visits = fiber;
         *leaves *= fiber / whole;
         sought += !f[k].full && f[k].density < 1 && w[k].places > 1;
@@ -212,6 +235,22 @@ static uint64_t in_rows(const factor *f, int n, uint64_t indices)
     return indices;
 }
 
+/* Below an index that factors share, those coordinates are found most that have most: the
+ * fibers of all but one are longer than the mean. */
+static void weigh_fibers(const opt *o, const factor *f, walk *w, int n, int index,
+                         uint64_t left)
+{
+    int first = -1;
+    for (int k = 0; k < n; k++)
+        if (f[k].indices >> index & 1 && f[k].density < 1 &&
+            (first < 0 || !(f[k].indices & left)))
+            first = k;
+    for (int k = 0; k < n && o->skew[index] > 1; k++) {
+        if (k == first || !(f[k].indices >> index & 1) || f[k].density >= 1) continue;
+        w[k].count = w[k].count > o->skew[index] ? w[k].count / o->skew[index] : 1;
+    }
+}
+
 /* Loops in the order that visits the fewest next; `stored`: in an order that levels have
  * wherever there is one. Factors whose levels have another one are converted. */
 static double nest_in(const opt *o, const factor *f, int n, uint64_t left, bool stored,
@@ -243,6 +282,7 @@ static double nest_in(const opt *o, const factor *f, int n, uint64_t left, bool 
             w[k].count = w[k].stored < w[k].places ? w[k].stored : w[k].places;
             if (w[k].count < 1) w[k].count = 1;
         }
+        weigh_fibers(o, f, w, n, best, left & ~(UINT64_C(1) << best));
         left &= ~(UINT64_C(1) << best);
         const double each = !left && rows >> best & 1 ? in_row : 1;
         cost += rounds * (visits > leaves ? visits : leaves) * each;

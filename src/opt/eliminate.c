@@ -61,7 +61,8 @@ static factor join(const search *s, uint64_t gone, int first, uint64_t *taken)
     return (factor){.indices = out,
                     .density = density,
                     .plain = density >= 1,
-                    .steady = keep_all(part, n)};
+                    .steady = keep_all(part, n),
+                    .of = look_of(part, n)};
 }
 
 static int left_over(const search *s, uint64_t groups, factor *f)
@@ -100,11 +101,15 @@ static double step_cost(const search *s, const factor *f, int n, uint64_t indice
         if (s->o->s->index[__builtin_ctzll(set)].lo >= 0) return -1;
     for (uint64_t set = indices; set; set &= set - 1)
         if (s->o->s->index[__builtin_ctzll(set)].lo >= 0) return -1;
+    if (look_made(s->o, part, parts, out)) return 0;
     const double density = cost_result(s->o, part, parts, out);
     const double share = keep_share(s->o, s->kept && keep_all(part, parts), out, density);
     const double write = share * cost_write(s->o, out, density);
     if (write >= most) return -1; /* whatever it takes to get there */
-    const double cost = share * cost_nest(s->o, part, parts) + write;
+    double nest = cost_nest(s->o, part, parts);
+    if (s->o->looks && nest < density * cost_places(s->o, out))
+        nest = density * cost_places(s->o, out); /* each is visited that is stored */
+    const double cost = share * nest + write;
     return cost < most ? cost : -1;
 }
 

@@ -149,17 +149,21 @@ static bool add_factors(const opt *o, product *x, const bexpr *e, bool windows)
     }
     if (x->n < OPT_FACTORS && x->call && !windows && is_where(o, x, e) &&
         !has_window(o->p, e->args[0])) {
-        x->factor[x->n++] = (factor){.e = e->args[0],
-                                     .where = e,
-                                     .indices = opt_indices(o->p, e->args[0]),
-                                     .density = 1,
-                                     .full = true,
-                                     .steady = keep_steady(o, e->args[0]),
-                                     .step = -1};
+        x->factor[x->n] = (factor){.e = e->args[0],
+                                   .where = e,
+                                   .indices = opt_indices(o->p, e->args[0]),
+                                   .density = 1,
+                                   .full = true,
+                                   .steady = keep_steady(o, e->args[0]),
+                                   .step = -1,
+                                   .of = UINT64_C(1) << x->n};
+        x->n++;
         return add_factors(o, x, e->args[1], windows);
     }
     if (x->n == OPT_FACTORS || (!windows && has_window(o->p, e))) return false;
-    x->factor[x->n++] = factor_as_written(o, x, e);
+    x->factor[x->n] = factor_as_written(o, x, e);
+    x->factor[x->n].of = UINT64_C(1) << x->n;
+    x->n++;
     return true;
 }
 
@@ -178,7 +182,9 @@ bool factors_of(const opt *o, const bexpr *r, product *out)
     const bexpr *in = below_where(o, out, r->args[0]);
     if (!out->call && call_is_product(in, r, out->identity)) out->call = in;
     out->reduced = bound_by(r);
-    return add_factors(o, out, r->args[0], false);
+    if (!add_factors(o, out, r->args[0], false)) return false;
+    look_match(o, out);
+    return true;
 }
 
 bool windows_of(const opt *o, const bexpr *r, product *out)

@@ -7,12 +7,14 @@
  * - normal: a reduction over a function that distributes over it, as a product: the
  *   indices that are reduced, and factors in any order;
  * - stats: what is known of operands;
+ * - skew: what operands have in common along an index;
  * - cost: how many elements factors have, and what loops over some of them visit;
  * - eliminate: which index is reduced next, so that all the steps visit the fewest;
  * - window: products at sums of indices, a step for each index that is reduced;
  * - rewrite: which reductions of a statement that pays for;
  * - share: what is computed already is read again;
  * - keep: what a loop's rounds don't change is computed in the first;
+ * - look: what steps stored, beside what was thought, for plans made after it;
  * - steps: each of them as a statement of its own, whose result is a tensor that the
  *   next ones read: its type, fill, format and order of modes.
  *
@@ -53,6 +55,23 @@ typedef struct opt_book {
     bool again; /* the program is to be compiled once more, with what is known by now */
 } opt_book;
 
+/* A step of some plan of a statement, known by its factors and what is left of their
+ * indices; what it was thought to store, and what it did (look.c). */
+enum { LOOKS = 24, LOOK_LEAVES = 8, LOOK_STOPS = 4 };
+typedef struct opt_look {
+    uint64_t leaf[LOOK_LEAVES], by, out;
+    int n;
+    double guess, stored; /* without having looked; -1: not known                */
+    int slot, turn;       /* in the program compiled last, -1: none; when it is made */
+    int mode[STC_MAX_ORDER];
+    uint64_t mask; /* its factors in the product that is looked at        */
+    tensor *made;  /* a run that ended behind it has this; else NULL      */
+} opt_look;
+typedef struct opt_looks {
+    opt_look row[LOOKS];
+    int n, stops;
+} opt_looks;
+
 /* Tensors that are there already, by name. */
 typedef struct opt_known {
     const tensor *(*find)(const void *of, const char *name); /* may be NULL      */
@@ -61,7 +80,8 @@ typedef struct opt_known {
     /* In a loop: how many rounds are expected, and whether they leave a tensor as it is. */
     double rounds;
     bool (*steady)(const void *of, const char *name); /* may be NULL: none are */
-    opt_book *book; /* may be NULL                                              */
+    opt_book *book;    /* may be NULL                                              */
+    opt_looks **looks; /* NULL: whoever runs it doesn't look; made when needed  */
 } opt_known;
 
 typedef struct opt {
@@ -71,6 +91,7 @@ typedef struct opt {
     /* The result stores only what a term reached: intermediates keep to that, too. */
     bool pattern;
     double extent[BOUND_INDICES]; /* of each index, as far as it is known               */
+    double skew[BOUND_INDICES];   /* of joins of two by it, 0: not known (skew.c)      */
     double rounds; /* in which steps of steady operands run once; 1: none are worth it    */
     opt_step *step;         /* in order                                              */
     const opt_known *known; /* may be NULL                                      */
@@ -78,6 +99,7 @@ typedef struct opt {
     int nstep;
     int step_room;
     bool reads_earlier; /* the statement reads what an earlier one has computed */
+    opt_looks *looks;   /* what was found out, NULL: nothing                    */
 } opt;
 
 /* A factor: how it is read, and how much of it differs from the identity. */
@@ -92,6 +114,7 @@ typedef struct factor {
     bool plain;  /* … as far as one knows, and nothing of it is computed from indices */
     bool steady; /* the rounds of a loop leave it as it is (keep.c)    */
     int step;    /* the step that computes it, -1: it is as written    */
+    uint64_t of; /* of a product's factors, a bit each, 0: not known   */
     /* In their order the indices of its levels, of which each is found below those before
      * it alone; of an intermediate none: its levels will be as its readers want them. */
     uint8_t level[OPT_LEVELS];
@@ -110,6 +133,7 @@ struct opt_step {
     uint64_t reads; /* tensors, a bit each, or for several */
     bool is_result, stands, pattern;
     uint64_t key; /* of equal steps the same (share.c)                 */
+    int look;     /* its row of opt_looks, -1: none                    */
 };
 
 /* r(reduced: f(factor, …)) */
@@ -164,6 +188,10 @@ uint64_t opt_indices(const program *p, const bexpr *e);
 uint64_t stats_key(uint64_t key, const tensor *t);
 bool stats_extent(const opt *o, int slot, int mode, double *out);
 bool stats_density(const opt *o, int slot, double *out);
+const tensor *stats_tensor(const opt *o, int slot); /* NULL: not known */
+
+/* skew.c: what is known of indices that several operands have. */
+stc_status skews(opt *o);
 
 /* turn.c: the innermost index that a format has, as a set; whether an operand is in e that
  * may be read across, quick; marks those in e of which a copy pays. */
@@ -173,6 +201,7 @@ stc_status turn(const opt *o, bexpr *e);
 
 /* cost.c */
 double cost_extent(const opt *o, const bindex *i);
+double cost_range(const opt *o, int hi); /* as it is, 0 as well */
 void cost_extents(opt *o);
 /* The part of e's coordinates at which it isn't `none`, at most 1. */
 double cost_density(const opt *o, const bexpr *e, const value *none);
@@ -237,6 +266,27 @@ bool book_may(const opt_book *b, const bstmt *s);
 bool book_wants(const opt_book *b, const bexpr *r);
 stc_status book_stands(opt *o, const bexpr *r);
 stc_status book_note(opt_book *b, program *p, const bstmt *s, const opt *o);
+
+/* look.c: before a statement is planned; the product whose factors are looked at from now
+ * on; which of them some are made of; their density by what was counted; whether the step
+ * of just these is made. */
+void look_begin(opt *o);
+void look_match(const opt *o, const product *x);
+uint64_t look_of(const factor *f, int n);
+double look_density(const opt *o, const factor *f, int n, uint64_t out, double density);
+bool look_made(const opt *o, const factor *f, int n, uint64_t out);
+/* A read of the step that is made: *done; notes a step; and, when all are there, behind
+ * which of them a run is to look. */
+stc_status look_give(opt *o, const product *x, const opt_part *t, factor *out, bool *done);
+stc_status look_note(opt *o, const product *x, const opt_part *t, const int *mode,
+                     opt_step *step);
+void look_limits(opt *o);
+/* For who runs it: takes what a run has made that ended behind a step's slot; gives it to
+ * the program that was compiled for it; it isn't needed any more; frees all. */
+void looks_take(opt_looks *l, machine *mc, int stopped);
+stc_status looks_bind(const opt_looks *l, machine *mc);
+void looks_end(opt_looks *l);
+void looks_free(ctx *cx, opt_looks *l);
 
 /* network.c: how many accesses stand in e; whether a statement is too large for the sets of
  * the others; its reductions, taken apart until what is left isn't, if they can be. */

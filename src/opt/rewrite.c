@@ -210,8 +210,8 @@ stc_status opt_statement(opt *o)
     if (!inner && !turns && !(o->known && o->known->book))
         return STC_OK; /* many operands, all of them read once */
     cost_extents(o);
-    stc_status st = STC_OK;
-    if (inner) {
+    stc_status st = inner ? skews(o) : STC_OK;
+    if (inner && !st) {
         const way w = {.combiner = o->s->op, .top = o->s->op < 0, .density = 1};
         st = visit(o, &o->s->value, &w);
     }

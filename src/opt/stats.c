@@ -8,11 +8,12 @@
  */
 #include "opt.h"
 
-/* NULL: not known. */
-static const tensor *operand(const opt *o, int slot)
+const tensor *stats_tensor(const opt *o, int slot)
 {
     const prog_tensor *t = &o->p->tensor[slot];
     const bool read = t->role == ROLE_INPUT || t->role == ROLE_INOUT;
+    for (int k = 0; read && !*t->name && o->looks && k < o->looks->n; k++)
+        if (o->looks->row[k].slot == slot) return o->looks->row[k].made;
     if (!o->known || !o->known->find || !read) return NULL;
     const tensor *found = o->known->find(o->known->of, t->name);
     return found && found->order == t->order ? found : NULL;
@@ -35,14 +36,14 @@ uint64_t stats_key(uint64_t key, const tensor *t)
 
 bool stats_extent(const opt *o, int slot, int mode, double *out)
 {
-    const tensor *t = operand(o, slot);
+    const tensor *t = stats_tensor(o, slot);
     if (t) *out = (double)t->shape[mode];
     return t;
 }
 
 bool stats_density(const opt *o, int slot, double *out)
 {
-    const tensor *t = operand(o, slot);
+    const tensor *t = stats_tensor(o, slot);
     double places = 1;
     for (int m = 0; t && m < t->order; m++)
         places *= (double)t->shape[m];

@@ -147,7 +147,8 @@ static bool split_off(opt *o, opt_part *all, uint64_t group, int step, opt_part 
                           .density = density,
                           .plain = density >= 1,
                           .steady = t->steady,
-                          .step = step};
+                          .step = step,
+                          .of = look_of(t->f, t->n)};
     t->nest = cost_nest(o, t->f, t->n);
     return true;
 }
@@ -162,6 +163,7 @@ static bool take_back(opt *o, opt_part *made, opt_part *t)
     for (int k = 0; k < t->n; k++) {
         if (t->f[k].step < 0) continue;
         opt_part *of = &made[t->f[k].step];
+        if (look_made(o, of->f, of->n, of->out)) continue;
         if (t->n + of->n - 1 > OPT_FACTORS) continue;
         factor *both = arena_array(o->a, t->n + of->n, sizeof *both);
         if (!both) return false;
@@ -201,9 +203,12 @@ stc_status make_step(opt *o, const product *x, const opt_part *t, factor *result
 {
     int mode[64];
     bool full, done;
+    stc_status st = look_give(o, x, t, result, &done);
+    if (st || done) return st;
     bexpr *right = expression(o, x, t);
     if (!right) return STC_ERR_MEMORY;
-    const stc_status st = share_step(o, right, step_type(x->r), result, &done);
+    st = share_step(o, right, step_type(x->r), result, &done);
+    if (done) result->of = look_of(t->f, t->n);
     if (st || done) return st;
     const int slot = shape_slot(o, x, t->f, t->n, t->out, mode, &full);
     if (slot < 0) return o->p->cx->diag.status;
@@ -235,9 +240,10 @@ stc_status make_step(opt *o, const product *x, const opt_part *t, factor *result
                        .full = full,
                        .plain = density >= 1,
                        .steady = step->steady,
-                       .step = -1};
+                       .step = -1,
+                       .of = look_of(t->f, t->n)};
     share_note(step, result);
-    return STC_OK;
+    return look_note(o, x, t, mode, step);
 }
 
 bool step_room(opt *o, int more)

@@ -67,6 +67,8 @@ typedef struct prepared {
     bool pure;                   /* the same operands give the same result       */
     uint64_t made;               /* when its result came about, 0: it has none   */
     fixed scalars;               /* the values that it was compiled for           */
+    opt_looks *looks; /* what its steps stored beside what was thought; may be NULL */
+    bool rest;        /* p begins with what a run had made by then: it serves once  */
 } prepared;
 
 /* What a variable's tensor was converted to. */

@@ -365,8 +365,25 @@ stc_status stc_session_exec(stc_session *s, const char *text, const char *file)
 
 /* ---- compiling without running ------------------------------------------------------ */
 
+/* What the names are that the program has, for planning it once more without the session:
+ * operands are as they are, the target as it was declared (NULL: not at all). */
+static void note_names(program *p, const scope_tensor *target)
+{
+    for (int i = 0; i < p->ntensor; i++) {
+        prog_tensor *t = &p->tensor[i];
+        const bool operand = t->role == ROLE_INPUT || t->role == ROLE_INOUT;
+        if (!*t->name || (!operand && !target)) continue;
+        t->declared = SAID_ALL;
+        if (operand) continue;
+        t->declared = (uint8_t)(SAID_NAME | (target->has_format ? SAID_FORMAT : 0) |
+                                (target->has_type ? SAID_TYPE : 0) |
+                                (target->has_fill ? SAID_FILL : 0));
+    }
+}
+
 static stc_status compile_only(stc_session *s, arena *a, const source *src,
-                               explain_texts *texts, program **p, machine **mc)
+                               explain_texts *texts, opt_looks **looks, program **p,
+                               machine **mc)
 {
     ast *tree;
     stc_status st = parse_script(a, src, &tree);
@@ -384,7 +401,7 @@ static stc_status compile_only(stc_session *s, arena *a, const source *src,
     const scope_tensor *e = scope_find_tensor(s->f.sc, name);
     const bool known = e != NULL;
     const scope_tensor before = known ? *e : (scope_tensor){0};
-    const opt_known about = {.find = session_known, .of = s};
+    const opt_known about = {.find = session_known, .of = s, .looks = looks};
     stc_times times = {0};
     int target;
     st = compile_begin(src->cx, src, false, p);
@@ -400,6 +417,7 @@ static stc_status compile_only(stc_session *s, arena *a, const source *src,
     } else if (now) {
         scope_drop_tensor(s->f.sc, name);
     }
+    note_names(*p, known ? &before : NULL);
     if (st) program_free(*p);
     return st;
 }
@@ -420,8 +438,14 @@ stc_status stc_session_compile(stc_session *s, const char *text, stc_program **o
     program *p = NULL;
     machine *mc = NULL;
     stc_program *w = NULL;
-    stc_status st = compile_only(s, &a, &src, &texts, &p, &mc);
+    opt_looks *looks = NULL;
+    stc_status st = compile_only(s, &a, &src, &texts, &looks, &p, &mc);
     if (!st) st = program_wrap(s->m, p, mc, &w);
+    if (w) {
+        w->looks = looks;
+    } else {
+        looks_free(cx, looks);
+    }
     if (!st && (st = explain_keep(w, &texts))) program_drop(w);
     if (!st) *out = w;
     explain_drop(&texts);

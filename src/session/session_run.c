@@ -15,6 +15,7 @@ static void prepared_free(stc_session *s, prepared *c)
 {
     machine_free(c->mc);
     program_free(c->p);
+    looks_free(&s->m->cx, c->looks);
     mem_free(&s->m->cx, c, sizeof *c);
 }
 
@@ -48,14 +49,19 @@ static bool same_entry(const scope_tensor *a, const scope_tensor *b)
     return a->order < 0 || format_equal(&a->fmt, &b->fmt);
 }
 
+/* A row for a variable; what a run had made by then has no name (look.c). */
+static bool is_operand(const prog_tensor *row)
+{
+    return *row->name && (row->role == ROLE_INPUT || row->role == ROLE_INOUT);
+}
+
 /* Whether what it was compiled for is still so. */
 static bool still_fits(const stc_session *s, const prepared *c)
 {
     if (c->definitions != s->definitions) return false;
     for (int i = 0; i < c->p->ntensor; i++) {
         const prog_tensor *row = &c->p->tensor[i];
-        if (row->role != ROLE_INPUT && row->role != ROLE_INOUT) continue;
-        if (name_is_asked(row->name)) continue;
+        if (!is_operand(row) || name_is_asked(row->name)) continue;
         const variable *v = session_find(s, row->name);
         if (!v || !v->t || v->t->type != row->type || v->t->order != row->order ||
             !format_equal(&v->t->fmt, &row->fmt) ||
@@ -73,8 +79,7 @@ static uint64_t statistics(const stc_session *s, const program *p)
 {
     uint64_t key = 0;
     for (int i = 0; i < p->ntensor; i++) {
-        const uint8_t role = p->tensor[i].role;
-        if (role != ROLE_INPUT && role != ROLE_INOUT) continue;
+        if (!is_operand(&p->tensor[i])) continue;
         const tensor *t = session_known(s, p->tensor[i].name);
         if (t) key = stats_key(key, t);
     }
@@ -149,7 +154,8 @@ static stc_status compile_in(stc_session *s, const script *in, const ast *statem
                              .of = s,
                              .waits = &c->waits,
                              .rounds = s->f.rounds,
-                             .steady = s->f.loop ? session_steady : NULL};
+                             .steady = s->f.loop && !c->rest ? session_steady : NULL,
+                             .looks = &c->looks};
     arena a;
     arena_init(&a, cx);
     stc_status st = compile_begin(cx, &in->src, true, &c->p);
@@ -158,6 +164,9 @@ static stc_status compile_in(stc_session *s, const script *in, const ast *statem
                                &s->times, &c->target);
     if (!st) st = compile_finish(c->p, &s->times, &c->mc);
     if (!st && c->waits) c->statistics = statistics(s, c->p);
+    c->converts = false;
+    for (int i = 0; !st && i < c->p->ntensor; i++)
+        c->converts |= c->p->tensor[i].keep_while;
     s->plans++;
     arena_free(&a);
     scope_clear_slots(s->f.sc, c->p);
@@ -181,13 +190,16 @@ static bool is_as_written(const ast *statement)
     return false;
 }
 
-/* Compiles a statement as it is now, with `scalars` in it. */
+/* Compiles a statement as it is now, with `scalars` in it; takes the looks. */
 static stc_status prepare_anew(stc_session *s, const script *in, const ast *key,
-                               const ast *statement, const fixed *scalars, prepared **out)
+                               const ast *statement, const fixed *scalars, opt_looks *looks,
+                               prepared **out)
 {
     prepared *c = mem_zero(&s->m->cx, 1, sizeof *c);
+    if (!c) looks_free(&s->m->cx, looks);
     if (!c) return s->m->cx.diag.status;
     c->key = key;
+    c->looks = looks;
     c->scalars = *scalars;
     const stc_status st = compile_in(s, in, statement, c);
     if (st) {
@@ -196,10 +208,8 @@ static stc_status prepare_anew(stc_session *s, const script *in, const ast *key,
     }
     c->pure = !s->m->cx.as_written && !is_as_written(statement) &&
               c->p->tensor[c->target].role == ROLE_OUTPUT;
-    for (int i = 0; i < c->p->ntensor; i++) {
-        c->converts |= c->p->tensor[i].keep_while;
+    for (int i = 0; i < c->p->ntensor; i++)
         c->pure = c->pure && !name_is_asked(c->p->tensor[i].name);
-    }
     for (int i = 0; i < c->p->nfn; i++)
         c->pure = c->pure && !c->p->fn[i].host;
     c->named = s->named;
@@ -219,12 +229,16 @@ static stc_status prepare_scalars(stc_session *s, const script *in, const ast *s
     arena a;
     arena_init(&a, &s->m->cx);
     stc_status st = session_scalars(s, in, &a, statement, &scalars, &now);
-    if (!st && c && same_values(&c->scalars, &scalars)) {
+    const bool same = !st && c && same_values(&c->scalars, &scalars);
+    if (same && !c->rest) {
         c->named = s->named;
         *out = c;
     } else if (!st) {
+        opt_looks *looks = same ? c->looks : NULL;
+        if (looks) c->looks = NULL;
+        looks_end(looks);
         if (c) forget_one(s, c);
-        st = prepare_anew(s, in, key_of(statement), now, &scalars, out);
+        st = prepare_anew(s, in, key_of(statement), now, &scalars, looks, out);
     }
     arena_free(&a);
     return st;
@@ -237,7 +251,8 @@ static stc_status prepare(stc_session *s, const script *in, const ast *statement
     stc_status st = session_resolve(s, statement);
     if (st) return st;
     prepared *c = in->loops ? find_prepared(s, key_of(statement)) : NULL;
-    if (!c || c->named != s->named) return prepare_scalars(s, in, statement, c, out);
+    if (!c || c->rest || c->named != s->named)
+        return prepare_scalars(s, in, statement, c, out);
     if (c->scalars.n) {
         fixed scalars = c->scalars;
         if ((st = session_values(s, in, &scalars))) return st;
@@ -258,6 +273,7 @@ typedef struct operands {
     int64_t (*shape)[STC_MAX_ORDER];
     void *block;
     size_t size;
+    int n;
 } operands;
 
 static stc_status operands_room(ctx *cx, int n, operands *o)
@@ -266,6 +282,7 @@ static stc_status operands_room(ctx *cx, int n, operands *o)
               (2 * sizeof(tensor *) + sizeof(bool) + sizeof(int64_t[STC_MAX_ORDER]));
     o->block = mem_zero(cx, 1, o->size);
     if (!o->block) return cx->diag.status;
+    o->n = n;
     o->shape = o->block;
     o->made = (tensor **)(o->shape + n);
     o->known = o->made + n;
@@ -300,7 +317,7 @@ static stc_status bind_all(stc_session *s, prepared *c, operands *o)
     bool any = false;
     for (int i = 0; i < c->p->ntensor; i++) {
         const prog_tensor *row = &c->p->tensor[i];
-        if (row->role != ROLE_INPUT && row->role != ROLE_INOUT) continue;
+        if (!is_operand(row)) continue;
         if (name_is_asked(row->name)) {
             stc_status st = session_asked(s, row, &o->made[i]);
             if (!st) st = machine_bind(c->mc, i, o->made[i]);
@@ -331,7 +348,7 @@ static stc_status bind_all(stc_session *s, prepared *c, operands *o)
 /* The variables take what was made for them; the rest is freed. */
 static void operands_done(stc_session *s, prepared *c, operands *o, bool keep)
 {
-    for (int i = 0; o->block && i < c->p->ntensor; i++) {
+    for (int i = 0; o->block && i < o->n; i++) {
         if (!o->made[i]) continue;
         variable *v = keep ? session_find(s, c->p->tensor[i].name) : NULL;
         if (v && !v->t) {
@@ -360,12 +377,15 @@ static stc_status run_timed(stc_session *s, prepared *c)
     double one, *us = n > 1 ? mem_array(cx, n, sizeof *us) : &one;
     if (!us) return cx->diag.status;
     stc_status st = STC_OK;
-    for (int i = 0; i < n && !st; i++) {
+    int i = 0;
+    for (; i < n && !st && (!i || machine_stopped(c->mc) < 0); i++) {
         const double start = now_us();
         st = machine_run(c->mc);
         us[i] = now_us() - start;
     }
-    if (!st && !(st = mem_sort(cx, us, n, sizeof *us, compare))) {
+    if (i < n) {
+        s->times.run += us[0];
+    } else if (!st && !(st = mem_sort(cx, us, n, sizeof *us, compare))) {
         s->times.run += n % 2 ? us[n / 2] : 0.5 * (us[n / 2 - 1] + us[n / 2]);
     }
     if (n > 1) mem_free(cx, us, (size_t)n * sizeof *us);
@@ -380,6 +400,49 @@ static void place_in_file(const source *src)
     if (d->line) d->line += src->line;
 }
 
+/* The operands of a run, for the same statement planned anew: they have the same numbers,
+ * since they come first, as the text has them. */
+static stc_status bind_again(stc_session *s, prepared *c, const operands *o)
+{
+    stc_status st = STC_OK;
+    for (int i = 0; i < o->n && i < c->p->ntensor && !st; i++) {
+        if (!is_operand(&c->p->tensor[i])) continue;
+        const variable *v = session_find(s, c->p->tensor[i].name);
+        tensor *t = o->made[i] ? o->made[i] : o->known[i];
+        st = machine_bind(c->mc, i, t);
+        if (!st && t && i == c->target && may_give(s, v)) machine_yield(c->mc, i);
+    }
+    session_turned_give(s, c);
+    return st || !c->rest ? st : looks_bind(c->looks, c->mc);
+}
+
+/* A run ended behind a step that has other entries than thought: what is left is planned
+ * anew. One that is timed begins from its beginning. */
+static stc_status session_rest(stc_session *s, const script *in, const ast *node,
+                               prepared *c)
+{
+    prepared next = *c;
+    const ast *now = node;
+    arena a;
+    looks_take(c->looks, c->mc, machine_stopped(c->mc));
+    if (s->repeat > 1) looks_end(c->looks);
+    c->rest = next.rest = s->repeat <= 1;
+    next.p = NULL;
+    next.mc = NULL;
+    arena_init(&a, &s->m->cx);
+    stc_status st = session_scalars(s, in, &a, node, &next.scalars, &now);
+    if (!st) st = compile_in(s, in, now, &next);
+    arena_free(&a);
+    prepared *gone = st ? &next : c;
+    machine_free(gone->mc);
+    program_free(gone->p);
+    if (!st) {
+        next.next = c->next;
+        *c = next;
+    }
+    return st;
+}
+
 static stc_status run_prepared(stc_session *s, const script *in, const ast *node,
                                prepared *c, operands *o)
 {
@@ -388,6 +451,11 @@ static stc_status run_prepared(stc_session *s, const script *in, const ast *node
     stc_status st = operands_room(&s->m->cx, c->p->ntensor, o);
     if (!st) st = bind_all(s, c, o);
     if (!st && (st = run_timed(s, c))) place_in_file(&in->src);
+    while (!st && machine_stopped(c->mc) >= 0) {
+        st = session_rest(s, in, node, c);
+        if (!st) st = bind_again(s, c, o);
+        if (!st && (st = run_timed(s, c))) place_in_file(&in->src);
+    }
     if (!st) session_turned_take(s, c);
     if (!st && profile) st = session_profiled(s, in, node, c->mc, now_us() - start);
     return st;

@@ -38,7 +38,9 @@ void session_turned_give(stc_session *s, const prepared *c)
 void session_turned_take(stc_session *s, const prepared *c)
 {
     for (int i = 0; c->converts && i < c->p->ntensor; i++) {
+        const prog_tensor *row = &c->p->tensor[i];
         const tensor *from;
+        if (row->keep_while && !*c->p->tensor[row->source].name) continue; /* no variable */
         tensor *made = machine_converted(c->mc, i, &from), *kept;
         bool there = !made;
         for (int k = 0; k < s->nturned; k++)

@@ -95,6 +95,9 @@ typedef struct prog_tensor {
     bool keep_while; /* a conversion: reuse while tensor `source` is unchanged */
     uint16_t source;
     uint8_t declared; /* SAID_ bits: what was declared of it, not chosen       */
+    /* Of a step's result: with fewer entries than `least`, or more than `most`, a run ends
+     * behind it (machine_stopped). most 0: whatever it has. Not in files. */
+    int64_t least, most;
 } prog_tensor;
 
 /* Of a tensor that was declared beside the source, not in it. */
@@ -265,6 +268,11 @@ void machine_lend(machine *mc, int slot, void *vals, int64_t n, bool made_there)
 stc_status machine_lend_array(machine *mc, int slot, int l, stc_array_role role,
                               index_array room);
 stc_status machine_run(machine *mc);
+/* The slot behind which the last run ended, though it isn't done, since that has other
+ * entries than thought (prog_tensor); -1: it is done. */
+int machine_stopped(const machine *mc);
+/* Whether runs end so; they do. */
+void machine_look(machine *mc, bool looks);
 /* What each loop runs on: dump with tiers; executions and times if profiled. */
 stc_status machine_dump(const machine *mc, textbuf *out);
 stc_status machine_profile(const machine *mc, textbuf *out);

@@ -224,6 +224,8 @@ struct machine {
     bool kept;         /* what the program's first code made is there still,         */
     int64_t *kept_ext; /* … of these extents                                        */
     bool left_out;     /* … and the last run left it out                            */
+    bool looks_away;   /* no run ends behind a slot                                 */
+    int stopped;       /* the slot behind which the last run ended, -1: it is done  */
     void *block;       /* all of the fixed-size state                               */
     size_t block_size;
     uint64_t seen[SEEN_KINDS]; /* since the last step that was profiled */

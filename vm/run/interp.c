@@ -108,6 +108,16 @@ static stc_status accumulate(machine *mc, const lop *at, value v)
     return STC_OK;
 }
 
+/* Whether a step's result, which is there by now, has other entries than thought. */
+static bool stops(machine *mc, int id)
+{
+    const slot *s = &mc->slot[id];
+    if (!s->row->most || mc->looks_away) return false;
+    if (s->t->nvals >= s->row->least && s->t->nvals <= s->row->most) return false;
+    mc->stopped = id;
+    return true;
+}
+
 /* Registers of a call, one block per depth, kept for the next call. */
 static value *call_frame(machine *mc, const lop *at, const user_fn *f)
 {
@@ -527,16 +537,19 @@ dispatch:
         CASE(FINISH)
         {
             TRY(asm_finish(mc, SLOT(0)));
+            if (stops(mc, pc->arg[0])) return STC_OK;
             NEXT();
         }
         CASE(MOVE)
         {
             TRY(asm_move(mc, SLOT(0), SLOT(1)));
+            if (stops(mc, pc->arg[0])) return STC_OK;
             NEXT();
         }
         CASE(CONVERT)
         {
             TRY(asm_convert(mc, SLOT(0), SLOT(1)));
+            if (stops(mc, pc->arg[0])) return STC_OK;
             NEXT();
         }
         CASE(UPDATE)
@@ -547,6 +560,7 @@ dispatch:
         CASE(PACK)
         {
             TRY(asm_pack(mc, SLOT(0), SLOT(1)));
+            if (stops(mc, pc->arg[0])) return STC_OK;
             NEXT();
         }
         /* workspaces */

@@ -22,6 +22,7 @@ stc_status machine_new(const program *p, machine **out)
     if (!mc) return p->cx->diag.status;
     mc->cx = p->cx;
     mc->p = p;
+    mc->stopped = -1;
     if (machine_link(mc) || parallel_check(mc)) {
         stc_status status = p->cx->diag.status;
         machine_free(mc);
@@ -277,12 +278,14 @@ stc_status machine_run(machine *mc)
         return status;
     }
     set_slice(mc);
+    mc->stopped = -1;
     mc->left_out = mc->p->kept && keep_holds(mc);
     status = machine_dispatch(mc, mc->left_out ? keep_end(mc) : mc->code);
     mc->steps += (uint64_t)(mc->slice - mc->left);
     mc->cx->steps += (uint64_t)(mc->slice - mc->left); /* the next poll looks */
     mc->cx->worked += (uint64_t)(mc->slice - mc->left);
     mc->slice = mc->left = 0;
+    if (!status && mc->stopped >= 0) return STC_OK;
     if (!status) status = check_finished(mc);
     if (!status && mc->lends) status = deliver_results(mc);
     if (status)
@@ -290,6 +293,16 @@ stc_status machine_run(machine *mc)
     else if (mc->p->kept)
         keep_note(mc);
     return status;
+}
+
+void machine_look(machine *mc, bool looks)
+{
+    mc->looks_away = !looks;
+}
+
+int machine_stopped(const machine *mc)
+{
+    return mc->stopped;
 }
 
 bool machine_kept(const machine *mc)
