@@ -258,12 +258,14 @@ static stc_status map(assembler *as, level_map *m)
     if (integer_in(as, 0, STC_MAX_ORDER, &n)) return as->cx->diag.status;
     m->op = count ? MAP_COUNT : MAP_MODE;
     m->mode = (uint8_t)n;
-    if (accept(as, '/')) {
-        m->op = MAP_DIV;
-        if (integer(as, &m->k)) return as->cx->diag.status;
-    } else if (accept(as, '%')) {
-        m->op = MAP_MOD;
-        if (integer(as, &m->k)) return as->cx->diag.status;
+    const bool divides = accept(as, '/');
+    if (divides && integer(as, &m->k)) return as->cx->diag.status;
+    const bool wraps = accept(as, '%');
+    if (wraps && integer(as, &m->n)) return as->cx->diag.status;
+    if (divides || wraps) {
+        m->op = MAP_PART;
+        if (!divides) m->k = 1;
+        if (wraps && m->n < 1) return complain(as, "a positive integer");
     } else if (accept(as, '-')) {
         m->op = MAP_DIFF;
         if (integer_in(as, 0, STC_MAX_ORDER, &k)) return as->cx->diag.status;

@@ -93,11 +93,11 @@ static void map_print(const level_map *m, textbuf *out)
     case MAP_MODE:
         text_add(out, "(%d)", m->mode);
         break;
-    case MAP_DIV:
-        text_add(out, "(%d/%lld)", m->mode, (long long)m->k);
-        break;
-    case MAP_MOD:
-        text_add(out, "(%d%%%lld)", m->mode, (long long)m->k);
+    case MAP_PART:
+        text_add(out, "(%d", m->mode);
+        if (m->k != 1 || !m->n) text_add(out, "/%lld", (long long)m->k);
+        if (m->n) text_add(out, "%%%lld", (long long)m->n);
+        text_add(out, ")");
         break;
     case MAP_DIFF:
         text_add(out, "(%d-%d)", m->mode, m->mode2);

@@ -222,14 +222,13 @@ static void code_format(coder *c, format *f)
         s->kind = code_kind(c, s->kind);
         refuse_if(c, !s->kind);
         s->flags = byte(c, s->flags);
-        level_map m = map_plain(&s->map);
+        coded_map m = map_code(&s->map);
         m.op = byte(c, m.op);
         m.mode = byte(c, m.mode);
         m.mode2 = byte(c, m.mode2);
         m.modes = byte(c, m.modes);
         m.k = (int64_t)number(c, (uint64_t)m.k, 8);
-        s->map = m;
-        refuse_if(c, !spec_plain(s));
+        refuse_if(c, s->flags >= 2 * FMT_INTERLEAVED || !map_decode(&m, &s->map));
     }
 }
 
