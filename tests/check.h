@@ -77,6 +77,7 @@ enum { STEPS_TELL = true };
     SUITE(data)                                                                            \
     SUITE(kernels)                                                                         \
     SUITE(host_levels)                                                                     \
+    SUITE(host_policies)                                                                   \
     SUITE(join)                                                                            \
     SUITE(limits)                                                                          \
     SUITE(held)                                                                            \

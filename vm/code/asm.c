@@ -5,6 +5,7 @@
  * to be verified: only what can't be stored is refused here, with its line.
  */
 #include "build.h"
+#include "policies.h"
 #include "text.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -326,8 +327,12 @@ static stc_status tensor_rest(assembler *as, prog_tensor *t)
     t->fill_later = accept_word(as, "later");
     if (tensor_shape(as, t)) return as->cx->diag.status;
     if (accept_word(as, "policy")) {
-        if (one_of(as, policy_words, "a policy", &policy) || integer(as, &t->capacity))
-            return as->cx->diag.status;
+        size_t len;
+        const char *name = peek(as, &len);
+        policy = policy_find(as->cx, name, len);
+        if (policy < 0) return complain(as, "a policy");
+        as->at += len;
+        if (integer(as, &t->capacity)) return as->cx->diag.status;
         t->policy = (uint8_t)policy;
     }
     t->single = accept_word(as, "single");
