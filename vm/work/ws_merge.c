@@ -154,7 +154,7 @@ static bool follows(const workspace *w, const ws_list *acc, const ws_record *rec
 {
     const ws_list *all = &w->all;
     return !all->n || ws_label_compare(w, ws_label_of(w, all, all->n - 1),
-                              ws_label_of(w, acc, record[0].id)) <= 0;
+                                       ws_label_of(w, acc, record[0].id)) <= 0;
 }
 
 fn_fault ws_merge(workspace *w, const ws_list *acc, const ws_record *record)
