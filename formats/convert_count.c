@@ -293,9 +293,9 @@ failed:
 
 /* ---- blocks ------------------------------------------------------------------------ */
 
-static bool maps_to(const level_map *m, map_op op, int mode, int64_t k)
+static bool maps_to(const level_map *m, map_op op, int mode)
 {
-    return m->op == op && m->mode == mode && m->k == k;
+    return m->op == op && m->mode == mode;
 }
 
 /* (rows/h : full, columns/w : appends, rows%h : full, columns%w : full) */
@@ -304,11 +304,10 @@ static bool takes_blocks(const tensor *c, const rows *r)
     const level_spec *s = c->fmt.level;
     if (c->fmt.levels != 4 || c->fmt.order != 2) return false;
     const int64_t h = s[0].map.k, w = s[1].map.k;
-    if (!maps_to(&s[0].map, MAP_DIV, r->mode, h) ||
-        !maps_to(&s[1].map, MAP_DIV, r->inner, w) ||
-        !maps_to(&s[2].map, MAP_MOD, r->mode, h) ||
-        !maps_to(&s[3].map, MAP_MOD, r->inner, w))
-        return false;
+    const level_map want[4] = {map_part(r->mode, h, 0), map_part(r->inner, w, 0),
+                               map_part(r->mode, 1, h), map_part(r->inner, 1, w)};
+    for (int l = 0; l < 4; l++)
+        if (!map_equal(&s[l].map, &want[l])) return false;
     for (int l = 0; l < 4; l++) {
         const level_kind *k = s[l].kind;
         const bool full = k->caps & CAP_INSERT && k->props & PROP_FULL && !k->arrays;
@@ -466,8 +465,8 @@ static bool takes_diagonals(const tensor *c, const rows *r)
     if (c->fmt.levels != 3 || c->fmt.order != 2) return false;
     return s[0].map.op == MAP_DIFF && s[0].map.mode == r->inner &&
            s[0].map.mode2 == r->mode && s[0].kind->append_room &&
-           c->level[0].props & PROP_UNIQUE && maps_to(&s[1].map, MAP_MODE, r->mode, 0) &&
-           maps_to(&s[2].map, MAP_MODE, r->inner, 0) && !s[1].kind->arrays &&
+           c->level[0].props & PROP_UNIQUE && maps_to(&s[1].map, MAP_MODE, r->mode) &&
+           maps_to(&s[2].map, MAP_MODE, r->inner) && !s[1].kind->arrays &&
            !s[2].kind->arrays && s[2].kind->props & PROP_BRANCHLESS;
 }
 

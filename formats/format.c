@@ -69,13 +69,12 @@ bool format_is_dense(const format *f)
     return dense;
 }
 
-static bool map_equal(const level_map *a, const level_map *b)
+bool map_equal(const level_map *a, const level_map *b)
 {
     if (a->op != b->op || a->mode != b->mode) return false;
     switch ((map_op)a->op) {
-    case MAP_DIV:
-    case MAP_MOD:
-        return a->k == b->k;
+    case MAP_PART:
+        return a->k == b->k && a->n == b->n;
     case MAP_DIFF:
         return a->mode2 == b->mode2;
     case MAP_FLAT:
@@ -225,44 +224,50 @@ bool format_appends(const format *f)
 
 /* ---- the inverse map ---------------------------------------------------------- */
 
-static int find_level(const format *f, map_op op, int mode, int64_t k)
+/* Levels that have the rest of a mode whose multiples of k are known: one that counts what
+ * k is made of, and those that have what is left. They go behind the `n` steps that there
+ * are; 0: there are none. */
+static int recipe_parts(const format *f, int mode, int64_t k, mode_recipe *r, int n)
 {
+    if (k == 1) return n;
     for (int l = 0; l < f->levels; l++) {
         const level_map *m = &f->level[l].map;
-        if (m->op != op || m->mode != mode) continue;
-        if ((op == MAP_DIV || op == MAP_MOD) && m->k != k) continue;
-        return l;
+        if (m->op != MAP_PART || m->mode != mode || m->n < 2 || k % m->n ||
+            m->k != k / m->n)
+            continue;
+        r[n] = (mode_recipe){.op = MAP_PART, .mode = mode, .a = l, .b = n > 0, .k = m->k};
+        const int all = recipe_parts(f, mode, m->k, r, n + 1);
+        if (all) return all;
     }
-    return -1;
+    return 0;
 }
 
-static bool recipe_of(const format *f, int mode, uint32_t known, mode_recipe *r)
+/* The steps that make a mode from levels and modes that are known; 0: none can. */
+static int recipe_of(const format *f, int mode, uint32_t known, mode_recipe *r)
 {
-    const int direct = find_level(f, MAP_MODE, mode, 0);
-    if (direct >= 0) {
-        *r = (mode_recipe){.op = MAP_MODE, .a = direct};
-        return true;
+    for (int l = 0; l < f->levels; l++) {
+        if (f->level[l].map.op != MAP_MODE || f->level[l].map.mode != mode) continue;
+        *r = (mode_recipe){.op = MAP_MODE, .mode = mode, .a = l};
+        return 1;
     }
     for (int l = 0; l < f->levels; l++) {
         const level_map *m = &f->level[l].map;
-        if (m->op == MAP_DIV && m->mode == mode) {
-            const int mod = find_level(f, MAP_MOD, mode, m->k);
-            if (mod < 0) continue;
-            *r = (mode_recipe){.op = MAP_DIV, .a = l, .b = mod, .k = m->k};
-            return true;
+        if (m->op == MAP_PART && m->mode == mode && !m->n) {
+            r[0] = (mode_recipe){.op = MAP_PART, .mode = mode, .a = l, .k = m->k};
+            const int all = recipe_parts(f, mode, m->k, r, 1);
+            if (all) return all;
         }
         if (m->op == MAP_FLAT && mode >= m->mode && mode < m->mode + m->modes) {
-            *r = (mode_recipe){.op = MAP_FLAT, .a = l, .b = m->mode, .modes = m->modes};
-            return true;
+            *r = (mode_recipe){MAP_FLAT, mode, l, m->mode, m->modes, 0};
+            return 1;
         }
         if (m->op != MAP_DIFF || (m->mode != mode && m->mode2 != mode)) continue;
         const int other = m->mode == mode ? m->mode2 : m->mode;
         if (!(known >> other & 1)) continue;
-        *r = (mode_recipe){
-            .op = MAP_DIFF, .a = l, .b = other, .k = m->mode == mode ? 1 : -1};
-        return true;
+        *r = (mode_recipe){MAP_DIFF, mode, l, other, 0, m->mode == mode ? 1 : -1};
+        return 1;
     }
-    return false;
+    return 0;
 }
 
 int format_recipe(const format *f, recipe *r)
@@ -272,8 +277,9 @@ int format_recipe(const format *f, recipe *r)
     for (bool more = true; more;) {
         more = false;
         for (int m = 0; m < f->order; m++) {
-            if (known >> m & 1 || !recipe_of(f, m, known, &r->step[r->count])) continue;
-            r->step[r->count++].mode = m;
+            const int n = known >> m & 1 ? 0 : recipe_of(f, m, known, &r->step[r->count]);
+            if (!n) continue;
+            r->count += n;
             known |= 1u << m;
             more = true;
         }
@@ -284,20 +290,53 @@ int format_recipe(const format *f, recipe *r)
     return -1;
 }
 
-level_map map_plain(const level_map *m)
+/* ---- in files ------------------------------------------------------------------- */
+
+/* Their numbers for ops. A part is one of three: i/k and i%k have their k, one in the midst
+ * has k in the low half and n in the high one. */
+enum { FILE_MODE, FILE_DIV, FILE_MOD, FILE_DIFF, FILE_COUNT, FILE_FLAT, FILE_PART };
+enum { HALF = 32 };
+
+coded_map map_code(const level_map *m)
 {
-    return (level_map){.op = m->op,
-                       .mode = m->mode,
-                       .mode2 = m->op == MAP_DIFF ? m->mode2 : 0,
-                       .modes = m->op == MAP_FLAT ? m->modes : 0,
-                       .k = m->op == MAP_DIV || m->op == MAP_MOD ? m->k : 0};
+    coded_map out = {.op = FILE_MODE, .mode = m->mode};
+    switch ((map_op)m->op) {
+    case MAP_MODE:
+        break;
+    case MAP_PART:
+        out.op = !m->n ? FILE_DIV : m->k == 1 ? FILE_MOD : FILE_PART;
+        out.k = !m->n ? m->k : m->k == 1 ? m->n : m->k | m->n << HALF;
+        break;
+    case MAP_DIFF:
+        out.op = FILE_DIFF;
+        out.mode2 = m->mode2;
+        break;
+    case MAP_COUNT:
+        out.op = FILE_COUNT;
+        break;
+    case MAP_FLAT:
+        out.op = FILE_FLAT;
+        out.modes = m->modes;
+        break;
+    }
+    return out;
 }
 
-bool spec_plain(const level_spec *s)
+bool map_decode(const coded_map *from, level_map *m)
 {
-    const level_map m = map_plain(&s->map);
-    return m.op <= MAP_FLAT && m.mode2 == s->map.mode2 && m.modes == s->map.modes &&
-           m.k == s->map.k && s->flags < 2 * FMT_INTERLEAVED;
+    static const uint8_t op[] = {MAP_MODE,  MAP_PART, MAP_PART, MAP_DIFF,
+                                 MAP_COUNT, MAP_FLAT, MAP_PART};
+    if (from->op > FILE_PART) return false;
+    *m = (level_map){op[from->op], from->mode, from->mode2, from->modes, 0, 0};
+    if (from->op == FILE_DIV) m->k = from->k;
+    if (from->op == FILE_MOD) m->k = 1, m->n = from->k;
+    if (from->op == FILE_PART) {
+        m->k = (int64_t)((uint64_t)from->k & UINT32_MAX);
+        m->n = (int64_t)((uint64_t)from->k >> HALF);
+    }
+    const coded_map again = map_code(m);
+    return again.op == from->op && again.mode2 == from->mode2 &&
+           again.modes == from->modes && again.k == from->k;
 }
 
 /* ---- what can't be -------------------------------------------------------------- */
@@ -309,10 +348,11 @@ static const char *map_fault(const format *f, const level_map *m)
     case MAP_MODE:
     case MAP_COUNT:
         return mode_ok ? NULL : "its mode isn't on the left";
-    case MAP_DIV:
-    case MAP_MOD:
-        if (m->k < 1 || m->k > (int64_t)1 << 40)
+    case MAP_PART:
+        if (m->k < 1 || m->k > (int64_t)1 << 40 || m->n < 0 || m->n > (int64_t)1 << 40)
             return "it divides by less than 1 or more than 2^40";
+        if (m->k > 1 && m->n && (m->k > INT32_MAX || m->n > INT32_MAX))
+            return "it is a part of a part, and these end at 2^31";
         return mode_ok ? NULL : "its mode isn't on the left";
     case MAP_DIFF:
         if (!mode_ok || m->mode2 >= f->order) return "its mode isn't on the left";

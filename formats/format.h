@@ -3,6 +3,7 @@
  *     (i,j) -> (i : dense, j : compressed)                        csr
  *     (i,j) -> (i/4 : dense, j/4 : compressed, i%4 : dense, j%4 : dense)
  *     (i,j) -> (j-i : compressed, i : range, j : offset)          dia
+ *     (i) -> (i/8 : compressed, i/2%4 : compressed, i%2 : dense)  blocks in blocks
  *
  * This is pure data without pointers into text; src/lang parses the notation,
  * format_print writes it, .stb files store it. Modes are numbered as in the
@@ -15,8 +16,7 @@
 
 typedef enum map_op {
     MAP_MODE,  /* mode                                                     */
-    MAP_DIV,   /* floor(mode / k)                                          */
-    MAP_MOD,   /* mode mod k                                               */
+    MAP_PART,  /* floor(mode / k) mod n; n == 0: floor(mode / k)           */
     MAP_DIFF,  /* mode - mode2                                             */
     MAP_COUNT, /* #mode: ordinal of an entry among those of its mode (ELL) */
     MAP_FLAT,  /* flat(first mode, …): row-major over `modes` in order     */
@@ -24,7 +24,7 @@ typedef enum map_op {
 
 typedef struct level_map {
     uint8_t op, mode, mode2, modes; /* modes: how many from `mode` on (FLAT) */
-    int64_t k;
+    int64_t k, n;                   /* PART */
 } level_map;
 
 enum {
@@ -35,16 +35,26 @@ enum {
     FMT_INTERLEAVED = 16,
 };
 
+static inline level_map map_part(int mode, int64_t k, int64_t n)
+{
+    return (level_map){.op = MAP_PART, .mode = (uint8_t)mode, .k = k, .n = n};
+}
+
 typedef struct level_spec {
     const level_kind *kind;
     uint8_t flags; /* FMT_ bits */
     level_map map;
 } level_spec;
 
-/* The map with zeros in what its op doesn't use: as files have it. */
-level_map map_plain(const level_map *m);
-/* Whether a spec from a file is written like that, of an op and flags that there are. */
-bool spec_plain(const level_spec *s);
+/* A map as files have it: a number for its op, and one of 8 bytes for its k and n; zeros in
+ * what the op doesn't use. */
+typedef struct coded_map {
+    uint8_t op, mode, mode2, modes;
+    int64_t k;
+} coded_map;
+coded_map map_code(const level_map *m);
+/* False if it isn't written as map_code does. */
+bool map_decode(const coded_map *from, level_map *m);
 
 typedef struct format {
     int order, levels;
@@ -64,6 +74,7 @@ int format_entry_mode(const format *f, int k);
 /* It is plain, and every level dense: values are all elements, in the order of the levels.
  */
 bool format_is_dense(const format *f);
+bool map_equal(const level_map *a, const level_map *b);
 bool format_equal(const format *a, const format *b);
 /* Whether b is a with its modes numbered otherwise: as csc of a matrix is csr of its
  * transpose. mode[m] is what a's mode m is in b. */

@@ -76,8 +76,8 @@ static bool make_blocks(const builtin *b, int order, const int64_t *args, format
     for (int l = 0; l < 4; l++) {
         const level_spec s = level_of(b->letters[l]);
         format_set(out, l, s.kind, l % 2, s.flags);
-        out->level[l].map.op = l < 2 ? MAP_DIV : MAP_MOD;
-        out->level[l].map.k = args[l % 2];
+        const int64_t size = args[l % 2];
+        out->level[l].map = l < 2 ? map_part(l % 2, size, 0) : map_part(l % 2, 1, size);
     }
     return true;
 }
@@ -179,11 +179,10 @@ static void print_coordinate(const level_map *m, textbuf *out)
     case MAP_MODE:
         text_add(out, "%c", c);
         break;
-    case MAP_DIV:
-        text_add(out, "%c/%" PRId64, c, m->k);
-        break;
-    case MAP_MOD:
-        text_add(out, "%c%%%" PRId64, c, m->k);
+    case MAP_PART:
+        text_add(out, "%c", c);
+        if (m->k > 1 || !m->n) text_add(out, "/%" PRId64, m->k);
+        if (m->n) text_add(out, "%%%" PRId64, m->n);
         break;
     case MAP_DIFF:
         text_add(out, "%c-%c", c, mode_names[m->mode2]);

@@ -257,15 +257,10 @@ static stc_status refused(ctx *cx, const stc_level_kind *k)
         why = "it needs a name, seek, pack and check";
     } else if (!(k->arrays & 7) || k->arrays > 7) {
         why = "it needs at least one of the three arrays";
-    } else if (!k->name[0] || strlen(k->name) >= sizeof((host_kind *)0)->name) {
-        why = "its name must have 1 to 63 bytes";
     } else if (level_kind_find(cx, k->name, strlen(k->name))) {
         why = "there is a level kind of that name already";
-    }
-    for (const char *p = why ? "" : k->name; *p && !why; p++) {
-        const bool letter = (*p | 32) >= 'a' && (*p | 32) <= 'z';
-        const bool digit = *p >= '0' && *p <= '9' && p > k->name;
-        if (!letter && !digit && *p != '_') why = "its name isn't one of the language";
+    } else {
+        why = host_name_fault(k->name, sizeof((host_kind *)0)->name);
     }
     return why ? fail(cx, STC_ERR_ARGUMENT, "the level kind can't be registered: %s", why)
                : STC_OK;

@@ -10,8 +10,8 @@ bool recipe_apply(const recipe *r, const int64_t *shape, const int64_t *levels,
         const mode_recipe *m = &r->step[s];
         int64_t i = levels[m->a];
         switch (m->op) {
-        case MAP_DIV:
-            i = i * m->k + levels[m->b];
+        case MAP_PART:
+            i = i * m->k + (m->b ? coords[m->mode] : 0);
             break;
         case MAP_FLAT:
             for (int t = m->b + m->modes - 1; t > m->mode; t--)
@@ -34,10 +34,8 @@ int64_t map_coord(const level_map *m, const int64_t *shape, const int64_t *coord
 {
     int64_t i = coords[m->mode];
     switch ((map_op)m->op) {
-    case MAP_DIV:
-        return i / m->k;
-    case MAP_MOD:
-        return i % m->k;
+    case MAP_PART:
+        return m->n ? i / m->k % m->n : i / m->k;
     case MAP_DIFF:
         return i - coords[m->mode2];
     case MAP_FLAT:
@@ -57,11 +55,8 @@ bool map_bounds(const level_map *m, const int64_t *shape, int64_t *base, int64_t
     case MAP_MODE:
         *extent = n;
         return true;
-    case MAP_DIV:
-        *extent = n / m->k + (n % m->k != 0);
-        return true;
-    case MAP_MOD:
-        *extent = m->k;
+    case MAP_PART:
+        *extent = m->n ? m->n : n / m->k + (n % m->k != 0);
         return true;
     case MAP_COUNT:
         *extent = 0;

@@ -6,8 +6,9 @@
 
 #include "format.h"
 
-/* One mode from levels: MODE: level a. DIV: a * k + b. FLAT: a part of level a,
- * which flattens `modes` modes from b on. DIFF: mode b plus k times level a. */
+/* One mode from levels: MODE: level a. PART: level a times k, and b != 0: what the steps
+ * before have made of the mode, which is below. FLAT: a part of level a, which flattens
+ * `modes` modes from b on. DIFF: mode b plus k times level a. */
 typedef struct mode_recipe {
     map_op op;
     int mode, a, b, modes;
@@ -16,7 +17,7 @@ typedef struct mode_recipe {
 
 typedef struct recipe {
     int count;
-    mode_recipe step[STC_MAX_ORDER]; /* in an order that can be computed */
+    mode_recipe step[2 * STC_MAX_ORDER]; /* in an order that can be computed */
 } recipe;
 
 /* Fills r; returns a mode that no level determines, or -1. */

@@ -752,6 +752,49 @@ STC_API void *stc_level_array(stc_level *lv, stc_array_role role, int width,
 /* In pack and check: the reason of a failure; gives `status` back. */
 STC_API stc_status stc_level_fail(stc_level *lv, stc_status status, const char *message);
 
+/* ---- workspace policies of the host's own -------------------------------- */
+
+/* What a policy sees of a workspace: the entries that it has collected and not yet merged,
+ * by number. A label is `words` words, the most significant first, and has all coordinates
+ * of an entry: labels ascend as entries are to be stored. */
+typedef struct stc_workspace {
+    int words;
+    int64_t entries;
+    const uint64_t *labels; /* of entry k from k * words on: hold until the call ends */
+    int64_t capacity;       /* entries are merged when there are so many */
+    void *state;            /* the policy's own; NULL until it sets it */
+} stc_workspace;
+
+/* The functions can't call the machine (see the top). Threads call them at once, each for a
+ * workspace of its own.
+ *
+ * A policy: how a workspace keeps what a statement scatters until it is sorted and merged.
+ * Named in schedules like the built-in ones, `with workspace(NAME)`, and by its name in
+ * bytecode files. Results don't depend on it: what `find` misses is merged later, what it
+ * finds wrongly isn't taken, and an order that isn't one is an error. At least one of find
+ * and sort is there; each of the others may be NULL. */
+typedef struct stc_workspace_policy {
+    size_t size;      /* sizeof(stc_workspace_policy): the version of this struct  */
+    const char *name; /* a name of the language; copied                         */
+    void *context;    /* handed to every function                               */
+    /* The number of an entry that has the label; -1: there is none, or it wasn't looked
+     * for. Asked where values may be merged at once. */
+    int64_t (*find)(void *context, const stc_workspace *w, const uint64_t *label);
+    /* Entry `number`, the last one, is new. May set w->state. */
+    stc_status (*enter)(void *context, stc_workspace *w, int64_t number);
+    /* Fills order[0 … entries): numbers of all entries by ascending labels, equal ones by
+     * ascending numbers. NULL: the machine does, as where a thread of its own merges. */
+    stc_status (*sort)(void *context, stc_workspace *w, int64_t *order);
+    /* All entries are forgotten; the next one has the number 0. */
+    void (*clear)(void *context, stc_workspace *w);
+    /* The workspace ends: frees its state. Called if that is set. */
+    void (*end)(void *context, void *state);
+} stc_workspace_policy;
+
+/* For this machine, until it is closed. A name can be given once. */
+STC_API stc_status stc_workspace_register(stc_machine *m,
+                                          const stc_workspace_policy *policy);
+
 #ifdef __cplusplus
 }
 #endif

@@ -112,6 +112,9 @@ stc_status case_machine(case_heap *h, unsigned how, stc_machine **out);
 /* host_levels.c: the level kinds `hosted` and `walked` for this machine. */
 stc_status host_levels_register(stc_machine *m);
 
+/* host_policies.c: the policy `lined` of workspaces for this machine. */
+stc_status host_policies_register(stc_machine *m);
+
 /* host_functions.c: functions of the host's for this machine; one of those with such
  * operands and results (STC_I64, STC_U64, STC_F64); those that the text names, for the
  * oracle. */

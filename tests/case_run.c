@@ -290,6 +290,7 @@ stc_status case_machine(case_heap *h, unsigned how, stc_machine **out)
     *out = NULL;
     stc_status st = stc_open(&config, out);
     if (st == STC_OK) st = host_levels_register(*out);
+    if (st == STC_OK) st = host_policies_register(*out);
     return st == STC_OK ? host_functions_register(*out) : st;
 }
 

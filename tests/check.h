@@ -78,6 +78,7 @@ enum { STEPS_TELL = true };
     SUITE(data)                                                                            \
     SUITE(kernels)                                                                         \
     SUITE(host_levels)                                                                     \
+    SUITE(host_policies)                                                                   \
     SUITE(join)                                                                            \
     SUITE(limits)                                                                          \
     SUITE(held)                                                                            \

@@ -21,6 +21,10 @@ static const char *const formats[] = {
      "j%4 : singleton(index64))"),
     "(i,j) -> (i/2 : dense, j : compressed, i%2 : dense)",
     "(i,j) -> (i/4 : dense, i%4 : dense, j/4 : compressed, j%4 : compressed)",
+    ("(i,j) -> (i/8 : dense, j/8 : compressed, i%8/2 : dense, j%8/2 : dense, i%2 : dense, "
+     "j%2 : dense)"),
+    ("(i,j) -> (i/6 : compressed, j/4 : compressed, i/2%3 : compressed, i%2 : dense, "
+     "j%4 : dense)"),
 };
 enum { FORMATS = sizeof formats / sizeof *formats };
 

@@ -37,6 +37,10 @@ static const char *const good[] = {
     ("(i,j,k) -> (k : compressed(nonunique, index64), i : singleton(nonunique), j : "
      "singleton)"),
     "(i,j) -> (i/2 : dense, j/3 : compressed, i%2 : dense, j%3 : dense)",
+    ("(i,j) -> (i/8 : dense, j/8 : compressed, i%8/2 : dense, j/2%4 : dense, i%2 : dense, "
+     "j%2 : dense)"),
+    "(i) -> (i/24%1 : dense, i//4//6 : compressed, i/2%12/6 : dense, i%12/2%6: dense, i%2 "
+    ": dense)",
     "(i,j) -> (j-i : compressed, i : range, j : offset)",
     "(i,j) -> (#i : dense, i : dense, j : singleton)",
     "(i,j) -> (flat(i,j) : compressed)",
@@ -115,6 +119,13 @@ static const struct {
     {"(i,j) -> (i : dense, j : compressed(wrong))", "wrong"},
     {"(i,j) -> (i/0 : dense, i%0 : dense, j : dense)", ""},
     {"(i,j) -> (i/2 : dense, i%3 : dense, j : dense)", "no level determines mode 0"},
+    {"(i) -> (i/8 : dense, i/2%2 : dense, i%2 : dense)", "no level determines mode 0"},
+    {"(i) -> (i/8 : dense, i%8/3 : dense, i%3 : dense)",
+     "8 parts can't be taken 3 together: expected a divisor"},
+    {"(i) -> (i/8 : dense, i%8%3 : dense)", "8 parts can't be taken 3 together"},
+    {"(i) -> (i/4294967296 : dense, i%4294967296/2 : dense, i%2 : dense)",
+     "a part of a part, and these end at 2^31"},
+    {"(i) -> (i/8 : dense, i%8/j : dense)", "expected a positive integer"},
     {"(i,j) -> (i : compressed(nonunique), j : dense)", "below it must stand a compressed"},
     {"(i,j) -> (j-j : compressed, i : range, j : offset)", ""},
     {"(i,j) -> (i : dense, j : compressed) and more", ""},
@@ -152,9 +163,12 @@ START_TEST(refused_data)
         {1, -1, {0}, "at most 16 modes and 16 levels"},
         {1, 1, {.op = MAP_MODE, .mode = 1}, "its mode isn't on the left"},
         {1, 1, {.op = MAP_COUNT, .mode = 1}, "its mode isn't on the left"},
-        {1, 1, {.op = MAP_DIV, .mode = 1, .k = 2}, "its mode isn't on the left"},
-        {1, 1, {.op = MAP_DIV, .k = 0}, "it divides by less than 1 or more than 2^40"},
-        {1, 1, {.op = MAP_MOD, .k = (int64_t)1 << 41}, "it divides by less than 1"},
+        {1, 1, {.op = MAP_PART, .mode = 1, .k = 2}, "its mode isn't on the left"},
+        {1, 1, {.op = MAP_PART, .k = 0}, "it divides by less than 1 or more than 2^40"},
+        {1,
+         1,
+         {.op = MAP_PART, .k = 1, .n = (int64_t)1 << 41},
+         "it divides by less than 1"},
         {1, 1, {.op = MAP_DIFF, .mode2 = 1}, "its mode isn't on the left"},
         {1, 1, {.op = MAP_DIFF, .mode = 1}, "its mode isn't on the left"},
         {1, 1, {.op = MAP_DIFF}, "it subtracts a mode from itself"},
@@ -162,7 +176,7 @@ START_TEST(refused_data)
         {1, 1, {.op = MAP_FLAT, .modes = 0}, "it flattens modes that aren't on the left"},
         {1, 1, {.op = 99}, "its map is unknown"},
         {1, 1, {.op = MAP_COUNT}, "each slot would have all coordinates"},
-        {1, 1, {.op = MAP_DIV, .k = 2}, "no level determines mode 0 (i)"},
+        {1, 1, {.op = MAP_PART, .k = 2}, "no level determines mode 0 (i)"},
     };
     char why[200];
     for (size_t k = 0; k < sizeof row / sizeof *row; k++) {

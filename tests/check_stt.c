@@ -93,6 +93,7 @@ static const struct {
     {2, "(i,j) -> (i : dense, j : compressed(index64))"},
     {2, "(i,j) -> (i : compressed(nonunique, interleaved), j : singleton)"},
     {2, "(i,j) -> (flat(i,j) : lz77)"},
+    {2, "(i,j) -> (i/4 : dense, i%4/2 : compressed, i%2 : dense, j : compressed)"},
     {2, "(i,j) -> (j : compressed, i : dense)"},
 };
 enum { STACKS = sizeof stacks / sizeof *stacks };

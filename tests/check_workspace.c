@@ -2,13 +2,14 @@
  * statement gives, for reductions, fills, orders and labels of several words; what they
  * hold is in proportion to what is put in.
  */
+#include "case.h"
 #include "check.h"
 #include <string.h>
 
-static const char *const policies[] = {"dense", "coord", "bucket", "hash"};
+static const char *const policies[] = {"dense", "coord", "bucket", "hash", "lined"};
 static const char *const sizes[] = {"",       ", 1",         ", 2",        ", 7",
                                     ", 1000", ", 1, single", ", 2, single"};
-enum { POLICIES = 4, SIZES = 7 };
+enum { POLICIES = 4, WITH_HOST, SIZES = 7 };
 
 static stc_session *session;
 static stc_machine *machine;
@@ -70,6 +71,11 @@ static const scatter_case cases[] = {
     {"fn least(a, b) = min(a, b) with commutative, associative, identity(9)\n" MATRICES(
          "i64", "0") RESULT("csc", "i64", "3"),
      "(i,j) = least(k: A(i,k) * B(k,j) - 4)", "k,i,j", DIFFER},
+    /* each row has one, which a thread keeps that shares the rows */
+    {MATRICES("i64", "0") RESULT("csr", "i64", "0"), "(i,j) = A(i,k) * B(k,j)", "i,k,j",
+     DIFFER},
+    {MATRICES("i64", "0") RESULT("csr", "i64", "0"), "(i,j) = h2(k: A(i,k) & B(k,j))",
+     "i,k,j", DIFFER},
     {"tensor X csf i32 [5,6,7] = random(density=0.2, seed=5)\n"
      "tensor A csr i32 [6,4] = random(density=0.5, seed=6)\n"
      "tensor R csf i32 [5,7,4]\ntensor P dense i32 [5,7,4]\n",
@@ -82,13 +88,15 @@ static void each_policy(const scatter_case *c, int threads)
     char text[1200];
     machine = machine_open(&memory, false);
     machine_share(machine, threads);
+    ck_ok(machine, host_policies_register(machine));
+    ck_ok(machine, host_functions_register(machine));
     ck_ok(machine, stc_session_open(machine, &session));
     run("tensor S csr i64 [9,8] = random(density=0.5, seed=1)\n"
         "tensor T csr i64 [8,7] = random(density=0.5, seed=2)\n");
     run(c->declare);
     snprintf(text, sizeof text, "P%s", c->statement);
     run(text);
-    for (int p = 0; p < POLICIES; p++)
+    for (int p = 0; p < WITH_HOST; p++)
         for (int k = 0; k < SIZES; k++) {
             snprintf(text, sizeof text, "R%s with reorder(%s), workspace(%s%s)",
                      c->statement, c->order, policies[p], sizes[k]);

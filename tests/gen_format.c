@@ -132,10 +132,36 @@ static void mapped(gen *g, int order, bool result, cformat *out)
     gen_say(out->text, sizeof out->text, ")");
 }
 
+/* A mode split twice, its levels above, between and below the others'. */
+static void nested(gen *g, int order, cformat *out)
+{
+    static const char *const kinds[] = {"dense", "dense", "compressed", "compressed",
+                                        "bytemap"};
+    const int split = gen_below(g, order), k = 2 + gen_below(g, 2), n = 1 + gen_below(g, 3);
+    const char c = letters[split];
+    const bool folded = gen_chance(g, 50);
+    heading(order, out);
+    gen_say(out->text, sizeof out->text, "%c/%d : %s", c, k * n, kinds[gen_below(g, 5)]);
+    for (int l = 0; l < order; l++)
+        if (l != split)
+            gen_say(out->text, sizeof out->text, ", %c : %s", letters[l],
+                    kinds[gen_below(g, 4)]);
+    if (folded)
+        gen_say(out->text, sizeof out->text, ", %c/%d%%%d", c, k, n);
+    else
+        gen_say(out->text, sizeof out->text, ", %c%%%d/%d", c, k * n, k);
+    gen_say(out->text, sizeof out->text, " : %s, %c%%%d : %s)", kinds[gen_below(g, 4)], c,
+            k, gen_chance(g, 80) ? "dense" : "compressed");
+}
+
 /* Splits one or two modes into blocks, or flattens two into one level. */
 static void blocked(gen *g, int order, cformat *out)
 {
     int split = gen_below(g, order), k = 1 + gen_below(g, 3);
+    if (gen_chance(g, 30)) {
+        nested(g, order, out);
+        return;
+    }
     heading(order, out);
     if (order >= 2 && gen_chance(g, 30)) {
         gen_say(out->text, sizeof out->text, "flat(%c,%c) : %s", letters[0], letters[1],

@@ -110,9 +110,9 @@ static void positions(drawn *d)
 
 static void say_policy(drawn *d, const char *before)
 {
-    static const char *const policy[] = {"dense", "coord", "bucket", "hash"};
+    static const char *const policy[] = {"dense", "coord", "bucket", "hash", "lined"};
     static const int capacity[] = {1, 2, 7, 16, 1000};
-    gen_say(d->text, sizeof d->text, "%s%s", before, policy[gen_below(d->g, 4)]);
+    gen_say(d->text, sizeof d->text, "%s%s", before, policy[gen_below(d->g, 5)]);
     if (gen_chance(d->g, 50))
         gen_say(d->text, sizeof d->text, ", %d", capacity[gen_below(d->g, 5)]);
 }

@@ -256,3 +256,16 @@ stc_status fail_text(ctx *cx, stc_status status, const char *file, const char *t
     if (text) place(&cx->diag, text, at);
     return status;
 }
+
+const char *host_name_fault(const char *name, size_t room)
+{
+    const size_t n = name ? strnlen(name, room) : 0;
+    if (n == 0 || n == room) return "its name must have 1 to 63 bytes";
+    for (size_t k = 0; k < n; k++) {
+        const bool letter = (name[k] | 32) >= 'a' && (name[k] | 32) <= 'z';
+        const bool digit = name[k] >= '0' && name[k] <= '9' && k;
+        if (!letter && !digit && name[k] != '_')
+            return "its name isn't one of the language";
+    }
+    return NULL;
+}

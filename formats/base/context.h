@@ -88,6 +88,10 @@ static inline void *ctx_has_part(const ctx *cx, const part_kind *kind)
 }
 void ctx_end_parts(ctx *cx); /* the newest first */
 
+/* What is wrong with the name of something that the host registers, of at most room - 1
+ * bytes; NULL: nothing. */
+const char *host_name_fault(const char *name, size_t room);
+
 #define PRINTF_LIKE(f, a) __attribute__((format(printf, f, a)))
 /* Makers of errors are cold: what leads to them stands apart from the good path,
  * which then takes fewer cache lines (a compile runs through most of its code once). */

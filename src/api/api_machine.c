@@ -3,6 +3,7 @@
  */
 #include "structs.h"
 #include "../../formats/base/spill.h"
+#include "../../vm/code/policies.h"
 #include "../lang/lang.h"
 #include <stdlib.h>
 #include <string.h>
@@ -131,6 +132,18 @@ stc_status stc_level_register(stc_machine *m, const stc_level_kind *kind)
     if (!st)
         st = struct_take(&m->cx, "the level kind", kind, LEVEL_KIND_0_2, &own, sizeof own);
     return st ? st : level_kind_register(&m->cx, &own);
+}
+
+stc_status stc_workspace_register(stc_machine *m, const stc_workspace_policy *policy)
+{
+    if (!m) return STC_ERR_ARGUMENT;
+    API_ENTER(&m->cx);
+    const char *const what = "the workspace policy";
+    if (!policy) return fail(&m->cx, STC_ERR_ARGUMENT, "%s is NULL", what);
+    stc_workspace_policy own;
+    stc_status st = check_whole(&m->cx, what, policy->size, POLICY_0_2);
+    if (!st) st = struct_take(&m->cx, what, policy, POLICY_0_2, &own, sizeof own);
+    return st ? st : policy_register(&m->cx, &own);
 }
 
 stc_status stc_function_register(stc_machine *m, const stc_function *f)

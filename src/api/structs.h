@@ -17,6 +17,7 @@ enum {
     SOURCE_0_2 = SIZE_UP_TO(stc_source, fill_type),
     TIMES_0_2 = SIZE_UP_TO(stc_times, save),
     LEVEL_KIND_0_2 = SIZE_UP_TO(stc_level_kind, check),
+    POLICY_0_2 = SIZE_UP_TO(stc_workspace_policy, end),
     FUNCTION_0_2 = SIZE_UP_TO(stc_function, context),
 };
 

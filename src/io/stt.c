@@ -231,12 +231,13 @@ static stc_status read_levels(const stt_reader *r, format *f)
                              "level %d is of kind '%s', which there isn't here", l, shown);
         }
         s->flags = p[0];
-        s->map = (level_map){.op = p[1],
-                             .mode = p[2],
-                             .mode2 = p[3],
-                             .modes = p[4],
-                             .k = (int64_t)stt_get(p + 8, 8)};
-        if (!spec_plain(s) || s->map.mode >= r->order || s->map.mode2 >= r->order)
+        const coded_map map = {.op = p[1],
+                               .mode = p[2],
+                               .mode2 = p[3],
+                               .modes = p[4],
+                               .k = (int64_t)stt_get(p + 8, 8)};
+        if (s->flags >= 2 * FMT_INTERLEAVED || !map_decode(&map, &s->map) ||
+            s->map.mode >= r->order || s->map.mode2 >= r->order)
             return fail_file(r->cx, STC_ERR_DATA, r->path, 0,
                              "level %d has a map or flags that there aren't", l);
     }

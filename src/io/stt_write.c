@@ -122,7 +122,7 @@ static void place_arrays(stt_writer *w)
 
 static void put_level(unsigned char *p, const level_spec *s)
 {
-    const level_map m = map_plain(&s->map);
+    const coded_map m = map_code(&s->map);
     p[0] = s->flags;
     p[1] = m.op;
     p[2] = m.mode;

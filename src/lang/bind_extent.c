@@ -329,12 +329,18 @@ static stc_status no_range(binder *b, const family *f)
     char text[96];
     for (int i = 0; i < b->naccess; i++) {
         const access *const x = &b->access[i];
-        int which = 0;
+        int which = 0, first = 0;
         if (x->pad || unknown_terms(b, x, &which) < 2) continue;
+        while (family_at(b, x, first)->known)
+            first++;
+        const family *const one = family_at(b, x, first), *const two =
+                                                              family_at(b, x, which);
+        const bool left = one->free || two->free;
         return bind_fail(b, x->at,
-                         "this subscript has two indices whose ranges aren't known (%s and "
-                         "another): give one by `in lo:hi`",
-                         family_at(b, x, which)->name);
+                         "the ranges of %s and %s aren't known, and this subscript allows "
+                         "several: give that of %s by `in lo:hi`%s",
+                         one->name, two->name, two->name,
+                         left ? ", or declare the result with its shape" : "");
     }
     suggest_begin(&near, f->name);
     for (int i = 0; i < scope_tensor_count(b->s); i++)

@@ -2,7 +2,8 @@
  *
  * A name is looked up among the user's formats, the built-in ones, and TACO's
  * short strings, in this order. A map's coordinates are the few forms that
- * levels know: i, i/k, i%k, i-j, #i, flat(i,j).
+ * levels know: i, i-j, #i, flat(i,j), and i with `/` and `%` behind it, as many as there
+ * are, which come to floor(i / k) mod n.
  */
 #include "parser.h"
 #include "scope.h"
@@ -52,6 +53,9 @@ static stc_status map_number(const map_names *m, const ast *e, int64_t *out)
     return STC_OK;
 }
 
+static const char MAP_FORMS[] =
+    "a level's coordinate is i, i/k, i%%k, i/k%%n, i-j, #i or flat(i,j)%s";
+
 static stc_status map_flat(const map_names *m, const ast *e, level_map *out)
 {
     out->op = MAP_FLAT;
@@ -66,6 +70,39 @@ static stc_status map_flat(const map_names *m, const ast *e, level_map *out)
                        "flat takes modes that follow each other, in order", "");
     }
     return STC_OK;
+}
+
+/* What `/ by` or `% by` makes of a part of a mode: the same as one part, if one number
+ * divides the other. */
+static stc_status part_of(const map_names *m, const ast *e, int64_t by, level_map *out)
+{
+    const bool wraps = e->op == OPR_MOD;
+    const int64_t k = out->k, n = out->n;
+    if (n && n % by && !(wraps && by % n == 0))
+        return fail_source(m->src, STC_ERR_PROGRAM, e->child[1]->at,
+                           "%lld parts can't be taken %lld together: expected a divisor",
+                           (long long)n, (long long)by);
+    if (!wraps && k > INT64_MAX / by)
+        return bad(m->src, e->child[1], "this divides by more than 2^63", "");
+    if (!wraps) *out = map_part(out->mode, k * by, n / by);
+    if (wraps && (!n || by < n)) out->n = by;
+    return STC_OK;
+}
+
+/* i, then each / and % from the left. */
+static stc_status map_parts(const map_names *m, const ast *e, level_map *out)
+{
+    int64_t by = 0;
+    if (e->kind == N_NAME) {
+        *out = map_part(0, 1, 0);
+        return map_mode(m, e, &out->mode);
+    }
+    if (e->kind != N_BINARY ||
+        (e->op != OPR_DIV && e->op != OPR_FLOORDIV && e->op != OPR_MOD))
+        return bad(m->src, e, MAP_FORMS, "");
+    stc_status status = map_parts(m, e->child[0], out);
+    if (status == STC_OK) status = map_number(m, e->child[1], &by);
+    return status == STC_OK ? part_of(m, e, by, out) : status;
 }
 
 static stc_status map_coordinate(const map_names *m, const ast *e, level_map *out)
@@ -87,15 +124,11 @@ static stc_status map_coordinate(const map_names *m, const ast *e, level_map *ou
             status = map_mode(m, e->child[0], &out->mode);
             return status == STC_OK ? map_mode(m, e->child[1], &out->mode2) : status;
         }
-        if (e->op != OPR_DIV && e->op != OPR_FLOORDIV && e->op != OPR_MOD) break;
-        out->op = e->op == OPR_MOD ? MAP_MOD : MAP_DIV;
-        status = map_mode(m, e->child[0], &out->mode);
-        return status == STC_OK ? map_number(m, e->child[1], &out->k) : status;
+        return map_parts(m, e, out);
     default:
         break;
     }
-    return bad(m->src, e, "a level's coordinate is i, i/k, i%%k, i-j, #i or flat(i,j)%s",
-               "");
+    return bad(m->src, e, MAP_FORMS, "");
 }
 
 static stc_status map_flags(const map_names *m, const ast *names, uint8_t *out)

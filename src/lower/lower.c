@@ -196,11 +196,13 @@ static void add_base(lowering *lo, const derived_index *d, int from)
 
 static void lower_sum(lowering *lo, const derived_index *d)
 {
-    int rest = lower_ireg(lo), sum = counted(lo, d);
-    EMIT(lo, OP_IMULADD, rest, lo->index[d->at.term[0].index],
-         lower_iconst(lo, d->at.term[0].coef), lower_zero(lo));
-    EMIT(lo, OP_IMULADD, sum, lo->index[d->at.term[1].index],
-         lower_iconst(lo, d->at.term[1].coef), rest);
+    int sum = lower_zero(lo);
+    for (int t = 0; t < d->at.terms; t++) {
+        const int rest = sum;
+        sum = t + 1 < d->at.terms ? lower_ireg(lo) : counted(lo, d);
+        EMIT(lo, OP_IMULADD, sum, lo->index[d->at.term[t].index],
+             lower_iconst(lo, d->at.term[t].coef), rest);
+    }
     EMIT(lo, OP_WITHIN, sum, d->by);
     add_base(lo, d, sum);
 }

@@ -3,7 +3,8 @@
  * The levels of `(i,j) -> (i/4 : dense, j/4 : compressed, i%4 : dense, …)` aren't
  * modes. Instead of converting such an operand, the loops can run over its
  * levels: each level that isn't a mode gets an index of its own, and the modes'
- * indices are *derived* from those, i = 4*i0 + i2; the diagonals' j = i + d
+ * indices are *derived* from those, i = 4*i0 + i2, of as many parts as the format has; the
+ * diagonals' j = i + d
  * (formats paper, §2 and fig. 4: such formats are stacks of more levels). A
  * derived index is bound as soon as what it is made of is bound; there, other
  * operands are located, and results inserted. Padding outside the shape is
@@ -78,6 +79,9 @@ static bool same_subs(const affine *a, const affine *b, int n)
     return true;
 }
 
+/* As many terms as an affine subscript has room for. */
+enum { AFFINE_TERMS = sizeof((affine *)0)->term / sizeof((affine *)0)->term[0] };
+
 static bool has_map(const format *f, map_op op)
 {
     for (int l = 0; l < f->levels; l++)
@@ -85,10 +89,21 @@ static bool has_map(const format *f, map_op op)
     return false;
 }
 
+/* Whether each mode is a sum that an index can be derived by. */
+static bool parts_fit(const format *f)
+{
+    int parts[STC_MAX_ORDER] = {0};
+    for (int l = 0; l < f->levels; l++)
+        if (f->level[l].map.op == MAP_PART && ++parts[f->level[l].map.mode] > AFFINE_TERMS)
+            return false;
+    return true;
+}
+
 /* Whether loops over the levels of an access visit what its subscripts name. */
 static bool has_own_loops(const plan *pl, const paccess *x)
 {
-    return !x->pad && bare_distinct(pl, x->sub, pl->p->tensor[x->source].order) &&
+    return !x->pad && parts_fit(&pl->p->tensor[x->source].fmt) &&
+           bare_distinct(pl, x->sub, pl->p->tensor[x->source].order) &&
            strides_agree(pl, x->source, x->sub);
 }
 
@@ -117,12 +132,11 @@ static int extent_of_level(plan *pl, const level_map *m, const affine *sub, bool
     program *p = pl->p;
     int n = pl->s->index[sub[m->mode].term[0].index].hi, e;
     switch ((map_op)m->op) {
-    case MAP_DIV:
+    case MAP_PART:
+        if (m->n) return program_extent(p, (extent){.op = EXT_CONST, .k = m->n});
         e = program_extent(p, (extent){.op = EXT_ADDC, .a = (uint16_t)n, .k = m->k - 1});
         if (e < 0) return -1;
         return program_extent(p, (extent){.op = EXT_FLOORDIV, .a = (uint16_t)e, .k = m->k});
-    case MAP_MOD:
-        return program_extent(p, (extent){.op = EXT_CONST, .k = m->k});
     case MAP_FLAT:
         for (int t = m->mode + 1; n >= 0 && t < m->mode + m->modes; t++) {
             e = pl->s->index[sub[t].term[0].index].hi;
@@ -189,11 +203,16 @@ static void derive_indices(plan *pl, const format *f, const affine *sub, const i
 {
     recipe r;
     format_recipe(f, &r);
+    affine sum = {0};
     for (int k = 0; k < r.count; k++) {
         const mode_recipe *m = &r.step[k];
         int mode = sub[m->mode].term[0].index;
-        if (m->op == MAP_DIV)
-            derive(pl, mode, (affine){2, {{own[m->a], m->k}, {own[m->b], 1}}, 0});
+        if (m->op == MAP_PART) {
+            if (!m->b) sum.terms = 0;
+            sum.term[sum.terms].index = own[m->a];
+            sum.term[sum.terms++].coef = m->k;
+            if (m->k == 1) derive(pl, mode, sum);
+        }
         if (m->op == MAP_DIFF)
             derive(pl, mode,
                    (affine){2, {{sub[m->b].term[0].index, 1}, {own[m->a], m->k}}, 0});
@@ -240,8 +259,7 @@ static uint64_t would_derive(const format *f, const affine *sub)
         const level_map *m = &f->level[l].map;
         bool implied =
             m->op == MAP_MODE && format_implied(f, l, &diff, &other) && other >= 0;
-        if (m->op == MAP_DIV || m->op == MAP_MOD || implied)
-            set |= UINT64_C(1) << sub[m->mode].term[0].index;
+        if (m->op == MAP_PART || implied) set |= UINT64_C(1) << sub[m->mode].term[0].index;
     }
     return set;
 }
@@ -290,7 +308,7 @@ static bool worth_converting(const builder *b, const format *f, const affine *su
     for (int k = 0; k < pl->naccess; k++)
         for (int m = 0; m < pl->p->tensor[pl->access[k].source].order; m++)
             named |= affine_indices(&pl->access[k].sub[m]);
-    return (has_map(f, MAP_DIV) || has_map(f, MAP_MOD)) && b->reduces &&
+    return has_map(f, MAP_PART) && b->reduces &&
            ((named & ~own) || !is_product(b->term[0].value));
 }
 

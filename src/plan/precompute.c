@@ -243,7 +243,7 @@ static stc_status rename_consumer(plan *pl, const ast *names, const precomputed 
 static stc_status read_policy(plan *pl, const ast *c, int k, prog_tensor *w)
 {
     if (k < c->count) {
-        int policy = schedule_policy(c->child[k]);
+        int policy = schedule_policy(pl->p->cx, c->child[k]);
         if (policy < 0)
             return command_fail(pl, c->child[k],
                                 "precompute: expected dense, coord, bucket or hash");

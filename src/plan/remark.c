@@ -6,7 +6,7 @@
  * order, and the first loop that is says why.
  */
 #include "build.h"
-#include "../../vm/code/text.h"
+#include "../../vm/code/policies.h"
 
 static const char *index_name(const plan *pl, int i)
 {
@@ -52,10 +52,10 @@ static void say_policy(const plan *pl, int slot)
     if (w->policy == WS_AUTO)
         text_add(pl->why, "; kept by what sizes are when it runs: %s\n", ws_rule(w->order));
     else if (w->capacity)
-        text_add(pl->why, "; kept as asked, %s of capacity %lld\n", policy_words[w->policy],
-                 (long long)w->capacity);
+        text_add(pl->why, "; kept as asked, %s of capacity %lld\n",
+                 policy_name(pl->p->cx, w->policy), (long long)w->capacity);
     else
-        text_add(pl->why, "; kept as asked, %s\n", policy_words[w->policy]);
+        text_add(pl->why, "; kept as asked, %s\n", policy_name(pl->p->cx, w->policy));
 }
 
 void remark_workspace(const builder *b, const choice *c, int slot)

@@ -14,7 +14,7 @@
  * alone shows, here; what only the loops show, in schedule_check.c.
  */
 #include "schedule.h"
-#include "../../vm/code/text.h"
+#include "../../vm/code/policies.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -153,16 +153,14 @@ static stc_status read_reorder(plan *pl, const ast *c)
 
 /* ---- other commands ----------------------------------------------------------------- */
 
-int schedule_policy(const ast *at)
+int schedule_policy(const ctx *cx, const ast *at)
 {
-    for (int k = WS_AUTO; at->kind == N_NAME && policy_words[k]; k++)
-        if (strcmp(at->name, policy_words[k]) == 0) return k;
-    return -1;
+    return at->kind == N_NAME ? policy_find(cx, at->name, strlen(at->name)) : -1;
 }
 
 static stc_status read_workspace(plan *pl, const ast *c)
 {
-    int policy = c->count ? schedule_policy(c->child[0]) : -1;
+    int policy = c->count ? schedule_policy(pl->p->cx, c->child[0]) : -1;
     if (policy < 0)
         return command_fail(pl, c, "workspace: expected dense, coord, bucket or hash");
     pl->schedule.policy = (uint8_t)policy;

@@ -51,6 +51,6 @@ int relation_first(const plan *pl, int index);
 int relation_loop(const plan *pl, int index, bool last);
 
 /* The number of a policy, -1: no such. */
-int schedule_policy(const ast *at);
+int schedule_policy(const ctx *cx, const ast *at);
 
 #endif

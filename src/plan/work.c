@@ -66,10 +66,9 @@ static double level_density(const paccess *x, int l)
 static double level_extent(const level_map *m)
 {
     switch ((map_op)m->op) {
-    case MAP_DIV:
+    case MAP_PART:
+        if (m->n) return m->n < EXTENT ? (double)m->n : EXTENT;
         return m->k < EXTENT ? (double)EXTENT / (double)m->k : 1;
-    case MAP_MOD:
-        return m->k < EXTENT ? (double)m->k : EXTENT;
     case MAP_COUNT:
         return SLOTS;
     default:

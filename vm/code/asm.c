@@ -5,6 +5,7 @@
  * to be verified: only what can't be stored is refused here, with its line.
  */
 #include "build.h"
+#include "policies.h"
 #include "text.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -258,12 +259,14 @@ static stc_status map(assembler *as, level_map *m)
     if (integer_in(as, 0, STC_MAX_ORDER, &n)) return as->cx->diag.status;
     m->op = count ? MAP_COUNT : MAP_MODE;
     m->mode = (uint8_t)n;
-    if (accept(as, '/')) {
-        m->op = MAP_DIV;
-        if (integer(as, &m->k)) return as->cx->diag.status;
-    } else if (accept(as, '%')) {
-        m->op = MAP_MOD;
-        if (integer(as, &m->k)) return as->cx->diag.status;
+    const bool divides = accept(as, '/');
+    if (divides && integer(as, &m->k)) return as->cx->diag.status;
+    const bool wraps = accept(as, '%');
+    if (wraps && integer(as, &m->n)) return as->cx->diag.status;
+    if (divides || wraps) {
+        m->op = MAP_PART;
+        if (!divides) m->k = 1;
+        if (wraps && m->n < 1) return complain(as, "a positive integer");
     } else if (accept(as, '-')) {
         m->op = MAP_DIFF;
         if (integer_in(as, 0, STC_MAX_ORDER, &k)) return as->cx->diag.status;
@@ -324,8 +327,12 @@ static stc_status tensor_rest(assembler *as, prog_tensor *t)
     t->fill_later = accept_word(as, "later");
     if (tensor_shape(as, t)) return as->cx->diag.status;
     if (accept_word(as, "policy")) {
-        if (one_of(as, policy_words, "a policy", &policy) || integer(as, &t->capacity))
-            return as->cx->diag.status;
+        size_t len;
+        const char *name = peek(as, &len);
+        policy = policy_find(as->cx, name, len);
+        if (policy < 0) return complain(as, "a policy");
+        as->at += len;
+        if (integer(as, &t->capacity)) return as->cx->diag.status;
         t->policy = (uint8_t)policy;
     }
     t->single = accept_word(as, "single");

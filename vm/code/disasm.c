@@ -4,14 +4,11 @@
  * that asm.c turns back into the same program, row for row, debug lines and
  * source included.
  */
+#include "policies.h"
 #include "text.h"
 #include <string.h>
 
 const char *const role_words[] = {"input", "output", "inout", "temp", "work", NULL};
-const char *const policy_words[] = {"auto",
-#define WS_POLICY(NAME, name, meaning) #name,
-#include "ws_policies.def"
-                                    NULL};
 const char *const ext_words[] = {"const", "dim",  "add", "mulc", "addc", "floordiv",
                                  "min",   "max0", "mul", "span", NULL};
 const char *const ext_operands[] = {"k", "tm", "ee", "ek", "ek", "ek", "ee", "e", "ee", ""};
@@ -93,11 +90,11 @@ static void map_print(const level_map *m, textbuf *out)
     case MAP_MODE:
         text_add(out, "(%d)", m->mode);
         break;
-    case MAP_DIV:
-        text_add(out, "(%d/%lld)", m->mode, (long long)m->k);
-        break;
-    case MAP_MOD:
-        text_add(out, "(%d%%%lld)", m->mode, (long long)m->k);
+    case MAP_PART:
+        text_add(out, "(%d", m->mode);
+        if (m->k != 1 || !m->n) text_add(out, "/%lld", (long long)m->k);
+        if (m->n) text_add(out, "%%%lld", (long long)m->n);
+        text_add(out, ")");
         break;
     case MAP_DIFF:
         text_add(out, "(%d-%d)", m->mode, m->mode2);
@@ -149,7 +146,8 @@ static void tensor_print(const prog_tensor *t, int id, textbuf *out)
         text_add(out, "]");
     }
     if (t->policy || t->capacity)
-        text_add(out, " policy %s %lld", policy_words[t->policy], (long long)t->capacity);
+        text_add(out, " policy %s %lld", policy_name(out->cx, t->policy),
+                 (long long)t->capacity);
     if (t->single) text_add(out, " single");
     if (t->keep_while) text_add(out, " while t%d", t->source);
     text_add(out, " ");

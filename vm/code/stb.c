@@ -9,6 +9,7 @@
  * anything is allocated. The program read is yet to be verified.
  */
 #include "build.h"
+#include "policies.h"
 #include "text.h"
 #include <string.h>
 
@@ -198,7 +199,7 @@ static value code_value(coder *c, vclass cls, value v)
 }
 
 enum { FN_HOST = 128 };   /* with a function's parameters: the host computes it */
-enum { HOST_KIND = 255 }; /* a level kind of the host's own: its name follows */
+enum { HOST_KIND = 255 }; /* a level kind or policy of the host's own: its name follows */
 
 static const level_kind *code_kind(coder *c, const level_kind *k)
 {
@@ -222,15 +223,25 @@ static void code_format(coder *c, format *f)
         s->kind = code_kind(c, s->kind);
         refuse_if(c, !s->kind);
         s->flags = byte(c, s->flags);
-        level_map m = map_plain(&s->map);
+        coded_map m = map_code(&s->map);
         m.op = byte(c, m.op);
         m.mode = byte(c, m.mode);
         m.mode2 = byte(c, m.mode2);
         m.modes = byte(c, m.modes);
         m.k = (int64_t)number(c, (uint64_t)m.k, 8);
-        s->map = m;
-        refuse_if(c, !spec_plain(s));
+        refuse_if(c, s->flags >= 2 * FMT_INTERLEAVED || !map_decode(&m, &s->map));
     }
+}
+
+static uint8_t code_policy(coder *c, uint8_t policy)
+{
+    const bool host = policy >= WS_POLICY_COUNT;
+    const int as = byte(c, host ? HOST_KIND : policy);
+    const char *name = as == HOST_KIND ? text(c, policy_name(c->cx, policy)) : NULL;
+    if (!c->reads) return policy;
+    const int found = name ? policy_find(c->cx, name, strlen(name)) : -1;
+    refuse_if(c, as == HOST_KIND ? found < WS_POLICY_COUNT : as >= WS_POLICY_COUNT);
+    return (uint8_t)(c->bad ? WS_AUTO : as == HOST_KIND ? found : as);
 }
 
 static void code_tensor(coder *c, prog_tensor t)
@@ -238,7 +249,7 @@ static void code_tensor(coder *c, prog_tensor t)
     t.name = some_text(c, t.name);
     t.role = byte(c, t.role);
     t.type = (stc_type)byte(c, (uint64_t)t.type);
-    t.policy = byte(c, t.policy);
+    t.policy = code_policy(c, t.policy);
     const uint8_t flags =
         byte(c, (uint64_t)(t.fill_later | t.keep_while << 1 | t.single << 2));
     t.fill_later = flags & 1;
@@ -247,7 +258,7 @@ static void code_tensor(coder *c, prog_tensor t)
     t.source = word(c, t.keep_while || c->reads ? t.source : 0);
     t.capacity = (int64_t)number(c, (uint64_t)t.capacity, 8);
     refuse_if(c, t.role > ROLE_WORK || (unsigned)t.type >= TYPE_COUNT ||
-                     t.policy >= WS_POLICY_COUNT || flags > 7 ||
+                     flags > 7 ||
                      (t.source && !t.keep_while));
     if (!c->bad) t.fill = code_value(c, type_class(t.type), t.fill);
     if (!c->bad) code_format(c, &t.fmt);

@@ -53,7 +53,6 @@ extern const char *const ext_operands[];
 
 /* Words by number, ended by NULL: for enums that have no names elsewhere. */
 extern const char *const role_words[];   /* tensor_role */
-extern const char *const policy_words[]; /* ws_policy   */
 extern const char *const ext_words[];    /* ext_op      */
 extern const char *const merge_words[];  /* merge_role  */
 extern const char *const flag_words[];   /* FMT_ bits   */

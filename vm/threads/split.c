@@ -113,10 +113,9 @@ static void touch(splitter *s, int t, int l, spread e)
     case MAP_MODE:
         use_mode(s, t, map->mode, e);
         return;
-    case MAP_DIV:
-        use_mode(s, t, map->mode, combine(s, e, map->k, block));
+    case MAP_PART: /* of what remains, what is divided is read elsewhere */
+        if (!map->n) use_mode(s, t, map->mode, combine(s, e, map->k, block));
         return;
-    case MAP_MOD: /* what is divided is read elsewhere */
     case MAP_COUNT:
         return;
     default:
@@ -162,9 +161,9 @@ static bool open_place(splitter *s, const insn *in, int at)
         to->mode = s->cursor[a[3]].mode;
         to->coef = s->cursor[a[3]].coef;
     }
-    if (map->op == MAP_DIV) e = combine(s, e, map->k, (spread){FIXED, 0, 0, map->k - 1});
-    if ((map->op != MAP_MODE && map->op != MAP_DIV) || !write_mode(s, a[1], map->mode, e))
-        return true;
+    const bool blocks = map->op == MAP_PART && !map->n;
+    if (blocks) e = combine(s, e, map->k, (spread){FIXED, 0, 0, map->k - 1});
+    if ((map->op != MAP_MODE && !blocks) || !write_mode(s, a[1], map->mode, e)) return true;
     to->mode = map->mode;
     to->coef = e.coef;
     return true;

@@ -20,7 +20,8 @@ static bool full_above(const format *fmt, int mode)
 {
     for (int l = 0; l < fmt->levels; l++) {
         const level_map *m = &fmt->level[l].map;
-        if ((m->op == MAP_MODE || m->op == MAP_DIV) && m->mode == mode) return true;
+        const bool first = m->op == MAP_MODE || (m->op == MAP_PART && !m->n);
+        if (first && m->mode == mode) return true;
         if (!(format_props(fmt, l) & PROP_FULL)) return false;
     }
     return false;

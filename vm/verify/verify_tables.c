@@ -2,6 +2,7 @@
  * leads to a row that is there, and every row makes sense by itself.
  */
 #include "verify.h"
+#include "../code/policies.h"
 
 static stc_status bad(const program *p, const char *table, int row, const char *why)
 {
@@ -51,7 +52,7 @@ static stc_status check_tensor(const program *p, int id)
     const prog_tensor *t = &p->tensor[id];
     char why[256];
     if (t->role > ROLE_WORK || (unsigned)t->type >= TYPE_COUNT ||
-        t->policy >= WS_POLICY_COUNT)
+        !policy_name(p->cx, t->policy))
         return bad(p, "t", id, "there is no such role, type or policy");
     if (t->order < 0 || t->order > STC_MAX_ORDER || t->fmt.order != t->order)
         return bad(p, "t", id, "its order isn't its format's");

@@ -10,6 +10,7 @@
  * within a loop costs what is put in.
  */
 #include "ws.h"
+#include "../code/policies.h"
 #include <string.h>
 
 /* Beyond this many coordinates an accumulator isn't worth its memory: for one index,
@@ -39,14 +40,14 @@ const char *ws_rule(int order)
                                              TURN_PER_ENTRY);
 }
 
-const ws_kind *ws_kind_at(int policy)
+static const ws_kind *kind_at(int policy)
 {
-    static const ws_kind *const kinds[] = {
+    static const ws_kind *const kinds[WS_POLICY_COUNT] = {
         NULL,
 #define WS_POLICY(NAME, name, meaning) &ws_kind_##name,
 #include "../code/ws_policies.def"
     };
-    return kinds[policy];
+    return policy < WS_POLICY_COUNT ? kinds[policy] : &ws_kind_host;
 }
 
 void ws_free(machine *mc, slot *s)
@@ -58,6 +59,7 @@ void ws_free(machine *mc, slot *s)
 #define WS_POLICY(NAME, name, meaning)                                                     \
     if (ws_kind_##name.free) ws_kind_##name.free(cx, w);
 #include "../code/ws_policies.def"
+    ws_kind_host.free(cx, w);
     ws_list_free(cx, w, &w->acc);
     ws_list_free(cx, w, &w->all);
     ws_list_free(cx, w, &w->other);
@@ -117,7 +119,8 @@ static const ws_kind *choose(const machine *mc, const slot *s)
     workspace *w = s->ws;
     if (s->row->policy != WS_AUTO) {
         w->why = "asked for";
-        return ws_kind_at(s->row->policy);
+        w->policy = policy_host(mc->cx, s->row->policy);
+        return kind_at(s->row->policy);
     }
     if (s->row->order == 1 ? n <= VECTOR_MAX
                            : n <= DENSE_MAX && n / DENSE_PER_ENTRY <= ws_operands(mc)) {

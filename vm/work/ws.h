@@ -11,6 +11,7 @@
  *     ws_sort.c    sorting accumulation indices
  *     ws_pipe.c    sorting and merging on a second thread
  *     ws_NAME.c    the policies: where an entry is put and found again
+ *     ws_host.c    those of the host's own
  *
  * Coordinates are *labels*: the bits of all of them in one word if they fit,
  * the mode that is stored outermost first, so that labels sort as coordinates
@@ -51,6 +52,8 @@ typedef struct ws_pipe ws_pipe; /* ws_pipe.c */
 
 struct workspace {
     const ws_kind *kind;
+    const stc_workspace_policy *policy; /* the host's, if it is kept by one */
+    void *state;                        /* that one's own                   */
     uint8_t cls;     /* of the values: the class of the tensor's type     */
     uint8_t size;    /* bytes of one                                      */
     bool regroup;    /* fn is associative                                 */
@@ -110,8 +113,7 @@ struct ws_kind {
     void (*free)(ctx *cx, workspace *w);
 };
 
-const ws_kind *ws_kind_at(int policy); /* NULL: auto */
-
+extern const ws_kind ws_kind_host; /* any that the host registered */
 #define WS_POLICY(NAME, name, meaning) extern const ws_kind ws_kind_##name;
 #include "../code/ws_policies.def"
 
@@ -138,6 +140,14 @@ static inline bool ws_label_equal(const workspace *w, const uint64_t *a, const u
     for (int k = 0; k < w->form.words; k++)
         if (a[k] != b[k]) return false;
     return true;
+}
+
+static inline int ws_label_compare(const workspace *w, const uint64_t *a,
+                                   const uint64_t *b)
+{
+    for (int k = 0; k < w->form.words; k++)
+        if (a[k] != b[k]) return a[k] < b[k] ? -1 : 1;
+    return 0;
 }
 
 static inline const uint64_t *ws_label_of(const workspace *w, const ws_list *l, int64_t k)

@@ -61,13 +61,6 @@ static void put(const workspace *w, ws_list *to, int64_t at, const ws_list *from
         memcpy(to->val + at * w->size, from->val + k * w->size, w->size);
 }
 
-static int compare(const workspace *w, const uint64_t *a, const uint64_t *b)
-{
-    for (int k = 0; k < w->form.words; k++)
-        if (a[k] != b[k]) return a[k] < b[k] ? -1 : 1;
-    return 0;
-}
-
 /* ---- the accumulation array -------------------------------------------------------- */
 
 int64_t ws_append(workspace *w, const uint64_t *label, const value *v)
@@ -143,7 +136,7 @@ static fn_fault merge(const workspace *w, const ws_list *all, const ws_list *acc
     for (int64_t k = 0; k < acc->n; k++) {
         const int64_t id = record[k].id;
         const uint64_t *label = ws_label_of(w, acc, id);
-        for (; p < all->n && compare(w, ws_label_of(w, all, p), label) <= 0; p++)
+        for (; p < all->n && ws_label_compare(w, ws_label_of(w, all, p), label) <= 0; p++)
             put(w, to, to->n++, all, p);
         const fn_fault fault = take(w, to, acc, id);
         if (fault) return fault;
@@ -160,8 +153,8 @@ static fn_fault merge(const workspace *w, const ws_list *all, const ws_list *acc
 static bool follows(const workspace *w, const ws_list *acc, const ws_record *record)
 {
     const ws_list *all = &w->all;
-    return !all->n || compare(w, ws_label_of(w, all, all->n - 1),
-                              ws_label_of(w, acc, record[0].id)) <= 0;
+    return !all->n || ws_label_compare(w, ws_label_of(w, all, all->n - 1),
+                                       ws_label_of(w, acc, record[0].id)) <= 0;
 }
 
 fn_fault ws_merge(workspace *w, const ws_list *acc, const ws_record *record)
