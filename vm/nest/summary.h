@@ -42,6 +42,8 @@ void summary_define(reader *r, uint16_t reg, node x);
 
 /* summary_reads.c, summary_moot.c */
 bool insn_reads_value(const insn *in, uint16_t reg);
+/* Whether what the register holds at lop `from` is read before lop `to`. */
+bool value_read_in(const machine *mc, int from, int to, uint16_t reg);
 /* Says of the loop's sinks which don't matter once another one is settled. */
 void summary_find_moot(reader *r);
 

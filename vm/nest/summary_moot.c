@@ -70,11 +70,20 @@ static void drop(flow *f, int k)
     f->reg[k] = f->reg[--f->n];
 }
 
-/* Registers that nothing reads from lop k on, or in another round of the loop around l. */
+/* Whether a register is read from lop k on, or in another round of a loop around l, which
+ * may be by l itself. */
+static bool read_later(const flow *f, const loop *l, int k, uint16_t reg)
+{
+    const machine *mc = f->r->mc;
+    for (const loop *o = l->outer; o; o = o->outer)
+        if (value_read_in(mc, o->first + 1, o->last, reg)) return true;
+    return value_read_from(mc, f->r->reads, l, k, reg);
+}
+
 static void drop_unread(flow *f, const loop *l, int k)
 {
     for (int j = f->n - 1; j >= 0; j--)
-        if (!value_read_from(f->r->mc, f->r->reads, l, k, f->reg[j])) drop(f, j);
+        if (!read_later(f, l, k, f->reg[j])) drop(f, j);
 }
 
 /* What a plain instruction makes of them; false: it uses one otherwise. */

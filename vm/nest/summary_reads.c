@@ -126,6 +126,11 @@ static outlook look_ahead(const machine *mc, int from, int to, uint16_t reg)
     return UNREAD;
 }
 
+bool value_read_in(const machine *mc, int from, int to, uint16_t reg)
+{
+    return look_ahead(mc, from, to, reg) == READ;
+}
+
 bool value_read_from(const machine *mc, const value_reads *reads, const loop *l, int k,
                      uint16_t reg)
 {
