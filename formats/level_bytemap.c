@@ -252,7 +252,8 @@ static stc_status bytemap_check(ctx *cx, level *lv, int64_t parents)
 const level_kind level_bytemap = {
     .name = "bytemap",
     .letter = 'b',
-    .caps = CAP_ITER | CAP_SEEK | CAP_LOCATE | CAP_APPEND | CAP_PACK | CAP_SUBSECT,
+    .caps = CAP_ITER | CAP_SEEK | CAP_LOCATE | CAP_APPEND | CAP_PACK | CAP_SUBSECT |
+            CAP_POSITION,
     .props = PROP_ORDERED | PROP_UNIQUE,
     .fixed = PROP_ORDERED | PROP_UNIQUE,
     .arrays = 1 << STC_AUX,

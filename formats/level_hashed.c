@@ -301,7 +301,7 @@ static stc_status hashed_check(ctx *cx, level *lv, int64_t parents)
 const level_kind level_hashed = {
     .name = "hashed",
     .letter = 'h',
-    .caps = CAP_ITER | CAP_LOCATE | CAP_APPEND | CAP_PACK,
+    .caps = CAP_ITER | CAP_LOCATE | CAP_APPEND | CAP_PACK | CAP_POSITION,
     .props = PROP_UNIQUE | PROP_COMPACT,
     .fixed = PROP_UNIQUE | PROP_COMPACT,
     .arrays = 1 << STC_POS | 1 << STC_CRD | 1 << STC_AUX,

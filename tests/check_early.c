@@ -37,6 +37,15 @@ static const char *const settled[] = {
     "r(i) = any(k: P(i,k) && B(i,k))",
     "r(i) = any(k: P(i,k) && Q(i,k))",
     "r(i) = any(k: P(0,k) && Q(i,k))",
+    /* what is counted beside is settled, too */
+    "r(i) = all(k: P(i,k) && k > 2)",
+    "r = all(i,k: P(i,k) && k > 2)",
+    "r = all(i,k: P(i,k) && k + i > 2)",
+    "r(j) = any(i,k: T(i(0:3),j,k) && k + i > 2)",
+    "r = all(k: P(3,k) && k > 2)",
+    "r(i) = all(k: P(i,k) && N(i,k) > 0)",
+    "r(i) = 2 + all(k: P(i,k) && Q(i,k) && k > 2)",
+    "r(i) = any(k: P(i,k) && Q(i,k) && k > 2)",
 };
 
 /* The steps that the statement takes, which are counted from its beginning; its result in

@@ -20,6 +20,9 @@ enum { MACHINES = 3, INPUTS = 8, TEXT = 1 << 14 };
     "tensor f dense i64 [3] = [1,2,3]\n"
 #define H "tensor h hash i64 [40]\nh(j) = (j % 7 == 2) * (j + 1)\ncompact h\n"
 #define M A F
+#define E "tensor E csr bool [6,200] = 1\n" TO("dense")
+#define ALL "R(i) = all(k: E(i,k) && k + i > 2)"
+#define ALL_IN_ALL "R = all(i,k: E(i,k) && k + i > 2)"
 #define CONV "R(i,j) = A(i+p,j+q) * F(p,q) with reorder(i,j,p,q)"
 #define FIVE(x) x x x x x
 #define BIG "k0 i64 1\n.const k1 i64 4611686018427387904"
@@ -363,6 +366,23 @@ static const struct edit {
     {A V TO("dcsr") "u(j) = u(j) * (j == 2)\ncompact u\n",
      "R(i,j) = A(i,j) * sum(k: u(k))",
      {"  end @0:30\n  loop       i0", "  loop       i0", "  finish", "  end\n  finish"}},
+    /* what is counted beside what is settled (summary_moot.c), and asked for after all */
+    {E, ALL, {"store      t1, c1, v7", "store t1, c1, v8"}},
+    {E, ALL, {"store      t1, c1, v7", "store t1, c1, v18"}},
+    {E, ALL, {"fn2        v7, and, i64, v7, v19", "fn2 v7, add, i64, v7, v8"}},
+    {E, ALL, {"fn2        v7, and, i64, v7, v19", "fn2 v7, and, i64, v18, v19"}},
+    {E, ALL, {"fn2        v7, and, i64, v7, v19", "fn2 v7, or, i64, v7, v18"}},
+    {E, ALL, {"store      t1, c1, v7", "mov v20, v8\nstore t1, c1, v20"}},
+    {E, ALL, {"store      t1, c1, v7", "if v18\nstore t1, c1, v7\nendif"}},
+    {E, ALL, {"extent     v17, e1", "const v7, k1\nextent v17, e1"}},
+    {E,
+     ALL,
+     {"k2 i64 2", "k2 i64 2\n.const k3 i64 800", "begin ", "const v8, k0\nbegin ",
+      "    const      v8, k0", "    const v20, k0", "extent     v17, e1", "const v17, k3"}},
+    {E, ALL_IN_ALL, {"store      t1, root, v13", "store t1, root, v14"}},
+    {E, ALL_IN_ALL, {"    open       c1", "const v13, k1\nopen c1"}},
+    {E, ALL_IN_ALL, {"  end @0:33\n  end @0:33", "end\nmov v24, v14\nend"}},
+    {E, ALL_IN_ALL, {"const      v28, k0", "mov v28, v14"}},
 };
 enum { EDITS = sizeof edits / sizeof *edits };
 

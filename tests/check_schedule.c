@@ -265,6 +265,29 @@ static const struct {
       "precompute(A(i,j) * B(i,j), V, {j}), precompute(A(i,j), W, {i,j})",
       "precompute(A(i,j) * B(i,j) + 1, W, {j}, {jo})",
       "precompute(A(i,j) * B(i,j) + 1, W, {j}, hash)"}},
+    /* positions of levels that are unordered, or hold less than they have places for */
+    {"tensor A hash f64 [6,7] = random(density=0.5, seed=1)\n"
+     "tensor x dense f64 [7] = random(density=1, seed=2)\n",
+     "y(i) = A(i,j) * x(j)",
+     {"fuse(i,j,f), pos(f,p,A), split(p,p0,p1,3)", "pos(j,p,A), split(p,p0,p1,2)",
+      "pos(j,p,A), split(p,p0,p1,2), reorder(i,p0,p1)"}},
+    {"tensor A bytemap f64 [6,7] = random(density=0.5, seed=1)\n"
+     "tensor x dense f64 [7] = random(density=1, seed=2)\n",
+     "y(i) = A(i,j) * x(j)",
+     {"fuse(i,j,f), pos(f,p,A), split(p,p0,p1,3)", "pos(j,p,A), split(p,p0,p1,2)"}},
+    {"tensor A hash f64 [6,7] = random(density=0.5, seed=1)\ntensor y csr\n",
+     "y(i,j) = A(i,j) + 1 where A(i,j) > 0",
+     {"fuse(i,j,f), pos(f,p,A), split(p,p0,p1,3)"}},
+    {"tensor A hash f64 [6,7] = random(density=0.5, seed=1)\ntensor y csr\n",
+     "y(i,j) = 2 * A(i,j)",
+     {"fuse(i,j,f), pos(f,p,A), split(p,p0,p1,3)", "pos(j,p,A), split(p,p0,p1,2)",
+      "fuse(i,j,f), pos(f,p,A), split(p,p0,p1,3), reorder(p1,p0)"}},
+    {"format maps = (i,j) -> (i : bytemap, j : bytemap)\n"
+     "tensor A maps f64 [6,7] fill 9 = random(density=0.4, seed=1)\ntensor y csr fill "
+     "10\n",
+     "y(i,j) = A(i,j) + 1",
+     {"fuse(i,j,f), pos(f,p,A), split(p,p0,p1,3)", "pos(j,p,A), split(p,p0,p1,2)",
+      "pos(i,p,A), split(p,p0,p1,2)"}},
     {TWICE "tensor x dense f64 [7] = random(density=1, seed=2)\n",
      "y(i) = -A(i,j) * x(j) * 3",
      {"fuse(i,j,f), pos(f,p,A), split(p,p0,p1,2)",

@@ -32,6 +32,7 @@
     ".tensor t6 \"D\" output f64 (0) [e0 e0 e1] format 3 compressed(0) compressed(1) "     \
     "compressed(2)\nbegin t6\niconst i0, k1\n"
 #define TEMP6 ".tensor t6 \"\" temp f64 (0) [e0 e1] while t0 format 2 "
+#define RUNS6 ".tensor t6 \"D\" input f64 (0) format 2 dense(0) rle(1)\n"
 #define LATER6                                                                             \
     ".tensor t6 \"z\" output f64 (0) later [e1] format 1 dense(0)\nconst v0, k0\n"
 /* t6, whose levels are no modes, and a workspace t7. */
@@ -284,9 +285,10 @@ static const struct {
     {".extent e2 span\nspan i0, e2, t0, 0, root, 2, k1" HALT, "t0 has no level 2"},
     {".extent e2 span\n" ROWS "span i1, e2, t0, 1, c0, 0, k1\nend" HALT, "no level 0"},
     {".extent e2 span\nspan i0, e2, t2, 0, root, 0, k1" HALT, "t2 isn't whole"},
-    {".extent e2 span\nspan i0, e2, t4, 0, root, 1, k1" HALT, "have no coordinates"},
+    {RUNS6 ".extent e2 span\nspan i0, e2, t6, 0, root, 1, k1" HALT, "have no coordinates"},
     {".extent e2 span\nspan i0, e2, t0, 0, root, 1, k1" HALT, NULL},
-    {"iconst i0, k1\nposition i1, c0, t4, 0, root, i0, 1" HALT, "have no coordinates"},
+    {RUNS6 "iconst i0, k1\nposition i1, c0, t6, 0, root, i0, 1" HALT,
+     "have no coordinates"},
     {"iconst i0, k1\nposition i1, c0, t0, 0, root, i0, 1" HALT, NULL},
     /* merges */
     {MERGE("produce 0x2 { walk c9 }") "loop i0, m0, g2\nend" HALT, "there is no c9"},

@@ -356,8 +356,9 @@ static stc_status replayed(machine *mc, const affine *a)
     return SUPER_REPLAY;
 }
 
-static stc_status run(machine *mc, affine *a)
+stc_status affine_run(machine *mc, super *base)
 {
+    affine *a = (affine *)base;
     int64_t last;
     bool none;
     if (!prepare(mc, a, &none, &last)) return replayed(mc, a);
@@ -372,14 +373,6 @@ static stc_status run(machine *mc, affine *a)
     if (ready_result(mc, a, last)) return mc->cx->diag.status;
     if (affine_walk(mc, a)) return mc->cx->diag.status;
     return a->sink.kind == SINK_STORE ? affine_store_end(mc, a) : STC_OK;
-}
-
-stc_status affine_run(machine *mc, super *base)
-{
-    affine *a = (affine *)base;
-    const stc_status status = run(mc, a);
-    return status || !mc->profile || a->nbound ? status
-                                               : affine_visits(mc, a->index, a->nindex);
 }
 
 void affine_release(machine *mc, super *base)

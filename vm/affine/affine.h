@@ -31,7 +31,6 @@
  *     affine_store.c  sums that are stored in order, where levels append
  *     affine_leaf.c   what the last level's fibers add, by element type
  *     blocks.c        what runs nests in which sums must be within an extent
- *     affine_visits.c for profiles: the subsections that the loops would visit
  */
 #ifndef STC_VM_AFFINE_H
 #define STC_VM_AFFINE_H
@@ -277,10 +276,6 @@ bool affine_append_ready(const machine *mc, affine *a);
 int64_t affine_places(const tensor *t);
 /* The most places that the nest can add to, of `all`. */
 int64_t affine_most_touched(const machine *mc, const affine *a, int64_t all);
-
-/* affine_visits.c: counts the subsections of a nest that was run, where a profile is
- * made: of n loops, each in the one before. */
-stc_status affine_visits(machine *mc, loop *const *nest, int n);
 
 /* affine_leaf.c: the row of affine.def for elements of a type and two functions (times
  * FN_NONE: any), or -1; that row's second function. */

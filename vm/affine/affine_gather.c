@@ -256,6 +256,7 @@ stc_status affine_gather_run(machine *mc, affine *a, int64_t last)
         affine_append_begin(mc, a);
     else if (s->stores++, affine_room_rows(mc, a, last))
         return mc->cx->diag.status;
+    machine_saw(mc, SEEN_FIBERS, g->nline);
     gather_weigh(a);
     gather_mergers(mc, a->gather, type_size(a->room.tensor->type));
     for (int64_t k = 0; k < g->nline;) {

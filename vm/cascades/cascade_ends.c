@@ -16,23 +16,27 @@ void stage_ends_prepare(stage *st)
     st->most = st->g->ends && STRIP > fewest ? fewest : STRIP;
 }
 
+/* What settles a lane settles those behind it: the loop around, of which they all are one
+ * lane, does nothing but reduce further what is reduced here. */
+static bool settles_all(const stage *st)
+{
+    const loop_summary *s = &st->g->s, *o = &st->out->g->s;
+    if (!st->out->g->ends || st->windowed || (st->out->out && !st->out->same)) return false;
+    for (int k = 0; k < o->nsink; k++)
+        if (o->sink[k].kind != SINK_REDUCE || o->sink[k].node != st->link.results[k] ||
+            o->sink[k].fn != s->sink[k].fn || o->sink[k].moot != s->sink[k].moot)
+            return false;
+    return o->nsink == s->nsink;
+}
+
 void stage_end_lane(const machine *mc, stage *st)
 {
     const strip *g = st->g;
-    bool settled = true;
-    for (int k = 0; k < g->s.nsink && settled; k++) {
-        const sink *x = &g->s.sink[k];
-        const uint16_t id = st->link.results[k];
-        settled =
-            id != UNLINKED && x->kind == SINK_REDUCE &&
-            strip_absorbed(mc, g, x,
-                           class_get((vclass)x->cls, st->out->g->node[id].data, st->lane));
-    }
-    if (!settled) {
+    if (!strip_through(mc, g, st->lane)) {
         st->most = 2 * st->most < STRIP ? 2 * st->most : STRIP;
         return;
     }
     if (g->n < st->most / 2 && st->most > 2 * fewest) st->most /= 2;
     st->open = false;
-    st->lane++;
+    st->lane = settles_all(st) ? st->out->g->n : st->lane + 1;
 }

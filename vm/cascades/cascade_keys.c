@@ -507,6 +507,7 @@ static int fill_part(stage *st)
     const int n = driver ? drive_part(st, driver) : merge_part(st);
     drop_dead(st, nth, nth + 1);
     find_lengths(st, nth, nth + 1);
+    st->open = st->g->ends; /* the lane may be left (cascade_ends.c) */
     return n;
 }
 
@@ -525,6 +526,7 @@ int stage_fill_keys(stage *st)
 {
     const int lanes = st->lanes;
     int to = st->lane, all = 0;
+    st->open = false;
     for (; to < lanes && all + st->length[to] <= STRIP; to++) {
         if (st->length[to] >= LONG_LANE && all > 0) break;
         all += st->length[to];

@@ -1,6 +1,4 @@
-/* open.h: how instructions open cursors and move them: for the interpreter, and for
- * whoever goes through loops without their bodies (affine_visits.c).
- */
+/* open.h: how instructions open cursors and move them. */
 #ifndef STC_VM_OPEN_H
 #define STC_VM_OPEN_H
 

@@ -7,8 +7,9 @@
  * parent of a position is found by bisection, after a look at where the cursor
  * stood before, since positions mostly come one after another.
  *
- * For levels with CAP_POSITION only, whose view() is a range or coordinates. The value at
- * positions is that of any level.
+ * For levels with CAP_POSITION only, whose view() is a range or coordinates, or which have
+ * a position for each coordinate, stored or not. The value at positions is that of any
+ * level.
  */
 #include "coords.h"
 #include "machine.h"
@@ -17,7 +18,12 @@ static fiber_view view_of(const level *lv, int64_t parent)
 {
     fiber_view v;
     lv->kind->view(lv, parent, 0, &v);
-    return v;
+    if (v.shape != VIEW_NONE) return v;
+    return (fiber_view){.shape = VIEW_RANGE,
+                        .begin = parent * lv->extent,
+                        .end = (parent + 1) * lv->extent,
+                        .lo = lv->base,
+                        .hi = lv->base + lv->extent};
 }
 
 void span_find(const tensor *t, int l, const cursor *up, int last, int64_t *first,
@@ -69,6 +75,16 @@ static int64_t coordinate_at(const fiber_view *v, int64_t p)
     return coord_at(v->crd, v->width, v->stride, p);
 }
 
+/* Whether there is something at the coordinate that a position is for. */
+static bool stored(const level *lv, int64_t parent, int64_t coord)
+{
+    const cursor up = {.at = parent, .at_end = parent + 1};
+    cursor c;
+    if (!(lv->kind->caps & CAP_LOCATE)) return true;
+    lv->kind->locate(&c, lv, &up, coord);
+    return c.at != NONE;
+}
+
 void position_stand(cursor *c, const tensor *t, int l, const cursor *up, int64_t p,
                     int last, int64_t *coord)
 {
@@ -85,10 +101,16 @@ void position_stand(cursor *c, const tensor *t, int l, const cursor *up, int64_t
     for (int k = last; k > l; k--)
         p = parent_of(&t->level[k], t->level[k - 1].size, p, k == l + 1 ? hint : 0);
     hint = up ? up->at : 0;
-    const fiber_view v = view_of(lv, l ? parent_of(lv, t->level[l - 1].size, p, hint) : 0);
+    const int64_t parent = l ? parent_of(lv, t->level[l - 1].size, p, hint) : 0;
+    const fiber_view v = view_of(lv, parent);
+    *coord = coordinate_at(&v, p);
+    if (!(lv->props & PROP_COMPACT) && !stored(lv, parent, *coord)) {
+        c->at = c->at_end = *coord = NONE; /* which is within no extent */
+        return;
+    }
     c->at = p; /* within: a level's fibers hold all of its positions */
     c->at_end = p + 1;
-    c->coord = *coord = coordinate_at(&v, p);
+    c->coord = *coord;
 }
 
 value load_sum(const tensor *t, int64_t at, int64_t at_end)

@@ -273,15 +273,6 @@ static stc_status choose_way(machine *mc, ivl_loop *v)
     return STC_OK;
 }
 
-/* Whether all that the outermost loop reduces is what it will be. */
-static bool all_absorbed(const machine *mc, const ivl_loop *v)
-{
-    for (int k = 0; v->g.ends && k < v->g.s.nsink; k++)
-        if (!strip_absorbed(mc, &v->g, &v->g.s.sink[k], mc->v[v->g.s.sink[k].a]))
-            return false;
-    return v->g.ends;
-}
-
 /* The strip's lanes where they belong; those before one that failed (`st`) first. */
 static stc_status sink_lanes(machine *mc, ivl_loop *v, stc_status st)
 {
@@ -319,7 +310,7 @@ static stc_status run_loop(machine *mc, ivl_loop *v)
         }
         if (sink_lanes(mc, v, st)) return mc->cx->diag.status;
         if (machine_count(mc, lanes + v->nrep)) return mc->cx->diag.status;
-        if (!v->depth && all_absorbed(mc, v)) break;
+        if (!v->depth && strip_through(mc, &v->g, 0)) break;
     }
     return v->depth ? interval_close(mc, iv, v->depth - 1) : STC_OK;
 }

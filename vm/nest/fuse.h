@@ -109,7 +109,9 @@ typedef enum sink_kind {
 } sink_kind;
 typedef struct sink {
     uint8_t kind, cls;
-    bool right; /* REDUCE: the register is the second argument */
+    bool right;   /* REDUCE: the register is the second argument                       */
+    uint8_t moot; /* once sink number moot - 1 is settled its value doesn't matter; or 0 */
+    bool tells;   /* … but for being above 0: it has to be by then                      */
     int32_t fn;
     uint16_t a, b, node;
     uint16_t icol[STC_MAX_ORDER];
@@ -179,6 +181,9 @@ value_reads *value_reads_of(const machine *mc, arena *a);
  * round of the loop around. */
 bool value_read_after(const machine *mc, const value_reads *reads, const loop *l,
                       uint16_t reg);
+/* … or from lop k behind it on. */
+bool value_read_from(const machine *mc, const value_reads *reads, const loop *l, int k,
+                     uint16_t reg);
 
 /* Reads loop l into all[its number - first's]; those inside it are there already.
  * False: something in its body has no place in a summary. */

@@ -590,6 +590,7 @@ bool summary_read(const machine *mc, const value_reads *reads, loop *l, const lo
     r.reads = reads;
     read_operands(&r);
     t->read = read_body(&r, first, all) && leaves_nothing(&r);
+    if (t->read) summary_find_moot(&r);
     if (g.all != g.few) mem_free(mc->cx, g.all, (size_t)g.n * sizeof *g.all);
     return t->read;
 }

@@ -40,6 +40,13 @@ bool summary_unstood(const reader *r, uint16_t id);
 /* Value register reg is x from here on. */
 void summary_define(reader *r, uint16_t reg, node x);
 
+/* summary_reads.c, summary_moot.c */
+bool insn_reads_value(const insn *in, uint16_t reg);
+/* Whether what the register holds at lop `from` is read before lop `to`. */
+bool value_read_in(const machine *mc, int from, int to, uint16_t reg);
+/* Says of the loop's sinks which don't matter once another one is settled. */
+void summary_find_moot(reader *r);
+
 /* Hangs a loop that has been read into the body read so far. */
 bool summary_link(reader *r, loop_tree *inner);
 

@@ -20,7 +20,7 @@ struct value_reads {
     int *behind;   /* per loop: the first lop behind its outermost block */
 };
 
-static bool reads_value(const insn *in, uint16_t reg)
+bool insn_reads_value(const insn *in, uint16_t reg)
 {
     const char *l = op_at(in->op)->operands;
     if (in->op == OP_CALL) return reg >= in->arg[2] && reg < in->arg[2] + in->arg[3];
@@ -116,7 +116,7 @@ static outlook look_ahead(const machine *mc, int from, int to, uint16_t reg)
             depth--;
             if (written > depth) written = -1;
         }
-        if (written < 0 && reads_value(in, reg)) return READ;
+        if (written < 0 && insn_reads_value(in, reg)) return READ;
         if (op_opens(in->op) || in->op == OP_ELSE) depth++;
         if (written < 0 && writes_value(in, reg)) {
             if (depth <= 0) return OVERWRITTEN;
@@ -126,15 +126,28 @@ static outlook look_ahead(const machine *mc, int from, int to, uint16_t reg)
     return UNREAD;
 }
 
-bool value_read_after(const machine *mc, const value_reads *reads, const loop *l,
-                      uint16_t reg)
+bool value_read_in(const machine *mc, int from, int to, uint16_t reg)
+{
+    return look_ahead(mc, from, to, reg) == READ;
+}
+
+bool value_read_from(const machine *mc, const value_reads *reads, const loop *l, int k,
+                     uint16_t reg)
 {
     const reg_reads *r = &reads->of[reg];
     const int behind = reads->behind[l - mc->loops];
     outlook o = UNREAD;
-    if (r->last > l->last) o = look_ahead(mc, l->last + 1, behind, reg);
-    if (o == UNREAD && r->exposed >= behind) o = look_ahead(mc, behind, mc->nmain, reg);
+    if (r->last >= k && k < behind) o = look_ahead(mc, k, behind, reg);
+    const int from = k > behind ? k : behind;
+    if (o == UNREAD && (k > behind ? r->last >= k : r->exposed >= behind))
+        o = look_ahead(mc, from, mc->nmain, reg);
     if (o == READ) return true;
     return l->outer && r->first >= 0 && r->first < l->first &&
            look_ahead(mc, l->outer->first, l->first, reg) == READ;
+}
+
+bool value_read_after(const machine *mc, const value_reads *reads, const loop *l,
+                      uint16_t reg)
+{
+    return value_read_from(mc, reads, l, l->last + 1, reg);
 }

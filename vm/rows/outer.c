@@ -382,18 +382,6 @@ static bool prepare(machine *mc, outer *o, bool *none)
     return true;
 }
 
-/* Subsections, for a profile: of loops each of which is in the one before. */
-static stc_status visits(machine *mc, const outer *o)
-{
-    loop *chain[AFFINE_INDICES];
-    int n = 0;
-    while (n < o->nloop && o->loop[n].around == n - 1) {
-        chain[n] = o->loop[n].l;
-        n++;
-    }
-    return affine_visits(mc, chain, n);
-}
-
 stc_status outer_run(machine *mc, super *base)
 {
     outer *o = (outer *)base;
@@ -402,9 +390,9 @@ stc_status outer_run(machine *mc, super *base)
     if (none) return machine_count(mc, 1);
     o->x = 0;
     o->n = 1;
-    o->rounds = 0;
-    stc_status st = body(mc, o, 0, o->nop, NULL);
+    o->rounds = o->fibers = 0;
+    const stc_status st = body(mc, o, 0, o->nop, NULL);
     outer_lines_release(mc, o);
-    if (!st) st = machine_count(mc, o->rounds);
-    return st || !mc->profile ? st : visits(mc, o);
+    machine_saw(mc, SEEN_FIBERS, o->fibers);
+    return st ? st : machine_count(mc, o->rounds);
 }

@@ -214,6 +214,7 @@ typedef struct outer {
     int64_t x;      /* the first lane of the row's part that is worked on, */
     int n;          /* and how many they are                               */
     int64_t rounds; /* not counted yet                                 */
+    int64_t fibers; /* written out                                     */
     vcolumn value[OUTER_VALUES];
     uint16_t owner[OUTER_VALUES]; /* the value that wrote to a column last */
     bool put_off[OUTER_VALUES];

@@ -241,6 +241,7 @@ const void *outer_line(outer *o, outer_lines *x, int64_t parent, const uint8_t *
     clear(x, x->parent[way], out, bytes);
     x->parent[way] = parent;
     put_all(x, parent, out, bytes);
+    o->fibers += parent != NONE;
     return out;
 }
 

@@ -69,18 +69,15 @@ static void note_workspaces(const machine *mc, textbuf *out)
 static void note_visits(const machine *mc, const loop *l, textbuf *out)
 {
     uint64_t n = 0;
-    bool any = false;
     for (int k = 0; k < mc->nloop; k++) {
         const loop *in = &mc->loops[k];
         if (!in->subsections) continue;
         const loop *by = in;
         while (by && !mc->profile[by->first].count)
             by = by->outer;
-        if (by != l) continue;
-        any = true;
-        n += in->visited;
+        if (by == l) n += in->visited;
     }
-    if (any) text_add(out, " ; %llu subsections visited", (unsigned long long)n);
+    if (n) text_add(out, " ; %llu subsections visited", (unsigned long long)n);
 }
 
 static void note_seen(const profile_row *row, textbuf *out)

@@ -64,9 +64,10 @@ static stc_type type_of(const machine *mc, const node *x)
     return x->kind == NODE_WRAP ? (stc_type)x->type : class_type((vclass)x->cls);
 }
 
-/* Of the built-in functions, those of integers and truth values: sums and products of
- * floats, and what nan would change, go to the end. */
-bool strip_absorbed(const machine *mc, const strip *s, const sink *x, value v)
+/* What is reduced has reached the annihilator of its function: of the built-in ones, of
+ * integers and truth values. Sums and products of floats, and what nan would change, go to
+ * the end. */
+static bool takes_all(const machine *mc, const strip *s, const sink *x, value v)
 {
     if (x->kind == SINK_HOST) {
         const host_form *f = x->at->u.host;
@@ -85,13 +86,26 @@ bool strip_absorbed(const machine *mc, const strip *s, const sink *x, value v)
     return false;
 }
 
-/* All that the loop makes is settled. Asked once a strip. */
-static bool settled(const machine *mc, const strip *s)
+/* What sink k has so far. */
+static value so_far(const machine *mc, const strip *s, int k, int at_lane)
 {
-    if (!s->ends) return false;
-    for (int k = 0; k < s->s.nsink; k++)
-        if (!strip_absorbed(mc, s, &s->s.sink[k], mc->v[s->s.sink[k].a])) return false;
-    return true;
+    const sink *x = &s->s.sink[k];
+    return s->around ? class_get((vclass)x->cls, s->around->node[s->link->results[k]].data,
+                                 at_lane)
+                     : mc->v[x->a];
+}
+
+bool strip_through(const machine *mc, const strip *s, int at_lane)
+{
+    for (int k = 0; s->ends && k < s->s.nsink; k++) {
+        const sink *x = &s->s.sink[k], *by = x->moot ? &s->s.sink[x->moot - 1] : NULL;
+        const value v = so_far(mc, s, k, at_lane);
+        if (!takes_all(mc, s, x, v) &&
+            (!by || !takes_all(mc, s, by, so_far(mc, s, x->moot - 1, at_lane)) ||
+             (x->tells && v.i64 <= 0)))
+            return false;
+    }
+    return s->ends;
 }
 
 /* What the lanes make goes where it belongs; those before one that faulted (`st`) first,
@@ -117,7 +131,7 @@ stc_status strip_rounds(machine *mc, strip *s)
         if (s->n > 0) st = sink_lanes(mc, s, st);
         if (!st) st = machine_count(mc, rounds ? rounds : 1); /* looking is work, too */
         if (st) return st;
-        if (settled(mc, s)) break;
+        if (strip_through(mc, s, 0)) break;
     }
     return s->failed ? mc->cx->diag.status : STC_OK;
 }

@@ -125,8 +125,9 @@ static inline int64_t strip_coord(const struct strip_walk *w, int64_t p)
 /* strip.c */
 bool strip_evaluable(const loop_summary *s);
 bool strip_faultless(const loop_summary *s); /* no operation of its own can fail */
-/* What is reduced has reached the annihilator of its function. */
-bool strip_absorbed(const machine *mc, const strip *s, const sink *x, value v);
+/* All that the loop reduces (for this lane of the strip around, if there is one) is what it
+ * will be: it is settled, or doesn't matter any more. Asked once a strip. */
+bool strip_through(const machine *mc, const strip *s, int at_lane);
 void strip_setup(strip *s, const loop_summary *sum);
 stc_status strip_allocate(machine *mc, strip *s);
 stc_status strip_rounds(machine *mc, strip *s); /* fill, eval and sink to the end */
