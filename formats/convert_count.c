@@ -37,9 +37,14 @@ static inline int64_t row_part(ctx *cx, int64_t *left, int64_t p, int64_t end)
     return work_block(cx, p, end);
 }
 
+static inline int32_t column_at(const char *crd, int64_t stride, int64_t p)
+{
+    return *(const int32_t *)(crd + p * stride);
+}
+
 static int32_t column_of(const rows *r, int64_t p)
 {
-    return *(const int32_t *)(r->crd + p * r->stride);
+    return column_at(r->crd, r->stride, p);
 }
 
 /* ---- the source -------------------------------------------------------------------- */
@@ -133,10 +138,12 @@ static stc_status count_columns(ctx *cx, const rows *r, int32_t *at)
 {
     if (work_clear(cx, at, 0, (size_t)(r->columns + 1) * sizeof *at))
         return cx->diag.status;
+    const char *const columns = r->crd;
+    const int64_t stride = r->stride, last = r->columns - 1;
     for (int64_t p = 0, end; (end = work_block(cx, p, r->n)) > p;)
         for (; p < end; p++) {
-            const int32_t j = column_of(r, p);
-            if (j + 1 < r->columns) at[j + 2]++;
+            const int32_t j = column_at(columns, stride, p);
+            if (j < last) at[j + 2]++;
         }
     for (int64_t j = 2, end; (end = work_block(cx, j, r->columns + 1)) > j;)
         for (; j < end; j++)
@@ -209,11 +216,13 @@ static int64_t turned_within(const row_list *l, int64_t at, int64_t n, int64_t l
 /* Where columns are scattered over more than a cache holds, each entry would cost a wait:
  * buckets cost less, and threads share them. */
 enum {
-    TURNED = 1 << 22, /* entries that are more than that                       */
-    WINDOWS = 16,     /* that are looked at                                    */
-    WINDOW = 1 << 12, /* entries of one                                        */
-    NEAR = 6,         /* bits of columns whose ends are counted as one place   */
-    HELD = 1 << 16    /* entries in places that a cache holds                  */
+    TURNED = 1 << 22,      /* entries that are more than that                       */
+    WINDOWS = 16,          /* that are looked at                                    */
+    WINDOW = 1 << 12,      /* entries of one                                        */
+    NEAR = 6,              /* bits of columns whose ends are counted as one place   */
+    HELD = 1 << 16,        /* entries in places that a cache holds                  */
+    FROM_MEMORY = 1 << 19, /* so many and more don't lie in a near cache            */
+    TURN_AHEAD = 16        /* entries before one, its place is asked for            */
 };
 
 /* Whether entries that follow each other go to few places, as those of bands and meshes
@@ -237,7 +246,8 @@ static bool stays_near(const rows *r)
 static stc_status other_rows(tensor *c, const rows *r, bool *done)
 {
     const int64_t many = c->cx->grain ? c->cx->grain : TURNED;
-    if (r->n >= many && type_size(c->type) <= 8 && (c->cx->grain || !stays_near(r))) {
+    const bool near = r->n < FROM_MEMORY || stays_near(r);
+    if (r->n >= many && type_size(c->type) <= 8 && (c->cx->grain || !near)) {
         const row_list l = {.of = r,
                             .n = r->n,
                             .vals = r->vals,
@@ -255,12 +265,19 @@ static stc_status other_rows(tensor *c, const rows *r, bool *done)
     int32_t *at = room.bounds, *crd = room.crd;
     if (count_columns(c->cx, r, at)) goto failed;
     int64_t left = WORK_BLOCK;
+    const char *const columns = r->crd;
+    const int64_t stride = r->stride, asked = near ? 0 : r->n - TURN_AHEAD;
     BY_WIDTH(type_size(c->type), c->vals, r->vals, {
         for (int64_t i = 0; i < r->count; i++) {
             for (int64_t p = r->bound[i], end; p < r->bound[i + 1];) {
                 if ((end = row_part(c->cx, &left, p, r->bound[i + 1])) == p) goto failed;
+                for (int64_t k = p; k < end && k < asked; k++) {
+                    const int32_t q = at[column_at(columns, stride, k + TURN_AHEAD) + 1];
+                    __builtin_prefetch(&crd[q], 1);
+                    __builtin_prefetch(&TO[q], 1);
+                }
                 for (; p < end; p++) {
-                    const int32_t q = at[column_of(r, p) + 1]++;
+                    const int32_t q = at[column_at(columns, stride, p) + 1]++;
                     crd[q] = (int32_t)i;
                     TO[q] = FROM[p];
                 }

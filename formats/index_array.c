@@ -85,6 +85,17 @@ void index_set(index_array *a, int64_t i, int64_t v)
     }
 }
 
+void index_fill(index_array *a, int64_t from, int64_t to, int64_t v)
+{
+    if (a->width == 4 && a->stride == 4) {
+        for (int32_t *p = a->data; from < to; from++)
+            p[from] = (int32_t)v;
+    } else {
+        for (; from < to; from++)
+            index_set(a, from, v);
+    }
+}
+
 stc_status index_push(ctx *cx, index_array *a, int64_t v)
 {
     if (a->width == 4 && (v > INT32_MAX || v < INT32_MIN) && index_widen(cx, a)) {

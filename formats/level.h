@@ -80,9 +80,10 @@ static inline int64_t index_get(const index_array *a, int64_t i)
 }
 /* Appends, growing an owned array and widening it to 64 bits where it must. */
 stc_status index_push(ctx *cx, index_array *a, int64_t v);
-stc_status index_resize(ctx *cx, index_array *a, int64_t len); /* new part unset */
-stc_status index_widen(ctx *cx, index_array *a);               /* to 8 bytes     */
-void index_set(index_array *a, int64_t i, int64_t v);          /* v must fit     */
+stc_status index_resize(ctx *cx, index_array *a, int64_t len);        /* new part unset */
+stc_status index_widen(ctx *cx, index_array *a);                      /* to 8 bytes     */
+void index_set(index_array *a, int64_t i, int64_t v);                 /* v must fit     */
+void index_fill(index_array *a, int64_t from, int64_t to, int64_t v); /* the same */
 void index_free(ctx *cx, index_array *a);
 /* Gives back room that is far more than the length, if the allocator takes it. */
 void index_trim(ctx *cx, index_array *a);

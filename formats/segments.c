@@ -210,9 +210,8 @@ stc_status segments_pack(ctx *cx, level *lv, pack_in *in)
     packing k = {.in = in, .pos = pos->data, .crd = crd->data, .unique = unique};
     for (int64_t e = 0, end; (end = work_block(cx, e, in->count)) > e; e = end)
         loop(&k, e, end);
-    for (int64_t end; (end = work_block(cx, k.closed, bounds)) > k.closed;)
-        for (; k.closed < end; k.closed++)
-            index_set(pos, k.closed, k.n);
+    for (int64_t end; (end = work_block(cx, k.closed, bounds)) > k.closed; k.closed = end)
+        index_fill(pos, k.closed, end, k.n);
     if (k.closed < bounds) return cx->diag.status;
     const int64_t n = k.n;
     crd->len = n;

@@ -22,7 +22,7 @@ bool opt_pays(double steps, double written)
 typedef struct way {
     int combiner;   /* what all above combine terms with; -1: nothing does         */
     bool top;       /* nothing but conversions is above                            */
-    bool reduced;   /* a reduction is above                                        */
+    bool settles;   /* a reduction is above that may end before its last term      */
     double density; /* the part of the result's places at which it is computed     */
 } way;
 
@@ -75,13 +75,20 @@ static bool pays_apart(const opt *o, const product *x, const way *w, bool kept)
 
 static stc_status visit(opt *o, bexpr **at, const way *w);
 
+/* Searches, and tests of whether any or all are so. */
+static bool may_settle(const bexpr *e)
+{
+    return e->kind == B_REDUCE && reduce_flags(e) & FP_IDEMPOTENT &&
+           (e->cls == CLASS_I64 || e->cls == CLASS_U64);
+}
+
 /* The product's operand k, whose other operands leave places out. */
 static way below(const opt *o, const bexpr *e, int k, const way *w)
 {
     way in = *w;
     if (e->kind == B_CONV) return in;
     const int combiner = expr_combiner(e);
-    in.reduced = w->reduced || e->kind == B_REDUCE;
+    in.settles = w->settles || may_settle(e);
     in.combiner = w->top || w->combiner == combiner ? combiner : -1;
     in.top = false;
     if (expr_side_waits(e, k)) in.density = 0; /* it may not be asked for at all */
@@ -141,7 +148,7 @@ static stc_status visit_reduction(opt *o, bexpr **at, const way *w, bool *done)
         return take_whole(o, x, at);
     }
     const bool term = w->top || w->combiner == expr_combiner(*at);
-    if (!several || term || w->reduced || !cost_starts_from(o, x) ||
+    if (!several || term || w->settles || !cost_starts_from(o, x) ||
         !pays_apart(o, x, w, false))
         return STC_OK;
     *done = true;

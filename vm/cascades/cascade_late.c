@@ -8,6 +8,7 @@
  * and aren't written out as a column; nor is the lane that each element belongs to, where
  * it has nothing from that. The values are computed as ever.
  */
+#include "../core/ahead.h"
 #include "cascade.h"
 #include "../nest/fibers.h"
 #include <string.h>
@@ -132,6 +133,7 @@ void stage_late_coords(const stage *st, const append_room *room, int from, int64
     const fiber_table *t = &st->walk[0].t;
     const column *at = &st->g->place[st->walk[0].place];
     const char *crd = (const char *)t->crd + (at->base + from) * (int64_t)t->width;
+    fetch_far(t->crd, at->base + from, n, t->width);
     if (t->width == room->width) {
         memcpy(room->crd, crd, (size_t)n * (size_t)t->width);
     } else if (t->width == 4) {

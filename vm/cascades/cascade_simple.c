@@ -1,6 +1,7 @@
 /* cascade_simple.c: the common fills: lanes that all have their fibers in one table,
  * as they are, with nothing else that could keep them from producing.
  */
+#include "../core/ahead.h"
 #include "cascade.h"
 
 /* A long loop over the coordinates of all of the string's fibers. */
@@ -9,6 +10,7 @@
                            int n, int64_t add)                                             \
     {                                                                                      \
         const I *crd = (const I *)w->t.crd + (c->form == COL_STEP ? c->base : 0);          \
+        if (c->form == COL_STEP) fetch_far(w->t.crd, c->base, n, sizeof *crd);             \
         for (int k = 0; c->form == COL_STEP && k < n; k++)                                 \
             at[k] = crd[k] + add;                                                          \
         for (int k = 0; c->form != COL_STEP && k < n; k++)                                 \

@@ -10,12 +10,13 @@
  *
  * Takes a stage of the cascade; matched when it is linked, run in place of the sink.
  */
+#include "../core/ahead.h"
 #include "cascade.h"
 #include "../super/super.h"
 #include <string.h>
 
 /* Lines that are asked for ahead: they come from all over memory. */
-enum { LINES_AHEAD = 6, CACHE_LINE = 64 };
+enum { LINES_AHEAD = 6 };
 
 /* Lines of a string, as a kernel sees them: element k of line r goes from row[j][at[j][r] +
  * k] and scale[r] to to[into[r] + k]. */
@@ -48,8 +49,7 @@ INLINE void ask_line(const struct line_kernel_args *g, const void *base, const i
                      int r, int64_t c, int64_t size, int bytes)
 {
     const int64_t from = at[r + LINES_AHEAD < g->lines ? r + LINES_AHEAD : r] + c;
-    for (int b = 0; b < bytes; b += CACHE_LINE)
-        __builtin_prefetch((const char *)base + from * size + b);
+    fetch((const char *)base + from * size, bytes);
 }
 
 /* Products of a line's elements from column c on, of type X: T, or a vector of them. */

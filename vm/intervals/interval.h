@@ -20,6 +20,7 @@
 #define STC_VM_INTERVAL_H
 
 #include "../core/coords.h"
+#include "../core/ahead.h"
 #include "../strips/strip.h"
 
 /* Variants for wider vectors. */
@@ -83,14 +84,6 @@ static inline int64_t walk_offset(const ivl_walk *w, int64_t i)
 static inline int64_t walk_parent(const ivl_walk *w, int row)
 {
     return w->parent ? column_get(w->parent, row) : w->root;
-}
-
-/* Strips go through arrays a few pages at a time, which is less than the processor needs
- * to see where they go: what the next strip takes is asked for. */
-static inline void fetch_ahead(const void *p, size_t bytes)
-{
-    for (size_t k = 0; k < bytes; k += 64)
-        __builtin_prefetch((const char *)p + k);
 }
 
 /* After the first `after` lanes of a strip: coordinates up to hi repeat `size`

@@ -164,9 +164,9 @@ static stc_status put_fibers(machine *mc, ivl_loop *v, ivl_target *t)
         if (lv->kind->append_fibers(mc->cx, lv, parent, n, v->start + f, v->at, end,
                                     elems + (size_t)from * size, r->t->vals, size))
             return mc->cx->diag.status;
-        fetch_ahead((char *)r->t->vals + (size_t)lv->size * size, (size_t)lanes * size);
+        fetch((char *)r->t->vals + (size_t)lv->size * size, (size_t)lanes * size);
         const index_array *crd = &lv->a[STC_CRD];
-        fetch_ahead((char *)crd->data + crd->len * crd->stride, (size_t)lanes * 4);
+        fetch((char *)crd->data + crd->len * crd->stride, (size_t)lanes * 4);
         r->t->nvals = lv->size;
         t->parent = parent + n - 1;
     }
@@ -238,9 +238,9 @@ static stc_status put_rows(machine *mc, ivl_loop *v, ivl_target *t, bool *done)
     lv->kind->append_done(lv, n, room.closed);
     put_lanes(r->t, v, t->x, 0, n, room.pos);
     r->t->nvals = room.pos + n;
-    fetch_ahead((char *)room.crd + n * room.width, (size_t)n * (size_t)room.width);
-    fetch_ahead((char *)r->t->vals + (room.pos + n) * (int64_t)type_size(r->t->type),
-                (size_t)n * type_size(r->t->type));
+    fetch((char *)room.crd + n * room.width, (size_t)n * (size_t)room.width);
+    fetch((char *)r->t->vals + (room.pos + n) * (int64_t)type_size(r->t->type),
+          (size_t)n * type_size(r->t->type));
     a->parent = t->parent = last;
     r->stores += (uint64_t)n;
     *done = true;

@@ -128,11 +128,11 @@ static void fetch_rows(const machine *mc, const ivl_loop *v, const ivl_walk *w)
     const int64_t first = walk_parent(w, v->fiber[0]);
     const int64_t last = walk_parent(w, v->fiber[v->nfiber - 1]) + 1;
     const int64_t p = table_bound(&w->t, last), n = p - table_bound(&w->t, first);
-    fetch_ahead((const char *)w->t.bounds + last * w->t.bounds_width,
-                (size_t)(v->nfiber * w->t.bounds_width));
+    fetch((const char *)w->t.bounds + last * w->t.bounds_width,
+          (size_t)(v->nfiber * w->t.bounds_width));
     if (n < 0 || n > FETCH_MOST) return;
-    fetch_ahead((const char *)w->t.crd + p * w->t.width, (size_t)(n * w->t.width));
-    fetch_ahead((const char *)walk_vals(w, t) + p * (int64_t)size, (size_t)n * size);
+    fetch((const char *)w->t.crd + p * w->t.width, (size_t)(n * w->t.width));
+    fetch((const char *)walk_vals(w, t) + p * (int64_t)size, (size_t)n * size);
 }
 
 /* Positions of an operand whose fibers are ranges. */

@@ -121,7 +121,7 @@ static const void *take(const tensor *t, const column *at, void *to, size_t size
     const void *vals = at->vals ? at->vals : t->vals;
     if (at->form == COL_STEP) {
         const char *x = (const char *)vals + at->base * (int64_t)size;
-        if (!at->vals) fetch_ahead(x + (size_t)n * size, (size_t)n * size);
+        if (!at->vals) fetch(x + (size_t)n * size, (size_t)n * size);
         return x;
     }
     const int64_t *p = at->data;

@@ -154,7 +154,7 @@ static int fill_one(ivl_loop *v)
     const int32_t *crd = (const int32_t *)w->t.crd + w->p;
     const int n = (int)least(w->last + 1 - w->p, STRIP);
     memcpy(v->at, crd, (size_t)n * sizeof *crd);
-    fetch_ahead(crd + n, (size_t)n * sizeof *crd);
+    fetch(crd + n, (size_t)n * sizeof *crd);
     column *c = &v->g.place[w->place];
     c->form = COL_STEP;
     c->base = w->p;

@@ -6,6 +6,7 @@
  * anything else is stepped by the base merge, which then only serves the
  * arithmetic in bulk. Filling stops at STRIP lanes, and goes on from there.
  */
+#include "../core/ahead.h"
 #include "strip.h"
 #include <string.h>
 
@@ -232,6 +233,7 @@ static void fill_coords(strip *s)
     int64_t *to = s->icol[0].data;
     if (w->width == 4 && w->stride == 4) {
         const int32_t *crd = (const int32_t *)w->crd + w->p;
+        fetch_far(w->crd, w->p, n, sizeof *crd);
         for (int k = 0; k < n; k++)
             to[k] = crd[k] - w->shift;
     } else {

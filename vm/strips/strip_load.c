@@ -1,4 +1,5 @@
 /* strip_load.c: between arrays of element types and strips of their classes. */
+#include "../core/ahead.h"
 #include "strip.h"
 #include <string.h>
 
@@ -157,6 +158,7 @@ bool strip_stretches(const int64_t *at, int n)
         const ctype *v = vals;                                                             \
         const ct_##CLASS f = fill.MEMBER_##CLASS;                                          \
         if (at->form == COL_STEP) {                                                        \
+            fetch_far(v, at->base, n, sizeof *v);                                          \
             v += at->base;                                                                 \
             for (int k = 0; k < n; k++)                                                    \
                 out[k] = READ(v[k], rank);                                                 \

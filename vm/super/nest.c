@@ -235,12 +235,15 @@ static bool probed(const nest *ns, const level *lv, int id)
 static bool prepare_load(const machine *mc, nest *ns, nest_load *x)
 {
     const node *n = &ns->in.node[x->node];
-    x->vals = mc->slot[n->a].t->vals;
+    const tensor *t = mc->slot[n->a].t;
+    x->vals = t->vals;
     x->walk = -1;
     for (int k = 0; k < ns->nwalk; k++)
         if (ns->walk[k].place == n->b) x->walk = k;
-    if (x->walk >= 0) return true;
-    const tensor *t;
+    if (x->walk >= 0) {
+        ns->far |= t->nvals * (int64_t)type_size(t->type) >= FROM_MEMORY;
+        return true;
+    }
     const level *lv = nest_level(mc, ns, n->b, &t);
     const int l = (int)(lv - t->level);
     x->probe = probed(ns, lv, n->b) ? lv : NULL;
@@ -332,6 +335,7 @@ static bool prepare_operands(const machine *mc, nest *ns)
     merge_range(mc, m, &ns->lo, &ns->hi);
     for (int k = 0; k < ns->nwalk; k++)
         if (!prepare_walk(mc, ns, &ns->walk[k], &width)) return false;
+    ns->far = false;
     for (int k = 0; k < ns->nload; k++)
         if (!prepare_load(mc, ns, &ns->load[k])) return false;
     ns->width = width;

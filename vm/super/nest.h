@@ -96,6 +96,7 @@ struct nest {
     bool by_lane;       /* ACC: into the place that the outer loop set            */
     bool probes;        /* the kernel can do with located operands that aren't ranges */
     bool gaps;          /* in this strip, lanes lack a located operand         */
+    bool far;           /* what is walked comes from memory (ahead.h)          */
     value fill[2];      /* NEST_MERGE into a result: of the two loads          */
     bool both, only[2]; /* NEST_MERGE: what produces                           */
     int64_t lo, hi;     /* the inner loop's range                              */

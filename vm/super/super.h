@@ -2,6 +2,7 @@
 #ifndef STC_VM_SUPER_H
 #define STC_VM_SUPER_H
 
+#include "../core/ahead.h"
 #include "../fn/fn_inline.h"
 #include "nest.h"
 #include "super_tally.h"
@@ -98,8 +99,7 @@ static inline const void *super_row(const nest *ns, const nest_load *x, int k, s
         const int64_t next = x->parent->data[k + SUPER_AHEAD];
         const int64_t bytes = x->extent * (int64_t)size;
         const char *row = (const char *)x->vals + (next < 0 ? 0 : next) * bytes;
-        for (int64_t b = 0; b < 256 && b < bytes; b += 64)
-            __builtin_prefetch(row + b);
+        fetch(row, bytes < 256 ? bytes : 256);
     }
     return (const char *)x->vals + (load_base(x, k) + ns->lo) * (int64_t)size;
 }
@@ -128,6 +128,25 @@ static inline const void *super_row(const nest *ns, const nest_load *x, int k, s
     }
 SPAN(32)
 SPAN(64)
+
+/* What lanes some pages behind lane k and its neighbours read, if fibers follow each other.
+ * Long ones the processor sees by itself. */
+enum { ASK_LANES = 16 };
+#define ASK_LATER(W)                                                                       \
+    static inline void ask_later_##W(const nest *ns, const nest_walk *w, const void *vals, \
+                                     int64_t size, int k, int n)                           \
+    {                                                                                      \
+        if (k % ASK_LANES || !ns->far || !w->bounds || w->parent->form != COL_STEP)        \
+            return;                                                                        \
+        const index_##W *bounds = (const index_##W *)w->bounds + w->parent->base;          \
+        const int64_t p = bounds[k],                                                       \
+                      m = bounds[k + ASK_LANES < n ? k + ASK_LANES : n] - p;               \
+        if (m * size > AHEAD_BYTES) return;                                                \
+        fetch_ahead(w->crd, p, m, (int64_t)sizeof(index_##W) * w->step);                   \
+        if (vals) fetch_ahead(vals, p, m, size);                                           \
+    }
+ASK_LATER(32)
+ASK_LATER(64)
 
 /* A fiber so many times as long as the other is searched for what that one has, by
  * halves, rather than stepped through. */

@@ -43,6 +43,7 @@ static stc_status result_row(machine *mc, nest *ns, void **row)
         const index_##W *crd = w->crd;                                                     \
         for (int k = ns->from; k < ns->to; k++) {                                          \
             int64_t p, e;                                                                  \
+            ask_later_##W(ns, w, v, sizeof *v, k, ns->to);                                 \
             if (!span_##W(w, k, &p, &e)) continue;                                         \
             SCALE(TYPE, B, s, k)                                                           \
             ns->rounds += e - p;                                                           \

@@ -101,9 +101,11 @@ ALIKE(32)
         for (int k = 0, n = ns->o.n; limit && k < n; k++)                                  \
             out[k] = chosen_##TYPE##_##B##_##W(own, w->crd, 1, bounds[k], bounds[k + 1],   \
                                                x, none, start, &least);                    \
-        for (int k = 0, n = ns->o.n; !limit && k < n; k++)                                 \
+        for (int k = 0, n = ns->o.n; !limit && k < n; k++) {                               \
+            ask_later_##W(ns, w, own, sizeof *own, k, n);                                  \
             out[k] = chosen_##TYPE##_##B##_##W(own, w->crd, 1, bounds[k], bounds[k + 1],   \
                                                x, none, start, NULL);                      \
+        }                                                                                  \
     }                                                                                      \
                                                                                            \
     stc_status super_fold_chosen_##TYPE##_##B##_##W(machine *mc, nest *ns)                 \

@@ -87,15 +87,18 @@ enum { LOOK = 64 };
 
 /* Rows that follow each other, all with the same gathered row: SpMV. */
 #define DOT_PLAIN(TYPE, B, W)                                                              \
-    INLINE int64_t plain_##TYPE##_##B##_##W(const index_##W *bounds, const index_##W *crd, \
-                                            int64_t stride, const elem_##TYPE *v,          \
-                                            const elem_##TYPE *x, num_##TYPE init,         \
-                                            num_##TYPE *out, int n, int nx)                \
+    INLINE int64_t plain_##TYPE##_##B##_##W(                                               \
+        const nest *ns, int64_t stride, const elem_##TYPE *v, const elem_##TYPE *x,        \
+        num_##TYPE init, num_##TYPE *out, int n, int nx)                                   \
     {                                                                                      \
+        const nest_walk *w = &ns->walk[0];                                                 \
+        const index_##W *bounds = (const index_##W *)w->bounds + w->parent->base,          \
+                        *crd = w->crd;                                                     \
         int64_t left = 0, p = bounds[0];                                                   \
         if (bounds[n] - p <= FEW * (int64_t)n) {                                           \
             for (int k = 0; k < n; k++) {                                                  \
                 p = bounds[k];                                                             \
+                ask_later_##W(ns, w, v, sizeof *v, k, n);                                  \
                 out[k] = few_##TYPE##_##B##_##W(v, crd, stride, &p, bounds[k + 1], x,      \
                                                 init, nx);                                 \
                 if (SETTLES(B)) left += bounds[k + 1] - p;                                 \
@@ -104,6 +107,7 @@ enum { LOOK = 64 };
         }                                                                                  \
         for (int k = 0; k < n; k++) {                                                      \
             const int64_t e = bounds[k + 1];                                               \
+            ask_later_##W(ns, w, v, sizeof *v, k, n);                                      \
             out[k] = fiber_##TYPE##_##B##_##W(v, crd, stride, &p, e, x, NULL,              \
                                               NO_FACTORS(B, TYPE), init, nx, false);       \
             if (SETTLES(B)) left += e - p;                                                 \
@@ -173,8 +177,7 @@ TELL_FIBERS(64)
                 nx ? (const elem_##TYPE *)by[0]->vals + load_base(by[0], 0) : NULL;        \
             if (ns->told) tell_all_##W(ns);                                                \
             ns->rounds += plain_##TYPE##_##B##_##W(                                        \
-                (const index_##W *)w->bounds + w->parent->base, crd, stride, v, x,         \
-                START(num_##TYPE, ns, r, 0), out, ns->o.n, nx);                            \
+                ns, stride, v, x, START(num_##TYPE, ns, r, 0), out, ns->o.n, nx);          \
             return super_poll(mc, ns);                                                     \
         }                                                                                  \
         for (int k = 0; k < ns->o.n; k++) {                                                \

@@ -72,20 +72,6 @@ static void put_value(const tensor *t, stc_type cls, int64_t k, const void *from
     type_store(t->type, t->vals, k, type_load(cls, from, i));
 }
 
-static void put_values(const tensor *t, const workspace *w, int64_t pos,
-                       const int64_t *coord, int64_t n)
-{
-    const stc_type cls = class_type(w->cls);
-    if (t->type == STC_F64) {
-        double *to = (double *)t->vals + pos;
-        for (int64_t k = 0; k < n; k++)
-            to[k] = ((const double *)w->dense)[coord[k]];
-        return;
-    }
-    for (int64_t k = 0; k < n; k++)
-        put_value(t, cls, pos + k, w->dense, coord[k]);
-}
-
 /* ---- rows ---------------------------------------------------------------------------- */
 
 static void drain_few(const machine *mc, workspace *w, const append_room *room,
@@ -123,7 +109,8 @@ static stc_status drain_many(machine *mc, workspace *w, const append_room *room,
     } else {
         memcpy(room->crd, w->touched, (size_t)n * sizeof *w->touched);
     }
-    put_values(t, w, room->pos, w->touched, n);
+    ws_put_values(t->type, (char *)t->vals + room->pos * (int64_t)type_size(t->type), NULL,
+                  w->dense, w->touched, n);
     ws_untouch(w);
     return STC_OK;
 }

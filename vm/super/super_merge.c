@@ -250,6 +250,8 @@ static void rows_before(const nest *ns, const row_places *rp, const append_room 
                                             from_b, n);                                    \
         for (int k = 0; k < ns->o.n; k++) {                                                \
             int64_t p, q, na, nb;                                                          \
+            ask_later_##W(ns, left, va, sizeof *va, k, ns->o.n);                           \
+            ask_later_##W(ns, right, vb, sizeof *vb, k, ns->o.n);                          \
             span_##W(left, k, &p, &na);                                                    \
             span_##W(right, k, &q, &nb);                                                   \
             na -= p, nb -= q;                                                              \

@@ -313,22 +313,6 @@ static stc_status pack_levels(machine *mc, slot *s, int64_t n, int64_t *const *c
     return tensor_extend_values(t, parents);
 }
 
-/* Value index[k] (or k) of the class array to place pos[k]. */
-static void put_values(const slot *s, const void *from, const int64_t *index, int64_t n)
-{
-    const workspace *w = s->ws;
-    tensor *t = s->own;
-    stc_type cls = class_type(w->cls);
-    if (t->type == STC_F64) {
-        double *to = t->vals;
-        for (int64_t k = 0; k < n; k++)
-            to[w->pos[k]] = ((const double *)from)[index ? index[k] : k];
-        return;
-    }
-    for (int64_t k = 0; k < n; k++)
-        type_store(t->type, t->vals, w->pos[k], type_load(cls, from, index ? index[k] : k));
-}
-
 /* Room for n coordinates of each mode: they share one capacity. */
 static stc_status coord_room(ctx *cx, workspace *w, int order, int64_t n)
 {
@@ -371,7 +355,7 @@ static stc_status end_dense(machine *mc, slot *s)
         coord = w->coord;
     }
     if (pack_levels(mc, s, n, coord)) return mc->cx->diag.status;
-    put_values(s, w->dense, w->touched, n);
+    ws_put_values(t->type, t->vals, w->pos, w->dense, w->touched, n);
     ws_untouch(w);
     return STC_OK;
 }
@@ -392,7 +376,7 @@ static stc_status end_lists(machine *mc, slot *s, const lop *at)
         for (int64_t k = 0; k < n; k++)
             w->coord[m][k] = ws_label_coord(&w->form, ws_label_of(w, &w->all, k), m);
     if (pack_levels(mc, s, n, w->coord)) return mc->cx->diag.status;
-    put_values(s, w->all.val, NULL, n);
+    ws_put_values(t->type, t->vals, w->pos, w->all.val, NULL, n);
     w->all.n = 0;
     return STC_OK;
 }

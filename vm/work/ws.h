@@ -211,6 +211,10 @@ bool ws_add_vector(machine *mc, slot *s, const int64_t *coords, const void *vals
                    int fn, const lop *at, stc_status *st);
 /* Puts the touched coordinates in order. */
 stc_status ws_sort_touched(ctx *cx, workspace *w);
+
+/* ws_values.c: n values of the type's class, from[index[k]], to vals[place[k]]; NULL: k. */
+void ws_put_values(stc_type type, void *vals, const int64_t *place, const void *from,
+                   const int64_t *index, int64_t n);
 /* Forgets them. */
 void ws_untouch(workspace *w);
 

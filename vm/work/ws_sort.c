@@ -99,10 +99,11 @@ stc_status ws_sort_labels(machine *mc, workspace *w)
 
 /* ---- coordinates alone ------------------------------------------------------------- */
 
-static void insert_coords(int64_t *c, int64_t n)
+/* From `from`, which may be `c` itself. */
+static void insert_coords(int64_t *c, const int64_t *from, int64_t n)
 {
-    for (int64_t k = 1; k < n; k++) {
-        const int64_t x = c[k];
+    for (int64_t k = 0; k < n; k++) {
+        const int64_t x = from[k];
         int64_t j = k;
         for (; j > 0 && c[j - 1] > x; j--)
             c[j] = c[j - 1];
@@ -110,14 +111,45 @@ static void insert_coords(int64_t *c, int64_t n)
     }
 }
 
+enum { SPREAD_MOST = 256, SPREAD_BITS = 9, SPREAD_SHARE = 16 };
+
+/* One pass over the highest bits in which they differ, into twice as many places as there
+ * are coordinates: what shares a place is near. False, and nothing done, where too many
+ * would share one. */
+static bool spread_coords(int64_t *c, int64_t *room, int64_t n)
+{
+    int64_t lo = c[0], hi = c[0];
+    for (int64_t k = 1; k < n; k++) {
+        lo = c[k] < lo ? c[k] : lo;
+        hi = c[k] > hi ? c[k] : hi;
+    }
+    const int bits = 65 - __builtin_clzll((uint64_t)n - 1),
+              have = 64 - __builtin_clzll((uint64_t)(hi - lo) | 1),
+              shift = have > bits ? have - bits : 0;
+    uint16_t at[(1 << SPREAD_BITS) + 1], most = 0, sum = 0;
+    memset(at, 0, ((size_t)2 << bits) + 2);
+    for (int64_t k = 0; k < n; k++)
+        at[((c[k] - lo) >> shift) + 1]++;
+    for (int b = 1; b <= 1 << bits; b++) {
+        most = at[b] > most ? at[b] : most;
+        sum = at[b] = (uint16_t)(sum + at[b]);
+    }
+    if (most > SPREAD_SHARE) return false;
+    for (int64_t k = 0; k < n; k++)
+        room[at[(c[k] - lo) >> shift]++] = c[k];
+    insert_coords(c, room, n);
+    return true;
+}
+
 /* Below limit, which is an accumulator's: far from 2^56. */
 void ws_sort_coords(int64_t *coord, int64_t *room, int64_t n, int64_t limit)
 {
     int64_t *from = coord, *to = room;
     if (n <= 24) {
-        insert_coords(coord, n);
+        insert_coords(coord, coord, n);
         return;
     }
+    if (n <= SPREAD_MOST && spread_coords(coord, room, n)) return;
     for (int shift = 0; limit >> shift; shift += 8) {
         int64_t at[257] = {0};
         for (int64_t k = 0; k < n; k++)
