@@ -143,7 +143,6 @@ static stage *add_stage(machine *mc, cascade *c, const loop_tree *t, stage *out)
     for (int k = 0; k < st->nchild; k++)
         st->faultless &= st->child[k]->faultless;
     st->g->ends &= st->faultless;
-    stage_bare_match(st);
     stage_late_match(st);
     if (out) stage_terms_match(mc, st);
     return st;
@@ -223,8 +222,6 @@ static stc_status prepare(machine *mc, cascade *c)
         st->rowwise = st->paired && runs_rows(st->pair) && stage_rows_prepare(mc, st);
         if (st->paired && runs_rows(st->pair)) st->paired = st->rowwise;
     }
-    for (int k = c->nstage - 1; k > 0; k--)
-        if (!c->stage[k].out->paired) stage_bare_prepare(&c->stage[k]);
     return STC_OK;
 }
 

@@ -130,7 +130,6 @@ struct stage {
         uint8_t cls, nfactor, nrow;
         uint16_t factor[NEST_SCALARS], row[NEST_LOADS];
     } terms;
-    bool bare, bare_now; /* elements have a position, and no more: cascade_fold.c */
     /* coordinates are copied by who appends them, and not made (cascade_late.c): as
      * linked, in this run, in this string; elements need to know their lane, or have
      * values from it; nothing but values are asked for that the loops around have */
@@ -177,7 +176,6 @@ enum { LONG_LANE = STRIP > 64 ? STRIP / 8 : STRIP / 2 };
 /* Where the fiber of number `parent` begins. */
 static inline int64_t fiber_bound(const fiber_table *t, int64_t parent)
 {
-    if (t->shape == VIEW_RANGE) return parent * (t->hi - t->lo);
     return index_at(t->bounds, t->bounds_width, parent);
 }
 
@@ -188,7 +186,6 @@ typedef enum stage_simple_way {
     SIMPLE_GROUPS,
     SIMPLE_CHILDREN,
     SIMPLE_RANGES,
-    SIMPLE_BARE,
 } stage_simple_way;
 stage_simple_way stage_simple(const stage *st);
 int stage_fill_simple(stage *st);
@@ -202,10 +199,7 @@ void stage_late_spell(stage *st);
 void stage_ends_prepare(stage *st);
 void stage_end_lane(const machine *mc, stage *st);
 
-/* cascade_lines.c: a value that is made of what operands have, element by element, and
- * never faults. */
-bool stage_plain_node(const loop_summary *s, const node *x);
-/* Whether this run's strings may be lines; the string again, element by
+/* cascade_lines.c: whether this run's strings may be lines; the string again, element by
  * element. Positions of lines below others (`up`, by the lanes of the loop around) in a
  * level from lo to hi, false if some aren't there. */
 void stage_lines_prepare(stage *st);
@@ -266,10 +260,9 @@ void stage_results_turn(stage *st, uint16_t result);
 stc_status stage_results_leave(machine *mc, stage *st);
 stc_status stage_results_stand(machine *mc, stage *st, int k);
 
-/* cascade_fold.c: bare stages, when linked (inner ones first), in a run, in a string. */
-void stage_bare_match(stage *st);
-void stage_bare_prepare(stage *st);
-int stage_fill_bare(stage *st, int alone);
+/* cascade_fold.c: a string's positions and runs, where the lanes' fibers are between
+ * bounds. */
+int stage_fill_positions(stage *st);
 void stage_find_runs(stage *st);
 fn_fold stage_fold_of(const sink *x); /* NULL: it is reduced element by element */
 void stage_reductions_start(stage *st);

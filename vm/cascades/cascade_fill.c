@@ -10,7 +10,6 @@
 #include "cascade.h"
 #include "../core/coords.h"
 #include "../nest/fibers.h"
-#include <limits.h>
 #include <string.h>
 
 /* Subsections further off are stepped: their differences could overflow. */
@@ -559,9 +558,7 @@ stc_status stage_fill(machine *mc, stage *st, bool *more)
     g->unread = 0;
     if (!st->asked && st->keyable && stage_keys_start(mc, st)) return mc->cx->diag.status;
     st->asked = true;
-    if (st->simple == SIMPLE_BARE) {
-        n = stage_fill_bare(st, st->most < STRIP ? LONG_LANE : INT_MAX);
-    } else if (st->simple) {
+    if (st->simple) {
         n = stage_fill_simple(st);
     } else if (st->keyed) {
         n = stage_fill_keys(st);
@@ -570,7 +567,7 @@ stc_status stage_fill(machine *mc, stage *st, bool *more)
         fibers = fibers && !g->s.l->merge->universe;
     }
     if (st->windowed && !st->stepped) stage_windows_places(st, n);
-    if (st->simple != SIMPLE_BARE && st->simple != SIMPLE_FIBERS) set_forms(st, n, fibers);
+    if (st->simple != SIMPLE_FIBERS) set_forms(st, n, fibers);
     if (st->keyed) set_full(st);
     g->n = n;
     st->serial += STRIP;

@@ -1,72 +1,19 @@
 /* cascade_fold.c: what the loops of a cascade reduce: into columns of the loops around,
  * a run of elements of one lane after another.
- *
- * A stage is *bare* if nothing is made of its elements but reductions of what is
- * stored there: neither their coordinates nor the lane that each belongs to are asked
- * for, so none are written. Its string is the positions of its lanes' fibers, which
- * mostly follow each other, and the ends of the lanes' runs: a loop then costs by the
- * fiber what filling costs, and by the element only what folding does.
+ * Besides, the positions of lanes' fibers, which mostly follow each other, and the ends
+ * of the lanes' runs: by the fiber, not by the element.
  */
 #include "cascade.h"
 #include "../core/coords.h"
 
 #include <string.h>
 
-/* ---- bare stages ------------------------------------------------------------------ */
-
-/* Where a loop inside begins, at no coordinate of this one. */
-static bool bare_place(const loop_summary *s, const place *x)
-{
-    return !x->varies ||
-           (x->kind == PLACE_SEEK && (x->shift == UNLINKED || !s->icol[x->shift].varies));
-}
-
-/* One fiber a lane, and nothing but reductions: no coordinates, no places besides
- * those that the loops inside begin at. */
-static bool bare_body(const stage *st)
-{
-    const loop_summary *s = &st->g->s;
-    const merge_desc *m = s->l->merge;
-    if (m->count != 1 || m->universe || !operand_walks(&m->operand[0]) || st->g->masks)
-        return false;
-    for (int k = 0; k < s->nstep; k++)
-        if (s->step[k].kind != STEP_NODE && s->step[k].kind != STEP_INNER) return false;
-    for (int k = 1; k < s->nicol; k++)
-        if (s->icol[k].varies) return false;
-    for (int k = 2; k < s->nplace; k++)
-        if (!bare_place(s, &s->place[k])) return false;
-    for (int k = 0; k < s->nnode; k++)
-        if (s->node[k].kind != NODE_INNER && !stage_plain_node(s, &s->node[k]))
-            return false;
-    for (int k = 0; k < s->nsink; k++)
-        if (s->sink[k].kind != SINK_REDUCE || s->sink[k].right) return false;
-    return true;
-}
-
-void stage_bare_match(stage *st)
-{
-    st->bare = st->out && !st->pair && bare_body(st);
-    for (int k = 0; k < st->nchild; k++)
-        st->bare &= st->child[k]->bare;
-}
-
-/* Whether this run's fibers follow from a table, with each coordinate once, here and
- * in the loops inside. */
-void stage_bare_prepare(stage *st)
-{
-    const stage_walk *w = &st->walk[0];
-    st->bare_now =
-        st->bare && w->tabled && !w->trims && !w->dups &&
-        (w->t.shape == VIEW_RANGE || (w->t.shape == VIEW_COORDS && w->t.bounds)) &&
-        st->maybe & 2;
-    for (int k = 0; k < st->nchild; k++)
-        st->bare_now &= st->child[k]->bare_now;
-}
+/* ---- fibers as positions ----------------------------------------------------------- */
 
 /* Lanes whose parents follow each other, so that their fibers do, too: from one bound
  * to the next, without a branch that depends on where they are. */
 #define FOLLOWING(W, I)                                                                    \
-    static int following_##W(stage *st, int alone)                                         \
+    static int following_##W(stage *st)                                                    \
     {                                                                                      \
         stage_walk *w = &st->walk[0];                                                      \
         const I *bounds = w->t.bounds;                                                     \
@@ -77,7 +24,7 @@ void stage_bare_prepare(stage *st)
         int runs = 0;                                                                      \
         while (k < st->lanes && n < STRIP) {                                               \
             const int64_t next = bounds[base + k + 1] - first;                             \
-            const bool lonely = next - n >= alone;                                         \
+            const bool lonely = next - n >= LONG_LANE;                                     \
             if (lonely && n > 0) break;                                                    \
             if (lonely) most = st->most;                                                   \
             in[runs] = k++;                                                                \
@@ -98,7 +45,7 @@ FOLLOWING(4, int32_t)
 FOLLOWING(8, int64_t)
 
 /* Any lanes: positions are written where fibers don't follow each other. */
-static int scattered(stage *st, int alone)
+static int scattered(stage *st)
 {
     stage_walk *w = &st->walk[0];
     column *c = &st->g->place[w->place];
@@ -109,8 +56,8 @@ static int scattered(stage *st, int alone)
         if (parent < 0) continue;
         const int64_t end = fiber_bound(&w->t, parent + 1);
         if (!st->open) w->p = fiber_bound(&w->t, parent);
-        if (n > 0 && end - w->p >= alone) break;
-        const int most = end - w->p >= alone ? st->most : STRIP - n;
+        if (n > 0 && end - w->p >= LONG_LANE) break;
+        const int most = end - w->p >= LONG_LANE ? st->most : STRIP - n;
         const int take = end - w->p < most ? (int)(end - w->p) : most;
         if (n == 0) c->base = w->p;
         if (c->form == COL_STEP && take > 0 && w->p != c->base + n) {
@@ -127,7 +74,7 @@ static int scattered(stage *st, int alone)
         runs += take > 0;
         st->open = w->p < end;
         if (st->open) break;
-        if (take >= alone) {
+        if (take >= LONG_LANE) {
             st->lane++;
             break;
         }
@@ -136,18 +83,16 @@ static int scattered(stage *st, int alone)
     return n;
 }
 
-/* A lane of `alone` elements or more makes strings of its own. */
-int stage_fill_bare(stage *st, int alone)
+int stage_fill_positions(stage *st)
 {
     const stage_walk *w = &st->walk[0];
     column *c = &st->g->place[w->place];
     c->form = COL_STEP;
     c->full = true;
     c->ranged = false;
-    const bool follow = w->parent->form == COL_STEP && w->t.shape == VIEW_COORDS;
-    const int n = !follow                  ? scattered(st, alone)
-                  : w->t.bounds_width == 4 ? following_4(st, alone)
-                                           : following_8(st, alone);
+    const int n = w->parent->form != COL_STEP ? scattered(st)
+                  : w->t.bounds_width == 4    ? following_4(st)
+                                              : following_8(st);
     st->same = st->runs == 1;
     st->row[0] = st->run_lane[0];
     return n;

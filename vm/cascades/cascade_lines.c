@@ -16,7 +16,8 @@ enum { LINE_LEAST = 8, TERM_LEAST = 2 };
 
 /* ---- whether the body can do with lines -------------------------------------------- */
 
-bool stage_plain_node(const loop_summary *s, const node *x)
+/* A value that is made of what operands have, element by element, and never faults. */
+static bool plain_node(const loop_summary *s, const node *x)
 {
     if (!x->varies) return true;
     switch (x->kind) {
@@ -63,7 +64,7 @@ void stage_lines_prepare(stage *st)
     for (int k = 1; st->lined && k < s->nplace; k++)
         st->lined = lined_place(st, k);
     for (int k = 0; st->lined && k < s->nnode; k++)
-        st->lined = s->node[k].kind == NODE_GIVEN || stage_plain_node(s, &s->node[k]);
+        st->lined = s->node[k].kind == NODE_GIVEN || plain_node(s, &s->node[k]);
     for (int k = 0; st->lined && k < s->nstep; k++)
         st->lined =
             s->step[k].kind == STEP_NODE ||

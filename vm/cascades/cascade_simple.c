@@ -47,7 +47,7 @@ void stage_late_spell(stage *st)
 /* Fibers between bounds. */
 static int fibers(stage *st)
 {
-    const int n = stage_fill_bare(st, LONG_LANE);
+    const int n = stage_fill_positions(st);
     st->late =
         st->copies && !st->windowed && st->g->place[st->walk[0].place].form == COL_STEP;
     if (!st->late) stage_coords(st, st->g->icol[0].data, n, 0);
@@ -185,7 +185,6 @@ stage_simple_way stage_simple(const stage *st)
     const fiber_table *t = &w->t;
     const merge_desc *m = st->g->s.l->merge;
     if (st->known || (m->count > MERGE_TABLE_MAX && !st->always)) return SIMPLE_NOT;
-    if (st->bare_now && !w->parent->ranged) return SIMPLE_BARE;
     if (st->nwalk == 0 && m->universe && st->maybe & 1 &&
         (st->hi - st->lo < LONG_LANE || (st->lined && st->terms.kernel)))
         return SIMPLE_RANGES;
