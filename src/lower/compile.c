@@ -135,7 +135,7 @@ static stc_status take_steps(opt *o, const source *src)
     if (st) return st;
     /* a scalar stores its value, and nobody reads its fill */
     const bool unknown = o->p->tensor[s->target].fill_later,
-               later = unknown && !too_large && s->nsub > 0;
+               later = unknown && !too_large && (s->nsub > 0 || opt_settles(s->value));
     if (later && o->why)
         text_add(o->why, "reduced where it stands: the fill is known when it runs\n");
     if (o->why && !(o->known && o->known->find)) tell_what_waits(o);
