@@ -257,8 +257,7 @@ static void code_tensor(coder *c, prog_tensor t)
     t.single = flags >> 2 & 1;
     t.source = word(c, t.keep_while || c->reads ? t.source : 0);
     t.capacity = (int64_t)number(c, (uint64_t)t.capacity, 8);
-    refuse_if(c, t.role > ROLE_WORK || (unsigned)t.type >= TYPE_COUNT ||
-                     flags > 7 ||
+    refuse_if(c, t.role > ROLE_WORK || (unsigned)t.type >= TYPE_COUNT || flags > 7 ||
                      (t.source && !t.keep_while));
     if (!c->bad) t.fill = code_value(c, type_class(t.type), t.fill);
     if (!c->bad) code_format(c, &t.fmt);

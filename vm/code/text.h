@@ -52,11 +52,11 @@ static inline bool prefix_of_registers(char prefix)
 extern const char *const ext_operands[];
 
 /* Words by number, ended by NULL: for enums that have no names elsewhere. */
-extern const char *const role_words[];   /* tensor_role */
-extern const char *const ext_words[];    /* ext_op      */
-extern const char *const merge_words[];  /* merge_role  */
-extern const char *const flag_words[];   /* FMT_ bits   */
-extern const char *const said_words[];   /* SAID_ bits from SAID_FORMAT on */
+extern const char *const role_words[];  /* tensor_role */
+extern const char *const ext_words[];   /* ext_op      */
+extern const char *const merge_words[]; /* merge_role  */
+extern const char *const flag_words[];  /* FMT_ bits   */
+extern const char *const said_words[];  /* SAID_ bits from SAID_FORMAT on */
 
 /* One instruction, without its comment; names: the program it belongs to. */
 void insn_print(const insn *in, textbuf *out);

@@ -54,7 +54,8 @@ static void note_workspaces(const machine *mc, textbuf *out)
     for (int k = 0; k < mc->p->ntensor; k++) {
         const workspace *w = mc->slot[k].ws;
         if (!w) continue;
-        text_add(out, "workspace t%d: %s, %s", k, w->policy ? w->policy->name : w->kind->name, w->why);
+        text_add(out, "workspace t%d: %s, %s", k,
+                 w->policy ? w->policy->name : w->kind->name, w->why);
         if (w->listed || w->hashed)
             text_add(out, "; by upper bounds %lld rows as sorted lists, %lld by hash",
                      (long long)w->listed, (long long)w->hashed);

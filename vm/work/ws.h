@@ -142,8 +142,7 @@ static inline bool ws_label_equal(const workspace *w, const uint64_t *a, const u
     return true;
 }
 
-static inline int ws_label_compare(const workspace *w, const uint64_t *a,
-                                   const uint64_t *b)
+static inline int ws_label_compare(const workspace *w, const uint64_t *a, const uint64_t *b)
 {
     for (int k = 0; k < w->form.words; k++)
         if (a[k] != b[k]) return a[k] < b[k] ? -1 : 1;

@@ -20,8 +20,7 @@ static int64_t host_seek(const workspace *w, const uint64_t *label)
     const stc_workspace_policy *h = w->policy;
     const stc_workspace view = show(w);
     const int64_t id = h->find ? h->find(h->context, &view, label) : NONE;
-    return id >= 0 && id < w->acc.n &&
-                   ws_label_equal(w, ws_label_of(w, &w->acc, id), label)
+    return id >= 0 && id < w->acc.n && ws_label_equal(w, ws_label_of(w, &w->acc, id), label)
                ? id
                : NONE;
 }
