@@ -765,14 +765,12 @@ typedef struct stc_workspace {
     void *state;            /* the policy's own; NULL until it sets it */
 } stc_workspace;
 
-/* The functions can't call the machine (see the top). Threads call them at once, each for a
- * workspace of its own.
- *
- * A policy: how a workspace keeps what a statement scatters until it is sorted and merged.
+/* A policy: how a workspace keeps what a statement scatters until it is sorted and merged.
  * Named in schedules like the built-in ones, `with workspace(NAME)`, and by its name in
  * bytecode files. Results don't depend on it: what `find` misses is merged later, what it
  * finds wrongly isn't taken, and an order that isn't one is an error. At least one of find
- * and sort is there; each of the others may be NULL. */
+ * and sort is there; each of the others may be NULL. They can't call the machine (see the
+ * top); threads call them at once, each for a workspace of its own. */
 typedef struct stc_workspace_policy {
     size_t size;      /* sizeof(stc_workspace_policy): the version of this struct  */
     const char *name; /* a name of the language; copied                         */
