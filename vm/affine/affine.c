@@ -269,7 +269,7 @@ static bool prepare_result(machine *mc, affine *a, int64_t *last)
         return false;
     *last = a->line[0].base + max;
     if (a->nbound) { /* not all of these are within */
-        const int64_t places = affine_places(s->t);
+        const int64_t places = s->places ? s->places : affine_places(s->t);
         if (places != NONE && *last >= places) *last = places - 1;
         return places > 0;
     }

@@ -156,6 +156,7 @@ struct slot {
     void *lent;               /* the host's memory for the values, NULL: none        */
     int64_t nlent;            /* elements                                            */
     bool lent_room;           /* they are assembled there; else copied in the end    */
+    int64_t places;           /* a worker's: where the rows of its chunk end; else 0 */
     index_array *lent_at;     /* … and for the levels' arrays, three a level         */
     const tensor *from;       /* keep_while: what own was converted from; of an operand: */
     uint64_t from_generation; /* what kept code read; and its generation            */

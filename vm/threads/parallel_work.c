@@ -58,6 +58,7 @@ static void drop_slots(worker *w, const parallel_loop *pl)
     for (int t = 0; t < w->mc->p->ntensor; t++) {
         slot *s = &w->mc->slot[t];
         s->bound = NULL;
+        s->places = 0;
         if (pl->sharing[t] == SHARE_READ) s->t = NULL;
         if (pl->sharing[t] == SHARE_PLACES || pl->sharing[t] == SHARE_ROWS)
             s->t = s->own = NULL;
@@ -130,6 +131,7 @@ static void open_rows(worker *w, const job *j, int c)
         const int64_t there = j->mc->slot[j->pl->rows[k]].own->nvals;
         const int64_t first = row_place(w, j, k, c);
         w->view[k].nvals = first > there ? first : there;
+        w->mc->slot[j->pl->rows[k]].places = row_place(w, j, k, c + 1);
     }
 }
 
