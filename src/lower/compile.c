@@ -133,9 +133,7 @@ static stc_status take_steps(opt *o, const source *src)
     look_begin(o);
     stc_status st = settle(o, src, too_large);
     if (st) return st;
-    /* a scalar stores its value, and nobody reads its fill */
-    const bool unknown = o->p->tensor[s->target].fill_later,
-               later = unknown && !too_large && (s->nsub > 0 || opt_settles(s->value));
+    const bool later = !too_large && o->p->tensor[s->target].fill_later;
     if (later && o->why)
         text_add(o->why, "reduced where it stands: the fill is known when it runs\n");
     if (o->why && !(o->known && o->known->find)) tell_what_waits(o);
@@ -149,7 +147,7 @@ static stc_status take_steps(opt *o, const source *src)
         return st;
     }
     look_limits(o);
-    s->fill_given = s->fill_given || !unknown || too_large;
+    s->fill_given = true;
     s->format_given = s->format_given || !(too_large || cut);
     return st;
 }

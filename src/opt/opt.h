@@ -303,9 +303,6 @@ stc_status opt_many(opt *o);
 
 /* Steps must promise to visit so much less than the statement as written, and that must
  * be worth planning (rewrite.c). */
-/* Reductions that may end before their last term: searches, and tests of whether any or all
- * are so. */
-bool opt_settles(const bexpr *e);
 bool opt_pays(double steps, double written);
 
 /* steps.c: nodes; */

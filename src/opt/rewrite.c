@@ -75,7 +75,8 @@ static bool pays_apart(const opt *o, const product *x, const way *w, bool kept)
 
 static stc_status visit(opt *o, bexpr **at, const way *w);
 
-bool opt_settles(const bexpr *e)
+/* Searches, and tests of whether any or all are so. */
+static bool may_settle(const bexpr *e)
 {
     return e->kind == B_REDUCE && reduce_flags(e) & FP_IDEMPOTENT &&
            (e->cls == CLASS_I64 || e->cls == CLASS_U64);
@@ -87,7 +88,7 @@ static way below(const opt *o, const bexpr *e, int k, const way *w)
     way in = *w;
     if (e->kind == B_CONV) return in;
     const int combiner = expr_combiner(e);
-    in.settles = w->settles || opt_settles(e);
+    in.settles = w->settles || may_settle(e);
     in.combiner = w->top || w->combiner == combiner ? combiner : -1;
     in.top = false;
     if (expr_side_waits(e, k)) in.density = 0; /* it may not be asked for at all */
