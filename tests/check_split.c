@@ -64,6 +64,9 @@ static const struct {
      "A 0*1+0+0; x 0 along A 1; y 0*1+0+0; "},
     {"y(i) = A(i,j) * x(j)", "A=bcsr(4,4) x=dense", "A", 0,
      "A 0*4+0+3; x whole; y 0*4+0+3; "},
+    /* by position: of the tensor, not of the one whose number the level has */
+    {"y(i) = x(j) * z(i) * A(i,j) with pos(j,p,A(i,j)), split(p,p0,p1,4)",
+     "x=dense z=dense A=csr", "A", 0, "x whole; z 0*1+0+0; A whole; y 0*1+0+0; "},
     {"y(i) = A(i,j) * x(j) + x(i)", "A=csr x=dense", "A", 0,
      "A 0*1+0+0; x 0 along A 1 and own; y 0*1+0+0; "},
     {"y(i) = 2 * x(i+1) + x(i+3)", "x=dense", "y", 0, "x 0*1+1+3; y 0*1+0+0; "},

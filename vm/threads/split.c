@@ -498,8 +498,8 @@ static bool step_tensor(splitter *s, const insn *in, int at)
         touch_all(s, a[2]);
         return true;
     case OP_POSITION:
-        touch_all(s, a[3]);
-        if (!open_cursor(s, a[1], a[3], a[2], at)) return false;
+        touch_all(s, a[2]);
+        if (!open_cursor(s, a[1], a[2], a[3], at)) return false;
         return s->cursor[a[1]].moved = true;
     case OP_AT:
         return open_place(s, in, at);
