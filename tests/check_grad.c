@@ -129,6 +129,8 @@ START_TEST(nested)
     agrees("s = min(i: sum(j: (A(i,j) - x(j))**2))\n", "s", "A x");
     agrees("s = sum(i,j: select(A(i,j) > 0.5, log(A(i,j)), 0) * x(j))\n", "s", "A x");
     agrees("s = sum(i,j: tanh(x(j)) * (i + 2 * j) where A(i,j))\n", "s", "x");
+    /* i's range is of k, too, which the middle sum's derivative has to keep */
+    agrees("s = sum(k in 0:2: sum(i: sum(j: pad x(3*i-2) * y(j)) * x(i+k)))\n", "s", "y");
 }
 END_TEST
 
@@ -256,6 +258,8 @@ START_TEST(refusals)
         {"fn f(u) = u with derivative(1, 1)", "no such argument"},
         {"g = grad(hypot(i: x(i)), x)", "hypot"},
         {"tensor w dense f64 = [1,2,3]; g = grad(sum(j in 0:1: sum(i: w(i+j)) * x(j)), x)",
+         "the range of i by itself"},
+        {"g = grad(sum(k in 0:2: norm(i: fmax(mean(j: pad x(3*i-2) * y(j)), x(i+k)))), y)",
          "the range of i by itself"},
         {"t(i) = x(i); compact t; g = grad(sum(i: t(i)), x)", "compact"},
     };

@@ -123,7 +123,11 @@ static ast *held(grad *g, const char *prefix, ast *e, uint64_t over, uint64_t se
         return grad_refuse(g, g->step->st->at,
                            "the derivative needs a tensor of more than %d modes",
                            STC_MAX_ORDER);
-    e = range_keep(g, range_reduce(g, "sum", over & ~set, e, NULL), set, 0, NULL);
+    e = range_reduce(g, "sum", over & ~set, e, NULL);
+    const uint64_t open = g->open;
+    g->open = set; /* what is summed gives no range any more */
+    e = range_keep(g, e, set, 0, NULL);
+    g->open = open;
     ast *const x = name ? element(g, name, set) : NULL;
     if (!x || !grad_emit(g, x, OPR_NONE, e, NULL)) return NULL;
     return element(g, name, set);
@@ -175,8 +179,10 @@ static ast *product_of_others(grad *g, const bexpr *e, ast *d, uint64_t outer,
 
 static bool down_reduction(grad *g, const bexpr *e, ast *d, uint64_t over)
 {
-    const uint64_t outer = value_indices(g, e), open = g->open;
-    uint64_t bound = 0;
+    const uint64_t open = g->open;
+    uint64_t outer = value_indices(g, e), bound = 0;
+    for (uint64_t more = ~outer; more; outer |= more)
+        more = range_needs(g, outer & over) & over & ~outer;
     for (int k = 0; k < e->nindex; k++)
         bound |= 1ull << e->indices[k];
     if (tree_reduces(d) || (over & ~outer)) {
