@@ -251,7 +251,8 @@ static void copy_coords(const tensor_join *j, const tensor_part *p, int l)
         put(room->crd, room->width, to + k, get(f.crd, f.width, p->at[l].begin + k));
 }
 
-/* Those of the part are moved where they are, since nobody asks for them again. */
+/* Those of the part are moved where they are, and only the last is asked for again: what
+ * its tensor holds behind the part begins there. */
 static void copy_bounds(const tensor_join *j, const tensor_part *p, int l)
 {
     const append_room *room = &j->room[l];
@@ -271,6 +272,7 @@ static void copy_bounds(const tensor_join *j, const tensor_part *p, int l)
         put(own->data, (int)width, k, get(own->data, (int)width, k) + move);
     copy_run(j, a->data, a->owned ? a->cap * width : 0, to,
              (const char *)own->data + from * width, n * width);
+    if (n > 0) index_set(own, from + n - 1, p->at[l].end);
 }
 
 void join_copy(const tensor_join *j, const tensor_part *p)

@@ -6,11 +6,11 @@
 #include "check.h"
 #include <string.h>
 
-/* 6 x 4, cut after rows 2 and 3; the part of one row has nothing. */
-enum { ROWS = 6, COLUMNS = 4, STORED = 7, PARTS = 3, BOUNDS = 4 };
+/* 6 x 4, cut after rows 0, 2 and 3; the last part of one row has nothing. */
+enum { ROWS = 6, COLUMNS = 4, STORED = 7, PARTS = 4, BOUNDS = 4 };
 static const int64_t shape[] = {ROWS, COLUMNS};
 static const int64_t cells[] = {0, 1, 0, 3, 1, 0, 4, 0, 4, 1, 5, 2, 5, 3};
-static const int64_t cut[] = {0, 3, 4, ROWS};
+static const int64_t cut[] = {0, 1, 3, 4, ROWS};
 
 static const char *const joined[] = {
     "csr",
@@ -54,10 +54,15 @@ static stc_status append_rows(tensor *t, int64_t begin, int64_t end)
     return STC_OK;
 }
 
+/* All parts have their places before any is copied, each from a tensor of its own; or each
+ * is copied before the next is begun, which begins anew in the same tensor; or goes on
+ * behind it, where only the first has another. */
+enum { AT_ONCE, ANEW, BEHIND, WAYS };
+
 typedef struct parts {
     const format *f;
-    int wide;   /* parts whose coordinates have 64 bits                      */
-    bool again; /* one tensor has one part after the other                       */
+    int wide; /* parts whose coordinates have 64 bits */
+    int way;
 } parts;
 
 static int64_t first_position(const tensor *t, int64_t row)
@@ -83,8 +88,6 @@ static stc_status take_part(const parts *p, int k, tensor *from, tensor_join *j,
     return st;
 }
 
-/* All parts have their places before any is copied; or each is copied before the next is
- * begun, in the same tensor. */
 static stc_status join_all(const parts *p, tensor *t, tensor *const *from)
 {
     tensor_part part[PARTS] = {0};
@@ -94,16 +97,17 @@ static stc_status join_all(const parts *p, tensor *t, tensor *const *from)
         st = tensor_begin(from[k]);
     if (!st) st = join_begin(&j, t);
     for (int k = 0; k < PARTS && !st; k++) {
-        tensor *own = from[p->again ? 0 : k];
-        if (p->again) join_again(own, cut[k]);
+        tensor *own = from[p->way == AT_ONCE ? k : p->way == BEHIND && k];
+        if (p->way == ANEW) join_again(own, cut[k]);
         st = take_part(p, k, own, &j, &part[k]);
-        if (st || !p->again) continue;
+        if (st || p->way == AT_ONCE) continue;
         join_copy(&j, &part[k]);
+        if (p->way == BEHIND) continue;
         /* a part has bounds of its own rows alone, wherever they are in the whole */
         const index_array *bounds = &own->level[1].a[STC_POS];
         if (own->level[1].kind->arrays) ck_assert_int_le(bounds->len, BOUNDS);
     }
-    for (int k = PARTS - 1; k >= 0 && !st && !p->again; k--)
+    for (int k = PARTS - 1; k >= 0 && !st && p->way == AT_ONCE; k--)
         join_copy(&j, &part[k]);
     if (st) return st;
     join_end(&j);
@@ -138,8 +142,8 @@ START_TEST(parts_of_rows)
     format f;
     ck_ctx(cx, format_parse(cx, NULL, joined[_i], 2, &f));
     ck_assert(join_possible(&f));
-    for (int wide = 0; wide < 8; wide++) { /* some parts have other widths */
-        parts p = {&f, wide / 2, wide % 2};
+    for (int k = 0; k < WAYS << PARTS; k++) { /* some parts have other widths */
+        parts p = {&f, k / WAYS, k % WAYS};
         each_shortage(cx, &h, join, &p);
     }
     ctx_close(cx, &h);
