@@ -10,6 +10,7 @@
  */
 #define _GNU_SOURCE
 #include "spill.h"
+#include "sum.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -51,6 +52,8 @@ typedef struct spill_head {
     spill_file *file;
     int slot;
     size_t bytes; /* of the block, whole pages */
+    /* pieces that were put there: what they add to the sum, and all their bytes */
+    _Atomic uint64_t sum, put;
 } spill_head;
 
 uint64_t spill_least(uint64_t max_memory)
@@ -228,7 +231,7 @@ static void *block_in(spill_file *f, int slot, size_t bytes)
     if (room && (h = head_new(bytes)) &&
         mmap(block_of(h), bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, f->fd,
              (off_t)offset_of(slot)) != MAP_FAILED) {
-        *h = (spill_head){f, slot, bytes};
+        *h = (spill_head){.file = f, .slot = slot, .bytes = bytes};
         f->head[slot] = h;
         return block_of(h);
     }
@@ -396,6 +399,27 @@ bool spill_write(void *block, void *to, const void *from, size_t n)
                              at + (off_t)done);
     }
     return done + write_at(h->file->fd, p + done, n - done, at + (off_t)done) == n;
+}
+
+void spill_sum(void *block, const void *to, const void *from, size_t n)
+{
+    spill_head *h = head_of(block);
+    const size_t at = (size_t)((const char *)to - (const char *)block);
+    atomic_fetch_add_explicit(&h->sum, sum_piece(from, n, at), memory_order_relaxed);
+    atomic_fetch_add_explicit(&h->put, n, memory_order_relaxed);
+}
+
+void spill_unsum(void *block)
+{
+    spill_head *h = head_of(block);
+    h->sum = h->put = 0;
+}
+
+bool spill_summed(void *block, size_t n, uint64_t *sum)
+{
+    spill_head *h = head_of(block);
+    *sum = sum_whole(h->sum, n);
+    return h->put == n;
 }
 
 void spill_end(ctx *root)
