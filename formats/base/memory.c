@@ -364,6 +364,7 @@ static void *block_resize(ctx *cx, void *block, size_t old_size, size_t size)
     void *moved = to ? spill_resize(cx, NULL, size) : default_alloc(cx, NULL, 0, size);
     if (!moved) return NULL;
     memcpy(moved, block, old_size < size ? old_size : size);
+    if (to) spill_unsum(moved, old_size);
     block_free(cx, block, old_size);
     return moved;
 }
@@ -498,7 +499,7 @@ void mem_put(ctx *cx, void *block, size_t size, void *to, const void *from, size
 void mem_put_anew(ctx *cx, void *block, size_t size)
 {
     const ctx *const root = root_of(cx);
-    if (block && !root->alloc && spill_takes(root, size)) spill_unsum(block);
+    if (block && !root->alloc && spill_takes(root, size)) spill_unsum(block, 0);
 }
 
 void mem_drop(ctx *cx, void *block, size_t size)
