@@ -242,6 +242,8 @@ void tensor_fill_to(tensor *t, int64_t end)
 
 void tensor_put_anew(tensor *t)
 {
+    const ctx *const root = t->cx->root ? t->cx->root : t->cx;
+    if (!root->spill) return; /* nothing lies in files */
     for (int l = 0; l < t->fmt.levels; l++)
         for (int r = 0; r < 3; r++) {
             const index_array *a = &t->level[l].a[r];
