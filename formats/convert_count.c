@@ -578,7 +578,9 @@ stc_status convert_by_counting(const tensor *t, tensor *c, bool *done)
     }
     if (r.own) mem_free(t->cx, r.own, (size_t)(r.count + 1) * sizeof *r.own);
     if (st || !*done) return st;
+    const bool summed = c->summed == c->generation;
     c->generation++;
     c->checked = c->generation;
+    if (summed) c->summed = c->generation;
     return STC_OK;
 }

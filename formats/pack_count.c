@@ -523,7 +523,9 @@ static stc_status pack_buckets(counting *c, bool *done)
     }
     if (close_gaps(c)) return t->cx->diag.status;
     inner->kind->append_done(inner, t->nvals, c->rows);
-    return tensor_finish(t);
+    if (tensor_finish(t)) return t->cx->diag.status;
+    if (t->nvals == c->l->n) t->summed = t->generation; /* nothing has moved */
+    return STC_OK;
 }
 
 stc_status rows_from_list(tensor *t, const row_list *l, bool *done)

@@ -240,6 +240,19 @@ void tensor_fill_to(tensor *t, int64_t end)
     t->nvals = end;
 }
 
+void tensor_put_anew(tensor *t)
+{
+    const ctx *const root = t->cx->root ? t->cx->root : t->cx;
+    if (!root->spill) return; /* nothing lies in files */
+    for (int l = 0; l < t->fmt.levels; l++)
+        for (int r = 0; r < 3; r++) {
+            const index_array *a = &t->level[l].a[r];
+            if (a->owned) mem_put_anew(t->cx, a->data, (size_t)(a->cap * a->stride));
+        }
+    if (t->vals_owned)
+        mem_put_anew(t->cx, t->vals, (size_t)t->vals_cap * type_size(t->type));
+}
+
 stc_status tensor_begin(tensor *t)
 {
     if (!format_appends(&t->fmt)) {
@@ -247,6 +260,7 @@ stc_status tensor_begin(tensor *t)
     }
     const uint64_t generation = t->generation;
     tensor_reset(t);
+    tensor_put_anew(t);
     int64_t parents = 1;
     for (int l = 0; l < t->fmt.levels; l++) {
         level *lv = &t->level[l];

@@ -53,6 +53,7 @@ struct stc_tensor {
     bool vouched;        /* the host answers for the arrays                */
     uint64_t generation; /* counts changes of data                         */
     uint64_t checked;    /* the generation that tensor_check passed        */
+    uint64_t summed;     /* that whose arrays are as they were put in files, see spill.h */
     char *fmt_text;      /* cache of stc_tensor_format                     */
     stains stains;
     tensor_backing *backing; /* NULL: owned, or the host's */
@@ -80,6 +81,8 @@ stc_status tensor_share(tensor *t, tensor **out);
 stc_status tensor_set_shape(tensor *t, const int64_t *shape);
 /* Empties it for assembly: owned buffers are kept for reuse. */
 void tensor_reset(tensor *t);
+/* Its arrays' sums in files begin anew. */
+void tensor_put_anew(tensor *t);
 /* Levels 0 … l hold each coordinate once: positions there stand alone. */
 bool tensor_unique(const tensor *t, int l);
 /* Room for n values: only the capacity changes, new ones are unset. */

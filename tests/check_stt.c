@@ -4,6 +4,8 @@
 #include "../src/api/api.h"
 #include "check.h"
 #include "../formats/base/spill.h"
+#include "../formats/base/sum.h"
+#include "../src/io/stt.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -458,18 +460,129 @@ static stc_tensor *made(stc_machine *m, const char *text)
     return c;
 }
 
+/* A sum is the same from whatever pieces, in any order; what changes shows. */
+START_TEST(sums_of_pieces)
+{
+    enum { SIZE = 5000 };
+    char bytes[SIZE];
+    uint64_t seed = 12345;
+    for (int k = 0; k < SIZE; k++)
+        bytes[k] = (char)(k * 31 + k / 251);
+    const uint64_t whole = sum_whole(sum_piece(bytes, SIZE, 0), SIZE);
+    for (int round = 0; round < 100; round++) {
+        uint64_t pieces = 0;
+        for (size_t end = SIZE, n; end > 0; end -= n) {
+            seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407;
+            n = 1 + (size_t)(seed >> 33) % (round % 2 ? 7 : 1500);
+            if (n > end) n = end;
+            pieces += sum_piece(bytes + end - n, n, end - n);
+        }
+        ck_assert_uint_eq(sum_whole(pieces, SIZE), whole);
+    }
+    for (int k = 0; k < SIZE; k++) {
+        bytes[k] ^= (char)(1 << k % 8);
+        ck_assert_uint_ne(sum_whole(sum_piece(bytes, SIZE, 0), SIZE), whole);
+        bytes[k] ^= (char)(1 << k % 8);
+    }
+    ck_assert_uint_ne(sum_whole(sum_piece(bytes, SIZE - 1, 0), SIZE - 1), whole);
+}
+END_TEST
+
+/* The file with the sums of version 1 is read, too; and not with those of the other. */
+static void as_version_1(stc_machine *m, const char *file)
+{
+    size_t size;
+    stc_tensor *t;
+    unsigned char *const b = (unsigned char *)read_text(file, &size);
+    const size_t rows = STT_MODES + 8 * (size_t)b[33] + STT_LEVEL * (size_t)b[34];
+    for (int last = 0; last < 2; last++) {
+        b[8] = last ? 1 : 2;
+        for (unsigned k = 0; k < b[36]; k++) {
+            unsigned char *const row = b + rows + STT_ARRAY * (size_t)k;
+            stt_put(row + 24, 8,
+                    stt_sum_bytes(1, b + stt_get(row + 8, 8),
+                                  stt_get(row + 16, 8) * stt_get(row + 4, 4)));
+        }
+        stt_put(b + 24, 8, 0);
+        stt_put(b + 24, 8, stt_sum_bytes(b[8], b, stt_get(b + 12, 4)));
+        FILE *f = fopen(file, "wb");
+        ck_assert(f && fwrite(b, 1, size, f) == size && fclose(f) == 0);
+        ck_ok(m, stc_tensor_read(m, file, NULL, -1, NULL, &t));
+        ck_assert_int_eq(stc_tensor_check(t), last ? STC_OK : STC_ERR_DATA);
+        stc_tensor_free(t);
+    }
+    free(b);
+}
+
+/* The sums that threads have made of what they wrote are those of the file; who changes the
+ * tensor makes them void. */
+static void written_with_sums(stc_machine *m, stc_tensor *c, bool changed)
+{
+    stc_tensor *t;
+    uint64_t sum;
+    if (!c->backing && m->cx.spilled) {
+        ck_assert(c->summed == c->generation);
+        ck_assert(spill_summed(c->vals, (size_t)c->nvals * sizeof(double), &sum));
+        ck_assert_uint_eq(
+            sum, stt_sum_bytes(STT_VERSION, c->vals, (size_t)c->nvals * sizeof(double)));
+    }
+    if (changed) {
+        ((double *)c->vals)[c->nvals / 2] += 1;
+        stc_tensor_touch_values(c);
+    }
+    ck_ok(m, stc_tensor_write(c, path));
+    ck_ok(m, stc_tensor_read(m, path, NULL, -1, NULL, &t));
+    ck_ok(m, stc_tensor_check(t));
+    same(c, t, "with its sums");
+    stc_tensor_free(t);
+    if (!changed) as_version_1(m, path);
+}
+
+/* A result that is changed where it lies after it was put there. */
+START_TEST(changed_in_files)
+{
+    static const char *const changes[] = {
+        "C(0,0) += 1\n", "C(i,j) = 2 * C(i,j)\n",
+        "for k in 0:2 {\n  C(k,0) += 1\n  C(j,i) = A(i,j)\n  C(k,k) += 3\n}\n"};
+    char text[512];
+    const stc_config config = {.spill = "/tmp", .max_memory = 8 << 20, .threads = 2};
+    stc_machine *m;
+    stc_session *s;
+    stc_tensor *a, *t;
+    ck_assert_int_eq(stc_open(&config, &m), STC_OK);
+    m->cx.grain = 1 << 16;
+    a = scattered(m, 1);
+    ck_ok(m, stc_tensor_write(a, path));
+    stc_tensor_free(a);
+    ck_ok(m, stc_session_open(m, &s));
+    snprintf(text, sizeof text,
+             "tensor A = \"%s\"\ntensor C csr f64 [7000,7000]\nC(j,i) = A(i,j)\n"
+             "C(i,j) = A(i,j) + C(i,j)\n%ssave C \"%s\"\n",
+             path, changes[_i], path);
+    ck_ok(m, stc_session_exec(s, text, "test"));
+    ck_ok(m, stc_tensor_read(m, path, NULL, -1, NULL, &t));
+    ck_ok(m, stc_tensor_check(t));
+    stc_tensor_free(t);
+    stc_session_close(s);
+    stc_close(m);
+}
+END_TEST
+
 /* What parts of results go to files, and by which way, changes nothing of them. */
 START_TEST(made_in_files)
 {
+    enum { TEXTS = 3 };
     static const char *const texts[] = {"C(j,i) = A(i,j)", "C(i,j) = A(i,j) + B(i,j)",
                                         "C(i,j) = A(i,j) * A(i,j)"};
     const stc_config config = {.spill = "/tmp", .max_memory = 8 << 20, .threads = 2};
     stc_machine *small, *large;
     ck_assert_int_eq(stc_open(&config, &small), STC_OK);
     ck_assert_int_eq(stc_open(NULL, &large), STC_OK);
-    stc_tensor *c = made(small, texts[_i]), *other = made(large, texts[_i]);
+    const char *const text = texts[_i % TEXTS];
+    stc_tensor *c = made(small, text), *other = made(large, text);
     ck_assert(spill_takes(c->cx, (size_t)c->nvals * sizeof(double)));
-    same(c, other, texts[_i]);
+    same(c, other, text);
+    written_with_sums(small, c, _i >= TEXTS);
     stc_tensor_free(c);
     stc_tensor_free(other);
     stc_close(small);
@@ -537,7 +650,9 @@ Suite *suite_stt(void)
     tcase_add_test(c, in_a_session);
     tcase_add_test(c, written_past_the_cache);
     tcase_add_loop_test(c, written_in_place, 0, 4);
-    tcase_add_loop_test(c, made_in_files, 0, 3);
+    tcase_add_test(c, sums_of_pieces);
+    tcase_add_loop_test(c, made_in_files, 0, 6);
+    tcase_add_loop_test(c, changed_in_files, 0, 3);
     tcase_add_test(c, written_without_memory);
     suite_add_tcase(s, c);
     return s;

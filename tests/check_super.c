@@ -464,6 +464,51 @@ START_TEST(fibers_of_unlike_lengths)
 }
 END_TEST
 
+/* Short rows of a product whose columns are near each other, or just not: each of twelve
+ * products meets others, at the left end of many columns, at their right one, and within.
+ */
+START_TEST(near_columns)
+{
+    enum { ROWS_N = 9, K = 6, EACH = 4, WIDE = 40, ALL = 1 << 21 };
+    static const int spans[] = {1, 4, 11, 12, 13, WIDE};
+    static const char *const types[] = {"f64", "f32", "i32", "i64"};
+    static char script[1 << 13];
+    static double c[ROWS_N * WIDE], d[ROWS_N][K], e[K][WIDE];
+    const int width = spans[_i / 12], begin = _i / 4 % 3 * ((ALL - WIDE) / 2);
+    const char *const type = types[_i % 4];
+    char *at = script;
+    memset(c, 0, sizeof c);
+    memset(d, 0, sizeof d);
+    memset(e, 0, sizeof e);
+    at += sprintf(at, "tensor D csr %s [%d,%d] = { (0,0): 1", type, ROWS_N, K);
+    d[0][0] = 1;
+    for (int i = 1; i < ROWS_N; i++)
+        for (int k = i % 2; k < K; k += 2) {
+            d[i][k] = i + k;
+            at += sprintf(at, ", (%d,%d): %d", i, k, i + k);
+        }
+    at += sprintf(at, " }\ntensor E csr %s [%d,%d] = { ", type, K, ALL);
+    for (int k = 0; k < K; k++)
+        for (int q = 0; q < EACH && q < width; q++) {
+            const int j = (k * 7 + q * (width > 8 ? width / EACH : 1)) % width;
+            if (e[k][j] != 0) continue;
+            e[k][j] = k * 3 + q + 1;
+            at += sprintf(at, "%s(%d,%d): %d", k + q ? ", " : "", k, begin + j,
+                          k * 3 + q + 1);
+        }
+    for (int i = 0; i < ROWS_N; i++)
+        for (int k = 0; k < K; k++)
+            for (int j = 0; j < WIDE; j++)
+                c[i * WIDE + j] += d[i][k] * e[k][j];
+    sprintf(at,
+            " }\ntensor C csr %s\nC(i,j) = D(i,k) * E(k,j)\ntensor at dense i64 "
+            "[%d]\nat(j) = j + %d\n"
+            "tensor c dense\nc(i,j) = C(i,at(j))\n",
+            type, WIDE, begin);
+    expect_dense(script, "c", c, ROWS_N * WIDE);
+}
+END_TEST
+
 Suite *suite_super(void)
 {
     Suite *s = suite_create("super");
@@ -475,6 +520,7 @@ Suite *suite_super(void)
     tcase_add_loop_test(t, few_elements, 0, 4);
     tcase_add_loop_test(t, long_rows, 0, sizeof long_types / sizeof *long_types);
     tcase_add_loop_test(t, fibers_of_unlike_lengths, 0, 4);
+    tcase_add_loop_test(t, near_columns, 0, 72);
     tcase_add_loop_test(t, short_fibers, 0, WIDTHS * ROW_TYPES * ROW_SUMS);
     tcase_add_loop_test(t, ranks_are_those_of_a_merge, 0, 200);
     suite_add_tcase(s, t);

@@ -12,7 +12,8 @@
 /* ---- .stt ------------------------------------------------------------------------- */
 
 /* The sum of the array that a row of the header tells, if it lies in the file. */
-static void sum_row(unsigned char *row, const unsigned char *bytes, size_t size)
+static void sum_row(int version, unsigned char *row, const unsigned char *bytes,
+                    size_t size)
 {
     const uint64_t width = row[2], stride = stt_get(row + 4, 4), at = stt_get(row + 8, 8),
                    n = stt_get(row + 16, 8);
@@ -23,7 +24,7 @@ static void sum_row(unsigned char *row, const unsigned char *bytes, size_t size)
     char *const all = malloc(n * width + 1);
     if (!all) return;
     const char *const packed = n ? span_gather(&s, 0, (int64_t)n, all) : all;
-    stt_put(row + 24, 8, stt_sum_bytes(packed, n * width));
+    stt_put(row + 24, 8, stt_sum_bytes(version, packed, n * width));
     free(all);
 }
 
@@ -32,12 +33,13 @@ static void sum_stt(unsigned char *bytes, size_t size)
     if (size < STT_MODES) return;
     const size_t header = stt_get(bytes + 12, 4), arrays = stt_get(bytes + 36, 4);
     const size_t first = STT_MODES + 8 * (size_t)bytes[33] + STT_LEVEL * (size_t)bytes[34];
+    const int version = (int)stt_get(bytes + 8, 4);
     if (header > size || header < STT_MODES) return;
     stt_put(bytes + 16, 8, size);
     for (size_t k = 0; k < arrays && first + (k + 1) * STT_ARRAY <= header; k++)
-        sum_row(bytes + first + k * STT_ARRAY, bytes, size);
+        sum_row(version, bytes + first + k * STT_ARRAY, bytes, size);
     stt_put(bytes + 24, 8, 0);
-    stt_put(bytes + 24, 8, stt_sum_bytes(bytes, header));
+    stt_put(bytes + 24, 8, stt_sum_bytes(version, bytes, header));
 }
 
 /* ---- zip and gzip ------------------------------------------------------------------ */

@@ -153,6 +153,9 @@ void *mem_zero(ctx *cx, int64_t count, size_t size);  /* cleared     */
 void *mem_resize(ctx *cx, void *block, size_t old_size, size_t size);
 /* Copies n bytes to `to`, inside a block of that size: into its file, if it lies in one. */
 void mem_put(ctx *cx, void *block, size_t size, void *to, const void *from, size_t n);
+/* What was put into a block isn't there any more, or lies elsewhere: its sum begins anew.
+ */
+void mem_put_anew(ctx *cx, void *block, size_t size);
 void mem_free(ctx *cx, void *block, size_t size);
 /* qsort, which sorts in a copy that the C library makes: it counts meanwhile. */
 stc_status mem_sort(ctx *cx, void *block, int64_t n, size_t size,

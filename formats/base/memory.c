@@ -364,6 +364,7 @@ static void *block_resize(ctx *cx, void *block, size_t old_size, size_t size)
     void *moved = to ? spill_resize(cx, NULL, size) : default_alloc(cx, NULL, 0, size);
     if (!moved) return NULL;
     memcpy(moved, block, old_size < size ? old_size : size);
+    if (to) spill_unsum(moved, old_size);
     block_free(cx, block, old_size);
     return moved;
 }
@@ -489,8 +490,16 @@ void mem_put(ctx *cx, void *block, size_t size, void *to, const void *from, size
 {
     enum { PAGES = 16 }; /* below, a call costs more than it saves */
     const ctx *const root = root_of(cx);
-    const bool file = n >= PAGES * MEM_PAGE && !root->alloc && spill_takes(root, size);
-    if (n && !(file && spill_write(block, to, from, n))) memcpy(to, from, n);
+    const bool file = n && !root->alloc && spill_takes(root, size);
+    if (file) spill_sum(block, to, from, n);
+    if (file && n >= PAGES * MEM_PAGE && spill_write(block, to, from, n)) return;
+    if (n) memcpy(to, from, n);
+}
+
+void mem_put_anew(ctx *cx, void *block, size_t size)
+{
+    const ctx *const root = root_of(cx);
+    if (block && !root->alloc && spill_takes(root, size)) spill_unsum(block, 0);
 }
 
 void mem_drop(ctx *cx, void *block, size_t size)

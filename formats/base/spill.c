@@ -10,6 +10,7 @@
  */
 #define _GNU_SOURCE
 #include "spill.h"
+#include "sum.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -51,6 +52,10 @@ typedef struct spill_head {
     spill_file *file;
     int slot;
     size_t bytes; /* of the block, whole pages */
+    /* pieces that were put there from byte `from` on: what they add to the sum, and all
+     * their bytes; what is before isn't always put, and looked at last */
+    _Atomic uint64_t sum, put;
+    size_t from;
 } spill_head;
 
 uint64_t spill_least(uint64_t max_memory)
@@ -228,7 +233,7 @@ static void *block_in(spill_file *f, int slot, size_t bytes)
     if (room && (h = head_new(bytes)) &&
         mmap(block_of(h), bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, f->fd,
              (off_t)offset_of(slot)) != MAP_FAILED) {
-        *h = (spill_head){f, slot, bytes};
+        *h = (spill_head){.file = f, .slot = slot, .bytes = bytes, .from = SPILL_PAGE};
         f->head[slot] = h;
         return block_of(h);
     }
@@ -305,6 +310,7 @@ void *spill_resize(ctx *root, void *block, size_t size)
     void *moved = block_new(root, bytes);
     if (!moved) return NULL;
     memcpy(moved, block, h->bytes);
+    spill_unsum(moved, h->bytes);
     spill_free(block);
     return moved;
 }
@@ -396,6 +402,33 @@ bool spill_write(void *block, void *to, const void *from, size_t n)
                              at + (off_t)done);
     }
     return done + write_at(h->file->fd, p + done, n - done, at + (off_t)done) == n;
+}
+
+void spill_sum(void *block, const void *to, const void *from, size_t n)
+{
+    spill_head *h = head_of(block);
+    const size_t at = (size_t)((const char *)to - (const char *)block);
+    const size_t skip = at < h->from ? h->from - at : 0;
+    if (skip >= n) return;
+    const uint64_t sum = sum_piece((const char *)from + skip, n - skip, at + skip);
+    atomic_fetch_add_explicit(&h->sum, sum, memory_order_relaxed);
+    atomic_fetch_add_explicit(&h->put, n - skip, memory_order_relaxed);
+}
+
+void spill_unsum(void *block, size_t there)
+{
+    spill_head *h = head_of(block);
+    h->sum = h->put = 0;
+    h->from = there > SPILL_PAGE ? there : SPILL_PAGE;
+}
+
+bool spill_summed(void *block, size_t n, uint64_t *sum)
+{
+    const spill_head *h = head_of(block);
+    const size_t first = n < h->from ? n : h->from;
+    if (h->put != n - first) return false;
+    *sum = sum_whole(h->sum + sum_piece(block, first, 0), n);
+    return true;
 }
 
 void spill_end(ctx *root)

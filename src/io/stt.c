@@ -25,7 +25,7 @@ typedef struct stt_file {
     tensor_backing backing; /* the first, so that one is the other */
     file_bytes bytes;
     int64_t written[2]; /* when: seconds and their billionths */
-    int count;
+    int version, count;
     stt_row row[STT_ARRAYS];
     int views; /* blocks that became the file's, where it wasn't mapped */
     struct {
@@ -39,7 +39,7 @@ typedef struct stt_reader {
     const char *path;
     const unsigned char *begin;
     int64_t len, header;
-    int order, levels, arrays;
+    int version, order, levels, arrays;
     tensor *t;
     stt_file *file;
 } stt_reader;
@@ -81,7 +81,7 @@ static stc_status check_sums(ctx *cx, const stt_file *f)
     uint64_t sums[STT_ARRAYS];
     for (int k = 0; k < f->count; k++)
         array[k] = &f->row[k].span;
-    if (stt_sums(cx, f->count, array, NULL, sums)) return cx->diag.status;
+    if (stt_sums(cx, f->version, f->count, array, NULL, sums)) return cx->diag.status;
     for (int k = 0; k < f->count; k++) {
         const stt_row *row = &f->row[k];
         const uint64_t sum = sums[k];
@@ -175,7 +175,7 @@ static uint64_t header_sum(const stt_reader *r, unsigned char *copy)
 {
     memcpy(copy, r->begin, (size_t)r->header);
     memset(copy + 24, 0, 8);
-    return stt_sum_bytes(copy, (size_t)r->header);
+    return stt_sum_bytes(r->version, copy, (size_t)r->header);
 }
 
 static stc_status read_frame(stt_reader *r)
@@ -186,10 +186,11 @@ static stc_status read_frame(stt_reader *r)
         return damaged(r, "isn't a .stt file: expected \\x93STT at its beginning");
     if (r->len < STT_MODES) return damaged(r, "the file ends inside its header");
     const uint64_t version = stt_get(b + 8, 4), size = stt_get(b + 16, 8);
-    if (version != STT_VERSION)
+    if (version < 1 || version > STT_VERSION)
         return fail_file(r->cx, STC_ERR_DATA, r->path, 0,
-                         "version %llu of .stt files, expected %d",
+                         "version %llu of .stt files, expected 1 to %d",
                          (unsigned long long)version, STT_VERSION);
+    r->version = (int)version;
     if (size != (uint64_t)r->len)
         return fail_file(r->cx, STC_ERR_DATA, r->path, 0,
                          "the file has %lld bytes, its header says %llu", (long long)r->len,
@@ -349,6 +350,7 @@ static stc_status back_tensor(stt_reader *r, input *in)
     f->bytes = in->file;
     in->file = (file_bytes){.fd = -1};
     modified(&f->bytes, f->written);
+    f->version = r->version;
     r->file = f;
     r->t->backing = &f->backing;
     return STC_OK;

@@ -4,7 +4,7 @@
  * and behind it the arrays, each beginning at a multiple of 64. The header:
  *
  *     0   8  magic             93 53 54 54 0d 0a 1a 0a
- *     8   4  version           1
+ *     8   4  version           2; of 1 other sums are read, too
  *     12  4  header            its bytes
  *     16  8  file              the bytes of the whole file
  *     24  8  sum               of the header, these 8 bytes taken as 0
@@ -37,8 +37,8 @@
 #define STT_MAGIC "\x93STT\r\n\x1a\n"
 
 enum {
-    STT_VERSION = 1,
-    STT_MODES = 64, /* where the modes begin */
+    STT_VERSION = 2, /* that is written */
+    STT_MODES = 64,  /* where the modes begin */
     STT_LEVEL = 80,
     STT_KIND = 64, /* bytes of a kind's name, with a zero */
     STT_ARRAY = 32,
@@ -48,11 +48,12 @@ enum {
     STT_HEADER_MAX = 1 << 16
 };
 
-/* The sums of n arrays: of each the elements, one after the other without what lies between
- * them. Threads share large ones, an array each. */
-stc_status stt_sums(ctx *cx, int n, const array_span *const *array, void *const *block,
-                    uint64_t *sum);
-uint64_t stt_sum_bytes(const void *bytes, size_t size);
+/* The sums of n arrays, as files of that version have them: of each the elements, one after
+ * the other without what lies between them. Threads share large ones. block: those of files
+ * which the arrays lie in, NULL for others; or NULL. */
+stc_status stt_sums(ctx *cx, int version, int n, const array_span *const *array,
+                    void *const *block, uint64_t *sum);
+uint64_t stt_sum_bytes(int version, const void *bytes, size_t size);
 
 /* What a tensor has whose arrays became a file's in place (spill_take): the file, open as
  * fd, and its blocks, which are freed with it. `done`, once the file is as it stays, notes

@@ -1,12 +1,15 @@
 /* stt_sum.c: the sum that tells whether an array of a .stt file is what was written.
  *
- * Four lanes of 64 bits take the words of 32 bytes at a time: each is added by exclusive
- * or, turned left by 29 bits and multiplied by an odd number; so any change of one word
- * changes its lane. It is against damage, not against malice: the levels are checked.
+ * It is against damage, not against malice: the levels are checked. That of version 2 is
+ * made of pieces (formats/base/sum.h), which threads share. That of version 1 goes through
+ * an array from its beginning to its end: four lanes of 64 bits take the words of 32 bytes
+ * at a time: each is added by exclusive or, turned left by 29 bits and multiplied by an odd
+ * number; so any change of one word changes its lane.
  */
 #include "stt.h"
 #include "../../formats/base/parts.h"
 #include "../../formats/base/spill.h"
+#include "../../formats/base/sum.h"
 #include <string.h>
 
 enum { LANES = 4, BLOCK = LANES * 8, STEP = 1 << 18, SHARED = 1 << 22 };
@@ -50,7 +53,7 @@ static uint64_t finish(uint64_t lane[LANES], const char *p, size_t size, uint64_
     return sum ^ sum >> 32;
 }
 
-uint64_t stt_sum_bytes(const void *bytes, size_t size)
+static uint64_t sum_lanes(const void *bytes, size_t size)
 {
     uint64_t lane[LANES];
     memcpy(lane, start, sizeof lane);
@@ -59,70 +62,83 @@ uint64_t stt_sum_bytes(const void *bytes, size_t size)
     return finish(lane, (const char *)bytes + whole, size - whole, size);
 }
 
-/* block: that of files which it lies in, else NULL. */
-static stc_status sum_array(ctx *cx, const array_span *s, void *block, uint64_t *out)
+uint64_t stt_sum_bytes(int version, const void *bytes, size_t size)
 {
-    uint64_t lane[LANES], last = 0;
+    if (version == 1) return sum_lanes(bytes, size);
+    return sum_whole(sum_piece(bytes, size, 0), size);
+}
+
+typedef struct summing {
+    int version, n;
+    const array_span *const *array;
+    void *const *block; /* NULL: none is in files */
+    _Atomic uint64_t sum[STT_ARRAYS];
+    _Atomic int64_t next; /* piece that nobody has taken */
+    ctx cx[PARTS_MAX];
+} summing;
+
+/* Array k's elements from `first` to `last`. */
+static stc_status sum_part(summing *s, ctx *cx, int k, int64_t first, int64_t last)
+{
+    const array_span *a = s->array[k];
+    void *const block = s->block ? s->block[k] : NULL;
     const char *rest = NULL;
     stc_status st = STC_OK;
+    uint64_t lane[LANES], behind = 0, sum = 0;
     char room[4096], *const file = block ? spill_room(block) : NULL;
     const int64_t step = (file                    ? SPILL_ROOM
-                          : s->stride == s->width ? STEP
+                          : a->stride == a->width ? STEP
                                                   : (int)sizeof room) /
-                         s->width;
+                         a->width;
     memcpy(lane, start, sizeof lane);
-    for (int64_t at = 0; at < s->n; at += step) {
-        const int64_t n = s->n - at < step ? s->n - at : step;
-        const size_t size = (size_t)(n * s->width), whole = size / BLOCK * BLOCK;
+    for (int64_t at = first; at < last && !st; at += step) {
+        const int64_t n = last - at < step ? last - at : step;
+        const size_t size = (size_t)(n * a->width), whole = size / BLOCK * BLOCK;
+        const size_t begin = (size_t)(at * a->width);
         const char *p = file;
-        if (!file || !spill_read(block, (size_t)(at * s->width), file, size))
-            p = span_gather(s, at, n, room);
-        take_blocks(lane, p, whole);
+        if (!file || !spill_read(block, begin, file, size)) p = span_gather(a, at, n, room);
+        if (s->version == 1)
+            take_blocks(lane, p, whole);
+        else
+            sum += sum_piece(p, size, begin);
         rest = p + whole; /* only the last step has one */
-        last = size - whole;
-        if ((st = work_done(cx, size / 64))) break;
+        behind = size - whole;
+        st = work_done(cx, size / 64);
     }
-    *out = finish(lane, rest, last, (uint64_t)s->n * (uint64_t)s->width);
+    if (s->version == 1) sum = finish(lane, rest, behind, (uint64_t)(a->n * a->width));
+    atomic_fetch_add(&s->sum[k], sum);
     if (file) spill_room_leave(block, file);
     return st;
 }
 
-typedef struct sums {
-    const array_span *const *array;
-    void *const *block; /* NULL: none is in files */
-    uint64_t *sum;
-    int n;
-    _Atomic int next; /* array that nobody has taken */
-    ctx cx[PARTS_MAX];
-} sums;
-
-static void sum_next(void *context, int k)
+/* Pieces count on from array to array. */
+static void sum_next(void *context, int part)
 {
-    sums *s = context;
-    for (int at; (at = atomic_fetch_add(&s->next, 1)) < s->n;)
-        if (sum_array(&s->cx[k], s->array[at], s->block ? s->block[at] : NULL, &s->sum[at]))
+    summing *s = context;
+    int64_t before = 0, at = atomic_fetch_add(&s->next, 1);
+    for (int k = 0; k < s->n;) {
+        const bool whole = s->version == 1;
+        const int64_t n = s->array[k]->n,
+                      piece = whole ? n : SPILL_ROOM / s->array[k]->width;
+        const int64_t pieces = whole ? 1 : (n + piece - 1) / piece;
+        const int64_t first = (at - before) * piece;
+        if (at - before >= pieces) {
+            before += pieces;
+            k++;
+            continue;
+        }
+        if (sum_part(s, &s->cx[part], k, first, n - first < piece ? n : first + piece))
             return;
+        at = atomic_fetch_add(&s->next, 1);
+    }
 }
 
-stc_status stt_sums(ctx *cx, int n, const array_span *const *array, void *const *block,
-                    uint64_t *sum)
+static stc_status sum_all(ctx *cx, summing *s)
 {
-    const int threads = parts_for(cx);
     int64_t bytes = 0;
-    for (int k = 0; k < n; k++)
-        bytes += array[k]->n * array[k]->width;
-    if (threads == 1 || bytes < SHARED) {
-        for (int k = 0; k < n; k++)
-            if (sum_array(cx, array[k], block ? block[k] : NULL, &sum[k]))
-                return cx->diag.status;
-        return STC_OK;
-    }
-    sums *s = mem_zero(cx, 1, sizeof *s);
-    if (!s) return cx->diag.status;
-    s->array = array;
-    s->block = block;
-    s->sum = sum;
-    s->n = n;
+    for (int k = 0; k < s->n; k++)
+        bytes += s->array[k]->n * s->array[k]->width;
+    const int threads = bytes < SHARED ? 1 : parts_for(cx);
     const uint64_t before = cx->steps;
     for (int k = 0; k < threads; k++)
         s->cx[k] = (ctx){.root = cx, .steps = before};
@@ -131,6 +147,23 @@ stc_status stt_sums(ctx *cx, int n, const array_span *const *array, void *const 
         cx->steps += s->cx[k].steps - before;
         if (s->cx[k].diag.status && !cx->diag.status) cx->diag = s->cx[k].diag;
     }
-    mem_free(cx, s, sizeof *s);
     return cx->diag.status ? cx->diag.status : work_done(cx, 0);
+}
+
+stc_status stt_sums(ctx *cx, int version, int n, const array_span *const *array,
+                    void *const *block, uint64_t *sum)
+{
+    summing *s = mem_zero(cx, 1, sizeof *s);
+    if (!s) return cx->diag.status;
+    s->version = version;
+    s->n = n;
+    s->array = array;
+    s->block = block;
+    const stc_status st = sum_all(cx, s);
+    for (int k = 0; k < n; k++) {
+        const uint64_t bytes = (uint64_t)(array[k]->n * array[k]->width);
+        sum[k] = version == 1 ? s->sum[k] : sum_whole(s->sum[k], bytes);
+    }
+    mem_free(cx, s, sizeof *s);
+    return st;
 }

@@ -1,7 +1,8 @@
 /* stt_write.c: writes .stt files (stt.h): a tensor's levels and values as they are.
  *
  * The arrays are summed first, so that the file is written from its beginning to its end,
- * also to a pipe. Levels that share a buffer share one in the file.
+ * also to a pipe; those in files have had their sums made while they were written, where
+ * that can be. Levels that share a buffer share one in the file.
  *
  * Arrays that were too large for memory lie in a file already (spill.h). That file takes
  * the name then, if it can, and only what it lacks is written. The tensor keeps its arrays
@@ -164,7 +165,7 @@ static void write_header(const stt_writer *w, output *o)
         put_level(p, &t->fmt.level[l]);
     for (int k = 0; k < w->count; k++, p += STT_ARRAY)
         put_array(p, &w->array[k]);
-    stt_put(header + 24, 8, stt_sum_bytes(header, (size_t)w->header));
+    stt_put(header + 24, 8, stt_sum_bytes(STT_VERSION, header, (size_t)w->header));
     output_bytes(o, header, (size_t)w->header);
 }
 
@@ -266,19 +267,27 @@ static stc_status use_parts(stt_writer *w, output *o, tensor_backing **file)
 
 static stc_status sum_arrays(stt_writer *w)
 {
+    const tensor *t = w->t;
     const array_span *array[STT_ARRAYS];
-    void *block[STT_ARRAYS] = {NULL};
+    void *in[STT_ARRAYS] = {NULL}, *block[STT_ARRAYS];
     uint64_t sum[STT_ARRAYS];
     spill_part part[STT_ARRAYS];
-    int number[STT_ARRAYS];
-    for (int k = 0; k < w->count; k++)
-        array[k] = &w->array[k].span;
-    const int n = w->t->cx->spill && !w->t->backing ? list_parts(w, part, number) : 0;
-    for (int k = 0; k < n; k++)
-        block[number[k]] = part[k].block;
-    if (stt_sums(w->t->cx, w->count, array, block, sum)) return w->t->cx->diag.status;
-    for (int k = 0; k < w->count; k++)
-        w->array[k].sum = sum[k];
+    int number[STT_ARRAYS], left = 0;
+    const int filed = t->cx->spill && !t->backing ? list_parts(w, part, number) : 0;
+    for (int k = 0; k < filed; k++)
+        in[number[k]] = part[k].block;
+    for (int k = 0; k < w->count; k++) {
+        stt_array *a = &w->array[k];
+        const size_t size = (size_t)(a->span.n * a->span.width);
+        if (in[k] && t->summed == t->generation && spill_summed(in[k], size, &a->sum))
+            continue;
+        array[left] = &a->span;
+        block[left] = in[k];
+        number[left++] = k;
+    }
+    if (stt_sums(t->cx, STT_VERSION, left, array, block, sum)) return t->cx->diag.status;
+    for (int k = 0; k < left; k++)
+        w->array[number[k]].sum = sum[k];
     return STC_OK;
 }
 

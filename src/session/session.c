@@ -75,6 +75,7 @@ void session_remove(stc_session *s, const char *name)
 
 void session_set(stc_session *s, variable *v, tensor *t)
 {
+    const bool summed = v->t != t && t->summed == t->generation; /* else it was changed */
     if (v->t != t) {
         session_clear(s, v);
         v->t = t;
@@ -89,6 +90,7 @@ void session_set(stc_session *s, variable *v, tensor *t)
     if (!t->sharers) {
         session_turned_drop(s, t);
         t->generation = born;
+        t->summed = summed ? born : 0;
     }
     v->before = v->born;
     v->born = born;

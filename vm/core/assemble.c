@@ -118,7 +118,7 @@ stc_status asm_begin(machine *mc, slot *s)
     if (tensor_begin(s->own)) return mc->cx->diag.status;
     if (s->taken && mem_keeps(mc->cx)) reserve_again(mc, s);
     s->stores = s->again = 0;
-    s->taken = false;
+    s->taken = s->joined = false;
     for (int l = 0; l < s->row->fmt.levels; l++) {
         const level *lv = &s->own->level[l];
         s->lev[l] = (asm_level){.insert = lv->kind->caps & CAP_INSERT, .parent = NONE};
@@ -233,6 +233,7 @@ enum { CHECKS_ALL = false };
 stc_status asm_finish(machine *mc, slot *s)
 {
     if (tensor_finish(s->t)) return mc->cx->diag.status;
+    if (s->joined && s->stores == 1) s->t->summed = s->t->generation;
     if ((CHECKS_ALL || mc->p->foreign) && tensor_check_afresh(s->t)) {
         const stc_status status = mc->cx->diag.status;
         if (status != STC_ERR_DATA) return status; /* the check had no memory, or no time */

@@ -147,6 +147,7 @@ struct slot {
     uint64_t seen_generation; /* and its generation                         */
     value fill;               /* of what is assembled                                */
     uint64_t stores;          /* counts store and acc since begin                    */
+    bool joined;              /* one of them put together what chunks had            */
     bool given;               /* bound may be changed in place                       */
     bool open;                /* between begin and finish: own is no whole tensor      */
     bool taken;               /* … the last one was taken away: it is asked for again  */

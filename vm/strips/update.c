@@ -241,6 +241,7 @@ stc_status strip_update(machine *mc, slot *to, slot *from, int fn, const lop *at
     if (!status) status = work_done(mc->cx, (uint64_t)n);
     if (!status && missing)
         status = make_places(mc, to->t, &e, &by_level, pos, missing, at);
+    to->t->summed = 0;
     if (!status) write_values(to->t, &e, pos);
     mem_free(mc->cx, made, (size_t)(to->t->fmt.levels * n) * sizeof *made);
     mem_free(mc->cx, pos, (size_t)n * sizeof *pos);

@@ -2,11 +2,11 @@
  * without memory for coordinates that it doesn't have.
  *
  * A row of few entries (an upper bound is known before it is computed: the sum of the
- * fibers' lengths) is a list of coordinates and terms. The number of smaller ones is
- * an entry's place in order, and one place for all of its duplicates, which meet
- * there. Other rows find an entry again by a hash of its coordinate, so that it is
- * listed once, and are sorted when they are appended. Either way duplicates meet in
- * the order in which they came.
+ * fibers' lengths) is a list of coordinates and terms. The number of smaller ones, or the
+ * distance from the least where all are near each other, is an entry's place in order, and
+ * one place for all of its duplicates, which meet there. Other rows find an entry again by
+ * a hash of its coordinate, so that it is listed once, and are sorted when they are
+ * appended. Either way duplicates meet in the order in which they came.
  */
 #include "scatter.h"
 #include "super.h"
@@ -174,28 +174,54 @@ stc_status list_fibers(machine *mc, const scatter *sc, row_list *l, int n, int64
 
 /* ---- in order ------------------------------------------------------------------------ */
 
-/* Few: places by rank, which duplicates share. Returns how many there are. */
-static int by_rank(const machine *mc, row_list *l)
+/* Places for few, which duplicates share, and the coordinates there; how many places. Those
+ * of coordinates that are near each other, as in a band, are where they are from the least
+ * one on; of others, their ranks. */
+static int find_places(const machine *mc, row_list *l, int32_t *at)
 {
-    int32_t key[LIST_FEW + RANK_PAD], rank[LIST_FEW + RANK_PAD];
-    uint64_t val[LIST_FEW];
-    uint8_t taken[LIST_FEW] = {0};
+    int32_t key[LIST_FEW + RANK_PAD], least = INT32_MAX, most = 0;
     const int n = (int)l->n;
-    int count = 0;
-    for (int k = 0; k < n; k++)
-        key[k] = (int32_t)l->coord[k];
-    rank_keys(mc, key, n, rank);
-    for (int k = 0; k < n; k++)
-        l->coord[rank[k]] = key[k];
-    l->run->place(l, rank, taken, val);
     for (int k = 0; k < n; k++) {
-        if (!taken[k]) continue;
+        key[k] = (int32_t)l->coord[k];
+        least = key[k] < least ? key[k] : least;
+        most = key[k] > most ? key[k] : most;
+    }
+    if (n && most - least < n) {
+        for (int k = 0; k < n; k++)
+            at[k] = key[k] - least;
+        for (int k = 0; k <= most - least; k++)
+            l->coord[k] = least + k;
+        return most - least + 1;
+    }
+    rank_keys(mc, key, n, at);
+    for (int k = 0; k < n; k++)
+        l->coord[at[k]] = key[k];
+    return n;
+}
+
+/* Of n places those that are taken, with their values. */
+INLINE int keep_taken(row_list *l, const uint8_t *taken, const char *val, int n,
+                      size_t size)
+{
+    int count = 0;
+    for (int k = 0; k < n; k++) {
         l->coord[count] = l->coord[k];
-        memcpy((char *)l->val + (size_t)count * l->size, (char *)val + (size_t)k * l->size,
-               l->size);
-        count++;
+        memcpy((char *)l->val + (size_t)count * size, val + (size_t)k * size, size);
+        count += taken[k];
     }
     return count;
+}
+
+/* Few: into places. Returns how many there are. */
+static int by_place(const machine *mc, row_list *l)
+{
+    int32_t at[LIST_FEW + RANK_PAD];
+    uint64_t val[LIST_FEW];
+    uint8_t taken[LIST_FEW] = {0};
+    const int n = find_places(mc, l, at);
+    l->run->place(l, at, taken, val);
+    return l->size == 4 ? keep_taken(l, taken, (char *)val, n, 4)
+                        : keep_taken(l, taken, (char *)val, n, l->size);
 }
 
 /* Entries that are there once: records of coordinate and number are sorted, and the
@@ -223,7 +249,7 @@ static stc_status by_records(machine *mc, row_list *l)
 stc_status list_sort(machine *mc, row_list *l)
 {
     if (l->n > LIST_FEW) return by_records(mc, l);
-    l->n = by_rank(mc, l);
+    l->n = by_place(mc, l);
     return STC_OK;
 }
 

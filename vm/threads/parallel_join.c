@@ -134,7 +134,9 @@ stc_status parallel_join_end(job *j)
         copy_chunks(j, t, &j->mc->parallel->worker[t]->kept, j->n, 0);
     for (int k = 0; k < j->pl->nparts; k++) {
         join_end(&j->join.to[k]);
-        j->mc->slot[j->pl->parts[k]].stores++;
+        slot *s = &j->mc->slot[j->pl->parts[k]];
+        s->stores++;
+        s->joined = true;
     }
     return STC_OK;
 }
