@@ -143,6 +143,8 @@ static const early cases[] = {
     /* equal parts, and such that are nearly equal */
     {M VECTORS, "y(i) = sum(j,k: A(i,j)*A(j,k)*x(k)) + z(i)*sum(l: x(l)*A(i,l))", 2},
     {M VECTORS, "y = sum(i,j,k: A(i,j)*A(j,k)*x(k)) * sum(k,j,l: x(l)*A(j,l)*A(k,j))", 5},
+    {M, "y = A(i,j)*A(j,k)*A(i,l)*A(l,k)", 0},
+    {M "tensor y csr i64\n", "y(i,k) = A(i,j)*A(j,l)*A(l,m)*A(m,k)", 2},
     {M VECTORS, "y = sum(i,j,k: A(i,j)*A(j,k)*x(k)) * sum(i,j,k: A(i,j)*A(k,j)*x(k))", 2},
     {M VECTORS,
      "y(i) = sum(j,k: A(i,j)*A(j,k)*x(k)) + z(i)*sum(j in 0:100: A(i,j)*x(j)) + "
@@ -280,6 +282,8 @@ START_TEST(plans_say_why)
     expect_plan(M VECTORS, "y = A(i,j)*A(j,k)*A(k,i)",
                 "reduced where it stands|visited, in steps|at best");
     expect_plan(SMALL, "y(a) = R(a,b)*R(b,c)", "reduced where it stands|in steps");
+    expect_plan(M, "y = A(i,j)*A(j,k)*A(i,l)*A(l,k)",
+                "step: step1|step1 is computed once, and read in several places|step: y");
     expect_plan(M VECTORS, "y(i) = sum(j,k: max(A(i,j), A(j,k)))",
                 "reduced where it stands|no product");
 }

@@ -231,7 +231,7 @@ typedef struct elimination {
     int n;
     double cost, written; /* with these steps, and as written */
 } elimination;
-stc_status eliminate(const opt *o, const product *x, elimination *out);
+stc_status eliminate(opt *o, const product *x, elimination *out);
 
 /* split.c: *at, a reduction, becomes several where that visits less: *done. */
 stc_status split(opt *o, bexpr **at, bool *done);
