@@ -233,6 +233,7 @@ stc_status make_step(opt *o, const product *x, const opt_part *t, factor *result
     if (!right) return STC_ERR_MEMORY;
     st = share_step(o, right, step_type(x->r), result, &done);
     if (done) result->of = look_of(t->f, t->n);
+    if (!st && !done) st = shelf_give(o, x, t, result, &done);
     if (st || done) return st;
     const int slot = shape_slot(o, x, t->f, t->n, t->out, mode, &full);
     if (slot < 0) return o->p->cx->diag.status;
@@ -267,7 +268,8 @@ stc_status make_step(opt *o, const product *x, const opt_part *t, factor *result
                        .step = -1,
                        .of = look_of(t->f, t->n)};
     share_note(step, result);
-    return look_note(o, x, t, mode, step);
+    st = shelf_note(o, x, t, mode, step);
+    return st ? st : look_note(o, x, t, mode, step);
 }
 
 bool step_room(opt *o, int more)
