@@ -79,6 +79,7 @@ static stc_status trust_level(const tensor *t, level *lv, int64_t parents)
 {
     const bool stores = lv->kind->arrays >> STC_CRD & 1;
     const int64_t size = lv->kind->size(lv, parents);
+    lv->whole = false;
     if (size != NONE) {
         lv->size = size;
     } else if (stores) {

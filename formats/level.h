@@ -100,6 +100,7 @@ struct level {
     const level_kind *kind;
     uint32_t props;       /* PROP_ bits that hold for this level               */
     uint8_t width;        /* index width asked for: 0 (choose), 4, 8           */
+    bool whole;           /* none of its positions is left out, though some could be */
     int64_t base, extent; /* its coordinates lie in [base, base + extent)      */
     int64_t size;         /* number of positions, unlabeled ones included      */
     index_array a[3];     /* STC_POS, STC_CRD, STC_AUX as the kind says        */

@@ -125,14 +125,37 @@ static int64_t bytemap_put(level *lv, int64_t parent, int64_t i)
     return p;
 }
 
-/* Only a fiber that is all there is plain memory, and to know takes a look at
- * all of it. */
+/* To know takes a look at all of them, once, when they are made or checked. */
+static bool all_stored(const level *lv)
+{
+    const uint8_t *flag = flags_of(lv);
+    int64_t p = 0;
+    for (uint64_t word; p + WORD <= lv->size; p += WORD) {
+        memcpy(&word, flag + p, WORD);
+        if (word != UINT64_C(0x0101010101010101)) return false;
+    }
+    while (p < lv->size && flag[p])
+        p++;
+    return lv->size > 0 && p == lv->size;
+}
+
+/* Fibers that are all there are plain memory. */
 static void bytemap_view(const level *lv, int64_t parent, int64_t parent_coord,
                          fiber_view *v)
 {
-    (void)parent;
     (void)parent_coord;
-    *v = (fiber_view){.shape = VIEW_NONE, .lo = lv->base, .hi = lv->base + lv->extent};
+    *v = (fiber_view){.shape = lv->whole ? VIEW_RANGE : VIEW_NONE,
+                      .begin = parent * lv->extent,
+                      .end = (parent + 1) * lv->extent,
+                      .lo = lv->base,
+                      .hi = lv->base + lv->extent};
+}
+
+static void bytemap_table(const level *lv, fiber_table *out)
+{
+    *out = (fiber_table){.shape = lv->whole ? VIEW_RANGE : VIEW_NONE,
+                         .lo = lv->base,
+                         .hi = lv->base + lv->extent};
 }
 
 static int64_t bytemap_size(const level *lv, int64_t parents)
@@ -168,6 +191,7 @@ static stc_status clear(ctx *cx, level *lv, int64_t size)
 {
     index_empty(cx, &lv->a[STC_AUX], 0, WORD);
     lv->size = 0;
+    lv->whole = false;
     return cover(cx, lv, size);
 }
 
@@ -205,8 +229,10 @@ static stc_status bytemap_edges(ctx *cx, level *lv, int64_t parent)
 
 static stc_status bytemap_finish(ctx *cx, level *lv, int64_t parents)
 {
-    if (level_size(cx, parents, lv->extent, &lv->size)) return cx->diag.status;
-    return cover(cx, lv, lv->size);
+    if (level_size(cx, parents, lv->extent, &lv->size) || cover(cx, lv, lv->size))
+        return cx->diag.status;
+    lv->whole = all_stored(lv);
+    return STC_OK;
 }
 
 static stc_status bytemap_pack(ctx *cx, level *lv, pack_in *in)
@@ -223,7 +249,9 @@ static stc_status bytemap_pack(ctx *cx, level *lv, pack_in *in)
             flag[in->pos[e]] = 1;
         }
     lv->size = size;
-    return e < in->count ? cx->diag.status : STC_OK;
+    if (e < in->count) return cx->diag.status;
+    lv->whole = all_stored(lv);
+    return STC_OK;
 }
 
 static stc_status bytemap_check(ctx *cx, level *lv, int64_t parents)
@@ -246,6 +274,7 @@ static stc_status bytemap_check(ctx *cx, level *lv, int64_t parents)
                     (long long)p, flag[p], p < size ? "0 or 1" : "0 after the last");
     }
     lv->size = size;
+    lv->whole = all_stored(lv);
     return STC_OK;
 }
 
@@ -264,6 +293,7 @@ const level_kind level_bytemap = {
     .locate_many = bytemap_locate_many,
     .put = bytemap_put,
     .view = bytemap_view,
+    .table = bytemap_table,
     .size = bytemap_size,
     .append_init = bytemap_init,
     .append_coord = bytemap_coord,

@@ -127,6 +127,55 @@ START_TEST(locating_many)
 }
 END_TEST
 
+static bool is_range(tensor *t)
+{
+    const level *lv = &t->level[0];
+    fiber_table f;
+    fiber_view v;
+    ck_ctx(t->cx, tensor_check(t));
+    lv->kind->table(lv, &f);
+    lv->kind->view(lv, 0, 0, &v);
+    ck_assert_int_eq(f.shape, v.shape);
+    return f.shape == VIEW_RANGE && f.lo == 0 && f.hi == N && v.begin == 0 && v.end == N;
+}
+
+/* A map of bytes that are all set is plain memory, and not if one isn't any more, or if
+ * nobody has looked since. */
+START_TEST(whole_maps)
+{
+    const int64_t shape[] = {N};
+    heap h;
+    ctx *cx = ctx_open(&h);
+    format f;
+    tensor *t;
+    entries e;
+    ck_ctx(cx, format_parse(cx, NULL, "bytemap", 1, &f));
+    ck_ctx(cx, tensor_new(cx, &f, STC_I64, shape, (value){.i64 = 0}, &t));
+    ck_assert(!is_range(t));
+    entries_init(&e, cx, 1, STC_I64);
+    for (int64_t k = 0; k < N; k++)
+        ck_ctx(cx, entries_push(&e, &k, (value){.i64 = 1}));
+    ck_ctx(cx, tensor_pack(t, &e));
+    entries_free(&e);
+    ck_assert(is_range(t));
+    ck_assert(is_range(t));
+    uint8_t *flag = t->level[0].a[STC_AUX].data;
+    for (int64_t k = 0; k < N; k += N - 1) {
+        flag[k] = 0;
+        t->generation++;
+        ck_assert(!is_range(t));
+        flag[k] = 1;
+        t->generation++;
+        ck_assert(is_range(t));
+    }
+    t->vouched = true;
+    t->generation++;
+    ck_assert(!is_range(t));
+    tensor_free(t);
+    ctx_close(cx, &h);
+}
+END_TEST
+
 /* Below an absent parent every kind is empty. */
 START_TEST(below_nothing)
 {
@@ -354,6 +403,7 @@ Suite *suite_levels(void)
     tcase_add_loop_test(c, walking, 0, sizeof formats1 / sizeof *formats1);
     tcase_add_loop_test(c, locating_many, 0, 5);
     tcase_add_test(c, below_nothing);
+    tcase_add_test(c, whole_maps);
     tcase_add_loop_test(c, read_in_all_ways, 0, FORMATS2);
     tcase_add_test(c, no_extent);
     tcase_add_test(c, index_arrays);

@@ -143,6 +143,8 @@ static const early cases[] = {
     /* equal parts, and such that are nearly equal */
     {M VECTORS, "y(i) = sum(j,k: A(i,j)*A(j,k)*x(k)) + z(i)*sum(l: x(l)*A(i,l))", 2},
     {M VECTORS, "y = sum(i,j,k: A(i,j)*A(j,k)*x(k)) * sum(k,j,l: x(l)*A(j,l)*A(k,j))", 5},
+    {M, "y = A(i,j)*A(j,k)*A(i,l)*A(l,k)", 0},
+    {M "tensor y csr i64\n", "y(i,k) = A(i,j)*A(j,l)*A(l,m)*A(m,k)", 2},
     {M VECTORS, "y = sum(i,j,k: A(i,j)*A(j,k)*x(k)) * sum(i,j,k: A(i,j)*A(k,j)*x(k))", 2},
     {M VECTORS,
      "y(i) = sum(j,k: A(i,j)*A(j,k)*x(k)) + z(i)*sum(j in 0:100: A(i,j)*x(j)) + "
@@ -280,6 +282,8 @@ START_TEST(plans_say_why)
     expect_plan(M VECTORS, "y = A(i,j)*A(j,k)*A(k,i)",
                 "reduced where it stands|visited, in steps|at best");
     expect_plan(SMALL, "y(a) = R(a,b)*R(b,c)", "reduced where it stands|in steps");
+    expect_plan(M, "y = A(i,j)*A(j,k)*A(i,l)*A(l,k)",
+                "step: step1|step1 is computed once, and read in several places|step: y");
     expect_plan(M VECTORS, "y(i) = sum(j,k: max(A(i,j), A(j,k)))",
                 "reduced where it stands|no product");
 }
@@ -448,6 +452,88 @@ START_TEST(plans_starve)
 }
 END_TEST
 
+/* ---- scripts ---------------------------------------------------------------------- */
+
+typedef struct said {
+    const char *declare, *between; /* the two statements */
+    bool shared;
+} said;
+
+#define FIRST "y(i) = A(i,j)*A(j,k)*A(k,l)*x(l)\n"
+#define SECOND "w(p) = z(p)*sum(q,r,s: A(p,q)*A(q,r)*x(s)*A(r,s))\n"
+
+#define DENSE(name) "tensor " name " dense i64 [200]\n"
+
+static const said saids[] = {
+    {"", "", true},
+    {"", "z(i) = 2*z(i)\nfor n in 0:2 { u(i) = A(i,j)*A(j,k)*z(k) }\n", true},
+    {"", "x(i) = 3*x(i)\n", false},
+    {"", "B(i,j) = A(i,j)\nA(i,j) = B(j,i)\n", false},
+    {DENSE("y") DENSE("w"), "", true},
+    {DENSE("w"), "", true},
+    {DENSE("y"), "", false},         /* w stores what has a term, which y doesn't tell */
+    {"", "for n in 0:1 {\n", false}, /* rounds of loops have what is kept for them    */
+};
+
+static uint64_t steps_of(ran *r, const char *declare, const char *text)
+{
+    r->m = machine_open(&r->h, false);
+    ck_ok(r->m, stc_session_open(r->m, &r->s));
+    ck_ok(r->m, stc_session_exec(r->s, M VECTORS, "test"));
+    ck_ok(r->m, stc_session_exec(r->s, declare, "test"));
+    ck_ok(r->m, stc_session_exec(r->s, text, "test"));
+    return r->m->cx.steps;
+}
+
+/* What a script's statement has computed on the way, and nobody has changed since, a later
+ * one reads; no other text does. */
+START_TEST(scripts_share_steps)
+{
+    const said *c = &saids[_i];
+    char first[200], both[400];
+    ran a, b, apart;
+    const bool loop = strchr(c->between, '{') && !strchr(c->between, '}');
+    snprintf(first, sizeof first, FIRST "%s%s", c->between, loop ? "}" : "");
+    snprintf(both, sizeof both, FIRST "%s" SECOND "%s", c->between, loop ? "}" : "");
+    const uint64_t alone = steps_of(&a, c->declare, first);
+    const uint64_t together = steps_of(&b, c->declare, both);
+    (void)steps_of(&apart, c->declare, first);
+    ck_assert_int_eq(apart.s->shelf.n, 0); /* nothing outlives a text */
+    ck_ok(apart.m, stc_session_exec(apart.s, SECOND, "test"));
+    const uint64_t second = apart.m->cx.steps;
+    ck_ok(b.m, stc_session_get(b.s, "w", &b.y));
+    ck_ok(apart.m, stc_session_get(apart.s, "w", &apart.y));
+    expect_equal(&b, &apart, c->between);
+    ck_assert_msg(!STEPS_TELL || (together < alone + second / 2) == c->shared,
+                  "%s%s: %llu steps, and %llu; both %llu", c->declare, c->between,
+                  (unsigned long long)alone, (unsigned long long)second,
+                  (unsigned long long)together);
+    end(&a);
+    end(&b);
+    end(&apart);
+}
+END_TEST
+
+/* A script that runs out of memory leaves nothing behind. */
+START_TEST(scripts_starve)
+{
+    ran r;
+    int failures = 0;
+    (void)steps_of(&r, "", "y(i) = 0*x(i)\nw(i) = 0*x(i)\n");
+    for (;; failures++) {
+        r.h.fail_at = r.h.calls + 1 + failures;
+        r.h.failed = false;
+        const stc_status st = stc_session_exec(r.s, FIRST SECOND, "test");
+        r.h.fail_at = 0;
+        ck_assert_int_eq(r.s->shelf.n, 0);
+        if (!st) break;
+        ck_assert_int_eq(st, STC_ERR_MEMORY);
+    }
+    ck_assert_int_gt(failures, 3);
+    end(&r);
+}
+END_TEST
+
 /* ---- programs from files ---------------------------------------------------------- */
 
 /* The lab's program becomes what its bytes say; or its text, with `was` replaced. */
@@ -610,6 +696,8 @@ Suite *suite_opt(void)
     tcase_add_test(t, planned_once_for_statistics);
     tcase_add_test(t, results_outlive_plans);
     tcase_add_test(t, plans_starve);
+    tcase_add_loop_test(t, scripts_share_steps, 0, sizeof saids / sizeof *saids);
+    tcase_add_test(t, scripts_starve);
     tcase_add_loop_test(t, others_are_planned_once, 0, 3);
     tcase_add_loop_test(t, files_are_planned_again, 0, 4);
     tcase_add_loop_test(t, texts_that_lie, 0, 4);

@@ -22,6 +22,8 @@ typedef struct search {
     const opt *o;
     const product *x;
     uint64_t group[64]; /* indices                                              */
+    uint64_t have[64];  /* the factors that have them, a bit each               */
+    uint64_t twin[64];  /* groups whose step, of factors as written, is the same */
     int groups, width;
     int n;     /* of the layer that is being made                         */
     bool kept; /* steps of steady factors are cheaper than where they stand */
@@ -128,6 +130,25 @@ static void offer(search *s, uint64_t gone, double cost, const state *from)
     if (cost < s->layer[at].cost) s->layer[at] = (state){gone, cost, from};
 }
 
+/* Whether the factors that a group has are as written. */
+static bool untouched(const search *s, uint64_t gone, int group)
+{
+    for (; gone; gone &= gone - 1)
+        if (s->have[__builtin_ctzll(gone)] & s->have[group]) return false;
+    return true;
+}
+
+/* Whether the group's step has been taken on the way, by other names of indices. */
+static bool is_twice(const search *s, const state *from, int group)
+{
+    if (!(s->twin[group] & from->gone) || !untouched(s, from->gone, group)) return false;
+    for (; from->from; from = from->from) {
+        const int g = __builtin_ctzll(from->gone & ~from->from->gone);
+        if (s->twin[group] >> g & 1 && untouched(s, from->from->gone, g)) return true;
+    }
+    return false;
+}
+
 static void extend(search *s, const state *from)
 {
     if (from->cost >= s->best_cost) return; /* more steps don't make it cheaper */
@@ -142,7 +163,9 @@ static void extend(search *s, const state *from)
     if (__builtin_popcountll(from->gone) + 1 == s->groups) return;
     for (int g = 0; g < s->groups; g++) {
         if ((from->gone >> g) & 1) continue;
-        const double cost = step_cost(s, f, n, s->group[g], s->best_cost - from->cost);
+        const double most = s->best_cost - from->cost;
+        const double cost =
+            is_twice(s, from, g) ? 0 : step_cost(s, f, n, s->group[g], most);
         if (cost >= 0) offer(s, from->gone | UINT64_C(1) << g, from->cost + cost, from);
     }
 }
@@ -150,7 +173,7 @@ static void extend(search *s, const state *from)
 /* Indices by the factors that have them. */
 static void find_groups(search *s)
 {
-    uint64_t have[64];
+    uint64_t *const have = s->have;
     s->groups = 0;
     for (uint64_t set = s->x->reduced; set; set &= set - 1) {
         const int i = __builtin_ctzll(set);
@@ -168,11 +191,43 @@ static void find_groups(search *s)
     }
 }
 
-stc_status eliminate(const opt *o, const product *x, elimination *out)
+/* A group's step if nothing was reduced before it; NULL: no memory, or none that is
+ * compared. */
+static const bexpr *step_of(opt *o, const search *s, int group)
+{
+    factor f[OPT_FACTORS];
+    opt_part t = {.f = f, .reduced = s->group[group]};
+    for (uint64_t set = s->have[group]; set; set &= set - 1)
+        f[t.n++] = s->x->factor[__builtin_ctzll(set)];
+    for (int k = 0; k < t.n; k++)
+        if (f[k].where) return NULL;
+    return t.n > 1 ? expression(o, s->x, &t) : NULL;
+}
+
+/* Equal steps are computed once (share.c). */
+static void find_twins(opt *o, search *s)
+{
+    const bexpr *step[EXACT];
+    uint64_t key[EXACT];
+    for (int g = 0; g < s->groups && s->groups <= EXACT; g++) {
+        step[g] = step_of(o, s, g);
+        key[g] = step[g] ? share_key(step[g]) : 0;
+        for (int k = 0; k < g && step[g]; k++) {
+            if (!step[k] || key[k] != key[g] || s->have[k] & s->have[g] ||
+                !share_same(o, o->s->index, step[k], step[g]))
+                continue;
+            s->twin[g] |= UINT64_C(1) << k;
+            s->twin[k] |= UINT64_C(1) << g;
+        }
+    }
+}
+
+stc_status eliminate(opt *o, const product *x, elimination *out)
 {
     search s = {.o = o, .x = x, .best_cost = DBL_MAX, .kept = !keep_all(x->factor, x->n)};
     s.written = out->written = cost_nest(o, x->factor, x->n);
     find_groups(&s);
+    find_twins(o, &s);
     s.width = s.groups > EXACT ? BEAM : ALL_SETS;
     int before = 1;
     state *layer = arena_array(o->a, 1, sizeof *layer);

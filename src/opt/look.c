@@ -200,9 +200,8 @@ bool look_made(const opt *o, const factor *f, int n, uint64_t out)
 /* ---- steps ------------------------------------------------------------------------- */
 
 /* A tensor that was made before the statement was planned anew, as an operand. */
-static int given_slot(opt *o, const opt_look *l)
+int given_slot(opt *o, const tensor *made, const int *mode)
 {
-    const tensor *made = l->made;
     const prog_tensor t = {.name = "",
                            .role = ROLE_INPUT,
                            .type = made->type,
@@ -214,7 +213,7 @@ static int given_slot(opt *o, const opt_look *l)
         const int n = program_extent(
             o->p, (extent){.op = EXT_DIM, .a = (uint16_t)slot, .b = (uint16_t)m});
         ext_check same = {.rel = REL_EQ, .a = (uint16_t)n, .at = o->s->at};
-        same.b = (uint16_t)o->s->index[l->mode[m]].hi;
+        same.b = (uint16_t)o->s->index[mode[m]].hi;
         same.text = "what was computed has %a, where there are %a now";
         if (n < 0 || program_check(o->p, same) < 0) return -1;
     }
@@ -227,7 +226,7 @@ stc_status look_give(opt *o, const product *x, const opt_part *t, factor *out, b
     const uint64_t of = o->looks ? look_of(t->f, t->n) : 0;
     opt_look *l = of ? find(o, x, of, t->out) : NULL;
     if (!l || !l->made) return STC_OK;
-    if (l->slot < 0) l->slot = given_slot(o, l);
+    if (l->slot < 0) l->slot = given_slot(o, l->made, l->mode);
     if (l->slot < 0) return o->p->cx->diag.status;
     const bexpr *read = step_read(o, l->slot, l->mode, x->r->at);
     if (!read) return STC_ERR_MEMORY;

@@ -14,6 +14,7 @@
  * - rewrite: which reductions of a statement that pays for;
  * - share: what is computed already is read again;
  * - keep: what a loop's rounds don't change is computed in the first;
+ * - shelf: what a script's statements have computed on the way;
  * - look: what steps stored, beside what was thought, for plans made after it;
  * - steps: each of them as a statement of its own, whose result is a tensor that the
  *   next ones read: its type, fill, format and order of modes.
@@ -72,6 +73,26 @@ typedef struct opt_looks {
     int n, stops;
 } opt_looks;
 
+/* What statements of a script have computed on the way (shelf.c): a text that says what, by
+ * which number of its indices each mode is; in the program compiled last its slot, -1:
+ * none. Without a tensor, one that is made when that runs. */
+enum { SHELVED = 16 };
+typedef struct opt_shelved {
+    char *text;
+    tensor *t;
+    int slot;
+    uint64_t id;
+    bool pattern; /* it stores what had a term */
+    uint8_t mode[STC_MAX_ORDER];
+} opt_shelved;
+typedef struct opt_shelf {
+    ctx *cx;
+    opt_shelved row[SHELVED]; /* the oldest first                    */
+    int n;
+    bool keeps; /* a later statement may want what this one computes */
+    uint64_t made;
+} opt_shelf;
+
 /* Tensors that are there already, by name. */
 typedef struct opt_known {
     const tensor *(*find)(const void *of, const char *name); /* may be NULL      */
@@ -82,6 +103,7 @@ typedef struct opt_known {
     bool (*steady)(const void *of, const char *name); /* may be NULL: none are */
     opt_book *book;    /* may be NULL                                              */
     opt_looks **looks; /* NULL: whoever runs it doesn't look; made when needed  */
+    opt_shelf *shelf;  /* may be NULL                                              */
 } opt_known;
 
 typedef struct opt {
@@ -231,7 +253,7 @@ typedef struct elimination {
     int n;
     double cost, written; /* with these steps, and as written */
 } elimination;
-stc_status eliminate(const opt *o, const product *x, elimination *out);
+stc_status eliminate(opt *o, const product *x, elimination *out);
 
 /* split.c: *at, a reduction, becomes several where that visits less: *done. */
 stc_status split(opt *o, bexpr **at, bool *done);
@@ -267,6 +289,17 @@ bool book_wants(const opt_book *b, const bexpr *r);
 stc_status book_stands(opt *o, const bexpr *r);
 stc_status book_note(opt_book *b, program *p, const bstmt *s, const opt *o);
 
+/* shelf.c: before a statement is planned; a read of what is there already: *done; notes a
+ * step that is none. For who runs it: binds what the program reads; takes what a run has
+ * made; frees all. */
+void shelf_begin(opt_shelf *s);
+stc_status shelf_give(opt *o, const product *x, const opt_part *t, factor *out, bool *done);
+stc_status shelf_note(opt *o, const product *x, const opt_part *t, const int *mode,
+                      const opt_step *step);
+stc_status shelf_bind(const opt_shelf *s, machine *mc);
+void shelf_take(opt_shelf *s, machine *mc);
+void shelf_free(opt_shelf *s);
+
 /* look.c: before a statement is planned; the product whose factors are looked at from now
  * on; which of them some are made of; their density by what was counted; whether the step
  * of just these is made. */
@@ -278,6 +311,8 @@ bool look_made(const opt *o, const factor *f, int n, uint64_t out);
 /* A read of the step that is made: *done; notes a step; and, when all are there, behind
  * which of them a run is to look. */
 stc_status look_give(opt *o, const product *x, const opt_part *t, factor *out, bool *done);
+/* A slot for what has been made before, as an operand without a name; -1: no memory. */
+int given_slot(opt *o, const tensor *made, const int *mode);
 stc_status look_note(opt *o, const product *x, const opt_part *t, const int *mode,
                      opt_step *step);
 void look_limits(opt *o);

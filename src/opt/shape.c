@@ -94,13 +94,29 @@ static const level_kind *kind_with(unsigned caps, unsigned props, unsigned witho
     return k;
 }
 
-/* Whether what reads the step goes through its index in order: the statement has no other
- * loops. */
-static bool read_in_order(const opt *o, const product *x, uint64_t out)
+static bool is_own(const factor *f, int n, const factor *other)
 {
-    const int n = o->s->nindex;
-    const uint64_t all = n < 64 ? (UINT64_C(1) << n) - 1 : ~UINT64_C(0);
-    return (all & ~x->reduced) == out;
+    for (int k = 0; k < n; k++)
+        if (f[k].e == other->e) return true;
+    return false;
+}
+
+/* Whether what reads the step goes through its index in order: the statement has no other
+ * loops, or the others that have the index have it above all else. */
+static bool read_in_order(const opt *o, const product *x, const factor *f, int n,
+                          uint64_t out)
+{
+    const int all = o->s->nindex;
+    const uint64_t loops = all < 64 ? (UINT64_C(1) << all) - 1 : ~UINT64_C(0);
+    bool some = false;
+    if ((loops & ~x->reduced) == out) return true;
+    for (int k = 0; k < x->n; k++) {
+        const factor *g = &x->factor[k];
+        if (!(g->indices & out) || is_own(f, n, g)) continue;
+        if (!g->levels || UINT64_C(1) << g->level[0] != out) return false;
+        some = true;
+    }
+    return some;
 }
 
 static void choose_format(prog_tensor *t, const int *mode, uint64_t has_room, bool full,
@@ -138,6 +154,6 @@ int shape_slot(const opt *o, const product *x, const factor *f, int n, uint64_t 
     for (int k = 0; k < x->n; k++)
         has_room |= full_levels(o->p, x->factor[k].e);
     *full = is_dense(o, f, n, out) && !(out & ~has_room);
-    choose_format(&t, mode, has_room, *full, read_in_order(o, x, out));
+    choose_format(&t, mode, has_room, *full, read_in_order(o, x, f, n, out));
     return program_tensor(o->p, &t);
 }

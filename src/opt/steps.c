@@ -157,9 +157,33 @@ static bool split_off(opt *o, opt_part *all, uint64_t group, int step, opt_part 
  * a cycle of five took 23 ns, where products of two matrices take 2. */
 static const double fused = 0.4;
 
-/* Takes back the steps that t reads and that don't pay for being one. */
-static bool take_back(opt *o, opt_part *made, opt_part *t)
+static bool as_written(const opt_part *t)
 {
+    for (int k = 0; k < t->n; k++)
+        if (t->f[k].step >= 0) return false;
+    return true;
+}
+
+/* Whether another of n steps, which equals this one, is computed anyway. */
+static bool is_twice(opt *o, const product *x, const opt_part *made, int n,
+                     const opt_part *t, bool *no_memory)
+{
+    for (int k = 0; k < n; k++) {
+        const opt_part *other = &made[k];
+        if (other == t || other->gone || other->n != t->n || !as_written(other) ||
+            !as_written(t))
+            continue;
+        const bexpr *a = expression(o, x, other), *b = expression(o, x, t);
+        *no_memory = !a || !b;
+        if (*no_memory || share_same(o, o->s->index, a, b)) return !*no_memory;
+    }
+    return false;
+}
+
+/* Takes back those of n steps that t reads and that don't pay for being one. */
+static bool take_back(opt *o, const product *x, opt_part *made, int n_made, opt_part *t)
+{
+    bool no_memory = false;
     for (int k = 0; k < t->n; k++) {
         if (t->f[k].step < 0) continue;
         opt_part *of = &made[t->f[k].step];
@@ -179,7 +203,7 @@ static bool take_back(opt *o, opt_part *made, opt_part *t)
         const double nest = cost_nest(o, both, n), density = t->f[k].density;
         const double share = keep_share(o, of->steady && !t->steady, of->out, density);
         const double apart = t->nest + share * (of->nest + cost_write(o, of->out, density));
-        if (nest > fused * apart) continue;
+        if (nest > fused * apart || is_twice(o, x, made, n_made, of, &no_memory)) continue;
         of->gone = true;
         t->reduced |= of->reduced;
         t->f = both;
@@ -187,7 +211,7 @@ static bool take_back(opt *o, opt_part *made, opt_part *t)
         t->nest = nest;
         k = -1;
     }
-    return true;
+    return !no_memory;
 }
 
 /* ---- statements ------------------------------------------------------------------- */
@@ -209,6 +233,7 @@ stc_status make_step(opt *o, const product *x, const opt_part *t, factor *result
     if (!right) return STC_ERR_MEMORY;
     st = share_step(o, right, step_type(x->r), result, &done);
     if (done) result->of = look_of(t->f, t->n);
+    if (!st && !done) st = shelf_give(o, x, t, result, &done);
     if (st || done) return st;
     const int slot = shape_slot(o, x, t->f, t->n, t->out, mode, &full);
     if (slot < 0) return o->p->cx->diag.status;
@@ -243,7 +268,8 @@ stc_status make_step(opt *o, const product *x, const opt_part *t, factor *result
                        .step = -1,
                        .of = look_of(t->f, t->n)};
     share_note(step, result);
-    return look_note(o, x, t, mode, step);
+    st = shelf_note(o, x, t, mode, step);
+    return st ? st : look_note(o, x, t, mode, step);
 }
 
 bool step_room(opt *o, int more)
@@ -306,11 +332,12 @@ stc_status take_apart(opt *o, const product *x, const elimination *el, bexpr **a
     if (!made || !result || !all.f || !step_room(o, el->n)) return STC_ERR_MEMORY;
     memcpy(all.f, x->factor, (size_t)x->n * sizeof *all.f);
     for (int k = 0; k < el->n; k++)
-        if (!split_off(o, &all, el->group[k], k, &made[k]) || !take_back(o, made, &made[k]))
+        if (!split_off(o, &all, el->group[k], k, &made[k]) ||
+            !take_back(o, x, made, el->n, &made[k]))
             return STC_ERR_MEMORY;
     all.nest = cost_nest(o, all.f, all.n);
     all.steady = keep_all(all.f, all.n);
-    if (!take_back(o, made, &all)) return STC_ERR_MEMORY;
+    if (!take_back(o, x, made, el->n, &all)) return STC_ERR_MEMORY;
     for (int k = 0; k < el->n; k++) {
         if (made[k].gone) continue;
         read_results(&made[k], result);

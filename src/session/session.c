@@ -301,6 +301,7 @@ stc_status stc_session_open(stc_machine *m, stc_session **out)
     s->m = m;
     s->repeat = 1;
     s->generation = (uint64_t)1 << 32;
+    s->shelf.cx = cx;
     s->next = m->sessions;
     if (s->next) s->next->prev = s;
     m->sessions = s;

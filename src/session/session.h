@@ -125,6 +125,7 @@ struct stc_session {
     gradient *gradients;  /* of the running exec                             */
     turned turned[TURNED_MAX]; /* the oldest first                           */
     int nturned;
+    opt_shelf shelf; /* of the running exec                                  */
     place_seen seen;
     bool untaped;      /* what runs is a derivative: nobody asks how it came about */
     char file[256];    /* names the last text executed, for errors        */
@@ -138,6 +139,7 @@ typedef struct script {
     const char *dir; /* where the text's file is, NULL if it has none     */
     int loops;       /* how many loops are around the statement           */
     int includes;
+    bool more; /* statements follow, and no loop is around this one       */
     enum { FLOW_ON, FLOW_BREAK, FLOW_CONTINUE, FLOW_RETURN } flow; /* what runs next */
 } script;
 

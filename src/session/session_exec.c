@@ -303,8 +303,10 @@ stc_status session_exec(stc_session *s, script *in, const ast *list)
         return session_fail(in, STC_ERR_PROGRAM, list,
                             "blocks and calls are nested too deeply (more than 2000)");
     s->depth++;
-    for (int i = 0; i < list->count && !st && in->flow == FLOW_ON; i++)
+    for (int i = 0; i < list->count && !st && in->flow == FLOW_ON; i++) {
+        in->more = !in->loops && i + 1 < list->count;
         st = session_statement(s, in, list->child[i]);
+    }
     s->depth--;
     return st;
 }
@@ -345,6 +347,7 @@ static stc_status exec_text(stc_session *s, const script *outer, const char *tex
     if (!st) st = session_exec(s, &in, tree);
     /* what is prepared is keyed by this text's tree */
     session_forget(s);
+    shelf_free(&s->shelf);
     arena_free(&a);
     mem_strfree(cx, dir);
     return st;

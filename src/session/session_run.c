@@ -155,8 +155,11 @@ static stc_status compile_in(stc_session *s, const script *in, const ast *statem
                              .waits = &c->waits,
                              .rounds = s->f.rounds,
                              .steady = s->f.loop && !c->rest ? session_steady : NULL,
-                             .looks = &c->looks};
+                             .looks = &c->looks,
+                             .shelf = in->loops || s->repeat > 1 ? NULL : &s->shelf};
     arena a;
+    s->shelf.keeps = in->more;
+    shelf_begin(&s->shelf);
     arena_init(&a, cx);
     stc_status st = compile_begin(cx, &in->src, true, &c->p);
     if (!st)
@@ -342,7 +345,8 @@ static stc_status bind_all(stc_session *s, prepared *c, operands *o)
         if (i == c->target && may_give(s, v)) machine_yield(c->mc, i);
     }
     session_turned_give(s, c);
-    return any ? generate(s, c, o) : STC_OK;
+    const stc_status st = shelf_bind(&s->shelf, c->mc);
+    return st || !any ? st : generate(s, c, o);
 }
 
 /* The variables take what was made for them; the rest is freed. */
@@ -413,6 +417,7 @@ static stc_status bind_again(stc_session *s, prepared *c, const operands *o)
         if (!st && t && i == c->target && may_give(s, v)) machine_yield(c->mc, i);
     }
     session_turned_give(s, c);
+    if (!st) st = shelf_bind(&s->shelf, c->mc);
     return st || !c->rest ? st : looks_bind(c->looks, c->mc);
 }
 
@@ -457,6 +462,7 @@ static stc_status run_prepared(stc_session *s, const script *in, const ast *node
         if (!st && (st = run_timed(s, c))) place_in_file(&in->src);
     }
     if (!st) session_turned_take(s, c);
+    if (!st && !in->loops) shelf_take(&s->shelf, c->mc);
     if (!st && profile) st = session_profiled(s, in, node, c->mc, now_us() - start);
     return st;
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COMPILES = 401, CALLS = 1000, BATCHES = 25, STARTS = 21 };
+enum { COMPILES = 401, CALLS = 1000, BATCHES = 25, STARTS = 21, PLANS = 101 };
 
 typedef struct statement {
     const char *name, *text;
@@ -166,6 +166,66 @@ static bool time_calls(stc_machine *m, const statement *s, bool csv)
     return ok;
 }
 
+/* Planning for operands that are there: a chain, and one that comes back to where it began.
+ * Each time the text is new to the session; of a thousand operands most are vectors at a
+ * chain's indices, of which there can't be so many. */
+static const struct {
+    int operands, times;
+    bool closed;
+} plans[] = {
+    {3, PLANS, false}, {3, PLANS, true}, {6, PLANS, false},
+    {6, PLANS, true},  {100, 11, false}, {1000, 3, false},
+};
+
+static const char planning[] = "planned with data",
+                  planned[] =
+                      "tensor A csr f64 [1000,1000] = random(density=0.004, seed=7)\n"
+                      "tensor x dense f64 [1000] = 0.5\n";
+
+/* A(i0,i1) * A(i1,i2) * …, of 1,000 with … * x(i0) * x(i1) * … */
+static void write_chain(char *text, size_t size, int operands, bool closed)
+{
+    const int links = operands > 300 ? 300 : operands;
+    int n = snprintf(text, size, "y = ");
+    for (int k = 0; k < links; k++)
+        n += snprintf(text + n, size - (size_t)n, "%sA(i%d,i%d)", k ? " * " : "", k,
+                      closed && k == links - 1 ? 0 : k + 1);
+    for (int k = links; k < operands; k++)
+        n += snprintf(text + n, size - (size_t)n, " * x(i%d)", k % links);
+}
+
+static bool time_plan(stc_machine *m, int row, bool csv)
+{
+    char text[24 * 1024], name[32];
+    stc_session *s;
+    double t[PLANS];
+    snprintf(name, sizeof name, "%d%s", plans[row].operands,
+             plans[row].closed ? ", closed" : "");
+    if (stc_session_open(m, &s)) return failed(m, planning);
+    write_chain(text, sizeof text, plans[row].operands, plans[row].closed);
+    bool ok = !stc_session_exec(s, planned, "bench");
+    for (int i = 0; ok && i < plans[row].times; i++) {
+        stc_times times = {.size = sizeof times};
+        ok = !stc_session_exec(s, text, "bench");
+        stc_session_times(s, &times);
+        t[i] = times.plan;
+    }
+    if (ok)
+        print(csv, planning, name, median(t, plans[row].times), "us");
+    else
+        failed(m, planning);
+    stc_session_close(s);
+    return ok;
+}
+
+static bool time_plans(stc_machine *m, bool csv)
+{
+    bool ok = true;
+    for (int k = 0; k < (int)(sizeof plans / sizeof *plans); k++)
+        ok &= time_plan(m, k, csv);
+    return ok;
+}
+
 static bool time_start(const char *tool, bool csv)
 {
     char command[1024];
@@ -200,6 +260,7 @@ int bench_latency(const char *filter, bool csv, const char *tool)
         if (wanted(filter, calling) && strcmp(s->name, "mttkrp"))
             ok &= time_calls(m, s, csv);
     }
+    if (wanted(filter, planning)) ok &= time_plans(m, csv);
     if (wanted(filter, "texts")) ok &= time_texts(m, csv);
     if (tool && wanted(filter, starting)) ok &= time_start(tool, csv);
     stc_close(m);

@@ -219,20 +219,30 @@ static bool ascends_in(const column *i, int n)
     return i->form != COL_FIXED && down >= 0;
 }
 
+/* The same for a level with a place for each coordinate that appends: what isn't there yet
+ * is put where it belongs, in order. */
+static bool puts_in_order(const slot *r, const strip *s, const sink *x, const place *p)
+{
+    const level_kind *kind = r->t->level[p->level].kind;
+    return x->kind == SINK_STORE && kind->put && !kind->put_room && !s->s.l->unordered &&
+           ascends_in(&s->icol[p->icol], s->n);
+}
+
 /* The same for a level that inserts, if its fibers are ranges. Lanes may have any
  * coordinates, and several the same: one goes in after the other then. */
 static stc_status insert_rest(machine *mc, strip *s, const sink *x, const place *p,
                               int64_t pos)
 {
     slot *r = &mc->slot[x->a];
-    const level *lv = &r->t->level[p->level];
+    level *lv = &r->t->level[p->level];
     const column *i = &s->icol[p->icol];
     const stc_type type = r->t->type;
     const strip_into into = x->kind == SINK_ACC ? strip_into_of(x->fn, type) : NULL;
     const int64_t first = column_get(i, 0);
     int64_t most = column_get(i, s->n - 1);
-    fiber_table t;
-    lv->kind->table(lv, &t);
+    fiber_table t = {.lo = lv->base, .hi = lv->base + lv->extent};
+    const bool inserts = r->lev[p->level].insert;
+    if (inserts) lv->kind->table(lv, &t);
     if (!column_within(i, s->n, t.lo, t.hi - t.lo)) return store_lanes(mc, s, x, 1);
     const bool ascends = ascends_in(i, s->n);
     if (!ascends && (i->form != COL_ARRAY || (x->kind == SINK_ACC && !into)))
@@ -241,6 +251,9 @@ static stc_status insert_rest(machine *mc, strip *s, const sink *x, const place 
         most = i->data[k] > most ? i->data[k] : most;
     r->stores += (uint64_t)s->n - 1;
     if (asm_value(mc, r, pos + (most - first))) return mc->cx->diag.status;
+    const mcursor *up = target_cursor(mc, &s->s.place[p->up]);
+    for (int k = 1; !inserts && k < s->n; k++)
+        lv->kind->put(lv, up ? up->c.at : 0, column_get(i, k));
     if (i->form == COL_STEP) {
         put_run(s, x, r->t, pos + 1, 1, s->n - 1);
         return STC_OK;
@@ -285,7 +298,9 @@ static stc_status sink_result(machine *mc, strip *s, const sink *x)
     const stc_status st = store_lane(mc, s, x, 0, &pos);
     if (st || s->n == 1) return st;
     if (append_in_bulk(mc, s, x, p)) return append_rest(mc, s, x, p, pos);
-    if (mc->slot[x->a].lev[p->level].insert) return insert_rest(mc, s, x, p, pos);
+    const slot *r = &mc->slot[x->a];
+    if (r->lev[p->level].insert || puts_in_order(r, s, x, p))
+        return insert_rest(mc, s, x, p, pos);
     return store_lanes(mc, s, x, 1);
 }
 

@@ -246,12 +246,13 @@ static bool prepare_load(const machine *mc, nest *ns, nest_load *x)
     }
     const level *lv = nest_level(mc, ns, n->b, &t);
     const int l = (int)(lv - t->level);
-    x->probe = probed(ns, lv, n->b) ? lv : NULL;
+    const bool all = fibers_cover(t, l, ns->lo, ns->hi);
+    x->probe = !all && probed(ns, lv, n->b) ? lv : NULL;
     x->nvals = t->nvals;
     x->parent = nest_parent(ns, n->b);
     x->extent = lv->extent;
     x->lo = lv->base;
-    return x->probe ? tensor_unique(t, l) : fibers_cover(t, l, ns->lo, ns->hi);
+    return x->probe ? tensor_unique(t, l) : all;
 }
 
 static bool loaded(const nest *ns, int id)
