@@ -91,6 +91,7 @@ struct scatter {
     row_list *list; /* rows may be listed; NULL: they may not            */
     /* of this run */
     scatter_kernel kernel;
+    bool brief; /* fibers of these lanes are short */
     const void *bounds, *crd, *vals;
     /* lanes: fibers and factors of up to SCATTER_CHUNK k */
     int64_t *from, *to, *key, *pos[SCATTER_OPERANDS]; /* key: the coordinates k */
