@@ -25,7 +25,7 @@ static const row convolution = {.name = "convolution",
                                 .result_format = "dense",
                                 .kind = R_DENSE};
 
-/* Ways of length two that an edge closes: as many as triangles, where edges have two ways. */
+/* Ways of length two that an edge closes: triangles, where edges have both ways. */
 static const row triangles = {.name = "triangles",
                               .inputs = "uni rmats rmat",
                               .text = "c = A(i,j) * A(j,k) * A(i,k)",
