@@ -25,6 +25,15 @@ static const row convolution = {.name = "convolution",
                                 .result_format = "dense",
                                 .kind = R_DENSE};
 
+/* Ways of length two that an edge closes: triangles, where edges have both ways. */
+static const row triangles = {.name = "triangles",
+                              .inputs = "uni rmats rmat",
+                              .text = "c = A(i,j) * A(j,k) * A(i,k)",
+                              .operand = {{"A", S_A}},
+                              .result = "c",
+                              .result_format = "dense",
+                              .kind = R_SCALAR};
+
 /* Best runs: the clock's time, and what all threads together took of the processor. */
 typedef struct best {
     double wall, cpu, stream;
@@ -120,8 +129,10 @@ int bench_threads(const char *filter, bool csv)
                  "share\n",
            threads);
     const size_t count = sizeof shared / sizeof *shared;
-    for (size_t k = 0; k <= count; k++) {
-        const row *r = k < count ? row_named(shared[k]) : &convolution;
+    for (size_t k = 0; k <= count + 1; k++) {
+        const row *r = k < count    ? row_named(shared[k])
+                       : k == count ? &convolution
+                                    : &triangles;
         const char *left = r->inputs;
         char label[64], input[16];
         while (next_input(&left, input, sizeof input)) {

@@ -91,6 +91,8 @@ struct scatter {
     row_list *list; /* rows may be listed; NULL: they may not            */
     /* of this run */
     scatter_kernel kernel;
+    bool mixed; /* the last lanes met some coordinates for the first time, others again */
+    bool guess; /* whether these do can be guessed                                     */
     const void *bounds, *crd, *vals;
     /* lanes: fibers and factors of up to SCATTER_CHUNK k */
     int64_t *from, *to, *key, *pos[SCATTER_OPERANDS]; /* key: the coordinates k */

@@ -6,7 +6,7 @@
  * an element or two, the second is added without a branch: guessing whether there is
  * one costs more than computing it.
  */
-#include "super.h"
+#include "super_lengths.h"
 #include <string.h>
 
 /* Sums of whole numbers are the same in any order: compilers take several at once
@@ -105,15 +105,33 @@ enum { LOOK = 64 };
             }                                                                              \
             return bounds[n] - bounds[0] - left;                                           \
         }                                                                                  \
-        for (int k = 0; k < n; k++) {                                                      \
-            const int64_t e = bounds[k + 1];                                               \
-            ask_later_##W(ns, w, v, sizeof *v, k, n);                                      \
-            out[k] = fiber_##TYPE##_##B##_##W(v, crd, stride, &p, e, x, NULL,              \
-                                              NO_FACTORS(B, TYPE), init, nx, false);       \
-            if (SETTLES(B)) left += e - p;                                                 \
-            p = e;                                                                         \
+        for (int from = 0, m; from < n; from += m) {                                       \
+            uint16_t order[LENGTHS_BATCH];                                                 \
+            m = n - from < LENGTHS_BATCH ? n - from : LENGTHS_BATCH;                       \
+            const bool mixed =                                                             \
+                !SETTLES(B) && !ns->far && lengths_differ_##W(bounds + from, m);           \
+            if (mixed) {                                                                   \
+                lengths_sort_##W(bounds + from, m, order);                                 \
+                lengths_ask_##W(w, bounds + from, m, v, sizeof *v);                        \
+            }                                                                              \
+            for (int j = 0; mixed && j < m; j++) {                                         \
+                const int k = from + order[j];                                             \
+                p = bounds[k];                                                             \
+                out[k] =                                                                   \
+                    fiber_##TYPE##_##B##_##W(v, crd, stride, &p, bounds[k + 1], x, NULL,   \
+                                             NO_FACTORS(B, TYPE), init, nx, false);        \
+            }                                                                              \
+            p = bounds[from];                                                              \
+            for (int k = from; !mixed && k < from + m; k++) {                              \
+                const int64_t e = bounds[k + 1];                                           \
+                ask_later_##W(ns, w, v, sizeof *v, k, n);                                  \
+                out[k] = fiber_##TYPE##_##B##_##W(v, crd, stride, &p, e, x, NULL,          \
+                                                  NO_FACTORS(B, TYPE), init, nx, false);   \
+                if (SETTLES(B)) left += e - p;                                             \
+                p = e;                                                                     \
+            }                                                                              \
         }                                                                                  \
-        return p - bounds[0] - left;                                                       \
+        return bounds[n] - bounds[0] - left;                                               \
     }
 
 /* ---- all lanes ----------------------------------------------------------------- */

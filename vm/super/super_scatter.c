@@ -16,9 +16,14 @@
 
 /* ---- kernels ----------------------------------------------------------------------- */
 
+/* Whether a coordinate was met before is guessed right where that holds for nearly all, or
+ * nearly none (one in SHARE), as the lanes before tell; and where fibers are shorter than
+ * BRIEF, since neighbours' are often alike then. Else nothing branches on it. */
+enum { BRIEF = 8, SHARE = 8 };
+
 #define SCATTER(TYPE, W, TERM, FOLD)                                                       \
-    static void scatter_##TERM##_##FOLD##_##TYPE##_##W(const scatter *sc, workspace *w,    \
-                                                       int n)                              \
+    INLINE void put_##TERM##_##FOLD##_##TYPE##_##W(const scatter *sc, workspace *w, int n, \
+                                                   bool guess)                             \
     {                                                                                      \
         const elem_##TYPE *vals = sc->vals;                                                \
         const num_##TYPE *by = (const num_##TYPE *)sc->by;                                 \
@@ -36,16 +41,28 @@
                 const int64_t i = crd[p];                                                  \
                 const num_##TYPE x = vals ? FN(TERM, TYPE, s, GET(TYPE, vals[p])) : s;     \
                 const uint64_t bit = UINT64_C(1) << (i & 63), word = set[i >> 6];          \
-                if (word & bit) {                                                          \
+                const bool met = word & bit;                                               \
+                if (guess && met) {                                                        \
                     acc[i] = FN(FOLD, TYPE, acc[i], x);                                    \
-                } else {                                                                   \
-                    set[i >> 6] = word | bit;                                              \
-                    acc[i] = x;                                                            \
-                    touched[count++] = i;                                                  \
+                    continue;                                                              \
                 }                                                                          \
+                const num_##TYPE either[2] = {x, FN(FOLD, TYPE, guess ? x : acc[i], x)};   \
+                acc[i] = either[met];                                                      \
+                set[i >> 6] = word | bit;                                                  \
+                touched[count] = i;                                                        \
+                count += !met;                                                             \
             }                                                                              \
         }                                                                                  \
         w->n = count;                                                                      \
+    }                                                                                      \
+                                                                                           \
+    static void scatter_##TERM##_##FOLD##_##TYPE##_##W(const scatter *sc, workspace *w,    \
+                                                       int n)                              \
+    {                                                                                      \
+        if (sc->guess)                                                                     \
+            put_##TERM##_##FOLD##_##TYPE##_##W(sc, w, n, true);                            \
+        else                                                                               \
+            put_##TERM##_##FOLD##_##TYPE##_##W(sc, w, n, false);                           \
     }
 #include "scatter.def"
 
@@ -436,10 +453,14 @@ static stc_status flush(machine *mc, scatter *sc, int n, bool last)
         return machine_count(mc, rounds);
     }
     if (most > w->extent - w->n) most = w->extent - w->n;
-    if (ws_use(mc, w, sc->fold, sc->at) || ws_touch_room(mc, w, most))
+    if (ws_use(mc, w, sc->fold, sc->at) || ws_touch_room(mc, w, most + 1))
         return mc->cx->diag.status;
+    const int64_t had = w->n, all = rounds - n;
+    sc->guess = !sc->mixed || all < n * BRIEF;
     tally(mc, TALLY_SCATTER + sc->row[sc->kernel == sc->wide]);
     sc->kernel(sc, w, n);
+    const int64_t anew = w->n - had;
+    sc->mixed = anew > all / SHARE && all - anew > all / SHARE;
     return machine_count(mc, rounds);
 }
 
