@@ -49,7 +49,7 @@ static stc_status check_chain(const tensor *t, int at, int l, const cursor *up)
             return fail(
                 t->cx, STC_ERR_DATA,
                 "level %d (%s): coordinate %lld at position %lld follows %lld; expected "
-                "%s below equal coordinates",
+                "%s below equal coordinates, or an unordered level",
                 l, lv->kind->name, (long long)c.lo, (long long)c.pos, (long long)last - 1,
                 c.lo + 1 == last ? "no duplicates" : "ascending ones");
         }
@@ -57,7 +57,11 @@ static stc_status check_chain(const tensor *t, int at, int l, const cursor *up)
         for (int64_t i = c.lo; at < l && i < c.hi; i++) {
             cursor_stand(&c, i);
             if (work_due(t->cx, ++n)) return t->cx->diag.status;
-            if (check_chain(t, at + 1, l, &c)) return t->cx->diag.status;
+            const int64_t end = c.at_end;
+            for (const bool apart = level_apart(lv); c.at < end; c.at = c.at_end) {
+                c.at_end = apart ? c.at + 1 : end;
+                if (check_chain(t, at + 1, l, &c)) return t->cx->diag.status;
+            }
         }
     }
     return STC_OK;
@@ -66,7 +70,8 @@ static stc_status check_chain(const tensor *t, int at, int l, const cursor *up)
 static stc_status check_chains(const tensor *t)
 {
     for (int l = 1; l < t->fmt.levels; l++) {
-        if (t->level[l - 1].props & PROP_UNIQUE || !(t->level[l].props & PROP_ORDERED))
+        if (t->level[l - 1].props & PROP_UNIQUE || level_apart(&t->level[l - 1]) ||
+            !(t->level[l].props & PROP_ORDERED))
             continue;
         if (!t->level[l].size) continue; /* else the levels above could be long */
         if (check_chain(t, 0, l, NULL)) return t->cx->diag.status;

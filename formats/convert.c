@@ -14,6 +14,7 @@ int tensor_held_order(const tensor *t, int *held)
     int n = 0;
     for (; n < t->order && t->level[n].props & PROP_ORDERED; n++) {
         held[n] = t->fmt.level[n].map.mode;
+        if (format_apart(&t->fmt, n)) return n + 1;
     }
     return n;
 }

@@ -77,7 +77,7 @@ static stc_status count_rows(const tensor *t, const fiber_table *first,
 static bool in_order(const tensor *t)
 {
     return t->level[0].props & PROP_ORDERED && t->level[1].props & PROP_ORDERED &&
-           t->level[1].props & PROP_UNIQUE;
+           t->level[1].props & PROP_UNIQUE && !format_apart(&t->fmt, 0);
 }
 
 static stc_status open_rows(const tensor *t, rows *r, bool *ok)

@@ -9,6 +9,7 @@
 typedef struct search {
     const tensor *t;
     int64_t coord[STC_MAX_ORDER]; /* of each level; not of those that count */
+    bool drop;                    /* what equals the fill can't be told from padding */
     bool found;
     value sum;
 } search;
@@ -19,11 +20,17 @@ static void found_at(search *s, int l, const cursor *c)
 {
     const tensor *t = s->t;
     if (l + 1 < t->fmt.levels) {
-        search_level(s, l + 1, c);
+        cursor one = *c;
+        const bool apart = level_apart(c->lv);
+        for (; one.at < c->at_end; one.at = one.at_end) {
+            one.at_end = apart ? one.at + 1 : c->at_end;
+            search_level(s, l + 1, &one);
+        }
         return;
     }
     for (int64_t p = c->at; p < c->at_end; p++) {
         const value v = type_load(t->type, t->vals, p);
+        if (s->drop && class_equal(type_class(t->type), v, t->fill)) continue;
         s->sum = s->found ? value_add(t->type, s->sum, v) : v;
         s->found = true;
     }
@@ -57,7 +64,7 @@ static void search_level(search *s, int l, const cursor *up)
 value tensor_get(const tensor *t, const int64_t *coords)
 {
     if (!t->fmt.levels) return type_load(t->type, t->vals, 0);
-    search s = {.t = t, .sum = t->fill};
+    search s = {.t = t, .sum = t->fill, .drop = format_drops_fill(&t->fmt)};
     for (int l = 0; l < t->fmt.levels; l++) {
         s.coord[l] = map_coord(&t->fmt.level[l].map, t->shape, coords);
     }

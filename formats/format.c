@@ -399,10 +399,13 @@ static const char *flags_fault(const format *f, int l)
                                         next->props & PROP_BRANCHLESS && next->arrays)) {
         return "only a nonunique level above singletons can be interleaved";
     }
-    if (repeats(f, l) && next && !(next->caps & CAP_CHAIN)) {
-        return "below it must stand a compressed or singleton level, as it is nonunique";
-    }
     return NULL;
+}
+
+bool format_apart(const format *f, int l)
+{
+    return l + 1 < f->levels && !(format_props(f, l) & PROP_UNIQUE) &&
+           !(f->level[l + 1].kind->caps & CAP_CHAIN);
 }
 
 /* Whether some level below l leaves coordinates out. */

@@ -89,6 +89,10 @@ bool format_drops_fill(const format *f);
 bool format_stores_entries(const format *f);
 /* The properties level l has under this format. */
 uint32_t format_props(const format *f, int l);
+/* Whether what is below level l is a fiber for each of the positions that share a
+ * coordinate of it: a level that can't chain them. Such ones are gone through by
+ * tensor_walk alone. */
+bool format_apart(const format *f, int l);
 /* Refuses what can't be: a mode that no level determines, flags that a kind
  * doesn't take, a branchless level at the root. `why` gets the reason. */
 bool format_valid(const format *f, char *why, size_t size);

@@ -44,6 +44,12 @@ stc_status convert_by_counting(const tensor *t, tensor *c, bool *done);
 /* The same for elements that both have in one order, in runs or repeats. */
 stc_status convert_by_runs(const tensor *t, tensor *c, bool *done);
 
+/* format_apart, of a tensor's level that has another below it. */
+static inline bool level_apart(const level *lv)
+{
+    return !(lv->props & PROP_UNIQUE) && !(lv[1].kind->caps & CAP_CHAIN);
+}
+
 /* Walks the stored entries in storage order. Entries gather in `batch`; `full`
  * is called whenever many have (it empties the batch), NULL: they all stay. */
 typedef struct walk {
@@ -64,7 +70,7 @@ typedef struct walk {
     /* where it stands, by level, and in the last one */
     bool again;
     cursor cur[STC_MAX_ORDER];
-    int64_t at[STC_MAX_ORDER];
+    int64_t at[STC_MAX_ORDER], twin[STC_MAX_ORDER]; /* coordinate, and duplicate of it */
     enum { IN_RANGE, IN_COORDS, IN_CURSOR } in;
     fiber_view view; /* of IN_COORDS: what is left */
     struct walk_rest {

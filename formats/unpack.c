@@ -214,6 +214,24 @@ static stc_status last_level(walk *w, int l, const cursor *up)
     return last_by_cursor(w, l);
 }
 
+static stc_status walk_level(walk *w, int l, const cursor *up);
+
+/* What is below the coordinate at which c stands: one duplicate of it after the other where
+ * the next level can't chain them. */
+static stc_status walk_below(walk *w, int l, cursor *c)
+{
+    const int64_t end = c->at_end;
+    if (!level_apart(c->lv)) return walk_level(w, l + 1, c);
+    if (!w->again) w->twin[l] = c->at;
+    for (; w->twin[l] < end; w->twin[l]++) {
+        c->at = w->twin[l];
+        c->at_end = c->at + 1;
+        const stc_status status = walk_level(w, l + 1, c);
+        if (status) return status;
+    }
+    return STC_OK;
+}
+
 static stc_status walk_level(walk *w, int l, const cursor *up)
 {
     const level *lv = &w->t->level[l];
@@ -228,7 +246,7 @@ static stc_status walk_level(walk *w, int l, const cursor *up)
             cursor_stand(c, w->at[l]);
             w->coord[l] = w->at[l];
             stc_status status = pace(w, 1);
-            if (!status) status = walk_level(w, l + 1, c);
+            if (!status) status = walk_below(w, l, c);
             if (status) return status;
         }
     }

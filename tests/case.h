@@ -13,10 +13,10 @@
 enum { CASE_TENSORS = 10, CASE_ORDER = 4, CASE_LEVELS = 8 };
 
 /* A format whose arrays can be built by hand and lent: dense levels, then one
- * compressed level, then singletons. */
+ * compressed level, then singletons, then dense ones again. */
 typedef struct craw {
     bool possible;
-    int levels, dense; /* the first `dense` levels are dense          */
+    int levels, dense, below; /* the first `dense` are, and `below` behind the others */
     int mode[CASE_LEVELS];
     bool nonunique, unordered, interleaved; /* duplicates; no order; one buffer */
     bool wide; /* 64-bit indices                              */

@@ -46,7 +46,7 @@ static bool before(const order *o, int64_t a, int64_t b)
     const ctensor *t = o->t;
     const craw *r = &t->format.raw;
     if (o->parent[a] != o->parent[b]) return o->parent[a] < o->parent[b];
-    for (int l = r->dense; l < r->levels && !r->unordered; l++) {
+    for (int l = r->dense; l < r->levels - r->below && !r->unordered; l++) {
         int64_t x = t->coord[a * t->order + r->mode[l]];
         int64_t y = t->coord[b * t->order + r->mode[l]];
         if (x != y) return x < y;
@@ -77,13 +77,15 @@ static stc_status lend_levels(const order *o, lent *l, stc_tensor *x)
 {
     const ctensor *t = o->t;
     const craw *r = &t->format.raw;
-    int width = r->wide ? 8 : 4, n = r->levels - r->dense;
-    int64_t parents = 1;
+    const int width = r->wide ? 8 : 4, n = r->levels - r->below - r->dense;
+    int64_t parents = 1, block = 1;
+    for (int k = r->dense + n; k < r->levels; k++)
+        block *= t->shape[r->mode[k]];
     for (int k = 0; k < r->dense; k++)
         parents *= t->shape[r->mode[k]];
     char *pos = keep(l, (size_t)((parents + 1) * width));
     char *crd = keep(l, (size_t)(t->n * width * n));
-    void *vals = keep(l, (size_t)t->n * stc_type_size(t->type));
+    void *vals = keep(l, (size_t)(t->n * block) * stc_type_size(t->type));
     if (!pos || !crd || !vals) return STC_ERR_MEMORY;
     int64_t at = 0;
     for (int64_t p = 0; p < parents; p++) {
@@ -96,7 +98,11 @@ static stc_status lend_levels(const order *o, lent *l, stc_tensor *x)
             int64_t c = t->coord[o->entry[e] * t->order + r->mode[r->dense + k]];
             set(crd, width, r->interleaved ? e * n + k : k * t->n + e, c);
         }
-        ov_save(&t->value[o->entry[e]], vals, e);
+        int64_t place = e;
+        for (int k = r->dense + n; k < r->levels; k++)
+            place = place * t->shape[r->mode[k]] +
+                    t->coord[o->entry[e] * t->order + r->mode[k]];
+        ov_save(&t->value[o->entry[e]], vals, place);
     }
     stc_status st =
         stc_tensor_lend(x, r->dense, STC_POS, (stc_array){pos, parents + 1, width, width});
@@ -105,7 +111,7 @@ static stc_status lend_levels(const order *o, lent *l, stc_tensor *x)
         stc_array a = {crd + first, t->n, width, r->interleaved ? n * width : width};
         st = stc_tensor_lend(x, r->dense + k, STC_CRD, a);
     }
-    if (st == STC_OK) st = stc_tensor_lend_values(x, vals, t->n);
+    if (st == STC_OK) st = stc_tensor_lend_values(x, vals, t->n * block);
     return st;
 }
 

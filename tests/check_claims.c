@@ -100,7 +100,7 @@ static const claim claims[] = {
     {COO,
      1,
      {{1, STC_CRD, 1, 1}},
-     "follows 1; expected no duplicates below equal coordinates"},
+     "follows 1; expected no duplicates below equal coordinates, or an unordered level"},
     {ELL, 1, {{2, STC_CRD, 1, 2}}, NULL},
     {ELL, 1, {{2, STC_CRD, 1, 4}}, "coordinate 4 at position 1 is outside 0:4"},
     {ELL, 1, {{2, STC_CRD, CUT, 0}}, "positions below it are no multiple of 3"},

@@ -26,6 +26,8 @@ static const char *const formats[] = {
     "(i,j) -> (j : compressed(nonunique, index64), i : singleton(index64))",
     "(i,j) -> (i : dense, j : compressed(unordered))",
     "(i,j) -> (i : dense, j : compressed(nonunique, index64))",
+    "(i,j) -> (i : compressed(nonunique), j : dense)",
+    "(i,j) -> (i/2 : compressed(nonunique), j : hashed, i%2 : dense)",
     "(i,j) -> (flat(i,j) : compressed)",
     "(i,j) -> (flat(i,j) : lz77)",
     "(i,j) -> (i/2 : compressed, i%2 : dense, j : compressed)",
@@ -223,6 +225,74 @@ START_TEST(duplicates)
         each_shortage(cx, &h, convert, &p);
     }
     stc_tensor_free(t);
+}
+END_TEST
+
+/* Entries in blocks of `most`: so many, with that sum. */
+static void blocks_sum(const stc_tensor *t, int64_t most, int64_t count, double sum)
+{
+    stc_iter *it;
+    stc_block b;
+    ck_ok(m, stc_iter_open(t, most, &it));
+    do {
+        ck_ok(m, stc_iter_next(it, &b));
+        for (int64_t e = 0; e < b.count; e++, count--)
+            sum -= ((const double *)b.values)[e];
+    } while (b.count);
+    stc_iter_free(it);
+    ck_assert_int_eq(count, 0);
+    ck_assert_double_eq(sum, 0);
+}
+
+/* Whole subtensors that the host lends twice, above levels that can't chain them: what is
+ * read is the sum of their elements, wherever reading pauses; but a fill that may be
+ * padding is none. */
+START_TEST(repeated_rows)
+{
+    static const struct {
+        const char *format;
+        int rows, wide; /* of a subtensor; the fill, and elements behind it */
+        double fill, first, last;
+    } cases[] = {
+        {"(i,j) -> (i : compressed(nonunique), j : dense)", 1, COLUMNS, 0, 3, 0},
+        {"(i,j) -> (i : compressed(nonunique), j : dense)", 1, COLUMNS, 7, 3, 21},
+        {"(i,j) -> (i/2 : compressed(nonunique), i%2 : dense, j : dense)", 2, COLUMNS, 7, 3,
+         7},
+        {"(i,j) -> (i/2 : compressed(nonunique), i%2 : dense, j : dense)", 2, COLUMNS, 0, 3,
+         0},
+    };
+    int32_t bounds[] = {0, 4}, crd[] = {0, 2, 2, 2};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        const int block = cases[c].rows * cases[c].wide;
+        const stc_value fill = {.f = cases[c].fill};
+        double vals[4 * 2 * COLUMNS];
+        stc_tensor *t;
+        for (int k = 0; k < 4 * block; k++)
+            vals[k] = fill.f;
+        vals[0] = 5, vals[block] = 1, vals[3 * block] = 2; /* 3, with a fill between them */
+        ck_ok(m, stc_tensor_new(m, cases[c].format, STC_F64, 2, shape, &fill, &t));
+        ck_ok(m, stc_tensor_lend(t, 0, STC_POS, (stc_array){bounds, 2, 4, 0}));
+        ck_ok(m, stc_tensor_lend(t, 0, STC_CRD, (stc_array){crd, 4, 4, 0}));
+        ck_ok(m, stc_tensor_lend_values(t, vals, 4 * block));
+        ck_ok(m, stc_tensor_check(t));
+        const int64_t at[][2] = {{2 * cases[c].rows, 0}, {2 * cases[c].rows, 1}};
+        const double plain = cases[c].rows == 1 ? fill.f : 0;
+        stc_value v;
+        ck_ok(m, stc_tensor_get(t, at[0], &v));
+        ck_assert_double_eq(v.f, cases[c].first + plain);
+        ck_ok(m, stc_tensor_get(t, at[1], &v));
+        ck_assert_double_eq(v.f, cases[c].last);
+        const int64_t all = cases[c].rows == 1 ? 4 * block : 3; /* without padding */
+        for (int64_t most = 1; most < 5; most++)
+            blocks_sum(t, most, all, 8 + plain * (double)(all - 3));
+        each_shortage(cx, &h, compact, t);
+        for (int k = 0; k < FORMATS; k++) {
+            pair p = {.from = t, .type = STC_F64, .names = {cases[c].format, formats[k]}};
+            ck_ctx(cx, format_parse(cx, NULL, formats[k], 2, &p.to));
+            ck_ctx(cx, convert(cx, &p));
+        }
+        stc_tensor_free(t);
+    }
 }
 END_TEST
 
@@ -546,6 +616,7 @@ Suite *suite_convert(void)
     tcase_add_loop_test(c, every_pair, 0, FORMATS);
     tcase_add_loop_test(c, copies, 0, FORMATS);
     tcase_add_test(c, duplicates);
+    tcase_add_test(c, repeated_rows);
     tcase_add_loop_test(c, every_type, 0, TYPE_COUNT);
     tcase_add_loop_test(c, drops_fills, 0, TYPE_COUNT);
     tcase_add_test(c, drops_nothing);

@@ -33,6 +33,8 @@ static const char *const good[] = {
     "(i,j) -> (i : dense, j : compressed)",
     "(i,j) -> (j : dense, i : compressed(unordered))",
     "(i,j) -> (i : compressed(nonunique), j : singleton)",
+    "(i,j) -> (i : compressed(nonunique), j : dense)",
+    "(i,j) -> (i : compressed(nonunique), j : hashed)",
     "(i,j) -> (i : compressed(nonunique, interleaved), j : singleton)",
     ("(i,j,k) -> (k : compressed(nonunique, index64), i : singleton(nonunique), j : "
      "singleton)"),
@@ -126,7 +128,6 @@ static const struct {
     {"(i) -> (i/4294967296 : dense, i%4294967296/2 : dense, i%2 : dense)",
      "a part of a part, and these end at 2^31"},
     {"(i) -> (i/8 : dense, i%8/j : dense)", "expected a positive integer"},
-    {"(i,j) -> (i : compressed(nonunique), j : dense)", "below it must stand a compressed"},
     {"(i,j) -> (j-j : compressed, i : range, j : offset)", ""},
     {"(i,j) -> (i : dense, j : compressed) and more", ""},
 };
@@ -210,7 +211,7 @@ START_TEST(short_names)
         {"dqq", {0, 1, 2}, true}, {"duqq", {3, 1, 2, 0}, true},
         {"qd", {0, 1}, false},    {"ds", {0, 2}, false},
         {"ds", {-1, 0}, false},   {"ds", {1, 1}, false},
-        {"ud", {0, 1}, false},    {"", {0}, false},
+        {"ud", {0, 1}, true},     {"", {0}, false},
         {"d2", {0, 1}, false},    {"ddddddddddddddddd", {0}, false},
     };
     format f;

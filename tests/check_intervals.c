@@ -365,6 +365,10 @@ START_TEST(rows_of_runs)
         "A(i) = max(j: B(i,j) - C(i,j))",
         "A(i) = D(i,j) * c(j) * B(i,j)",
         "A(j) = B(i,j) + C(i,j)",
+        "A(i,j) = B(i,j) * C(i,j) with split(j,j0,j1,37), split(i,i0,i1,2)",
+        "A(i,j) = B(i,j) + c(j) * D(i,j) with split(j,p,q,5), split(p,r,s,7)",
+        "A(i,j) = B(i,j) + i * C(i,j) with split(i,i0,i1,3), split(j,j0,j1,64)",
+        "A(i) = B(i,j) * C(i,j) with split(j,j0,j1,30), reorder(i,j0,j1)",
     };
     static const char *const formats[][5] = {
         {"rle", "rle", "rle", "rle", "rle"},

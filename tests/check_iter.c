@@ -64,6 +64,7 @@ static const struct {
     {"lz77", 1},
     {"(i) -> (i : bytemap)", 1},
     {"(i) -> (i : compressed(nonunique))", 1},
+    {"(i,j) -> (i : compressed(nonunique), j : dense)", 2},
     {"csr", 2},
     {"csc", 2},
     {"dcsr", 2},

@@ -27,6 +27,8 @@ static const char *const formats2[] = {
     "(i,j) -> (j : compressed(nonunique, index64), i : singleton(index64))",
     "(i,j) -> (i : dense, j : compressed(unordered))",
     "(i,j) -> (i : dense, j : compressed(nonunique))",
+    "(i,j) -> (i : compressed(nonunique), j : dense)",
+    "(i,j) -> (j : compressed(nonunique), i : hashed)",
     "(i,j) -> (flat(i,j) : compressed)",
     "(i,j) -> (i/2 : compressed, i%2 : dense, j : compressed)",
     "(i,j) -> (i : hashed, j : compressed)",

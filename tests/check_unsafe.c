@@ -32,6 +32,9 @@
     ".tensor t6 \"D\" output f64 (0) [e0 e0 e1] format 3 compressed(0) compressed(1) "     \
     "compressed(2)\nbegin t6\niconst i0, k1\n"
 #define TEMP6 ".tensor t6 \"\" temp f64 (0) [e0 e1] while t0 format 2 "
+#define TWICE6                                                                             \
+    ".tensor t6 \"D\" input f64 (0) format 2 compressed(0) nonunique dense(1)\n" MERGE(    \
+        "produce 0x2 { walk c3 }") "open c3, t6, 0, root\nloop i1, m1, g2\n"
 #define RUNS6 ".tensor t6 \"D\" input f64 (0) format 2 dense(0) rle(1)\n"
 #define LATER6                                                                             \
     ".tensor t6 \"z\" output f64 (0) later [e1] format 1 dense(0)\nconst v0, k0\n"
@@ -217,6 +220,12 @@ static const struct {
     {ROWS "open c2, t0, 0, c0\nend" HALT, "isn't a cursor of the level above"},
     {ROWS "open c2, t4, 1, c0\nend" HALT, "isn't a cursor of the level above"},
     {"open c0, t2, 0, root" HALT, "t2 isn't whole"},
+    {TWICE6 "open c4, t6, 1, c3\nend" HALT,
+     "level 1 of t6 can't be read below one that isn't"},
+    {TWICE6 "iconst i0, k1\nlocate c4, t6, 1, c3, i0\nend" HALT,
+     "level 1 of t6 can't be read"},
+    {TWICE6 "iconst i0, k1\nsubsect c4, t6, 1, c3, i0, k1, e0\nend" HALT,
+     "level 1 of t6 can't be read"},
     {"iconst i0, k1\nopen.at c0, t1, 0, root, i0, k0" HALT, "an i64, positive"},
     {"iconst i0, k1\nopen.at c0, t1, 0, root, i0, k2" HALT, "an i64, positive"},
     {"iconst i0, k1\nopen.at c0, t1, 0, root, i0, k1" HALT, NULL},

@@ -216,6 +216,10 @@ void gen_operand(gen *g, want w, ctensor *t)
     t->seed = gen_next(g);
     gen_format(g, t->order, t->shape, false, &t->format);
     t->lend = t->format.raw.possible && gen_has(g, FEATURE_LEND);
+    int64_t block = 1; /* beside each entry zeros are stored */
+    for (int l = t->order - t->format.raw.below; l < t->order; l++)
+        block *= t->shape[t->format.raw.mode[l]];
+    if (t->format.raw.below && (t->has_fill || block > 100)) t->lend = false;
     gen_entries(g, t);
     g->c->t[g->c->count++] = *t;
 }

@@ -60,7 +60,7 @@ static void heading(int order, cformat *out)
     gen_say(out->text, sizeof out->text, ") -> (");
 }
 
-/* Dense levels, one compressed with flags, singletons: arrays can be lent. */
+/* Dense levels, one compressed with flags, singletons, dense ones: arrays can be lent. */
 static void lendable(gen *g, int order, cformat *out)
 {
     craw *r = &out->raw;
@@ -68,13 +68,15 @@ static void lendable(gen *g, int order, cformat *out)
     permutation(g, order, r->mode);
     r->dense = gen_chance(g, 50) ? 0 : gen_below(g, order);
     int singles = order - r->dense - 1;
-    r->nonunique = gen_chance(g, 60);
+    if (singles > 0 && gen_chance(g, 25)) r->below = 1 + gen_below(g, singles);
+    singles -= r->below;
+    r->nonunique = r->below || gen_chance(g, 60);
     r->unordered = gen_chance(g, 35);
     r->interleaved = singles > 0 && gen_chance(g, 35);
     r->wide = gen_chance(g, 30);
     heading(order, out);
     for (int l = 0; l < order; l++) {
-        bool last = l == order - 1, chain = l >= r->dense;
+        bool last = l == order - 1, chain = l >= r->dense && l < order - r->below;
         gen_say(out->text, sizeof out->text, "%s%c : %s", l ? ", " : "",
                 letters[r->mode[l]],
                 !chain          ? "dense"
@@ -124,9 +126,9 @@ static void mapped(gen *g, int order, bool result, cformat *out)
                     : last && !result && gen_chance(g, 8) ? "(nonunique)"
                                                           : "");
         } else {
+            chain = gen_chance(g, 75);
             gen_say(out->text, sizeof out->text, "compressed(nonunique%s)",
-                    gen_chance(g, 25) ? ", interleaved" : "");
-            chain = true;
+                    chain && gen_chance(g, 25) ? ", interleaved" : "");
         }
     }
     gen_say(out->text, sizeof out->text, ")");
@@ -206,7 +208,7 @@ static void any_level(gen *g, const char *coordinate, bool first, bool last, boo
     enum { KINDS = sizeof kinds / sizeof *kinds };
     const char *kind =
         *chain ? last ? "singleton" : "singleton(nonunique)" : kinds[gen_below(g, KINDS)];
-    *chain = *chain || strstr(kind, "nonunique");
+    *chain = *chain || (strstr(kind, "nonunique") && gen_chance(g, 75));
     gen_say(out->text, sizeof out->text, "%s%s : %s", first ? "" : ", ", coordinate, kind);
 }
 

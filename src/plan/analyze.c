@@ -206,7 +206,8 @@ static void check_chains(paccess *x)
         if (x->level[l].props & PROP_UNIQUE) continue;
         if (!(x->level[l].props & PROP_ORDERED)) x->why = "its duplicates are unordered";
         for (int d = l + 1; d < x->levels; d++)
-            if (!(x->level[d].props & PROP_BRANCHLESS))
+            if (!(x->level[d].props & PROP_BRANCHLESS) ||
+                !(x->level[d].kind->caps & CAP_CHAIN))
                 x->why = "what is below its duplicates can't be chained";
     }
 }

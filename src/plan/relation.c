@@ -478,7 +478,8 @@ static bool one_by_one(const plan *pl, const relation *r)
     const bool exact = type_is_float(t->type) || type_is_complex(t->type) ||
                        (t->type != STC_BOOL && type_size(t->type) == sizeof(int64_t));
     for (int l = 0; l < t->fmt.levels; l++)
-        if (!(format_props(&t->fmt, l) & PROP_ORDERED)) return false;
+        if (!(format_props(&t->fmt, l) & PROP_ORDERED) || format_apart(&t->fmt, l))
+            return false;
     if (r->level || r->levels != t->fmt.levels) return false;
     if (format_props(&t->fmt, t->fmt.levels - 1) & PROP_UNIQUE) return true;
     return exact && !pl->npre && adds_up(pl->s->value, r->access->tensor, &sums) &&

@@ -78,7 +78,11 @@ static bool prepare_shift(const machine *mc, const ivl_loop *v, int b, ivl_walk 
         if (v->depth) id = v->link.shift[1 + b];
         if (!v->depth && o->shift != ROOT) w->shift = mc->i[o->shift];
     }
-    if (id != UNLINKED) known = fixed_integer(mc, v->of, v->depth - 1, id, &w->shift);
+    w->own = w->shift;
+    if (v->window != UNLINKED)
+        known = window_reads(mc, v, w);
+    else if (id != UNLINKED)
+        known = fixed_integer(mc, v->of, v->depth - 1, id, &w->shift);
     w->first = 0;
     w->plain = w->coef == 1 && w->shift == 0;
     return known && w->coef > -FARTHEST && w->coef < FARTHEST && w->shift > -FARTHEST &&
@@ -89,11 +93,11 @@ static bool prepare_walk(const machine *mc, ivl_loop *v, int b, ivl_walk *w)
 {
     const uint32_t need = PROP_ORDERED | PROP_UNIQUE;
     const level *lv = prepare_parent(mc, v, b, w);
+    w->place = (uint16_t)(1 + b);
     if (!lv || !lv->kind->table || (lv->props & need) != need ||
         !prepare_shift(mc, v, b, w))
         return false;
     lv->kind->table(lv, &w->t);
-    w->place = (uint16_t)(1 + b);
     w->bit = UINT64_C(1) << b;
     w->size = lv->size;
     w->runs = lv->a[STC_CRD].len;
@@ -117,6 +121,8 @@ static bool prepare_loop(const machine *mc, ivl_loop *v)
     const merge_desc *m = v->g.s.l->merge;
     v->begin = m->lo == ROOT ? 0 : mc->ext[m->lo];
     v->end = mc->ext[m->hi];
+    if (v->window != UNLINKED && !window_prepare(mc, v)) return false;
+    v->until_lane = v->end;
     sums_end(v);
     v->sums_node = UNLINKED;
     v->nwalk = 0;
@@ -174,7 +180,7 @@ static void prepare_target(const machine *mc, const interval *iv, ivl_target *t)
         fiber_table f = {.lo = 0};
         if (r->lev[p->level].insert) lv->kind->table(lv, &f);
         t->direct = t->direct && r->lev[p->level].insert && f.lo <= v->begin &&
-                    f.hi >= v->end && !v->whole;
+                    f.hi >= v->end && !v->whole && v->window == UNLINKED;
         t->outer[k].lo = f.lo;
         t->outer[k].extent = f.hi - f.lo;
         if (k > 0) continue;
@@ -257,6 +263,7 @@ static stc_status choose_way(machine *mc, ivl_loop *v)
     v->led = NULL;
     v->bare = BARE_NOT;
     v->narrow = 0;
+    if (v->window != UNLINKED) return STC_OK; /* rows have ends of their own */
     if (v->sieves) {
         v->alone = runs_start(v);
         return STC_OK;

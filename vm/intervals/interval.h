@@ -52,6 +52,7 @@ typedef struct ivl_walk {
     int64_t fibers; /* … and parents, as far as its bounds say          */
     bool plain;     /* coef 1, shift 0, and so first 0                   */
     int64_t coef, shift, first;
+    int64_t own; /* shift, in a loop with windows, where it is the same in all rounds */
     int64_t p, end, lo, hi, pos, period;
     int64_t last, span; /* alone: the last row's last run; runs of a fiber that is
                            every row's, else 0 */
@@ -145,6 +146,11 @@ typedef struct ivl_loop {
     int64_t until;      /* … its end                                      */
     uint64_t here;      /* … who is present                               */
     ivl_walk *led;      /* whose coordinates alone are visited (interval_lead.c)     */
+    uint16_t window,
+        bound;          /* interval_window.c: the integer at which coordinates begin in a
+                           round of the loop outside, the extent that they are
+                           within; UNLINKED: there is none             */
+    int64_t until_lane; /* … where they end in the lane that is open; else `end` */
     bool alone;         /* rows of runs end to end (interval_runs.c): then a strip   */
     int nfiber;         /* has so many fibers, whose outer lanes are fiber[k], and   */
     int *fiber, *start; /* whose own begin with start[k]; start[nfiber]: all of them */
@@ -207,6 +213,18 @@ stc_status interval_inside(machine *mc, strip *s, int child);
  * whether these are all coordinates, positions with them. */
 bool steps_start(ivl_loop *v);
 stc_status interval_fill(machine *mc, ivl_loop *v);
+
+/* interval_window.c. find: of a loop around `in` (NULL: none is in it): makes its
+ * coordinates those of a window, which begins at the integer that it gives and is within an
+ * extent; UNLINKED: it is none. prepare: bounds for all windows, and whether where they and
+ * an operand begin can be worked out; open: the one below v->lane, its begin and *end;
+ * begin: where counting began for lane `row` outside. */
+uint16_t window_find(loop_summary *s, const loop_summary *in, nest_links *link,
+                     uint16_t *bound);
+bool window_prepare(const machine *mc, ivl_loop *v);
+bool window_reads(const machine *mc, const ivl_loop *v, const ivl_walk *w);
+int64_t window_open(const machine *mc, ivl_loop *v, int64_t *end);
+int64_t window_begin(const machine *mc, const ivl_loop *v, int row);
 
 /* interval_runs.c. start: whether all rows of the lanes outside can be merged end to
  * end; then fill makes the next strip. */

@@ -75,7 +75,7 @@ static void open_walk(ivl_walk *w, int64_t parent)
     settle(w);
 }
 
-static void open_lane(ivl_loop *v)
+static void open_lane(const machine *mc, ivl_loop *v)
 {
     const merge_desc *m = v->g.s.l->merge;
     v->known = 0;
@@ -86,11 +86,12 @@ static void open_lane(ivl_loop *v)
             v->known |= UINT64_C(1) << b;
     }
     if (!v->depth) v->known = v->g.known;
+    v->i = v->begin;
+    if (v->window != UNLINKED) v->i = window_open(mc, v, &v->until_lane);
     for (int k = 0; k < v->nwalk; k++) {
         ivl_walk *w = &v->walk[k];
         open_walk(w, w->parent ? column_get(w->parent, v->lane) : w->root);
     }
-    v->i = v->begin;
     v->left = 0;
     v->open = true;
 }
@@ -203,12 +204,12 @@ static stc_status fill_row(machine *mc, ivl_loop *v, int *at)
             n = put_elements(v, n);
             continue;
         }
-        if (v->i >= v->end) {
+        if (v->i >= v->until_lane) {
             v->open = false;
             break;
         }
         uint64_t mask = v->known;
-        int64_t e = v->end;
+        int64_t e = v->until_lane;
         bool driven = m->universe, flat = v->whole;
         for (int k = 0; k < v->nwalk; k++) {
             ivl_walk *w = &v->walk[k];
@@ -315,7 +316,7 @@ stc_status interval_fill(machine *mc, ivl_loop *v)
     for (int k = 0; k < v->nwalk; k++)
         v->walk[k].absent = false;
     while (n < STRIP && v->nrep < STRIP && v->lane < v->lanes) {
-        if (!v->open) open_lane(v);
+        if (!v->open) open_lane(mc, v);
         if (fill_row(mc, v, &n)) return mc->cx->diag.status;
         if (!v->open) v->lane++;
     }

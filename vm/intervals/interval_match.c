@@ -217,7 +217,9 @@ static bool shifts_fit(const ivl_loop *v, const loop_summary *s, int n)
         } else if (o->role == MERGE_LOCATE) {
             id = v->link.shift[1 + b];
         }
-        if (id != UNLINKED && !is_fixed(v->of, s, n, v->depth - 1, id)) return false;
+        if (id != UNLINKED && v->window == UNLINKED &&
+            !is_fixed(v->of, s, n, v->depth - 1, id))
+            return false;
     }
     return true;
 }
@@ -242,6 +244,8 @@ static bool match_loop(const machine *mc, ivl_loop *v, const loop_summary *s, in
     if (!body_fits(in, innermost) || !operands_fit(in) || !shifts_fit(v, s, n))
         return false;
     v->whole = match_whole(mc, in, innermost) && !adds_again(in, s, n, v->depth);
+    for (int d = v->depth + 1; d < n; d++) /* windows may begin elsewhere in each round */
+        v->whole &= v->of->loop[d].window == UNLINKED;
     v->weighs = v->whole && innermost && in->nsink > 0;
     for (int k = 0; k < in->nsink; k++)
         v->weighs &= in->sink[k].kind == SINK_REDUCE &&
@@ -312,10 +316,15 @@ static bool passes_over(const machine *mc, const loop_summary *s, const nest_lin
     return true;
 }
 
-static bool match(machine *mc, interval *iv, const loop_summary *s, const nest_links *links,
-                  int n)
+static bool match(machine *mc, interval *iv, loop_summary *s, nest_links *links, int n)
 {
     bool regions = false;
+    for (int d = 0; d < n; d++) {
+        ivl_loop *v = &iv->loop[d];
+        v->window = window_find(&s[n - 1 - d], d + 1 < n ? &s[n - 2 - d] : NULL,
+                                d + 1 < n ? &links[n - 2 - d] : NULL, &v->bound);
+        if (v->window != UNLINKED && !strip_faultless(&s[n - 1 - d])) return false;
+    }
     if (!match_sinks(iv, s, n)) return false;
     for (int d = 0; d < n; d++) {
         ivl_loop *v = &iv->loop[d];
@@ -334,7 +343,7 @@ static bool match(machine *mc, interval *iv, const loop_summary *s, const nest_l
     return true;
 }
 
-stc_status interval_fuse(machine *mc, const loop_summary *s, const nest_links *links, int n,
+stc_status interval_fuse(machine *mc, loop_summary *s, nest_links *links, int n,
                          super **out)
 {
     const size_t size = sizeof(interval) + (size_t)n * sizeof(ivl_loop);

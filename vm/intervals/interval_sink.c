@@ -216,12 +216,14 @@ static stc_status put_slowly(machine *mc, const piece *w, int from, int to)
     const void *in = strip_spread(&w->v->g, w->x->node);
     for (int k = from; k < to; k++) {
         const int64_t lo = w->v->g.icol[0].data[k], hi = lo + w->v->len[k];
+        const int64_t begun =
+            w->v->window == UNLINKED ? 0 : window_begin(mc, w->v, w->v->row[k]);
         for (int64_t i = lo; i < hi; i++) {
             /* A lane counts as one round, however many elements it has. */
             if (i > lo && machine_count(mc, 1)) return mc->cx->diag.status;
             int64_t pos;
             value e = class_get(cls, in, k);
-            mc->i[w->v->g.s.l->index] = w->v->g.s.l->i = i;
+            mc->i[w->v->g.s.l->index] = w->v->g.s.l->i = i - begun;
             if (asm_at(mc, w->r, w->p->level, c, w->direct ? &over : w->up, i, w->p->at) ||
                 asm_place(mc, w->r, c, w->x->at, &pos) || asm_value(mc, w->r, pos))
                 return mc->cx->diag.status;

@@ -204,9 +204,9 @@ enum { INTERVAL_LOOPS = 4 };
 /* Whether a loop makes the same of all coordinates at which nothing is stored, and reduces
  * it so that they count as one. */
 bool interval_gaps(const loop_summary *s);
-/* The n loops s[0] (innermost) … s[n-1], links[k] from s[k] out: *out, if it is there, is
- * what runs them where the interval tier can't after all. */
-stc_status interval_fuse(machine *mc, const loop_summary *s, const nest_links *links, int n,
+/* The n loops s[0] (innermost) … s[n-1], links[k] from s[k] out, which are changed: *out,
+ * if it is there, is what runs them where the interval tier can't after all. */
+stc_status interval_fuse(machine *mc, loop_summary *s, nest_links *links, int n,
                          super **out);
 
 #endif

@@ -85,6 +85,13 @@ static stc_status move_cursor(verifier *vf, int c)
     return cell_set(vf, vf->c0 + c, k);
 }
 
+/* What is below several positions of one coordinate is read as one fiber. */
+static stc_status check_chained(verifier *vf, int t, int l)
+{
+    if (!l || !format_apart(&vf->p->tensor[t].fmt, l - 1)) return STC_OK;
+    return refuse(vf, "level %d of t%d can't be read below one that isn't unique", l, t);
+}
+
 /* up must be the cursor of the level above (kind C_RESULT or one that stands in
  * what is read), or ROOT above the first. */
 static stc_status check_up(verifier *vf, int t, int l, int up, bool result)
@@ -123,6 +130,7 @@ static stc_status check_located(verifier *vf, int t, int l, int up)
 {
     if (tensor_state(vf, t, T_READY)) return vf->cx->diag.status;
     if (l >= vf->p->tensor[t].fmt.levels) return refuse(vf, "t%d has no level %d", t, l);
+    if (check_chained(vf, t, l)) return vf->cx->diag.status;
     return check_up(vf, t, l, up, false);
 }
 
@@ -139,7 +147,8 @@ static stc_status check_coefficient(verifier *vf, int k, int64_t least)
 static stc_status check_subsections(verifier *vf, const uint16_t *a)
 {
     const int t = a[1], l = a[2], up = a[3];
-    if (check_coefficient(vf, a[5], -INT64_MAX) || tensor_state(vf, t, T_READY))
+    if (check_coefficient(vf, a[5], -INT64_MAX) || tensor_state(vf, t, T_READY) ||
+        check_chained(vf, t, l))
         return vf->cx->diag.status;
     const level_spec *of = &vf->p->tensor[t].fmt.level[l];
     if (!(of->kind->caps & CAP_SUBSECT) ||
