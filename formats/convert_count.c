@@ -49,23 +49,35 @@ static int32_t column_of(const rows *r, int64_t p)
 
 /* ---- the source -------------------------------------------------------------------- */
 
-static bool narrow(const fiber_table *t)
+/* Coordinates as numbers of 4 bytes, `stride` apart; of wider ones, where no extent is as
+ * large, that is the half that isn't 0. NULL: there are none. */
+static const char *narrow(const fiber_table *t, int64_t extent)
 {
-    return t->shape == VIEW_COORDS && t->width == 4 && (!t->bounds || t->bounds_width == 4);
+    if (t->shape != VIEW_COORDS || (t->width != 4 && extent > INT32_MAX)) return NULL;
+    const bool last = t->width == 8 && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+    return (const char *)t->crd + (last ? 4 : 0);
 }
 
-/* Bounds of all rows from the first level's coordinates. */
-static stc_status count_rows(const tensor *t, const fiber_table *first,
+/* The entries of fiber q. */
+static int64_t fiber_length(const fiber_table *t, int64_t q)
+{
+    const int64_t *const wide = t->bounds;
+    const int32_t *const end = t->bounds;
+    if (!end) return 1;
+    return t->bounds_width == 8 ? wide[q + 1] - wide[q] : end[q + 1] - end[q];
+}
+
+/* Bounds of all rows from the first level's coordinates; without those, fiber q is row q.
+ */
+static stc_status count_rows(const tensor *t, const char *row, int64_t stride,
                              const fiber_table *second, int64_t fibers, rows *r)
 {
     r->own = mem_zero(t->cx, r->count + 1, sizeof *r->own);
     if (!r->own) return t->cx->diag.status;
-    const int32_t *end = second->bounds;
     for (int64_t q = 0; q < fibers; q++) {
         if (work_due(t->cx, q)) return t->cx->diag.status;
-        const int32_t row =
-            *(const int32_t *)((const char *)first->crd + q * first->stride);
-        r->own[row + 1] += end ? end[q + 1] - end[q] : 1;
+        const int64_t i = row ? column_at(row, stride, q) : q;
+        r->own[i + 1] += (int32_t)fiber_length(second, q);
     }
     for (int64_t k = 0; k < r->count; k++)
         r->own[k + 1] += r->own[k];
@@ -89,24 +101,25 @@ static stc_status open_rows(const tensor *t, rows *r, bool *ok)
     if (!outer->kind->table || !inner->kind->table) return STC_OK;
     outer->kind->table(outer, &a);
     inner->kind->table(inner, &b);
-    if (!narrow(&b) || inner->size > INT32_MAX || outer->base || inner->base) return STC_OK;
+    const char *const columns = narrow(&b, inner->extent);
+    if (!columns || inner->size > INT32_MAX || outer->base || inner->base) return STC_OK;
     *r = (rows){.mode = t->fmt.level[0].map.mode,
                 .inner = t->fmt.level[1].map.mode,
                 .count = outer->extent,
                 .columns = inner->extent,
-                .crd = b.crd,
+                .crd = columns,
                 .stride = b.stride,
                 .n = inner->size,
                 .vals = t->vals};
-    if (a.shape == VIEW_RANGE && b.bounds) {
-        r->bound = b.bounds;
-        *ok = true;
-        return STC_OK;
-    }
+    const bool all = a.shape == VIEW_RANGE && b.bounds;
+    const char *const row = all ? NULL : narrow(&a, outer->extent);
     /* Rows are counted only where they aren't far more than there are entries. */
-    if (!narrow(&a) || r->count > 8 * inner->size + 1024) return STC_OK;
-    *ok = true;
-    return count_rows(t, &a, &b, outer->size, r);
+    *ok = all || (row && r->count <= 8 * inner->size + 1024);
+    if (!*ok) return STC_OK;
+    if (!all || b.bounds_width != 4)
+        return count_rows(t, row, a.stride, &b, all ? r->count : outer->size, r);
+    r->bound = b.bounds;
+    return STC_OK;
 }
 
 /* ---- targets of two levels ----------------------------------------------------------- */

@@ -1,5 +1,6 @@
 /* check_convert.c: tensors from every format to every other: the elements stay, whatever
  * allocation fails on the way, and in every type; new fills; what is too large for it. */
+#include "../formats/internal.h"
 #include "../src/api/api.h"
 #include "../src/lang/lang.h"
 #include "case.h"
@@ -318,6 +319,36 @@ START_TEST(every_type)
 }
 END_TEST
 
+/* Coordinates and bounds of 8 bytes are counted as those of 4 are. */
+START_TEST(wide_indices)
+{
+    static const char *const wide[] = {
+        "(i,j) -> (i : dense, j : compressed(index64))",
+        "(i,j) -> (j : dense, i : compressed(index64))",
+        "(i,j) -> (i : compressed(index64), j : compressed(index64))",
+        "(i,j) -> (i : compressed, j : compressed(index64))",
+        "(i,j) -> (i : compressed(index64), j : compressed)",
+    };
+    static const char *const to[] = {"csr", "csc"};
+    for (size_t a = 0; a < sizeof wide / sizeof *wide; a++) {
+        tensor *t = sample(wide[a], STC_F32, 0);
+        for (size_t b = 0; b < sizeof to / sizeof *to; b++) {
+            tensor *c;
+            format f;
+            bool done;
+            ck_ctx(cx, format_parse(cx, NULL, to[b], 2, &f));
+            ck_ctx(cx, tensor_new(cx, &f, STC_F32, shape, number(STC_F32, 0), &c));
+            ck_ctx(cx, convert_by_counting(t, c, &done));
+            ck_assert_msg(done, "%s to %s: not by counting", wide[a], to[b]);
+            ck_ctx(cx, tensor_check(c));
+            expect_same(t, c, wide[a], to[b]);
+            tensor_free(c);
+        }
+        tensor_free(t);
+    }
+}
+END_TEST
+
 /* Of each type every value is dropped that equals the fill, and no other: numbers that are
  * 7, 0 for -0 and NaN among them; all of them, too. */
 START_TEST(drops_fills)
@@ -618,6 +649,7 @@ Suite *suite_convert(void)
     tcase_add_test(c, duplicates);
     tcase_add_test(c, repeated_rows);
     tcase_add_loop_test(c, every_type, 0, TYPE_COUNT);
+    tcase_add_test(c, wide_indices);
     tcase_add_loop_test(c, drops_fills, 0, TYPE_COUNT);
     tcase_add_test(c, drops_nothing);
     tcase_add_loop_test(c, turned_pairs, 0, FORMATS);
