@@ -106,10 +106,11 @@ static void arrays_against_scalars(int id, int cls)
 }
 
 /* Three runs, one of them empty, into elements that stand otherwise. */
-static void folds_against_scalars(int id, int cls)
+static void folds_against_scalars(int id, int cls, bool in_order)
 {
     enum { N = 40 };
     static const int lane[] = {2, 0, 1}, end[] = {7, 7, N};
+    static const uint16_t other[] = {1, 2, 0};
     const fn_fold many = fn_fold_of(id, (vclass)cls);
     if (!many) return;
     const fn_scalar one = fn_scalar_of(id, (vclass)cls);
@@ -125,7 +126,7 @@ static void folds_against_scalars(int id, int cls)
             const value x = want[lane[r]], y = type_load(class_types[cls], in, k);
             ck_assert_int_eq(one(&want[lane[r]], &x, &y, NULL), FAULT_NONE);
         }
-    many(out, in, lane, end, 3);
+    many(out, in, lane, end, in_order ? NULL : other, 3);
     for (int k = 0; k < 3; k++) {
         const value got = type_load(class_types[cls], out, k);
         ck_assert_msg(class_equal((vclass)cls, got, want[k]), "%s in %s: element %d",
@@ -137,7 +138,8 @@ START_TEST(folds)
 {
     for (int id = 0; id < FN_COUNT; id++)
         for (int cls = 0; cls < CLASS_COUNT; cls++)
-            folds_against_scalars(id, cls);
+            for (int in_order = 0; in_order < 2; in_order++)
+                folds_against_scalars(id, cls, in_order);
     ck_assert_ptr_null(fn_fold_of(FN_DIV, CLASS_I64));
     ck_assert_ptr_null(fn_fold_of(FN_LT, CLASS_F64));
 }

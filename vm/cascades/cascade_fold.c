@@ -136,6 +136,33 @@ void stage_find_runs(stage *st)
     st->runs = runs + 1;
 }
 
+/* The runs by length, if they are short and their lengths differ: so a loop over one ends
+ * where the one before it did. NULL: as they are. */
+static const uint16_t *by_length(const stage *st, uint16_t *order)
+{
+    enum { LENGTHS = 32 };
+    const int *restrict end = st->run_end, runs = st->runs;
+    uint16_t at[LENGTHS] = {0}, before = 0;
+    uint8_t length[STRIP];
+    int differ = 0;
+    if (runs < LENGTHS / 2) return NULL;
+    for (int r = 0, k = 0; r < runs; k = end[r++]) {
+        const int m = end[r] - k;
+        length[r] = (uint8_t)(m < LENGTHS ? m : LENGTHS - 1);
+        differ += r > 0 && length[r] != length[r - 1];
+        at[length[r]]++;
+    }
+    if (differ <= runs / 4) return NULL;
+    for (int m = 0; m < LENGTHS; m++) {
+        const uint16_t lanes = at[m];
+        at[m] = before;
+        before += lanes;
+    }
+    for (int r = 0; r < runs; r++)
+        order[at[length[r]]++] = (uint16_t)r;
+    return order;
+}
+
 /* One value for all elements: counted, or taken once a run, if that is the same. */
 static bool fold_one(const stage *st, int fn, vclass cls, value v, void *out)
 {
@@ -178,7 +205,8 @@ void stage_reduce(stage *st, const sink *x, uint16_t result)
         return;
     const void *v = strip_spread(g, x->node);
     if (fold) {
-        fold(out, v, st->run_lane, st->run_end, st->runs);
+        uint16_t order[STRIP];
+        fold(out, v, st->run_lane, st->run_end, by_length(st, order), st->runs);
         return;
     }
     const fn_scalar fn = fn_scalar_of(x->fn, cls);

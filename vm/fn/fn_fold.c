@@ -23,21 +23,26 @@
 #define IMPL3(...)
 #define OTHER2(...)
 #define IMPL2(N, K, R, A, B, e)                                                            \
-    static void fold_##N##_##K(void *out, const void *elements, const int *lane,           \
-                               const int *end, int runs)                                   \
+    static inline ct_##K run_##N##_##K(const ct_##K *from, int k, int last, ct_##K x)      \
     {                                                                                      \
-        const ct_##K *from = elements;                                                     \
-        for (int r = 0, k = 0; r < runs; r++) {                                            \
-            ct_##K *to = (ct_##K *)out + lane[r];                                          \
-            const int last = end[r];                                                       \
-            ct_##K x = *to;                                                                \
-            UNROLLED                                                                       \
-            for (; k < last; k++) {                                                        \
-                const ct_##K y = from[k];                                                  \
-                x = (ct_##K)(e);                                                           \
-            }                                                                              \
-            *to = x;                                                                       \
+        UNROLLED                                                                           \
+        for (; k < last; k++) {                                                            \
+            const ct_##K y = from[k];                                                      \
+            x = (ct_##K)(e);                                                               \
         }                                                                                  \
+        return x;                                                                          \
+    }                                                                                      \
+    static void fold_##N##_##K(void *out, const void *elements, const int *lane,           \
+                               const int *end, const uint16_t *order, int runs)            \
+    {                                                                                      \
+        ct_##K *to = out;                                                                  \
+        for (int j = 0; order && j < runs; j++) {                                          \
+            const int r = order[j];                                                        \
+            to[lane[r]] =                                                                  \
+                run_##N##_##K(elements, r ? end[r - 1] : 0, end[r], to[lane[r]]);          \
+        }                                                                                  \
+        for (int r = 0, k = 0; !order && r < runs; k = end[r++])                           \
+            to[lane[r]] = run_##N##_##K(elements, k, end[r], to[lane[r]]);                 \
     }
 #include "fn_ops.def"
 

@@ -116,10 +116,10 @@ fn_scalar fn_scalar_of(int id, vclass cls); /* NULL: not in this class */
 typedef fn_fault (*fn_array)(void *out, const void *a, const void *b, const void *c, int n);
 fn_array fn_array_of(int id, vclass cls);
 /* Folds runs of elements, each in order: out[lane[r]] = f(out[lane[r]], x[k]) for
- * the elements k of run r, which ends before end[r]. NULL: f faults, or its operands
- * aren't of the class of its result. */
+ * the elements k of run r, which ends before end[r]; in this order of the runs, or NULL.
+ * No fold: f faults, or its operands aren't of the class of its result. */
 typedef void (*fn_fold)(void *out, const void *x, const int *lane, const int *end,
-                        int runs);
+                        const uint16_t *order, int runs);
 fn_fold fn_fold_of(int id, vclass cls);
 
 #endif

@@ -144,7 +144,7 @@ bool ws_add_vector(machine *mc, slot *s, const int64_t *coords, const void *vals
     } else {
         put_first_4(w, coords, vals, n, &m);
     }
-    fold(w->dense, m.vals, m.at, m.end, m.n);
+    fold(w->dense, m.vals, m.at, m.end, NULL, m.n);
     return true;
 }
 
