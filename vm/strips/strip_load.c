@@ -71,15 +71,23 @@ void class_gather(vclass cls, void *to, const void *from, const int *of, int n)
     }
 }
 
+/* By the block: a run is written over where it ends before its last block does. */
 void class_repeat(vclass cls, void *to, const void *from, const int *of, const int *end,
                   int runs)
 {
+    enum { BLOCK = 8 };
+    const int n = runs ? end[runs - 1] : 0;
     switch (cls) {
 #define CLASS(NAME, name, ctype)                                                           \
     case CLASS_##NAME:                                                                     \
-        for (int r = 0, k = 0; r < runs; r++)                                              \
-            for (const ctype x = ((const ctype *)from)[of[r]]; k < end[r];)                \
-                ((ctype *)to)[k++] = x;                                                    \
+        for (int r = 0, k = 0; r < runs; k = end[r++]) {                                   \
+            const ctype x = ((const ctype *)from)[of[r]];                                  \
+            for (; k < end[r] && k + BLOCK <= n; k += BLOCK)                               \
+                for (int j = 0; j < BLOCK; j++)                                            \
+                    ((ctype *)to)[k + j] = x;                                              \
+            for (; k < end[r]; k++)                                                        \
+                ((ctype *)to)[k] = x;                                                      \
+        }                                                                                  \
         break;
 #include "../../formats/base/types.def"
     default:
