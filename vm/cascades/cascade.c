@@ -143,6 +143,7 @@ static stage *add_stage(machine *mc, cascade *c, const loop_tree *t, stage *out)
     for (int k = 0; k < st->nchild; k++)
         st->faultless &= st->child[k]->faultless;
     st->g->ends &= st->faultless;
+    stage_spread_match(st);
     stage_late_match(st);
     if (out) stage_terms_match(mc, st);
     return st;

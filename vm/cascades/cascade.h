@@ -139,6 +139,7 @@ struct stage {
                                       stale if they don't end with the string    */
     bool same;                     /* they all have the same                   */
     int64_t serial;                /* of the strip's first lane                */
+    bool read[PLACE_MAX]; /* places whose columns somebody reads                */
     /* sinks */
     bool column[PLACE_MAX]; /* places in results whose positions are a column     */
     bool turn[PLACE_MAX];   /* places in results that cursors stand at, lane by lane */
@@ -248,7 +249,8 @@ static inline bool stage_long_runs(const stage *st, int n)
     return st->runs <= n / 8;
 }
 
-/* cascade_spread.c */
+/* cascade_spread.c. match: when linked, which places somebody reads. */
+void stage_spread_match(stage *st);
 stc_status stage_settle(machine *mc, stage *st);
 void stage_spread(machine *mc, stage *st);
 

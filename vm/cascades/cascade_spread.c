@@ -92,6 +92,28 @@ static void spread_node(stage *st, int id)
     to->spread = 0;
 }
 
+void stage_spread_match(stage *st)
+{
+    const loop_summary *s = &st->own.s;
+    memset(st->read, 0, sizeof st->read);
+    for (int k = 0; k < s->nnode; k++)
+        if (s->node[k].kind == NODE_LOAD) st->read[s->node[k].b] = true;
+    for (int k = 0; k < s->nplace; k++)
+        st->read[s->place[k].up] = true;
+    for (int k = 0; k < s->nsink; k++)
+        if (s->sink[k].kind == SINK_STORE || s->sink[k].kind == SINK_ACC)
+            st->read[s->sink[k].b] = true;
+    for (int k = 0; k < s->nstep; k++) {
+        if (s->step[k].kind == STEP_PRESENT) st->read[s->step[k].a] = true;
+        if (s->step[k].kind == STEP_FILLBIT) st->read[s->step[k].b] = true;
+    }
+    for (int j = 0; j < st->nchild; j++)
+        for (int k = 0; k < st->child[j]->own.s.nplace; k++) {
+            const uint16_t up = st->child[j]->link.up[k];
+            if (up != UNLINKED) st->read[up] = true;
+        }
+}
+
 void stage_spread(machine *mc, stage *st)
 {
     const loop_summary *s = &st->g->s;
@@ -108,7 +130,7 @@ void stage_spread(machine *mc, stage *st)
         }
     }
     for (int k = 1 + s->l->merge->count; !apart && k < s->nplace; k++)
-        if (given(st, k) && !st->lines) spread_place(st, k);
+        if (st->read[k] && given(st, k) && !st->lines) spread_place(st, k);
     for (int k = 0; k < s->nnode; k++)
         if (s->node[k].kind == NODE_GIVEN && st->link.node[k] != UNLINKED &&
             s->node[k].uses && !(st->g->unread >> k & 1))
