@@ -99,6 +99,7 @@ enum { STEPS_TELL = true };
     SUITE(blocks)                                                                          \
     SUITE(affine)                                                                          \
     SUITE(lanes)                                                                           \
+    SUITE(made)                                                                            \
     SUITE(stops)                                                                           \
     SUITE(edited)                                                                          \
     SUITE(over)                                                                            \

@@ -93,7 +93,7 @@ static stc_status find_pair(machine *mc, stage *st, const loop_tree *t)
     if (st->out && to == SINK_STORE) return STC_OK;
     if (nest_match(mc, &t->s, t->child[0], &st->pair)) return mc->cx->diag.status;
     if (st->pair && !st->out && runs_rows(st->pair)) {
-        mem_free(mc->cx, st->pair, sizeof *st->pair);
+        nest_free(mc, st->pair);
         st->pair = NULL;
     }
     if (!st->pair) return STC_OK;
@@ -410,7 +410,7 @@ static void cascade_free(machine *mc, super *base)
         stage_windows_free(mc, st);
         mem_free(mc->cx, st->g->block, st->g->block_size);
         mem_free(mc->cx, st->run_lane, st->run_lane ? ROW_INTS * sizeof *st->run_lane : 0);
-        mem_free(mc->cx, st->pair, sizeof *st->pair);
+        nest_free(mc, st->pair);
         mem_free(mc->cx, st->key_block, st->key_size);
         const int count = st->own.s.l->merge->count;
         mem_free(mc->cx, st->stand,

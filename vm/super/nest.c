@@ -22,9 +22,13 @@ static bool match_product(nest *ns, int id)
         ns->scalar[ns->nscalar++] = ns->link.node[id];
         return true;
     }
-    if (x->kind == NODE_FN && x->fn == ns->times && x->fn_cls == ns->cls)
-        return match_product(ns, x->arg[0]) && match_product(ns, x->arg[1]);
-    if (x->kind != NODE_LOAD || ns->nload == NEST_LOADS) return false;
+    if (x->kind == NODE_FN && x->fn == ns->times && x->fn_cls == ns->cls) {
+        const bool both = ns->in.node[x->arg[0]].varies && ns->in.node[x->arg[1]].varies;
+        return (both && nest_makes(ns, id)) ||
+               (match_product(ns, x->arg[0]) && match_product(ns, x->arg[1]));
+    }
+    if (x->kind != NODE_LOAD) return nest_makes(ns, id);
+    if (ns->nload == NEST_LOADS) return false;
     ns->load[ns->nload++] = (nest_load){.node = (uint16_t)id};
     return true;
 }
@@ -70,14 +74,21 @@ static bool makes_products(const node *x)
 static bool match_types(nest *ns, const machine *mc)
 {
     const sink *x = &ns->in.sink[0];
-    ns->type = (uint8_t)class_type((vclass)ns->cls);
-    for (int first = ns->chooses, k = first; k < ns->nload; k++) {
+    const bool stores = x->kind == SINK_STORE || x->kind == SINK_ACC;
+    const uint8_t to = stores ? mc->p->tensor[x->a].type : class_type((vclass)ns->cls);
+    bool made = false, loads = false;
+    ns->type = to;
+    for (int k = ns->chooses; k < ns->nload; k++) {
+        made |= ns->load[k].made;
+        if (ns->load[k].made) continue;
         const uint8_t type = mc->p->tensor[ns->in.node[ns->load[k].node].a].type;
-        if (k > first && type != ns->type) return false;
+        if (loads && type != ns->type) return false;
         ns->type = type;
+        loads = true;
     }
-    return (x->kind != SINK_STORE && x->kind != SINK_ACC) ||
-           mc->p->tensor[x->a].type == ns->type;
+    if (!loads && !made) ns->type = (uint8_t)class_type((vclass)ns->cls);
+    return (!made || nest_made_fits(mc, ns, (stc_type)ns->type)) &&
+           (!stores || to == ns->type);
 }
 
 static bool match_value(nest *ns, const machine *mc)
@@ -234,6 +245,11 @@ static bool probed(const nest *ns, const level *lv, int id)
 
 static bool prepare_load(const machine *mc, nest *ns, nest_load *x)
 {
+    if (x->made) {
+        x->walk = 0;
+        ns->far |= nest_made_far(mc, ns);
+        return true;
+    }
     const node *n = &ns->in.node[x->node];
     const tensor *t = mc->slot[n->a].t;
     x->vals = t->vals;
@@ -258,7 +274,7 @@ static bool prepare_load(const machine *mc, nest *ns, nest_load *x)
 static bool loaded(const nest *ns, int id)
 {
     for (int k = 0; k < ns->nload; k++)
-        if (ns->in.node[ns->load[k].node].b == id) return true;
+        if (!ns->load[k].made && ns->in.node[ns->load[k].node].b == id) return true;
     return false;
 }
 
@@ -390,6 +406,8 @@ stc_status nest_match(machine *mc, const loop_summary *outer, const loop_tree *i
 {
     const bool tells = nest_tells(mc, &inner->s);
     if (inner->s.nsink != 1 && !tells) return STC_OK;
+    stc_status status = STC_OK;
+    *out = NULL;
     nest *ns = mem_alloc(mc->cx, sizeof *ns);
     if (!ns) return mc->cx->diag.status;
     memset(ns, 0, offsetof(nest, link));
@@ -399,11 +417,17 @@ stc_status nest_match(machine *mc, const loop_summary *outer, const loop_tree *i
     strip_setup(&ns->o, outer);
     if (plain_body(ns) && match_shape(ns, mc) && match_value(ns, mc) && match_sink(ns) &&
         super_choose(mc, ns)) {
-        *out = ns;
-        return STC_OK;
+        status = nest_made_ready(mc, ns);
+        if (!status) *out = ns;
     }
-    mem_free(mc->cx, ns, sizeof *ns);
-    return STC_OK;
+    if (!*out) nest_free(mc, ns);
+    return status;
+}
+
+void nest_free(machine *mc, nest *ns)
+{
+    if (ns) nest_made_free(mc, ns->made);
+    mem_free(mc->cx, ns, ns ? sizeof *ns : 0);
 }
 
 void nest_describe(const nest *ns, textbuf *out)
@@ -411,4 +435,5 @@ void nest_describe(const nest *ns, textbuf *out)
     static const char *const shapes[] = {"fiber", "range", "merge"};
     static const char *const sinks[] = {"sum", "store", "accumulate"};
     text_add(out, "nest %s -> %s", shapes[ns->shape], sinks[ns->in.sink[0].kind]);
+    if (ns->made) text_add(out, " of values made before");
 }

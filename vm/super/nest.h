@@ -40,9 +40,11 @@ typedef struct nest_load {
     const level *probe; /* not NULL: by coordinate, each looked for below parent    */
     int64_t nvals;
     uint16_t node; /* of the inner loop */
+    bool made;     /* of what is walked: nest_made.c */
 } nest_load;
 
 typedef struct nest nest;
+typedef struct nest_made nest_made;
 
 /* Three loops in one handler: the outer of the two isn't filled as a strip, but
  * gone through fiber by fiber below the lanes of the strip around. For each element
@@ -107,6 +109,7 @@ struct nest {
     int64_t rounds;          /* of the inner loop, counted by the kernel            */
     const void *limit_of;    /* fold_chosen: values whose least (greatest) is known:  */
     value limit;             /* a sum that has come to it is settled                  */
+    nest_made *made;         /* a factor that is made, not loaded; NULL: there is none */
     bool tells;              /* a second sink: whether there was a term             */
     int64_t *told;           /* NULL if not; all bits of lanes that had a term      */
     nest_links link;
@@ -150,6 +153,20 @@ static inline void nest_tell(nest *ns, int k, bool term)
     if (ns->told && term) ns->told[k] = -1;
 }
 
+/* nest_made.c: whether a node is a factor that can be made, which then is one; in elements
+ * of type t. Once all is matched: what it takes. */
+bool nest_makes(nest *ns, int id);
+bool nest_made_fits(const machine *mc, const nest *ns, stc_type t);
+stc_status nest_made_ready(machine *mc, nest *ns);
+bool nest_made_far(const machine *mc, const nest *ns);
+stc_status nest_made_run(machine *mc, nest *ns);
+void nest_made_free(machine *mc, nest_made *m);
+static inline bool nest_load_walked(const nest *ns, int k, int w)
+{
+    return ns->load[k].made || ns->in.node[ns->load[k].node].b == ns->walk[w].place;
+}
+
+void nest_free(machine *mc, nest *ns);
 void nest_describe(const nest *ns, textbuf *out);
 
 /* super.c: the kernels for a matched nest; false if no row has it. */

@@ -43,7 +43,7 @@ static int walked_loads(const nest *ns)
     int walked = 0;
     for (int k = 0; k < ns->nload; k++)
         for (int w = 0; w < ns->nwalk; w++)
-            walked += ns->in.node[ns->load[k].node].b == ns->walk[w].place;
+            walked += nest_load_walked(ns, k, w);
     return walked;
 }
 

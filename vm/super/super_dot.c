@@ -92,13 +92,14 @@ enum { LOOK = 64 };
         num_##TYPE init, num_##TYPE *out, int n, int nx)                                   \
     {                                                                                      \
         const nest_walk *w = &ns->walk[0];                                                 \
-        const index_##W *bounds = (const index_##W *)w->bounds + w->parent->base,          \
-                        *crd = w->crd;                                                     \
+        const index_##W *crd = w->crd,                                                     \
+                        *bounds = w->bounds; /* of lanes from ns->from on */               \
+        bounds += w->parent->base + ns->from;                                              \
         int64_t left = 0, p = bounds[0];                                                   \
         if (bounds[n] - p <= FEW * (int64_t)n) {                                           \
             for (int k = 0; k < n; k++) {                                                  \
                 p = bounds[k];                                                             \
-                ask_later_##W(ns, w, v, sizeof *v, k, n);                                  \
+                ask_later_##W(ns, w, v, sizeof *v, ns->from + k, ns->to);                  \
                 out[k] = few_##TYPE##_##B##_##W(v, crd, stride, &p, bounds[k + 1], x,      \
                                                 init, nx);                                 \
                 if (SETTLES(B)) left += bounds[k + 1] - p;                                 \
@@ -124,7 +125,7 @@ enum { LOOK = 64 };
             p = bounds[from];                                                              \
             for (int k = from; !mixed && k < from + m; k++) {                              \
                 const int64_t e = bounds[k + 1];                                           \
-                ask_later_##W(ns, w, v, sizeof *v, k, n);                                  \
+                ask_later_##W(ns, w, v, sizeof *v, ns->from + k, ns->to);                  \
                 out[k] = fiber_##TYPE##_##B##_##W(v, crd, stride, &p, e, x, NULL,          \
                                                   NO_FACTORS(B, TYPE), init, nx, false);   \
                 if (SETTLES(B)) left += e - p;                                             \
@@ -159,7 +160,7 @@ ASK_FIBER(64)
         const nest_walk *w = &ns->walk[0];                                                 \
         const index_##W *bounds = (const index_##W *)w->bounds + w->parent->base;          \
         int64_t *told = ns->told;                                                          \
-        for (int k = 0, n = ns->o.n; k < n; k++)                                           \
+        for (int k = ns->from; k < ns->to; k++)                                            \
             told[k] |= -(int64_t)(bounds[k] < bounds[k + 1]);                              \
     }
 TELL_ALL(32)
@@ -169,7 +170,7 @@ TELL_ALL(64)
 #define TELL_FIBERS(W)                                                                     \
     __attribute__((noinline)) static void tell_fibers_##W(nest *ns)                        \
     {                                                                                      \
-        for (int k = 0; k < ns->o.n; k++) {                                                \
+        for (int k = ns->from; k < ns->to; k++) {                                          \
             int64_t p, e;                                                                  \
             if (span_##W(&ns->walk[0], k, &p, &e) && nest_lane(ns, k))                     \
                 nest_tell(ns, k, p < e);                                                   \
@@ -194,16 +195,17 @@ TELL_FIBERS(64)
             const elem_##TYPE *x =                                                         \
                 nx ? (const elem_##TYPE *)by[0]->vals + load_base(by[0], 0) : NULL;        \
             if (ns->told) tell_all_##W(ns);                                                \
-            ns->rounds += plain_##TYPE##_##B##_##W(                                        \
-                ns, stride, v, x, START(num_##TYPE, ns, r, 0), out, ns->o.n, nx);          \
+            ns->rounds +=                                                                  \
+                plain_##TYPE##_##B##_##W(ns, stride, v, x, START(num_##TYPE, ns, r, 0),    \
+                                         out + ns->from, ns->to - ns->from, nx);           \
             return super_poll(mc, ns);                                                     \
         }                                                                                  \
-        for (int k = 0; k < ns->o.n; k++) {                                                \
+        for (int k = ns->from; k < ns->to; k++) {                                          \
             num_##TYPE sum = START(num_##TYPE, ns, r, k), s = NO_FACTORS(B, TYPE);         \
             int64_t p, e;                                                                  \
             if (span_##W(w, k, &p, &e) && nest_lane(ns, k)) {                              \
                 const elem_##TYPE *x = NULL, *y = NULL;                                    \
-                ask_fiber_##W(w, v, sizeof *v, k + SUPER_AHEAD, ns->o.n);                  \
+                ask_fiber_##W(w, v, sizeof *v, k + SUPER_AHEAD, ns->to);                   \
                 if (nx > 0) x = (const elem_##TYPE *)by[0]->vals + load_base(by[0], k);    \
                 if (nx > 1) y = (const elem_##TYPE *)by[1]->vals + load_base(by[1], k);    \
                 for (int j = 0; scaled && j < ns->nscalar; j++)                            \
@@ -230,7 +232,7 @@ enum { PROBES = 256 };
         const nest_walk *w = &ns->walk[0];                                                 \
         int64_t p;                                                                         \
         if (!w->bounds || w->parent->form != COL_STEP) return false;                       \
-        span_##W(w, ns->o.n - 1, &p, end);                                                 \
+        span_##W(w, ns->to - 1, &p, end);                                                  \
         return true;                                                                       \
     }
 FIBERS_END(32)
@@ -258,7 +260,7 @@ static bool any_there(const int64_t *at, int64_t n)
         num_##TYPE *out = ns->o.node[ns->link.result].data;                                \
         int64_t at[PROBES], from = 0, until = 0, found = 0, below = NONE, last = 0;        \
         const bool ahead = x->parent->form == COL_FIXED && fibers_end_##W(ns, &last);      \
-        for (int k = 0; k < ns->o.n; k++) {                                                \
+        for (int k = ns->from; k < ns->to; k++) {                                          \
             const int64_t parent = column_get(x->parent, k);                               \
             int64_t p, e;                                                                  \
             num_##TYPE sum = START(num_##TYPE, ns, r, k), s = NO_FACTORS(B, TYPE);         \
