@@ -140,19 +140,19 @@ void stage_find_runs(stage *st)
  * where the one before it did. NULL: as they are. */
 static const uint16_t *by_length(const stage *st, uint16_t *order)
 {
-    enum { LENGTHS = 32 };
+    enum { LENGTHS = 32, ASKED = 16 };
     const int *restrict end = st->run_end, runs = st->runs;
     uint16_t at[LENGTHS] = {0}, before = 0;
     uint8_t length[STRIP];
     int differ = 0;
-    if (runs < LENGTHS / 2) return NULL;
+    for (int r = 2; r <= ASKED && r < runs; r++)
+        differ += end[r] - end[r - 1] != end[r - 1] - end[r - 2];
+    if (differ <= ASKED / 4) return NULL;
     for (int r = 0, k = 0; r < runs; k = end[r++]) {
         const int m = end[r] - k;
         length[r] = (uint8_t)(m < LENGTHS ? m : LENGTHS - 1);
-        differ += r > 0 && length[r] != length[r - 1];
         at[length[r]]++;
     }
-    if (differ <= runs / 4) return NULL;
     for (int m = 0; m < LENGTHS; m++) {
         const uint16_t lanes = at[m];
         at[m] = before;
