@@ -139,7 +139,7 @@ struct stage {
                                       stale if they don't end with the string    */
     bool same;                     /* they all have the same                   */
     int64_t serial;                /* of the strip's first lane                */
-    bool read[PLACE_MAX]; /* places whose columns somebody reads                */
+    bool read[PLACE_MAX];          /* places whose columns somebody reads                */
     /* sinks */
     bool column[PLACE_MAX]; /* places in results whose positions are a column     */
     bool turn[PLACE_MAX];   /* places in results that cursors stand at, lane by lane */
