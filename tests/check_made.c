@@ -133,6 +133,31 @@ START_TEST(give_what_c_gives)
 }
 END_TEST
 
+/* A value of the loop around, which the factor takes, is another in each round of it,
+ * though lanes of several rounds are gone through together. */
+START_TEST(take_a_value_a_round)
+{
+    enum { FEW = 30 };
+    static double y[ROWS];
+    memset(y, 0, sizeof y);
+    for (int i = 0; i < ROWS; i++)
+        for (int j = 0; j < FEW; j++)
+            for (int k = 0; k < 4; k++)
+                if ((i + j + k) % 3 == 0)
+                    y[i] += (j % 5 + 0.5) * ((i % 7 - 3) * (double)((i * j + k) % 9 + 1));
+    static char script[1 << 12];
+    sprintf(script,
+            "tensor D %s i32 [%d,%d,4]\n"
+            "D(i,j,k) = i32(((i + j + k) %% 3 == 0) * ((i * j + k) %% 9 + 1))\ncompact D\n"
+            "tensor c dense i32 [%d]\nc(i) = i %% 7 - 3\n"
+            "tensor b dense f64 [%d]\nb(j) = j %% 5 + 0.5\n"
+            "tensor y dense f64 [%d]\ny(i) = b(j) * (c(i) * D(i,j,k))\n",
+            _i ? "(i,j,k) -> (i : dense, j : compressed, k : compressed)" : "csf", ROWS,
+            FEW, ROWS, FEW, ROWS);
+    expect_dense(script, "y", y, ROWS);
+}
+END_TEST
+
 /* Factors in a wider type than the result has: only its bits count. */
 START_TEST(wrap_as_elements_do)
 {
@@ -159,6 +184,7 @@ Suite *suite_made(void)
     TCase *t = tcase_create("factors");
     tcase_add_loop_test(t, are_made, 0, STATEMENTS);
     tcase_add_loop_test(t, give_what_c_gives, 0, FORMATS * TYPES);
+    tcase_add_loop_test(t, take_a_value_a_round, 0, 2);
     tcase_add_loop_test(t, wrap_as_elements_do, 0, FORMATS);
     suite_add_tcase(s, t);
     return s;

@@ -248,7 +248,7 @@ static bool prepare_load(const machine *mc, nest *ns, nest_load *x)
     if (x->made) {
         x->walk = 0;
         ns->far |= nest_made_far(mc, ns);
-        return true;
+        return nest_made_holds(ns);
     }
     const node *n = &ns->in.node[x->node];
     const tensor *t = mc->slot[n->a].t;

@@ -158,6 +158,7 @@ static inline void nest_tell(nest *ns, int k, bool term)
 bool nest_makes(nest *ns, int id);
 bool nest_made_fits(const machine *mc, const nest *ns, stc_type t);
 stc_status nest_made_ready(machine *mc, nest *ns);
+bool nest_made_holds(const nest *ns);
 bool nest_made_far(const machine *mc, const nest *ns);
 stc_status nest_made_run(machine *mc, nest *ns);
 void nest_made_free(machine *mc, nest_made *m);

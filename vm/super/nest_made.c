@@ -112,6 +112,21 @@ void nest_made_free(machine *mc, nest_made *m)
     mem_free(mc->cx, m, sizeof *m);
 }
 
+/* What the factor takes beside the fiber's values is one value for all lanes. Below another
+ * loop's lanes, strung together, it may be one each: those loops are known only now. */
+bool nest_made_holds(const nest *ns)
+{
+    const loop_summary *s = &ns->made->g.s;
+    for (int k = 0; k < s->nstep; k++) {
+        const node *x = &s->node[s->step[k].a];
+        for (int j = 0; x->kind != NODE_LOAD && j < x->nargs; j++) {
+            const bool given = s->node[x->arg[j]].kind == NODE_GIVEN;
+            if (given && ns->o.s.node[ns->link.node[x->arg[j]]].varies) return false;
+        }
+    }
+    return true;
+}
+
 /* The tensors whose values it is made of lie far off (ahead.h). */
 bool nest_made_far(const machine *mc, const nest *ns)
 {
