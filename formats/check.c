@@ -1,6 +1,6 @@
 /* check.c: whether a tensor's arrays are what its format claims.
  *
- * Whoever reads a tensor relies on it without looking again, so arrays that
+ * Reading a tensor relies on it without checking again, so arrays that
  * come from outside are checked once for each generation of their data. Each
  * level checks its own arrays; what concerns two levels is checked here.
  */

@@ -7,8 +7,8 @@
  *
  * Where a part comes to lie is known as soon as those before it have their places, and
  * nothing else needs to be there: so parts are placed one by one, in order, and copied by
- * whoever has them, while others are still made. Room is made for more than is needed,
- * since nobody may copy meanwhile.
+ * their threads, while others are still made. Room is made for more than is needed,
+ * since no thread may copy while it grows.
  */
 #include "join.h"
 #include <string.h>

@@ -3,8 +3,8 @@
  * A tensor is a stack of levels; a level stores, for each position of its
  * parent level, a *fiber*: a set of coordinates, each with a position of its
  * own. What a kind can do it states as capabilities, what its data looks like
- * as properties (formats paper, §3.2–3.4), and whoever plans, lowers or runs
- * asks for these and never for a kind by name. One kind is one file in this
+ * as properties (formats paper, §3.2–3.4); planning, lowering and running
+ * ask for these and never for a kind by name. One kind is one file in this
  * folder and one row in levels.def.
  *
  * Cursors. A cursor stands on an interval [lo, hi) of coordinates on which
@@ -90,8 +90,8 @@ void index_free(ctx *cx, index_array *a);
 void index_trim(ctx *cx, index_array *a);
 /* An empty owned array wide enough for values up to `largest`. */
 void index_init(index_array *a, int64_t largest, int force_width);
-/* The same for an array in use: what it owns is kept if it serves, what it
- * borrows is let go; ready: it gets `len` unset elements. */
+/* The same for an array in use: what it owns is kept if it serves, borrowed
+ * memory is given up; ready: it gets `len` unset elements. */
 void index_empty(ctx *cx, index_array *a, int64_t largest, int force_width);
 stc_status index_ready(ctx *cx, index_array *a, int64_t largest, int force_width,
                        int64_t len);

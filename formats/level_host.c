@@ -2,7 +2,7 @@
  *
  * Takes a stc_level_kind and gives a level_kind whose functions call the
  * host's, over a view of the level made for the call. The kinds of a machine
- * are a list, a part of its context; whoever resolves names asks level_kind_find.
+ * are a list, a part of its context; level_kind_find looks them up by name.
  */
 #include "kinds.h"
 #include <string.h>

@@ -3,11 +3,11 @@
  *
  * Results that are the same buffer from run to run are filled first and then
  * stored into at a few places only, if the operands are sparse enough; filling
- * takes longer than all else then. Who stores may ask for marks, a byte
- * a line (64 bytes), and set those of all lines it stores into. The marks hold as long
+ * takes longer than all else then. A tier that stores may ask for marks, a byte
+ * a line (64 bytes), and sets those of all lines it stores into. The marks hold as long
  * as the tensor is what tensor_finish left: same buffer, same generation, same
  * fill. Then tensor_extend_values fills marked lines only, and takes the marks
- * away. Where nobody asked, everything is filled, as without.
+ * away. Without marks everything is filled.
  */
 #include "internal.h"
 #include <string.h>

@@ -13,7 +13,7 @@
 /* Marks of the lines that were stored into, see stains.c. */
 enum { STAIN_LINE = 64, STAIN_BLOCK = 64 }; /* bytes, lines */
 typedef struct stains {
-    uint8_t *line; /* NULL: nobody asked; else 1: marked                          */
+    uint8_t *line; /* NULL: no marks were asked for; else 1: marked               */
     int64_t lines; /* a block more than there are                               */
     bool on;       /* this assembly marks what it stores into                          */
     bool never;    /* it may not: it is one of several into these values               */
@@ -58,7 +58,7 @@ struct stc_tensor {
     stains stains;
     tensor_backing *backing; /* NULL: owned, or the host's */
     bool unmade;             /* nothing of it is there yet: tensor_check makes it empty */
-    void (*release)(void *context); /* frees what was lent, with it; NULL: nobody does */
+    void (*release)(void *context); /* frees what was lent, with it; NULL: not freed */
     void *release_context;
     int sharers; /* how many others have it: it isn't changed then, and each frees it */
 };
@@ -74,7 +74,7 @@ stc_status tensor_new_unmade(ctx *cx, const format *f, stc_type type, const int6
                              value fill, tensor **out);
 /* None of its arrays are the host's, or a file's. */
 bool tensor_owns_arrays(const tensor *t);
-/* A copy that nobody changes: t itself, one more of whom frees it, if its arrays are its
+/* A copy that isn't to be changed: t itself with one more owner, if its arrays are its
  * own; else as tensor_copy. */
 stc_status tensor_share(tensor *t, tensor **out);
 /* Level extents and bases from shape and format; overflow is an error. */
@@ -104,7 +104,7 @@ void tensor_fill_to(tensor *t, int64_t end);
  * stored after tensor_extend_values. */
 stc_status tensor_begin(tensor *t);
 stc_status tensor_finish(tensor *t);
-/* stains.c, for who stores to few of t's values, between tensor_begin and its first
+/* stains.c, for results with few values stored, between tensor_begin and the first
  * value: marks for so many values, or NULL if there are none this time. All lines
  * that are stored into until tensor_finish must be marked. */
 uint8_t *stains_ask(tensor *t, int64_t values);

@@ -179,7 +179,8 @@ typedef struct stc_config {
      * of floats are rounded otherwise. */
     bool as_written;
     /* .stt files are taken at their word: what their arrays hold isn't checked. Only for
-     * files that this library wrote and nobody changed: others could crash the host. */
+     * files that this library wrote and that weren't changed since: others could crash the
+     * host. */
     bool trust_files;
     /* A folder: large arrays (from a 32nd of max_memory on, without a cap from 64 MB) lie
      * in nameless files there, and don't count as memory; so results and what is between
@@ -582,8 +583,8 @@ typedef struct stc_split {
 /* How the program is split by the index that runs over `mode` of its operand or result
  * `name`: a row for each of its names, as stc_program_name has them. `rows` has room for as
  * many as there are; NULL: only *count is told. STC_ERR_PROGRAM where parts would need each
- * other's results: why, and where in the text. It is read off the verified program, whoever
- * made it, by the analysis that threads use. */
+ * other's results: why, and where in the text. It is read off the verified program by the
+ * analysis that threads use. */
 STC_API stc_status stc_program_split(const stc_program *p, const char *name, int mode,
                                      stc_split *rows, int room, int *count);
 /* The program of the part [lo, hi) of that index, 0 <= lo <= hi (beyond its size there is

@@ -16,7 +16,7 @@
 #include <stdarg.h>
 
 /* A place in a text: byte offsets, so that line and column are found only
- * when an error is told. */
+ * for an error's message. */
 typedef struct span {
     int32_t begin, end;
 } span;
@@ -111,8 +111,8 @@ void diag_clear(ctx *cx);
 int char_shown(const char *s);
 /* stc_text_show for a line that columns are counted in: a ? in place of such a byte. */
 void line_show(char *line);
-/* The fuel of a call. Whoever does work that grows with what a program, a text or a file
- * asks for says so here, at least once a millisecond: n more steps, each about as much as
+/* The fuel of a call. Work that grows with what a program, a text or a file asks for
+ * is counted here, at least once a millisecond: n more steps, each about as much as
  * a round of a loop or an element that is moved. Fails where the call has to end: over its
  * steps, interrupted, or unwanted by the progress function. It fails from then on until
  * the call has ended, so that a function without a status may just leave its loop, if what

@@ -1,6 +1,6 @@
 /* job.c: several passes as one (job.h).
  *
- * A pass begins when another name is told, or the same one from further behind. Which part
+ * A pass begins when progress comes under another name, or from further behind. Which part
  * of what is left it has is a guess: about what it took of the time with large files, from
  * where it began on.
  */
@@ -43,7 +43,7 @@ bool job_begin(ctx *cx, const char *what, int64_t total)
 {
     if (!cx->progress || total <= 0 || job_of(cx)) return false;
     job *const j = ctx_part(cx, &job_kind);
-    if (!j) { /* it is only about what is told */
+    if (!j) { /* only progress reports suffer */
         diag_clear(cx);
         return false;
     }

@@ -41,7 +41,7 @@ enum {
 typedef struct spill_file {
     int fd;
     int direct;                  /* the same past the page cache; -1: none  */
-    _Atomic(char *) room[ROOMS]; /* that nobody has                         */
+    _Atomic(char *) room[ROOMS]; /* that no thread has                      */
     bool shared;                 /* by blocks of the machine, which makes more there */
     _Atomic uint32_t used;
     struct spill_head *head[SLOTS]; /* of used slots */

@@ -35,16 +35,16 @@ void spill_free(void *block);
  * for each place first, and clear it. Many go to the disk at once, past the system's cache.
  * False: they aren't there, or not all. */
 bool spill_write(void *block, void *to, const void *from, size_t n);
-/* The sum (sum.h) of what a block has, kept as it is written, so that nobody need read it
+/* The sum (sum.h) of what a block has, kept as it is written, so that it needn't be read
  * for that: n bytes are put at `to`, each byte once; all of it is to be put anew, or has
  * that many bytes from elsewhere; that of its first n bytes, if all were put and nothing
- * else was: false, who knows. Who changes them in memory has to say that nothing was put.
+ * else was; false: it isn't known. A change in memory has to be followed by spill_unsum.
  * The first page, and what came from elsewhere, may be written in any way meanwhile. */
 void spill_sum(void *block, const void *to, const void *from, size_t n);
 void spill_unsum(void *block, size_t there);
 bool spill_summed(void *block, size_t n, uint64_t *sum);
 /* Room for SPILL_ROOM bytes of a block, into which spill_read puts n from byte `at` on, a
- * multiple of that, past the system's cache, for whoever needs them once. NULL, or false:
+ * multiple of that, past the system's cache, for bytes needed once. NULL, or false:
  * they are to be had from memory alone. A machine keeps two of them. */
 enum { SPILL_ROOM = 1 << 21 };
 char *spill_room(void *block);

@@ -212,7 +212,7 @@ typedef struct printer {
     bool failed;
 } printer;
 
-/* Whether each stored value is one entry: then nobody has to walk to their end. */
+/* Whether each stored value is one entry: then they are counted without a walk. */
 static bool is_counted(const tensor *t)
 {
     for (int l = 0; l < t->fmt.levels; l++)

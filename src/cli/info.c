@@ -1,4 +1,4 @@
-/* info.c: what `stcvm info` tells of a tensor besides its summary: the bytes of each level,
+/* info.c: what `stcvm info` shows of a tensor besides its summary: the bytes of each level,
  * and of a matrix how its entries lie: row degrees, band, symmetry.
  */
 #include "cli.h"

@@ -81,13 +81,13 @@ typedef struct lineedit lineedit;
 /* LINE_LONG: there is more of it than may be read. */
 typedef enum line_result { LINE_READ, LINE_ENDED, LINE_CANCELLED, LINE_LONG } line_result;
 
-/* most: bytes of a line, where nobody types them. */
+/* most: bytes of a line that comes from a file or a pipe. */
 lineedit *lineedit_new(history *h, complete_fn complete, void *context, size_t most);
 void lineedit_free(lineedit *e);
 /* Whether a person types: there are prompts. */
 bool lineedit_prompts(const lineedit *e);
-/* One line without its newline, valid until the next call; *length tells of
- * zero bytes in it. */
+/* One line without its newline, valid until the next call; *length counts
+ * zero bytes in it, too. */
 line_result lineedit_read(lineedit *e, const char *prompt, const char **line,
                           size_t *length);
 

@@ -1,10 +1,10 @@
 /* bounded.h: the one reader of untrusted bytes: a file in memory.
  *
- * The whole file is read in at once (or its head, by who may do without the rest), and ends
+ * The whole file is read in at once (or its head, where the rest may be left out), and ends
  * in a zero byte that isn't part of it: scanners may look at *p wherever p <= end, and stop
  * there of themselves. (Only what is checked by its length, .stt, is mapped: a mapping
- * could shrink under our hands.) Lines end in \n, \r or both, and are counted only when an
- * error is told.
+ * could shrink under our hands.) Lines end in \n, \r or both, and are counted only for an
+ * error's message.
  */
 #ifndef STC_IO_BOUNDED_H
 #define STC_IO_BOUNDED_H

@@ -27,7 +27,7 @@ static void put_value(csv_writer *w, value v)
     output_value(&w->o, single ? STC_F32 : STC_F64, im);
 }
 
-/* With the number of entries behind the type, so that a file that was cut short is told. */
+/* With the number of entries behind the type, which shows that a file was cut short. */
 static void put_heading(csv_writer *w, int64_t n)
 {
     const tensor *t = w->t;

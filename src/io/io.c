@@ -14,7 +14,7 @@ stc_status io_read(ctx *cx, const char *path, io_result *out)
     return io_read_as(cx, path, -1, out);
 }
 
-/* The bytes of a file; 0: nobody knows. */
+/* The bytes of a file; 0: unknown. */
 static int64_t size_of(const char *path)
 {
     struct stat st;

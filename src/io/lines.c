@@ -1,11 +1,11 @@
 /* lines.c: parses ordinary lines of numbers fast, and says where it met another.
  *
- * Eight digits are told and taken at once, as one word (after Lemire, "Number parsing at a
- * gigabyte per second", 2021). A round has some blocks for each thread, which take them one
- * by one: whoever has a block finds where its lines begin and how many there are; when
- * those before it have their places it has its own, and is parsed. So no thread waits for
- * one that the system doesn't let run, but for the few lines of code in between. A block
- * that doesn't end as it began ends the round, and all.
+ * Eight digits are recognised and taken at once, as one word (after Lemire, "Number parsing
+ * at a gigabyte per second", 2021). A round has some blocks for each thread, which take
+ * them one by one: a block's thread finds where its lines begin and how many there are;
+ * when those before it have their places it has its own, and is parsed. So no thread waits
+ * for one that the system doesn't let run, but for the few lines of code in between. A
+ * block that doesn't end as it began ends the round, and all.
  *
  * The text is in memory, or in a file: then each thread reads its blocks into room of its
  * own, which stays in the processor's cache. Blocks overlap there by the longest line that
@@ -51,7 +51,7 @@ typedef struct rounds {
     int64_t most; /* entries that the round may have, -1: any        */
     block *b;
     int n;
-    _Atomic int next;     /* block that nobody has taken                      */
+    _Atomic int next;     /* block that no thread has taken                   */
     pthread_mutex_t lock; /* of what follows                                  */
     pthread_cond_t turn;
     int placed, parsed; /* blocks whose entries have places; that are through */
@@ -198,8 +198,8 @@ static void parse_block(block *b)
 
 /* ---- blocks ------------------------------------------------------------------------- */
 
-/* Bytes [at, at + n) of the file; false: they can't be had, and whoever reads the whole
- * file will tell why. */
+/* Bytes [at, at + n) of the file; false: they can't be had, and the reader of the whole
+ * file will say why. */
 static bool read_bytes(int fd, char *to, int64_t at, int64_t n)
 {
     while (n > 0) {

@@ -19,8 +19,8 @@ typedef struct line_form {
 
 /* Reads entries of order e->order from the reader's place on. It stops at a line that
  * isn't written in the most usual way (blanks elsewhere, comments, other numbers, faults),
- * after `most` entries or at the file's end, and stands there: whoever reads any line goes
- * on. e has room for `most` more. */
+ * after `most` entries or at the file's end, and stands there: the general reader of lines
+ * goes on. e has room for `most` more. */
 stc_status lines_read(input *in, entries *e, const line_form *f, int64_t most);
 
 /* The same of a file of which only the head is in memory: all of its lines from the

@@ -96,7 +96,7 @@ static stc_status find_target(output *o, const struct stat *st)
 
 /* ---- opening ---------------------------------------------------------------- */
 
-/* A new file in the target's folder, under a name that nobody can foresee. */
+/* A new file in the target's folder, under a name that can't be foreseen. */
 static stc_status open_temporary(output *o, const struct stat *st)
 {
     enum { DIGITS = 16 };

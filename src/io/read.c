@@ -85,7 +85,7 @@ bool path_is_standard(const char *path)
     return path[0] == '-' && (!path[1] || path[1] == '.');
 }
 
-/* Nobody waits here for who may never write to a pipe. */
+/* Opening doesn't wait for a pipe's writer, who may never come. */
 static stc_status open_path(ctx *cx, const char *path, int *fd)
 {
     *fd = path_is_standard(path) ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)

@@ -3,8 +3,8 @@
  *
  * What the arrays hold is looked at when the tensor is first used: their sums, then the
  * claims of the levels, as for a host's arrays (tensor_check). So opening takes as long
- * for any file. A file that is cut short, or was written to since it was opened, is told
- * before each run; changes in the middle of one can't be.
+ * for any file. A file that is cut short, or was written to since it was opened, is an
+ * error before each run; changes in the middle of one go unnoticed.
  */
 #include "files.h"
 #include "stt.h"

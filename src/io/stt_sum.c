@@ -73,7 +73,7 @@ typedef struct summing {
     const array_span *const *array;
     void *const *block; /* NULL: none is in files */
     _Atomic uint64_t sum[STT_ARRAYS];
-    _Atomic int64_t next; /* piece that nobody has taken */
+    _Atomic int64_t next; /* piece that no thread has taken */
     ctx cx[PARTS_MAX];
 } summing;
 

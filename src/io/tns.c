@@ -8,8 +8,8 @@
  * An entry a line: coordinates from 1, then the value. The order is what the
  * first entry shows, the shape the largest coordinates, unless the first line
  * is the comment that we write: then it gives both, coordinates are held
- * against it, and a complex value is told by its two numbers. How many entries
- * there are may stand there, too: by that a file that was cut short is told. Lines
+ * against it, and a complex value has two numbers. How many entries
+ * there are may stand there, too, which shows that a file was cut short. Lines
  * that begin with # and blank ones are passed over.
  *
  * Decisions: a coordinate 0 is an error, since a file that counts from 0 can't

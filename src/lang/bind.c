@@ -1,4 +1,4 @@
-/* bind.c: an assignment → bstmt. The order of things is told in bind.h. */
+/* bind.c: an assignment → bstmt. bind.h has the order of its steps. */
 #include "bind.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* compile.c: one bound assignment through plan, lattice and lowering.
  *
  * The stages are functions from one structure to the next; this is where they
- * meet, are timed, and are printed if somebody wants to see them.
+ * meet, are timed, and are printed where `explain` asks for them.
  */
 #include "compile.h"
 #include "lower.h"

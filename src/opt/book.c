@@ -1,7 +1,7 @@
 /* book.c: what statements of one program have computed, for those that follow.
  *
  * Steps, and results that are a reduction as they stand, are read again by later
- * statements, as long as nobody gives what they read another value. A reduction that isn't
+ * statements, as long as what they read keeps its value. A reduction that isn't
  * a tensor, but stands in a statement, is noted, too: if another statement has it, and a
  * tensor for both is less work, it is wanted, and the program compiled once more with a
  * step for it. Functions of the user's are each statement's own, and aren't compared.

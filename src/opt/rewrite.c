@@ -102,7 +102,7 @@ static way below(const opt *o, const bexpr *e, int k, const way *w)
     return in;
 }
 
-/* What somebody wants to know who sees it done as it is written. */
+/* Why the statement stays as it is written, for explain. */
 static void tell_why(const opt *o, const elimination *el)
 {
     if (!o->why) return;

@@ -83,7 +83,7 @@ static bool is_dense(const opt *o, const factor *f, int n, uint64_t out)
     return !out || (!o->pattern && __builtin_popcountll(out & ~full) <= 1);
 }
 
-/* The first kind of level that can do what is asked, whose data looks so, and not so. */
+/* The first kind of level that has these capabilities and properties, and lacks those. */
 static const level_kind *kind_with(unsigned caps, unsigned props, unsigned without)
 {
     const level_kind *k;

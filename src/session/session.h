@@ -127,7 +127,7 @@ struct stc_session {
     int nturned;
     opt_shelf shelf; /* of the running exec                                  */
     place_seen seen;
-    bool untaped;      /* what runs is a derivative: nobody asks how it came about */
+    bool untaped;      /* what runs is a derivative: how it came about isn't kept */
     char file[256];    /* names the last text executed, for errors        */
     profiled *profile; /* of the running exec, with --profile: one row a statement */
     int64_t nprofiled, profile_cap;
@@ -163,7 +163,7 @@ stc_status session_tensor(stc_session *s, variable *v, tensor **out);
 stc_status session_resolve(stc_session *s, const ast *statement);
 
 /* The tensor goes to a name, as in B = A: a declared one keeps its format, type and
- * fill. t is taken, also after an error, which is told at `at`. */
+ * fill. t is taken, also after an error, whose place is `at`. */
 stc_status session_give(stc_session *s, const script *in, span at, const char *name,
                         tensor *t);
 /* What was declared of a name, applied to a tensor that it is to have: *t may be another

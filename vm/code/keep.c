@@ -2,8 +2,8 @@
  * they were: steps whose results the machine still has.
  *
  * That holds of code which hands on nothing but tensors of the program's own, and of what
- * follows if it only reads them. Registers are each statement's own: whoever compiles
- * several gives none of them what another one has left there.
+ * follows if it only reads them. Registers are each statement's own: no statement of a
+ * program reads a register that another one has written.
  */
 #include "text.h"
 #include <string.h>

@@ -179,7 +179,7 @@ typedef struct program {
     insn *code;
     int ncode, code_cap;
     span *at;                  /* per instruction: the place in `source` (debug lines) */
-    const char *source, *file; /* the source may belong to whoever made the program */
+    const char *source, *file; /* the source may belong to the program's maker */
     prog_tensor *tensor;
     int ntensor, tensor_cap;
     extent *ext;
@@ -242,13 +242,14 @@ void machine_free(machine *mc);
 /* The tensor in a slot: inputs are the host's, all others the machine's own. Only inputs
  * and inouts are bound. */
 stc_status machine_bind(machine *mc, int slot, tensor *t);
-/* Whether t is bound to the slot, and is as the last run found it. Only for who gives no
- * two tensors the same generation: addresses come again. */
+/* Whether t is bound to the slot, and is as the last run found it. The caller must give no
+ * two tensors the same generation, since addresses are used again. */
 bool machine_has(const machine *mc, int slot, const tensor *t);
-/* Conversions that are kept while an operand is what it was: the operand of slot's, if the
- * slot has none of it as it is now; what was made of it, with the operand; NULL: slot is
- * none, or has it, or none. Gives a slot what somebody else has made of the operand that is
- * bound: false if it isn't what the slot needs. */
+/* Slots that keep a conversion while its operand is what it was. machine_stale: the operand
+ * bound now, if the slot has no conversion of it as it is; NULL: it has, or keeps none.
+ * machine_converted: the slot's conversion, and of what; NULL: it has none of the operand
+ * as it is. machine_adopt gives the slot a conversion of the bound operand that was made
+ * elsewhere; false: it isn't what the slot needs. */
 const tensor *machine_stale(const machine *mc, int slot);
 tensor *machine_converted(const machine *mc, int slot, const tensor **from);
 bool machine_adopt(machine *mc, int slot, tensor *made);

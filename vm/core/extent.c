@@ -94,7 +94,7 @@ static stc_status broken(machine *mc, const ext_check *c)
     return status;
 }
 
-/* Every loop's coordinates can be counted, which nobody looks at again. */
+/* Every loop's coordinates can be counted in 64 bits: checked here, once for the run. */
 static stc_status ranges(machine *mc)
 {
     const program *p = mc->p;

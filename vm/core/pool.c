@@ -8,7 +8,7 @@
 
 /* What a thread takes at most of its stack, and beside it for its own heap in the C
  * library. The stack is as large as the system makes it: a host's functions run there,
- * too, but the pages that nobody touches cost nothing. */
+ * too, but pages that are never touched cost nothing. */
 enum { THREAD_COST = 128 << 10 };
 
 /* Under a cap a quarter is left for what the threads are to do. */

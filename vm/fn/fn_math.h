@@ -1,7 +1,7 @@
 /* fn_math.h: the integer rules of the language, as functions that no operand
  * can drive into undefined behaviour: a division by zero faults, a negative exponent
  * faults, the rest wraps in 64 bits; and some of the real ones that aren't in libm. For
- * whoever expands fn_ops.def.
+ * the files that expand fn_ops.def.
  */
 #ifndef STC_VM_FN_MATH_H
 #define STC_VM_FN_MATH_H

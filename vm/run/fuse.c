@@ -4,7 +4,7 @@
  * all inside it are. Then the outermost that were are given away, each with
  * all that is inside: to the strip engine if it is alone, else to a cascade,
  * which asks the tables of superinstructions. Rows that are scattered, and
- * nests that one sparse operand drives, go before these. A loop that nobody
+ * nests that one sparse operand drives, go before these. A loop that no tier
  * takes stays on base operations.
  */
 #include "../rows/outer.h"

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* How many rounds may pass before somebody looks at limits and interrupts. */
+/* How many rounds may pass between two looks at limits and interrupts. */
 #define POLL_ROUNDS 4096
 
 stc_status machine_new(const program *p, machine **out)

@@ -10,7 +10,7 @@
  * appends, or above one, is closed by `keep` before the next one is placed. Each such
  * level of a result has a cell, too, its *place*: P_CLOSED, or the value of the cursor
  * whose coordinate is open there. So an append always finds the fibers before it
- * complete, whatever path led to it, and nobody has to look when the program runs.
+ * complete, whatever path led to it, and nothing has to be checked when the program runs.
  *
  * Clocks and passes have 64 bits: no file is long enough to bring them round.
  *

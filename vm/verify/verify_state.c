@@ -42,8 +42,8 @@ stc_status mask_known(verifier *vf, int m, uint64_t bits)
     return cell_set(vf, vf->m0 + m, (cell){.v = ++vf->epoch, .bits = bits});
 }
 
-/* Programs whose blocks nest and change so much aren't written by anybody. The work is
- * the machine's: whoever wants it to stop is heard. */
+/* No honest program nests so many blocks that change so much. The work counts as the
+ * machine's: limits and interrupts end it. */
 stc_status verify_account(verifier *vf)
 {
     const int64_t n = vf->work - vf->told;

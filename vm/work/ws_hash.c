@@ -53,7 +53,7 @@ static int64_t hash_find(const workspace *w, const uint64_t *label)
 
 static stc_status hash_enter(ctx *cx, workspace *w, int64_t id)
 {
-    if (!w->regroup) return STC_OK; /* nobody looks for it */
+    if (!w->regroup) return STC_OK; /* no label is looked up */
     if (2 * w->acc.n > w->heads) return enlarge(cx, w);
     w->head[slot_of(w, ws_label_of(w, &w->acc, id))] = w->base + id;
     return STC_OK;
