@@ -33,6 +33,32 @@ int level_kind_number(const level_kind *k)
     return -1;
 }
 
+const level_kind *level_kind_with(uint32_t caps, uint32_t props, uint32_t without)
+{
+    for (int i = 0; i < LEVEL_COUNT; i++) {
+        const level_kind *k = kinds[i];
+        if ((k->caps & caps) == caps && (k->props & props) == props &&
+            !(k->props & without))
+            return k;
+    }
+    return NULL;
+}
+
+const level_kind *level_full(void)
+{
+    return level_kind_with(CAP_INSERT, PROP_FULL, 0);
+}
+
+const level_kind *level_sparse(void)
+{
+    return level_kind_with(CAP_APPEND | CAP_CHAIN, PROP_ORDERED | PROP_COMPACT, PROP_FULL);
+}
+
+const level_kind *level_runs(void)
+{
+    return level_kind_with(CAP_APPEND_REGION, PROP_FULL, 0);
+}
+
 void cursor_seek(cursor *c, int64_t i)
 {
     if (i == CURSOR_END) i--; /* where nothing can be, and used up cursors stand */

@@ -317,6 +317,13 @@ typedef enum level_kind_id {
 const level_kind *level_kind_at(int id); /* NULL: no such id   */
 const level_kind *level_kind_named(const char *name, size_t len);
 int level_kind_number(const level_kind *k); /* -1: the host's own  */
+/* The first of levels.def with these capabilities and properties that lacks those others;
+ * NULL: none. What plans make tensors of: a place for each coordinate, coordinates in
+ * order, runs that are appended. */
+const level_kind *level_kind_with(uint32_t caps, uint32_t props, uint32_t without);
+const level_kind *level_full(void);
+const level_kind *level_sparse(void);
+const level_kind *level_runs(void);
 /* Built-in or of the host's own. */
 const level_kind *level_kind_find(const ctx *cx, const char *name, size_t len);
 const level_kind *level_kind_host(const ctx *cx, int i); /* NULL past the end    */

@@ -83,17 +83,6 @@ static bool is_dense(const opt *o, const factor *f, int n, uint64_t out)
     return !out || (!o->pattern && __builtin_popcountll(out & ~full) <= 1);
 }
 
-/* The first kind of level that has these capabilities and properties, and lacks those. */
-static const level_kind *kind_with(unsigned caps, unsigned props, unsigned without)
-{
-    const level_kind *k;
-    int id = 0;
-    while ((k = level_kind_at(id)) && ((k->caps & caps) != caps ||
-                                       (k->props & props) != props || (k->props & without)))
-        id++;
-    return k;
-}
-
 static bool is_own(const factor *f, int n, const factor *other)
 {
     for (int k = 0; k < n; k++)
@@ -122,7 +111,7 @@ static bool read_in_order(const opt *o, const product *x, const factor *f, int n
 static void choose_format(prog_tensor *t, const int *mode, uint64_t has_room, bool full,
                           bool in_order)
 {
-    const level_kind *dense = kind_with(CAP_INSERT, PROP_FULL, 0);
+    const level_kind *dense = level_full();
     const bool first = t->order && (has_room >> mode[0]) & 1;
     const unsigned sought = CAP_LOCATE | CAP_APPEND;
     if (full)
@@ -130,12 +119,10 @@ static void choose_format(prog_tensor *t, const int *mode, uint64_t has_room, bo
     else if (t->order == 1 &&
              !in_order) /* with a place for each coordinate, or for those there are */
         format_all(&t->fmt, 1,
-                   first ? kind_with(sought, PROP_ORDERED, PROP_FULL)
-                         : kind_with(sought, PROP_COMPACT, PROP_ORDERED));
+                   first ? level_kind_with(sought, PROP_ORDERED, PROP_FULL)
+                         : level_kind_with(sought, PROP_COMPACT, PROP_ORDERED));
     else
-        format_all(
-            &t->fmt, t->order,
-            kind_with(CAP_APPEND | CAP_CHAIN, PROP_ORDERED | PROP_COMPACT, PROP_FULL));
+        format_all(&t->fmt, t->order, level_sparse());
     if (!full && t->order > 1 && first) format_set(&t->fmt, 0, dense, 0, 0);
 }
 

@@ -100,7 +100,7 @@ const level_kind *converted_level(const format *f, int order, int l)
     for (int k = 0; k < f->levels; k++)
         full = full && (format_props(f, k) & PROP_FULL);
     const bool rows = order > 1 && l == 0 && (format_props(f, 0) & PROP_FULL);
-    return level_kind_at(full || rows ? LEVEL_dense : LEVEL_compressed);
+    return full || rows ? level_full() : level_sparse();
 }
 
 /* An operand that is read by its own levels keeps them, in order and each coordinate
@@ -115,7 +115,7 @@ static void ordered_levels(format *f)
         if (format_implied(f, l, &diff, &other)) continue;
         if (!(props & PROP_ORDERED) || !(props & PROP_UNIQUE) ||
             (changed && props & PROP_BRANCHLESS))
-            f->level[l].kind = level_kind_at(LEVEL_compressed);
+            f->level[l].kind = level_sparse();
     }
     for (int l = 0; l < f->levels; l++)
         f->level[l].flags = 0;

@@ -110,7 +110,7 @@ int workspace_slot(builder *b, int first)
     w.order = b->nresult - first;
     for (int k = 0; k < w.order; k++)
         w.shape[k] = (uint16_t)pl->s->index[b->result[first + k]].hi;
-    format_all(&w.fmt, w.order, level_kind_at(LEVEL_compressed));
+    format_all(&w.fmt, w.order, level_sparse());
     w.fill = b->identity;
     return program_tensor(pl->p, &w);
 }
@@ -314,7 +314,7 @@ static int assembly_slot(const builder *b, cin_kind *last)
     if (direct && !reads_target(pl) && of->role != ROLE_INOUT) return pl->s->target;
     prog_tensor t = *of;
     if (!direct && !plan_stream_made(pl, &of->fmt, pl->s->sub, &t.fmt))
-        format_all(&t.fmt, t.order, level_kind_at(LEVEL_compressed));
+        format_all(&t.fmt, t.order, level_sparse());
     t.role = ROLE_TEMP;
     t.name = "";
     return program_tensor(pl->p, &t);

@@ -150,7 +150,7 @@ static bexpr *choice_of(plan *pl, bexpr *is, bexpr *a, bexpr *b)
 static stc_status begin_table(plan *pl, precomputed *p)
 {
     prog_tensor t = {.name = "", .role = ROLE_TEMP, .type = STC_I64, .order = p->order};
-    format_all(&t.fmt, t.order, level_kind_at(LEVEL_dense));
+    format_all(&t.fmt, t.order, level_full());
     for (int k = 0; k < p->order; k++)
         t.shape[k] = (uint16_t)pl->s->index[p->index[k]].hi;
     affine *const sub = bare_subs(pl, p->index, p->order);

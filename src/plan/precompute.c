@@ -278,7 +278,7 @@ static stc_status workspace_of(plan *pl, prog_tensor *w, precomputed *p)
                                 pl->s->index[p->index[k]].name);
         w->shape[k] = (uint16_t)pl->s->index[p->index[k]].hi;
     }
-    format_all(&w->fmt, w->order, level_kind_at(LEVEL_compressed));
+    format_all(&w->fmt, w->order, level_sparse());
     p->slot = program_tensor(pl->p, w);
     return p->slot < 0 ? STC_ERR_MEMORY : STC_OK;
 }
@@ -422,7 +422,7 @@ static void append_regions(const plan *pl, precomputed *p, prog_tensor *w)
     if (p->moved || w->policy != WS_AUTO || pl->schedule.nseq || pl->schedule.nrel ||
         !p->order || !made_of_regions(pl, p->value, &last) || !last)
         return;
-    format_all(&w->fmt, p->order, level_kind_at(LEVEL_dense));
+    format_all(&w->fmt, p->order, level_full());
     format_set(&w->fmt, p->order - 1, last, p->order - 1, 0);
     w->role = ROLE_TEMP;
     p->appended = true;

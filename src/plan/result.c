@@ -97,8 +97,8 @@ static void choose_format(plan *pl, const pset *space, prog_tensor *t)
         onto |= affine_indices(&pl->s->sub[m]);
         if (!m) outer = onto;
     }
-    const level_kind *dense = level_kind_at(LEVEL_dense);
-    const level_kind *sparse = level_kind_at(LEVEL_compressed);
+    const level_kind *dense = level_full();
+    const level_kind *sparse = level_sparse();
     const bool full =
         space->op == PS_NONE ||
         (space_full(pl, space, onto) && !settled(pl, space, space, onto & ~outer, onto));

@@ -69,7 +69,7 @@ bool plan_stream_rows(const plan *pl, const format *f, const affine *sub, format
     while (mode > 0 && !(affine_indices(&sub[mode]) & shared))
         mode--;
     if (!(affine_indices(&sub[mode]) & shared)) mode = f->order - 1;
-    format_all(out, f->order, level_kind_at(LEVEL_dense));
+    format_all(out, f->order, level_full());
     format_set(out, mode, f->level[at].kind, mode, 0);
     return true;
 }
