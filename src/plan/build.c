@@ -266,15 +266,14 @@ static bool goes_by_runs(const plan *pl, const term *t, int index)
     return runs;
 }
 
-/* Where rows of runs are reduced, the last result index being inside of what is reduced, a
- * workspace of runs is what they are folded in, run by run; also for a result that takes
- * values anywhere, for that would be element by element. */
+/* Where rows of runs are reduced, the result's last index being inside of what is reduced,
+ * and the result takes runs: a workspace of runs is what they are folded in, run by run. */
 static bool folds_runs(const builder *b, int first)
 {
     const plan *pl = b->pl;
     const format *f = &pl->p->tensor[pl->s->target].fmt;
     if (b->nresult - first != 1 || !b->reduces || b->ufn || pl->schedule.policy ||
-        !(format_props(f, f->levels - 1) & PROP_FULL) ||
+        !(f->level[f->levels - 1].kind->caps & CAP_APPEND_REGION) ||
         !(fn_at(b->fn)->flags & FP_ASSOCIATIVE))
         return false;
     for (int t = 0; t < b->nterm; t++)
@@ -282,10 +281,9 @@ static bool folds_runs(const builder *b, int first)
     return true;
 }
 
-static stc_status build_split(builder *b, const choice *chosen, int target, list *out)
+static stc_status build_split(builder *b, const choice *c, int target, list *out)
 {
     plan *pl = b->pl;
-    choice how = *chosen, *c = &how;
     list inner, due[65];
     list_init(&inner);
     uint64_t bound = 0;
@@ -296,8 +294,7 @@ static stc_status build_split(builder *b, const choice *chosen, int target, list
         if (st) return st;
     }
     const int first = b->shared.cover[c->prefix];
-    const bool runs = folds_runs(b, first);
-    c->insert &= !runs;
+    const bool runs = !c->insert && folds_runs(b, first);
     int w = c->insert ? target : workspace_slot(b, first);
     if (w < 0) return STC_ERR_MEMORY;
     if (runs) format_all(&pl->p->tensor[w].fmt, 1, level_kind_at(LEVEL_rle));
