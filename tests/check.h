@@ -64,6 +64,7 @@ enum { STEPS_TELL = true };
     SUITE(graph)                                                                           \
     SUITE(schedule)                                                                        \
     SUITE(workspace)                                                                       \
+    SUITE(columns)                                                                         \
     SUITE(threads)                                                                         \
     SUITE(split)                                                                           \
     SUITE(intervals)                                                                       \

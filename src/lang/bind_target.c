@@ -172,17 +172,19 @@ static int meeting(int op)
                            : bind_op_fn(op);
 }
 
-/* Whether op= may name elements of a row several times by sums of indices, O(2*i+p): its
- * terms meet before they are written to places that are all there. */
+/* Whether op= may name elements several times by sums of indices, O(2*i+p): its terms meet
+ * before they are written to places that are found, or are the fill without a place. */
 static bool may_meet(const binder *b, const prog_tensor *row, int op)
 {
     bool sums = false;
     for (int k = 0; k < b->nsub; k++)
         sums |= b->sub[k].terms > 1;
-    for (int l = 0; l < row->fmt.levels; l++)
-        sums &=
-            row->fmt.level[l].kind->caps & CAP_INSERT && !row->fmt.level[l].kind->arrays;
     const vclass cls = type_class(row->type);
+    value id;
+    if (!format_finds_places(&row->fmt) &&
+        (op == OPR_DIV || !fn_identity(meeting(op), cls, row->type, &id) ||
+         !class_equal(cls, id, row->fill)))
+        return false;
     return sums && op != OPR_NONE && fn_at(meeting(op))->flags & FP_ASSOCIATIVE &&
            fn_result_class(bind_op_fn(op), cls) == cls;
 }

@@ -249,6 +249,38 @@ static void wrap_prefix(builder *b, int prefix, list *due, list *inner, list *ou
     list_join(out, inner);
 }
 
+/* Whether a term's innermost loop steps along runs: it is over that index, and all that is
+ * read there has regions. */
+static bool goes_by_runs(const plan *pl, const term *t, int index)
+{
+    bool runs = false;
+    if (!t->norder || t->order[t->norder - 1] != index) return false;
+    for (uint64_t left = expr_uses(t->value); left; left &= left - 1) {
+        const paccess *x = &pl->access[__builtin_ctzll(left)];
+        for (int l = 0; l < x->levels; l++) {
+            if (!affine_has(&x->level[l].at, index)) continue;
+            if (!(x->level[l].kind->caps & CAP_REGION)) return false;
+            runs = true;
+        }
+    }
+    return runs;
+}
+
+/* Where rows of runs are reduced, the result's last index being inside of what is reduced,
+ * and the result takes runs: a workspace of runs is what they are folded in, run by run. */
+static bool folds_runs(const builder *b, int first)
+{
+    const plan *pl = b->pl;
+    const format *f = &pl->p->tensor[pl->s->target].fmt;
+    if (b->nresult - first != 1 || !b->reduces || b->ufn || pl->schedule.policy ||
+        !(f->level[f->levels - 1].kind->caps & CAP_APPEND_REGION) ||
+        !(fn_at(b->fn)->flags & FP_ASSOCIATIVE))
+        return false;
+    for (int t = 0; t < b->nterm; t++)
+        if (!goes_by_runs(pl, &b->term[t], b->result[first])) return false;
+    return true;
+}
+
 static stc_status build_split(builder *b, const choice *c, int target, list *out)
 {
     plan *pl = b->pl;
@@ -262,8 +294,10 @@ static stc_status build_split(builder *b, const choice *c, int target, list *out
         if (st) return st;
     }
     const int first = b->shared.cover[c->prefix];
+    const bool runs = !c->insert && folds_runs(b, first);
     int w = c->insert ? target : workspace_slot(b, first);
     if (w < 0) return STC_ERR_MEMORY;
+    if (runs) format_all(&pl->p->tensor[w].fmt, 1, level_kind_at(LEVEL_rle));
     remark_workspace(b, c, w);
     if (!c->insert) list_add(&inner, cin_target(pl, CIN_WSBEGIN, w));
     stc_status st = term_nests(b, c->prefix, w, c->insert, &inner);
@@ -397,6 +431,15 @@ static stc_status term_loops(builder *b)
     return STC_OK;
 }
 
+static bool reads_runs(const builder *b)
+{
+    const plan *pl = b->pl;
+    for (int k = 0; k < pl->naccess; k++)
+        for (int l = 0; l < pl->access[k].levels; l++)
+            if (pl->access[k].level[l].kind->caps & CAP_REGION) return true;
+    return false;
+}
+
 static stc_status order_terms(builder *b, int target, choice *c)
 {
     plan *pl = b->pl;
@@ -418,10 +461,23 @@ static stc_status order_terms(builder *b, int target, choice *c)
     }
     stc_status st = term_loops(b);
     if (st) return st;
-    if (plan_order(pl, b->term, b->nterm, &b->shared, splittable, inserts, c))
-        return STC_OK;
+    const bool found =
+        plan_order(pl, b->term, b->nterm, &b->shared, splittable, inserts, c);
+    const double cost = c->cost;
     b->everywhere = !splittable && b->native != NATIVE_LEVELS;
+    if (found && !(b->everywhere && reads_runs(b))) {
+        b->everywhere = false;
+        return STC_OK;
+    }
     b->shared.apart = b->everywhere; /* each workspace is read to the last value */
+    if (found) {                     /* rows of runs are rather folded than converted */
+        if (plan_order(pl, b->term, b->nterm, &b->shared, true, NEVER_INSERTS, c) &&
+            c->cost < cost && !c->whole && folds_runs(b, b->shared.cover[c->prefix]))
+            return STC_OK;
+        b->everywhere = b->shared.apart = false;
+        plan_order(pl, b->term, b->nterm, &b->shared, false, inserts, c);
+        return STC_OK;
+    }
     if (b->everywhere &&
         plan_order(pl, b->term, b->nterm, &b->shared, true, NEVER_INSERTS, c))
         return STC_OK;

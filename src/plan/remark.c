@@ -49,7 +49,9 @@ static bool say_cause(const builder *b, const term *t)
 static void say_policy(const plan *pl, int slot)
 {
     const prog_tensor *w = &pl->p->tensor[slot];
-    if (w->policy == WS_AUTO)
+    if (w->fmt.levels && w->fmt.level[0].kind->caps & CAP_REGION)
+        text_add(pl->why, "; kept as runs, whose rows are folded in pairs\n");
+    else if (w->policy == WS_AUTO)
         text_add(pl->why, "; kept by what sizes are when it runs: %s\n", ws_rule(w->order));
     else if (w->capacity)
         text_add(pl->why, "; kept as asked, %s of capacity %lld\n",

@@ -5,6 +5,7 @@
  * another tier.
  */
 #include "interval.h"
+#include "../work/ws.h"
 #include <string.h>
 
 /* Shifts and coefficients so small that no coordinate times one leaves 64 bits. */
@@ -205,8 +206,17 @@ static bool few_entries(const interval *iv)
     return true;
 }
 
+/* Whether a workspace that is read as runs is kept by elements by now, which others add
+ * faster. */
+static bool goes_by_elements(const machine *mc, const interval *iv)
+{
+    const sink *x = &iv->loop[iv->loops - 1].g.s.sink[0];
+    return iv->other && x->kind == SINK_WSADD && mc->slot[x->a].ws->kind != &ws_kind_runs;
+}
+
 static bool prepare(const machine *mc, interval *iv)
 {
+    if (goes_by_elements(mc, iv)) return false;
     for (int d = 0; d < iv->loops; d++)
         if (!prepare_loop(mc, &iv->loop[d])) return false;
     return !iv->sparse || few_entries(iv);

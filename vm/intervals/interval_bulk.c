@@ -82,7 +82,8 @@ bool interval_takes_elements(const machine *mc, const ivl_loop *v)
     const sink *x = &v->g.s.sink[0];
     if (!stands_apart(v)) return false;
     if (x->kind == SINK_REDUCE) return v->depth && interval_adds(x);
-    const ivl_target *t = &v->of->target; /* there is one */
+    const ivl_target *t = &v->of->target; /* there is one, or none */
+    if (v->of->ntarget == 0) return false;
     const stc_type type = mc->slot[x->a].t->type;
     if (type_size(type) > sizeof(int64_t) || !(t->direct || t->n == 1)) return false;
     return takes_fibers(mc, v, t) || takes_every(mc, v, t);

@@ -119,7 +119,14 @@ static bool match_target(const loop_summary *s, int n, int depth, const sink *x,
     return t->n > 0 && t->at[t->n - 1].loop == depth && t->at[t->n - 1].place == x->b;
 }
 
-static bool match_sinks(interval *iv, const loop_summary *s, int n)
+/* A workspace that is read as runs, at the loop's own index. */
+static bool takes_runs(const machine *mc, const sink *x)
+{
+    const format *f = &mc->p->tensor[x->a].fmt;
+    return f->levels == 1 && f->level[0].kind->append_regions && x->icol[0] == 0;
+}
+
+static bool match_sinks(const machine *mc, interval *iv, const loop_summary *s, int n)
 {
     int sinks = 0;
     for (int d = 0; d < n; d++) {
@@ -127,9 +134,10 @@ static bool match_sinks(interval *iv, const loop_summary *s, int n)
         for (int k = 0; k < in->nsink; k++) {
             const sink *x = &in->sink[k];
             if (x->fn >= 0 && fn_at(x->fn)->flags & FP_FAULTS) return false;
-            if (x->kind > SINK_ACC || x->right) return false;
+            if (x->kind > SINK_WSADD || x->right) return false;
             sinks++;
-            if (x->kind == SINK_REDUCE) continue;
+            if (x->kind == SINK_WSADD && !takes_runs(mc, x)) return false;
+            if (x->kind == SINK_REDUCE || x->kind == SINK_WSADD) continue;
             /* one: the sink may join lanes, nothing else reads them */
             if (iv->ntarget || !match_target(s, n, d, x, &iv->target)) return false;
             iv->ntarget = 1;
@@ -165,7 +173,7 @@ static bool adds_again(const loop_summary *outer, const loop_summary *s, int n, 
     for (int d = depth + 1; d < n; d++) {
         const loop_summary *in = summary_at(s, n, d);
         for (int k = 0; k < in->nsink; k++) {
-            bool placed = in->sink[k].kind != SINK_ACC;
+            bool placed = in->sink[k].kind < SINK_ACC;
             for (int id = 1; id < outer->nplace && !placed; id++)
                 placed = outer->place[id].kind == PLACE_AT &&
                          outer->place[id].tensor == in->sink[k].a;
@@ -262,7 +270,7 @@ static bool match_loop(const machine *mc, ivl_loop *v, const loop_summary *s, in
 static void describe(const super *base, textbuf *out)
 {
     const interval *iv = (const interval *)base;
-    static const char *const sinks[] = {"reduce", "store", "accumulate"};
+    static const char *const sinks[] = {"reduce", "store", "accumulate", "workspace"};
     const sink *x = NULL;
     int walks = 0;
     for (int d = 0; d < iv->loops; d++) {
@@ -325,7 +333,7 @@ static bool match(machine *mc, interval *iv, loop_summary *s, nest_links *links,
                                 d + 1 < n ? &links[n - 2 - d] : NULL, &v->bound);
         if (v->window != UNLINKED && !strip_faultless(&s[n - 1 - d])) return false;
     }
-    if (!match_sinks(iv, s, n)) return false;
+    if (!match_sinks(mc, iv, s, n)) return false;
     for (int d = 0; d < n; d++) {
         ivl_loop *v = &iv->loop[d];
         const loop_summary *outer = d ? summary_at(s, n, d - 1) : NULL;

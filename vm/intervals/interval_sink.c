@@ -7,6 +7,7 @@
  * be. The places of outer levels are opened and kept as base operations would.
  */
 #include "interval.h"
+#include "../work/ws.h"
 #include <string.h>
 
 /* ---- reductions ---------------------------------------------------------------- */
@@ -509,5 +510,8 @@ stc_status interval_sink(machine *mc, ivl_loop *v, const sink *x)
         }
         return STC_OK;
     }
+    if (x->kind == SINK_WSADD)
+        return ws_add_runs(mc, &mc->slot[x->a], v->g.n, v->g.icol[0].data, v->len,
+                           strip_spread(&v->g, x->node), x->fn, x->at);
     return put_result(mc, v, &v->of->target);
 }

@@ -37,11 +37,14 @@ static stc_status check_extent(const program *p, int id)
     return bad(p, "e", id, "there is no such operation");
 }
 
+/* Runs are for one index, and kept in their own way (vm/work/ws_runs.c). */
 static stc_status check_workspace_format(const program *p, int id)
 {
     const format *f = &p->tensor[id].fmt;
+    const bool runs = f->levels == 1 && p->tensor[id].policy == WS_AUTO;
     for (int l = 0; l < f->levels; l++)
-        if (f->level[l].kind->caps & CAP_REGION)
+        if (f->level[l].kind->caps & CAP_REGION &&
+            !(runs && f->level[l].kind->append_regions))
             return bad(p, "t", id, "a workspace can't have this format");
     return format_appends(f) ? STC_OK
                              : bad(p, "t", id, "a workspace can't have this format");

@@ -60,6 +60,7 @@ void ws_free(machine *mc, slot *s)
     if (ws_kind_##name.free) ws_kind_##name.free(cx, w);
 #include "../code/ws_policies.def"
     ws_kind_host.free(cx, w);
+    ws_kind_runs.free(cx, w);
     ws_list_free(cx, w, &w->acc);
     ws_list_free(cx, w, &w->all);
     ws_list_free(cx, w, &w->other);
@@ -113,10 +114,20 @@ static int64_t places(const tensor *t)
     return n;
 }
 
+bool ws_has_runs(const slot *s)
+{
+    const format *f = &s->row->fmt;
+    return f->levels == 1 && f->level[0].kind->append_regions;
+}
+
 static const ws_kind *choose(const machine *mc, const slot *s)
 {
     const int64_t n = places(s->own);
     workspace *w = s->ws;
+    if (ws_has_runs(s)) {
+        w->why = w->left ? "rows of elements came before" : "it is read as runs";
+        return w->left ? &ws_kind_dense : &ws_kind_runs;
+    }
     if (s->row->policy != WS_AUTO) {
         w->why = "asked for";
         w->policy = policy_host(mc->cx, s->row->policy);
@@ -171,10 +182,11 @@ stc_status ws_begin(machine *mc, slot *s)
     w->turn = false;
     w->turn_at = 0;
     w->kind = choose(mc, s);
+    w->left -= w->left > 0;
     if (w->kind != &ws_kind_dense) ready_lists(mc, s);
     if (!w->kind->ready || w->kind->ready(mc, s)) return STC_OK;
-    w->why = "no room for another";
-    w->kind = &ws_kind_coord; /* which needs nothing beforehand */
+    w->why = "no room for another"; /* these need nothing beforehand */
+    w->kind = ws_has_runs(s) ? &ws_kind_runs : &ws_kind_coord;
     ready_lists(mc, s);
     return STC_OK;
 }
@@ -201,7 +213,8 @@ fn_fault ws_fold(const workspace *w, void *array, int64_t i, const value *v)
 stc_status ws_use(machine *mc, workspace *w, int fn, const lop *at)
 {
     if (fn == w->fn) return STC_OK;
-    if ((w->acc.n && ws_flush(mc, w, at, false)) || ws_pipe_wait(mc, w, at))
+    if ((w->acc.n && ws_flush(mc, w, at, false)) || ws_pipe_wait(mc, w, at) ||
+        ws_settle_runs(mc, w, at))
         return mc->cx->diag.status;
     w->fn = fn;
     if (fn < 0) { /* a user's */
@@ -263,6 +276,13 @@ static stc_status insert_listed(machine *mc, slot *s, const int64_t *coords, con
     return w->kind->enter ? w->kind->enter(mc->cx, w, id) : STC_OK;
 }
 
+stc_status ws_outside(machine *mc, const slot *s, int m, int64_t coord, const lop *at)
+{
+    return machine_fail(mc, at, STC_ERR_SHAPE,
+                        "coordinate %lld is outside 0:%lld, mode %d of a workspace",
+                        (long long)coord, (long long)s->own->shape[m], m);
+}
+
 stc_status ws_add(machine *mc, slot *s, const int64_t *coords, int fn, vclass cls,
                   const value *v, const lop *at)
 {
@@ -271,9 +291,7 @@ stc_status ws_add(machine *mc, slot *s, const int64_t *coords, int fn, vclass cl
     if (fn != w->fn && ws_use(mc, w, fn, at)) return mc->cx->diag.status;
     for (int m = 0; m < s->row->order; m++)
         if (coords[m] < 0 || coords[m] >= s->own->shape[m])
-            return machine_fail(mc, at, STC_ERR_SHAPE,
-                                "coordinate %lld is outside 0:%lld, mode %d of a workspace",
-                                (long long)coords[m], (long long)s->own->shape[m], m);
+            return ws_outside(mc, s, m, coords[m], at);
     if (w->turn && turn_dense(mc, s, at)) return mc->cx->diag.status;
     return (w->kind->insert ? w->kind->insert : insert_listed)(mc, s, coords, v, at);
 }
@@ -386,6 +404,7 @@ static stc_status end_lists(machine *mc, slot *s, const lop *at)
 
 stc_status ws_end(machine *mc, slot *s, const lop *at)
 {
+    if (ws_has_runs(s)) return ws_end_runs(mc, s, at);
     if (s->ws->kind == &ws_kind_dense ? end_dense(mc, s) : end_lists(mc, s, at))
         return mc->cx->diag.status;
     s->own->generation++;

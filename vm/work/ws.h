@@ -12,6 +12,7 @@
  *     ws_pipe.c    sorting and merging on a second thread
  *     ws_NAME.c    the policies: where an entry is put and found again
  *     ws_host.c    those of the host's own
+ *     ws_runs.c    the one of workspaces that are read as runs
  *
  * Coordinates are *labels*: the bits of all of them in one word if they fit,
  * the mode that is stored outermost first, so that labels sort as coordinates
@@ -47,6 +48,16 @@ typedef struct ws_record {
     uint64_t key;
     int64_t id;
 } ws_record;
+
+/* Runs of values of the workspace's class: from at[2k] to at[2k+1] it is val[k]. */
+typedef struct ws_rows {
+    int64_t n, cap;
+    int64_t *at;
+    char *val;
+} ws_rows;
+enum {
+    WS_ROWS = 72
+}; /* of weights that fall, each once, but for one that is done, and one that is open */
 
 typedef struct ws_pipe ws_pipe; /* ws_pipe.c */
 
@@ -87,6 +98,14 @@ struct workspace {
      * (what is below base is of an earlier batch, and so empty) */
     int64_t *head, *next, heads, next_cap, base;
     int down; /* bucket: bits of the outermost coordinate left out */
+    /* runs: rows one behind the other, the last one open; row k begins with run first[k];
+     * and room for one more */
+    ws_rows rows, room;
+    int64_t first[WS_ROWS];
+    uint8_t weight[WS_ROWS];
+    int depth;
+    int back, left; /* so many times it begins as an accumulator, for rows went by elements;
+                       of which left                                                      */
     /* compression */
     int64_t *coord[STC_MAX_ORDER], coord_cap, *pos, pos_cap;
     const char *why;        /* the policy was chosen, for reports                    */
@@ -114,6 +133,7 @@ struct ws_kind {
 };
 
 extern const ws_kind ws_kind_host; /* any that the host registered */
+extern const ws_kind ws_kind_runs; /* of what is read as runs       */
 #define WS_POLICY(NAME, name, meaning) extern const ws_kind ws_kind_##name;
 #include "../code/ws_policies.def"
 
@@ -220,6 +240,18 @@ bool ws_add_vector(machine *mc, slot *s, const int64_t *coords, const void *vals
                    int fn, const lop *at, stc_status *st);
 /* Puts the touched coordinates in order. */
 stc_status ws_sort_touched(ctx *cx, workspace *w);
+
+/* ---- workspaces that are read as runs (ws_runs.c) ------------------------------------ */
+
+/* The tensor is made of runs, whatever it was kept by. */
+bool ws_has_runs(const slot *s);
+/* Adds n runs, as ws_add does their elements one by one: values of the workspace's class.
+ */
+stc_status ws_add_runs(machine *mc, slot *s, int n, const int64_t *lo, const int64_t *len,
+                       const void *vals, int fn, const lop *at);
+stc_status ws_settle_runs(machine *mc, workspace *w, const lop *at);
+stc_status ws_end_runs(machine *mc, slot *s, const lop *at);
+stc_status ws_outside(machine *mc, const slot *s, int m, int64_t coord, const lop *at);
 
 /* ws_values.c: n values of the type's class, from[index[k]], to vals[place[k]]; NULL: k. */
 void ws_put_values(stc_type type, void *vals, const int64_t *place, const void *from,
