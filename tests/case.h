@@ -51,9 +51,9 @@ typedef struct fcase {
     char defs[1200]; /* fn definitions                              */
     char stmt[1600];
     char target[8];
-    bool scheduled; /* it may be refused: an impossible schedule is an error */
-    unsigned features;
-    int wide; /* 0, or how long its long indices are */
+    bool scheduled;    /* it may be refused: an impossible schedule is an error */
+    uint64_t features; /* bits of gen.h */
+    int wide;          /* 0, or how long its long indices are */
     uint64_t seed;
 } fcase;
 

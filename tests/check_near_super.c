@@ -42,6 +42,11 @@ static const near_case nests[] = {
     {"a sum",
      VECTOR SUMS(ALONG_A, "", "load v2, t2, c3 / fn2 v3, mul, f64, v1, v2 / " ADD("v3")),
      "nest fiber -> sum"},
+    {"a factor made before, and a copy of the sum that nobody reads",
+     VECTOR SUMS("open c2, t0, 1, c0 / const v0, k0 / ", "loop i1, m1, g2 / ",
+                 "mov v5, v0 / load v1, t0, c2 / fn1 v4, abs, f64, v1 / load v2, t2, c3 / "
+                 "fn2 v3, mul, f64, v4, v2 / " ADD("v3")),
+     "nest fiber -> sum of values made before"},
     {"a function of another class than its result's",
      ".tensor t8 \"R\" output i64 (0) [e0] format 1 dense(0) / " SUMS(
          "open c2, t0, 1, c0 / const v0, k2 / ", "loop i1, m1, g2 / ",

@@ -211,6 +211,13 @@ START_TEST(notes)
     expect_note("fn f(v) = v + 1\ny = f(x(i))",
                 "text:2:5: note: i is summed over the whole term, outside f;");
     expect_note("y = i64(x(i) * 0.5)", "outside i64;");
+    expect_note("y(i) = sum(j, A(i,j))",
+                "text:1:8: note: j itself is an operand of sum, and summed over the whole "
+                "term; sum(j: …) reduces over it");
+    expect_note("y(i) = max(j, A(i,j))", "max(j: …) reduces over it");
+    expect_note("y(i) = max(i, x(i))", NULL);
+    expect_note("y(i) = j * A(i,j)", NULL);
+    expect_note("y(i) = min(A(i,j), 0)", "outside min;");
     expect_note("y = x(i) ** 2", NULL);
     expect_note("y = x(i) / n + x(i) * x(i) - 2 * -x(i)", NULL);
     expect_note("y = x(i) / (x(i) + 1)", NULL); /* one of them is outside */

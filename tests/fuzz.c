@@ -41,7 +41,7 @@ typedef struct options {
     uint64_t seed, only_case;
     bool one, threads, verbose;
     int wide; /* percent of large cases */
-    unsigned allowed, forced;
+    uint64_t allowed, forced;
     int failures;
 } options;
 
@@ -210,21 +210,22 @@ static void report(const options *o, const totals *t, int failed)
     printf("\n");
 }
 
-static unsigned features_of(const char *list)
+static uint64_t features_of(const char *list)
 {
-    unsigned bits = 0;
+    uint64_t bits = 0;
     for (int k = 0; k < FEATURE_COUNT; k++) {
         const char *p = strstr(list, feature_name(k));
         size_t len = strlen(feature_name(k));
         if (p && (p == list || p[-1] == ',') && (p[len] == 0 || p[len] == ','))
-            bits |= 1u << k;
+            bits |= FEATURE_BIT << k;
     }
     return bits;
 }
 
 static bool parse(int argc, char **argv, options *o)
 {
-    *o = (options){.seconds = 10, .seed = 1, .allowed = ~0u, .failures = 10, .wide = 15};
+    *o = (options){
+        .seconds = 10, .seed = 1, .allowed = ALL_FEATURES, .failures = 10, .wide = 15};
     int plain = 0;
     for (int k = 1; k < argc; k++) {
         const char *a = argv[k], *v = k + 1 < argc ? argv[k + 1] : NULL;

@@ -201,7 +201,7 @@ int main(int argc, char **argv)
             continue;
         }
         const uint64_t seed = gen_next(&f.g);
-        gen_case(&c, seed, ~0u, 0, 0);
+        gen_case(&c, seed, ALL_FEATURES, 0, 0);
         ok = each_way(&t, &f.g, &c, how[gen_below(&f.g, case_ways(&c, how))]);
         t.programs++;
         if (!ok) {

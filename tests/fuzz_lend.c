@@ -41,7 +41,7 @@ static stc_tensor *good(gen *g, stc_machine *m, cformat *format)
     double vals[16];
     for (int e = 0; e < 16; e++)
         vals[e] = gen_below(g, 3);
-    g->c->features = 1u << FEATURE_KINDS | 1u << FEATURE_BLOCKS;
+    g->c->features = FEATURE_BIT << FEATURE_KINDS | FEATURE_BIT << FEATURE_BLOCKS;
     gen_format(g, order, shape, false, format);
     stc_tensor *t = NULL;
     if (stc_tensor_from_coords(m, format->text, STC_F64, order, shape, NULL, n, coord, vals,

@@ -249,7 +249,7 @@ static void say_file(gen *g, FILE *f, try *t)
 static void say_case(gen *g, FILE *f)
 {
     fcase c;
-    gen_case(&c, gen_next(g), ~0u, 0, 0);
+    gen_case(&c, gen_next(g), ALL_FEATURES, 0, 0);
     char *script = case_script(&c, "");
     if (script) fputs(script, f);
     free(script);

@@ -55,7 +55,7 @@ static bool one(soak *s, uint64_t seed)
 {
     fcase c;
     unsigned how[8];
-    gen_case(&c, seed, ~0u, 0, 0);
+    gen_case(&c, seed, ALL_FEATURES, 0, 0);
     const int n = case_ways(&c, how);
     bool ok = true;
     for (int k = 0; k < n && ok; k++) {

@@ -147,15 +147,15 @@ static bool encode(const fcase *c, bytes *out)
 /* Cases that have what is damaged. */
 static int make_corpus(uint64_t seed, family of, bytes *corpus)
 {
-    const unsigned forced = of == FAMILY_SUBSECT    ? 1u << FEATURE_CONVOLVE
-                            : of == FAMILY_NOTATION ? 1u << FEATURE_CHAIN
+    const uint64_t forced = of == FAMILY_SUBSECT    ? FEATURE_BIT << FEATURE_CONVOLVE
+                            : of == FAMILY_NOTATION ? FEATURE_BIT << FEATURE_CHAIN
                                                     : 0;
     static const char *const words[] = {"", " keep ", " subsect ", ".notation "};
     const char *has = words[of];
     int n = 0;
     for (uint64_t k = 0; n < CORPUS && k < 40 * CORPUS; k++) {
         fcase c;
-        gen_case(&c, seed * 7919 + k, ~0u, forced, 0);
+        gen_case(&c, seed * 7919 + k, ALL_FEATURES, forced, 0);
         if (strlen(c.stmt) < 300 && encode(&c, &corpus[n])) {
             if (strstr(corpus[n].text, has)) {
                 n++;

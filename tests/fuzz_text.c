@@ -207,7 +207,7 @@ static void begin(gen *g, const corpus *kept, char *text)
         return;
     }
     fcase c;
-    gen_case(&c, gen_next(g), ~0u, 0, 0);
+    gen_case(&c, gen_next(g), ALL_FEATURES, 0, 0);
     char *script = case_script(&c, "");
     snprintf(text, LENGTH, "%s", script ? script : "");
     free(script);

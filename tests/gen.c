@@ -69,8 +69,8 @@ static void make_wide(gen *g)
         g->extent[k] = g->c->wide - gen_below(g, 3);
     if (g->c->wide == 300) g->extent[gen_below(g, 3)] = 1 + gen_below(g, 3);
     if (g->c->wide == 2000)
-        g->c->features &=
-            ~(1u << FEATURE_REDUCE | 1u << FEATURE_NESTED | 1u << FEATURE_CHAIN);
+        g->c->features &= ~(FEATURE_BIT << FEATURE_REDUCE | FEATURE_BIT << FEATURE_NESTED |
+                            FEATURE_BIT << FEATURE_CHAIN);
 }
 
 static void make_pool(gen *g)
@@ -80,6 +80,10 @@ static void make_pool(gen *g)
         g->extent[k] = 2 + gen_below(g, 5);
         if (gen_has(g, FEATURE_SHAPES) && gen_chance(g, 30)) g->extent[k] = gen_below(g, 2);
         if (g->nindex == 4 && g->extent[k] > 4) g->extent[k] = 4;
+    }
+    if (gen_has(g, FEATURE_NEST) && gen_chance(g, 35)) {
+        gen_nest_pool(g);
+        return;
     }
     if (!gen_has(g, FEATURE_LARGE)) return;
     if (gen_chance(g, g->wide)) {
@@ -106,6 +110,8 @@ static void right_side(gen *g, char *out, size_t size)
             gen_convolution(g, w, out, size);
         else if (gen_has(g, FEATURE_CHAIN) && gen_chance(g, 75))
             gen_chain(g, w, out, size);
+        else if (gen_has(g, FEATURE_NEST) && gen_chance(g, 85))
+            gen_nest(g, w, out, size);
         else
             gen_expr(g, w, terms > 1 ? 1 + gen_below(g, 2) : 1 + gen_below(g, 3), out,
                      size);
@@ -381,20 +387,23 @@ static void define_functions(gen *g)
                  : real_functions[gen_below(g, REAL_FUNCTIONS)]);
 }
 
-void gen_case(fcase *c, uint64_t seed, unsigned allowed, unsigned forced, int wide)
+void gen_case(fcase *c, uint64_t seed, uint64_t allowed, uint64_t forced, int wide)
 {
     *c = (fcase){.seed = seed, .target = "y"};
     gen g = {.c = c, .state = seed, .wide = wide};
     for (int k = 0; k < FEATURE_COUNT; k++) {
         bool on = gen_chance(&g, feature[k].percent);
-        if ((on && allowed >> k & 1) || forced >> k & 1) c->features |= 1u << k;
+        if ((on && allowed >> k & 1) || forced >> k & 1) c->features |= FEATURE_BIT << k;
     }
     static const int domains[] = {D_BOOL, D_INT,  D_INT,    D_UINT, D_REAL,
                                   D_REAL, D_REAL, D_SINGLE, D_MIXED};
     g.domain = gen_has(&g, FEATURE_COMPLEX) ? D_COMPLEX : domains[gen_below(&g, 9)];
-    if (g.domain == D_COMPLEX) c->features &= ~(1u << FEATURE_USER | 1u << FEATURE_BITS);
+    if (gen_has(&g, FEATURE_NEST) && g.domain != D_COMPLEX && gen_chance(&g, 60))
+        g.domain = D_MIXED;
+    if (g.domain == D_COMPLEX)
+        c->features &= ~(FEATURE_BIT << FEATURE_USER | FEATURE_BIT << FEATURE_BITS);
     bool ints = g.domain == D_INT || g.domain == D_UINT || g.domain == D_BOOL;
-    if (!ints) c->features &= ~(1u << FEATURE_BITS);
+    if (!ints) c->features &= ~(FEATURE_BIT << FEATURE_BITS);
     make_pool(&g);
     if (gen_has(&g, FEATURE_USER)) define_functions(&g);
     char right[1200] = "";

@@ -45,7 +45,8 @@
     FEATURE(CHAIN, "chain", 12)                                                            \
     FEATURE(FLAT, "flat", 8) /* modes that share levels, one map for most tensors */       \
     FEATURE(GATHER, "gather", 8)                                                           \
-    FEATURE(WHERE, "where", 8)
+    FEATURE(WHERE, "where", 8)                                                             \
+    FEATURE(NEST, "loops", 10)
 
 enum {
 #define FEATURE(NAME, text, percent) FEATURE_##NAME,
@@ -54,13 +55,17 @@ enum {
         FEATURE_COUNT
 };
 
+/* Sets of features: bit k for feature k. */
+#define FEATURE_BIT UINT64_C(1)
+#define ALL_FEATURES (~UINT64_C(0))
+
 const char *feature_name(int k);
 int feature_percent(int k);
 
 typedef struct gen {
     fcase *c;
     uint64_t state;
-    unsigned allowed, forced; /* features                                     */
+    uint64_t allowed, forced; /* features                                     */
     int nindex;               /* the pool: i, j, k, l, m                      */
     int64_t extent[6];
     bool bare[6]; /* some access gives it its range               */
@@ -74,7 +79,8 @@ typedef struct gen {
     int wide;   /* percent of LARGE cases that have several long indices */
     int depth;
     char map[CASE_ORDER + 1][sizeof((cformat *)0)->text]; /* FLAT: of each order          */
-    const char *user; /* the function that is called: the text's, or the host's */
+    const char *format; /* that the next operand has; NULL: any */
+    const char *user;   /* the function that is called: the text's, or the host's */
     int user_params;
     int left[6], nleft; /* the indices of the left side                 */
 } gen;
@@ -84,7 +90,7 @@ enum { D_BOOL, D_INT, D_UINT, D_REAL, D_SINGLE, D_COMPLEX, D_MIXED, D_COUNT };
 typedef enum want { WANT_NUMBER, WANT_REAL, WANT_INT, WANT_BOOL } want;
 
 /* wide: percent of the LARGE cases that have sizes at which the fast tiers run. */
-void gen_case(fcase *c, uint64_t seed, unsigned allowed, unsigned forced, int wide);
+void gen_case(fcase *c, uint64_t seed, uint64_t allowed, uint64_t forced, int wide);
 
 /* gen.c */
 uint64_t gen_next(gen *g);
@@ -120,6 +126,11 @@ void gen_window_order(gen *g, char *out, size_t size);
 
 /* gen_chain.c: a term that reduces a product of several operands. */
 void gen_chain(gen *g, want w, char *out, size_t size);
+
+/* gen_nest.c: a product as nests of loops have it; extents at which their rounds are strung
+ * together. */
+void gen_nest(gen *g, want w, char *out, size_t size);
+void gen_nest_pool(gen *g);
 
 /* gen_gather.c: an access at subscripts that are computed; a subscript, and the size that
  * holds all it may be. */

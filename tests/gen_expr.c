@@ -214,7 +214,11 @@ void gen_operand(gen *g, want w, ctensor *t)
     oval zero = t->type >= STC_F32 ? ov_real(t->type, 0) : ov_int(t->type, 0);
     t->has_fill = !ov_agrees(&zero, &t->fill) || gen_chance(g, 20);
     t->seed = gen_next(g);
-    gen_format(g, t->order, t->shape, false, &t->format);
+    t->format = (cformat){.text = ""};
+    if (g->format)
+        gen_say(t->format.text, sizeof t->format.text, "%s", g->format);
+    else
+        gen_format(g, t->order, t->shape, false, &t->format);
     t->lend = t->format.raw.possible && gen_has(g, FEATURE_LEND);
     int64_t block = 1; /* beside each entry zeros are stored */
     for (int l = t->order - t->format.raw.below; l < t->order; l++)

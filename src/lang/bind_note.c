@@ -4,7 +4,9 @@
  * occurrences stand inside a denominator, an exponent, a comparison or a function that
  * isn't linear, a book's notation would sum there: that gets a note. Which operands of
  * the built-in functions are so is said in vm/fn/functions.def; of a user's function
- * nothing is known. Takes a bound term, gives notes (notes.c); nothing depends on them.
+ * nothing is known. One that is itself an operand, as in `sum(j, A(i,j))`, was most likely
+ * to be reduced over, and gets a note, too. Takes a bound term, gives notes (notes.c);
+ * nothing depends on them.
  */
 #include "bind.h"
 
@@ -25,6 +27,31 @@ static bool sums_outside(const bexpr *e, int operand)
     return e->kind != B_USER;
 }
 
+/* Whether the call e is written as a function's name and its operands, not as an operator.
+ */
+static bool by_name(const binder *b, const bexpr *e)
+{
+    const char *text = b->src->text + e->at.begin;
+    if (!e->nargs || e->at.begin >= e->args[0]->at.begin || !isalpha((unsigned char)*text))
+        return false;
+    while (isalnum((unsigned char)*text) || *text == '_')
+        text++;
+    return *text == '(';
+}
+
+/* Whether e is such a call that has the index itself as an operand. */
+static bool takes_index(const binder *b, const bexpr *e, int index)
+{
+    bool takes = false;
+    for (int k = 0; e->kind == B_CALL && k < e->nargs; k++) {
+        const bexpr *x = e->args[k];
+        while (x->kind == B_CONV)
+            x = x->args[0];
+        takes |= x->kind == B_INDEX && x->index == index;
+    }
+    return takes && by_name(b, e);
+}
+
 static void look(const binder *b, seen *s, const bexpr *e, const bexpr *inside)
 {
     const int order = e->kind == B_ACCESS ? b->p->tensor[e->tensor].order : 0;
@@ -34,17 +61,16 @@ static void look(const binder *b, seen *s, const bexpr *e, const bexpr *inside)
             here |= e->sub[k].term[t].index == s->index;
     if (here && inside && !s->inside) s->inside = inside;
     s->outside |= here && !inside;
+    const bool takes = takes_index(b, e, s->index);
     for (int k = 0; k < e->nargs && !s->outside; k++)
-        look(b, s, e->args[k], inside || sums_outside(e, k) ? inside : e);
+        look(b, s, e->args[k], inside || (sums_outside(e, k) && !takes) ? inside : e);
 }
 
 /* What stands in the text for e: an operator's sign, a function's name. */
 static const char *word(const binder *b, const bexpr *e, char *buf, size_t size)
 {
-    if (e->kind == B_CALL) {
-        const fn_info *const f = fn_at(e->fn);
-        return f->symbol ? f->symbol : f->name;
-    }
+    const fn_info *const f = e->kind == B_CALL ? fn_at(e->fn) : NULL;
+    if (f && !by_name(b, e)) return f->symbol ? f->symbol : f->name;
     const char *const text = b->src->text + e->at.begin;
     size_t n = 0;
     while (n + 1 < size && (isalnum((unsigned char)text[n]) || text[n] == '_'))
@@ -79,7 +105,12 @@ void bind_note_sum(binder *b, const bexpr *term, const int *index, int n)
             s[k].inside = NULL; /* told */
             count++;
         }
-        if (count)
+        if (count && takes_index(b, in, index[i]))
+            notes_add(b->src, in->at,
+                      "%s itself is an operand of %s, and summed over the whole term; "
+                      "%s(%s: …) reduces over it",
+                      bound, word(b, in, name, sizeof name), name, bound);
+        else if (count)
             notes_add(b->src, in->at,
                       "%s %s summed over the whole term, outside %s; sum(%s: …) inside it "
                       "says otherwise",

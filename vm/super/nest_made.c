@@ -147,7 +147,8 @@ static stc_status make_ready(machine *mc, nest *ns)
     nest_made *m = ns->made;
     if (!m->g.block && strip_allocate(mc, &m->g)) return mc->cx->diag.status;
     for (int k = 0; k < m->g.s.nnode; k++) {
-        if (m->g.s.node[k].kind != NODE_GIVEN) continue;
+        /* what is reduced isn't linked, and nothing here takes it */
+        if (m->g.s.node[k].kind != NODE_GIVEN || ns->link.node[k] == UNLINKED) continue;
         m->g.node[k].p = NULL;
         m->g.node[k].one = ns->o.node[ns->link.node[k]].one;
         m->g.node[k].spread = 0;
