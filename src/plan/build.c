@@ -297,7 +297,7 @@ static stc_status build_split(builder *b, const choice *c, int target, list *out
     const bool runs = !c->insert && folds_runs(b, first);
     int w = c->insert ? target : workspace_slot(b, first);
     if (w < 0) return STC_ERR_MEMORY;
-    if (runs) format_all(&pl->p->tensor[w].fmt, 1, level_kind_at(LEVEL_rle));
+    if (runs) format_all(&pl->p->tensor[w].fmt, 1, level_runs());
     remark_workspace(b, c, w);
     if (!c->insert) list_add(&inner, cin_target(pl, CIN_WSBEGIN, w));
     stc_status st = term_nests(b, c->prefix, w, c->insert, &inner);
