@@ -176,14 +176,14 @@ static stc_status cut_of(const stc_tensor *t, int mode, int parts, const void *o
                                                      : tensor_check((stc_tensor *)t);
 }
 
-stc_status stc_tensor_bounds(const stc_tensor *t, int mode, int parts, int64_t step,
+stc_status stc_tensor_bounds(const stc_tensor *t, int mode, int parts, int64_t unit,
                              int64_t *bound)
 {
     if (!t) return STC_ERR_ARGUMENT;
     API_ENTER(t->cx);
     stc_status st = cut_of(t, mode, parts, bound);
-    if (!st && step < 1)
-        st = fail(t->cx, STC_ERR_ARGUMENT, "a step of %lld", (long long)step);
+    if (!st && unit < 1)
+        st = fail(t->cx, STC_ERR_ARGUMENT, "a step of %lld", (long long)unit);
     if (st) return st;
     const int64_t n = t->shape[mode];
     int64_t *count = mem_zero(t->cx, n + 1, sizeof *count), all = 0, so_far = 0, at = 0;
@@ -197,7 +197,7 @@ stc_status stc_tensor_bounds(const stc_tensor *t, int mode, int parts, int64_t s
             while (at < n && (double)so_far < want)
                 so_far += count[at++];
             int64_t cut = all ? at : n / parts * k + n % parts * k / parts;
-            cut = (cut + step / 2) / step * step;
+            cut = (cut + unit / 2) / unit * unit;
             bound[k] = !k ? 0 : cut > n ? n : cut;
         }
         bound[parts] = n;

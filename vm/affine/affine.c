@@ -13,19 +13,12 @@
 
 /* ---- linear forms of this run ------------------------------------------------------ */
 
-static bool add_times(int64_t *sum, int64_t a, int64_t b)
-{
-    int64_t t;
-    const bool far = __builtin_mul_overflow(a, b, &t);
-    return !(__builtin_add_overflow(*sum, t, sum) | far);
-}
-
-bool affine_line_of(const machine *mc, const affine_form *f, affine_line *out)
+bool affine_line_of(const machine *mc, const linear_form *f, affine_line *out)
 {
     out->base = f->k;
     memcpy(out->coef, f->coef, sizeof out->coef);
     for (int r = 0; r < f->live; r++)
-        if (!add_times(&out->base, mc->i[f->reg[r]], f->times[r])) return false;
+        if (!add_product(&out->base, mc->i[f->reg[r]], f->times[r])) return false;
     return true;
 }
 
@@ -41,8 +34,8 @@ static bool bounds_of(const affine *a, const affine_line *x, uint64_t over, int6
     for (int d = 0; d < a->nindex; d++) {
         const int64_t c = x->coef[d], first = a->lo[d], last = a->hi[d] - 1;
         if (!(over >> d & 1) || c == 0) continue;
-        near &= add_times(min, c, c > 0 ? first : last);
-        near &= add_times(max, c, c > 0 ? last : first);
+        near &= add_product(min, c, c > 0 ? first : last);
+        near &= add_product(max, c, c > 0 ? last : first);
     }
     return near & (*min > -far) & (*max < far) & (x->base > -far) & (x->base < far);
 }
@@ -88,18 +81,18 @@ static bool range_table(const level *lv, fiber_table *f)
 /* The position of a chain of levels that are all ranges. */
 static bool position(const machine *mc, const affine *a, uint16_t at, affine_line *out)
 {
-    const affine_place *x = &a->place[at];
+    const linear_place *x = &a->place[at];
     affine_line here;
     fiber_table f;
-    if (x->kind == AFFINE_ROOT || x->kind == AFFINE_GIVEN) {
+    if (x->kind == LINEAR_ROOT || x->kind == LINEAR_GIVEN) {
         const cursor *c = &mc->c[x->cursor].c;
-        *out = (affine_line){.base = x->kind == AFFINE_ROOT ? 0 : c->at};
-        return x->kind == AFFINE_ROOT || (c->at >= 0 && c->at_end == c->at + 1);
+        *out = (affine_line){.base = x->kind == LINEAR_ROOT ? 0 : c->at};
+        return x->kind == LINEAR_ROOT || (c->at >= 0 && c->at_end == c->at + 1);
     }
     const slot *s = &mc->slot[x->tensor];
     const level *lv = &s->t->level[x->level];
-    const bool placed = x->kind == AFFINE_PLACED;
-    if (x->kind != AFFINE_DENSE && !placed) return false;
+    const bool placed = x->kind == LINEAR_PLACED;
+    if (x->kind != LINEAR_DENSE && !placed) return false;
     if (placed && !s->lev[x->level].insert) return false;
     return position(mc, a, x->up, out) && range_table(lv, &f) &&
            affine_line_of(mc, &x->at, &here) && affine_within(a, &here, f.lo, f.hi) &&
@@ -110,12 +103,12 @@ static bool position(const machine *mc, const affine *a, uint16_t at, affine_lin
 static bool all_stand(const machine *mc, const affine *a)
 {
     for (int k = 1; k < a->nplace; k++) {
-        const affine_place *x = &a->place[k];
+        const linear_place *x = &a->place[k];
         affine_line here;
         fiber_table f;
-        if (x->kind == AFFINE_GIVEN && mc->c[x->cursor].c.at == NONE) return false;
-        if (x->kind == AFFINE_OPEN) return false;
-        if (x->kind != AFFINE_DENSE || (a->nbound && blocks_implied(mc, a, x))) continue;
+        if (x->kind == LINEAR_GIVEN && mc->c[x->cursor].c.at == NONE) return false;
+        if (x->kind == LINEAR_OPEN) return false;
+        if (x->kind != LINEAR_DENSE || (a->nbound && blocks_implied(mc, a, x))) continue;
         if (!range_table(&mc->slot[x->tensor].t->level[x->level], &f) ||
             !affine_line_of(mc, &x->at, &here) || !affine_within(a, &here, f.lo, f.hi))
             return false;
@@ -127,10 +120,10 @@ static bool all_stand(const machine *mc, const affine *a)
 
 /* The next line for a coordinate: that of place x; a cursor that was opened
  * outside has its own coefficient and shift. */
-static bool coordinate(const machine *mc, affine *a, const affine_place *x, int line)
+static bool coordinate(const machine *mc, affine *a, const linear_place *x, int line)
 {
     if (!affine_line_of(mc, &x->at, &a->line[line])) return false;
-    if (x->kind != AFFINE_WALKED || x->cursor == ROOT) return true;
+    if (x->kind != LINEAR_WALKED || x->cursor == ROOT) return true;
     const mcursor *c = &mc->c[x->cursor];
     for (int d = 0; d < a->nindex; d++)
         a->line[line].coef[d] *= c->coef;
@@ -138,7 +131,7 @@ static bool coordinate(const machine *mc, affine *a, const affine_place *x, int 
     return true;
 }
 
-static bool level_of(const machine *mc, const affine *a, const affine_place *x,
+static bool level_of(const machine *mc, const affine *a, const linear_place *x,
                      affine_level *out)
 {
     const level *lv =
@@ -186,20 +179,20 @@ static bool prepare_levels(const machine *mc, affine *a)
     uint64_t left = (UINT64_C(1) << a->nindex) - 1;
     const cursor *up = NULL;
     a->nlevel = 0;
-    for (; a->place[at].kind == AFFINE_DENSE || a->place[at].kind == AFFINE_WALKED;
+    for (; a->place[at].kind == LINEAR_DENSE || a->place[at].kind == LINEAR_WALKED;
          at = a->place[at].up) {
         chain[a->nlevel++] = at;
-        if (a->place[at].kind == AFFINE_WALKED && a->place[at].cursor != ROOT) {
+        if (a->place[at].kind == LINEAR_WALKED && a->place[at].cursor != ROOT) {
             up = mc->c[a->place[at].cursor].c.up;
             break;
         }
     }
-    if (a->place[at].kind == AFFINE_GIVEN) up = &mc->c[a->place[at].cursor].c;
+    if (a->place[at].kind == LINEAR_GIVEN) up = &mc->c[a->place[at].cursor].c;
     a->begin = up ? up->at : 0;
     a->end = up ? up->at_end : 1;
     if (a->begin < 0) a->end = a->begin; /* absent: nothing */
     for (int l = 0; l < a->nlevel; l++) {
-        const affine_place *x = &a->place[chain[a->nlevel - 1 - l]];
+        const linear_place *x = &a->place[chain[a->nlevel - 1 - l]];
         affine_level *lv = &a->level[l];
         if (!level_of(mc, a, x, lv)) return false;
         if (lv->grouped && a->sink.fn != FN_ADD) return false; /* duplicates are added */

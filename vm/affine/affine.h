@@ -37,36 +37,12 @@
 
 #include "../core/coords.h"
 #include "../nest/fuse.h"
+#include "../nest/linear.h"
 
-enum { AFFINE_INDICES = 10, AFFINE_PLACES = 28, AFFINE_LOADS = 4, AFFINE_LIVE = 4 };
+enum { AFFINE_INDICES = LINEAR_INDICES, AFFINE_LOADS = 4 };
 enum { AFFINE_FORMS = AFFINE_LOADS + STC_MAX_ORDER };
 enum { AFFINE_BOUNDS = 4 };
 enum { AFFINE_CLASSES = 256, AFFINE_FILTER = 64 };
-
-/* k + the indices and the registers of outer loops, each times a number. */
-typedef struct affine_form {
-    int64_t k, coef[AFFINE_INDICES];
-    int live;
-    uint16_t reg[AFFINE_LIVE];
-    int64_t times[AFFINE_LIVE];
-} affine_form;
-
-/* A cursor of the nest. */
-typedef enum affine_kind {
-    AFFINE_ROOT,    /* of a tensor                                          */
-    AFFINE_GIVEN,   /* stands outside the nest: register `cursor`           */
-    AFFINE_DENSE,   /* level `level` of `tensor` at coordinate `at`         */
-    AFFINE_WALKED,  /* the same, by the loop that walks it; opened outside
-                       the nest if cursor isn't ROOT                        */
-    AFFINE_OPEN,    /* to be walked further in                              */
-    AFFINE_PLACED,  /* a place in the result                                */
-    AFFINE_SUBSECT, /* subsections: what they leave out isn't there anyway */
-} affine_kind;
-typedef struct affine_place {
-    uint8_t kind;
-    uint16_t tensor, level, cursor, up;
-    affine_form at;
-} affine_place;
 
 typedef struct affine_load {
     uint16_t tensor, place;
@@ -143,7 +119,7 @@ struct affine {
     /* What the program says. */
     int nindex, nplace, nload, nscalar;
     loop *index[AFFINE_INDICES];
-    affine_place place[AFFINE_PLACES];
+    linear_place place[LINEAR_PLACES];
     affine_load load[AFFINE_LOADS]; /* the first one is the sparse operand's */
     struct {
         bool constant;
@@ -152,10 +128,10 @@ struct affine {
     uint8_t cls;
     int kernel; /* row of affine.def                                          */
     sink sink;  /* ACC: b is its place; WSADD                       */
-    affine_form workspace[STC_MAX_ORDER]; /* WSADD: the coordinates             */
+    linear_form workspace[STC_MAX_ORDER]; /* WSADD: the coordinates             */
     int nbound;
     struct { /* rounds that aren't within [0, extent) of these add nothing       */
-        affine_form at;
+        linear_form at;
         uint16_t extent;
         affine_line line; /* in this run, */
         int64_t hi;       /* and the extent */
@@ -196,10 +172,10 @@ struct affine {
     struct affine_gather *gather; /* affine_gather.c */
 };
 
-/* The nest around innermost loop l, from the outermost loop on that fits. *out
- * stays NULL if there is none. */
+/* Loop l and all inside it; *out stays NULL if it isn't such a nest, as none of most
+ * programs' is. */
 bool affine_possible(const program *p);
-stc_status affine_fuse(machine *mc, loop *l, super **out);
+stc_status affine_fuse(machine *mc, loop *l, const value_reads *reads, super **out);
 
 /* affine.c */
 stc_status affine_run(machine *mc, super *base);
@@ -209,8 +185,8 @@ void affine_release(machine *mc, super *base);
 stc_status blocks_run(machine *mc, affine *a, int64_t last);
 /* Place x's level has one child for each parent, where levels above say, and it is
  * located there; a level without a table that blocks_run can do with. */
-bool blocks_implied(const machine *mc, const affine *a, const affine_place *x);
-bool blocks_level(const machine *mc, const affine *a, const affine_place *x,
+bool blocks_implied(const machine *mc, const affine *a, const linear_place *x);
+bool blocks_level(const machine *mc, const affine *a, const linear_place *x,
                   affine_level *out);
 
 /* affine_taps.c: lists the taps, and sets `tapped` if they can be; else other tiers run
@@ -265,7 +241,7 @@ void affine_store_release(machine *mc, affine *a);
 
 /* affine.c, with this run's registers: a form as a line; whether a line stays within
  * [lo, hi). */
-bool affine_line_of(const machine *mc, const affine_form *f, affine_line *out);
+bool affine_line_of(const machine *mc, const linear_form *f, affine_line *out);
 bool affine_within(const affine *a, const affine_line *x, int64_t lo, int64_t hi);
 /* out = out * n + x - lo; false: that is too large. */
 bool affine_descend(affine_line *out, int64_t n, const affine_line *x, int64_t lo);

@@ -11,11 +11,11 @@
 #include "affine_gather.h"
 
 /* The levels that the nest places, the last one first; the one it stands below. */
-static int chain_of(const affine *a, uint16_t *chain, const affine_place **up)
+static int chain_of(const affine *a, uint16_t *chain, const linear_place **up)
 {
     int n = 0;
     uint16_t at = a->sink.b;
-    for (; a->place[at].kind == AFFINE_PLACED; at = a->place[at].up)
+    for (; a->place[at].kind == LINEAR_PLACED; at = a->place[at].up)
         chain[n++] = at;
     *up = &a->place[at];
     return n;
@@ -43,16 +43,16 @@ bool affine_append_ready(const machine *mc, affine *a)
 {
     const slot *s = &mc->slot[a->sink.a];
     const int levels = s->row->fmt.levels;
-    const affine_place *up;
-    uint16_t chain[AFFINE_PLACES];
+    const linear_place *up;
+    uint16_t chain[LINEAR_PLACES];
     const int n = chain_of(a, chain, &up);
     if (n < 2 || a->nlevel < 2 || a->nrest != 1 || s->lev[levels - 2].insert ||
-        !s->lev[levels - 1].insert || (up->kind != AFFINE_ROOT && up->kind != AFFINE_GIVEN))
+        !s->lev[levels - 1].insert || (up->kind != LINEAR_ROOT && up->kind != LINEAR_GIVEN))
         return false;
     const int solved = a->level[a->nlevel - 2].solved;
     a->line[0] = (affine_line){.base = 0};
     for (int k = n - 1; k >= 0; k--) {
-        const affine_place *x = &a->place[chain[k]];
+        const linear_place *x = &a->place[chain[k]];
         const level *lv = &s->t->level[x->level];
         affine_line here;
         if (lv->base || !affine_line_of(mc, &x->at, &here) ||
@@ -105,13 +105,13 @@ void affine_append_begin(machine *mc, affine *a)
 {
     gather *g = a->gather;
     const slot *s = &mc->slot[a->sink.a];
-    const affine_place *up;
-    uint16_t chain[AFFINE_PLACES];
+    const linear_place *up;
+    uint16_t chain[LINEAR_PLACES];
     const int n = chain_of(a, chain, &up);
     a->room = (affine_room){.tensor = s->t};
     g->opened = 0;
     g->nabove = n - 2;
-    g->outside = up->kind == AFFINE_ROOT ? NULL : &mc->c[up->cursor];
+    g->outside = up->kind == LINEAR_ROOT ? NULL : &mc->c[up->cursor];
     for (int k = 0; k < g->nabove; k++) {
         const uint16_t l = a->place[chain[n - 1 - k]].level;
         g->above[k].level = l;

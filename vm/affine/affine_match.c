@@ -13,25 +13,16 @@
 static bool read_merge(affine_matcher *m, const merge_desc *g, int d)
 {
     uint64_t all = 0, walker = 0;
+    uint16_t at[MERGE_TABLE_MAX];
     bool some = g->universe;
-    if (g->count > MERGE_TABLE_MAX) return false;
+    if (g->count > MERGE_TABLE_MAX || !linear_merge(&m->in, g, d, at)) return false;
     for (int b = 0; b < g->count; b++) {
-        const merge_operand *o = &g->operand[b];
+        const int role = g->operand[b].role;
         all |= UINT64_C(1) << b;
-        if (o->cursor == ROOT) return false;
-        if (operand_walks(o) && affine_subsections(m, o->cursor)) {
-            some = true;
-            continue;
-        }
-        if (o->role == MERGE_FOLLOW) return false;
-        if (o->role == MERGE_WALK) {
-            if (walker || !affine_read_walk(m, o->cursor, d)) return false;
-            walker = UINT64_C(1) << b;
-        } else if (o->role == MERGE_LOCATE) {
-            if (!affine_read_located(m, o, d)) return false;
-        } else {
-            (void)affine_read_place(m, o->cursor);
-        }
+        some |= !at[b];
+        if (!at[b] || role == MERGE_LOCATE || role == MERGE_KNOWN) continue;
+        if (role == MERGE_FOLLOW || walker) return false;
+        walker = UINT64_C(1) << b;
     }
     if (!(g->produce >> all & 1)) return false;
     return walker ? !g->universe && !(g->produce >> (all & ~walker) & 1) : some;
@@ -40,11 +31,10 @@ static bool read_merge(affine_matcher *m, const merge_desc *g, int d)
 static bool read_loop(affine_matcher *m, const loop *l)
 {
     affine *a = m->a;
-    const int d = a->nindex, f = affine_new_form(m);
+    const int d = a->nindex;
     if (d == AFFINE_INDICES) return false;
     a->index[a->nindex++] = (loop *)l;
-    m->form[f].coef[d] = 1;
-    m->i[l->index] = (uint16_t)f;
+    linear_index(&m->in, l->index, d);
     if (!read_merge(m, l->merge, d)) return false;
     m->depth = d + 1;
     for (int k = l->first + 1; k < l->last; k++) {
@@ -52,9 +42,7 @@ static bool read_loop(affine_matcher *m, const loop *l)
             if (!affine_read_insn(m, k)) return false;
             continue;
         }
-        const loop *in = l;
-        while (in->first != k)
-            in++;
+        const loop *in = loop_of(m->mc, k);
         if (m->sunk || !read_loop(m, in)) return false;
         m->depth = d + 1;
         k = in->last;
@@ -67,8 +55,8 @@ static bool read_loop(affine_matcher *m, const loop *l)
 static bool has_walks(const affine *a, uint16_t at)
 {
     for (; at; at = a->place[at].up) {
-        if (a->place[at].kind == AFFINE_WALKED) return true;
-        if (a->place[at].kind == AFFINE_GIVEN) break;
+        if (a->place[at].kind == LINEAR_WALKED) return true;
+        if (a->place[at].kind == LINEAR_GIVEN) break;
     }
     return false;
 }
@@ -88,11 +76,11 @@ static bool one_sparse(affine *a)
     a->load[sparse] = a->load[0];
     a->load[0] = first;
     for (int k = 1; k < a->nplace; k++)
-        walks += a->place[k].kind == AFFINE_WALKED;
+        walks += a->place[k].kind == LINEAR_WALKED;
     for (uint16_t at = first.place; at; at = a->place[at].up) {
-        walks -= a->place[at].kind == AFFINE_WALKED;
-        if (a->place[at].kind == AFFINE_GIVEN ||
-            (a->place[at].kind == AFFINE_WALKED && a->place[at].cursor != ROOT))
+        walks -= a->place[at].kind == LINEAR_WALKED;
+        if (a->place[at].kind == LINEAR_GIVEN ||
+            (a->place[at].kind == LINEAR_WALKED && a->place[at].cursor != ROOT))
             break;
     }
     return walks == 0;
@@ -128,9 +116,10 @@ static bool match(affine_matcher *m, affine *a, loop *l)
     const program *p = m->mc->p;
     memset(a, 0, sizeof *a);
     affine_read_begin(m, a, l);
-    if (!read_loop(m, l) || m->full || !m->shifted || a->nindex < 2 ||
+    if (!read_loop(m, l) || m->in.full || !m->in.shifted || a->nindex < 2 ||
         (a->sink.kind == SINK_STORE && !a->stored))
         return false;
+    a->nplace = m->in.nplace;
     a->alone = a->sink.kind == SINK_ACC && alone(p, a->sink.a);
     return one_sparse(a) && typed(m) &&
            (a->alone || !a->stored || a->sink.kind == SINK_STORE);
@@ -158,34 +147,33 @@ static void affine_describe(const super *base, textbuf *out)
                                           : "workspace");
 }
 
-stc_status affine_fuse(machine *mc, loop *l, super **out)
+stc_status affine_fuse(machine *mc, loop *l, const value_reads *reads, super **out)
 {
     const program *p = mc->p;
-    loop *around[AFFINE_INDICES];
-    int depth = 0;
-    for (; l && depth < AFFINE_INDICES; l = l->outer)
-        around[depth++] = l;
+    const size_t constants = 2 * (size_t)p->nv * sizeof(uint16_t);
+    const size_t size = sizeof(affine_matcher) + linear_size(p) + constants;
+    (void)reads;
+    if (l + 1 == mc->loops + mc->nloop || l[1].outer != l) return STC_OK; /* no nest */
     affine *a = mem_alloc(mc->cx, sizeof *a);
-    const size_t size = sizeof(affine_matcher) + affine_registers(p);
     affine_matcher *m = a ? mem_alloc(mc->cx, size) : NULL;
     bool found = false;
     if (m) {
         m->mc = mc;
-        m->i = (uint16_t *)(m + 1);
-        while (!found && depth-- > 1)
-            found = match(m, a, around[depth]);
+        m->room = m + 1;
+        m->k = (uint16_t *)((char *)m->room + linear_size(p));
+        found = match(m, a, l);
     }
     if (found) {
         a->base = (super){.run = affine_run,
                           .free = affine_release,
                           .describe = affine_describe,
-                          .loop = around[depth],
-                          .next = around[depth]->exit,
+                          .loop = l,
+                          .next = l->exit,
                           .tier = 3,
                           .any_order = true,
                           .size = sizeof *a};
         /* what runs a loop around would look for each sum's entries instead */
-        for (loop *o = around[depth]->outer; o && a->sink.kind == SINK_STORE; o = o->outer)
+        for (loop *o = l->outer; o && a->sink.kind == SINK_STORE; o = o->outer)
             machine_take_back(mc, o);
         *out = &a->base;
     } else {

@@ -131,9 +131,9 @@ static void touch_all(affine *a)
 stc_status affine_store_end(machine *mc, affine *a)
 {
     const drain d = drain_of(mc, a);
-    const affine_place *up = &a->place[a->place[a->sink.b].up];
+    const linear_place *up = &a->place[a->place[a->sink.b].up];
     if (all_visited(a)) touch_all(a);
-    return drain_sums(mc, &d, a->ws, up->kind == AFFINE_ROOT ? NULL : &mc->c[up->cursor]);
+    return drain_sums(mc, &d, a->ws, up->kind == LINEAR_ROOT ? NULL : &mc->c[up->cursor]);
 }
 
 void affine_store_release(machine *mc, affine *a)

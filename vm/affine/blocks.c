@@ -375,7 +375,7 @@ static stc_status walk_from(walk *w, int l, int64_t parent, const int64_t *at)
 
 /* ---- preparing ------------------------------------------------------------------- */
 
-bool blocks_implied(const machine *mc, const affine *a, const affine_place *x)
+bool blocks_implied(const machine *mc, const affine *a, const linear_place *x)
 {
     const tensor *t = mc->slot[x->tensor].t;
     const level *lv = &t->level[x->level];
@@ -383,12 +383,12 @@ bool blocks_implied(const machine *mc, const affine *a, const affine_place *x)
     if (lv->kind->arrays || !(lv->props & PROP_BRANCHLESS)) return false;
     format_implied(&t->fmt, x->level, &diff, &other); /* both are there: format_valid */
     affine_line want, here, part;
-    const affine_place *at = x;
+    const linear_place *at = x;
     bool ok = affine_line_of(mc, &x->at, &here);
     memset(&want, 0, sizeof want);
     for (int l = x->level - 1; ok && l >= (diff < other ? diff : other); l--) {
         at = &a->place[at->up];
-        ok = (at->kind == AFFINE_WALKED || at->kind == AFFINE_DENSE) &&
+        ok = (at->kind == LINEAR_WALKED || at->kind == LINEAR_DENSE) &&
              (at->cursor == ROOT || mc->c[at->cursor].plain) &&
              affine_line_of(mc, &at->at, &part);
         const bool minuend = t->fmt.level[diff].map.mode == t->fmt.level[x->level].map.mode;
@@ -402,7 +402,7 @@ bool blocks_implied(const machine *mc, const affine *a, const affine_place *x)
            affine_within(a, &here, lv->base, lv->base + lv->extent);
 }
 
-bool blocks_level(const machine *mc, const affine *a, const affine_place *x,
+bool blocks_level(const machine *mc, const affine *a, const linear_place *x,
                   affine_level *out)
 {
     const tensor *t = mc->slot[x->tensor].t;

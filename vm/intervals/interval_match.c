@@ -9,6 +9,7 @@
  * the others may still have long ones.
  */
 #include "interval.h"
+#include "../nest/uses.h"
 #include <string.h>
 
 /* ---- matching ------------------------------------------------------------------ */
@@ -31,14 +32,10 @@ static const format *operand_format(const machine *mc, const loop_summary *s,
         t = outer->place[link->up[1 + b]].tensor;
         *at = outer->place[link->up[1 + b]].level;
     } else if (operand_walks(o)) {
-        int k = s->l->first - 1;
-        while (k >= 0 &&
-               ((insn_of(mc, k)->op != OP_OPEN && insn_of(mc, k)->op != OP_OPENAT) ||
-                insn_of(mc, k)->arg[0] != o->cursor))
-            k--;
-        if (k < 0) return NULL;
-        t = insn_of(mc, k)->arg[1];
-        *at = insn_of(mc, k)->arg[2];
+        const insn *in = cursor_opened(mc, s->l->first, o->cursor);
+        if (!in) return NULL;
+        t = in->arg[1];
+        *at = in->arg[2];
     }
     return &mc->p->tensor[t].fmt;
 }

@@ -4,7 +4,7 @@
 #ifndef STC_VM_SUMMARY_H
 #define STC_VM_SUMMARY_H
 
-#include "fuse.h"
+#include "uses.h"
 
 #define UNSET 0xffff
 
@@ -41,7 +41,6 @@ bool summary_unstood(const reader *r, uint16_t id);
 void summary_define(reader *r, uint16_t reg, node x);
 
 /* summary_reads.c, summary_moot.c */
-bool insn_reads_value(const insn *in, uint16_t reg);
 /* Whether what the register holds at lop `from` is read before lop `to`. */
 bool value_read_in(const machine *mc, int from, int to, uint16_t reg);
 /* Says of the loop's sinks which don't matter once another one is settled. */

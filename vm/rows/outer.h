@@ -115,7 +115,7 @@ typedef struct outer_loop {
     bool whole;   /* what it doesn't visit would store the fill                */
     bool neutral; /* … changes nothing                                         */
     int nplace;
-    uint8_t place[AFFINE_PLACES]; /* that move with it                         */
+    uint8_t place[LINEAR_PLACES]; /* that move with it                         */
     /* the pattern that was found last, of which bits are sure and which vary */
     uint64_t sure, vary;
     outer_pattern pattern;
@@ -200,12 +200,12 @@ typedef struct outer {
     int ncolumn;
     uint64_t load_columns; /* that only loads write, only constants */
     uint64_t const_columns;
-    affine_place place[AFFINE_PLACES];
+    linear_place place[LINEAR_PLACES];
     bool subsections; /* some loop is partial,                               */
     uint16_t partly;  /* … over this tensor                                  */
     bool faults;      /* some function may                                   */
     /* One run. */
-    outer_stand stand[AFFINE_PLACES];
+    outer_stand stand[LINEAR_PLACES];
     outer_lines lines[OUTER_LINES];
     int nlines;
     double all;   /* rounds of all loops                                         */
@@ -240,9 +240,8 @@ typedef struct outer {
     size_t block_size;
 } outer;
 
-/* Loop l and all inside it; *out stays NULL if it isn't such a nest. m: room for
- * affine_read.c. */
-stc_status outer_fuse(machine *mc, super **out, loop *l, const value_reads *reads);
+/* Loop l and all inside it; *out stays NULL if it isn't such a nest. */
+stc_status outer_fuse(machine *mc, loop *l, const value_reads *reads, super **out);
 
 /* outer_share.c: gives each value its column. */
 void outer_share(outer *o);

@@ -1,18 +1,18 @@
 /* outer_match.c: reads a nest of loops off its base operations, for outer.h: loops and
- * what drives them, places as forms of the loops' indices (affine_read.c), and values as
+ * what drives them, places as forms of the loops' indices (linear.h), and values as
  * a list of operations on numbered columns.
  *
  * What stores must be in one loop, the lanes'; each lane must be on its own: a value that
  * one lane leaves to the next, or to what comes after the nest, isn't read here.
  */
-#include "../affine/affine_match.h"
 #include "outer.h"
 #include "../super/super.h"
 #include <string.h>
 
 typedef struct reader {
-    affine_matcher m; /* first: integers and places */
+    linear in; /* integers and places; value registers have numbers of values */
     outer *o;
+    void *room; /* for `in` */
     const value_reads *reads;
     int def[OUTER_VALUES]; /* the loop in which each value is written first, or NONE */
 } reader;
@@ -22,20 +22,20 @@ typedef struct reader {
 static uint16_t value_of(reader *r, uint16_t reg)
 {
     outer *o = r->o;
-    if (r->m.v[reg] != AFFINE_UNSET) return r->m.v[reg];
-    r->m.full |= o->nvalue == OUTER_VALUES;
+    if (r->in.v[reg] != LINEAR_UNSET) return r->in.v[reg];
+    r->in.full |= o->nvalue == OUTER_VALUES;
     o->nvalue -= o->nvalue == OUTER_VALUES;
     o->reg[o->nvalue] = reg;
     r->def[o->nvalue] = -1;
     o->given[o->nvalue] = true;
-    r->m.v[reg] = (uint16_t)o->nvalue;
+    r->in.v[reg] = (uint16_t)o->nvalue;
     return (uint16_t)o->nvalue++;
 }
 
 static outer_op *new_op(reader *r, outer_kind kind)
 {
     outer *o = r->o;
-    r->m.full |= o->nop == OUTER_OPS;
+    r->in.full |= o->nop == OUTER_OPS;
     o->nop -= o->nop == OUTER_OPS;
     outer_op *x = &o->op[o->nop++];
     *x = (outer_op){.kind = (uint8_t)kind};
@@ -53,7 +53,7 @@ static bool within(const outer *o, int d)
 /* Op x writes register reg in loop d. */
 static bool writes(reader *r, outer_op *x, uint16_t reg, int d)
 {
-    const bool fresh = r->m.v[reg] == AFFINE_UNSET;
+    const bool fresh = r->in.v[reg] == LINEAR_UNSET;
     x->to = value_of(r, reg);
     if (fresh) {
         r->o->given[x->to] = false;
@@ -70,7 +70,7 @@ static bool writes(reader *r, outer_op *x, uint16_t reg, int d)
 /* Subsections are of one tensor, wherever cursor `reg` is opened over them. */
 static bool read_subsections(reader *r, uint16_t reg)
 {
-    const program *p = r->m.mc->p;
+    const program *p = r->in.mc->p;
     for (int k = 0; k < p->ncode; k++) {
         if (p->code[k].op != OP_SUBSECT || p->code[k].arg[0] != reg) continue;
         if (r->o->partly != ROOT && r->o->partly != p->code[k].arg[1]) return false;
@@ -97,25 +97,16 @@ static bool read_merge(reader *r, int d)
 {
     outer_loop *ol = &r->o->loop[d];
     const merge_desc *g = ol->l->merge;
+    uint16_t at[OUTER_OPERANDS];
     uint64_t unknown = 0;
-    if (g->count > OUTER_OPERANDS) return false;
+    if (g->count > OUTER_OPERANDS || !linear_merge(&r->in, g, d, at)) return false;
     ol->always = g->universe && merge_always(g);
     ol->count = g->count;
     for (int b = 0; b < g->count; b++) {
-        const merge_operand *x = &g->operand[b];
-        if (x->cursor == ROOT) return false;
-        if (operand_walks(x) && affine_subsections(&r->m, x->cursor)) {
-            ol->operand[b] = 0;
-            unknown |= UINT64_C(1) << b;
-            if (!read_subsections(r, x->cursor)) return false;
-            continue;
-        }
-        if (x->role == MERGE_LOCATE) {
-            if (!affine_read_located(&r->m, x, d)) return false;
-        } else if (operand_walks(x) && !affine_read_walk(&r->m, x->cursor, d)) {
-            return false;
-        }
-        ol->operand[b] = (uint8_t)affine_read_place(&r->m, x->cursor);
+        ol->operand[b] = (uint8_t)at[b];
+        if (at[b]) continue;
+        unknown |= UINT64_C(1) << b;
+        if (!read_subsections(r, g->operand[b].cursor)) return false;
     }
     const partial way = unknown ? partial_of(g, unknown) : PARTIAL_NOT;
     ol->partial = way == PARTIAL;
@@ -132,29 +123,26 @@ static bool read_insn(reader *r, int k, int d);
 static bool read_loop(reader *r, loop *l, int around)
 {
     outer *o = r->o;
-    const machine *mc = r->m.mc;
-    const int d = o->nloop, f = affine_new_form(&r->m), op = o->nop;
+    const machine *mc = r->in.mc;
+    const int d = o->nloop, op = o->nop;
     if (d == AFFINE_INDICES) return false;
     o->loop[o->nloop++] = (outer_loop){.l = l, .around = around};
     new_op(r, OUTER_LOOP)->a = (uint16_t)d;
-    if (r->m.full) return false; /* op is no operation then */
-    r->m.form[f].coef[d] = 1;
-    r->m.i[l->index] = (uint16_t)f;
+    if (r->in.full) return false; /* op is no operation then */
+    linear_index(&r->in, l->index, d);
     if (!read_merge(r, d)) return false;
     for (int k = l->first + 1; k < l->last; k++) {
         if (insn_of(mc, k)->op != OP_LOOP) {
             if (!read_insn(r, k, d)) return false;
             continue;
         }
-        loop *in = l; /* loops come in the order of their code */
-        while (in->first != k)
-            in++;
+        loop *in = loop_of(mc, k);
         if (!read_loop(r, in, d)) return false;
         k = in->last;
     }
     o->op[op].end = (uint16_t)o->nop;
     o->loop[d].inner = o->nloop == d + 1;
-    return !r->m.full;
+    return !r->in.full;
 }
 
 /* ---- instructions -------------------------------------------------------------------- */
@@ -184,14 +172,14 @@ static bool read_function(reader *r, const uint16_t *x, int nargs, int d)
 static bool read_load(reader *r, const uint16_t *x, int d)
 {
     outer_op *op = new_op(r, OUTER_LOAD);
-    const format *f = &r->m.mc->p->tensor[x[1]].fmt;
+    const format *f = &r->in.mc->p->tensor[x[1]].fmt;
     op->a = x[1];
-    op->b = affine_read_place(&r->m, x[2]);
-    op->cls = (uint8_t)type_class(r->m.mc->p->tensor[x[1]].type);
+    op->b = linear_place_of(&r->in, x[2]);
+    op->cls = (uint8_t)type_class(r->in.mc->p->tensor[x[1]].type);
     for (int l = 0; l < f->levels; l++)
         if (f->level[l].kind->caps & CAP_REGION) return false; /* runs go by intervals */
-    const uint8_t kind = r->m.a->place[op->b].kind;
-    return kind != AFFINE_OPEN && kind != AFFINE_SUBSECT && writes(r, op, x[0], d);
+    const uint8_t kind = r->o->place[op->b].kind;
+    return kind != LINEAR_OPEN && kind != LINEAR_SUBSECT && writes(r, op, x[0], d);
 }
 
 static bool read_conv(reader *r, const uint16_t *x, int d)
@@ -232,8 +220,8 @@ static bool read_sink(reader *r, outer_kind kind, const uint16_t *x, int d)
     if (o->lane >= 0 && o->lane != d) return false;
     o->lane = d;
     op->a = x[0];
-    op->b = affine_read_place(&r->m, x[1]);
-    op->cls = (uint8_t)type_class(r->m.mc->p->tensor[x[0]].type);
+    op->b = linear_place_of(&r->in, x[1]);
+    op->cls = (uint8_t)type_class(r->in.mc->p->tensor[x[0]].type);
     op->nargs = 1;
     op->arg[0] = value_of(r, kind == OUTER_ACC ? x[4] : x[2]);
     if (kind == OUTER_ACC) {
@@ -241,20 +229,20 @@ static bool read_sink(reader *r, outer_kind kind, const uint16_t *x, int d)
         op->array = fn_array_of(x[2], (vclass)x[3]);
         if (op->cls != x[3] || fn_at(x[2])->flags & FP_FAULTS) return false;
     }
-    for (uint16_t at = op->b; at; at = r->m.a->place[at].up) {
-        if (r->m.a->place[at].kind != AFFINE_PLACED) return false;
-        apart |= r->m.a->place[at].at.coef[d] != 0;
+    for (uint16_t at = op->b; at; at = r->o->place[at].up) {
+        if (r->o->place[at].kind != LINEAR_PLACED) return false;
+        apart |= r->o->place[at].at.coef[d] != 0;
     }
     return apart;
 }
 
 static bool read_insn(reader *r, int k, int d)
 {
-    const insn *in = insn_of(r->m.mc, k);
+    const insn *in = insn_of(r->in.mc, k);
     const uint16_t *x = in->arg;
     switch (in->op) {
     case OP_CONST:
-        return read_simple(r, OUTER_CONST, x, (vclass)r->m.mc->p->konst[x[1]].cls, d);
+        return read_simple(r, OUTER_CONST, x, (vclass)r->in.mc->p->konst[x[1]].cls, d);
     case OP_EXTENT:
         return read_simple(r, OUTER_EXTENT, x, CLASS_I64, d);
     case OP_MOV:
@@ -275,18 +263,8 @@ static bool read_insn(reader *r, int k, int d)
         return read_sink(r, OUTER_ACC, x, d);
     case OP_KEEP: /* results are ranges: all places are kept anyway */
         return true;
-    case OP_SUBSECT:
-    case OP_ICONST:
-    case OP_IEXTENT:
-    case OP_IMULADD:
-    case OP_SEEK:
-    case OP_OPEN:
-    case OP_OPENAT:
-    case OP_LOCATE:
-    case OP_AT:
-        return affine_read_insn(&r->m, k);
     default:
-        return false;
+        return linear_step(&r->in, in);
     }
 }
 
@@ -297,7 +275,8 @@ static bool leaves_nothing(const reader *r, const loop *l)
 {
     const outer *o = r->o;
     for (int v = 0; v < o->nvalue; v++)
-        if (!o->given[v] && value_read_after(r->m.mc, r->reads, l, o->reg[v])) return false;
+        if (!o->given[v] && value_read_after(r->in.mc, r->reads, l, o->reg[v]))
+            return false;
     return true;
 }
 
@@ -348,8 +327,8 @@ static bool leaves_to_lanes(const reader *r, int d)
     for (int b = 0; b < in->count; b++) {
         const uint8_t at = in->operand[b];
         if (at && memchr(l->operand, at, (size_t)l->count)) continue;
-        const affine_place *x = &r->m.a->place[at];
-        if (x->kind != AFFINE_WALKED || x->tensor != o->partly) return false;
+        const linear_place *x = &r->o->place[at];
+        if (x->kind != LINEAR_WALKED || x->tensor != o->partly) return false;
     }
     for (int k = 0; k < o->nop; k++) {
         const outer_op *x = &o->op[k];
@@ -386,39 +365,33 @@ static void outer_describe(const super *base, textbuf *out)
     text_add(out, "rows of lanes, %d loops around, %d inside -> store", o->lane, inside);
 }
 
-static bool match(reader *r, loop *l)
+static bool match(reader *r, const machine *mc, loop *l)
 {
     outer *o = r->o;
     memset(o, 0, sizeof *o);
-    memset(r->m.a, 0, sizeof *r->m.a);
-    affine_read_begin(&r->m, r->m.a, l);
+    linear_begin(&r->in, mc, o->place, r->room);
     o->lane = -1;
     o->partly = ROOT;
-    if (!read_loop(r, l, -1) || o->lane < 0 || !r->m.shifted) return false;
-    o->nplace = r->m.a->nplace;
-    memcpy(o->place, r->m.a->place, sizeof o->place);
+    if (!read_loop(r, l, -1) || o->lane < 0 || !r->in.shifted) return false;
+    o->nplace = r->in.nplace;
     return results_apart(o) && !visits_by_lane(o) && either_fits(r) &&
            leaves_nothing(r, l) && lanes_begin_afresh(r, 0, o->nop, -1);
 }
 
-stc_status outer_fuse(machine *mc, super **out, loop *l, const value_reads *reads)
+stc_status outer_fuse(machine *mc, loop *l, const value_reads *reads, super **out)
 {
-    const size_t size = sizeof(reader) + affine_registers(mc->p);
+    const size_t size = sizeof(reader) + linear_size(mc->p);
     outer *o = mem_alloc(mc->cx, sizeof *o);
-    affine *a = o ? mem_alloc(mc->cx, sizeof *a) : NULL;
-    reader *r = a ? mem_alloc(mc->cx, size) : NULL;
+    reader *r = o ? mem_alloc(mc->cx, size) : NULL;
     bool found = false;
     if (r) {
         r->o = o;
         r->reads = reads;
-        r->m.mc = mc;
-        r->m.a = a;
-        r->m.i = (uint16_t *)(r + 1);
-        found = match(r, l);
+        r->room = r + 1;
+        found = match(r, mc, l);
     }
     const bool failed = !r;
     mem_free(mc->cx, r, size);
-    mem_free(mc->cx, a, sizeof *a);
     if (!found) {
         mem_free(mc->cx, o, sizeof *o);
         return failed ? mc->cx->diag.status : STC_OK;

@@ -40,7 +40,7 @@ static const tensor *owner(const machine *mc, const level *lv)
 
 /* A cursor that was opened before the nest: its line is its own. */
 static bool opened_before(const machine *mc, outer *o, outer_stand *s,
-                          const affine_place *x)
+                          const linear_place *x)
 {
     const mcursor *c = &mc->c[x->cursor];
     s->lv = c->c.lv;
@@ -52,13 +52,13 @@ static bool opened_before(const machine *mc, outer *o, outer_stand *s,
     return s->t && (!c->c.up || c->c.up->at == NONE || c->c.up->at_end == c->c.up->at + 1);
 }
 
-static bool stands_before(const machine *mc, outer_stand *s, const affine_place *x)
+static bool stands_before(const machine *mc, outer_stand *s, const linear_place *x)
 {
     const cursor *c = &mc->c[x->cursor].c;
-    s->base = x->kind == AFFINE_ROOT ? 0 : c->at;
+    s->base = x->kind == LINEAR_ROOT ? 0 : c->at;
     s->from = s->base == NONE ? INT64_MAX : INT64_MIN;
     s->to = INT64_MAX;
-    return x->kind == AFFINE_ROOT || c->at == NONE || c->at_end == c->at + 1;
+    return x->kind == LINEAR_ROOT || c->at == NONE || c->at_end == c->at + 1;
 }
 
 /* Whether the lanes' index is in the chain from place at on. */
@@ -71,21 +71,21 @@ static bool has_lanes(const outer *o, uint16_t at)
 
 static bool prepare_place(machine *mc, outer *o, int k)
 {
-    const affine_place *x = &o->place[k];
+    const linear_place *x = &o->place[k];
     outer_stand *s = &o->stand[k];
     fiber_table f;
     *s = (outer_stand){.up = x->up};
-    if (x->kind == AFFINE_SUBSECT) return true;
-    if (x->kind == AFFINE_ROOT || x->kind == AFFINE_GIVEN) return stands_before(mc, s, x);
-    if (x->kind == AFFINE_OPEN) return false;
-    if (x->kind == AFFINE_WALKED && x->cursor != ROOT) {
+    if (x->kind == LINEAR_SUBSECT) return true;
+    if (x->kind == LINEAR_ROOT || x->kind == LINEAR_GIVEN) return stands_before(mc, s, x);
+    if (x->kind == LINEAR_OPEN) return false;
+    if (x->kind == LINEAR_WALKED && x->cursor != ROOT) {
         s->up = 0;
         if (!opened_before(mc, o, s, x)) return false;
     } else {
         const slot *of = &mc->slot[x->tensor];
         s->t = of->t;
         s->lv = &of->t->level[x->level];
-        if (x->kind == AFFINE_PLACED && !of->lev[x->level].insert) return false;
+        if (x->kind == LINEAR_PLACED && !of->lev[x->level].insert) return false;
         if (!affine_line_of(mc, &x->at, &s->line)) return false;
     }
     if (!near(o, &s->line)) return false;
@@ -188,7 +188,7 @@ static void move(const machine *mc, outer *o, int k)
 {
     outer_stand *s = &o->stand[k];
     const outer_stand *up = &o->stand[s->up];
-    const bool before = o->place[k].kind == AFFINE_WALKED && o->place[k].cursor != ROOT;
+    const bool before = o->place[k].kind == LINEAR_WALKED && o->place[k].cursor != ROOT;
     int64_t c = s->line.base, parent = up->base;
     const int64_t n = s->line.coef[o->lane];
     for (int d = 0; d < o->nloop; d++)

@@ -10,13 +10,6 @@
 #include "../rows/outer.h"
 #include "../super/scatter.h"
 
-static bool innermost(const machine *mc, const loop *l)
-{
-    for (int k = l->first + 1; k < l->last; k++)
-        if (insn_of(mc, k)->op == OP_LOOP) return false;
-    return true;
-}
-
 static bool has_regions(const machine *mc)
 {
     for (int t = 0; t < mc->p->ntensor; t++) {
@@ -96,72 +89,55 @@ static int nest_end(const machine *mc, int k)
 }
 
 /* One nest after the other, in the same memory. */
-static stc_status fuse_all(machine *mc)
+static stc_status fuse_all(machine *mc, arena *scratch, const value_reads *reads)
 {
     int most = 0;
     for (int k = 0, end; k < mc->nloop; k = end) {
         end = nest_end(mc, k);
         if (end - k > most) most = end - k;
     }
-    arena scratch;
-    arena_init(&scratch, mc->cx);
-    const value_reads *reads = value_reads_of(mc, &scratch);
-    loop_tree *all = arena_room(&scratch, most, sizeof *all);
-    stc_status st = reads && all ? STC_OK : mc->cx->diag.status;
+    loop_tree *all = arena_room(scratch, most, sizeof *all);
+    stc_status st = all ? STC_OK : mc->cx->diag.status;
     const bool regions = has_regions(mc);
     for (int k = 0, end; k < mc->nloop && !st; k = end) {
         end = nest_end(mc, k);
         if ((st = work_done(mc->cx, (uint64_t)(end - k)))) break;
         st = fuse_nest(mc, reads, k, end, regions, all);
     }
-    arena_free(&scratch);
+    return st;
+}
+
+/* Nests that a tier takes over as a whole, each from its outermost loop on that it can. */
+typedef stc_status nest_fuse(machine *mc, loop *l, const value_reads *reads, super **out);
+static stc_status fuse_whole(machine *mc, const value_reads *reads, nest_fuse *fuse)
+{
+    stc_status st = STC_OK;
+    for (int k = 0, taken = -1; k < mc->nloop && !st; k++) {
+        loop *l = &mc->loops[k];
+        super *s = NULL;
+        if (l->first >= mc->nmain || l->first < taken) continue;
+        if ((st = work_done(mc->cx, 1))) break;
+        st = fuse(mc, l, reads, &s);
+        if (!s) continue;
+        machine_give(mc, s);
+        taken = l->last;
+    }
     return st;
 }
 
 /* Nests that one sparse operand drives, last: they take over all of their loops,
  * whatever these were given to; what they can't run goes back there. */
-static stc_status fuse_affine(machine *mc)
-{
-    const bool any = affine_possible(mc->p);
-    for (int k = 0; any && k < mc->nloop; k++) {
-        loop *l = &mc->loops[k];
-        super *taken = NULL;
-        if (!innermost(mc, l)) continue;
-        if (work_done(mc->cx, 1)) return mc->cx->diag.status;
-        if (affine_fuse(mc, l, &taken)) return mc->cx->diag.status;
-        if (taken) machine_give(mc, taken);
-    }
-    return STC_OK;
-}
-
-/* Nests that can be run by rows of lanes, each from its outermost loop on that can. */
-static stc_status fuse_outer(machine *mc)
-{
-    int taken = -1;
-    if (!affine_possible(mc->p)) return STC_OK;
-    arena scratch;
-    arena_init(&scratch, mc->cx);
-    const value_reads *reads = value_reads_of(mc, &scratch);
-    stc_status st = reads ? STC_OK : mc->cx->diag.status;
-    for (int k = 0; k < mc->nloop && !st; k++) {
-        loop *l = &mc->loops[k];
-        super *s = NULL;
-        if (l->first >= mc->nmain || l->first < taken) continue;
-        if ((st = work_done(mc->cx, 1))) break;
-        st = outer_fuse(mc, &s, l, reads);
-        if (!s) continue;
-        machine_give(mc, s);
-        taken = l->last;
-    }
-    arena_free(&scratch);
-    return st;
-}
-
 stc_status machine_fuse(machine *mc)
 {
     if (mc->nloop == 0) return STC_OK;
-    stc_status st = fuse_all(mc);
-    if (!st) st = fuse_outer(mc);
-    if (!st) st = fuse_affine(mc);
+    arena scratch;
+    arena_init(&scratch, mc->cx);
+    const value_reads *reads = value_reads_of(mc, &scratch);
+    stc_status st = reads ? fuse_all(mc, &scratch, reads) : mc->cx->diag.status;
+    if (!st && affine_possible(mc->p)) {
+        st = fuse_whole(mc, reads, outer_fuse);
+        if (!st) st = fuse_whole(mc, reads, affine_fuse);
+    }
+    arena_free(&scratch);
     return st ? st : rows_fuse(mc);
 }

@@ -24,74 +24,17 @@ bool not_shared(finder *f, const char *why)
     return false;
 }
 
-const insn *find_at(const finder *f, int k)
-{
-    return &f->p->code[f->mc->origin[k]];
-}
-
-/* ---- what an instruction reads and writes ---------------------------------------- */
-
-static int cell_of(const finder *f, char letter, int x)
-{
-    const char prefix = operand_prefix(letter);
-    return x + (prefix == 'v'   ? f->v0
-                : prefix == 'i' ? f->i0
-                : prefix == 'm' ? f->m0
-                                : f->c0);
-}
-
-/* A loop reads and moves what it walks and follows, and reads what it locates below. */
-static bool merge_reads(finder *f, const insn *in, cell_test fn)
-{
-    const merge_desc *m = &f->p->merge[in->arg[2]];
-    for (int b = 0; b < m->count; b++) {
-        const merge_operand *o = &m->operand[b];
-        if (o->role != MERGE_LOCATE) {
-            if (!fn(f, in, f->c0 + o->cursor)) return false;
-            continue;
-        }
-        if (o->up != ROOT && !fn(f, in, f->c0 + o->up)) return false;
-        if (o->shift != ROOT && !fn(f, in, f->i0 + o->shift)) return false;
-    }
-    return true;
-}
-
-bool each_read(finder *f, const insn *in, cell_test fn)
-{
-    const char *letters = op_at(in->op)->operands;
-    for (int k = 0; letters[k]; k++) {
-        if (!strchr("vimcQX", letters[k]) || in->arg[k] == ROOT) continue;
-        int count = 1; /* some read a row of registers */
-        if (in->op == OP_CALL) count = in->arg[3];
-        if ((in->op == OP_WSADD || in->op == OP_WSCALL) && letters[k] == 'i')
-            count = f->p->tensor[in->arg[0]].order;
-        const int cell = cell_of(f, letters[k], in->arg[k]);
-        for (int j = 0; j < count; j++)
-            if (!fn(f, in, cell + j)) return false;
-    }
-    return in->op != OP_LOOP || merge_reads(f, in, fn);
-}
-
-void each_write(finder *f, const insn *in, cell_fn fn)
-{
-    const char *letters = op_at(in->op)->operands;
-    for (int k = 0; letters[k]; k++)
-        if (strchr("VIMCQX", letters[k])) fn(f, cell_of(f, letters[k], in->arg[k]));
-    if (in->op != OP_LOOP) return;
-    const merge_desc *m = &f->p->merge[in->arg[2]];
-    for (int b = 0; b < m->count; b++)
-        if (m->operand[b].role != MERGE_KNOWN) fn(f, f->c0 + m->operand[b].cursor);
-}
-
 /* ---- registers --------------------------------------------------------------------- */
 
-static void mark_written(finder *f, int cell)
+static void mark_written(void *who, int cell)
 {
+    finder *f = who;
     f->written[cell] = 1;
 }
 
-static void define(finder *f, int cell)
+static void define(void *who, int cell)
 {
+    finder *f = who;
     if (!f->defined[cell]) f->defined[cell] = (uint16_t)(1 + f->depth);
 }
 
@@ -124,19 +67,20 @@ static bool new_reduction(finder *f, const insn *in, int reg)
 
 /* A read in the loop: of what this round wrote, of what no round does, or by an
  * accumulator of itself. */
-static bool read_in_loop(finder *f, const insn *in, int cell)
+static bool read_in_loop(void *who, const insn *in, int reg)
 {
-    if (f->defined[cell] || !f->written[cell]) return true;
-    const int reg = cell - f->v0;
+    finder *f = who;
+    if (f->defined[reg] || !f->written[reg]) return true;
     if (reg < f->p->nv && accumulates(in, reg)) return new_reduction(f, in, reg);
     return not_shared(f, "each needs what those before it computed");
 }
 
-static bool read_after(finder *f, const insn *in, int cell)
+static bool read_after(void *who, const insn *in, int cell)
 {
+    const finder *f = who;
     (void)in;
     if (f->defined[cell] || !f->written[cell]) return true;
-    return cell - f->v0 < f->p->nv && f->sum[cell - f->v0];
+    return cell < f->p->nv && f->sum[cell];
 }
 
 /* What a block wrote may not be written after it, but for what both branches of an
@@ -159,16 +103,16 @@ static bool pass_over(finder *f, const insn *in, cell_test read)
     const int op = in->op;
     if (op_closes(op) || op == OP_ELSE) close_block(f, op);
     if (op == OP_END || op == OP_ENDWHILE) f->loops--;
-    if (!each_read(f, in, read)) return false;
+    if (!insn_each_read(f->p, in, read, f)) return false;
     if (op_opens(op) || op == OP_ELSE) f->depth++;
     if (op == OP_LOOP || op == OP_WHILE) f->loops++;
-    each_write(f, in, define);
+    insn_each_write(f->p, in, define, f);
     return true;
 }
 
-static bool reads_no_sum(finder *f, const insn *in, int cell)
+static bool reads_no_sum(void *who, const insn *in, int reg)
 {
-    const int reg = cell - f->v0;
+    const finder *f = who;
     return reg >= f->p->nv || !f->sum[reg] || accumulates(in, reg);
 }
 
@@ -176,8 +120,8 @@ static bool reads_no_sum(finder *f, const insn *in, int cell)
 static bool sums_hold(finder *f)
 {
     for (int k = f->l->first + 1; k < f->l->last; k++) {
-        const insn *in = find_at(f, k);
-        if (!each_read(f, in, reads_no_sum)) return false;
+        const insn *in = insn_of(f->mc, k);
+        if (!insn_each_read(f->p, in, reads_no_sum, f)) return false;
         const uint16_t reg = in->arg[0];
         if (op_at(in->op)->operands[0] != 'V' || !f->sum[reg]) continue;
         const parallel_loop *o = f->out;
@@ -193,12 +137,12 @@ static bool find_registers(finder *f, int outside)
     const loop *l = f->l;
     /* subsections from outside aren't copied; they count as changing */
     for (int k = 0; k < l->last; k++)
-        if (k >= l->first || find_at(f, k)->op == OP_SUBSECT)
-            each_write(f, find_at(f, k), mark_written);
+        if (k >= l->first || insn_of(f->mc, k)->op == OP_SUBSECT)
+            insn_each_write(f->p, insn_of(f->mc, k), mark_written, f);
     /* what the loop itself sets is each round's own; its walkers it moves */
-    each_write(f, find_at(f, l->first), define);
+    insn_each_write(f->p, insn_of(f->mc, l->first), define, f);
     for (int k = l->first + 1; k < l->last; k++) {
-        const insn *in = find_at(f, k);
+        const insn *in = insn_of(f->mc, k);
         if (in->op == OP_BREAK && in->arg[1] > f->loops) return false; /* out of it */
         if (!pass_over(f, in, read_in_loop)) return false;
     }
@@ -208,7 +152,7 @@ static bool find_registers(finder *f, int outside)
     f->depth = outside;
     f->loops = 0;
     for (int k = l->last + 1; k < f->mc->nmain; k++)
-        if (!pass_over(f, find_at(f, k), read_after)) return false;
+        if (!pass_over(f, insn_of(f->mc, k), read_after)) return false;
     return true;
 }
 
@@ -252,7 +196,7 @@ static int loops_around(const finder *f, const loop *whole, const loop *inner)
 {
     int depth = 0;
     for (int k = whole->first; k < inner->first; k++) {
-        const int op = find_at(f, k)->op;
+        const int op = insn_of(f->mc, k)->op;
         depth += (op == OP_LOOP) - (op == OP_END);
     }
     return depth;
@@ -261,7 +205,7 @@ static int loops_around(const finder *f, const loop *whole, const loop *inner)
 static void begin_again(finder *f)
 {
     parallel_loop *o = f->out;
-    memset(f->block, 0, f->size);
+    memset(f->defined, 0, (size_t)((char *)f->room + f->size - (char *)f->defined));
     memset(o->sharing, 0, (size_t)f->p->ntensor);
     o->nsum = o->nparts = o->nrows = o->nweight = 0;
     o->why = NULL;
@@ -276,7 +220,7 @@ static bool find_inside(finder *f, const loop *whole, const loop *inner)
     const int outside = loops_around(f, whole, inner);
     if (over_subsections(f, whole) || over_subsections(f, inner)) return false;
     for (int k = whole->first; k < whole->last; k++)
-        if ((k <= inner->first || k >= inner->last) && !only_reads(find_at(f, k)))
+        if ((k <= inner->first || k >= inner->last) && !only_reads(insn_of(f->mc, k)))
             return false;
     begin_again(f);
     f->l = whole;
@@ -316,31 +260,23 @@ static bool find_any(finder *f)
 bool finder_open(finder *f)
 {
     const program *p = f->p;
-    f->i0 = p->nv;
-    f->m0 = f->i0 + p->ni;
-    f->c0 = f->m0 + p->nm;
-    f->ncell = f->c0 + p->nc;
-    const size_t cells = (size_t)f->ncell + 1;
-    const size_t ints = (size_t)p->ni + 1;
-    f->size = cells * (2 * sizeof *f->defined + 3) + ints * (2 * sizeof *f->block + 2) +
-              (size_t)p->ntensor;
-    f->block = mem_zero(f->mc->cx, 1, (int64_t)f->size);
-    if (!f->block) return false;
-    f->within = f->block + ints;
-    f->defined = (uint16_t *)(f->within + ints);
+    f->ncell = cells_of(p);
+    const size_t cells = (size_t)f->ncell + 1, forms = linear_size(p);
+    f->size = forms + cells * (2 * sizeof *f->defined + 3) + (size_t)p->ntensor;
+    f->room = mem_zero(f->mc->cx, 1, (int64_t)f->size);
+    if (!f->room) return false;
+    f->defined = (uint16_t *)((char *)f->room + forms);
     f->other = f->defined + cells;
     f->written = (uint8_t *)(f->other + cells);
     f->sum = f->written + cells;
     f->below = f->sum + cells;
-    f->writes = f->below + cells;
-    f->own = f->writes + ints;
-    f->apart = f->own + ints;
+    f->apart = f->below + cells;
     return true;
 }
 
 void finder_close(finder *f)
 {
-    mem_free(f->mc->cx, f->block, f->size);
+    mem_free(f->mc->cx, f->room, f->size);
 }
 
 bool parallel_registers(finder *f, const loop *l, int outside, parallel_loop *out)
@@ -356,9 +292,8 @@ bool parallel_registers(finder *f, const loop *l, int outside, parallel_loop *ou
 
 bool parallel_find(const machine *mc, int first, parallel_loop *out)
 {
-    finder f = {.mc = mc, .p = mc->p, .l = mc->code[first].u.loop, .out = out};
-    for (int k = 0; k < mc->nloop; k++)
-        if (mc->loops[k].first == first) f.l = &mc->loops[out->number = out->whole = k];
+    finder f = {.mc = mc, .p = mc->p, .l = loop_of(mc, first), .out = out};
+    out->number = out->whole = (int)(f.l - mc->loops);
     out->first = first;
     if (!finder_open(&f)) return not_shared(&f, "there is no memory to find out");
     const bool found = find_any(&f);

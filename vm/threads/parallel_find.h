@@ -4,42 +4,34 @@
 #ifndef STC_VM_PARALLEL_FIND_H
 #define STC_VM_PARALLEL_FIND_H
 
+#include "../nest/linear.h"
 #include "parallel.h"
 
+/* Coordinates of a round alone. */
 enum { OWN_INDEX = 1, OWN_BLOCK };
 
-/* Registers of all four files are cells in a row. */
+/* Registers are cells, as uses.h numbers them. */
 typedef struct finder {
     const machine *mc;
     const program *p;
     const loop *l;
     parallel_loop *out;
-    int v0, i0, m0, c0, ncell;
+    int ncell;
     uint8_t *written;  /* per cell: somewhere in the loop                       */
     uint8_t *sum;      /* per value register: 1 + its accumulator, or 0          */
     uint16_t *defined; /* per cell: 1 + depth of the block of a write, 0: none   */
     uint16_t *other;   /* per cell: 1 + depth of the if whose first branch wrote it, or 0 */
     uint8_t *below;    /* per cursor: `at` below the loop's own coordinate: 1; 2 not */
     int depth, loops;  /* of blocks, and of loops and whiles among them          */
-    /* per integer register */
-    uint8_t *writes; /* in the loop: 0, 1, more */
-    int64_t *within; /* it's the index of an open loop over 0:within; 0: not known */
-    int64_t *block;  /* it's so many times the loop's index, at least 1; 0: not known */
-    uint8_t *own;    /* OWN_: its values are of this round alone: own_coordinates   */
-    uint8_t *apart;  /* per tensor: a round's places needn't follow each other      */
-    size_t size;     /* of all these arrays, from `block` on                        */
+    uint8_t *apart;    /* per tensor: a round's places needn't follow each other      */
+    size_t size;       /* of all these arrays, from `room` on                            */
+    linear forms;      /* parallel_places.c: integers of the body, */
+    int64_t within[LINEAR_INDICES]; /* … and the ranges of open loops, 0: not known */
+    void *room;                     /* for `forms` */
 } finder;
 
 /* Why not, unless that was said already; false. */
 bool not_shared(finder *f, const char *why);
-/* The instruction of lop k. */
-const insn *find_at(const finder *f, int k);
-/* Calls fn for each cell that an instruction writes, loops those of their merges. */
-typedef bool (*cell_test)(finder *f, const insn *in, int cell);
-typedef void (*cell_fn)(finder *f, int cell);
-void each_write(finder *f, const insn *in, cell_fn fn);
-/* Calls fn for each cell that it reads, until fn says no. */
-bool each_read(finder *f, const insn *in, cell_test fn);
 
 /* The finder's arrays, for f->mc and f->p; false: there is no memory. */
 bool finder_open(finder *f);
@@ -48,8 +40,9 @@ void finder_close(finder *f);
  * one wrote, but for the accumulators that out->sum has then; out->why says why not. */
 bool parallel_registers(finder *f, const loop *l, int outside, parallel_loop *out);
 
-/* parallel_places.c. First the registers with the loop's own coordinates; then whether
- * what the loop stores lies below them; last what tells the work in a range. */
+/* parallel_places.c. First whether rounds have blocks of coordinates (out->step); then
+ * whether what the loop stores lies below a round's own; last what tells the work in a
+ * range. */
 void own_coordinates(finder *f);
 bool find_tensors(finder *f, int first, int last);
 void find_weights(finder *f);

@@ -9,82 +9,73 @@
 
 /* ---- coordinates ------------------------------------------------------------------- */
 
-static void count_write(finder *f, int cell)
+/* Follows the integers of the loop's body; its own index is number 0. */
+static void coordinates_begin(finder *f)
 {
-    const int reg = cell - f->i0;
-    if (reg >= 0 && reg < f->p->ni && f->writes[reg] < 2) f->writes[reg]++;
+    linear_begin(&f->forms, f->mc, NULL, f->room);
+    linear_index(&f->forms, f->l->index, 0);
+    f->depth = 0;
 }
 
-static bool is_zero(const finder *f, int reg)
+static void coordinates_step(finder *f, const insn *in)
 {
-    for (int k = f->l->first + 1; k < f->l->last; k++)
-        if (find_at(f, k)->op == OP_ICONST && find_at(f, k)->arg[0] == reg)
-            return f->writes[reg] == 1 && f->p->konst[find_at(f, k)->arg[1]].v.i64 == 0;
-    return false;
+    f->forms.branches += in->op == OP_IF || in->op == OP_WHILE;
+    f->forms.branches -= in->op == OP_ENDIF || in->op == OP_ENDWHILE;
+    f->depth -= in->op == OP_END;
+    if (in->op != OP_LOOP) {
+        linear_integer(&f->forms, in);
+        return;
+    }
+    linear_index(&f->forms, in->arg[0], ++f->depth);
+    if (f->depth >= LINEAR_INDICES) return;
+    const merge_desc *m = &f->p->merge[in->arg[2]];
+    const extent *hi = &f->p->ext[m->hi];
+    f->within[f->depth] = m->lo == ROOT && hi->op == EXT_CONST ? hi->k : 0;
 }
 
-/* r = a * k + d: a multiple of the loop's index; or a coordinate within the block
- * that begins there. */
-static void combine(finder *f, const uint16_t *a)
+/* Whether a register has the loop's own coordinate, or one of a block of *block that begins
+ * at a multiple of it: what `split` makes of a loop. */
+static int own_of(finder *f, uint16_t reg, int64_t *block)
 {
-    const int64_t k = f->p->konst[a[2]].v.i64;
-    if (f->writes[a[0]] != 1) return;
-    if (a[1] == f->l->index && k >= 1 && is_zero(f, a[3])) f->block[a[0]] = k;
-    const int64_t block = f->block[a[3]];
-    if (k != 1 || !block || !f->within[a[1]] || f->within[a[1]] > block) return;
-    if (f->out->step > 1 && f->out->step != block) return;
-    f->out->step = block;
-    f->own[a[0]] = OWN_BLOCK;
+    const linear_form *x = linear_form_of(&f->forms, reg);
+    int inner = 0, n = 0;
+    if (!x || x->k || x->live || x->coef[0] < 1) return 0;
+    for (int d = 1; d < LINEAR_INDICES; d++)
+        if (x->coef[d]) n++, inner = d;
+    *block = x->coef[0];
+    if (n == 0) return *block == 1 ? OWN_INDEX : 0;
+    const int64_t within = f->within[inner];
+    return n == 1 && x->coef[inner] == 1 && within && within <= *block ? OWN_BLOCK : 0;
 }
 
-/* The registers that have the loop's own coordinate, or one of a block of them:
- * what `split` makes of a loop. Written once, they hold for all of the round. */
+/* … where blocks are those of this loop. */
+static int own(finder *f, uint16_t reg)
+{
+    int64_t block = 0;
+    const int how = own_of(f, reg, &block);
+    return how == OWN_BLOCK && block != f->out->step ? 0 : how;
+}
+
 void own_coordinates(finder *f)
 {
-    const loop *l = f->l;
-    int open[BLOCKS_MAX], depth = 0;
-    for (int k = l->first + 1; k < l->last; k++)
-        each_write(f, find_at(f, k), count_write);
+    int64_t block;
+    coordinates_begin(f);
     f->out->step = 1;
-    f->own[l->index] = OWN_INDEX;
-    for (int k = l->first + 1; k < l->last; k++) {
-        const insn *in = find_at(f, k);
-        if (in->op == OP_IMULADD) combine(f, in->arg);
-        if (in->op == OP_LOOP) {
-            const merge_desc *m = &f->p->merge[in->arg[2]];
-            const extent *hi = &f->p->ext[m->hi];
-            const bool known = m->lo == ROOT && hi->op == EXT_CONST;
-            if (known && f->writes[in->arg[0]] == 1) f->within[in->arg[0]] = hi->k;
-            open[depth++] = in->arg[0];
-        }
-        if (in->op == OP_END) f->within[open[--depth]] = 0;
+    for (int k = f->l->first + 1; k < f->l->last && f->out->step == 1; k++) {
+        const insn *in = insn_of(f->mc, k);
+        coordinates_step(f, in);
+        if (in->op == OP_AT && own_of(f, in->arg[4], &block) == OWN_BLOCK)
+            f->out->step = block;
     }
 }
 
 /* ---- tensors ----------------------------------------------------------------------- */
 
-/* The tensors that an instruction names. */
-static int tensors_of(const finder *f, const insn *in, uint16_t *t)
-{
-    const char *letters = op_at(in->op)->operands;
-    int n = 0;
-    for (int k = 0; letters[k]; k++)
-        if (strchr("TRW", letters[k])) t[n++] = in->arg[k];
-    if (in->op != OP_LOOP) return n;
-    const merge_desc *m = &f->p->merge[in->arg[2]];
-    for (int b = 0; b < m->count; b++) /* at most 64, as many as there is room for */
-        if (m->operand[b].role == MERGE_LOCATE) t[n++] = m->operand[b].tensor;
-    return n;
-}
-
 static bool used_outside(const finder *f, uint16_t t)
 {
-    uint16_t named[64];
     for (int k = 0; k < f->mc->nmain; k++) {
-        if (k >= f->l->first && k <= f->l->last) continue;
-        const int n = tensors_of(f, find_at(f, k), named);
-        for (int j = 0; j < n; j++)
-            if (named[j] == t) return true;
+        const bool outside = k < f->l->first || k > f->l->last;
+        if (outside && insn_names_tensor(f->p, insn_of(f->mc, k), t)) return true;
     }
     return false;
 }
@@ -115,11 +106,11 @@ static bool share(finder *f, uint16_t t, sharing how)
 static bool find_place(finder *f, const insn *in)
 {
     const prog_tensor *row = &f->p->tensor[in->arg[1]];
-    const bool here = f->own[in->arg[4]];
+    const int here = own(f, in->arg[4]);
     const uint16_t up = in->arg[3];
     if (f->out->sharing[in->arg[1]] == SHARE_OWN) return true;
-    const uint8_t first = f->out->step > 1 ? OWN_BLOCK : OWN_INDEX;
-    const bool apart = in->arg[2] ? f->below[up] != 1 : f->own[in->arg[4]] != first;
+    const int first = f->out->step > 1 ? OWN_BLOCK : OWN_INDEX;
+    const bool apart = in->arg[2] ? f->below[up] != 1 : here != first;
     if (has_places(&row->fmt)) {
         f->apart[in->arg[1]] |= apart;
     } else {
@@ -134,10 +125,10 @@ static bool find_place(finder *f, const insn *in)
     return true;
 }
 
-static bool stores(finder *f, uint16_t t, uint16_t place)
+static bool stores(finder *f, uint16_t t, uint16_t at)
 {
     if (f->out->sharing[t] == SHARE_OWN) return true;
-    if (place == ROOT || f->below[place] != 1)
+    if (at == ROOT || f->below[at] != 1)
         return not_shared(f, "several write to the same places of a result");
     return share(f, t, has_places(&f->p->tensor[t].fmt) ? SHARE_PLACES : SHARE_PARTS);
 }
@@ -223,8 +214,12 @@ bool find_tensors(finder *f, int first, int last)
         return not_shared(f,
                           "functions and formats of the host's can't be used by threads");
     parallel_loop *o = f->out;
-    for (int k = first; k < last; k++)
-        if (!find_tensor(f, find_at(f, k))) return false;
+    coordinates_begin(f);
+    for (int k = first; k < last; k++) {
+        const insn *in = insn_of(f->mc, k);
+        coordinates_step(f, in);
+        if (!find_tensor(f, in)) return false;
+    }
     for (int t = 0; t < f->p->ntensor && o->nrows < PARALLEL_PARTS; t++) {
         if (o->sharing[t] != SHARE_PLACES || f->apart[t]) continue;
         o->sharing[t] = SHARE_ROWS;
@@ -238,11 +233,8 @@ bool find_tensors(finder *f, int first, int last)
 /* It was opened before the loop, and not as subsections: those are asked for first. */
 int walked_tensor(const finder *f, uint16_t walker)
 {
-    int k = f->l->first - 1;
-    const insn *in = find_at(f, k);
-    while ((in->op != OP_OPEN && in->op != OP_OPENAT) || in->arg[0] != walker)
-        in = find_at(f, --k);
-    return in->op == OP_OPEN && in->arg[2] == 0 ? in->arg[1] : -1;
+    const insn *in = cursor_opened(f->mc, f->l->first, walker);
+    return in && in->op == OP_OPEN && in->arg[2] == 0 ? in->arg[1] : -1;
 }
 
 void find_weights(finder *f)

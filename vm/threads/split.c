@@ -21,51 +21,57 @@ bool split_refuse(splitter *s, int at, const char *why)
 
 /* ---- coordinates ------------------------------------------------------------------- */
 
-/* A loop over so many coordinates, known beforehand, is a range of numbers. */
-static bool fix(const splitter *s, spread *a)
+/* A loop over so many coordinates, known beforehand, is a range of numbers: adds coef times
+ * its last one. */
+static bool add_range(const splitter *s, int number, int64_t coef, int64_t *to)
 {
-    if (a->loop < 0) return a->loop == FIXED;
-    const merge_desc *m = s->mc->loops[a->loop].merge;
+    const merge_desc *m = s->mc->loops[number].merge;
     const extent *hi = &s->p->ext[m->hi];
-    int64_t last;
-    if (m->lo != ROOT || hi->op != EXT_CONST || hi->k < 1 || a->coef < 0) return false;
-    if (!size_mul(a->coef, hi->k - 1, &last) || __builtin_add_overflow(a->hi, last, &a->hi))
+    int64_t last, sum;
+    if (m->lo != ROOT || hi->op != EXT_CONST || hi->k < 1 ||
+        !size_mul(coef, hi->k - 1, &last) || __builtin_add_overflow(*to, last, &sum))
         return false;
-    *a = (spread){FIXED, 0, a->lo, a->hi};
+    *to = sum;
     return true;
 }
 
-/* a * k + b; where both are loops' one of them has to be fixed. */
-static spread combine(const splitter *s, spread a, int64_t k, spread b)
+/* A form of at most one loop that isn't such a range: the outermost one, if all are. */
+static spread spread_of(const splitter *s, const linear_form *x)
 {
     const spread unknown = {.loop = UNKNOWN};
-    if (k < 0 || a.loop == UNKNOWN || b.loop == UNKNOWN) return unknown;
-    if (__builtin_mul_overflow(a.coef, k, &a.coef) ||
-        __builtin_mul_overflow(a.lo, k, &a.lo) || __builtin_mul_overflow(a.hi, k, &a.hi))
-        return unknown;
-    if (a.loop >= 0 && b.loop >= 0 && !fix(s, a.loop > b.loop ? &a : &b) &&
-        !fix(s, a.loop > b.loop ? &b : &a))
-        return unknown;
-    const spread *of = a.loop >= 0 ? &a : &b;
-    spread out = {of->loop, of->coef, 0, 0};
-    if (__builtin_add_overflow(a.lo, b.lo, &out.lo) ||
-        __builtin_add_overflow(a.hi, b.hi, &out.hi))
-        return unknown;
+    if (!x || x->live) return unknown;
+    spread out = {FIXED, 0, x->k, x->k};
+    int outermost = 0;
+    while (outermost < LINEAR_INDICES && !x->coef[outermost])
+        outermost++;
+    for (int d = LINEAR_INDICES - 1; d >= outermost; d--) {
+        if (x->coef[d] < 0) return unknown;
+        if (!x->coef[d] || (d > outermost && add_range(s, s->open[d], x->coef[d], &out.hi)))
+            continue;
+        if (out.loop == FIXED) {
+            out.loop = s->open[d];
+            out.coef = x->coef[d];
+        } else if (!add_range(s, s->open[d], x->coef[d], &out.hi)) {
+            return unknown;
+        }
+    }
     return out;
 }
 
-static void set_index(splitter *s, const insn *in)
+static spread index_of(splitter *s, int reg)
 {
-    const uint16_t *a = in->arg;
-    spread made = {.loop = UNKNOWN};
-    if (in->op == OP_ICONST) {
-        const int64_t k = s->p->konst[a[1]].v.i64;
-        made = (spread){FIXED, 0, k, k};
-    }
-    if (in->op == OP_IMULADD)
-        made = combine(s, s->index[a[1]], s->p->konst[a[2]].v.i64, s->index[a[3]]);
-    if (s->branches) made.loop = UNKNOWN;
-    s->index[a[0]] = made;
+    return spread_of(s, linear_form_of(&s->forms, (uint16_t)reg));
+}
+
+/* All of the k coordinates of which e is the block. */
+static spread in_block(spread e, int64_t k)
+{
+    const spread unknown = {.loop = UNKNOWN};
+    if (e.loop == UNKNOWN || __builtin_mul_overflow(e.coef, k, &e.coef) ||
+        __builtin_mul_overflow(e.lo, k, &e.lo) || __builtin_mul_overflow(e.hi, k, &e.hi) ||
+        __builtin_add_overflow(e.hi, k - 1, &e.hi))
+        return unknown;
+    return e;
 }
 
 /* ---- what tensors are read at ------------------------------------------------------ */
@@ -108,13 +114,13 @@ static void touch(splitter *s, int t, int l, spread e)
 {
     const prog_tensor *row = &s->p->tensor[t];
     const level_map *map = &row->fmt.level[l].map;
-    const spread block = {FIXED, 0, 0, map->k - 1}, unknown = {.loop = UNKNOWN};
+    const spread unknown = {.loop = UNKNOWN};
     switch (map->op) {
     case MAP_MODE:
         use_mode(s, t, map->mode, e);
         return;
     case MAP_PART: /* of what remains, what is divided is read elsewhere */
-        if (!map->n) use_mode(s, t, map->mode, combine(s, e, map->k, block));
+        if (!map->n) use_mode(s, t, map->mode, in_block(e, map->k));
         return;
     case MAP_COUNT:
         return;
@@ -133,7 +139,7 @@ static void touch_all(splitter *s, int t)
 static bool open_cursor(splitter *s, int c, int t, int l, int at)
 {
     cursor_at *to = &s->cursor[c];
-    if (s->branches && to->tensor >= 0 && (to->tensor != t || to->level != l))
+    if (s->forms.branches && to->tensor >= 0 && (to->tensor != t || to->level != l))
         return split_refuse(s, at, "a cursor is opened in one branch of several");
     *to = (cursor_at){t, l, -1, 0, false};
     return true;
@@ -154,7 +160,7 @@ static bool open_place(splitter *s, const insn *in, int at)
 {
     const uint16_t *a = in->arg;
     const level_map *map = &s->p->tensor[a[1]].fmt.level[a[2]].map;
-    spread e = s->index[a[4]];
+    spread e = index_of(s, a[4]);
     if (!open_cursor(s, a[0], a[1], a[2], at)) return false;
     cursor_at *to = &s->cursor[a[0]];
     if (a[2] && a[3] != ROOT) {
@@ -162,7 +168,7 @@ static bool open_place(splitter *s, const insn *in, int at)
         to->coef = s->cursor[a[3]].coef;
     }
     const bool blocks = map->op == MAP_PART && !map->n;
-    if (blocks) e = combine(s, e, map->k, (spread){FIXED, 0, 0, map->k - 1});
+    if (blocks) e = in_block(e, map->k);
     if ((map->op != MAP_MODE && !blocks) || !write_mode(s, a[1], map->mode, e)) return true;
     to->mode = map->mode;
     to->coef = e.coef;
@@ -262,7 +268,7 @@ static bool put_entry(splitter *s, const insn *in, int fn, int at)
     int mode = -1;
     int64_t coef = 0;
     for (int m = 0; m < s->p->tensor[t].order; m++) {
-        const spread e = s->index[first + m];
+        const spread e = index_of(s, first + m);
         if (!write_mode(s, t, m, e) || mode >= 0) continue;
         mode = m;
         coef = e.coef;
@@ -345,12 +351,22 @@ static void find_drivers(splitter *s, int number)
     }
 }
 
+static spread located_at(splitter *s, uint16_t index, const merge_operand *o)
+{
+    const linear_form *i = linear_form_of(&s->forms, index), *shift = NULL;
+    linear_form x = {.k = 0};
+    if (o->shift != ROOT) shift = linear_form_of(&s->forms, o->shift);
+    const bool known = i && (shift || o->shift == ROOT) && linear_add(&x, i, o->coef) &&
+                       (!shift || linear_add(&x, shift, 1));
+    return spread_of(s, known ? &x : NULL);
+}
+
 static bool loop_begins(splitter *s, const insn *in, int number, int at)
 {
     const loop *l = &s->mc->loops[number];
     const merge_desc *m = l->merge;
     bool walks = false;
-    s->index[in->arg[0]] = (spread){number, 1, 0, 0};
+    linear_index(&s->forms, in->arg[0], s->depth); /* numbered by the blocks around */
     for (int r = 0; r < s->p->nv; r++)
         if (!s->partial[r]) s->partial[r] = s->again[number * s->p->nv + r];
     if (s->chosen[number]) {
@@ -371,11 +387,9 @@ static bool loop_begins(splitter *s, const insn *in, int number, int at)
     for (int b = 0; b < m->count; b++) {
         const merge_operand *o = &m->operand[b];
         if (o->role == MERGE_KNOWN) continue;
-        spread e = s->index[in->arg[0]];
+        spread e = index_of(s, in->arg[0]);
         if (o->role == MERGE_LOCATE) {
-            const spread shift =
-                o->shift == ROOT ? (spread){.loop = FIXED} : s->index[o->shift];
-            e = combine(s, e, o->coef, shift);
+            e = located_at(s, in->arg[0], o);
             if (!open_cursor(s, o->cursor, o->tensor, o->level, at)) return false;
         }
         const cursor_at *c = &s->cursor[o->cursor];
@@ -391,11 +405,10 @@ static bool loop_begins(splitter *s, const insn *in, int number, int at)
     return true;
 }
 
-static void lose(finder *f, int cell)
+static void lose(void *who, int reg)
 {
-    splitter *s = (splitter *)f;
-    const int reg = cell - f->v0;
-    if (reg >= 0 && reg < s->p->nv) s->partial[reg] = LOST;
+    splitter *s = who;
+    if (reg < s->p->nv) s->partial[reg] = LOST;
 }
 
 static void loop_ends(splitter *s, int number)
@@ -405,7 +418,7 @@ static void loop_ends(splitter *s, int number)
     if (s->inside == number) {
         s->inside = -1;
         for (int k = l->first + 1; k < l->last; k++)
-            each_write(&s->f, find_at(&s->f, k), lose);
+            insn_each_write(s->p, insn_of(s->mc, k), lose, s);
         for (int k = 0; k < s->sums.nsum; k++) {
             s->partial[s->sums.sum[k].reg] = 1 + s->sums.sum[k].fn;
             s->merged[s->sums.sum[k].reg] = false;
@@ -422,22 +435,19 @@ static void loop_ends(splitter *s, int number)
 
 /* ---- instructions ------------------------------------------------------------------ */
 
-static bool reads_whole(finder *f, const insn *in, int cell)
+static bool reads_whole(void *who, const insn *in, int reg)
 {
-    splitter *s = (splitter *)f; /* its first member */
-    const int reg = cell - f->v0;
+    splitter *s = who;
     (void)in;
-    return reg < 0 || reg >= s->p->nv || !s->partial[reg] ||
-           (s->inside >= 0 && is_sum(s, reg));
+    return reg >= s->p->nv || !s->partial[reg] || (s->inside >= 0 && is_sum(s, reg));
 }
 
-static void written(finder *f, int cell)
+static void written(void *who, int reg)
 {
-    splitter *s = (splitter *)f;
-    const int reg = cell - f->v0;
-    if (reg < 0 || reg >= s->p->nv) return;
+    splitter *s = who;
+    if (reg >= s->p->nv) return;
     s->konst[reg] = 0;
-    if (s->branches || (s->inside >= 0 && is_sum(s, reg))) return;
+    if (s->forms.branches || (s->inside >= 0 && is_sum(s, reg))) return;
     s->partial[reg] = 0;
 }
 
@@ -463,7 +473,7 @@ static bool load(splitter *s, const insn *in, int at)
 {
     const tensor_made *m = &s->made[in->arg[1]];
     if (!m->made || m->row.how != SPLIT_SUM) return true;
-    if (s->inside >= 0 || s->branches)
+    if (s->inside >= 0 || s->forms.branches)
         return split_refuse(s, at, "what parts sum up is needed by them");
     s->partial[in->arg[0]] = 1 + m->row.fn;
     s->merged[in->arg[0]] = true;
@@ -480,15 +490,15 @@ static bool step_tensor(splitter *s, const insn *in, int at)
     case OP_OPEN:
         return open_cursor(s, a[0], a[1], a[2], at);
     case OP_OPENAT:
-        touch(s, a[1], a[2], combine(s, s->index[a[4]], 1, (spread){.loop = UNKNOWN}));
+        touch(s, a[1], a[2], (spread){.loop = UNKNOWN});
         if (!open_cursor(s, a[0], a[1], a[2], at)) return false;
         return s->cursor[a[0]].moved = true;
     case OP_LOCATE:
-        touch(s, a[1], a[2], s->index[a[4]]);
+        touch(s, a[1], a[2], index_of(s, a[4]));
         return open_cursor(s, a[0], a[1], a[2], at);
     case OP_SEEK:
         if (s->cursor[a[0]].tensor >= 0)
-            touch(s, s->cursor[a[0]].tensor, s->cursor[a[0]].level, s->index[a[1]]);
+            touch(s, s->cursor[a[0]].tensor, s->cursor[a[0]].level, index_of(s, a[1]));
         return true;
     case OP_SUBSECT:
         touch_all(s, a[1]);
@@ -524,40 +534,33 @@ static bool step_tensor(splitter *s, const insn *in, int at)
     }
 }
 
-static int number_of(const splitter *s, int at)
+static bool read_insn(splitter *s, int at)
 {
-    for (int k = 0; k < s->mc->nloop; k++)
-        if (s->mc->loops[k].first == at) return k;
-    return FIXED;
-}
-
-static bool step(splitter *s, int at)
-{
-    const insn *in = find_at(&s->f, at);
+    const insn *in = insn_of(s->mc, at);
     const bool puts = in->op == OP_STORE || in->op == OP_ACC || in->op == OP_WSADD;
     if (op_closes(in->op)) {
         const int number = s->open[--s->depth];
-        s->branches -= number == FIXED;
+        s->forms.branches -= number == FIXED;
         if (number >= 0) loop_ends(s, number);
         return true;
     }
     if (s->copying && !copies(s, in))
         return split_refuse(s, at, "parts of a sum are read with other values");
-    if (!puts && !each_read(&s->f, in, reads_whole))
+    if (!puts && !insn_each_read(s->p, in, reads_whole, s))
         return split_refuse(s, at, "what parts sum up is needed before all of it is there");
-    each_write(&s->f, in, written);
-    if (in->op == OP_CONST && !s->branches) s->konst[in->arg[0]] = 1 + in->arg[1];
+    insn_each_write(s->p, in, written, s);
+    if (in->op == OP_CONST && !s->forms.branches) s->konst[in->arg[0]] = 1 + in->arg[1];
     if (in->op == OP_LOAD) return load(s, in, at);
-    if (op_at(in->op)->operands[0] == 'I' && in->op != OP_LOOP) set_index(s, in);
+    if (in->op != OP_LOOP) linear_integer(&s->forms, in);
     if (in->op == OP_IF || in->op == OP_WHILE) {
         s->open[s->depth++] = FIXED;
-        s->branches++;
+        s->forms.branches++;
         return true;
     }
     if (in->op != OP_LOOP) return step_tensor(s, in, at);
-    const int number = number_of(s, at);
+    const int number = s->open[s->depth] = (int)(loop_of(s->mc, at) - s->mc->loops);
     if (!loop_begins(s, in, number, at)) return false;
-    s->open[s->depth++] = number;
+    s->depth++;
     return true;
 }
 
@@ -571,12 +574,11 @@ bool split_scan(splitter *s)
     memset(s->konst, 0, (size_t)p->nv * sizeof *s->konst);
     for (int c = 0; c < p->nc; c++)
         s->cursor[c] = (cursor_at){.tensor = -1, .mode = -1};
-    for (int i = 0; i < p->ni; i++)
-        s->index[i].loop = UNKNOWN;
-    s->depth = s->branches = s->copying = s->also = 0;
+    linear_begin(&s->forms, s->mc, NULL, s->room);
+    s->depth = s->copying = s->also = 0;
     s->inside = -1;
     s->sums.nsum = 0;
     for (int k = 0; k < s->mc->nmain; k++)
-        if (!step(s, k)) return false;
+        if (!read_insn(s, k)) return false;
     return true;
 }

@@ -32,8 +32,9 @@ typedef struct split_row {
                               read, and of its own range, if coef isn't 0; 0: everywhere */
 } split_row;
 
-/* What an integer register has: coef times the index of a loop (its number) and something
- * from lo to hi; loop FIXED: something from lo to hi alone; UNKNOWN: anything. */
+/* What an integer register has, as far as parts ask: coef times the index of a loop (its
+ * number) and something from lo to hi; loop FIXED: something from lo to hi alone; UNKNOWN:
+ * anything. */
 enum { FIXED = -1, UNKNOWN = -2 };
 /* A register that has what one round left there. */
 enum { LOST = 1 << 30 };
@@ -90,7 +91,8 @@ typedef struct splitter {
     int also;      /* 1 + the loop that might be chosen for lack of which it failed; 0 */
     mode_use *use; /* per tensor, STC_MAX_ORDER each; then of what was there before */
     tensor_made *made;   /* per tensor                                         */
-    spread *index;       /* per integer register                               */
+    linear forms;        /* of integers; s->open tells which loops they are of  */
+    void *room;          /* for these                                          */
     loop_driver *driver; /* per loop, DRIVERS each                             */
     cursor_at *cursor;   /* per cursor                                         */
     int *partial;        /* per value register: 1 + the function that parts of it are
@@ -101,7 +103,6 @@ typedef struct splitter {
     int *again;          /* per loop and value register: partial at its end    */
     bool more;           /* there are new ones in `again`                      */
     int open[BLOCKS_MAX], depth; /* numbers of open loops; FIXED: another block */
-    int branches;                /* of the open blocks                        */
     int inside;                  /* the chosen loop that is open; -1          */
     int copying;                 /* depth of a loop over a tensor in parts; 0 */
     const char *why;

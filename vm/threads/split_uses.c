@@ -89,7 +89,7 @@ static void fold(splitter *s, int t)
 static void pass_all(splitter *s)
 {
     for (int k = s->mc->nmain; k-- > 0;) {
-        const insn *in = find_at(&s->f, k);
+        const insn *in = insn_of(s->mc, k);
         const bool copies = in->op == OP_MOVE || in->op == OP_CONVERT ||
                             in->op == OP_PACK || in->op == OP_UPDATE;
         if (!copies) continue;
@@ -101,7 +101,7 @@ static void pass_all(splitter *s)
     for (int t = 0; t < s->p->ntensor; t++)
         if (s->p->tensor[t].role == ROLE_INOUT && !s->made[t].anew) fold(s, t);
     for (int k = 0; k < s->mc->nmain; k++) {
-        const insn *in = find_at(&s->f, k);
+        const insn *in = insn_of(s->mc, k);
         const int r = in->arg[0], t = in->arg[1];
         if (in->op != OP_UPDATE && in->op != OP_PACK && in->op != OP_MOVE) continue;
         for (int m = 0; m < s->p->tensor[t].order; m++) {
@@ -274,7 +274,7 @@ stc_status split_find(machine *mc, int of, int mode, split_row *row, bool *chose
     memset(chosen, 0, (size_t)mc->nloop);
     s.use = arena_array(&a, 2 * p->ntensor * STC_MAX_ORDER + 1, sizeof *s.use);
     s.made = arena_array(&a, p->ntensor + 1, sizeof *s.made);
-    s.index = arena_array(&a, p->ni + 1, sizeof *s.index);
+    s.room = arena_array(&a, 1, linear_size(p));
     s.cursor = arena_array(&a, p->nc + 1, sizeof *s.cursor);
     s.partial = arena_array(&a, p->nv + 1, sizeof *s.partial);
     s.merged = arena_array(&a, p->nv + 1, sizeof *s.merged);
@@ -291,7 +291,7 @@ stc_status split_find(machine *mc, int of, int mode, split_row *row, bool *chose
     if (!st && !find(&s, of, mode, row))
         st = machine_fail(mc, &mc->code[s.at], STC_ERR_PROGRAM,
                           "parts can't share the rounds of this index: %s", s.why);
-    if (s.f.block) finder_close(&s.f);
+    if (s.f.room) finder_close(&s.f);
     arena_free(&a);
     return st;
 }

@@ -81,11 +81,10 @@ static span_of result_of(const splitter *s, const insn *in)
     }
 }
 
-static void anything_in(finder *f, int cell)
+static void anything_in(void *who, int reg)
 {
-    splitter *s = (splitter *)f; /* its first member */
-    const int reg = cell - f->v0;
-    if (reg >= 0 && reg < s->p->nv) s->holds[reg] = anything;
+    splitter *s = who;
+    if (reg < s->p->nv) s->holds[reg] = anything;
 }
 
 void split_values(splitter *s)
@@ -96,9 +95,9 @@ void split_values(splitter *s)
     for (int pass = 0; pass < PASSES && more; pass++) {
         more = false;
         for (int k = 0; k < s->mc->nmain; k++) {
-            const insn *in = find_at(&s->f, k);
+            const insn *in = insn_of(s->mc, k);
             if (op_at(in->op)->operands[0] != 'V') {
-                each_write(&s->f, in, anything_in);
+                insn_each_write(s->p, in, anything_in, s);
                 continue;
             }
             span_of *to = &s->holds[in->arg[0]];
