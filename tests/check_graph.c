@@ -292,6 +292,47 @@ static const tiers_case shared_fibers[] = {
      NULL},
 };
 
+/* Rows of masked products: masks of rows that are marked, that are longer by far than what
+ * is looked up there, or shorter by far, or empty; more at a time than there is room for;
+ * masks that are factors, and that are not. */
+#define MASK(type, shape, rows) TO_CSR("M", type, shape, rows)
+#define TO_CSR(name, type, shape, rows)                                                    \
+    "tensor " name " csr " type " " shape "\n" name "(i,j) = " rows "\ncompact " name "\n"
+#define FACTOR(name, type, shape, n)                                                       \
+    TO_CSR(name, type, shape,                                                              \
+           type "(select((i * 7 + j * 5) % " #n " == 0, 1 + (i + 2*j) % 5, 0))")
+#define FACTORS(type, n) FACTOR("A", type, "[40,50]", n) FACTOR("B", type, "[50,3000]", n)
+#define TO_ROWS(type) "tensor y csr " type " [40,3000]\n"
+#define HUNDREDTH(type)                                                                    \
+    MASK(type, "[40,3000]", type "(select((i * 31 + j) % 97 == 3, 2, 0))")
+#define ONE_EACH(type) MASK(type, "[40,3000]", type "(select(j == 70 * i && i % 3, 3, 0))")
+#define NEARLY_ALL(type) MASK(type, "[40,3000]", type "(select(i % 4 && j != 9, 3, 0))")
+#define SIFTS "where another fiber is"
+static const tiers_case masked_rows[] = {
+    {FACTORS("f64", 9) HUNDREDTH("f64") TO_ROWS("f64"),
+     "y(i,j) = (A(i,k) * B(k,j)) * M(i,j)", SIFTS},
+    {FACTORS("f64", 2) HUNDREDTH("f64") TO_ROWS("f64"),
+     "y(i,j) = M(i,j) * (A(i,k) * B(k,j))", SIFTS},
+    {FACTORS("f64", 9) ONE_EACH("f64") TO_ROWS("f64"),
+     "y(i,j) = (A(i,k) * B(k,j)) * M(i,j)", SIFTS},
+    {FACTORS("f64", 2) NEARLY_ALL("f64") TO_ROWS("f64"),
+     "y(i,j) = (A(i,k) * B(k,j)) * M(i,j)", SIFTS},
+    {FACTORS("f64", 701) NEARLY_ALL("f64") TO_ROWS("f64"),
+     "y(i,j) = (A(i,k) * B(k,j)) * M(i,j)", SIFTS},
+    {FACTORS("i64", 5) HUNDREDTH("i64") TO_ROWS("i64"),
+     "y(i,j) = (A(i,k) * B(k,j)) * M(i,j)", SIFTS},
+    {FACTORS("i32", 5) HUNDREDTH("i32") TO_ROWS("i32"),
+     "y(i,j) = (A(i,k) * B(k,j)) * M(i,j)", NULL},
+    {FACTORS("f64", 5) HUNDREDTH("f64") TO_ROWS("f64"),
+     "y(i,j) = sum(k: A(i,k) * M(i,j) * select(B(k,j) > 0, 1.0, 0.0))", NULL},
+};
+
+START_TEST(masked_rows_agree)
+{
+    statement_agrees(&masked_rows[_i]);
+}
+END_TEST
+
 START_TEST(marked_fibers_agree)
 {
     statement_agrees(&shared_fibers[_i]);
@@ -300,7 +341,7 @@ END_TEST
 
 START_TEST(marks_do_without_memory)
 {
-    statement_starves(&shared_fibers[0]);
+    statement_starves(_i ? &masked_rows[0] : &shared_fibers[0]);
 }
 END_TEST
 
@@ -320,7 +361,8 @@ Suite *suite_graph(void)
     tcase_add_test(t, gathers_fail);
     tcase_add_loop_test(t, marked_fibers_agree, 0,
                         sizeof shared_fibers / sizeof *shared_fibers);
-    tcase_add_test(t, marks_do_without_memory);
+    tcase_add_loop_test(t, masked_rows_agree, 0, sizeof masked_rows / sizeof *masked_rows);
+    tcase_add_loop_test(t, marks_do_without_memory, 0, 2);
     suite_add_tcase(s, t);
     return s;
 }

@@ -23,10 +23,39 @@
     CODE("loop i0, m0, g3 / " ROW "ws.begin t9 / " fill "ws.end t9 / " drain KEPT "end "   \
          "/ ")
 
+/* The same where another fiber is, which is a factor. */
+#define SIFTED(walks, mask, below)                                                         \
+    PRODUCT ".merge g9 lo root hi e1 produce 0x8 { " walks " } / " CSR WORK("") WS_ROWS(   \
+        "open c2, t0, 1, c0 / loop i1, m1, g6 / load v1, t0, c2 / open c6, t1, 1, c5 / "   \
+        "open " mask ", t1, 1, " below " / loop i2, m2, g9 / load v2, t1, c6 / fn2 v3, "   \
+        "mul, f64, v1, v2 / load v5, t1, " mask                                            \
+        " / fn2 v6, mul, f64, v3, v5 / ws.add t9, "                                        \
+        "i2, add, f64, v6 / end / end / ",                                                 \
+        LIST("") DRAIN)
+
 static const near_case scatters[] = {
     {"scattered", PRODUCT CSR WORK("") WS_ROWS(FILL, LIST("") DRAIN), "rows: 1 scattered"},
     {"scattered by hash", PRODUCT CSR WORK("policy hash 0 ") WS_ROWS(FILL, LIST("") DRAIN),
      "rows: 1 scattered"},
+    {"scattered where another fiber is", SIFTED("walk c7, walk c6", "c7", "c1"),
+     "where another fiber is"},
+    {"the other one first, which follows", SIFTED("walk c6, follow c7", "c7", "c1"),
+     "where another fiber is"},
+    {"where a fiber of the same row is", SIFTED("walk c7, walk c6", "c7", "c5"), NULL},
+    {"where both are fibers of one row",
+     PRODUCT ".merge g9 lo root hi e1 produce 0x8 { walk c7, walk c6 } / " CSR WORK("")
+         WS_ROWS("open c2, t0, 1, c0 / loop i1, m1, g6 / load v1, t0, c2 / open c6, t1, 1, "
+                 "c1 / open c7, t0, 1, c0 / loop i2, m2, g9 / load v2, t1, c6 / fn2 v3, "
+                 "mul, f64, v1, v2 / ws.add t9, i2, add, f64, v3 / end / end / ",
+                 LIST("") DRAIN),
+     NULL},
+    {"where a fiber is, or it is",
+     PRODUCT ".merge g9 lo root hi e1 produce 0xc { walk c7, walk c6 } / " CSR WORK("")
+         WS_ROWS("open c2, t0, 1, c0 / loop i1, m1, g6 / load v1, t0, c2 / open c6, t1, 1, "
+                 "c5 / open c7, t1, 1, c1 / loop i2, m2, g9 / load v2, t1, c6 / fn2 v3, "
+                 "mul, f64, v1, v2 / ws.add t9, i2, add, f64, v3 / end / end / ",
+                 LIST("") DRAIN),
+     NULL},
     {"a branch between opening and walking",
      PRODUCT CSR WORK("") WS_ROWS(
          "open c2, t0, 1, c0 / ivalue v9, i0 / if v9 / endif / loop i1, m1, g6 / " TERMS

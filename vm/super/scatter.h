@@ -5,7 +5,8 @@
  *
  *     for k: for j in fiber(k): w(j) fold= term(factors(k), value(k,j))
  *
- * or the loop over j alone. It is matched when linking (super_scatter.c), for
+ * or the loop over j alone; what is walked may be fiber(k) where a row of its own has
+ * coordinates, too (super_sift.c). It is matched when linking (super_scatter.c), for
  * any operands of the loop over k whose fibers are tables; super_rows.c runs
  * the loops around it, from which rows are appended in order.
  */
@@ -70,6 +71,22 @@ struct row_list {
 };
 typedef void (*scatter_kernel)(const scatter *sc, workspace *w, int n);
 
+/* A fiber that the row has once, which says at which coordinates something is scattered
+ * (super_sift.c); what it leaves of the others' elements. */
+typedef struct sieve {
+    bool there, valued;                 /* its values are factors                       */
+    uint16_t cursor, tensor, level, up; /* up: the cursor above it, or ROOT     */
+    /* of this run */
+    const void *bounds, *crd, *vals;
+    const void *all, *all_vals; /* what is sifted                               */
+    int64_t places;             /* coordinates, if they can be marked; else 0   */
+    int64_t p, e;               /* of this row                                  */
+    bool marked;
+    int64_t cap, *own, *met; /* positions in fibers, and in this one         */
+    void *left, *val, *by;   /* coordinates, values, and factors of these    */
+    size_t size;             /* bytes of `own`, with which the others lie    */
+} sieve;
+
 struct scatter {
     super base;
     super *other;      /* what runs the loop where this can't; owned */
@@ -86,6 +103,7 @@ struct scatter {
     uint8_t everywhere; /* a bit for each operand that some mask produces without */
     scatter_operand operand[SCATTER_OPERANDS];
     scatter_factor factor[SCATTER_FACTORS];
+    sieve sieve;
     scatter_kernel narrow, wide;
     int row[2];     /* their rows of scatter.def                              */
     row_list *list; /* rows may be listed; NULL: they may not            */
@@ -112,6 +130,17 @@ scatter *scatter_of(const loop *l, int work);
 bool scatter_ready(machine *mc, scatter *sc, bool listed);
 /* All of it, for the row at which the cursors around stand. */
 stc_status scatter_row(machine *mc, scatter *sc);
+
+/* super_sift.c: tables of this run; the fiber of this row, false: it is empty; what it
+ * leaves of the first *n of so many fibers, as there is room, takes their place, *rounds:
+ * how many elements were looked at; those n go, the others are the first; behind the row.
+ */
+bool sieve_ready(machine *mc, scatter *sc, int64_t lo, int64_t hi);
+bool sieve_open(const machine *mc, scatter *sc);
+stc_status sieve_fibers(machine *mc, scatter *sc, int *n, int64_t *rounds);
+void sieve_next(scatter *sc, int n, int all);
+void sieve_close(machine *mc, scatter *sc);
+void sieve_free(ctx *cx, sieve *v);
 
 /* super_drain.c: appends what is in a dense workspace of one index to the last
  * level of a result, in order, below `up` (NULL: the root), and empties it. */

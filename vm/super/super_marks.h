@@ -28,6 +28,19 @@ typedef struct marks {
     int next[2]; /* where each walk's fiber is another one   */
 } marks;
 
+/* Room for so many coordinates' positions, `width` bytes each, all of them nought. */
+static inline stc_status marks_room(machine *mc, int64_t n, int width)
+{
+    const size_t size = (size_t)n * (size_t)width;
+    if (mc->marks_size >= size) return STC_OK;
+    mem_free(mc->cx, mc->marks, mc->marks_size);
+    mc->marks_size = 0;
+    mc->marks = mem_zero(mc->cx, 1, size);
+    if (!mc->marks) return mc->cx->diag.status;
+    mc->marks_size = size;
+    return STC_OK;
+}
+
 /* Room for the coordinates of both walks, where they have few enough. */
 static inline stc_status marks_open(machine *mc, const nest *ns, marks *x)
 {
@@ -42,14 +55,7 @@ static inline stc_status marks_open(machine *mc, const nest *ns, marks *x)
         all += ns->walk[b].entries;
     }
     if (all < (hi - lo) / MARK_PER_ENTRY) return STC_OK;
-    const size_t size = (size_t)(hi - lo) * (size_t)ns->width;
-    if (mc->marks_size < size) {
-        mem_free(mc->cx, mc->marks, mc->marks_size);
-        mc->marks_size = 0;
-        mc->marks = mem_zero(mc->cx, 1, size);
-        if (!mc->marks) return mc->cx->diag.status;
-        mc->marks_size = size;
-    }
+    if (marks_room(mc, hi - lo, ns->width)) return mc->cx->diag.status;
     x->at = mc->marks;
     x->lo = lo;
     return STC_OK;

@@ -199,6 +199,13 @@ static bool match_factor(const machine *mc, scatter *sc, const loop_summary *s, 
     return true;
 }
 
+/* Whether place b is in the fiber that the row has once. */
+static bool in_sieve(const scatter *sc, const place *p)
+{
+    return sc->sieve.there && p->kind == PLACE_OPERAND &&
+           sc->inner->merge->operand[p->operand].cursor == sc->sieve.cursor;
+}
+
 static bool match_value(const machine *mc, scatter *sc, const loop_summary *mid,
                         const loop_summary *in, const nest_links *links, int id)
 {
@@ -206,8 +213,9 @@ static bool match_value(const machine *mc, scatter *sc, const loop_summary *mid,
     if (!x->varies) /* alone in its loop, what it leaves alone are its own nodes */
         return match_factor(mc, sc, mid ? mid : in, mid ? links->node[id] : id);
     if (x->kind == NODE_LOAD) {
-        if (sc->valued) return false; /* by the one cursor that varies */
-        sc->valued = true;
+        bool *valued = in_sieve(sc, &in->place[x->b]) ? &sc->sieve.valued : &sc->valued;
+        if (*valued) return false; /* by the one cursor that varies */
+        *valued = true;
         return match_type(mc, sc, x->a);
     }
     if (x->kind != NODE_FN || x->nargs != 2 || x->fn_cls != sc->cls) return false;
@@ -229,11 +237,39 @@ static bool plain(const loop_summary *s, bool inner)
     return true;
 }
 
+/* Of two fibers that are walked, where both are: the one that the row has once. The
+ * other's place in the loop over k; -1: there is none. */
+static int match_sieve(const machine *mc, scatter *sc, const loop_summary *mid,
+                       const loop_summary *in, const nest_links *links)
+{
+    const merge_desc *m = sc->inner->merge;
+    if (m->count != 2 || m->produce != UINT64_C(1) << 3) return -1;
+    for (int b = 0; b < 2; b++) {
+        scatter_operand o;
+        const place *p = &mid->place[links->up[1 + b]];
+        if (!operand_walks(&m->operand[0]) || !operand_walks(&m->operand[1]) ||
+            mid->place[p->up].kind != PLACE_FIXED ||
+            !match_operand(mc, in->l, &m->operand[b], &o))
+            continue;
+        sc->sieve = (sieve){.there = true,
+                            .cursor = o.cursor,
+                            .tensor = o.tensor,
+                            .level = o.level,
+                            .up = o.up};
+        return links->up[2 - b];
+    }
+    return -1;
+}
+
 static bool match_fiber(const machine *mc, scatter *sc, const loop_summary *mid,
                         const loop_summary *in, const nest_links *links)
 {
     const merge_desc *m = sc->inner->merge;
-    if (!merge_walks_one(m)) return false;
+    const bool one = merge_walks_one(m);
+    const int at = one && mid ? links->up[1]
+                   : mid      ? match_sieve(mc, sc, mid, in, links)
+                              : 0;
+    if (at < 0 || (!one && !mid)) return false;
     sc->owner = -1;
     if (!mid) {
         scatter_operand o;
@@ -243,13 +279,20 @@ static bool match_fiber(const machine *mc, scatter *sc, const loop_summary *mid,
         sc->below = o.up;
         return true;
     }
-    const place *p = &mid->place[links->up[1]]; /* an open cursor (summary_link.c) */
+    const place *p = &mid->place[at]; /* an open cursor (summary_link.c) */
     sc->tensor = p->tensor;
     sc->level = p->level;
     const place *up = &mid->place[p->up];
     if (up->kind == PLACE_OPERAND) sc->owner = (int16_t)up->operand;
     sc->below = up->cursor;
     return true;
+}
+
+/* Values of two fibers are multiplied before they are scattered: as wide as their class. */
+static bool has_width(const scatter *sc)
+{
+    return !sc->valued || !sc->sieve.valued ||
+           class_type((vclass)sc->cls) == (stc_type)sc->type;
 }
 
 static bool match(const machine *mc, scatter *sc, const loop_summary *mid,
@@ -269,7 +312,7 @@ static bool match(const machine *mc, scatter *sc, const loop_summary *mid,
     sc->term = FN_MUL; /* a value alone is itself times nothing */
     sc->at = x->at;
     return match_fiber(mc, sc, mid, in, links) && (!mid || match_merge(mc, sc)) &&
-           match_value(mc, sc, mid, in, links, x->node) && choose(sc);
+           match_value(mc, sc, mid, in, links, x->node) && choose(sc) && has_width(sc);
 }
 
 /* ---- tables of a run --------------------------------------------------------------- */
@@ -294,7 +337,7 @@ static bool ready_operand(const machine *mc, const scatter *sc, scatter_operand 
            tensor_unique(t, o->level);
 }
 
-static bool ready_fiber(const machine *mc, scatter *sc)
+static bool ready_fiber(machine *mc, scatter *sc)
 {
     const tensor *t = mc->slot[sc->tensor].t;
     const level *lv = &t->level[sc->level];
@@ -309,6 +352,8 @@ static bool ready_fiber(const machine *mc, scatter *sc)
     sc->bounds = f.bounds;
     sc->crd = f.crd;
     sc->vals = sc->valued ? t->vals : NULL;
+    if (sc->sieve.there && !(lv->props & PROP_ORDERED && sieve_ready(mc, sc, lo, hi)))
+        return false;
     return sc->kernel && mc->slot[sc->work].own->shape[0] >= hi;
 }
 
@@ -438,15 +483,15 @@ static void put_factors(const machine *mc, const scatter *sc, int n, value by)
     }
 }
 
-/* The row's next n fibers; `last`: there are no more. */
-static stc_status flush(machine *mc, scatter *sc, int n, bool last)
+/* n fibers, of which so many elements were seen; negative: all. */
+static stc_status put_rounds(machine *mc, scatter *sc, int n, int64_t seen, bool last)
 {
     slot *s = &mc->slot[sc->work];
     workspace *w = s->ws;
     int64_t most = 0;
     for (int k = 0; k < n; k++)
         most += sc->to[k] - sc->from[k];
-    const int64_t rounds = most + n;
+    const int64_t rounds = (seen < 0 ? most : seen) + n;
     machine_saw(mc, SEEN_FIBERS, n);
     if (sc->list && list_takes(sc->list, w, most, last)) {
         if (list_fibers(mc, sc, sc->list, n, most, last)) return mc->cx->diag.status;
@@ -455,13 +500,28 @@ static stc_status flush(machine *mc, scatter *sc, int n, bool last)
     if (most > w->extent - w->n) most = w->extent - w->n;
     if (ws_use(mc, w, sc->fold, sc->at) || ws_touch_room(mc, w, most + 1))
         return mc->cx->diag.status;
-    const int64_t had = w->n, all = rounds - n;
+    const int64_t had = w->n, all = most;
     sc->guess = !sc->mixed || all < n * BRIEF;
     tally(mc, TALLY_SCATTER + sc->row[sc->kernel == sc->wide]);
     sc->kernel(sc, w, n);
     const int64_t anew = w->n - had;
     sc->mixed = anew > all / SHARE && all - anew > all / SHARE;
     return machine_count(mc, rounds);
+}
+
+/* The row's next n fibers; `last`: there are no more. */
+static stc_status flush(machine *mc, scatter *sc, int n, bool last)
+{
+    stc_status st = STC_OK;
+    if (!sc->sieve.there) return put_rounds(mc, sc, n, -1, last);
+    for (int some = n; n > 0 && !st; n -= some) {
+        int64_t seen;
+        some = n;
+        st = sieve_fibers(mc, sc, &some, &seen);
+        if (!st) st = put_rounds(mc, sc, some, seen, last && some == n);
+        sieve_next(sc, some, n);
+    }
+    return st;
 }
 
 /* The fibers of n lanes, below `up` (NULL: all below `below`). */
@@ -564,11 +624,10 @@ static int find_rounds(scatter *sc, int driver, int64_t p, int n)
     return found;
 }
 
-stc_status scatter_row(machine *mc, scatter *sc)
+static stc_status many_fibers(machine *mc, scatter *sc)
 {
-    if (!sc->mid) return one_fiber(mc, sc);
     const int64_t below = cursor_place(mc, sc->below);
-    if (!open_operands(mc, sc) || (sc->owner < 0 && below < 0)) return STC_OK;
+    if (sc->owner < 0 && below < 0) return STC_OK;
     if (usual(sc)) {
         machine_saw(mc, SEEN_FIBERS, 1);
         return usual_row(mc, sc);
@@ -592,6 +651,17 @@ stc_status scatter_row(machine *mc, scatter *sc)
     return machine_count(mc, 1);
 }
 
+stc_status scatter_row(machine *mc, scatter *sc)
+{
+    if (!sc->mid) return one_fiber(mc, sc);
+    if (!open_operands(mc, sc)) return STC_OK;
+    if (!sc->sieve.there) return many_fibers(mc, sc);
+    if (!sieve_open(mc, sc)) return machine_count(mc, 1);
+    const stc_status st = many_fibers(mc, sc);
+    sieve_close(mc, sc);
+    return st;
+}
+
 /* ---- as the super of a loop ---------------------------------------------------------- */
 
 static stc_status scatter_run(machine *mc, super *base)
@@ -606,6 +676,7 @@ static void scatter_free(machine *mc, super *base)
     scatter *sc = (scatter *)base;
     super *other = sc->other;
     mem_free(mc->cx, sc->block, sc->block_size);
+    sieve_free(mc->cx, &sc->sieve);
     if (!other) return;
     other->free(mc, other);
     mem_free(mc->cx, other, other->size);
@@ -622,8 +693,8 @@ scatter *scatter_of(const loop *l, int work)
 static void describe(const super *base, textbuf *out)
 {
     const scatter *sc = (const scatter *)base;
-    text_add(out, "scatter %s, %s into a row", fn_at(sc->term)->name,
-             fn_at(sc->fold)->name);
+    text_add(out, "scatter %s, %s into a row%s", fn_at(sc->term)->name,
+             fn_at(sc->fold)->name, sc->sieve.there ? ", where another fiber is" : "");
 }
 
 stc_status scatter_fuse(machine *mc, const loop_summary *mid, const loop_summary *inner,
