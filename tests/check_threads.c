@@ -87,6 +87,9 @@ static const sharing_case cases[] = {
     /* runs: each row has some, those before the first chunk, too */
     {"R(i,j) = A(i,j) * 2 + 1 with parallelize(i)", "rle", "rle", true},
     {"R(i,j) = A(i,j) * (i > 40) with parallelize(i)", "csr", "rle", true},
+    /* tokens aren't put together from parts: runs are, and converted */
+    {"R(i,j) = A(i,j) * 2 + 1 with parallelize(i)", "lz77", "lz77", true},
+    {"R(i,j) = A(i,j) * (i > 40) with parallelize(i)", "csr", "lz77", true},
 };
 
 /* The same, and the same again; sums are by chunks, and so only near. */

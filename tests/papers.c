@@ -8,11 +8,12 @@
  * statement that is looked at. Prints a table, and fails if a value is wrong, or if steps
  * grow by more than that and a quarter: steps are rounds that loops make on whatever tier,
  * so there is no clock in it. `bytes` behind the power counts memory instead: the most that
- * was held at a time while the statement ran, beyond its operands. With --time before the
- * scripts it tells microseconds of processor time instead, the least of several runs, and
- * what grows to twice as much.
+ * was held at a time while the statement ran, beyond its operands. Workspaces may be kept
+ * by the policy of host_policies.c. With --time before the scripts it tells microseconds of
+ * processor time instead, the least of several runs, and what grows to twice as much.
  */
 #include "../src/api/api.h"
+#include "case.h"
 #include "oracle.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -60,7 +61,9 @@ static bool set_up(promise *p, long n, bool base, lab *b)
     char size[40];
     *b = (lab){0};
     snprintf(size, sizeof size, "n = %ld", n);
-    if (stc_open(&config, &b->m) || stc_session_open(b->m, &b->s)) return false;
+    if (stc_open(&config, &b->m) || host_policies_register(b->m) ||
+        stc_session_open(b->m, &b->s))
+        return false;
     return execute(p, b, size) && execute(p, b, p->operands);
 }
 

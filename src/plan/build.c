@@ -14,6 +14,7 @@
  * The cases of planning.md 3 (terms with reductions of their own), 8 (results
  * out of order) and 2 (fills) are all this one mechanism.
  */
+#include "../../formats/join.h"
 #include "build.h"
 #include <string.h>
 
@@ -337,6 +338,14 @@ static bool reads_target(const plan *pl)
     return !pl->s->whole && !pl->s->fresh;
 }
 
+/* Rows that threads are asked to share, of a format that isn't put together from parts:
+ * runs are, and are converted run by run. */
+static bool shares_runs(const plan *pl, const format *f)
+{
+    return pl->schedule.shared && f->levels > 1 && !join_possible(f) &&
+           f->level[f->levels - 1].kind->caps & CAP_APPEND_REGION;
+}
+
 /* Where the result is assembled: the target itself, or a temporary that is
  * moved or converted into it at the end. */
 static int assembly_slot(const builder *b, cin_kind *last)
@@ -344,9 +353,12 @@ static int assembly_slot(const builder *b, cin_kind *last)
     plan *pl = b->pl;
     const prog_tensor *of = &pl->p->tensor[pl->s->target];
     const bool direct = appendable(&of->fmt) || b->native == NATIVE_LEVELS;
-    *last = direct ? CIN_MOVE : CIN_CONVERT;
-    if (direct && !reads_target(pl) && of->role != ROLE_INOUT) return pl->s->target;
+    const bool runs = direct && shares_runs(pl, &of->fmt);
+    *last = direct && !runs ? CIN_MOVE : CIN_CONVERT;
+    if (direct && !runs && !reads_target(pl) && of->role != ROLE_INOUT)
+        return pl->s->target;
     prog_tensor t = *of;
+    if (runs) t.fmt.level[t.fmt.levels - 1].kind = level_kind_at(LEVEL_rle);
     if (!direct && !plan_stream_made(pl, &of->fmt, pl->s->sub, &t.fmt))
         format_all(&t.fmt, t.order, level_sparse());
     t.role = ROLE_TEMP;
