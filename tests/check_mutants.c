@@ -18,6 +18,9 @@ static const struct sample {
 } samples[] = {
     {"R(i) = A(i,j) * x(j)", "csr", NULL, "dense"},
     {"R(i) = A(i,j) * x(j) * y(i)", "dcsr", NULL, NULL},
+    {"R(i) = y(i) * (abs(A(i,j)) * x(j))", "csr", NULL, "svec"},
+    {"R(j) = abs(A(i,j)) * x(i)", "(i,j) -> (i : dense, j : compressed(index64))", NULL,
+     "dense"},
     {"R(j) = A(i,j) * x(i)", "csr", NULL, "dense"},
     {"R(i) = A(i,j) * B(i,j)", "csr", "csr", "dense"},
     {"R(i,j) = A(i,j) + B(i,j)", "csr", "csr", "csr"},
