@@ -193,9 +193,11 @@ static void partial_left(gen *g, const int *left, int n, char *out, size_t size)
             gen_say(out, size, "%d, ", row);
         }
         if (how == 4 && k + 1 < n && e * g->extent[left[k + 1]] < 200) {
-            const int y = left[++k]; /* x counts blocks of y */
-            const int block = 2 + (int)g->extent[y], c = gen_below(g, 2);
-            shape[order++] = e * block + c;
+            const int y = left[++k]; /* x counts blocks of y, or they meet under op= */
+            const bool meet = gen_has(g, FEATURE_OPASSIGN) && gen_chance(g, 70);
+            const int whole = (int)g->extent[y], c = gen_below(g, 2);
+            const int block = meet ? 1 + gen_below(g, 3) : 2 + whole;
+            shape[order++] = e * block + whole + c;
             gen_say(out, size, "%d*%c+%c+%d", block, pool[x], pool[y], c);
         } else if (how == 0 && e < 50 && order + 1 < CASE_ORDER && n < 3) {
             gen_say(out, size, "%c, %c", pool[x], pool[x]);
@@ -395,6 +397,7 @@ void gen_case(fcase *c, uint64_t seed, unsigned allowed, unsigned forced, int wi
     if (g.domain == D_COMPLEX) c->features &= ~(1u << FEATURE_USER | 1u << FEATURE_BITS);
     bool ints = g.domain == D_INT || g.domain == D_UINT || g.domain == D_BOOL;
     if (!ints) c->features &= ~(1u << FEATURE_BITS);
+    g.runs = gen_has(&g, FEATURE_KINDS) && gen_chance(&g, 30);
     make_pool(&g);
     if (gen_has(&g, FEATURE_USER)) define_functions(&g);
     char right[1200] = "";
