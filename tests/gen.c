@@ -157,7 +157,7 @@ static void add_declared(gen *g, int order, const int64_t *shape, bool data)
     for (int k = 0; k < order; k++)
         t->shape[k] = shape[k];
     gen_format(g, order, shape, true, &t->format);
-    if (data && order && gen_has(g, FEATURE_KINDS) && gen_chance(g, 40))
+    if (data && order && (g->meets || (gen_has(g, FEATURE_KINDS) && gen_chance(g, 40))))
         gen_format_found(g, order, &t->format);
     t->fill = t->type >= STC_F32 ? ov_real(t->type, 0) : ov_int(t->type, 0);
     t->has_fill = gen_chance(g, 40);
@@ -199,9 +199,12 @@ static void partial_left(gen *g, const int *left, int n, char *out, size_t size)
             gen_say(out, size, "%d, ", row);
         }
         if (how == 4 && k + 1 < n && e * g->extent[left[k + 1]] < 200) {
-            const int y = left[++k]; /* x counts blocks of y */
-            const int block = 2 + (int)g->extent[y], c = gen_below(g, 2);
-            shape[order++] = e * block + c;
+            const int y = left[++k]; /* x counts blocks of y, or they meet under op= */
+            const bool meet = gen_has(g, FEATURE_OPASSIGN) && gen_chance(g, 70);
+            const int whole = (int)g->extent[y], c = gen_below(g, 2);
+            const int block = meet ? 1 + gen_below(g, 3) : 2 + whole;
+            g->meets |= meet;
+            shape[order++] = e * block + whole + c;
             gen_say(out, size, "%d*%c+%c+%d", block, pool[x], pool[y], c);
         } else if (how == 0 && e < 50 && order + 1 < CASE_ORDER && n < 3) {
             gen_say(out, size, "%c, %c", pool[x], pool[x]);
@@ -404,6 +407,7 @@ void gen_case(fcase *c, uint64_t seed, uint64_t allowed, uint64_t forced, int wi
         c->features &= ~(FEATURE_BIT << FEATURE_USER | FEATURE_BIT << FEATURE_BITS);
     bool ints = g.domain == D_INT || g.domain == D_UINT || g.domain == D_BOOL;
     if (!ints) c->features &= ~(FEATURE_BIT << FEATURE_BITS);
+    g.runs = gen_has(&g, FEATURE_KINDS) && gen_chance(&g, 30);
     make_pool(&g);
     if (gen_has(&g, FEATURE_USER)) define_functions(&g);
     char right[1200] = "";

@@ -76,6 +76,8 @@ typedef struct gen {
     char bound_name[12][8];
     int names;  /* bound names made so far                      */
     int domain; /* what numbers are about: D_                   */
+    bool meets; /* several terms may go to an element           */
+    bool runs;  /* most tensors are of runs                     */
     int wide;   /* percent of LARGE cases that have several long indices */
     int depth;
     char map[CASE_ORDER + 1][sizeof((cformat *)0)->text]; /* FLAT: of each order          */

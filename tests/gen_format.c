@@ -305,6 +305,8 @@ void gen_format(gen *g, int order, const int64_t *shape, bool result, cformat *o
     int pick = gen_below(g, 100);
     if (order == 0)
         named(g, order, out);
+    else if (g->runs && gen_chance(g, 80))
+        gen_say(out->text, sizeof out->text, gen_chance(g, 70) ? "rle" : "lz77");
     else if (gen_has(g, FEATURE_FLAT) && order >= 2 && gen_chance(g, 70))
         shared_map(g, order, out);
     else if (gen_has(g, FEATURE_BLOCKS) && pick < 20)

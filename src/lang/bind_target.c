@@ -198,8 +198,8 @@ static bexpr *into_own(binder *b, bstmt *st, int op, bexpr *e, const char *name)
                           e->args[0]->tensor == st->target && e->args[0]->sub == b->sub &&
                           type_class(e->type) == type_class(t);
     const bool keeps_kind = type_keeps_kind(t, e->type);
+    if (keeps_kind) st->computed |= may_meet(b, &b->p->tensor[st->target], op);
     if (in_place && keeps_kind) {
-        st->computed |= may_meet(b, &b->p->tensor[st->target], op);
         st->op = e->fn;
         return e->args[1];
     }
