@@ -221,7 +221,9 @@ static bool prepare_walk(const machine *mc, nest *ns, nest_walk *w, int *width)
     w->gaps = f.shape == VIEW_GAPS;
     if (w->gaps ? !ns->by_lane || lv->base != ns->lo : f.shape != VIEW_COORDS) return false;
     if (f.bounds) { /* else the parent's position and its duplicates bound it */
-        if (!tensor_unique(t, (int)(lv - t->level)) || !fibers_listed(&f)) return false;
+        if (!tensor_unique(t, (int)(lv - t->level)) || !fibers_listed(&f) ||
+            f.bounds_width != f.width)
+            return false;
     } else if (ns->nwalk != 1 || !(lv->props & PROP_UNIQUE)) {
         return false;
     }
