@@ -509,6 +509,109 @@ START_TEST(near_columns)
 }
 END_TEST
 
+/* Bounds of 64 bits over coordinates of 32, as results of more entries than 2^31 have
+ * them: kernels run all the same, whether the lanes' fibers follow each other, are those of
+ * some rows, or one for all lanes.
+ */
+static const struct {
+    const char *text, *row;
+} wide_statements[] = {
+    {"tensor R csr\nR(i,j) = L(i,k) * L(k,j)", "scatter F64 MUL ADD, 32 bits"},
+    {"tensor R csr\nR(i,j) = L(i,k) * L(k,j) with reorder(i,k,j), workspace(hash)",
+     "many F64 MUL ADD, 32 bits"},
+    {"tensor R csr\nR(i,j) = M(i,k) * L(k,j)", "scatter F64 MUL ADD, 32 bits"},
+    {"tensor R csr\nR(i,j) = L(i,k) * M(k,j)", "scatter F64 MUL ADD, 32 bits"},
+    {"R(i) = L(i,j) * x(j)", "dot_fiber F64 plus_times, 32 bits"},
+    {"tensor R dense\nR(i) = N(i,j) * x(j)", "dot_fiber F64 plus_times, 32 bits"},
+    {"R(i) = M(i,j) * V(j)", "dot_merge F64 plus_times, 32 bits"},
+    {"R(i) = L(i,j) * M(i,j)", "dot_merge F64 plus_times, 32 bits"},
+    {"R(i) = M(i,j) * L(i,j)", "dot_merge F64 plus_times, 32 bits"},
+    {"R(i) = L(i,j) * N(i,j)", "dot_merge F64 plus_times, 32 bits"},
+    {"tensor R dense\nR(j) = L(i,j) * y(i)", "scatter_fiber F64 plus_times, 32 bits"},
+    {"tensor R csr\nR(i,j) = L(i,j) + M(i,j)", "merge_fibers F64 add, 32 bits"},
+    {"tensor R csr\nR(i,j) = M(i,j) - L(i,j)", "merge_fibers F64 sub, 32 bits"},
+    {"tensor R csr\nR(i,j) = max(M(i,j), L(i,j))", "merge_fibers F64 max, 32 bits"},
+};
+enum { WIDE_STATEMENTS = sizeof wide_statements / sizeof *wide_statements };
+
+/* The same tensor, csr, dcsr or svec, its last level's bounds in 64 bits. */
+static stc_tensor *widened(stc_machine *m, const char *how, const stc_tensor *of,
+                           int64_t *bounds)
+{
+    const int order = stc_tensor_order(of), last = strcmp(how, "svec") ? 1 : 0;
+    stc_array pos, crd;
+    const void *vals;
+    int64_t n;
+    stc_tensor *t;
+    ck_ok(m, stc_tensor_new(m, how, STC_F64, order, stc_tensor_shape(of), NULL, &t));
+    if (!strcmp(how, "dcsr")) {
+        ck_ok(m, stc_tensor_array(of, 0, STC_POS, &pos));
+        ck_ok(m, stc_tensor_array(of, 0, STC_CRD, &crd));
+        ck_ok(m, stc_tensor_lend(t, 0, STC_POS, pos));
+        ck_ok(m, stc_tensor_lend(t, 0, STC_CRD, crd));
+    }
+    ck_ok(m, stc_tensor_array(of, last, STC_POS, &pos));
+    ck_ok(m, stc_tensor_array(of, last, STC_CRD, &crd));
+    ck_ok(m, stc_tensor_values(of, &vals, &n));
+    ck_assert(pos.width == 4 && crd.width == 4);
+    for (int64_t k = 0; k < pos.length; k++)
+        bounds[k] = ((const int32_t *)pos.data)[k];
+    ck_ok(m, stc_tensor_lend(t, last, STC_POS, (stc_array){bounds, pos.length, 8, 0}));
+    ck_ok(m, stc_tensor_lend(t, last, STC_CRD, crd));
+    ck_ok(m, stc_tensor_lend_values(t, (void *)(uintptr_t)vals, n));
+    return t;
+}
+
+START_TEST(bounds_of_64_bits)
+{
+    heap h;
+    char *profile, text[300], *at;
+    static const char *const names[] = {"L", "N", "V"}, *const how[] = {"csr", "dcsr",
+                                                                        "svec"};
+    int64_t bounds[3][SIDE + 1];
+    stc_tensor *of[3], *c;
+    const stc_tensor *differ;
+    double count = -1;
+    stc_machine *m = machine_open(&h, false);
+    stc_session *s;
+    machine_profile_runs(m);
+    ck_ok(m, stc_session_open(m, &s));
+    for (int k = 0; k < 3; k++) {
+        of[k] = operand(m, how[k], THIRDS, STC_F64, k < 2 ? 2 : 1, NULL, 1 + 6 * k);
+        ck_ok(m, stc_session_put(s, names[k], widened(m, how[k], of[k], bounds[k])));
+    }
+    snprintf(
+        text, sizeof text,
+        "tensor M csr\nM(i,j) = L(i,j) * 3\ntensor x dense f64 [%d]\nx(j) = 2 * j + 1\n"
+        "tensor y dense f64 [%d]\ny(i) = i %% 3\nc = 0",
+        SIDE, SIDE);
+    ck_ok(m, stc_session_exec(s, text, "setup"));
+    ck_ok(m, stc_session_exec(s, wide_statements[_i].text, "wide"));
+    ck_ok(m, stc_session_profile(s, &profile));
+    ck_assert_msg(profile_has_row(profile, wide_statements[_i].row), "%s: not by %s\n%s",
+                  wide_statements[_i].text, wide_statements[_i].row, profile);
+    stc_text_free(m, profile);
+    /* the same of tensors with narrow bounds */
+    for (int k = 0; k < 3; k++)
+        ck_ok(m, stc_session_put(s, names[k], of[k]));
+    snprintf(text, sizeof text, "%s", wide_statements[_i].text);
+    if ((at = strstr(text, "R csr")) || strstr(text, "R dense"))
+        strstr(text, "R ")[0] = 'Q';
+    *strstr(text, "R(") = 'Q';
+    ck_ok(m, stc_session_exec(s, text, "narrow"));
+    ck_ok(m, stc_session_exec(
+                 s, at ? "c = sum(i,j: Q(i,j) != R(i,j))" : "c = sum(i: Q(i) != R(i))",
+                 "compare"));
+    ck_ok(m, stc_session_get(s, "c", &differ));
+    ck_ok(m, stc_tensor_convert(differ, "dense", STC_F64, &c));
+    ck_ok(m, stc_tensor_to_dense(c, &count));
+    ck_assert(count == 0);
+    stc_tensor_free(c);
+    stc_session_close(s);
+    machine_shut(m, &h);
+}
+END_TEST
+
 Suite *suite_super(void)
 {
     Suite *s = suite_create("super");
@@ -518,6 +621,7 @@ Suite *suite_super(void)
     tcase_add_test(t, truth_by_numbers);
     tcase_add_test(t, alike_rows);
     tcase_add_loop_test(t, few_elements, 0, 4);
+    tcase_add_loop_test(t, bounds_of_64_bits, 0, WIDE_STATEMENTS);
     tcase_add_loop_test(t, long_rows, 0, sizeof long_types / sizeof *long_types);
     tcase_add_loop_test(t, fibers_of_unlike_lengths, 0, 4);
     tcase_add_loop_test(t, near_columns, 0, 72);

@@ -26,6 +26,7 @@
 #ifndef STC_VM_CASCADE_H
 #define STC_VM_CASCADE_H
 
+#include "../nest/fibers.h"
 #include "../super/nest.h"
 
 enum { STAGE_MAX = 12, WALK_MAX = MERGE_TABLE_MAX };
@@ -173,12 +174,6 @@ enum {
 }; /* runs; rows, and what
 writing them by blocks writes beyond */
 enum { LONG_LANE = STRIP > 64 ? STRIP / 8 : STRIP / 2 };
-
-/* Where the fiber of number `parent` begins. */
-static inline int64_t fiber_bound(const fiber_table *t, int64_t parent)
-{
-    return index_at(t->bounds, t->bounds_width, parent);
-}
 
 /* cascade_simple.c */
 typedef enum stage_simple_way {

@@ -19,8 +19,8 @@
 #ifndef STC_VM_INTERVAL_H
 #define STC_VM_INTERVAL_H
 
-#include "../core/coords.h"
 #include "../core/ahead.h"
+#include "../nest/fibers.h"
 #include "../strips/strip.h"
 
 /* Variants for wider vectors. */
@@ -68,12 +68,6 @@ typedef struct ivl_walk {
         int64_t crd_cap, bounds_cap, vals_cap;
     } out;
 } ivl_walk;
-
-/* Where the fiber of position p begins. */
-static inline int64_t table_bound(const fiber_table *t, int64_t p)
-{
-    return t->bounds ? index_at(t->bounds, t->bounds_width, p) : p;
-}
 
 /* How far from the position of its interval the element at index i is. */
 static inline int64_t walk_offset(const ivl_walk *w, int64_t i)

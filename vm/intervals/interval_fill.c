@@ -69,8 +69,8 @@ static void open_walk(ivl_walk *w, int64_t parent)
         if (!w->plain) to_index(w);
         if (w->lo >= w->hi) w->lo = w->hi = CURSOR_END;
     } else {
-        w->p = table_bound(&w->t, parent);
-        w->end = table_bound(&w->t, parent + 1);
+        w->p = fiber_bound(&w->t, parent);
+        w->end = fiber_bound(&w->t, parent + 1);
     }
     settle(w);
 }

@@ -95,8 +95,8 @@ static int next_rows(ivl_loop *v, bool *follow)
     while (n < LANES && at < v->lanes) {
         if (!open) {
             const int64_t up = listed ? w->parent->data[at] : first_up + by * at;
-            p = up < 0 ? 0 : table_bound(&t, up);
-            end = up < 0 ? 0 : table_bound(&t, up + 1);
+            p = up < 0 ? 0 : fiber_bound(&t, up);
+            end = up < 0 ? 0 : fiber_bound(&t, up + 1);
         }
         const int take = end - p < LANES - n ? (int)(end - p) : LANES - n;
         first[rows] = p;
@@ -127,7 +127,7 @@ static void fetch_rows(const machine *mc, const ivl_loop *v, const ivl_walk *w)
     const size_t size = type_size(t->type);
     const int64_t first = walk_parent(w, v->fiber[0]);
     const int64_t last = walk_parent(w, v->fiber[v->nfiber - 1]) + 1;
-    const int64_t p = table_bound(&w->t, last), n = p - table_bound(&w->t, first);
+    const int64_t p = fiber_bound(&w->t, last), n = p - fiber_bound(&w->t, first);
     fetch((const char *)w->t.bounds + last * w->t.bounds_width,
           (size_t)(v->nfiber * w->t.bounds_width));
     if (n < 0 || n > FETCH_MOST) return;

@@ -107,7 +107,7 @@ MERGE(longs)
 
 static int64_t row_bound(const ivl_walk *w, int64_t row)
 {
-    return table_bound(&w->t, (w->parent ? column_get(w->parent, 0) : w->root) + row);
+    return fiber_bound(&w->t, (w->parent ? column_get(w->parent, 0) : w->root) + row);
 }
 
 /* Lanes of each chain at most; false: more than there is room for. */

@@ -39,8 +39,8 @@ static void find_rows(rank_rows *rows)
     const fiber_table t = w->t;
     int64_t most = 0;
     for (int f = 0; f < rows->v->nfiber; f++) {
-        const int64_t up = walk_parent(w, rows->v->fiber[f]), begin = table_bound(&t, up);
-        const int64_t more = table_bound(&t, up + 1) - begin - 1;
+        const int64_t up = walk_parent(w, rows->v->fiber[f]), begin = fiber_bound(&t, up);
+        const int64_t more = fiber_bound(&t, up + 1) - begin - 1;
         rows->begin[f] = begin;
         rows->more[f] = (int32_t)more;
         most = more > most ? more : most;

@@ -45,7 +45,7 @@ typedef struct row_fns {
         const SUM *sum = total;                                                            \
         int64_t from = 0;                                                                  \
         while (e.lane < e.lanes) {                                                         \
-            const int64_t end = table_bound(e.t, e.first + e.lane + 1) - e.from;           \
+            const int64_t end = fiber_bound(e.t, e.first + e.lane + 1) - e.from;           \
             if (end > r.n) break;                                                          \
             e.out[e.lane++] += sum[end] - sum[from] + READ(val[end - 1], rank) * e.all;    \
             from = end;                                                                    \

@@ -42,8 +42,8 @@ static bool start_walk(ivl_loop *v, ivl_walk *w)
     const int64_t first = w->parent ? column_get(w->parent, 0) : w->root;
     const int64_t rows = one ? 1 : v->lanes;
     if (first < 0) return false;
-    w->p = table_bound(t, first);
-    w->last = table_bound(t, first + rows) - 1;
+    w->p = fiber_bound(t, first);
+    w->last = fiber_bound(t, first + rows) - 1;
     w->span = one ? w->last + 1 - w->p : 0;
     return w->p <= w->last;
 }
@@ -174,7 +174,7 @@ static int bound_fibers(ivl_loop *v, int n)
     const int64_t from = w->p - n;
     int f = 0;
     for (int k = 0; k < n; f++) {
-        const int64_t end = table_bound(&t, row + f + 1) - from;
+        const int64_t end = fiber_bound(&t, row + f + 1) - from;
         v->start[f] = k;
         v->fiber[f] = (int)v->lane + f;
         k = end < n ? (int)end : n;

@@ -174,8 +174,8 @@ void spell_fill(const machine *mc, ivl_loop *v)
         for (int f = 0; f < v->nfiber; f++) {
             const int from = v->start[f], n = v->start[f + 1] - from;
             const int64_t up = walk_parent(w, v->fiber[f]);
-            if (v->at[from] == v->begin) w->p = table_bound(&w->t, up);
-            w->end = table_bound(&w->t, up + 1);
+            if (v->at[from] == v->begin) w->p = fiber_bound(&w->t, up);
+            w->end = fiber_bound(&w->t, up + 1);
             spell_walk(w, v->at[from], v->at[from] + n, walk_vals(w, t),
                        (char *)c->data + (size_t)from * size, size);
         }

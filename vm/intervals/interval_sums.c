@@ -48,8 +48,8 @@ static void add_up(ivl_loop *v, const ivl_walk *w, const tensor *from, int64_t u
     if (t->shape == VIEW_RANGE) {
         pos = up * (t->hi - t->lo) - t->lo + v->begin;
     } else {
-        p = table_bound(t, up);
-        last = table_bound(t, up + 1) - 1;
+        p = fiber_bound(t, up);
+        last = fiber_bound(t, up + 1) - 1;
     }
     while (k < n) {
         int64_t next = n;

@@ -97,8 +97,8 @@ static inline __attribute__((always_inline)) bool write_rows(ivl_walk *w, int64_
                                                              const int width)
 {
     const fiber_table t = w->t;
-    const int64_t from = table_bound(&t, first),
-                  total = table_bound(&t, first + rows) - from;
+    const int64_t from = fiber_bound(&t, first),
+                  total = fiber_bound(&t, first + rows) - from;
     const int32_t *crd = (const int32_t *)t.crd + from, top = (int32_t)t.hi;
     const char *aux = (const char *)t.aux + 2 * from * width;
     int64_t *bounds = w->out.bounds, n = 0, r = 0;
@@ -144,7 +144,7 @@ WRITE(8, 8, 4)
 static stc_status write_out(machine *mc, ivl_walk *w, const tensor *t, int64_t first,
                             int64_t rows, bool *done)
 {
-    const int64_t tokens = table_bound(&w->t, first + rows) - table_bound(&w->t, first);
+    const int64_t tokens = fiber_bound(&w->t, first + rows) - fiber_bound(&w->t, first);
     const int64_t most = GROWTH * tokens;
     const size_t size = type_size(t->type);
     const int width = w->t.aux_width;

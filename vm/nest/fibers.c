@@ -38,8 +38,7 @@ void level_fibers(const level *lv, fiber_table *out)
 
 bool fibers_listed(const fiber_table *t)
 {
-    return t->shape == VIEW_COORDS && t->bounds && t->stride == t->width &&
-           t->bounds_width == t->width;
+    return t->shape == VIEW_COORDS && t->bounds && t->stride == t->width;
 }
 
 bool fibers_cover(const tensor *t, int l, int64_t lo, int64_t hi)

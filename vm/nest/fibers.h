@@ -4,6 +4,7 @@
 #ifndef STC_VM_FIBERS_H
 #define STC_VM_FIBERS_H
 
+#include "../core/coords.h"
 #include "../core/machine.h"
 
 /* Whether the operand is located, at the loop's own coordinate. */
@@ -17,8 +18,13 @@ bool level_covers(const level *lv, int64_t lo, int64_t hi);
 bool level_inside(const level *lv, int64_t lo, int64_t hi);
 /* All fibers of a level; VIEW_NONE where it has no table. */
 void level_fibers(const level *lv, fiber_table *out);
-/* Whether fibers are lists: coordinates side by side, between bounds as wide as these. */
+/* Whether fibers are lists: coordinates side by side, between bounds of any width. */
 bool fibers_listed(const fiber_table *t);
+/* Where the fiber below `parent` begins. */
+static inline int64_t fiber_bound(const fiber_table *t, int64_t parent)
+{
+    return t->bounds ? index_at(t->bounds, t->bounds_width, parent) : parent;
+}
 /* Whether fibers below positions of level l - 1 are ranges with all coordinates of one;
  * then position p's are at p * extent + coordinate - base. */
 bool fibers_cover(const tensor *t, int l, int64_t lo, int64_t hi);

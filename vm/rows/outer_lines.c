@@ -145,11 +145,12 @@ static bool listed(const outer_lines *x, const fiber_table *f)
 INLINE void set_sized(const outer_lines *x, const fiber_table *f, int64_t parent, bool put,
                       char *out, uint8_t *there, const size_t size)
 {
-    const int32_t *crd = f->crd, *bounds = f->bounds;
+    const int32_t *crd = f->crd;
+    const int64_t end = fiber_bound(f, parent + 1);
     const char *from = x->t->vals;
     value fill;
     type_store(x->t->type, &fill, 0, x->t->fill);
-    for (int64_t p = bounds[parent]; p < bounds[parent + 1]; p++) {
+    for (int64_t p = fiber_bound(f, parent); p < end; p++) {
         const int64_t k = crd[p] - x->lo;
         memcpy(out + (size_t)k * size, put ? from + (size_t)p * size : (char *)&fill, size);
         there[k] = put;
@@ -177,8 +178,8 @@ static void clear(const outer_lines *x, int64_t was, char *out, uint8_t *there)
     enum { FEW = 8 };
     fiber_table f;
     level_fibers(x->lv, &f);
-    const int32_t *bounds = f.bounds;
-    if (was != NONE && listed(x, &f) && (bounds[was + 1] - bounds[was]) * FEW < x->n) {
+    if (was != NONE && listed(x, &f) &&
+        (fiber_bound(&f, was + 1) - fiber_bound(&f, was)) * FEW < x->n) {
         set_listed(x, &f, was, false, out, there);
     } else if (x->last) {
         type_store(x->t->type, out, 0, x->t->fill);

@@ -211,6 +211,14 @@ const column *nest_parent(const nest *ns, int id)
     return &ns->o.place[operand_walks(o) ? ns->o.s.place[up].up : up];
 }
 
+/* Whether the kernel can be told of fibers in narrower bounds (nest_bounds.c). Merges and
+ * choices run for all lanes of a strip or none, wherever those lie. */
+static bool takes_wide(const nest *ns, const level *lv)
+{
+    const bool whole = ns->nwalk > 1 || ns->chooses;
+    return !ns->made && lv->extent <= INT32_MAX && (!whole || lv->size <= INT32_MAX);
+}
+
 static bool prepare_walk(const machine *mc, nest *ns, nest_walk *w, int *width)
 {
     const tensor *t;
@@ -220,8 +228,10 @@ static bool prepare_walk(const machine *mc, nest *ns, nest_walk *w, int *width)
     level_fibers(lv, &f);
     w->gaps = f.shape == VIEW_GAPS;
     if (w->gaps ? !ns->by_lane || lv->base != ns->lo : f.shape != VIEW_COORDS) return false;
+    const bool wide = f.bounds && f.bounds_width > f.width;
     if (f.bounds) { /* else the parent's position and its duplicates bound it */
         if (!tensor_unique(t, (int)(lv - t->level)) || !fibers_listed(&f)) return false;
+        if (f.bounds_width < f.width || (wide && !takes_wide(ns, lv))) return false;
     } else if (ns->nwalk != 1 || !(lv->props & PROP_UNIQUE)) {
         return false;
     }
@@ -229,6 +239,8 @@ static bool prepare_walk(const machine *mc, nest *ns, nest_walk *w, int *width)
     if (!level_inside(lv, ns->lo, ns->hi) || (*width && *width != f.width)) return false;
     *width = f.width;
     w->bounds = f.bounds;
+    w->wide = wide ? f.bounds : NULL;
+    ns->widens |= wide;
     w->crd = f.crd;
     w->entries = lv->size;
     w->parent = nest_parent(ns, w->place);
@@ -350,6 +362,7 @@ static bool prepare_operands(const machine *mc, nest *ns)
     const merge_desc *m = ns->in.l->merge;
     int width = 0;
     merge_range(mc, m, &ns->lo, &ns->hi);
+    ns->widens = false;
     for (int k = 0; k < ns->nwalk; k++)
         if (!prepare_walk(mc, ns, &ns->walk[k], &width)) return false;
     ns->far = false;
@@ -426,8 +439,10 @@ stc_status nest_match(machine *mc, const loop_summary *outer, const loop_tree *i
 
 void nest_free(machine *mc, nest *ns)
 {
-    if (ns) nest_made_free(mc, ns->made);
-    mem_free(mc->cx, ns, ns ? sizeof *ns : 0);
+    if (!ns) return;
+    nest_made_free(mc, ns->made);
+    nest_bounds_free(mc, ns->bounds);
+    mem_free(mc->cx, ns, sizeof *ns);
 }
 
 void nest_describe(const nest *ns, textbuf *out)

@@ -24,6 +24,7 @@ typedef enum nest_shape {
 /* A fiber of coordinates per lane: [bounds[parent], bounds[parent + 1]). */
 typedef struct nest_walk {
     const void *bounds, *crd; /* bounds NULL: one child a parent, at its position */
+    const int64_t *wide;      /* not NULL: bounds, wider than coordinates (nest_bounds.c) */
     int step;                 /* from coordinate to coordinate, in widths         */
     bool gaps;                /* some positions have no coordinate: one below the range */
     int64_t entries;          /* in all fibers                                  */
@@ -45,6 +46,7 @@ typedef struct nest_load {
 
 typedef struct nest nest;
 typedef struct nest_made nest_made;
+typedef struct nest_bounds nest_bounds;
 
 /* Three loops in one handler: the outer of the two isn't filled as a strip, but
  * gone through fiber by fiber below the lanes of the strip around. For each element
@@ -110,6 +112,8 @@ struct nest {
     const void *limit_of;    /* fold_chosen: values whose least (greatest) is known:  */
     value limit;             /* a sum that has come to it is settled                  */
     nest_made *made;         /* a factor that is made, not loaded; NULL: there is none */
+    bool widens;             /* some walk has wide bounds                            */
+    nest_bounds *bounds;     /* of each walk, for some lanes; NULL: never needed      */
     bool tells;              /* a second sink: whether there was a term             */
     int64_t *told;           /* NULL if not; all bits of lanes that had a term      */
     nest_links link;
@@ -162,6 +166,11 @@ bool nest_made_holds(const nest *ns);
 bool nest_made_far(const machine *mc, const nest *ns);
 stc_status nest_made_run(machine *mc, nest *ns);
 void nest_made_free(machine *mc, nest_made *m);
+
+/* nest_bounds.c: the kernel for lanes of walks some of which have wide bounds. */
+stc_status nest_bounds_run(machine *mc, nest *ns);
+void nest_bounds_free(machine *mc, nest_bounds *b);
+
 static inline bool nest_load_walked(const nest *ns, int k, int w)
 {
     return ns->load[k].made || ns->in.node[ns->load[k].node].b == ns->walk[w].place;

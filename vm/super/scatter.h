@@ -24,8 +24,7 @@ typedef struct scatter_operand {
     uint16_t tensor, level, up; /* up: the cursor above it, or ROOT                */
     /* of this run */
     bool coords;
-    uint8_t width; /* of coordinates and bounds */
-    const void *bounds, *crd;
+    fiber_table f;
     int64_t lo, size; /* a range's first coordinate, and how many  */
     /* of this row: its positions; a range has the coordinate lo at `begin` */
     int64_t begin, end;
@@ -50,9 +49,9 @@ typedef struct scatter scatter;
 enum { LIST_FEW = 96, RANK_PAD = 32 };
 typedef struct row_list row_list;
 typedef struct list_kernels {
-    void (*few)(const scatter *sc, row_list *l, int n);
     void (*many)(const scatter *sc, row_list *l, int n);
-    void (*place)(const row_list *l, const int32_t *rank, uint8_t *taken, void *out);
+    void (*place)(const scatter *sc, const row_list *l, int n, const int32_t *rank,
+                  uint8_t *taken);
 } list_kernels;
 struct row_list {
     const list_kernels *run;
@@ -61,8 +60,8 @@ struct row_list {
     bool hashed; /* this one has its entries once, found by hash              */
     uint8_t size;
     int shift;
-    int64_t n, cap, extent;
-    int64_t *coord;
+    int64_t n, cap, extent, least; /* least: a place's coordinate, less its number */
+    int32_t *coord;
     void *val;
     int64_t *head, heads, base;
     ws_record *record;
@@ -77,7 +76,8 @@ typedef struct sieve {
     bool there, valued;                 /* its values are factors                       */
     uint16_t cursor, tensor, level, up; /* up: the cursor above it, or ROOT     */
     /* of this run */
-    const void *bounds, *crd, *vals;
+    fiber_table f;
+    const void *vals;
     const void *all, *all_vals; /* what is sifted                               */
     int64_t places;             /* coordinates, if they can be marked; else 0   */
     int64_t p, e;               /* of this row                                  */
@@ -109,9 +109,12 @@ struct scatter {
     row_list *list; /* rows may be listed; NULL: they may not            */
     /* of this run */
     scatter_kernel kernel;
-    bool mixed; /* the last lanes met some coordinates for the first time, others again */
-    bool guess; /* whether these do can be guessed                                     */
-    const void *bounds, *crd, *vals;
+    bool mixed;   /* the last lanes met some coordinates for the first time, others again */
+    bool guess;   /* whether these do can be guessed                                     */
+    bool usual;   /* how rows are gone through                                           */
+    bool ordered; /* the fibers' coordinates are                                       */
+    fiber_table f; /* what is scattered */
+    const void *crd, *vals;
     /* lanes: fibers and factors of up to SCATTER_CHUNK k */
     int64_t *from, *to, *key, *pos[SCATTER_OPERANDS]; /* key: the coordinates k */
     char *by, *room;

@@ -24,7 +24,9 @@ static inline stc_status super_run(machine *mc, nest *ns)
     tally(mc, ns->kernel->number);
     if (ns->shape != NEST_RANGE)
         machine_saw(mc, SEEN_FIBERS, (ns->to - ns->from) * (1 + (ns->shape == NEST_MERGE)));
-    return ns->made ? nest_made_run(mc, ns) : ns->kernel->run(mc, ns);
+    return ns->made     ? nest_made_run(mc, ns)
+           : ns->widens ? nest_bounds_run(mc, ns)
+                        : ns->kernel->run(mc, ns);
 }
 
 /* elem_TYPE: how a type's elements are stored; num_TYPE: what they are computed

@@ -221,11 +221,9 @@ stc_status drain_list(machine *mc, const drain *d, row_list *l, const mcursor *u
     }
     const int64_t n = l->n;
     if (append(mc, d, parent, n, &room)) return mc->cx->diag.status;
-    if (room.width == 4)
-        for (int64_t k = 0; k < n; k++)
-            ((int32_t *)room.crd)[k] = (int32_t)l->coord[k];
-    else
-        memcpy(room.crd, l->coord, (size_t)n * sizeof *l->coord);
+    for (int64_t k = 0; k < n && room.width == 8; k++)
+        ((int64_t *)room.crd)[k] = l->coord[k];
+    if (room.width == 4) memcpy(room.crd, l->coord, (size_t)n * sizeof *l->coord);
     strip_store(r->t->type, r->t->vals, room.pos, l->val, (vclass)mc->slot[d->work].ws->cls,
                 (int)n);
     appended(r, d, &room, n);

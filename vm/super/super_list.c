@@ -2,12 +2,13 @@
  * without memory for coordinates that it doesn't have.
  *
  * A row of few entries (an upper bound is known before it is computed: the sum of the
- * fibers' lengths) is a list of coordinates and terms. The number of smaller ones, or the
- * distance from the least where all are near each other, is an entry's place in order, and
- * one place for all of its duplicates, which meet there. Other rows find an entry again by
- * a hash of its coordinate, so that it is listed once, and are sorted when they are
+ * fibers' lengths) is put in order as it comes: the number of smaller coordinates, or the
+ * distance from the least where all are near each other, as in a band, is an entry's place,
+ * and one place for all of its duplicates, which meet there. Other rows find an entry again
+ * by a hash of its coordinate, so that it is listed once, and are sorted when they are
  * appended. Either way duplicates meet in the order in which they came.
  */
+#include "../core/coords.h"
 #include "scatter.h"
 #include "super.h"
 #include <string.h>
@@ -25,19 +26,32 @@ static int64_t slot_of(const row_list *l, int64_t i)
 }
 
 #define SCATTER(TYPE, W, TERM, FOLD)                                                       \
-    static void few_##TERM##_##FOLD##_##TYPE##_##W(const scatter *sc, row_list *l, int n)  \
+    INLINE void set_##TERM##_##FOLD##_##TYPE##_##W(                                        \
+        const scatter *sc, const row_list *l, int n, const int32_t *rank, uint8_t *taken)  \
     {                                                                                      \
         const elem_##TYPE *vals = sc->vals;                                                \
         const num_##TYPE *by = (const num_##TYPE *)sc->by;                                 \
         const index_##W *crd = sc->crd;                                                    \
         num_##TYPE *to = l->val;                                                           \
-        int64_t m = l->n;                                                                  \
-        for (int k = 0; k < n; k++)                                                        \
-            for (int64_t p = sc->from[k], e = sc->to[k]; p < e; p++, m++) {                \
-                l->coord[m] = crd[p];                                                      \
-                to[m] = vals ? FN(TERM, TYPE, by[k], GET(TYPE, vals[p])) : by[k];          \
+        const int64_t least = l->least;                                                    \
+        for (int k = 0; k < n; k++) {                                                      \
+            const num_##TYPE s = by[k];                                                    \
+            for (int64_t p = sc->from[k], e = sc->to[k]; p < e; p++) {                     \
+                const int64_t r = rank ? *rank++ : crd[p] - least;                         \
+                const num_##TYPE x = vals ? FN(TERM, TYPE, s, GET(TYPE, vals[p])) : s;     \
+                to[r] = taken[r] ? FN(FOLD, TYPE, to[r], x) : x;                           \
+                taken[r] = 1;                                                              \
             }                                                                              \
-        l->n = m;                                                                          \
+        }                                                                                  \
+    }                                                                                      \
+    /* terms into their places, duplicates folded; which places were taken */              \
+    static void place_##TERM##_##FOLD##_##TYPE##_##W(                                      \
+        const scatter *sc, const row_list *l, int n, const int32_t *rank, uint8_t *taken)  \
+    {                                                                                      \
+        if (rank)                                                                          \
+            set_##TERM##_##FOLD##_##TYPE##_##W(sc, l, n, rank, taken);                     \
+        else                                                                               \
+            set_##TERM##_##FOLD##_##TYPE##_##W(sc, l, n, NULL, taken);                     \
     }                                                                                      \
     static void many_##TERM##_##FOLD##_##TYPE##_##W(const scatter *sc, row_list *l, int n) \
     {                                                                                      \
@@ -60,29 +74,16 @@ static int64_t slot_of(const row_list *l, int64_t i)
                     continue;                                                              \
                 }                                                                          \
                 l->head[h] = base + m;                                                     \
-                l->coord[m] = i;                                                           \
+                l->coord[m] = (int32_t)i;                                                  \
                 to[m++] = x;                                                               \
             }                                                                              \
         l->n = m;                                                                          \
-    }                                                                                      \
-    /* values by rank, duplicates folded; how many places were taken */                    \
-    static void place_##TERM##_##FOLD##_##TYPE##_##W(                                      \
-        const row_list *l, const int32_t *rank, uint8_t *taken, void *out)                 \
-    {                                                                                      \
-        const num_##TYPE *from = l->val;                                                   \
-        num_##TYPE *to = out;                                                              \
-        for (int64_t k = 0; k < l->n; k++) {                                               \
-            const int32_t r = rank[k];                                                     \
-            to[r] = taken[r] ? FN(FOLD, TYPE, to[r], from[k]) : from[k];                   \
-            taken[r] = 1;                                                                  \
-        }                                                                                  \
     }
 #include "scatter.def"
 
 static const list_kernels instances[] = {
 #define SCATTER(TYPE, W, TERM, FOLD)                                                       \
-    {few_##TERM##_##FOLD##_##TYPE##_##W, many_##TERM##_##FOLD##_##TYPE##_##W,              \
-     place_##TERM##_##FOLD##_##TYPE##_##W},
+    {many_##TERM##_##FOLD##_##TYPE##_##W, place_##TERM##_##FOLD##_##TYPE##_##W},
 #include "scatter.def"
 };
 
@@ -153,13 +154,80 @@ static stc_status room(ctx *cx, row_list *l, int64_t n)
     return STC_OK;
 }
 
+/* ---- few ----------------------------------------------------------------------------- */
+
+/* How many places there are from the least coordinate of n ordered fibers, which l->least
+ * becomes, to the greatest. */
+static int64_t find_span(const scatter *sc, row_list *l, int n)
+{
+    int64_t least = INT32_MAX, most = -1;
+    for (int k = 0; k < n; k++) {
+        if (sc->from[k] == sc->to[k]) continue;
+        const int64_t first = index_at(sc->crd, sc->f.width, sc->from[k]);
+        const int64_t last = index_at(sc->crd, sc->f.width, sc->to[k] - 1);
+        least = first < least ? first : least;
+        most = last > most ? last : most;
+    }
+    l->least = least;
+    return most - least + 1;
+}
+
+/* The ranks of all entries of n fibers, and the coordinates there; how many entries. */
+static int find_ranks(const machine *mc, const scatter *sc, row_list *l, int n,
+                      int32_t *rank)
+{
+    int32_t key[LIST_FEW + RANK_PAD];
+    int m = 0;
+    for (int k = 0; k < n; k++)
+        for (int64_t p = sc->from[k]; p < sc->to[k]; p++)
+            key[m++] = (int32_t)index_at(sc->crd, sc->f.width, p);
+    rank_keys(mc, key, m, rank);
+    for (int k = 0; k < m; k++)
+        l->coord[rank[k]] = key[k];
+    return m;
+}
+
+/* Of n places those that are taken, with their values. */
+INLINE int keep_taken(row_list *l, const uint8_t *taken, int n, size_t size)
+{
+    char *val = l->val;
+    int count = 0;
+    for (int k = 0; k < n; k++) {
+        l->coord[count] = l->coord[k];
+        memcpy(val + (size_t)count * size, val + (size_t)k * size, size);
+        count += taken[k];
+    }
+    return count;
+}
+
+/* All that the row has, n fibers of at most LIST_FEW entries, in order. */
+static void list_few(const machine *mc, const scatter *sc, row_list *l, int n, int64_t most)
+{
+    uint8_t taken[LIST_FEW] = {0};
+    int32_t rank[LIST_FEW + RANK_PAD];
+    if (!most) return;
+    int64_t places = sc->ordered ? find_span(sc, l, n) : INT64_MAX;
+    if (places <= most) {
+        l->run->place(sc, l, n, NULL, taken);
+        for (int64_t k = 0; k < places; k++)
+            l->coord[k] = (int32_t)(l->least + k);
+    } else {
+        places = find_ranks(mc, sc, l, n, rank);
+        l->run->place(sc, l, n, rank, taken);
+    }
+    l->n = places;
+    if (!memchr(taken, 0, (size_t)places)) return;
+    l->n = l->size == 4 ? keep_taken(l, taken, (int)places, 4)
+                        : keep_taken(l, taken, (int)places, l->size);
+}
+
 stc_status list_fibers(machine *mc, const scatter *sc, row_list *l, int n, int64_t most,
                        bool last)
 {
     if (room(mc->cx, l, l->n + most)) return mc->cx->diag.status;
     if (!l->n && last && most <= LIST_FEW) {
         tally(mc, TALLY_FEW + l->row);
-        l->run->few(sc, l, n);
+        list_few(mc, sc, l, n, most);
         l->few++;
         return STC_OK;
     }
@@ -174,56 +242,6 @@ stc_status list_fibers(machine *mc, const scatter *sc, row_list *l, int n, int64
 
 /* ---- in order ------------------------------------------------------------------------ */
 
-/* Places for few, which duplicates share, and the coordinates there; how many places. Those
- * of coordinates that are near each other, as in a band, are where they are from the least
- * one on; of others, their ranks. */
-static int find_places(const machine *mc, row_list *l, int32_t *at)
-{
-    int32_t key[LIST_FEW + RANK_PAD], least = INT32_MAX, most = 0;
-    const int n = (int)l->n;
-    for (int k = 0; k < n; k++) {
-        key[k] = (int32_t)l->coord[k];
-        least = key[k] < least ? key[k] : least;
-        most = key[k] > most ? key[k] : most;
-    }
-    if (n && most - least < n) {
-        for (int k = 0; k < n; k++)
-            at[k] = key[k] - least;
-        for (int k = 0; k <= most - least; k++)
-            l->coord[k] = least + k;
-        return most - least + 1;
-    }
-    rank_keys(mc, key, n, at);
-    for (int k = 0; k < n; k++)
-        l->coord[at[k]] = key[k];
-    return n;
-}
-
-/* Of n places those that are taken, with their values. */
-INLINE int keep_taken(row_list *l, const uint8_t *taken, const char *val, int n,
-                      size_t size)
-{
-    int count = 0;
-    for (int k = 0; k < n; k++) {
-        l->coord[count] = l->coord[k];
-        memcpy((char *)l->val + (size_t)count * size, val + (size_t)k * size, size);
-        count += taken[k];
-    }
-    return count;
-}
-
-/* Few: into places. Returns how many there are. */
-static int by_place(const machine *mc, row_list *l)
-{
-    int32_t at[LIST_FEW + RANK_PAD];
-    uint64_t val[LIST_FEW];
-    uint8_t taken[LIST_FEW] = {0};
-    const int n = find_places(mc, l, at);
-    l->run->place(l, at, taken, val);
-    return l->size == 4 ? keep_taken(l, taken, (char *)val, n, 4)
-                        : keep_taken(l, taken, (char *)val, n, l->size);
-}
-
 /* Entries that are there once: records of coordinate and number are sorted, and the
  * values put in their order. */
 static stc_status by_records(machine *mc, row_list *l)
@@ -233,13 +251,20 @@ static stc_status by_records(machine *mc, row_list *l)
         mem_grow(mc->cx, &l->record, &l->record_cap, 2 * n, sizeof *l->record))
         return mc->cx->diag.status;
     if (room(mc->cx, l, 2 * n)) return mc->cx->diag.status;
+    int32_t key[LIST_FEW + RANK_PAD], rank[LIST_FEW + RANK_PAD];
+    const bool few = n <= LIST_FEW;
+    if (few) {
+        memcpy(key, l->coord, (size_t)n * sizeof *key);
+        rank_keys(mc, key, (int)n, rank);
+    }
     for (int64_t k = 0; k < n; k++)
-        l->record[k] = (ws_record){(uint64_t)l->coord[k], k};
-    ws_sort_records(l->record, n, l->record + n,
-                    64 - __builtin_clzll((uint64_t)l->extent | 1));
+        l->record[few ? rank[k] : k] = (ws_record){(uint64_t)l->coord[k], k};
+    if (!few)
+        ws_sort_records(l->record, n, l->record + n,
+                        64 - __builtin_clzll((uint64_t)l->extent | 1));
     char *val = l->val, *to = val + (size_t)n * l->size;
     for (int64_t k = 0; k < n; k++) {
-        l->coord[k] = (int64_t)l->record[k].key;
+        l->coord[k] = (int32_t)l->record[k].key;
         memcpy(to + (size_t)k * l->size, val + (size_t)l->record[k].id * l->size, l->size);
     }
     memcpy(val, to, (size_t)n * l->size);
@@ -248,9 +273,7 @@ static stc_status by_records(machine *mc, row_list *l)
 
 stc_status list_sort(machine *mc, row_list *l)
 {
-    if (l->n > LIST_FEW) return by_records(mc, l);
-    l->n = by_place(mc, l);
-    return STC_OK;
+    return l->hashed ? by_records(mc, l) : STC_OK;
 }
 
 void list_clear(row_list *l)

@@ -321,19 +321,15 @@ static bool ready_operand(const machine *mc, const scatter *sc, scatter_operand 
 {
     const tensor *t = mc->slot[o->tensor].t;
     const level *lv = &t->level[o->level];
-    fiber_table f;
     int64_t lo, hi;
     merge_range(mc, sc->mid->merge, &lo, &hi);
-    level_fibers(lv, &f);
-    o->coords = f.shape != VIEW_RANGE;
+    level_fibers(lv, &o->f);
+    o->coords = o->f.shape != VIEW_RANGE;
     o->lo = lv->base;
     o->size = lv->extent;
     if (!o->coords) return fibers_cover(t, o->level, lo, hi);
     if (sc->everywhere >> (o - sc->operand) & 1) return false;
-    o->width = (uint8_t)f.width;
-    o->bounds = f.bounds;
-    o->crd = f.crd;
-    return fibers_listed(&f) && lv->props & PROP_ORDERED && level_inside(lv, lo, hi) &&
+    return fibers_listed(&o->f) && lv->props & PROP_ORDERED && level_inside(lv, lo, hi) &&
            tensor_unique(t, o->level);
 }
 
@@ -341,16 +337,15 @@ static bool ready_fiber(machine *mc, scatter *sc)
 {
     const tensor *t = mc->slot[sc->tensor].t;
     const level *lv = &t->level[sc->level];
-    fiber_table f;
     int64_t lo, hi;
     merge_range(mc, sc->inner->merge, &lo, &hi);
-    level_fibers(lv, &f);
-    if (!fibers_listed(&f) || lo < 0 || !level_inside(lv, lo, hi) ||
+    level_fibers(lv, &sc->f);
+    if (!fibers_listed(&sc->f) || lo < 0 || !level_inside(lv, lo, hi) ||
         !tensor_unique(t, sc->level))
         return false;
-    sc->kernel = f.width == 4 ? sc->narrow : sc->wide;
-    sc->bounds = f.bounds;
-    sc->crd = f.crd;
+    sc->kernel = sc->f.width == 4 ? sc->narrow : sc->wide;
+    sc->crd = sc->f.crd;
+    sc->ordered = lv->props & PROP_ORDERED;
     sc->vals = sc->valued ? t->vals : NULL;
     if (sc->sieve.there && !(lv->props & PROP_ORDERED && sieve_ready(mc, sc, lo, hi)))
         return false;
@@ -376,6 +371,17 @@ static bool allocate(machine *mc, scatter *sc)
     return true;
 }
 
+/* The usual row: one operand has coordinates and is the only factor, the fibers
+ * are below a range. */
+static bool usual(const scatter *sc)
+{
+    return sc->noperand == 2 && sc->nfactor == 1 && sc->owner >= 0 &&
+           sc->factor[0].kind == FACTOR_OPERAND && /* and not the owner's: it has fibers */
+           !sc->operand[sc->owner].coords && sc->operand[1 - sc->owner].coords &&
+           sc->operand[1 - sc->owner].f.width == 4 &&
+           class_type((vclass)sc->cls) == (stc_type)sc->type;
+}
+
 bool scatter_ready(machine *mc, scatter *sc, bool listed)
 {
     sc->list = NULL;
@@ -384,6 +390,7 @@ bool scatter_ready(machine *mc, scatter *sc, bool listed)
         return false;
     for (int b = 0; b < sc->noperand; b++)
         if (!ready_operand(mc, sc, &sc->operand[b])) return false;
+    sc->usual = usual(sc);
     return true;
 }
 
@@ -402,8 +409,8 @@ static bool open_operands(const machine *mc, scatter *sc)
         const int64_t up = cursor_place(mc, o->up);
         if (up < 0) return false;
         if (o->coords) {
-            o->begin = index_at(o->bounds, o->width, up);
-            o->end = index_at(o->bounds, o->width, up + 1);
+            o->begin = fiber_bound(&o->f, up);
+            o->end = fiber_bound(&o->f, up + 1);
             if (o->begin == o->end) return false;
         } else {
             o->begin = up * o->size;
@@ -417,13 +424,13 @@ static bool open_operands(const machine *mc, scatter *sc)
 static int64_t gallop(scatter_operand *o, int64_t k)
 {
     int64_t below = o->begin, stride = 1;
-    if (below >= o->end || index_at(o->crd, o->width, below) >= k) return below;
-    while (below + stride < o->end && index_at(o->crd, o->width, below + stride) < k) {
+    if (below >= o->end || index_at(o->f.crd, o->f.width, below) >= k) return below;
+    while (below + stride < o->end && index_at(o->f.crd, o->f.width, below + stride) < k) {
         below += stride;
         stride *= 2;
     }
     const int64_t above = below + stride < o->end ? below + stride : o->end;
-    o->begin = coord_search(o->crd, o->width, o->width, below + 1, above, k);
+    o->begin = coord_search(o->f.crd, o->f.width, o->f.width, below + 1, above, k);
     return o->begin;
 }
 
@@ -432,7 +439,7 @@ static int64_t position(scatter *sc, int b, int64_t k)
 {
     scatter_operand *o = &sc->operand[b];
     const int64_t at = gallop(o, k);
-    return at < o->end && index_at(o->crd, o->width, at) == k ? at : NONE;
+    return at < o->end && index_at(o->f.crd, o->f.width, at) == k ? at : NONE;
 }
 
 /* The product of the factors that the row has once. */
@@ -524,47 +531,39 @@ static stc_status flush(machine *mc, scatter *sc, int n, bool last)
     return st;
 }
 
+/* Lane k's fiber, below `up`. */
+INLINE void put_fiber(const scatter *sc, int width, int k, int64_t up)
+{
+    sc->from[k] = index_at(sc->f.bounds, width, up);
+    sc->to[k] = index_at(sc->f.bounds, width, up + 1);
+}
+
 /* The fibers of n lanes, below `up` (NULL: all below `below`). */
 static void put_fibers(const scatter *sc, int n, const int64_t *up, int64_t below)
 {
-    for (int k = 0; k < n && sc->kernel == sc->narrow; k++) {
-        const int32_t *at = (const int32_t *)sc->bounds + (up ? up[k] : below);
-        sc->from[k] = at[0];
-        sc->to[k] = at[1];
-    }
-    for (int k = 0; k < n && sc->kernel != sc->narrow; k++) {
-        const int64_t *at = (const int64_t *)sc->bounds + (up ? up[k] : below);
-        sc->from[k] = at[0];
-        sc->to[k] = at[1];
-    }
-}
-
-/* The usual row: one operand has coordinates and is the only factor, the fibers
- * are below a range. */
-static bool usual(const scatter *sc)
-{
-    return sc->noperand == 2 && sc->nfactor == 1 && sc->owner >= 0 &&
-           sc->factor[0].kind == FACTOR_OPERAND && /* and not the owner's: it has fibers */
-           !sc->operand[sc->owner].coords && sc->operand[1 - sc->owner].coords &&
-           sc->operand[1 - sc->owner].width == 4 && sc->kernel == sc->narrow &&
-           sc->cls == CLASS_F64;
+    const int width = sc->f.bounds_width;
+    for (int k = 0; k < n && width == 4; k++)
+        put_fiber(sc, 4, k, up ? up[k] : below);
+    for (int k = 0; k < n && width == 8; k++)
+        put_fiber(sc, 8, k, up ? up[k] : below);
 }
 
 static stc_status usual_row(machine *mc, scatter *sc)
 {
     const scatter_operand *o = &sc->operand[1 - sc->owner], *in = &sc->operand[sc->owner];
-    const int32_t *crd = o->crd, *bounds = (const int32_t *)sc->bounds + in->begin - in->lo;
-    const double *vals = mc->slot[sc->factor[0].tensor].t->vals;
-    double *by = (double *)sc->by;
+    const int32_t *crd = o->f.crd;
+    const int64_t first = in->begin - in->lo;
+    const int width = sc->f.bounds_width;
+    const char *vals = mc->slot[sc->factor[0].tensor].t->vals;
+    const size_t size = type_size((stc_type)sc->type);
     for (int64_t p = o->begin; p < o->end;) {
         const int64_t left = o->end - p;
         const int n = left < SCATTER_CHUNK ? (int)left : SCATTER_CHUNK;
-        for (int j = 0; j < n; j++) {
-            const int32_t *at = bounds + crd[p + j];
-            sc->from[j] = at[0];
-            sc->to[j] = at[1];
-            by[j] = vals[p + j];
-        }
+        for (int j = 0; j < n && width == 4; j++)
+            put_fiber(sc, 4, j, first + crd[p + j]);
+        for (int j = 0; j < n && width == 8; j++)
+            put_fiber(sc, 8, j, first + crd[p + j]);
+        memcpy(sc->by, vals + (size_t)p * size, (size_t)n * size);
         p += n;
         if (flush(mc, sc, n, p >= o->end)) return mc->cx->diag.status;
     }
@@ -600,7 +599,7 @@ static int find_rounds(scatter *sc, int driver, int64_t p, int n)
     int64_t *key = sc->key;
     bool all = true;
     for (int k = 0; k < n; k++)
-        key[k] = d ? index_at(d->crd, d->width, p + k) : p + k;
+        key[k] = d ? index_at(d->f.crd, d->f.width, p + k) : p + k;
     for (int b = 0; b < sc->noperand; b++) {
         const scatter_operand *o = &sc->operand[b];
         all &= b == driver || !o->coords;
@@ -628,7 +627,7 @@ static stc_status many_fibers(machine *mc, scatter *sc)
 {
     const int64_t below = cursor_place(mc, sc->below);
     if (sc->owner < 0 && below < 0) return STC_OK;
-    if (usual(sc)) {
+    if (sc->usual) {
         machine_saw(mc, SEEN_FIBERS, 1);
         return usual_row(mc, sc);
     }

@@ -64,8 +64,8 @@ enum { SIEVE_MOST = 1 << 12, AHEAD = 8 };
     {                                                                                      \
         const sieve *v = &sc->sieve;                                                       \
         if (e - p > LONGER * (v->e - v->p))                                                \
-            return seek_##W(v->crd, v->p, v->e, v->all, p, e, met, own);                   \
-        if (!v->marked) return seek_##W(v->all, p, e, v->crd, v->p, v->e, own, met);       \
+            return seek_##W(v->f.crd, v->p, v->e, v->all, p, e, met, own);                 \
+        if (!v->marked) return seek_##W(v->all, p, e, v->f.crd, v->p, v->e, own, met);     \
         return look_##W(x, v->all, p, e, own, met);                                        \
     }
 SIFT(32)
@@ -99,21 +99,18 @@ bool sieve_ready(machine *mc, scatter *sc, int64_t lo, int64_t hi)
     sieve *v = &sc->sieve;
     const tensor *t = mc->slot[v->tensor].t;
     const level *lv = &t->level[v->level];
-    fiber_table f;
-    level_fibers(lv, &f);
-    if (!fibers_listed(&f) || f.width != (sc->kernel == sc->narrow ? 4 : 8) ||
+    level_fibers(lv, &v->f);
+    if (!fibers_listed(&v->f) || v->f.width != (sc->kernel == sc->narrow ? 4 : 8) ||
         !(lv->props & PROP_ORDERED) || !level_inside(lv, lo, hi) ||
         !tensor_unique(t, v->level))
         return false;
-    v->bounds = f.bounds;
-    v->crd = f.crd;
     v->vals = v->valued ? t->vals : NULL;
     v->all = sc->crd;
     v->all_vals = sc->vals;
     v->marked = false;
     v->places = 0;
     if (hi > MARKS_MAX) return true;
-    if (marks_room(mc, hi, f.width))
+    if (marks_room(mc, hi, v->f.width))
         diag_clear(mc->cx); /* without marks, then */
     else
         v->places = hi;
@@ -124,10 +121,9 @@ bool sieve_open(const machine *mc, scatter *sc)
 {
     sieve *v = &sc->sieve;
     const int64_t up = v->up == ROOT ? 0 : mc->c[v->up].c.at;
-    const int width = sc->kernel == sc->narrow ? 4 : 8;
     if (up < 0) return false;
-    v->p = index_at(v->bounds, width, up);
-    v->e = index_at(v->bounds, width, up + 1);
+    v->p = fiber_bound(&v->f, up);
+    v->e = fiber_bound(&v->f, up + 1);
     return v->p < v->e;
 }
 
@@ -135,9 +131,9 @@ static void mark(machine *mc, const scatter *sc, bool set)
 {
     const sieve *v = &sc->sieve;
     if (sc->kernel == sc->narrow)
-        mark_32(mc->marks, v->crd, v->p, v->e, set);
+        mark_32(mc->marks, v->f.crd, v->p, v->e, set);
     else
-        mark_64(mc->marks, v->crd, v->p, v->e, set);
+        mark_64(mc->marks, v->f.crd, v->p, v->e, set);
 }
 
 void sieve_close(machine *mc, scatter *sc)
