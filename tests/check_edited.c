@@ -1,6 +1,6 @@
 /* check_edited.c: programs that were compiled, with one thing in their text changed: what
  * matchers of loops over intervals and at affine coordinates look for
- * (vm/intervals/interval_match.c, affine_match.c, affine_read.c), and what runs of them
+ * (vm/intervals/interval_match.c, affine_match.c), and what runs of them
  * look at again, isn't as compilers write it. On the faster tiers and on threads each gives
  * what base operations give, value for value and error for error. */
 #include "check.h"

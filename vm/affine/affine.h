@@ -17,8 +17,7 @@
  * entries; so they are listed once, and an entry whose taps all lie inside
  * needs no looking at them one by one.
  *
- *     affine_match.c  reads the nest off its base operations when linking,
- *     affine_read.c   instruction by instruction
+ *     affine_match.c  reads the nest off its base operations when linking
  *     affine.c        shapes and pointers of a run
  *     affine_taps.c   the list of taps
  *     affine_walk.c   the walk over the levels

@@ -77,8 +77,10 @@ void linear_integer(linear *l, const insn *in)
         made.k = konst[a[1]].v.i64;
     } else if (in->op == OP_IMULADD) {
         const linear_form *x = linear_form_of(l, a[1]), *y = linear_form_of(l, a[3]);
-        known &=
-            x && y && linear_add(&made, y, 1) && linear_add(&made, x, konst[a[2]].v.i64);
+        const int64_t k = konst[a[2]].v.i64;
+        const bool fits = x && y && linear_add(&made, y, 1) && linear_add(&made, x, k);
+        l->full |= x && y && !fits; /* base operations may fail there */
+        known &= fits;
     } else {
         known = false;
     }

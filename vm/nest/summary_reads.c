@@ -20,6 +20,11 @@ struct value_reads {
     int *behind;   /* per loop: the first lop behind its outermost block */
 };
 
+static bool writes_value(const insn *in, uint16_t reg)
+{
+    return op_at(in->op)->operands[0] == 'V' && in->arg[0] == reg;
+}
+
 /* ---- the pass -------------------------------------------------------------------- */
 
 typedef struct pass {
@@ -104,7 +109,7 @@ static outlook look_ahead(const machine *mc, int from, int to, uint16_t reg)
         }
         if (written < 0 && insn_reads_value(in, reg)) return READ;
         if (op_opens(in->op) || in->op == OP_ELSE) depth++;
-        if (written < 0 && insn_writes_value(in, reg)) {
+        if (written < 0 && writes_value(in, reg)) {
             if (depth <= 0) return OVERWRITTEN;
             written = depth;
         }

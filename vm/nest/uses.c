@@ -3,6 +3,11 @@
 #include "../code/text.h"
 #include <string.h>
 
+static int cursor_cell(const program *p, int reg)
+{
+    return cells_of(p) - p->nc + reg;
+}
+
 static int cell_of(const program *p, char letter, int x)
 {
     const char prefix = operand_prefix(letter);
@@ -23,7 +28,7 @@ static bool merge_reads(const program *p, const insn *in, cell_test fn, void *wh
             continue;
         }
         if (o->up != ROOT && !fn(who, in, cursor_cell(p, o->up))) return false;
-        if (o->shift != ROOT && !fn(who, in, integer_cell(p, o->shift))) return false;
+        if (o->shift != ROOT && !fn(who, in, p->nv + o->shift)) return false;
     }
     return true;
 }
@@ -63,11 +68,6 @@ bool insn_reads_value(const insn *in, uint16_t reg)
     for (int k = 0; l[k]; k++)
         if (l[k] == 'v' && in->arg[k] == reg) return true;
     return false;
-}
-
-bool insn_writes_value(const insn *in, uint16_t reg)
-{
-    return op_at(in->op)->operands[0] == 'V' && in->arg[0] == reg;
 }
 
 bool insn_names_tensor(const program *p, const insn *in, uint16_t t)

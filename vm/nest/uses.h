@@ -9,17 +9,9 @@
 
 #include "fuse.h"
 
-static inline int integer_cell(const program *p, int reg)
-{
-    return p->nv + reg;
-}
-static inline int cursor_cell(const program *p, int reg)
-{
-    return p->nv + p->ni + p->nm + reg;
-}
 static inline int cells_of(const program *p)
 {
-    return cursor_cell(p, p->nc);
+    return p->nv + p->ni + p->nm + p->nc;
 }
 
 /* Calls fn for each cell that an instruction reads, until fn says no; for each that it
@@ -29,9 +21,7 @@ typedef void (*cell_fn)(void *who, int cell);
 bool insn_each_read(const program *p, const insn *in, cell_test fn, void *who);
 void insn_each_write(const program *p, const insn *in, cell_fn fn, void *who);
 
-/* Of value registers alone. */
 bool insn_reads_value(const insn *in, uint16_t reg);
-bool insn_writes_value(const insn *in, uint16_t reg);
 
 /* Whether it names tensor t. */
 bool insn_names_tensor(const program *p, const insn *in, uint16_t t);

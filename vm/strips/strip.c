@@ -4,6 +4,7 @@
  * Columns are allocated when the loop first runs, so that linking stays cheap.
  */
 #include "strip.h"
+#include "../nest/uses.h"
 #include <string.h>
 
 /* Columns begin on different cache sets, and have 128 bytes behind them that may be
@@ -223,13 +224,10 @@ static bool few_rounds(const machine *mc, const loop_summary *s)
     for (int b = 0; b < m->count; b++) {
         const merge_operand *o = &m->operand[b];
         if (o->role != MERGE_WALK) continue;
-        int k = s->l->first - 1;
-        while (k >= 0 &&
-               (insn_of(mc, k)->op != OP_OPEN || insn_of(mc, k)->arg[0] != o->cursor))
-            k--;
-        if (k < 0) continue;
-        const format *f = &mc->p->tensor[insn_of(mc, k)->arg[1]].fmt;
-        if (format_props(f, insn_of(mc, k)->arg[2]) & PROP_BRANCHLESS) return true;
+        const insn *in = cursor_opened(mc, s->l->first, o->cursor);
+        if (!in || in->op != OP_OPEN) continue;
+        const format *f = &mc->p->tensor[in->arg[1]].fmt;
+        if (format_props(f, in->arg[2]) & PROP_BRANCHLESS) return true;
     }
     return false;
 }

@@ -11,6 +11,7 @@
  */
 #include "../code/text.h"
 #include "../nest/fibers.h"
+#include "../nest/uses.h"
 #include "scatter.h"
 #include <string.h>
 
@@ -33,14 +34,6 @@ typedef struct rows {
 } rows;
 
 /* ---- matching ---------------------------------------------------------------------- */
-
-/* The loop inside l that begins at lop `first`. */
-static const loop *loop_at(const loop *l, int first)
-{
-    while (l->first != first)
-        l++;
-    return l;
-}
 
 /* The body of the loop that drains, and what its operands stand for: what is met for the
  * first time is taken down, and must be the same from there on. */
@@ -99,19 +92,13 @@ static bool match_drain(const machine *mc, rows *r, const loop *l, uint16_t over
     return true;
 }
 
-/* How often the program names each tensor as an operand. */
-static void count_uses(const program *p, int *uses)
+/* How many instructions name a tensor. */
+static int named(const program *p, uint16_t t)
 {
-    for (int k = 0; k < p->ncode; k++) {
-        const char *l = op_at(p->code[k].op)->operands;
-        for (int j = 0; l[j]; j++)
-            if (l[j] == 'T' || l[j] == 'R' || l[j] == 'W') uses[p->code[k].arg[j]]++;
-    }
-    for (int k = 0; k < p->nmerge; k++)
-        for (int b = 0; b < p->merge[k].count; b++)
-            if (p->merge[k].operand[b].role == MERGE_LOCATE &&
-                p->merge[k].operand[b].tensor < p->ntensor) /* else: no loop's merge */
-                uses[p->merge[k].operand[b].tensor]++;
+    int n = 0;
+    for (int k = 0; k < p->ncode; k++)
+        n += insn_names_tensor(p, &p->code[k], t);
+    return n;
 }
 
 /* Whether a scatter walks the cursor: it looks its fiber up by itself. */
@@ -158,10 +145,9 @@ typedef struct row_reader {
     uint16_t cursor; /* over the workspace */
 } row_reader;
 
-static bool read_loop(const machine *mc, rows *r, row_reader *rd, const loop *around,
-                      int *k)
+static bool read_loop(const machine *mc, rows *r, row_reader *rd, int *k)
 {
-    const loop *l = loop_at(around, *k);
+    const loop *l = loop_of(mc, *k);
     if (!rd->begun) return false;
     if (rd->ended) {
         if (rd->drained++ || !match_drain(mc, r, l, rd->cursor)) return false;
@@ -176,7 +162,7 @@ static bool read_loop(const machine *mc, rows *r, row_reader *rd, const loop *ar
     return true;
 }
 
-static bool read_body(const machine *mc, rows *r, const loop *l, const int *uses)
+static bool read_body(const machine *mc, rows *r, const loop *l)
 {
     row_reader rd = {0};
     for (int k = l->first + 1; k < l->last; k++) {
@@ -201,14 +187,14 @@ static bool read_body(const machine *mc, rows *r, const loop *l, const int *uses
             add_step(r, (row_step){.op = in->op, .at = &mc->code[k]});
             break;
         case OP_LOOP:
-            if (!read_loop(mc, r, &rd, l, &k)) return false;
+            if (!read_loop(mc, r, &rd, &k)) return false;
             break;
         default:
             return false;
         }
     }
     return rd.drained && r->nfill && r->nstep <= ROW_STEPS &&
-           uses[r->out.work] == 4 + r->nfill; /* begin, end, open, load */
+           named(mc->p, r->out.work) == 4 + r->nfill; /* begin, end, open, load */
 }
 
 /* What scatters open themselves isn't opened here. */
@@ -309,10 +295,10 @@ static void describe(const super *base, textbuf *out)
     text_add(out, "rows: %d scattered, sorted, appended", ((const rows *)base)->nfill);
 }
 
-static stc_status fuse_loop(machine *mc, loop *l, const int *uses)
+static stc_status fuse_loop(machine *mc, loop *l)
 {
     rows try = {0};
-    if (!read_body(mc, &try, l, uses)) return STC_OK;
+    if (!read_body(mc, &try, l)) return STC_OK;
     drop_opens(&try);
     rows *r = mem_alloc(mc->cx, sizeof *r);
     if (!r) return mc->cx->diag.status;
@@ -333,16 +319,10 @@ stc_status rows_fuse(machine *mc)
     bool any = false;
     for (int k = 0; k < mc->p->ntensor && !any; k++)
         any = mc->p->tensor[k].role == ROLE_WORK && mc->p->tensor[k].order == 1;
-    if (!any) return STC_OK;
-    arena scratch;
-    arena_init(&scratch, mc->cx);
-    int *uses = arena_array(&scratch, mc->p->ntensor, sizeof *uses);
-    stc_status st = uses ? STC_OK : mc->cx->diag.status;
-    if (uses) count_uses(mc->p, uses);
-    for (int k = 0; !st && k < mc->nloop; k++) {
+    stc_status st = STC_OK;
+    for (int k = 0; any && !st && k < mc->nloop; k++) {
         loop *l = &mc->loops[k];
-        if (!l->super) st = fuse_loop(mc, l, uses);
+        if (!l->super) st = fuse_loop(mc, l);
     }
-    arena_free(&scratch);
     return st;
 }

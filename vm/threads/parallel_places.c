@@ -33,39 +33,31 @@ static void coordinates_step(finder *f, const insn *in)
     f->within[f->depth] = m->lo == ROOT && hi->op == EXT_CONST ? hi->k : 0;
 }
 
-/* Whether a register has the loop's own coordinate, or one of a block of *block that begins
- * at a multiple of it: what `split` makes of a loop. */
-static int own_of(finder *f, uint16_t reg, int64_t *block)
+/* Whether a register has the loop's own coordinate, or one of a block that begins at a
+ * multiple of it: what `split` makes of a loop. Blocks are all as large as the first one.
+ */
+static int own(finder *f, uint16_t reg)
 {
     const linear_form *x = linear_form_of(&f->forms, reg);
     int inner = 0, n = 0;
     if (!x || x->k || x->live || x->coef[0] < 1) return 0;
     for (int d = 1; d < LINEAR_INDICES; d++)
         if (x->coef[d]) n++, inner = d;
-    *block = x->coef[0];
-    if (n == 0) return *block == 1 ? OWN_INDEX : 0;
-    const int64_t within = f->within[inner];
-    return n == 1 && x->coef[inner] == 1 && within && within <= *block ? OWN_BLOCK : 0;
-}
-
-/* … where blocks are those of this loop. */
-static int own(finder *f, uint16_t reg)
-{
-    int64_t block = 0;
-    const int how = own_of(f, reg, &block);
-    return how == OWN_BLOCK && block != f->out->step ? 0 : how;
+    const int64_t block = x->coef[0], within = f->within[inner];
+    if (n == 0) return block == 1 ? OWN_INDEX : 0;
+    if (n > 1 || x->coef[inner] != 1 || !within || within > block) return 0;
+    if (f->out->step == 1) f->out->step = block;
+    return f->out->step == block ? OWN_BLOCK : 0;
 }
 
 void own_coordinates(finder *f)
 {
-    int64_t block;
     coordinates_begin(f);
     f->out->step = 1;
-    for (int k = f->l->first + 1; k < f->l->last && f->out->step == 1; k++) {
+    for (int k = f->l->first + 1; k < f->l->last; k++) {
         const insn *in = insn_of(f->mc, k);
         coordinates_step(f, in);
-        if (in->op == OP_AT && own_of(f, in->arg[4], &block) == OWN_BLOCK)
-            f->out->step = block;
+        if (in->op == OP_AT) (void)own(f, in->arg[4]);
     }
 }
 

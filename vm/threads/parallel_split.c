@@ -7,6 +7,7 @@
  * threads, since what an element costs isn't known, and they are taken in order.
  */
 #include "../core/coords.h"
+#include "../nest/fibers.h"
 #include "parallel.h"
 
 enum {
@@ -22,8 +23,7 @@ static int64_t below(const tensor *t, int64_t p)
     for (int l = 1; l < t->fmt.levels; l++) {
         const level *lv = &t->level[l];
         fiber_table f;
-        if (!lv->kind->table) break;
-        lv->kind->table(lv, &f);
+        level_fibers(lv, &f);
         if (f.shape == VIEW_RANGE) {
             if (!size_mul(p, f.hi - f.lo, &p)) return INT64_MAX;
             continue;
