@@ -41,9 +41,27 @@ stc_status index_ready(ctx *cx, index_array *a, int64_t largest, int force_width
     return index_resize(cx, a, len);
 }
 
+/* What stands there of somebody else's array, in one of its own. */
+static stc_status copy_shared(ctx *cx, index_array *a, int64_t cap)
+{
+    index_array own;
+    index_init(&own, 0, a->width);
+    if (mem_grow(cx, &own.data, &own.cap, cap, (size_t)own.stride)) return cx->diag.status;
+    for (own.len = 0; own.len < a->len; own.len++)
+        index_set(&own, own.len, index_get(a, own.len));
+    *a = own;
+    return STC_OK;
+}
+
+stc_status index_reserve(ctx *cx, index_array *a, int64_t cap)
+{
+    if (a->shared && cap > a->len) return copy_shared(cx, a, cap);
+    return mem_grow(cx, &a->data, &a->cap, cap, (size_t)a->stride);
+}
+
 stc_status index_resize(ctx *cx, index_array *a, int64_t len)
 {
-    const stc_status status = mem_grow(cx, &a->data, &a->cap, len, (size_t)a->stride);
+    const stc_status status = index_reserve(cx, a, len);
     if (!status) a->len = len;
     return status;
 }
@@ -101,10 +119,7 @@ stc_status index_push(ctx *cx, index_array *a, int64_t v)
     if (a->width == 4 && (v > INT32_MAX || v < INT32_MIN) && index_widen(cx, a)) {
         return cx->diag.status;
     }
-    if (a->len == a->cap &&
-        mem_grow(cx, &a->data, &a->cap, a->len + 1, (size_t)a->stride)) {
-        return cx->diag.status;
-    }
+    if (a->len == a->cap && index_reserve(cx, a, a->len + 1)) return cx->diag.status;
     index_set(a, a->len++, v);
     return STC_OK;
 }

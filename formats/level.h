@@ -66,12 +66,13 @@ typedef struct level_kind level_kind;
 typedef struct cursor cursor;
 
 /* An index array. Elements have 4 or 8 bytes and are signed; stride lets an
- * interleaved COO share one buffer. Owned ones have cap elements. */
+ * interleaved COO share one buffer. Owned ones have cap elements; a shared one is a
+ * pattern's (pattern.c), which nobody changes: who grows it gets a copy. */
 typedef struct index_array {
     void *data;
     int64_t len, cap;
     int32_t width, stride;
-    bool owned;
+    bool owned, shared;
 } index_array;
 
 static inline int64_t index_get(const index_array *a, int64_t i)
@@ -82,6 +83,7 @@ static inline int64_t index_get(const index_array *a, int64_t i)
 /* Appends, growing an owned array and widening it to 64 bits where it must. */
 stc_status index_push(ctx *cx, index_array *a, int64_t v);
 stc_status index_resize(ctx *cx, index_array *a, int64_t len);        /* new part unset */
+stc_status index_reserve(ctx *cx, index_array *a, int64_t cap);       /* room, unset    */
 stc_status index_widen(ctx *cx, index_array *a);                      /* to 8 bytes     */
 void index_set(index_array *a, int64_t i, int64_t v);                 /* v must fit     */
 void index_fill(index_array *a, int64_t from, int64_t to, int64_t v); /* the same */

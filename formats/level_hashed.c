@@ -200,7 +200,7 @@ static stc_status hashed_put_room(ctx *cx, level *lv, int64_t n, bool *room)
     if (!*room) return STC_OK;
     if ((all > INT32_MAX && index_widen(cx, pos)) ||
         (largest_coord(lv) > INT32_MAX && index_widen(cx, crd)) ||
-        mem_grow(cx, &crd->data, &crd->cap, all, (size_t)crd->stride))
+        index_reserve(cx, crd, all))
         return cx->diag.status;
     return buckets_for(cx, lv, all);
 }

@@ -250,8 +250,8 @@ static stc_status make_room(ctx *cx, level *lv, int64_t tokens, int64_t n)
     index_array *crd = &lv->a[STC_CRD], *aux = &lv->a[STC_AUX], *pos = &lv->a[STC_POS];
     if (lv->size + tokens > INT32_MAX && (index_widen(cx, aux) || index_widen(cx, pos)))
         return cx->diag.status;
-    if (mem_grow(cx, &crd->data, &crd->cap, crd->len + tokens + 1, (size_t)crd->stride) ||
-        mem_grow(cx, &pos->data, &pos->cap, pos->len + n, (size_t)pos->stride))
+    if (index_reserve(cx, crd, crd->len + tokens + 1) ||
+        index_reserve(cx, pos, pos->len + n))
         return cx->diag.status;
     return mem_grow(cx, &aux->data, &aux->cap, aux->len + 3 * tokens + 1,
                     (size_t)aux->stride);

@@ -69,7 +69,7 @@ static stc_status rle_regions(ctx *cx, level *lv, int64_t parent, int64_t n,
     int64_t most;
     if (!size_mul(n, 2, &most) || !size_add(most, at, &most))
         return fail(cx, STC_ERR_OVERFLOW, "a level has more than 2^63 positions");
-    if (most > crd->cap && mem_grow(cx, &crd->data, &crd->cap, most, (size_t)crd->stride)) {
+    if (most > crd->cap && index_reserve(cx, crd, most)) {
         return cx->diag.status;
     }
     if (crd->width != 4 || !in_chain(lv->param[0], top, n, lo, len))
@@ -147,8 +147,7 @@ static stc_status rle_join(ctx *cx, level *lv, void *vals, size_t size)
 static stc_status put_bounds(ctx *cx, level *lv, int n, const int *start, int64_t at)
 {
     index_array *pos = &lv->a[STC_POS];
-    if (mem_grow(cx, &pos->data, &pos->cap, pos->len + n, (size_t)pos->stride))
-        return cx->diag.status;
+    if (index_reserve(cx, pos, pos->len + n)) return cx->diag.status;
     if (pos->width == 4 && at + start[n] - start[0] > INT32_MAX && index_widen(cx, pos))
         return cx->diag.status;
     const int64_t by = at - start[0];
@@ -177,8 +176,7 @@ static stc_status rle_fibers(ctx *cx, level *lv, int64_t parent, int n, const in
     lo += start[0];
     run_joining j = {.pos = pos, .n = at, .at = at, .base = (int32_t)lv->base};
     j.f = pos->len - (*lo == lv->base);
-    if (mem_grow(cx, &crd->data, &crd->cap, at + lanes, (size_t)crd->stride) ||
-        put_bounds(cx, lv, n, start, at))
+    if (index_reserve(cx, crd, at + lanes) || put_bounds(cx, lv, n, start, at))
         return cx->diag.status;
     join(lv, &j, lo, from, lanes, vals, size);
     if (lv->param[1] == at) lv->param[1] = lv->size;

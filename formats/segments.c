@@ -57,8 +57,7 @@ static stc_status close_until(ctx *cx, level *lv, int64_t parent, int64_t bound)
     index_array *pos = &lv->a[STC_POS];
     /* far too many fail at once, not when memory is full */
     const int64_t more = parent - lv->edges;
-    if (more > WORK_BLOCK &&
-        mem_grow(cx, &pos->data, &pos->cap, pos->len + more, (size_t)pos->stride))
+    if (more > WORK_BLOCK && index_reserve(cx, pos, pos->len + more))
         return cx->diag.status;
     for (; lv->edges < parent; lv->edges++) {
         if (work_due(cx, lv->edges)) return cx->diag.status;
@@ -107,12 +106,9 @@ stc_status segments_room(ctx *cx, level *lv, int64_t n, int64_t parents, append_
         return fail(cx, STC_ERR_OVERFLOW, "a level has more than 2^63 positions");
     }
     if (len > INT32_MAX && index_widen(cx, pos)) return cx->diag.status;
-    if (mem_grow(cx, &crd->data, &crd->cap, len, (size_t)crd->stride) ||
-        (parents > lv->edges &&
-         mem_grow(cx, &pos->data, &pos->cap, pos->len + parents - lv->edges,
-                  (size_t)pos->stride))) {
+    if (index_reserve(cx, crd, len) ||
+        (parents > lv->edges && index_reserve(cx, pos, pos->len + parents - lv->edges)))
         return cx->diag.status;
-    }
     *out = (append_room){.crd = (char *)crd->data + crd->len * crd->stride,
                          .width = crd->width,
                          .pos = crd->len,

@@ -27,6 +27,7 @@ void tensor_free(tensor *t)
         return;
     }
     free_arrays(t);
+    tensor_leave_pattern(t);
     mem_strfree(t->cx, t->fmt_text);
     stains_free(t);
     if (t->backing) t->backing->end(t->cx, t->backing);
@@ -157,6 +158,7 @@ void tensor_reset(tensor *t)
         }
         lv->size = lv->open_count = lv->edges = 0;
     }
+    tensor_leave_pattern(t);
     if (!t->vals_owned && !t->vals_room) {
         t->vals = NULL;
         t->vals_cap = 0;
@@ -415,6 +417,7 @@ stc_status tensor_copy(const tensor *t, tensor **out)
     c->stains = (stains){0};
     c->backing = NULL;
     c->sharers = 0;
+    c->pattern = NULL;
     c->release = NULL;
     c->vals = NULL;
     c->nvals = c->vals_cap = 0;
@@ -444,7 +447,9 @@ bool tensor_owns_arrays(const tensor *t)
     if (!t->vals_owned || t->backing) return false;
     for (int l = 0; l < t->fmt.levels; l++)
         for (int r = 0; r < 3; r++)
-            if (t->level[l].a[r].data && !t->level[l].a[r].owned) return false;
+            if (t->level[l].a[r].data && !t->level[l].a[r].owned &&
+                !t->level[l].a[r].shared)
+                return false;
     return true;
 }
 

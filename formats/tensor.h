@@ -61,6 +61,7 @@ struct stc_tensor {
     void (*release)(void *context); /* frees what was lent, with it; NULL: not freed */
     void *release_context;
     int sharers; /* how many others have it: it isn't changed then, and each frees it */
+    struct stc_tensor *pattern; /* has the arrays that are shared, with others; else NULL */
 };
 typedef struct stc_tensor tensor;
 
@@ -77,6 +78,11 @@ bool tensor_owns_arrays(const tensor *t);
 /* A copy that isn't to be changed: t itself with one more owner, if its arrays are its
  * own; else as tensor_copy. */
 stc_status tensor_share(tensor *t, tensor **out);
+/* pattern.c: whether another tensor of its format and shape may have its index arrays, too;
+ * t, which has no entries, gets them, and no values yet; t doesn't have them any more. */
+bool tensor_shares_pattern(const tensor *t);
+stc_status tensor_take_pattern(tensor *t, tensor *from);
+void tensor_leave_pattern(tensor *t);
 /* Level extents and bases from shape and format; overflow is an error. */
 stc_status tensor_set_shape(tensor *t, const int64_t *shape);
 /* Empties it for assembly: owned buffers are kept for reuse. */

@@ -308,6 +308,7 @@ STC_API stc_status stc_tensor_array(const stc_tensor *t, int level, stc_array_ro
                                     stc_array *out);
 STC_API stc_status stc_tensor_values(const stc_tensor *t, const void **values,
                                      int64_t *length);
+STC_API bool stc_tensor_shares(const stc_tensor *t); /* arrays: nobody may write there */
 /* One element, stored or not; coords has the order's length. */
 STC_API stc_status stc_tensor_get(const stc_tensor *t, const int64_t *coords,
                                   stc_value *out);

@@ -208,15 +208,15 @@ START_TEST(odd_arrays)
     const index_array sound = t->level[1].a[STC_CRD];
     for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
         t->level[1].a[STC_CRD] = (index_array){
-            (char *)data + row[k].shift, 5, 5, row[k].width, row[k].stride, false};
+            (char *)data + row[k].shift, 5, 5, row[k].width, row[k].stride, false, false};
         t->generation++;
         ck_assert_int_eq(tensor_check(t), STC_ERR_DATA);
         ck_assert_msg(has_words(cx->diag.message, row[k].words), "%s", cx->diag.message);
     }
-    t->level[1].a[STC_CRD] = (index_array){NULL, 5, 0, 4, 4, true};
+    t->level[1].a[STC_CRD] = (index_array){NULL, 5, 0, 4, 4, true, false};
     ck_assert_int_eq(tensor_check(t), STC_ERR_DATA);
     ck_assert(has_words(cx->diag.message, "coordinates: 0 elements, expected"));
-    t->level[1].a[STC_CRD] = (index_array){data, -1, 0, 4, 4, false};
+    t->level[1].a[STC_CRD] = (index_array){data, -1, 0, 4, 4, false, false};
     ck_assert_int_eq(tensor_check(t), STC_ERR_DATA);
     t->level[1].a[STC_CRD] = sound;
     void *const vals = t->vals;

@@ -142,6 +142,86 @@ START_TEST(whole_tensors_are_shared)
 }
 END_TEST
 
+/* A result that has all places of an operand of its format has its index arrays, too. */
+START_TEST(patterns_are_shared)
+{
+    static const char *const each[] = {
+        "C(i,j) = 2 * A(i,j)", "C(i,j) = abs(A(i,j))", "C(i,j) = i32(9 * A(i,j))",
+        "C(i,j) = A(i,j) * A(i,j)", "C(i,j) = x(i) * A(i,j) * x(j)"};
+#define WHOLE(N)                                                                           \
+    "tensor A csr f64 = random(" N ", " N ", density=0.02)\nB = A\n"                       \
+    "tensor x dense f64 [" N "] = 2\n"
+    for (size_t k = 0; k < sizeof each / sizeof *each; k++) {
+        const int few = cost_of(WHOLE("100"), each[k]).large; /* not the result's */
+        const int many = cost_of(WHOLE("2000"), each[k]).large;
+        ck_assert_msg(many == few + 1, "%s: %d blocks and %d", each[k], few, many);
+    }
+}
+END_TEST
+
+#define FEW "tensor A csr i64 [2,3] = { (0,1): 1, (1,0): 2, (1,2): 3 }\n"
+
+START_TEST(shared_patterns_are_kept)
+{
+    /* whoever is given other places has arrays of its own, and whoever is dropped leaves
+     * them to the others */
+    PRINTS(FEW "C(i,j) = 2 * A(i,j)\nC(0,0) = 9\nprint A\nprint C",
+           "csr i64 [2,3], 3 stored\n(0,1) 1\n(1,0) 2\n(1,2) 3\n"
+           "csr i64 [2,3], 4 stored\n(0,0) 9\n(0,1) 2\n(1,0) 4\n(1,2) 6\n");
+    PRINTS(FEW "C(i,j) = 2 * A(i,j)\nD(i,j) = C(i,j) + C(i,j)\nA(1,1) = 7\ndrop C\n"
+               "print A\nprint D",
+           "csr i64 [2,3], 4 stored\n(0,1) 1\n(1,0) 2\n(1,1) 7\n(1,2) 3\n"
+           "csr i64 [2,3], 3 stored\n(0,1) 4\n(1,0) 8\n(1,2) 12\n");
+    PRINTS(FEW "repeat 3 { C(i,j) = 2 * A(i,j); A(i,j) = 3 * C(i,j); compact A }\ndrop A\n"
+               "B = C\nC(i,j) += B(i,j)\nprint C",
+           "csr i64 [2,3], 3 stored\n(0,1) 144\n(1,0) 288\n(1,2) 432\n");
+}
+END_TEST
+
+/* Of tensors that a host has: in any order of freeing; and what it lends isn't shared. */
+START_TEST(hosts_see_what_is_shared)
+{
+    int32_t pos[] = {0, 1, 3}, crd[] = {1, 0, 2};
+    double vals[] = {1, 2, 3};
+    const int64_t shape[2] = {2, 3};
+    heap h;
+    stc_machine *m = machine_open(&h, false);
+    stc_tensor *lent, *own, *c, *d;
+    ck_ok(m, stc_tensor_new(m, "csr", STC_F64, 2, shape, NULL, &lent));
+    ck_ok(m, stc_tensor_lend(lent, 1, STC_POS, (stc_array){pos, 3, 4, 4}));
+    ck_ok(m, stc_tensor_lend(lent, 1, STC_CRD, (stc_array){crd, 3, 4, 4}));
+    ck_ok(m, stc_tensor_lend_values(lent, vals, 3));
+    ck_ok(m, stc_tensor_convert(lent, NULL, -1, &own));
+    const stc_decl decl = {.name = "A", .format = "csr"};
+    stc_program *p;
+    ck_ok(m, stc_compile(m, "C(i,j) = 2 * A(i,j)", &decl, 1, &p));
+    ck_ok(m, stc_bind(p, "A", lent));
+    ck_ok(m, stc_run(p));
+    ck_ok(m, stc_take(p, "C", &c));
+    ck_assert(!stc_tensor_shares(c) && !stc_tensor_shares(lent));
+    stc_tensor_free(c);
+    ck_ok(m, stc_bind(p, "A", own));
+    ck_ok(m, stc_run(p));
+    ck_ok(m, stc_take(p, "C", &c));
+    ck_ok(m, stc_run(p));
+    ck_ok(m, stc_take(p, "C", &d));
+    ck_assert(stc_tensor_shares(c) && stc_tensor_shares(d) && stc_tensor_shares(own));
+    stc_program_free(p);
+    stc_tensor_free(own);
+    stc_tensor_free(c);
+    const int64_t at[2] = {1, 2};
+    stc_value v;
+    ck_ok(m, stc_tensor_check(d));
+    ck_ok(m, stc_tensor_get(d, at, &v));
+    ck_assert(v.f == 6);
+    ck_ok(m, stc_tensor_lend(d, 1, STC_CRD, (stc_array){crd, 3, 4, 4}));
+    ck_ok(m, stc_tensor_check(d));
+    stc_tensor_free(d);
+    stc_tensor_free(lent);
+    machine_shut(m, &h);
+}
+END_TEST
+
 #define SEARCH                                                                             \
     "n = size(G, 0)\ntensor level dense i32 [n]\ntensor f svec bool [n]\n"                 \
     "level(i) = i32(select(i == 0, 0, -1))\nf(i) = i == 0\ncompact f\ndepth = 0\n"
@@ -352,6 +432,9 @@ Suite *suite_graph(void)
     tcase_add_test(t, conversions_are_kept);
     tcase_add_test(t, conversions_serve_others);
     tcase_add_test(t, whole_tensors_are_shared);
+    tcase_add_test(t, patterns_are_shared);
+    tcase_add_test(t, shared_patterns_are_kept);
+    tcase_add_test(t, hosts_see_what_is_shared);
     tcase_add_test(t, rounds_visit_the_frontier);
     tcase_add_test(t, searches_visit_the_graph_once);
     suite_add_tcase(s, t);

@@ -301,6 +301,11 @@ int64_t stc_tensor_stored(const stc_tensor *t)
     return t ? tensor_stored(t) : 0;
 }
 
+bool stc_tensor_shares(const stc_tensor *t)
+{
+    return t && t->pattern;
+}
+
 uint64_t stc_tensor_bytes(const stc_tensor *t)
 {
     return t ? tensor_bytes(t) : 0;

@@ -261,6 +261,7 @@ static stc_status stage_run(machine *mc, stage *st)
     stage_ends_prepare(st);
     stage_reductions_start(st);
     if (mc->profile) count_fibers(mc, st);
+    if (st->copies && stage_share(mc, st)) return mc->cx->diag.status;
     if (stage_whole(st)) {
         bool done;
         if (stage_copy(mc, st, &done)) return mc->cx->diag.status;

@@ -135,6 +135,7 @@ struct stage {
      * linked, in this run, in this string; elements need to know their lane, or have
      * values from it; nothing but values are asked for that the loops around have */
     bool late_body, copies, late, late_rows, late_given, late_apart;
+    bool shares;                   /* the result has the operand's arrays      */
     int *row;                      /* of each element                          */
     int *run_lane, *run_end, runs; /* elements of one lane; 0: not looked for;
                                       stale if they don't end with the string    */
@@ -271,8 +272,10 @@ void stage_late_prepare(const machine *mc, stage *st);
 int64_t stage_late_coord(const stage *st, int k);
 void stage_late_coords(const stage *st, const append_room *room, int from, int64_t n);
 
-/* cascade_whole.c: whether all below the strip's lanes may be copied at once; does so,
+/* cascade_whole.c: the result gets the operand's arrays, if it may have them; whether all
+ * below the strip's lanes may be copied at once; does so,
  * or nothing. */
+stc_status stage_share(machine *mc, stage *st);
 bool stage_whole(const stage *st);
 stc_status stage_copy(machine *mc, stage *st, bool *done);
 

@@ -100,7 +100,7 @@ void stage_late_prepare(const machine *mc, stage *st)
     const loop_summary *s = &st->g->s;
     const stage_walk *w = &st->walk[0];
     st->copies = st->late_body && w->t.stride == w->t.width;
-    st->late = false;
+    st->late = st->shares = false;
     for (int k = 0; st->copies && k < s->nsink; k++) {
         if (s->sink[k].kind == SINK_REDUCE) continue;
         const stage_sink *x = &st->sink[k];

@@ -328,6 +328,7 @@ stc_status stage_append_places(machine *mc, slot *r, stage *from, stage_sink *to
 
 static stc_status append_values(machine *mc, stage *st, const sink *x, stage_sink *to)
 {
+    if (st->shares) return put_values(mc, st, x, &st->g->place[st->walk[0].place]);
     struct sink_list *own = stage_own_list(st, to, to->nrung);
     own->n = st->g->n;
     own->all = true;

@@ -4,9 +4,12 @@
  * Fibers of parents that follow each other lie side by side, and so do those of the result:
  * coordinates are copied in one piece, bounds are moved by one number, and what is left is
  * a loop over values, which are written where they belong. So a matrix that is scaled
- * costs what copying it costs, however short its rows.
+ * costs what copying it costs, however short its rows. Where the result is all of an
+ * operand of its format, nothing is copied but values: it has the operand's arrays
+ * (pattern.c).
  */
 #include "cascade.h"
+#include "../nest/fibers.h"
 #include <string.h>
 
 /* Rows of a result that are all there, and below them what the stage has. */
@@ -24,6 +27,70 @@ bool stage_whole(const stage *st)
     return st->copies && st->g->s.l->merge->count == 1 && !st->late_rows &&
            !st->late_given && !st->windowed && st->simple == SIMPLE_FIBERS &&
            w->parent->form == COL_STEP && takes_rows(st);
+}
+
+/* The walked operand, whose level that is; NULL: it is no tensor's own. */
+static tensor *walked_tensor(const machine *mc, const stage *st)
+{
+    for (int k = 0; k < mc->p->ntensor; k++) {
+        tensor *t = mc->slot[k].t;
+        if (t && st->walk[0].lv == &t->level[1]) return t;
+    }
+    return NULL;
+}
+
+/* Whether the loop around, the outermost, has a round for each coordinate of the level, in
+ * which the stage alone stores: something for all that is walked. */
+static bool goes_through(const machine *mc, const stage *st, const level *lv)
+{
+    const stage *out = st->out;
+    const merge_desc *m = out->g->s.l->merge, *in = st->g->s.l->merge;
+    int64_t lo, hi;
+    bool all = !out->out && out->nchild == 1 && m->universe && merge_always(m);
+    for (uint64_t mask = 0; mask < UINT64_C(1) << in->count; mask++)
+        all &= !(mask >> (st->walk[0].place - 1) & 1) || merge_produces(in, mask);
+    for (int b = 0; b < m->count; b++)
+        all &= m->operand[b].role == MERGE_LOCATE;
+    merge_range(mc, m, &lo, &hi);
+    return all && lo == lv->base && hi == lv->base + lv->extent;
+}
+
+/* Whether a result that has nothing yet gets all places of the operand, and no others. */
+static bool takes_pattern(const machine *mc, const stage *st, const tensor *r,
+                          const tensor *of)
+{
+    if (!of || of == r || of->cx != r->cx || mc->cx->root || r->fmt.levels != 2 ||
+        !format_equal(&of->fmt, &r->fmt))
+        return false;
+    for (int l = 0; l < 2; l++)
+        if (of->level[l].base != r->level[l].base ||
+            of->level[l].extent != r->level[l].extent)
+            return false;
+    const fiber_table *t = &st->walk[0].t;
+    return goes_through(mc, st, &r->level[0]) && !fiber_bound(t, 0) &&
+           fiber_bound(t, r->level[0].extent) == of->nvals && tensor_shares_pattern(of);
+}
+
+stc_status stage_share(machine *mc, stage *st)
+{
+    const stage_walk *w = &st->walk[0];
+    if (st->windowed || st->simple != SIMPLE_FIBERS || !takes_rows(st) ||
+        st->sink[0].above != ROOT || w->parent->form != COL_STEP)
+        return STC_OK;
+    slot *r = &mc->slot[st->g->s.sink[0].a];
+    level *lv = &r->t->level[1];
+    if (lv->size || lv->edges ||
+        w->parent->base != st->out->g->icol[0].base - r->t->level[0].base)
+        return STC_OK;
+    tensor *of = walked_tensor(mc, st);
+    if (!takes_pattern(mc, st, r->t, of)) return STC_OK;
+    if (tensor_take_pattern(r->t, of) || tensor_reserve_values(r->t, of->nvals))
+        return mc->cx->diag.status;
+    lv->open_count = lv->size;
+    lv->edges = r->t->level[0].extent;
+    r->lev[1].parent = lv->edges - 1;
+    st->shares = true;
+    return STC_OK;
 }
 
 /* Ends of n fibers, each so much further on. */
@@ -129,9 +196,12 @@ stc_status stage_copy(machine *mc, stage *st, bool *done)
     const int64_t parent =
         above * up->extent - up->lo + out->g->icol[out->g->s.place[up->place].icol].base;
     int64_t pos;
-    *done = begin < end && parent > r->lev[to->rung[1].level].parent;
+    *done = begin < end && (st->shares || parent > r->lev[to->rung[1].level].parent);
     if (!*done) return STC_OK;
-    if (copy_fibers(mc, st, parent, n, begin, end, &pos)) return mc->cx->diag.status;
+    if (st->shares)
+        pos = begin;
+    else if (copy_fibers(mc, st, parent, n, begin, end, &pos))
+        return mc->cx->diag.status;
     if (stage_values_room(mc, r, pos, end - begin)) return mc->cx->diag.status;
     st->lane = n;
     st->open = false;

@@ -87,7 +87,7 @@ void asm_taken(slot *s, tensor *t)
     s->again = many(t->nvals, type_size(t->type));
     for (int l = 0; l < s->row->fmt.levels; l++) {
         index_array *crd = &t->level[l].a[STC_CRD];
-        s->lev[l].again = many(crd->len, (size_t)crd->stride);
+        s->lev[l].again = crd->owned ? many(crd->len, (size_t)crd->stride) : 0;
         index_trim(t->cx, crd);
     }
     trim_values(t);
@@ -102,8 +102,7 @@ static void reserve_again(machine *mc, slot *s)
     for (int l = 0; ok && l < s->row->fmt.levels; l++) {
         index_array *crd = &t->level[l].a[STC_CRD];
         const int64_t n = s->lev[l].again;
-        if (n && crd->owned && !crd->cap)
-            ok = !mem_grow(mc->cx, &crd->data, &crd->cap, n, (size_t)crd->stride);
+        if (n && crd->owned && !crd->cap) ok = !index_reserve(mc->cx, crd, n);
     }
     if (!ok) diag_clear(mc->cx); /* it grows as it goes */
 }

@@ -51,6 +51,7 @@ typedef struct view_object {
     PyObject_HEAD PyObject *owner;
     void *data;
     Py_ssize_t size;
+    bool fixed; /* nobody writes there */
 } view_object;
 
 static void view_dealloc(PyObject *self)
@@ -62,7 +63,7 @@ static void view_dealloc(PyObject *self)
 static int view_buffer(PyObject *object, Py_buffer *b, int flags)
 {
     view_object *self = (view_object *)object;
-    return PyBuffer_FillInfo(b, object, self->data, self->size, 0, flags);
+    return PyBuffer_FillInfo(b, object, self->data, self->size, self->fixed, flags);
 }
 
 static PyType_Slot view_slots[] = {
@@ -99,13 +100,14 @@ PyObject *py_array_copy(module_state *st, const void *data, int order, const int
 }
 
 PyObject *py_array_view(module_state *st, PyObject *owner, void *data, int64_t n,
-                        stc_type type)
+                        stc_type type, bool fixed)
 {
     if (!n) return py_array_copy(st, "", 1, &n, type);
     view_object *view = py_object_new(st->view);
     if (!view) return NULL;
     view->owner = Py_NewRef(owner);
     view->data = data;
+    view->fixed = fixed;
     view->size = (Py_ssize_t)n * (Py_ssize_t)stc_type_size(type);
     PyObject *a = PyObject_CallFunctionObjArgs(st->frombuffer, (PyObject *)view,
                                                st->dtype[type], NULL);

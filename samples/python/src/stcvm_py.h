@@ -82,9 +82,10 @@ extern PyType_Spec py_view_spec;
 int py_array_type(const Py_buffer *b);
 /* 4 or 8 for a vector of signed integers of this width, else 0. */
 int py_array_index_width(const Py_buffer *b);
-/* An array over memory that `owner` keeps; a new one with a copy of the bytes. */
+/* An array over memory that `owner` keeps, `fixed`: for reading; a new one with a copy of
+ * the bytes. */
 PyObject *py_array_view(module_state *st, PyObject *owner, void *data, int64_t n,
-                        stc_type type);
+                        stc_type type, bool fixed);
 PyObject *py_array_copy(module_state *st, const void *data, int order, const int64_t *shape,
                         stc_type type);
 PyObject *py_array_empty(module_state *st, int order, const int64_t *shape, stc_type type,

@@ -252,13 +252,14 @@ static PyObject *tensor_arrays(PyObject *object, PyObject *share)
     tensor_object *self = (tensor_object *)object;
     module_state *st = self->owner->st;
     const stc_type type = stc_tensor_type(self->t);
-    const bool shared = PyObject_IsTrue(share) == 1;
+    const bool shared = PyObject_IsTrue(share) == 1, fixed = stc_tensor_shares(self->t);
     PyObject *list = PyList_New(0);
     for (int k = 0; list && k < self->arrays; k++) {
         const stc_array *a = &self->array[k].a;
         const bool dense = !a->stride || a->stride == a->width;
         PyObject *array = shared && dense ? py_array_view(st, object, a->data, a->length,
-                                                          a->width == 4 ? STC_I32 : STC_I64)
+                                                          a->width == 4 ? STC_I32 : STC_I64,
+                                                          fixed)
                                           : index_copy(st, a);
         PyObject *row =
             array ? Py_BuildValue("(iiN)", self->array[k].level, self->array[k].role, array)
@@ -267,7 +268,7 @@ static PyObject *tensor_arrays(PyObject *object, PyObject *share)
         Py_XDECREF(row);
     }
     if (!list) return NULL;
-    PyObject *values = shared ? py_array_view(st, object, self->values, self->stored, type)
+    PyObject *values = shared ? py_array_view(st, object, self->values, self->stored, type, false)
                               : py_array_copy(st, self->values, 1, &self->stored, type);
     if (!values) {
         Py_DECREF(list);

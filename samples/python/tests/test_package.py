@@ -197,6 +197,27 @@ class Results(unittest.TestCase):
         self.assertEqual((M.to_scipy("coo") != sp.eye(4)).nnz, 0)
         self.assertIn("<svg", M._repr_html_())
 
+    def test_shared_places(self):
+        A = sp.random(50, 40, density=0.2, format="csr", random_state=3)
+        T = stcvm.Tensor(A)
+        C = stcvm.eval("C(i,j) = 2 * T(i,j)", T=T)
+        D = stcvm.eval("D(i,j) = abs(T(i,j))", T=T)
+        self.assertTrue(np.shares_memory(C.indices, D.indices))
+        for array in (C.indices, C.indptr):
+            self.assertFalse(array.flags.writeable)
+        C.data[:] = 0  # the values are its own
+        with self.assertRaises(ValueError):
+            C.eliminate_zeros()
+        E = C.copy()
+        E.eliminate_zeros()
+        self.assertEqual(E.nnz, 0)
+        del T, C
+        self.assertEqual(abs(D - abs(A)).max(), 0)
+        # what belongs to NumPy isn't shared
+        L = stcvm.eval("L(i,j) = 2 * A(i,j)", A=A)
+        self.assertFalse(np.shares_memory(L.indices, A.indices))
+        self.assertTrue(L.indices.flags.writeable)
+
     def test_damaged_pickle(self):
         T = stcvm.Tensor(sp.eye(4, format="csr"))
         make, (form, kind, shape, fill, values, arrays) = T.__reduce__()
