@@ -179,8 +179,7 @@ typedef struct stc_config {
      * of floats are rounded otherwise. */
     bool as_written;
     /* .stt files are taken at their word: what their arrays hold isn't checked. Only for
-     * files that this library wrote and that weren't changed since: others could crash the
-     * host. */
+     * files that this library wrote, unchanged since: others could crash the host. */
     bool trust_files;
     /* A folder: large arrays (from a 32nd of max_memory on, without a cap from 64 MB) lie
      * in nameless files there, and don't count as memory; so results and what is between

@@ -502,7 +502,9 @@ static const struct {
     {TENSOR("output f64 (0) [e0] format 1 dense(0)"), "no such extent"},
     {TENSOR("output f64 (0) [] while t5 format 0"), "its source isn't there"},
     {TENSOR("output f64 (0) [] while t0 format 0"), NULL},
-    {TENSOR("work f64 (0) [e0] format 1 rle(0)\n.extent e0 const 3"), "a workspace can't"},
+    {TENSOR("work f64 (0) [e0] format 1 rle(0)\n.extent e0 const 3"), NULL},
+    {TENSOR("work f64 (0) [e0 e0] format 2 dense(0) rle(1)\n.extent e0 const 3"),
+     "a workspace can't"},
     {TENSOR("work f64 (0) [e0 e0] format 2 compressed(#0) singleton(0) "
             "compressed(1)\n.extent e0 const 3"),
      "a workspace can't"},

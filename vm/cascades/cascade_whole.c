@@ -79,6 +79,7 @@ stc_status stage_share(machine *mc, stage *st)
         return STC_OK;
     slot *r = &mc->slot[st->g->s.sink[0].a];
     level *lv = &r->t->level[1];
+    if (r->lent || r->lent_at) return STC_OK; /* its room is to be kept from run to run */
     if (lv->size || lv->edges ||
         w->parent->base != st->out->g->icol[0].base - r->t->level[0].base)
         return STC_OK;

@@ -224,7 +224,8 @@ stc_status ws_add_runs(machine *mc, slot *s, int n, const int64_t *lo, const int
 /* What comes now is folded by another function. */
 stc_status ws_settle_runs(machine *mc, workspace *w, const lop *at)
 {
-    if (!w->rows.n || fold_all(mc, w, at)) return mc->cx->diag.status;
+    if (!w->rows.n) return STC_OK;
+    if (fold_all(mc, w, at)) return mc->cx->diag.status;
     w->first[w->depth++] = w->rows.n;
     return STC_OK;
 }
