@@ -36,11 +36,13 @@
                                const int *end, const uint16_t *order, int runs)            \
     {                                                                                      \
         ct_##K *to = out;                                                                  \
-        for (int j = 0; j < runs; j++) {                                                   \
-            const int r = order ? order[j] : j;                                            \
+        for (int j = 0; order && j < runs; j++) {                                          \
+            const int r = order[j];                                                        \
             to[lane[r]] =                                                                  \
                 run_##N##_##K(elements, r ? end[r - 1] : 0, end[r], to[lane[r]]);          \
         }                                                                                  \
+        for (int r = 0, k = 0; !order && r < runs; k = end[r++])                           \
+            to[lane[r]] = run_##N##_##K(elements, k, end[r], to[lane[r]]);                 \
     }
 #include "fn_ops.def"
 
