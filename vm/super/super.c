@@ -58,8 +58,6 @@ static bool fits(const nest *ns, kernel_id kernel)
     case KERNEL_fold_chosen:
         return ns->chooses && walked == 1 &&
                ns->in.node[ns->load[0].node].b == ns->walk[0].place;
-    case KERNEL_dot_range:
-        return ns->nload > 0 && ns->nload <= 2;
     case KERNEL_dot_merge:
         return !ns->only[0] && !ns->only[1] && walked == ns->nload;
     case KERNEL_merge_fibers:
@@ -78,14 +76,13 @@ static bool same_body(const nest *ns, const struct body_row *b)
     return b->plus == ns->plus && (b->times == ns->times || ns->times == FN_NONE);
 }
 
-/* Integers wrap alike in their own width: what is accumulated in a result keeps that of its
- * elements, and a sum in a register has 64 bits. */
+/* What is accumulated in a result keeps its elements' width, in which integers wrap alike.
+ */
 static bool same_type(const nest *ns, const super_instance *r)
 {
-    const bool own_width =
-        kernels[r->kernel].sink == SINK_ACC || type_size((stc_type)ns->type) == 8;
-    return r->type == ns->type || (own_width && ns->plus == FN_ADD &&
-                                   types_wrap_alike((stc_type)r->type, (stc_type)ns->type));
+    return r->type == ns->type ||
+           (kernels[r->kernel].sink == SINK_ACC && ns->plus == FN_ADD &&
+            types_wrap_alike((stc_type)r->type, (stc_type)ns->type));
 }
 
 bool super_choose(const machine *mc, nest *ns)

@@ -63,11 +63,11 @@ enum { LOOK = 64 };
 
 /* As above, of fibers most of which have an element or two. */
 #define FEW_TERM(TYPE, B, p)                                                               \
-    (nx ? TIMES(B, TYPE, GET(TYPE, v[p]), GET(TYPE, x[crd[p]])) : GET(TYPE, v[p]))
+    (nx ? TIMES(B, TYPE, GET(TYPE, v[p]), GET(TYPE, x[crd[(p)*stride]])) : GET(TYPE, v[p]))
 #define DOT_FEW(TYPE, B, W)                                                                \
-    INLINE num_##TYPE few_##TYPE##_##B##_##W(const elem_##TYPE *v, const index_##W *crd,   \
-                                             int64_t *at, int64_t e, const elem_##TYPE *x, \
-                                             num_##TYPE init, int nx)                      \
+    INLINE num_##TYPE few_##TYPE##_##B##_##W(                                              \
+        const elem_##TYPE *v, const index_##W *crd, int64_t stride, int64_t *at,           \
+        int64_t e, const elem_##TYPE *x, num_##TYPE init, int nx)                          \
     {                                                                                      \
         int64_t p = *at;                                                                   \
         if (__builtin_expect(p == e, 0)) return init;                                      \
@@ -87,9 +87,9 @@ enum { LOOK = 64 };
 
 /* Rows that follow each other, all with the same gathered row: SpMV. */
 #define DOT_PLAIN(TYPE, B, W)                                                              \
-    INLINE int64_t plain_##TYPE##_##B##_##W(const nest *ns, const elem_##TYPE *v,          \
-                                            const elem_##TYPE *x, num_##TYPE init,         \
-                                            num_##TYPE *out, int n, int nx)                \
+    INLINE int64_t plain_##TYPE##_##B##_##W(                                               \
+        const nest *ns, int64_t stride, const elem_##TYPE *v, const elem_##TYPE *x,        \
+        num_##TYPE init, num_##TYPE *out, int n, int nx)                                   \
     {                                                                                      \
         const nest_walk *w = &ns->walk[0];                                                 \
         const index_##W *crd = w->crd,                                                     \
@@ -100,7 +100,8 @@ enum { LOOK = 64 };
             for (int k = 0; k < n; k++) {                                                  \
                 p = bounds[k];                                                             \
                 ask_later_##W(ns, w, v, sizeof *v, ns->from + k, ns->to);                  \
-                out[k] = few_##TYPE##_##B##_##W(v, crd, &p, bounds[k + 1], x, init, nx);   \
+                out[k] = few_##TYPE##_##B##_##W(v, crd, stride, &p, bounds[k + 1], x,      \
+                                                init, nx);                                 \
                 if (SETTLES(B)) left += bounds[k + 1] - p;                                 \
             }                                                                              \
             return bounds[n] - bounds[0] - left;                                           \
@@ -114,14 +115,21 @@ enum { LOOK = 64 };
                 lengths_sort_##W(bounds + from, m, order);                                 \
                 lengths_ask_##W(w, bounds + from, m, v, sizeof *v);                        \
             }                                                                              \
-            for (int j = 0; j < m; j++) {                                                  \
-                const int k = from + (mixed ? order[j] : j);                               \
+            for (int j = 0; mixed && j < m; j++) {                                         \
+                const int k = from + order[j];                                             \
+                p = bounds[k];                                                             \
+                out[k] =                                                                   \
+                    fiber_##TYPE##_##B##_##W(v, crd, stride, &p, bounds[k + 1], x, NULL,   \
+                                             NO_FACTORS(B, TYPE), init, nx, false);        \
+            }                                                                              \
+            p = bounds[from];                                                              \
+            for (int k = from; !mixed && k < from + m; k++) {                              \
                 const int64_t e = bounds[k + 1];                                           \
                 ask_later_##W(ns, w, v, sizeof *v, ns->from + k, ns->to);                  \
-                p = bounds[k];                                                             \
-                out[k] = fiber_##TYPE##_##B##_##W(v, crd, 1, &p, e, x, NULL,               \
+                out[k] = fiber_##TYPE##_##B##_##W(v, crd, stride, &p, e, x, NULL,          \
                                                   NO_FACTORS(B, TYPE), init, nx, false);   \
                 if (SETTLES(B)) left += e - p;                                             \
+                p = e;                                                                     \
             }                                                                              \
         }                                                                                  \
         return bounds[n] - bounds[0] - left;                                               \
@@ -172,55 +180,46 @@ TELL_FIBERS(32)
 TELL_FIBERS(64)
 
 #define DOT_LANES(TYPE, B, W)                                                              \
-    INLINE bool plainly_##TYPE##_##B##_##W(nest *ns, const nest_load *own,                 \
-                                           const nest_load *by, num_##TYPE *out, int nx)   \
-    {                                                                                      \
-        const nest_walk *w = &ns->walk[0];                                                 \
-        const node *r = &ns->o.s.node[ns->link.result];                                    \
-        if (!w->bounds || w->parent->form != COL_STEP || ns->gaps || ns->nscalar ||        \
-            (nx && (w->step != 1 || by->parent->form != COL_FIXED)) ||                     \
-            ns->o.node[r->arg[0]].p)                                                       \
-            return false;                                                                  \
-        const elem_##TYPE *v = own->vals, *x = NULL;                                       \
-        if (nx) x = (const elem_##TYPE *)by->vals + load_base(by, 0);                      \
-        if (ns->told) tell_all_##W(ns);                                                    \
-        ns->rounds += plain_##TYPE##_##B##_##W(ns, v, x, START(num_##TYPE, ns, r, 0),      \
-                                               out + ns->from, ns->to - ns->from, nx);     \
-        return true;                                                                       \
-    }                                                                                      \
-                                                                                           \
-    static void fibers_##TYPE##_##B##_##W(nest *ns, const nest_load *own,                  \
-                                          nest_load *const *by, num_##TYPE *out, int nx)   \
+    INLINE stc_status fibers_##TYPE##_##B##_##W(                                           \
+        machine *mc, nest *ns, const nest_load *own, nest_load *const *by, int nx,         \
+        int64_t stride, bool scaled)                                                       \
     {                                                                                      \
         const nest_walk *w = &ns->walk[0];                                                 \
         const index_##W *crd = w->crd;                                                     \
-        const elem_##TYPE *v = own->vals, *x = NULL, *y = NULL;                            \
+        const elem_##TYPE *v = own->vals;                                                  \
         const node *r = &ns->o.s.node[ns->link.result];                                    \
-        const int64_t stride = w->step;                                                    \
-        const bool scaled = ns->nscalar > 0;                                               \
+        num_##TYPE *out = ns->o.node[ns->link.result].data;                                \
         int64_t rounds = 0;                                                                \
+        if (nx < 2 && !scaled && w->bounds && w->parent->form == COL_STEP && !ns->gaps &&  \
+            (nx == 0 || by[0]->parent->form == COL_FIXED) && !ns->o.node[r->arg[0]].p) {   \
+            const elem_##TYPE *x =                                                         \
+                nx ? (const elem_##TYPE *)by[0]->vals + load_base(by[0], 0) : NULL;        \
+            if (ns->told) tell_all_##W(ns);                                                \
+            ns->rounds +=                                                                  \
+                plain_##TYPE##_##B##_##W(ns, stride, v, x, START(num_##TYPE, ns, r, 0),    \
+                                         out + ns->from, ns->to - ns->from, nx);           \
+            return super_poll(mc, ns);                                                     \
+        }                                                                                  \
         for (int k = ns->from; k < ns->to; k++) {                                          \
             num_##TYPE sum = START(num_##TYPE, ns, r, k), s = NO_FACTORS(B, TYPE);         \
             int64_t p, e;                                                                  \
             if (span_##W(w, k, &p, &e) && nest_lane(ns, k)) {                              \
+                const elem_##TYPE *x = NULL, *y = NULL;                                    \
                 ask_fiber_##W(w, v, sizeof *v, k + SUPER_AHEAD, ns->to);                   \
                 if (nx > 0) x = (const elem_##TYPE *)by[0]->vals + load_base(by[0], k);    \
                 if (nx > 1) y = (const elem_##TYPE *)by[1]->vals + load_base(by[1], k);    \
-                for (int j = 0; j < ns->nscalar; j++)                                      \
+                for (int j = 0; scaled && j < ns->nscalar; j++)                            \
                     s = TIMES(B, TYPE, s, LANE_VALUE(num_##TYPE, ns, ns->scalar[j], k));   \
                 rounds -= p;                                                               \
-                sum = nx == 0   ? fiber_##TYPE##_##B##_##W(v, crd, 1, &p, e, x, y, s, sum, \
-                                                           0, scaled)                      \
-                      : nx == 1 ? fiber_##TYPE##_##B##_##W(v, crd, stride, &p, e, x, y, s, \
-                                                           sum, 1, scaled)                 \
-                                : fiber_##TYPE##_##B##_##W(v, crd, stride, &p, e, x, y, s, \
-                                                           sum, 2, scaled);                \
+                sum = fiber_##TYPE##_##B##_##W(v, crd, stride, &p, e, x, y, s, sum, nx,    \
+                                               scaled);                                    \
                 rounds += p;                                                               \
             }                                                                              \
             out[k] = sum;                                                                  \
         }                                                                                  \
         ns->rounds += rounds;                                                              \
         if (ns->told) tell_fibers_##W(ns);                                                 \
+        return super_poll(mc, ns);                                                         \
     }
 
 /* How many coordinates are looked for at once. */
@@ -306,7 +305,7 @@ static bool any_there(const int64_t *at, int64_t n)
     stc_status super_dot_fiber_##TYPE##_##B##_##W(machine *mc, nest *ns)                   \
     {                                                                                      \
         nest_load *own = NULL, *by[NEST_LOADS] = {NULL};                                   \
-        num_##TYPE *out = ns->o.node[ns->link.result].data;                                \
+        const int64_t stride = ns->walk[0].step;                                           \
         int nx = 0;                                                                        \
         for (int j = 0; j < ns->nload; j++) {                                              \
             if (ns->load[j].walk >= 0) {                                                   \
@@ -316,21 +315,27 @@ static bool any_there(const int64_t *at, int64_t n)
             }                                                                              \
         }                                                                                  \
         if (nx == 1 && by[0]->probe) return probed_##TYPE##_##B##_##W(mc, ns, own, by[0]); \
-        if (!(nx == 0 && plainly_##TYPE##_##B##_##W(ns, own, NULL, out, 0)) &&             \
-            !(nx == 1 && plainly_##TYPE##_##B##_##W(ns, own, by[0], out, 1)))              \
-            fibers_##TYPE##_##B##_##W(ns, own, by, out, nx);                               \
-        return super_poll(mc, ns);                                                         \
+        const bool scaled = ns->nscalar > 0;                                               \
+        if (stride == 1 && nx == 1 && !scaled)                                             \
+            return fibers_##TYPE##_##B##_##W(mc, ns, own, by, 1, 1, false);                \
+        if (stride == 1 && nx == 0 && !scaled)                                             \
+            return fibers_##TYPE##_##B##_##W(mc, ns, own, by, 0, 1, false);                \
+        if (nx == 1) return fibers_##TYPE##_##B##_##W(mc, ns, own, by, 1, stride, scaled); \
+        if (nx == 0) return fibers_##TYPE##_##B##_##W(mc, ns, own, by, 0, stride, scaled); \
+        return fibers_##TYPE##_##B##_##W(mc, ns, own, by, 2, stride, scaled);              \
     }
 
 /* ---- a range ------------------------------------------------------------------- */
 
 #define RANGE_TERM(TYPE, B, i)                                                             \
     num_##TYPE t = TIMES(B, TYPE, s, GET(TYPE, x[i]));                                     \
-    if (nx > 1) t = TIMES(B, TYPE, t, GET(TYPE, y[i]));
+    if (nx > 1) t = TIMES(B, TYPE, t, GET(TYPE, y[i]));                                    \
+    if (nx > 2) t = TIMES(B, TYPE, t, GET(TYPE, z[i]));
 
 #define DOT_RANGE(TYPE, B, W)                                                              \
     INLINE num_##TYPE range_##TYPE##_##B(const elem_##TYPE *x, const elem_##TYPE *y,       \
-                                         num_##TYPE s, int64_t n, int nx)                  \
+                                         const elem_##TYPE *z, num_##TYPE s, int64_t n,    \
+                                         int nx)                                           \
     {                                                                                      \
         num_##TYPE a[8], sum = NOTHING(B, TYPE);                                           \
         int64_t i = 0;                                                                     \
@@ -363,12 +368,12 @@ static bool any_there(const int64_t *at, int64_t n)
         for (int k = 0; k < ns->o.n; k++) {                                                \
             num_##TYPE sum = START(num_##TYPE, ns, r, k), s = NO_FACTORS(B, TYPE);         \
             if (nest_lane(ns, k)) {                                                        \
-                const elem_##TYPE *x[2] = {NULL};                                          \
+                const elem_##TYPE *x[3] = {NULL};                                          \
                 for (int j = 0; j < nx; j++)                                               \
                     x[j] = super_row(ns, &ns->load[j], k, sizeof(elem_##TYPE));            \
                 for (int j = 0; j < ns->nscalar; j++)                                      \
                     s = TIMES(B, TYPE, s, LANE_VALUE(num_##TYPE, ns, ns->scalar[j], k));   \
-                sum = PLUS(B, TYPE, sum, range_##TYPE##_##B(x[0], x[1], s, n, nx));        \
+                sum = PLUS(B, TYPE, sum, range_##TYPE##_##B(x[0], x[1], x[2], s, n, nx));  \
                 ns->rounds += n;                                                           \
                 nest_tell(ns, k, n > 0);                                                   \
             }                                                                              \
@@ -380,6 +385,7 @@ static bool any_there(const int64_t *at, int64_t n)
     {                                                                                      \
         if (ns->nload == 1) ranges_##TYPE##_##B(ns, out, 1);                               \
         if (ns->nload == 2) ranges_##TYPE##_##B(ns, out, 2);                               \
+        if (ns->nload == 3) ranges_##TYPE##_##B(ns, out, 3);                               \
     }                                                                                      \
     static void all_ranges_##TYPE##_##B(nest *ns, num_##TYPE *out)                         \
     {                                                                                      \

@@ -18,8 +18,7 @@ enum { LENGTHS_BATCH = 128, LENGTHS = 32, LENGTHS_ASKED = 32 };
 #define BY_LENGTH(W)                                                                       \
     /* Whether that pays for the fibers between n + 1 bounds: one in four differs from     \
      * that before it, and three of four elements are in short ones. */                    \
-    __attribute__((noinline)) static bool lengths_differ_##W(const index_##W *bounds,      \
-                                                             int n)                        \
+    static inline bool lengths_differ_##W(const index_##W *bounds, int n)                  \
     {                                                                                      \
         const int asked = n < LENGTHS_ASKED ? n : LENGTHS_ASKED;                           \
         int differ = 0, brief = 0;                                                         \
@@ -35,8 +34,7 @@ enum { LENGTHS_BATCH = 128, LENGTHS = 32, LENGTHS_ASKED = 32 };
     }                                                                                      \
                                                                                            \
     /* The lanes by length. */                                                             \
-    __attribute__((noinline)) static void lengths_sort_##W(const index_##W *bounds, int n, \
-                                                           uint16_t *order)                \
+    static inline void lengths_sort_##W(const index_##W *bounds, int n, uint16_t *order)   \
     {                                                                                      \
         int at[LENGTHS] = {0};                                                             \
         uint8_t length[LENGTHS_BATCH];                                                     \
@@ -55,9 +53,8 @@ enum { LENGTHS_BATCH = 128, LENGTHS = 32, LENGTHS_ASKED = 32 };
     }                                                                                      \
                                                                                            \
     /* A batch isn't read in order: as much as it has, behind it, is asked for. */         \
-    __attribute__((noinline)) static void lengths_ask_##W(const nest_walk *w,              \
-                                                          const index_##W *bounds, int n,  \
-                                                          const void *vals, int64_t size)  \
+    static inline void lengths_ask_##W(const nest_walk *w, const index_##W *bounds, int n, \
+                                       const void *vals, int64_t size)                     \
     {                                                                                      \
         const int64_t p = bounds[n], left = w->entries - p, have = p - bounds[0];          \
         const int64_t m = have < left ? have : left;                                       \
