@@ -41,7 +41,7 @@ stc_status index_ready(ctx *cx, index_array *a, int64_t largest, int force_width
     return index_resize(cx, a, len);
 }
 
-/* What stands there of somebody else's array, in one of its own. */
+/* What stands in a pattern's array, in one of its own. */
 static stc_status copy_shared(ctx *cx, index_array *a, int64_t cap)
 {
     index_array own;

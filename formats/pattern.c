@@ -2,10 +2,10 @@
  *
  * Of C(i,j) = 2 * A(i,j) in A's format only the values are new. A's index arrays move to a
  * tensor without values, its pattern, which A and C have both, each as it has what a host
- * lends: neither frees nor changes them, and who needs others makes its own (copy on
- * write). Whoever has a pattern last frees it. All of them are one machine's, and a machine
- * is one thread's at a time, so that nothing is counted atomically; worker threads don't
- * share.
+ * lends: neither frees nor changes them, and a tensor that needs others makes its own (copy
+ * on write). The last tensor with a pattern frees it. All of them are one machine's, and a
+ * machine is one thread's at a time, so that nothing is counted atomically; worker threads
+ * don't share.
  *
  * Arrays that aren't the library's stay where they are: what a host lends, or a file has,
  * ends when they say so.

@@ -358,7 +358,7 @@ static int assembly_slot(const builder *b, cin_kind *last)
     if (direct && !runs && !reads_target(pl) && of->role != ROLE_INOUT)
         return pl->s->target;
     prog_tensor t = *of;
-    if (runs) t.fmt.level[t.fmt.levels - 1].kind = level_kind_at(LEVEL_rle);
+    if (runs) t.fmt.level[t.fmt.levels - 1].kind = level_runs();
     if (!direct && !plan_stream_made(pl, &of->fmt, pl->s->sub, &t.fmt))
         format_all(&t.fmt, t.order, level_sparse());
     t.role = ROLE_TEMP;
