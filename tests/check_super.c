@@ -612,6 +612,81 @@ START_TEST(bounds_of_64_bits)
 }
 END_TEST
 
+/* What has all coordinates of a range is scattered a line at once, and gives what a list
+ * of the same coordinates gives: into rows that are empty, or have places already; of a
+ * dense tensor (@ is X, T) and a sparse one (E, U).
+ */
+static const struct {
+    const char *target, *text, *row;
+} line_statements[] = {
+    {"%s csr f64 [n,p]", "%s(i,j) = L(i,k) * @(k,j)", "scatter F64 MUL ADD, 32 bits"},
+    {"%s dcsr f64 [n,p]", "%s(i,j) = @(k,j) * 2 * L(k,i) * x(k)",
+     "scatter F64 MUL ADD, 32 bits"},
+    {"%s csr f64 [n,p]", "%s(i,j) = L(i,k) * K(k,j) + L(i,k) * @(k,j)",
+     "scatter F64 MUL ADD, 32 bits"},
+    {"%s csr f64 [n,p]", "%s(i,j) += L(i,k) * @(k,j)", "scatter F64 MUL ADD, 32 bits"},
+    {"%s csr f64 [n,p] fill inf", "%s(i,j) = min(k: M(i,k) + @(k,j))",
+     "scatter F64 ADD MIN, 32 bits"},
+    {"%s csr bool [n,p]", "%s(i,j) or= P(i,k) && $(k,j)", "scatter BOOL AND OR, 32 bits"},
+};
+enum { LINE_STATEMENTS = sizeof line_statements / sizeof *line_statements };
+
+static void with_names(char *out, size_t size, const char *text, bool dense)
+{
+    snprintf(out, size, text, dense ? "R" : "Q");
+    for (char *c = out; *c; c++) {
+        if (*c == '@') *c = dense ? 'X' : 'E';
+        if (*c == '$') *c = dense ? 'T' : 'U';
+    }
+}
+
+START_TEST(lines_of_dense_rows)
+{
+    static const char setup[] =
+        "n = 90\n"
+        "tensor L csr f64 [n,n]\nL(i,j) = ((i * 7 + j * 13) % 23 < 2) * (i + j)\ncompact "
+        "L\n"
+        "tensor K csr f64 [n,p]\nK(i,j) = ((i + j) % 5 == 0) * j\ncompact K\n"
+        "tensor X dense f64 [n,p]\nX(i,j) = (i * 3 + j * 5) % 11\n"
+        "tensor E csr f64 [n,p]\nE(i,j) = X(i,j)\n"
+        "tensor T dense bool [n,p]\nT(i,j) = X(i,j) > 3\n"
+        "tensor U csr bool [n,p]\nU(i,j) = T(i,j)\n"
+        "tensor M csr f64 [n,n] fill inf\nM(i,j) = L(i,j) + 1\n"
+        "tensor P csr bool [n,n]\nP(i,j) = L(i,j) != 0\n"
+        "tensor x dense f64 [n]\nx(i) = i % 4\nc = 0\n";
+    static const int across[] = {1, 64, 131};
+    heap h;
+    char text[2000], target[100], statement[100], *profile;
+    stc_machine *m = machine_open(&h, false);
+    stc_session *s;
+    double differ;
+    const stc_tensor *t[3];
+    machine_profile_runs(m);
+    ck_ok(m, stc_session_open(m, &s));
+    snprintf(text, sizeof text, "p = %d\n%s", across[_i % 3], setup);
+    ck_ok(m, stc_session_exec(s, text, "setup"));
+    for (int dense = 1; dense >= 0; dense--) {
+        with_names(target, sizeof target, line_statements[_i / 3].target, dense);
+        with_names(statement, sizeof statement, line_statements[_i / 3].text, dense);
+        snprintf(text, sizeof text, "tensor %s\n%s", target, statement);
+        ck_ok(m, stc_session_exec(s, text, "statement"));
+        if (!dense) continue;
+        ck_ok(m, stc_session_profile(s, &profile));
+        ck_assert_msg(profile_has_row(profile, line_statements[_i / 3].row),
+                      "%s: not by %s\n%s", text, line_statements[_i / 3].row, profile);
+        stc_text_free(m, profile);
+    }
+    ck_ok(m, stc_session_exec(s, "c = sum(i,j: Q(i,j) != R(i,j))", "compare"));
+    ck_ok(m, stc_session_get(s, "Q", &t[0]));
+    ck_ok(m, stc_session_get(s, "R", &t[1]));
+    ck_ok(m, stc_session_get(s, "c", &t[2]));
+    ck_ok(m, stc_tensor_to_dense(t[2], &differ));
+    ck_assert(differ == 0 && stc_tensor_stored(t[0]) == stc_tensor_stored(t[1]));
+    stc_session_close(s);
+    machine_shut(m, &h);
+}
+END_TEST
+
 Suite *suite_super(void)
 {
     Suite *s = suite_create("super");
@@ -622,6 +697,7 @@ Suite *suite_super(void)
     tcase_add_test(t, alike_rows);
     tcase_add_loop_test(t, few_elements, 0, 4);
     tcase_add_loop_test(t, bounds_of_64_bits, 0, WIDE_STATEMENTS);
+    tcase_add_loop_test(t, lines_of_dense_rows, 0, 3 * LINE_STATEMENTS);
     tcase_add_loop_test(t, long_rows, 0, sizeof long_types / sizeof *long_types);
     tcase_add_loop_test(t, fibers_of_unlike_lengths, 0, 4);
     tcase_add_loop_test(t, near_columns, 0, 72);

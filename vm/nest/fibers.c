@@ -13,6 +13,12 @@ bool merge_walks_one(const merge_desc *m)
            operand_walks(&m->operand[0]);
 }
 
+bool merge_ranges_one(const merge_desc *m)
+{
+    return m->count == 1 && m->universe && (m->produce & 2) &&
+           located_plainly(&m->operand[0]);
+}
+
 void merge_range(const machine *mc, const merge_desc *m, int64_t *lo, int64_t *hi)
 {
     *lo = m->lo == ROOT ? 0 : mc->ext[m->lo];

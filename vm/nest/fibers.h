@@ -11,6 +11,9 @@
 bool located_plainly(const merge_operand *o);
 /* Whether a merge is of one operand, which is walked, and produces where that is. */
 bool merge_walks_one(const merge_desc *m);
+/* Whether it is of one operand, which is located, and produces at all coordinates where
+ * that is, perhaps elsewhere, too. */
+bool merge_ranges_one(const merge_desc *m);
 /* The coordinates [*lo, *hi) that a merge goes through in this run. */
 void merge_range(const machine *mc, const merge_desc *m, int64_t *lo, int64_t *hi);
 /* Whether the level has all coordinates of a range; whether it has no others. */

@@ -113,7 +113,9 @@ struct scatter {
     bool guess;   /* whether these do can be guessed                                     */
     bool usual;   /* how rows are gone through                                           */
     bool ordered; /* the fibers' coordinates are                                       */
-    fiber_table f; /* what is scattered */
+    bool lines;   /* fibers have all coordinates of [lo, hi), and no list of them      */
+    int64_t lo, hi, places; /* of the workspace                                      */
+    fiber_table f;          /* what is scattered */
     const void *crd, *vals;
     /* lanes: fibers and factors of up to SCATTER_CHUNK k */
     int64_t *from, *to, *key, *pos[SCATTER_OPERANDS]; /* key: the coordinates k */

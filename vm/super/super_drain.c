@@ -11,7 +11,9 @@
 #include "super.h"
 #include <string.h>
 
-enum { RANK_BLOCK = RANK_PAD, RANK_MAX = LIST_FEW };
+/* Of more than SURE coordinates, one in CROWDED of all there can be, the bitmap has the
+ * order for less. */
+enum { RANK_BLOCK = RANK_PAD, RANK_MAX = LIST_FEW, SURE = 24, CROWDED = 16 };
 
 typedef int32_t lanes __attribute__((vector_size(32)));
 enum { LANES = 8 };
@@ -171,6 +173,12 @@ static stc_status follow_on(machine *mc, const drain *d, workspace *w, const mcu
     return STC_OK;
 }
 
+static bool by_ranks(const workspace *w, const append_room *room)
+{
+    return room->width == 4 && w->n <= RANK_MAX &&
+           (w->n <= SURE || w->n * CROWDED < w->extent);
+}
+
 stc_status drain_sums(machine *mc, const drain *d, workspace *w, const mcursor *up)
 {
     slot *r = &mc->slot[d->result];
@@ -180,7 +188,7 @@ stc_status drain_sums(machine *mc, const drain *d, workspace *w, const mcursor *
     if (!n) return STC_OK;
     if (parent <= r->lev[d->level].parent) return follow_on(mc, d, w, up);
     if (append(mc, d, parent, n, &room)) return mc->cx->diag.status;
-    if (n <= RANK_MAX && room.width == 4)
+    if (by_ranks(w, &room))
         drain_few(mc, w, &room, t);
     else if (drain_many(mc, w, &room, t))
         return mc->cx->diag.status;

@@ -6,6 +6,9 @@
  * fiber that isn't there would add is nothing, so its operand needn't be there
  * in every mask. Factors and fibers of up to SCATTER_CHUNK k are found before
  * anything is scattered, so that fibers can be asked for ahead of time.
+ *
+ * Fibers that have all coordinates of a range are scattered, too: a line each, which is
+ * added to the row element by element once all of that has been touched.
  */
 #include "../core/coords.h"
 #include "../nest/fibers.h"
@@ -22,23 +25,24 @@
 enum { BRIEF = 8, SHARE = 8 };
 
 #define SCATTER(TYPE, W, TERM, FOLD)                                                       \
-    INLINE void put_##TERM##_##FOLD##_##TYPE##_##W(const scatter *sc, workspace *w, int n, \
-                                                   bool guess)                             \
+    INLINE void put_##TERM##_##FOLD##_##TYPE##_##W(const scatter *sc, workspace *w, int k, \
+                                                   int n, bool guess, bool line)           \
     {                                                                                      \
         const elem_##TYPE *vals = sc->vals;                                                \
         const num_##TYPE *by = (const num_##TYPE *)sc->by;                                 \
         num_##TYPE *acc = w->dense;                                                        \
         uint64_t *set = w->set;                                                            \
         int64_t *touched = w->touched, count = w->n;                                       \
-        for (int k = 0; k < n; k++) {                                                      \
+        for (; k < n; k++) {                                                               \
             const index_##W *crd = (const index_##W *)sc->crd;                             \
             const num_##TYPE s = by[k];                                                    \
+            const int64_t begin = sc->from[k] - sc->lo;                                    \
             if (k + 2 < n) {                                                               \
-                __builtin_prefetch(crd + sc->from[k + 2]);                                 \
+                if (!line) __builtin_prefetch(crd + sc->from[k + 2]);                      \
                 if (vals) __builtin_prefetch(vals + sc->from[k + 2]);                      \
             }                                                                              \
             for (int64_t p = sc->from[k], e = sc->to[k]; p < e; p++) {                     \
-                const int64_t i = crd[p];                                                  \
+                const int64_t i = line ? p - begin : crd[p];                               \
                 const num_##TYPE x = vals ? FN(TERM, TYPE, s, GET(TYPE, vals[p])) : s;     \
                 const uint64_t bit = UINT64_C(1) << (i & 63), word = set[i >> 6];          \
                 const bool met = word & bit;                                               \
@@ -56,13 +60,42 @@ enum { BRIEF = 8, SHARE = 8 };
         w->n = count;                                                                      \
     }                                                                                      \
                                                                                            \
+    /* a line of terms, folded into what is there, or not */                               \
+    INLINE void line_##TERM##_##FOLD##_##TYPE##_##W(const scatter *sc, workspace *w,       \
+                                                    int k, bool met)                       \
+    {                                                                                      \
+        const elem_##TYPE *vals =                                                          \
+            sc->vals ? (const elem_##TYPE *)sc->vals + sc->from[k] : NULL;                 \
+        const num_##TYPE s = ((const num_##TYPE *)sc->by)[k];                              \
+        num_##TYPE *acc = (num_##TYPE *)w->dense + sc->lo;                                 \
+        for (int64_t j = 0, m = sc->hi - sc->lo; j < m; j++) {                             \
+            const num_##TYPE x = vals ? FN(TERM, TYPE, s, GET(TYPE, vals[j])) : s;         \
+            acc[j] = met ? FN(FOLD, TYPE, acc[j], x) : x;                                  \
+        }                                                                                  \
+    }                                                                                      \
+                                                                                           \
+    static void lines_##TERM##_##FOLD##_##TYPE##_##W(const scatter *sc, workspace *w,      \
+                                                     int n)                                \
+    {                                                                                      \
+        int k = 0;                                                                         \
+        if (!w->n && sc->hi - sc->lo == sc->places) {                                      \
+            line_##TERM##_##FOLD##_##TYPE##_##W(sc, w, k++, false);                        \
+            ws_touch_all(w, sc->places);                                                   \
+        }                                                                                  \
+        for (; k < n && w->n < sc->places; k++)                                            \
+            put_##TERM##_##FOLD##_##TYPE##_##W(sc, w, k, k + 1, false, true);              \
+        for (; k < n; k++)                                                                 \
+            line_##TERM##_##FOLD##_##TYPE##_##W(sc, w, k, true);                           \
+    }                                                                                      \
     static void scatter_##TERM##_##FOLD##_##TYPE##_##W(const scatter *sc, workspace *w,    \
                                                        int n)                              \
     {                                                                                      \
-        if (sc->guess)                                                                     \
-            put_##TERM##_##FOLD##_##TYPE##_##W(sc, w, n, true);                            \
+        if (sc->lines)                                                                     \
+            lines_##TERM##_##FOLD##_##TYPE##_##W(sc, w, n);                                \
+        else if (sc->guess)                                                                \
+            put_##TERM##_##FOLD##_##TYPE##_##W(sc, w, 0, n, true, false);                  \
         else                                                                               \
-            put_##TERM##_##FOLD##_##TYPE##_##W(sc, w, n, false);                           \
+            put_##TERM##_##FOLD##_##TYPE##_##W(sc, w, 0, n, false, false);                 \
     }
 #include "scatter.def"
 
@@ -149,15 +182,16 @@ static bool match_operand(const machine *mc, const loop *l, const merge_operand 
 }
 
 /* Every mask that produces has all operands, but for the one whose fibers are scattered:
- * without it there is nothing to scatter. Those that some mask lacks must be everywhere in
- * the run. */
+ * without it there is nothing to scatter, if the loop over j goes through what is there.
+ * Those that some mask lacks must be everywhere in the run. */
 static bool match_merge(const machine *mc, scatter *sc)
 {
     const merge_desc *m = sc->mid->merge;
+    const int spared = sc->inner->merge->universe ? -1 : sc->owner;
     if (m->count == 0 || m->count > SCATTER_OPERANDS) return false;
     for (uint64_t mask = 0; mask < UINT64_C(1) << m->count; mask++)
         for (int b = 0; b < m->count; b++)
-            if (m->produce >> mask & 1 && !(mask >> b & 1) && b != sc->owner)
+            if (m->produce >> mask & 1 && !(mask >> b & 1) && b != spared)
                 sc->everywhere |= (uint8_t)(1 << b);
     if (!(m->produce >> ((1 << m->count) - 1) & 1)) return false;
     sc->noperand = m->count;
@@ -265,7 +299,7 @@ static bool match_fiber(const machine *mc, scatter *sc, const loop_summary *mid,
                         const loop_summary *in, const nest_links *links)
 {
     const merge_desc *m = sc->inner->merge;
-    const bool one = merge_walks_one(m);
+    const bool one = merge_walks_one(m) || merge_ranges_one(m);
     const int at = one && mid ? links->up[1]
                    : mid      ? match_sieve(mc, sc, mid, in, links)
                               : 0;
@@ -279,10 +313,14 @@ static bool match_fiber(const machine *mc, scatter *sc, const loop_summary *mid,
         sc->below = o.up;
         return true;
     }
-    const place *p = &mid->place[at]; /* an open cursor (summary_link.c) */
-    sc->tensor = p->tensor;
-    sc->level = p->level;
-    const place *up = &mid->place[p->up];
+    const place *up = &mid->place[at];
+    sc->tensor = m->operand[0].tensor;
+    sc->level = m->operand[0].level;
+    if (operand_walks(&m->operand[0])) { /* an open cursor (summary_link.c) */
+        sc->tensor = up->tensor;
+        sc->level = up->level;
+        up = &mid->place[up->up];
+    }
     if (up->kind == PLACE_OPERAND) sc->owner = (int16_t)up->operand;
     sc->below = up->cursor;
     return true;
@@ -293,6 +331,14 @@ static bool has_width(const scatter *sc)
 {
     return !sc->valued || !sc->sieve.valued ||
            class_type((vclass)sc->cls) == (stc_type)sc->type;
+}
+
+/* Where lines are of cursors further out, these may stand on nothing, and then the fill
+ * is what has to be scattered. */
+static bool stands(const scatter *sc)
+{
+    return !sc->inner->merge->universe ||
+           (sc->owner < 0 ? sc->below : sc->operand[sc->owner].up) == ROOT;
 }
 
 static bool match(const machine *mc, scatter *sc, const loop_summary *mid,
@@ -312,7 +358,8 @@ static bool match(const machine *mc, scatter *sc, const loop_summary *mid,
     sc->term = FN_MUL; /* a value alone is itself times nothing */
     sc->at = x->at;
     return match_fiber(mc, sc, mid, in, links) && (!mid || match_merge(mc, sc)) &&
-           match_value(mc, sc, mid, in, links, x->node) && choose(sc) && has_width(sc);
+           stands(sc) && match_value(mc, sc, mid, in, links, x->node) && choose(sc) &&
+           has_width(sc);
 }
 
 /* ---- tables of a run --------------------------------------------------------------- */
@@ -333,23 +380,27 @@ static bool ready_operand(const machine *mc, const scatter *sc, scatter_operand 
            tensor_unique(t, o->level);
 }
 
-static bool ready_fiber(machine *mc, scatter *sc)
+static bool ready_fiber(machine *mc, scatter *sc, bool listed)
 {
     const tensor *t = mc->slot[sc->tensor].t;
     const level *lv = &t->level[sc->level];
     int64_t lo, hi;
     merge_range(mc, sc->inner->merge, &lo, &hi);
     level_fibers(lv, &sc->f);
-    if (!fibers_listed(&sc->f) || lo < 0 || !level_inside(lv, lo, hi) ||
-        !tensor_unique(t, sc->level))
+    sc->lines = sc->inner->merge->universe;
+    sc->lo = lo;
+    sc->hi = hi;
+    if (lo < 0 || !tensor_unique(t, sc->level)) return false;
+    if (sc->lines ? listed || !fibers_cover(t, sc->level, lo, hi)
+                  : !fibers_listed(&sc->f) || !level_inside(lv, lo, hi))
         return false;
-    sc->kernel = sc->f.width == 4 ? sc->narrow : sc->wide;
+    sc->kernel = (sc->lines || sc->f.width == 4) && sc->narrow ? sc->narrow : sc->wide;
     sc->crd = sc->f.crd;
     sc->ordered = lv->props & PROP_ORDERED;
     sc->vals = sc->valued ? t->vals : NULL;
-    if (sc->sieve.there && !(lv->props & PROP_ORDERED && sieve_ready(mc, sc, lo, hi)))
-        return false;
-    return sc->kernel && mc->slot[sc->work].own->shape[0] >= hi;
+    if (sc->sieve.there && !(sc->ordered && sieve_ready(mc, sc, lo, hi))) return false;
+    sc->places = mc->slot[sc->work].own->shape[0];
+    return sc->kernel && sc->places >= hi;
 }
 
 static bool allocate(machine *mc, scatter *sc)
@@ -385,7 +436,7 @@ static bool usual(const scatter *sc)
 bool scatter_ready(machine *mc, scatter *sc, bool listed)
 {
     sc->list = NULL;
-    if ((!listed && !ws_is_vector(&mc->slot[sc->work])) || !ready_fiber(mc, sc) ||
+    if ((!listed && !ws_is_vector(&mc->slot[sc->work])) || !ready_fiber(mc, sc, listed) ||
         !allocate(mc, sc))
         return false;
     for (int b = 0; b < sc->noperand; b++)
@@ -531,9 +582,14 @@ static stc_status flush(machine *mc, scatter *sc, int n, bool last)
     return st;
 }
 
-/* Lane k's fiber, below `up`. */
+/* Lane k's fiber, below `up`; width 0: a line. */
 INLINE void put_fiber(const scatter *sc, int width, int k, int64_t up)
 {
+    if (!width) {
+        sc->from[k] = up * (sc->f.hi - sc->f.lo) + sc->lo - sc->f.lo;
+        sc->to[k] = sc->from[k] + sc->hi - sc->lo;
+        return;
+    }
     sc->from[k] = index_at(sc->f.bounds, width, up);
     sc->to[k] = index_at(sc->f.bounds, width, up + 1);
 }
@@ -542,6 +598,8 @@ INLINE void put_fiber(const scatter *sc, int width, int k, int64_t up)
 static void put_fibers(const scatter *sc, int n, const int64_t *up, int64_t below)
 {
     const int width = sc->f.bounds_width;
+    for (int k = 0; k < n && !width; k++)
+        put_fiber(sc, 0, k, up ? up[k] : below);
     for (int k = 0; k < n && width == 4; k++)
         put_fiber(sc, 4, k, up ? up[k] : below);
     for (int k = 0; k < n && width == 8; k++)
@@ -559,6 +617,8 @@ static stc_status usual_row(machine *mc, scatter *sc)
     for (int64_t p = o->begin; p < o->end;) {
         const int64_t left = o->end - p;
         const int n = left < SCATTER_CHUNK ? (int)left : SCATTER_CHUNK;
+        for (int j = 0; j < n && !width; j++)
+            put_fiber(sc, 0, j, first + crd[p + j]);
         for (int j = 0; j < n && width == 4; j++)
             put_fiber(sc, 4, j, first + crd[p + j]);
         for (int j = 0; j < n && width == 8; j++)

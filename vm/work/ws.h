@@ -238,6 +238,8 @@ enum { WS_STRING = 1024 }; /* entries of a call of ws_add_vector at most */
  * was done, for what only ws_add can do. */
 bool ws_add_vector(machine *mc, slot *s, const int64_t *coords, const void *vals, int n,
                    int fn, const lop *at, stc_status *st);
+/* All n coordinates are touched, of none. */
+void ws_touch_all(workspace *w, int64_t n);
 /* Puts the touched coordinates in order. */
 stc_status ws_sort_touched(ctx *cx, workspace *w);
 

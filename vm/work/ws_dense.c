@@ -8,6 +8,7 @@
  * what is new to its place first, then folds of the rest.
  */
 #include "ws.h"
+#include <string.h>
 
 /* An accumulator that was asked for may have so many coordinates. */
 #define DENSE_LIMIT ((int64_t)1 << 28)
@@ -156,6 +157,15 @@ static void scan_bits(const workspace *w, int64_t *out)
     for (int64_t word = 0; n < most; word++)
         for (uint64_t b = w->set[word]; b; b &= b - 1)
             out[n++] = word * 64 + __builtin_ctzll(b);
+}
+
+void ws_touch_all(workspace *w, int64_t n)
+{
+    for (int64_t k = 0; k < n; k++)
+        w->touched[k] = k;
+    memset(w->set, 0xff, (size_t)(n >> 6) * sizeof *w->set);
+    if (n & 63) w->set[n >> 6] = (UINT64_C(1) << (n & 63)) - 1;
+    w->n = n;
 }
 
 stc_status ws_sort_touched(ctx *cx, workspace *w)
