@@ -114,6 +114,82 @@ START_TEST(floored)
 }
 END_TEST
 
+/* Under a mask on what leaves coordinates out: as on dense tensors, and stored is what is
+ * new where the mask is true, and was stored where it isn't. Each statement: the mask, what
+ * is assigned, where that has something. */
+static const char *const masks[] = {
+    "j > i",         "j <= i + 1",       "i < 2",
+    "A(i,j) > 4",    "A(i,j) != B(i,j)", "(i + j) % 3 == 0",
+    "!(j > i)",      "i == j",           "j > i && A(i,j) > 2",
+    "A(i,j)",        "!A(i,j)",          "v(i) > 1",
+    "j + 2 >= 2 * i"};
+static const struct {
+    const char *value, *stored;
+} values[] = {
+    {"= A(i,j)", "A(i,j) != 0"},
+    {"= A(i,j) + 2 * B(i,j)", "A(i,j) != 0 || B(i,j) != 0"},
+    {"+= B(i,j)", "C(i,j) != 0 || B(i,j) != 0"},
+    {"= 0", "false"},
+    {"= A(i,j) * B(i,j)", "A(i,j) != 0 && B(i,j) != 0"},
+    {"= (j == 2) * A(i,j)", "j == 2 && A(i,j) != 0"},
+    {"= sum(k: A(i,k) * B(k,j))", "any(k: A(i,k) != 0 && B(k,j) != 0)"},
+};
+static const char *const sparse[] = {"csr", "csc", "dcsr", "coo"};
+enum {
+    MASKS = sizeof masks / sizeof *masks,
+    VALUES = sizeof values / sizeof *values,
+    SPARSE = sizeof sparse / sizeof *sparse
+};
+
+START_TEST(sparse_targets)
+{
+    const char *const mask = masks[_i % MASKS], *const to = sparse[_i / MASKS];
+    for (int k = 0; k < VALUES; k++) {
+        char script[2000];
+        snprintf(
+            script, sizeof script,
+            "n = 6\ntensor A %s f64 [n,n]\nA(i,j) = (i * 5 + j * 7) %% 11 - 5\n"
+            "A(i,j) = A(i,j) * (A(i,j) > 0)\ncompact A\ntensor B csr f64 [n,n]\n"
+            "B(i,j) = (i * 3 + j * 4) %% 5 - 2\nB(i,j) = B(i,j) * (B(i,j) > 0)\n"
+            "compact B\ntensor v svec f64 [n] = { (1): 1, (3): 2 }\n"
+            "tensor C %s f64 [n,n] = { (0,1): 1, (1,1): 2, (2,4): 3, (5,0): 4, (5,5): 5 }\n"
+            "tensor D dense f64 [n,n]\nD(i,j) = C(i,j)\n"
+            "s = sum(i,j: select(bool(%s), bool(%s), C(i,j) != 0))\n"
+            "C(i,j) %s where %s\nD(i,j) %s where %s\n"
+            "tensor d dense f64 [2] = [1,1]\n"
+            "d(k) = select(k == 0, sum(i,j: C(i,j) != D(i,j)), stored(C) - s)\n",
+            to, to, mask, values[k].stored, values[k].value, mask, values[k].value, mask);
+        EXPECT(script, "d", 0, 0);
+    }
+}
+END_TEST
+
+/* Triangles and filters of a large matrix: what is stored is gone through. */
+START_TEST(sparse_targets_by_entries)
+{
+    static const char *const text[] = {"C(i,j) = A(i,j) where j > i",
+                                       "C(i,j) = A(i,j) where j <= i",
+                                       "C(i,j) = A(i,j) where A(i,j) > 0.5",
+                                       "C(i,j) += A(i,j) where j > i",
+                                       "C(i,j) = max(A(i,j), A(j,i)) where j < i",
+                                       "C(i,j) = sum(k: A(i,k) * A(k,j)) where A(i,j)"};
+    for (size_t k = 0; k < sizeof text / sizeof *text; k++) {
+        stc_machine *m;
+        stc_session *s;
+        const stc_config config = {.max_steps = 400000};
+        ck_assert(!stc_open(&config, &m) && !stc_session_open(m, &s));
+        ck_ok(m, stc_session_exec(
+                     s,
+                     "n = 20000\ntensor C csr f64 [n,n] = { (3,9): 1, (9,3): 1 }\n"
+                     "tensor A csr f64 [n,n] = random(density=0.0001, seed=1)\n",
+                     "operands"));
+        ck_ok(m, stc_session_exec(s, text[k], text[k]));
+        stc_session_close(s);
+        stc_close(m);
+    }
+}
+END_TEST
+
 Suite *suite_masks(void)
 {
     Suite *s = suite_create("masks");
@@ -121,6 +197,8 @@ Suite *suite_masks(void)
     tcase_add_test(c, statements);
     tcase_add_test(c, new_tensors);
     tcase_add_test(c, expressions);
+    tcase_add_loop_test(c, sparse_targets, 0, MASKS * SPARSE);
+    tcase_add_test(c, sparse_targets_by_entries);
     tcase_add_test(c, refused);
     tcase_add_test(c, undone);
     tcase_add_test(c, floored);

@@ -227,6 +227,18 @@ START_TEST(terms_by_their_kind)
 }
 END_TEST
 
+/* More reductions than a leaf has room to ask for: what loops come to is stored. */
+START_TEST(many_reductions)
+{
+    char script[2000] = "tensor A csr f64 [2,2] = { (0,0): 1, (0,1): 1, (1,1): 1 }\n"
+                        "tensor C csr f64 [2,2]\nC(i,j) = 1";
+    for (int k = 0; k < 18; k++)
+        sprintf(strchr(script, 0), " * max(k%d: A(i,k%d) * A(k%d,j))", k, k, k);
+    strcat(script, "\ntensor c dense f64\nc(i,j) = C(i,j)");
+    EXPECT(script, "c", 1, 1, 0, 1);
+}
+END_TEST
+
 Suite *suite_patterns(void)
 {
     Suite *s = suite_create("patterns");
@@ -235,6 +247,7 @@ Suite *suite_patterns(void)
     tcase_add_loop_test(t, stored_where_terms_reach, 0,
                         (int)(sizeof cases / sizeof *cases));
     tcase_add_test(t, terms_by_their_kind);
+    tcase_add_test(t, many_reductions);
     suite_add_tcase(s, t);
     return s;
 }

@@ -363,8 +363,14 @@ static int class_of_target(lowering *lo, const cin *c, int r)
 static bool reach_waits(const lowering *lo, const reach *x)
 {
     for (int k = 0; k < x->n; k++)
-        if (lo->lazy[x->of[k]->mark].node) return true;
+        if (x->of[k]->kind == B_REDUCE && lo->lazy[x->of[k]->mark].node) return true;
     return false;
+}
+
+/* Whether a reduction had a term, or a condition holds. */
+static int reach_bit(lowering *lo, const bexpr *of)
+{
+    return of->kind == B_REDUCE ? lo->temp[of->had_term] : lower_expr(lo, of);
 }
 
 /* On to the next round unless terms have reached the leaf. Outside of loops there are no
@@ -376,7 +382,7 @@ static void lower_reach(lowering *lo, const cin *c, bool evaluated)
     merge_operand none[PLAN_ACCESSES + REACH_MAX] = {{0}};
     const int bits = x->first + x->n;
     for (int k = 0; k < x->n; k++)
-        EMIT(lo, OP_MARK, lo->mask, x->first + k, lo->temp[x->of[k]->had_term]);
+        EMIT(lo, OP_MARK, lo->mask, x->first + k, reach_bit(lo, x->of[k]));
     for (int k = 0; k < bits; k++)
         none[k] =
             (merge_operand){.role = MERGE_KNOWN, .cursor = ROOT, .shift = ROOT, .coef = 1};

@@ -323,8 +323,9 @@ static const pset *space_truth(plan *pl, const bexpr *e, bool where_zero)
             return pset_leaf(pl, PS_ABSENT, e->mark);
     }
     if (e->type == STC_BOOL) {
+        const pset *const s = pset_where_not(pl, e);
         value one = {.i64 = 1};
-        return expr_space(pl, e, &one);
+        return s ? s : expr_space(pl, e, &one);
     }
     return pset_all();
 }
@@ -480,6 +481,11 @@ const pset *expr_space(plan *pl, const bexpr *e, const value *target)
     default:
         return space_call_once(pl, e, target);
     }
+}
+
+const pset *space_false(plan *pl, const bexpr *e)
+{
+    return space_truth(pl, e, true);
 }
 
 const pset *plan_mask_space(plan *pl)

@@ -58,25 +58,6 @@ cin *cin_target(plan *pl, cin_kind kind, int target)
 
 /* ---- the right side ---------------------------------------------------------------- */
 
-/* target op= e, as target = op(target, e). */
-static bexpr *accumulated(plan *pl, const bstmt *s)
-{
-    prog_tensor *t = &pl->p->tensor[s->target];
-    bool logic = fn_at(s->op)->typing == TY_LOGIC;
-    stc_type type = logic ? STC_BOOL : type_promote(t->type, s->value->type);
-    bexpr *old = expr_conv(pl, expr_access(pl, s->target, s->sub, s->at), type);
-    bexpr *new = expr_conv(pl, s->value, type);
-    if (!old || !new) return NULL;
-    bexpr *both = expr_call(pl, s->op, type, type_class(type), old, new);
-    if (both) expr_note_waits(both);
-    return both;
-}
-
-bexpr *masked(plan *pl, bexpr *e)
-{
-    return pl->s->mask ? expr_call(pl, FN_AND, STC_BOOL, CLASS_I64, pl->s->mask, e) : e;
-}
-
 bool has_reduction(const bexpr *e)
 {
     if (e->kind == B_REDUCE) return true;
@@ -583,45 +564,15 @@ plan *plan_new(arena *a, program *p, const source *src, bstmt *s)
     return pl;
 }
 
-bool is_led(const plan *pl, const pset *s)
-{
-    if (s->op == PS_AND) return is_led(pl, s->a) || is_led(pl, s->b);
-    if (s->op == PS_OR) return is_led(pl, s->a) && is_led(pl, s->b);
-    if (s->op == PS_WHERE) return s->of->fn == FN_EQ;
-    return s->op == PS_NONE || (s->op == PS_STORED && !space_full(pl, s, UINT64_MAX));
-}
-
-/* A mask to whose places nothing leads, on a target that has them all, is as well a
- * `select` between new elements and old ones. */
-static stc_status unmask(plan *pl)
-{
-    bstmt *s = pl->s;
-    const format *f = &pl->p->tensor[s->target].fmt;
-    for (int l = 0; l < f->levels; l++)
-        if (!(format_props(f, l) & PROP_FULL)) return STC_OK;
-    if (!s->bare || (s->nsub && has_reduction(s->value))) return STC_OK;
-    stc_status st = plan_accesses(pl, s->mask);
-    const pset *space = st ? NULL : plan_mask_space(pl);
-    if (st) return st;
-    if (!space || (s->nsub && is_led(pl, space))) return space ? STC_OK : STC_ERR_MEMORY;
-    s->value = expr_chosen(pl, s->mask, s->op < 0 ? s->value : accumulated(pl, s));
-    s->op = -1;
-    s->mask = NULL;
-    s->whole = true;
-    return s->value ? STC_OK : STC_ERR_MEMORY;
-}
-
 /* The right side in the result's type, what it reads, and what is free of the result. */
 static stc_status settle(plan *pl, const pset **space)
 {
     bstmt *s = pl->s;
     plan_computed(pl);
     stc_status st = plan_schedule(pl);
-    if (!st && s->mask) st = unmask(pl);
+    if (!st && s->mask) st = mask_settle(pl);
     if (st) return st;
-    bexpr *root = s->op < 0     ? s->value
-                  : s->computed ? update_value(pl)
-                                : accumulated(pl, s);
+    bexpr *root = s->op < 0 ? s->value : s->computed ? update_value(pl) : accumulated(pl);
     if (!s->computed || s->op < 0)
         root = expr_conv(pl, root, pl->p->tensor[s->target].type);
     if (!root) return STC_ERR_MEMORY;
@@ -643,7 +594,7 @@ stc_status plan_settle_fill(plan *pl)
 {
     bstmt *s = pl->s;
     if (s->fill_given) return STC_OK;
-    bexpr *root = s->op < 0 ? s->value : accumulated(pl, s);
+    bexpr *root = s->op < 0 ? s->value : accumulated(pl);
     root = expr_conv(pl, root, pl->p->tensor[s->target].type);
     if (!root) return STC_ERR_MEMORY;
     plan_fill(pl, root);

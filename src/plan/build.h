@@ -109,10 +109,15 @@ void remark_precomputed(const plan *pl, const precomputed *p);
  * inserts: the result takes values at any place in any order. */
 stc_status plan_native(builder *b, bool inserts);
 bool has_reduction(const bexpr *e); /* build.c */
-/* A sparse operand leads to all places of a set. */
-bool is_led(const plan *pl, const pset *s);
-/* e behind the statement's mask, if it has one: what is evaluated where e is stored. */
+
+/* mask.c: the right side of target op= e, as target = op(target, e). e behind the
+ * statement's mask, if it has one: what is evaluated where e is stored. A sparse operand
+ * leads to all places of a set, or (ranges) what an index is equal to. The mask becomes a
+ * select, if that is as good. */
+bexpr *accumulated(plan *pl);
 bexpr *masked(plan *pl, bexpr *e);
+bool is_led(const plan *pl, const pset *s, bool ranges);
+stc_status mask_settle(plan *pl);
 /* e where the mask is true, elsewhere the target's element. */
 bexpr *expr_chosen(plan *pl, bexpr *mask, bexpr *e);
 
@@ -128,6 +133,10 @@ const pset *meeting_space(plan *pl, const bexpr *e);
 
 /* update.c: whether the statement changes its target in place, and does so. */
 bool updates(const builder *b);
+/* Whether each coordinate has a place from the beginning; whether places that a mask leads
+ * to can be written where they are. */
+bool update_places_all(const format *f);
+bool update_finds(const plan *pl);
 bexpr *update_value(plan *pl); /* the right side of op=, in the target's class */
 stc_status build_update(builder *b, list *out);
 

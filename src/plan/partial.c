@@ -9,8 +9,8 @@
  * mode at coef * i + c names m if (m - c) is divisible by coef, the quotient
  * lies in i's range, and other modes that read i give the same quotient. With
  * several indices in one subscript (`B(2*i+k)`) the named elements are
- * collected in a second workspace, and old ones kept where it has nothing. So are those
- * that a mask leaves.
+ * collected in a second workspace, and old ones kept where it has nothing. A mask over a
+ * bare left side is asked at each of the old ones.
  */
 #include "build.h"
 #include <string.h>
@@ -275,9 +275,36 @@ stc_status partial_fills(builder *b, int w, affine *at, list *out)
     return nest_build(pl, loop, n, space, 0, all, leaf, out);
 }
 
+/* The left side being bare, the mask alone says what is named: the target's own places are
+ * asked. */
+static stc_status add_unmasked(builder *b, int w, affine *at, list *out)
+{
+    plan *pl = b->pl;
+    int index[64], loop[64], seq[64], n = left_indices(pl, index);
+    bexpr *const old = expr_access(pl, pl->s->target, pl->s->sub, pl->s->at);
+    bexpr *const mask = expr_copy(pl, pl->s->mask); /* its loops have another order */
+    bexpr *const all = expr_call(pl, FN_AND, STC_BOOL, CLASS_I64, mask, old);
+    cin *leaf = cin_sink(pl, CIN_WSADD, w, old, b->nresult, at);
+    if (!all || !leaf) return STC_ERR_MEMORY;
+    pl->group++;
+    stc_status st = plan_accesses(pl, all);
+    pl->group--;
+    if (st) return st;
+    const pset *const space =
+        pset_make(pl, PS_AND, space_false(pl, mask), pset_stored(pl, old->mark));
+    leaf->fn = FN_UNMET;
+    leaf->cls = b->cls;
+    leaf->guard = expr_call1(pl, FN_NOT, STC_BOOL, CLASS_I64, mask);
+    if (!leaf->guard || !space) return STC_ERR_MEMORY;
+    n = loops_list(pl, index, n, expr_uses(all), loop);
+    plan_inner_order(pl, space, expr_uses(all), 0, loop, n, seq);
+    return nest_build(pl, seq, n, space, 0, all, leaf, out);
+}
+
 static stc_status add_old(builder *b, int w, const int *own, affine *at, list *out)
 {
     plan *pl = b->pl;
+    if (pl->s->bare && pl->s->mask) return add_unmasked(b, w, at, out);
     affine *mode = bare_subs(pl, own, pl->s->nsub);
     affine *lev = bare_subs(pl, b->result, b->nresult);
     bexpr *named = NULL,

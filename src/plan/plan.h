@@ -67,7 +67,7 @@ typedef struct pset {
     int access; /* STORED, ABSENT                                   */
     bool exact; /* STORED: and the value isn't the fill, as far as tested */
     const struct pset *a, *b;
-    const bexpr *of; /* HAD_TERM: a reduction; WHERE: the comparison      */
+    const bexpr *of; /* HAD_TERM: a reduction, or a condition; WHERE: the comparison */
     bool own_fill;   /* … a term: where its operand isn't its fill; else: the identity */
 } pset;
 
@@ -179,7 +179,8 @@ enum { ASKED_NOT, ASKED_OF_IDENTITY, ASKED_OF_FILL };
 typedef struct reach {
     const pset *set;
     int n;
-    bexpr *of[REACH_MAX]; /* its reductions, in order of their bits            */
+    bexpr *of[REACH_MAX]; /* in order of their bits: reductions, which had a term,
+                             or conditions, which are true                     */
     int first;            /* the first of these bits in the loop's mask        */
     lattice_table table;
 } reach;
@@ -295,6 +296,7 @@ typedef struct plan {
     cin *root;
     bexpr *root_value;       /* the right side, in the target's type             */
     const bexpr *given_fill; /* a call that is the right side, if the fill is given */
+    const bexpr *chosen;     /* the select that stands for a mask, or NULL          */
     loop_late *before;       /* constant subscripts: placed before all loops     */
     int nbefore;
     int target;        /* the slot assembled: s->target or a temporary     */
@@ -359,10 +361,12 @@ uint64_t pset_accesses(const pset *s);
 bool pset_requires(const pset *s, int access);
 void pset_print(const plan *pl, const pset *s, textbuf *out);
 
-/* range.c: where a comparison of indices is true, as a set; NULL: it isn't one. The same
- * with an index alone on its left side: index fn *other; -1: it can't be so. What part of
- * a loop inside those that bind `outer` such a set leaves, as far as that can be told. */
+/* range.c: where a comparison of indices is true (false), as a set; NULL: it isn't one. The
+ * same with an index alone on its left side: index fn *other; -1: it can't be so. What part
+ * of a loop inside those that bind `outer` such a set leaves, as far as that can be told.
+ */
 const pset *pset_where(plan *pl, const bexpr *e);
+const pset *pset_where_not(plan *pl, const bexpr *e);
 int range_solve(plan *pl, const bexpr *e, int index, uint64_t bound, bexpr **other);
 /* What is reduced, without the comparison *until by which the range grows with the rounds
  * of the loop over `index`; NULL: that isn't so. */
@@ -376,6 +380,7 @@ bool range_is_short(const plan *pl, int index);
 fillval expr_fill(const plan *pl, const bexpr *e);
 const pset *expr_space(plan *pl, const bexpr *e, const value *target); /* NULL: its fill */
 const pset *plan_mask_space(plan *pl); /* where the statement's mask may be true */
+const pset *space_false(plan *pl, const bexpr *e); /* where e may be false */
 
 /* schedule.c: reads s->schedule; what can't be done is an error. */
 stc_status plan_schedule(plan *pl);

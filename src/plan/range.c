@@ -91,6 +91,14 @@ bool range_is_short(const plan *pl, int index)
     return n > 0 && n < SHORT;
 }
 
+const pset *pset_where_not(plan *pl, const bexpr *e)
+{
+    const int fn = e->kind == B_CALL && e->nargs == 2 ? fn_complement(e->fn) : -1;
+    const bexpr *const not =
+        fn < 0 ? NULL : expr_call(pl, fn, e->type, e->cls, e->args[0], e->args[1]);
+    return not ? pset_where(pl, not ) : NULL;
+}
+
 const pset *pset_where(plan *pl, const bexpr *e)
 {
     const bool compares = e->kind == B_CALL && e->nargs == 2 &&

@@ -7,6 +7,9 @@
  * beside the reduction's own tells that. What has reductions in it in turn is asked
  * for likewise.
  *
+ * A mask that became a `select` between new elements and old ones is such a condition, too:
+ * where it is true, what is new decides, elsewhere what was stored.
+ *
  * Only results with a level that leaves coordinates out need this.
  */
 #include "build.h"
@@ -19,28 +22,57 @@ bool reach_matters(const plan *pl)
     return false;
 }
 
-/* The reductions that a set asks for, each once. */
+/* What a set asks for, each once; more than REACH_MAX: there is no room for all. */
 static int find_asked(const pset *s, const pset **out, int n)
 {
     if (s->op == PS_AND || s->op == PS_OR)
         return find_asked(s->b, out, find_asked(s->a, out, n));
-    if (s->op != PS_HAD_TERM || n == REACH_MAX) return n;
+    if (s->op != PS_HAD_TERM || n > REACH_MAX) return n;
     for (int k = 0; k < n; k++)
         if (out[k]->of == s->of) return n;
-    out[n] = s;
+    if (n < REACH_MAX) out[n] = s;
     return n + 1;
+}
+
+/* Where the condition holds. */
+static const pset *holds(plan *pl, const bexpr *condition)
+{
+    pset *s = arena_alloc(pl->a, sizeof *s);
+    if (s && condition) *s = (pset){.op = PS_HAD_TERM, .of = condition};
+    return condition ? s : NULL;
+}
+
+/* A set in which comparisons are conditions like others: the ranges of loops, which else
+ * see to them, are those of a larger set. */
+static const pset *compared(plan *pl, const pset *s)
+{
+    if (s && s->op == PS_WHERE) return holds(pl, s->of);
+    if (!s || (s->op != PS_AND && s->op != PS_OR)) return s;
+    return pset_make(pl, s->op, compared(pl, s->a), compared(pl, s->b));
+}
+
+/* The set of select(mask, new, old): new's where the mask is true, and old's elsewhere. */
+static const pset *chosen_set(plan *pl, const bexpr *e, const value *target)
+{
+    bexpr *const not = expr_call1(pl, FN_NOT, STC_BOOL, CLASS_I64, e->args[0]);
+    const pset *const new = compared(pl, expr_space(pl, e->args[1], target));
+    const pset *const old = expr_space(pl, e->args[2], target);
+    if (!new || !old || (new->op == PS_ALL && old->op == PS_ALL)) return new ? old : new;
+    return pset_make(pl, PS_OR, pset_make(pl, PS_AND, holds(pl, e->args[0]), new),
+                     pset_make(pl, PS_AND, holds(pl, not ), old));
 }
 
 stc_status reach_ask(plan *pl, cin *leaf, const bexpr *e, const value *target)
 {
     const pset *asked[REACH_MAX];
-    if (!leaf || !has_reduction(e) || !reach_matters(pl)) return STC_OK;
+    const bool chosen = e == pl->chosen;
+    if (!leaf || !(chosen || has_reduction(e)) || !reach_matters(pl)) return STC_OK;
     pl->spaces.asks = true;
-    const pset *s = expr_space(pl, e, target);
+    const pset *s = chosen ? chosen_set(pl, e, target) : expr_space(pl, e, target);
     pl->spaces.asks = false;
     if (!s) return STC_ERR_MEMORY;
     const int n = find_asked(s, asked, 0);
-    if (!n) return STC_OK;
+    if (!n || n > REACH_MAX) return STC_OK; /* what loops come to is stored, then */
     reach *x = arena_alloc(pl->a, sizeof *x);
     if (!x) return STC_ERR_MEMORY;
     x->set = s;

@@ -15,7 +15,7 @@
 #include "build.h"
 
 /* Each coordinate has a place from the beginning. */
-static bool places_all(const format *f)
+bool update_places_all(const format *f)
 {
     for (int l = 0; l < f->levels; l++)
         if (!(format_props(f, l) & PROP_FULL)) return false;
@@ -74,16 +74,22 @@ static const pset *mask_led(plan *pl)
     return s ? s : pset_all();
 }
 
+bool update_finds(const plan *pl)
+{
+    const prog_tensor *t = &pl->p->tensor[pl->s->target];
+    return !pl->npre && !t->fill_later && format_finds_places(&t->fmt) && locates(&t->fmt);
+}
+
 bool updates(const builder *b)
 {
     plan *pl = b->pl;
     const bstmt *s = pl->s;
     const format *f = &pl->p->tensor[s->target].fmt;
     if (s->fresh || pl->npre || !format_finds_places(f)) return false;
-    if (s->computed || (!s->whole && places_all(f))) return true;
+    if (s->computed || (!s->whole && update_places_all(f))) return true;
     if (s->mask && s->bare && !s->whole)
-        return b->fill && locates(f) && is_led(pl, mask_led(pl));
-    return s->whole && s->op >= 0 && locates(f) && (places_all(f) || !s->mask) &&
+        return update_finds(pl) && is_led(pl, mask_led(pl), true);
+    return s->whole && s->op >= 0 && locates(f) && (update_places_all(f) || !s->mask) &&
            !pl->schedule.nseq && !pl->schedule.nrel && !pl->schedule.shared &&
            visits_some(pl, s->value);
 }
@@ -135,9 +141,9 @@ stc_status build_update(builder *b, list *out)
         b->result[k] = own[mode];
     }
     if (s->whole && !(b->root = update_value(pl))) return STC_ERR_MEMORY;
-    if (s->mask && !s->computed && places_all(&t->fmt) && (st = keep_unmasked(b)))
+    if (s->mask && !s->computed && update_places_all(&t->fmt) && (st = keep_unmasked(b)))
         return st;
-    const bool sparse = s->mask && !s->computed && !places_all(&t->fmt);
+    const bool sparse = s->mask && !s->computed && !update_places_all(&t->fmt);
     b->in_place = !sparse;
     b->last = sparse;
     b->sum = b->root;

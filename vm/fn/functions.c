@@ -45,6 +45,15 @@ int fn_turned(int fn)
                          : fn;
 }
 
+int fn_complement(int fn)
+{
+    return fn == FN_LT   ? FN_GE
+           : fn == FN_GT ? FN_LE
+           : fn == FN_LE ? FN_GT
+           : fn == FN_GE ? FN_LT
+                         : -1;
+}
+
 bool fn_distributes(int f, int g, vclass cls)
 {
     static const struct {

@@ -78,6 +78,9 @@ bool fn_constant(uint8_t fc, vclass cls, stc_type t, value *out);
 
 /* The comparison that says the same of b and a as fn says of a and b. */
 int fn_turned(int fn);
+/* The comparison of integers that holds where this one doesn't, if it has to do with their
+ * order; else -1. */
+int fn_complement(int fn);
 /* Whether f distributes over g in class cls: f(a, g(b, c)) is g(f(a, b), f(a, c)). */
 bool fn_distributes(int f, int g, vclass cls);
 /* The operands of f, a bit each, in which f of folds by g is the fold of f; 0: there are
