@@ -14,14 +14,20 @@
 #include "coords.h"
 #include "machine.h"
 
-/* The positions of a level below one parent. */
+static fiber_view view_of(const level *lv, int64_t parent)
+{
+    fiber_view v;
+    lv->kind->view(lv, parent, 0, &v);
+    return v;
+}
+
+/* The positions of a level below one parent: by their number, if that is known without a
+ * look. */
 static fiber_view positions(const level *lv, int64_t parent)
 {
-    const int64_t n =
-        lv->kind->size(lv, 1); /* of every parent, if there is no need to look */
-    fiber_view v = {.begin = parent * n, .end = (parent + 1) * n};
-    if (n == NONE) lv->kind->view(lv, parent, 0, &v);
-    return v;
+    const int64_t n = lv->kind->size(lv, 1);
+    if (n == NONE) return view_of(lv, parent);
+    return (fiber_view){.begin = parent * n, .end = (parent + 1) * n};
 }
 
 void span_find(const tensor *t, int l, const cursor *up, int last, int64_t *first,
@@ -47,7 +53,7 @@ int64_t span_blocks(int64_t count, int64_t n)
 static bool holds(const level *lv, int64_t parent, int64_t parents, int64_t p)
 {
     if (parent >= parents) return false;
-    const fiber_view v = positions(lv, parent);
+    const fiber_view v = view_of(lv, parent);
     return v.begin <= p && p < v.end;
 }
 
@@ -61,7 +67,7 @@ static int64_t parent_of(const level *lv, int64_t parents, int64_t p, int64_t hi
     int64_t below = 0, above = parents; /* begin(below) <= p < begin(above) */
     while (above - below > 1) {
         const int64_t mid = below + (above - below) / 2;
-        if (positions(lv, mid).begin <= p)
+        if (view_of(lv, mid).begin <= p)
             below = mid;
         else
             above = mid;
@@ -75,7 +81,6 @@ static bool stored(const level *lv, const cursor *up, int64_t p, int64_t *i)
     fiber_view v;
     cursor c;
     lv->kind->view(lv, up->at, up->coord, &v);
-    *i = lv->base + (p - positions(lv, up->at).begin);
     if (v.shape == VIEW_RANGE) {
         *i = v.lo + (p - v.begin);
         return *i >= v.lo && *i < v.hi;
@@ -85,6 +90,7 @@ static bool stored(const level *lv, const cursor *up, int64_t p, int64_t *i)
         return *i >= lv->base; /* else a slot that has none */
     }
     if (!(lv->props & PROP_BRANCHLESS)) {
+        *i = lv->base + (p - positions(lv, up->at).begin);
         lv->kind->locate(&c, lv, up, *i);
         return c.at != NONE;
     }
@@ -106,11 +112,12 @@ void position_stand(cursor *c, const tensor *t, int l, const cursor *up, int64_t
     if (p < 0 || p >= t->level[last].size || (up && up->at == NONE)) return;
     for (int k = last; k > l; k--)
         p = parent_of(&t->level[k], t->level[k - 1].size, p, k == l + 1 ? hint : 0);
-    cursor parent = up ? *up : (cursor){.at = 0};
-    if (l) parent.at = parent_of(lv, t->level[l - 1].size, p, parent.at);
-    parent.at_end = parent.at + 1;
-    int64_t i;
-    if (!stored(lv, &parent, p, &i)) return;
+    int64_t i, parent = l ? parent_of(lv, t->level[l - 1].size, p, up->at) : 0;
+    const cursor one = {.at = parent,
+                        .at_end = parent + 1,
+                        .coord = up ? up->coord : 0,
+                        .up = up ? up->up : NULL};
+    if (!stored(lv, &one, p, &i)) return;
     c->at = p; /* within: a level's fibers hold all of its positions */
     c->at_end = p + 1;
     c->coord = *coord = i;
