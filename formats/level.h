@@ -47,7 +47,8 @@ enum {
     CAP_APPEND_REGION = 1 << 8, /* append_fill_region                           */
     CAP_POSITION = 1 << 10,     /* positions have coordinates of their own: every view
                                    is VIEW_RANGE or VIEW_COORDS; or none, and there is
-                                   one for each coordinate, which `locate` knows   */
+                                   one for each coordinate, which `locate` knows, or
+                                   one a parent (branchless), which `open` knows   */
     CAP_SUBSECT = 1 << 9,       /* its subsections can be visited: where a cursor opens
                                    depends on its parent's position alone             */
 };

@@ -82,7 +82,7 @@ static stc_status offset_check(ctx *cx, level *lv, int64_t parents)
 
 const level_kind level_offset = {
     .name = "offset",
-    .caps = CAP_ITER | CAP_LOCATE | CAP_PACK,
+    .caps = CAP_ITER | CAP_LOCATE | CAP_PACK | CAP_POSITION,
     .props = PROP_ORDERED | PROP_UNIQUE | PROP_BRANCHLESS,
     .fixed = PROP_ORDERED | PROP_UNIQUE | PROP_BRANCHLESS,
     .open = offset_open,

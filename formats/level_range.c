@@ -87,7 +87,7 @@ static stc_status range_check(ctx *cx, level *lv, int64_t parents)
 
 const level_kind level_range = {
     .name = "range",
-    .caps = CAP_ITER | CAP_SEEK | CAP_LOCATE | CAP_PACK,
+    .caps = CAP_ITER | CAP_SEEK | CAP_LOCATE | CAP_PACK | CAP_POSITION,
     .props = PROP_ORDERED | PROP_UNIQUE,
     .fixed = PROP_ORDERED | PROP_UNIQUE,
     .open = range_open,

@@ -155,6 +155,35 @@ START_TEST(matrix_market)
 }
 END_TEST
 
+/* In front of any text, with a type that is told and one that its bytes tell. */
+START_TEST(byte_order_marks)
+{
+    static const struct {
+        const char *name, *text;
+    } file[] = {
+        {"a.mtx", HEAD "real general\n2 2 1\n2 2 5\n"},
+        {"a.mtx", HEAD "real general\n% a comment\n2 2 1\n2 2 5 \n"},
+        {"a.tns", "2 2 5\n"},
+        {"a.tns", "# a comment\n2 2 5\n"},
+        {"a.csv", "0,0\n0,5\n"},
+        {"a.tsv", "x\ty\n0\t0\n0\t5\n"},
+    };
+    static const double want[] = {0, 0, 0, 5};
+    heap h;
+    stc_machine *m = machine_open(&h, false);
+    for (size_t k = 0; k < sizeof file / sizeof *file; k++) {
+        char text[128];
+        stc_tensor *t;
+        const int n = snprintf(text, sizeof text, "\xef\xbb\xbf%s", file[k].text);
+        write_file(file[k].name, text, (size_t)n);
+        ck_ok(m, stc_tensor_read(m, path_of(file[k].name), NULL, -1, NULL, &t));
+        holds(t, want, 4);
+        stc_tensor_free(t);
+    }
+    machine_shut(m, &h);
+}
+END_TEST
+
 /* Any prefix of a good file, and any byte of it replaced, is read or refused
  * with a message, never more. */
 START_TEST(damaged)
@@ -536,6 +565,7 @@ Suite *suite_io(void)
     tcase_add_loop_test(c, files_are_watched, 0, 8);
     tcase_add_test(c, writing_is_watched);
     tcase_add_test(c, other_data);
+    tcase_add_test(c, byte_order_marks);
     tcase_add_test(c, notes);
     tcase_add_test(c, wasteful_notes);
     suite_add_tcase(s, c);

@@ -288,6 +288,11 @@ static const struct {
      "y(i,j) = A(i,j) + 1",
      {"fuse(i,j,f), pos(f,p,A), split(p,p0,p1,3)", "pos(j,p,A), split(p,p0,p1,2)",
       "pos(i,p,A), split(p,p0,p1,2)"}},
+    {"tensor A (i,j) -> (i/2 : compressed(nonunique), j : dense, i%2 : compressed) f64 "
+     "[6,7] = random(density=0.5, seed=1)\n"
+     "tensor x dense f64 [7] = random(density=1, seed=2)\n",
+     "y(i) = A(i,j) * x(j)",
+     {"fuse(i,j,f), pos(f,p,A), split(p,p0,p1,3)", "fuse(i,j,f), pos(f,p,A)"}},
     {TWICE "tensor x dense f64 [7] = random(density=1, seed=2)\n",
      "y(i) = -A(i,j) * x(j) * 3",
      {"fuse(i,j,f), pos(f,p,A), split(p,p0,p1,2)",
@@ -382,6 +387,67 @@ START_TEST(other_statements)
 }
 END_TEST
 
+/* ---- positions of levels that aren't modes ------------------------------------------ */
+
+static const char *const mapped[] = {
+    "bcsr(2,3)",
+    "csb(3,2)",
+    "ell",
+    "dia",
+    "(i,j) -> (flat(i,j) : compressed)",
+    "(i,j) -> (flat(i,j) : hashed)",
+    "(i,j) -> (j : dense, j-i : compressed)",
+    "(i,j) -> (j-i : dense, j : range, i : offset)",
+    "(i,j) -> (i/3 : dense, j/2 : compressed, i%3 : dense, j%2 : bytemap)",
+    "(i,j) -> (i/6 : dense, j/2 : hashed, i/2%3 : compressed, i%2 : dense, j%2 : "
+    "compressed)",
+    "(i,j) -> (i/2 : compressed(nonunique), j/2 : singleton, i%2 : dense, j%2 : dense)",
+};
+static const struct {
+    const char *fill, *result, *left, *right;
+} by_position[] = {
+    {"0", "dense", "y(i)", "A(i,j) * x(j)"},
+    {"0", "coo", "y(i)", "A(i,j) * x(j)"},
+    {"0", "csr", "y(i,j)", "2 * A(i,j) * x(i)"},
+    {"0", "dense", "y(i,j)", "A(i,j) * B(i,k) * B(k,j)"},
+    {"0", "bcsr(3,2)", "y(i,j)", "A(i,j) * B(i,j)"},
+    {"3", "csc fill 4", "y(i,j)", "A(i,j) + 1"},
+    {"inf", "dense", "y(j)", "min(i: A(i,j) + x(i))"},
+};
+enum { MAPPED = sizeof mapped / sizeof *mapped, BY_POSITION = 7 };
+
+START_TEST(positions_of_own_levels)
+{
+    static const char *const with[] = {"", ", split(p,p0,p1,4)", ", split(p,p0,p1,1000)",
+                                       ", split(p,p0,p1,4), split(p1,a,b,3)"};
+    char text[TEXT];
+    open_session();
+    run("tensor B csr f64 [7,7] = random(density=0.5, seed=2)\n"
+        "tensor x dense f64 [7] = random(density=1, seed=3)");
+    for (int s = 0; s < BY_POSITION; s++) {
+        snprintf(text, sizeof text,
+                 "tensor A %s f64 [7,7] fill %s = random(density=0.4, seed=%d)\n"
+                 "tensor D dense f64 [7,7]; D(i,j) = A(i,j)\ntensor Z dense f64; Z%s = %s",
+                 mapped[_i], by_position[s].fill, s, by_position[s].left + 1,
+                 by_position[s].right);
+        *strrchr(text, 'A') = 'D';
+        run(text);
+        for (int k = 0; k < 4; k++) {
+            snprintf(text, sizeof text,
+                     "tensor y %s\n%s = %s\n  with fuse(i,j,f), pos(f,p,A(i,j))%s",
+                     by_position[s].result, by_position[s].left, by_position[s].right,
+                     with[k]);
+            run(text);
+            expect_same("y", "Z", strchr(by_position[s].left, ',') ? "i,j" : "j", 1e-12,
+                        text);
+            run("drop y");
+        }
+        run("drop A; drop D; drop Z");
+    }
+    close_session();
+}
+END_TEST
+
 /* ---- what can't be done ------------------------------------------------------------- */
 
 static const struct {
@@ -453,6 +519,21 @@ START_TEST(illegal_for_others)
     expect_error("tensor A coo f64 [3,3] = { (0,1): 1 }\ny(i) = A(i,j)\n"
                  "  with pos(i,p,A), split(p,p0,p1,2)",
                  STC_ERR_PROGRAM, "coordinates repeat");
+    for (int k = 0; k < 2; k++) {
+        char text[TEXT];
+        snprintf(text, sizeof text,
+                 "tensor A %s f64 [3,9] = 1\ny(i) = A(i,j)\n"
+                 "  with pos(j,p,A), split(p,p0,p1,2)",
+                 k ? "lz77" : "rle");
+        expect_error(text, STC_ERR_PROGRAM,
+                     "a position is that of a run, which is at many coordinates");
+    }
+    expect_error("tensor A bcsr(2,2) f64 [3,3] = { (0,1): 1 }\ny(i) = A(i,j)\n"
+                 "  with pos(j,p,A), split(p,p0,p1,2)",
+                 STC_ERR_PROGRAM, "fuse all indices of A first");
+    expect_error("tensor A (i,j) -> (flat(i,j) : compressed) f64 [3,3] = { (0,1): 1 }\n"
+                 "y(i) = A(i,j(0:2))\n  with fuse(i,j,f), pos(f,p,A)",
+                 STC_ERR_PROGRAM, "the loops have others");
     expect_error(TWICE "y(i) = max(j: A(i,j))\n"
                        "  with fuse(i,j,f), pos(f,p,A), split(p,p0,p1,2)",
                  STC_ERR_PROGRAM, "coordinates repeat");
@@ -592,6 +673,7 @@ Suite *suite_schedule(void)
     tcase_add_loop_test(c, figures_11_to_13, 0, 3);
     tcase_add_loop_test(c, contractions_of_tensors, 0, CONTRACTIONS);
     tcase_add_loop_test(c, other_statements, 0, STATEMENTS);
+    tcase_add_loop_test(c, positions_of_own_levels, 0, MAPPED);
     tcase_add_loop_test(c, illegal_schedules, 0, ILLEGAL);
     tcase_add_test(c, illegal_for_others);
     tcase_add_loop_test(c, real_products, 0, MATRICES);

@@ -7,6 +7,7 @@
 void input_over(input *in, ctx *cx, const char *path, const char *bytes, int64_t len)
 {
     *in = (input){.cx = cx, .path = path, .begin = bytes, .p = bytes, .end = bytes + len};
+    if (len >= 3 && !memcmp(bytes, "\xef\xbb\xbf", 3)) in->p += 3; /* a byte order mark */
     in->tick = len > INPUT_STEP ? in->begin + INPUT_STEP : in->end + 1;
     in->file.fd = in->fd = -1;
 }

@@ -487,7 +487,6 @@ static stc_status stream_table(csv *r, int type, bool *whole)
 static stc_status read_kind(csv *r, int type, bool *listed)
 {
     input *const in = &r->in;
-    if (in->end - in->p >= 3 && !memcmp(in->p, "\xef\xbb\xbf", 3)) in->p += 3;
     if (!next_line(r))
         return input_fail(in, in->p, "the file has no lines, expected a table");
     return read_heading(r, type, listed);

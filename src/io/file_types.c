@@ -71,8 +71,7 @@ static stc_status unknown_type(ctx *cx, const char *path, bool written)
 static const file_type *type_of_bytes(const input *in)
 {
     for (int i = 0; i < TYPES; i++)
-        if (types[i].sniff && types[i].sniff(in->begin, in->end - in->begin))
-            return &types[i];
+        if (types[i].sniff && types[i].sniff(in->p, in->end - in->p)) return &types[i];
     return NULL;
 }
 

@@ -285,8 +285,9 @@ bexpr *bind_call(binder *b, span at, int fn, bexpr **args, int n)
     const call_types t = typing(fn, args, n);
     const vclass cls = type_class(t.computed);
     if (!(fn_at(fn)->classes >> cls & 1))
-        return bind_null(b, at, "`%s` isn't defined for %s", fn_shown(fn),
-                         type_name(t.computed));
+        return bind_null(
+            b, at, "`%s` isn't defined for %s%s", fn_shown(fn), type_name(t.computed),
+            fn == FN_BITXOR ? ": it is the exclusive or of bits; a power is `**`" : "");
     bexpr *e = bind_node(b, B_CALL, t.result, at);
     if (!e || !(e->args = arena_array(b->a, n, sizeof *e->args))) return NULL;
     memcpy(e->args, args, (size_t)n * sizeof *args);

@@ -38,6 +38,7 @@ bool lexer_init(lexer *lx, const char *text)
 {
     size_t len = strlen(text);
     *lx = (lexer){.text = text, .end = (int32_t)len, .before = T_NEWLINE};
+    if (!strncmp(text, "\xef\xbb\xbf", 3)) lx->at = 3; /* a byte order mark */
     return len < INT32_MAX;
 }
 
@@ -304,6 +305,10 @@ static token *lex_operator(lexer *lx, token *t, char c, char d)
         return set ? TWO(T_OP, OPR_NE) : ONE(T_NOT, 0);
     case '?':
         return bad(lx, t, "there is no `?:`: select(condition, then, else) chooses");
+    case '@':
+        return bad(lx, t, "there is no `@`: a product is C(i,j) = sum(k: A(i,k) * B(k,j))");
+    case '.':
+        return bad(lx, t, "tensors have no attributes: A transposed is B(i,j) = A(j,i)");
     default:
         return bad(lx, t, "no token begins with this character");
     }

@@ -493,7 +493,7 @@ bool parser_init(parser *p, arena *a, const source *src, int32_t from)
         fail(src->cx, STC_ERR_SYNTAX, "the text is too long (2 GB or more)");
         return false;
     }
-    p->lx.at = from;
+    if (from) p->lx.at = from;
     parse_advance(p);
     return true;
 }

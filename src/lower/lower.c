@@ -207,20 +207,25 @@ static void lower_sum(lowering *lo, const derived_index *d)
     add_base(lo, d, sum);
 }
 
-/* Derived indices that the loop completes. A sum must lie in the index's range,
- * or this round is padding. Those from positions come with their cursors. */
+/* An index from others that are known. A sum must lie in the index's range, or this round
+ * is padding. */
+static void lower_from_others(lowering *lo, const derived_index *d)
+{
+    if (d->kind == DERIVED_AFFINE) lower_sum(lo, d);
+    if (d->kind != DERIVED_QUOTIENT && d->kind != DERIVED_REMAINDER) return;
+    int part = counted(lo, d), whole = lo->index[d->at.term[0].index];
+    EMIT(lo, d->kind == DERIVED_QUOTIENT ? OP_IDIV : OP_IMOD, part, whole, d->by);
+    add_base(lo, d, part);
+}
+
+/* Derived indices that the loop completes. Those from positions come with their cursors. */
 static void lower_derived(lowering *lo, int loop, uint64_t before)
 {
     const plan *pl = lo->pl;
     for (int k = 0; k < pl->nderived; k++) {
         const derived_index *d = &pl->derived[k];
-        if (((before >> d->index) & 1) || d->index == loop) continue;
-        if (!affine_bound(&d->at, lo->bound)) continue;
-        if (d->kind == DERIVED_AFFINE) lower_sum(lo, d);
-        if (d->kind != DERIVED_QUOTIENT && d->kind != DERIVED_REMAINDER) continue;
-        int part = counted(lo, d), whole = lo->index[d->at.term[0].index];
-        EMIT(lo, d->kind == DERIVED_QUOTIENT ? OP_IDIV : OP_IMOD, part, whole, d->by);
-        add_base(lo, d, part);
+        if (d->rel || ((before >> d->index) & 1) || d->index == loop) continue;
+        if (affine_bound(&d->at, lo->bound)) lower_from_others(lo, d);
     }
 }
 
@@ -241,10 +246,11 @@ static void lower_spans(lowering *lo, const cin *loop)
             a++;
         if (a == pl->naccess) continue;
         int up = parent_cursor(lo, a, r->level), last = r->level + r->levels - 1;
-        int blocks = pl->s->index[pl->schedule.rel[r->split].child[0]].hi;
+        const relation *split = r->split < 0 ? NULL : &pl->schedule.rel[r->split];
         lo->first[k] = lower_ireg(lo);
-        EMIT(lo, OP_SPAN, lo->first[k], blocks, pl->access[a].tensor, r->level, up, last,
-             lower_iconst(lo, pl->schedule.rel[r->split].size));
+        if (split)
+            EMIT(lo, OP_SPAN, lo->first[k], pl->s->index[split->child[0]].hi,
+                 pl->access[a].tensor, r->level, up, last, lower_iconst(lo, split->size));
         EMIT(lo, OP_SPAN, lo->first[k], pl->s->index[p].hi, pl->access[a].tensor, r->level,
              up, last, lower_iconst(lo, 1));
     }
@@ -262,7 +268,9 @@ static void lower_stored(lowering *lo, const loop_late *l)
          lo->first[r - pl->schedule.rel]);
     EMIT(lo, OP_POSITION, lo->index[i], c, x->tensor, l->level, up, at,
          r->level + r->levels - 1);
-    EMIT(lo, OP_WITHIN, lo->index[i], pl->s->index[i].hi);
+    if (pl->s->index[i].lo < 0) EMIT(lo, OP_WITHIN, lo->index[i], pl->s->index[i].hi);
+    for (int k = 0; l->level + 1 == r->level + r->levels && k < pl->nderived; k++)
+        if (pl->derived[k].rel == r) lower_from_others(lo, &pl->derived[k]);
 }
 
 /* What a loop opens is no longer there after it. */

@@ -10,6 +10,9 @@
 stc_status access_set_format(plan *pl, paccess *x, const format *f)
 {
     const plevel *own = x->native && x->converted ? x->level : NULL; /* read by levels */
+    const relation *r = x->converted || format_is_plain(f)
+                            ? NULL
+                            : loops_all_levels(pl, (int)(x - pl->access));
     x->level = arena_array(pl->a, f->levels + 1, sizeof *x->level);
     if (!x->level) return STC_ERR_MEMORY;
     x->levels = f->levels;
@@ -19,11 +22,15 @@ stc_status access_set_format(plan *pl, paccess *x, const format *f)
         x->level[l] = (plevel){.kind = spec->kind, .props = format_props(f, l)};
         if (own)
             x->level[l].at = own[l].at;
+        else if (r)
+            x->level[l].at = (affine){1, {{r->own[l], 1}}, 0};
         else if (spec->map.op == MAP_MODE)
             x->level[l].at = x->sub[spec->map.mode];
-        if (own && spec->map.op == MAP_COUNT) x->level[l].props &= ~(uint32_t)PROP_FULL;
+        if ((own || r) && spec->map.op == MAP_COUNT)
+            x->level[l].props &= ~(uint32_t)PROP_FULL;
     }
-    if (!format_is_plain(f) && !own) x->why = "its levels aren't modes";
+    x->native |= r != NULL;
+    if (!format_is_plain(f) && !own && !r) x->why = "its levels aren't modes";
     return STC_OK;
 }
 

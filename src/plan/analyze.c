@@ -578,7 +578,7 @@ stc_status plan_analyze(plan *pl)
 {
     uint64_t uses = note_uses(pl, pl->root);
     for (int k = 0; k < pl->naccess; k++)
-        if (!pl->access[k].why) check_chains(&pl->access[k]);
+        if (!pl->access[k].why && !loops_all_levels(pl, k)) check_chains(&pl->access[k]);
     for (int round = 0; round <= 2 * PLAN_ACCESSES; round++) {
         state st;
         state_init(&st, pl);

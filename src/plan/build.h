@@ -108,6 +108,12 @@ void remark_precomputed(const plan *pl, const precomputed *p);
 /* native.c: lets the loops run over an operand's levels where that serves;
  * inserts: the result takes values at any place in any order. */
 stc_status plan_native(builder *b, bool inserts);
+/* For positions of an access whose levels aren't modes: an index for each level, and from
+ * these those of the modes. Whether a coordinate that modes share means the same to the
+ * loops as to the tensor: it is counted by the sizes of all these modes but the first. */
+stc_status native_own_levels(plan *pl, relation *r);
+stc_status native_derive_modes(plan *pl, const relation *r);
+bool native_strides_agree(const plan *pl, int slot, const affine *sub);
 bool has_reduction(const bexpr *e); /* build.c */
 
 /* mask.c: the right side of target op= e, as target = op(target, e). e behind the

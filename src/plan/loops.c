@@ -17,6 +17,18 @@ bool loops_read(const plan *pl, const relation *r, int access)
     return true;
 }
 
+const relation *loops_all_levels(const plan *pl, int access)
+{
+    const format *f = &pl->p->tensor[pl->access[access].source].fmt;
+    for (int k = 0; k < pl->schedule.nrel; k++) {
+        const relation *r = &pl->schedule.rel[k];
+        if (r->kind == REL_POS && r->real && r->level == 0 && r->levels == f->levels &&
+            loops_read(pl, r, access))
+            return r;
+    }
+    return NULL;
+}
+
 /* Whether a relation of positions, or the one that fuses for it, has something to
  * walk among `uses`. */
 static bool applies(const plan *pl, const relation *r, uint64_t uses)

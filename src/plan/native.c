@@ -45,9 +45,7 @@ static bool runs_over(const plan *pl, int index, int slot, int mode)
     return false;
 }
 
-/* Whether a coordinate that modes share means the same to the loops as to the tensor: it
- * is counted by the sizes of all these modes but the first. */
-static bool strides_agree(const plan *pl, int slot, const affine *sub)
+bool native_strides_agree(const plan *pl, int slot, const affine *sub)
 {
     const format *f = &pl->p->tensor[slot].fmt;
     for (int l = 0; l < f->levels; l++) {
@@ -104,7 +102,7 @@ static bool has_own_loops(const plan *pl, const paccess *x)
 {
     return !x->pad && parts_fit(&pl->p->tensor[x->source].fmt) &&
            bare_distinct(pl, x->sub, pl->p->tensor[x->source].order) &&
-           strides_agree(pl, x->source, x->sub);
+           native_strides_agree(pl, x->source, x->sub);
 }
 
 /* Whether an access can share loops over levels with one of format f at sub. */
@@ -119,7 +117,7 @@ static int find_access(const plan *pl)
 {
     for (int k = 0; k < pl->naccess; k++) {
         const prog_tensor *t = &pl->p->tensor[pl->access[k].source];
-        if (format_is_plain(&t->fmt)) continue;
+        if (format_is_plain(&t->fmt) || pl->access[k].native) continue;
         return has_own_loops(pl, &pl->access[k]) ? k : -1;
     }
     return -1;
@@ -180,11 +178,18 @@ static stc_status level_indices(plan *pl, const format *f, const affine *sub, in
     return STC_OK;
 }
 
-static void derive(plan *pl, int index, affine at)
+/* An index from those of levels, or of positions' levels: of relation `of`. */
+static void derive(plan *pl, derived_kind kind, int index, affine at, int by,
+                   const relation *of)
 {
-    pl->derived[pl->nderived++] = (derived_index){
-        .kind = DERIVED_AFFINE, .index = index, .at = at, .by = pl->s->index[index].hi};
+    pl->derived[pl->nderived++] =
+        (derived_index){.kind = kind, .index = index, .at = at, .by = by, .rel = of};
     pl->derived_set |= UINT64_C(1) << index;
+}
+
+static void derive_sum(plan *pl, int index, affine at, const relation *of)
+{
+    derive(pl, DERIVED_AFFINE, index, at, pl->s->index[index].hi, of);
 }
 
 /* Modes that share a level have no index of their own any more. */
@@ -198,8 +203,9 @@ static void drop_flat(plan *pl, const format *f, const affine *sub)
     pl->derived_set |= pl->dropped;
 }
 
-/* The modes' indices from the levels'. */
-static void derive_indices(plan *pl, const format *f, const affine *sub, const int *own)
+/* The modes' indices from the levels', which positions may be of. */
+static void derive_indices(plan *pl, const format *f, const affine *sub, const int *own,
+                           const relation *of)
 {
     recipe r;
     format_recipe(f, &r);
@@ -211,11 +217,12 @@ static void derive_indices(plan *pl, const format *f, const affine *sub, const i
             if (!m->b) sum.terms = 0;
             sum.term[sum.terms].index = own[m->a];
             sum.term[sum.terms++].coef = m->k;
-            if (m->k == 1) derive(pl, mode, sum);
+            if (m->k == 1) derive_sum(pl, mode, sum, of);
         }
         if (m->op == MAP_DIFF)
-            derive(pl, mode,
-                   (affine){2, {{sub[m->b].term[0].index, 1}, {own[m->a], m->k}}, 0});
+            derive_sum(pl, mode,
+                       (affine){2, {{sub[m->b].term[0].index, 1}, {own[m->a], m->k}}, 0},
+                       of);
     }
     for (int l = 0; l < f->levels; l++) {
         int diff, other;
@@ -224,8 +231,49 @@ static void derive_indices(plan *pl, const format *f, const affine *sub, const i
         if (other < 0 || ((pl->derived_set >> own[l]) & 1)) continue;
         const level_map *d = &f->level[diff].map;
         int sign = d->mode == f->level[l].map.mode ? 1 : -1;
-        derive(pl, own[l], (affine){2, {{own[other], 1}, {own[diff], sign}}, 0});
+        derive_sum(pl, own[l], (affine){2, {{own[other], 1}, {own[diff], sign}}, 0}, of);
     }
+}
+
+/* ---- positions of own levels ------------------------------------------------------- */
+
+stc_status native_own_levels(plan *pl, relation *r)
+{
+    return level_indices(pl, &pl->p->tensor[r->access->tensor].fmt, r->access->sub, r->own);
+}
+
+/* Modes m … m+n-1 from a level that they share: what is left of its coordinate after each
+ * has an index, too. */
+static stc_status derive_shared(plan *pl, const relation *r, int of, int m, int n)
+{
+    const affine *sub = r->access->sub;
+    bindex *index = arena_array(pl->a, pl->s->nindex + n, sizeof *index);
+    if (!index) return STC_ERR_MEMORY;
+    memcpy(index, pl->s->index, (size_t)pl->s->nindex * sizeof *index);
+    pl->s->index = index;
+    affine rest = {1, {{r->own[of], 1}}, 0};
+    for (int t = m + n - 1; t > m; t--) {
+        const int i = sub[t].term[0].index, by = index[i].hi;
+        const int left = t - 1 > m ? pl->s->nindex++ : sub[m].term[0].index;
+        if (t - 1 > m) index[left] = index[r->own[of]];
+        derive(pl, DERIVED_REMAINDER, i, rest, by, r);
+        derive(pl, DERIVED_QUOTIENT, left, rest, by, r);
+        rest.term[0].index = left;
+    }
+    if (n == 1) derive_sum(pl, sub[m].term[0].index, rest, r);
+    return STC_OK;
+}
+
+stc_status native_derive_modes(plan *pl, const relation *r)
+{
+    const format *f = &pl->p->tensor[r->access->tensor].fmt;
+    stc_status st = STC_OK;
+    derive_indices(pl, f, r->access->sub, r->own, r);
+    for (int l = 0; l < f->levels && !st; l++) {
+        const level_map *m = &f->level[l].map;
+        if (m->op == MAP_FLAT) st = derive_shared(pl, r, l, m->mode, m->modes);
+    }
+    return st;
 }
 
 /* ---- the decision ------------------------------------------------------------------- */
@@ -284,7 +332,7 @@ static bool result_agrees(const builder *b, const format *f, const affine *sub,
     const prog_tensor *t = &pl->p->tensor[pl->s->target];
     if (inserts && !has_map(f, MAP_FLAT)) return true;
     if (!format_equal(&t->fmt, f) || !same_subs(pl->s->sub, sub, f->order) ||
-        !strides_agree(pl, pl->s->target, sub))
+        !native_strides_agree(pl, pl->s->target, sub))
         return false;
     return !b->reduces && !has_map(f, MAP_COUNT) && format_appends(f);
 }
@@ -337,7 +385,9 @@ static stc_status remark(const plan *pl, int access, const char *what)
 static int first_mapped(const plan *pl)
 {
     for (int k = 0; k < pl->naccess; k++)
-        if (!format_is_plain(&pl->p->tensor[pl->access[k].source].fmt)) return k;
+        if (!format_is_plain(&pl->p->tensor[pl->access[k].source].fmt) &&
+            !pl->access[k].native)
+            return k;
     return -1;
 }
 
@@ -424,7 +474,7 @@ static stc_status stream_loops(plan *pl, const format *f, const affine *sub, con
         }
     const stc_status st = level_indices(pl, f, sub, to->index);
     if (st) return st;
-    derive_indices(pl, f, sub, to->index);
+    derive_indices(pl, f, sub, to->index, NULL);
     drop_flat(pl, f, sub);
     read_by_levels(pl, f, sub, to->index);
     return STC_OK;
@@ -500,7 +550,7 @@ stc_status plan_native(builder *b, bool inserts)
                       "own indices name is summed, which entries are better for");
     stc_status st = level_indices(pl, f, sub, own);
     if (st) return st;
-    derive_indices(pl, f, sub, own);
+    derive_indices(pl, f, sub, own, NULL);
     drop_flat(pl, f, sub);
     read_by_levels(pl, f, sub, own);
     const bool insert = inserts && !has_map(f, MAP_FLAT);

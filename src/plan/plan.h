@@ -90,7 +90,8 @@ typedef struct relation {
     const bexpr *access;     /* POS: what is walked                           */
     const affine *sub;       /* POS: its subscripts, over the loops' indices  */
     int level, levels;       /* POS: the levels of it                         */
-    int split;               /* POS: the relation that splits the positions   */
+    int *own;                /* POS: the index of each                        */
+    int split;               /* POS: what splits the positions; -1: nothing   */
     bool real;               /* the children are loops of their own           */
     const ast *at;
 } relation;
@@ -264,7 +265,7 @@ typedef struct derived_index {
     affine at;
     int64_t base;
     int by; /* an extent; POSITION: the level                                 */
-    const relation *rel;
+    const relation *rel; /* by positions, or from what these are of           */
 } derived_index;
 
 /* An index that stands for a computed subscript (bindex.value): accesses.c. */
@@ -407,6 +408,8 @@ void loops_of_result(const plan *pl, const int *result, int n, uint64_t uses, bo
 stc_status loops_subscripts(plan *pl, const affine **sub, int order);
 /* Whether a relation of positions walks this access. */
 bool loops_read(const plan *pl, const relation *r, int access);
+/* … and the one that walks all levels of it; NULL: none. */
+const relation *loops_all_levels(const plan *pl, int access);
 /* An error if positions of an index in `set` are asked for where others are needed. */
 stc_status loops_check_space(const plan *pl, uint64_t set, const pset *space,
                              uint64_t uses);

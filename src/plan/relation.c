@@ -2,7 +2,8 @@
  *
  *     split(i,i0,i1,n)    i = n*i0 + i1, blocks of n
  *     fuse(i,j,f)         f counts the pairs (i,j)
- *     pos(i,p,A(i,k))     p counts what A stores; also pos(f,p,A(i,k)) after fuse
+ *     pos(i,p,A(i,k))     p counts what A stores; also pos(f,p,A(i,k)) after fuse, which
+ *                         is over all of A's indices if its levels aren't modes
  *
  * (Workspaces paper, §6.2; the provenance graphs of TACO.) The statement keeps
  * its indices: one that isn't looped over any more is *derived* from those
@@ -12,7 +13,8 @@
  *
  * A fused index, or one of positions, that no split takes apart needs no
  * arithmetic: its loop is the two loops, one right inside the other, or the
- * loop that walks A. Such relations are not `real`; they only bind the order.
+ * loop that walks A. Such relations are not `real`; they only bind the order. Levels
+ * that aren't modes are no loops' but those of their positions, which are real therefore.
  */
 #include "schedule.h"
 #include "../../vm/code/build.h"
@@ -311,11 +313,28 @@ static bool as_written(const plan *pl, const bexpr *e, const ast *at)
     return true;
 }
 
-/* The level of e's tensor that the n indices walk, one a level: -1 if none. */
+/* Whether the n indices are those at which all modes of e's tensor are read. */
+static bool walks_modes(const plan *pl, const bexpr *e, const int *index, int n)
+{
+    const int order = pl->p->tensor[e->tensor].order;
+    int m = 0;
+    for (; m < order && n == order; m++) {
+        int k = 0;
+        while (k < n && !affine_bare(&e->sub[m], index[k]))
+            k++;
+        for (int before = 0; before < m; before++)
+            if (affine_equal(&e->sub[before], &e->sub[m])) return false;
+        if (k == n) return false;
+    }
+    return m == n;
+}
+
+/* The level of e's tensor that the n indices walk, one a level: -1 if none. Levels that
+ * aren't modes are walked all together. */
 static int walked_level(const plan *pl, const bexpr *e, const int *index, int n)
 {
     const format *f = &pl->p->tensor[e->tensor].fmt;
-    if (!format_is_plain(f)) return -1;
+    if (!format_is_plain(f)) return walks_modes(pl, e, index, n) ? 0 : -1;
     for (int l = 0; l + n <= f->levels; l++) {
         int k = 0;
         while (k < n && affine_bare(&e->sub[f->level[l + k].map.mode], index[k]))
@@ -330,7 +349,7 @@ typedef struct pos_search {
     const int *index;
     int n, first, other; /* other: accesses of that name that don't serve   */
     const bexpr *found;
-    bool several;
+    bool several, mapped; /* mapped: the levels of one of the others aren't modes */
 } pos_search;
 
 static void find_walked(const plan *pl, const bexpr *e, pos_search *s)
@@ -338,6 +357,7 @@ static void find_walked(const plan *pl, const bexpr *e, pos_search *s)
     if (e->kind == B_ACCESS && as_written(pl, e, s->at)) {
         int first = walked_level(pl, e, s->index, s->n);
         s->other += first < 0;
+        s->mapped |= first < 0 && !format_is_plain(&pl->p->tensor[e->tensor].fmt);
         if (first >= 0) {
             s->several |= s->found && !same_access(pl, s->found, e);
             s->found = e;
@@ -346,6 +366,15 @@ static void find_walked(const plan *pl, const bexpr *e, pos_search *s)
     }
     for (int k = 0; k < e->nargs; k++)
         find_walked(pl, e->args[k], s);
+}
+
+/* The statement's indices for the levels of positions; own ones come when all relations
+ * are known. */
+static int *indices_of_levels(plan *pl, const int *index, int n)
+{
+    int *own = arena_array(pl->a, STC_MAX_ORDER + n, sizeof *own);
+    if (own) memcpy(own, index, (size_t)n * sizeof *own);
+    return own;
 }
 
 static stc_status pos_one(plan *pl, const ast *c, int i, int *other)
@@ -363,6 +392,11 @@ static stc_status pos_one(plan *pl, const ast *c, int i, int *other)
     for (int k = 0; k < pl->npre; k++)
         find_walked(pl, pl->pre[k].value, &s);
     *other += s.other;
+    if (!s.found && s.mapped)
+        return command_fail(pl, c,
+                            "pos: the levels of %s aren't its modes, so that its positions "
+                            "are those of all of them: fuse all indices of %s first",
+                            s.at->name, s.at->name);
     if (!s.found) return STC_OK;
     if (s.several)
         return command_fail(pl, s.at,
@@ -370,10 +404,12 @@ static stc_status pos_one(plan *pl, const ast *c, int i, int *other)
                             "pos(i,p,A(i,k))",
                             s.at->name);
     int p = schedule_add_index(pl, c->child[1], pl->s->index[i]);
-    relation r = {REL_POS, {i, -1}, {p, -1}, .access = s.found, .at = c};
+    const format *f = &pl->p->tensor[s.found->tensor].fmt;
+    relation r = {REL_POS, {i, -1}, {p, -1}, .access = s.found, .split = -1, .at = c};
     r.level = s.first;
-    r.levels = n;
-    return p >= 0 && add_relation(pl, r) ? STC_OK : pl->p->cx->diag.status;
+    r.levels = format_is_plain(f) ? n : f->levels;
+    r.own = p < 0 ? NULL : indices_of_levels(pl, index, n);
+    return r.own && add_relation(pl, r) ? STC_OK : pl->p->cx->diag.status;
 }
 
 stc_status schedule_pos(plan *pl, const ast *c)
@@ -430,12 +466,16 @@ static void derive_fused(plan *pl, const relation *r)
     derive(pl, (derived_index){DERIVED_REMAINDER, j, at, low_end(pl, j), inner, NULL});
 }
 
-static void derive_stored(plan *pl, const relation *r)
+/* The coordinates of levels from positions, and from them, where they aren't modes, those
+ * of these. */
+static stc_status derive_stored(plan *pl, relation *r)
 {
-    int index[64], n = statement_indices(pl, r->parent[0], index);
+    const bool mapped = !format_is_plain(&pl->p->tensor[r->access->tensor].fmt);
+    stc_status st = mapped ? native_own_levels(pl, r) : STC_OK;
     affine at = {1, {{r->child[0], 1}}, 0};
-    for (int k = 0; k < n; k++)
-        derive(pl, (derived_index){DERIVED_POSITION, index[k], at, 0, r->level + k, r});
+    for (int k = 0; k < r->levels && !st; k++)
+        derive(pl, (derived_index){DERIVED_POSITION, r->own[k], at, 0, r->level + k, r});
+    return st || !mapped ? st : native_derive_modes(pl, r);
 }
 
 static bool reads_tensor(const bexpr *e, int slot)
@@ -477,23 +517,46 @@ static bool one_by_one(const plan *pl, const relation *r)
     uint64_t sums = 0;
     const bool exact = type_is_float(t->type) || type_is_complex(t->type) ||
                        (t->type != STC_BOOL && type_size(t->type) == sizeof(int64_t));
-    for (int l = 0; l < t->fmt.levels; l++)
-        if (!(format_props(&t->fmt, l) & PROP_ORDERED) || format_apart(&t->fmt, l))
-            return false;
+    bool unique = true; /* what a level repeats, those with one child a parent tell apart */
+    for (int l = 0; l < t->fmt.levels; l++) {
+        const uint32_t props = format_props(&t->fmt, l);
+        if (!(props & PROP_ORDERED)) return false;
+        if (props & PROP_UNIQUE) continue;
+        unique &= l + 1 < t->fmt.levels && format_props(&t->fmt, l + 1) & PROP_BRANCHLESS;
+    }
     if (r->level || r->levels != t->fmt.levels) return false;
-    if (format_props(&t->fmt, t->fmt.levels - 1) & PROP_UNIQUE) return true;
+    if (unique) return true;
     return exact && !pl->npre && adds_up(pl->s->value, r->access->tensor, &sums) &&
            (expr_indices(pl, r->access) & sums);
+}
+
+/* Positions of own levels without blocks are counted once, when their loop begins. */
+static stc_status count_positions(plan *pl, const relation *r)
+{
+    if (r->split >= 0) return STC_OK;
+    const int count = program_push_extent(pl->p, (extent){.op = EXT_SPAN});
+    pl->s->index[r->child[0]].hi = count;
+    return count < 0 ? pl->p->cx->diag.status : STC_OK;
 }
 
 static stc_status check_positions(const plan *pl, const relation *r)
 {
     const format *f = &pl->p->tensor[r->access->tensor].fmt;
+    if (pl->s->nindex + f->levels + f->order > 64)
+        return command_fail(pl, r->at, "a statement has at most 64 indices");
+    if (!native_strides_agree(pl, r->access->tensor, r->access->sub))
+        return command_fail(
+            pl, r->at,
+            "pos: modes of %s share a coordinate, which its sizes count, and "
+            "the loops have others",
+            tensor_name(pl, r));
     for (int l = r->level; l < r->level + r->levels; l++) {
         const uint32_t props = format_props(f, l);
         const char *why = NULL;
         if (!(f->level[l].kind->caps & CAP_POSITION))
-            why = "positions have no coordinates of their own";
+            why = f->level[l].kind->caps & CAP_REGION
+                      ? "a position is that of a run, which is at many coordinates"
+                      : "positions have no coordinates of their own";
         if (!(props & PROP_UNIQUE) && !one_by_one(pl, r)) why = "coordinates repeat";
         if (why)
             return command_fail(pl, r->at, "pos: in level %d of %s, which is %s, %s", l,
@@ -510,7 +573,9 @@ stc_status relation_settle(plan *pl)
     for (int k = s->nrel - 1; k >= 0; k--) {
         relation *r = &s->rel[k];
         const relation *user = relation_user(pl, r->child[0]);
-        r->real = r->kind == REL_SPLIT || (user && user->real);
+        const bool mapped =
+            r->kind == REL_POS && !format_is_plain(&pl->p->tensor[r->access->tensor].fmt);
+        r->real = r->kind == REL_SPLIT || mapped || (user && user->real);
         stc_status st = STC_OK;
         if (r->kind == REL_SPLIT) st = derive_split(pl, r);
         if (r->kind == REL_FUSE && r->real && user->kind != REL_POS) derive_fused(pl, r);
@@ -518,7 +583,8 @@ stc_status relation_settle(plan *pl)
         r->sub = r->access ? r->access->sub : NULL;
         if (r->kind == REL_POS) st = loops_subscripts(pl, &r->sub, order_of(pl, r));
         if (r->kind == REL_POS && r->real && !st) st = check_positions(pl, r);
-        if (r->kind == REL_POS && r->real && !st) derive_stored(pl, r);
+        if (r->kind == REL_POS && r->real && !st) st = count_positions(pl, r);
+        if (r->kind == REL_POS && r->real && !st) st = derive_stored(pl, r);
         if (st) return st;
     }
     return STC_OK;

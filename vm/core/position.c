@@ -7,9 +7,9 @@
  * parent of a position is found by bisection, after a look at where the cursor
  * stood before, since positions mostly come one after another.
  *
- * For levels with CAP_POSITION only, whose view() is a range or coordinates, or which have
- * a position for each coordinate, stored or not. The value at positions is that of any
- * level.
+ * For levels with CAP_POSITION only. Where view() has no form, each coordinate has a
+ * position, stored or not, or each parent one coordinate, which follows from others. The
+ * value at positions is that of any level.
  */
 #include "coords.h"
 #include "machine.h"
@@ -18,12 +18,16 @@ static fiber_view view_of(const level *lv, int64_t parent)
 {
     fiber_view v;
     lv->kind->view(lv, parent, 0, &v);
-    if (v.shape != VIEW_NONE) return v;
-    return (fiber_view){.shape = VIEW_RANGE,
-                        .begin = parent * lv->extent,
-                        .end = (parent + 1) * lv->extent,
-                        .lo = lv->base,
-                        .hi = lv->base + lv->extent};
+    return v;
+}
+
+/* The positions of a level below one parent: by their number, if that is known without a
+ * look. */
+static fiber_view positions(const level *lv, int64_t parent)
+{
+    const int64_t n = lv->kind->size(lv, 1);
+    if (n == NONE) return view_of(lv, parent);
+    return (fiber_view){.begin = parent * n, .end = (parent + 1) * n};
 }
 
 void span_find(const tensor *t, int l, const cursor *up, int last, int64_t *first,
@@ -33,8 +37,8 @@ void span_find(const tensor *t, int l, const cursor *up, int last, int64_t *firs
     *first = *count = 0;
     if (lo == NONE) return;
     for (; l <= last && lo < hi; l++) {
-        const int64_t begin = view_of(&t->level[l], lo).begin;
-        hi = view_of(&t->level[l], hi - 1).end;
+        const int64_t begin = positions(&t->level[l], lo).begin;
+        hi = positions(&t->level[l], hi - 1).end;
         lo = begin;
     }
     *first = lo;
@@ -56,6 +60,8 @@ static bool holds(const level *lv, int64_t parent, int64_t parents, int64_t p)
 /* The parent below which position p of a level is. */
 static int64_t parent_of(const level *lv, int64_t parents, int64_t p, int64_t hint)
 {
+    const int64_t each = lv->kind->size(lv, 1);
+    if (each != NONE) return each ? p / each : 0;
     if (holds(lv, hint, parents, p)) return hint;
     if (holds(lv, hint + 1, parents, p)) return hint + 1;
     int64_t below = 0, above = parents; /* begin(below) <= p < begin(above) */
@@ -69,20 +75,28 @@ static int64_t parent_of(const level *lv, int64_t parents, int64_t p, int64_t hi
     return below;
 }
 
-static int64_t coordinate_at(const fiber_view *v, int64_t p)
+/* Whether something is stored at position p, which is below `up`, and its coordinate. */
+static bool stored(const level *lv, const cursor *up, int64_t p, int64_t *i)
 {
-    if (v->shape == VIEW_RANGE) return v->lo + (p - v->begin);
-    return coord_at(v->crd, v->width, v->stride, p);
-}
-
-/* Whether there is something at the coordinate that a position is for. */
-static bool stored(const level *lv, int64_t parent, int64_t coord)
-{
-    const cursor up = {.at = parent, .at_end = parent + 1};
+    fiber_view v;
     cursor c;
-    if (!(lv->kind->caps & CAP_LOCATE)) return true;
-    lv->kind->locate(&c, lv, &up, coord);
-    return c.at != NONE;
+    lv->kind->view(lv, up->at, up->coord, &v);
+    if (v.shape == VIEW_RANGE) {
+        *i = v.lo + (p - v.begin);
+        return *i >= v.lo && *i < v.hi;
+    }
+    if (v.shape == VIEW_COORDS) {
+        *i = coord_at(v.crd, v.width, v.stride, p);
+        return *i >= lv->base; /* else a slot that has none */
+    }
+    if (!(lv->props & PROP_BRANCHLESS)) {
+        *i = lv->base + (p - positions(lv, up->at).begin);
+        lv->kind->locate(&c, lv, up, *i);
+        return c.at != NONE;
+    }
+    lv->kind->open(&c, lv, up);
+    *i = c.lo;
+    return c.lo != CURSOR_END;
 }
 
 void position_stand(cursor *c, const tensor *t, int l, const cursor *up, int64_t p,
@@ -90,27 +104,23 @@ void position_stand(cursor *c, const tensor *t, int l, const cursor *up, int64_t
 {
     const level *lv = &t->level[l];
     const bool stood = c->lv == lv && c->at != NONE;
-    int64_t hint = stood ? c->at : 0;
+    const int64_t hint = stood ? c->at : 0;
     c->lv = lv;
     c->up = up;
-    *coord = 0;
-    if (p < 0 || p >= t->level[last].size || (up && up->at == NONE)) {
-        c->at = c->at_end = NONE;
-        return;
-    }
+    c->at = c->at_end = NONE;
+    *coord = lv->base - 1; /* within no extent, nor is what a difference makes of it */
+    if (p < 0 || p >= t->level[last].size || (up && up->at == NONE)) return;
     for (int k = last; k > l; k--)
         p = parent_of(&t->level[k], t->level[k - 1].size, p, k == l + 1 ? hint : 0);
-    hint = up ? up->at : 0;
-    const int64_t parent = l ? parent_of(lv, t->level[l - 1].size, p, hint) : 0;
-    const fiber_view v = view_of(lv, parent);
-    *coord = coordinate_at(&v, p);
-    if (!(lv->props & PROP_COMPACT) && !stored(lv, parent, *coord)) {
-        c->at = c->at_end = *coord = NONE; /* which is within no extent */
-        return;
-    }
+    int64_t i, parent = l ? parent_of(lv, t->level[l - 1].size, p, up->at) : 0;
+    const cursor one = {.at = parent,
+                        .at_end = parent + 1,
+                        .coord = up ? up->coord : 0,
+                        .up = up ? up->up : NULL};
+    if (!stored(lv, &one, p, &i)) return;
     c->at = p; /* within: a level's fibers hold all of its positions */
     c->at_end = p + 1;
-    c->coord = *coord;
+    c->coord = *coord = i;
 }
 
 value load_sum(const tensor *t, int64_t at, int64_t at_end)

@@ -126,12 +126,17 @@ static stc_status check_free(verifier *vf, int c, int depth)
 
 /* ---- reading ------------------------------------------------------------------- */
 
-static stc_status check_located(verifier *vf, int t, int l, int up)
+static stc_status check_below(verifier *vf, int t, int l, int up)
 {
     if (tensor_state(vf, t, T_READY)) return vf->cx->diag.status;
     if (l >= vf->p->tensor[t].fmt.levels) return refuse(vf, "t%d has no level %d", t, l);
-    if (check_chained(vf, t, l)) return vf->cx->diag.status;
     return check_up(vf, t, l, up, false);
+}
+
+static stc_status check_located(verifier *vf, int t, int l, int up)
+{
+    const stc_status status = check_below(vf, t, l, up);
+    return status ? status : check_chained(vf, t, l);
 }
 
 static stc_status check_coefficient(verifier *vf, int k, int64_t least)
@@ -165,10 +170,11 @@ static stc_status check_subsections(verifier *vf, const uint16_t *a)
     return define_cursor(vf, a[0], C_SUBSECT, t, l, up);
 }
 
-/* Levels l … last of t, whose positions are counted. */
+/* Levels l … last of t, whose positions are counted: one by one, where coordinates repeat.
+ */
 static stc_status check_spanned(verifier *vf, int t, int l, int up, int last)
 {
-    if (check_located(vf, t, l, up)) return vf->cx->diag.status;
+    if (check_below(vf, t, l, up)) return vf->cx->diag.status;
     const format *f = &vf->p->tensor[t].fmt;
     if (last < l || last >= f->levels) return refuse(vf, "t%d has no level %d", t, last);
     for (int k = l; k <= last; k++)
