@@ -177,16 +177,17 @@ static bool append_in_bulk(const machine *mc, const strip *s, const sink *x, con
            (r->t->level[p->level].props & (PROP_UNIQUE | PROP_BRANCHLESS)) == PROP_UNIQUE;
 }
 
-void strip_put_coords(const append_room *room, const column *i, int from, int n)
+void strip_put_coords(const append_room *room, const column *lanes, int from, int n)
 {
+    const column i = *lanes; /* its form doesn't change meanwhile */
     if (room->width == 4) {
         int32_t *to = room->crd;
         for (int k = 0; k < n; k++)
-            to[k] = (int32_t)column_get(i, from + k);
+            to[k] = (int32_t)column_get(&i, from + k);
     } else {
         int64_t *to = room->crd;
         for (int k = 0; k < n; k++)
-            to[k] = column_get(i, from + k);
+            to[k] = column_get(&i, from + k);
     }
 }
 
