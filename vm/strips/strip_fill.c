@@ -350,14 +350,9 @@ static void place_located(machine *mc, strip *s, int b)
         return;
     }
     c->form = COL_ARRAY;
-    if (o->coef == 1 && shift == 0 && i->form == COL_ARRAY &&
-        column_within(i, s->n, v.lo, v.hi - v.lo)) {
-        const int64_t *const from = i->data, by = v.begin - v.lo;
-        int64_t *const to = c->data;
-        for (int k = 0, n = s->n; k < n; k++)
-            to[k] = from[k] + by;
+    if (o->coef == 1 && shift == 0 &&
+        column_moved(i, s->n, v.lo, v.hi - v.lo, v.begin, c->data))
         return;
-    }
     bool full = true;
     for (int k = 0; k < s->n; k++) {
         int64_t x;
