@@ -50,12 +50,14 @@ enum { SIFTED = 256 }; /* values that are looked at before they are moved */
 /* keep[k] = 1 where value from + k isn't the fill, for n of them; how many. */
 #define UNLIKE(T, differs)                                                                 \
     for (int k = 0; k < n; k++) {                                                          \
-        const T v = ((const T *)t->vals)[from + k];                                        \
+        const T v = ((const T *)vals)[from + k];                                           \
         kept += keep[k] = (differs);                                                       \
     }                                                                                      \
     break;
-static int64_t sift(const tensor *t, int64_t from, int n, uint8_t *keep)
+static int64_t sift(const tensor *t, int64_t from, int n, uint8_t *restrict keep)
 {
+    const void *const vals = t->vals;
+    const uint8_t none = !t->fill.u64;
     value fill = {.u64 = 0};
     int kept = 0;
     type_store(t->type, &fill, 0, t->fill);
@@ -79,7 +81,7 @@ static int64_t sift(const tensor *t, int64_t from, int n, uint8_t *keep)
     case STC_U32:
         UNLIKE(uint32_t, v != u32)
     case STC_BOOL:
-        UNLIKE(uint8_t, !v != !t->fill.u64)
+        UNLIKE(uint8_t, (v == 0) != none)
     default:
         for (int k = 0; k < n; k++)
             kept += keep[k] = !class_equal(type_class(t->type),

@@ -190,6 +190,33 @@ PACK_LOOP(pack_I32_I64, int32_t, int64_t)
 PACK_LOOP(pack_I64_I32, int64_t, int32_t)
 PACK_LOOP(pack_I64_I64, int64_t, int64_t)
 
+/* Whether all entries are below one parent, each at a coordinate of its own. */
+static bool one_fiber(const pack_in *in)
+{
+    const int64_t *const i = in->coord, *const p = in->pos;
+    int64_t wrong = 0; /* negative: some step isn't up, or from another parent */
+    if (in->parents != 1 || !in->count || p[0]) return false;
+    for (int64_t e = 1; e < in->count; e++)
+        wrong |= (i[e] - i[e - 1] - 1) | -p[e] | p[e];
+    return wrong >= 0;
+}
+
+/* The loop for such entries, whose positions are their numbers. */
+#define PACK_ONE(NAME, CT)                                                                 \
+    static void NAME(packing *k, int64_t begin, int64_t end)                               \
+    {                                                                                      \
+        const int64_t *const i = k->in->coord;                                             \
+        int64_t *const pos = k->in->pos;                                                   \
+        CT *const crd = k->crd;                                                            \
+        for (int64_t e = begin; e < end; e++) {                                            \
+            crd[e] = (CT)i[e];                                                             \
+            pos[e] = e;                                                                    \
+        }                                                                                  \
+        k->n = end;                                                                        \
+    }
+PACK_ONE(pack_one_I32, int32_t)
+PACK_ONE(pack_one_I64, int64_t)
+
 stc_status segments_pack(ctx *cx, level *lv, pack_in *in)
 {
     index_array *pos = &lv->a[STC_POS], *crd = &lv->a[STC_CRD];
@@ -202,10 +229,13 @@ stc_status segments_pack(ctx *cx, level *lv, pack_in *in)
         index_ready(cx, pos, in->count, lv->width, bounds)) {
         return cx->diag.status;
     }
+    const bool one = one_fiber(in);
     void (*const loop)(packing *, int64_t, int64_t) =
-        pos->width == 4 ? (crd->width == 4 ? pack_I32_I32 : pack_I32_I64)
-                        : (crd->width == 4 ? pack_I64_I32 : pack_I64_I64);
+        one               ? (crd->width == 4 ? pack_one_I32 : pack_one_I64)
+        : pos->width == 4 ? (crd->width == 4 ? pack_I32_I32 : pack_I32_I64)
+                          : (crd->width == 4 ? pack_I64_I32 : pack_I64_I64);
     packing k = {.in = in, .pos = pos->data, .crd = crd->data, .unique = unique};
+    if (one) index_set(pos, k.closed++, 0);
     for (int64_t e = 0, end; (end = work_block(cx, e, in->count)) > e; e = end)
         loop(&k, e, end);
     for (int64_t end; (end = work_block(cx, k.closed, bounds)) > k.closed; k.closed = end)

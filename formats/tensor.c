@@ -234,6 +234,14 @@ stc_status tensor_extend_values(tensor *t, int64_t n)
     return STC_OK;
 }
 
+stc_status tensor_extend_unfilled(tensor *t, int64_t n)
+{
+    if (t->stains.line || n <= t->few) return tensor_extend_values(t, n);
+    if (n > t->vals_cap && tensor_reserve_values(t, n)) return t->cx->diag.status;
+    if (n > t->nvals) t->nvals = n;
+    return STC_OK;
+}
+
 void tensor_fill_to(tensor *t, int64_t end)
 {
     value one;

@@ -100,6 +100,8 @@ void tensor_leave_room(tensor *t);
 /* At least n values: nvals becomes n if it was less (or a few more, where there are
  * stains), new ones are the fill. */
 stc_status tensor_extend_values(tensor *t, int64_t n);
+/* The same where the caller writes all that is new, at once. */
+stc_status tensor_extend_unfilled(tensor *t, int64_t n);
 /* Values up to `end`, for which there is room, are the fill where they were missing, and
  * no others: with stains, if lines end there. */
 void tensor_fill_to(tensor *t, int64_t end);

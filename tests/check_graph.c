@@ -425,6 +425,30 @@ START_TEST(marks_do_without_memory)
 }
 END_TEST
 
+/* A term that is true settles its place; those that are stored and false don't, whether
+ * they come before it or after. */
+START_TEST(false_terms_settle_nothing)
+{
+    PRINTS("tensor W csr f64 [200,200] = random(density=0.1, seed=7)\n"
+           "tensor V csr f64 [200,200] = random(density=0.1, seed=8)\n"
+           "tensor A csr bool\n"
+           "tensor B csr bool\n"
+           "A(i,j) = W(i,j) > 0.5\n"
+           "B(i,j) = V(i,j) > 0.8\n"
+           "tensor C csr bool [200,200]\n"
+           "C(i,j) = any(k: A(i,k) && B(k,j))\n"
+           "D(i,j) = sum(k: i64(A(i,k)) * i64(B(k,j)))\n"
+           "tensor x svec bool [200]\n"
+           "x(i) = i > 150 where i % 2 == 0\n"
+           "tensor y svec bool [200]\n"
+           "y(j) = any(i: x(i) && B(i,j))\n"
+           "z(j) = sum(i: i64(x(i)) * i64(B(i,j)))\n"
+           "print stored(A) > sum(i,j: A(i,j)), stored(C) > sum(i,j: C(i,j))\n"
+           "print sum(i,j: C(i,j) != (D(i,j) > 0)), sum(j: y(j) != (z(j) > 0))\n",
+           "1 1\n0 0\n");
+}
+END_TEST
+
 Suite *suite_graph(void)
 {
     Suite *s = suite_create("graph");
@@ -446,6 +470,7 @@ Suite *suite_graph(void)
                         sizeof shared_fibers / sizeof *shared_fibers);
     tcase_add_loop_test(t, masked_rows_agree, 0, sizeof masked_rows / sizeof *masked_rows);
     tcase_add_loop_test(t, marks_do_without_memory, 0, 2);
+    tcase_add_test(t, false_terms_settle_nothing);
     suite_add_tcase(s, t);
     return s;
 }

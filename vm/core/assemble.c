@@ -32,12 +32,13 @@ stc_status asm_own(machine *mc, slot *s)
     bool same;
     if (shape_of(mc, s, shape, &same)) return mc->cx->diag.status;
     if (!s->own) {
-        /* bounds of rows are written as they come; room for values, which hosts count on
-         * after the first run, is there at once */
+        /* bounds of rows, and elements, are written as they come; room for values, which
+         * hosts count on after the first run, is there at once */
         const format *f = &s->row->fmt;
-        if (format_is_dense(f)
-                ? tensor_new(mc->cx, f, s->row->type, shape, s->fill, &s->own)
-                : tensor_new_unmade(mc->cx, f, s->row->type, shape, s->fill, &s->own))
+        int64_t n;
+        if (tensor_new_unmade(mc->cx, f, s->row->type, shape, s->fill, &s->own) ||
+            (format_is_dense(f) && size_product(shape, f->order, &n) &&
+             tensor_reserve_values(s->own, n)))
             return mc->cx->diag.status;
     } else if (!same && tensor_set_shape(s->own, shape)) {
         tensor_free(s->own); /* shape and levels may not agree any more */

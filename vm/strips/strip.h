@@ -147,6 +147,10 @@ void strip_fill_every(strip *s);
 /* strip_eval.c */
 /* Whether the first n coordinates are all in lo:lo+wide. */
 bool column_within(const column *i, int n, int64_t lo, int64_t wide);
+/* Coordinates of an array, all of them in lo:lo+wide, as positions from `to` on; false:
+ * they aren't, and nothing was done. out may be where they are. */
+bool column_moved(const column *i, int n, int64_t lo, int64_t wide, int64_t to,
+                  int64_t *out);
 stc_status strip_eval(machine *mc, strip *s);
 const void *strip_spread(strip *s, int node); /* as an array of n lanes */
 void strip_at_lane(machine *mc, const strip *s, int lane);

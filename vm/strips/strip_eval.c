@@ -242,7 +242,8 @@ static bool place_in_ranges(const machine *mc, strip *s, int id, const level *lv
     const int64_t lo = t.lo, width = t.hi - t.lo;
     if (up->form == COL_ARRAY && i->form == COL_ARRAY) {
         full = ranges_of_arrays(c->data, up->data, i->data, lo, width, s->n);
-    } else {
+    } else if (up->form != COL_FIXED || up->base < 0 ||
+               !column_moved(i, s->n, lo, width, up->base * width, c->data)) {
         for (int k = 0; k < s->n; k++) {
             const int64_t p = column_get(up, k), j = column_get(i, k);
             const bool in = p >= 0 && j >= t.lo && j < t.hi;
@@ -610,6 +611,16 @@ bool column_within(const column *i, int n, int64_t lo, int64_t wide)
         out |= at | (last - at);
     }
     return !(out >> 63);
+}
+
+bool column_moved(const column *i, int n, int64_t lo, int64_t wide, int64_t to,
+                  int64_t *out)
+{
+    const int64_t *const at = i->data, by = to - lo;
+    if (i->form != COL_ARRAY || !column_within(i, n, lo, wide)) return false;
+    for (int k = 0; k < n; k++)
+        out[k] = at[k] + by;
+    return true;
 }
 
 /* Lanes whose derived index is outside its extent are left out. */

@@ -350,6 +350,9 @@ static void place_located(machine *mc, strip *s, int b)
         return;
     }
     c->form = COL_ARRAY;
+    if (o->coef == 1 && shift == 0 &&
+        column_moved(i, s->n, v.lo, v.hi - v.lo, v.begin, c->data))
+        return;
     bool full = true;
     for (int k = 0; k < s->n; k++) {
         int64_t x;

@@ -177,16 +177,17 @@ static bool append_in_bulk(const machine *mc, const strip *s, const sink *x, con
            (r->t->level[p->level].props & (PROP_UNIQUE | PROP_BRANCHLESS)) == PROP_UNIQUE;
 }
 
-void strip_put_coords(const append_room *room, const column *i, int from, int n)
+void strip_put_coords(const append_room *room, const column *lanes, int from, int n)
 {
+    const column i = *lanes; /* its form doesn't change meanwhile */
     if (room->width == 4) {
         int32_t *to = room->crd;
         for (int k = 0; k < n; k++)
-            to[k] = (int32_t)column_get(i, from + k);
+            to[k] = (int32_t)column_get(&i, from + k);
     } else {
         int64_t *to = room->crd;
         for (int k = 0; k < n; k++)
-            to[k] = column_get(i, from + k);
+            to[k] = column_get(&i, from + k);
     }
 }
 
@@ -249,8 +250,11 @@ static stc_status insert_rest(machine *mc, strip *s, const sink *x, const place 
         return store_lanes(mc, s, x, 1);
     for (int k = 1; !ascends && k < s->n; k++)
         most = i->data[k] > most ? i->data[k] : most;
+    const bool all = i->form == COL_STEP && x->kind == SINK_STORE && r->t->nvals > pos;
     r->stores += (uint64_t)s->n - 1;
-    if (asm_value(mc, r, pos + (most - first))) return mc->cx->diag.status;
+    if (all ? tensor_extend_unfilled(r->t, pos + s->n)
+            : asm_value(mc, r, pos + (most - first)))
+        return mc->cx->diag.status;
     const mcursor *up = target_cursor(mc, &s->s.place[p->up]);
     for (int k = 1; !inserts && k < s->n; k++)
         lv->kind->put(lv, up ? up->c.at : 0, column_get(i, k));

@@ -55,18 +55,30 @@ static int64_t stand(const tensor *t, cursor *c, const entries *e, int64_t k, in
     return at;
 }
 
-/* The position of entry k, NONE where t stores nothing; false: it lies outside. A level
- * that has each coordinate of a range (f) has them in that order. */
-static bool place_of(const tensor *t, const fiber_table *f, cursor *c, const entries *e,
-                     int64_t k, int64_t *pos)
+/* The position of entry k, NONE where t stores nothing; false: it lies outside. */
+static bool place_of(const tensor *t, cursor *c, const entries *e, int64_t k, int64_t *pos)
 {
     const int levels = t->fmt.levels;
     for (int l = 0; l < levels; l++) {
         const int64_t from = e->coord[l][k] - t->level[l].base;
         if (from < 0 || from >= t->level[l].extent) return false;
     }
-    *pos = f->shape == VIEW_RANGE ? e->coord[0][k] - f->lo : stand(t, c, e, k, levels);
+    *pos = stand(t, c, e, k, levels);
     return *pos < t->nvals;
+}
+
+/* The same for entries k to `end` of a level that has all coordinates from lo on, in that
+ * order. */
+static bool places_in_range(const tensor *t, int64_t lo, const entries *e, int64_t k,
+                            int64_t end, int64_t *pos)
+{
+    const int64_t *const at = e->coord[0], last = t->nvals - 1;
+    int64_t out = 0; /* its sign, so that entries are looked at side by side */
+    for (; k < end; k++) {
+        pos[k] = at[k] - lo;
+        out |= pos[k] | (last - pos[k]);
+    }
+    return out >= 0;
 }
 
 /* The positions of all entries; *missing: how many have none. */
@@ -78,9 +90,13 @@ static stc_status find_places(machine *mc, const tensor *t, const entries *e, in
     bool inside = true;
     *missing = 0;
     if (t->fmt.levels == 1) level_fibers(&t->level[0], &f);
-    for (int64_t k = 0, end; inside && (end = work_block(mc->cx, k, e->n)) > k;)
-        for (; k < end && (inside = place_of(t, &f, c, e, k, &pos[k])); k++)
+    const bool range = f.shape == VIEW_RANGE;
+    for (int64_t k = 0, end; inside && (end = work_block(mc->cx, k, e->n)) > k;) {
+        if (range) inside = places_in_range(t, f.lo, e, k, end, pos);
+        for (; !range && k < end && (inside = place_of(t, c, e, k, &pos[k])); k++)
             *missing += pos[k] == NONE;
+        k = range ? end : k;
+    }
     return inside ? mc->cx->diag.status : outside(mc, at);
 }
 

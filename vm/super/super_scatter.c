@@ -24,6 +24,12 @@
  * BRIEF, since neighbours' are often alike then. Else nothing branches on it. */
 enum { BRIEF = 8, SHARE = 8 };
 
+/* Whether a term settles what it is folded into: then that isn't read. */
+#define SETTLES_ADD(x) false
+#define SETTLES_MIN(x) false
+#define SETTLES_MAX(x) false
+#define SETTLES_OR(x) ((x) != 0)
+
 #define SCATTER(TYPE, W, TERM, FOLD)                                                       \
     INLINE void put_##TERM##_##FOLD##_##TYPE##_##W(const scatter *sc, workspace *w, int k, \
                                                    int n, bool guess, bool line)           \
@@ -46,12 +52,18 @@ enum { BRIEF = 8, SHARE = 8 };
                 const num_##TYPE x = vals ? FN(TERM, TYPE, s, GET(TYPE, vals[p])) : s;     \
                 const uint64_t bit = UINT64_C(1) << (i & 63), word = set[i >> 6];          \
                 const bool met = word & bit;                                               \
-                if (guess && met) {                                                        \
+                const bool settles = SETTLES_##FOLD(x);                                    \
+                if (guess && met && !settles) {                                            \
                     acc[i] = FN(FOLD, TYPE, acc[i], x);                                    \
                     continue;                                                              \
                 }                                                                          \
-                const num_##TYPE either[2] = {x, FN(FOLD, TYPE, guess ? x : acc[i], x)};   \
-                acc[i] = either[met];                                                      \
+                if (guess || __builtin_expect(settles, true)) {                            \
+                    acc[i] = x;                                                            \
+                    if (guess && met) continue;                                            \
+                } else {                                                                   \
+                    const num_##TYPE either[2] = {x, FN(FOLD, TYPE, acc[i], x)};           \
+                    acc[i] = either[met];                                                  \
+                }                                                                          \
                 set[i >> 6] = word | bit;                                                  \
                 touched[count] = i;                                                        \
                 count += !met;                                                             \
