@@ -137,6 +137,41 @@ START_TEST(columns_cost_runs)
 }
 END_TEST
 
+/* Into a dense result they cost that, and to write the result: of 40 elements a column, or
+ * of another type or fill than the sum's, no more is looked at. */
+START_TEST(columns_written_once)
+{
+    static const struct {
+        const char *from, *to, *statement;
+    } cases[] = {{"rle f64", "f64", "y(j) = A(i,j)"},
+                 {"lz77 i64", "i64", "y(j) = A(i,j)"},
+                 {"rle u8", "f64", "y(j) = A(i,j)"},
+                 {"rle i32", "i32", "y(j) = max(i: A(i,j) * 2)"},
+                 {"rle f32", "f32", "y(j) = A(i,j) * B(i,j)"},
+                 {"rle bool", "bool", "y(j) = any(i: A(i,j))"},
+                 {"lz77 i64", "i64", "y(j) = prod(i: A(i,j+3))"}};
+    const int k = _i, n = 100000;
+    const char *type = strchr(cases[k].from, ' ') + 1;
+    stc_machine *m;
+    stc_session *s;
+    char text[500];
+    ck_assert_int_eq(stc_open(NULL, &m), STC_OK);
+    ck_ok(m, stc_session_open(m, &s));
+    snprintf(text, sizeof text,
+             "tensor A %s [40,%d]\ntensor B %s [40,%d]\ntensor y dense %s [%d]\n"
+             "A(i,j) = %s((i + j * 6 // %d) %% 3%s)\nB(i,j) = %s((i + j * 5 // %d) %% 4%s)",
+             cases[k].from, n, cases[k].from, n, cases[k].to, k == 6 ? n - 3 : n, type, n,
+             k == 5 ? " == 1" : "", type, n, k == 5 ? " == 1" : "");
+    run(m, s, text);
+    run(m, s, cases[k].statement);
+    const uint64_t steps = m->cx.steps;
+    ck_assert_msg(steps < (uint64_t)n * 3, "%s: %llu steps", cases[k].statement,
+                  (unsigned long long)steps);
+    stc_session_close(s);
+    stc_close(m);
+}
+END_TEST
+
 Suite *suite_columns(void)
 {
     Suite *s = suite_create("columns");
@@ -145,6 +180,7 @@ Suite *suite_columns(void)
     tcase_add_loop_test(c, columns_of_runs, 0, WAYS);
     tcase_add_loop_test(c, columns_by_base_operations, 0, WAYS);
     tcase_add_loop_test(c, columns_cost_runs, 0, 2);
+    tcase_add_loop_test(c, columns_written_once, 0, 7);
     suite_add_tcase(s, c);
     return s;
 }
