@@ -172,6 +172,39 @@ START_TEST(columns_written_once)
 }
 END_TEST
 
+/* Rows of runs times floats cost runs, and lose no more than sums of elements do: not where
+ * the largest of the floats would hide the others either. */
+START_TEST(rows_times_floats)
+{
+    static const char *const types[] = {"f64", "f32"};
+    static const double eps[] = {0x1p-52, 0x1p-23};
+    const bool hidden = _i / 2;
+    const char *type = types[_i % 2];
+    stc_machine *m;
+    stc_session *s;
+    char text[700];
+    ck_assert_int_eq(stc_open(NULL, &m), STC_OK);
+    ck_ok(m, stc_session_open(m, &s));
+    snprintf(text, sizeof text,
+             "tensor A rle %s [80,3000]; tensor D dense %s [80,3000]\n"
+             "tensor x dense %s [3000]; tensor y dense %s [80]; tensor z dense f64 [80]\n"
+             "tensor w dense f64 [80]\n"
+             "D(i,j) = %s((i + j // 60) %% 7) * (j >= 60)\nA(i,j) = D(i,j)\n"
+             "x(j) = %s(1 / (j + 3) - 0.01 + (j == 5) * %s)",
+             type, type, type, type, type, type, hidden ? "1e30" : "0");
+    run(m, s, text);
+    run(m, s, "y(i) = A(i,j) * x(j)");
+    if (!hidden) ck_assert_uint_lt(m->cx.steps, 10000);
+    run(m, s, "z(i) = f64(D(i,j)) * f64(x(j))\nw(i) = abs(f64(D(i,j)) * f64(x(j)))");
+    snprintf(text, sizeof text, "n = sum(i: abs(f64(y(i)) - z(i)) > 3000 * %g * w(i))",
+             eps[_i % 2]);
+    run(m, s, text);
+    ck_assert_msg(count(m, s, "n") == 0, "%s: %g rows lost more", type, count(m, s, "n"));
+    stc_session_close(s);
+    stc_close(m);
+}
+END_TEST
+
 Suite *suite_columns(void)
 {
     Suite *s = suite_create("columns");
@@ -181,6 +214,7 @@ Suite *suite_columns(void)
     tcase_add_loop_test(c, columns_by_base_operations, 0, WAYS);
     tcase_add_loop_test(c, columns_cost_runs, 0, 2);
     tcase_add_loop_test(c, columns_written_once, 0, 7);
+    tcase_add_loop_test(c, rows_times_floats, 0, 4);
     suite_add_tcase(s, c);
     return s;
 }
