@@ -137,6 +137,74 @@ START_TEST(columns_cost_runs)
 }
 END_TEST
 
+/* Into a dense result they cost that, and to write the result: of 40 elements a column, or
+ * of another type or fill than the sum's, no more is looked at. */
+START_TEST(columns_written_once)
+{
+    static const struct {
+        const char *from, *to, *statement;
+    } cases[] = {{"rle f64", "f64", "y(j) = A(i,j)"},
+                 {"lz77 i64", "i64", "y(j) = A(i,j)"},
+                 {"rle u8", "f64", "y(j) = A(i,j)"},
+                 {"rle i32", "i32", "y(j) = max(i: A(i,j) * 2)"},
+                 {"rle f32", "f32", "y(j) = A(i,j) * B(i,j)"},
+                 {"rle bool", "bool", "y(j) = any(i: A(i,j))"},
+                 {"lz77 i64", "i64", "y(j) = prod(i: A(i,j+3))"}};
+    const int k = _i, n = 100000;
+    const char *type = strchr(cases[k].from, ' ') + 1;
+    stc_machine *m;
+    stc_session *s;
+    char text[500];
+    ck_assert_int_eq(stc_open(NULL, &m), STC_OK);
+    ck_ok(m, stc_session_open(m, &s));
+    snprintf(text, sizeof text,
+             "tensor A %s [40,%d]\ntensor B %s [40,%d]\ntensor y dense %s [%d]\n"
+             "A(i,j) = %s((i + j * 6 // %d) %% 3%s)\nB(i,j) = %s((i + j * 5 // %d) %% 4%s)",
+             cases[k].from, n, cases[k].from, n, cases[k].to, k == 6 ? n - 3 : n, type, n,
+             k == 5 ? " == 1" : "", type, n, k == 5 ? " == 1" : "");
+    run(m, s, text);
+    run(m, s, cases[k].statement);
+    const uint64_t steps = m->cx.steps;
+    ck_assert_msg(steps < (uint64_t)n * 3, "%s: %llu steps", cases[k].statement,
+                  (unsigned long long)steps);
+    stc_session_close(s);
+    stc_close(m);
+}
+END_TEST
+
+/* Rows of runs times floats cost runs, and lose no more than sums of elements do: not where
+ * the largest of the floats would hide the others either. */
+START_TEST(rows_times_floats)
+{
+    static const char *const types[] = {"f64", "f32"};
+    static const double eps[] = {0x1p-52, 0x1p-23};
+    const bool hidden = _i / 2;
+    const char *type = types[_i % 2];
+    stc_machine *m;
+    stc_session *s;
+    char text[700];
+    ck_assert_int_eq(stc_open(NULL, &m), STC_OK);
+    ck_ok(m, stc_session_open(m, &s));
+    snprintf(text, sizeof text,
+             "tensor A rle %s [80,3000]; tensor D dense %s [80,3000]\n"
+             "tensor x dense %s [3000]; tensor y dense %s [80]; tensor z dense f64 [80]\n"
+             "tensor w dense f64 [80]\n"
+             "D(i,j) = %s((i + j // 60) %% 7) * (j >= 60)\nA(i,j) = D(i,j)\n"
+             "x(j) = %s(1 / (j + 3) - 0.01 + (j == 5) * %s)",
+             type, type, type, type, type, type, hidden ? "1e30" : "0");
+    run(m, s, text);
+    run(m, s, "y(i) = A(i,j) * x(j)");
+    if (!hidden) ck_assert_uint_lt(m->cx.steps, 10000);
+    run(m, s, "z(i) = f64(D(i,j)) * f64(x(j))\nw(i) = abs(f64(D(i,j)) * f64(x(j)))");
+    snprintf(text, sizeof text, "n = sum(i: abs(f64(y(i)) - z(i)) > 3000 * %g * w(i))",
+             eps[_i % 2]);
+    run(m, s, text);
+    ck_assert_msg(count(m, s, "n") == 0, "%s: %g rows lost more", type, count(m, s, "n"));
+    stc_session_close(s);
+    stc_close(m);
+}
+END_TEST
+
 Suite *suite_columns(void)
 {
     Suite *s = suite_create("columns");
@@ -145,6 +213,8 @@ Suite *suite_columns(void)
     tcase_add_loop_test(c, columns_of_runs, 0, WAYS);
     tcase_add_loop_test(c, columns_by_base_operations, 0, WAYS);
     tcase_add_loop_test(c, columns_cost_runs, 0, 2);
+    tcase_add_loop_test(c, columns_written_once, 0, 7);
+    tcase_add_loop_test(c, rows_times_floats, 0, 4);
     suite_add_tcase(s, c);
     return s;
 }

@@ -249,13 +249,15 @@ static bool goes_by_runs(const plan *pl, const term *t, int index)
 }
 
 /* Where rows of runs are reduced, the result's last index being inside of what is reduced,
- * and the result takes runs: a workspace of runs is what they are folded in, run by run. */
+ * and the result takes runs or has all coordinates: a workspace of runs is what they are
+ * folded in, run by run. */
 static bool folds_runs(const builder *b, int first)
 {
     const plan *pl = b->pl;
     const format *f = &pl->p->tensor[pl->s->target].fmt;
-    if (b->nresult - first != 1 || !b->reduces || b->ufn || pl->schedule.policy ||
-        !(f->level[f->levels - 1].kind->caps & CAP_APPEND_REGION) ||
+    const bool takes = f->level[f->levels - 1].kind->caps & CAP_APPEND_REGION ||
+                       format_props(f, f->levels - 1) & PROP_FULL;
+    if (b->nresult - first != 1 || !b->reduces || b->ufn || pl->schedule.policy || !takes ||
         !(fn_at(b->fn)->flags & FP_ASSOCIATIVE))
         return false;
     for (int t = 0; t < b->nterm; t++)

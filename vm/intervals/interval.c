@@ -206,17 +206,8 @@ static bool few_entries(const interval *iv)
     return true;
 }
 
-/* Whether a workspace that is read as runs is kept by elements by now, which others add
- * faster. */
-static bool goes_by_elements(const machine *mc, const interval *iv)
-{
-    const sink *x = &iv->loop[iv->loops - 1].g.s.sink[0];
-    return iv->other && x->kind == SINK_WSADD && mc->slot[x->a].ws->kind != &ws_kind_runs;
-}
-
 static bool prepare(const machine *mc, interval *iv)
 {
-    if (goes_by_elements(mc, iv)) return false;
     for (int d = 0; d < iv->loops; d++)
         if (!prepare_loop(mc, &iv->loop[d])) return false;
     return !iv->sparse || few_entries(iv);
@@ -269,13 +260,13 @@ static void spread_places(ivl_loop *v)
  * lanes' places in the strip later on. */
 static stc_status choose_way(machine *mc, ivl_loop *v)
 {
-    v->alone = v->spelt_out = v->steps = false;
+    v->alone = v->spelt_out = v->steps = v->folds = false;
     v->led = NULL;
     v->bare = BARE_NOT;
     v->narrow = 0;
-    if (v->window != UNLINKED) return STC_OK; /* rows have ends of their own */
-    if (v->sieves) {
-        v->alone = runs_start(v);
+    if (v->window != UNLINKED || v->sieves) { /* rows have ends of their own, or gaps */
+        v->alone = v->window == UNLINKED && runs_start(v);
+        v->folds = folds_start(mc, v);
         return STC_OK;
     }
     if (tokens_start(mc, v) || sums_start(mc, v)) return mc->cx->diag.status;
@@ -283,7 +274,8 @@ static stc_status choose_way(machine *mc, ivl_loop *v)
     if (!v->alone) tokens_end(v);
     if (v->alone && pairs_start(mc, v)) return mc->cx->diag.status;
     if (!v->alone && lead_start(v)) v->open = false;
-    v->spelt_out = spell_start(mc, v);
+    v->folds = folds_start(mc, v);
+    v->spelt_out = !v->folds && spell_start(mc, v);
     v->steps = !v->spelt_out && !v->led && steps_start(v);
     v->bare = v->alone || v->led || v->spelt_out ? interval_bare(mc, v) : BARE_NOT;
     narrow_start(mc, v);
@@ -390,6 +382,7 @@ void interval_release(machine *mc, super *base)
         iv->other->free(mc, iv->other);
         mem_free(mc->cx, iv->other, iv->other->size);
     }
+    run_fold_free(mc->cx, &iv->fold);
     mem_free(mc->cx, iv->block, iv->block_size);
 }
 
@@ -400,8 +393,11 @@ stc_status interval_run(machine *mc, super *base)
     if (!prepare(mc, iv)) return iv->other ? iv->other->run(mc, iv->other) : SUPER_REPLAY;
     if (iv->ntarget) prepare_target(mc, iv, &iv->target);
     stc_status st = STC_OK;
+    run_fold_forget(&iv->fold);
+    iv->folds_not = false;
     for (int d = 0; !st && d < iv->loops; d++)
         st = prepare_memo(mc, &iv->loop[d]);
     if (!st) st = run_loop(mc, &iv->loop[0]);
+    if (!st) st = folds_finish(mc, iv);
     return st ? st : interval_finish(mc, &iv->target);
 }

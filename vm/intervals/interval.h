@@ -22,6 +22,7 @@
 #include "../core/ahead.h"
 #include "../nest/fibers.h"
 #include "../strips/strip.h"
+#include "../work/run_fold.h"
 
 /* Variants for wider vectors. */
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -152,6 +153,7 @@ typedef struct ivl_loop {
     int64_t next;       /* … and where the last lane ends                            */
     bool steps;   /* all coordinates are visited, at positions in steps (interval_fill.c) */
     bool regions; /* some operand of it has runs, or repeats*/
+    bool folds;   /* … rows of runs are folded before they are added (interval_fold.c)  */
     bool spelt_out;  /* … or rows of elements (interval_spell.c), likewise        */
     uint8_t bare;    /* … how little of its lanes is asked for: ivl_bare          */
     uint16_t summed; /* … the node whose factor is summed beforehand              */
@@ -189,9 +191,12 @@ struct interval {
     super *other; /* who runs the nest if this can't; NULL: base operations */
     void *block;
     size_t block_size;
-    bool sparse;  /* its intervals are those without an entry, if these are most */
-    int64_t *pos; /* scratch: a position a lane      */
-    int ntarget;  /* 1 or 0: there is none */
+    bool sparse;    /* its intervals are those without an entry, if these are most */
+    int64_t *pos;   /* scratch: a position a lane      */
+    bool folds_not; /* in this run: a row that was to be folded has short runs */
+    run_fold fold;  /* rows that wait to be added from position fold_base on  */
+    int64_t fold_base;
+    int ntarget; /* 1 or 0: there is none */
     ivl_target target;
     int loops;
     ivl_loop loop[];
@@ -285,9 +290,19 @@ void memo_free(machine *mc, ivl_loop *v);
  * coordinate, the position for lane `row` of the loop outside the sink's. put_bulk: *done:
  * the strip was stored as a whole; else nothing was. */
 bool interval_takes_elements(const machine *mc, const ivl_loop *v);
+/* … every: the last level has a place for every coordinate of the loop. */
+bool interval_takes_every(const machine *mc, const ivl_loop *v, const ivl_target *t);
 ivl_bare interval_bare(const machine *mc, const ivl_loop *v);
 int64_t interval_parent(const interval *iv, const ivl_target *t, int row);
 stc_status interval_put_bulk(machine *mc, ivl_loop *v, ivl_target *t, bool *done);
+
+/* interval_fold.c. start: whether rows are folded before they are added to the result. add:
+ * lanes of a row, to elements from position base + coordinate on. finish: all that waits.
+ */
+bool folds_start(const machine *mc, const ivl_loop *v);
+stc_status folds_add(machine *mc, ivl_loop *v, const sink *x, int64_t base, int from,
+                     int to);
+stc_status folds_finish(machine *mc, interval *iv);
 
 /* interval_sink.c */
 bool interval_folds(const sink *x); /* a run is reduced at once */
@@ -296,6 +311,9 @@ void interval_start(ivl_loop *v);   /* the outer lanes' reductions */
 /* Elements [pos, pos + n) of t and those of an array, by the sink's function. */
 void interval_add(ivl_loop *v, const sink *x, tensor *t, int64_t pos, const char *in,
                   int n);
+/* Runs, n of them, and what is there from position base + lo[k] on. */
+stc_status interval_add_runs(machine *mc, ivl_loop *v, const sink *x, int64_t base,
+                             const int64_t *lo, const int64_t *len, const char *in, int n);
 stc_status interval_sink(machine *mc, ivl_loop *v, const sink *x);
 stc_status interval_close(machine *mc, interval *iv, int from); /* places of its lanes */
 stc_status interval_finish(machine *mc, ivl_target *t);         /* what is open then */

@@ -67,7 +67,7 @@ static bool stands_apart(const ivl_loop *v)
 }
 
 /* A level with a place for every coordinate of the loop. */
-static bool takes_every(const machine *mc, const ivl_loop *v, const ivl_target *t)
+bool interval_takes_every(const machine *mc, const ivl_loop *v, const ivl_target *t)
 {
     const level *lv = last_level(mc, t);
     const slot *r = &mc->slot[t->x->a];
@@ -82,11 +82,12 @@ bool interval_takes_elements(const machine *mc, const ivl_loop *v)
     const sink *x = &v->g.s.sink[0];
     if (!stands_apart(v)) return false;
     if (x->kind == SINK_REDUCE) return v->depth && interval_adds(x);
+    if (x->kind == SINK_WSADD) return true;
     const ivl_target *t = &v->of->target; /* there is one, or none */
     if (v->of->ntarget == 0) return false;
     const stc_type type = mc->slot[x->a].t->type;
     if (type_size(type) > sizeof(int64_t) || !(t->direct || t->n == 1)) return false;
-    return takes_fibers(mc, v, t) || takes_every(mc, v, t);
+    return takes_fibers(mc, v, t) || interval_takes_every(mc, v, t);
 }
 
 ivl_bare interval_bare(const machine *mc, const ivl_loop *v)

@@ -190,8 +190,9 @@ static bool stores_words(const machine *mc, const ivl_loop *v)
 
 stc_status sums_rows(machine *mc, ivl_loop *v)
 {
-    if (v->summed == UNLINKED || v->nwalk != 1) return STC_OK;
-    const node *p = &v->g.s.node[v->g.s.sink[0].node];
+    const sink *sum = &v->g.s.sink[0];
+    if (v->summed == UNLINKED || v->nwalk != 1 || sum->cls > CLASS_U64) return STC_OK;
+    const node *p = &v->g.s.node[sum->node];
     const node *x = &v->g.s.node[p->arg[p->arg[0] == v->summed]];
     ivl_walk *w = &v->walk[0];
     if (x->kind != NODE_LOAD || x->b != w->place) return STC_OK;

@@ -283,33 +283,36 @@ void interval_add(ivl_loop *v, const sink *x, tensor *t, int64_t pos, const char
     strip_store(t->type, t->vals, pos, old, cls, n);
 }
 
-/* Lanes onto what is there, from position `base` of coordinate 0 on: single ones that
- * follow each other together, a longer one some elements at a time. */
-static stc_status add_range(machine *mc, const piece *w, int64_t base)
+/* Single elements that follow each other go together, as they stand; runs are written out,
+ * some elements of those that follow each other at a time. */
+stc_status interval_add_runs(machine *mc, ivl_loop *v, const sink *x, int64_t base,
+                             const int64_t *lo, const int64_t *len, const char *in, int n)
 {
     enum { PART = STRIP / 2 };
-    const vclass cls = (vclass)w->x->cls;
-    const char *in = strip_spread(&w->v->g, w->x->node);
-    char *same = w->v->g.scratch + PART * sizeof(value);
-    const int64_t *i = w->v->g.icol[0].data, *len = w->v->len;
-    int64_t unseen = 0;
-    for (int k = w->from, next; k < w->to; k = next) {
-        const int64_t most = len[k] < PART ? len[k] : PART;
-        next = k + 1;
-        if (len[k] == 1) {
-            while (next < w->to && next - k < PART && len[next] == 1 &&
-                   i[next] == i[next - 1] + 1)
-                next++;
-            interval_add(w->v, w->x, w->r->t, base + i[k], in + (size_t)k * class_size(cls),
-                         next - k);
+    const vclass cls = (vclass)x->cls;
+    const size_t size = class_size(cls);
+    tensor *t = mc->slot[x->a].t;
+    char *same = v->g.scratch + PART * sizeof(value);
+    int64_t unseen = 0, done = 0;
+    for (int k = 0; k < n;) {
+        const int64_t first = lo[k] + done;
+        const int from = k;
+        int m = 0;
+        while (k < n && m < PART && len[k] == 1 && lo[k] == first + m && !done)
+            k++, m++;
+        if (m) {
+            interval_add(v, x, t, base + first, in + (size_t)from * size, m);
             continue;
         }
-        class_fill(cls, same, 0, most, class_get(cls, in, k));
-        for (int64_t done = 0, n; done < len[k]; done += n) {
-            n = len[k] - done < PART ? len[k] - done : PART;
-            interval_add(w->v, w->x, w->r->t, base + i[k] + done, same, (int)n);
-            if (worked(mc, &unseen, n)) return mc->cx->diag.status;
+        while (k < n && m < PART && lo[k] + done == first + m) {
+            const int64_t left = len[k] - done, part = left < PART - m ? left : PART - m;
+            class_fill(cls, same, m, m + part, class_get(cls, in, k));
+            m += (int)part;
+            done = part < left ? done + part : 0;
+            k += part == left;
         }
+        interval_add(v, x, t, base + first, same, m);
+        if (worked(mc, &unseen, m)) return mc->cx->diag.status;
     }
     return STC_OK;
 }
@@ -330,10 +333,15 @@ static stc_status put_range(machine *mc, const piece *w)
     const vclass cls = type_class(t->type);
     if (asm_value(mc, w->r, base + i[last] + v->len[last] - 1)) return mc->cx->diag.status;
     w->r->stores += (uint64_t)(w->to - w->from);
-    if (w->x->kind == SINK_ACC) return add_range(mc, w, base);
     const char *in = strip_spread(&v->g, w->x->node);
-    in += (size_t)w->from * class_size(cls);
     const int n = w->to - w->from;
+    if (w->x->kind == SINK_ACC && v->folds)
+        return folds_add(mc, v, w->x, base, w->from, w->to);
+    if (w->x->kind == SINK_ACC) {
+        in += (size_t)w->from * class_size((vclass)w->x->cls);
+        return interval_add_runs(mc, v, w->x, base, i + w->from, v->len + w->from, in, n);
+    }
+    in += (size_t)w->from * class_size(cls);
     if (i[last] - i[w->from] == n - 1 && v->len[last] == 1) {
         strip_store(t->type, t->vals, base + i[w->from], in, cls, n);
         return STC_OK;
@@ -499,6 +507,19 @@ static stc_status put_result(machine *mc, ivl_loop *v, ivl_target *t)
 
 /* ---- the strip ------------------------------------------------------------------- */
 
+/* Rows of elements into a workspace. */
+static stc_status add_rows(machine *mc, ivl_loop *v, const sink *x, const char *in)
+{
+    const size_t size = class_size((vclass)x->cls);
+    for (int f = 0; f < v->nfiber; f++) {
+        const int from = v->start[f];
+        if (ws_add_elements(mc, &mc->slot[x->a], v->at[from], v->start[f + 1] - from,
+                            in + (size_t)from * size, x->fn, x->at))
+            return mc->cx->diag.status;
+    }
+    return STC_OK;
+}
+
 stc_status interval_sink(machine *mc, ivl_loop *v, const sink *x)
 {
     if (x->kind == SINK_REDUCE) {
@@ -510,8 +531,10 @@ stc_status interval_sink(machine *mc, ivl_loop *v, const sink *x)
         }
         return STC_OK;
     }
+    const void *in = strip_spread(&v->g, x->node);
+    if (x->kind == SINK_WSADD && v->spelt_out) return add_rows(mc, v, x, in);
     if (x->kind == SINK_WSADD)
-        return ws_add_runs(mc, &mc->slot[x->a], v->g.n, v->g.icol[0].data, v->len,
-                           strip_spread(&v->g, x->node), x->fn, x->at);
+        return ws_add_runs(mc, &mc->slot[x->a], v->g.n, v->g.icol[0].data, v->len, in,
+                           x->fn, x->at);
     return put_result(mc, v, &v->of->target);
 }

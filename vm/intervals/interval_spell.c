@@ -43,7 +43,7 @@ bool spell_start(const machine *mc, ivl_loop *v)
     }
     if (!driven || !merge_produces(m, mask)) return false;
     v->i = v->begin;
-    return ranges || v->g.s.sink[0].kind == SINK_ACC;
+    return ranges || v->g.s.sink[0].kind >= SINK_ACC;
 }
 
 /* ---- a strip ------------------------------------------------------------------------ */

@@ -125,8 +125,8 @@ static const ws_kind *choose(const machine *mc, const slot *s)
     const int64_t n = places(s->own);
     workspace *w = s->ws;
     if (ws_has_runs(s)) {
-        w->why = w->left ? "rows of elements came before" : "it is read as runs";
-        return w->left ? &ws_kind_dense : &ws_kind_runs;
+        w->why = "it is read as runs";
+        return &ws_kind_runs;
     }
     if (s->row->policy != WS_AUTO) {
         w->why = "asked for";
@@ -182,7 +182,6 @@ stc_status ws_begin(machine *mc, slot *s)
     w->turn = false;
     w->turn_at = 0;
     w->kind = choose(mc, s);
-    w->left -= w->left > 0;
     if (w->kind != &ws_kind_dense) ready_lists(mc, s);
     if (!w->kind->ready || w->kind->ready(mc, s)) return STC_OK;
     w->why = "no room for another"; /* these need nothing beforehand */
@@ -207,6 +206,18 @@ fn_fault ws_fold(const workspace *w, void *array, int64_t i, const value *v)
     else if (machine_call(w->mc, w->call, w->host, (value[]){x, *v}, &x))
         fault = FAULT_HOST;
     if (!fault) type_store(t, array, i, x);
+    return fault;
+}
+
+fn_fault ws_fold_all(const void *ws, void *x, const void *y, int n)
+{
+    const workspace *w = ws;
+    fn_fault fault = FAULT_NONE;
+    if (w->apply) return fn_array_of(w->fn, w->cls)(x, x, y, NULL, n);
+    for (int k = 0; k < n && !fault; k++) {
+        const value v = type_load(class_type(w->cls), y, k);
+        fault = ws_fold(w, x, k, &v);
+    }
     return fault;
 }
 

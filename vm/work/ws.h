@@ -13,6 +13,7 @@
  *     ws_NAME.c    the policies: where an entry is put and found again
  *     ws_host.c    those of the host's own
  *     ws_runs.c    the one of workspaces that are read as runs
+ *     run_fold.c   rows of runs, folded together
  *
  * Coordinates are *labels*: the bits of all of them in one word if they fit,
  * the mode that is stored outermost first, so that labels sort as coordinates
@@ -26,6 +27,7 @@
 #define STC_VM_WS_H
 
 #include "../core/machine.h"
+#include "run_fold.h"
 
 typedef struct ws_kind ws_kind;
 
@@ -48,16 +50,6 @@ typedef struct ws_record {
     uint64_t key;
     int64_t id;
 } ws_record;
-
-/* Runs of values of the workspace's class: from at[2k] to at[2k+1] it is val[k]. */
-typedef struct ws_rows {
-    int64_t n, cap;
-    int64_t *at;
-    char *val;
-} ws_rows;
-enum {
-    WS_ROWS = 72
-}; /* of weights that fall, each once, but for one that is done, and one that is open */
 
 typedef struct ws_pipe ws_pipe; /* ws_pipe.c */
 
@@ -97,15 +89,8 @@ struct workspace {
     /* bucket and hash: slots that lead to accumulation indices, as index + base
      * (what is below base is of an earlier batch, and so empty) */
     int64_t *head, *next, heads, next_cap, base;
-    int down; /* bucket: bits of the outermost coordinate left out */
-    /* runs: rows one behind the other, the last one open; row k begins with run first[k];
-     * and room for one more */
-    ws_rows rows, room;
-    int64_t first[WS_ROWS];
-    uint8_t weight[WS_ROWS];
-    int depth;
-    int back, left; /* so many times it begins as an accumulator, for rows went by elements;
-                       of which left                                                      */
+    int down;      /* bucket: bits of the outermost coordinate left out */
+    run_fold runs; /* runs: what came, in rows */
     /* compression */
     int64_t *coord[STC_MAX_ORDER], coord_cap, *pos, pos_cap;
     const char *why;        /* the policy was chosen, for reports                    */
@@ -177,6 +162,8 @@ static inline const uint64_t *ws_label_of(const workspace *w, const ws_list *l, 
 /* array[i] = fn(array[i], v), values of the workspace's class. FAULT_HOST: a user's
  * function failed, the diag says how. */
 fn_fault ws_fold(const workspace *w, void *array, int64_t i, const value *v);
+/* The same of n values, x[k] and y[k]: a run_apply. */
+fn_fault ws_fold_all(const void *ws, void *x, const void *y, int n);
 
 /* ---- the accumulation array and the all array (ws_merge.c) ------------------------ */
 
@@ -240,6 +227,9 @@ bool ws_add_vector(machine *mc, slot *s, const int64_t *coords, const void *vals
                    int fn, const lop *at, stc_status *st);
 /* All n coordinates are touched, of none. */
 void ws_touch_all(workspace *w, int64_t n);
+/* Adds n elements from coordinate lo on, which are inside, by the function that is used. */
+stc_status ws_add_line(machine *mc, slot *s, int64_t lo, const void *vals, int64_t n,
+                       const lop *at);
 /* Puts the touched coordinates in order. */
 stc_status ws_sort_touched(ctx *cx, workspace *w);
 
@@ -251,6 +241,9 @@ bool ws_has_runs(const slot *s);
  */
 stc_status ws_add_runs(machine *mc, slot *s, int n, const int64_t *lo, const int64_t *len,
                        const void *vals, int fn, const lop *at);
+/* … elements from coordinate lo on, of which an accumulator is worth it from now on. */
+stc_status ws_add_elements(machine *mc, slot *s, int64_t lo, int n, const void *vals,
+                           int fn, const lop *at);
 stc_status ws_settle_runs(machine *mc, workspace *w, const lop *at);
 stc_status ws_end_runs(machine *mc, slot *s, const lop *at);
 stc_status ws_outside(machine *mc, const slot *s, int m, int64_t coord, const lop *at);

@@ -149,6 +149,40 @@ bool ws_add_vector(machine *mc, slot *s, const int64_t *coords, const void *vals
     return true;
 }
 
+/* Elements in a row, one word of bits at a time: those that were all met are folded, as
+ * many as follow each other, and those of which none was take their places. */
+stc_status ws_add_line(machine *mc, slot *s, int64_t lo, const void *vals, int64_t n,
+                       const lop *at)
+{
+    workspace *w = s->ws;
+    const size_t size = w->size;
+    for (int64_t k = 0, m; k < n; k += m) {
+        const int64_t i = lo + k, room = 64 - (i & 63);
+        m = n - k < room ? n - k : room;
+        const uint64_t mask = (~UINT64_C(0) >> (64 - m)) << (i & 63);
+        const uint64_t old = w->set[i >> 6] & mask;
+        const char *from = (const char *)vals + (size_t)k * size;
+        char *to = (char *)w->dense + (size_t)i * size;
+        if (old == mask) {
+            while (k + m < n && w->set[(i + m) >> 6] == ~UINT64_C(0))
+                m += n - k - m < 64 ? n - k - m : 64;
+            const fn_fault fault = ws_fold_all(w, to, from, (int)m);
+            if (fault) return machine_fault(mc, at, fault);
+        } else if (!old) {
+            if (ws_touch_room(mc, w, m)) return mc->cx->diag.status;
+            w->set[i >> 6] |= mask;
+            memcpy(to, from, (size_t)m * size);
+            for (int64_t e = 0; e < m; e++)
+                w->touched[w->n++] = i + e;
+        }
+        for (int64_t e = 0; old && old != mask && e < m; e++) {
+            const value v = type_load(class_type(w->cls), from, e);
+            if (dense_insert(mc, s, (int64_t[]){i + e}, &v, at)) return mc->cx->diag.status;
+        }
+    }
+    return STC_OK;
+}
+
 /* The set bits in order: for accumulators that are well filled. */
 static void scan_bits(const workspace *w, int64_t *out)
 {

@@ -2,10 +2,8 @@
  * run by run (compression paper, §IV-D, for reductions across rows).
  *
  * What is added is kept as it comes: runs of one value, in rows whose coordinates ascend;
- * single elements are runs, too, and equal neighbours one. Rows that are done are folded in
- * pairs, as a binary number counts up: two of one weight become one of the next, so that a
- * run is merged as often as the number of rows has digits. A function that mustn't be
- * regrouped folds each row into all before it.
+ * single elements are runs, too, and equal neighbours one. Rows that are done are folded
+ * together (run_fold.c).
  *
  * Where what was folded has short runs, an accumulator over all coordinates takes it
  * (ws_dense.c); and if that is so of a single row, all that comes, for it goes by elements.
@@ -13,133 +11,23 @@
 #include "ws.h"
 #include <string.h>
 
-enum { SHORT = 8, BACK_MOST = 63 };
-
-static stc_status reserve(ctx *cx, const workspace *w, ws_rows *r, int64_t n)
-{
-    if (n <= r->cap) return STC_OK;
-    int64_t cap = r->cap;
-    char *val = r->val;
-    if (mem_grow(cx, &r->at, &cap, n, 2 * sizeof *r->at)) return cx->diag.status;
-    val = mem_resize(cx, val, (size_t)r->cap * w->size, (size_t)cap * w->size);
-    if (!val) { /* both or neither */
-        mem_free(cx, r->at, (size_t)cap * 2 * sizeof *r->at);
-        mem_free(cx, r->val, (size_t)r->cap * w->size);
-        *r = (ws_rows){0};
-        return cx->diag.status;
-    }
-    r->val = val;
-    r->cap = cap;
-    return STC_OK;
-}
-
-/* A run behind those from `first` on; there is room. */
-static void put(const workspace *w, ws_rows *r, int64_t first, int64_t lo, int64_t hi,
-                const char *val)
-{
-    char *to = r->val + r->n * w->size;
-    if (r->n > first && r->at[2 * r->n - 1] == lo && !memcmp(to - w->size, val, w->size)) {
-        r->at[2 * r->n - 1] = hi;
-        return;
-    }
-    r->at[2 * r->n] = lo;
-    r->at[2 * r->n + 1] = hi;
-    memcpy(to, val, w->size);
-    r->n++;
-}
-
-static void forget(workspace *w)
-{
-    w->rows.n = w->first[0] = 0;
-    w->depth = 1;
-}
-
-/* ---- two rows into one ------------------------------------------------------------- */
-
-/* Runs [a, b) and [b, n) of the rows, piece by piece, into other room. */
-static fn_fault merge(workspace *w, int64_t a, int64_t b, int64_t n)
-{
-    const ws_rows *r = &w->rows;
-    const int64_t *at = r->at, mid = b;
-    const int size = w->size;
-    int64_t next = INT64_MIN;
-    w->room.n = 0;
-    while (a < mid || b < n) {
-        const int64_t x = a == mid ? INT64_MAX : at[2 * a] > next ? at[2 * a] : next;
-        const int64_t y = b == n ? INT64_MAX : at[2 * b] > next ? at[2 * b] : next;
-        const int64_t lo = x < y ? x : y;
-        const int64_t p = x == lo ? at[2 * a + 1] : x, q = y == lo ? at[2 * b + 1] : y;
-        char both[sizeof(value)];
-        const char *val = r->val + (x == lo ? a : b) * size;
-        next = p < q ? p : q;
-        if (x == y) {
-            const value v = type_load(class_type(w->cls), r->val, b);
-            memcpy(both, val, (size_t)size);
-            const fn_fault fault = ws_fold(w, both, 0, &v);
-            if (fault) return fault;
-            val = both;
-        }
-        put(w, &w->room, 0, lo, next, val);
-        a += a < mid && at[2 * a + 1] == next;
-        b += b < n && at[2 * b + 1] == next;
-    }
-    return FAULT_NONE;
-}
-
-/* The last two rows become one. */
-static stc_status fold_last(machine *mc, workspace *w, const lop *at)
-{
-    ws_rows *r = &w->rows;
-    const int64_t a = w->first[w->depth - 2], b = w->first[w->depth - 1];
-    if (reserve(mc->cx, w, &w->room, 2 * (r->n - a))) return mc->cx->diag.status;
-    const fn_fault fault = merge(w, a, b, r->n);
-    if (fault) return machine_fault(mc, at, fault);
-    const int64_t n = w->room.n;
-    if (reserve(mc->cx, w, r, a + n)) return mc->cx->diag.status;
-    memcpy(r->at + 2 * a, w->room.at, (size_t)n * 2 * sizeof *r->at);
-    memcpy(r->val + a * w->size, w->room.val, (size_t)(n * w->size));
-    r->n = a + n;
-    w->depth--;
-    w->weight[w->depth - 1] += w->weight[w->depth - 1] < UINT8_MAX;
-    return machine_count(mc, n);
-}
-
-/* All rows become one, of which nothing is said by its weight. */
-static stc_status fold_all(machine *mc, workspace *w, const lop *at)
-{
-    while (w->depth > 1)
-        if (fold_last(mc, w, at)) return mc->cx->diag.status;
-    w->weight[0] = UINT8_MAX;
-    return STC_OK;
-}
-
 /* ---- into the accumulator -------------------------------------------------------------
  */
 
-/* One run, element by element. */
+/* One run, as elements. */
 static stc_status spread(machine *mc, slot *s, int64_t lo, int64_t hi, const char *val,
                          const lop *at)
 {
     enum { PART = 256 };
-    workspace *w = s->ws;
-    const stc_type type = class_type(w->cls);
+    const stc_type type = class_type(s->ws->cls);
     const value v = type_load(type, val, 0);
-    int64_t coords[PART];
     value vals[PART]; /* the first bytes of it: elements */
     for (int k = 0; k < PART && k < hi - lo; k++)
         type_store(type, vals, k, v);
     for (int64_t n; lo < hi; lo += n) {
-        stc_status st;
         n = hi - lo < PART ? hi - lo : PART;
-        for (int64_t k = 0; k < n; k++)
-            coords[k] = lo + k;
-        if (machine_count(mc, n)) return mc->cx->diag.status;
-        if (ws_add_vector(mc, s, coords, vals, (int)n, w->fn, at, &st)) {
-            if (st) return st;
-            continue;
-        }
-        for (int64_t k = 0; k < n; k++)
-            if (w->kind->insert(mc, s, &coords[k], &v, at)) return mc->cx->diag.status;
+        if (machine_count(mc, n) || ws_add_line(mc, s, lo, vals, n, at))
+            return mc->cx->diag.status;
     }
     return STC_OK;
 }
@@ -151,38 +39,30 @@ static bool flush(machine *mc, slot *s, const lop *at, stc_status *st)
     *st = STC_OK;
     if (!ws_kind_dense.ready(mc, s)) return false;
     w->kind = &ws_kind_dense;
-    for (int64_t k = 0; k < w->rows.n && !*st; k++)
-        *st = spread(mc, s, w->rows.at[2 * k], w->rows.at[2 * k + 1],
-                     w->rows.val + k * w->size, at);
+    const run_list *l = &w->runs.rows;
+    for (int64_t k = 0; k < l->n && !*st; k++)
+        *st = spread(mc, s, l->at[2 * k], l->at[2 * k + 1], l->val + k * w->size, at);
     w->kind = &ws_kind_runs;
-    forget(w);
+    run_fold_forget(&w->runs);
     return true;
 }
 
 /* ---- rows ------------------------------------------------------------------------------
  */
 
-/* The open row is done: rows of one weight become one. */
+/* The open row is done. */
 static stc_status close_row(machine *mc, slot *s, const lop *at)
 {
     workspace *w = s->ws;
     stc_status st = STC_OK;
-    w->weight[w->depth - 1] = 0;
-    while (!st && w->depth > 1 &&
-           (!w->regroup || w->weight[w->depth - 2] == w->weight[w->depth - 1]))
-        st = fold_last(mc, w, at);
-    if (st) return st;
-    const int64_t first = w->first[w->depth - 1], n = w->rows.n - first;
-    const int64_t wide = w->rows.at[2 * w->rows.n - 1] - w->rows.at[2 * first];
-    const bool single = w->weight[w->depth - 1] == 0;
-    if (n > wide / SHORT && flush(mc, s, at, &st)) {
-        if (!single) return st;
-        w->kind = &ws_kind_dense;
-        w->back = w->back < BACK_MOST ? 2 * w->back + 1 : BACK_MOST;
-        w->left = w->back;
+    bool shorter, single;
+    w->runs.regroup = w->regroup;
+    if (run_fold_close(mc, &w->runs, at, &shorter, &single)) return mc->cx->diag.status;
+    if (shorter && flush(mc, s, at, &st)) {
+        if (single) w->kind = &ws_kind_dense;
         return st;
     }
-    w->first[w->depth++] = w->rows.n;
+    run_fold_open(&w->runs);
     return STC_OK;
 }
 
@@ -190,13 +70,9 @@ static stc_status add(machine *mc, slot *s, int64_t lo, int64_t hi, const char *
                       const lop *at)
 {
     workspace *w = s->ws;
-    const ws_rows *r = &w->rows;
-    if (r->n > w->first[w->depth - 1] && lo < r->at[2 * r->n - 1] && close_row(mc, s, at))
-        return mc->cx->diag.status;
+    if (run_fold_begins(&w->runs, lo) && close_row(mc, s, at)) return mc->cx->diag.status;
     if (w->kind != &ws_kind_runs) return spread(mc, s, lo, hi, val, at);
-    if (reserve(mc->cx, w, &w->rows, r->n + 1)) return mc->cx->diag.status;
-    put(w, &w->rows, w->first[w->depth - 1], lo, hi, val);
-    return STC_OK;
+    return run_fold_add(mc, &w->runs, lo, hi, val);
 }
 
 static stc_status runs_insert(machine *mc, slot *s, const int64_t *coords, const value *v,
@@ -207,15 +83,37 @@ static stc_status runs_insert(machine *mc, slot *s, const int64_t *coords, const
     return add(mc, s, coords[0], coords[0] + 1, val, at);
 }
 
+/* Coordinates that a caller counted on its own. */
+static stc_status check_range(machine *mc, const slot *s, int64_t lo, int64_t hi,
+                              const lop *at)
+{
+    if (lo >= 0 && hi <= s->own->shape[0]) return STC_OK;
+    return ws_outside(mc, s, 0, lo < 0 ? lo : hi - 1, at);
+}
+
+stc_status ws_add_elements(machine *mc, slot *s, int64_t lo, int n, const void *vals,
+                           int fn, const lop *at)
+{
+    workspace *w = s->ws;
+    stc_status st = STC_OK;
+    if ((fn != w->fn && ws_use(mc, w, fn, at)) || check_range(mc, s, lo, lo + n, at))
+        return mc->cx->diag.status;
+    if (w->kind == &ws_kind_runs && flush(mc, s, at, &st)) w->kind = &ws_kind_dense;
+    if (st || w->kind == &ws_kind_dense)
+        return st ? st : ws_add_line(mc, s, lo, vals, n, at);
+    for (int k = 0; k < n && !st; k++)
+        st = add(mc, s, lo + k, lo + k + 1, (const char *)vals + k * w->size, at);
+    return st;
+}
+
 stc_status ws_add_runs(machine *mc, slot *s, int n, const int64_t *lo, const int64_t *len,
                        const void *vals, int fn, const lop *at)
 {
     workspace *w = s->ws;
     if (fn != w->fn && ws_use(mc, w, fn, at)) return mc->cx->diag.status;
     for (int k = 0; k < n; k++) {
-        if (lo[k] < 0 || lo[k] + len[k] > s->own->shape[0])
-            return ws_outside(mc, s, 0, lo[k] < 0 ? lo[k] : lo[k] + len[k] - 1, at);
-        if (add(mc, s, lo[k], lo[k] + len[k], (const char *)vals + k * w->size, at))
+        if (check_range(mc, s, lo[k], lo[k] + len[k], at) ||
+            add(mc, s, lo[k], lo[k] + len[k], (const char *)vals + k * w->size, at))
             return mc->cx->diag.status;
     }
     return STC_OK;
@@ -224,9 +122,9 @@ stc_status ws_add_runs(machine *mc, slot *s, int n, const int64_t *lo, const int
 /* What comes now is folded by another function. */
 stc_status ws_settle_runs(machine *mc, workspace *w, const lop *at)
 {
-    if (!w->rows.n) return STC_OK;
-    if (fold_all(mc, w, at)) return mc->cx->diag.status;
-    w->first[w->depth++] = w->rows.n;
+    if (!w->runs.rows.n) return STC_OK;
+    if (run_fold_all(mc, &w->runs, at)) return mc->cx->diag.status;
+    run_fold_open(&w->runs);
     return STC_OK;
 }
 
@@ -253,46 +151,48 @@ stc_status ws_end_runs(machine *mc, slot *s, const lop *at)
 {
     workspace *w = s->ws;
     stc_status st = STC_OK;
-    if (w->kind == &ws_kind_runs && fold_all(mc, w, at)) return mc->cx->diag.status;
-    if (w->n && w->rows.n && flush(mc, s, at, &st) && st) return st;
-    const int64_t n = w->n ? w->n : w->rows.n;
-    if (w->kind == &ws_kind_runs && !w->n) w->back = 0;
-    if (ws_sort_touched(mc->cx, w) || reserve(mc->cx, w, &w->room, n))
+    const run_list *rows = &w->runs.rows;
+    run_list *room = &w->runs.room;
+    if (w->kind == &ws_kind_runs && run_fold_all(mc, &w->runs, at))
         return mc->cx->diag.status;
-    int64_t *lo = w->room.at, *len = lo + n;
+    if (w->n && rows->n && flush(mc, s, at, &st) && st) return st;
+    const int64_t n = w->n ? w->n : rows->n;
+    if (ws_sort_touched(mc->cx, w) || run_list_reserve(mc->cx, &w->runs, room, n))
+        return mc->cx->diag.status;
+    int64_t *lo = room->at, *len = lo + n;
     for (int64_t k = 0; k < n; k++) {
-        lo[k] = w->n ? w->touched[k] : w->rows.at[2 * k];
-        len[k] = w->n ? 1 : w->rows.at[2 * k + 1] - lo[k];
+        lo[k] = w->n ? w->touched[k] : rows->at[2 * k];
+        len[k] = w->n ? 1 : rows->at[2 * k + 1] - lo[k];
     }
     if (w->n)
         st = end_regions(mc, s, n, lo, len, w->dense, w->touched);
     else
-        st = end_regions(mc, s, n, lo, len, w->rows.val, NULL);
+        st = end_regions(mc, s, n, lo, len, rows->val, NULL);
     ws_untouch(w);
-    forget(w);
+    run_fold_forget(&w->runs);
     return st;
 }
 
 static void runs_clear(workspace *w)
 {
-    forget(w);
+    run_fold_forget(&w->runs);
     ws_untouch(w);
 }
 
 static bool runs_ready(machine *mc, slot *s)
 {
     (void)mc;
-    forget(s->ws);
+    workspace *w = s->ws;
+    w->runs.size = w->size;
+    w->runs.apply = ws_fold_all;
+    w->runs.with = w;
+    run_fold_forget(&w->runs);
     return true;
 }
 
 static void runs_free(ctx *cx, workspace *w)
 {
-    for (int k = 0; k < 2; k++) {
-        ws_rows *r = k ? &w->room : &w->rows;
-        mem_free(cx, r->at, (size_t)r->cap * 2 * sizeof *r->at);
-        mem_free(cx, r->val, (size_t)r->cap * w->size);
-    }
+    run_fold_free(cx, &w->runs);
 }
 
 const ws_kind ws_kind_runs = {.name = "runs",
