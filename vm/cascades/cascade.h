@@ -234,6 +234,12 @@ static inline int stage_lane_in(const stage *st, const stage *around, int k)
     return k;
 }
 
+/* What opened a walker, in the loop around. */
+static inline const place *stage_opened(const stage *st, const stage_walk *w)
+{
+    return &st->out->g->s.place[st->link.up[w->place]];
+}
+
 /* cascade_rows.c: a pair whose fibers are gone through by its kernel. */
 bool stage_rows_prepare(machine *mc, stage *st);
 stc_status stage_rows_run(machine *mc, stage *st);
