@@ -157,7 +157,8 @@ static stc_status make_ready(machine *mc, stage *st)
     if (!st->out || st->row) return STC_OK;
     st->run_lane = mem_array(mc->cx, ROW_INTS, sizeof *st->run_lane);
     if (!st->run_lane) return mc->cx->diag.status;
-    st->run_end = st->run_lane + STRIP;
+    st->run_end = st->run_lane + STRIP + ROW_BLOCK;
+    st->run_end[-1] = 0; /* where the first run begins */
     st->row = st->g->rows = st->run_end + STRIP;
     return STC_OK;
 }

@@ -167,13 +167,10 @@ struct cascade {
     size_t block_size;
 };
 
-/* A lane so long makes strings of its own: all that it has in common stays one
- * value. */
-enum {
-    ROW_BLOCK = 8,
-    ROW_INTS = 3 * STRIP + ROW_BLOCK
-}; /* runs; rows, and what
-writing them by blocks writes beyond */
+/* Of each lane's run: the lane, and behind a nought where it ends; rows; and what writing
+ * these by blocks writes beyond. */
+enum { ROW_BLOCK = 8, ROW_INTS = 3 * STRIP + 2 * ROW_BLOCK };
+/* A lane so long makes strings of its own: all that it has in common stays one value. */
 enum { LONG_LANE = STRIP > 64 ? STRIP / 8 : STRIP / 2 };
 
 /* cascade_simple.c */
@@ -232,6 +229,12 @@ static inline int stage_lane_in(const stage *st, const stage *around, int k)
     for (; st != around; st = st->out)
         k = st->row[k];
     return k;
+}
+
+/* What opened a walker, in the loop around. */
+static inline const place *stage_opened(const stage *st, const stage_walk *w)
+{
+    return &st->out->g->s.place[st->link.up[w->place]];
 }
 
 /* cascade_rows.c: a pair whose fibers are gone through by its kernel. */

@@ -25,7 +25,7 @@ static int64_t crd_at(const fiber_view *v, int64_t p)
 static void prepare_walk(machine *mc, const stage *st, stage_walk *w)
 {
     const strip *o = st->out->g;
-    const place *opened = &o->s.place[st->link.up[w->place]];
+    const place *opened = stage_opened(st, w);
     w->lv = &mc->slot[opened->tensor].t->level[opened->level];
     w->parent = &o->place[opened->up];
     w->shift = opened->shift == UNLINKED ? NULL : &o->icol[opened->shift];
@@ -140,7 +140,7 @@ static bool open_walk(const machine *mc, const stage *st, stage_walk *w)
         }
     } else {
         if (!w->lv->kind->view || end != parent + 1) return false;
-        const place *opened = &st->out->g->s.place[st->link.up[w->place]];
+        const place *opened = stage_opened(st, w);
         if (opened->coef != 1) return false;
         const int64_t above = opened->up == PLACE_ROOT
                                   ? 0

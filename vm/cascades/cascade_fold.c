@@ -5,7 +5,7 @@
  */
 #include "cascade.h"
 #include "../core/coords.h"
-
+#include "../super/super_lengths.h"
 #include <string.h>
 
 /* ---- fibers as positions ----------------------------------------------------------- */
@@ -140,26 +140,9 @@ void stage_find_runs(stage *st)
  * where the one before it did. NULL: as they are. */
 static const uint16_t *by_length(const stage *st, uint16_t *order)
 {
-    enum { LENGTHS = 32, ASKED = 16 };
-    const int *restrict end = st->run_end, runs = st->runs;
-    uint16_t at[LENGTHS] = {0}, before = 0;
-    uint8_t length[STRIP];
-    int differ = 0;
-    for (int r = 2; r <= ASKED && r < runs; r++)
-        differ += end[r] - end[r - 1] != end[r - 1] - end[r - 2];
-    if (differ <= ASKED / 4) return NULL;
-    for (int r = 0, k = 0; r < runs; k = end[r++]) {
-        const int m = end[r] - k;
-        length[r] = (uint8_t)(m < LENGTHS ? m : LENGTHS - 1);
-        at[length[r]]++;
-    }
-    for (int m = 0; m < LENGTHS; m++) {
-        const uint16_t lanes = at[m];
-        at[m] = before;
-        before += lanes;
-    }
-    for (int r = 0; r < runs; r++)
-        order[at[length[r]]++] = (uint16_t)r;
+    const int *bounds = st->run_end - 1;
+    if (!lengths_differ_32(bounds, st->runs)) return NULL;
+    lengths_sort_32(bounds, st->runs, order);
     return order;
 }
 

@@ -67,7 +67,7 @@ static bool prepare_walk(machine *mc, stage *st, int *width)
 {
     const stage_walk *w = &st->walk[0];
     const fiber_table *t = &w->t;
-    const place *opened = &st->out->g->s.place[st->link.up[w->place]];
+    const place *opened = stage_opened(st, w);
     const tensor *from = mc->slot[opened->tensor].t;
     if (st->windowed || !w->tabled || w->trims || w->dups || t->shape != VIEW_COORDS ||
         (t->bounds && t->bounds_width != t->width))

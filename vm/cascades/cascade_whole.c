@@ -29,16 +29,6 @@ bool stage_whole(const stage *st)
            w->parent->form == COL_STEP && takes_rows(st);
 }
 
-/* The walked operand, whose level that is; NULL: it is no tensor's own. */
-static tensor *walked_tensor(const machine *mc, const stage *st)
-{
-    for (int k = 0; k < mc->p->ntensor; k++) {
-        tensor *t = mc->slot[k].t;
-        if (t && st->walk[0].lv == &t->level[1]) return t;
-    }
-    return NULL;
-}
-
 /* Whether the loop around, the outermost, has a round for each coordinate of the level, in
  * which the stage alone stores: something for all that is walked. */
 static bool goes_through(const machine *mc, const stage *st, const level *lv)
@@ -59,7 +49,7 @@ static bool goes_through(const machine *mc, const stage *st, const level *lv)
 static bool takes_pattern(const machine *mc, const stage *st, const tensor *r,
                           const tensor *of)
 {
-    if (!of || of == r || of->cx != r->cx || mc->cx->root || r->fmt.levels != 2 ||
+    if (of == r || of->cx != r->cx || mc->cx->root || r->fmt.levels != 2 ||
         !format_equal(&of->fmt, &r->fmt))
         return false;
     for (int l = 0; l < 2; l++)
@@ -83,8 +73,9 @@ stc_status stage_share(machine *mc, stage *st)
     if (lv->size || lv->edges ||
         w->parent->base != st->out->g->icol[0].base - r->t->level[0].base)
         return STC_OK;
-    tensor *of = walked_tensor(mc, st);
-    if (!takes_pattern(mc, st, r->t, of)) return STC_OK;
+    const place *opened = stage_opened(st, w);
+    tensor *of = mc->slot[opened->tensor].t;
+    if (opened->level != 1 || !takes_pattern(mc, st, r->t, of)) return STC_OK;
     if (tensor_take_pattern(r->t, of) || tensor_reserve_values(r->t, of->nvals))
         return mc->cx->diag.status;
     lv->open_count = lv->size;

@@ -48,7 +48,7 @@ static bool unique_above(const tensor *t, int l)
 static bool seen(const machine *mc, const stage *st, const stage_walk *w, fiber_table *t)
 {
     enum { ASK = PROP_ORDERED | PROP_UNIQUE };
-    const place *opened = &st->out->g->s.place[st->link.up[w->place]];
+    const place *opened = stage_opened(st, w);
     const level *lv = w->lv;
     if ((opened->coef == 1 && !w->trims) || !lv->kind->table) return false;
     if ((lv->props & ASK) != ASK || st->lo < 0 || st->hi > FAR / opened->coef ||
@@ -81,7 +81,7 @@ static window *new_window(machine *mc)
 static void look_through(const stage *st, stage_walk *w, const fiber_table *t)
 {
     window *v = w->window;
-    const uint64_t coef = (uint64_t)st->out->g->s.place[st->link.up[w->place]].coef;
+    const uint64_t coef = (uint64_t)stage_opened(st, w)->coef;
     v->t = *t;
     v->parent = w->parent;
     v->shift = w->shift;

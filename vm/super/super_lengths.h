@@ -37,7 +37,7 @@ enum { LENGTHS_BATCH = 128, LENGTHS = 32, LENGTHS_ASKED = 32 };
     static inline void lengths_sort_##W(const index_##W *bounds, int n, uint16_t *order)   \
     {                                                                                      \
         int at[LENGTHS] = {0};                                                             \
-        uint8_t length[LENGTHS_BATCH];                                                     \
+        uint8_t length[STRIP + LENGTHS_BATCH];                                             \
         for (int k = 0; k < n; k++) {                                                      \
             const index_##W m = bounds[k + 1] - bounds[k];                                 \
             length[k] = (uint8_t)(m < LENGTHS ? m : LENGTHS - 1);                          \
