@@ -311,6 +311,24 @@ START_TEST(rows_are_turned)
            "far", 0);
     EXPECT(ACROSS "Y(i,k) = A(i,j)*W(k,j)\nsome = Y(77,5) != 0", "some", 1);
 #undef ACROSS
+}
+END_TEST
+
+/* A result whose rows go along another index than those of what is added to it is a copy of
+ * a step that is stored the other way. */
+START_TEST(results_are_turned)
+{
+#define ROWS SPARSE "tensor X dense i64 [300,9]\nX(j,k) = (k * j) % 13 - 5\n"
+    expect_plan(ROWS, "Y(k,i) = A(i,j)*X(j,k)", "step: step1(i,k)|step: Y(k,i)");
+    expect_plan(ROWS "tensor Y dense f64 [9,300]\n", "Y(k,i) = A(i,j)*X(j,k) + 1",
+                "step: step1(i,k)|step: Y(k,i)");
+    EXPECT(ROWS "Z(i,k) = A(i,j)*X(j,k)\nY(k,i) = A(i,j)*X(j,k)\ntensor S dense i64 [9,300]\n"
+                "S(k,i) = 2\nS(k,i) += A(i,j)*X(j,k)\ntensor F dense f32 [9,300]\n"
+                "F(k,i) = A(i,j)*X(j,k)\n"
+                "far = max(i,k: abs(Y(k,i) - Z(i,k)) + abs(S(k,i) - 2 - Z(i,k)) + "
+                "abs(F(k,i) - Z(i,k)))\nsome = far + (Y(5,77) != 0)",
+           "some", 1);
+#undef ROWS
 #undef SPARSE
 }
 END_TEST
@@ -692,6 +710,7 @@ Suite *suite_opt(void)
     tcase_add_test(t, nothing_is_no_factor);
     tcase_add_test(t, plans_say_why);
     tcase_add_test(t, rows_are_turned);
+    tcase_add_test(t, results_are_turned);
     tcase_add_loop_test(t, others_stay, 0, 4);
     tcase_add_test(t, planned_once_for_statistics);
     tcase_add_test(t, results_outlive_plans);

@@ -398,6 +398,35 @@ static void lower_reach(lowering *lo, const cin *c, bool evaluated)
          lower_merge(lo, &x->table, bits, lo->inside->index, none, true));
 }
 
+/* Whether the leaf is all that its loop does: then what it leaves out goes on to the next
+ * round, which tiers can do many at a time. */
+static bool alone_in_loop(const lowering *lo, const cin *c)
+{
+    enum { BITS = 6 }; /* a table without postfix */
+    return lo->inside && lo->inside->body == c && !c->next && !c->reach &&
+           lo->inside->info->bits < BITS;
+}
+
+static void lower_guard(lowering *lo, const cin *c)
+{
+    const int holds = lower_expr(lo, c->guard);
+    if (!alone_in_loop(lo, c)) {
+        EMIT(lo, OP_IF, holds);
+        return;
+    }
+    merge_operand none[PLAN_ACCESSES] = {{0}};
+    lattice_table t = {0};
+    const int bit = lo->inside->info->bits;
+    for (int mask = 0; mask < 2 << bit; mask++)
+        t.produce |= (uint64_t)(mask >> bit & 1) << mask;
+    for (int k = 0; k <= bit; k++)
+        none[k] =
+            (merge_operand){.role = MERGE_KNOWN, .cursor = ROOT, .shift = ROOT, .coef = 1};
+    EMIT(lo, OP_MARK, lo->mask, bit, holds);
+    EMIT(lo, OP_SKIP, lo->mask,
+         lower_merge(lo, &t, bit + 1, lo->inside->index, none, true));
+}
+
 static void lower_store(lowering *lo, const cin *c)
 {
     const int before = lo->placed;
@@ -437,7 +466,7 @@ static int coordinates(lowering *lo, const cin *c)
 static void lower_wsadd(lowering *lo, const cin *c)
 {
     lower_reach(lo, c, false);
-    if (c->guard) EMIT(lo, OP_IF, lower_expr(lo, c->guard));
+    if (c->guard) lower_guard(lo, c);
     const int fn = c->ufn ? inline_builtin(c->ufn, c->cls) : c->fn;
     int r = class_of_target(lo, c, lower_expr(lo, c->value));
     lower_reach(lo, c, true);
@@ -446,7 +475,7 @@ static void lower_wsadd(lowering *lo, const cin *c)
     else
         EMIT(lo, OP_WSCALL, c->target, c->ufn->id, coordinates(lo, c), r,
              !!(c->ufn->flags & FP_ASSOCIATIVE));
-    if (c->guard) EMIT(lo, OP_ENDIF, );
+    if (c->guard && !alone_in_loop(lo, c)) EMIT(lo, OP_ENDIF, );
 }
 
 static bool temp_identity(const cin *c, value *id)

@@ -220,6 +220,10 @@ stc_status skews(opt *o);
 uint64_t innermost_index(const program *p, const bexpr *e);
 bool turn_may(const program *p, const bexpr *e, uint64_t reduced);
 stc_status turn(const opt *o, bexpr *e);
+/* Whether the statement's sum may be written across the result's rows; whether it is, and
+ * a step of its own is worth it. */
+bool turn_result_may(const program *p, const bstmt *s);
+bool turns_result(const opt *o, const product *x);
 
 /* cost.c */
 double cost_extent(const opt *o, const bindex *i);

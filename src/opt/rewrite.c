@@ -143,7 +143,8 @@ static stc_status visit_reduction(opt *o, bexpr **at, const way *w, bool *done)
         if (*done && (*at)->kind != B_REDUCE) return STC_OK;
         several = product_of(o, *at, x);
     }
-    if (pays_kept(o, *at, w, x)) {
+    const bool everywhere = w->density >= 1 && !w->settles;
+    if (pays_kept(o, *at, w, x) || (several && everywhere && turns_result(o, x))) {
         *done = true;
         return take_whole(o, x, at);
     }
@@ -191,7 +192,7 @@ bool opt_may(const program *p, const bstmt *s)
 {
     return !s->schedule && s->whole &&
            (has_inner(s->value, s->op < 0) || turn_may(p, s->value, 0) ||
-            network_needed(s) || many_needed(p, s)) &&
+            turn_result_may(p, s) || network_needed(s) || many_needed(p, s)) &&
            !expr_may_fault(s->value) && !expr_gathers(s->value);
 }
 
@@ -205,7 +206,7 @@ static stc_status turn_all(const opt *o)
 
 stc_status opt_statement(opt *o)
 {
-    const bool inner = has_inner(o->s->value, o->s->op < 0);
+    const bool inner = has_inner(o->s->value, o->s->op < 0) || turn_result_may(o->p, o->s);
     const bool turns = turn_may(o->p, o->s->value, 0);
     if (!inner && !turns && !(o->known && o->known->book))
         return STC_OK; /* many operands, all of them read once */

@@ -1,9 +1,14 @@
-/* turn.c: operands that are read across their rows.
+/* turn.c: operands that are read, and results that are written, across their rows.
  *
  * In Y(i,k) = A(i,j) * W(k,j) with a sparse A, loops over i, j and k read a column of a
  * dense W for each entry of A: an element from each of its rows. Where that happens many
  * times as often as W has elements, a copy of it by columns is made first, and kept as long
  * as W stays as it is; planning makes it (plan/analyze.c), where its loops do go across.
+ *
+ * In Y(k,i) = A(i,j) * X(j,k) rows of X would be added to columns of Y. Where there are
+ * many more terms than places in Y, the sum is a step of its own, stored as its loops have
+ * it, of which Y is a copy by columns.
+ *
  * Only asked for where operands are known: what it costs depends on how much they hold.
  */
 #include "opt.h"
@@ -76,4 +81,67 @@ stc_status turn(const opt *o, bexpr *e)
     for (int k = 0; k < e->nargs && !st; k++)
         st = turn(o, e->args[k]);
     return st;
+}
+
+/* ---- results ------------------------------------------------------------------------ */
+
+/* The index along the rows of a result that has a place for each coordinate, as far as its
+ * format is settled. */
+static uint64_t along_result(const program *p, const bstmt *s)
+{
+    const format *f = &p->tensor[s->target].fmt;
+    int mode = s->nsub - 1;
+    if (s->nsub < 2 || !s->bare) return 0;
+    for (int l = 0; l < f->levels; l++) {
+        if (!(format_props(f, l) & PROP_FULL) || f->level[l].map.op != MAP_MODE) return 0;
+        mode = f->level[l].map.mode;
+    }
+    return UINT64_C(1) << s->sub[mode].term[0].index;
+}
+
+/* A matrix that is stored everywhere, in rows along an index of the set. */
+static const bexpr *find_rows(const program *p, const bexpr *e, uint64_t set)
+{
+    if (e->kind == B_ACCESS && p->tensor[e->tensor].order > 1 && !stores_some(p, e) &&
+        !has_window(p, e) && innermost_index(p, e) & set)
+        return e;
+    const bexpr *found = NULL;
+    for (int k = 0; k < e->nargs && !found; k++)
+        found = find_rows(p, e->args[k], set);
+    return found;
+}
+
+/* What a reduction reads in rows along another index of the result, if nothing has rows
+ * along its own. */
+static const bexpr *read_across(const program *p, const bstmt *s, const bexpr *r)
+{
+    const uint64_t along = along_result(p, s);
+    if (!along || r->kind != B_REDUCE || find_rows(p, r, along)) return NULL;
+    return find_rows(p, r, ~(along | bound_by(r)));
+}
+
+static bool any_across(const program *p, const bstmt *s, const bexpr *e)
+{
+    bool found = read_across(p, s, e);
+    for (int k = 0; k < e->nargs && !found; k++)
+        found = any_across(p, s, e->args[k]);
+    return found;
+}
+
+bool turn_result_may(const program *p, const bstmt *s)
+{
+    return any_across(p, s, s->value);
+}
+
+bool turns_result(const opt *o, const product *x)
+{
+    const bexpr *const rows = o->pattern ? NULL : read_across(o->p, o->s, x->r);
+    uint64_t out = 0;
+    double n;
+    for (int k = 0; k < x->n; k++)
+        out |= x->factor[k].indices;
+    out &= ~x->reduced;
+    return rows && stats_extent(o, rows->tensor, 0, &n) &&
+           __builtin_popcountll(out) == o->s->nsub &&
+           cost_nest(o, x->factor, x->n) > copied * cost_places(o, out);
 }

@@ -55,8 +55,9 @@ stc_status mask_settle(plan *pl)
     stc_status st = plan_accesses(pl, s->mask);
     const pset *under = st ? NULL : plan_mask_space(pl);
     if (!under) return st ? st : STC_ERR_MEMORY;
-    if (s->nsub && is_led(pl, under, true) && (update_places_all(f) || update_finds(pl)))
-        return STC_OK;
+    const bool places = update_places_all(f);
+    if (s->nsub && is_led(pl, under, true) && (places || update_finds(pl))) return STC_OK;
+    if (!places && s->schedule) return STC_OK; /* it is for the loops as they are written */
     bexpr *const chosen = expr_chosen(pl, s->mask, s->op < 0 ? s->value : accumulated(pl));
     st = chosen ? plan_accesses(pl, chosen) : STC_ERR_MEMORY;
     if (st || (s->nsub && !leads(pl, under, chosen->args[1]))) return st;
