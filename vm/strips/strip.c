@@ -232,11 +232,6 @@ static bool few_rounds(const machine *mc, const loop_summary *s)
     return false;
 }
 
-const loop_summary *strip_of(const loop *l)
-{
-    return l->super && l->super->run == strip_run ? &((strip *)l->super)->s : NULL;
-}
-
 stc_status strip_fuse(machine *mc, const loop_summary *sum, super **out)
 {
     if (!strip_evaluable(sum) || few_rounds(mc, sum)) return STC_OK;

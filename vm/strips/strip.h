@@ -129,8 +129,6 @@ bool strip_faultless(const loop_summary *s); /* no operation of its own can fail
  * will be: it is settled, or doesn't matter any more. Asked once a strip. */
 bool strip_through(const machine *mc, const strip *s, int at_lane);
 void strip_setup(strip *s, const loop_summary *sum);
-/* What loop l does, if a strip runs it; else NULL. */
-const loop_summary *strip_of(const loop *l);
 stc_status strip_allocate(machine *mc, strip *s);
 stc_status strip_rounds(machine *mc, strip *s); /* fill, eval and sink to the end */
 void strip_free(machine *mc, super *base);

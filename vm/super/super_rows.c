@@ -12,7 +12,6 @@
 #include "../code/text.h"
 #include "../nest/fibers.h"
 #include "../nest/uses.h"
-#include "../strips/strip.h"
 #include "scatter.h"
 #include <string.h>
 
@@ -36,25 +35,60 @@ typedef struct rows {
 
 /* ---- matching ---------------------------------------------------------------------- */
 
-/* All of the workspace goes into a result, as a strip would have it. */
+/* The body of the loop that drains, and what its operands stand for: what is met for the
+ * first time is taken down, and must be the same from there on. */
+enum {
+    IS_CURSOR,
+    IS_RESULT,
+    IS_LEVEL,
+    IS_UP,
+    IS_INDEX,
+    IS_VALUE,
+    IS_WORK,
+    IS_OVER,
+    IS_COUNT
+};
+static const struct {
+    uint8_t op, n, arg[5];
+} drain_body[] = {
+    {OP_AT, 5, {IS_CURSOR, IS_RESULT, IS_LEVEL, IS_UP, IS_INDEX}},
+    {OP_LOAD, 3, {IS_VALUE, IS_WORK, IS_OVER}},
+    {OP_STORE, 3, {IS_RESULT, IS_CURSOR, IS_VALUE}},
+};
+enum { DRAIN_BODY = sizeof drain_body / sizeof *drain_body };
+
+static bool match_body(const machine *mc, const loop *l, int *is)
+{
+    if (l->last - l->first != DRAIN_BODY + 1) return false;
+    for (int k = 0; k < DRAIN_BODY; k++) {
+        const insn *in = insn_of(mc, l->first + 1 + k);
+        bool same = in->op == drain_body[k].op;
+        for (int j = 0; j < drain_body[k].n; j++) {
+            int *x = &is[drain_body[k].arg[j]];
+            if (*x < 0) *x = in->arg[j];
+            same &= *x == in->arg[j];
+        }
+        if (!same) return false;
+    }
+    return true;
+}
+
+/* All of the workspace goes into a result. */
 static bool match_drain(const machine *mc, rows *r, const loop *l, uint16_t over)
 {
-    const loop_summary *s = strip_of(l);
-    if (!s || !merge_walks_one(l->merge) || l->merge->operand[0].cursor != over ||
-        l->merge->lo != ROOT || s->nsink != 1 || s->nnode != 1 || s->nstep != 2)
+    int is[IS_COUNT];
+    memset(is, 0xff, sizeof is);
+    is[IS_WORK] = r->out.work;
+    is[IS_OVER] = over;
+    is[IS_INDEX] = l->index;
+    if (!merge_walks_one(l->merge) || l->merge->operand[0].cursor != over ||
+        l->merge->lo != ROOT || !match_body(mc, l, is))
         return false;
-    const sink *x = &s->sink[0];
-    const place *p = &s->place[x->b];
-    const node *v = &s->node[0];
-    if (x->kind != SINK_STORE || p->kind != PLACE_AT || p->kept || p->icol != 0 ||
-        s->place[p->up].varies || v->kind != NODE_LOAD || v->a != r->out.work ||
-        s->place[v->b].kind != PLACE_OPERAND)
-        return false;
-    r->out.at = p->at;
-    r->out.result = x->a;
-    r->out.level = p->level;
-    r->out.cursor = &mc->c[p->cursor];
-    r->up = s->place[p->up].cursor;
+    r->out.at = &mc->code[l->first + 1];
+    r->out.result = (uint16_t)is[IS_RESULT];
+    r->out.level = (uint16_t)is[IS_LEVEL];
+    r->out.cursor = &mc->c[is[IS_CURSOR]];
+    r->up = (uint16_t)is[IS_UP];
     return true;
 }
 
