@@ -30,6 +30,14 @@ typedef struct affine {
     int64_t constant;
 } affine;
 
+static inline uint64_t affine_indices(const affine *f)
+{
+    uint64_t set = 0;
+    for (int t = 0; t < f->terms; t++)
+        set |= UINT64_C(1) << f->term[t].index;
+    return set;
+}
+
 static inline bool affine_equal(const affine *a, const affine *b)
 {
     if (a->terms != b->terms || a->constant != b->constant) return false;

@@ -137,8 +137,12 @@ double cost_density(const opt *o, const bexpr *e, const value *none)
 
 bool cost_starts_from(const opt *o, const product *x)
 {
+    const bexpr *const e = x->call ? x->call : x->r->args[0];
     value fill;
-    return fill_of(o->p, x->call, &fill) && class_equal(x->r->cls, fill, x->identity);
+    bool full = true;
+    for (int k = 0; k < x->n; k++)
+        full = full && x->factor[k].full;
+    return full || (fill_of(o->p, e, &fill) && class_equal(x->r->cls, fill, x->identity));
 }
 
 /* Of an index that several of them have that store some, by how much a join has more than

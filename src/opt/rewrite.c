@@ -43,24 +43,41 @@ static double each_costs(const opt *o, const product *x)
     return price * (least > 1 ? least : 1);
 }
 
+/* What a product has left when it is reduced. */
+static uint64_t left_of(const product *x)
+{
+    uint64_t out = 0;
+    for (int k = 0; k < x->n; k++)
+        out |= x->factor[k].indices;
+    return out & ~x->reduced;
+}
+
+/* The indices at whose places what has those of `out` is computed, loops being as the
+ * result's levels are: all down to the last of them. */
+static uint64_t computed_at(const opt *o, uint64_t out)
+{
+    const bstmt *s = o->s;
+    const format *f = &o->p->tensor[s->target].fmt;
+    uint64_t at = 0;
+    for (int l = 0; l < s->nsub && (out & ~at); l++) {
+        if (l < f->levels && f->level[l].map.op != MAP_MODE) return out;
+        at |= affine_indices(&s->sub[l < f->levels ? f->level[l].map.mode : l]);
+    }
+    return at | out;
+}
+
 /* kept: it is computed once for the rounds of a loop. */
 static bool pays_apart(const opt *o, const product *x, const way *w, bool kept)
 {
-    uint64_t out = 0, all = 0;
+    const uint64_t out = left_of(x);
     bool full = !o->pattern;
-    for (int k = 0; k < x->n; k++) {
-        out |= x->factor[k].indices;
+    for (int k = 0; k < x->n; k++)
         full = full && x->factor[k].full;
-    }
-    out &= ~x->reduced;
     if (!out && (o->pattern || !kept)) return false;
     if (__builtin_popcountll(out) > STC_MAX_ORDER) return false;
-    for (int k = 0; k < o->s->nsub; k++)
-        for (int t = 0; t < o->s->sub[k].terms; t++)
-            all |= UINT64_C(1) << o->s->sub[k].term[t].index;
     for (uint64_t set = out; set; set &= set - 1)
         if (o->s->index[__builtin_ctzll(set)].lo >= 0) return false;
-    const double inside = cost_places(o, out == all ? all : out) * w->density;
+    const double inside = cost_places(o, computed_at(o, out)) * w->density;
     const double density = full ? 1 : cost_result(o, x->factor, x->n, out);
     const double nest = cost_nest(o, x->factor, x->n);
     const double once = nest + cost_write(o, out, density);
@@ -148,8 +165,11 @@ static stc_status visit_reduction(opt *o, bexpr **at, const way *w, bool *done)
         *done = true;
         return take_whole(o, x, at);
     }
+    /* as often as it has results, or for each of theirs at more places */
+    const bool again =
+        (several || factors_of(o, *at, x)) && computed_at(o, left_of(x)) != left_of(x);
     const bool term = w->top || w->combiner == expr_combiner(*at);
-    if (!several || term || w->settles || !cost_starts_from(o, x) ||
+    if (!(again || (several && !term)) || w->settles || !cost_starts_from(o, x) ||
         !pays_apart(o, x, w, false))
         return STC_OK;
     *done = true;

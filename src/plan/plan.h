@@ -329,13 +329,6 @@ static inline bool affine_has(const affine *f, int index)
         if (f->term[t].index == index) return true;
     return false;
 }
-static inline uint64_t affine_indices(const affine *f)
-{
-    uint64_t set = 0;
-    for (int t = 0; t < f->terms; t++)
-        set |= UINT64_C(1) << f->term[t].index;
-    return set;
-}
 /* All its indices are bound. */
 static inline bool affine_bound(const affine *f, uint64_t bound)
 {
