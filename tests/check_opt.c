@@ -322,11 +322,12 @@ START_TEST(results_are_turned)
     expect_plan(ROWS, "Y(k,i) = A(i,j)*X(j,k)", "step: step1(i,k)|step: Y(k,i)");
     expect_plan(ROWS "tensor Y dense f64 [9,300]\n", "Y(k,i) = A(i,j)*X(j,k) + 1",
                 "step: step1(i,k)|step: Y(k,i)");
-    EXPECT(ROWS "Z(i,k) = A(i,j)*X(j,k)\nY(k,i) = A(i,j)*X(j,k)\ntensor S dense i64 [9,300]\n"
-                "S(k,i) = 2\nS(k,i) += A(i,j)*X(j,k)\ntensor F dense f32 [9,300]\n"
-                "F(k,i) = A(i,j)*X(j,k)\n"
-                "far = max(i,k: abs(Y(k,i) - Z(i,k)) + abs(S(k,i) - 2 - Z(i,k)) + "
-                "abs(F(k,i) - Z(i,k)))\nsome = far + (Y(5,77) != 0)",
+    EXPECT(ROWS
+           "Z(i,k) = A(i,j)*X(j,k)\nY(k,i) = A(i,j)*X(j,k)\ntensor S dense i64 [9,300]\n"
+           "S(k,i) = 2\nS(k,i) += A(i,j)*X(j,k)\ntensor F dense f32 [9,300]\n"
+           "F(k,i) = A(i,j)*X(j,k)\n"
+           "far = max(i,k: abs(Y(k,i) - Z(i,k)) + abs(S(k,i) - 2 - Z(i,k)) + "
+           "abs(F(k,i) - Z(i,k)))\nsome = far + (Y(5,77) != 0)",
            "some", 1);
 #undef ROWS
 #undef SPARSE
