@@ -171,6 +171,8 @@ START_TEST(sparse_targets_by_entries)
                                        "C(i,j) = A(i,j) where j <= i",
                                        "C(i,j) = A(i,j) where A(i,j) > 0.5",
                                        "C(i,j) += A(i,j) where j > i",
+                                       "C(i,j) = A(i,j) + 2 * (i == j)",
+                                       "C(i,j) = (j == i + 1) * i - A(i,j)",
                                        "C(i,j) = max(A(i,j), A(j,i)) where j < i",
                                        "C(i,j) = sum(k: A(i,k) * A(k,j)) where A(i,j)"};
     for (size_t k = 0; k < sizeof text / sizeof *text; k++) {

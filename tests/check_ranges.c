@@ -218,6 +218,28 @@ START_TEST(labels_by_the_entry)
 }
 END_TEST
 
+/* Diagonals added to what is stored: each of the terms has its own loops. */
+START_TEST(diagonals_added)
+{
+    static const char *const sums[] = {
+        "A(i,j) + 2 * (i == j)", "(j == i + 1) * x(i) - A(i,j)",
+        "A(i,j) - (i == j) * x(j) + 3 * (j + 1 == i)", "A(i,j) + 2 * (i == j) + B(i,j)"};
+    static const char *const formats[] = {"csr", "csc", "dcsr", "coo"};
+    for (size_t k = 0; k < 4 * sizeof sums / sizeof *sums; k++) {
+        const char *const sum = sums[k / 4];
+        char script[1000];
+        snprintf(
+            script, sizeof script,
+            "n = 5\ntensor A %s i64 [n,n] = { (0,0): 1, (0,3): 2, (3,4): 7, (4,2): 5 }\n"
+            "tensor B csr i64 [n,n] = { (0,0): -3, (2,2): 2 }\nx(i in 0:n) = i + 1\n"
+            "tensor C %s i64 [n,n]\nC(i,j) = %s\ntensor D dense i64 [n,n]\n"
+            "D(i,j) = %s\nd = sum(i,j: C(i,j) != D(i,j)) + 100 * (stored(C) > 12)",
+            formats[k % 4], formats[k % 4], sum, sum);
+        EXPECT(script, "d", 0);
+    }
+}
+END_TEST
+
 Suite *suite_ranges(void)
 {
     Suite *s = suite_create("ranges");
@@ -229,6 +251,7 @@ Suite *suite_ranges(void)
     tcase_add_test(c, labels_read);
     tcase_add_test(c, labels_by_the_entry);
     tcase_add_test(c, depending);
+    tcase_add_test(c, diagonals_added);
     suite_add_tcase(s, c);
     return s;
 }

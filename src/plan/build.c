@@ -414,6 +414,7 @@ static stc_status term_loops(builder *b)
         diag_clear(pl->p->cx);
         b->shared = (result_loops){.levels = b->nresult};
     }
+    if (b->parted) b->shared.complete = false;
     for (int k = 0; k < b->shared.n; k++)
         shared |= UINT64_C(1) << b->shared.index[k];
     for (int t = 0; t < b->nterm; t++) {

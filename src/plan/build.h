@@ -17,6 +17,7 @@ typedef struct builder {
     int nterm;
     bool reduces; /* several values may meet at one place: fn combines them, or
                      the user's ufn; else there is one term          */
+    bool parted;  /* though nothing is reduced, terms have loops of their own */
     int fn;
     bfunction *ufn;
     vclass cls;

@@ -3,7 +3,9 @@
  * Takes the right side; gives the terms, each with the indices that it reduces, and what
  * combines them where they meet: `+` those of a sum of sums, min those of
  * `min(min(k: A(i,k) + B(k,j)), D(i,j))`, `||` those of `C(i,j) or= A(i,k) && B(k,j)`.
- * Each term then has loops of its own (build.c). What isn't so is one term.
+ * Each term then has loops of its own (build.c). So do those of `A(i,j) + 2 * (i == j)`: a
+ * loop over what one of them stores can't go through what an equality says of an index,
+ * too. What isn't so is one term.
  */
 #include "build.h"
 
@@ -42,6 +44,35 @@ static bool collect_terms(builder *b, bexpr *e, bool negative)
     return same && add_term(b, e, 0, negative);
 }
 
+/* What fn combines, all of it a term. */
+static bool collect_all(builder *b, bexpr *e, bool negative)
+{
+    const bool sum = e->kind == B_CALL && e->cls == b->cls && expr_combiner(e) == b->fn &&
+                     type_class(e->type) == b->cls;
+    for (int k = 0; sum && k < e->nargs; k++) {
+        const bool less = e->fn == FN_NEG || (k && e->fn == FN_SUB);
+        if (expr_side_waits(e, k) && expr_may_fault(e->args[k])) return false;
+        if (!collect_all(b, e->args[k], negative != less)) return false;
+    }
+    return sum || add_term(b, e, 0, negative);
+}
+
+/* Whether an equality alone leads to the places of one term, to another's what is stored,
+ * and to those of each something. */
+static bool led_apart(const builder *b)
+{
+    bool equal = false, stored = false;
+    for (int t = 0; t < b->nterm; t++) {
+        const pset *const s = expr_space(b->pl, b->term[t].value, &b->identity);
+        if (!s || !is_led(b->pl, s, true)) return false;
+        if (is_led(b->pl, s, false))
+            stored = true;
+        else
+            equal = true;
+    }
+    return equal && stored;
+}
+
 /* Whether a reduction may be done in parts, and in another order. */
 static bool merges(const bexpr *e)
 {
@@ -75,6 +106,13 @@ stc_status find_terms(builder *b)
     if (has_terms(e, b->fn) && fn_identity(b->fn, b->cls, e->type, &b->identity) &&
         collect_terms(b, e, false)) {
         b->reduces = true;
+        return STC_OK;
+    }
+    b->nterm = 0;
+    if (b->pl->compares && b->fn >= 0 && reach_matters(b->pl) &&
+        fn_identity(b->fn, b->cls, e->type, &b->identity) && collect_all(b, e, false) &&
+        b->nterm > 1 && led_apart(b)) {
+        b->reduces = b->parted = true;
         return STC_OK;
     }
     if (b->pl->p->cx->diag.status == STC_ERR_MEMORY) return STC_ERR_MEMORY;
